@@ -1,0 +1,3 @@
+module github.com/restwarden/restwarden
+
+go 1.26

@@ -1,0 +1,47 @@
+package call
+
+// Platform holds the names that one content platform uses on the wire
+// (interface document, naming convention). Prefix, namespaces and routes stand
+// without leading or trailing slash.
+type Platform struct {
+	Name        string   // the word in the directive: "cms" or "wordpress"
+	Prefix      string   // first segment of the pretty form
+	Core        string   // core namespace
+	Shop        []string // shop namespaces v1, v2, v3, in this order
+	Checkout    []string // public checkout API, the versioned namespace first
+	Analytics   string   // analytics namespace of the shop
+	Abilities   string   // abilities namespace
+	MCP         string   // route of the shop's tool server
+	ErrorPrefix string   // what the shop's error codes begin with
+	NonceHeader string   // canonical name of the nonce header
+	NonceParam  string   // the nonce as a query or form variable
+	LoginCookie string   // what the names of login cookies begin with
+	KeyMarker   string   // raw text that makes a shop key valid on any route (platform-facts III.8)
+}
+
+// platforms is the table of names; each line is one platform.
+var platforms = map[string]Platform{
+	"cms": {
+		Name: "cms", Prefix: "cms-json", Core: "cms/v2",
+		Shop:      []string{"shop/v1", "shop/v2", "shop/v3"},
+		Checkout:  []string{"shop/store/v1", "shop/store"},
+		Analytics: "shop-analytics", Abilities: "cms-abilities/v1", MCP: "shop/mcp",
+		ErrorPrefix: "shop_rest_", NonceHeader: "X-Cms-Nonce", NonceParam: "_cmsnonce",
+		LoginCookie: "cms_logged_in_", KeyMarker: "cms-json/shop",
+	},
+	"wordpress": {
+		Name: "wordpress", Prefix: "wp-json", Core: "wp/v2",
+		Shop:      []string{"wc/v1", "wc/v2", "wc/v3"},
+		Checkout:  []string{"wc/store/v1", "wc/store"},
+		Analytics: "wc-analytics", Abilities: "wp-abilities/v1", MCP: "woocommerce/mcp",
+		ErrorPrefix: "woocommerce_rest_", NonceHeader: "X-Wp-Nonce", NonceParam: "_wpnonce",
+		LoginCookie: "wordpress_logged_in_", KeyMarker: "wp-json/wc",
+	},
+}
+
+// PlatformByName returns the names of "cms" or "wordpress"; ok is false for any
+// other word.
+func PlatformByName(name string) (p Platform, ok bool) {
+	p, ok = platforms[name]
+	return p, ok
+}
