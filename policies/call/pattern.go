@@ -1,0 +1,131 @@
+package call
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Pattern is a route as rules write it: "/" the root, "*" one segment, ":name"
+// one segment that the platform reads as the parameter name, "**" the rest
+// (also nothing). It matches Call.Key.
+type Pattern struct {
+	text     string
+	segments []string
+	rest     bool // ends in "**"
+}
+
+// ParsePattern reads a pattern. It refuses what could never match or would be a
+// hole: no leading slash, empty segments, "**" anywhere but at the end, white
+// space or wildcards inside a segment, and a literal number as a segment, since
+// the platform may take the id from elsewhere (platform-facts I.3).
+func ParsePattern(text string) (Pattern, error) {
+	p := Pattern{text: text}
+	if !strings.HasPrefix(text, "/") {
+		return p, fmt.Errorf("route %q does not begin with /", text)
+	}
+	if text == "/" {
+		return p, nil
+	}
+	segments := strings.Split(strings.ToLower(strings.TrimSuffix(text[1:], "/")), "/")
+	for i, s := range segments {
+		if s == "**" {
+			if i != len(segments)-1 {
+				return p, fmt.Errorf("route %q: ** is only possible at the end", text)
+			}
+			p.rest = true
+			segments = segments[:i]
+			break
+		}
+		if err := checkSegment(s); err != nil {
+			return p, fmt.Errorf("route %q: %w", text, err)
+		}
+	}
+	p.segments = segments
+	return p, nil
+}
+
+func checkSegment(s string) error {
+	switch {
+	case s == "":
+		return errors.New("empty segment")
+	case s == "*":
+		return nil
+	case s == ":":
+		return errors.New("a parameter needs a name")
+	case strings.Trim(s, "0123456789") == "":
+		return fmt.Errorf("a literal number (%s) cannot be guarded, the platform may take the id from elsewhere; use * or :id", s)
+	}
+	for _, c := range strings.TrimPrefix(s, ":") {
+		if !strings.ContainsRune("abcdefghijklmnopqrstuvwxyz0123456789-_.~", c) {
+			return fmt.Errorf("%q in segment %q cannot match", c, s)
+		}
+	}
+	return nil
+}
+
+// MustPattern is ParsePattern for patterns written in the program.
+func MustPattern(text string) Pattern {
+	p, err := ParsePattern(text)
+	if err != nil {
+		panic(err)
+	}
+	return p
+}
+
+// String returns the pattern as it was written.
+func (p Pattern) String() string { return p.text }
+
+// Literal tells whether the pattern names exactly one route.
+func (p Pattern) Literal() bool {
+	if p.rest {
+		return false
+	}
+	for _, s := range p.segments {
+		if s == "*" || s[0] == ':' {
+			return false
+		}
+	}
+	return true
+}
+
+// Names returns the names of the pattern's parameters.
+func (p Pattern) Names() []string {
+	var names []string
+	for _, s := range p.segments {
+		if s[0] == ':' {
+			names = append(names, s[1:])
+		}
+	}
+	return names
+}
+
+// Match tells whether key, a folded route, fits the pattern.
+func (p Pattern) Match(key string) bool {
+	rest := strings.TrimPrefix(key, "/")
+	for _, s := range p.segments {
+		if rest == "" {
+			return false
+		}
+		var segment string
+		segment, rest, _ = strings.Cut(rest, "/")
+		if s != segment && s != "*" && s[0] != ':' || segment == "" {
+			return false
+		}
+	}
+	return rest == "" || p.rest
+}
+
+// Group returns what stands in key at the parameter name; "" where the pattern
+// has no such parameter. Call it only for a key that matches.
+func (p Pattern) Group(key, name string) string {
+	rest := strings.TrimPrefix(key, "/")
+	for _, s := range p.segments {
+		var segment string
+		segment, rest, _ = strings.Cut(rest, "/")
+		if s[0] == ':' && s[1:] == name {
+			return segment
+		}
+	}
+	return ""
+}
