@@ -3,8 +3,6 @@
 // platform-facts part I). Where two readings are possible it refuses.
 package call
 
-import "fmt"
-
 // Kind says what a request is to the platform.
 type Kind uint8
 
@@ -31,11 +29,12 @@ const (
 // Call is the reading of one request, or of one part of a batch.
 type Call struct {
 	Kind    Kind
-	Route   string   // as the platform dispatches it, "/wp/v2/users": case as sent, no trailing slash
-	Key     string   // Route folded to lower case, what patterns are matched against
+	Route   string   // as the platform dispatches it, "/wp/v2/users": as sent, but no trailing slash
+	Key     string   // Route in lower case and plain spelling, what patterns are matched against
 	Method  string   // effective method, upper case
 	Wire    string   // method of the request line
 	Form    Form     // addressing form
+	Foreign bool     // under the other platform's prefix: the gateway is set up for the wrong one
 	Base    string   // what stands before the prefix, "" or "/blog"; the base of questions to the platform
 	Parts   []*Call  // of a batch, each judged as if sent alone; nil else
 	Refusal *Refusal // set where Kind is Refused
@@ -43,14 +42,13 @@ type Call struct {
 	src *source // where the parameters come from
 }
 
-// Refusal is a request that has no certain reading, or one that is over a limit.
-type Refusal struct {
-	Status int    // 400, 404, 413, 415 or 503
-	Code   string // "rest_ambiguous_request", "rest_request_too_large", "rest_no_route", …
-	Reason string // one of a closed set of words, for logs and explain; never shown to clients
+// Close removes what Read kept of the request's body on disk. It is safe on
+// every Call, nil included, and more than once.
+func (c *Call) Close() {
+	if c != nil && c.src != nil && c.src.body != nil {
+		c.src.body.discard()
+	}
 }
 
-// Error lets a Refusal travel as an error.
-func (r *Refusal) Error() string { return fmt.Sprintf("%d %s: %s", r.Status, r.Code, r.Reason) }
-
-type source struct{}
+// page is what every page reads as: pages carry nothing and cost nothing.
+var page = &Call{Kind: Page}

@@ -3,6 +3,11 @@
 // builds arrays, invalid escapes are kept (platform-facts I.1.5).
 package phpvars
 
+import (
+	"slices"
+	"strconv"
+)
+
 // Value is a PHP value: a string or an *Array.
 type Value = any
 
@@ -10,6 +15,7 @@ type Value = any
 type Array struct {
 	keys   []string
 	values map[string]Value
+	next   int64 // index of the next value appended with "[]"
 }
 
 // Get returns the value under key; ok is false where the key is not set.
@@ -43,4 +49,50 @@ func (a *Array) Len() int {
 		return 0
 	}
 	return len(a.keys)
+}
+
+func (a *Array) set(key string, v Value) {
+	if a.values == nil {
+		a.values = make(map[string]Value)
+	}
+	if _, ok := a.values[key]; !ok {
+		a.keys = append(a.keys, key)
+		if n, ok := index(key); ok && n >= a.next {
+			a.next = n + 1 // negative after the largest index: nothing more is appended
+		}
+	}
+	a.values[key] = v
+}
+
+// push appends v under the next free index; it is dropped where none is left.
+func (a *Array) push(v Value) {
+	if a.next >= 0 {
+		a.set(strconv.FormatInt(a.next, 10), v)
+	}
+}
+
+// child returns the array under key, which takes the place of a plain value.
+func (a *Array) child(key string) *Array {
+	c, ok := a.values[key].(*Array)
+	if !ok {
+		c = new(Array)
+		a.set(key, c)
+	}
+	return c
+}
+
+func (a *Array) remove(key string) {
+	if _, ok := a.values[key]; ok {
+		delete(a.values, key)
+		a.keys = slices.DeleteFunc(a.keys, func(k string) bool { return k == key })
+	}
+}
+
+// index tells whether PHP takes key for a number: canonical decimal only.
+func index(key string) (int64, bool) {
+	if key == "" || len(key) > 19 || key[0] < '0' || key[0] > '9' || len(key) > 1 && key[0] == '0' {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(key, 10, 64)
+	return n, err == nil
 }

@@ -1,0 +1,131 @@
+package caddymodule
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"golang.org/x/net/http/httpguts"
+
+	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/call"
+)
+
+// The checks of single options: the Caddyfile and JSON come through here alike.
+
+func checkPlatform(name string) error {
+	if name == "" {
+		return errors.New("platform: cms or wordpress must be named")
+	}
+	if _, ok := call.PlatformByName(name); !ok {
+		return fmt.Errorf("platform: %q is neither cms nor wordpress", name)
+	}
+	return nil
+}
+
+const pathLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.~/"
+
+func checkBase(base string) error {
+	if base == "" {
+		return nil
+	}
+	if !strings.HasPrefix(base, "/") || strings.HasSuffix(base, "/") {
+		return fmt.Errorf("base: %q must begin with / and not end in /", base)
+	}
+	if strings.Trim(base, pathLetters) != "" || !plainSegments(base[1:]) {
+		return fmt.Errorf("base: %q is not a plain path", base)
+	}
+	return nil
+}
+
+func checkPrefix(prefix string) error {
+	if prefix == "" {
+		return nil
+	}
+	if strings.Contains(prefix, "/") || strings.Trim(prefix, pathLetters) != "" || !plainSegments(prefix) {
+		return fmt.Errorf("prefix: %q is not one plain segment of a path, without /", prefix)
+	}
+	return nil
+}
+
+func plainSegments(path string) bool {
+	return !slices.ContainsFunc(strings.Split(path, "/"), func(s string) bool { return s == "" || s == "." || s == ".." })
+}
+
+func checkRelease(release string) error {
+	_, err := policies.ParseRelease(release)
+	return err
+}
+
+func checkMode(mode policies.Mode) error {
+	switch mode {
+	case "", policies.Enforce, policies.Observe:
+		return nil
+	}
+	return fmt.Errorf("mode: %q is not one of enforce, observe", mode)
+}
+
+func checkCredentials(c *policies.Credentials) error {
+	if c == nil {
+		return nil
+	}
+	for _, name := range slices.Concat(c.Headers, c.Cookies) {
+		if !httpguts.ValidHeaderFieldName(name) {
+			return fmt.Errorf("credentials: %q is not the name of a header or cookie", name)
+		}
+	}
+	for _, name := range c.Headers {
+		if http.CanonicalHeaderKey(name) == "Cookie" {
+			return errors.New("credentials: cookies are named one by one, with credentials cookie <name>")
+		}
+	}
+	return nil
+}
+
+func checkPositive(option string, n int64) error {
+	if n < 0 {
+		return fmt.Errorf("%s: %d is negative", option, n)
+	}
+	return nil
+}
+
+func checkIdentity(i *Identity) error {
+	_, err := i.options()
+	return err
+}
+
+// options checks i and fills in the defaults; nil is all defaults.
+func (i *Identity) options() (policies.IdentityOptions, error) {
+	var opts policies.IdentityOptions
+	if i != nil {
+		if i.TTL < 0 || i.Timeout < 0 || i.MaxInFlight < 0 {
+			return opts, errors.New("identity: a negative value")
+		}
+		if i.Rate != "" {
+			var err error
+			if opts.Rate, opts.Per, err = parseRate(i.Rate); err != nil {
+				return opts, fmt.Errorf("identity: %w", err)
+			}
+		}
+		opts.TTL, opts.Timeout, opts.MaxInFlight = time.Duration(i.TTL), time.Duration(i.Timeout), i.MaxInFlight
+	}
+	return opts.WithDefaults(), nil
+}
+
+// parseRate reads "120/1m".
+func parseRate(text string) (n int, per time.Duration, err error) {
+	count, duration, _ := strings.Cut(text, "/")
+	n, err = strconv.Atoi(count)
+	if err == nil {
+		per, err = caddy.ParseDuration(duration)
+	}
+	if err != nil || n < 1 || per <= 0 {
+		return 0, 0, fmt.Errorf("rate: %q is not a rate such as 120/1m", text)
+	}
+	return n, per, nil
+}

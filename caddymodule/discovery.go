@@ -1,0 +1,78 @@
+package caddymodule
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"go.uber.org/zap"
+)
+
+// discoverAgain is how long a failed reading of the REST root is left alone.
+const discoverAgain = time.Minute
+
+// discovery reads the REST root in the background, once traffic flows: never on
+// a client's time, and at most once a minute until it has succeeded.
+type discovery struct {
+	busy atomic.Bool // reading, waiting to read again, done, or stopped
+
+	mu      sync.Mutex // guards the start of the goroutine against stop
+	stopped bool
+	running sync.WaitGroup
+	ctx     context.Context
+	cancel  context.CancelFunc
+}
+
+func newDiscovery() *discovery {
+	d := new(discovery)
+	d.ctx, d.cancel = context.WithCancel(context.Background())
+	return d
+}
+
+// request is told every request; the first one lends its way to the platform.
+func (d *discovery) request(g *Gateway, r *http.Request, next caddyhttp.Handler) {
+	if d.busy.Load() || !d.busy.CompareAndSwap(false, true) {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.stopped {
+		return
+	}
+	l := newLookup(g, r, next, nil)
+	l.header = r.Header.Clone() // r goes its own way meanwhile
+	ctx, secure, host := context.WithoutCancel(r.Context()), isSecure(r), r.Host
+	d.running.Go(func() { d.run(ctx, g, &l, secure, host) })
+}
+
+func (d *discovery) run(ctx context.Context, g *Gateway, l *lookup, secure bool, host string) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(d.ctx, cancel)()
+	problems, err := g.site.Discover(ctx, l, secure, host)
+	if err != nil {
+		g.logger.Debug("the REST root could not be read", zap.Error(err))
+		select {
+		case <-d.ctx.Done():
+		case <-time.After(discoverAgain):
+			d.busy.Store(false)
+		}
+		return
+	}
+	for _, problem := range problems {
+		g.logger.Warn("the configuration does not fit the site", zap.String("problem", problem))
+	}
+	g.metrics.misconfigured.Add(float64(len(problems)))
+}
+
+// stop ends the reading and waits for it.
+func (d *discovery) stop() {
+	d.mu.Lock()
+	d.stopped = true
+	d.mu.Unlock()
+	d.cancel()
+	d.running.Wait()
+}

@@ -1,0 +1,172 @@
+package caddymodule
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+
+	"github.com/restwarden/restwarden/policies"
+)
+
+// pages recycles the exchanges of pages, which nothing outlives: no question is
+// asked about them.
+var pages = sync.Pool{New: func() any { return new(exchange) }}
+
+func (x *exchange) recycle() {
+	*x = exchange{rewriters: x.rewriters[:0]}
+	pages.Put(x)
+}
+
+// rewriteLimit bounds an answer that is held back to be rewritten: the
+// platform's largest collections stay well below.
+const rewriteLimit = 8 << 20
+
+// forward sends the request on, and its answer back: untouched, unless a policy
+// rewrites it or wants to know its status.
+func (g *Gateway) forward(w http.ResponseWriter, x *exchange) error {
+	if g.observes() {
+		return x.next.ServeHTTP(g.watched(w, x), x.request())
+	}
+	need := policies.RewriteNothing
+	for _, p := range g.rewriters {
+		if n := p.Rewrites(&x.req); n != policies.RewriteNothing {
+			need = max(need, n)
+			x.rewriters = append(x.rewriters, p)
+		}
+	}
+	switch need {
+	case policies.RewriteBody:
+		return g.forwardBuffered(w, x)
+	case policies.RewriteHeader:
+		return g.forwardHeader(w, x)
+	}
+	return x.next.ServeHTTP(g.watched(w, x), x.request())
+}
+
+// request is what is forwarded. A question that outlives its client still reads
+// the header of the request, so that the rest of the route gets its own.
+func (x *exchange) request() *http.Request {
+	if x.r.Context().Err() == nil {
+		return x.r
+	}
+	r := *x.r
+	r.Header = x.r.Header.Clone()
+	return &r
+}
+
+// watch returns what is to be done with the status of the answer, nil for
+// nearly all requests.
+func (g *Gateway) watch(x *exchange) func(status int) {
+	drop := g.site.Identities.Watch(&x.req)
+	for _, p := range g.watchers {
+		if also := p.Watch(&x.req); also != nil {
+			first := drop
+			drop = func(status int) {
+				if first != nil {
+					first(status)
+				}
+				also(status)
+			}
+		}
+	}
+	return drop
+}
+
+// watched wraps w only where somebody wants to know the status.
+func (g *Gateway) watched(w http.ResponseWriter, x *exchange) http.ResponseWriter {
+	drop := g.watch(x)
+	if drop == nil {
+		return w
+	}
+	return &answerWriter{ResponseWriterWrapper: wrap(w), head: func(status int) error {
+		drop(status)
+		return nil
+	}}
+}
+
+// forwardHeader streams the answer and rewrites its header on the way. Where
+// that fails the client gets a refusal in its place.
+func (g *Gateway) forwardHeader(w http.ResponseWriter, x *exchange) error {
+	drop := g.watch(x)
+	aw := &answerWriter{ResponseWriterWrapper: wrap(w)}
+	aw.head = func(status int) error {
+		if drop != nil {
+			drop(status)
+		}
+		return x.rewrite(&policies.Answer{Status: status, Header: w.Header()})
+	}
+	err := x.next.ServeHTTP(aw, x.request())
+	if aw.failed != nil {
+		clear(w.Header()) // it is the platform's
+		return g.unusable(w, x, aw.failed)
+	}
+	return err
+}
+
+// forwardBuffered holds the whole answer back until it is rewritten. The
+// platform is asked for a plain, whole answer: an encoded, partial or unchanged
+// one could not be rewritten.
+func (g *Gateway) forwardBuffered(w http.ResponseWriter, x *exchange) error {
+	drop, r := g.watch(x), x.request()
+	for _, name := range []string{"Range", "If-Range", "If-None-Match", "If-Modified-Since"} {
+		r.Header.Del(name)
+	}
+	r.Header.Set("Accept-Encoding", "identity")
+	held := newCapture(rewriteLimit, w.Header().Clone())
+	if err := x.next.ServeHTTP(held, r); err != nil {
+		return err
+	}
+	if drop != nil && held.status != 0 {
+		drop(held.status)
+	}
+	answer, err := held.answer(r.Method)
+	if err != nil {
+		return g.unusable(w, x, &rewriteError{x.rewriters[0].name, err})
+	}
+	if err := x.rewrite(answer); err != nil {
+		return g.unusable(w, x, err)
+	}
+	return send(w, answer)
+}
+
+// rewriter is a policy that changes answers.
+type rewriter struct {
+	name string
+	policies.ResponsePolicy
+}
+
+// rewriteError says which policy could not change an answer, and why.
+type rewriteError struct {
+	policy string
+	err    error
+}
+
+// Error implements error.
+func (e *rewriteError) Error() string {
+	return fmt.Sprintf("the platform's answer could not be rewritten: %v", e.err)
+}
+
+// Unwrap returns why.
+func (e *rewriteError) Unwrap() error { return e.err }
+
+// rewrite lets every policy that wants to change the answer do so.
+func (x *exchange) rewrite(a *policies.Answer) error {
+	for _, p := range x.rewriters {
+		if err := p.Rewrite(&x.req, a); err != nil {
+			return &rewriteError{p.name, err}
+		}
+	}
+	return nil
+}
+
+// unusable answers in place of an answer that must not be sent.
+func (g *Gateway) unusable(w http.ResponseWriter, x *exchange, cause error) error {
+	d := policies.Decision{Outcome: policies.Refuse, Verdict: policies.Unavailable(), Err: cause}
+	if e, ok := errors.AsType[*rewriteError](cause); ok {
+		d.Policy = e.policy
+	}
+	g.chain.Count(d)
+	g.report(x, d)
+	return g.refuse(w, x.r, d.Verdict)
+}

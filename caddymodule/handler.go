@@ -1,0 +1,144 @@
+package caddymodule
+
+import (
+	"net/http"
+	"net/netip"
+	"net/url"
+	"time"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/call"
+)
+
+// exchange is one request on its way through the gateway.
+type exchange struct {
+	req    policies.Request
+	lookup lookup
+	r      *http.Request // what is forwarded
+	next   caddyhttp.Handler
+
+	rewriters []rewriter // those that change the answer
+}
+
+// ServeHTTP reads r, judges it if it is a call, and answers or forwards it.
+func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+	c := g.reader.Read(r, originalURL(r))
+	defer c.Close()
+	g.discovery.request(g, r, next)
+	if c.Kind == call.Page {
+		return g.servePage(w, r, next, c)
+	}
+	x := g.newExchange(r, next, c)
+	if g.isPreflight(x) {
+		return g.servePreflight(w, x)
+	}
+	start := time.Now()
+	if changed := g.change(x); changed != c {
+		defer changed.Close()
+	}
+	d := g.chain.Judge(r.Context(), &x.req)
+	g.metrics.decisionDuration.Observe(time.Since(start).Seconds())
+	g.report(x, d)
+	if d.Outcome == policies.Refuse {
+		return g.refuse(w, r, d.Verdict)
+	}
+	return g.forward(w, x)
+}
+
+// servePage forwards what is not REST: no policy is asked, and nothing of the
+// gateway's is allocated.
+func (g *Gateway) servePage(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, c *call.Call) error {
+	caddyhttp.SetVar(r.Context(), varKind, kindPage)
+	caddyhttp.SetVar(r.Context(), varOutcome, outcomePass)
+	x := pages.Get().(*exchange)
+	defer x.recycle()
+	x.req = policies.Request{Call: c, HTTP: r, Site: g.site}
+	x.r, x.next = r, next
+	return g.forward(w, x)
+}
+
+func (g *Gateway) newExchange(r *http.Request, next caddyhttp.Handler, c *call.Call) *exchange {
+	x := &exchange{r: r, next: next}
+	x.lookup = newLookup(g, r, next, c)
+	x.req = policies.Request{
+		Call: c, HTTP: r, Site: g.site, Client: clientAddr(r), Secure: isSecure(r), Backend: &x.lookup,
+	}
+	caddyhttp.SetVar(r.Context(), varCall, c)
+	return x
+}
+
+// change lets the policies that exist to change a request do so, and reads it
+// again. What comes out must be the same call, with fewer parameters: anything
+// else has no certain reading. It returns the reading that counts.
+func (g *Gateway) change(x *exchange) *call.Call {
+	before := x.req.Call
+	if before.Kind == call.Refused || before.Foreign {
+		return before
+	}
+	changed := false
+	for _, p := range g.changers {
+		changed = p.Change(&x.req, x.r) || changed
+	}
+	if !changed {
+		return before
+	}
+	after := g.reader.Read(x.r, originalURL(x.r))
+	if after.Kind != before.Kind || after.Key != before.Key || after.Method != before.Method {
+		after.Close()
+		after = &call.Call{Kind: call.Refused, Method: before.Method, Wire: before.Wire, Refusal: &call.Refusal{
+			Status: http.StatusBadRequest, Code: string(policies.CodeAmbiguous), Reason: "changed by strip_query",
+		}}
+	}
+	x.req.Call, x.lookup.call = after, after
+	caddyhttp.SetVar(x.r.Context(), varCall, after)
+	return after
+}
+
+// isPreflight tells whether a browser asks what it may send: OPTIONS in every
+// reading, from a script of another origin, without credentials (design 6).
+func (g *Gateway) isPreflight(x *exchange) bool {
+	c, h := x.req.Call, x.r.Header
+	return c.Kind == call.Single && !c.Foreign && c.Wire == http.MethodOptions && c.Method == http.MethodOptions &&
+		h.Get("Origin") != "" && h.Get("Access-Control-Request-Method") != "" && !g.site.HasCredentials(x.r)
+}
+
+// servePreflight forwards a preflight without a body; only status and headers
+// of the answer go back, since the body would list the route's parameters.
+func (g *Gateway) servePreflight(w http.ResponseWriter, x *exchange) error {
+	d := policies.Decision{Outcome: policies.Pass}
+	g.chain.Count(d)
+	g.report(x, d)
+	if g.observes() {
+		return g.forward(w, x)
+	}
+	x.r.Body, x.r.ContentLength = http.NoBody, 0
+	return x.next.ServeHTTP(&headOnlyWriter{ResponseWriterWrapper: wrap(w)}, x.r)
+}
+
+// originalURL is what the client asked for, before any rewrite of the site's.
+func originalURL(r *http.Request) *url.URL {
+	if original, ok := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request); ok {
+		return original.URL
+	}
+	return nil
+}
+
+// clientAddr is the client's address as the server determined it, trusted
+// proxies considered; the zero Addr where it is not known.
+func clientAddr(r *http.Request) netip.Addr {
+	text, _ := caddyhttp.GetVar(r.Context(), caddyhttp.ClientIPVarKey).(string)
+	addr, _ := netip.ParseAddr(text)
+	return addr
+}
+
+// isSecure tells whether the client came by https; the header is believed from
+// trusted proxies only.
+func isSecure(r *http.Request) bool {
+	if r.TLS != nil {
+		return true
+	}
+	trusted, _ := caddyhttp.GetVar(r.Context(), caddyhttp.TrustedProxyVarKey).(bool)
+	return trusted && r.Header.Get("X-Forwarded-Proto") == "https"
+}

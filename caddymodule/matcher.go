@@ -1,0 +1,129 @@
+package caddymodule
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/call"
+)
+
+func init() { caddy.RegisterModule(MatchRESTCall{}) }
+
+// MatchRESTCall matches requests that make one of the named REST calls, in any
+// spelling that the platform understands; a batch matches if a part does.
+//
+// Behind the gateway it uses the gateway's reading, elsewhere it reads the
+// request itself, by the names of both platforms. A request that has no certain
+// reading is an error with the status of the refusal.
+type MatchRESTCall struct {
+	// Methods are effective methods; empty means all; GET covers HEAD.
+	Methods []string `json:"methods,omitempty"`
+	// Routes are written as the REST index writes them: "/wp/v2/users", "*" one
+	// segment, ":name" one segment that is a parameter, "**" the rest.
+	Routes []string `json:"routes"`
+
+	target  policies.Target
+	readers []*call.Reader
+	leases  leases
+}
+
+// CaddyModule returns the Caddy module information.
+func (MatchRESTCall) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "http.matchers.rest_call", New: func() caddy.Module { return new(MatchRESTCall) }}
+}
+
+// UnmarshalCaddyfile reads rest_call [<methods>] <route>...; methods are
+// separated by commas.
+func (m *MatchRESTCall) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
+	d.Next() // consume matcher name
+	o := policies.Option{Name: d.Val(), Pos: position(d), Args: d.RemainingArgs()}
+	o.Block = options(d)
+	if len(o.Block) > 0 || d.Next() {
+		return o.Errorf("rest_call takes no block and may stand once")
+	}
+	if len(o.Args) > 0 && !strings.HasPrefix(o.Args[0], "/") {
+		m.Methods, o.Args = strings.Split(o.Args[0], ","), o.Args[1:]
+	}
+	m.Routes = o.Args
+	if _, err := policies.NewTarget(m.Methods, m.Routes); err != nil {
+		return o.Errorf("rest_call: %w", err)
+	}
+	return nil
+}
+
+// Provision checks methods and routes.
+func (m *MatchRESTCall) Provision(caddy.Context) (err error) {
+	if m.target, err = policies.NewTarget(m.Methods, m.Routes); err != nil {
+		return err
+	}
+	spool, err := lease(&m.leases, spoolKey{defaultSpoolLimit},
+		func() (*call.Spool, error) { return call.NewSpool("", defaultSpoolLimit), nil })
+	if err != nil {
+		return err
+	}
+	for _, name := range []string{"cms", "wordpress"} {
+		platform, _ := call.PlatformByName(name)
+		m.readers = append(m.readers, call.NewReader(call.Site{
+			Platform: platform,
+			Limits:   call.Limits{Body: defaultBodyLimit, Upload: defaultUploadLimit, Spool: spool},
+		}))
+	}
+	return nil
+}
+
+// Cleanup gives back what Provision acquired.
+func (m *MatchRESTCall) Cleanup() error { return m.leases.release() }
+
+// Match implements caddyhttp.RequestMatcher, for old users of matchers.
+func (m *MatchRESTCall) Match(r *http.Request) bool {
+	matched, _ := m.MatchWithError(r)
+	return matched
+}
+
+// MatchWithError implements caddyhttp.RequestMatcherWithError.
+func (m *MatchRESTCall) MatchWithError(r *http.Request) (bool, error) {
+	if caddyhttp.GetVar(r.Context(), varKind) == kindPage {
+		return false, nil
+	}
+	c, judged := caddyhttp.GetVar(r.Context(), varCall).(*call.Call)
+	if !judged {
+		c = m.read(r)
+	}
+	switch c.Kind {
+	case call.Page:
+		return false, nil
+	case call.Refused:
+		return false, caddyhttp.Error(c.Refusal.Status, c.Refusal)
+	}
+	return m.target.Matches(c), nil
+}
+
+// read reads r by the names of the platform whose prefix it uses. A spooled
+// body is kept until the request ends, since it is still to be forwarded.
+func (m *MatchRESTCall) read(r *http.Request) *call.Call {
+	var c *call.Call
+	for _, reader := range m.readers {
+		c = reader.Read(r, originalURL(r))
+		if c.Kind != call.Page || r.ContentLength != 0 {
+			context.AfterFunc(r.Context(), c.Close)
+		}
+		if !c.Foreign {
+			break
+		}
+	}
+	return c
+}
+
+// Interface guards
+var (
+	_ caddy.Provisioner                 = (*MatchRESTCall)(nil)
+	_ caddy.CleanerUpper                = (*MatchRESTCall)(nil)
+	_ caddyfile.Unmarshaler             = (*MatchRESTCall)(nil)
+	_ caddyhttp.RequestMatcherWithError = (*MatchRESTCall)(nil)
+)

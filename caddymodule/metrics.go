@@ -1,0 +1,217 @@
+package caddymodule
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/restwarden/restwarden/policies"
+)
+
+// none stands in the labels policy and code of calls that pass.
+const none = "none"
+
+// Results of questions and store operations.
+const (
+	resultOK       = "ok"
+	resultError    = "error"
+	resultTimeout  = "timeout"
+	resultCanceled = "canceled"
+)
+
+// metrics are the collectors of one configuration, shared by its gateways. Their
+// labels come from constants and from the catalog only (design 10).
+type metrics struct {
+	decisions        *prometheus.CounterVec
+	decisionDuration prometheus.Histogram
+	lookups          *prometheus.CounterVec
+	lookupDuration   *prometheus.HistogramVec
+	storeOperations  *prometheus.CounterVec
+	misconfigured    prometheus.Gauge
+}
+
+// newMetrics registers the collectors, or finds those of another gateway of the
+// same configuration. Without a registry they count for nobody.
+func newMetrics(registry *prometheus.Registry) *metrics {
+	const ns, sub = "caddy", "restwarden"
+	m := &metrics{
+		decisions: registerOrExisting(registry, prometheus.NewCounterVec(prometheus.CounterOpts{
+			Namespace: ns, Subsystem: sub, Name: "decisions_total",
+			Help: "Calls by what became of them and why.",
+		}, []string{"policy", "code", "outcome"})),
+		decisionDuration: registerOrExisting(registry, prometheus.NewHistogram(prometheus.HistogramOpts{
+			Namespace: ns, Subsystem: sub, Name: "decision_duration_seconds",
+			Help:    "Time to decide on a call, questions included.",
+			Buckets: []float64{1e-5, 1e-4, 1e-3, 1e-2, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10},
+		})),
+		lookups: registerOrExisting(registry, prometheus.NewCounterVec(prometheus.CounterOpts{
+			Namespace: ns, Subsystem: sub, Name: "lookups_total",
+			Help: "Questions to the platform.",
+		}, []string{"kind", "result"})),
+		lookupDuration: registerOrExisting(registry, prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Namespace: ns, Subsystem: sub, Name: "lookup_duration_seconds",
+			Help: "Time until the platform answered a question.", Buckets: prometheus.DefBuckets,
+		}, []string{"kind"})),
+		storeOperations: registerOrExisting(registry, prometheus.NewCounterVec(prometheus.CounterOpts{
+			Namespace: ns, Subsystem: sub, Name: "store_operations_total",
+			Help: "Operations of the store.",
+		}, []string{"op", "result"})),
+		misconfigured: registerOrExisting(registry, prometheus.NewGauge(prometheus.GaugeOpts{
+			Namespace: ns, Subsystem: sub, Name: "misconfigured",
+			Help: "Settings that do not fit the site, as its REST root tells.",
+		})),
+	}
+	registerOrExisting(registry, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Namespace: ns, Subsystem: sub, Name: "spooled_bytes",
+		Help: "Bytes of request bodies that are spooled to disk.",
+	}, spooledBytes))
+	m.zero()
+	return m
+}
+
+// registerOrExisting registers c, or returns the collector that another gateway
+// of the configuration has registered in its place.
+func registerOrExisting[C prometheus.Collector](registry *prometheus.Registry, c C) C {
+	if registry == nil {
+		return c
+	}
+	if err := registry.Register(c); err != nil {
+		if are, ok := errors.AsType[prometheus.AlreadyRegisteredError](err); ok {
+			if existing, ok := are.ExistingCollector.(C); ok {
+				return existing
+			}
+		}
+	}
+	return c
+}
+
+// zero makes the series exist before they count.
+func (m *metrics) zero() {
+	for _, kind := range policies.LookupKinds {
+		for _, result := range []string{resultOK, resultError, resultTimeout, resultCanceled} {
+			m.lookups.WithLabelValues(string(kind), result)
+		}
+		m.lookupDuration.WithLabelValues(string(kind))
+	}
+	for _, op := range []string{"get", "set", "delete", "set_once", "take"} {
+		for _, result := range []string{resultOK, resultError} {
+			m.storeOperations.WithLabelValues(op, result)
+		}
+	}
+	m.decisions.WithLabelValues(none, none, string(policies.Pass))
+}
+
+func (m *metrics) lookup(kind policies.LookupKind, result string, took time.Duration) {
+	m.lookups.WithLabelValues(string(kind), result).Inc()
+	m.lookupDuration.WithLabelValues(string(kind)).Observe(took.Seconds())
+}
+
+// refusalCodes are the codes that each policy refuses with, beside "could not
+// decide", which is open to all (design 6); the shop's without their prefix.
+var refusalCodes = map[string][]policies.Code{
+	"call": {
+		policies.CodeAmbiguous, policies.CodeTooLarge, policies.CodeUnsupportedType, policies.CodeNoRoute,
+	},
+	"access": {
+		policies.CodeNotLoggedIn, policies.CodeForbidden, policies.CodeNoRoute, policies.CodeAmbiguous,
+		policies.CodeTooMany, policies.CodePlatform,
+	},
+	"signature":      {policies.CodeSignature, policies.CodeAmbiguous},
+	"rate_limit":     {policies.CodeTooMany, policies.CodePlatform},
+	"order_type":     {"order_invalid_id", policies.CodeAmbiguous, policies.CodeTooMany, policies.CodePlatform},
+	"checkout_total": {"checkout_total_mismatch", policies.CodeAmbiguous, policies.CodePlatform},
+	"refund_totals":  {"compute_totals_unsupported", policies.CodeAmbiguous, policies.CodePlatform},
+	"abilities":      {policies.CodeForbidden, policies.CodeInvalidParam, policies.CodeAmbiguous, policies.CodePlatform},
+}
+
+// decisionCounter counts the decisions of one gateway under labels of a closed set.
+type decisionCounter struct {
+	decisions *prometheus.CounterVec
+	codes     []string
+}
+
+// other stands for a code that no policy is known to give.
+const other = "other"
+
+// knownTo returns the counter for a site's chain, its series at zero.
+func (m *metrics) knownTo(site *policies.Site, chain *policies.Chain) *decisionCounter {
+	d := &decisionCounter{decisions: m.decisions}
+	for name := range chain.Policies {
+		for _, code := range append([]policies.Code{policies.CodeUnavailable}, refusalCodes[name]...) {
+			label := string(code)
+			if !isGeneral(code) {
+				label = string(site.ShopCode(label))
+			}
+			d.codes = append(d.codes, label)
+			for _, outcome := range []policies.Outcome{policies.Refuse, policies.WouldRefuse} {
+				m.decisions.WithLabelValues(name, label, string(outcome))
+			}
+		}
+	}
+	return d
+}
+
+// isGeneral tells the codes of all platforms from the shop's.
+func isGeneral(c policies.Code) bool {
+	return c == policies.CodePlatform || len(c) > 5 && c[:5] == "rest_"
+}
+
+func (d *decisionCounter) count(decision policies.Decision) {
+	policy, code := orDefault(decision.Policy, none), codeOf(decision)
+	if code != none && !slices.Contains(d.codes, code) {
+		code = other
+	}
+	d.decisions.WithLabelValues(policy, code, string(decision.Outcome)).Inc()
+}
+
+// countedStore counts the operations of a store.
+type countedStore struct {
+	policies.Store
+	operations *prometheus.CounterVec
+}
+
+func (s countedStore) count(op string, err error) {
+	result := resultOK
+	if err != nil {
+		result = resultError
+	}
+	s.operations.WithLabelValues(op, result).Inc()
+}
+
+// Get implements policies.Store.
+func (s countedStore) Get(ctx context.Context, key string) (string, bool, error) {
+	value, ok, err := s.Store.Get(ctx, key)
+	s.count("get", err)
+	return value, ok, err
+}
+
+// Set implements policies.Store.
+func (s countedStore) Set(ctx context.Context, key, value string, ttl time.Duration) error {
+	err := s.Store.Set(ctx, key, value, ttl)
+	s.count("set", err)
+	return err
+}
+
+// Delete implements policies.Store.
+func (s countedStore) Delete(ctx context.Context, keys ...string) error {
+	err := s.Store.Delete(ctx, keys...)
+	s.count("delete", err)
+	return err
+}
+
+// SetOnce implements policies.Store.
+func (s countedStore) SetOnce(ctx context.Context, key string, ttl time.Duration) (bool, error) {
+	first, err := s.Store.SetOnce(ctx, key, ttl)
+	s.count("set_once", err)
+	return first, err
+}
+
+// Take implements policies.Store.
+func (s countedStore) Take(ctx context.Context, key string, rate policies.Rate) (policies.Taken, error) {
+	taken, err := s.Store.Take(ctx, key, rate)
+	s.count("take", err)
+	return taken, err
+}

@@ -1,0 +1,240 @@
+package caddymodule
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"go.uber.org/zap"
+
+	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/call"
+)
+
+func init() { caddy.RegisterModule(Gateway{}) }
+
+// Gateway guards the REST interface of the content platform behind it. It works
+// out which call a request really makes, decides whether that caller may make
+// it, and forwards the rest untouched. Pages, files and streams pass through.
+//
+// It belongs in front of everything that answers requests: the directive is
+// ordered before basic_auth.
+type Gateway struct {
+	// Platform is "cms" or "wordpress": whose names the site uses. Required.
+	Platform string `json:"platform"`
+	// Base is the sub-folder of the install, "/blog". Without it, what stands
+	// before the REST prefix is the base of the gateway's own questions.
+	Base string `json:"base,omitempty"`
+	// Prefix is the first segment of the pretty form where the site has changed it.
+	Prefix string `json:"prefix,omitempty"`
+	// Release is the release of the shop, "10.7", or "auto" (the default): it is
+	// learnt from the REST root.
+	Release string `json:"release,omitempty"`
+	// Mode is "enforce" (the default) or "observe": decide, count and log, but
+	// refuse and change nothing.
+	Mode policies.Mode `json:"mode,omitempty"`
+	// Credentials names what else counts as a credential on this site.
+	Credentials *policies.Credentials `json:"credentials,omitempty"`
+	// Identity bounds the questions about who is calling.
+	Identity *Identity `json:"identity,omitempty"`
+	// BodyLimit bounds urlencoded, JSON and inspected bodies, in bytes; default 8 MiB.
+	BodyLimit int64 `json:"body_limit,omitempty"`
+	// UploadLimit bounds multipart bodies, in bytes; default 512 MiB.
+	UploadLimit int64 `json:"upload_limit,omitempty"`
+	// SpoolLimit bounds all bytes that are spooled to disk at one time, over all
+	// sites with the same limit; default 1 GiB.
+	SpoolLimit int64 `json:"spool_limit,omitempty"`
+	// BatchLimit bounds the parts of a batch; default the platform's 25 and 100.
+	BatchLimit int `json:"batch_limit,omitempty"`
+	// PoliciesRaw configures the policies by name. Their order is fixed.
+	PoliciesRaw caddy.ModuleMap `json:"policies,omitempty" caddy:"namespace=http.handlers.restwarden.policies"`
+	// At is where the directive stands, "Caddyfile:2"; for messages.
+	At string `json:"at,omitempty"`
+
+	site      *policies.Site
+	reader    *call.Reader
+	chain     *policies.Chain
+	changers  []policies.RequestPolicy
+	rewriters []rewriter
+	watchers  []policies.Watcher
+	timeout   time.Duration
+	logger    *zap.Logger
+	metrics   *metrics
+	leases    leases
+	discovery *discovery
+}
+
+// Identity bounds the questions about who is calling.
+type Identity struct {
+	// TTL is how long an answer is believed; default 10s.
+	TTL caddy.Duration `json:"ttl,omitempty"`
+	// Timeout is how long the platform may take to answer; default 5s.
+	Timeout caddy.Duration `json:"timeout,omitempty"`
+	// MaxInFlight is how many questions may be under way at once; default 32.
+	MaxInFlight int `json:"max_in_flight,omitempty"`
+	// Rate is how many new questions one client address may cause: "120/1m", the default.
+	Rate string `json:"rate,omitempty"`
+}
+
+// CaddyModule returns the Caddy module information.
+func (Gateway) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "http.handlers.restwarden", New: func() caddy.Module { return new(Gateway) }}
+}
+
+// Provision prepares the gateway. It does no I/O.
+func (g *Gateway) Provision(ctx caddy.Context) error {
+	if err := g.provision(ctx); err != nil {
+		if g.At != "" {
+			return fmt.Errorf("restwarden at %s: %w", g.At, err)
+		}
+		return fmt.Errorf("restwarden: %w", err)
+	}
+	return nil
+}
+
+func (g *Gateway) provision(ctx caddy.Context) error {
+	if err := g.Validate(); err != nil {
+		return err
+	}
+	g.logger = ctx.Logger()
+	configured, err := g.loadPolicies(ctx)
+	if err != nil {
+		return err
+	}
+	g.metrics = newMetrics(ctx.GetMetricsRegistry())
+	if g.site, err = g.newSite(ctx); err != nil {
+		return err
+	}
+	if err := g.newReader(); err != nil {
+		return err
+	}
+	if g.chain, err = policies.NewChain(g.site, g.Mode, configured); err != nil {
+		return err
+	}
+	g.chain.Count = g.metrics.knownTo(g.site, g.chain).count
+	g.sortPolicies()
+	g.discovery = newDiscovery()
+	return nil
+}
+
+// Validate checks all that can be checked without the rest of the configuration.
+func (g *Gateway) Validate() error {
+	for _, check := range []error{
+		checkPlatform(g.Platform), checkBase(g.Base), checkPrefix(g.Prefix), checkRelease(g.Release), checkMode(g.Mode),
+		checkCredentials(g.Credentials), checkIdentity(g.Identity),
+		checkPositive("body_limit", g.BodyLimit), checkPositive("upload_limit", g.UploadLimit),
+		checkPositive("spool_limit", g.SpoolLimit), checkPositive("batch_limit", int64(g.BatchLimit)),
+	} {
+		if check != nil {
+			return check
+		}
+	}
+	return nil
+}
+
+// Cleanup gives back what Provision acquired, and nothing else.
+func (g *Gateway) Cleanup() error {
+	if g.discovery != nil {
+		g.discovery.stop()
+	}
+	return g.leases.release()
+}
+
+// newSite puts together what all policies share.
+func (g *Gateway) newSite(ctx caddy.Context) (*policies.Site, error) {
+	platform, _ := call.PlatformByName(g.Platform)
+	release, err := policies.ParseRelease(g.Release)
+	if err != nil {
+		return nil, err
+	}
+	opts, err := g.Identity.options()
+	if err != nil {
+		return nil, err
+	}
+	g.timeout = opts.Timeout
+	site := &policies.Site{
+		Platform: platform, Base: g.Base, Prefix: platform.Prefix, Release: release, Now: time.Now,
+	}
+	if g.Prefix != "" {
+		site.Prefix = g.Prefix
+	}
+	if g.Credentials != nil {
+		site.Credentials = g.Credentials.Canonical()
+	}
+	store, err := lease(&g.leases, storeKey{}, policies.NewMemory)
+	if err != nil {
+		return nil, err
+	}
+	site.Store = countedStore{store, g.metrics.storeOperations}
+	site.Identities, err = lease(&g.leases, g.identitiesKey(ctx, opts),
+		func() (*policies.Identities, error) { return policies.NewIdentities(opts) })
+	return site, err
+}
+
+// Defaults of the directive's limits (design 5).
+const (
+	defaultBodyLimit   = 8 << 20   // PHP's post_max_size
+	defaultUploadLimit = 512 << 20 // as hosts commonly set it
+	defaultSpoolLimit  = 1 << 30   // two of the largest uploads
+)
+
+func (g *Gateway) newReader() error {
+	limit := orDefault(g.SpoolLimit, defaultSpoolLimit)
+	spool, err := lease(&g.leases, spoolKey{limit},
+		func() (*call.Spool, error) { return call.NewSpool("", limit), nil })
+	if err != nil {
+		return err
+	}
+	g.reader = call.NewReader(call.Site{
+		Platform: g.site.Platform, Prefix: g.Prefix, Base: g.Base,
+		Limits: call.Limits{
+			Body: orDefault(g.BodyLimit, defaultBodyLimit), Upload: orDefault(g.UploadLimit, defaultUploadLimit),
+			Batch: g.BatchLimit, Spool: spool,
+		},
+	})
+	return nil
+}
+
+func orDefault[T comparable](v, otherwise T) T {
+	if v == *new(T) {
+		return otherwise
+	}
+	return v
+}
+
+// sortPolicies finds the policies that do more than judge. Those that only
+// observe change nothing.
+func (g *Gateway) sortPolicies() {
+	for name, p := range g.chain.Policies {
+		if w, ok := p.(policies.Watcher); ok {
+			g.watchers = append(g.watchers, w)
+		}
+		if orDefault(policies.CommonOf(p).Mode, g.Mode) == policies.Observe {
+			continue
+		}
+		if c, ok := p.(policies.RequestPolicy); ok {
+			g.changers = append(g.changers, c)
+		}
+		if w, ok := p.(policies.ResponsePolicy); ok {
+			g.rewriters = append(g.rewriters, rewriter{name, w})
+		}
+	}
+	g.changers, g.rewriters = slices.Clip(g.changers), slices.Clip(g.rewriters)
+}
+
+func (g *Gateway) observes() bool { return g.Mode == policies.Observe }
+
+// Interface guards
+var (
+	_ caddy.Module                = (*Gateway)(nil)
+	_ caddy.Provisioner           = (*Gateway)(nil)
+	_ caddy.Validator             = (*Gateway)(nil)
+	_ caddy.CleanerUpper          = (*Gateway)(nil)
+	_ caddyhttp.MiddlewareHandler = (*Gateway)(nil)
+	_ caddyfile.Unmarshaler       = (*Gateway)(nil)
+	_ http.ResponseWriter         = (*answerWriter)(nil)
+)

@@ -1,0 +1,165 @@
+package caddymodule
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"go.uber.org/zap"
+
+	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/call"
+)
+
+// Vars of a request (design 10); varCall is for the matcher rest_call.
+const (
+	varKind    = "restwarden.kind"
+	varOutcome = "restwarden.outcome"
+	varRoute   = "restwarden.route"
+	varMethod  = "restwarden.method"
+	varCaller  = "restwarden.caller"
+	varPolicy  = "restwarden.policy"
+	varCode    = "restwarden.code"
+	varLookup  = "restwarden.lookup"
+	varCall    = "restwarden.call"
+)
+
+// What pages get: constants, made into interfaces once.
+var (
+	kindPage    any = call.Page.String()
+	outcomePass any = string(policies.Pass)
+)
+
+// report sets the vars of a call and writes the one line about a refusal.
+func (g *Gateway) report(x *exchange, d policies.Decision) {
+	ctx, c := x.r.Context(), x.req.Call
+	route, code, caller := g.routeOf(&x.req), codeOf(d), callerOf(&x.req)
+	caddyhttp.SetVar(ctx, varKind, c.Kind.String())
+	caddyhttp.SetVar(ctx, varOutcome, string(d.Outcome))
+	caddyhttp.SetVar(ctx, varRoute, route)
+	caddyhttp.SetVar(ctx, varMethod, c.Method)
+	if caller != "" {
+		caddyhttp.SetVar(ctx, varCaller, caller)
+	}
+	if d.Outcome == policies.Pass {
+		return
+	}
+	caddyhttp.SetVar(ctx, varPolicy, d.Policy)
+	caddyhttp.SetVar(ctx, varCode, code)
+	entry := g.logger.Check(zap.InfoLevel, "request refused")
+	if c.Foreign {
+		entry = g.logger.Check(zap.ErrorLevel, "request refused")
+	}
+	if entry == nil {
+		return
+	}
+	entry.Write(
+		zap.String("policy", d.Policy), zap.String("code", code), zap.String("outcome", string(d.Outcome)),
+		zap.String("rule", d.Verdict.Rule), zap.String("at", d.Verdict.Pos),
+		zap.String("route", route), zap.String("method", c.Method),
+		zap.Stringer("client_ip", x.req.Client), zap.String("caller", caller), zap.Error(d.Err),
+	)
+}
+
+// routeOf is the route of the rule that decided, or the namespace: words of the
+// configuration, never of the client.
+func (g *Gateway) routeOf(r *policies.Request) string {
+	if r.Matched != nil {
+		if route := r.Matched.Route(r.Call.Key); route != "" && route != "/**" {
+			return route
+		}
+	}
+	return namespace(r.Site, r.Call.Key)
+}
+
+func namespace(s *policies.Site, key string) string {
+	p := s.Platform
+	for _, known := range [][]string{p.Checkout, p.Shop, {p.Core, p.Analytics, p.Abilities, p.MCP}} {
+		for _, ns := range known {
+			if rest, ok := strings.CutPrefix(key, "/"+ns); ok && (rest == "" || rest[0] == '/') {
+				return ns
+			}
+		}
+	}
+	return "other"
+}
+
+// codeOf is the code of a decision for vars, logs and metrics.
+func codeOf(d policies.Decision) string {
+	switch {
+	case d.Outcome == policies.Pass:
+		return none
+	case d.Verdict.Answer != nil:
+		return string(policies.CodePlatform)
+	}
+	return string(d.Verdict.Code)
+}
+
+// callerOf is who is calling, as far as it was asked.
+func callerOf(r *policies.Request) string {
+	if caller, known := r.Known(); known {
+		return caller.Kind.String()
+	}
+	return ""
+}
+
+// refuse answers with the platform's error object, or in the platform's own words.
+func (g *Gateway) refuse(w http.ResponseWriter, r *http.Request, v policies.Verdict) error {
+	h := w.Header()
+	maps.Copy(h, v.Header)
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	if origin := r.Header.Get("Origin"); origin != "" {
+		allowOrigin(h, origin, corsNames[g.Platform])
+	}
+	status, body := v.Status, []byte(nil)
+	if v.Answer != nil {
+		status, body = v.Answer.Status, v.Answer.Body
+		for _, name := range []string{"Content-Type", "Www-Authenticate"} {
+			if values := v.Answer.Header[name]; len(values) > 0 {
+				h[name] = values
+			}
+		}
+	} else {
+		h.Set("Content-Type", "application/json; charset=UTF-8")
+		var err error
+		if body, err = errorObject(v); err != nil {
+			return caddyhttp.Error(http.StatusInternalServerError, err)
+		}
+	}
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	_, err := w.Write(body)
+	return err
+}
+
+// errorObject is {"code","message","data":{"status",…}} (interface document section 7).
+func errorObject(v policies.Verdict) ([]byte, error) {
+	data := map[string]any{"status": v.Status}
+	maps.Copy(data, v.Data)
+	return json.Marshal(struct {
+		Code    policies.Code  `json:"code"`
+		Message string         `json:"message"`
+		Data    map[string]any `json:"data"`
+	}{v.Code, v.Message, data})
+}
+
+// corsNames are the platform's spellings of its own headers.
+var corsNames = map[string]struct{ nonce, exposed string }{
+	"cms":       {"X-CMS-Nonce", "X-CMS-Total, X-CMS-TotalPages, Link"},
+	"wordpress": {"X-WP-Nonce", "X-WP-Total, X-WP-TotalPages, Link"},
+}
+
+// allowOrigin adds what the platform sends to scripts of other origins, so that
+// they can read a refusal (platform: rest_send_cors_headers).
+func allowOrigin(h http.Header, origin string, names struct{ nonce, exposed string }) {
+	h.Set("Access-Control-Allow-Origin", origin)
+	h.Set("Access-Control-Allow-Methods", "OPTIONS, GET, POST, PUT, PATCH, DELETE")
+	h.Set("Access-Control-Allow-Credentials", "true")
+	h.Set("Access-Control-Expose-Headers", names.exposed)
+	h.Set("Access-Control-Allow-Headers", "Authorization, "+names.nonce+", Content-Disposition, Content-MD5, Content-Type")
+	h.Add("Vary", "Origin")
+}

@@ -1,0 +1,58 @@
+package caddymodule
+
+import (
+	"reflect"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/restwarden/restwarden/policies"
+)
+
+// resolveSecrets replaces the placeholders in the secrets of p. One that is
+// unknown or empty is an error: an unset variable must not become an empty key.
+func resolveSecrets(p policies.Policy) error {
+	holder, ok := p.(policies.SecretHolder)
+	if !ok {
+		return nil
+	}
+	at := map[*string]string{}
+	positions(reflect.ValueOf(p), "", at)
+	for _, secret := range holder.Secrets() {
+		resolved, err := caddy.NewReplacer().ReplaceOrErr(*secret, true, true)
+		if err != nil {
+			return policies.Option{Pos: at[secret]}.Errorf("%w", err)
+		}
+		*secret = resolved
+	}
+	return nil
+}
+
+// positions notes for every string in v where in the Caddyfile it stands: what
+// the field At of the nearest struct around it says.
+func positions(v reflect.Value, at string, found map[*string]string) {
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if !v.IsNil() {
+			positions(v.Elem(), at, found)
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			positions(v.Index(i), at, found)
+		}
+	case reflect.Struct:
+		if f := v.FieldByName("At"); f.IsValid() && f.Kind() == reflect.String {
+			at = f.String()
+		}
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				positions(v.Field(i), at, found)
+			}
+		}
+	case reflect.String:
+		if v.CanAddr() {
+			if s, ok := v.Addr().Interface().(*string); ok {
+				found[s] = at
+			}
+		}
+	}
+}

@@ -1,0 +1,81 @@
+package caddymodule
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/call"
+)
+
+// shared holds what outlives a reload: counters, used signatures, callers, the
+// budget of spooled bytes. Nothing in it knows a context, logger or registry.
+var shared = caddy.NewUsagePool()
+
+type (
+	storeKey      struct{}
+	spoolKey      struct{ limit int64 }
+	identitiesKey struct {
+		listen, platform, base, prefix string
+		opts                           policies.IdentityOptions
+	}
+)
+
+// identitiesKey keeps the callers of different servers and sites apart: the
+// host is part of an identity's own key, but which site answers for a host is
+// known per server only.
+func (g *Gateway) identitiesKey(ctx caddy.Context, opts policies.IdentityOptions) identitiesKey {
+	key := identitiesKey{platform: g.Platform, base: g.Base, prefix: g.Prefix, opts: opts}
+	if server, ok := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server); ok {
+		key.listen = strings.Join(server.Listen, " ")
+	}
+	return key
+}
+
+// held is a value of the pool.
+type held[T any] struct{ value T }
+
+// Destruct implements caddy.Destructor; memory is all that there is to free.
+func (held[T]) Destruct() error { return nil }
+
+// leases are the keys of shared that one gateway has acquired.
+type leases struct{ keys []any }
+
+// lease returns the shared value under key, made where there is none yet.
+func lease[T any](l *leases, key any, construct func() (T, error)) (T, error) {
+	value, _, err := shared.LoadOrNew(key, func() (caddy.Destructor, error) {
+		v, err := construct()
+		return held[T]{v}, err
+	})
+	if err != nil {
+		return *new(T), err
+	}
+	l.keys = append(l.keys, key)
+	return value.(held[T]).value, nil
+}
+
+// release gives back each lease once, however often it is called.
+func (l *leases) release() error {
+	var errs []error
+	for _, key := range l.keys {
+		_, err := shared.Delete(key)
+		errs = append(errs, err)
+	}
+	l.keys = nil
+	return errors.Join(errs...)
+}
+
+// spooledBytes is how much of request bodies is on disk now, over all sites.
+func spooledBytes() float64 {
+	var sum int64
+	shared.Range(func(_, value any) bool {
+		if s, ok := value.(held[*call.Spool]); ok {
+			sum += s.value.Bytes()
+		}
+		return true
+	})
+	return float64(sum)
+}

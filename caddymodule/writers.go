@@ -1,0 +1,207 @@
+package caddymodule
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/restwarden/restwarden/policies"
+)
+
+func wrap(w http.ResponseWriter) *caddyhttp.ResponseWriterWrapper {
+	return &caddyhttp.ResponseWriterWrapper{ResponseWriter: w}
+}
+
+// answerWriter passes an answer on as it comes and calls head once, before its
+// header is sent. Where head fails, nothing of the answer is sent.
+type answerWriter struct {
+	*caddyhttp.ResponseWriterWrapper
+	head   func(status int) error
+	sent   bool
+	failed error
+}
+
+// WriteHeader implements http.ResponseWriter; informational answers pass.
+func (w *answerWriter) WriteHeader(status int) {
+	if w.sent {
+		return
+	}
+	if status < 200 && status != http.StatusSwitchingProtocols {
+		w.ResponseWriter.WriteHeader(status)
+		return
+	}
+	w.sent = true
+	if w.failed = w.head(status); w.failed == nil {
+		w.ResponseWriter.WriteHeader(status)
+	}
+}
+
+// Write implements http.ResponseWriter.
+func (w *answerWriter) Write(b []byte) (int, error) {
+	w.WriteHeader(http.StatusOK)
+	if w.failed != nil {
+		return len(b), nil
+	}
+	return w.ResponseWriter.Write(b)
+}
+
+// ReadFrom implements io.ReaderFrom, so that files are still sent by the kernel.
+func (w *answerWriter) ReadFrom(r io.Reader) (int64, error) {
+	w.WriteHeader(http.StatusOK)
+	if w.failed != nil {
+		return io.Copy(io.Discard, r)
+	}
+	return w.ResponseWriterWrapper.ReadFrom(r)
+}
+
+// FlushError implements the optional interface of http.ResponseController: a
+// flush sends the header too.
+func (w *answerWriter) FlushError() error {
+	w.WriteHeader(http.StatusOK)
+	if w.failed != nil {
+		return nil
+	}
+	return http.NewResponseController(w.ResponseWriter).Flush()
+}
+
+// headOnlyWriter sends status and header of an answer, and no body.
+type headOnlyWriter struct {
+	*caddyhttp.ResponseWriterWrapper
+	sent bool
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (w *headOnlyWriter) WriteHeader(status int) {
+	if w.sent {
+		return
+	}
+	w.sent = status >= 200
+	for _, name := range []string{"Content-Length", "Content-Type", "Content-Encoding", "Transfer-Encoding", "Trailer", "Etag"} {
+		w.Header().Del(name)
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter and drops b.
+func (w *headOnlyWriter) Write(b []byte) (int, error) {
+	w.WriteHeader(http.StatusOK)
+	return len(b), nil
+}
+
+// ReadFrom implements io.ReaderFrom and drops what it reads.
+func (w *headOnlyWriter) ReadFrom(r io.Reader) (int64, error) {
+	w.WriteHeader(http.StatusOK)
+	return io.Copy(io.Discard, r)
+}
+
+// capture is a private ResponseWriter: it has its own header, so that nothing
+// of what it takes reaches a client, and it holds no more than limit bytes.
+type capture struct {
+	header   http.Header
+	status   int
+	body     bytes.Buffer
+	limit    int
+	overflow bool
+}
+
+func newCapture(limit int, header http.Header) *capture {
+	return &capture{limit: limit, header: header}
+}
+
+// Header implements http.ResponseWriter.
+func (c *capture) Header() http.Header { return c.header }
+
+// WriteHeader implements http.ResponseWriter; informational answers are ignored.
+func (c *capture) WriteHeader(status int) {
+	if c.status == 0 && status >= 200 {
+		c.status = status
+	}
+}
+
+// Write implements http.ResponseWriter. Beyond the limit it fails, which ends
+// the answer early.
+func (c *capture) Write(b []byte) (int, error) {
+	c.WriteHeader(http.StatusOK)
+	if c.overflow || c.body.Len()+len(b) > c.limit {
+		c.overflow = true
+		return 0, errTooLarge
+	}
+	return c.body.Write(b)
+}
+
+var (
+	errTooLarge  = errors.New("the answer is too large")
+	errTruncated = errors.New("the answer is truncated")
+	errNoAnswer  = errors.New("no answer")
+	errEncoded   = errors.New("the answer has an encoding that was not asked for")
+)
+
+// answer returns what was captured of the answer to a request with this method,
+// decoded, if it is complete.
+func (c *capture) answer(method string) (*policies.Answer, error) {
+	switch {
+	case c.overflow:
+		return nil, errTooLarge
+	case c.status == 0:
+		return nil, errNoAnswer
+	}
+	if method == http.MethodHead {
+		return &policies.Answer{Status: c.status, Header: c.header}, nil
+	}
+	if length := c.header.Get("Content-Length"); length != "" && length != strconv.Itoa(c.body.Len()) {
+		return nil, errTruncated
+	}
+	body := c.body.Bytes()
+	switch strings.ToLower(c.header.Get("Content-Encoding")) {
+	case "", "identity":
+	case "gzip":
+		var err error
+		if body, err = gunzip(body, c.limit); err != nil {
+			return nil, err
+		}
+		c.header.Del("Content-Encoding")
+	default:
+		return nil, errEncoded
+	}
+	return &policies.Answer{Status: c.status, Header: c.header, Body: body}, nil
+}
+
+// gunzip decodes an answer of a platform that compresses unasked.
+func gunzip(b []byte, limit int) ([]byte, error) {
+	z, err := gzip.NewReader(bytes.NewReader(b))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errTruncated, err)
+	}
+	var plain bytes.Buffer
+	n, err := io.Copy(&plain, io.LimitReader(z, int64(limit)+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%w: %w", errTruncated, err)
+	case n > int64(limit):
+		return nil, errTooLarge
+	}
+	return plain.Bytes(), nil
+}
+
+// send answers with a. Headers that describe the body as it was are dropped.
+func send(w http.ResponseWriter, a *policies.Answer) error {
+	clear(w.Header())
+	maps.Copy(w.Header(), a.Header)
+	for _, name := range []string{"Etag", "Last-Modified", "Content-Md5", "Digest", "Content-Digest", "Repr-Digest", "Accept-Ranges", "Trailer"} {
+		w.Header().Del(name)
+	}
+	if a.Status != http.StatusNoContent && a.Status != http.StatusNotModified {
+		w.Header().Set("Content-Length", strconv.Itoa(len(a.Body)))
+	}
+	w.WriteHeader(a.Status)
+	_, err := w.Write(a.Body)
+	return err
+}

@@ -1,0 +1,36 @@
+package main
+
+import (
+	_ "embed"
+	"strconv"
+	"strings"
+	"text/template"
+
+	"github.com/restwarden/restwarden/policies/call"
+)
+
+//go:embed demo.txt
+var demoText string
+
+var demoTemplate = template.Must(template.New("demo").Funcs(template.FuncMap{"list": list}).Parse(demoText))
+
+func list(ids []int) string {
+	words := make([]string, len(ids))
+	for i, id := range ids {
+		words[i] = strconv.Itoa(id)
+	}
+	return strings.Join(words, ", ")
+}
+
+// text is what the demo prints for people.
+func (d *runningDemo) text() (string, error) {
+	names, _ := call.PlatformByName(d.Platform)
+	var out strings.Builder
+	err := demoTemplate.Execute(&out, map[string]any{
+		"Platform": d.Platform, "Release": d.Release, "Gateway": d.Gateway, "Backend": d.Backend, "Metrics": d.Metrics,
+		"Base": d.Base, "Users": d.Users, "Orders": d.Orders, "Subscriptions": d.Subscriptions, "Products": d.Products,
+		"Keys": d.Keys, "Routes": d.Routes, "Caddyfile": d.caddyfile,
+		"Prefix": names.Prefix, "Core": names.Core, "Shop": names.Shop[2], "Checkout": names.Checkout[0],
+	})
+	return out.String(), err
+}

@@ -1,0 +1,30 @@
+package main
+
+import (
+	"context"
+	"regexp"
+	"time"
+)
+
+var benchmarkLine = regexp.MustCompile(`(?m)^Benchmark\S+\s+\d+\s.*ns/op`)
+
+// bench runs every benchmark once: that they run at all is tested, how fast
+// they are is not, since that is the machine's business.
+func (c *check) bench(ctx context.Context) {
+	start := time.Now()
+	out, err := output(ctx, testRunLimit, c.root, "go", "test", "-run=^$", "-bench=.", "-benchtime=1x", "./...")
+	n := len(benchmarkLine.FindAllString(out, -1))
+	if err != nil || n == 0 {
+		c.results.fail("benchmarks", out+"\n"+errorText(err, "no benchmark ran"))
+		return
+	}
+	c.results.pass(n)
+	c.results.progress("   ok   %d benchmarks (%s)", n, time.Since(start).Round(100*time.Millisecond))
+}
+
+func errorText(err error, otherwise string) string {
+	if err == nil {
+		return otherwise
+	}
+	return err.Error()
+}

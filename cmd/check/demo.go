@@ -1,0 +1,99 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"syscall"
+	"time"
+)
+
+// stopLimit is how long the demo may take to end once it is interrupted.
+const stopLimit = 20 * time.Second
+
+// tryDemo starts the demo in dir, looks at the gateway and at the bare platform
+// behind it, and interrupts it as a person would.
+func tryDemo(ctx context.Context, dir string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, toolLimit)
+	defer cancel()
+	cmd := command(ctx, dir, "go", "run", "./cmd/caddy", "restwarden", "demo", "--json")
+	var log bytes.Buffer
+	cmd.Stderr = &log
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return "", err
+	}
+	if err := cmd.Start(); err != nil {
+		return "", err
+	}
+	answers := json.NewDecoder(stdout)
+	var d demo
+	err = answers.Decode(&d)
+	if err == nil {
+		err = d.try(ctx)
+	} else {
+		err = fmt.Errorf("standard output is not a JSON object: %w", err)
+	}
+	stopped := signalGroup(cmd, syscall.SIGINT)
+	timer := time.AfterFunc(stopLimit, cancel)
+	defer timer.Stop()
+	if rest, _ := io.ReadAll(io.MultiReader(answers.Buffered(), stdout)); len(bytes.TrimSpace(rest)) > 0 {
+		err = errors.Join(err, fmt.Errorf("more than one object on standard output: %.200s", rest))
+	}
+	if ended := cmd.Wait(); ended != nil {
+		err = errors.Join(err, fmt.Errorf("after an interrupt: %w", ended))
+	}
+	return log.String(), errors.Join(err, stopped)
+}
+
+// demo is what of the demo's object is needed here.
+type demo struct {
+	Gateway  string `json:"gateway"`
+	Backend  string `json:"backend"`
+	Platform string `json:"platform"`
+}
+
+// try asks for the user list: the platform gives it to anybody, the gateway
+// does not.
+func (d demo) try(ctx context.Context) error {
+	path := "/cms-json/cms/v2/users"
+	if d.Platform == "wordpress" {
+		path = "/wp-json/wp/v2/users"
+	}
+	return errors.Join(
+		expect(ctx, d.Backend+path, http.StatusOK, ""),
+		expect(ctx, d.Gateway+path, http.StatusUnauthorized, "rest_not_logged_in"),
+		expect(ctx, d.Gateway+"/", http.StatusOK, ""),
+	)
+}
+
+// expect asks for url and compares status and, unless empty, error code.
+func expect(ctx context.Context, url string, status int, code string) error {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	var body struct {
+		Code string `json:"code"`
+	}
+	if code != "" {
+		if err := json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(&body); err != nil {
+			return fmt.Errorf("GET %s: %s: the body is no error object: %w", url, resp.Status, err)
+		}
+	}
+	if resp.StatusCode != status || body.Code != code {
+		return fmt.Errorf("GET %s: %s %q, expected %d %q", url, resp.Status, body.Code, status, code)
+	}
+	return nil
+}

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+)
+
+// testLimit bounds one package's tests, testRunLimit all of them.
+const (
+	testLimit    = 10 * time.Minute
+	testRunLimit = 20 * time.Minute
+)
+
+func (c *check) test(ctx context.Context) {
+	c.goTest(ctx, "-race", "-shuffle=on", "-timeout="+testLimit.String(), "./...")
+}
+
+// goTest runs go test with args and counts every test and subtest. It returns
+// the names of those that ran, by package.
+func (c *check) goTest(ctx context.Context, args ...string) *testRun {
+	ctx, cancel := context.WithTimeout(ctx, testRunLimit)
+	defer cancel()
+	run := newTestRun(&c.results)
+	cmd := command(ctx, c.root, "go", append([]string{"test", "-json"}, args...)...)
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		c.results.fail("go test", err.Error())
+		return run
+	}
+	cmd.Stderr = &run.stray
+	if err := cmd.Start(); err != nil {
+		c.results.fail("go test", err.Error())
+		return run
+	}
+	run.read(stdout)
+	run.finish(cmd.Wait())
+	return run
+}
+
+// event is a line of go test -json.
+type event struct {
+	Action      string
+	Package     string
+	ImportPath  string // of build output
+	FailedBuild string // of a package whose test did not build
+	Test        string
+	Elapsed     float64
+	Output      string
+}
+
+// testRun turns the events of one go test into results.
+type testRun struct {
+	results *results
+	output  map[testID]*strings.Builder
+	open    map[testID]bool
+	ran     []testID
+	failed  map[string]bool // packages with a counted failure
+	builds  map[string]*strings.Builder
+	counts  map[string]int
+	any     bool
+	stray   strings.Builder
+}
+
+// testID names a test; without a test it is the package.
+type testID struct{ pkg, test string }
+
+func (id testID) String() string { return strings.TrimSpace(id.pkg + " " + id.test) }
+
+func newTestRun(r *results) *testRun {
+	return &testRun{
+		results: r, output: map[testID]*strings.Builder{}, open: map[testID]bool{},
+		failed: map[string]bool{}, builds: map[string]*strings.Builder{}, counts: map[string]int{},
+	}
+}
+
+// read takes events until the stream ends. Lines that are no events are kept
+// for the case that go test itself fails.
+func (t *testRun) read(r io.Reader) {
+	lines := bufio.NewReader(r)
+	for {
+		line, err := lines.ReadBytes('\n')
+		var e event
+		if json.Unmarshal(line, &e) == nil {
+			t.take(e)
+		} else {
+			t.stray.Write(line)
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (t *testRun) take(e event) {
+	id := testID{e.Package, e.Test}
+	switch e.Action {
+	case "build-output":
+		builder(t.builds, e.ImportPath).WriteString(e.Output)
+	case "output":
+		builder(t.output, id).WriteString(e.Output)
+	case "run":
+		t.open[id] = true
+	case "pass", "fail", "skip":
+		delete(t.open, id)
+		if e.Test == "" {
+			t.endPackage(e)
+			return
+		}
+		t.endTest(id, e.Action)
+	}
+}
+
+func builder[K comparable](m map[K]*strings.Builder, key K) *strings.Builder {
+	if m[key] == nil {
+		m[key] = new(strings.Builder)
+	}
+	return m[key]
+}
+
+func (t *testRun) endTest(id testID, action string) {
+	t.any = true
+	t.counts[id.pkg]++
+	t.ran = append(t.ran, id)
+	switch action {
+	case "pass":
+		t.results.pass(1)
+		delete(t.output, id)
+	case "fail":
+		t.failed[id.pkg] = true
+		t.results.fail(id.String(), builder(t.output, id).String())
+	case "skip": // what was not tested is not known to work
+		t.failed[id.pkg] = true
+		t.results.fail(id.String(), "skipped\n"+builder(t.output, id).String())
+	}
+}
+
+func (t *testRun) endPackage(e event) {
+	for _, id := range t.unfinished(e.Package) {
+		t.failed[e.Package] = true
+		t.results.fail(id.String(), "did not finish\n"+builder(t.output, id).String())
+	}
+	switch {
+	case e.Action == "fail" && !t.failed[e.Package]:
+		t.failed[e.Package] = true
+		output := builder(t.builds, e.FailedBuild).String() + builder(t.output, testID{pkg: e.Package}).String()
+		t.results.fail(e.Package, output)
+	case e.Action == "pass" && !t.failed[e.Package] && t.counts[e.Package] > 0:
+		t.results.progress("   ok   %s: %d tests (%.1fs)", e.Package, t.counts[e.Package], e.Elapsed)
+	}
+}
+
+// unfinished takes the open tests of a package: those that a panic or the time
+// limit cut off.
+func (t *testRun) unfinished(pkg string) []testID {
+	var ids []testID
+	for id := range t.open {
+		if id.pkg == pkg {
+			ids = append(ids, id)
+			delete(t.open, id)
+		}
+	}
+	slices.SortFunc(ids, func(a, b testID) int { return strings.Compare(a.test, b.test) })
+	return ids
+}
+
+// finish judges the run as a whole; err is how go test ended.
+func (t *testRun) finish(err error) {
+	switch {
+	case err != nil && len(t.failed) == 0:
+		t.results.fail("go test", fmt.Sprintf("%s\n%v", t.stray.String(), err))
+	case !t.any && len(t.failed) == 0:
+		t.results.fail("go test", "no test ran\n"+t.stray.String())
+	}
+}

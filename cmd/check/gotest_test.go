@@ -1,0 +1,86 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"testing"
+)
+
+func TestTestRun(t *testing.T) {
+	t.Parallel()
+	failed := errors.New("exit status 1")
+	for name, tt := range map[string]struct {
+		events   string
+		err      error
+		passed   int
+		failures []string // parts of what is reported, in order
+	}{
+		"tests and subtests count": {
+			events: `{"Action":"run","Package":"p","Test":"TestA"}
+{"Action":"run","Package":"p","Test":"TestA/one"}
+{"Action":"pass","Package":"p","Test":"TestA/one"}
+{"Action":"pass","Package":"p","Test":"TestA"}
+{"Action":"pass","Package":"p"}`,
+			passed: 2,
+		},
+		"a package without tests is nothing": {
+			events: `{"Action":"skip","Package":"empty"}
+{"Action":"pass","Package":"p","Test":"TestA"}
+{"Action":"pass","Package":"p"}`,
+			passed: 1,
+		},
+		"a failure carries its output": {
+			events: `{"Action":"output","Package":"p","Test":"TestA","Output":"because\n"}
+{"Action":"fail","Package":"p","Test":"TestA"}
+{"Action":"fail","Package":"p"}`,
+			err: failed, failures: []string{"because"},
+		},
+		"a skipped test is a failure": {
+			events: `{"Action":"skip","Package":"p","Test":"TestA"}
+{"Action":"pass","Package":"p"}`,
+			failures: []string{"skipped"},
+		},
+		"a package that does not build": {
+			events: `{"ImportPath":"p [p.test]","Action":"build-output","Output":"p.go:1: undefined: x\n"}
+{"ImportPath":"p [p.test]","Action":"build-fail"}
+{"Action":"fail","Package":"p","FailedBuild":"p [p.test]"}`,
+			err: failed, failures: []string{"undefined: x"},
+		},
+		"a test that a panic cut off": {
+			events: `{"Action":"run","Package":"p","Test":"TestA"}
+{"Action":"output","Package":"p","Test":"TestA","Output":"panic: test timed out\n"}
+{"Action":"fail","Package":"p"}`,
+			err: failed, failures: []string{"did not finish\npanic: test timed out"},
+		},
+		"a failure outside of any test": {
+			events: `{"Action":"pass","Package":"p","Test":"TestA"}
+{"Action":"output","Package":"p","Output":"goroutine leak\n"}
+{"Action":"fail","Package":"p"}`,
+			err: failed, passed: 1, failures: []string{"goroutine leak"},
+		},
+		"go test itself fails": {
+			events: "go: no such module\n", err: failed, failures: []string{"no such module"},
+		},
+		"nothing ran": {failures: []string{"no test ran"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := results{out: io.Discard}
+			run := newTestRun(&r)
+			run.read(strings.NewReader(tt.events))
+			run.finish(tt.err)
+			if r.passed != tt.passed {
+				t.Errorf("%d passed, want %d", r.passed, tt.passed)
+			}
+			if len(r.failures) != len(tt.failures) {
+				t.Fatalf("failures %q, want %q", r.failures, tt.failures)
+			}
+			for i, want := range tt.failures {
+				if !strings.Contains(r.failures[i].output, want) {
+					t.Errorf("failure %q does not say %q", r.failures[i].output, want)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,121 @@
+// Command check is the one command that passes the tests: it sets up what they
+// need on a bare Debian machine with Go, runs everything, prints the failures
+// and ends with one line "N passed, N failed". It exits with 1 if anything
+// failed or nothing ran.
+//
+//	go run ./cmd/check                  everything
+//	go run ./cmd/check --run test,fuzz  some steps
+//	go run ./cmd/check --list           the steps
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	ok, err := run(ctx, os.Args[1:], os.Stdout)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "check:", err)
+	}
+	if err != nil || !ok {
+		stop()
+		os.Exit(1)
+	}
+}
+
+// run runs the steps that args select and tells whether all of them passed. An
+// error means that it could not begin.
+func run(ctx context.Context, args []string, out io.Writer) (ok bool, err error) {
+	flags := flag.NewFlagSet("check", flag.ContinueOnError)
+	fuzzTime := flags.Duration("fuzz", 5*time.Second, "how long each fuzz target runs")
+	names := flags.String("run", "", "comma-separated names of the steps to run; all where empty")
+	list := flags.Bool("list", false, "list the steps and stop")
+	if err := flags.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return true, nil
+		}
+		return false, err
+	}
+	if flags.NArg() > 0 {
+		return false, fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	}
+	if *list {
+		for _, s := range steps {
+			fmt.Fprintf(out, "%-12s %s\n", s.name, s.what)
+		}
+		return true, nil
+	}
+	selected, err := selectSteps(*names)
+	if err != nil {
+		return false, err
+	}
+	root, err := repositoryRoot()
+	if err != nil {
+		return false, err
+	}
+	c := &check{root: root, fuzzTime: *fuzzTime, results: results{out: out}}
+	c.runSteps(ctx, selected)
+	return c.results.report(), nil
+}
+
+// check is one run.
+type check struct {
+	root     string
+	fuzzTime time.Duration
+	results  results
+}
+
+func (c *check) runSteps(ctx context.Context, selected []step) {
+	for _, s := range selected {
+		if ctx.Err() != nil {
+			c.results.fail(s.name, "not run: interrupted")
+			return
+		}
+		c.results.begin(s)
+		s.run(c, ctx)
+	}
+}
+
+func selectSteps(names string) ([]step, error) {
+	if names == "" {
+		return steps, nil
+	}
+	var selected []step
+	for name := range strings.SplitSeq(names, ",") {
+		i := slices.IndexFunc(steps, func(s step) bool { return s.name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("there is no step %q, see --list", name)
+		}
+		selected = append(selected, steps[i])
+	}
+	return selected, nil
+}
+
+// repositoryRoot is the nearest directory upwards that holds go.mod.
+func repositoryRoot() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for ; ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir, nil
+		}
+		if dir == filepath.Dir(dir) {
+			return "", errors.New("no go.mod here or above: run it inside the repository")
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// readme tries the commands of the README as a newcomer would: in a fresh clone
+// of what is committed, one after the other, as they are written.
+func (c *check) readme(ctx context.Context) {
+	dir, err := os.MkdirTemp("", "restwarden-readme-")
+	if err != nil {
+		c.results.fail("clone", err.Error())
+		return
+	}
+	defer os.RemoveAll(dir)
+	clone := filepath.Join(dir, "restwarden")
+	start := time.Now()
+	out, err := output(ctx, time.Minute, c.root, "git", "clone", "--quiet", "--no-hardlinks", c.root, clone)
+	c.results.verdict("git clone of HEAD", time.Since(start), out, err)
+	if err != nil {
+		return
+	}
+	text, err := os.ReadFile(filepath.Join(clone, "README.md"))
+	if err != nil {
+		c.results.fail("README.md", err.Error())
+		return
+	}
+	commands := shellCommands(string(text))
+	for _, required := range []string{demoCommand, checkCommand} {
+		if !contains(commands, required) {
+			c.results.fail(required, "the README does not name this command")
+		}
+	}
+	for _, line := range commands {
+		start := time.Now()
+		out, err := tryCommand(ctx, clone, line)
+		c.results.verdict(line, time.Since(start), out, err)
+	}
+}
+
+const (
+	demoCommand  = "go run ./cmd/caddy restwarden demo"
+	checkCommand = "go run ./cmd/check"
+)
+
+var shellBlock = regexp.MustCompile("(?ms)^```sh\n(.*?)^```")
+
+// shellCommands returns the lines of all sh blocks, without comments and with
+// continued lines joined.
+func shellCommands(markdown string) []string {
+	var commands []string
+	for _, m := range shellBlock.FindAllStringSubmatch(markdown, -1) {
+		for line := range strings.Lines(strings.ReplaceAll(m[1], "\\\n", " ")) {
+			line, _, _ = strings.Cut(line, " #")
+			if line = strings.Join(strings.Fields(line), " "); line != "" && line[0] != '#' {
+				commands = append(commands, line)
+			}
+		}
+	}
+	return commands
+}
+
+func contains(commands []string, command string) bool {
+	for _, c := range commands {
+		if c == command || strings.HasPrefix(c, command+" ") {
+			return true
+		}
+	}
+	return false
+}
+
+// tryCommand runs one line of the README in dir. The demo serves until it is
+// stopped; the check is under way already; xcaddy fetches what is published, so
+// only the name that it is given is held against go.mod.
+func tryCommand(ctx context.Context, dir, line string) (string, error) {
+	switch {
+	case line == checkCommand:
+		return output(ctx, toolLimit, dir, "go", "run", "./cmd/check", "--list")
+	case strings.HasPrefix(line, demoCommand):
+		return tryDemo(ctx, dir)
+	case strings.HasPrefix(line, "xcaddy "):
+		return "", namesModule(dir, line)
+	}
+	return output(ctx, toolLimit, dir, "bash", "-euo", "pipefail", "-c", line)
+}
+
+// namesModule checks that an xcaddy line builds the package that registers the
+// module.
+func namesModule(dir, line string) error {
+	mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	if err != nil {
+		return err
+	}
+	first, _, _ := strings.Cut(string(mod), "\n")
+	path := strings.TrimPrefix(first, "module ") + "/caddymodule"
+	if !contains(strings.SplitAfter(line, "--with "), path) {
+		return fmt.Errorf("the line does not build %s", path)
+	}
+	return nil
+}

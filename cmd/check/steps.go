@@ -1,0 +1,62 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// step is one part of the check. It reports to the results itself.
+type step struct {
+	name, what string
+	run        func(*check, context.Context)
+}
+
+// steps are all parts, cheap before expensive.
+var steps = []step{
+	{"setup", "Debian packages that the tests need", (*check).setUp},
+	{"format", "gofmt -l finds nothing", (*check).format},
+	{"tidy", "go.mod and go.sum are tidy", goCommand("mod", "tidy", "-diff")},
+	{"build", "everything builds", goCommand("build", "./...")},
+	{"vet", "go vet", goCommand("vet", "./...")},
+	{"staticcheck", "staticcheck " + staticcheckVersion, goCommand("run", staticcheck, "./...")},
+	{"test", "all tests, with the race detector, in random order", (*check).test},
+	{"fuzz", "every fuzz target for a short time", (*check).fuzz},
+	{"bench", "every benchmark once", (*check).bench},
+	{"readme", "the commands of the README in a fresh clone of HEAD", (*check).readme},
+}
+
+// The pinned version is the one whose findings the tree is free of.
+const (
+	staticcheckVersion = "v0.8.2"
+	staticcheck        = "honnef.co/go/tools/cmd/staticcheck@" + staticcheckVersion
+)
+
+// toolLimit bounds one command of the tool chain; the first build of all
+// dependencies on two cores takes minutes.
+const toolLimit = 10 * time.Minute
+
+func (c *check) setUp(ctx context.Context) {
+	start := time.Now()
+	out, err := installPackages(ctx, debianPackages)
+	c.results.verdict("packages", time.Since(start), out, err)
+}
+
+func (c *check) format(ctx context.Context) {
+	start := time.Now()
+	out, err := output(ctx, toolLimit, c.root, "gofmt", "-l", ".")
+	if err == nil && strings.TrimSpace(out) != "" {
+		err = fmt.Errorf("not formatted")
+	}
+	c.results.verdict("gofmt", time.Since(start), out, err)
+}
+
+// goCommand is a step that passes if the go command does.
+func goCommand(args ...string) func(*check, context.Context) {
+	return func(c *check, ctx context.Context) {
+		start := time.Now()
+		out, err := output(ctx, toolLimit, c.root, "go", args...)
+		c.results.verdict("go "+strings.Join(args, " "), time.Since(start), out, err)
+	}
+}

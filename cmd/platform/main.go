@@ -1,0 +1,85 @@
+// Command platform runs the reference platform: a site in memory that behaves
+// as the interface document says, to try a gateway against.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/restwarden/restwarden/cmd/platform/site"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	switch err := run(ctx, os.Args[1:], os.Stdout, os.Stderr); {
+	case errors.Is(err, flag.ErrHelp):
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "platform:", err)
+		os.Exit(2)
+	}
+}
+
+// run serves the site that args describe until ctx ends; it prints the address
+// and what Info holds to out.
+func run(ctx context.Context, args []string, out, usage io.Writer) error {
+	var options site.Options
+	flags := flag.NewFlagSet("platform", flag.ContinueOnError)
+	flags.SetOutput(usage)
+	listen := flags.String("listen", "127.0.0.1:8080", "address to listen on")
+	flags.StringVar(&options.Base, "base", "", "sub-folder of the site, such as /blog")
+	flags.StringVar(&options.Permalinks, "permalinks", "pretty", "pretty or plain")
+	flags.StringVar(&options.Platform, "platform", "cms", "set of names: cms or wordpress")
+	flags.StringVar(&options.Release, "release", "11.1", "release of the shop: 10.7, 10.8 or 11.1")
+	flags.StringVar(&options.Core, "core", "6.9", "release of the platform: 6.8 or 6.9")
+	flags.StringVar(&options.CookiePlugin, "cookie-plugin", "4.4.2", "version of the cookie plugin: 4.4.1 or 4.4.2")
+	flags.StringVar(&options.SMTP, "smtp", "", "mail server, host:port; none sends no mail")
+	flags.StringVar(&options.Fault, "fault", "", "multilingual, blocked-root, stale-rewrites or firewall")
+	flags.BoolVar(&options.LoginOnly, "login-only", false, "limit REST to logged-in users, as a plugin of the site does")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if flags.NArg() > 0 {
+		return fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	}
+	s, err := site.New(options)
+	if err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", *listen)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "http://%s%s/\n", listener.Addr(), options.Base)
+	encoder := json.NewEncoder(out)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(s.Info()); err != nil {
+		return err
+	}
+	return serve(ctx, listener, s)
+}
+
+// serve answers on listener until ctx ends, then lets running requests finish.
+func serve(ctx context.Context, listener net.Listener, handler http.Handler) error {
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second}
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(listener) }()
+	select {
+	case err := <-failed:
+		return err
+	case <-ctx.Done():
+	}
+	grace, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	return server.Shutdown(grace)
+}

@@ -1,0 +1,64 @@
+package site
+
+import "net/http"
+
+// Error is the error object of the interface: {code, message, data:{status}}
+// (interface document section 2).
+type Error struct {
+	Status  int
+	Code    string
+	Message string
+	Data    obj // beside status
+}
+
+func (e *Error) Error() string { return e.Code + ": " + e.Message }
+
+// body is e as JSON shows it.
+func (e *Error) body() obj {
+	data := obj{"status": e.Status}
+	for k, v := range e.Data {
+		data[k] = v
+	}
+	return obj{"code": e.Code, "message": e.Message, "data": data}
+}
+
+func fail(status int, code, message string) *Error {
+	return &Error{Status: status, Code: code, Message: message}
+}
+
+func errNoRoute() *Error {
+	return fail(http.StatusNotFound, "rest_no_route", "No route was found matching the URL and request method.")
+}
+
+// errFatal is what the platform answers after a PHP fatal error.
+func errFatal() *Error {
+	return fail(http.StatusInternalServerError, "internal_server_error", "There has been a critical error on this website.")
+}
+
+func errInvalidParam(name, reason string) *Error {
+	return &Error{
+		Status: http.StatusBadRequest, Code: "rest_invalid_param", Message: "Invalid parameter(s): " + name,
+		Data: obj{"params": obj{name: reason}},
+	}
+}
+
+func errMissingParam(name string) *Error {
+	return &Error{
+		Status: http.StatusBadRequest, Code: "rest_missing_callback_param", Message: "Missing parameter(s): " + name,
+		Data: obj{"params": []any{name}},
+	}
+}
+
+// denied is the refusal of a permission check: 401 to anonymous callers, 403
+// to users without the right (platform-facts III.8).
+func (q *request) denied(code, message string) *Error {
+	status := http.StatusForbidden
+	if q.user == nil {
+		status = http.StatusUnauthorized
+	}
+	return fail(status, code, message)
+}
+
+func (q *request) forbidden() *Error {
+	return q.denied("rest_forbidden", "Sorry, you are not allowed to do that.")
+}

@@ -1,0 +1,38 @@
+package site
+
+import (
+	"net/textproto"
+
+	"github.com/restwarden/restwarden/policies/call"
+)
+
+// names are the words of one platform on the wire (design 2). What the shared
+// table does not hold follows from two words: the platform's and the shop's.
+type names struct {
+	call.Platform
+	core string // "cms" or "wp"
+	shop string // "shop" or "woocommerce"
+}
+
+func namesOf(platform string) names {
+	p, _ := call.PlatformByName(platform)
+	if platform == "wordpress" {
+		return names{p, "wp", "woocommerce"}
+	}
+	return names{p, "cms", "shop"}
+}
+
+// code is a shop error code, such as shop_rest_cannot_view.
+func (n names) code(word string) string { return n.ErrorPrefix + word }
+
+// header is a response header of the platform, such as X-CMS-Total.
+func (n names) header(word string) string {
+	return textproto.CanonicalMIMEHeaderKey("X-" + n.core + "-" + word)
+}
+
+// script is the path of one of the platform's own scripts, such as
+// /cms-login.php.
+func (n names) script(path string) string { return "/" + n.core + "-" + path }
+
+// manageShop is the capability that opens the shop's settings.
+func (n names) manageShop() string { return "manage_" + n.shop }

@@ -1,0 +1,87 @@
+package site
+
+import (
+	"fmt"
+	"net"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Options say which site to run. The zero value is the newest of everything
+// under the neutral names, at the root of its address.
+type Options struct {
+	Platform     string           // "cms" or "wordpress": the set of names (design 2)
+	Base         string           // "" or the sub-folder, such as "/blog"
+	Permalinks   string           // "pretty" or "plain"
+	Release      string           // of the shop: "10.7", "10.8" or "11.1"
+	Core         string           // of the platform: "6.8" or "6.9"
+	CookiePlugin string           // "4.4.1" or "4.4.2"
+	SMTP         string           // host:port of a mail server; empty sends no mail
+	Fault        string           // "" or one of multilingual, blocked-root, stale-rewrites, firewall
+	LoginOnly    bool             // the site's own restriction of REST to logged-in users
+	Now          func() time.Time // clock; nil is time.Now
+}
+
+// The faults of the interface document, section 7.
+const (
+	faultMultilingual  = "multilingual"
+	faultBlockedRoot   = "blocked-root"
+	faultStaleRewrites = "stale-rewrites"
+	faultFirewall      = "firewall"
+)
+
+// validBase accepts a path of plain segments.
+var validBase = regexp.MustCompile(`^(/[A-Za-z0-9._~-]+)+$`)
+
+// complete checks o and fills in the defaults. The error names the option and
+// its possible values.
+func (o Options) complete() (Options, error) {
+	choices := []struct {
+		name   string
+		value  *string
+		values []string // the first is the default
+	}{
+		{"platform", &o.Platform, []string{"cms", "wordpress"}},
+		{"permalinks", &o.Permalinks, []string{"pretty", "plain"}},
+		{"release", &o.Release, []string{"11.1", "10.8", "10.7"}},
+		{"core", &o.Core, []string{"6.9", "6.8"}},
+		{"cookie-plugin", &o.CookiePlugin, []string{"4.4.2", "4.4.1"}},
+		{"fault", &o.Fault, []string{"", faultMultilingual, faultBlockedRoot, faultStaleRewrites, faultFirewall}},
+	}
+	for _, c := range choices {
+		if *c.value == "" {
+			*c.value = c.values[0]
+		}
+		if !slices.Contains(c.values, *c.value) {
+			known := strings.TrimPrefix(strings.Join(c.values, ", "), ", ")
+			return o, fmt.Errorf("%s: unknown value %q (one of %s)", c.name, *c.value, known)
+		}
+	}
+	o.Base = strings.TrimSuffix(o.Base, "/")
+	if o.Base != "" && !validBase.MatchString(o.Base) {
+		return o, fmt.Errorf("base: %q is not a path such as /blog", o.Base)
+	}
+	if o.SMTP != "" {
+		if _, _, err := net.SplitHostPort(o.SMTP); err != nil {
+			return o, fmt.Errorf("smtp: %w", err)
+		}
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return o, nil
+}
+
+// since tells whether the shop's release is version or newer.
+func (s *Site) since(version string) bool {
+	return release(s.opt.Release) >= release(version)
+}
+
+// release makes versions of the form "x.y" comparable.
+func release(version string) int {
+	var major, minor int
+	fmt.Sscanf(version, "%d.%d", &major, &minor) //nolint:errcheck // checked by Options.complete
+	return major*1000 + minor
+}

@@ -1,0 +1,275 @@
+package site
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+)
+
+// orderStatuses are those that an update may set and a list finds as "any".
+var orderStatuses = []string{"pending", "processing", "on-hold", "completed", "cancelled", "refunded", "failed"}
+
+// ordersAPI is the orders controller of one namespace: shop v1, v2, v3 or
+// analytics, which extends v3.
+type ordersAPI struct {
+	site      *Site
+	namespace string
+	version   int
+}
+
+func (s *Site) orderRoutes(version int) {
+	o := ordersAPI{s, s.names.Shop[version-1], version}
+	o.register()
+	o.noteRoutes()
+	o.refundRoutes()
+}
+
+func (o ordersAPI) register() {
+	rt, n := &o.site.router, o.site.names
+	id := args{"id": {Type: "integer", Description: "Unique identifier for the resource."}}
+	fields := args{
+		"status":     {Type: "string", Enum: append([]string{"checkout-draft", "trash"}, orderStatuses...)},
+		"line_items": {Type: "array"}, "billing": {Type: "object"}, "customer_note": {Type: "string"},
+		"customer_id": {Type: "integer"}, "meta_data": {Type: "array"},
+	}
+	rt.add(o.namespace, "/orders", reading, endpoint{
+		args:  collection.with(args{"status": {Type: "array", Default: "any"}, "customer": {Type: "integer"}}),
+		allow: needs("read_private_shop_orders", n.code("cannot_view"), "Sorry, you cannot list resources."), run: o.list,
+	})
+	rt.add(o.namespace, "/orders", creating, endpoint{
+		args:  fields,
+		allow: needs("publish_shop_orders", n.code("cannot_create"), "Sorry, you are not allowed to create resources."), run: o.create,
+	})
+	rt.add(o.namespace, pathf("/orders/%s", "id"), reading, endpoint{
+		args:  id,
+		allow: needs("read_private_shop_orders", n.code("cannot_view"), "Sorry, you cannot view this resource."), run: o.get,
+	})
+	rt.add(o.namespace, pathf("/orders/%s", "id"), editing, endpoint{args: fields.with(id), allow: o.mayEdit, run: o.update})
+	rt.add(o.namespace, pathf("/orders/%s", "id"), deleting, endpoint{
+		args:  id.with(args{"force": {Type: "boolean", Default: false}}),
+		allow: needs("delete_shop_orders", n.code("cannot_delete"), "Sorry, you are not allowed to delete this resource."), run: o.remove,
+	})
+	rt.add(o.namespace, "/orders/batch", editing, endpoint{allow: o.mayBatch, run: o.batch})
+}
+
+// mayEdit: up to 10.x the right to edit orders came out as the right to edit
+// any post, so an editor of texts has it too (platform-facts III.1).
+func (o ordersAPI) mayEdit(q *request) error {
+	if q.can("edit_shop_orders") || !o.site.since("11.0") && q.can("edit_others_posts") {
+		return nil
+	}
+	return q.denied(o.site.names.code("cannot_edit"), "Sorry, you are not allowed to edit this resource.")
+}
+
+func (o ordersAPI) mayBatch(q *request) error {
+	if o.mayEdit(q) != nil {
+		return q.denied(o.site.names.code("cannot_batch"), "Sorry, you are not allowed to batch manipulate this resource.")
+	}
+	return nil
+}
+
+// list shows orders only; "any" leaves out trash and statuses that are not an
+// order's (platform-facts III.3).
+func (o ordersAPI) list(q *request) (any, error) {
+	statuses, include, exclude := q.strings("status"), q.ints("include"), q.ints("exclude")
+	if slices.Contains(statuses, "any") {
+		statuses = orderStatuses
+	}
+	var found []*Record
+	for _, r := range o.site.sorted() {
+		if r.Type == typeOrder && slices.Contains(statuses, r.Status) &&
+			(len(include) == 0 || slices.Contains(include, r.ID)) && !slices.Contains(exclude, r.ID) &&
+			(!q.has("customer") || q.int("customer") == r.CustomerID) {
+			found = append(found, r)
+		}
+	}
+	slices.Reverse(found) // newest first
+	out := []obj{}
+	for _, r := range page(q, found) {
+		out = append(out, o.site.orderJSON(r))
+	}
+	return out, nil
+}
+
+// invalidID is the answer to an id that is no order; its words changed with
+// the fix of release 10.8 (platform-facts III.1).
+func (o ordersAPI) invalidID() *Error {
+	message := "Invalid ID."
+	if o.version == 1 || o.site.since("10.8") {
+		message = "ID is invalid."
+	}
+	return fail(http.StatusBadRequest, o.site.names.code("shop_order_invalid_id"), message)
+}
+
+// get reads a subscription as an order too, in every release; v1 does not
+// (platform-facts III.2, III.3).
+func (o ordersAPI) get(q *request) (any, error) {
+	r := o.site.records[q.int("id")]
+	switch {
+	case o.version == 1 && (r == nil || r.Type != typeOrder):
+		return nil, fail(http.StatusNotFound, o.site.names.code("invalid_shop_order_id"), "Invalid ID.")
+	case r == nil || r.Type == typeRefund:
+		return nil, fail(http.StatusNotFound, o.site.names.code("shop_order_invalid_id"), "Invalid ID.")
+	}
+	return o.site.orderJSON(r), nil
+}
+
+func (o ordersAPI) create(q *request) (any, error) {
+	if q.int("id") != 0 {
+		return nil, fail(http.StatusBadRequest, o.site.names.code("shop_order_exists"), "Cannot create existing shop_order.")
+	}
+	r := &Record{Type: typeOrder, Status: "pending", Country: "US"}
+	if err := o.apply(q, r); err != nil {
+		return nil, err
+	}
+	return created(o.site.orderJSON(o.site.addRecord(r))), nil
+}
+
+func (o ordersAPI) update(q *request) (any, error) {
+	r, err := o.target(q.int("id"))
+	if err != nil {
+		return nil, err
+	}
+	if err := o.apply(q, r); err != nil {
+		return nil, err
+	}
+	if r.Type != typeOrder {
+		convert(r)
+	}
+	return o.site.orderJSON(r), nil
+}
+
+// target is the record that an update may change. v1, and from 10.8 every
+// version, takes orders only; before, v2 and v3 take whatever an order can be
+// read from (interface document section 3).
+func (o ordersAPI) target(id int) (*Record, error) {
+	r := o.site.records[id]
+	if r == nil || r.Type == typeRefund {
+		return nil, o.invalidID()
+	}
+	if r.Type != typeOrder && (o.version == 1 || o.site.since("10.8")) {
+		return nil, o.invalidID()
+	}
+	return r, nil
+}
+
+// convert makes a plain order of a record: its type-specific data is lost
+// (interface document section 3).
+func convert(r *Record) {
+	r.Type, r.BillingPeriod, r.BillingInterval, r.Schedule, r.ParentID = typeOrder, "", 0, nil, 0
+}
+
+// apply writes the fields of the call to r.
+func (o ordersAPI) apply(q *request, r *Record) error {
+	if v, set := q.param("line_items"); set {
+		if err := o.applyItems(r, list(v)); err != nil {
+			return err
+		}
+	}
+	if q.has("status") {
+		if status := q.str("status"); status != r.Status {
+			if r.ID != 0 {
+				o.site.addNote(r, "system", "Order status changed from "+r.Status+" to "+status+".", false)
+			}
+			r.Status = status
+		}
+	}
+	if q.has("customer_note") {
+		r.CustomerNote = q.str("customer_note")
+	}
+	if q.has("customer_id") {
+		r.CustomerID = q.int("customer_id")
+	}
+	if v, set := q.param("billing"); set {
+		if email := text(object(v)["email"]); email != "" {
+			r.Email = email
+		}
+		if country := text(object(v)["country"]); country != "" {
+			r.Country = country
+		}
+	}
+	if v, set := q.param("meta_data"); set {
+		if r.Meta == nil {
+			r.Meta = map[string]string{}
+		}
+		for _, item := range list(v) {
+			if m := object(item); text(m["key"]) != "" {
+				r.Meta[text(m["key"])] = text(m["value"])
+			}
+		}
+	}
+	return nil
+}
+
+// applyItems adds lines, changes those that are named by id, and removes those
+// whose quantity or product is set to nothing.
+func (o ordersAPI) applyItems(r *Record, items []any) error {
+	for _, v := range items {
+		fields := object(v)
+		if fields["id"] == nil {
+			quantity := 1
+			if fields["quantity"] != nil {
+				quantity = cast(fields["quantity"])
+			}
+			r.Items = append(r.Items, o.site.newItem(cast(fields["product_id"]), cast(fields["variation_id"]), quantity, r.Country))
+			continue
+		}
+		i := slices.IndexFunc(r.Items, func(item Item) bool { return item.ID == cast(fields["id"]) })
+		if i < 0 {
+			return fail(http.StatusBadRequest, o.site.names.code("invalid_item_id"),
+				"Order item ID provided is not associated with order.")
+		}
+		if product, set := fields["product_id"]; set && product == nil || fields["quantity"] != nil && cast(fields["quantity"]) == 0 {
+			r.Items = slices.Delete(r.Items, i, i+1)
+			continue
+		}
+		o.changeItem(r, &r.Items[i], fields)
+	}
+	return nil
+}
+
+// changeItem changes one line. From 11.1 setting another product resets the
+// variation; leaving the product as it is keeps it (interface document section 9).
+func (o ordersAPI) changeItem(r *Record, item *Item, fields obj) {
+	if fields["product_id"] != nil && cast(fields["product_id"]) != item.ProductID {
+		o.site.setProduct(item, cast(fields["product_id"]))
+		if o.site.since("11.1") {
+			item.VariationID = 0
+		}
+	}
+	if fields["variation_id"] != nil {
+		item.VariationID = cast(fields["variation_id"])
+	}
+	if fields["quantity"] != nil {
+		item.Quantity = cast(fields["quantity"])
+	}
+	o.site.price(item, r.Country)
+	if total, ok := amount(fields["total"]); ok {
+		item.Total, item.Tax = total, taxOf(total, r.Country)
+	}
+}
+
+// remove moves to the trash, or with force deletes, whatever order-like record
+// it is: no release checks the type here, except v1 (platform-facts III.6).
+func (o ordersAPI) remove(q *request) (any, error) {
+	return o.delete(q.int("id"), q.bool("force"))
+}
+
+func (o ordersAPI) delete(id int, force bool) (any, error) {
+	r := o.site.records[id]
+	if r == nil || r.Type == typeRefund || o.version == 1 && r.Type != typeOrder {
+		return nil, fail(http.StatusNotFound, o.site.names.code("shop_order_invalid_id"), "Invalid ID.")
+	}
+	before := o.site.orderJSON(r)
+	switch {
+	case force:
+		delete(o.site.records, r.ID)
+	case r.Status == "trash":
+		return nil, fail(http.StatusGone, o.site.names.code("already_trashed"), "The shop_order has already been deleted.")
+	default:
+		r.Status = "trash"
+	}
+	return before, nil
+}
+
+func (o ordersAPI) itemRoute(id int) string { return "/" + o.namespace + "/orders/" + strconv.Itoa(id) }

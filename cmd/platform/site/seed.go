@@ -1,0 +1,89 @@
+package site
+
+import (
+	"strconv"
+	"time"
+)
+
+// seed fills a new site. Passwords and keys are random in each process.
+func (s *Site) seed() {
+	for _, login := range []string{"admin", "manager", "customer", "editor", "author"} {
+		role := map[string]string{"admin": "administrator", "manager": "shop_manager"}[login]
+		if role == "" {
+			role = login
+		}
+		u := s.addUser(login, role)
+		u.password, u.bearer = token(20), token(40)
+		u.published = login != "customer" && login != "manager"
+		s.addAppPassword(u, "demo", "")
+	}
+	manager, customer := s.userByLogin("manager"), s.userByLogin("customer")
+	for _, scope := range []string{"read", "write", "read_write"} {
+		s.keys = append(s.keys, &shopKey{key: "ck_" + hexToken(20), secret: "cs_" + hexToken(20), scope: scope, user: manager})
+	}
+	s.feed = feedPlugin{publicID: hexToken(8)}
+	secret := token(32)
+	s.feed.options = obj{
+		"feed_id": s.feed.publicID, "version": "2.1.0", "access_token": secret,
+		"source": obj{"access_token": secret, "url": "https://feed.example.test"}, "sync": obj{"enabled": true},
+	}
+	s.cookies.key = hexToken(32)
+	for i, title := range []string{"Hello world", "Opening hours", "New in the shop"} {
+		author := s.users[[]int{0, 4, 3}[i]].id
+		s.posts = append(s.posts, &post{id: s.id(), author: author, title: title, content: title + ".", status: "publish", date: s.opt.Now()})
+	}
+	s.seedShop(customer)
+}
+
+// addUser adds an account with one role and no password.
+func (s *Site) addUser(login, role string) *user {
+	id := 1
+	if len(s.users) > 0 {
+		id = s.users[len(s.users)-1].id + 1
+	}
+	u := &user{
+		id: id, login: login, name: login, email: login + "@example.test", password: token(20), roles: []string{role},
+		registered: s.opt.Now(), sessions: map[string]time.Time{},
+	}
+	s.users = append(s.users, u)
+	return u
+}
+
+// seedShop makes two products, five orders, one of them partly refunded, and
+// two subscriptions with their parents.
+func (s *Site) seedShop(customer *user) {
+	shirt := &product{
+		id: s.id(), name: "Shirt", kind: "variable", status: "publish", price: 2000, stock: 20,
+		description: "A cotton shirt. <!-- " + s.names.core + ":" + s.names.shop + "/product-rating /-->",
+	}
+	for _, size := range []string{"S", "L"} {
+		shirt.variations = append(shirt.variations, &variation{id: s.id(), name: "Shirt " + size, price: 2000})
+	}
+	mug := &product{id: s.id(), name: "Mug", kind: "simple", status: "publish", price: 1000, stock: lowStock, description: "A coffee mug."}
+	s.products[shirt.id], s.products[mug.id] = shirt, mug
+
+	order := func(status string, items ...Item) *Record {
+		return s.addRecord(&Record{
+			Type: typeOrder, Status: status, CustomerID: customer.id, Email: customer.email, Country: "US", Items: items,
+			Shipping: Item{ID: s.id(), Name: "Flat rate", Total: 500},
+		})
+	}
+	order("processing", s.newItem(shirt.id, shirt.variations[1].id, 2, "US"), s.newItem(mug.id, 0, 1, "US"))
+	order("completed", s.newItem(mug.id, 0, 2, "US"))
+	refunded := order("completed", s.newItem(mug.id, 0, 3, "US"))
+	s.addRecord(&Record{Type: typeRefund, Status: "completed", ParentID: refunded.ID, Amount: "10.00", Reason: "Broken"})
+	for i, period := range []string{"month", "year"} {
+		parent := order("completed", s.newItem(mug.id, 0, i+1, "US"))
+		now := s.opt.Now().UTC()
+		next := now.AddDate(0, 1, 0)
+		if period == "year" {
+			next = now.AddDate(1, 0, 0)
+		}
+		sub := s.addRecord(&Record{
+			Type: typeSubscription, Status: "active", ParentID: parent.ID, CustomerID: customer.id, Email: customer.email, Country: "US",
+			Items: []Item{s.newItem(mug.id, 0, i+1, "US")}, BillingPeriod: period, BillingInterval: 1,
+			Schedule: map[string]string{"start": now.Format(date), "next_payment": next.Format(date), "end": ""},
+		})
+		s.addNote(parent, "system", "Subscription "+strconv.Itoa(sub.ID)+" created.", false)
+	}
+}

@@ -1,0 +1,90 @@
+package policies
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/restwarden/restwarden/policies/call"
+)
+
+// builtInRule is a rule that comes with the gateway (design "Built-in rules").
+type builtInRule struct {
+	Rule
+	except string // a route that the rule does not cover
+	// signedOnly makes the rule give way to the user's signed rule for the
+	// route, and deny where there is none.
+	signedOnly bool
+}
+
+// builtInRules are the guards for what is known to leak: user names, stored
+// secrets of the feed plugin (E13), the cookie plugin's open routes (E14), and
+// the core's batch, whose parts login plugins do not see (platform-facts II).
+func builtInRules(p call.Platform) []builtInRule {
+	users := "/" + p.Core + "/users"
+	deny := func(route string) Rule {
+		r := Rule{Deny: true, Routes: []string{route}}
+		return r.mustCompile()
+	}
+	return []builtInRule{
+		{Rule: builtIn(mustRule("users", nil, users, users+"/*")), except: users + "/me"},
+		{Rule: builtIn(mustRule("role administrator", nil, "/*/troubleshooting", "/*/*/troubleshooting"))},
+		{Rule: builtIn(deny("/*/v1/upload-logo"))},
+		{Rule: builtIn(deny("/*/v1/store-auth")), signedOnly: true},
+		{Rule: builtIn(mustRule("users", nil, "/batch/v1"))},
+	}
+}
+
+func builtIn(r Rule) Rule {
+	r.builtIn = true
+	return r
+}
+
+func mustRule(allow string, methods []string, routes ...string) Rule {
+	r := Rule{Allow: allow, Methods: methods, Routes: routes}
+	return r.mustCompile()
+}
+
+func (r Rule) mustCompile() Rule {
+	if err := r.compile(); err != nil {
+		panic(err)
+	}
+	return r
+}
+
+func (b *builtInRule) matches(c *call.Call) bool {
+	return b.target.matches(c) && c.Key != b.except
+}
+
+// stepsBack tells whether a rule of the user's names exactly the built-in
+// rule's route: the same pattern, or a literal route that it covers.
+func (p *Access) stepsBack(b *builtInRule, c *call.Call) bool {
+	return slices.ContainsFunc(p.Rules, func(r Rule) bool {
+		pattern := r.target.pattern(c.Key)
+		if pattern == nil || !r.target.method(c.Method) {
+			return false
+		}
+		return pattern.Literal() || sameRoute(pattern, b.target.pattern(c.Key))
+	})
+}
+
+// sameRoute compares two patterns; a named segment is like any other one.
+func sameRoute(a, b *call.Pattern) bool {
+	x, y := strings.Split(a.String(), "/"), strings.Split(b.String(), "/")
+	return slices.EqualFunc(x, y, func(s, t string) bool {
+		return strings.EqualFold(s, t) || oneSegment(s) && oneSegment(t)
+	})
+}
+
+func oneSegment(s string) bool { return s == "*" || strings.HasPrefix(s, ":") }
+
+// decided returns the rule that b stands for on c.
+func (b *builtInRule) decided(rules []Rule, c *call.Call) *Rule {
+	if b.signedOnly {
+		for i := range rules {
+			if rules[i].who == whoSigned && rules[i].target.matches(c) {
+				return &rules[i]
+			}
+		}
+	}
+	return &b.Rule
+}

@@ -1,0 +1,182 @@
+package policies
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
+func TestAccess_Decides(t *testing.T) {
+	open := []Option{
+		line("login_only"),
+		line("allow anyone POST /complianz/v1/consent"),
+		line("allow role editor,administrator GET /report/v1/*"),
+		line("allow capability manage_options /settings/v1/**"),
+		line("deny /closed/v1/** as 404"),
+	}
+	admin, customer, nobody := answering(200, adminBody), answering(200, clientBody), answering(401, `{"code":"rest_not_logged_in"}`)
+	for name, test := range map[string]struct {
+		options        []Option
+		backend        *platformFunc
+		method, target string
+		headers        []string
+		status         int
+		code           Code
+		asked          int
+	}{
+		"allow/open without login_only":        {nil, nobody, "GET", "/wp-json/wp/v2/posts", nil, 0, "", 0},
+		"deny/user list anonymous":             {nil, nobody, "GET", "/wp-json/wp/v2/users", nil, 403, CodeForbidden, 0},
+		"deny/single user anonymous":           {nil, nobody, "GET", "/wp-json/wp/v2/users/1", nil, 403, CodeForbidden, 0},
+		"allow/users me anonymous":             {nil, nobody, "GET", "/wp-json/wp/v2/users/me", nil, 0, "", 0},
+		"allow/user list for users":            {nil, customer, "GET", "/wp-json/wp/v2/users", []string{basicAuth}, 0, "", 1},
+		"deny/troubleshooting customer":        {nil, customer, "GET", "/wp-json/feed/troubleshooting", []string{basicAuth}, 403, CodeForbidden, 1},
+		"allow/troubleshooting administrator":  {nil, admin, "GET", "/wp-json/feed/troubleshooting", []string{basicAuth}, 0, "", 1},
+		"deny/upload-logo administrator":       {nil, admin, "POST", "/wp-json/cookie/v1/upload-logo", []string{basicAuth}, 403, CodeForbidden, 0},
+		"deny/store-auth without a signature":  {nil, admin, "POST", "/wp-json/cookie/v1/store-auth", []string{basicAuth}, 403, CodeForbidden, 0},
+		"deny/core batch anonymous":            {nil, nobody, "POST", "/wp-json/batch/v1", nil, 403, CodeForbidden, 0},
+		"deny/login only":                      {open, nobody, "GET", "/wp-json/wp/v2/posts", nil, 401, CodeNotLoggedIn, 0},
+		"deny/login only on a guarded route":   {open, nobody, "GET", "/wp-json/wp/v2/users", nil, 401, CodeNotLoggedIn, 0},
+		"deny/login only, denied route":        {open, nobody, "POST", "/wp-json/cookie/v1/upload-logo", nil, 403, CodeForbidden, 0},
+		"allow/exception":                      {open, nobody, "POST", "/wp-json/complianz/v1/consent", nil, 0, "", 0},
+		"deny/exception, other method":         {open, nobody, "GET", "/wp-json/complianz/v1/consent", nil, 401, CodeNotLoggedIn, 0},
+		"deny/exception, overridden method":    {open, nobody, "POST", "/wp-json/complianz/v1/consent?_method=GET", nil, 401, CodeNotLoggedIn, 0},
+		"allow/logged in":                      {open, customer, "GET", "/wp-json/wp/v2/posts", []string{basicAuth}, 0, "", 1},
+		"deny/forged credentials":              {open, nobody, "GET", "/wp-json/wp/v2/posts", []string{basicAuth}, 401, CodeNotLoggedIn, 1},
+		"deny/cookie without nonce":            {open, admin, "GET", "/wp-json/wp/v2/posts", []string{loginLine}, 401, CodeNotLoggedIn, 0},
+		"deny/nonce without cookie":            {open, admin, "GET", "/wp-json/wp/v2/posts", []string{nonceLine}, 401, CodeNotLoggedIn, 0},
+		"allow/cookie with nonce":              {open, admin, "GET", "/wp-json/wp/v2/posts", []string{loginLine, nonceLine}, 0, "", 1},
+		"allow/cookie with nonce as parameter": {open, admin, "GET", "/wp-json/wp/v2/posts?.wpnonce=1&+_wpnonce=2", []string{loginLine}, 0, "", 1},
+		"deny/role, other role":                {open, customer, "GET", "/wp-json/report/v1/x", []string{basicAuth}, 403, CodeForbidden, 1},
+		"allow/role":                           {open, admin, "GET", "/wp-json/report/v1/x", []string{basicAuth}, 0, "", 1},
+		"allow/role, HEAD as GET":              {open, admin, "HEAD", "/wp-json/report/v1/x", []string{basicAuth}, 0, "", 1},
+		"allow/capability":                     {open, admin, "GET", "/wp-json/settings/v1/a/b", []string{basicAuth}, 0, "", 1},
+		"deny/capability":                      {open, customer, "GET", "/wp-json/settings/v1/a/b", []string{basicAuth}, 403, CodeForbidden, 1},
+		"deny/as 404":                          {open, admin, "GET", "/wp-json/closed/v1/x", []string{basicAuth}, 404, CodeNoRoute, 0},
+		"allow/user rule instead of a guard":   {[]Option{line("allow anyone GET /wp/v2/users")}, nobody, "GET", "/wp-json/wp/v2/users", nil, 0, "", 0},
+		"deny/user rule for another method":    {[]Option{line("allow anyone GET /wp/v2/users")}, nobody, "POST", "/wp-json/wp/v2/users", nil, 403, CodeForbidden, 0},
+		"deny/wildcard does not lift a guard":  {[]Option{line("allow anyone /wp/v2/**")}, nobody, "GET", "/wp-json/wp/v2/users", nil, 403, CodeForbidden, 0},
+		"allow/same pattern lifts a guard":     {[]Option{line("allow anyone /wp/v2/users/:id")}, nobody, "GET", "/wp-json/wp/v2/users/3", nil, 0, "", 0},
+		"allow/recommended off":                {[]Option{line("recommended off")}, nobody, "GET", "/wp-json/wp/v2/users", nil, 0, "", 0},
+		"deny/rest_route":                      {open, nobody, "GET", "/?rest_route=/wp/v2/users", nil, 401, CodeNotLoggedIn, 0},
+		"deny/folded rest_route":               {open, nobody, "GET", "/?rest.route=/wp/v2/users", nil, 401, CodeNotLoggedIn, 0},
+		"deny/upper case":                      {open, nobody, "GET", "/wp-json/WP/V2/Users", nil, 401, CodeNotLoggedIn, 0},
+		"deny/shop key outside the shop":       {open, nobody, "GET", "/wp-json/wp/v2/posts", []string{shopKey}, 401, CodeNotLoggedIn, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			p := new(Access)
+			configure(t, p, test.options...)
+			provision(t, s, p)
+			backend := &platformFunc{answer: test.backend.answer}
+			r := request(t, s, backend, test.method, test.target, "", test.headers...)
+			v, err := p.Check(t.Context(), r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v.Status != test.status || v.Code != test.code {
+				t.Errorf("got %d %s, want %d %s", v.Status, v.Code, test.status, test.code)
+			}
+			if n := len(backend.questions()); n != test.asked {
+				t.Errorf("asked %d questions, want %d", n, test.asked)
+			}
+			if v.Refused() && v.Rule == "" {
+				t.Error("the refusal names no rule")
+			}
+		})
+	}
+}
+
+func TestAccess_HandsOnThePlatformsWords(t *testing.T) {
+	for _, body := range []string{`{"code":"incorrect_password"}`, `{"code":"rest_cookie_invalid_nonce"}`} {
+		s := newSite(t)
+		p := &Access{LoginOnly: true}
+		provision(t, s, p)
+		v, err := p.Check(t.Context(), request(t, s, answering(403, body), "GET", "/wp-json/wp/v2/posts", "", basicAuth))
+		if err != nil || v.Answer == nil || string(v.Answer.Body) != body {
+			t.Errorf("%s: got %+v, %v", body, v, err)
+		}
+	}
+}
+
+func TestAccess_ParameterOutsideThePath(t *testing.T) {
+	s := newSite(t)
+	p := new(Access)
+	configure(t, p, line("allow anyone GET /report/v1/:name"))
+	provision(t, s, p)
+	for target, ok := range map[string]bool{
+		"/wp-json/report/v1/a":           true,
+		"/wp-json/report/v1/a?name=a":    true,
+		"/wp-json/report/v1/a?name=b":    false,
+		"/wp-json/report/v1/a?+name=b":   false,
+		"/wp-json/report/v1/a?name[]=a":  false,
+		"/wp-json/report/v1/a?names=b":   true,
+		"/wp-json/report/v1/a?lang=fr&x": true,
+	} {
+		_, err := p.Check(t.Context(), request(t, s, nil, "GET", target, ""))
+		if (err == nil) != ok {
+			t.Errorf("%s: error %v, want none: %v", target, err, ok)
+		}
+	}
+}
+
+func TestAccess_SignedRules(t *testing.T) {
+	s := newSite(t)
+	s.Signatures = []*Signature{{Name: "cookie"}}
+	p := new(Access)
+	configure(t, p, line("allow signed cookie /cookie/v1/**"))
+	provision(t, s, p)
+	r := request(t, s, nil, "POST", "/wp-json/cookie/v1/store-auth", "")
+	if v, err := p.Check(t.Context(), r); err != nil || v.Refused() || r.Matched.who != whoSigned {
+		t.Errorf("store-auth: %+v, %v, rule %v", v, err, r.Matched)
+	}
+	batch := `{"requests":[{"path":"/cookie/v1/store-auth"}]}`
+	r = request(t, s, answering(200, adminBody), "POST", "/wp-json/batch/v1", batch, jsonType, basicAuth)
+	d := (&Chain{links: []link{{"access", p, &p.Common}}}).Judge(t.Context(), r)
+	if d.Outcome != Refuse {
+		t.Errorf("a signed route inside a batch: %+v", d)
+	}
+}
+
+func TestAccess_BadConfiguration(t *testing.T) {
+	for text, want := range map[string]string{
+		"allow":                           "allow needs whom",
+		"allow anyone":                    "no route named",
+		"allow role /x/y":                 "no route named",
+		"allow role a,,b /x":              "not a list of names",
+		"allow nobody /x":                 `"nobody" is not one of`,
+		"allow anyone get /x":             "neither a method",
+		"allow anyone GET,TRACE /x":       "neither a method",
+		"allow anyone /wc/v3/orders/7":    "literal number",
+		"allow anyone /a//b":              "empty segment",
+		"allow anyone /a/**/b":            "only possible at the end",
+		"allow anyone /a/b%20c":           "cannot match",
+		"allow capability edit,manage /x": "not a list of names",
+		"deny /x as 403":                  "only 404",
+		"deny":                            "no route named",
+		"recommended maybe":               "not one of on, off",
+		"login_only yes":                  "takes no arguments",
+		"access { observe }":              "takes no arguments here",
+	} {
+		err := new(Access).Configure(line(text))
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "Caddyfile:7") {
+			t.Errorf("%s: error %v, want %q with its position", text, err, want)
+		}
+	}
+	p := new(Access)
+	configure(t, p, line("allow signed nobody /x"))
+	if err := p.Provision(newSite(t)); err == nil || !strings.Contains(err.Error(), `no signature "nobody"`) {
+		t.Errorf("signed without its signature: %v", err)
+	}
+}
+
+func TestAccess_NoQuestionsWhereNobodyNeedsToKnow(t *testing.T) {
+	s := newSite(t)
+	p := new(Access)
+	configure(t, p, line("allow anyone POST /complianz/v1/consent"))
+	provision(t, s, p)
+	backend := failing(http.ErrServerClosed)
+	v, err := p.Check(t.Context(), request(t, s, backend, "POST", "/wp-json/complianz/v1/consent", "", basicAuth))
+	if err != nil || v.Refused() || len(backend.questions()) > 0 {
+		t.Errorf("got %+v, %v after %d questions", v, err, len(backend.questions()))
+	}
+}

@@ -1,0 +1,178 @@
+package call
+
+import (
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/restwarden/restwarden/policies/call/phpvars"
+)
+
+// part is the own body of one part of a batch.
+type part struct {
+	object map[string]any // from JSON
+	array  *phpvars.Array // from a form or a query
+}
+
+func (p *part) get(name string) (any, bool) {
+	if p.array != nil {
+		return p.array.Get(name)
+	}
+	v, ok := p.object[name]
+	return v, ok && v != nil
+}
+
+// partOf takes an item of a list for the fields of a part.
+func partOf(item any) (*part, bool) {
+	switch v := item.(type) {
+	case map[string]any:
+		return &part{object: v}, true
+	case *phpvars.Array:
+		return &part{array: v}, true
+	}
+	return nil, false
+}
+
+// list takes a value for a list: a JSON array, or a PHP array with the keys 0,
+// 1, 2 and so on.
+func list(v any) (items []any, ok bool) {
+	switch v := v.(type) {
+	case []any:
+		return v, true
+	case *phpvars.Array:
+		for i, key := range v.Keys() {
+			if key != strconv.Itoa(i) {
+				return nil, false
+			}
+			item, _ := v.Get(key)
+			items = append(items, item)
+		}
+		return items, true
+	}
+	return nil, false
+}
+
+// flatten turns a call of a batch route into a Batch whose parts are calls of
+// their own, judged as if they had been sent alone.
+func (rd *Reader) flatten(c *Call) *Refusal {
+	collection, kind := rd.batchRoute(c.Key)
+	switch {
+	case c.Foreign:
+		return nil
+	case kind == requestList && c.Method == http.MethodPost:
+		return rd.flattenRequests(c)
+	case kind == itemLists && (c.Method == http.MethodPost || c.Method == http.MethodPut || c.Method == http.MethodPatch):
+		return rd.flattenItems(c, collection)
+	}
+	return nil
+}
+
+const (
+	noBatch     = iota
+	requestList // {requests: [{path, method, body}]}
+	itemLists   // {create: [], update: [], delete: []}
+)
+
+// batchRoute tells what kind of batch a route is, and of which collection.
+func (rd *Reader) batchRoute(key string) (collection string, kind int) {
+	if key == "/batch/v1" {
+		return "", requestList
+	}
+	collection, ok := strings.CutSuffix(key, "/batch")
+	if !ok {
+		return "", noBatch
+	}
+	p := &rd.site.Platform
+	for _, ns := range p.Checkout {
+		if collection == "/"+ns {
+			return "", requestList
+		}
+	}
+	if _, ok := cutRoute(collection, "/"+p.Analytics); ok {
+		return collection, itemLists
+	}
+	for _, ns := range p.Shop {
+		if _, ok := cutRoute(collection, "/"+ns); ok {
+			return collection, itemLists
+		}
+	}
+	return "", noBatch
+}
+
+// partPath is what every front-end and release takes for the same route: the
+// platform's parse_url drops a host, a fragment and control bytes, and of a path
+// that it cannot parse some releases run another part's handler (platform-facts
+// I.4, I.8 V3, I.12 1).
+var partPath = regexp.MustCompile(`^/[A-Za-z0-9._~-][A-Za-z0-9._~/-]*(\?[!-~]*)?$`)
+
+// flattenRequests reads the batch of the core and of the checkout.
+func (rd *Reader) flattenRequests(c *Call) *Refusal {
+	c.Kind = Batch
+	value, set, refusal := c.src.param("requests")
+	if refusal != nil || !set {
+		return refusal // without the list the platform runs nothing
+	}
+	requests, ok := list(value)
+	if !ok {
+		return badBatch
+	}
+	if len(requests) > rd.batchLimit(25) {
+		return tooMany
+	}
+	for _, request := range requests {
+		p, refusal := rd.requestPart(c, request)
+		if refusal != nil {
+			return refusal
+		}
+		c.Parts = append(c.Parts, p)
+	}
+	return nil
+}
+
+func (rd *Reader) requestPart(c *Call, request any) (*Call, *Refusal) {
+	fields, ok := partOf(request)
+	if !ok {
+		return nil, badBatch
+	}
+	target, _ := fields.get("path")
+	path, ok := target.(string)
+	if !ok || !partPath.MatchString(path) || strings.ContainsAny(path, "#\\") {
+		return nil, badBatch
+	}
+	route, query, _ := strings.Cut(path, "?")
+	method := http.MethodPost
+	if v, set := fields.get("method"); set {
+		if method, ok = v.(string); !ok || !writes(method) {
+			return nil, badBatch
+		}
+	}
+	own := new(part)
+	if v, set := fields.get("body"); set && v != "" {
+		if own, ok = partOf(v); !ok {
+			return nil, badBatch
+		}
+	}
+	if phpvars.Pairs(query) > phpvars.MaxPairs || phpvars.Deep(query) {
+		return nil, badVariable
+	}
+	p := rd.newPart(c, route, method, query, own)
+	if _, kind := rd.batchRoute(strings.TrimRight(p.Key, "/")); kind != noBatch {
+		return nil, nestedBatch
+	}
+	return p, nil
+}
+
+func (rd *Reader) newPart(c *Call, route, method, query string, own *part) *Call {
+	return &Call{
+		Kind: Single, Route: route, Key: keyOf(route), Method: method, Wire: c.Wire, Form: c.Form, Base: c.Base,
+		src: &source{rd: rd, query: query, wire: c.Wire, method: method, part: own},
+	}
+}
+
+func (rd *Reader) batchLimit(platform int) int {
+	if rd.site.Limits.Batch > 0 {
+		return rd.site.Limits.Batch
+	}
+	return platform
+}

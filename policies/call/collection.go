@@ -1,0 +1,82 @@
+package call
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// flattenItems reads a batch of a shop collection. The platform runs the items
+// without a route of their own: create as POST on the collection, update as PUT
+// and delete as DELETE on collection and id; each list comes from JSON, form or
+// query on its own (platform-facts III.5).
+func (rd *Reader) flattenItems(c *Call, collection string) *Refusal {
+	c.Kind = Batch
+	total := 0
+	for _, action := range [...]string{"create", "update", "delete"} {
+		value, set, refusal := c.src.param(action)
+		if refusal != nil {
+			return refusal
+		}
+		if !set || value == "" {
+			continue
+		}
+		items, ok := list(value)
+		if !ok {
+			return badBatch
+		}
+		if total += len(items); total > rd.batchLimit(100) {
+			return tooMany
+		}
+		for _, item := range items {
+			p, refusal := rd.itemPart(c, collection, action, item)
+			if refusal != nil {
+				return refusal
+			}
+			c.Parts = append(c.Parts, p)
+		}
+	}
+	return nil
+}
+
+func (rd *Reader) itemPart(c *Call, collection, action string, item any) (*Call, *Refusal) {
+	if action == "delete" {
+		id, ok := itemID(collection, item)
+		if !ok {
+			return nil, badBatch
+		}
+		return rd.newPart(c, collection+"/"+id, http.MethodDelete, "", new(part)), nil
+	}
+	own, ok := partOf(item)
+	if !ok {
+		return nil, badBatch
+	}
+	if action == "create" {
+		return rd.newPart(c, collection, http.MethodPost, c.src.query, own), nil
+	}
+	v, _ := own.get("id")
+	id, ok := itemID(collection, v)
+	if !ok {
+		return nil, badBatch
+	}
+	return rd.newPart(c, collection+"/"+id, http.MethodPut, c.src.query, own), nil
+}
+
+// itemID returns the id of an item as it stands in a route. The platform casts
+// ids without validating them ("13abc" is 13), so only plain ones are read;
+// settings alone have names for ids.
+func itemID(collection string, v any) (string, bool) {
+	if n, ok := parseID(v); ok {
+		return strconv.FormatUint(n, 10), true
+	}
+	name, ok := v.(string)
+	if !ok || name == "" || !strings.Contains(lower(collection), "/settings/") {
+		return "", false
+	}
+	for i := 0; i < len(name); i++ {
+		if !alnum(name[i]) && name[i] != '_' && name[i] != '-' {
+			return "", false
+		}
+	}
+	return name, true
+}

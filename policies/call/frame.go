@@ -1,0 +1,101 @@
+package call
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// deciding are the headers that decide what a call is or who makes it. Sent
+// twice, they are first, last, joined or random, by front-end (platform-facts
+// I.12, 5). The platform's nonce header is one more.
+var deciding = []string{
+	"Content-Type", overrideHeader, "Authorization", "Cookie", "Content-Encoding", "Content-Length",
+	"X-Signature", "X-Timestamp", "X-Mcp-Api-Key", "Origin", "Cart-Token", "Nonce",
+}
+
+// frame refuses calls whose headers or target do not reach every back-end as
+// they stand (design 5, platform-facts I.12).
+func (rd *Reader) frame(r *http.Request, original *url.URL) *Refusal {
+	h := r.Header
+	for _, name := range deciding {
+		if len(h[name]) > 1 {
+			return twiceHeader
+		}
+	}
+	switch {
+	case len(h[rd.nonce]) > 1:
+		return twiceHeader
+	case !quietConnection(h["Connection"]):
+		return badConnection
+	case len(h["Upgrade"]) > 0:
+		return upgradeHeader
+	case rd.aliases(h):
+		return aliasHeader
+	case !originForm(r.URL) || original != nil && !originForm(original):
+		return badTarget
+	case bodiless(r.Method) && r.ContentLength != 0:
+		return bodyOnRead
+	}
+	return nil
+}
+
+// bodiless tells whether a method has no body: some front-ends drop one, some
+// hand it on (platform-facts I.6).
+func bodiless(method string) bool {
+	return method == http.MethodGet || method == http.MethodHead || method == http.MethodOptions
+}
+
+// quietConnection tells whether Connection names nothing that a proxy would
+// take away from the platform (platform-facts I.11, P1).
+func quietConnection(values []string) bool {
+	for _, value := range values {
+		for token := range strings.SplitSeq(value, ",") {
+			switch lower(strings.Trim(token, " \t")) {
+			case "", "close", "keep-alive", "te", "upgrade", "http2-settings":
+			default:
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// aliases tells whether some header name folds onto a deciding one, or onto
+// another one that is present: PHP reads "X_A", "X.A" and "X-A" alike.
+func (rd *Reader) aliases(h http.Header) bool {
+	for name := range h {
+		if strings.IndexByte(name, '_') < 0 && strings.IndexByte(name, '.') < 0 {
+			continue
+		}
+		folded := http.CanonicalHeaderKey(strings.NewReplacer("_", "-", ".", "-").Replace(name))
+		if _, ok := h[folded]; ok || folded == rd.nonce {
+			return true
+		}
+		for _, d := range deciding {
+			if folded == d {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// originForm tells whether a target is a plain path with a query: no scheme, no
+// host, no "#", which one front-end takes for data and the next for the end.
+func originForm(u *url.URL) bool {
+	return u.Scheme == "" && u.Host == "" && u.Opaque == "" && u.User == nil && u.Fragment == "" &&
+		strings.HasPrefix(u.Path, "/") && strings.IndexByte(u.RawQuery, '#') < 0 &&
+		(u.RawPath == "" || strings.IndexByte(u.RawPath, '#') < 0)
+}
+
+// marked tells whether the text that makes a shop key valid on any route stands
+// anywhere but at the head of a pretty path (platform-facts III.8).
+func (rd *Reader) marked(u *url.URL, p place) bool {
+	if strings.Contains(u.RawQuery, rd.marker) {
+		return true
+	}
+	raw := u.EscapedPath()
+	i := strings.LastIndex(raw, rd.marker)
+	return i >= 0 && !(p.call && strings.Trim(raw[:i], "/") == strings.Trim(p.base, "/"))
+}

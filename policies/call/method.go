@@ -1,0 +1,78 @@
+package call
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/restwarden/restwarden/policies/call/phpvars"
+)
+
+const overrideHeader = "X-Http-Method-Override"
+
+// wireMethod tells whether a method reads the same on every front-end: in
+// lower case Caddy's FastCGI client makes "get" a POST, Apache does not
+// (platform-facts I.6).
+func wireMethod(method string) bool {
+	switch method {
+	case http.MethodGet, http.MethodPost, http.MethodHead:
+		return true
+	case "", http.MethodConnect:
+		return false
+	}
+	return method == strings.ToUpper(method)
+}
+
+// effective returns the method that the platform dispatches: _method in the
+// query, then the override header, then the wire (platform-facts I.2).
+func effective(wire, query string, header http.Header) (string, *Refusal) {
+	method := wire
+	if override := header[overrideHeader]; len(override) > 0 {
+		method = override[0] // a second one is refused with the other headers
+	}
+	value, set, plain := phpvars.Last(query, "_method")
+	if !plain {
+		v, isSet := phpvars.Query(query).Get("_method")
+		s, isString := v.(string)
+		if isSet && !isString {
+			return "", badVariable
+		}
+		value, set = s, isSet
+	}
+	if set {
+		method = value
+	}
+	if method = upper(method); !known(method) {
+		return "", badMethod
+	}
+	return method, nil
+}
+
+func known(method string) bool {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
+		return true
+	}
+	return false
+}
+
+// writes tells whether the platform takes form values as parameters of a call
+// with this effective method (platform-facts I.3).
+func writes(method string) bool {
+	switch method {
+	case http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete:
+		return true
+	}
+	return false
+}
+
+func upper(s string) string {
+	if known(s) {
+		return s
+	}
+	for i := 0; i < len(s); i++ { // Unicode letters have upper case forms in ASCII
+		if s[i] >= 0x80 {
+			return ""
+		}
+	}
+	return strings.ToUpper(s)
+}

@@ -1,0 +1,264 @@
+package call
+
+import (
+	"encoding/json"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/restwarden/restwarden/policies/call/phpvars"
+)
+
+// source is where the parameters of a call come from. Nothing is read before it
+// is asked for, and nothing twice.
+type source struct {
+	rd     *Reader
+	r      *http.Request
+	query  string
+	wire   string
+	method string
+	body   *body
+
+	queryVars *phpvars.Array
+	formVars  []*phpvars.Array // $_POST, then what the core parses itself
+	formRead  bool
+	loose     bool // front-ends differ in whether the body is a form
+	members   map[string]jsontext.Value
+	jsonRead  bool
+
+	part *part // of a batch: its own body takes the place of JSON and form
+}
+
+// Param returns the effective value of a parameter that stands outside the
+// path: from a JSON body (string, json.Number, bool, map[string]any, []any),
+// else a form (string, *phpvars.Array), else the query; a JSON null falls
+// through (platform-facts I.3, III.4). set is false where there is none. The
+// error is a *Refusal: a body that does not parse, is over a limit, encoded, or
+// a form to some front-ends only.
+func (c *Call) Param(name string) (v any, set bool, err error) {
+	if c.src == nil {
+		return nil, false, nil
+	}
+	v, set, refusal := c.src.param(name)
+	if refusal != nil {
+		return nil, false, refusal
+	}
+	return v, set, nil
+}
+
+func (s *source) param(name string) (any, bool, *Refusal) {
+	if s.part != nil {
+		if v, ok := s.part.get(name); ok {
+			return v, true, nil
+		}
+		v, ok := s.queryVar(name)
+		return v, ok, nil
+	}
+	for _, from := range [...]func(string) (any, bool, *Refusal){s.jsonVar, s.formVar} {
+		if v, set, refusal := from(name); set || refusal != nil {
+			return v, set, refusal
+		}
+	}
+	v, ok := s.queryVar(name)
+	return v, ok, nil
+}
+
+func (s *source) queryVar(name string) (any, bool) {
+	if s.queryVars == nil {
+		if v, set, plain := phpvars.Last(s.query, name); plain {
+			return v, set
+		}
+		s.queryVars = phpvars.Query(s.query)
+	}
+	return s.queryVars.Get(name)
+}
+
+// formVar finds a form value: in $_POST, which follows the wire method, else in
+// what the core parses itself (platform-facts I.3.1).
+func (s *source) formVar(name string) (any, bool, *Refusal) {
+	if !s.formRead {
+		if refusal := s.readForm(); refusal != nil {
+			return nil, false, refusal
+		}
+		s.formRead = true
+	}
+	for _, vars := range s.formVars {
+		v, ok := vars.Get(name)
+		switch {
+		case !ok:
+		case s.loose:
+			return nil, false, twoBodies
+		default:
+			return v, true, nil
+		}
+	}
+	return nil, false, nil
+}
+
+func (s *source) readForm() *Refusal {
+	if s.r.ContentLength == 0 || !writes(s.method) {
+		return nil
+	}
+	if s.wire == http.MethodPost {
+		urlencoded, multipart, certain := s.formType()
+		s.loose = !certain
+		if multipart != "" {
+			return s.readMultipart(multipart)
+		}
+		if urlencoded != "" {
+			return s.readURLEncoded(phpvars.Form)
+		}
+	}
+	if s.method != http.MethodPost && coreForm(s.r.Header.Get("Content-Type")) {
+		return s.readURLEncoded(phpvars.RawForm)
+	}
+	return nil
+}
+
+// coreForm tells whether the core parses a body as a form itself: the type is
+// absent, has no slash, or is that of a form (platform-facts I.3.1).
+func coreForm(contentType string) bool {
+	if strings.IndexByte(contentType, ';') > 0 {
+		contentType, _, _ = strings.Cut(contentType, ";")
+	}
+	return !strings.Contains(contentType, "/") || strings.EqualFold(strings.Trim(contentType, " \t"), "application/x-www-form-urlencoded")
+}
+
+func (s *source) readURLEncoded(parse func(string) *phpvars.Array) *Refusal {
+	if refusal := s.inspect(s.rd.site.Limits.Body); refusal != nil {
+		return refusal
+	}
+	form, refusal := s.text()
+	if refusal != nil {
+		return refusal
+	}
+	if phpvars.Pairs(form) > phpvars.MaxPairs || phpvars.Deep(form) {
+		return badVariable
+	}
+	s.formVars = append(s.formVars, parse(form))
+	return nil
+}
+
+func (s *source) readMultipart(contentType string) *Refusal {
+	if refusal := s.inspect(s.rd.site.Limits.Upload); refusal != nil {
+		return refusal
+	}
+	vars, err := phpvars.Multipart(contentType, s.body.reader())
+	if err != nil {
+		return badBody
+	}
+	// PHP drops the form of a body over post_max_size, which is the site's own.
+	if s.body.size() > phpDefaultBody {
+		s.loose = true
+	}
+	s.formVars = append(s.formVars, vars)
+	return nil
+}
+
+const phpDefaultBody = 8 << 20
+
+// inspect loads a body whose content decides.
+func (s *source) inspect(limit int64) *Refusal {
+	if s.encoded() {
+		return encodedBody
+	}
+	return s.load(limit)
+}
+
+// jsonVar finds a member of a JSON body, which counts for every method.
+func (s *source) jsonVar(name string) (any, bool, *Refusal) {
+	if !s.jsonRead {
+		if phpvars.IsJSON(s.r.Header.Get("Content-Type")) && s.r.ContentLength != 0 {
+			if _, multipart := phpvars.FormKind(s.r.Header.Get("Content-Type")); multipart && s.wire == http.MethodPost {
+				return nil, false, twoBodies // PHP has used the body up, or has not
+			}
+			if refusal := s.inspect(s.rd.site.Limits.Body); refusal != nil {
+				return nil, false, refusal
+			}
+			data, refusal := s.body.bytes()
+			if refusal == nil && len(data) > 0 {
+				s.members, refusal = readObject(data)
+			}
+			if refusal != nil {
+				return nil, false, refusal
+			}
+		}
+		s.jsonRead = true
+	}
+	raw, ok := s.members[name]
+	if !ok || raw.Kind() == 'n' {
+		return nil, false, nil
+	}
+	return decodeJSON(raw), true, nil
+}
+
+// RawBody returns the received bytes of the body, up to Limits.Body; the caller
+// must not change them. Of a part of a batch there are none.
+func (c *Call) RawBody() ([]byte, error) {
+	if c.src == nil || c.src.part != nil || c.src.r.ContentLength == 0 {
+		return nil, nil
+	}
+	if refusal := c.src.load(c.src.rd.site.Limits.Body); refusal != nil {
+		return nil, refusal
+	}
+	if c.src.body == nil {
+		return nil, nil
+	}
+	data, refusal := c.src.body.bytes()
+	if refusal != nil {
+		return nil, refusal
+	}
+	return data, nil
+}
+
+const maxID = 1 << 53 // beyond, JSON readers disagree (platform-facts I.3.1)
+
+// ID returns the effective id of a named group: the parameter name, else path,
+// what stands in the route. Only plain decimal digits and integral JSON numbers
+// up to 2^53 are read; anything else is a *Refusal.
+func (c *Call) ID(name, path string) (id uint64, err error) {
+	v, set, err := c.Param(name)
+	if err != nil {
+		return 0, err
+	}
+	if !set {
+		v = path
+	}
+	id, ok := parseID(v)
+	if !ok {
+		return 0, badID
+	}
+	return id, nil
+}
+
+func parseID(v any) (uint64, bool) {
+	switch v := v.(type) {
+	case string:
+		if !digits(v) {
+			return 0, false
+		}
+		id, err := strconv.ParseUint(v, 10, 64)
+		return id, err == nil && id <= maxID
+	case json.Number:
+		if digits(string(v)) {
+			return parseID(string(v))
+		}
+		f, err := v.Float64()
+		if err != nil || f != math.Trunc(f) || math.Signbit(f) || f > maxID {
+			return 0, false
+		}
+		return uint64(f), true
+	}
+	return 0, false
+}
+
+func digits(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return s != ""
+}

@@ -1,0 +1,223 @@
+package call
+
+import (
+	"net/url"
+	"strings"
+
+	"github.com/restwarden/restwarden/policies/call/phpvars"
+)
+
+// place is what a path says: a page, a call in the pretty form, or neither for
+// certain.
+type place struct {
+	call    bool
+	foreign bool
+	route   string
+	base    string
+	refusal *Refusal
+}
+
+// sameAs tells whether two paths are the same page or the same call.
+func (p place) sameAs(q place) bool {
+	return p.call == q.call && p.foreign == q.foreign && lower(p.route) == lower(q.route) && p.refusal == q.refusal
+}
+
+// path reads the path of u as it is sent on: the platform matches its rewrite
+// rules against the raw text first, so that a route stays undecoded, and
+// against the decoded text only where that fails (platform-facts I.1.4). The
+// second kind is refused, no honest client encodes the prefix.
+func (rd *Reader) path(u *url.URL) place {
+	raw := u.EscapedPath()
+	plain := u.RawPath == "" && strings.IndexByte(raw, '%') < 0
+	if plain && !strings.Contains(raw, rd.prefix) && !strings.Contains(raw, rd.foreign) {
+		return place{}
+	}
+	decoded := raw
+	if !plain {
+		decoded = decodeAll(raw)
+	}
+	own, other := rd.mentions(decoded, rd.prefix), rd.mentions(decoded, rd.foreign)
+	switch {
+	case !own && !other:
+		return place{}
+	case strings.Contains(lower(decoded), ".php/"): // platform-facts I.12, 9
+		return place{refusal: scriptPath}
+	case u.RawPath != "" && u.RawPath != raw: // re-encoded on the way (I.11, P2)
+		return place{refusal: badTarget}
+	case own && other:
+		return place{refusal: badPath}
+	case other:
+		p := rd.split(raw, rd.foreign)
+		p.foreign = true
+		return p
+	}
+	return rd.split(raw, rd.prefix)
+}
+
+// split takes a path apart at its one segment prefix.
+func (rd *Reader) split(raw, prefix string) place {
+	at := -1
+	for i := 0; i < len(raw); {
+		end := len(raw)
+		if j := strings.IndexByte(raw[i:], '/'); j >= 0 {
+			end = i + j
+		}
+		if raw[i:end] == prefix {
+			if at >= 0 {
+				return place{refusal: badPath}
+			}
+			at = i
+		}
+		i = end + 1
+	}
+	if at < 0 {
+		return place{refusal: badPath}
+	}
+	route := strings.TrimRight(raw[at+len(prefix):], "/")
+	if route == "" {
+		route = "/"
+	}
+	base, ok := rd.before(raw[:at])
+	switch {
+	case !ok:
+		return place{refusal: badPath}
+	case rd.site.Base != "" && base != rd.site.Base:
+		return place{refusal: outside}
+	case !prettyRoute(route):
+		return place{refusal: badPath}
+	}
+	return place{call: true, route: route, base: base}
+}
+
+// before returns what stands before the prefix as a base; ok is false where it
+// is not a plain path. Outer slashes are trimmed by the platform.
+func (rd *Reader) before(s string) (base string, ok bool) {
+	s = strings.Trim(s, "/")
+	if s == "" {
+		return "", true
+	}
+	if !plainPath(s) {
+		return "", false
+	}
+	return "/" + s, true
+}
+
+// plainPath tells whether s is made of segments that nobody rewrites.
+func plainPath(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; !alnum(c) && !strings.ContainsRune("-._~/", rune(c)) {
+			return false
+		}
+	}
+	return !strings.Contains(s, "//") && !dots(s)
+}
+
+// prettyRoute tells whether a raw route means itself to every front-end: even
+// when decoded it has no control bytes, quotes or backslashes, no more slashes
+// and no dot segments.
+func prettyRoute(route string) bool {
+	if strings.IndexByte(route, '%') >= 0 {
+		decoded := decodeAll(route)
+		if strings.Count(decoded, "/") != strings.Count(route, "/") {
+			return false
+		}
+		route = decoded
+	}
+	for i := 0; i < len(route); i++ {
+		switch c := route[i]; {
+		case c < ' ', c == 0x7f, strings.IndexByte("\"'\\<>#?^`{|}", c) >= 0:
+			return false
+		}
+	}
+	return !dots(route)
+}
+
+// keyOf folds a route to what patterns are matched against. The platform finds
+// no route for an odd spelling of one (platform-facts I.1.3), but a proxy behind
+// us may straighten it: letters lower, escapes of plain characters decoded,
+// slashes single, one at the head.
+func keyOf(route string) string {
+	key := lower(route)
+	for i := strings.IndexByte(key, '%'); i >= 0 && i+2 < len(key); {
+		if c := phpvars.Decode(key[i : i+3]); len(c) == 1 && (alnum(c[0]) || strings.Contains("-._~", c)) {
+			key = key[:i] + lower(c) + key[i+3:]
+		}
+		next := strings.IndexByte(key[i+1:], '%')
+		if next < 0 {
+			break
+		}
+		i += 1 + next
+	}
+	if !strings.HasPrefix(key, "/") {
+		key = "/" + key
+	}
+	for strings.Contains(key, "//") {
+		key = strings.ReplaceAll(key, "//", "/")
+	}
+	return key
+}
+
+// dots tells whether a path has a "." or ".." segment.
+func dots(s string) bool {
+	for s != "" {
+		var segment string
+		segment, s, _ = strings.Cut(s, "/")
+		if segment == "." || segment == ".." {
+			return true
+		}
+	}
+	return false
+}
+
+// mentions tells whether a decoded path has prefix as a segment. The platform
+// removes its home path without regard to a boundary (platform-facts I.6), so
+// the prefix at the end of a word ("blogwp-json") counts too, but not in a slug
+// ("about-wp-json").
+func (rd *Reader) mentions(path, prefix string) bool {
+	for from := 0; ; {
+		i := strings.Index(path[from:], prefix)
+		if i < 0 {
+			return false
+		}
+		i += from
+		from = i + len(prefix)
+		start := i == 0 || path[i-1] <= ' ' || alnum(path[i-1]) || strings.IndexByte(`/\`, path[i-1]) >= 0
+		end := from == len(path) || path[from] <= ' ' || strings.IndexByte(`/\?`, path[from]) >= 0
+		if start && end {
+			return true
+		}
+	}
+}
+
+// decodeAll decodes until nothing is left to decode: some servers do it once,
+// some twice.
+func decodeAll(s string) string {
+	for range 8 {
+		d := phpvars.Decode(s)
+		if d == s {
+			break
+		}
+		s = d
+	}
+	return s
+}
+
+func alnum(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
+}
+
+// lower folds ASCII letters, as the platform matches routes.
+func lower(s string) string {
+	for i := 0; i < len(s); i++ {
+		if 'A' <= s[i] && s[i] <= 'Z' {
+			b := []byte(s)
+			for ; i < len(b); i++ {
+				if 'A' <= b[i] && b[i] <= 'Z' {
+					b[i] |= 0x20
+				}
+			}
+			return string(b)
+		}
+	}
+	return s
+}

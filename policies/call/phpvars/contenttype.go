@@ -1,0 +1,59 @@
+package phpvars
+
+import (
+	"regexp"
+	"strings"
+)
+
+// FormKind tells whether PHP fills $_POST from the body of a POST request with
+// this Content-Type. The media type ends at the first ";", "," or blank, any
+// charset is ignored (platform-facts I.1.5).
+func FormKind(contentType string) (urlencoded, multipart bool) {
+	if i := strings.IndexAny(contentType, ";, "); i >= 0 {
+		contentType = contentType[:i]
+	}
+	switch {
+	case asciiEqual(contentType, "application/x-www-form-urlencoded"):
+		return true, false
+	case asciiEqual(contentType, "multipart/form-data"):
+		return false, true
+	}
+	return false, false
+}
+
+// jsonType is the core's own expression; the odd range "&-^" is its, too. It is
+// matched against the lower-cased type.
+var jsonType = regexp.MustCompile(`(^|[\s\x0b]|,)application/([\w!#$&-^.+]+\+)?json(\+oembed)?($|[\s\x0b]|;|,)`)
+
+// IsJSON tells whether the core reads a body of this Content-Type as JSON
+// (platform-facts I.3.1). A type may be JSON and a form at once.
+func IsJSON(contentType string) bool {
+	if i := strings.IndexByte(contentType, ';'); i > 0 {
+		contentType = contentType[:i]
+	}
+	if contentType == "application/json" {
+		return true
+	}
+	if len(contentType) < len("application/json") {
+		return false
+	}
+	return jsonType.MatchString(lower(strings.Trim(contentType, " \t\n\r\x00\x0b")))
+}
+
+func asciiEqual(s, lowered string) bool { return len(s) == len(lowered) && lower(s) == lowered }
+
+// lower folds ASCII letters only: the platform compares bytes, not Unicode.
+func lower(s string) string {
+	for i := 0; i < len(s); i++ {
+		if 'A' <= s[i] && s[i] <= 'Z' {
+			b := []byte(s)
+			for ; i < len(b); i++ {
+				if 'A' <= b[i] && b[i] <= 'Z' {
+					b[i] |= 0x20
+				}
+			}
+			return string(b)
+		}
+	}
+	return s
+}

@@ -1,0 +1,260 @@
+package phpvars
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+)
+
+// Errors of Multipart.
+var (
+	ErrBoundary = errors.New("multipart: no usable boundary")
+	ErrParts    = errors.New("multipart: too many parts")
+	ErrValues   = errors.New("multipart: values too long")
+	ErrUnclear  = errors.New("multipart: parts depend on settings of the platform")
+)
+
+const (
+	fillUnit    = 5120    // PHP reads lines of at most this length
+	maxBoundary = 1024    // a longer one would interact with the length of a line
+	maxValues   = 8 << 20 // bytes of all values together, PHP's default for a body
+)
+
+// Multipart reads the values of a multipart/form-data body as PHP's rfc1867
+// reader does (platform-facts I.1.5): odd quoting, bare LF, folded headers, a
+// preamble and a missing last delimiter are accepted, the last name of a part
+// wins, a part with a file name is no value and is skipped unread. It returns
+// an error of body, ErrBoundary, ErrParts, ErrValues or ErrUnclear.
+func Multipart(contentType string, body io.Reader) (*Array, error) {
+	return multipart(contentType, body, func(string) bool { return true })
+}
+
+// MultipartOnly is Multipart for the one variable name: other values are
+// skipped and take no memory.
+func MultipartOnly(contentType string, body io.Reader, name string) (*Array, error) {
+	return multipart(contentType, body, func(param string) bool {
+		return foldDecoded(param, name)
+	})
+}
+
+func multipart(contentType string, body io.Reader, keep func(name string) bool) (*Array, error) {
+	boundary, ok := Boundary(contentType)
+	if !ok || len(boundary) > maxBoundary {
+		return nil, ErrBoundary
+	}
+	m := &multipartReader{br: bufio.NewReaderSize(body, 16<<10), boundary: []byte("--" + boundary)}
+	vars, size := new(Array), 0
+	for parts := 0; m.header(); parts++ {
+		if parts >= MaxPairs {
+			return nil, ErrParts
+		}
+		if !m.hasDisposition {
+			continue
+		}
+		name, file, named := disposition(m.disposition)
+		switch {
+		case !named && !file: // PHP gives up here
+			return vars, m.err()
+		case file:
+			m.skipFile()
+			continue
+		}
+		value := m.value(keep(name), maxValues-size)
+		if size += len(value); m.failed != nil {
+			break
+		}
+		if keep(name) {
+			vars.Register(name, string(value))
+		}
+	}
+	return vars, m.err()
+}
+
+// Boundary returns what PHP takes for the boundary: after the "=" that follows
+// the first "boundary" anywhere in the header, else the first in any case.
+func Boundary(contentType string) (boundary string, ok bool) {
+	i := strings.Index(contentType, "boundary")
+	if i < 0 {
+		i = strings.Index(lower(contentType), "boundary")
+	}
+	if i < 0 {
+		return "", false
+	}
+	_, boundary, ok = strings.Cut(contentType[i:], "=")
+	if !ok {
+		return "", false
+	}
+	if quoted, isQuoted := strings.CutPrefix(boundary, `"`); isQuoted {
+		boundary, _, ok = strings.Cut(quoted, `"`)
+		return boundary, ok
+	}
+	if i := strings.IndexAny(boundary, ",;"); i >= 0 {
+		boundary = boundary[:i]
+	}
+	return boundary, true
+}
+
+// multipartReader walks through the parts of a body.
+type multipartReader struct {
+	br             *bufio.Reader
+	boundary       []byte // "--" and the boundary
+	disposition    string // of the current part
+	hasDisposition bool
+	failed         error
+}
+
+func (m *multipartReader) err() error { return m.failed }
+
+// peek looks n bytes ahead; fewer mean the end of the body.
+func (m *multipartReader) peek(n int) []byte {
+	b, err := m.br.Peek(n)
+	if err != nil && err != io.EOF && m.failed == nil {
+		m.failed = err
+	}
+	return b
+}
+
+// line returns the next line without its end. Longer lines come in pieces; a
+// last line that is not ended does not count.
+func (m *multipartReader) line() (line []byte, ok bool) {
+	size := max(fillUnit, len(m.boundary)+4)
+	b := m.peek(size)
+	if m.failed != nil {
+		return nil, false
+	}
+	i := bytes.IndexByte(b, '\n')
+	switch {
+	case i >= 0:
+		line = bytes.TrimSuffix(b[:i], []byte("\r"))
+		i++
+	case len(b) == size:
+		line, i = b, size
+	default:
+		return nil, false
+	}
+	line, _, _ = bytes.Cut(line, []byte{0})
+	line = bytes.Clone(line)
+	m.br.Discard(i)
+	return line, true
+}
+
+// header goes to the next part and reads its headers; false at the end.
+func (m *multipartReader) header() bool {
+	for {
+		line, ok := m.line()
+		if !ok {
+			return false
+		}
+		if bytes.Equal(line, m.boundary) {
+			break
+		}
+	}
+	m.disposition, m.hasDisposition = "", false
+	var key string
+	var value []byte
+	open := false
+	done := func() {
+		if open && !m.hasDisposition && asciiEqual(key, "content-disposition") {
+			m.disposition, m.hasDisposition = string(value), true
+		}
+	}
+	for total := 0; ; {
+		line, ok := m.line()
+		if !ok || len(line) == 0 {
+			break
+		}
+		if total += len(line); total > 64<<10 {
+			m.failed = ErrUnclear
+			return false
+		}
+		name, rest, colon := bytes.Cut(line, []byte(":"))
+		switch {
+		case colon && !space(line[0]):
+			done()
+			key, value, open = string(name), bytes.TrimLeft(rest, " \t\n\v\f\r"), true
+		case open: // a line without colon continues the one before
+			value = append(value, line...)
+		}
+	}
+	done()
+	return m.failed == nil
+}
+
+// value reads the value of the current part, up to a line that begins with the
+// boundary. The first line is never taken for one, as in PHP.
+func (m *multipartReader) value(keep bool, limit int) []byte {
+	var value []byte
+	for first := true; ; first = false {
+		if !first {
+			b := m.peek(len(m.boundary))
+			if bytes.Equal(b, m.boundary) || len(b) < len(m.boundary) && bytes.HasPrefix(m.boundary, b) {
+				break
+			}
+		}
+		for { // one line, its end included
+			piece, err := m.br.ReadSlice('\n')
+			if keep {
+				value = append(value, piece...)
+			}
+			if len(value) > limit {
+				m.failed = ErrValues
+				return nil
+			}
+			if err == nil {
+				break
+			}
+			if err != bufio.ErrBufferFull {
+				if err != io.EOF {
+					m.failed = err
+				}
+				return value
+			}
+		}
+	}
+	value = bytes.TrimSuffix(value, []byte("\n"))
+	return bytes.TrimSuffix(value, []byte("\r"))
+}
+
+// skipFile goes to the next line that is a boundary. Where PHP stops reading a
+// file depends on its limits, and after that it would find a boundary also
+// within a line; so one within a line is refused.
+func (m *multipartReader) skipFile() {
+	before := byte(0)
+	for {
+		b := m.peek(m.br.Size())
+		if m.failed != nil || len(b) == 0 {
+			return
+		}
+		i := bytes.Index(b, m.boundary)
+		if i < 0 {
+			if len(b) < m.br.Size() {
+				m.br.Discard(len(b))
+				return
+			}
+			i = len(b) - len(m.boundary)
+			before = b[i-1]
+			m.br.Discard(i)
+			continue
+		}
+		if i > 0 {
+			before = b[i-1]
+		}
+		if before != '\n' {
+			m.failed = ErrUnclear
+			return
+		}
+		m.br.Discard(i)
+		if b = m.peek(len(m.boundary) + 2); ends(b[len(m.boundary):]) {
+			return // header reads the line itself
+		}
+		m.br.Discard(len(m.boundary))
+		before = '-'
+	}
+}
+
+// ends tells whether a boundary that rest follows is a whole line or the last.
+func ends(rest []byte) bool {
+	return len(rest) < 2 || rest[0] == '\n' || rest[0] == '\r' || rest[0] == '-' || rest[0] == 0
+}

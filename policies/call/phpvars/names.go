@@ -1,0 +1,158 @@
+package phpvars
+
+import (
+	"bufio"
+	"io"
+	"strings"
+)
+
+// Has tells whether some pair of a raw query or urlencoded form could set the
+// variable name, or delete it: whether its name folds to it, alone or with
+// brackets. It may say yes where PHP does not, never the other way round. It
+// takes no memory.
+func Has(raw, name string) bool {
+	for raw != "" {
+		var pair string
+		pair, raw, _ = strings.Cut(raw, "&")
+		if kind := fold(pair, name); kind != other {
+			return true
+		}
+	}
+	return false
+}
+
+// Last finds the variable name in a raw query, without reading the rest of it.
+// plain is false where brackets are involved or the pair limit may matter: then
+// only Query knows the answer. It takes memory only to decode the value.
+func Last(raw, name string) (value string, set, plain bool) {
+	last, found := "", false
+	for n := 0; raw != ""; n++ {
+		var pair string
+		pair, raw, _ = strings.Cut(raw, "&")
+		switch fold(pair, name) {
+		case same:
+			last, found = pair, true
+		case perhaps:
+			return "", true, false
+		}
+		if n >= MaxPairs {
+			return "", found || Has(raw, name), false
+		}
+	}
+	if !found {
+		return "", false, true
+	}
+	_, value, _ = strings.Cut(last, "=")
+	return Decode(value), true, true
+}
+
+const (
+	other   = iota // another name
+	same           // exactly this name, no brackets
+	perhaps        // a bracket is involved
+)
+
+// fold compares the name of a raw pair, decoded on the way, with a folded name.
+func fold(pair, name string) int {
+	i, kind := 0, same
+	var c byte
+	for n := 0; i < len(pair); i += n {
+		if c, n = decodeByte(pair, i); c != ' ' {
+			break
+		}
+	}
+	for j := 0; ; j++ {
+		if i == len(pair) || pair[i] == '=' {
+			return end(j, name, kind)
+		}
+		c, n := decodeByte(pair, i)
+		switch {
+		case c == 0:
+			return end(j, name, kind)
+		case c == '[' && j == len(name):
+			return perhaps
+		case j == len(name):
+			return other
+		case c == '[' && name[j] == '_':
+			kind = perhaps
+		case (c == ' ' || c == '.') && name[j] == '_':
+		case c != name[j]:
+			return other
+		}
+		i += n
+	}
+}
+
+func end(j int, name string, kind int) int {
+	if j == len(name) {
+		return kind
+	}
+	return other
+}
+
+// Pairs returns the number of pairs in a raw query or form, empty ones included.
+func Pairs(raw string) int {
+	if raw == "" {
+		return 0
+	}
+	return strings.Count(raw, "&") + 1
+}
+
+// Deep tells whether the name of some pair has so many brackets that a limit of
+// PHP could delete the variable.
+func Deep(raw string) bool {
+	if len(raw) < MaxDepth {
+		return false
+	}
+	for raw != "" {
+		var pair string
+		pair, raw, _ = strings.Cut(raw, "&")
+		name, _, _ := strings.Cut(pair, "=")
+		if len(name) > MaxDepth && strings.Count(name, "[")+strings.Count(name, "%5B")+strings.Count(name, "%5b") > MaxDepth-4 {
+			return true
+		}
+	}
+	return false
+}
+
+// foldDecoded is Has for a name that is already decoded.
+func foldDecoded(raw, name string) bool {
+	raw, _, _ = strings.Cut(raw, "\x00")
+	raw = strings.TrimLeft(raw, " ")
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; {
+		case i == len(name):
+			return c == '['
+		case (c == ' ' || c == '.' || c == '[') && name[i] == '_':
+		case c != name[i]:
+			return false
+		}
+	}
+	return len(raw) == len(name)
+}
+
+// HasReader is Has for an urlencoded body that is not in memory. An error of r
+// is a yes.
+func HasReader(r io.Reader, name string) bool {
+	br := bufio.NewReaderSize(r, 32<<10)
+	for begin := true; ; {
+		piece, err := br.ReadSlice('&')
+		cut := err == bufio.ErrBufferFull
+		if begin && len(piece) > 0 {
+			pair := strings.TrimSuffix(string(piece), "&")
+			// A name that begins with a buffer full of blanks goes on behind it.
+			if fold(pair, name) != other || cut && blankStart(pair) {
+				return true
+			}
+		}
+		switch {
+		case err == io.EOF:
+			return false
+		case err != nil && !cut:
+			return true
+		}
+		begin = !cut
+	}
+}
+
+func blankStart(pair string) bool { return strings.Trim(Decode(pair[:1<<10]), " ") == "" }

@@ -1,0 +1,151 @@
+package phpvars
+
+import "strings"
+
+// Limits of a stock PHP (platform-facts I.1.5).
+const (
+	MaxPairs = 1000 // max_input_vars
+	MaxDepth = 64   // max_input_nesting_level
+)
+
+// Query reads a raw query string into $_GET: pairs are split on "&" only, empty
+// ones do not count, those after the first 1000 are ignored.
+func Query(raw string) *Array {
+	a := new(Array)
+	for n := 0; raw != "" && n < MaxPairs; {
+		var pair string
+		pair, raw, _ = strings.Cut(raw, "&")
+		if pair != "" {
+			a.add(pair)
+			n++
+		}
+	}
+	return a
+}
+
+// Form reads an urlencoded body into $_POST: one pair more than in a query, and
+// empty pairs count.
+func Form(raw string) *Array {
+	a := new(Array)
+	for n := 0; raw != "" && n <= MaxPairs; n++ {
+		var pair string
+		pair, raw, _ = strings.Cut(raw, "&")
+		a.add(pair)
+	}
+	return a
+}
+
+// RawForm reads a body that the platform's core parses itself, that of PUT,
+// PATCH and DELETE: by the rules of a query, ending at the first NUL.
+func RawForm(raw string) *Array {
+	raw, _, _ = strings.Cut(raw, "\x00")
+	return Query(raw)
+}
+
+func (a *Array) add(pair string) {
+	name, value, _ := strings.Cut(pair, "=")
+	a.Register(Decode(name), Decode(value))
+}
+
+// Register sets a variable under a decoded name as PHP does: the name ends at a
+// NUL, leading blanks are dropped, blanks and dots become underscores, brackets
+// build arrays, an unclosed first bracket is an underscore too, and more than
+// 64 brackets delete the variable.
+func (a *Array) Register(name string, v Value) {
+	name, _, _ = strings.Cut(name, "\x00")
+	name, rest, brackets := strings.Cut(strings.TrimLeft(name, " "), "[")
+	if name == "" {
+		return
+	}
+	name = underscores(name)
+	if !brackets {
+		a.set(name, v)
+		return
+	}
+	end := closing(rest)
+	if end < 0 {
+		a.set(name+"_"+rest, v)
+		return
+	}
+	at, key, push := a, name, false
+	for depth := 1; brackets && end >= 0; depth++ {
+		if push {
+			c := new(Array)
+			at.push(c)
+			at = c
+		} else {
+			at = at.child(key)
+		}
+		key, push = rest[:end], end == 0 || end == 1 && space(rest[0])
+		rest, brackets = strings.CutPrefix(rest[end+1:], "[")
+		end = closing(rest)
+		if brackets && depth == MaxDepth { // counts even where it is not closed
+			a.remove(name)
+			return
+		}
+	}
+	if push {
+		at.push(v)
+	} else {
+		at.set(key, v)
+	}
+}
+
+// closing returns where the bracket that s follows is closed, -1 where it is not.
+func closing(s string) int { return strings.IndexByte(s, ']') }
+
+func space(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
+
+func underscores(name string) string {
+	if !strings.ContainsAny(name, " .") {
+		return name
+	}
+	b := []byte(name)
+	for i, c := range b {
+		if c == ' ' || c == '.' {
+			b[i] = '_'
+		}
+	}
+	return string(b)
+}
+
+// Decode undoes percent-encoding as PHP's urldecode: "+" is a blank, an invalid
+// escape stays as it is.
+func Decode(s string) string {
+	i := strings.IndexAny(s, "%+")
+	if i < 0 {
+		return s
+	}
+	b := make([]byte, i, len(s))
+	copy(b, s)
+	for i < len(s) {
+		c, n := decodeByte(s, i)
+		b = append(b, c)
+		i += n
+	}
+	return string(b)
+}
+
+// decodeByte returns the byte that s means at i and how long it is written.
+func decodeByte(s string, i int) (c byte, n int) {
+	switch c = s[i]; {
+	case c == '+':
+		return ' ', 1
+	case c == '%' && i+2 < len(s):
+		hi, lo := hex(s[i+1]), hex(s[i+2])
+		if hi < 16 && lo < 16 {
+			return hi<<4 | lo, 3
+		}
+	}
+	return c, 1
+}
+
+func hex(c byte) byte {
+	switch {
+	case '0' <= c && c <= '9':
+		return c - '0'
+	case 'a' <= c|0x20 && c|0x20 <= 'f':
+		return c | 0x20 - 'a' + 10
+	}
+	return 16
+}

@@ -1,0 +1,58 @@
+package call
+
+import (
+	"strings"
+
+	"github.com/restwarden/restwarden/policies/call/phpvars"
+)
+
+const routeVar = "rest_route"
+
+// routeIn finds rest_route in a raw query (platform-facts I.1.2). An array, a
+// variable beyond PHP's limits or one that they could delete is refused.
+func routeIn(raw string) (value string, set bool, refusal *Refusal) {
+	value, set, plain := phpvars.Last(raw, routeVar)
+	if plain {
+		return value, set, nil
+	}
+	if phpvars.Pairs(raw) > phpvars.MaxPairs || phpvars.Deep(raw) {
+		if set {
+			return "", true, badVariable
+		}
+		return "", false, nil
+	}
+	return routeOf(phpvars.Query(raw))
+}
+
+// routeOf is routeIn for variables already read.
+func routeOf(vars *phpvars.Array) (value string, set bool, refusal *Refusal) {
+	v, set := vars.Get(routeVar)
+	if !set {
+		return "", false, nil
+	}
+	value, ok := v.(string)
+	if !ok {
+		return "", true, badVariable
+	}
+	return value, true, nil
+}
+
+// cancelled tells whether a value of rest_route means "no REST" even on a
+// pretty path (platform-facts I.1.2).
+func cancelled(value string) bool { return value == "" || value == "0" }
+
+// dispatched returns the route that the platform makes of a value of
+// rest_route: trailing slashes are stripped, and what is empty then is the root
+// (platform-facts I.1.3). ok is false where the value is rewritten further on the
+// way, for its quotes, backslashes or control bytes.
+func dispatched(value string) (route string, ok bool) {
+	for i := 0; i < len(value); i++ {
+		if c := value[i]; c < ' ' || c == 0x7f || c == '"' || c == '\'' || c == '\\' {
+			return "", false
+		}
+	}
+	if route = strings.TrimRight(value, "/"); route == "" || route == "0" {
+		route = "/"
+	}
+	return route, true
+}

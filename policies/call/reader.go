@@ -1,0 +1,230 @@
+package call
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/restwarden/restwarden/policies/call/phpvars"
+)
+
+// Site is what a Reader needs to know of the site behind it.
+type Site struct {
+	Platform Platform
+	Prefix   string // of the pretty form, where the site has changed it
+	Base     string // home path of a sub-folder install, "/blog", else ""
+	Limits   Limits
+}
+
+// Limits bound what is read of a request. Zero values mean the defaults.
+type Limits struct {
+	Body   int64  // urlencoded, JSON and other inspected bodies, 8 MiB: PHP's default
+	Upload int64  // multipart bodies, 512 MiB
+	Batch  int    // parts of a batch, 25 for the core and the checkout, 100 for shop collections
+	Spool  *Spool // what is kept on disk, 1 GiB for all bodies of this reader
+}
+
+// Reader reads requests for one site. It may be used by several goroutines.
+type Reader struct {
+	site    Site
+	prefix  string
+	foreign string // the other platform's prefix
+	marker  string // Platform.KeyMarker, with the site's own prefix
+	nonce   string
+}
+
+// NewReader returns a Reader for site.
+func NewReader(site Site) *Reader {
+	l := &site.Limits
+	if l.Body <= 0 {
+		l.Body = 8 << 20
+	}
+	if l.Upload <= 0 {
+		l.Upload = 512 << 20
+	}
+	if l.Spool == nil {
+		l.Spool = NewSpool("", 1<<30)
+	}
+	if site.Base = strings.Trim(site.Base, "/"); site.Base != "" {
+		site.Base = "/" + site.Base
+	}
+	rd := &Reader{site: site, prefix: site.Prefix, nonce: http.CanonicalHeaderKey(site.Platform.NonceHeader)}
+	if rd.prefix = strings.Trim(rd.prefix, "/"); rd.prefix == "" {
+		rd.prefix = site.Platform.Prefix
+	}
+	for _, p := range platforms {
+		if p.Name != site.Platform.Name && p.Prefix != rd.prefix {
+			rd.foreign = p.Prefix
+		}
+	}
+	rd.marker = rd.prefix + strings.TrimPrefix(site.Platform.KeyMarker, site.Platform.Prefix)
+	return rd
+}
+
+// Read returns what the platform would run for r, as the next handler would
+// forward it; original is the client's URL before rewrites, nil where it is
+// r.URL. It never fails: what has no certain reading is a Call of Kind Refused.
+//
+// What it reads of r.Body it puts back, so that the same bytes go on; a body
+// read to its end has a length then. The Call reads the rest of what it needs
+// from r later, so r must not be forwarded before the last question to the
+// Call, and the Call must be closed.
+func (rd *Reader) Read(r *http.Request, original *url.URL) *Call {
+	if !wireMethod(r.Method) {
+		return refuse(badMethod, nil)
+	}
+	if original == r.URL {
+		original = nil
+	}
+	where := rd.place(r.URL, original)
+	value, set, refusal := routeIn(r.URL.RawQuery)
+	if refusal != nil {
+		return refuse(refusal, nil)
+	}
+	if where == (place{}) && !set && (r.Method != http.MethodPost || r.ContentLength == 0) {
+		return page
+	}
+	src := &source{rd: rd, r: r, query: r.URL.RawQuery, wire: r.Method}
+	if r.Method == http.MethodPost && r.ContentLength != 0 && !(where == (place{}) && rd.unread(r.URL, original)) {
+		posted, isSet, refusal := src.formRoute()
+		switch {
+		case refusal != nil:
+			return refuse(refusal, src)
+		case isSet && set && posted != value: // the platform stops with 400
+			return refuse(twoRoutes, src)
+		case isSet:
+			value, set = posted, true
+		}
+	}
+	c := &Call{Wire: r.Method, src: src}
+	if refusal := rd.dispatch(c, r, original, where, value, set); refusal != nil {
+		return refuse(refusal, src)
+	}
+	if c.Kind == Page {
+		if src.body == nil {
+			return page
+		}
+		return c
+	}
+	if refusal := rd.flatten(c); refusal != nil {
+		return refuse(refusal, src)
+	}
+	return c
+}
+
+func refuse(refusal *Refusal, src *source) *Call {
+	return &Call{Kind: Refused, Refusal: refusal, src: src}
+}
+
+// dispatch decides between the path and rest_route and fills c.
+func (rd *Reader) dispatch(c *Call, r *http.Request, original *url.URL, where place, value string, set bool) *Refusal {
+	switch {
+	case where.refusal != nil:
+		return where.refusal
+	case set && cancelled(value) && where.call:
+		return twoRoutes
+	case set && cancelled(value):
+		set = false
+	}
+	switch {
+	case set:
+		route, ok := dispatched(value)
+		if !ok {
+			return badRoute
+		}
+		base, refusal := rd.queryBase(r.URL, original)
+		if refusal != nil {
+			return refusal
+		}
+		if where.call && (where.foreign || lower(where.route) != lower(route)) {
+			return twoRoutes
+		}
+		c.Route, c.Base, c.Form = route, base, Query
+	case where.call:
+		c.Route, c.Base, c.Form, c.Foreign = where.route, where.base, Pretty, where.foreign
+	default:
+		return nil
+	}
+	c.Kind, c.Key = Single, keyOf(c.Route)
+	if refusal := rd.frame(r, original); refusal != nil {
+		return refusal
+	}
+	if rd.marked(r.URL, where) || original != nil && rd.marked(original, rd.path(original)) {
+		return keyMarker
+	}
+	if phpvars.Pairs(r.URL.RawQuery) > phpvars.MaxPairs || phpvars.Deep(r.URL.RawQuery) {
+		return badVariable
+	}
+	method, refusal := effective(r.Method, r.URL.RawQuery, r.Header)
+	c.Method, c.src.method = method, method
+	if refusal == nil {
+		c.src.attach()
+	}
+	return refusal
+}
+
+// place reads the path. FastCGI gives PHP the client's own path with the
+// current query, a proxy the current path: both must say the same, except where
+// the current one is the front controller (design 5).
+func (rd *Reader) place(current, original *url.URL) place {
+	p := rd.path(current)
+	if original == nil {
+		return p
+	}
+	q := rd.path(original)
+	if rd.frontController(current, original) || p.sameAs(q) && q.call {
+		if p.sameAs(q) {
+			return p
+		}
+		return q
+	}
+	if !p.sameAs(q) {
+		return place{refusal: twoPaths}
+	}
+	return p
+}
+
+func (rd *Reader) frontController(current, original *url.URL) bool {
+	base, ok := strings.CutSuffix(current.Path, "/index.php")
+	if !ok || rd.site.Base != "" {
+		return ok && base == rd.site.Base
+	}
+	return base == "" || strings.HasPrefix(original.Path, base+"/")
+}
+
+// queryBase returns the base of a call in the query form: the site's, else the
+// directory that the request names, which leads to the same site.
+func (rd *Reader) queryBase(current, original *url.URL) (string, *Refusal) {
+	path := current.EscapedPath()
+	if original != nil {
+		path = original.EscapedPath()
+	}
+	if strings.Contains(lower(decodeAll(path)), ".php/") {
+		return "", scriptPath
+	}
+	if base := rd.site.Base; base != "" {
+		if path != base && !strings.HasPrefix(path, base+"/") || dots(decodeAll(path)) {
+			return "", outside
+		}
+		return base, nil
+	}
+	i := strings.LastIndexByte(path, '/')
+	if i <= 0 || !plainPath(path) {
+		return "", nil
+	}
+	if strings.IndexByte(path[i:], '.') >= 0 {
+		return path[:i], nil
+	}
+	return strings.TrimRight(path, "/"), nil
+}
+
+// unread tells whether a path is one of the two scripts whose forms are
+// forwarded unread, exactly so spelled: they never run the main query.
+func (rd *Reader) unread(current, original *url.URL) bool {
+	return rd.uploads(current) && (original == nil || rd.uploads(original))
+}
+
+func (rd *Reader) uploads(u *url.URL) bool {
+	script, ok := strings.CutPrefix(u.EscapedPath(), rd.site.Base)
+	return ok && (script == "/wp-admin/async-upload.php" || script == "/wp-admin/admin-ajax.php")
+}

@@ -1,0 +1,42 @@
+package call
+
+import "net/http"
+
+// Variable returns a variable of the request as the platform's $_REQUEST has
+// it: from the form of a POST, else from the query. An array is set and "". The
+// error is a *Refusal, as in Param.
+func (c *Call) Variable(name string) (value string, set bool, err error) {
+	if c.src == nil {
+		return "", false, nil
+	}
+	if c.src.part == nil && c.src.wire == http.MethodPost {
+		v, set, refusal := c.src.formVar(name)
+		if refusal != nil {
+			return "", false, refusal
+		}
+		if set {
+			value, _ = v.(string)
+			return value, true, nil
+		}
+	}
+	value, set = c.QueryVariable(name)
+	return value, set, nil
+}
+
+// QueryVariable returns a variable of the query alone. An array is set and "".
+func (c *Call) QueryVariable(name string) (value string, set bool) {
+	if c.src == nil {
+		return "", false
+	}
+	v, set := c.src.queryVar(name)
+	value, _ = v.(string)
+	return value, set
+}
+
+// Each returns the calls of a request: its parts, or itself.
+func (c *Call) Each() []*Call {
+	if c.Kind == Batch {
+		return c.Parts
+	}
+	return []*Call{c}
+}

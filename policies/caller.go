@@ -1,0 +1,250 @@
+package policies
+
+import (
+	"encoding/base64"
+	"iter"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/restwarden/restwarden/policies/call"
+)
+
+// CallerKind is how much is known of a caller.
+type CallerKind uint8
+
+const (
+	Anonymous  CallerKind = iota // no credentials, or none that count
+	User                         // a user whom the platform named
+	KeyHolder                    // a shop key that the shop accepted: a user, never a role
+	Unverified                   // credentials that only the platform itself can check
+)
+
+// String returns the word used in vars and logs.
+func (k CallerKind) String() string {
+	return [...]string{"anonymous", "user", "key", "unverified"}[k]
+}
+
+// Caller is who the platform would say is calling.
+type Caller struct {
+	Kind         CallerKind
+	ID           uint64
+	Roles        []string
+	Capabilities map[string]bool
+}
+
+// HasRole tells whether the caller has one of roles.
+func (c Caller) HasRole(roles []string) bool {
+	return slices.ContainsFunc(c.Roles, func(r string) bool { return slices.Contains(roles, r) })
+}
+
+// claim is the kind of credentials that a request carries for one call: what
+// the gateway can ask about, and how.
+type claim uint8
+
+const (
+	claimsNothing claim = iota
+	claimsUser          // ask for the current user
+	claimsSession       // a login cookie in the checkout API: ask the cart
+	claimsKey           // a shop key where it counts: ask the shop
+	claimsOAuth1        // signed by OAuth 1 where it counts: cannot be asked about
+	claimsJetpack       // signed with Jetpack's token: cannot be asked about
+)
+
+// claimOf works out what credentials r carries that count for its call
+// (design 7; platform-facts III.8). Nothing is asked. The error is a
+// *call.Refusal: whether there are credentials has no certain answer.
+func (s *Site) claimOf(r *Request) (claim, error) {
+	h := r.HTTP.Header
+	if s.Credentials.Jetpack && isJetpack(r.Call) {
+		return claimsJetpack, nil
+	}
+	if r.Call.Form == call.Pretty && s.inShop(r.Call.Key) {
+		signed, err := hasVars(r.Call, "oauth_consumer_key", "oauth_signature")
+		switch {
+		case err != nil:
+			return 0, err
+		case signed, isOAuth1(h):
+			return claimsOAuth1, nil
+		case basicShopKey(h), hasQueryKey(r.Call):
+			return claimsKey, nil
+		}
+	}
+	if h.Get("Authorization") != "" || h.Get("X-Mcp-Api-Key") != "" || s.hasOwn(r.HTTP) {
+		return claimsUser, nil
+	}
+	loggedIn, err := s.loginCookie(r.HTTP)
+	if !loggedIn || err != nil {
+		return claimsNothing, err
+	}
+	_, given, err := s.nonce(r)
+	switch {
+	case err != nil:
+		return 0, err
+	case given:
+		return claimsUser, nil
+	case s.inCheckout(r.Call.Key):
+		return claimsSession, nil
+	}
+	return claimsNothing, nil
+}
+
+// HasCredentials tells whether a request carries anything that may count as a
+// credential, so that its answer is private.
+func (s *Site) HasCredentials(r *http.Request) bool {
+	return r.Header.Get("Authorization") != "" || r.Header.Get("X-Mcp-Api-Key") != "" ||
+		r.Header.Get("Cart-Token") != "" || s.hasLoginCookie(r) || s.hasOwn(r) ||
+		strings.Contains(r.URL.RawQuery, "consumer_") || strings.Contains(r.URL.RawQuery, "oauth_")
+}
+
+// nonce returns the REST nonce of the request: the parameter, else the header.
+// An empty one is given too, and refused by the platform.
+func (s *Site) nonce(r *Request) (nonce string, given bool, err error) {
+	if n, set, err := r.Call.Variable(s.Platform.NonceParam); set || err != nil {
+		return n, set, err
+	}
+	if n := r.HTTP.Header[s.Platform.NonceHeader]; len(n) > 0 {
+		return n[0], true, nil
+	}
+	return "", false, nil
+}
+
+// loginCookie tells whether r carries a login cookie. A name that PHP would
+// only fold onto one is a *call.Refusal: no browser sends it.
+func (s *Site) loginCookie(r *http.Request) (bool, error) {
+	found := false
+	for pair := range cookiePairs(r) {
+		if strings.HasPrefix(pair, s.Platform.LoginCookie) {
+			found = true
+		} else if foldsOnto(pair, s.Platform.LoginCookie) {
+			return false, ambiguous("a cookie that folds onto a login cookie")
+		}
+	}
+	return found, nil
+}
+
+func (s *Site) hasLoginCookie(r *http.Request) bool {
+	found, err := s.loginCookie(r)
+	return found || err != nil
+}
+
+// cookiePairs yields the cookies of r as sent, "name=value".
+func cookiePairs(r *http.Request) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, line := range r.Header["Cookie"] {
+			for pair := range strings.SplitSeq(line, ";") {
+				if !yield(strings.TrimLeft(pair, " \t\r\n\v\f")) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// foldsOnto tells whether some release of PHP reads the name of a cookie as one
+// that begins with prefix: dots, blanks and brackets become underscores, and
+// older releases decode it first (platform-facts I.1.5; CVE-2020-7070).
+func foldsOnto(pair, prefix string) bool {
+	name, _, _ := strings.Cut(pair, "=")
+	if strings.Contains(name, "%") {
+		if decoded, err := url.PathUnescape(name); err == nil {
+			name = strings.TrimLeft(decoded, " ")
+		}
+	}
+	if len(name) < len(prefix) {
+		return false
+	}
+	for i := range len(prefix) {
+		c := name[i]
+		if c == '.' || c == ' ' || c == '[' || c == '+' {
+			c = '_'
+		}
+		if c != prefix[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *Site) hasOwn(r *http.Request) bool {
+	for _, name := range s.Credentials.Headers {
+		if len(r.Header[name]) > 0 {
+			return true
+		}
+	}
+	for _, name := range s.Credentials.Cookies {
+		if _, err := r.Cookie(name); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// inShop tells whether shop keys count on the route with this key.
+func (s *Site) inShop(key string) bool {
+	for _, ns := range s.Platform.Shop {
+		if inNamespace(key, ns) {
+			return true
+		}
+	}
+	return inNamespace(key, s.Platform.Analytics)
+}
+
+func (s *Site) inCheckout(key string) bool {
+	for _, ns := range s.Platform.Checkout {
+		if inNamespace(key, ns) {
+			return true
+		}
+	}
+	return false
+}
+
+func inNamespace(key, ns string) bool {
+	rest, ok := strings.CutPrefix(key, "/"+ns)
+	return ok && (rest == "" || rest[0] == '/')
+}
+
+func hasVars(c *call.Call, names ...string) (bool, error) {
+	for _, name := range names {
+		if v, _, err := c.Variable(name); v == "" || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// hasQueryKey tells whether the query carries a shop key; in a body it does not
+// count (platform-facts III.8).
+func hasQueryKey(c *call.Call) bool {
+	key, _ := c.QueryVariable("consumer_key")
+	secret, _ := c.QueryVariable("consumer_secret")
+	return key != "" && secret != ""
+}
+
+func isOAuth1(h http.Header) bool {
+	scheme, _, _ := strings.Cut(h.Get("Authorization"), " ")
+	return strings.EqualFold(scheme, "OAuth")
+}
+
+// basicShopKey tells whether Authorization carries a shop key: they begin with
+// "ck_", application passwords belong to login names.
+func basicShopKey(h http.Header) bool {
+	scheme, encoded, _ := strings.Cut(h.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Basic") {
+		return false
+	}
+	plain, err := base64.StdEncoding.DecodeString(strings.TrimSpace(encoded))
+	return err == nil && strings.HasPrefix(string(plain), "ck_")
+}
+
+// isJetpack tells whether the request is signed with Jetpack's token.
+func isJetpack(c *call.Call) bool {
+	for _, name := range []string{"token", "signature"} {
+		if v, _ := c.QueryVariable(name); v == "" {
+			return false
+		}
+	}
+	v, _ := c.QueryVariable("_for")
+	return v == "jetpack"
+}

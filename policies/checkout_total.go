@@ -1,0 +1,248 @@
+package policies
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+
+	"github.com/restwarden/restwarden/policies/call"
+)
+
+// CheckoutTotal refuses a checkout whose expected_total is not what the server
+// would charge, so that no order is confirmed at a total that the shopper has
+// not seen (interface document E10 and section 7; platform-facts III.9).
+type CheckoutTotal struct {
+	Common
+	// Refuse is "differs" (the default) or "higher": only where the shopper
+	// would pay more.
+	Refuse string `json:"refuse,omitempty"`
+
+	site     *Site
+	checkout []call.Pattern
+}
+
+// Configure takes checkout_total [{ differs | higher }].
+func (p *CheckoutTotal) Configure(o Option) error {
+	if len(o.Args) > 0 {
+		return o.Errorf("checkout_total takes a block, no arguments")
+	}
+	return o.Each(func(o Option) error {
+		if known, err := p.commonOption(o); known {
+			return err
+		}
+		if o.Name != "differs" && o.Name != "higher" {
+			return o.Unknown()
+		}
+		if p.Refuse != "" {
+			return o.Errorf("%s: %s is already specified", o.Name, p.Refuse)
+		}
+		p.Refuse = o.Name
+		return o.None()
+	})
+}
+
+// Provision checks the option and works out the routes.
+func (p *CheckoutTotal) Provision(site *Site) error {
+	p.site = site
+	switch p.Refuse {
+	case "", "differs", "higher":
+	default:
+		return fmt.Errorf("refuse: %q is neither differs nor higher", p.Refuse)
+	}
+	for _, ns := range site.Platform.Checkout {
+		p.checkout = append(p.checkout, call.MustPattern("/"+ns+"/checkout"))
+	}
+	return nil
+}
+
+// Check compares the total of a checkout that states one.
+func (p *CheckoutTotal) Check(ctx context.Context, r *Request) (Verdict, error) {
+	if p.standsDown() || r.Call.Kind != call.Single || !p.isCheckout(r.Call) {
+		return Verdict{}, nil
+	}
+	return p.compare(ctx, r)
+}
+
+// CheckBatch compares the total of the one checkout of a batch. Where other
+// parts change the cart before it, its total cannot be known beforehand.
+func (p *CheckoutTotal) CheckBatch(ctx context.Context, r *Request) (Verdict, error) {
+	if p.standsDown() {
+		return Verdict{}, nil
+	}
+	var stated *call.Call
+	writing := 0
+	for _, part := range r.Call.Parts {
+		if writes(part.Method) || part.Method == http.MethodDelete {
+			writing++
+		}
+		if !p.isCheckout(part) {
+			continue
+		}
+		if _, states, err := expectedTotal(part); err != nil {
+			return Verdict{}, err
+		} else if states {
+			stated = part
+		}
+	}
+	switch {
+	case stated == nil:
+		return Verdict{}, nil
+	case writing > 1:
+		return Verdict{}, ambiguous("a batch that changes the cart and states a total")
+	}
+	return p.compare(ctx, r.Part(stated))
+}
+
+func (p *CheckoutTotal) standsDown() bool { return !p.Named() && p.site.Release.AtLeast(11, 1) }
+
+func (p *CheckoutTotal) isCheckout(c *call.Call) bool {
+	if !writes(c.Method) {
+		return false
+	}
+	for i := range p.checkout {
+		if p.checkout[i].Match(c.Key) {
+			return true
+		}
+	}
+	return false
+}
+
+// expectedTotal reads the total that the shopper saw, in minor units. Absent
+// and empty values state nothing.
+func expectedTotal(c *call.Call) (total int64, states bool, err error) {
+	v, set, err := c.Param("expected_total")
+	if err != nil || !set || v == nil || v == "" {
+		return 0, false, err
+	}
+	total, ok := integer(v)
+	if !ok {
+		return 0, false, errNotInteger
+	}
+	return total, true, nil
+}
+
+var errNotInteger error = &call.Refusal{
+	Status: http.StatusBadRequest, Code: string(CodeInvalidParam), Reason: "expected_total is not an integer",
+}
+
+// cart is what is needed of the checkout API's cart.
+type cart struct {
+	Items    []json.RawMessage `json:"items"`
+	Billing  map[string]any    `json:"billing_address"`
+	Shipping map[string]any    `json:"shipping_address"`
+	Totals   struct {
+		Price string `json:"total_price"`
+	} `json:"totals"`
+}
+
+func (p *CheckoutTotal) compare(ctx context.Context, r *Request) (Verdict, error) {
+	expected, states, err := expectedTotal(r.Call)
+	if !states || err != nil {
+		return Verdict{}, err
+	}
+	answer, refusal, err := p.currentCart(ctx, r)
+	switch {
+	case err != nil:
+		return Verdict{}, err
+	case refusal != nil:
+		return inPlatformWords(refusal), nil
+	case answer == nil:
+		return Verdict{}, nil
+	}
+	now, empty, err := cartTotal(answer.Body)
+	if err != nil || empty {
+		return Verdict{}, err
+	}
+	if now == expected || p.Refuse == "higher" && now < expected {
+		return Verdict{}, nil
+	}
+	return Verdict{
+		Status: http.StatusConflict, Code: p.site.ShopCode(shopTotalMismatch),
+		Message: "The total of the cart has changed. Please review it before you place the order.",
+		Data:    map[string]any{"cart": json.RawMessage(answer.Body)},
+	}, nil
+}
+
+// currentCart asks for the cart as the checkout would see it: where the request
+// carries other addresses they are applied first, as the checkout would. The
+// answer is nil where that must not be done (observe); refusal is the
+// platform's where it does not take the addresses or the session.
+func (p *CheckoutTotal) currentCart(ctx context.Context, r *Request) (answer, refusal *Answer, err error) {
+	q := Question{
+		Kind: LookupCart, As: AsCaller, Route: "/" + p.site.Platform.Checkout[0] + "/cart",
+		Base: r.memo().of.Call.Base, Form: r.memo().of.Call.Form != 0,
+	}
+	if answer, err = r.Backend.Ask(ctx, q); err != nil {
+		return nil, nil, fmt.Errorf("what is in the cart: %w", err)
+	}
+	if answer.Status != http.StatusOK {
+		return nil, nil, fmt.Errorf("what is in the cart: %w", unexpected(answer))
+	}
+	changes, err := addressChanges(r.Call, answer.Body)
+	if changes == nil || err != nil {
+		return answer, nil, err
+	}
+	if r.Observed {
+		return nil, nil, nil
+	}
+	q.Method, q.Route, q.Body = http.MethodPost, q.Route+"/update-customer", changes
+	if answer, err = r.Backend.Ask(ctx, q); err != nil {
+		return nil, nil, fmt.Errorf("what is in the cart: %w", err)
+	}
+	switch {
+	case answer.Status == http.StatusOK:
+		return answer, nil, nil
+	case answer.Status < 500 && errorCode(answer) != "":
+		return nil, answer, nil
+	}
+	return nil, nil, fmt.Errorf("what is in the cart: %w", unexpected(answer))
+}
+
+// addressChanges returns the body of an update-customer request with the
+// addresses of c that differ from the cart's, or nil.
+func addressChanges(c *call.Call, body []byte) ([]byte, error) {
+	var now cart
+	if err := json.Unmarshal(body, &now); err != nil {
+		return nil, fmt.Errorf("%w: the cart does not parse: %w", ErrUndecided, err)
+	}
+	changes := map[string]any{}
+	for name, current := range map[string]map[string]any{"billing_address": now.Billing, "shipping_address": now.Shipping} {
+		v, set, err := c.Param(name)
+		if err != nil {
+			return nil, err
+		}
+		fields, ok := v.(map[string]any)
+		if set && v != nil && !ok {
+			return nil, ambiguous("an address that is not an object")
+		}
+		for field, value := range fields {
+			if fmt.Sprint(current[field]) != fmt.Sprint(value) {
+				changes[name] = fields
+				break
+			}
+		}
+	}
+	if len(changes) == 0 {
+		return nil, nil
+	}
+	return json.Marshal(changes)
+}
+
+// cartTotal reads the total in minor units; empty tells that there is nothing
+// in the cart, which the platform refuses itself.
+func cartTotal(body []byte) (total int64, empty bool, err error) {
+	var now cart
+	if err := json.Unmarshal(body, &now); err != nil {
+		return 0, false, fmt.Errorf("%w: the cart does not parse: %w", ErrUndecided, err)
+	}
+	if len(now.Items) == 0 {
+		return 0, true, nil
+	}
+	total, err = strconv.ParseInt(now.Totals.Price, 10, 64)
+	if err != nil {
+		return 0, false, fmt.Errorf("%w: the cart's total_price is not an integer", ErrUndecided)
+	}
+	return total, false, nil
+}

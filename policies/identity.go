@@ -1,0 +1,302 @@
+package policies
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+
+	"github.com/restwarden/restwarden/policies/call"
+)
+
+// IdentityOptions bounds the questions about callers.
+type IdentityOptions struct {
+	TTL         time.Duration // how long an answer is believed; default 10 s
+	Timeout     time.Duration // how long an answer may take; default 5 s
+	MaxInFlight int           // questions under way at once; default 32
+	Rate        int           // new questions of one client address ...
+	Per         time.Duration // ... in this time; default 120 in a minute
+}
+
+// WithDefaults fills in what is not set.
+func (o IdentityOptions) WithDefaults() IdentityOptions {
+	if o.TTL == 0 {
+		o.TTL = 10 * time.Second
+	}
+	if o.Timeout == 0 {
+		o.Timeout = 5 * time.Second
+	}
+	if o.MaxInFlight == 0 {
+		o.MaxInFlight = 32
+	}
+	if o.Rate == 0 {
+		o.Rate, o.Per = 120, time.Minute
+	}
+	return o
+}
+
+// Identities finds out who is calling by asking the platform with exactly the
+// client's credentials. Answers are kept for seconds, in memory, under a keyed
+// hash of all that decides them; questions are bounded.
+type Identities struct {
+	opts   IdentityOptions
+	cache  *identityCache
+	flight singleflight.Group
+	slots  chan struct{}
+	limit  *Limiter
+}
+
+// NewIdentities returns an empty cache of callers.
+func NewIdentities(opts IdentityOptions) (*Identities, error) {
+	opts = opts.WithDefaults()
+	limit, err := NewLimiter(Rate{Count: opts.Rate, Per: opts.Per})
+	if err != nil {
+		return nil, fmt.Errorf("identity rate: %w", err)
+	}
+	return &Identities{
+		opts: opts, cache: newIdentityCache(),
+		slots: make(chan struct{}, opts.MaxInFlight), limit: limit,
+	}, nil
+}
+
+// identity is what the platform answered: a caller, or a refusal of its own.
+type identity struct {
+	caller Caller
+	answer *Answer // bad nonce, bad password: handed on
+}
+
+// Who returns who the platform would say is calling. Where the platform refuses
+// the credentials themselves its answer is returned, to be handed on. The
+// platform is asked only if the request carries credentials that count.
+func (r *Request) Who(ctx context.Context) (Caller, *Answer, error) {
+	m := r.memo()
+	if !m.asked {
+		m.caller, m.answer, m.err = r.Site.Identities.who(ctx, m.of)
+		m.asked = true
+	}
+	return m.caller, m.answer, m.err
+}
+
+// Known returns the caller as far as it was asked for.
+func (r *Request) Known() (Caller, bool) {
+	if r.who == nil || !r.who.asked || r.who.err != nil {
+		return Caller{}, false
+	}
+	return r.who.caller, true
+}
+
+func (ids *Identities) who(ctx context.Context, r *Request) (Caller, *Answer, error) {
+	claim, err := r.Site.claimOf(r)
+	switch {
+	case err != nil:
+		return Caller{}, nil, err
+	case claim == claimsNothing:
+		return Caller{}, nil, nil
+	case claim == claimsOAuth1, claim == claimsJetpack:
+		return Caller{Kind: Unverified}, nil, nil
+	}
+	key := ids.cache.key(r, claim)
+	if found, ok := ids.cache.get(key); ok {
+		return found.caller, found.answer, nil
+	}
+	answer := ids.flight.DoChan(key, func() (any, error) { return ids.ask(ctx, r, claim, key) })
+	select {
+	case <-ctx.Done():
+		return Caller{}, nil, context.Cause(ctx)
+	case result := <-answer:
+		if result.Err != nil {
+			return Caller{}, nil, result.Err
+		}
+		found := result.Val.(identity)
+		return found.caller, found.answer, nil
+	}
+}
+
+// ask puts the question to the platform. It outlives the client that caused it,
+// since others may wait for the same answer.
+func (ids *Identities) ask(ctx context.Context, r *Request, claim claim, key string) (identity, error) {
+	if !ids.limit.Allow(addressKey(r.Client)) {
+		return identity{}, ErrTooManyQuestions
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ids.opts.Timeout)
+	defer cancel()
+	select {
+	case ids.slots <- struct{}{}:
+		defer func() { <-ids.slots }()
+	case <-ctx.Done():
+		return identity{}, fmt.Errorf("%w: too many identity questions under way", ErrUndecided)
+	}
+	epoch := ids.cache.epoch()
+	answer, err := r.Backend.Ask(ctx, question(r, claim))
+	if err != nil {
+		return identity{}, fmt.Errorf("who is calling: %w", err)
+	}
+	found, err := interpret(answer, claim)
+	if err != nil {
+		return identity{}, fmt.Errorf("who is calling: %w", err)
+	}
+	ids.cache.put(key, epoch, entryOf(r, found), ids.opts.TTL)
+	return found, nil
+}
+
+func question(r *Request, claim claim) Question {
+	q := Question{
+		Kind: LookupCaller, Method: http.MethodGet, As: AsCaller,
+		Base: r.Call.Base, Form: r.Call.Form == call.Query,
+	}
+	variables := []string{r.Site.Platform.NonceParam}
+	switch claim {
+	case claimsKey:
+		variables = []string{"consumer_key", "consumer_secret"}
+		q.Route = "/" + r.Site.Platform.Shop[2] + "/orders/0/notes/0"
+	case claimsSession:
+		q.Route, q.Query = "/"+r.Site.Platform.Checkout[0]+"/cart", "_fields=totals"
+	default:
+		q.Route, q.Query = "/"+r.Site.Platform.Core+"/users/me", "context=edit"
+	}
+	q.Query = withVariables(r.Call, q.Query, variables...)
+	return q
+}
+
+// withVariables adds those of names to query that the client sent as variables.
+func withVariables(c *call.Call, query string, names ...string) string {
+	v := url.Values{}
+	for _, name := range names {
+		if s, set, err := c.Variable(name); set && err == nil {
+			v.Set(name, s)
+		}
+	}
+	if len(v) == 0 {
+		return query
+	}
+	if query != "" {
+		query += "&"
+	}
+	return query + v.Encode()
+}
+
+func interpret(a *Answer, claim claim) (identity, error) {
+	if code := errorCode(a); handedOn[code] {
+		return identity{answer: a}, nil
+	}
+	switch claim {
+	case claimsKey:
+		return interpretKey(a)
+	case claimsSession:
+		return interpretSession(a)
+	}
+	return interpretUser(a)
+}
+
+// handedOn are the answers to credentials that the platform refuses as such:
+// they go to the client in the platform's own words (design 7).
+var handedOn = map[string]bool{
+	"rest_cookie_invalid_nonce":               true,
+	"incorrect_password":                      true,
+	"invalid_username":                        true,
+	"invalid_email":                           true,
+	"application_passwords_disabled":          true,
+	"application_passwords_disabled_for_user": true,
+}
+
+func interpretUser(a *Answer) (identity, error) {
+	if a.Status == http.StatusUnauthorized && errorCode(a) != "" {
+		return identity{}, nil
+	}
+	if a.Status != http.StatusOK {
+		return identity{}, unexpected(a)
+	}
+	var body struct {
+		ID           uint64          `json:"id"`
+		Roles        []string        `json:"roles"`
+		Capabilities json.RawMessage `json:"capabilities"`
+	}
+	if err := json.Unmarshal(a.Body, &body); err != nil {
+		return identity{}, fmt.Errorf("%w: the answer is not a user: %w", ErrUndecided, err)
+	}
+	if body.ID == 0 {
+		return identity{}, fmt.Errorf("%w: the answer has no user id", ErrUndecided)
+	}
+	caps, err := grantedCapabilities(body.Capabilities)
+	if err != nil {
+		return identity{}, err
+	}
+	return identity{caller: Caller{Kind: User, ID: body.ID, Roles: body.Roles, Capabilities: caps}}, nil
+}
+
+// grantedCapabilities reads {"read":true,"x":false}; PHP writes an empty list
+// for no capabilities at all. What is not exactly true is not granted.
+func grantedCapabilities(raw json.RawMessage) (map[string]bool, error) {
+	if len(raw) == 0 || string(raw) == "[]" || string(raw) == "null" {
+		return nil, nil
+	}
+	var all map[string]any
+	if err := json.Unmarshal(raw, &all); err != nil {
+		return nil, fmt.Errorf("%w: capabilities: %w", ErrUndecided, err)
+	}
+	granted := make(map[string]bool, len(all))
+	for name, v := range all {
+		if v == true {
+			granted[name] = true
+		}
+	}
+	return granted, nil
+}
+
+// interpretKey knows a valid key by the answers that only one gets: no such
+// order, or the key may not read (platform-facts III.3, III.8).
+func interpretKey(a *Answer) (identity, error) {
+	code, message := errorMessage(a)
+	switch {
+	case a.Status == http.StatusNotFound && code != "" && code != string(CodeNoRoute):
+		return identity{caller: Caller{Kind: KeyHolder}}, nil
+	case a.Status == http.StatusUnauthorized && strings.HasSuffix(code, "authentication_error"):
+		if strings.Contains(message, "read permissions") {
+			return identity{caller: Caller{Kind: KeyHolder}}, nil
+		}
+		return identity{answer: a}, nil
+	case a.Status == http.StatusForbidden && strings.HasSuffix(code, "cannot_view"):
+		return identity{caller: Caller{Kind: KeyHolder}}, nil
+	case a.Status == http.StatusUnauthorized && code != "":
+		return identity{}, nil
+	}
+	return identity{}, unexpected(a)
+}
+
+// interpretSession reads the header User-ID of the cart: 0 for guests.
+func interpretSession(a *Answer) (identity, error) {
+	if a.Status != http.StatusOK {
+		return identity{}, unexpected(a)
+	}
+	id, err := strconv.ParseUint(a.Header.Get("User-ID"), 10, 64)
+	if err != nil {
+		return identity{}, fmt.Errorf("%w: the cart names no user", ErrUndecided)
+	}
+	if id == 0 {
+		return identity{}, nil
+	}
+	return identity{caller: Caller{Kind: User, ID: id}}, nil
+}
+
+func unexpected(a *Answer) error {
+	return fmt.Errorf("%w: unexpected answer, status %d, code %q", ErrUndecided, a.Status, errorCode(a))
+}
+
+// addressKey is the address that limits count by: IPv6 by /64, since one
+// client commonly has that many.
+func addressKey(a netip.Addr) string {
+	a = a.Unmap()
+	if a.Is6() {
+		if p, err := a.WithZone("").Prefix(64); err == nil {
+			return p.String()
+		}
+	}
+	return a.String()
+}

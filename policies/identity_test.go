@@ -1,0 +1,254 @@
+package policies
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+func TestWho(t *testing.T) {
+	user := answering(200, adminBody)
+	for name, test := range map[string]struct {
+		backend *platformFunc
+		target  string
+		headers []string
+		kind    CallerKind
+		route   string // asked; "" for none
+	}{
+		"anonymous":                    {user, "/wp-json/wp/v2/posts", nil, Anonymous, ""},
+		"application password":         {user, "/wp-json/wp/v2/posts", []string{basicAuth}, User, "/wp/v2/users/me"},
+		"bearer token":                 {user, "/wp-json/wp/v2/posts", []string{"Authorization: Bearer x"}, User, "/wp/v2/users/me"},
+		"tool key":                     {user, "/wp-json/woocommerce/mcp", []string{"X-MCP-API-Key: a:b"}, User, "/wp/v2/users/me"},
+		"cookie without nonce":         {user, "/wp-json/wp/v2/posts", []string{loginLine}, Anonymous, ""},
+		"cookie and nonce":             {user, "/wp-json/wp/v2/posts", []string{loginLine, nonceLine}, User, "/wp/v2/users/me"},
+		"other cookie and nonce":       {user, "/wp-json/wp/v2/posts", []string{"Cookie: a=b", nonceLine}, Anonymous, ""},
+		"cookie in the checkout":       {cartOf("7"), "/wp-json/wc/store/v1/cart", []string{loginLine}, User, "/wc/store/v1/cart"},
+		"guest cookie in the checkout": {cartOf("0"), "/wp-json/wc/store/v1/cart", []string{loginLine}, Anonymous, "/wc/store/v1/cart"},
+		"shop key":                     {answering(404, `{"code":"woocommerce_rest_order_invalid_id"}`), "/wp-json/wc/v3/orders", []string{shopKey}, KeyHolder, "/wc/v3/orders/0/notes/0"},
+		"shop key in the query":        {answering(404, `{"code":"woocommerce_rest_order_invalid_id"}`), "/wp-json/wc/v3/orders?consumer_key=ck_1&consumer.secret=cs_1", nil, KeyHolder, "/wc/v3/orders/0/notes/0"},
+		"write-only shop key":          {answering(401, `{"code":"woocommerce_rest_authentication_error","message":"The API key provided does not have read permissions."}`), "/wp-json/wc/v3/orders", []string{shopKey}, KeyHolder, "/wc/v3/orders/0/notes/0"},
+		"unknown shop key":             {answering(401, `{"code":"woocommerce_rest_cannot_view"}`), "/wp-json/wc/v3/orders", []string{shopKey}, Anonymous, "/wc/v3/orders/0/notes/0"},
+		"shop key with rest_route":     {answering(401, `{"code":"rest_not_logged_in"}`), "/?rest_route=/wc/v3/orders", []string{shopKey}, Anonymous, "/wp/v2/users/me"},
+		"OAuth 1":                      {user, "/wp-json/wc/v3/orders", []string{"Authorization: OAuth oauth_consumer_key=\"x\""}, Unverified, ""},
+		"OAuth 1 in the query":         {user, "/wp-json/wc/v3/orders?oauth_consumer_key=a&oauth_signature=b", nil, Unverified, ""},
+		"OAuth 1 elsewhere":            {user, "/wp-json/wp/v2/posts?oauth_consumer_key=a&oauth_signature=b", nil, Anonymous, ""},
+		"Jetpack, not configured":      {user, "/wp-json/wp/v2/posts?_for=jetpack&token=a&signature=b", nil, Anonymous, ""},
+		"no capabilities":              {answering(200, `{"id":3,"roles":[],"capabilities":[]}`), "/wp-json/wp/v2/posts", []string{basicAuth}, User, "/wp/v2/users/me"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			backend := &platformFunc{answer: test.backend.answer}
+			r := request(t, s, backend, "GET", test.target, "", test.headers...)
+			for range 2 {
+				caller, answer, err := r.Who(t.Context())
+				if err != nil || answer != nil || caller.Kind != test.kind {
+					t.Fatalf("got %+v, %+v, %v", caller, answer, err)
+				}
+			}
+			asked := backend.questions()
+			if test.route == "" && len(asked) > 0 || test.route != "" && (len(asked) != 1 || asked[0].Route != test.route) {
+				t.Errorf("asked %+v, want %q", asked, test.route)
+			}
+		})
+	}
+}
+
+func cartOf(user string) *platformFunc {
+	return &platformFunc{answer: func(Question) (*Answer, error) {
+		return &Answer{Status: 200, Header: http.Header{"User-Id": {user}}, Body: []byte(`{}`)}, nil
+	}}
+}
+
+func TestWho_CapabilitiesGrantedFalseAreNotGranted(t *testing.T) {
+	s := newSite(t)
+	caller, _, err := request(t, s, answering(200, adminBody), "GET", "/wp-json/wp/v2/posts", "", basicAuth).Who(t.Context())
+	if err != nil || caller.Capabilities["gone"] || !caller.Capabilities["manage_options"] {
+		t.Errorf("got %+v, %v", caller, err)
+	}
+}
+
+func TestWho_CouldNotDecide(t *testing.T) {
+	for name, backend := range map[string]*platformFunc{
+		"down":            failing(ErrUndecided),
+		"not JSON":        answering(200, `<html>`),
+		"no id":           answering(200, `{"name":"x"}`),
+		"forbidden page":  answering(403, `<html>`),
+		"401 page":        answering(401, `<html>login</html>`),
+		"teapot":          answering(418, `{"code":"x"}`),
+		"bad capabilites": answering(200, `{"id":1,"capabilities":"all"}`),
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			p := provision(t, s, &Access{LoginOnly: true})
+			r := request(t, s, backend, "GET", "/wp-json/wp/v2/posts", "", basicAuth)
+			d := (&Chain{links: []link{{"access", p, &p.Common}}}).Judge(t.Context(), r)
+			if d.Outcome != Refuse || d.Verdict.Status != http.StatusServiceUnavailable || d.Verdict.Code != CodeUnavailable {
+				t.Errorf("got %+v", d)
+			}
+		})
+	}
+}
+
+func TestIdentities_RemembersPerCredential(t *testing.T) {
+	s := newSite(t)
+	backend := answering(200, adminBody)
+	ask := func(target string, headers ...string) {
+		t.Helper()
+		if _, _, err := request(t, s, backend, "GET", target, "", headers...).Who(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, again := range []bool{false, true} {
+		ask("/wp-json/wp/v2/posts", basicAuth)
+		ask("/wp-json/wp/v2/posts", "Authorization: Basic other")
+		ask("/wp-json/wp/v2/posts", loginLine, nonceLine)
+		ask("/wp-json/wp/v2/posts", loginLine, "X-WP-Nonce: another")
+		ask("/?rest_route=/wp/v2/posts", basicAuth)
+		ask("http://other.example/wp-json/wp/v2/posts", basicAuth)
+		if n := len(backend.questions()); n != 6 {
+			t.Errorf("again %v: asked %d questions, want 6", again, n)
+		}
+	}
+	ask("/wp-json/wp/v2/pages", "Cookie: tracking=1; wordpress_logged_in_abc=admin%7C1", nonceLine)
+	if n := len(backend.questions()); n != 6 {
+		t.Errorf("another cookie made another question")
+	}
+}
+
+func TestIdentities_AsksOnceAtATime(t *testing.T) {
+	s := newSite(t)
+	var asked atomic.Int32
+	release := make(chan struct{})
+	backend := &platformFunc{answer: func(Question) (*Answer, error) {
+		asked.Add(1)
+		<-release
+		return jsonAnswer(200, adminBody), nil
+	}}
+	var wg sync.WaitGroup
+	for range 20 {
+		r := request(t, s, backend, "GET", "/wp-json/wp/v2/posts", "", basicAuth)
+		wg.Go(func() {
+			if c, _, err := r.Who(t.Context()); err != nil || c.Kind != User {
+				t.Errorf("got %+v, %v", c, err)
+			}
+		})
+	}
+	time.Sleep(20 * time.Millisecond)
+	close(release)
+	wg.Wait()
+	if n := asked.Load(); n != 1 {
+		t.Errorf("asked %d times", n)
+	}
+}
+
+func TestIdentities_ForgedCredentialsAreBounded(t *testing.T) {
+	s := newSite(t)
+	backend := answering(401, `{"code":"rest_not_logged_in"}`)
+	limited := 0
+	for i := range 1000 {
+		r := request(t, s, backend, "GET", "/wp-json/wp/v2/posts", "", "Authorization: Basic "+strconv.Itoa(i))
+		if _, _, err := r.Who(t.Context()); errors.Is(err, ErrTooManyQuestions) {
+			limited++
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := len(backend.questions()); n > 125 || limited < 800 {
+		t.Errorf("%d questions, %d calls limited", n, limited)
+	}
+	other := request(t, s, backend, "GET", "/wp-json/wp/v2/posts", "", basicAuth)
+	other.Client = netip.MustParseAddr("192.0.2.8")
+	if _, _, err := other.Who(t.Context()); err != nil {
+		t.Errorf("another client: %v", err)
+	}
+}
+
+func TestIdentities_Drops(t *testing.T) {
+	for name, test := range map[string]struct {
+		method, target, body string
+		headers              []string
+		status               int
+		drops                bool
+	}{
+		"application password revoked":  {"DELETE", "/wp-json/wp/v2/users/1/application-passwords/abc", "", nil, 200, true},
+		"revocation refused":            {"DELETE", "/wp-json/wp/v2/users/1/application-passwords/abc", "", nil, 403, false},
+		"revoked by an override":        {"POST", "/wp-json/wp/v2/users/1/application-passwords/abc?_method=DELETE", "", nil, 200, true},
+		"created by me":                 {"POST", "/wp-json/wp/v2/users/me/application-passwords", "", nil, 201, true},
+		"role changed":                  {"PUT", "/wp-json/wp/v2/users/1", `{"roles":["editor"]}`, []string{jsonType}, 200, true},
+		"another user changed":          {"PUT", "/wp-json/wp/v2/users/9", `{"name":"x"}`, []string{jsonType}, 200, false},
+		"another user in the path only": {"PUT", "/wp-json/wp/v2/users/9", `{"id":1}`, []string{jsonType}, 200, true},
+		"in a batch":                    {"POST", "/wp-json/batch/v1", `{"requests":[{"method":"PUT","path":"/wp/v2/users/1"}]}`, []string{jsonType}, 207, true},
+		"users read":                    {"GET", "/wp-json/wp/v2/users/1", "", nil, 200, false},
+		"logout":                        {"GET", "/wp-login.php?action=logout&_wpnonce=1", "", []string{loginLine}, 302, true},
+		"logout of somebody else":       {"GET", "/wp-login.php?action=logout", "", []string{"Cookie: wordpress_logged_in_abc=other"}, 302, false},
+		"password reset":                {"POST", "/wp-login.php?action=resetpass", "pass1=x", []string{formType}, 200, true},
+		"profile saved":                 {"POST", "/wp-admin/profile.php", "pass1=x", []string{formType, loginLine}, 302, true},
+		"profile saved by nobody":       {"POST", "/wp-admin/profile.php", "pass1=x", []string{formType}, 302, false},
+		"page":                          {"GET", "/shop/", "", []string{loginLine}, 200, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			backend := answering(200, adminBody)
+			known := []string{loginLine, nonceLine}
+			who := func() {
+				if _, _, err := request(t, s, backend, "GET", "/wp-json/wp/v2/posts", "", known...).Who(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			who()
+			r := request(t, s, backend, test.method, test.target, test.body, test.headers...)
+			if drop := s.Identities.Watch(r); drop != nil {
+				drop(test.status)
+			}
+			who()
+			if asked := len(backend.questions()); (asked == 2) != test.drops {
+				t.Errorf("asked %d times, want a drop: %v", asked, test.drops)
+			}
+		})
+	}
+}
+
+func TestIdentities_AnswerOfBeforeADropIsNotKept(t *testing.T) {
+	s := newSite(t)
+	backend := &platformFunc{answer: func(Question) (*Answer, error) {
+		s.Identities.dropUser(1)
+		return jsonAnswer(200, adminBody), nil
+	}}
+	for range 2 {
+		if _, _, err := request(t, s, backend, "GET", "/wp-json/wp/v2/posts", "", basicAuth).Who(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := len(backend.questions()); n != 2 {
+		t.Errorf("asked %d times", n)
+	}
+}
+
+func TestAddressKey(t *testing.T) {
+	for in, want := range map[string]string{
+		"192.0.2.7": "192.0.2.7", "::ffff:192.0.2.7": "192.0.2.7",
+		"2001:db8::1": "2001:db8::/64", "2001:db8::ffff:1": "2001:db8::/64", "fe80::1%eth0": "fe80::/64",
+	} {
+		if got := addressKey(netip.MustParseAddr(in)); got != want {
+			t.Errorf("%s: got %s, want %s", in, got, want)
+		}
+	}
+}
+
+func BenchmarkWho_Warm(b *testing.B) {
+	s := newSite(b)
+	r := request(b, s, answering(200, adminBody), "GET", "/wp-json/wp/v2/posts", "", loginLine, nonceLine)
+	b.ReportAllocs()
+	for b.Loop() {
+		r.who = nil
+		if c, _, err := r.Who(b.Context()); err != nil || c.Kind != User {
+			b.Fatal(fmt.Sprint(c, err))
+		}
+	}
+}

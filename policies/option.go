@@ -1,0 +1,83 @@
+package policies
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Option is one line of the directive with its block, free of Caddy's types:
+// a name, its arguments, the options in its block, and where it stands.
+type Option struct {
+	Name  string
+	Args  []string
+	Block []Option
+	Pos   string // "Caddyfile:12"
+}
+
+// Errorf returns an error that begins with the option's file and line.
+func (o Option) Errorf(format string, args ...any) error {
+	err := fmt.Errorf(format, args...)
+	if o.Pos == "" {
+		return err
+	}
+	return fmt.Errorf("%s: %w", o.Pos, err)
+}
+
+// One returns the option's single argument.
+func (o Option) One() (string, error) {
+	if len(o.Args) != 1 || len(o.Block) > 0 {
+		return "", o.Errorf("%s takes exactly one argument", o.Name)
+	}
+	return o.Args[0], nil
+}
+
+// None checks that the option has neither arguments nor a block.
+func (o Option) None() error {
+	if len(o.Args) > 0 || len(o.Block) > 0 {
+		return o.Errorf("%s takes no arguments", o.Name)
+	}
+	return nil
+}
+
+// Word returns the option's single argument, one of words.
+func (o Option) Word(words ...string) (string, error) {
+	word, err := o.One()
+	if err != nil {
+		return "", err
+	}
+	if !slices.Contains(words, word) {
+		return "", o.Errorf("%s: %q is not one of %s", o.Name, word, strings.Join(words, ", "))
+	}
+	return word, nil
+}
+
+// Unknown is the error for an option that nobody knows.
+func (o Option) Unknown() error { return o.Errorf("unrecognized option %q", o.Name) }
+
+var errRepeated = errors.New("already specified")
+
+// Once returns an error where set is true: an option that may stand only once.
+func (o Option) Once(set bool) error {
+	if set {
+		return o.Errorf("%s: %w", o.Name, errRepeated)
+	}
+	return nil
+}
+
+// Each calls f for every option of the block and refuses names that stand
+// twice, except those in many.
+func (o Option) Each(f func(Option) error, many ...string) error {
+	seen := map[string]bool{}
+	for _, inner := range o.Block {
+		if seen[inner.Name] && !slices.Contains(many, inner.Name) {
+			return inner.Once(true)
+		}
+		seen[inner.Name] = true
+		if err := f(inner); err != nil {
+			return err
+		}
+	}
+	return nil
+}

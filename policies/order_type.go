@@ -1,0 +1,289 @@
+package policies
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/restwarden/restwarden/policies/call"
+)
+
+// OrderType refuses updates through an order route of a record that is not an
+// order: releases before 10.8 turn it into one (interface document section 3;
+// platform-facts III.1).
+type OrderType struct {
+	Common
+	// Credential is a read-only shop key "key:secret" of the gateway's own, for
+	// questions that the caller may not ask.
+	Credential string `json:"credential,omitempty"`
+	// Strict covers deletes and refunds too, which no release checks.
+	Strict bool `json:"strict,omitempty"`
+
+	site   *Site
+	orders []call.Pattern // update routes: …/orders/:id
+	subs   []call.Pattern // sub-routes with an order's id: …/orders/:order_id/refunds
+	mcp    string         // key of the tool server's route
+}
+
+// proofTTL is how long "is an order" is believed: only a delete ends it, and
+// deletes that pass are seen.
+const proofTTL = 10 * time.Minute
+
+// proofsAtOnce bounds the questions of one batch that are under way.
+const proofsAtOnce = 4
+
+// Configure takes order_type [{ credential <key:secret>  strict }].
+func (p *OrderType) Configure(o Option) error {
+	if len(o.Args) > 0 {
+		return o.Errorf("order_type takes a block, no arguments")
+	}
+	return o.Each(func(o Option) (err error) {
+		if known, err := p.commonOption(o); known {
+			return err
+		}
+		switch o.Name {
+		case "credential":
+			p.Credential, err = o.One()
+			if err == nil && blank(p.Credential) {
+				err = o.Errorf("credential is empty")
+			}
+		case "strict":
+			p.Strict = true
+			err = o.None()
+		default:
+			err = o.Unknown()
+		}
+		return err
+	})
+}
+
+// Secrets returns the gateway's own key.
+func (p *OrderType) Secrets() []*string {
+	if p.Credential == "" {
+		return nil
+	}
+	return []*string{&p.Credential}
+}
+
+// Provision checks the credential and works out the routes.
+func (p *OrderType) Provision(site *Site) error {
+	p.site = site
+	if p.Credential != "" {
+		key, secret, ok := strings.Cut(p.Credential, ":")
+		if !ok || blank(key) || blank(secret) {
+			return errors.New("credential is not of the form key:secret")
+		}
+	}
+	pl := site.Platform
+	p.mcp = "/" + pl.MCP
+	for _, ns := range []string{pl.Shop[1], pl.Shop[2], pl.Analytics} {
+		p.orders = append(p.orders, call.MustPattern("/"+ns+"/orders/:id"))
+		p.subs = append(p.subs, call.MustPattern("/"+ns+"/orders/:order_id/refunds"))
+	}
+	return nil
+}
+
+// Check judges one call.
+func (p *OrderType) Check(ctx context.Context, r *Request) (Verdict, error) {
+	if p.standsDown() {
+		return Verdict{}, nil
+	}
+	if r.Call.Key == p.mcp && r.Call.Method == http.MethodPost {
+		return p.checkTool(ctx, r)
+	}
+	id, guarded, err := p.guardedID(r.Call)
+	if !guarded || err != nil {
+		return Verdict{}, err
+	}
+	return p.checkIDs(ctx, r, []uint64{id})
+}
+
+// CheckBatch judges all ids of a batch together.
+func (p *OrderType) CheckBatch(ctx context.Context, r *Request) (Verdict, error) {
+	if p.standsDown() {
+		return Verdict{}, nil
+	}
+	var ids []uint64
+	for _, part := range r.Call.Parts {
+		id, guarded, err := p.guardedID(part)
+		if err != nil {
+			return Verdict{}, err
+		}
+		if guarded {
+			ids = append(ids, id)
+		}
+	}
+	if len(ids) == 0 {
+		return Verdict{}, nil
+	}
+	return p.checkIDs(ctx, r, ids)
+}
+
+// standsDown is true where the shop checks by itself, unless the policy is named.
+func (p *OrderType) standsDown() bool { return !p.Named() && p.site.Release.AtLeast(10, 8) }
+
+// guardedID returns the id that c would change through an order route.
+func (p *OrderType) guardedID(c *call.Call) (id uint64, guarded bool, err error) {
+	for i := range p.orders {
+		if p.orders[i].Match(c.Key) && (writes(c.Method) || p.Strict && c.Method == http.MethodDelete) {
+			id, err = c.ID("id", p.orders[i].Group(c.Key, "id"))
+			return id, true, err
+		}
+		if p.Strict && c.Method == http.MethodPost && p.subs[i].Match(c.Key) {
+			id, err = c.ID("order_id", p.subs[i].Group(c.Key, "order_id"))
+			return id, true, err
+		}
+	}
+	return 0, false, nil
+}
+
+func writes(method string) bool {
+	return method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch
+}
+
+// checkIDs proves that all ids are orders. Anonymous updates go on unasked: the
+// platform refuses them itself, whatever the record is.
+func (p *OrderType) checkIDs(ctx context.Context, r *Request, ids []uint64) (Verdict, error) {
+	claim, err := r.Site.claimOf(r.memo().of)
+	if err != nil || claim == claimsNothing || claim == claimsSession {
+		return Verdict{}, err
+	}
+	open, err := p.unproven(ctx, r, claim, ids)
+	if len(open) == 0 || err != nil {
+		return Verdict{}, err
+	}
+	results := make([]proof, len(open))
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.SetLimit(proofsAtOnce)
+	for i, id := range open {
+		group.Go(func() (err error) {
+			results[i], err = p.prove(groupCtx, r, claim, id)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return Verdict{}, err
+	}
+	return p.verdict(results, open), nil
+}
+
+func (p *OrderType) verdict(results []proof, ids []uint64) Verdict {
+	var refused []string
+	for i, result := range results {
+		switch {
+		case result.answer != nil:
+			return inPlatformWords(result.answer)
+		case result.is == secret:
+			return forbidden()
+		case result.is == notOrder:
+			refused = append(refused, strconv.FormatUint(ids[i], 10))
+		}
+	}
+	if len(refused) == 0 {
+		return Verdict{}
+	}
+	v := Verdict{Status: http.StatusBadRequest, Code: p.site.ShopCode(shopInvalidID), Message: "ID is invalid."}
+	if len(ids) > 1 {
+		v.Data = map[string]any{"ids": refused}
+	}
+	return v
+}
+
+// unproven returns those of ids that nobody has proven lately. It lists the
+// rest of a batch first, since the list route proves most ids at once.
+func (p *OrderType) unproven(ctx context.Context, r *Request, claim claim, ids []uint64) ([]uint64, error) {
+	var open []uint64
+	seen := map[uint64]bool{}
+	for _, id := range ids {
+		if seen[id] {
+			continue
+		}
+		seen[id] = true
+		_, proven, err := r.Site.Store.Get(ctx, p.factKey(r, id))
+		if err != nil || !proven {
+			open = append(open, id) // without the store the platform is asked again
+		}
+	}
+	if len(open) < 3 {
+		return open, nil
+	}
+	return p.listed(ctx, r, claim, open)
+}
+
+// listed asks the list route for all ids; what it lists is an order, what it
+// does not list is still open (platform-facts III.3).
+func (p *OrderType) listed(ctx context.Context, r *Request, claim claim, ids []uint64) ([]uint64, error) {
+	as := p.asCaller(r, claim)
+	if claim == claimsOAuth1 || claim == claimsJetpack {
+		if p.Credential == "" {
+			return ids, nil
+		}
+		as = p.asGateway(r)
+	}
+	include := make([]string, len(ids))
+	for i, id := range ids {
+		include[i] = strconv.FormatUint(id, 10)
+	}
+	a, err := r.Backend.Ask(ctx, as("/"+p.site.Platform.Shop[2]+"/orders",
+		"status=any&per_page=100&_fields=id&include="+strings.Join(include, ",")))
+	if err != nil {
+		return nil, err
+	}
+	var orders []struct {
+		ID uint64 `json:"id"`
+	}
+	if a.Status != http.StatusOK || json.Unmarshal(a.Body, &orders) != nil {
+		return ids, nil
+	}
+	found := map[uint64]bool{}
+	for _, o := range orders {
+		found[o.ID] = true
+	}
+	var open []uint64
+	for _, id := range ids {
+		if !found[id] {
+			open = append(open, id)
+			continue
+		}
+		p.remember(ctx, r, id)
+	}
+	return open, nil
+}
+
+func (p *OrderType) factKey(r *Request, id uint64) string {
+	return fmt.Sprintf("order:%s%s:%d", r.HTTP.Host, r.Call.Base, id)
+}
+
+// remember keeps a proof; losing it only costs another question.
+func (p *OrderType) remember(ctx context.Context, r *Request, id uint64) {
+	_ = r.Site.Store.Set(ctx, p.factKey(r, id), "1", proofTTL)
+}
+
+// Watch drops the proofs of what a passing delete is about.
+func (p *OrderType) Watch(r *Request) func(status int) {
+	var keys []string
+	for _, c := range r.Call.Each() {
+		if c.Method != http.MethodDelete {
+			continue
+		}
+		for i := range p.orders {
+			if p.orders[i].Match(c.Key) {
+				if id, err := c.ID("id", p.orders[i].Group(c.Key, "id")); err == nil {
+					keys = append(keys, p.factKey(r, id))
+				}
+			}
+		}
+	}
+	if keys == nil {
+		return nil
+	}
+	ctx := context.WithoutCancel(r.HTTP.Context())
+	return onSuccess(func() { _ = r.Site.Store.Delete(ctx, keys...) }) // else it ends with its time
+}

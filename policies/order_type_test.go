@@ -1,0 +1,275 @@
+package policies
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/restwarden/restwarden/policies/call"
+)
+
+// shopOf answers like a shop in which 13 is a subscription, ids below 1000
+// are orders, and all others are missing (platform-facts III.3).
+func shopOf(extra map[string]*Answer) *platformFunc {
+	return &platformFunc{answer: func(q Question) (*Answer, error) {
+		if a, ok := extra[q.Route]; ok {
+			return a, nil
+		}
+		if q.As == AsCaller && extra["caller"] != nil {
+			return extra["caller"], nil
+		}
+		if strings.HasSuffix(q.Route, "/orders") {
+			return jsonAnswer(200, `[{"id":7},{"id":8},{"id":9}]`), nil
+		}
+		var id int
+		fmt.Sscanf(strings.TrimPrefix(q.Route, "/wc/v3/orders/"), "%d", &id)
+		notes := strings.HasSuffix(q.Route, "/notes/0")
+		switch {
+		case id == 13 && notes, id > 1000 && notes:
+			return jsonAnswer(404, `{"code":"woocommerce_rest_order_invalid_id"}`), nil
+		case id == 13:
+			return jsonAnswer(200, `{"id":13}`), nil
+		case id > 1000:
+			return jsonAnswer(404, `{"code":"woocommerce_rest_shop_order_invalid_id"}`), nil
+		}
+		return jsonAnswer(404, `{"code":"woocommerce_rest_invalid_id"}`), nil
+	}}
+}
+
+func TestOrderType_Refuses(t *testing.T) {
+	const order, sub = "/wp-json/wc/v3/orders/7", "/wp-json/wc/v3/orders/13"
+	for name, test := range map[string]struct {
+		method, target, body string
+		headers              []string
+		status               int // 0 passes
+	}{
+		"pass/order":                       {"PUT", order, `{"note":"x"}`, []string{jsonType}, 0},
+		"pass/read of a subscription":      {"GET", sub, "", nil, 0},
+		"pass/missing id":                  {"PUT", "/wp-json/wc/v3/orders/2000", `{}`, []string{jsonType}, 0},
+		"pass/subscription's own route":    {"PUT", "/wp-json/wc/v3/subscriptions/13", `{}`, []string{jsonType}, 0},
+		"pass/v1":                          {"PUT", "/wp-json/wc/v1/orders/13", `{}`, []string{jsonType}, 0},
+		"pass/create":                      {"POST", "/wp-json/wc/v3/orders", `{"status":"pending"}`, []string{jsonType}, 0},
+		"pass/delete without strict":       {"DELETE", sub, "", nil, 0},
+		"pass/path of one, body of order":  {"PUT", sub, `{"id":7}`, []string{jsonType}, 0},
+		"refuse/PUT":                       {"PUT", sub, `{}`, []string{jsonType}, 400},
+		"refuse/PATCH":                     {"PATCH", sub, `{}`, []string{jsonType}, 400},
+		"refuse/POST":                      {"POST", sub, `{}`, []string{jsonType}, 400},
+		"refuse/no body":                   {"PUT", sub, "", nil, 400},
+		"refuse/v2":                        {"PUT", "/wp-json/wc/v2/orders/13", `{}`, []string{jsonType}, 400},
+		"refuse/analytics":                 {"PUT", "/wp-json/wc-analytics/orders/13", `{}`, []string{jsonType}, 400},
+		"refuse/id in JSON":                {"PUT", order, `{"id":13}`, []string{jsonType}, 400},
+		"refuse/id in JSON as text":        {"PUT", order, `{"id":"13"}`, []string{jsonType}, 400},
+		"refuse/id in JSON, odd spelling":  {"PUT", order, `{"id":"13e0"}`, []string{jsonType}, 400},
+		"refuse/escaped key":               {"PUT", order, `{"\u0069d":13}`, []string{jsonType}, 400},
+		"refuse/id in the query":           {"PUT", order + "?id=13", `{}`, []string{jsonType}, 400},
+		"refuse/id in the query, folded":   {"PUT", order + "?%20id=13", `{}`, []string{jsonType}, 400},
+		"refuse/id in a form":              {"POST", order, "id=13", []string{formType}, 400},
+		"refuse/id in a form of PUT":       {"PUT", order, "id=13", []string{formType}, 400},
+		"refuse/_method":                   {"GET", sub + "?_method=put", "", nil, 400},
+		"refuse/override header":           {"POST", sub, "", []string{"X-HTTP-Method-Override: PATCH"}, 400},
+		"refuse/rest_route":                {"POST", "/?rest_route=/wc/v3/orders/13", "", nil, 400},
+		"refuse/upper case":                {"PUT", "/wp-json/WC/v3/Orders/13/", `{}`, []string{jsonType}, 400},
+		"refuse/batch":                     {"POST", "/wp-json/wc/v3/orders/batch", `{"update":[{"id":7},{"id":13}]}`, []string{jsonType}, 400},
+		"refuse/batch as a form":           {"POST", "/wp-json/wc/v3/orders/batch", "update[0][id]=13", []string{formType}, 400},
+		"pass/batch of orders":             {"POST", "/wp-json/wc/v3/orders/batch", `{"update":[{"id":7},{"id":8},{"id":9},{"id":10}]}`, []string{jsonType}, 0},
+		"pass/batch delete without strict": {"POST", "/wp-json/wc/v3/orders/batch", `{"delete":[13]}`, []string{jsonType}, 0},
+		"refuse/tool":                      {"POST", "/wp-json/woocommerce/mcp", `{"method":"tools/call","params":{"name":"woocommerce-orders-update","arguments":{"id":13}}}`, []string{jsonType, "X-MCP-API-Key: ck_1:cs_1"}, 400},
+		"pass/tool on an order":            {"POST", "/wp-json/woocommerce/mcp", `{"method":"tools/call","params":{"name":"woocommerce-orders-update","arguments":{"id":7}}}`, []string{jsonType, "X-MCP-API-Key: ck_1:cs_1"}, 0},
+		"pass/other tool":                  {"POST", "/wp-json/woocommerce/mcp", `{"method":"tools/list"}`, []string{jsonType, "X-MCP-API-Key: ck_1:cs_1"}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			p := provision(t, s, new(OrderType))
+			r := request(t, s, shopOf(nil), test.method, test.target, test.body, append(test.headers, basicAuth)...)
+			d := (&Chain{links: []link{{"order_type", p, &p.Common}}}).Judge(t.Context(), r)
+			if d.Verdict.Status != test.status {
+				t.Fatalf("got %+v (%v), want %d", d, d.Err, test.status)
+			}
+			if odd := strings.Contains(name, "odd spelling"); test.status == 400 && !odd &&
+				(d.Verdict.Code != "woocommerce_rest_shop_order_invalid_id" || d.Verdict.Message != "ID is invalid.") {
+				t.Errorf("got %s %q", d.Verdict.Code, d.Verdict.Message)
+			}
+		})
+	}
+}
+
+func TestOrderType_WhoMayNotRead(t *testing.T) {
+	forbidden := jsonAnswer(403, `{"code":"woocommerce_rest_cannot_view"}`)
+	writeOnly := jsonAnswer(401, `{"code":"woocommerce_rest_authentication_error","message":"The API key provided does not have read permissions."}`)
+	editor := jsonAnswer(200, `{"id":4,"roles":["editor"],"capabilities":{"edit_others_posts":true}}`)
+	customer := jsonAnswer(200, clientBody)
+	for name, test := range map[string]struct {
+		answers    map[string]*Answer
+		credential string
+		id         string
+		status     int
+		own        bool // in the platform's words
+	}{
+		"no credential, order":         {map[string]*Answer{"caller": forbidden}, "", "7", 403, true},
+		"no credential, subscription":  {map[string]*Answer{"caller": forbidden}, "", "13", 403, true},
+		"write-only key, order":        {map[string]*Answer{"caller": writeOnly}, "ck:cs", "7", 0, false},
+		"write-only key, subscription": {map[string]*Answer{"caller": writeOnly}, "ck:cs", "13", 400, false},
+		"editor, order":                {map[string]*Answer{"caller": forbidden, "/wp/v2/users/me": editor}, "ck:cs", "7", 0, false},
+		"editor, subscription":         {map[string]*Answer{"caller": forbidden, "/wp/v2/users/me": editor}, "ck:cs", "13", 400, false},
+		"customer, order":              {map[string]*Answer{"caller": forbidden, "/wp/v2/users/me": customer}, "ck:cs", "7", 0, false},
+		"customer, subscription":       {map[string]*Answer{"caller": forbidden, "/wp/v2/users/me": customer}, "ck:cs", "13", 403, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			p := provision(t, s, &OrderType{Credential: test.credential})
+			r := request(t, s, shopOf(test.answers), "PUT", "/wp-json/wc/v3/orders/"+test.id, `{}`, jsonType, basicAuth)
+			v, err := p.Check(t.Context(), r)
+			if err != nil || v.Status != test.status || (v.Answer != nil) != test.own {
+				t.Errorf("got %+v, %v", v, err)
+			}
+		})
+	}
+}
+
+func TestOrderType_AnonymousGoesToThePlatform(t *testing.T) {
+	s := newSite(t)
+	p := provision(t, s, new(OrderType))
+	backend := shopOf(nil)
+	v, err := p.Check(t.Context(), request(t, s, backend, "PUT", "/wp-json/wc/v3/orders/13", `{}`, jsonType))
+	if err != nil || v.Refused() || len(backend.questions()) > 0 {
+		t.Errorf("got %+v, %v after %d questions", v, err, len(backend.questions()))
+	}
+}
+
+func TestOrderType_UnverifiedCallers(t *testing.T) {
+	oauth := "Authorization: OAuth oauth_consumer_key=\"x\""
+	s := newSite(t)
+	p := provision(t, s, new(OrderType))
+	if _, err := p.Check(t.Context(), request(t, s, shopOf(nil), "PUT", "/wp-json/wc/v3/orders/7", `{}`, jsonType, oauth)); !errors.Is(err, ErrUndecided) {
+		t.Errorf("without a credential: %v", err)
+	}
+	p = provision(t, s, &OrderType{Credential: "ck:cs"})
+	for id, status := range map[string]int{"7": 0, "13": 403} {
+		v, err := p.Check(t.Context(), request(t, s, shopOf(nil), "PUT", "/wp-json/wc/v3/orders/"+id, `{}`, jsonType, oauth))
+		if err != nil || v.Status != status {
+			t.Errorf("%s: got %+v, %v", id, v, err)
+		}
+	}
+}
+
+func TestOrderType_Strict(t *testing.T) {
+	for _, test := range []struct{ method, target, body string }{
+		{"DELETE", "/wp-json/wc/v3/orders/13", ""},
+		{"POST", "/wp-json/wc/v3/orders/13/refunds", `{"amount":"1"}`},
+		{"POST", "/wp-json/wc/v3/orders/7/refunds", `{"order_id":13}`},
+		{"POST", "/wp-json/wc/v3/orders/batch", `{"delete":[13]}`},
+	} {
+		s := newSite(t)
+		p := provision(t, s, &OrderType{Strict: true})
+		r := request(t, s, shopOf(nil), test.method, test.target, test.body, jsonType, basicAuth)
+		if d := (&Chain{links: []link{{"order_type", p, &p.Common}}}).Judge(t.Context(), r); d.Verdict.Status != 400 {
+			t.Errorf("%+v: got %+v", test, d)
+		}
+	}
+}
+
+func TestOrderType_CouldNotDecide(t *testing.T) {
+	for name, backend := range map[string]*platformFunc{
+		"down":           failing(ErrUndecided),
+		"not JSON":       answering(404, "<html>"),
+		"200":            answering(200, `{"id":0}`),
+		"other code":     answering(404, `{"code":"something_else"}`),
+		"redirect":       answering(302, ""),
+		"forbidden page": answering(403, "<html>firewall</html>"),
+	} {
+		s := newSite(t)
+		p := provision(t, s, new(OrderType))
+		r := request(t, s, backend, "PUT", "/wp-json/wc/v3/orders/7", `{}`, jsonType, basicAuth)
+		if v, err := p.Check(t.Context(), r); err == nil {
+			t.Errorf("%s: got %+v without an error", name, v)
+		}
+	}
+}
+
+func TestOrderType_ProofsAreRemembered(t *testing.T) {
+	s := newSite(t)
+	p := provision(t, s, new(OrderType))
+	backend := shopOf(nil)
+	check := func(id string) {
+		if _, err := p.Check(t.Context(), request(t, s, backend, "PUT", "/wp-json/wc/v3/orders/"+id, `{}`, jsonType, basicAuth)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check("7")
+	check("7")
+	if n := len(backend.questions()); n != 1 {
+		t.Errorf("an order was asked about %d times", n)
+	}
+	p.Watch(request(t, s, backend, "DELETE", "/wp-json/wc/v3/orders/7", "", basicAuth))(200)
+	check("7")
+	if n := len(backend.questions()); n != 2 {
+		t.Errorf("after a delete %d questions", n)
+	}
+	check("13")
+	check("13")
+	if n := len(backend.questions()); n != 6 {
+		t.Errorf("what is not an order was remembered: %d questions", n)
+	}
+}
+
+func TestOrderType_BatchAsksTheListFirst(t *testing.T) {
+	s := newSite(t)
+	p := provision(t, s, new(OrderType))
+	backend := shopOf(nil)
+	r := request(t, s, backend, "POST", "/wp-json/wc/v3/orders/batch", `{"update":[{"id":7},{"id":8},{"id":9},{"id":7}]}`, jsonType, basicAuth)
+	if v, err := p.CheckBatch(t.Context(), r); err != nil || v.Refused() {
+		t.Fatalf("got %+v, %v", v, err)
+	}
+	if n := len(backend.questions()); n != 1 {
+		t.Errorf("asked %d questions", n)
+	}
+}
+
+func TestOrderType_StandsDown(t *testing.T) {
+	for release, refuses := range map[string]bool{"10.7": true, "10.8": false, "11.1": false, "9.10": true} {
+		s := newSite(t)
+		s.Release, _ = ParseRelease(release)
+		p := provision(t, s, new(OrderType))
+		v, err := p.Check(t.Context(), request(t, s, shopOf(nil), "PUT", "/wp-json/wc/v3/orders/13", `{}`, jsonType, basicAuth))
+		if err != nil || v.Refused() != refuses {
+			t.Errorf("%s: %+v, %v", release, v, err)
+		}
+		p.named = true
+		if v, _ := p.Check(t.Context(), request(t, s, shopOf(nil), "PUT", "/wp-json/wc/v3/orders/13", `{}`, jsonType, basicAuth)); !v.Refused() {
+			t.Errorf("%s: a named policy stood down", release)
+		}
+	}
+}
+
+func TestOrderType_BadConfiguration(t *testing.T) {
+	for _, o := range []Option{
+		line("order_type on"), line("order_type", line("credential")), line("order_type", line("strict yes")),
+		line("order_type", line("sticrt")), line("order_type", line("strict"), line("strict")),
+	} {
+		if err := new(OrderType).Configure(o); err == nil {
+			t.Errorf("%+v: no error", o)
+		}
+	}
+	if err := (&OrderType{Credential: "nocolon"}).Provision(newSite(t)); err == nil {
+		t.Error("a credential without a colon: no error")
+	}
+}
+
+func FuzzPlainID(f *testing.F) {
+	seeds := []string{"7", "07", "9007199254740993", "-1", "1e3", "", "１２"}
+	for _, s := range seeds {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		id, err := plainID(text)
+		if err == nil && (fmt.Sprint(id) != text || id > maxID) {
+			t.Errorf("%q was read as %d", text, id)
+		}
+		var refusal *call.Refusal
+		if err != nil && (!errors.As(err, &refusal) || refusal.Status != http.StatusBadRequest) {
+			t.Errorf("%q: %v", text, err)
+		}
+	})
+}

@@ -1,0 +1,153 @@
+package policies
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// RateLimits refuses what one client sends too often to one route.
+type RateLimits struct {
+	Common
+	Limits []*RateLimit `json:"limits,omitempty"`
+}
+
+// RateLimit is one line `rate_limit <n>/<duration> [per …] [<methods>] <route>...`.
+type RateLimit struct {
+	// Rate is "10/1m".
+	Rate string `json:"rate"`
+	// Per says who counts as one client: "address" (IPv6 by /64, the default),
+	// "caller" (the user that the platform names; anonymous ones by address) or
+	// "key" (the credentials as sent; without any, by address).
+	Per     string   `json:"per,omitempty"`
+	Methods []string `json:"methods,omitempty"`
+	Routes  []string `json:"routes"`
+	// At is where the limit stands, "Caddyfile:12".
+	At string `json:"at,omitempty"`
+
+	rate   Rate
+	target target
+}
+
+var limitKinds = []string{"address", "caller", "key"}
+
+// Configure takes a limit, or the policy's own block where nothing else stands.
+func (p *RateLimits) Configure(o Option) error {
+	if len(o.Args) == 0 {
+		return p.onlyCommon(o)
+	}
+	if len(o.Block) > 0 {
+		return o.Errorf("rate_limit takes no block behind a rate")
+	}
+	l := &RateLimit{Rate: o.Args[0], At: o.Pos}
+	args := o.Args[1:]
+	if len(args) > 0 && args[0] == "per" {
+		if len(args) < 2 {
+			return o.Errorf("rate_limit … per needs one of %s", strings.Join(limitKinds, ", "))
+		}
+		l.Per, args = args[1], args[2:]
+	}
+	l.Methods, l.Routes = methodsAndRoutes(args)
+	if err := l.compile(); err != nil {
+		return o.Errorf("rate_limit: %w", err)
+	}
+	p.Limits = append(p.Limits, l)
+	return nil
+}
+
+func (l *RateLimit) compile() (err error) {
+	if l.rate, err = parseRate(l.Rate); err != nil {
+		return err
+	}
+	switch l.Per {
+	case "", "address", "caller", "key":
+	default:
+		return fmt.Errorf("per %q is not one of %s", l.Per, strings.Join(limitKinds, ", "))
+	}
+	l.target, err = newTarget(l.Methods, l.Routes)
+	return err
+}
+
+// Provision checks the limits.
+func (p *RateLimits) Provision(*Site) error {
+	for _, l := range p.Limits {
+		if err := l.compile(); err != nil {
+			return Option{Pos: l.At}.Errorf("%w", err)
+		}
+	}
+	return nil
+}
+
+// Check counts the call against every limit that is about it.
+func (p *RateLimits) Check(ctx context.Context, r *Request) (Verdict, error) {
+	for i, l := range p.Limits {
+		if !l.target.matches(r.Call) {
+			continue
+		}
+		client, err := l.client(ctx, r)
+		if err != nil {
+			return Verdict{}, err
+		}
+		key := "rate:" + strconv.Itoa(i) + ":" + strings.Join(l.Routes, " ") + ":" + r.HTTP.Host + ":" + client
+		taken, err := r.Site.Store.Take(ctx, key, l.rate)
+		if err != nil {
+			return Verdict{}, err
+		}
+		if !taken.Allowed {
+			return l.refuse(taken), nil
+		}
+	}
+	return Verdict{}, nil
+}
+
+func (l *RateLimit) refuse(taken Taken) Verdict {
+	v := tooMany(seconds(taken.RetryAfter.Seconds()))
+	v.Header.Set("RateLimit-Limit", strconv.Itoa(l.rate.Count))
+	v.Header.Set("RateLimit-Remaining", strconv.Itoa(taken.Remaining))
+	v.Header.Set("RateLimit-Reset", strconv.Itoa(seconds(taken.ResetAfter.Seconds())))
+	v.Rule, v.Pos = l.String(), l.At
+	return v
+}
+
+func seconds(s float64) int { return max(1, int(math.Ceil(s))) }
+
+// String writes the limit as in the Caddyfile.
+func (l *RateLimit) String() string {
+	words := []string{"rate_limit", l.Rate}
+	if l.Per != "" {
+		words = append(words, "per", l.Per)
+	}
+	if len(l.Methods) > 0 {
+		words = append(words, strings.Join(l.Methods, ","))
+	}
+	return strings.Join(append(words, l.Routes...), " ")
+}
+
+// client names who counts as one client.
+func (l *RateLimit) client(ctx context.Context, r *Request) (string, error) {
+	switch l.Per {
+	case "caller":
+		caller, answer, err := r.Who(ctx)
+		if err != nil {
+			return "", err
+		}
+		if answer == nil && caller.Kind == User {
+			return "user " + strconv.FormatUint(caller.ID, 10), nil
+		}
+	case "key":
+		claim, err := r.Site.claimOf(r.memo().of)
+		if err != nil {
+			return "", err
+		}
+		if claim != claimsNothing {
+			return "key " + r.Site.Identities.cache.digest(r.memo().of, claim), nil
+		}
+	}
+	if !r.Client.IsValid() {
+		return "", errors.New("the server did not say what the client's address is")
+	}
+	return addressKey(r.Client), nil
+}

@@ -1,0 +1,175 @@
+package policies
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/restwarden/restwarden/policies/call"
+)
+
+// Redact replaces fields of JSON answers by "[redacted]". The stored secrets of
+// the troubleshooting route (interface document E13) are redacted unasked.
+type Redact struct {
+	Common
+	Fields []Redaction `json:"fields,omitempty"`
+	// Authors hides user slugs and links in embedded authors from anonymous callers.
+	Authors bool `json:"authors,omitempty"`
+
+	redactions []Redaction
+}
+
+// Redaction is one line `redact <route> <field>...`.
+type Redaction struct {
+	Route  string   `json:"route"`
+	Fields []string `json:"fields"`
+	// At is where the line stands, "Caddyfile:12".
+	At string `json:"at,omitempty"`
+
+	pattern call.Pattern
+	paths   [][]string
+}
+
+const redacted = `"[redacted]"`
+
+// Configure takes `redact <route> <field>...`, `redact authors`, or the
+// policy's own block.
+func (p *Redact) Configure(o Option) error {
+	switch {
+	case len(o.Args) == 0:
+		return p.onlyCommon(o)
+	case len(o.Block) > 0:
+		return o.Errorf("redact takes no block behind a route")
+	case len(o.Args) == 1 && o.Args[0] == "authors":
+		err := o.Once(p.Authors)
+		p.Authors = true
+		return err
+	}
+	r := Redaction{Route: o.Args[0], Fields: o.Args[1:], At: o.Pos}
+	if err := r.compile(); err != nil {
+		return o.Errorf("redact: %w", err)
+	}
+	p.Fields = append(p.Fields, r)
+	return nil
+}
+
+func (r *Redaction) compile() (err error) {
+	if r.pattern, err = call.ParsePattern(r.Route); err != nil {
+		return err
+	}
+	if len(r.Fields) == 0 {
+		return errors.New("no field named")
+	}
+	r.paths = nil
+	for _, field := range r.Fields {
+		path := strings.Split(field, ".")
+		for _, name := range path {
+			if name == "" {
+				return fmt.Errorf("%q is not a field path such as source.access_token", field)
+			}
+		}
+		r.paths = append(r.paths, path)
+	}
+	return nil
+}
+
+// Provision checks the lines and adds the built-in ones.
+func (p *Redact) Provision(*Site) error {
+	p.redactions = nil
+	for _, r := range p.Fields {
+		if err := r.compile(); err != nil {
+			return Option{Pos: r.At}.Errorf("%w", err)
+		}
+		p.redactions = append(p.redactions, r)
+	}
+	for _, route := range []string{"/*/troubleshooting", "/*/*/troubleshooting"} {
+		r := Redaction{Route: route, Fields: []string{"access_token", "source.access_token"}}
+		if err := r.compile(); err != nil {
+			return err
+		}
+		p.redactions = append(p.redactions, r)
+	}
+	return nil
+}
+
+// Check has no objection to anything.
+func (p *Redact) Check(context.Context, *Request) (Verdict, error) { return Verdict{}, nil }
+
+// Rewrites asks for the body of answers that hold a redacted field.
+func (p *Redact) Rewrites(r *Request) Rewrite {
+	if r.Call.Kind != call.Single && r.Call.Kind != call.Batch {
+		return RewriteNothing
+	}
+	if len(p.paths(r)) > 0 {
+		return RewriteBody
+	}
+	return RewriteNothing
+}
+
+// paths are the field paths to be redacted in the answer to r.
+func (p *Redact) paths(r *Request) [][]string {
+	var paths [][]string
+	for i := range p.redactions {
+		if answers(r.Call, p.redactions[i].pattern) {
+			paths = append(paths, p.redactions[i].paths...)
+		}
+	}
+	if p.Authors && embeds(r.Call) && r.anonymous() {
+		paths = append(paths, authorPaths...)
+	}
+	return paths
+}
+
+var authorPaths = [][]string{{"_embedded", "author", "slug"}, {"_embedded", "author", "link"}}
+
+func answers(c *call.Call, p call.Pattern) bool {
+	if p.Match(c.Key) {
+		return true
+	}
+	for _, part := range c.Parts {
+		if p.Match(part.Key) {
+			return true
+		}
+	}
+	return false
+}
+
+func embeds(c *call.Call) bool {
+	if _, set := c.QueryVariable("_embed"); set {
+		return true
+	}
+	for _, part := range c.Parts {
+		if _, set := part.QueryVariable("_embed"); set {
+			return true
+		}
+	}
+	return false
+}
+
+// anonymous tells whether nobody vouches for the caller: what could not be
+// found out counts as anonymous.
+func (r *Request) anonymous() bool {
+	caller, answer, err := r.Who(r.HTTP.Context())
+	return err != nil || answer != nil || caller.Kind == Anonymous
+}
+
+// Rewrite redacts the body. An answer that says nothing about fields (no body,
+// an error page) is left; anything else that does not parse is not sent.
+func (p *Redact) Rewrite(r *Request, a *Answer) error {
+	if len(a.Body) == 0 {
+		return nil
+	}
+	body, err := redactJSON(a.Body, p.paths(r))
+	if err != nil {
+		if a.Status >= http.StatusBadRequest {
+			return nil
+		}
+		return fmt.Errorf("redact: %w", err)
+	}
+	a.Body = body
+	a.Header.Del("ETag")
+	a.Header.Del("Last-Modified")
+	return nil
+}

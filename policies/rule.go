@@ -1,0 +1,212 @@
+package policies
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/restwarden/restwarden/policies/call"
+)
+
+// Rule is one line `allow <who> [<methods>] <route>...` or
+// `deny [<methods>] <route>... [as 404]`.
+type Rule struct {
+	// Allow says whom: "anyone", "users", "role <name>[,<name>]",
+	// "capability <name>", "signed <signature>[,<signature>]". Empty denies.
+	Allow string `json:"allow,omitempty"`
+	// Deny is true where nobody may.
+	Deny bool `json:"deny,omitempty"`
+	// Methods are effective methods; empty means all; GET covers HEAD.
+	Methods []string `json:"methods,omitempty"`
+	// Routes are written as the REST index writes them.
+	Routes []string `json:"routes"`
+	// As404 denies with 404 rest_no_route instead of 403.
+	As404 bool `json:"as_404,omitempty"`
+	// At is where the rule stands, "Caddyfile:12".
+	At string `json:"at,omitempty"`
+
+	who        who
+	names      []string // of roles, of signatures, or the capability
+	target     target
+	signatures []*Signature
+	builtIn    bool
+}
+
+type who uint8
+
+const (
+	whoNobody who = iota
+	whoAnyone
+	whoUsers
+	whoRole
+	whoCapability
+	whoSigned
+)
+
+var whoWords = map[string]who{
+	"anyone": whoAnyone, "users": whoUsers,
+	"role": whoRole, "capability": whoCapability, "signed": whoSigned,
+}
+
+// ruleOption reads an allow or deny line.
+func ruleOption(o Option) (Rule, error) {
+	if len(o.Block) > 0 {
+		return Rule{}, o.Errorf("%s takes no block", o.Name)
+	}
+	r := Rule{At: o.Pos, Deny: o.Name == "deny"}
+	args := o.Args
+	if !r.Deny {
+		n := 1
+		if len(args) > 0 && whoWords[args[0]] >= whoRole {
+			n = 2
+		}
+		if len(args) < n {
+			return r, o.Errorf("allow needs whom, then routes")
+		}
+		r.Allow, args = strings.Join(args[:n], " "), args[n:]
+	} else if n := len(args); n > 2 && args[n-2] == "as" {
+		if args[n-1] != "404" {
+			return r, o.Errorf("deny … as %s: only 404 is possible", args[n-1])
+		}
+		r.As404, args = true, args[:n-2]
+	}
+	r.Methods, r.Routes = methodsAndRoutes(args)
+	if err := r.compile(); err != nil {
+		return r, o.Errorf("%s: %w", o.Name, err)
+	}
+	return r, nil
+}
+
+// methodsAndRoutes splits `[<methods>] <route>...`.
+func methodsAndRoutes(args []string) (methods, routes []string) {
+	if len(args) > 0 && !strings.HasPrefix(args[0], "/") {
+		return strings.Split(args[0], ","), args[1:]
+	}
+	return nil, args
+}
+
+// compile checks the rule; both the Caddyfile and JSON come through here.
+func (r *Rule) compile() error {
+	if r.Deny == (r.Allow != "") {
+		return fmt.Errorf("a rule either allows somebody or denies")
+	}
+	if r.As404 && !r.Deny {
+		return fmt.Errorf("as 404 goes with deny")
+	}
+	if err := r.compileWho(); err != nil {
+		return err
+	}
+	var err error
+	r.target, err = newTarget(r.Methods, r.Routes)
+	return err
+}
+
+func (r *Rule) compileWho() error {
+	if r.Deny {
+		return nil
+	}
+	word, rest, _ := strings.Cut(r.Allow, " ")
+	r.who = whoWords[word]
+	switch {
+	case r.who == whoNobody:
+		return fmt.Errorf("%q is not one of anyone, users, role, capability, signed", word)
+	case r.who >= whoRole && rest == "":
+		return fmt.Errorf("%s needs a name", word)
+	case r.who < whoRole && rest != "":
+		return fmt.Errorf("%s takes no name", word)
+	}
+	if rest != "" {
+		r.names = strings.Split(rest, ",")
+		if slices.Contains(r.names, "") || r.who == whoCapability && len(r.names) > 1 {
+			return fmt.Errorf("%q is not a list of names", rest)
+		}
+	}
+	return nil
+}
+
+// String writes the rule as in the Caddyfile, for log and explain.
+func (r *Rule) String() string {
+	words := []string{"allow " + r.Allow}
+	if r.Deny {
+		words = []string{"deny"}
+	}
+	if len(r.Methods) > 0 {
+		words = append(words, strings.Join(r.Methods, ","))
+	}
+	words = append(words, r.Routes...)
+	if r.As404 {
+		words = append(words, "as 404")
+	}
+	if r.builtIn {
+		words = append([]string{"built-in:"}, words...)
+	}
+	return strings.Join(words, " ")
+}
+
+// Route is the rule's route that fits key, as written: safe for vars.
+func (r *Rule) Route(key string) string {
+	if p := r.target.pattern(key); p != nil {
+		return p.String()
+	}
+	return ""
+}
+
+// target is what a rule, a limit or a matcher is about: methods and routes.
+type target struct {
+	methods []string
+	routes  []call.Pattern
+}
+
+var knownMethods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
+
+func newTarget(methods, routes []string) (target, error) {
+	t := target{methods: methods}
+	for _, m := range methods {
+		if !slices.Contains(knownMethods, m) {
+			return t, fmt.Errorf("%q is neither a method (in upper case) nor a route (with a leading /)", m)
+		}
+	}
+	if len(routes) == 0 {
+		return t, fmt.Errorf("no route named")
+	}
+	for _, text := range routes {
+		p, err := call.ParsePattern(text)
+		if err != nil {
+			return t, err
+		}
+		t.routes = append(t.routes, p)
+	}
+	return t, nil
+}
+
+// Target is what a matcher or a limit is about, for packages that adapt it.
+type Target = target
+
+// NewTarget checks methods (all where empty) and routes.
+func NewTarget(methods, routes []string) (Target, error) { return newTarget(methods, routes) }
+
+// Matches tells whether c is such a call; a batch is if it or a part is.
+func (t target) Matches(c *call.Call) bool {
+	if t.matches(c) {
+		return true
+	}
+	return slices.ContainsFunc(c.Parts, t.matches)
+}
+
+func (t target) matches(c *call.Call) bool {
+	return t.method(c.Method) && t.pattern(c.Key) != nil
+}
+
+func (t target) method(m string) bool {
+	return len(t.methods) == 0 || slices.Contains(t.methods, m) ||
+		m == "HEAD" && slices.Contains(t.methods, "GET")
+}
+
+func (t target) pattern(key string) *call.Pattern {
+	for i := range t.routes {
+		if t.routes[i].Match(key) {
+			return &t.routes[i]
+		}
+	}
+	return nil
+}

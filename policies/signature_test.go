@@ -1,0 +1,138 @@
+package policies
+
+import (
+	"errors"
+	"net/http"
+	"testing"
+	"time"
+)
+
+// The signatures below were computed with OpenSSL:
+// printf 1800000000 | openssl dgst -sha256 -hmac secret
+// printf '1800000000\nPOST\n/cookie/v1/store-auth\n%s' "$(printf '{"a":1}' | sha256sum | cut -c1-64)" | openssl dgst -sha256 -hmac secret
+const (
+	stampMAC   = "01bf33ff422f289f602d55440507cc57f298bf19a9e580db0ab4833568d8286d"
+	requestMAC = "c1975c08247f97d30337d942688e75ba8bb51adab733b74056667b72cc463794"
+)
+
+func TestSignature_Verify(t *testing.T) {
+	const stamp = "X-Timestamp: 1800000000"
+	for name, test := range map[string]struct {
+		scheme  string
+		target  string
+		body    string
+		headers []string
+		right   bool
+	}{
+		"right/timestamp":             {"timestamp", "", "", []string{stamp, "X-Signature: " + stampMAC}, true},
+		"right/timestamp, any body":   {"timestamp", "", `{"b":2}`, []string{stamp, "X-Signature: " + stampMAC}, true},
+		"right/request":               {"request", "", `{"a":1}`, []string{stamp, "X-Signature: " + requestMAC}, true},
+		"wrong/request, other body":   {"request", "", `{"a":2}`, []string{stamp, "X-Signature: " + requestMAC}, false},
+		"wrong/request, other route":  {"request", "/wp-json/cookie/v1/other", `{"a":1}`, []string{stamp, "X-Signature: " + requestMAC}, false},
+		"wrong/none":                  {"timestamp", "", "", nil, false},
+		"wrong/no timestamp":          {"timestamp", "", "", []string{"X-Signature: " + stampMAC}, false},
+		"wrong/upper case":            {"timestamp", "", "", []string{stamp, "X-Signature: A" + stampMAC[1:]}, false},
+		"wrong/short":                 {"timestamp", "", "", []string{stamp, "X-Signature: " + stampMAC[:62]}, false},
+		"wrong/two signatures":        {"timestamp", "", "", []string{stamp, "X-Signature: " + stampMAC, "X-Signature: " + stampMAC}, false},
+		"wrong/two timestamps":        {"timestamp", "", "", []string{stamp, stamp, "X-Signature: " + stampMAC}, false},
+		"wrong/stale":                 {"timestamp", "", "", []string{"X-Timestamp: 1799999699", "X-Signature: " + stampMAC}, false},
+		"wrong/future":                {"timestamp", "", "", []string{"X-Timestamp: 1800000301", "X-Signature: " + stampMAC}, false},
+		"wrong/milliseconds":          {"timestamp", "", "", []string{"X-Timestamp: 1800000000000", "X-Signature: " + stampMAC}, false},
+		"wrong/exponent":              {"timestamp", "", "", []string{"X-Timestamp: 18000000e2", "X-Signature: " + stampMAC}, false},
+		"wrong/sign":                  {"timestamp", "", "", []string{"X-Timestamp: +180000000", "X-Signature: " + stampMAC}, false},
+		"wrong/white space":           {"timestamp", "", "", []string{"X-Timestamp: 1800000000\t", "X-Signature: " + stampMAC}, false},
+		"wrong/timestamp for request": {"request", "", `{"a":1}`, []string{stamp, "X-Signature: " + stampMAC}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, p := signed(t, &Signature{Name: "cookie", Scheme: test.scheme, Keys: []string{"older", "secret"}})
+			target := test.target
+			if target == "" {
+				target = "/wp-json/cookie/v1/store-auth"
+			}
+			r := request(t, s, nil, "POST", target, test.body, append(test.headers, jsonType)...)
+			r.Matched = signedRule(s)
+			v, err := p.Check(t.Context(), r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v.Refused() == test.right {
+				t.Errorf("refused: %v, want %v", v.Refused(), !test.right)
+			}
+			if v.Refused() && (v.Status != http.StatusUnauthorized || v.Code != CodeSignature) {
+				t.Errorf("got %d %s", v.Status, v.Code)
+			}
+		})
+	}
+}
+
+func signed(t *testing.T, signature *Signature) (*Site, *Signatures) {
+	s := newSite(t)
+	return s, provision(t, s, &Signatures{Signatures: []*Signature{signature}})
+}
+
+func signedRule(s *Site) *Rule {
+	r := mustRule("signed cookie", nil, "/cookie/v1/**")
+	if err := r.bindSignatures(s); err != nil {
+		panic(err)
+	}
+	return &r
+}
+
+func TestSignature_Once(t *testing.T) {
+	s, p := signed(t, &Signature{Name: "cookie", Keys: []string{"secret"}, Once: true})
+	for i, refused := range []bool{false, true, true} {
+		r := request(t, s, nil, "POST", "/wp-json/cookie/v1/store-auth", "", "X-Timestamp: 1800000000", "X-Signature: "+stampMAC)
+		r.Matched = signedRule(s)
+		if v, err := p.Check(t.Context(), r); err != nil || v.Refused() != refused {
+			t.Errorf("use %d: %+v, %v", i+1, v, err)
+		}
+	}
+}
+
+func TestSignature_OnceCannotBeKnown(t *testing.T) {
+	s, p := signed(t, &Signature{Name: "cookie", Keys: []string{"secret"}, Once: true})
+	s.Store = brokenStore{s.Store}
+	r := request(t, s, nil, "POST", "/wp-json/cookie/v1/store-auth", "", "X-Timestamp: 1800000000", "X-Signature: "+stampMAC)
+	r.Matched = signedRule(s)
+	if _, err := p.Check(t.Context(), r); !errors.Is(err, ErrStoreFull) {
+		t.Errorf("got error %v", err)
+	}
+}
+
+func TestSignature_BadConfiguration(t *testing.T) {
+	for name, s := range map[string]*Signature{
+		"no key":         {Name: "a"},
+		"empty key":      {Name: "a", Keys: []string{" "}},
+		"unknown scheme": {Name: "a", Keys: []string{"k"}, Scheme: "md5"},
+		"no name":        {Keys: []string{"k"}},
+		"negative":       {Name: "a", Keys: []string{"k"}, Tolerance: Duration(-time.Second)},
+	} {
+		if err := (&Signatures{Signatures: []*Signature{s}}).Provision(newSite(t)); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	twice := &Signatures{}
+	configure(t, twice, line("signature a", line("key k")))
+	for _, o := range []Option{
+		line("signature a", line("key k")), line("signature a b"), line("signature b", line("key")), line("signature b", line("scheme x")),
+		line("signature b", line("tolerance 0s")), line("signature b", line("tolerance soon")), line("signature b", line("once yes")),
+		line("signature b", line("header x y")), line("signature b", line("kye k")), line("signature b", line("once"), line("once")),
+	} {
+		if err := twice.Configure(o); err == nil {
+			t.Errorf("%+v: no error", o)
+		}
+	}
+}
+
+func BenchmarkSignature(b *testing.B) {
+	s := newSite(b)
+	p := provision(b, s, &Signatures{Signatures: []*Signature{{Name: "cookie", Keys: []string{"secret"}}}})
+	r := request(b, s, nil, "POST", "/wp-json/cookie/v1/store-auth", "", "X-Timestamp: 1800000000", "X-Signature: "+stampMAC)
+	r.Matched = signedRule(s)
+	b.ReportAllocs()
+	for b.Loop() {
+		if v, err := p.Check(b.Context(), r); err != nil || v.Refused() {
+			b.Fatal(v, err)
+		}
+	}
+}

@@ -1,0 +1,142 @@
+package policies
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/jellydator/ttlcache/v3"
+	"github.com/throttled/throttled/v2"
+	"github.com/throttled/throttled/v2/store/memstore"
+)
+
+// Bounds of the memory store, in entries of some hundred bytes.
+const (
+	factCapacity    = 50_000
+	onceCapacity    = 200_000
+	counterCapacity = 100_000
+)
+
+// Memory is the Store of a gateway that stands alone.
+type Memory struct {
+	facts *ttlcache.Cache[string, string]
+	once  *ttlcache.Cache[string, struct{}]
+
+	counters throttled.GCRAStoreCtx
+	limits   sync.Map // Rate -> *throttled.GCRARateLimiterCtx
+}
+
+// NewMemory returns an empty store.
+func NewMemory() (*Memory, error) {
+	counters, err := memstore.NewCtx(counterCapacity)
+	if err != nil {
+		return nil, fmt.Errorf("memory store: %w", err)
+	}
+	return &Memory{
+		facts: ttlcache.New(
+			ttlcache.WithCapacity[string, string](factCapacity),
+			ttlcache.WithDisableTouchOnHit[string, string]()),
+		once:     ttlcache.New(ttlcache.WithDisableTouchOnHit[string, struct{}]()),
+		counters: counters,
+	}, nil
+}
+
+// Get implements Store.
+func (m *Memory) Get(_ context.Context, key string) (string, bool, error) {
+	item := m.facts.Get(key)
+	if item == nil {
+		return "", false, nil
+	}
+	return item.Value(), true, nil
+}
+
+// Set implements Store.
+func (m *Memory) Set(_ context.Context, key, value string, ttl time.Duration) error {
+	m.facts.Set(key, value, ttl)
+	return nil
+}
+
+// Delete implements Store.
+func (m *Memory) Delete(_ context.Context, keys ...string) error {
+	for _, key := range keys {
+		m.facts.Delete(key)
+	}
+	return nil
+}
+
+// SetOnce implements Store. What is remembered is never evicted before its
+// time: where there is no room left it says so.
+func (m *Memory) SetOnce(_ context.Context, key string, ttl time.Duration) (bool, error) {
+	if m.once.Len() >= onceCapacity {
+		m.once.DeleteExpired()
+		if m.once.Len() >= onceCapacity {
+			return false, ErrStoreFull
+		}
+	}
+	_, known := m.once.GetOrSet(key, struct{}{}, ttlcache.WithTTL[string, struct{}](ttl))
+	return !known, nil
+}
+
+// Take implements Store.
+func (m *Memory) Take(ctx context.Context, key string, rate Rate) (Taken, error) {
+	limit, err := m.limiter(rate)
+	if err != nil {
+		return Taken{}, err
+	}
+	return take(ctx, limit, fmt.Sprintf("%d/%s %s", rate.Count, rate.Per, key))
+}
+
+func (m *Memory) limiter(rate Rate) (*throttled.GCRARateLimiterCtx, error) {
+	if l, ok := m.limits.Load(rate); ok {
+		return l.(*throttled.GCRARateLimiterCtx), nil
+	}
+	l, err := newGCRA(m.counters, rate)
+	if err != nil {
+		return nil, err
+	}
+	m.limits.Store(rate, l)
+	return l, nil
+}
+
+func newGCRA(store throttled.GCRAStoreCtx, rate Rate) (*throttled.GCRARateLimiterCtx, error) {
+	if rate.Count < 1 || rate.Per <= 0 {
+		return nil, fmt.Errorf("rate %d/%s is not a positive number in a positive time", rate.Count, rate.Per)
+	}
+	return throttled.NewGCRARateLimiterCtx(store, throttled.RateQuota{
+		MaxRate: throttled.PerDuration(rate.Count, rate.Per), MaxBurst: rate.Count - 1,
+	})
+}
+
+func take(ctx context.Context, l *throttled.GCRARateLimiterCtx, key string) (Taken, error) {
+	limited, result, err := l.RateLimitCtx(ctx, key, 1)
+	if err != nil {
+		return Taken{}, fmt.Errorf("rate limit: %w", err)
+	}
+	return Taken{
+		Allowed: !limited, Remaining: result.Remaining,
+		ResetAfter: result.ResetAfter, RetryAfter: max(result.RetryAfter, 0),
+	}, nil
+}
+
+// Limiter is a bounded set of counters with one rate, in memory.
+type Limiter struct{ gcra *throttled.GCRARateLimiterCtx }
+
+// NewLimiter returns a limiter for rate.
+func NewLimiter(rate Rate) (*Limiter, error) {
+	counters, err := memstore.NewCtx(counterCapacity)
+	if err != nil {
+		return nil, fmt.Errorf("limiter: %w", err)
+	}
+	gcra, err := newGCRA(counters, rate)
+	if err != nil {
+		return nil, err
+	}
+	return &Limiter{gcra}, nil
+}
+
+// Allow counts one event under key and tells whether it is within the rate.
+func (l *Limiter) Allow(key string) bool {
+	t, err := take(context.Background(), l.gcra, key)
+	return err == nil && t.Allowed
+}

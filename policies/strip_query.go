@@ -1,0 +1,93 @@
+package policies
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/restwarden/restwarden/policies/call/phpvars"
+)
+
+// StripQuery drops a parameter that breaks a route, such as the lang of a
+// multilingual plugin on the editor's calls (interface document sections 4, 7).
+type StripQuery struct {
+	Common
+	Strips []Strip `json:"strips,omitempty"`
+}
+
+// Strip is one line `strip_query <name> <route>...`.
+type Strip struct {
+	Name   string   `json:"name"`
+	Routes []string `json:"routes"`
+	// At is where the line stands, "Caddyfile:12".
+	At string `json:"at,omitempty"`
+
+	target target
+}
+
+// Configure takes a line, or the policy's own block.
+func (p *StripQuery) Configure(o Option) error {
+	if len(o.Args) == 0 {
+		return p.onlyCommon(o)
+	}
+	s := Strip{Name: o.Args[0], Routes: o.Args[1:], At: o.Pos}
+	if len(o.Block) > 0 {
+		return o.Errorf("strip_query takes no block behind a name")
+	}
+	if err := s.compile(); err != nil {
+		return o.Errorf("strip_query: %w", err)
+	}
+	p.Strips = append(p.Strips, s)
+	return nil
+}
+
+// decisive are the variables that say what a request is: they are never dropped.
+var decisive = []string{"rest_route", "_method", "_wpnonce", "_cmsnonce", "id", "consumer_key", "consumer_secret"}
+
+func (s *Strip) compile() (err error) {
+	if slices.Contains(decisive, s.Name) {
+		return fmt.Errorf("%s decides what a call is and cannot be dropped", s.Name)
+	}
+	if strings.Trim(s.Name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") != "" || s.Name == "" {
+		return fmt.Errorf("%q is not the name of a parameter", s.Name)
+	}
+	s.target, err = newTarget(nil, s.Routes)
+	return err
+}
+
+// Provision checks the lines.
+func (p *StripQuery) Provision(*Site) error {
+	for i := range p.Strips {
+		if err := p.Strips[i].compile(); err != nil {
+			return Option{Pos: p.Strips[i].At}.Errorf("%w", err)
+		}
+	}
+	return nil
+}
+
+// Check has no objection to anything.
+func (p *StripQuery) Check(context.Context, *Request) (Verdict, error) { return Verdict{}, nil }
+
+// Change drops the pairs whose name PHP reads as a configured one.
+func (p *StripQuery) Change(r *Request, req *http.Request) bool {
+	before := req.URL.RawQuery
+	for i := range p.Strips {
+		if s := &p.Strips[i]; s.target.Matches(r.Call) {
+			req.URL.RawQuery = dropPairs(req.URL.RawQuery, s.Name)
+		}
+	}
+	return req.URL.RawQuery != before
+}
+
+func dropPairs(query, name string) string {
+	pairs := strings.Split(query, "&")
+	kept := pairs[:0]
+	for _, pair := range pairs {
+		if _, is := phpvars.Query(pair).Get(name); !is {
+			kept = append(kept, pair)
+		}
+	}
+	return strings.Join(kept, "&")
+}

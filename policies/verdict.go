@@ -1,0 +1,91 @@
+package policies
+
+import (
+	"net/http"
+
+	"github.com/restwarden/restwarden/policies/call"
+)
+
+// Verdict is what a policy says of a call. The zero value is no objection.
+type Verdict struct {
+	Status  int            // HTTP status of the refusal; 0: no objection
+	Code    Code           // machine-readable, in body, metrics, log and docs
+	Message string         // for people; never says whether a route or record exists
+	Rule    string         // the rule in its own words, for log and explain
+	Pos     string         // where the rule stands, "Caddyfile:12"; empty for built-in ones
+	Data    map[string]any // more fields of the body's data object
+	Header  http.Header    // more headers, such as Retry-After
+	Answer  *Answer        // the platform's own words, sent instead of the fields above
+}
+
+// Refused tells whether the verdict is a refusal.
+func (v Verdict) Refused() bool { return v.Status != 0 }
+
+// Code is the code of a refusal. Codes of the shop carry the platform's prefix
+// (Site.ShopCode); all others are the same on both platforms.
+type Code string
+
+const (
+	CodeAmbiguous       Code = "rest_ambiguous_request"
+	CodeTooLarge        Code = "rest_request_too_large"
+	CodeNoRoute         Code = "rest_no_route"
+	CodeNotLoggedIn     Code = "rest_not_logged_in"
+	CodeForbidden       Code = "rest_forbidden"
+	CodeSignature       Code = "rest_invalid_signature"
+	CodeTooMany         Code = "rest_too_many_requests"
+	CodeInvalidParam    Code = "rest_invalid_param"
+	CodeUnavailable     Code = "rest_policy_unavailable"
+	CodeUnsupportedType Code = "rest_unsupported_media_type"
+
+	// CodePlatform stands in metrics and logs for refusals in the platform's own words.
+	CodePlatform Code = "platform"
+)
+
+// The shop's codes, without the platform's prefix.
+const (
+	shopInvalidID     = "shop_order_invalid_id"
+	shopTotalMismatch = "checkout_total_mismatch"
+	shopComputeTotals = "compute_totals_unsupported"
+)
+
+// Messages of refusals that several policies give.
+const (
+	MessageLoginOnly   = "Only authenticated users can access the REST API."
+	MessageForbidden   = "Sorry, you are not allowed to do that."
+	MessageNoRoute     = "No route was found matching the URL and request method."
+	MessageUnavailable = "The request could not be checked. Please try again."
+)
+
+func forbidden() Verdict {
+	return Verdict{Status: http.StatusForbidden, Code: CodeForbidden, Message: MessageForbidden}
+}
+
+// Unavailable is the refusal of a call on which a policy could not decide.
+func Unavailable() Verdict {
+	return Verdict{
+		Status: http.StatusServiceUnavailable, Code: CodeUnavailable, Message: MessageUnavailable,
+		Header: http.Header{"Retry-After": {"5"}},
+	}
+}
+
+// inPlatformWords hands on an answer of the platform.
+func inPlatformWords(a *Answer) Verdict {
+	return Verdict{Status: a.Status, Code: CodePlatform, Answer: a}
+}
+
+// fromRefusal turns a request without a certain reading into a verdict.
+func fromRefusal(r *call.Refusal) Verdict {
+	v := Verdict{Status: r.Status, Code: Code(r.Code), Message: refusalMessages[r.Status], Rule: r.Reason}
+	if r.Status == http.StatusServiceUnavailable {
+		v.Header = http.Header{"Retry-After": {"5"}}
+	}
+	return v
+}
+
+var refusalMessages = map[int]string{
+	http.StatusBadRequest:            "The request has no certain meaning.",
+	http.StatusNotFound:              MessageNoRoute,
+	http.StatusRequestEntityTooLarge: "The request is too large.",
+	http.StatusUnsupportedMediaType:  "The encoding of the request body is not supported.",
+	http.StatusServiceUnavailable:    MessageUnavailable,
+}
