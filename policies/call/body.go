@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
+
+	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
 
 const inMemory = 64 << 10 // of a body; the rest of it is spooled
@@ -21,6 +23,7 @@ type body struct {
 	memory   []byte
 	file     *spoolFile
 	complete bool // the client has sent everything
+	failed   *Refusal
 	offset   int64
 	once     sync.Once
 }
@@ -75,15 +78,17 @@ func (b *body) discard() {
 // load reads the body up to limit, once, and gives r its length.
 func (b *body) load(r *http.Request, limit int64) *Refusal {
 	switch {
+	case b.failed != nil:
+		return b.failed
 	case b.complete && b.size() > limit, !b.complete && b.length > limit:
 		return tooLarge
 	case b.complete:
 		return nil
-	case b.offset != 0 || b.size() > 0:
-		return brokenBody // forwarded already, or given up before
+	case b.offset != 0:
+		return brokenBody // forwarded already
 	}
-	if refusal := b.fill(limit); refusal != nil {
-		return refusal
+	if b.failed = b.fill(limit); b.failed != nil {
+		return b.failed
 	}
 	b.complete = true
 	r.ContentLength, r.TransferEncoding, r.Trailer = b.size(), nil, nil
@@ -179,6 +184,14 @@ func readUpTo(r io.Reader, n int) (data []byte, ended bool, err error) {
 		}
 	}
 	return data, false, nil
+}
+
+// hasVariable tells whether the loaded body, as a form, may set a variable.
+func (b *body) hasVariable(name string) bool {
+	if b.file == nil {
+		return phpvars.Has(string(b.memory), name)
+	}
+	return phpvars.HasReader(b.reader(), name)
 }
 
 // reader reads the loaded body from its beginning.

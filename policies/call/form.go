@@ -65,7 +65,7 @@ func (s *source) formRoute() (value string, set bool, refusal *Refusal) {
 }
 
 func (s *source) urlencodedRoute() (string, bool, *Refusal) {
-	if !phpvars.HasReader(s.body.reader(), routeVar) {
+	if s.body == nil || !s.body.hasVariable(routeVar) {
 		return "", false, nil
 	}
 	form, refusal := s.text()
@@ -79,6 +79,9 @@ func (s *source) urlencodedRoute() (string, bool, *Refusal) {
 }
 
 func (s *source) multipartRoute(contentType string) (string, bool, *Refusal) {
+	if s.body == nil {
+		return "", false, nil
+	}
 	vars, err := phpvars.MultipartOnly(contentType, s.body.reader(), routeVar)
 	if err == nil {
 		return routeOf(vars)
@@ -142,6 +145,9 @@ func (s *source) attach() {
 
 // text returns the whole body as a string.
 func (s *source) text() (string, *Refusal) {
+	if s.body == nil {
+		return "", nil
+	}
 	b, refusal := s.body.bytes()
 	return string(b), refusal
 }

@@ -145,6 +145,9 @@ func (s *source) readMultipart(contentType string) *Refusal {
 	if refusal := s.inspect(s.rd.site.Limits.Upload); refusal != nil {
 		return refusal
 	}
+	if s.body == nil {
+		return nil
+	}
 	vars, err := phpvars.Multipart(contentType, s.body.reader())
 	if err != nil {
 		return badBody
@@ -177,12 +180,14 @@ func (s *source) jsonVar(name string) (any, bool, *Refusal) {
 			if refusal := s.inspect(s.rd.site.Limits.Body); refusal != nil {
 				return nil, false, refusal
 			}
-			data, refusal := s.body.bytes()
-			if refusal == nil && len(data) > 0 {
-				s.members, refusal = readObject(data)
-			}
-			if refusal != nil {
-				return nil, false, refusal
+			if s.body != nil {
+				data, refusal := s.body.bytes()
+				if refusal == nil && len(data) > 0 {
+					s.members, refusal = readObject(data)
+				}
+				if refusal != nil {
+					return nil, false, refusal
+				}
 			}
 		}
 		s.jsonRead = true

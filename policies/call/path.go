@@ -169,10 +169,10 @@ func dots(s string) bool {
 	return false
 }
 
-// mentions tells whether a decoded path has prefix as a segment. The platform
-// removes its home path without regard to a boundary (platform-facts I.6), so
-// the prefix at the end of a word ("blogwp-json") counts too, but not in a slug
-// ("about-wp-json").
+// mentions tells whether a decoded path has prefix as a segment, or behind what
+// may be the home path: the platform removes that without regard to a boundary
+// or case (platform-facts I.6), so "/BLOGwp-json" counts, but no slug like
+// "about-wp-json".
 func (rd *Reader) mentions(path, prefix string) bool {
 	for from := 0; ; {
 		i := strings.Index(path[from:], prefix)
@@ -181,12 +181,21 @@ func (rd *Reader) mentions(path, prefix string) bool {
 		}
 		i += from
 		from = i + len(prefix)
-		start := i == 0 || path[i-1] <= ' ' || alnum(path[i-1]) || strings.IndexByte(`/\`, path[i-1]) >= 0
+		start := i == 0 || path[i-1] <= ' ' || strings.IndexByte(`/\`, path[i-1]) >= 0 || rd.homeEnds(path[:i])
 		end := from == len(path) || path[from] <= ' ' || strings.IndexByte(`/\?`, path[from]) >= 0
 		if start && end {
 			return true
 		}
 	}
+}
+
+// homeEnds tells whether s may end with the home path, which is unknown where no
+// base is set.
+func (rd *Reader) homeEnds(s string) bool {
+	if rd.site.Base == "" {
+		return alnum(s[len(s)-1])
+	}
+	return strings.HasSuffix(lower(s), lower(rd.site.Base))
 }
 
 // decodeAll decodes until nothing is left to decode: some servers do it once,

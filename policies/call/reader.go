@@ -85,7 +85,7 @@ func (rd *Reader) Read(r *http.Request, original *url.URL) *Call {
 		return page
 	}
 	src := &source{rd: rd, r: r, query: r.URL.RawQuery, wire: r.Method}
-	if r.Method == http.MethodPost && r.ContentLength != 0 && !(where == (place{}) && rd.unread(r.URL, original)) {
+	if r.Method == http.MethodPost && r.ContentLength != 0 && (set || where != (place{}) || !rd.unread(r.URL, original)) {
 		posted, isSet, refusal := src.formRoute()
 		switch {
 		case refusal != nil:
@@ -171,19 +171,16 @@ func (rd *Reader) place(current, original *url.URL) place {
 	if original == nil {
 		return p
 	}
-	q := rd.path(original)
-	if rd.frontController(current, original) || p.sameAs(q) && q.call {
-		if p.sameAs(q) {
-			return p
-		}
+	switch q := rd.path(original); {
+	case p.sameAs(q):
+		return p
+	case rd.frontController(current, original):
 		return q
 	}
-	if !p.sameAs(q) {
-		return place{refusal: twoPaths}
-	}
-	return p
+	return place{refusal: twoPaths}
 }
 
+// frontController tells whether a rewrite has led to the site's index.php.
 func (rd *Reader) frontController(current, original *url.URL) bool {
 	base, ok := strings.CutSuffix(current.Path, "/index.php")
 	if !ok || rd.site.Base != "" {
@@ -196,7 +193,7 @@ func (rd *Reader) frontController(current, original *url.URL) bool {
 // directory that the request names, which leads to the same site.
 func (rd *Reader) queryBase(current, original *url.URL) (string, *Refusal) {
 	path := current.EscapedPath()
-	if original != nil {
+	if original != nil && rd.frontController(current, original) {
 		path = original.EscapedPath()
 	}
 	if strings.Contains(lower(decodeAll(path)), ".php/") {

@@ -1,0 +1,219 @@
+package policies
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+)
+
+const (
+	cartBody  = `{"items":[{"id":1}],"totals":{"total_price":"2000"},"billing_address":{"country":"US","city":"X"},"shipping_address":{"country":"US"}}`
+	cartGB    = `{"items":[{"id":1}],"totals":{"total_price":"2400"},"billing_address":{"country":"GB"},"shipping_address":{"country":"GB"}}`
+	emptyCart = `{"items":[],"totals":{"total_price":"0"}}`
+	checkout  = "/wp-json/wc/store/v1/checkout"
+)
+
+func shopWithCart(body string) *platformFunc {
+	return routed(map[string]*Answer{
+		"GET /wc/store/v1/cart":                  jsonAnswer(200, body),
+		"POST /wc/store/v1/cart/update-customer": jsonAnswer(200, cartGB),
+	})
+}
+
+func TestCheckoutTotal(t *testing.T) {
+	for name, test := range map[string]struct {
+		refuse, cart         string
+		method, target, body string
+		headers              []string
+		status, asked        int
+	}{
+		"pass/no total":                 {"", cartBody, "POST", checkout, `{}`, nil, 0, 0},
+		"pass/null total":               {"", cartBody, "POST", checkout, `{"expected_total":null}`, nil, 0, 0},
+		"pass/empty total":              {"", cartBody, "POST", checkout, `{"expected_total":""}`, nil, 0, 0},
+		"pass/same":                     {"", cartBody, "POST", checkout, `{"expected_total":2000}`, nil, 0, 1},
+		"pass/same, digits in a string": {"", cartBody, "POST", checkout, `{"expected_total":"2000"}`, nil, 0, 1},
+		"pass/empty cart":               {"", emptyCart, "POST", checkout, `{"expected_total":2000}`, nil, 0, 1},
+		"pass/read":                     {"", cartBody, "GET", checkout, "", nil, 0, 0},
+		"pass/another route":            {"", cartBody, "POST", "/wp-json/wc/store/v1/cart/add-item", `{"expected_total":1}`, nil, 0, 0},
+		"refuse/lower":                  {"", cartBody, "POST", checkout, `{"expected_total":1999}`, nil, 409, 1},
+		"refuse/higher":                 {"", cartBody, "POST", checkout, `{"expected_total":2001}`, nil, 409, 1},
+		"pass/shopper pays less":        {"higher", cartBody, "POST", checkout, `{"expected_total":2001}`, nil, 0, 1},
+		"refuse/shopper pays more":      {"higher", cartBody, "POST", checkout, `{"expected_total":1999}`, nil, 409, 1},
+		"refuse/unversioned":            {"", cartBody, "POST", "/wp-json/wc/store/checkout", `{"expected_total":1}`, nil, 409, 1},
+		"refuse/query":                  {"", cartBody, "POST", checkout + "?expected_total=1", "", nil, 409, 1},
+		"refuse/override":               {"", cartBody, "GET", checkout + "?_method=POST&expected_total=1", "", nil, 409, 1},
+		"refuse/rest_route":             {"", cartBody, "POST", "/?rest_route=/wc/store/v1/checkout&expected_total=1", "", nil, 409, 1},
+		"refuse/not a number":           {"", cartBody, "POST", checkout, `{"expected_total":"20.00"}`, nil, 400, 0},
+		"refuse/a list":                 {"", cartBody, "POST", checkout, `{"expected_total":[2000]}`, nil, 400, 0},
+		"pass/same address":             {"", cartBody, "POST", checkout, `{"expected_total":2000,"billing_address":{"country":"US"}}`, nil, 0, 1},
+		"refuse/another address":        {"", cartBody, "POST", checkout, `{"expected_total":2000,"billing_address":{"country":"GB"}}`, nil, 409, 2},
+		"pass/another address":          {"", cartBody, "POST", checkout, `{"expected_total":2400,"billing_address":{"country":"GB"}}`, nil, 0, 2},
+		"refuse/batch":                  {"", cartBody, "POST", "/wp-json/wc/store/v1/batch", `{"requests":[{"path":"/wc/store/v1/checkout","body":{"expected_total":1}}]}`, nil, 409, 1},
+		"pass/batch":                    {"", cartBody, "POST", "/wp-json/wc/store/v1/batch", `{"requests":[{"path":"/wc/store/v1/cart/add-item","body":{"id":1}}]}`, nil, 0, 0},
+		"refuse/batch that also adds":   {"", cartBody, "POST", "/wp-json/wc/store/v1/batch", `{"requests":[{"path":"/wc/store/v1/cart/add-item","body":{"id":1}},{"path":"/wc/store/v1/checkout","body":{"expected_total":2000}}]}`, nil, 400, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			p := provision(t, s, &CheckoutTotal{Refuse: test.refuse})
+			backend := shopWithCart(test.cart)
+			headers := test.headers
+			if test.body != "" {
+				headers = append(headers, jsonType)
+			}
+			r := request(t, s, backend, test.method, test.target, test.body, headers...)
+			d := (&Chain{links: []link{{"checkout_total", p, &p.Common}}}).Judge(t.Context(), r)
+			if d.Verdict.Status != test.status {
+				t.Fatalf("got %+v (%v), want %d", d, d.Err, test.status)
+			}
+			if n := len(backend.questions()); n != test.asked {
+				t.Errorf("asked %d questions, want %d", n, test.asked)
+			}
+			if test.status == 409 {
+				if d.Verdict.Code != "woocommerce_rest_checkout_total_mismatch" || decode(t, d.Verdict.Data)["cart"] == nil {
+					t.Errorf("got %s with %v", d.Verdict.Code, d.Verdict.Data)
+				}
+			}
+		})
+	}
+}
+
+func TestCheckoutTotal_ObserveWritesNothing(t *testing.T) {
+	s := newSite(t)
+	p := provision(t, s, new(CheckoutTotal))
+	backend := shopWithCart(cartBody)
+	r := request(t, s, backend, "POST", checkout, `{"expected_total":1,"billing_address":{"country":"GB"}}`, jsonType)
+	(&Chain{mode: Observe, links: []link{{"checkout_total", p, &p.Common}}}).Judge(t.Context(), r)
+	for _, q := range backend.questions() {
+		if q.Method != "" && q.Method != "GET" {
+			t.Errorf("observe asked %s %s", q.Method, q.Route)
+		}
+	}
+}
+
+func TestCheckoutTotal_CouldNotDecide(t *testing.T) {
+	for name, backend := range map[string]*platformFunc{
+		"down": failing(ErrUndecided), "not JSON": answering(200, "<html>"), "forbidden": answering(403, `{"code":"x"}`),
+		"price is a float": answering(200, `{"items":[{}],"totals":{"total_price":"20.00"}}`),
+		"no totals":        answering(200, `{"items":[{}]}`),
+	} {
+		s := newSite(t)
+		p := provision(t, s, new(CheckoutTotal))
+		if v, err := p.Check(t.Context(), request(t, s, backend, "POST", checkout, `{"expected_total":1}`, jsonType)); err == nil {
+			t.Errorf("%s: got %+v without an error", name, v)
+		}
+	}
+}
+
+func TestRefundTotals(t *testing.T) {
+	const (
+		newSchema = `{"endpoints":[{"methods":["GET"],"args":{}},{"methods":["POST"],"args":{"amount":{},"compute_totals":{"type":"boolean"}}}]}`
+		oldSchema = `{"endpoints":[{"methods":["GET"],"args":{"compute_totals":{}}},{"methods":["POST"],"args":{"amount":{}}}]}`
+		refunds   = "/wp-json/wc/v3/orders/7/refunds"
+	)
+	for name, test := range map[string]struct {
+		schema, target, body string
+		status, asked        int
+	}{
+		"pass/not set":           {oldSchema, refunds, `{"amount":"1"}`, 0, 0},
+		"pass/false":             {oldSchema, refunds, `{"compute_totals":false}`, 0, 0},
+		"pass/false as text":     {oldSchema, refunds, `{"compute_totals":"false"}`, 0, 0},
+		"pass/new release":       {newSchema, refunds, `{"compute_totals":true}`, 0, 1},
+		"refuse/old release":     {oldSchema, refunds, `{"compute_totals":true}`, 400, 1},
+		"refuse/true as text":    {oldSchema, refunds, `{"compute_totals":"true"}`, 400, 1},
+		"refuse/one":             {oldSchema, refunds, `{"compute_totals":1}`, 400, 1},
+		"refuse/query":           {oldSchema, refunds + "?compute_totals=1", "", 400, 1},
+		"refuse/no such route":   {`[]`, refunds, `{"compute_totals":true}`, 400, 1},
+		"refuse/v2":              {oldSchema, "/wp-json/wc/v2/orders/7/refunds", `{"compute_totals":true}`, 400, 1},
+		"pass/preview":           {oldSchema, refunds + "/preview", `{"compute_totals":true}`, 0, 0},
+		"pass/empty list is not": {`{}`, "/wp-json/wc/v3/orders/7", `{"compute_totals":true}`, 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			p := provision(t, s, new(RefundTotals))
+			backend := answering(200, test.schema)
+			for range 2 {
+				headers := []string{}
+				if test.body != "" {
+					headers = append(headers, jsonType)
+				}
+				v, err := p.Check(t.Context(), request(t, s, backend, "POST", test.target, test.body, headers...))
+				if err != nil || v.Status != test.status {
+					t.Fatalf("got %+v, %v", v, err)
+				}
+				if v.Refused() && (v.Code != "woocommerce_rest_compute_totals_unsupported" || !strings.Contains(v.Message, "11.1")) {
+					t.Errorf("got %s %q", v.Code, v.Message)
+				}
+			}
+			if n := len(backend.questions()); n != test.asked {
+				t.Errorf("asked %d questions, want %d", n, test.asked)
+			}
+		})
+	}
+}
+
+func TestRefundTotals_CouldNotDecide(t *testing.T) {
+	for name, backend := range map[string]*platformFunc{
+		"down": failing(ErrUndecided), "not JSON": answering(200, "<html>"), "forbidden": answering(403, `{}`),
+	} {
+		s := newSite(t)
+		p := provision(t, s, new(RefundTotals))
+		r := request(t, s, backend, "POST", "/wp-json/wc/v3/orders/7/refunds", `{"compute_totals":true}`, jsonType)
+		if v, err := p.Check(t.Context(), r); !errors.Is(err, ErrUndecided) {
+			t.Errorf("%s: got %+v, %v", name, v, err)
+		}
+	}
+}
+
+func TestIntegerAndTruthy(t *testing.T) {
+	for _, v := range []any{"1e3", "1.0", "", " 1", true, nil, []any{1}, json.Number("1.5"), "01"} {
+		if n, ok := integer(v); ok {
+			t.Errorf("integer(%v) = %d", v, n)
+		}
+	}
+	for v, want := range map[any]bool{true: true, false: false, "": false, "FALSE": false, "0": false, "yes": true, json.Number("0"): false} {
+		if truthy(v) != want {
+			t.Errorf("truthy(%v) = %v", v, !want)
+		}
+	}
+}
+
+func TestRateLimits(t *testing.T) {
+	s := newSite(t)
+	p := new(RateLimits)
+	configure(t, p, line("rate_limit 2/1h POST /complianz/v1/consent"), line("rate_limit 1/1h per caller /report/**"), line("rate_limit 1/1h per key /keyed/**"))
+	provision(t, s, p)
+	status := func(method, target string, headers ...string) int {
+		t.Helper()
+		v, err := p.Check(t.Context(), request(t, s, answering(200, adminBody), method, target, "", headers...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v.Refused() && (v.Code != CodeTooMany || v.Header.Get("Retry-After") == "" || v.Header.Get("RateLimit-Limit") == "" || v.Rule == "") {
+			t.Errorf("refusal %+v", v)
+		}
+		return v.Status
+	}
+	for i, want := range []int{0, 0, 429, 429} {
+		if got := status("POST", "/wp-json/complianz/v1/consent"); got != want {
+			t.Errorf("call %d: %d, want %d", i+1, got, want)
+		}
+	}
+	if got := status("GET", "/wp-json/complianz/v1/consent"); got != 0 {
+		t.Errorf("another method is limited: %d", got)
+	}
+	if a, b := status("GET", "/wp-json/report/x", basicAuth), status("GET", "/wp-json/report/y", loginLine, nonceLine); a != 0 || b != 429 {
+		t.Errorf("two credentials of one caller: %d, %d", a, b)
+	}
+	if a, b, c := status("GET", "/wp-json/keyed/x", basicAuth), status("GET", "/wp-json/keyed/x", "Authorization: Basic x"), status("GET", "/wp-json/keyed/x", basicAuth); a != 0 || b != 0 || c != 429 {
+		t.Errorf("two keys: %d, %d, %d", a, b, c)
+	}
+	for _, text := range []string{
+		"rate_limit ten/1m /x", "rate_limit 10 /x", "rate_limit 10/1m", "rate_limit 0/1m /x", "rate_limit 10/0s /x", "rate_limit 10/1m per",
+		"rate_limit 10/1m per moon /x", "rate_limit -1/1m /x", "rate_limit 1.5/1m /x", "rate_limit 10/1m x",
+	} {
+		if err := new(RateLimits).Configure(line(text)); err == nil {
+			t.Errorf("%s: no error", text)
+		}
+	}
+}
