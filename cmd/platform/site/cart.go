@@ -32,10 +32,6 @@ func (s *Site) isStore(route string) bool {
 	return hasPrefixFold(route, "/"+s.names.Checkout[1])
 }
 
-func hasPrefixFold(s, prefix string) bool {
-	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
-}
-
 func (s *Site) storeRoutes() {
 	for _, ns := range s.names.Checkout {
 		add := func(rest, methods string, a args, run func(*request, *session) (any, error)) {

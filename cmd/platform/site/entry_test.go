@@ -117,7 +117,12 @@ func TestParameterPrecedence(t *testing.T) {
 	for _, body := range []string{`{"id":"13abc"}`, `{"id":13.7}`, `{"id":[13]}`, `{"id":null}`, `{"id":true}`, `{"id":""}`} {
 		c.rest("PUT", "/shop/v3/orders/"+order, body, c.as("admin")).want(400, "rest_invalid_param")
 	}
-	c.rest("PUT", "/shop/v3/orders/"+order, `{"id":`, c.as("admin")).want(400, "rest_invalid_json")
+	for _, body := range []string{
+		`{"id":`, `{"x":"\ud800"}`, "{\"x\":\"\xff\"}", `{} {}`, `{"x":` + strings.Repeat("[", 512) + strings.Repeat("]", 512) + `}`,
+	} {
+		c.rest("PUT", "/shop/v3/orders/"+order, body, c.as("admin")).want(400, "rest_invalid_json")
+	}
+	c.rest("PUT", "/shop/v3/orders/"+order, `{"id":1,"id":`+other+`}`, c.as("admin")).want(200)
 }
 
 func TestMultipartForm(t *testing.T) {

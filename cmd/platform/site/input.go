@@ -23,13 +23,14 @@ type input struct {
 // readInput reads query and body by the rules of platform-facts I.1.5. The
 // error is one of the connection.
 func readInput(r *http.Request) (*input, error) {
-	in := &input{get: phpvars.Query(r.URL.RawQuery), mediaType: r.Header.Get("Content-Type")}
+	// The web server joins a repeated header.
+	in := &input{get: phpvars.Query(r.URL.RawQuery), mediaType: strings.Join(r.Header.Values("Content-Type"), ", ")}
 	if r.Body == nil {
 		return in, nil
 	}
 	urlencoded, multipart := phpvars.FormKind(in.mediaType)
 	isPost := strings.EqualFold(r.Method, http.MethodPost)
-	if isPost && multipart {
+	if isPost && multipart && strings.Contains(strings.ToLower(in.mediaType), "boundary") {
 		// A multipart body that cannot be read leaves $_POST empty.
 		in.post, _ = phpvars.Multipart(in.mediaType, r.Body)
 		_, err := io.Copy(io.Discard, r.Body)
@@ -61,8 +62,11 @@ func (in *input) form(method string) obj {
 }
 
 func (in *input) rawForm() bool {
-	kind, _, _ := strings.Cut(in.mediaType, ";")
-	kind = strings.ToLower(strings.TrimSpace(kind))
+	kind := strings.ToLower(in.mediaType)
+	if i := strings.Index(kind, ";"); i > 0 { // a leading one stays
+		kind = kind[:i]
+	}
+	kind = strings.TrimSpace(kind)
 	return !strings.Contains(kind, "/") || kind == "application/x-www-form-urlencoded"
 }
 

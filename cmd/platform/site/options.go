@@ -5,6 +5,7 @@ import (
 	"net"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -81,7 +82,8 @@ func (s *Site) since(version string) bool {
 
 // release makes versions of the form "x.y" comparable.
 func release(version string) int {
-	var major, minor int
-	fmt.Sscanf(version, "%d.%d", &major, &minor) //nolint:errcheck // checked by Options.complete
-	return major*1000 + minor
+	major, minor, _ := strings.Cut(version, ".")
+	x, _ := strconv.Atoi(major)
+	y, _ := strconv.Atoi(minor)
+	return x*1000 + y
 }

@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -29,9 +30,18 @@ func (s *Site) serveScript(w http.ResponseWriter, r *http.Request, path string) 
 	case s.names.script("content/themes/plain/style.css"):
 		http.ServeContent(w, r, "style.css", startOfTime, strings.NewReader(stylesheet))
 	default:
-		return false
+		if !slices.Contains(otherScripts, strings.TrimPrefix(path, s.names.script(""))) {
+			return false
+		}
+		w.WriteHeader(http.StatusOK)
 	}
 	return true
+}
+
+// otherScripts are the platform's scripts that do nothing here, but do not
+// route to REST either.
+var otherScripts = []string{
+	"cron.php", "comments-post.php", "mail.php", "links-opml.php", "load.php", "admin/index.php", "admin/admin-post.php",
 }
 
 // startOfTime is when the files of the site were last changed.

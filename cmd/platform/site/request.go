@@ -15,7 +15,8 @@ type request struct {
 	route  string
 	body   []byte
 
-	json, form, query, url obj // by precedence (platform-facts I.3)
+	json, form, query, url obj   // by precedence (platform-facts I.3)
+	invalid                error // of a JSON body that does not parse
 	endpoint               *endpoint
 
 	user    *user
@@ -106,7 +107,7 @@ func (q *request) part(method, route string, query, body obj) *request {
 	p := *q
 	p.method, p.route = method, route
 	p.json, p.form, p.query, p.url = nil, body, query, nil
-	p.endpoint, p.body = nil, nil
+	p.endpoint, p.body, p.invalid = nil, nil, nil
 	p.header, p.reply = q.header.Clone(), http.Header{}
 	return &p
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -20,6 +21,7 @@ type endpoint struct {
 // route is a registered pattern with its endpoints, in order.
 type route struct {
 	pattern    string
+	literal    string // what every route that fits begins with, up to letter case
 	namespace  string
 	regexp     *regexp.Regexp
 	endpoints  []*endpoint
@@ -59,7 +61,11 @@ func (rt *router) add(namespace, rest, methods string, e endpoint) *route {
 	r := rt.byPattern[pattern]
 	if r == nil {
 		// "$" of the platform also accepts one final newline.
-		r = &route{pattern: pattern, namespace: namespace, regexp: regexp.MustCompile(`(?i)\A` + pattern + `\n?\z`)}
+		literal, _, _ := strings.Cut(pattern, "(")
+		r = &route{
+			pattern: pattern, literal: literal, namespace: namespace,
+			regexp: regexp.MustCompile(`(?i)\A` + pattern + `\n?\z`),
+		}
 		rt.byPattern[pattern] = r
 		rt.routes = append(rt.routes, r)
 	}
@@ -91,6 +97,9 @@ func (rt *router) fitting(path string) func(yield func(*route, obj) bool) {
 			return
 		}
 		for _, r := range rt.routes {
+			if !hasPrefixFold(path, r.literal) {
+				continue
+			}
 			m := r.regexp.FindStringSubmatch(path)
 			if m == nil {
 				continue
@@ -106,6 +115,10 @@ func (rt *router) fitting(path string) func(yield func(*route, obj) bool) {
 			}
 		}
 	}
+}
+
+func hasPrefixFold(s, prefix string) bool {
+	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
 }
 
 func ascii(s string) bool {
@@ -146,6 +159,9 @@ func (s *Site) guarded(q *request, entry *Dispatch) *reply {
 	if err := q.keyAllows(); err != nil {
 		return replyOf(nil, err)
 	}
+	if q.invalid != nil {
+		return replyOf(nil, q.invalid)
+	}
 	if err := q.endpoint.args.check(q); err != nil {
 		return replyOf(nil, err)
 	}
@@ -175,9 +191,14 @@ func (s *Site) describe(q *request) *reply {
 // objectID is the id that the handler will see, for the journal.
 func (q *request) objectID() string {
 	for _, name := range []string{"order_id", "id", "user_id", "name"} {
-		if _, named := q.url[name]; named {
-			return q.str(name)
+		if _, named := q.url[name]; !named {
+			continue
 		}
+		v, _ := q.param(name)
+		if n, ok := integer(v); ok {
+			return strconv.Itoa(n)
+		}
+		return text(v)
 	}
 	return ""
 }

@@ -58,7 +58,7 @@ func (s *Site) serveREST(w http.ResponseWriter, r *http.Request, in *input, rout
 		header.Set("Cache-Control", "no-cache, must-revalidate, max-age=0, no-store, private")
 	}
 	contentType := "application/json; charset=UTF-8"
-	if name, set := in.get.String("_jsonp"); set && rep.status != http.StatusBadRequest {
+	if name, _ := in.get.String("_jsonp"); name != "" && rep.status != http.StatusBadRequest {
 		contentType = "application/javascript; charset=UTF-8"
 		body = []byte("/**/" + name + "(" + string(body) + ")")
 	}
@@ -83,7 +83,7 @@ func (s *Site) rest(r *http.Request, in *input, route string) (*reply, *request)
 		return replyOf(nil, err), q
 	}
 	q.method = method
-	if name, set := in.get.Get("_jsonp"); set && !validCallback.MatchString(text(name)) {
+	if name, _ := in.get.String("_jsonp"); name != "" && !validCallback.MatchString(name) {
 		return replyOf(nil, fail(http.StatusBadRequest, "rest_callback_invalid", "Invalid JSONP callback function.")), q
 	}
 	q.form = in.form(method)
@@ -91,10 +91,8 @@ func (s *Site) rest(r *http.Request, in *input, route string) (*reply, *request)
 	if err == nil && s.opt.LoginOnly && q.user == nil {
 		err = fail(http.StatusUnauthorized, "rest_not_logged_in", "Only authenticated users can access the REST API.")
 	}
+	q.json, q.invalid = in.json()
 	var rep *reply
-	if err == nil {
-		q.json, err = in.json()
-	}
 	if err != nil {
 		rep = replyOf(nil, err)
 		maps.Copy(rep.header, q.reply)
