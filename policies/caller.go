@@ -118,7 +118,7 @@ func (s *Site) loginCookie(r *http.Request) (bool, error) {
 		if strings.HasPrefix(pair, s.Platform.LoginCookie) {
 			found = true
 		} else if foldsOnto(pair, s.Platform.LoginCookie) {
-			return false, ambiguous("a cookie that folds onto a login cookie")
+			return false, ambiguous("cookie_alias")
 		}
 	}
 	return found, nil

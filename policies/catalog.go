@@ -19,6 +19,7 @@ var Catalog = []Entry{
 	{"order_type", []string{"order_type"}, true, func() Policy { return new(OrderType) }},
 	{"checkout_total", []string{"checkout_total"}, true, func() Policy { return new(CheckoutTotal) }},
 	{"refund_totals", []string{"refund_totals"}, true, func() Policy { return new(RefundTotals) }},
+	{"abilities", []string{"abilities"}, false, func() Policy { return new(Abilities) }},
 	{"strip_query", []string{"strip_query"}, false, func() Policy { return new(StripQuery) }},
 	{"redact", []string{"redact"}, true, func() Policy { return new(Redact) }},
 	{"session_cookies", []string{"session_cookies"}, false, func() Policy { return new(SessionCookies) }},

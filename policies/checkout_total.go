@@ -90,7 +90,7 @@ func (p *CheckoutTotal) CheckBatch(ctx context.Context, r *Request) (Verdict, er
 	case stated == nil:
 		return Verdict{}, nil
 	case writing > 1:
-		return Verdict{}, ambiguous("a batch that changes the cart and states a total")
+		return Verdict{}, ambiguous("cart_batch")
 	}
 	return p.compare(ctx, r.Part(stated))
 }
@@ -124,7 +124,7 @@ func expectedTotal(c *call.Call) (total int64, states bool, err error) {
 }
 
 var errNotInteger error = &call.Refusal{
-	Status: http.StatusBadRequest, Code: string(CodeInvalidParam), Reason: "expected_total is not an integer",
+	Status: http.StatusBadRequest, Code: string(CodeInvalidParam), Reason: "expected_total",
 }
 
 // cart is what is needed of the checkout API's cart.
@@ -215,7 +215,7 @@ func addressChanges(c *call.Call, body []byte) ([]byte, error) {
 		}
 		fields, ok := v.(map[string]any)
 		if set && v != nil && !ok {
-			return nil, ambiguous("an address that is not an object")
+			return nil, ambiguous("address")
 		}
 		for field, value := range fields {
 			if fmt.Sprint(current[field]) != fmt.Sprint(value) {

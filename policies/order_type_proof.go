@@ -181,7 +181,7 @@ func (p *OrderType) checkTool(ctx context.Context, r *Request) (Verdict, error) 
 		return Verdict{}, err
 	}
 	if !set {
-		return Verdict{}, ambiguous("no single tool call")
+		return Verdict{}, ambiguous("tool_calls")
 	}
 	if method != "tools/call" {
 		return Verdict{}, nil

@@ -23,7 +23,7 @@ func plainID(v any) (uint64, error) {
 	}
 	id, err := strconv.ParseUint(text, 10, 64)
 	if err != nil || id > maxID || strconv.FormatUint(id, 10) != text {
-		return 0, ambiguous("an id that is not plain digits")
+		return 0, ambiguous("id")
 	}
 	return id, nil
 }

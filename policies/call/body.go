@@ -38,7 +38,7 @@ func (b *body) size() int64 {
 
 // Read serves the next handler, byte for byte what the client sent.
 func (b *body) Read(p []byte) (n int, err error) {
-	if b.offset < b.size() {
+	if b.offset >= 0 && b.offset < b.size() {
 		n, err = b.readAt(p, b.offset)
 		b.offset += int64(n)
 		return n, err

@@ -132,12 +132,15 @@ func (rd *Reader) dispatch(c *Call, r *http.Request, original *url.URL, where pl
 		if !ok {
 			return badRoute
 		}
-		base, refusal := rd.queryBase(r.URL, original)
-		if refusal != nil {
-			return refusal
-		}
 		if where.call && (where.foreign || lower(where.route) != lower(route)) {
 			return twoRoutes
+		}
+		base, refusal := where.base, (*Refusal)(nil)
+		if !where.call {
+			base, refusal = rd.queryBase(r.URL, original)
+		}
+		if refusal != nil {
+			return refusal
 		}
 		c.Route, c.Base, c.Form = route, base, Query
 	case where.call:
@@ -199,20 +202,29 @@ func (rd *Reader) queryBase(current, original *url.URL) (string, *Refusal) {
 	if strings.Contains(lower(decodeAll(path)), ".php/") {
 		return "", scriptPath
 	}
+	if dots(decodeAll(path)) {
+		return "", badPath
+	}
 	if base := rd.site.Base; base != "" {
-		if path != base && !strings.HasPrefix(path, base+"/") || dots(decodeAll(path)) {
+		if path != base && !strings.HasPrefix(path, base+"/") {
 			return "", outside
 		}
 		return base, nil
 	}
-	i := strings.LastIndexByte(path, '/')
-	if i <= 0 || !plainPath(path) {
-		return "", nil
+	return directory(path), nil
+}
+
+// directory returns the path itself or, for a file, what it is in, as far as it
+// is in plain characters.
+func directory(path string) string {
+	for strings.Contains(path, "//") {
+		path = strings.ReplaceAll(path, "//", "/")
 	}
-	if strings.IndexByte(path[i:], '.') >= 0 {
-		return path[:i], nil
+	file := strings.IndexFunc(path, func(c rune) bool { return c >= 0x80 || !alnum(byte(c)) && !strings.ContainsRune("-_~/", c) })
+	if file >= 0 {
+		path = path[:strings.LastIndexByte(path[:file], '/')+1]
 	}
-	return strings.TrimRight(path, "/"), nil
+	return strings.TrimRight(path, "/")
 }
 
 // unread tells whether a path is one of the two scripts whose forms are

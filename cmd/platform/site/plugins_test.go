@@ -82,6 +82,9 @@ func TestCookiePlugin(t *testing.T) {
 			return signed(mac(c.info.Keys.CookiePlugin, message), stamp(at))
 		}
 		c.rest("POST", route, body, sign(body, time.Now())).want(200)
+		now := stamp(time.Now())
+		c.rest("POST", route, body, signed(mac(c.info.Keys.CookiePlugin, now), now)).want(200)
+		c.rest("POST", route, body, signed(mac("x", now), now)).want(401, "rest_invalid_signature")
 		c.rest("POST", route, body).want(401, "rest_invalid_signature")
 		c.rest("POST", route, body, sign("{}", time.Now())).want(401, "rest_invalid_signature")
 		c.rest("POST", route, body, sign(body, time.Now().Add(-6*time.Minute))).want(401, "rest_invalid_signature")

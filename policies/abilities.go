@@ -1,0 +1,233 @@
+package policies
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"path"
+	"strings"
+
+	"github.com/restwarden/restwarden/policies/call"
+)
+
+// Abilities decides which named operations of the platform may be run over REST
+// (interface document E11; platform-facts I.9, III.11): by id, by the method
+// that the operation asks for, and by its own input schema.
+type Abilities struct {
+	Common
+	// Rules are the allow and deny lines, in order; the first that fits an
+	// ability decides. What no rule fits is denied where any rule allows, else
+	// allowed. A destructive ability needs a rule that names it without wildcard.
+	Rules []AbilityRule `json:"rules,omitempty"`
+
+	site      *Site
+	namespace string
+	schemas   *schemaCache
+}
+
+// AbilityRule is one pattern of a line `allow <pattern>...` or `deny <pattern>...`.
+type AbilityRule struct {
+	// Pattern is an ability's id, with * for any part of it: "shop/*".
+	Pattern string `json:"pattern"`
+	Deny    bool   `json:"deny,omitempty"`
+	// At is where the rule stands, "Caddyfile:12".
+	At string `json:"at,omitempty"`
+}
+
+// Configure takes abilities [{ allow|deny <pattern>... }].
+func (p *Abilities) Configure(o Option) error {
+	if len(o.Args) > 0 {
+		return o.Errorf("abilities takes a block, no arguments")
+	}
+	return o.Each(func(o Option) error {
+		if known, err := p.commonOption(o); known {
+			return err
+		}
+		if o.Name != "allow" && o.Name != "deny" {
+			return o.Unknown()
+		}
+		if len(o.Args) == 0 || len(o.Block) > 0 {
+			return o.Errorf("%s takes one pattern or several", o.Name)
+		}
+		for _, pattern := range o.Args {
+			r := AbilityRule{Pattern: pattern, Deny: o.Name == "deny", At: o.Pos}
+			if err := r.check(); err != nil {
+				return o.Errorf("%s: %w", o.Name, err)
+			}
+			p.Rules = append(p.Rules, r)
+		}
+		return nil
+	}, "allow", "deny")
+}
+
+func (r AbilityRule) check() error {
+	if r.Pattern == "" || strings.Trim(r.Pattern, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-/*") != "" {
+		return fmt.Errorf("%q cannot be the id of an ability, such as shop/orders-query", r.Pattern)
+	}
+	return nil
+}
+
+func (r AbilityRule) fits(id string) bool {
+	if r.Pattern == "*" {
+		return true
+	}
+	fits, _ := path.Match(r.Pattern, id) // Configure has seen that it is a pattern
+	return fits
+}
+
+func (r AbilityRule) String() string {
+	if r.Deny {
+		return "abilities deny " + r.Pattern
+	}
+	return "abilities allow " + r.Pattern
+}
+
+// Provision checks the rules.
+func (p *Abilities) Provision(site *Site) error {
+	p.site, p.namespace, p.schemas = site, "/"+site.Platform.Abilities+"/abilities", newSchemaCache()
+	for _, r := range p.Rules {
+		if err := r.check(); err != nil {
+			return Option{Pos: r.At}.Errorf("%w", err)
+		}
+	}
+	return nil
+}
+
+// decide returns the rule that fits id first, and whether it may be run as far
+// as the rules go.
+func (p *Abilities) decide(id string) (rule AbilityRule, allowed bool) {
+	open := true
+	for _, r := range p.Rules {
+		if r.fits(id) {
+			return r, !r.Deny
+		}
+		open = open && r.Deny
+	}
+	return AbilityRule{}, open
+}
+
+// runs returns the id of the ability that c runs. It is read from the route as
+// sent, since ids differ by case, and must stand nowhere else: the platform
+// would take it from there (platform-facts I.9).
+func (p *Abilities) runs(c *call.Call) (id string, runs bool, err error) {
+	if c.Kind != call.Single || c.Method == http.MethodOptions {
+		return "", false, nil
+	}
+	rest, ok := strings.CutPrefix(c.Key, p.namespace+"/")
+	if !ok || !strings.HasSuffix(rest, "/run") {
+		return "", false, nil
+	}
+	if _, set, err := c.Param("name"); err != nil || set {
+		if err == nil {
+			err = ambiguous("parameter_outside_path")
+		}
+		return "", true, err
+	}
+	return strings.TrimPrefix(c.Route[:len(c.Route)-len("/run")], c.Route[:len(p.namespace)+1]), true, nil
+}
+
+// Check judges a call that runs an ability. The rules are asked first; the
+// platform only about an ability that they allow.
+func (p *Abilities) Check(ctx context.Context, r *Request) (Verdict, error) {
+	id, runs, err := p.runs(r.Call)
+	if !runs || err != nil {
+		return Verdict{}, err
+	}
+	rule, allowed := p.decide(id)
+	if !allowed {
+		return p.forbid(rule), nil
+	}
+	about, answer, err := p.describe(ctx, r, id)
+	switch {
+	case err != nil:
+		return Verdict{}, err
+	case answer != nil && answer.Status == http.StatusNotFound:
+		return Verdict{}, nil // no such ability, or no abilities at all: the platform says so itself
+	case answer != nil:
+		return inPlatformWords(answer), nil
+	case about.destructive() && rule.Pattern != id:
+		return p.forbid(rule), nil
+	case !about.runsWith(r.Call.Method):
+		return invalid(fmt.Sprintf("This ability is run with %s.", about.method())), nil
+	}
+	reason, err := p.schemas.violation(about, r.Call)
+	if err != nil || reason == "" {
+		return Verdict{}, err
+	}
+	return invalid("Ability input is not valid: " + reason), nil
+}
+
+func (p *Abilities) forbid(rule AbilityRule) Verdict {
+	v := forbidden()
+	v.Rule = "abilities: not allowed by any rule"
+	if rule.Pattern != "" {
+		v.Rule, v.Pos = rule.String(), rule.At
+	}
+	return v
+}
+
+func invalid(message string) Verdict {
+	return Verdict{Status: http.StatusBadRequest, Code: CodeInvalidParam, Message: message}
+}
+
+// describe asks the platform, as the caller, what the ability is. The answer is
+// returned where the platform refuses to say.
+func (p *Abilities) describe(ctx context.Context, r *Request, id string) (*ability, *Answer, error) {
+	if !validAbility(id) {
+		return nil, nil, ambiguous("ability_id")
+	}
+	claim, err := r.Site.claimOf(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	whole := r.memo().of
+	a, err := r.Backend.Ask(ctx, Question{
+		Kind: LookupSchema, As: AsCaller, Route: p.namespace + "/" + id, Base: whole.Call.Base,
+		Form: whole.Call.Form != call.Pretty, Query: withVariables(whole.Call, "", r.Site.Platform.NonceParam),
+		Pretty: claim == claimsKey,
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("what is the ability %s: %w", id, err)
+	}
+	switch {
+	case a.Status == http.StatusOK:
+		about, err := parseAbility(a.Body, id)
+		return about, nil, err
+	case a.Status < 500 && errorCode(a) != "":
+		return nil, a, nil
+	}
+	return nil, nil, fmt.Errorf("what is the ability %s: %w", id, unexpected(a))
+}
+
+// validAbility accepts what the route's own pattern accepts.
+func validAbility(id string) bool {
+	return id != "" && strings.Trim(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-/") == ""
+}
+
+// Rewrites asks for the body of the list.
+func (p *Abilities) Rewrites(r *Request) Rewrite {
+	if r.Call.Kind == call.Single && r.Call.Key == p.namespace && r.Call.Method == http.MethodGet {
+		return RewriteBody
+	}
+	return RewriteNothing
+}
+
+// Rewrite leaves of the list what may be run.
+func (p *Abilities) Rewrite(_ *Request, a *Answer) error {
+	if a.Status != http.StatusOK || len(a.Body) == 0 {
+		return nil
+	}
+	body, err := filterAbilities(a.Body, func(about *ability) bool {
+		rule, allowed := p.decide(about.Name)
+		return allowed && (!about.destructive() || rule.Pattern == about.Name)
+	})
+	if err != nil {
+		return fmt.Errorf("abilities: %w", err)
+	}
+	a.Body = body
+	a.Header.Del("ETag")
+	return nil
+}
+
+var errNotAbility = errors.New("the answer is not the ability that was asked about")

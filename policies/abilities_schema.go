@@ -1,0 +1,251 @@
+package policies
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/jellydator/ttlcache/v3"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/phpvars"
+)
+
+// ability is what the platform says of one (interface document section 2).
+type ability struct {
+	Name        string          `json:"name"`
+	InputSchema json.RawMessage `json:"input_schema"`
+	Meta        struct {
+		Annotations struct {
+			Readonly    bool `json:"readonly"`
+			Destructive bool `json:"destructive"`
+			Idempotent  bool `json:"idempotent"`
+		} `json:"annotations"`
+	} `json:"meta"`
+}
+
+func parseAbility(body []byte, id string) (*ability, error) {
+	var about ability
+	if err := json.Unmarshal(body, &about); err != nil {
+		return nil, fmt.Errorf("%w: the ability does not parse: %w", ErrUndecided, err)
+	}
+	if about.Name != id {
+		return nil, fmt.Errorf("%w: %w", ErrUndecided, errNotAbility)
+	}
+	return &about, nil
+}
+
+func (a *ability) destructive() bool { return a.Meta.Annotations.Destructive }
+
+// method is the one that the platform runs the ability with.
+func (a *ability) method() string {
+	switch note := a.Meta.Annotations; {
+	case note.Readonly:
+		return http.MethodGet
+	case note.Destructive && note.Idempotent:
+		return http.MethodDelete
+	}
+	return http.MethodPost
+}
+
+func (a *ability) runsWith(method string) bool {
+	return method == a.method() || method == http.MethodHead && a.method() == http.MethodGet
+}
+
+// schemaCache keeps compiled schemas under their own text, so that a changed
+// schema is another entry.
+type schemaCache struct {
+	compiled *ttlcache.Cache[string, *jsonschema.Schema]
+}
+
+const schemaCapacity = 500
+
+func newSchemaCache() *schemaCache {
+	return &schemaCache{ttlcache.New(
+		ttlcache.WithCapacity[string, *jsonschema.Schema](schemaCapacity),
+		ttlcache.WithTTL[string, *jsonschema.Schema](time.Hour),
+	)}
+}
+
+// violation holds the input of c against the ability's own schema and says, for
+// the client, what is wrong; "" is nothing. Calls without input are left to the
+// platform, which knows defaults.
+func (s *schemaCache) violation(a *ability, c *call.Call) (string, error) {
+	input, set, err := abilityInput(c)
+	if !set || err != nil {
+		return "", err
+	}
+	raw := bytes.TrimSpace(a.InputSchema)
+	if len(raw) == 0 || string(raw) == "[]" || string(raw) == "{}" || string(raw) == "null" {
+		return "", nil
+	}
+	schema, err := s.compile(raw)
+	if err != nil {
+		return "", fmt.Errorf("%w: the input schema of %s: %w", ErrUndecided, a.Name, err)
+	}
+	var wrong *jsonschema.ValidationError
+	switch err := schema.Validate(input); {
+	case errors.As(err, &wrong):
+		return wrong.Error(), nil
+	case err != nil:
+		return "", fmt.Errorf("%w: the input of %s: %w", ErrUndecided, a.Name, err)
+	}
+	return "", nil
+}
+
+// abilityInput is the parameter input: from the query for GET and DELETE, else
+// as any other parameter. Values that came as text are read as what they spell,
+// since the platform coerces them.
+func abilityInput(c *call.Call) (input any, set bool, err error) {
+	v, set, err := c.Param("input")
+	if !set || err != nil || v == nil {
+		return nil, false, err
+	}
+	switch v := v.(type) {
+	case string:
+		return coerce(v), true, nil
+	case *phpvars.Array:
+		return coerce(v), true, nil
+	}
+	return v, true, nil
+}
+
+// coerce turns form values into what JSON would have said.
+func coerce(v any) any {
+	switch v := v.(type) {
+	case string:
+		switch v {
+		case "true":
+			return true
+		case "false":
+			return false
+		}
+		if n, err := strconv.ParseFloat(v, 64); err == nil && strconv.FormatFloat(n, 'f', -1, 64) == v {
+			return json.Number(v)
+		}
+		return v
+	case *phpvars.Array:
+		list := make([]any, 0, v.Len())
+		object := make(map[string]any, v.Len())
+		for i, key := range v.Keys() {
+			member, _ := v.Get(key)
+			object[key] = coerce(member)
+			if key == strconv.Itoa(i) {
+				list = append(list, object[key])
+			}
+		}
+		if len(list) == v.Len() && len(list) > 0 {
+			return list
+		}
+		return object
+	}
+	return v
+}
+
+func (s *schemaCache) compile(raw []byte) (*jsonschema.Schema, error) {
+	if item := s.compiled.Get(string(raw)); item != nil {
+		return item.Value(), nil
+	}
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil {
+		return nil, err
+	}
+	const address = "ability.json"
+	compiler := jsonschema.NewCompiler()
+	compiler.DefaultDraft(jsonschema.Draft4) // what the platform's own validator follows
+	compiler.UseLoader(noLoader{})
+	if err := compiler.AddResource(address, standardSchema(doc)); err != nil {
+		return nil, err
+	}
+	schema, err := compiler.Compile(address)
+	if err != nil {
+		return nil, err
+	}
+	s.compiled.Set(string(raw), schema, ttlcache.DefaultTTL)
+	return schema, nil
+}
+
+// noLoader keeps a schema from reading files or addresses.
+type noLoader struct{}
+
+func (noLoader) Load(url string) (any, error) {
+	return nil, fmt.Errorf("%s: schemas may not refer elsewhere", url)
+}
+
+// standardSchema rewrites the platform's own spellings: PHP's empty list for an
+// empty object, and `required: true` inside a property.
+func standardSchema(v any) any {
+	schema, ok := v.(map[string]any)
+	if !ok {
+		return v
+	}
+	out := make(map[string]any, len(schema))
+	for key, value := range schema {
+		out[key] = value
+	}
+	if _, own := out["required"].(bool); own {
+		delete(out, "required")
+	}
+	for _, key := range []string{"properties", "patternProperties"} {
+		members, ok := out[key].(map[string]any)
+		if !ok {
+			delete(out, key)
+			continue
+		}
+		out[key] = standardMembers(out, members)
+	}
+	for _, key := range []string{"items", "additionalProperties"} {
+		if _, ok := out[key]; ok {
+			out[key] = standardSchema(out[key])
+		}
+	}
+	for _, key := range []string{"anyOf", "oneOf", "allOf"} {
+		if list, ok := out[key].([]any); ok {
+			for i := range list {
+				list[i] = standardSchema(list[i])
+			}
+		}
+	}
+	return out
+}
+
+// standardMembers rewrites the properties of parent, which gets the names of
+// those that call themselves required.
+func standardMembers(parent, members map[string]any) map[string]any {
+	standard := make(map[string]any, len(members))
+	required, _ := parent["required"].([]any)
+	for name, member := range members {
+		if m, ok := member.(map[string]any); ok && m["required"] == true {
+			required = append(required, name)
+		}
+		standard[name] = standardSchema(member)
+	}
+	if len(required) > 0 {
+		parent["required"] = required
+	}
+	return standard
+}
+
+// filterAbilities leaves those abilities of a list that keep returns true for.
+func filterAbilities(body []byte, keep func(*ability) bool) ([]byte, error) {
+	var list []json.RawMessage
+	if err := json.Unmarshal(body, &list); err != nil {
+		return nil, fmt.Errorf("the list does not parse: %w", err)
+	}
+	kept := []json.RawMessage{}
+	for _, item := range list {
+		var about ability
+		if err := json.Unmarshal(item, &about); err != nil {
+			return nil, fmt.Errorf("the list does not parse: %w", err)
+		}
+		if keep(&about) {
+			kept = append(kept, item)
+		}
+	}
+	return json.Marshal(kept)
+}

@@ -1,0 +1,177 @@
+package call
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"testing/iotest"
+)
+
+// limited returns a Reader with small limits and its spool.
+func limited(t *testing.T, spooled int64) (*Reader, *Spool, string) {
+	t.Helper()
+	dir := t.TempDir()
+	spool := NewSpool(dir, spooled)
+	p, _ := PlatformByName("wordpress")
+	return NewReader(Site{Platform: p, Limits: Limits{Body: 1 << 20, Upload: 2 << 20, Spool: spool}}), spool, dir
+}
+
+// post builds a POST whose body has no known length, as a chunked one.
+func post(target, contentType string, body io.Reader) *http.Request {
+	r := request("POST", target, contentType, "x")
+	r.Body, r.ContentLength, r.TransferEncoding = io.NopCloser(body), -1, []string{"chunked"}
+	r.Trailer = http.Header{"X-Late": nil}
+	r.Header.Set("Trailer", "X-Late")
+	return r
+}
+
+func TestBodyIsPutBack(t *testing.T) {
+	rd, spool, dir := limited(t, 1<<30)
+	for _, size := range []int{1, 100, inMemory - 2, inMemory, inMemory + 1, 300_000} {
+		body := "a=" + strings.Repeat("x", size)
+		for name, r := range map[string]*http.Request{
+			"announced": request("POST", "/page", formType, body),
+			"chunked":   post("/page", formType, iotest.HalfReader(strings.NewReader(body))),
+		} {
+			c := rd.Read(r, nil)
+			if c.Kind != Page {
+				t.Fatal(describe(c))
+			}
+			if r.ContentLength != int64(len(body)) || r.TransferEncoding != nil || name == "chunked" && (r.Trailer != nil || r.Header.Get("Trailer") != "") {
+				t.Errorf("%s %d: length %d, %v, trailer %v", name, size, r.ContentLength, r.TransferEncoding, r.Trailer)
+			}
+			if spooled := len(body) > inMemory; spooled != (spool.Bytes() > 0) {
+				t.Errorf("%s %d: %d bytes spooled", name, size, spool.Bytes())
+			}
+			if got, err := io.ReadAll(r.Body); err != nil || string(got) != body {
+				t.Errorf("%s %d: %d bytes arrive, %v", name, size, len(got), err)
+			}
+			if raw, err := c.RawBody(); err != nil || string(raw) != body {
+				t.Errorf("%s %d: RawBody has %d bytes, %v", name, size, len(raw), err)
+			}
+			c.Close()
+			c.Close()
+			if spool.Bytes() != 0 {
+				t.Errorf("%d bytes spooled after Close", spool.Bytes())
+			}
+		}
+	}
+	if files, _ := os.ReadDir(dir); len(files) > 0 {
+		t.Errorf("%d files are left", len(files))
+	}
+}
+
+// A refused body goes on unchanged, too: observe mode forwards it.
+func TestRefusedBodyIsPutBack(t *testing.T) {
+	for want, rd := range map[string]*Reader{
+		"413 body_limit":  first(limited(t, 1<<30)),
+		"503 spool_limit": first(limited(t, 200_000)),
+	} {
+		body := "a=" + strings.Repeat("xyz", 400_000)
+		r := post("/page", formType, strings.NewReader(body))
+		c := rd.Read(r, nil)
+		if describe(c) != want {
+			t.Errorf("%s, want %s", describe(c), want)
+		}
+		if got, err := io.ReadAll(r.Body); err != nil || string(got) != body || r.ContentLength != -1 {
+			t.Errorf("%s: %d of %d bytes arrive, %v, length %d", want, len(got), len(body), err, r.ContentLength)
+		}
+		c.Close()
+	}
+}
+
+func first(rd *Reader, _ *Spool, _ string) *Reader { return rd }
+
+func TestBodyFailures(t *testing.T) {
+	rd, spool, _ := limited(t, 1<<30)
+	for want, r := range map[string]*http.Request{
+		"413 body_limit": request("POST", "/page", formType, strings.Repeat("x", 1<<20+1)),
+		"400 body_read":  post("/page", formType, io.MultiReader(strings.NewReader(strings.Repeat("a", inMemory+9)), iotest.ErrReader(errors.New("gone")))),
+	} {
+		c := rd.Read(r, nil)
+		if describe(c) != want {
+			t.Errorf("%s, want %s", describe(c), want)
+		}
+		c.Close()
+	}
+	noDir := NewReader(Site{Platform: rd.site.Platform, Limits: Limits{Spool: NewSpool("/does/not/exist", 1<<30)}})
+	r := post("/page", formType, strings.NewReader(strings.Repeat("a", 200_000)))
+	if c := noDir.Read(r, nil); describe(c) != "503 spool_limit" {
+		t.Error(describe(c))
+	}
+	if n, err := io.Copy(io.Discard, r.Body); n != 200_000 || err != nil {
+		t.Errorf("%d bytes arrive, %v", n, err)
+	}
+	if spool.Bytes() != 0 {
+		t.Error("spooled bytes leak")
+	}
+}
+
+// A body is read only for a question about it, and only once.
+func TestBodyIsReadLate(t *testing.T) {
+	rd, _, _ := limited(t, 1<<30)
+	content := strings.NewReader(`{"id":9}`)
+	r := request("PUT", "/wp-json/wc/v3/orders/7", jsonType, "x")
+	r.Body, r.ContentLength = io.NopCloser(content), 8
+	c := rd.Read(r, nil)
+	defer c.Close()
+	if content.Len() != 8 {
+		t.Error("read before it was asked for")
+	}
+	if id, err := c.ID("id", "7"); id != 9 || err != nil || content.Len() != 0 {
+		t.Error(id, err)
+	}
+	if got, _ := io.ReadAll(r.Body); !bytes.Equal(got, []byte(`{"id":9}`)) {
+		t.Errorf("%q arrives", got)
+	}
+
+	r = request("PUT", "/wp-json/wc/v3/orders/7", jsonType, `{"id":9}`)
+	c = rd.Read(r, nil)
+	io.Copy(io.Discard, r.Body)
+	if _, err := c.ID("id", "7"); err == nil {
+		t.Error("an id without the body that was forwarded already")
+	}
+}
+
+func TestEncodedBody(t *testing.T) {
+	rd := readerFor("root")
+	r := request("PUT", "/wp-json/wc/v3/orders/7", jsonType, "{}")
+	r.Header.Set("Content-Encoding", "gzip")
+	c := rd.Read(r, nil)
+	var refusal *Refusal
+	if _, err := c.ID("id", "7"); !errors.As(err, &refusal) || refusal.Status != 415 {
+		t.Error(err)
+	}
+	for body, want := range map[string]string{"a=b": "page", "rest_route=/a": "415 content_encoding"} {
+		r = request("POST", "/page", formType, body)
+		r.Header.Set("Content-Encoding", "gzip")
+		if c := rd.Read(r, nil); describe(c) != want {
+			t.Errorf("%s, want %s", describe(c), want)
+		}
+	}
+}
+
+func TestParam(t *testing.T) {
+	rd := readerFor("root")
+	c := rd.Read(request("POST", "/wp-json/a?q=1&l[]=2", jsonType, `{"s":"x","n":1.50,"b":true,"o":{"a":[1]},"z":null}`), nil)
+	for name, want := range map[string]string{"s": "string x", "n": "json.Number 1.50", "b": "bool true", "o": "map[string]interface {} map[a:[1]]", "q": "string 1"} {
+		v, set, err := c.Param(name)
+		if got := typed(v); got != want || !set || err != nil {
+			t.Errorf("%s: %s %v %v, want %s", name, got, set, err, want)
+		}
+	}
+	for _, name := range []string{"z", "nothing"} {
+		if v, set, err := c.Param(name); set || err != nil {
+			t.Errorf("%s: %v %v", name, v, err)
+		}
+	}
+	if _, set, err := page.Param("x"); set || err != nil {
+		t.Error("a page has parameters")
+	}
+	(*Call)(nil).Close()
+	page.Close()
+}

@@ -1,0 +1,199 @@
+package call
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// seeds returns what pick finds in the recordings, each once.
+func seeds(f *testing.F, pick func(r *http.Request, body []byte) string) []string {
+	f.Helper()
+	seen := map[string]bool{}
+	var all []string
+	for _, rec := range recordings(f) {
+		r, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(rec.Request)))
+		if err != nil || len(rec.Request) > 2000 {
+			continue
+		}
+		body, _ := io.ReadAll(r.Body)
+		if s := pick(r, body); s != "" && !seen[s] {
+			seen[s] = true
+			all = append(all, s)
+		}
+	}
+	if len(all) < 20 {
+		f.Fatalf("only %d seeds", len(all))
+	}
+	return all
+}
+
+// same fails unless two readings of one request agree.
+func same(t *testing.T, a, b *Call) {
+	t.Helper()
+	if x, y := describe(a), describe(b); x != y {
+		t.Fatalf("read as %s, then as %s", x, y)
+	}
+}
+
+// FuzzPath: reading is idempotent, keys are folded once and for all, and no
+// spelling that the platform folds together turns a call into a page.
+func FuzzPath(f *testing.F) {
+	for _, s := range seeds(f, func(r *http.Request, _ []byte) string { return r.URL.EscapedPath() }) {
+		f.Add(s)
+	}
+	root, sub := readerFor("root"), readerFor("subfolder")
+	f.Fuzz(func(t *testing.T, path string) {
+		u, err := url.ParseRequestURI(path)
+		if err != nil || !strings.HasPrefix(path, "/") {
+			return
+		}
+		for _, rd := range []*Reader{root, sub} {
+			p := rd.path(u)
+			if !p.sameAs(rd.path(u)) {
+				t.Fatal("two readings")
+			}
+			if key := keyOf(p.route); p.call && keyOf(key) != key && !strings.Contains(key, "%") {
+				t.Fatalf("key %q is folded again", key)
+			}
+			if p == (place{}) {
+				continue
+			}
+			for _, again := range []string{path + "/", "/" + path, strings.Replace(path, "-json", "%2Djson", 1), strings.Replace(path, "/wp-", "/%77p-", 1)} {
+				if v, err := url.ParseRequestURI(again); err == nil && rd.path(v) == (place{}) {
+					t.Fatalf("%q is a page, %q is not", again, path)
+				}
+			}
+		}
+	})
+}
+
+// FuzzQuery: the fast look at a query agrees with the whole reading, and a call
+// stays one in every spelling of the name.
+func FuzzQuery(f *testing.F) {
+	for _, s := range seeds(f, func(r *http.Request, _ []byte) string { return r.URL.RawQuery }) {
+		f.Add(s)
+	}
+	rd := readerFor("root")
+	f.Fuzz(func(t *testing.T, query string) {
+		read := func(q string) *Call {
+			return rd.Read(&http.Request{Method: "GET", URL: &url.URL{Path: "/", RawQuery: q}, Header: http.Header{}}, nil)
+		}
+		c := read(query)
+		same(t, c, read(query))
+		if c.Kind == Page {
+			return
+		}
+		for _, spelling := range []string{"rest.route", "rest+route", "+rest_route", "rest%5froute", "rest_route%00x"} {
+			if strings.HasSuffix(spelling, "%00x") && strings.ContainsAny(query, "[%") {
+				continue // a NUL hides brackets
+			}
+			if again := strings.ReplaceAll(query, "rest_route", spelling); read(again).Kind == Page {
+				t.Fatalf("%q is a page, %q is not", again, query)
+			}
+		}
+	})
+}
+
+// FuzzJSON: never panics, reads the same twice, and what it accepts is an id.
+func FuzzJSON(f *testing.F) {
+	for _, s := range seeds(f, func(r *http.Request, body []byte) string {
+		if strings.Contains(r.Header.Get("Content-Type"), "json") {
+			return string(body)
+		}
+		return ""
+	}) {
+		f.Add(s)
+	}
+	rd := readerFor("root")
+	f.Fuzz(func(t *testing.T, body string) {
+		if body == "" {
+			return
+		}
+		c := rd.Read(request("PUT", "/wp-json/wc/v3/orders/7", jsonType, body), nil)
+		id, err := c.ID("id", "7")
+		if again, err2 := c.ID("id", "7"); again != id || (err == nil) != (err2 == nil) || err == nil && id > maxID {
+			t.Fatal(id, again, err, err2)
+		}
+		if raw, err := c.RawBody(); err != nil || string(raw) != body {
+			t.Fatalf("%q arrives, %v", raw, err)
+		}
+	})
+}
+
+// FuzzBatch: a batch is refused or wholly flattened; no part is a batch, and
+// each has a method that writes.
+func FuzzBatch(f *testing.F) {
+	for _, s := range seeds(f, func(r *http.Request, body []byte) string {
+		if strings.Contains(r.URL.RequestURI(), "batch") {
+			return string(body)
+		}
+		return ""
+	}) {
+		f.Add(s, true)
+		f.Add(s, false)
+	}
+	rd := readerFor("root")
+	f.Fuzz(func(t *testing.T, body string, core bool) {
+		target, limit := "/wp-json/wc/v3/orders/batch", 100
+		if core {
+			target, limit = "/wp-json/batch/v1", 25
+		}
+		for _, contentType := range []string{jsonType, formType} {
+			c := rd.Read(request("POST", target, contentType, body), nil)
+			same(t, c, rd.Read(request("POST", target, contentType, body), nil))
+			if len(c.Parts) > limit || c.Kind == Refused && c.Parts != nil {
+				t.Fatal(describe(c))
+			}
+			for _, p := range c.Parts {
+				if _, kind := rd.batchRoute(p.Key); p.Kind != Single || kind != noBatch || !writes(p.Method) {
+					t.Fatal(describe(p))
+				}
+			}
+		}
+	})
+}
+
+// FuzzRequest: whole requests, through the HTTP server. The reading is
+// idempotent, the body goes on byte for byte, and a trailing slash or foreign
+// parameter changes nothing.
+func FuzzRequest(f *testing.F) {
+	for _, rec := range recordings(f) {
+		if len(rec.Request) < 2000 {
+			f.Add(rec.Request)
+		}
+	}
+	rd := readerFor("root")
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		c := rd.ReadRaw(raw)
+		same(t, c, rd.ReadRaw(raw))
+		r, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(raw)))
+		if err != nil {
+			return
+		}
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return
+		}
+		dropAliases(r.Header)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		d := rd.Read(r, nil)
+		defer d.Close()
+		before := describe(d)
+		d.Param("id")
+		if got, err := io.ReadAll(r.Body); err != nil || !bytes.Equal(got, body) {
+			t.Fatalf("%q arrives, %q was sent, %v", got, body, err)
+		}
+		if d.Kind == Page {
+			return
+		}
+		r.Body, r.URL.RawQuery = io.NopCloser(bytes.NewReader(body)), "lang=de&"+r.URL.RawQuery
+		if again := rd.Read(r, nil); again.Kind == Page {
+			t.Fatalf("%s, with lang a page", before)
+		}
+	})
+}

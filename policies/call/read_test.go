@@ -1,0 +1,318 @@
+package call
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+	"testing"
+)
+
+// describe writes a call in one line.
+func describe(c *Call) string {
+	switch c.Kind {
+	case Page:
+		return "page"
+	case Refused:
+		return fmt.Sprintf("%d %s", c.Refusal.Status, c.Refusal.Reason)
+	case Batch:
+		s := "batch " + c.Method + " " + c.Route
+		for _, p := range c.Parts {
+			s += " | " + describe(p)
+		}
+		return s
+	}
+	s := c.Method + " " + c.Route
+	if c.Base != "" {
+		s += " at " + c.Base
+	}
+	if c.Foreign {
+		s += " foreign"
+	}
+	if id, ok, err := c.ObjectID(); err != nil {
+		s += " id?"
+	} else if ok {
+		s += " id " + id
+	}
+	return s
+}
+
+const (
+	formType = "application/x-www-form-urlencoded"
+	jsonType = "application/json"
+	partType = "multipart/form-data; boundary=B"
+)
+
+type readTest struct{ method, target, contentType, body, want string }
+
+func runReads(t *testing.T, rd *Reader, tests []readTest) {
+	t.Helper()
+	for _, tt := range tests {
+		c := rd.Read(request(tt.method, tt.target, tt.contentType, tt.body), nil)
+		if got := describe(c); got != tt.want {
+			t.Errorf("%s %.100s %.100s: %s, want %s", tt.method, tt.target, tt.body, got, tt.want)
+		}
+		c.Close()
+	}
+}
+
+func TestPaths(t *testing.T) {
+	runReads(t, readerFor("root"), []readTest{
+		{"GET", "/", "", "", "page"},
+		{"GET", "/wp-json", "", "", "GET /"},
+		{"GET", "/wp-json/", "", "", "GET /"},
+		{"GET", "//wp-json/wp/v2/users", "", "", "GET /wp/v2/users"},
+		{"GET", "/wp-json/WP/v2/Users/", "", "", "GET /WP/v2/Users"},
+		{"GET", "/en/wp-json/wp/v2/users", "", "", "GET /wp/v2/users at /en"},
+		{"GET", "/cms-json/cms/v2/users", "", "", "GET /cms/v2/users foreign"},
+		{"GET", "/WP-JSON/wp/v2/users", "", "", "page"},
+		{"GET", "/about-wp-json/", "", "", "page"},
+		{"GET", "/wp-json-explained/wp/v2/users", "", "", "page"},
+		{"GET", "/blogwp-json/wp/v2/users", "", "", "400 path"},
+		{"GET", "/%77p-json/wp/v2/users", "", "", "400 path"},
+		{"GET", "/%2577p-json/wp/v2/users", "", "", "400 path"},
+		{"GET", "/wp-json%2Fwp/v2/users", "", "", "400 path"},
+		{"GET", "/wp-json/wp%2Fv2/users", "", "", "400 path"},
+		{"GET", "/wp-json/wp/v2/users%0A", "", "", "400 path"},
+		{"GET", "/wp-json%0A/x", "", "", "400 path"},
+		{"GET", "/wp-json/x/../wp/v2/users", "", "", "400 path"},
+		{"GET", "/wp-json/%2e%2e/wp/v2/users", "", "", "400 path"},
+		{"GET", "/wp-json/x/wp-json/wp/v2/users", "", "", "400 path"},
+		{"GET", "/wp-json/wp/v2/tags/%C3%BC", "", "", "GET /wp/v2/tags/%C3%BC"},
+		{"GET", "/wp-json/wp/v2/templates/theme//home", "", "", "GET /wp/v2/templates/theme//home"},
+		{"GET", `/wp-json/wp/v2/users\`, "", "", "400 target"},
+		{"GET", "/index.php/wp-json/wp/v2/users", "", "", "400 script_path"},
+		{"GET", "/index.php%2Fwp-json/wp/v2/users", "", "", "400 script_path"},
+		{"GET", "/index.php/2026/hello", "", "", "page"},
+		{"GET", "/wp-json/wc/v3/orders/7", "", "", "GET /wc/v3/orders/7 id 7"},
+		{"GET", "/wp-json/wp/v2/users?x=wp-json/wc/", "", "", "400 key_marker"},
+		{"GET", "/x/wp-json/wc/v3/orders?x=wp-json%2Fwc/", "", "", "GET /wc/v3/orders at /x"},
+		{"GET", "http://example.com/wp-json/wp/v2/users", "", "", "400 target"},
+		{"PROPFIND", "/wp-json/wp/v2/users", "", "", "400 method"},
+		{"PROPFIND", "/files/", "", "", "page"},
+	})
+}
+
+func TestBase(t *testing.T) {
+	runReads(t, readerFor("subfolder"), []readTest{
+		{"GET", "/blog/wp-json/wp/v2/users", "", "", "GET /wp/v2/users at /blog"},
+		{"GET", "/wp-json/wp/v2/users", "", "", "404 outside_base"},
+		{"GET", "/blog/en/wp-json/wp/v2/users", "", "", "404 outside_base"},
+		{"GET", "/BLOG/wp-json/wp/v2/users", "", "", "404 outside_base"},
+		{"GET", "/blogwp-json/wp/v2/users", "", "", "400 path"},
+		{"GET", "/BLOGwp-json/wp/v2/users", "", "", "400 path"},
+		{"GET", "/blog/mywp-json/", "", "", "page"},
+		{"GET", "/blog/?rest_route=/wp/v2/users", "", "", "GET /wp/v2/users at /blog"},
+		{"GET", "/?rest_route=/wp/v2/users", "", "", "404 outside_base"},
+		{"GET", "/blog/../?rest_route=/wp/v2/users", "", "", "400 path"},
+		{"POST", "/blog/wp-admin/admin-ajax.php", formType, "rest_route=/wp/v2/users", "page"},
+		{"POST", "/wp-admin/admin-ajax.php", formType, "rest_route=/wp/v2/users", "404 outside_base"},
+	})
+}
+
+func TestPrefix(t *testing.T) {
+	p, _ := PlatformByName("wordpress")
+	runReads(t, NewReader(Site{Platform: p, Prefix: "api"}), []readTest{
+		{"GET", "/api/wp/v2/users", "", "", "GET /wp/v2/users"},
+		{"GET", "/api/wc/v3/orders?x=api/wc", "", "", "400 key_marker"},
+		{"GET", "/wp-json/wp/v2/users", "", "", "page"},
+	})
+}
+
+func TestQueries(t *testing.T) {
+	many := strings.Repeat("a=&", 1001)
+	runReads(t, readerFor("root"), []readTest{
+		{"GET", "/?rest_route=/wp/v2/users", "", "", "GET /wp/v2/users"},
+		{"GET", "/any/page?rest.route=/wp/v2/users/", "", "", "GET /wp/v2/users at /any/page"},
+		{"GET", "/index.php?rest%5Broute=/wp/v2/users", "", "", "GET /wp/v2/users"},
+		{"GET", "/?rest_route=/a&rest+route=/b", "", "", "GET /b"},
+		{"GET", "/?rest_route=", "", "", "page"},
+		{"GET", "/?rest_route=0", "", "", "page"},
+		{"GET", "/?rest_route=/", "", "", "GET /"},
+		{"GET", "/?rest[route]=/wp/v2/users", "", "", "page"},
+		{"GET", "/?rest_route[]=/wp/v2/users", "", "", "400 variables"},
+		{"GET", "/?rest_route=/wp/v2/users%0A", "", "", "400 route"},
+		{"GET", "/?rest_route=/wp/v2/users%5C", "", "", "400 route"},
+		{"GET", "/?" + many + "x=1", "", "", "page"},
+		{"GET", "/?" + many + "rest_route=/a", "", "", "400 variables"},
+		{"GET", "/wp-json/a?" + many, "", "", "400 variables"},
+		{"GET", "/wp-json/a?rest_route=/b", "", "", "400 two_routes"},
+		{"GET", "/wp-json/a?rest_route=/A/", "", "", "GET /A"},
+		{"GET", "/wp-json/a?rest_route=", "", "", "400 two_routes"},
+		{"GET", "/cms-json/a?rest_route=/a", "", "", "400 two_routes"},
+		{"GET", "/wp-login.php/?rest_route=/a", "", "", "400 script_path"},
+		{"GET", "/?_method=delete&rest_route=/a", "", "", "DELETE /a"},
+		{"GET", "/wp-json/a?.method=PUT", "", "", "PUT /a"},
+		{"GET", "/wp-json/a?_method=", "", "", "400 method"},
+		{"GET", "/wp-json/a?_method[]=x", "", "", "400 variables"},
+		{"GET", "/wp-json/a?_method=d%C4%B1", "", "", "400 method"},
+		{"GET", "/wp-json/wc/v3/orders/7?+id=9", "", "", "GET /wc/v3/orders/7 id 9"},
+		{"GET", "/wp-json/wc/v3/orders/7/refunds/1?order.id=9&id=5", "", "", "GET /wc/v3/orders/7/refunds/1 id 9"},
+		{"GET", "/wp-json/wc/v3/orders/7?id[]=9", "", "", "GET /wc/v3/orders/7 id?"},
+		{"GET", "/wp-json/wc/v3/orders/7?id=0x9", "", "", "GET /wc/v3/orders/7 id?"},
+	})
+}
+
+func TestForms(t *testing.T) {
+	part := "--B\r\nContent-Disposition: form-data; name='rest.route'\r\n\r\n/b\r\n--B--\r\n"
+	runReads(t, readerFor("root"), []readTest{
+		{"POST", "/contact/", formType, "name=x", "page"},
+		{"POST", "/contact/", formType, "rest.route=/b", "POST /b at /contact"},
+		{"POST", "/contact/", formType, "rest_route=", "page"},
+		{"POST", "/contact/", partType, part, "POST /b at /contact"},
+		{"POST", "/contact/", "multipart/form-data", part, "400 body"},
+		{"POST", "/contact/", "multipart/form-data", "odd", "page"},
+		{"POST", "/contact/", "", "rest_route=/b", "400 body_type"},
+		{"POST", "/contact/", "", "name=x", "page"},
+		{"POST", "/contact/", "text/plain", "rest_route=/b", "page"},
+		{"POST", "/wp-json/a", formType, "rest_route=/b", "400 two_routes"},
+		{"POST", "/?rest_route=/a", formType, "rest_route=/b", "400 two_routes"},
+		{"POST", "/?rest_route=/b", formType, "rest_route=%2Fb", "POST /b"},
+		{"POST", "/wp-admin/admin-ajax.php", formType, "rest_route=/b", "page"},
+		{"POST", "/wp-admin/admin-ajax.php/", formType, "rest_route=/b", "400 script_path"},
+		{"POST", "/x/wp-admin/admin-ajax.php", formType, "rest_route=/b", "POST /b at /x/wp-admin"},
+		{"PUT", "/contact/", formType, "rest_route=/b", "page"},
+		{"GET", "/contact/", formType, "rest_route=/b", "page"},
+		{"GET", "/wp-json/a", formType, "x=1", "400 body_without_method"},
+		{"POST", "/wp-json/wc/v3/orders/7", formType, "id=9", "POST /wc/v3/orders/7 id 9"},
+		{"POST", "/wp-json/wc/v3/orders/7", "", "id=9", "POST /wc/v3/orders/7 id?"},
+		{"PUT", "/wp-json/wc/v3/orders/7", "", "id=9", "PUT /wc/v3/orders/7 id 9"},
+		{"PUT", "/wp-json/wc/v3/orders/7?id=8", formType, "x=9", "PUT /wc/v3/orders/7 id 8"},
+		{"PUT", "/wp-json/wc/v3/orders/7", partType, "--B\r\nContent-Disposition: form-data; name=id\r\n\r\n9\r\n--B--", "PUT /wc/v3/orders/7 id 7"},
+		{"POST", "/wp-json/wc/v3/orders/7?_method=GET", formType, "id=9", "GET /wc/v3/orders/7 id 7"},
+	})
+}
+
+func TestJSON(t *testing.T) {
+	read := func(body, want string) readTest {
+		return readTest{"PUT", "/wp-json/wc/v3/orders/7?id=8", jsonType, body, "PUT /wc/v3/orders/7 " + want}
+	}
+	runReads(t, readerFor("root"), []readTest{
+		read(`{"id":9}`, "id 9"), read(`{"id":"9"}`, "id 9"), read(`{"\u0069d":9.0}`, "id 9"), read(`{"id":9e0}`, "id 9"),
+		read(`{"id":null}`, "id 8"), read(`{}`, "id 8"), read(`[9]`, "id 8"), read(`9`, "id 8"), read(`{"x":{"id":9}}`, "id 8"),
+		read(`{"id":9.5}`, "id?"), read(`{"id":-9}`, "id?"), read(`{"id":[9]}`, "id?"), read(`{"id":true}`, "id?"), read(`{"id":" 9"}`, "id?"),
+		read(`{"id":9007199254740993}`, "id?"), read(`{"id":1E400}`, "id?"), read(`{"id":9,"id":9}`, "id?"), read(`{"x":{"a":1,"a":2}}`, "id?"),
+		read(`{"id":9,}`, "id?"), read("\xef\xbb\xbf{}", "id?"), read(`{"x":"\ud800"}`, "id?"), read("{\"x\":\"\xff\"}", "id?"), read(`{} x`, "id?"),
+		read(strings.Repeat(`{"a":`, 65)+"1"+strings.Repeat("}", 65), "id?"),
+		{"PUT", "/wp-json/wc/v3/orders/7", "text/plain,application/json", `{"id":9}`, "PUT /wc/v3/orders/7 id 9"},
+		{"PUT", "/wp-json/wc/v3/orders/7", "text/json", `{"id":9}`, "PUT /wc/v3/orders/7 id 7"},
+	})
+}
+
+func TestBatches(t *testing.T) {
+	core := func(body, want string) readTest { return readTest{"POST", "/wp-json/batch/v1", jsonType, body, want} }
+	one := func(path string) string { return fmt.Sprintf(`{"requests":[{"path":%q}]}`, path) }
+	runReads(t, readerFor("root"), []readTest{
+		core(`{"requests":[{"path":"/wp/v2/posts/7?id=9","method":"PUT","body":{"a":1}},{"path":"/a"}]}`, "batch POST /batch/v1 | PUT /wp/v2/posts/7 | POST /a"),
+		core(`{"requests":[{"path":"/wc/v3/orders/7?id=8","body":{"id":9}}]}`, "batch POST /batch/v1 | POST /wc/v3/orders/7 id 9"),
+		core(`{"requests":[]}`, "batch POST /batch/v1"), core(`{}`, "batch POST /batch/v1"),
+		core(one("//evil/a"), "400 batch"), core(one("///"), "400 batch"), core(one("http://x/a"), "400 batch"), core(one("a"), "400 batch"),
+		core(one("/a#b"), "400 batch"), core(one("/a:80"), "400 batch"), core(one("/a\n"), "400 batch"), core(`{"requests":[{"path":"/a?b\u0001"}]}`, "400 batch"),
+		core(one("/batch/v1"), "400 nested_batch"), core(one("/Batch/v1/"), "400 nested_batch"), core(one("/wc/v3/orders/batch"), "400 nested_batch"),
+		core(`{"requests":[{"path":"/a","method":"GET"}]}`, "400 batch"), core(`{"requests":{"a":{"path":"/a"}}}`, "400 batch"),
+		core(`{"requests":[`+strings.Repeat(`{"path":"/a"},`, 25)+`{"path":"/a"}]}`, "413 batch_limit"),
+		{"POST", "/wp-json/batch/v1", formType, "requests[0][path]=/a&requests[1][path]=/b&requests[1][method]=PUT", "batch POST /batch/v1 | POST /a | PUT /b"},
+		{"POST", "/wp-json/batch/v1", formType, "requests[x][path]=/a", "400 batch"},
+		{"GET", "/wp-json/batch/v1?_method=POST&requests[0][path]=/a", "", "", "batch POST /batch/v1 | POST /a"},
+		{"GET", "/wp-json/batch/v1", "", "", "GET /batch/v1"},
+		{"OPTIONS", "/wp-json/wc/v3/orders/batch", "", "", "OPTIONS /wc/v3/orders/batch"},
+		{"POST", "/wp-json/wc/store/batch", jsonType, one("/wc/store/cart"), "batch POST /wc/store/batch | POST /wc/store/cart"},
+		{"POST", "/wp-json/wc/v3/orders/batch", jsonType, `{"create":[{"id":1}],"update":[{"id":"07"}],"delete":[8]}`,
+			"batch POST /wc/v3/orders/batch | POST /wc/v3/orders | PUT /wc/v3/orders/7 id 7 | DELETE /wc/v3/orders/8 id 8"},
+		{"PUT", "/wp-json/wc/v2/orders/batch?update[0][id]=5", formType, "delete[]=6", "batch PUT /wc/v2/orders/batch | PUT /wc/v2/orders/5 id 5 | DELETE /wc/v2/orders/6 id 6"},
+		{"POST", "/wp-json/wc-analytics/settings/general/batch", jsonType, `{"update":[{"id":"woocommerce_currency"}]}`,
+			"batch POST /wc-analytics/settings/general/batch | PUT /wc-analytics/settings/general/woocommerce_currency"},
+		{"POST", "/wp-json/wc/v3/orders/batch", jsonType, `{"update":[{"id":"13abc"}]}`, "400 batch"},
+		{"POST", "/wp-json/wc/v3/orders/batch?id=9", jsonType, `{"update":[{"status":"x"}]}`, "400 batch"},
+		{"POST", "/wp-json/wc/v3/orders/batch", jsonType, `{"delete":[[13]]}`, "400 batch"},
+		{"POST", "/wp-json/wc/v3/orders/batch", jsonType, `{"delete":[` + strings.Repeat("1,", 100) + `1]}`, "413 batch_limit"},
+	})
+}
+
+func TestHeaders(t *testing.T) {
+	rd := readerFor("root")
+	for headers, want := range map[string]string{
+		"":                               "POST /a",
+		"X-HTTP-Method-Override: delete": "DELETE /a",
+		"X-HTTP-Method-Override: ":       "400 method",
+		"X-HTTP-Method-Override: GET\nX-HTTP-Method-Override: GET": "400 repeated_header",
+		"Content-Type: a/b\nContent-Type: a/b":                     "400 repeated_header",
+		"X-Wp-Nonce: a\nX-Wp-Nonce: a":                             "400 repeated_header",
+		"Connection: keep-alive, close":                            "POST /a",
+		"Connection: close, Authorization":                         "400 connection_header",
+		"Connection: Upgrade\nUpgrade: websocket":                  "400 upgrade",
+		"X_Http_Method_Override: GET":                              "400 header_alias",
+		"X.Signature: x":                                           "400 header_alias",
+		"X_Wp_Nonce: x":                                            "400 header_alias",
+		"X_Other: x":                                               "POST /a",
+		"X_Other: x\nX-Other: y":                                   "400 header_alias",
+	} {
+		r := request("POST", "/wp-json/a", "", "")
+		for line := range strings.SplitSeq(headers, "\n") {
+			if name, value, ok := strings.Cut(line, ": "); ok {
+				r.Header[canonical(name)] = append(r.Header[canonical(name)], value)
+			}
+		}
+		if got := describe(rd.Read(r, nil)); got != want {
+			t.Errorf("%q: %s, want %s", headers, got, want)
+		}
+		r.URL, _ = url.Parse("/page")
+		if c := rd.Read(r, nil); c.Kind != Page {
+			t.Errorf("%q: page read as %s", headers, describe(c))
+		}
+	}
+}
+
+// canonical spells an ordinary header name as a server does.
+func canonical(name string) string {
+	if strings.EqualFold(name, overrideHeader) {
+		return overrideHeader
+	}
+	return name
+}
+
+func TestRewrites(t *testing.T) {
+	root, sub := readerFor("root"), readerFor("subfolder")
+	for _, tt := range []struct {
+		rd                      *Reader
+		original, current, want string
+	}{
+		{root, "/wp-json/wp/v2/users", "/index.php", "GET /wp/v2/users"},
+		{root, "/hello", "/index.php?x=1", "page"},
+		{root, "/wp-json/wp/v2/users", "/wp-json/wp/v2/users", "GET /wp/v2/users"},
+		{root, "/api/wp-json/wp/v2/users", "/wp-json/wp/v2/users", "GET /wp/v2/users"},
+		{root, "/wp-json/wp/v2/users", "/hello", "400 rewritten_path"},
+		{root, "/hello", "/wp-json/wp/v2/users", "400 rewritten_path"},
+		{root, "/wp-json/a", "/wp-json/b", "400 rewritten_path"},
+		{root, "/hello", "/goodbye", "page"},
+		{root, "/hello?rest_route=/a", "/hello", "page"},
+		{root, "/hello", "/hello?rest_route=/a", "GET /a at /hello"},
+		{root, "/wp-json/a?x=wp-json/wc", "/wp-json/a", "400 key_marker"},
+		{root, "/blog/wp-json/a", "/blog/index.php", "GET /a at /blog"},
+		{root, "/wp-json/a", "/blog/index.php", "400 rewritten_path"},
+		{sub, "/blog/wp-json/a", "/blog/index.php", "GET /a at /blog"},
+		{sub, "/blog/wp-json/a", "/index.php", "400 rewritten_path"},
+		{sub, "/blog/x", "/blog/index.php?rest_route=/a", "GET /a at /blog"},
+	} {
+		r := request("GET", tt.current, "", "")
+		original, err := url.ParseRequestURI(tt.original)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := describe(tt.rd.Read(r, original)); got != tt.want {
+			t.Errorf("%s -> %s: %s, want %s", tt.original, tt.current, got, tt.want)
+		}
+	}
+}
+
+func TestKeys(t *testing.T) {
+	for route, want := range map[string]string{
+		"/wp/v2/users": "/wp/v2/users", "/WP/v2": "/wp/v2", "wp/v2": "/wp/v2", "//wp//v2": "/wp/v2",
+		"/%75sers": "/users", "/%55sers": "/users", "/%C3%BC": "/%c3%bc", "/a%": "/a%", "/%2f": "/%2f", "/%2e%2E%20": "/..%20",
+	} {
+		if got := keyOf(route); got != want {
+			t.Errorf("keyOf(%q) = %q, want %q", route, got, want)
+		}
+	}
+}
+
+func typed(v any) string { return fmt.Sprintf("%T %v", v, v) }
