@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jellydator/ttlcache/v3"
@@ -125,7 +126,7 @@ func coerce(v any) any {
 		case "false":
 			return false
 		}
-		if n, err := strconv.ParseFloat(v, 64); err == nil && strconv.FormatFloat(n, 'f', -1, 64) == v {
+		if v != "" && strings.Contains("-0123456789", v[:1]) && json.Valid([]byte(v)) {
 			return json.Number(v)
 		}
 		return v

@@ -16,18 +16,20 @@ func wireMethod(method string) bool {
 	switch method {
 	case http.MethodGet, http.MethodPost, http.MethodHead:
 		return true
-	case "", http.MethodConnect:
+	case "":
 		return false
 	}
 	return method == strings.ToUpper(method)
 }
 
 // effective returns the method that the platform dispatches: _method in the
-// query, then the override header, then the wire (platform-facts I.2).
+// query, then the override header, then the wire (platform-facts I.2). An
+// override must be a method that the platform knows; of a wire method it does
+// not know, all front-ends make the same call that finds no handler.
 func effective(wire, query string, header http.Header) (string, *Refusal) {
-	method := wire
+	method, overridden := wire, false
 	if override := header[overrideHeader]; len(override) > 0 {
-		method = override[0] // a second one is refused with the other headers
+		method, overridden = override[0], true // a second one is refused with the other headers
 	}
 	value, set, plain := phpvars.Last(query, "_method")
 	if !plain {
@@ -39,9 +41,9 @@ func effective(wire, query string, header http.Header) (string, *Refusal) {
 		value, set = s, isSet
 	}
 	if set {
-		method = value
+		method, overridden = value, true
 	}
-	if method = upper(method); !known(method) {
+	if method = upper(method); overridden && !known(method) || method == http.MethodConnect {
 		return "", badMethod
 	}
 	return method, nil

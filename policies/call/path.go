@@ -138,23 +138,30 @@ func prettyRoute(route string) bool {
 // slashes single, one at the head.
 func keyOf(route string) string {
 	key := lower(route)
-	for i := strings.IndexByte(key, '%'); i >= 0 && i+2 < len(key); {
-		if c := phpvars.Decode(key[i : i+3]); len(c) == 1 && (alnum(c[0]) || strings.Contains("-._~", c)) {
-			key = key[:i] + lower(c) + key[i+3:]
+	if strings.HasPrefix(key, "/") && strings.IndexByte(key, '%') < 0 && !strings.Contains(key, "//") {
+		return key
+	}
+	b := make([]byte, 0, len(key)+1)
+	for _, c := range []byte("/" + key) {
+		b = unescapePlain(b)
+		if c != '/' || len(b) == 0 || b[len(b)-1] != '/' {
+			b = append(b, c)
 		}
-		next := strings.IndexByte(key[i+1:], '%')
-		if next < 0 {
-			break
-		}
-		i += 1 + next
 	}
-	if !strings.HasPrefix(key, "/") {
-		key = "/" + key
+	return string(unescapePlain(b))
+}
+
+// unescapePlain decodes an escape at the end of b where it means a plain
+// character.
+func unescapePlain(b []byte) []byte {
+	n := len(b)
+	if n < 3 || b[n-3] != '%' {
+		return b
 	}
-	for strings.Contains(key, "//") {
-		key = strings.ReplaceAll(key, "//", "/")
+	if c := phpvars.Decode(string(b[n-3:])); len(c) == 1 && (alnum(c[0]) || strings.Contains("-._~", c)) {
+		return append(b[:n-3], lower(c)...)
 	}
-	return key
+	return b
 }
 
 // dots tells whether a path has a "." or ".." segment.
@@ -195,7 +202,8 @@ func (rd *Reader) homeEnds(s string) bool {
 	if rd.site.Base == "" {
 		return alnum(s[len(s)-1])
 	}
-	return strings.HasSuffix(lower(s), lower(rd.site.Base))
+	base := rd.site.Base
+	return len(s) >= len(base) && lower(s[len(s)-len(base):]) == lower(base)
 }
 
 // decodeAll decodes until nothing is left to decode: some servers do it once,

@@ -87,7 +87,11 @@ func TestPaths(t *testing.T) {
 		{"GET", "/wp-json/wp/v2/users?x=wp-json/wc/", "", "", "400 key_marker"},
 		{"GET", "/x/wp-json/wc/v3/orders?x=wp-json%2Fwc/", "", "", "GET /wc/v3/orders at /x"},
 		{"GET", "http://example.com/wp-json/wp/v2/users", "", "", "400 target"},
-		{"PROPFIND", "/wp-json/wp/v2/users", "", "", "400 method"},
+		{"PROPFIND", "/wp-json/wp/v2/users", "", "", "PROPFIND /wp/v2/users"},
+		{"PropFind", "/wp-json/wp/v2/users", "", "", "400 method"},
+		{"get", "/", "", "", "400 method"},
+		{"CONNECT", "/wp-json/wp/v2/users", "", "", "400 method"},
+		{"CONNECT", "/socket", "", "", "page"},
 		{"PROPFIND", "/files/", "", "", "page"},
 	})
 }
@@ -143,6 +147,7 @@ func TestQueries(t *testing.T) {
 		{"GET", "/?_method=delete&rest_route=/a", "", "", "DELETE /a"},
 		{"GET", "/wp-json/a?.method=PUT", "", "", "PUT /a"},
 		{"GET", "/wp-json/a?_method=", "", "", "400 method"},
+		{"GET", "/wp-json/a?_method=FOO", "", "", "400 method"},
 		{"GET", "/wp-json/a?_method[]=x", "", "", "400 variables"},
 		{"GET", "/wp-json/a?_method=d%C4%B1", "", "", "400 method"},
 		{"GET", "/wp-json/wc/v3/orders/7?+id=9", "", "", "GET /wc/v3/orders/7 id 9"},
@@ -307,7 +312,7 @@ func TestRewrites(t *testing.T) {
 func TestKeys(t *testing.T) {
 	for route, want := range map[string]string{
 		"/wp/v2/users": "/wp/v2/users", "/WP/v2": "/wp/v2", "wp/v2": "/wp/v2", "//wp//v2": "/wp/v2",
-		"/%75sers": "/users", "/%55sers": "/users", "/%C3%BC": "/%c3%bc", "/a%": "/a%", "/%2f": "/%2f", "/%2e%2E%20": "/..%20",
+		"/%75sers": "/users", "/%55sers": "/users", "/%C3%BC": "/%c3%bc", "/a%": "/a%", "/%2f": "/%2f", "/%2e%2E%20": "/..%20", "/%%361": "/a", "%61//": "/a/",
 	} {
 		if got := keyOf(route); got != want {
 			t.Errorf("keyOf(%q) = %q, want %q", route, got, want)
@@ -316,3 +321,26 @@ func TestKeys(t *testing.T) {
 }
 
 func typed(v any) string { return fmt.Sprintf("%T %v", v, v) }
+
+// Nothing is quadratic: input as long as a server accepts is read at once.
+func TestLongInputs(t *testing.T) {
+	const n = 300_000
+	root, sub := readerFor("root"), readerFor("subfolder")
+	for _, target := range []string{
+		"/wp-json/" + strings.Repeat("%61", n), "/wp-json/" + strings.Repeat("//", n), "/" + strings.Repeat("wp-json", n),
+		"/" + strings.Repeat("wp-json%2F", n/3), "/blog/" + strings.Repeat("Xwp-json/", n/3), "/?" + strings.Repeat("rest_route[", n),
+		"/?rest_route=" + strings.Repeat("/%2F", n), "/?" + strings.Repeat("+", n) + "rest_route=/a", "/?" + strings.Repeat("rest_route[]&", n/9),
+	} {
+		r := request("GET", target, "", "")
+		root.Read(r, nil)
+		sub.Read(r, nil)
+	}
+	for contentType, body := range map[string]string{
+		formType: strings.Repeat("rest_route[", n), partType: strings.Repeat("--B\r\nContent-Disposition: x;;\r\n", n/9),
+		jsonType: "[" + strings.Repeat(`"\u0061",`, n) + "1]",
+	} {
+		c := root.Read(request("POST", "/wp-json/wc/v3/orders/7", contentType, body), nil)
+		c.Param("id")
+		c.Close()
+	}
+}

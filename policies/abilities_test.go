@@ -1,0 +1,143 @@
+package policies
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// abilitiesOf answers like the abilities routes: query is readonly, update
+// writes, delete is destructive.
+func abilitiesOf(extra map[string]*Answer) *platformFunc {
+	one := func(name, annotations, schema string) *Answer {
+		return jsonAnswer(200, `{"name":"`+name+`","input_schema":`+schema+`,"meta":{"annotations":`+annotations+`}}`)
+	}
+	schema := `{"type":"object","properties":{"id":{"type":"integer","minimum":1,"required":true},"status":{"type":"string","enum":["a","b"]}},"additionalProperties":false}`
+	answers := map[string]*Answer{
+		"GET /wp-abilities/v1/abilities/shop/query":  one("shop/query", `{"readonly":true}`, schema),
+		"GET /wp-abilities/v1/abilities/shop/update": one("shop/update", `{"readonly":false,"destructive":null}`, schema),
+		"GET /wp-abilities/v1/abilities/shop/delete": one("shop/delete", `{"destructive":true,"idempotent":true}`, `[]`),
+		"GET /wp-abilities/v1/abilities/shop/odd":    one("shop/odd", `{}`, `{"type":"no such type"}`),
+		"GET /wp-abilities/v1/abilities/shop/ref":    one("shop/ref", `{}`, `{"$ref":"file:///etc/passwd"}`),
+		"GET /wp-abilities/v1/abilities/shop/other":  one("shop/query", `{}`, `{}`),
+	}
+	for k, v := range extra {
+		answers[k] = v
+	}
+	return routed(answers)
+}
+
+func TestAbilities_Runs(t *testing.T) {
+	run := func(name string) string { return "/wp-json/wp-abilities/v1/abilities/" + name + "/run" }
+	all := []Option{line("abilities", line("allow shop/*"), line("deny core/*"))}
+	for name, test := range map[string]struct {
+		options              []Option
+		method, target, body string
+		status               int
+		undecided            bool
+	}{
+		"pass/readonly":                      {all, "GET", run("shop/query"), "", 0, false},
+		"pass/readonly, HEAD":                {all, "HEAD", run("shop/query"), "", 0, false},
+		"pass/readonly with input":           {all, "GET", run("shop/query") + "?input[id]=7&input[status]=a", "", 0, false},
+		"pass/write":                         {all, "POST", run("shop/update"), `{"input":{"id":7}}`, 0, false},
+		"pass/another route":                 {all, "GET", "/wp-json/wp-abilities/v1/abilities/shop/query", "", 0, false},
+		"pass/unknown, platform's own 404":   {all, "POST", run("shop/nope"), `{}`, 0, false},
+		"pass/destructive, named":            {[]Option{line("abilities", line("allow shop/* shop/delete"), line("allow shop/delete"))}, "DELETE", run("shop/delete"), "", 403, false},
+		"pass/destructive, named first":      {[]Option{line("abilities", line("allow shop/delete shop/*"))}, "DELETE", run("shop/delete"), "", 0, false},
+		"refuse/destructive by wildcard":     {all, "DELETE", run("shop/delete"), "", 403, false},
+		"refuse/denied":                      {all, "POST", run("core/get-user-info"), `{}`, 403, false},
+		"refuse/not named":                   {all, "POST", run("mail/send"), `{}`, 403, false},
+		"pass/only denials, others open":     {[]Option{line("abilities", line("deny core/*"))}, "POST", run("shop/update"), `{"input":{"id":1}}`, 0, false},
+		"refuse/only denials":                {[]Option{line("abilities", line("deny core/*"))}, "GET", run("core/x"), "", 403, false},
+		"refuse/wrong method":                {all, "GET", run("shop/update"), "", 400, false},
+		"refuse/wrong method by override":    {all, "POST", run("shop/update") + "?_method=GET", "", 400, false},
+		"refuse/input of the wrong type":     {all, "POST", run("shop/update"), `{"input":{"id":"x"}}`, 400, false},
+		"refuse/input against enum":          {all, "POST", run("shop/update"), `{"input":{"id":1,"status":"c"}}`, 400, false},
+		"refuse/input lacks a required one":  {all, "POST", run("shop/update"), `{"input":{"status":"a"}}`, 400, false},
+		"refuse/additional input":            {all, "POST", run("shop/update"), `{"input":{"id":1,"x":1}}`, 400, false},
+		"refuse/input in the query":          {all, "GET", run("shop/query") + "?input[id]=0", "", 400, false},
+		"refuse/name in the query":           {all, "POST", run("shop/update") + "?name=shop/delete", `{}`, 400, false},
+		"refuse/name in the query, folded":   {all, "POST", run("shop/update") + "?+name=shop/update", `{}`, 400, false},
+		"refuse/name in JSON":                {all, "POST", run("shop/update"), `{"name":"shop/delete"}`, 400, false},
+		"refuse/other letters in the route":  {all, "POST", "/wp-json/WP-Abilities/v1/Abilities/core/x/RUN", `{}`, 403, false},
+		"refuse/id in other case is another": {[]Option{line("abilities", line("allow shop/update"))}, "POST", run("shop/Update"), `{}`, 403, false},
+		"undecided/schema does not compile":  {all, "POST", run("shop/odd"), `{"input":{}}`, 0, true},
+		"undecided/schema refers to a file":  {all, "POST", run("shop/ref"), `{"input":{}}`, 0, true},
+		"undecided/answer about another one": {all, "POST", run("shop/other"), `{"input":{}}`, 0, true},
+		"pass/odd schema without input":      {all, "POST", run("shop/odd"), "", 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			p := new(Abilities)
+			configure(t, p, test.options...)
+			provision(t, s, p)
+			headers := []string{basicAuth}
+			if test.body != "" {
+				headers = append(headers, jsonType)
+			}
+			r := request(t, s, abilitiesOf(nil), test.method, test.target, test.body, headers...)
+			d := (&Chain{links: []link{{"abilities", p, &p.Common}}}).Judge(t.Context(), r)
+			want := test.status
+			if test.undecided {
+				want = 503
+			}
+			if d.Verdict.Status != want {
+				t.Errorf("got %+v (%v), want %d", d, d.Err, want)
+			}
+		})
+	}
+}
+
+func TestAbilities_PlatformsWords(t *testing.T) {
+	s := newSite(t)
+	p := provision(t, s, new(Abilities))
+	answers := map[string]*Answer{"GET /wp-abilities/v1/abilities/shop/update": jsonAnswer(401, `{"code":"rest_forbidden"}`)}
+	r := request(t, s, abilitiesOf(answers), "POST", "/wp-json/wp-abilities/v1/abilities/shop/update/run", "")
+	if v, err := p.Check(t.Context(), r); err != nil || v.Answer == nil {
+		t.Errorf("got %+v, %v", v, err)
+	}
+}
+
+func TestAbilities_ListIsFiltered(t *testing.T) {
+	s := newSite(t)
+	p := new(Abilities)
+	configure(t, p, line("abilities", line("allow shop/erase shop/*")))
+	provision(t, s, p)
+	r := request(t, s, nil, "GET", "/wp-json/wp-abilities/v1/abilities", "", basicAuth)
+	if p.Rewrites(r) != RewriteBody {
+		t.Fatal("the list is not rewritten")
+	}
+	a := jsonAnswer(200, `[{"name":"shop/query"},{"name":"core/x"},{"name":"shop/delete","meta":{"annotations":{"destructive":true}}},{"name":"shop/erase","meta":{"annotations":{"destructive":true}}}]`)
+	if err := p.Rewrite(r, a); err != nil {
+		t.Fatal(err)
+	}
+	var list []struct{ Name string }
+	if err := json.Unmarshal(a.Body, &list); err != nil || len(list) != 2 || list[0].Name != "shop/query" || list[1].Name != "shop/erase" {
+		t.Errorf("got %s, %v", a.Body, err)
+	}
+	if err := p.Rewrite(r, jsonAnswer(200, `{"not":"a list"}`)); err == nil {
+		t.Error("an answer that is no list is sent on")
+	}
+}
+
+func TestAbilities_BadConfiguration(t *testing.T) {
+	for _, o := range []Option{
+		line("abilities on"), line("abilities", line("allow")), line("abilities", line("allow a[b")), line("abilities", line("permit x")),
+		line("abilities", line("deny a.b")),
+	} {
+		if err := new(Abilities).Configure(o); err == nil || !strings.Contains(err.Error(), "Caddyfile:7") {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+}
+
+func FuzzCoerce(f *testing.F) {
+	for _, seed := range []string{"7", "true", "1e5", "0x1", "", "NaN", "Infinity", "-0", "1.50"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if _, err := json.Marshal(coerce(text)); err != nil {
+			t.Errorf("%q cannot be JSON: %v", text, err)
+		}
+	})
+}
