@@ -126,7 +126,7 @@ func coerce(v any) any {
 		case "false":
 			return false
 		}
-		if v != "" && strings.Contains("-0123456789", v[:1]) && json.Valid([]byte(v)) {
+		if v == strings.TrimSpace(v) && v != "" && strings.Contains("-0123456789", v[:1]) && json.Valid([]byte(v)) {
 			return json.Number(v)
 		}
 		return v

@@ -47,15 +47,15 @@ func (rd *Reader) path(u *url.URL) place {
 	case own && other:
 		return place{refusal: badPath}
 	case other:
-		p := rd.split(raw, rd.foreign)
+		p := split(raw, rd.foreign)
 		p.foreign = true
 		return p
 	}
-	return rd.split(raw, rd.prefix)
+	return split(raw, rd.prefix)
 }
 
 // split takes a path apart at its one segment prefix.
-func (rd *Reader) split(raw, prefix string) place {
+func split(raw, prefix string) place {
 	at := -1
 	for i := 0; i < len(raw); {
 		end := len(raw)
@@ -77,12 +77,10 @@ func (rd *Reader) split(raw, prefix string) place {
 	if route == "" {
 		route = "/"
 	}
-	base, ok := rd.before(raw[:at])
+	base, ok := before(raw[:at])
 	switch {
 	case !ok:
 		return place{refusal: badPath}
-	case rd.site.Base != "" && base != rd.site.Base:
-		return place{refusal: outside}
 	case !prettyRoute(route):
 		return place{refusal: badPath}
 	}
@@ -91,7 +89,7 @@ func (rd *Reader) split(raw, prefix string) place {
 
 // before returns what stands before the prefix as a base; ok is false where it
 // is not a plain path. Outer slashes are trimmed by the platform.
-func (rd *Reader) before(s string) (base string, ok bool) {
+func before(s string) (base string, ok bool) {
 	s = strings.Trim(s, "/")
 	if s == "" {
 		return "", true

@@ -297,6 +297,11 @@ func TestRewrites(t *testing.T) {
 		{sub, "/blog/wp-json/a", "/blog/index.php", "GET /a at /blog"},
 		{sub, "/blog/wp-json/a", "/index.php", "400 rewritten_path"},
 		{sub, "/blog/x", "/blog/index.php?rest_route=/a", "GET /a at /blog"},
+		{sub, "/blog/wp-json/a", "/wp-json/a", "GET /a"},
+		{sub, "/blog/?rest_route=/a", "/?rest_route=/a", "GET /a"},
+		{sub, "/x/wp-json/a", "/wp-json/a", "404 outside_base"},
+		{sub, "/x/?rest_route=/a", "/?rest_route=/a", "404 outside_base"},
+		{sub, "/x/wp-json/a", "/blog/wp-json/a", "GET /a at /blog"},
 	} {
 		r := request("GET", tt.current, "", "")
 		original, err := url.ParseRequestURI(tt.original)

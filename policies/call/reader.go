@@ -168,19 +168,27 @@ func (rd *Reader) dispatch(c *Call, r *http.Request, original *url.URL, where pl
 
 // place reads the path. FastCGI gives PHP the client's own path with the
 // current query, a proxy the current path: both must say the same, except where
-// the current one is the front controller (design 5).
+// the current one is the front controller (design 5). With a base set, one of
+// them must be under it: handle_path takes it away.
 func (rd *Reader) place(current, original *url.URL) place {
 	p := rd.path(current)
-	if original == nil {
-		return p
+	based := p.base
+	if original != nil {
+		q := rd.path(original)
+		switch {
+		case p.sameAs(q) && p.base != rd.site.Base:
+			based = q.base
+		case p.sameAs(q):
+		case rd.frontController(current, original):
+			p, based = q, q.base
+		default:
+			return place{refusal: twoPaths}
+		}
 	}
-	switch q := rd.path(original); {
-	case p.sameAs(q):
-		return p
-	case rd.frontController(current, original):
-		return q
+	if p.call && rd.site.Base != "" && based != rd.site.Base {
+		return place{refusal: outside}
 	}
-	return place{refusal: twoPaths}
+	return p
 }
 
 // frontController tells whether a rewrite has led to the site's index.php.
@@ -195,23 +203,31 @@ func (rd *Reader) frontController(current, original *url.URL) bool {
 // queryBase returns the base of a call in the query form: the site's, else the
 // directory that the request names, which leads to the same site.
 func (rd *Reader) queryBase(current, original *url.URL) (string, *Refusal) {
-	path := current.EscapedPath()
-	if original != nil && rd.frontController(current, original) {
-		path = original.EscapedPath()
-	}
-	if strings.Contains(lower(decodeAll(path)), ".php/") {
-		return "", scriptPath
-	}
-	if dots(decodeAll(path)) {
-		return "", badPath
-	}
-	if base := rd.site.Base; base != "" {
-		if path != base && !strings.HasPrefix(path, base+"/") {
-			return "", outside
+	path, client := current.EscapedPath(), current.EscapedPath()
+	if original != nil {
+		client = original.EscapedPath()
+		if rd.frontController(current, original) {
+			path = client
 		}
+	}
+	base := rd.site.Base
+	switch {
+	case strings.Contains(lower(decodeAll(path)), ".php/"):
+		return "", scriptPath
+	case dots(decodeAll(path)):
+		return "", badPath
+	case under(path, base) && base != "":
 		return base, nil
+	case !under(client, base):
+		return "", outside
 	}
 	return directory(path), nil
+}
+
+// under tells whether a path is base or lies under it.
+func under(path, base string) bool {
+	rest, ok := strings.CutPrefix(path, base)
+	return ok && (rest == "" || rest[0] == '/')
 }
 
 // directory returns the path itself or, for a file, what it is in, as far as it
