@@ -184,7 +184,7 @@ func (p *Abilities) describe(ctx context.Context, r *Request, id string) (*abili
 	whole := r.memo().of
 	a, err := r.Backend.Ask(ctx, Question{
 		Kind: LookupSchema, As: AsCaller, Route: p.namespace + "/" + id, Base: whole.Call.Base,
-		Form: whole.Call.Form != call.Pretty, Query: withVariables(whole.Call, "", r.Site.Platform.NonceParam),
+		Form: whole.Call.Form != call.Pretty, Query: r.Site.withCredentials(whole.Call, claim, ""),
 		Pretty: claim == claimsKey,
 	})
 	if err != nil {

@@ -4,11 +4,11 @@ import (
 	"encoding/base64"
 	"iter"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
 
 // CallerKind is how much is known of a caller.
@@ -48,8 +48,9 @@ const (
 	claimsUser          // ask for the current user
 	claimsSession       // a login cookie in the checkout API: ask the cart
 	claimsKey           // a shop key where it counts: ask the shop
+	claimsTool          // a key of the shop's tool server, on its route: ask the shop
 	claimsOAuth1        // signed by OAuth 1 where it counts: cannot be asked about
-	claimsJetpack       // signed with Jetpack's token: cannot be asked about
+	claimsJetpack       // signed with Jetpack's token: cannot be asked about, nobody to the rules unless configured
 )
 
 // claimOf works out what credentials r carries that count for its call
@@ -57,8 +58,11 @@ const (
 // *call.Refusal: whether there are credentials has no certain answer.
 func (s *Site) claimOf(r *Request) (claim, error) {
 	h := r.HTTP.Header
-	if s.Credentials.Jetpack && isJetpack(r.Call) {
+	if isJetpack(r.Call) {
 		return claimsJetpack, nil
+	}
+	if r.Call.Key == "/"+s.Platform.MCP && strings.Contains(h.Get("X-Mcp-Api-Key"), ":") {
+		return claimsTool, nil
 	}
 	if r.Call.Form == call.Pretty && s.inShop(r.Call.Key) {
 		signed, err := hasVars(r.Call, "oauth_consumer_key", "oauth_signature")
@@ -115,9 +119,10 @@ func (s *Site) nonce(r *Request) (nonce string, given bool, err error) {
 func (s *Site) loginCookie(r *http.Request) (bool, error) {
 	found := false
 	for pair := range cookiePairs(r) {
-		if strings.HasPrefix(pair, s.Platform.LoginCookie) {
+		switch {
+		case s.Platform.LogsIn(pair):
 			found = true
-		} else if foldsOnto(pair, s.Platform.LoginCookie) {
+		case !strings.HasPrefix(pair, s.Platform.AuthCookie) && foldsOnto(pair, s.Platform.AuthCookie):
 			return false, ambiguous("cookie_alias")
 		}
 	}
@@ -147,11 +152,7 @@ func cookiePairs(r *http.Request) iter.Seq[string] {
 // older releases decode it first (platform-facts I.1.5; CVE-2020-7070).
 func foldsOnto(pair, prefix string) bool {
 	name, _, _ := strings.Cut(pair, "=")
-	if strings.Contains(name, "%") {
-		if decoded, err := url.PathUnescape(name); err == nil {
-			name = strings.TrimLeft(decoded, " ")
-		}
-	}
+	name = strings.TrimLeft(phpvars.Decode(name), " ")
 	if len(name) < len(prefix) {
 		return false
 	}

@@ -97,7 +97,7 @@ func (ids *Identities) who(ctx context.Context, r *Request) (Caller, *Answer, er
 	switch {
 	case err != nil:
 		return Caller{}, nil, err
-	case claim == claimsNothing:
+	case claim == claimsNothing, claim == claimsJetpack && !r.Site.Credentials.Jetpack:
 		return Caller{}, nil, nil
 	case claim == claimsOAuth1, claim == claimsJetpack:
 		return Caller{Kind: Unverified}, nil, nil
@@ -151,26 +151,34 @@ func question(r *Request, claim claim) Question {
 		Kind: LookupCaller, Method: http.MethodGet, As: AsCaller,
 		Base: r.Call.Base, Form: r.Call.Form == call.Query,
 	}
-	variables := []string{r.Site.Platform.NonceParam}
 	switch claim {
+	case claimsTool:
+		q.As, q.Key, q.Pretty = AsKey, r.HTTP.Header.Get("X-Mcp-Api-Key"), true
+		q.Route = "/" + r.Site.Platform.Shop[2] + "/orders/0/notes/0"
+		return q
 	case claimsKey:
-		variables = []string{"consumer_key", "consumer_secret"}
 		q.Route = "/" + r.Site.Platform.Shop[2] + "/orders/0/notes/0"
 	case claimsSession:
 		q.Route, q.Query = "/"+r.Site.Platform.Checkout[0]+"/cart", "_fields=totals"
 	default:
 		q.Route, q.Query = "/"+r.Site.Platform.Core+"/users/me", "context=edit"
 	}
-	q.Query = withVariables(r.Call, q.Query, variables...)
+	q.Query = r.Site.withCredentials(r.Call, claim, q.Query)
 	return q
 }
 
-// withVariables adds those of names to query that the client sent as variables.
-func withVariables(c *call.Call, query string, names ...string) string {
+// withCredentials adds to query what the client sent of its credentials as
+// variables: the nonce, or a shop key.
+func (s *Site) withCredentials(c *call.Call, claim claim, query string) string {
 	v := url.Values{}
-	for _, name := range names {
-		if s, set, err := c.Variable(name); set && err == nil {
-			v.Set(name, s)
+	if nonce, set, err := c.Variable(s.Platform.NonceParam); set && err == nil {
+		v.Set(s.Platform.NonceParam, nonce)
+	}
+	if claim == claimsKey {
+		for _, name := range []string{"consumer_key", "consumer_secret"} {
+			if value, set := c.QueryVariable(name); set {
+				v.Set(name, value)
+			}
 		}
 	}
 	if len(v) == 0 {
@@ -187,7 +195,7 @@ func interpret(a *Answer, claim claim) (identity, error) {
 		return identity{answer: a}, nil
 	}
 	switch claim {
-	case claimsKey:
+	case claimsKey, claimsTool:
 		return interpretKey(a)
 	case claimsSession:
 		return interpretSession(a)

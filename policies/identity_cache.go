@@ -8,12 +8,13 @@ import (
 	"encoding/hex"
 	"hash"
 	"net/http"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/jellydator/ttlcache/v3"
+
+	"github.com/restwarden/restwarden/policies/call"
 )
 
 // identityCapacity bounds the callers remembered by one site; an entry is some
@@ -69,7 +70,7 @@ func (c *identityCache) key(r *Request, claim claim) string {
 	part(r.HTTP.Header.Get("Authorization"))
 	part(r.HTTP.Header.Get("X-Mcp-Api-Key"))
 	for pair := range cookiePairs(r.HTTP) {
-		if strings.HasPrefix(pair, r.Site.Platform.LoginCookie) {
+		if r.Site.Platform.LogsIn(pair) {
 			part(pair)
 		}
 	}
@@ -109,10 +110,10 @@ func (c *identityCache) digest(r *Request, claim claim) string {
 }
 
 // sessionOf names the login session of r, "" without one.
-func (c *identityCache) sessionOf(r *http.Request, prefix string) string {
+func (c *identityCache) sessionOf(r *http.Request, p *call.Platform) string {
 	var b []byte
 	for pair := range cookiePairs(r) {
-		if strings.HasPrefix(pair, prefix) {
+		if p.LogsIn(pair) {
 			b = append(append(b, pair...), ';')
 		}
 	}
@@ -123,7 +124,7 @@ func (c *identityCache) sessionOf(r *http.Request, prefix string) string {
 }
 
 func entryOf(r *Request, found identity) identityEntry {
-	return identityEntry{found, r.Site.Identities.cache.sessionOf(r.HTTP, r.Site.Platform.LoginCookie)}
+	return identityEntry{found, r.Site.Identities.cache.sessionOf(r.HTTP, &r.Site.Platform)}
 }
 
 func (c *identityCache) get(key string) (identity, bool) {

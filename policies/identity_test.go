@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/restwarden/restwarden/policies/call"
 )
 
 func TestWho(t *testing.T) {
@@ -24,7 +26,11 @@ func TestWho(t *testing.T) {
 		"anonymous":                    {user, "/wp-json/wp/v2/posts", nil, Anonymous, ""},
 		"application password":         {user, "/wp-json/wp/v2/posts", []string{basicAuth}, User, "/wp/v2/users/me"},
 		"bearer token":                 {user, "/wp-json/wp/v2/posts", []string{"Authorization: Bearer x"}, User, "/wp/v2/users/me"},
-		"tool key":                     {user, "/wp-json/woocommerce/mcp", []string{"X-MCP-API-Key: a:b"}, User, "/wp/v2/users/me"},
+		"tool key":                     {answering(404, `{"code":"woocommerce_rest_order_invalid_id"}`), "/wp-json/woocommerce/mcp", []string{"X-MCP-API-Key: a:b"}, KeyHolder, "/wc/v3/orders/0/notes/0"},
+		"tool key elsewhere":           {answering(401, `{"code":"rest_not_logged_in"}`), "/wp-json/wp/v2/posts", []string{"X-MCP-API-Key: a:b"}, Anonymous, "/wp/v2/users/me"},
+		"admin cookie and nonce":       {user, "/wp-json/wp/v2/posts", []string{"Cookie: wordpress_sec_abc=x", nonceLine}, User, "/wp/v2/users/me"},
+		"test cookie and nonce":        {user, "/wp-json/wp/v2/posts", []string{"Cookie: wordpress_test_cookie=x", nonceLine}, Anonymous, ""},
+		"cookie and an empty nonce":    {answering(401, `{"code":"rest_not_logged_in"}`), "/wp-json/wp/v2/posts", []string{loginLine, "X-WP-Nonce: "}, Anonymous, "/wp/v2/users/me"},
 		"cookie without nonce":         {user, "/wp-json/wp/v2/posts", []string{loginLine}, Anonymous, ""},
 		"cookie and nonce":             {user, "/wp-json/wp/v2/posts", []string{loginLine, nonceLine}, User, "/wp/v2/users/me"},
 		"other cookie and nonce":       {user, "/wp-json/wp/v2/posts", []string{"Cookie: a=b", nonceLine}, Anonymous, ""},
@@ -56,6 +62,27 @@ func TestWho(t *testing.T) {
 				t.Errorf("asked %+v, want %q", asked, test.route)
 			}
 		})
+	}
+}
+
+// PHP folds names of cookies: what a browser never sends must not pass as nobody.
+func TestWho_FoldedCookies(t *testing.T) {
+	for _, name := range []string{"wordpress.logged_in_abc", "wordpress logged_in_abc", "wordpress[logged_in_abc", "%77ordpress_logged_in_abc"} {
+		s := newSite(t)
+		r := request(t, s, answering(200, adminBody), "GET", "/wp-json/wp/v2/posts", "", "Cookie: a=b; "+name+"=x", nonceLine)
+		var refusal *call.Refusal
+		if _, _, err := r.Who(t.Context()); !errors.As(err, &refusal) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestOrderType_JetpackIsNotAnonymous(t *testing.T) {
+	s := newSite(t)
+	p := provision(t, s, new(OrderType))
+	r := request(t, s, shopOf(nil), "PUT", "/wp-json/wc/v3/orders/13?_for=jetpack&token=a&signature=b", `{}`, jsonType)
+	if v, err := p.Check(t.Context(), r); !errors.Is(err, ErrUndecided) {
+		t.Errorf("got %+v, %v", v, err)
 	}
 }
 

@@ -33,7 +33,7 @@ func (ids *Identities) watchPage(r *Request) func(int) {
 	switch {
 	case strings.HasSuffix(path, "-login.php"):
 		if strings.Contains(r.HTTP.URL.RawQuery, "logout") {
-			session := ids.cache.sessionOf(r.HTTP, r.Site.Platform.LoginCookie)
+			session := ids.cache.sessionOf(r.HTTP, &r.Site.Platform)
 			if session == "" {
 				return nil
 			}

@@ -90,11 +90,7 @@ func (p *OrderType) asCaller(r *Request, claim claim) asker {
 			Kind: LookupRecord, As: AsCaller, Route: route, Query: query, Base: whole.Call.Base,
 			Form: whole.Call.Form != 0, Pretty: claim == claimsKey,
 		}
-		names := []string{r.Site.Platform.NonceParam}
-		if claim == claimsKey {
-			names = []string{"consumer_key", "consumer_secret"}
-		}
-		q.Query = withVariables(whole.Call, q.Query, names...)
+		q.Query = r.Site.withCredentials(whole.Call, claim, q.Query)
 		return q
 	}
 }

@@ -50,7 +50,7 @@ func (p *SessionCookies) Provision(site *Site) error {
 	case strings.ContainsAny(p.Path+p.Domain, "; ,\r\n"):
 		return errors.New("path or domain cannot stand in a cookie")
 	}
-	p.prefix = strings.TrimSuffix(site.Platform.LoginCookie, "logged_in_")
+	p.prefix = site.Platform.AuthCookie
 	return nil
 }
 

@@ -13,7 +13,7 @@ func restwardenCommand() caddycmd.Command {
 		Short: "Tries out and explains the REST gateway",
 		Long:  "Commands of RestWarden, the policy gateway in front of a content platform's REST interface.",
 		CobraFunc: func(cmd *cobra.Command) {
-			cmd.AddCommand(demoCommand())
+			cmd.AddCommand(demoCommand(), classifyCommand())
 		},
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/spf13/cobra"
 
 	"github.com/restwarden/restwarden/cmd/platform/site"
@@ -35,9 +36,8 @@ func demoCommand() *cobra.Command {
 		Long: `Starts the reference platform and a gateway in front of it on loopback,
 prints addresses, credentials and curl lines to try, and serves until
 interrupted. With --json, one JSON object is all that goes to standard output.`,
-		Args:          cobra.NoArgs,
-		SilenceUsage:  true,
-		SilenceErrors: true,
+		Args:         cobra.NoArgs,
+		SilenceUsage: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 			defer stop()
@@ -96,7 +96,7 @@ func (d *demo) startGateway(backend string, info site.Info) (*runningDemo, error
 		return nil, fmt.Errorf("demo: %w", err)
 	}
 	base := strings.TrimSuffix(d.options.Base, "/")
-	text := demoCaddyfile(listen, metrics, backend, base, info)
+	text := string(caddyfile.Format([]byte(demoCaddyfile(listen, metrics, backend, base, info))))
 	adapted, warnings, err := caddyconfig.GetAdapter("caddyfile").Adapt([]byte(text), map[string]any{"filename": "Caddyfile"})
 	if err != nil {
 		return nil, fmt.Errorf("demo: the gateway's Caddyfile: %w", err)
@@ -128,7 +128,7 @@ func freeAddress(address string) (string, error) {
 
 func demoCaddyfile(listen, metrics, backend, base string, info site.Info) string {
 	host, _, _ := net.SplitHostPort(listen)
-	baseLine := ""
+	baseLine := "# at the root of the address: no base"
 	if base != "" {
 		baseLine = "base " + base
 	}

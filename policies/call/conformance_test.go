@@ -13,6 +13,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -134,7 +135,7 @@ func judge(c *Call, o outcome) (int, string) {
 }
 
 func judgeObject(c *Call, object json.RawMessage) (int, string) {
-	id, ok, err := c.ObjectID()
+	id, ok, err := orderOf(c)
 	switch want := strings.Trim(string(object), `"`); {
 	case err != nil:
 		return refused, err.Error()
@@ -142,6 +143,25 @@ func judgeObject(c *Call, object json.RawMessage) (int, string) {
 		return unsafe, fmt.Sprintf("object %q, ran %s", id, want)
 	}
 	return exact, ""
+}
+
+var orderParts = []Pattern{
+	MustPattern("/wc/v1/orders/:order_id/**"), MustPattern("/wc/v2/orders/:order_id/**"), MustPattern("/wc/v3/orders/:order_id/**"),
+}
+
+// orderOf returns the effective id of a call on an order or subscription, and on
+// an order's sub-routes the effective id of the order.
+func orderOf(c *Call) (string, bool, error) {
+	if id, ok, err := c.ObjectID(); ok || err != nil {
+		return id, ok, err
+	}
+	for _, p := range orderParts {
+		if p.Match(c.Key) && digits(p.Group(c.Key, "order_id")) {
+			id, err := c.ID("order_id", p.Group(c.Key, "order_id"))
+			return strconv.FormatUint(id, 10), true, err
+		}
+	}
+	return "", false, nil
 }
 
 func judgeParts(c *Call, o outcome) (int, string) {

@@ -24,7 +24,7 @@ func (rd *Reader) frame(r *http.Request, original *url.URL) *Refusal {
 		}
 	}
 	switch {
-	case len(h[rd.nonce]) > 1:
+	case len(h[rd.nonce]) > 1, len(h["Host"]) > 0: // beside HTTP/2's :authority, FastCGI believes the header
 		return twiceHeader
 	case !quietConnection(h["Connection"]):
 		return badConnection
@@ -38,6 +38,19 @@ func (rd *Reader) frame(r *http.Request, original *url.URL) *Refusal {
 		return bodyOnRead
 	}
 	return nil
+}
+
+// tunnels tells whether an upgrade would let requests through that are never
+// read here: HTTP/2 in clear text. Web sockets of pages carry no requests.
+func tunnels(upgrade []string) bool {
+	for _, protocols := range upgrade {
+		for p := range strings.SplitSeq(protocols, ",") {
+			if !strings.EqualFold(strings.TrimSpace(p), "websocket") {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // bodiless tells whether a method has no body: some front-ends drop one, some

@@ -5,17 +5,16 @@ import (
 	"strings"
 )
 
-// ObjectID returns the effective id of the order or subscription that a call is
-// about, in plain decimal: on their routes the id, on their sub-routes that of
-// the order (platform-facts I.3, III.4). Digits beyond an integer are the largest
-// one, as the platform casts them. ok is false on any other route; the error is
-// a *Refusal.
+// ObjectID returns the effective id on the routes of one order or subscription,
+// in plain decimal (platform-facts I.3, III.4). Digits beyond an integer are the
+// largest one, as the platform casts them. ok is false on any other route; the
+// error is a *Refusal.
 func (c *Call) ObjectID() (id string, ok bool, err error) {
-	name, path, ok := c.objectParam()
+	path, ok := c.objectPath()
 	if !ok {
 		return "", false, nil
 	}
-	v, set, err := c.Param(name)
+	v, set, err := c.Param("id")
 	if err != nil {
 		return "", true, err
 	}
@@ -33,35 +32,26 @@ func (c *Call) ObjectID() (id string, ok bool, err error) {
 	return strconv.FormatUint(n, 10), true, nil
 }
 
-// objectParam returns the named group that holds the id, and what the path says.
-func (c *Call) objectParam() (name, path string, ok bool) {
+// objectPath returns the id in the path of an order or subscription.
+func (c *Call) objectPath() (id string, ok bool) {
 	if c.Kind != Single || c.src == nil {
-		return "", "", false
+		return "", false
 	}
 	p := &c.src.rd.site.Platform
 	key := strings.TrimPrefix(c.Key, "/")
 	for _, ns := range p.Checkout {
 		if rest, found := cutRoute(key, ns); found {
 			collection, id, _ := strings.Cut(rest, "/")
-			return "id", id, (collection == "order" || collection == "checkout") && digits(id)
+			return id, (collection == "order" || collection == "checkout") && digits(id)
 		}
 	}
-	rest, found := cutRoute(key, p.Analytics)
-	for _, ns := range p.Shop {
-		if !found {
-			rest, found = cutRoute(key, ns)
+	for _, ns := range append([]string{p.Analytics}, p.Shop...) {
+		if rest, found := cutRoute(key, ns); found {
+			collection, id, _ := strings.Cut(rest, "/")
+			return id, (collection == "orders" || collection == "subscriptions") && digits(id)
 		}
 	}
-	collection, rest, _ := strings.Cut(rest, "/")
-	if !found || collection != "orders" && collection != "subscriptions" {
-		return "", "", false
-	}
-	path, sub, _ := strings.Cut(rest, "/")
-	sub, _, _ = strings.Cut(sub, "/")
-	if sub == "refunds" || sub == "notes" {
-		return "order_id", path, digits(path)
-	}
-	return "id", path, digits(path)
+	return "", false
 }
 
 // cutRoute returns what follows a namespace in a key without leading slash.

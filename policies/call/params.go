@@ -56,8 +56,11 @@ func (s *source) param(name string) (any, bool, *Refusal) {
 		v, ok := s.queryVar(name)
 		return v, ok, nil
 	}
-	for _, from := range [...]func(string) (any, bool, *Refusal){s.jsonVar, s.formVar} {
-		if v, set, refusal := from(name); set || refusal != nil {
+	if v, set, refusal := s.jsonVar(name); set || refusal != nil {
+		return v, set, refusal
+	}
+	if writes(s.method) {
+		if v, set, refusal := s.formVar(name); set || refusal != nil {
 			return v, set, refusal
 		}
 	}
@@ -98,7 +101,7 @@ func (s *source) formVar(name string) (any, bool, *Refusal) {
 }
 
 func (s *source) readForm() *Refusal {
-	if s.r.ContentLength == 0 || !writes(s.method) {
+	if s.r.ContentLength == 0 {
 		return nil
 	}
 	if s.wire == http.MethodPost {
@@ -111,7 +114,7 @@ func (s *source) readForm() *Refusal {
 			return s.readURLEncoded(phpvars.Form)
 		}
 	}
-	if s.method != http.MethodPost && coreForm(s.r.Header.Get("Content-Type")) {
+	if s.method != http.MethodPost && writes(s.method) && coreForm(s.r.Header.Get("Content-Type")) {
 		return s.readURLEncoded(phpvars.RawForm)
 	}
 	return nil

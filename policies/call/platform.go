@@ -1,5 +1,7 @@
 package call
 
+import "strings"
+
 // Platform holds the names that one content platform uses on the wire
 // (interface document, naming convention). Prefix, namespaces and routes stand
 // without leading or trailing slash.
@@ -15,7 +17,7 @@ type Platform struct {
 	ErrorPrefix string   // what the shop's error codes begin with
 	NonceHeader string   // canonical name of the nonce header
 	NonceParam  string   // the nonce as a query or form variable
-	LoginCookie string   // what the names of login cookies begin with
+	AuthCookie  string   // what the names of all cookies that log somebody in begin with
 	KeyMarker   string   // raw text that makes a shop key valid on any route (platform-facts III.8)
 }
 
@@ -27,7 +29,7 @@ var platforms = map[string]Platform{
 		Checkout:  []string{"shop/store/v1", "shop/store"},
 		Analytics: "shop-analytics", Abilities: "cms-abilities/v1", MCP: "shop/mcp",
 		ErrorPrefix: "shop_rest_", NonceHeader: "X-Cms-Nonce", NonceParam: "_cmsnonce",
-		LoginCookie: "cms_logged_in_", KeyMarker: "cms-json/shop",
+		AuthCookie: "cms_", KeyMarker: "cms-json/shop",
 	},
 	"wordpress": {
 		Name: "wordpress", Prefix: "wp-json", Core: "wp/v2",
@@ -35,7 +37,7 @@ var platforms = map[string]Platform{
 		Checkout:  []string{"wc/store/v1", "wc/store"},
 		Analytics: "wc-analytics", Abilities: "wp-abilities/v1", MCP: "woocommerce/mcp",
 		ErrorPrefix: "woocommerce_rest_", NonceHeader: "X-Wp-Nonce", NonceParam: "_wpnonce",
-		LoginCookie: "wordpress_logged_in_", KeyMarker: "wp-json/wc",
+		AuthCookie: "wordpress_", KeyMarker: "wp-json/wc",
 	},
 }
 
@@ -44,4 +46,13 @@ var platforms = map[string]Platform{
 func PlatformByName(name string) (p Platform, ok bool) {
 	p, ok = platforms[name]
 	return p, ok
+}
+
+// LogsIn tells whether a cookie, "name=value", may log somebody in: that of the
+// front end (…logged_in_…), and those of the admin screens, which the platform
+// believes on any path if they are sent there. One cookie of that name only
+// tests whether cookies work.
+func (p *Platform) LogsIn(cookie string) bool {
+	rest, ok := strings.CutPrefix(cookie, p.AuthCookie)
+	return ok && !strings.HasPrefix(rest, "test_cookie=")
 }

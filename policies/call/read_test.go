@@ -2,7 +2,6 @@ package call
 
 import (
 	"fmt"
-	"net/url"
 	"strings"
 	"testing"
 )
@@ -28,7 +27,7 @@ func describe(c *Call) string {
 	if c.Foreign {
 		s += " foreign"
 	}
-	if id, ok, err := c.ObjectID(); err != nil {
+	if id, ok, err := orderOf(c); err != nil {
 		s += " id?"
 	} else if ok {
 		s += " id " + id
@@ -231,87 +230,6 @@ func TestBatches(t *testing.T) {
 		{"POST", "/wp-json/wc/v3/orders/batch", jsonType, `{"delete":[[13]]}`, "400 batch"},
 		{"POST", "/wp-json/wc/v3/orders/batch", jsonType, `{"delete":[` + strings.Repeat("1,", 100) + `1]}`, "413 batch_limit"},
 	})
-}
-
-func TestHeaders(t *testing.T) {
-	rd := readerFor("root")
-	for headers, want := range map[string]string{
-		"":                               "POST /a",
-		"X-HTTP-Method-Override: delete": "DELETE /a",
-		"X-HTTP-Method-Override: ":       "400 method",
-		"X-HTTP-Method-Override: GET\nX-HTTP-Method-Override: GET": "400 repeated_header",
-		"Content-Type: a/b\nContent-Type: a/b":                     "400 repeated_header",
-		"X-Wp-Nonce: a\nX-Wp-Nonce: a":                             "400 repeated_header",
-		"Connection: keep-alive, close":                            "POST /a",
-		"Connection: close, Authorization":                         "400 connection_header",
-		"Connection: Upgrade\nUpgrade: websocket":                  "400 upgrade",
-		"X_Http_Method_Override: GET":                              "400 header_alias",
-		"X.Signature: x":                                           "400 header_alias",
-		"X_Wp_Nonce: x":                                            "400 header_alias",
-		"X_Other: x":                                               "POST /a",
-		"X_Other: x\nX-Other: y":                                   "400 header_alias",
-	} {
-		r := request("POST", "/wp-json/a", "", "")
-		for line := range strings.SplitSeq(headers, "\n") {
-			if name, value, ok := strings.Cut(line, ": "); ok {
-				r.Header[canonical(name)] = append(r.Header[canonical(name)], value)
-			}
-		}
-		if got := describe(rd.Read(r, nil)); got != want {
-			t.Errorf("%q: %s, want %s", headers, got, want)
-		}
-		r.URL, _ = url.Parse("/page")
-		if c := rd.Read(r, nil); c.Kind != Page {
-			t.Errorf("%q: page read as %s", headers, describe(c))
-		}
-	}
-}
-
-// canonical spells an ordinary header name as a server does.
-func canonical(name string) string {
-	if strings.EqualFold(name, overrideHeader) {
-		return overrideHeader
-	}
-	return name
-}
-
-func TestRewrites(t *testing.T) {
-	root, sub := readerFor("root"), readerFor("subfolder")
-	for _, tt := range []struct {
-		rd                      *Reader
-		original, current, want string
-	}{
-		{root, "/wp-json/wp/v2/users", "/index.php", "GET /wp/v2/users"},
-		{root, "/hello", "/index.php?x=1", "page"},
-		{root, "/wp-json/wp/v2/users", "/wp-json/wp/v2/users", "GET /wp/v2/users"},
-		{root, "/api/wp-json/wp/v2/users", "/wp-json/wp/v2/users", "GET /wp/v2/users"},
-		{root, "/wp-json/wp/v2/users", "/hello", "400 rewritten_path"},
-		{root, "/hello", "/wp-json/wp/v2/users", "400 rewritten_path"},
-		{root, "/wp-json/a", "/wp-json/b", "400 rewritten_path"},
-		{root, "/hello", "/goodbye", "page"},
-		{root, "/hello?rest_route=/a", "/hello", "page"},
-		{root, "/hello", "/hello?rest_route=/a", "GET /a at /hello"},
-		{root, "/wp-json/a?x=wp-json/wc", "/wp-json/a", "400 key_marker"},
-		{root, "/blog/wp-json/a", "/blog/index.php", "GET /a at /blog"},
-		{root, "/wp-json/a", "/blog/index.php", "400 rewritten_path"},
-		{sub, "/blog/wp-json/a", "/blog/index.php", "GET /a at /blog"},
-		{sub, "/blog/wp-json/a", "/index.php", "400 rewritten_path"},
-		{sub, "/blog/x", "/blog/index.php?rest_route=/a", "GET /a at /blog"},
-		{sub, "/blog/wp-json/a", "/wp-json/a", "GET /a"},
-		{sub, "/blog/?rest_route=/a", "/?rest_route=/a", "GET /a"},
-		{sub, "/x/wp-json/a", "/wp-json/a", "404 outside_base"},
-		{sub, "/x/?rest_route=/a", "/?rest_route=/a", "404 outside_base"},
-		{sub, "/x/wp-json/a", "/blog/wp-json/a", "GET /a at /blog"},
-	} {
-		r := request("GET", tt.current, "", "")
-		original, err := url.ParseRequestURI(tt.original)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := describe(tt.rd.Read(r, original)); got != tt.want {
-			t.Errorf("%s -> %s: %s, want %s", tt.original, tt.current, got, tt.want)
-		}
-	}
 }
 
 func TestKeys(t *testing.T) {

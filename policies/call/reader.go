@@ -73,6 +73,9 @@ func (rd *Reader) Read(r *http.Request, original *url.URL) *Call {
 	if !wireMethod(r.Method) {
 		return refuse(badMethod, nil)
 	}
+	if tunnels(r.Header["Upgrade"]) {
+		return refuse(upgradeHeader, nil)
+	}
 	if original == r.URL {
 		original = nil
 	}

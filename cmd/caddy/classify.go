@@ -1,0 +1,170 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/restwarden/restwarden/policies/call"
+)
+
+// classifier prints what recorded requests are, as the gateway reads them.
+type classifier struct {
+	platform, base, permalinks string
+}
+
+func classifyCommand() *cobra.Command {
+	c := classifier{}
+	cmd := &cobra.Command{
+		Use:   "classify [--platform cms|wordpress] [--base <path>] [--permalinks pretty|plain] [<file>]",
+		Short: "Reads recorded requests and prints the call of each",
+		Long: `Reads JSON lines {"id":…,"request":"<base64 of the exact bytes>"} from a file or
+standard input and prints one JSON line for each: what the gateway takes the
+request for. Lines that cannot be read are named on standard error.`,
+		Args:         cobra.MaximumNArgs(1),
+		SilenceUsage: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in := cmd.InOrStdin()
+			if len(args) == 1 && args[0] != "-" {
+				f, err := os.Open(args[0])
+				if err != nil {
+					return fmt.Errorf("classify: %w", err)
+				}
+				defer f.Close()
+				in = f
+			}
+			return c.run(in, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&c.platform, "platform", "cms", "names: cms or wordpress")
+	f.StringVar(&c.base, "base", "", "sub-folder of the install, such as /blog")
+	f.StringVar(&c.permalinks, "permalinks", "pretty", "pretty or plain; with plain, pretty paths are pages")
+	return cmd
+}
+
+// recorded is a line of input; other fields are ignored.
+type recorded struct {
+	ID      json.RawMessage `json:"id"`
+	Request []byte          `json:"request"`
+}
+
+// classified is a line of output.
+type classified struct {
+	ID       json.RawMessage  `json:"id"`
+	Kind     string           `json:"kind"`
+	Route    *string          `json:"route"`
+	Method   *string          `json:"method"`
+	ObjectID *string          `json:"object_id"`
+	Parts    []classifiedPart `json:"parts,omitempty"`
+	Reason   string           `json:"reason,omitempty"`
+}
+
+type classifiedPart struct {
+	Route    string  `json:"route"`
+	Method   string  `json:"method"`
+	ObjectID *string `json:"object_id"`
+}
+
+var errLines = errors.New("classify: some lines could not be read")
+
+func (c *classifier) run(in io.Reader, out, problems io.Writer) error {
+	reader, err := c.reader()
+	if err != nil {
+		return fmt.Errorf("classify: %w", err)
+	}
+	lines := bufio.NewReaderSize(in, 64<<10)
+	encoder := json.NewEncoder(out)
+	failed := false
+	for number := 1; ; number++ {
+		line, readErr := lines.ReadBytes('\n')
+		if len(line) > 1 {
+			var r recorded
+			if err := json.Unmarshal(line, &r); err != nil || r.Request == nil {
+				failed = true
+				fmt.Fprintf(problems, "line %d: no JSON object with a base64 field request: %v\n", number, err)
+			} else if err := encoder.Encode(c.classify(reader, r)); err != nil {
+				return fmt.Errorf("classify: %w", err)
+			}
+		}
+		switch {
+		case readErr == io.EOF && failed:
+			return errLines
+		case readErr == io.EOF:
+			return nil
+		case readErr != nil:
+			return fmt.Errorf("classify: line %d: %w", number, readErr)
+		}
+	}
+}
+
+func (c *classifier) reader() (*call.Reader, error) {
+	platform, ok := call.PlatformByName(c.platform)
+	if !ok {
+		return nil, fmt.Errorf("--platform %q is neither cms nor wordpress", c.platform)
+	}
+	if c.permalinks != "pretty" && c.permalinks != "plain" {
+		return nil, fmt.Errorf("--permalinks %q is neither pretty nor plain", c.permalinks)
+	}
+	if err := call.CheckBase(c.base); err != nil {
+		return nil, fmt.Errorf("--base: %w", err)
+	}
+	return call.NewReader(call.Site{
+		Platform: platform, Base: c.base,
+		Limits: call.Limits{Body: 8 << 20, Upload: 512 << 20, Spool: call.NewSpool("", 1<<30)},
+	}), nil
+}
+
+func (c *classifier) classify(reader *call.Reader, r recorded) classified {
+	read := reader.ReadRaw(r.Request)
+	defer read.Close()
+	result := classified{ID: r.ID, Kind: read.Kind.String()}
+	switch {
+	case read.Kind == call.Page, c.permalinks == "plain" && read.Kind != call.Refused && read.Form == call.Pretty:
+		result.Kind = call.Page.String()
+		return result
+	case read.Kind == call.Refused:
+		result.Reason = read.Refusal.Reason
+		return result
+	case read.Foreign:
+		return refusedAs(r.ID, "foreign_prefix")
+	}
+	result.Route, result.Method = &read.Route, &read.Method
+	var err error
+	if result.ObjectID, err = objectID(read); err != nil {
+		return refusedAs(r.ID, reasonOf(err))
+	}
+	for _, p := range read.Parts {
+		id, err := objectID(p)
+		if err != nil {
+			return refusedAs(r.ID, reasonOf(err))
+		}
+		result.Parts = append(result.Parts, classifiedPart{p.Route, p.Method, id})
+	}
+	return result
+}
+
+func refusedAs(id json.RawMessage, reason string) classified {
+	return classified{ID: id, Kind: call.Refused.String(), Reason: reason}
+}
+
+func objectID(c *call.Call) (*string, error) {
+	id, ok, err := c.ObjectID()
+	if !ok || err != nil {
+		return nil, err
+	}
+	return &id, nil
+}
+
+func reasonOf(err error) string {
+	var refusal *call.Refusal
+	if errors.As(err, &refusal) {
+		return refusal.Reason
+	}
+	return err.Error()
+}
