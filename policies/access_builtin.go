@@ -55,15 +55,16 @@ func (b *builtInRule) matches(c *call.Call) bool {
 	return b.target.matches(c) && c.Key != b.except
 }
 
-// stepsBack tells whether a rule of the user's names exactly the built-in
-// rule's route: the same pattern, or a literal route that it covers.
+// stepsBack tells whether the rule of the user's that would decide names exactly
+// the built-in rule's route: the same pattern, or a literal route that it covers.
 func (p *Access) stepsBack(b *builtInRule, c *call.Call) bool {
-	return slices.ContainsFunc(p.Rules, func(r Rule) bool {
-		pattern := r.target.pattern(c.Key)
-		if pattern == nil || !r.target.method(c.Method) {
-			return false
-		}
-		return pattern.Literal() || sameRoute(pattern, b.target.pattern(c.Key))
+	i := slices.IndexFunc(p.Rules, func(r Rule) bool { return r.target.matches(c) })
+	if i < 0 {
+		return false
+	}
+	guarded := b.target.pattern(c.Key)
+	return slices.ContainsFunc(p.Rules[i].target.routes, func(pattern call.Pattern) bool {
+		return pattern.Match(c.Key) && (pattern.Literal() || sameRoute(&pattern, guarded))
 	})
 }
 

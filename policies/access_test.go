@@ -55,6 +55,8 @@ func TestAccess_Decides(t *testing.T) {
 		"allow/user rule instead of a guard":   {[]Option{line("allow anyone GET /wp/v2/users")}, nobody, "GET", "/wp-json/wp/v2/users", nil, 0, "", 0},
 		"deny/user rule for another method":    {[]Option{line("allow anyone GET /wp/v2/users")}, nobody, "POST", "/wp-json/wp/v2/users", nil, 403, CodeForbidden, 0},
 		"deny/wildcard does not lift a guard":  {[]Option{line("allow anyone /wp/v2/**")}, nobody, "GET", "/wp-json/wp/v2/users", nil, 403, CodeForbidden, 0},
+		"deny/a later rule lifts no guard":     {[]Option{line("allow anyone /wp/v2/**"), line("allow users /wp/v2/users")}, nobody, "GET", "/wp-json/wp/v2/users", nil, 403, CodeForbidden, 0},
+		"allow/exact behind a wildcard":        {[]Option{line("allow anyone GET /wp/** /wp/v2/users")}, nobody, "GET", "/wp-json/wp/v2/users", nil, 0, "", 0},
 		"allow/same pattern lifts a guard":     {[]Option{line("allow anyone /wp/v2/users/:id")}, nobody, "GET", "/wp-json/wp/v2/users/3", nil, 0, "", 0},
 		"allow/recommended off":                {[]Option{line("recommended off")}, nobody, "GET", "/wp-json/wp/v2/users", nil, 0, "", 0},
 		"deny/rest_route":                      {open, nobody, "GET", "/?rest_route=/wp/v2/users", nil, 401, CodeNotLoggedIn, 0},

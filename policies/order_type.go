@@ -171,10 +171,10 @@ func (p *OrderType) checkIDs(ctx context.Context, r *Request, ids []uint64) (Ver
 	if err := group.Wait(); err != nil {
 		return Verdict{}, err
 	}
-	return p.verdict(results, open), nil
+	return p.verdict(results, open, r.Call.Kind == call.Batch), nil
 }
 
-func (p *OrderType) verdict(results []proof, ids []uint64) Verdict {
+func (p *OrderType) verdict(results []proof, ids []uint64, batch bool) Verdict {
 	var refused []string
 	for i, result := range results {
 		switch {
@@ -190,7 +190,7 @@ func (p *OrderType) verdict(results []proof, ids []uint64) Verdict {
 		return Verdict{}
 	}
 	v := Verdict{Status: http.StatusBadRequest, Code: p.site.ShopCode(shopInvalidID), Message: "ID is invalid."}
-	if len(ids) > 1 {
+	if batch {
 		v.Data = map[string]any{"ids": refused}
 	}
 	return v

@@ -210,5 +210,5 @@ func (p *OrderType) checkTool(ctx context.Context, r *Request) (Verdict, error) 
 	if is == hidden {
 		return inPlatformWords(refusal), err
 	}
-	return p.verdict([]proof{{is: is}}, []uint64{id}), err
+	return p.verdict([]proof{{is: is}}, []uint64{id}, false), err
 }

@@ -227,6 +227,17 @@ func TestOrderType_BatchAsksTheListFirst(t *testing.T) {
 	}
 }
 
+func TestOrderType_BatchNamesTheRefusedIDs(t *testing.T) {
+	s := newSite(t)
+	p := provision(t, s, new(OrderType))
+	p.remember(t.Context(), request(t, s, nil, "GET", "/wp-json/", ""), 7)
+	r := request(t, s, shopOf(nil), "POST", "/wp-json/wc/v3/orders/batch", `{"update":[{"id":7},{"id":13}]}`, jsonType, basicAuth)
+	v, err := p.CheckBatch(t.Context(), r)
+	if ids, _ := v.Data["ids"].([]string); err != nil || len(ids) != 1 || ids[0] != "13" {
+		t.Errorf("got %+v, %v", v, err)
+	}
+}
+
 func TestOrderType_StandsDown(t *testing.T) {
 	for release, refuses := range map[string]bool{"10.7": true, "10.8": false, "11.1": false, "9.10": true} {
 		s := newSite(t)

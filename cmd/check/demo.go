@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -44,11 +46,18 @@ func tryDemo(ctx context.Context, dir string) (string, error) {
 	if rest, _ := io.ReadAll(io.MultiReader(answers.Buffered(), stdout)); len(bytes.TrimSpace(rest)) > 0 {
 		err = errors.Join(err, fmt.Errorf("more than one object on standard output: %.200s", rest))
 	}
-	if ended := cmd.Wait(); ended != nil {
-		err = errors.Join(err, fmt.Errorf("after an interrupt: %w", ended))
+	ended := cmd.Wait()
+	if ctx.Err() != nil {
+		err = errors.Join(err, fmt.Errorf("did not stop when interrupted: %w", ended))
+	} else if status := childStatus.FindString(log.String()); status != "" {
+		err = errors.Join(err, fmt.Errorf("when interrupted: %s", strings.TrimSpace(status)))
 	}
 	return log.String(), errors.Join(err, stopped)
 }
+
+// childStatus is what `go run` says of a child that failed. Its own exit status
+// is 1 after any interrupt.
+var childStatus = regexp.MustCompile(`(?m)^(exit status \d+|signal: .+)$`)
 
 // demo is what of the demo's object is needed here.
 type demo struct {
@@ -79,7 +88,7 @@ func expect(ctx context.Context, url string, status int, code string) error {
 	if err != nil {
 		return err
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := http.DefaultTransport.RoundTrip(req)
 	if err != nil {
 		return err
 	}

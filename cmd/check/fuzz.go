@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"strings"
 	"time"
 )
@@ -9,9 +10,14 @@ import (
 // fuzz runs the seeds of all fuzz targets, then each target for a short time. A
 // target without seeds proves little and is a failure.
 func (c *check) fuzz(ctx context.Context) {
+	seeds := results{out: io.Discard} // the step test counts them
+	run := c.goTest(ctx, &seeds, "-run=^Fuzz", "./...")
+	for _, f := range seeds.failures {
+		c.results.fail(f.name, f.output)
+	}
 	seeded := map[testID]bool{}
 	var targets []testID
-	for _, id := range c.goTest(ctx, "-run=^Fuzz", "./...").ran {
+	for _, id := range run.passed {
 		target, _, isSeed := strings.Cut(id.test, "/")
 		if isSeed {
 			seeded[testID{id.pkg, target}] = true

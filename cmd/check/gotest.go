@@ -18,24 +18,23 @@ const (
 )
 
 func (c *check) test(ctx context.Context) {
-	c.goTest(ctx, "-race", "-shuffle=on", "-timeout="+testLimit.String(), "./...")
+	c.goTest(ctx, &c.results, "-race", "-shuffle=on", "-timeout="+testLimit.String(), "./...")
 }
 
-// goTest runs go test with args and counts every test and subtest. It returns
-// the names of those that ran, by package.
-func (c *check) goTest(ctx context.Context, args ...string) *testRun {
+// goTest runs go test with args and counts every test and subtest into r.
+func (c *check) goTest(ctx context.Context, r *results, args ...string) *testRun {
 	ctx, cancel := context.WithTimeout(ctx, testRunLimit)
 	defer cancel()
-	run := newTestRun(&c.results)
+	run := newTestRun(r)
 	cmd := command(ctx, c.root, "go", append([]string{"test", "-json"}, args...)...)
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
-		c.results.fail("go test", err.Error())
+		r.fail("go test", err.Error())
 		return run
 	}
 	cmd.Stderr = &run.stray
 	if err := cmd.Start(); err != nil {
-		c.results.fail("go test", err.Error())
+		r.fail("go test", err.Error())
 		return run
 	}
 	run.read(stdout)
@@ -59,7 +58,7 @@ type testRun struct {
 	results *results
 	output  map[testID]*strings.Builder
 	open    map[testID]bool
-	ran     []testID
+	passed  []testID
 	failed  map[string]bool // packages with a counted failure
 	builds  map[string]*strings.Builder
 	counts  map[string]int
@@ -126,10 +125,10 @@ func builder[K comparable](m map[K]*strings.Builder, key K) *strings.Builder {
 func (t *testRun) endTest(id testID, action string) {
 	t.any = true
 	t.counts[id.pkg]++
-	t.ran = append(t.ran, id)
 	switch action {
 	case "pass":
 		t.results.pass(1)
+		t.passed = append(t.passed, id)
 		delete(t.output, id)
 	case "fail":
 		t.failed[id.pkg] = true

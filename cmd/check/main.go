@@ -40,6 +40,7 @@ func main() {
 // error means that it could not begin.
 func run(ctx context.Context, args []string, out io.Writer) (ok bool, err error) {
 	flags := flag.NewFlagSet("check", flag.ContinueOnError)
+	flags.SetOutput(out)
 	fuzzTime := flags.Duration("fuzz", 5*time.Second, "how long each fuzz target runs")
 	names := flags.String("run", "", "comma-separated names of the steps to run; all where empty")
 	list := flags.Bool("list", false, "list the steps and stop")

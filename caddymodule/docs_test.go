@@ -1,0 +1,157 @@
+package caddymodule
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig"
+	_ "github.com/caddyserver/caddy/v2/modules/caddyhttp/logging"
+)
+
+var exampleBlock = regexp.MustCompile("(?ms)^```(caddyfile|json)\n(.*?)^```")
+
+// TestDocs_Examples loads every Caddyfile and every handler in JSON of the
+// README and the docs as far as caddy validate does.
+func TestDocs_Examples(t *testing.T) {
+	for _, name := range []string{"COOKIE_PLUGIN_KEY", "COOKIE_PLUGIN_OLD_KEY"} {
+		t.Setenv(name, "a secret")
+	}
+	t.Setenv("SHOP_READ_KEY", "ck_a:cs_b")
+	pages := []string{"../README.md"}
+	err := fs.WalkDir(os.DirFS(".."), "docs", func(path string, _ fs.DirEntry, err error) error {
+		if strings.HasSuffix(path, ".md") {
+			pages = append(pages, filepath.Join("..", path))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := map[string]int{}
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, m := range exampleBlock.FindAllStringSubmatch(string(text), -1) {
+			if m[1] == "json" && !strings.Contains(m[2], `"handler"`) {
+				continue // an answer
+			}
+			blocks[m[1]]++
+			t.Run(fmt.Sprintf("%s/%s %d", page[3:], m[1], i+1), func(t *testing.T) {
+				if m[1] == "json" {
+					validate(t, `{"apps":{"http":{"servers":{"s":{"routes":[{"handle":[`+m[2]+`]}]}}}}}`)
+					return
+				}
+				validate(t, adapt(t, m[2]))
+			})
+		}
+	}
+	if blocks["caddyfile"] == 0 || blocks["json"] == 0 {
+		t.Errorf("examples found: %v", blocks)
+	}
+}
+
+func adapt(t *testing.T, source string) string {
+	t.Helper()
+	adapted, warnings, err := caddyconfig.GetAdapter("caddyfile").Adapt([]byte(source), map[string]any{"filename": "Caddyfile"})
+	if err != nil || len(warnings) > 0 {
+		t.Fatalf("%v, warnings %v", err, warnings)
+	}
+	if !strings.Contains(string(adapted), `"restwarden"`) {
+		t.Error("the directive is missing")
+	}
+	return string(adapted)
+}
+
+func validate(t *testing.T, source string) {
+	t.Helper()
+	var config caddy.Config
+	if err := caddy.StrictUnmarshalJSON([]byte(source), &config); err != nil {
+		t.Fatal(err)
+	}
+	if err := caddy.Validate(&config); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestExample_Served runs Caddyfile.example, with other addresses, in front of a
+// site that answers everything.
+func TestExample_Served(t *testing.T) {
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		io.WriteString(w, `{"answer":"of the site"}`)
+	}))
+	defer site.Close()
+	address, metrics, log := freeAddr(t), freeAddr(t), filepath.Join(t.TempDir(), "access.log")
+	_, metricsPort, _ := net.SplitHostPort(metrics)
+	t.Setenv("SITE_ADDRESS", "http://"+address)
+	t.Setenv("COOKIE_PLUGIN_KEY", "key-secret")
+	t.Setenv("SHOP_READ_KEY", "ck_a:cs_b")
+	example, err := os.ReadFile("../Caddyfile.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	source := string(example)
+	for was, is := range map[string]string{
+		"\tmetrics\n}":              "\tmetrics\n\tadmin off\n\tpersist_config off\n}",
+		"127.0.0.1:8080":            site.Listener.Addr().String(),
+		":9180":                     ":" + metricsPort,
+		"log {\n\t\tformat filter ": "log {\n\t\toutput file " + log + "\n\t\tformat filter ",
+	} {
+		if strings.Count(source, was) != 1 {
+			t.Fatalf("Caddyfile.example has no single %q", was)
+		}
+		source = strings.Replace(source, was, is, 1)
+	}
+	if err := caddy.Load([]byte(adapt(t, source)), true); err != nil {
+		t.Fatal(err)
+	}
+	g := &gateway{t: t, addr: address, url: "http://" + address}
+	for line, want := range map[string]int{
+		"GET /":                                    http.StatusOK,
+		"GET /wp-json/wp/v2/users":                 http.StatusUnauthorized,
+		"GET /?rest_route=/wp/v2/users":            http.StatusUnauthorized,
+		"POST /wp-json/complianz/v1/consent":       http.StatusOK,
+		"GET /wp-json/complianz/v1/consent":        http.StatusUnauthorized,
+		"GET /wp-json/wc/store/v1/cart":            http.StatusOK,
+		"POST /wp-json/cookie/v1/store-auth":       http.StatusUnauthorized,
+		"POST /wp-json/cookie/v1/upload-logo":      http.StatusForbidden,
+		"GET /wp-json/old-plugin/v1/settings":      http.StatusNotFound,
+		"GET /wp-json/wp/v2/posts?x=wp-json/wc/":   http.StatusBadRequest,
+		"GET /?a=1&consumer_secret=query-secret-1": http.StatusOK,
+	} {
+		if got := g.do(line, "", "X-Signature: header-secret"); got.status != want {
+			t.Errorf("%s: %d %s, want %d", line, got.status, got.body, want)
+		}
+	}
+	m := &gateway{t: t, url: "http://127.0.0.1:" + metricsPort}
+	if got := m.do("GET /metrics", ""); !strings.Contains(got.body, "caddy_restwarden_decisions_total") {
+		t.Errorf("metrics: %d", got.status)
+	}
+	if err := caddy.Stop(); err != nil { // the log is complete
+		t.Fatal(err)
+	}
+	logged, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, secret := range []string{"query-secret-1", "header-secret", "key-secret"} {
+		if strings.Contains(string(logged), secret) {
+			t.Errorf("the access log holds %s", secret)
+		}
+	}
+	if !strings.Contains(string(logged), `"rest_code":"rest_not_logged_in"`) {
+		t.Error("the access log does not say what was refused")
+	}
+}

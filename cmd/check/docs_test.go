@@ -1,0 +1,196 @@
+package main
+
+import (
+	"encoding/json"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/restwarden/restwarden/policies"
+)
+
+// documents are README.md and all pages under docs, by path from the root.
+func documents(t *testing.T) map[string]string {
+	t.Helper()
+	root, err := repositoryRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages := map[string]string{}
+	read := func(path string) {
+		text, err := os.ReadFile(filepath.Join(root, path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages[path] = string(text)
+	}
+	read("README.md")
+	err = fs.WalkDir(os.DirFS(root), "docs", func(path string, _ fs.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(path, ".md") {
+			read(path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pages
+}
+
+var policyHeadings = []string{
+	"Purpose", "Caddyfile", "JSON", "Refusals", "When it cannot decide", "Limits", "Example",
+}
+
+var heading = regexp.MustCompile(`(?m)^## (.*)$`)
+
+// TestDocs_EveryPolicy holds the pages of the policies against the catalog.
+func TestDocs_EveryPolicy(t *testing.T) {
+	t.Parallel()
+	pages := documents(t)
+	named := 0
+	for path := range pages {
+		if filepath.Dir(path) == "docs/policies" {
+			named++
+		}
+	}
+	if named != len(policies.Catalog) {
+		t.Errorf("%d pages under docs/policies, %d policies", named, len(policies.Catalog))
+	}
+	for _, e := range policies.Catalog {
+		page := pages["docs/policies/"+e.Name+".md"]
+		if !strings.HasPrefix(page, "# "+e.Name+"\n") {
+			t.Errorf("%s: no page, or one with another title", e.Name)
+		}
+		var found []string
+		for _, m := range heading.FindAllStringSubmatch(page, -1) {
+			found = append(found, m[1])
+		}
+		if !slices.Equal(found, policyHeadings) {
+			t.Errorf("%s: headings %q, want %q", e.Name, found, policyHeadings)
+		}
+		if !strings.Contains(page, "```caddyfile\n") {
+			t.Errorf("%s: no Caddyfile", e.Name)
+		}
+		if !strings.Contains(pages["docs/README.md"], "(policies/"+e.Name+".md)") {
+			t.Errorf("%s: docs/README.md does not name it", e.Name)
+		}
+	}
+}
+
+var link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+
+// TestDocs_Links follows every link inside the repository.
+func TestDocs_Links(t *testing.T) {
+	t.Parallel()
+	root, err := repositoryRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages := documents(t)
+	for path, text := range pages {
+		for _, m := range link.FindAllStringSubmatch(text, -1) {
+			target, anchor, _ := strings.Cut(m[1], "#")
+			if strings.Contains(target, "://") {
+				continue
+			}
+			to := filepath.Join(filepath.Dir(path), target)
+			if target == "" {
+				to = path
+			}
+			if _, err := os.Stat(filepath.Join(root, to)); err != nil {
+				t.Errorf("%s: %s leads nowhere", path, m[1])
+			} else if anchor != "" && !slices.Contains(anchors(pages[to]), anchor) {
+				t.Errorf("%s: %s has no such heading", path, m[1])
+			}
+		}
+	}
+}
+
+// anchors are the headings of a page as links name them.
+func anchors(text string) []string {
+	var found []string
+	for _, m := range heading.FindAllStringSubmatch(text, -1) {
+		found = append(found, strings.ReplaceAll(strings.ToLower(m[1]), " ", "-"))
+	}
+	return found
+}
+
+var jsonBlock = regexp.MustCompile("(?ms)^```json\n(.*?)^```")
+
+// TestDocs_JSON parses every JSON example.
+func TestDocs_JSON(t *testing.T) {
+	t.Parallel()
+	n := 0
+	for path, text := range documents(t) {
+		for _, m := range jsonBlock.FindAllStringSubmatch(text, -1) {
+			n++
+			if !json.Valid([]byte(m[1])) {
+				t.Errorf("%s: not JSON:\n%s", path, m[1])
+			}
+		}
+	}
+	if n == 0 {
+		t.Error("no example found")
+	}
+}
+
+var namedTests = regexp.MustCompile("^\\| .* \\| ((?:`(?:Test|Fuzz)\\w+`(?:, )?)+) in `([\\w/.]+)` \\|$")
+
+// TestDocs_NamedTests looks up the tests that the security model names.
+func TestDocs_NamedTests(t *testing.T) {
+	t.Parallel()
+	root, err := repositoryRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := 0
+	for line := range strings.Lines(documents(t)["docs/security-model.md"]) {
+		m := namedTests.FindStringSubmatch(strings.TrimSpace(line))
+		if m == nil {
+			continue
+		}
+		rows++
+		source, err := os.ReadFile(filepath.Join(root, m[2]))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		for name := range strings.SplitSeq(m[1], ", ") {
+			if name = strings.Trim(name, "`"); !strings.Contains(string(source), "func "+name+"(") {
+				t.Errorf("%s has no %s", m[2], name)
+			}
+		}
+	}
+	if rows == 0 {
+		t.Error("no row of the table names a test")
+	}
+}
+
+var directRequire = regexp.MustCompile(`(?m)^(?:require )?\s*([\w.-]+\.\w+/\S+) v\S+$`)
+
+// TestDocs_Dependencies finds a reason for every direct dependency.
+func TestDocs_Dependencies(t *testing.T) {
+	t.Parallel()
+	root, err := repositoryRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := documents(t)["docs/dependencies.md"]
+	direct := directRequire.FindAllStringSubmatch(string(mod), -1)
+	if len(direct) == 0 {
+		t.Fatal("no direct dependency found in go.mod")
+	}
+	for _, m := range direct {
+		if !strings.Contains(page, "| `"+m[1]+"` |") {
+			t.Errorf("docs/dependencies.md does not say why %s is there", m[1])
+		}
+	}
+}
