@@ -133,32 +133,6 @@ func (c *Chain) Judge(ctx context.Context, r *Request) Decision {
 	return first
 }
 
-// Watch returns what to do once the platform has answered r, which passed, with
-// a status; nil for the many requests that end nothing.
-func (c *Chain) Watch(r *Request) func(status int) {
-	var all []func(int)
-	if f := r.Site.Identities.Watch(r); f != nil {
-		all = append(all, f)
-	}
-	if r.Call.Kind == call.Single || r.Call.Kind == call.Batch {
-		for i := range c.links {
-			if w, ok := c.links[i].policy.(Watcher); ok {
-				if f := w.Watch(r); f != nil {
-					all = append(all, f)
-				}
-			}
-		}
-	}
-	if all == nil {
-		return nil
-	}
-	return func(status int) {
-		for _, f := range all {
-			f(status)
-		}
-	}
-}
-
 func (c *Chain) observed(l *link) bool {
 	if l.common.Mode != "" {
 		return l.common.Mode == Observe

@@ -98,7 +98,7 @@ func (p *CheckoutTotal) CheckBatch(ctx context.Context, r *Request) (Verdict, er
 func (p *CheckoutTotal) standsDown() bool { return !p.Named() && p.site.Release.AtLeast(11, 1) }
 
 func (p *CheckoutTotal) isCheckout(c *call.Call) bool {
-	if !writes(c.Method) {
+	if c.Method != http.MethodPost {
 		return false
 	}
 	for i := range p.checkout {

@@ -7,71 +7,111 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 )
+
+// root is what is needed of the answer of the REST root.
+type root struct {
+	Home       string                     `json:"home"`
+	URL        string                     `json:"url"`
+	Namespaces []string                   `json:"namespaces"`
+	Routes     map[string]json.RawMessage `json:"routes"`
+}
 
 // Discover reads the REST root once and learns the shop's release from it. It
 // returns what of the configuration does not fit the site, in words for the
 // log; secure and host say how clients reach the site. An error means that the
 // root could not be read: it may be tried again later.
 func (s *Site) Discover(ctx context.Context, b Backend, secure bool, host string) (problems []string, err error) {
-	a, err := b.Ask(ctx, Question{Kind: LookupIndex, Route: "/", As: AsNobody, Base: s.Base})
-	if err != nil {
-		return nil, fmt.Errorf("read the REST root: %w", err)
+	found, closed, err := s.readRoot(ctx, b, false)
+	if err == nil && found == nil && !closed { // plain permalinks have no pretty form
+		found, closed, err = s.readRoot(ctx, b, true)
 	}
 	switch {
-	case a.Status == http.StatusNotFound && errorCode(a) != string(CodeNoRoute):
+	case err != nil:
+		return nil, fmt.Errorf("read the REST root: %w", err)
+	case closed:
+		return nil, nil // the site shows it to nobody; nothing is learnt
+	case found == nil:
 		return []string{fmt.Sprintf("there is no REST root at %s/%s/: check prefix and base", s.Base, s.Prefix)}, nil
-	case a.Status == http.StatusUnauthorized, a.Status == http.StatusForbidden:
-		return nil, nil // the site closes it; nothing is learnt
-	case a.Status != http.StatusOK:
-		return nil, fmt.Errorf("read the REST root: %w", unexpected(a))
 	}
-	var root struct {
-		Home       string                     `json:"home"`
-		URL        string                     `json:"url"`
-		Namespaces []string                   `json:"namespaces"`
-		Routes     map[string]json.RawMessage `json:"routes"`
-	}
-	if err := json.Unmarshal(bytes.TrimPrefix(a.Body, []byte("\ufeff")), &root); err != nil {
-		return nil, fmt.Errorf("read the REST root: %w: %w", ErrUndecided, err)
-	}
-	preview := fmt.Sprintf(`/%s/orders/(?P<order_id>[\d]+)/refunds/preview`, s.Platform.Shop[2])
-	_, listed := root.Routes[preview]
+	_, listed := found.Routes[fmt.Sprintf(`/%s/orders/(?P<order_id>[\d]+)/refunds/preview`, s.Platform.Shop[2])]
 	s.Release.Learn(listed)
-	if !listsNamespace(root.Namespaces, s.Platform.Core) {
+	if !slices.ContainsFunc(found.Namespaces, func(ns string) bool { return strings.EqualFold(ns, s.Platform.Core) }) {
 		problems = append(problems, fmt.Sprintf("the site has no namespace %s: check the platform named behind restwarden", s.Platform.Core))
 	}
-	return append(problems, s.addressProblems(root.Home, root.URL, secure, host)...), nil
+	problems = append(problems, s.prefixProblems(found)...)
+	return append(problems, s.addressProblems(found, secure, host)...), nil
 }
 
-func listsNamespace(namespaces []string, ns string) bool {
-	for _, n := range namespaces {
-		if strings.EqualFold(n, ns) {
-			return true
-		}
+// readRoot asks for the REST root in one of its forms. It returns nil where
+// there is none; closed tells that it is not for everybody.
+func (s *Site) readRoot(ctx context.Context, b Backend, form bool) (found *root, closed bool, err error) {
+	a, err := b.Ask(ctx, Question{Kind: LookupIndex, Route: "/", As: AsNobody, Base: s.Base, Form: form})
+	switch {
+	case err != nil:
+		return nil, false, err
+	case refused(a):
+		return nil, true, nil
+	case a.Status == http.StatusNotFound:
+		return nil, false, nil
+	case a.Status != http.StatusOK:
+		return nil, false, unexpected(a)
 	}
-	return false
+	found = new(root)
+	if json.Unmarshal(bytes.TrimPrefix(a.Body, []byte("\ufeff")), found) != nil {
+		return nil, false, nil // a page: there is no REST here
+	}
+	return found, false, nil
+}
+
+// prefixProblems compares the addresses that the site gives its own routes with
+// the prefix and base that the gateway looks for.
+func (s *Site) prefixProblems(found *root) []string {
+	var self struct {
+		Links struct {
+			Self json.RawMessage `json:"self"`
+		} `json:"_links"`
+	}
+	if json.Unmarshal(found.Routes["/"], &self) != nil {
+		return nil
+	}
+	var href string
+	var hrefs []struct{ Href string }
+	if json.Unmarshal(self.Links.Self, &hrefs) == nil && len(hrefs) > 0 {
+		href = hrefs[0].Href
+	} else if json.Unmarshal(self.Links.Self, &href) != nil {
+		return nil
+	}
+	u, err := url.Parse(href)
+	if err != nil || u.Query().Has("rest_route") {
+		return nil
+	}
+	if want, has := s.Base+"/"+s.Prefix, strings.TrimSuffix(u.Path, "/"); s.Base != "" && has != want || !strings.HasSuffix(has, "/"+s.Prefix) {
+		return []string{fmt.Sprintf("the site's REST root is %s, the gateway looks for %s: check prefix and base", has, want)}
+	}
+	return nil
 }
 
 // addressProblems compares the site's own addresses with how it is reached
 // (interface document section 5, rules 3 to 5).
-func (s *Site) addressProblems(home, site string, secure bool, host string) (problems []string) {
-	h, err := url.Parse(home)
-	if err != nil || home == "" {
+func (s *Site) addressProblems(found *root, secure bool, host string) (problems []string) {
+	home, err := url.Parse(found.Home)
+	if err != nil || found.Home == "" {
 		return nil
 	}
-	if u, err := url.Parse(site); err == nil && site != "" && u.Scheme != h.Scheme {
-		problems = append(problems, fmt.Sprintf("the home address is %s, the platform's is %s: mixed schemes drop authentication", h.Scheme, u.Scheme))
+	if u, err := url.Parse(found.URL); err == nil && found.URL != "" && u.Scheme != home.Scheme {
+		problems = append(problems, fmt.Sprintf("the home address is %s, the platform's is %s: mixed schemes drop authentication", home.Scheme, u.Scheme))
 	}
-	if path := strings.TrimSuffix(h.Path, "/"); !strings.EqualFold(path, s.Base) && s.Base != "" {
+	if path := strings.TrimSuffix(home.Path, "/"); s.Base != "" && !strings.EqualFold(path, s.Base) {
 		problems = append(problems, fmt.Sprintf("the home address has the path %q, base is %q", path, s.Base))
 	}
-	if want := map[bool]string{true: "https", false: "http"}[secure]; h.Scheme != want {
-		problems = append(problems, fmt.Sprintf("the home address is %s, clients come by %s: check trusted_proxies or the site address", h.Scheme, want))
+	if want := map[bool]string{true: "https", false: "http"}[secure]; home.Scheme != want {
+		problems = append(problems, fmt.Sprintf("the home address is %s, clients come by %s: check trusted_proxies or the site address", home.Scheme, want))
 	}
-	if !strings.EqualFold(h.Host, host) {
-		problems = append(problems, fmt.Sprintf("the home address is %s, clients ask for %s", h.Host, host))
+	if !strings.EqualFold(home.Host, host) {
+		problems = append(problems, fmt.Sprintf("the home address is %s, clients ask for %s", home.Host, host))
 	}
 	return problems
 }

@@ -3,15 +3,18 @@ package policies
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 )
 
-// Store keeps short-lived facts that all gateways of a site share. Every call
-// returns within the store's own deadline. Keys are built by policies from
-// hashes and checked numbers, never from what a client sent.
+// Store keeps short-lived facts that all gateways of a site share (design 11).
+// Every call returns within the store's own deadline. An error means that the
+// answer cannot be known.
 type Store interface {
 	// Get returns the value under key; ok is false where there is none.
 	Get(ctx context.Context, key string) (value string, ok bool, err error)
+	// GetAll is Get for several keys in one round trip; values holds those found.
+	GetAll(ctx context.Context, keys ...string) (values map[string]string, err error)
 	// Set keeps value under key for ttl.
 	Set(ctx context.Context, key, value string, ttl time.Duration) error
 	// Delete forgets keys; unknown ones are no error.
@@ -21,6 +24,17 @@ type Store interface {
 	SetOnce(ctx context.Context, key string, ttl time.Duration) (first bool, err error)
 	// Take counts one event under key against rate.
 	Take(ctx context.Context, key string, rate Rate) (Taken, error)
+
+	// Announce puts a value under key for ttl that has never been there, then
+	// sends message to the listeners of all gateways, this one included.
+	Announce(ctx context.Context, key, message string, ttl time.Duration) error
+	// Listen calls f with each message, in order, and with "" where messages may
+	// have been missed or Secret has changed, until stop is called.
+	Listen(f func(message string)) (stop func())
+	// Secret is the key of the hashes that gateways compare. It is nil while the
+	// store has not been reached, and always where nobody shares it. It does not
+	// wait: the first call makes the store find out.
+	Secret() []byte
 }
 
 // ErrStoreFull is returned by SetOnce where remembering more would mean
@@ -39,4 +53,38 @@ type Taken struct {
 	Remaining  int
 	ResetAfter time.Duration // until the counter is as new
 	RetryAfter time.Duration // until the next event is allowed; 0 where Allowed
+}
+
+// Listeners are the functions that a Store calls with messages. The zero value
+// has none.
+type Listeners struct {
+	mu   sync.Mutex
+	next int
+	all  map[int]func(string)
+}
+
+// Add adds f until stop is called.
+func (l *Listeners) Add(f func(message string)) (stop func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.all == nil {
+		l.all = map[int]func(string){}
+	}
+	id := l.next
+	l.next++
+	l.all[id] = f
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		delete(l.all, id)
+	}
+}
+
+// Tell calls every listener with message, one caller at a time.
+func (l *Listeners) Tell(message string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, f := range l.all {
+		f(message)
+	}
 }

@@ -2,6 +2,7 @@ package policies
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"sync"
 	"time"
@@ -25,6 +26,8 @@ type Memory struct {
 
 	counters throttled.GCRAStoreCtx
 	limits   sync.Map // Rate -> *throttled.GCRARateLimiterCtx
+
+	listeners Listeners
 }
 
 // NewMemory returns an empty store.
@@ -49,6 +52,17 @@ func (m *Memory) Get(_ context.Context, key string) (string, bool, error) {
 		return "", false, nil
 	}
 	return item.Value(), true, nil
+}
+
+// GetAll implements Store.
+func (m *Memory) GetAll(_ context.Context, keys ...string) (map[string]string, error) {
+	values := make(map[string]string, len(keys))
+	for _, key := range keys {
+		if item := m.facts.Get(key); item != nil {
+			values[key] = item.Value()
+		}
+	}
+	return values, nil
 }
 
 // Set implements Store.
@@ -86,6 +100,19 @@ func (m *Memory) Take(ctx context.Context, key string, rate Rate) (Taken, error)
 	}
 	return take(ctx, limit, fmt.Sprintf("%d/%s %s", rate.Count, rate.Per, key))
 }
+
+// Announce implements Store.
+func (m *Memory) Announce(_ context.Context, key, message string, ttl time.Duration) error {
+	m.facts.Set(key, rand.Text(), ttl)
+	m.listeners.Tell(message)
+	return nil
+}
+
+// Listen implements Store.
+func (m *Memory) Listen(f func(message string)) (stop func()) { return m.listeners.Add(f) }
+
+// Secret implements Store: nobody else compares hashes with this gateway.
+func (m *Memory) Secret() []byte { return nil }
 
 func (m *Memory) limiter(rate Rate) (*throttled.GCRARateLimiterCtx, error) {
 	if l, ok := m.limits.Load(rate); ok {

@@ -14,7 +14,7 @@ const (
 )
 
 // loginCookie is the name of the cookie that says who is logged in.
-func (s *Site) loginCookie() string { return s.names.LoginCookie + s.stamp("site")[:32] }
+func (s *Site) loginCookie() string { return s.names.AuthCookie + "logged_in_" + s.stamp("site")[:32] }
 
 // cookiePath is the install path, for which login cookies are issued
 // (interface document section 5, rule 3).

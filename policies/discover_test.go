@@ -1,0 +1,63 @@
+package policies
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+func TestDiscover(t *testing.T) {
+	index := func(home, url, self, more string) *Answer {
+		return jsonAnswer(200, `{"home":"`+home+`","url":"`+url+`","namespaces":["wp/v2","wc/v3"],"routes":{"/":{"_links":{"self":[{"href":"`+self+`"}]}}`+more+`}}`)
+	}
+	const preview = `,"/wc/v3/orders/(?P<order_id>[\\d]+)/refunds/preview":{}`
+	page := jsonAnswer(404, `<html>not found</html>`)
+	for name, test := range map[string]struct {
+		pretty, query *Answer
+		base          string
+		problems      []string
+		released      bool
+	}{
+		"fits":                  {index("http://shop.example", "http://shop.example", "http://shop.example/wp-json/", ""), nil, "", nil, false},
+		"11.1":                  {index("http://shop.example", "http://shop.example", "http://shop.example/wp-json/", preview), nil, "", nil, true},
+		"sub-folder":            {index("http://shop.example/blog", "http://shop.example/blog", "http://shop.example/blog/wp-json/", ""), nil, "/blog", nil, false},
+		"language directory":    {index("http://shop.example", "http://shop.example", "http://shop.example/de/wp-json/", ""), nil, "", nil, false},
+		"plain permalinks":      {page, index("http://shop.example", "http://shop.example", "http://shop.example/index.php?rest_route=/", ""), "", nil, false},
+		"a page in its place":   {jsonAnswer(200, `<html>`), index("http://shop.example", "http://shop.example", "http://shop.example/index.php?rest_route=/", ""), "", nil, false},
+		"another prefix":        {page, index("http://shop.example", "http://shop.example", "http://shop.example/api/", ""), "", []string{"check prefix and base"}, false},
+		"another base":          {index("http://shop.example/x", "http://shop.example/x", "http://shop.example/x/wp-json/", ""), nil, "/blog", []string{"check prefix and base", `base is "/blog"`}, false},
+		"mixed schemes":         {index("http://shop.example", "https://shop.example", "http://shop.example/wp-json/", ""), nil, "", []string{"mixed schemes"}, false},
+		"https behind http":     {index("https://shop.example", "https://shop.example", "https://shop.example/wp-json/", ""), nil, "", []string{"trusted_proxies"}, false},
+		"another host":          {index("http://www.shop.example", "http://www.shop.example", "http://www.shop.example/wp-json/", ""), nil, "", []string{"clients ask for"}, false},
+		"no REST at all":        {page, page, "", []string{"no REST root"}, false},
+		"closed to everybody":   {jsonAnswer(401, `{"code":"rest_not_logged_in"}`), nil, "", nil, false},
+		"not the same platform": {jsonAnswer(200, `{"namespaces":["cms/v2"]}`), nil, "", []string{"check the platform"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			s.Base = test.base
+			backend := &platformFunc{answer: func(q Question) (*Answer, error) {
+				if q.Form {
+					return test.query, nil
+				}
+				return test.pretty, nil
+			}}
+			problems, err := s.Discover(t.Context(), backend, false, "shop.example")
+			if err != nil {
+				t.Fatal(err)
+			}
+			all := strings.Join(problems, "\n")
+			for _, want := range test.problems {
+				if !strings.Contains(all, want) {
+					t.Errorf("%q lacks %q", all, want)
+				}
+			}
+			if len(problems) != len(test.problems) || s.Release.AtLeast(11, 1) != test.released {
+				t.Errorf("got %q, 11.1: %v", problems, s.Release.AtLeast(11, 1))
+			}
+		})
+	}
+	if _, err := newSite(t).Discover(t.Context(), failing(ErrUndecided), false, ""); !errors.Is(err, ErrUndecided) {
+		t.Errorf("got error %v", err)
+	}
+}
