@@ -42,7 +42,7 @@ func (d *discovery) request(g *Gateway, r *http.Request, next caddyhttp.Handler)
 	if d.stopped {
 		return
 	}
-	l := newLookup(g, r, next, nil)
+	l := newLookup(g, r, next)
 	l.header = r.Header.Clone() // r goes its own way meanwhile
 	ctx, secure, host := context.WithoutCancel(r.Context()), isSecure(r), r.Host
 	d.running.Go(func() { d.run(ctx, g, &l, secure, host) })

@@ -25,23 +25,23 @@ const rewriteLimit = 8 << 20
 // forward sends the request on, and its answer back: untouched, unless a policy
 // rewrites it or wants to know its status.
 func (g *Gateway) forward(w http.ResponseWriter, x *exchange) error {
-	if g.observes() {
-		return x.next.ServeHTTP(g.watched(w, x), x.request())
-	}
 	need := policies.RewriteNothing
-	for _, p := range g.rewriters {
-		if n := p.Rewrites(&x.req); n != policies.RewriteNothing {
-			need = max(need, n)
-			x.rewriters = append(x.rewriters, p)
+	if !g.observes() {
+		for _, p := range g.rewriters {
+			if n := p.Rewrites(&x.req); n != policies.RewriteNothing {
+				need = max(need, n)
+				x.rewriters = append(x.rewriters, p)
+			}
 		}
 	}
-	switch need {
-	case policies.RewriteBody:
-		return g.forwardBuffered(w, x)
-	case policies.RewriteHeader:
-		return g.forwardHeader(w, x)
+	drop := g.watch(x)
+	switch {
+	case need == policies.RewriteBody:
+		return g.forwardBuffered(w, x, drop)
+	case need == policies.RewriteHeader || drop != nil:
+		return g.forwardHeader(w, x, drop)
 	}
-	return x.next.ServeHTTP(g.watched(w, x), x.request())
+	return x.next.ServeHTTP(w, x.request())
 }
 
 // request is what is forwarded. A question that outlives its client still reads
@@ -73,22 +73,9 @@ func (g *Gateway) watch(x *exchange) func(status int) {
 	return drop
 }
 
-// watched wraps w only where somebody wants to know the status.
-func (g *Gateway) watched(w http.ResponseWriter, x *exchange) http.ResponseWriter {
-	drop := g.watch(x)
-	if drop == nil {
-		return w
-	}
-	return &answerWriter{ResponseWriterWrapper: wrap(w), head: func(status int) error {
-		drop(status)
-		return nil
-	}}
-}
-
-// forwardHeader streams the answer and rewrites its header on the way. Where
-// that fails the client gets a refusal in its place.
-func (g *Gateway) forwardHeader(w http.ResponseWriter, x *exchange) error {
-	drop := g.watch(x)
+// forwardHeader streams the answer, tells drop its status and rewrites its
+// header on the way. Where that fails the client gets a refusal in its place.
+func (g *Gateway) forwardHeader(w http.ResponseWriter, x *exchange, drop func(status int)) error {
 	aw := &answerWriter{ResponseWriterWrapper: wrap(w)}
 	aw.head = func(status int) error {
 		if drop != nil {
@@ -97,6 +84,7 @@ func (g *Gateway) forwardHeader(w http.ResponseWriter, x *exchange) error {
 		return x.rewrite(&policies.Answer{Status: status, Header: w.Header()})
 	}
 	err := x.next.ServeHTTP(aw, x.request())
+	aw.finish(err)
 	if aw.failed != nil {
 		clear(w.Header()) // it is the platform's
 		return g.unusable(w, x, aw.failed)
@@ -107,27 +95,28 @@ func (g *Gateway) forwardHeader(w http.ResponseWriter, x *exchange) error {
 // forwardBuffered holds the whole answer back until it is rewritten. The
 // platform is asked for a plain, whole answer: an encoded, partial or unchanged
 // one could not be rewritten.
-func (g *Gateway) forwardBuffered(w http.ResponseWriter, x *exchange) error {
-	drop, r := g.watch(x), x.request()
+func (g *Gateway) forwardBuffered(w http.ResponseWriter, x *exchange, drop func(status int)) error {
+	r := x.request()
 	for _, name := range []string{"Range", "If-Range", "If-None-Match", "If-Modified-Since"} {
 		r.Header.Del(name)
 	}
 	r.Header.Set("Accept-Encoding", "identity")
 	held := newCapture(rewriteLimit, w.Header().Clone())
-	if err := x.next.ServeHTTP(held, r); err != nil {
-		return err
-	}
+	err := capturing(held, x.next, r)
 	if drop != nil && held.status != 0 {
 		drop(held.status)
 	}
-	answer, err := held.answer(r.Method)
-	if err != nil {
+	if err != nil && !errors.Is(err, errTooLarge) && !errors.Is(err, errTruncated) {
+		return err // the site's own way to answer
+	}
+	answer, unusable := held.answer(r.Method)
+	if err = errors.Join(err, unusable); err != nil {
 		return g.unusable(w, x, &rewriteError{x.rewriters[0].name, err})
 	}
 	if err := x.rewrite(answer); err != nil {
 		return g.unusable(w, x, err)
 	}
-	return send(w, answer)
+	return send(w, r, answer)
 }
 
 // rewriter is a policy that changes answers.

@@ -61,7 +61,7 @@ func (g *Gateway) servePage(w http.ResponseWriter, r *http.Request, next caddyht
 
 func (g *Gateway) newExchange(r *http.Request, next caddyhttp.Handler, c *call.Call) *exchange {
 	x := &exchange{r: r, next: next}
-	x.lookup = newLookup(g, r, next, c)
+	x.lookup = newLookup(g, r, next)
 	x.req = policies.Request{
 		Call: c, HTTP: r, Site: g.site, Client: clientAddr(r), Secure: isSecure(r), Backend: &x.lookup,
 	}
@@ -91,7 +91,7 @@ func (g *Gateway) change(x *exchange) *call.Call {
 			Status: http.StatusBadRequest, Code: string(policies.CodeAmbiguous), Reason: "changed by strip_query",
 		}}
 	}
-	x.req.Call, x.lookup.call = after, after
+	x.req.Call = after
 	caddyhttp.SetVar(x.r.Context(), varCall, after)
 	return after
 }

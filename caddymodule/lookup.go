@@ -7,19 +7,16 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/restwarden/restwarden/policies"
-	"github.com/restwarden/restwarden/policies/call"
 )
 
 // Bounds of an answer to a question; the index of a large site has thousands of routes.
@@ -34,22 +31,18 @@ const (
 type lookup struct {
 	g      *Gateway
 	next   caddyhttp.Handler
-	call   *call.Call
 	header http.Header
 	server *caddyhttp.Server
 
 	host, remoteAddr, proto string
 	major, minor            int
 	tls                     *tls.ConnectionState
-
-	once  sync.Once // questions are asked side by side
-	creds credentials
 }
 
-func newLookup(g *Gateway, r *http.Request, next caddyhttp.Handler, c *call.Call) lookup {
+func newLookup(g *Gateway, r *http.Request, next caddyhttp.Handler) lookup {
 	server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
 	return lookup{
-		g: g, next: next, call: c, header: r.Header, server: server,
+		g: g, next: next, header: r.Header, server: server,
 		host: r.Host, remoteAddr: r.RemoteAddr, proto: r.Proto, major: r.ProtoMajor, minor: r.ProtoMinor, tls: r.TLS,
 	}
 }
@@ -82,7 +75,7 @@ func resultOf(err error) string {
 // ask sends q through the rest of the route. It must neither share the context
 // of the request, whose route groups it would use up, nor its ResponseWriter,
 // whose header the client would get.
-func (l *lookup) ask(ctx context.Context, q policies.Question) (answer *policies.Answer, err error) {
+func (l *lookup) ask(ctx context.Context, q policies.Question) (*policies.Answer, error) {
 	req, err := l.request(ctx, q)
 	if err != nil {
 		return nil, err
@@ -94,22 +87,7 @@ func (l *lookup) ask(ctx context.Context, q policies.Question) (answer *policies
 	w := newCapture(limit, http.Header{})
 	req = caddyhttp.PrepareRequest(req, caddy.NewReplacer(), w, l.server)
 	caddyhttp.SetVar(req.Context(), varLookup, true)
-	defer func() {
-		if p := recover(); p != nil {
-			if p != http.ErrAbortHandler { //nolint:errorlint // a panic's value, compared as net/http does
-				panic(p)
-			}
-			// reverse_proxy ends truncated answers so, and those that w has had enough of.
-			answer, err = nil, errTruncated
-			if w.overflow {
-				err = errTooLarge
-			}
-			if cause := ctx.Err(); cause != nil {
-				err = cause
-			}
-		}
-	}()
-	if err := l.next.ServeHTTP(w, req); err != nil {
+	if err := capturing(w, l.next, req); err != nil {
 		return nil, errors.Join(ctx.Err(), err)
 	}
 	if err := ctx.Err(); err != nil { // reverse_proxy: status 499, no error
@@ -172,29 +150,14 @@ func (l *lookup) target(q policies.Question) (string, error) {
 	if err != nil || base.Path == "" && q.Base != "" || base.EscapedPath() != q.Base || q.Base != "" && q.Base[0] != '/' {
 		return "", fmt.Errorf("base %q is not a path", q.Base)
 	}
-	query := q.Query
-	if q.As == policies.AsCaller {
-		l.once.Do(l.readCredentials)
-		if l.creds.err != nil {
-			return "", l.creds.err
-		}
-		query = join(query, l.creds.query)
-	}
+	target, separator := q.Base+"/"+l.g.site.Prefix+q.Route, "?"
 	if q.Form && !q.Pretty {
-		return q.Base + "/index.php?" + join("rest_route="+url.QueryEscape(q.Route), query), nil
+		target, separator = q.Base+"/index.php?rest_route="+url.QueryEscape(q.Route), "&"
 	}
-	target := q.Base + "/" + l.g.site.Prefix + q.Route
-	if query != "" {
-		target += "?" + query
+	if q.Query != "" {
+		target += separator + q.Query
 	}
 	return target, nil
-}
-
-func join(a, b string) string {
-	if a == "" || b == "" {
-		return a + b
-	}
-	return a + "&" + b
 }
 
 // forwardedHeaders say who the client is and which way it came.
@@ -215,46 +178,22 @@ func copyHeader(to, from http.Header, name string) {
 	}
 }
 
-// credentials are exactly what of a request may say who is calling.
-type credentials struct {
-	header http.Header
-	query  string // a shop key that came as parameters
-	err    error
-}
-
-func (l *lookup) readCredentials() {
-	site, header := l.g.site, http.Header{}
-	for _, name := range append([]string{"Authorization", "X-Mcp-Api-Key", "Cart-Token", site.Platform.NonceHeader}, site.Credentials.Headers...) {
-		copyHeader(header, l.header, name)
-	}
-	if cookies := l.loginCookies(); cookies != "" {
-		header.Set("Cookie", cookies)
-	}
-	l.creds.header = header
-	if l.call == nil {
-		return
-	}
-	nonce, set, err := l.call.Variable(site.Platform.NonceParam)
-	if set {
-		header.Set(site.Platform.NonceHeader, nonce)
-	}
-	l.creds.err = err
-	for _, name := range []string{"consumer_key", "consumer_secret"} {
-		value, set, err := l.call.Variable(name)
-		if set {
-			l.creds.query = join(l.creds.query, name+"="+url.QueryEscape(value))
-		}
-		l.creds.err = errors.Join(l.creds.err, err)
-	}
-}
-
-// addCredentials adds the client's credentials. Other cookies stay out, except
-// for the cart: it is found by the session's.
+// addCredentials adds exactly what of the client's header may say who is
+// calling; what came as parameters is part of the question. Other cookies stay
+// out, except for the cart: it is found by the session's.
 func (l *lookup) addCredentials(to http.Header, kind policies.LookupKind) {
-	maps.Copy(to, l.creds.header)
+	site := l.g.site
+	for _, name := range []string{"Authorization", "X-Mcp-Api-Key", "Cart-Token", site.Platform.NonceHeader} {
+		copyHeader(to, l.header, name)
+	}
+	for _, name := range site.Credentials.Headers {
+		copyHeader(to, l.header, name)
+	}
 	if kind == policies.LookupCart {
 		copyHeader(to, l.header, "Cookie")
 		copyHeader(to, l.header, "Nonce")
+	} else if cookies := l.loginCookies(); cookies != "" {
+		to.Set("Cookie", cookies)
 	}
 }
 
@@ -265,7 +204,7 @@ func (l *lookup) loginCookies() string {
 		for pair := range strings.SplitSeq(line, ";") {
 			pair = strings.TrimSpace(pair)
 			name, _, _ := strings.Cut(pair, "=")
-			if strings.HasPrefix(name, l.g.site.Platform.LoginCookie) || slices.Contains(l.g.site.Credentials.Cookies, name) {
+			if l.g.site.Platform.LogsIn(pair) || slices.Contains(l.g.site.Credentials.Cookies, name) {
 				kept = append(kept, pair)
 			}
 		}

@@ -3,7 +3,6 @@ package caddymodule
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -109,28 +108,33 @@ func (m *metrics) lookup(kind policies.LookupKind, result string, took time.Dura
 	m.lookupDuration.WithLabelValues(string(kind)).Observe(took.Seconds())
 }
 
-// refusalCodes are the codes that each policy refuses with, beside "could not
-// decide", which is open to all (design 6); the shop's without their prefix.
+// readingCodes are the codes of requests that have no certain reading: any
+// policy that looks into a body may come upon one.
+var readingCodes = []policies.Code{
+	policies.CodeAmbiguous, policies.CodeTooLarge, policies.CodeUnsupportedType, policies.CodeNoRoute,
+}
+
+// refusalCodes are the codes that each policy commonly refuses with, beside
+// "could not decide", which is open to all (design 6); the shop's without their
+// prefix. Their series exist from the start.
 var refusalCodes = map[string][]policies.Code{
-	"call": {
-		policies.CodeAmbiguous, policies.CodeTooLarge, policies.CodeUnsupportedType, policies.CodeNoRoute,
-	},
+	"call": readingCodes,
 	"access": {
 		policies.CodeNotLoggedIn, policies.CodeForbidden, policies.CodeNoRoute, policies.CodeAmbiguous,
 		policies.CodeTooMany, policies.CodePlatform,
 	},
 	"signature":      {policies.CodeSignature, policies.CodeAmbiguous},
 	"rate_limit":     {policies.CodeTooMany, policies.CodePlatform},
-	"order_type":     {"order_invalid_id", policies.CodeAmbiguous, policies.CodeTooMany, policies.CodePlatform},
-	"checkout_total": {"checkout_total_mismatch", policies.CodeAmbiguous, policies.CodePlatform},
-	"refund_totals":  {"compute_totals_unsupported", policies.CodeAmbiguous, policies.CodePlatform},
+	"order_type":     {"shop_order_invalid_id", policies.CodeForbidden, policies.CodeAmbiguous, policies.CodePlatform},
+	"checkout_total": {"checkout_total_mismatch", policies.CodeInvalidParam, policies.CodeAmbiguous, policies.CodePlatform},
+	"refund_totals":  {"compute_totals_unsupported", policies.CodeAmbiguous},
 	"abilities":      {policies.CodeForbidden, policies.CodeInvalidParam, policies.CodeAmbiguous, policies.CodePlatform},
 }
 
 // decisionCounter counts the decisions of one gateway under labels of a closed set.
 type decisionCounter struct {
 	decisions *prometheus.CounterVec
-	codes     []string
+	codes     map[string]bool
 }
 
 // other stands for a code that no policy is known to give.
@@ -138,19 +142,24 @@ const other = "other"
 
 // knownTo returns the counter for a site's chain, its series at zero.
 func (m *metrics) knownTo(site *policies.Site, chain *policies.Chain) *decisionCounter {
-	d := &decisionCounter{decisions: m.decisions}
+	d := &decisionCounter{decisions: m.decisions, codes: map[string]bool{none: true}}
+	for _, code := range readingCodes {
+		d.codes[string(code)] = true
+	}
 	for name := range chain.Policies {
 		for _, code := range append([]policies.Code{policies.CodeUnavailable}, refusalCodes[name]...) {
 			label := string(code)
 			if !isGeneral(code) {
 				label = string(site.ShopCode(label))
 			}
-			d.codes = append(d.codes, label)
+			d.codes[label] = true
 			for _, outcome := range []policies.Outcome{policies.Refuse, policies.WouldRefuse} {
 				m.decisions.WithLabelValues(name, label, string(outcome))
 			}
 		}
 	}
+	d.codes[string(policies.CodeTooMany)] = true // of whoever asks who is calling
+	d.codes[string(policies.CodePlatform)] = true
 	return d
 }
 
@@ -161,7 +170,7 @@ func isGeneral(c policies.Code) bool {
 
 func (d *decisionCounter) count(decision policies.Decision) {
 	policy, code := orDefault(decision.Policy, none), codeOf(decision)
-	if code != none && !slices.Contains(d.codes, code) {
+	if !d.codes[code] {
 		code = other
 	}
 	d.decisions.WithLabelValues(policy, code, string(decision.Outcome)).Inc()

@@ -138,13 +138,19 @@ func (g *Gateway) refuse(w http.ResponseWriter, r *http.Request, v policies.Verd
 
 // errorObject is {"code","message","data":{"status",…}} (interface document section 7).
 func errorObject(v policies.Verdict) ([]byte, error) {
-	data := map[string]any{"status": v.Status}
-	maps.Copy(data, v.Data)
-	return json.Marshal(struct {
-		Code    policies.Code  `json:"code"`
-		Message string         `json:"message"`
-		Data    map[string]any `json:"data"`
-	}{v.Code, v.Message, data})
+	object := struct {
+		Code    policies.Code `json:"code"`
+		Message string        `json:"message"`
+		Data    any           `json:"data"`
+	}{v.Code, v.Message, struct {
+		Status int `json:"status"`
+	}{v.Status}}
+	if len(v.Data) > 0 {
+		data := maps.Clone(v.Data)
+		data["status"] = v.Status
+		object.Data = data
+	}
+	return json.Marshal(object)
 }
 
 // corsNames are the platform's spellings of its own headers.

@@ -72,6 +72,14 @@ func (w *answerWriter) FlushError() error {
 	return http.NewResponseController(w.ResponseWriter).Flush()
 }
 
+// finish is told how the handler behind w ended: one that wrote nothing has
+// answered with an empty 200.
+func (w *answerWriter) finish(err error) {
+	if err == nil {
+		w.WriteHeader(http.StatusOK)
+	}
+}
+
 // headOnlyWriter sends status and header of an answer, and no body.
 type headOnlyWriter struct {
 	*caddyhttp.ResponseWriterWrapper
@@ -100,6 +108,12 @@ func (w *headOnlyWriter) Write(b []byte) (int, error) {
 func (w *headOnlyWriter) ReadFrom(r io.Reader) (int64, error) {
 	w.WriteHeader(http.StatusOK)
 	return io.Copy(io.Discard, r)
+}
+
+// FlushError implements the optional interface of http.ResponseController.
+func (w *headOnlyWriter) FlushError() error {
+	w.WriteHeader(http.StatusOK)
+	return http.NewResponseController(w.ResponseWriter).Flush()
 }
 
 // capture is a private ResponseWriter: it has its own header, so that nothing
@@ -174,6 +188,25 @@ func (c *capture) answer(method string) (*policies.Answer, error) {
 	return &policies.Answer{Status: c.status, Header: c.header, Body: body}, nil
 }
 
+// capturing runs next with w. Answers that end early, and those that w has had
+// enough of, make reverse_proxy panic; here that is an error like any other. So
+// is every other panic: a question has a goroutine of its own, where nobody
+// would recover it.
+func capturing(w *capture, next caddyhttp.Handler, r *http.Request) (err error) {
+	defer func() {
+		switch p := recover(); {
+		case p == nil:
+		case p != http.ErrAbortHandler: //nolint:errorlint // a panic's value, compared as net/http does
+			err = fmt.Errorf("panic: %v", p)
+		case w.overflow:
+			err = errTooLarge
+		default:
+			err = errTruncated
+		}
+	}()
+	return next.ServeHTTP(w, r)
+}
+
 // gunzip decodes an answer of a platform that compresses unasked.
 func gunzip(b []byte, limit int) ([]byte, error) {
 	z, err := gzip.NewReader(bytes.NewReader(b))
@@ -192,13 +225,14 @@ func gunzip(b []byte, limit int) ([]byte, error) {
 }
 
 // send answers with a. Headers that describe the body as it was are dropped.
-func send(w http.ResponseWriter, a *policies.Answer) error {
+func send(w http.ResponseWriter, r *http.Request, a *policies.Answer) error {
 	clear(w.Header())
 	maps.Copy(w.Header(), a.Header)
 	for _, name := range []string{"Etag", "Last-Modified", "Content-Md5", "Digest", "Content-Digest", "Repr-Digest", "Accept-Ranges", "Trailer"} {
 		w.Header().Del(name)
 	}
-	if a.Status != http.StatusNoContent && a.Status != http.StatusNotModified {
+	w.Header().Del("Content-Length")
+	if r.Method != http.MethodHead && a.Status != http.StatusNoContent && a.Status != http.StatusNotModified {
 		w.Header().Set("Content-Length", strconv.Itoa(len(a.Body)))
 	}
 	w.WriteHeader(a.Status)

@@ -1,0 +1,93 @@
+package caddymodule
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"go.uber.org/zap"
+)
+
+// provisioned returns a gateway without a server around it.
+func provisioned(t testing.TB, config string) *Gateway {
+	t.Helper()
+	ctx, cancel := caddy.NewContext(caddy.Context{Context: t.Context()})
+	t.Cleanup(cancel)
+	module, err := ctx.LoadModuleByID("http.handlers.restwarden", json.RawMessage(config))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := module.(*Gateway)
+	g.logger = zap.NewNop()
+	g.discovery.busy.Store(true) // there is no site to read
+	return g
+}
+
+// prepared is a request as Caddy hands it to its handlers.
+func prepared(w http.ResponseWriter, target string, headers ...string) *http.Request {
+	r := httptest.NewRequest(http.MethodGet, target, nil)
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	return caddyhttp.PrepareRequest(r, caddy.NewReplacer(), w, new(caddyhttp.Server))
+}
+
+// silent is a ResponseWriter that allocates nothing.
+type silent struct{ header http.Header }
+
+func (w silent) Header() http.Header         { return w.header }
+func (w silent) Write(b []byte) (int, error) { return len(b), nil }
+func (w silent) WriteHeader(int)             { clear(w.header) }
+
+// backend answers questions with an administrator, everything else with nothing.
+var backend = caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
+	if r.URL.Path == "/cms-json/cms/v2/users/me" {
+		_, err := io.WriteString(w, `{"id":1,"roles":["administrator"]}`)
+		return err
+	}
+	return nil
+})
+
+const everyPage = `{"platform":"cms","policies":{"access":{"login_only":true},"session_cookies":{"path":"/"}}}`
+
+// TestPage_NoAllocation: a page costs nothing of the gateway's own.
+func TestPage_NoAllocation(t *testing.T) {
+	g := provisioned(t, `{"platform":"cms","policies":{"access":{"login_only":true}}}`)
+	w := silent{http.Header{}}
+	r := prepared(w, "/product/shirt?colour=red")
+	if n := testing.AllocsPerRun(1000, func() {
+		if err := g.ServeHTTP(w, r, backend); err != nil {
+			t.Fatal(err)
+		}
+	}); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func BenchmarkGateway(b *testing.B) {
+	for name, c := range map[string]struct {
+		config, target string
+		headers        []string
+	}{
+		"page":          {`{"platform":"cms","policies":{"access":{"login_only":true}}}`, "/product/shirt?colour=red", nil},
+		"page/rewriter": {everyPage, "/product/shirt?colour=red", nil},
+		"anonymous":     {everyPage, "/cms-json/cms/v2/posts", nil},
+		"identified":    {everyPage, "/cms-json/cms/v2/posts", []string{"Authorization", "Basic YWRtaW46cHc="}},
+	} {
+		b.Run(name, func(b *testing.B) {
+			g := provisioned(b, c.config)
+			w := silent{http.Header{}}
+			r := prepared(w, c.target, c.headers...)
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := g.ServeHTTP(w, r, backend); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

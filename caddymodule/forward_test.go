@@ -1,0 +1,259 @@
+package caddymodule
+
+import (
+	"bufio"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/fcgi"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestGateway_PHPFastCGI(t *testing.T) {
+	p := newPlatform(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go fcgi.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.RequestURI = r.URL.RequestURI()
+		p.ServeHTTP(w, r)
+	}))
+	g := startGateway(t, loginOnly+"\troot * "+t.TempDir()+"\n\tphp_fastcgi "+l.Addr().String()+" {\n\t\ttry_files {path} index.php\n\t}")
+	g.do("GET /cms-json/cms/v2/users", "").want(t, 401, "rest_not_logged_in")
+	g.do("GET /?rest_route=/cms/v2/users", "").want(t, 401, "rest_not_logged_in")
+	g.do("GET /cms-json/cms/v2/users", "", asAdmin).want(t, 200, `"route":"/cms/v2/users"`)
+	g.do("POST /cms-json/cms/v2/posts", `{"title":"x"}`, asAdmin, "Content-Type: application/json").want(t, 200, `title`)
+	g.send("POST /cms-json/cms/v2/posts", io.MultiReader(strings.NewReader("title=x")), asAdmin, form).want(t, 200, `"body":"title=x"`)
+	g.do("GET /a-page", "").want(t, 200, "a-page")
+}
+
+func TestGateway_Encode(t *testing.T) {
+	p := newPlatform(t)
+	p.answer = func(w http.ResponseWriter, r *http.Request) bool {
+		if isQuestion(r) {
+			return false
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Etag", `"x"`)
+		fmt.Fprintf(w, `{"access_token":"t0ken","x":%q}`, strings.Repeat("x", 2000))
+		return true
+	}
+	g := startGateway(t, loginOnly+"\tencode gzip\n"+p.proxied())
+	plain := g.do("GET /cms-json/feed/options", "", asAdmin, "Accept-Encoding: gzip")
+	plain.want(t, 200, `"access_token":"[redacted]"`)
+	if plain.header.Get("Etag") != "" || plain.header.Get("Content-Length") != fmt.Sprint(len(plain.body)) {
+		t.Error(plain.header)
+	}
+	if h := g.do("GET /a-page", "", "Accept-Encoding: gzip").header; h.Get("Content-Encoding") != "gzip" {
+		t.Error(h)
+	}
+}
+
+// TestGateway_RedactHead: a HEAD has no body whose length could be told.
+func TestGateway_RedactHead(t *testing.T) {
+	p := newPlatform(t)
+	g := startGateway(t, loginOnly+p.proxied())
+	if r := g.do("HEAD /cms-json/feed/options", "", asAdmin); r.status != 200 || r.header.Get("Content-Length") == "0" {
+		t.Error(r)
+	}
+}
+
+// TestForward_Empty: a handler that writes nothing has answered, too.
+func TestForward_Empty(t *testing.T) {
+	g := provisioned(t, `{"platform":"cms"}`)
+	w := httptest.NewRecorder()
+	r := prepared(w, "/cms-json/x/v1/y", "Authorization", "Bearer x")
+	if err := g.ServeHTTP(w, r, backend); err != nil || w.Header().Get("Cache-Control") != "no-store" {
+		t.Error(err, w.Header())
+	}
+}
+
+// TestGateway_Redact holds what becomes of answers that are not as asked for.
+func TestGateway_Redact(t *testing.T) {
+	secret := `{"access_token":"t0ken"}`
+	for name, c := range map[string]struct {
+		answer func(w http.ResponseWriter)
+		status int
+	}{
+		"gzip unasked": {func(w http.ResponseWriter) {
+			w.Header().Set("Content-Encoding", "gzip")
+			z := gzip.NewWriter(w)
+			io.WriteString(z, secret)
+			z.Close()
+		}, 200},
+		"other encoding": {func(w http.ResponseWriter) { w.Header().Set("Content-Encoding", "br"); io.WriteString(w, secret) }, 503},
+		"too large": {func(w http.ResponseWriter) {
+			fmt.Fprintf(w, `{"x":%q,"access_token":"t0ken"}`, strings.Repeat("x", rewriteLimit))
+		}, 503},
+		"not JSON":   {func(w http.ResponseWriter) { io.WriteString(w, secret+"{") }, 503},
+		"head start": {func(w http.ResponseWriter) { w.WriteHeader(103); io.WriteString(w, secret) }, 200},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlatform(t)
+			p.answer = func(w http.ResponseWriter, r *http.Request) bool {
+				if isQuestion(r) {
+					return false
+				}
+				w.Header().Set("Content-Type", "application/json")
+				w.Header().Set("Set-Cookie", "kept=1")
+				c.answer(w)
+				return true
+			}
+			g := startGateway(t, "\trestwarden cms {\n\t\tredact /feed/options access_token\n\t}\n"+p.proxied())
+			r := g.do("GET /cms-json/feed/options", "", "Range: bytes=0-3")
+			if r.status != c.status || strings.Contains(r.body, "t0ken") {
+				t.Errorf("%d %.200s", r.status, r.body)
+			}
+			if kept := r.header.Get("Set-Cookie") != ""; kept != (c.status == 200) {
+				t.Error(r.header)
+			}
+		})
+	}
+}
+
+func TestGateway_StripQuery(t *testing.T) {
+	p := newPlatform(t)
+	g := startGateway(t, "\trestwarden cms {\n\t\tstrip_query lang /cms/v2/posts\n\t}\n"+p.proxied())
+	g.do("GET /cms-json/cms/v2/posts?a=%31&lang=de&b=2", "")
+	g.do("GET /cms-json/cms/v2/pages?lang=de", "")
+	g.do("GET /?lang=de", "")
+	got := strings.Join(p.received(), "\n")
+	want := "GET /cms-json/cms/v2/posts?a=%31&b=2 \nGET /cms-json/cms/v2/pages?lang=de \nGET /?lang=de "
+	if got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}
+
+// TestGateway_Revocation: what ends somebody's rights ends the cached identity.
+func TestGateway_Revocation(t *testing.T) {
+	p := newPlatform(t)
+	revoked := false
+	p.answer = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method == http.MethodDelete {
+			revoked = true
+		}
+		if !revoked || !isQuestion(r) {
+			return false
+		}
+		w.WriteHeader(401)
+		io.WriteString(w, `{"code":"incorrect_password"}`)
+		return true
+	}
+	g := startGateway(t, loginOnly+p.proxied())
+	g.do("GET /cms-json/cms/v2/posts", "", asAdmin).want(t, 200, "")
+	g.do("DELETE /cms-json/cms/v2/users/1/application-passwords/x", "", asAdmin).want(t, 200, "")
+	g.do("GET /cms-json/cms/v2/posts", "", asAdmin).want(t, 401, "incorrect_password")
+}
+
+func TestGateway_Streaming(t *testing.T) {
+	p := newPlatform(t)
+	release := make(chan struct{})
+	p.answer = func(w http.ResponseWriter, r *http.Request) bool {
+		if isQuestion(r) {
+			return false
+		}
+		w.Header().Set("Content-Type", "text/event-stream")
+		io.WriteString(w, "first\n")
+		http.NewResponseController(w).Flush()
+		<-release
+		return true
+	}
+	g := startGateway(t, "\trestwarden cms {\n\t\tsession_cookies {\n\t\t\tpath /\n\t\t}\n\t}\n"+p.proxied())
+	for _, target := range []string{"/events", "/cms-json/x/v1/events"} {
+		req, _ := http.NewRequest("GET", g.url+target, nil)
+		req.Header.Set("Authorization", "Bearer x")
+		res, err := client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if line, err := bufio.NewReader(res.Body).ReadString('\n'); line != "first\n" {
+			t.Errorf("%s: %q %v", target, line, err)
+		}
+		release <- struct{}{}
+		res.Body.Close()
+	}
+}
+
+func TestGateway_WebSocket(t *testing.T) {
+	p := newPlatform(t)
+	p.answer = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Header.Get("Upgrade") == "" {
+			return false
+		}
+		conn, rw, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			return true
+		}
+		defer conn.Close()
+		fmt.Fprint(rw, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+		rw.Flush()
+		line, _ := rw.ReadString('\n')
+		io.WriteString(conn, "echo "+line)
+		return true
+	}
+	g := startGateway(t, "\trestwarden cms {\n\t\tsession_cookies {\n\t\t\tpath /\n\t\t}\n\t}\n"+p.proxied())
+	const upgrade = " HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
+	for target, want := range map[string]string{"/socket": "HTTP/1.1 101", "/cms-json/x/v1/y": "HTTP/1.1 400"} {
+		conn, err := net.Dial("tcp", g.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		conn.SetDeadline(time.Now().Add(5 * time.Second))
+		io.WriteString(conn, "GET "+target+upgrade)
+		r := bufio.NewReader(conn)
+		status, _ := r.ReadString('\n')
+		if !strings.HasPrefix(status, want) {
+			t.Errorf("%s: %s", target, status)
+			continue
+		}
+		if target != "/socket" {
+			continue
+		}
+		io.WriteString(conn, "hello\n")
+		for line := ""; line != "echo hello\n"; {
+			if line, err = r.ReadString('\n'); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// TestForward_ClientGone: a question that outlives its client reads the header
+// of the request, so the rest of the route must not change that one.
+func TestForward_ClientGone(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	r := httptest.NewRequest(http.MethodGet, "/", nil).WithContext(ctx)
+	x := exchange{r: r}
+	if x.request() != r {
+		t.Error("copied without need")
+	}
+	cancel()
+	x.request().Header.Set("X", "y")
+	if r.Header.Get("X") != "" {
+		t.Error("the header is shared")
+	}
+}
+
+// TestGateway_ObservedPolicies change nothing, though the directive enforces.
+func TestGateway_ObservedPolicies(t *testing.T) {
+	p := newPlatform(t)
+	observe := " {\n\t\t\tmode observe\n\t\t}\n"
+	g := startGateway(t, "\trestwarden cms {\n\t\tredact /feed/options access_token\n\t\tredact"+observe+
+		"\t\tstrip_query lang /feed/options\n\t\tstrip_query"+observe+"\t\tlogin_only\n\t\taccess"+observe+"\t}\n"+p.proxied())
+	g.do("GET /cms-json/feed/options?lang=de", "").want(t, 200, "t0ken")
+	if seen := p.received(); len(seen) != 1 || seen[0] != "GET /cms-json/feed/options?lang=de " {
+		t.Errorf("%q", seen)
+	}
+	if !strings.Contains(g.logged(), `"outcome":"would_refuse"`) {
+		t.Error(g.logged())
+	}
+}

@@ -1,0 +1,75 @@
+package caddymodule
+
+import (
+	"bytes"
+	"compress/gzip"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/restwarden/restwarden/policies"
+)
+
+// FuzzLookupTarget: whatever stands before the prefix in a client's path, a
+// question goes to its own route under it, or nowhere.
+func FuzzLookupTarget(f *testing.F) {
+	seeds := []string{"", "/blog", "/de/shop", "/a?b", "/a#b", "//evil.test", "http://evil.test", "/%2e%2e", "/a b", "/a\r\nX: y", "/ä", "/a%zz", "*"}
+	if len(seeds) == 0 {
+		f.Fatal("no seeds")
+	}
+	for _, base := range seeds {
+		f.Add(base, false)
+		f.Add(base, true)
+	}
+	l := &lookup{g: &Gateway{site: &policies.Site{Prefix: "cms-json"}}}
+	f.Fuzz(func(t *testing.T, base string, query bool) {
+		target, err := l.target(policies.Question{Base: base, Form: query, Route: "/cms/v2/users/me", Query: "context=edit"})
+		if err != nil {
+			return
+		}
+		u, err := url.ParseRequestURI(target)
+		if err != nil || u.Host != "" || u.Scheme != "" || u.Fragment != "" || strings.ContainsAny(target, " \r\n") {
+			t.Fatalf("%q: %q %v", base, target, err)
+		}
+		if query && u.RawQuery != "rest_route=%2Fcms%2Fv2%2Fusers%2Fme&context=edit" || !query && u.RawQuery != "context=edit" {
+			t.Fatalf("%q: query %q", base, u.RawQuery)
+		}
+		if !query && !strings.HasSuffix(u.EscapedPath(), "/cms-json/cms/v2/users/me") {
+			t.Fatalf("%q: path %q", base, u.EscapedPath())
+		}
+	})
+}
+
+// FuzzCapture: an answer is whole and within its bounds, or an error.
+func FuzzCapture(f *testing.F) {
+	var zipped bytes.Buffer
+	z := gzip.NewWriter(&zipped)
+	z.Write(bytes.Repeat([]byte("x"), 5000))
+	z.Close()
+	seeds := [][]byte{nil, []byte("{}"), zipped.Bytes(), zipped.Bytes()[:zipped.Len()-4], bytes.Repeat([]byte("x"), 2000)}
+	if len(seeds) == 0 {
+		f.Fatal("no seeds")
+	}
+	for _, body := range seeds {
+		f.Add(body, "", "")
+		f.Add(body, "gzip", "7")
+	}
+	f.Fuzz(func(t *testing.T, body []byte, encoding, length string) {
+		const limit = 1000
+		c := newCapture(limit, http.Header{})
+		c.header.Set("Content-Encoding", encoding)
+		c.header.Set("Content-Length", length)
+		c.Write(body)
+		a, err := c.answer(http.MethodGet)
+		switch {
+		case err != nil:
+		case len(a.Body) > limit:
+			t.Fatalf("%d bytes", len(a.Body))
+		case encoding == "" && !bytes.Equal(a.Body, body):
+			t.Fatal("not what was written")
+		case a.Header.Get("Content-Encoding") != "" && a.Header.Get("Content-Encoding") != "identity" && !strings.EqualFold(encoding, "identity"):
+			t.Fatal("still encoded")
+		}
+	})
+}

@@ -1,0 +1,132 @@
+package caddymodule
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+const loginOnly = `	restwarden cms {
+		login_only
+		allow anyone POST /complianz/v1/consent
+		redact /feed/options access_token
+	}
+`
+
+func TestGateway_AnonymousIsRefusedInEverySpelling(t *testing.T) {
+	p := newPlatform(t)
+	g := startGateway(t, loginOnly+p.proxied())
+	for name, send := range map[string]func() reply{
+		"pretty": func() reply { return g.do("GET /cms-json/cms/v2/users", "") },
+		"query":  func() reply { return g.do("GET /?rest_route=/cms/v2/users", "") },
+		"folded": func() reply { return g.do("GET /shop/x?rest.route=/cms/v2/users", "") },
+		"form":   func() reply { return g.do("POST /", "rest_route=/cms/v2/users", form) },
+		"chunked": func() reply {
+			return g.send("POST /", io.MultiReader(strings.NewReader("rest_route=/cms/v2/users")), form)
+		},
+		"upper":    func() reply { return g.do("GET /cms-json/CMS/V2/USERS", "") },
+		"override": func() reply { return g.do("POST /cms-json/cms/v2/users?_method=GET", "") },
+	} {
+		r := send()
+		if r.status != http.StatusUnauthorized || !strings.Contains(r.body, `"code":"rest_not_logged_in"`) ||
+			!strings.Contains(r.body, `"data":{"status":401}`) {
+			t.Errorf("%s: %d %s", name, r.status, r.body)
+		}
+		if r.header.Get("Cache-Control") != "no-store" || r.header.Get("Content-Type") != "application/json; charset=UTF-8" {
+			t.Errorf("%s: %v", name, r.header)
+		}
+	}
+	if seen := p.received(); len(seen) > 0 {
+		t.Errorf("reached the platform: %q", seen)
+	}
+	if asked := p.asked(); len(asked) > 0 {
+		t.Errorf("%d questions about an anonymous caller", len(asked))
+	}
+}
+
+func TestGateway_CallersPass(t *testing.T) {
+	p := newPlatform(t)
+	g := startGateway(t, loginOnly+p.proxied())
+	g.do("POST /cms-json/complianz/v1/consent", `{"a":1}`, "Content-Type: application/json").want(t, 200, `"body":"{\"a\":1}"`)
+	g.do("GET /cms-json/complianz/v1/consent", "").want(t, 401, "rest_not_logged_in")
+	g.do("GET /cms-json/cms/v2/users", "", asAdmin).want(t, 200, "/cms/v2/users")
+	g.do("GET /?rest_route=/cms/v2/users", "", asAdmin).want(t, 200, "/cms/v2/users")
+	g.do("HEAD /cms-json/cms/v2/users", "").want(t, 401, "")
+
+	wrong := g.do("GET /cms-json/cms/v2/users", "", asWrong)
+	wrong.want(t, 401, `"code":"incorrect_password"`)
+	if wrong.header.Get("Www-Authenticate") == "" || wrong.header.Get("Set-Cookie") != "" || wrong.header.Get("Cache-Control") != "no-store" {
+		t.Errorf("the platform's own words: %v", wrong.header)
+	}
+	if n := len(p.asked()); n != 3 {
+		t.Errorf("%d questions, want one for each caller and form", n)
+	}
+}
+
+func TestGateway_Foreign(t *testing.T) {
+	p := newPlatform(t)
+	g := startGateway(t, "\trestwarden wordpress\n"+p.proxied())
+	g.do("GET /cms-json/cms/v2/posts", "").want(t, 503, "rest_policy_unavailable")
+	if log := g.logged(); !strings.Contains(log, `"level":"error"`) || !strings.Contains(log, "check the platform named behind restwarden") {
+		t.Error(log)
+	}
+}
+
+func TestGateway_Observe(t *testing.T) {
+	p := newPlatform(t)
+	g := startGateway(t, strings.Replace(loginOnly, "login_only", "login_only\n\t\tmode observe\n\t\tbody_limit 10B", 1)+p.proxied())
+	g.do("GET /cms-json/cms/v2/users", "").want(t, 200, "/cms/v2/users")
+	g.do("GET /cms-json/feed/options", "").want(t, 200, "t0ken")
+	long := "rest_route=/cms/v2/posts&x=" + strings.Repeat("y", 100)
+	g.do("POST /", long, form).want(t, 200, long)
+	if log := g.logged(); strings.Count(log, `"outcome":"would_refuse"`) != 3 || strings.Contains(log, `"outcome":"refused"`) {
+		t.Error(log)
+	}
+}
+
+func TestGateway_Bodies(t *testing.T) {
+	p := newPlatform(t)
+	g := startGateway(t, "\trequest_body {\n\t\tmax_size 200KB\n\t}\n\trestwarden cms {\n\t\tbody_limit 100KB\n\t}\n"+p.proxied())
+	body := "title=" + strings.Repeat("x", 90_000) // spooled
+	g.do("POST /cms-json/cms/v2/posts", body, form).want(t, 200, body)
+	g.send("POST /a-page", io.MultiReader(strings.NewReader(body)), form).want(t, 200, body)
+	p.received()
+	g.do("POST /?rest_route=/cms/v2/posts", strings.Repeat("x", 150_000), form).want(t, 413, "rest_request_too_large")
+	if r := g.send("POST /a-page", io.MultiReader(strings.NewReader(strings.Repeat("x", 300_000))), form); r.status != 413 {
+		t.Errorf("over request_body's limit: %d", r.status)
+	}
+	if seen := p.received(); len(seen) > 0 {
+		t.Errorf("reached the platform: %d", len(seen))
+	}
+	if n := spooledBytes(); n != 0 {
+		t.Errorf("%v bytes are still spooled", n)
+	}
+}
+
+func TestGateway_Preflight(t *testing.T) {
+	p := newPlatform(t)
+	g := startGateway(t, loginOnly+p.proxied())
+	preflight := []string{"Origin: https://app.test", "Access-Control-Request-Method: POST"}
+	r := g.do("OPTIONS /cms-json/cms/v2/posts", "", preflight...)
+	if r.status != 200 || r.body != "" || len(p.received()) != 1 {
+		t.Errorf("%d %q", r.status, r.body)
+	}
+	g.do("OPTIONS /cms-json/cms/v2/posts", "").want(t, 401, "")
+	g.do("OPTIONS /cms-json/cms/v2/posts?_method=GET", "", preflight...).want(t, 401, "")
+	g.do("GET /cms-json/cms/v2/posts?_method=OPTIONS", "", preflight...).want(t, 401, "")
+	g.do("OPTIONS /cms-json/cms/v2/posts", "", append(preflight, asWrong)...).want(t, 401, "incorrect_password")
+}
+
+func TestGateway_CORS(t *testing.T) {
+	p := newPlatform(t)
+	g := startGateway(t, loginOnly+p.proxied())
+	h := g.do("GET /cms-json/cms/v2/posts", "", "Origin: https://app.test").header
+	if h.Get("Access-Control-Allow-Origin") != "https://app.test" || h.Get("Vary") != "Origin" ||
+		!strings.Contains(h.Get("Access-Control-Allow-Headers"), "X-CMS-Nonce") {
+		t.Error(h)
+	}
+	if h := g.do("GET /cms-json/cms/v2/posts", "").header; h.Get("Access-Control-Allow-Origin") != "" {
+		t.Error(h)
+	}
+}

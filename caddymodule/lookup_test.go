@@ -1,0 +1,173 @@
+package caddymodule
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/restwarden/restwarden/policies"
+)
+
+// TestLookup_Panic: a handler that breaks on a question breaks nothing else.
+func TestLookup_Panic(t *testing.T) {
+	g := provisioned(t, `{"platform":"cms","policies":{"access":{"login_only":true}}}`)
+	w := httptest.NewRecorder()
+	r := prepared(w, "/cms-json/cms/v2/posts", "Authorization", "Basic x")
+	err := g.ServeHTTP(w, r, caddyhttp.HandlerFunc(func(http.ResponseWriter, *http.Request) error { panic("broken") }))
+	if err != nil || w.Code != http.StatusServiceUnavailable {
+		t.Error(err, w.Code)
+	}
+}
+
+// TestLookup_Request holds what a question carries: exactly the credentials.
+func TestLookup_Request(t *testing.T) {
+	p := newPlatform(t)
+	g := startGateway(t, "\trestwarden cms {\n\t\tlogin_only\n\t\tcredentials header X-Site-Key\n\t\tcredentials cookie site\n\t}\n"+p.proxied())
+	g.do("POST /cms-json/cms/v2/posts?_method=PUT&_cmsnonce=n1", "a=b", form,
+		"Cookie: cms_logged_in_x=1; tracking=2; site=3", "X-Site-Key: k", "X-CMS-Nonce: n0", "Range: bytes=0-1",
+		"If-None-Match: x", "X-HTTP-Method-Override: DELETE", "User-Agent: test", "X-Other: y", "Host: shop.test")
+	asked := p.asked()
+	if len(asked) != 1 {
+		t.Fatalf("%d questions", len(asked))
+	}
+	q := asked[0]
+	if q.Method != "GET" || q.RequestURI != "/cms-json/cms/v2/users/me?context=edit&_cmsnonce=n1" || q.Host != "shop.test" {
+		t.Errorf("%s %s %s", q.Method, q.RequestURI, q.Host)
+	}
+	for name, want := range map[string]string{
+		"Cookie": "cms_logged_in_x=1; site=3", "X-Site-Key": "k", "X-Cms-Nonce": "n0", "User-Agent": "test",
+		"Range": "", "If-None-Match": "", "X-Http-Method-Override": "", "Content-Type": "", "X-Other": "",
+	} {
+		if got := q.Header.Get(name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+}
+
+// TestLookup_HandleBlocks: a question must not use up the route group of the
+// request that it is about.
+func TestLookup_HandleBlocks(t *testing.T) {
+	p := newPlatform(t)
+	site := loginOnly + "\thandle /cms-json/* {\n\t" + p.proxied() + "\n\t}\n\thandle {\n\t\trespond \"page\"\n\t}"
+	g := startGateway(t, site)
+	r := g.do("GET /cms-json/cms/v2/users", "", asAdmin)
+	r.want(t, 200, `"route":"/cms/v2/users"`)
+	r = g.do("POST /cms-json/cms/v2/posts", "title=x", form, asAdmin)
+	r.want(t, 200, `"body":"title=x"`)
+	g.do("GET /", "").want(t, 200, "page")
+}
+
+// TestLookup_Failures: where an answer was needed and none came, the call is
+// refused and never reaches the platform.
+func TestLookup_Failures(t *testing.T) {
+	raw := func(text string) func(http.ResponseWriter) {
+		return func(w http.ResponseWriter) {
+			conn, _, err := http.NewResponseController(w).Hijack()
+			if err == nil {
+				io.WriteString(conn, text)
+				conn.Close()
+			}
+		}
+	}
+	user := `{"id":1,"roles":["administrator"]}`
+	for name, answer := range map[string]func(http.ResponseWriter){
+		"slow":      func(http.ResponseWriter) { time.Sleep(1500 * time.Millisecond) },
+		"down":      raw(""),
+		"truncated": raw("HTTP/1.1 200 OK\r\nContent-Length: 999\r\nContent-Type: application/json\r\n\r\n" + user),
+		"chunked":   raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n22\r\n" + user + "\r\n"),
+		"nonsense":  func(w http.ResponseWriter) { io.WriteString(w, "<html>") },
+		"empty":     func(http.ResponseWriter) {},
+		"oversized": func(w http.ResponseWriter) { fmt.Fprintf(w, `{"id":1,"x":%q}`, strings.Repeat("x", answerLimit)) },
+		"redirect":  func(w http.ResponseWriter) { w.Header().Set("Location", "/"); w.WriteHeader(302) },
+		"fault":     func(w http.ResponseWriter) { w.WriteHeader(500); io.WriteString(w, user) },
+		"forbidden": func(w http.ResponseWriter) { w.WriteHeader(403); io.WriteString(w, `{"code":"firewall"}`) },
+		"encoded":   func(w http.ResponseWriter) { w.Header().Set("Content-Encoding", "br"); io.WriteString(w, user) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlatform(t)
+			p.answer = func(w http.ResponseWriter, r *http.Request) bool {
+				if r.URL.Path == "/cms-json/cms/v2/users/me" {
+					answer(w)
+					return true
+				}
+				return false
+			}
+			g := startGateway(t, "\trestwarden cms {\n\t\tlogin_only\n\t\tidentity {\n\t\t\ttimeout 500ms\n\t\t}\n\t}\n"+p.proxied())
+			r := g.do("GET /cms-json/cms/v2/posts", "", asAdmin)
+			r.want(t, 503, `"code":"rest_policy_unavailable"`)
+			if r.header.Get("Retry-After") == "" || r.header.Get("Set-Cookie") != "" {
+				t.Error(r.header)
+			}
+			if seen := p.received(); len(seen) > 0 {
+				t.Errorf("reached the platform: %q", seen)
+			}
+			if !strings.Contains(g.logged(), `"error":"who is calling:`) {
+				t.Errorf("no reason in the log: %s", g.logged())
+			}
+			g.do("GET /", "").want(t, 200, "")
+		})
+	}
+}
+
+func TestGateway_OnErrorPass(t *testing.T) {
+	p := newPlatform(t)
+	p.answer = func(w http.ResponseWriter, r *http.Request) bool {
+		if !isQuestion(r) {
+			return false
+		}
+		w.WriteHeader(500)
+		return true
+	}
+	g := startGateway(t, "\trestwarden cms {\n\t\tlogin_only\n\t\taccess {\n\t\t\ton_error pass\n\t\t}\n\t}\n"+p.proxied())
+	g.do("GET /cms-json/cms/v2/posts", "", asAdmin).want(t, 200, "/cms/v2/posts")
+	g.do("GET /cms-json/cms/v2/posts", "").want(t, 401, "")
+}
+
+// TestLookup_Cookies: only the cart is asked for with the whole session.
+func TestLookup_Cookies(t *testing.T) {
+	g := provisioned(t, `{"platform":"wordpress","credentials":{"cookies":["site"]}}`)
+	r := prepared(httptest.NewRecorder(), "/", "Cookie", "wp_session=1; wordpress_logged_in_a=2; xwordpress_logged_in_=3; site=4", "Nonce", "n", "Cart-Token", "t")
+	l := newLookup(g, r, nil)
+	for _, c := range []struct {
+		q             policies.Question
+		cookie, nonce string
+	}{
+		{policies.Question{Kind: policies.LookupCart}, r.Header.Get("Cookie"), "n"},
+		{policies.Question{Kind: policies.LookupCaller}, "wordpress_logged_in_a=2; site=4", ""},
+		{policies.Question{Kind: policies.LookupRecord, As: policies.AsKey, Key: "ck_1:cs_1"}, "", ""},
+		{policies.Question{Kind: policies.LookupIndex, As: policies.AsNobody}, "", ""},
+	} {
+		c.q.Route, c.q.Method, c.q.Body = "/x", http.MethodPost, []byte("{}")
+		req, err := l.request(t.Context(), c.q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if req.Header.Get("Cookie") != c.cookie || req.Header.Get("Nonce") != c.nonce {
+			t.Errorf("%s: %v", c.q.Kind, req.Header)
+		}
+		if asKey := req.Header.Get("Authorization") == "Basic Y2tfMTpjc18x"; asKey != (c.q.As == policies.AsKey) {
+			t.Errorf("%s: %v", c.q.Kind, req.Header)
+		}
+		if req.ContentLength != 2 || req.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("%s: body of %d bytes", c.q.Kind, req.ContentLength)
+		}
+	}
+}
+
+// TestLookup_Trust: what a proxy says of the client is believed from trusted ones only.
+func TestLookup_Trust(t *testing.T) {
+	for _, trusted := range []bool{true, false} {
+		r := prepared(httptest.NewRecorder(), "/", "X-Forwarded-Proto", "https")
+		caddyhttp.SetVar(r.Context(), caddyhttp.TrustedProxyVarKey, trusted)
+		caddyhttp.SetVar(r.Context(), caddyhttp.ClientIPVarKey, "2001:db8::1")
+		if isSecure(r) != trusted || clientAddr(r).String() != "2001:db8::1" {
+			t.Errorf("trusted %v: %v %v", trusted, isSecure(r), clientAddr(r))
+		}
+	}
+}
