@@ -1,7 +1,6 @@
 package caddymodule
 
 import (
-	"context"
 	"errors"
 	"time"
 
@@ -95,8 +94,8 @@ func (m *metrics) zero() {
 		}
 		m.lookupDuration.WithLabelValues(string(kind))
 	}
-	for _, op := range []string{"get", "set", "delete", "set_once", "take"} {
-		for _, result := range []string{resultOK, resultError} {
+	for _, op := range storeOps {
+		for _, result := range storeResults {
 			m.storeOperations.WithLabelValues(op, result)
 		}
 	}
@@ -106,29 +105,6 @@ func (m *metrics) zero() {
 func (m *metrics) lookup(kind policies.LookupKind, result string, took time.Duration) {
 	m.lookups.WithLabelValues(string(kind), result).Inc()
 	m.lookupDuration.WithLabelValues(string(kind)).Observe(took.Seconds())
-}
-
-// readingCodes are the codes of requests that have no certain reading: any
-// policy that looks into a body may come upon one.
-var readingCodes = []policies.Code{
-	policies.CodeAmbiguous, policies.CodeTooLarge, policies.CodeUnsupportedType, policies.CodeNoRoute,
-}
-
-// refusalCodes are the codes that each policy commonly refuses with, beside
-// "could not decide", which is open to all (design 6); the shop's without their
-// prefix. Their series exist from the start.
-var refusalCodes = map[string][]policies.Code{
-	"call": readingCodes,
-	"access": {
-		policies.CodeNotLoggedIn, policies.CodeForbidden, policies.CodeNoRoute, policies.CodeAmbiguous,
-		policies.CodeTooMany, policies.CodePlatform,
-	},
-	"signature":      {policies.CodeSignature, policies.CodeAmbiguous},
-	"rate_limit":     {policies.CodeTooMany, policies.CodePlatform},
-	"order_type":     {"shop_order_invalid_id", policies.CodeForbidden, policies.CodeAmbiguous, policies.CodePlatform},
-	"checkout_total": {"checkout_total_mismatch", policies.CodeInvalidParam, policies.CodeAmbiguous, policies.CodePlatform},
-	"refund_totals":  {"compute_totals_unsupported", policies.CodeAmbiguous},
-	"abilities":      {policies.CodeForbidden, policies.CodeInvalidParam, policies.CodeAmbiguous, policies.CodePlatform},
 }
 
 // decisionCounter counts the decisions of one gateway under labels of a closed set.
@@ -143,16 +119,15 @@ const other = "other"
 // knownTo returns the counter for a site's chain, its series at zero.
 func (m *metrics) knownTo(site *policies.Site, chain *policies.Chain) *decisionCounter {
 	d := &decisionCounter{decisions: m.decisions, codes: map[string]bool{none: true}}
-	for _, code := range readingCodes {
-		d.codes[string(code)] = true
-	}
 	for name := range chain.Policies {
-		for _, code := range append([]policies.Code{policies.CodeUnavailable}, refusalCodes[name]...) {
-			label := string(code)
-			if !isGeneral(code) {
-				label = string(site.ShopCode(label))
-			}
+		codes := append([]policies.Code{policies.CodeUnavailable}, policies.ReadingCodes...)
+		entry, _ := policies.Lookup(name)
+		for i, code := range append(codes, entry.Codes...) {
+			label := string(site.Code(code))
 			d.codes[label] = true
+			if i > 0 && i < len(codes) && name != "call" {
+				continue // possible, but no series worth having from the start
+			}
 			for _, outcome := range []policies.Outcome{policies.Refuse, policies.WouldRefuse} {
 				m.decisions.WithLabelValues(name, label, string(outcome))
 			}
@@ -163,64 +138,10 @@ func (m *metrics) knownTo(site *policies.Site, chain *policies.Chain) *decisionC
 	return d
 }
 
-// isGeneral tells the codes of all platforms from the shop's.
-func isGeneral(c policies.Code) bool {
-	return c == policies.CodePlatform || len(c) > 5 && c[:5] == "rest_"
-}
-
 func (d *decisionCounter) count(decision policies.Decision) {
 	policy, code := orDefault(decision.Policy, none), codeOf(decision)
 	if !d.codes[code] {
 		code = other
 	}
 	d.decisions.WithLabelValues(policy, code, string(decision.Outcome)).Inc()
-}
-
-// countedStore counts the operations of a store.
-type countedStore struct {
-	policies.Store
-	operations *prometheus.CounterVec
-}
-
-func (s countedStore) count(op string, err error) {
-	result := resultOK
-	if err != nil {
-		result = resultError
-	}
-	s.operations.WithLabelValues(op, result).Inc()
-}
-
-// Get implements policies.Store.
-func (s countedStore) Get(ctx context.Context, key string) (string, bool, error) {
-	value, ok, err := s.Store.Get(ctx, key)
-	s.count("get", err)
-	return value, ok, err
-}
-
-// Set implements policies.Store.
-func (s countedStore) Set(ctx context.Context, key, value string, ttl time.Duration) error {
-	err := s.Store.Set(ctx, key, value, ttl)
-	s.count("set", err)
-	return err
-}
-
-// Delete implements policies.Store.
-func (s countedStore) Delete(ctx context.Context, keys ...string) error {
-	err := s.Store.Delete(ctx, keys...)
-	s.count("delete", err)
-	return err
-}
-
-// SetOnce implements policies.Store.
-func (s countedStore) SetOnce(ctx context.Context, key string, ttl time.Duration) (bool, error) {
-	first, err := s.Store.SetOnce(ctx, key, ttl)
-	s.count("set_once", err)
-	return first, err
-}
-
-// Take implements policies.Store.
-func (s countedStore) Take(ctx context.Context, key string, rate policies.Rate) (policies.Taken, error) {
-	taken, err := s.Store.Take(ctx, key, rate)
-	s.count("take", err)
-	return taken, err
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -64,28 +65,39 @@ func (g *Gateway) report(x *exchange, d policies.Decision) {
 	)
 }
 
-// routeOf is the route of the rule that decided, or the namespace: words of the
-// configuration, never of the client.
+// routeOf is the route of the rule that decided, as the configuration writes it,
+// or else the namespace; never the route as sent, which may name records.
 func (g *Gateway) routeOf(r *policies.Request) string {
 	if r.Matched != nil {
 		if route := r.Matched.Route(r.Call.Key); route != "" && route != "/**" {
 			return route
 		}
 	}
-	return namespace(r.Site, r.Call.Key)
+	return namespace(r.Call.Key)
 }
 
-func namespace(s *policies.Site, key string) string {
-	p := s.Platform
-	for _, known := range [][]string{p.Checkout, p.Shop, {p.Core, p.Analytics, p.Abilities, p.MCP}} {
-		for _, ns := range known {
-			if rest, ok := strings.CutPrefix(key, "/"+ns); ok && (rest == "" || rest[0] == '/') {
-				return ns
-			}
-		}
+// namespace is the first segment of a route, with the version that may follow,
+// where both are plain: "complianz/v1".
+func namespace(key string) string {
+	first, rest, _ := strings.Cut(strings.TrimPrefix(key, "/"), "/")
+	second, rest, _ := strings.Cut(rest, "/")
+	if !plainSegment.MatchString(first) {
+		return "other"
 	}
-	return "other"
+	if second == "store" { // the checkout API has a version of its own
+		version, _, _ := strings.Cut(rest, "/")
+		second += "/" + version
+	}
+	if versions.MatchString(second) {
+		return first + "/" + second
+	}
+	return first
 }
+
+var (
+	plainSegment = regexp.MustCompile(`^[a-z][a-z0-9._-]{0,39}$`)
+	versions     = regexp.MustCompile(`^(store/)?v[0-9]{1,2}$`)
+)
 
 // codeOf is the code of a decision for vars, logs and metrics.
 func codeOf(d policies.Decision) string {

@@ -7,24 +7,34 @@ type Entry struct {
 	// Default tells whether the policy is on without being named.
 	Default bool
 	New     func() Policy
+	// Codes are what the policy refuses with, beside "could not decide" and
+	// what a body without a certain reading gives; the closed set of its metrics.
+	Codes []Code
 }
 
 // Catalog lists the policies in their fixed order: cheap before expensive,
 // first refusal wins.
 var Catalog = []Entry{
-	{"call", []string{"call"}, true, func() Policy { return new(Reading) }},
-	{"access", []string{"access", "login_only", "allow", "deny", "recommended"}, true, func() Policy { return new(Access) }},
-	{"signature", []string{"signature"}, false, func() Policy { return new(Signatures) }},
-	{"rate_limit", []string{"rate_limit"}, false, func() Policy { return new(RateLimits) }},
-	{"order_type", []string{"order_type"}, true, func() Policy { return new(OrderType) }},
-	{"checkout_total", []string{"checkout_total"}, true, func() Policy { return new(CheckoutTotal) }},
-	{"refund_totals", []string{"refund_totals"}, true, func() Policy { return new(RefundTotals) }},
-	{"abilities", []string{"abilities"}, false, func() Policy { return new(Abilities) }},
-	{"strip_query", []string{"strip_query"}, false, func() Policy { return new(StripQuery) }},
-	{"redact", []string{"redact"}, true, func() Policy { return new(Redact) }},
-	{"session_cookies", []string{"session_cookies"}, false, func() Policy { return new(SessionCookies) }},
-	{"no_store", []string{"no_store"}, true, func() Policy { return new(NoStore) }},
+	{"call", []string{"call"}, true, func() Policy { return new(Reading) }, ReadingCodes},
+	{
+		"access", []string{"access", "login_only", "allow", "deny", "recommended"}, true, func() Policy { return new(Access) },
+		[]Code{CodeNotLoggedIn, CodeForbidden, CodeNoRoute, CodeTooMany, CodePlatform},
+	},
+	{"signature", []string{"signature"}, false, func() Policy { return new(Signatures) }, []Code{CodeSignature}},
+	{"rate_limit", []string{"rate_limit"}, false, func() Policy { return new(RateLimits) }, []Code{CodeTooMany, CodePlatform}},
+	{"order_type", []string{"order_type"}, true, func() Policy { return new(OrderType) }, []Code{codeInvalidID, CodeForbidden, CodePlatform}},
+	{"checkout_total", []string{"checkout_total"}, true, func() Policy { return new(CheckoutTotal) }, []Code{codeTotalMismatch, CodeInvalidParam, CodePlatform}},
+	{"refund_totals", []string{"refund_totals"}, true, func() Policy { return new(RefundTotals) }, []Code{codeComputeTotals}},
+	{"abilities", []string{"abilities"}, false, func() Policy { return new(Abilities) }, []Code{CodeForbidden, CodeInvalidParam, CodePlatform}},
+	{"strip_query", []string{"strip_query"}, false, func() Policy { return new(StripQuery) }, nil},
+	{"redact", []string{"redact"}, true, func() Policy { return new(Redact) }, nil},
+	{"session_cookies", []string{"session_cookies"}, false, func() Policy { return new(SessionCookies) }, nil},
+	{"no_store", []string{"no_store"}, true, func() Policy { return new(NoStore) }, nil},
 }
+
+// ReadingCodes are the codes of requests that have no certain reading: any
+// policy that looks into a body may come upon one.
+var ReadingCodes = []Code{CodeAmbiguous, CodeTooLarge, CodeUnsupportedType, CodeNoRoute}
 
 // Lookup returns the catalog entry that takes the option word.
 func Lookup(word string) (Entry, bool) {

@@ -159,7 +159,7 @@ func (p *CheckoutTotal) compare(ctx context.Context, r *Request) (Verdict, error
 		return Verdict{}, nil
 	}
 	return Verdict{
-		Status: http.StatusConflict, Code: p.site.ShopCode(shopTotalMismatch),
+		Status: http.StatusConflict, Code: p.site.Code(codeTotalMismatch),
 		Message: "The total of the cart has changed. Please review it before you place the order.",
 		Data:    map[string]any{"cart": json.RawMessage(answer.Body)},
 	}, nil

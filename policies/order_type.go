@@ -189,7 +189,7 @@ func (p *OrderType) verdict(results []proof, ids []uint64, batch bool) Verdict {
 	if len(refused) == 0 {
 		return Verdict{}
 	}
-	v := Verdict{Status: http.StatusBadRequest, Code: p.site.ShopCode(shopInvalidID), Message: "ID is invalid."}
+	v := Verdict{Status: http.StatusBadRequest, Code: p.site.Code(codeInvalidID), Message: "ID is invalid."}
 	if batch {
 		v.Data = map[string]any{"ids": refused}
 	}

@@ -57,7 +57,7 @@ func (p *RefundTotals) Check(ctx context.Context, r *Request) (Verdict, error) {
 		return Verdict{}, err
 	}
 	return Verdict{
-		Status: http.StatusBadRequest, Code: p.site.ShopCode(shopComputeTotals),
+		Status: http.StatusBadRequest, Code: p.site.Code(codeComputeTotals),
 		Message: "This shop cannot compute the totals of a refund: compute_totals needs release 11.1 or later.",
 	}, nil
 }

@@ -27,8 +27,14 @@ type Site struct {
 	Prefix string
 }
 
-// ShopCode is the code of a shop error with the platform's prefix.
-func (s *Site) ShopCode(code string) Code { return Code(s.Platform.ErrorPrefix + code) }
+// Code is the code as this site gives it: the shop's carry the platform's prefix.
+func (s *Site) Code(c Code) Code {
+	switch c {
+	case codeInvalidID, codeTotalMismatch, codeComputeTotals:
+		return Code(s.Platform.ErrorPrefix) + c
+	}
+	return c
+}
 
 // Release is the release of the shop, configured or learnt from the REST root.
 type Release struct {

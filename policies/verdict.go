@@ -22,7 +22,7 @@ type Verdict struct {
 func (v Verdict) Refused() bool { return v.Status != 0 }
 
 // Code is the code of a refusal. Codes of the shop carry the platform's prefix
-// (Site.ShopCode); all others are the same on both platforms.
+// (Site.Code); all others are the same on both platforms.
 type Code string
 
 const (
@@ -43,9 +43,9 @@ const (
 
 // The shop's codes, without the platform's prefix.
 const (
-	shopInvalidID     = "shop_order_invalid_id"
-	shopTotalMismatch = "checkout_total_mismatch"
-	shopComputeTotals = "compute_totals_unsupported"
+	codeInvalidID     Code = "shop_order_invalid_id"
+	codeTotalMismatch Code = "checkout_total_mismatch"
+	codeComputeTotals Code = "compute_totals_unsupported"
 )
 
 // Messages of refusals that several policies give.
