@@ -3,6 +3,7 @@ package caddymodule
 import (
 	"context"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -11,13 +12,18 @@ import (
 	"go.uber.org/zap"
 )
 
-// discoverAgain is how long a failed reading of the REST root is left alone.
-const discoverAgain = time.Minute
+// How long what the REST root said is believed, since a shop may be set back to
+// an older release, and how long a failed reading is left alone.
+const (
+	discoverEvery = 10 * time.Minute
+	discoverAgain = time.Minute
+)
 
-// discovery reads the REST root in the background, once traffic flows: never on
-// a client's time, and at most once a minute until it has succeeded.
+// discovery reads the REST root in the background, while traffic flows and
+// never on a client's time.
 type discovery struct {
-	busy atomic.Bool // reading, waiting to read again, done, or stopped
+	busy atomic.Bool // reading, waiting to read again, or stopped
+	last []string    // the problems of the last reading; of one goroutine at a time
 
 	mu      sync.Mutex // guards the start of the goroutine against stop
 	stopped bool
@@ -53,19 +59,29 @@ func (d *discovery) run(ctx context.Context, g *Gateway, l *lookup, secure bool,
 	defer cancel()
 	defer context.AfterFunc(d.ctx, cancel)()
 	problems, err := g.site.Discover(ctx, l, secure, host)
+	pause := discoverEvery
 	if err != nil {
 		g.logger.Debug("the REST root could not be read", zap.Error(err))
-		select {
-		case <-d.ctx.Done():
-		case <-time.After(discoverAgain):
-			d.busy.Store(false)
-		}
-		return
+		pause = discoverAgain
+	} else {
+		d.report(g, problems)
 	}
+	select {
+	case <-d.ctx.Done():
+	case <-time.After(pause):
+		d.busy.Store(false)
+	}
+}
+
+// report logs what is new, and counts what there is.
+func (d *discovery) report(g *Gateway, problems []string) {
 	for _, problem := range problems {
-		g.logger.Warn("the configuration does not fit the site", zap.String("problem", problem))
+		if !slices.Contains(d.last, problem) {
+			g.logger.Warn("the configuration does not fit the site", zap.String("problem", problem))
+		}
 	}
-	g.metrics.misconfigured.Add(float64(len(problems)))
+	g.metrics.misconfigured.Add(float64(len(problems) - len(d.last)))
+	d.last = problems
 }
 
 // stop ends the reading and waits for it.

@@ -5,7 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -110,8 +112,17 @@ func (s *Site) addressProblems(found *root, secure bool, host string) (problems 
 	if want := map[bool]string{true: "https", false: "http"}[secure]; home.Scheme != want {
 		problems = append(problems, fmt.Sprintf("the home address is %s, clients come by %s: check trusted_proxies or the site address", home.Scheme, want))
 	}
-	if !strings.EqualFold(home.Host, host) {
+	if !strings.EqualFold(home.Host, host) && !isAddress(host) { // scanners ask for addresses
 		problems = append(problems, fmt.Sprintf("the home address is %s, clients ask for %s", home.Host, host))
 	}
 	return problems
+}
+
+// isAddress tells whether a Host header names an address instead of a site.
+func isAddress(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	_, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return err == nil
 }
