@@ -1,6 +1,7 @@
 package policies
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -154,10 +155,10 @@ func question(r *Request, claim claim) Question {
 	switch claim {
 	case claimsTool:
 		q.As, q.Key, q.Pretty = AsKey, r.HTTP.Header.Get("X-Mcp-Api-Key"), true
-		q.Route = "/" + r.Site.Platform.Shop[2] + "/orders/0/notes/0"
+		q.Route, q.Query = "/"+r.Site.Platform.Shop[2]+"/orders", "per_page=1&_fields=id"
 		return q
 	case claimsKey:
-		q.Route = "/" + r.Site.Platform.Shop[2] + "/orders/0/notes/0"
+		q.Route, q.Query = "/"+r.Site.Platform.Shop[2]+"/orders", "per_page=1&_fields=id"
 	case claimsSession:
 		q.Route, q.Query = "/"+r.Site.Platform.Checkout[0]+"/cart", "_fields=totals"
 	default:
@@ -258,20 +259,19 @@ func grantedCapabilities(raw json.RawMessage) (map[string]bool, error) {
 	return granted, nil
 }
 
-// interpretKey knows a valid key by the answers that only one gets: no such
-// order, or the key may not read (platform-facts III.3, III.8).
+// interpretKey reads the answer of the list of orders: it is for keys that may
+// read, 403 for those of somebody else, 401 for write-only ones and for nobody
+// (platform-facts III.8). The notes of an order will not do: where there is no
+// such order they say so to everybody.
 func interpretKey(a *Answer) (identity, error) {
 	code, message := errorMessage(a)
 	switch {
-	case a.Status == http.StatusNotFound && code != "" && code != string(CodeNoRoute):
+	case a.Status == http.StatusOK && bytes.HasPrefix(bytes.TrimSpace(a.Body), []byte("[")),
+		a.Status == http.StatusForbidden && strings.HasSuffix(code, "cannot_view"),
+		a.Status == http.StatusUnauthorized && strings.HasSuffix(code, "authentication_error") && strings.Contains(message, "read permissions"):
 		return identity{caller: Caller{Kind: KeyHolder}}, nil
 	case a.Status == http.StatusUnauthorized && strings.HasSuffix(code, "authentication_error"):
-		if strings.Contains(message, "read permissions") {
-			return identity{caller: Caller{Kind: KeyHolder}}, nil
-		}
 		return identity{answer: a}, nil
-	case a.Status == http.StatusForbidden && strings.HasSuffix(code, "cannot_view"):
-		return identity{caller: Caller{Kind: KeyHolder}}, nil
 	case a.Status == http.StatusUnauthorized && code != "":
 		return identity{}, nil
 	}
