@@ -2,6 +2,7 @@ package caddymodule
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"slices"
 	"sync"
@@ -22,8 +23,9 @@ const (
 // discovery reads the REST root in the background, while traffic flows and
 // never on a client's time.
 type discovery struct {
-	busy atomic.Bool // reading, waiting to read again, or stopped
-	last []string    // the problems of the last reading; of one goroutine at a time
+	busy   atomic.Bool // reading the root, waiting to read again, or stopped
+	asking atomic.Bool // the same for the scripts
+	last   []string    // the problems of the last reading; of one goroutine at a time
 
 	mu      sync.Mutex // guards the start of the goroutine against stop
 	stopped bool
@@ -40,7 +42,26 @@ func newDiscovery() *discovery {
 
 // request is told every request; the first one lends its way to the platform.
 func (d *discovery) request(g *Gateway, r *http.Request, next caddyhttp.Handler) {
-	if d.busy.Load() || !d.busy.CompareAndSwap(false, true) {
+	if !d.busy.Load() {
+		d.start(&d.busy, g, r, next, d.run)
+	}
+}
+
+// script is told every form for one of the scripts that may be forwarded
+// unread: whether they are there is asked once there is something to forward.
+func (d *discovery) script(g *Gateway, r *http.Request, next caddyhttp.Handler) {
+	d.start(&d.asking, g, r, next, func(ctx context.Context, g *Gateway, l *lookup, _ bool, _ string) time.Duration {
+		g.reader.TrustScripts(g.site.HasScripts(ctx, l))
+		return discoverEvery
+	})
+}
+
+// start runs ask in the background, unless it runs or has lately; ask returns
+// how long its answer is good for.
+func (d *discovery) start(busy *atomic.Bool, g *Gateway, r *http.Request, next caddyhttp.Handler,
+	ask func(context.Context, *Gateway, *lookup, bool, string) time.Duration,
+) {
+	if !busy.CompareAndSwap(false, true) {
 		return
 	}
 	d.mu.Lock()
@@ -49,28 +70,29 @@ func (d *discovery) request(g *Gateway, r *http.Request, next caddyhttp.Handler)
 		return
 	}
 	l := newLookup(g, r, next)
-	l.header = r.Header.Clone() // r goes its own way meanwhile
+	l.header, l.vars = r.Header.Clone(), maps.Clone(l.vars) // r goes its own way meanwhile
 	ctx, secure, host := context.WithoutCancel(r.Context()), isSecure(r), r.Host
-	d.running.Go(func() { d.run(ctx, g, &l, secure, host) })
+	d.running.Go(func() {
+		asking, cancel := context.WithCancel(ctx)
+		defer cancel()
+		defer context.AfterFunc(d.ctx, cancel)()
+		pause := ask(asking, g, &l, secure, host)
+		select {
+		case <-d.ctx.Done():
+		case <-time.After(pause):
+			busy.Store(false)
+		}
+	})
 }
 
-func (d *discovery) run(ctx context.Context, g *Gateway, l *lookup, secure bool, host string) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(d.ctx, cancel)()
+func (d *discovery) run(ctx context.Context, g *Gateway, l *lookup, secure bool, host string) time.Duration {
 	problems, err := g.site.Discover(ctx, l, secure, host)
-	pause := discoverEvery
 	if err != nil {
 		g.logger.Debug("the REST root could not be read", zap.Error(err))
-		pause = discoverAgain
-	} else {
-		d.report(g, problems)
+		return discoverAgain
 	}
-	select {
-	case <-d.ctx.Done():
-	case <-time.After(pause):
-		d.busy.Store(false)
-	}
+	d.report(g, problems)
+	return discoverEvery
 }
 
 // report logs what is new, and counts what there is.

@@ -20,7 +20,7 @@ func TestGateway_Discovery(t *testing.T) {
 	g.do("GET /", "", asAdmin).want(t, 200, "")
 	eventually(t, "a warning", func() bool { return strings.Contains(g.logged(), "check the platform named") })
 	eventually(t, "the gauge", func() bool {
-		return strings.Contains(g.do("GET /metrics", "").body, "caddy_restwarden_misconfigured 4\n")
+		return strings.Contains(g.do("GET /metrics", "").body, "caddy_restwarden_misconfigured 3\n")
 	})
 	for _, q := range p.asks {
 		if q.RequestURI == "/cms-json/" && q.Header.Get("Authorization") != "" {

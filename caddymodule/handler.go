@@ -1,6 +1,7 @@
 package caddymodule
 
 import (
+	"maps"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -52,6 +53,9 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 func (g *Gateway) servePage(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, c *call.Call) error {
 	caddyhttp.SetVar(r.Context(), varKind, kindPage)
 	caddyhttp.SetVar(r.Context(), varOutcome, outcomePass)
+	if r.Method == http.MethodPost && g.reader.IsScript(r.URL) {
+		g.discovery.script(g, r, next)
+	}
 	x := pages.Get().(*exchange)
 	defer x.recycle()
 	x.req = policies.Request{Call: c, HTTP: r, Site: g.site}
@@ -62,6 +66,9 @@ func (g *Gateway) servePage(w http.ResponseWriter, r *http.Request, next caddyht
 func (g *Gateway) newExchange(r *http.Request, next caddyhttp.Handler, c *call.Call) *exchange {
 	x := &exchange{r: r, next: next}
 	x.lookup = newLookup(g, r, next)
+	if g.site.HasCredentials(r) { // who is calling is asked in another goroutine
+		x.lookup.vars = maps.Clone(x.lookup.vars)
+	}
 	x.req = policies.Request{
 		Call: c, HTTP: r, Site: g.site, Client: clientAddr(r), Secure: isSecure(r), Backend: &x.lookup,
 	}

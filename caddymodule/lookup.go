@@ -33,6 +33,8 @@ type lookup struct {
 	next   caddyhttp.Handler
 	header http.Header
 	server *caddyhttp.Server
+	vars   map[string]any  // the site's, such as root
+	repl   *caddy.Replacer // the client request's, for the site's own placeholders
 
 	host, remoteAddr, proto string
 	major, minor            int
@@ -41,8 +43,10 @@ type lookup struct {
 
 func newLookup(g *Gateway, r *http.Request, next caddyhttp.Handler) lookup {
 	server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
+	vars, _ := r.Context().Value(caddyhttp.VarsCtxKey).(map[string]any)
+	repl, _ := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
 	return lookup{
-		g: g, next: next, header: r.Header, server: server,
+		g: g, next: next, header: r.Header, server: server, vars: vars, repl: repl,
 		host: r.Host, remoteAddr: r.RemoteAddr, proto: r.Proto, major: r.ProtoMajor, minor: r.ProtoMinor, tls: r.TLS,
 	}
 }
@@ -85,8 +89,8 @@ func (l *lookup) ask(ctx context.Context, q policies.Question) (*policies.Answer
 		limit = indexLimit
 	}
 	w := newCapture(limit, http.Header{})
-	req = caddyhttp.PrepareRequest(req, caddy.NewReplacer(), w, l.server)
-	caddyhttp.SetVar(req.Context(), varLookup, true)
+	req = caddyhttp.PrepareRequest(req, l.replacer(), w, l.server)
+	l.copyVars(req.Context())
 	if err := capturing(w, l.next, req); err != nil {
 		return nil, errors.Join(ctx.Err(), err)
 	}
@@ -94,6 +98,32 @@ func (l *lookup) ask(ctx context.Context, q policies.Question) (*policies.Answer
 		return nil, err
 	}
 	return complete(w, req.Method)
+}
+
+// replacer knows, beside what every request has, the placeholders that the site
+// has made for the client's, as map does.
+func (l *lookup) replacer() *caddy.Replacer {
+	repl := caddy.NewReplacer()
+	if l.repl != nil {
+		repl.Map(func(key string) (any, bool) {
+			if strings.HasPrefix(key, "http.") {
+				return nil, false
+			}
+			return l.repl.Get(key)
+		})
+	}
+	return repl
+}
+
+// copyVars gives a question the variables that handlers before the gateway have
+// set, such as root, and the mark of a question.
+func (l *lookup) copyVars(ctx context.Context) {
+	for name, value := range l.vars {
+		if !strings.HasPrefix(name, "restwarden.") {
+			caddyhttp.SetVar(ctx, name, value)
+		}
+	}
+	caddyhttp.SetVar(ctx, varLookup, true)
 }
 
 // complete returns the answer if the platform itself gave it, in full.
@@ -151,7 +181,10 @@ func (l *lookup) target(q policies.Question) (string, error) {
 		return "", fmt.Errorf("base %q is not a path", q.Base)
 	}
 	target, separator := q.Base+"/"+l.g.site.Prefix+q.Route, "?"
-	if q.Form && !q.Pretty {
+	switch {
+	case q.Page != "":
+		target = q.Base + q.Page
+	case q.Form && !q.Pretty:
 		target, separator = q.Base+"/index.php?rest_route="+url.QueryEscape(q.Route), "&"
 	}
 	if q.Query != "" {

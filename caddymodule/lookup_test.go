@@ -1,10 +1,16 @@
 package caddymodule
 
 import (
+	_ "github.com/caddyserver/caddy/v2/modules/caddyhttp/map"
+
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/http/fcgi"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -169,5 +175,34 @@ func TestLookup_Trust(t *testing.T) {
 		if isSecure(r) != trusted || clientAddr(r).String() != "2001:db8::1" {
 			t.Errorf("trusted %v: %v %v", trusted, isSecure(r), clientAddr(r))
 		}
+	}
+}
+
+// TestLookup_SiteVars: what handlers before the gateway set for the site, such
+// as root and map, is there for questions too.
+func TestLookup_SiteVars(t *testing.T) {
+	p := newPlatform(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go fcgi.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.RequestURI = r.URL.RequestURI()
+		p.ServeHTTP(w, r)
+	}))
+	root := t.TempDir()
+	if err := os.WriteFile(filepath.Join(root, "index.php"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, site := range map[string]string{
+		"root": "\troot * " + root + "\n\tphp_fastcgi " + l.Addr().String() + "\n\tfile_server",
+		"map":  "\tmap {host} {upstream} {\n\t\tdefault " + strings.TrimPrefix(p.URL, "http://") + "\n\t}\n\treverse_proxy {upstream}",
+		"vars": "\tvars upstream " + strings.TrimPrefix(p.URL, "http://") + "\n\treverse_proxy {vars.upstream}",
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := startGateway(t, loginOnly+site)
+			g.do("GET /cms-json/cms/v2/users", "", asAdmin).want(t, 200, `"route":"/cms/v2/users"`)
+		})
 	}
 }

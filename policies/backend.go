@@ -19,6 +19,7 @@ type Backend interface {
 type Question struct {
 	Kind  LookupKind // for metrics
 	Route string     // "/wp/v2/users/me", built from constants and checked ids only
+	Page  string     // a path below the base in place of a route, "/wp-admin/admin-ajax.php"
 	Query string     // encoded, "context=edit"
 
 	Method string // GET unless set

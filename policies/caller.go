@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"iter"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -44,13 +45,14 @@ func (c Caller) HasRole(roles []string) bool {
 type claim uint8
 
 const (
-	claimsNothing claim = iota
-	claimsUser          // ask for the current user
-	claimsSession       // a login cookie in the checkout API: ask the cart
-	claimsKey           // a shop key where it counts: ask the shop
-	claimsTool          // a key of the shop's tool server, on its route: ask the shop
-	claimsOAuth1        // signed by OAuth 1 where it counts: cannot be asked about
-	claimsJetpack       // signed with Jetpack's token: cannot be asked about, nobody to the rules unless configured
+	claimsNothing   claim = iota
+	claimsUser            // ask for the current user
+	claimsSession         // a login cookie in the checkout API: ask the cart
+	claimsKey             // a shop key where it counts: ask the shop
+	claimsTool            // a key of the shop's tool server, on its route: ask the shop
+	claimsOAuth1          // signed by OAuth 1 where it counts: cannot be asked about
+	claimsJetpack         // signed with Jetpack's token: cannot be asked about, nobody to the rules unless configured
+	claimsUncertain       // several of which the platform may drop either: nobody to the rules, somebody to guards
 )
 
 // claimOf works out what credentials r carries that count for its call
@@ -65,11 +67,13 @@ func (s *Site) claimOf(r *Request) (claim, error) {
 		return claimsTool, nil
 	}
 	if r.Call.Form == call.Pretty && s.inShop(r.Call.Key) {
-		signed, err := hasVars(r.Call, "oauth_consumer_key", "oauth_signature")
+		signed, err := isOAuth1(r)
 		switch {
 		case err != nil:
 			return 0, err
-		case signed, isOAuth1(h):
+		case signed && s.hasLoginCookie(r.HTTP): // the shop does not look where the cookie is good
+			return claimsUncertain, nil
+		case signed:
 			return claimsOAuth1, nil
 		case basicShopKey(h), hasQueryKey(r.Call):
 			return claimsKey, nil
@@ -206,15 +210,6 @@ func inNamespace(key, ns string) bool {
 	return ok && (rest == "" || rest[0] == '/')
 }
 
-func hasVars(c *call.Call, names ...string) (bool, error) {
-	for _, name := range names {
-		if v, _, err := c.Variable(name); v == "" || err != nil {
-			return false, err
-		}
-	}
-	return true, nil
-}
-
 // hasQueryKey tells whether the query carries a shop key; in a body it does not
 // count (platform-facts III.8).
 func hasQueryKey(c *call.Call) bool {
@@ -223,10 +218,34 @@ func hasQueryKey(c *call.Call) bool {
 	return key != "" && secret != ""
 }
 
-func isOAuth1(h http.Header) bool {
-	scheme, _, _ := strings.Cut(h.Get("Authorization"), " ")
-	return strings.EqualFold(scheme, "OAuth")
+// oauth1 are the parameters that the shop looks for. Where it finds one it
+// refuses the call unless all are right, where it finds none it does not look
+// any further (platform-facts III.8).
+var oauth1 = []string{"oauth_consumer_key", "oauth_timestamp", "oauth_nonce", "oauth_signature", "oauth_signature_method"}
+
+// isOAuth1 tells whether the shop will verify an OAuth 1 signature: from query
+// and form, and from a header that it can read. PHP takes "0" for empty.
+func isOAuth1(r *Request) (bool, error) {
+	for _, name := range oauth1 {
+		if v, _, err := r.Call.Variable(name); v != "" && v != "0" || err != nil {
+			return err == nil, err
+		}
+	}
+	rest, ok := strings.CutPrefix(strings.TrimSpace(r.HTTP.Header.Get("Authorization")), "OAuth ")
+	if !ok {
+		return false, nil
+	}
+	for _, m := range oauth1Pair.FindAllStringSubmatch(rest, -1) {
+		if slices.Contains(oauth1, m[1]) && m[2] != "" && m[2] != "0" {
+			return true, nil
+		}
+	}
+	return false, nil
 }
+
+// oauth1Pair is deliberately narrower than what the shop reads: what it leaves
+// out counts as nobody.
+var oauth1Pair = regexp.MustCompile(`(?:^|[ ,])(oauth_[a-z_]+)="([A-Za-z0-9%._~+/=-]*)"`)
 
 // basicShopKey tells whether Authorization carries a shop key: they begin with
 // "ck_", application passwords belong to login names.

@@ -11,6 +11,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/restwarden/restwarden/policies/call"
 )
 
 // root is what is needed of the answer of the REST root.
@@ -45,6 +47,14 @@ func (s *Site) Discover(ctx context.Context, b Backend, secure bool, host string
 	}
 	problems = append(problems, s.prefixProblems(found)...)
 	return append(problems, s.addressProblems(found, secure, host)...), nil
+}
+
+// HasScripts tells whether the scripts whose forms are forwarded unread answer
+// for themselves: without an action admin-ajax.php says "0", which no front
+// controller in its place would. Anything else counts as no.
+func (s *Site) HasScripts(ctx context.Context, b Backend) bool {
+	a, err := b.Ask(ctx, Question{Kind: LookupIndex, Page: call.AjaxScript, As: AsNobody, Base: s.Base})
+	return err == nil && (a.Status == http.StatusOK || a.Status == http.StatusBadRequest) && string(bytes.TrimSpace(a.Body)) == "0"
 }
 
 // readRoot asks for the REST root in one of its forms. It returns nil where

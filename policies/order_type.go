@@ -2,15 +2,13 @@ package policies
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/restwarden/restwarden/policies/call"
 )
@@ -35,9 +33,6 @@ type OrderType struct {
 // proofTTL is how long "is an order" is believed: only a delete ends it, and
 // deletes that pass are seen.
 const proofTTL = 10 * time.Minute
-
-// proofsAtOnce bounds the questions of one batch that are under way.
-const proofsAtOnce = 4
 
 // Configure takes order_type [{ credential <key:secret>  strict }].
 func (p *OrderType) Configure(o Option) error {
@@ -155,110 +150,57 @@ func (p *OrderType) checkIDs(ctx context.Context, r *Request, ids []uint64) (Ver
 	if err != nil || claim == claimsNothing || claim == claimsSession {
 		return Verdict{}, err
 	}
-	open, err := p.unproven(ctx, r, claim, ids)
-	if len(open) == 0 || err != nil {
+	open := p.unproven(ctx, r, ids)
+	if len(open) == 0 {
+		return Verdict{}, nil
+	}
+	result, err := p.prove(ctx, r, claim, open)
+	if err != nil {
 		return Verdict{}, err
 	}
-	results := make([]proof, len(open))
-	group, groupCtx := errgroup.WithContext(ctx)
-	group.SetLimit(proofsAtOnce)
-	for i, id := range open {
-		group.Go(func() (err error) {
-			results[i], err = p.prove(groupCtx, r, claim, id)
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
-		return Verdict{}, err
-	}
-	return p.verdict(results, open, r.Call.Kind == call.Batch), nil
+	return p.verdict(result, r.Call.Kind == call.Batch), nil
 }
 
-func (p *OrderType) verdict(results []proof, ids []uint64, batch bool) Verdict {
-	var refused []string
-	for i, result := range results {
-		switch {
-		case result.answer != nil:
-			return inPlatformWords(result.answer)
-		case result.is == secret:
-			return forbidden()
-		case result.is == notOrder:
-			refused = append(refused, strconv.FormatUint(ids[i], 10))
+func (p *OrderType) verdict(found proof, batch bool) Verdict {
+	switch {
+	case found.answer != nil:
+		v := inPlatformWords(found.answer)
+		if p.Credential == "" {
+			v.Rule = "the caller may not read orders: order_type { credential … } lets the gateway ask for itself"
 		}
-	}
-	if len(refused) == 0 {
+		return v
+	case len(found.others) == 0:
 		return Verdict{}
+	case found.secret:
+		return forbidden()
 	}
 	v := Verdict{Status: http.StatusBadRequest, Code: p.site.Code(codeInvalidID), Message: "ID is invalid."}
 	if batch {
-		v.Data = map[string]any{"ids": refused}
+		var ids []string
+		for _, id := range found.others {
+			ids = append(ids, strconv.FormatUint(id, 10))
+		}
+		v.Data = map[string]any{"ids": ids}
 	}
 	return v
 }
 
-// unproven returns those of ids that nobody has proven lately. It lists the
-// rest of a batch first, since the list route proves most ids at once.
-func (p *OrderType) unproven(ctx context.Context, r *Request, claim claim, ids []uint64) ([]uint64, error) {
-	var open []uint64
-	seen := map[uint64]bool{}
+// unproven returns those of ids that nobody has proven lately, each once.
+// Without the store the platform is asked again.
+func (p *OrderType) unproven(ctx context.Context, r *Request, ids []uint64) (open []uint64) {
 	for _, id := range ids {
-		if seen[id] {
+		if slices.Contains(open, id) {
 			continue
 		}
-		seen[id] = true
-		_, proven, err := r.Site.Store.Get(ctx, p.factKey(r, id))
-		if err != nil || !proven {
-			open = append(open, id) // without the store the platform is asked again
-		}
-	}
-	if len(open) < 3 {
-		return open, nil
-	}
-	return p.listed(ctx, r, claim, open)
-}
-
-// listed asks the list route for all ids; what it lists is an order, what it
-// does not list is still open (platform-facts III.3).
-func (p *OrderType) listed(ctx context.Context, r *Request, claim claim, ids []uint64) ([]uint64, error) {
-	as := p.asCaller(r, claim)
-	if claim == claimsOAuth1 || claim == claimsJetpack {
-		if p.Credential == "" {
-			return ids, nil
-		}
-		as = p.asGateway(r)
-	}
-	include := make([]string, len(ids))
-	for i, id := range ids {
-		include[i] = strconv.FormatUint(id, 10)
-	}
-	a, err := r.Backend.Ask(ctx, as("/"+p.site.Platform.Shop[2]+"/orders",
-		"status=any&per_page=100&_fields=id&include="+strings.Join(include, ",")))
-	if err != nil {
-		return nil, err
-	}
-	var orders []struct {
-		ID uint64 `json:"id"`
-	}
-	if a.Status != http.StatusOK || json.Unmarshal(a.Body, &orders) != nil {
-		return ids, nil
-	}
-	found := map[uint64]bool{}
-	for _, o := range orders {
-		found[o.ID] = true
-	}
-	var open []uint64
-	for _, id := range ids {
-		if !found[id] {
+		if _, proven, err := r.Site.Store.Get(ctx, p.factKey(r, id)); err != nil || !proven {
 			open = append(open, id)
-			continue
 		}
-		p.remember(ctx, r, id)
 	}
-	return open, nil
+	return open
 }
 
 func (p *OrderType) factKey(r *Request, id uint64) string {
-	return fmt.Sprintf("order:%s%s:%d", r.HTTP.Host, r.Call.Base, id)
+	return fmt.Sprintf("order:%s%s:%d", hostname(r.HTTP.Host), r.Call.Base, id)
 }
 
 // remember keeps a proof; losing it only costs another question.

@@ -2,9 +2,14 @@ package policies
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // record is what is known of an id.
@@ -15,69 +20,98 @@ const (
 	missing                // no record, or none of the shop's: the platform refuses it itself
 	notOrder               // a record that is not an order
 	hidden                 // the asker may not read orders
-	secret                 // not an order, but not to be said to just anybody
 )
 
-// proof is what the platform said of an id, to the caller's question or to the
-// gateway's own.
+// proof is what the platform said of the ids of a call.
 type proof struct {
-	is     record
-	answer *Answer // the caller is refused in the platform's words
+	others []uint64 // those that are records but not orders
+	secret bool     // … which is not to be said to just anybody
+	answer *Answer  // the caller is refused in the platform's words
 }
 
-// prove asks what id is, first as the caller, so that somebody without rights
-// gets the platform's own refusal whatever the record is (design 8).
-func (p *OrderType) prove(ctx context.Context, r *Request, claim claim, id uint64) (proof, error) {
-	if claim == claimsOAuth1 || claim == claimsJetpack {
-		return p.proveUnverified(ctx, r, id)
+// prove asks what ids are, first as the caller, so that somebody without rights
+// gets the platform's own refusal whatever the records are (design 8).
+func (p *OrderType) prove(ctx context.Context, r *Request, claim claim, ids []uint64) (proof, error) {
+	if claim == claimsOAuth1 || claim == claimsJetpack || claim == claimsUncertain {
+		return p.proveUnverified(ctx, r, ids)
 	}
-	own, refusal, err := p.recordOf(ctx, r, p.asCaller(r, claim), id)
-	if err != nil || own != hidden {
-		return proof{is: own}, err
+	others, refusal, err := p.recordsOf(ctx, r, p.asCaller(r, claim), ids)
+	if refusal == nil || err != nil {
+		return proof{others: others}, err
 	}
 	if p.Credential == "" {
-		return proof{answer: refusal}, nil
+		return proof{answer: p.refusedWrite(r, refusal)}, nil
 	}
-	is, _, err := p.recordOf(ctx, r, p.asGateway(r), id)
-	if err != nil || is != notOrder {
-		return proof{is: is}, err
+	might, may, err := p.mayWrite(ctx, r, refusal)
+	if err != nil || !might {
+		return proof{answer: p.refusedWrite(r, refusal)}, err
 	}
-	may, err := p.mayWrite(ctx, r, refusal)
-	if err != nil || may {
-		return proof{is: notOrder}, err
+	others, denied, err := p.recordsOf(ctx, r, p.asGateway(r), ids)
+	switch {
+	case err == nil && denied != nil:
+		return proof{}, fmt.Errorf("the credential of order_type: %w", unexpected(denied))
+	case err == nil && len(others) > 0 && !may:
+		return proof{answer: p.refusedWrite(r, refusal)}, nil
 	}
-	return proof{answer: refusal}, nil
+	return proof{others: others}, err
 }
 
 // proveUnverified asks with the gateway's own key about a caller that nobody
 // can be asked about. What is not an order is refused as forbidden: the caller
 // may be anybody.
-func (p *OrderType) proveUnverified(ctx context.Context, r *Request, id uint64) (proof, error) {
+func (p *OrderType) proveUnverified(ctx context.Context, r *Request, ids []uint64) (proof, error) {
 	if p.Credential == "" {
 		return proof{}, fmt.Errorf("%w: the caller cannot be asked about; order_type { credential … } would help", ErrUndecided)
 	}
-	is, refusal, err := p.recordOf(ctx, r, p.asGateway(r), id)
-	switch {
-	case err == nil && is == hidden:
-		err = unexpected(refusal)
-	case is == notOrder:
-		is = secret
+	others, refusal, err := p.recordsOf(ctx, r, p.asGateway(r), ids)
+	if err == nil && refusal != nil {
+		err = fmt.Errorf("the credential of order_type: %w", unexpected(refusal))
 	}
-	return proof{is: is}, err
+	return proof{others: others, secret: true}, err
 }
 
 // mayWrite tells whether a caller who may not read orders may change them
 // nevertheless: write-only keys, and editors where orders borrow the rights of
-// posts (platform-facts III.1).
-func (p *OrderType) mayWrite(ctx context.Context, r *Request, refusal *Answer) (bool, error) {
-	if _, message := errorMessage(refusal); strings.Contains(message, "read permissions") {
-		return true, nil
+// posts (platform-facts III.1). Of other users only the platform knows: they
+// might.
+func (p *OrderType) mayWrite(ctx context.Context, r *Request, refusal *Answer) (might, may bool, err error) {
+	if writeOnly(refusal) {
+		return true, true, nil
 	}
 	caller, _, err := r.Who(ctx)
 	if err != nil {
-		return false, err
+		return false, false, err
 	}
-	return caller.Capabilities["edit_others_posts"] || caller.Capabilities["edit_others_shop_orders"], nil
+	may = caller.Capabilities["edit_others_posts"] || caller.Capabilities["edit_others_shop_orders"]
+	return caller.Kind != Anonymous, may, nil
+}
+
+func writeOnly(refusal *Answer) bool {
+	_, message := errorMessage(refusal)
+	return strings.Contains(message, "read permissions")
+}
+
+// refusedWrite turns "may not view", the answer to a question, into what the
+// platform says to the call itself, so that it is the same whatever the record
+// is (platform-facts III.8).
+func (p *OrderType) refusedWrite(r *Request, refusal *Answer) *Answer {
+	prefix := p.site.Platform.ErrorPrefix
+	if errorCode(refusal) != prefix+"cannot_view" {
+		return refusal
+	}
+	code, message := "cannot_edit", "Sorry, you are not allowed to edit this resource."
+	switch c := r.Call; {
+	case strings.HasSuffix(c.Key, "/batch"):
+		code, message = "cannot_batch", "Sorry, you are not allowed to batch manipulate this resource."
+	case strings.HasSuffix(c.Key, "/refunds"):
+		code, message = "cannot_create", "Sorry, you are not allowed to create resources."
+	case c.Method == http.MethodDelete:
+		code, message = "cannot_delete", "Sorry, you are not allowed to delete this resource."
+	}
+	body, _ := json.Marshal(map[string]any{ // of strings and a number: it cannot fail
+		"code": prefix + code, "message": message, "data": map[string]any{"status": refusal.Status},
+	})
+	return &Answer{Status: refusal.Status, Header: http.Header{"Content-Type": {"application/json; charset=UTF-8"}}, Body: body}
 }
 
 // asker builds the questions of one caller, or of the gateway.
@@ -86,12 +120,10 @@ type asker func(route, query string) Question
 func (p *OrderType) asCaller(r *Request, claim claim) asker {
 	whole := r.memo().of
 	return func(route, query string) Question {
-		q := Question{
-			Kind: LookupRecord, As: AsCaller, Route: route, Query: query, Base: whole.Call.Base,
-			Form: whole.Call.Form != 0, Pretty: claim == claimsKey,
+		return Question{
+			Kind: LookupRecord, As: AsCaller, Route: route, Query: r.Site.withCredentials(whole.Call, claim, query),
+			Base: whole.Call.Base, Form: whole.Call.Form != 0, Pretty: claim == claimsKey,
 		}
-		q.Query = r.Site.withCredentials(whole.Call, claim, q.Query)
-		return q
 	}
 }
 
@@ -106,9 +138,82 @@ func (p *OrderType) withKey(r *Request, key string) asker {
 	}
 }
 
+// proofsAtOnce bounds the questions of one batch that are under way.
+const proofsAtOnce = 4
+
+// recordsOf returns those of ids that are records but not orders. refusal is
+// the platform's answer where the asker may not read; it ends the questions.
+func (p *OrderType) recordsOf(ctx context.Context, r *Request, as asker, ids []uint64) (others []uint64, refusal *Answer, err error) {
+	if len(ids) > 2 {
+		if ids, refusal, err = p.listed(ctx, r, as, ids); refusal != nil || err != nil {
+			return nil, refusal, err
+		}
+	}
+	var mu sync.Mutex
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(proofsAtOnce)
+	for _, id := range ids {
+		group.Go(func() error {
+			is, answer, err := p.recordOf(ctx, r, as, id)
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case err != nil:
+				return err
+			case is == hidden:
+				refusal = answer
+				return errHidden
+			case is == notOrder:
+				others = append(others, id)
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil && refusal == nil {
+		return nil, nil, err
+	}
+	return others, refusal, nil
+}
+
+var errHidden = fmt.Errorf("the asker may not read orders")
+
+// listed asks the list route for all ids at once; what it lists is an order,
+// what it does not list is still open (platform-facts III.3).
+func (p *OrderType) listed(ctx context.Context, r *Request, as asker, ids []uint64) (open []uint64, refusal *Answer, err error) {
+	include := make([]string, len(ids))
+	for i, id := range ids {
+		include[i] = strconv.FormatUint(id, 10)
+	}
+	a, err := r.Backend.Ask(ctx, as("/"+p.site.Platform.Shop[2]+"/orders",
+		"status=any&per_page=100&_fields=id&include="+strings.Join(include, ",")))
+	switch {
+	case err != nil:
+		return nil, nil, fmt.Errorf("which of the ids are orders: %w", err)
+	case refused(a) && errorCode(a) != "":
+		return nil, a, nil
+	}
+	var orders []struct {
+		ID uint64 `json:"id"`
+	}
+	if a.Status != http.StatusOK || json.Unmarshal(a.Body, &orders) != nil {
+		return ids, nil, nil
+	}
+	found := map[uint64]bool{}
+	for _, o := range orders {
+		found[o.ID] = true
+	}
+	for _, id := range ids {
+		if !found[id] {
+			open = append(open, id)
+			continue
+		}
+		p.remember(ctx, r, id)
+	}
+	return open, nil, nil
+}
+
 // recordOf asks for note 0 of the order: "no such note" for an order, "no such
-// order" for anything else (platform-facts III.3). refusal is the platform's
-// answer where the asker may not read.
+// order" for anything else (platform-facts III.3).
 func (p *OrderType) recordOf(ctx context.Context, r *Request, as asker, id uint64) (record, *Answer, error) {
 	orders := fmt.Sprintf("/%s/orders/%d", p.site.Platform.Shop[2], id)
 	a, err := r.Backend.Ask(ctx, as(orders+"/notes/0", ""))
@@ -166,49 +271,4 @@ func (p *OrderType) missingOrNot(ctx context.Context, r *Request, q Question, id
 
 func refused(a *Answer) bool {
 	return a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden
-}
-
-// checkTool judges the shop's tool server: its order-update tool is one more
-// door to the same update (platform-facts III.7). Lists of several messages
-// cannot be told apart here and are refused.
-func (p *OrderType) checkTool(ctx context.Context, r *Request) (Verdict, error) {
-	method, set, err := r.Call.Param("method")
-	if err != nil {
-		return Verdict{}, err
-	}
-	if !set {
-		return Verdict{}, ambiguous("tool_calls")
-	}
-	if method != "tools/call" {
-		return Verdict{}, nil
-	}
-	params, _, err := r.Call.Param("params")
-	if err != nil {
-		return Verdict{}, err
-	}
-	fields, _ := params.(map[string]any)
-	name, _ := fields["name"].(string)
-	if !strings.HasSuffix(strings.NewReplacer("/", "-", "_", "-").Replace(strings.ToLower(name)), "orders-update") {
-		return Verdict{}, nil
-	}
-	arguments, _ := fields["arguments"].(map[string]any)
-	id, err := plainID(arguments["id"])
-	if err != nil {
-		return Verdict{}, err
-	}
-	key := r.HTTP.Header.Get("X-Mcp-Api-Key")
-	if key == "" {
-		return Verdict{}, nil // anonymous: the platform refuses it itself
-	}
-	is, refusal, err := p.recordOf(ctx, r, p.withKey(r, key), id)
-	if err != nil {
-		return Verdict{}, err
-	}
-	if is == hidden && p.Credential != "" {
-		is, refusal, err = p.recordOf(ctx, r, p.asGateway(r), id)
-	}
-	if is == hidden {
-		return inPlatformWords(refusal), err
-	}
-	return p.verdict([]proof{{is: is}}, []uint64{id}, false), err
 }

@@ -128,6 +128,74 @@ func TestOrderType_WhoMayNotRead(t *testing.T) {
 	}
 }
 
+// Whoever may not change orders gets the same words whatever the record is.
+func TestOrderType_WordsDoNotTell(t *testing.T) {
+	forbidden := jsonAnswer(403, `{"code":"woocommerce_rest_cannot_view"}`)
+	for target, want := range map[string]string{
+		"PUT /wp-json/wc/v3/orders/13": "cannot_edit", "DELETE /wp-json/wc/v3/orders/13": "cannot_delete",
+		"POST /wp-json/wc/v3/orders/13/refunds": "cannot_create", "POST /wp-json/wc/v3/orders/batch": "cannot_batch",
+	} {
+		s := newSite(t)
+		p := provision(t, s, &OrderType{Strict: true})
+		method, target, _ := strings.Cut(target, " ")
+		r := request(t, s, shopOf(map[string]*Answer{"caller": forbidden}), method, target, `{"update":[{"id":13}]}`, jsonType, basicAuth)
+		d := (&Chain{links: []link{{"order_type", p, &p.Common}}}).Judge(t.Context(), r)
+		if d.Verdict.Answer == nil || d.Verdict.Status != 403 || errorCode(d.Verdict.Answer) != "woocommerce_rest_"+want {
+			t.Errorf("%s: got %+v", target, d)
+		}
+	}
+}
+
+// A forged batch must not become many questions.
+func TestOrderType_ForgedBatchAsksOnce(t *testing.T) {
+	var items []string
+	for id := range 100 {
+		items = append(items, fmt.Sprintf(`{"id":%d}`, id+5000))
+	}
+	for _, credential := range []string{"", "ck:cs"} {
+		s := newSite(t)
+		p := provision(t, s, &OrderType{Credential: credential})
+		backend := &platformFunc{answer: func(q Question) (*Answer, error) {
+			return jsonAnswer(401, `{"code":"woocommerce_rest_cannot_view"}`), nil
+		}}
+		r := request(t, s, backend, "POST", "/wp-json/wc/v3/orders/batch", `{"update":[`+strings.Join(items, ",")+`]}`, jsonType, basicAuth)
+		if v, err := p.CheckBatch(t.Context(), r); err != nil || v.Status != 401 {
+			t.Errorf("got %+v, %v", v, err)
+		}
+		if n := len(backend.questions()); n > 2 {
+			t.Errorf("credential %q: %d questions", credential, n)
+		}
+	}
+}
+
+// The tool server reads one JSON message, or a list where PHP sees one.
+func TestOrderType_ToolMessagesThatAreLists(t *testing.T) {
+	const message = `{"method":"tools/call","params":{"name":"woocommerce-orders-update","arguments":{"id":13}}}`
+	for _, test := range []struct{ target, body string }{
+		{"?method=ping", "[" + message + "]"}, {"", `{"0":` + message + `,"method":"ping"}`}, {"?method=ping", message},
+	} {
+		s := newSite(t)
+		p := provision(t, s, new(OrderType))
+		r := request(t, s, shopOf(nil), "POST", "/wp-json/woocommerce/mcp"+test.target, test.body, jsonType, "X-MCP-API-Key: ck_1:cs_1")
+		if d := (&Chain{links: []link{{"order_type", p, &p.Common}}}).Judge(t.Context(), r); d.Verdict.Status != 400 {
+			t.Errorf("%+v: got %+v", test, d)
+		}
+	}
+	s := newSite(t)
+	p := provision(t, s, &OrderType{Credential: "ck:cs"})
+	forged := shopOf(map[string]*Answer{})
+	forged.answer = func(q Question) (*Answer, error) {
+		if q.Key == "ck_no:cs_no" {
+			return jsonAnswer(401, `{"code":"woocommerce_rest_cannot_view"}`), nil
+		}
+		return shopOf(nil).answer(q)
+	}
+	r := request(t, s, forged, "POST", "/wp-json/woocommerce/mcp", message, jsonType, "X-MCP-API-Key: ck_no:cs_no")
+	if v, err := p.Check(t.Context(), r); err != nil || v.Status != 401 {
+		t.Errorf("a forged key: %+v, %v", v, err)
+	}
+}
+
 func TestOrderType_AnonymousGoesToThePlatform(t *testing.T) {
 	s := newSite(t)
 	p := provision(t, s, new(OrderType))

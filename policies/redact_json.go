@@ -14,9 +14,12 @@ import (
 // scriptAnswer is what the platform makes of an answer to _jsonp.
 var scriptAnswer = regexp.MustCompile(`(?s)^(/\*\*/[\w.]+\()(.*)(\)\s*)$`)
 
-// containers are the wrappers in which an answer may stand: none, _envelope,
-// a batch, a batch in an envelope.
-var containers = [][]string{{}, {"body"}, {"responses", "body"}, {"body", "responses", "body"}}
+// containers are the wrappers in which an answer may stand: none, a batch of
+// calls, the lists of a collection's batch; each also in an _envelope.
+var containers = [][]string{
+	{}, {"responses", "body"}, {"create"}, {"update"}, {"delete"},
+	{"body"}, {"body", "responses", "body"}, {"body", "create"}, {"body", "update"}, {"body", "delete"},
+}
 
 // redactJSON replaces the values at paths, in every element of arrays on the
 // way, and leaves all other bytes' meaning as it is. JSON and its _jsonp form

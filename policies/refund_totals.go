@@ -75,7 +75,7 @@ func truthy(v any) bool {
 // known asks for the schema of the refund route; the content counts, since a
 // missing route answers 200 too.
 func (p *RefundTotals) known(ctx context.Context, r *Request, namespace string) (bool, error) {
-	key := "schema:" + r.HTTP.Host + r.Call.Base + ":" + namespace
+	key := "schema:" + hostname(r.HTTP.Host) + r.Call.Base + ":" + namespace
 	if v, ok, err := r.Site.Store.Get(ctx, key); err == nil && ok {
 		return v == "1", nil
 	}

@@ -15,6 +15,8 @@ func TestRedactJSON(t *testing.T) {
 		`{"source":{"access_token":{"deep":"s"},"b":[]}}`:         `{"source":{"access_token":"[redacted]","b":[]}}`,
 		`[{"access_token":1},{"access_token":[1,2]}]`:             `[{"access_token":"[redacted]"},{"access_token":"[redacted]"}]`,
 		`{"body":{"access_token":"s"},"status":200,"headers":{}}`: `{"body":{"access_token":"[redacted]"},"status":200,"headers":{}}`,
+		`{"update":[{"access_token":"s","id":7}]}`:                `{"update":[{"access_token":"[redacted]","id":7}]}`,
+		`{"body":{"create":[{"access_token":"s"}]}}`:              `{"body":{"create":[{"access_token":"[redacted]"}]}}`,
 		`{"responses":[{"body":{"access_token":"s"}}]}`:           `{"responses":[{"body":{"access_token":"[redacted]"}}]}`,
 		`/**/cb({"access_token":"s"})`:                            `/**/cb({"access_token":"[redacted]"})`,
 		`{"\u0061ccess_token":"s"}`:                               `{"access_token":"[redacted]"}`,

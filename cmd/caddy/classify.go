@@ -114,10 +114,12 @@ func (c *classifier) reader() (*call.Reader, error) {
 	if err := call.CheckBase(c.base); err != nil {
 		return nil, fmt.Errorf("--base: %w", err)
 	}
-	return call.NewReader(call.Site{
+	reader := call.NewReader(call.Site{
 		Platform: platform, Base: c.base,
 		Limits: call.Limits{Body: 8 << 20, Upload: 512 << 20, Spool: call.NewSpool("", 1<<30)},
-	}), nil
+	})
+	reader.TrustScripts(true) // as on a site where they have been found
+	return reader, nil
 }
 
 func (c *classifier) classify(reader *call.Reader, r recorded) classified {

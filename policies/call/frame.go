@@ -30,6 +30,8 @@ func (rd *Reader) frame(r *http.Request, original *url.URL) *Refusal {
 		return badConnection
 	case len(h["Upgrade"]) > 0:
 		return upgradeHeader
+	case len(r.Trailer) > 0: // some back-ends merge trailers into the header
+		return twiceHeader
 	case rd.aliases(h):
 		return aliasHeader
 	case !originForm(r.URL) || original != nil && !originForm(original):

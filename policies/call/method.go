@@ -43,7 +43,7 @@ func effective(wire, query string, header http.Header) (string, *Refusal) {
 	if set {
 		method, overridden = value, true
 	}
-	if method = upper(method); overridden && !known(method) || method == http.MethodConnect {
+	if method = upper(method); overridden && !known(method) || method == http.MethodConnect || wire == http.MethodConnect {
 		return "", badMethod
 	}
 	return method, nil

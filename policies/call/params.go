@@ -202,6 +202,22 @@ func (s *source) jsonVar(name string) (any, bool, *Refusal) {
 	return decodeJSON(raw), true, nil
 }
 
+// JSON returns the whole JSON body, decoded as in Param; nil where the body is
+// empty. The error is a *Refusal: another type than JSON, or as in Param.
+func (c *Call) JSON() (v any, err error) {
+	data, err := c.RawBody()
+	if err != nil || len(data) == 0 {
+		return nil, err
+	}
+	if !phpvars.IsJSON(c.src.r.Header.Get("Content-Type")) || c.src.encoded() {
+		return nil, badBody
+	}
+	if _, refusal := readObject(data); refusal != nil {
+		return nil, refusal
+	}
+	return decodeJSON(data), nil
+}
+
 // RawBody returns the received bytes of the body, up to Limits.Body; the caller
 // must not change them. Of a part of a batch there are none.
 func (c *Call) RawBody() ([]byte, error) {

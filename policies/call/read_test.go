@@ -90,7 +90,8 @@ func TestPaths(t *testing.T) {
 		{"PropFind", "/wp-json/wp/v2/users", "", "", "400 method"},
 		{"get", "/", "", "", "400 method"},
 		{"CONNECT", "/wp-json/wp/v2/users", "", "", "400 method"},
-		{"CONNECT", "/socket", "", "", "page"},
+		{"CONNECT", "/socket", "", "", "400 method"},
+		{"CONNECT", "/wp-json/wp/v2/users?_method=GET", "", "", "400 method"},
 		{"PROPFIND", "/files/", "", "", "page"},
 	})
 }
@@ -154,6 +155,23 @@ func TestQueries(t *testing.T) {
 		{"GET", "/wp-json/wc/v3/orders/7?id[]=9", "", "", "GET /wc/v3/orders/7 id?"},
 		{"GET", "/wp-json/wc/v3/orders/7?id=0x9", "", "", "GET /wc/v3/orders/7 id?"},
 	})
+}
+
+// Where the platform lives in a directory of its own, the front controller
+// answers in place of the upload scripts, and reads the form.
+func TestScriptsThatAreNotThere(t *testing.T) {
+	rd := NewReader(Site{Platform: platforms["wordpress"]})
+	body := "rest_route=/wp/v2/users"
+	for _, script := range []string{"/wp-admin/admin-ajax.php", "/wp-admin/async-upload.php"} {
+		if c := rd.Read(request("POST", script, formType, body), nil); c.Kind != Single {
+			t.Errorf("%s: %s", script, describe(c))
+		}
+		rd.TrustScripts(true)
+		if c := rd.Read(request("POST", script, formType, body), nil); c.Kind != Page {
+			t.Errorf("%s, trusted: %s", script, describe(c))
+		}
+		rd.TrustScripts(false)
+	}
 }
 
 func TestForms(t *testing.T) {

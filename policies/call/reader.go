@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 
 	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
@@ -31,6 +32,7 @@ type Reader struct {
 	foreign string // the other platform's prefix
 	marker  string // Platform.KeyMarker, with the site's own prefix
 	nonce   string
+	scripts atomic.Bool // see TrustScripts
 }
 
 // NewReader returns a Reader for site.
@@ -70,7 +72,7 @@ func NewReader(site Site) *Reader {
 // from r later, so r must not be forwarded before the last question to the
 // Call, and the Call must be closed.
 func (rd *Reader) Read(r *http.Request, original *url.URL) *Call {
-	if !wireMethod(r.Method) {
+	if !wireMethod(r.Method) || r.Method == http.MethodConnect && r.ProtoMajor < 2 {
 		return refuse(badMethod, nil)
 	}
 	if tunnels(r.Header["Upgrade"]) {
@@ -89,6 +91,9 @@ func (rd *Reader) Read(r *http.Request, original *url.URL) *Call {
 	}
 	src := &source{rd: rd, r: r, query: r.URL.RawQuery, wire: r.Method}
 	if r.Method == http.MethodPost && r.ContentLength != 0 && (set || where != (place{}) || !rd.unread(r.URL, original)) {
+		if rd.aliases(r.Header) { // one of them may be a second Content-Type
+			return refuse(aliasHeader, src)
+		}
 		posted, isSet, refusal := src.formRoute()
 		switch {
 		case refusal != nil:
@@ -246,13 +251,26 @@ func directory(path string) string {
 	return strings.TrimRight(path, "/")
 }
 
+// TrustScripts says whether the two scripts whose forms are forwarded unread
+// are really there: where they are not, because the platform lives in a
+// directory of its own, the front controller answers in their place and reads
+// the form (platform-facts I.1.1). Until it is known they are read.
+func (rd *Reader) TrustScripts(there bool) { rd.scripts.Store(there) }
+
 // unread tells whether a path is one of the two scripts whose forms are
 // forwarded unread, exactly so spelled: they never run the main query.
 func (rd *Reader) unread(current, original *url.URL) bool {
-	return rd.uploads(current) && (original == nil || rd.uploads(original))
+	return rd.scripts.Load() && rd.IsScript(current) && (original == nil || rd.IsScript(original))
 }
 
-func (rd *Reader) uploads(u *url.URL) bool {
+// IsScript tells whether u is one of the two scripts, see TrustScripts.
+func (rd *Reader) IsScript(u *url.URL) bool {
 	script, ok := strings.CutPrefix(u.EscapedPath(), rd.site.Base)
-	return ok && (script == "/wp-admin/async-upload.php" || script == "/wp-admin/admin-ajax.php")
+	return ok && (script == AjaxScript || script == uploadScript)
 }
+
+// The two scripts of the admin screens that take large forms (design 5).
+const (
+	AjaxScript   = "/wp-admin/admin-ajax.php"
+	uploadScript = "/wp-admin/async-upload.php"
+)

@@ -1,0 +1,61 @@
+package policies
+
+import (
+	"context"
+	"strings"
+)
+
+// checkTool judges the shop's tool server: its order-update tool is one more
+// door to the same update (platform-facts III.7). The server reads nothing but
+// the JSON body, which must be one message: PHP takes an object with keys like
+// "0" for a list of them.
+func (p *OrderType) checkTool(ctx context.Context, r *Request) (Verdict, error) {
+	body, err := r.Call.JSON()
+	if err != nil || body == nil {
+		return Verdict{}, err
+	}
+	message, ok := body.(map[string]any)
+	if !ok {
+		return Verdict{}, ambiguous("tool_calls")
+	}
+	for key := range message {
+		if strings.Trim(key, "-0123456789") == "" {
+			return Verdict{}, ambiguous("tool_calls")
+		}
+	}
+	params, _ := message["params"].(map[string]any)
+	name, _ := params["name"].(string)
+	if message["method"] != "tools/call" || !updatesOrders(name) {
+		return Verdict{}, nil
+	}
+	arguments, _ := params["arguments"].(map[string]any)
+	id, err := plainID(arguments["id"])
+	if err != nil {
+		return Verdict{}, err
+	}
+	key := r.HTTP.Header.Get("X-Mcp-Api-Key")
+	if key == "" {
+		return Verdict{}, nil // anonymous: the platform refuses it itself
+	}
+	return p.proveTool(ctx, r, key, id)
+}
+
+// updatesOrders knows the tool by its name in any of the spellings that tool
+// servers give it: woocommerce-orders-update, woocommerce/orders-update.
+func updatesOrders(name string) bool {
+	return strings.HasSuffix(strings.NewReplacer("/", "-", "_", "-").Replace(strings.ToLower(name)), "orders-update")
+}
+
+// proveTool asks with the caller's key; where that may write but not read, with
+// the gateway's own.
+func (p *OrderType) proveTool(ctx context.Context, r *Request, key string, id uint64) (Verdict, error) {
+	ids := []uint64{id}
+	others, refusal, err := p.recordsOf(ctx, r, p.withKey(r, key), ids)
+	if err == nil && refusal != nil && writeOnly(refusal) && p.Credential != "" {
+		others, refusal, err = p.recordsOf(ctx, r, p.asGateway(r), ids)
+	}
+	if err != nil {
+		return Verdict{}, err
+	}
+	return p.verdict(proof{others: others, answer: refusal}, false), nil
+}
