@@ -5,12 +5,15 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
+
+	"github.com/restwarden/restwarden/policies"
 )
 
 // How long what the REST root said is believed, since a shop may be set back to
@@ -50,8 +53,8 @@ func (d *discovery) request(g *Gateway, r *http.Request, next caddyhttp.Handler)
 // script is told every form for one of the scripts that may be forwarded
 // unread: whether they are there is asked once there is something to forward.
 func (d *discovery) script(g *Gateway, r *http.Request, next caddyhttp.Handler) {
-	d.start(&d.asking, g, r, next, func(ctx context.Context, g *Gateway, l *lookup, _ bool, _ string) time.Duration {
-		g.reader.TrustScripts(g.site.HasScripts(ctx, l))
+	d.start(&d.asking, g, r, next, func(ctx context.Context, g *Gateway, l *lookup, by policies.Reach) time.Duration {
+		g.reader.TrustScripts(g.site.HasScripts(ctx, l, by))
 		return discoverEvery
 	})
 }
@@ -59,9 +62,10 @@ func (d *discovery) script(g *Gateway, r *http.Request, next caddyhttp.Handler) 
 // start runs ask in the background, unless it runs or has lately; ask returns
 // how long its answer is good for.
 func (d *discovery) start(busy *atomic.Bool, g *Gateway, r *http.Request, next caddyhttp.Handler,
-	ask func(context.Context, *Gateway, *lookup, bool, string) time.Duration,
+	ask func(context.Context, *Gateway, *lookup, policies.Reach) time.Duration,
 ) {
-	if !busy.CompareAndSwap(false, true) {
+	base, below := baseOf(g, r)
+	if !below || !busy.CompareAndSwap(false, true) {
 		return
 	}
 	d.mu.Lock()
@@ -71,12 +75,12 @@ func (d *discovery) start(busy *atomic.Bool, g *Gateway, r *http.Request, next c
 	}
 	l := newLookup(g, r, next)
 	l.header, l.vars = r.Header.Clone(), maps.Clone(l.vars) // r goes its own way meanwhile
-	ctx, secure, host := context.WithoutCancel(r.Context()), isSecure(r), r.Host
+	ctx, by := context.WithoutCancel(r.Context()), policies.Reach{Host: r.Host, Secure: isSecure(r), Base: base}
 	d.running.Go(func() {
 		asking, cancel := context.WithCancel(ctx)
 		defer cancel()
 		defer context.AfterFunc(d.ctx, cancel)()
-		pause := ask(asking, g, &l, secure, host)
+		pause := ask(asking, g, &l, by)
 		select {
 		case <-d.ctx.Done():
 		case <-time.After(pause):
@@ -85,8 +89,25 @@ func (d *discovery) start(busy *atomic.Bool, g *Gateway, r *http.Request, next c
 	})
 }
 
-func (d *discovery) run(ctx context.Context, g *Gateway, l *lookup, secure bool, host string) time.Duration {
-	problems, err := g.site.Discover(ctx, l, secure, host)
+// baseOf is the base that questions need behind the rewrites which r has seen:
+// none where they have taken it away. below is false for requests outside it.
+func baseOf(g *Gateway, r *http.Request) (base string, below bool) {
+	switch original := originalURL(r); {
+	case g.Base == "" || isBelow(r.URL.Path, g.Base):
+		return g.Base, true
+	case original != nil && isBelow(original.Path, g.Base):
+		return "", true
+	}
+	return "", false
+}
+
+func isBelow(path, base string) bool {
+	rest, ok := strings.CutPrefix(path, base)
+	return ok && (rest == "" || rest[0] == '/')
+}
+
+func (d *discovery) run(ctx context.Context, g *Gateway, l *lookup, by policies.Reach) time.Duration {
+	problems, err := g.site.Discover(ctx, l, by)
 	if err != nil {
 		g.logger.Debug("the REST root could not be read", zap.Error(err))
 		return discoverAgain

@@ -157,5 +157,5 @@ func (g *Gateway) unusable(w http.ResponseWriter, x *exchange, cause error) erro
 	}
 	g.chain.Count(d)
 	g.report(x, d)
-	return g.refuse(w, x.r, d.Verdict)
+	return g.refuse(w, x, d.Verdict)
 }

@@ -112,6 +112,9 @@ func TestGateway_Preflight(t *testing.T) {
 	if r.status != 200 || r.body != "" || len(p.received()) != 1 {
 		t.Errorf("%d %q", r.status, r.body)
 	}
+	if r.header.Get("Allow") != "" {
+		t.Errorf("the answer tells of the route: %v", r.header)
+	}
 	g.do("OPTIONS /cms-json/cms/v2/posts", "").want(t, 401, "")
 	g.do("OPTIONS /cms-json/cms/v2/posts?_method=GET", "", preflight...).want(t, 401, "")
 	g.do("GET /cms-json/cms/v2/posts?_method=OPTIONS", "", preflight...).want(t, 401, "")
@@ -128,5 +131,8 @@ func TestGateway_CORS(t *testing.T) {
 	}
 	if h := g.do("GET /cms-json/cms/v2/posts", "").header; h.Get("Access-Control-Allow-Origin") != "" {
 		t.Error(h)
+	}
+	if h := g.do("GET /cms-json/shop/store/cart", "", "Origin: https://app.test").header; h.Get("Access-Control-Allow-Origin") != "" {
+		t.Errorf("a cart for scripts of any origin: %v", h)
 	}
 }

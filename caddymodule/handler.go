@@ -25,6 +25,7 @@ type exchange struct {
 
 // ServeHTTP reads r, judges it if it is a call, and answers or forwards it.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+	r.Body = hurried(w, r)
 	c := g.reader.Read(r, originalURL(r))
 	defer c.Close()
 	g.discovery.request(g, r, next)
@@ -43,7 +44,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	g.metrics.decisionDuration.Observe(time.Since(start).Seconds())
 	g.report(x, d)
 	if d.Outcome == policies.Refuse {
-		return g.refuse(w, r, d.Verdict)
+		return g.refuse(w, x, d.Verdict)
 	}
 	return g.forward(w, x)
 }
@@ -121,7 +122,7 @@ func (g *Gateway) servePreflight(w http.ResponseWriter, x *exchange) error {
 		return g.forward(w, x)
 	}
 	x.r.Body, x.r.ContentLength = http.NoBody, 0
-	return x.next.ServeHTTP(&headOnlyWriter{ResponseWriterWrapper: wrap(w)}, x.r)
+	return x.next.ServeHTTP(newHeadOnly(w), x.r)
 }
 
 // originalURL is what the client asked for, before any rewrite of the site's.

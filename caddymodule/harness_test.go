@@ -203,6 +203,9 @@ func (p *platform) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json; charset=UTF-8")
 	w.Header().Set("Set-Cookie", "leak=1")
+	if r.Method == http.MethodOptions {
+		w.Header().Set("Allow", "GET, POST")
+	}
 	user, password, _ := r.BasicAuth()
 	switch {
 	case route == "/" && isQuestion(r):

@@ -19,10 +19,11 @@ import (
 	"github.com/restwarden/restwarden/policies"
 )
 
-// Bounds of an answer to a question; the index of a large site has thousands of routes.
+// Bounds of an answer to a question; the index of a large site has thousands of
+// routes, the cart of a reseller hundreds of items with their descriptions.
 const (
 	answerLimit = 1 << 20
-	indexLimit  = 8 << 20
+	largeLimit  = 8 << 20
 )
 
 // lookup is the policies.Backend of one request: it asks through the rest of
@@ -85,8 +86,8 @@ func (l *lookup) ask(ctx context.Context, q policies.Question) (*policies.Answer
 		return nil, err
 	}
 	limit := answerLimit
-	if q.Kind == policies.LookupIndex {
-		limit = indexLimit
+	if q.Kind == policies.LookupIndex || q.Kind == policies.LookupCart {
+		limit = largeLimit
 	}
 	w := newCapture(limit, http.Header{})
 	req = caddyhttp.PrepareRequest(req, l.replacer(), w, l.server)
@@ -184,13 +185,26 @@ func (l *lookup) target(q policies.Question) (string, error) {
 	switch {
 	case q.Page != "":
 		target = q.Base + q.Page
-	case q.Form && !q.Pretty:
-		target, separator = q.Base+"/index.php?rest_route="+url.QueryEscape(q.Route), "&"
+	case q.Form:
+		path := orDefault(q.Base, "/")
+		if strings.HasSuffix(path, "/") && q.Method != "" && q.Method != http.MethodGet {
+			path += "index.php" // of a directory some servers know GET and POST only (platform-facts I.10, N15)
+		}
+		target, separator = path+"?rest_route="+url.QueryEscape(q.Route), "&"
 	}
 	if q.Query != "" {
-		target += separator + q.Query
+		target, separator = target+separator+q.Query, "&"
+	}
+	if q.Form && q.As == policies.AsKey { // what makes the shop look at keys (platform-facts III.8)
+		target += separator + "_marker=" + l.g.keyMarker()
 	}
 	return target, nil
+}
+
+// keyMarker is the text in an address by which the shop knows its own routes.
+func (g *Gateway) keyMarker() string {
+	p := g.site.Platform
+	return g.site.Prefix + strings.TrimPrefix(p.KeyMarker, p.Prefix) + "/"
 }
 
 // forwardedHeaders say who the client is and which way it came.

@@ -119,12 +119,12 @@ func callerOf(r *policies.Request) string {
 }
 
 // refuse answers with the platform's error object, or in the platform's own words.
-func (g *Gateway) refuse(w http.ResponseWriter, r *http.Request, v policies.Verdict) error {
+func (g *Gateway) refuse(w http.ResponseWriter, x *exchange, v policies.Verdict) error {
 	h := w.Header()
 	maps.Copy(h, v.Header)
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
-	if origin := r.Header.Get("Origin"); origin != "" {
+	if origin := x.r.Header.Get("Origin"); origin != "" && !g.site.InCheckout(x.req.Call) {
 		allowOrigin(h, origin, corsNames[g.Platform])
 	}
 	status, body := v.Status, []byte(nil)

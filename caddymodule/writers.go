@@ -80,10 +80,17 @@ func (w *answerWriter) finish(err error) {
 	}
 }
 
-// headOnlyWriter sends status and header of an answer, and no body.
+// headOnlyWriter sends status and header of the answer to a preflight, and no
+// body. Headers that tell of the route, such as Allow, are not sent either: a
+// preflight passes the rules.
 type headOnlyWriter struct {
 	*caddyhttp.ResponseWriterWrapper
-	sent bool
+	before http.Header // set by handlers around the gateway
+	sent   bool
+}
+
+func newHeadOnly(w http.ResponseWriter) *headOnlyWriter {
+	return &headOnlyWriter{ResponseWriterWrapper: wrap(w), before: w.Header().Clone()}
 }
 
 // WriteHeader implements http.ResponseWriter.
@@ -92,11 +99,15 @@ func (w *headOnlyWriter) WriteHeader(status int) {
 		return
 	}
 	w.sent = status >= 200
-	for _, name := range []string{"Content-Length", "Content-Type", "Content-Encoding", "Transfer-Encoding", "Trailer", "Etag"} {
-		w.Header().Del(name)
+	for name := range w.Header() {
+		if _, outer := w.before[name]; !outer && !strings.HasPrefix(name, "Access-Control-") && !preflightHeaders[name] {
+			w.Header().Del(name)
+		}
 	}
 	w.ResponseWriter.WriteHeader(status)
 }
+
+var preflightHeaders = map[string]bool{"Vary": true, "Cache-Control": true, "Date": true, "Server": true, "Via": true}
 
 // Write implements http.ResponseWriter and drops b.
 func (w *headOnlyWriter) Write(b []byte) (int, error) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"path"
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/call"
@@ -69,11 +68,15 @@ func (r AbilityRule) check() error {
 }
 
 func (r AbilityRule) fits(id string) bool {
-	if r.Pattern == "*" {
-		return true
+	parts := strings.Split(r.Pattern, "*")
+	rest, ok := strings.CutPrefix(id, parts[0])
+	for i := 1; ok && i < len(parts); i++ {
+		if i == len(parts)-1 {
+			return strings.HasSuffix(rest, parts[i])
+		}
+		_, rest, ok = strings.Cut(rest, parts[i])
 	}
-	fits, _ := path.Match(r.Pattern, id) // Configure has seen that it is a pattern
-	return fits
+	return ok && rest == ""
 }
 
 func (r AbilityRule) String() string {
@@ -185,7 +188,6 @@ func (p *Abilities) describe(ctx context.Context, r *Request, id string) (*abili
 	a, err := r.Backend.Ask(ctx, Question{
 		Kind: LookupSchema, As: AsCaller, Route: p.namespace + "/" + id, Base: whole.Call.Base,
 		Form: whole.Call.Form != call.Pretty, Query: r.Site.withCredentials(whole.Call, claim, ""),
-		Pretty: claim == claimsKey,
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("what is the ability %s: %w", id, err)

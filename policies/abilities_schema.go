@@ -92,11 +92,25 @@ func (s *schemaCache) violation(a *ability, c *call.Call) (string, error) {
 	var wrong *jsonschema.ValidationError
 	switch err := schema.Validate(input); {
 	case errors.As(err, &wrong):
-		return wrong.Error(), nil
+		return firstCause(wrong), nil
 	case err != nil:
 		return "", fmt.Errorf("%w: the input of %s: %w", ErrUndecided, a.Name, err)
 	}
 	return "", nil
+}
+
+// firstCause names where the input is wrong, and in what way; the values, which
+// may be long, stay out.
+func firstCause(e *jsonschema.ValidationError) string {
+	for len(e.Causes) > 0 {
+		e = e.Causes[0]
+	}
+	at := "input"
+	if len(e.InstanceLocation) > 0 {
+		at += "." + strings.Join(e.InstanceLocation, ".")
+	}
+	text := at + " does not meet " + strings.Join(e.ErrorKind.KeywordPath(), ".")
+	return text[:min(len(text), 200)]
 }
 
 // abilityInput is the parameter input: from the query for GET and DELETE, else
@@ -156,7 +170,7 @@ func (s *schemaCache) compile(raw []byte) (*jsonschema.Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	const address = "ability.json"
+	const address = "urn:ability:input" // absolute, or the working directory would stand before it
 	compiler := jsonschema.NewCompiler()
 	compiler.DefaultDraft(jsonschema.Draft4) // what the platform's own validator follows
 	compiler.UseLoader(noLoader{})

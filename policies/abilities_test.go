@@ -45,6 +45,7 @@ func TestAbilities_Runs(t *testing.T) {
 		"pass/destructive, named":            {[]Option{line("abilities", line("allow shop/* shop/delete"), line("allow shop/delete"))}, "DELETE", run("shop/delete"), "", 403, false},
 		"pass/destructive, named first":      {[]Option{line("abilities", line("allow shop/delete shop/*"))}, "DELETE", run("shop/delete"), "", 0, false},
 		"refuse/destructive by wildcard":     {all, "DELETE", run("shop/delete"), "", 403, false},
+		"refuse/denied, more segments":       {[]Option{line("abilities", line("deny shop/*"))}, "POST", run("shop/orders/update"), `{}`, 403, false},
 		"refuse/denied":                      {all, "POST", run("core/get-user-info"), `{}`, 403, false},
 		"refuse/not named":                   {all, "POST", run("mail/send"), `{}`, 403, false},
 		"pass/only denials, others open":     {[]Option{line("abilities", line("deny core/*"))}, "POST", run("shop/update"), `{"input":{"id":1}}`, 0, false},

@@ -25,11 +25,10 @@ type Question struct {
 	Method string // GET unless set
 	Body   []byte // JSON, for the few questions that are not GET
 
-	As     Credential // whose credentials it carries
-	Key    string     // "key:secret" where As is AsKey
-	Pretty bool       // always in the pretty form: shop keys count only there
-	Base   string     // base of the client's request
-	Form   bool       // the client used rest_route
+	As   Credential // whose credentials it carries
+	Key  string     // "key:secret" where As is AsKey
+	Base string     // Call.Base of the client's request
+	Form bool       // in the query form, as the client's request
 }
 
 // Credential says whose credentials a question carries.

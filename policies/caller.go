@@ -101,9 +101,20 @@ func (s *Site) claimOf(r *Request) (claim, error) {
 // HasCredentials tells whether a request carries anything that may count as a
 // credential, so that its answer is private.
 func (s *Site) HasCredentials(r *http.Request) bool {
-	return r.Header.Get("Authorization") != "" || r.Header.Get("X-Mcp-Api-Key") != "" ||
-		r.Header.Get("Cart-Token") != "" || s.hasLoginCookie(r) || s.hasOwn(r) ||
-		strings.Contains(r.URL.RawQuery, "consumer_") || strings.Contains(r.URL.RawQuery, "oauth_")
+	for _, name := range [...]string{"Authorization", "X-Mcp-Api-Key", "Cart-Token"} {
+		if len(r.Header[name]) > 0 {
+			return true
+		}
+	}
+	if s.hasLoginCookie(r) || s.hasOwn(r) {
+		return true
+	}
+	for _, name := range [...]string{"consumer_key", "oauth_consumer_key", "signature"} {
+		if phpvars.Has(r.URL.RawQuery, name) {
+			return true
+		}
+	}
+	return false
 }
 
 // nonce returns the REST nonce of the request: the parameter, else the header.
@@ -196,14 +207,12 @@ func (s *Site) inShop(key string) bool {
 	return inNamespace(key, s.Platform.Analytics)
 }
 
-func (s *Site) inCheckout(key string) bool {
-	for _, ns := range s.Platform.Checkout {
-		if inNamespace(key, ns) {
-			return true
-		}
-	}
-	return false
-}
+// InCheckout tells whether c belongs to the public checkout API, which answers
+// scripts of other origins only where the shop names them, since its answers
+// are about the shopper.
+func (s *Site) InCheckout(c *call.Call) bool { return s.inCheckout(c.Key) }
+
+func (s *Site) inCheckout(key string) bool { return inNamespace(key, s.Platform.Checkout) }
 
 func inNamespace(key, ns string) bool {
 	rest, ok := strings.CutPrefix(key, "/"+ns)

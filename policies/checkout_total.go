@@ -19,8 +19,7 @@ type CheckoutTotal struct {
 	// would pay more.
 	Refuse string `json:"refuse,omitempty"`
 
-	site     *Site
-	checkout []call.Pattern
+	site *Site
 }
 
 // Configure takes checkout_total [{ differs | higher }].
@@ -43,7 +42,7 @@ func (p *CheckoutTotal) Configure(o Option) error {
 	})
 }
 
-// Provision checks the option and works out the routes.
+// Provision checks the option.
 func (p *CheckoutTotal) Provision(site *Site) error {
 	p.site = site
 	switch p.Refuse {
@@ -51,15 +50,12 @@ func (p *CheckoutTotal) Provision(site *Site) error {
 	default:
 		return fmt.Errorf("refuse: %q is neither differs nor higher", p.Refuse)
 	}
-	for _, ns := range site.Platform.Checkout {
-		p.checkout = append(p.checkout, call.MustPattern("/"+ns+"/checkout"))
-	}
 	return nil
 }
 
 // Check compares the total of a checkout that states one.
 func (p *CheckoutTotal) Check(ctx context.Context, r *Request) (Verdict, error) {
-	if p.standsDown() || r.Call.Kind != call.Single || !p.isCheckout(r.Call) {
+	if p.standsDown(r) || r.Call.Kind != call.Single || !p.isCheckout(r.Call) {
 		return Verdict{}, nil
 	}
 	return p.compare(ctx, r)
@@ -68,7 +64,7 @@ func (p *CheckoutTotal) Check(ctx context.Context, r *Request) (Verdict, error) 
 // CheckBatch compares the total of the one checkout of a batch. Where other
 // parts change the cart before it, its total cannot be known beforehand.
 func (p *CheckoutTotal) CheckBatch(ctx context.Context, r *Request) (Verdict, error) {
-	if p.standsDown() {
+	if p.standsDown(r) {
 		return Verdict{}, nil
 	}
 	var stated *call.Call
@@ -95,18 +91,12 @@ func (p *CheckoutTotal) CheckBatch(ctx context.Context, r *Request) (Verdict, er
 	return p.compare(ctx, r.Part(stated))
 }
 
-func (p *CheckoutTotal) standsDown() bool { return !p.Named() && p.site.Release.AtLeast(11, 1) }
+func (p *CheckoutTotal) standsDown(r *Request) bool {
+	return !p.Named() && p.site.Release.AtLeast(r.HTTP.Host, 11, 1)
+}
 
 func (p *CheckoutTotal) isCheckout(c *call.Call) bool {
-	if c.Method != http.MethodPost {
-		return false
-	}
-	for i := range p.checkout {
-		if p.checkout[i].Match(c.Key) {
-			return true
-		}
-	}
-	return false
+	return c.Method == http.MethodPost && c.Key == "/"+p.site.Platform.Checkout+"/checkout"
 }
 
 // expectedTotal reads the total that the shopper saw, in minor units. Absent
@@ -158,11 +148,15 @@ func (p *CheckoutTotal) compare(ctx context.Context, r *Request) (Verdict, error
 	if now == expected || p.Refuse == "higher" && now < expected {
 		return Verdict{}, nil
 	}
-	return Verdict{
+	v := Verdict{
 		Status: http.StatusConflict, Code: p.site.Code(codeTotalMismatch),
 		Message: "The total of the cart has changed. Please review it before you place the order.",
-		Data:    map[string]any{"cart": json.RawMessage(answer.Body)},
-	}, nil
+	}
+	if h := r.HTTP.Header; h.Get("Nonce") != "" || h.Get("Cart-Token") != "" {
+		// Without them another site could have the shopper's browser ask.
+		v.Data = map[string]any{"cart": json.RawMessage(answer.Body)}
+	}
+	return v, nil
 }
 
 // currentCart asks for the cart as the checkout would see it: where the request
@@ -170,9 +164,11 @@ func (p *CheckoutTotal) compare(ctx context.Context, r *Request) (Verdict, error
 // answer is nil where that must not be done (observe); refusal is the
 // platform's where it does not take the addresses or the session.
 func (p *CheckoutTotal) currentCart(ctx context.Context, r *Request) (answer, refusal *Answer, err error) {
+	whole := r.memo().of
 	q := Question{
-		Kind: LookupCart, As: AsCaller, Route: "/" + p.site.Platform.Checkout[0] + "/cart",
-		Base: r.memo().of.Call.Base, Form: r.memo().of.Call.Form != 0,
+		Kind: LookupCart, As: AsCaller, Route: "/" + p.site.Platform.Checkout + "/cart",
+		Query: r.Site.withCredentials(whole.Call, claimsNothing, ""),
+		Base:  whole.Call.Base, Form: whole.Call.Form != 0,
 	}
 	if answer, err = r.Backend.Ask(ctx, q); err != nil {
 		return nil, nil, fmt.Errorf("what is in the cart: %w", err)

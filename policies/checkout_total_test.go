@@ -37,6 +37,7 @@ func TestCheckoutTotal(t *testing.T) {
 		"pass/read":                     {"", cartBody, "GET", checkout, "", nil, 0, 0},
 		"pass/another route":            {"", cartBody, "POST", "/wp-json/wc/store/v1/cart/add-item", `{"expected_total":1}`, nil, 0, 0},
 		"refuse/lower":                  {"", cartBody, "POST", checkout, `{"expected_total":1999}`, nil, 409, 1},
+		"refuse/lower, with a nonce":    {"", cartBody, "POST", checkout, `{"expected_total":1999}`, []string{"Nonce: x"}, 409, 1},
 		"refuse/higher":                 {"", cartBody, "POST", checkout, `{"expected_total":2001}`, nil, 409, 1},
 		"pass/shopper pays less":        {"higher", cartBody, "POST", checkout, `{"expected_total":2001}`, nil, 0, 1},
 		"refuse/shopper pays more":      {"higher", cartBody, "POST", checkout, `{"expected_total":1999}`, nil, 409, 1},
@@ -70,7 +71,7 @@ func TestCheckoutTotal(t *testing.T) {
 				t.Errorf("asked %d questions, want %d", n, test.asked)
 			}
 			if test.status == 409 {
-				if d.Verdict.Code != "woocommerce_rest_checkout_total_mismatch" || decode(t, d.Verdict.Data)["cart"] == nil {
+				if d.Verdict.Code != "woocommerce_rest_checkout_total_mismatch" || (d.Verdict.Data["cart"] != nil) != (r.HTTP.Header.Get("Nonce") != "") {
 					t.Errorf("got %s with %v", d.Verdict.Code, d.Verdict.Data)
 				}
 			}

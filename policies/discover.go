@@ -23,14 +23,21 @@ type root struct {
 	Routes     map[string]json.RawMessage `json:"routes"`
 }
 
+// Reach says how a client's request reached the site.
+type Reach struct {
+	Host   string
+	Secure bool   // by https
+	Base   string // the site's base, as far as no rewrite has taken it away
+}
+
 // Discover reads the REST root once and learns the shop's release from it. It
 // returns what of the configuration does not fit the site, in words for the
-// log; secure and host say how clients reach the site. An error means that the
-// root could not be read: it may be tried again later.
-func (s *Site) Discover(ctx context.Context, b Backend, secure bool, host string) (problems []string, err error) {
-	found, closed, err := s.readRoot(ctx, b, false)
+// log. An error means that the root could not be read: it may be tried again
+// later.
+func (s *Site) Discover(ctx context.Context, b Backend, by Reach) (problems []string, err error) {
+	found, closed, err := readRoot(ctx, b, by.Base, false)
 	if err == nil && found == nil && !closed { // plain permalinks have no pretty form
-		found, closed, err = s.readRoot(ctx, b, true)
+		found, closed, err = readRoot(ctx, b, by.Base, true)
 	}
 	switch {
 	case err != nil:
@@ -41,26 +48,30 @@ func (s *Site) Discover(ctx context.Context, b Backend, secure bool, host string
 		return []string{fmt.Sprintf("there is no REST root at %s/%s/: check prefix and base", s.Base, s.Prefix)}, nil
 	}
 	_, listed := found.Routes[fmt.Sprintf(`/%s/orders/(?P<order_id>[\d]+)/refunds/preview`, s.Platform.Shop[2])]
-	s.Release.Learn(listed)
+	s.Release.Learn(by.Host, listed)
 	if !slices.ContainsFunc(found.Namespaces, func(ns string) bool { return strings.EqualFold(ns, s.Platform.Core) }) {
 		problems = append(problems, fmt.Sprintf("the site has no namespace %s: check the platform named behind restwarden", s.Platform.Core))
 	}
 	problems = append(problems, s.prefixProblems(found)...)
-	return append(problems, s.addressProblems(found, secure, host)...), nil
+	return append(problems, s.addressProblems(found, by)...), nil
 }
 
 // HasScripts tells whether the scripts whose forms are forwarded unread answer
 // for themselves: without an action admin-ajax.php says "0", which no front
 // controller in its place would. Anything else counts as no.
-func (s *Site) HasScripts(ctx context.Context, b Backend) bool {
-	a, err := b.Ask(ctx, Question{Kind: LookupIndex, Page: call.AjaxScript, As: AsNobody, Base: s.Base})
+func (s *Site) HasScripts(ctx context.Context, b Backend, by Reach) bool {
+	a, err := b.Ask(ctx, Question{Kind: LookupIndex, Page: call.AjaxScript, As: AsNobody, Base: by.Base})
 	return err == nil && (a.Status == http.StatusOK || a.Status == http.StatusBadRequest) && string(bytes.TrimSpace(a.Body)) == "0"
 }
 
 // readRoot asks for the REST root in one of its forms. It returns nil where
 // there is none; closed tells that it is not for everybody.
-func (s *Site) readRoot(ctx context.Context, b Backend, form bool) (found *root, closed bool, err error) {
-	a, err := b.Ask(ctx, Question{Kind: LookupIndex, Route: "/", As: AsNobody, Base: s.Base, Form: form})
+func readRoot(ctx context.Context, b Backend, base string, form bool) (found *root, closed bool, err error) {
+	q := Question{Kind: LookupIndex, Route: "/", As: AsNobody, Base: base}
+	if form {
+		q.Form, q.Base = true, base+"/index.php"
+	}
+	a, err := b.Ask(ctx, q)
 	switch {
 	case err != nil:
 		return nil, false, err
@@ -108,7 +119,7 @@ func (s *Site) prefixProblems(found *root) []string {
 
 // addressProblems compares the site's own addresses with how it is reached
 // (interface document section 5, rules 3 to 5).
-func (s *Site) addressProblems(found *root, secure bool, host string) (problems []string) {
+func (s *Site) addressProblems(found *root, by Reach) (problems []string) {
 	home, err := url.Parse(found.Home)
 	if err != nil || found.Home == "" {
 		return nil
@@ -119,11 +130,11 @@ func (s *Site) addressProblems(found *root, secure bool, host string) (problems 
 	if path := strings.TrimSuffix(home.Path, "/"); s.Base != "" && !strings.EqualFold(path, s.Base) {
 		problems = append(problems, fmt.Sprintf("the home address has the path %q, base is %q", path, s.Base))
 	}
-	if want := map[bool]string{true: "https", false: "http"}[secure]; home.Scheme != want {
+	if want := map[bool]string{true: "https", false: "http"}[by.Secure]; home.Scheme != want {
 		problems = append(problems, fmt.Sprintf("the home address is %s, clients come by %s: check trusted_proxies or the site address", home.Scheme, want))
 	}
-	if !strings.EqualFold(home.Host, host) && !isAddress(host) { // scanners ask for addresses
-		problems = append(problems, fmt.Sprintf("the home address is %s, clients ask for %s", home.Host, host))
+	if !strings.EqualFold(home.Host, by.Host) && !isAddress(by.Host) { // scanners ask for addresses
+		problems = append(problems, fmt.Sprintf("the home address is %s, clients ask for %s", home.Host, by.Host))
 	}
 	return problems
 }

@@ -42,7 +42,7 @@ func TestDiscover(t *testing.T) {
 				}
 				return test.pretty, nil
 			}}
-			problems, err := s.Discover(t.Context(), backend, false, "shop.example")
+			problems, err := s.Discover(t.Context(), backend, Reach{Host: "shop.example", Base: test.base})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -52,12 +52,30 @@ func TestDiscover(t *testing.T) {
 					t.Errorf("%q lacks %q", all, want)
 				}
 			}
-			if len(problems) != len(test.problems) || s.Release.AtLeast(11, 1) != test.released {
-				t.Errorf("got %q, 11.1: %v", problems, s.Release.AtLeast(11, 1))
+			if len(problems) != len(test.problems) || s.Release.AtLeast("shop.example:443", 11, 1) != test.released {
+				t.Errorf("got %q, 11.1: %v", problems, s.Release.AtLeast("shop.example:443", 11, 1))
 			}
 		})
 	}
-	if _, err := newSite(t).Discover(t.Context(), failing(ErrUndecided), false, ""); !errors.Is(err, ErrUndecided) {
+	if _, err := newSite(t).Discover(t.Context(), failing(ErrUndecided), Reach{}); !errors.Is(err, ErrUndecided) {
 		t.Errorf("got error %v", err)
+	}
+}
+
+// A directive may serve several shops: what one of them says counts for it alone.
+func TestRelease_IsOfOneHost(t *testing.T) {
+	r := new(Release)
+	r.Learn("New.example:443", true)
+	for host, want := range map[string]bool{"new.example": true, "NEW.example.:8443": true, "old.example": false, "": false} {
+		if r.AtLeast(host, 11, 1) != want {
+			t.Errorf("%s: %v", host, !want)
+		}
+	}
+	if r.AtLeast("new.example", 11, 2) {
+		t.Error("more than the root tells")
+	}
+	r.Learn("old.example", false)
+	if r.AtLeast("new.example", 11, 1) {
+		t.Error("still believed after another answer")
 	}
 }

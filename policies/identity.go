@@ -24,6 +24,16 @@ type IdentityOptions struct {
 	MaxInFlight int           // questions under way at once; default 32
 	Rate        int           // new questions of one client address ...
 	Per         time.Duration // ... in this time; default 120 in a minute
+
+	// Store is where other gateways put their answers, and say what has ended;
+	// nil for a gateway that stands alone.
+	Store Store
+	// Site names the directive among those that share Store: what ends a right
+	// ends it on all gateways with the same Site.
+	Site string
+	// Server names who answers for a host: an answer counts on gateways with the
+	// same Site and Server.
+	Server string
 }
 
 // WithDefaults fills in what is not set.
@@ -44,14 +54,16 @@ func (o IdentityOptions) WithDefaults() IdentityOptions {
 }
 
 // Identities finds out who is calling by asking the platform with exactly the
-// client's credentials. Answers are kept for seconds, in memory, under a keyed
-// hash of all that decides them; questions are bounded.
+// client's credentials. Answers are kept for seconds, in memory first and in the
+// Store second, under a keyed hash of all that decides them; questions are bounded.
 type Identities struct {
 	opts   IdentityOptions
 	cache  *identityCache
+	shared *sharedIdentities // nil for a gateway that stands alone
 	flight singleflight.Group
 	slots  chan struct{}
 	limit  *Limiter
+	pages  *Limiter // see sparing
 }
 
 // NewIdentities returns an empty cache of callers.
@@ -61,10 +73,26 @@ func NewIdentities(opts IdentityOptions) (*Identities, error) {
 	if err != nil {
 		return nil, fmt.Errorf("identity rate: %w", err)
 	}
-	return &Identities{
+	pages, err := NewLimiter(Rate{Count: 3, Per: 6 * time.Second})
+	if err != nil {
+		return nil, err
+	}
+	ids := &Identities{
 		opts: opts, cache: newIdentityCache(),
-		slots: make(chan struct{}, opts.MaxInFlight), limit: limit,
-	}, nil
+		slots: make(chan struct{}, opts.MaxInFlight), limit: limit, pages: pages,
+	}
+	if opts.Store != nil {
+		ids.shared = newSharedIdentities(ids)
+	}
+	return ids, nil
+}
+
+// Close ends what NewIdentities began.
+func (ids *Identities) Close() error {
+	if ids.shared != nil {
+		ids.shared.stop()
+	}
+	return nil
 }
 
 // identity is what the platform answered: a caller, or a refusal of its own.
@@ -98,7 +126,7 @@ func (ids *Identities) who(ctx context.Context, r *Request) (Caller, *Answer, er
 	switch {
 	case err != nil:
 		return Caller{}, nil, err
-	case claim == claimsNothing, claim == claimsJetpack && !r.Site.Credentials.Jetpack:
+	case claim == claimsNothing, claim == claimsUncertain, claim == claimsJetpack && !r.Site.Credentials.Jetpack:
 		return Caller{}, nil, nil
 	case claim == claimsOAuth1, claim == claimsJetpack:
 		return Caller{Kind: Unverified}, nil, nil
@@ -120,14 +148,18 @@ func (ids *Identities) who(ctx context.Context, r *Request) (Caller, *Answer, er
 	}
 }
 
-// ask puts the question to the platform. It outlives the client that caused it,
-// since others may wait for the same answer.
+// ask looks at what other gateways know, then puts the question to the platform.
+// It outlives the client that caused it, since others may wait for the same answer.
 func (ids *Identities) ask(ctx context.Context, r *Request, claim claim, key string) (identity, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ids.opts.Timeout)
+	defer cancel()
+	known, found := ids.recall(ctx, r, key)
+	if found {
+		return known.identity, nil
+	}
 	if !ids.limit.Allow(addressKey(r.Client)) {
 		return identity{}, ErrTooManyQuestions
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ids.opts.Timeout)
-	defer cancel()
 	select {
 	case ids.slots <- struct{}{}:
 		defer func() { <-ids.slots }()
@@ -139,12 +171,13 @@ func (ids *Identities) ask(ctx context.Context, r *Request, claim claim, key str
 	if err != nil {
 		return identity{}, fmt.Errorf("who is calling: %w", err)
 	}
-	found, err := interpret(answer, claim)
+	who, err := interpret(answer, claim)
 	if err != nil {
 		return identity{}, fmt.Errorf("who is calling: %w", err)
 	}
-	ids.cache.put(key, epoch, entryOf(r, found), ids.opts.TTL)
-	return found, nil
+	ids.cache.put(key, epoch, entryOf(r, who), ids.opts.TTL)
+	ids.share(ctx, r, key, known, who)
+	return who, nil
 }
 
 func question(r *Request, claim claim) Question {
@@ -154,13 +187,13 @@ func question(r *Request, claim claim) Question {
 	}
 	switch claim {
 	case claimsTool:
-		q.As, q.Key, q.Pretty = AsKey, r.HTTP.Header.Get("X-Mcp-Api-Key"), true
+		q.As, q.Key = AsKey, r.HTTP.Header.Get("X-Mcp-Api-Key")
 		q.Route, q.Query = "/"+r.Site.Platform.Shop[2]+"/orders", "per_page=1&_fields=id"
 		return q
 	case claimsKey:
 		q.Route, q.Query = "/"+r.Site.Platform.Shop[2]+"/orders", "per_page=1&_fields=id"
 	case claimsSession:
-		q.Route, q.Query = "/"+r.Site.Platform.Checkout[0]+"/cart", "_fields=totals"
+		q.Route, q.Query = "/"+r.Site.Platform.Checkout+"/cart", "_fields=totals"
 	default:
 		q.Route, q.Query = "/"+r.Site.Platform.Core+"/users/me", "context=edit"
 	}

@@ -28,7 +28,7 @@ const rejectedTTL = 2 * time.Second
 // identityCache keeps who is calling under a keyed hash of the credentials, so
 // that no credential can be read out of memory by its key.
 type identityCache struct {
-	macs    sync.Pool // of hash.Hash: HMACs with one random key
+	hasher  atomic.Pointer[hasher]
 	entries *ttlcache.Cache[string, identityEntry]
 	drops   atomic.Uint64
 }
@@ -45,72 +45,96 @@ func newIdentityCache() *identityCache {
 	)}
 	secret := make([]byte, 32)
 	rand.Read(secret)
-	c.macs.New = func() any { return hmac.New(sha256.New, secret) }
+	c.hasher.Store(newHasher(secret, false))
 	return c
 }
 
+// hasher makes keyed hashes with one secret.
+type hasher struct {
+	id     string // names the secret without telling it
+	shared bool   // other gateways have the same secret
+	macs   sync.Pool
+}
+
+func newHasher(secret []byte, shared bool) *hasher {
+	h := &hasher{shared: shared}
+	h.macs.New = func() any { return hmac.New(sha256.New, secret) }
+	h.id = hex.EncodeToString([]byte(h.mac([]byte("id"))[:8]))
+	return h
+}
+
+// mac is the keyed hash of b.
+func (h *hasher) mac(b []byte) string {
+	m := h.macs.Get().(hash.Hash)
+	defer h.macs.Put(m)
+	m.Reset()
+	m.Write(b)
+	var sum [sha256.Size]byte
+	return string(m.Sum(sum[:0]))
+}
+
 // key hashes all that decides who is calling: how it is asked, scheme, host,
-// login cookies, nonce, Authorization, key parameters and the site's own.
-// Other cookies are left out: they change with every page.
+// nonce and the credentials.
 func (c *identityCache) key(r *Request, claim claim) string {
-	b := make([]byte, 0, 512)
-	part := func(s string) {
-		b = binary.BigEndian.AppendUint32(b, uint32(len(s)))
-		b = append(b, s...)
-	}
 	secure := byte(0)
 	if r.Secure {
 		secure = 1
 	}
-	b = append(b, byte(claim), byte(r.Call.Form), secure)
 	nonce, _, _ := r.Site.nonce(r) // claimOf has seen it without an error
-	part(nonce)
-	part(r.HTTP.Host)
-	part(r.Call.Base)
-	part(r.HTTP.Header.Get("Authorization"))
-	part(r.HTTP.Header.Get("X-Mcp-Api-Key"))
+	b := append(make([]byte, 0, 512), byte(claim), byte(r.Call.Form), secure)
+	b = appendPart(b, nonce)
+	b = appendPart(b, r.HTTP.Host)
+	b = appendPart(b, r.Call.Base)
+	return c.hasher.Load().mac(appendCredentials(b, r, claim))
+}
+
+// credentialKey names the credentials of r, however, wherever and with whatever
+// nonce they are used, in a form that may stand in the key of a Store. Gateways
+// of one store agree on it once they have reached the store.
+func (ids *Identities) credentialKey(r *Request, claim claim) string {
+	if ids.shared != nil {
+		ids.opts.Store.Secret() // wakes the store up
+	}
+	return hex.EncodeToString([]byte(ids.cache.hasher.Load().mac(appendCredentials(nil, r, claim))))
+}
+
+// appendCredentials adds login cookies, Authorization, key parameters and the
+// site's own to b. Other cookies are left out: they change with every page.
+func appendCredentials(b []byte, r *Request, claim claim) []byte {
+	b = appendPart(b, r.HTTP.Header.Get("Authorization"))
+	b = appendPart(b, r.HTTP.Header.Get("X-Mcp-Api-Key"))
 	for pair := range cookiePairs(r.HTTP) {
 		if r.Site.Platform.LogsIn(pair) {
-			part(pair)
+			b = appendPart(b, pair)
 		}
 	}
 	for _, name := range r.Site.Credentials.Headers {
-		part(r.HTTP.Header.Get(name))
+		b = appendPart(b, r.HTTP.Header.Get(name))
 	}
 	for _, name := range r.Site.Credentials.Cookies {
 		if cookie, err := r.HTTP.Cookie(name); err == nil {
-			part(name + "=" + cookie.Value)
+			b = appendPart(b, name+"="+cookie.Value)
 		}
 	}
 	if claim == claimsKey {
 		for _, name := range [...]string{"consumer_key", "consumer_secret"} {
 			v, _ := r.Call.QueryVariable(name)
-			part(v)
+			b = appendPart(b, v)
 		}
 	}
 	if claim == claimsSession {
-		part(r.HTTP.Header.Get("Cart-Token"))
+		b = appendPart(b, r.HTTP.Header.Get("Cart-Token"))
 	}
-	return c.mac(b)
+	return b
 }
 
-// mac is the keyed hash of b.
-func (c *identityCache) mac(b []byte) string {
-	h := c.macs.Get().(hash.Hash)
-	defer c.macs.Put(h)
-	h.Reset()
-	h.Write(b)
-	var sum [sha256.Size]byte
-	return string(h.Sum(sum[:0]))
-}
-
-// digest is key in a form that may stand in the key of a Store.
-func (c *identityCache) digest(r *Request, claim claim) string {
-	return hex.EncodeToString([]byte(c.key(r, claim)))
+// appendPart adds s with its length, so that no two lists of parts are the same.
+func appendPart(b []byte, s string) []byte {
+	return append(binary.BigEndian.AppendUint32(b, uint32(len(s))), s...)
 }
 
 // sessionOf names the login session of r, "" without one.
-func (c *identityCache) sessionOf(r *http.Request, p *call.Platform) string {
+func sessionOf(h *hasher, r *http.Request, p *call.Platform) string {
 	var b []byte
 	for pair := range cookiePairs(r) {
 		if p.LogsIn(pair) {
@@ -120,11 +144,12 @@ func (c *identityCache) sessionOf(r *http.Request, p *call.Platform) string {
 	if b == nil {
 		return ""
 	}
-	return c.mac(b)
+	return h.mac(b)
 }
 
 func entryOf(r *Request, found identity) identityEntry {
-	return identityEntry{found, r.Site.Identities.cache.sessionOf(r.HTTP, &r.Site.Platform)}
+	h := r.Site.Identities.cache.hasher.Load()
+	return identityEntry{found, sessionOf(h, r.HTTP, &r.Site.Platform)}
 }
 
 func (c *identityCache) get(key string) (identity, bool) {
@@ -133,6 +158,12 @@ func (c *identityCache) get(key string) (identity, bool) {
 		return identity{}, false
 	}
 	return item.Value().identity, true
+}
+
+// adopt makes hasher the one that counts; what was kept under another is gone.
+func (c *identityCache) adopt(h *hasher) {
+	c.hasher.Store(h)
+	c.drop(func(identityEntry) bool { return true })
 }
 
 // epoch changes with every drop: an answer to a question asked before is not

@@ -42,6 +42,10 @@ func TestWho(t *testing.T) {
 		"unknown shop key":             {answering(401, `{"code":"woocommerce_rest_cannot_view"}`), "/wp-json/wc/v3/orders", []string{shopKey}, Anonymous, "/wc/v3/orders"},
 		"shop key with rest_route":     {answering(401, `{"code":"rest_not_logged_in"}`), "/?rest_route=/wc/v3/orders", []string{shopKey}, Anonymous, "/wp/v2/users/me"},
 		"OAuth 1":                      {user, "/wp-json/wc/v3/orders", []string{"Authorization: OAuth oauth_consumer_key=\"x\""}, Unverified, ""},
+		"OAuth 1, empty header":        {answering(401, `{"code":"rest_not_logged_in"}`), "/wp-json/wc/v3/orders", []string{"Authorization: OAuth"}, Anonymous, "/wp/v2/users/me"},
+		"OAuth 1, another scheme":      {answering(401, `{"code":"rest_not_logged_in"}`), "/wp-json/wc/v3/orders", []string{"Authorization: oauth oauth_consumer_key=\"x\""}, Anonymous, "/wp/v2/users/me"},
+		"OAuth 1, empty to PHP":        {user, "/wp-json/wc/v3/orders?oauth_consumer_key=0&oauth_signature=0", nil, Anonymous, ""},
+		"OAuth 1 beside a cookie":      {user, "/wp-json/wc/v3/orders?oauth_consumer_key=a&oauth_signature=b", []string{loginLine}, Anonymous, ""},
 		"OAuth 1 in the query":         {user, "/wp-json/wc/v3/orders?oauth_consumer_key=a&oauth_signature=b", nil, Unverified, ""},
 		"OAuth 1 elsewhere":            {user, "/wp-json/wp/v2/posts?oauth_consumer_key=a&oauth_signature=b", nil, Anonymous, ""},
 		"Jetpack, not configured":      {user, "/wp-json/wp/v2/posts?_for=jetpack&token=a&signature=b", nil, Anonymous, ""},
@@ -241,10 +245,26 @@ func TestIdentities_Drops(t *testing.T) {
 	}
 }
 
+// Pages that anybody can ask for must not keep the cache empty.
+func TestIdentities_PagesDropSparingly(t *testing.T) {
+	s := newSite(t)
+	backend := answering(200, adminBody)
+	for range 20 {
+		r := request(t, s, backend, "POST", "/wp-login.php?action=resetpass", "pass1=x", formType)
+		s.Identities.Watch(r)(200)
+		if _, _, err := request(t, s, backend, "GET", "/wp-json/wp/v2/posts", "", basicAuth).Who(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := len(backend.questions()); n > 6 {
+		t.Errorf("asked %d times", n)
+	}
+}
+
 func TestIdentities_AnswerOfBeforeADropIsNotKept(t *testing.T) {
 	s := newSite(t)
 	backend := &platformFunc{answer: func(Question) (*Answer, error) {
-		s.Identities.dropUser(1)
+		s.Identities.drop(t.Context(), s.Store, dropping{whom: dropUser, user: 1})
 		return jsonAnswer(200, adminBody), nil
 	}}
 	for range 2 {

@@ -1,6 +1,7 @@
 package policies
 
 import (
+	"context"
 	"net/http"
 	"strings"
 
@@ -20,7 +21,7 @@ func (ids *Identities) Watch(r *Request) (drop func(status int)) {
 	case call.Batch:
 		for _, part := range r.Call.Parts {
 			if ids.watchCall(r, part) != nil {
-				return onSuccess(ids.dropAll)
+				return ids.dropping(r, dropping{whom: dropAll})
 			}
 		}
 	}
@@ -29,23 +30,24 @@ func (ids *Identities) Watch(r *Request) (drop func(status int)) {
 
 // watchPage knows the login script's actions and the profile screens.
 func (ids *Identities) watchPage(r *Request) func(int) {
-	path := r.HTTP.URL.Path
+	path, query := r.HTTP.URL.Path, r.HTTP.URL.RawQuery
 	switch {
 	case strings.HasSuffix(path, "-login.php"):
-		if strings.Contains(r.HTTP.URL.RawQuery, "logout") {
-			session := ids.cache.sessionOf(r.HTTP, &r.Site.Platform)
+		if strings.Contains(query, "logout") {
+			h := ids.cache.hasher.Load()
+			session := sessionOf(h, r.HTTP, &r.Site.Platform)
 			if session == "" {
 				return nil
 			}
-			return onSuccess(func() { ids.dropSession(session) })
+			return ids.dropping(r, dropping{whom: dropSession, session: session, hasher: h.id})
 		}
-		if r.HTTP.Method == http.MethodPost {
-			return onSuccess(ids.dropAll) // a new password, perhaps
+		if r.HTTP.Method == http.MethodPost && (strings.Contains(query, "resetpass") || strings.Contains(query, "action=rp")) {
+			return ids.sparing(r) // a new password, perhaps; a login changes nobody's rights
 		}
-	case r.HTTP.Method == http.MethodPost || strings.Contains(r.HTTP.URL.RawQuery, "action="):
+	case r.HTTP.Method == http.MethodPost || strings.Contains(query, "action="):
 		for _, screen := range []string{"/profile.php", "/user-edit.php", "/users.php", "/user-new.php"} {
 			if strings.HasSuffix(path, screen) && r.Site.hasLoginCookie(r.HTTP) {
-				return onSuccess(ids.dropAll)
+				return ids.sparing(r)
 			}
 		}
 	}
@@ -66,15 +68,33 @@ func (ids *Identities) watchCall(r *Request, c *call.Call) func(int) {
 	name, _, _ := strings.Cut(rest, "/")
 	if name == "me" {
 		if who, known := r.Known(); known && who.ID != 0 {
-			return onSuccess(func() { ids.dropUser(who.ID) })
+			return ids.dropping(r, dropping{whom: dropUser, user: who.ID})
 		}
-		return onSuccess(ids.dropAll)
+		return ids.dropping(r, dropping{whom: dropAll})
 	}
 	id, err := c.ID("id", name)
 	if err != nil || strings.Contains(rest, "/") {
-		return onSuccess(ids.dropAll)
+		return ids.dropping(r, dropping{whom: dropAll})
 	}
-	return onSuccess(func() { ids.dropUser(id) })
+	return ids.dropping(r, dropping{whom: dropUser, user: id})
+}
+
+// sparing drops everybody for a page that may have changed somebody's rights,
+// but that anybody can ask for: not more than three times in six seconds, or the cache
+// could be kept empty from outside.
+func (ids *Identities) sparing(r *Request) func(status int) {
+	drop := ids.dropping(r, dropping{whom: dropAll})
+	return func(status int) {
+		if status < 400 && ids.pages.Allow("") {
+			drop(status)
+		}
+	}
+}
+
+// dropping returns what is done once the platform has answered r.
+func (ids *Identities) dropping(r *Request, d dropping) func(status int) {
+	ctx, store := context.WithoutCancel(r.HTTP.Context()), r.Site.Store
+	return onSuccess(func() { ids.drop(ctx, store, d) })
 }
 
 func onSuccess(drop func()) func(int) {
@@ -83,14 +103,4 @@ func onSuccess(drop func()) func(int) {
 			drop()
 		}
 	}
-}
-
-func (ids *Identities) dropAll() { ids.cache.drop(func(identityEntry) bool { return true }) }
-
-func (ids *Identities) dropUser(id uint64) {
-	ids.cache.drop(func(e identityEntry) bool { return e.caller.ID == id || e.caller.ID == 0 })
-}
-
-func (ids *Identities) dropSession(session string) {
-	ids.cache.drop(func(e identityEntry) bool { return e.session == session })
 }

@@ -87,7 +87,7 @@ func (p *OrderType) Provision(site *Site) error {
 
 // Check judges one call.
 func (p *OrderType) Check(ctx context.Context, r *Request) (Verdict, error) {
-	if p.standsDown() {
+	if p.standsDown(r) {
 		return Verdict{}, nil
 	}
 	if r.Call.Key == p.mcp && r.Call.Method == http.MethodPost {
@@ -102,7 +102,7 @@ func (p *OrderType) Check(ctx context.Context, r *Request) (Verdict, error) {
 
 // CheckBatch judges all ids of a batch together.
 func (p *OrderType) CheckBatch(ctx context.Context, r *Request) (Verdict, error) {
-	if p.standsDown() {
+	if p.standsDown(r) {
 		return Verdict{}, nil
 	}
 	var ids []uint64
@@ -122,7 +122,9 @@ func (p *OrderType) CheckBatch(ctx context.Context, r *Request) (Verdict, error)
 }
 
 // standsDown is true where the shop checks by itself, unless the policy is named.
-func (p *OrderType) standsDown() bool { return !p.Named() && p.site.Release.AtLeast(10, 8) }
+func (p *OrderType) standsDown(r *Request) bool {
+	return !p.Named() && p.site.Release.AtLeast(r.HTTP.Host, 10, 8)
+}
 
 // guardedID returns the id that c would change through an order route.
 func (p *OrderType) guardedID(c *call.Call) (id uint64, guarded bool, err error) {
@@ -200,7 +202,7 @@ func (p *OrderType) unproven(ctx context.Context, r *Request, ids []uint64) (ope
 }
 
 func (p *OrderType) factKey(r *Request, id uint64) string {
-	return fmt.Sprintf("order:%s%s:%d", hostname(r.HTTP.Host), r.Call.Base, id)
+	return fmt.Sprintf("order:%s:%d", p.site.place(r), id)
 }
 
 // remember keeps a proof; losing it only costs another question.

@@ -122,7 +122,7 @@ func (p *OrderType) asCaller(r *Request, claim claim) asker {
 	return func(route, query string) Question {
 		return Question{
 			Kind: LookupRecord, As: AsCaller, Route: route, Query: r.Site.withCredentials(whole.Call, claim, query),
-			Base: whole.Call.Base, Form: whole.Call.Form != 0, Pretty: claim == claimsKey,
+			Base: whole.Call.Base, Form: whole.Call.Form != 0,
 		}
 	}
 }
@@ -130,10 +130,11 @@ func (p *OrderType) asCaller(r *Request, claim claim) asker {
 func (p *OrderType) asGateway(r *Request) asker { return p.withKey(r, p.Credential) }
 
 func (p *OrderType) withKey(r *Request, key string) asker {
+	whole := r.memo().of.Call
 	return func(route, query string) Question {
 		return Question{
 			Kind: LookupRecord, As: AsKey, Key: key, Route: route, Query: query,
-			Base: r.memo().of.Call.Base, Pretty: true,
+			Base: whole.Base, Form: whole.Form != 0,
 		}
 	}
 }

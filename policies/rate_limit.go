@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net"
+	"net/http"
 	"strconv"
 	"strings"
 )
@@ -30,6 +32,7 @@ type RateLimit struct {
 
 	rate   Rate
 	target target
+	text   string
 }
 
 var limitKinds = []string{"address", "caller", "key"}
@@ -67,6 +70,7 @@ func (l *RateLimit) compile() (err error) {
 	default:
 		return fmt.Errorf("per %q is not one of %s", l.Per, strings.Join(limitKinds, ", "))
 	}
+	l.text = l.String()
 	l.target, err = newTarget(l.Methods, l.Routes)
 	return err
 }
@@ -83,7 +87,7 @@ func (p *RateLimits) Provision(*Site) error {
 
 // Check counts the call against every limit that is about it.
 func (p *RateLimits) Check(ctx context.Context, r *Request) (Verdict, error) {
-	for i, l := range p.Limits {
+	for _, l := range p.Limits {
 		if !l.target.matches(r.Call) {
 			continue
 		}
@@ -91,23 +95,59 @@ func (p *RateLimits) Check(ctx context.Context, r *Request) (Verdict, error) {
 		if err != nil {
 			return Verdict{}, err
 		}
-		key := "rate:" + strconv.Itoa(i) + ":" + strings.Join(l.Routes, " ") + ":" + r.HTTP.Host + ":" + client
-		taken, err := r.Site.Store.Take(ctx, key, l.rate)
+		taken, err := r.Site.Store.Take(ctx, "rate:"+r.Site.Directive+":"+l.text+":"+client, l.rate)
 		if err != nil {
 			return Verdict{}, err
 		}
 		if !taken.Allowed {
 			return l.refuse(taken), nil
 		}
+		if r.quota == nil || taken.Remaining < r.quota.taken.Remaining {
+			r.quota = &quota{l, taken}
+		}
 	}
 	return Verdict{}, nil
 }
 
+// hostname is host as one site has it on all its gateways: in lower case and
+// without the port, which differs between them.
+func hostname(host string) string {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	return strings.ToLower(strings.TrimSuffix(host, "."))
+}
+
+// quota is what a limit has left for a call that it let through.
+type quota struct {
+	limit *RateLimit
+	taken Taken
+}
+
+// header writes the quota as the RateLimit fields of HTTP.
+func (q quota) header(h http.Header) {
+	h.Set("Ratelimit-Limit", strconv.Itoa(q.limit.rate.Count))
+	h.Set("Ratelimit-Remaining", strconv.Itoa(q.taken.Remaining))
+	h.Set("Ratelimit-Reset", strconv.Itoa(seconds(q.taken.ResetAfter.Seconds())))
+}
+
+// Rewrites implements ResponsePolicy: answers to limited calls say what is left.
+func (p *RateLimits) Rewrites(r *Request) Rewrite {
+	if r.quota == nil {
+		return RewriteNothing
+	}
+	return RewriteHeader
+}
+
+// Rewrite implements ResponsePolicy.
+func (p *RateLimits) Rewrite(r *Request, answer *Answer) error {
+	r.quota.header(answer.Header)
+	return nil
+}
+
 func (l *RateLimit) refuse(taken Taken) Verdict {
 	v := tooMany(seconds(taken.RetryAfter.Seconds()))
-	v.Header.Set("RateLimit-Limit", strconv.Itoa(l.rate.Count))
-	v.Header.Set("RateLimit-Remaining", strconv.Itoa(taken.Remaining))
-	v.Header.Set("RateLimit-Reset", strconv.Itoa(seconds(taken.ResetAfter.Seconds())))
+	quota{l, taken}.header(v.Header)
 	v.Rule, v.Pos = l.String(), l.At
 	return v
 }
@@ -143,7 +183,7 @@ func (l *RateLimit) client(ctx context.Context, r *Request) (string, error) {
 			return "", err
 		}
 		if claim != claimsNothing {
-			return "key " + r.Site.Identities.cache.digest(r.memo().of, claim), nil
+			return "key " + r.Site.Identities.credentialKey(r.memo().of, claim), nil
 		}
 	}
 	if !r.Client.IsValid() {

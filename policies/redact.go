@@ -116,13 +116,18 @@ func (p *Redact) paths(r *Request) [][]string {
 			paths = append(paths, p.redactions[i].paths...)
 		}
 	}
-	if p.Authors && embeds(r.Call) && r.anonymous() {
+	if p.Authors && (embeds(r.Call) || answers(r.Call, oEmbed)) && r.anonymous() {
 		paths = append(paths, authorPaths...)
 	}
 	return paths
 }
 
-var authorPaths = [][]string{{"_embedded", "author", "slug"}, {"_embedded", "author", "link"}}
+var authorPaths = [][]string{
+	{"_embedded", "author", "slug"}, {"_embedded", "author", "link"}, // of any call with _embed
+	{"author_name"}, {"author_url"}, // of oEmbed
+}
+
+var oEmbed = call.MustPattern("/oembed/1.0/embed")
 
 func answers(c *call.Call, p call.Pattern) bool {
 	if p.Match(c.Key) {

@@ -40,7 +40,7 @@ func (p *RefundTotals) Provision(site *Site) error {
 
 // Check asks whether the release knows the field, where a call sets it.
 func (p *RefundTotals) Check(ctx context.Context, r *Request) (Verdict, error) {
-	if !p.Named() && p.site.Release.AtLeast(11, 1) || r.Call.Kind != call.Single || !writes(r.Call.Method) {
+	if !p.Named() && p.site.Release.AtLeast(r.HTTP.Host, 11, 1) || r.Call.Kind != call.Single || !writes(r.Call.Method) {
 		return Verdict{}, nil
 	}
 	i := slices.IndexFunc(p.refunds, func(pattern call.Pattern) bool { return pattern.Match(r.Call.Key) })
@@ -75,7 +75,7 @@ func truthy(v any) bool {
 // known asks for the schema of the refund route; the content counts, since a
 // missing route answers 200 too.
 func (p *RefundTotals) known(ctx context.Context, r *Request, namespace string) (bool, error) {
-	key := "schema:" + hostname(r.HTTP.Host) + r.Call.Base + ":" + namespace
+	key := "schema:" + p.site.place(r) + ":" + namespace
 	if v, ok, err := r.Site.Store.Get(ctx, key); err == nil && ok {
 		return v == "1", nil
 	}

@@ -24,8 +24,9 @@ type Request struct {
 	// for vars and its signatures for the policy signature.
 	Matched *Rule
 
-	who  *whoMemo
-	part bool // of a batch
+	who   *whoMemo
+	part  bool   // of a batch
+	quota *quota // set by rate_limit: what is left of the scarcest limit
 }
 
 // Part returns the request as the part p of a batch: same caller, own call.
@@ -34,6 +35,7 @@ func (r *Request) Part(p *call.Call) *Request {
 	part := *r
 	part.Call = p
 	part.Matched = nil
+	part.quota = nil
 	part.part = true
 	return &part
 }

@@ -3,13 +3,13 @@ package policies
 import (
 	"context"
 	"crypto/hmac"
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/restwarden/restwarden/policies/call"
@@ -27,20 +27,25 @@ type Signatures struct {
 // Signature is one way to sign, with its keys.
 type Signature struct {
 	Name string `json:"name"`
-	// Scheme says what is signed: "timestamp" (interface document E13, the
-	// default) or "request" (timestamp, method, route and body).
+	// Scheme says what is signed, and in which headers: "timestamp" (interface
+	// document E13, the default), "request" (timestamp, method, route and body),
+	// or a provider's own: "woocommerce", "stripe", "github", "standard".
 	Scheme string `json:"scheme,omitempty"`
 	// Keys are the secrets; several while one is being replaced.
 	Keys []string `json:"keys"`
-	// Tolerance is how far the timestamp may be off, both ways; default 5m.
+	// Tolerance is how far the timestamp may be off, both ways; default 5m. The
+	// schemes woocommerce and github have no timestamp.
 	Tolerance Duration `json:"tolerance,omitempty"`
 	// Once refuses a signature that was used before.
 	Once bool `json:"once,omitempty"`
-	// SignatureHeader and TimestampHeader replace X-Signature and X-Timestamp.
+	// SignatureHeader and TimestampHeader replace X-Signature and X-Timestamp of
+	// the schemes timestamp and request.
 	SignatureHeader string `json:"signature_header,omitempty"`
 	TimestampHeader string `json:"timestamp_header,omitempty"`
 	// At is where the signature stands, "Caddyfile:12".
 	At string `json:"at,omitempty"`
+
+	scheme scheme
 }
 
 // Configure takes `signature <name> { … }`, or the policy's own block where no
@@ -63,7 +68,7 @@ func (p *Signatures) Configure(o Option) error {
 func (s *Signature) configure(o Option) (err error) {
 	switch o.Name {
 	case "scheme":
-		s.Scheme, err = o.Word(signatureSchemes...)
+		s.Scheme, err = o.Word(schemeNames...)
 	case "key":
 		if len(o.Args) == 0 || len(o.Block) > 0 {
 			return o.Errorf("key takes one secret or several")
@@ -89,8 +94,6 @@ func (s *Signature) configure(o Option) (err error) {
 	return err
 }
 
-var signatureSchemes = []string{"timestamp", "request"}
-
 // Provision checks the signatures and makes them known to the rules.
 func (p *Signatures) Provision(site *Site) error {
 	p.site = site
@@ -111,26 +114,40 @@ func (s *Signature) errorf(err error) error {
 }
 
 func (s *Signature) provision() error {
-	if s.Scheme == "" {
-		s.Scheme = "timestamp"
-	}
-	if s.Tolerance == 0 {
-		s.Tolerance = Duration(5 * time.Minute)
-	}
+	var known bool
+	s.Scheme = orDefault(s.Scheme, "timestamp")
+	s.scheme, known = schemes[s.Scheme]
 	switch {
 	case s.Name == "":
 		return errors.New("no name")
-	case !slices.Contains(signatureSchemes, s.Scheme):
-		return fmt.Errorf("scheme %q is not one of %v", s.Scheme, signatureSchemes)
+	case !known:
+		return fmt.Errorf("scheme %q is not one of %s", s.Scheme, strings.Join(schemeNames, ", "))
 	case len(s.Keys) == 0:
 		return errors.New("no key")
 	case slices.ContainsFunc(s.Keys, blank):
 		return errors.New("a key is empty")
 	case s.Tolerance < 0 || s.Tolerance > Duration(24*time.Hour):
 		return errors.New("tolerance is not between 0 and 24h")
+	case s.Tolerance != 0 && !s.scheme.timed:
+		return fmt.Errorf("tolerance: scheme %s has no timestamp", s.Scheme)
+	case s.SignatureHeader+s.TimestampHeader != "" && !s.scheme.renamable:
+		return fmt.Errorf("header: scheme %s has headers of its own", s.Scheme)
 	}
-	s.SignatureHeader = http.CanonicalHeaderKey(orDefault(s.SignatureHeader, "X-Signature"))
-	s.TimestampHeader = http.CanonicalHeaderKey(orDefault(s.TimestampHeader, "X-Timestamp"))
+	for _, key := range s.Keys {
+		if s.scheme.checkKey != nil && s.scheme.checkKey(key) != nil {
+			return fmt.Errorf("a key is none of scheme %s", s.Scheme) // without the key's text
+		}
+	}
+	slices.Sort(s.Keys)
+	s.Keys = slices.Compact(s.Keys) // the old key may still be the new one
+	if s.Tolerance == 0 {
+		s.Tolerance = Duration(5 * time.Minute)
+	}
+	s.SignatureHeader = http.CanonicalHeaderKey(orDefault(s.SignatureHeader, s.scheme.signature))
+	s.TimestampHeader = http.CanonicalHeaderKey(orDefault(s.TimestampHeader, s.scheme.timestamp))
+	if s.SignatureHeader == s.TimestampHeader {
+		return errors.New("header: signature and timestamp have one name")
+	}
 	return nil
 }
 
@@ -173,47 +190,69 @@ func (p *Signatures) refuse(r *Request) Verdict {
 // same work for every key.
 func (s *Signature) verify(ctx context.Context, r *Request) (bool, error) {
 	given, ok := s.given(r.HTTP.Header)
-	if !ok {
+	if !ok || s.scheme.timed && !s.fresh(given.stamp, r.Site.Now()) {
 		return false, nil
 	}
-	stamp := r.HTTP.Header[s.TimestampHeader]
-	if len(stamp) != 1 || !s.fresh(stamp[0], r.Site.Now()) {
-		return false, nil
-	}
-	message, err := s.message(r.Call, stamp[0])
+	message, err := s.scheme.message(r.Call, given)
 	if err != nil {
 		return false, err
 	}
-	right := false
+	var right [][]byte
 	for _, key := range s.Keys {
-		mac := hmac.New(sha256.New, []byte(key))
-		mac.Write(message)
-		right = hmac.Equal(mac.Sum(nil), given) || right
-	}
-	if !right || !s.Once {
-		return right, nil
-	}
-	first, err := r.Site.Store.SetOnce(ctx, "once:"+s.Name+":"+hex.EncodeToString(given), 2*time.Duration(s.Tolerance))
-	if err != nil {
-		return false, fmt.Errorf("was this signature used before: %w", err)
-	}
-	return first, nil
-}
-
-// given returns the bytes of the one signature header: 64 lower-case hex digits.
-func (s *Signature) given(h http.Header) ([]byte, bool) {
-	values := h[s.SignatureHeader]
-	if len(values) != 1 || len(values[0]) != 2*sha256.Size {
-		return nil, false
-	}
-	for _, c := range values[0] {
-		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return nil, false
+		sum, err := s.scheme.sum(key, given, message)
+		if err != nil {
+			return false, fmt.Errorf("signature %s: %w", s.Name, err)
+		}
+		for _, mac := range given.macs {
+			if hmac.Equal(mac, sum) {
+				right = append(right, s.scheme.once(key, given, sum))
+			}
 		}
 	}
-	mac, err := hex.DecodeString(values[0])
-	return mac, err == nil
+	if len(right) == 0 || !s.Once {
+		return len(right) > 0, nil
+	}
+	return s.first(ctx, r.Site.Store, right)
 }
+
+// given reads the headers of the scheme: each exactly once, and none that the
+// platform could take for one of them.
+func (s *Signature) given(h http.Header) (g given, ok bool) {
+	signature, ok := single(h, s.SignatureHeader)
+	if !ok {
+		return g, false
+	}
+	if s.scheme.timestamp != "" {
+		if g.stamp, ok = single(h, s.TimestampHeader); !ok {
+			return g, false
+		}
+	}
+	if s.scheme.id != "" {
+		if g.id, ok = single(h, s.scheme.id); !ok {
+			return g, false
+		}
+	}
+	return g, s.scheme.read(signature, &g) && len(g.macs) > 0 && len(g.macs) <= maxMACs
+}
+
+// single returns the value of a header that stands once, under no other name
+// that PHP folds onto it (platform-facts I.12).
+func single(h http.Header, name string) (string, bool) {
+	values := h[name]
+	if len(values) != 1 || len(values[0]) > maxSignature {
+		return "", false
+	}
+	for other := range h {
+		if len(other) == len(name) && other != name && strings.EqualFold(asVariable(other), asVariable(name)) {
+			return "", false
+		}
+	}
+	return values[0], true
+}
+
+var variableNames = strings.NewReplacer("-", "_", ".", "_", " ", "_")
+
+func asVariable(header string) string { return variableNames.Replace(header) }
 
 // fresh accepts exactly ten digits: UNIX seconds from 2001 to 2286.
 func (s *Signature) fresh(stamp string, now time.Time) bool {
@@ -230,15 +269,29 @@ func (s *Signature) fresh(stamp string, now time.Time) bool {
 	return err == nil && off.Abs() <= time.Duration(s.Tolerance)
 }
 
-// message is what is signed.
-func (s *Signature) message(c *call.Call, stamp string) ([]byte, error) {
-	if s.Scheme == "timestamp" {
-		return []byte(stamp), nil
+const (
+	// onceMargin lets the clocks of gateways differ.
+	onceMargin = time.Minute
+	// onceUntimed is how long a signature without a timestamp is remembered.
+	onceUntimed = 24 * time.Hour
+)
+
+// first tells whether none of the right signatures was used before. What is
+// remembered is the signature itself, which only its key can make: neither host
+// nor name of the signature tell uses apart, since clients choose the one, and
+// several of the other may share a key.
+func (s *Signature) first(ctx context.Context, store Store, right [][]byte) (bool, error) {
+	ttl := onceUntimed
+	if s.scheme.timed {
+		ttl = 2*time.Duration(s.Tolerance) + onceMargin
 	}
-	body, err := c.RawBody()
-	if err != nil {
-		return nil, err
+	all := true
+	for _, mac := range slices.CompactFunc(right, slices.Equal) {
+		first, err := store.SetOnce(ctx, "once:"+hex.EncodeToString(mac), ttl)
+		if err != nil {
+			return false, fmt.Errorf("was this signature used before: %w", err)
+		}
+		all = all && first
 	}
-	digest := sha256.Sum256(body)
-	return []byte(stamp + "\n" + c.Method + "\n" + c.Route + "\n" + hex.EncodeToString(digest[:])), nil
+	return all, nil
 }

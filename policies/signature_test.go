@@ -78,6 +78,22 @@ func signedRule(s *Site) *Rule {
 	return &r
 }
 
+// What scheme request does not sign must not be anybody's to add.
+func TestSignature_RequestWithAnUnsignedQuery(t *testing.T) {
+	s, p := signed(t, &Signature{Name: "cookie", Scheme: "request", Keys: []string{"secret"}})
+	for target, refused := range map[string]bool{
+		"/wp-json/cookie/v1/store-auth":            false,
+		"/?rest_route=/cookie/v1/store-auth":       false,
+		"/wp-json/cookie/v1/store-auth?choice=all": true,
+	} {
+		r := request(t, s, nil, "POST", target, `{"a":1}`, "X-Timestamp: 1800000000", "X-Signature: "+requestMAC, jsonType)
+		r.Matched = signedRule(s)
+		if v, err := p.Check(t.Context(), r); (err != nil || v.Refused()) != refused {
+			t.Errorf("%s: %+v, %v", target, v, err)
+		}
+	}
+}
+
 func TestSignature_Once(t *testing.T) {
 	s, p := signed(t, &Signature{Name: "cookie", Keys: []string{"secret"}, Once: true})
 	for i, refused := range []bool{false, true, true} {

@@ -1,6 +1,8 @@
 package policies
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -25,6 +27,21 @@ type Site struct {
 
 	// Prefix is the first segment of the pretty form on this site.
 	Prefix string
+
+	// Directive names the directive, the same on all gateways with one
+	// configuration; Server names what listens for it. Clients choose neither.
+	Directive, Server string
+}
+
+// place names in a Store's key who answers r: directive and server, since a
+// client may write any Host, then the host and where below it.
+func (s *Site) place(r *Request) string {
+	h := sha256.New()
+	for _, part := range []string{s.Directive, s.Server, hostname(r.HTTP.Host), r.memo().of.Call.Base} {
+		h.Write([]byte(part))
+		h.Write([]byte{0})
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
 // Code is the code as this site gives it: the shop's carry the platform's prefix.
@@ -39,7 +56,7 @@ func (s *Site) Code(c Code) Code {
 // Release is the release of the shop, configured or learnt from the REST root.
 type Release struct {
 	fixed   float64
-	learned atomic.Bool // the REST root lists refunds/preview: 11.1 or later
+	learned atomic.Pointer[string] // the host whose REST root lists refunds/preview: 11.1 or later
 }
 
 // ParseRelease reads "auto" or "x.y".
@@ -56,21 +73,30 @@ func ParseRelease(s string) (*Release, error) {
 	return &Release{fixed: float64(x) + float64(y)/100}, nil
 }
 
-// AtLeast tells whether the shop is known to be release major.minor or later.
-// What is not known is taken for older: guards stay on.
-func (r *Release) AtLeast(major, minor int) bool {
+// AtLeast tells whether the shop that answers for host is known to be release
+// major.minor or later. What is not known is taken for older: guards stay on.
+func (r *Release) AtLeast(host string, major, minor int) bool {
 	want := float64(major) + float64(minor)/100
 	if r.fixed > 0 {
 		return r.fixed >= want
 	}
-	return r.learned.Load() && want <= 11.01
+	known := r.learned.Load()
+	return known != nil && *known == hostname(host) && want <= 11.01
 }
 
 // Auto tells whether the release is to be learnt.
 func (r *Release) Auto() bool { return r.fixed == 0 }
 
-// Learn records what the REST root of the site lists.
-func (r *Release) Learn(listsPreview bool) { r.learned.Store(listsPreview) }
+// Learn records what the REST root of the shop that answers for host lists. A
+// directive may serve several shops: only the one that was last read is known.
+func (r *Release) Learn(host string, listsPreview bool) {
+	if !listsPreview {
+		r.learned.Store(nil)
+		return
+	}
+	name := hostname(host)
+	r.learned.Store(&name)
+}
 
 // Credentials names what counts as a credential beside the platform's own.
 type Credentials struct {

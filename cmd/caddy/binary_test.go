@@ -12,43 +12,17 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/restwarden/restwarden/cmd/platform/site"
 )
 
-// binary builds the command once for all tests.
-var binary = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "restwarden")
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "caddy")
-	if out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("go build: %w\n%s", err, out)
-	}
-	return path, nil
-})
-
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if built {
-		path, _ := binary()
-		os.RemoveAll(filepath.Dir(path))
-	}
-	os.Exit(code)
-}
-
-var built bool
-
 // TestBinary_JSON: the demo as a program that another program reads.
 func TestBinary_JSON(t *testing.T) {
-	built = true
-	path, err := binary()
-	if err != nil {
-		t.Fatal(err)
+	path := filepath.Join(t.TempDir(), "caddy")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", path, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
 	}
 	cmd := exec.CommandContext(t.Context(), path, "restwarden", "demo", "--json")
 	stdout, err := cmd.StdoutPipe()

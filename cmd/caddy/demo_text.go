@@ -30,7 +30,7 @@ func (d *runningDemo) text() (string, error) {
 		"Platform": d.Platform, "Release": d.Release, "Gateway": d.Gateway, "Backend": d.Backend, "Metrics": d.Metrics,
 		"Base": d.Base, "Users": d.Users, "Orders": d.Orders, "Subscriptions": d.Subscriptions, "Products": d.Products,
 		"Keys": d.Keys, "Routes": d.Routes, "Caddyfile": d.caddyfile,
-		"Prefix": names.Prefix, "Core": names.Core, "Shop": names.Shop[2], "Checkout": names.Checkout[0],
+		"Prefix": names.Prefix, "Core": names.Core, "Shop": names.Shop[2], "Checkout": names.Checkout,
 	})
 	return out.String(), err
 }

@@ -6,51 +6,93 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
 
 // part is the own body of one part of a batch.
 type part struct {
-	object map[string]any // from JSON
-	array  *phpvars.Array // from a form or a query
+	members map[string]jsontext.Value // from JSON
+	array   *phpvars.Array            // from a form or a query
 }
 
-func (p *part) get(name string) (any, bool) {
+func (p *part) get(name string) (any, bool, *Refusal) {
+	if p.array != nil {
+		v, ok := p.array.Get(name)
+		return v, ok, nil
+	}
+	raw, ok := p.members[name]
+	if !ok || raw.Kind() == 'n' {
+		return nil, false, nil
+	}
+	v, refusal := decodeJSON(raw)
+	return v, true, refusal
+}
+
+// raw is get for what is taken apart further: JSON stays as it is.
+func (p *part) raw(name string) (any, bool) {
 	if p.array != nil {
 		return p.array.Get(name)
 	}
-	v, ok := p.object[name]
-	return v, ok && v != nil
+	raw, ok := p.members[name]
+	return raw, ok && raw.Kind() != 'n'
 }
 
-// partOf takes an item of a list for the fields of a part.
-func partOf(item any) (*part, bool) {
+// partOf takes an item of a list for the fields of a part. An empty list is an
+// object without fields, as PHP writes it.
+func partOf(item any) (*part, *Refusal) {
 	switch v := item.(type) {
-	case map[string]any:
-		return &part{object: v}, true
 	case *phpvars.Array:
-		return &part{array: v}, true
+		return &part{array: v}, nil
+	case jsontext.Value:
+		if v.Kind() == '{' {
+			members, refusal := readMembers(decoder(v))
+			return &part{members: members}, refusal
+		}
+		if items, refusal := readList(v, 0); refusal == nil && items == nil {
+			return new(part), nil
+		}
+	case string:
+		if v == "" {
+			return new(part), nil
+		}
 	}
-	return nil, false
+	return nil, badBatch
 }
 
-// list takes a value for a list: a JSON array, or a PHP array with the keys 0,
-// 1, 2 and so on.
-func list(v any) (items []any, ok bool) {
-	switch v := v.(type) {
-	case []any:
-		return v, true
-	case *phpvars.Array:
-		for i, key := range v.Keys() {
-			if key != strconv.Itoa(i) {
-				return nil, false
-			}
-			item, _ := v.Get(key)
-			items = append(items, item)
-		}
-		return items, true
+// list reads a parameter that is a list: a JSON array, or a PHP array with the
+// keys 0, 1, 2 and so on; at most limit items, undecoded.
+func (s *source) list(name string, limit int) (items []any, refusal *Refusal) {
+	raw, set, refusal := s.rawJSON(name)
+	if refusal != nil {
+		return nil, refusal
 	}
-	return nil, false
+	if set {
+		if string(raw) == `""` {
+			return nil, nil
+		}
+		return readList(raw, limit)
+	}
+	v, set, refusal := s.param(name)
+	if refusal != nil || !set || v == "" {
+		return nil, refusal
+	}
+	array, ok := v.(*phpvars.Array)
+	if !ok {
+		return nil, badBatch
+	}
+	if array.Len() > limit {
+		return nil, tooMany
+	}
+	for i, key := range array.Keys() {
+		if key != strconv.Itoa(i) {
+			return nil, badBatch
+		}
+		item, _ := array.Get(key)
+		items = append(items, item)
+	}
+	return items, nil
 }
 
 // flatten turns a call of a batch route into a Batch whose parts are calls of
@@ -84,10 +126,8 @@ func (rd *Reader) batchRoute(key string) (collection string, kind int) {
 		return "", noBatch
 	}
 	p := &rd.site.Platform
-	for _, ns := range p.Checkout {
-		if collection == "/"+ns {
-			return "", requestList
-		}
+	if collection == "/"+p.Checkout {
+		return "", requestList
 	}
 	if _, ok := cutRoute(collection, "/"+p.Analytics); ok {
 		return collection, itemLists
@@ -109,16 +149,9 @@ var partPath = regexp.MustCompile(`^/[A-Za-z0-9._~-][A-Za-z0-9._~/-]*(\?[!-~]*)?
 // flattenRequests reads the batch of the core and of the checkout.
 func (rd *Reader) flattenRequests(c *Call) *Refusal {
 	c.Kind = Batch
-	value, set, refusal := c.src.param("requests")
-	if refusal != nil || !set {
+	requests, refusal := c.src.list("requests", rd.batchLimit(25))
+	if refusal != nil {
 		return refusal // without the list the platform runs nothing
-	}
-	requests, ok := list(value)
-	if !ok {
-		return badBatch
-	}
-	if len(requests) > rd.batchLimit(25) {
-		return tooMany
 	}
 	for _, request := range requests {
 		p, refusal := rd.requestPart(c, request)
@@ -131,26 +164,29 @@ func (rd *Reader) flattenRequests(c *Call) *Refusal {
 }
 
 func (rd *Reader) requestPart(c *Call, request any) (*Call, *Refusal) {
-	fields, ok := partOf(request)
-	if !ok {
-		return nil, badBatch
+	fields, refusal := partOf(request)
+	if refusal != nil {
+		return nil, refusal
 	}
-	target, _ := fields.get("path")
+	target, _, refusal := fields.get("path")
+	if refusal != nil {
+		return nil, refusal
+	}
 	path, ok := target.(string)
 	if !ok || !partPath.MatchString(path) || strings.ContainsAny(path, "#\\") {
 		return nil, badBatch
 	}
 	route, query, _ := strings.Cut(path, "?")
 	method := http.MethodPost
-	if v, set := fields.get("method"); set {
+	if v, set, _ := fields.get("method"); set {
 		if method, ok = v.(string); !ok || !writes(method) {
 			return nil, badBatch
 		}
 	}
 	own := new(part)
-	if v, set := fields.get("body"); set && v != "" {
-		if own, ok = partOf(v); !ok {
-			return nil, badBatch
+	if v, set := fields.raw("body"); set {
+		if own, refusal = partOf(v); refusal != nil {
+			return nil, refusal
 		}
 	}
 	if phpvars.Pairs(query) > phpvars.MaxPairs || phpvars.Deep(query) {

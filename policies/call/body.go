@@ -101,7 +101,17 @@ func (b *body) load(r *http.Request, limit int64) *Refusal {
 
 var chunks = sync.Pool{New: func() any { return new([32 << 10]byte) }}
 
+// Hurrier is a request body that can be told that somebody waits for all of it,
+// and then bounds how slowly a client may send it.
+type Hurrier interface {
+	Hurry(on bool)
+}
+
 func (b *body) fill(limit int64) *Refusal {
+	if h, ok := b.client.(Hurrier); ok {
+		h.Hurry(true)
+		defer h.Hurry(false)
+	}
 	first := int64(inMemory)
 	if b.length >= 0 {
 		first = min(first, b.length)

@@ -35,7 +35,7 @@ type Call struct {
 	Wire    string   // method of the request line
 	Form    Form     // addressing form
 	Foreign bool     // under the other platform's prefix: the gateway is set up for the wrong one
-	Base    string   // what stands before the prefix, "" or "/blog"; the base of questions to the platform
+	Base    string   // where questions go: what stands before the prefix, "" or "/blog"; the whole path in the query form
 	Parts   []*Call  // of a batch, each judged as if sent alone; nil else
 	Refusal *Refusal // set where Kind is Refused
 

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // flattenItems reads a batch of a shop collection. The platform runs the items
@@ -12,22 +14,13 @@ import (
 // query on its own (platform-facts III.5).
 func (rd *Reader) flattenItems(c *Call, collection string) *Refusal {
 	c.Kind = Batch
-	total := 0
+	left := rd.batchLimit(100)
 	for _, action := range [...]string{"create", "update", "delete"} {
-		value, set, refusal := c.src.param(action)
+		items, refusal := c.src.list(action, left)
 		if refusal != nil {
 			return refusal
 		}
-		if !set || value == "" {
-			continue
-		}
-		items, ok := list(value)
-		if !ok {
-			return badBatch
-		}
-		if total += len(items); total > rd.batchLimit(100) {
-			return tooMany
-		}
+		left -= len(items)
 		for _, item := range items {
 			p, refusal := rd.itemPart(c, collection, action, item)
 			if refusal != nil {
@@ -41,25 +34,47 @@ func (rd *Reader) flattenItems(c *Call, collection string) *Refusal {
 
 func (rd *Reader) itemPart(c *Call, collection, action string, item any) (*Call, *Refusal) {
 	if action == "delete" {
+		if raw, ok := item.(jsontext.Value); ok {
+			var refusal *Refusal
+			if item, refusal = decodeJSON(raw); refusal != nil {
+				return nil, refusal
+			}
+		}
 		id, ok := itemID(collection, item)
 		if !ok {
 			return nil, badBatch
 		}
 		return rd.newPart(c, collection+"/"+id, http.MethodDelete, "", new(part)), nil
 	}
-	own, ok := partOf(item)
-	if !ok {
-		return nil, badBatch
+	own, refusal := partOf(item)
+	if refusal != nil {
+		return nil, refusal
 	}
 	if action == "create" {
 		return rd.newPart(c, collection, http.MethodPost, c.src.query, own), nil
 	}
-	v, _ := own.get("id")
-	id, ok := itemID(collection, v)
-	if !ok {
-		return nil, badBatch
+	route := collection
+	for _, name := range idNames(collection) {
+		v, _, refusal := own.get(name)
+		if refusal != nil {
+			return nil, refusal
+		}
+		id, ok := itemID(collection, v)
+		if !ok {
+			return nil, badBatch
+		}
+		route += "/" + id
 	}
-	return rd.newPart(c, collection+"/"+id, http.MethodPut, c.src.query, own), nil
+	return rd.newPart(c, route, http.MethodPut, c.src.query, own), nil
+}
+
+// idNames are the fields that name an item: settings of several groups in one
+// batch have two.
+func idNames(collection string) []string {
+	if strings.HasSuffix(lower(collection), "/settings") {
+		return []string{"group_id", "id"}
+	}
+	return []string{"id"}
 }
 
 // itemID returns the id of an item as it stands in a route. The platform casts
@@ -70,7 +85,7 @@ func itemID(collection string, v any) (string, bool) {
 		return strconv.FormatUint(n, 10), true
 	}
 	name, ok := v.(string)
-	if !ok || name == "" || !strings.Contains(lower(collection), "/settings/") {
+	if !ok || name == "" || !strings.Contains(lower(collection)+"/", "/settings/") {
 		return "", false
 	}
 	for i := 0; i < len(name); i++ {

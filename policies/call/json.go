@@ -3,27 +3,53 @@ package call
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"io"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-const jsonDepth = 64
+// Bounds of inspected JSON. What the platform's clients send stays far below;
+// without them a small body could grow into a large tree.
+const (
+	jsonDepth   = 64      // the platform allows 512
+	jsonMembers = 4096    // of an object whose members are parameters
+	jsonValue   = 1 << 20 // bytes of one parameter that is decoded
+)
 
-// readObject reads the members of a JSON object. The text must be strict JSON:
-// names unique at every level, UTF-8, at most 64 levels deep. Another value
-// than an object has no members: the platform ignores it (platform-facts I.3.1).
+// decoder reads values as PHP does: of names that stand twice the last one
+// counts. Text that is not UTF-8 is an error to both. What it returns are slices
+// of data, which nobody changes.
+func decoder(data []byte) *jsontext.Decoder {
+	return jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowDuplicateNames(true))
+}
+
+// readObject reads the members of a JSON object, undecoded. Its names must be
+// unique, in UTF-8, and the text at most 64 levels deep. Another value than an
+// object has no members: the platform ignores it (platform-facts I.3.1).
 func readObject(data []byte) (map[string]jsontext.Value, *Refusal) {
 	if tooDeep(data) {
 		return nil, badBody
 	}
-	dec := jsontext.NewDecoder(bytes.NewBuffer(data))
+	dec := decoder(data)
 	if dec.PeekKind() != '{' {
-		if _, err := dec.ReadValue(); err != nil || dec.PeekKind() != 0 || !ended(dec) {
+		if err := dec.SkipValue(); err != nil || !ended(dec) {
 			return nil, badBody
 		}
 		return nil, nil
 	}
-	dec.ReadToken()
+	members, refusal := readMembers(dec)
+	if refusal == nil && !ended(dec) {
+		refusal = badBody
+	}
+	return members, refusal
+}
+
+// readMembers reads one object from dec.
+func readMembers(dec *jsontext.Decoder) (map[string]jsontext.Value, *Refusal) {
+	if _, err := dec.ReadToken(); err != nil {
+		return nil, badBody
+	}
 	members := make(map[string]jsontext.Value)
 	for dec.PeekKind() == '"' {
 		name, err := dec.ReadToken()
@@ -32,21 +58,44 @@ func readObject(data []byte) (map[string]jsontext.Value, *Refusal) {
 		}
 		key := name.String()
 		value, err := dec.ReadValue()
-		if err != nil {
+		if _, twice := members[key]; err != nil || twice {
 			return nil, badBody
 		}
-		members[key] = value.Clone()
+		if members[key] = value; len(members) > jsonMembers {
+			return nil, tooLarge
+		}
 	}
-	if t, err := dec.ReadToken(); err != nil || t.Kind() != '}' || !ended(dec) {
+	if t, err := dec.ReadToken(); err != nil || t.Kind() != '}' {
 		return nil, badBody
 	}
 	return members, nil
 }
 
+// readList reads the elements of a JSON list, undecoded, at most limit of them.
+// Of objects only the empty one is a list, as clients in PHP write it.
+func readList(raw jsontext.Value, limit int) (items []any, refusal *Refusal) {
+	dec := decoder(raw)
+	start, err := dec.ReadToken()
+	if err != nil || start.Kind() != '[' && (start.Kind() != '{' || dec.PeekKind() != '}') {
+		return nil, badBatch
+	}
+	for dec.PeekKind() != ']' && dec.PeekKind() != '}' {
+		if len(items) == limit {
+			return nil, tooMany
+		}
+		value, err := dec.ReadValue()
+		if err != nil {
+			return nil, badBody
+		}
+		items = append(items, value)
+	}
+	return items, nil
+}
+
 // ended tells whether nothing but blanks is left.
 func ended(dec *jsontext.Decoder) bool {
 	_, err := dec.ReadToken()
-	return err != nil && err.Error() == "EOF"
+	return errors.Is(err, io.EOF)
 }
 
 // tooDeep tells whether brackets outside of strings nest deeper than we read.
@@ -72,12 +121,27 @@ func tooDeep(data []byte) bool {
 
 // decodeJSON turns a value that is known to be valid into Go's generic form,
 // numbers kept as they were written.
-func decodeJSON(raw jsontext.Value) any {
+func decodeJSON(raw jsontext.Value) (any, *Refusal) {
+	switch raw.Kind() {
+	case '"':
+		text, err := jsontext.AppendUnquote(nil, raw)
+		if err != nil {
+			return nil, badBody
+		}
+		return string(text), nil
+	case '0':
+		return json.Number(raw), nil
+	case 't', 'f':
+		return raw.Kind() == 't', nil
+	}
+	if len(raw) > jsonValue {
+		return nil, tooLarge
+	}
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
 	var v any
 	if dec.Decode(&v) != nil {
-		return nil
+		return nil, badBody
 	}
-	return v
+	return v, nil
 }

@@ -39,11 +39,9 @@ func (c *Call) objectPath() (id string, ok bool) {
 	}
 	p := &c.src.rd.site.Platform
 	key := strings.TrimPrefix(c.Key, "/")
-	for _, ns := range p.Checkout {
-		if rest, found := cutRoute(key, ns); found {
-			collection, id, _ := strings.Cut(rest, "/")
-			return id, (collection == "order" || collection == "checkout") && digits(id)
-		}
+	if rest, found := cutRoute(key, p.Checkout); found {
+		collection, id, _ := strings.Cut(rest, "/")
+		return id, (collection == "order" || collection == "checkout") && digits(id)
 	}
 	for _, ns := range append([]string{p.Analytics}, p.Shop...) {
 		if rest, found := cutRoute(key, ns); found {

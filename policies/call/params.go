@@ -50,8 +50,8 @@ func (c *Call) Param(name string) (v any, set bool, err error) {
 
 func (s *source) param(name string) (any, bool, *Refusal) {
 	if s.part != nil {
-		if v, ok := s.part.get(name); ok {
-			return v, true, nil
+		if v, ok, refusal := s.part.get(name); ok || refusal != nil {
+			return v, ok, refusal
 		}
 		v, ok := s.queryVar(name)
 		return v, ok, nil
@@ -175,31 +175,42 @@ func (s *source) inspect(limit int64) *Refusal {
 
 // jsonVar finds a member of a JSON body, which counts for every method.
 func (s *source) jsonVar(name string) (any, bool, *Refusal) {
+	raw, set, refusal := s.rawJSON(name)
+	if !set || refusal != nil {
+		return nil, false, refusal
+	}
+	v, refusal := decodeJSON(raw)
+	return v, true, refusal
+}
+
+// rawJSON is jsonVar without decoding.
+func (s *source) rawJSON(name string) (jsontext.Value, bool, *Refusal) {
 	if !s.jsonRead {
-		if phpvars.IsJSON(s.r.Header.Get("Content-Type")) && s.r.ContentLength != 0 {
-			if _, multipart := phpvars.FormKind(s.r.Header.Get("Content-Type")); multipart && s.wire == http.MethodPost {
-				return nil, false, twoBodies // PHP has used the body up, or has not
-			}
-			if refusal := s.inspect(s.rd.site.Limits.Body); refusal != nil {
-				return nil, false, refusal
-			}
-			if s.body != nil {
-				data, refusal := s.body.bytes()
-				if refusal == nil && len(data) > 0 {
-					s.members, refusal = readObject(data)
-				}
-				if refusal != nil {
-					return nil, false, refusal
-				}
-			}
+		if refusal := s.readJSON(); refusal != nil {
+			return nil, false, refusal
 		}
 		s.jsonRead = true
 	}
 	raw, ok := s.members[name]
-	if !ok || raw.Kind() == 'n' {
-		return nil, false, nil
+	return raw, ok && raw.Kind() != 'n', nil
+}
+
+func (s *source) readJSON() *Refusal {
+	contentType := s.r.Header.Get("Content-Type")
+	if !phpvars.IsJSON(contentType) || s.r.ContentLength == 0 {
+		return nil
 	}
-	return decodeJSON(raw), true, nil
+	if _, multipart := phpvars.FormKind(contentType); multipart && s.wire == http.MethodPost {
+		return twoBodies // PHP has used the body up, or has not
+	}
+	if refusal := s.inspect(s.rd.site.Limits.Body); refusal != nil || s.body == nil {
+		return refusal
+	}
+	data, refusal := s.body.bytes()
+	if refusal == nil && len(data) > 0 {
+		s.members, refusal = readObject(data)
+	}
+	return refusal
 }
 
 // JSON returns the whole JSON body, decoded as in Param; nil where the body is
@@ -215,7 +226,11 @@ func (c *Call) JSON() (v any, err error) {
 	if _, refusal := readObject(data); refusal != nil {
 		return nil, refusal
 	}
-	return decodeJSON(data), nil
+	v, refusal := decodeJSON(data)
+	if refusal != nil {
+		return nil, refusal
+	}
+	return v, nil
 }
 
 // RawBody returns the received bytes of the body, up to Limits.Body; the caller

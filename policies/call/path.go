@@ -137,7 +137,7 @@ func prettyRoute(route string) bool {
 func keyOf(route string) string {
 	key := lower(route)
 	if strings.HasPrefix(key, "/") && strings.IndexByte(key, '%') < 0 && !strings.Contains(key, "//") {
-		return key
+		return versionedKey(key)
 	}
 	b := make([]byte, 0, len(key)+1)
 	for _, c := range []byte("/" + key) {
@@ -146,7 +146,17 @@ func keyOf(route string) string {
 			b = append(b, c)
 		}
 	}
-	return string(unescapePlain(b))
+	return versionedKey(string(unescapePlain(b)))
+}
+
+// versionedKey is versioned for a key.
+func versionedKey(key string) string {
+	for _, old := range [...]string{"/wc/store/", "/shop/store/"} {
+		if rest, ok := strings.CutPrefix(key, old); ok && rest != "v1" && !strings.HasPrefix(rest, "v1/") {
+			return old + "v1/" + rest
+		}
+	}
+	return key
 }
 
 // unescapePlain decodes an escape at the end of b where it means a plain

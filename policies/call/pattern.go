@@ -3,6 +3,7 @@ package call
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -27,8 +28,11 @@ func ParsePattern(text string) (Pattern, error) {
 	if text == "/" {
 		return p, nil
 	}
-	segments := strings.Split(strings.ToLower(strings.TrimSuffix(text[1:], "/")), "/")
+	segments := strings.Split(strings.TrimSuffix(text[1:], "/"), "/")
 	for i, s := range segments {
+		if s = strings.ToLower(s); s == "" || s[0] != ':' { // names of parameters differ by case
+			segments[i] = s
+		}
 		if s == "**" {
 			if i != len(segments)-1 {
 				return p, fmt.Errorf("route %q: ** is only possible at the end", text)
@@ -41,8 +45,17 @@ func ParsePattern(text string) (Pattern, error) {
 			return p, fmt.Errorf("route %q: %w", text, err)
 		}
 	}
-	p.segments = segments
+	p.segments = versioned(segments)
 	return p, nil
+}
+
+// versioned gives the old address of the checkout API, which has no version, the
+// one that it stands for: both are the same calls (design 2).
+func versioned(segments []string) []string {
+	if len(segments) < 3 || segments[1] != "store" || segments[2] == "v1" || segments[0] != "wc" && segments[0] != "shop" {
+		return segments
+	}
+	return slices.Insert(slices.Clone(segments), 2, "v1")
 }
 
 func checkSegment(s string) error {

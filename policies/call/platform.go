@@ -10,7 +10,7 @@ type Platform struct {
 	Prefix      string   // first segment of the pretty form
 	Core        string   // core namespace
 	Shop        []string // shop namespaces v1, v2, v3, in this order
-	Checkout    []string // public checkout API, the versioned namespace first
+	Checkout    string   // public checkout API; its old address without a version is the same in keys
 	Analytics   string   // analytics namespace of the shop
 	Abilities   string   // abilities namespace
 	MCP         string   // route of the shop's tool server
@@ -26,7 +26,7 @@ var platforms = map[string]Platform{
 	"cms": {
 		Name: "cms", Prefix: "cms-json", Core: "cms/v2",
 		Shop:      []string{"shop/v1", "shop/v2", "shop/v3"},
-		Checkout:  []string{"shop/store/v1", "shop/store"},
+		Checkout:  "shop/store/v1",
 		Analytics: "shop-analytics", Abilities: "cms-abilities/v1", MCP: "shop/mcp",
 		ErrorPrefix: "shop_rest_", NonceHeader: "X-Cms-Nonce", NonceParam: "_cmsnonce",
 		AuthCookie: "cms_", KeyMarker: "cms-json/shop",
@@ -34,7 +34,7 @@ var platforms = map[string]Platform{
 	"wordpress": {
 		Name: "wordpress", Prefix: "wp-json", Core: "wp/v2",
 		Shop:      []string{"wc/v1", "wc/v2", "wc/v3"},
-		Checkout:  []string{"wc/store/v1", "wc/store"},
+		Checkout:  "wc/store/v1",
 		Analytics: "wc-analytics", Abilities: "wp-abilities/v1", MCP: "woocommerce/mcp",
 		ErrorPrefix: "woocommerce_rest_", NonceHeader: "X-Wp-Nonce", NonceParam: "_wpnonce",
 		AuthCookie: "wordpress_", KeyMarker: "wp-json/wc",

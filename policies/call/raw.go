@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/net/http/httpguts"
 )
 
 // ReadRaw judges the exact bytes of a request, on the way that a live one takes:
@@ -25,7 +27,7 @@ func (rd *Reader) ReadRaw(raw []byte) *Call {
 		DisableGeneralOptionsHandler: true,
 		Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 			first.Do(func() {
-				if r.Host == "" && r.ProtoMajor == 1 && r.ProtoMinor == 1 { // Caddy answers 400
+				if rejected(r) {
 					return
 				}
 				dropAliases(r.Header)
@@ -36,6 +38,16 @@ func (rd *Reader) ReadRaw(raw []byte) *Call {
 	}
 	server.Serve(&rawListener{conn: conn})
 	return result
+}
+
+// rejected tells what Caddy itself answers with 400 or 405 beyond Go's server.
+func rejected(r *http.Request) bool {
+	host := r.Host
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	return host == "" && r.ProtoMajor == 1 && r.ProtoMinor == 1 || len(r.Method) > 32 ||
+		!httpguts.ValidHostHeader(r.Host) || host != "" && strings.Trim(host, ".") == ""
 }
 
 func dropAliases(h http.Header) {

@@ -72,7 +72,7 @@ func NewReader(site Site) *Reader {
 // from r later, so r must not be forwarded before the last question to the
 // Call, and the Call must be closed.
 func (rd *Reader) Read(r *http.Request, original *url.URL) *Call {
-	if !wireMethod(r.Method) || r.Method == http.MethodConnect && r.ProtoMajor < 2 {
+	if !wireMethod(r.Method) || r.Method == http.MethodConnect && (r.ProtoMajor < 2 || r.URL.Path == "") {
 		return refuse(badMethod, nil)
 	}
 	if tunnels(r.Header["Upgrade"]) {
@@ -143,14 +143,11 @@ func (rd *Reader) dispatch(c *Call, r *http.Request, original *url.URL, where pl
 		if where.call && (where.foreign || lower(where.route) != lower(route)) {
 			return twoRoutes
 		}
-		base, refusal := where.base, (*Refusal)(nil)
-		if !where.call {
-			base, refusal = rd.queryBase(r.URL, original)
-		}
+		path, refusal := rd.queryPath(r.URL, original)
 		if refusal != nil {
 			return refusal
 		}
-		c.Route, c.Base, c.Form = route, base, Query
+		c.Route, c.Base, c.Form = route, path, Query
 	case where.call:
 		c.Route, c.Base, c.Form, c.Foreign = where.route, where.base, Pretty, where.foreign
 	default:
@@ -208,47 +205,29 @@ func (rd *Reader) frontController(current, original *url.URL) bool {
 	return base == "" || strings.HasPrefix(original.Path, base+"/")
 }
 
-// queryBase returns the base of a call in the query form: the site's, else the
-// directory that the request names, which leads to the same site.
-func (rd *Reader) queryBase(current, original *url.URL) (string, *Refusal) {
+// queryPath returns the path of a call in the query form: which install answers
+// depends on it, so questions of that form go there too.
+func (rd *Reader) queryPath(current, original *url.URL) (string, *Refusal) {
 	path, client := current.EscapedPath(), current.EscapedPath()
 	if original != nil {
 		client = original.EscapedPath()
-		if rd.frontController(current, original) {
-			path = client
-		}
 	}
 	base := rd.site.Base
 	switch {
-	case strings.Contains(lower(decodeAll(path)), ".php/"):
+	case strings.Contains(lower(decodeAll(path)), ".php/"), strings.Contains(lower(decodeAll(client)), ".php/"):
 		return "", scriptPath
 	case dots(decodeAll(path)):
 		return "", badPath
-	case under(path, base) && base != "":
-		return base, nil
-	case !under(client, base):
+	case base != "" && !under(path, base) && !under(client, base):
 		return "", outside
 	}
-	return directory(path), nil
+	return path, nil
 }
 
 // under tells whether a path is base or lies under it.
 func under(path, base string) bool {
 	rest, ok := strings.CutPrefix(path, base)
 	return ok && (rest == "" || rest[0] == '/')
-}
-
-// directory returns the path itself or, for a file, what it is in, as far as it
-// is in plain characters.
-func directory(path string) string {
-	for strings.Contains(path, "//") {
-		path = strings.ReplaceAll(path, "//", "/")
-	}
-	file := strings.IndexFunc(path, func(c rune) bool { return c >= 0x80 || !alnum(byte(c)) && !strings.ContainsRune("-_~/", c) })
-	if file >= 0 {
-		path = path[:strings.LastIndexByte(path[:file], '/')+1]
-	}
-	return strings.TrimRight(path, "/")
 }
 
 // TrustScripts says whether the two scripts whose forms are forwarded unread

@@ -1,6 +1,10 @@
 package call
 
-import "net/http"
+import (
+	"net/http"
+
+	"github.com/restwarden/restwarden/policies/call/phpvars"
+)
 
 // Variable returns a variable of the request as the platform's $_REQUEST has
 // it: from the form of a POST, else from the query. An array is set and "". The
@@ -31,6 +35,14 @@ func (c *Call) QueryVariable(name string) (value string, set bool) {
 	v, set := c.src.queryVar(name)
 	value, _ = v.(string)
 	return value, set
+}
+
+// QueryNames returns the names of the variables in the query.
+func (c *Call) QueryNames() []string {
+	if c.src == nil || c.src.query == "" {
+		return nil
+	}
+	return phpvars.Query(c.src.query).Keys()
 }
 
 // Each returns the calls of a request: its parts, or itself.

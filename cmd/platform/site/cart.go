@@ -29,11 +29,11 @@ const defaultCountry = "US"
 // isStore tells whether a route belongs to the checkout API, where a login
 // cookie counts without the REST nonce (platform-facts III.9).
 func (s *Site) isStore(route string) bool {
-	return hasPrefixFold(route, "/"+s.names.Checkout[1])
+	return hasPrefixFold(route, "/"+strings.TrimSuffix(s.names.Checkout, "/v1"))
 }
 
 func (s *Site) storeRoutes() {
-	for _, ns := range s.names.Checkout {
+	for _, ns := range []string{s.names.Checkout, strings.TrimSuffix(s.names.Checkout, "/v1")} {
 		add := func(rest, methods string, a args, run func(*request, *session) (any, error)) {
 			s.router.add(ns, rest, methods, endpoint{args: a, run: func(q *request) (any, error) {
 				se, err := q.storeSession()

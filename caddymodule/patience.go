@@ -1,0 +1,58 @@
+package caddymodule
+
+import (
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+)
+
+// How slowly a body may come that the gateway waits for: 70 kbit/s, below any
+// mobile network that people fill in forms on. What is only passed on takes the
+// time that it takes.
+const (
+	patience = 30 * time.Second
+	portion  = 256 << 10
+)
+
+// hurriedBody ends the reading of a body that comes too slowly, so that nobody
+// holds memory, disk and connections by waiting.
+type hurriedBody struct {
+	io.ReadCloser
+	control *http.ResponseController
+	hurry   bool
+	left    int // of the portion that is due
+}
+
+// hurried wraps the body of r. A server with a read timeout of its own, which a
+// later deadline would take away, is left alone.
+func hurried(w http.ResponseWriter, r *http.Request) io.ReadCloser {
+	server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
+	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 || server != nil && server.ReadTimeout > 0 {
+		return r.Body
+	}
+	return &hurriedBody{ReadCloser: r.Body, control: http.NewResponseController(w)}
+}
+
+// Hurry implements call.Hurrier.
+func (b *hurriedBody) Hurry(on bool) {
+	b.hurry, b.left = on, 0
+	if !on {
+		b.deadline(time.Time{}) // the server watches the connection from here on
+	}
+}
+
+// Read implements io.Reader.
+func (b *hurriedBody) Read(p []byte) (int, error) {
+	if b.hurry && b.left <= 0 {
+		b.left = portion
+		b.deadline(time.Now().Add(patience))
+	}
+	n, err := b.ReadCloser.Read(p)
+	b.left -= n
+	return n, err
+}
+
+// deadline is best effort: what wraps the connection may not know deadlines.
+func (b *hurriedBody) deadline(t time.Time) { _ = b.control.SetReadDeadline(t) }

@@ -1,0 +1,81 @@
+package policies
+
+import (
+	"context"
+	"encoding/hex"
+	"strconv"
+	"strings"
+)
+
+// dropping says whose answers no longer count.
+type dropping struct {
+	whom    dropKind
+	user    uint64
+	session string // hash of the login cookies
+	hasher  string // names the secret of that hash
+}
+
+type dropKind string
+
+const (
+	dropAll     dropKind = "all"
+	dropUser    dropKind = "user"
+	dropSession dropKind = "session"
+)
+
+// covers tells whether e no longer counts. Entries of callers without a user id
+// go with every user: whose they are is not known.
+func (d dropping) covers(e identityEntry, h *hasher) bool {
+	switch {
+	case d.whom == dropUser:
+		return e.caller.ID == d.user || e.caller.ID == 0
+	case d.whom == dropSession && d.hasher == h.id:
+		return e.session == d.session
+	case d.whom == dropSession: // hashes of another secret cannot be compared
+		return e.session != ""
+	}
+	return true
+}
+
+// String writes d as gateways send it to each other.
+func (d dropping) String() string {
+	switch d.whom {
+	case dropUser:
+		return string(dropUser) + " " + strconv.FormatUint(d.user, 10)
+	case dropSession:
+		return string(dropSession) + " " + d.hasher + " " + hex.EncodeToString([]byte(d.session))
+	}
+	return string(dropAll)
+}
+
+// parseDropping reads what String writes. What it cannot read drops everything:
+// a gateway of another release has something to say.
+func parseDropping(text string) dropping {
+	words := strings.Split(text, " ")
+	switch whom := dropKind(words[0]); {
+	case whom == dropUser && len(words) == 2:
+		if id, err := strconv.ParseUint(words[1], 10, 64); err == nil {
+			return dropping{whom: whom, user: id}
+		}
+	case whom == dropSession && len(words) == 3:
+		if session, err := hex.DecodeString(words[2]); err == nil && len(session) > 0 {
+			return dropping{whom: whom, hasher: words[1], session: string(session)}
+		}
+	}
+	return dropping{whom: dropAll}
+}
+
+// forget drops from this gateway's memory what d covers.
+func (ids *Identities) forget(d dropping) {
+	h := ids.cache.hasher.Load()
+	ids.cache.drop(func(e identityEntry) bool { return d.covers(e, h) })
+}
+
+// drop forgets what d covers, here and on every gateway of the store.
+func (ids *Identities) drop(ctx context.Context, store Store, d dropping) {
+	ids.forget(d)
+	if ids.shared != nil {
+		ids.shared.announce(ctx, store, d)
+		ids.forget(d) // what came from the store before it knew
+	}
+}

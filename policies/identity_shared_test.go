@@ -1,0 +1,379 @@
+package policies
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// sharedMemory is a Store of several gateways, as far as one process has any.
+type sharedMemory struct {
+	*Memory
+	secret []byte
+	deaf   bool // messages are lost
+	down   atomic.Bool
+	trips  atomic.Int32
+}
+
+var errDown = errors.New("the store is down")
+
+func newSharedMemory(t testing.TB) *sharedMemory {
+	m, err := NewMemory()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &sharedMemory{Memory: m, secret: []byte("0123456789abcdef0123456789abcdef")}
+}
+
+func (s *sharedMemory) Secret() []byte { return s.secret }
+
+func (s *sharedMemory) GetAll(ctx context.Context, keys ...string) (map[string]string, error) {
+	s.trips.Add(1)
+	if s.down.Load() {
+		return nil, errDown
+	}
+	return s.Memory.GetAll(ctx, keys...)
+}
+
+func (s *sharedMemory) Announce(ctx context.Context, key, message string, ttl time.Duration) error {
+	if s.down.Load() {
+		return errDown
+	}
+	if s.deaf {
+		message = "nobody " + message
+	}
+	return s.Memory.Announce(ctx, key, message, ttl)
+}
+
+// gatewayOn returns a site of a gateway that uses store.
+func gatewayOn(t testing.TB, store Store, change ...func(*IdentityOptions)) *Site {
+	t.Helper()
+	opts := IdentityOptions{Store: store, Site: "wordpress", Server: ":443"}
+	for _, f := range change {
+		f(&opts)
+	}
+	ids, err := NewIdentities(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { ids.Close() })
+	s := newSite(t)
+	s.Store, s.Identities = store, ids
+	if store.Secret() != nil {
+		ids.shared.hear("") // the store has been reached
+	}
+	return s
+}
+
+// whoIs asks at one gateway; the answer's way into the store is waited for.
+func whoIs(t testing.TB, s *Site, backend Backend, headers ...string) Caller {
+	t.Helper()
+	caller, _, err := request(t, s, backend, "GET", "/wp-json/wp/v2/posts", "", headers...).Who(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(5 * time.Millisecond)
+	return caller
+}
+
+func TestIdentities_Shared(t *testing.T) {
+	store := newSharedMemory(t)
+	a, b := gatewayOn(t, store), gatewayOn(t, store)
+	backend := answering(200, adminBody)
+	first := whoIs(t, a, backend, basicAuth)
+	second := whoIs(t, b, backend, basicAuth)
+	if n := len(backend.questions()); n != 1 {
+		t.Errorf("%d questions", n)
+	}
+	if fmt.Sprint(first) != fmt.Sprint(second) || second.Capabilities["gone"] || !second.HasRole([]string{"administrator"}) {
+		t.Errorf("%+v became %+v", first, second)
+	}
+	trips := store.trips.Load()
+	whoIs(t, b, backend, basicAuth)
+	if store.trips.Load() != trips {
+		t.Error("a warm caller makes a round trip")
+	}
+	for name, other := range map[string]*Site{
+		"another site":   gatewayOn(t, store, func(o *IdentityOptions) { o.Site = "cms" }),
+		"another server": gatewayOn(t, store, func(o *IdentityOptions) { o.Server = ":8443" }),
+	} {
+		before := len(backend.questions())
+		if whoIs(t, other, backend, basicAuth); len(backend.questions()) != before+1 {
+			t.Errorf("%s believes the answer", name)
+		}
+	}
+	if whoIs(t, b, backend, "Authorization: Basic other"); len(backend.questions()) != 4 {
+		t.Error("other credentials are believed")
+	}
+}
+
+func TestIdentities_AnonymousIsNotShared(t *testing.T) {
+	for name, backend := range map[string]*platformFunc{
+		"anonymous":      answering(401, `{"code":"rest_not_logged_in"}`),
+		"wrong password": answering(401, `{"code":"incorrect_password"}`),
+	} {
+		store := newSharedMemory(t)
+		whoIs(t, gatewayOn(t, store), backend, basicAuth)
+		whoIs(t, gatewayOn(t, store), backend, basicAuth)
+		if n := len(backend.questions()); n != 2 {
+			t.Errorf("%s: %d questions", name, n)
+		}
+	}
+}
+
+func TestIdentities_NobodyAsksTheStoreAboutAnonymous(t *testing.T) {
+	store := newSharedMemory(t)
+	s := gatewayOn(t, store)
+	whoIs(t, s, answering(200, adminBody))
+	whoIs(t, s, answering(200, adminBody), loginLine)
+	if n := store.trips.Load(); n != 0 {
+		t.Errorf("%d round trips", n)
+	}
+}
+
+// TestIdentities_SharedDrops: whatever ends rights on one gateway is asked about
+// again on the other, from memory and store alike.
+func TestIdentities_SharedDrops(t *testing.T) {
+	for name, test := range map[string]struct {
+		method, target, body string
+		headers              []string
+	}{
+		"application password": {"DELETE", "/wp-json/wp/v2/users/1/application-passwords/abc", "", nil},
+		"role":                 {"PUT", "/wp-json/wp/v2/users/1", `{"roles":["editor"]}`, []string{jsonType}},
+		"logout":               {"GET", "/wp-login.php?action=logout&_wpnonce=1", "", []string{loginLine}},
+		"password reset":       {"POST", "/wp-login.php?action=resetpass", "pass1=x", []string{formType}},
+	} {
+		for _, deaf := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, " deaf ", deaf), func(t *testing.T) {
+				store := newSharedMemory(t)
+				store.deaf = deaf
+				a, b := gatewayOn(t, store), gatewayOn(t, store)
+				backend := answering(200, adminBody)
+				whoIs(t, a, backend, loginLine, nonceLine)
+				whoIs(t, b, backend, loginLine, nonceLine)
+				r := request(t, a, backend, test.method, test.target, test.body, test.headers...)
+				a.Identities.Watch(r)(200)
+				whoIs(t, a, backend, loginLine, nonceLine)
+				if n := len(backend.questions()); n != 2 {
+					t.Errorf("here: %d questions", n)
+				}
+				c := gatewayOn(t, store) // knows nothing yet; the store has the new answer
+				whoIs(t, c, backend, loginLine, nonceLine)
+				if n := len(backend.questions()); n != 2 {
+					t.Errorf("with an empty memory: %d questions", n)
+				}
+				a.Identities.Watch(r)(200)
+				whoIs(t, b, backend, loginLine, nonceLine)
+				if n := len(backend.questions()); (n == 3) == deaf {
+					t.Errorf("on the other: %d questions", n)
+				}
+			})
+		}
+	}
+}
+
+func TestIdentities_QuestionInFlightOfADropIsNotShared(t *testing.T) {
+	store := newSharedMemory(t)
+	a, b, c := gatewayOn(t, store), gatewayOn(t, store), gatewayOn(t, store)
+	backend := &platformFunc{answer: func(Question) (*Answer, error) {
+		a.Identities.drop(t.Context(), store, dropping{whom: dropUser, user: 1})
+		return jsonAnswer(200, adminBody), nil
+	}}
+	for i, s := range []*Site{b, b, c} {
+		whoIs(t, s, backend, basicAuth)
+		if n := len(backend.questions()); n != i+1 {
+			t.Errorf("gateway %d: %d questions", i, n)
+		}
+	}
+}
+
+// TestIdentities_DropWithoutTheStore: a drop that could not be announced still
+// holds here, though the store has the old answer.
+func TestIdentities_DropWithoutTheStore(t *testing.T) {
+	store := newSharedMemory(t)
+	s := gatewayOn(t, store)
+	backend := answering(200, adminBody)
+	whoIs(t, s, backend, basicAuth)
+	store.down.Store(true)
+	s.Identities.drop(t.Context(), store, dropping{whom: dropUser, user: 1})
+	store.down.Store(false)
+	whoIs(t, s, backend, basicAuth)
+	if n := len(backend.questions()); n != 2 {
+		t.Errorf("%d questions", n)
+	}
+}
+
+func TestIdentities_StoreDown(t *testing.T) {
+	store := newSharedMemory(t)
+	s := gatewayOn(t, store)
+	store.down.Store(true)
+	backend := answering(200, adminBody)
+	for range 2 {
+		if c := whoIs(t, s, backend, basicAuth); c.Kind != User {
+			t.Errorf("%+v", c)
+		}
+	}
+	if n := len(backend.questions()); n != 1 {
+		t.Errorf("%d questions", n)
+	}
+}
+
+func TestIdentities_SharedAnswerEndsWhereItBegan(t *testing.T) {
+	store := newSharedMemory(t)
+	a, b := gatewayOn(t, store), gatewayOn(t, store)
+	backend := answering(200, adminBody)
+	whoIs(t, a, backend, basicAuth)
+	b.Now = func() time.Time { return time.Unix(1_800_000_000, 0).Add(10*time.Second - 20*time.Millisecond) }
+	whoIs(t, b, backend, basicAuth)
+	if n := len(backend.questions()); n != 1 {
+		t.Fatalf("%d questions", n)
+	}
+	time.Sleep(30 * time.Millisecond)
+	b.Now = func() time.Time { return time.Unix(1_800_000_011, 0) }
+	whoIs(t, b, backend, basicAuth)
+	if n := len(backend.questions()); n != 2 {
+		t.Errorf("the answer counts longer than it should: %d questions", n)
+	}
+}
+
+func TestIdentities_AnotherSecret(t *testing.T) {
+	store := newSharedMemory(t)
+	a := gatewayOn(t, store)
+	backend := answering(200, adminBody)
+	whoIs(t, a, backend, loginLine, nonceLine)
+	logout := a.Identities.Watch(request(t, a, backend, "GET", "/wp-login.php?action=logout", "", loginLine))
+	store.secret = []byte("another secret of the gateways..")
+	b := gatewayOn(t, store)
+	whoIs(t, b, backend, loginLine, nonceLine)
+	if n := len(backend.questions()); n != 2 {
+		t.Errorf("hashes of two secrets are the same: %d questions", n)
+	}
+	logout(302)
+	whoIs(t, b, backend, loginLine, nonceLine)
+	if n := len(backend.questions()); n != 3 {
+		t.Errorf("a logout under another secret is not felt: %d questions", n)
+	}
+	a.Identities.shared.hear("")
+	if a.Identities.cache.hasher.Load().id != b.Identities.cache.hasher.Load().id {
+		t.Error("the secret is not taken over")
+	}
+}
+
+func TestIdentities_Close(t *testing.T) {
+	store := newSharedMemory(t)
+	s := gatewayOn(t, store)
+	if err := s.Identities.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(store.listeners.all); n != 0 {
+		t.Errorf("%d listeners are left", n)
+	}
+}
+
+var sharedSeeds = []string{
+	`{"mark":"m","until":1800000005000,"kind":1,"id":1,"roles":["administrator"],"capabilities":["read"]}`,
+	`{"mark":"m","until":1800000005000,"kind":2}`,
+	`{"mark":"m","until":1800000005000,"kind":0}`,
+	`{"mark":"m","until":1800000005000,"kind":1}`,
+	`{"mark":"m","until":1799999999000,"kind":1,"id":1}`,
+	`{"mark":"n","until":1800000005000,"kind":1,"id":1}`,
+	`{"mark":"m","until":1800000005000,"kind":9,"id":1}`,
+	`{"mark":"m","until":1800000005000,"kind":1,"id":-1}`,
+	`{"mark":"m","until":1800000005000,"kind":1,"id":1} x`,
+	`{"mark":"m","until":1800000005000,"kind":1,"id":1,"admin":true}`,
+	`null`, `[]`, `garbage`, ``,
+}
+
+func TestShared_Garbage(t *testing.T) {
+	good := 0
+	for _, text := range sharedSeeds {
+		k := recalled{mark: "m"}
+		if k.decode(text, time.Unix(1_800_000_000, 0)) {
+			good++
+		}
+	}
+	if good != 2 {
+		t.Errorf("%d of the answers count, want the first two", good)
+	}
+}
+
+// FuzzShared: what stands in the store is a caller whom the platform could have
+// named, under the mark that stands, for no longer than it says; or it is nothing.
+func FuzzShared(f *testing.F) {
+	if len(sharedSeeds) == 0 {
+		f.Fatal("no seeds")
+	}
+	for _, s := range sharedSeeds {
+		f.Add(s)
+	}
+	now := time.Unix(1_800_000_000, 0)
+	f.Fuzz(func(t *testing.T, text string) {
+		k := recalled{mark: "m"}
+		if !k.decode(text, now) {
+			return
+		}
+		if k.left <= 0 || k.answer != nil || !strings.Contains(text, "m") {
+			t.Errorf("%q: %+v", text, k)
+		}
+		if c := k.caller; c.Kind != User && c.Kind != KeyHolder || (c.Kind == User) != (c.ID != 0) {
+			t.Errorf("%q: %+v", text, c)
+		}
+	})
+}
+
+// FuzzDropping: a message never drops less than it says, and is read as written.
+func FuzzDropping(f *testing.F) {
+	seeds := []string{"all", "user 1", "user x", "session 00ff 6162", "session 00ff zz", "session", "", "nonsense 1 2 3"}
+	if len(seeds) == 0 {
+		f.Fatal("no seeds")
+	}
+	for _, s := range seeds {
+		f.Add(s)
+	}
+	h := newHasher([]byte("secret"), true)
+	f.Fuzz(func(t *testing.T, text string) {
+		d := parseDropping(text)
+		if again := parseDropping(d.String()); again != d {
+			t.Errorf("%q: %+v, then %+v", text, d, again)
+		}
+		all := d.covers(identityEntry{identity{caller: Caller{Kind: User, ID: 7}}, "s"}, h) &&
+			d.covers(identityEntry{identity{caller: Caller{Kind: User, ID: 8}}, ""}, h)
+		if known := slices.Contains([]dropKind{dropUser, dropSession}, d.whom); !known && !all {
+			t.Errorf("%q drops %+v only", text, d)
+		}
+	})
+}
+
+func BenchmarkWho_Shared(b *testing.B) {
+	store := newSharedMemory(b)
+	warm := gatewayOn(b, store)
+	backend := answering(200, adminBody)
+	r := request(b, warm, backend, "GET", "/wp-json/wp/v2/posts", "", loginLine, nonceLine)
+	b.Run("warm", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			r.who = nil
+			if _, _, err := r.Who(b.Context()); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("from the store", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			r.who = nil
+			warm.Identities.forget(dropping{whom: dropAll})
+			if _, _, err := r.Who(b.Context()); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if n := len(backend.questions()); n != 1 {
+			b.Errorf("%d questions", n)
+		}
+	})
+}

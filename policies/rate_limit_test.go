@@ -1,0 +1,174 @@
+package policies
+
+import (
+	"net/http"
+	"net/netip"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+const consent = "/wp-json/complianz/v1/consent"
+
+func limited(t testing.TB, s *Site, text string) *RateLimits {
+	p := new(RateLimits)
+	configure(t, p, line(text))
+	return provision(t, s, p)
+}
+
+// passes counts how many of n calls pass.
+func passes(t *testing.T, p *RateLimits, n int, call func(i int) *Request) (passed int) {
+	t.Helper()
+	for i := range n {
+		v, err := p.Check(t.Context(), call(i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !v.Refused() {
+			passed++
+		}
+	}
+	return passed
+}
+
+func TestRateLimit_WhoIsOneClient(t *testing.T) {
+	from := func(address string) func(*Request) {
+		return func(r *Request) { r.Client = netip.MustParseAddr(address) }
+	}
+	with := func(name, value string) func(*Request) {
+		return func(r *Request) { r.HTTP.Header.Set(name, value) }
+	}
+	host := func(h string) func(*Request) { return func(r *Request) { r.HTTP.Host = h } }
+	for name, test := range map[string]struct {
+		per    string
+		a, b   func(*Request)
+		shared bool
+	}{
+		"one address":                 {"address", from("192.0.2.1"), from("192.0.2.1"), true},
+		"two addresses":               {"address", from("192.0.2.1"), from("192.0.2.2"), false},
+		"one IPv6 network":            {"address", from("2001:db8::1"), from("2001:db8::ffff:2"), true},
+		"two IPv6 networks":           {"address", from("2001:db8:0:1::1"), from("2001:db8:0:2::1"), false},
+		"IPv4 in IPv6":                {"address", from("192.0.2.1"), from("::ffff:192.0.2.1"), true},
+		"other credentials, address":  {"address", with("Authorization", "Basic eA=="), with("Authorization", "Basic eQ=="), true},
+		"one key":                     {"key", with("Authorization", "Basic eA=="), with("Authorization", "Basic eA=="), true},
+		"two keys":                    {"key", with("Authorization", "Basic eA=="), with("Authorization", "Basic eQ=="), false},
+		"one key, two nonces":         {"key", with("X-WP-Nonce", "1"), with("X-WP-Nonce", "2"), true},
+		"one key, two hosts' ports":   {"key", host("shop.example:1"), host("shop.example:2"), true},
+		"no key, two addresses":       {"key", from("192.0.2.1"), from("192.0.2.2"), false},
+		"one caller, two passwords":   {"caller", with("Authorization", "Basic eA=="), with("Authorization", "Basic eQ=="), true},
+		"a caller and nobody":         {"caller", with("Authorization", "Basic eA=="), from("192.0.2.7"), false},
+		"one site, two ports":         {"address", host("shop.example:1"), host("Shop.example:2"), true},
+		"whatever host is asked for":  {"address", host("shop.example"), host("made.up"), true},
+		"one site, final dot in host": {"address", host("shop.example"), host("shop.example."), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			p := limited(t, s, "rate_limit 4/1m per "+test.per+" POST /complianz/v1/consent")
+			backend := answering(200, adminBody)
+			n := passes(t, p, 10, func(i int) *Request {
+				r := request(t, s, backend, "POST", consent, "")
+				if strings.HasPrefix(name, "one key, ") {
+					r.HTTP.Header.Set("Authorization", "Basic eA==")
+				}
+				[]func(*Request){test.a, test.b}[i%2](r)
+				return r
+			})
+			if want := map[bool]int{true: 4, false: 8}[test.shared]; n != want {
+				t.Errorf("%d of 10 calls passed, want %d", n, want)
+			}
+		})
+	}
+}
+
+func TestRateLimit_Targets(t *testing.T) {
+	s := newSite(t)
+	p := limited(t, s, "rate_limit 2/1m POST /complianz/v1/consent")
+	for path, method := range map[string]string{consent: "GET", "/wp-json/complianz/v1/other": "POST"} {
+		if n := passes(t, p, 5, func(int) *Request { return request(t, s, nil, method, path, "") }); n != 5 {
+			t.Errorf("%s %s: %d passed", method, path, n)
+		}
+	}
+	n := passes(t, p, 6, func(i int) *Request {
+		target := []string{consent, "/?rest_route=/complianz/v1/consent", "/wp-json/complianz/v1/consent?_method=POST"}[i%3]
+		return request(t, s, nil, "POST", target, "")
+	})
+	if n != 2 {
+		t.Errorf("%d spellings of one call passed", n)
+	}
+}
+
+// TestRateLimit_Header: answers say what is left of the scarcest limit.
+func TestRateLimit_Header(t *testing.T) {
+	s := newSite(t)
+	p := new(RateLimits)
+	configure(t, p, line("rate_limit 10/1m POST /complianz/v1/consent"), line("rate_limit 3/1h POST /complianz/**"))
+	provision(t, s, p)
+	for i, want := range []string{"2", "1", "0"} {
+		r := request(t, s, nil, "POST", consent, "")
+		if v, err := p.Check(t.Context(), r); v.Refused() || err != nil {
+			t.Fatal(v, err)
+		}
+		if p.Rewrites(r) != RewriteHeader {
+			t.Fatal("the answer is not touched")
+		}
+		a := &Answer{Header: http.Header{}}
+		if err := p.Rewrite(r, a); err != nil {
+			t.Fatal(err)
+		}
+		if h := a.Header; h.Get("RateLimit-Limit") != "3" || h.Get("RateLimit-Remaining") != want || h.Get("RateLimit-Reset") == "" {
+			t.Errorf("call %d: %v", i+1, h)
+		}
+	}
+	r := request(t, s, nil, "POST", consent, "")
+	v, err := p.Check(t.Context(), r)
+	if err != nil || v.Status != http.StatusTooManyRequests || v.Header.Get("Retry-After") == "" || v.Header.Get("RateLimit-Remaining") != "0" {
+		t.Errorf("%+v, %v", v, err)
+	}
+	if other := request(t, s, nil, "GET", "/wp-json/wp/v2/posts", ""); p.Rewrites(other) != RewriteNothing {
+		t.Error("the answer to an unlimited call is touched")
+	}
+}
+
+// TestRateLimit_RotatingAddresses: memory is bounded, whoever comes.
+func TestRateLimit_RotatingAddresses(t *testing.T) {
+	s := newSite(t)
+	p := limited(t, s, "rate_limit 1/1h POST /complianz/v1/consent")
+	r := request(t, s, nil, "POST", consent, "")
+	before := heap()
+	var half uint64
+	const n = 4 * counterCapacity
+	for i := range n {
+		if i == n/2 {
+			half = heap()
+		}
+		r.Client = netip.AddrFrom4([4]byte{byte(i >> 24), byte(i >> 16), byte(i >> 8), byte(i)})
+		if v, err := p.Check(t.Context(), r); v.Refused() || err != nil {
+			t.Fatal(v, err)
+		}
+	}
+	if grown := int64(heap()) - int64(half); grown > int64(half-before)/2 {
+		t.Errorf("%d bytes for the first half, %d for the second", half-before, grown)
+	}
+	if v, err := p.Check(t.Context(), r); !v.Refused() || err != nil {
+		t.Error("the last address is forgotten")
+	}
+}
+
+func heap() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+func BenchmarkRateLimit(b *testing.B) {
+	s := newSite(b)
+	p := limited(b, s, "rate_limit 1000000000/1h POST /complianz/v1/consent")
+	r := request(b, s, nil, "POST", consent, "")
+	b.ReportAllocs()
+	for b.Loop() {
+		if v, err := p.Check(b.Context(), r); err != nil || v.Refused() {
+			b.Fatal(v, err)
+		}
+	}
+}
