@@ -1,0 +1,244 @@
+package livetest
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"net/http"
+	"net/textproto"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// arrival is one request as it reached a backend.
+type arrival struct {
+	method string
+	target string              // of the request line; of FastCGI, REQUEST_URI
+	query  string              // what the platform's $_GET is made of
+	header map[string][]string // by canonical name
+	params map[string]string   // of FastCGI
+	body   *digest
+	length string   // Content-Length, "" where chunked
+	whole  bool     // the body came to its end
+	after  []string // trailer lines
+}
+
+// path is the target without its query.
+func (a *arrival) path() string {
+	path, _, _ := strings.Cut(a.target, "?")
+	return path
+}
+
+// backend is a server that writes down what reaches it and answers as a
+// platform might. It reads requests with its own few lines, so that nothing is
+// repaired before it is seen.
+type backend struct {
+	address string
+	heads   chan string // targets of the first requests whose header has arrived
+
+	noScripts bool // the front controller answers in the place of the upload scripts
+
+	mu       sync.Mutex
+	arrived  map[string][]*arrival // by marker
+	unmarked []*arrival            // came round the witness
+}
+
+// newBackend starts an HTTP backend.
+func newBackend(t testing.TB) *backend { return listen(t, (*backend).serveHTTP) }
+
+// listen starts a backend that serves connections until the test ends.
+func listen(t testing.TB, serve func(*backend, net.Conn)) *backend {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &backend{address: l.Addr().String(), arrived: map[string][]*arrival{}, heads: make(chan string, 64)}
+	var open sync.Map
+	var running sync.WaitGroup
+	running.Go(func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			open.Store(conn, true)
+			running.Go(func() {
+				defer open.Delete(conn)
+				defer conn.Close()
+				serve(b, conn)
+			})
+		}
+	})
+	t.Cleanup(func() {
+		l.Close()
+		open.Range(func(conn, _ any) bool { conn.(net.Conn).Close(); return true })
+		running.Wait()
+	})
+	return b
+}
+
+func (b *backend) proxied() string { return "\treverse_proxy " + b.address + "\n" }
+
+// note writes a down before it is answered. What was cut off is no request.
+func (b *backend) note(a *arrival) {
+	if !a.whole {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if m := a.header[marker]; len(m) == 1 {
+		b.arrived[m[0]] = append(b.arrived[m[0]], a)
+	} else {
+		b.unmarked = append(b.unmarked, a)
+	}
+}
+
+// take returns and forgets the requests with number n.
+func (b *backend) take(n int) []*arrival {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	found := b.arrived[strconv.Itoa(n)]
+	delete(b.arrived, strconv.Itoa(n))
+	return found
+}
+
+// questions are the gateway's own requests so far.
+func (b *backend) questions() []*arrival {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.arrived[question])
+}
+
+// rest is what arrived and was not taken, the gateway's questions aside.
+func (b *backend) rest() []*arrival {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all := b.unmarked
+	for m, arrived := range b.arrived {
+		if m != question {
+			all = append(all, arrived...)
+		}
+	}
+	return all
+}
+
+func (b *backend) serveHTTP(conn net.Conn) {
+	r := bufio.NewReader(conn)
+	for {
+		a, err := b.readHTTP(r, conn)
+		if a != nil {
+			b.note(a)
+		}
+		if err != nil {
+			return
+		}
+		status, body := b.answer(a)
+		io.WriteString(conn, "HTTP/1.1 "+status+"\r\nContent-Type: application/json; charset=UTF-8\r\nContent-Length: "+strconv.Itoa(len(body))+"\r\n\r\n")
+		if a.method != http.MethodHead {
+			io.WriteString(conn, body)
+		}
+	}
+}
+
+// answer is what a platform with no users and nothing but orders says.
+func (b *backend) answer(a *arrival) (status, body string) {
+	asked := len(a.header[marker]) == 1 && a.header[marker][0] == question
+	switch {
+	case asked && strings.Contains(a.target, "notes"):
+		return "404 Not Found", `{"code":"woocommerce_rest_invalid_id","message":"Invalid resource ID.","data":{"status":404}}`
+	case asked && strings.HasSuffix(a.path(), "/admin-ajax.php") && !b.noScripts:
+		return "400 Bad Request", "0"
+	case asked && strings.Contains(a.target, "users"):
+		return "401 Unauthorized", `{"code":"rest_not_logged_in","message":"You are not currently logged in.","data":{"status":401}}`
+	case asked:
+		return "200 OK", `{"namespaces":["wp/v2","wc/v3"],"routes":{}}`
+	}
+	return "200 OK", `{}`
+}
+
+// announce tells a test that a header has arrived.
+func (b *backend) announce(target string) {
+	select {
+	case b.heads <- target:
+	default:
+	}
+}
+
+// readHTTP reads one request. The arrival is nil where not even a head came.
+func (b *backend) readHTTP(r *bufio.Reader, conn net.Conn) (*arrival, error) {
+	tr := textproto.NewReader(r)
+	line, err := tr.ReadLine()
+	if err != nil {
+		return nil, err
+	}
+	a := &arrival{header: map[string][]string{}, body: digestOf(nil)}
+	a.method, a.target, _ = strings.Cut(line, " ")
+	a.target = strings.TrimSuffix(a.target, " HTTP/1.1")
+	_, a.query, _ = strings.Cut(a.target, "?")
+	for {
+		line, err := tr.ReadLine()
+		if err != nil {
+			return a, err
+		}
+		if line == "" {
+			break
+		}
+		name, value, _ := strings.Cut(line, ":")
+		name = http.CanonicalHeaderKey(name)
+		a.header[name] = append(a.header[name], strings.TrimSpace(value))
+	}
+	b.announce(a.target)
+	if a.header["Expect"] != nil {
+		io.WriteString(conn, "HTTP/1.1 100 Continue\r\n\r\n")
+	}
+	if err := a.readBody(r, tr); err != nil {
+		return a, err
+	}
+	a.whole = true
+	return a, nil
+}
+
+func (a *arrival) readBody(r *bufio.Reader, tr *textproto.Reader) error {
+	if lengths := a.header["Content-Length"]; len(lengths) > 0 {
+		a.length = strings.Join(lengths, ",")
+		n, err := strconv.ParseInt(a.length, 10, 64)
+		if err != nil {
+			return err
+		}
+		_, err = io.CopyN(a.body, r, n)
+		return err
+	}
+	if a.header["Transfer-Encoding"] == nil {
+		return nil
+	}
+	for {
+		line, err := tr.ReadLine()
+		if err != nil {
+			return err
+		}
+		n, err := strconv.ParseInt(line, 16, 64)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			break
+		}
+		if _, err := io.CopyN(a.body, r, n); err != nil {
+			return err
+		}
+		if _, err := tr.ReadLine(); err != nil {
+			return err
+		}
+	}
+	for { // trailers
+		line, err := tr.ReadLine()
+		if err != nil || line == "" {
+			return err
+		}
+		a.after = append(a.after, line)
+	}
+}

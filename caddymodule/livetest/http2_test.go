@@ -1,0 +1,196 @@
+package livetest
+
+import (
+	"bytes"
+	"crypto/tls"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
+)
+
+// fields are the header fields of an HTTP/2 request, "name value" each.
+type fields []string
+
+func get(target string, more ...string) fields {
+	return append(fields{":method GET", ":scheme http", ":authority 127.0.0.1", ":path " + target}, more...)
+}
+
+func post(target string, more ...string) fields {
+	return append(fields{":method POST", ":scheme http", ":authority 127.0.0.1", ":path " + target}, more...)
+}
+
+// reset stands for a stream or connection that the server has ended.
+const reset = "reset"
+
+// ask sends one HTTP/2 request over conn as its fields say, and returns the
+// status of the answer or reset.
+func ask(t *testing.T, conn net.Conn, f fields, body, trailer string) string {
+	t.Helper()
+	conn.SetDeadline(time.Now().Add(patience))
+	var block bytes.Buffer
+	encoder := hpack.NewEncoder(&block)
+	for _, field := range f {
+		name, value, _ := strings.Cut(field, " ")
+		encoder.WriteField(hpack.HeaderField{Name: name, Value: value})
+	}
+	io.WriteString(conn, http2.ClientPreface)
+	framer := http2.NewFramer(conn, conn)
+	framer.AllowIllegalWrites = true
+	framer.WriteSettings()
+	framer.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: block.Bytes(), EndHeaders: true, EndStream: body == "" && trailer == ""})
+	if body != "" {
+		framer.WriteData(1, trailer == "", []byte(body))
+	}
+	if trailer != "" {
+		block.Reset()
+		name, value, _ := strings.Cut(trailer, " ")
+		encoder.WriteField(hpack.HeaderField{Name: name, Value: value})
+		framer.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: block.Bytes(), EndHeaders: true, EndStream: true})
+	}
+	framer.ReadMetaHeaders = hpack.NewDecoder(4096, nil)
+	for {
+		frame, err := framer.ReadFrame()
+		if err != nil {
+			return reset
+		}
+		switch frame := frame.(type) {
+		case *http2.MetaHeadersFrame:
+			return frame.PseudoValue("status")
+		case *http2.RSTStreamFrame, *http2.GoAwayFrame:
+			return reset
+		}
+	}
+}
+
+var http2Frames = []struct {
+	name          string
+	fields        fields
+	body, trailer string
+	kind, call    string // "" where it is refused, by the server or by the gateway
+	arrives       string // a header as it arrives, "Name: value"
+}{
+	{name: "call", fields: get("/wp-json/wp/v2/posts"), kind: aCall, call: route},
+	{name: "query", fields: get("/?rest_route=/wp/v2/posts"), kind: aCall, call: route},
+	{name: "page", fields: get("/about/"), kind: aPage},
+	{name: "te", fields: get("/wp-json/wp/v2/posts", "te trailers"), kind: aCall, call: route},
+	{name: "cookies in several fields", fields: get("/wp-json/wp/v2/posts", "cookie a=b", "cookie c=d"), kind: aCall, call: route, arrives: "Cookie: a=b; c=d"},
+	{name: "form without length", fields: post("/about/", "content-type application/x-www-form-urlencoded"), body: "rest_route=/wp/v2/posts", kind: aCall, call: "POST /wp/v2/posts"},
+	{name: "json without length", fields: post("/wp-json/wc/v3/orders/7", "content-type application/json"), body: `{"status":"completed"}`, kind: aCall, call: "POST /wc/v3/orders/7"},
+
+	{name: "host beside authority", fields: get("/wp-json/wp/v2/posts", "host other.test")},
+	{name: "host like authority", fields: get("/wp-json/wp/v2/posts", "host 127.0.0.1"), kind: aCall, call: route, arrives: "Host: 127.0.0.1"},
+	{name: "override twice", fields: get("/wp-json/wp/v2/posts", "x-http-method-override GET", "x-http-method-override DELETE")},
+	{name: "authorization twice", fields: get("/wp-json/wp/v2/posts", "authorization Basic YTpi", "authorization Basic YTpi")},
+	{name: "alias", fields: get("/wp-json/wp/v2/posts", "x_http_method_override DELETE"), kind: aCall, call: route},
+	{name: "two routes", fields: get("/wp-json/wp/v2/posts?rest_route=/wp/v2/users")},
+	{name: "# in the path", fields: get("/wp-json/wp/v2/posts#x")},
+	{name: "absolute path", fields: get("http://evil.test/wp-json/wp/v2/posts")},
+	{name: "upgrade", fields: get("/wp-json/wp/v2/posts", "upgrade websocket")},
+	{name: "connection", fields: get("/wp-json/wp/v2/posts", "connection x-wp-nonce")},
+	{name: "transfer-encoding", fields: post("/wp-json/wp/v2/posts", "transfer-encoding chunked"), body: "0\r\n\r\n"},
+	{name: "upper-case name", fields: get("/wp-json/wp/v2/posts", "X-WP-Nonce a")},
+	{name: "line break in a value", fields: get("/wp-json/wp/v2/posts", "x-a b\r\nx-http-method-override: DELETE")},
+	{name: "space in the path", fields: get("/wp-json/wp/v2/posts HTTP/1.1")},
+	{name: "pseudo field twice", fields: get("/wp-json/wp/v2/posts", ":path /about/")},
+	{name: "unknown pseudo field", fields: append(fields{":protocol websocket"}, get("/wp-json/wp/v2/posts")...)},
+	{name: "lower-case method", fields: fields{":method get", ":scheme http", ":authority 127.0.0.1", ":path /wp-json/wp/v2/posts"}},
+	{name: "CONNECT", fields: fields{":method CONNECT", ":authority 127.0.0.1:80"}},
+	{name: "CONNECT with a path", fields: fields{":method CONNECT", ":scheme http", ":authority 127.0.0.1", ":path /wp-json/wp/v2/posts"}},
+	{name: "body on GET", fields: get("/wp-json/wp/v2/posts", "content-type application/json"), body: "{}"},
+	{name: "longer than its length", fields: post("/wp-json/wc/v3/orders/7", "content-type application/json", "content-length 2"), body: `{"id":9}`},
+	{name: "shorter than its length", fields: post("/wp-json/wc/v3/orders/7", "content-type application/json", "content-length 9"), body: "{}"},
+	{name: "trailer", fields: post("/wp-json/wc/v3/orders/7", "content-type application/json"), body: "{}", trailer: "x-http-method-override DELETE", kind: aCall, call: "POST /wc/v3/orders/7"},
+}
+
+// TestHTTP2_Frames sends HTTP/2 requests with prior knowledge and over TLS.
+func TestHTTP2_Frames(t *testing.T) {
+	proxy, php := newBackend(t), newFastCGI(t)
+	root := scripts(t)
+	guard := "\trestwarden wordpress\n\twitness\n"
+	addresses := run(t, "\tservers {\n\t\tprotocols h1 h2 h2c\n\t}\n",
+		block{body: guard + proxy.proxied()},
+		block{body: guard + php.php(root, "")},
+		block{secure: true, body: "\ttls internal\n" + guard + proxy.proxied()})
+	plain := func(address string) (net.Conn, error) { return net.Dial("tcp", address) }
+	secure := func(address string) (conn net.Conn, err error) {
+		for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) { // until the certificate is there
+			if conn, err = tls.Dial("tcp", address, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}}); err == nil {
+				return conn, nil
+			}
+		}
+		return nil, err
+	}
+	for _, way := range []struct {
+		name    string
+		backend *backend
+		address string
+		dial    func(string) (net.Conn, error)
+	}{{"h2c", proxy, addresses[0], plain}, {"h2c to FastCGI", php, addresses[1], plain}, {"TLS", proxy, addresses[2], secure}} {
+		for _, c := range http2Frames {
+			t.Run(way.name+"/"+c.name, func(t *testing.T) {
+				conn, err := way.dial(way.address)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer conn.Close()
+				got := ask(t, conn, c.fields, c.body, c.trailer)
+				p := passage{judged: ledger.take(connection(conn.LocalAddr().String(), conn.RemoteAddr()))}
+				for _, j := range p.judged {
+					p.arrived = append(p.arrived, way.backend.take(j.n)...)
+				}
+				if c.kind == "" {
+					if got != "400" && got != reset || len(p.arrived) > 0 {
+						t.Errorf("got %s, %d arrived", got, len(p.arrived))
+					}
+					return
+				}
+				a := p.passed(t, c.kind, c.call)
+				if a.body.String() != digestOf([]byte(c.body)).String() || len(a.after) > 0 || a.header["X-Http-Method-Override"] != nil {
+					t.Errorf("arrived: %v %v %v", a.header, a.body, a.after)
+				}
+				if name, value, ok := strings.Cut(c.arrives, ": "); ok && (len(a.header[name]) != 1 || a.header[name][0] != value) {
+					t.Errorf("arrived: %s: %q", name, a.header[name])
+				}
+			})
+		}
+		for _, a := range way.backend.rest() {
+			t.Errorf("%s: reached the backend unseen: %s %s", way.name, a.method, a.target)
+		}
+	}
+}
+
+// TestHTTP2_ExtendedConnect: a web socket over HTTP/2 is a CONNECT, which
+// reverse_proxy turns into a GET with Upgrade: no tunnel under a call's name.
+func TestHTTP2_ExtendedConnect(t *testing.T) {
+	c := newChain(t)
+	for _, target := range []string{"/wp-json/wp/v2/posts", "/wp-json/wp/v2/posts?_method=GET", "/?rest_route=/wp/v2/posts&_method=GET"} {
+		r := httptest.NewRequest(http.MethodConnect, "/", nil)
+		r.URL, _ = url.Parse(target)
+		r.RequestURI, r.RemoteAddr = target, "192.0.2.3:1"
+		r.Proto, r.ProtoMajor, r.ProtoMinor = "HTTP/2.0", 2, 0
+		r.Header[":protocol"] = []string{"websocket"}
+		w := httptest.NewRecorder()
+		c.server.ServeHTTP(w, r)
+		if seen := ledger.take(connection(r.RemoteAddr, nil)); len(seen) > 0 || w.Code != http.StatusBadRequest {
+			t.Errorf("%s: got %d, %d judged", target, w.Code, len(seen))
+		}
+	}
+}
+
+// TestHTTP2_Upgrade: a server that speaks HTTP/2 in clear text is not to be
+// brought there by an upgrade, unread.
+func TestHTTP2_Upgrade(t *testing.T) {
+	b := newBackend(t)
+	address := run(t, "\tservers {\n\t\tprotocols h1 h2c\n\t}\n", block{body: "\trestwarden wordpress\n\twitness\n" + b.proxied()})[0]
+	for _, target := range []string{"GET /about/", posts} {
+		try(t, address, b, request(target, "", "Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAMAAABkAAQAAP__")).refused(t, 400)
+	}
+}
