@@ -31,14 +31,8 @@ func checkPlatform(name string) error {
 const pathLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.~/"
 
 func checkBase(base string) error {
-	if base == "" {
-		return nil
-	}
-	if !strings.HasPrefix(base, "/") || strings.HasSuffix(base, "/") {
-		return fmt.Errorf("base: %q must begin with / and not end in /", base)
-	}
-	if strings.Trim(base, pathLetters) != "" || !plainSegments(base[1:]) {
-		return fmt.Errorf("base: %q is not a plain path", base)
+	if err := call.CheckBase(base); err != nil {
+		return fmt.Errorf("base: %w", err)
 	}
 	return nil
 }

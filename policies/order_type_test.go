@@ -168,34 +168,6 @@ func TestOrderType_ForgedBatchAsksOnce(t *testing.T) {
 	}
 }
 
-// The tool server reads one JSON message, or a list where PHP sees one.
-func TestOrderType_ToolMessagesThatAreLists(t *testing.T) {
-	const message = `{"method":"tools/call","params":{"name":"woocommerce-orders-update","arguments":{"id":13}}}`
-	for _, test := range []struct{ target, body string }{
-		{"?method=ping", "[" + message + "]"}, {"", `{"0":` + message + `,"method":"ping"}`}, {"?method=ping", message},
-	} {
-		s := newSite(t)
-		p := provision(t, s, new(OrderType))
-		r := request(t, s, shopOf(nil), "POST", "/wp-json/woocommerce/mcp"+test.target, test.body, jsonType, "X-MCP-API-Key: ck_1:cs_1")
-		if d := (&Chain{links: []link{{"order_type", p, &p.Common}}}).Judge(t.Context(), r); d.Verdict.Status != 400 {
-			t.Errorf("%+v: got %+v", test, d)
-		}
-	}
-	s := newSite(t)
-	p := provision(t, s, &OrderType{Credential: "ck:cs"})
-	forged := shopOf(map[string]*Answer{})
-	forged.answer = func(q Question) (*Answer, error) {
-		if q.Key == "ck_no:cs_no" {
-			return jsonAnswer(401, `{"code":"woocommerce_rest_cannot_view"}`), nil
-		}
-		return shopOf(nil).answer(q)
-	}
-	r := request(t, s, forged, "POST", "/wp-json/woocommerce/mcp", message, jsonType, "X-MCP-API-Key: ck_no:cs_no")
-	if v, err := p.Check(t.Context(), r); err != nil || v.Status != 401 {
-		t.Errorf("a forged key: %+v, %v", v, err)
-	}
-}
-
 func TestOrderType_AnonymousGoesToThePlatform(t *testing.T) {
 	s := newSite(t)
 	p := provision(t, s, new(OrderType))
@@ -252,72 +224,6 @@ func TestOrderType_CouldNotDecide(t *testing.T) {
 		r := request(t, s, backend, "PUT", "/wp-json/wc/v3/orders/7", `{}`, jsonType, basicAuth)
 		if v, err := p.Check(t.Context(), r); err == nil {
 			t.Errorf("%s: got %+v without an error", name, v)
-		}
-	}
-}
-
-func TestOrderType_ProofsAreRemembered(t *testing.T) {
-	s := newSite(t)
-	p := provision(t, s, new(OrderType))
-	backend := shopOf(nil)
-	check := func(id string) {
-		if _, err := p.Check(t.Context(), request(t, s, backend, "PUT", "/wp-json/wc/v3/orders/"+id, `{}`, jsonType, basicAuth)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	check("7")
-	check("7")
-	if n := len(backend.questions()); n != 1 {
-		t.Errorf("an order was asked about %d times", n)
-	}
-	p.Watch(request(t, s, backend, "DELETE", "/wp-json/wc/v3/orders/7", "", basicAuth))(200)
-	check("7")
-	if n := len(backend.questions()); n != 2 {
-		t.Errorf("after a delete %d questions", n)
-	}
-	check("13")
-	check("13")
-	if n := len(backend.questions()); n != 6 {
-		t.Errorf("what is not an order was remembered: %d questions", n)
-	}
-}
-
-func TestOrderType_BatchAsksTheListFirst(t *testing.T) {
-	s := newSite(t)
-	p := provision(t, s, new(OrderType))
-	backend := shopOf(nil)
-	r := request(t, s, backend, "POST", "/wp-json/wc/v3/orders/batch", `{"update":[{"id":7},{"id":8},{"id":9},{"id":7}]}`, jsonType, basicAuth)
-	if v, err := p.CheckBatch(t.Context(), r); err != nil || v.Refused() {
-		t.Fatalf("got %+v, %v", v, err)
-	}
-	if n := len(backend.questions()); n != 1 {
-		t.Errorf("asked %d questions", n)
-	}
-}
-
-func TestOrderType_BatchNamesTheRefusedIDs(t *testing.T) {
-	s := newSite(t)
-	p := provision(t, s, new(OrderType))
-	p.remember(t.Context(), request(t, s, nil, "GET", "/wp-json/", ""), 7)
-	r := request(t, s, shopOf(nil), "POST", "/wp-json/wc/v3/orders/batch", `{"update":[{"id":7},{"id":13}]}`, jsonType, basicAuth)
-	v, err := p.CheckBatch(t.Context(), r)
-	if ids, _ := v.Data["ids"].([]string); err != nil || len(ids) != 1 || ids[0] != "13" {
-		t.Errorf("got %+v, %v", v, err)
-	}
-}
-
-func TestOrderType_StandsDown(t *testing.T) {
-	for release, refuses := range map[string]bool{"10.7": true, "10.8": false, "11.1": false, "9.10": true} {
-		s := newSite(t)
-		s.Release, _ = ParseRelease(release)
-		p := provision(t, s, new(OrderType))
-		v, err := p.Check(t.Context(), request(t, s, shopOf(nil), "PUT", "/wp-json/wc/v3/orders/13", `{}`, jsonType, basicAuth))
-		if err != nil || v.Refused() != refuses {
-			t.Errorf("%s: %+v, %v", release, v, err)
-		}
-		p.named = true
-		if v, _ := p.Check(t.Context(), request(t, s, shopOf(nil), "PUT", "/wp-json/wc/v3/orders/13", `{}`, jsonType, basicAuth)); !v.Refused() {
-			t.Errorf("%s: a named policy stood down", release)
 		}
 	}
 }

@@ -10,7 +10,7 @@ var validBase = regexp.MustCompile(`^(/[A-Za-z0-9._~-]+)+$`)
 // CheckBase tells whether base is "" or a sub-folder such as "/blog": plain
 // segments, no trailing slash.
 func CheckBase(base string) error {
-	if base != "" && !validBase.MatchString(base) {
+	if base != "" && (!validBase.MatchString(base) || dots(base)) {
 		return fmt.Errorf("%q is not a sub-folder such as /blog", base)
 	}
 	return nil
