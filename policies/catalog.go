@@ -22,7 +22,7 @@ var Catalog = []Entry{
 	},
 	{"signature", []string{"signature"}, false, func() Policy { return new(Signatures) }, []Code{CodeSignature}},
 	{"rate_limit", []string{"rate_limit"}, false, func() Policy { return new(RateLimits) }, []Code{CodeTooMany, CodePlatform}},
-	{"order_type", []string{"order_type"}, true, func() Policy { return new(OrderType) }, []Code{codeInvalidID, CodeForbidden, CodePlatform}},
+	{"order_type", []string{"order_type"}, true, func() Policy { return new(OrderType) }, []Code{codeInvalidID, CodeForbidden, CodeTooMany, CodePlatform}},
 	{"checkout_total", []string{"checkout_total"}, true, func() Policy { return new(CheckoutTotal) }, []Code{codeTotalMismatch, CodeInvalidParam, CodePlatform}},
 	{"refund_totals", []string{"refund_totals"}, true, func() Policy { return new(RefundTotals) }, []Code{codeComputeTotals}},
 	{"abilities", []string{"abilities"}, false, func() Policy { return new(Abilities) }, []Code{CodeForbidden, CodeInvalidParam, CodePlatform}},

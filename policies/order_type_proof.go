@@ -63,6 +63,9 @@ func (p *OrderType) proveUnverified(ctx context.Context, r *Request, ids []uint6
 	if p.Credential == "" {
 		return proof{}, fmt.Errorf("%w: the caller cannot be asked about; order_type { credential … } would help", ErrUndecided)
 	}
+	if !r.Site.Identities.limit.Allow(addressKey(r.Client)) {
+		return proof{}, ErrTooManyQuestions // forged signatures must not become load
+	}
 	others, refusal, err := p.recordsOf(ctx, r, p.asGateway(r), ids)
 	if err == nil && refusal != nil {
 		err = fmt.Errorf("the credential of order_type: %w", unexpected(refusal))

@@ -194,6 +194,23 @@ func TestOrderType_UnverifiedCallers(t *testing.T) {
 	}
 }
 
+// Forged OAuth 1 signatures cannot be told from real ones: their questions count.
+func TestOrderType_ForgedSignaturesAreBounded(t *testing.T) {
+	s := newSite(t)
+	p := provision(t, s, &OrderType{Credential: "ck:cs"})
+	backend := shopOf(nil)
+	limited := 0
+	for range 200 {
+		r := request(t, s, backend, "PUT", "/wp-json/wc/v3/orders/13", `{}`, jsonType, `Authorization: OAuth oauth_consumer_key="x"`)
+		if _, err := p.Check(t.Context(), r); errors.Is(err, ErrTooManyQuestions) {
+			limited++
+		}
+	}
+	if n := len(backend.questions()); n > 250 || limited < 70 {
+		t.Errorf("%d questions, %d calls limited", n, limited)
+	}
+}
+
 func TestOrderType_Strict(t *testing.T) {
 	for _, test := range []struct{ method, target, body string }{
 		{"DELETE", "/wp-json/wc/v3/orders/13", ""},
