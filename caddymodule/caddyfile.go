@@ -23,7 +23,10 @@ func init() {
 
 func parseDirective(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	g := new(Gateway)
-	return g, g.UnmarshalCaddyfile(h.Dispenser)
+	if err := g.UnmarshalCaddyfile(h.Dispenser); err != nil {
+		return nil, err
+	}
+	return g, g.tellApart(h)
 }
 
 // UnmarshalCaddyfile reads the directive:

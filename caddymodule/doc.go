@@ -39,6 +39,12 @@
 //
 // # What outlives a reload
 //
-// Counters, used signatures, record types, callers and the budget of spooled
-// bytes are held in a pool that configurations share.
+// Counters, used signatures, record types, callers, the budget of spooled bytes
+// and the clients of a Redis are held in a pool that configurations share.
+//
+// # What gateways share
+//
+// The app "restwarden", written as the global option restwarden { store … },
+// names a Redis. Behind it stands the memory of this process, for the time that
+// Redis cannot be reached.
 package caddymodule

@@ -23,7 +23,7 @@ var exampleBlock = regexp.MustCompile("(?ms)^```(caddyfile|json)\n(.*?)^```")
 // TestDocs_Examples loads every Caddyfile and every handler in JSON of the
 // README and the docs as far as caddy validate does.
 func TestDocs_Examples(t *testing.T) {
-	for _, name := range []string{"COOKIE_PLUGIN_KEY", "COOKIE_PLUGIN_OLD_KEY"} {
+	for _, name := range []string{"COOKIE_PLUGIN_KEY", "COOKIE_PLUGIN_OLD_KEY", "REDIS_PASSWORD"} {
 		t.Setenv(name, "a secret")
 	}
 	t.Setenv("SHOP_READ_KEY", "ck_a:cs_b")

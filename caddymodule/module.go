@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -52,9 +53,13 @@ type Gateway struct {
 	BatchLimit int `json:"batch_limit,omitempty"`
 	// PoliciesRaw configures the policies by name. Their order is fixed.
 	PoliciesRaw caddy.ModuleMap `json:"policies,omitempty" caddy:"namespace=http.handlers.restwarden.policies"`
+	// Instance tells directives apart that say the same: 0 for the first. Each
+	// counts limits and keeps proofs of its own.
+	Instance int `json:"instance,omitempty"`
 	// At is where the directive stands, "Caddyfile:2"; for messages.
 	At string `json:"at,omitempty"`
 
+	directive string // its name
 	site      *policies.Site
 	reader    *call.Reader
 	chain     *policies.Chain
@@ -101,6 +106,10 @@ func (g *Gateway) provision(ctx caddy.Context) error {
 		return err
 	}
 	g.logger = ctx.Logger()
+	var err error
+	if g.directive, err = g.name(); err != nil {
+		return err
+	}
 	configured, err := g.loadPolicies(ctx)
 	if err != nil {
 		return err
@@ -158,6 +167,7 @@ func (g *Gateway) newSite(ctx caddy.Context) (*policies.Site, error) {
 	g.timeout = opts.Timeout
 	site := &policies.Site{
 		Platform: platform, Base: g.Base, Prefix: platform.Prefix, Release: release, Now: time.Now,
+		Directive: g.directive, Server: listeners(ctx),
 	}
 	if g.Prefix != "" {
 		site.Prefix = g.Prefix
@@ -165,12 +175,11 @@ func (g *Gateway) newSite(ctx caddy.Context) (*policies.Site, error) {
 	if g.Credentials != nil {
 		site.Credentials = g.Credentials.Canonical()
 	}
-	store, err := lease(&g.leases, storeKey{}, policies.NewMemory)
-	if err != nil {
+	if site.Store, opts.Store, err = g.openStore(ctx); err != nil {
 		return nil, err
 	}
-	site.Store = countedStore{store, g.metrics.storeOperations}
-	site.Identities, err = lease(&g.leases, g.identitiesKey(ctx, opts),
+	opts.Site, opts.Server = strings.Join([]string{g.Platform, g.Base, g.Prefix}, " "), site.Server
+	site.Identities, err = lease(&g.leases, identitiesKey{opts},
 		func() (*policies.Identities, error) { return policies.NewIdentities(opts) })
 	return site, err
 }

@@ -2,6 +2,7 @@ package caddymodule
 
 import (
 	"errors"
+	"io"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
@@ -18,28 +19,29 @@ var shared = caddy.NewUsagePool()
 type (
 	storeKey      struct{}
 	spoolKey      struct{ limit int64 }
-	identitiesKey struct {
-		listen, platform, base, prefix string
-		opts                           policies.IdentityOptions
-	}
+	identitiesKey struct{ policies.IdentityOptions }
 )
 
-// identitiesKey keeps the callers of different servers and sites apart: the
-// host is part of an identity's own key, but which site answers for a host is
-// known per server only.
-func (g *Gateway) identitiesKey(ctx caddy.Context, opts policies.IdentityOptions) identitiesKey {
-	key := identitiesKey{platform: g.Platform, base: g.Base, prefix: g.Prefix, opts: opts}
+// listeners names the server of a gateway. It keeps the callers of different
+// servers apart: the host is part of an identity's own key, but which site
+// answers for a host is known per server only.
+func listeners(ctx caddy.Context) string {
 	if server, ok := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server); ok {
-		key.listen = strings.Join(server.Listen, " ")
+		return strings.Join(server.Listen, " ")
 	}
-	return key
+	return ""
 }
 
 // held is a value of the pool.
 type held[T any] struct{ value T }
 
-// Destruct implements caddy.Destructor; memory is all that there is to free.
-func (held[T]) Destruct() error { return nil }
+// Destruct implements caddy.Destructor: what has connections or listens is closed.
+func (h held[T]) Destruct() error {
+	if c, ok := any(h.value).(io.Closer); ok {
+		return c.Close()
+	}
+	return nil
+}
 
 // leases are the keys of shared that one gateway has acquired.
 type leases struct{ keys []any }

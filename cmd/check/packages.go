@@ -15,12 +15,14 @@ import (
 type debianPackage struct{ name, command, file string }
 
 // debianPackages are what a bare machine with Go lacks: the race detector links
-// with a C compiler, the README is tried in a clone, modules come over https.
+// with a C compiler, the README is tried in a clone, modules come over https,
+// what gateways share is tested with a real Redis.
 var debianPackages = []debianPackage{
 	{name: "gcc", command: "gcc"},
 	{name: "libc6-dev", file: "/usr/include/stdio.h"},
 	{name: "git", command: "git"},
 	{name: "ca-certificates", file: "/etc/ssl/certs/ca-certificates.crt"},
+	{name: "redis-server", command: "redis-server"},
 }
 
 func (p debianPackage) missing() bool {

@@ -1,0 +1,96 @@
+package caddymodule
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/caddyserver/caddy/v2/caddyconfig"
+)
+
+// directives returns the handlers of a Caddyfile in the file called name.
+func directives(t *testing.T, name, source string) (all []*Gateway) {
+	t.Helper()
+	b, _, err := caddyconfig.GetAdapter("caddyfile").Adapt([]byte(source), map[string]any{"filename": name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var config any
+	if err := json.Unmarshal(b, &config); err != nil {
+		t.Fatal(err)
+	}
+	var find func(any)
+	find = func(v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			if v["handler"] == "restwarden" {
+				delete(v, "handler")
+				text, err := json.Marshal(v)
+				if err != nil {
+					t.Fatal(err)
+				}
+				g := new(Gateway)
+				if err := json.Unmarshal(text, g); err != nil {
+					t.Fatal(err)
+				}
+				all = append(all, g)
+			}
+			for _, inner := range v {
+				find(inner)
+			}
+		case []any:
+			for _, inner := range v {
+				find(inner)
+			}
+		}
+	}
+	find(config)
+	return all
+}
+
+func names(t *testing.T, gateways []*Gateway) map[string]int {
+	t.Helper()
+	all := map[string]int{}
+	for _, g := range gateways {
+		name, err := g.name()
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[name]++
+	}
+	return all
+}
+
+// TestDirective_Name: gateways agree on the names of their directives, and no
+// two directives of one have the same.
+func TestDirective_Name(t *testing.T) {
+	const sites = `
+(guard) {
+	restwarden cms {
+		login_only
+		allow role administrator GET /x
+		rate_limit 10/1m POST /consent/v1/consent
+	}
+}
+http://a.example {
+	import guard
+}
+http://b.example {
+	import guard
+}
+http://c.example {
+	restwarden cms {
+		rate_limit 11/1m POST /consent/v1/consent
+	}
+}
+`
+	one := names(t, directives(t, "/etc/caddy/Caddyfile", sites))
+	two := names(t, directives(t, "/srv/other", "{\n\thttp_port 8081\n}\n# another file\n"+sites))
+	if len(one) != 3 {
+		t.Errorf("%d names for three directives", len(one))
+	}
+	for name := range one {
+		if two[name] != 1 {
+			t.Errorf("%s is not a name on the other gateway", name)
+		}
+	}
+}

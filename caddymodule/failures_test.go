@@ -1,0 +1,291 @@
+package caddymodule
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig"
+	"github.com/redis/go-redis/v9"
+)
+
+// sharingSite uses everything that goes through the store.
+const sharingSite = `	restwarden cms {
+		login_only
+		allow anyone POST /limited/v1/**
+		allow signed hook POST /signed/v1/**
+		signature hook {
+			scheme request
+			key secret
+			once
+		}
+		rate_limit 3/1h per key POST /limited/v1/**
+	}
+	metrics /store-metrics
+`
+
+// startSharing runs a gateway with a store of the global options.
+func startSharing(t *testing.T, p *platform, store string) *gateway {
+	t.Helper()
+	addr := freeAddr(t)
+	g := &gateway{t: t, addr: addr, url: "http://" + addr, log: filepath.Join(t.TempDir(), "log")}
+	g.loadSharing(p, store)
+	t.Cleanup(func() {
+		if err := caddy.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return g
+}
+
+func (g *gateway) loadSharing(p *platform, store string) {
+	g.t.Helper()
+	_, port, _ := net.SplitHostPort(g.addr)
+	source := fmt.Sprintf("{\n\tadmin off\n\tpersist_config off\n\tauto_https off\n\tmetrics\n\tlog {\n\t\toutput file %s\n\t\tformat json\n\t}\n\trestwarden {\n\t\tstore %s\n\t}\n}\nhttp://:%s {\n\tbind 127.0.0.1\n%s%s\n}\n",
+		g.log, store, port, sharingSite, p.proxied())
+	config, _, err := caddyconfig.GetAdapter("caddyfile").Adapt([]byte(source), map[string]any{"filename": "Caddyfile"})
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	if err := caddy.Load(config, true); err != nil {
+		g.t.Fatal(err)
+	}
+}
+
+// signedNow returns the headers of a signed call that nobody has sent before.
+func signedNow(body string) []string {
+	stamp := strconv.FormatInt(time.Now().Unix(), 10)
+	digest := sha256.Sum256([]byte(body))
+	mac := hmac.New(sha256.New, []byte("secret"))
+	mac.Write([]byte(stamp + "\nPOST\n/signed/v1/hook\n" + hex.EncodeToString(digest[:])))
+	return []string{"X-Timestamp: " + stamp, "X-Signature: " + hex.EncodeToString(mac.Sum(nil)), asJSON}
+}
+
+func aBody() string { return `{"nonce":"` + rand.Text() + `"}` }
+
+// decides makes every decision that the store has a part in. Without the store
+// a signature cannot be known to be new; all else is decided as ever.
+func (g *gateway) decides(what string, healthy bool) {
+	t := g.t
+	t.Helper()
+	expect := func(call string, got reply, status int) {
+		t.Helper()
+		if got.status != status {
+			t.Errorf("%s: %s: %d %s, want %d", what, call, got.status, got.body, status)
+		}
+	}
+	for range 2 {
+		expect("admin", g.do("GET /cms-json/cms/v2/posts", "", asAdmin), 200)
+		expect("wrong password", g.do("GET /cms-json/cms/v2/posts", "", asWrong), 401)
+		expect("nobody", g.do("GET /cms-json/cms/v2/posts", ""), 401)
+	}
+	body := aBody()
+	headers := signedNow(body)
+	first, again := 200, 401
+	if !healthy {
+		first, again = 503, 503
+	}
+	expect("signed", g.do("POST /cms-json/signed/v1/hook", body, headers...), first)
+	expect("replayed", g.do("POST /cms-json/signed/v1/hook", body, headers...), again)
+	expect("forged", g.do("POST /cms-json/signed/v1/hook", aBody(), headers...), 401)
+	key := basicAuth(rand.Text() + ":x")
+	for i := range 5 {
+		got := g.do("POST /cms-json/limited/v1/x", "", key)
+		expect(fmt.Sprint("limited call ", i+1), got, map[bool]int{true: 200, false: 429}[i < 3])
+		if got.header.Get("RateLimit-Limit") != "3" || (got.header.Get("Retry-After") != "") != (i >= 3) {
+			t.Errorf("%s: header %v", what, got.header)
+		}
+	}
+}
+
+// recovers waits until signatures are known again.
+func (g *gateway) recovers() {
+	g.t.Helper()
+	eventually(g.t, "signatures are known again", func() bool {
+		body := aBody()
+		return g.do("POST /cms-json/signed/v1/hook", body, signedNow(body)...).status == 200
+	})
+}
+
+// storeCount returns a series of the store's metric.
+func (g *gateway) storeCount(op, result string) int {
+	g.t.Helper()
+	series := fmt.Sprintf("caddy_restwarden_store_operations_total{op=%q,result=%q} ", op, result)
+	for line := range strings.Lines(g.do("GET /store-metrics", "").body) {
+		if text, ok := strings.CutPrefix(line, series); ok {
+			n, err := strconv.Atoi(strings.TrimSpace(text))
+			if err != nil {
+				g.t.Fatal(err)
+			}
+			return n
+		}
+	}
+	g.t.Fatalf("no %s", series)
+	return 0
+}
+
+// TestFailures: whatever Redis does, decisions stay right; what happened stands
+// in metrics and log, and all is well again once Redis is.
+func TestFailures(t *testing.T) {
+	const secret = "s3cret"
+	for name, failure := range map[string]struct {
+		breaks, mends func(t *testing.T, server *redisServer, between *lag)
+	}{
+		"killed": {
+			func(_ *testing.T, server *redisServer, _ *lag) { server.kill() },
+			func(_ *testing.T, server *redisServer, _ *lag) { server.start() },
+		},
+		"slow": {
+			func(_ *testing.T, _ *redisServer, between *lag) { between.set(5 * time.Second) },
+			func(_ *testing.T, _ *redisServer, between *lag) { between.set(0); between.cut() },
+		},
+		"cut off": {
+			func(_ *testing.T, _ *redisServer, between *lag) { between.refuse(true); between.cut() },
+			func(_ *testing.T, _ *redisServer, between *lag) { between.refuse(false) },
+		},
+		"read-only after a failover": {configured("REPLICAOF", "127.0.0.1", "1"), configured("REPLICAOF", "NO", "ONE")},
+		"out of memory":              {configured("CONFIG", "SET", "maxmemory", "1"), configured("CONFIG", "SET", "maxmemory", "0")},
+		"another password": {
+			func(t *testing.T, server *redisServer, between *lag) {
+				configured("CONFIG", "SET", "requirepass", secret)(t, server, between)
+				between.cut()
+			},
+			func(t *testing.T, server *redisServer, _ *lag) {
+				admin := server.admin(func(o *redis.Options) { o.Password = secret })
+				if err := admin.Do(t.Context(), "CONFIG", "SET", "requirepass", "").Err(); err != nil {
+					t.Error(err)
+				}
+			},
+		},
+		"busy": {
+			func(t *testing.T, server *redisServer, between *lag) {
+				configured("CONFIG", "SET", "busy-reply-threshold", "1")(t, server, between)
+				go server.admin().Eval(t.Context(), "local n = 0 while true do n = n + 1 end", nil)
+				time.Sleep(100 * time.Millisecond)
+			},
+			configured("SCRIPT", "KILL"),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := startRedis(t)
+			between := startLag(t, server.addr)
+			g := startSharing(t, newPlatform(t), "redis "+between.addr)
+			g.decides("before", true)
+			failure.breaks(t, server, between)
+			eventually(t, "the failure is seen", func() bool { return strings.Contains(g.logged(), "the store cannot be reached") || g.isRefusing() })
+			g.decides("meanwhile", false)
+			if n := g.storeCount("set_once", "error") + g.storeCount("set_once", "timeout"); n == 0 {
+				t.Error("no failure is counted")
+			}
+			failure.mends(t, server, between)
+			g.recovers()
+			g.decides("after", true)
+			eventually(t, "the recovery is logged", func() bool {
+				g.do("POST /cms-json/limited/v1/x", "", asAdmin)
+				return strings.Contains(g.logged(), "the store can be reached again")
+			})
+			log := g.logged()
+			for _, line := range []string{"the store cannot be reached", "the store can be reached again"} {
+				if n := strings.Count(log, line); n != 1 {
+					t.Errorf("%d lines say that %s", n, line)
+				}
+			}
+			if strings.Contains(log, secret) {
+				t.Error("the log holds a password")
+			}
+		})
+	}
+}
+
+func (g *gateway) isRefusing() bool {
+	body := aBody()
+	return g.do("POST /cms-json/signed/v1/hook", body, signedNow(body)...).status == 503
+}
+
+func configured(args ...any) func(*testing.T, *redisServer, *lag) {
+	return func(t *testing.T, server *redisServer, _ *lag) {
+		if err := server.admin().Do(t.Context(), args...).Err(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestFailures_StartAndReloadWhileDown: a gateway starts, serves, reloads and
+// stops without Redis, and uses it once it is there.
+func TestFailures_StartAndReloadWhileDown(t *testing.T) {
+	server := startRedis(t)
+	server.kill()
+	p := newPlatform(t)
+	g := startSharing(t, p, "redis "+server.addr)
+	g.decides("started", false)
+	g.loadSharing(p, "redis "+server.addr)
+	g.decides("reloaded", false)
+	server.start()
+	g.recovers()
+	g.decides("with Redis", true)
+	g.loadSharing(p, "memory")
+	g.decides("with memory", true)
+	leased := 0
+	shared.Range(func(_, value any) bool {
+		if _, ok := value.(held[*redisStore]); ok {
+			leased++
+		}
+		return true
+	})
+	if leased != 0 {
+		t.Errorf("%d clients are left", leased)
+	}
+}
+
+// TestFailures_ReloadKeepsTheClient: a reload neither connects anew nor forgets.
+func TestFailures_ReloadKeepsTheClient(t *testing.T) {
+	server := startRedis(t)
+	p := newPlatform(t)
+	g := startSharing(t, p, "redis "+server.addr)
+	g.decides("started", true)
+	before := server.admin().Info(t.Context(), "stats").Val()
+	g.loadSharing(p, "redis "+server.addr)
+	g.decides("reloaded", true)
+	after := server.admin().Info(t.Context(), "stats").Val()
+	if a, b := connections(t, before), connections(t, after); b > a+3 { // the test's own
+		t.Errorf("%d connections became %d", a, b)
+	}
+}
+
+func connections(t *testing.T, info string) int {
+	for line := range strings.Lines(info) {
+		if text, ok := strings.CutPrefix(line, "total_connections_received:"); ok {
+			n, err := strconv.Atoi(strings.TrimSpace(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+	}
+	t.Fatal("the server does not count connections")
+	return 0
+}
+
+// TestFailures_Forgotten: what this process has seen used stays used, though
+// Redis comes back empty.
+func TestFailures_Forgotten(t *testing.T) {
+	server := startRedis(t)
+	g := startSharing(t, newPlatform(t), "redis "+server.addr)
+	body := aBody()
+	headers := signedNow(body)
+	g.do("POST /cms-json/signed/v1/hook", body, headers...).want(t, 200, "")
+	if err := server.admin().FlushAll(t.Context()).Err(); err != nil {
+		t.Fatal(err)
+	}
+	g.do("POST /cms-json/signed/v1/hook", body, headers...).want(t, http.StatusUnauthorized, "rest_invalid_signature")
+}

@@ -1,0 +1,203 @@
+package caddymodule
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// signedConsent returns a signed call that nobody has sent before.
+func signedConsent() (body string, headers []string) {
+	body = `{"consent":true,"id":"` + rand.Text() + `"}`
+	stamp := strconv.FormatInt(time.Now().Unix(), 10)
+	digest := sha256.Sum256([]byte(body))
+	mac := hmac.New(sha256.New, []byte("secret"))
+	mac.Write([]byte(stamp + "\nPOST\n/consent/v1/consent\n" + hex.EncodeToString(digest[:])))
+	return body, []string{"X-Timestamp: " + stamp, "X-Signature: " + hex.EncodeToString(mac.Sum(nil)), asJSON}
+}
+
+const (
+	postConsent   = "POST /cms-json/consent/v1/consent"
+	getTaxonomies = "GET /cms-json/cms/v2/taxonomies"
+	getPosts      = "GET /cms-json/cms/v2/posts"
+)
+
+func TestGateways_SignatureCountsOnce(t *testing.T) {
+	p := startPair(t)
+	for i := range 6 {
+		first, second := p.a, p.b
+		if i%2 == 1 {
+			first, second = p.b, p.a
+		}
+		body, headers := signedConsent()
+		p.want("first use", first, 200, postConsent, body, headers...)
+		p.want("on the other", second, 401, postConsent, body, headers...)
+		p.want("again", first, 401, postConsent, body, headers...)
+	}
+}
+
+// TestGateways_IdentityIsShared: what one gateway has asked the other knows.
+func TestGateways_IdentityIsShared(t *testing.T) {
+	p := startPair(t)
+	const host = "Host: shop.example"
+	admin := basicAuth("admin:" + p.info.Users["admin"].ApplicationPassword)
+	for _, g := range []*process{p.a, p.b} { // wake both up: they get the secret
+		p.want("customer", g, 200, getPosts, "", basicAuth("customer:"+p.info.Users["customer"].ApplicationPassword), host)
+	}
+	time.Sleep(300 * time.Millisecond)
+	p.want("asked", p.a, 200, getPosts, "", admin, host)
+	time.Sleep(100 * time.Millisecond)
+	asked := p.questions.Load()
+	p.want("known", p.b, 200, getPosts, "", admin, host)
+	if n := p.questions.Load(); n != asked {
+		t.Errorf("%d more questions", n-asked)
+	}
+}
+
+func TestGateways_LimitIsShared(t *testing.T) {
+	p := startPair(t)
+	var passed atomic.Int32
+	var wg sync.WaitGroup
+	for i := range 40 {
+		wg.Go(func() {
+			status, header, err := []*process{p.a, p.b}[i%2].send(getTaxonomies, "")
+			switch {
+			case err != nil:
+				t.Error(err)
+			case status == 200:
+				passed.Add(1)
+			case status != 429 || header.Get("Retry-After") == "":
+				t.Errorf("%d %v", status, header)
+			}
+		})
+	}
+	wg.Wait()
+	if n := passed.Load(); n != 10 {
+		t.Errorf("%d passed, want 10", n)
+	}
+}
+
+// TestGateways_Revocation: identities count for a minute here, so what is felt
+// within a second came through Redis.
+func TestGateways_Revocation(t *testing.T) {
+	p := startPair(t)
+	for login, revoke := range map[string]func(as string) string{
+		"manager": func(string) string { return "DELETE /cms-json/cms/v2/users/me/application-passwords" },
+		"admin": func(as string) string { // E4
+			const all = "/cms-json/cms/v2/users/me/application-passwords"
+			var passwords []struct{ UUID string }
+			if err := json.Unmarshal([]byte(p.a.body(all, as)), &passwords); err != nil || len(passwords) == 0 {
+				t.Fatal(passwords, err)
+			}
+			return fmt.Sprintf("DELETE /cms-json/cms/v2/users/%d/application-passwords/%s", 1, passwords[0].UUID)
+		},
+	} {
+		as := basicAuth(login + ":" + p.info.Users[login].ApplicationPassword)
+		for range 2 {
+			p.want(login, p.a, 200, getPosts, "", as)
+			p.want(login, p.b, 200, getPosts, "", as)
+			time.Sleep(300 * time.Millisecond) // both listen
+		}
+		p.want(login+" revokes", p.a, 200, revoke(as), "", as)
+		p.want(login+" here", p.a, 401, getPosts, "", as)
+		start := time.Now()
+		for {
+			status, _, err := p.b.send(getPosts, "", as)
+			if err == nil && status == 401 {
+				break
+			}
+			if time.Since(start) > time.Second {
+				t.Fatalf("%s: a second later the other still says %d, %v", login, status, err)
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	}
+}
+
+// TestGateways_StartWithoutRedis: two gateways start alone, and share once they can.
+func TestGateways_StartWithoutRedis(t *testing.T) {
+	p := startPair(t)
+	p.redis.kill()
+	p.a.stop()
+	p.b.stop()
+	p.a.start()
+	p.b.start()
+	admin := basicAuth("admin:" + p.info.Users["admin"].ApplicationPassword)
+	for _, g := range []*process{p.a, p.b} {
+		p.want("admin", g, 200, getPosts, "", admin)
+		p.want("nobody", g, 401, getPosts, "")
+		body, headers := signedConsent()
+		p.want("signed", g, 503, postConsent, body, headers...)
+	}
+	p.redis.start()
+	for _, g := range []*process{p.a, p.b} {
+		eventually(t, "signatures are known", func() bool {
+			body, headers := signedConsent()
+			status, _, err := g.send(postConsent, body, headers...)
+			return err == nil && status == 200
+		})
+	}
+	body, headers := signedConsent()
+	p.want("first use", p.a, 200, postConsent, body, headers...)
+	p.want("on the other", p.b, 401, postConsent, body, headers...)
+}
+
+// TestGateways_RollingReload: under steady traffic one gateway after the other
+// gets another configuration, and nobody notices.
+func TestGateways_RollingReload(t *testing.T) {
+	p := startPair(t)
+	admin := basicAuth("admin:" + p.info.Users["admin"].ApplicationPassword)
+	stop := make(chan struct{})
+	var sent, retried atomic.Int64
+	var wg sync.WaitGroup
+	for worker := range 8 {
+		wg.Go(func() {
+			for i := 0; ; i++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				first, second := p.a, p.b
+				if (i+worker)%2 == 1 {
+					first, second = second, first
+				}
+				body, headers := signedConsent()
+				for _, again := range []bool{
+					p.balanced("admin", first, second, 200, getPosts, "", admin),
+					p.balanced("nobody", second, first, 401, getPosts, ""),
+					p.balanced("signed", first, second, 200, postConsent, body, headers...),
+					p.balanced("replayed", second, first, 401, postConsent, body, headers...),
+				} {
+					sent.Add(1)
+					if again {
+						retried.Add(1)
+					}
+				}
+			}
+		})
+	}
+	for i := range 6 {
+		for _, g := range []*process{p.a, p.b} {
+			g.write(p.store(), p.block+fmt.Sprintf("\n\theader X-Config %d", i))
+			if err := g.reload(); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
+	}
+	close(stop)
+	wg.Wait()
+	t.Logf("%d requests, 12 reloads, %d sent again", sent.Load(), retried.Load())
+	if sent.Load() < 200 || retried.Load() > sent.Load()/20 {
+		t.Errorf("of %d requests %d were sent again", sent.Load(), retried.Load())
+	}
+}

@@ -1,0 +1,251 @@
+package caddymodule
+
+import (
+	"crypto/sha256"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/restwarden/restwarden/policies"
+)
+
+func init() { caddy.RegisterModule(Options{}) }
+
+// Options is what all sites share: the app "restwarden", written in the global
+// options of the Caddyfile.
+type Options struct {
+	// Store says where facts, counters and used signatures are kept.
+	Store *StoreOptions `json:"store,omitempty"`
+
+	redis redisOptions
+}
+
+// StoreOptions says which store the gateways of this process use.
+type StoreOptions struct {
+	// Kind is "memory" (the default, for a gateway that stands alone) or "redis".
+	Kind string `json:"kind"`
+	// Addresses are host:port: one server, several of a Cluster, or the Sentinels.
+	Addresses []string `json:"addresses,omitempty"`
+	// Sentinel is the name of the master that the Sentinels at Addresses know.
+	Sentinel *SentinelOptions `json:"sentinel,omitempty"`
+	// Username is the ACL user; without it, the default user.
+	Username string `json:"username,omitempty"`
+	// Password is best a placeholder, such as {env.REDIS_PASSWORD}.
+	Password string `json:"password,omitempty"`
+	// DB is the number of the database; a Cluster has only 0.
+	DB int `json:"db,omitempty"`
+	// TLS, where set, encrypts all connections. There is no way not to verify.
+	TLS *TLSOptions `json:"tls,omitempty"`
+	// Prefix begins every key; default "restwarden". Sites that have nothing to do
+	// with each other use different ones.
+	Prefix string `json:"prefix,omitempty"`
+	// Timeout is how long a call may wait for one answer; default 100ms.
+	Timeout caddy.Duration `json:"timeout,omitempty"`
+	// At is where the store stands, "Caddyfile:3"; for messages.
+	At string `json:"at,omitempty"`
+}
+
+// SentinelOptions names a master and how to talk to its Sentinels.
+type SentinelOptions struct {
+	// Master is the name of the master.
+	Master string `json:"master"`
+	// Username and Password are those of the Sentinels, if they want any.
+	Username string `json:"username,omitempty"`
+	Password string `json:"password,omitempty"`
+}
+
+// TLSOptions says whom to believe; without it, the system's authorities.
+type TLSOptions struct {
+	// CA are files with the certificates of authorities, in PEM.
+	CA []string `json:"ca,omitempty"`
+	// ServerName is the name in the certificate, where it is not the address.
+	ServerName string `json:"server_name,omitempty"`
+	// Certificate and Key are files of the gateway's own certificate, in PEM.
+	Certificate string `json:"certificate,omitempty"`
+	Key         string `json:"key,omitempty"`
+}
+
+// CaddyModule returns the Caddy module information.
+func (Options) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "restwarden", New: func() caddy.Module { return new(Options) }}
+}
+
+// Provision checks the options and resolves placeholders. It connects to nothing.
+func (o *Options) Provision(caddy.Context) error {
+	if !o.shared() {
+		return nil
+	}
+	var err error
+	if o.redis, err = o.Store.resolve(); err != nil {
+		return policies.Option{Pos: o.Store.At}.Errorf("store: %w", err)
+	}
+	return nil
+}
+
+// Validate checks what does not depend on the environment.
+func (o *Options) Validate() error {
+	if o.Store == nil {
+		return nil
+	}
+	if err := o.Store.check(); err != nil {
+		return policies.Option{Pos: o.Store.At}.Errorf("store: %w", err)
+	}
+	return nil
+}
+
+// shared tells whether a store other than this process's memory is configured.
+func (o *Options) shared() bool { return o.Store != nil && o.Store.Kind == "redis" }
+
+// Start implements caddy.App.
+func (o *Options) Start() error { return nil }
+
+// Stop implements caddy.App.
+func (o *Options) Stop() error { return nil }
+
+const (
+	defaultStorePrefix  = "restwarden"
+	defaultStoreTimeout = 100 * time.Millisecond
+	maxStoreTimeout     = 10 * time.Second
+)
+
+// check looks for options that make no sense, or not together.
+func (s *StoreOptions) check() error {
+	switch s.Kind {
+	case "memory":
+		if s.Addresses != nil || s.Sentinel != nil || s.Username+s.Password+s.Prefix != "" || s.DB != 0 || s.TLS != nil || s.Timeout != 0 {
+			return errors.New("memory takes no options")
+		}
+		return nil
+	case "redis":
+	default:
+		return fmt.Errorf("%q is neither memory nor redis", s.Kind)
+	}
+	switch {
+	case len(s.Addresses) == 0:
+		return errors.New("redis needs an address such as 10.0.0.5:6379")
+	case s.DB < 0:
+		return fmt.Errorf("db: %d is no number of a database", s.DB)
+	case s.DB != 0 && len(s.Addresses) > 1 && s.Sentinel == nil:
+		return errors.New("db: a Cluster has only database 0")
+	case s.Username != "" && s.Password == "":
+		return errors.New("username: there is no password")
+	case s.Timeout < 0 || time.Duration(s.Timeout) > maxStoreTimeout:
+		return fmt.Errorf("timeout: %s is not between 0 and %s", time.Duration(s.Timeout), maxStoreTimeout)
+	case strings.ContainsAny(s.Prefix, "{} \t\r\n*?[]"):
+		return fmt.Errorf("prefix: %q holds blanks, braces or wildcards", s.Prefix)
+	case s.Sentinel != nil && s.Sentinel.Master == "":
+		return errors.New("sentinel: no name of a master")
+	case s.TLS != nil && (s.TLS.Certificate == "") != (s.TLS.Key == ""):
+		return errors.New("tls: a certificate needs its key")
+	}
+	return nil
+}
+
+// redisOptions is a StoreOptions with everything in place, secrets included. It
+// never becomes JSON.
+type redisOptions struct {
+	addresses                          []string
+	sentinel                           string
+	username, password                 string
+	sentinelUsername, sentinelPassword string
+	db                                 int
+	tls                                *tls.Config
+	tlsKey                             []byte // what the TLS configuration was made of
+	prefix                             string
+	timeout                            time.Duration
+}
+
+// redisKey names a client in the pool by everything that changes what it does.
+type redisKey struct{ sum [sha256.Size]byte }
+
+func (o redisOptions) key() redisKey {
+	text, _ := json.Marshal([]any{ // strings and numbers only: it cannot fail
+		o.addresses, o.sentinel, o.username, o.password, o.sentinelUsername, o.sentinelPassword,
+		o.db, o.tls != nil, o.tlsKey, o.prefix, o.timeout,
+	})
+	return redisKey{sha256.Sum256(text)}
+}
+
+// resolve puts values in the place of placeholders. One without a value is an
+// error: an unset variable must not become an empty password.
+func (s *StoreOptions) resolve() (redisOptions, error) {
+	if err := s.check(); err != nil {
+		return redisOptions{}, err
+	}
+	o := redisOptions{
+		addresses: slices.Clone(s.Addresses), username: s.Username, password: s.Password, db: s.DB,
+		prefix: orDefault(s.Prefix, defaultStorePrefix), timeout: orDefault(time.Duration(s.Timeout), defaultStoreTimeout),
+	}
+	if s.Sentinel != nil {
+		o.sentinel, o.sentinelUsername, o.sentinelPassword = s.Sentinel.Master, s.Sentinel.Username, s.Sentinel.Password
+	}
+	fields := []*string{&o.username, &o.password, &o.sentinel, &o.sentinelUsername, &o.sentinelPassword}
+	for i := range o.addresses {
+		fields = append(fields, &o.addresses[i])
+	}
+	for _, field := range fields {
+		if err := resolvePlaceholders(field); err != nil {
+			return o, err
+		}
+	}
+	for _, address := range o.addresses {
+		if host, port, err := net.SplitHostPort(address); err != nil || host == "" || port == "" {
+			return o, fmt.Errorf("%q is not an address such as 10.0.0.5:6379", address)
+		}
+	}
+	if s.TLS == nil {
+		return o, nil
+	}
+	var err error
+	o.tls, o.tlsKey, err = s.TLS.load()
+	return o, err
+}
+
+func resolvePlaceholders(field *string) (err error) {
+	*field, err = caddy.NewReplacer().ReplaceOrErr(*field, true, true)
+	return err
+}
+
+// load reads the files. made is all that the configuration was made of.
+func (t *TLSOptions) load() (config *tls.Config, made []byte, err error) {
+	config = &tls.Config{MinVersion: tls.VersionTLS12, ServerName: t.ServerName}
+	made = []byte(t.ServerName + "\x00")
+	if len(t.CA) > 0 {
+		config.RootCAs = x509.NewCertPool()
+		for _, file := range t.CA {
+			pem, err := os.ReadFile(file)
+			if err != nil {
+				return nil, nil, fmt.Errorf("tls: %w", err)
+			}
+			if !config.RootCAs.AppendCertsFromPEM(pem) {
+				return nil, nil, fmt.Errorf("tls: %s holds no certificate", file)
+			}
+			made = append(made, pem...)
+		}
+	}
+	if t.Certificate != "" {
+		pair, err := tls.LoadX509KeyPair(t.Certificate, t.Key)
+		if err != nil {
+			return nil, nil, fmt.Errorf("tls: %w", err)
+		}
+		config.Certificates = []tls.Certificate{pair}
+		made = append(made, slices.Concat(pair.Certificate...)...)
+	}
+	return config, made, nil
+}
+
+// Interface guards
+var (
+	_ caddy.App         = (*Options)(nil)
+	_ caddy.Provisioner = (*Options)(nil)
+	_ caddy.Validator   = (*Options)(nil)
+)

@@ -1,0 +1,166 @@
+package caddymodule
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
+
+	"github.com/restwarden/restwarden/policies"
+)
+
+func init() { httpcaddyfile.RegisterGlobalOption("restwarden", parseGlobalOption) }
+
+// parseGlobalOption reads what all sites share:
+//
+//	restwarden {
+//		store memory
+//		store redis <address>... {
+//			sentinel <master> {
+//				username <name>
+//				password <secret>
+//			}
+//			username <name>
+//			password <secret>
+//			db <n>
+//			tls {
+//				ca <file>...
+//				server_name <name>
+//				certificate <file> <key_file>
+//			}
+//			prefix <text>
+//			timeout <duration>
+//		}
+//	}
+func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
+	d.Next() // consume option name
+	option := policies.Option{Name: d.Val(), Pos: position(d), Args: d.RemainingArgs()}
+	option.Block = options(d)
+	if err := option.Once(existing != nil); err != nil {
+		return nil, err
+	}
+	var o Options
+	if err := o.configure(option); err != nil {
+		return nil, err
+	}
+	return httpcaddyfile.App{Name: "restwarden", Value: caddyconfig.JSON(o, nil)}, nil
+}
+
+func (o *Options) configure(option policies.Option) error {
+	if len(option.Args) > 0 {
+		return option.Errorf("the global option restwarden takes a block only")
+	}
+	return option.Each(func(inner policies.Option) error {
+		if inner.Name != "store" {
+			return inner.Unknown()
+		}
+		if len(inner.Args) == 0 {
+			return inner.Errorf("store takes memory, or redis and addresses")
+		}
+		o.Store = &StoreOptions{Kind: inner.Args[0], Addresses: inner.Args[1:], At: inner.Pos}
+		if len(o.Store.Addresses) == 0 {
+			o.Store.Addresses = nil
+		}
+		if err := inner.Each(o.Store.configure); err != nil {
+			return err
+		}
+		if err := o.Store.check(); err != nil {
+			return inner.Errorf("store: %w", err)
+		}
+		return nil
+	})
+}
+
+func (s *StoreOptions) configure(o policies.Option) (err error) {
+	switch o.Name {
+	case "username":
+		s.Username, err = word(o)
+	case "password":
+		s.Password, err = word(o)
+	case "prefix":
+		s.Prefix, err = word(o)
+	case "db":
+		err = database(o, &s.DB)
+	case "timeout":
+		var d policies.Duration
+		err = o.Duration(&d)
+		s.Timeout = caddy.Duration(time.Duration(d))
+	case "sentinel":
+		s.Sentinel = new(SentinelOptions)
+		err = s.Sentinel.configure(o)
+	case "tls":
+		s.TLS = new(TLSOptions)
+		err = s.TLS.configure(o)
+	default:
+		err = o.Unknown()
+	}
+	return err
+}
+
+func (s *SentinelOptions) configure(o policies.Option) (err error) {
+	if len(o.Args) != 1 || o.Args[0] == "" {
+		return o.Errorf("sentinel takes the name of one master")
+	}
+	s.Master = o.Args[0]
+	return o.Each(func(o policies.Option) (err error) {
+		switch o.Name {
+		case "username":
+			s.Username, err = word(o)
+		case "password":
+			s.Password, err = word(o)
+		default:
+			err = o.Unknown()
+		}
+		return err
+	})
+}
+
+func (t *TLSOptions) configure(o policies.Option) error {
+	if len(o.Args) > 0 {
+		return o.Errorf("tls takes no arguments, its options stand in a block")
+	}
+	return o.Each(func(o policies.Option) (err error) {
+		switch o.Name {
+		case "ca":
+			if len(o.Args) == 0 || len(o.Block) > 0 {
+				return o.Errorf("ca takes one file or several")
+			}
+			t.CA = o.Args
+		case "server_name":
+			t.ServerName, err = word(o)
+		case "certificate":
+			if len(o.Args) != 2 || len(o.Block) > 0 {
+				return o.Errorf("certificate takes a file and the file of its key")
+			}
+			t.Certificate, t.Key = o.Args[0], o.Args[1]
+		default:
+			err = o.Unknown()
+		}
+		return err
+	})
+}
+
+// word is the option's single argument, which must not be empty.
+func word(o policies.Option) (string, error) {
+	text, err := o.One()
+	if err == nil && text == "" {
+		err = o.Errorf("%s is empty", o.Name)
+	}
+	return text, err
+}
+
+func database(o policies.Option, to *int) error {
+	text, err := o.One()
+	if err != nil {
+		return err
+	}
+	n, err := strconv.ParseUint(text, 10, 16)
+	if err != nil {
+		return o.Errorf("db: %q is no number of a database", text)
+	}
+	*to = int(n)
+	return nil
+}

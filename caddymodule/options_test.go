@@ -1,0 +1,140 @@
+package caddymodule
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig"
+
+	"github.com/restwarden/restwarden/policies"
+)
+
+// TestAdapt_GlobalOption holds the golden files of the global option: a
+// Caddyfile, a line of dashes, and the app's JSON, or the error.
+func TestAdapt_GlobalOption(t *testing.T) {
+	files, err := filepath.Glob(goldenDir + "/store/*.caddyfiletest")
+	if err != nil || len(files) < 30 {
+		t.Fatalf("%d golden files: %v", len(files), err)
+	}
+	t.Setenv("TEST_SECRET", "s3cret")
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".caddyfiletest"), func(t *testing.T) {
+			b, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			source, want, ok := strings.Cut(string(b), "----------\n")
+			if !ok {
+				t.Fatal("no line of dashes")
+			}
+			got := adaptGlobalOption(source)
+			if bad := strings.HasPrefix(filepath.Base(file), "error_"); bad == strings.HasPrefix(got, "{") || bad && !strings.Contains(got, "Caddyfile:") {
+				t.Errorf("refused should be %v, with file and line: %s", bad, got)
+			}
+			if *update {
+				if err := os.WriteFile(file, []byte(source+"----------\n"+got+"\n"), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if want = strings.TrimSpace(want); got != want {
+				t.Errorf("got:\n%s\nwant:\n%s", got, want)
+			}
+			if strings.Contains(got, "s3cret") {
+				t.Error("a secret shows")
+			}
+		})
+	}
+}
+
+// adaptGlobalOption returns the JSON of the app, or the error.
+func adaptGlobalOption(source string) string {
+	b, _, err := caddyconfig.GetAdapter("caddyfile").Adapt([]byte(source), map[string]any{"filename": "Caddyfile"})
+	if err != nil {
+		return err.Error()
+	}
+	var cfg caddy.Config
+	if err := caddy.StrictUnmarshalJSON(b, &cfg); err != nil {
+		return err.Error()
+	}
+	if err := caddy.Validate(&cfg); err != nil {
+		_, text, _ := strings.Cut(err.Error(), "provision restwarden: ")
+		return text
+	}
+	var parsed struct{ Apps map[string]json.RawMessage }
+	if err := json.Unmarshal(b, &parsed); err != nil {
+		return err.Error()
+	}
+	var out bytes.Buffer
+	if err := json.Indent(&out, parsed.Apps["restwarden"], "", "\t"); err != nil {
+		return err.Error()
+	}
+	return out.String()
+}
+
+// TestOptions_JSON: what the Caddyfile checks, JSON checks too.
+func TestOptions_JSON(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"store":{}}`:                                                                                             "neither memory nor redis",
+		`{"store":{"kind":"etcd"}}`:                                                                                `"etcd"`,
+		`{"store":{"kind":"memory","db":1}}`:                                                                       "memory takes no options",
+		`{"store":{"kind":"memory","tls":{}}}`:                                                                     "memory takes no options",
+		`{"store":{"kind":"redis"}}`:                                                                               "needs an address",
+		`{"stor":{}}`:                                                                                              `unknown field "stor"`,
+		`{"store":{"kind":"redis","address":"x"}}`:                                                                 `unknown field "address"`,
+		`{"store":{"kind":"redis","addresses":["127.0.0.1"]}}`:                                                     "is not an address",
+		`{"store":{"kind":"redis","addresses":["redis://127.0.0.1:1"]}}`:                                           "is not an address",
+		`{"store":{"kind":"redis","addresses":["127.0.0.1:1"],"db":-1}}`:                                           "db:",
+		`{"store":{"kind":"redis","addresses":["127.0.0.1:1","127.0.0.1:2"],"db":1}}`:                              "db:",
+		`{"store":{"kind":"redis","addresses":["127.0.0.1:1"],"timeout":-1}}`:                                      "timeout:",
+		`{"store":{"kind":"redis","addresses":["127.0.0.1:1"],"timeout":"1h"}}`:                                    "timeout:",
+		`{"store":{"kind":"redis","addresses":["127.0.0.1:1"],"prefix":"a b"}}`:                                    "prefix:",
+		`{"store":{"kind":"redis","addresses":["127.0.0.1:1"],"username":"u"}}`:                                    "username:",
+		`{"store":{"kind":"redis","addresses":["127.0.0.1:1"],"sentinel":{}}}`:                                     "sentinel:",
+		`{"store":{"kind":"redis","addresses":["127.0.0.1:1"],"tls":{"key":"k"}}}`:                                 "tls:",
+		`{"store":{"kind":"redis","addresses":["127.0.0.1:1"],"tls":{"insecure":true}}}`:                           `unknown field "insecure"`,
+		`{"store":{"kind":"redis","addresses":["127.0.0.1:1"],"tls":{"certificate":"/nowhere","key":"/nowhere"}}}`: "tls:",
+		`{"store":{"kind":"redis","addresses":["127.0.0.1:1"],"at":"x:1","password":"{env.NOT_SET_ANYWHERE}"}}`:    "x:1: store:",
+	} {
+		var cfg caddy.Config
+		if err := json.Unmarshal([]byte(`{"apps":{"restwarden":`+text+`}}`), &cfg); err != nil {
+			t.Fatal(err)
+		}
+		if err := caddy.Validate(&cfg); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// TestOptions_Leases: sites and reloads share one client, and the last one that
+// goes closes it. Redis is down all the while.
+func TestOptions_Leases(t *testing.T) {
+	s := StoreOptions{Kind: "redis", Addresses: []string{freeAddr(t)}}
+	options := resolved(t, s)
+	open := func() *redisStore {
+		var l leases
+		t.Cleanup(func() {
+			if err := l.release(); err != nil {
+				t.Error(err)
+			}
+		})
+		store, err := lease(&l, options.key(), func() (*redisStore, error) { return newRedisStore(options), nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return store
+	}
+	if a, b := open(), open(); a != b {
+		t.Error("two clients for one store")
+	}
+	b, err := json.Marshal(s)
+	if err != nil || strings.Contains(string(b), "redisOptions") {
+		t.Error(string(b), err)
+	}
+	var _ policies.Store = open()
+}

@@ -1,0 +1,98 @@
+package caddymodule
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/redis/go-redis/v9"
+	"go.uber.org/zap"
+)
+
+const (
+	// pauseAfterTimeout is how long a slow Redis is left alone by whatever can go
+	// on without it.
+	pauseAfterTimeout = 500 * time.Millisecond
+	// quietBeforeUp is how long nothing may have failed before all is said to be
+	// well: one lost shard must not fill the log.
+	quietBeforeUp = 2 * time.Second
+)
+
+// What go-redis has to say of single connections is for debugging: changes of
+// state are the gateway's own to tell.
+func init() { redis.SetLogger(redisLogger{}) }
+
+type redisLogger struct{}
+
+// Printf implements the logger of go-redis.
+func (redisLogger) Printf(_ context.Context, format string, args ...any) {
+	if entry := storeLogger().Check(zap.DebugLevel, "redis client"); entry != nil {
+		entry.Write(zap.String("detail", fmt.Sprintf(format, args...)))
+	}
+}
+
+// errPaused is returned in place of asking a Redis that was too slow a moment ago.
+var errPaused = errors.New("redis: too slow a moment ago")
+
+// health knows whether Redis answers, and writes one line when that changes.
+type health struct {
+	pausedUntil atomic.Int64 // UNIX nanoseconds
+	down        atomic.Bool
+	mu          sync.Mutex
+	failed      time.Time // last failure
+}
+
+func (h *health) paused() bool {
+	until := h.pausedUntil.Load()
+	return until != 0 && time.Now().UnixNano() < until
+}
+
+// report takes the result of an operation.
+func (h *health) report(err error) {
+	switch {
+	case err == nil || errors.Is(err, errForeign) || errors.Is(err, redis.Nil):
+		if h.down.Load() {
+			h.up()
+		}
+	case errors.Is(err, redis.ErrClosed): // by ourselves
+	default:
+		if isTimeout(err) {
+			h.pausedUntil.Store(time.Now().Add(pauseAfterTimeout).UnixNano())
+		}
+		h.fail(err)
+	}
+}
+
+func (h *health) fail(err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.failed = time.Now()
+	if !h.down.Swap(true) {
+		storeLogger().Warn("the store cannot be reached", zap.Error(err))
+	}
+}
+
+func (h *health) up() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if time.Since(h.failed) >= quietBeforeUp && h.down.Swap(false) {
+		storeLogger().Info("the store can be reached again")
+	}
+}
+
+// storeLogger is the logger of the configuration that is running: a store
+// outlives the one that made it.
+func storeLogger() *zap.Logger { return caddy.Log().Named("http.handlers.restwarden.store") }
+
+func isTimeout(err error) bool {
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, redis.ErrPoolTimeout) {
+		return true
+	}
+	timeout, ok := errors.AsType[net.Error](err)
+	return ok && timeout.Timeout()
+}

@@ -1,0 +1,120 @@
+package caddymodule
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/call"
+)
+
+// asker is a gateway's view of who is calling, without the gateway around it.
+type asker struct {
+	site      *policies.Site
+	store     *redisStore
+	trips     *counter
+	questions atomic.Int64
+}
+
+// Ask implements policies.Backend.
+func (a *asker) Ask(context.Context, policies.Question) (*policies.Answer, error) {
+	a.questions.Add(1)
+	return &policies.Answer{Status: http.StatusOK, Body: []byte(`{"id":1,"roles":["administrator"],"capabilities":{"read":true}}`)}, nil
+}
+
+func newAsker(t testing.TB, server *redisServer) *asker {
+	t.Helper()
+	a := &asker{store: openRedis(t, StoreOptions{Addresses: []string{server.addr}}), trips: new(counter)}
+	ids, err := policies.NewIdentities(policies.IdentityOptions{TTL: time.Minute, Rate: 1 << 20, Per: time.Second, Store: a.store})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { ids.Close() })
+	platform, _ := call.PlatformByName("wordpress")
+	a.site = &policies.Site{
+		Platform: platform, Prefix: platform.Prefix, Release: new(policies.Release), Store: a.store, Identities: ids, Now: time.Now,
+	}
+	for a.store.Secret() == nil {
+		time.Sleep(time.Millisecond)
+	}
+	time.Sleep(20 * time.Millisecond) // its message has been heard
+	a.store.client.AddHook(a.trips)
+	return a
+}
+
+// request is one of a caller with the given credentials.
+func (a *asker) request(t testing.TB, authorization string) *policies.Request {
+	t.Helper()
+	r := httptest.NewRequest(http.MethodGet, "/wp-json/wp/v2/posts", http.NoBody)
+	r.Header.Set("Authorization", authorization)
+	c := call.NewReader(call.Site{
+		Platform: a.site.Platform, Limits: call.Limits{Body: 1 << 20, Upload: 1 << 20, Spool: call.NewSpool(t.TempDir(), 1<<20)},
+	}).Read(r, nil)
+	return &policies.Request{Call: c, HTTP: r, Site: a.site, Backend: a, Client: netip.MustParseAddr("192.0.2.7")}
+}
+
+func (a *asker) who(t testing.TB, authorization string) {
+	t.Helper()
+	if c, _, err := a.request(t, authorization).Who(t.Context()); err != nil || c.Kind != policies.User {
+		t.Fatal(c, err)
+	}
+}
+
+// TestRedis_IdentityRoundTrips: a caller in memory makes no round trip, one that
+// is not makes one before its answer and one behind it.
+func TestRedis_IdentityRoundTrips(t *testing.T) {
+	server := startRedis(t)
+	a, b := newAsker(t, server), newAsker(t, server)
+	a.who(t, "Basic a")
+	time.Sleep(50 * time.Millisecond)
+	if n := a.trips.trips.Load(); n != 2 {
+		t.Errorf("cold, asked: %d round trips", n)
+	}
+	a.trips.trips.Store(0)
+	for range 100 {
+		a.who(t, "Basic a")
+	}
+	if n := a.trips.trips.Load(); n != 0 {
+		t.Errorf("warm: %d round trips", n)
+	}
+	b.who(t, "Basic a")
+	time.Sleep(50 * time.Millisecond)
+	if trips, questions := b.trips.trips.Load(), b.questions.Load(); trips != 1 || questions != 0 {
+		t.Errorf("cold, known to another: %d round trips, %d questions", trips, questions)
+	}
+}
+
+func BenchmarkRedis_Who(b *testing.B) {
+	server := startRedis(b)
+	a := newAsker(b, server)
+	b.Run("warm", func(b *testing.B) {
+		r := a.request(b, "Basic a")
+		a.who(b, "Basic a")
+		time.Sleep(20 * time.Millisecond) // its answer is shared
+		a.trips.trips.Store(0)
+		b.ReportAllocs()
+		for b.Loop() {
+			again := *r
+			if _, _, err := again.Who(b.Context()); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(float64(a.trips.trips.Load())/float64(b.N), "roundtrips/op")
+	})
+	b.Run("cold", func(b *testing.B) {
+		other := newAsker(b, server)
+		n := 0
+		b.ReportAllocs()
+		for b.Loop() {
+			n++
+			other.who(b, fmt.Sprint("Basic ", n))
+		}
+		b.ReportMetric(float64(other.trips.trips.Load())/float64(n), "roundtrips/op")
+	})
+}

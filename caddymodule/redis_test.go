@@ -1,0 +1,323 @@
+package caddymodule
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/storetest"
+)
+
+// resolved returns the options of a configuration, with its defaults.
+func resolved(t testing.TB, s StoreOptions) redisOptions {
+	t.Helper()
+	s.Kind = "redis"
+	o, err := s.resolve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// openRedis returns a store on addresses, closed when the test ends. Its deadline
+// leaves room for a machine that is busy with other tests.
+func openRedis(t testing.TB, s StoreOptions) *redisStore {
+	t.Helper()
+	o := resolved(t, s)
+	if s.Timeout == 0 {
+		o.timeout = time.Second
+	}
+	store := newRedisStore(o)
+	t.Cleanup(func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return store
+}
+
+func TestRedis_Conformance(t *testing.T) {
+	server := startRedis(t)
+	storetest.Run(t, func(t *testing.T) (a, b policies.Store) {
+		s := StoreOptions{Addresses: []string{server.addr}, Prefix: t.Name()}
+		return openRedis(t, s), openRedis(t, s)
+	})
+	everyKeyEnds(t, server)
+}
+
+func TestRedis_ClusterConformance(t *testing.T) {
+	nodes := startCluster(t)
+	storetest.Run(t, func(t *testing.T) (a, b policies.Store) {
+		s := StoreOptions{Addresses: addresses(nodes), Prefix: t.Name()}
+		return openRedis(t, s), openRedis(t, s)
+	})
+	for _, node := range nodes {
+		everyKeyEnds(t, node)
+	}
+}
+
+// everyKeyEnds: no key stays for ever, each begins with prefix and version.
+func everyKeyEnds(t *testing.T, server *redisServer) {
+	t.Helper()
+	admin := server.admin()
+	keys, err := admin.Keys(t.Context(), "*").Result()
+	if err != nil || len(keys) == 0 {
+		t.Fatalf("%d keys, %v", len(keys), err)
+	}
+	for _, key := range keys {
+		if ttl := admin.PTTL(t.Context(), key).Val(); ttl == -1 {
+			t.Errorf("%s has no time to live", key)
+		}
+		if !strings.HasPrefix(key, "Test") || !strings.Contains(key, ":1:") || len(key) > 120 {
+			t.Errorf("key %s", key)
+		}
+	}
+}
+
+func TestRedis_Sentinel(t *testing.T) {
+	master := startRedis(t)
+	host, port, _ := strings.Cut(master.addr, ":")
+	config := filepath.Join(t.TempDir(), "sentinel.conf") // a Sentinel writes its state there
+	if err := os.WriteFile(config, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sentinel := &redisServer{t: t, addr: freeAddr(t)}
+	_, sentinelPort, _ := strings.Cut(sentinel.addr, ":")
+	sentinel.args = []string{config, "--sentinel", "--bind", "127.0.0.1", "--port", sentinelPort}
+	t.Cleanup(sentinel.kill)
+	sentinel.start()
+	if err := sentinel.admin().Do(t.Context(), "SENTINEL", "MONITOR", "shop", host, port, 1).Err(); err != nil {
+		t.Fatal(err)
+	}
+	s := openRedis(t, StoreOptions{Addresses: []string{sentinel.addr}, Sentinel: &SentinelOptions{Master: "shop"}})
+	if err := s.Set(t.Context(), "k", "v", time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	if n := master.admin().DBSize(t.Context()).Val(); n != 1 {
+		t.Errorf("%d keys on the master", n)
+	}
+}
+
+func TestRedis_Options(t *testing.T) {
+	server := startRedis(t, append(documentedACL(t), "--requirepass", "other")...)
+	s := StoreOptions{Addresses: []string{server.addr}, Username: "gateway", Password: "PASSWORD", Prefix: "shop", DB: 3}
+	a, b := openRedis(t, s), openRedis(t, s)
+	ctx := t.Context()
+	if err := a.Set(ctx, "k", "v", time.Hour); err != nil {
+		t.Error(err)
+	}
+	if _, err := a.SetOnce(ctx, "k", time.Hour); err != nil {
+		t.Error(err)
+	}
+	if _, err := a.Take(ctx, "k", policies.Rate{Count: 1, Per: time.Hour}); err != nil {
+		t.Error(err)
+	}
+	eventually(t, "both know the secret", func() bool { return a.Secret() != nil && b.Secret() != nil })
+	if err := a.Announce(ctx, "k", "m", time.Hour); err != nil {
+		t.Error(err)
+	}
+	admin := server.admin(func(o *redis.Options) { o.Password, o.DB = "other", 3 })
+	if n := admin.DBSize(ctx).Val(); n != 4 {
+		t.Errorf("%d keys in database 3", n)
+	}
+	s.Password = "wrong"
+	wrong := openRedis(t, s)
+	if err := wrong.Set(ctx, "k", "v", time.Hour); err == nil || strings.Contains(err.Error(), "wrong ") || !wrong.health.down.Load() {
+		t.Errorf("a wrong password: %v", err)
+	}
+}
+
+// documentedACL is the user of docs/redis.md as arguments of the server.
+func documentedACL(t *testing.T) []string {
+	t.Helper()
+	page, err := os.ReadFile("../docs/redis.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, ok := strings.Cut(string(page), "```text\nuser gateway ")
+	line, _, _ := strings.Cut(rest, "\n")
+	if !ok {
+		t.Fatal("docs/redis.md has no ACL")
+	}
+	return append([]string{"--user", "gateway"}, strings.Fields(line)...)
+}
+
+// TestRedis_ClusterACL: the documented rights are enough for a Cluster too.
+func TestRedis_ClusterACL(t *testing.T) {
+	nodes := startCluster(t)
+	for _, node := range nodes {
+		if err := node.admin().Do(t.Context(), anyOf(append([]string{"ACL", "SETUSER"}, documentedACL(t)[1:]...))...).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := openRedis(t, StoreOptions{Addresses: addresses(nodes), Username: "gateway", Password: "PASSWORD", Prefix: "shop"})
+	if err := s.Set(t.Context(), "k", "v", time.Hour); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.GetAll(t.Context(), "k", "l", "m"); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.Take(t.Context(), "k", policies.Rate{Count: 1, Per: time.Hour}); err != nil {
+		t.Error(err)
+	}
+	eventually(t, "the secret", func() bool { return s.Secret() != nil })
+}
+
+func anyOf(words []string) (all []any) {
+	for _, word := range words {
+		all = append(all, word)
+	}
+	return all
+}
+
+func TestRedis_PoolKey(t *testing.T) {
+	base := StoreOptions{Addresses: []string{"127.0.0.1:1"}, Password: "s3cret"}
+	seen := map[redisKey]int{resolved(t, base).key(): -1}
+	for i, change := range []func(*StoreOptions){
+		func(s *StoreOptions) { s.Addresses = []string{"127.0.0.1:2"} },
+		func(s *StoreOptions) { s.Addresses = []string{"127.0.0.1:1", "127.0.0.1:2"} },
+		func(s *StoreOptions) { s.Password = "other" },
+		func(s *StoreOptions) { s.Username = "u" },
+		func(s *StoreOptions) { s.DB = 1 },
+		func(s *StoreOptions) { s.Prefix = "p" },
+		func(s *StoreOptions) { s.Timeout = 1e9 },
+		func(s *StoreOptions) { s.Sentinel = &SentinelOptions{Master: "m"} },
+		func(s *StoreOptions) { s.Sentinel = &SentinelOptions{Master: "m", Password: "p"} },
+		func(s *StoreOptions) { s.TLS = &TLSOptions{} },
+		func(s *StoreOptions) { s.TLS = &TLSOptions{ServerName: "redis.example"} },
+	} {
+		changed := base
+		change(&changed)
+		key := resolved(t, changed).key()
+		if other, known := seen[key]; known {
+			t.Errorf("change %d has the key of %d", i, other)
+		}
+		seen[key] = i
+	}
+	if again := resolved(t, base); seen[again.key()] != -1 {
+		t.Error("the same options have another key")
+	}
+}
+
+// TestRedis_Garbage: what somebody else has put under our keys is no value, no
+// decision and no panic.
+func TestRedis_Garbage(t *testing.T) {
+	server := startRedis(t)
+	admin := server.admin()
+	ctx := t.Context()
+	limit := policies.Rate{Count: 3, Per: time.Minute}
+	for name, spoil := range map[string]func(key string) error{
+		"text":        func(key string) error { return admin.Set(ctx, key, "garbage", 0).Err() },
+		"empty":       func(key string) error { return admin.Set(ctx, key, "", 0).Err() },
+		"one":         func(key string) error { return admin.Set(ctx, key, "1", 0).Err() },
+		"not a value": func(key string) error { return admin.Set(ctx, key, strings.Repeat("\xff", 100), 0).Err() },
+		"far ahead":   func(key string) error { return admin.Set(ctx, key, "1e300", 0).Err() },
+		"infinite":    func(key string) error { return admin.Set(ctx, key, "inf", 0).Err() },
+		"no number":   func(key string) error { return admin.Set(ctx, key, "nan", 0).Err() },
+		"list":        func(key string) error { return admin.RPush(ctx, key, "a").Err() },
+		"hash":        func(key string) error { return admin.HSet(ctx, key, "a", "b").Err() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := openRedis(t, StoreOptions{Addresses: []string{server.addr}, Prefix: t.Name()})
+			counter := s.key(kindCounter, "3/1m0s k")
+			for _, key := range []string{s.key(kindFact, "k"), s.key(kindOnce, "k"), counter, s.prefix + "secret"} {
+				if err := spoil(key); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if v, ok, err := s.Get(ctx, "k"); ok || err != nil {
+				t.Errorf("Get: %q, %v", v, err)
+			}
+			if first, err := s.SetOnce(ctx, "k", time.Hour); first || !errors.Is(err, errForeign) {
+				t.Errorf("SetOnce: %v, %v", first, err)
+			}
+			if taken, err := s.Take(ctx, "k", limit); err == nil && (!taken.Allowed || taken.ResetAfter > limit.Per+time.Second) {
+				t.Errorf("Take: %+v", taken)
+			}
+			eventually(t, "a secret", func() bool { return s.Secret() != nil })
+			if s.health.down.Load() {
+				t.Error("the store is said to be down")
+			}
+			memory, err := policies.NewMemory()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if taken, err := (fallbackStore{s, memory}).Take(ctx, "k", limit); !taken.Allowed || err != nil {
+				t.Errorf("with the fallback: %+v, %v", taken, err)
+			}
+		})
+	}
+}
+
+// A value of another key of ours is garbage too.
+func TestRedis_ValueOfAnotherKey(t *testing.T) {
+	server := startRedis(t)
+	s := openRedis(t, StoreOptions{Addresses: []string{server.addr}})
+	ctx := t.Context()
+	if err := s.Set(ctx, "a", "1", time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	if err := server.admin().Copy(ctx, s.key(kindFact, "a"), s.key(kindFact, "b"), 0, true).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if v, ok, err := s.Get(ctx, "b"); ok || err != nil {
+		t.Errorf("got %q, %v", v, err)
+	}
+}
+
+func TestRedis_CreatedWithoutConnecting(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	s := openRedis(t, StoreOptions{Addresses: []string{l.Addr().String()}})
+	defer s.Listen(func(string) { t.Error("a message from nowhere") })()
+	if err := l.(*net.TCPListener).SetDeadline(time.Now().Add(200 * time.Millisecond)); err != nil {
+		t.Fatal(err)
+	}
+	if c, err := l.Accept(); err == nil {
+		c.Close()
+		t.Error("somebody connected")
+	}
+}
+
+// TestRedis_LostAnswer: a write whose answer was lost, and that go-redis repeats,
+// is still the first.
+func TestRedis_LostAnswer(t *testing.T) {
+	server := startRedis(t)
+	s := openRedis(t, StoreOptions{Addresses: []string{server.addr}})
+	var lost sync.Once
+	s.client.AddHook(hookFunc(func(next redis.ProcessHook) redis.ProcessHook {
+		return func(ctx context.Context, cmd redis.Cmder) error {
+			err := next(ctx, cmd)
+			if cmd.Name() == "set" {
+				lost.Do(func() { err = next(ctx, cmd) }) // the second of two identical writes
+			}
+			return err
+		}
+	}))
+	if first, err := s.SetOnce(t.Context(), "k", time.Hour); !first || err != nil {
+		t.Errorf("%v, %v", first, err)
+	}
+	if first, err := s.SetOnce(t.Context(), "k", time.Hour); first || err != nil {
+		t.Errorf("used again: %v, %v", first, err)
+	}
+}
+
+type hookFunc func(redis.ProcessHook) redis.ProcessHook
+
+func (hookFunc) DialHook(next redis.DialHook) redis.DialHook            { return next }
+func (f hookFunc) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return f(next) }
+func (hookFunc) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return next
+}

@@ -1,0 +1,165 @@
+package caddymodule
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/restwarden/restwarden/policies"
+)
+
+// openStore returns the store of a gateway: the Redis of the global options with
+// this process's memory behind it, else that memory alone. shared is that Redis
+// itself, or nil. Nothing is connected.
+func (g *Gateway) openStore(ctx caddy.Context) (store, shared policies.Store, err error) {
+	memory, err := lease(&g.leases, storeKey{}, policies.NewMemory)
+	if err != nil {
+		return nil, nil, err
+	}
+	app, err := ctx.AppIfConfigured("restwarden")
+	if err != nil && !errors.Is(err, caddy.ErrNotConfigured) {
+		return nil, nil, err
+	}
+	options, configured := app.(*Options)
+	if !configured || !options.shared() {
+		return countedStore{memory, g.metrics.storeOperations}, nil, nil
+	}
+	redis, err := lease(&g.leases, options.redis.key(), func() (*redisStore, error) { return newRedisStore(options.redis), nil })
+	if err != nil {
+		return nil, nil, err
+	}
+	return fallbackStore{Store: countedStore{redis, g.metrics.storeOperations}, memory: memory}, redis, nil
+}
+
+// fallbackStore goes on in memory where the shared store fails (design 11):
+// facts and counters become local, used signatures cannot be known. What could
+// only be put there comes back only while the store still fails. GetAll has no
+// fallback: callers are kept in a memory of their own.
+type fallbackStore struct {
+	policies.Store
+	memory *policies.Memory
+}
+
+// Get implements policies.Store.
+func (s fallbackStore) Get(ctx context.Context, key string) (string, bool, error) {
+	value, ok, err := s.Store.Get(ctx, key)
+	if err != nil {
+		return s.memory.Get(ctx, key)
+	}
+	return value, ok, nil
+}
+
+// Set implements policies.Store.
+func (s fallbackStore) Set(ctx context.Context, key, value string, ttl time.Duration) error {
+	if s.Store.Set(ctx, key, value, ttl) != nil {
+		return s.memory.Set(ctx, key, value, ttl)
+	}
+	return nil
+}
+
+// Delete implements policies.Store.
+func (s fallbackStore) Delete(ctx context.Context, keys ...string) error {
+	return errors.Join(s.memory.Delete(ctx, keys...), s.Store.Delete(ctx, keys...))
+}
+
+// SetOnce implements policies.Store. What this process has seen it knows, even
+// where Redis has come back empty.
+func (s fallbackStore) SetOnce(ctx context.Context, key string, ttl time.Duration) (bool, error) {
+	first, err := s.Store.SetOnce(ctx, key, ttl)
+	if !first || err != nil {
+		return false, err
+	}
+	if firstHere, err := s.memory.SetOnce(ctx, key, ttl); err == nil {
+		return firstHere, nil
+	}
+	return true, nil // no room to remember it here as well
+}
+
+// Take implements policies.Store.
+func (s fallbackStore) Take(ctx context.Context, key string, rate policies.Rate) (policies.Taken, error) {
+	taken, err := s.Store.Take(ctx, key, rate)
+	if err != nil {
+		return s.memory.Take(ctx, key, rate)
+	}
+	return taken, nil
+}
+
+// Operations and results of a store, the labels of its metric.
+var (
+	storeOps     = []string{"get", "set", "delete", "set_once", "take", "announce"}
+	storeResults = []string{resultOK, resultError, resultTimeout, resultSkipped}
+)
+
+// resultSkipped counts what was not tried, since the store was too slow a moment ago.
+const resultSkipped = "skipped"
+
+// countedStore counts the operations of a store.
+type countedStore struct {
+	policies.Store
+	operations *prometheus.CounterVec
+}
+
+func (s countedStore) count(op string, err error) {
+	result := resultOK
+	switch {
+	case errors.Is(err, errPaused):
+		result = resultSkipped
+	case err != nil && isTimeout(err):
+		result = resultTimeout
+	case err != nil:
+		result = resultError
+	}
+	s.operations.WithLabelValues(op, result).Inc()
+}
+
+// Get implements policies.Store.
+func (s countedStore) Get(ctx context.Context, key string) (string, bool, error) {
+	value, ok, err := s.Store.Get(ctx, key)
+	s.count("get", err)
+	return value, ok, err
+}
+
+// GetAll implements policies.Store.
+func (s countedStore) GetAll(ctx context.Context, keys ...string) (map[string]string, error) {
+	values, err := s.Store.GetAll(ctx, keys...)
+	s.count("get", err)
+	return values, err
+}
+
+// Set implements policies.Store.
+func (s countedStore) Set(ctx context.Context, key, value string, ttl time.Duration) error {
+	err := s.Store.Set(ctx, key, value, ttl)
+	s.count("set", err)
+	return err
+}
+
+// Delete implements policies.Store.
+func (s countedStore) Delete(ctx context.Context, keys ...string) error {
+	err := s.Store.Delete(ctx, keys...)
+	s.count("delete", err)
+	return err
+}
+
+// SetOnce implements policies.Store.
+func (s countedStore) SetOnce(ctx context.Context, key string, ttl time.Duration) (bool, error) {
+	first, err := s.Store.SetOnce(ctx, key, ttl)
+	s.count("set_once", err)
+	return first, err
+}
+
+// Take implements policies.Store.
+func (s countedStore) Take(ctx context.Context, key string, rate policies.Rate) (policies.Taken, error) {
+	taken, err := s.Store.Take(ctx, key, rate)
+	s.count("take", err)
+	return taken, err
+}
+
+// Announce implements policies.Store.
+func (s countedStore) Announce(ctx context.Context, key, message string, ttl time.Duration) error {
+	err := s.Store.Announce(ctx, key, message, ttl)
+	s.count("announce", err)
+	return err
+}
