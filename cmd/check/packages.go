@@ -23,6 +23,8 @@ var debianPackages = []debianPackage{
 	{name: "git", command: "git"},
 	{name: "ca-certificates", file: "/etc/ssl/certs/ca-certificates.crt"},
 	{name: "redis-server", command: "redis-server"},
+	{name: "curl", command: "curl"}, // the demo's lines are run as printed
+	{name: "openssl", command: "openssl"},
 }
 
 func (p debianPackage) missing() bool {
@@ -54,7 +56,7 @@ func installPackages(ctx context.Context, packages []debianPackage) (string, err
 	if err != nil {
 		return updated, err
 	}
-	args := append([]string{"DEBIAN_FRONTEND=noninteractive", "apt-get", "install", "-y", "--no-install-recommends"}, missing...)
+	args := append([]string{"DEBIAN_FRONTEND=noninteractive", "RUNLEVEL=1", "apt-get", "install", "-y", "--no-install-recommends"}, missing...)
 	installed, err := output(ctx, 10*time.Minute, "/", "env", args...)
 	if err != nil {
 		return updated + installed, err
