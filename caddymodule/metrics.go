@@ -18,6 +18,7 @@ const (
 	resultError    = "error"
 	resultTimeout  = "timeout"
 	resultCanceled = "canceled"
+	resultCached   = "cached" // not asked: the answer was known
 )
 
 // metrics are the collectors of one configuration, shared by its gateways. Their
@@ -89,7 +90,7 @@ func registerOrExisting[C prometheus.Collector](registry *prometheus.Registry, c
 // zero makes the series exist before they count.
 func (m *metrics) zero() {
 	for _, kind := range policies.LookupKinds {
-		for _, result := range []string{resultOK, resultError, resultTimeout, resultCanceled} {
+		for _, result := range []string{resultOK, resultError, resultTimeout, resultCanceled, resultCached} {
 			m.lookups.WithLabelValues(string(kind), result)
 		}
 		m.lookupDuration.WithLabelValues(string(kind))
@@ -100,6 +101,11 @@ func (m *metrics) zero() {
 		}
 	}
 	m.decisions.WithLabelValues(none, none, string(policies.Pass))
+}
+
+// cached counts a question that was not asked.
+func (m *metrics) cached(kind policies.LookupKind) {
+	m.lookups.WithLabelValues(string(kind), resultCached).Inc()
 }
 
 func (m *metrics) lookup(kind policies.LookupKind, result string, took time.Duration) {

@@ -167,7 +167,7 @@ func (g *Gateway) newSite(ctx caddy.Context) (*policies.Site, error) {
 	g.timeout = opts.Timeout
 	site := &policies.Site{
 		Platform: platform, Base: g.Base, Prefix: platform.Prefix, Release: release, Now: time.Now,
-		Directive: g.directive, Server: listeners(ctx),
+		Directive: g.directive, Server: listeners(ctx), Remembered: g.metrics.cached,
 	}
 	if g.Prefix != "" {
 		site.Prefix = g.Prefix

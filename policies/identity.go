@@ -125,6 +125,7 @@ func (ids *Identities) who(ctx context.Context, r *Request) (Caller, *Answer, er
 	}
 	key := ids.cache.key(r, claim)
 	if found, ok := ids.cache.get(key); ok {
+		r.Site.remembered(LookupCaller)
 		return found.caller, found.answer, nil
 	}
 	q := question(r, claim) // now: the call's body may be gone before the answer comes

@@ -196,7 +196,9 @@ func (p *OrderType) unproven(ctx context.Context, r *Request, ids []uint64) (ope
 		}
 		if _, proven, err := r.Site.Store.Get(ctx, p.factKey(r, id)); err != nil || !proven {
 			open = append(open, id)
+			continue
 		}
+		r.Site.remembered(LookupRecord)
 	}
 	return open
 }

@@ -69,3 +69,19 @@ func TestOrderType_StandsDown(t *testing.T) {
 		}
 	}
 }
+
+func BenchmarkOrderType_Proven(b *testing.B) {
+	s := newSite(b)
+	p := provision(b, s, new(OrderType))
+	backend := shopOf(nil)
+	r := request(b, s, backend, "PUT", "/wp-json/wc/v3/orders/7", `{}`, jsonType, basicAuth)
+	b.ReportAllocs()
+	for b.Loop() {
+		if v, err := p.Check(b.Context(), r); err != nil || v.Refused() {
+			b.Fatal(v, err)
+		}
+	}
+	if n := len(backend.questions()); n != 1 {
+		b.Errorf("%d questions about one order", n)
+	}
+}

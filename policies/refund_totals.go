@@ -77,6 +77,7 @@ func truthy(v any) bool {
 func (p *RefundTotals) known(ctx context.Context, r *Request, namespace string) (bool, error) {
 	key := "schema:" + p.site.place(r) + ":" + namespace
 	if v, ok, err := r.Site.Store.Get(ctx, key); err == nil && ok {
+		r.Site.remembered(LookupSchema)
 		return v == "1", nil
 	}
 	a, err := r.Backend.Ask(ctx, Question{

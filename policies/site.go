@@ -24,6 +24,9 @@ type Site struct {
 	Identities  *Identities  // who is calling
 	Signatures  []*Signature // set by signature, looked up by access
 	Now         func() time.Time
+	// Remembered, where set, is told of every question that was not asked since
+	// its answer is known.
+	Remembered func(LookupKind)
 
 	// Prefix is the first segment of the pretty form on this site.
 	Prefix string
@@ -114,4 +117,10 @@ func (c Credentials) Canonical() Credentials {
 	}
 	c.Headers = headers
 	return c
+}
+
+func (s *Site) remembered(kind LookupKind) {
+	if s.Remembered != nil {
+		s.Remembered(kind)
+	}
 }
