@@ -25,6 +25,7 @@ var steps = []step{
 	{"fuzz", "every fuzz target for a short time", (*check).fuzz},
 	{"bench", "every benchmark once", (*check).bench},
 	{"readme", "the commands of the README in a fresh clone of HEAD", (*check).readme},
+	{"wordpress", "WordPress itself behind the gateway, also in a browser", (*check).wordpress},
 }
 
 // The pinned version is the one whose findings the tree is free of.
