@@ -111,9 +111,15 @@ func (p *OrderType) refusedWrite(r *Request, refusal *Answer) *Answer {
 	case c.Method == http.MethodDelete:
 		code, message = "cannot_delete", "Sorry, you are not allowed to delete this resource."
 	}
-	body, _ := json.Marshal(map[string]any{ // of strings and a number: it cannot fail
-		"code": prefix + code, "message": message, "data": map[string]any{"status": refusal.Status},
-	})
+	var object struct { // in the platform's own order
+		Code    string `json:"code"`
+		Message string `json:"message"`
+		Data    struct {
+			Status int `json:"status"`
+		} `json:"data"`
+	}
+	object.Code, object.Message, object.Data.Status = prefix+code, message, refusal.Status
+	body, _ := json.Marshal(object) // of strings and a number: it cannot fail
 	return &Answer{Status: refusal.Status, Header: http.Header{"Content-Type": {"application/json; charset=UTF-8"}}, Body: body}
 }
 

@@ -140,6 +140,9 @@ func TestOrderType_WordsDoNotTell(t *testing.T) {
 		method, target, _ := strings.Cut(target, " ")
 		r := request(t, s, shopOf(map[string]*Answer{"caller": forbidden}), method, target, `{"update":[{"id":13}]}`, jsonType, basicAuth)
 		d := (&Chain{links: []link{{"order_type", p, &p.Common}}}).Judge(t.Context(), r)
+		if d.Verdict.Answer != nil && !strings.HasPrefix(string(d.Verdict.Answer.Body), `{"code":"woocommerce_rest_`+want+`","message":"`) {
+			t.Errorf("%s: not the platform's order: %s", target, d.Verdict.Answer.Body)
+		}
 		if d.Verdict.Answer == nil || d.Verdict.Status != 403 || errorCode(d.Verdict.Answer) != "woocommerce_rest_"+want {
 			t.Errorf("%s: got %+v", target, d)
 		}

@@ -1,0 +1,43 @@
+package wordpress
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+)
+
+// apacheModuleNames are what a stock configuration loads and a WordPress site
+// needs.
+var apacheModuleNames = []string{
+	"mpm_prefork", "authz_core", "authz_host", "access_compat", "alias", "dir", "env", "filter", "headers",
+	"mime", "negotiation", "reqtimeout", "rewrite", "setenvif", "deflate",
+}
+
+// startApache serves a site's files with mod_php and the stock .htaccess.
+func (s *stack) startApache(ctx context.Context, site *site) error {
+	php, err := newest(apachePHP)
+	if err != nil {
+		return err
+	}
+	conf := filepath.Join(s.dir, "apache.conf")
+	err = s.render("apache.conf", conf, map[string]any{
+		"Dir": s.dir, "Port": site.Apache, "User": s.accountOf(webUser), "Root": site.Root,
+		"Modules": apacheModuleNames, "ModuleDir": apacheModules, "PHP": php,
+	})
+	if err != nil {
+		return err
+	}
+	rules := filepath.Join(site.Root, ".htaccess")
+	if err := s.render("htaccess", rules, nil); err != nil {
+		return err
+	}
+	if err := s.giveToWebUser(ctx, rules); err != nil { // the permalink settings write it
+		return err
+	}
+	p, err := start(s.dir, "apache2", "-f", conf, "-D", "FOREGROUND")
+	if err != nil {
+		return err
+	}
+	s.children = append(s.children, p)
+	return p.ready(ctx, connects("tcp", fmt.Sprintf("127.0.0.1:%d", site.Apache)))
+}

@@ -1,0 +1,33 @@
+package wordpress
+
+import (
+	"context"
+	"path/filepath"
+)
+
+// startPHP starts php-fpm with a few workers on a unix socket.
+func (s *stack) startPHP(ctx context.Context) error {
+	binary, err := newest(fpmBinary)
+	if err != nil {
+		return err
+	}
+	if err := s.shareDir(filepath.Join(s.dir, "php-tmp")); err != nil {
+		return err
+	}
+	data := struct{ Dir, User string }{s.dir, s.accountOf(webUser)}
+	for _, name := range []string{"php.ini", "php-fpm.conf"} {
+		if err := s.render(name, filepath.Join(s.dir, name), data); err != nil {
+			return err
+		}
+	}
+	// The directories of extensions are compiled in and read in any case.
+	p, err := start(s.dir, binary, "--nodaemonize", "--php-ini", filepath.Join(s.dir, "php.ini"),
+		"--fpm-config", filepath.Join(s.dir, "php-fpm.conf"))
+	if err != nil {
+		return err
+	}
+	s.children = append(s.children, p)
+	return p.ready(ctx, connects("unix", s.fpmSocket()))
+}
+
+func (s *stack) fpmSocket() string { return filepath.Join(s.dir, "php-fpm.sock") }

@@ -1,0 +1,24 @@
+<?php
+/**
+ * Plugin Name: RestWarden stand-ins
+ * Description: What the checks need on the real REST server and Debian does not package. For test sites only.
+ */
+
+require __DIR__ . '/restwarden-standin/report.php';
+require __DIR__ . '/restwarden-standin/shop-data.php';
+require __DIR__ . '/restwarden-standin/shop-orders.php';
+require __DIR__ . '/restwarden-standin/shop-sub.php';
+require __DIR__ . '/restwarden-standin/shop-tools.php';
+require __DIR__ . '/restwarden-standin/store.php';
+require __DIR__ . '/restwarden-standin/plugins.php';
+
+// A copy of somebody's site may have the plugins that these stand in for.
+add_filter(
+	'option_active_plugins',
+	fn( $plugins ) => array_values( array_filter( (array) $plugins, fn( $p ) => ! preg_match( '#^(woocommerce|complianz|cookie)#', $p ) ) )
+);
+
+// Nothing outside this machine answers, and the editor must not wait for it.
+add_filter( 'should_load_remote_block_patterns', '__return_false' );
+add_filter( 'pre_http_request', fn() => new WP_Error( 'standin_offline', 'No outgoing requests.' ) );
+add_filter( 'pre_wp_mail', '__return_true' );

@@ -1,0 +1,43 @@
+<?php
+/**
+ * Routes of other plugins: consent, feed troubleshooting, cookie plugin, payment
+ * notifications (interface document E12 to E14), and a visitor's page whose
+ * script posts the consent choice.
+ */
+
+function standin_count( string $name ): callable {
+	return function () use ( $name ) {
+		update_option( 'standin_' . $name, 1 + (int) get_option( 'standin_' . $name, 0 ) );
+		return array( 'success' => true );
+	};
+}
+
+add_action(
+	'rest_api_init',
+	function () {
+		$open = fn( string $methods, callable $callback ) => array(
+			'methods'             => $methods,
+			'callback'            => $callback,
+			'permission_callback' => '__return_true',
+		);
+		$feed = fn() => array( 'access_token' => 'standin-secret', 'source' => array( 'access_token' => 'standin-secret' ), 'feed' => 'x' );
+		register_rest_route( 'complianz/v1', '/consent', $open( 'POST', standin_count( 'consent' ) ) );
+		register_rest_route( 'stripe/v1', '/notify', $open( 'POST', standin_count( 'notify' ) ) );
+		register_rest_route( 'feed', '/troubleshooting', $open( 'GET', $feed ) );
+		register_rest_route( 'cookie/v1', '/store-auth', $open( 'POST', standin_count( 'auth' ) ) );
+		register_rest_route( 'cookie/v1', '/upload-logo', $open( 'POST', standin_count( 'logo' ) ) );
+	}
+);
+
+add_shortcode(
+	'standin_consent',
+	function () {
+		$url = esc_js( rest_url( 'complianz/v1/consent' ) );
+		return '<button id="consent">Accept</button> <span id="consent-state">asked</span><script>
+document.getElementById("consent").onclick = async () => {
+	const answer = await fetch("' . $url . '", {method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify({choice: "all"})});
+	document.getElementById("consent-state").textContent = "answer " + answer.status;
+};
+</script>';
+	}
+);

@@ -1,0 +1,128 @@
+package wordpress
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/md5"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// session is a login at a gate, with cookies as a browser keeps them.
+type session struct {
+	client *http.Client
+	user   account
+	nonce  string
+	header []string // cookies and nonce as header lines, which outlive a logout
+}
+
+// login logs in through the platform's own form and fetches a nonce.
+func login(ctx context.Context, g *gate, user account) (*session, error) {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		return nil, err
+	}
+	s := &session{user: user, client: &http.Client{Jar: jar, Timeout: time.Minute, CheckRedirect: httpClient.CheckRedirect}}
+	form := url.Values{"log": {user.Login}, "pwd": {user.Password}, "wp-submit": {"Log In"}, "testcookie": {"1"}}
+	if _, err := fetch(ctx, g, request{path: g.Site.Core + "/wp-login.php", client: s.client}); err != nil { // sets the test cookie
+		return nil, err
+	}
+	a, err := fetch(ctx, g, request{method: "POST", path: g.Site.Core + "/wp-login.php", body: form.Encode(), headers: []string{formType}, client: s.client})
+	if err != nil {
+		return nil, err
+	}
+	if a.status != http.StatusFound {
+		return nil, fmt.Errorf("login: %s", a)
+	}
+	a, err = fetch(ctx, g, request{path: g.Site.Core + "/wp-admin/admin-ajax.php?action=rest-nonce", client: s.client})
+	if err != nil {
+		return nil, err
+	}
+	if s.nonce = string(a.body); a.status != 200 || len(s.nonce) != 10 {
+		return nil, fmt.Errorf("nonce: %s", a)
+	}
+	s.header = []string{"X-WP-Nonce: " + s.nonce, "Cookie: " + cookies(g, jar)}
+	return s, nil
+}
+
+// cookies returns what a browser would send to the REST interface; at a bare
+// gate, where in the sub-folder they would not reach it, all of them.
+func cookies(g *gate, jar http.CookieJar) string {
+	path := "/wp-json/"
+	if g.Mode == modeBare {
+		path = g.Site.Core + path
+	}
+	at, err := url.Parse(g.url(path))
+	if err != nil {
+		return ""
+	}
+	var pairs []string
+	for _, c := range jar.Cookies(at) {
+		pairs = append(pairs, c.Name+"="+c.Value)
+	}
+	return strings.Join(pairs, "; ")
+}
+
+// logout follows the platform's own link.
+func (s *session) logout(ctx context.Context, g *gate) error {
+	// The link carries a nonce of its own; without it the platform asks first.
+	a, err := fetch(ctx, g, request{path: g.Site.Core + "/wp-login.php?action=logout", client: s.client})
+	if err != nil {
+		return err
+	}
+	_, rest, ok := strings.Cut(string(a.body), "action=logout&amp;_wpnonce=")
+	if !ok || len(rest) < 10 {
+		return fmt.Errorf("no link to log out: %s", a)
+	}
+	a, err = fetch(ctx, g, request{path: g.Site.Core + "/wp-login.php?action=logout&_wpnonce=" + rest[:10], client: s.client})
+	if err == nil && a.status != http.StatusFound {
+		err = fmt.Errorf("logout: %s", a)
+	}
+	return err
+}
+
+// nonceLife is how long the platform takes half a nonce's life to be.
+const nonceLife = 12 * time.Hour
+
+// nonceAt computes the session's REST nonce as the platform would have at
+// another time: the test's sites have known salts.
+func (s *session) nonceAt(g *gate, at time.Time) (string, error) {
+	token, err := s.token()
+	if err != nil {
+		return "", err
+	}
+	salt := func(name string) string {
+		sum := sha256.Sum256([]byte(name + g.Site.Name))
+		return hex.EncodeToString(sum[:])
+	}
+	life := int64(nonceLife / time.Second)
+	tick := (at.Unix() + life - 1) / life
+	mac := hmac.New(md5.New, []byte(salt("NONCE_KEY")+salt("NONCE_SALT")))
+	fmt.Fprintf(mac, "%d|wp_rest|%d|%s", tick, s.user.ID, token)
+	sum := hex.EncodeToString(mac.Sum(nil))
+	return sum[len(sum)-12 : len(sum)-2], nil
+}
+
+// token is the session's, the third field of the login cookie.
+func (s *session) token() (string, error) {
+	_, value, found := strings.Cut(s.header[1], "wordpress_logged_in_")
+	value, _, _ = strings.Cut(value, ";")
+	if _, value, _ = strings.Cut(value, "="); !found || value == "" {
+		return "", fmt.Errorf("no login cookie reaches REST: %s", s.header[1])
+	}
+	value, err := url.QueryUnescape(value)
+	if err != nil {
+		return "", err
+	}
+	fields := strings.Split(value, "|")
+	if len(fields) != 4 {
+		return "", fmt.Errorf("login cookie of %d fields", len(fields))
+	}
+	return fields[2], nil
+}
