@@ -1,7 +1,9 @@
 package call
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 )
@@ -294,5 +296,46 @@ func TestLongInputs(t *testing.T) {
 		c := root.Read(request("POST", "/wp-json/wc/v3/orders/7", contentType, body), nil)
 		c.Param("id")
 		c.Close()
+	}
+}
+
+// Small bodies must not become large trees.
+func TestJSONBounds(t *testing.T) {
+	rd := readerFor("root")
+	members := make([]string, jsonMembers+1)
+	for i := range members {
+		members[i] = fmt.Sprintf(`"k%d":1`, i)
+	}
+	many := "{" + strings.Join(members, ",") + "}"
+	large := `{"id":7,"address":{"x":["` + strings.Repeat(`a","`, jsonValue/4) + `"]}}`
+	for name, test := range map[string]struct {
+		target, body, param string
+		status              int
+	}{
+		"many members":       {"/wp-json/wc/v3/orders/7", many, "id", 413},
+		"a large value":      {"/wp-json/wc/v3/orders/7", large, "address", 413},
+		"beside a large one": {"/wp-json/wc/v3/orders/7", large, "id", 0},
+	} {
+		c := rd.Read(request("POST", test.target, jsonType, test.body), nil)
+		_, _, err := c.Param(test.param)
+		var refusal *Refusal
+		if errors.As(err, &refusal); test.status == 0 && err != nil || test.status != 0 && (refusal == nil || refusal.Status != test.status) {
+			t.Errorf("%s: %v, want %d", name, err, test.status)
+		}
+	}
+	for target, body := range map[string]string{
+		"/wp-json/wc/v3/orders/batch": `{"update":[` + strings.Repeat("{},", 1<<20) + `{}]}`,
+		"/wp-json/batch/v1":           `{"requests":[` + strings.Repeat("[],", 1<<20) + `{}]}`,
+	} {
+		r := request("POST", target, jsonType, body)
+		n := testing.AllocsPerRun(1, func() {
+			r.Body = io.NopCloser(strings.NewReader(body))
+			if c := rd.Read(r, nil); c.Kind != Refused || c.Refusal.Status != 413 && c.Refusal.Reason != "batch" {
+				t.Errorf("%s: %s", target, describe(c))
+			}
+		})
+		if n > 2000 {
+			t.Errorf("%s: %.0f allocations for a batch that is refused", target, n)
+		}
 	}
 }

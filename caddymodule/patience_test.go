@@ -1,0 +1,64 @@
+package caddymodule
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/restwarden/restwarden/policies/call"
+)
+
+// deadlines notes the read deadlines that are set.
+type deadlines struct {
+	*httptest.ResponseRecorder
+	set []time.Time
+}
+
+func (d *deadlines) SetReadDeadline(t time.Time) error {
+	d.set = append(d.set, t)
+	return nil
+}
+
+// TestHurried: every portion of a body that the gateway waits for is due within
+// its time, and afterwards the connection has none.
+func TestHurried(t *testing.T) {
+	w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
+	r := httptest.NewRequest("POST", "/", iotest.OneByteReader(strings.NewReader(strings.Repeat("x", portion+1))))
+	body := hurried(w, r)
+	body.(call.Hurrier).Hurry(true)
+	if n, err := io.Copy(io.Discard, body); n != portion+1 || err != nil {
+		t.Fatal(n, err)
+	}
+	if len(w.set) != 2 || w.set[0].Before(time.Now()) || w.set[1].Before(w.set[0]) {
+		t.Errorf("deadlines of two portions: %v", w.set)
+	}
+	body.(call.Hurrier).Hurry(false)
+	if last := w.set[len(w.set)-1]; !last.IsZero() {
+		t.Errorf("the deadline stays: %v", last)
+	}
+}
+
+// TestHurried_OnlyWhatIsWaitedFor: what is passed on, what has no body, and
+// servers with a time-out of their own are left alone.
+func TestHurried_OnlyWhatIsWaitedFor(t *testing.T) {
+	w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
+	if _, err := io.Copy(io.Discard, hurried(w, httptest.NewRequest("POST", "/", strings.NewReader("x")))); err != nil || len(w.set) > 0 {
+		t.Errorf("%v, %v", w.set, err)
+	}
+	if body := hurried(w, httptest.NewRequest("GET", "/", http.NoBody)); body != http.NoBody {
+		t.Errorf("no body: %T", body)
+	}
+	r := httptest.NewRequest("POST", "/", strings.NewReader("x"))
+	own := caddyhttp.Server{ReadTimeout: 1}
+	r = r.WithContext(context.WithValue(r.Context(), caddyhttp.ServerCtxKey, &own))
+	if _, is := hurried(w, r).(call.Hurrier); is {
+		t.Error("the server's own time-out is overruled")
+	}
+}
