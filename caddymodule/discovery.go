@@ -54,7 +54,7 @@ func (d *discovery) request(g *Gateway, r *http.Request, next caddyhttp.Handler)
 // unread: whether they are there is asked once there is something to forward.
 func (d *discovery) script(g *Gateway, r *http.Request, next caddyhttp.Handler) {
 	d.start(&d.asking, g, r, next, func(ctx context.Context, g *Gateway, l *lookup, by policies.Reach) time.Duration {
-		g.reader.TrustScripts(g.site.HasScripts(ctx, l, by))
+		g.reader.TrustScripts(by.Host, g.site.HasScripts(ctx, l, by))
 		return discoverEvery
 	})
 }

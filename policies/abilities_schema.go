@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -81,6 +82,9 @@ func (s *schemaCache) violation(a *ability, c *call.Call) (string, error) {
 	if !set || err != nil {
 		return "", err
 	}
+	if !plainNumbers(input) {
+		return "input has a number that is out of range", nil
+	}
 	raw := bytes.TrimSpace(a.InputSchema)
 	if len(raw) == 0 || string(raw) == "[]" || string(raw) == "{}" || string(raw) == "null" {
 		return "", nil
@@ -128,6 +132,25 @@ func abilityInput(c *call.Call) (input any, set bool, err error) {
 		return coerce(v), true, nil
 	}
 	return v, true, nil
+}
+
+// plainNumbers tells whether all numbers are of a size that the platform's own
+// floats have. The validator computes exactly: 1e999999 would take it long.
+func plainNumbers(v any) bool {
+	switch v := v.(type) {
+	case json.Number:
+		f, err := v.Float64()
+		return err == nil && len(v) <= 32 && (f != 0 || !strings.ContainsAny(string(v), "eE"))
+	case []any:
+		return !slices.ContainsFunc(v, func(e any) bool { return !plainNumbers(e) })
+	case map[string]any:
+		for _, e := range v {
+			if !plainNumbers(e) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // coerce turns form values into what JSON would have said.

@@ -66,11 +66,14 @@ func (s *Site) claimOf(r *Request) (claim, error) {
 	if r.Call.Key == "/"+s.Platform.MCP && strings.Contains(h.Get("X-Mcp-Api-Key"), ":") {
 		return claimsTool, nil
 	}
-	if r.Call.Form == call.Pretty && s.inShop(r.Call.Key) {
+	if s.inShop(r.Call.Key) {
 		signed, err := isOAuth1(r)
 		switch {
 		case err != nil:
 			return 0, err
+		case r.Call.Form == call.Query && (signed || hasQueryKey(r.Call)): // the shop should not look there
+			return claimsUncertain, nil
+		case r.Call.Form == call.Query:
 		case signed && s.hasLoginCookie(r.HTTP): // the shop does not look where the cookie is good
 			return claimsUncertain, nil
 		case signed:

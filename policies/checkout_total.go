@@ -92,7 +92,7 @@ func (p *CheckoutTotal) CheckBatch(ctx context.Context, r *Request) (Verdict, er
 }
 
 func (p *CheckoutTotal) standsDown(r *Request) bool {
-	return !p.Named() && p.site.Release.AtLeast(r.HTTP.Host, 11, 1)
+	return !p.Named() && p.site.Release.AtLeast(r, 11, 1)
 }
 
 func (p *CheckoutTotal) isCheckout(c *call.Call) bool {

@@ -48,7 +48,7 @@ func (s *Site) Discover(ctx context.Context, b Backend, by Reach) (problems []st
 		return []string{fmt.Sprintf("there is no REST root at %s/%s/: check prefix and base", s.Base, s.Prefix)}, nil
 	}
 	_, listed := found.Routes[fmt.Sprintf(`/%s/orders/(?P<order_id>[\d]+)/refunds/preview`, s.Platform.Shop[2])]
-	s.Release.Learn(by.Host, listed)
+	s.Release.Learn(by, listed)
 	if !slices.ContainsFunc(found.Namespaces, func(ns string) bool { return strings.EqualFold(ns, s.Platform.Core) }) {
 		problems = append(problems, fmt.Sprintf("the site has no namespace %s: check the platform named behind restwarden", s.Platform.Core))
 	}

@@ -52,8 +52,10 @@ func TestDiscover(t *testing.T) {
 					t.Errorf("%q lacks %q", all, want)
 				}
 			}
-			if len(problems) != len(test.problems) || s.Release.AtLeast("shop.example:443", 11, 1) != test.released {
-				t.Errorf("got %q, 11.1: %v", problems, s.Release.AtLeast("shop.example:443", 11, 1))
+			r := request(t, s, nil, "GET", test.base+"/wp-json/", "")
+			r.HTTP.Host = "shop.example"
+			if len(problems) != len(test.problems) || s.Release.AtLeast(r, 11, 1) != test.released {
+				t.Errorf("got %q, 11.1: %v", problems, s.Release.AtLeast(r, 11, 1))
 			}
 		})
 	}
@@ -63,19 +65,34 @@ func TestDiscover(t *testing.T) {
 }
 
 // A directive may serve several shops: what one of them says counts for it alone.
-func TestRelease_IsOfOneHost(t *testing.T) {
-	r := new(Release)
-	r.Learn("New.example:443", true)
-	for host, want := range map[string]bool{"new.example": true, "NEW.example.:8443": true, "old.example": false, "": false} {
-		if r.AtLeast(host, 11, 1) != want {
-			t.Errorf("%s: %v", host, !want)
+func TestRelease_IsOfOneShop(t *testing.T) {
+	s := newSite(t)
+	s.Release.Learn(Reach{Host: "new.example"}, true)
+	for target, want := range map[string]bool{
+		"http://new.example/wp-json/wc/v3/orders":                        true,
+		"http://new.example/?rest_route=/wc/v3/orders":                   true,
+		"http://new.example/index.php?rest_route=/wc/v3/orders":          true,
+		"http://new.example./wp-json/wc/v3/orders":                       false,
+		"http://new.example:8080/wp-json/wc/v3/orders":                   false,
+		"http://NEW.example/wp-json/wc/v3/orders":                        false,
+		"http://old.example/wp-json/wc/v3/orders":                        false,
+		"http://new.example/staging/wp-json/wc/v3/orders":                false,
+		"http://new.example/staging/nope.css?rest_route=/wc/v3/orders":   false,
+		"http://new.example/staging/index.php?rest_route=/wc/v3/orders/": false,
+	} {
+		host, path, _ := strings.Cut(strings.TrimPrefix(target, "http://"), "/")
+		r := request(t, s, nil, "GET", "/"+path, "")
+		if r.HTTP.Host = host; s.Release.AtLeast(r, 11, 1) != want {
+			t.Errorf("%s: %v", target, !want)
 		}
 	}
-	if r.AtLeast("new.example", 11, 2) {
+	r := request(t, s, nil, "GET", "/wp-json/", "")
+	r.HTTP.Host = "new.example"
+	if s.Release.AtLeast(r, 11, 2) {
 		t.Error("more than the root tells")
 	}
-	r.Learn("old.example", false)
-	if r.AtLeast("new.example", 11, 1) {
+	s.Release.Learn(Reach{Host: "old.example"}, false)
+	if s.Release.AtLeast(r, 11, 1) {
 		t.Error("still believed after another answer")
 	}
 }

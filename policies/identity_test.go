@@ -45,6 +45,7 @@ func TestWho(t *testing.T) {
 		"OAuth 1, empty header":        {answering(401, `{"code":"rest_not_logged_in"}`), "/wp-json/wc/v3/orders", []string{"Authorization: OAuth"}, Anonymous, "/wp/v2/users/me"},
 		"OAuth 1, another scheme":      {answering(401, `{"code":"rest_not_logged_in"}`), "/wp-json/wc/v3/orders", []string{"Authorization: oauth oauth_consumer_key=\"x\""}, Anonymous, "/wp/v2/users/me"},
 		"OAuth 1, empty to PHP":        {user, "/wp-json/wc/v3/orders?oauth_consumer_key=0&oauth_signature=0", nil, Anonymous, ""},
+		"shop key, query form":         {user, "/?rest_route=/wc/v3/orders&consumer_key=ck_1&consumer_secret=cs_1", nil, Anonymous, ""},
 		"OAuth 1 beside a cookie":      {user, "/wp-json/wc/v3/orders?oauth_consumer_key=a&oauth_signature=b", []string{loginLine}, Anonymous, ""},
 		"OAuth 1 in the query":         {user, "/wp-json/wc/v3/orders?oauth_consumer_key=a&oauth_signature=b", nil, Unverified, ""},
 		"OAuth 1 elsewhere":            {user, "/wp-json/wp/v2/posts?oauth_consumer_key=a&oauth_signature=b", nil, Anonymous, ""},

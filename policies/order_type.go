@@ -123,7 +123,7 @@ func (p *OrderType) CheckBatch(ctx context.Context, r *Request) (Verdict, error)
 
 // standsDown is true where the shop checks by itself, unless the policy is named.
 func (p *OrderType) standsDown(r *Request) bool {
-	return !p.Named() && p.site.Release.AtLeast(r.HTTP.Host, 10, 8)
+	return !p.Named() && p.site.Release.AtLeast(r, 10, 8)
 }
 
 // guardedID returns the id that c would change through an order route.

@@ -197,6 +197,18 @@ func TestOrderType_UnverifiedCallers(t *testing.T) {
 	}
 }
 
+// Keys that should not count in the query form are nobody's, but not nothing.
+func TestOrderType_KeysInTheQueryForm(t *testing.T) {
+	s := newSite(t)
+	p := provision(t, s, new(OrderType))
+	for _, key := range []string{"consumer_key=ck_1&consumer_secret=cs_1", "oauth_consumer_key=ck_1"} {
+		r := request(t, s, shopOf(nil), "PUT", "/?rest_route=/wc/v3/orders/13&"+key, `{}`, jsonType)
+		if v, err := p.Check(t.Context(), r); !errors.Is(err, ErrUndecided) {
+			t.Errorf("%s: got %+v, %v", key, v, err)
+		}
+	}
+}
+
 // Forged OAuth 1 signatures cannot be told from real ones: their questions count.
 func TestOrderType_ForgedSignaturesAreBounded(t *testing.T) {
 	s := newSite(t)

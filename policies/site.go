@@ -59,8 +59,11 @@ func (s *Site) Code(c Code) Code {
 // Release is the release of the shop, configured or learnt from the REST root.
 type Release struct {
 	fixed   float64
-	learned atomic.Pointer[string] // the host whose REST root lists refunds/preview: 11.1 or later
+	learned atomic.Pointer[learned] // whose REST root lists refunds/preview: 11.1 or later
 }
+
+// learned is the one shop that was last read. A directive may serve several.
+type learned struct{ host, base string }
 
 // ParseRelease reads "auto" or "x.y".
 func ParseRelease(s string) (*Release, error) {
@@ -76,29 +79,37 @@ func ParseRelease(s string) (*Release, error) {
 	return &Release{fixed: float64(x) + float64(y)/100}, nil
 }
 
-// AtLeast tells whether the shop that answers for host is known to be release
+// AtLeast tells whether the shop that answers r is known to be release
 // major.minor or later. What is not known is taken for older: guards stay on.
-func (r *Release) AtLeast(host string, major, minor int) bool {
+func (rel *Release) AtLeast(r *Request, major, minor int) bool {
 	want := float64(major) + float64(minor)/100
-	if r.fixed > 0 {
-		return r.fixed >= want
+	if rel.fixed > 0 {
+		return rel.fixed >= want
 	}
-	known := r.learned.Load()
-	return known != nil && *known == hostname(host) && want <= 11.01
+	known := rel.learned.Load()
+	return known != nil && want <= 11.01 && r.HTTP.Host == known.host && known.answers(r.memo().of.Call)
+}
+
+// answers tells whether c goes to the shop at this base and no other: in the
+// query form that is sure of its own front page alone.
+func (l *learned) answers(c *call.Call) bool {
+	if c.Form == call.Pretty {
+		return c.Base == l.base
+	}
+	return c.Base == l.base+"/" || c.Base == l.base+"/index.php"
 }
 
 // Auto tells whether the release is to be learnt.
-func (r *Release) Auto() bool { return r.fixed == 0 }
+func (rel *Release) Auto() bool { return rel.fixed == 0 }
 
-// Learn records what the REST root of the shop that answers for host lists. A
-// directive may serve several shops: only the one that was last read is known.
-func (r *Release) Learn(host string, listsPreview bool) {
+// Learn records what the REST root of the shop that by reaches lists. The host
+// counts as it was sent: another spelling may be another shop.
+func (rel *Release) Learn(by Reach, listsPreview bool) {
 	if !listsPreview {
-		r.learned.Store(nil)
+		rel.learned.Store(nil)
 		return
 	}
-	name := hostname(host)
-	r.learned.Store(&name)
+	rel.learned.Store(&learned{by.Host, strings.TrimSuffix(by.Base, "/")})
 }
 
 // Credentials names what counts as a credential beside the platform's own.

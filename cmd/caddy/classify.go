@@ -114,12 +114,10 @@ func (c *classifier) reader() (*call.Reader, error) {
 	if err := call.CheckBase(c.base); err != nil {
 		return nil, fmt.Errorf("--base: %w", err)
 	}
-	reader := call.NewReader(call.Site{
-		Platform: platform, Base: c.base,
+	return call.NewReader(call.Site{
+		Platform: platform, Base: c.base, Scripts: true,
 		Limits: call.Limits{Body: 8 << 20, Upload: 512 << 20, Spool: call.NewSpool("", 1<<30)},
-	})
-	reader.TrustScripts(true) // as on a site where they have been found
-	return reader, nil
+	}), nil
 }
 
 func (c *classifier) classify(reader *call.Reader, r recorded) classified {

@@ -91,9 +91,8 @@ func readerFor(site string) *Reader {
 	if site == "subfolder" {
 		s.Base = "/blog"
 	}
-	rd := NewReader(s)
-	rd.TrustScripts(true) // they were there
-	return rd
+	s.Scripts = true // they were there
+	return NewReader(s)
 }
 
 // verdicts in the order of the table.

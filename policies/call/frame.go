@@ -103,14 +103,3 @@ func originForm(u *url.URL) bool {
 		strings.HasPrefix(u.Path, "/") && strings.IndexByte(u.RawQuery, '#') < 0 &&
 		(u.RawPath == "" || strings.IndexByte(u.RawPath, '#') < 0)
 }
-
-// marked tells whether the text that makes a shop key valid on any route stands
-// anywhere but at the head of a pretty path (platform-facts III.8).
-func (rd *Reader) marked(u *url.URL, p place) bool {
-	if strings.Contains(u.RawQuery, rd.marker) {
-		return true
-	}
-	raw := u.EscapedPath()
-	i := strings.LastIndex(raw, rd.marker)
-	return i >= 0 && !(p.call && strings.Trim(raw[:i], "/") == strings.Trim(p.base, "/"))
-}

@@ -109,3 +109,25 @@ func TestTunnelsAndSecondHosts(t *testing.T) {
 		}
 	}
 }
+
+// The shop looks for its marker in an address that the platform has cleaned.
+func TestKeyMarkerThatIsCleaned(t *testing.T) {
+	rd := readerFor("root")
+	for _, text := range []string{
+		"wp-json/wc/", "wp-json/w%0ac/", "wp-json/w%0Dc/", "wp-json/w^c/", "wp-json/w{}c/", `wp-json/w\c/`, "wp-json/w%0%0aac/", `wp-"json/wc-`,
+		"wp-json%0a/wc/", "%0dwp-json/wc/",
+	} {
+		for _, target := range []string{"/?rest_route=/wc/v3/orders/39&x=", "/wp-json/wp/v2/users/me?x="} {
+			r := request("PUT", "/", "", "")
+			r.URL = &url.URL{Path: strings.Split(target, "?")[0], RawQuery: strings.SplitN(target, "?", 2)[1] + text}
+			if c := rd.Read(r, nil); c.Kind != Refused || c.Refusal.Reason != "key_marker" {
+				t.Errorf("%s%s: %s", target, text, describe(c))
+			}
+		}
+	}
+	for _, target := range []string{"/wp-json/wc/v3/orders?x=%0a", "/wp-json/wc/v3/orders?q=wp-json", "/wp-json/wc/v3/orders?x=%0", "/wp-json/wc/v3/orders?x=%00%0"} {
+		if c := rd.Read(request("GET", target, "", ""), nil); c.Kind != Single {
+			t.Errorf("%s: %s", target, describe(c))
+		}
+	}
+}

@@ -179,11 +179,11 @@ func TestScriptsThatAreNotThere(t *testing.T) {
 		if c := rd.Read(request("POST", script, formType, body), nil); c.Kind != Single {
 			t.Errorf("%s: %s", script, describe(c))
 		}
-		rd.TrustScripts(true)
+		rd.TrustScripts("example.com", true)
 		if c := rd.Read(request("POST", script, formType, body), nil); c.Kind != Page {
 			t.Errorf("%s, trusted: %s", script, describe(c))
 		}
-		rd.TrustScripts(false)
+		rd.TrustScripts("example.com.", true) // another host, perhaps
 	}
 }
 

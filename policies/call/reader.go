@@ -15,6 +15,7 @@ type Site struct {
 	Prefix   string // of the pretty form, where the site has changed it
 	Base     string // home path of a sub-folder install, "/blog", else ""
 	Limits   Limits
+	Scripts  bool // the two upload scripts are there, whatever the host; see TrustScripts
 }
 
 // Limits bound what is read of a request. Zero values mean the defaults.
@@ -32,7 +33,7 @@ type Reader struct {
 	foreign string // the other platform's prefix
 	marker  string // Platform.KeyMarker, with the site's own prefix
 	nonce   string
-	scripts atomic.Bool // see TrustScripts
+	scripts atomic.Pointer[string] // the host that has them, see TrustScripts
 }
 
 // NewReader returns a Reader for site.
@@ -90,7 +91,7 @@ func (rd *Reader) Read(r *http.Request, original *url.URL) *Call {
 		return page
 	}
 	src := &source{rd: rd, r: r, query: r.URL.RawQuery, wire: r.Method}
-	if r.Method == http.MethodPost && r.ContentLength != 0 && (set || where != (place{}) || !rd.unread(r.URL, original)) {
+	if r.Method == http.MethodPost && r.ContentLength != 0 && (set || where != (place{}) || !rd.unread(r.Host, r.URL, original)) {
 		if rd.aliases(r.Header) { // one of them may be a second Content-Type
 			return refuse(aliasHeader, src)
 		}
@@ -233,13 +234,21 @@ func under(path, base string) bool {
 // TrustScripts says whether the two scripts whose forms are forwarded unread
 // are really there: where they are not, because the platform lives in a
 // directory of its own, the front controller answers in their place and reads
-// the form (platform-facts I.1.1). Until it is known they are read.
-func (rd *Reader) TrustScripts(there bool) { rd.scripts.Store(there) }
+// the form (platform-facts I.1.1). Until it is known they are read. It is known
+// of one host at a time, as it was sent: another spelling may be another site.
+func (rd *Reader) TrustScripts(host string, there bool) {
+	if there {
+		rd.scripts.Store(&host)
+	} else {
+		rd.scripts.Store(nil)
+	}
+}
 
 // unread tells whether a path is one of the two scripts whose forms are
 // forwarded unread, exactly so spelled: they never run the main query.
-func (rd *Reader) unread(current, original *url.URL) bool {
-	return rd.scripts.Load() && rd.IsScript(current) && (original == nil || rd.IsScript(original))
+func (rd *Reader) unread(host string, current, original *url.URL) bool {
+	known := rd.scripts.Load()
+	return (rd.site.Scripts || known != nil && *known == host) && rd.IsScript(current) && (original == nil || rd.IsScript(original))
 }
 
 // IsScript tells whether u is one of the two scripts, see TrustScripts.

@@ -42,8 +42,9 @@ func (s *stack) checkDifferential(ctx context.Context, t *Report) {
 	for _, site := range s.sites {
 		counts[site.Name] = &tally{counts: map[string]int{}}
 		platform, _ := call.PlatformByName("wordpress")
-		readers[site.Name] = call.NewReader(call.Site{Platform: platform, Base: site.Base})
-		readers[site.Name].TrustScripts(site.Core == "") // the live gateway finds out by itself
+		readers[site.Name] = call.NewReader(call.Site{
+			Platform: platform, Base: site.Base, Scripts: site.Core == "", // the live gateway finds out by itself
+		})
 	}
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(workers)
