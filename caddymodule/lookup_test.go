@@ -206,3 +206,23 @@ func TestLookup_SiteVars(t *testing.T) {
 		})
 	}
 }
+
+// TestLookup_TwoSitesBehindOneServer: what one site says of a caller does not
+// count on another, even where rewrites have made their calls look alike.
+func TestLookup_TwoSitesBehindOneServer(t *testing.T) {
+	a, b := newPlatform(t), newPlatform(t)
+	b.answer = func(w http.ResponseWriter, r *http.Request) bool {
+		if isQuestion(r) && strings.HasSuffix(r.URL.Path, "/users/me") {
+			w.WriteHeader(http.StatusUnauthorized)
+			io.WriteString(w, `{"code":"rest_not_logged_in"}`)
+			return true
+		}
+		return false
+	}
+	site := func(p *platform) string {
+		return "restwarden cms {\n\t\tallow role administrator /secret/v1/**\n\t}\n" + p.proxied() + "\n"
+	}
+	g := startGateway(t, "\thandle_path /a/* {\n"+site(a)+"\t}\n\thandle_path /b/* {\n"+site(b)+"\t}\n")
+	g.do("GET /a/cms-json/secret/v1/x", "", asAdmin).want(t, 200, "")
+	g.do("GET /b/cms-json/secret/v1/x", "", asAdmin).want(t, 403, "rest_forbidden")
+}

@@ -178,7 +178,8 @@ func (g *Gateway) newSite(ctx caddy.Context) (*policies.Site, error) {
 	if site.Store, opts.Store, err = g.openStore(ctx); err != nil {
 		return nil, err
 	}
-	opts.Site, opts.Server = strings.Join([]string{g.Platform, g.Base, g.Prefix}, " "), site.Server
+	opts.Site = strings.Join([]string{g.Platform, g.Base, g.Prefix}, " ")
+	opts.Server = site.Server + " " + g.directive // two directives of one server may lead to two sites
 	site.Identities, err = lease(&g.leases, identitiesKey{opts},
 		func() (*policies.Identities, error) { return policies.NewIdentities(opts) })
 	return site, err

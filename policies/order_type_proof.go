@@ -35,7 +35,7 @@ func (p *OrderType) prove(ctx context.Context, r *Request, claim claim, ids []ui
 	if claim == claimsOAuth1 || claim == claimsJetpack || claim == claimsUncertain {
 		return p.proveUnverified(ctx, r, ids)
 	}
-	others, refusal, err := p.recordsOf(ctx, r, p.asCaller(r, claim), ids)
+	others, refusal, err := p.recordsOf(ctx, r, p.asCaller(r, claim), ids, nil)
 	if refusal == nil || err != nil {
 		return proof{others: others}, err
 	}
@@ -46,7 +46,7 @@ func (p *OrderType) prove(ctx context.Context, r *Request, claim claim, ids []ui
 	if err != nil || !might {
 		return proof{answer: p.refusedWrite(r, refusal)}, err
 	}
-	others, denied, err := p.recordsOf(ctx, r, p.asGateway(r), ids)
+	others, denied, err := p.recordsOf(ctx, r, p.asGateway(r), ids, nil)
 	switch {
 	case err == nil && denied != nil:
 		return proof{}, fmt.Errorf("the credential of order_type: %w", unexpected(denied))
@@ -63,10 +63,10 @@ func (p *OrderType) proveUnverified(ctx context.Context, r *Request, ids []uint6
 	if p.Credential == "" {
 		return proof{}, fmt.Errorf("%w: the caller cannot be asked about; order_type { credential … } would help", ErrUndecided)
 	}
-	if !r.Site.Identities.limit.Allow(addressKey(r.Client)) {
-		return proof{}, ErrTooManyQuestions // forged signatures must not become load
-	}
-	others, refusal, err := p.recordsOf(ctx, r, p.asGateway(r), ids)
+	// Forged signatures must not become load, so that each question counts.
+	others, refusal, err := p.recordsOf(ctx, r, p.asGateway(r), ids, func() bool {
+		return r.Site.Identities.limit.Allow(addressKey(r.Client))
+	})
 	if err == nil && refusal != nil {
 		err = fmt.Errorf("the credential of order_type: %w", unexpected(refusal))
 	}
@@ -153,7 +153,12 @@ const proofsAtOnce = 4
 
 // recordsOf returns those of ids that are records but not orders. refusal is
 // the platform's answer where the asker may not read; it ends the questions.
-func (p *OrderType) recordsOf(ctx context.Context, r *Request, as asker, ids []uint64) (others []uint64, refusal *Answer, err error) {
+// may, where set, is asked before each question, and where it says no the
+// others are not put.
+func (p *OrderType) recordsOf(ctx context.Context, r *Request, as asker, ids []uint64, may func() bool) (others []uint64, refusal *Answer, err error) {
+	if may != nil && !may() {
+		return nil, nil, ErrTooManyQuestions
+	}
 	if len(ids) > 2 {
 		if ids, refusal, err = p.listed(ctx, r, as, ids); refusal != nil || err != nil {
 			return nil, refusal, err
@@ -164,6 +169,12 @@ func (p *OrderType) recordsOf(ctx context.Context, r *Request, as asker, ids []u
 	group.SetLimit(proofsAtOnce)
 	for _, id := range ids {
 		group.Go(func() error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if may != nil && len(ids) > 1 && !may() {
+				return ErrTooManyQuestions
+			}
 			is, answer, err := p.recordOf(ctx, r, as, id)
 			mu.Lock()
 			defer mu.Unlock()

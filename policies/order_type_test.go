@@ -224,6 +224,21 @@ func TestOrderType_ForgedSignaturesAreBounded(t *testing.T) {
 	if n := len(backend.questions()); n > 250 || limited < 70 {
 		t.Errorf("%d questions, %d calls limited", n, limited)
 	}
+	var items []string
+	for id := range 100 {
+		items = append(items, fmt.Sprintf(`{"id":%d}`, id+5000))
+	}
+	s, backend = newSite(t), shopOf(nil)
+	p = provision(t, s, &OrderType{Credential: "ck:cs"})
+	for range 10 {
+		r := request(t, s, backend, "POST", "/wp-json/wc/v3/orders/batch", `{"update":[`+strings.Join(items, ",")+`]}`, jsonType, `Authorization: OAuth oauth_consumer_key="x"`)
+		if v, err := p.CheckBatch(t.Context(), r); err == nil && v.Refused() {
+			t.Errorf("missing ids: %+v", v)
+		}
+	}
+	if n := len(backend.questions()); n > 260 {
+		t.Errorf("ten forged batches: %d questions", n)
+	}
 }
 
 func TestOrderType_Strict(t *testing.T) {

@@ -50,9 +50,9 @@ func updatesOrders(name string) bool {
 // the gateway's own.
 func (p *OrderType) proveTool(ctx context.Context, r *Request, key string, id uint64) (Verdict, error) {
 	ids := []uint64{id}
-	others, refusal, err := p.recordsOf(ctx, r, p.withKey(r, key), ids)
+	others, refusal, err := p.recordsOf(ctx, r, p.withKey(r, key), ids, nil)
 	if err == nil && refusal != nil && writeOnly(refusal) && p.Credential != "" {
-		others, refusal, err = p.recordsOf(ctx, r, p.asGateway(r), ids)
+		others, refusal, err = p.recordsOf(ctx, r, p.asGateway(r), ids, nil)
 	}
 	if err != nil {
 		return Verdict{}, err

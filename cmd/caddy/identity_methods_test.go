@@ -57,6 +57,7 @@ func (w *world) methods() []struct {
 		{"shop key in the core, query", posts + query, nil, anonymous},
 		{"shop key, query form", byQuery, []edit{withKey(w.info.Keys.ReadWriteKey)}, noUser},
 		{"shop key and the marker", posts + "?x=cms-json/shop/v3", []edit{withKey(w.info.Keys.ReadWriteKey)}, "400 rest_ambiguous_request"},
+		{"shop key and the marker, to be cleaned", posts + "?x=cms-json/sh%0aop/v3", []edit{withKey(w.info.Keys.ReadWriteKey)}, "400 rest_ambiguous_request"},
 		{"OAuth 1, shop", orders, []edit{oauth1(w.info.Keys.ReadWriteKey)}, "passed 200"},
 		{"OAuth 1, bad signature", orders, []edit{badSignature}, "passed 401"},
 		{"OAuth 1, core", posts, []edit{oauth1(w.info.Keys.ReadWriteKey)}, anonymous},

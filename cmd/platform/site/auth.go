@@ -3,6 +3,7 @@ package site
 import (
 	"net"
 	"net/http"
+	"regexp"
 	"strings"
 )
 
@@ -32,8 +33,8 @@ func (s *Site) authenticate(q *request, in *input) error {
 
 // authenticateHeader reads the credentials that are not cookies.
 func (s *Site) authenticateHeader(q *request) error {
-	onShop := strings.Contains(q.wire.URL.EscapedPath()+"?"+q.wire.URL.RawQuery, s.names.KeyMarker+"/") ||
-		strings.Contains(q.wire.URL.EscapedPath()+"?"+q.wire.URL.RawQuery, s.names.KeyMarker+"-")
+	address := cleaned(q.wire.URL.EscapedPath() + "?" + q.wire.URL.RawQuery)
+	onShop := strings.Contains(address, s.names.KeyMarker+"/") || strings.Contains(address, s.names.KeyMarker+"-")
 	if onShop {
 		if err := s.authenticateKey(q); err != nil || q.user != nil {
 			return err
@@ -169,4 +170,19 @@ func (q *request) keyAllows() error {
 		return q.site.keyError("The API key provided does not have " + needed + " permissions.")
 	}
 	return nil
+}
+
+var (
+	notInAddress = regexp.MustCompile(`(?i)[^a-z0-9\-~+_.?#=!&;,/:%@$|*'()\[\]\x{80}-\x{10ffff}]`)
+	lineEnds     = regexp.MustCompile(`(?i)%0[ad]`)
+)
+
+// cleaned is the platform's esc_url_raw, as far as the shop's search for its own
+// routes sees it: odd bytes are dropped, encoded line ends until none is left.
+func cleaned(address string) string {
+	address = notInAddress.ReplaceAllString(address, "")
+	for lineEnds.MatchString(address) {
+		address = lineEnds.ReplaceAllString(address, "")
+	}
+	return address
 }
