@@ -22,6 +22,20 @@ func (e *Error) body() obj {
 	return obj{"code": e.Code, "message": e.Message, "data": data}
 }
 
+// inOrder gives an error object the order of members that the platform writes;
+// anything else is returned as it is.
+func inOrder(body any) any {
+	o, ok := body.(obj)
+	if !ok || len(o) != 3 || o["code"] == nil || o["message"] == nil || o["data"] == nil {
+		return body
+	}
+	return struct {
+		Code    any `json:"code"`
+		Message any `json:"message"`
+		Data    any `json:"data"`
+	}{o["code"], o["message"], o["data"]}
+}
+
 func fail(status int, code, message string) *Error {
 	return &Error{Status: status, Code: code, Message: message}
 }

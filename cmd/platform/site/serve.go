@@ -43,7 +43,7 @@ func (s *Site) serveREST(w http.ResponseWriter, r *http.Request, in *input, rout
 	rep, q := s.rest(r, in, route)
 	// Handlers answer with fresh values or with text that nothing changes, so
 	// encoding under the lock is enough to keep an answer of one moment.
-	body, err := json.Marshal(rep.body)
+	body, err := json.Marshal(inOrder(rep.body))
 	s.mu.Unlock()
 	if err != nil {
 		http.Error(w, "Internal Server Error", http.StatusInternalServerError)
