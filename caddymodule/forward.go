@@ -55,18 +55,18 @@ func (x *exchange) request() *http.Request {
 	return &r
 }
 
-// watch returns what is to be done with the status of the answer, nil for
+// watch returns what is to be done with the head of the answer, nil for
 // nearly all requests.
-func (g *Gateway) watch(x *exchange) func(status int) {
+func (g *Gateway) watch(x *exchange) func(*policies.Answer) {
 	drop := g.site.Identities.Watch(&x.req)
 	for _, p := range g.watchers {
 		if also := p.Watch(&x.req); also != nil {
 			first := drop
-			drop = func(status int) {
+			drop = func(a *policies.Answer) {
 				if first != nil {
-					first(status)
+					first(a)
 				}
-				also(status)
+				also(a)
 			}
 		}
 	}
@@ -75,11 +75,11 @@ func (g *Gateway) watch(x *exchange) func(status int) {
 
 // forwardHeader streams the answer, tells drop its status and rewrites its
 // header on the way. Where that fails the client gets a refusal in its place.
-func (g *Gateway) forwardHeader(w http.ResponseWriter, x *exchange, drop func(status int)) error {
+func (g *Gateway) forwardHeader(w http.ResponseWriter, x *exchange, drop func(*policies.Answer)) error {
 	aw := &answerWriter{ResponseWriterWrapper: wrap(w)}
 	aw.head = func(status int) error {
 		if drop != nil {
-			drop(status)
+			drop(&policies.Answer{Status: status, Header: w.Header()})
 		}
 		return x.rewrite(&policies.Answer{Status: status, Header: w.Header()})
 	}
@@ -95,7 +95,7 @@ func (g *Gateway) forwardHeader(w http.ResponseWriter, x *exchange, drop func(st
 // forwardBuffered holds the whole answer back until it is rewritten. The
 // platform is asked for a plain, whole answer: an encoded, partial or unchanged
 // one could not be rewritten.
-func (g *Gateway) forwardBuffered(w http.ResponseWriter, x *exchange, drop func(status int)) error {
+func (g *Gateway) forwardBuffered(w http.ResponseWriter, x *exchange, drop func(*policies.Answer)) error {
 	r := x.request()
 	for _, name := range []string{"Range", "If-Range", "If-None-Match", "If-Modified-Since"} {
 		r.Header.Del(name)
@@ -104,7 +104,7 @@ func (g *Gateway) forwardBuffered(w http.ResponseWriter, x *exchange, drop func(
 	held := newCapture(rewriteLimit, w.Header().Clone())
 	err := capturing(held, x.next, r)
 	if drop != nil && held.status != 0 {
-		drop(held.status)
+		drop(&policies.Answer{Status: held.status, Header: held.header})
 	}
 	if err != nil && !errors.Is(err, errTooLarge) && !errors.Is(err, errTruncated) {
 		return err // the site's own way to answer

@@ -239,6 +239,7 @@ func (l *lookup) addCredentials(to http.Header, kind policies.LookupKind) {
 	if kind == policies.LookupCart {
 		copyHeader(to, l.header, "Cookie")
 		copyHeader(to, l.header, "Nonce")
+		copyHeader(to, l.header, "Origin") // whether its scripts may read the answer
 	} else if cookies := l.loginCookies(); cookies != "" {
 		to.Set("Cookie", cookies)
 	}

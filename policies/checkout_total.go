@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"github.com/restwarden/restwarden/policies/call"
 )
@@ -152,6 +153,7 @@ func (p *CheckoutTotal) compare(ctx context.Context, r *Request) (Verdict, error
 		Status: http.StatusConflict, Code: p.site.Code(codeTotalMismatch),
 		Message: "The total of the cart has changed. Please review it before you place the order.",
 	}
+	v.Header = crossOrigin(answer.Header)
 	if h := r.HTTP.Header; h.Get("Nonce") != "" || h.Get("Cart-Token") != "" {
 		// Without them another site could have the shopper's browser ask.
 		v.Data = map[string]any{"cart": json.RawMessage(answer.Body)}
@@ -241,4 +243,16 @@ func cartTotal(body []byte) (total int64, empty bool, err error) {
 		return 0, false, fmt.Errorf("%w: the cart's total_price is not an integer", ErrUndecided)
 	}
 	return total, false, nil
+}
+
+// crossOrigin returns what an answer of the checkout API says to scripts of
+// other origins: the shop names those that may read it.
+func crossOrigin(from http.Header) http.Header {
+	to := http.Header{}
+	for name, values := range from {
+		if strings.HasPrefix(name, "Access-Control-") || name == "Vary" {
+			to[name] = values
+		}
+	}
+	return to
 }

@@ -55,7 +55,6 @@ type Identities struct {
 	flight singleflight.Group
 	slots  chan struct{}
 	limit  *Limiter
-	pages  *Limiter // see sparing
 }
 
 // NewIdentities returns an empty cache of callers.
@@ -65,13 +64,9 @@ func NewIdentities(opts IdentityOptions) (*Identities, error) {
 	if err != nil {
 		return nil, fmt.Errorf("identity rate: %w", err)
 	}
-	pages, err := NewLimiter(Rate{Count: 3, Per: 6 * time.Second})
-	if err != nil {
-		return nil, err
-	}
 	ids := &Identities{
 		opts: opts, cache: newIdentityCache(),
-		slots: make(chan struct{}, opts.MaxInFlight), limit: limit, pages: pages,
+		slots: make(chan struct{}, opts.MaxInFlight), limit: limit,
 	}
 	if opts.Store != nil {
 		ids.shared = newSharedIdentities(ids)

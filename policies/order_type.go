@@ -213,7 +213,7 @@ func (p *OrderType) remember(ctx context.Context, r *Request, id uint64) {
 }
 
 // Watch drops the proofs of what a passing delete is about.
-func (p *OrderType) Watch(r *Request) func(status int) {
+func (p *OrderType) Watch(r *Request) func(*Answer) {
 	var keys []string
 	for _, c := range r.Call.Each() {
 		if c.Method != http.MethodDelete {

@@ -18,7 +18,7 @@ func TestOrderType_ProofsAreRemembered(t *testing.T) {
 	if n := len(backend.questions()); n != 1 {
 		t.Errorf("an order was asked about %d times", n)
 	}
-	p.Watch(request(t, s, backend, "DELETE", "/wp-json/wc/v3/orders/7", "", basicAuth))(200)
+	p.Watch(request(t, s, backend, "DELETE", "/wp-json/wc/v3/orders/7", "", basicAuth))(&Answer{Status: 200})
 	check("7")
 	if n := len(backend.questions()); n != 2 {
 		t.Errorf("after a delete %d questions", n)

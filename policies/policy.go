@@ -137,7 +137,7 @@ type SecretHolder interface {
 
 // Watcher is a Policy that keeps facts which a passing request may end.
 type Watcher interface {
-	// Watch returns what to do once the platform has answered r with a status;
-	// nil for requests that end nothing.
-	Watch(r *Request) func(status int)
+	// Watch returns what to do once the platform has answered r, with status and
+	// header; nil for requests that end nothing.
+	Watch(r *Request) func(*Answer)
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -23,7 +22,7 @@ type RateLimit struct {
 	Rate string `json:"rate"`
 	// Per says who counts as one client: "address" (IPv6 by /64, the default),
 	// "caller" (the user that the platform names; anonymous ones by address) or
-	// "key" (the credentials as sent; without any, by address).
+	// "key" (the credentials, where the platform knows them; others by address).
 	Per     string   `json:"per,omitempty"`
 	Methods []string `json:"methods,omitempty"`
 	Routes  []string `json:"routes"`
@@ -109,15 +108,6 @@ func (p *RateLimits) Check(ctx context.Context, r *Request) (Verdict, error) {
 	return Verdict{}, nil
 }
 
-// hostname is host as one site has it on all its gateways: in lower case and
-// without the port, which differs between them.
-func hostname(host string) string {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	return strings.ToLower(strings.TrimSuffix(host, "."))
-}
-
 // quota is what a limit has left for a call that it let through.
 type quota struct {
 	limit *RateLimit
@@ -182,7 +172,12 @@ func (l *RateLimit) client(ctx context.Context, r *Request) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if claim != claimsNothing {
+		// Only of credentials that the platform knows: others are made up for free.
+		caller, answer, err := r.Who(ctx)
+		if err != nil {
+			return "", err
+		}
+		if answer == nil && (caller.Kind == User || caller.Kind == KeyHolder) {
 			return "key " + r.Site.Identities.credentialKey(r.memo().of, claim), nil
 		}
 	}

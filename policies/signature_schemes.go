@@ -162,10 +162,10 @@ func readStandard(header string, g *given) bool {
 
 func stampOnly(_ *call.Call, g given) ([]byte, error) { return []byte(g.stamp), nil }
 
-func bodyOnly(c *call.Call, _ given) ([]byte, error) { return c.RawBody() }
+func bodyOnly(c *call.Call, _ given) ([]byte, error) { return signedBody(c) }
 
 func stampAndBody(c *call.Call, g given) ([]byte, error) {
-	body, err := c.RawBody()
+	body, err := signedBody(c)
 	if err != nil {
 		return nil, err
 	}
@@ -181,12 +181,23 @@ func wholeRequest(c *call.Call, g given) ([]byte, error) {
 			return nil, ambiguous("unsigned_query")
 		}
 	}
-	body, err := c.RawBody()
+	body, err := signedBody(c)
 	if err != nil {
 		return nil, err
 	}
 	digest := sha256.Sum256(body)
 	return []byte(g.stamp + "\n" + c.Method + "\n" + c.Route + "\n" + hex.EncodeToString(digest[:])), nil
+}
+
+// signedBody is the body as received. Its type is not signed: JSON sent as a
+// form would be cut wherever somebody has written an ampersand in a text.
+func signedBody(c *call.Call) ([]byte, error) {
+	body, err := c.RawBody()
+	text := bytes.TrimSpace(body)
+	if err == nil && len(text) > 0 && (text[0] == '{' || text[0] == '[') && bytes.ContainsAny(text, "&=") && c.MayBeForm() {
+		return nil, ambiguous("signed_body_type")
+	}
+	return body, err
 }
 
 func hmacSum(key string, _ given, message []byte) ([]byte, error) {

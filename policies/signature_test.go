@@ -1,7 +1,10 @@
 package policies
 
 import (
+	"crypto/hmac"
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"net/http"
 	"testing"
 	"time"
@@ -90,6 +93,26 @@ func TestSignature_RequestWithAnUnsignedQuery(t *testing.T) {
 		r.Matched = signedRule(s)
 		if v, err := p.Check(t.Context(), r); (err != nil || v.Refused()) != refused {
 			t.Errorf("%s: %+v, %v", target, v, err)
+		}
+	}
+}
+
+// Signed JSON sent as a form would be cut where somebody wrote an ampersand.
+func TestSignature_BodyOfAnotherType(t *testing.T) {
+	const body = `{"name":"x&choice=all&y"}`
+	mac := hmac.New(sha256.New, []byte("secret"))
+	digest := sha256.Sum256([]byte(body))
+	fmt.Fprintf(mac, "1800000000\nPOST\n/cookie/v1/store-auth\n%x", digest)
+	for contentType, refused := range map[string]bool{
+		"application/json": false, "application/json; charset=UTF-8": false, "text/plain": false,
+		"application/x-www-form-urlencoded": true, "application/x-www-form-urlencoded,application/json": true, "": true,
+	} {
+		s, p := signed(t, &Signature{Name: "cookie", Scheme: "request", Keys: []string{"secret"}})
+		r := request(t, s, nil, "POST", "/wp-json/cookie/v1/store-auth", body, "X-Timestamp: 1800000000",
+			fmt.Sprintf("X-Signature: %x", mac.Sum(nil)), "Content-Type: "+contentType)
+		r.Matched = signedRule(s)
+		if v, err := p.Check(t.Context(), r); (err != nil || v.Refused()) != refused {
+			t.Errorf("%s: %+v, %v", contentType, v, err)
 		}
 	}
 }

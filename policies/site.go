@@ -37,10 +37,11 @@ type Site struct {
 }
 
 // place names in a Store's key who answers r: directive and server, since a
-// client may write any Host, then the host and where below it.
+// client may write any Host, then the host as sent (another spelling may be
+// another site, and costs no more than a question) and where below it.
 func (s *Site) place(r *Request) string {
 	h := sha256.New()
-	for _, part := range []string{s.Directive, s.Server, hostname(r.HTTP.Host), r.memo().of.Call.Base} {
+	for _, part := range []string{s.Directive, s.Server, r.HTTP.Host, r.memo().of.Call.Base} {
 		h.Write([]byte(part))
 		h.Write([]byte{0})
 	}

@@ -210,6 +210,17 @@ func (s *source) readJSON() *Refusal {
 	return refusal
 }
 
+// MayBeForm tells whether some front-end reads the body as an urlencoded form:
+// by its type, or for want of one (platform-facts I.6).
+func (c *Call) MayBeForm() bool {
+	if c.src == nil {
+		return false
+	}
+	contentType := c.src.r.Header.Get("Content-Type")
+	urlencoded, _ := phpvars.FormKind(contentType)
+	return urlencoded || !strings.Contains(contentType, "/")
+}
+
 // JSON returns the whole JSON body, decoded as in Param; nil where the body is
 // empty. The error is a *Refusal: another type than JSON, or as in Param.
 func (c *Call) JSON() (v any, err error) {
