@@ -140,11 +140,12 @@ func TestIdentities_SharedDrops(t *testing.T) {
 	for name, test := range map[string]struct {
 		method, target, body string
 		headers              []string
+		status               int
 	}{
-		"application password": {"DELETE", "/wp-json/wp/v2/users/1/application-passwords/abc", "", nil},
-		"role":                 {"PUT", "/wp-json/wp/v2/users/1", `{"roles":["editor"]}`, []string{jsonType}},
-		"logout":               {"GET", "/wp-login.php?action=logout&_wpnonce=1", "", []string{loginLine}},
-		"password reset":       {"POST", "/wp-login.php?action=resetpass", "pass1=x", []string{formType, "Cookie: wp-resetpass-abc=x"}},
+		"application password": {"DELETE", "/wp-json/wp/v2/users/1/application-passwords/abc", "", nil, 200},
+		"role":                 {"PUT", "/wp-json/wp/v2/users/1", `{"roles":["editor"]}`, []string{jsonType}, 200},
+		"logout":               {"GET", "/wp-login.php?action=logout&_wpnonce=1", "", []string{loginLine}, 302},
+		"password reset":       {"POST", "/wp-login.php?action=resetpass", "pass1=x", []string{formType, "Cookie: wp-resetpass-abc=x"}, 200},
 	} {
 		for _, deaf := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, " deaf ", deaf), func(t *testing.T) {
@@ -155,7 +156,7 @@ func TestIdentities_SharedDrops(t *testing.T) {
 				whoIs(t, a, backend, loginLine, nonceLine)
 				whoIs(t, b, backend, loginLine, nonceLine)
 				r := request(t, a, backend, test.method, test.target, test.body, test.headers...)
-				a.Identities.Watch(r)(&Answer{Status: 200})
+				a.Identities.Watch(r)(&Answer{Status: test.status})
 				whoIs(t, a, backend, loginLine, nonceLine)
 				if n := len(backend.questions()); n != 2 {
 					t.Errorf("here: %d questions", n)
@@ -165,7 +166,7 @@ func TestIdentities_SharedDrops(t *testing.T) {
 				if n := len(backend.questions()); n != 2 {
 					t.Errorf("with an empty memory: %d questions", n)
 				}
-				a.Identities.Watch(r)(&Answer{Status: 200})
+				a.Identities.Watch(r)(&Answer{Status: test.status})
 				whoIs(t, b, backend, loginLine, nonceLine)
 				if n := len(backend.questions()); (n == 3) == deaf {
 					t.Errorf("on the other: %d questions", n)

@@ -224,6 +224,8 @@ func TestIdentities_Drops(t *testing.T) {
 		"in a batch":                    {"POST", "/wp-json/batch/v1", `{"requests":[{"method":"PUT","path":"/wp/v2/users/1"}]}`, []string{jsonType}, 207, true, ""},
 		"users read":                    {"GET", "/wp-json/wp/v2/users/1", "", nil, 200, false, ""},
 		"logout":                        {"GET", "/wp-login.php?action=logout&_wpnonce=1", "", []string{loginLine}, 302, true, ""},
+		"logout without its nonce":      {"GET", "/wp-login.php?action=logout", "", []string{loginLine}, 403, false, ""},
+		"a page that mentions logout":   {"GET", "/wp-login.php?x=logout", "", []string{loginLine}, 200, false, ""},
 		"logout of somebody else":       {"GET", "/wp-login.php?action=logout", "", []string{"Cookie: wordpress_logged_in_abc=other"}, 302, false, ""},
 		"password reset":                {"POST", "/wp-login.php?action=resetpass", "pass1=x", []string{formType, "Cookie: wp-resetpass-abc=admin%3Akey"}, 200, true, ""},
 		"password reset, wrong key":     {"POST", "/wp-login.php?action=resetpass", "pass1=x", []string{formType, "Cookie: wp-resetpass-abc=x"}, 302, false, "/wp-login.php?action=lostpassword&error=invalidkey"},

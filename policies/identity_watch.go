@@ -34,13 +34,18 @@ func (ids *Identities) watchPage(r *Request) func(*Answer) {
 	path, query := r.HTTP.URL.Path, r.HTTP.URL.RawQuery
 	switch {
 	case strings.HasSuffix(path, "-login.php"):
-		if strings.Contains(query, "logout") {
+		if strings.Contains(query, "action=logout") {
 			h := ids.cache.hasher.Load()
 			session := sessionOf(h, r.HTTP, &r.Site.Platform)
 			if session == "" {
 				return nil
 			}
-			return ids.dropping(r, dropping{whom: dropSession, session: session, hasher: h.id})
+			drop := ids.dropping(r, dropping{whom: dropSession, session: session, hasher: h.id})
+			return func(a *Answer) { // without the right nonce the script asks back, and ends nothing
+				if a.Status == http.StatusFound || a.Status == http.StatusSeeOther {
+					drop(a)
+				}
+			}
 		}
 		if r.HTTP.Method == http.MethodPost && hasResetCookie(r.HTTP) {
 			return ids.onPage(r, http.StatusOK) // a new password; a wrong key is sent elsewhere
