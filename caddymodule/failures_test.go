@@ -29,7 +29,7 @@ const sharingSite = `	restwarden cms {
 			key secret
 			once
 		}
-		rate_limit 3/1h per key POST /limited/v1/**
+		rate_limit 3/1h POST /limited/v1/**
 	}
 	metrics /store-metrics
 `
@@ -51,7 +51,7 @@ func startSharing(t *testing.T, p *platform, store string) *gateway {
 func (g *gateway) loadSharing(p *platform, store string) {
 	g.t.Helper()
 	_, port, _ := net.SplitHostPort(g.addr)
-	source := fmt.Sprintf("{\n\tadmin off\n\tpersist_config off\n\tauto_https off\n\tmetrics\n\tlog {\n\t\toutput file %s\n\t\tformat json\n\t}\n\trestwarden {\n\t\tstore %s\n\t}\n}\nhttp://:%s {\n\tbind 127.0.0.1\n%s%s\n}\n",
+	source := fmt.Sprintf("{\n\tadmin off\n\tpersist_config off\n\tauto_https off\n\tmetrics\n\tlog {\n\t\toutput file %s\n\t\tformat json\n\t}\n"+trustLoopback+"\trestwarden {\n\t\tstore %s\n\t}\n}\nhttp://:%s {\n\tbind 127.0.0.1\n%s%s\n}\n",
 		g.log, store, port, sharingSite, p.proxied())
 	config, _, err := caddyconfig.GetAdapter("caddyfile").Adapt([]byte(source), map[string]any{"filename": "Caddyfile"})
 	if err != nil {
@@ -98,9 +98,9 @@ func (g *gateway) decides(what string, healthy bool) {
 	expect("signed", g.do("POST /cms-json/signed/v1/hook", body, headers...), first)
 	expect("replayed", g.do("POST /cms-json/signed/v1/hook", body, headers...), again)
 	expect("forged", g.do("POST /cms-json/signed/v1/hook", aBody(), headers...), 401)
-	key := basicAuth(rand.Text() + ":x")
+	client := aClient()
 	for i := range 5 {
-		got := g.do("POST /cms-json/limited/v1/x", "", key)
+		got := g.do("POST /cms-json/limited/v1/x", "", client)
 		expect(fmt.Sprint("limited call ", i+1), got, map[bool]int{true: 200, false: 429}[i < 3])
 		if got.header.Get("RateLimit-Limit") != "3" || (got.header.Get("Retry-After") != "") != (i >= 3) {
 			t.Errorf("%s: header %v", what, got.header)

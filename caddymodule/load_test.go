@@ -1,7 +1,6 @@
 package caddymodule
 
 import (
-	"crypto/rand"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -155,11 +154,11 @@ func (l *load) step(i int) {
 // limited uses up a limit on both gateways.
 func (l *load) limited() {
 	began := l.downs.Load()
-	key := basicAuth(rand.Text() + ":x")
+	client := aClient()
 	passed := 0
 	for i := range 14 {
-		switch s := l.call([]*process{l.a, l.b}[i%2], getTaxonomies, "", key); s {
-		case 401: // passed: the platform does not know the key
+		switch s := l.call([]*process{l.a, l.b}[i%2], getTaxonomies, "", client); s {
+		case 200:
 			passed++
 		case 429:
 		default:

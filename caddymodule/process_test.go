@@ -91,7 +91,7 @@ func (p *process) file() string { return filepath.Join(p.dir, "Caddyfile") }
 func (p *process) write(store, siteBlock string) {
 	p.t.Helper()
 	_, port, _ := net.SplitHostPort(p.addr)
-	source := fmt.Sprintf("{\n\tadmin %s\n\tpersist_config off\n\tauto_https off\n\tgrace_period 5s\n\trestwarden {\n\t\tstore %s\n\t}\n}\nhttp://:%s {\n\tbind fd/3\n%s\n}\n",
+	source := fmt.Sprintf("{\n\tadmin %s\n\tpersist_config off\n\tauto_https off\n\tgrace_period 5s\n"+trustLoopback+"\trestwarden {\n\t\tstore %s\n\t}\n}\nhttp://:%s {\n\tbind fd/3\n%s\n}\n",
 		p.admin, store, port, siteBlock)
 	if err := os.WriteFile(p.file(), []byte(source), 0o600); err != nil {
 		p.t.Fatal(err)
@@ -240,7 +240,7 @@ const pairSite = `	restwarden cms {
 			key secret
 			once
 		}
-		rate_limit 10/1h per key GET /cms/v2/taxonomies
+		rate_limit 10/1h GET /cms/v2/taxonomies
 		identity {
 			ttl 1m
 		}

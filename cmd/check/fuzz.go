@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -40,7 +41,27 @@ func (c *check) fuzz(ctx context.Context) {
 
 func (c *check) fuzzTarget(ctx context.Context, target testID) {
 	start := time.Now()
-	out, err := output(ctx, c.fuzzTime+toolLimit, c.root, "go", "test",
-		"-run=^$", "-fuzz=^"+target.test+"$", "-fuzztime="+c.fuzzTime.String(), target.pkg)
+	out, err := output(ctx, c.fuzzTime.duration+toolLimit, c.root, "go", "test",
+		"-run=^$", "-fuzz=^"+target.test+"$", "-fuzztime="+c.fuzzTime.text, target.pkg)
 	c.results.verdict(target.String(), time.Since(start), out, err)
 }
+
+// fuzzTime is how long a target runs, as go test takes it.
+type fuzzTime struct {
+	text     string
+	duration time.Duration // 0 for a number of executions
+}
+
+// Set implements flag.Value.
+func (f *fuzzTime) Set(text string) (err error) {
+	f.text, f.duration = text, 0
+	if count, ok := strings.CutSuffix(text, "x"); ok {
+		_, err = strconv.ParseUint(count, 10, 32)
+		return err
+	}
+	f.duration, err = time.ParseDuration(text)
+	return err
+}
+
+// String implements flag.Value.
+func (f *fuzzTime) String() string { return f.text }

@@ -20,7 +20,6 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 )
 
 func main() {
@@ -41,7 +40,10 @@ func main() {
 func run(ctx context.Context, args []string, out io.Writer) (ok bool, err error) {
 	flags := flag.NewFlagSet("check", flag.ContinueOnError)
 	flags.SetOutput(out)
-	fuzzTime := flags.Duration("fuzz", 5*time.Second, "how long each fuzz target runs")
+	// A number of executions by default: go test reports its own deadline as a
+	// failure now and then, on a machine that is busy.
+	fuzz := fuzzTime{text: "20000x"}
+	flags.Var(&fuzz, "fuzz", "how long each fuzz target runs: a time such as 10m, or a number of executions such as 20000x")
 	names := flags.String("run", "", "comma-separated names of the steps to run; all where empty")
 	list := flags.Bool("list", false, "list the steps and stop")
 	if err := flags.Parse(args); err != nil {
@@ -67,7 +69,7 @@ func run(ctx context.Context, args []string, out io.Writer) (ok bool, err error)
 	if err != nil {
 		return false, err
 	}
-	c := &check{root: root, fuzzTime: *fuzzTime, results: results{out: out}}
+	c := &check{root: root, fuzzTime: fuzz, results: results{out: out}}
 	c.runSteps(ctx, selected)
 	return c.results.report(), nil
 }
@@ -75,7 +77,7 @@ func run(ctx context.Context, args []string, out io.Writer) (ok bool, err error)
 // check is one run.
 type check struct {
 	root     string
-	fuzzTime time.Duration
+	fuzzTime fuzzTime
 	results  results
 }
 
