@@ -232,17 +232,4 @@ func alnum(c byte) bool {
 }
 
 // lower folds ASCII letters, as the platform matches routes.
-func lower(s string) string {
-	for i := 0; i < len(s); i++ {
-		if 'A' <= s[i] && s[i] <= 'Z' {
-			b := []byte(s)
-			for ; i < len(b); i++ {
-				if 'A' <= b[i] && b[i] <= 'Z' {
-					b[i] |= 0x20
-				}
-			}
-			return string(b)
-		}
-	}
-	return s
-}
+func lower(s string) string { return phpvars.Lower(s) }

@@ -37,13 +37,13 @@ func IsJSON(contentType string) bool {
 	if len(contentType) < len("application/json") {
 		return false
 	}
-	return jsonType.MatchString(lower(strings.Trim(contentType, " \t\n\r\x00\x0b")))
+	return jsonType.MatchString(Lower(strings.Trim(contentType, " \t\n\r\x00\x0b")))
 }
 
-func asciiEqual(s, lowered string) bool { return len(s) == len(lowered) && lower(s) == lowered }
+func asciiEqual(s, lowered string) bool { return len(s) == len(lowered) && Lower(s) == lowered }
 
-// lower folds ASCII letters only: the platform compares bytes, not Unicode.
-func lower(s string) string {
+// Lower folds ASCII letters only: the platform compares bytes, not Unicode.
+func Lower(s string) string {
 	for i := 0; i < len(s); i++ {
 		if 'A' <= s[i] && s[i] <= 'Z' {
 			b := []byte(s)

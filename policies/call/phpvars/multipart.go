@@ -77,7 +77,7 @@ func multipart(contentType string, body io.Reader, keep func(name string) bool) 
 func Boundary(contentType string) (boundary string, ok bool) {
 	i := strings.Index(contentType, "boundary")
 	if i < 0 {
-		i = strings.Index(lower(contentType), "boundary")
+		i = strings.Index(Lower(contentType), "boundary")
 	}
 	if i < 0 {
 		return "", false
