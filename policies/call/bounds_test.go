@@ -1,0 +1,73 @@
+package call
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+)
+
+// Nothing is quadratic: input as long as a server accepts is read at once.
+func TestLongInputs(t *testing.T) {
+	const n = 300_000
+	root, sub := readerFor("root"), readerFor("subfolder")
+	for _, target := range []string{
+		"/wp-json/" + strings.Repeat("%61", n), "/wp-json/" + strings.Repeat("//", n), "/" + strings.Repeat("wp-json", n),
+		"/" + strings.Repeat("wp-json%2F", n/3), "/blog/" + strings.Repeat("Xwp-json/", n/3), "/?" + strings.Repeat("rest_route[", n),
+		"/?rest_route=" + strings.Repeat("/%2F", n), "/?" + strings.Repeat("+", n) + "rest_route=/a", "/?" + strings.Repeat("rest_route[]&", n/9),
+	} {
+		r := request("GET", target, "", "")
+		root.Read(r, nil)
+		sub.Read(r, nil)
+	}
+	for contentType, body := range map[string]string{
+		formType: strings.Repeat("rest_route[", n), partType: strings.Repeat("--B\r\nContent-Disposition: x;;\r\n", n/9),
+		jsonType: "[" + strings.Repeat(`"\u0061",`, n) + "1]",
+	} {
+		c := root.Read(request("POST", "/wp-json/wc/v3/orders/7", contentType, body), nil)
+		c.Param("id")
+		c.Close()
+	}
+}
+
+// Small bodies must not become large trees.
+func TestJSONBounds(t *testing.T) {
+	rd := readerFor("root")
+	members := make([]string, jsonMembers+1)
+	for i := range members {
+		members[i] = fmt.Sprintf(`"k%d":1`, i)
+	}
+	many := "{" + strings.Join(members, ",") + "}"
+	large := `{"id":7,"address":{"x":["` + strings.Repeat(`a","`, jsonValue/4) + `"]}}`
+	for name, test := range map[string]struct {
+		target, body, param string
+		status              int
+	}{
+		"many members":       {"/wp-json/wc/v3/orders/7", many, "id", 413},
+		"a large value":      {"/wp-json/wc/v3/orders/7", large, "address", 413},
+		"beside a large one": {"/wp-json/wc/v3/orders/7", large, "id", 0},
+	} {
+		c := rd.Read(request("POST", test.target, jsonType, test.body), nil)
+		_, _, err := c.Param(test.param)
+		var refusal *Refusal
+		if errors.As(err, &refusal); test.status == 0 && err != nil || test.status != 0 && (refusal == nil || refusal.Status != test.status) {
+			t.Errorf("%s: %v, want %d", name, err, test.status)
+		}
+	}
+	for target, body := range map[string]string{
+		"/wp-json/wc/v3/orders/batch": `{"update":[` + strings.Repeat("{},", 1<<20) + `{}]}`,
+		"/wp-json/batch/v1":           `{"requests":[` + strings.Repeat("[],", 1<<20) + `{}]}`,
+	} {
+		r := request("POST", target, jsonType, body)
+		n := testing.AllocsPerRun(1, func() {
+			r.Body = io.NopCloser(strings.NewReader(body))
+			if c := rd.Read(r, nil); c.Kind != Refused || c.Refusal.Status != 413 && c.Refusal.Reason != "batch" {
+				t.Errorf("%s: %s", target, describe(c))
+			}
+		})
+		if n > 2000 {
+			t.Errorf("%s: %.0f allocations for a batch that is refused", target, n)
+		}
+	}
+}
