@@ -157,16 +157,10 @@ func number(o policies.Option, to *int) error {
 }
 
 func duration(o policies.Option, to *caddy.Duration) error {
-	text, err := o.One()
-	if err != nil {
-		return err
-	}
-	d, err := caddy.ParseDuration(text)
-	if err != nil || d <= 0 {
-		return o.Errorf("%s: %q is not a positive duration such as 5m", o.Name, text)
-	}
+	var d policies.Duration
+	err := o.Duration(&d)
 	*to = caddy.Duration(d)
-	return nil
+	return err
 }
 
 func (g *Gateway) credentialsOption(o policies.Option) error {
@@ -210,8 +204,10 @@ func (g *Gateway) identityOption(o policies.Option) error {
 			return number(o, &g.Identity.MaxInFlight)
 		case "rate":
 			return checked(o, &g.Identity.Rate, func(text string) error {
-				_, _, err := parseRate(text)
-				return err
+				if _, err := policies.ParseRate(text); err != nil {
+					return fmt.Errorf("rate: %w", err)
+				}
+				return nil
 			})
 		}
 		return o.Unknown()
@@ -249,6 +245,9 @@ func (gs guests) configure(o policies.Option) error {
 	if off {
 		policies.CommonOf(m.Policy).Off = true
 		return nil
+	}
+	if common := policies.CommonOf(m.Policy); common.At == "" {
+		common.At = o.Pos
 	}
 	return m.Configure(o)
 }

@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/caddyserver/caddy/v2"
 	"golang.org/x/net/http/httpguts"
 
 	"github.com/restwarden/restwarden/policies"
@@ -101,25 +99,13 @@ func (i *Identity) options() (policies.IdentityOptions, error) {
 			return opts, errors.New("identity: a negative value")
 		}
 		if i.Rate != "" {
-			var err error
-			if opts.Rate, opts.Per, err = parseRate(i.Rate); err != nil {
-				return opts, fmt.Errorf("identity: %w", err)
+			rate, err := policies.ParseRate(i.Rate)
+			if err != nil {
+				return opts, fmt.Errorf("identity: rate: %w", err)
 			}
+			opts.Rate, opts.Per = rate.Count, rate.Per
 		}
 		opts.TTL, opts.Timeout, opts.MaxInFlight = time.Duration(i.TTL), time.Duration(i.Timeout), i.MaxInFlight
 	}
 	return opts.WithDefaults(), nil
-}
-
-// parseRate reads "120/1m".
-func parseRate(text string) (n int, per time.Duration, err error) {
-	count, duration, _ := strings.Cut(text, "/")
-	n, err = strconv.Atoi(count)
-	if err == nil {
-		per, err = caddy.ParseDuration(duration)
-	}
-	if err != nil || n < 1 || per <= 0 {
-		return 0, 0, fmt.Errorf("rate: %q is not a rate such as 120/1m", text)
-	}
-	return n, per, nil
 }

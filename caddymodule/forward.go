@@ -26,12 +26,10 @@ const rewriteLimit = 8 << 20
 // rewrites it or wants to know its status.
 func (g *Gateway) forward(w http.ResponseWriter, x *exchange) error {
 	need := policies.RewriteNothing
-	if !g.observes() {
-		for _, p := range g.rewriters {
-			if n := p.Rewrites(&x.req); n != policies.RewriteNothing {
-				need = max(need, n)
-				x.rewriters = append(x.rewriters, p)
-			}
+	for _, p := range g.rewriters {
+		if n := p.Rewrites(&x.req); n != policies.RewriteNothing {
+			need = max(need, n)
+			x.rewriters = append(x.rewriters, p)
 		}
 	}
 	drop := g.watch(x)
@@ -42,6 +40,16 @@ func (g *Gateway) forward(w http.ResponseWriter, x *exchange) error {
 		return g.forwardHeader(w, x, drop)
 	}
 	return x.next.ServeHTTP(w, x.request())
+}
+
+// needsBody names the first policy that rewrites the body.
+func (x *exchange) needsBody() string {
+	for _, p := range x.rewriters {
+		if p.Rewrites(&x.req) == policies.RewriteBody {
+			return p.name
+		}
+	}
+	return ""
 }
 
 // request is what is forwarded. A question that outlives its client still reads
@@ -111,7 +119,7 @@ func (g *Gateway) forwardBuffered(w http.ResponseWriter, x *exchange, drop func(
 	}
 	answer, unusable := held.answer(r.Method)
 	if err = errors.Join(err, unusable); err != nil {
-		return g.unusable(w, x, &rewriteError{x.rewriters[0].name, err})
+		return g.unusable(w, x, &rewriteError{x.needsBody(), err})
 	}
 	if err := x.rewrite(answer); err != nil {
 		return g.unusable(w, x, err)

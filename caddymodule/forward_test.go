@@ -243,6 +243,17 @@ func TestForward_ClientGone(t *testing.T) {
 	}
 }
 
+// TestGateway_EnforcedRedaction: a policy that enforces does so though the
+// directive observes.
+func TestGateway_EnforcedRedaction(t *testing.T) {
+	p := newPlatform(t)
+	g := startGateway(t, "\trestwarden cms {\n\t\tmode observe\n\t\tlogin_only\n\t\tredact /feed/options access_token\n"+
+		"\t\tredact {\n\t\t\tmode enforce\n\t\t}\n\t}\n"+p.proxied())
+	if r := g.do("GET /cms-json/feed/options", ""); r.status != 200 || strings.Contains(r.body, "t0ken") || !strings.Contains(r.body, "[redacted]") {
+		t.Errorf("got %d %s", r.status, r.body)
+	}
+}
+
 // TestGateway_ObservedPolicies change nothing, though the directive enforces.
 func TestGateway_ObservedPolicies(t *testing.T) {
 	p := newPlatform(t)

@@ -25,7 +25,7 @@ type exchange struct {
 
 // ServeHTTP reads r, judges it if it is a call, and answers or forwards it.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
-	r.Body = hurried(w, r)
+	r.Body = g.hurried(w, r)
 	c := g.reader.Read(r, originalURL(r))
 	defer c.Close()
 	g.discovery.request(g, r, next)

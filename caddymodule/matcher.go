@@ -91,33 +91,25 @@ func (m *MatchRESTCall) MatchWithError(r *http.Request) (bool, error) {
 	if caddyhttp.GetVar(r.Context(), varKind) == kindPage {
 		return false, nil
 	}
-	c, judged := caddyhttp.GetVar(r.Context(), varCall).(*call.Call)
-	if !judged {
-		c = m.read(r)
+	if c, judged := caddyhttp.GetVar(r.Context(), varCall).(*call.Call); judged {
+		// One that is refused comes here only where the gateway observes.
+		return c.Kind != call.Refused && m.target.Matches(c), nil
 	}
-	switch c.Kind {
-	case call.Page:
-		return false, nil
-	case call.Refused:
-		return false, caddyhttp.Error(c.Refusal.Status, c.Refusal)
-	}
-	return m.target.Matches(c), nil
-}
-
-// read reads r by the names of the platform whose prefix it uses. A spooled
-// body is kept until the request ends, since it is still to be forwarded.
-func (m *MatchRESTCall) read(r *http.Request) *call.Call {
-	var c *call.Call
 	for _, reader := range m.readers {
-		c = reader.Read(r, originalURL(r))
+		c := reader.Read(r, originalURL(r))
 		if c.Kind != call.Page || r.ContentLength != 0 {
-			context.AfterFunc(r.Context(), c.Close)
+			context.AfterFunc(r.Context(), c.Close) // a spooled body is still to be forwarded
 		}
-		if !c.Foreign {
-			break
+		switch {
+		case c.Kind == call.Page:
+			return false, nil
+		case c.Kind == call.Refused:
+			return false, caddyhttp.Error(c.Refusal.Status, c.Refusal)
+		case !c.Foreign && m.target.Matches(c):
+			return true, nil
 		}
 	}
-	return c
+	return false, nil
 }
 
 // Interface guards

@@ -32,3 +32,27 @@ func TestMatcher(t *testing.T) {
 		})
 	}
 }
+
+// TestMatcher_QueryForm: which platform answers cannot be told from a query form,
+// so a batch is taken apart by the names of both.
+func TestMatcher_QueryForm(t *testing.T) {
+	p := newPlatform(t)
+	g := startGateway(t, "\t@updates rest_call PUT /wc/v3/orders/* /shop/v3/orders/*\n\trespond @updates matched\n"+p.proxied())
+	for _, ns := range []string{"wc", "shop"} {
+		g.do("POST /?rest_route=/"+ns+"/v3/orders/batch", `{"update":[{"id":5}]}`, "Content-Type: application/json").want(t, 200, "matched")
+		g.do("POST /?rest_route=/"+ns+"/v3/orders/batch", `{"delete":[5]}`, "Content-Type: application/json").want(t, 200, `"route"`)
+	}
+}
+
+// TestMatcher_BehindAnObservingGateway matches nothing of a call without a
+// certain reading, which goes on as it came.
+func TestMatcher_BehindAnObservingGateway(t *testing.T) {
+	p := newPlatform(t)
+	g := startGateway(t, "\t@any rest_call /**\n\trestwarden cms {\n\t\tmode observe\n\t\tbody_limit 10B\n\t}\n\thandle @any {\n\t\trespond matched\n\t}\n"+p.proxied())
+	g.do("GET /cms-json/cms/v2/posts", "").want(t, 200, "matched")
+	if r := g.do("GET /cms-json/cms/v2/posts?rest_route=/cms/v2/users", ""); r.status != 200 || r.body == "matched" {
+		t.Errorf("got %d %s", r.status, r.body)
+	}
+	long := "x=" + strings.Repeat("y", 100)
+	g.do("POST /contact", long, form).want(t, 200, long)
+}

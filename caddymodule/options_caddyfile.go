@@ -2,9 +2,7 @@ package caddymodule
 
 import (
 	"strconv"
-	"time"
 
-	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
@@ -85,9 +83,7 @@ func (s *StoreOptions) configure(o policies.Option) (err error) {
 	case "db":
 		err = database(o, &s.DB)
 	case "timeout":
-		var d policies.Duration
-		err = o.Duration(&d)
-		s.Timeout = caddy.Duration(time.Duration(d))
+		err = duration(o, &s.Timeout)
 	case "sentinel":
 		s.Sentinel = new(SentinelOptions)
 		err = s.Sentinel.configure(o)

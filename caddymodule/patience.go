@@ -25,11 +25,11 @@ type hurriedBody struct {
 	left    int // of the portion that is due
 }
 
-// hurried wraps the body of r. A server with a read timeout of its own, which a
-// later deadline would take away, is left alone.
-func hurried(w http.ResponseWriter, r *http.Request) io.ReadCloser {
+// hurried wraps the body of r. Left alone are a server with a read timeout of its
+// own, which a later deadline would take away, and a site that only observes.
+func (g *Gateway) hurried(w http.ResponseWriter, r *http.Request) io.ReadCloser {
 	server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
-	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 || server != nil && server.ReadTimeout > 0 {
+	if g.observes() || r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 || server != nil && server.ReadTimeout > 0 {
 		return r.Body
 	}
 	return &hurriedBody{ReadCloser: r.Body, control: http.NewResponseController(w)}

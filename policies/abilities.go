@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/call"
@@ -134,7 +135,8 @@ func (p *Abilities) runs(c *call.Call) (id string, runs bool, err error) {
 }
 
 // Check judges a call that runs an ability. The rules are asked first; the
-// platform only about an ability that they allow.
+// platform only about an ability that they allow, as a caller with credentials.
+// Others may run what a rule names without wildcard, if the platform lets them.
 func (p *Abilities) Check(ctx context.Context, r *Request) (Verdict, error) {
 	id, runs, err := p.runs(r.Call)
 	if !runs || err != nil {
@@ -144,7 +146,18 @@ func (p *Abilities) Check(ctx context.Context, r *Request) (Verdict, error) {
 	if !allowed {
 		return p.forbid(rule), nil
 	}
-	about, answer, err := p.describe(ctx, r, id)
+	claim, err := r.Site.claimOf(r.memo().of)
+	switch {
+	case err != nil:
+		return Verdict{}, err
+	case claim == claimsNothing && rule.Pattern == id:
+		return Verdict{}, nil
+	case claim == claimsNothing: // the platform describes abilities to users only
+		v := p.forbid(rule)
+		v.Status = http.StatusUnauthorized
+		return v, nil
+	}
+	about, answer, err := p.describe(ctx, r, claim, id)
 	switch {
 	case err != nil:
 		return Verdict{}, err
@@ -179,13 +192,9 @@ func invalid(message string) Verdict {
 
 // describe asks the platform, as the caller, what the ability is. The answer is
 // returned where the platform refuses to say.
-func (p *Abilities) describe(ctx context.Context, r *Request, id string) (*ability, *Answer, error) {
+func (p *Abilities) describe(ctx context.Context, r *Request, claim claim, id string) (*ability, *Answer, error) {
 	if !validAbility(id) {
 		return nil, nil, ambiguous("ability_id")
-	}
-	claim, err := r.Site.claimOf(r)
-	if err != nil {
-		return nil, nil, err
 	}
 	whole := r.memo().of
 	a, err := r.Backend.Ask(ctx, Question{
@@ -223,7 +232,7 @@ func (p *Abilities) Rewrite(_ *Request, a *Answer) error {
 	if a.Status != http.StatusOK || len(a.Body) == 0 {
 		return nil
 	}
-	body, err := filterAbilities(a.Body, func(about *ability) bool {
+	body, left, all, err := filterAbilities(a.Body, func(about *ability) bool {
 		rule, allowed := p.decide(about.Name)
 		return allowed && (!about.destructive() || rule.Pattern == about.Name)
 	})
@@ -232,7 +241,23 @@ func (p *Abilities) Rewrite(_ *Request, a *Answer) error {
 	}
 	a.Body = body
 	a.Header.Del("ETag")
+	if left < all {
+		p.recount(a.Header, left)
+	}
 	return nil
+}
+
+// recount keeps the totals from telling what the list no longer shows. Those of
+// several pages are not known.
+func (p *Abilities) recount(h http.Header, left int) {
+	prefix := strings.TrimSuffix(p.site.Platform.NonceHeader, "Nonce")
+	total, pages := prefix+"Total", prefix+"Totalpages"
+	if h.Get(pages) == "1" {
+		h.Set(total, strconv.Itoa(left))
+		return
+	}
+	h.Del(total)
+	h.Del(pages)
 }
 
 var errNotAbility = errors.New("the answer is not the ability that was asked about")

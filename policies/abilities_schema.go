@@ -269,21 +269,23 @@ func standardMembers(parent, members map[string]any) map[string]any {
 	return standard
 }
 
-// filterAbilities leaves those abilities of a list that keep returns true for.
-func filterAbilities(body []byte, keep func(*ability) bool) ([]byte, error) {
+// filterAbilities leaves those abilities of a list that keep returns true for,
+// and tells how many are left of how many.
+func filterAbilities(body []byte, keep func(*ability) bool) (filtered []byte, left, all int, err error) {
 	var list []json.RawMessage
 	if err := json.Unmarshal(body, &list); err != nil {
-		return nil, fmt.Errorf("the list does not parse: %w", err)
+		return nil, 0, 0, fmt.Errorf("the list does not parse: %w", err)
 	}
 	kept := []json.RawMessage{}
 	for _, item := range list {
 		var about ability
 		if err := json.Unmarshal(item, &about); err != nil {
-			return nil, fmt.Errorf("the list does not parse: %w", err)
+			return nil, 0, 0, fmt.Errorf("the list does not parse: %w", err)
 		}
 		if keep(&about) {
 			kept = append(kept, item)
 		}
 	}
-	return json.Marshal(kept)
+	filtered, err = json.Marshal(kept)
+	return filtered, len(kept), len(list), err
 }

@@ -98,9 +98,26 @@ func TestAbilities_PlatformsWords(t *testing.T) {
 	s := newSite(t)
 	p := provision(t, s, new(Abilities))
 	answers := map[string]*Answer{"GET /wp-abilities/v1/abilities/shop/update": jsonAnswer(401, `{"code":"rest_forbidden"}`)}
-	r := request(t, s, abilitiesOf(answers), "POST", "/wp-json/wp-abilities/v1/abilities/shop/update/run", "")
+	r := request(t, s, abilitiesOf(answers), "POST", "/wp-json/wp-abilities/v1/abilities/shop/update/run", "", basicAuth)
 	if v, err := p.Check(t.Context(), r); err != nil || v.Answer == nil {
 		t.Errorf("got %+v, %v", v, err)
+	}
+}
+
+func TestAbilities_AnonymousCostsNoQuestion(t *testing.T) {
+	s := newSite(t)
+	p := new(Abilities)
+	configure(t, p, line("abilities", line("allow shop/search other/*")))
+	provision(t, s, p)
+	backend := abilitiesOf(nil)
+	for id, want := range map[string]int{"shop/search": 0, "other/a": 401, "third/a": 403} {
+		r := request(t, s, backend, "POST", "/wp-json/wp-abilities/v1/abilities/"+id+"/run", "")
+		if v, err := p.Check(t.Context(), r); err != nil || v.Status != want {
+			t.Errorf("%s: got %+v, %v, want %d", id, v, err, want)
+		}
+	}
+	if q := backend.questions(); len(q) > 0 {
+		t.Errorf("asked %+v", q)
 	}
 }
 
@@ -120,6 +137,14 @@ func TestAbilities_ListIsFiltered(t *testing.T) {
 	var list []struct{ Name string }
 	if err := json.Unmarshal(a.Body, &list); err != nil || len(list) != 2 || list[0].Name != "shop/query" || list[1].Name != "shop/erase" {
 		t.Errorf("got %s, %v", a.Body, err)
+	}
+	for pages, want := range map[string]string{"1": "1", "2": ""} {
+		a := jsonAnswer(200, `[{"name":"shop/query"},{"name":"core/x"}]`)
+		a.Header.Set("X-WP-Total", "2")
+		a.Header.Set("X-WP-TotalPages", pages)
+		if err := p.Rewrite(r, a); err != nil || a.Header.Get("X-WP-Total") != want {
+			t.Errorf("of %s pages: total %q, %v", pages, a.Header.Get("X-WP-Total"), err)
+		}
 	}
 	if err := p.Rewrite(r, jsonAnswer(200, `{"not":"a list"}`)); err == nil {
 		t.Error("an answer that is no list is sent on")

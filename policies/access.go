@@ -21,8 +21,9 @@ type Access struct {
 	// Recommended "off" switches the built-in rules off.
 	Recommended string `json:"recommended,omitempty"`
 
-	site    *Site
-	builtIn []builtInRule
+	site      *Site
+	builtIn   []builtInRule
+	loginOnly Rule
 }
 
 // Configure takes login_only, allow, deny, recommended and the policy's own block.
@@ -32,7 +33,7 @@ func (p *Access) Configure(o Option) error {
 		if err := o.Once(p.LoginOnly); err != nil {
 			return err
 		}
-		p.LoginOnly = true
+		p.LoginOnly, p.At = true, o.Pos
 		return o.None()
 	case "recommended":
 		if err := o.Once(p.Recommended != ""); err != nil {
@@ -53,6 +54,8 @@ func (p *Access) Configure(o Option) error {
 func (p *Access) Provision(site *Site) error {
 	p.site = site
 	site.LoginOnly = p.LoginOnly
+	p.loginOnly = mustRule("users", nil, "/**")
+	p.loginOnly.text, p.loginOnly.At = "login_only", p.At
 	switch p.Recommended {
 	case "", "on":
 		p.builtIn = builtInRules(site.Platform)
@@ -111,26 +114,25 @@ func (p *Access) Check(ctx context.Context, r *Request) (Verdict, error) {
 
 // decide returns the first rule that matches c; there always is one.
 func (p *Access) decide(c *call.Call) *Rule {
+	var users *Rule
+	if i := slices.IndexFunc(p.Rules, func(r Rule) bool { return r.target.matches(c) }); i >= 0 {
+		users = &p.Rules[i]
+	}
 	for i := range p.builtIn {
-		if b := &p.builtIn[i]; b.matches(c) && !p.stepsBack(b, c) {
-			return b.decided(p.Rules, c)
+		if b := &p.builtIn[i]; b.matches(c) && !b.stepsBack(users, c) {
+			return b.decided(users)
 		}
 	}
-	for i := range p.Rules {
-		if p.Rules[i].target.matches(c) {
-			return &p.Rules[i]
-		}
-	}
-	if p.LoginOnly {
-		return &defaultUsers
+	switch {
+	case users != nil:
+		return users
+	case p.LoginOnly:
+		return &p.loginOnly
 	}
 	return &defaultAnyone
 }
 
-var (
-	defaultUsers  = mustRule("users", nil, "/**")
-	defaultAnyone = mustRule("anyone", nil, "/**")
-)
+var defaultAnyone = mustRule("anyone", nil, "/**")
 
 // protectNames refuses a call whose ":name" parameter the platform would take
 // from elsewhere than the path (platform-facts I.3).

@@ -11,8 +11,8 @@ import (
 type builtInRule struct {
 	Rule
 	except string // a route that the rule does not cover
-	// signedOnly makes the rule give way to the user's signed rule for the
-	// route, and deny where there is none.
+	// signedOnly makes the rule give way where the rule of the user's that would
+	// decide is a signed one.
 	signedOnly bool
 }
 
@@ -55,15 +55,15 @@ func (b *builtInRule) matches(c *call.Call) bool {
 	return b.target.matches(c) && c.Key != b.except
 }
 
-// stepsBack tells whether the rule of the user's that would decide names exactly
-// the built-in rule's route: the same pattern, or a literal route that it covers.
-func (p *Access) stepsBack(b *builtInRule, c *call.Call) bool {
-	i := slices.IndexFunc(p.Rules, func(r Rule) bool { return r.target.matches(c) })
-	if i < 0 {
+// stepsBack tells whether users, the rule of the user's that would decide, names
+// exactly the built-in rule's route: the same pattern, or a literal route that it
+// covers.
+func (b *builtInRule) stepsBack(users *Rule, c *call.Call) bool {
+	if users == nil {
 		return false
 	}
 	guarded := b.target.pattern(c.Key)
-	return slices.ContainsFunc(p.Rules[i].target.routes, func(pattern call.Pattern) bool {
+	return slices.ContainsFunc(users.target.routes, func(pattern call.Pattern) bool {
 		return pattern.Match(c.Key) && (pattern.Literal() || sameRoute(&pattern, guarded))
 	})
 }
@@ -78,14 +78,11 @@ func sameRoute(a, b *call.Pattern) bool {
 
 func oneSegment(s string) bool { return s == "*" || strings.HasPrefix(s, ":") }
 
-// decided returns the rule that b stands for on c.
-func (b *builtInRule) decided(rules []Rule, c *call.Call) *Rule {
-	if b.signedOnly {
-		for i := range rules {
-			if rules[i].who == whoSigned && rules[i].target.matches(c) {
-				return &rules[i]
-			}
-		}
+// decided returns the rule that b stands for on c, where the user's own rules
+// would come to the rule users, nil for none.
+func (b *builtInRule) decided(users *Rule) *Rule {
+	if b.signedOnly && users != nil && users.who == whoSigned {
+		return users
 	}
 	return &b.Rule
 }

@@ -139,6 +139,33 @@ func TestAccess_SignedRules(t *testing.T) {
 	}
 }
 
+// TestAccess_FirstRuleDecidesBesideBuiltIns: a signed rule opens store-auth only
+// where it is the first that matches.
+func TestAccess_FirstRuleDecidesBesideBuiltIns(t *testing.T) {
+	s := newSite(t)
+	s.Signatures = []*Signature{{Name: "cookie"}}
+	p := new(Access)
+	configure(t, p, line("deny POST /cookie/v1/**"), line("allow signed cookie /cookie/v1/**"))
+	provision(t, s, p)
+	for method, want := range map[string]int{"POST": 403, "PUT": 0} {
+		v, err := p.Check(t.Context(), request(t, s, nil, method, "/wp-json/cookie/v1/store-auth", ""))
+		if err != nil || v.Status != want {
+			t.Errorf("%s: got %+v, %v, want %d", method, v, err, want)
+		}
+	}
+}
+
+func TestAccess_LoginOnlySaysWhere(t *testing.T) {
+	s := newSite(t)
+	p := new(Access)
+	configure(t, p, line("login_only"))
+	provision(t, s, p)
+	v, err := p.Check(t.Context(), request(t, s, nil, "GET", "/wp-json/wp/v2/posts", ""))
+	if err != nil || v.Rule != "login_only" || v.Pos != "Caddyfile:7" {
+		t.Errorf("got %+v, %v", v, err)
+	}
+}
+
 func TestAccess_BadConfiguration(t *testing.T) {
 	for text, want := range map[string]string{
 		"allow":                           "allow needs whom",
@@ -149,6 +176,8 @@ func TestAccess_BadConfiguration(t *testing.T) {
 		"allow anyone get /x":             "neither a method",
 		"allow anyone GET,TRACE /x":       "neither a method",
 		"allow anyone /wc/v3/orders/7":    "literal number",
+		"allow anyone /wp-json/wp/v2/a":   "without the prefix, as /wp/v2/a",
+		"deny /cms-json":                  "without the prefix",
 		"allow anyone /a//b":              "empty segment",
 		"allow anyone /a/**/b":            "only possible at the end",
 		"allow anyone /a/b%20c":           "cannot match",

@@ -68,9 +68,7 @@ func (s *Site) claimOf(r *Request) (claim, error) {
 	}
 	if s.inShop(r.Call.Key) {
 		signed, err := isOAuth1(r)
-		// The shop looks for its routes by text in the address, in this case only;
-		// newer releases, and odd addresses, may have it look elsewhere too.
-		looks := r.Call.Form == call.Pretty && s.inShop(r.Call.Route)
+		looks := s.shopLooks(r.Call)
 		switch {
 		case err != nil:
 			return 0, err
@@ -103,6 +101,11 @@ func (s *Site) claimOf(r *Request) (claim, error) {
 	}
 	return claimsNothing, nil
 }
+
+// shopLooks tells whether the shop looks for its own credentials on c: it knows
+// its routes by text in the address, in this case for sure. Newer releases, and
+// odd addresses, may have it look elsewhere too.
+func (s *Site) shopLooks(c *call.Call) bool { return c.Form == call.Pretty && s.inShop(c.Route) }
 
 // HasCredentials tells whether a request carries anything that may count as a
 // credential, so that its answer is private.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 
 	"github.com/restwarden/restwarden/policies/call"
 )
@@ -115,6 +116,9 @@ func (c *Chain) Judge(ctx context.Context, r *Request) Decision {
 		if !verdict.Refused() {
 			continue
 		}
+		if verdict.Rule == "" {
+			verdict.Rule, verdict.Pos = l.name, l.common.At
+		}
 		d := Decision{Outcome: Refuse, Policy: l.name, Verdict: verdict, Err: err}
 		if r.Observed {
 			d.Outcome = WouldRefuse
@@ -179,7 +183,7 @@ func (l *link) check(ctx context.Context, r *Request) (Verdict, error) {
 // stands for all and names the ids of the refused parts.
 func checkParts(ctx context.Context, p Policy, r *Request) (Verdict, error) {
 	var refused Verdict
-	var ids []string
+	var ids []uint64
 	for _, part := range r.Call.Parts {
 		v, err := p.Check(ctx, r.Part(part))
 		if err != nil {
@@ -191,11 +195,7 @@ func checkParts(ctx context.Context, p Policy, r *Request) (Verdict, error) {
 		if !refused.Refused() {
 			refused = v
 		}
-		id, ok, err := part.ObjectID()
-		if err != nil {
-			return Verdict{}, err
-		}
-		if ok {
+		if id, ok := part.ItemID(); ok {
 			ids = append(ids, id)
 		}
 	}
@@ -209,6 +209,6 @@ func tooMany(seconds int) Verdict {
 	return Verdict{
 		Status: http.StatusTooManyRequests, Code: CodeTooMany,
 		Message: "Too many requests. Please try again later.",
-		Header:  http.Header{"Retry-After": {itoa(seconds)}},
+		Header:  http.Header{"Retry-After": {strconv.Itoa(seconds)}},
 	}
 }

@@ -121,8 +121,16 @@ func TestChain_BatchNamesTheRefusedIDs(t *testing.T) {
 	}
 	r := request(t, s, nil, "POST", "/wp-json/wc/v3/orders/batch", `{"update":[{"id":7},{"id":8}],"create":[{}]}`, jsonType)
 	d := c.Judge(t.Context(), r)
-	if ids, _ := d.Verdict.Data["ids"].([]string); d.Outcome != Refuse || !slices.Equal(ids, []string{"7", "8"}) {
+	if ids, _ := d.Verdict.Data["ids"].([]uint64); d.Outcome != Refuse || !slices.Equal(ids, []uint64{7, 8}) {
 		t.Errorf("got %+v", d)
+	}
+	c, err = NewChain(s, "", map[string]Policy{"access": &Access{Rules: []Rule{{Deny: true, Methods: []string{"DELETE"}, Routes: []string{"/wc/v3/products/*"}}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d = c.Judge(t.Context(), request(t, s, nil, "POST", "/wp-json/wc/v3/products/batch", `{"delete":[4,5]}`, jsonType))
+	if ids, _ := d.Verdict.Data["ids"].([]uint64); d.Outcome != Refuse || !slices.Equal(ids, []uint64{4, 5}) {
+		t.Errorf("products: got %+v", d)
 	}
 }
 

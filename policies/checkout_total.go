@@ -109,13 +109,14 @@ func expectedTotal(c *call.Call) (total int64, states bool, err error) {
 	}
 	total, ok := integer(v)
 	if !ok {
-		return 0, false, errNotInteger
+		return 0, true, notInteger("expected_total")
 	}
 	return total, true, nil
 }
 
-var errNotInteger error = &call.Refusal{
-	Status: http.StatusBadRequest, Code: string(CodeInvalidParam), Reason: "expected_total",
+// notInteger is the error for a parameter that must be an integer.
+func notInteger(name string) error {
+	return &call.Refusal{Status: http.StatusBadRequest, Code: string(CodeInvalidParam), Reason: name}
 }
 
 // cart is what is needed of the checkout API's cart.

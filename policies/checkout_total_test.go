@@ -120,12 +120,12 @@ func TestRefundTotals(t *testing.T) {
 		"pass/false":             {oldSchema, refunds, `{"compute_totals":false}`, 0, 0},
 		"pass/false as text":     {oldSchema, refunds, `{"compute_totals":"false"}`, 0, 0},
 		"pass/new release":       {newSchema, refunds, `{"compute_totals":true}`, 0, 1},
-		"refuse/old release":     {oldSchema, refunds, `{"compute_totals":true}`, 400, 1},
-		"refuse/true as text":    {oldSchema, refunds, `{"compute_totals":"true"}`, 400, 1},
-		"refuse/one":             {oldSchema, refunds, `{"compute_totals":1}`, 400, 1},
-		"refuse/query":           {oldSchema, refunds + "?compute_totals=1", "", 400, 1},
-		"refuse/no such route":   {`[]`, refunds, `{"compute_totals":true}`, 400, 1},
-		"refuse/v2":              {oldSchema, "/wp-json/wc/v2/orders/7/refunds", `{"compute_totals":true}`, 400, 1},
+		"refuse/old release":     {oldSchema, refunds, `{"compute_totals":true}`, 400, 3},
+		"refuse/true as text":    {oldSchema, refunds, `{"compute_totals":"true"}`, 400, 3},
+		"refuse/one":             {oldSchema, refunds, `{"compute_totals":1}`, 400, 3},
+		"refuse/query":           {oldSchema, refunds + "?compute_totals=1", "", 400, 3},
+		"refuse/no such route":   {`[]`, refunds, `{"compute_totals":true}`, 400, 3},
+		"refuse/v2":              {oldSchema, "/wp-json/wc/v2/orders/7/refunds", `{"compute_totals":true}`, 400, 3},
 		"pass/preview":           {oldSchema, refunds + "/preview", `{"compute_totals":true}`, 0, 0},
 		"pass/empty list is not": {`{}`, "/wp-json/wc/v3/orders/7", `{"compute_totals":true}`, 0, 0},
 	} {
@@ -134,7 +134,7 @@ func TestRefundTotals(t *testing.T) {
 			p := provision(t, s, new(RefundTotals))
 			backend := answering(200, test.schema)
 			for range 2 {
-				headers := []string{}
+				headers := []string{basicAuth}
 				if test.body != "" {
 					headers = append(headers, jsonType)
 				}
@@ -153,13 +153,38 @@ func TestRefundTotals(t *testing.T) {
 	}
 }
 
+// TestRefundTotals_WordsDoNotTell: who may not refund hears what the platform
+// says to everybody, and the anonymous cost no question.
+func TestRefundTotals_WordsDoNotTell(t *testing.T) {
+	s := newSite(t)
+	p := provision(t, s, new(RefundTotals))
+	backend := routed(map[string]*Answer{
+		"OPTIONS /wc/v3/orders/0/refunds": jsonAnswer(200, `[]`),
+		"GET /wc/v3/orders/0/refunds":     jsonAnswer(403, `{"code":"woocommerce_rest_cannot_view"}`),
+	})
+	refund := func(headers ...string) Verdict {
+		t.Helper()
+		v, err := p.Check(t.Context(), request(t, s, backend, "POST", "/wp-json/wc/v3/orders/7/refunds", `{"compute_totals":true}`, append(headers, jsonType)...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	if v := refund(); v.Refused() || len(backend.questions()) > 0 {
+		t.Errorf("anonymous: got %+v after %+v", v, backend.questions())
+	}
+	if v := refund(basicAuth); v.Answer == nil || errorCode(v.Answer) != "woocommerce_rest_cannot_create" {
+		t.Errorf("customer: got %+v", v)
+	}
+}
+
 func TestRefundTotals_CouldNotDecide(t *testing.T) {
 	for name, backend := range map[string]*platformFunc{
 		"down": failing(ErrUndecided), "not JSON": answering(200, "<html>"), "forbidden": answering(403, `{}`),
 	} {
 		s := newSite(t)
 		p := provision(t, s, new(RefundTotals))
-		r := request(t, s, backend, "POST", "/wp-json/wc/v3/orders/7/refunds", `{"compute_totals":true}`, jsonType)
+		r := request(t, s, backend, "POST", "/wp-json/wc/v3/orders/7/refunds", `{"compute_totals":true}`, jsonType, basicAuth)
 		if v, err := p.Check(t.Context(), r); !errors.Is(err, ErrUndecided) {
 			t.Errorf("%s: got %+v, %v", name, v, err)
 		}
@@ -167,9 +192,14 @@ func TestRefundTotals_CouldNotDecide(t *testing.T) {
 }
 
 func TestIntegerAndTruthy(t *testing.T) {
-	for _, v := range []any{"1e3", "1.0", "", " 1", true, nil, []any{1}, json.Number("1.5"), "01"} {
+	for _, v := range []any{"1e3", "1.0", "", " 1", true, nil, []any{1}, json.Number("1.5"), json.Number("1e30"), "01"} {
 		if n, ok := integer(v); ok {
 			t.Errorf("integer(%v) = %d", v, n)
+		}
+	}
+	for text, want := range map[string]int64{"7": 7, "-7": -7, "7.0": 7, "2e3": 2000} {
+		if n, ok := integer(json.Number(text)); !ok || n != want {
+			t.Errorf("integer(%s) = %d, %v", text, n, ok)
 		}
 	}
 	for v, want := range map[any]bool{true: true, false: false, "": false, "FALSE": false, "0": false, "yes": true, json.Number("0"): false} {

@@ -3,6 +3,7 @@ package policies
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -21,7 +22,7 @@ func (d *Duration) UnmarshalJSON(b []byte) error {
 		*d = Duration(n)
 		return nil
 	}
-	parsed, err := time.ParseDuration(text)
+	parsed, err := parseDuration(text)
 	*d = Duration(parsed)
 	return err
 }
@@ -36,7 +37,7 @@ func (o Option) Duration(d *Duration) error {
 	if err != nil {
 		return err
 	}
-	parsed, err := time.ParseDuration(text)
+	parsed, err := parseDuration(text)
 	if err != nil || parsed <= 0 {
 		return o.Errorf("%s: %q is not a positive duration such as 5m", o.Name, text)
 	}
@@ -44,16 +45,32 @@ func (o Option) Duration(d *Duration) error {
 	return nil
 }
 
-// RateOption reads "10/1m".
-func parseRate(text string) (Rate, error) {
-	n, per, ok := strings.Cut(text, "/")
-	var r Rate
-	_, err := fmt.Sscanf(n, "%d", &r.Count)
-	if ok && err == nil {
-		r.Per, err = time.ParseDuration(per)
+// parseDuration is time.ParseDuration with days, as Caddy has them: "1d12h".
+func parseDuration(text string) (time.Duration, error) {
+	days, rest, found := strings.Cut(text, "d")
+	if !found {
+		return time.ParseDuration(text)
 	}
-	if !ok || err != nil || r.Count < 1 || r.Per <= 0 || fmt.Sprint(r.Count) != n {
-		return r, fmt.Errorf("%q is not a rate such as 10/1m", text)
+	n, err := strconv.ParseUint(days, 10, 16)
+	if err != nil {
+		return 0, fmt.Errorf("%q is not a duration such as 1d12h", text)
+	}
+	whole := time.Duration(n) * 24 * time.Hour
+	if rest == "" {
+		return whole, nil
+	}
+	d, err := time.ParseDuration(rest)
+	return whole + d, err
+}
+
+// ParseRate reads "10/1m".
+func ParseRate(text string) (r Rate, err error) {
+	count, per, _ := strings.Cut(text, "/")
+	if r.Count, err = strconv.Atoi(count); err == nil {
+		r.Per, err = parseDuration(per)
+	}
+	if err != nil || r.Count < 1 || r.Per <= 0 || strconv.Itoa(r.Count) != count {
+		return Rate{}, fmt.Errorf("%q is not a rate such as 10/1m", text)
 	}
 	return r, nil
 }

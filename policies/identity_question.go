@@ -81,6 +81,9 @@ var handedOn = map[string]bool{
 	"application_passwords_disabled_for_user": true,
 }
 
+// wrongPassword are those of them that are about a name and a password.
+var wrongPassword = map[string]bool{"incorrect_password": true, "invalid_username": true, "invalid_email": true}
+
 func interpretUser(a *Answer) (identity, error) {
 	if a.Status == http.StatusUnauthorized && errorCode(a) != "" {
 		return identity{}, nil

@@ -75,6 +75,23 @@ func TestWho(t *testing.T) {
 	}
 }
 
+// TestWho_WrongPassword: the platform refuses it in its own words, but not where
+// the shop looks for keys of its own.
+func TestWho_WrongPassword(t *testing.T) {
+	for target, handedOn := range map[string]bool{
+		"/wp-json/wp/v2/posts": true, "/?rest_route=/wc/v3/orders": true, "/wp-json/wc/v3/orders": false, "/wp-json/wc-analytics/orders": false,
+	} {
+		s := newSite(t)
+		backend := answering(401, `{"code":"incorrect_password"}`)
+		for range 2 { // the second is known
+			caller, answer, err := request(t, s, backend, "GET", target, "", basicAuth).Who(t.Context())
+			if err != nil || caller.Kind != Anonymous || (answer != nil) != handedOn {
+				t.Errorf("%s: got %+v, %+v, %v", target, caller, answer, err)
+			}
+		}
+	}
+}
+
 // PHP folds names of cookies: what a browser never sends must not pass as nobody.
 func TestWho_FoldedCookies(t *testing.T) {
 	for _, name := range []string{"wordpress.logged_in_abc", "wordpress logged_in_abc", "wordpress[logged_in_abc", "%77ordpress_logged_in_abc"} {

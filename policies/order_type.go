@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -178,11 +177,7 @@ func (p *OrderType) verdict(found proof, batch bool) Verdict {
 	}
 	v := Verdict{Status: http.StatusBadRequest, Code: p.site.Code(codeInvalidID), Message: "ID is invalid."}
 	if batch {
-		var ids []string
-		for _, id := range found.others {
-			ids = append(ids, strconv.FormatUint(id, 10))
-		}
-		v.Data = map[string]any{"ids": ids}
+		v.Data = map[string]any{"ids": found.others}
 	}
 	return v
 }

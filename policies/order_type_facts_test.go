@@ -1,6 +1,7 @@
 package policies
 
 import (
+	"net/http"
 	"testing"
 )
 
@@ -49,8 +50,32 @@ func TestOrderType_BatchNamesTheRefusedIDs(t *testing.T) {
 	p.remember(t.Context(), request(t, s, nil, "GET", "/wp-json/", ""), 7)
 	r := request(t, s, shopOf(nil), "POST", "/wp-json/wc/v3/orders/batch", `{"update":[{"id":7},{"id":13}]}`, jsonType, basicAuth)
 	v, err := p.CheckBatch(t.Context(), r)
-	if ids, _ := v.Data["ids"].([]string); err != nil || len(ids) != 1 || ids[0] != "13" {
+	if ids, _ := v.Data["ids"].([]uint64); err != nil || len(ids) != 1 || ids[0] != 13 {
 		t.Errorf("got %+v, %v", v, err)
+	}
+}
+
+// TestOrderType_ReadOnlyKey: a key that may not write hears that, whatever the
+// record is; while the policy observes nothing that writes is asked.
+func TestOrderType_ReadOnlyKey(t *testing.T) {
+	s := newSite(t)
+	p := provision(t, s, new(OrderType))
+	shop, deletes := shopOf(nil), 0
+	backend := &platformFunc{answer: func(q Question) (*Answer, error) {
+		if q.Method == http.MethodDelete {
+			deletes++
+			return jsonAnswer(401, `{"code":"woocommerce_rest_authentication_error","message":"The API key provided does not have write permissions."}`), nil
+		}
+		return shop.answer(q)
+	}}
+	const key = "?consumer_key=ck_1&consumer_secret=cs_1"
+	update := request(t, s, backend, "PUT", "/wp-json/wc/v3/orders/13"+key, `{}`, jsonType)
+	if v, err := p.Check(t.Context(), update); err != nil || v.Answer == nil || v.Status != 401 {
+		t.Errorf("got %+v, %v", v, err)
+	}
+	update.Observed = true
+	if v, err := p.Check(t.Context(), update); err != nil || v.Status != 400 || deletes != 1 {
+		t.Errorf("observed: got %+v, %v after %d deletes", v, err, deletes)
 	}
 }
 

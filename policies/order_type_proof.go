@@ -35,23 +35,30 @@ func (p *OrderType) prove(ctx context.Context, r *Request, claim claim, ids []ui
 	if claim == claimsOAuth1 || claim == claimsJetpack || claim == claimsUncertain {
 		return p.proveUnverified(ctx, r, ids)
 	}
-	others, refusal, err := p.recordsOf(ctx, r, p.asCaller(r, claim), ids, nil)
-	if refusal == nil || err != nil {
-		return proof{others: others}, err
+	as := p.asCaller(r, claim)
+	others, refusal, err := p.recordsOf(ctx, r, as, ids, nil)
+	switch {
+	case err != nil:
+		return proof{}, err
+	case refusal == nil && len(others) > 0 && claim == claimsKey:
+		answer, err := p.readOnly(ctx, r, as)
+		return proof{others: others, answer: answer}, err
+	case refusal == nil:
+		return proof{others: others}, nil
 	}
 	if p.Credential == "" {
-		return proof{answer: p.refusedWrite(r, refusal)}, nil
+		return proof{answer: p.site.refusedWrite(r.Call, refusal)}, nil
 	}
 	might, may, err := p.mayWrite(ctx, r, refusal)
 	if err != nil || !might {
-		return proof{answer: p.refusedWrite(r, refusal)}, err
+		return proof{answer: p.site.refusedWrite(r.Call, refusal)}, err
 	}
 	others, denied, err := p.recordsOf(ctx, r, p.asGateway(r), ids, nil)
 	switch {
 	case err == nil && denied != nil:
 		return proof{}, fmt.Errorf("the credential of order_type: %w", unexpected(denied))
 	case err == nil && len(others) > 0 && !may:
-		return proof{answer: p.refusedWrite(r, refusal)}, nil
+		return proof{answer: p.site.refusedWrite(r.Call, refusal)}, nil
 	}
 	return proof{others: others}, err
 }
@@ -89,38 +96,28 @@ func (p *OrderType) mayWrite(ctx context.Context, r *Request, refusal *Answer) (
 	return caller.Kind != Anonymous, may, nil
 }
 
+// readOnly returns what the shop says to a key that may read but not write, nil
+// for any other: deleting note 0 needs the right to write, and there is no such
+// note (platform-facts III.3). A policy that only observes asks nothing that writes.
+func (p *OrderType) readOnly(ctx context.Context, r *Request, as asker) (*Answer, error) {
+	if r.Observed {
+		return nil, nil
+	}
+	q := as("/"+p.site.Platform.Shop[2]+"/orders/0/notes/0", "force=true")
+	q.Method = http.MethodDelete
+	a, err := r.Backend.Ask(ctx, q)
+	if err != nil {
+		return nil, fmt.Errorf("may the key write: %w", err)
+	}
+	if refused(a) && errorCode(a) != "" {
+		return a, nil
+	}
+	return nil, nil
+}
+
 func writeOnly(refusal *Answer) bool {
 	_, message := errorMessage(refusal)
 	return strings.Contains(message, "read permissions")
-}
-
-// refusedWrite turns "may not view", the answer to a question, into what the
-// platform says to the call itself, so that it is the same whatever the record
-// is (platform-facts III.8).
-func (p *OrderType) refusedWrite(r *Request, refusal *Answer) *Answer {
-	prefix := p.site.Platform.ErrorPrefix
-	if errorCode(refusal) != prefix+"cannot_view" {
-		return refusal
-	}
-	code, message := "cannot_edit", "Sorry, you are not allowed to edit this resource."
-	switch c := r.Call; {
-	case strings.HasSuffix(c.Key, "/batch"):
-		code, message = "cannot_batch", "Sorry, you are not allowed to batch manipulate this resource."
-	case strings.HasSuffix(c.Key, "/refunds"):
-		code, message = "cannot_create", "Sorry, you are not allowed to create resources."
-	case c.Method == http.MethodDelete:
-		code, message = "cannot_delete", "Sorry, you are not allowed to delete this resource."
-	}
-	var object struct { // in the platform's own order
-		Code    string `json:"code"`
-		Message string `json:"message"`
-		Data    struct {
-			Status int `json:"status"`
-		} `json:"data"`
-	}
-	object.Code, object.Message, object.Data.Status = prefix+code, message, refusal.Status
-	body, _ := json.Marshal(object) // of strings and a number: it cannot fail
-	return &Answer{Status: refusal.Status, Header: http.Header{"Content-Type": {"application/json; charset=UTF-8"}}, Body: body}
 }
 
 // asker builds the questions of one caller, or of the gateway.

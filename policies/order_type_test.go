@@ -3,11 +3,8 @@ package policies
 import (
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
-
-	"github.com/restwarden/restwarden/policies/call"
 )
 
 // shopOf answers like a shop in which 13 is a subscription, ids below 1000
@@ -287,21 +284,4 @@ func TestOrderType_BadConfiguration(t *testing.T) {
 	if err := (&OrderType{Credential: "nocolon"}).Provision(newSite(t)); err == nil {
 		t.Error("a credential without a colon: no error")
 	}
-}
-
-func FuzzPlainID(f *testing.F) {
-	seeds := []string{"7", "07", "9007199254740993", "-1", "1e3", "", "１２"}
-	for _, s := range seeds {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		id, err := plainID(text)
-		if err == nil && (fmt.Sprint(id) != text || id > maxID) {
-			t.Errorf("%q was read as %d", text, id)
-		}
-		var refusal *call.Refusal
-		if err != nil && (!errors.As(err, &refusal) || refusal.Status != http.StatusBadRequest) {
-			t.Errorf("%q: %v", text, err)
-		}
-	})
 }

@@ -3,6 +3,8 @@ package policies
 import (
 	"context"
 	"strings"
+
+	"github.com/restwarden/restwarden/policies/call"
 )
 
 // checkTool judges the shop's tool server: its order-update tool is one more
@@ -29,9 +31,9 @@ func (p *OrderType) checkTool(ctx context.Context, r *Request) (Verdict, error) 
 		return Verdict{}, nil
 	}
 	arguments, _ := params["arguments"].(map[string]any)
-	id, err := plainID(arguments["id"])
-	if err != nil {
-		return Verdict{}, err
+	id, ok := call.ParseID(arguments["id"])
+	if !ok {
+		return Verdict{}, ambiguous("id")
 	}
 	key := r.HTTP.Header.Get("X-Mcp-Api-Key")
 	if key == "" {
@@ -50,9 +52,14 @@ func updatesOrders(name string) bool {
 // the gateway's own.
 func (p *OrderType) proveTool(ctx context.Context, r *Request, key string, id uint64) (Verdict, error) {
 	ids := []uint64{id}
-	others, refusal, err := p.recordsOf(ctx, r, p.withKey(r, key), ids, nil)
-	if err == nil && refusal != nil && writeOnly(refusal) && p.Credential != "" {
+	as := p.withKey(r, key)
+	others, refusal, err := p.recordsOf(ctx, r, as, ids, nil)
+	switch {
+	case err != nil:
+	case refusal != nil && writeOnly(refusal) && p.Credential != "":
 		others, refusal, err = p.recordsOf(ctx, r, p.asGateway(r), ids, nil)
+	case len(others) > 0:
+		refusal, err = p.readOnly(ctx, r, as)
 	}
 	if err != nil {
 		return Verdict{}, err

@@ -2,31 +2,12 @@ package policies
 
 import (
 	"encoding/json"
+	"math"
 	"net/http"
 	"strconv"
 
 	"github.com/restwarden/restwarden/policies/call"
 )
-
-// maxID is the largest id that every reader of JSON takes for the same number.
-const maxID = 1 << 53
-
-// plainID reads an id out of a decoded value: plain digits, or an integral
-// number; anything else has no certain reading.
-func plainID(v any) (uint64, error) {
-	var text string
-	switch v := v.(type) {
-	case string:
-		text = v
-	case json.Number:
-		text = v.String()
-	}
-	id, err := strconv.ParseUint(text, 10, 64)
-	if err != nil || id > maxID || strconv.FormatUint(id, 10) != text {
-		return 0, ambiguous("id")
-	}
-	return id, nil
-}
 
 // integer reads an integral JSON number or digits in a string; ok is false for
 // anything else.
@@ -37,6 +18,9 @@ func integer(v any) (n int64, ok bool) {
 		text = v
 	case json.Number:
 		text = v.String()
+		if f, err := v.Float64(); err == nil && f == math.Trunc(f) && math.Abs(f) <= 1<<53 {
+			return int64(f), true
+		}
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	return n, err == nil && strconv.FormatInt(n, 10) == text

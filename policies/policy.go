@@ -62,8 +62,10 @@ type Common struct {
 	// OnError is what happens to a call on which the policy could not decide:
 	// "refuse" (503, the default) or "pass".
 	OnError OnError `json:"on_error,omitempty"`
-	// Set records that the configuration names the policy.
-	named bool
+	// At is where the policy is first configured, "Caddyfile:12".
+	At string `json:"at,omitempty"`
+
+	named bool // the configuration names the policy
 }
 
 // Mode says whether refusals are carried out.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -56,12 +57,15 @@ func (p *RateLimits) Configure(o Option) error {
 	if err := l.compile(); err != nil {
 		return o.Errorf("rate_limit: %w", err)
 	}
+	if p.stands(l) {
+		return o.Once(true)
+	}
 	p.Limits = append(p.Limits, l)
 	return nil
 }
 
 func (l *RateLimit) compile() (err error) {
-	if l.rate, err = parseRate(l.Rate); err != nil {
+	if l.rate, err = ParseRate(l.Rate); err != nil {
 		return err
 	}
 	switch l.Per {
@@ -74,10 +78,20 @@ func (l *RateLimit) compile() (err error) {
 	return err
 }
 
+// stands tells whether another limit says the same as l: they would count each
+// call twice.
+func (p *RateLimits) stands(l *RateLimit) bool {
+	return slices.ContainsFunc(p.Limits, func(other *RateLimit) bool { return other != l && other.text == l.text })
+}
+
 // Provision checks the limits.
 func (p *RateLimits) Provision(*Site) error {
 	for _, l := range p.Limits {
-		if err := l.compile(); err != nil {
+		err := l.compile()
+		if err == nil && p.stands(l) {
+			err = fmt.Errorf("%s: %w", l, errRepeated)
+		}
+		if err != nil {
 			return Option{Pos: l.At}.Errorf("%w", err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 )
 
 const consent = "/wp-json/complianz/v1/consent"
@@ -170,5 +171,21 @@ func BenchmarkRateLimit(b *testing.B) {
 		if v, err := p.Check(b.Context(), r); err != nil || v.Refused() {
 			b.Fatal(v, err)
 		}
+	}
+}
+
+func TestRateLimits_BadConfiguration(t *testing.T) {
+	p := new(RateLimits)
+	configure(t, p, line("rate_limit 10/1d /x"), line("rate_limit 10/1d /y"))
+	if err := p.Configure(line("rate_limit 10/1d /x")); err == nil || !strings.Contains(err.Error(), "already specified") {
+		t.Errorf("a limit that stands twice: %v", err)
+	}
+	for _, text := range []string{"10/d", "10/1x", "010/1m", "0/1m", "10", "1.5/1m", "10/-1d", "10/70000d"} {
+		if err := p.Configure(line("rate_limit " + text + " /z")); err == nil {
+			t.Errorf("%s: no error", text)
+		}
+	}
+	if r, err := ParseRate("3/1d12h"); err != nil || r.Per != 36*time.Hour || r.Count != 3 {
+		t.Errorf("got %+v, %v", r, err)
 	}
 }

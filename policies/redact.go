@@ -77,6 +77,9 @@ func (r *Redaction) compile() (err error) {
 
 // Provision checks the lines and adds the built-in ones.
 func (p *Redact) Provision(*Site) error {
+	if p.OnError == PassOnError {
+		return errors.New("on_error pass: an answer that cannot be redacted is never sent")
+	}
 	p.redactions = nil
 	for _, r := range p.Fields {
 		if err := r.compile(); err != nil {

@@ -52,14 +52,46 @@ func (p *RefundTotals) Check(ctx context.Context, r *Request) (Verdict, error) {
 		return Verdict{}, err
 	}
 	namespace := strings.TrimPrefix(strings.TrimSuffix(p.refunds[i].String(), "/orders/:order_id/refunds"), "/")
+	claim, err := r.Site.claimOf(r.memo().of)
+	if err != nil || claim == claimsNothing {
+		return Verdict{}, err // the platform refuses anonymous callers itself
+	}
 	known, err := p.known(ctx, r, namespace)
 	if known || err != nil {
 		return Verdict{}, err
+	}
+	refusal, err := p.mayNot(ctx, r, claim)
+	switch {
+	case err != nil:
+		return Verdict{}, err
+	case refusal != nil:
+		return inPlatformWords(p.site.refusedWrite(r.Call, refusal)), nil
 	}
 	return Verdict{
 		Status: http.StatusBadRequest, Code: p.site.Code(codeComputeTotals),
 		Message: "This shop cannot compute the totals of a refund: compute_totals needs release 11.1 or later.",
 	}, nil
+}
+
+// mayNot returns the platform's refusal where the caller may not even read
+// refunds: who has no rights gets the platform's words whatever the release is.
+// Callers that cannot be asked about, and keys that only write, get ours.
+func (p *RefundTotals) mayNot(ctx context.Context, r *Request, claim claim) (*Answer, error) {
+	if claim != claimsUser && claim != claimsKey {
+		return nil, nil
+	}
+	whole := r.memo().of
+	a, err := r.Backend.Ask(ctx, Question{
+		Kind: LookupCaller, As: AsCaller, Route: "/" + p.site.Platform.Shop[2] + "/orders/0/refunds",
+		Query: r.Site.withCredentials(whole.Call, claim, ""), Base: whole.Call.Base, Form: whole.Call.Form != call.Pretty,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("may the caller refund: %w", err)
+	}
+	if refused(a) && errorCode(a) != "" && !writeOnly(a) {
+		return a, nil
+	}
+	return nil, nil
 }
 
 // truthy tells whether the platform could take v for true: everything but its

@@ -30,6 +30,7 @@ type Rule struct {
 	target     target
 	signatures []*Signature
 	builtIn    bool
+	text       string // what it is called, where that is no rule of the Caddyfile
 }
 
 type who uint8
@@ -126,6 +127,9 @@ func (r *Rule) compileWho() error {
 
 // String writes the rule as in the Caddyfile, for log and explain.
 func (r *Rule) String() string {
+	if r.text != "" {
+		return r.text
+	}
 	words := []string{"allow " + r.Allow}
 	if r.Deny {
 		words = []string{"deny"}

@@ -16,7 +16,7 @@ type SessionCookies struct {
 	Path   string `json:"path,omitempty"`
 	Domain string `json:"domain,omitempty"`
 
-	prefix string
+	platform call.Platform
 }
 
 // Configure takes session_cookies { path <path>  domain <domain> }.
@@ -50,7 +50,7 @@ func (p *SessionCookies) Provision(site *Site) error {
 	case strings.ContainsAny(p.Path+p.Domain, "; ,\r\n"):
 		return errors.New("path or domain cannot stand in a cookie")
 	}
-	p.prefix = site.Platform.AuthCookie
+	p.platform = site.Platform
 	return nil
 }
 
@@ -65,11 +65,12 @@ func (p *SessionCookies) Rewrites(r *Request) Rewrite {
 	return RewriteHeader
 }
 
-// Rewrite changes the attributes of login cookies and leaves all else.
+// Rewrite changes the attributes of login cookies and leaves all else: those of
+// the admin screens, which REST does not need, stay where they are.
 func (p *SessionCookies) Rewrite(_ *Request, a *Answer) error {
 	cookies := a.Header["Set-Cookie"]
 	for i, line := range cookies {
-		if strings.HasPrefix(line, p.prefix) {
+		if strings.HasPrefix(line, p.platform.LoginCookie()) {
 			cookies[i] = p.retarget(line)
 		}
 	}

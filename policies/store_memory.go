@@ -82,11 +82,9 @@ func (m *Memory) Delete(_ context.Context, keys ...string) error {
 // SetOnce implements Store. What is remembered is never evicted before its
 // time: where there is no room left it says so.
 func (m *Memory) SetOnce(_ context.Context, key string, ttl time.Duration) (bool, error) {
+	m.once.DeleteExpired() // nothing else does; it looks at the one that ends first
 	if m.once.Len() >= onceCapacity {
-		m.once.DeleteExpired()
-		if m.once.Len() >= onceCapacity {
-			return false, ErrStoreFull
-		}
+		return false, ErrStoreFull
 	}
 	_, known := m.once.GetOrSet(key, struct{}{}, ttlcache.WithTTL[string, struct{}](ttl))
 	return !known, nil

@@ -102,3 +102,24 @@ func TestMemory_Take(t *testing.T) {
 		t.Error("no error for a rate of nothing")
 	}
 }
+
+// TestMemory_SetOnceForgets: what has had its time is freed, so that neither
+// memory nor the time of a call grows with what has ever been used.
+func TestMemory_SetOnceForgets(t *testing.T) {
+	m, err := NewMemory()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 1000 {
+		if _, err := m.SetOnce(t.Context(), strconv.Itoa(i), time.Millisecond); err != nil {
+			t.Fatal(err)
+		}
+	}
+	time.Sleep(5 * time.Millisecond)
+	if _, err := m.SetOnce(t.Context(), "last", time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(m.once.Items()); n != 1 || m.once.Metrics().Evictions != 1000 {
+		t.Errorf("%d remembered, %d freed", n, m.once.Metrics().Evictions)
+	}
+}

@@ -11,7 +11,7 @@ type Verdict struct {
 	Status  int            // HTTP status of the refusal; 0: no objection
 	Code    Code           // machine-readable, in body, metrics, log and docs
 	Message string         // for people; never says whether a route or record exists
-	Rule    string         // the rule in its own words, for log and explain
+	Rule    string         // the rule in its own words, for the log; empty where the policy is one rule
 	Pos     string         // where the rule stands, "Caddyfile:12"; empty for built-in ones
 	Data    map[string]any // more fields of the body's data object
 	Header  http.Header    // more headers, such as Retry-After
@@ -76,7 +76,11 @@ func inPlatformWords(a *Answer) Verdict {
 // fromRefusal turns a request without a certain reading into a verdict.
 func fromRefusal(r *call.Refusal) Verdict {
 	v := Verdict{Status: r.Status, Code: Code(r.Code), Message: refusalMessages[r.Status], Rule: r.Reason}
-	if r.Status == http.StatusServiceUnavailable {
+	switch {
+	case v.Code == CodeInvalidParam: // see notInteger
+		v.Message = "Invalid parameter(s): " + r.Reason
+		v.Data = map[string]any{"params": map[string]string{r.Reason: r.Reason + " is not of type integer."}}
+	case r.Status == http.StatusServiceUnavailable:
 		v.Header = http.Header{"Retry-After": {"5"}}
 	}
 	return v

@@ -16,6 +16,7 @@ func TestLongInputs(t *testing.T) {
 		"/wp-json/" + strings.Repeat("%61", n), "/wp-json/" + strings.Repeat("//", n), "/" + strings.Repeat("wp-json", n),
 		"/" + strings.Repeat("wp-json%2F", n/3), "/blog/" + strings.Repeat("Xwp-json/", n/3), "/?" + strings.Repeat("rest_route[", n),
 		"/?rest_route=" + strings.Repeat("/%2F", n), "/?" + strings.Repeat("+", n) + "rest_route=/a", "/?" + strings.Repeat("rest_route[]&", n/9),
+		"/wp-json/wp/v2/posts?a=" + strings.Repeat("%0a", n), "/wp-json/wp/v2/posts?a=" + strings.Repeat("%0", n) + strings.Repeat("a", n),
 	} {
 		r := request("GET", target, "", "")
 		root.Read(r, nil)
@@ -23,7 +24,8 @@ func TestLongInputs(t *testing.T) {
 	}
 	for contentType, body := range map[string]string{
 		formType: strings.Repeat("rest_route[", n), partType: strings.Repeat("--B\r\nContent-Disposition: x;;\r\n", n/9),
-		jsonType: "[" + strings.Repeat(`"\u0061",`, n) + "1]",
+		`multipart/form-data; boundary=a`: "--a\r\nContent-Disposition: form-data; name=f; filename=f\r\n\r\n" + strings.Repeat("\n--aX", 20*n),
+		jsonType:                          "[" + strings.Repeat(`"\u0061",`, n) + "1]",
 	} {
 		c := root.Read(request("POST", "/wp-json/wc/v3/orders/7", contentType, body), nil)
 		c.Param("id")

@@ -81,7 +81,7 @@ func idNames(collection string) []string {
 // ids without validating them ("13abc" is 13), so only plain ones are read;
 // settings alone have names for ids.
 func itemID(collection string, v any) (string, bool) {
-	if n, ok := parseID(v); ok {
+	if n, ok := ParseID(v); ok {
 		return strconv.FormatUint(n, 10), true
 	}
 	name, ok := v.(string)

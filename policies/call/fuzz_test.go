@@ -3,6 +3,9 @@ package call
 import (
 	"bufio"
 	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -194,6 +197,23 @@ func FuzzRequest(f *testing.F) {
 		r.Body, r.URL.RawQuery = io.NopCloser(bytes.NewReader(body)), "lang=de&"+r.URL.RawQuery
 		if again := rd.Read(r, nil); again.Kind == Page {
 			t.Fatalf("%s, with lang a page", before)
+		}
+	})
+}
+
+// FuzzParseID: only plain digits are an id, and none is beyond what every reader
+// of JSON takes for the same number.
+func FuzzParseID(f *testing.F) {
+	for _, s := range []string{"7", "07", "9007199254740992", "9007199254740993", "-1", "1e3", "7.0", "", "１２"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		id, ok := ParseID(text)
+		if ok != (digits(text) && id <= maxID) && len(text) < 16 || ok && fmt.Sprint(id) != cmp.Or(strings.TrimLeft(text, "0"), "0") {
+			t.Errorf("%q was read as %d, %v", text, id, ok)
+		}
+		if number, also := ParseID(json.Number(text)); number != id || also != ok {
+			t.Errorf("%q as a number was read as %d, %v", text, number, also)
 		}
 	})
 }

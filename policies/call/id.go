@@ -2,15 +2,14 @@ package call
 
 import (
 	"encoding/json"
-	"math"
 	"strconv"
 )
 
 const maxID = 1 << 53 // beyond, JSON readers disagree (platform-facts I.3.1)
 
 // ID returns the effective id of a named group: the parameter name, else path,
-// what stands in the route. Only plain decimal digits and integral JSON numbers
-// up to 2^53 are read; anything else is a *Refusal.
+// what stands in the route. Only plain decimal digits up to 2^53 are read, in a
+// string or as a JSON number; anything else is a *Refusal.
 func (c *Call) ID(name, path string) (id uint64, err error) {
 	v, set, err := c.Param(name)
 	if err != nil {
@@ -19,32 +18,28 @@ func (c *Call) ID(name, path string) (id uint64, err error) {
 	if !set {
 		v = path
 	}
-	id, ok := parseID(v)
+	id, ok := ParseID(v)
 	if !ok {
 		return 0, badID
 	}
 	return id, nil
 }
 
-func parseID(v any) (uint64, bool) {
+// ParseID reads an id out of a decoded value: plain decimal digits up to 2^53, in
+// a string or as a JSON number. ok is false for anything else.
+func ParseID(v any) (id uint64, ok bool) {
+	var text string
 	switch v := v.(type) {
 	case string:
-		if !digits(v) {
-			return 0, false
-		}
-		id, err := strconv.ParseUint(v, 10, 64)
-		return id, err == nil && id <= maxID
+		text = v
 	case json.Number:
-		if digits(string(v)) {
-			return parseID(string(v))
-		}
-		f, err := v.Float64()
-		if err != nil || f != math.Trunc(f) || math.Signbit(f) || f > maxID {
-			return 0, false
-		}
-		return uint64(f), true
+		text = string(v)
 	}
-	return 0, false
+	if !digits(text) {
+		return 0, false
+	}
+	id, err := strconv.ParseUint(text, 10, 64)
+	return id, err == nil && id <= maxID
 }
 
 func digits(s string) bool {

@@ -21,29 +21,22 @@ func (rd *Reader) marked(u *url.URL, p place) bool {
 // cleanedURL drops what the platform's esc_url_raw drops: all but a list of
 // bytes, and then encoded line ends, until none is left.
 func cleanedURL(s string) string {
-	if strings.IndexFunc(s, dropped) >= 0 {
-		b := make([]byte, 0, len(s))
-		for i := 0; i < len(s); i++ {
-			if !dropped(rune(s[i])) {
-				b = append(b, s[i])
-			}
-		}
-		s = string(b)
+	if strings.IndexFunc(s, dropped) < 0 && !strings.Contains(s, "%0") {
+		return s
 	}
-	for {
-		i := strings.Index(s, "%0")
-		for i >= 0 && (i+2 >= len(s) || s[i+2]|0x20 != 'a' && s[i+2]|0x20 != 'd') {
-			j := strings.Index(s[i+2:], "%0")
-			if j < 0 {
-				return s
-			}
-			i += 2 + j
+	b := make([]byte, 0, len(s))
+	for i := range len(s) {
+		c := s[i]
+		if dropped(rune(c)) {
+			continue
 		}
-		if i < 0 {
-			return s
+		b = append(b, c)
+		// What a removed line end leaves side by side may be the next one.
+		if n := len(b); n >= 3 && b[n-3] == '%' && b[n-2] == '0' && (b[n-1]|0x20 == 'a' || b[n-1]|0x20 == 'd') {
+			b = b[:n-3]
 		}
-		s = s[:i] + s[i+3:]
 	}
+	return string(b)
 }
 
 func dropped(c rune) bool {

@@ -25,11 +25,22 @@ func (c *Call) ObjectID() (id string, ok bool, err error) {
 		n, _ := strconv.ParseInt(s, 10, 64) // the platform's cast saturates, too
 		return strconv.FormatInt(n, 10), true, nil
 	}
-	n, ok := parseID(v)
+	n, ok := ParseID(v)
 	if !ok {
 		return "", true, badID
 	}
 	return strconv.FormatUint(n, 10), true, nil
+}
+
+// ItemID returns the id that ends the route of a part of a batch, or what its
+// parameter id says in place of it; ok is false where it is not a plain number.
+func (c *Call) ItemID() (id uint64, ok bool) {
+	v, set, err := c.Param("id")
+	if !set {
+		v = c.Key[strings.LastIndexByte(c.Key, '/')+1:]
+	}
+	id, ok = ParseID(v)
+	return id, ok && err == nil
 }
 
 // objectPath returns the id in the path of an order or subscription.

@@ -29,14 +29,15 @@ func (p place) sameAs(q place) bool {
 func (rd *Reader) path(u *url.URL) place {
 	raw := u.EscapedPath()
 	plain := u.RawPath == "" && strings.IndexByte(raw, '%') < 0
-	if plain && !strings.Contains(raw, rd.prefix) && !strings.Contains(raw, rd.foreign) {
+	if plain && !strings.Contains(raw, rd.prefix) && (rd.foreign == "" || !strings.Contains(raw, rd.foreign)) {
 		return place{}
 	}
 	decoded := raw
 	if !plain {
 		decoded = decodeAll(raw)
 	}
-	own, other := rd.mentions(decoded, rd.prefix), rd.mentions(decoded, rd.foreign)
+	own := mentions(decoded, rd.prefix, rd.homeEnds)
+	other := rd.foreign != "" && mentions(decoded, rd.foreign, never)
 	switch {
 	case !own && !other:
 		return place{}
@@ -184,11 +185,11 @@ func dots(s string) bool {
 	return false
 }
 
-// mentions tells whether a decoded path has prefix as a segment, or behind what
-// may be the home path: the platform removes that without regard to a boundary
-// or case (platform-facts I.6), so "/BLOGwp-json" counts, but no slug like
-// "about-wp-json".
-func (rd *Reader) mentions(path, prefix string) bool {
+// mentions tells whether a decoded path has prefix as a segment, or behind text
+// that may be the home path: the platform removes that without regard to a
+// boundary or case (platform-facts I.6), so "/BLOGwp-json" counts, but no slug
+// like "about-wp-json".
+func mentions(path, prefix string, home func(before string) bool) bool {
 	for from := 0; ; {
 		i := strings.Index(path[from:], prefix)
 		if i < 0 {
@@ -196,7 +197,7 @@ func (rd *Reader) mentions(path, prefix string) bool {
 		}
 		i += from
 		from = i + len(prefix)
-		start := i == 0 || path[i-1] <= ' ' || strings.IndexByte(`/\`, path[i-1]) >= 0 || rd.homeEnds(path[:i])
+		start := i == 0 || path[i-1] <= ' ' || strings.IndexByte(`/\`, path[i-1]) >= 0 || home(path[:i])
 		end := from == len(path) || path[from] <= ' ' || strings.IndexByte(`/\?`, path[from]) >= 0
 		if start && end {
 			return true
@@ -213,6 +214,10 @@ func (rd *Reader) homeEnds(s string) bool {
 	base := rd.site.Base
 	return len(s) >= len(base) && lower(s[len(s)-len(base):]) == lower(base)
 }
+
+// never is home for the other platform's prefix: nothing is called by it, a
+// segment of that name only shows a mistake in the configuration.
+func never(string) bool { return false }
 
 // decodeAll decodes until nothing is left to decode: some servers do it once,
 // some twice.

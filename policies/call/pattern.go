@@ -45,6 +45,11 @@ func ParsePattern(text string) (Pattern, error) {
 			return p, fmt.Errorf("route %q: %w", text, err)
 		}
 	}
+	for _, platform := range platforms {
+		if len(segments) > 0 && segments[0] == platform.Prefix {
+			return p, fmt.Errorf("route %q: routes are written without the prefix, as /%s", text, strings.Join(segments[1:], "/"))
+		}
+	}
 	p.segments = versioned(segments)
 	return p, nil
 }

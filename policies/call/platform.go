@@ -48,6 +48,9 @@ func PlatformByName(name string) (p Platform, ok bool) {
 	return p, ok
 }
 
+// LoginCookie is what the names of the front end's login cookies begin with.
+func (p *Platform) LoginCookie() string { return p.AuthCookie + "logged_in_" }
+
 // LogsIn tells whether a cookie, "name=value", may log somebody in: that of the
 // front end (…logged_in_…), and those of the admin screens, which the platform
 // believes on any path if they are sent there. One cookie of that name only

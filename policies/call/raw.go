@@ -46,7 +46,7 @@ func rejected(r *http.Request) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}
-	return host == "" && r.ProtoMajor == 1 && r.ProtoMinor == 1 || len(r.Method) > 32 ||
+	return r.Host == "" && r.ProtoMajor == 1 && r.ProtoMinor == 1 || len(r.Method) > 32 ||
 		!httpguts.ValidHostHeader(r.Host) || host != "" && strings.Trim(host, ".") == ""
 }
 

@@ -100,7 +100,9 @@ func TestBase(t *testing.T) {
 	runReads(t, readerFor("subfolder"), []readTest{
 		{"GET", "/blog/wp-json/wp/v2/users", "", "", "GET /wp/v2/users at /blog"},
 		{"GET", "/wp-json/wp/v2/users", "", "", "404 outside_base"},
-		{"GET", "/blog/en/wp-json/wp/v2/users", "", "", "404 outside_base"},
+		{"GET", "/blog/en/wp-json/wp/v2/users", "", "", "GET /wp/v2/users at /blog/en"},
+		{"GET", "/blogs/wp-json/wp/v2/users", "", "", "404 outside_base"},
+		{"GET", "/cms-json/cms/v2/users", "", "", "GET /cms/v2/users foreign"},
 		{"GET", "/BLOG/wp-json/wp/v2/users", "", "", "404 outside_base"},
 		{"GET", "/blogwp-json/wp/v2/users", "", "", "400 path"},
 		{"GET", "/BLOGwp-json/wp/v2/users", "", "", "400 path"},
@@ -119,6 +121,13 @@ func TestPrefix(t *testing.T) {
 		{"GET", "/api/wp/v2/users", "", "", "GET /wp/v2/users"},
 		{"GET", "/api/wc/v3/orders?x=api/wc", "", "", "400 key_marker"},
 		{"GET", "/wp-json/wp/v2/users", "", "", "page"},
+		{"GET", "/mycms-json/", "", "", "page"},
+	})
+	runReads(t, NewReader(Site{Platform: p, Prefix: "cms-json"}), []readTest{ // the other platform's
+		{"GET", "/", "", "", "page"},
+		{"GET", "/about", "", "", "page"},
+		{"GET", "/wp-json/wp/v2/users", "", "", "page"},
+		{"GET", "/cms-json/wp/v2/users", "", "", "GET /wp/v2/users"},
 	})
 }
 
@@ -220,7 +229,7 @@ func TestJSON(t *testing.T) {
 		return readTest{"PUT", "/wp-json/wc/v3/orders/7?id=8", jsonType, body, "PUT /wc/v3/orders/7 " + want}
 	}
 	runReads(t, readerFor("root"), []readTest{
-		read(`{"id":9}`, "id 9"), read(`{"id":"9"}`, "id 9"), read(`{"\u0069d":9.0}`, "id 9"), read(`{"id":9e0}`, "id 9"),
+		read(`{"id":9}`, "id 9"), read(`{"id":"9"}`, "id 9"), read(`{"\u0069d":9}`, "id 9"), read(`{"id":9.0}`, "id?"), read(`{"id":9e0}`, "id?"),
 		read(`{"id":null}`, "id 8"), read(`{}`, "id 8"), read(`[9]`, "id 8"), read(`9`, "id 8"), read(`{"x":{"id":9}}`, "id 8"),
 		read(`{"id":9.5}`, "id?"), read(`{"id":-9}`, "id?"), read(`{"id":[9]}`, "id?"), read(`{"id":true}`, "id?"), read(`{"id":" 9"}`, "id?"),
 		read(`{"id":9007199254740993}`, "id?"), read(`{"id":1E400}`, "id?"), read(`{"id":9,"id":9}`, "id?"), read(`{"x":{"a":1,"a":2}}`, "id 8"),

@@ -30,7 +30,7 @@ type Limits struct {
 type Reader struct {
 	site    Site
 	prefix  string
-	foreign string // the other platform's prefix
+	foreign string // the other platform's prefix; "" where this site has taken it over
 	marker  string // Platform.KeyMarker, with the site's own prefix
 	nonce   string
 	scripts atomic.Pointer[string] // the host that has them, see TrustScripts
@@ -182,7 +182,7 @@ func (rd *Reader) place(current, original *url.URL) place {
 	if original != nil {
 		q := rd.path(original)
 		switch {
-		case p.sameAs(q) && p.base != rd.site.Base:
+		case p.sameAs(q) && !under(p.base, rd.site.Base):
 			based = q.base
 		case p.sameAs(q):
 		case rd.frontController(current, original):
@@ -191,7 +191,7 @@ func (rd *Reader) place(current, original *url.URL) place {
 			return place{refusal: twoPaths}
 		}
 	}
-	if p.call && rd.site.Base != "" && based != rd.site.Base {
+	if p.call && !p.foreign && rd.site.Base != "" && !under(based, rd.site.Base) {
 		return place{refusal: outside}
 	}
 	return p

@@ -223,17 +223,15 @@ func (m *multipartReader) value(keep bool, limit int) []byte {
 func (m *multipartReader) skipFile() {
 	before := byte(0)
 	for {
-		b := m.peek(m.br.Size())
-		if m.failed != nil || len(b) == 0 {
+		b := m.peek(len(m.boundary) + 2) // fills the buffer only where less is left
+		if m.failed != nil || len(b) < len(m.boundary) {
+			m.br.Discard(len(b))
 			return
 		}
+		b, _ = m.br.Peek(m.br.Buffered())
 		i := bytes.Index(b, m.boundary)
-		if i < 0 {
-			if len(b) < m.br.Size() {
-				m.br.Discard(len(b))
-				return
-			}
-			i = len(b) - len(m.boundary)
+		if i < 0 { // the last bytes may begin one
+			i = len(b) - len(m.boundary) + 1
 			before = b[i-1]
 			m.br.Discard(i)
 			continue
