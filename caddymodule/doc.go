@@ -34,7 +34,8 @@
 // caddy_restwarden_spooled_bytes and caddy_restwarden_misconfigured. They count
 // for one configuration: a reload begins anew.
 //
-// Log: one line "request refused" for each refusal, with the fields policy,
+// Log: one line "request refused", or "request would be refused" in observe mode,
+// per refusal, with the fields policy,
 // code, outcome, rule, at, route, method, client_ip, caller and error.
 //
 // # What outlives a reload

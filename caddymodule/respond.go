@@ -46,14 +46,21 @@ func (g *Gateway) report(x *exchange, d policies.Decision) {
 		caddyhttp.SetVar(ctx, varCaller, caller)
 	}
 	if d.Outcome == policies.Pass {
+		if d.Err != nil {
+			g.logger.Warn("could not decide, passed", zap.String("route", route), zap.String("method", c.Method), zap.Error(d.Err))
+		}
 		return
 	}
 	caddyhttp.SetVar(ctx, varPolicy, d.Policy)
 	caddyhttp.SetVar(ctx, varCode, code)
-	entry := g.logger.Check(zap.InfoLevel, "request refused")
+	level, message := zap.InfoLevel, "request refused"
 	if c.Foreign {
-		entry = g.logger.Check(zap.ErrorLevel, "request refused")
+		level = zap.ErrorLevel
 	}
+	if d.Outcome == policies.WouldRefuse {
+		message = "request would be refused"
+	}
+	entry := g.logger.Check(level, message)
 	if entry == nil {
 		return
 	}

@@ -24,7 +24,7 @@ type Decision struct {
 	Outcome Outcome
 	Policy  string // that refused, or would have; "" on pass
 	Verdict Verdict
-	Err     error // why a policy could not decide, for the log
+	Err     error // why a policy could not decide, for the log; on pass, of those with on_error pass
 }
 
 // Chain asks the policies of one site in the order of the catalog.
@@ -110,6 +110,7 @@ func (c *Chain) Judge(ctx context.Context, r *Request) Decision {
 		if err != nil {
 			var passed bool
 			if verdict, passed = l.undecided(err); passed {
+				first.Err = errors.Join(first.Err, fmt.Errorf("%s: %w", l.name, err))
 				continue
 			}
 		}

@@ -113,6 +113,17 @@ func TestChain_RequestsWithoutAReading(t *testing.T) {
 	}
 }
 
+// TestChain_PassOnErrorSaysWhy: what passes because nobody could decide is known
+// to the log.
+func TestChain_PassOnErrorSaysWhy(t *testing.T) {
+	s := newSite(t)
+	p := &fixed{Common: Common{OnError: PassOnError}, err: ErrUndecided, asked: new(int)}
+	d := (&Chain{links: []link{{"signature", p, &p.Common}}}).Judge(t.Context(), request(t, s, nil, "GET", "/wp-json/wp/v2/posts", ""))
+	if d.Outcome != Pass || !errors.Is(d.Err, ErrUndecided) || !strings.Contains(d.Err.Error(), "signature") {
+		t.Errorf("got %+v", d)
+	}
+}
+
 func TestChain_BatchNamesTheRefusedIDs(t *testing.T) {
 	s := newSite(t)
 	c, err := NewChain(s, "", map[string]Policy{"access": &Access{Rules: []Rule{{Deny: true, Methods: []string{"PUT"}, Routes: []string{"/wc/v3/orders/*"}}}}})

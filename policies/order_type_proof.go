@@ -3,6 +3,7 @@ package policies
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -36,7 +37,7 @@ func (p *OrderType) prove(ctx context.Context, r *Request, claim claim, ids []ui
 		return p.proveUnverified(ctx, r, ids)
 	}
 	as := p.asCaller(r, claim)
-	others, refusal, err := p.recordsOf(ctx, r, as, ids, nil)
+	others, refusal, err := p.recordsOf(ctx, r, as, ids)
 	switch {
 	case err != nil:
 		return proof{}, err
@@ -53,7 +54,7 @@ func (p *OrderType) prove(ctx context.Context, r *Request, claim claim, ids []ui
 	if err != nil || !might {
 		return proof{answer: p.site.refusedWrite(r.Call, refusal)}, err
 	}
-	others, denied, err := p.recordsOf(ctx, r, p.asGateway(r), ids, nil)
+	others, denied, err := p.recordsOf(ctx, r, p.asGateway(r), ids)
 	switch {
 	case err == nil && denied != nil:
 		return proof{}, fmt.Errorf("the credential of order_type: %w", unexpected(denied))
@@ -70,14 +71,28 @@ func (p *OrderType) proveUnverified(ctx context.Context, r *Request, ids []uint6
 	if p.Credential == "" {
 		return proof{}, fmt.Errorf("%w: the caller cannot be asked about; order_type { credential … } would help", ErrUndecided)
 	}
-	// Forged signatures must not become load, so that each question counts.
-	others, refusal, err := p.recordsOf(ctx, r, p.asGateway(r), ids, func() bool {
-		return r.Site.Identities.limit.Allow(addressKey(r.Client))
-	})
+	r.memo()
+	bounded := *r // forged signatures must not become load
+	bounded.Backend = boundedBackend{r.Backend, func() bool { return r.Site.Identities.limit.Allow(addressKey(r.Client)) }}
+	others, refusal, err := p.recordsOf(ctx, &bounded, p.asGateway(r), ids)
 	if err == nil && refusal != nil {
 		err = fmt.Errorf("the credential of order_type: %w", unexpected(refusal))
 	}
 	return proof{others: others, secret: true}, err
+}
+
+// boundedBackend puts only the questions that may be put.
+type boundedBackend struct {
+	Backend
+	may func() bool
+}
+
+// Ask implements Backend.
+func (b boundedBackend) Ask(ctx context.Context, q Question) (*Answer, error) {
+	if !b.may() {
+		return nil, ErrTooManyQuestions
+	}
+	return b.Backend.Ask(ctx, q)
 }
 
 // mayWrite tells whether a caller who may not read orders may change them
@@ -150,12 +165,7 @@ const proofsAtOnce = 4
 
 // recordsOf returns those of ids that are records but not orders. refusal is
 // the platform's answer where the asker may not read; it ends the questions.
-// may, where set, is asked before each question, and where it says no the
-// others are not put.
-func (p *OrderType) recordsOf(ctx context.Context, r *Request, as asker, ids []uint64, may func() bool) (others []uint64, refusal *Answer, err error) {
-	if may != nil && !may() {
-		return nil, nil, ErrTooManyQuestions
-	}
+func (p *OrderType) recordsOf(ctx context.Context, r *Request, as asker, ids []uint64) (others []uint64, refusal *Answer, err error) {
 	if len(ids) > 2 {
 		if ids, refusal, err = p.listed(ctx, r, as, ids); refusal != nil || err != nil {
 			return nil, refusal, err
@@ -168,9 +178,6 @@ func (p *OrderType) recordsOf(ctx context.Context, r *Request, as asker, ids []u
 		group.Go(func() error {
 			if err := ctx.Err(); err != nil {
 				return err
-			}
-			if may != nil && len(ids) > 1 && !may() {
-				return ErrTooManyQuestions
 			}
 			is, answer, err := p.recordOf(ctx, r, as, id)
 			mu.Lock()
@@ -193,7 +200,7 @@ func (p *OrderType) recordsOf(ctx context.Context, r *Request, as asker, ids []u
 	return others, refusal, nil
 }
 
-var errHidden = fmt.Errorf("the asker may not read orders")
+var errHidden = errors.New("the asker may not read orders")
 
 // listed asks the list route for all ids at once; what it lists is an order,
 // what it does not list is still open (platform-facts III.3).

@@ -53,11 +53,11 @@ func updatesOrders(name string) bool {
 func (p *OrderType) proveTool(ctx context.Context, r *Request, key string, id uint64) (Verdict, error) {
 	ids := []uint64{id}
 	as := p.withKey(r, key)
-	others, refusal, err := p.recordsOf(ctx, r, as, ids, nil)
+	others, refusal, err := p.recordsOf(ctx, r, as, ids)
 	switch {
 	case err != nil:
 	case refusal != nil && writeOnly(refusal) && p.Credential != "":
-		others, refusal, err = p.recordsOf(ctx, r, p.asGateway(r), ids, nil)
+		others, refusal, err = p.recordsOf(ctx, r, p.asGateway(r), ids)
 	case len(others) > 0:
 		refusal, err = p.readOnly(ctx, r, as)
 	}

@@ -80,14 +80,13 @@ func (s *Signature) configure(o Option) (err error) {
 		s.Once = true
 		err = o.None()
 	case "header":
-		if len(o.Args) != 2 || o.Args[0] != "signature" && o.Args[0] != "timestamp" {
+		names := map[string]*string{"signature": &s.SignatureHeader, "timestamp": &s.TimestampHeader}
+		if len(o.Args) != 2 || len(o.Block) > 0 || names[o.Args[0]] == nil {
 			return o.Errorf("header takes signature or timestamp and a name")
 		}
-		if o.Args[0] == "signature" {
-			s.SignatureHeader = o.Args[1]
-		} else {
-			s.TimestampHeader = o.Args[1]
-		}
+		name := names[o.Args[0]]
+		err = o.Once(*name != "")
+		*name = o.Args[1]
 	default:
 		err = o.Unknown()
 	}

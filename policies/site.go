@@ -59,7 +59,7 @@ func (s *Site) Code(c Code) Code {
 
 // Release is the release of the shop, configured or learnt from the REST root.
 type Release struct {
-	fixed   float64
+	fixed   int                     // as number(major, minor); 0 where it is to be learnt
 	learned atomic.Pointer[learned] // whose REST root lists refunds/preview: 11.1 or later
 }
 
@@ -72,23 +72,26 @@ func ParseRelease(s string) (*Release, error) {
 		return new(Release), nil
 	}
 	major, minor, dotted := strings.Cut(s, ".")
-	x, err := strconv.Atoi(major)
-	y, err2 := strconv.Atoi(minor)
-	if !dotted || err != nil || err2 != nil || x < 1 || y < 0 || y > 99 {
+	x, err := strconv.ParseUint(major, 10, 16)
+	y, err2 := strconv.ParseUint(minor, 10, 16)
+	if !dotted || err != nil || err2 != nil || x < 1 || y > 99 {
 		return nil, fmt.Errorf("release %q is neither auto nor of the form 10.7", s)
 	}
-	return &Release{fixed: float64(x) + float64(y)/100}, nil
+	return &Release{fixed: number(int(x), int(y))}, nil
 }
+
+// number puts releases in order.
+func number(major, minor int) int { return major*100 + minor }
 
 // AtLeast tells whether the shop that answers r is known to be release
 // major.minor or later. What is not known is taken for older: guards stay on.
 func (rel *Release) AtLeast(r *Request, major, minor int) bool {
-	want := float64(major) + float64(minor)/100
+	want := number(major, minor)
 	if rel.fixed > 0 {
 		return rel.fixed >= want
 	}
 	known := rel.learned.Load()
-	return known != nil && want <= 11.01 && r.HTTP.Host == known.host && known.answers(r.memo().of.Call)
+	return known != nil && want <= number(11, 1) && r.HTTP.Host == known.host && known.answers(r.memo().of.Call)
 }
 
 // answers tells whether c goes to the shop at this base and no other: in the

@@ -14,7 +14,7 @@ import (
 const (
 	jsonDepth   = 64      // the platform allows 512
 	jsonMembers = 4096    // of an object whose members are parameters
-	jsonValue   = 1 << 20 // bytes of one parameter that is decoded
+	jsonValue   = 1 << 20 // bytes of one list or object that is decoded
 )
 
 // decoder reads values as PHP does: of names that stand twice the last one

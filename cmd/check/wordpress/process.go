@@ -55,6 +55,11 @@ func (p *process) stop() {
 	if p == nil {
 		return
 	}
+	select {
+	case <-p.done: // its number may be somebody else's by now
+		return
+	default:
+	}
 	syscall.Kill(-p.cmd.Process.Pid, syscall.SIGTERM)
 	select {
 	case <-p.done:

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"errors"
 	"io/fs"
 	"os"
@@ -84,6 +85,9 @@ func (t *trace) add(line []byte) error {
 		}
 		t.items = append(t.items, i)
 	case "match", "run":
+		if len(t.dispatches) == 0 {
+			return fmt.Errorf("%s before any dispatch", fact.At)
+		}
 		d := &t.dispatches[len(t.dispatches)-1]
 		if fact.At == "run" {
 			d.ran = true
