@@ -153,7 +153,7 @@ func (w *world) refusals() []map[string]any {
 	var lines []map[string]any
 	for text := range strings.Lines(w.logged()) {
 		var line map[string]any
-		if json.Unmarshal([]byte(text), &line) == nil && line["msg"] == "request would be refused" {
+		if json.Unmarshal([]byte(text), &line) == nil && strings.HasPrefix(fmt.Sprint(line["msg"]), "request ") {
 			lines = append(lines, line)
 		}
 	}

@@ -167,10 +167,11 @@ func TestOrders_WordsDoNotTell(t *testing.T) {
 		refund := w.bare(fmt.Sprintf("POST /cms-json/shop/v3/orders/%d/refunds", w.info.Orders[0]), `{"amount":"1.00"}`, w.as("admin")).want(201).id()
 		w.gate(fmt.Sprintf("PUT /cms-json/shop/v3/orders/%d", w.info.Orders[1]), "{}", w.as("admin")).want(200) // remembered as an order
 		ids := []int{w.info.Orders[0], w.info.Subscriptions[0], refund, w.info.Products[0], 999999}
-		callers := []string{"customer", "anonymous", "read key"}
+		callers := []string{"customer", "anonymous"}
 		if !own { // with a key of the gateway's own these may write
 			callers = append(callers, "write key", "editor")
 		}
+		callers = append(callers, "read key") // at last: its own question proves what an order is
 		edits := w.callers()
 		for _, name := range callers {
 			for _, line := range []string{"PUT /cms-json/shop/v3/orders/%d", "DELETE /cms-json/shop/v3/orders/%d", "POST /cms-json/shop/v3/orders/%d/refunds"} {

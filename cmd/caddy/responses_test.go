@@ -136,6 +136,12 @@ func TestSessionCookies(t *testing.T) {
 	}
 	cookies := through.header.Values("Set-Cookie")
 	for _, line := range cookies {
+		if !strings.HasPrefix(line, "cms_logged_in_") { // of the admin screens
+			if !strings.Contains(line, "Path=/blog/") || strings.Contains(line, "Domain") {
+				t.Errorf("%s", line)
+			}
+			continue
+		}
 		if !strings.Contains(line, "; Path=/;") && !strings.HasSuffix(line, "; Path=/") && !strings.Contains(line, "; Path=/; Domain") ||
 			!strings.Contains(line, "Domain=example.test") || strings.Contains(line, "/blog") || !strings.Contains(line, "HttpOnly") {
 			t.Errorf("%s", line)
