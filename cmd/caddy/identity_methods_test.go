@@ -67,6 +67,8 @@ func (w *world) methods() []struct {
 		{"Jetpack", posts + "?_for=jetpack&token=a:1:1&signature=x", nil, anonymous},
 		{"MCP key, core", posts, []edit{header("X-MCP-API-Key", w.info.Keys.ReadWriteKey)}, anonymous},
 		{"password of staging and cookie", posts, []edit{cookie, nonce, func(r *http.Request) { r.SetBasicAuth("staging", "x") }}, "passed 200"},
+		{"wrong password, shop", orders, []edit{func(r *http.Request) { r.SetBasicAuth("manager", "x") }}, anonymous},
+		{"wrong password, shop, query form", byQuery, []edit{func(r *http.Request) { r.SetBasicAuth("manager", "x") }}, "401 incorrect_password"},
 		{"wrong password and query key", orders + query, []edit{func(r *http.Request) { r.SetBasicAuth("manager", "x") }}, "passed 200"},
 		{"two login cookies", posts, []edit{cookie, nonce, func(r *http.Request) { r.AddCookie(&http.Cookie{Name: "cms_logged_in_b", Value: "x"}) }}, "passed 200"},
 		{"a folded login cookie", posts, []edit{header("Cookie", "cms.logged_in_a=1"), nonce}, "400 rest_ambiguous_request"},
