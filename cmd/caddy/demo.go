@@ -7,8 +7,9 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"os/signal"
-	"strings"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -60,7 +61,7 @@ func (d *demo) run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("demo: --%w", err)
 	}
-	listener, err := net.Listen("tcp", d.backendListen)
+	listener, address, err := listen(d.backendListen)
 	if err != nil {
 		return fmt.Errorf("demo: --backend-listen: %w", err)
 	}
@@ -69,7 +70,7 @@ func (d *demo) run(ctx context.Context, out io.Writer) error {
 	go func() { failed <- backend.Serve(listener) }()
 	defer backend.Close()
 
-	running, err := d.startGateway(listener.Addr().String(), platform.Info())
+	running, err := d.startGateway(address.dial(), platform.Info())
 	if err != nil {
 		return err
 	}
@@ -87,7 +88,7 @@ func (d *demo) run(ctx context.Context, out io.Writer) error {
 
 // startGateway loads a Caddy configuration with the gateway in front of backend.
 func (d *demo) startGateway(backend string, info site.Info) (*runningDemo, error) {
-	listen, err := freeAddress(d.listen)
+	gateway, err := freeAddress(d.listen)
 	if err != nil {
 		return nil, fmt.Errorf("demo: --listen: %w", err)
 	}
@@ -95,8 +96,7 @@ func (d *demo) startGateway(backend string, info site.Info) (*runningDemo, error
 	if err != nil {
 		return nil, fmt.Errorf("demo: %w", err)
 	}
-	base := strings.TrimSuffix(d.options.Base, "/")
-	text := string(caddyfile.Format([]byte(demoCaddyfile(listen, metrics, backend, base, info))))
+	text := string(caddyfile.Format([]byte(demoCaddyfile(gateway, metrics, backend, d.options.Base, info))))
 	adapted, warnings, err := caddyconfig.GetAdapter("caddyfile").Adapt([]byte(text), map[string]any{"filename": "Caddyfile"})
 	if err != nil {
 		return nil, fmt.Errorf("demo: the gateway's Caddyfile: %w", err)
@@ -108,26 +108,56 @@ func (d *demo) startGateway(backend string, info site.Info) (*runningDemo, error
 		return nil, fmt.Errorf("demo: %w", err)
 	}
 	return &runningDemo{
-		Gateway: "http://" + listen, Backend: "http://" + backend, Metrics: "http://" + metrics + "/metrics",
-		Base: base, Info: info, caddyfile: text,
+		Gateway: "http://" + gateway.dial(), Backend: "http://" + backend, Metrics: "http://" + metrics.dial() + "/metrics",
+		Base: d.options.Base, Info: info, caddyfile: text,
 	}, nil
 }
 
-// freeAddress replaces port 0 by a port that is free now.
-func freeAddress(address string) (string, error) {
-	host, port, err := net.SplitHostPort(address)
-	if err != nil || port != "0" {
-		return address, err
-	}
-	l, err := net.Listen("tcp", net.JoinHostPort(host, port))
+// address is where a server of the demo listens; without a host, everywhere.
+type address struct{ host, port string }
+
+// listen listens on text, and tells the port it got for port 0.
+func listen(text string) (net.Listener, address, error) {
+	host, _, err := net.SplitHostPort(text)
 	if err != nil {
-		return "", err
+		return nil, address{}, err
 	}
-	return l.Addr().String(), l.Close()
+	l, err := net.Listen("tcp", text)
+	if err != nil {
+		return nil, address{}, err
+	}
+	return l, address{host, strconv.Itoa(l.Addr().(*net.TCPAddr).Port)}, nil
 }
 
-func demoCaddyfile(listen, metrics, backend, base string, info site.Info) string {
-	host, _, _ := net.SplitHostPort(listen)
+// freeAddress is text with a port that is free now. One in use is an error:
+// Caddy would share it with whoever has it, and say nothing.
+func freeAddress(text string) (address, error) {
+	l, a, err := listen(text)
+	if err != nil {
+		return a, err
+	}
+	return a, l.Close()
+}
+
+// site begins a site block that answers any Host at this address.
+func (a address) site() string {
+	begin := "http://:" + a.port + " {"
+	if a.host == "" {
+		return begin
+	}
+	return begin + "\n\tbind " + a.host
+}
+
+// dial is the host and port for a client on this machine.
+func (a address) dial() string {
+	host := a.host
+	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, a.port)
+}
+
+func demoCaddyfile(gateway, metrics address, backend, base string, info site.Info) string {
 	baseLine := "# at the root of the address: no base"
 	if base != "" {
 		baseLine = "base " + base
@@ -139,33 +169,31 @@ func demoCaddyfile(listen, metrics, backend, base string, info site.Info) string
 	metrics
 }
 
-http://%[1]s {
-	bind %[2]s
-	restwarden %[3]s {
-		%[4]s
+%[1]s
+	restwarden %[2]s {
+		%[3]s
 		login_only
+		allow anyone POST %[4]s
 		allow anyone POST %[5]s
-		allow anyone POST %[6]s
-		allow signed cookie_plugin,cookie_plugin_request %[7]s
+		allow signed cookie_plugin,cookie_plugin_request %[6]s
 		signature cookie_plugin {
-			key       %[8]q
+			key       %[7]q
 			tolerance 5m
 		}
 		signature cookie_plugin_request {
 			scheme    request
-			key       %[8]q
+			key       %[7]q
 			tolerance 5m
 		}
 	}
-	reverse_proxy %[9]s
+	reverse_proxy %[8]s
 }
 
-http://%[10]s {
-	bind 127.0.0.1
+%[9]s
 	metrics /metrics
 }
-`, listen, host, info.Platform, baseLine, info.Routes.Consent, info.Routes.Notify, info.Routes.StoreAuth,
-		info.Keys.CookiePlugin, backend, metrics)
+`, gateway.site(), info.Platform, baseLine, info.Routes.Consent, info.Routes.Notify, info.Routes.StoreAuth,
+		info.Keys.CookiePlugin, backend, metrics.site())
 }
 
 // runningDemo is what a person needs to try the demo out.
