@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/restwarden/restwarden/cmd/platform/site"
+	"github.com/restwarden/restwarden/policies/call"
 )
 
 // demo is a reference platform with a gateway in front of it.
@@ -57,6 +58,9 @@ interrupted. With --json, one JSON object is all that goes to standard output.`,
 
 // run serves until ctx ends.
 func (d *demo) run(ctx context.Context, out io.Writer) error {
+	if err := call.CheckBase(d.options.Base); err != nil { // the platform is less strict than the directive
+		return fmt.Errorf("demo: --base: %w", err)
+	}
 	platform, err := site.New(d.options)
 	if err != nil {
 		return fmt.Errorf("demo: --%w", err)

@@ -94,6 +94,16 @@ func TestDemo_PortInUse(t *testing.T) {
 	}
 }
 
+// TestDemo_Base: what the directive refuses is refused before it.
+func TestDemo_Base(t *testing.T) {
+	for _, base := range []string{"/blog/", "blog", "/"} {
+		d := demo{listen: "127.0.0.1:0", backendListen: "127.0.0.1:0", options: site.Options{Base: base}}
+		if err := runDemo(t, d); err == nil || !strings.HasPrefix(err.Error(), "demo: --base: ") {
+			t.Errorf("%s: %v", base, err)
+		}
+	}
+}
+
 // runDemo runs a demo that should not start, for a second if it does.
 func runDemo(t *testing.T, d demo) error {
 	t.Helper()
