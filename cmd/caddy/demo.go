@@ -30,10 +30,12 @@ type demo struct {
 	json          bool
 }
 
-func demoCommand() *cobra.Command {
-	d := demo{}
+func demoCommand() *cobra.Command { return new(demo).command() }
+
+// command fills d from its flags.
+func (d *demo) command() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "demo [--json] [--listen <address>] [--backend-listen <address>] [--release 10.7|10.8|11.1] [--base <path>] [--platform cms|wordpress]",
+		Use:   "demo [--json] [--listen <address>] [--backend-listen <address>] [--release 10.7|10.8|11.1] [--cookie-plugin 4.4.1|4.4.2] [--base <path>] [--platform cms|wordpress]",
 		Short: "Starts the reference platform and a gateway in front of it",
 		Long: `Starts the reference platform and a gateway in front of it on loopback,
 prints addresses, credentials and curl lines to try, and serves until
@@ -51,6 +53,7 @@ interrupted. With --json, one JSON object is all that goes to standard output.`,
 	f.StringVar(&d.listen, "listen", "127.0.0.1:0", "address of the gateway")
 	f.StringVar(&d.backendListen, "backend-listen", "127.0.0.1:0", "address of the bare platform")
 	f.StringVar(&d.options.Release, "release", "10.7", "release of the shop: 10.7, 10.8 or 11.1")
+	f.StringVar(&d.options.CookiePlugin, "cookie-plugin", "4.4.1", "version of the cookie plugin: 4.4.1, with holes to guard, or 4.4.2")
 	f.StringVar(&d.options.Base, "base", "", "sub-folder of the install, such as /blog")
 	f.StringVar(&d.options.Platform, "platform", "cms", "names: cms or wordpress")
 	return cmd
@@ -111,9 +114,10 @@ func (d *demo) startGateway(backend string, info site.Info) (*runningDemo, error
 	if err := caddy.Load(adapted, true); err != nil {
 		return nil, fmt.Errorf("demo: %w", err)
 	}
+	names, _ := call.PlatformByName(info.Platform)
 	return &runningDemo{
 		Gateway: "http://" + gateway.dial(), Backend: "http://" + backend, Metrics: "http://" + metrics.dial() + "/metrics",
-		Base: d.options.Base, Info: info, caddyfile: text,
+		Base: d.options.Base, Prefix: names.Prefix, Info: info, caddyfile: text,
 	}, nil
 }
 
@@ -206,14 +210,21 @@ type runningDemo struct {
 	Backend string `json:"backend"`
 	Metrics string `json:"metrics"`
 	Base    string `json:"base"`
+	Prefix  string `json:"prefix"`
 	site.Info
+	Try []string `json:"try"`
 
 	caddyfile string
 }
 
-func (d *runningDemo) print(out io.Writer, asJSON bool) error {
+func (d *runningDemo) print(out io.Writer, asJSON bool) (err error) {
+	if d.Try, err = d.lines(); err != nil {
+		return fmt.Errorf("demo: %w", err)
+	}
 	if asJSON {
-		return json.NewEncoder(out).Encode(d)
+		encoder := json.NewEncoder(out)
+		encoder.SetEscapeHTML(false) // the shell lines are to be read
+		return encoder.Encode(d)
 	}
 	text, err := d.text()
 	if err != nil {
