@@ -2,6 +2,8 @@ package main
 
 import (
 	"bufio"
+	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,7 +27,9 @@ func classifyCommand() *cobra.Command {
 		Short: "Reads recorded requests and prints the call of each",
 		Long: `Reads JSON lines {"id":…,"request":"<base64 of the exact bytes>"} from a file or
 standard input and prints one JSON line for each: what the gateway takes the
-request for. Lines that cannot be read are named on standard error.`,
+request for. A line that cannot be read is answered as refused, for the reason
+"input", and named on standard error; the exit status is then 1. Blank lines
+are skipped.`,
 		Args:         cobra.MaximumNArgs(1),
 		SilenceUsage: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -51,7 +55,7 @@ request for. Lines that cannot be read are named on standard error.`,
 // recorded is a line of input; other fields are ignored.
 type recorded struct {
 	ID      json.RawMessage `json:"id"`
-	Request []byte          `json:"request"`
+	Request *string         `json:"request"`
 }
 
 // classified is a line of output.
@@ -61,7 +65,7 @@ type classified struct {
 	Route    *string          `json:"route"`
 	Method   *string          `json:"method"`
 	ObjectID *string          `json:"object_id"`
-	Parts    []classifiedPart `json:"parts,omitempty"`
+	Parts    []classifiedPart `json:"parts,omitzero"` // a batch has them, even none
 	Reason   string           `json:"reason,omitempty"`
 }
 
@@ -83,12 +87,13 @@ func (c *classifier) run(in io.Reader, out, problems io.Writer) error {
 	failed := false
 	for number := 1; ; number++ {
 		line, readErr := lines.ReadBytes('\n')
-		if len(line) > 1 {
-			var r recorded
-			if err := json.Unmarshal(line, &r); err != nil || r.Request == nil {
+		if line = bytes.Trim(line, " \t\r\n"); len(line) > 0 {
+			answer, err := c.answer(reader, line)
+			if err != nil {
 				failed = true
-				fmt.Fprintf(problems, "line %d: no JSON object with a base64 field request: %v\n", number, err)
-			} else if err := encoder.Encode(c.classify(reader, r)); err != nil {
+				fmt.Fprintf(problems, "line %d: %v\n", number, err)
+			}
+			if err := encoder.Encode(answer); err != nil {
 				return fmt.Errorf("classify: %w", err)
 			}
 		}
@@ -101,6 +106,25 @@ func (c *classifier) run(in io.Reader, out, problems io.Writer) error {
 			return fmt.Errorf("classify: line %d: %w", number, readErr)
 		}
 	}
+}
+
+// answer is what line gets, whatever it is: whoever pairs lines by number, or
+// by id as far as one can be read, loses none.
+func (c *classifier) answer(reader *call.Reader, line []byte) (classified, error) {
+	var r recorded
+	err := json.Unmarshal(line, &r)
+	var syntax *json.SyntaxError
+	switch {
+	case errors.As(err, &syntax):
+		return refusedAs(r.ID, "input"), fmt.Errorf("not JSON: %w", err)
+	case err != nil || r.Request == nil:
+		return refusedAs(r.ID, "input"), errors.New("not an object with a text \"request\"")
+	}
+	request, err := base64.StdEncoding.DecodeString(*r.Request)
+	if err != nil {
+		return refusedAs(r.ID, "input"), fmt.Errorf("\"request\" is not base64: %w", err)
+	}
+	return c.classify(reader, r.ID, request), nil
 }
 
 func (c *classifier) reader() (*call.Reader, error) {
@@ -120,10 +144,10 @@ func (c *classifier) reader() (*call.Reader, error) {
 	}), nil
 }
 
-func (c *classifier) classify(reader *call.Reader, r recorded) classified {
-	read := reader.ReadRaw(r.Request)
+func (c *classifier) classify(reader *call.Reader, id json.RawMessage, request []byte) classified {
+	read := reader.ReadRaw(request)
 	defer read.Close()
-	result := classified{ID: r.ID, Kind: read.Kind.String()}
+	result := classified{ID: id, Kind: read.Kind.String()}
 	switch {
 	case read.Kind == call.Page, c.permalinks == "plain" && read.Kind != call.Refused && read.Form == call.Pretty:
 		result.Kind = call.Page.String()
@@ -132,19 +156,22 @@ func (c *classifier) classify(reader *call.Reader, r recorded) classified {
 		result.Reason = read.Refusal.Reason
 		return result
 	case read.Foreign:
-		return refusedAs(r.ID, "foreign_prefix")
+		return refusedAs(id, "foreign_prefix")
 	}
 	result.Route, result.Method = &read.Route, &read.Method
 	var err error
 	if result.ObjectID, err = objectID(read); err != nil {
-		return refusedAs(r.ID, reasonOf(err))
+		return refusedAs(id, reasonOf(err))
+	}
+	if read.Kind == call.Batch {
+		result.Parts = []classifiedPart{}
 	}
 	for _, p := range read.Parts {
-		id, err := objectID(p)
+		object, err := objectID(p)
 		if err != nil {
-			return refusedAs(r.ID, reasonOf(err))
+			return refusedAs(id, reasonOf(err))
 		}
-		result.Parts = append(result.Parts, classifiedPart{p.Route, p.Method, id})
+		result.Parts = append(result.Parts, classifiedPart{p.Route, p.Method, object})
 	}
 	return result
 }

@@ -7,8 +7,9 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"os/signal"
-	"strings"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/restwarden/restwarden/cmd/platform/site"
+	"github.com/restwarden/restwarden/policies/call"
 )
 
 // demo is a reference platform with a gateway in front of it.
@@ -28,10 +30,12 @@ type demo struct {
 	json          bool
 }
 
-func demoCommand() *cobra.Command {
-	d := demo{}
+func demoCommand() *cobra.Command { return new(demo).command() }
+
+// command fills d from its flags.
+func (d *demo) command() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "demo [--json] [--listen <address>] [--backend-listen <address>] [--release 10.7|10.8|11.1] [--base <path>] [--platform cms|wordpress]",
+		Use:   "demo [--json] [--listen <address>] [--backend-listen <address>] [--release 10.7|10.8|11.1] [--cookie-plugin 4.4.1|4.4.2] [--base <path>] [--platform cms|wordpress]",
 		Short: "Starts the reference platform and a gateway in front of it",
 		Long: `Starts the reference platform and a gateway in front of it on loopback,
 prints addresses, credentials and curl lines to try, and serves until
@@ -49,6 +53,7 @@ interrupted. With --json, one JSON object is all that goes to standard output.`,
 	f.StringVar(&d.listen, "listen", "127.0.0.1:0", "address of the gateway")
 	f.StringVar(&d.backendListen, "backend-listen", "127.0.0.1:0", "address of the bare platform")
 	f.StringVar(&d.options.Release, "release", "10.7", "release of the shop: 10.7, 10.8 or 11.1")
+	f.StringVar(&d.options.CookiePlugin, "cookie-plugin", "4.4.1", "version of the cookie plugin: 4.4.1, with holes to guard, or 4.4.2")
 	f.StringVar(&d.options.Base, "base", "", "sub-folder of the install, such as /blog")
 	f.StringVar(&d.options.Platform, "platform", "cms", "names: cms or wordpress")
 	return cmd
@@ -56,11 +61,14 @@ interrupted. With --json, one JSON object is all that goes to standard output.`,
 
 // run serves until ctx ends.
 func (d *demo) run(ctx context.Context, out io.Writer) error {
+	if err := call.CheckBase(d.options.Base); err != nil { // the platform is less strict than the directive
+		return fmt.Errorf("demo: --base: %w", err)
+	}
 	platform, err := site.New(d.options)
 	if err != nil {
 		return fmt.Errorf("demo: --%w", err)
 	}
-	listener, err := net.Listen("tcp", d.backendListen)
+	listener, address, err := listen(d.backendListen)
 	if err != nil {
 		return fmt.Errorf("demo: --backend-listen: %w", err)
 	}
@@ -69,7 +77,7 @@ func (d *demo) run(ctx context.Context, out io.Writer) error {
 	go func() { failed <- backend.Serve(listener) }()
 	defer backend.Close()
 
-	running, err := d.startGateway(listener.Addr().String(), platform.Info())
+	running, err := d.startGateway(address.dial(), platform.Info())
 	if err != nil {
 		return err
 	}
@@ -87,7 +95,7 @@ func (d *demo) run(ctx context.Context, out io.Writer) error {
 
 // startGateway loads a Caddy configuration with the gateway in front of backend.
 func (d *demo) startGateway(backend string, info site.Info) (*runningDemo, error) {
-	listen, err := freeAddress(d.listen)
+	gateway, err := freeAddress(d.listen)
 	if err != nil {
 		return nil, fmt.Errorf("demo: --listen: %w", err)
 	}
@@ -95,8 +103,7 @@ func (d *demo) startGateway(backend string, info site.Info) (*runningDemo, error
 	if err != nil {
 		return nil, fmt.Errorf("demo: %w", err)
 	}
-	base := strings.TrimSuffix(d.options.Base, "/")
-	text := string(caddyfile.Format([]byte(demoCaddyfile(listen, metrics, backend, base, info))))
+	text := string(caddyfile.Format([]byte(demoCaddyfile(gateway, metrics, backend, d.options.Base, info))))
 	adapted, warnings, err := caddyconfig.GetAdapter("caddyfile").Adapt([]byte(text), map[string]any{"filename": "Caddyfile"})
 	if err != nil {
 		return nil, fmt.Errorf("demo: the gateway's Caddyfile: %w", err)
@@ -107,27 +114,58 @@ func (d *demo) startGateway(backend string, info site.Info) (*runningDemo, error
 	if err := caddy.Load(adapted, true); err != nil {
 		return nil, fmt.Errorf("demo: %w", err)
 	}
+	names, _ := call.PlatformByName(info.Platform)
 	return &runningDemo{
-		Gateway: "http://" + listen, Backend: "http://" + backend, Metrics: "http://" + metrics + "/metrics",
-		Base: base, Info: info, caddyfile: text,
+		Gateway: "http://" + gateway.dial(), Backend: "http://" + backend, Metrics: "http://" + metrics.dial() + "/metrics",
+		Base: d.options.Base, Prefix: names.Prefix, Info: info, caddyfile: text,
 	}, nil
 }
 
-// freeAddress replaces port 0 by a port that is free now.
-func freeAddress(address string) (string, error) {
-	host, port, err := net.SplitHostPort(address)
-	if err != nil || port != "0" {
-		return address, err
-	}
-	l, err := net.Listen("tcp", net.JoinHostPort(host, port))
+// address is where a server of the demo listens; without a host, everywhere.
+type address struct{ host, port string }
+
+// listen listens on text, and tells the port it got for port 0.
+func listen(text string) (net.Listener, address, error) {
+	host, _, err := net.SplitHostPort(text)
 	if err != nil {
-		return "", err
+		return nil, address{}, err
 	}
-	return l.Addr().String(), l.Close()
+	l, err := net.Listen("tcp", text)
+	if err != nil {
+		return nil, address{}, err
+	}
+	return l, address{host, strconv.Itoa(l.Addr().(*net.TCPAddr).Port)}, nil
 }
 
-func demoCaddyfile(listen, metrics, backend, base string, info site.Info) string {
-	host, _, _ := net.SplitHostPort(listen)
+// freeAddress is text with a port that is free now. One in use is an error:
+// Caddy would share it with whoever has it, and say nothing.
+func freeAddress(text string) (address, error) {
+	l, a, err := listen(text)
+	if err != nil {
+		return a, err
+	}
+	return a, l.Close()
+}
+
+// site begins a site block that answers any Host at this address.
+func (a address) site() string {
+	begin := "http://:" + a.port + " {"
+	if a.host == "" {
+		return begin
+	}
+	return begin + "\n\tbind " + a.host
+}
+
+// dial is the host and port for a client on this machine.
+func (a address) dial() string {
+	host := a.host
+	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, a.port)
+}
+
+func demoCaddyfile(gateway, metrics address, backend, base string, info site.Info) string {
 	baseLine := "# at the root of the address: no base"
 	if base != "" {
 		baseLine = "base " + base
@@ -139,33 +177,31 @@ func demoCaddyfile(listen, metrics, backend, base string, info site.Info) string
 	metrics
 }
 
-http://%[1]s {
-	bind %[2]s
-	restwarden %[3]s {
-		%[4]s
+%[1]s
+	restwarden %[2]s {
+		%[3]s
 		login_only
+		allow anyone POST %[4]s
 		allow anyone POST %[5]s
-		allow anyone POST %[6]s
-		allow signed cookie_plugin,cookie_plugin_request %[7]s
+		allow signed cookie_plugin,cookie_plugin_request %[6]s
 		signature cookie_plugin {
-			key       %[8]q
+			key       %[7]q
 			tolerance 5m
 		}
 		signature cookie_plugin_request {
 			scheme    request
-			key       %[8]q
+			key       %[7]q
 			tolerance 5m
 		}
 	}
-	reverse_proxy %[9]s
+	reverse_proxy %[8]s
 }
 
-http://%[10]s {
-	bind 127.0.0.1
+%[9]s
 	metrics /metrics
 }
-`, listen, host, info.Platform, baseLine, info.Routes.Consent, info.Routes.Notify, info.Routes.StoreAuth,
-		info.Keys.CookiePlugin, backend, metrics)
+`, gateway.site(), info.Platform, baseLine, info.Routes.Consent, info.Routes.Notify, info.Routes.StoreAuth,
+		info.Keys.CookiePlugin, backend, metrics.site())
 }
 
 // runningDemo is what a person needs to try the demo out.
@@ -174,14 +210,21 @@ type runningDemo struct {
 	Backend string `json:"backend"`
 	Metrics string `json:"metrics"`
 	Base    string `json:"base"`
+	Prefix  string `json:"prefix"`
 	site.Info
+	Try []string `json:"try"`
 
 	caddyfile string
 }
 
-func (d *runningDemo) print(out io.Writer, asJSON bool) error {
+func (d *runningDemo) print(out io.Writer, asJSON bool) (err error) {
+	if d.Try, err = d.lines(); err != nil {
+		return fmt.Errorf("demo: %w", err)
+	}
 	if asJSON {
-		return json.NewEncoder(out).Encode(d)
+		encoder := json.NewEncoder(out)
+		encoder.SetEscapeHTML(false) // the shell lines are to be read
+		return encoder.Encode(d)
 	}
 	text, err := d.text()
 	if err != nil {

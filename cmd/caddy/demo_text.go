@@ -24,13 +24,29 @@ func list(ids []int) string {
 
 // text is what the demo prints for people.
 func (d *runningDemo) text() (string, error) {
+	return d.render("demo")
+}
+
+// lines are the shell lines of the text, and the comments between them.
+func (d *runningDemo) lines() ([]string, error) {
+	text, err := d.render("try")
+	var lines []string
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return lines, err
+}
+
+func (d *runningDemo) render(name string) (string, error) {
 	names, _ := call.PlatformByName(d.Platform)
 	var out strings.Builder
-	err := demoTemplate.Execute(&out, map[string]any{
+	err := demoTemplate.ExecuteTemplate(&out, name, map[string]any{
 		"Platform": d.Platform, "Release": d.Release, "Gateway": d.Gateway, "Backend": d.Backend, "Metrics": d.Metrics,
 		"Base": d.Base, "Users": d.Users, "Orders": d.Orders, "Subscriptions": d.Subscriptions, "Products": d.Products,
 		"Keys": d.Keys, "Routes": d.Routes, "Caddyfile": d.caddyfile,
-		"Prefix": names.Prefix, "Core": names.Core, "Shop": names.Shop[2], "Checkout": names.Checkout,
+		"Prefix": d.Prefix, "Core": names.Core, "Shop": names.Shop[2], "Checkout": names.Checkout,
 	})
 	return out.String(), err
 }

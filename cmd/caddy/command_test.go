@@ -1,0 +1,55 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// TestCommand_Unknown: a word that is no command fails, with or without flags.
+func TestCommand_Unknown(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		"nonsense":                     `unknown command "nonsense" for "caddy restwarden"`,
+		"explain Caddyfile":            `unknown command "explain"`,
+		"explain --format json":        `unknown flag: --format ("caddy restwarden" has the commands demo and classify)`,
+		"--json":                       `unknown flag: --json`,
+		"demo nonsense":                `unknown command "nonsense" for "caddy restwarden demo"`,
+		"classify --nonsense":          `unknown flag: --nonsense`,
+		"classify --platform joomla -": `--platform "joomla" is neither cms nor wordpress`,
+	} {
+		out, err := runCommand(strings.Fields(args)...)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(out, "Usage:") {
+			t.Errorf("%s: %v, want %s, and no help:\n%s", args, err, want, out)
+		}
+	}
+}
+
+// TestCommand_Help: without a word, the help is what was asked for.
+func TestCommand_Help(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{nil, {"--help"}} {
+		out, err := runCommand(args...)
+		if err != nil || !strings.Contains(out, "demo ") || !strings.Contains(out, "classify ") {
+			t.Errorf("%q: %v\n%s", args, err, out)
+		}
+	}
+}
+
+// runCommand runs `caddy restwarden …` and returns all that it printed.
+func runCommand(args ...string) (string, error) {
+	c := restwardenCommand()
+	cmd := &cobra.Command{Use: c.Name + " " + c.Usage, Short: c.Short, Long: c.Long}
+	c.CobraFunc(cmd)
+	root := &cobra.Command{Use: "caddy", SilenceUsage: true, SilenceErrors: true} // as Caddy's own
+	root.AddCommand(cmd)
+	var out bytes.Buffer
+	root.SetOut(&out)
+	root.SetErr(&out)
+	root.SetIn(strings.NewReader(""))
+	root.SetArgs(append([]string{c.Name}, args...))
+	err := root.Execute()
+	return out.String(), err
+}
