@@ -233,7 +233,7 @@ func TestRefunds(t *testing.T) {
 	at := func(version string) string {
 		return fmt.Sprintf("POST /cms-json/shop/%s/orders/%d/refunds", version, order)
 	}
-	first := true
+	tried := 0
 	for _, c := range []struct {
 		line, body string
 		edits      []edit
@@ -248,12 +248,11 @@ func TestRefunds(t *testing.T) {
 		{line: at("v2"), body: `{"compute_totals":true}`}, {line: at("v1"), body: `{"compute_totals":true}`},
 	} {
 		r := w.gate(c.line, c.body, append(c.edits, w.as("manager"))...).refusedWith(400, unsupported).want(400, "11.1")
-		if first && r.asked != 1 {
+		if tried++; r.asked > 2 { // does the shop know the field, may the caller refund
 			t.Errorf("%d questions", r.asked)
 		}
-		first = false
 	}
-	if _, n := w.tap.counts(); n > 4 {
+	if _, n := w.tap.counts(); n > tried+4 {
 		t.Errorf("%d questions: the schema is not remembered", n)
 	}
 	if n := refunds(); n != 0 {

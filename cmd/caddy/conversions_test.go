@@ -175,7 +175,7 @@ var answers = map[string][2]string{
 	"manager":        {"400 " + invalidID, "400 " + invalidID},
 	"cookie":         {"400 " + invalidID, "400 " + invalidID},
 	"read-write key": {"400 " + invalidID, "400 " + invalidID},
-	"read key":       {"400 " + invalidID, "400 " + invalidID},
+	"read key":       {"401 shop_rest_authentication_error", "401 shop_rest_authentication_error"},
 	"write key":      {"401 shop_rest_authentication_error", "400 " + invalidID},
 	"editor":         {"403 shop_rest_cannot_", "400 " + invalidID},
 	"customer":       {"403 shop_rest_cannot_", "403 shop_rest_cannot_"},
