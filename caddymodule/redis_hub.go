@@ -82,8 +82,7 @@ func (h *hub) stop() {
 	}
 }
 
-// run listens until ctx ends. Every time that it is connected, messages may have
-// been missed before.
+// run listens until ctx ends. After each connection, messages may have been missed.
 func (h *hub) run(ctx context.Context) {
 	defer close(h.done)
 	subscription := h.store.client.Subscribe(ctx, h.store.channel())

@@ -35,8 +35,8 @@ func (g *Gateway) openStore(ctx caddy.Context) (store, shared policies.Store, er
 }
 
 // fallbackStore goes on in memory where the shared store fails (design 11):
-// facts and counters become local, used signatures cannot be known. What could
-// only be put there comes back only while the store still fails. GetAll has no
+// facts and counters become local, used signatures cannot be known. What was kept
+// in memory during an outage is read again only while the outage lasts. GetAll has no
 // fallback: callers are kept in a memory of their own.
 type fallbackStore struct {
 	policies.Store

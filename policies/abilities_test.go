@@ -172,3 +172,17 @@ func FuzzCoerce(f *testing.F) {
 		}
 	})
 }
+
+// BenchmarkAbilities_Schema is a run whose schema is compiled: what the policy
+// costs beside the question.
+func BenchmarkAbilities_Schema(b *testing.B) {
+	s := newSite(b)
+	p := provision(b, s, new(Abilities))
+	r := request(b, s, abilitiesOf(nil), "POST", "/wp-json/wp-abilities/v1/abilities/shop/update/run", `{"input":{"id":7,"status":"a"}}`, jsonType, basicAuth)
+	b.ReportAllocs()
+	for b.Loop() {
+		if v, err := p.Check(b.Context(), r); err != nil || v.Refused() {
+			b.Fatal(v, err)
+		}
+	}
+}

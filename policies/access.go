@@ -114,18 +114,18 @@ func (p *Access) Check(ctx context.Context, r *Request) (Verdict, error) {
 
 // decide returns the first rule that matches c; there always is one.
 func (p *Access) decide(c *call.Call) *Rule {
-	var users *Rule
+	var own *Rule
 	if i := slices.IndexFunc(p.Rules, func(r Rule) bool { return r.target.matches(c) }); i >= 0 {
-		users = &p.Rules[i]
+		own = &p.Rules[i]
 	}
 	for i := range p.builtIn {
-		if b := &p.builtIn[i]; b.matches(c) && !b.stepsBack(users, c) {
-			return b.decided(users)
+		if b := &p.builtIn[i]; b.matches(c) && !b.stepsBack(own, c) {
+			return b.decided(own)
 		}
 	}
 	switch {
-	case users != nil:
-		return users
+	case own != nil:
+		return own
 	case p.LoginOnly:
 		return &p.loginOnly
 	}

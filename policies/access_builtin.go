@@ -11,7 +11,7 @@ import (
 type builtInRule struct {
 	Rule
 	except string // a route that the rule does not cover
-	// signedOnly makes the rule give way where the rule of the user's that would
+	// signedOnly makes the rule give way where the site's own rule that would
 	// decide is a signed one.
 	signedOnly bool
 }
@@ -55,15 +55,14 @@ func (b *builtInRule) matches(c *call.Call) bool {
 	return b.target.matches(c) && c.Key != b.except
 }
 
-// stepsBack tells whether users, the rule of the user's that would decide, names
-// exactly the built-in rule's route: the same pattern, or a literal route that it
-// covers.
-func (b *builtInRule) stepsBack(users *Rule, c *call.Call) bool {
-	if users == nil {
+// stepsBack tells whether own, the site's own rule that would decide, names exactly
+// the built-in rule's route: the same pattern, or a literal route that it covers.
+func (b *builtInRule) stepsBack(own *Rule, c *call.Call) bool {
+	if own == nil {
 		return false
 	}
 	guarded := b.target.pattern(c.Key)
-	return slices.ContainsFunc(users.target.routes, func(pattern call.Pattern) bool {
+	return slices.ContainsFunc(own.target.routes, func(pattern call.Pattern) bool {
 		return pattern.Match(c.Key) && (pattern.Literal() || sameRoute(&pattern, guarded))
 	})
 }
@@ -78,11 +77,11 @@ func sameRoute(a, b *call.Pattern) bool {
 
 func oneSegment(s string) bool { return s == "*" || strings.HasPrefix(s, ":") }
 
-// decided returns the rule that b stands for on c, where the user's own rules
-// would come to the rule users, nil for none.
-func (b *builtInRule) decided(users *Rule) *Rule {
-	if b.signedOnly && users != nil && users.who == whoSigned {
-		return users
+// decided returns the rule that decides where b is the first that matches and own
+// is the site's own that would decide, nil for none.
+func (b *builtInRule) decided(own *Rule) *Rule {
+	if b.signedOnly && own != nil && own.who == whoSigned {
+		return own
 	}
 	return &b.Rule
 }

@@ -248,3 +248,21 @@ func TestRateLimits(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkRefundTotals_Known is a computed refund on a shop that is known to
+// compute.
+func BenchmarkRefundTotals_Known(b *testing.B) {
+	s := newSite(b)
+	p := provision(b, s, new(RefundTotals))
+	backend := answering(200, `{"endpoints":[{"methods":["POST"],"args":{"compute_totals":{}}}]}`)
+	r := request(b, s, backend, "POST", "/wp-json/wc/v3/orders/7/refunds", `{"compute_totals":true}`, jsonType, basicAuth)
+	b.ReportAllocs()
+	for b.Loop() {
+		if v, err := p.Check(b.Context(), r); err != nil || v.Refused() {
+			b.Fatal(v, err)
+		}
+	}
+	if n := len(backend.questions()); n != 1 {
+		b.Errorf("%d questions about one shop", n)
+	}
+}

@@ -189,3 +189,21 @@ func TestRateLimits_BadConfiguration(t *testing.T) {
 		t.Errorf("got %+v, %v", r, err)
 	}
 }
+
+// BenchmarkLimiter is the bound of the questions of one address, at many of them.
+func BenchmarkLimiter(b *testing.B) {
+	l, err := NewLimiter(Rate{Count: 120, Per: time.Minute})
+	if err != nil {
+		b.Fatal(err)
+	}
+	keys := make([]string, 1000)
+	for i := range keys {
+		keys[i] = addressKey(netip.AddrFrom4([4]byte{192, 0, byte(i >> 8), byte(i)}))
+	}
+	b.ReportAllocs()
+	i := 0
+	for b.Loop() {
+		l.Allow(keys[i%len(keys)])
+		i++
+	}
+}

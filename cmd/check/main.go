@@ -1,4 +1,4 @@
-// Command check is the one command that passes the tests: it sets up what they
+// Command check is the one command that runs the tests: it sets up what they
 // need on a bare Debian machine with Go, runs everything, prints the failures
 // and ends with one line "N passed, N failed". It exits with 1 if anything
 // failed or nothing ran.

@@ -11,7 +11,7 @@ import (
 	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
 
-// part is the own body of one part of a batch.
+// part holds the parameters that one part of a batch carries itself.
 type part struct {
 	members map[string]jsontext.Value // from JSON
 	array   *phpvars.Array            // from a form or a query
@@ -39,8 +39,8 @@ func (p *part) raw(name string) (any, bool) {
 	return raw, ok && raw.Kind() != 'n'
 }
 
-// partOf takes an item of a list for the fields of a part. An empty list is an
-// object without fields, as PHP writes it.
+// partOf reads one item of a list as the fields of a part. PHP clients write an
+// empty object as an empty list.
 func partOf(item any) (*part, *Refusal) {
 	switch v := item.(type) {
 	case *phpvars.Array:

@@ -9,10 +9,9 @@ import (
 	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
 
-// formType says how the body of a POST fills $_POST. It is uncertain where
-// front-ends differ: without a type one of them takes it for a form, of two
-// types or one that Connection strips each keeps another (platform-facts I.6,
-// I.10, I.11).
+// formType returns the Content-Type under which PHP would fill $_POST. certain is
+// false where web servers disagree: no type, two types, or one that Connection
+// strips (platform-facts I.6, I.10, I.11).
 func (s *source) formType() (urlencoded, multipart string, certain bool) {
 	types := s.r.Header["Content-Type"]
 	certain = len(types) == 1 && types[0] != "" && quietConnection(s.r.Header["Connection"]) && !s.rd.aliases(s.r.Header)

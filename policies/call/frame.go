@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// deciding are the headers that decide what a call is or who makes it. Sent
-// twice, they are first, last, joined or random, by front-end (platform-facts
+// deciding are the headers that determine the call or the caller. If one is sent
+// twice, web servers take the first, the last, both or neither (platform-facts
 // I.12, 5). The platform's nonce header is one more.
 var deciding = []string{
 	"Content-Type", overrideHeader, "Authorization", "Cookie", "Content-Encoding", "Content-Length",

@@ -6,8 +6,8 @@ import (
 )
 
 // marked tells whether the text that makes a shop key valid on any route stands
-// anywhere but at the head of a pretty path, as the shop looks for it: in the
-// address, cleaned by the platform (platform-facts III.8).
+// anywhere but at the start of a pretty path. The shop looks for it in the address
+// as the platform cleans it (platform-facts III.8).
 func (rd *Reader) marked(u *url.URL, p place) bool {
 	raw := u.EscapedPath()
 	if u.RawQuery != "" {
