@@ -47,7 +47,7 @@ func partOf(item any) (*part, *Refusal) {
 		return &part{array: v}, nil
 	case jsontext.Value:
 		if v.Kind() == '{' {
-			members, refusal := readMembers(decoder(v))
+			members, refusal := reading(v, readMembers)
 			return &part{members: members}, refusal
 		}
 		if items, refusal := readList(v, 0); refusal == nil && items == nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -17,11 +18,22 @@ const (
 	jsonValue   = 1 << 20 // bytes of one list or object that is decoded
 )
 
-// decoder reads values as PHP does: of names that stand twice the last one
-// counts. Text that is not UTF-8 is an error to both. What it returns are slices
-// of data, which nobody changes.
-func decoder(data []byte) *jsontext.Decoder {
-	return jsontext.NewDecoder(bytes.NewBuffer(data), jsontext.AllowDuplicateNames(true))
+var (
+	decoders  = sync.Pool{New: func() any { return new(jsontext.Decoder) }}
+	noData    = new(bytes.Buffer)
+	asPHPDoes = jsontext.AllowDuplicateNames(true)
+)
+
+// reading hands read a decoder of data that takes values as PHP does: of names
+// that stand twice the last one counts. Text that is not UTF-8 is an error to
+// both. What the decoder returns are slices of data, which nobody changes.
+func reading[T any](data []byte, read func(*jsontext.Decoder) (T, *Refusal)) (T, *Refusal) {
+	dec := decoders.Get().(*jsontext.Decoder)
+	dec.Reset(bytes.NewBuffer(data), asPHPDoes)
+	v, refusal := read(dec)
+	dec.Reset(noData)
+	decoders.Put(dec)
+	return v, refusal
 }
 
 // readObject reads the members of a JSON object, undecoded. Its names must be
@@ -31,18 +43,17 @@ func readObject(data []byte) (map[string]jsontext.Value, *Refusal) {
 	if tooDeep(data) {
 		return nil, badBody
 	}
-	dec := decoder(data)
-	if dec.PeekKind() != '{' {
-		if err := dec.SkipValue(); err != nil || !ended(dec) {
-			return nil, badBody
+	return reading(data, func(dec *jsontext.Decoder) (members map[string]jsontext.Value, refusal *Refusal) {
+		if dec.PeekKind() == '{' {
+			members, refusal = readMembers(dec)
+		} else if dec.SkipValue() != nil {
+			refusal = badBody
 		}
-		return nil, nil
-	}
-	members, refusal := readMembers(dec)
-	if refusal == nil && !ended(dec) {
-		refusal = badBody
-	}
-	return members, refusal
+		if refusal == nil && !ended(dec) {
+			refusal = badBody
+		}
+		return members, refusal
+	})
 }
 
 // readMembers reads one object from dec.
@@ -74,7 +85,10 @@ func readMembers(dec *jsontext.Decoder) (map[string]jsontext.Value, *Refusal) {
 // readList reads the elements of a JSON list, undecoded, at most limit of them.
 // Of objects only the empty one is a list, as clients in PHP write it.
 func readList(raw jsontext.Value, limit int) (items []any, refusal *Refusal) {
-	dec := decoder(raw)
+	return reading(raw, func(dec *jsontext.Decoder) ([]any, *Refusal) { return readItems(dec, limit) })
+}
+
+func readItems(dec *jsontext.Decoder, limit int) (items []any, refusal *Refusal) {
 	start, err := dec.ReadToken()
 	if err != nil || start.Kind() != '[' && (start.Kind() != '{' || dec.PeekKind() != '}') {
 		return nil, badBatch
