@@ -19,11 +19,16 @@ var update = flag.Bool("update", false, "write what comes out into the golden fi
 
 const goldenDir = "testdata/adapt"
 
-// TestAdapt holds every golden file: a Caddyfile, a line of dashes, and the
-// directive's JSON, or (of) the error that keeps it from loading.
-func TestAdapt(t *testing.T) {
-	files, err := filepath.Glob(goldenDir + "/*.caddyfiletest")
-	if err != nil || len(files) < 50 {
+// TestAdapt holds the golden files of the directive: what comes out is its JSON.
+func TestAdapt(t *testing.T) { golden(t, goldenDir, 50, adaptAndProvision) }
+
+// golden holds every golden file of dir, of which there are at least some: a
+// Caddyfile, a line of dashes, and what adapt makes of it, JSON or (error_…) the
+// error that keeps it from loading.
+func golden(t *testing.T, dir string, some int, adapt func(t *testing.T, source string) string) {
+	t.Helper()
+	files, err := filepath.Glob(dir + "/*.caddyfiletest")
+	if err != nil || len(files) < some {
 		t.Fatalf("%d golden files: %v", len(files), err)
 	}
 	t.Setenv("TEST_SECRET", "s3cret")
@@ -37,7 +42,7 @@ func TestAdapt(t *testing.T) {
 			if !ok {
 				t.Fatal("no line of dashes")
 			}
-			got := adaptAndProvision(t, source)
+			got := adapt(t, source)
 			if bad := strings.HasPrefix(filepath.Base(file), "error_"); bad == strings.HasPrefix(got, "{") || bad && !strings.Contains(got, "Caddyfile:") {
 				t.Errorf("refused should be %v, with file and line: %s", bad, got)
 			}

@@ -3,8 +3,6 @@ package caddymodule
 import (
 	"bytes"
 	"encoding/json"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -14,46 +12,12 @@ import (
 	"github.com/restwarden/restwarden/policies"
 )
 
-// TestAdapt_GlobalOption holds the golden files of the global option: a
-// Caddyfile, a line of dashes, and the app's JSON, or the error.
-func TestAdapt_GlobalOption(t *testing.T) {
-	files, err := filepath.Glob(goldenDir + "/store/*.caddyfiletest")
-	if err != nil || len(files) < 30 {
-		t.Fatalf("%d golden files: %v", len(files), err)
-	}
-	t.Setenv("TEST_SECRET", "s3cret")
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".caddyfiletest"), func(t *testing.T) {
-			b, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			source, want, ok := strings.Cut(string(b), "----------\n")
-			if !ok {
-				t.Fatal("no line of dashes")
-			}
-			got := adaptGlobalOption(source)
-			if bad := strings.HasPrefix(filepath.Base(file), "error_"); bad == strings.HasPrefix(got, "{") || bad && !strings.Contains(got, "Caddyfile:") {
-				t.Errorf("refused should be %v, with file and line: %s", bad, got)
-			}
-			if *update {
-				if err := os.WriteFile(file, []byte(source+"----------\n"+got+"\n"), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if want = strings.TrimSpace(want); got != want {
-				t.Errorf("got:\n%s\nwant:\n%s", got, want)
-			}
-			if strings.Contains(got, "s3cret") {
-				t.Error("a secret shows")
-			}
-		})
-	}
-}
+// TestAdapt_GlobalOption holds the golden files of the global option: what comes
+// out is the app's JSON.
+func TestAdapt_GlobalOption(t *testing.T) { golden(t, goldenDir+"/store", 30, adaptGlobalOption) }
 
 // adaptGlobalOption returns the JSON of the app, or the error.
-func adaptGlobalOption(source string) string {
+func adaptGlobalOption(_ *testing.T, source string) string {
 	b, _, err := caddyconfig.GetAdapter("caddyfile").Adapt([]byte(source), map[string]any{"filename": "Caddyfile"})
 	if err != nil {
 		return err.Error()
