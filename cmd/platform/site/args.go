@@ -11,7 +11,8 @@ type arg struct {
 	Required    bool
 	Default     any
 	Enum        []string
-	Min, Max    int // bounds of an integer, where Max is set
+	Min, Max    int  // bounds of an integer, where Max is set
+	MayBeEmpty  bool // null and "" are as if it were not given
 	Description string
 }
 
@@ -56,6 +57,9 @@ func (a args) check(q *request) error {
 
 // refuses says why v does not fit, "" where it does.
 func (s arg) refuses(name string, v any) string {
+	if s.MayBeEmpty && (v == nil || v == "") {
+		return ""
+	}
 	ok := true
 	switch s.Type {
 	case "integer":

@@ -21,7 +21,6 @@ type user struct {
 	password   string
 	roles      []string
 	registered time.Time
-	published  bool // has published posts, so anonymous callers see the name
 	passwords  []*appPassword
 	sessions   map[string]time.Time // token of a login, until when it is valid
 	bearer     string
@@ -100,6 +99,11 @@ func (s *Site) userByLogin(login string) *user {
 	return nil
 }
 
+// published tells whether u has published posts, so that everybody sees the name.
+func (s *Site) published(u *user) bool {
+	return slices.ContainsFunc(s.posts, func(p *post) bool { return p.author == u.id && p.status == "publish" })
+}
+
 // listUsers shows those with published posts to callers who may not list users.
 func listUsers(q *request) (any, error) {
 	if q.has("roles") && !q.can("list_users") {
@@ -110,7 +114,7 @@ func listUsers(q *request) (any, error) {
 	var found []*user
 	for _, u := range q.site.users {
 		switch {
-		case !q.can("list_users") && !u.published,
+		case !q.can("list_users") && !q.site.published(u),
 			len(include) > 0 && !slices.Contains(include, u.id),
 			slices.Contains(exclude, u.id),
 			len(slugs) > 0 && !slices.Contains(slugs, u.login),
@@ -138,7 +142,7 @@ func mayReadUser(q *request) error {
 		return nil
 	case q.str("context") == "edit" && !q.can("list_users"):
 		return q.denied("rest_user_cannot_view", "Sorry, you are not allowed to edit users.")
-	case !u.published && !q.can("list_users") && !q.can("edit_users"):
+	case !q.site.published(u) && !q.can("list_users") && !q.can("edit_users"):
 		return q.denied("rest_user_cannot_view", "Sorry, you are not allowed to list users.")
 	}
 	return nil
