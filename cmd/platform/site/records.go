@@ -183,13 +183,6 @@ func (s *Site) orderJSON(r *Record) obj {
 	for i, key := range slices.Sorted(maps.Keys(r.Meta)) {
 		meta = append(meta, obj{"id": i + 1, "key": key, "value": r.Meta[key]})
 	}
-	shipping := []obj{}
-	if r.Shipping.ID != 0 {
-		shipping = append(shipping, obj{
-			"id": r.Shipping.ID, "method_title": r.Shipping.Name, "method_id": "flat_rate",
-			"total": r.Shipping.Total.String(), "total_tax": r.Shipping.Tax.String(),
-		})
-	}
 	return obj{
 		"id": r.ID, "parent_id": r.ParentID, "number": strconv.Itoa(r.ID), "order_key": r.Key, "status": r.Status,
 		"currency": currency, "currency_symbol": s.symbol(currency), "version": s.opt.Release + ".0",
@@ -197,9 +190,20 @@ func (s *Site) orderJSON(r *Record) obj {
 		"billing": obj{"email": r.Email, "country": r.Country}, "shipping": obj{"country": r.Country},
 		"discount_total": "0.00", "shipping_total": r.Shipping.Total.String(), "total_tax": r.tax().String(),
 		"total": r.total().String(), "prices_include_tax": false, "payment_method": "bacs",
-		"line_items": items, "shipping_lines": shipping, "fee_lines": []any{}, "tax_lines": []any{},
+		"line_items": items, "shipping_lines": shippingJSON(r.Shipping), "fee_lines": []any{}, "tax_lines": []any{},
 		"refunds": refunds, "meta_data": meta,
 	}
+}
+
+// shippingJSON is the list of shipping lines, with one or none.
+func shippingJSON(line Item) []obj {
+	if line.ID == 0 {
+		return []obj{}
+	}
+	return []obj{{
+		"id": line.ID, "method_title": line.Name, "method_id": "flat_rate",
+		"total": line.Total.String(), "total_tax": line.Tax.String(),
+	}}
 }
 
 func itemJSON(item Item) obj {

@@ -71,7 +71,11 @@ func (s *Site) seedShop(customer *user) {
 	order("processing", s.newItem(shirt.id, shirt.variations[1].id, 2, "US"), s.newItem(mug.id, 0, 1, "US"))
 	order("completed", s.newItem(mug.id, 0, 2, "US"))
 	refunded := order("completed", s.newItem(mug.id, 0, 3, "US"))
-	s.addRecord(&Record{Type: typeRefund, Status: "completed", ParentID: refunded.ID, Amount: "10.00", Reason: "Broken"})
+	broken := refunded.Items[0]
+	broken.Quantity, broken.Total = 1, mug.price
+	s.addRecord(&Record{
+		Type: typeRefund, Status: "completed", ParentID: refunded.ID, Items: []Item{broken}, Amount: broken.Total.String(), Reason: "Broken",
+	})
 	for i, period := range []string{"month", "year"} {
 		parent := order("completed", s.newItem(mug.id, 0, i+1, "US"))
 		now := s.opt.Now().UTC()
