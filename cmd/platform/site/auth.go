@@ -33,8 +33,7 @@ func (s *Site) authenticate(q *request, in *input) error {
 
 // authenticateHeader reads the credentials that are not cookies.
 func (s *Site) authenticateHeader(q *request) error {
-	address := cleaned(q.wire.URL.EscapedPath() + "?" + q.wire.URL.RawQuery)
-	onShop := strings.Contains(address, s.names.KeyMarker+"/") || strings.Contains(address, s.names.KeyMarker+"-")
+	onShop := s.isShopCall(q)
 	if onShop {
 		if err := s.authenticateKey(q); err != nil || q.user != nil {
 			return err
@@ -60,6 +59,19 @@ func (s *Site) authenticateHeader(q *request) error {
 	}
 	q.user = u
 	return err
+}
+
+// isShopCall tells whether the shop takes a call for one of its own: by the raw
+// text of the address, from 11.1 also by rest_route (interface document section
+// 9, REST-request detection).
+func (s *Site) isShopCall(q *request) bool {
+	address := cleaned(q.wire.URL.EscapedPath() + "?" + q.wire.URL.RawQuery)
+	if strings.Contains(address, s.names.KeyMarker+"/") || strings.Contains(address, s.names.KeyMarker+"-") {
+		return true
+	}
+	_, word, _ := strings.Cut(s.names.KeyMarker, "/")
+	route := strings.TrimLeft(text(q.query["rest_route"]), "/")
+	return s.since("11.1") && (strings.HasPrefix(route, word+"/") || strings.HasPrefix(route, word+"-"))
 }
 
 // appPasswordUser checks an application password; what is neither letter nor

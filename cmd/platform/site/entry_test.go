@@ -199,17 +199,28 @@ func TestFaults(t *testing.T) {
 		c.rest("GET", "/cms/v2/taxonomies?lang=de", "").want(500, "internal_server_error")
 		c.rest("GET", "/cms/v2/taxonomies", "").want(200)
 		c.rest("GET", "/shop/store/v1/cart?lang=de", "").want(200)
+		c.rest("OPTIONS", "/cms/v2/posts?lang=de", "").want(500, "internal_server_error")
+		c.rest("POST", "/cms/v2/posts", "title=x&lang=de", c.as("admin")).want(500, "internal_server_error")
+		c.rest("POST", "/cms/v2/posts", "title=x", c.as("admin")).want(201)
 	})
 	t.Run("blocked root", func(t *testing.T) {
 		c := newClient(t, site.Options{Fault: "blocked-root"})
 		c.rest("GET", "/", "").want(404, "rest_no_route")
+		c.rest("OPTIONS", "/", "").want(404, "rest_no_route")
+		c.send("GET", "/?rest_route=/", "").want(404, "rest_no_route")
 		c.rest("GET", "/cms/v2/users", "").want(200)
 	})
 	t.Run("firewall", func(t *testing.T) {
 		c := newClient(t, site.Options{Fault: "firewall"})
-		c.rest("GET", "/", "").want(403)
-		c.send("GET", "/?rest_route=/", "").want(200)
+		for _, target := range []string{
+			"/cms-json/", "/cms-json", "/?rest_route=/", "/?rest.route=/", "/%63ms-json/", "/index.php/cms-json/", "/cms-json/cms/v2/posts", "/cms-json/?rest_route=",
+		} {
+			c.send("GET", target, "").want(403)
+			c.send("OPTIONS", target, "").want(403)
+		}
+		c.send("POST", "/", "rest_route=/").want(403)
 		c.send("GET", "/", "").want(200)
+		c.send("GET", "/?rest_route=", "").want(200)
 	})
 	t.Run("stale rewrites, until permalinks are saved", func(t *testing.T) {
 		c := newClient(t, site.Options{Fault: "stale-rewrites"})
