@@ -95,29 +95,3 @@ func TestCookiePlugin(t *testing.T) {
 		c.rest("POST", route, body, sign(body, time.Now().Add(-6*time.Minute))).want(401, "rest_invalid_signature")
 	})
 }
-
-func TestFeatures(t *testing.T) {
-	releases(t, func(t *testing.T, c *client, release string) {
-		const features = "/shop-admin/v1/features"
-		c.rest("GET", features, "").want(403, "rest_forbidden")
-		c.rest("POST", features, `{"order_withdrawal":true}`, c.as("manager")).want(403, "rest_forbidden")
-		a := c.rest("GET", features, "", c.as("admin")).want(200)
-		for i := range a.json.([]any) {
-			if a.get(id(i), "enabled") != false {
-				t.Fatalf("on by default: %s", a.body)
-			}
-		}
-		if got := len(a.json.([]any)); got != map[bool]int{true: 4, false: 1}[release == "11.1"] {
-			t.Fatalf("%d features", got)
-		}
-		if release != "11.1" {
-			c.rest("PUT", features+"/order_withdrawal", `{"enabled":true}`, c.as("admin")).want(400, "rest_invalid_param")
-			return
-		}
-		c.rest("PUT", features+"/order_withdrawal", `{"enabled":true}`, c.as("admin")).want(200)
-		a = c.rest("POST", features, `{"product_gallery_video":true}`, c.as("admin")).want(200)
-		if a.get("1", "enabled") != true || a.get("2", "enabled") != false || a.get("3", "enabled") != true {
-			t.Fatalf("features %s", a.body)
-		}
-	})
-}
