@@ -3,11 +3,13 @@ package site
 import (
 	"maps"
 	"slices"
+	"strconv"
 )
 
 // arg is the schema of one argument of an endpoint.
 type arg struct {
 	Type        string // string, integer, boolean, array, object; "" is anything
+	Items       string // type of an array's elements, where it is checked: object
 	Required    bool
 	Default     any
 	Enum        []string
@@ -75,6 +77,11 @@ func (s arg) refuses(name string, v any) string {
 		ok = !isArray && !isObject && v != nil
 	case "array":
 		ok = v != nil
+		for i, item := range list(v) {
+			if _, isObject := item.(obj); s.Items == "object" && !isObject {
+				return name + "[" + strconv.Itoa(i) + "] is not of type object."
+			}
+		}
 	case "object":
 		ok = object(v) != nil
 	}
@@ -97,6 +104,9 @@ func (a args) describe() any {
 		o := obj{"required": s.Required}
 		if s.Type != "" {
 			o["type"] = s.Type
+		}
+		if s.Items != "" {
+			o["items"] = obj{"type": s.Items}
 		}
 		if s.Default != nil {
 			o["default"] = s.Default

@@ -1,6 +1,7 @@
 package site
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -21,11 +22,12 @@ type Record struct {
 	Type, Status             string
 	Key                      string // lets a guest pay for the order
 	Email, Country           string // billing
+	Currency                 string // where it is not the shop's
 	CustomerNote             string
 	Items                    []Item
 	Shipping                 Item
 	Notes                    []Note
-	Meta                     map[string]string
+	Meta                     map[string]any
 	Created                  time.Time
 
 	// Of a subscription; gone once it is converted (interface document section 3).
@@ -116,7 +118,7 @@ func (s *Site) children(parent int, kind string) []*Record {
 func (s *Site) addRecord(r *Record) *Record {
 	r.ID, r.Created = s.id(), s.opt.Now()
 	if r.Meta == nil {
-		r.Meta = map[string]string{}
+		r.Meta = map[string]any{}
 	}
 	if r.Key == "" {
 		r.Key = s.names.shop + "_order_" + token(13)
@@ -183,9 +185,10 @@ func (s *Site) orderJSON(r *Record) obj {
 	for i, key := range slices.Sorted(maps.Keys(r.Meta)) {
 		meta = append(meta, obj{"id": i + 1, "key": key, "value": r.Meta[key]})
 	}
+	code := cmp.Or(r.Currency, currency)
 	return obj{
 		"id": r.ID, "parent_id": r.ParentID, "number": strconv.Itoa(r.ID), "order_key": r.Key, "status": r.Status,
-		"currency": currency, "currency_symbol": s.symbol(currency), "version": s.opt.Release + ".0",
+		"currency": code, "currency_symbol": s.symbol(code), "version": s.opt.Release + ".0",
 		"date_created": r.Created.UTC().Format(date), "customer_id": r.CustomerID, "customer_note": r.CustomerNote,
 		"billing": obj{"email": r.Email, "country": r.Country}, "shipping": obj{"country": r.Country},
 		"discount_total": "0.00", "shipping_total": r.Shipping.Total.String(), "total_tax": r.tax().String(),
