@@ -3,6 +3,7 @@ package site
 import (
 	"net"
 	"net/http"
+	"net/netip"
 	"regexp"
 	"strings"
 )
@@ -88,7 +89,7 @@ func (s *Site) appPasswordUser(r *http.Request, login, secret string) (*user, er
 			"The provided password is an invalid application password.")
 	}
 	p.lastUsed = s.opt.Now()
-	p.lastIP, _, _ = net.SplitHostPort(r.RemoteAddr)
+	p.lastIP = clientAddress(r)
 	return u, nil
 }
 
@@ -166,6 +167,23 @@ func (s *Site) shopKey(id string) *shopKey {
 
 func (s *Site) keyError(message string) error {
 	return fail(http.StatusUnauthorized, s.names.code("authentication_error"), message)
+}
+
+// clientAddress is where a request comes from: the peer, or, behind a proxy on
+// the same machine, the client that it names.
+func clientAddress(r *http.Request) string {
+	address, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		address = r.RemoteAddr
+	}
+	if peer, err := netip.ParseAddr(address); err != nil || !peer.Unmap().IsLoopback() {
+		return address
+	}
+	first, _, _ := strings.Cut(r.Header.Get("X-Forwarded-For"), ",")
+	if client, err := netip.ParseAddr(strings.TrimSpace(first)); err == nil {
+		return client.String()
+	}
+	return address
 }
 
 // keyAllows judges a shop key's scope on the effective method (platform-facts

@@ -242,4 +242,9 @@ func TestBadOptions(t *testing.T) {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}
+	for _, base := range []string{"/", "/blog/", "/blog//x", "/../x"} {
+		if _, err := site.New(site.Options{Base: base}); err == nil || !strings.Contains(err.Error(), "sub-folder such as /blog") {
+			t.Errorf("base %s: error %v", base, err)
+		}
+	}
 }
