@@ -27,15 +27,6 @@ func (a args) with(more args) args {
 	return a
 }
 
-// collection are the arguments of every list.
-var collection = args{
-	"page":     {Type: "integer", Default: 1, Min: 1, Max: 1 << 31},
-	"per_page": {Type: "integer", Default: 10, Min: 1, Max: 100},
-	"search":   {Type: "string"},
-	"include":  {Type: "array"},
-	"exclude":  {Type: "array"},
-}
-
 // check validates the arguments of q: every value in every source, so that a
 // null is refused although another source would be used (platform-facts I.3.1).
 func (a args) check(q *request) error {

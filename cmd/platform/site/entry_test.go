@@ -144,6 +144,10 @@ func TestWrappings(t *testing.T) {
 	if !strings.HasPrefix(string(a.body), "/**/a.b([") {
 		t.Fatalf("jsonp %s", a.body)
 	}
+	a = c.rest("GET", "/cms/v2/users?per_page=x&_jsonp=a.b", "").want(400)
+	if !strings.HasPrefix(string(a.body), `/**/a.b({"code":"rest_invalid_param"`) {
+		t.Fatalf("jsonp of an error %s", a.body)
+	}
 	c.rest("GET", "/cms/v2/users?_jsonp=a(b", "").want(400, "rest_callback_invalid")
 	a = c.rest("GET", "/cms/v2/posts?_embed", "").want(200)
 	if a.get("0", "_embedded", "author", "0", "slug") == nil {

@@ -1,6 +1,7 @@
 package site
 
 import (
+	"cmp"
 	"maps"
 	"net/http"
 	"slices"
@@ -35,7 +36,8 @@ func (o ordersAPI) register() {
 		"customer_id": {Type: "integer"}, "meta_data": {Type: "array", Items: "object"},
 	}
 	rt.add(o.namespace, "/orders", reading, endpoint{
-		args:  collection.with(args{"status": {Type: "array", Default: "any"}, "customer": {Type: "integer"}}),
+		args: collection.with(ordered("desc", "date", "id")).
+			with(args{"status": {Type: "array", Default: "any"}, "customer": {Type: "integer"}}),
 		allow: needs("read_private_shop_orders", n.code("cannot_view"), "Sorry, you cannot list resources."), run: o.list,
 	})
 	rt.add(o.namespace, "/orders", creating, endpoint{
@@ -85,7 +87,10 @@ func (o ordersAPI) list(q *request) (any, error) {
 			found = append(found, r)
 		}
 	}
-	slices.Reverse(found) // newest first
+	byID := func(a, b *Record) int { return cmp.Compare(a.ID, b.ID) }
+	arrange(q, found, map[string]func(a, b *Record) int{
+		"id": byID, "date": func(a, b *Record) int { return cmp.Or(a.Created.Compare(b.Created), byID(a, b)) },
+	})
 	out := []obj{}
 	for _, r := range page(q, found) {
 		out = append(out, o.site.orderJSON(r))

@@ -108,13 +108,3 @@ func (q *request) part(method, route string, query, body obj) *request {
 	p.header, p.reply = q.header.Clone(), http.Header{}
 	return &p
 }
-
-// page cuts the page that per_page and page ask for out of items and sets the
-// headers with the totals. It is never nil, so that an empty list is [].
-func page[T any](q *request, items []T) []T {
-	per := max(q.int("per_page"), 1)
-	number := max(q.int("page"), 1)
-	q.total(len(items), per)
-	start := min((number-1)*per, len(items))
-	return append([]T{}, items[start:min(start+per, len(items))]...)
-}

@@ -33,7 +33,8 @@ func (s *Site) userRoutes() {
 		"name": {Type: "string"}, "email": {Type: "string"}, "password": {Type: "string"}, "roles": {Type: "array"},
 	}
 	s.router.add(core, "/users", reading, endpoint{
-		args: collection.with(ctx).with(args{"roles": {Type: "array"}, "slug": {Type: "array"}}),
+		args: collection.with(ctx).with(ordered("asc", "id", "name", "slug", "registered_date")).
+			with(args{"roles": {Type: "array"}, "slug": {Type: "array"}}),
 		allow: func(q *request) error {
 			if q.str("context") == "edit" && !q.can("list_users") {
 				return q.denied("rest_forbidden_context", "Sorry, you are not allowed to list users.")
@@ -124,6 +125,12 @@ func listUsers(q *request) (any, error) {
 		}
 		found = append(found, u)
 	}
+	arrange(q, found, map[string]func(a, b *user) int{
+		"id":              func(a, b *user) int { return cmp.Compare(a.id, b.id) },
+		"name":            func(a, b *user) int { return strings.Compare(a.name, b.name) },
+		"slug":            func(a, b *user) int { return strings.Compare(a.login, b.login) },
+		"registered_date": func(a, b *user) int { return a.registered.Compare(b.registered) },
+	})
 	out := []obj{}
 	for _, u := range page(q, found) {
 		out = append(out, q.site.userJSON(q, u))

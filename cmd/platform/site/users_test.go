@@ -29,6 +29,21 @@ func TestUsers(t *testing.T) {
 		if len(a.slugs()) != 1 || a.Header.Get(c.branded("X-cms-Total")) != "5" {
 			t.Fatalf("page %s of %s", a.body, a.Header)
 		}
+		for query, want := range map[string][]string{
+			"orderby=id&order=desc&offset=2":     {"customer", "manager", "admin"},
+			"orderby=slug":                       {"admin", "author", "customer", "editor", "manager"},
+			"orderby=name&order=desc&per_page=1": {"manager"},
+			"orderby=registered_date&per_page=1": {"admin"},
+			"offset=9":                           nil,
+			"offset=1&page=3&per_page=2":         {"manager", "customer"},
+		} {
+			if got := c.rest("GET", "/cms/v2/users?"+query, "").want(200).slugs(); !slices.Equal(got, want) {
+				t.Errorf("%s: %v, want %v", query, got, want)
+			}
+		}
+		c.rest("GET", "/cms/v2/users?orderby=password", "").want(400, "rest_invalid_param")
+		c.rest("GET", "/cms/v2/users?order=up", "").want(400, "rest_invalid_param")
+		c.rest("GET", "/cms/v2/users?offset=-1", "").want(400, "rest_invalid_param")
 		c.rest("GET", "/cms/v2/users?per_page=0", "").want(400, "rest_invalid_param")
 		c.rest("GET", "/cms/v2/users?per_page=101", "").want(400, "rest_invalid_param")
 		c.rest("GET", "/cms/v2/users?context=edit", "").want(401, "rest_forbidden_context")
