@@ -79,7 +79,7 @@ func TestAbilities(t *testing.T) {
 	})
 	t.Run("who may not", func(t *testing.T) {
 		run("GET", "core/get-site-info", "", w.as("customer")).want(403, "rest_ability_cannot_execute").passed()
-		run("GET", "core/get-site-info", "").want(401)
+		run("GET", "core/get-site-info", "").want(403)
 		run("GET", "core/get-environment-info", "", admin).want(404, "rest_ability_not_found") // not shown in REST
 	})
 	t.Run("the list", func(t *testing.T) {
@@ -90,7 +90,7 @@ func TestAbilities(t *testing.T) {
 		if !slices.Contains(bare, "shop/product-delete") || !slices.Equal(through, want) {
 			t.Errorf("bare %q, through the gateway %q", bare, through)
 		}
-		w.gate(list, "").want(401, "rest_forbidden").passed()
+		w.gate(list, "").want(403, "rest_forbidden").passed()
 		w.gate("GET /cms-json/cms-abilities/v1/abilities/core/get-site-info", "", admin).want(200, "input_schema").passed()
 	})
 }

@@ -3,125 +3,15 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/restwarden/restwarden/cmd/platform/site"
 )
-
-var releases = []string{"10.7", "10.8", "11.1"}
-
-// since gives before to releases below one, and from to the others.
-func since[T any](release string, before, from T) func(string) T {
-	return func(of string) T {
-		if of < release {
-			return before
-		}
-		return from
-	}
-}
-
-func always[T any](v T) func(string) T { return func(string) T { return v } }
-
-// verdict is what the gateway makes of a row: "same" forwards it and answers
-// as the bare platform does, "words" refuses it as the bare platform does,
-// "redacted" forwards it and hides the secrets; anything else is a refusal of
-// the gateway's own, "403 rest_forbidden".
-type verdict = string
-
-const (
-	same      verdict = "same"
-	words     verdict = "words"
-	redacted  verdict = "redacted"
-	loggedOut verdict = "401 rest_not_logged_in"
-	forbidden verdict = "403 rest_forbidden"
-)
-
-// row is one statement of the interface document as a request.
-type row struct {
-	of   string // section and row
-	says string // the statement
-	line string // <order>, <sub>, … stand for ids
-	body string
-	as   string // who is calling, of world.caller; "" is anonymous
-	// options and prepare set the platform up; prepare may return more of the
-	// request.
-	options func(*site.Options)
-	prepare func(w *world) []edit
-	base    bool // in a sub-folder
-
-	bare func(release string) int // status of the bare platform
-	text string                   // in its answer
-	// shows is text by release.
-	shows func(release string) string
-	// gate is the verdict with defaults, same where it is nil; loginOnly that
-	// with login_only: where it is nil anonymous calls are refused and all else
-	// is as with defaults. Pages are the same in both.
-	gate, loginOnly func(release string) verdict
-	page            bool
-}
-
-func (r *row) defaults(release string) verdict {
-	if r.gate == nil {
-		return same
-	}
-	return r.gate(release)
-}
-
-func (r *row) closed(release string) verdict {
-	switch {
-	case r.loginOnly != nil:
-		return r.loginOnly(release)
-	case r.as == "" && !r.page:
-		return loggedOut
-	}
-	return r.defaults(release)
-}
-
-// caller returns what logs a caller of a row in.
-func (w *world) caller(as string) []edit {
-	login, kind, _ := strings.Cut(as, " ")
-	switch kind {
-	case "cookie", "bad nonce", "nonce":
-		cookie, nonce := w.session(login)
-		switch kind {
-		case "cookie":
-			return []edit{cookie}
-		case "bad nonce":
-			return []edit{cookie, header(w.branded("X-CMS-Nonce"), "0123456789")}
-		}
-		return []edit{cookie, nonce}
-	case "bearer":
-		return []edit{header("Authorization", "Bearer "+w.info.Users[login].BearerToken)}
-	case "wrong password":
-		return []edit{func(r *http.Request) { r.SetBasicAuth(login, "abcd efgh ijkl mnop qrst uvwx") }}
-	}
-	switch as {
-	case "":
-		return nil
-	case "feed": // whoever knows the public identifier
-		return []edit{signed(w.info.Keys.FeedPublicID, time.Now())}
-	case "plugin":
-		return []edit{signed(w.info.Keys.CookiePlugin, time.Now())}
-	case "key":
-		return []edit{withKey(w.info.Keys.ReadWriteKey)}
-	case "oauth":
-		return []edit{oauth1(w.info.Keys.ReadWriteKey)}
-	}
-	return []edit{w.as(login)}
-}
-
-// ids writes the ids of a fresh world into a text of a row.
-func (w *world) ids() func(string) string {
-	item := w.record(w.info.Orders[0]).Items[0]
-	return strings.NewReplacer("<order>", fmt.Sprint(w.info.Orders[0]), "<second>", fmt.Sprint(w.info.Orders[1]), "<sub>", fmt.Sprint(w.info.Subscriptions[0]),
-		"<mug>", fmt.Sprint(w.info.Products[1]), "<shirt>", fmt.Sprint(w.info.Products[0]),
-		"<item>", fmt.Sprint(item.ID), "<size>", fmt.Sprint(item.VariationID)).Replace
-}
 
 // volatile is what differs between two platforms with the same history:
 // addresses and random keys.
@@ -138,76 +28,46 @@ func settled(s string) string {
 }
 
 // sameHeaders are compared where an answer is to be the platform's.
-var sameHeaders = []string{"Content-Type", "Location", "Allow", "Link", "X-Cms-Total", "X-Cms-Totalpages", "Access-Control-Allow-Headers", "X-Content-Type-Options"}
+var sameHeaders = []string{"Content-Type", "Location", "Allow", "Link", "X-CMS-Total", "X-CMS-TotalPages", "Access-Control-Allow-Headers", "X-Content-Type-Options"}
 
 // document is a gateway in front of one platform and a twin of that platform,
 // bare; both are replaced for each row.
 type document struct {
-	release     string
-	base        string
-	gated, twin *world
-	now         time.Time
+	platform, release, base string
+	gated, twin             *world
+	now                     time.Time
 }
 
-func newDocument(t *testing.T, release, base, directive string) *document {
+func newDocument(t *testing.T, platform, release, base, directive string) *document {
 	t.Helper()
-	now := time.Now()
-	options := site.Options{Release: release, Base: base, Now: func() time.Time { return now }}
-	d := &document{release: release, base: base, twin: newPlatform(t, options), gated: newWorld(t, options, directive), now: now}
+	d := &document{platform: platform, release: release, base: base, now: time.Now()}
+	d.twin, d.gated = newPlatform(t, d.options()), newWorld(t, d.options(), directive)
 	d.gated.learned()
 	return d
+}
+
+func (d *document) options() site.Options {
+	return site.Options{Platform: d.platform, Release: d.release, Base: d.base, Now: func() time.Time { return d.now }}
 }
 
 // check runs one row through bare platform and gateway.
 func (d *document) check(t *testing.T, r *row, want verdict) {
 	d.gated.t, d.twin.t = t, t
-	options := site.Options{Release: d.release, Base: d.base, Now: func() time.Time { return d.now }}
+	options := d.options()
 	if r.options != nil {
 		r.options(&options)
 	}
-	var replies [2]reply
-	var worlds = [2]*world{d.twin, d.gated}
-	var ids func(string) string
-	for i, w := range worlds {
-		w.replace(options)
-		ids = w.ids()
-		edits := w.caller(r.as)
-		if r.prepare != nil {
-			edits = append(edits, r.prepare(w)...)
-		}
-		if i == 0 {
-			replies[i] = w.bare(ids(r.line), ids(r.body), edits...)
-		} else {
-			replies[i] = w.gate(ids(r.line), ids(r.body), edits...)
-		}
-	}
-	bare, through := replies[0], replies[1]
-	text := r.text
-	if r.shows != nil {
-		text = r.shows(d.release)
-	}
-	if wanted := r.bare(d.release); bare.status != wanted || !strings.Contains(bare.body, ids(text)) {
-		t.Errorf("bare: %d %.300s; want %d %s", bare.status, bare.body, wanted, text)
-	}
-	if !r.page && bare.status >= 400 && strings.HasPrefix(bare.header.Get("Content-Type"), "application/json") {
-		if bare.code() == "" || bare.at("message") == nil || bare.at("data", "status") != float64(bare.status) {
-			t.Errorf("bare: not the error object of section 7: %s", bare.body)
-		}
-	}
+	d.twin.replace(options)
+	d.gated.replace(options)
+	in := d.twin.words() // before the request changes what they name
+	bare := d.twin.ask(r, (*world).bare)
+	through := d.gated.ask(r, (*world).gate)
+	d.checkBare(t, r, bare, in)
 	switch want {
 	case same:
 		through.passed()
-		if got := settled(through.body); through.status != bare.status || got != settled(bare.body) {
-			t.Errorf("gateway: %d %.600s\nbare: %d %.600s", through.status, got, bare.status, settled(bare.body))
-		}
-		for _, name := range sameHeaders {
-			if got, wanted := settled(through.header.Get(name)), settled(bare.header.Get(name)); got != wanted {
-				t.Errorf("gateway: %s %q, bare %q", name, got, wanted)
-			}
-		}
-		if !reflect.DeepEqual(d.records(d.gated), d.records(d.twin)) {
-			t.Errorf("other records than on the bare platform")
-		}
+		d.checkSame(t, through, bare)
+		d.checkCookie(t, r, through)
 	case words:
 		through.stopped()
 		var a, b any
@@ -227,6 +87,70 @@ func (d *document) check(t *testing.T, r *row, want verdict) {
 		fmt.Sscan(want, &status, &code) //nolint:errcheck // a mistake shows below
 		through.refusedWith(status, code)
 		d.unchanged(t, options)
+	}
+}
+
+// ask sends a row to a fresh platform, bare or through the gateway.
+func (w *world) ask(r *row, send func(*world, string, string, ...edit) reply) reply {
+	w.t.Helper()
+	in := w.words()
+	line, body := in(r.line), in(r.body)
+	edits := w.caller(r.as)
+	if r.prepare != nil {
+		edits = append(edits, r.prepare(w)...)
+	}
+	return send(w, line, body, edits...)
+}
+
+// checkBare holds the bare platform's answer against the document.
+func (d *document) checkBare(t *testing.T, r *row, bare reply, in func(string) string) {
+	t.Helper()
+	wanted, text := r.bare(d.release), r.text
+	if r.shows != nil {
+		text = r.shows(d.release)
+	}
+	if r.wordpress != 0 && d.platform == "wordpress" {
+		wanted, text = r.wordpress, ""
+	}
+	if text = in(text); bare.status != wanted || !strings.Contains(bare.body, text) {
+		t.Errorf("bare: %d %.300s; want %d %s", bare.status, bare.body, wanted, text)
+	}
+	if r.lacks != nil {
+		if text := in(r.lacks(d.release)); text != "" && strings.Contains(bare.body, text) {
+			t.Errorf("bare: %.300s; does not lack %s", bare.body, text)
+		}
+	}
+	d.checkCookie(t, r, bare)
+	if !r.page && bare.status >= 400 && strings.HasPrefix(bare.header.Get("Content-Type"), "application/json") {
+		if bare.code() == "" || bare.at("message") == nil || bare.at("data", "status") != float64(bare.status) {
+			t.Errorf("bare: not the error object of section 7: %s", bare.body)
+		}
+	}
+}
+
+func (d *document) checkCookie(t *testing.T, r *row, from reply) {
+	t.Helper()
+	pattern := regexp.MustCompile(r.cookie)
+	if r.cookie != "" && !slices.ContainsFunc(from.header.Values("Set-Cookie"), pattern.MatchString) {
+		t.Errorf("%s: cookies %q, none matches %s", from.line, from.header.Values("Set-Cookie"), r.cookie)
+	}
+}
+
+// checkSame compares the gateway's answer with the bare platform's, and what
+// both platforms store after it.
+func (d *document) checkSame(t *testing.T, through, bare reply) {
+	t.Helper()
+	if got := settled(through.body); through.status != bare.status || got != settled(bare.body) {
+		t.Errorf("gateway: %d %.600s\nbare: %d %.600s", through.status, got, bare.status, settled(bare.body))
+	}
+	for _, name := range sameHeaders {
+		name = d.twin.branded(name)
+		if got, wanted := settled(through.header.Get(name)), settled(bare.header.Get(name)); got != wanted {
+			t.Errorf("gateway: %s %q, bare %q", name, got, wanted)
+		}
+	}
+	if !reflect.DeepEqual(d.records(d.gated), d.records(d.twin)) {
+		t.Errorf("other records than on the bare platform")
 	}
 }
 
@@ -256,25 +180,30 @@ func (d *document) unchanged(t *testing.T, options site.Options) {
 
 // TestDocument walks the rows of the interface document's sections 3, 4, 5, 7
 // and 9 through the bare platform and through the gateway, with its defaults
-// and with login_only, for each release.
+// and with login_only, for each release and under both sets of names.
 func TestDocument(t *testing.T) {
-	for _, release := range releases {
-		for mode, directive := range map[string]string{"defaults": "", "login_only": "login_only"} {
-			for _, base := range []string{"", "/blog"} {
-				t.Run(release+" "+mode+base, func(t *testing.T) {
-					d := newDocument(t, release, base, directive)
-					for _, r := range rows() {
-						if r.base != (base != "") {
-							continue
-						}
-						want := r.defaults(release)
-						if mode == "login_only" {
-							want = r.closed(release)
-						}
-						t.Run(r.of+" "+r.says, func(t *testing.T) { d.check(t, &r, want) })
-					}
-				})
+	for _, platform := range []string{"cms", "wordpress"} {
+		for _, release := range releases {
+			for mode, directive := range map[string]string{"defaults": "", "login_only": "login_only"} {
+				for _, base := range []string{"", "/blog"} {
+					t.Run(platform+" "+release+" "+mode+base, func(t *testing.T) {
+						newDocument(t, platform, release, base, directive).walk(t, directive != "")
+					})
+				}
 			}
 		}
+	}
+}
+
+func (d *document) walk(t *testing.T, loginOnly bool) {
+	for _, r := range rows() {
+		if r.base != (d.base != "") {
+			continue
+		}
+		want := r.defaults(d.release)
+		if loginOnly {
+			want = r.closed(d.release)
+		}
+		t.Run(r.of+" "+r.says, func(t *testing.T) { d.check(t, &r, want) })
 	}
 }

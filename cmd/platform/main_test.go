@@ -48,7 +48,7 @@ func TestRun(t *testing.T) {
 
 func TestBadFlags(t *testing.T) {
 	for _, args := range []string{
-		"--platform x", "--release 9.9", "--core 5", "--permalinks odd", "--cookie-plugin 1", "--fault x", "--smtp nohost", "--base blog",
+		"--platform x", "--release 9.9", "--core 5", "--permalinks odd", "--cookie-plugin 1", "--fault x", "--smtp nohost", "--base blog", "--base /blog/",
 		"--listen nowhere", "--nosuch", "extra",
 	} {
 		t.Run(args, func(t *testing.T) {

@@ -34,7 +34,7 @@ func (s *Site) analyticsRoutes() {
 		})
 	}
 	s.router.add(ns, "/admin/notes", reading, endpoint{allow: view, run: func(q *request) (any, error) {
-		return page(q, slices.Clone(s.inbox)), nil
+		return page(q, s.inbox), nil
 	}, args: collection})
 }
 

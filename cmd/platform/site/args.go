@@ -3,15 +3,18 @@ package site
 import (
 	"maps"
 	"slices"
+	"strconv"
 )
 
 // arg is the schema of one argument of an endpoint.
 type arg struct {
 	Type        string // string, integer, boolean, array, object; "" is anything
+	Items       string // type of an array's elements, where it is checked: object
 	Required    bool
 	Default     any
 	Enum        []string
-	Min, Max    int // bounds of an integer, where Max is set
+	Min, Max    int  // bounds of an integer, where Max is set
+	MayBeEmpty  bool // null and "" are as if it were not given
 	Description string
 }
 
@@ -22,15 +25,6 @@ func (a args) with(more args) args {
 	a = maps.Clone(a)
 	maps.Copy(a, more)
 	return a
-}
-
-// collection are the arguments of every list.
-var collection = args{
-	"page":     {Type: "integer", Default: 1, Min: 1, Max: 1 << 31},
-	"per_page": {Type: "integer", Default: 10, Min: 1, Max: 100},
-	"search":   {Type: "string"},
-	"include":  {Type: "array"},
-	"exclude":  {Type: "array"},
 }
 
 // check validates the arguments of q: every value in every source, so that a
@@ -56,6 +50,9 @@ func (a args) check(q *request) error {
 
 // refuses says why v does not fit, "" where it does.
 func (s arg) refuses(name string, v any) string {
+	if s.MayBeEmpty && (v == nil || v == "") {
+		return ""
+	}
 	ok := true
 	switch s.Type {
 	case "integer":
@@ -71,6 +68,11 @@ func (s arg) refuses(name string, v any) string {
 		ok = !isArray && !isObject && v != nil
 	case "array":
 		ok = v != nil
+		for i, item := range list(v) {
+			if _, isObject := item.(obj); s.Items == "object" && !isObject {
+				return name + "[" + strconv.Itoa(i) + "] is not of type object."
+			}
+		}
 	case "object":
 		ok = object(v) != nil
 	}
@@ -93,6 +95,9 @@ func (a args) describe() any {
 		o := obj{"required": s.Required}
 		if s.Type != "" {
 			o["type"] = s.Type
+		}
+		if s.Items != "" {
+			o["items"] = obj{"type": s.Items}
 		}
 		if s.Default != nil {
 			o["default"] = s.Default

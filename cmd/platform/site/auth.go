@@ -3,6 +3,7 @@ package site
 import (
 	"net"
 	"net/http"
+	"net/netip"
 	"regexp"
 	"strings"
 )
@@ -33,8 +34,7 @@ func (s *Site) authenticate(q *request, in *input) error {
 
 // authenticateHeader reads the credentials that are not cookies.
 func (s *Site) authenticateHeader(q *request) error {
-	address := cleaned(q.wire.URL.EscapedPath() + "?" + q.wire.URL.RawQuery)
-	onShop := strings.Contains(address, s.names.KeyMarker+"/") || strings.Contains(address, s.names.KeyMarker+"-")
+	onShop := s.isShopCall(q)
 	if onShop {
 		if err := s.authenticateKey(q); err != nil || q.user != nil {
 			return err
@@ -62,6 +62,19 @@ func (s *Site) authenticateHeader(q *request) error {
 	return err
 }
 
+// isShopCall tells whether the shop takes a call for one of its own: by the raw
+// text of the address, from 11.1 also by rest_route (interface document section
+// 9, REST-request detection).
+func (s *Site) isShopCall(q *request) bool {
+	address := cleaned(q.wire.URL.EscapedPath() + "?" + q.wire.URL.RawQuery)
+	if strings.Contains(address, s.names.KeyMarker+"/") || strings.Contains(address, s.names.KeyMarker+"-") {
+		return true
+	}
+	_, word, _ := strings.Cut(s.names.KeyMarker, "/")
+	route := strings.TrimLeft(text(q.query["rest_route"]), "/")
+	return s.since("11.1") && (strings.HasPrefix(route, word+"/") || strings.HasPrefix(route, word+"-"))
+}
+
 // appPasswordUser checks an application password; what is neither letter nor
 // digit in it does not count.
 func (s *Site) appPasswordUser(r *http.Request, login, secret string) (*user, error) {
@@ -76,7 +89,7 @@ func (s *Site) appPasswordUser(r *http.Request, login, secret string) (*user, er
 			"The provided password is an invalid application password.")
 	}
 	p.lastUsed = s.opt.Now()
-	p.lastIP, _, _ = net.SplitHostPort(r.RemoteAddr)
+	p.lastIP = clientAddress(r)
 	return u, nil
 }
 
@@ -154,6 +167,23 @@ func (s *Site) shopKey(id string) *shopKey {
 
 func (s *Site) keyError(message string) error {
 	return fail(http.StatusUnauthorized, s.names.code("authentication_error"), message)
+}
+
+// clientAddress is where a request comes from: the peer, or, behind a proxy on
+// the same machine, the client that it names.
+func clientAddress(r *http.Request) string {
+	address, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		address = r.RemoteAddr
+	}
+	if peer, err := netip.ParseAddr(address); err != nil || !peer.Unmap().IsLoopback() {
+		return address
+	}
+	first, _, _ := strings.Cut(r.Header.Get("X-Forwarded-For"), ",")
+	if client, err := netip.ParseAddr(strings.TrimSpace(first)); err == nil {
+		return client.String()
+	}
+	return address
 }
 
 // keyAllows judges a shop key's scope on the effective method (platform-facts

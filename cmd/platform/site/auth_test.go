@@ -158,12 +158,33 @@ func TestShopKeys(t *testing.T) {
 		c.rest("GET", order, "", withKey("ck_unknown:x")).want(401, c.branded("shop_rest_cannot_view"))
 		c.rest("GET", order, "", func(r *http.Request) { r.SetBasicAuth("admin", "wrong") }).want(401, c.branded("shop_rest_cannot_view"))
 
-		// Outside the shop's pretty form a key is no key, unless the marker stands in the address.
+		// Outside the shop's routes a key is no key, unless the marker stands in the address.
 		me := "/cms/v2/users/me"
 		c.rest("GET", me, "", read).want(401, "invalid_username")
 		c.rest("GET", me+"?consumer_key="+key+"&consumer_secret="+secret, "").want(401, "rest_not_logged_in")
-		c.send("GET", "/?rest_route="+c.branded(order), "", read).want(401, "invalid_username")
 		c.rest("GET", me+"?x="+c.branded("cms-json/shop/"), "", read).want(200)
+	})
+}
+
+// TestShopKeys_QueryForm: from 11.1 the shop knows its calls by rest_route too
+// (interface document section 9, REST-request detection).
+func TestShopKeys_QueryForm(t *testing.T) {
+	releases(t, func(t *testing.T, c *client, release string) {
+		orders, read := c.branded("/?rest_route=/shop/v3/orders"), withKey(c.info.Keys.ReadKey)
+		key, secret, _ := strings.Cut(c.info.Keys.ReadKey, ":")
+		inQuery := orders + "&consumer_key=" + key + "&consumer_secret=" + secret
+		if release == "11.1" {
+			c.send("GET", orders, "", read).want(200)
+			c.send("GET", inQuery, "").want(200)
+			c.send("GET", orders, "", withKey(key+":cs_wrong")).want(401, c.branded("shop_rest_authentication_error"))
+		} else {
+			c.send("GET", orders, "", read).want(401, "invalid_username")
+			c.send("GET", inQuery, "").want(401, c.branded("shop_rest_cannot_view"))
+		}
+		c.send("GET", "/?rest_route=/cms/v2/users/me", "", read).want(401, "invalid_username")
+		c.send("GET", c.branded("/?rest_route=/shopping/v3"), "", read).want(401, "invalid_username")
+		// A form body's rest_route is not the query's.
+		c.send("POST", "/?_method=GET", c.branded("rest_route=/shop/v3/orders"), read).want(401, "invalid_username")
 	})
 }
 

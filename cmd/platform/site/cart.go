@@ -54,7 +54,9 @@ func (s *Site) storeRoutes() {
 		})
 		checkout := address.with(args{"payment_method": {Type: "string"}, "customer_note": {Type: "string"}})
 		if s.since("11.1") {
-			checkout["expected_total"] = arg{Description: "The total that the customer saw, in minor units."}
+			checkout["expected_total"] = arg{
+				Type: "integer", MayBeEmpty: true, Description: "The total that the customer saw, in minor units.",
+			}
 		}
 		add("/checkout", reading, nil, draftCheckout)
 		add("/checkout", creating, checkout, submitCheckout)

@@ -31,10 +31,10 @@ func submitCheckout(q *request, se *session) (any, error) {
 	}
 	se.cart.address(q)
 	items, _, total := s.cartTotal(se.cart)
-	if expected := q.str("expected_total"); s.since("11.1") && expected != "" && expected != total.minor() {
+	if expected := money(q.int("expected_total")); s.since("11.1") && q.str("expected_total") != "" && expected != total {
 		return nil, &Error{
 			Status: http.StatusConflict, Code: s.names.code("checkout_total_mismatch"),
-			Message: "The total has changed from " + expected + " to " + total.minor() + ". Please review your order.",
+			Message: "The total has changed from " + expected.minor() + " to " + total.minor() + ". Please review your order.",
 			Data:    obj{"cart": s.cartJSON(se.cart)},
 		}
 	}

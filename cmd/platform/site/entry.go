@@ -15,10 +15,6 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r) // the web server has nothing outside the sub-folder
 		return
 	}
-	if s.opt.Fault == faultFirewall && s.prettyREST(path) {
-		http.Error(w, "Forbidden", http.StatusForbidden)
-		return
-	}
 	if s.serveScript(w, r, path) {
 		return
 	}
@@ -35,6 +31,8 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case err != nil:
 		s.die(w, http.StatusBadRequest, "Invalid REST API route.")
+	case s.opt.Fault == faultFirewall && (isREST || s.prettyREST(path)):
+		http.Error(w, "Forbidden", http.StatusForbidden)
 	case isREST:
 		s.serveREST(w, r, in, route)
 	default:
@@ -71,18 +69,22 @@ func (s *Site) prettyRoute(path string) (route string, ok bool) {
 	if s.opt.Permalinks == "plain" || s.staleRewrites.Load() {
 		return "", false
 	}
-	raw := strings.Trim(path, "/")
-	if m := s.rewrite.FindStringSubmatch(raw); m != nil {
-		return strip("/" + m[1]), true
-	}
-	decoded, err := url.QueryUnescape(raw)
-	if err != nil {
-		return "", false
-	}
-	if m := s.rewrite.FindStringSubmatch(decoded); m != nil {
+	if m := s.rewritten(path); m != nil {
 		return strip("/" + m[1]), true
 	}
 	return "", false
+}
+
+func (s *Site) rewritten(path string) []string {
+	raw := strings.Trim(path, "/")
+	if m := s.rewrite.FindStringSubmatch(raw); m != nil {
+		return m
+	}
+	decoded, err := url.QueryUnescape(raw)
+	if err != nil {
+		return nil
+	}
+	return s.rewrite.FindStringSubmatch(decoded)
 }
 
 // rewriteRule matches a trimmed path under the REST prefix; what is captured
@@ -93,9 +95,7 @@ func rewriteRule(prefix string) *regexp.Regexp {
 
 // prettyREST tells whether path lies under the REST prefix, whatever the
 // permalinks are.
-func (s *Site) prettyREST(path string) bool {
-	return s.rewrite.MatchString(strings.Trim(path, "/"))
-}
+func (s *Site) prettyREST(path string) bool { return s.rewritten(path) != nil }
 
 // strip removes what the platform removes at a route's end; nothing left is the
 // root (platform-facts I.1.3).

@@ -144,6 +144,10 @@ func TestWrappings(t *testing.T) {
 	if !strings.HasPrefix(string(a.body), "/**/a.b([") {
 		t.Fatalf("jsonp %s", a.body)
 	}
+	a = c.rest("GET", "/cms/v2/users?per_page=x&_jsonp=a.b", "").want(400)
+	if !strings.HasPrefix(string(a.body), `/**/a.b({"code":"rest_invalid_param"`) {
+		t.Fatalf("jsonp of an error %s", a.body)
+	}
 	c.rest("GET", "/cms/v2/users?_jsonp=a(b", "").want(400, "rest_callback_invalid")
 	a = c.rest("GET", "/cms/v2/posts?_embed", "").want(200)
 	if a.get("0", "_embedded", "author", "0", "slug") == nil {
@@ -199,17 +203,28 @@ func TestFaults(t *testing.T) {
 		c.rest("GET", "/cms/v2/taxonomies?lang=de", "").want(500, "internal_server_error")
 		c.rest("GET", "/cms/v2/taxonomies", "").want(200)
 		c.rest("GET", "/shop/store/v1/cart?lang=de", "").want(200)
+		c.rest("OPTIONS", "/cms/v2/posts?lang=de", "").want(500, "internal_server_error")
+		c.rest("POST", "/cms/v2/posts", "title=x&lang=de", c.as("admin")).want(500, "internal_server_error")
+		c.rest("POST", "/cms/v2/posts", "title=x", c.as("admin")).want(201)
 	})
 	t.Run("blocked root", func(t *testing.T) {
 		c := newClient(t, site.Options{Fault: "blocked-root"})
 		c.rest("GET", "/", "").want(404, "rest_no_route")
+		c.rest("OPTIONS", "/", "").want(404, "rest_no_route")
+		c.send("GET", "/?rest_route=/", "").want(404, "rest_no_route")
 		c.rest("GET", "/cms/v2/users", "").want(200)
 	})
 	t.Run("firewall", func(t *testing.T) {
 		c := newClient(t, site.Options{Fault: "firewall"})
-		c.rest("GET", "/", "").want(403)
-		c.send("GET", "/?rest_route=/", "").want(200)
+		for _, target := range []string{
+			"/cms-json/", "/cms-json", "/?rest_route=/", "/?rest.route=/", "/%63ms-json/", "/index.php/cms-json/", "/cms-json/cms/v2/posts", "/cms-json/?rest_route=",
+		} {
+			c.send("GET", target, "").want(403)
+			c.send("OPTIONS", target, "").want(403)
+		}
+		c.send("POST", "/", "rest_route=/").want(403)
 		c.send("GET", "/", "").want(200)
+		c.send("GET", "/?rest_route=", "").want(200)
 	})
 	t.Run("stale rewrites, until permalinks are saved", func(t *testing.T) {
 		c := newClient(t, site.Options{Fault: "stale-rewrites"})
@@ -229,6 +244,11 @@ func TestBadOptions(t *testing.T) {
 	} {
 		if _, err := site.New(options); err == nil || !strings.HasPrefix(err.Error(), name+": ") {
 			t.Errorf("%s: error %v", name, err)
+		}
+	}
+	for _, base := range []string{"/", "/blog/", "/blog//x", "/../x"} {
+		if _, err := site.New(site.Options{Base: base}); err == nil || !strings.Contains(err.Error(), "sub-folder such as /blog") {
+			t.Errorf("base %s: error %v", base, err)
 		}
 	}
 }

@@ -73,6 +73,8 @@ func (q *request) denied(code, message string) *Error {
 	return fail(status, code, message)
 }
 
+// forbidden is the refusal of a guard, to anonymous callers too (interface
+// document section 7).
 func (q *request) forbidden() *Error {
-	return q.denied("rest_forbidden", "Sorry, you are not allowed to do that.")
+	return fail(http.StatusForbidden, "rest_forbidden", "Sorry, you are not allowed to do that.")
 }

@@ -17,29 +17,36 @@ const mailTimeout = 5 * time.Second
 // merchant is who gets the shop's own notifications. s.mu is held.
 func (s *Site) merchant() string { return s.users[0].email }
 
-// send delivers m to the configured mail server. As on the real platform a
-// failure does not fail the request that caused the mail.
-func (s *Site) send(m mail) {
+// send delivers m to the configured mail server, where there is one, and tells
+// whether that went well. As on the real platform a failure does not fail the
+// request that caused the mail; it is logged.
+func (s *Site) send(m mail) bool {
 	if s.opt.SMTP == "" {
-		return
+		return true
 	}
+	if err := s.deliver(m); err != nil {
+		s.opt.Logf("mail %q to %s not sent: %v", m.subject, m.to, err)
+		return false
+	}
+	return true
+}
+
+// mailDomain is the shop's part of addresses and message ids.
+const mailDomain = "example.test"
+
+func (s *Site) deliver(m mail) error {
 	conn, err := net.DialTimeout("tcp", s.opt.SMTP, mailTimeout)
 	if err != nil {
-		return
+		return err
 	}
 	defer conn.Close()
 	conn.SetDeadline(time.Now().Add(mailTimeout)) //nolint:errcheck // a dead connection fails below
 	host, _, _ := net.SplitHostPort(s.opt.SMTP)
 	client, err := smtp.NewClient(conn, host)
 	if err != nil {
-		return
+		return err
 	}
-	deliver(client, m) //nolint:errcheck // see above
-}
-
-func deliver(client *smtp.Client, m mail) error {
-	const from = "shop@example.test"
-	if err := client.Mail(from); err != nil {
+	if err := client.Mail("shop@" + mailDomain); err != nil {
 		return err
 	}
 	if err := client.Rcpt(m.to); err != nil {
@@ -49,12 +56,22 @@ func deliver(client *smtp.Client, m mail) error {
 	if err != nil {
 		return err
 	}
-	// The body goes through the writer's dot-stuffing; the headers hold nothing
-	// but checked single lines.
-	fmt.Fprintf(w, "From: %s\r\nTo: %s\r\nSubject: %s\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n%s\r\n",
-		from, m.to, m.subject, strings.ReplaceAll(m.body, "\x00", ""))
+	if _, err := w.Write([]byte(m.text(s.opt.Now()))); err != nil {
+		return err
+	}
 	if err := w.Close(); err != nil {
 		return err
 	}
 	return client.Quit()
+}
+
+// text is m as it is sent. The headers hold nothing but checked single lines;
+// the body goes through the writer's dot-stuffing.
+func (m mail) text(now time.Time) string {
+	headers := []string{
+		"From: Reference shop <shop@" + mailDomain + ">", "To: " + m.to, "Subject: " + m.subject,
+		"Date: " + now.Format(time.RFC1123Z), fmt.Sprintf("Message-ID: <%s@%s>", hexToken(16), mailDomain),
+		"MIME-Version: 1.0", "Content-Type: text/plain; charset=utf-8", "Content-Transfer-Encoding: 8bit",
+	}
+	return strings.Join(headers, "\r\n") + "\r\n\r\n" + strings.ReplaceAll(m.body, "\x00", "") + "\r\n"
 }

@@ -2,12 +2,14 @@ package site
 
 import (
 	"fmt"
+	"log"
 	"net"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/restwarden/restwarden/policies/call"
 )
 
 // Options say which site to run. The zero value is the newest of everything
@@ -23,6 +25,9 @@ type Options struct {
 	Fault        string           // "" or one of multilingual, blocked-root, stale-rewrites, firewall
 	LoginOnly    bool             // the site's own restriction of REST to logged-in users
 	Now          func() time.Time // clock; nil is time.Now
+
+	// Logf notes what goes wrong in the background; nil is log.Printf.
+	Logf func(format string, args ...any)
 }
 
 // The faults of the interface document, section 7.
@@ -32,9 +37,6 @@ const (
 	faultStaleRewrites = "stale-rewrites"
 	faultFirewall      = "firewall"
 )
-
-// validBase accepts a path of plain segments.
-var validBase = regexp.MustCompile(`^(/[A-Za-z0-9._~-]+)+$`)
 
 // complete checks o and fills in the defaults. The error names the option and
 // its possible values.
@@ -60,9 +62,8 @@ func (o Options) complete() (Options, error) {
 			return o, fmt.Errorf("%s: unknown value %q (one of %s)", c.name, *c.value, known)
 		}
 	}
-	o.Base = strings.TrimSuffix(o.Base, "/")
-	if o.Base != "" && !validBase.MatchString(o.Base) {
-		return o, fmt.Errorf("base: %q is not a path such as /blog", o.Base)
+	if err := call.CheckBase(o.Base); err != nil {
+		return o, fmt.Errorf("base: %w", err)
 	}
 	if o.SMTP != "" {
 		if _, _, err := net.SplitHostPort(o.SMTP); err != nil {
@@ -71,6 +72,9 @@ func (o Options) complete() (Options, error) {
 	}
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Logf == nil {
+		o.Logf = log.Printf
 	}
 	return o, nil
 }

@@ -1,6 +1,8 @@
 package site
 
 import (
+	"cmp"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -29,11 +31,13 @@ func (o ordersAPI) register() {
 	id := args{"id": {Type: "integer", Description: "Unique identifier for the resource."}}
 	fields := args{
 		"status":     {Type: "string", Enum: append([]string{"checkout-draft", "trash"}, orderStatuses...)},
-		"line_items": {Type: "array"}, "billing": {Type: "object"}, "customer_note": {Type: "string"},
-		"customer_id": {Type: "integer"}, "meta_data": {Type: "array"},
+		"currency":   {Type: "string", Enum: slices.Sorted(maps.Keys(currencies))},
+		"line_items": {Type: "array", Items: "object"}, "billing": {Type: "object"}, "customer_note": {Type: "string"},
+		"customer_id": {Type: "integer"}, "meta_data": {Type: "array", Items: "object"},
 	}
 	rt.add(o.namespace, "/orders", reading, endpoint{
-		args:  collection.with(args{"status": {Type: "array", Default: "any"}, "customer": {Type: "integer"}}),
+		args: collection.with(ordered("desc", "date", "id")).
+			with(args{"status": {Type: "array", Default: "any"}, "customer": {Type: "integer"}}),
 		allow: needs("read_private_shop_orders", n.code("cannot_view"), "Sorry, you cannot list resources."), run: o.list,
 	})
 	rt.add(o.namespace, "/orders", creating, endpoint{
@@ -83,7 +87,10 @@ func (o ordersAPI) list(q *request) (any, error) {
 			found = append(found, r)
 		}
 	}
-	slices.Reverse(found) // newest first
+	byID := func(a, b *Record) int { return cmp.Compare(a.ID, b.ID) }
+	arrange(q, found, map[string]func(a, b *Record) int{
+		"id": byID, "date": func(a, b *Record) int { return cmp.Or(a.Created.Compare(b.Created), byID(a, b)) },
+	})
 	out := []obj{}
 	for _, r := range page(q, found) {
 		out = append(out, o.site.orderJSON(r))
@@ -177,6 +184,9 @@ func (o ordersAPI) apply(q *request, r *Record) error {
 	if q.has("customer_note") {
 		r.CustomerNote = q.str("customer_note")
 	}
+	if q.has("currency") {
+		r.Currency = q.str("currency")
+	}
 	if q.has("customer_id") {
 		r.CustomerID = q.int("customer_id")
 	}
@@ -190,63 +200,15 @@ func (o ordersAPI) apply(q *request, r *Record) error {
 	}
 	if v, set := q.param("meta_data"); set {
 		if r.Meta == nil {
-			r.Meta = map[string]string{}
+			r.Meta = map[string]any{}
 		}
 		for _, item := range list(v) {
 			if m := object(item); text(m["key"]) != "" {
-				r.Meta[text(m["key"])] = text(m["value"])
+				r.Meta[text(m["key"])] = m["value"]
 			}
 		}
 	}
 	return nil
-}
-
-// applyItems adds lines, changes those that are named by id, and removes those
-// whose quantity or product is set to nothing.
-func (o ordersAPI) applyItems(r *Record, items []any) error {
-	for _, v := range items {
-		fields := object(v)
-		if fields["id"] == nil {
-			quantity := 1
-			if fields["quantity"] != nil {
-				quantity = cast(fields["quantity"])
-			}
-			r.Items = append(r.Items, o.site.newItem(cast(fields["product_id"]), cast(fields["variation_id"]), quantity, r.Country))
-			continue
-		}
-		i := slices.IndexFunc(r.Items, func(item Item) bool { return item.ID == cast(fields["id"]) })
-		if i < 0 {
-			return fail(http.StatusBadRequest, o.site.names.code("invalid_item_id"),
-				"Order item ID provided is not associated with order.")
-		}
-		if product, set := fields["product_id"]; set && product == nil || fields["quantity"] != nil && cast(fields["quantity"]) == 0 {
-			r.Items = slices.Delete(r.Items, i, i+1)
-			continue
-		}
-		o.changeItem(r, &r.Items[i], fields)
-	}
-	return nil
-}
-
-// changeItem changes one line. From 11.1 setting another product resets the
-// variation; leaving the product as it is keeps it (interface document section 9).
-func (o ordersAPI) changeItem(r *Record, item *Item, fields obj) {
-	if fields["product_id"] != nil && cast(fields["product_id"]) != item.ProductID {
-		o.site.setProduct(item, cast(fields["product_id"]))
-		if o.site.since("11.1") {
-			item.VariationID = 0
-		}
-	}
-	if fields["variation_id"] != nil {
-		item.VariationID = cast(fields["variation_id"])
-	}
-	if fields["quantity"] != nil {
-		item.Quantity = cast(fields["quantity"])
-	}
-	o.site.price(item, r.Country)
-	if total, ok := amount(fields["total"]); ok {
-		item.Total, item.Tax = total, taxOf(total, r.Country)
-	}
 }
 
 // remove moves to the trash, or with force deletes, whatever order-like record

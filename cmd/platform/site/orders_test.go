@@ -182,6 +182,17 @@ func TestOrderList(t *testing.T) {
 	if got := c.rest("GET", "/shop/v3/orders", "", manager).want(200).ids(); len(got) != len(c.info.Orders) {
 		t.Fatalf("orders %v", got)
 	}
+	for query, newestFirst := range map[string]bool{
+		"": true, "?orderby=id": true, "?orderby=id&order=asc": false, "?order=asc": false, "?orderby=date&order=desc": true,
+	} {
+		want := slices.Clone(c.info.Orders)
+		if newestFirst {
+			slices.Reverse(want)
+		}
+		if got := c.rest("GET", "/shop/v3/orders"+query, "", manager).want(200).ids(); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", query, got, want)
+		}
+	}
 	include := fmt.Sprintf("%d,%d,%d,99999", c.info.Orders[1], c.info.Subscriptions[0], c.info.Products[0])
 	got := c.rest("GET", "/shop/v3/orders?per_page=100&status=any&_fields=id&include="+include, "", manager).want(200).ids()
 	if !slices.Equal(got, []int{c.info.Orders[1]}) {

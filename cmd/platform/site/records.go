@@ -1,6 +1,7 @@
 package site
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -21,11 +22,12 @@ type Record struct {
 	Type, Status             string
 	Key                      string // lets a guest pay for the order
 	Email, Country           string // billing
+	Currency                 string // where it is not the shop's
 	CustomerNote             string
 	Items                    []Item
 	Shipping                 Item
 	Notes                    []Note
-	Meta                     map[string]string
+	Meta                     map[string]any
 	Created                  time.Time
 
 	// Of a subscription; gone once it is converted (interface document section 3).
@@ -116,7 +118,7 @@ func (s *Site) children(parent int, kind string) []*Record {
 func (s *Site) addRecord(r *Record) *Record {
 	r.ID, r.Created = s.id(), s.opt.Now()
 	if r.Meta == nil {
-		r.Meta = map[string]string{}
+		r.Meta = map[string]any{}
 	}
 	if r.Key == "" {
 		r.Key = s.names.shop + "_order_" + token(13)
@@ -183,23 +185,28 @@ func (s *Site) orderJSON(r *Record) obj {
 	for i, key := range slices.Sorted(maps.Keys(r.Meta)) {
 		meta = append(meta, obj{"id": i + 1, "key": key, "value": r.Meta[key]})
 	}
-	shipping := []obj{}
-	if r.Shipping.ID != 0 {
-		shipping = append(shipping, obj{
-			"id": r.Shipping.ID, "method_title": r.Shipping.Name, "method_id": "flat_rate",
-			"total": r.Shipping.Total.String(), "total_tax": r.Shipping.Tax.String(),
-		})
-	}
+	code := cmp.Or(r.Currency, currency)
 	return obj{
 		"id": r.ID, "parent_id": r.ParentID, "number": strconv.Itoa(r.ID), "order_key": r.Key, "status": r.Status,
-		"currency": currency, "currency_symbol": s.symbol(currency), "version": s.opt.Release + ".0",
+		"currency": code, "currency_symbol": s.symbol(code), "version": s.opt.Release + ".0",
 		"date_created": r.Created.UTC().Format(date), "customer_id": r.CustomerID, "customer_note": r.CustomerNote,
 		"billing": obj{"email": r.Email, "country": r.Country}, "shipping": obj{"country": r.Country},
 		"discount_total": "0.00", "shipping_total": r.Shipping.Total.String(), "total_tax": r.tax().String(),
 		"total": r.total().String(), "prices_include_tax": false, "payment_method": "bacs",
-		"line_items": items, "shipping_lines": shipping, "fee_lines": []any{}, "tax_lines": []any{},
+		"line_items": items, "shipping_lines": shippingJSON(r.Shipping), "fee_lines": []any{}, "tax_lines": []any{},
 		"refunds": refunds, "meta_data": meta,
 	}
+}
+
+// shippingJSON is the list of shipping lines, with one or none.
+func shippingJSON(line Item) []obj {
+	if line.ID == 0 {
+		return []obj{}
+	}
+	return []obj{{
+		"id": line.ID, "method_title": line.Name, "method_id": "flat_rate",
+		"total": line.Total.String(), "total_tax": line.Tax.String(),
+	}}
 }
 
 func itemJSON(item Item) obj {

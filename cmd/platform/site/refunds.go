@@ -1,9 +1,6 @@
 package site
 
-import (
-	"net/http"
-	"slices"
-)
+import "net/http"
 
 func (o ordersAPI) refundRoutes() {
 	rt, n := &o.site.router, o.site.names
@@ -75,17 +72,12 @@ func (o ordersAPI) createRefund(q *request) (any, error) {
 	refund := &Record{Type: typeRefund, Status: "completed", ParentID: r.ID, Reason: q.str("reason")}
 	given, _ := q.param("line_items")
 	if o.site.since("11.1") && q.bool("compute_totals") {
-		sum, err := o.compute(r, list(given), "id")
-		if err != nil {
-			return nil, err
-		}
-		refund.Items, refund.Amount = sum.items, sum.total().String()
+		err = o.compute(r, refund, list(given), "id")
 	} else {
-		refund.Amount, refund.Items = q.str("amount"), givenLines(r, list(given))
+		err = o.takeGiven(r, refund, list(given), q.str("amount"))
 	}
-	booked, ok := amount(refund.Amount)
-	if refund.Amount != "" && (!ok || booked <= 0 || booked > o.site.refundable(r)) {
-		return nil, fail(http.StatusInternalServerError, o.site.names.code("cannot_create_order_refund"), "Invalid refund amount.")
+	if err != nil {
+		return nil, err
 	}
 	o.site.addRecord(refund)
 	if o.site.refundable(r) == 0 {
@@ -94,137 +86,54 @@ func (o ordersAPI) createRefund(q *request) (any, error) {
 	return created(refundJSON(refund)), nil
 }
 
-// givenLines are the lines as the caller gave them, with the amounts given.
-func givenLines(r *Record, lines []any) []Item {
-	var out []Item
+// takeGiven fills refund with the lines and the amount as the caller gave them.
+func (o ordersAPI) takeGiven(r, refund *Record, lines []any, given string) error {
 	for _, v := range lines {
 		fields := object(v)
-		i := slices.IndexFunc(r.Items, func(item Item) bool { return item.ID == cast(fields["id"]) })
-		if i < 0 {
+		line, ok := r.line(cast(fields["id"]))
+		if !ok {
 			continue
 		}
-		item := r.Items[i]
-		item.Quantity = cast(fields["quantity"])
-		item.Total, _ = amount(fields["refund_total"])
-		item.Tax = 0
-		out = append(out, item)
-	}
-	return out
-}
-
-// refundable is what is left of a record's total.
-func (s *Site) refundable(r *Record) money {
-	left := r.total()
-	for _, refund := range s.children(r.ID, typeRefund) {
-		booked, _ := amount(refund.Amount)
-		left -= booked
-	}
-	return max(left, 0)
-}
-
-// computed is a refund worked out from the order's lines.
-type computed struct {
-	items          []Item
-	products, tax  money
-	shipping       money
-	shippingRefund bool
-}
-
-func (c computed) total() money { return c.products + c.shipping + c.tax }
-
-// compute works out a refund of some lines of r, named by key ("id", in a
-// preview "line_item_id"), or, without lines, of the whole order.
-func (o ordersAPI) compute(r *Record, lines []any, key string) (computed, error) {
-	var c computed
-	if len(lines) == 0 {
-		for _, item := range r.Items {
-			c.add(item, item.Quantity)
+		if line.ID != r.Shipping.ID {
+			quantity := cast(fields["quantity"])
+			if quantity < 0 || quantity > o.site.unrefunded(r, line, refund).Quantity {
+				return errTooMany
+			}
+			line.Quantity = quantity
 		}
-		c.addShipping(r)
-		return c, nil
+		line.Total, _ = amount(fields["refund_total"])
+		line.Tax = 0
+		refund.take(r, line)
 	}
-	for _, v := range lines {
-		fields := object(v)
-		if fields["id"] != nil && fields["line_item_id"] != nil || fields[key] == nil {
-			return c, errInvalidParam("line_items", "Each line needs "+key+", and only that.")
-		}
-		id := cast(fields[key])
-		if id == r.Shipping.ID && id != 0 {
-			c.addShipping(r)
-			continue
-		}
-		i := slices.IndexFunc(r.Items, func(item Item) bool { return item.ID == id })
-		if i < 0 {
-			return c, fail(http.StatusBadRequest, o.site.names.code("invalid_item_id"),
-				"Order item ID provided is not associated with order.")
-		}
-		quantity := r.Items[i].Quantity
-		if fields["quantity"] != nil {
-			quantity = cast(fields["quantity"])
-		}
-		if quantity < 0 || quantity > r.Items[i].Quantity {
-			return c, errInvalidParam("line_items", "The quantity exceeds that of the order.")
-		}
-		c.add(r.Items[i], quantity)
+	if given == "" {
+		return nil
 	}
-	return c, nil
+	booked, ok := amount(given)
+	if !ok || booked <= 0 || booked > o.site.refundable(r) {
+		return o.invalidAmount(http.StatusInternalServerError)
+	}
+	refund.Amount = booked.String()
+	return nil
 }
 
-// add refunds some pieces of a line with their share of its total and tax.
-func (c *computed) add(item Item, quantity int) {
-	if item.Quantity > 0 {
-		item.Total = item.Total * money(quantity) / money(item.Quantity)
-		item.Tax = item.Tax * money(quantity) / money(item.Quantity)
-	}
-	item.Quantity = quantity
-	c.items = append(c.items, item)
-	c.products += item.Total
-	c.tax += item.Tax
+func (o ordersAPI) invalidAmount(status int) error {
+	return fail(status, o.site.names.code("cannot_create_order_refund"), "Invalid refund amount.")
 }
 
-func (c *computed) addShipping(r *Record) {
-	if !c.shippingRefund {
-		c.shippingRefund = true
-		c.shipping += r.Shipping.Total
-		c.tax += r.Shipping.Tax
-	}
-}
-
-// previewRefund computes without booking (interface document E6).
-func (o ordersAPI) previewRefund(q *request) (any, error) {
-	r, err := o.refundOrder(q)
-	if err != nil {
-		return nil, err
-	}
-	given, _ := q.param("line_items")
-	sum, err := o.compute(r, list(given), "line_item_id")
-	if err != nil {
-		return nil, err
-	}
-	lines := []obj{}
-	for _, item := range sum.items {
-		lines = append(lines, obj{
-			"line_item_id": item.ID, "quantity": item.Quantity, "total": item.Total.String(), "tax": item.Tax.String(),
-		})
-	}
-	return obj{
-		"breakdown": obj{"line_items": lines, "shipping": sum.shipping.String()},
-		"subtotal":  (sum.products + sum.shipping).String(), "tax": sum.tax.String(), "total": sum.total().String(),
-		"max_refundable": o.site.refundable(r).String(),
-	}, nil
-}
-
+// refundJSON is a refund as its routes show it, all numbers negative.
 func refundJSON(r *Record) obj {
 	lines := []obj{}
 	for _, item := range r.Items {
-		line := itemJSON(item)
-		line["quantity"] = -item.Quantity
-		line["total"] = (-item.Total).String()
-		line["total_tax"] = (-item.Tax).String()
-		lines = append(lines, line)
+		lines = append(lines, itemJSON(negative(item)))
 	}
 	return obj{
 		"id": r.ID, "parent_id": r.ParentID, "date_created": r.Created.UTC().Format(date), "amount": r.Amount,
-		"reason": r.Reason, "refunded_payment": false, "line_items": lines, "shipping_lines": []any{}, "meta_data": []any{},
+		"reason": r.Reason, "refunded_payment": false, "line_items": lines, "shipping_lines": shippingJSON(negative(r.Shipping)),
+		"meta_data": []any{},
 	}
+}
+
+func negative(item Item) Item {
+	item.Quantity, item.Total, item.Tax = -item.Quantity, -item.Total, -item.Tax
+	return item
 }

@@ -1,9 +1,6 @@
 package site
 
-import (
-	"net/http"
-	"slices"
-)
+import "net/http"
 
 // request is one REST call on its way through the router: the client's own, or
 // a part of a batch.
@@ -110,14 +107,4 @@ func (q *request) part(method, route string, query, body obj) *request {
 	p.endpoint, p.body, p.invalid = nil, nil, nil
 	p.header, p.reply = q.header.Clone(), http.Header{}
 	return &p
-}
-
-// page cuts the page that per_page and page ask for out of items and sets the
-// headers with the totals.
-func page[T any](q *request, items []T) []T {
-	per := max(q.int("per_page"), 1)
-	number := max(q.int("page"), 1)
-	q.total(len(items), per)
-	start := min((number-1)*per, len(items))
-	return slices.Clone(items[start:min(start+per, len(items))])
 }

@@ -136,6 +136,9 @@ func (s *Site) dispatch(q *request) *reply {
 }
 
 func (s *Site) answer(q *request) *reply {
+	if err := s.fatal(q); err != nil {
+		return replyOf(nil, err)
+	}
 	if q.method == http.MethodOptions {
 		return s.describe(q)
 	}
@@ -153,9 +156,6 @@ func (s *Site) answer(q *request) *reply {
 
 // guarded is dispatch from the arguments on; entry notes whether the handler ran.
 func (s *Site) guarded(q *request, entry *Dispatch) *reply {
-	if err := s.fatal(q); err != nil {
-		return replyOf(nil, err)
-	}
 	if err := q.keyAllows(); err != nil {
 		return replyOf(nil, err)
 	}

@@ -14,7 +14,6 @@ func (s *Site) seed() {
 		}
 		u := s.addUser(login, role)
 		u.password, u.bearer = token(20), token(40)
-		u.published = login != "customer" && login != "manager"
 		s.addAppPassword(u, "demo", "")
 	}
 	manager, customer := s.userByLogin("manager"), s.userByLogin("customer")
@@ -28,9 +27,10 @@ func (s *Site) seed() {
 		"source": obj{"access_token": secret, "url": "https://feed.example.test"}, "sync": obj{"enabled": true},
 	}
 	s.cookies.key = hexToken(32)
-	for i, title := range []string{"Hello world", "Opening hours", "New in the shop"} {
-		author := s.users[[]int{0, 4, 3}[i]].id
-		s.posts = append(s.posts, &post{id: s.id(), author: author, title: title, content: title + ".", status: "publish", date: s.opt.Now()})
+	// A post of each user, so that the list of users shows them all to everybody
+	// (interface document section 2).
+	for i, title := range []string{"Hello world", "New in the shop", "My first mug", "Opening hours", "Summer sale"} {
+		s.posts = append(s.posts, &post{id: s.id(), author: s.users[i].id, title: title, content: title + ".", status: "publish", date: s.opt.Now()})
 	}
 	s.seedShop(customer)
 }
@@ -71,7 +71,11 @@ func (s *Site) seedShop(customer *user) {
 	order("processing", s.newItem(shirt.id, shirt.variations[1].id, 2, "US"), s.newItem(mug.id, 0, 1, "US"))
 	order("completed", s.newItem(mug.id, 0, 2, "US"))
 	refunded := order("completed", s.newItem(mug.id, 0, 3, "US"))
-	s.addRecord(&Record{Type: typeRefund, Status: "completed", ParentID: refunded.ID, Amount: "10.00", Reason: "Broken"})
+	broken := refunded.Items[0]
+	broken.Quantity, broken.Total = 1, mug.price
+	s.addRecord(&Record{
+		Type: typeRefund, Status: "completed", ParentID: refunded.ID, Items: []Item{broken}, Amount: broken.Total.String(), Reason: "Broken",
+	})
 	for i, period := range []string{"month", "year"} {
 		parent := order("completed", s.newItem(mug.id, 0, i+1, "US"))
 		now := s.opt.Now().UTC()

@@ -58,7 +58,7 @@ func (s *Site) serveREST(w http.ResponseWriter, r *http.Request, in *input, rout
 		header.Set("Cache-Control", "no-cache, must-revalidate, max-age=0, no-store, private")
 	}
 	contentType := "application/json; charset=UTF-8"
-	if name, _ := in.get.String("_jsonp"); name != "" && rep.status != http.StatusBadRequest {
+	if name, _ := in.get.String("_jsonp"); validCallback.MatchString(name) {
 		contentType = "application/javascript; charset=UTF-8"
 		body = []byte("/**/" + name + "(" + string(body) + ")")
 	}

@@ -63,6 +63,35 @@ func TestCheckoutTotal(t *testing.T) {
 	}
 }
 
+// TestCheckoutTotal_Type: the field is an integer in whatever spelling, or
+// empty; anything else is refused before an order exists.
+func TestCheckoutTotal_Type(t *testing.T) {
+	const checkout = "/shop/store/v1/checkout"
+	both(t, site.Options{}, func(t *testing.T, c *client) {
+		for _, bad := range []string{`[1]`, `[2000]`, `{"a":1}`, `false`, `true`, `"abc"`, `2000.5`, `"2000x"`} {
+			s := c.shopper("/shop/store/v1", c.info.Products[1])
+			a := c.rest("POST", checkout, `{"expected_total":`+bad+`}`, s.token).want(400, "rest_invalid_param")
+			if a.get("message") != "Invalid parameter(s): expected_total" || a.get("data", "params", "expected_total") == nil {
+				t.Fatalf("%s: %s", bad, a.body)
+			}
+		}
+		if got := c.site.Info().Orders; !slices.Equal(got, c.info.Orders) {
+			t.Fatalf("an order was confirmed: %v", got)
+		}
+		for _, good := range []string{`2000`, `"2000"`, `2000.0`, `2e3`, `" 2000 "`, `null`, `""`} {
+			s := c.shopper("/shop/store/v1", c.info.Products[1])
+			c.rest("POST", checkout, `{"expected_total":`+good+`}`, s.token).want(200)
+		}
+		for _, stale := range []string{`1999`, `0`, `-2000`, `"2e9"`} {
+			s := c.shopper("/shop/store/v1", c.info.Products[1])
+			c.rest("POST", checkout, `{"expected_total":`+stale+`}`, s.token).want(409, c.branded("shop_rest_checkout_total_mismatch"))
+		}
+	})
+	old := newClient(t, site.Options{Release: "10.8"})
+	s := old.shopper("/shop/store/v1", old.info.Products[1])
+	old.rest("POST", checkout, `{"expected_total":[1]}`, s.token).want(200)
+}
+
 func TestCartSession(t *testing.T) {
 	both(t, site.Options{}, func(t *testing.T, c *client) {
 		mug := c.info.Products[1]

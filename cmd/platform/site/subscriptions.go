@@ -20,7 +20,7 @@ func (s *Site) subscriptionRoutes() {
 		"status":         {Type: "string", Enum: subscriptionStatuses},
 		"billing_period": {Type: "string", Enum: []string{"day", "week", "month", "year"}}, "billing_interval": {Type: "integer", Min: 1, Max: 365},
 		"start_date": {Type: "string"}, "next_payment_date": {Type: "string"}, "end_date": {Type: "string"},
-		"parent_id": {Type: "integer"}, "customer_id": {Type: "integer"}, "line_items": {Type: "array"}, "customer_note": {Type: "string"},
+		"parent_id": {Type: "integer"}, "customer_id": {Type: "integer"}, "line_items": {Type: "array", Items: "object"}, "customer_note": {Type: "string"},
 	}
 	rt.add(v3, "/subscriptions", reading, endpoint{
 		args:  collection.with(args{"status": {Type: "array"}}),

@@ -21,7 +21,6 @@ type user struct {
 	password   string
 	roles      []string
 	registered time.Time
-	published  bool // has published posts, so anonymous callers see the name
 	passwords  []*appPassword
 	sessions   map[string]time.Time // token of a login, until when it is valid
 	bearer     string
@@ -34,7 +33,8 @@ func (s *Site) userRoutes() {
 		"name": {Type: "string"}, "email": {Type: "string"}, "password": {Type: "string"}, "roles": {Type: "array"},
 	}
 	s.router.add(core, "/users", reading, endpoint{
-		args: collection.with(ctx).with(args{"roles": {Type: "array"}, "slug": {Type: "array"}}),
+		args: collection.with(ctx).with(ordered("asc", "id", "name", "slug", "registered_date")).
+			with(args{"roles": {Type: "array"}, "slug": {Type: "array"}}),
 		allow: func(q *request) error {
 			if q.str("context") == "edit" && !q.can("list_users") {
 				return q.denied("rest_forbidden_context", "Sorry, you are not allowed to list users.")
@@ -100,6 +100,11 @@ func (s *Site) userByLogin(login string) *user {
 	return nil
 }
 
+// published tells whether u has published posts, so that everybody sees the name.
+func (s *Site) published(u *user) bool {
+	return slices.ContainsFunc(s.posts, func(p *post) bool { return p.author == u.id && p.status == "publish" })
+}
+
 // listUsers shows those with published posts to callers who may not list users.
 func listUsers(q *request) (any, error) {
 	if q.has("roles") && !q.can("list_users") {
@@ -110,7 +115,7 @@ func listUsers(q *request) (any, error) {
 	var found []*user
 	for _, u := range q.site.users {
 		switch {
-		case !q.can("list_users") && !u.published,
+		case !q.can("list_users") && !q.site.published(u),
 			len(include) > 0 && !slices.Contains(include, u.id),
 			slices.Contains(exclude, u.id),
 			len(slugs) > 0 && !slices.Contains(slugs, u.login),
@@ -120,6 +125,12 @@ func listUsers(q *request) (any, error) {
 		}
 		found = append(found, u)
 	}
+	arrange(q, found, map[string]func(a, b *user) int{
+		"id":              func(a, b *user) int { return cmp.Compare(a.id, b.id) },
+		"name":            func(a, b *user) int { return strings.Compare(a.name, b.name) },
+		"slug":            func(a, b *user) int { return strings.Compare(a.login, b.login) },
+		"registered_date": func(a, b *user) int { return a.registered.Compare(b.registered) },
+	})
 	out := []obj{}
 	for _, u := range page(q, found) {
 		out = append(out, q.site.userJSON(q, u))
@@ -138,7 +149,7 @@ func mayReadUser(q *request) error {
 		return nil
 	case q.str("context") == "edit" && !q.can("list_users"):
 		return q.denied("rest_user_cannot_view", "Sorry, you are not allowed to edit users.")
-	case !u.published && !q.can("list_users") && !q.can("edit_users"):
+	case !q.site.published(u) && !q.can("list_users") && !q.can("edit_users"):
 		return q.denied("rest_user_cannot_view", "Sorry, you are not allowed to list users.")
 	}
 	return nil

@@ -2,7 +2,6 @@ package site
 
 import (
 	"maps"
-	"net"
 	"net/http"
 	"regexp"
 	"strconv"
@@ -24,6 +23,7 @@ type withdrawal struct {
 	Nonce, NonceField                        string
 	Step, Error                              string // Step: form, review or done
 	Late                                     bool
+	Unsent                                   bool // a mail about it could not be sent
 }
 
 // oneLine is what may stand in a header of a mail.
@@ -100,20 +100,18 @@ func (s *Site) withdraw(r *http.Request, form *withdrawal) {
 	}
 	form.Step = "done"
 	for _, m := range mails {
-		s.send(m)
+		if sent := s.send(m); !sent {
+			form.Unsent = true
+		}
 	}
 }
 
 func (s *Site) recordWithdrawal(r *http.Request, form *withdrawal) []mail {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	address, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		address = r.RemoteAddr
-	}
 	now := s.opt.Now()
 	maps.DeleteFunc(s.withdrawn, func(_ string, at time.Time) bool { return now.Sub(at) >= withdrawalPause })
-	keys := []string{"ip " + address, "mail " + strings.ToLower(form.Email)}
+	keys := []string{"ip " + clientAddress(r), "mail " + strings.ToLower(form.Email)}
 	for _, key := range keys {
 		if _, recent := s.withdrawn[key]; recent {
 			form.Error = "Please wait a moment before you submit again."

@@ -126,6 +126,6 @@ func TestWithdrawal(t *testing.T) {
 
 func TestWithdrawalIsNewIn11_1(t *testing.T) {
 	c := newClient(t, site.Options{Release: "10.8"})
-	c.rest("POST", "/shop-admin/v1/features", `{"order_withdrawal":true}`, c.as("admin")).want(200)
+	c.rest("POST", "/shop-admin/v1/features", `{"order_withdrawal":true}`, c.as("admin")).want(400, "rest_invalid_param")
 	c.send("GET", "/my-account/withdraw-order/", "").want(404)
 }

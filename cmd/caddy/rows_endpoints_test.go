@@ -1,0 +1,116 @@
+package main
+
+import "fmt"
+
+// everyUser is the list of users with nothing but their names.
+const everyUser = `[{"slug":"admin"},{"slug":"manager"},{"slug":"customer"},{"slug":"editor"},{"slug":"author"}]`
+
+// previewed asks for a preview before the row, where there is one.
+func previewed(w *world) []edit {
+	w.bare(fmt.Sprintf("POST /cms-json/shop/v3/orders/%d/refunds/preview", w.info.Orders[1]), `{}`, w.as("manager"))
+	return nil
+}
+
+// endpointRows are the core's of section 4.
+func endpointRows() []row {
+	passwords := "/cms-json/cms/v2/users/5/application-passwords"
+	return []row{
+		{of: "4 E1", says: "the REST root", line: "GET /cms-json/", bare: always(200), text: `"namespaces"`},
+		{of: "4 E1", says: "the REST root, logged in", line: "GET /cms-json/", as: "customer", bare: always(200), text: `"name":"Reference shop"`},
+		{of: "4 E2", says: "users without login", line: "GET /cms-json/cms/v2/users?per_page=2", bare: always(200), text: `"slug":"admin"`, gate: always(forbidden)},
+		{of: "4 E2", says: "the user name of each user", line: "GET /cms-json/cms/v2/users?_fields=slug", bare: always(200), text: everyUser, gate: always(forbidden)},
+		{of: "4 E2", says: "a user without login", line: "GET /cms-json/cms/v2/users/1", bare: always(200), text: `"slug":"admin"`, gate: always(forbidden)},
+		{of: "4 E2", says: "users, logged in", line: "GET /cms-json/cms/v2/users?per_page=2", as: "customer", bare: always(200), text: `"slug":"admin"`},
+		{of: "4 E2", says: "oneself with roles", line: "GET /cms-json/cms/v2/users/me?context=edit", as: "admin", bare: always(200), text: `"administrator"`},
+		{of: "4 E2", says: "oneself without login", line: "GET /cms-json/cms/v2/users/me", bare: always(401), text: "rest_not_logged_in"},
+		{of: "4 E3", says: "taxonomies", line: "GET /cms-json/cms/v2/taxonomies", bare: always(200), text: `"category"`},
+		{of: "4 E3", says: "taxonomies in the editor", line: "GET /cms-json/cms/v2/taxonomies?context=edit", as: "editor nonce", bare: always(200), text: `"product_cat"`},
+		{of: "4 E4", says: "list one's own application passwords", line: "GET " + passwords, as: "author", bare: always(200), text: `"name":"demo"`},
+		{of: "4 E4", says: "a customer does not list another's", line: "GET " + passwords, as: "customer", bare: always(403)},
+		{of: "4 E4", says: "nor does somebody without login", line: "GET " + passwords, bare: always(401)},
+		{of: "4 E4", says: "create one, shown once", line: "POST " + passwords, body: `{"name":"phone"}`, as: "author", bare: always(201), text: `"password":"`},
+		{of: "4 E4", says: "a customer does not create another's", line: "POST " + passwords, body: `{"name":"phone"}`, as: "customer", bare: always(403)},
+		{of: "4 E4", says: "nor does somebody without login, create", line: "POST " + passwords, body: `{"name":"phone"}`, bare: always(401)},
+		{of: "4 E4", says: "revoke one's own application password", line: "DELETE " + passwords + "/UUID", as: "author", prepare: newestPassword, bare: always(200), text: `"deleted":true`},
+		{of: "4 E4", says: "an administrator revokes another's", line: "DELETE " + passwords + "/UUID", as: "admin", prepare: newestPassword, bare: always(200), text: `"deleted":true`},
+		{of: "4 E4", says: "a customer does not", line: "DELETE " + passwords + "/UUID", as: "customer", prepare: newestPassword, bare: always(403)},
+		{of: "4 E4", says: "nor somebody without login", line: "DELETE " + passwords + "/UUID", prepare: newestPassword, bare: always(401)},
+		{of: "4 E4", says: "an unknown one", line: "DELETE " + passwords + "/none", as: "admin", bare: always(404)},
+		{of: "4 E11", says: "abilities without login", line: "GET /cms-json/cms-abilities/v1/abilities", bare: always(403), text: "rest_forbidden", wordpress: 401},
+		{of: "4 E11", says: "abilities that are shown in REST", line: "GET /cms-json/cms-abilities/v1/abilities", as: "admin", bare: always(200), text: "shop/orders-query"},
+		{of: "4 E11", says: "one that is not shown", line: "GET /cms-json/cms-abilities/v1/abilities/core/get-environment-info", as: "admin", bare: always(404)},
+		{of: "4 E11", says: "running one", line: "GET /cms-json/cms-abilities/v1/abilities/core/get-user-info/run", as: "customer", bare: always(200), text: `"customer"`},
+		{of: "4 E11", says: "running one without the right", line: "GET /cms-json/cms-abilities/v1/abilities/core/get-site-info/run", as: "customer", bare: always(403), text: "rest_ability_cannot_execute"},
+		{of: "4 E11", says: "running one with the wrong method", line: "POST /cms-json/cms-abilities/v1/abilities/core/get-user-info/run", as: "customer", bare: always(405)},
+		{of: "4 E11", says: "input against the schema", line: "POST /cms-json/cms-abilities/v1/abilities/shop/order-update-status/run", body: `{"input":{"id":"x"}}`, as: "admin", bare: always(400)},
+	}
+}
+
+// shopRows are the shop's of section 4.
+func shopRows() []row {
+	refunds := "POST /cms-json/shop/v3/orders/<second>/refunds"
+	all := []row{
+		{of: "4 E5", says: "a refund of an amount", line: refunds, body: `{"amount":"5.00","reason":"late"}`, as: "manager", bare: always(201), text: `"amount":"5.00"`},
+		{of: "4 E5", says: "a computed refund", line: refunds, body: `{"compute_totals":true}`, as: "manager", bare: always(201), shows: since("11.1", `"amount":""`, `"amount":"25.00"`), gate: since("11.1", refundUnsupported, same)},
+		{of: "4 E5", says: "product amounts from the order lines", line: refunds, body: `{"compute_totals":true,"line_items":[{"id":<line>,"quantity":1}]}`, as: "manager", bare: always(201), shows: since("11.1", `"quantity":-1,"subtotal":"0.00","total":"0.00"`, `"quantity":-1,"subtotal":"-10.00","total":"-10.00"`), gate: since("11.1", refundUnsupported, same)},
+		{of: "4 E5", says: "shipping from the order lines", line: refunds, body: `{"compute_totals":true}`, as: "manager", bare: always(201), shows: since("11.1", `"shipping_lines":[]`, `"total":"-5.00"`), gate: since("11.1", refundUnsupported, same)},
+		{of: "4 E5", says: "compute_totals false", line: refunds, body: `{"compute_totals":false,"amount":"5"}`, as: "manager", bare: always(201), text: `"amount":"5.00"`},
+		{of: "4 E5", says: "a refund without login", line: refunds, body: `{"amount":"5.00"}`, bare: always(401)},
+		{of: "4 E6", says: "a refund's preview", line: refunds + "/preview", body: `{}`, as: "manager", bare: since("11.1", 404, 200), shows: since("11.1", "rest_no_route", `"max_refundable":"25.00","subtotal":"25.00","tax":"0.00","total":"25.00"`)},
+		{of: "4 E6", says: "which executes nothing", line: refunds, body: `{"amount":"25.00"}`, as: "manager", prepare: previewed, bare: always(201), text: `"amount":"25.00"`},
+		{of: "4 E8", says: "PUT of a subscription", line: "PUT /cms-json/shop/v3/subscriptions/<sub>", body: `{"status":"on-hold","billing_period":"year"}`, as: "manager", bare: always(200), text: `"billing_period":"year"`},
+		{of: "4 E8", says: "PATCH of a subscription", line: "PATCH /cms-json/shop/v3/subscriptions/<sub>", body: `{"next_payment_date":"2027-05-01"}`, as: "key", bare: always(200), text: `"next_payment_date":"2027-05-01"`},
+		{of: "4 E8", says: "the subscription route with an order's id", line: "PUT /cms-json/shop/v3/subscriptions/<order>", body: `{}`, as: "manager", bare: always(400)},
+		{of: "4 E9", says: "the counters in one call", line: "GET /cms-json/shop-analytics/activity-panel/counts", as: "manager", bare: since("11.1", 404, 200), shows: since("11.1", "rest_no_route", `{"orders_to_fulfill_count":1,"products_low_in_stock_count":1,"reviews_to_moderate_count":0}`)},
+		{of: "4 E9", says: "the counters without login", line: "GET /cms-json/shop-analytics/activity-panel/counts", bare: since("11.1", 404, 401)},
+		{of: "4 E9", says: "the earlier route for orders", line: "GET /cms-json/shop-analytics/orders?status[]=processing&status[]=on-hold&per_page=1", as: "manager", bare: always(200)},
+		{of: "4 E9", says: "the earlier route for reviews", line: "GET /cms-json/shop-analytics/products/reviews?status=hold&per_page=1", as: "manager", bare: always(200)},
+		{of: "4 E9", says: "the earlier route for stock", line: "GET /cms-json/shop-analytics/products/count-low-in-stock?status=publish", as: "manager", bare: always(200), text: `"total"`},
+		{of: "4 E10", says: "the cart", line: "GET /cms-json/shop/store/v1/cart", prepare: filledCart, bare: always(200), text: `"total_price":"2000"`},
+		{of: "4 E10", says: "checkout without expected_total", line: checkout, body: `{}`, prepare: filledCart, bare: always(200), text: `"order_id"`},
+		{of: "4 E10", says: "checkout at the right total", line: checkout, body: `{"expected_total":2000}`, prepare: filledCart, bare: always(200), text: `"order_id"`},
+		{of: "4 E10", says: "checkout at a stale total", line: checkout, body: `{"expected_total":1999}`, prepare: filledCart, bare: since("11.1", 200, 409), gate: since("11.1", "409 "+mismatch, same)},
+		{of: "4 E10", says: "checkout at a stale total, logged in", line: checkout, body: `{"expected_total":1999}`, as: "customer", prepare: filledCart, bare: since("11.1", 200, 409), gate: since("11.1", "409 "+mismatch, same)},
+		{of: "4 E10", says: "an expected_total that is no integer", line: checkout, body: `{"expected_total":[1]}`, prepare: filledCart, bare: since("11.1", 200, 400), shows: since("11.1", `"order_id"`, "Invalid parameter(s): expected_total"), gate: since("11.1", "400 rest_invalid_param", same)},
+		{of: "4 E10", says: "checkout of an empty cart", line: checkout, body: `{"expected_total":1}`, prepare: func(w *world) []edit {
+			return []edit{header("Cart-Token", w.bare("GET /cms-json/shop/store/v1/cart", "").header.Get("Cart-Token"))}
+		}, bare: always(409), text: "cart_empty"},
+		{of: "4 E10", says: "checkout without nonce and token", line: checkout, body: `{}`, bare: always(401), text: "missing_nonce"},
+	}
+	for _, method := range []string{"PUT", "PATCH"} {
+		for _, version := range []string{"v2", "v3"} {
+			all = append(all, row{
+				of: "4 E7", says: method + " of an order, " + version, line: method + " /cms-json/shop/" + version + "/orders/<order>",
+				body: `{"customer_note":"please ring"}`, as: "manager", bare: always(200), text: `"customer_note":"please ring"`,
+			})
+		}
+	}
+	return append(all,
+		row{of: "4 E7", says: "an order update by a shop key", line: "PUT /cms-json/shop/v3/orders/<order>", body: `{"status":"completed"}`, as: "key", bare: always(200)},
+		row{of: "4 E7", says: "an order update without login", line: "PUT /cms-json/shop/v3/orders/<order>", body: `{}`, bare: always(401)},
+		row{of: "4 E7", says: "an order update by a customer", line: "PUT /cms-json/shop/v3/orders/<order>", body: `{}`, as: "customer", bare: always(403)},
+	)
+}
+
+// pluginRows are E12 to E14 and the notification route.
+func pluginRows() []row {
+	return []row{
+		{of: "4 E12", says: "a visitor's consent", line: "POST /cms-json/consent/v1/consent", body: `{"choice":"all"}`, bare: always(200), text: `"success":true`},
+		{of: "4 E12", says: "the consent log", line: "GET /cms-json/consent/v1/log", as: "admin", bare: always(200), text: `"choice"`, prepare: func(w *world) []edit {
+			w.bare("POST /cms-json/consent/v1/consent", `{"choice":"none"}`).want(200)
+			return nil
+		}},
+		{of: "4 E12", says: "an empty consent log", line: "GET /cms-json/consent/v1/log", as: "admin", bare: always(200), text: "[]"},
+		{of: "4 E12", says: "the consent log without login", line: "GET /cms-json/consent/v1/log", bare: always(403), text: "rest_forbidden"},
+		{of: "4 E13", says: "stored options for whoever knows the public id", line: "GET /cms-json/feed/troubleshooting", as: "feed", bare: always(200), text: `"access_token"`, gate: always(forbidden), loginOnly: always(loggedOut)},
+		{of: "4 E13", says: "without a signature", line: "GET /cms-json/feed/troubleshooting", bare: always(403), gate: always(forbidden)},
+		{of: "4 E13", says: "for a customer", line: "GET /cms-json/feed/troubleshooting", as: "customer", bare: always(403), gate: always(forbidden)},
+		{of: "4 E13", says: "for an administrator", line: "GET /cms-json/feed/troubleshooting", as: "admin", bare: always(200), text: `"access_token"`, gate: always(redacted)},
+		{of: "4 E14", says: "store-auth up to 4.4.1, unsigned", line: "POST /cms-json/cookie/v1/store-auth", body: `{"a":1}`, options: cookie("4.4.1"), bare: always(200), gate: always(forbidden), loginOnly: always(forbidden)},
+		{of: "4 E14", says: "store-auth from 4.4.2, unsigned", line: "POST /cms-json/cookie/v1/store-auth", body: `{"a":1}`, bare: always(401), gate: always(forbidden), loginOnly: always(forbidden)},
+		{of: "4 E14", says: "store-auth from 4.4.2, signed, no signature set up here", line: "POST /cms-json/cookie/v1/store-auth", body: `{"a":1}`, as: "plugin", bare: always(200), gate: always(forbidden), loginOnly: always(forbidden)},
+		{of: "4 E14", says: "upload-logo up to 4.4.1", line: "POST /cms-json/cookie/v1/upload-logo", body: `x`, options: cookie("4.4.1"), bare: always(200), text: `"url"`, gate: always(forbidden), loginOnly: always(forbidden)},
+		{of: "4 E14", says: "upload-logo up to 4.4.1, as an administrator", line: "POST /cms-json/cookie/v1/upload-logo", body: `x`, as: "admin", options: cookie("4.4.1"), bare: always(200), gate: always(forbidden)},
+		{of: "4 E14", says: "upload-logo from 4.4.2", line: "POST /cms-json/cookie/v1/upload-logo", body: `x`, bare: always(404), gate: always(forbidden), loginOnly: always(forbidden)},
+	}
+}
