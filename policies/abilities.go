@@ -153,9 +153,7 @@ func (p *Abilities) Check(ctx context.Context, r *Request) (Verdict, error) {
 	case claim == claimsNothing && rule.Pattern == id:
 		return Verdict{}, nil
 	case claim == claimsNothing: // the platform describes abilities to users only
-		v := p.forbid(rule)
-		v.Status = http.StatusUnauthorized
-		return v, nil
+		return p.forbid(rule), nil
 	}
 	about, answer, err := p.describe(ctx, r, claim, id)
 	switch {

@@ -110,7 +110,7 @@ func TestAbilities_AnonymousCostsNoQuestion(t *testing.T) {
 	configure(t, p, line("abilities", line("allow shop/search other/*")))
 	provision(t, s, p)
 	backend := abilitiesOf(nil)
-	for id, want := range map[string]int{"shop/search": 0, "other/a": 401, "third/a": 403} {
+	for id, want := range map[string]int{"shop/search": 0, "other/a": 403, "third/a": 403} {
 		r := request(t, s, backend, "POST", "/wp-json/wp-abilities/v1/abilities/"+id+"/run", "")
 		if v, err := p.Check(t.Context(), r); err != nil || v.Status != want {
 			t.Errorf("%s: got %+v, %v, want %d", id, v, err, want)
