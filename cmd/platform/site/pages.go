@@ -75,11 +75,12 @@ type dashboard struct{ User, Nonce, Root, Logout string }
 // servePermalinks saves the permalink settings: that regenerates the routing
 // rules (interface document section 4, rule 4).
 func (s *Site) servePermalinks(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	nonce := r.FormValue(s.names.NonceParam) // before the lock: a client may be slow
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	u, session := s.cookieUser(r)
-	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
-	if u == nil || !u.can("manage_options") || !s.validNonce(r.FormValue(s.names.NonceParam), u, session) {
+	if u == nil || !u.can("manage_options") || !s.validNonce(nonce, u, session) {
 		http.Error(w, "Sorry, you are not allowed to access this page.", http.StatusForbidden)
 		return
 	}
@@ -92,10 +93,11 @@ func (s *Site) servePermalinks(w http.ResponseWriter, r *http.Request) {
 // serveAjax knows the action that gives a user who is logged in the nonce.
 func (s *Site) serveAjax(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	action := r.FormValue("action") // before the lock: a client may be slow
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	u, session := s.cookieUser(r)
-	if r.FormValue("action") != "rest-nonce" || u == nil {
+	if action != "rest-nonce" || u == nil {
 		w.WriteHeader(http.StatusBadRequest)
 		io.WriteString(w, "0") //nolint:errcheck // the client may be gone
 		return
