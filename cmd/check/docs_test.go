@@ -138,6 +138,23 @@ func TestDocs_JSON(t *testing.T) {
 	}
 }
 
+// commandPages are the pages with commands, and what runs them.
+var commandPages = map[string]string{
+	"README.md":                  "the step readme",
+	"docs/wordpress.md":          "the step wordpress, in its own process",
+	"docs/reference-platform.md": "TestDocs_Withdrawal in cmd/platform",
+}
+
+// TestDocs_Commands: commands stand on pages only whose commands something runs.
+func TestDocs_Commands(t *testing.T) {
+	t.Parallel()
+	for path, text := range documents(t) {
+		if has, runs := strings.Contains(text, "```sh\n"), commandPages[path] != ""; has != runs {
+			t.Errorf("%s: commands %v, run by %q", path, has, commandPages[path])
+		}
+	}
+}
+
 var namedTests = regexp.MustCompile("^\\| .* \\| ((?:`(?:Test|Fuzz)\\w+`(?:, )?)+) in `([\\w/.]+)` \\|$")
 
 // TestDocs_NamedTests looks up the tests that the security model names.
@@ -172,6 +189,8 @@ func TestDocs_NamedTests(t *testing.T) {
 
 var directRequire = regexp.MustCompile(`(?m)^(?:require )?\s*([\w.-]+\.\w+/\S+) v\S+$`)
 
+var dependencyRow = regexp.MustCompile("(?m)^\\| `([\\w.-]+\\.\\w+/\\S+)` \\|")
+
 // TestDocs_Dependencies finds a reason for every direct dependency.
 func TestDocs_Dependencies(t *testing.T) {
 	t.Parallel()
@@ -191,6 +210,11 @@ func TestDocs_Dependencies(t *testing.T) {
 	for _, m := range direct {
 		if !strings.Contains(page, "| `"+m[1]+"` |") {
 			t.Errorf("docs/dependencies.md does not say why %s is there", m[1])
+		}
+	}
+	for _, row := range dependencyRow.FindAllStringSubmatch(page, -1) {
+		if !slices.ContainsFunc(direct, func(m []string) bool { return m[1] == row[1] }) {
+			t.Errorf("docs/dependencies.md names %s, which go.mod does not require", row[1])
 		}
 	}
 }

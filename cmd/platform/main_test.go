@@ -6,33 +6,46 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"os"
+	"os/exec"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/restwarden/restwarden/cmd/platform/site"
 )
 
-func TestRun(t *testing.T) {
+// start runs the platform until the test ends and returns what it prints.
+func start(t *testing.T, args ...string) (address string, info site.Info) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	reader, writer := io.Pipe()
 	done := make(chan error, 1)
-	go func() {
-		done <- run(ctx, []string{"--listen", "127.0.0.1:0", "--base", "/blog", "--release", "10.7"}, writer, io.Discard)
-	}()
+	go func() { done <- run(ctx, append([]string{"--listen", "127.0.0.1:0"}, args...), writer, io.Discard) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
 	lines := bufio.NewReader(reader)
 	address, err := lines.ReadString('\n')
 	if err != nil {
 		t.Fatal(err)
 	}
-	var info site.Info
 	if err := json.NewDecoder(lines).Decode(&info); err != nil {
 		t.Fatal(err)
 	}
 	go io.Copy(io.Discard, lines) //nolint:errcheck // lets the writer go on
+	return strings.TrimSpace(address), info
+}
+
+func TestRun(t *testing.T) {
+	address, info := start(t, "--base", "/blog", "--release", "10.7")
 	if info.Users["admin"].ApplicationPassword == "" || info.Release != "10.7" || len(info.Orders) < 3 {
 		t.Fatalf("info %+v", info)
 	}
-	response, err := http.Get(strings.TrimSpace(address) + "cms-json/cms/v2/users")
+	response, err := http.Get(address + "cms-json/cms/v2/users")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,9 +53,43 @@ func TestRun(t *testing.T) {
 	if response.StatusCode != http.StatusOK {
 		t.Fatalf("status %d", response.StatusCode)
 	}
-	cancel()
-	if err := <-done; err != nil {
+}
+
+var shBlock = regexp.MustCompile("(?s)```sh\n(go run \\./cmd/platform ([^\n]*)\n(.*?))```")
+
+// TestDocs_Withdrawal runs the commands of docs/reference-platform.md: the flow is
+// off, and on after them.
+func TestDocs_Withdrawal(t *testing.T) {
+	page, err := os.ReadFile("../../docs/reference-platform.md")
+	if err != nil {
 		t.Fatal(err)
+	}
+	commands := shBlock.FindStringSubmatch(string(page))
+	if commands == nil {
+		t.Fatal("no commands found")
+	}
+	address, info := start(t, strings.Fields(commands[2])...)
+	form := func() int {
+		t.Helper()
+		response, err := http.Get(address + "my-account/withdraw-order/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		return response.StatusCode
+	}
+	if status := form(); status != http.StatusNotFound {
+		t.Errorf("before: %d", status)
+	}
+	script := strings.NewReplacer(
+		"http://127.0.0.1:8080/", address, "<application password>", info.Users["admin"].ApplicationPassword,
+	).Replace(commands[3])
+	out, err := exec.CommandContext(t.Context(), "bash", "-euc", script).Output()
+	if err != nil || !strings.Contains(string(out), "order_withdrawal") {
+		t.Fatalf("%v: %s\n%s", err, out, script)
+	}
+	if status := form(); status != http.StatusOK {
+		t.Errorf("after: %d", status)
 	}
 }
 
