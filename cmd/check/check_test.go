@@ -104,16 +104,15 @@ func TestShellCommands(t *testing.T) {
 	}
 }
 
-func TestNamesModule(t *testing.T) {
+func TestBuildOwnCaddy_OtherModule(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	if err := os.WriteFile(dir+"/go.mod", []byte("module example.com/m\n\ngo 1.26\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := namesModule(dir, "xcaddy build --with example.com/m/caddymodule"); err != nil {
-		t.Error(err)
-	}
-	if err := namesModule(dir, "xcaddy build --with example.com/m"); err == nil {
-		t.Error("a line without the module's package passes")
+	for _, line := range []string{"xcaddy build --with example.com/other/caddymodule", "xcaddy build"} {
+		if _, err := buildOwnCaddy(t.Context(), dir, line); err == nil || !strings.Contains(err.Error(), "does not build") {
+			t.Errorf("%s: %v", line, err)
+		}
 	}
 }
