@@ -50,7 +50,6 @@ var outside = []rewritten{
 	{"GET /?rest_route=/wp/v2/posts", "404", ""},
 	{"POST / | rest_route=/wp/v2/posts", "404", ""},
 	{"GET /other/wp-json/wp/v2/posts", "404", ""},
-	{"GET /blog/blog/wp-json/wp/v2/posts", "404", ""},
 	{"GET /blogwp-json/wp/v2/posts", "400", ""},
 }
 
@@ -67,7 +66,8 @@ var documented = map[string][]rewritten{
 	"PHP with a fallback of its own": php,
 	"All to the front controller": append(php,
 		rewritten{"POST /wp-json/wc/v3/orders/7 | status=completed", "/wp-json/wc/v3/orders/7  /index.php", "POST /wc/v3/orders/7"}),
-	"A sub-folder, stripped by handle_path": append(append(folder, outside...), rewritten{"GET /home", "answered", ""}),
+	"A sub-folder, stripped by handle_path": append(append(folder, outside...), rewritten{"GET /home", "answered", ""},
+		rewritten{"GET /blog/de/wp-json/wp/v2/posts", "/de/wp-json/wp/v2/posts", "GET /wp/v2/posts"}),
 	"A sub-folder, the gateway inside": append(folder,
 		rewritten{"GET /wp-json/wp/v2/posts", "answered", ""}, rewritten{"GET /blogwp-json/wp/v2/posts", "answered", ""}),
 	"A sub-folder, stripped by uri": append(append(folder, outside[:4]...), rewritten{"GET /home", "/home", ""}),
@@ -75,6 +75,7 @@ var documented = map[string][]rewritten{
 		{"GET /blog/wp-json/wp/v2/posts", "/blog/wp-json/wp/v2/posts  /blog/index.php", "GET /wp/v2/posts"},
 		{"GET /blog/?rest_route=/wp/v2/posts", "/blog/?rest_route=/wp/v2/posts rest_route=/wp/v2/posts /blog/index.php", "GET /wp/v2/posts"},
 		{"POST /blog/wp-json/wc/v3/orders/7 | status=completed", "/blog/wp-json/wc/v3/orders/7  /blog/index.php", "POST /wc/v3/orders/7"},
+		{"GET /blog/de/wp-json/wp/v2/posts", "/blog/de/wp-json/wp/v2/posts  /blog/index.php", "GET /wp/v2/posts"},
 		{"GET /BLOG/wp-json/wp/v2/posts", "404", ""},
 		{"GET /blog/blogwp-json/wp/v2/posts", "400", ""},
 	}, outside...),
