@@ -79,7 +79,7 @@ func checkCredentials(c *policies.Credentials) error {
 	return nil
 }
 
-func checkPositive(option string, n int64) error {
+func checkNotNegative(option string, n int64) error {
 	if n < 0 {
 		return fmt.Errorf("%s: %d is negative", option, n)
 	}

@@ -135,8 +135,8 @@ func (g *Gateway) Validate() error {
 	for _, check := range []error{
 		checkPlatform(g.Platform), checkBase(g.Base), checkPrefix(g.Prefix), checkRelease(g.Release), checkMode(g.Mode),
 		checkCredentials(g.Credentials), checkIdentity(g.Identity),
-		checkPositive("body_limit", g.BodyLimit), checkPositive("upload_limit", g.UploadLimit),
-		checkPositive("spool_limit", g.SpoolLimit), checkPositive("batch_limit", int64(g.BatchLimit)),
+		checkNotNegative("body_limit", g.BodyLimit), checkNotNegative("upload_limit", g.UploadLimit),
+		checkNotNegative("spool_limit", g.SpoolLimit), checkNotNegative("batch_limit", int64(g.BatchLimit)),
 	} {
 		if check != nil {
 			return check

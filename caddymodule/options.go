@@ -133,7 +133,7 @@ func (s *StoreOptions) check() error {
 	case len(s.Addresses) == 0:
 		return errors.New("redis needs an address such as 10.0.0.5:6379")
 	case s.DB < 0:
-		return fmt.Errorf("db: %d is no number of a database", s.DB)
+		return fmt.Errorf("db: %d is not the number of a database", s.DB)
 	case s.DB != 0 && len(s.Addresses) > 1 && s.Sentinel == nil:
 		return errors.New("db: a Cluster has only database 0")
 	case s.Username != "" && s.Password == "":

@@ -155,7 +155,7 @@ func database(o policies.Option, to *int) error {
 	}
 	n, err := strconv.ParseUint(text, 10, 16)
 	if err != nil {
-		return o.Errorf("db: %q is no number of a database", text)
+		return o.Errorf("db: %q is not the number of a database", text)
 	}
 	*to = int(n)
 	return nil

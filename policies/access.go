@@ -115,7 +115,7 @@ func (p *Access) Check(ctx context.Context, r *Request) (Verdict, error) {
 // decide returns the first rule that matches c; there always is one.
 func (p *Access) decide(c *call.Call) *Rule {
 	var own *Rule
-	if i := slices.IndexFunc(p.Rules, func(r Rule) bool { return r.target.matches(c) }); i >= 0 {
+	if i := slices.IndexFunc(p.Rules, func(r Rule) bool { return r.target.matchesOne(c) }); i >= 0 {
 		own = &p.Rules[i]
 	}
 	for i := range p.builtIn {

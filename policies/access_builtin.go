@@ -52,7 +52,7 @@ func (r Rule) mustCompile() Rule {
 }
 
 func (b *builtInRule) matches(c *call.Call) bool {
-	return b.target.matches(c) && c.Key != b.except
+	return b.target.matchesOne(c) && c.Key != b.except
 }
 
 // stepsBack tells whether own, the site's own rule that would decide, names exactly

@@ -31,7 +31,7 @@ type RateLimit struct {
 	At string `json:"at,omitempty"`
 
 	rate   Rate
-	target target
+	target Target
 	text   string
 }
 
@@ -74,7 +74,7 @@ func (l *RateLimit) compile() (err error) {
 		return fmt.Errorf("per %q is not one of %s", l.Per, strings.Join(limitKinds, ", "))
 	}
 	l.text = l.String()
-	l.target, err = newTarget(l.Methods, l.Routes)
+	l.target, err = NewTarget(l.Methods, l.Routes)
 	return err
 }
 
@@ -101,7 +101,7 @@ func (p *RateLimits) Provision(*Site) error {
 // Check counts the call against every limit that is about it.
 func (p *RateLimits) Check(ctx context.Context, r *Request) (Verdict, error) {
 	for _, l := range p.Limits {
-		if !l.target.matches(r.Call) {
+		if !l.target.matchesOne(r.Call) {
 			continue
 		}
 		client, err := l.client(ctx, r)

@@ -1,11 +1,10 @@
 package policies
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/restwarden/restwarden/policies/call"
 )
 
 // Rule is one line `allow <who> [<methods>] <route>...` or
@@ -27,7 +26,7 @@ type Rule struct {
 
 	who        who
 	names      []string // of roles, of signatures, or the capability
-	target     target
+	target     Target
 	signatures []*Signature
 	builtIn    bool
 	text       string // what it is called, where that is no rule of the Caddyfile
@@ -89,16 +88,16 @@ func methodsAndRoutes(args []string) (methods, routes []string) {
 // compile checks the rule; both the Caddyfile and JSON come through here.
 func (r *Rule) compile() error {
 	if r.Deny == (r.Allow != "") {
-		return fmt.Errorf("a rule either allows somebody or denies")
+		return errors.New("a rule either allows somebody or denies")
 	}
 	if r.As404 && !r.Deny {
-		return fmt.Errorf("as 404 goes with deny")
+		return errors.New("as 404 goes with deny")
 	}
 	if err := r.compileWho(); err != nil {
 		return err
 	}
 	var err error
-	r.target, err = newTarget(r.Methods, r.Routes)
+	r.target, err = NewTarget(r.Methods, r.Routes)
 	return err
 }
 
@@ -153,64 +152,4 @@ func (r *Rule) Route(key string) string {
 		return p.String()
 	}
 	return ""
-}
-
-// target is what a rule, a limit or a matcher is about: methods and routes.
-type target struct {
-	methods []string
-	routes  []call.Pattern
-}
-
-var knownMethods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
-
-func newTarget(methods, routes []string) (target, error) {
-	t := target{methods: methods}
-	for _, m := range methods {
-		if !slices.Contains(knownMethods, m) {
-			return t, fmt.Errorf("%q is neither a method (in upper case) nor a route (with a leading /)", m)
-		}
-	}
-	if len(routes) == 0 {
-		return t, fmt.Errorf("no route named")
-	}
-	for _, text := range routes {
-		p, err := call.ParsePattern(text)
-		if err != nil {
-			return t, err
-		}
-		t.routes = append(t.routes, p)
-	}
-	return t, nil
-}
-
-// Target is what a matcher or a limit is about, for packages that adapt it.
-type Target = target
-
-// NewTarget checks methods (all where empty) and routes.
-func NewTarget(methods, routes []string) (Target, error) { return newTarget(methods, routes) }
-
-// Matches tells whether c is such a call; a batch is if it or a part is.
-func (t target) Matches(c *call.Call) bool {
-	if t.matches(c) {
-		return true
-	}
-	return slices.ContainsFunc(c.Parts, t.matches)
-}
-
-func (t target) matches(c *call.Call) bool {
-	return t.method(c.Method) && t.pattern(c.Key) != nil
-}
-
-func (t target) method(m string) bool {
-	return len(t.methods) == 0 || slices.Contains(t.methods, m) ||
-		m == "HEAD" && slices.Contains(t.methods, "GET")
-}
-
-func (t target) pattern(key string) *call.Pattern {
-	for i := range t.routes {
-		if t.routes[i].Match(key) {
-			return &t.routes[i]
-		}
-	}
-	return nil
 }

@@ -24,7 +24,7 @@ type Strip struct {
 	// At is where the line stands, "Caddyfile:12".
 	At string `json:"at,omitempty"`
 
-	target target
+	target Target
 }
 
 // Configure takes a line, or the policy's own block.
@@ -53,7 +53,7 @@ func (s *Strip) compile() (err error) {
 	if strings.Trim(s.Name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") != "" || s.Name == "" {
 		return fmt.Errorf("%q is not the name of a parameter", s.Name)
 	}
-	s.target, err = newTarget(nil, s.Routes)
+	s.target, err = NewTarget(nil, s.Routes)
 	return err
 }
 

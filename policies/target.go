@@ -1,0 +1,64 @@
+package policies
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/restwarden/restwarden/policies/call"
+)
+
+// Target is what a rule, a limit or a matcher is about: methods and routes.
+type Target struct {
+	methods []string
+	routes  []call.Pattern
+}
+
+var knownMethods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
+
+// NewTarget checks methods (all where empty) and routes.
+func NewTarget(methods, routes []string) (Target, error) {
+	t := Target{methods: methods}
+	for _, m := range methods {
+		if !slices.Contains(knownMethods, m) {
+			return t, fmt.Errorf("%q is neither a method (in upper case) nor a route (with a leading /)", m)
+		}
+	}
+	if len(routes) == 0 {
+		return t, errors.New("no route named")
+	}
+	for _, text := range routes {
+		p, err := call.ParsePattern(text)
+		if err != nil {
+			return t, err
+		}
+		t.routes = append(t.routes, p)
+	}
+	return t, nil
+}
+
+// Matches tells whether c is such a call; a batch is if it or a part is.
+func (t Target) Matches(c *call.Call) bool {
+	if t.matchesOne(c) {
+		return true
+	}
+	return slices.ContainsFunc(c.Parts, t.matchesOne)
+}
+
+func (t Target) matchesOne(c *call.Call) bool {
+	return t.method(c.Method) && t.pattern(c.Key) != nil
+}
+
+func (t Target) method(m string) bool {
+	return len(t.methods) == 0 || slices.Contains(t.methods, m) ||
+		m == "HEAD" && slices.Contains(t.methods, "GET")
+}
+
+func (t Target) pattern(key string) *call.Pattern {
+	for i := range t.routes {
+		if t.routes[i].Match(key) {
+			return &t.routes[i]
+		}
+	}
+	return nil
+}
