@@ -92,8 +92,9 @@ func FuzzQuery(f *testing.F) {
 			return
 		}
 		for _, spelling := range []string{"rest.route", "rest+route", "+rest_route", "rest%5froute", "rest_route%00x"} {
-			if strings.HasSuffix(spelling, "%00x") && strings.ContainsAny(query, "[%") {
-				continue // a NUL hides brackets
+			whole := strings.Count(query, "rest_route") == strings.Count(query, "rest_route=")
+			if strings.HasSuffix(spelling, "%00x") && (!whole || strings.ContainsAny(query, "[%")) {
+				continue // a NUL hides brackets, and the end of another variable's name
 			}
 			if again := strings.ReplaceAll(query, "rest_route", spelling); read(again).Kind == Page {
 				t.Fatalf("%q is a page, %q is not", again, query)
