@@ -7,6 +7,34 @@ import (
 	"testing"
 )
 
+// TestDecidingHeaders: none may stand twice, be written with "_" or ".", or be
+// named by Connection.
+func TestDecidingHeaders(t *testing.T) {
+	rd := readerFor("root")
+	read := func(header string, values ...string) string {
+		r := request("GET", "/wp-json/a", "", "")
+		r.Header[header] = values
+		return describe(rd.Read(r, nil))
+	}
+	for _, name := range []string{
+		"Content-Type", "X-Http-Method-Override", "Authorization", "Cookie", "Content-Encoding", "Content-Length", "X-Signature",
+		"X-Timestamp", "X-Mcp-Api-Key", "Origin", "Cart-Token", "Nonce", "X-Wp-Nonce",
+	} {
+		if got := read(name, "a", "a"); got != "400 repeated_header" {
+			t.Errorf("%s twice: %s", name, got)
+		}
+		if got := read("Connection", name); got != "400 connection_header" {
+			t.Errorf("Connection: %s: %s", name, got)
+		}
+		for _, sign := range []string{"_", "."} {
+			alias := strings.Replace(name, "-", sign, 1)
+			if got := read(alias, "a"); alias != name && got != "400 header_alias" {
+				t.Errorf("%s: %s", alias, got)
+			}
+		}
+	}
+}
+
 func TestHeaders(t *testing.T) {
 	rd := readerFor("root")
 	for headers, want := range map[string]string{
