@@ -78,6 +78,7 @@ func NewIdentities(opts IdentityOptions) (*Identities, error) {
 func (ids *Identities) Close() error {
 	if ids.shared != nil {
 		ids.shared.stop()
+		ids.shared.sharing.Wait()
 	}
 	return nil
 }

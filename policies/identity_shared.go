@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -31,7 +32,8 @@ type sharedIdentities struct {
 	instance string // this gateway, so that it knows its own messages
 	mark     string // key of the mark
 	stop     func()
-	blind    atomic.Int64 // UNIX nanoseconds until which the Store is not believed
+	blind    atomic.Int64   // UNIX nanoseconds until which the Store is not believed
+	sharing  sync.WaitGroup // answers on their way into the Store
 }
 
 func newSharedIdentities(ids *Identities) *sharedIdentities {
@@ -172,5 +174,5 @@ func (ids *Identities) share(ctx context.Context, r *Request, key string, known 
 		return
 	}
 	store, ctx := r.Site.Store, context.WithoutCancel(ctx)
-	go func() { _ = store.Set(ctx, ids.shared.key(key), string(text), ids.opts.TTL) }() // losing it costs one more question
+	ids.shared.sharing.Go(func() { _ = store.Set(ctx, ids.shared.key(key), string(text), ids.opts.TTL) }) // losing it costs one more question
 }

@@ -75,7 +75,9 @@ func whoIs(t testing.TB, s *Site, backend Backend, headers ...string) Caller {
 	if err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(5 * time.Millisecond)
+	if s.Identities.shared != nil {
+		s.Identities.shared.sharing.Wait()
+	}
 	return caller
 }
 
