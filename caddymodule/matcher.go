@@ -101,11 +101,9 @@ func (m *MatchRESTCall) MatchWithError(r *http.Request) (bool, error) {
 			context.AfterFunc(r.Context(), c.Close) // a spooled body is still to be forwarded
 		}
 		switch {
-		case c.Kind == call.Page:
-			return false, nil
 		case c.Kind == call.Refused:
 			return false, caddyhttp.Error(c.Refusal.Status, c.Refusal)
-		case !c.Foreign && m.target.Matches(c):
+		case c.Kind != call.Page && !c.Foreign && m.target.Matches(c):
 			return true, nil
 		}
 	}

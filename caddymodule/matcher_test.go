@@ -56,3 +56,16 @@ func TestMatcher_BehindAnObservingGateway(t *testing.T) {
 	long := "x=" + strings.Repeat("y", 100)
 	g.do("POST /contact", long, form).want(t, 200, long)
 }
+
+// TestMatcher_HomePath: a path that may be a call behind an unknown home path is
+// an error, though the first of the two platforms takes it for a page.
+func TestMatcher_HomePath(t *testing.T) {
+	p := newPlatform(t)
+	g := startGateway(t, "\t@any rest_call /**\n\trespond @any matched\n"+p.proxied())
+	for _, path := range []string{"/blogwp-json/wp/v2/users", "/BLOGwp-json/wp/v2/users", "/blogcms-json/cms/v2/users"} {
+		if r := g.do("GET "+path, ""); r.status != 400 {
+			t.Errorf("%s: %d %s", path, r.status, r.body)
+		}
+	}
+	g.do("GET /about-wp-json/", "").want(t, 200, "about-wp-json")
+}

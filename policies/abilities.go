@@ -219,15 +219,20 @@ func validAbility(id string) bool {
 
 // Rewrites asks for the body of the list.
 func (p *Abilities) Rewrites(r *Request) Rewrite {
-	if r.Call.Kind == call.Single && r.Call.Key == p.namespace && r.Call.Method == http.MethodGet {
+	if c := r.Call; c.Kind == call.Single && c.Key == p.namespace && (c.Method == http.MethodGet || c.Method == http.MethodHead) {
 		return RewriteBody
 	}
 	return RewriteNothing
 }
 
-// Rewrite leaves of the list what may be run.
+// Rewrite leaves of the list what may be run. Where the head alone is asked for,
+// its totals go.
 func (p *Abilities) Rewrite(_ *Request, a *Answer) error {
-	if a.Status != http.StatusOK || len(a.Body) == 0 {
+	if a.Status != http.StatusOK {
+		return nil
+	}
+	if len(a.Body) == 0 {
+		p.recount(a.Header, -1)
 		return nil
 	}
 	body, left, all, err := filterAbilities(a.Body, func(about *ability) bool {
@@ -246,11 +251,11 @@ func (p *Abilities) Rewrite(_ *Request, a *Answer) error {
 }
 
 // recount keeps the totals from telling what the list no longer shows. Those of
-// several pages are not known.
+// several pages are not known, nor how many are left where that is negative.
 func (p *Abilities) recount(h http.Header, left int) {
 	prefix := strings.TrimSuffix(p.site.Platform.NonceHeader, "Nonce")
 	total, pages := prefix+"Total", prefix+"Totalpages"
-	if h.Get(pages) == "1" {
+	if left >= 0 && h.Get(pages) == "1" {
 		h.Set(total, strconv.Itoa(left))
 		return
 	}

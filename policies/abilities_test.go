@@ -2,6 +2,7 @@ package policies
 
 import (
 	"encoding/json"
+	"net/http"
 	"strings"
 	"testing"
 )
@@ -145,6 +146,10 @@ func TestAbilities_ListIsFiltered(t *testing.T) {
 		if err := p.Rewrite(r, a); err != nil || a.Header.Get("X-WP-Total") != want {
 			t.Errorf("of %s pages: total %q, %v", pages, a.Header.Get("X-WP-Total"), err)
 		}
+	}
+	head := &Answer{Status: 200, Header: http.Header{"X-Wp-Total": {"2"}, "X-Wp-Totalpages": {"1"}}}
+	if h := request(t, s, nil, "HEAD", "/wp-json/wp-abilities/v1/abilities", "", basicAuth); p.Rewrites(h) != RewriteBody || p.Rewrite(h, head) != nil || len(head.Header) > 0 {
+		t.Errorf("the head alone: %v", head.Header)
 	}
 	if err := p.Rewrite(r, jsonAnswer(200, `{"not":"a list"}`)); err == nil {
 		t.Error("an answer that is no list is sent on")

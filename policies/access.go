@@ -10,8 +10,9 @@ import (
 )
 
 // Access decides by route, method and caller: the first rule that matches
-// decides. The order is built-in rules, the user's rules as written, then the
-// default: users where login_only is set, else anyone (design 6).
+// decides. The order is built-in rules, the site's own rules as written, then the
+// default: users where login_only is set, else anyone (design 6). A built-in rule
+// only takes away: whom it admits the site's own rule must admit as well.
 type Access struct {
 	Common
 	// LoginOnly makes REST as a whole for logged-in users.
@@ -100,36 +101,45 @@ func (p *Access) Check(ctx context.Context, r *Request) (Verdict, error) {
 	if r.Call.Kind == call.Refused {
 		return Verdict{}, nil
 	}
-	rule := p.decide(r.Call)
-	r.Matched = rule
-	if err := rule.protectNames(r.Call); err != nil {
-		return Verdict{}, err
+	guard, own := p.decide(r.Call)
+	for _, rule := range [...]*Rule{guard, own} {
+		if rule == nil {
+			continue
+		}
+		r.Matched = rule
+		if err := rule.protectNames(r.Call); err != nil {
+			return Verdict{}, err
+		}
+		verdict, err := p.apply(ctx, r, rule)
+		if verdict.Refused() {
+			verdict.Rule, verdict.Pos = rule.String(), rule.At
+		}
+		if err != nil || verdict.Refused() {
+			return verdict, err
+		}
 	}
-	verdict, err := p.apply(ctx, r, rule)
-	if verdict.Refused() {
-		verdict.Rule, verdict.Pos = rule.String(), rule.At
-	}
-	return verdict, err
+	return Verdict{}, nil
 }
 
-// decide returns the first rule that matches c; there always is one.
-func (p *Access) decide(c *call.Call) *Rule {
-	var own *Rule
+// decide returns the built-in rule that matches c and the site's own first one,
+// which both must admit the caller; where there is neither, own is the default,
+// which asks for no more than any built-in rule.
+func (p *Access) decide(c *call.Call) (guard, own *Rule) {
 	if i := slices.IndexFunc(p.Rules, func(r Rule) bool { return r.target.matchesOne(c) }); i >= 0 {
 		own = &p.Rules[i]
 	}
 	for i := range p.builtIn {
 		if b := &p.builtIn[i]; b.matches(c) && !b.stepsBack(own, c) {
-			return b.decided(own)
+			return &b.Rule, own
 		}
 	}
 	switch {
 	case own != nil:
-		return own
+		return nil, own
 	case p.LoginOnly:
-		return &p.loginOnly
+		return nil, &p.loginOnly
 	}
-	return &defaultAnyone
+	return nil, &defaultAnyone
 }
 
 var defaultAnyone = mustRule("anyone", nil, "/**")

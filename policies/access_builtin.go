@@ -55,11 +55,15 @@ func (b *builtInRule) matches(c *call.Call) bool {
 	return b.target.matchesOne(c) && c.Key != b.except
 }
 
-// stepsBack tells whether own, the site's own rule that would decide, names exactly
-// the built-in rule's route: the same pattern, or a literal route that it covers.
+// stepsBack tells whether own, the site's own rule that would decide, stands in for
+// b: it names exactly the same route, or a literal one that b covers, or it is a
+// signed one where that is enough.
 func (b *builtInRule) stepsBack(own *Rule, c *call.Call) bool {
 	if own == nil {
 		return false
+	}
+	if b.signedOnly && own.who == whoSigned {
+		return true
 	}
 	guarded := b.target.pattern(c.Key)
 	return slices.ContainsFunc(own.target.routes, func(pattern call.Pattern) bool {
@@ -76,12 +80,3 @@ func sameRoute(a, b *call.Pattern) bool {
 }
 
 func oneSegment(s string) bool { return s == "*" || strings.HasPrefix(s, ":") }
-
-// decided returns the rule that decides where b is the first that matches and own
-// is the site's own that would decide, nil for none.
-func (b *builtInRule) decided(own *Rule) *Rule {
-	if b.signedOnly && own != nil && own.who == whoSigned {
-		return own
-	}
-	return &b.Rule
-}

@@ -155,6 +155,34 @@ func TestAccess_FirstRuleDecidesBesideBuiltIns(t *testing.T) {
 	}
 }
 
+// TestAccess_BuiltInRulesOnlyTakeAway: what the site denies, or allows to fewer, a
+// built-in rule does not open.
+func TestAccess_BuiltInRulesOnlyTakeAway(t *testing.T) {
+	s := newSite(t)
+	p := new(Access)
+	configure(t, p, line("deny /wp/v2/users/** /feed/**"), line("allow role editor /batch/**"), line("allow role administrator /wp/v2/**"))
+	provision(t, s, p)
+	for name, test := range map[string]struct {
+		body, method, target string
+		status               int
+	}{
+		"denied to all":            {adminBody, "GET", "/wp-json/wp/v2/users", 403},
+		"one user":                 {adminBody, "GET", "/wp-json/wp/v2/users/1", 403},
+		"administrators' route":    {adminBody, "GET", "/wp-json/feed/troubleshooting", 403},
+		"me is not guarded":        {adminBody, "GET", "/wp-json/wp/v2/users/me", 403},
+		"a role for the batch":     {adminBody, "POST", "/wp-json/batch/v1", 403},
+		"the role":                 {`{"id":2,"roles":["editor"],"capabilities":{}}`, "POST", "/wp-json/batch/v1", 0},
+		"elsewhere, administrator": {adminBody, "GET", "/wp-json/wp/v2/types", 0},
+		"elsewhere, somebody else": {`{"id":2,"roles":["editor"],"capabilities":{}}`, "GET", "/wp-json/wp/v2/types", 403},
+	} {
+		v, err := p.Check(t.Context(), request(t, s, answering(200, test.body), test.method, test.target, "", basicAuth, "X-Name: "+name))
+		if err != nil || v.Status != test.status {
+			t.Errorf("%s: got %+v, %v, want %d", name, v, err, test.status)
+		}
+		s.Identities.forget(dropping{whom: dropAll})
+	}
+}
+
 func TestAccess_LoginOnlySaysWhere(t *testing.T) {
 	s := newSite(t)
 	p := new(Access)

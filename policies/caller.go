@@ -83,7 +83,11 @@ func (s *Site) claimOf(r *Request) (claim, error) {
 			return claimsKey, nil
 		}
 	}
-	if h.Get("Authorization") != "" || h.Get("X-Mcp-Api-Key") != "" || s.hasOwn(r.HTTP) {
+	own, err := s.own(r.HTTP)
+	if err != nil {
+		return 0, err
+	}
+	if own || h.Get("Authorization") != "" || h.Get("X-Mcp-Api-Key") != "" {
 		return claimsUser, nil
 	}
 	loggedIn, err := s.loginCookie(r.HTTP)
@@ -115,7 +119,10 @@ func (s *Site) HasCredentials(r *http.Request) bool {
 			return true
 		}
 	}
-	if s.hasLoginCookie(r) || s.hasOwn(r) {
+	if s.hasLoginCookie(r) {
+		return true
+	}
+	if own, err := s.own(r); own || err != nil {
 		return true
 	}
 	for _, name := range [...]string{"consumer_key", "oauth_consumer_key", "signature"} {
@@ -146,8 +153,10 @@ func (s *Site) loginCookie(r *http.Request) (bool, error) {
 		switch {
 		case s.Platform.LogsIn(pair):
 			found = true
-		case !strings.HasPrefix(pair, s.Platform.AuthCookie) && foldsOnto(pair, s.Platform.AuthCookie):
-			return false, ambiguous("cookie_alias")
+		case !strings.HasPrefix(pair, s.Platform.AuthCookie):
+			if _, folds := foldsOnto(pair, s.Platform.AuthCookie); folds {
+				return false, ambiguous("cookie_alias")
+			}
 		}
 	}
 	return found, nil
@@ -172,13 +181,14 @@ func cookiePairs(r *http.Request) iter.Seq[string] {
 }
 
 // foldsOnto tells whether some release of PHP reads the name of a cookie as one
-// that begins with prefix: dots, blanks and brackets become underscores, and
-// older releases decode it first (platform-facts I.1.5; CVE-2020-7070).
-func foldsOnto(pair, prefix string) bool {
+// that begins with prefix, and returns what follows: dots, blanks and brackets
+// become underscores, and older releases decode it first (platform-facts I.1.5;
+// CVE-2020-7070).
+func foldsOnto(pair, prefix string) (rest string, folds bool) {
 	name, _, _ := strings.Cut(pair, "=")
 	name = strings.TrimLeft(phpvars.Decode(name), " ")
 	if len(name) < len(prefix) {
-		return false
+		return "", false
 	}
 	for i := range len(prefix) {
 		c := name[i]
@@ -186,24 +196,45 @@ func foldsOnto(pair, prefix string) bool {
 			c = '_'
 		}
 		if c != prefix[i] {
-			return false
+			return "", false
 		}
 	}
-	return true
+	return name[len(prefix):], true
 }
 
-func (s *Site) hasOwn(r *http.Request) bool {
+// own tells whether r carries a credential that the configuration names. Cookies
+// are read as PHP reads them, not by what an RFC lets them hold; a name that PHP
+// would only fold onto one is a *call.Refusal.
+func (s *Site) own(r *http.Request) (found bool, err error) {
 	for _, name := range s.Credentials.Headers {
-		if len(r.Header[name]) > 0 {
-			return true
+		found = found || len(r.Header[name]) > 0
+	}
+	if len(s.Credentials.Cookies) == 0 {
+		return found, nil
+	}
+	for pair := range cookiePairs(r) {
+		is, alias := s.ownCookie(pair)
+		if alias {
+			return false, ambiguous("cookie_alias")
+		}
+		found = found || is
+	}
+	return found, nil
+}
+
+// ownCookie tells whether a cookie, "name=value", is one that the configuration
+// names, or one that PHP would fold onto it.
+func (s *Site) ownCookie(pair string) (is, alias bool) {
+	name, _, _ := strings.Cut(pair, "=")
+	for _, own := range s.Credentials.Cookies {
+		if name == own {
+			return true, false
+		}
+		if rest, folds := foldsOnto(pair, own); folds && (rest == "" || rest[0] == '[' || rest[0] == 0) {
+			alias = true
 		}
 	}
-	for _, name := range s.Credentials.Cookies {
-		if _, err := r.Cookie(name); err == nil {
-			return true
-		}
-	}
-	return false
+	return false, alias
 }
 
 // inShop tells whether shop keys count on the route with this key.

@@ -104,17 +104,12 @@ func appendCredentials(b []byte, r *Request, claim claim) []byte {
 	b = appendPart(b, r.HTTP.Header.Get("Authorization"))
 	b = appendPart(b, r.HTTP.Header.Get("X-Mcp-Api-Key"))
 	for pair := range cookiePairs(r.HTTP) {
-		if r.Site.Platform.LogsIn(pair) {
+		if own, _ := r.Site.ownCookie(pair); own || r.Site.Platform.LogsIn(pair) {
 			b = appendPart(b, pair)
 		}
 	}
 	for _, name := range r.Site.Credentials.Headers {
 		b = appendPart(b, r.HTTP.Header.Get(name))
-	}
-	for _, name := range r.Site.Credentials.Cookies {
-		if cookie, err := r.HTTP.Cookie(name); err == nil {
-			b = appendPart(b, name+"="+cookie.Value)
-		}
 	}
 	if claim == claimsKey {
 		for _, name := range [...]string{"consumer_key", "consumer_secret"} {

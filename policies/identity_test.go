@@ -314,3 +314,27 @@ func BenchmarkWho_Warm(b *testing.B) {
 		}
 	}
 }
+
+// TestWho_OwnCookies: cookies that the configuration names are read as PHP reads
+// them.
+func TestWho_OwnCookies(t *testing.T) {
+	for cookie, want := range map[string]CallerKind{
+		"sso=v": User, `sso={"u":1}`: User, `sso=a\b`: User, "sso=\xff": User, "a=b; sso=": User, "sso2=v": Anonymous, "so=v": Anonymous,
+	} {
+		s := newSite(t)
+		s.Credentials = Credentials{Cookies: []string{"sso"}}
+		r := request(t, s, answering(200, adminBody), "GET", "/wp-json/wp/v2/posts", "", "Cookie: "+cookie)
+		if caller, _, err := r.Who(t.Context()); err != nil || caller.Kind != want || s.HasCredentials(r.HTTP) != (want == User) {
+			t.Errorf("%q: %v, %v", cookie, caller.Kind, err)
+		}
+	}
+	for _, cookie := range []string{"my.auth=v", "my[auth=v", "my auth=v", "%6dy_auth=v", "my_auth[x]=v"} {
+		s := newSite(t)
+		s.Credentials = Credentials{Cookies: []string{"my_auth"}}
+		r := request(t, s, answering(200, adminBody), "GET", "/wp-json/wp/v2/posts", "", "Cookie: "+cookie)
+		var refusal *call.Refusal
+		if _, _, err := r.Who(t.Context()); !errors.As(err, &refusal) || !s.HasCredentials(r.HTTP) {
+			t.Errorf("%q: %v", cookie, err)
+		}
+	}
+}

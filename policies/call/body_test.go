@@ -175,3 +175,60 @@ func TestParam(t *testing.T) {
 	(*Call)(nil).Close()
 	page.Close()
 }
+
+// TestBodyLimits: a body that says how long it is is refused unread, one that does
+// not as soon as it has gone too far.
+func TestBodyLimits(t *testing.T) {
+	rd := NewReader(Site{Platform: platforms["wordpress"], Limits: Limits{Body: 1000}})
+	for name, body := range map[string]io.Reader{
+		"at the limit": strings.NewReader(strings.Repeat("x", 1000)), "above, announced": strings.NewReader(strings.Repeat("x", 1001)),
+		"at the limit, chunked": io.MultiReader(strings.NewReader(strings.Repeat("x", 1000))),
+		"above, chunked":        io.MultiReader(strings.NewReader(strings.Repeat("x", 1001))),
+	} {
+		want := "page"
+		if strings.HasPrefix(name, "above") {
+			want = "413 body_limit"
+		}
+		if got := describe(rd.Read(post("/contact/", formType, body), nil)); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+	unread := iotest.ErrReader(errors.New("it was read"))
+	r := post("/contact/", formType, unread)
+	r.ContentLength = 1001
+	if got := describe(rd.Read(r, nil)); got != "413 body_limit" {
+		t.Errorf("announced: %s", got)
+	}
+}
+
+// TestWholeJSON: what policies read whole is as strict as what they read in parts.
+func TestWholeJSON(t *testing.T) {
+	for name, c := range map[string]struct {
+		body, encoding string
+		fails          bool
+	}{
+		"an object": {`{"a":1}`, "", false}, "a name twice": {`{"a":1,"a":1}`, "", true}, "encoded": {`{"a":1}`, "gzip", true}, "rest": {`{} 1`, "", true},
+	} {
+		r := request("POST", "/wp-json/woocommerce/mcp", jsonType, c.body)
+		if c.encoding != "" {
+			r.Header.Set("Content-Encoding", c.encoding)
+		}
+		call := readerFor("root").Read(r, nil)
+		if _, err := call.JSON(); (err != nil) != c.fails {
+			t.Errorf("%s: %v (%s)", name, err, describe(call))
+		}
+		call.Close()
+	}
+}
+
+// TestObjectsOfTheCheckout: orders are paid for through the checkout API, too.
+func TestObjectsOfTheCheckout(t *testing.T) {
+	for target, want := range map[string]string{
+		"/wp-json/wc/store/v1/order/7": "7", "/wp-json/wc/store/v1/checkout/7": "7", "/wp-json/wc/store/checkout/7": "7", "/wp-json/wc/store/v1/checkout": "",
+	} {
+		id, _, err := readerFor("root").Read(request("GET", target, "", ""), nil).ObjectID()
+		if id != want || err != nil {
+			t.Errorf("%s: %q, %v", target, id, err)
+		}
+	}
+}

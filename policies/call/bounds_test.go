@@ -25,6 +25,8 @@ func TestLongInputs(t *testing.T) {
 	for contentType, body := range map[string]string{
 		formType: strings.Repeat("rest_route[", n), partType: strings.Repeat("--B\r\nContent-Disposition: x;;\r\n", n/9),
 		`multipart/form-data; boundary=a`: "--a\r\nContent-Disposition: form-data; name=f; filename=f\r\n\r\n" + strings.Repeat("\n--aX", 20*n),
+		`multipart/form-data; boundary=b`: strings.Repeat("\n", 30*n),
+		`multipart/form-data; boundary=c`: "--c\r\nContent-Disposition: form-data; name=f\r\n\r\n" + strings.Repeat("\n", 30*n) + strings.Repeat("--cX\n", 6*n),
 		jsonType:                          "[" + strings.Repeat(`"\u0061",`, n) + "1]",
 	} {
 		c := root.Read(request("POST", "/wp-json/wc/v3/orders/7", contentType, body), nil)

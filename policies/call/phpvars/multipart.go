@@ -116,40 +116,54 @@ func (m *multipartReader) peek(n int) []byte {
 	return b
 }
 
-// line returns the next line without its end. Longer lines come in pieces; a
-// last line that is not ended does not count.
-func (m *multipartReader) line() (line []byte, ok bool) {
-	size := max(fillUnit, len(m.boundary)+4)
-	b := m.peek(size)
+// line returns the next line without its end, valid until the next read, and how
+// much of the body it takes, its end included. Longer lines come in pieces; a last
+// line that is not ended does not count.
+func (m *multipartReader) line() (line []byte, size int, ok bool) {
+	most := max(fillUnit, len(m.boundary)+4)
+	b := m.peek(most)
 	if m.failed != nil {
-		return nil, false
+		return nil, 0, false
 	}
 	i := bytes.IndexByte(b, '\n')
 	switch {
 	case i >= 0:
-		line = bytes.TrimSuffix(b[:i], []byte("\r"))
-		i++
-	case len(b) == size:
-		line, i = b, size
+		line, size = bytes.TrimSuffix(b[:i], []byte("\r")), i+1
+	case len(b) == most:
+		line, size = b, most
 	default:
-		return nil, false
+		return nil, 0, false
 	}
 	line, _, _ = bytes.Cut(line, []byte{0})
-	line = bytes.Clone(line)
-	m.br.Discard(i)
-	return line, true
+	return line, size, true
+}
+
+// skipLines skips whole lines, from the beginning of one on, up to one in which
+// the boundary stands.
+func (m *multipartReader) skipLines() {
+	for len(m.peek(fillUnit)) == fillUnit {
+		b, _ := m.br.Peek(m.br.Buffered())
+		if i := bytes.Index(b, m.boundary); i >= 0 {
+			b = b[:i]
+		}
+		end := bytes.LastIndexByte(b, '\n')
+		if end < 0 {
+			return
+		}
+		m.br.Discard(end + 1)
+	}
 }
 
 // header goes to the next part and reads its headers; false at the end.
 func (m *multipartReader) header() bool {
-	for {
-		line, ok := m.line()
+	for found := false; !found; {
+		m.skipLines()
+		line, size, ok := m.line()
 		if !ok {
 			return false
 		}
-		if bytes.Equal(line, m.boundary) {
-			break
-		}
+		found = bytes.Equal(line, m.boundary)
+		m.br.Discard(size)
 	}
 	m.disposition, m.hasDisposition = "", false
 	var key string
@@ -161,7 +175,10 @@ func (m *multipartReader) header() bool {
 		}
 	}
 	for total := 0; ; {
-		line, ok := m.line()
+		line, size, ok := m.line()
+		if line = bytes.Clone(line); ok {
+			m.br.Discard(size)
+		}
 		if !ok || len(line) == 0 {
 			break
 		}
@@ -188,6 +205,9 @@ func (m *multipartReader) value(keep bool, limit int) []byte {
 	var value []byte
 	for first := true; ; first = false {
 		if !first {
+			if !keep {
+				m.skipLines()
+			}
 			b := m.peek(len(m.boundary))
 			if bytes.Equal(b, m.boundary) || len(b) < len(m.boundary) && bytes.HasPrefix(m.boundary, b) {
 				break

@@ -34,6 +34,8 @@ func TestQuery(t *testing.T) {
 		"rest+route=/a":                       `{"rest_route":"/a"}`,
 		"rest%20route=/a":                     `{"rest_route":"/a"}`,
 		"rest[route=/a":                       `{"rest_route":"/a"}`,
+		"font[family.id=1":                    `{"font_family_id":"1"}`,
+		"a[-1[=x&a[b c[d=y":                   `{"a_-1_":"x","a_b_c_d":"y"}`,
 		"rest%5Broute=/a":                     `{"rest_route":"/a"}`,
 		"%20rest_route=/a":                    `{"rest_route":"/a"}`,
 		"++rest.route=/a":                     `{"rest_route":"/a"}`,

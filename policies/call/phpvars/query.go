@@ -49,8 +49,8 @@ func (a *Array) add(pair string) {
 
 // Register sets a variable under a decoded name as PHP does: the name ends at a
 // NUL, leading blanks are dropped, blanks and dots become underscores, brackets
-// build arrays, an unclosed first bracket is an underscore too, and more than
-// 64 brackets delete the variable.
+// build arrays, an unclosed first bracket is an underscore too, as is every
+// bracket, blank and dot behind it, and more than 64 brackets delete the variable.
 func (a *Array) Register(name string, v Value) {
 	name, _, _ = strings.Cut(name, "\x00")
 	name, rest, brackets := strings.Cut(strings.TrimLeft(name, " "), "[")
@@ -64,7 +64,7 @@ func (a *Array) Register(name string, v Value) {
 	}
 	end := closing(rest)
 	if end < 0 {
-		a.set(name+"_"+rest, v)
+		a.set(name+"_"+strings.ReplaceAll(underscores(rest), "[", "_"), v)
 		return
 	}
 	at, key, push := a, name, false
