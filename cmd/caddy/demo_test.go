@@ -35,15 +35,12 @@ func TestAddress(t *testing.T) {
 	}
 }
 
-// TestDemo_Listen: every way to write a loopback address is answered at the
-// address that is printed.
+// TestDemo_Listen: an address is answered as it is printed; TestAddress knows the
+// other ways to write one.
 func TestDemo_Listen(t *testing.T) {
 	options := site.Options{Release: "10.7", Platform: "cms"}
-	for _, text := range []string{"127.0.0.1:0", "localhost:0", "[::1]:0"} {
+	for _, text := range []string{"127.0.0.1:0", "localhost:0"} {
 		t.Run(text, func(t *testing.T) {
-			if _, err := freeAddress(text); err != nil && strings.HasPrefix(text, "[") {
-				t.Skip("no IPv6 here:", err)
-			}
 			w := newPlatform(t, options)
 			d := demo{options: options, listen: text}
 			running, err := d.startGateway(w.startTap(), w.info)
