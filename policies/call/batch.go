@@ -189,7 +189,7 @@ func (rd *Reader) requestPart(c *Call, request any) (*Call, *Refusal) {
 			return nil, refusal
 		}
 	}
-	if phpvars.Pairs(query) > phpvars.MaxPairs || phpvars.Deep(query) {
+	if phpvars.Pairs(query) > phpvars.MaxPairs || phpvars.Disputed(query) {
 		return nil, badVariable
 	}
 	p := rd.newPart(c, route, method, query, own)

@@ -146,11 +146,16 @@ func TestEncodedBody(t *testing.T) {
 	if _, err := c.ID("id", "7"); !errors.As(err, &refusal) || refusal.Status != 415 {
 		t.Error(err)
 	}
-	for body, want := range map[string]string{"a=b": "page", "rest_route=/a": "415 content_encoding"} {
-		r = request("POST", "/page", formType, body)
-		r.Header.Set("Content-Encoding", "gzip")
-		if c := rd.Read(r, nil); describe(c) != want {
-			t.Errorf("%s, want %s", describe(c), want)
+	// Whatever it seems to hold: something before PHP may inflate it.
+	for _, test := range []struct{ contentType, encoding, want string }{
+		{formType, "gzip", "415 content_encoding"}, {partType, "gzip", "415 content_encoding"}, {"", "gzip", "415 content_encoding"},
+		{formType, "Identity", "page"}, {formType, "", "page"}, {formType, "identity, gzip", "415 content_encoding"},
+		{formType, "identity\ngzip", "415 content_encoding"}, {jsonType, "gzip", "page"}, {"text/plain", "br", "page"},
+	} {
+		r = request("POST", "/page", test.contentType, "a=b")
+		r.Header["Content-Encoding"] = strings.Split(test.encoding, "\n")
+		if c := rd.Read(r, nil); describe(c) != test.want {
+			t.Errorf("%+v: %s", test, describe(c))
 		}
 	}
 }

@@ -1,28 +1,32 @@
 package call
 
 import (
-	"bytes"
-	"io"
 	"net/http"
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
 
+// typedOnce tells whether the Content-Type of a POST is one: of several, or of one
+// that a server has joined with a comma, PHP takes the first, the last or their
+// join, and may find another boundary than we do (platform-facts I.10, N3).
+func typedOnce(h http.Header) bool {
+	types := h["Content-Type"]
+	return len(types) == 0 || len(types) == 1 && strings.IndexByte(types[0], ',') < 0
+}
+
 // formType returns the Content-Type under which PHP would fill $_POST. certain is
-// false where web servers disagree: no type, two types, or one that Connection
-// strips (platform-facts I.6, I.10, I.11).
+// false where web servers disagree: no type, or one that Connection strips
+// (platform-facts I.6, I.11).
 func (s *source) formType() (urlencoded, multipart string, certain bool) {
-	types := s.r.Header["Content-Type"]
-	certain = len(types) == 1 && types[0] != "" && quietConnection(s.r.Header["Connection"]) && !s.rd.aliases(s.r.Header)
-	for _, t := range types {
-		u, m := phpvars.FormKind(t)
-		if u {
-			urlencoded = t
-		}
-		if m {
-			multipart = t
-		}
+	contentType := s.r.Header.Get("Content-Type")
+	certain = contentType != "" && quietConnection(s.r.Header["Connection"]) && !s.rd.aliases(s.r.Header)
+	u, m := phpvars.FormKind(contentType)
+	if u {
+		urlencoded = contentType
+	}
+	if m {
+		multipart = contentType
 	}
 	if !certain && urlencoded == "" {
 		urlencoded = "application/x-www-form-urlencoded"
@@ -30,10 +34,13 @@ func (s *source) formType() (urlencoded, multipart string, certain bool) {
 	return urlencoded, multipart, certain
 }
 
-// formRoute finds rest_route in the form body of a POST. A page is refused for
-// its form only where some reading of it finds the variable.
+// formRoute finds rest_route in the form body of a POST. Where it cannot tell,
+// the request is refused, page or not.
 func (s *source) formRoute() (value string, set bool, refusal *Refusal) {
 	urlencoded, multipart, certain := s.formType()
+	if (urlencoded != "" || multipart != "") && s.encoded() {
+		return "", true, encodedBody
+	}
 	if urlencoded != "" {
 		if refusal := s.load(s.rd.site.Limits.Body); refusal != nil {
 			return "", false, refusal
@@ -54,11 +61,8 @@ func (s *source) formRoute() (value string, set bool, refusal *Refusal) {
 			value, set = inParts, true
 		}
 	}
-	switch {
-	case set && !certain:
+	if set && !certain {
 		return "", true, twoBodies
-	case set && s.encoded():
-		return "", true, encodedBody
 	}
 	return value, set, nil
 }
@@ -71,7 +75,7 @@ func (s *source) urlencodedRoute() (string, bool, *Refusal) {
 	if refusal != nil {
 		return "", true, refusal
 	}
-	if phpvars.Pairs(form) > phpvars.MaxPairs || phpvars.Deep(form) {
+	if phpvars.Pairs(form) > phpvars.MaxPairs || phpvars.Disputed(form) {
 		return "", true, badVariable
 	}
 	return routeOf(phpvars.Form(form))
@@ -81,48 +85,25 @@ func (s *source) multipartRoute(contentType string) (string, bool, *Refusal) {
 	if s.body == nil {
 		return "", false, nil
 	}
-	vars, err := phpvars.MultipartOnly(contentType, s.body.reader(), routeVar)
-	if err == nil {
-		return routeOf(vars)
+	if _, ok := phpvars.Boundary(contentType); !ok {
+		return "", false, nil // PHP reads no part of it
 	}
-	if mentioned(s.body.reader()) {
+	vars, err := phpvars.MultipartOnly(contentType, s.body.reader(), routeVar)
+	if err != nil {
 		return "", true, badBody
 	}
-	return "", false, nil
-}
-
-// mentioned tells whether a body holds text that could be the name rest_route
-// in a multipart header that we read differently than PHP. Names are not
-// percent-encoded there, but lines are joined and backslashes dropped.
-func mentioned(r io.Reader) bool {
-	buf := make([]byte, 32<<10)
-	var text []byte
-	for {
-		n, err := r.Read(buf)
-		for _, c := range buf[:n] {
-			switch c {
-			case '\r', '\n', '\\':
-			case ' ', '.', '[':
-				text = append(text, '_')
-			default:
-				text = append(text, c)
-			}
-		}
-		if bytes.Contains(text, []byte(routeVar)) {
-			return true
-		}
-		if err != nil {
-			return false
-		}
-		text = append(text[:0], text[max(0, len(text)-len(routeVar)):]...)
-	}
+	return routeOf(vars)
 }
 
 // encoded tells whether the body is in an encoding that PHP does not undo, but
 // something before it might.
 func (s *source) encoded() bool {
-	e := s.r.Header.Get("Content-Encoding")
-	return e != "" && !strings.EqualFold(e, "identity")
+	for _, e := range s.r.Header["Content-Encoding"] {
+		if e != "" && phpvars.Lower(e) != "identity" {
+			return true
+		}
+	}
+	return false
 }
 
 // load reads the body and puts it back.

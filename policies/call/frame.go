@@ -14,9 +14,9 @@ var deciding = []string{
 	"X-Signature", "X-Timestamp", "X-Mcp-Api-Key", "Origin", "Cart-Token", "Nonce",
 }
 
-// frame refuses calls whose headers or target do not reach every back-end as
-// they stand (design 5, platform-facts I.12).
-func (rd *Reader) frame(r *http.Request, original *url.URL) *Refusal {
+// frame refuses calls whose headers do not reach every back-end as they stand
+// (design 5, platform-facts I.12).
+func (rd *Reader) frame(r *http.Request) *Refusal {
 	h := r.Header
 	for _, name := range deciding {
 		if len(h[name]) > 1 {
@@ -24,7 +24,7 @@ func (rd *Reader) frame(r *http.Request, original *url.URL) *Refusal {
 		}
 	}
 	switch {
-	case len(h[rd.nonce]) > 1, len(h["Host"]) > 0: // beside HTTP/2's :authority, FastCGI believes the header
+	case len(h[rd.nonce]) > 1, secondHost(r): // FastCGI believes the header
 		return twiceHeader
 	case !quietConnection(h["Connection"]):
 		return badConnection
@@ -34,12 +34,15 @@ func (rd *Reader) frame(r *http.Request, original *url.URL) *Refusal {
 		return twiceHeader
 	case rd.aliases(h):
 		return aliasHeader
-	case !originForm(r.URL) || original != nil && !originForm(original):
-		return badTarget
-	case bodiless(r.Method) && r.ContentLength != 0:
-		return bodyOnRead
 	}
 	return nil
+}
+
+// secondHost tells whether a header Host says something else than :authority;
+// HTTP/3 leaves it there where both are the same.
+func secondHost(r *http.Request) bool {
+	host := r.Header["Host"]
+	return len(host) > 1 || len(host) == 1 && host[0] != r.Host
 }
 
 // tunnels tells whether an upgrade would let requests through that are never
@@ -47,18 +50,12 @@ func (rd *Reader) frame(r *http.Request, original *url.URL) *Refusal {
 func tunnels(upgrade []string) bool {
 	for _, protocols := range upgrade {
 		for p := range strings.SplitSeq(protocols, ",") {
-			if !strings.EqualFold(strings.TrimSpace(p), "websocket") {
+			if lower(strings.Trim(p, " \t")) != "websocket" {
 				return true
 			}
 		}
 	}
 	return false
-}
-
-// bodiless tells whether a method has no body: some front-ends drop one, some
-// hand it on (platform-facts I.6).
-func bodiless(method string) bool {
-	return method == http.MethodGet || method == http.MethodHead || method == http.MethodOptions
 }
 
 // quietConnection tells whether Connection names nothing that a proxy would

@@ -112,6 +112,7 @@ func (s *source) readForm() *Refusal {
 		}
 	}
 	if s.method != http.MethodPost && writes(s.method) && coreForm(s.r.Header.Get("Content-Type")) {
+		s.loose = s.droppable()
 		return s.readURLEncoded(phpvars.RawForm)
 	}
 	return nil
@@ -123,7 +124,7 @@ func coreForm(contentType string) bool {
 	if strings.IndexByte(contentType, ';') > 0 {
 		contentType, _, _ = strings.Cut(contentType, ";")
 	}
-	return !strings.Contains(contentType, "/") || strings.EqualFold(strings.Trim(contentType, " \t"), "application/x-www-form-urlencoded")
+	return !strings.Contains(contentType, "/") || lower(strings.Trim(contentType, " \t")) == "application/x-www-form-urlencoded"
 }
 
 func (s *source) readURLEncoded(parse func(string) *phpvars.Array) *Refusal {
@@ -134,7 +135,7 @@ func (s *source) readURLEncoded(parse func(string) *phpvars.Array) *Refusal {
 	if refusal != nil {
 		return refusal
 	}
-	if phpvars.Pairs(form) > phpvars.MaxPairs || phpvars.Deep(form) {
+	if phpvars.Pairs(form) > phpvars.MaxPairs || phpvars.Disputed(form) {
 		return badVariable
 	}
 	s.formVars = append(s.formVars, parse(form))
@@ -189,7 +190,16 @@ func (s *source) rawJSON(name string) (jsontext.Value, bool, *Refusal) {
 		s.jsonRead = true
 	}
 	raw, ok := s.members[name]
-	return raw, ok && raw.Kind() != 'n', nil
+	if ok = ok && raw.Kind() != 'n'; ok && s.droppable() {
+		return nil, false, twoBodies
+	}
+	return raw, ok, nil
+}
+
+// droppable tells whether some front-ends hand the body on and some drop it
+// (platform-facts I.6): what it sets is not certain.
+func (s *source) droppable() bool {
+	return s.wire == http.MethodHead || s.wire == http.MethodOptions
 }
 
 func (s *source) readJSON() *Refusal {

@@ -15,7 +15,7 @@ func routeIn(raw string) (value string, set bool, refusal *Refusal) {
 	if plain {
 		return value, set, nil
 	}
-	if phpvars.Pairs(raw) > phpvars.MaxPairs || phpvars.Deep(raw) {
+	if phpvars.Pairs(raw) > phpvars.MaxPairs || phpvars.Disputed(raw) {
 		if set {
 			return "", true, badVariable
 		}

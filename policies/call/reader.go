@@ -82,6 +82,12 @@ func (rd *Reader) Read(r *http.Request, original *url.URL) *Call {
 	if original == r.URL {
 		original = nil
 	}
+	if !originForm(r.URL) || original != nil && !originForm(original) {
+		return refuse(badTarget, nil)
+	}
+	if r.Method == http.MethodPost && !typedOnce(r.Header) {
+		return refuse(twiceHeader, nil)
+	}
 	where := rd.place(r.URL, original)
 	value, set, refusal := routeIn(r.URL.RawQuery)
 	if refusal != nil {
@@ -155,13 +161,13 @@ func (rd *Reader) dispatch(c *Call, r *http.Request, original *url.URL, where pl
 		return nil
 	}
 	c.Kind, c.Key = Single, keyOf(c.Route)
-	if refusal := rd.frame(r, original); refusal != nil {
+	if refusal := rd.frame(r); refusal != nil {
 		return refusal
 	}
 	if rd.marked(r.URL, where) || original != nil && rd.marked(original, rd.path(original)) {
 		return keyMarker
 	}
-	if phpvars.Pairs(r.URL.RawQuery) > phpvars.MaxPairs || phpvars.Deep(r.URL.RawQuery) {
+	if phpvars.Pairs(r.URL.RawQuery) > phpvars.MaxPairs || phpvars.Disputed(r.URL.RawQuery) {
 		return badVariable
 	}
 	method, refusal := effective(r.Method, r.URL.RawQuery, r.Header)

@@ -28,18 +28,21 @@ const (
 // wins, a part with a file name is no value and is skipped unread. It returns
 // an error of body, ErrBoundary, ErrParts, ErrValues or ErrUnclear.
 func Multipart(contentType string, body io.Reader) (*Array, error) {
-	return multipart(contentType, body, func(string) bool { return true })
+	return multipart(contentType, body, func(name string) bool { return !disputedName(name) }, true)
 }
 
 // MultipartOnly is Multipart for the one variable name: other values are
-// skipped and take no memory.
+// skipped, take no memory and count for nothing. So there may be any number of
+// parts, but none with this name beyond the limit.
 func MultipartOnly(contentType string, body io.Reader, name string) (*Array, error) {
 	return multipart(contentType, body, func(param string) bool {
 		return foldDecoded(param, name)
-	})
+	}, false)
 }
 
-func multipart(contentType string, body io.Reader, keep func(name string) bool) (*Array, error) {
+// multipart reads the values whose names keep wants; all tells whether a name
+// that it does not want is an error.
+func multipart(contentType string, body io.Reader, keep func(name string) bool, all bool) (*Array, error) {
 	boundary, ok := Boundary(contentType)
 	if !ok || len(boundary) > maxBoundary {
 		return nil, ErrBoundary
@@ -47,7 +50,7 @@ func multipart(contentType string, body io.Reader, keep func(name string) bool) 
 	m := &multipartReader{br: bufio.NewReaderSize(body, 16<<10), boundary: []byte("--" + boundary)}
 	vars, size := new(Array), 0
 	for parts := 0; m.header(); parts++ {
-		if parts >= MaxPairs {
+		if all && parts >= MaxPairs {
 			return nil, ErrParts
 		}
 		if !m.hasDisposition {
@@ -61,11 +64,18 @@ func multipart(contentType string, body io.Reader, keep func(name string) bool) 
 			m.skipFile()
 			continue
 		}
-		value := m.value(keep(name), maxValues-size)
+		kept := keep(name)
+		switch {
+		case !kept && all:
+			return nil, ErrUnclear
+		case kept && parts >= MaxPairs:
+			return nil, ErrParts
+		}
+		value := m.value(kept, maxValues-size)
 		if size += len(value); m.failed != nil {
 			break
 		}
-		if keep(name) {
+		if kept {
 			vars.Register(name, string(value))
 		}
 	}

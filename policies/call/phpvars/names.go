@@ -2,6 +2,7 @@ package phpvars
 
 import (
 	"bufio"
+	"bytes"
 	"io"
 	"strings"
 )
@@ -98,10 +99,11 @@ func Pairs(raw string) int {
 	return strings.Count(raw, "&") + 1
 }
 
-// Deep tells whether the name of some pair has so many brackets that a limit of
-// PHP could delete the variable.
-func Deep(raw string) bool {
-	if len(raw) < MaxDepth {
+// Disputed tells whether PHP's limits or releases decide what becomes of some
+// pair: its name has so many brackets that a limit could delete the variable, or
+// a key that only releases since 8.1.28 and 8.2.18 drop (see reserved).
+func Disputed(raw string) bool {
+	if len(raw) < len("_[Host-") {
 		return false
 	}
 	for raw != "" {
@@ -110,6 +112,28 @@ func Deep(raw string) bool {
 		name, _, _ := strings.Cut(pair, "=")
 		if len(name) > MaxDepth && strings.Count(name, "[")+strings.Count(name, "%5B")+strings.Count(name, "%5b") > MaxDepth-4 {
 			return true
+		}
+		if strings.IndexByte(name, '-') >= 0 || strings.IndexByte(name, '%') >= 0 {
+			if disputedName(Decode(name)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// disputedName is Disputed for the name of one variable, decoded.
+func disputedName(name string) bool {
+	mangled := strings.ReplaceAll(underscores(name), "[", "_")
+	for _, prefix := range reservedPrefixes {
+		for from := 0; ; from++ {
+			i := strings.Index(mangled[from:], prefix)
+			if i < 0 {
+				break
+			}
+			if from += i; strings.ContainsAny(name[:from+2], "[. ") {
+				return true
+			}
 		}
 	}
 	return false
@@ -135,24 +159,50 @@ func foldDecoded(raw, name string) bool {
 // is a yes.
 func HasReader(r io.Reader, name string) bool {
 	br := bufio.NewReaderSize(r, 32<<10)
-	for begin := true; ; {
-		piece, err := br.ReadSlice('&')
-		cut := err == bufio.ErrBufferFull
-		if begin && len(piece) > 0 {
-			pair := strings.TrimSuffix(string(piece), "&")
-			// A name that begins with a buffer full of blanks goes on behind it.
-			if fold(pair, name) != other || cut && blankStart(pair) {
-				return true
-			}
-		}
-		switch {
-		case err == io.EOF:
-			return false
-		case err != nil && !cut:
+	for {
+		pair, err := nameStart(br, name)
+		if err != nil || fold(string(pair), name) != other {
 			return true
 		}
-		begin = !cut
+		switch err := skipPair(br); {
+		case err == io.EOF:
+			return false
+		case err != nil:
+			return true
+		}
 	}
 }
 
-func blankStart(pair string) bool { return strings.Trim(Decode(pair[:1<<10]), " ") == "" }
+// nameStart returns as much of the next pair as fold looks at: whatever stands
+// before a name, PHP drops any number of blanks, then fold decides at the
+// latest by the character behind len(name) others, each three bytes long.
+func nameStart(br *bufio.Reader, name string) ([]byte, error) {
+	for {
+		b, err := br.Peek(len("%20"))
+		if err != nil && err != io.EOF {
+			return nil, err
+		}
+		n := 1
+		switch {
+		case string(b) == "%20":
+			n = len(b)
+		case len(b) == 0 || b[0] != ' ' && b[0] != '+':
+			b, err = br.Peek(3 * (len(name) + 1))
+			if err != nil && err != io.EOF {
+				return nil, err
+			}
+			b, _, _ = bytes.Cut(b, []byte{'&'})
+			return b, nil
+		}
+		br.Discard(n)
+	}
+}
+
+// skipPair goes to the beginning of the next pair.
+func skipPair(br *bufio.Reader) error {
+	for {
+		if _, err := br.ReadSlice('&'); err != bufio.ErrBufferFull {
+			return err
+		}
+	}
+}

@@ -50,21 +50,24 @@ func (a *Array) add(pair string) {
 // Register sets a variable under a decoded name as PHP does: the name ends at a
 // NUL, leading blanks are dropped, blanks and dots become underscores, brackets
 // build arrays, an unclosed first bracket is an underscore too, as is every
-// bracket, blank and dot behind it, and more than 64 brackets delete the variable.
+// bracket, blank and dot behind it, more than 64 brackets delete the variable, and
+// names and keys that are reserved for cookies are not set.
 func (a *Array) Register(name string, v Value) {
 	name, _, _ = strings.Cut(name, "\x00")
-	name, rest, brackets := strings.Cut(strings.TrimLeft(name, " "), "[")
-	if name == "" {
+	whole := strings.TrimLeft(name, " ")
+	name, rest, brackets := strings.Cut(whole, "[")
+	if name = underscores(name); name == "" || reserved(name, whole) {
 		return
 	}
-	name = underscores(name)
 	if !brackets {
 		a.set(name, v)
 		return
 	}
 	end := closing(rest)
 	if end < 0 {
-		a.set(name+"_"+strings.ReplaceAll(underscores(rest), "[", "_"), v)
+		if name += "_" + strings.ReplaceAll(underscores(rest), "[", "_"); !reserved(name, whole) {
+			a.set(name, v)
+		}
 		return
 	}
 	at, key, push := a, name, false
@@ -77,6 +80,9 @@ func (a *Array) Register(name string, v Value) {
 			at = at.child(key)
 		}
 		key, push = rest[:end], end == 0 || end == 1 && space(rest[0])
+		if reserved(key, whole) {
+			return
+		}
 		rest, brackets = strings.CutPrefix(rest[end+1:], "[")
 		end = closing(rest)
 		if brackets && depth == MaxDepth { // counts even where it is not closed
@@ -89,6 +95,22 @@ func (a *Array) Register(name string, v Value) {
 	} else {
 		at.set(key, v)
 	}
+}
+
+// reservedPrefixes begin the names of cookies that only the site itself, or only
+// one over TLS, can set.
+var reservedPrefixes = [...]string{"__Host-", "__Secure-"}
+
+// reserved tells whether PHP drops a variable for its name, or for one of its
+// keys: what begins with a reserved prefix must be a variable that was sent so
+// (CVE-2022-31629, CVE-2024-2756; older releases drop names only, or nothing).
+func reserved(key, sent string) bool {
+	for _, prefix := range reservedPrefixes {
+		if strings.HasPrefix(key, prefix) && !strings.HasPrefix(sent, prefix) {
+			return true
+		}
+	}
+	return false
 }
 
 // closing returns where the bracket that s follows is closed, -1 where it is not.
