@@ -32,12 +32,12 @@ func (g *Gateway) forward(w http.ResponseWriter, x *exchange) error {
 			x.rewriters = append(x.rewriters, p)
 		}
 	}
-	drop := g.watch(x)
+	watch := g.watch(x)
 	switch {
 	case need == policies.RewriteBody:
-		return g.forwardBuffered(w, x, drop)
-	case need == policies.RewriteHeader || drop != nil:
-		return g.forwardHeader(w, x, drop)
+		return g.forwardBuffered(w, x, watch)
+	case need == policies.RewriteHeader || watch.told != nil:
+		return g.forwardHeader(w, x, watch)
 	}
 	return x.next.ServeHTTP(w, x.request())
 }
@@ -63,14 +63,18 @@ func (x *exchange) request() *http.Request {
 	return &r
 }
 
-// watch returns what is to be done with the head of the answer, nil for
-// nearly all requests.
-func (g *Gateway) watch(x *exchange) func(*policies.Answer) {
-	drop := g.site.Identities.Watch(&x.req)
+// watch is what wants to know how the platform answered.
+type watch struct {
+	told func(*policies.Answer) // nil for nearly all requests
+	body bool                   // it is told once policies.WatchedBody bytes have come
+}
+
+func (g *Gateway) watch(x *exchange) (w watch) {
+	w.told, w.body = g.site.Identities.Watch(&x.req)
 	for _, p := range g.watchers {
 		if also := p.Watch(&x.req); also != nil {
-			first := drop
-			drop = func(a *policies.Answer) {
+			first := w.told
+			w.told = func(a *policies.Answer) {
 				if first != nil {
 					first(a)
 				}
@@ -78,18 +82,25 @@ func (g *Gateway) watch(x *exchange) func(*policies.Answer) {
 			}
 		}
 	}
-	return drop
+	return w
 }
 
-// forwardHeader streams the answer, tells drop its status and rewrites its
+// forwardHeader streams the answer, tells the watch about it and rewrites its
 // header on the way. Where that fails the client gets a refusal in its place.
-func (g *Gateway) forwardHeader(w http.ResponseWriter, x *exchange, drop func(*policies.Answer)) error {
+func (g *Gateway) forwardHeader(w http.ResponseWriter, x *exchange, watch watch) error {
 	aw := &answerWriter{ResponseWriterWrapper: wrap(w)}
 	aw.head = func(status int) error {
-		if drop != nil {
-			drop(&policies.Answer{Status: status, Header: w.Header()})
+		a := &policies.Answer{Status: status, Header: w.Header()}
+		switch {
+		case watch.told == nil:
+		case watch.body:
+			aw.watch(policies.WatchedBody, func(begin []byte) {
+				watch.told(&policies.Answer{Status: status, Header: w.Header(), Body: begin})
+			})
+		default:
+			watch.told(a)
 		}
-		return x.rewrite(&policies.Answer{Status: status, Header: w.Header()})
+		return x.rewrite(a)
 	}
 	err := x.next.ServeHTTP(aw, x.request())
 	aw.finish(err)
@@ -103,7 +114,7 @@ func (g *Gateway) forwardHeader(w http.ResponseWriter, x *exchange, drop func(*p
 // forwardBuffered holds the whole answer back until it is rewritten. The
 // platform is asked for a plain, whole answer: an encoded, partial or unchanged
 // one could not be rewritten.
-func (g *Gateway) forwardBuffered(w http.ResponseWriter, x *exchange, drop func(*policies.Answer)) error {
+func (g *Gateway) forwardBuffered(w http.ResponseWriter, x *exchange, watch watch) error {
 	r := x.request()
 	for _, name := range []string{"Range", "If-Range", "If-None-Match", "If-Modified-Since"} {
 		r.Header.Del(name)
@@ -111,8 +122,9 @@ func (g *Gateway) forwardBuffered(w http.ResponseWriter, x *exchange, drop func(
 	r.Header.Set("Accept-Encoding", "identity")
 	held := newCapture(rewriteLimit, w.Header().Clone())
 	err := capturing(held, x.next, r)
-	if drop != nil && held.status != 0 {
-		drop(&policies.Answer{Status: held.status, Header: held.header})
+	if watch.told != nil && held.status != 0 {
+		begin := held.body.Bytes()
+		watch.told(&policies.Answer{Status: held.status, Header: held.header, Body: begin[:min(len(begin), policies.WatchedBody)]})
 	}
 	if err != nil && !errors.Is(err, errTooLarge) && !errors.Is(err, errTruncated) {
 		return err // the site's own way to answer

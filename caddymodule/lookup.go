@@ -245,12 +245,13 @@ func (l *lookup) addCredentials(to http.Header, kind policies.LookupKind) {
 	}
 }
 
-// loginCookies are the login cookies and the configured ones, as sent.
+// loginCookies are the login cookies and the configured ones, as sent: PHP drops
+// blanks before a name only.
 func (l *lookup) loginCookies() string {
 	var kept []string
 	for _, line := range l.header["Cookie"] {
 		for pair := range strings.SplitSeq(line, ";") {
-			pair = strings.TrimSpace(pair)
+			pair = strings.TrimLeft(pair, " \t\r\n\v\f")
 			name, _, _ := strings.Cut(pair, "=")
 			if l.g.site.Platform.LogsIn(pair) || slices.Contains(l.g.site.Credentials.Cookies, name) {
 				kept = append(kept, pair)

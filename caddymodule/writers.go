@@ -27,6 +27,27 @@ type answerWriter struct {
 	head   func(status int) error
 	sent   bool
 	failed error
+
+	begin []byte // of the body, while somebody watches it
+	most  int
+	begun func(begin []byte)
+}
+
+// watch has begun called with the first most bytes of the body, or with all of a
+// shorter one, before the last of them is sent.
+func (w *answerWriter) watch(most int, begun func(begin []byte)) {
+	w.most, w.begun = most, begun
+}
+
+func (w *answerWriter) seen(b []byte, ended bool) {
+	if w.begun == nil {
+		return
+	}
+	w.begin = append(w.begin, b[:min(len(b), w.most-len(w.begin))]...)
+	if ended || len(w.begin) == w.most {
+		w.begun(w.begin)
+		w.begun = nil
+	}
 }
 
 // WriteHeader implements http.ResponseWriter; informational answers pass.
@@ -50,14 +71,18 @@ func (w *answerWriter) Write(b []byte) (int, error) {
 	if w.failed != nil {
 		return len(b), nil
 	}
+	w.seen(b, false)
 	return w.ResponseWriter.Write(b)
 }
 
 // ReadFrom implements io.ReaderFrom, so that files are still sent by the kernel.
 func (w *answerWriter) ReadFrom(r io.Reader) (int64, error) {
 	w.WriteHeader(http.StatusOK)
-	if w.failed != nil {
+	switch {
+	case w.failed != nil:
 		return io.Copy(io.Discard, r)
+	case w.begun != nil:
+		return io.Copy(struct{ io.Writer }{w}, r)
 	}
 	return w.ResponseWriterWrapper.ReadFrom(r)
 }
@@ -78,6 +103,7 @@ func (w *answerWriter) finish(err error) {
 	if err == nil {
 		w.WriteHeader(http.StatusOK)
 	}
+	w.seen(nil, true)
 }
 
 // headOnlyWriter sends status and header of the answer to a preflight, and no

@@ -88,14 +88,13 @@ func (c *identityCache) key(r *Request, claim claim) string {
 	return c.hasher.Load().mac(appendCredentials(b, r, claim))
 }
 
-// credentialKey names the credentials of r, however, wherever and with whatever
-// nonce they are used, in a form that may stand in the key of a Store. Gateways
-// of one store agree on it once they have reached the store.
-func (ids *Identities) credentialKey(r *Request, claim claim) string {
+// keyedName names a secret in a form that may stand in the key of a Store.
+// Gateways of one store agree on it once they have reached the store.
+func (ids *Identities) keyedName(secret string) string {
 	if ids.shared != nil {
 		ids.opts.Store.Secret() // wakes the store up
 	}
-	return hex.EncodeToString([]byte(ids.cache.hasher.Load().mac(appendCredentials(nil, r, claim))))
+	return hex.EncodeToString([]byte(ids.cache.hasher.Load().mac([]byte(secret))))
 }
 
 // appendCredentials adds login cookies, Authorization, key parameters and the

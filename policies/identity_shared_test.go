@@ -138,6 +138,16 @@ func TestIdentities_NobodyAsksTheStoreAboutAnonymous(t *testing.T) {
 
 // TestIdentities_SharedDrops: whatever ends rights on one gateway is asked about
 // again on the other, from memory and store alike.
+// watched is what is done once the platform has answered r.
+func watched(t *testing.T, s *Site, r *Request) func(*Answer) {
+	t.Helper()
+	drop, _ := s.Identities.Watch(r)
+	if drop == nil {
+		t.Fatal("not watched")
+	}
+	return drop
+}
+
 func TestIdentities_SharedDrops(t *testing.T) {
 	for name, test := range map[string]struct {
 		method, target, body string
@@ -158,7 +168,7 @@ func TestIdentities_SharedDrops(t *testing.T) {
 				whoIs(t, a, backend, loginLine, nonceLine)
 				whoIs(t, b, backend, loginLine, nonceLine)
 				r := request(t, a, backend, test.method, test.target, test.body, test.headers...)
-				a.Identities.Watch(r)(&Answer{Status: test.status})
+				watched(t, a, r)(told{test.status, cleared, ""}.answer())
 				whoIs(t, a, backend, loginLine, nonceLine)
 				if n := len(backend.questions()); n != 2 {
 					t.Errorf("here: %d questions", n)
@@ -168,7 +178,7 @@ func TestIdentities_SharedDrops(t *testing.T) {
 				if n := len(backend.questions()); n != 2 {
 					t.Errorf("with an empty memory: %d questions", n)
 				}
-				a.Identities.Watch(r)(&Answer{Status: test.status})
+				watched(t, a, r)(told{test.status, cleared, ""}.answer())
 				whoIs(t, b, backend, loginLine, nonceLine)
 				if n := len(backend.questions()); (n == 3) == deaf {
 					t.Errorf("on the other: %d questions", n)
@@ -247,7 +257,7 @@ func TestIdentities_AnotherSecret(t *testing.T) {
 	a := gatewayOn(t, store)
 	backend := answering(200, adminBody)
 	whoIs(t, a, backend, loginLine, nonceLine)
-	logout := a.Identities.Watch(request(t, a, backend, "GET", "/wp-login.php?action=logout", "", loginLine))
+	logout := watched(t, a, request(t, a, backend, "GET", "/wp-login.php?action=logout", "", loginLine))
 	store.secret = []byte("another secret of the gateways..")
 	b := gatewayOn(t, store)
 	whoIs(t, b, backend, loginLine, nonceLine)

@@ -10,7 +10,7 @@ import (
 // checkTool judges the shop's tool server: its order-update tool is one more
 // door to the same update (platform-facts III.7). The server reads nothing but
 // the JSON body, which must be one message: PHP takes an object with keys like
-// "0" for a list of them.
+// "0" for a list of them, and the server believes params inside params.
 func (p *OrderType) checkTool(ctx context.Context, r *Request) (Verdict, error) {
 	body, err := r.Call.JSON()
 	if err != nil || body == nil {
@@ -27,6 +27,9 @@ func (p *OrderType) checkTool(ctx context.Context, r *Request) (Verdict, error) 
 	}
 	params, _ := message["params"].(map[string]any)
 	name, _ := params["name"].(string)
+	if _, nested := params["params"]; nested || !toolName(name) {
+		return Verdict{}, ambiguous("tool_calls")
+	}
 	if message["method"] != "tools/call" || !updatesOrders(name) {
 		return Verdict{}, nil
 	}
@@ -40,6 +43,17 @@ func (p *OrderType) checkTool(ctx context.Context, r *Request) (Verdict, error) 
 		return Verdict{}, nil // anonymous: the platform refuses it itself
 	}
 	return p.proveTool(ctx, r, key, id)
+}
+
+// toolName tells whether a name means the same tool to every release of the
+// server: newer ones drop blanks and NUL around it.
+func toolName(name string) bool {
+	for i := range len(name) {
+		if c := name[i]; !alnum(c) && strings.IndexByte("_./-", c) < 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // updatesOrders knows the tool by its name in any of the spellings that tool

@@ -31,3 +31,31 @@ func TestOrderType_ToolMessagesThatAreLists(t *testing.T) {
 		t.Errorf("a forged key: %+v, %v", v, err)
 	}
 }
+
+// What newer releases of the tool server read as another call: params inside
+// params, and names with blanks or NUL around them.
+func TestOrderType_ToolMessagesThatHideACall(t *testing.T) {
+	call := func(name string) string {
+		return `{"name":"` + name + `","arguments":{"id":13}}`
+	}
+	for body, want := range map[string]int{
+		`{"method":"tools/call","params":{"name":"read","params":` + call("woocommerce-orders-update") + `}}`:  400,
+		`{"method":"tools/call","params":{"params":null,"name":"read"}}`:                                       400,
+		`{"method":"tools/list","params":{"params":{}}}`:                                                       400,
+		`{"method":"tools/call","params":` + call(`woocommerce-orders-update `) + `}`:                          400,
+		`{"method":"tools/call","params":` + call(`\u0000woocommerce-orders-update`) + `}`:                     400,
+		`{"method":"tools/call","params":` + call(`woocommerce-orders-update\u000b`) + `}`:                     400,
+		`{"method":"tools/call","params":` + call(`woocommerce-orders-update\u00a0`) + `}`:                     400,
+		`{"method":"tools/call","params":` + call(`woocommerce-orders-update`) + `}`:                           400,
+		`{"method":"tools/call","params":{"name":"woocommerce-orders-get","arguments":{"id":13,"params":{}}}}`: 0,
+		`{"method":"initialize","params":{"clientInfo":{"name":"An agent of mine"}}}`:                          0,
+		`{"method":"tools/list"}`: 0,
+	} {
+		s := newSite(t)
+		p := provision(t, s, new(OrderType))
+		r := request(t, s, shopOf(nil), "POST", "/wp-json/woocommerce/mcp", body, jsonType, "X-MCP-API-Key: ck_1:cs_1")
+		if d := (&Chain{links: []link{{"order_type", p, &p.Common}}}).Judge(t.Context(), r); d.Verdict.Status != want {
+			t.Errorf("%s: got %+v", body, d)
+		}
+	}
+}

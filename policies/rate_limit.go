@@ -172,31 +172,37 @@ func (l *RateLimit) String() string {
 
 // client names who counts as one client.
 func (l *RateLimit) client(ctx context.Context, r *Request) (string, error) {
-	switch l.Per {
-	case "caller":
-		caller, answer, err := r.Who(ctx)
-		if err != nil {
-			return "", err
-		}
-		if answer == nil && caller.Kind == User {
-			return "user " + strconv.FormatUint(caller.ID, 10), nil
-		}
-	case "key":
-		claim, err := r.Site.claimOf(r.memo().of)
-		if err != nil {
-			return "", err
-		}
-		// Only of credentials that the platform knows: others are made up for free.
-		caller, answer, err := r.Who(ctx)
-		if err != nil {
-			return "", err
-		}
-		if answer == nil && (caller.Kind == User || caller.Kind == KeyHolder) {
-			return "key " + r.Site.Identities.credentialKey(r.memo().of, claim), nil
+	if l.Per == "caller" || l.Per == "key" {
+		name, err := l.caller(ctx, r)
+		if name != "" || err != nil {
+			return name, err
 		}
 	}
 	if !r.Client.IsValid() {
 		return "", errors.New("the server did not say what the client's address is")
 	}
 	return addressKey(r.Client), nil
+}
+
+// caller names whom the platform has named, however the credentials are spelled:
+// a user, and for "per key" a shop key. "" is everybody else: credentials that
+// nobody knows are made up for free.
+func (l *RateLimit) caller(ctx context.Context, r *Request) (string, error) {
+	caller, answer, err := r.Who(ctx)
+	if err != nil || answer != nil {
+		return "", err
+	}
+	switch {
+	case caller.Kind == User:
+		return "user " + strconv.FormatUint(caller.ID, 10), nil
+	case caller.Kind == KeyHolder && l.Per == "key":
+		claim, err := r.Site.claimOf(r.memo().of)
+		if err != nil {
+			return "", err
+		}
+		if name, ok := shopKeyName(r.memo().of, claim); ok {
+			return "key " + r.Site.Identities.keyedName(name), nil
+		}
+	}
+	return "", nil
 }

@@ -1,6 +1,7 @@
 package policies
 
 import (
+	"encoding/base64"
 	"net/http"
 	"net/netip"
 	"runtime"
@@ -40,6 +41,12 @@ func TestRateLimit_WhoIsOneClient(t *testing.T) {
 		return func(r *Request) { r.HTTP.Header.Set(name, value) }
 	}
 	host := func(h string) func(*Request) { return func(r *Request) { r.HTTP.Host = h } }
+	session := func(cookie string) func(*Request) {
+		return func(r *Request) {
+			r.HTTP.Header.Set("Cookie", "wordpress_logged_in_abc=admin%7C1; "+cookie)
+			r.HTTP.Header.Set("X-Wp-Nonce", "1")
+		}
+	}
 	for name, test := range map[string]struct {
 		per    string
 		a, b   func(*Request)
@@ -52,7 +59,8 @@ func TestRateLimit_WhoIsOneClient(t *testing.T) {
 		"IPv4 in IPv6":                {"address", from("192.0.2.1"), from("::ffff:192.0.2.1"), true},
 		"other credentials, address":  {"address", with("Authorization", "Basic eA=="), with("Authorization", "Basic eQ=="), true},
 		"one key":                     {"key", with("Authorization", "Basic eA=="), with("Authorization", "Basic eA=="), true},
-		"two keys":                    {"key", with("Authorization", "Basic eA=="), with("Authorization", "Basic eQ=="), false},
+		"one user, two passwords":     {"key", with("Authorization", "Basic eA=="), with("Authorization", "Basic eQ=="), true},
+		"one user, two cookies":       {"key", session("x=1"), session("x=1; wordpress_x=2"), true},
 		"one key, two nonces":         {"key", with("X-WP-Nonce", "1"), with("X-WP-Nonce", "2"), true},
 		"one key, two hosts' ports":   {"key", host("shop.example:1"), host("shop.example:2"), true},
 		"no key, two addresses":       {"key", from("192.0.2.1"), from("192.0.2.2"), false},
@@ -76,6 +84,44 @@ func TestRateLimit_WhoIsOneClient(t *testing.T) {
 			})
 			if want := map[bool]int{true: 4, false: 8}[test.shared]; n != want {
 				t.Errorf("%d of 10 calls passed, want %d", n, want)
+			}
+		})
+	}
+}
+
+// TestRateLimit_Keys: a shop key is one client, however a request spells it;
+// where the shop would have to clean it, the address counts.
+func TestRateLimit_Keys(t *testing.T) {
+	basic := func(text string) []string {
+		return []string{"Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte(text))}
+	}
+	type sent struct {
+		query   string
+		headers []string
+	}
+	for name, test := range map[string]struct {
+		a, b   sent
+		passed int
+	}{
+		"one key":             {sent{"", basic("ck_a:cs")}, sent{"", basic("ck_a:cs")}, 4},
+		"two keys":            {sent{"", basic("ck_a:cs")}, sent{"", basic("ck_b:cs")}, 8},
+		"blanks behind Basic": {sent{"", []string{"Authorization: Basic   Y2tfYTpjcw=="}}, sent{"", []string{"Authorization: basic Y2tfYTpjcw"}}, 4},
+		"junk in base64":      {sent{"", []string{"Authorization: Basic Y2t.fYTp\u00a0jcw=="}}, sent{"", basic("ck_a:cs")}, 4},
+		"header and query":    {sent{"?consumer_key=ck_a&consumer_secret=cs", nil}, sent{"", basic("ck_a:cs")}, 4},
+		"the query counts":    {sent{"?consumer_key=ck_a&consumer_secret=cs", basic("ck_b:cs")}, sent{"", basic("ck_a:cs")}, 4},
+		"another cookie":      {sent{"", append(basic("ck_a:cs"), "Cookie: wordpress_x=1")}, sent{"", append(basic("ck_a:cs"), "Cookie: wordpress_x=2")}, 4},
+		"cleaned by the shop": {sent{"?consumer_key=ck_a%20&consumer_secret=cs", nil}, sent{"?consumer_key=ck_a%2520&consumer_secret=cs", nil}, 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			p := limited(t, s, "rate_limit 4/1m per key GET /wc/v3/**")
+			backend := answering(200, "[]")
+			n := passes(t, p, 10, func(i int) *Request {
+				m := []sent{test.a, test.b}[i%2]
+				return request(t, s, backend, "GET", "/wp-json/wc/v3/orders"+m.query, "", m.headers...)
+			})
+			if n != test.passed {
+				t.Errorf("%d of 10 calls passed, want %d", n, test.passed)
 			}
 		})
 	}

@@ -40,7 +40,7 @@ func (p *RefundTotals) Provision(site *Site) error {
 
 // Check asks whether the release knows the field, where a call sets it.
 func (p *RefundTotals) Check(ctx context.Context, r *Request) (Verdict, error) {
-	if !p.Named() && p.site.Release.AtLeast(r, 11, 1) || r.Call.Kind != call.Single || !writes(r.Call.Method) {
+	if !p.Named() && p.site.Release.Configured(11, 1) || r.Call.Kind != call.Single || !writes(r.Call.Method) {
 		return Verdict{}, nil
 	}
 	i := slices.IndexFunc(p.refunds, func(pattern call.Pattern) bool { return pattern.Match(r.Call.Key) })

@@ -83,15 +83,22 @@ func ParseRelease(s string) (*Release, error) {
 // number puts releases in order.
 func number(major, minor int) int { return major*100 + minor }
 
-// AtLeast tells whether the shop that answers r is known to be release
-// major.minor or later. What is not known is taken for older: guards stay on.
+// Configured tells whether the configuration says that the shop is release
+// major.minor or later. Nothing that a shop shows to everybody proves as much: a
+// plugin may register any route.
+func (rel *Release) Configured(major, minor int) bool {
+	return rel.fixed > 0 && rel.fixed >= number(major, minor)
+}
+
+// AtLeast tells whether the shop that answers r is release major.minor or later,
+// as configured or as far as its REST root can be believed. What is not known is
+// taken for older: guards stay on.
 func (rel *Release) AtLeast(r *Request, major, minor int) bool {
-	want := number(major, minor)
-	if rel.fixed > 0 {
-		return rel.fixed >= want
+	if !rel.Auto() {
+		return rel.Configured(major, minor)
 	}
 	known := rel.learned.Load()
-	return known != nil && want <= number(11, 1) && r.HTTP.Host == known.host && known.answers(r.memo().of.Call)
+	return known != nil && number(major, minor) <= number(11, 1) && r.HTTP.Host == known.host && known.answers(r.memo().of.Call)
 }
 
 // answers tells whether c goes to the shop at this base and no other: in the

@@ -97,7 +97,8 @@ func (rd *Reader) Read(r *http.Request, original *url.URL) *Call {
 		return page
 	}
 	src := &source{rd: rd, r: r, query: r.URL.RawQuery, wire: r.Method}
-	if r.Method == http.MethodPost && r.ContentLength != 0 && (set || where != (place{}) || !rd.unread(r.Host, r.URL, original)) {
+	unread := !set && where == (place{}) && rd.unread(r.Host, r.URL, original)
+	if r.Method == http.MethodPost && r.ContentLength != 0 && !unread {
 		if rd.aliases(r.Header) { // one of them may be a second Content-Type
 			return refuse(aliasHeader, src)
 		}
@@ -116,10 +117,10 @@ func (rd *Reader) Read(r *http.Request, original *url.URL) *Call {
 		return refuse(refusal, src)
 	}
 	if c.Kind == Page {
-		if src.body == nil {
+		if src.body == nil && !unread {
 			return page
 		}
-		return c
+		return c // whoever wants to know more of its form can read it
 	}
 	if refusal := rd.flatten(c); refusal != nil {
 		return refuse(refusal, src)

@@ -1,0 +1,128 @@
+package policies
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// told is what the platform answers, for a watch.
+type told struct {
+	status int
+	header string // "Name: value", several by line
+	body   string
+}
+
+func (a told) answer() *Answer {
+	h := http.Header{}
+	for line := range strings.SplitSeq(a.header, "\n") {
+		if name, value, ok := strings.Cut(line, ": "); ok {
+			h.Add(name, value)
+		}
+	}
+	return &Answer{Status: a.status, Header: h, Body: []byte(a.body)}
+}
+
+// What the real platform says where a password was set, and where the key to it
+// was wrong.
+const (
+	cleared  = "Set-Cookie: wp-resetpass-abc=+; expires=Sat, 22-Nov-2025 02:30:00 GMT; Max-Age=0; path=/wp-login.php; HttpOnly"
+	wrongKey = cleared + "\nLocation: /wp-login.php?action=lostpassword&error=invalidkey"
+	updated  = "Location: profile.php?updated=1"
+)
+
+func TestIdentities_Drops(t *testing.T) {
+	reset := []string{formType, "Cookie: wp-resetpass-abc=admin%3Akey"}
+	forged := []string{formType, "Cookie: wordpress_x=1"}
+	page := []string{formType, loginLine}
+	const done, failed = `{"success":true,"data":{"message":"Logged out."}}`, `{"success":false,"data":{"message":"No."}}`
+	const sessions = "action=destroy-sessions&nonce=1&user_id="
+	for name, test := range map[string]struct {
+		method, target, body string
+		headers              []string
+		told                 told
+		drops                bool // user 1, who is asked about
+	}{
+		"application password revoked":  {"DELETE", "/wp-json/wp/v2/users/1/application-passwords/abc", "", nil, told{200, "", ""}, true},
+		"revocation refused":            {"DELETE", "/wp-json/wp/v2/users/1/application-passwords/abc", "", nil, told{403, "", ""}, false},
+		"revoked by an override":        {"POST", "/wp-json/wp/v2/users/1/application-passwords/abc?_method=DELETE", "", nil, told{200, "", ""}, true},
+		"created by me":                 {"POST", "/wp-json/wp/v2/users/me/application-passwords", "", nil, told{201, "", ""}, true},
+		"role changed":                  {"PUT", "/wp-json/wp/v2/users/1", `{"roles":["editor"]}`, []string{jsonType}, told{200, "", ""}, true},
+		"another user changed":          {"PUT", "/wp-json/wp/v2/users/9", `{"name":"x"}`, []string{jsonType}, told{200, "", ""}, false},
+		"another user in the path only": {"PUT", "/wp-json/wp/v2/users/9", `{"id":1}`, []string{jsonType}, told{200, "", ""}, true},
+		"in a batch":                    {"POST", "/wp-json/batch/v1", `{"requests":[{"method":"PUT","path":"/wp/v2/users/1"}]}`, []string{jsonType}, told{207, "", ""}, true},
+		"users read":                    {"GET", "/wp-json/wp/v2/users/1", "", nil, told{200, "", ""}, false},
+
+		"customer: password":          {"PUT", "/wp-json/wc/v3/customers/1", `{"password":"x"}`, []string{jsonType}, told{200, "", ""}, true},
+		"customer: password, v1":      {"POST", "/wp-json/wc/v1/customers/1", "password=x", []string{formType}, told{200, "", ""}, true},
+		"customer: role":              {"PATCH", "/wp-json/wc/v3/customers/1", `{"role":"editor"}`, []string{jsonType}, told{200, "", ""}, true},
+		"customer: refused":           {"PUT", "/wp-json/wc/v3/customers/1", `{"password":"x"}`, []string{jsonType}, told{403, "", ""}, false},
+		"customer: another":           {"PUT", "/wp-json/wc/v3/customers/9", `{"password":"x"}`, []string{jsonType}, told{200, "", ""}, false},
+		"customer: another's path":    {"PUT", "/wp-json/wc/v3/customers/9", `{"password":"x","id":1}`, []string{jsonType}, told{200, "", ""}, true},
+		"customer: address":           {"PUT", "/wp-json/wc/v3/customers/1", `{"billing":{"city":"x"}}`, []string{jsonType}, told{200, "", ""}, false},
+		"customer: deleted":           {"DELETE", "/wp-json/wc/v3/customers/1?force=true", "", nil, told{200, "", ""}, true},
+		"customer: read":              {"GET", "/wp-json/wc/v3/customers/1?password=x", "", nil, told{200, "", ""}, false},
+		"customer: password, batch":   {"POST", "/wp-json/wc/v3/customers/batch", `{"update":[{"id":9,"city":"x"},{"id":1,"password":"x"}]}`, []string{jsonType}, told{200, "", ""}, true},
+		"customer: no password there": {"POST", "/wp-json/wc/v3/customers/batch", `{"update":[{"id":1,"first_name":"x"}]}`, []string{jsonType}, told{200, "", ""}, false},
+
+		"logout":                      {"GET", "/wp-login.php?action=logout&_wpnonce=1", "", []string{loginLine}, told{302, "", ""}, true},
+		"logout without its nonce":    {"GET", "/wp-login.php?action=logout", "", []string{loginLine}, told{403, "", ""}, false},
+		"a page that mentions logout": {"GET", "/wp-login.php?x=logout", "", []string{loginLine}, told{200, "", ""}, false},
+		"logout of somebody else":     {"GET", "/wp-login.php?action=logout", "", []string{"Cookie: wordpress_logged_in_abc=other"}, told{302, "", ""}, false},
+		"login":                       {"POST", "/wp-login.php", "log=x&pwd=y", []string{formType}, told{200, "", ""}, false},
+		"page":                        {"GET", "/shop/", "", []string{loginLine}, told{200, "", ""}, false},
+
+		"password reset":                   {"POST", "/wp-login.php?action=resetpass", "pass1=x", reset, told{200, cleared, ""}, true},
+		"password reset, hidden log-in":    {"POST", "/enter/?action=resetpass", "pass1=x", reset, told{200, cleared, ""}, true},
+		"password reset, expiry alone":     {"POST", "/wp-login.php?action=resetpass", "pass1=x", reset, told{200, "Set-Cookie: wp-resetpass-abc=+; expires=Sat, 22-Nov-2025 02:30:00 GMT", ""}, true},
+		"password reset, wrong key":        {"POST", "/wp-login.php?action=resetpass", "pass1=x", reset, told{302, wrongKey, ""}, false},
+		"password reset, two words differ": {"POST", "/wp-login.php?action=resetpass", "pass1=x&pass2=y", reset, told{200, "", ""}, false},
+		"password reset, no key":           {"POST", "/wp-login.php?action=resetpass", "pass1=x", []string{formType}, told{200, cleared, ""}, false},
+		"anybody with a cookie":            {"POST", "/wp-login.php", "log=x", []string{formType, "Cookie: x-resetpass-y=1"}, told{200, "Set-Cookie: wordpress_test_cookie=WP%20Cookie%20check; path=/", ""}, false},
+		"a reset cookie is set":            {"POST", "/wp-login.php", "log=x", reset, told{200, "Set-Cookie: wp-resetpass-abc=admin%3Akey; path=/wp-login.php", ""}, false},
+
+		"profile saved":               {"POST", "/wp-admin/profile.php", "pass1=x", page, told{302, updated, ""}, true},
+		"profile, whole address":      {"POST", "/blog/core/wp-admin/profile.php", "pass1=x", page, told{302, "Location: https://shop.example/blog/core/wp-admin/profile.php?updated=1", ""}, true},
+		"profile, forged cookie":      {"POST", "/wp-admin/profile.php", "pass1=x", forged, told{302, "Location: /wp-login.php?redirect_to=%2Fwp-admin%2Fprofile.php%3Fupdated=1", ""}, false},
+		"profile, nobody":             {"POST", "/wp-admin/profile.php", "pass1=x", []string{formType}, told{302, updated, ""}, false},
+		"profile with an error":       {"POST", "/wp-admin/profile.php", "pass1=x", page, told{200, "", ""}, false},
+		"roles changed":               {"GET", "/wp-admin/users.php?action=-1&new_role=editor&users%5B%5D=1&changeit=Change", "", page, told{302, "Location: users.php?update=promote", ""}, true},
+		"roles changed, network":      {"POST", "/wp-admin/network/users.php", "action=x", page, told{302, "Location: https://shop.example/wp-admin/network/users.php?updated=true&action=all_delete", ""}, true},
+		"users listed":                {"GET", "/wp-admin/users.php?role=editor", "", page, told{200, "", ""}, false},
+		"a page of that name":         {"POST", "/x/users.php", "a=b", forged, told{200, "", ""}, false},
+		"a page of that name, moved":  {"POST", "/x/users.php", "a=b", forged, told{302, "Location: /users.php?updated=1", ""}, false},
+		"the front page in its place": {"POST", "/x/wp-admin/users.php", "a=b", forged, told{200, "", ""}, false},
+		"moved to another host":       {"POST", "/wp-admin/users.php?update=1", "a=b", forged, told{302, "Location: https://www.shop.example/wp-admin/users.php?update=1", ""}, false},
+		"moved to the home page":      {"POST", "/wp-admin/users.php", "a=b", forged, told{302, "Location: /?updated=1", ""}, false},
+
+		"log out everywhere else":         {"POST", "/wp-admin/admin-ajax.php", sessions + "1", page, told{200, "", done}, true},
+		"log out everywhere, encoded":     {"POST", "/wp-admin/admin-ajax.php", sessions + "1", page, told{200, "Content-Encoding: gzip", "\x1f\x8b"}, true},
+		"log out everywhere, odd user":    {"POST", "/wp-admin/admin-ajax.php", sessions + "1x", page, told{200, "", "\n" + done}, true},
+		"log somebody else out":           {"POST", "/wp-admin/admin-ajax.php", sessions + "9", page, told{200, "", done}, false},
+		"log out everywhere: no":          {"POST", "/wp-admin/admin-ajax.php", sessions + "1", page, told{200, "", failed}, false},
+		"log out everywhere: forged":      {"POST", "/wp-admin/admin-ajax.php", sessions + "1", forged, told{400, "", "0"}, false},
+		"log out everywhere: nobody":      {"POST", "/wp-admin/admin-ajax.php", sessions + "1", []string{formType}, told{200, "", done}, false},
+		"another action":                  {"POST", "/wp-admin/admin-ajax.php", "action=heartbeat&user_id=1", page, told{200, "", done}, false},
+		"log out everywhere in the query": {"GET", "/wp-admin/admin-ajax.php?" + sessions + "1", "", page, told{200, "", done}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			backend := answering(200, adminBody)
+			known := []string{loginLine, nonceLine}
+			who := func() {
+				if _, _, err := request(t, s, backend, "GET", "/wp-json/wp/v2/posts", "", known...).Who(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			who()
+			r := request(t, s, backend, test.method, test.target, test.body, test.headers...)
+			if drop, _ := s.Identities.Watch(r); drop != nil {
+				drop(test.told.answer())
+			}
+			who()
+			if asked := len(backend.questions()); (asked == 2) != test.drops {
+				t.Errorf("asked %d times, want a drop: %v", asked, test.drops)
+			}
+		})
+	}
+}
