@@ -130,8 +130,9 @@ func TestBodies_Limits(t *testing.T) {
 	}
 }
 
-// TestBodies_Encoded: an inspected body in an encoding is refused with 415, a
-// page's is none of the gateway's business.
+// TestBodies_Encoded: an inspected body in an encoding is refused with 415, and so
+// is a form on a page, which a server before PHP may inflate. Other bodies of pages
+// are none of the gateway's business.
 func TestBodies_Encoded(t *testing.T) {
 	var zipped bytes.Buffer
 	z := gzip.NewWriter(&zipped)
@@ -144,7 +145,9 @@ func TestBodies_Encoded(t *testing.T) {
 		try(t, address, f.backend, request("POST /wp-json/wc/v3/orders/batch", zipped.String(), jsonType, encoded)).refused(t, 415)
 		try(t, address, f.backend, request("POST /wp-json/batch/v1", zipped.String(), jsonType, encoded)).refused(t, 415)
 		try(t, address, f.backend, request("POST /contact/", aForm, form, encoded)).refused(t, 415)
-		try(t, address, f.backend, request("POST /contact/", zipped.String(), form, encoded)).passed(t, aPage, "")
+		try(t, address, f.backend, request("POST /contact/", zipped.String(), form, encoded)).refused(t, 415)
+		try(t, address, f.backend, request("POST /contact/", zipped.String(), form, "Content-Encoding: identity", encoded)).refused(t, 415)
+		try(t, address, f.backend, request("POST /contact/", zipped.String(), multipartType, encoded)).refused(t, 415)
 		a := try(t, address, f.backend, request("POST /hook/", zipped.String(), jsonType, encoded)).passed(t, aPage, "")
 		if a.body.String() != digestOf(zipped.Bytes()).String() || a.header["Content-Encoding"] == nil {
 			t.Errorf("%s: arrived %v %v", f.name, a.body, a.header)

@@ -30,14 +30,21 @@ func post(target string, more ...string) fields {
 // reset stands for a stream or connection that the server has ended.
 const reset = "reset"
 
+// streamed is a request of HTTP/2 or 3.
+type streamed struct {
+	fields        fields
+	body, trailer string
+	emptyData     bool // the stream is ended by an empty DATA frame, not by the header
+}
+
 // ask sends one HTTP/2 request over conn as its fields say, and returns the
 // status of the answer or reset.
-func ask(t *testing.T, conn net.Conn, f fields, body, trailer string) string {
+func ask(t *testing.T, conn net.Conn, m streamed) string {
 	t.Helper()
 	conn.SetDeadline(time.Now().Add(patience))
 	var block bytes.Buffer
 	encoder := hpack.NewEncoder(&block)
-	for _, field := range f {
+	for _, field := range m.fields {
 		name, value, _ := strings.Cut(field, " ")
 		encoder.WriteField(hpack.HeaderField{Name: name, Value: value})
 	}
@@ -45,13 +52,13 @@ func ask(t *testing.T, conn net.Conn, f fields, body, trailer string) string {
 	framer := http2.NewFramer(conn, conn)
 	framer.AllowIllegalWrites = true
 	framer.WriteSettings()
-	framer.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: block.Bytes(), EndHeaders: true, EndStream: body == "" && trailer == ""})
-	if body != "" {
-		framer.WriteData(1, trailer == "", []byte(body))
+	framer.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: block.Bytes(), EndHeaders: true, EndStream: m.body == "" && m.trailer == "" && !m.emptyData})
+	if m.body != "" || m.emptyData {
+		framer.WriteData(1, m.trailer == "", []byte(m.body))
 	}
-	if trailer != "" {
+	if m.trailer != "" {
 		block.Reset()
-		name, value, _ := strings.Cut(trailer, " ")
+		name, value, _ := strings.Cut(m.trailer, " ")
 		encoder.WriteField(hpack.HeaderField{Name: name, Value: value})
 		framer.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: block.Bytes(), EndHeaders: true, EndStream: true})
 	}
@@ -70,44 +77,77 @@ func ask(t *testing.T, conn net.Conn, f fields, body, trailer string) string {
 	}
 }
 
-var http2Frames = []struct {
-	name          string
-	fields        fields
-	body, trailer string
-	kind, call    string // "" where it is refused, by the server or by the gateway
-	arrives       string // a header as it arrives, "Name: value"
-}{
-	{name: "call", fields: get("/wp-json/wp/v2/posts"), kind: aCall, call: route},
-	{name: "query", fields: get("/?rest_route=/wp/v2/posts"), kind: aCall, call: route},
-	{name: "page", fields: get("/about/"), kind: aPage},
-	{name: "te", fields: get("/wp-json/wp/v2/posts", "te trailers"), kind: aCall, call: route},
-	{name: "cookies in several fields", fields: get("/wp-json/wp/v2/posts", "cookie a=b", "cookie c=d"), kind: aCall, call: route, arrives: "Cookie: a=b; c=d"},
-	{name: "form without length", fields: post("/about/", "content-type application/x-www-form-urlencoded"), body: "rest_route=/wp/v2/posts", kind: aCall, call: "POST /wp/v2/posts"},
-	{name: "json without length", fields: post("/wp-json/wc/v3/orders/7", "content-type application/json"), body: `{"status":"completed"}`, kind: aCall, call: "POST /wc/v3/orders/7"},
+// streamFrame is a request of HTTP/2 or 3 and what becomes of it.
+type streamFrame struct {
+	name string
+	streamed
+	kind, call string // "" where it is refused, by the server or by the gateway
+	arrives    string // a header as it arrives, "Name: value"
+}
 
-	{name: "host beside authority", fields: get("/wp-json/wp/v2/posts", "host other.test")},
-	{name: "host like authority", fields: get("/wp-json/wp/v2/posts", "host 127.0.0.1"), kind: aCall, call: route, arrives: "Host: 127.0.0.1"},
-	{name: "override twice", fields: get("/wp-json/wp/v2/posts", "x-http-method-override GET", "x-http-method-override DELETE")},
-	{name: "authorization twice", fields: get("/wp-json/wp/v2/posts", "authorization Basic YTpi", "authorization Basic YTpi")},
-	{name: "alias", fields: get("/wp-json/wp/v2/posts", "x_http_method_override DELETE"), kind: aCall, call: route},
-	{name: "two routes", fields: get("/wp-json/wp/v2/posts?rest_route=/wp/v2/users")},
-	{name: "# in the path", fields: get("/wp-json/wp/v2/posts#x")},
-	{name: "absolute path", fields: get("http://evil.test/wp-json/wp/v2/posts")},
-	{name: "upgrade", fields: get("/wp-json/wp/v2/posts", "upgrade websocket")},
-	{name: "connection", fields: get("/wp-json/wp/v2/posts", "connection x-wp-nonce")},
-	{name: "transfer-encoding", fields: post("/wp-json/wp/v2/posts", "transfer-encoding chunked"), body: "0\r\n\r\n"},
-	{name: "upper-case name", fields: get("/wp-json/wp/v2/posts", "X-WP-Nonce a")},
-	{name: "line break in a value", fields: get("/wp-json/wp/v2/posts", "x-a b\r\nx-http-method-override: DELETE")},
-	{name: "space in the path", fields: get("/wp-json/wp/v2/posts HTTP/1.1")},
-	{name: "pseudo field twice", fields: get("/wp-json/wp/v2/posts", ":path /about/")},
-	{name: "unknown pseudo field", fields: append(fields{":protocol websocket"}, get("/wp-json/wp/v2/posts")...)},
-	{name: "lower-case method", fields: fields{":method get", ":scheme http", ":authority 127.0.0.1", ":path /wp-json/wp/v2/posts"}},
-	{name: "CONNECT", fields: fields{":method CONNECT", ":authority 127.0.0.1:80"}},
-	{name: "CONNECT with a path", fields: fields{":method CONNECT", ":scheme http", ":authority 127.0.0.1", ":path /wp-json/wp/v2/posts"}},
-	{name: "body on GET", fields: get("/wp-json/wp/v2/posts", "content-type application/json"), body: "{}"},
-	{name: "longer than its length", fields: post("/wp-json/wc/v3/orders/7", "content-type application/json", "content-length 2"), body: `{"id":9}`},
-	{name: "shorter than its length", fields: post("/wp-json/wc/v3/orders/7", "content-type application/json", "content-length 9"), body: "{}"},
-	{name: "trailer", fields: post("/wp-json/wc/v3/orders/7", "content-type application/json"), body: "{}", trailer: "x-http-method-override DELETE", kind: aCall, call: "POST /wc/v3/orders/7"},
+// streamFrames are sent over HTTP/2 and 3 alike.
+var streamFrames = []streamFrame{
+	{name: "call", streamed: streamed{fields: get("/wp-json/wp/v2/posts")}, kind: aCall, call: route},
+	{name: "query", streamed: streamed{fields: get("/?rest_route=/wp/v2/posts")}, kind: aCall, call: route},
+	{name: "page", streamed: streamed{fields: get("/about/")}, kind: aPage},
+	{name: "te", streamed: streamed{fields: get("/wp-json/wp/v2/posts", "te trailers")}, kind: aCall, call: route},
+	{name: "cookies in several fields", streamed: streamed{fields: get("/wp-json/wp/v2/posts", "cookie a=b", "cookie c=d")}, kind: aCall, call: route, arrives: "Cookie: a=b; c=d"},
+	{name: "form without length", streamed: streamed{fields: post("/about/", "content-type application/x-www-form-urlencoded"), body: "rest_route=/wp/v2/posts"}, kind: aCall, call: "POST /wp/v2/posts"},
+	{name: "json without length", streamed: streamed{fields: post("/wp-json/wc/v3/orders/7", "content-type application/json"), body: `{"status":"completed"}`}, kind: aCall, call: "POST /wc/v3/orders/7"},
+
+	{name: "host beside authority", streamed: streamed{fields: get("/wp-json/wp/v2/posts", "host other.test")}},
+	{name: "host like authority", streamed: streamed{fields: get("/wp-json/wp/v2/posts", "host 127.0.0.1")}, kind: aCall, call: route, arrives: "Host: 127.0.0.1"},
+	{name: "override twice", streamed: streamed{fields: get("/wp-json/wp/v2/posts", "x-http-method-override GET", "x-http-method-override DELETE")}},
+	{name: "authorization twice", streamed: streamed{fields: get("/wp-json/wp/v2/posts", "authorization Basic YTpi", "authorization Basic YTpi")}},
+	{name: "alias", streamed: streamed{fields: get("/wp-json/wp/v2/posts", "x_http_method_override DELETE")}, kind: aCall, call: route},
+	{name: "two routes", streamed: streamed{fields: get("/wp-json/wp/v2/posts?rest_route=/wp/v2/users")}},
+	{name: "# in the path", streamed: streamed{fields: get("/wp-json/wp/v2/posts#x")}},
+	{name: "absolute path", streamed: streamed{fields: get("http://evil.test/wp-json/wp/v2/posts")}},
+	{name: "upgrade", streamed: streamed{fields: get("/wp-json/wp/v2/posts", "upgrade websocket")}},
+	{name: "connection", streamed: streamed{fields: get("/wp-json/wp/v2/posts", "connection x-wp-nonce")}},
+	{name: "transfer-encoding", streamed: streamed{fields: post("/wp-json/wp/v2/posts", "transfer-encoding chunked"), body: "0\r\n\r\n"}},
+	{name: "upper-case name", streamed: streamed{fields: get("/wp-json/wp/v2/posts", "X-WP-Nonce a")}},
+	{name: "line break in a value", streamed: streamed{fields: get("/wp-json/wp/v2/posts", "x-a b\r\nx-http-method-override: DELETE")}},
+	{name: "space in the path", streamed: streamed{fields: get("/wp-json/wp/v2/posts HTTP/1.1")}},
+	{name: "pseudo field twice", streamed: streamed{fields: get("/wp-json/wp/v2/posts", ":path /about/")}},
+	{name: "unknown pseudo field", streamed: streamed{fields: append(fields{":protocol websocket"}, get("/wp-json/wp/v2/posts")...)}},
+	{name: "lower-case method", streamed: streamed{fields: fields{":method get", ":scheme http", ":authority 127.0.0.1", ":path /wp-json/wp/v2/posts"}}},
+	{name: "CONNECT", streamed: streamed{fields: fields{":method CONNECT", ":authority 127.0.0.1:80"}}},
+	{name: "CONNECT with a path", streamed: streamed{fields: fields{":method CONNECT", ":scheme http", ":authority 127.0.0.1", ":path /wp-json/wp/v2/posts"}}},
+	{name: "body on GET", streamed: streamed{fields: get("/wp-json/wp/v2/posts", "content-type application/json"), body: "{}"}, kind: aCall, call: route},
+	{name: "call that ends with an empty frame", streamed: streamed{fields: get("/wp-json/wp/v2/posts"), emptyData: true}, kind: aCall, call: route},
+	{name: "JSON type that ends with an empty frame", streamed: streamed{fields: get("/wp-json/wc/v3/orders/7", "content-type application/json"), emptyData: true}, kind: aCall, call: "GET /wc/v3/orders/7"},
+	{name: "HEAD", streamed: streamed{fields: fields{":method HEAD", ":scheme http", ":authority 127.0.0.1", ":path /wp-json/wp/v2/posts"}}, kind: aCall, call: "HEAD /wp/v2/posts"},
+	{name: "HEAD that ends with an empty frame", streamed: streamed{fields: fields{":method HEAD", ":scheme http", ":authority 127.0.0.1", ":path /wp-json/wp/v2/posts"}, emptyData: true}, kind: aCall, call: "HEAD /wp/v2/posts"},
+	{name: "OPTIONS", streamed: streamed{fields: fields{":method OPTIONS", ":scheme http", ":authority 127.0.0.1", ":path /wp-json/wp/v2/posts"}}, kind: aCall, call: "OPTIONS /wp/v2/posts"},
+	{name: "DELETE", streamed: streamed{fields: fields{":method DELETE", ":scheme http", ":authority 127.0.0.1", ":path /wp-json/wp/v2/posts/5"}}, kind: aCall, call: "DELETE /wp/v2/posts/5"},
+	{name: "page that ends with an empty frame", streamed: streamed{fields: get("/about/"), emptyData: true}, kind: aPage},
+	{name: "form that ends with an empty frame", streamed: streamed{fields: post("/about/", "content-type application/x-www-form-urlencoded"), emptyData: true}, kind: aPage},
+	{name: "longer than its length", streamed: streamed{fields: post("/wp-json/wc/v3/orders/7", "content-type application/json", "content-length 2"), body: `{"id":9}`}},
+	{name: "shorter than its length", streamed: streamed{fields: post("/wp-json/wc/v3/orders/7", "content-type application/json", "content-length 9"), body: "{}"}},
+	{name: "trailer", streamed: streamed{fields: post("/wp-json/wc/v3/orders/7", "content-type application/json"), body: "{}", trailer: "x-http-method-override DELETE"}, kind: aCall, call: "POST /wc/v3/orders/7"},
+}
+
+// hold compares what came of a request over conn with what should.
+func (c *streamFrame) hold(t *testing.T, got, conn string, b *backend) {
+	t.Helper()
+	p := passage{judged: ledger.take(conn)}
+	for _, j := range p.judged {
+		p.arrived = append(p.arrived, b.take(j.n)...)
+	}
+	if c.kind == "" {
+		if got != "400" && got != reset || len(p.arrived) > 0 {
+			t.Errorf("got %s, %d arrived", got, len(p.arrived))
+		}
+		return
+	}
+	a := p.passed(t, c.kind, c.call)
+	if a.body.String() != digestOf([]byte(c.body)).String() || len(a.after) > 0 || a.header["X-Http-Method-Override"] != nil {
+		t.Errorf("arrived: %v %v %v", a.header, a.body, a.after)
+	}
+	if name, value, ok := strings.Cut(c.arrives, ": "); ok && (len(a.header[name]) != 1 || a.header[name][0] != value) {
+		t.Errorf("arrived: %s: %q", name, a.header[name])
+	}
 }
 
 // TestHTTP2_Frames sends HTTP/2 requests with prior knowledge and over TLS.
@@ -134,31 +174,15 @@ func TestHTTP2_Frames(t *testing.T) {
 		address string
 		dial    func(string) (net.Conn, error)
 	}{{"h2c", proxy, addresses[0], plain}, {"h2c to FastCGI", php, addresses[1], plain}, {"TLS", proxy, addresses[2], secure}} {
-		for _, c := range http2Frames {
+		for _, c := range streamFrames {
 			t.Run(way.name+"/"+c.name, func(t *testing.T) {
 				conn, err := way.dial(way.address)
 				if err != nil {
 					t.Fatal(err)
 				}
 				defer conn.Close()
-				got := ask(t, conn, c.fields, c.body, c.trailer)
-				p := passage{judged: ledger.take(connection(conn.LocalAddr().String(), conn.RemoteAddr()))}
-				for _, j := range p.judged {
-					p.arrived = append(p.arrived, way.backend.take(j.n)...)
-				}
-				if c.kind == "" {
-					if got != "400" && got != reset || len(p.arrived) > 0 {
-						t.Errorf("got %s, %d arrived", got, len(p.arrived))
-					}
-					return
-				}
-				a := p.passed(t, c.kind, c.call)
-				if a.body.String() != digestOf([]byte(c.body)).String() || len(a.after) > 0 || a.header["X-Http-Method-Override"] != nil {
-					t.Errorf("arrived: %v %v %v", a.header, a.body, a.after)
-				}
-				if name, value, ok := strings.Cut(c.arrives, ": "); ok && (len(a.header[name]) != 1 || a.header[name][0] != value) {
-					t.Errorf("arrived: %s: %q", name, a.header[name])
-				}
+				got := ask(t, conn, c.streamed)
+				c.hold(t, got, connection(conn.LocalAddr().String(), conn.RemoteAddr()), way.backend)
 			})
 		}
 		for _, a := range way.backend.rest() {

@@ -152,7 +152,7 @@ func TestRewrites_OfAllKinds(t *testing.T) {
 		"rewrite /wp-json/* /about/":               {{"GET /wp-json/wp/v2/posts", "400", ""}},
 		"uri query rest_route /wp/v2/pages":        {{"GET /wp-json/wp/v2/posts", "400", ""}, {"GET /?rest_route=/wp/v2/posts", "/?rest_route=%2Fwp%2Fv2%2Fpages", "GET /wp/v2/pages"}},
 		"rewrite /short /?rest_route=/wp/v2/posts": {{"GET /short", "/?rest_route=/wp/v2/posts", "GET /wp/v2/posts"}},
-		"method GET":                                        {{"POST /wp-json/wp/v2/posts | a=b", "400", ""}, {"DELETE /wp-json/wp/v2/posts/5", "/wp-json/wp/v2/posts/5", "GET /wp/v2/posts/5"}},
+		"method GET":                                        {{"POST /wp-json/wp/v2/posts | a=b", "/wp-json/wp/v2/posts", "GET /wp/v2/posts"}, {"DELETE /wp-json/wp/v2/posts/5", "/wp-json/wp/v2/posts/5", "GET /wp/v2/posts/5"}},
 		"uri strip_suffix /":                                {{"GET /wp-json/wp/v2/posts/", "/wp-json/wp/v2/posts", "GET /wp/v2/posts"}},
 		"rewrite * /index.php?{query}":                      {{"GET /wp-json/wp/v2/posts", "/index.php", "GET /wp/v2/posts"}, {"GET /?rest_route=/wp/v2/posts", "/index.php?rest_route=/wp/v2/posts", "GET /wp/v2/posts"}},
 		"rewrite * /index.php?q={path}&{query}":             {{"GET /?rest_route=/wp/v2/posts", "/index.php?q=%2F&rest_route=/wp/v2/posts", "GET /wp/v2/posts"}, {"GET /a%26rest_route=/wp/v2/users", "/index.php?q=%2Fa%26rest_route%3D%2Fwp%2Fv2%2Fusers", ""}},

@@ -28,7 +28,7 @@ func TestStream_Pipelined(t *testing.T) {
 			"no body":        "GET" + conflict + "\r\n",
 			"body":           "POST" + conflict + fmt.Sprintf("Content-Length: %d\r\n\r\n", len(inner)) + inner,
 			"chunked body":   "POST" + conflict + fmt.Sprintf("Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", len(inner), inner),
-			"body on a read": "GET /wp-json/wp/v2/posts HTTP/1.1\r\nHost: 127.0.0.1\r\n" + fmt.Sprintf("Content-Length: %d\r\n\r\n", len(inner)) + inner,
+			"body on a read": "GET" + conflict + fmt.Sprintf("Content-Length: %d\r\n\r\n", len(inner)) + inner,
 			"form":           aFormTo + fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(aForm+"&x="+inner)+5, "a=b&"+aForm+"[]=") + inner,
 		} {
 			t.Run(f.name+"/"+name, func(t *testing.T) {

@@ -90,6 +90,10 @@ func (b *body) load(r *http.Request, limit int64) *Refusal {
 	if b.failed = b.fill(limit); b.failed != nil {
 		return b.failed
 	}
+	if b.length >= 0 && b.size() != b.length { // HTTP/3 leaves it to us to count
+		b.failed = brokenBody
+		return b.failed
+	}
 	b.complete = true
 	r.ContentLength, r.TransferEncoding, r.Trailer = b.size(), nil, nil
 	delete(r.Header, "Trailer")
