@@ -158,7 +158,9 @@ func TestHoles(t *testing.T) {
 					address := at.at[map[bool]int{true: 1}[way.secure]]
 					status, conn := way.send(t, address, m)
 					seen := ledger.take(conn)
-					if len(seen) > 0 || status[0] != '4' && status != reset {
+					// HTTP/2 and 3 end the stream themselves where the target is no path.
+					ended := status == reset && way.secure && strings.HasPrefix(name, "target")
+					if len(seen) > 0 || status[0] != '4' && !ended {
 						t.Errorf("got %s, %d judged", status, len(seen))
 					}
 				})

@@ -1,19 +1,17 @@
 package livetest
 
 import (
-	"bytes"
 	"crypto/tls"
-	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"golang.org/x/net/http2"
-	"golang.org/x/net/http2/hpack"
+	"github.com/restwarden/restwarden/caddymodule/livetest/rawhttp"
 )
 
 // fields are the header fields of an HTTP/2 request, "name value" each.
@@ -37,44 +35,39 @@ type streamed struct {
 	emptyData     bool // the stream is ended by an empty DATA frame, not by the header
 }
 
+// request returns the fields of m for a scheme.
+func (m streamed) request(scheme string) rawhttp.Request {
+	split := func(f fields) (list []rawhttp.Field) {
+		for _, field := range f {
+			name, value, _ := strings.Cut(field, " ")
+			if name == ":scheme" && value == "http" {
+				value = scheme
+			}
+			list = append(list, rawhttp.Field{Name: name, Value: value})
+		}
+		return list
+	}
+	r := rawhttp.Request{Fields: split(m.fields), Body: m.body, EmptyData: m.emptyData}
+	if m.trailer != "" {
+		r.Trailer = split(fields{m.trailer})
+	}
+	return r
+}
+
 // ask sends one HTTP/2 request over conn as its fields say, and returns the
 // status of the answer or reset.
 func ask(t *testing.T, conn net.Conn, m streamed) string {
 	t.Helper()
 	conn.SetDeadline(time.Now().Add(patience))
-	var block bytes.Buffer
-	encoder := hpack.NewEncoder(&block)
-	for _, field := range m.fields {
-		name, value, _ := strings.Cut(field, " ")
-		encoder.WriteField(hpack.HeaderField{Name: name, Value: value})
+	scheme := "http"
+	if _, secure := conn.(*tls.Conn); secure {
+		scheme = "https"
 	}
-	io.WriteString(conn, http2.ClientPreface)
-	framer := http2.NewFramer(conn, conn)
-	framer.AllowIllegalWrites = true
-	framer.WriteSettings()
-	framer.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: block.Bytes(), EndHeaders: true, EndStream: m.body == "" && m.trailer == "" && !m.emptyData})
-	if m.body != "" || m.emptyData {
-		framer.WriteData(1, m.trailer == "", []byte(m.body))
+	a, err := rawhttp.HTTP2(conn, m.request(scheme))
+	if err != nil {
+		return reset
 	}
-	if m.trailer != "" {
-		block.Reset()
-		name, value, _ := strings.Cut(m.trailer, " ")
-		encoder.WriteField(hpack.HeaderField{Name: name, Value: value})
-		framer.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: block.Bytes(), EndHeaders: true, EndStream: true})
-	}
-	framer.ReadMetaHeaders = hpack.NewDecoder(4096, nil)
-	for {
-		frame, err := framer.ReadFrame()
-		if err != nil {
-			return reset
-		}
-		switch frame := frame.(type) {
-		case *http2.MetaHeadersFrame:
-			return frame.PseudoValue("status")
-		case *http2.RSTStreamFrame, *http2.GoAwayFrame:
-			return reset
-		}
-	}
+	return strconv.Itoa(a.Status)
 }
 
 // streamFrame is a request of HTTP/2 or 3 and what becomes of it.

@@ -64,6 +64,8 @@ var proxied = []rewritten{
 var documented = map[string][]rewritten{
 	"PHP":                            append(php, rewritten{"GET /readme.txt", "answered", ""}),
 	"PHP with a fallback of its own": php,
+	"PHP without php_fastcgi": append(php,
+		rewritten{"POST /wp-json/wc/v3/orders/7 | status=completed", "/wp-json/wc/v3/orders/7  /index.php", "POST /wc/v3/orders/7"}),
 	"All to the front controller": append(php,
 		rewritten{"POST /wp-json/wc/v3/orders/7 | status=completed", "/wp-json/wc/v3/orders/7  /index.php", "POST /wc/v3/orders/7"}),
 	"A sub-folder, stripped by handle_path": append(append(folder, outside...), rewritten{"GET /home", "answered", ""},

@@ -2,6 +2,11 @@ package wordpress
 
 import (
 	"context"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -31,10 +36,11 @@ func (s *stack) checkBrowser(ctx context.Context, t *Report) {
 	t.check("browser", "metrics", err)
 	for _, g := range []*gate{
 		s.gate(fpm, modeLocked), s.gate(apache, modeLocked), s.gate(subFolder, modeLocked), s.gate(plain, modeLocked),
-		s.gate(fpm, modeObserve),
+		s.gate(fpm, modeLocked).secure(), s.gate(fpm, modeObserve),
 	} {
 		v := &visit{gate: g, shots: shots, image: image}
-		if err := v.open(ctx, filepath.Join(s.dir, "chromium-"+g.Site.Name+g.Mode)); err != nil {
+		profile := filepath.Join(s.dir, "chromium-"+strings.ReplaceAll(g.Name, " ", "-"))
+		if err := v.open(ctx, profile, s.trusted()); err != nil {
 			t.failf("browser", g.Name+" chromium", "%v", err)
 			continue
 		}
@@ -66,12 +72,44 @@ type visit struct {
 
 // response is what the browser got for one request.
 type response struct {
-	url, decision string
-	status        int64
+	url, decision, protocol string
+	status                  int64
 }
 
-func (v *visit) open(ctx context.Context, profile string) error {
+// trusted returns the browser's options for gates over TLS: it speaks HTTP/3 with
+// them from the first request on, and trusts Caddy's own authority, by the hash of
+// its key.
+func (s *stack) trusted() func(*gate) ([]chromedp.ExecAllocatorOption, error) {
+	return func(g *gate) ([]chromedp.ExecAllocatorOption, error) {
+		if g.scheme != "https" {
+			return nil, nil
+		}
+		text, err := os.ReadFile(filepath.Join(s.dir, "caddy-data", "pki", "authorities", "local", "intermediate.crt"))
+		if err != nil {
+			return nil, err
+		}
+		block, _ := pem.Decode(text)
+		if block == nil {
+			return nil, errors.New("intermediate.crt is no certificate")
+		}
+		authority, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			return nil, err
+		}
+		key := sha256.Sum256(authority.RawSubjectPublicKeyInfo)
+		return []chromedp.ExecAllocatorOption{
+			chromedp.Flag("ignore-certificate-errors-spki-list", base64.StdEncoding.EncodeToString(key[:])),
+			chromedp.Flag("enable-quic", true), chromedp.Flag("origin-to-force-quic-on", g.host()),
+		}, nil
+	}
+}
+
+func (v *visit) open(ctx context.Context, profile string, trusted func(*gate) ([]chromedp.ExecAllocatorOption, error)) error {
 	path, err := lookPath("chromium")
+	if err != nil {
+		return err
+	}
+	more, err := trusted(v.gate)
 	if err != nil {
 		return err
 	}
@@ -82,6 +120,7 @@ func (v *visit) open(ctx context.Context, profile string) error {
 		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"), // nothing leaves this machine
 		chromedp.WindowSize(1400, 1000),
 	)
+	options = append(options, more...)
 	allocator, stop := chromedp.NewExecAllocator(ctx, options...)
 	var closeAdmin, closeVisitor context.CancelFunc = func() {}, func() {}
 	v.done = func() { closeVisitor(); closeAdmin(); stop() }
@@ -106,7 +145,7 @@ func (v *visit) note(event any) {
 	if !ok || !strings.Contains(e.Response.URL, v.gate.host()) {
 		return
 	}
-	r := response{url: e.Response.URL, status: e.Response.Status}
+	r := response{url: e.Response.URL, status: e.Response.Status, protocol: e.Response.Protocol}
 	for name, value := range e.Response.Headers {
 		if strings.EqualFold(name, "X-Check-Decision") {
 			r.decision = fmt.Sprint(value)
@@ -155,14 +194,18 @@ func (v *visit) run(t *Report) {
 	}
 }
 
-// refusals returns what the gateway refused, or the server failed at, since the
-// last step, and how many REST calls there were.
+// refusals returns what the gateway refused, the server failed at, or came by
+// another protocol than HTTP/3 where that is what is tried, since the last step,
+// and how many REST calls there were.
 func (v *visit) refusals() (refused []string, calls int) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for _, r := range v.seen {
 		if !strings.HasPrefix(r.decision, "page") && r.decision != "" {
 			calls++
+		}
+		if v.gate.scheme == "https" && r.decision != "" && r.protocol != "h3" {
+			refused = append(refused, fmt.Sprintf("%s came by %s", r.url, r.protocol))
 		}
 		if strings.Contains(r.decision, "refuse") || r.status >= 500 {
 			refused = append(refused, fmt.Sprintf("%d %s %s", r.status, r.decision, r.url))

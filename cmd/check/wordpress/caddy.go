@@ -1,6 +1,7 @@
 package wordpress
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -11,10 +12,14 @@ import (
 
 // gate is one address of a site: with the gateway in one of its modes, or bare.
 type gate struct {
-	Name string
-	Site *site
-	Mode string
-	Port int
+	Name  string
+	Site  *site
+	Mode  string
+	Front string // one of fronts; "" for the site's own
+	Port  int
+	TLS   int // port of the same over TLS, with HTTP/2 and 3; 0 for none
+
+	scheme string // "" is http
 }
 
 // Modes of a gate.
@@ -28,11 +33,35 @@ const (
 
 func (g *gate) host() string { return fmt.Sprintf("127.0.0.1:%d", g.Port) }
 
+// secure is the same gate over TLS.
+func (g *gate) secure() *gate {
+	over := *g
+	over.Name, over.Port, over.TLS, over.scheme = g.Name+" TLS", g.TLS, 0, "https"
+	return &over
+}
+
 // url returns the address of a path of the site.
-func (g *gate) url(path string) string { return "http://" + g.host() + g.Site.Base + path }
+func (g *gate) url(path string) string {
+	return cmp.Or(g.scheme, "http") + "://" + g.host() + g.Site.Base + path
+}
 
 // signingKey is the cookie plugin's.
 const signingKey = "standin-signing-key"
+
+// caddyConfig is what the Caddyfile is filled with.
+type caddyConfig struct {
+	Admin, Inner, Nginx          int // ports
+	Dir, FPM, SigningKey, Behind string
+	Gates                        []*gate
+	Gate                         *gate // the one that is written
+}
+
+// Of returns c for one gate.
+func (c *caddyConfig) Of(g *gate) *caddyConfig {
+	of := *c
+	of.Gate = g
+	return &of
+}
 
 // startCaddy builds the gateway from the repository and starts all gates.
 func (s *stack) startCaddy(ctx context.Context) error {
@@ -43,8 +72,9 @@ func (s *stack) startCaddy(ctx context.Context) error {
 		return fmt.Errorf("%w\n%s", err, out)
 	}
 	config := filepath.Join(s.dir, "Caddyfile")
-	err := s.render("Caddyfile", config, map[string]any{
-		"Admin": s.admin, "Dir": s.dir, "Gates": s.gates, "FPM": s.fpmSocket(), "SigningKey": signingKey,
+	err := s.render("Caddyfile", config, &caddyConfig{
+		Admin: s.admin, Dir: s.dir, Gates: s.gates, FPM: s.fpmSocket(), SigningKey: signingKey,
+		Inner: s.inner, Nginx: s.nginx, Behind: s.site(fpm).Root,
 	})
 	if err != nil {
 		return err

@@ -28,6 +28,7 @@ var debianPackages = []debianPackage{
 	{name: "mariadb-client", command: "mariadb"},
 	{name: "apache2", command: "apache2"},
 	{name: "libapache2-mod-php", file: apachePHP},
+	{name: "nginx-light", command: "nginx"},
 	{name: "chromium", command: "chromium"},
 	{name: "fonts-dejavu-core", file: "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf"},
 	{name: "media-types", file: "/etc/mime.types"},

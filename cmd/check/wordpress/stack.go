@@ -9,6 +9,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"slices"
+	"strings"
 	"text/template"
 
 	"golang.org/x/sync/errgroup"
@@ -25,6 +26,8 @@ type stack struct {
 	reports  string // where the plugin writes what was dispatched
 	socket   string // of the database
 	admin    int    // port of Caddy's admin interface
+	inner    int    // port of the Caddy behind another one
+	nginx    int    // port of nginx
 	sites    []*site
 	gates    []*gate
 	children []*process
@@ -40,6 +43,15 @@ const (
 	subFolder = "blog"   // sub-folder, login cookies for the install path only
 	plain     = "plain"  // plain permalinks
 )
+
+// fronts are how the site fpm stands behind more gates, beside php_fastcgi with its
+// defaults.
+var fronts = []string{
+	"try_files", // php_fastcgi with try_files of its own
+	"transport", // reverse_proxy with transport fastcgi
+	"caddy",     // reverse_proxy to another Caddy
+	"nginx",     // reverse_proxy to nginx
+}
 
 const prettyPermalinks = "/%postname%/"
 
@@ -82,19 +94,34 @@ func (s *stack) allotPorts() error {
 		case subFolder:
 			modes = append(modes, modeCookies)
 		}
-		for _, mode := range modes {
-			s.gates = append(s.gates, &gate{Name: site.Name + " " + mode, Site: site, Mode: mode})
-		}
+		s.addGates(site, "", modes...)
 	}
-	ports, err := freePorts(len(s.gates) + 2)
+	for _, front := range fronts {
+		s.addGates(s.site(fpm), front, modeDefault, modeLocked, modeBare)
+	}
+	ports, err := freePorts(2*len(s.gates) + 4)
 	if err != nil {
 		return err
 	}
-	for i, g := range s.gates {
-		g.Port = ports[i]
+	next := func() (port int) {
+		port, ports = ports[0], ports[1:]
+		return port
 	}
-	s.admin, s.site(apache).Apache = ports[len(s.gates)], ports[len(s.gates)+1]
+	for _, g := range s.gates {
+		g.Port = next()
+		if g.Mode == modeLocked {
+			g.TLS = next()
+		}
+	}
+	s.admin, s.inner, s.nginx, s.site(apache).Apache = next(), next(), next(), next()
 	return nil
+}
+
+func (s *stack) addGates(site *site, front string, modes ...string) {
+	for _, mode := range modes {
+		name := strings.Join(strings.Fields(site.Name+" "+front+" "+mode), " ")
+		s.gates = append(s.gates, &gate{Name: name, Site: site, Mode: mode, Front: front})
+	}
 }
 
 func (s *stack) createSites(ctx context.Context) error {
@@ -106,15 +133,26 @@ func (s *stack) createSites(ctx context.Context) error {
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	return s.startApache(ctx, s.site(apache))
+	return errors.Join(s.startApache(ctx, s.site(apache)), s.startNginx(ctx, s.site(fpm)))
 }
 
 func (s *stack) site(name string) *site {
 	return s.sites[slices.IndexFunc(s.sites, func(x *site) bool { return x.Name == name })]
 }
 
+// gate returns the gate of a site with its own front-end.
 func (s *stack) gate(name, mode string) *gate {
-	return s.gates[slices.IndexFunc(s.gates, func(g *gate) bool { return g.Site.Name == name && g.Mode == mode })]
+	return s.gates[slices.IndexFunc(s.gates, func(g *gate) bool { return g.Site.Name == name && g.Front == "" && g.Mode == mode })]
+}
+
+// gatesOf returns all gates with a mode, whatever their front-end.
+func (s *stack) gatesOf(mode string) (list []*gate) {
+	for _, g := range s.gates {
+		if g.Mode == mode {
+			list = append(list, g)
+		}
+	}
+	return list
 }
 
 // stop ends all processes, the last one first, and removes the directory.

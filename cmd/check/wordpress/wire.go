@@ -17,16 +17,25 @@ import (
 type message struct {
 	method  string
 	target  string // below the site's base, "/wp-json/…"
+	whole   string // in place of it, a target that is no path
 	headers []string
 	body    string
 	as      string // role whose application password is sent; "" for nobody
 }
 
+// path is the target at a gate.
+func (m *message) path(g *gate) string {
+	if m.whole != "" {
+		return m.whole
+	}
+	return g.Site.Base + m.target
+}
+
 // render returns the bytes that a gate gets; tag is what the plugin reports under.
 func (m *message) render(g *gate, tag string) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s %s%s HTTP/1.1\r\nHost: %s\r\nX-Request-Tag: %s\r\nConnection: close\r\n",
-		m.method, g.Site.Base, m.target, g.host(), tag)
+	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nHost: %s\r\nX-Request-Tag: %s\r\nConnection: close\r\n",
+		m.method, m.path(g), g.host(), tag)
 	if m.as != "" {
 		account := g.Site.Accounts[m.as]
 		fmt.Fprintf(&b, "Authorization: %s\r\n", basic(account.Login, account.Application))

@@ -53,6 +53,7 @@ var parts = []struct {
 	{"browser", (*stack).checkBrowser},
 	{"checkout", (*stack).checkCheckout},
 	{"conversions", (*stack).checkConversions},
+	{"holes", (*stack).checkHoles},
 	{"differential", (*stack).checkDifferential},
 }
 

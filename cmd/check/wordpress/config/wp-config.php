@@ -2,7 +2,10 @@
 // The addresses follow the port that a request came in on: one install stands
 // behind several gateways.
 $standin_host = $_SERVER['HTTP_HOST'] ?? '127.0.0.1';
-define( 'WP_HOME', 'http://' . $standin_host . '{{.Base}}' );
+if ( 'https' === ( $_SERVER['HTTP_X_FORWARDED_PROTO'] ?? '' ) ) {
+	$_SERVER['HTTPS'] = 'on';
+}
+define( 'WP_HOME', ( 'on' === ( $_SERVER['HTTPS'] ?? '' ) ? 'https://' : 'http://' ) . $standin_host . '{{.Base}}' );
 define( 'WP_SITEURL', WP_HOME . '{{.Core}}' );
 {{- if .Core}}
 define( 'COOKIEPATH', '{{.Base}}{{.Core}}/' ); // login cookies for the install path only

@@ -1,0 +1,54 @@
+// Package rawhttp sends requests over HTTP/2 and 3 exactly as they are written,
+// however wrong: client libraries repair or refuse what an attacker sends. It is
+// for tests.
+package rawhttp
+
+import (
+	"crypto/tls"
+	"errors"
+	"net/http"
+	"strconv"
+)
+
+// Field is one header field; names are sent as they are.
+type Field struct{ Name, Value string }
+
+// Request is a request in its fields, pseudo fields included.
+type Request struct {
+	Fields  []Field
+	Body    string
+	Trailer []Field
+	// EmptyData ends a stream without a body by an empty DATA frame.
+	EmptyData bool
+}
+
+// Answer is the final answer to a request.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// ErrReset is returned where the server ends stream or connection without an
+// answer.
+var ErrReset = errors.New("rawhttp: the server has reset the stream")
+
+// Trusting is a TLS configuration for servers with certificates of their own.
+func Trusting(protocol string) *tls.Config {
+	return &tls.Config{InsecureSkipVerify: true, ServerName: "127.0.0.1", NextProtos: []string{protocol}} //nolint:gosec // a test's own server
+}
+
+// add takes a field of the answer; informational answers are forgotten.
+func (a *Answer) add(f Field) {
+	if f.Name == ":status" {
+		status, _ := strconv.Atoi(f.Value) // 0 is no answer
+		*a = Answer{Status: status, Header: http.Header{}}
+		return
+	}
+	if a.Header != nil {
+		a.Header.Add(f.Name, f.Value)
+	}
+}
+
+// final tells whether an answer has come that is not informational.
+func (a *Answer) final() bool { return a.Status >= 200 }
