@@ -32,8 +32,8 @@ type Gateway struct {
 	Base string `json:"base,omitempty"`
 	// Prefix is the first segment of the pretty form where the site has changed it.
 	Prefix string `json:"prefix,omitempty"`
-	// Release is the release of the shop, "10.7", or "auto" (the default): it is
-	// learnt from the REST root.
+	// Release is the release of the shop, "10.7", or "auto" (the default): policies
+	// find out what they must know.
 	Release string `json:"release,omitempty"`
 	// Mode is "enforce" (the default) or "observe": decide, count and log, but
 	// refuse and change nothing.
