@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/restwarden/restwarden/policies"
 )
 
 func TestGateway_PHPFastCGI(t *testing.T) {
@@ -151,6 +153,66 @@ func TestGateway_Revocation(t *testing.T) {
 	g.do("GET /cms-json/cms/v2/posts", "", asAdmin).want(t, 200, "")
 	g.do("DELETE /cms-json/cms/v2/users/1/application-passwords/x", "", asAdmin).want(t, 200, "")
 	g.do("GET /cms-json/cms/v2/posts", "", asAdmin).want(t, 401, "incorrect_password")
+}
+
+// TestGateway_LoggedOutElsewhere: the answer of an action says in its body whether
+// it worked, however it comes.
+func TestGateway_LoggedOutElsewhere(t *testing.T) {
+	const page, done, failed = "action=destroy-sessions&nonce=1&user_id=1", `{"success":true,"data":{}}`, `{"success":false,"data":{}}`
+	const cookie, nonce, asForm = "Cookie: cms_logged_in_x=a", "X-CMS-Nonce: 1", "Content-Type: application/x-www-form-urlencoded"
+	for name, test := range map[string]struct {
+		body  []string // as it is written, flushed in between
+		form  string
+		asked int
+	}{
+		"done":              {[]string{done}, page, 2},
+		"in pieces":         {[]string{`{"succ`, `ess":t`, `rue}`}, page, 2},
+		"with much behind":  {[]string{done, strings.Repeat(" ", 100_000)}, page, 2},
+		"failed":            {[]string{failed}, page, 1},
+		"said further down": {[]string{failed, strings.Repeat(" ", policies.WatchedBody), done}, page, 1},
+		"nothing":           {nil, page, 1},
+		"another action":    {[]string{done}, "action=heartbeat", 1},
+		"in a large form":   {[]string{done}, page + "&x=" + strings.Repeat("x", 20_000), 1},
+	} {
+		for _, length := range []bool{true, false} {
+			t.Run(fmt.Sprint(name, " length ", length), func(t *testing.T) {
+				p := newPlatform(t)
+				asked := 0
+				got := ""
+				p.answer = func(w http.ResponseWriter, r *http.Request) bool {
+					switch {
+					case isQuestion(r) && strings.Contains(r.URL.Path, "users/me"):
+						asked++
+						io.WriteString(w, `{"id":1,"roles":["customer"],"capabilities":[]}`)
+						return true
+					case strings.HasSuffix(r.URL.Path, "admin-ajax.php") && r.Method == http.MethodPost:
+						b, _ := io.ReadAll(r.Body)
+						got = string(b)
+						for _, piece := range test.body {
+							io.WriteString(w, piece)
+							w.(http.Flusher).Flush()
+						}
+						return true
+					}
+					return false
+				}
+				g := startGateway(t, loginOnly+p.proxied())
+				g.do("GET /cms-json/cms/v2/posts", "", cookie, nonce).want(t, 200, "")
+				var body io.Reader = strings.NewReader(test.form)
+				if !length {
+					body = struct{ io.Reader }{body}
+				}
+				a := g.send("POST /cms-admin/admin-ajax.php", body, cookie, asForm)
+				if a.want(t, 200, ""); a.body != strings.Join(test.body, "") || got != test.form {
+					t.Errorf("arrived %.80q, answered %.80q", got, a.body)
+				}
+				g.do("GET /cms-json/cms/v2/posts", "", cookie, nonce).want(t, 200, "")
+				if asked != test.asked {
+					t.Errorf("asked %d times, want %d", asked, test.asked)
+				}
+			})
+		}
+	}
 }
 
 func TestGateway_Streaming(t *testing.T) {

@@ -48,10 +48,12 @@ var protocols = []struct {
 	send   func(t *testing.T, address string, m message) (status, conn string)
 }{
 	{"HTTP/1.1", false, func(t *testing.T, address string, m message) (string, string) {
+		t.Helper()
 		r := send(t, address, m.http1())
 		return fmt.Sprint(r.status), r.conn
 	}},
 	{"HTTP/2", true, func(t *testing.T, address string, m message) (string, string) {
+		t.Helper()
 		conn, err := tls.Dial("tcp", address, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}})
 		if err != nil {
 			t.Fatal(err)
@@ -60,6 +62,7 @@ var protocols = []struct {
 		return ask(t, conn, m.streamed()), connection(conn.LocalAddr().String(), conn.RemoteAddr())
 	}},
 	{"HTTP/3", true, func(t *testing.T, address string, m message) (string, string) {
+		t.Helper()
 		conn := dialHTTP3(t, address)
 		return ask3(t, conn, m.streamed()), connection(conn.LocalAddr().String(), conn.RemoteAddr())
 	}},

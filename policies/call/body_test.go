@@ -148,9 +148,15 @@ func TestEncodedBody(t *testing.T) {
 	}
 	// Whatever it seems to hold: something before PHP may inflate it.
 	for _, test := range []struct{ contentType, encoding, want string }{
-		{formType, "gzip", "415 content_encoding"}, {partType, "gzip", "415 content_encoding"}, {"", "gzip", "415 content_encoding"},
-		{formType, "Identity", "page"}, {formType, "", "page"}, {formType, "identity, gzip", "415 content_encoding"},
-		{formType, "identity\ngzip", "415 content_encoding"}, {jsonType, "gzip", "page"}, {"text/plain", "br", "page"},
+		{formType, "gzip", "415 content_encoding"},
+		{partType, "gzip", "415 content_encoding"},
+		{"", "gzip", "415 content_encoding"},
+		{formType, "Identity", "page"},
+		{formType, "", "page"},
+		{formType, "identity, gzip", "415 content_encoding"},
+		{formType, "identity\ngzip", "415 content_encoding"},
+		{jsonType, "gzip", "page"},
+		{"text/plain", "br", "page"},
 	} {
 		r = request("POST", "/page", test.contentType, "a=b")
 		r.Header["Content-Encoding"] = strings.Split(test.encoding, "\n")

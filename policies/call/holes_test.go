@@ -37,9 +37,9 @@ func TestHoles_ContentTypes(t *testing.T) {
 // TestHoles_Blanks: PHP drops any number of blanks before a name.
 func TestHoles_Blanks(t *testing.T) {
 	const variable = "rest_route=%2Fwp%2Fv2%2Fusers"
-	for _, n := range []int{1, 1000, 10_922, 10_923, 21_845, 21_846, 30_000, 87_382} {
-		for _, blank := range []string{"%20", "+", " ", "%20+ "} {
-			for _, before := range []string{"", "a=" + strings.Repeat("b", 70_000) + "&", "%2=1&", "+&"} {
+	for _, n := range []int{1, 10_923, 30_000, 87_382} {
+		for _, blank := range []string{"%20", "+ %20"} {
+			for _, before := range []string{"", "a=" + strings.Repeat("b", 70_000) + "&"} {
 				for _, target := range []string{"/about/", "/wp-json/complianz/v1/consent"} {
 					want := "POST /wp/v2/users"
 					if strings.HasPrefix(target, "/wp-json") {

@@ -31,19 +31,19 @@ func sendHTTP2(framer *http2.Framer, r Request) {
 	headers := func(fields []Field, end bool) {
 		block.Reset()
 		for _, f := range fields {
-			encoder.WriteField(hpack.HeaderField{Name: f.Name, Value: f.Value})
+			_ = encoder.WriteField(hpack.HeaderField{Name: f.Name, Value: f.Value})
 		}
-		framer.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: block.Bytes(), EndHeaders: true, EndStream: end})
+		_ = framer.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: block.Bytes(), EndHeaders: true, EndStream: end})
 	}
-	framer.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: window})
-	framer.WriteWindowUpdate(0, window)
+	_ = framer.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: window})
+	_ = framer.WriteWindowUpdate(0, window)
 	headers(r.Fields, r.Body == "" && r.Trailer == nil && !r.EmptyData)
 	const most = 16 << 10 // of a frame
 	for body := []byte(r.Body); len(body) > 0; body = body[min(most, len(body)):] {
-		framer.WriteData(1, len(body) <= most && r.Trailer == nil, body[:min(most, len(body))])
+		_ = framer.WriteData(1, len(body) <= most && r.Trailer == nil, body[:min(most, len(body))])
 	}
 	if r.Body == "" && r.EmptyData {
-		framer.WriteData(1, r.Trailer == nil, nil)
+		_ = framer.WriteData(1, r.Trailer == nil, nil)
 	}
 	if r.Trailer != nil {
 		headers(r.Trailer, true)
@@ -56,28 +56,32 @@ func readHTTP2(framer *http2.Framer) (a Answer, err error) {
 		if err != nil {
 			return a, fmt.Errorf("%w: %w", ErrReset, err)
 		}
-		switch frame := frame.(type) {
-		case *http2.MetaHeadersFrame:
-			for _, f := range frame.Fields {
-				a.add(Field{f.Name, f.Value})
-			}
-			if a.final() && frame.StreamEnded() {
-				return a, nil
-			}
-		case *http2.DataFrame:
-			a.Body = append(a.Body, frame.Data()...)
-			if frame.StreamEnded() {
-				return a, nil
-			}
-		case *http2.RSTStreamFrame:
-			if frame.ErrCode == http2.ErrCodeNo && a.final() { // enough of the request's body
-				return a, nil
-			}
-			return a, ErrReset
-		case *http2.GoAwayFrame:
-			if !a.final() {
-				return a, ErrReset
-			}
+		if ended, err := a.take(frame); ended || err != nil {
+			return a, err
 		}
 	}
+}
+
+// take adds a frame to the answer.
+func (a *Answer) take(frame http2.Frame) (ended bool, err error) {
+	switch frame := frame.(type) {
+	case *http2.MetaHeadersFrame:
+		for _, f := range frame.Fields {
+			a.add(Field{f.Name, f.Value})
+		}
+		return a.final() && frame.StreamEnded(), nil
+	case *http2.DataFrame:
+		a.Body = append(a.Body, frame.Data()...)
+		return frame.StreamEnded(), nil
+	case *http2.RSTStreamFrame:
+		if frame.ErrCode == http2.ErrCodeNo && a.final() { // enough of the request's body
+			return true, nil
+		}
+		return true, ErrReset
+	case *http2.GoAwayFrame:
+		if !a.final() {
+			return true, ErrReset
+		}
+	}
+	return false, nil
 }

@@ -37,7 +37,10 @@ func DialHTTP3(ctx context.Context, address string) (conn *quic.Conn, hangUp fun
 		return nil, nil, err
 	}
 	transport := &quic.Transport{Conn: socket}
-	end := func() { errors.Join(transport.Close(), socket.Close()) }
+	end := func() {
+		_ = transport.Close() // nothing is left to lose
+		_ = socket.Close()
+	}
 	for {
 		conn, err = transport.Dial(ctx, to, Trusting("h3"), nil)
 		if err == nil {
@@ -51,7 +54,7 @@ func DialHTTP3(ctx context.Context, address string) (conn *quic.Conn, hangUp fun
 		}
 	}
 	hangUp = func() {
-		conn.CloseWithError(0, "")
+		_ = conn.CloseWithError(0, "")
 		end()
 	}
 	control, err := conn.OpenUniStream()
@@ -71,7 +74,9 @@ func HTTP3(conn *quic.Conn, r Request, deadline time.Time) (Answer, error) {
 	if err != nil {
 		return Answer{}, fmt.Errorf("%w: %w", ErrReset, err)
 	}
-	stream.SetDeadline(deadline)
+	if err := stream.SetDeadline(deadline); err != nil {
+		return Answer{}, err
+	}
 	var out bytes.Buffer
 	writeFrame(&out, headersFrame, fieldSection(r.Fields))
 	if r.Body != "" || r.EmptyData {
@@ -81,8 +86,8 @@ func HTTP3(conn *quic.Conn, r Request, deadline time.Time) (Answer, error) {
 		writeFrame(&out, headersFrame, fieldSection(r.Trailer))
 	}
 	go func() { // fails where the server has refused early
-		stream.Write(out.Bytes())
-		stream.Close()
+		_, _ = stream.Write(out.Bytes())
+		_ = stream.Close()
 	}()
 	return readHTTP3(bufio.NewReader(stream))
 }
@@ -97,9 +102,9 @@ func fieldSection(fields []Field) []byte {
 	var b bytes.Buffer
 	encoder := qpack.NewEncoder(&b)
 	for _, f := range fields {
-		encoder.WriteField(qpack.HeaderField{Name: f.Name, Value: f.Value})
+		_ = encoder.WriteField(qpack.HeaderField{Name: f.Name, Value: f.Value})
 	}
-	encoder.Close()
+	_ = encoder.Close()
 	return b.Bytes()
 }
 
@@ -107,7 +112,7 @@ func readHTTP3(in *bufio.Reader) (a Answer, err error) {
 	for {
 		kind, err := quicvarint.Read(in)
 		if err != nil {
-			if a.final() && err == io.EOF {
+			if a.final() && errors.Is(err, io.EOF) {
 				return a, nil
 			}
 			return a, fmt.Errorf("%w: %w", ErrReset, err)

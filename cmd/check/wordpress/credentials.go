@@ -51,6 +51,34 @@ func (s *stack) checkCredentials(ctx context.Context, t *Report, g, bare *gate) 
 	check("logged-out cookie and nonce", pair(through.nonce).answersAs(ctx, g, bare, badNonce))
 	check("logged-out cookie without nonce", (&caller{header: through.header[1:]}).answers(ctx, g, notLoggedIn))
 	check("a revoked application password", s.checkRevoked(ctx, g))
+	check("logged out by another session", s.checkEnded(ctx, g, (*session).logoutElsewhere))
+	check("a new password", s.checkEnded(ctx, g, (*session).changePassword))
+}
+
+// checkEnded is that the gateway knows at once that one session has ended another,
+// and refuses it itself, before what it remembers has run out.
+func (s *stack) checkEnded(ctx context.Context, g *gate, end func(*session, context.Context, *gate) error) error {
+	user := g.Site.Accounts["subscriber"]
+	other, err := login(ctx, g, user)
+	if err != nil {
+		return err
+	}
+	who := &caller{header: other.header}
+	if err := who.answers(ctx, g, "200"); err != nil {
+		return err
+	}
+	mine, err := login(ctx, g, user)
+	if err != nil {
+		return err
+	}
+	if err := end(mine, ctx, g); err != nil {
+		return err
+	}
+	a, err := fetch(ctx, g, who.request())
+	if err == nil && !(a.refused() && a.code == "rest_cookie_invalid_nonce") {
+		err = fmt.Errorf("the session has ended, and passes: %s", a)
+	}
+	return err
 }
 
 // answers makes a call that every user may make.

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -83,6 +84,55 @@ func (s *session) logout(ctx context.Context, g *gate) error {
 	a, err = fetch(ctx, g, request{path: g.Site.Core + "/wp-login.php?action=logout&_wpnonce=" + rest[:10], client: s.client})
 	if err == nil && a.status != http.StatusFound {
 		err = fmt.Errorf("logout: %s", a)
+	}
+	return err
+}
+
+// screenNonce returns the nonce of the form on the profile screen.
+func (s *session) screenNonce(ctx context.Context, g *gate) (string, error) {
+	a, err := fetch(ctx, g, request{path: g.Site.Core + "/wp-admin/profile.php", client: s.client})
+	if err != nil {
+		return "", err
+	}
+	_, rest, ok := strings.Cut(string(a.body), `name="_wpnonce" value="`)
+	if !ok || len(rest) < 10 {
+		return "", fmt.Errorf("no nonce on the profile screen: %s", a)
+	}
+	return rest[:10], nil
+}
+
+// logoutElsewhere does what the button "Log out everywhere else" does.
+func (s *session) logoutElsewhere(ctx context.Context, g *gate) error {
+	nonce, err := s.screenNonce(ctx, g)
+	if err != nil {
+		return err
+	}
+	form := url.Values{"action": {"destroy-sessions"}, "nonce": {nonce}, "user_id": {strconv.Itoa(s.user.ID)}}
+	a, err := fetch(ctx, g, request{
+		method: "POST", path: g.Site.Core + "/wp-admin/admin-ajax.php", body: form.Encode(), headers: []string{formType}, client: s.client,
+	})
+	if err == nil && !strings.Contains(string(a.body), `"success":true`) {
+		err = fmt.Errorf("log out elsewhere: %s", a)
+	}
+	return err
+}
+
+// changePassword saves the profile screen with a new password: the same text, whose
+// new hash ends all other sessions.
+func (s *session) changePassword(ctx context.Context, g *gate) error {
+	nonce, err := s.screenNonce(ctx, g)
+	if err != nil {
+		return err
+	}
+	form := url.Values{
+		"action": {"update"}, "user_id": {strconv.Itoa(s.user.ID)}, "_wpnonce": {nonce}, "from": {"profile"},
+		"email": {s.user.Login + "@example.test"}, "nickname": {s.user.Login}, "pass1": {s.user.Password}, "pass2": {s.user.Password},
+	}
+	a, err := fetch(ctx, g, request{
+		method: "POST", path: g.Site.Core + "/wp-admin/profile.php", body: form.Encode(), headers: []string{formType}, client: s.client,
+	})
+	if err == nil && a.status != http.StatusFound {
+		err = fmt.Errorf("profile: %s", a)
 	}
 	return err
 }

@@ -3,6 +3,7 @@ package phpvars
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"io"
 	"strings"
 )
@@ -194,14 +195,14 @@ func nameStart(br *bufio.Reader, name string) ([]byte, error) {
 			b, _, _ = bytes.Cut(b, []byte{'&'})
 			return b, nil
 		}
-		br.Discard(n)
+		_, _ = br.Discard(n) // it has been seen
 	}
 }
 
 // skipPair goes to the beginning of the next pair.
 func skipPair(br *bufio.Reader) error {
 	for {
-		if _, err := br.ReadSlice('&'); err != bufio.ErrBufferFull {
+		if _, err := br.ReadSlice('&'); !errors.Is(err, bufio.ErrBufferFull) {
 			return err
 		}
 	}

@@ -146,7 +146,7 @@ func TestHasReader(t *testing.T) {
 	}
 	const window = 32 << 10
 	for n := window - 45; n <= window+5; n++ {
-		for _, name := range names {
+		for _, name := range names[n%3*2:][:2] {
 			check(strings.Repeat("x", n-1) + "&" + name + "=1")
 			check(strings.Repeat("+", n) + name)
 			check("a=1&" + strings.Repeat(" ", n) + name + "&b=2")
