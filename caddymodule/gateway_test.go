@@ -1,6 +1,7 @@
 package caddymodule
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -134,5 +135,43 @@ func TestGateway_CORS(t *testing.T) {
 	}
 	if h := g.do("GET /cms-json/shop/store/cart", "", "Origin: https://app.test").header; h.Get("Access-Control-Allow-Origin") != "" {
 		t.Errorf("a cart for scripts of any origin: %v", h)
+	}
+}
+
+// TestGateway_MemoryIsNobodysToEmpty: what anybody can send, whatever the platform
+// answers to it, has nobody asked about again.
+func TestGateway_MemoryIsNobodysToEmpty(t *testing.T) {
+	p := newPlatform(t)
+	p.answer = func(w http.ResponseWriter, r *http.Request) bool {
+		if isQuestion(r) || !strings.Contains(r.URL.Path, ".php") {
+			return false
+		}
+		io.WriteString(w, "<html>a form, or the front page")
+		return true
+	}
+	g := startGateway(t, loginOnly+p.proxied())
+	me := func() { g.do("GET /cms-json/cms/v2/posts", "", asAdmin).want(t, 200, "") }
+	me()
+	before := len(p.asked())
+	for _, line := range []string{"POST /cms-login.php", "POST /x/users.php", "POST /cms-admin/users.php", "POST /x/cms-admin/profile.php", "GET /cms-admin/users.php?action=x", "POST /cms-admin/admin-ajax.php"} {
+		body := ""
+		if strings.HasPrefix(line, "POST") {
+			body = "log=x&action=destroy-sessions&user_id=1"
+		}
+		g.do(line, body, form, "Cookie: x-resetpass-y=1; cms_logged_in_x=1").want(t, 200, "a form")
+		me()
+	}
+	if after := len(p.asked()); after != before {
+		t.Errorf("%d questions more", after-before)
+	}
+}
+
+// TestGateway_OneClientOfMany: who logs in as one user is one client, whatever
+// stands beside it.
+func TestGateway_OneClientOfMany(t *testing.T) {
+	g := startGateway(t, "\trestwarden cms {\n\t\trate_limit 3/1h per key /cms/v2/posts\n\t}\n"+newPlatform(t).proxied())
+	for i, auth := range []string{"Basic YWRtaW46cHc=", "basic YWRtaW46cHc=", "BASIC YWRtaW46cHc=", "Basic YWRtaW46cHc=", "Basic YWRtaW46cHc= "} {
+		want := map[bool]int{true: 200, false: 429}[i < 3]
+		g.do("GET /cms-json/cms/v2/posts", "", "Authorization: "+auth, fmt.Sprintf("Cookie: cms_x=%d", i)).want(t, want, "")
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"maps"
+	"net/http"
 	"reflect"
 	"slices"
 	"strconv"
@@ -191,4 +192,24 @@ func TestOrders_WordsDoNotTell(t *testing.T) {
 			t.Errorf("%d %s for a remembered order, %d %s for a subscription", known.status, known.body, other.status, other.body)
 		}
 	})
+}
+
+// TestOrders_PluginRoute: a plugin that registers the route by which newer shops
+// are known does not open the guard of an old one.
+func TestOrders_PluginRoute(t *testing.T) {
+	w := newWorld(t, site.Options{Release: "10.7"}, "")
+	w.tap.answerWith(func(rw http.ResponseWriter, r *http.Request) bool {
+		if strings.Trim(r.URL.Path, "/") != "cms-json" {
+			return false
+		}
+		rw.Header().Set("Content-Type", "application/json")
+		fmt.Fprintf(rw, `{"home":"http://%s","url":"http://%s","namespaces":["cms/v2"],"routes":{"/shop/v3/orders/(?P<order_id>[\\d]+)/refunds/preview":{}}}`, r.Host, r.Host)
+		return true
+	})
+	w.info.Release = "11.1" // as far as the root tells
+	w.learned()
+	sub, order := w.info.Subscriptions[0], w.info.Orders[0]
+	w.gate(fmt.Sprintf("PUT /cms-json/shop/v3/orders/%d", sub), `{"status":"processing"}`, w.as("manager")).refusedWith(400, "shop_rest_shop_order_invalid_id")
+	w.gate(fmt.Sprintf("POST /cms-json/shop/v3/orders/%d/refunds", order), `{"compute_totals":true}`, w.as("manager")).refusedWith(400, "shop_rest_compute_totals_unsupported")
+	w.gate(fmt.Sprintf("PUT /cms-json/shop/v3/orders/%d", order), `{"status":"processing"}`, w.as("manager")).want(200).passed()
 }

@@ -158,15 +158,20 @@ func otherDoors(sub int) []door {
 	path := fmt.Sprintf("/wp-json/wc-analytics/orders/%d", sub)
 	core := fmt.Sprintf(`{"requests":[{"path":"/wc/v3/orders/%d","method":"PUT"}]}`, sub)
 	store := strings.Replace(core, "/wc/v3", "/wc/v3/orders/../../store", 1)
-	tool := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"woocommerce-orders-update","arguments":{"id":%d}}}`, sub)
-	mcp := message{method: "POST", target: "/wp-json/woocommerce/mcp", body: tool, headers: []string{jsonType, "X-MCP-API-Key: " + shopKey}}
+	tool := func(params string) message {
+		body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":`+params+`}`, sub)
+		return message{method: "POST", target: "/wp-json/woocommerce/mcp", body: body, headers: []string{jsonType, "X-MCP-API-Key: " + shopKey}}
+	}
 	key := message{method: "PUT", target: fmt.Sprintf("/wp-json/wc/v3/orders/%d", sub), headers: []string{"Authorization: " + basic("ck_standin", "cs_standin")}}
 	return []door{
 		{name: "analytics", message: shopManager("PUT", path, `{}`, jsonType)},
 		{name: "core batch", message: shopManager("POST", "/wp-json/batch/v1", core, jsonType), kept: true},
 		{name: "checkout batch", message: shopManager("POST", "/wp-json/wc/store/v1/batch", core, jsonType), kept: true},
 		{name: "checkout batch, other path", message: shopManager("POST", "/wp-json/wc/store/v1/batch", store, jsonType), kept: true},
-		{name: "tool server", message: mcp},
+		{name: "tool server", message: tool(`{"name":"woocommerce-orders-update","arguments":{"id":%d}}`)},
+		{name: "tool server, params in params", message: tool(`{"name":"read","params":{"name":"woocommerce-orders-update","arguments":{"id":%d}}}`)},
+		{name: "tool server, a blank behind the name", message: tool(`{"name":"woocommerce-orders-update ","arguments":{"id":%d}}`)},
+		{name: "tool server, NUL before the name", message: tool(`{"name":"\u0000woocommerce-orders-update","arguments":{"id":%d}}`)},
 		{name: "shop key", message: key},
 		{name: "v4", message: shopManager("PUT", fmt.Sprintf("/wp-json/wc/v4/orders/%d", sub), `{"customer_note":"x"}`, jsonType), kept: true},
 	}

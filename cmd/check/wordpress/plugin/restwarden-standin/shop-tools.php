@@ -12,9 +12,11 @@ function standin_tool_caller( $request ) {
 	return new WP_Error( 'authentication_required', 'Authentication required.', array( 'status' => 401 ) );
 }
 
+/** What newer releases of the tool server make of a message: params inside params win, names are trimmed. */
 function standin_tool( $request ) {
 	$answer = array( 'jsonrpc' => '2.0', 'id' => $request['id'] );
-	$name   = $request['params']['name'] ?? '';
+	$params = (array) ( $request['params']['params'] ?? $request['params'] );
+	$name   = trim( (string) ( $params['name'] ?? '' ) );
 	if ( 'tools/call' !== $request['method'] ) {
 		return $answer + array( 'result' => array( 'tools' => array( array( 'name' => 'woocommerce-orders-update' ) ) ) );
 	}
@@ -22,7 +24,7 @@ function standin_tool( $request ) {
 		return $answer + array( 'error' => array( 'code' => -32602, 'message' => 'Unknown tool.' ) );
 	}
 	$update = new WP_REST_Request( 'PUT' );
-	$update->set_body_params( (array) ( $request['params']['arguments'] ?? array() ) );
+	$update->set_body_params( (array) ( $params['arguments'] ?? array() ) );
 	standin_report( array( 'at' => 'item', 'method' => 'PUT', 'id' => (int) $update['id'] ) );
 	$result = standin_order_update( $update );
 	if ( is_wp_error( $result ) ) {
