@@ -134,6 +134,7 @@ func TestJSON_Errors(t *testing.T) {
 		`{"platform":"joomla"}`:                                                  `platform: "joomla"`,
 		`{"platform":"cms","base":"blog"}`:                                       "base:",
 		`{"platform":"cms","base":"/blog/"}`:                                     "base:",
+		`{"platform":"cms","prefix":"api.v1"}`:                                   "any character",
 		`{"platform":"cms","prefix":"/x"}`:                                       "prefix:",
 		`{"platform":"cms","release":"new"}`:                                     "release",
 		`{"platform":"cms","mode":"report"}`:                                     "mode:",

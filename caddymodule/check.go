@@ -42,6 +42,9 @@ func checkPrefix(prefix string) error {
 	if strings.Contains(prefix, "/") || strings.Trim(prefix, pathLetters) != "" || !plainSegments(prefix) {
 		return fmt.Errorf("prefix: %q is not one plain segment of a path, without /", prefix)
 	}
+	if strings.Contains(prefix, ".") { // its rewrite rules do not quote it
+		return fmt.Errorf("prefix: %q has a dot, which the platform takes for any character", prefix)
+	}
 	return nil
 }
 

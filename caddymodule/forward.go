@@ -32,12 +32,12 @@ func (g *Gateway) forward(w http.ResponseWriter, x *exchange) error {
 			x.rewriters = append(x.rewriters, p)
 		}
 	}
-	watch := g.watch(x)
+	by := g.watch(x)
 	switch {
 	case need == policies.RewriteBody:
-		return g.forwardBuffered(w, x, watch)
-	case need == policies.RewriteHeader || watch.told != nil:
-		return g.forwardHeader(w, x, watch)
+		return g.forwardBuffered(w, x, by)
+	case need == policies.RewriteHeader || by.told != nil:
+		return g.forwardHeader(w, x, by)
 	}
 	return x.next.ServeHTTP(w, x.request())
 }
@@ -63,13 +63,13 @@ func (x *exchange) request() *http.Request {
 	return &r
 }
 
-// watch is what wants to know how the platform answered.
-type watch struct {
+// watching is who wants to know how the platform answered.
+type watching struct {
 	told func(*policies.Answer) // nil for nearly all requests
 	body bool                   // it is told once policies.WatchedBody bytes have come
 }
 
-func (g *Gateway) watch(x *exchange) (w watch) {
+func (g *Gateway) watch(x *exchange) (w watching) {
 	w.told, w.body = g.site.Identities.Watch(&x.req)
 	for _, p := range g.watchers {
 		if also := p.Watch(&x.req); also != nil {
@@ -87,21 +87,22 @@ func (g *Gateway) watch(x *exchange) (w watch) {
 
 // forwardHeader streams the answer, tells the watch about it and rewrites its
 // header on the way. Where that fails the client gets a refusal in its place.
-func (g *Gateway) forwardHeader(w http.ResponseWriter, x *exchange, watch watch) error {
+func (g *Gateway) forwardHeader(w http.ResponseWriter, x *exchange, by watching) error {
 	aw := &answerWriter{ResponseWriterWrapper: wrap(w)}
 	aw.head = func(status int) error {
 		a := &policies.Answer{Status: status, Header: w.Header()}
 		switch {
-		case watch.told == nil:
-		case watch.body:
+		case by.told == nil:
+		case by.body:
 			aw.watch(policies.WatchedBody, func(begin []byte) {
-				watch.told(&policies.Answer{Status: status, Header: w.Header(), Body: begin})
+				by.told(&policies.Answer{Status: status, Header: w.Header(), Body: begin})
 			})
 		default:
-			watch.told(a)
+			by.told(a)
 		}
 		return x.rewrite(a)
 	}
+	defer aw.seen(nil, true) // also where the platform breaks off
 	err := x.next.ServeHTTP(aw, x.request())
 	aw.finish(err)
 	if aw.failed != nil {
@@ -114,7 +115,7 @@ func (g *Gateway) forwardHeader(w http.ResponseWriter, x *exchange, watch watch)
 // forwardBuffered holds the whole answer back until it is rewritten. The
 // platform is asked for a plain, whole answer: an encoded, partial or unchanged
 // one could not be rewritten.
-func (g *Gateway) forwardBuffered(w http.ResponseWriter, x *exchange, watch watch) error {
+func (g *Gateway) forwardBuffered(w http.ResponseWriter, x *exchange, by watching) error {
 	r := x.request()
 	for _, name := range []string{"Range", "If-Range", "If-None-Match", "If-Modified-Since"} {
 		r.Header.Del(name)
@@ -122,9 +123,9 @@ func (g *Gateway) forwardBuffered(w http.ResponseWriter, x *exchange, watch watc
 	r.Header.Set("Accept-Encoding", "identity")
 	held := newCapture(rewriteLimit, w.Header().Clone())
 	err := capturing(held, x.next, r)
-	if watch.told != nil && held.status != 0 {
+	if by.told != nil && held.status != 0 {
 		begin := held.body.Bytes()
-		watch.told(&policies.Answer{Status: held.status, Header: held.header, Body: begin[:min(len(begin), policies.WatchedBody)]})
+		by.told(&policies.Answer{Status: held.status, Header: held.header, Body: begin[:min(len(begin), policies.WatchedBody)]})
 	}
 	if err != nil && !errors.Is(err, errTooLarge) && !errors.Is(err, errTruncated) {
 		return err // the site's own way to answer

@@ -138,14 +138,14 @@ func TestGateway_OnErrorPass(t *testing.T) {
 // TestLookup_Cookies: only the cart is asked for with the whole session.
 func TestLookup_Cookies(t *testing.T) {
 	g := provisioned(t, `{"platform":"wordpress","credentials":{"cookies":["site"]}}`)
-	r := prepared(httptest.NewRecorder(), "/", "Cookie", "wp_session=1; wordpress_logged_in_a=2; xwordpress_logged_in_=3; site=4", "Nonce", "n", "Cart-Token", "t")
+	r := prepared(httptest.NewRecorder(), "/", "Cookie", "wp_session=1; wordpress_logged_in_a=2; xwordpress_logged_in_=3; \t site=4\u00a0", "Nonce", "n", "Cart-Token", "t")
 	l := newLookup(g, r, nil)
 	for _, c := range []struct {
 		q             policies.Question
 		cookie, nonce string
 	}{
 		{policies.Question{Kind: policies.LookupCart}, r.Header.Get("Cookie"), "n"},
-		{policies.Question{Kind: policies.LookupCaller}, "wordpress_logged_in_a=2; site=4", ""},
+		{policies.Question{Kind: policies.LookupCaller}, "wordpress_logged_in_a=2; site=4\u00a0", ""},
 		{policies.Question{Kind: policies.LookupRecord, As: policies.AsKey, Key: "ck_1:cs_1"}, "", ""},
 		{policies.Question{Kind: policies.LookupIndex, As: policies.AsNobody}, "", ""},
 	} {

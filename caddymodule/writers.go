@@ -33,8 +33,8 @@ type answerWriter struct {
 	begun func(begin []byte)
 }
 
-// watch has begun called with the first most bytes of the body, or with all of a
-// shorter one, before the last of them is sent.
+// watch has begun called with the first most bytes of the body before they are
+// sent, or with all of a shorter one once it has ended.
 func (w *answerWriter) watch(most int, begun func(begin []byte)) {
 	w.most, w.begun = most, begun
 }
@@ -103,7 +103,6 @@ func (w *answerWriter) finish(err error) {
 	if err == nil {
 		w.WriteHeader(http.StatusOK)
 	}
-	w.seen(nil, true)
 }
 
 // headOnlyWriter sends status and header of the answer to a preflight, and no

@@ -1,10 +1,8 @@
 package policies
 
 import (
-	"encoding/base64"
 	"iter"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -257,110 +255,6 @@ func (s *Site) inCheckout(key string) bool { return inNamespace(key, s.Platform.
 func inNamespace(key, ns string) bool {
 	rest, ok := strings.CutPrefix(key, "/"+ns)
 	return ok && (rest == "" || rest[0] == '/')
-}
-
-// hasQueryKey tells whether the query carries a shop key; in a body it does not
-// count (platform-facts III.8).
-func hasQueryKey(c *call.Call) bool {
-	key, _ := c.QueryVariable("consumer_key")
-	secret, _ := c.QueryVariable("consumer_secret")
-	return key != "" && secret != ""
-}
-
-// oauth1 are the parameters that the shop looks for. Where it finds one it
-// refuses the call unless all are right, where it finds none it does not look
-// any further (platform-facts III.8).
-var oauth1 = []string{"oauth_consumer_key", "oauth_timestamp", "oauth_nonce", "oauth_signature", "oauth_signature_method"}
-
-// isOAuth1 tells whether the shop will verify an OAuth 1 signature. It collects
-// the parameters as the shop does: from query and form, then from the header,
-// decoded, the last one wins; and PHP takes "0" for empty.
-func isOAuth1(r *Request) (bool, error) {
-	found := map[string]string{}
-	for _, name := range oauth1 {
-		v, set, err := r.Call.Variable(name)
-		if err != nil {
-			return false, err
-		}
-		if set {
-			found[name] = v
-		}
-	}
-	if rest, ok := strings.CutPrefix(strings.Trim(r.HTTP.Header.Get("Authorization"), trimmed), "OAuth "); ok {
-		for _, m := range oauth1Pair.FindAllStringSubmatch(rest, -1) {
-			value := m[3]
-			if value == "" || value == "0" {
-				value = m[4]
-			}
-			found[m[1]] = phpvars.Decode(value)
-		}
-	}
-	for _, name := range oauth1 {
-		if v := found[name]; v != "" && v != "0" {
-			return true, nil
-		}
-	}
-	return false, nil
-}
-
-// trimmed are the bytes that PHP's trim takes away, and no other blank.
-const trimmed = " \t\n\r\x00\x0b"
-
-// oauth1Pair is how the shop takes the header apart.
-var oauth1Pair = regexp.MustCompile(`(oauth_[a-z_-]*)=(:?"([^"]*)"|([^,]*))`)
-
-// basicShopKey tells whether Authorization carries a shop key: they begin with
-// "ck_", application passwords belong to login names.
-func basicShopKey(h http.Header) bool {
-	name, ok := basicName(h)
-	return ok && strings.HasPrefix(name, "ck_")
-}
-
-// basicName returns the name that PHP finds in Authorization.
-func basicName(h http.Header) (name string, ok bool) {
-	scheme, encoded, _ := strings.Cut(h.Get("Authorization"), " ")
-	if phpvars.Lower(scheme) != "basic" {
-		return "", false
-	}
-	name, _, ok = strings.Cut(decodeBase64(encoded), ":")
-	return name, ok
-}
-
-// decodeBase64 skips what does not belong there, as PHP does.
-func decodeBase64(s string) string {
-	digits := strings.Map(func(c rune) rune {
-		if c < 0x80 && (alnum(byte(c)) || c == '+' || c == '/') {
-			return c
-		}
-		return -1
-	}, s)
-	if len(digits)%4 == 1 {
-		digits = digits[:len(digits)-1]
-	}
-	plain, _ := base64.RawStdEncoding.DecodeString(digits) // nothing in it can be wrong
-	return string(plain)
-}
-
-func alnum(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z' }
-
-// shopKeyName returns the name of the shop key that a request of this claim
-// carries. ok is false where it is spelled in a way that the shop would have to
-// clean: several such spellings may be one key.
-func shopKeyName(r *Request, claim claim) (name string, ok bool) {
-	switch {
-	case claim == claimsTool:
-		name, _, _ = strings.Cut(r.HTTP.Header.Get("X-Mcp-Api-Key"), ":")
-	case hasQueryKey(r.Call): // the shop looks there first
-		name, _ = r.Call.QueryVariable("consumer_key")
-	default:
-		name, _ = basicName(r.HTTP.Header)
-	}
-	for i := range len(name) {
-		if !alnum(name[i]) && name[i] != '_' {
-			return "", false
-		}
-	}
-	return name, name != ""
 }
 
 // isJetpack tells whether the request is signed with Jetpack's token.

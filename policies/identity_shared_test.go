@@ -136,8 +136,6 @@ func TestIdentities_NobodyAsksTheStoreAboutAnonymous(t *testing.T) {
 	}
 }
 
-// TestIdentities_SharedDrops: whatever ends rights on one gateway is asked about
-// again on the other, from memory and store alike.
 // watched is what is done once the platform has answered r.
 func watched(t *testing.T, s *Site, r *Request) func(*Answer) {
 	t.Helper()
@@ -148,6 +146,8 @@ func watched(t *testing.T, s *Site, r *Request) func(*Answer) {
 	return drop
 }
 
+// TestIdentities_SharedDrops: whatever ends rights on one gateway is asked about
+// again on the other, from memory and store alike.
 func TestIdentities_SharedDrops(t *testing.T) {
 	for name, test := range map[string]struct {
 		method, target, body string

@@ -2,7 +2,9 @@ package policies
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
+	"io"
 	"net/http"
 	"net/url"
 	"path"
@@ -23,8 +25,14 @@ func (ids *Identities) Watch(r *Request) (drop func(*Answer), body bool) {
 	case call.Page:
 		return ids.watchPage(r)
 	case call.Single:
+		if enveloped(r.Call) {
+			return nil, false
+		}
 		return ids.watchCall(r, r.Call), false
 	case call.Batch:
+		if enveloped(r.Call) || !tellsOfParts(r) {
+			return nil, false
+		}
 		for _, part := range r.Call.Parts {
 			if ids.watchCall(r, part) != nil {
 				return ids.dropping(r, dropping{whom: dropAll}), false
@@ -32,6 +40,24 @@ func (ids *Identities) Watch(r *Request) (drop func(*Answer), body bool) {
 		}
 	}
 	return nil, false
+}
+
+// enveloped tells whether the status of the answer says nothing: with this variable
+// the platform answers 200 and writes the true status into the body.
+func enveloped(c *call.Call) bool {
+	_, set := c.QueryVariable("_envelope")
+	return set
+}
+
+// tellsOfParts tells whether a batch that is answered with success can have changed
+// anything: the shop judges its own as a whole, the core and the checkout part by
+// part, so that everybody gets an answer.
+func tellsOfParts(r *Request) bool {
+	if !strings.HasSuffix(r.Call.Key, "/v1/batch") && r.Call.Key != "/batch/v1" {
+		return true
+	}
+	who, known := r.Known()
+	return known && who.Kind == User
 }
 
 // WatchedBody is how much of an answer's body a watch looks at.
@@ -42,21 +68,35 @@ const WatchedBody = 256
 func (ids *Identities) watchPage(r *Request) (drop func(*Answer), body bool) {
 	where, query, post := r.HTTP.URL.Path, r.HTTP.URL.RawQuery, r.HTTP.Method == http.MethodPost
 	switch {
-	case post && hasResetCookie(r.HTTP):
-		return ids.dropIf(r, passwordSet, dropping{whom: dropAll}), false
+	case strings.Contains(where, ".php/"): // no script of these, whatever follows
 	case strings.HasSuffix(where, "-login.php") && strings.Contains(query, "action=logout"):
 		return ids.watchLogout(r), false
 	case (post || strings.Contains(query, "action=")) && userScreen(where) && r.Site.hasLoginCookie(r.HTTP):
-		if phpvars.Has(query, "update") || phpvars.Has(query, "updated") {
-			return nil, false // a redirect would say so, too
-		}
-		return ids.dropIf(r, screenSaved, dropping{whom: dropAll}), false
+		return ids.watchScreen(r), false
 	case post && strings.HasSuffix(where, "-admin/admin-ajax.php") && r.Site.hasLoginCookie(r.HTTP):
-		if action, _ := r.Call.FormValue("action"); action == "destroy-sessions" {
-			return ids.dropIf(r, actionDone, userNamed(r)), true
+		if action, _ := r.Call.FormValue("action"); action != "destroy-sessions" {
+			return nil, false
 		}
+		text, _ := r.Call.FormValue("user_id")
+		return ids.dropUserIf(r, actionDone, text), true
+	case post && hasResetCookie(r.HTTP):
+		return ids.dropIf(r, passwordSet, dropping{whom: dropAll}), false
 	}
 	return nil, false
+}
+
+// watchScreen knows whom a screen of users is about: on the profile screen, which
+// every user has, whom the form names, else anybody.
+func (ids *Identities) watchScreen(r *Request) func(*Answer) {
+	saved := func(a *Answer) bool { return screenSaved(r.HTTP, a) }
+	if strings.HasSuffix(r.HTTP.URL.Path, "/profile.php") {
+		text, _, err := r.Call.Variable("user_id")
+		if err != nil {
+			return nil
+		}
+		return ids.dropUserIf(r, saved, text)
+	}
+	return ids.dropIf(r, saved, dropping{whom: dropAll})
 }
 
 func (ids *Identities) watchLogout(r *Request) func(*Answer) {
@@ -83,12 +123,16 @@ func hasResetCookie(r *http.Request) bool {
 
 const resetCookie = "-resetpass-"
 
-// passwordSet tells whether the login script has set a new password: it clears
-// the cookie that holds the key to it, on the page that says so. Where the key is
-// wrong it clears it too, and sends the client elsewhere.
+// passwordSet tells whether a new password was set: the answer clears the cookie
+// that holds the key to it, on the login script's page that says so, or on the
+// shop's way to its own. Where the key is wrong the login script clears it too, and
+// sends the client elsewhere.
 func passwordSet(a *Answer) bool {
 	if a.Status != http.StatusOK {
-		return false
+		to, moved := movedTo(a)
+		if !moved || !phpvars.Has(to.RawQuery, "password-reset") {
+			return false
+		}
 	}
 	for _, line := range a.Header["Set-Cookie"] {
 		c, err := http.ParseSetCookie(line)
@@ -97,6 +141,15 @@ func passwordSet(a *Answer) bool {
 		}
 	}
 	return false
+}
+
+// movedTo returns where an answer sends the client after a form.
+func movedTo(a *Answer) (to *url.URL, moved bool) {
+	if a.Status != http.StatusFound && a.Status != http.StatusSeeOther {
+		return nil, false
+	}
+	to, err := url.Parse(a.Header.Get("Location"))
+	return to, err == nil
 }
 
 // userScreen tells whether a path is one of the screens on which users are
@@ -111,32 +164,37 @@ func userScreen(where string) bool {
 }
 
 // screenSaved tells whether a screen of users has done what it was asked: it
-// then sends the client to one of them, with a word about it. Who may not see
-// the screen is sent to the login form.
-func screenSaved(a *Answer) bool {
-	if a.Status != http.StatusFound && a.Status != http.StatusSeeOther {
+// then sends the client to one of them, with a word about it. Who may not see the
+// screen is sent to the login form, and who came by the wrong host or scheme to the
+// same address at another.
+func screenSaved(r *http.Request, a *Answer) bool {
+	to, moved := movedTo(a)
+	if !moved || strings.HasSuffix(a.Header.Get("Location"), r.URL.RequestURI()) {
 		return false
 	}
-	to, err := url.Parse(a.Header.Get("Location"))
-	if err != nil || !phpvars.Has(to.RawQuery, "update") && !phpvars.Has(to.RawQuery, "updated") {
-		return false
-	}
-	return userScreen(to.Path) || userScreen("/-admin/"+to.Path) // relative to the screen
+	said := phpvars.Has(to.RawQuery, "update") || phpvars.Has(to.RawQuery, "updated")
+	return said && (userScreen(to.Path) || userScreen("/-admin/"+to.Path)) // relative to the screen
 }
 
-// actionDone tells whether an action of admin-ajax.php says that it worked. An
-// answer that something has encoded says so to be safe.
+// actionDone tells whether an action of admin-ajax.php says that it worked.
 func actionDone(a *Answer) bool {
-	return a.Status == http.StatusOK && (a.Header.Get("Content-Encoding") != "" || bytes.Contains(a.Body, []byte(`"success":true`)))
+	return a.Status == http.StatusOK && bytes.Contains(plainBody(a), []byte(`"success":true`))
 }
 
-// userNamed is whom the form of an action is about.
-func userNamed(r *Request) dropping {
-	text, _ := r.Call.FormValue("user_id")
-	if id, ok := call.ParseID(text); ok {
-		return dropping{whom: dropUser, user: id}
+// plainBody returns what can be read of the beginning of an answer's body.
+func plainBody(a *Answer) []byte {
+	switch a.Header.Get("Content-Encoding") {
+	case "":
+		return a.Body
+	case "gzip":
+		z, err := gzip.NewReader(bytes.NewReader(a.Body))
+		if err != nil {
+			return nil
+		}
+		plain, _ := io.ReadAll(io.LimitReader(z, WatchedBody)) // it may be cut off
+		return plain
 	}
-	return dropping{whom: dropAll}
+	return nil
 }
 
 // watchCall knows writes to users and their application passwords (E4), and to
@@ -159,8 +217,12 @@ func (ids *Identities) watchCall(r *Request, c *call.Call) func(*Answer) {
 		}
 		return ids.dropping(r, dropping{whom: dropAll})
 	}
-	id, err := c.ID("id", name)
-	if err != nil || strings.Contains(rest, "/") {
+	param := "id"
+	if strings.Contains(rest, "/application-passwords") {
+		param = "user_id"
+	}
+	id, err := c.ID(param, name)
+	if err != nil {
 		return ids.dropping(r, dropping{whom: dropAll})
 	}
 	return ids.dropping(r, dropping{whom: dropUser, user: id})
@@ -188,6 +250,16 @@ func changesRights(c *call.Call) bool {
 		}
 	}
 	return false
+}
+
+// dropUserIf is dropIf for the user whom a form names. Any other text than a plain
+// id is not what the platform's own screens send.
+func (ids *Identities) dropUserIf(r *Request, worked func(*Answer) bool, id string) func(*Answer) {
+	user, ok := call.ParseID(id)
+	if !ok {
+		return nil
+	}
+	return ids.dropIf(r, worked, dropping{whom: dropUser, user: user})
 }
 
 // dropIf drops what d covers where the answer shows that the request worked.

@@ -1,9 +1,13 @@
 package policies
 
 import (
+	"bytes"
+	"compress/gzip"
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/restwarden/restwarden/policies/call"
 )
 
 // told is what the platform answers, for a watch.
@@ -31,10 +35,19 @@ const (
 	updated  = "Location: profile.php?updated=1"
 )
 
+func zipped(text string) string {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, _ = z.Write([]byte(text))
+	_ = z.Close()
+	return b.String()
+}
+
 func TestIdentities_Drops(t *testing.T) {
 	reset := []string{formType, "Cookie: wp-resetpass-abc=admin%3Akey"}
 	forged := []string{formType, "Cookie: wordpress_x=1"}
 	page := []string{formType, loginLine}
+	const profile = "action=update&user_id=1&pass1=x"
 	const done, failed = `{"success":true,"data":{"message":"Logged out."}}`, `{"success":false,"data":{"message":"No."}}`
 	const sessions = "action=destroy-sessions&nonce=1&user_id="
 	for name, test := range map[string]struct {
@@ -49,8 +62,13 @@ func TestIdentities_Drops(t *testing.T) {
 		"created by me":                 {"POST", "/wp-json/wp/v2/users/me/application-passwords", "", nil, told{201, "", ""}, true},
 		"role changed":                  {"PUT", "/wp-json/wp/v2/users/1", `{"roles":["editor"]}`, []string{jsonType}, told{200, "", ""}, true},
 		"another user changed":          {"PUT", "/wp-json/wp/v2/users/9", `{"name":"x"}`, []string{jsonType}, told{200, "", ""}, false},
+		"another's password revoked":    {"DELETE", "/wp-json/wp/v2/users/9/application-passwords/abc", "", nil, told{200, "", ""}, false},
+		"another's path, by user_id":    {"POST", "/wp-json/wp/v2/users/9/application-passwords", `{"user_id":1}`, []string{jsonType}, told{201, "", ""}, true},
 		"another user in the path only": {"PUT", "/wp-json/wp/v2/users/9", `{"id":1}`, []string{jsonType}, told{200, "", ""}, true},
-		"in a batch":                    {"POST", "/wp-json/batch/v1", `{"requests":[{"method":"PUT","path":"/wp/v2/users/1"}]}`, []string{jsonType}, told{207, "", ""}, true},
+		"in a batch":                    {"POST", "/wp-json/batch/v1", `{"requests":[{"method":"PUT","path":"/wp/v2/users/1"}]}`, []string{jsonType, loginLine, nonceLine}, told{207, "", ""}, true},
+		"in anybody's batch":            {"POST", "/wp-json/batch/v1", `{"requests":[{"method":"PUT","path":"/wp/v2/users/1"}]}`, []string{jsonType}, told{207, "", ""}, false},
+		"in an envelope":                {"DELETE", "/wp-json/wp/v2/users/me?force=true&reassign=0&_envelope=1", "", nil, told{200, "", ""}, false},
+		"in an envelope, a user's":      {"POST", "/wp-json/wp/v2/users/1?.envelope&_envelope", `{"password":"x"}`, []string{jsonType}, told{200, "", ""}, false},
 		"users read":                    {"GET", "/wp-json/wp/v2/users/1", "", nil, told{200, "", ""}, false},
 
 		"customer: password":          {"PUT", "/wp-json/wc/v3/customers/1", `{"password":"x"}`, []string{jsonType}, told{200, "", ""}, true},
@@ -74,6 +92,7 @@ func TestIdentities_Drops(t *testing.T) {
 
 		"password reset":                   {"POST", "/wp-login.php?action=resetpass", "pass1=x", reset, told{200, cleared, ""}, true},
 		"password reset, hidden log-in":    {"POST", "/enter/?action=resetpass", "pass1=x", reset, told{200, cleared, ""}, true},
+		"password reset, the shop's own":   {"POST", "/my-account/lost-password/", "password_1=x", reset, told{302, cleared + "\nLocation: https://shop.example/my-account/?password-reset=true", ""}, true},
 		"password reset, expiry alone":     {"POST", "/wp-login.php?action=resetpass", "pass1=x", reset, told{200, "Set-Cookie: wp-resetpass-abc=+; expires=Sat, 22-Nov-2025 02:30:00 GMT", ""}, true},
 		"password reset, wrong key":        {"POST", "/wp-login.php?action=resetpass", "pass1=x", reset, told{302, wrongKey, ""}, false},
 		"password reset, two words differ": {"POST", "/wp-login.php?action=resetpass", "pass1=x&pass2=y", reset, told{200, "", ""}, false},
@@ -81,13 +100,18 @@ func TestIdentities_Drops(t *testing.T) {
 		"anybody with a cookie":            {"POST", "/wp-login.php", "log=x", []string{formType, "Cookie: x-resetpass-y=1"}, told{200, "Set-Cookie: wordpress_test_cookie=WP%20Cookie%20check; path=/", ""}, false},
 		"a reset cookie is set":            {"POST", "/wp-login.php", "log=x", reset, told{200, "Set-Cookie: wp-resetpass-abc=admin%3Akey; path=/wp-login.php", ""}, false},
 
-		"profile saved":               {"POST", "/wp-admin/profile.php", "pass1=x", page, told{302, updated, ""}, true},
-		"profile, whole address":      {"POST", "/blog/core/wp-admin/profile.php", "pass1=x", page, told{302, "Location: https://shop.example/blog/core/wp-admin/profile.php?updated=1", ""}, true},
-		"profile, forged cookie":      {"POST", "/wp-admin/profile.php", "pass1=x", forged, told{302, "Location: /wp-login.php?redirect_to=%2Fwp-admin%2Fprofile.php%3Fupdated=1", ""}, false},
-		"profile, nobody":             {"POST", "/wp-admin/profile.php", "pass1=x", []string{formType}, told{302, updated, ""}, false},
-		"profile with an error":       {"POST", "/wp-admin/profile.php", "pass1=x", page, told{200, "", ""}, false},
+		"profile saved":               {"POST", "/wp-admin/profile.php", profile, page, told{302, updated, ""}, true},
+		"profile, whole address":      {"POST", "/blog/core/wp-admin/profile.php", profile, page, told{302, "Location: https://shop.example/blog/core/wp-admin/profile.php?updated=1", ""}, true},
+		"profile, forged cookie":      {"POST", "/wp-admin/profile.php", profile, forged, told{302, "Location: /wp-login.php?redirect_to=%2Fwp-admin%2Fprofile.php%3Fupdated=1", ""}, false},
+		"profile, nobody":             {"POST", "/wp-admin/profile.php", profile, []string{formType}, told{302, updated, ""}, false},
+		"profile in parts":            {"POST", "/wp-admin/profile.php", "--B\r\nContent-Disposition: form-data; name=user_id\r\n\r\n1\r\n--B--", []string{"Content-Type: multipart/form-data; boundary=B", loginLine}, told{302, updated, ""}, true},
+		"profile of another":          {"POST", "/wp-admin/profile.php", "user_id=9", page, told{302, updated, ""}, false},
+		"profile, odd user":           {"POST", "/wp-admin/profile.php", "user_id=1x", page, told{302, updated, ""}, false},
+		"profile and a reset cookie":  {"POST", "/wp-admin/profile.php", profile, []string{formType, "Cookie: a-resetpass-b=1; wordpress_logged_in_abc=admin%7C1"}, told{302, updated, ""}, true},
+		"profile with an error":       {"POST", "/wp-admin/profile.php", profile, page, told{200, "", ""}, false},
 		"roles changed":               {"GET", "/wp-admin/users.php?action=-1&new_role=editor&users%5B%5D=1&changeit=Change", "", page, told{302, "Location: users.php?update=promote", ""}, true},
 		"roles changed, network":      {"POST", "/wp-admin/network/users.php", "action=x", page, told{302, "Location: https://shop.example/wp-admin/network/users.php?updated=true&action=all_delete", ""}, true},
+		"a second new user":           {"POST", "/wp-admin/user-new.php?update=add", "action=createuser", page, told{302, "Location: user-new.php?update=add", ""}, true},
 		"users listed":                {"GET", "/wp-admin/users.php?role=editor", "", page, told{200, "", ""}, false},
 		"a page of that name":         {"POST", "/x/users.php", "a=b", forged, told{200, "", ""}, false},
 		"a page of that name, moved":  {"POST", "/x/users.php", "a=b", forged, told{302, "Location: /users.php?updated=1", ""}, false},
@@ -96,12 +120,17 @@ func TestIdentities_Drops(t *testing.T) {
 		"moved to the home page":      {"POST", "/wp-admin/users.php", "a=b", forged, told{302, "Location: /?updated=1", ""}, false},
 
 		"log out everywhere else":         {"POST", "/wp-admin/admin-ajax.php", sessions + "1", page, told{200, "", done}, true},
-		"log out everywhere, encoded":     {"POST", "/wp-admin/admin-ajax.php", sessions + "1", page, told{200, "Content-Encoding: gzip", "\x1f\x8b"}, true},
-		"log out everywhere, odd user":    {"POST", "/wp-admin/admin-ajax.php", sessions + "1x", page, told{200, "", "\n" + done}, true},
+		"log out everywhere, encoded":     {"POST", "/wp-admin/admin-ajax.php", sessions + "1", page, told{200, "Content-Encoding: gzip", zipped(done)}, true},
+		"log out everywhere: no, encoded": {"POST", "/wp-admin/admin-ajax.php", sessions + "1", page, told{200, "Content-Encoding: gzip", zipped(failed)}, false},
+		"log out everywhere, unreadable":  {"POST", "/wp-admin/admin-ajax.php", sessions + "1", page, told{200, "Content-Encoding: br", done}, false},
+		"log out everywhere, odd user":    {"POST", "/wp-admin/admin-ajax.php", sessions + "1x", page, told{200, "", done}, false},
+		"log out everywhere, a blank":     {"POST", "/wp-admin/admin-ajax.php", sessions + "1", page, told{200, "", "\n" + done}, true},
 		"log somebody else out":           {"POST", "/wp-admin/admin-ajax.php", sessions + "9", page, told{200, "", done}, false},
 		"log out everywhere: no":          {"POST", "/wp-admin/admin-ajax.php", sessions + "1", page, told{200, "", failed}, false},
 		"log out everywhere: forged":      {"POST", "/wp-admin/admin-ajax.php", sessions + "1", forged, told{400, "", "0"}, false},
 		"log out everywhere: nobody":      {"POST", "/wp-admin/admin-ajax.php", sessions + "1", []string{formType}, told{200, "", done}, false},
+		"behind another script":           {"POST", "/wp-login.php/x-admin/admin-ajax.php", sessions + "1", page, told{200, "", done}, false},
+		"a screen behind a script":        {"POST", "/index.php/wp-admin/profile.php", profile, page, told{302, updated, ""}, false},
 		"another action":                  {"POST", "/wp-admin/admin-ajax.php", "action=heartbeat&user_id=1", page, told{200, "", done}, false},
 		"log out everywhere in the query": {"GET", "/wp-admin/admin-ajax.php?" + sessions + "1", "", page, told{200, "", done}, false},
 	} {
@@ -116,6 +145,9 @@ func TestIdentities_Drops(t *testing.T) {
 			}
 			who()
 			r := request(t, s, backend, test.method, test.target, test.body, test.headers...)
+			if r.Call.Kind == call.Batch { // as the rule about batches does
+				_, _, _ = r.Who(t.Context())
+			}
 			if drop, _ := s.Identities.Watch(r); drop != nil {
 				drop(test.told.answer())
 			}

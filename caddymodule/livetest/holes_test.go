@@ -111,7 +111,7 @@ func gzipped(s string) string {
 }
 
 // attacks are what an attack ran by, and its relatives (docs/security-model.md).
-// Each names the list of users.
+// Most of them name the list of users.
 func attacks() map[string]message {
 	const (
 		urlencoded = "content-type: application/x-www-form-urlencoded"
@@ -145,9 +145,12 @@ func attacks() map[string]message {
 		"gzip":                       {"POST", "/?_method=GET", []string{urlencoded, "content-encoding: gzip"}, gzipped(users), false},
 		"gzip behind identity":       {"POST", "/?_method=GET", []string{urlencoded, "content-encoding: identity", "content-encoding: gzip"}, gzipped(users), false},
 		"gzip, in parts":             {"POST", "/?_method=GET", []string{withB, "content-encoding: gzip"}, gzipped(part("B", "rest_route") + "--B--\r\n"), false},
+		"PATH_INFO cut out":          {"GET", "/index.php/wp%2D/index.phpjson/wp/v2/users%0A/../../../../../index.php", nil, "", false},
+		"PATH_INFO, no slash":        {"GET", "/index.phpwp-json/wp/v2/users", nil, "", false},
+		"type behind a blank":        {"POST", "/?_method=GET", []string{"content-type:  application/x-www-form-urlencoded"}, users, false},
+		"type before a tab":          {"POST", "/?_method=GET", []string{urlencoded + "\t"}, users, false},
+		"boundary before blanks":     {"POST", "/?_method=GET", []string{withB + " "}, part("B", "rest_route") + "--B--\r\n", false},
 		"OAuth behind a blank":       {"GET", "/wp-json/wc/v3/orders", []string{"authorization: \u00a0OAuth oauth_nonce=x"}, "", false},
-		"a read with a list":         {"GET", "/wp-json/wp/v2/posts/5?_method=DELETE", []string{"content-type: application/json"}, `{"force":true}`, false},
-		"another id in a read":       {"GET", "/wp-json/wp/v2/posts/:x", []string{"content-type: application/json"}, `{"id":5}`, true},
 	}
 	return all
 }

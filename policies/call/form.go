@@ -7,12 +7,19 @@ import (
 	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
 
-// typedOnce tells whether the Content-Type of a POST is one: of several, or of one
-// that a server has joined with a comma, PHP takes the first, the last or their
-// join, and may find another boundary than we do (platform-facts I.10, N3).
-func typedOnce(h http.Header) bool {
+// formHeaders refuses a POST, a page's too, whose headers do not say for certain how
+// its form is read: of several types, or of one that a server has joined with a
+// comma, PHP takes the first, the last or their join, and may find another boundary
+// than we do (platform-facts I.10, N3).
+func formHeaders(h http.Header) *Refusal {
 	types := h["Content-Type"]
-	return len(types) == 0 || len(types) == 1 && strings.IndexByte(types[0], ',') < 0
+	switch {
+	case len(types) > 1, len(types) == 1 && strings.IndexByte(types[0], ',') >= 0:
+		return twiceHeader
+	case !plainValue(types), !plainValue(h["Content-Encoding"]):
+		return oddHeader
+	}
+	return nil
 }
 
 // formType returns the Content-Type under which PHP would fill $_POST. certain is

@@ -3,6 +3,7 @@ package call
 import (
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 )
 
@@ -22,8 +23,13 @@ func (rd *Reader) frame(r *http.Request) *Refusal {
 		if len(h[name]) > 1 {
 			return twiceHeader
 		}
+		if !plainValue(h[name]) {
+			return oddHeader
+		}
 	}
 	switch {
+	case !plainValue(h[rd.nonce]):
+		return oddHeader
 	case len(h[rd.nonce]) > 1, secondHost(r): // FastCGI believes the header
 		return twiceHeader
 	case !quietConnection(h["Connection"]):
@@ -36,6 +42,17 @@ func (rd *Reader) frame(r *http.Request) *Refusal {
 		return aliasHeader
 	}
 	return nil
+}
+
+// plainValue tells whether the values of a header reach every back-end as they
+// are: HTTP/2 and 3 keep blanks around them that HTTP/1.1 drops.
+func plainValue(values []string) bool {
+	for _, v := range values {
+		if len(v) > maxTarget || v != strings.Trim(v, " \t") {
+			return false
+		}
+	}
+	return true
 }
 
 // secondHost tells whether a header Host says something else than :authority;
@@ -93,10 +110,54 @@ func (rd *Reader) aliases(h http.Header) bool {
 	return false
 }
 
-// originForm tells whether a target is a plain path with a query: no scheme, no
-// host, no "#", which one front-end takes for data and the next for the end.
-func originForm(u *url.URL) bool {
+// maxTarget bounds target and deciding headers, in bytes: Caddy's FastCGI client cuts
+// what is longer than 64 KiB, and other readers at limits of their own.
+const maxTarget = 32 << 10
+
+// target refuses what is not a path with a query and nothing else, on pages too:
+// front-ends take the path of such a target from where they like, and what the
+// platform makes of it stands nowhere in it. After the site's rewrites the first
+// slash may be gone.
+func target(current, original *url.URL) *Refusal {
+	client := current
+	if original != nil {
+		client = original
+	}
+	switch {
+	case !onlyPath(current), !onlyPath(client), !strings.HasPrefix(client.Path, "/"):
+		return badTarget
+	case 3*len(client.Path)+len(client.RawQuery) > maxTarget, 3*len(current.Path)+len(current.RawQuery) > maxTarget:
+		return badTarget // a byte of the path may stand there as three
+	}
+	return cutPath(client)
+}
+
+// cutPath refuses paths out of which the platform cuts a part before it reads the
+// rest. It takes away, wherever it stands, what the server found behind a script
+// (PATH_INFO): servers resolve dot segments there, and not in the address. So
+// "/index.php/wp%2D/index.phpjson/…/../../index.php" is "/wp-json/…".
+func cutPath(u *url.URL) *Refusal {
+	path := u.Path
+	if !strings.ContainsAny(path, "%.") {
+		return nil
+	}
+	path = lower(decodeAll(path))
+	if dots(path) {
+		return badPath
+	}
+	if _, info, script := strings.Cut(path, ".php"); script && indexScript.MatchString(info) {
+		return scriptPath
+	}
+	return nil
+}
+
+// indexScript is how the platform knows its own script at the end of PATH_INFO: the
+// dot is any character.
+var indexScript = regexp.MustCompile(`(?s)index.php`)
+
+// onlyPath tells whether u has no scheme, no host and no "#", which one front-end
+// takes for data and the next for the end.
+func onlyPath(u *url.URL) bool {
 	return u.Scheme == "" && u.Host == "" && u.Opaque == "" && u.User == nil && u.Fragment == "" &&
-		strings.HasPrefix(u.Path, "/") && strings.IndexByte(u.RawQuery, '#') < 0 &&
-		(u.RawPath == "" || strings.IndexByte(u.RawPath, '#') < 0)
+		strings.IndexByte(u.RawQuery, '#') < 0 && (u.RawPath == "" || strings.IndexByte(u.RawPath, '#') < 0)
 }

@@ -140,3 +140,82 @@ func TestReservedNames(t *testing.T) {
 		{"GET", "/?a[__Host-x]=1", "", "", "page"},
 	})
 }
+
+// TestHoles_PathInfo: what the platform cuts out of the address makes the prefix of
+// text that does not hold it.
+func TestHoles_PathInfo(t *testing.T) {
+	for _, path := range []string{
+		"/index.php/wp%2D/index.phpjson/wp/v2/users%0A/../../../../../index.php", "/index.php/%77p-/index.phpjson/wp/v2/users%0A/../../../../../index.php",
+		"/index.php/w/index.phpp%2Djson/wp/v2/users%0A/../../../../../index.php", "/index.php/x/../q/indexXphp", "/index.php/x/%2e%2e/index.php",
+		"/index.php/x%2f..%2findex.php", "/index.php/x/%252e%252e/index.php", "/index.php//../index.php", "/index/x/../index.php", "/a/../b", "/a/./b", "/..", "/a/%2E",
+	} {
+		for _, base := range []string{"", "/blog"} {
+			for _, method := range []string{"GET", "PUT", "POST"} {
+				want := "400 path"
+				if got := describe(readerFor("root").Read(request(method, base+path, "", ""), nil)); got != want {
+					t.Errorf("%s %s: %s", method, base+path, got)
+				}
+			}
+		}
+	}
+	runReads(t, readerFor("root"), []readTest{
+		{"GET", "/index.php/index.php", "", "", "400 script_path"},
+		{"GET", "/wp-login.php/wp-/INDEXxphp", "", "", "400 script_path"},
+		{"GET", "/wp-content/plugins/x/api.php/orders/7", "", "", "page"},
+		{"GET", "/wp-admin/index.php", "", "", "page"},
+		{"GET", "/.well-known/acme-challenge/a.b", "", "", "page"},
+		{"GET", "/a.b/..c/.d/e...", "", "", "page"},
+		{"GET", "/100%25/", "", "", "page"},
+	})
+	blog := readerFor("subfolder")
+	for _, path := range []string{"/blog/index.phpwp-json/wp/v2/users", "/blog/index.phpwp%2Djson/wp/v2/users", "/blog/core/index.PHPwp-json/wp/v2/users"} {
+		if c := blog.Read(request("GET", path, "", ""), nil); c.Kind != Refused {
+			t.Errorf("%s: %s", path, describe(c))
+		}
+	}
+}
+
+// TestHoles_HeaderValues: blanks that HTTP/2 and 3 keep and HTTP/1.1 drops, and what
+// is long enough to be cut on the way.
+func TestHoles_HeaderValues(t *testing.T) {
+	part := "--B\r\nContent-Disposition: form-data; name=rest_route\r\n\r\n/wp/v2/users\r\n--B--\r\n"
+	for _, contentType := range []string{
+		" " + formType, "\t" + formType, formType + "\t", formType + " ", " " + partType, partType + " ", partType + "\t",
+		"multipart/form-data; x=" + strings.Repeat("x", 40_000) + "; boundary=B",
+	} {
+		for _, body := range []string{part, "rest_route=/wp/v2/users"} {
+			for _, target := range []string{"/?_method=GET", "/wp-json/wc/v3/orders/7"} {
+				if got := describe(readerFor("root").Read(request("POST", target, contentType, body), nil)); got != "400 header_value" {
+					t.Errorf("%.60q at %s: %s", contentType, target, got)
+				}
+			}
+		}
+	}
+	for name, value := range map[string]string{"Content-Encoding": " gzip", "Authorization": "Basic eDp5 ", "X-Wp-Nonce": " 1", overrideHeader: "DELETE\t", "Cookie": strings.Repeat("a=b; ", 7_000) + "c=d"} {
+		r := request("GET", "/wp-json/a", "", "")
+		r.Header[name] = []string{value}
+		if got := describe(readerFor("root").Read(r, nil)); got != "400 header_value" {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+// TestHoles_LongTargets: what is longer than some back-end's limit would be cut there.
+func TestHoles_LongTargets(t *testing.T) {
+	long := strings.Repeat("a", 33_000)
+	for _, target := range []string{
+		"/?rest_route=/wp/v2/users&x=" + long + "&rest_route=0", "/wp-json/wc/v3/orders/7?id=9&x=" + long + "&id=7",
+		"/wp-json/wc/v3/orders/7" + strings.Repeat("/", 33_000) + "notes", "/" + long, "/" + strings.Repeat("\u00e9", 6_000),
+	} {
+		u := &url.URL{Path: target}
+		u.Path, u.RawQuery, _ = strings.Cut(target, "?")
+		r := request("GET", "/", "", "")
+		r.URL = u
+		if got := describe(readerFor("root").Read(r, nil)); got != "400 target" {
+			t.Errorf("%.60s: %s", target, got)
+		}
+	}
+	if got := describe(readerFor("root").Read(request("GET", "/?x="+long[:30_000], "", ""), nil)); got != "page" {
+		t.Error(got)
+	}
+}

@@ -264,6 +264,9 @@ func (c *Call) RawBody() ([]byte, error) {
 		return nil, nil
 	}
 	data, refusal := c.src.body.bytes()
+	if refusal == nil && len(data) > 0 && c.src.droppable() {
+		refusal = twoBodies
+	}
 	if refusal != nil {
 		return nil, refusal
 	}

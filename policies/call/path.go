@@ -197,7 +197,8 @@ func mentions(path, prefix string, home func(before string) bool) bool {
 		}
 		i += from
 		from = i + len(prefix)
-		start := i == 0 || path[i-1] <= ' ' || strings.IndexByte(`/\`, path[i-1]) >= 0 || home(path[:i])
+		// Some servers take what follows ".php" for PATH_INFO, slash or not.
+		start := i == 0 || path[i-1] <= ' ' || strings.IndexByte(`/\`, path[i-1]) >= 0 || lower(path[max(0, i-4):i]) == ".php" || home(path[:i])
 		end := from == len(path) || path[from] <= ' ' || strings.IndexByte(`/\?`, path[from]) >= 0
 		if start && end {
 			return true

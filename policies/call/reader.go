@@ -82,11 +82,13 @@ func (rd *Reader) Read(r *http.Request, original *url.URL) *Call {
 	if original == r.URL {
 		original = nil
 	}
-	if !originForm(r.URL) || original != nil && !originForm(original) {
-		return refuse(badTarget, nil)
+	if refusal := target(r.URL, original); refusal != nil {
+		return refuse(refusal, nil)
 	}
-	if r.Method == http.MethodPost && !typedOnce(r.Header) {
-		return refuse(twiceHeader, nil)
+	if r.Method == http.MethodPost {
+		if refusal := formHeaders(r.Header); refusal != nil {
+			return refuse(refusal, nil)
+		}
 	}
 	where := rd.place(r.URL, original)
 	value, set, refusal := routeIn(r.URL.RawQuery)

@@ -28,6 +28,7 @@ var (
 	keyMarker     = ambiguous("key_marker")        // text that makes a shop key valid on any route
 	badConnection = ambiguous("connection_header") // names a header that decides
 	twiceHeader   = ambiguous("repeated_header")   // a deciding header sent twice
+	oddHeader     = ambiguous("header_value")      // a deciding header with blanks around it, or a very long one
 	aliasHeader   = ambiguous("header_alias")      // names that PHP folds onto one
 	upgradeHeader = ambiguous("upgrade")           // a call is never a tunnel
 	badBody       = ambiguous("body")              // an inspected body that does not parse

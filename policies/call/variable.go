@@ -31,11 +31,11 @@ func (c *Call) Variable(name string) (value string, set bool, err error) {
 // own scripts stay far below.
 const formValueLimit = 16 << 10
 
-// FormValue returns a variable of a small urlencoded form that a POST brings. Of
-// any other body it reads no more than it must to know that it is not one. An
-// array is set and "".
+// FormValue returns a variable of a small urlencoded form that a POST brings. Any
+// other body is left unread, and one whose length is not announced. An array is set
+// and "".
 func (c *Call) FormValue(name string) (value string, set bool) {
-	if c.src == nil || c.src.wire != http.MethodPost || c.src.r.ContentLength == 0 || c.src.encoded() {
+	if c.src == nil || c.src.wire != http.MethodPost || c.src.r.ContentLength <= 0 || c.src.r.ContentLength > formValueLimit || c.src.encoded() {
 		return "", false
 	}
 	if urlencoded, _ := phpvars.FormKind(c.src.r.Header.Get("Content-Type")); !urlencoded {

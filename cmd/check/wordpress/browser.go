@@ -40,7 +40,7 @@ func (s *stack) checkBrowser(ctx context.Context, t *Report) {
 	} {
 		v := &visit{gate: g, shots: shots, image: image}
 		profile := filepath.Join(s.dir, "chromium-"+strings.ReplaceAll(g.Name, " ", "-"))
-		if err := v.open(ctx, profile, s.trusted()); err != nil {
+		if err := v.open(ctx, profile, s.dir); err != nil {
 			t.failf("browser", g.Name+" chromium", "%v", err)
 			continue
 		}
@@ -76,40 +76,38 @@ type response struct {
 	status                  int64
 }
 
-// trusted returns the browser's options for gates over TLS: it speaks HTTP/3 with
-// them from the first request on, and trusts Caddy's own authority, by the hash of
-// its key.
-func (s *stack) trusted() func(*gate) ([]chromedp.ExecAllocatorOption, error) {
-	return func(g *gate) ([]chromedp.ExecAllocatorOption, error) {
-		if g.scheme != "https" {
-			return nil, nil
-		}
-		text, err := os.ReadFile(filepath.Join(s.dir, "caddy-data", "pki", "authorities", "local", "intermediate.crt"))
-		if err != nil {
-			return nil, err
-		}
-		block, _ := pem.Decode(text)
-		if block == nil {
-			return nil, errors.New("intermediate.crt is no certificate")
-		}
-		authority, err := x509.ParseCertificate(block.Bytes)
-		if err != nil {
-			return nil, err
-		}
-		key := sha256.Sum256(authority.RawSubjectPublicKeyInfo)
-		return []chromedp.ExecAllocatorOption{
-			chromedp.Flag("ignore-certificate-errors-spki-list", base64.StdEncoding.EncodeToString(key[:])),
-			chromedp.Flag("enable-quic", true), chromedp.Flag("origin-to-force-quic-on", g.host()),
-		}, nil
+// trusting returns the browser's options for a gate over TLS: it speaks HTTP/3 with
+// it from the first request on, and trusts Caddy's own authority, by the hash of its
+// key. dir is where Caddy runs.
+func trusting(g *gate, dir string) ([]chromedp.ExecAllocatorOption, error) {
+	if g.scheme != "https" {
+		return nil, nil
 	}
+	text, err := os.ReadFile(filepath.Join(dir, "caddy-data", "pki", "authorities", "local", "intermediate.crt"))
+	if err != nil {
+		return nil, err
+	}
+	block, _ := pem.Decode(text)
+	if block == nil {
+		return nil, errors.New("intermediate.crt is no certificate")
+	}
+	authority, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		return nil, err
+	}
+	key := sha256.Sum256(authority.RawSubjectPublicKeyInfo)
+	return []chromedp.ExecAllocatorOption{
+		chromedp.Flag("ignore-certificate-errors-spki-list", base64.StdEncoding.EncodeToString(key[:])),
+		chromedp.Flag("enable-quic", true), chromedp.Flag("origin-to-force-quic-on", g.host()),
+	}, nil
 }
 
-func (v *visit) open(ctx context.Context, profile string, trusted func(*gate) ([]chromedp.ExecAllocatorOption, error)) error {
+func (v *visit) open(ctx context.Context, profile, dir string) error {
 	path, err := lookPath("chromium")
 	if err != nil {
 		return err
 	}
-	more, err := trusted(v.gate)
+	more, err := trusting(v.gate, dir)
 	if err != nil {
 		return err
 	}

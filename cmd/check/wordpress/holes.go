@@ -58,6 +58,16 @@ var holes = []hole{
 	{"a target with a scheme and a slash", func(base, route, method string) message {
 		return message{method: method, whole: "foo:" + base + "/wp-json" + route}
 	}},
+	{"PATH_INFO that is cut out of the address", func(_, route, method string) message {
+		up := strings.Repeat("/..", 2+strings.Count(route, "/"))
+		return message{method: method, target: "/index.php/wp%2D/index.phpjson" + route + "%0A" + up + "/index.php"}
+	}},
+	{"a content type behind a blank", func(_, route, method string) message {
+		return message{
+			method: "POST", target: "/?_method=" + method, body: formPart("B", "rest_route", route) + "--B--\r\n",
+			headers: []string{strings.Replace(multipartType, ": ", ":  ", 1) + "B"},
+		}
+	}},
 	{"a # in the query", func(_, route, method string) message {
 		return message{method: method, target: "/index.php?rest_route=" + route + "#&rest_route=0"}
 	}},
@@ -99,7 +109,9 @@ func (s *stack) checkHoles(ctx context.Context, t *Report) {
 			}
 		}
 		for _, g := range s.gatesOf(modeDefault) {
-			t.check(part, g.Name+": "+h.name+" at a subscription", s.tryHoleAtRecord(ctx, g, h))
+			for _, way := range protocols {
+				t.check(part, g.Name+" "+way.name+": "+h.name+" at a subscription", s.tryHoleAtRecord(ctx, g, way, h))
+			}
 		}
 	}
 	for _, g := range s.gatesOf(modeLocked) {
@@ -132,8 +144,29 @@ func (s *stack) tryBareHole(ctx context.Context, h *hole, i int) (open []string,
 	if open == nil {
 		return nil, errors.New("it runs behind no front-end")
 	}
-	return open, nil
+	return open, s.tryBareConversion(ctx, h)
 }
+
+// tryBareConversion is that a hole turns a subscription into an order behind some
+// front-end, and turns it back.
+func (s *stack) tryBareConversion(ctx context.Context, h *hole) error {
+	for _, g := range s.gatesOf(modeBare) {
+		for range 6 {
+			err := s.tryHoleAtRecord(ctx, g, protocols[0], h)
+			if err == nil {
+				continue
+			}
+			if !errors.Is(err, errConverted) {
+				return err
+			}
+			_, err = s.sql(ctx, g.Site, fmt.Sprintf("UPDATE {prefix}standin_records SET type = '%s' WHERE id = %d", typeSubscription, g.Site.Subscriptions[0]))
+			return err
+		}
+	}
+	return errors.New("it converts no subscription behind any front-end")
+}
+
+var errConverted = errors.New("the subscription is an order now")
 
 // ran tells whether the handler of a route was called.
 func (t *trace) ran(route string) bool {
@@ -155,24 +188,25 @@ func (s *stack) tryHole(ctx context.Context, g *gate, way protocol, h *hole, tag
 	if err != nil {
 		return err
 	}
-	if seen.loaded || a.status != 0 && (a.status < 400 || a.status >= 500) {
+	ended := a.status == 0 && m.whole != "" // HTTP/2 and 3 do it themselves where the target is no path
+	if seen.loaded || !ended && (a.status < 400 || a.status >= 500) {
 		return fmt.Errorf("%s; WordPress ran %s", a, seen.describe())
 	}
 	return nil
 }
 
 // tryHoleAtRecord aims a hole at a subscription, with the rights to change it.
-func (s *stack) tryHoleAtRecord(ctx context.Context, g *gate, h *hole) error {
+func (s *stack) tryHoleAtRecord(ctx context.Context, g *gate, way protocol, h *hole) error {
 	sub := g.Site.Subscriptions[0]
 	m := h.aim(g.Site.Base, fmt.Sprintf("/wc/v3/orders/%d", sub), "PUT")
 	m.as = "administrator"
-	a, err := send(ctx, g, m.render(g, "hole"))
+	a, err := way.send(ctx, g, &m, "hole")
 	if err != nil {
 		return err
 	}
 	kept, err := s.recordType(ctx, g.Site, sub)
 	if err == nil && kept != typeSubscription {
-		err = fmt.Errorf("subscription %d is now %s; the answer: %s", sub, kept, a)
+		err = fmt.Errorf("%w: %d is %s; the answer: %s", errConverted, sub, kept, a)
 	}
 	return err
 }

@@ -109,7 +109,7 @@ func (s *stack) allotPorts() error {
 	}
 	for _, g := range s.gates {
 		g.Port = next()
-		if g.Mode == modeLocked {
+		if g.Mode == modeLocked || g.Mode == modeDefault {
 			g.TLS = next()
 		}
 	}

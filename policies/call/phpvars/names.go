@@ -123,18 +123,17 @@ func Disputed(raw string) bool {
 	return false
 }
 
-// disputedName is Disputed for the name of one variable, decoded.
+// disputedName is Disputed for the name of one variable, decoded: a reserved
+// prefix stands there only once a bracket, blank or dot is an underscore.
 func disputedName(name string) bool {
+	odd := strings.IndexAny(name, "[. ")
+	if odd < 0 {
+		return false
+	}
 	mangled := strings.ReplaceAll(underscores(name), "[", "_")
 	for _, prefix := range reservedPrefixes {
-		for from := 0; ; from++ {
-			i := strings.Index(mangled[from:], prefix)
-			if i < 0 {
-				break
-			}
-			if from += i; strings.ContainsAny(name[:from+2], "[. ") {
-				return true
-			}
+		if i := strings.LastIndex(mangled, prefix); i >= 0 && odd < i+2 {
+			return true
 		}
 	}
 	return false

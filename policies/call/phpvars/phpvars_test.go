@@ -163,6 +163,19 @@ func TestHasReader(t *testing.T) {
 	}
 }
 
+// TestLongNames: nothing is quadratic.
+func TestLongNames(t *testing.T) {
+	const n = 1 << 20
+	for _, unit := range []string{"__Host-", "[__Secure-", "a[", "._[ ", "%5B", "__Host-&", "x[__Host-]=&"} {
+		raw := "rest_route=/x&" + strings.Repeat(unit, n/len(unit))
+		Disputed(raw)
+		Query(raw)
+		Form(raw)
+		HasReader(strings.NewReader(raw), "rest_route")
+		Multipart("multipart/form-data; boundary=B", strings.NewReader(part(`form-data; name="`+strings.Repeat(unit, 60_000/len(unit))+`"`, "x")))
+	}
+}
+
 // TestDisputed: these depend on limits or on the release of PHP, those do not.
 func TestDisputed(t *testing.T) {
 	for raw, want := range map[string]bool{
