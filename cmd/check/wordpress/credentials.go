@@ -75,7 +75,7 @@ func (s *stack) checkEnded(ctx context.Context, g *gate, end func(*session, cont
 		return err
 	}
 	a, err := fetch(ctx, g, who.request())
-	if err == nil && !(a.refused() && a.code == "rest_cookie_invalid_nonce") {
+	if err == nil && (!a.refused() || a.code != "rest_cookie_invalid_nonce") {
 		err = fmt.Errorf("the session has ended, and passes: %s", a)
 	}
 	return err

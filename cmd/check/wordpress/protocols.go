@@ -37,7 +37,7 @@ func sendHTTP2(ctx context.Context, g *gate, m *message, tag string) (*answer, e
 	if err != nil {
 		return nil, err
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	if err := conn.SetDeadline(time.Now().Add(answerTime)); err != nil {
 		return nil, err
 	}
