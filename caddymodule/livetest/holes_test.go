@@ -147,6 +147,8 @@ func attacks() map[string]message {
 		"gzip, in parts":             {"POST", "/?_method=GET", []string{withB, "content-encoding: gzip"}, gzipped(part("B", "rest_route") + "--B--\r\n"), false},
 		"PATH_INFO cut out":          {"GET", "/index.php/wp%2D/index.phpjson/wp/v2/users%0A/../../../../../index.php", nil, "", false},
 		"PATH_INFO, no slash":        {"GET", "/index.phpwp-json/wp/v2/users", nil, "", false},
+		"the script cut out":         {"GET", "/wp-/index.phpjson/wp/v2/users", nil, "", false},
+		"an empty PATH_INFO":         {"GET", "/wp%2D/0json/wp/v2/users/x.php/0", nil, "", false},
 		"type behind a blank":        {"POST", "/?_method=GET", []string{"content-type:  application/x-www-form-urlencoded"}, users, false},
 		"type before a tab":          {"POST", "/?_method=GET", []string{urlencoded + "\t"}, users, false},
 		"boundary before blanks":     {"POST", "/?_method=GET", []string{withB + " "}, part("B", "rest_route") + "--B--\r\n", false},

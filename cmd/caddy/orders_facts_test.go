@@ -108,7 +108,8 @@ func TestOrders_Releases(t *testing.T) {
 		"10.8 configured":       {"10.8", "release 10.8", false},
 		"10.8 not known":        {"10.8", "", true},
 		"10.8 named":            {"10.8", "release 10.8\norder_type", true},
-		"11.1 learnt":           {"11.1", "", false},
+		"11.1 configured":       {"11.1", "release 11.1", false},
+		"11.1 learnt":           {"11.1", "", true},
 		"11.1 learnt and named": {"11.1", "order_type", true},
 	} {
 		t.Run(name, func(t *testing.T) {

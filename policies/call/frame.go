@@ -3,7 +3,6 @@ package call
 import (
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 )
 
@@ -118,7 +117,7 @@ const maxTarget = 32 << 10
 // front-ends take the path of such a target from where they like, and what the
 // platform makes of it stands nowhere in it. After the site's rewrites the first
 // slash may be gone.
-func target(current, original *url.URL) *Refusal {
+func (rd *Reader) target(current, original *url.URL) *Refusal {
 	client := current
 	if original != nil {
 		client = original
@@ -129,31 +128,8 @@ func target(current, original *url.URL) *Refusal {
 	case 3*len(client.Path)+len(client.RawQuery) > maxTarget, 3*len(current.Path)+len(current.RawQuery) > maxTarget:
 		return badTarget // a byte of the path may stand there as three
 	}
-	return cutPath(client)
+	return rd.cutPath(client)
 }
-
-// cutPath refuses paths out of which the platform cuts a part before it reads the
-// rest. It takes away, wherever it stands, what the server found behind a script
-// (PATH_INFO): servers resolve dot segments there, and not in the address. So
-// "/index.php/wp%2D/index.phpjson/…/../../index.php" is "/wp-json/…".
-func cutPath(u *url.URL) *Refusal {
-	path := u.Path
-	if !strings.ContainsAny(path, "%.") {
-		return nil
-	}
-	path = lower(decodeAll(path))
-	if dots(path) {
-		return badPath
-	}
-	if _, info, script := strings.Cut(path, ".php"); script && indexScript.MatchString(info) {
-		return scriptPath
-	}
-	return nil
-}
-
-// indexScript is how the platform knows its own script at the end of PATH_INFO: the
-// dot is any character.
-var indexScript = regexp.MustCompile(`(?s)index.php`)
 
 // onlyPath tells whether u has no scheme, no host and no "#", which one front-end
 // takes for data and the next for the end.

@@ -159,6 +159,23 @@ func TestHoles_PathInfo(t *testing.T) {
 		}
 	}
 	runReads(t, readerFor("root"), []readTest{
+		{"GET", "/wp-/index.phpjson/wp/v2/users", "", "", "400 script_path"},
+		{"GET", "/wp/index.php%2Djson/wp/v2/users", "", "", "400 script_path"},
+		{"GET", "/wp-json/wp/v2/us/index.phpers", "", "", "400 script_path"},
+		{"GET", "/wp-json/0/index.php", "", "", "400 script_path"},
+		{"GET", "/wp%2D/0json/wp/v2/users%0A/x.php/0%3F.php", "", "", "400 script_path"},
+		{"GET", "/wp-/json%2Fwp%2Fv2%2Fusers%0Ax.php/%3F.php", "", "", "400 script_path"},
+		{"GET", "/wp%2D/0json/wp/v2/themes/x.php/0", "", "", "400 script_path"},
+		{"GET", "/wp-/0json/wp/v2/themes/x.php/y.php/0", "", "", "400 script_path"},
+		{"GET", "/my_wp-json/wp/v2/users", "", "", "400 path"},
+		{"GET", "/caf%C3%A9wp-json/wp/v2/users", "", "", "400 path"},
+		{"GET", "/signup.phpwp-json/X/wp-json/Y", "", "", "400 path"},
+		{"GET", "/blogwp-json/X/wp-json/Y", "", "", "400 path"},
+		{"GET", "/x.php/", "", "", "page"},
+		{"GET", "/x.php/0/", "", "", "page"},
+		{"GET", "/index.php/", "", "", "page"},
+		{"GET", "/index.php/about/", "", "", "page"},
+		{"GET", "/about-wp-json/", "", "", "page"},
 		{"GET", "/index.php/index.php", "", "", "400 script_path"},
 		{"GET", "/wp-login.php/wp-/INDEXxphp", "", "", "400 script_path"},
 		{"GET", "/wp-content/plugins/x/api.php/orders/7", "", "", "page"},
@@ -168,7 +185,9 @@ func TestHoles_PathInfo(t *testing.T) {
 		{"GET", "/100%25/", "", "", "page"},
 	})
 	blog := readerFor("subfolder")
-	for _, path := range []string{"/blog/index.phpwp-json/wp/v2/users", "/blog/index.phpwp%2Djson/wp/v2/users", "/blog/core/index.PHPwp-json/wp/v2/users"} {
+	for _, path := range []string{"/blog/index.phpwp-json/wp/v2/users", "/blog/index.phpwp%2Djson/wp/v2/users", "/blog/core/index.PHPwp-json/wp/v2/users",
+		"/blog/index.phpblogwp-json/wp/v2/users", "/blog/index.phpBLOG%77p-json/wp/v2/users", "/index.phpblogwp-json/wp/v2/users",
+		"/blog/index.phpblogwp-json/wp/v2/users%0A/x.php", "/wp-/blog/json/wp/v2/users%0A/x.php/blog/", "/wp-/blog/0json/wp/v2/users%0A/x.php/blog/0"} {
 		if c := blog.Read(request("GET", path, "", ""), nil); c.Kind != Refused {
 			t.Errorf("%s: %s", path, describe(c))
 		}

@@ -36,12 +36,12 @@ func (rd *Reader) path(u *url.URL) place {
 	if !plain {
 		decoded = decodeAll(raw)
 	}
-	own := mentions(decoded, rd.prefix, rd.homeEnds)
+	own := rd.names(decoded)
 	other := rd.foreign != "" && mentions(decoded, rd.foreign, never)
 	switch {
 	case !own && !other:
 		return place{}
-	case strings.Contains(lower(decoded), ".php/"): // platform-facts I.12, 9
+	case namesScript(decoded): // platform-facts I.12, 9
 		return place{refusal: scriptPath}
 	case u.RawPath != "" && u.RawPath != raw: // re-encoded on the way (I.11, P2)
 		return place{refusal: badTarget}
@@ -52,7 +52,21 @@ func (rd *Reader) path(u *url.URL) place {
 		p.foreign = true
 		return p
 	}
-	return split(raw, rd.prefix)
+	p := split(raw, rd.prefix)
+	if p.call && rd.names(p.base) { // a rule might fit there already
+		return place{refusal: badPath}
+	}
+	return p
+}
+
+// names tells whether a decoded path names the site's prefix, see mentions.
+func (rd *Reader) names(decoded string) bool { return mentions(decoded, rd.prefix, rd.homeEnds) }
+
+// namesScript tells whether a decoded path has more behind a script, or the front
+// controller anywhere: the platform may cut it out of a route.
+func namesScript(decoded string) bool {
+	decoded = lower(decoded)
+	return strings.Contains(decoded, ".php/") || strings.Contains(decoded, "index.php")
 }
 
 // split takes a path apart at its one segment prefix.
@@ -206,13 +220,13 @@ func mentions(path, prefix string, home func(before string) bool) bool {
 	}
 }
 
-// homeEnds tells whether s may end with the home path, which is unknown where no
-// base is set.
+// homeEnds tells whether s may end with the home path, slashes aside. Where no base
+// is set it is unknown: then only "-" cannot be its end, as in slugs.
 func (rd *Reader) homeEnds(s string) bool {
 	if rd.site.Base == "" {
-		return alnum(s[len(s)-1])
+		return s[len(s)-1] != '-'
 	}
-	base := rd.site.Base
+	base := rd.site.Base[1:]
 	return len(s) >= len(base) && lower(s[len(s)-len(base):]) == lower(base)
 }
 

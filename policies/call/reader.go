@@ -82,7 +82,7 @@ func (rd *Reader) Read(r *http.Request, original *url.URL) *Call {
 	if original == r.URL {
 		original = nil
 	}
-	if refusal := target(r.URL, original); refusal != nil {
+	if refusal := rd.target(r.URL, original); refusal != nil {
 		return refuse(refusal, nil)
 	}
 	if r.Method == http.MethodPost {

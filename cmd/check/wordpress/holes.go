@@ -62,6 +62,9 @@ var holes = []hole{
 		up := strings.Repeat("/..", 2+strings.Count(route, "/"))
 		return message{method: method, target: "/index.php/wp%2D/index.phpjson" + route + "%0A" + up + "/index.php"}
 	}},
+	{"the script's name, cut out of the address", func(_, route, method string) message {
+		return message{method: method, target: "/wp-/index.phpjson" + route}
+	}},
 	{"a content type behind a blank", func(_, route, method string) message {
 		return message{
 			method: "POST", target: "/?_method=" + method, body: formPart("B", "rest_route", route) + "--B--\r\n",

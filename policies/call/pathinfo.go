@@ -1,0 +1,65 @@
+package call
+
+import (
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// cutPath refuses paths out of which the platform may cut a part before it reads
+// the rest. What the server calls PATH_INFO it takes away wherever that stands in
+// the address, and reads what is left if PATH_INFO is its own script, empty or "0"
+// (WP::parse_request in class-wp.php). So "/index.php/wp%2D/index.phpjson/…/../.."
+// is "/wp-json/…" where a server resolves dot segments, and "/wp-/index.phpjson/…"
+// where PATH_INFO is "/index.php" on every page.
+func (rd *Reader) cutPath(u *url.URL) *Refusal {
+	if !strings.ContainsAny(u.Path, "%.") {
+		return nil
+	}
+	path := lower(decodeAll(u.Path))
+	switch {
+	case dots(path):
+		return badPath
+	case gluedScript.MatchString(path):
+		return scriptPath
+	}
+	for from := 0; ; {
+		i := strings.Index(path[from:], ".php")
+		if i < 0 {
+			return nil
+		}
+		from += i + len(".php")
+		if info := path[from:]; info != "" && (ownScript.MatchString(info) || rd.emptyInfo(u, info)) {
+			return scriptPath
+		}
+	}
+}
+
+var (
+	// gluedScript is the script's name with more behind it than a slash.
+	gluedScript = regexp.MustCompile(`(?s)index\.php[^/]`)
+	// ownScript is how the platform knows its own script in PATH_INFO: the dot is
+	// any character.
+	ownScript = regexp.MustCompile(`(?s)index.php`)
+)
+
+// emptyInfo tells whether PATH_INFO is one that the platform takes for none, and
+// what is left of the address without it names the prefix.
+func (rd *Reader) emptyInfo(u *url.URL, info string) bool {
+	info, _, _ = strings.Cut(info, "?")
+	rest := strings.Trim(info, "/")
+	rest = strings.Trim(strings.TrimPrefix(rest, lower(strings.TrimPrefix(rd.site.Base, "/"))), "/")
+	if rest != "" && rest != "0" {
+		return false
+	}
+	raw := lower(u.EscapedPath())
+	for _, cut := range []string{info, "/" + strings.Trim(info, "/"), strings.TrimRight(info, "/")} {
+		if cut == "" {
+			continue
+		}
+		if rd.names(decodeAll(strings.ReplaceAll(raw, cut, ""))) {
+			return true
+		}
+	}
+	return false
+}
