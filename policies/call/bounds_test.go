@@ -75,3 +75,15 @@ func TestJSONBounds(t *testing.T) {
 		}
 	}
 }
+
+// Many scripts in one path cost no more than the path is long.
+func BenchmarkPathOfScripts(b *testing.B) {
+	rd := readerFor("root")
+	r := request("GET", "/"+strings.Repeat("a.php/", 1_700), "", "")
+	b.ReportAllocs()
+	for b.Loop() {
+		if c := rd.Read(r, nil); c.Kind != Page {
+			b.Fatal(describe(c))
+		}
+	}
+}

@@ -23,16 +23,17 @@ func (rd *Reader) cutPath(u *url.URL) *Refusal {
 	case gluedScript.MatchString(path):
 		return scriptPath
 	}
-	for from := 0; ; {
-		i := strings.Index(path[from:], ".php")
-		if i < 0 {
-			return nil
-		}
-		from += i + len(".php")
-		if info := path[from:]; info != "" && (ownScript.MatchString(info) || rd.emptyInfo(u, info)) {
+	_, info, _ := strings.Cut(path, ".php")
+	if ownScript.MatchString(info) {
+		return scriptPath
+	}
+	for info != "" { // servers differ in which script counts
+		if rd.emptyInfo(u, info) {
 			return scriptPath
 		}
+		_, info, _ = strings.Cut(info, ".php")
 	}
+	return nil
 }
 
 var (
