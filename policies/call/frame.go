@@ -125,10 +125,15 @@ func (rd *Reader) target(current, original *url.URL) *Refusal {
 	switch {
 	case !onlyPath(current), !onlyPath(client), !strings.HasPrefix(client.Path, "/"):
 		return badTarget
+	case strings.IndexByte(client.RawQuery, ' ') >= 0: // in HTTP/2 and 3; the end of the target to some
+		return badTarget
 	case 3*len(client.Path)+len(client.RawQuery) > maxTarget, 3*len(current.Path)+len(current.RawQuery) > maxTarget:
 		return badTarget // a byte of the path may stand there as three
 	}
-	return rd.cutPath(client)
+	if refusal := rd.cutPath(client); refusal != nil || current == client {
+		return refusal
+	}
+	return rd.cutPath(current) // FastCGI gets the one, a proxy the other
 }
 
 // onlyPath tells whether u has no scheme, no host and no "#", which one front-end

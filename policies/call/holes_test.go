@@ -194,6 +194,27 @@ func TestHoles_PathInfo(t *testing.T) {
 	}
 }
 
+// TestHoles_PathInfoAfterRewrites: both paths count, since FastCGI gets the client's
+// own and a proxy the current one.
+func TestHoles_PathInfoAfterRewrites(t *testing.T) {
+	odd := &url.URL{Path: "/index.php/x/../index.php"}
+	for _, test := range []struct {
+		current, original *url.URL
+		want              string
+	}{
+		{odd, &url.URL{Path: "/p"}, "400 path"},
+		{&url.URL{Path: "/index.php"}, odd, "400 path"},
+		{&url.URL{Path: "/index.php"}, &url.URL{Path: "/p"}, "page"},
+		{&url.URL{Path: "index.php"}, &url.URL{Path: "/p"}, "page"}, // as try_files leaves it without a root
+	} {
+		r := request("GET", "/", "", "")
+		r.URL = test.current
+		if got := describe(readerFor("root").Read(r, test.original)); got != test.want {
+			t.Errorf("%s, client's %s: %s, want %s", test.current, test.original, got, test.want)
+		}
+	}
+}
+
 // TestHoles_HeaderValues: blanks that HTTP/2 and 3 keep and HTTP/1.1 drops, and what
 // is long enough to be cut on the way.
 func TestHoles_HeaderValues(t *testing.T) {
@@ -219,12 +240,13 @@ func TestHoles_HeaderValues(t *testing.T) {
 	}
 }
 
-// TestHoles_LongTargets: what is longer than some back-end's limit would be cut there.
+// TestHoles_LongTargets: what is longer than some back-end's limit would be cut
+// there, and so would what stands behind a blank.
 func TestHoles_LongTargets(t *testing.T) {
 	long := strings.Repeat("a", 33_000)
 	for _, target := range []string{
 		"/?rest_route=/wp/v2/users&x=" + long + "&rest_route=0", "/wp-json/wc/v3/orders/7?id=9&x=" + long + "&id=7",
-		"/wp-json/wc/v3/orders/7" + strings.Repeat("/", 33_000) + "notes", "/" + long, "/" + strings.Repeat("\u00e9", 6_000),
+		"/wp-json/wc/v3/orders/7" + strings.Repeat("/", 33_000) + "notes", "/" + long, "/?x= HTTP/1.1", "/?rest_route=0 ", "/" + strings.Repeat("\u00e9", 6_000),
 	} {
 		u := &url.URL{Path: target}
 		u.Path, u.RawQuery, _ = strings.Cut(target, "?")
