@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/restwarden/restwarden/cmd/check/machine"
 )
 
 func TestReport(t *testing.T) {
@@ -67,14 +69,14 @@ func TestSelectSteps(t *testing.T) {
 
 func TestInstallPackages(t *testing.T) {
 	t.Parallel()
-	out, err := installPackages(t.Context(), []debianPackage{{name: "go", command: "go"}, {name: "root", file: "/"}})
+	out, err := machine.Install(t.Context(), []machine.Package{{Name: "go", Command: "go"}, {Name: "root", File: "/"}})
 	if out != "" || err != nil {
 		t.Errorf("nothing is missing: %q, %v", out, err)
 	}
-	if p := (debianPackage{name: "no", command: "no-such-command"}); !p.missing() {
+	if p := (machine.Package{Name: "no", Command: "no-such-command"}); !p.Missing() {
 		t.Error("a missing command is not noticed")
 	}
-	if p := (debianPackage{name: "no", file: "/no/such/file"}); !p.missing() {
+	if p := (machine.Package{Name: "no", File: "/no/such/file"}); !p.Missing() {
 		t.Error("a missing file is not noticed")
 	}
 }

@@ -6,9 +6,11 @@
 //	go run ./cmd/check                  everything
 //	go run ./cmd/check --run test,fuzz  some steps
 //	go run ./cmd/check --list           the steps
+//	go run ./cmd/check --nightly 2h     what generates inputs goes on for two hours each
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -20,6 +22,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 )
 
 func main() {
@@ -44,6 +47,8 @@ func run(ctx context.Context, args []string, out io.Writer) (ok bool, err error)
 	// failure now and then, on a machine that is busy.
 	fuzz := fuzzTime{text: "20000x"}
 	flags.Var(&fuzz, "fuzz", "how long each fuzz target runs: a time such as 10m, or a number of executions such as 20000x")
+	seed := flags.Uint64("seed", 0, "of what is generated; 0 takes the clock")
+	nightly := flags.Duration("nightly", 0, "how long each generator of the steps php and wordpress goes on, in place of a number of inputs")
 	names := flags.String("run", "", "comma-separated names of the steps to run; all where empty")
 	list := flags.Bool("list", false, "list the steps and stop")
 	if err := flags.Parse(args); err != nil {
@@ -54,6 +59,9 @@ func run(ctx context.Context, args []string, out io.Writer) (ok bool, err error)
 	}
 	if flags.NArg() > 0 {
 		return false, fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	}
+	if *nightly < 0 {
+		return false, fmt.Errorf("--nightly %s is negative", *nightly)
 	}
 	if *list {
 		for _, s := range steps {
@@ -69,7 +77,7 @@ func run(ctx context.Context, args []string, out io.Writer) (ok bool, err error)
 	if err != nil {
 		return false, err
 	}
-	c := &check{root: root, fuzzTime: fuzz, results: results{out: out}}
+	c := &check{root: root, fuzzTime: fuzz, nightly: *nightly, seed: cmp.Or(*seed, uint64(time.Now().UnixNano())), results: results{out: out}} //nolint:gosec // after 1970
 	c.runSteps(ctx, selected)
 	return c.results.report(), nil
 }
@@ -78,6 +86,8 @@ func run(ctx context.Context, args []string, out io.Writer) (ok bool, err error)
 type check struct {
 	root     string
 	fuzzTime fuzzTime
+	nightly  time.Duration // 0 for a usual run
+	seed     uint64
 	results  results
 }
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/restwarden/restwarden/cmd/check/machine"
 )
 
 // step is one part of the check. It reports to the results itself.
@@ -23,6 +25,7 @@ var steps = []step{
 	{"staticcheck", "staticcheck " + staticcheckVersion, goCommand("run", staticcheck, "./...")},
 	{"test", "all tests, with the race detector, in random order", (*check).test},
 	{"fuzz", "every fuzz target for a short time", (*check).fuzz},
+	{"php", "queries, forms and multipart bodies are read as PHP itself reads them", (*check).php},
 	{"bench", "every benchmark once", (*check).bench},
 	{"readme", "the commands of the README in a fresh clone of HEAD", (*check).readme},
 	{"wordpress", "WordPress itself behind the gateway, also in a browser", (*check).wordpress},
@@ -40,7 +43,7 @@ const toolLimit = 10 * time.Minute
 
 func (c *check) setUp(ctx context.Context) {
 	start := time.Now()
-	out, err := installPackages(ctx, debianPackages)
+	out, err := machine.Install(ctx, debianPackages)
 	c.results.verdict("packages", time.Since(start), out, err)
 }
 

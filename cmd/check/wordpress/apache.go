@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+
+	"github.com/restwarden/restwarden/cmd/check/machine"
 )
 
 // apacheModuleNames are what a stock configuration loads and a WordPress site
@@ -15,7 +17,7 @@ var apacheModuleNames = []string{
 
 // startApache serves a site's files with mod_php and the stock .htaccess.
 func (s *stack) startApache(ctx context.Context, site *site) error {
-	php, err := newest(apachePHP)
+	php, err := machine.Newest(apachePHP)
 	if err != nil {
 		return err
 	}
@@ -34,10 +36,10 @@ func (s *stack) startApache(ctx context.Context, site *site) error {
 	if err := s.giveToWebUser(ctx, rules); err != nil { // the permalink settings write it
 		return err
 	}
-	p, err := start(s.dir, "apache2", "-f", conf, "-D", "FOREGROUND")
+	p, err := machine.Start(s.dir, "apache2", "-f", conf, "-D", "FOREGROUND")
 	if err != nil {
 		return err
 	}
 	s.children = append(s.children, p)
-	return p.ready(ctx, connects("tcp", fmt.Sprintf("127.0.0.1:%d", site.Apache)))
+	return p.Ready(ctx, machine.Connects("tcp", fmt.Sprintf("127.0.0.1:%d", site.Apache)))
 }

@@ -16,6 +16,8 @@ import (
 
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
+
+	"github.com/restwarden/restwarden/cmd/check/machine"
 )
 
 // stepLimit bounds one step in the browser; the first one compiles all of
@@ -103,7 +105,7 @@ func trusting(g *gate, dir string) ([]chromedp.ExecAllocatorOption, error) {
 }
 
 func (v *visit) open(ctx context.Context, profile, dir string) error {
-	path, err := lookPath("chromium")
+	path, err := machine.LookPath("chromium")
 	if err != nil {
 		return err
 	}

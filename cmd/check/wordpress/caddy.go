@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"path/filepath"
 	"time"
+
+	"github.com/restwarden/restwarden/cmd/check/machine"
 )
 
 // gate is one address of a site: with the gateway in one of its modes, or bare.
@@ -68,7 +70,7 @@ func (s *stack) startCaddy(ctx context.Context) error {
 	binary := filepath.Join(s.dir, "caddy")
 	built, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()
-	if out, err := run(built, s.root, nil, "go", "build", "-o", binary, "./cmd/caddy"); err != nil {
+	if out, err := machine.Run(built, s.root, nil, "go", "build", "-o", binary, "./cmd/caddy"); err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
 	}
 	config := filepath.Join(s.dir, "Caddyfile")
@@ -79,12 +81,12 @@ func (s *stack) startCaddy(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p, err := start(s.dir, binary, "run", "--config", config, "--adapter", "caddyfile")
+	p, err := machine.Start(s.dir, binary, "run", "--config", config, "--adapter", "caddyfile")
 	if err != nil {
 		return err
 	}
 	s.children = append(s.children, p)
-	return p.ready(ctx, connects("tcp", s.gates[0].host()))
+	return p.Ready(ctx, machine.Connects("tcp", s.gates[0].host()))
 }
 
 // metrics returns the gateway's metrics as they are scraped.

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/restwarden/restwarden/cmd/check/machine"
 )
 
 // startMariaDB starts a fresh database server that listens on a unix socket
@@ -20,11 +22,11 @@ func (s *stack) startMariaDB(ctx context.Context) error {
 	options := []string{"--no-defaults", "--datadir=" + data, "--skip-name-resolve"}
 	if account := s.accountOf("mysql"); account != "" { // the server does not run as root
 		options = append(options, "--user="+account)
-		if _, err := run(ctx, s.dir, nil, "chown", account, data); err != nil {
+		if _, err := machine.Run(ctx, s.dir, nil, "chown", account, data); err != nil {
 			return err
 		}
 	}
-	out, err := run(ctx, s.dir, nil, "mariadb-install-db",
+	out, err := machine.Run(ctx, s.dir, nil, "mariadb-install-db",
 		append(options, "--auth-root-authentication-method=normal", "--skip-test-db")...)
 	if err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
@@ -40,7 +42,7 @@ func (s *stack) startMariaDB(ctx context.Context) error {
 		return err
 	}
 	// The data is thrown away: nothing waits for the disk.
-	p, err := start(s.dir, "mariadbd", append(options, "--socket="+s.socket, "--skip-networking",
+	p, err := machine.Start(s.dir, "mariadbd", append(options, "--socket="+s.socket, "--skip-networking",
 		"--skip-log-bin", "--init-file="+initFile, "--pid-file="+filepath.Join(data, "pid"),
 		"--innodb-flush-log-at-trx-commit=0", "--innodb-doublewrite=0", "--innodb-buffer-pool-size=128M",
 		"--performance-schema=0")...)
@@ -48,7 +50,7 @@ func (s *stack) startMariaDB(ctx context.Context) error {
 		return err
 	}
 	s.children = append(s.children, p)
-	return p.ready(ctx, func(ctx context.Context) error {
+	return p.Ready(ctx, func(ctx context.Context) error {
 		_, err := s.sql(ctx, s.sites[0], "SELECT 1")
 		return err
 	})
@@ -57,7 +59,7 @@ func (s *stack) startMariaDB(ctx context.Context) error {
 // sql runs a statement in a site's database and returns its rows, tab-separated.
 // {prefix} stands for that of the tables.
 func (s *stack) sql(ctx context.Context, site *site, statement string) ([]string, error) {
-	out, err := run(ctx, s.dir, nil, "mariadb", "--no-defaults", "--socket="+s.socket,
+	out, err := machine.Run(ctx, s.dir, nil, "mariadb", "--no-defaults", "--socket="+s.socket,
 		"--user=wordpress", "--password=wordpress", "--batch", "--skip-column-names",
 		"--execute="+strings.ReplaceAll(statement, "{prefix}", s.source.prefix), site.database())
 	if err != nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+
+	"github.com/restwarden/restwarden/cmd/check/machine"
 )
 
 // startNginx serves a site's files the way that WordPress's handbook shows, with
@@ -16,10 +18,10 @@ func (s *stack) startNginx(ctx context.Context, site *site) error {
 	if err != nil {
 		return err
 	}
-	p, err := start(s.dir, "nginx", "-c", conf, "-e", filepath.Join(s.dir, "nginx.log"))
+	p, err := machine.Start(s.dir, "nginx", "-c", conf, "-e", filepath.Join(s.dir, "nginx.log"))
 	if err != nil {
 		return err
 	}
 	s.children = append(s.children, p)
-	return p.ready(ctx, connects("tcp", fmt.Sprintf("127.0.0.1:%d", s.nginx)))
+	return p.Ready(ctx, machine.Connects("tcp", fmt.Sprintf("127.0.0.1:%d", s.nginx)))
 }

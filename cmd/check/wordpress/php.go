@@ -3,11 +3,13 @@ package wordpress
 import (
 	"context"
 	"path/filepath"
+
+	"github.com/restwarden/restwarden/cmd/check/machine"
 )
 
 // startPHP starts php-fpm with a few workers on a unix socket.
 func (s *stack) startPHP(ctx context.Context) error {
-	binary, err := newest(fpmBinary)
+	binary, err := machine.Newest(fpmBinary)
 	if err != nil {
 		return err
 	}
@@ -21,13 +23,13 @@ func (s *stack) startPHP(ctx context.Context) error {
 		}
 	}
 	// The directories of extensions are compiled in and read in any case.
-	p, err := start(s.dir, binary, "--nodaemonize", "--php-ini", filepath.Join(s.dir, "php.ini"),
+	p, err := machine.Start(s.dir, binary, "--nodaemonize", "--php-ini", filepath.Join(s.dir, "php.ini"),
 		"--fpm-config", filepath.Join(s.dir, "php-fpm.conf"))
 	if err != nil {
 		return err
 	}
 	s.children = append(s.children, p)
-	return p.ready(ctx, connects("unix", s.fpmSocket()))
+	return p.Ready(ctx, machine.Connects("unix", s.fpmSocket()))
 }
 
 func (s *stack) fpmSocket() string { return filepath.Join(s.dir, "php-fpm.sock") }

@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/restwarden/restwarden/cmd/check/machine"
 )
 
 // source is what the sites are made of: Debian's WordPress and an empty
@@ -67,14 +69,14 @@ func (s *stack) createSite(ctx context.Context, site *site) error {
 		return err
 	}
 	// The package links to other packages' files; ABSPATH must be the copy.
-	if out, err := run(ctx, s.dir, nil, "cp", "-rL", s.source.files, site.files()); err != nil {
+	if out, err := machine.Run(ctx, s.dir, nil, "cp", "-rL", s.source.files, site.files()); err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
 	}
 	config := filepath.Join(site.files(), "wp-config.php")
 	if err := os.Remove(config); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if out, err := run(ctx, s.dir, nil, "cp", "-rL", classicTheme, filepath.Join(site.files(), "wp-content", "themes")); err != nil {
+	if out, err := machine.Run(ctx, s.dir, nil, "cp", "-rL", classicTheme, filepath.Join(site.files(), "wp-content", "themes")); err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
 	}
 	err := s.render("wp-config.php", config, map[string]string{
@@ -111,7 +113,7 @@ func (s *stack) install(ctx context.Context, site *site) error {
 	if err := s.render("setup.php", setup, nil); err != nil {
 		return err
 	}
-	out, err := run(ctx, s.dir, nil, "php", "-d", "memory_limit=512M", "-d", "display_errors=stderr",
+	out, err := machine.Run(ctx, s.dir, nil, "php", "-d", "memory_limit=512M", "-d", "display_errors=stderr",
 		setup, site.files(), site.Permalinks, "127.0.0.1")
 	if err != nil {
 		reason, _, _ := strings.Cut(out, "<!DOCTYPE") // what follows is a page about it

@@ -13,6 +13,8 @@ import (
 	"text/template"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/restwarden/restwarden/cmd/check/machine"
 )
 
 //go:embed plugin config
@@ -30,7 +32,7 @@ type stack struct {
 	nginx    int    // port of nginx
 	sites    []*site
 	gates    []*gate
-	children []*process
+	children []*machine.Process
 }
 
 // webUser is whose rights PHP runs with where the check runs as root.
@@ -99,7 +101,7 @@ func (s *stack) allotPorts() error {
 	for _, front := range fronts {
 		s.addGates(s.site(fpm), front, modeDefault, modeLocked, modeBare)
 	}
-	ports, err := freePorts(2*len(s.gates) + 4)
+	ports, err := machine.FreePorts(2*len(s.gates) + 4)
 	if err != nil {
 		return err
 	}
@@ -158,7 +160,7 @@ func (s *stack) gatesOf(mode string) (list []*gate) {
 // stop ends all processes, the last one first, and removes the directory.
 func (s *stack) stop() error {
 	for _, p := range slices.Backward(s.children) {
-		p.stop()
+		p.Stop()
 	}
 	return os.RemoveAll(s.dir)
 }
@@ -187,7 +189,7 @@ func (s *stack) giveToWebUser(ctx context.Context, path string) error {
 	if s.accountOf(webUser) == "" {
 		return nil
 	}
-	_, err := run(ctx, s.dir, nil, "chown", "-R", webUser, path)
+	_, err := machine.Run(ctx, s.dir, nil, "chown", "-R", webUser, path)
 	return err
 }
 

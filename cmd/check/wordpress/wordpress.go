@@ -7,6 +7,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/restwarden/restwarden/cmd/check/machine"
 )
 
 // Run sets everything up, runs all checks, reports each to t, and leaves nothing
@@ -18,7 +20,7 @@ func Run(ctx context.Context, t *Report) error {
 		t.failf("set-up", "environment", "%v", err)
 		return err
 	}
-	if out, err := installPackages(ctx); err != nil {
+	if out, err := machine.Install(ctx, debianPackages); err != nil {
 		t.failf("packages", "install", "%s\n%v", out, err)
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"strconv"
 	"strings"
 )
 
@@ -28,21 +29,46 @@ const (
 // wins, a part with a file name is no value and is skipped unread. It returns
 // an error of body, ErrBoundary, ErrParts, ErrValues or ErrUnclear.
 func Multipart(contentType string, body io.Reader) (*Array, error) {
-	return multipart(contentType, body, func(name string) bool { return !disputedName(name) }, true)
+	vars, _, err := MultipartFiles(contentType, body)
+	return vars, err
+}
+
+// MultipartFiles is Multipart, and returns the names of the fields that are files,
+// in order and as they were sent; PHP numbers those without a name.
+func MultipartFiles(contentType string, body io.Reader) (vars *Array, files []string, err error) {
+	unnamed := 0
+	vars, err = multipart(contentType, body, &want{
+		value: func(name string) bool { return !disputedName(name) },
+		file: func(name string, named bool) {
+			if !named {
+				name = strconv.Itoa(unnamed)
+				unnamed++
+			}
+			files = append(files, name)
+		},
+		all: true,
+	})
+	return vars, files, err
 }
 
 // MultipartOnly is Multipart for the one variable name: other values are
 // skipped, take no memory and count for nothing. So there may be any number of
 // parts, but none with this name beyond the limit.
 func MultipartOnly(contentType string, body io.Reader, name string) (*Array, error) {
-	return multipart(contentType, body, func(param string) bool {
-		return foldDecoded(param, name)
-	}, false)
+	return multipart(contentType, body, &want{
+		value: func(param string) bool { return foldDecoded(param, name) },
+		file:  func(string, bool) {},
+	})
 }
 
-// multipart reads the values whose names keep wants; all tells whether a name
-// that it does not want is an error.
-func multipart(contentType string, body io.Reader, keep func(name string) bool, all bool) (*Array, error) {
+// want is what is wanted of a form.
+type want struct {
+	value func(name string) bool        // the values with such names
+	file  func(name string, named bool) // told of every file
+	all   bool                          // a value that is not wanted is an error
+}
+
+func multipart(contentType string, body io.Reader, w *want) (*Array, error) {
 	boundary, ok := Boundary(contentType)
 	if !ok || len(boundary) > maxBoundary {
 		return nil, ErrBoundary
@@ -50,7 +76,7 @@ func multipart(contentType string, body io.Reader, keep func(name string) bool, 
 	m := &multipartReader{br: bufio.NewReaderSize(body, 16<<10), boundary: []byte("--" + boundary)}
 	vars, size := new(Array), 0
 	for parts := 0; m.header(); parts++ {
-		if all && parts >= MaxPairs {
+		if w.all && parts >= MaxPairs {
 			return nil, ErrParts
 		}
 		if !m.hasDisposition {
@@ -61,12 +87,13 @@ func multipart(contentType string, body io.Reader, keep func(name string) bool, 
 		case !named && !file: // PHP gives up here
 			return vars, m.err()
 		case file:
+			w.file(name, named)
 			m.skipFile()
 			continue
 		}
-		kept := keep(name)
+		kept := w.value(name)
 		switch {
-		case !kept && all:
+		case !kept && w.all:
 			return nil, ErrUnclear
 		case kept && parts >= MaxPairs:
 			return nil, ErrParts

@@ -1,4 +1,6 @@
-package wordpress
+// Package machine is what the checks do to the machine: install packages, run
+// commands, start servers and stop them again.
+package machine
 
 import (
 	"bytes"
@@ -14,18 +16,18 @@ import (
 	"time"
 )
 
-// process is a server that runs until it is stopped, in a process group of its
+// Process is a server that runs until it is stopped, in a process group of its
 // own.
-type process struct {
+type Process struct {
 	name string
 	cmd  *exec.Cmd
 	log  string
 	done chan struct{} // closed when it has ended
 }
 
-// start starts a server; what it prints goes to a file in dir.
-func start(dir string, name string, args ...string) (*process, error) {
-	path, err := lookPath(name)
+// Start starts a server; what it prints goes to a file in dir.
+func Start(dir, name string, args ...string) (*Process, error) {
+	path, err := LookPath(name)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +44,7 @@ func start(dir string, name string, args ...string) (*process, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("%s: %w", base, err)
 	}
-	p := &process{name: base, cmd: cmd, log: out.Name(), done: make(chan struct{})}
+	p := &Process{name: base, cmd: cmd, log: out.Name(), done: make(chan struct{})}
 	go func() {
 		cmd.Wait()
 		close(p.done)
@@ -50,8 +52,8 @@ func start(dir string, name string, args ...string) (*process, error) {
 	return p, nil
 }
 
-// stop ends the process and all that it started, first kindly.
-func (p *process) stop() {
+// Stop ends the process and all that it started, first kindly.
+func (p *Process) Stop() {
 	if p == nil {
 		return
 	}
@@ -69,8 +71,8 @@ func (p *process) stop() {
 	}
 }
 
-// ready waits until probe succeeds; it fails at once when the process ends.
-func (p *process) ready(ctx context.Context, probe func(context.Context) error) error {
+// Ready waits until probe succeeds; it fails at once when the process ends.
+func (p *Process) Ready(ctx context.Context, probe func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -90,14 +92,14 @@ func (p *process) ready(ctx context.Context, probe func(context.Context) error) 
 	}
 }
 
-func (p *process) output() string {
+func (p *Process) output() string {
 	out, _ := os.ReadFile(p.log)
 	return string(out[max(0, len(out)-4096):])
 }
 
-// run runs a command to its end and returns what it printed, both streams.
-func run(ctx context.Context, dir string, env []string, name string, args ...string) (string, error) {
-	path, err := lookPath(name)
+// Run runs a command to its end and returns what it printed, both streams.
+func Run(ctx context.Context, dir string, env []string, name string, args ...string) (string, error) {
+	path, err := LookPath(name)
 	if err != nil {
 		return "", err
 	}
@@ -115,8 +117,8 @@ func run(ctx context.Context, dir string, env []string, name string, args ...str
 	return out.String(), nil
 }
 
-// freePorts returns n ports of the loopback address that nobody listens on.
-func freePorts(n int) ([]int, error) {
+// FreePorts returns n ports of the loopback address that nobody listens on.
+func FreePorts(n int) ([]int, error) {
 	ports := make([]int, n)
 	for i := range ports {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -129,8 +131,8 @@ func freePorts(n int) ([]int, error) {
 	return ports, nil
 }
 
-// connects is a probe: something listens there.
-func connects(network, address string) func(context.Context) error {
+// Connects is a probe: something listens there.
+func Connects(network, address string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		conn, err := new(net.Dialer).DialContext(ctx, network, address)
 		if err != nil {
