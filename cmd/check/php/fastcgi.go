@@ -25,54 +25,37 @@ const (
 	maxRecord = 65535
 )
 
-// client is a connection to php-fpm that asks one question after the other. It is
-// our own since PHP must get each input byte for byte: Caddy's client cuts values.
-type client struct {
-	server *server
-	conn   net.Conn
-	in     *bufio.Reader
-}
-
-func (c *client) close() {
-	if c.conn != nil {
-		_ = c.conn.Close() // it has been read to its end
-	}
-	c.conn = nil
-}
-
 // questionTime bounds one question.
 const questionTime = 30 * time.Second
 
-// ask runs the script with in and returns what it printed.
-func (c *client) ask(ctx context.Context, in *input) ([]byte, error) {
-	if c.conn == nil {
-		conn, err := new(net.Dialer).DialContext(ctx, "unix", c.server.socket)
-		if err != nil {
-			return nil, err
-		}
-		c.conn, c.in = conn, bufio.NewReader(conn)
-	}
-	answer, err := c.exchange(in)
+// ask runs the script with in and returns what it printed. It speaks FastCGI itself
+// since PHP must get each input byte for byte: Caddy's client cuts values.
+func (s *server) ask(ctx context.Context, in *input) ([]byte, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, "unix", s.socket)
 	if err != nil {
-		c.close()
+		return nil, err
 	}
-	return answer, err
-}
-
-func (c *client) exchange(in *input) ([]byte, error) {
-	if err := c.conn.SetDeadline(time.Now().Add(questionTime)); err != nil {
+	defer func() { _ = conn.Close() }() // it has been read to its end
+	if err := conn.SetDeadline(time.Now().Add(questionTime)); err != nil {
 		return nil, err
 	}
 	var out bytes.Buffer
-	record(&out, beginRequest, []byte{0, 1, 1, 0, 0, 0, 0, 0}) // a responder; the connection stays
-	stream(&out, params, environment(in, c.server.script), maxRecord)
+	record(&out, beginRequest, []byte{0, 1, 0, 0, 0, 0, 0, 0}) // a responder, for this once
+	stream(&out, params, environment(in, s.script), maxRecord)
 	stream(&out, stdin, []byte(in.body), max(1, min(in.record, maxRecord)))
-	if _, err := c.conn.Write(out.Bytes()); err != nil {
+	if _, err := conn.Write(out.Bytes()); err != nil {
 		return nil, err
 	}
+	return readAnswer(bufio.NewReader(conn))
+}
+
+var errNoAnswer = errors.New("PHP has not answered")
+
+// readAnswer returns the body of what the script printed.
+func readAnswer(in *bufio.Reader) ([]byte, error) {
 	var answer []byte
 	for {
-		kind, content, err := c.read()
+		kind, content, err := readRecord(in)
 		if err != nil {
 			return nil, err
 		}
@@ -88,8 +71,6 @@ func (c *client) exchange(in *input) ([]byte, error) {
 		}
 	}
 }
-
-var errNoAnswer = errors.New("PHP has not answered")
 
 func environment(in *input, script string) []byte {
 	var b []byte
@@ -121,14 +102,14 @@ func record(out *bytes.Buffer, kind byte, content []byte) {
 	out.Write(content)
 }
 
-func (c *client) read() (kind byte, content []byte, err error) {
+func readRecord(in *bufio.Reader) (kind byte, content []byte, err error) {
 	var head [8]byte
-	if _, err := io.ReadFull(c.in, head[:]); err != nil {
+	if _, err := io.ReadFull(in, head[:]); err != nil {
 		return 0, nil, err
 	}
 	n := int(binary.BigEndian.Uint16(head[4:]))
 	content = make([]byte, n+int(head[6]))
-	_, err = io.ReadFull(c.in, content)
+	_, err = io.ReadFull(in, content)
 	return head[1], content[:n], err
 }
 

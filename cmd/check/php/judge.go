@@ -3,6 +3,7 @@ package php
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/call/phpvars"
@@ -96,13 +97,14 @@ func judgeMultipart(in *input, found *list) (refused bool, err error) {
 	if err := same(vars, found.post); err != nil {
 		return false, err
 	}
-	if len(files) > maxFiles {
+	if len(files) > maxFiles || slices.ContainsFunc(files, func(name string) bool { return strings.ContainsAny(name, "[]") }) {
 		return true, nil
 	}
 	return false, sameFiles(files, found.files)
 }
 
-// maxFiles is PHP's max_file_uploads: what is beyond it stands nowhere.
+// maxFiles is PHP's max_file_uploads: what is beyond it stands nowhere. Of files
+// whose names have brackets PHP drops some; no parameter depends on that.
 const maxFiles = 20
 
 // alone is that the reader of one variable says what PHP says of it, or nothing.

@@ -7,13 +7,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/restwarden/restwarden/cmd/check/grammar"
 	"github.com/restwarden/restwarden/cmd/check/machine"
 )
 
@@ -93,10 +93,8 @@ func ask(ctx context.Context, o Options, t *Report, dir string, r release) (*cou
 	if err != nil {
 		return nil, err
 	}
-	conn := &client{server: server}
-	defer conn.close()
 	for _, in := range known {
-		if err := compare(ctx, conn, in, all, t); err != nil {
+		if err := compare(ctx, server, in, all, t); err != nil {
 			return nil, err
 		}
 	}
@@ -104,11 +102,9 @@ func ask(ctx context.Context, o Options, t *Report, dir string, r release) (*cou
 	end := time.Now().Add(o.For)
 	for w := range workers {
 		group.Go(func() error {
-			conn := &client{server: server}
-			defer conn.close()
-			g := &generator{rand.New(rand.NewPCG(o.Seed, uint64(w)))} //nolint:gosec // the same inputs again
+			g := grammar.New(o.Seed, uint64(w)) //nolint:gosec // not negative
 			for i := w; o.For == 0 && i < o.Inputs || o.For > 0 && time.Now().Before(end); i += workers {
-				if err := compare(groupCtx, conn, g.next(), all, t); err != nil {
+				if err := compare(groupCtx, server, next(g), all, t); err != nil {
 					return err
 				}
 			}
@@ -122,10 +118,10 @@ func ask(ctx context.Context, o Options, t *Report, dir string, r release) (*cou
 }
 
 // compare asks PHP about one input and counts what comes of it.
-func compare(ctx context.Context, conn *client, in *input, all *count, t *Report) error {
-	answer, err := conn.ask(ctx, in)
+func compare(ctx context.Context, s *server, in *input, all *count, t *Report) error {
+	answer, err := s.ask(ctx, in)
 	if err != nil {
-		return fmt.Errorf("%w\n%s", err, in)
+		return fmt.Errorf("%w\n%s\nkept in %s", err, in, keep(in))
 	}
 	found, err := parse(answer)
 	if err != nil {

@@ -102,11 +102,8 @@ func Pairs(raw string) int {
 
 // Disputed tells whether PHP's limits or releases decide what becomes of some
 // pair: its name has so many brackets that a limit could delete the variable, or
-// a key that only releases since 8.1.28 and 8.2.18 drop (see reserved).
+// releases differ in it (see disputedName).
 func Disputed(raw string) bool {
-	if len(raw) < len("_[Host-") {
-		return false
-	}
 	for raw != "" {
 		var pair string
 		pair, raw, _ = strings.Cut(raw, "&")
@@ -114,25 +111,41 @@ func Disputed(raw string) bool {
 		if len(name) > MaxDepth && strings.Count(name, "[")+strings.Count(name, "%5B")+strings.Count(name, "%5b") > MaxDepth-4 {
 			return true
 		}
-		if strings.IndexByte(name, '-') >= 0 || strings.IndexByte(name, '%') >= 0 {
-			if disputedName(Decode(name)) {
-				return true
-			}
+		if strings.IndexAny(name, "-[%") >= 0 && disputedName(Decode(name)) {
+			return true
 		}
 	}
 	return false
 }
 
-// disputedName is Disputed for the name of one variable, decoded: a reserved
-// prefix stands there only once a bracket, blank or dot is an underscore.
+// disputedName tells whether releases of PHP differ in what a name, decoded, sets:
+// those since 8.1.28 and 8.2.18 drop reserved keys (see reserved); those before 8
+// leave what stands behind an unclosed bracket as it is, and append behind a negative
+// index at 0 (asked of 7.4, 8.2 and 8.4 by the check's step php).
 func disputedName(name string) bool {
 	odd := strings.IndexAny(name, "[. ")
 	if odd < 0 {
 		return false
 	}
 	mangled := strings.ReplaceAll(underscores(name), "[", "_")
-	for _, prefix := range reservedPrefixes {
+	for _, prefix := range reservedPrefixes { // a prefix that was sent otherwise
 		if i := strings.LastIndex(mangled, prefix); i >= 0 && odd < i+2 {
+			return true
+		}
+	}
+	name, _, _ = strings.Cut(name, "\x00")
+	_, rest, bracket := strings.Cut(strings.TrimLeft(name, " "), "[")
+	if !bracket {
+		return false
+	}
+	return closing(rest) < 0 && strings.ContainsAny(rest, "[. ") || negativeIndex(rest)
+}
+
+// negativeIndex tells whether a key among the brackets that rest follows is a
+// negative number.
+func negativeIndex(rest string) bool {
+	for open := true; open; _, rest, open = strings.Cut(rest, "[") {
+		if len(rest) > 1 && rest[0] == '-' && '0' <= rest[1] && rest[1] <= '9' {
 			return true
 		}
 	}

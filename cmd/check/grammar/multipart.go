@@ -1,14 +1,13 @@
-package php
+package grammar
 
 import (
 	"strings"
 )
 
-// multipart makes a form as main/rfc1867.c reads it: lines of at most 5120 bytes,
+// Multipart makes a form as main/rfc1867.c reads it: lines of at most 5120 bytes,
 // words in quotes of three kinds, headers that fold, parts that do not end.
-func (g *generator) multipart(in *input) {
+func (g *Generator) Multipart() (contentType, body string) {
 	boundary := g.boundary()
-	in.contentType = g.multipartType(boundary)
 	var b strings.Builder
 	if g.oneIn(6) {
 		b.WriteString(g.line(boundary) + g.eol())
@@ -25,15 +24,15 @@ func (g *generator) multipart(in *input) {
 		g.part(&b, boundary)
 	}
 	b.WriteString(pick(g, "--"+boundary+"--\r\n", "--"+boundary+"--", "", "--"+boundary, "\r\n--"+boundary+"--\r\n"))
-	in.body = b.String()
-	if g.oneIn(4) {
-		in.body = g.damaged(in.body)
+	if body = b.String(); g.oneIn(4) {
+		body = g.damaged(body)
 	}
+	return g.multipartType(boundary), body
 }
 
 const boundaryBytes = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789'()+_./:=?-"
 
-func (g *generator) boundary() string {
+func (g *Generator) boundary() string {
 	n := pick(g, 1, 1, 2, 16, 38, 70)
 	if g.oneIn(10) {
 		n = 1 + g.IntN(1100)
@@ -51,7 +50,7 @@ func (g *generator) boundary() string {
 	return b.String()
 }
 
-func (g *generator) multipartType(boundary string) string {
+func (g *Generator) multipartType(boundary string) string {
 	if !g.oneIn(5) {
 		return "multipart/form-data; boundary=" + boundary
 	}
@@ -61,18 +60,18 @@ func (g *generator) multipartType(boundary string) string {
 		boundary + pick(g, "", "\"", ";", ",x", " ", "\"x", ";charset=x")
 }
 
-func (g *generator) eol() string {
+func (g *Generator) eol() string {
 	return pick(g, "\r\n", "\r\n", "\r\n", "\r\n", "\n", "\r", "\r\r\n")
 }
 
 // line is one that may be taken for another.
-func (g *generator) line(boundary string) string {
+func (g *Generator) line(boundary string) string {
 	near := boundary[:g.IntN(len(boundary)+1)]
 	return pick(g, "", "x", "--", "--"+near, near, " --"+boundary, "--"+boundary+"x", "-", "\x00", "\x00--"+boundary, "--"+boundary+"\x00", "--"+boundary+" ", "--"+boundary+"--x",
 		strings.Repeat(pick(g, "y", "-", "\x00", " "), g.length()))
 }
 
-func (g *generator) part(b *strings.Builder, boundary string) {
+func (g *Generator) part(b *strings.Builder, boundary string) {
 	b.WriteString("--" + boundary + pick(g, "", "", "", "", "", "", " ", "\t", "--", "x", "\x00") + g.eol())
 	for range g.IntN(2) {
 		g.otherHeader(b)
@@ -94,13 +93,13 @@ func (g *generator) part(b *strings.Builder, boundary string) {
 	}
 }
 
-func (g *generator) otherHeader(b *strings.Builder) {
+func (g *Generator) otherHeader(b *strings.Builder) {
 	b.WriteString(pick(g, "Content-Type: text/plain", "X: y", "X:", ":", "nothing", " folded", "\tname=\"folded\"", "Content-Type: application/octet-stream; charset=x", "content-disposition : form-data; name=z",
 		"X: "+strings.Repeat("h", g.length()), strings.Repeat("k", g.length())+": v", "Content-Transfer-Encoding: base64", "\x00", "X: \x00; name=q", "Content-Disposition: form-data; name=\"second\"") + g.eol())
 }
 
 // disposition is the header that names a field.
-func (g *generator) disposition() string {
+func (g *Generator) disposition() string {
 	var b strings.Builder
 	b.WriteString(pick(g, "Content-Disposition: form-data", "Content-Disposition: form-data", "Content-Disposition: form-data", "content-disposition:form-data", "CONTENT-DISPOSITION: attachment", "Content-Disposition:\t x",
 		"Content-Disposition: form-data; a=b", "Content-Disposition: name=early", "Content-Disposition:  "))
@@ -118,7 +117,7 @@ func (g *generator) disposition() string {
 }
 
 // word is the value of a parameter, in one of the ways to quote it.
-func (g *generator) word() string {
+func (g *Generator) word() string {
 	var b strings.Builder
 	for range 1 + g.IntN(3) {
 		b.WriteString(pick(g, pick(g, nameTokens...), "a", "rest_route", `\"`, `\\`, `\'`, `\`, "%41", "=", "rest_\x00x", "/", "C:\\x", "MAX_FILE_SIZE"))
@@ -131,7 +130,7 @@ func (g *generator) word() string {
 }
 
 // damaged cuts, doubles, drops or changes something anywhere.
-func (g *generator) damaged(s string) string {
+func (g *Generator) damaged(s string) string {
 	for range 1 + g.IntN(3) {
 		if len(s) < 2 {
 			return s

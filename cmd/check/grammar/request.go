@@ -1,0 +1,214 @@
+package grammar
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+)
+
+// Aim is what a request is to make the platform run.
+type Aim struct {
+	Route  string // "/canary/v1/t17"
+	Method string // that the platform is to dispatch
+	Base   string // what stands before the site's paths, "/blog"
+	Host   string // host and port that the client calls
+	Decoy  string // a route that anybody may call
+}
+
+// Field is a header field as it stands on the wire.
+type Field struct{ Name, Value string }
+
+// Request is a request as it stands on the wire.
+type Request struct {
+	Method, Target string
+	Fields         []Field // with Content-Length or Transfer-Encoding, where it has any
+	Body           string
+	Short          bool     // it announces more than it sends
+	Notes          []string // what was done to it, for whoever reads a find
+}
+
+func (r *Request) note(format string, args ...any) {
+	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
+}
+
+func (r *Request) add(name, value string) { r.Fields = append(r.Fields, Field{name, value}) }
+
+// String shows a request, long parts cut.
+func (r *Request) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %.300q (%s)", r.Method, r.Target, strings.Join(r.Notes, "; "))
+	for _, f := range r.Fields {
+		fmt.Fprintf(&b, "\n%.200q: %.300q", f.Name, f.Value)
+	}
+	fmt.Fprintf(&b, "\n%d bytes: %.600q", len(r.Body), r.Body)
+	return b.String()
+}
+
+// Request makes a request for aim. A plain one calls the route openly; each of the
+// operators takes it a step away from that.
+func (g *Generator) Request(aim *Aim) *Request {
+	r := &Request{Method: aim.Method}
+	switch g.IntN(10) {
+	case 0, 1, 2:
+		g.inPath(r, aim)
+	case 3, 4:
+		g.inQuery(r, aim)
+	case 5, 6:
+		g.inForm(r, aim)
+	case 7, 8:
+		g.inMultipart(r, aim)
+	default:
+		g.inQuery(r, aim)
+		g.decoyBody(r, aim)
+	}
+	if g.oneIn(6) {
+		g.override(r, aim)
+	}
+	if g.oneIn(3) {
+		g.targetForm(r, aim)
+	}
+	for g.oneIn(3) {
+		g.header(r, aim)
+	}
+	g.announce(r)
+	return r
+}
+
+// pages are where a call may hide that stands in query or body.
+var pages = []string{
+	"/", "/", "/", "/index.php", "/visitors/", "/x.css", "/robots.txt", "/feed/", "/index.php/", "/wp-login.php", "/wp-admin/admin-ajax.php", "/wp-admin/async-upload.php",
+	"/wp-cron.php", "/xmlrpc.php", "/wp-trackback.php", "/wp-comments-post.php", "/wp-signup.php", "/wp-activate.php", "/wp-links-opml.php", "/wp-admin/", "/wp-admin/index.php", "/wp-admin/nope.php",
+	"/no/such/page/", "//", "/?", "/index.php?", "/INDEX.PHP", "/index.php/x", "/wp-json", "/wp-json/", "/x/", "/wp-content/", "/wp-includes/js/",
+}
+
+func (g *Generator) page(aim *Aim) string {
+	page := pick(g, pages...)
+	if g.oneIn(8) {
+		page = g.twisted(page, aim)
+	}
+	return aim.Base + page
+}
+
+// inQuery names the route in the query.
+func (g *Generator) inQuery(r *Request, aim *Aim) {
+	r.note("query")
+	r.Target = g.page(aim)
+	r.Target += pick(g, "?", "?", "?", "?", "??", "?&", "?x?") + g.around(g.routePair(r, aim), aim)
+	if strings.Count(r.Target, "?") > 1 && strings.Contains(r.Target, "??") {
+		r.note("two question marks")
+	}
+	r.Target = strings.ReplaceAll(strings.ReplaceAll(r.Target, " ", "%20"), "\x00", "%00")
+}
+
+// inForm names it in an urlencoded body.
+func (g *Generator) inForm(r *Request, aim *Aim) {
+	r.note("form")
+	r.Target, r.Method = g.page(aim), "POST"
+	r.Body = g.around(g.routePair(r, aim), aim)
+	if aim.Method != "POST" {
+		g.override(r, aim)
+	}
+	r.add("Content-Type", formType)
+}
+
+const formType = "application/x-www-form-urlencoded"
+
+// around puts a pair among others, some of which name the decoy.
+func (g *Generator) around(pair string, aim *Aim) string {
+	var pairs []string
+	for range g.IntN(3) {
+		pairs = append(pairs, g.noise(aim))
+	}
+	pairs = append(pairs, pair)
+	for g.oneIn(4) {
+		pairs = append(pairs, g.noise(aim))
+	}
+	if g.oneIn(40) {
+		many := strings.Repeat("a&", 990+g.IntN(20))
+		pairs = append([]string{many[:len(many)-1]}, pairs...)
+	}
+	return strings.Join(pairs, pick(g, "&", "&", "&", "&&"))
+}
+
+func (g *Generator) noise(aim *Aim) string {
+	return pick(g, "a=1", "p=7", "s=x", "rest_route=0", "rest_route=", "rest_route="+aim.Decoy, "rest_route[]=1", "x[rest_route]=1", "_method=GET", "a%5Brest_route=1", "rest%00_route=0",
+		"lang=de", "REST_ROUTE=0", g.spelled("rest_route")+"="+pick(g, "0", "", aim.Decoy, "%2F"), strings.Repeat(pick(g, "v", "%20", "+", "%", "&", "["), g.length()), "%", "=", "=x", "[", "page_id=2")
+}
+
+// routePair is the pair that names the route.
+func (g *Generator) routePair(r *Request, aim *Aim) string {
+	blanks := ""
+	if g.oneIn(6) {
+		blanks = strings.Repeat(pick(g, "%20", "+", "%20+"), g.edge())
+		r.note("%d bytes of blanks before the name", len(blanks))
+	}
+	return blanks + g.spelled("rest_route") + "=" + g.value(aim.Route)
+}
+
+// spelled writes a name in one of the ways that PHP folds to it, mostly.
+func (g *Generator) spelled(name string) string {
+	if g.oneIn(3) {
+		return name
+	}
+	var b strings.Builder
+	for i := range len(name) {
+		switch {
+		case name[i] == '_' && g.oneIn(3):
+			b.WriteString(pick(g, ".", "%2e", "+", "%20", "[", "%5b", "%5F", "_", "%20"))
+		case g.oneIn(12):
+			fmt.Fprintf(&b, pick(g, "%%%02x", "%%%02X"), name[i])
+		default:
+			b.WriteByte(name[i])
+		}
+	}
+	return pick(g, "", "", "", "+", "%20") + b.String() + pick(g, "", "", "", "%00", "%00x", "[]", "%00[]")
+}
+
+func (g *Generator) value(route string) string {
+	switch g.IntN(6) {
+	case 0:
+		return url.QueryEscape(route)
+	case 1:
+		return g.encoded(route)
+	case 2:
+		return route + pick(g, "/", "//", "%2F", "%00", "%0A", "+", "%20", "?x", "#x", ";", "%3F")
+	}
+	return route
+}
+
+// decoyBody gives a request a body that names something else.
+func (g *Generator) decoyBody(r *Request, aim *Aim) {
+	r.note("a body that names something else")
+	r.Method = pick(g, "POST", "POST", "PUT", "GET", "DELETE", "OPTIONS", "HEAD")
+	switch g.IntN(3) {
+	case 0:
+		r.add("Content-Type", formType)
+		r.Body = "rest_route=" + aim.Decoy
+	case 1:
+		r.add("Content-Type", "application/json")
+		r.Body = `{"rest_route":"` + aim.Decoy + `","id":7}`
+	default:
+		r.add("Content-Type", "multipart/form-data; boundary=B")
+		r.Body = "--B\r\nContent-Disposition: form-data; name=\"rest_route\"\r\n\r\n" + aim.Decoy + "\r\n--B--\r\n"
+	}
+}
+
+// override says the method in another place than the request line.
+func (g *Generator) override(r *Request, aim *Aim) {
+	if r.Method == aim.Method && g.oneIn(2) {
+		r.Method = pick(g, "POST", "GET", "HEAD", "OPTIONS", "PUT", "TRACE", "PROPFIND", "get", "Post", "M-SEARCH")
+	}
+	method := pick(g, aim.Method, aim.Method, aim.Method, strings.ToLower(aim.Method), aim.Method+" ", "", "X")
+	if g.oneIn(2) {
+		r.note("X-HTTP-Method-Override")
+		r.add(pick(g, "X-HTTP-Method-Override", "x-http-method-override", "X_HTTP_Method_Override", "X-HTTP_Method-Override"), method)
+		return
+	}
+	r.note("_method")
+	pair := g.spelled("_method") + "=" + strings.ReplaceAll(method, " ", "+")
+	if strings.Contains(r.Target, "?") {
+		r.Target += "&" + pair
+	} else {
+		r.Target += "?" + pair
+	}
+}
