@@ -122,9 +122,6 @@ func (p *Abilities) runs(c *call.Call) (id string, runs bool, err error) {
 	if !ok || !strings.HasSuffix(rest, "/run") {
 		return "", false, nil
 	}
-	if strings.ToLower(c.Route) != c.Key { // an odd spelling that somebody behind us may straighten
-		return "", true, ambiguous("ability_id")
-	}
 	if _, set, err := c.Param("name"); err != nil || set {
 		if err == nil {
 			err = ambiguous("parameter_outside_path")

@@ -10,8 +10,15 @@ import (
 // checkTool judges the shop's tool server: its order-update tool is one more
 // door to the same update (platform-facts III.7). The server reads nothing but
 // the JSON body, which must be one message: PHP takes an object with keys like
-// "0" for a list of them, and the server believes params inside params.
+// "0" for a list of them, and the server believes params inside params. A server that
+// asks WordPress for its parameters instead finds them in the query as well, so none
+// may stand there.
 func (p *OrderType) checkTool(ctx context.Context, r *Request) (Verdict, error) {
+	for _, name := range []string{"method", "params"} {
+		if _, set := r.Call.QueryVariable(name); set {
+			return Verdict{}, ambiguous("tool_calls")
+		}
+	}
 	body, err := r.Call.JSON()
 	if err != nil || body == nil {
 		return Verdict{}, err

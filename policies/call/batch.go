@@ -177,6 +177,9 @@ func (rd *Reader) requestPart(c *Call, request any) (*Call, *Refusal) {
 		return nil, badBatch
 	}
 	route, query, _ := strings.Cut(path, "?")
+	if !straight(route) {
+		return nil, badBatch
+	}
 	method := http.MethodPost
 	if v, set, _ := fields.get("method"); set {
 		if method, ok = v.(string); !ok || !writes(method) {

@@ -1,6 +1,7 @@
 package call
 
 import (
+	"regexp"
 	"net/url"
 	"strings"
 
@@ -145,23 +146,39 @@ func prettyRoute(route string) bool {
 	return !dots(route)
 }
 
-// keyOf folds a route to what patterns are matched against. The platform finds
-// no route for an odd spelling of one (platform-facts I.1.3), but a proxy behind
-// us may straighten it: letters lower, escapes of plain characters decoded,
-// slashes single, one at the head.
+// keyOf folds a route to what patterns are matched against: letters lower, since
+// the platform matches without regard to case, slashes single, and one at the head.
 func keyOf(route string) string {
 	key := lower(route)
-	if strings.HasPrefix(key, "/") && strings.IndexByte(key, '%') < 0 && !strings.Contains(key, "//") {
-		return versionedKey(key)
+	if !strings.HasPrefix(key, "/") {
+		key = "/" + key
 	}
-	b := make([]byte, 0, len(key)+1)
-	for _, c := range []byte("/" + key) {
-		b = unescapePlain(b)
-		if c != '/' || len(b) == 0 || b[len(b)-1] != '/' {
-			b = append(b, c)
+	for strings.Contains(key, "//") {
+		key = strings.ReplaceAll(key, "//", "/")
+	}
+	return versionedKey(key)
+}
+
+// templates are routes whose ids hold "//": the block editor's theme//home.
+var templates = regexp.MustCompile(`(?i)^/[a-z]+/v2/template(-part)?s/[^/]`)
+
+// straight tells whether a route stays what it is where something behind us
+// straightens paths: the platform itself takes "//" and escapes of plain characters as
+// they stand (platform-facts I.1.3), so that a free segment of some route fits what
+// looks like another one.
+func straight(route string) bool {
+	double := templates.MatchString(route)
+	for i := 0; i < len(route); i++ {
+		switch {
+		case route[i] == '/' && i > 0 && route[i-1] == '/' && !double:
+			return false
+		case route[i] == '%' && i+2 < len(route):
+			if c := phpvars.Decode(route[i : i+3]); len(c) == 1 && (alnum(c[0]) || strings.Contains("-._~", c)) {
+				return false
+			}
 		}
 	}
-	return versionedKey(string(unescapePlain(b)))
+	return true
 }
 
 // versionedKey is versioned for a key.
@@ -172,19 +189,6 @@ func versionedKey(key string) string {
 		}
 	}
 	return key
-}
-
-// unescapePlain decodes an escape at the end of b where it means a plain
-// character.
-func unescapePlain(b []byte) []byte {
-	n := len(b)
-	if n < 3 || b[n-3] != '%' {
-		return b
-	}
-	if c := phpvars.Decode(string(b[n-3:])); len(c) == 1 && (alnum(c[0]) || strings.Contains("-._~", c)) {
-		return append(b[:n-3], lower(c)...)
-	}
-	return b
 }
 
 // dots tells whether a path has a "." or ".." segment.

@@ -286,10 +286,26 @@ func TestBatches(t *testing.T) {
 	})
 }
 
+// What the platform takes as it stands, and something behind the gateway may
+// straighten, is one of two routes.
+func TestRoutes_Straight(t *testing.T) {
+	for target, want := range map[string]string{
+		"/wp-json/stripe/v1/notif%79": "400 route", "/?rest_route=/stripe/v1/notif%2579": "400 route", "/wp-json/a/v1//b": "400 route", "/?rest_route=//a/v1": "400 route",
+		"/?rest_route=/a/%252e%252ex": "400 route", "/wp-json/wp/v2/templates//home": "400 route",
+		"/wp-json/wp/v2/templates/t//home":                   "GET /wp/v2/templates/t//home",
+		"/?rest_route=/cms/v2/template-parts/t//x/revisions": "GET /cms/v2/template-parts/t//x/revisions",
+		"/wp-json/a/caf%C3%A9":                               "GET /a/caf%C3%A9",
+		"/?rest_route=/a/x%2520y":                            "GET /a/x%20y",
+	} {
+		if got := describe(readerFor("root").Read(request("GET", target, "", ""), nil)); got != want {
+			t.Errorf("%s: %s, want %s", target, got, want)
+		}
+	}
+}
+
 func TestKeys(t *testing.T) {
 	for route, want := range map[string]string{
-		"/wp/v2/users": "/wp/v2/users", "/WP/v2": "/wp/v2", "wp/v2": "/wp/v2", "//wp//v2": "/wp/v2",
-		"/%75sers": "/users", "/%55sers": "/users", "/%C3%BC": "/%c3%bc", "/a%": "/a%", "/%2f": "/%2f", "/%2e%2E%20": "/..%20", "/%%361": "/a", "%61//": "/a/",
+		"/wp/v2/users": "/wp/v2/users", "/WP/v2": "/wp/v2", "wp/v2": "/wp/v2", "/wp/v2/templates/t//h": "/wp/v2/templates/t/h", "/%C3%BC": "/%c3%bc", "/a%": "/a%", "/a///b": "/a/b",
 	} {
 		if got := keyOf(route); got != want {
 			t.Errorf("keyOf(%q) = %q, want %q", route, got, want)

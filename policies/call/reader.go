@@ -163,6 +163,9 @@ func (rd *Reader) dispatch(c *Call, r *http.Request, original *url.URL, where pl
 	default:
 		return nil
 	}
+	if !straight(c.Route) {
+		return badRoute
+	}
 	c.Kind, c.Key = Single, keyOf(c.Route)
 	if refusal := rd.frame(r); refusal != nil {
 		return refusal
