@@ -52,9 +52,10 @@ func (x *exchange) needsBody() string {
 	return ""
 }
 
-// request is what is forwarded. A question that outlives its client still reads
+// request is what is forwarded; nothing more is asked about it then. A question that outlives its client still reads
 // the header of the request, so that the rest of the route gets its own.
 func (x *exchange) request() *http.Request {
+	x.req.Call.Settle()
 	if x.r.Context().Err() == nil {
 		return x.r
 	}

@@ -25,8 +25,9 @@ type exchange struct {
 
 // ServeHTTP reads r, judges it if it is a call, and answers or forwards it.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+	r.Body = counted(r)
 	r.Body = g.hurried(w, r)
-	c := g.reader.Read(r, originalURL(r))
+	c := g.reader.ReadFrom(shareAddr(r), r, originalURL(r))
 	defer c.Close()
 	g.discovery.request(g, r, next)
 	if c.Kind == call.Page {
@@ -92,7 +93,8 @@ func (g *Gateway) change(x *exchange) *call.Call {
 	if !changed {
 		return before
 	}
-	after := g.reader.Read(x.r, originalURL(x.r))
+	before.Settle() // two readings of one body might wait for each other's memory
+	after := g.reader.ReadFrom(shareAddr(x.r), x.r, originalURL(x.r))
 	if after.Kind != before.Kind || after.Key != before.Key || after.Method != before.Method {
 		after.Close()
 		after = &call.Call{Kind: call.Refused, Method: before.Method, Wire: before.Wire, Refusal: &call.Refusal{
@@ -138,6 +140,19 @@ func originalURL(r *http.Request) *url.URL {
 func clientAddr(r *http.Request) netip.Addr {
 	text, _ := caddyhttp.GetVar(r.Context(), caddyhttp.ClientIPVarKey).(string)
 	addr, _ := netip.ParseAddr(text)
+	return addr
+}
+
+// shareAddr is the client whose share of the memory for bodies a request uses: the zero
+// Addr where the address is a proxy's, one that the server trusts or one of a private
+// network.
+func shareAddr(r *http.Request) netip.Addr {
+	addr := clientAddr(r)
+	trusted, _ := caddyhttp.GetVar(r.Context(), caddyhttp.TrustedProxyVarKey).(bool)
+	remote, _ := netip.ParseAddrPort(r.RemoteAddr)
+	if addr.IsPrivate() || addr.IsLoopback() || trusted && remote.Addr() == addr {
+		return netip.Addr{}
+	}
 	return addr
 }
 

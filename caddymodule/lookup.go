@@ -98,7 +98,7 @@ func (l *lookup) ask(ctx context.Context, q policies.Question) (*policies.Answer
 	if err := ctx.Err(); err != nil { // reverse_proxy: status 499, no error
 		return nil, err
 	}
-	return complete(w, req.Method)
+	return complete(w, req.Method, q.Page != "")
 }
 
 // replacer knows, beside what every request has, the placeholders that the site
@@ -127,15 +127,16 @@ func (l *lookup) copyVars(ctx context.Context) {
 	caddyhttp.SetVar(ctx, varLookup, true)
 }
 
-// complete returns the answer if the platform itself gave it, in full.
-func complete(w *capture, method string) (*policies.Answer, error) {
+// complete returns the answer if the platform itself gave it, in full: to a question about
+// a page that may be a redirect.
+func complete(w *capture, method string, page bool) (*policies.Answer, error) {
 	answer, err := w.answer(method)
 	switch {
 	case err != nil:
 		return nil, err
 	case answer.Status >= 500, answer.Status == 499:
 		return nil, fmt.Errorf("server fault, status %d", answer.Status)
-	case answer.Status >= 300 && answer.Status < 400:
+	case answer.Status >= 300 && answer.Status < 400 && !page:
 		return nil, fmt.Errorf("redirect, status %d", answer.Status)
 	}
 	return answer, nil

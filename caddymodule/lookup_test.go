@@ -37,7 +37,7 @@ func TestLookup_Request(t *testing.T) {
 	g := startGateway(t, "\trestwarden cms {\n\t\tlogin_only\n\t\tcredentials header X-Site-Key\n\t\tcredentials cookie site\n\t}\n"+p.proxied())
 	g.do("POST /cms-json/cms/v2/posts?_method=PUT&_cmsnonce=n1", "a=b", form,
 		"Cookie: cms_logged_in_x=1; tracking=2; site=3", "X-Site-Key: k", "X-CMS-Nonce: n0", "Range: bytes=0-1",
-		"If-None-Match: x", "X-HTTP-Method-Override: DELETE", "User-Agent: test", "X-Other: y", "Host: shop.test")
+		"If-None-Match: x", "X-HTTP-Method-Override: PUT", "User-Agent: test", "X-Other: y", "Host: shop.test")
 	asked := p.asked()
 	if len(asked) != 1 {
 		t.Fatalf("%d questions", len(asked))

@@ -67,11 +67,16 @@ func (m *MatchRESTCall) Provision(caddy.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	memory, err := lease(&m.leases, memoryKey{memoryPerBody * defaultBodyLimit},
+		func() (*call.Memory, error) { return call.NewMemory(memoryPerBody * defaultBodyLimit), nil })
+	if err != nil {
+		return err
+	}
 	for _, name := range []string{"cms", "wordpress"} {
 		platform, _ := call.PlatformByName(name)
 		m.readers = append(m.readers, call.NewReader(call.Site{
 			Platform: platform,
-			Limits:   call.Limits{Body: defaultBodyLimit, Upload: defaultUploadLimit, Spool: spool},
+			Limits:   call.Limits{Body: defaultBodyLimit, Upload: defaultUploadLimit, Spool: spool, Memory: memory},
 		}))
 	}
 	return nil

@@ -192,6 +192,10 @@ const (
 	defaultSpoolLimit  = 1 << 30   // two of the largest uploads
 )
 
+// memoryPerBody is how much memory there is for bodies, in multiples of the largest that
+// is inspected: one takes twice its size, and a client's share is an eighth.
+const memoryPerBody = 16
+
 func (g *Gateway) newReader() error {
 	limit := orDefault(g.SpoolLimit, defaultSpoolLimit)
 	spool, err := lease(&g.leases, spoolKey{limit},
@@ -199,11 +203,16 @@ func (g *Gateway) newReader() error {
 	if err != nil {
 		return err
 	}
+	body := orDefault(g.BodyLimit, defaultBodyLimit)
+	memory, err := lease(&g.leases, memoryKey{memoryPerBody * body},
+		func() (*call.Memory, error) { return call.NewMemory(memoryPerBody * body), nil })
+	if err != nil {
+		return err
+	}
 	g.reader = call.NewReader(call.Site{
 		Platform: g.site.Platform, Prefix: g.Prefix, Base: g.Base,
 		Limits: call.Limits{
-			Body: orDefault(g.BodyLimit, defaultBodyLimit), Upload: orDefault(g.UploadLimit, defaultUploadLimit),
-			Batch: g.BatchLimit, Spool: spool,
+			Body: body, Upload: orDefault(g.UploadLimit, defaultUploadLimit), Batch: g.BatchLimit, Spool: spool, Memory: memory,
 		},
 	})
 	return nil

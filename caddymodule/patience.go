@@ -1,6 +1,7 @@
 package caddymodule
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"time"
@@ -33,6 +34,30 @@ func (g *Gateway) hurried(w http.ResponseWriter, r *http.Request) io.ReadCloser 
 		return r.Body
 	}
 	return &hurriedBody{ReadCloser: r.Body, control: http.NewResponseController(w)}
+}
+
+// countedBody fails where a body ends before its announced length: over HTTP/3 nobody else
+// counts, and a FastCGI back-end would wait for the rest for ever.
+type countedBody struct {
+	io.ReadCloser
+	left int64
+}
+
+// counted wraps the body of r where it must be counted.
+func counted(r *http.Request) io.ReadCloser {
+	if r.ProtoMajor < 3 || r.ContentLength <= 0 || r.Body == nil {
+		return r.Body
+	}
+	return &countedBody{r.Body, r.ContentLength}
+}
+
+// Read implements io.Reader.
+func (b *countedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if b.left -= int64(n); b.left > 0 && errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	return n, err
 }
 
 // Hurry implements call.Hurrier.

@@ -2,6 +2,7 @@ package caddymodule
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -65,5 +66,24 @@ func TestHurried_OnlyWhatIsWaitedFor(t *testing.T) {
 	r = r.WithContext(context.WithValue(r.Context(), caddyhttp.ServerCtxKey, &own))
 	if _, is := new(Gateway).hurried(w, r).(call.Hurrier); is {
 		t.Error("the server's own time-out is overruled")
+	}
+}
+
+// TestCountedBody: over HTTP/3 a body that ends before its length is an error, and any
+// other is what it is.
+func TestCountedBody(t *testing.T) {
+	for name, test := range map[string]struct {
+		major  int
+		length int64
+		want   error
+	}{
+		"short, HTTP/3": {3, 6, io.ErrUnexpectedEOF}, "whole, HTTP/3": {3, 5, nil}, "unknown, HTTP/3": {3, -1, nil}, "HTTP/1.1 counts itself": {1, 6, nil},
+	} {
+		r := httptest.NewRequest(http.MethodPut, "/", io.NopCloser(strings.NewReader("12345")))
+		r.ProtoMajor, r.ContentLength = test.major, test.length
+		got, err := io.ReadAll(counted(r))
+		if !errors.Is(err, test.want) || string(got) != "12345" {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
 	}
 }

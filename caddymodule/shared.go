@@ -13,12 +13,13 @@ import (
 )
 
 // shared holds what outlives a reload: counters, used signatures, callers, the
-// budget of spooled bytes. Nothing in it knows a context, logger or registry.
+// budgets of bodies in memory and on disk. Nothing in it knows a context, logger or registry.
 var shared = caddy.NewUsagePool()
 
 type (
 	storeKey      struct{}
 	spoolKey      struct{ limit int64 }
+	memoryKey     struct{ limit int64 }
 	identitiesKey struct{ policies.IdentityOptions }
 )
 

@@ -121,6 +121,9 @@ func (p *Access) Check(ctx context.Context, r *Request) (Verdict, error) {
 	return Verdict{}, nil
 }
 
+// CheckEarly judges a batch by its own route.
+func (p *Access) CheckEarly(ctx context.Context, r *Request) (Verdict, error) { return p.Check(ctx, r) }
+
 // decide returns the built-in rule that matches c and the site's own first one,
 // which both must admit the caller; where there is neither, own is the default,
 // which asks for no more than any built-in rule.

@@ -99,6 +99,12 @@ func (c *Chain) Policies(yield func(name string, p Policy) bool) {
 // Judge asks the policies about r. The first enforced refusal wins; refusals
 // that are only observed are counted and the next policy is asked.
 func (c *Chain) Judge(ctx context.Context, r *Request) Decision {
+	if r.Call.Kind == call.Batch {
+		if d := c.judgeEarly(ctx, r); d.Outcome == Refuse {
+			return d
+		}
+		r.Call.Open()
+	}
 	first := Decision{Outcome: Pass}
 	for i := range c.links {
 		l := &c.links[i]
@@ -117,14 +123,7 @@ func (c *Chain) Judge(ctx context.Context, r *Request) Decision {
 		if !verdict.Refused() {
 			continue
 		}
-		if verdict.Rule == "" {
-			verdict.Rule, verdict.Pos = l.name, l.common.At
-		}
-		d := Decision{Outcome: Refuse, Policy: l.name, Verdict: verdict, Err: err}
-		if r.Observed {
-			d.Outcome = WouldRefuse
-		}
-		c.count(d)
+		d := c.refusal(l, r, verdict, err)
 		if d.Outcome == Refuse {
 			return d
 		}
@@ -136,6 +135,39 @@ func (c *Chain) Judge(ctx context.Context, r *Request) Decision {
 		c.count(first)
 	}
 	return first
+}
+
+// judgeEarly asks whoever can judge a batch before it is opened. What would only be
+// observed is asked in its turn.
+func (c *Chain) judgeEarly(ctx context.Context, r *Request) Decision {
+	for i := range c.links {
+		l := &c.links[i]
+		early, ok := l.policy.(EarlyChecker)
+		if r.Observed = c.observed(l); !ok || r.Observed {
+			continue
+		}
+		verdict, err := early.CheckEarly(ctx, r)
+		if err != nil {
+			verdict, _ = l.undecided(err)
+		}
+		if verdict.Refused() {
+			return c.refusal(l, r, verdict, err)
+		}
+	}
+	return Decision{Outcome: Pass}
+}
+
+// refusal is the decision of a policy to refuse, counted.
+func (c *Chain) refusal(l *link, r *Request, verdict Verdict, err error) Decision {
+	if verdict.Rule == "" {
+		verdict.Rule, verdict.Pos = l.name, l.common.At
+	}
+	d := Decision{Outcome: Refuse, Policy: l.name, Verdict: verdict, Err: err}
+	if r.Observed {
+		d.Outcome = WouldRefuse
+	}
+	c.count(d)
+	return d
 }
 
 func (c *Chain) observed(l *link) bool {

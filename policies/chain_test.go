@@ -3,11 +3,15 @@ package policies
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
+	"net/netip"
 	"os/exec"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/restwarden/restwarden/policies/call"
 )
 
 // fixed is a policy that always says the same.
@@ -215,3 +219,48 @@ func BenchmarkChain(b *testing.B) {
 		})
 	}
 }
+
+// TestChain_EarlyAccess: who may not call a batch hears so before its body is read; what
+// is only observed is no reason not to read it.
+func TestChain_EarlyAccess(t *testing.T) {
+	for name, test := range map[string]struct {
+		target string
+		mode   Mode
+		status int
+		read   bool
+	}{
+		"nobody may":  {"/wp-json/batch/v1", "", 401, false},
+		"observed":    {"/wp-json/batch/v1", Observe, 400, true},
+		"anybody may": {"/wp-json/wc/store/v1/batch", "", 400, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			access := &Access{LoginOnly: true}
+			access.Mode = test.mode
+			access.Rules = append(access.Rules, mustRule("anyone", nil, "/wc/store/v1/**"))
+			if err := access.Provision(s); err != nil {
+				t.Fatal(err)
+			}
+			reading := new(Reading)
+			c := &Chain{links: []link{{"call", reading, &reading.Common}, {"access", access, &access.Common}}}
+			r := request(t, s, nil, "POST", test.target, "")
+			body := &broken{}
+			r.HTTP.Body, r.HTTP.ContentLength = body, 1000
+			r.HTTP.Header.Set("Content-Type", "application/json")
+			r.Call = call.NewReader(call.Site{Platform: s.Platform}).ReadFrom(netip.Addr{}, r.HTTP, nil)
+			if d := c.Judge(t.Context(), r); d.Verdict.Status != test.status || body.read != test.read {
+				t.Errorf("got %+v, body read: %t", d, body.read)
+			}
+		})
+	}
+}
+
+// broken is a body that breaks off.
+type broken struct{ read bool }
+
+func (b *broken) Read([]byte) (int, error) {
+	b.read = true
+	return 0, io.ErrUnexpectedEOF
+}
+
+func (*broken) Close() error { return nil }

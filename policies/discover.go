@@ -56,12 +56,25 @@ func (s *Site) Discover(ctx context.Context, b Backend, by Reach) (problems []st
 	return append(problems, s.addressProblems(found, by)...), nil
 }
 
-// HasScripts tells whether the scripts whose forms are forwarded unread answer
-// for themselves: without an action admin-ajax.php says "0", which no front
-// controller in its place would. Anything else counts as no.
+// HasScripts tells whether the scripts whose forms are forwarded unread answer for
+// themselves: without an action admin-ajax.php says "0", and async-upload.php sends
+// whom it does not know to the login page, which no front controller in their place
+// would. Anything else counts as no.
 func (s *Site) HasScripts(ctx context.Context, b Backend, by Reach) bool {
-	a, err := b.Ask(ctx, Question{Kind: LookupIndex, Page: call.AjaxScript, As: AsNobody, Base: by.Base})
-	return err == nil && (a.Status == http.StatusOK || a.Status == http.StatusBadRequest) && string(bytes.TrimSpace(a.Body)) == "0"
+	ask := func(page string) *Answer {
+		a, err := b.Ask(ctx, Question{Kind: LookupIndex, Page: page, As: AsNobody, Base: by.Base})
+		if err != nil {
+			return new(Answer)
+		}
+		return a
+	}
+	a := ask(call.AjaxScript)
+	if a.Status != http.StatusOK && a.Status != http.StatusBadRequest || string(bytes.TrimSpace(a.Body)) != "0" {
+		return false
+	}
+	a = ask(call.UploadScript)
+	login, _, _ := strings.Cut(a.Header.Get("Location"), "?")
+	return a.Status == http.StatusFound && strings.HasSuffix(login, "-login.php")
 }
 
 // readRoot asks for the REST root in one of its forms. It returns nil where

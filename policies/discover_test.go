@@ -2,6 +2,7 @@ package policies
 
 import (
 	"errors"
+	"net/http"
 	"strings"
 	"testing"
 )
@@ -132,5 +133,36 @@ func TestRelease_WhatTheRootListsIsNoProof(t *testing.T) {
 				t.Errorf("refund_totals: %+v, %v", v, err)
 			}
 		})
+	}
+}
+
+// TestHasScripts: both must answer for themselves. What renders a page in the place of
+// one of them may run the main query, and read the form.
+func TestHasScripts(t *testing.T) {
+	ajax := jsonAnswer(http.StatusBadRequest, "0")
+	login := &Answer{Status: http.StatusFound, Header: http.Header{"Location": {"http://h/wp-login.php?redirect_to=x"}}}
+	for name, test := range map[string]struct {
+		ajax, upload *Answer
+		want         bool
+	}{
+		"both":                     {ajax, login, true},
+		"a page for the second":    {ajax, &Answer{Status: http.StatusOK, Body: []byte("<html>")}, false},
+		"elsewhere":                {ajax, &Answer{Status: http.StatusFound, Header: http.Header{"Location": {"http://h/404/?x=wp-login.php"}}}, false},
+		"a page for the first":     {&Answer{Status: http.StatusNotFound}, login, false},
+		"more than the first says": {jsonAnswer(http.StatusOK, "00"), login, false},
+	} {
+		s := newSite(t)
+		b := &platformFunc{answer: func(q Question) (*Answer, error) {
+			if strings.HasSuffix(q.Page, "async-upload.php") {
+				return test.upload, nil
+			}
+			return test.ajax, nil
+		}}
+		if got := s.HasScripts(t.Context(), b, Reach{}); got != test.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+	if newSite(t).HasScripts(t.Context(), failing(ErrUndecided), Reach{}) {
+		t.Error("no answer counts as yes")
 	}
 }

@@ -26,6 +26,12 @@ type BatchChecker interface {
 	CheckBatch(ctx context.Context, r *Request) (Verdict, error)
 }
 
+// EarlyChecker is a Policy that judges a batch by its own route first, before its body
+// is read: who may not call it at all costs nothing more.
+type EarlyChecker interface {
+	CheckEarly(ctx context.Context, r *Request) (Verdict, error)
+}
+
 // ResponsePolicy is a Policy that changes answers on their way to the client.
 type ResponsePolicy interface {
 	// Rewrites tells whether the answer to r, a call or a page, is to be

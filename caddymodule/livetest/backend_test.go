@@ -152,6 +152,8 @@ func (b *backend) answer(a *arrival) (status, body string) {
 		return "404 Not Found", `{"code":"woocommerce_rest_invalid_id","message":"Invalid resource ID.","data":{"status":404}}`
 	case asked && strings.HasSuffix(a.path(), "/admin-ajax.php") && !b.noScripts:
 		return "400 Bad Request", "0"
+	case asked && strings.HasSuffix(a.path(), "/async-upload.php") && !b.noScripts:
+		return "302 Found\r\nLocation: http://shop.example/wp-login.php?redirect_to=x&reauth=1", ""
 	case asked && strings.Contains(a.target, "users"):
 		return "401 Unauthorized", `{"code":"rest_not_logged_in","message":"You are not currently logged in.","data":{"status":401}}`
 	case asked:

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
 
 // recording is one recorded request and what the real platform made of it, on
@@ -167,7 +168,7 @@ func (r *recording) honest() bool {
 	case "method.plain":
 		return method == strings.ToUpper(method) && method != "CONNECT"
 	case "method.query", "method.header":
-		return strings.Count(strings.ToLower(raw), "method") == 1 && raw[0] >= 'A' && raw[0] <= 'Z' && strings.Count(raw, "\nConnection") == 1 &&
+		return strings.Count(strings.ToLower(phpvars.Decode(raw)), "method") == 1 && raw[0] >= 'A' && raw[0] <= 'Z' && strings.Count(raw, "\nConnection") == 1 &&
 			!strings.Contains(raw, "\n ") && (queryOverride.MatchString(raw) || headerOverride.MatchString(raw))
 	case "pretty.suffix":
 		return trailingSlashes.MatchString(line)

@@ -80,7 +80,7 @@ func doors() []door {
 		add(door{line: "PUT" + order, body: `{"id":<sub>}`, edits: []edit{contentType(kind)}})
 	}
 	for _, query := range []string{"_method=PUT", "_method=put", "%5Fmethod=PATCH", ".method=POST", "_method=DELETE&_method=PUT"} { // III.4, method
-		add(door{line: "GET" + sub + "?" + query})
+		add(door{line: "GET" + sub + "?" + query, odd: strings.Contains(query, "&")})
 	}
 	add(
 		door{line: "GET" + sub, edits: []edit{put}}, door{line: "HEAD" + sub, edits: []edit{put}},
@@ -99,7 +99,7 @@ func doors() []door {
 		"/?rest_route=/shop/v3/orders/<sub>/", "/?rest_route=/shop/v3/orders/<sub>%0A", "/?rest_route=/shop/v3/orders/<sub>%5C",
 		"/cms-json/cms/v2/types?rest_route=/shop/v3/orders/<sub>", "/robots.txt?rest_route=/shop/v3/orders/<sub>",
 	} {
-		plain := !strings.ContainsAny(path, "%[+") && !strings.Contains(path, "//") && !strings.Contains(path, "index.php/") &&
+		plain := !strings.ContainsAny(path, "%[+&") && !strings.Contains(path, "//") && !strings.Contains(path, "index.php/") &&
 			strings.Count(path, "?")+strings.Count(path, "cms-json") == 1
 		add(door{line: "PUT " + path, body: note, odd: !plain})
 	}

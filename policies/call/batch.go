@@ -2,6 +2,7 @@ package call
 
 import (
 	"net/http"
+	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
@@ -95,19 +96,34 @@ func (s *source) list(name string, limit int) (items []any, refusal *Refusal) {
 	return items, nil
 }
 
-// flatten turns a call of a batch route into a Batch whose parts are calls of
-// their own, judged as if they had been sent alone.
-func (rd *Reader) flatten(c *Call) *Refusal {
-	collection, kind := rd.batchRoute(c.Key)
+// isBatch tells whether a call is one of a batch route.
+func (rd *Reader) isBatch(c *Call) bool {
+	_, kind := rd.batchRoute(c.Key)
 	switch {
 	case c.Foreign:
-		return nil
-	case kind == requestList && c.Method == http.MethodPost:
-		return rd.flattenRequests(c)
-	case kind == itemLists && (c.Method == http.MethodPost || c.Method == http.MethodPut || c.Method == http.MethodPatch):
-		return rd.flattenItems(c, collection)
+		return false
+	case kind == requestList:
+		return c.Method == http.MethodPost
 	}
-	return nil
+	return kind == itemLists && (c.Method == http.MethodPost || c.Method == http.MethodPut || c.Method == http.MethodPatch)
+}
+
+// Open takes a batch apart: its Parts are calls of their own, judged as if they had
+// been sent alone. One without a certain reading is Refused from then on. Of other
+// calls, and the second time, it does nothing.
+func (c *Call) Open() {
+	if c.Kind != Batch || c.opened {
+		return
+	}
+	c.opened = true
+	rd := c.src.rd
+	flatten := rd.flattenRequests
+	if collection, kind := rd.batchRoute(c.Key); kind == itemLists {
+		flatten = func(c *Call) *Refusal { return rd.flattenItems(c, collection) }
+	}
+	if refusal := flatten(c); refusal != nil {
+		*c = Call{Kind: Refused, Refusal: refusal, src: c.src}
+	}
 }
 
 const (
@@ -148,7 +164,6 @@ var partPath = regexp.MustCompile(`^/[A-Za-z0-9._~-][A-Za-z0-9._~/-]*(\?[!-~]*)?
 
 // flattenRequests reads the batch of the core and of the checkout.
 func (rd *Reader) flattenRequests(c *Call) *Refusal {
-	c.Kind = Batch
 	requests, refusal := c.src.list("requests", rd.batchLimit(25))
 	if refusal != nil {
 		return refusal // without the list the platform runs nothing
@@ -214,4 +229,24 @@ func (rd *Reader) batchLimit(platform int) int {
 		return rd.site.Limits.Batch
 	}
 	return platform
+}
+
+// Embedded returns the call that the platform makes for a link which it embeds in the
+// answer to c (WP_REST_Request::from_url). ok is false where it is none for certain.
+func (c *Call) Embedded(href string) (embedded *Call, ok bool) {
+	u, err := url.Parse(href)
+	if err != nil || c.src == nil {
+		return nil, false
+	}
+	rd := c.src.rd
+	route, set, refusal := routeIn(u.RawQuery)
+	if !set && refusal == nil {
+		where := rd.path(u)
+		route, refusal, set = where.route, where.refusal, where.call
+	}
+	route, plain := dispatched(route)
+	if !set || refusal != nil || !plain || !straight(route) {
+		return nil, false
+	}
+	return rd.newPart(c, route, http.MethodGet, u.RawQuery, new(part)), true
 }

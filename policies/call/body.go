@@ -11,7 +11,13 @@ import (
 	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
 
-const inMemory = 64 << 10 // of a body; the rest of it is spooled
+// How much of a body is in memory while it is sent: a chunk, and then more up to
+// inMemory as long as Memory allows it; the rest of it is spooled. What has not come
+// takes no memory.
+const (
+	chunkSize = 4 << 10
+	inMemory  = 64 << 10
+)
 
 // body stands in for the body of a request. What load has read of it is kept
 // and read again by the next handler: first memory, then the file, then what
@@ -20,20 +26,34 @@ type body struct {
 	client   io.ReadCloser
 	length   int64 // announced by the client, -1 where it is not
 	spool    *Spool
-	memory   []byte
+	memory   *Memory
+	holder   holder
+	chunks   [][]byte // all but the last are full
+	held     int64    // of memory, for chunks
 	file     *spoolFile
 	complete bool // the client has sent everything
 	failed   *Refusal
 	offset   int64
 	once     sync.Once
+
+	whole    []byte // the loaded body in one piece, see bytes
+	borrowed int64  // of memory, for whole and what is read out of it
+}
+
+// kept returns how much of the body is in memory.
+func (b *body) kept() int64 {
+	if len(b.chunks) == 0 {
+		return 0
+	}
+	return int64(len(b.chunks)-1)*chunkSize + int64(len(b.chunks[len(b.chunks)-1]))
 }
 
 // size returns how much load has read.
 func (b *body) size() int64 {
 	if b.file != nil {
-		return int64(len(b.memory)) + b.file.size
+		return b.kept() + b.file.size
 	}
-	return int64(len(b.memory))
+	return b.kept()
 }
 
 // Read serves the next handler, byte for byte what the client sent.
@@ -54,10 +74,10 @@ func (b *body) Read(p []byte) (n int, err error) {
 }
 
 func (b *body) readAt(p []byte, at int64) (int, error) {
-	if at < int64(len(b.memory)) {
-		return copy(p, b.memory[at:]), nil
+	if at < b.kept() {
+		return copy(p, b.chunks[at/chunkSize][at%chunkSize:]), nil
 	}
-	n, err := b.file.ReadAt(p, at-int64(len(b.memory)))
+	n, err := b.file.ReadAt(p, at-b.kept())
 	if n > 0 && errors.Is(err, io.EOF) {
 		err = nil
 	}
@@ -69,6 +89,8 @@ func (b *body) Close() error { return b.client.Close() }
 
 func (b *body) discard() {
 	b.once.Do(func() {
+		b.settle()
+		b.memory.chunks.free(b.holder, b.held)
 		if b.file != nil {
 			b.file.remove()
 		}
@@ -103,8 +125,6 @@ func (b *body) load(r *http.Request, limit int64) *Refusal {
 	return nil
 }
 
-var chunks = sync.Pool{New: func() any { return new([32 << 10]byte) }}
-
 // Hurrier is a request body that can be told that somebody waits for all of it,
 // and then bounds how slowly a client may send it.
 type Hurrier interface {
@@ -116,64 +136,81 @@ func (b *body) fill(limit int64) *Refusal {
 		h.Hurry(true)
 		defer h.Hurry(false)
 	}
-	first := int64(inMemory)
-	if b.length >= 0 {
-		first = min(first, b.length)
-	}
-	var ended bool
-	var err error
-	if b.memory, ended, err = readUpTo(b.client, int(first)); err != nil {
-		return brokenBody
-	}
-	if b.size() > limit {
-		return tooLarge
-	}
-	if ended || b.length == first && b.atEnd() {
-		return nil
-	}
-	chunk := chunks.Get().(*[32 << 10]byte)
-	defer chunks.Put(chunk)
 	for {
-		n, err := b.client.Read(chunk[:])
-		if n > 0 {
-			if refusal := b.keep(chunk[:n]); refusal != nil {
-				return refusal
-			}
-			if b.size() > limit {
-				return tooLarge
-			}
-		}
-		if err == io.EOF {
+		err := b.readChunk()
+		switch {
+		case b.size() > limit:
+			return tooLarge
+		case errors.Is(err, io.EOF):
 			return nil
-		}
-		if err != nil {
+		case errors.Is(err, errSpool):
+			return spoolFull
+		case err != nil:
 			return brokenBody
 		}
 	}
 }
 
-// atEnd confirms that an announced body ends where it was said to.
-func (b *body) atEnd() bool {
-	var p [1]byte
-	n, err := b.client.Read(p[:])
-	b.memory = append(b.memory, p[:n]...)
-	return n == 0 && err == io.EOF
+// readChunk reads once, into the last chunk, a new one, or the file.
+func (b *body) readChunk() error {
+	last := len(b.chunks) - 1
+	if last < 0 || len(b.chunks[last]) == chunkSize {
+		if b.file != nil || !b.grow() {
+			return b.readIntoFile()
+		}
+		last++
+	}
+	chunk := b.chunks[last]
+	if len(chunk) == cap(chunk) { // of a chunk, what a small body takes
+		chunk = append(chunk, 0)[:len(chunk)]
+	}
+	n, err := b.client.Read(chunk[len(chunk):min(cap(chunk), chunkSize)])
+	b.chunks[last] = chunk[:len(chunk)+n]
+	return err
 }
 
-func (b *body) keep(p []byte) *Refusal {
+// grow begins another chunk, if there is memory for it.
+func (b *body) grow() bool {
+	size := int64(chunkSize)
+	switch {
+	case b.kept() >= inMemory:
+		return false
+	case len(b.chunks) > 0 && !b.memory.chunks.try(b.holder, size):
+		return false
+	case len(b.chunks) > 0:
+		b.held += size
+	case b.length >= 0:
+		size = min(size, b.length+1) // one more, to see the end
+	}
+	b.chunks = append(b.chunks, make([]byte, 0, size))
+	return true
+}
+
+var errSpool = errors.New("no room to spool to")
+
+// portions are what is read at once on the way to a file.
+var portions = sync.Pool{New: func() any { return new([2 * chunkSize]byte) }}
+
+func (b *body) readIntoFile() error {
+	portion := portions.Get().(*[2 * chunkSize]byte)
+	defer portions.Put(portion)
+	n, err := b.client.Read(portion[:])
+	if n > 0 && !b.keep(portion[:n]) {
+		return errSpool
+	}
+	return err
+}
+
+// keep appends p to the file. Where that fails p is still forwarded under observe.
+func (b *body) keep(p []byte) bool {
 	if b.file == nil {
-		f, err := b.spool.create()
-		if err != nil {
-			b.memory = append(b.memory, p...) // still forwarded under observe
-			return spoolFull
-		}
-		b.file = f
+		b.file, _ = b.spool.create() // without a file there is no room
 	}
-	if !b.file.append(p) {
-		b.client = readCloser{io.MultiReader(bytes.NewReader(bytes.Clone(p)), b.client), b.client}
-		return spoolFull
+	if b.file != nil && b.file.append(p) {
+		return true
 	}
-	return nil
+	b.client = readCloser{io.MultiReader(bytes.NewReader(bytes.Clone(p)), b.client), b.client}
+	return false
 }
 
 type readCloser struct {
@@ -181,49 +218,35 @@ type readCloser struct {
 	io.Closer
 }
 
-// readUpTo reads at most n bytes; ended tells whether the input is over.
-func readUpTo(r io.Reader, n int) (data []byte, ended bool, err error) {
-	data = make([]byte, 0, min(n, 4<<10))
-	for len(data) < n {
-		if len(data) == cap(data) {
-			data = append(data, 0)[:len(data)]
-		}
-		m, err := r.Read(data[len(data):min(cap(data), n)])
-		data = data[:len(data)+m]
-		if err == io.EOF {
-			return data, true, nil
-		}
-		if err != nil {
-			return data, false, err
-		}
-	}
-	return data, false, nil
-}
-
 // hasVariable tells whether the loaded body, as a form, may set a variable.
 func (b *body) hasVariable(name string) bool {
-	if b.file == nil {
-		return phpvars.Has(string(b.memory), name)
+	if b.file == nil && len(b.chunks) == 1 {
+		return phpvars.Has(text(b.chunks[0]), name)
 	}
 	return phpvars.HasReader(b.reader(), name)
 }
 
 // reader reads the loaded body from its beginning.
 func (b *body) reader() io.Reader {
-	if b.file == nil {
-		return bytes.NewReader(b.memory)
+	if b.file == nil && len(b.chunks) == 1 {
+		return bytes.NewReader(b.chunks[0])
 	}
-	return io.MultiReader(bytes.NewReader(b.memory), io.NewSectionReader(b.file, 0, b.file.size))
+	return io.NewSectionReader(loaded{b}, 0, b.size())
 }
 
-// bytes returns the loaded body; the caller must not change it.
-func (b *body) bytes() ([]byte, *Refusal) {
-	if b.file == nil {
-		return b.memory, nil
+// loaded reads what load has kept.
+type loaded struct{ *body }
+
+// ReadAt implements io.ReaderAt.
+func (l loaded) ReadAt(p []byte, at int64) (n int, err error) {
+	for n < len(p) && at < l.size() {
+		m, err := l.readAt(p[n:], at)
+		if n, at = n+m, at+int64(m); err != nil {
+			return n, err
+		}
 	}
-	all := make([]byte, b.size())
-	if _, err := io.ReadFull(b.reader(), all); err != nil {
-		return nil, brokenBody
+	if n < len(p) {
+		return n, io.EOF
 	}
-	return all, nil
+	return n, nil
 }

@@ -36,17 +36,28 @@ type Call struct {
 	Form    Form     // addressing form
 	Foreign bool     // under the other platform's prefix: the gateway is set up for the wrong one
 	Base    string   // where questions go: what stands before the prefix, "" or "/blog"; the whole path in the query form
-	Parts   []*Call  // of a batch, each judged as if sent alone; nil else
+	Parts   []*Call  // of an opened batch, each judged as if sent alone; nil else
 	Refusal *Refusal // set where Kind is Refused
 
-	src *source // where the parameters come from
+	opened bool    // see Open
+	src    *source // where the parameters come from
 }
 
-// Close removes what Read kept of the request's body on disk. It is safe on
+// Close removes what Read kept of the request's body. It is safe on
 // every Call, nil included, and more than once.
 func (c *Call) Close() {
 	if c != nil && c.src != nil && c.src.body != nil {
 		c.src.body.discard()
+	}
+}
+
+// Settle gives back the memory that it took to read the body, before it is sent on: what
+// is asked later is read again. A batch keeps what its parts are made of until Close. It
+// is safe on every Call, nil included.
+func (c *Call) Settle() {
+	if c != nil && c.Kind != Batch && c.src != nil && c.src.body != nil {
+		c.src.formVars, c.src.formRead, c.src.members, c.src.jsonRead = nil, false, nil, false
+		c.src.body.settle()
 	}
 }
 

@@ -16,6 +16,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
 
 var update = flag.Bool("update", false, "write the table of docs/reading.md")
@@ -101,7 +103,7 @@ const (
 	refused     // by the reader; nothing is forwarded
 	overCareful // judged a call, the platform ran nothing
 	harmless    // read differently, but the platform knew no such route
-	unsafe
+	wrong
 	verdicts
 )
 
@@ -116,13 +118,13 @@ func judge(c *Call, o outcome) (int, string) {
 	case c.Kind == Page && o.Match == "":
 		return harmless, ""
 	case c.Kind == Page:
-		return unsafe, "taken for a page, ran " + *o.Route
+		return wrong, "taken for a page, ran " + *o.Route
 	}
 	if lower(c.Route) != lower(strings.TrimRight(*o.Route, "/")) && c.Route != *o.Route || c.Method != o.Method {
 		if o.Match == "" {
 			return harmless, ""
 		}
-		return unsafe, fmt.Sprintf("read %s %s, ran %s %s", c.Method, c.Route, o.Method, *o.Route)
+		return wrong, fmt.Sprintf("read %s %s, ran %s %s", c.Method, c.Route, o.Method, *o.Route)
 	}
 	if o.Object != nil {
 		if v, why := judgeObject(c, o.Object); v != exact {
@@ -141,7 +143,7 @@ func judgeObject(c *Call, object json.RawMessage) (int, string) {
 	case err != nil:
 		return refused, err.Error()
 	case !ok || id != want:
-		return unsafe, fmt.Sprintf("object %q, ran %s", id, want)
+		return wrong, fmt.Sprintf("object %q, ran %s", id, want)
 	}
 	return exact, ""
 }
@@ -167,7 +169,7 @@ func orderOf(c *Call) (string, bool, error) {
 
 func judgeParts(c *Call, o outcome) (int, string) {
 	if c.Kind != Batch {
-		return unsafe, "batch read as " + c.Kind.String()
+		return wrong, "batch read as " + c.Kind.String()
 	}
 	if len(o.Parts) == 0 {
 		if len(c.Parts) > 0 {
@@ -176,12 +178,12 @@ func judgeParts(c *Call, o outcome) (int, string) {
 		return exact, ""
 	}
 	if len(c.Parts) != len(o.Parts) {
-		return unsafe, fmt.Sprintf("%d parts, ran %d", len(c.Parts), len(o.Parts))
+		return wrong, fmt.Sprintf("%d parts, ran %d", len(c.Parts), len(o.Parts))
 	}
 	for i, p := range c.Parts {
 		ran := o.Parts[i]
 		if lower(p.Route) != lower(ran.Route) || p.Method != ran.Method {
-			return unsafe, fmt.Sprintf("part %s %s, ran %s %s", p.Method, p.Route, ran.Method, ran.Route)
+			return wrong, fmt.Sprintf("part %s %s, ran %s %s", p.Method, p.Route, ran.Method, ran.Route)
 		}
 		if ran.Object != nil {
 			if v, why := judgeObject(p, ran.Object); v != exact {
@@ -221,7 +223,7 @@ var (
 // plainOverride tells whether a request overrides its method once, in a plain
 // spelling.
 func plainOverride(raw string) bool {
-	override := strings.Count(strings.ToLower(raw), "method")
+	override := strings.Count(strings.ToLower(phpvars.Decode(raw)), "method")
 	return override == 1 && raw[0] >= 'A' && raw[0] <= 'Z' && strings.Count(raw, "\nConnection") == 1 &&
 		!strings.Contains(raw, "\n ") && (queryOverride.MatchString(raw) || headerOverride.MatchString(raw))
 }
@@ -245,7 +247,7 @@ func TestConformance(t *testing.T) {
 			v, why := judge(c, o)
 			counts[family][v] += len(o.By)
 			total[v] += len(o.By)
-			if v == unsafe || v == refused && honest(r) && o.Route != nil {
+			if v == wrong || v == refused && honest(r) && o.Route != nil {
 				t.Errorf("%s@%s %v: %s\n%.400q", r.ID, r.Site, o.By, why, r.Request)
 			}
 		}
@@ -265,7 +267,7 @@ func table(counts map[string]*[verdicts]int, total [verdicts]int) string {
 	var b strings.Builder
 	b.WriteString("| family | exact | refused | over-careful | harmless | unsafe |\n|---|--:|--:|--:|--:|--:|\n")
 	row := func(name string, n [verdicts]int) {
-		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d |\n", name, n[exact], n[refused], n[overCareful], n[harmless], n[unsafe])
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d |\n", name, n[exact], n[refused], n[overCareful], n[harmless], n[wrong])
 	}
 	for _, family := range slices.SortedFunc(maps.Keys(counts), cmp.Compare[string]) {
 		row("`"+family+"`", *counts[family])

@@ -41,6 +41,24 @@ func (s *source) formType() (urlencoded, multipart string, certain bool) {
 	return urlencoded, multipart, certain
 }
 
+// posted is the value of rest_route where the query says value, set or not, and a form
+// may say another.
+func (s *source) posted(value string, set bool) (string, bool, *Refusal) {
+	if s.rd.aliases(s.r.Header) { // one of them may be a second Content-Type
+		return "", false, aliasHeader
+	}
+	posted, isSet, refusal := s.formRoute()
+	switch {
+	case refusal != nil:
+		return "", false, refusal
+	case isSet && set && posted != value: // the platform stops with 400
+		return "", false, twoRoutes
+	case isSet:
+		return posted, true, nil
+	}
+	return value, set, nil
+}
+
 // formRoute finds rest_route in the form body of a POST. Where it cannot tell,
 // the request is refused, page or not.
 func (s *source) formRoute() (value string, set bool, refusal *Refusal) {
@@ -85,7 +103,8 @@ func (s *source) urlencodedRoute() (string, bool, *Refusal) {
 	if phpvars.Pairs(form) > phpvars.MaxPairs || phpvars.Disputed(form) {
 		return "", true, badVariable
 	}
-	return routeOf(phpvars.Form(form))
+	value, set, refusal := routeOf(phpvars.Form(form))
+	return strings.Clone(value), set, refusal // the form is not kept for it
 }
 
 func (s *source) multipartRoute(contentType string) (string, bool, *Refusal) {
@@ -125,16 +144,17 @@ func (s *source) load(limit int64) *Refusal {
 // attach takes the place of the request's body, so that it can be read later.
 func (s *source) attach() {
 	if s.body == nil && s.r.Body != nil && s.r.Body != http.NoBody && s.r.ContentLength != 0 {
-		s.body = &body{client: s.r.Body, length: s.r.ContentLength, spool: s.rd.site.Limits.Spool}
+		l := &s.rd.site.Limits
+		s.body = &body{client: s.r.Body, length: s.r.ContentLength, spool: l.Spool, memory: l.Memory, holder: holder{s.rd, s.client}}
 		s.r.Body = s.body
 	}
 }
 
-// text returns the whole body as a string.
+// text returns the whole body as a string, see body.bytes.
 func (s *source) text() (string, *Refusal) {
 	if s.body == nil {
 		return "", nil
 	}
-	b, refusal := s.body.bytes()
-	return string(b), refusal
+	b, refusal := s.body.bytes(s.r.Context(), costOfForm)
+	return text(b), refusal
 }

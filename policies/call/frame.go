@@ -3,7 +3,10 @@ package call
 import (
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
+
+	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
 
 // deciding are the headers that determine the call or the caller. If one is sent
@@ -129,11 +132,37 @@ func (rd *Reader) target(current, original *url.URL) *Refusal {
 		return badTarget
 	case 3*len(client.Path)+len(client.RawQuery) > maxTarget, 3*len(current.Path)+len(current.RawQuery) > maxTarget:
 		return badTarget // a byte of the path may stand there as three
+	case namesRoute(current.Path), namesRoute(client.Path):
+		return badPath
 	}
 	if refusal := rd.cutPath(client); refusal != nil || current == client {
 		return refusal
 	}
 	return rd.cutPath(current) // FastCGI gets the one, a proxy the other
+}
+
+// namesRoute tells whether a path would name a route in a query: some servers put it into
+// one as it is, decoded (nginx: /index.php?q=$uri&$args), and Caddy's rewrite takes what
+// stands behind "?" in a placeholder for one.
+func namesRoute(path string) bool {
+	path = decodeAll(path)
+	i := strings.IndexAny(path, "?&")
+	return i >= 0 && phpvars.Has(strings.ReplaceAll(path[i+1:], "?", "&"), routeVar)
+}
+
+// endsEarly tells whether a path holds what ends one, or begins a variable.
+func endsEarly(path string) bool { return strings.ContainsAny(decodeAll(path), "?&#") }
+
+// oddLength refuses where what the client says of the length of its body is not what the
+// server has made of it: FastCGI back-ends get it as it was sent, and would wait.
+func oddLength(r *http.Request) *Refusal {
+	switch said := r.Header["Content-Length"]; {
+	case len(said) > 1:
+		return twiceHeader
+	case len(said) == 1 && said[0] != strconv.FormatInt(r.ContentLength, 10):
+		return oddHeader
+	}
+	return nil
 }
 
 // onlyPath tells whether u has no scheme, no host and no "#", which one front-end

@@ -260,3 +260,68 @@ func TestHoles_LongTargets(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestHoles_PathInQuery: what some servers put into the query as it is.
+func TestHoles_PathInQuery(t *testing.T) {
+	runReads(t, readerFor("root"), []readTest{
+		{"GET", "/x&rest_route=/wp/v2/users", "", "", "400 path"},
+		{"GET", "/x%26rest_route=/wp/v2/users%26_method=POST", "", "", "400 path"},
+		{"GET", "/x&a=1&rest.route=/wp/v2/users", "", "", "400 path"},
+		{"GET", "/x&r%2565st_route=/wp/v2/users", "", "", "400 path"},
+		{"GET", "/x&%20rest_route[]=/wp/v2/users", "", "", "400 path"},
+		{"POST", "/wp-login.php&rest_route=0", formType, "a=b", "400 path"},
+		{"GET", "/wp-json/wp/v2/posts/1&_method=DELETE", "", "", "400 path"},
+		{"PUT", "/x&id=9?rest_route=/wc/v3/orders/7", "", "", "400 path"},
+		{"GET", "/blog/x%3Frest_route=/wp/v2/users", "", "", "400 path"},
+		{"GET", "/blog/x%253Fa=b%2526rest_route=/wp/v2/users", "", "", "400 path"},
+		{"GET", "/x%3F_method=DELETE?rest_route=/wp/v2/posts/1", "", "", "400 path"},
+		{"POST", "/x%3Fy?_method=GET", formType, "rest_route=/wp/v2/posts/1", "400 path"},
+		{"GET", "/wp-json%23x", "", "", "400 path"},
+		{"GET", "/what%3F/", "", "", "page"},
+		{"GET", "/c%23/", "", "", "page"},
+		{"GET", "/black&white/", "", "", "page"},
+		{"GET", "/a%26b/?c=d", "", "", "page"},
+		{"GET", "/rest_route=/x", "", "", "page"},
+	})
+	r := request("GET", "/", "", "")
+	r.URL = &url.URL{Path: "/index.php"}
+	if got := describe(readerFor("root").Read(r, &url.URL{Path: "/x&rest_route=/wp/v2/users"})); got != "400 path" {
+		t.Error(got)
+	}
+}
+
+// TestHoles_Twice: a variable twice in the query, which something behind the gateway may
+// sort, and two methods, of which it may lose one.
+func TestHoles_Twice(t *testing.T) {
+	runReads(t, readerFor("root"), []readTest{
+		{"GET", "/?rest_route=/wp/v2/users&rest_route=/wp/v2/posts", "", "", "400 two_routes"},
+		{"GET", "/?rest_route=/wp/v2/users&a=b&rest.route=0", "", "", "400 two_routes"},
+		{"GET", "/?rest_route=/wp/v2/posts&_method=DELETE&_method=GET", "", "", "400 method"},
+		{"GET", "/wp-json/wp/v2/posts?%20_method=DELETE&_method=GET", "", "", "400 method"},
+		{"GET", "/?rest_route=/wp/v2/posts&x[rest_route]=/y", "", "", "GET /wp/v2/posts"},
+		{"POST", "/wp-json/wp/v2/posts/1?_method=DELETE", "", "", "DELETE /wp/v2/posts/1"},
+	})
+	for override, want := range map[string]string{"DELETE": "DELETE /wp/v2/posts/1", "delete": "DELETE /wp/v2/posts/1", "PUT": "400 method"} {
+		r := request("POST", "/wp-json/wp/v2/posts/1?_method=DELETE", "", "")
+		r.Header[overrideHeader] = []string{override}
+		if got := describe(readerFor("root").Read(r, nil)); got != want {
+			t.Errorf("%s: %s", override, got)
+		}
+	}
+}
+
+// TestHoles_Length: a length that the server reads otherwise than it stands there.
+func TestHoles_Length(t *testing.T) {
+	for said, want := range map[string]string{"+5": "400 header_value", "05": "400 header_value", "5": "page", "6": "400 header_value", "": "400 header_value", "5, 5": "400 header_value"} {
+		r := request("PUT", "/", jsonType, "12345")
+		r.Header["Content-Length"] = []string{said}
+		if got := describe(readerFor("root").Read(r, nil)); got != want {
+			t.Errorf("%q: %s", said, got)
+		}
+	}
+	r := request("PUT", "/", jsonType, "12345")
+	r.Header["Content-Length"] = []string{"5", "5"}
+	if got := describe(readerFor("root").Read(r, nil)); got != "400 repeated_header" {
+		t.Error(got)
+	}
+}

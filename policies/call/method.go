@@ -31,6 +31,9 @@ func effective(wire, query string, header http.Header) (string, *Refusal) {
 	if override := header[overrideHeader]; len(override) > 0 {
 		method, overridden = override[0], true // a second one is refused with the other headers
 	}
+	if phpvars.Count(query, "_method") > 1 { // whoever sorts a query takes another one
+		return "", badMethod
+	}
 	value, set, plain := phpvars.Last(query, "_method")
 	if !plain {
 		v, isSet := phpvars.Query(query).Get("_method")
@@ -39,6 +42,9 @@ func effective(wire, query string, header http.Header) (string, *Refusal) {
 			return "", badVariable
 		}
 		value, set = s, isSet
+	}
+	if set && overridden && upper(value) != upper(method) { // a query may be lost on the way
+		return "", badMethod
 	}
 	if set {
 		method, overridden = value, true

@@ -2,9 +2,11 @@ package call
 
 import (
 	"net/http"
+	"net/netip"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
 
@@ -12,6 +14,7 @@ import (
 // is asked for, and nothing twice.
 type source struct {
 	rd     *Reader
+	client netip.Addr
 	r      *http.Request
 	query  string
 	wire   string
@@ -149,6 +152,9 @@ func (s *source) readMultipart(contentType string) *Refusal {
 	if s.body == nil {
 		return nil
 	}
+	if refusal := s.body.borrow(s.r.Context(), costOfForm*min(s.body.size(), phpvars.MaxValues)); refusal != nil {
+		return refusal
+	}
 	vars, err := phpvars.Multipart(contentType, s.body.reader())
 	if err != nil {
 		return badBody
@@ -213,7 +219,7 @@ func (s *source) readJSON() *Refusal {
 	if refusal := s.inspect(s.rd.site.Limits.Body); refusal != nil || s.body == nil {
 		return refusal
 	}
-	data, refusal := s.body.bytes()
+	data, refusal := s.body.bytes(s.r.Context(), costOfJSON)
 	if refusal == nil && len(data) > 0 {
 		s.members, refusal = readObject(data)
 	}
@@ -263,7 +269,7 @@ func (c *Call) RawBody() ([]byte, error) {
 	if c.src.body == nil {
 		return nil, nil
 	}
-	data, refusal := c.src.body.bytes()
+	data, refusal := c.src.body.bytes(c.src.r.Context(), costOfJSON)
 	if refusal == nil && len(data) > 0 && c.src.droppable() {
 		refusal = twoBodies
 	}

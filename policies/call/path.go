@@ -1,8 +1,8 @@
 package call
 
 import (
-	"regexp"
 	"net/url"
+	"regexp"
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/call/phpvars"
@@ -217,7 +217,7 @@ func mentions(path, prefix string, home func(before string) bool) bool {
 		from = i + len(prefix)
 		// Some servers take what follows ".php" for PATH_INFO, slash or not.
 		start := i == 0 || path[i-1] <= ' ' || strings.IndexByte(`/\`, path[i-1]) >= 0 || lower(path[max(0, i-4):i]) == ".php" || home(path[:i])
-		end := from == len(path) || path[from] <= ' ' || strings.IndexByte(`/\?`, path[from]) >= 0
+		end := from == len(path) || path[from] <= ' ' || strings.IndexByte(`/\?#`, path[from]) >= 0
 		if start && end {
 			return true
 		}

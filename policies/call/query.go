@@ -12,7 +12,10 @@ const routeVar = "rest_route"
 // variable beyond PHP's limits or one that they could delete is refused.
 func routeIn(raw string) (value string, set bool, refusal *Refusal) {
 	value, set, plain := phpvars.Last(raw, routeVar)
-	if plain {
+	switch {
+	case set && phpvars.Count(raw, routeVar) > 1: // whoever sorts a query takes another one
+		return "", true, twoRoutes
+	case plain:
 		return value, set, nil
 	}
 	if phpvars.Pairs(raw) > phpvars.MaxPairs || phpvars.Disputed(raw) {

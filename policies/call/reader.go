@@ -2,6 +2,7 @@ package call
 
 import (
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 	"sync/atomic"
@@ -20,10 +21,11 @@ type Site struct {
 
 // Limits bound what is read of a request. Zero values mean the defaults.
 type Limits struct {
-	Body   int64  // urlencoded, JSON and other inspected bodies, 8 MiB: PHP's default
-	Upload int64  // multipart bodies, 512 MiB
-	Batch  int    // parts of a batch, 25 for the core and the checkout, 100 for shop collections
-	Spool  *Spool // what is kept on disk, 1 GiB for all bodies of this reader
+	Body   int64   // urlencoded, JSON and other inspected bodies, 8 MiB: PHP's default
+	Upload int64   // multipart bodies, 512 MiB
+	Batch  int     // parts of a batch, 25 for the core and the checkout, 100 for shop collections
+	Spool  *Spool  // what is kept on disk, 1 GiB for all bodies of this reader
+	Memory *Memory // what is held in memory, 16 of the largest inspected bodies for all of them
 }
 
 // Reader reads requests for one site. It may be used by several goroutines.
@@ -47,6 +49,9 @@ func NewReader(site Site) *Reader {
 	}
 	if l.Spool == nil {
 		l.Spool = NewSpool("", 1<<30)
+	}
+	if l.Memory == nil {
+		l.Memory = NewMemory(16 * l.Body)
 	}
 	if site.Base = strings.Trim(site.Base, "/"); site.Base != "" {
 		site.Base = "/" + site.Base
@@ -73,22 +78,20 @@ func NewReader(site Site) *Reader {
 // from r later, so r must not be forwarded before the last question to the
 // Call, and the Call must be closed.
 func (rd *Reader) Read(r *http.Request, original *url.URL) *Call {
-	if !wireMethod(r.Method) || r.Method == http.MethodConnect && (r.ProtoMajor < 2 || r.URL.Path == "") {
-		return refuse(badMethod, nil)
-	}
-	if tunnels(r.Header["Upgrade"]) {
-		return refuse(upgradeHeader, nil)
-	}
+	c := rd.ReadFrom(netip.Addr{}, r, original)
+	c.Open()
+	return c
+}
+
+// ReadFrom is Read for a client, who has a share of the memory for bodies; the zero Addr
+// is nobody's. A batch has no Parts before it is opened: until then its body is unread,
+// but for that of a form.
+func (rd *Reader) ReadFrom(client netip.Addr, r *http.Request, original *url.URL) *Call {
 	if original == r.URL {
 		original = nil
 	}
-	if refusal := rd.target(r.URL, original); refusal != nil {
+	if refusal := rd.unfit(r, original); refusal != nil {
 		return refuse(refusal, nil)
-	}
-	if r.Method == http.MethodPost {
-		if refusal := formHeaders(r.Header); refusal != nil {
-			return refuse(refusal, nil)
-		}
 	}
 	where := rd.place(r.URL, original)
 	value, set, refusal := routeIn(r.URL.RawQuery)
@@ -98,36 +101,42 @@ func (rd *Reader) Read(r *http.Request, original *url.URL) *Call {
 	if where == (place{}) && !set && (r.Method != http.MethodPost || r.ContentLength == 0) {
 		return page
 	}
-	src := &source{rd: rd, r: r, query: r.URL.RawQuery, wire: r.Method}
+	src := &source{rd: rd, client: client, r: r, query: r.URL.RawQuery, wire: r.Method}
 	unread := !set && where == (place{}) && rd.unread(r.Host, r.URL, original)
 	if r.Method == http.MethodPost && r.ContentLength != 0 && !unread {
-		if rd.aliases(r.Header) { // one of them may be a second Content-Type
-			return refuse(aliasHeader, src)
-		}
-		posted, isSet, refusal := src.formRoute()
-		switch {
-		case refusal != nil:
+		if value, set, refusal = src.posted(value, set); refusal != nil {
 			return refuse(refusal, src)
-		case isSet && set && posted != value: // the platform stops with 400
-			return refuse(twoRoutes, src)
-		case isSet:
-			value, set = posted, true
 		}
 	}
 	c := &Call{Wire: r.Method, src: src}
 	if refusal := rd.dispatch(c, r, original, where, value, set); refusal != nil {
 		return refuse(refusal, src)
 	}
-	if c.Kind == Page {
-		if src.body == nil && !unread {
-			return page
-		}
-		return c // whoever wants to know more of its form can read it
+	if c.Kind == Page && src.body == nil && !unread {
+		return page
 	}
-	if refusal := rd.flatten(c); refusal != nil {
-		return refuse(refusal, src)
+	if c.Kind != Page && rd.isBatch(c) {
+		c.Kind = Batch
 	}
-	return c
+	return c // of a page, whoever wants to know more of its form can read it
+}
+
+// unfit refuses what has no certain reading for its method, target or headers, page or
+// not.
+func (rd *Reader) unfit(r *http.Request, original *url.URL) *Refusal {
+	if !wireMethod(r.Method) || r.Method == http.MethodConnect && (r.ProtoMajor < 2 || r.URL.Path == "") {
+		return badMethod
+	}
+	if tunnels(r.Header["Upgrade"]) {
+		return upgradeHeader
+	}
+	if refusal := oddLength(r); refusal != nil {
+		return refusal
+	}
+	if refusal := rd.target(r.URL, original); refusal != nil || r.Method != http.MethodPost {
+		return refusal
+	}
+	return formHeaders(r.Header)
 }
 
 func refuse(refusal *Refusal, src *source) *Call {
@@ -163,8 +172,11 @@ func (rd *Reader) dispatch(c *Call, r *http.Request, original *url.URL, where pl
 	default:
 		return nil
 	}
-	if !straight(c.Route) {
+	switch {
+	case !straight(c.Route):
 		return badRoute
+	case endsEarly(r.URL.Path), original != nil && endsEarly(original.Path):
+		return badPath // see namesRoute: any variable might stand there
 	}
 	c.Kind, c.Key = Single, keyOf(c.Route)
 	if refusal := rd.frame(r); refusal != nil {
@@ -266,11 +278,11 @@ func (rd *Reader) unread(host string, current, original *url.URL) bool {
 // IsScript tells whether u is one of the two scripts, see TrustScripts.
 func (rd *Reader) IsScript(u *url.URL) bool {
 	script, ok := strings.CutPrefix(u.EscapedPath(), rd.site.Base)
-	return ok && (script == AjaxScript || script == uploadScript)
+	return ok && (script == AjaxScript || script == UploadScript)
 }
 
 // The two scripts of the admin screens that take large forms (design 5).
 const (
 	AjaxScript   = "/wp-admin/admin-ajax.php"
-	uploadScript = "/wp-admin/async-upload.php"
+	UploadScript = "/wp-admin/async-upload.php"
 )

@@ -41,6 +41,7 @@ var (
 	tooLarge      = &Refusal{http.StatusRequestEntityTooLarge, "rest_request_too_large", "body_limit"}
 	tooMany       = &Refusal{http.StatusRequestEntityTooLarge, "rest_request_too_large", "batch_limit"}
 	encodedBody   = &Refusal{http.StatusUnsupportedMediaType, "rest_unsupported_media_type", "content_encoding"}
+	noMemory      = &Refusal{http.StatusServiceUnavailable, "rest_policy_unavailable", "memory"}
 	spoolFull     = &Refusal{http.StatusServiceUnavailable, "rest_policy_unavailable", "spool_limit"}
 	httpRejected  = ambiguous("http") // the HTTP server's own 400
 )

@@ -57,3 +57,27 @@ func Lower(s string) string {
 	}
 	return s
 }
+
+// Boundary returns what PHP takes for the boundary: after the "=" that follows
+// the first "boundary" anywhere in the header, else the first in any case.
+func Boundary(contentType string) (boundary string, ok bool) {
+	i := strings.Index(contentType, "boundary")
+	if i < 0 {
+		i = strings.Index(Lower(contentType), "boundary")
+	}
+	if i < 0 {
+		return "", false
+	}
+	_, boundary, ok = strings.Cut(contentType[i:], "=")
+	if !ok {
+		return "", false
+	}
+	if quoted, isQuoted := strings.CutPrefix(boundary, `"`); isQuoted {
+		boundary, _, ok = strings.Cut(quoted, `"`)
+		return boundary, ok
+	}
+	if i := strings.IndexAny(boundary, ",;"); i >= 0 {
+		boundary = boundary[:i]
+	}
+	return boundary, true
+}

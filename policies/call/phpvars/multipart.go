@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"strconv"
-	"strings"
 )
 
 // Errors of Multipart.
@@ -17,10 +16,13 @@ var (
 	ErrUnclear  = errors.New("multipart: parts depend on settings of the platform")
 )
 
+// MaxValues bounds the bytes of all values together: PHP's default for a body.
+const MaxValues = 8 << 20
+
 const (
-	fillUnit    = 5120    // PHP reads lines of at most this length
-	maxBoundary = 1024    // a longer one would interact with the length of a line
-	maxValues   = 8 << 20 // bytes of all values together, PHP's default for a body
+	fillUnit    = 5120     // PHP reads lines of at most this length
+	maxBoundary = 1024     // a longer one would interact with the length of a line
+	maxAlone    = 64 << 10 // bytes of one variable alone: none that decides is longer
 )
 
 // Multipart reads the values of a multipart/form-data body as PHP's rfc1867
@@ -46,7 +48,8 @@ func MultipartFiles(contentType string, body io.Reader) (vars *Array, files []st
 			}
 			files = append(files, name)
 		},
-		all: true,
+		most: MaxValues,
+		all:  true,
 	})
 	return vars, files, err
 }
@@ -57,6 +60,7 @@ func MultipartFiles(contentType string, body io.Reader) (vars *Array, files []st
 func MultipartOnly(contentType string, body io.Reader, name string) (*Array, error) {
 	return multipart(contentType, body, &want{
 		value: func(param string) bool { return foldDecoded(param, name) },
+		most:  maxAlone,
 		file:  func(string, bool) {},
 	})
 }
@@ -65,6 +69,7 @@ func MultipartOnly(contentType string, body io.Reader, name string) (*Array, err
 type want struct {
 	value func(name string) bool        // the values with such names
 	file  func(name string, named bool) // told of every file
+	most  int                           // bytes of all values together
 	all   bool                          // a value that is not wanted is an error
 }
 
@@ -98,7 +103,7 @@ func multipart(contentType string, body io.Reader, w *want) (*Array, error) {
 		case kept && parts >= MaxPairs:
 			return nil, ErrParts
 		}
-		value := m.value(kept, maxValues-size)
+		value := m.value(kept, w.most-size)
 		if size += len(value); m.failed != nil {
 			break
 		}
@@ -107,30 +112,6 @@ func multipart(contentType string, body io.Reader, w *want) (*Array, error) {
 		}
 	}
 	return vars, m.err()
-}
-
-// Boundary returns what PHP takes for the boundary: after the "=" that follows
-// the first "boundary" anywhere in the header, else the first in any case.
-func Boundary(contentType string) (boundary string, ok bool) {
-	i := strings.Index(contentType, "boundary")
-	if i < 0 {
-		i = strings.Index(Lower(contentType), "boundary")
-	}
-	if i < 0 {
-		return "", false
-	}
-	_, boundary, ok = strings.Cut(contentType[i:], "=")
-	if !ok {
-		return "", false
-	}
-	if quoted, isQuoted := strings.CutPrefix(boundary, `"`); isQuoted {
-		boundary, _, ok = strings.Cut(quoted, `"`)
-		return boundary, ok
-	}
-	if i := strings.IndexAny(boundary, ",;"); i >= 0 {
-		boundary = boundary[:i]
-	}
-	return boundary, true
 }
 
 // multipartReader walks through the parts of a body.

@@ -59,8 +59,8 @@ func TestSkippedLines(t *testing.T) {
 		}
 
 		one, all = readerOf(body), readerOf(body)
-		one.value(true, maxValues)
-		all.value(false, maxValues)
+		one.value(true, MaxValues)
+		all.value(false, MaxValues)
 		if a, b := rest(one), rest(all); a != b {
 			t.Fatalf("%d bytes are left behind a value, %d line by line: %.300q", b, a, body)
 		}

@@ -23,6 +23,18 @@ func Has(raw, name string) bool {
 	return false
 }
 
+// Count returns how many pairs of a raw query or form could set the variable name.
+func Count(raw, name string) (n int) {
+	for raw != "" {
+		var pair string
+		pair, raw, _ = strings.Cut(raw, "&")
+		if fold(pair, name) != other {
+			n++
+		}
+	}
+	return n
+}
+
 // Last finds the variable name in a raw query, without reading the rest of it.
 // plain is false where brackets are involved or the pair limit may matter: then
 // only Query knows the answer. It takes memory only to decode the value.
@@ -111,7 +123,7 @@ func Disputed(raw string) bool {
 		if len(name) > MaxDepth && strings.Count(name, "[")+strings.Count(name, "%5B")+strings.Count(name, "%5b") > MaxDepth-4 {
 			return true
 		}
-		if strings.IndexAny(name, "-[%") >= 0 && disputedName(Decode(name)) {
+		if strings.ContainsAny(name, "-[%") && disputedName(Decode(name)) {
 			return true
 		}
 	}

@@ -238,9 +238,9 @@ func TestMultipartRefuses(t *testing.T) {
 		part(`form-data; name="f"; filename="x"`, "abc--B\r\n\r\n"):       ErrUnclear,
 		part(`form-data; name="f"; filename="x"`, "--B\r\n"):              ErrUnclear,
 		strings.Repeat(part(`form-data; name="a"`, ""), 1001):             ErrParts,
-		part(`form-data; name="a"`, strings.Repeat("x", maxValues+2)):     ErrValues,
+		part(`form-data; name="a"`, strings.Repeat("x", MaxValues+2)):     ErrValues,
 		"--B\r\nA: b\r\n" + strings.Repeat("Long: header\r\n", 1<<13):     ErrUnclear,
-		part(`form-data; name="a"`, strings.Repeat("x\n", maxValues/2+2)): ErrValues,
+		part(`form-data; name="a"`, strings.Repeat("x\n", MaxValues/2+2)): ErrValues,
 	} {
 		if _, err := Multipart("multipart/form-data; boundary=B", strings.NewReader(body)); !errors.Is(err, want) {
 			t.Errorf("%.60q: %v, want %v", body, err, want)

@@ -138,14 +138,15 @@ func Decode(s string) string {
 	if i < 0 {
 		return s
 	}
-	b := make([]byte, i, len(s))
-	copy(b, s)
+	var b strings.Builder
+	b.Grow(len(s)) // a value may be as long as a body
+	b.WriteString(s[:i])
 	for i < len(s) {
 		c, n := decodeByte(s, i)
-		b = append(b, c)
+		b.WriteByte(c)
 		i += n
 	}
-	return string(b)
+	return b.String()
 }
 
 // decodeByte returns the byte that s means at i and how long it is written.

@@ -1,0 +1,164 @@
+package caddymodule
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+const memorySite = `	restwarden wordpress {
+		login_only
+		allow anyone POST /wc/store/v1/batch
+		%s
+	}
+	reverse_proxy %s
+`
+
+// startMemorySite starts a gateway as a process of its own, in front of a platform
+// that answers at once.
+func startMemorySite(t *testing.T, option string) *process {
+	t.Helper()
+	backend := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.WriteHeader(http.StatusNoContent)
+	}))
+	t.Cleanup(backend.Close)
+	return startProcess(t, "memory", fmt.Sprintf(memorySite, option, backend.Listener.Addr()))
+}
+
+// resident returns what a process has in memory now, and what it had at most, in MiB.
+func (p *process) resident() (now, most int) {
+	p.t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	read := func(name string) int {
+		m := regexp.MustCompile(name + `:\s*(\d+) kB`).FindSubmatch(text)
+		if m == nil {
+			p.t.Fatalf("no %s", name)
+		}
+		n, _ := strconv.Atoi(string(m[1]))
+		return n >> 10
+	}
+	return read("VmRSS"), read("VmHWM")
+}
+
+// halfSent opens connections that have sent head and all but the last byte of body.
+func (p *process) halfSent(n int, head, body string) (conns []net.Conn) {
+	p.t.Helper()
+	p.t.Cleanup(func() {
+		for _, conn := range conns {
+			_ = conn.Close()
+		}
+	})
+	for range n {
+		conn, err := net.Dial("tcp", p.addr)
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		conns = append(conns, conn)
+	}
+	var group sync.WaitGroup
+	for _, conn := range conns {
+		group.Go(func() {
+			_, _ = io.WriteString(conn, head+body[:len(body)-1]) // it may have its answer already
+		})
+	}
+	group.Wait()
+	return conns
+}
+
+// TestMemory_LargeBodies: 126 clients who send 8 MiB each, all at the same moment: each
+// gets its answer, and the gateway stays far below what their bodies take.
+func TestMemory_LargeBodies(t *testing.T) {
+	const clients, size, bound = 126, 8 << 20, 512
+	pad := func(begin, end string) string { return begin + strings.Repeat("x", size-len(begin)-len(end)) + end }
+	for name, test := range map[string]struct{ target, contentType, body string }{
+		"a form":               {"/", "application/x-www-form-urlencoded", pad("rest_route=/wp/v2/users&a=%41", "")},
+		"a batch nobody may":   {"/wp-json/batch/v1", "application/json", pad(`{"requests":[],"a":"`, `"}`)},
+		"a batch, then a part": {"/wp-json/wc/store/v1/batch", "application/json", pad(`{"requests":[{"path":"/wp/v2/users","body":{"a":"`, `"}}]}`)},
+		"a multipart field":    {"/", "multipart/form-data; boundary=B", pad("--B\r\nContent-Disposition: form-data; name=\"rest_route\"\r\n\r\n", "\r\n--B--\r\n")},
+		"multipart in a call":  {"/wp-json/wc/store/v1/batch", "multipart/form-data; boundary=B", pad("--B\r\nContent-Disposition: form-data; name=\"requests[0][path]\"\r\n\r\n/wp/v2/users\r\n--B\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n", "\r\n--B--\r\n")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := startMemorySite(t, "")
+			head := fmt.Sprintf("POST %s HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n", test.target, test.contentType, size)
+			conns := p.halfSent(clients, head, test.body)
+			time.Sleep(200 * time.Millisecond) // for what is still on its way
+			_, before := p.resident()
+			answers := map[int]int{}
+			var mu sync.Mutex
+			var group sync.WaitGroup
+			for _, conn := range conns {
+				group.Go(func() {
+					_ = conn.SetDeadline(time.Now().Add(time.Minute))
+					_, _ = io.WriteString(conn, test.body[len(test.body)-1:]) // it may have its answer already
+					res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					_ = res.Body.Close() // only the status counts
+					mu.Lock()
+					defer mu.Unlock()
+					answers[res.StatusCode]++
+				})
+			}
+			group.Wait()
+			_, most := p.resident()
+			t.Logf("answers %v; at most %d MiB, %d before the last byte", answers, most, before)
+			if most > bound {
+				t.Errorf("%d MiB in memory, more than %d", most, bound)
+			}
+			for status := range maps.Keys(answers) {
+				if status < 400 || status >= 500 && status != http.StatusServiceUnavailable {
+					t.Errorf("%d answers of status %d", answers[status], status)
+				}
+			}
+		})
+	}
+}
+
+// TestMemory_HalfSentForms: what has not come takes no memory, and what has come takes
+// no more than the site's share.
+func TestMemory_HalfSentForms(t *testing.T) {
+	const clients = 2000
+	for name, test := range map[string]struct {
+		sent  int
+		bound int // KiB a client
+	}{"a byte each": {2, 48}, "60,000 bytes each": {60_000, 72}, "100,000 bytes each": {100_000, 72}} {
+		t.Run(name, func(t *testing.T) {
+			p := startMemorySite(t, "")
+			before, _ := p.resident()
+			head := "POST / HTTP/1.1\r\nHost: a\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 8000000\r\n\r\n"
+			p.halfSent(clients, head, strings.Repeat("x", test.sent))
+			time.Sleep(500 * time.Millisecond)
+			after, _ := p.resident()
+			each := (after - before) << 10 / clients
+			t.Logf("%d KiB a client (%d to %d MiB)", each, before, after)
+			if each > test.bound {
+				t.Errorf("%d KiB a client, more than %d", each, test.bound)
+			}
+			// Whoever comes now is served.
+			if status, _, err := p.send("POST /", "a="+strings.Repeat("x", 100_000), "Content-Type: application/x-www-form-urlencoded"); err != nil || status != http.StatusNoContent {
+				t.Errorf("a form of somebody else: %d, %v", status, err)
+			}
+			batch := `{"requests":[],"a":"` + strings.Repeat("x", 1<<20) + `"}` // read in one piece
+			if status, _, err := p.send("POST /wp-json/wc/store/v1/batch", batch, "Content-Type: application/json"); err != nil || status != http.StatusNoContent {
+				t.Errorf("a batch of somebody else: %d, %v", status, err)
+			}
+		})
+	}
+}

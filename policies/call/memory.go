@@ -1,0 +1,141 @@
+package call
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Memory bounds the bytes of request bodies that are in memory at one time, over all
+// readers that share it: of those that are read in one piece limit bytes, of the
+// beginnings of others half as much. Of either a site may hold a quarter, a client's
+// address an eighth: nobody can take from others what they need.
+type Memory struct {
+	whole, chunks *budget
+}
+
+// NewMemory returns a Memory of limit bytes for bodies in one piece.
+func NewMemory(limit int64) *Memory { return &Memory{newBudget(limit), newBudget(limit / 2)} }
+
+// Bytes returns how much is held now.
+func (m *Memory) Bytes() int64 { return m.whole.bytes() + m.chunks.bytes() }
+
+// budget is a number of bytes that holders share.
+type budget struct {
+	limit   int64
+	mu      sync.Mutex
+	used    int64
+	sites   map[*Reader]int64
+	clients map[netip.Addr]int64
+	waiting []*waiter
+}
+
+func newBudget(limit int64) *budget {
+	return &budget{limit: limit, sites: map[*Reader]int64{}, clients: map[netip.Addr]int64{}}
+}
+
+// holder is who holds memory: a site, for a client. The zero Addr is nobody's, such as
+// that of a proxy.
+type holder struct {
+	site   *Reader
+	client netip.Addr
+}
+
+type waiter struct {
+	holder
+	n       int64
+	granted chan struct{}
+}
+
+func (b *budget) bytes() int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.used
+}
+
+// memoryPatience is how long a body waits for memory: others hold it while their
+// bodies are read, not while they are sent or answered.
+const memoryPatience = 10 * time.Second
+
+// try takes n bytes if they are there.
+func (b *budget) try(h holder, n int64) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.take(h, n)
+}
+
+// wait takes n bytes, as soon as they are there; false where that takes too long, or
+// longer than ctx.
+func (b *budget) wait(ctx context.Context, h holder, n int64) bool {
+	b.mu.Lock()
+	if b.take(h, n) {
+		b.mu.Unlock()
+		return true
+	}
+	w := &waiter{h, n, make(chan struct{})}
+	b.waiting = append(b.waiting, w)
+	b.mu.Unlock()
+	timeout := time.NewTimer(memoryPatience)
+	defer timeout.Stop()
+	select {
+	case <-w.granted:
+		return true
+	case <-timeout.C:
+	case <-ctx.Done():
+	}
+	return !b.giveUp(w)
+}
+
+// giveUp takes a waiter away; false where it has just been granted what it waits for.
+func (b *budget) giveUp(w *waiter) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	i := slices.Index(b.waiting, w)
+	if i < 0 {
+		return false
+	}
+	b.waiting = slices.Delete(b.waiting, i, i+1)
+	return true
+}
+
+// take takes n bytes if every share allows it. The caller holds the lock.
+func (b *budget) take(h holder, n int64) bool {
+	if b.used+n > b.limit || b.sites[h.site]+n > b.limit/4 || h.client.IsValid() && b.clients[h.client]+n > b.limit/8 {
+		return false
+	}
+	b.add(h, n)
+	return true
+}
+
+func (b *budget) add(h holder, n int64) {
+	b.used += n
+	if b.sites[h.site] += n; b.sites[h.site] == 0 {
+		delete(b.sites, h.site)
+	}
+	if !h.client.IsValid() {
+		return
+	}
+	if b.clients[h.client] += n; b.clients[h.client] == 0 {
+		delete(b.clients, h.client)
+	}
+}
+
+// free gives n bytes back, to those who wait for them in their order; who cannot have
+// them for a share of its own keeps nobody behind it.
+func (b *budget) free(h holder, n int64) {
+	if n == 0 {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.add(h, -n)
+	b.waiting = slices.DeleteFunc(b.waiting, func(w *waiter) bool {
+		granted := b.take(w.holder, w.n)
+		if granted {
+			close(w.granted)
+		}
+		return granted
+	})
+}
