@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/restwarden/restwarden/policies/call"
 )
 
@@ -105,10 +107,16 @@ func (p *Redact) Rewrites(r *Request) Rewrite {
 	if r.Call.Kind != call.Single && r.Call.Kind != call.Batch {
 		return RewriteNothing
 	}
-	if len(p.paths(r)) > 0 {
+	if len(p.paths(r)) > 0 || p.redactsEmbedded(r) {
 		return RewriteBody
 	}
 	return RewriteNothing
+}
+
+// redactsEmbedded tells whether the answer may hold objects of other routes whose fields
+// the Caddyfile names.
+func (p *Redact) redactsEmbedded(r *Request) bool {
+	return len(p.Fields) > 0 && r.Call.Kind == call.Single && embeds(r.Call)
 }
 
 // paths are the field paths to be redacted in the answer to r.
@@ -123,6 +131,21 @@ func (p *Redact) paths(r *Request) [][]string {
 		paths = append(paths, authorPaths...)
 	}
 	return paths
+}
+
+// embedded redacts an embedded object as the answer to a call of its own; where it is not
+// known of which, by all lines.
+func (p *Redact) embedded(c *call.Call, value jsontext.Value) (jsontext.Value, error) {
+	var paths [][]string
+	for i := range p.redactions {
+		if c == nil || answers(c, p.redactions[i].pattern) {
+			paths = append(paths, p.redactions[i].paths...)
+		}
+	}
+	if paths == nil {
+		return value, nil
+	}
+	return redactJSON(value, paths)
 }
 
 var authorPaths = [][]string{
@@ -170,6 +193,9 @@ func (p *Redact) Rewrite(r *Request, a *Answer) error {
 		return nil
 	}
 	body, err := redactJSON(a.Body, p.paths(r))
+	if err == nil && p.redactsEmbedded(r) {
+		body, err = (&embedder{r.Call, p.embedded}).rewrite(body)
+	}
 	if err != nil {
 		if a.Status >= http.StatusBadRequest {
 			return nil

@@ -77,7 +77,7 @@ func TestRedact_Rewrites(t *testing.T) {
 		"page":                    {"/feed/troubleshooting", nil, RewriteNothing},
 		"embedded, anonymous":     {"/wp-json/wp/v2/posts?_embed", nil, RewriteBody},
 		"embedded, folded name":   {"/wp-json/wp/v2/posts?+.embed=author", nil, RewriteBody},
-		"embedded, as a user":     {"/wp-json/wp/v2/posts?_embed", []string{basicAuth}, RewriteNothing},
+		"embedded, as a user":     {"/wp-json/wp/v2/posts?_embed", []string{basicAuth}, RewriteBody},
 		"oEmbed, anonymous":       {"/wp-json/oembed/1.0/embed?url=x", nil, RewriteBody},
 		"oEmbed, as a user":       {"/wp-json/oembed/1.0/embed?url=x", []string{basicAuth}, RewriteNothing},
 		"embedded, by rest_route": {"/?rest_route=/wp/v2/posts&_embed=1", nil, RewriteBody},

@@ -1,0 +1,62 @@
+package policies
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/restwarden/restwarden/policies/call"
+)
+
+// Rewrites asks for the body of answers with embedded objects, where some rule of the
+// site's may be against one of them: for _embed the platform runs a call of its own for
+// each link (WP_REST_Server::embed_links), which nobody could be asked about before. The
+// built-in rules are for what is called; embedded authors are the policy redact's.
+func (p *Access) Rewrites(r *Request) Rewrite {
+	if r.Call.Kind != call.Single || r.Call.Foreign || !embeds(r.Call) {
+		return RewriteNothing
+	}
+	if !slices.ContainsFunc(p.Rules, func(rule Rule) bool { return rule.who != whoAnyone }) && (!p.LoginOnly || !r.anonymous()) {
+		return RewriteNothing
+	}
+	return RewriteBody
+}
+
+// Rewrite puts an error in the place of every embedded object that the caller may not
+// read, as the platform itself does.
+func (p *Access) Rewrite(r *Request, a *Answer) error {
+	if len(a.Body) == 0 || a.Status >= http.StatusBadRequest {
+		return nil
+	}
+	e := &embedder{r.Call, func(embedded *call.Call, value jsontext.Value) (jsontext.Value, error) {
+		if embedded == nil || !p.allowsEmbedded(r, embedded) {
+			return jsontext.Value(forbiddenEmbed), nil
+		}
+		return value, nil
+	}}
+	body, err := e.rewrite(a.Body)
+	if err != nil {
+		return fmt.Errorf("access: the answer is not JSON: %w", err)
+	}
+	a.Body = body
+	a.Header.Del("ETag")
+	a.Header.Del("Last-Modified")
+	return nil
+}
+
+const forbiddenEmbed = `{"code":"rest_forbidden","message":"Sorry, you are not allowed to do that.","data":{"status":401}}`
+
+// allowsEmbedded tells whether the site's own rules let the caller of r make the call c.
+// What cannot be decided is not allowed.
+func (p *Access) allowsEmbedded(r *Request, c *call.Call) bool {
+	rule := &defaultAnyone
+	if i := slices.IndexFunc(p.Rules, func(rule Rule) bool { return rule.target.matchesOne(c) }); i >= 0 {
+		rule = &p.Rules[i]
+	} else if p.LoginOnly {
+		rule = &p.loginOnly
+	}
+	verdict, err := p.apply(r.HTTP.Context(), r.Part(c), rule)
+	return err == nil && !verdict.Refused()
+}
