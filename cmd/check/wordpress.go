@@ -10,6 +10,6 @@ import (
 // the results itself.
 func (c *check) wordpress(ctx context.Context) {
 	wordpress.Run(ctx, &wordpress.Report{
-		Root: c.root, Progress: c.results.progress, Pass: c.results.pass, Fail: c.results.fail,
+		Root: c.root, Seed: c.seed, For: c.nightly, Progress: c.results.progress, Pass: c.results.pass, Fail: c.results.fail,
 	})
 }

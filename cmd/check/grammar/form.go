@@ -2,6 +2,7 @@ package grammar
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 )
 
@@ -9,7 +10,7 @@ import (
 func (g *Generator) inMultipart(r *Request, aim *Aim) {
 	r.note("multipart")
 	r.Target, r.Method = g.page(aim), "POST"
-	if aim.Method != "POST" {
+	if aim.Method != http.MethodPost {
 		g.override(r, aim)
 	}
 	boundary := g.boundary()

@@ -43,6 +43,7 @@ func (g *Generator) header(r *Request, aim *Aim) {
 	}
 	r.note("%s: %s", name, value)
 	r.Fields = slices.Insert(r.Fields, g.IntN(len(r.Fields)+1), Field{name, value})
+	r.Short = r.Short || name == "Content-Length" || name == "Transfer-Encoding"
 	if name == "Content-Encoding" && value == "gzip" && r.Body != "" && g.oneIn(2) {
 		r.Body = zipped(r.Body)
 	}

@@ -43,9 +43,8 @@ func (g *Generator) twisted(p string, aim *Aim) string {
 		return g.encoded(p)
 	case 1:
 		return p[:at] + cut + p[at:]
-	case 2: // taken out at one place, and standing at another
-		script := pick(g, scripts...)
-		return script + p[:at] + cut + p[at:] + pick(g, "", "%0A", "%0A/x", "?", "%3F", "/") + strings.Repeat("/..", g.IntN(8)) + pick(g, "", "/", "/"+cut, script)
+	case 2:
+		return g.takenOut(p, at)
 	case 3:
 		return p[:at] + cut + p[at:] + pick(g, scripts...) + pick(g, "", "/", "/"+cut, cut)
 	case 4:
@@ -68,6 +67,22 @@ func (g *Generator) twisted(p string, aim *Aim) string {
 	default:
 		return p[:at] + strings.Repeat(pick(g, "/", "x", "%20", "./", "a/", "%c3%a9"), g.edge()%40_000) + p[at:]
 	}
+}
+
+// takenOut puts a text into a path that the platform takes out again where the server
+// calls the same text PATH_INFO: what stands behind a script, dot segments resolved.
+func (g *Generator) takenOut(p string, at int) string {
+	info := pick(g, "/index.php", "/index.php", "/0", "/x.php", "/", "/"+pick(g, cuts...))
+	up := strings.Count(p, "/") + strings.Count(info, "/")
+	if g.oneIn(3) {
+		up = g.IntN(8)
+	}
+	script := pick(g, scripts...)
+	p = p[:at] + info + p[at:]
+	if i := strings.IndexAny(p, "-j"); i >= 0 && g.oneIn(2) {
+		p = p[:i] + fmt.Sprintf("%%%02X", p[i]) + p[i+1:]
+	}
+	return script + p + pick(g, "%0A", "%0A", "", "%3F", "?") + strings.Repeat(pick(g, "/..", "/..", "/%2e%2e"), up) + pick(g, info, info, "", script)
 }
 
 // targetForm writes the target in another form (RFC 9112, 3.2), or a wrong one.

@@ -2,6 +2,7 @@ package grammar
 
 import (
 	"fmt"
+	"net/http"
 	"net/url"
 	"strings"
 )
@@ -13,6 +14,7 @@ type Aim struct {
 	Base   string // what stands before the site's paths, "/blog"
 	Host   string // host and port that the client calls
 	Decoy  string // a route that anybody may call
+	Object string // where it is set, the id that a parameter names in place of the path's
 }
 
 // Field is a header field as it stands on the wire.
@@ -23,7 +25,7 @@ type Request struct {
 	Method, Target string
 	Fields         []Field // with Content-Length or Transfer-Encoding, where it has any
 	Body           string
-	Short          bool     // it announces more than it sends
+	Short          bool     // it may announce more than it sends
 	Notes          []string // what was done to it, for whoever reads a find
 }
 
@@ -61,6 +63,9 @@ func (g *Generator) Request(aim *Aim) *Request {
 		g.inQuery(r, aim)
 		g.decoyBody(r, aim)
 	}
+	if aim.Object != "" {
+		g.object(r, aim)
+	}
 	if g.oneIn(6) {
 		g.override(r, aim)
 	}
@@ -93,7 +98,7 @@ func (g *Generator) page(aim *Aim) string {
 func (g *Generator) inQuery(r *Request, aim *Aim) {
 	r.note("query")
 	r.Target = g.page(aim)
-	r.Target += pick(g, "?", "?", "?", "?", "??", "?&", "?x?") + g.around(g.routePair(r, aim), aim)
+	r.Target += pick(g, "?", "?", "?", "?", "?", "?", "??", "?&", "?x?", "&", "%26") + g.around(g.routePair(r, aim), aim)
 	if strings.Count(r.Target, "?") > 1 && strings.Contains(r.Target, "??") {
 		r.note("two question marks")
 	}
@@ -105,7 +110,7 @@ func (g *Generator) inForm(r *Request, aim *Aim) {
 	r.note("form")
 	r.Target, r.Method = g.page(aim), "POST"
 	r.Body = g.around(g.routePair(r, aim), aim)
-	if aim.Method != "POST" {
+	if aim.Method != http.MethodPost {
 		g.override(r, aim)
 	}
 	r.add("Content-Type", formType)
@@ -190,6 +195,24 @@ func (g *Generator) decoyBody(r *Request, aim *Aim) {
 	default:
 		r.add("Content-Type", "multipart/form-data; boundary=B")
 		r.Body = "--B\r\nContent-Disposition: form-data; name=\"rest_route\"\r\n\r\n" + aim.Decoy + "\r\n--B--\r\n"
+	}
+}
+
+// object names another record than the path does, in one of the places that beat it.
+func (g *Generator) object(r *Request, aim *Aim) {
+	r.note("another id")
+	pair := g.spelled(pick(g, "id", "id", "id", "order_id")) + "=" + pick(g, aim.Object, aim.Object, "0"+aim.Object, "+"+aim.Object, aim.Object+".0", aim.Object+"x", "%00"+aim.Object)
+	number := pick(g, aim.Object, aim.Object, `"`+aim.Object+`"`, aim.Object+".0", aim.Object+"e0", `" `+aim.Object+`"`, "["+aim.Object+"]", "0"+aim.Object)
+	switch {
+	case r.Body != "" && !strings.HasPrefix(r.Body, "{"):
+		r.Body += "&" + pair
+	case r.Body == "" && g.oneIn(2):
+		r.add("Content-Type", pick(g, "application/json", "application/json", "application/vnd.x+json; charset=utf-8", "text/plain, application/json", formType, ""))
+		r.Body = pick(g, `{"id":7,"id":`+number+`}`, `{"id":`+number+`}`, `{"id":`+number+`}`, `{"\u0069d":`+number+`}`, `{"ID":7,"id":`+number+`,"x":{"id":7}}`, "\ufeff"+`{"id":`+number+`}`, `{"id":`+number+`}`+pick(g, "\x00", " ", "x"), "id="+aim.Object)
+	case strings.Contains(r.Target, "?"):
+		r.Target += "&" + pair
+	default:
+		r.Target += "?" + pair
 	}
 }
 

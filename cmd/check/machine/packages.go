@@ -61,7 +61,7 @@ func Install(ctx context.Context, packages []Package) (output string, err error)
 		if err := os.WriteFile(noServices, []byte("#!/bin/sh\nexit 101\n"), 0o755); err != nil {
 			return "", err
 		}
-		defer os.Remove(noServices)
+		defer func() { _ = os.Remove(noServices) }() // it was not there before
 	}
 	output, err = aptGet(ctx, "update")
 	if err != nil {

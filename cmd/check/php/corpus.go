@@ -2,19 +2,14 @@ package php
 
 import (
 	"embed"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
+
+	"github.com/restwarden/restwarden/cmd/check/corpus"
 )
 
-// corpus are inputs that were read differently once, or nearly. What a run finds is
-// kept in the directory for temporary files, in the same form.
+// known are inputs that were read differently once, or nearly.
 //
 //go:embed corpus
-var corpus embed.FS
+var known embed.FS
 
 // kept is an input in a file. Bytes are in base64, as they need not be text.
 type kept struct {
@@ -27,52 +22,20 @@ type kept struct {
 	Record      int    `json:"record"`
 }
 
-var errNoCorpus = errors.New("the corpus is empty")
-
 // readCorpus returns the kept inputs.
 func readCorpus() (list []*input, err error) {
-	err = fs.WalkDir(corpus, "corpus", func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		text, err := corpus.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		var k kept
-		if err := json.Unmarshal(text, &k); err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
+	files, err := corpus.Read[kept](known)
+	for _, k := range files {
 		list = append(list, &input{
 			kind: k.Kind, method: k.Method, query: string(k.Query), contentType: string(k.ContentType), body: string(k.Body), record: k.Record,
 		})
-		return nil
-	})
-	if err == nil && len(list) == 0 {
-		err = errNoCorpus
 	}
 	return list, err
 }
 
-// keep writes an input to a file of its own and returns where, or why not.
-func keep(in *input) string {
-	text, err := json.MarshalIndent(kept{
+// keep writes an input to a file and returns where, or why not.
+func (in *input) keep() string {
+	return corpus.Keep("php-*.json", kept{
 		Kind: in.kind, Method: in.method, Query: []byte(in.query), ContentType: []byte(in.contentType), Body: []byte(in.body), Record: in.record,
-	}, "", "\t")
-	if err != nil {
-		return err.Error()
-	}
-	dir := filepath.Join(os.TempDir(), "restwarden-finds")
-	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // for whoever looks into it
-		return err.Error()
-	}
-	f, err := os.CreateTemp(dir, "php-*.json")
-	if err != nil {
-		return err.Error()
-	}
-	_, err = f.Write(append(text, '\n'))
-	if err := errors.Join(err, f.Close()); err != nil {
-		return err.Error()
-	}
-	return f.Name()
+	})
 }

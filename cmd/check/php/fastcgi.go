@@ -75,11 +75,17 @@ func readAnswer(in *bufio.Reader) ([]byte, error) {
 func environment(in *input, script string) []byte {
 	var b []byte
 	for _, pair := range [][2]string{
-		{"SCRIPT_FILENAME", script}, {"SCRIPT_NAME", "/vars.php"}, {"REQUEST_URI", "/vars.php"}, {"SERVER_PROTOCOL", "HTTP/1.1"},
-		{"REQUEST_METHOD", in.method}, {"QUERY_STRING", in.query}, {"CONTENT_TYPE", in.contentType}, {"CONTENT_LENGTH", strconv.Itoa(len(in.body))},
+		{"SCRIPT_FILENAME", script},
+		{"SCRIPT_NAME", "/vars.php"},
+		{"REQUEST_URI", "/vars.php"},
+		{"SERVER_PROTOCOL", "HTTP/1.1"},
+		{"REQUEST_METHOD", in.method},
+		{"QUERY_STRING", in.query},
+		{"CONTENT_TYPE", in.contentType},
+		{"CONTENT_LENGTH", strconv.Itoa(len(in.body))},
 	} {
 		for _, s := range pair {
-			b = binary.BigEndian.AppendUint32(b, uint32(len(s))|1<<31) //nolint:gosec // far below 2^31
+			b = binary.BigEndian.AppendUint32(b, uint32(len(s))|1<<31)
 		}
 		b = append(append(b, pair[0]...), pair[1]...)
 	}

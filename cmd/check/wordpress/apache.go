@@ -23,7 +23,7 @@ func (s *stack) startApache(ctx context.Context, site *site) error {
 	}
 	conf := filepath.Join(s.dir, "apache.conf")
 	err = s.render("apache.conf", conf, map[string]any{
-		"Dir": s.dir, "Port": site.Apache, "User": s.accountOf(webUser), "Root": site.Root,
+		"Dir": s.dir, "Port": site.Apache, "Early": s.early.apache, "User": s.accountOf(webUser), "Root": site.Root,
 		"Modules": apacheModuleNames, "ModuleDir": apacheModules, "PHP": php,
 	})
 	if err != nil {

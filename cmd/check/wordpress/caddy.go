@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -56,6 +57,11 @@ type caddyConfig struct {
 	Dir, FPM, SigningKey, Behind string
 	Gates                        []*gate
 	Gate                         *gate // the one that is written
+	Early                        struct {
+		Inner int
+		FPM   string
+	}
+	Targets []string // site blocks of the part attack
 }
 
 // Of returns c for one gate.
@@ -65,20 +71,29 @@ func (c *caddyConfig) Of(g *gate) *caddyConfig {
 	return &of
 }
 
+// gatewayVariable names a checkout whose gateway stands in front in place of this
+// one's, to see what the checks find in it.
+const gatewayVariable = "RESTWARDEN_GATEWAY"
+
 // startCaddy builds the gateway from the repository and starts all gates.
 func (s *stack) startCaddy(ctx context.Context) error {
 	binary := filepath.Join(s.dir, "caddy")
 	built, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()
-	if out, err := machine.Run(built, s.root, nil, "go", "build", "-o", binary, "./cmd/caddy"); err != nil {
+	source := cmp.Or(os.Getenv(gatewayVariable), s.root)
+	if out, err := machine.Run(built, source, nil, "go", "build", "-o", binary, "./cmd/caddy"); err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
 	}
 	config := filepath.Join(s.dir, "Caddyfile")
-	err := s.render("Caddyfile", config, &caddyConfig{
+	data := &caddyConfig{
 		Admin: s.admin, Dir: s.dir, Gates: s.gates, FPM: s.fpmSocket(), SigningKey: signingKey,
 		Inner: s.inner, Nginx: s.nginx, Behind: s.site(fpm).Root,
-	})
-	if err != nil {
+	}
+	data.Early.Inner, data.Early.FPM = s.early.caddy, s.earlySocket()
+	for _, target := range s.targets {
+		data.Targets = append(data.Targets, s.blocks(target))
+	}
+	if err := s.render("Caddyfile", config, data); err != nil {
 		return err
 	}
 	p, err := machine.Start(s.dir, binary, "run", "--config", config, "--adapter", "caddyfile")

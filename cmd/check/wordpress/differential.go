@@ -35,7 +35,7 @@ func (y *tally) add(what string) {
 // several set-ups: whatever reached WordPress must be what the gateway's reader
 // said it was. What is refused is counted by reason.
 func (s *stack) checkDifferential(ctx context.Context, t *Report) {
-	t.progress("   %d requests; RESTWARDEN_SEED=%d makes the same ones again", t.Requests, t.Seed)
+	t.progress("   %d requests; --seed %d makes the same ones again", t.Requests, t.Seed)
 	generator := newGenerator(t.Seed, s.site(fpm))
 	counts := map[string]*tally{}
 	readers := map[string]*call.Reader{}

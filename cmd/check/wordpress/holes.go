@@ -121,6 +121,7 @@ func (s *stack) checkHoles(ctx context.Context, t *Report) {
 		for _, way := range protocols {
 			t.check(part, g.Name+" "+way.name+": honest clients", tryHonestClients(ctx, g, way))
 		}
+		t.check(part, g.Name+": bodies that break off", tryShortBodies(ctx, g))
 	}
 }
 

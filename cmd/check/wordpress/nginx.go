@@ -12,8 +12,19 @@ import (
 // the same php-fpm.
 func (s *stack) startNginx(ctx context.Context, site *site) error {
 	conf := filepath.Join(s.dir, "nginx.conf")
-	err := s.render("nginx.conf", conf, map[string]any{
-		"Dir": s.dir, "Port": s.nginx, "User": s.accountOf(webUser), "Root": site.Root, "FPM": s.fpmSocket(),
+	type server struct {
+		Port             int
+		Root, FPM, Query string // Query is what a page's script gets
+	}
+	err := s.render("nginx.conf", conf, struct {
+		server
+		Dir, User          string
+		Early, PathInQuery server
+	}{
+		server{s.nginx, site.Root, s.fpmSocket(), "$args"},
+		s.dir, s.accountOf(webUser),
+		server{s.early.nginx, site.Root, s.earlySocket(), "$args"},
+		server{s.early.nginxQ, site.Root, s.earlySocket(), "q=$uri&$args"},
 	})
 	if err != nil {
 		return err

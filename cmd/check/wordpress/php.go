@@ -33,3 +33,6 @@ func (s *stack) startPHP(ctx context.Context) error {
 }
 
 func (s *stack) fpmSocket() string { return filepath.Join(s.dir, "php-fpm.sock") }
+
+// earlySocket leads to the pool that ends pages early.
+func (s *stack) earlySocket() string { return filepath.Join(s.dir, "php-early.sock") }

@@ -56,6 +56,35 @@ func sendHTTP3(ctx context.Context, g *gate, m *message, tag string) (*answer, e
 	return streamAnswer(rawhttp.HTTP3(conn, m.streamed(g, tag), time.Now().Add(answerTime)))
 }
 
+// tryShortBodies is that bodies which end early hold no worker of PHP's: over HTTP/3 nobody
+// but the gateway counts them.
+func tryShortBodies(ctx context.Context, g *gate) error {
+	const workersOfPHP = 4
+	short := message{method: "PUT", target: "/", headers: []string{jsonType}, body: strings.Repeat("x", 5500)}
+	r := short.streamed(g.secure(), "short")
+	for i, f := range r.Fields {
+		if f.Name == "content-length" {
+			r.Fields[i].Value = "6000"
+		}
+	}
+	for range 2 * workersOfPHP {
+		conn, hangUp, err := rawhttp.DialHTTP3(ctx, g.secure().host())
+		if err != nil {
+			return err
+		}
+		answer, err := rawhttp.HTTP3(conn, r, time.Now().Add(10*time.Second))
+		hangUp()
+		if err == nil && answer.Status < http.StatusBadRequest {
+			return fmt.Errorf("status %d", answer.Status)
+		}
+	}
+	a, err := sendHTTP3(ctx, g, &message{method: "GET", target: "/index.php?rest_route=/wp/v2/posts", as: "editor"}, "long")
+	if err == nil && a.status != http.StatusOK {
+		err = fmt.Errorf("afterwards: %s", a)
+	}
+	return err
+}
+
 // streamAnswer takes an ended stream for an answer without a status: the server
 // has refused the request before anybody read it.
 func streamAnswer(a rawhttp.Answer, err error) (*answer, error) {

@@ -1,6 +1,8 @@
 package wordpress
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -11,9 +13,11 @@ import (
 // Report says where to run and takes what comes of it: every single check is
 // counted as passed or failed by name. It may be used by several goroutines.
 type Report struct {
-	Root     string // of the repository
-	Seed     uint64 // of the generated requests; 0: RESTWARDEN_SEED, else the clock
-	Requests int    // how many are generated; 0: RESTWARDEN_REQUESTS, else 3000
+	Root     string        // of the repository
+	Seed     uint64        // of the generated requests; 0: RESTWARDEN_SEED, else the clock
+	Requests int           // how many the differential makes; 0: RESTWARDEN_REQUESTS, else 3000
+	Shots    int           // how many the attack makes; 0: RESTWARDEN_SHOTS, else 20,000
+	For      time.Duration // how long the attack goes on, in place of a number; 0: a number
 
 	Progress func(format string, args ...any) // a line for whoever watches
 	Pass     func(n int)                      // n checks passed
@@ -25,27 +29,24 @@ type Report struct {
 
 // fromEnvironment fills in what is not set, so that a run can be replayed.
 func (t *Report) fromEnvironment() error {
-	if t.Seed == 0 {
-		t.Seed = uint64(time.Now().UnixNano())
-		if text := os.Getenv("RESTWARDEN_SEED"); text != "" {
-			seed, err := strconv.ParseUint(text, 10, 64)
-			if err != nil {
-				return fmt.Errorf("RESTWARDEN_SEED: %w", err)
-			}
-			t.Seed = seed
-		}
+	seed, err := fromVariable("RESTWARDEN_SEED", t.Seed, uint64(time.Now().UnixNano()))
+	requests, err1 := fromVariable("RESTWARDEN_REQUESTS", uint64(t.Requests), 3000)
+	shots, err2 := fromVariable("RESTWARDEN_SHOTS", uint64(t.Shots), usualShots)
+	t.Seed, t.Requests, t.Shots = seed, int(requests), int(shots)
+	return errors.Join(err, err1, err2)
+}
+
+// fromVariable returns set, or else the value of a variable, or else usual.
+func fromVariable(name string, set, usual uint64) (uint64, error) {
+	text := os.Getenv(name)
+	if set != 0 || text == "" {
+		return cmp.Or(set, usual), nil
 	}
-	if t.Requests == 0 {
-		t.Requests = 3000
-		if text := os.Getenv("RESTWARDEN_REQUESTS"); text != "" {
-			n, err := strconv.Atoi(text)
-			if err != nil {
-				return fmt.Errorf("RESTWARDEN_REQUESTS: %w", err)
-			}
-			t.Requests = n
-		}
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", name, err)
 	}
-	return nil
+	return n, nil
 }
 
 // maxFailures is how many failures of one part are printed in full: a gateway

@@ -32,6 +32,8 @@ type stack struct {
 	nginx    int    // port of nginx
 	sites    []*site
 	gates    []*gate
+	early    earlyPorts
+	targets  []*target // of the part attack
 	children []*machine.Process
 }
 
@@ -87,6 +89,10 @@ func startStack(ctx context.Context, root string) (*stack, error) {
 
 // allotPorts decides which gates there are.
 func (s *stack) allotPorts() error {
+	var err error
+	if s.targets, err = readTargets(s.root); err != nil {
+		return err
+	}
 	for i, site := range s.sites {
 		site.index = i
 		modes := []string{modeDefault, modeLocked, modeBare}
@@ -101,7 +107,7 @@ func (s *stack) allotPorts() error {
 	for _, front := range fronts {
 		s.addGates(s.site(fpm), front, modeDefault, modeLocked, modeBare)
 	}
-	ports, err := machine.FreePorts(2*len(s.gates) + 4)
+	ports, err := machine.FreePorts(2*len(s.gates) + 8 + 2*len(s.targets))
 	if err != nil {
 		return err
 	}
@@ -116,6 +122,10 @@ func (s *stack) allotPorts() error {
 		}
 	}
 	s.admin, s.inner, s.nginx, s.site(apache).Apache = next(), next(), next(), next()
+	s.early = earlyPorts{apache: next(), nginx: next(), nginxQ: next(), caddy: next()}
+	for _, target := range s.targets {
+		target.port, target.tls = next(), next()
+	}
 	return nil
 }
 

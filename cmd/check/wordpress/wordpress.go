@@ -56,6 +56,7 @@ var parts = []struct {
 	{"checkout", (*stack).checkCheckout},
 	{"conversions", (*stack).checkConversions},
 	{"holes", (*stack).checkHoles},
+	{"attack", (*stack).checkAttack},
 	{"differential", (*stack).checkDifferential},
 }
 

