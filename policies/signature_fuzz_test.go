@@ -19,6 +19,7 @@ func FuzzSignatureHeader(f *testing.F) {
 	}
 	f.Add("timestamp", stampMAC, "")
 	f.Add("stripe", "t=1,t=2,v1=", "")
+	f.Add("stripe", "t=,t=0", "")
 	f.Add("standard", "v1,", "a.b")
 	if n == 0 {
 		f.Fatal("no seeds")

@@ -120,7 +120,7 @@ func readStripe(header string, g *given) bool {
 		switch {
 		case !ok:
 			return false
-		case name == "t" && g.stamp != "":
+		case name == "t" && (g.stamp != "" || value == ""):
 			return false
 		case name == "t":
 			g.stamp = value
