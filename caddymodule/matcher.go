@@ -105,10 +105,12 @@ func (m *MatchRESTCall) MatchWithError(r *http.Request) (bool, error) {
 		if c.Kind != call.Page || r.ContentLength != 0 {
 			context.AfterFunc(r.Context(), c.Close) // a spooled body is still to be forwarded
 		}
+		matches := c.Kind != call.Page && c.Kind != call.Refused && !c.Foreign && m.target.Matches(c)
+		c.Release() // the next reader, and the gateway, need memory of their own
 		switch {
 		case c.Kind == call.Refused:
 			return false, caddyhttp.Error(c.Refusal.Status, c.Refusal)
-		case c.Kind != call.Page && !c.Foreign && m.target.Matches(c):
+		case matches:
 			return true, nil
 		}
 	}

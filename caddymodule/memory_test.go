@@ -15,6 +15,10 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/restwarden/restwarden/policies/call"
 )
 
 const memorySite = `	restwarden wordpress {
@@ -160,5 +164,37 @@ func TestMemory_HalfSentForms(t *testing.T) {
 				t.Errorf("a batch of somebody else: %d, %v", status, err)
 			}
 		})
+	}
+}
+
+// TestMemory_Matcher: the matcher rest_call keeps no memory of what it has read.
+func TestMemory_Matcher(t *testing.T) {
+	m := &MatchRESTCall{Routes: []string{"/wp/v2/posts"}}
+	if err := m.Provision(caddy.Context{}); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := m.Cleanup(); err != nil {
+			t.Error(err)
+		}
+	}()
+	memory, err := lease(&m.leases, memoryKey{memoryPerBody * defaultBodyLimit}, func() (*call.Memory, error) { panic("it is there") })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for target, test := range map[string]struct{ contentType, body string }{
+		"/":                               {"application/x-www-form-urlencoded", "rest_route=/wp/v2/posts&a=" + strings.Repeat("x", 1<<20)},
+		"/?rest_route=/wc/store/v1/batch": {"application/json", `{"requests":[{"path":"/wp/v2/posts","body":{"a":"` + strings.Repeat("x", 1<<20) + `"}}]}`},
+	} {
+		r := prepared(httptest.NewRecorder(), target)
+		r.Method, r.Body, r.ContentLength = http.MethodPost, io.NopCloser(strings.NewReader(test.body)), int64(len(test.body))
+		r.Header.Set("Content-Type", test.contentType)
+		matched, err := m.MatchWithError(r)
+		if err != nil || !matched {
+			t.Errorf("%s: %t, %v", target, matched, err)
+		}
+		if held := memory.Bytes(); held > 128<<10 { // but for the beginnings of bodies
+			t.Errorf("%s: %d bytes are held", target, held)
+		}
 	}
 }

@@ -55,10 +55,20 @@ func (c *Call) Close() {
 // is asked later is read again. A batch keeps what its parts are made of until Close. It
 // is safe on every Call, nil included.
 func (c *Call) Settle() {
-	if c != nil && c.Kind != Batch && c.src != nil && c.src.body != nil {
-		c.src.formVars, c.src.formRead, c.src.members, c.src.jsonRead = nil, false, nil, false
-		c.src.body.settle()
+	if c != nil && c.Kind != Batch {
+		c.Release()
 	}
+}
+
+// Release is Settle for a Call that nobody asks any more, and takes the parts of a batch
+// away.
+func (c *Call) Release() {
+	if c == nil || c.src == nil || c.src.body == nil {
+		return
+	}
+	c.Parts = nil
+	c.src.formVars, c.src.formRead, c.src.members, c.src.jsonRead = nil, false, nil, false
+	c.src.body.settle()
 }
 
 // page is what every page reads as: pages carry nothing and cost nothing.
