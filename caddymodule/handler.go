@@ -144,9 +144,12 @@ func clientAddr(r *http.Request) netip.Addr {
 }
 
 // shareAddr is the client whose share of the memory for bodies a request uses: the zero
-// Addr where the address is a proxy's, one that the server trusts or one of a private
-// network.
+// Addr where there is no body, and where the address is a proxy's, one that the server
+// trusts or one of a private network.
 func shareAddr(r *http.Request) netip.Addr {
+	if r.ContentLength == 0 {
+		return netip.Addr{}
+	}
 	addr := clientAddr(r)
 	trusted, _ := caddyhttp.GetVar(r.Context(), caddyhttp.TrustedProxyVarKey).(bool)
 	remote, _ := netip.ParseAddrPort(r.RemoteAddr)

@@ -132,7 +132,7 @@ func (rd *Reader) target(current, original *url.URL) *Refusal {
 		return badTarget
 	case 3*len(client.Path)+len(client.RawQuery) > maxTarget, 3*len(current.Path)+len(current.RawQuery) > maxTarget:
 		return badTarget // a byte of the path may stand there as three
-	case namesRoute(current.Path), namesRoute(client.Path):
+	case namesRoute(client.Path), current != client && namesRoute(current.Path):
 		return badPath
 	}
 	if refusal := rd.cutPath(client); refusal != nil || current == client {
@@ -145,6 +145,9 @@ func (rd *Reader) target(current, original *url.URL) *Refusal {
 // one as it is, decoded (nginx: /index.php?q=$uri&$args), and Caddy's rewrite takes what
 // stands behind "?" in a placeholder for one.
 func namesRoute(path string) bool {
+	if !strings.ContainsAny(path, "?&%") {
+		return false
+	}
 	path = decodeAll(path)
 	i := strings.IndexAny(path, "?&")
 	return i >= 0 && phpvars.Has(strings.ReplaceAll(path[i+1:], "?", "&"), routeVar)

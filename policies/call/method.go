@@ -31,10 +31,8 @@ func effective(wire, query string, header http.Header) (string, *Refusal) {
 	if override := header[overrideHeader]; len(override) > 0 {
 		method, overridden = override[0], true // a second one is refused with the other headers
 	}
-	if phpvars.Count(query, "_method") > 1 { // whoever sorts a query takes another one
-		return "", badMethod
-	}
-	value, set, plain := phpvars.Last(query, "_method")
+	value, times, plain := phpvars.Last(query, "_method")
+	set := times > 0
 	if !plain {
 		v, isSet := phpvars.Query(query).Get("_method")
 		s, isString := v.(string)
@@ -43,7 +41,10 @@ func effective(wire, query string, header http.Header) (string, *Refusal) {
 		}
 		value, set = s, isSet
 	}
-	if set && overridden && upper(value) != upper(method) { // a query may be lost on the way
+	switch {
+	case times > 1: // whoever sorts a query takes another one
+		return "", badMethod
+	case set && overridden && upper(value) != upper(method): // a query may be lost on the way
 		return "", badMethod
 	}
 	if set {

@@ -70,8 +70,8 @@ func (s *source) param(name string) (any, bool, *Refusal) {
 
 func (s *source) queryVar(name string) (any, bool) {
 	if s.queryVars == nil {
-		if v, set, plain := phpvars.Last(s.query, name); plain {
-			return v, set
+		if v, times, plain := phpvars.Last(s.query, name); plain {
+			return v, times > 0
 		}
 		s.queryVars = phpvars.Query(s.query)
 	}

@@ -11,9 +11,10 @@ const routeVar = "rest_route"
 // routeIn finds rest_route in a raw query (platform-facts I.1.2). An array, a
 // variable beyond PHP's limits or one that they could delete is refused.
 func routeIn(raw string) (value string, set bool, refusal *Refusal) {
-	value, set, plain := phpvars.Last(raw, routeVar)
+	value, times, plain := phpvars.Last(raw, routeVar)
+	set = times > 0
 	switch {
-	case set && phpvars.Count(raw, routeVar) > 1: // whoever sorts a query takes another one
+	case times > 1: // whoever sorts a query takes another one
 		return "", true, twoRoutes
 	case plain:
 		return value, set, nil

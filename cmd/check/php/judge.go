@@ -137,13 +137,13 @@ func quickLook(raw, vars string) error {
 		if !topLevel(vars, name) {
 			continue
 		}
-		_, set, plain := phpvars.Last(raw, name)
+		_, times, plain := phpvars.Last(raw, name)
 		switch {
 		case !phpvars.Has(raw, name):
 			return fmt.Errorf("%w: it sets %s, Has says no", errDiffers, name)
 		case !phpvars.HasReader(strings.NewReader(raw), name):
 			return fmt.Errorf("%w: it sets %s, HasReader says no", errDiffers, name)
-		case plain && !set:
+		case plain && times == 0:
 			return fmt.Errorf("%w: it sets %s, Last says no", errDiffers, name)
 		}
 	}

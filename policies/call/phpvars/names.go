@@ -35,29 +35,31 @@ func Count(raw, name string) (n int) {
 	return n
 }
 
-// Last finds the variable name in a raw query, without reading the rest of it.
-// plain is false where brackets are involved or the pair limit may matter: then
-// only Query knows the answer. It takes memory only to decode the value.
-func Last(raw, name string) (value string, set, plain bool) {
-	last, found := "", false
+// Last finds the variable name in a raw query, without reading the rest of it, and how
+// many times it stands there; 0 is not at all. plain is false where brackets are involved
+// or the pair limit may matter: then only Query knows the answer, and times is Count. It
+// takes memory only to decode the value.
+func Last(raw, name string) (value string, times int, plain bool) {
+	last, all := "", raw
 	for n := 0; raw != ""; n++ {
 		var pair string
 		pair, raw, _ = strings.Cut(raw, "&")
 		switch fold(pair, name) {
 		case same:
-			last, found = pair, true
+			last = pair
+			times++
 		case perhaps:
-			return "", true, false
+			return "", Count(all, name), false
 		}
 		if n >= MaxPairs {
-			return "", found || Has(raw, name), false
+			return "", Count(all, name), false
 		}
 	}
-	if !found {
-		return "", false, true
+	if times == 0 {
+		return "", 0, true
 	}
 	_, value, _ = strings.Cut(last, "=")
-	return Decode(value), true, true
+	return Decode(value), times, true
 }
 
 const (
@@ -123,7 +125,8 @@ func Disputed(raw string) bool {
 		if len(name) > MaxDepth && strings.Count(name, "[")+strings.Count(name, "%5B")+strings.Count(name, "%5b") > MaxDepth-4 {
 			return true
 		}
-		if strings.ContainsAny(name, "-[%") && disputedName(Decode(name)) {
+		odd := strings.IndexByte(name, '-') >= 0 || strings.IndexByte(name, '[') >= 0 || strings.IndexByte(name, '%') >= 0
+		if odd && disputedName(Decode(name)) {
 			return true
 		}
 	}

@@ -111,7 +111,11 @@ var seeds = []string{
 func checkNames(t *testing.T, raw string) {
 	t.Helper()
 	v, set := Query(raw).Get("rest_route")
-	last, lastSet, plain := Last(raw, "rest_route")
+	last, times, plain := Last(raw, "rest_route")
+	lastSet := times > 0
+	if times != Count(raw, "rest_route") {
+		t.Errorf("Last finds %d of %d in %q", times, Count(raw, "rest_route"), raw)
+	}
 	if set && !Has(raw, "rest_route") {
 		t.Errorf("Has misses rest_route in %q", raw)
 	}
