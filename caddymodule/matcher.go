@@ -67,8 +67,8 @@ func (m *MatchRESTCall) Provision(caddy.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	memory, err := lease(&m.leases, memoryKey{memoryPerBody * defaultBodyLimit},
-		func() (*call.Memory, error) { return call.NewMemory(memoryPerBody * defaultBodyLimit), nil })
+	memory, err := lease(&m.leases, memoryKey{call.MemoryFor(defaultBodyLimit)},
+		func() (*call.Memory, error) { return call.NewMemory(call.MemoryFor(defaultBodyLimit)), nil })
 	if err != nil {
 		return err
 	}

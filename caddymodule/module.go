@@ -192,10 +192,6 @@ const (
 	defaultSpoolLimit  = 1 << 30   // two of the largest uploads
 )
 
-// memoryPerBody is how much memory there is for bodies, in multiples of the largest that
-// is inspected: one takes twice its size, and a client's share is an eighth.
-const memoryPerBody = 16
-
 func (g *Gateway) newReader() error {
 	limit := orDefault(g.SpoolLimit, defaultSpoolLimit)
 	spool, err := lease(&g.leases, spoolKey{limit},
@@ -204,8 +200,8 @@ func (g *Gateway) newReader() error {
 		return err
 	}
 	body := orDefault(g.BodyLimit, defaultBodyLimit)
-	memory, err := lease(&g.leases, memoryKey{memoryPerBody * body},
-		func() (*call.Memory, error) { return call.NewMemory(memoryPerBody * body), nil })
+	memory, err := lease(&g.leases, memoryKey{call.MemoryFor(body)},
+		func() (*call.Memory, error) { return call.NewMemory(call.MemoryFor(body)), nil })
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/restwarden/restwarden/policies/call"
 )
 
 // TestReload: a reload under traffic loses no request, keeps counters and leaks
@@ -59,7 +61,7 @@ func TestReload(t *testing.T) {
 	close(stop)
 	clients.Wait()
 	g.do("GET /cms-json/count/x", "", asAdmin).want(t, 429, "rest_too_many_requests")
-	for _, key := range []any{storeKey{}, spoolKey{defaultSpoolLimit}, memoryKey{memoryPerBody * defaultBodyLimit}} {
+	for _, key := range []any{storeKey{}, spoolKey{defaultSpoolLimit}, memoryKey{call.MemoryFor(defaultBodyLimit)}} {
 		eventually(t, "one reference", func() bool { n, _ := shared.References(key); return n == 1 })
 	}
 	client.CloseIdleConnections()

@@ -156,6 +156,19 @@ func TestMemory_Largest(t *testing.T) {
 	}
 }
 
+// TestMemory_SmallLimit: an upload is read where bodies that are inspected are small.
+func TestMemory_SmallLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rd := NewReader(Site{Platform: platforms["wordpress"], Limits: Limits{Body: 1 << 10}})
+		body := "--B\r\nContent-Disposition: form-data; name=a\r\n\r\n1\r\n--B\r\nContent-Disposition: form-data; name=f; filename=f\r\n\r\n" + strings.Repeat("x", 9<<20) + "\r\n--B--\r\n"
+		c := rd.ReadFrom(someone, request("POST", "/wp-json/wp/v2/media", "multipart/form-data; boundary=B", body), nil)
+		defer c.Close()
+		if _, _, err := c.Param("b"); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // TestBatch_Opened: a batch is unread until it is opened.
 func TestBatch_Opened(t *testing.T) {
 	r := request("POST", "/wp-json/batch/v1", jsonType, "")

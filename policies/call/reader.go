@@ -51,7 +51,7 @@ func NewReader(site Site) *Reader {
 		l.Spool = NewSpool("", 1<<30)
 	}
 	if l.Memory == nil {
-		l.Memory = NewMemory(16 * l.Body)
+		l.Memory = NewMemory(MemoryFor(l.Body))
 	}
 	if site.Base = strings.Trim(site.Base, "/"); site.Base != "" {
 		site.Base = "/" + site.Base
