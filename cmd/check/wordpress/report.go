@@ -14,7 +14,7 @@ import (
 // counted as passed or failed by name. It may be used by several goroutines.
 type Report struct {
 	Root     string        // of the repository
-	Seed     uint64        // of the generated requests; 0: RESTWARDEN_SEED, else the clock
+	Seed     uint64        // of the generated requests; 0: the clock
 	Requests int           // how many the differential makes; 0: RESTWARDEN_REQUESTS, else 3000
 	Shots    int           // how many the attack makes; 0: RESTWARDEN_SHOTS, else 20,000
 	For      time.Duration // how long the attack goes on, in place of a number; 0: a number
@@ -29,11 +29,11 @@ type Report struct {
 
 // fromEnvironment fills in what is not set, so that a run can be replayed.
 func (t *Report) fromEnvironment() error {
-	seed, err := fromVariable("RESTWARDEN_SEED", t.Seed, uint64(time.Now().UnixNano()))
-	requests, err1 := fromVariable("RESTWARDEN_REQUESTS", uint64(t.Requests), 3000)
-	shots, err2 := fromVariable("RESTWARDEN_SHOTS", uint64(t.Shots), usualShots)
-	t.Seed, t.Requests, t.Shots = seed, int(requests), int(shots)
-	return errors.Join(err, err1, err2)
+	t.Seed = cmp.Or(t.Seed, uint64(time.Now().UnixNano()))
+	requests, err := fromVariable("RESTWARDEN_REQUESTS", uint64(t.Requests), 3000)
+	shots, err1 := fromVariable("RESTWARDEN_SHOTS", uint64(t.Shots), usualShots)
+	t.Requests, t.Shots = int(requests), int(shots)
+	return errors.Join(err, err1)
 }
 
 // fromVariable returns set, or else the value of a variable, or else usual.
