@@ -107,7 +107,7 @@ func (g *Gateway) change(x *exchange) *call.Call {
 }
 
 // isPreflight tells whether a browser asks what it may send: OPTIONS in every
-// reading, from a script of another origin, without credentials (design 6).
+// reading, from a script of another origin, without credentials (docs/design 6).
 func (g *Gateway) isPreflight(x *exchange) bool {
 	c, h := x.req.Call, x.r.Header
 	return c.Kind == call.Single && !c.Foreign && c.Wire == http.MethodOptions && c.Method == http.MethodOptions &&

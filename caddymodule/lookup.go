@@ -189,14 +189,14 @@ func (l *lookup) target(q policies.Question) (string, error) {
 	case q.Form:
 		path := orDefault(q.Base, "/")
 		if strings.HasSuffix(path, "/") && q.Method != "" && q.Method != http.MethodGet {
-			path += "index.php" // of a directory some servers know GET and POST only (platform-facts I.10, N15)
+			path += "index.php" // of a directory some servers know GET and POST only (docs/platform I.10, N15)
 		}
 		target, separator = path+"?rest_route="+url.QueryEscape(q.Route), "&"
 	}
 	if q.Query != "" {
 		target, separator = target+separator+q.Query, "&"
 	}
-	if q.Form && q.As == policies.AsKey { // what makes the shop look at keys (platform-facts III.8)
+	if q.Form && q.As == policies.AsKey { // what makes the shop look at keys (docs/platform III.8)
 		target += separator + "_marker=" + l.g.keyMarker()
 	}
 	return target, nil

@@ -22,7 +22,7 @@ const (
 )
 
 // metrics are the collectors of one configuration, shared by its gateways. Their
-// labels come from constants and from the catalog only (design 10).
+// labels come from constants and from the catalog only (docs/design 10).
 type metrics struct {
 	decisions        *prometheus.CounterVec
 	decisionDuration prometheus.Histogram

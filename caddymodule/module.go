@@ -185,7 +185,7 @@ func (g *Gateway) newSite(ctx caddy.Context) (*policies.Site, error) {
 	return site, err
 }
 
-// Defaults of the directive's limits (design 5).
+// Defaults of the directive's limits (docs/design 5).
 const (
 	defaultBodyLimit   = 8 << 20   // PHP's post_max_size
 	defaultUploadLimit = 512 << 20 // as hosts commonly set it

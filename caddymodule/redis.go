@@ -23,7 +23,7 @@ import (
 const schemaVersion = "1"
 
 // redisStore is the Store of gateways that share a Redis: a single server, a
-// master known to Sentinels, or a Cluster (design 11). It holds nothing of the
+// master known to Sentinels, or a Cluster (docs/design 11). It holds nothing of the
 // configuration that made it, and connects when it is first used.
 //
 // Keys are hashes, values carry a check of key and content: what somebody else

@@ -15,7 +15,7 @@ import (
 	"github.com/restwarden/restwarden/policies/call"
 )
 
-// Vars of a request (design 10); varCall is for the matcher rest_call.
+// Vars of a request (docs/design 10); varCall is for the matcher rest_call.
 const (
 	varKind    = "restwarden.kind"
 	varOutcome = "restwarden.outcome"
@@ -155,7 +155,7 @@ func (g *Gateway) refuse(w http.ResponseWriter, x *exchange, v policies.Verdict)
 	return err
 }
 
-// errorObject is {"code","message","data":{"status",…}} (interface document section 7).
+// errorObject is {"code","message","data":{"status",…}} (docs/interface 7).
 func errorObject(v policies.Verdict) ([]byte, error) {
 	object := struct {
 		Code    policies.Code `json:"code"`

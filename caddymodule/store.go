@@ -34,7 +34,7 @@ func (g *Gateway) openStore(ctx caddy.Context) (store, shared policies.Store, er
 	return fallbackStore{Store: countedStore{redis, g.metrics.storeOperations}, memory: memory}, redis, nil
 }
 
-// fallbackStore goes on in memory where the shared store fails (design 11):
+// fallbackStore goes on in memory where the shared store fails (docs/design 11):
 // facts and counters become local, used signatures cannot be known. What was kept
 // in memory during an outage is read again only while the outage lasts. GetAll has no
 // fallback: callers are kept in a memory of their own.

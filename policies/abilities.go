@@ -12,7 +12,7 @@ import (
 )
 
 // Abilities decides which named operations of the platform may be run over REST
-// (interface document E11; platform-facts I.9, III.11): by id, by the method
+// (docs/interface E11; docs/platform I.9, III.11): by id, by the method
 // that the operation asks for, and by its own input schema.
 type Abilities struct {
 	Common
@@ -113,7 +113,7 @@ func (p *Abilities) decide(id string) (rule AbilityRule, allowed bool) {
 
 // runs returns the id of the ability that c runs. It is read from the route as
 // sent, since ids differ by case, and must stand nowhere else: the platform
-// would take it from there (platform-facts I.9).
+// would take it from there (docs/platform I.9).
 func (p *Abilities) runs(c *call.Call) (id string, runs bool, err error) {
 	if c.Kind != call.Single || c.Method == http.MethodOptions {
 		return "", false, nil

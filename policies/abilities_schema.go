@@ -18,7 +18,7 @@ import (
 	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
 
-// ability is what the platform says of one (interface document section 2).
+// ability is what the platform says of one (docs/interface 2).
 type ability struct {
 	Name        string          `json:"name"`
 	InputSchema json.RawMessage `json:"input_schema"`

@@ -11,7 +11,7 @@ import (
 
 // Access decides by route, method and caller: the first rule that matches
 // decides. The order is built-in rules, the site's own rules as written, then the
-// default: users where login_only is set, else anyone (design 6). A built-in rule
+// default: users where login_only is set, else anyone (docs/design 6). A built-in rule
 // only takes away: whom it admits the site's own rule must admit as well.
 type Access struct {
 	Common
@@ -148,7 +148,7 @@ func (p *Access) decide(c *call.Call) (guard, own *Rule) {
 var defaultAnyone = mustRule("anyone", nil, "/**")
 
 // protectNames refuses a call whose ":name" parameter the platform would take
-// from elsewhere than the path (platform-facts I.3).
+// from elsewhere than the path (docs/platform I.3).
 func (r *Rule) protectNames(c *call.Call) error {
 	pattern := r.target.pattern(c.Key)
 	if pattern == nil {

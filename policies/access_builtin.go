@@ -7,7 +7,7 @@ import (
 	"github.com/restwarden/restwarden/policies/call"
 )
 
-// builtInRule is a rule that comes with the gateway (design "Built-in rules").
+// builtInRule is a rule that comes with the gateway (docs/design 6).
 type builtInRule struct {
 	Rule
 	except string // a route that the rule does not cover
@@ -18,7 +18,7 @@ type builtInRule struct {
 
 // builtInRules are the guards for what is known to leak: user names, stored
 // secrets of the feed plugin (E13), the cookie plugin's open routes (E14), and
-// the core's batch, whose parts login plugins do not see (platform-facts II).
+// the core's batch, whose parts login plugins do not see (docs/platform II).
 func builtInRules(p call.Platform) []builtInRule {
 	users := "/" + p.Core + "/users"
 	deny := func(route string) Rule {

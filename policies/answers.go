@@ -27,7 +27,7 @@ func errorCode(a *Answer) string {
 
 // refusedWrite turns "may not view", the answer to a question, into what the
 // platform says to the call c itself, so that it is the same whatever the record
-// is (platform-facts III.8).
+// is (docs/platform III.8).
 func (s *Site) refusedWrite(c *call.Call, refusal *Answer) *Answer {
 	prefix := s.Platform.ErrorPrefix
 	if errorCode(refusal) != prefix+"cannot_view" {

@@ -54,7 +54,7 @@ const (
 )
 
 // claimOf works out what credentials r carries that count for its call
-// (design 7; platform-facts III.8). Nothing is asked. The error is a
+// (docs/design 7; docs/platform III.8). Nothing is asked. The error is a
 // *call.Refusal: whether there are credentials has no certain answer.
 func (s *Site) claimOf(r *Request) (claim, error) {
 	h := r.HTTP.Header
@@ -180,7 +180,7 @@ func cookiePairs(r *http.Request) iter.Seq[string] {
 
 // foldsOnto tells whether some release of PHP reads the name of a cookie as one
 // that begins with prefix, and returns what follows: dots, blanks and brackets
-// become underscores, and older releases decode it first (platform-facts I.1.5;
+// become underscores, and older releases decode it first (docs/platform I.1.5;
 // CVE-2020-7070).
 func foldsOnto(pair, prefix string) (rest string, folds bool) {
 	name, _, _ := strings.Cut(pair, "=")

@@ -11,7 +11,7 @@ import (
 )
 
 // hasQueryKey tells whether the query carries a shop key; in a body it does not
-// count (platform-facts III.8).
+// count (docs/platform III.8).
 func hasQueryKey(c *call.Call) bool {
 	key, _ := c.QueryVariable("consumer_key")
 	secret, _ := c.QueryVariable("consumer_secret")
@@ -20,7 +20,7 @@ func hasQueryKey(c *call.Call) bool {
 
 // oauth1 are the parameters that the shop looks for. Where it finds one it
 // refuses the call unless all are right, where it finds none it does not look
-// any further (platform-facts III.8).
+// any further (docs/platform III.8).
 var oauth1 = []string{"oauth_consumer_key", "oauth_timestamp", "oauth_nonce", "oauth_signature", "oauth_signature_method"}
 
 // isOAuth1 tells whether the shop will verify an OAuth 1 signature. It collects

@@ -13,7 +13,7 @@ import (
 
 // CheckoutTotal refuses a checkout whose expected_total is not what the server
 // would charge, so that no order is confirmed at a total that the shopper has
-// not seen (interface document E10 and section 7; platform-facts III.9).
+// not seen (docs/interface E10 and section 7; docs/platform III.9).
 type CheckoutTotal struct {
 	Common
 	// Refuse is "differs" (the default) or "higher": only where the shopper

@@ -131,7 +131,7 @@ func (s *Site) prefixProblems(found *root) []string {
 }
 
 // addressProblems compares the site's own addresses with how it is reached
-// (interface document section 5, rules 3 to 5).
+// (docs/interface 5, rules 3 to 5).
 func (s *Site) addressProblems(found *root, by Reach) (problems []string) {
 	home, err := url.Parse(found.Home)
 	if err != nil || found.Home == "" {

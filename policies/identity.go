@@ -98,7 +98,7 @@ func (r *Request) Who(ctx context.Context) (Caller, *Answer, error) {
 		m.caller, m.answer, m.err = r.Site.Identities.who(ctx, m.of)
 		m.asked = true
 		if m.answer != nil && wrongPassword[errorCode(m.answer)] && r.Site.shopLooks(m.of.Call) {
-			m.answer = nil // where the shop looks for keys, such a caller is anonymous (platform-facts III.8)
+			m.answer = nil // where the shop looks for keys, such a caller is anonymous (docs/platform III.8)
 		}
 	}
 	return m.caller, m.answer, m.err

@@ -71,7 +71,7 @@ func interpret(a *Answer, claim claim) (identity, error) {
 }
 
 // handedOn are the answers to credentials that the platform refuses as such:
-// they go to the client in the platform's own words (design 7).
+// they go to the client in the platform's own words (docs/design 7).
 var handedOn = map[string]bool{
 	"rest_cookie_invalid_nonce":               true,
 	"incorrect_password":                      true,
@@ -130,7 +130,7 @@ func grantedCapabilities(raw json.RawMessage) (map[string]bool, error) {
 
 // interpretKey reads the answer of the list of orders: it is for keys that may
 // read, 403 for those of somebody else, 401 for write-only ones and for nobody
-// (platform-facts III.8). The notes of an order will not do: where there is no
+// (docs/platform III.8). The notes of an order will not do: where there is no
 // such order they say so to everybody.
 func interpretKey(a *Answer) (identity, error) {
 	code, message := errorMessage(a)

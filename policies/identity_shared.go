@@ -22,7 +22,7 @@ const (
 	sharedLimit = 64 << 10
 )
 
-// sharedIdentities is what the gateways of one Store know together (design 7):
+// sharedIdentities is what the gateways of one Store know together (docs/design 7):
 // answers about callers, each under the mark that stood when its question was
 // asked. A drop changes the mark, so that no answer from before it is believed,
 // and sends a message, so that no gateway's memory keeps one.

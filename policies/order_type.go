@@ -13,8 +13,8 @@ import (
 )
 
 // OrderType refuses updates through an order route of a record that is not an
-// order: releases before 10.8 turn it into one (interface document section 3;
-// platform-facts III.1).
+// order: releases before 10.8 turn it into one (docs/interface 3;
+// docs/platform III.1).
 type OrderType struct {
 	Common
 	// Credential is a read-only shop key "key:secret" of the gateway's own, for

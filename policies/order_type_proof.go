@@ -31,7 +31,7 @@ type proof struct {
 }
 
 // prove asks what ids are, first as the caller, so that somebody without rights
-// gets the platform's own refusal whatever the records are (design 8).
+// gets the platform's own refusal whatever the records are (docs/design 8).
 func (p *OrderType) prove(ctx context.Context, r *Request, claim claim, ids []uint64) (proof, error) {
 	if claim == claimsOAuth1 || claim == claimsJetpack || claim == claimsUncertain {
 		return p.proveUnverified(ctx, r, ids)
@@ -97,7 +97,7 @@ func (b boundedBackend) Ask(ctx context.Context, q Question) (*Answer, error) {
 
 // mayWrite tells whether a caller who may not read orders may change them
 // nevertheless: write-only keys, and editors where orders borrow the rights of
-// posts (platform-facts III.1). Of other users only the platform knows: they
+// posts (docs/platform III.1). Of other users only the platform knows: they
 // might.
 func (p *OrderType) mayWrite(ctx context.Context, r *Request, refusal *Answer) (might, may bool, err error) {
 	if writeOnly(refusal) {
@@ -113,7 +113,7 @@ func (p *OrderType) mayWrite(ctx context.Context, r *Request, refusal *Answer) (
 
 // readOnly returns what the shop says to a key that may read but not write, nil
 // for any other: deleting note 0 needs the right to write, and there is no such
-// note (platform-facts III.3). A policy that only observes asks nothing that writes.
+// note (docs/platform III.3). A policy that only observes asks nothing that writes.
 func (p *OrderType) readOnly(ctx context.Context, r *Request, as asker) (*Answer, error) {
 	if r.Observed {
 		return nil, nil
@@ -203,7 +203,7 @@ func (p *OrderType) recordsOf(ctx context.Context, r *Request, as asker, ids []u
 var errHidden = errors.New("the asker may not read orders")
 
 // listed asks the list route for all ids at once; what it lists is an order,
-// what it does not list is still open (platform-facts III.3).
+// what it does not list is still open (docs/platform III.3).
 func (p *OrderType) listed(ctx context.Context, r *Request, as asker, ids []uint64) (open []uint64, refusal *Answer, err error) {
 	include := make([]string, len(ids))
 	for i, id := range ids {
@@ -238,7 +238,7 @@ func (p *OrderType) listed(ctx context.Context, r *Request, as asker, ids []uint
 }
 
 // recordOf asks for note 0 of the order: "no such note" for an order, "no such
-// order" for anything else (platform-facts III.3).
+// order" for anything else (docs/platform III.3).
 func (p *OrderType) recordOf(ctx context.Context, r *Request, as asker, id uint64) (record, *Answer, error) {
 	orders := fmt.Sprintf("/%s/orders/%d", p.site.Platform.Shop[2], id)
 	a, err := r.Backend.Ask(ctx, as(orders+"/notes/0", ""))

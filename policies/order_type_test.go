@@ -8,7 +8,7 @@ import (
 )
 
 // shopOf answers like a shop in which 13 is a subscription, ids below 1000
-// are orders, and all others are missing (platform-facts III.3).
+// are orders, and all others are missing (docs/platform III.3).
 func shopOf(extra map[string]*Answer) *platformFunc {
 	return &platformFunc{answer: func(q Question) (*Answer, error) {
 		if a, ok := extra[q.Route]; ok {

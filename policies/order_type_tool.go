@@ -8,7 +8,7 @@ import (
 )
 
 // checkTool judges the shop's tool server: its order-update tool is one more
-// door to the same update (platform-facts III.7). The server reads nothing but
+// door to the same update (docs/platform III.7). The server reads nothing but
 // the JSON body, which must be one message: PHP takes an object with keys like
 // "0" for a list of them, and the server believes params inside params. A server that
 // asks WordPress for its parameters instead finds them in the query as well, so none

@@ -13,7 +13,7 @@ import (
 )
 
 // Redact replaces fields of JSON answers by "[redacted]". The stored secrets of
-// the troubleshooting route (interface document E13) are redacted unasked.
+// the troubleshooting route (docs/interface E13) are redacted unasked.
 type Redact struct {
 	Common
 	Fields []Redaction `json:"fields,omitempty"`

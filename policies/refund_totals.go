@@ -13,8 +13,8 @@ import (
 )
 
 // RefundTotals refuses a refund that asks the server to compute its totals on a
-// release that would ignore the field and book 0.00 (interface document E5;
-// platform-facts III.10).
+// release that would ignore the field and book 0.00 (docs/interface E5;
+// docs/platform III.10).
 type RefundTotals struct {
 	Common
 

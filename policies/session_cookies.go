@@ -10,7 +10,7 @@ import (
 
 // SessionCookies gives the login cookies the path and domain that reach the
 // REST interface, for installs in a sub-folder whose cookies are issued for the
-// install path (interface document section 5, rules 3 and 4).
+// install path (docs/interface 5, rules 3 and 4).
 type SessionCookies struct {
 	Common
 	Path   string `json:"path,omitempty"`

@@ -57,7 +57,7 @@ var schemes = map[string]scheme{
 		signature: "X-Signature", timestamp: "X-Timestamp", renamable: true, timed: true,
 		read: readHex, message: stampOnly, sum: hmacSum, once: bySignature,
 	},
-	// timestamp LF METHOD LF route LF hex(sha256(body)), design 6.
+	// timestamp LF METHOD LF route LF hex(sha256(body)), docs/design 6.
 	"request": {
 		signature: "X-Signature", timestamp: "X-Timestamp", renamable: true, timed: true,
 		read: readHex, message: wholeRequest, sum: hmacSum, once: bySignature,

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Store keeps short-lived facts that all gateways of a site share (design 11).
+// Store keeps short-lived facts that all gateways of a site share (docs/design 11).
 // Every call returns within the store's own deadline. An error means that the
 // answer cannot be known.
 type Store interface {

@@ -11,7 +11,7 @@ import (
 )
 
 // StripQuery drops a parameter that breaks a route, such as the lang of a
-// multilingual plugin on the editor's calls (interface document sections 4, 7).
+// multilingual plugin on the editor's calls (docs/interface 4, 7).
 type StripQuery struct {
 	Common
 	Strips []Strip `json:"strips,omitempty"`

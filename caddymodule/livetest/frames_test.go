@@ -72,7 +72,7 @@ var frames = []struct {
 	{name: "alias dot", raw: request(posts, "", "X.HTTP.Method.Override: DELETE"), kind: aCall, call: route},
 	{name: "alias beside", raw: request(posts, "", "X-HTTP-Method-Override: HEAD", "X_HTTP-Method_Override: DELETE"), kind: aCall, call: "HEAD /wp/v2/posts"},
 
-	// Connection names what a proxy takes away (platform-facts I.11, P1).
+	// Connection names what a proxy takes away (docs/platform I.11, P1).
 	{name: "connection override", raw: request(posts, "", "X-HTTP-Method-Override: DELETE", "Connection: X-HTTP-Method-Override"), status: 400},
 	{name: "connection nonce", raw: request(posts, "", "Connection: close, x-wp-nonce", "X-WP-Nonce: a"), status: 400},
 	{name: "connection cookie", raw: request(posts, "", "Connection: Cookie"), status: 400},
@@ -80,7 +80,7 @@ var frames = []struct {
 	{name: "connection type, multipart", raw: request("POST /", multipart("rest_route", "/wp/v2/users"), typed+"multipart/form-data; boundary=b", "Connection: content-type"), status: 400},
 	{name: "connection on a page", raw: request("GET /about/", "", "Connection: X-Foo"), kind: aPage},
 
-	// Headers that decide, twice (platform-facts I.12, 5).
+	// Headers that decide, twice (docs/platform I.12, 5).
 	{name: "type twice", raw: request("POST /wp-json/wp/v2/posts", "{}", jsonType, form), status: 400},
 	{name: "type twice alike", raw: request("POST /wp-json/wp/v2/posts", "{}", jsonType, jsonType), status: 400},
 	{name: "type twice on a page", raw: request("POST /", aForm, jsonType, form), status: 400},
@@ -91,7 +91,7 @@ var frames = []struct {
 	{name: "host twice", raw: request(posts, "", "Host: other.test"), status: 400},
 	{name: "length twice", raw: request("POST /wp-json/wp/v2/posts", "{}", jsonType, "Content-Length: 3"), status: 400},
 
-	// Targets (platform-facts I.11 and I.12, 6 and 7).
+	// Targets (docs/platform I.11 and I.12, 6 and 7).
 	{name: "# in the path", raw: request("GET /wp-json/wp/v2/posts#?rest_route=/wc/v3/orders", ""), status: 400},
 	{name: "# in a call's path", raw: request("GET /wp-json/wp/v2/posts#x", ""), status: 400},
 	{name: "# in the query", raw: request("GET /?rest_route=/wp/v2/posts#&rest_route=/wp/v2/users", ""), status: 400},
@@ -105,7 +105,7 @@ var frames = []struct {
 	{name: "backslash", raw: request(`GET /wp-json/wp/v2\posts`, ""), status: 400},
 	{name: "quote", raw: request(`GET /wp-json%2Fwp/v2/posts"`, ""), status: 400},
 
-	// Paths behind a script (platform-facts I.10, N1; I.12, 8 and 9).
+	// Paths behind a script (docs/platform I.10, N1; I.12, 8 and 9).
 	{name: "index.php/", raw: request("GET /index.php/wp-json/wp/v2/posts", ""), status: 400},
 	{name: "index.php%2F", raw: request("GET /index.php%2Fwp-json/wp/v2/posts", ""), status: 400},
 	{name: "wp-login.php/", raw: request("GET /wp-login.php/x?rest_route=/wp/v2/posts", ""), status: 400},
@@ -114,7 +114,7 @@ var frames = []struct {
 	{name: "admin-ajax.php in other letters", raw: request("POST /wp-admin/Admin-Ajax.php", aForm, form), kind: aCall, call: "POST /wp/v2/users"},
 	{name: "admin-ajax.php", raw: request("POST /wp-admin/admin-ajax.php", aForm, form), kind: aPage},
 
-	// Methods (platform-facts I.2, I.6).
+	// Methods (docs/platform I.2, I.6).
 	{name: "lower-case get", raw: request("get /wp-json/wp/v2/posts", ""), status: 400},
 	{name: "lower-case post", raw: request("post /", aForm, form), status: 400},
 	{name: "mixed case", raw: request("Get /", aForm, form), status: 400},

@@ -180,7 +180,7 @@ func (f *front) compare(s sent, j *judged, a *arrival) (faults []string) {
 		differ("path", path, a.path())
 		for _, name := range deciding {
 			if f.fastcgi && name == "Content-Type" && s.Header.Get(name) == "" {
-				continue // Caddy's client invents one, and the reading counts with it (platform-facts I.6)
+				continue // Caddy's client invents one, and the reading counts with it (docs/platform I.6)
 			}
 			differ(name, s.Header[name], a.header[name])
 		}

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// callers are those of platform-facts III.1 and III.8, by name.
+// callers are those of docs/platform III.1 and III.8, by name.
 func (w *world) callers() map[string]edit {
 	cookie, nonce := w.session("admin")
 	return map[string]edit{

@@ -12,7 +12,7 @@ import (
 	"github.com/restwarden/restwarden/cmd/platform/site"
 )
 
-// door is one way to update a record through an order route (platform-facts
+// door is one way to update a record through an order route (docs/platform
 // III.1, 4, 5, 7). <sub> and <order> stand for ids.
 type door struct {
 	line, body string

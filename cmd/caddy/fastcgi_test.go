@@ -34,7 +34,7 @@ func behindFastCGI(t *testing.T, options site.Options, directive string) *world 
 	return w
 }
 
-// TestFastCGI_Conversions: the doors of platform-facts III, where paths are
+// TestFastCGI_Conversions: the doors of docs/platform III, where paths are
 // rewritten to the front controller before the platform sees them.
 func TestFastCGI_Conversions(t *testing.T) {
 	w := behindFastCGI(t, site.Options{Release: "10.7"}, "")

@@ -10,7 +10,7 @@ import (
 )
 
 // methods are the ways to say who one is, in the places where they count and
-// where they do not (interface document section 5; platform-facts III.8).
+// where they do not (docs/interface 5; docs/platform III.8).
 func (w *world) methods() []struct {
 	name, line string
 	edits      []edit

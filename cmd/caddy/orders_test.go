@@ -43,7 +43,7 @@ func TestConversions_Sites(t *testing.T) {
 	}
 }
 
-// TestConversions_Tool: the shop's tool server (platform-facts III.7).
+// TestConversions_Tool: the shop's tool server (docs/platform III.7).
 func TestConversions_Tool(t *testing.T) {
 	call := func(name, arguments string) string {
 		return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"shop-` + name + `","arguments":` + arguments + `}}`

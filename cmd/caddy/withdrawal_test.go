@@ -14,7 +14,7 @@ import (
 )
 
 // TestDocument_OwnRestriction: login_only says what the site's own restriction
-// says (interface document section 5, rule 1), and its exceptions restore what
+// says (docs/interface 5, rule 1), and its exceptions restore what
 // that breaks.
 func TestDocument_OwnRestriction(t *testing.T) {
 	own := newPlatform(t, site.Options{LoginOnly: true})
@@ -88,7 +88,7 @@ func takeMail(conn net.Conn, to chan<- string) {
 
 // TestDocument_Withdrawal: a customer without a login withdraws from an order
 // through a gateway with login_only; the shop gets a mail and an inbox entry
-// (interface document section 6).
+// (docs/interface 6).
 func TestDocument_Withdrawal(t *testing.T) {
 	mail, recipients := mailServer(t)
 	const page = "/my-account/withdraw-order/"

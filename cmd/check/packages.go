@@ -1,6 +1,6 @@
 package main
 
-import "github.com/restwarden/restwarden/cmd/check/machine"
+import "github.com/restwarden/restwarden/internal/testkit/machine"
 
 // debianPackages are what a bare machine with Go lacks: the race detector links
 // with a C compiler, the README is tried in a clone, modules come over https,

@@ -1,5 +1,5 @@
 // Command platform runs the reference platform: a site in memory that behaves
-// as the interface document says, to try a gateway against.
+// as docs/interface says, to try a gateway against.
 package main
 
 import (

@@ -1,6 +1,6 @@
 // Package call works out which REST call a request really makes, reading it as
-// the platform's own PHP and router do (design "From request to Call";
-// platform-facts part I). Where two readings are possible it refuses.
+// the platform's own PHP and router do (docs/design 5;
+// docs/platform I). Where two readings are possible it refuses.
 package call
 
 // Kind says what a request is to the platform.

@@ -11,7 +11,7 @@ import (
 // flattenItems reads a batch of a shop collection. The platform runs the items
 // without a route of their own: create as POST on the collection, update as PUT
 // and delete as DELETE on collection and id; each list comes from JSON, form or
-// query on its own (platform-facts III.5).
+// query on its own (docs/platform III.5).
 func (rd *Reader) flattenItems(c *Call, collection string) *Refusal {
 	c.Kind = Batch
 	left := rd.batchLimit(100)

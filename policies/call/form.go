@@ -10,7 +10,7 @@ import (
 // formHeaders refuses a POST, a page's too, whose headers do not say for certain how
 // its form is read: of several types, or of one that a server has joined with a
 // comma, PHP takes the first, the last or their join, and may find another boundary
-// than we do (platform-facts I.10, N3).
+// than we do (docs/platform I.10, N3).
 func formHeaders(h http.Header) *Refusal {
 	types := h["Content-Type"]
 	switch {
@@ -24,7 +24,7 @@ func formHeaders(h http.Header) *Refusal {
 
 // formType returns the Content-Type under which PHP would fill $_POST. certain is
 // false where web servers disagree: no type, or one that Connection strips
-// (platform-facts I.6, I.11).
+// (docs/platform I.6, I.11).
 func (s *source) formType() (urlencoded, multipart string, certain bool) {
 	contentType := s.r.Header.Get("Content-Type")
 	certain = contentType != "" && quietConnection(s.r.Header["Connection"]) && !s.rd.aliases(s.r.Header)

@@ -10,7 +10,7 @@ import (
 )
 
 // deciding are the headers that determine the call or the caller. If one is sent
-// twice, web servers take the first, the last, both or neither (platform-facts
+// twice, web servers take the first, the last, both or neither (docs/platform
 // I.12, 5). The platform's nonce header is one more.
 var deciding = []string{
 	"Content-Type", overrideHeader, "Authorization", "Cookie", "Content-Encoding", "Content-Length",
@@ -18,7 +18,7 @@ var deciding = []string{
 }
 
 // frame refuses calls whose headers do not reach every back-end as they stand
-// (design 5, platform-facts I.12).
+// (docs/design 5, docs/platform I.12).
 func (rd *Reader) frame(r *http.Request) *Refusal {
 	h := r.Header
 	for _, name := range deciding {
@@ -78,7 +78,7 @@ func tunnels(upgrade []string) bool {
 }
 
 // quietConnection tells whether Connection names nothing that a proxy would
-// take away from the platform (platform-facts I.11, P1).
+// take away from the platform (docs/platform I.11, P1).
 func quietConnection(values []string) bool {
 	for _, value := range values {
 		for token := range strings.SplitSeq(value, ",") {

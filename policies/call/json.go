@@ -38,7 +38,7 @@ func reading[T any](data []byte, read func(*jsontext.Decoder) (T, *Refusal)) (T,
 
 // readObject reads the members of a JSON object, undecoded. Its names must be
 // unique, in UTF-8, and the text at most 64 levels deep. Another value than an
-// object has no members: the platform ignores it (platform-facts I.3.1).
+// object has no members: the platform ignores it (docs/platform I.3.1).
 func readObject(data []byte) (map[string]jsontext.Value, *Refusal) {
 	if tooDeep(data) {
 		return nil, badBody

@@ -7,7 +7,7 @@ import (
 
 // marked tells whether the text that makes a shop key valid on any route stands
 // anywhere but at the start of a pretty path. The shop looks for it in the address
-// as the platform cleans it (platform-facts III.8).
+// as the platform cleans it (docs/platform III.8).
 func (rd *Reader) marked(u *url.URL, p place) bool {
 	raw := u.EscapedPath()
 	if u.RawQuery != "" {

@@ -11,7 +11,7 @@ const overrideHeader = "X-Http-Method-Override"
 
 // wireMethod tells whether a method reads the same on every front-end: in
 // lower case Caddy's FastCGI client makes "get" a POST, Apache does not
-// (platform-facts I.6).
+// (docs/platform I.6).
 func wireMethod(method string) bool {
 	switch method {
 	case http.MethodGet, http.MethodPost, http.MethodHead:
@@ -23,7 +23,7 @@ func wireMethod(method string) bool {
 }
 
 // effective returns the method that the platform dispatches: _method in the
-// query, then the override header, then the wire (platform-facts I.2). An
+// query, then the override header, then the wire (docs/platform I.2). An
 // override must be a method that the platform knows; of a wire method it does
 // not know, all front-ends make the same call that finds no handler.
 func effective(wire, query string, header http.Header) (string, *Refusal) {
@@ -65,7 +65,7 @@ func known(method string) bool {
 }
 
 // writes tells whether the platform takes form values as parameters of a call
-// with this effective method (platform-facts I.3).
+// with this effective method (docs/platform I.3).
 func writes(method string) bool {
 	switch method {
 	case http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete:

@@ -6,7 +6,7 @@ import (
 )
 
 // ObjectID returns the effective id on the routes of one order or subscription,
-// in plain decimal (platform-facts I.3, III.4). Digits beyond an integer are the
+// in plain decimal (docs/platform I.3, III.4). Digits beyond an integer are the
 // largest one, as the platform casts them. ok is false on any other route; the
 // error is a *Refusal.
 func (c *Call) ObjectID() (id string, ok bool, err error) {

@@ -34,7 +34,7 @@ type source struct {
 // Param returns the effective value of a parameter that stands outside the
 // path: from a JSON body (string, json.Number, bool, map[string]any, []any),
 // else a form (string, *phpvars.Array), else the query; a JSON null falls
-// through (platform-facts I.3, III.4). set is false where there is none. The
+// through (docs/platform I.3, III.4). set is false where there is none. The
 // error is a *Refusal: a body that does not parse, is over a limit, encoded, or
 // a form to some front-ends only.
 func (c *Call) Param(name string) (v any, set bool, err error) {
@@ -79,7 +79,7 @@ func (s *source) queryVar(name string) (any, bool) {
 }
 
 // formVar finds a form value: in $_POST, which follows the wire method, else in
-// what the core parses itself (platform-facts I.3.1).
+// what the core parses itself (docs/platform I.3.1).
 func (s *source) formVar(name string) (any, bool, *Refusal) {
 	if !s.formRead {
 		if refusal := s.readForm(); refusal != nil {
@@ -122,7 +122,7 @@ func (s *source) readForm() *Refusal {
 }
 
 // coreForm tells whether the core parses a body as a form itself: the type is
-// absent, has no slash, or is that of a form (platform-facts I.3.1).
+// absent, has no slash, or is that of a form (docs/platform I.3.1).
 func coreForm(contentType string) bool {
 	if strings.IndexByte(contentType, ';') > 0 {
 		contentType, _, _ = strings.Cut(contentType, ";")
@@ -203,7 +203,7 @@ func (s *source) rawJSON(name string) (jsontext.Value, bool, *Refusal) {
 }
 
 // droppable tells whether some front-ends hand the body on and some drop it
-// (platform-facts I.6): what it sets is not certain.
+// (docs/platform I.6): what it sets is not certain.
 func (s *source) droppable() bool {
 	return s.wire == http.MethodHead || s.wire == http.MethodOptions
 }
@@ -227,7 +227,7 @@ func (s *source) readJSON() *Refusal {
 }
 
 // MayBeForm tells whether some front-end reads the body as an urlencoded form:
-// by its type, or for want of one (platform-facts I.6).
+// by its type, or for want of one (docs/platform I.6).
 func (c *Call) MayBeForm() bool {
 	if c.src == nil {
 		return false

@@ -25,7 +25,7 @@ func (p place) sameAs(q place) bool {
 
 // path reads the path of u as it is sent on: the platform matches its rewrite
 // rules against the raw text first, so that a route stays undecoded, and
-// against the decoded text only where that fails (platform-facts I.1.4). The
+// against the decoded text only where that fails (docs/platform I.1.4). The
 // second kind is refused, no honest client encodes the prefix.
 func (rd *Reader) path(u *url.URL) place {
 	raw := u.EscapedPath()
@@ -42,7 +42,7 @@ func (rd *Reader) path(u *url.URL) place {
 	switch {
 	case !own && !other:
 		return place{}
-	case namesScript(decoded): // platform-facts I.12, 9
+	case namesScript(decoded): // docs/platform I.12, 9
 		return place{refusal: scriptPath}
 	case u.RawPath != "" && u.RawPath != raw: // re-encoded on the way (I.11, P2)
 		return place{refusal: badTarget}
@@ -164,7 +164,7 @@ var templates = regexp.MustCompile(`(?i)^/[a-z]+/v2/template(-part)?s/[^/]`)
 
 // straight tells whether a route stays what it is where something behind us
 // straightens paths: the platform itself takes "//" and escapes of plain characters as
-// they stand (platform-facts I.1.3), so that a free segment of some route fits what
+// they stand (docs/platform I.1.3), so that a free segment of some route fits what
 // looks like another one.
 func straight(route string) bool {
 	double := templates.MatchString(route)
@@ -205,7 +205,7 @@ func dots(s string) bool {
 
 // mentions tells whether a decoded path has prefix as a segment, or behind text
 // that may be the home path: the platform removes that without regard to a
-// boundary or case (platform-facts I.6), so "/BLOGwp-json" counts, but no slug
+// boundary or case (docs/platform I.6), so "/BLOGwp-json" counts, but no slug
 // like "about-wp-json".
 func mentions(path, prefix string, home func(before string) bool) bool {
 	for from := 0; ; {

@@ -19,7 +19,7 @@ type Pattern struct {
 // ParsePattern reads a pattern. It refuses what could never match or would be a
 // hole: no leading slash, empty segments, "**" anywhere but at the end, white
 // space or wildcards inside a segment, and a literal number as a segment, since
-// the platform may take the id from elsewhere (platform-facts I.3).
+// the platform may take the id from elsewhere (docs/platform I.3).
 func ParsePattern(text string) (Pattern, error) {
 	p := Pattern{text: text}
 	if !strings.HasPrefix(text, "/") {
@@ -55,7 +55,7 @@ func ParsePattern(text string) (Pattern, error) {
 }
 
 // versioned gives the old address of the checkout API, which has no version, the
-// one that it stands for: both are the same calls (design 2).
+// one that it stands for: both are the same calls (docs/design 2).
 func versioned(segments []string) []string {
 	if len(segments) < 3 || segments[1] != "store" || segments[2] == "v1" || segments[0] != "wc" && segments[0] != "shop" {
 		return segments

@@ -3,7 +3,7 @@ package call
 import "strings"
 
 // Platform holds the names that one content platform uses on the wire
-// (interface document, naming convention). Prefix, namespaces and routes stand
+// (docs/interface, naming convention). Prefix, namespaces and routes stand
 // without leading or trailing slash.
 type Platform struct {
 	Name        string   // the word in the directive: "cms" or "wordpress"
@@ -18,7 +18,7 @@ type Platform struct {
 	NonceHeader string   // canonical name of the nonce header
 	NonceParam  string   // the nonce as a query or form variable
 	AuthCookie  string   // what the names of all cookies that log somebody in begin with
-	KeyMarker   string   // raw text that makes a shop key valid on any route (platform-facts III.8)
+	KeyMarker   string   // raw text that makes a shop key valid on any route (docs/platform III.8)
 }
 
 // platforms is the table of names; each line is one platform.

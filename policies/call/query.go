@@ -8,7 +8,7 @@ import (
 
 const routeVar = "rest_route"
 
-// routeIn finds rest_route in a raw query (platform-facts I.1.2). An array, a
+// routeIn finds rest_route in a raw query (docs/platform I.1.2). An array, a
 // variable beyond PHP's limits or one that they could delete is refused.
 func routeIn(raw string) (value string, set bool, refusal *Refusal) {
 	value, times, plain := phpvars.Last(raw, routeVar)
@@ -42,12 +42,12 @@ func routeOf(vars *phpvars.Array) (value string, set bool, refusal *Refusal) {
 }
 
 // cancelled tells whether a value of rest_route means "no REST" even on a
-// pretty path (platform-facts I.1.2).
+// pretty path (docs/platform I.1.2).
 func cancelled(value string) bool { return value == "" || value == "0" }
 
 // dispatched returns the route that the platform makes of a value of
 // rest_route: trailing slashes are stripped, and what is empty then is the root
-// (platform-facts I.1.3). ok is false where the value is rewritten further on the
+// (docs/platform I.1.3). ok is false where the value is rewritten further on the
 // way, for its quotes, backslashes or control bytes.
 func dispatched(value string) (route string, ok bool) {
 	for i := 0; i < len(value); i++ {

@@ -316,7 +316,7 @@ func TestKeys(t *testing.T) {
 func typed(v any) string { return fmt.Sprintf("%T %v", v, v) }
 
 // Bodies of GET count as on any other method; those of HEAD and OPTIONS reach
-// PHP through some front-ends only (platform-facts I.3, I.6).
+// PHP through some front-ends only (docs/platform I.3, I.6).
 func TestBodiesOfReads(t *testing.T) {
 	const order = "/wp-json/wc/v3/orders/7"
 	runReads(t, readerFor("root"), []readTest{

@@ -198,7 +198,7 @@ func (rd *Reader) dispatch(c *Call, r *http.Request, original *url.URL, where pl
 
 // place reads the path. FastCGI gives PHP the client's own path with the
 // current query, a proxy the current path: both must say the same, except where
-// the current one is the front controller (design 5). With a base set, one of
+// the current one is the front controller (docs/design 5). With a base set, one of
 // them must be under it: handle_path takes it away.
 func (rd *Reader) place(current, original *url.URL) place {
 	p := rd.path(current)
@@ -258,7 +258,7 @@ func under(path, base string) bool {
 // TrustScripts says whether the two scripts whose forms are forwarded unread
 // are really there: where they are not, because the platform lives in a
 // directory of its own, the front controller answers in their place and reads
-// the form (platform-facts I.1.1). Until it is known they are read. It is known
+// the form (docs/platform I.1.1). Until it is known they are read. It is known
 // of one host at a time, as it was sent: another spelling may be another site.
 func (rd *Reader) TrustScripts(host string, there bool) {
 	if there {
@@ -281,7 +281,7 @@ func (rd *Reader) IsScript(u *url.URL) bool {
 	return ok && (script == AjaxScript || script == UploadScript)
 }
 
-// The two scripts of the admin screens that take large forms (design 5).
+// The two scripts of the admin screens that take large forms (docs/design 5).
 const (
 	AjaxScript   = "/wp-admin/admin-ajax.php"
 	UploadScript = "/wp-admin/async-upload.php"

@@ -15,7 +15,7 @@ type Refusal struct {
 // Error lets a Refusal travel as an error.
 func (r *Refusal) Error() string { return fmt.Sprintf("%d %s: %s", r.Status, r.Code, r.Reason) }
 
-// What a request may be refused for (design 5).
+// What a request may be refused for (docs/design 5).
 var (
 	badMethod     = ambiguous("method")            // unknown, empty or not in upper case
 	badTarget     = ambiguous("target")            // absolute form, "#", bytes that are re-encoded on the way

@@ -17,7 +17,7 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 
-	"github.com/restwarden/restwarden/cmd/check/machine"
+	"github.com/restwarden/restwarden/internal/testkit/machine"
 )
 
 // stepLimit bounds one step in the browser; the first one compiles all of

@@ -8,7 +8,7 @@ import (
 
 // checkCheckout raises the price while a guest is shopping: the order is placed
 // past the gateway, and refused behind it, without a trace in the shop
-// (platform-facts III.9).
+// (docs/platform III.9).
 func (s *stack) checkCheckout(ctx context.Context, t *Report) {
 	for _, site := range s.sites {
 		t.check("checkout", site.Name+" bare", s.tryCheckout(ctx, s.gate(site.Name, modeBare), "checkout", 200, "", 1))

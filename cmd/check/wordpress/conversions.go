@@ -14,7 +14,7 @@ const (
 )
 
 // checkConversions sends every order update that is aimed at a subscription to
-// the bare platform, which must convert it where platform-facts III says so, and
+// the bare platform, which must convert it where docs/platform III says so, and
 // through the gateway of every set-up, where the record must keep its type.
 func (s *stack) checkConversions(ctx context.Context, t *Report) {
 	const part = "conversions"

@@ -17,7 +17,7 @@ const (
 	formType = "Content-Type: application/x-www-form-urlencoded"
 )
 
-// doors are all ways of platform-facts III.1, III.4, III.5 and III.7 to reach the
+// doors are all ways of docs/platform III.1, III.4, III.5 and III.7 to reach the
 // update of order with the id of sub.
 func doors(order, sub int) []door {
 	list := updateDoors(sub)

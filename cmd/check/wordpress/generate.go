@@ -9,7 +9,7 @@ import (
 
 // generator makes requests, the same ones from the same seed. A third is what
 // honest clients send; the others differ from that in a few places, each in a
-// way that platform-facts part I or III.4 knows.
+// way that docs/platform I or III.4 knows.
 type generator struct {
 	*rand.Rand
 	orders, subs []int

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/restwarden/restwarden/cmd/check/machine"
+	"github.com/restwarden/restwarden/internal/testkit/machine"
 )
 
 // startMariaDB starts a fresh database server that listens on a unix socket

@@ -1,6 +1,6 @@
 package wordpress
 
-import "github.com/restwarden/restwarden/cmd/check/machine"
+import "github.com/restwarden/restwarden/internal/testkit/machine"
 
 // debianPackages are what the sites are made of.
 var debianPackages = []machine.Package{

@@ -4,7 +4,7 @@ import (
 	"context"
 	"path/filepath"
 
-	"github.com/restwarden/restwarden/cmd/check/machine"
+	"github.com/restwarden/restwarden/internal/testkit/machine"
 )
 
 // startPHP starts php-fpm with a few workers on a unix socket.

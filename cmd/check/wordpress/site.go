@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/restwarden/restwarden/cmd/check/machine"
+	"github.com/restwarden/restwarden/internal/testkit/machine"
 )
 
 // source is what the sites are made of: Debian's WordPress and an empty

@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/restwarden/restwarden/cmd/check/machine"
+	"github.com/restwarden/restwarden/internal/testkit/machine"
 )
 
 // Run sets everything up, runs all checks, reports each to t, and leaves nothing

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// ability is a named operation for automated agents (interface document
-// section 2). A schema with properties takes an object.
+// ability is a named operation for automated agents (docs/interface
+// 2). A schema with properties takes an object.
 type ability struct {
 	id, label, description, category string
 	readonly, destructive            bool
@@ -23,7 +23,7 @@ func (s *Site) abilityRoutes() {
 		switch {
 		case q.can("read"):
 			return nil
-		case s.names.Name == "wordpress": // its own list answers anonymous callers 401 (platform-facts III.11)
+		case s.names.Name == "wordpress": // its own list answers anonymous callers 401 (docs/platform III.11)
 			return q.denied("rest_forbidden", "Sorry, you are not allowed to view abilities.")
 		}
 		return q.forbidden()
@@ -113,7 +113,7 @@ func (s *Site) shopAbilities() []*ability {
 }
 
 // abilityUpdateStatus answers 500 for what is not an order and leaves it as it
-// is (platform-facts III.7).
+// is (docs/platform III.7).
 func abilityUpdateStatus(q *request, input obj) (any, error) {
 	r := q.site.records[cast(input["id"])]
 	if r == nil || r.Type != typeOrder {
@@ -124,7 +124,7 @@ func abilityUpdateStatus(q *request, input obj) (any, error) {
 }
 
 // ability is the one that the effective parameter name names, not necessarily
-// the path (platform-facts I.9). Hidden ones do not exist here.
+// the path (docs/platform I.9). Hidden ones do not exist here.
 func (q *request) ability() (*ability, error) {
 	for _, a := range q.site.abilities {
 		if a.id == q.str("name") && !a.hidden {
@@ -144,7 +144,7 @@ func listAbilities(q *request) (any, error) {
 	return page(q, out), nil
 }
 
-// method is the one that runs an ability (platform-facts III.11).
+// method is the one that runs an ability (docs/platform III.11).
 func (a *ability) method() string {
 	switch {
 	case a.readonly:
@@ -156,7 +156,7 @@ func (a *ability) method() string {
 }
 
 // runAbility checks in this order: exists, method, input, permission
-// (platform-facts Part II).
+// (docs/platform II).
 func runAbility(q *request) (any, error) {
 	a, err := q.ability()
 	if err != nil {

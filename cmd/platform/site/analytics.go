@@ -8,7 +8,7 @@ const lowStock = 2
 func (s *Site) analyticsRoutes() {
 	ns, n := s.names.Analytics, s.names
 	// The analytics orders extend those of v3 and inherit their update
-	// (platform-facts III.7).
+	// (docs/platform III.7).
 	ordersAPI{s, ns, 3}.register()
 	view := needs(n.manageShop(), n.code("cannot_view"), "Sorry, you cannot list resources.")
 	status := args{"status": {Type: "string"}, "per_page": {Type: "integer"}}
@@ -39,7 +39,7 @@ func (s *Site) analyticsRoutes() {
 }
 
 // activityCounts answers in one call what three earlier routes answer
-// (interface document E9).
+// (docs/interface E9).
 func activityCounts(q *request) (any, error) {
 	statuses, open := q.strings("order_statuses"), 0
 	for _, r := range q.site.records {

@@ -28,7 +28,7 @@ func (a args) with(more args) args {
 }
 
 // check validates the arguments of q: every value in every source, so that a
-// null is refused although another source would be used (platform-facts I.3.1).
+// null is refused although another source would be used (docs/platform I.3.1).
 func (a args) check(q *request) error {
 	for _, name := range slices.Sorted(maps.Keys(a)) {
 		schema := a[name]

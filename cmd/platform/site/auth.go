@@ -17,7 +17,7 @@ type shopKey struct {
 
 // authenticate finds the caller: login cookie, else shop key, else bearer
 // token or application password; then the nonce decides about the cookie
-// (platform-facts Part II). s.mu is held.
+// (docs/platform II). s.mu is held.
 func (s *Site) authenticate(q *request, in *input) error {
 	q.user, q.session = s.cookieUser(q.wire)
 	q.cookie = q.user != nil
@@ -56,14 +56,14 @@ func (s *Site) authenticateHeader(q *request) error {
 	}
 	u, err := s.appPasswordUser(q.wire, login, secret)
 	if err != nil && onShop {
-		return nil // the shop's own check treats the caller as anonymous (platform-facts III.8)
+		return nil // the shop's own check treats the caller as anonymous (docs/platform III.8)
 	}
 	q.user = u
 	return err
 }
 
 // isShopCall tells whether the shop takes a call for one of its own: by the raw
-// text of the address, from 11.1 also by rest_route (interface document section
+// text of the address, from 11.1 also by rest_route (docs/interface
 // 9, REST-request detection).
 func (s *Site) isShopCall(q *request) bool {
 	address := cleaned(q.wire.URL.EscapedPath() + "?" + q.wire.URL.RawQuery)
@@ -186,7 +186,7 @@ func clientAddress(r *http.Request) string {
 	return address
 }
 
-// keyAllows judges a shop key's scope on the effective method (platform-facts
+// keyAllows judges a shop key's scope on the effective method (docs/platform
 // III.8).
 func (q *request) keyAllows() error {
 	if q.key == nil {

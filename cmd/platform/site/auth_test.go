@@ -167,7 +167,7 @@ func TestShopKeys(t *testing.T) {
 }
 
 // TestShopKeys_QueryForm: from 11.1 the shop knows its calls by rest_route too
-// (interface document section 9, REST-request detection).
+// (docs/interface 9, REST-request detection).
 func TestShopKeys_QueryForm(t *testing.T) {
 	releases(t, func(t *testing.T, c *client, release string) {
 		orders, read := c.branded("/?rest_route=/shop/v3/orders"), withKey(c.info.Keys.ReadKey)

@@ -16,7 +16,7 @@ const maxBatch = 25
 // multiStatus is the status of a batch's answer.
 const multiStatus = http.StatusMultiStatus
 
-// coreBatch runs parts of routes that allow it (platform-facts I.4).
+// coreBatch runs parts of routes that allow it (docs/platform I.4).
 func coreBatch(q *request) (any, error) {
 	parts, err := q.batchParts()
 	if err != nil {
@@ -107,7 +107,7 @@ func (s *Site) precheck(p batchPart) *reply {
 	return nil
 }
 
-// storeBatch runs parts of the checkout API only (platform-facts III.7).
+// storeBatch runs parts of the checkout API only (docs/platform III.7).
 func storeBatch(q *request) (any, error) {
 	parts, err := q.batchParts()
 	if err != nil {

@@ -27,7 +27,7 @@ const maxCarts = 10000
 const defaultCountry = "US"
 
 // isStore tells whether a route belongs to the checkout API, where a login
-// cookie counts without the REST nonce (platform-facts III.9).
+// cookie counts without the REST nonce (docs/platform III.9).
 func (s *Site) isStore(route string) bool {
 	return hasPrefixFold(route, "/"+strings.TrimSuffix(s.names.Checkout, "/v1"))
 }
@@ -75,7 +75,7 @@ type session struct {
 
 // storeSession finds the session and checks the right to change it. A valid
 // Cart-Token beats the cookie and replaces the nonce; writes and the checkout
-// need one of them (platform-facts III.9).
+// need one of them (docs/platform III.9).
 func (q *request) storeSession() (*session, error) {
 	s := q.site
 	key, byToken := s.openToken(q.header.Get("Cart-Token"))

@@ -118,7 +118,7 @@ func (a *answer) get(path ...string) any {
 }
 
 // want checks the status and, where a code is given, that the body is the error
-// object with that code and status (interface document section 7).
+// object with that code and status (docs/interface 7).
 func (a *answer) want(status int, code ...string) *answer {
 	a.t.Helper()
 	if a.StatusCode != status {

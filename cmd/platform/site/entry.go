@@ -47,7 +47,7 @@ func (s *Site) underBase(path string) (rest string, ok bool) {
 }
 
 // restRoute is the route of a REST request: form body before query before path
-// (platform-facts I.1.2). A value that is set but empty or "0" means no REST;
+// (docs/platform I.1.2). A value that is set but empty or "0" means no REST;
 // a list is an error.
 func (s *Site) restRoute(path string, in *input) (route string, isREST bool, err error) {
 	if v, set := in.variable("rest_route"); set {
@@ -64,7 +64,7 @@ func (s *Site) restRoute(path string, in *input) (route string, isREST bool, err
 var errInvalidRoute = fail(http.StatusBadRequest, "rest_path_invalid_type", "The REST route parameter must be a string.")
 
 // prettyRoute applies the rewrite rules: on the raw path, and only where none
-// fits on the decoded one (platform-facts I.1.4).
+// fits on the decoded one (docs/platform I.1.4).
 func (s *Site) prettyRoute(path string) (route string, ok bool) {
 	if s.opt.Permalinks == "plain" || s.staleRewrites.Load() {
 		return "", false
@@ -98,7 +98,7 @@ func rewriteRule(prefix string) *regexp.Regexp {
 func (s *Site) prettyREST(path string) bool { return s.rewritten(path) != nil }
 
 // strip removes what the platform removes at a route's end; nothing left is the
-// root (platform-facts I.1.3).
+// root (docs/platform I.1.3).
 func strip(route string) string {
 	route = strings.TrimRight(route, `/\`)
 	if route == "" || route == "0" {

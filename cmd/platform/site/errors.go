@@ -3,7 +3,7 @@ package site
 import "net/http"
 
 // Error is the error object of the interface: {code, message, data:{status}}
-// (interface document section 2).
+// (docs/interface 2).
 type Error struct {
 	Status  int
 	Code    string
@@ -64,7 +64,7 @@ func errMissingParam(name string) *Error {
 }
 
 // denied is the refusal of a permission check: 401 to anonymous callers, 403
-// to users without the right (platform-facts III.8).
+// to users without the right (docs/platform III.8).
 func (q *request) denied(code, message string) *Error {
 	status := http.StatusForbidden
 	if q.user == nil {

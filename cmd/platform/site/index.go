@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// index is the REST root (interface document E1).
+// index is the REST root (docs/interface E1).
 func index(q *request) (any, error) {
 	s := q.site
 	routes := obj{}
@@ -23,7 +23,7 @@ func index(q *request) (any, error) {
 }
 
 // namespaceIndex lists the routes of one namespace: that of the effective
-// parameter, which defaults to the path's (platform-facts I.3).
+// parameter, which defaults to the path's (docs/platform I.3).
 func namespaceIndex(q *request) (any, error) {
 	s, namespace := q.site, q.str("namespace")
 	routes := obj{}

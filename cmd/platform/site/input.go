@@ -20,7 +20,7 @@ type input struct {
 	mediaType string
 }
 
-// readInput reads query and body by the rules of platform-facts I.1.5. The
+// readInput reads query and body by the rules of docs/platform I.1.5. The
 // error is one of the connection.
 func readInput(r *http.Request) (*input, error) {
 	// The web server joins a repeated header.
@@ -49,7 +49,7 @@ func readInput(r *http.Request) (*input, error) {
 
 // form is the form body as the REST interface sees it under the effective
 // method: $_POST, and for other methods also the body that the core parses
-// itself (platform-facts I.3.1).
+// itself (docs/platform I.3.1).
 func (in *input) form(method string) obj {
 	values := obj{}
 	if method != http.MethodPost && in.rawForm() {
@@ -71,7 +71,7 @@ func (in *input) rawForm() bool {
 }
 
 // json is the object of a JSON body, nil where there is none; a top-level list
-// or scalar has no parameters (platform-facts I.3.1).
+// or scalar has no parameters (docs/platform I.3.1).
 func (in *input) json() (obj, error) {
 	if !phpvars.IsJSON(in.mediaType) || len(bytes.TrimSpace(in.body)) == 0 {
 		return nil, nil
@@ -86,7 +86,7 @@ func (in *input) json() (obj, error) {
 
 // publicVars are the query variables that the platform's main query takes from
 // the query and from a form body. One set in both with different values stops
-// the request (platform-facts I.1.2).
+// the request (docs/platform I.1.2).
 var publicVars = strings.Fields(`m p posts w cat withcomments withoutcomments s search exact sentence calendar page
 	paged more tb pb author order orderby year monthnum day hour minute second name category_name tag feed
 	author_name pagename page_id error attachment attachment_id subpost subpost_id preview robots favicon taxonomy

@@ -16,7 +16,7 @@ const maxDepth = 512
 
 // decodeJSON reads one JSON value as PHP does: the last duplicate of a key
 // wins, numbers keep their spelling, invalid UTF-8, lone surrogates and too
-// deep nesting are refused (platform-facts I.3.1).
+// deep nesting are refused (docs/platform I.3.1).
 func decodeJSON(b []byte) (any, error) {
 	if !validJSON(b) {
 		return nil, errInvalidJSON

@@ -17,7 +17,7 @@ const (
 func (s *Site) loginCookie() string { return s.names.AuthCookie + "logged_in_" + s.stamp("site")[:32] }
 
 // cookiePath is the install path, for which login cookies are issued
-// (interface document section 5, rule 3).
+// (docs/interface 5, rule 3).
 func (s *Site) cookiePath() string { return s.opt.Base + "/" }
 
 // newSession logs u in and returns the cookie of the session.

@@ -9,7 +9,7 @@ func (s *Site) mcpRoute() {
 	s.router.add(s.names.shop, "/mcp", creating, endpoint{run: mcp})
 }
 
-// mcp is the tool server (platform-facts III.7): behind a feature flag and a
+// mcp is the tool server (docs/platform III.7): behind a feature flag and a
 // shop key in X-MCP-API-Key, its order update tool has the update's bug.
 func mcp(q *request) (any, error) {
 	s := q.site

@@ -6,7 +6,7 @@ import (
 	"github.com/restwarden/restwarden/policies/call"
 )
 
-// names are the words of one platform on the wire (design 2). What the shared
+// names are the words of one platform on the wire (docs/design 2). What the shared
 // table does not hold follows from two words: the platform's and the shop's.
 type names struct {
 	call.Platform

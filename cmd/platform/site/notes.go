@@ -26,7 +26,7 @@ func (o ordersAPI) noteRoutes() {
 }
 
 // noteOrder is the order of the call: the notes routes are the ones that check
-// the record's type in every release (platform-facts III.3).
+// the record's type in every release (docs/platform III.3).
 func (o ordersAPI) noteOrder(q *request, listing bool) (*Record, error) {
 	r := o.site.records[q.int("order_id")]
 	if r != nil && r.Type == typeOrder {

@@ -15,7 +15,7 @@ import (
 )
 
 // authenticateOAuth checks an OAuth 1.0a call to the shop, signed in the query
-// or in the Authorization header (platform-facts III.8).
+// or in the Authorization header (docs/platform III.8).
 func (s *Site) authenticateOAuth(q *request) error {
 	given := url.Values{}
 	for name, values := range q.wire.URL.Query() {

@@ -15,7 +15,7 @@ import (
 // Options say which site to run. The zero value is the newest of everything
 // under the neutral names, at the root of its address.
 type Options struct {
-	Platform     string           // "cms" or "wordpress": the set of names (design 2)
+	Platform     string           // "cms" or "wordpress": the set of names (docs/design 2)
 	Base         string           // "" or the sub-folder, such as "/blog"
 	Permalinks   string           // "pretty" or "plain"
 	Release      string           // of the shop: "10.7", "10.8" or "11.1"
@@ -30,7 +30,7 @@ type Options struct {
 	Logf func(format string, args ...any)
 }
 
-// The faults of the interface document, section 7.
+// The faults of docs/interface 7.
 const (
 	faultMultilingual  = "multilingual"
 	faultBlockedRoot   = "blocked-root"

@@ -10,7 +10,7 @@ const maxOrderBatch = 100
 
 // batch creates, updates and deletes orders. Each list comes from its own
 // effective source, ids are cast, not validated; items do not see each other's
-// errors (platform-facts III.5).
+// errors (docs/platform III.5).
 func (o ordersAPI) batch(q *request) (any, error) {
 	count := 0
 	lists := map[string][]any{}

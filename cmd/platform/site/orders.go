@@ -57,7 +57,7 @@ func (o ordersAPI) register() {
 }
 
 // mayEdit: up to 10.x the right to edit orders came out as the right to edit
-// any post, so an editor of texts has it too (platform-facts III.1).
+// any post, so an editor of texts has it too (docs/platform III.1).
 func (o ordersAPI) mayEdit(q *request) error {
 	if q.can("edit_shop_orders") || !o.site.since("11.0") && q.can("edit_others_posts") {
 		return nil
@@ -73,7 +73,7 @@ func (o ordersAPI) mayBatch(q *request) error {
 }
 
 // list shows orders only; "any" leaves out trash and statuses that are not an
-// order's (platform-facts III.3).
+// order's (docs/platform III.3).
 func (o ordersAPI) list(q *request) (any, error) {
 	statuses, include, exclude := q.strings("status"), q.ints("include"), q.ints("exclude")
 	if slices.Contains(statuses, "any") {
@@ -99,7 +99,7 @@ func (o ordersAPI) list(q *request) (any, error) {
 }
 
 // invalidID is the answer to an id that is no order; its words changed with
-// the fix of release 10.8 (platform-facts III.1).
+// the fix of release 10.8 (docs/platform III.1).
 func (o ordersAPI) invalidID() *Error {
 	message := "Invalid ID."
 	if o.version == 1 || o.site.since("10.8") {
@@ -109,7 +109,7 @@ func (o ordersAPI) invalidID() *Error {
 }
 
 // get reads a subscription as an order too, in every release; v1 does not
-// (platform-facts III.2, III.3).
+// (docs/platform III.2, III.3).
 func (o ordersAPI) get(q *request) (any, error) {
 	r := o.site.records[q.int("id")]
 	switch {
@@ -148,7 +148,7 @@ func (o ordersAPI) update(q *request) (any, error) {
 
 // target is the record that an update may change. v1, and from 10.8 every
 // version, takes orders only; before, v2 and v3 take whatever an order can be
-// read from (interface document section 3).
+// read from (docs/interface 3).
 func (o ordersAPI) target(id int) (*Record, error) {
 	r := o.site.records[id]
 	if r == nil || r.Type == typeRefund {
@@ -161,7 +161,7 @@ func (o ordersAPI) target(id int) (*Record, error) {
 }
 
 // convert makes a plain order of a record: its type-specific data is lost
-// (interface document section 3).
+// (docs/interface 3).
 func convert(r *Record) {
 	r.Type, r.BillingPeriod, r.BillingInterval, r.Schedule, r.ParentID = typeOrder, "", 0, nil, 0
 }
@@ -212,7 +212,7 @@ func (o ordersAPI) apply(q *request, r *Record) error {
 }
 
 // remove moves to the trash, or with force deletes, whatever order-like record
-// it is: no release checks the type here, except v1 (platform-facts III.6).
+// it is: no release checks the type here, except v1 (docs/platform III.6).
 func (o ordersAPI) remove(q *request) (any, error) {
 	return o.delete(q.int("id"), q.bool("force"))
 }

@@ -30,7 +30,7 @@ func (c *client) record(id int) site.Record {
 }
 
 // TestOrderUpdateOfSubscription is the table of the interface document,
-// section 3, through every door of platform-facts III.4, III.5 and III.7.
+// section 3, through every door of docs/platform III.4, III.5 and III.7.
 func TestOrderUpdateOfSubscription(t *testing.T) {
 	doors := []struct{ name, method, route, body string }{
 		{"PUT", "PUT", "%s/orders/{sub}", `{"customer_note":"x"}`},

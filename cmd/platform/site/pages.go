@@ -14,7 +14,7 @@ import (
 
 // serveScript answers what the web server or a script of the platform's own
 // answers without the main query, so that rest_route does not count there
-// (platform-facts I.1.1). It tells whether path is such a one.
+// (docs/platform I.1.1). It tells whether path is such a one.
 func (s *Site) serveScript(w http.ResponseWriter, r *http.Request, path string) bool {
 	switch path {
 	case s.names.script("login.php"):
@@ -73,7 +73,7 @@ func (s *Site) serveAdmin(w http.ResponseWriter, r *http.Request) {
 type dashboard struct{ User, Nonce, Root, Logout string }
 
 // servePermalinks saves the permalink settings: that regenerates the routing
-// rules (interface document section 4, rule 4).
+// rules (docs/interface 4, rule 4).
 func (s *Site) servePermalinks(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 	nonce := r.FormValue(s.names.NonceParam) // before the lock: a client may be slow
@@ -182,7 +182,7 @@ type (
 	}
 )
 
-// serveVariation is the variation AJAX route (interface document section 4,
+// serveVariation is the variation AJAX route (docs/interface 4,
 // rule 6).
 func (s *Site) serveVariation(w http.ResponseWriter, in *input) {
 	v, _ := in.variable("product_id")

@@ -35,8 +35,8 @@ func (p *product) variation(id int) *variation {
 	return nil
 }
 
-// symbols of currencies; two change in release 11.1 (interface document
-// section 9).
+// symbols of currencies; two change in release 11.1 (docs/interface
+// 9).
 func (s *Site) symbol(code string) string {
 	symbols := map[string]string{"USD": "$", "EUR": "€", "GBP": "£", "MOP": "P", "ZMW": "ZK"}
 	if s.since("11.1") {
@@ -90,8 +90,8 @@ func (s *Site) currencyJSON(code string) obj {
 }
 
 // listProducts searches as the releases do: before 11.1 the conditions bind
-// only to the last OR group of a search, from 11.1 to all (interface document
-// section 9).
+// only to the last OR group of a search, from 11.1 to all (docs/interface
+// 9).
 func listProducts(q *request) (any, error) {
 	include, exclude := q.ints("include"), q.ints("exclude")
 	conditions := func(p *product) bool {
@@ -202,7 +202,7 @@ func (s *Site) productJSON(p *product) obj {
 var block = regexp.MustCompile(`<!-- (?:cms|wp):([a-z]+/[a-z-]+) /-->`)
 
 // renderBlocks renders the blocks of a description, as the product routes, the
-// checkout API and the variation page do (interface document section 4).
+// checkout API and the variation page do (docs/interface 4).
 func (s *Site) renderBlocks(description string) string {
 	return block.ReplaceAllStringFunc(description, func(comment string) string {
 		name := strings.ReplaceAll(block.FindStringSubmatch(comment)[1], "/", "-")

@@ -34,7 +34,7 @@ func (o ordersAPI) refundRoutes() {
 }
 
 // listRefunds answers 200 for any id, even one that does not exist
-// (platform-facts III.3).
+// (docs/platform III.3).
 func (o ordersAPI) listRefunds(q *request) (any, error) {
 	out := []obj{}
 	for _, r := range o.site.children(q.int("order_id"), typeRefund) {
@@ -52,7 +52,7 @@ func (o ordersAPI) getRefund(q *request) (any, error) {
 }
 
 // refundOrder is the record that a refund is made on; a subscription passes in
-// every release (platform-facts III.6).
+// every release (docs/platform III.6).
 func (o ordersAPI) refundOrder(q *request) (*Record, error) {
 	r := o.site.records[q.int("order_id")]
 	if r == nil || r.Type == typeRefund {
@@ -63,7 +63,7 @@ func (o ordersAPI) refundOrder(q *request) (*Record, error) {
 
 // createRefund books a refund. Without an amount it books none, unless
 // compute_totals is known and true: so a release that ignores the field books
-// 0.00 (platform-facts III.10).
+// 0.00 (docs/platform III.10).
 func (o ordersAPI) createRefund(q *request) (any, error) {
 	r, err := o.refundOrder(q)
 	if err != nil {

@@ -12,7 +12,7 @@ type request struct {
 	route  string
 	body   []byte
 
-	json, form, query, url obj   // by precedence (platform-facts I.3)
+	json, form, query, url obj   // by precedence (docs/platform I.3)
 	invalid                error // of a JSON body that does not parse
 	endpoint               *endpoint
 

@@ -29,7 +29,7 @@ type route struct {
 }
 
 // router holds the routes in the order of their registration, which is the
-// order in which they are tried (platform-facts I.1.3).
+// order in which they are tried (docs/platform I.1.3).
 type router struct {
 	routes     []*route
 	byPattern  map[string]*route
@@ -175,7 +175,7 @@ func (s *Site) guarded(q *request, entry *Dispatch) *reply {
 }
 
 // describe answers OPTIONS with the schema of the route; of a missing one with
-// an empty list (platform-facts III.10).
+// an empty list (docs/platform III.10).
 func (s *Site) describe(q *request) *reply {
 	for r := range s.router.fitting(q.route) {
 		var methods []string

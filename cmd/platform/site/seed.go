@@ -28,7 +28,7 @@ func (s *Site) seed() {
 	}
 	s.cookies.key = hexToken(32)
 	// A post of each user, so that the list of users shows them all to everybody
-	// (interface document section 2).
+	// (docs/interface 2).
 	for i, title := range []string{"Hello world", "New in the shop", "My first mug", "Opening hours", "Summer sale"} {
 		s.posts = append(s.posts, &post{id: s.id(), author: s.users[i].id, title: title, content: title + ".", status: "publish", date: s.opt.Now()})
 	}

@@ -104,7 +104,7 @@ func (s *Site) rest(r *http.Request, in *input, route string) (*reply, *request)
 }
 
 // effectiveMethod is _method of the query, else the override header, else the
-// wire's (platform-facts I.2). A list in its place is a fatal error.
+// wire's (docs/platform I.2). A list in its place is a fatal error.
 func effectiveMethod(r *http.Request, in *input) (string, error) {
 	if v, set := in.get.Get("_method"); set {
 		method, ok := v.(string)

@@ -241,7 +241,7 @@ func deleteUser(q *request) (any, error) {
 }
 
 // userJSON is u for this caller: the edit context adds what only its owner and
-// those who manage users see (platform-facts Part II).
+// those who manage users see (docs/platform II).
 func (s *Site) userJSON(q *request, u *user) obj {
 	o := obj{
 		"id": u.id, "name": u.name, "slug": u.login, "url": "", "description": "",

@@ -108,7 +108,7 @@ func text(v any) string {
 }
 
 // integer reads what the platform takes for an integer argument: any PHP
-// numeric string with an integral value (platform-facts I.3.1).
+// numeric string with an integral value (docs/platform I.3.1).
 func integer(v any) (int, bool) {
 	var s string
 	switch v := v.(type) {
@@ -140,7 +140,7 @@ func integer(v any) (int, bool) {
 }
 
 // cast is PHP's (int): the leading digits of a text, the first element's truth
-// of an array (platform-facts III.5).
+// of an array (docs/platform III.5).
 func cast(v any) int {
 	if n, ok := integer(v); ok {
 		return n

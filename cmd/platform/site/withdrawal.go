@@ -10,7 +10,7 @@ import (
 )
 
 // withdrawalPath is the page of the account area; it has no REST route
-// (platform-facts III.11).
+// (docs/platform III.11).
 const withdrawalPath = "/my-account/withdraw-order"
 
 // withdrawalPause is the time between two submissions of one address or e-mail.

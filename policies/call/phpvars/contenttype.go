@@ -7,7 +7,7 @@ import (
 
 // FormKind tells whether PHP fills $_POST from the body of a POST request with
 // this Content-Type. The media type ends at the first ";", "," or blank, any
-// charset is ignored (platform-facts I.1.5).
+// charset is ignored (docs/platform I.1.5).
 func FormKind(contentType string) (urlencoded, multipart bool) {
 	if i := strings.IndexAny(contentType, ";, "); i >= 0 {
 		contentType = contentType[:i]
@@ -26,7 +26,7 @@ func FormKind(contentType string) (urlencoded, multipart bool) {
 var jsonType = regexp.MustCompile(`(^|[\s\x0b]|,)application/([\w!#$&-^.+]+\+)?json(\+oembed)?($|[\s\x0b]|;|,)`)
 
 // IsJSON tells whether the core reads a body of this Content-Type as JSON
-// (platform-facts I.3.1). A type may be JSON and a form at once.
+// (docs/platform I.3.1). A type may be JSON and a form at once.
 func IsJSON(contentType string) bool {
 	if i := strings.IndexByte(contentType, ';'); i > 0 {
 		contentType = contentType[:i]

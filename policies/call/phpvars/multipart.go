@@ -26,7 +26,7 @@ const (
 )
 
 // Multipart reads the values of a multipart/form-data body as PHP's rfc1867
-// reader does (platform-facts I.1.5): odd quoting, bare LF, folded headers, a
+// reader does (docs/platform I.1.5): odd quoting, bare LF, folded headers, a
 // preamble and a missing last delimiter are accepted, the last name of a part
 // wins, a part with a file name is no value and is skipped unread. It returns
 // an error of body, ErrBoundary, ErrParts, ErrValues or ErrUnclear.

@@ -1,6 +1,6 @@
 // Package phpvars reads query strings and form bodies into variables as PHP
 // does: names folded ("rest.route" is rest_route), last one wins, "a[b][]"
-// builds arrays, invalid escapes are kept (platform-facts I.1.5).
+// builds arrays, invalid escapes are kept (docs/platform I.1.5).
 package phpvars
 
 import (

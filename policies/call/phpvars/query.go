@@ -2,7 +2,7 @@ package phpvars
 
 import "strings"
 
-// Limits of a stock PHP (platform-facts I.1.5).
+// Limits of a stock PHP (docs/platform I.1.5).
 const (
 	MaxPairs = 1000 // max_input_vars
 	MaxDepth = 64   // max_input_nesting_level

@@ -1,7 +1,7 @@
 <?php
 /**
  * Routes of other plugins: consent, feed troubleshooting, cookie plugin, payment
- * notifications (interface document E12 to E14), and a visitor's page whose
+ * notifications (docs/interface E12 to E14), and a visitor's page whose
  * script posts the consent choice.
  */
 

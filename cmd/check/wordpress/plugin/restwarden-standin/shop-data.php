@@ -1,7 +1,7 @@
 <?php
 /**
  * Records of the stand-in shop: orders and subscriptions in one table, as in the
- * shop's own order storage (platform-facts III.1).
+ * shop's own order storage (docs/platform III.1).
  */
 
 const STANDIN_ORDER        = 'shop_order';
@@ -32,7 +32,7 @@ function standin_error( string $code, string $message, int $status ): WP_Error {
 	return new WP_Error( 'woocommerce_rest_' . $code, $message, array( 'status' => $status ) );
 }
 
-/** What the shop's permission checks ask; an editor may write orders and not read them (platform-facts III.1). */
+/** What the shop's permission checks ask; an editor may write orders and not read them (docs/platform III.1). */
 function standin_may( string $action, string $message ): callable {
 	$capability = 'edit' === $action ? 'edit_others_posts' : 'read_private_shop_orders';
 	return function () use ( $action, $capability, $message ) {
@@ -44,7 +44,7 @@ function standin_may( string $action, string $message ): callable {
 }
 
 // A shop key counts where the raw text of the shop's prefix stands in the
-// request's URI (platform-facts III.8).
+// request's URI (docs/platform III.8).
 add_filter(
 	'determine_current_user',
 	function ( $user ) {
@@ -61,7 +61,7 @@ add_filter(
 
 // Outside its own namespaces the shop makes WordPress ask who is calling before
 // it looks for errors: only so a wrong application password is told, as
-// "incorrect_password" (platform-facts III.8); without it the caller is nobody.
+// "incorrect_password" (docs/platform III.8); without it the caller is nobody.
 add_filter(
 	'rest_authentication_errors',
 	function ( $result ) {

@@ -2,7 +2,7 @@
 /**
  * The shop's order routes as a 10.6 release has them: v2, v3 and the analytics
  * routes turn any record that they update into an order; v1 checks the type
- * (platform-facts III.1, III.2, III.5, III.6).
+ * (docs/platform III.1, III.2, III.5, III.6).
  */
 
 function standin_save( int $id, $request, string $type ): WP_REST_Response {
@@ -75,7 +75,7 @@ function standin_order_list( $request ): WP_REST_Response {
 	return rest_ensure_response( array_map( 'standin_body', array_values( $found ) ) );
 }
 
-/** The lists of a batch are the route's own business: no item is dispatched (platform-facts III.5). */
+/** The lists of a batch are the route's own business: no item is dispatched (docs/platform III.5). */
 function standin_order_batch( $request, bool $checked ) {
 	$lists = array();
 	foreach ( array( 'create', 'update', 'delete' ) as $action ) {

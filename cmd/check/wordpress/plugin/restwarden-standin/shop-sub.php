@@ -1,6 +1,6 @@
 <?php
 /**
- * Notes, refunds and subscriptions of the stand-in shop (platform-facts III.3,
+ * Notes, refunds and subscriptions of the stand-in shop (docs/platform III.3,
  * III.6, III.10).
  */
 

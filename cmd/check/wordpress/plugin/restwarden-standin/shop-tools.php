@@ -1,6 +1,6 @@
 <?php
 /**
- * Other doors to the same update (platform-facts III.7): the tool server, which
+ * Other doors to the same update (docs/platform III.7): the tool server, which
  * turns a subscription into an order, and wc/v4, which does not.
  */
 

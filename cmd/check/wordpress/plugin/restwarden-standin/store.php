@@ -1,7 +1,7 @@
 <?php
 /**
  * The public checkout API of the stand-in shop as a 10.6 release has it: one
- * product, a cart per token, expected_total ignored (platform-facts III.9).
+ * product, a cart per token, expected_total ignored (docs/platform III.9).
  */
 
 function standin_cart_token(): string {
