@@ -8,8 +8,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig"
-
-	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/store"
 )
 
 // TestAdapt_GlobalOption holds the golden files of the global option: what comes
@@ -100,5 +99,5 @@ func TestOptions_Leases(t *testing.T) {
 	if err != nil || strings.Contains(string(b), "redisOptions") {
 		t.Error(string(b), err)
 	}
-	var _ policies.Store = open()
+	var _ store.Store = open()
 }

@@ -11,9 +11,8 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-
-	"github.com/restwarden/restwarden/policies"
-	"github.com/restwarden/restwarden/policies/storetest"
+	"github.com/restwarden/restwarden/policies/store"
+	"github.com/restwarden/restwarden/policies/store/storetest"
 )
 
 // resolved returns the options of a configuration, with its defaults.
@@ -46,7 +45,7 @@ func openRedis(t testing.TB, s StoreOptions) *redisStore {
 
 func TestRedis_Conformance(t *testing.T) {
 	server := startRedis(t)
-	storetest.Run(t, func(t *testing.T) (a, b policies.Store) {
+	storetest.Run(t, func(t *testing.T) (a, b store.Store) {
 		s := StoreOptions{Addresses: []string{server.addr}, Prefix: t.Name()}
 		return openRedis(t, s), openRedis(t, s)
 	})
@@ -55,7 +54,7 @@ func TestRedis_Conformance(t *testing.T) {
 
 func TestRedis_ClusterConformance(t *testing.T) {
 	nodes := startCluster(t)
-	storetest.Run(t, func(t *testing.T) (a, b policies.Store) {
+	storetest.Run(t, func(t *testing.T) (a, b store.Store) {
 		s := StoreOptions{Addresses: addresses(nodes), Prefix: t.Name()}
 		return openRedis(t, s), openRedis(t, s)
 	})
@@ -117,7 +116,7 @@ func TestRedis_Options(t *testing.T) {
 	if _, err := a.SetOnce(ctx, "k", time.Hour); err != nil {
 		t.Error(err)
 	}
-	if _, err := a.Take(ctx, "k", policies.Rate{Count: 1, Per: time.Hour}); err != nil {
+	if _, err := a.Take(ctx, "k", store.Rate{Count: 1, Per: time.Hour}); err != nil {
 		t.Error(err)
 	}
 	eventually(t, "both know the secret", func() bool { return a.Secret() != nil && b.Secret() != nil })
@@ -165,7 +164,7 @@ func TestRedis_ClusterACL(t *testing.T) {
 	if _, err := s.GetAll(t.Context(), "k", "l", "m"); err != nil {
 		t.Error(err)
 	}
-	if _, err := s.Take(t.Context(), "k", policies.Rate{Count: 1, Per: time.Hour}); err != nil {
+	if _, err := s.Take(t.Context(), "k", store.Rate{Count: 1, Per: time.Hour}); err != nil {
 		t.Error(err)
 	}
 	eventually(t, "the secret", func() bool { return s.Secret() != nil })

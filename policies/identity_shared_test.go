@@ -7,11 +7,13 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/restwarden/restwarden/policies/store"
 )
 
 // sharedMemory is a Store of several gateways, as far as one process has any.
 type sharedMemory struct {
-	*Memory
+	*store.Memory
 	secret []byte
 	deaf   bool // messages are lost
 	down   atomic.Bool
@@ -21,7 +23,7 @@ type sharedMemory struct {
 var errDown = errors.New("the store is down")
 
 func newSharedMemory(t testing.TB) *sharedMemory {
-	m, err := NewMemory()
+	m, err := store.NewMemory()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +51,7 @@ func (s *sharedMemory) Announce(ctx context.Context, key, message string, ttl ti
 }
 
 // gatewayOn returns a site of a gateway that uses store.
-func gatewayOn(t testing.TB, store Store, change ...func(*IdentityOptions)) *Site {
+func gatewayOn(t testing.TB, store store.Store, change ...func(*IdentityOptions)) *Site {
 	t.Helper()
 	opts := IdentityOptions{Store: store, Site: "wordpress", Server: ":443"}
 	for _, f := range change {

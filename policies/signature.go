@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/store"
 )
 
 // Signatures verifies signed calls: on a route whose rule says `signed <name>`,
@@ -279,7 +280,7 @@ const (
 // remembered is the signature itself, which only its key can make: neither host
 // nor name of the signature tell uses apart, since clients choose the one, and
 // several of the other may share a key.
-func (s *Signature) first(ctx context.Context, store Store, right [][]byte) (bool, error) {
+func (s *Signature) first(ctx context.Context, store store.Store, right [][]byte) (bool, error) {
 	ttl := onceUntimed
 	if s.scheme.timed {
 		ttl = 2*time.Duration(s.Tolerance) + onceMargin
