@@ -236,7 +236,7 @@ func (s *Signature) given(h http.Header) (g given, ok bool) {
 }
 
 // single returns the value of a header that stands once, under no other name
-// that PHP folds onto it (docs/platform I.12).
+// that PHP folds onto it (docs/platform I.7, 1).
 func single(h http.Header, name string) (string, bool) {
 	values := h[name]
 	if len(values) != 1 || len(values[0]) > maxSignature {
