@@ -13,7 +13,7 @@ import (
 // openStore returns the store of a gateway: the Redis of the global options with
 // this process's memory behind it, else that memory alone. shared is that Redis
 // itself, or nil. Nothing is connected.
-func (g *Gateway) openStore(ctx caddy.Context) (store, shared store.Store, err error) {
+func (g *Gateway) openStore(ctx caddy.Context) (local, shared store.Store, err error) {
 	memory, err := lease(&g.leases, storeKey{}, store.NewMemory)
 	if err != nil {
 		return nil, nil, err

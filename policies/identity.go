@@ -98,7 +98,7 @@ func (r *Request) Who(ctx context.Context) (Caller, *Answer, error) {
 	if !m.asked {
 		m.caller, m.answer, m.err = r.Site.Identities.who(ctx, m.of)
 		m.asked = true
-		if m.answer != nil && wrongPassword[errorCode(m.answer)] && r.Site.shopLooks(m.of.Call) {
+		if m.answer != nil && wrongPassword[m.answer.Code()] && r.Site.shopLooks(m.of.Call) {
 			m.answer = nil // where the shop looks for keys, such a caller is anonymous (docs/platform III.8)
 		}
 	}

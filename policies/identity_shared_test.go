@@ -18,6 +18,8 @@ type sharedMemory struct {
 	deaf   bool // messages are lost
 	down   atomic.Bool
 	trips  atomic.Int32
+
+	listening atomic.Int32
 }
 
 var errDown = errors.New("the store is down")
@@ -28,6 +30,12 @@ func newSharedMemory(t testing.TB) *sharedMemory {
 		t.Fatal(err)
 	}
 	return &sharedMemory{Memory: m, secret: []byte("0123456789abcdef0123456789abcdef")}
+}
+
+func (s *sharedMemory) Listen(f func(message string)) (stop func()) {
+	s.listening.Add(1)
+	end := s.Memory.Listen(f)
+	return func() { s.listening.Add(-1); end() }
 }
 
 func (s *sharedMemory) Secret() []byte { return s.secret }
@@ -283,7 +291,7 @@ func TestIdentities_Close(t *testing.T) {
 	if err := s.Identities.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if n := len(store.listeners.all); n != 0 {
+	if n := store.listening.Load(); n != 0 {
 		t.Errorf("%d listeners are left", n)
 	}
 }

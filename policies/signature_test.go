@@ -132,7 +132,7 @@ func TestSignature_Once(t *testing.T) {
 
 func TestSignature_OnceCannotBeKnown(t *testing.T) {
 	s, p := signed(t, &Signature{Name: "cookie", Keys: []string{"secret"}, Once: true})
-	s.Store = store.brokenStore{s.Store}
+	s.Store = brokenStore{s.Store}
 	r := request(t, s, nil, "POST", "/wp-json/cookie/v1/store-auth", "", "X-Timestamp: 1800000000", "X-Signature: "+stampMAC)
 	r.Matched = signedRule(s)
 	if _, err := p.Check(t.Context(), r); !errors.Is(err, store.ErrFull) {
