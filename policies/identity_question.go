@@ -130,7 +130,7 @@ func grantedCapabilities(raw json.RawMessage) (map[string]bool, error) {
 
 // interpretKey reads the answer of the list of orders: it is for keys that may
 // read, 403 for those of somebody else, 401 for write-only ones and for nobody
-// (docs/platform III.8). The notes of an order will not do: where there is no
+// (docs/platform III.3, III.8). The notes of an order will not do: where there is no
 // such order they say so to everybody.
 func interpretKey(a *Answer) (identity, error) {
 	code, message := a.Fault()

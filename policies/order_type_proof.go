@@ -97,8 +97,8 @@ func (b boundedBackend) Ask(ctx context.Context, q Question) (*Answer, error) {
 
 // mayWrite tells whether a caller who may not read orders may change them
 // nevertheless: write-only keys, and editors where orders borrow the rights of
-// posts (docs/platform III.1). Of other users only the platform knows: they
-// might.
+// posts (docs/platform III.1, III.3). Of other users only the platform knows:
+// they might.
 func (p *OrderType) mayWrite(ctx context.Context, r *Request, refusal *Answer) (might, may bool, err error) {
 	if writeOnly(refusal) {
 		return true, true, nil
