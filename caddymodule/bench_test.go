@@ -43,8 +43,8 @@ func (w silent) Header() http.Header         { return w.header }
 func (w silent) Write(b []byte) (int, error) { return len(b), nil }
 func (w silent) WriteHeader(int)             { clear(w.header) }
 
-// backend answers questions with an administrator, everything else with nothing.
-var backend = caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
+// behind answers questions with an administrator, everything else with nothing.
+var behind = caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) error {
 	if r.URL.Path == "/cms-json/cms/v2/users/me" {
 		_, err := io.WriteString(w, `{"id":1,"roles":["administrator"]}`)
 		return err
@@ -60,7 +60,7 @@ func TestPage_NoAllocation(t *testing.T) {
 	w := silent{http.Header{}}
 	r := prepared(w, "/product/shirt?colour=red")
 	if n := testing.AllocsPerRun(1000, func() {
-		if err := g.ServeHTTP(w, r, backend); err != nil {
+		if err := g.ServeHTTP(w, r, behind); err != nil {
 			t.Fatal(err)
 		}
 	}); n > 0 {
@@ -84,7 +84,7 @@ func BenchmarkGateway(b *testing.B) {
 			r := prepared(w, c.target, c.headers...)
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := g.ServeHTTP(w, r, backend); err != nil {
+				if err := g.ServeHTTP(w, r, behind); err != nil {
 					b.Fatal(err)
 				}
 			}

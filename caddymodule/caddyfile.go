@@ -13,6 +13,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/caller"
 )
 
 func init() {
@@ -79,7 +80,7 @@ func position(d *caddyfile.Dispenser) string { return fmt.Sprintf("%s:%d", d.Fil
 // configure takes the options of the block: the gateway's own, else a policy's.
 func (g *Gateway) configure(directive policies.Option) error {
 	own := map[string]bool{}
-	guests := guests{modules: map[string]*policyModule{}, once: map[string]bool{}}
+	guests := guests{}
 	for _, o := range directive.Block {
 		set, known := gatewayOptions[o.Name]
 		if !known {
@@ -156,16 +157,9 @@ func number(o policies.Option, to *int) error {
 	return nil
 }
 
-func duration(o policies.Option, to *caddy.Duration) error {
-	var d policies.Duration
-	err := o.Duration(&d)
-	*to = caddy.Duration(d)
-	return err
-}
-
 func (g *Gateway) credentialsOption(o policies.Option) error {
 	if g.Credentials == nil {
-		g.Credentials = new(policies.Credentials)
+		g.Credentials = new(caller.Own)
 	}
 	c := g.Credentials
 	switch {
@@ -197,9 +191,9 @@ func (g *Gateway) identityOption(o policies.Option) error {
 	return o.Each(func(o policies.Option) error {
 		switch o.Name {
 		case "ttl":
-			return duration(o, &g.Identity.TTL)
+			return o.Duration(&g.Identity.TTL)
 		case "timeout":
-			return duration(o, &g.Identity.Timeout)
+			return o.Duration(&g.Identity.Timeout)
 		case "max_in_flight":
 			return number(o, &g.Identity.MaxInFlight)
 		case "rate":
@@ -214,52 +208,29 @@ func (g *Gateway) identityOption(o policies.Option) error {
 	})
 }
 
-// guests are the policies of one directive while it is read.
-type guests struct {
-	modules map[string]*policyModule
-	once    map[string]bool // what has stood and may not again
-}
+// guests are the policies of one directive while it is read, by name.
+type guests map[string]*policies.Configured
 
-// configure hands o to the one instance of the policy that takes it. A policy
-// is switched off with `<policy> off`, which nothing else may contradict; its
-// bare name, or its name with a block, may stand once.
+// configure hands o to the policy that takes it.
 func (gs guests) configure(o policies.Option) error {
 	e, ok := policies.Lookup(o.Name)
 	if !ok {
 		return o.Unknown()
 	}
-	bare := o.Name == e.Name && len(o.Args) == 0
-	off := o.Name == e.Name && len(o.Args) == 1 && o.Args[0] == "off" && len(o.Block) == 0
-	if err := o.Once((bare || off) && gs.once[e.Name]); err != nil {
-		return err
+	if gs[e.Name] == nil {
+		gs[e.Name] = policies.NewConfigured(e)
 	}
-	m, configured := gs.modules[e.Name]
-	if off && configured || configured && policies.CommonOf(m.Policy).Off {
-		return o.Errorf("%s: the policy %s is off, and configured as well", o.Name, e.Name)
-	}
-	gs.once[e.Name] = gs.once[e.Name] || bare || off
-	if !configured {
-		m = newPolicyModule(e)
-		gs.modules[e.Name] = m
-	}
-	if off {
-		policies.CommonOf(m.Policy).Off = true
-		return nil
-	}
-	if common := policies.CommonOf(m.Policy); common.At == "" {
-		common.At = o.Pos
-	}
-	return m.Configure(o)
+	return gs[e.Name].Configure(o)
 }
 
 // raw writes the policies as JSON.
 func (gs guests) raw() caddy.ModuleMap {
-	if len(gs.modules) == 0 {
+	if len(gs) == 0 {
 		return nil
 	}
 	raw := caddy.ModuleMap{}
-	for name, m := range gs.modules {
-		raw[name] = caddyconfig.JSON(m, nil)
+	for name, policy := range gs {
+		raw[name] = caddyconfig.JSON(policy, nil)
 	}
 	return raw
 }

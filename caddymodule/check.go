@@ -12,6 +12,7 @@ import (
 
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/caller"
 )
 
 // The checks of single options: the Caddyfile and JSON come through here alike.
@@ -65,7 +66,7 @@ func checkMode(mode policies.Mode) error {
 	return fmt.Errorf("mode: %q is not one of enforce, observe", mode)
 }
 
-func checkCredentials(c *policies.Credentials) error {
+func checkCredentials(c *caller.Own) error {
 	if c == nil {
 		return nil
 	}
@@ -95,8 +96,8 @@ func checkIdentity(i *Identity) error {
 }
 
 // options checks i and fills in the defaults; nil is all defaults.
-func (i *Identity) options() (policies.IdentityOptions, error) {
-	var opts policies.IdentityOptions
+func (i *Identity) options() (caller.Options, error) {
+	var opts caller.Options
 	if i != nil {
 		if i.TTL < 0 || i.Timeout < 0 || i.MaxInFlight < 0 {
 			return opts, errors.New("identity: a negative value")

@@ -4,13 +4,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"time"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 )
 
-// name names the directive by all that it says, not by where it stands: it is
+// fingerprint names the directive by all that it says, not by where it stands: it is
 // the same on gateways whose Caddyfiles have other paths, lines or ports.
-func (g *Gateway) name() (string, error) {
+func (g *Gateway) fingerprint() (string, error) {
 	text, err := json.Marshal(g)
 	if err != nil {
 		return "", err
@@ -19,9 +20,24 @@ func (g *Gateway) name() (string, error) {
 	if err := json.Unmarshal(text, &said); err != nil {
 		return "", err
 	}
+	inNanoseconds(said)
 	text, err = json.Marshal(withoutPositions(said))
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:16]), err
+}
+
+// inNanoseconds writes the durations of identity as numbers: keys of the Redis that
+// gateways share are made of them.
+func inNanoseconds(said any) {
+	directive, _ := said.(map[string]any)
+	identity, _ := directive["identity"].(map[string]any)
+	for _, name := range []string{"ttl", "timeout"} {
+		if text, ok := identity[name].(string); ok {
+			if d, err := time.ParseDuration(text); err == nil {
+				identity[name] = int64(d)
+			}
+		}
+	}
 }
 
 // withoutPositions drops the fields "at" from a decoded configuration.
@@ -42,7 +58,7 @@ func withoutPositions(v any) any {
 
 // tellApart numbers the directives of a Caddyfile that say the same.
 func (g *Gateway) tellApart(h httpcaddyfile.Helper) error {
-	name, err := g.name()
+	name, err := g.fingerprint()
 	if err != nil || h.State == nil {
 		return err
 	}

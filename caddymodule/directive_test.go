@@ -51,7 +51,7 @@ func names(t *testing.T, gateways []*Gateway) map[string]int {
 	t.Helper()
 	all := map[string]int{}
 	for _, g := range gateways {
-		name, err := g.name()
+		name, err := g.fingerprint()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,5 +92,37 @@ http://c.example {
 		if two[name] != 1 {
 			t.Errorf("%s is not a name on the other gateway", name)
 		}
+	}
+}
+
+// TestDirective_Fingerprint: the keys of limits in a shared Redis are made of it, so that
+// it says the same on gateways of all releases.
+func TestDirective_Fingerprint(t *testing.T) {
+	const site = `
+http://a.example {
+	restwarden cms {
+		login_only
+		identity {
+			ttl 90s
+			timeout 7s
+		}
+		allow role administrator GET /x
+		rate_limit 10/1m POST /consent/v1/consent
+		signature s {
+			key abc
+			tolerance 2m
+		}
+		signature
+		order_type {
+			mode observe
+			strict
+		}
+		no_store off
+	}
+}
+`
+	const want = "5a22a8ab1f5cd54e08ba9e2ec3cd05fa"
+	if names := names(t, directives(t, "/etc/caddy/Caddyfile", site)); names[want] != 1 {
+		t.Errorf("got %v, want %s", names, want)
 	}
 }

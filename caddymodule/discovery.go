@@ -2,7 +2,6 @@ package caddymodule
 
 import (
 	"context"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/ask"
 )
 
 // How long what the REST root said is believed, since a shop may be set back to
@@ -53,16 +53,16 @@ func (d *discovery) request(g *Gateway, r *http.Request, next caddyhttp.Handler)
 // script is told every form for one of the scripts that may be forwarded
 // unread: whether they are there is asked once there is something to forward.
 func (d *discovery) script(g *Gateway, r *http.Request, next caddyhttp.Handler) {
-	d.start(&d.asking, g, r, next, func(ctx context.Context, g *Gateway, l *lookup, by policies.Reach) time.Duration {
-		g.reader.TrustScripts(by.Host, g.site.HasScripts(ctx, l, by))
+	d.start(&d.asking, g, r, next, func(ctx context.Context, g *Gateway, b ask.Backend, by policies.Reach) time.Duration {
+		g.reader.TrustScripts(by.Host, g.site.HasScripts(ctx, b, by))
 		return discoverEvery
 	})
 }
 
-// start runs ask in the background, unless it runs or has lately; ask returns
+// start runs read in the background, unless it runs or has lately; read returns
 // how long its answer is good for.
 func (d *discovery) start(busy *atomic.Bool, g *Gateway, r *http.Request, next caddyhttp.Handler,
-	ask func(context.Context, *Gateway, *lookup, policies.Reach) time.Duration,
+	read func(context.Context, *Gateway, ask.Backend, policies.Reach) time.Duration,
 ) {
 	base, below := baseOf(g, r)
 	if !below || !busy.CompareAndSwap(false, true) {
@@ -73,14 +73,14 @@ func (d *discovery) start(busy *atomic.Bool, g *Gateway, r *http.Request, next c
 	if d.stopped {
 		return
 	}
-	l := newLookup(g, r, next)
-	l.header, l.vars = r.Header.Clone(), maps.Clone(l.vars) // r goes its own way meanwhile
+	own := newBackend(g, r, next)
+	detached := ask.Traced(own.Detach(), &g.trace.Questions)
 	ctx, by := context.WithoutCancel(r.Context()), policies.Reach{Host: r.Host, Secure: isSecure(r), Base: base}
 	d.running.Go(func() {
 		asking, cancel := context.WithCancel(ctx)
 		defer cancel()
 		defer context.AfterFunc(d.ctx, cancel)()
-		pause := ask(asking, g, &l, by)
+		pause := read(asking, g, detached, by)
 		select {
 		case <-d.ctx.Done():
 		case <-time.After(pause):
@@ -106,8 +106,8 @@ func isBelow(path, base string) bool {
 	return ok && (rest == "" || rest[0] == '/')
 }
 
-func (d *discovery) run(ctx context.Context, g *Gateway, l *lookup, by policies.Reach) time.Duration {
-	problems, err := g.site.Discover(ctx, l, by)
+func (d *discovery) run(ctx context.Context, g *Gateway, b ask.Backend, by policies.Reach) time.Duration {
+	problems, err := g.site.Discover(ctx, b, by)
 	if err != nil {
 		g.logger.Debug("the REST root could not be read", zap.Error(err))
 		return discoverAgain

@@ -237,7 +237,7 @@ func TestFailures_StartAndReloadWhileDown(t *testing.T) {
 	g.loadSharing(p, "memory")
 	g.decides("with memory", true)
 	leased := 0
-	shared.Range(func(_, value any) bool {
+	pool.Range(func(_, value any) bool {
 		if _, ok := value.(held[*redisStore]); ok {
 			leased++
 		}

@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/caller"
 )
 
 // pages recycles the exchanges of pages, which nothing outlives: no question is
@@ -52,30 +54,24 @@ func (x *exchange) needsBody() string {
 	return ""
 }
 
-// request is what is forwarded; nothing more is asked about it then. A question that outlives its client still reads
-// the header of the request, so that the rest of the route gets its own.
+// request is what is forwarded; nothing more is asked about it then.
 func (x *exchange) request() *http.Request {
 	x.req.Call.Settle()
-	if x.r.Context().Err() == nil {
-		return x.r
-	}
-	r := *x.r
-	r.Header = x.r.Header.Clone()
-	return &r
+	return x.r
 }
 
 // watching is who wants to know how the platform answered.
 type watching struct {
-	told func(*policies.Answer) // nil for nearly all requests
-	body bool                   // it is told once policies.WatchedBody bytes have come
+	told func(*ask.Answer) // nil for nearly all requests
+	body bool              // it is told once caller.WatchedBody bytes have come
 }
 
 func (g *Gateway) watch(x *exchange) (w watching) {
-	w.told, w.body = g.site.Identities.Watch(&x.req)
+	w.told, w.body = g.site.Identities.Watch(&x.whole)
 	for _, p := range g.watchers {
 		if also := p.Watch(&x.req); also != nil {
 			first := w.told
-			w.told = func(a *policies.Answer) {
+			w.told = func(a *ask.Answer) {
 				if first != nil {
 					first(a)
 				}
@@ -91,12 +87,12 @@ func (g *Gateway) watch(x *exchange) (w watching) {
 func (g *Gateway) forwardHeader(w http.ResponseWriter, x *exchange, by watching) error {
 	aw := &answerWriter{ResponseWriterWrapper: wrap(w)}
 	aw.head = func(status int) error {
-		a := &policies.Answer{Status: status, Header: w.Header()}
+		a := &ask.Answer{Status: status, Header: w.Header()}
 		switch {
 		case by.told == nil:
 		case by.body:
-			aw.watch(policies.WatchedBody, func(begin []byte) {
-				by.told(&policies.Answer{Status: status, Header: w.Header(), Body: begin})
+			aw.watch(caller.WatchedBody, func(begin []byte) {
+				by.told(&ask.Answer{Status: status, Header: w.Header(), Body: begin})
 			})
 		default:
 			by.told(a)
@@ -126,7 +122,7 @@ func (g *Gateway) forwardBuffered(w http.ResponseWriter, x *exchange, by watchin
 	err := capturing(held, x.next, r)
 	if by.told != nil && held.status != 0 {
 		begin := held.body.Bytes()
-		by.told(&policies.Answer{Status: held.status, Header: held.header, Body: begin[:min(len(begin), policies.WatchedBody)]})
+		by.told(&ask.Answer{Status: held.status, Header: held.header, Body: begin[:min(len(begin), caller.WatchedBody)]})
 	}
 	if err != nil && !errors.Is(err, errTooLarge) && !errors.Is(err, errTruncated) {
 		return err // the site's own way to answer
@@ -144,7 +140,13 @@ func (g *Gateway) forwardBuffered(w http.ResponseWriter, x *exchange, by watchin
 // rewriter is a policy that changes answers.
 type rewriter struct {
 	name string
-	policies.ResponsePolicy
+	policies.AnswerChanger
+}
+
+// changer is a policy that changes requests.
+type changer struct {
+	name string
+	policies.RequestChanger
 }
 
 // rewriteError says which policy could not change an answer, and why.
@@ -162,7 +164,7 @@ func (e *rewriteError) Error() string {
 func (e *rewriteError) Unwrap() error { return e.err }
 
 // rewrite lets every policy that wants to change the answer do so.
-func (x *exchange) rewrite(a *policies.Answer) error {
+func (x *exchange) rewrite(a *ask.Answer) error {
 	for _, p := range x.rewriters {
 		if err := p.Rewrite(&x.req, a); err != nil {
 			return &rewriteError{p.name, err}
@@ -177,7 +179,7 @@ func (g *Gateway) unusable(w http.ResponseWriter, x *exchange, cause error) erro
 	if e, ok := errors.AsType[*rewriteError](cause); ok {
 		d.Policy = e.policy
 	}
-	g.chain.Count(d)
-	g.report(x, d)
+	g.trace.Refused(&x.req, d)
+	g.trace.Decided(&x.req, d)
 	return g.refuse(w, x, d.Verdict)
 }

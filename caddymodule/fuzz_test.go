@@ -9,11 +9,14 @@ import (
 	"testing"
 
 	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/caller"
 )
 
-// FuzzLookupTarget: whatever stands before the prefix in a client's path, a
+// FuzzTarget: whatever stands before the prefix in a client's path, a
 // question goes to its own route under it, or nowhere.
-func FuzzLookupTarget(f *testing.F) {
+func FuzzTarget(f *testing.F) {
 	seeds := []string{"", "/blog", "/de/shop", "/a?b", "/a#b", "//evil.test", "http://evil.test", "/%2e%2e", "/a b", "/a\r\nX: y", "/ä", "/a%zz", "*"}
 	if len(seeds) == 0 {
 		f.Fatal("no seeds")
@@ -22,9 +25,13 @@ func FuzzLookupTarget(f *testing.F) {
 		f.Add(base, false)
 		f.Add(base, true)
 	}
-	l := &lookup{g: &Gateway{site: &policies.Site{Prefix: "cms-json"}}}
+	b := &backend{g: &Gateway{site: &policies.Site{Site: &caller.Site{Prefix: "cms-json"}}}}
 	f.Fuzz(func(t *testing.T, base string, query bool) {
-		target, err := l.target(policies.Question{Base: base, Form: query, Route: "/cms/v2/users/me", Query: "context=edit"})
+		form := call.Pretty
+		if query {
+			form = call.Query
+		}
+		target, err := b.target(ask.Question{Base: base, Form: form, Route: "/cms/v2/users/me", Query: "context=edit"})
 		if err != nil {
 			return
 		}

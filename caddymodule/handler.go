@@ -1,7 +1,6 @@
 package caddymodule
 
 import (
-	"maps"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -11,14 +10,16 @@ import (
 
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/caller"
 )
 
 // exchange is one request on its way through the gateway.
 type exchange struct {
-	req    policies.Request
-	lookup lookup
-	r      *http.Request // what is forwarded
-	next   caddyhttp.Handler
+	whole   caller.Whole
+	req     policies.Request
+	backend backend
+	r       *http.Request // what is forwarded
+	next    caddyhttp.Handler
 
 	rewriters []rewriter // those that change the answer
 }
@@ -43,7 +44,6 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	}
 	d := g.chain.Judge(r.Context(), &x.req)
 	g.metrics.decisionDuration.Observe(time.Since(start).Seconds())
-	g.report(x, d)
 	if d.Outcome == policies.Refuse {
 		return g.refuse(w, x, d.Verdict)
 	}
@@ -60,20 +60,20 @@ func (g *Gateway) servePage(w http.ResponseWriter, r *http.Request, next caddyht
 	}
 	x := pages.Get().(*exchange)
 	defer x.recycle()
-	x.req = policies.Request{Call: c, HTTP: r, Site: g.site}
+	x.whole = caller.Whole{Site: g.site.Site, Call: c, HTTP: r}
+	x.req = policies.Request{Whole: &x.whole, Call: c, Site: g.site}
 	x.r, x.next = r, next
 	return g.forward(w, x)
 }
 
 func (g *Gateway) newExchange(r *http.Request, next caddyhttp.Handler, c *call.Call) *exchange {
 	x := &exchange{r: r, next: next}
-	x.lookup = newLookup(g, r, next)
-	if g.site.HasCredentials(r) { // who is calling is asked in another goroutine
-		x.lookup.vars = maps.Clone(x.lookup.vars)
+	x.backend = newBackend(g, r, next)
+	x.whole = caller.Whole{
+		Site: g.site.Site, Call: c, HTTP: r, Client: clientAddr(r), Secure: isSecure(r),
+		Backend: &x.backend, Trace: &g.trace.Questions,
 	}
-	x.req = policies.Request{
-		Call: c, HTTP: r, Site: g.site, Client: clientAddr(r), Secure: isSecure(r), Backend: &x.lookup,
-	}
+	x.req = policies.Request{Whole: &x.whole, Call: c, Site: g.site, Trace: &g.trace}
 	caddyhttp.SetVar(r.Context(), varCall, c)
 	return x
 }
@@ -86,11 +86,13 @@ func (g *Gateway) change(x *exchange) *call.Call {
 	if before.Kind == call.Refused || before.Foreign {
 		return before
 	}
-	changed := false
+	by := ""
 	for _, p := range g.changers {
-		changed = p.Change(&x.req, x.r) || changed
+		if p.Change(&x.req, x.r) {
+			by = p.name
+		}
 	}
-	if !changed {
+	if by == "" {
 		return before
 	}
 	before.Settle() // two readings of one body might wait for each other's memory
@@ -98,10 +100,10 @@ func (g *Gateway) change(x *exchange) *call.Call {
 	if after.Kind != before.Kind || after.Key != before.Key || after.Method != before.Method {
 		after.Close()
 		after = &call.Call{Kind: call.Refused, Method: before.Method, Wire: before.Wire, Refusal: &call.Refusal{
-			Status: http.StatusBadRequest, Code: string(policies.CodeAmbiguous), Reason: "strip_query",
+			Status: http.StatusBadRequest, Code: string(policies.CodeAmbiguous), Reason: by,
 		}}
 	}
-	x.req.Call = after
+	x.req.Call, x.whole.Call = after, after
 	caddyhttp.SetVar(x.r.Context(), varCall, after)
 	return after
 }
@@ -117,9 +119,7 @@ func (g *Gateway) isPreflight(x *exchange) bool {
 // servePreflight forwards a preflight without a body; only status and headers
 // of the answer go back, since the body would list the route's parameters.
 func (g *Gateway) servePreflight(w http.ResponseWriter, x *exchange) error {
-	d := policies.Decision{Outcome: policies.Pass}
-	g.chain.Count(d)
-	g.report(x, d)
+	g.trace.Decided(&x.req, policies.Decision{Outcome: policies.Pass})
 	if g.observes() {
 		return g.forward(w, x)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/ask"
 )
 
 // none stands in the labels policy and code of calls that pass.
@@ -89,7 +90,7 @@ func registerOrExisting[C prometheus.Collector](registry *prometheus.Registry, c
 
 // zero makes the series exist before they count.
 func (m *metrics) zero() {
-	for _, kind := range policies.LookupKinds {
+	for _, kind := range ask.Kinds {
 		for _, result := range []string{resultOK, resultError, resultTimeout, resultCanceled, resultCached} {
 			m.lookups.WithLabelValues(string(kind), result)
 		}
@@ -103,14 +104,15 @@ func (m *metrics) zero() {
 	m.decisions.WithLabelValues(none, none, string(policies.Pass))
 }
 
-// cached counts a question that was not asked.
-func (m *metrics) cached(kind policies.LookupKind) {
+// known counts a question that was not asked.
+func (m *metrics) known(kind ask.Kind) {
 	m.lookups.WithLabelValues(string(kind), resultCached).Inc()
 }
 
-func (m *metrics) lookup(kind policies.LookupKind, result string, took time.Duration) {
-	m.lookups.WithLabelValues(string(kind), result).Inc()
-	m.lookupDuration.WithLabelValues(string(kind)).Observe(took.Seconds())
+// asked counts a question that was asked.
+func (m *metrics) asked(q ask.Question, _ *ask.Answer, err error, took time.Duration) {
+	m.lookups.WithLabelValues(string(q.Kind), resultOf(err)).Inc()
+	m.lookupDuration.WithLabelValues(string(q.Kind)).Observe(took.Seconds())
 }
 
 // decisionCounter counts the decisions of one gateway under labels of a closed set.
@@ -125,17 +127,16 @@ const other = "other"
 // knownTo returns the counter for a site's chain, its series at zero.
 func (m *metrics) knownTo(site *policies.Site, chain *policies.Chain) *decisionCounter {
 	d := &decisionCounter{decisions: m.decisions, codes: map[string]bool{none: true}}
-	for name := range chain.Policies {
+	for _, p := range chain.Policies() {
 		codes := append([]policies.Code{policies.CodeUnavailable}, policies.ReadingCodes...)
-		entry, _ := policies.Lookup(name)
-		for i, code := range append(codes, entry.Codes...) {
+		for i, code := range append(codes, p.Codes...) {
 			label := string(site.Code(code))
 			d.codes[label] = true
-			if i > 0 && i < len(codes) && name != "call" {
+			if i > 0 && i < len(codes) {
 				continue // possible, but no series worth having from the start
 			}
 			for _, outcome := range []policies.Outcome{policies.Refuse, policies.WouldRefuse} {
-				m.decisions.WithLabelValues(name, label, string(outcome))
+				m.decisions.WithLabelValues(p.Name, label, string(outcome))
 			}
 		}
 	}

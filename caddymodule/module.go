@@ -1,6 +1,7 @@
 package caddymodule
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -13,7 +14,9 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/caller"
 )
 
 func init() { caddy.RegisterModule(Gateway{}) }
@@ -39,7 +42,7 @@ type Gateway struct {
 	// refuse and change nothing.
 	Mode policies.Mode `json:"mode,omitempty"`
 	// Credentials names what else counts as a credential on this site.
-	Credentials *policies.Credentials `json:"credentials,omitempty"`
+	Credentials *caller.Own `json:"credentials,omitempty"`
 	// Identity bounds the questions about who is calling.
 	Identity *Identity `json:"identity,omitempty"`
 	// BodyLimit bounds urlencoded, JSON and inspected bodies, in bytes; default 8 MiB.
@@ -63,7 +66,8 @@ type Gateway struct {
 	site      *policies.Site
 	reader    *call.Reader
 	chain     *policies.Chain
-	changers  []policies.RequestPolicy
+	trace     policies.Trace
+	changers  []changer
 	rewriters []rewriter
 	watchers  []policies.Watcher
 	timeout   time.Duration
@@ -76,9 +80,9 @@ type Gateway struct {
 // Identity bounds the questions about who is calling.
 type Identity struct {
 	// TTL is how long an answer is believed; default 10s.
-	TTL caddy.Duration `json:"ttl,omitempty"`
+	TTL policies.Duration `json:"ttl,omitempty"`
 	// Timeout is how long the platform may take to answer; default 5s.
-	Timeout caddy.Duration `json:"timeout,omitempty"`
+	Timeout policies.Duration `json:"timeout,omitempty"`
 	// MaxInFlight is how many questions may be under way at once; default 32.
 	MaxInFlight int `json:"max_in_flight,omitempty"`
 	// Rate is how many new questions one client address may cause: "120/1m", the default.
@@ -107,7 +111,7 @@ func (g *Gateway) provision(ctx caddy.Context) error {
 	}
 	g.logger = ctx.Logger()
 	var err error
-	if g.directive, err = g.name(); err != nil {
+	if g.directive, err = g.fingerprint(); err != nil {
 		return err
 	}
 	configured, err := g.loadPolicies(ctx)
@@ -124,7 +128,7 @@ func (g *Gateway) provision(ctx caddy.Context) error {
 	if g.chain, err = policies.NewChain(g.site, g.Mode, configured); err != nil {
 		return err
 	}
-	g.chain.Count = g.metrics.knownTo(g.site, g.chain).count
+	g.listen()
 	g.sortPolicies()
 	g.discovery = newDiscovery()
 	return nil
@@ -150,12 +154,20 @@ func (g *Gateway) Cleanup() error {
 	if g.discovery != nil {
 		g.discovery.stop()
 	}
-	return g.leases.release()
+	var err error
+	if g.chain != nil {
+		err = g.chain.Close()
+	}
+	return errors.Join(err, g.leases.release())
 }
 
 // newSite puts together what all policies share.
 func (g *Gateway) newSite(ctx caddy.Context) (*policies.Site, error) {
 	platform, _ := call.PlatformByName(g.Platform)
+	var own caller.Own
+	if g.Credentials != nil {
+		own = *g.Credentials
+	}
 	release, err := policies.ParseRelease(g.Release)
 	if err != nil {
 		return nil, err
@@ -166,14 +178,11 @@ func (g *Gateway) newSite(ctx caddy.Context) (*policies.Site, error) {
 	}
 	g.timeout = opts.Timeout
 	site := &policies.Site{
-		Platform: platform, Base: g.Base, Prefix: platform.Prefix, Release: release, Now: time.Now,
-		Directive: g.directive, Server: listeners(ctx), Remembered: g.metrics.cached,
+		Site: caller.NewSite(platform, own),
+		Base: g.Base, Release: release, Directive: g.directive, Server: listeners(ctx),
 	}
 	if g.Prefix != "" {
 		site.Prefix = g.Prefix
-	}
-	if g.Credentials != nil {
-		site.Credentials = g.Credentials.Canonical()
 	}
 	if site.Store, opts.Store, err = g.openStore(ctx); err != nil {
 		return nil, err
@@ -181,7 +190,7 @@ func (g *Gateway) newSite(ctx caddy.Context) (*policies.Site, error) {
 	opts.Site = strings.Join([]string{g.Platform, g.Base, g.Prefix}, " ")
 	opts.Server = site.Server + " " + g.directive // two directives of one server may lead to two sites
 	site.Identities, err = lease(&g.leases, identitiesKey{opts},
-		func() (*policies.Identities, error) { return policies.NewIdentities(opts) })
+		func() (*caller.Identities, error) { return caller.NewIdentities(opts) })
 	return site, err
 }
 
@@ -221,21 +230,36 @@ func orDefault[T comparable](v, otherwise T) T {
 	return v
 }
 
+// listen makes metrics, vars and log of what the chain tells.
+func (g *Gateway) listen() {
+	decisions := g.metrics.knownTo(g.site, g.chain)
+	g.trace = policies.Trace{
+		Questions: ask.Trace{Asked: g.metrics.asked, Known: g.metrics.known},
+		Refused:   func(_ *policies.Request, d policies.Decision) { decisions.count(d) },
+		Decided: func(r *policies.Request, d policies.Decision) {
+			if d.Outcome == policies.Pass {
+				decisions.count(d)
+			}
+			g.report(r, d)
+		},
+	}
+}
+
 // sortPolicies finds the policies that do more than judge. Those that only
 // observe change nothing.
 func (g *Gateway) sortPolicies() {
-	for name, p := range g.chain.Policies {
-		if w, ok := p.(policies.Watcher); ok {
+	for _, p := range g.chain.Policies() {
+		if w, ok := p.Policy.(policies.Watcher); ok {
 			g.watchers = append(g.watchers, w)
 		}
-		if orDefault(policies.CommonOf(p).Mode, g.Mode) == policies.Observe {
+		if p.Observes {
 			continue
 		}
-		if c, ok := p.(policies.RequestPolicy); ok {
-			g.changers = append(g.changers, c)
+		if c, ok := p.Policy.(policies.RequestChanger); ok {
+			g.changers = append(g.changers, changer{p.Name, c})
 		}
-		if w, ok := p.(policies.ResponsePolicy); ok {
-			g.rewriters = append(g.rewriters, rewriter{name, w})
+		if w, ok := p.Policy.(policies.AnswerChanger); ok {
+			g.rewriters = append(g.rewriters, rewriter{p.Name, w})
 		}
 	}
 	g.changers, g.rewriters = slices.Clip(g.changers), slices.Clip(g.rewriters)

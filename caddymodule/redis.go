@@ -14,6 +14,7 @@ import (
 	"github.com/go-redis/redis_rate/v10"
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
+
 	"github.com/restwarden/restwarden/policies/store"
 )
 
@@ -98,14 +99,14 @@ func (s *redisStore) try(ctx context.Context, op func(ctx context.Context) error
 	return s.do(ctx, op)
 }
 
-// Get implements policies.Store.
+// Get implements store.Store.
 func (s *redisStore) Get(ctx context.Context, key string) (value string, ok bool, err error) {
 	values, err := s.GetAll(ctx, key)
 	value, ok = values[key]
 	return value, ok, err
 }
 
-// GetAll implements policies.Store.
+// GetAll implements store.Store.
 func (s *redisStore) GetAll(ctx context.Context, keys ...string) (map[string]string, error) {
 	if len(keys) == 0 {
 		return nil, nil
@@ -145,14 +146,14 @@ func isMiss(err error) bool {
 	return errors.Is(err, redis.Nil) || redis.HasErrorPrefix(err, "WRONGTYPE")
 }
 
-// Set implements policies.Store.
+// Set implements store.Store.
 func (s *redisStore) Set(ctx context.Context, key, value string, ttl time.Duration) error {
 	return s.try(ctx, func(ctx context.Context) error {
 		return s.client.Set(ctx, s.key(kindFact, key), sealed(key, value), atLeast(ttl)).Err()
 	})
 }
 
-// Delete implements policies.Store.
+// Delete implements store.Store.
 func (s *redisStore) Delete(ctx context.Context, keys ...string) error {
 	if len(keys) == 0 {
 		return nil
@@ -168,7 +169,7 @@ func (s *redisStore) Delete(ctx context.Context, keys ...string) error {
 	})
 }
 
-// SetOnce implements policies.Store. Each use writes a mark of its own, so that
+// SetOnce implements store.Store. Each use writes a mark of its own, so that
 // a write whose answer was lost, and that was repeated, is known again.
 func (s *redisStore) SetOnce(ctx context.Context, key string, ttl time.Duration) (first bool, err error) {
 	own := sealed(key, rand.Text())
@@ -190,7 +191,7 @@ func (s *redisStore) SetOnce(ctx context.Context, key string, ttl time.Duration)
 	return first && err == nil, err
 }
 
-// Take implements policies.Store, by GCRA in one script (redis_rate).
+// Take implements store.Store, by GCRA in one script (redis_rate).
 func (s *redisStore) Take(ctx context.Context, key string, rate store.Rate) (store.Taken, error) {
 	if rate.Count < 1 || rate.Per <= 0 {
 		return store.Taken{}, fmt.Errorf("rate %d/%s is not a positive number in a positive time", rate.Count, rate.Per)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
 	"github.com/restwarden/restwarden/policies/store"
 )
 
@@ -37,7 +38,7 @@ type hub struct {
 
 func (s *redisStore) channel() string { return s.prefix + "messages" }
 
-// Secret implements policies.Store.
+// Secret implements store.Store.
 func (s *redisStore) Secret() []byte {
 	s.hub.start()
 	if secret := s.hub.secret.Load(); secret != nil {
@@ -46,10 +47,10 @@ func (s *redisStore) Secret() []byte {
 	return nil
 }
 
-// Listen implements policies.Store.
+// Listen implements store.Store.
 func (s *redisStore) Listen(f func(message string)) (stop func()) { return s.hub.listeners.Add(f) }
 
-// Announce implements policies.Store. The value stands before the message is
+// Announce implements store.Store. The value stands before the message is
 // sent: who hears it reads the new one.
 func (s *redisStore) Announce(ctx context.Context, key, message string, ttl time.Duration) error {
 	return s.do(ctx, func(ctx context.Context) error {

@@ -10,36 +10,39 @@ import (
 	"testing"
 	"time"
 
-	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/caller"
 )
 
 // asker is a gateway's view of who is calling, without the gateway around it.
 type asker struct {
-	site      *policies.Site
+	site      *caller.Site
 	store     *redisStore
 	trips     *counter
 	questions atomic.Int64
 }
 
-// Ask implements policies.Backend.
-func (a *asker) Ask(context.Context, policies.Question) (*policies.Answer, error) {
+// Ask implements ask.Backend.
+func (a *asker) Ask(context.Context, ask.Question) (*ask.Answer, error) {
 	a.questions.Add(1)
-	return &policies.Answer{Status: http.StatusOK, Body: []byte(`{"id":1,"roles":["administrator"],"capabilities":{"read":true}}`)}, nil
+	return &ask.Answer{Status: http.StatusOK, Body: []byte(`{"id":1,"roles":["administrator"],"capabilities":{"read":true}}`)}, nil
 }
+
+// Detach implements ask.Backend.
+func (a *asker) Detach() ask.Backend { return a }
 
 func newAsker(t testing.TB, server *redisServer) *asker {
 	t.Helper()
 	a := &asker{store: openRedis(t, StoreOptions{Addresses: []string{server.addr}}), trips: new(counter)}
-	ids, err := policies.NewIdentities(policies.IdentityOptions{TTL: time.Minute, Rate: 1 << 20, Per: time.Second, Store: a.store})
+	ids, err := caller.NewIdentities(caller.Options{TTL: time.Minute, Rate: 1 << 20, Per: time.Second, Store: a.store})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { ids.Close() })
 	platform, _ := call.PlatformByName("wordpress")
-	a.site = &policies.Site{
-		Platform: platform, Prefix: platform.Prefix, Release: new(policies.Release), Store: a.store, Identities: ids, Now: time.Now,
-	}
+	a.site = caller.NewSite(platform, caller.Own{})
+	a.site.Store, a.site.Identities = a.store, ids
 	for a.store.Secret() == nil {
 		time.Sleep(time.Millisecond)
 	}
@@ -49,19 +52,19 @@ func newAsker(t testing.TB, server *redisServer) *asker {
 }
 
 // request is one of a caller with the given credentials.
-func (a *asker) request(t testing.TB, authorization string) *policies.Request {
+func (a *asker) request(t testing.TB, authorization string) *caller.Whole {
 	t.Helper()
 	r := httptest.NewRequest(http.MethodGet, "/wp-json/wp/v2/posts", http.NoBody)
 	r.Header.Set("Authorization", authorization)
 	c := call.NewReader(call.Site{
 		Platform: a.site.Platform, Limits: call.Limits{Body: 1 << 20, Upload: 1 << 20, Spool: call.NewSpool(t.TempDir(), 1<<20)},
 	}).Read(r, nil)
-	return &policies.Request{Call: c, HTTP: r, Site: a.site, Backend: a, Client: netip.MustParseAddr("192.0.2.7")}
+	return &caller.Whole{Call: c, HTTP: r, Site: a.site, Backend: a, Client: netip.MustParseAddr("192.0.2.7")}
 }
 
 func (a *asker) who(t testing.TB, authorization string) {
 	t.Helper()
-	if c, _, err := a.request(t, authorization).Who(t.Context()); err != nil || c.Kind != policies.User {
+	if c, _, err := a.request(t, authorization).Who(t.Context()); err != nil || c.Kind != caller.User {
 		t.Fatal(c, err)
 	}
 }
@@ -100,7 +103,7 @@ func BenchmarkRedis_Who(b *testing.B) {
 		a.trips.trips.Store(0)
 		b.ReportAllocs()
 		for b.Loop() {
-			again := *r
+			again := &caller.Whole{Call: r.Call, HTTP: r.HTTP, Site: r.Site, Backend: r.Backend, Client: r.Client}
 			if _, _, err := again.Who(b.Context()); err != nil {
 				b.Fatal(err)
 			}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+
 	"github.com/restwarden/restwarden/policies/store"
 	"github.com/restwarden/restwarden/policies/store/storetest"
 )

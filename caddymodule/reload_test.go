@@ -62,7 +62,7 @@ func TestReload(t *testing.T) {
 	clients.Wait()
 	g.do("GET /cms-json/count/x", "", asAdmin).want(t, 429, "rest_too_many_requests")
 	for _, key := range []any{storeKey{}, spoolKey{defaultSpoolLimit}, memoryKey{call.MemoryFor(defaultBodyLimit)}} {
-		eventually(t, "one reference", func() bool { n, _ := shared.References(key); return n == 1 })
+		eventually(t, "one reference", func() bool { n, _ := pool.References(key); return n == 1 })
 	}
 	client.CloseIdleConnections()
 	p.CloseClientConnections() // those that reverse_proxy keeps alive
@@ -110,7 +110,7 @@ func TestReload_Failed(t *testing.T) {
 			t.Fatal(bad)
 		}
 	}
-	if n, _ := shared.References(storeKey{}); n != 1 {
+	if n, _ := pool.References(storeKey{}); n != 1 {
 		t.Errorf("%d references to the store", n)
 	}
 	g.do("GET /cms-json/cms/v2/posts", "", asAdmin).want(t, 200, "")

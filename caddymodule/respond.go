@@ -35,15 +35,15 @@ var (
 )
 
 // report sets the vars of a call and writes the one line about a refusal.
-func (g *Gateway) report(x *exchange, d policies.Decision) {
-	ctx, c := x.r.Context(), x.req.Call
-	route, code, caller := g.routeOf(&x.req), codeOf(d), callerOf(&x.req)
+func (g *Gateway) report(r *policies.Request, d policies.Decision) {
+	ctx, c := r.HTTP.Context(), r.Call
+	route, code, who := routeOf(r), codeOf(d), callerOf(r)
 	caddyhttp.SetVar(ctx, varKind, c.Kind.String())
 	caddyhttp.SetVar(ctx, varOutcome, string(d.Outcome))
 	caddyhttp.SetVar(ctx, varRoute, route)
 	caddyhttp.SetVar(ctx, varMethod, c.Method)
-	if caller != "" {
-		caddyhttp.SetVar(ctx, varCaller, caller)
+	if who != "" {
+		caddyhttp.SetVar(ctx, varCaller, who)
 	}
 	if d.Outcome == policies.Pass {
 		if d.Err != nil {
@@ -68,15 +68,15 @@ func (g *Gateway) report(x *exchange, d policies.Decision) {
 		zap.String("policy", d.Policy), zap.String("code", code), zap.String("outcome", string(d.Outcome)),
 		zap.String("rule", d.Verdict.Rule), zap.String("at", d.Verdict.Pos),
 		zap.String("route", route), zap.String("method", c.Method),
-		zap.Stringer("client_ip", x.req.Client), zap.String("caller", caller), zap.Error(d.Err),
+		zap.Stringer("client_ip", r.Client), zap.String("caller", who), zap.Error(d.Err),
 	)
 }
 
 // routeOf is the route of the rule that decided, as the configuration writes it,
 // or else the namespace; never the route as sent, which may name records.
-func (g *Gateway) routeOf(r *policies.Request) string {
-	if r.Matched != nil {
-		if route := r.Matched.Route(r.Call.Key); route != "" && route != "/**" {
+func routeOf(r *policies.Request) string {
+	if r.Matched.Route != nil {
+		if route := r.Matched.Route.String(); route != "/**" {
 			return route
 		}
 	}
@@ -119,8 +119,8 @@ func codeOf(d policies.Decision) string {
 
 // callerOf is who is calling, as far as it was asked.
 func callerOf(r *policies.Request) string {
-	if caller, known := r.Known(); known {
-		return caller.Kind.String()
+	if who, known := r.Known(); known {
+		return who.Kind.String()
 	}
 	return ""
 }

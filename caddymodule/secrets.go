@@ -8,15 +8,15 @@ import (
 	"github.com/restwarden/restwarden/policies"
 )
 
-// resolveSecrets replaces the placeholders in the secrets of p. One that is
+// resolveSecrets replaces the placeholders in the secrets of c. One that is
 // unknown or empty is an error: an unset variable must not become an empty key.
-func resolveSecrets(p policies.Policy) error {
-	holder, ok := p.(policies.SecretHolder)
+func resolveSecrets(c *policies.Configured) error {
+	holder, ok := c.Policy.(policies.SecretHolder)
 	if !ok {
 		return nil
 	}
 	at := map[*string]string{}
-	positions(reflect.ValueOf(p), "", at)
+	positions(reflect.ValueOf(c.Policy), c.Settings.At, at)
 	for _, secret := range holder.Secrets() {
 		resolved, err := caddy.NewReplacer().ReplaceOrErr(*secret, true, true)
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/restwarden/restwarden/policies/store"
 )
 
@@ -18,15 +19,15 @@ func (g *Gateway) openStore(ctx caddy.Context) (local, shared store.Store, err e
 	if err != nil {
 		return nil, nil, err
 	}
-	app, err := ctx.AppIfConfigured("restwarden")
+	found, err := ctx.AppIfConfigured("restwarden")
 	if err != nil && !errors.Is(err, caddy.ErrNotConfigured) {
 		return nil, nil, err
 	}
-	options, configured := app.(*Options)
-	if !configured || !options.shared() {
+	app, configured := found.(*App)
+	if !configured || !app.usesRedis() {
 		return countedStore{memory, g.metrics.storeOperations}, nil, nil
 	}
-	redis, err := lease(&g.leases, options.redis.key(), func() (*redisStore, error) { return newRedisStore(options.redis), nil })
+	redis, err := lease(&g.leases, app.redis.key(), func() (*redisStore, error) { return newRedisStore(app.redis), nil })
 	if err != nil {
 		return nil, nil, err
 	}
@@ -42,7 +43,7 @@ type fallbackStore struct {
 	memory *store.Memory
 }
 
-// Get implements policies.Store.
+// Get implements store.Store.
 func (s fallbackStore) Get(ctx context.Context, key string) (string, bool, error) {
 	value, ok, err := s.Store.Get(ctx, key)
 	if err != nil {
@@ -51,7 +52,7 @@ func (s fallbackStore) Get(ctx context.Context, key string) (string, bool, error
 	return value, ok, nil
 }
 
-// Set implements policies.Store.
+// Set implements store.Store.
 func (s fallbackStore) Set(ctx context.Context, key, value string, ttl time.Duration) error {
 	if s.Store.Set(ctx, key, value, ttl) != nil {
 		return s.memory.Set(ctx, key, value, ttl)
@@ -59,12 +60,12 @@ func (s fallbackStore) Set(ctx context.Context, key, value string, ttl time.Dura
 	return nil
 }
 
-// Delete implements policies.Store.
+// Delete implements store.Store.
 func (s fallbackStore) Delete(ctx context.Context, keys ...string) error {
 	return errors.Join(s.memory.Delete(ctx, keys...), s.Store.Delete(ctx, keys...))
 }
 
-// SetOnce implements policies.Store. What this process has seen it knows, even
+// SetOnce implements store.Store. What this process has seen it knows, even
 // where Redis has come back empty.
 func (s fallbackStore) SetOnce(ctx context.Context, key string, ttl time.Duration) (bool, error) {
 	first, err := s.Store.SetOnce(ctx, key, ttl)
@@ -77,7 +78,7 @@ func (s fallbackStore) SetOnce(ctx context.Context, key string, ttl time.Duratio
 	return true, nil // no room to remember it here as well
 }
 
-// Take implements policies.Store.
+// Take implements store.Store.
 func (s fallbackStore) Take(ctx context.Context, key string, rate store.Rate) (store.Taken, error) {
 	taken, err := s.Store.Take(ctx, key, rate)
 	if err != nil {
@@ -114,49 +115,49 @@ func (s countedStore) count(op string, err error) {
 	s.operations.WithLabelValues(op, result).Inc()
 }
 
-// Get implements policies.Store.
+// Get implements store.Store.
 func (s countedStore) Get(ctx context.Context, key string) (string, bool, error) {
 	value, ok, err := s.Store.Get(ctx, key)
 	s.count("get", err)
 	return value, ok, err
 }
 
-// GetAll implements policies.Store.
+// GetAll implements store.Store.
 func (s countedStore) GetAll(ctx context.Context, keys ...string) (map[string]string, error) {
 	values, err := s.Store.GetAll(ctx, keys...)
 	s.count("get", err)
 	return values, err
 }
 
-// Set implements policies.Store.
+// Set implements store.Store.
 func (s countedStore) Set(ctx context.Context, key, value string, ttl time.Duration) error {
 	err := s.Store.Set(ctx, key, value, ttl)
 	s.count("set", err)
 	return err
 }
 
-// Delete implements policies.Store.
+// Delete implements store.Store.
 func (s countedStore) Delete(ctx context.Context, keys ...string) error {
 	err := s.Store.Delete(ctx, keys...)
 	s.count("delete", err)
 	return err
 }
 
-// SetOnce implements policies.Store.
+// SetOnce implements store.Store.
 func (s countedStore) SetOnce(ctx context.Context, key string, ttl time.Duration) (bool, error) {
 	first, err := s.Store.SetOnce(ctx, key, ttl)
 	s.count("set_once", err)
 	return first, err
 }
 
-// Take implements policies.Store.
+// Take implements store.Store.
 func (s countedStore) Take(ctx context.Context, key string, rate store.Rate) (store.Taken, error) {
 	taken, err := s.Store.Take(ctx, key, rate)
 	s.count("take", err)
 	return taken, err
 }
 
-// Announce implements policies.Store.
+// Announce implements store.Store.
 func (s countedStore) Announce(ctx context.Context, key, message string, ttl time.Duration) error {
 	err := s.Store.Announce(ctx, key, message, ttl)
 	s.count("announce", err)

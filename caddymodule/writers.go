@@ -13,7 +13,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/ask"
 )
 
 func wrap(w http.ResponseWriter) *caddyhttp.ResponseWriterWrapper {
@@ -196,7 +196,7 @@ var (
 
 // answer returns what was captured of the answer to a request with this method,
 // decoded, if it is complete.
-func (c *capture) answer(method string) (*policies.Answer, error) {
+func (c *capture) answer(method string) (*ask.Answer, error) {
 	switch {
 	case c.overflow:
 		return nil, errTooLarge
@@ -204,7 +204,7 @@ func (c *capture) answer(method string) (*policies.Answer, error) {
 		return nil, errNoAnswer
 	}
 	if method == http.MethodHead {
-		return &policies.Answer{Status: c.status, Header: c.header}, nil
+		return &ask.Answer{Status: c.status, Header: c.header}, nil
 	}
 	if length := c.header.Get("Content-Length"); length != "" && length != strconv.Itoa(c.body.Len()) {
 		return nil, errTruncated
@@ -221,7 +221,7 @@ func (c *capture) answer(method string) (*policies.Answer, error) {
 	default:
 		return nil, errEncoded
 	}
-	return &policies.Answer{Status: c.status, Header: c.header, Body: body}, nil
+	return &ask.Answer{Status: c.status, Header: c.header, Body: body}, nil
 }
 
 // capturing runs next with w. Answers that end early, and those that w has had
@@ -261,7 +261,7 @@ func gunzip(b []byte, limit int) ([]byte, error) {
 }
 
 // send answers with a. Headers that describe the body as it was are dropped.
-func send(w http.ResponseWriter, r *http.Request, a *policies.Answer) error {
+func send(w http.ResponseWriter, r *http.Request, a *ask.Answer) error {
 	clear(w.Header())
 	maps.Copy(w.Header(), a.Header)
 	for _, name := range []string{"Etag", "Last-Modified", "Content-Md5", "Digest", "Content-Digest", "Repr-Digest", "Accept-Ranges", "Trailer"} {

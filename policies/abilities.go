@@ -8,14 +8,15 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/caller"
 )
 
 // Abilities decides which named operations of the platform may be run over REST
 // (docs/interface E11; docs/platform I.9, III.11): by id, by the method
 // that the operation asks for, and by its own input schema.
 type Abilities struct {
-	Common
 	// Rules are the allow and deny lines, in order; the first that fits an
 	// ability decides. What no rule fits is denied where any rule allows, else
 	// allowed. A destructive ability needs a rule that names it without wildcard.
@@ -41,9 +42,6 @@ func (p *Abilities) Configure(o Option) error {
 		return o.Errorf("abilities takes a block, no arguments")
 	}
 	return o.Each(func(o Option) error {
-		if known, err := p.commonOption(o); known {
-			return err
-		}
 		if o.Name != "allow" && o.Name != "deny" {
 			return o.Unknown()
 		}
@@ -88,7 +86,7 @@ func (r AbilityRule) String() string {
 }
 
 // Provision checks the rules.
-func (p *Abilities) Provision(site *Site) error {
+func (p *Abilities) Provision(site *Site, _ Settings) error {
 	p.site, p.namespace, p.schemas = site, "/"+site.Platform.Abilities+"/abilities", newSchemaCache()
 	for _, r := range p.Rules {
 		if err := r.check(); err != nil {
@@ -143,16 +141,16 @@ func (p *Abilities) Check(ctx context.Context, r *Request) (Verdict, error) {
 	if !allowed {
 		return p.forbid(rule), nil
 	}
-	claim, err := r.Site.claimOf(r.memo().of)
+	claim, err := r.Claim()
 	switch {
 	case err != nil:
 		return Verdict{}, err
-	case claim == claimsNothing && rule.Pattern == id:
+	case claim == caller.ClaimNothing && rule.Pattern == id:
 		return Verdict{}, nil
-	case claim == claimsNothing: // the platform describes abilities to users only
+	case claim == caller.ClaimNothing: // the platform describes abilities to users only
 		return p.forbid(rule), nil
 	}
-	about, answer, err := p.describe(ctx, r, claim, id)
+	about, answer, err := p.describe(ctx, r, id)
 	switch {
 	case err != nil:
 		return Verdict{}, err
@@ -187,15 +185,11 @@ func invalid(message string) Verdict {
 
 // describe asks the platform, as the caller, what the ability is. The answer is
 // returned where the platform refuses to say.
-func (p *Abilities) describe(ctx context.Context, r *Request, claim claim, id string) (*ability, *Answer, error) {
+func (p *Abilities) describe(ctx context.Context, r *Request, id string) (*ability, *ask.Answer, error) {
 	if !validAbility(id) {
 		return nil, nil, ambiguous("ability_id")
 	}
-	whole := r.memo().of
-	a, err := r.Backend.Ask(ctx, Question{
-		Kind: LookupSchema, As: AsCaller, Route: p.namespace + "/" + id, Base: whole.Call.Base,
-		Form: whole.Call.Form != call.Pretty, Query: r.Site.withCredentials(whole.Call, claim, ""),
-	})
+	a, err := r.Ask(ctx, ask.Question{Kind: ask.KindSchema, Route: p.namespace + "/" + id})
 	if err != nil {
 		return nil, nil, fmt.Errorf("what is the ability %s: %w", id, err)
 	}
@@ -206,7 +200,7 @@ func (p *Abilities) describe(ctx context.Context, r *Request, claim claim, id st
 	case a.Status < 500 && a.Code() != "":
 		return nil, a, nil
 	}
-	return nil, nil, fmt.Errorf("what is the ability %s: %w", id, Unexpected(a))
+	return nil, nil, fmt.Errorf("what is the ability %s: %w", id, ask.Unexpected(a))
 }
 
 // validAbility accepts what the route's own pattern accepts.
@@ -224,7 +218,7 @@ func (p *Abilities) Rewrites(r *Request) Rewrite {
 
 // Rewrite leaves of the list what may be run. Where the head alone is asked for,
 // its totals go.
-func (p *Abilities) Rewrite(_ *Request, a *Answer) error {
+func (p *Abilities) Rewrite(_ *Request, a *ask.Answer) error {
 	if a.Status != http.StatusOK {
 		return nil
 	}

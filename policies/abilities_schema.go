@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/jellydator/ttlcache/v3"
-	"github.com/santhosh-tekuri/jsonschema/v6"
-
+	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/call/phpvars"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 // ability is what the platform says of one (docs/interface 2).
@@ -34,10 +34,10 @@ type ability struct {
 func parseAbility(body []byte, id string) (*ability, error) {
 	var about ability
 	if err := json.Unmarshal(body, &about); err != nil {
-		return nil, fmt.Errorf("%w: the ability does not parse: %w", ErrUndecided, err)
+		return nil, fmt.Errorf("%w: the ability does not parse: %w", ask.ErrUndecided, err)
 	}
 	if about.Name != id {
-		return nil, fmt.Errorf("%w: %w", ErrUndecided, errNotAbility)
+		return nil, fmt.Errorf("%w: %w", ask.ErrUndecided, errNotAbility)
 	}
 	return &about, nil
 }
@@ -91,14 +91,14 @@ func (s *schemaCache) violation(a *ability, c *call.Call) (string, error) {
 	}
 	schema, err := s.compile(raw)
 	if err != nil {
-		return "", fmt.Errorf("%w: the input schema of %s: %w", ErrUndecided, a.Name, err)
+		return "", fmt.Errorf("%w: the input schema of %s: %w", ask.ErrUndecided, a.Name, err)
 	}
 	var wrong *jsonschema.ValidationError
 	switch err := schema.Validate(input); {
 	case errors.As(err, &wrong):
 		return firstCause(wrong), nil
 	case err != nil:
-		return "", fmt.Errorf("%w: the input of %s: %w", ErrUndecided, a.Name, err)
+		return "", fmt.Errorf("%w: the input of %s: %w", ask.ErrUndecided, a.Name, err)
 	}
 	return "", nil
 }

@@ -5,16 +5,19 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/ask/asktest"
 )
 
 // abilitiesOf answers like the abilities routes: query is readonly, update
 // writes, delete is destructive.
-func abilitiesOf(extra map[string]*Answer) *platformFunc {
-	one := func(name, annotations, schema string) *Answer {
-		return jsonAnswer(200, `{"name":"`+name+`","input_schema":`+schema+`,"meta":{"annotations":`+annotations+`}}`)
+func abilitiesOf(extra map[string]*ask.Answer) *asktest.Platform {
+	one := func(name, annotations, schema string) *ask.Answer {
+		return asktest.JSON(200, `{"name":"`+name+`","input_schema":`+schema+`,"meta":{"annotations":`+annotations+`}}`)
 	}
 	schema := `{"type":"object","properties":{"id":{"type":"integer","minimum":1,"required":true},"status":{"type":"string","enum":["a","b"]}},"additionalProperties":false}`
-	answers := map[string]*Answer{
+	answers := map[string]*ask.Answer{
 		"GET /wp-abilities/v1/abilities/shop/query":  one("shop/query", `{"readonly":true}`, schema),
 		"GET /wp-abilities/v1/abilities/shop/update": one("shop/update", `{"readonly":false,"destructive":null}`, schema),
 		"GET /wp-abilities/v1/abilities/shop/delete": one("shop/delete", `{"destructive":true,"idempotent":true}`, `[]`),
@@ -25,7 +28,7 @@ func abilitiesOf(extra map[string]*Answer) *platformFunc {
 	for k, v := range extra {
 		answers[k] = v
 	}
-	return routed(answers)
+	return asktest.Routed(answers)
 }
 
 func TestAbilities_Runs(t *testing.T) {
@@ -81,7 +84,7 @@ func TestAbilities_Runs(t *testing.T) {
 				headers = append(headers, jsonType)
 			}
 			r := request(t, s, abilitiesOf(nil), test.method, test.target, test.body, headers...)
-			d := (&Chain{links: []link{{"abilities", p, &p.Common}}}).Judge(t.Context(), r)
+			d := alone("abilities", p).Judge(t.Context(), r)
 			want := test.status
 			if test.undecided {
 				want = 503
@@ -96,7 +99,7 @@ func TestAbilities_Runs(t *testing.T) {
 func TestAbilities_PlatformsWords(t *testing.T) {
 	s := newSite(t)
 	p := provision(t, s, new(Abilities))
-	answers := map[string]*Answer{"GET /wp-abilities/v1/abilities/shop/update": jsonAnswer(401, `{"code":"rest_forbidden"}`)}
+	answers := map[string]*ask.Answer{"GET /wp-abilities/v1/abilities/shop/update": asktest.JSON(401, `{"code":"rest_forbidden"}`)}
 	r := request(t, s, abilitiesOf(answers), "POST", "/wp-json/wp-abilities/v1/abilities/shop/update/run", "", basicAuth)
 	if v, err := p.Check(t.Context(), r); err != nil || v.Answer == nil {
 		t.Errorf("got %+v, %v", v, err)
@@ -115,7 +118,7 @@ func TestAbilities_AnonymousCostsNoQuestion(t *testing.T) {
 			t.Errorf("%s: got %+v, %v, want %d", id, v, err, want)
 		}
 	}
-	if q := backend.questions(); len(q) > 0 {
+	if q := backend.Questions(); len(q) > 0 {
 		t.Errorf("asked %+v", q)
 	}
 }
@@ -129,7 +132,7 @@ func TestAbilities_ListIsFiltered(t *testing.T) {
 	if p.Rewrites(r) != RewriteBody {
 		t.Fatal("the list is not rewritten")
 	}
-	a := jsonAnswer(200, `[{"name":"shop/query"},{"name":"core/x"},{"name":"shop/delete","meta":{"annotations":{"destructive":true}}},{"name":"shop/erase","meta":{"annotations":{"destructive":true}}}]`)
+	a := asktest.JSON(200, `[{"name":"shop/query"},{"name":"core/x"},{"name":"shop/delete","meta":{"annotations":{"destructive":true}}},{"name":"shop/erase","meta":{"annotations":{"destructive":true}}}]`)
 	if err := p.Rewrite(r, a); err != nil {
 		t.Fatal(err)
 	}
@@ -138,18 +141,18 @@ func TestAbilities_ListIsFiltered(t *testing.T) {
 		t.Errorf("got %s, %v", a.Body, err)
 	}
 	for pages, want := range map[string]string{"1": "1", "2": ""} {
-		a := jsonAnswer(200, `[{"name":"shop/query"},{"name":"core/x"}]`)
+		a := asktest.JSON(200, `[{"name":"shop/query"},{"name":"core/x"}]`)
 		a.Header.Set("X-WP-Total", "2")
 		a.Header.Set("X-WP-TotalPages", pages)
 		if err := p.Rewrite(r, a); err != nil || a.Header.Get("X-WP-Total") != want {
 			t.Errorf("of %s pages: total %q, %v", pages, a.Header.Get("X-WP-Total"), err)
 		}
 	}
-	head := &Answer{Status: 200, Header: http.Header{"X-Wp-Total": {"2"}, "X-Wp-Totalpages": {"1"}}}
+	head := &ask.Answer{Status: 200, Header: http.Header{"X-Wp-Total": {"2"}, "X-Wp-Totalpages": {"1"}}}
 	if h := request(t, s, nil, "HEAD", "/wp-json/wp-abilities/v1/abilities", "", basicAuth); p.Rewrites(h) != RewriteBody || p.Rewrite(h, head) != nil || len(head.Header) > 0 {
 		t.Errorf("the head alone: %v", head.Header)
 	}
-	if err := p.Rewrite(r, jsonAnswer(200, `{"not":"a list"}`)); err == nil {
+	if err := p.Rewrite(r, asktest.JSON(200, `{"not":"a list"}`)); err == nil {
 		t.Error("an answer that is no list is sent on")
 	}
 }

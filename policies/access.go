@@ -4,9 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"slices"
 
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/caller"
 )
 
 // Access decides by route, method and caller: the first rule that matches
@@ -14,7 +13,6 @@ import (
 // default: users where login_only is set, else anyone (docs/design 6). A built-in rule
 // only takes away: whom it admits the site's own rule must admit as well.
 type Access struct {
-	Common
 	// LoginOnly makes REST as a whole for logged-in users.
 	LoginOnly bool `json:"login_only,omitempty"`
 	// Rules are the allow and deny lines, in order.
@@ -22,7 +20,6 @@ type Access struct {
 	// Recommended "off" switches the built-in rules off.
 	Recommended string `json:"recommended,omitempty"`
 
-	site      *Site
 	builtIn   []builtInRule
 	loginOnly Rule
 }
@@ -34,7 +31,7 @@ func (p *Access) Configure(o Option) error {
 		if err := o.Once(p.LoginOnly); err != nil {
 			return err
 		}
-		p.LoginOnly, p.At = true, o.Pos
+		p.LoginOnly = true
 		return o.None()
 	case "recommended":
 		if err := o.Once(p.Recommended != ""); err != nil {
@@ -48,15 +45,13 @@ func (p *Access) Configure(o Option) error {
 		p.Rules = append(p.Rules, r)
 		return err
 	}
-	return p.onlyCommon(o)
+	return o.Bare()
 }
 
 // Provision checks the rules and ties signed ones to their signatures.
-func (p *Access) Provision(site *Site) error {
-	p.site = site
-	site.LoginOnly = p.LoginOnly
+func (p *Access) Provision(site *Site, settings Settings) error {
 	p.loginOnly = mustRule("users", nil, "/**")
-	p.loginOnly.text, p.loginOnly.At = "login_only", p.At
+	p.loginOnly.text, p.loginOnly.At = "login_only", settings.At
 	switch p.Recommended {
 	case "", "on":
 		p.builtIn = builtInRules(site.Platform)
@@ -76,43 +71,21 @@ func (p *Access) Provision(site *Site) error {
 	return nil
 }
 
-func (r *Rule) errorf(err error) error {
-	return Option{Pos: r.At}.Errorf("%s: %w", r, err)
-}
-
-func (r *Rule) bindSignatures(site *Site) error {
-	if r.who != whoSigned {
-		return nil
-	}
-	r.signatures = nil
-	for _, name := range r.names {
-		i := slices.IndexFunc(site.Signatures, func(s *Signature) bool { return s.Name == name })
-		if i < 0 {
-			return fmt.Errorf("there is no signature %q", name)
-		}
-		r.signatures = append(r.signatures, site.Signatures[i])
-	}
-	return nil
-}
-
 // Check finds the rule that decides and asks who is calling only if the rule
 // needs to know.
 func (p *Access) Check(ctx context.Context, r *Request) (Verdict, error) {
-	if r.Call.Kind == call.Refused {
-		return Verdict{}, nil
-	}
-	guard, own := p.decide(r.Call)
-	for _, rule := range [...]*Rule{guard, own} {
-		if rule == nil {
+	guard, own := p.decide(r)
+	for _, match := range [...]Match{guard, own} {
+		if match.Rule == nil {
 			continue
 		}
-		r.Matched = rule
-		if err := rule.protectNames(r.Call); err != nil {
+		r.Matched = match
+		if err := match.protectNames(r.Call); err != nil {
 			return Verdict{}, err
 		}
-		verdict, err := p.apply(ctx, r, rule)
+		verdict, err := p.apply(ctx, r, match.Rule)
 		if verdict.Refused() {
-			verdict.Rule, verdict.Pos = rule.String(), rule.At
+			verdict.Rule, verdict.Pos = match.Rule.String(), match.Rule.At
 		}
 		if err != nil || verdict.Refused() {
 			return verdict, err
@@ -124,47 +97,54 @@ func (p *Access) Check(ctx context.Context, r *Request) (Verdict, error) {
 // CheckEarly judges a batch by its own route.
 func (p *Access) CheckEarly(ctx context.Context, r *Request) (Verdict, error) { return p.Check(ctx, r) }
 
-// decide returns the built-in rule that matches c and the site's own first one,
+// decide returns the built-in rule that matches the call and the site's own first one,
 // which both must admit the caller; where there is neither, own is the default,
 // which asks for no more than any built-in rule.
-func (p *Access) decide(c *call.Call) (guard, own *Rule) {
-	if i := slices.IndexFunc(p.Rules, func(r Rule) bool { return r.target.matchesOne(c) }); i >= 0 {
-		own = &p.Rules[i]
-	}
+func (p *Access) decide(r *Request) (guard, own Match) {
+	own = p.ownRule(r)
 	for i := range p.builtIn {
-		if b := &p.builtIn[i]; b.matches(c) && !b.stepsBack(own, c) {
-			return &b.Rule, own
+		b := &p.builtIn[i]
+		match, why := b.match(r.Call, own)
+		if p.consider(r, &b.Rule, why); why == Matches {
+			return match, own
 		}
 	}
 	switch {
-	case own != nil:
-		return nil, own
+	case own.Rule != nil:
+		return Match{}, own
 	case p.LoginOnly:
-		return nil, &p.loginOnly
+		return Match{}, Match{&p.loginOnly, &p.loginOnly.target.routes[0]}
 	}
-	return nil, &defaultAnyone
+	return Match{}, anyone
 }
 
-var defaultAnyone = mustRule("anyone", nil, "/**")
-
-// protectNames refuses a call whose ":name" parameter the platform would take
-// from elsewhere than the path (docs/platform I.3).
-func (r *Rule) protectNames(c *call.Call) error {
-	pattern := r.target.pattern(c.Key)
-	if pattern == nil {
-		return nil
-	}
-	for _, name := range pattern.Names() {
-		v, set, err := c.Param(name)
-		if err != nil {
-			return err
+// ownRule returns the first of the site's own rules that is about the call.
+func (p *Access) ownRule(r *Request) Match {
+	for i := range p.Rules {
+		rule := &p.Rules[i]
+		if match, ok := rule.match(r.Call); ok {
+			p.consider(r, rule, Matches)
+			return match
 		}
-		if set && fmt.Sprint(v) != pattern.Group(c.Key, name) {
-			return &call.Refusal{Status: http.StatusBadRequest, Code: string(CodeAmbiguous), Reason: "parameter_outside_path"}
+		if r.Trace.considers() {
+			p.consider(r, rule, rule.mismatch(r.Call))
 		}
 	}
-	return nil
+	return Match{}
 }
+
+// consider tells whoever listens that a rule was looked at.
+func (p *Access) consider(r *Request, rule *Rule, why Mismatch) {
+	if r.Trace.considers() {
+		r.Trace.Rule(r, "access", Considered{Rule: rule.String(), At: rule.At, Why: why})
+	}
+}
+
+// defaultAnyone is the rule where the site has none, anyone what it matches.
+var (
+	defaultAnyone = mustRule("anyone", nil, "/**")
+	anyone        = Match{&defaultAnyone, &defaultAnyone.target.routes[0]}
+)
 
 func (p *Access) apply(ctx context.Context, r *Request, rule *Rule) (Verdict, error) {
 	switch {
@@ -177,29 +157,16 @@ func (p *Access) apply(ctx context.Context, r *Request, rule *Rule) (Verdict, er
 	case rule.Deny:
 		return forbidden(), nil
 	}
-	caller, answer, err := r.Who(ctx)
+	who, answer, err := r.Who(ctx)
 	switch {
 	case err != nil:
 		return Verdict{}, err
 	case answer != nil:
 		return inPlatformWords(answer), nil
-	case rule.admits(caller):
+	case rule.admits(who):
 		return Verdict{}, nil
-	case p.LoginOnly && caller.Kind == Anonymous:
+	case p.LoginOnly && who.Kind == caller.Anonymous:
 		return Verdict{Status: http.StatusUnauthorized, Code: CodeNotLoggedIn, Message: MessageLoginOnly}, nil
 	}
 	return forbidden(), nil
-}
-
-// admits tells whether the rule names the caller.
-func (r *Rule) admits(c Caller) bool {
-	switch r.who {
-	case whoUsers:
-		return c.Kind != Anonymous
-	case whoRole:
-		return c.Kind == User && c.HasRole(r.names)
-	case whoCapability:
-		return c.Kind == User && c.Capabilities[r.names[0]]
-	}
-	return false
 }

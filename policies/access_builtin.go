@@ -51,21 +51,26 @@ func (r Rule) mustCompile() Rule {
 	return r
 }
 
-func (b *builtInRule) matches(c *call.Call) bool {
-	return b.target.matchesOne(c) && c.Key != b.except
+// match tells whether b decides on c, where own is the site's own rule that would.
+func (b *builtInRule) match(c *call.Call, own Match) (Match, Mismatch) {
+	match, ok := b.Rule.match(c)
+	switch {
+	case !ok:
+		return match, b.mismatch(c)
+	case c.Key == b.except:
+		return match, Excepted
+	case own.Rule != nil && b.givesWay(match.Route, own.Rule, c):
+		return match, Replaced
+	}
+	return match, Matches
 }
 
-// stepsBack tells whether own, the site's own rule that would decide, stands in for
-// b: it names exactly the same route, or a literal one that b covers, or it is a
-// signed one where that is enough.
-func (b *builtInRule) stepsBack(own *Rule, c *call.Call) bool {
-	if own == nil {
-		return false
-	}
+// givesWay tells whether own stands in for b: it names exactly the route that b guards,
+// or a literal one that b covers, or it is a signed one where that is enough.
+func (b *builtInRule) givesWay(guarded *call.Pattern, own *Rule, c *call.Call) bool {
 	if b.signedOnly && own.who == whoSigned {
 		return true
 	}
-	guarded := b.target.pattern(c.Key)
 	return slices.ContainsFunc(own.target.routes, func(pattern call.Pattern) bool {
 		return pattern.Match(c.Key) && (pattern.Literal() || sameRoute(&pattern, guarded))
 	})

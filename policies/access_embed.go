@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
-
+	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
 )
 
@@ -18,7 +18,7 @@ func (p *Access) Rewrites(r *Request) Rewrite {
 	if r.Call.Kind != call.Single || r.Call.Foreign || !embeds(r.Call) {
 		return RewriteNothing
 	}
-	if !slices.ContainsFunc(p.Rules, func(rule Rule) bool { return rule.who != whoAnyone }) && (!p.LoginOnly || !r.anonymous()) {
+	if !slices.ContainsFunc(p.Rules, func(rule Rule) bool { return rule.who != whoAnyone }) && (!p.LoginOnly || !r.IsAnonymous(r.HTTP.Context())) {
 		return RewriteNothing
 	}
 	return RewriteBody
@@ -26,7 +26,7 @@ func (p *Access) Rewrites(r *Request) Rewrite {
 
 // Rewrite puts an error in the place of every embedded object that the caller may not
 // read, as the platform itself does.
-func (p *Access) Rewrite(r *Request, a *Answer) error {
+func (p *Access) Rewrite(r *Request, a *ask.Answer) error {
 	if len(a.Body) == 0 || a.Status >= http.StatusBadRequest {
 		return nil
 	}
@@ -51,12 +51,15 @@ const forbiddenEmbed = `{"code":"rest_forbidden","message":"Sorry, you are not a
 // allowsEmbedded tells whether the site's own rules let the caller of r make the call c.
 // What cannot be decided is not allowed.
 func (p *Access) allowsEmbedded(r *Request, c *call.Call) bool {
-	rule := &defaultAnyone
-	if i := slices.IndexFunc(p.Rules, func(rule Rule) bool { return rule.target.matchesOne(c) }); i >= 0 {
-		rule = &p.Rules[i]
-	} else if p.LoginOnly {
+	part := r.Part(c)
+	rule := p.ownRule(part).Rule
+	switch {
+	case rule != nil:
+	case p.LoginOnly:
 		rule = &p.loginOnly
+	default:
+		rule = &defaultAnyone
 	}
-	verdict, err := p.apply(r.HTTP.Context(), r.Part(c), rule)
+	verdict, err := p.apply(r.HTTP.Context(), part, rule)
 	return err == nil && !verdict.Refused()
 }

@@ -4,6 +4,9 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/ask/asktest"
 )
 
 func TestAccess_Decides(t *testing.T) {
@@ -14,10 +17,10 @@ func TestAccess_Decides(t *testing.T) {
 		line("allow capability manage_options /settings/v1/**"),
 		line("deny /closed/v1/** as 404"),
 	}
-	admin, customer, nobody := answering(200, adminBody), answering(200, clientBody), answering(401, `{"code":"rest_not_logged_in"}`)
+	admin, customer, nobody := asktest.Answering(200, adminBody), asktest.Answering(200, clientBody), asktest.Answering(401, `{"code":"rest_not_logged_in"}`)
 	for name, test := range map[string]struct {
 		options        []Option
-		backend        *platformFunc
+		backend        *asktest.Platform
 		method, target string
 		headers        []string
 		status         int
@@ -69,7 +72,7 @@ func TestAccess_Decides(t *testing.T) {
 			p := new(Access)
 			configure(t, p, test.options...)
 			provision(t, s, p)
-			backend := &platformFunc{answer: test.backend.answer}
+			backend := &asktest.Platform{Answer: test.backend.Answer}
 			r := request(t, s, backend, test.method, test.target, "", test.headers...)
 			v, err := p.Check(t.Context(), r)
 			if err != nil {
@@ -78,7 +81,7 @@ func TestAccess_Decides(t *testing.T) {
 			if v.Status != test.status || v.Code != test.code {
 				t.Errorf("got %d %s, want %d %s", v.Status, v.Code, test.status, test.code)
 			}
-			if n := len(backend.questions()); n != test.asked {
+			if n := len(backend.Questions()); n != test.asked {
 				t.Errorf("asked %d questions, want %d", n, test.asked)
 			}
 			if v.Refused() && v.Rule == "" {
@@ -93,7 +96,7 @@ func TestAccess_HandsOnThePlatformsWords(t *testing.T) {
 		s := newSite(t)
 		p := &Access{LoginOnly: true}
 		provision(t, s, p)
-		v, err := p.Check(t.Context(), request(t, s, answering(403, body), "GET", "/wp-json/wp/v2/posts", "", basicAuth))
+		v, err := p.Check(t.Context(), request(t, s, asktest.Answering(403, body), "GET", "/wp-json/wp/v2/posts", "", basicAuth))
 		if err != nil || v.Answer == nil || string(v.Answer.Body) != body {
 			t.Errorf("%s: got %+v, %v", body, v, err)
 		}
@@ -123,17 +126,17 @@ func TestAccess_ParameterOutsideThePath(t *testing.T) {
 
 func TestAccess_SignedRules(t *testing.T) {
 	s := newSite(t)
-	s.Signatures = []*Signature{{Name: "cookie"}}
+	s.signatures = []*Signature{{Name: "cookie"}}
 	p := new(Access)
 	configure(t, p, line("allow signed cookie /cookie/v1/**"))
 	provision(t, s, p)
 	r := request(t, s, nil, "POST", "/wp-json/cookie/v1/store-auth", "")
-	if v, err := p.Check(t.Context(), r); err != nil || v.Refused() || r.Matched.who != whoSigned {
+	if v, err := p.Check(t.Context(), r); err != nil || v.Refused() || r.Matched.Rule.who != whoSigned {
 		t.Errorf("store-auth: %+v, %v, rule %v", v, err, r.Matched)
 	}
 	batch := `{"requests":[{"path":"/cookie/v1/store-auth"}]}`
-	r = request(t, s, answering(200, adminBody), "POST", "/wp-json/batch/v1", batch, jsonType, basicAuth)
-	d := (&Chain{links: []link{{"access", p, &p.Common}}}).Judge(t.Context(), r)
+	r = request(t, s, asktest.Answering(200, adminBody), "POST", "/wp-json/batch/v1", batch, jsonType, basicAuth)
+	d := alone("access", p).Judge(t.Context(), r)
 	if d.Outcome != Refuse {
 		t.Errorf("a signed route inside a batch: %+v", d)
 	}
@@ -143,7 +146,7 @@ func TestAccess_SignedRules(t *testing.T) {
 // where it is the first that matches.
 func TestAccess_FirstRuleDecidesBesideBuiltIns(t *testing.T) {
 	s := newSite(t)
-	s.Signatures = []*Signature{{Name: "cookie"}}
+	s.signatures = []*Signature{{Name: "cookie"}}
 	p := new(Access)
 	configure(t, p, line("deny POST /cookie/v1/**"), line("allow signed cookie /cookie/v1/**"))
 	provision(t, s, p)
@@ -175,22 +178,32 @@ func TestAccess_BuiltInRulesOnlyTakeAway(t *testing.T) {
 		"elsewhere, administrator": {adminBody, "GET", "/wp-json/wp/v2/types", 0},
 		"elsewhere, somebody else": {`{"id":2,"roles":["editor"],"capabilities":{}}`, "GET", "/wp-json/wp/v2/types", 403},
 	} {
-		v, err := p.Check(t.Context(), request(t, s, answering(200, test.body), test.method, test.target, "", basicAuth, "X-Name: "+name))
+		v, err := p.Check(t.Context(), request(t, s, asktest.Answering(200, test.body), test.method, test.target, "", basicAuth, "X-Name: "+name))
 		if err != nil || v.Status != test.status {
 			t.Errorf("%s: got %+v, %v, want %d", name, v, err, test.status)
 		}
-		s.Identities.forget(dropping{whom: dropAll})
+		s.Identities.Forget()
 	}
 }
 
 func TestAccess_LoginOnlySaysWhere(t *testing.T) {
 	s := newSite(t)
-	p := new(Access)
-	configure(t, p, line("login_only"))
-	provision(t, s, p)
-	v, err := p.Check(t.Context(), request(t, s, nil, "GET", "/wp-json/wp/v2/posts", ""))
-	if err != nil || v.Rule != "login_only" || v.Pos != "Caddyfile:7" {
-		t.Errorf("got %+v, %v", v, err)
+	e, _ := Lookup("login_only")
+	c := NewConfigured(e)
+	other := line("allow anyone /x/y")
+	other.Pos = "Caddyfile:3"
+	for _, o := range []Option{other, line("login_only")} {
+		if err := c.Configure(o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	chain, err := NewChain(s, "", map[string]*Configured{"access": c})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := chain.Judge(t.Context(), request(t, s, nil, "GET", "/wp-json/wp/v2/posts", "")).Verdict
+	if v.Rule != "login_only" || v.Pos != "Caddyfile:7" {
+		t.Errorf("got %+v", v)
 	}
 }
 
@@ -223,7 +236,7 @@ func TestAccess_BadConfiguration(t *testing.T) {
 	}
 	p := new(Access)
 	configure(t, p, line("allow signed nobody /x"))
-	if err := p.Provision(newSite(t)); err == nil || !strings.Contains(err.Error(), `no signature "nobody"`) {
+	if err := provisionError(newSite(t), p); err == nil || !strings.Contains(err.Error(), `no signature "nobody"`) {
 		t.Errorf("signed without its signature: %v", err)
 	}
 }
@@ -233,9 +246,31 @@ func TestAccess_NoQuestionsWhereNobodyNeedsToKnow(t *testing.T) {
 	p := new(Access)
 	configure(t, p, line("allow anyone POST /complianz/v1/consent"))
 	provision(t, s, p)
-	backend := failing(http.ErrServerClosed)
+	backend := asktest.Failing(http.ErrServerClosed)
 	v, err := p.Check(t.Context(), request(t, s, backend, "POST", "/wp-json/complianz/v1/consent", "", basicAuth))
-	if err != nil || v.Refused() || len(backend.questions()) > 0 {
-		t.Errorf("got %+v, %v after %d questions", v, err, len(backend.questions()))
+	if err != nil || v.Refused() || len(backend.Questions()) > 0 {
+		t.Errorf("got %+v, %v after %d questions", v, err, len(backend.Questions()))
+	}
+}
+
+func TestAccess_CouldNotDecide(t *testing.T) {
+	for name, backend := range map[string]*asktest.Platform{
+		"down":            asktest.Failing(ask.ErrUndecided),
+		"not JSON":        asktest.Answering(200, `<html>`),
+		"no id":           asktest.Answering(200, `{"name":"x"}`),
+		"forbidden page":  asktest.Answering(403, `<html>`),
+		"401 page":        asktest.Answering(401, `<html>login</html>`),
+		"teapot":          asktest.Answering(418, `{"code":"x"}`),
+		"bad capabilites": asktest.Answering(200, `{"id":1,"capabilities":"all"}`),
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			p := provision(t, s, &Access{LoginOnly: true})
+			r := request(t, s, backend, "GET", "/wp-json/wp/v2/posts", "", basicAuth)
+			d := alone("access", p).Judge(t.Context(), r)
+			if d.Outcome != Refuse || d.Verdict.Status != http.StatusServiceUnavailable || d.Verdict.Code != CodeUnavailable {
+				t.Errorf("got %+v", d)
+			}
+		})
 	}
 }

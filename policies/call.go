@@ -1,7 +1,6 @@
 package policies
 
 import (
-	"context"
 	"errors"
 
 	"github.com/restwarden/restwarden/policies/call"
@@ -10,21 +9,11 @@ import (
 // Reading is the policy call: it refuses requests that have no certain reading.
 // Its limits are set with body_limit, upload_limit, spool_limit and batch_limit
 // of the directive, since the reader needs them before any policy is asked.
-type Reading struct {
-	Common
-}
+type Reading struct{}
 
-// Configure takes what all policies take.
-func (p *Reading) Configure(o Option) error {
-	return p.onlyCommon(o)
-}
-
-// Provision has nothing to prepare.
-func (p *Reading) Provision(*Site) error { return nil }
-
-// Check refuses what the reader refused. A call under the other platform's
+// CheckReading refuses what the reader refused. A call under another platform's
 // prefix could not be read with the right names: that is no decision.
-func (p *Reading) Check(_ context.Context, r *Request) (Verdict, error) {
+func (*Reading) CheckReading(r *Request) (Verdict, error) {
 	if r.Call.Foreign {
 		return Verdict{}, ErrForeign
 	}

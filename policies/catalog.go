@@ -2,8 +2,11 @@ package policies
 
 // Entry is one policy of the catalog.
 type Entry struct {
-	Name  string   // in Caddyfile, JSON, metrics, logs and docs
-	Words []string // the options of the directive that the policy takes
+	Name string // in Caddyfile, JSON, metrics, logs and docs
+	// Words are the options of the directive that the policy takes. A refusal of the
+	// policy as a whole names the line of the first one, wherever it stands, else the
+	// first line that names the policy.
+	Words []string
 	// Default tells whether the policy is on without being named.
 	Default bool
 	New     func() Policy
@@ -17,7 +20,7 @@ type Entry struct {
 var Catalog = []Entry{
 	{"call", []string{"call"}, true, func() Policy { return new(Reading) }, ReadingCodes},
 	{
-		"access", []string{"access", "login_only", "allow", "deny", "recommended"}, true, func() Policy { return new(Access) },
+		"access", []string{"login_only", "access", "allow", "deny", "recommended"}, true, func() Policy { return new(Access) },
 		[]Code{CodeNotLoggedIn, CodeForbidden, CodeNoRoute, CodeTooMany, CodePlatform},
 	},
 	{"signature", []string{"signature"}, false, func() Policy { return new(Signatures) }, []Code{CodeSignature}},

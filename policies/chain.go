@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strconv"
 
+	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
 )
 
@@ -31,52 +33,69 @@ type Decision struct {
 type Chain struct {
 	links []link
 	mode  Mode
-	// Count, where set, is told every decision of a policy that is a refusal,
-	// enforced or not, and the pass at the end of those that go through.
-	Count func(Decision)
 }
 
+// link is a policy in the chain, with what it can do.
 type link struct {
-	name   string
-	policy Policy
-	common *Common
+	name     string
+	codes    []Code
+	policy   Policy
+	settings Settings
+
+	reading ReadingChecker // nil where the policy is none, as below
+	checker Checker
+	batch   BatchChecker
+	early   EarlyChecker
 }
 
 // NewChain provisions the policies for site and puts them in order.
 // configured holds those that the configuration names, by name; the others are
-// made from the catalog where they are on by default.
-func NewChain(site *Site, mode Mode, configured map[string]Policy) (*Chain, error) {
+// made from the catalog where they are on by default. The chain must be closed.
+func NewChain(site *Site, mode Mode, configured map[string]*Configured) (*Chain, error) {
 	c := &Chain{mode: mode}
 	for _, e := range Catalog {
 		p, named := configured[e.Name]
-		if !named {
-			if !e.Default {
-				continue
-			}
-			p = e.New()
-		}
-		common := CommonOf(p)
-		common.named = named
-		if common.Off {
+		if !named && !e.Default {
 			continue
 		}
-		if err := common.validate(); err != nil {
+		if !named {
+			p = NewConfigured(e)
+		}
+		p.Settings.Named = named
+		if p.Settings.Off {
+			continue
+		}
+		if err := p.Settings.Validate(); err != nil {
 			return nil, fmt.Errorf("%s: %w", e.Name, err)
 		}
-		c.links = append(c.links, link{e.Name, p, common})
+		c.links = append(c.links, newLink(p))
 	}
-	return c, c.provision(site)
+	if err := c.provision(site); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
 }
 
-// provision runs in two passes over the order: signatures are known before the
-// rules that name them.
+func newLink(p *Configured) link {
+	l := link{name: p.Entry.Name, codes: p.Entry.Codes, policy: p.Policy, settings: p.Settings}
+	l.reading, _ = p.Policy.(ReadingChecker)
+	l.checker, _ = p.Policy.(Checker)
+	l.batch, _ = p.Policy.(BatchChecker)
+	l.early, _ = p.Policy.(EarlyChecker)
+	return l
+}
+
 func (c *Chain) provision(site *Site) error {
-	for _, early := range []bool{true, false} {
-		for _, l := range c.links {
-			if _, is := l.policy.(*Signatures); is != early {
-				continue
+	for _, l := range c.links {
+		if d, ok := l.policy.(Declarer); ok {
+			if err := d.Declare(site); err != nil {
+				return fmt.Errorf("%s: %w", l.name, err)
 			}
-			if err := l.policy.Provision(site); err != nil {
+		}
+	}
+	for _, l := range c.links {
+		if p, ok := l.policy.(Provisioner); ok {
+			if err := p.Provision(site, l.settings); err != nil {
 				return fmt.Errorf("%s: %w", l.name, err)
 			}
 		}
@@ -84,21 +103,46 @@ func (c *Chain) provision(site *Site) error {
 	return nil
 }
 
-// CommonOf returns the part of the configuration that every policy has.
-func CommonOf(p Policy) *Common { return p.(interface{ common() *Common }).common() }
-
-// Policies returns the policies that are on, in order, by name.
-func (c *Chain) Policies(yield func(name string, p Policy) bool) {
+// Close closes the policies that own a resource.
+func (c *Chain) Close() error {
+	var errs []error
 	for _, l := range c.links {
-		if !yield(l.name, l.policy) {
-			return
+		if closer, ok := l.policy.(io.Closer); ok {
+			if err := closer.Close(); err != nil {
+				errs = append(errs, fmt.Errorf("%s: %w", l.name, err))
+			}
 		}
 	}
+	return errors.Join(errs...)
+}
+
+// Member is a policy that is on.
+type Member struct {
+	Name     string
+	Codes    []Code // see Entry.Codes
+	Policy   Policy
+	Observes bool // it refuses and changes nothing
+}
+
+// Policies returns the policies that are on, in order.
+func (c *Chain) Policies() []Member {
+	members := make([]Member, len(c.links))
+	for i := range c.links {
+		l := &c.links[i]
+		members[i] = Member{l.name, l.codes, l.policy, c.observes(l)}
+	}
+	return members
 }
 
 // Judge asks the policies about r. The first enforced refusal wins; refusals
-// that are only observed are counted and the next policy is asked.
+// that are only observed are reported and the next policy is asked.
 func (c *Chain) Judge(ctx context.Context, r *Request) Decision {
+	d := c.judge(ctx, r)
+	r.Trace.decided(r, d)
+	return d
+}
+
+func (c *Chain) judge(ctx context.Context, r *Request) Decision {
 	if r.Call.Kind == call.Batch {
 		if d := c.judgeEarly(ctx, r); d.Outcome == Refuse {
 			return d
@@ -108,11 +152,12 @@ func (c *Chain) Judge(ctx context.Context, r *Request) Decision {
 	first := Decision{Outcome: Pass}
 	for i := range c.links {
 		l := &c.links[i]
-		if r.Call.Kind == call.Refused && l.name != "call" {
-			continue // there is no call to judge
+		if l.reading == nil && (l.checker == nil && l.batch == nil || r.Call.Kind == call.Refused) {
+			continue // there is nothing that it could judge
 		}
-		r.Observed = c.observed(l)
+		r.Observed = c.observes(l)
 		verdict, err := l.check(ctx, r)
+		r.Trace.asked(r, l.name, verdict, err, false)
 		if err != nil {
 			var passed bool
 			if verdict, passed = l.undecided(err); passed {
@@ -131,22 +176,19 @@ func (c *Chain) Judge(ctx context.Context, r *Request) Decision {
 			first = d
 		}
 	}
-	if first.Outcome == Pass {
-		c.count(first)
-	}
 	return first
 }
 
-// judgeEarly asks whoever can judge a batch before it is opened. What would only be
-// observed is asked in its turn.
+// judgeEarly asks the policies that can judge a batch before it is opened. What would
+// only be observed is asked in its turn.
 func (c *Chain) judgeEarly(ctx context.Context, r *Request) Decision {
 	for i := range c.links {
 		l := &c.links[i]
-		early, ok := l.policy.(EarlyChecker)
-		if r.Observed = c.observed(l); !ok || r.Observed {
+		if r.Observed = c.observes(l); l.early == nil || r.Observed {
 			continue
 		}
-		verdict, err := early.CheckEarly(ctx, r)
+		verdict, err := l.early.CheckEarly(ctx, r)
+		r.Trace.asked(r, l.name, verdict, err, true)
 		if err != nil {
 			verdict, _ = l.undecided(err)
 		}
@@ -157,30 +199,24 @@ func (c *Chain) judgeEarly(ctx context.Context, r *Request) Decision {
 	return Decision{Outcome: Pass}
 }
 
-// refusal is the decision of a policy to refuse, counted.
+// refusal is the decision of a policy to refuse.
 func (c *Chain) refusal(l *link, r *Request, verdict Verdict, err error) Decision {
 	if verdict.Rule == "" {
-		verdict.Rule, verdict.Pos = l.name, l.common.At
+		verdict.Rule, verdict.Pos = l.name, l.settings.At
 	}
 	d := Decision{Outcome: Refuse, Policy: l.name, Verdict: verdict, Err: err}
 	if r.Observed {
 		d.Outcome = WouldRefuse
 	}
-	c.count(d)
+	r.Trace.refused(r, d)
 	return d
 }
 
-func (c *Chain) observed(l *link) bool {
-	if l.common.Mode != "" {
-		return l.common.Mode == Observe
+func (c *Chain) observes(l *link) bool {
+	if l.settings.Mode != "" {
+		return l.settings.Mode == Observe
 	}
 	return c.mode == Observe
-}
-
-func (c *Chain) count(d Decision) {
-	if c.Count != nil {
-		c.Count(d)
-	}
 }
 
 // undecided turns an error into the verdict of a policy that could not decide;
@@ -190,31 +226,36 @@ func (l *link) undecided(err error) (v Verdict, passed bool) {
 	switch {
 	case errors.As(err, &refusal):
 		return fromRefusal(refusal), false
-	case errors.Is(err, ErrTooManyQuestions):
+	case errors.Is(err, ask.ErrTooMany):
 		return tooMany(1), false
-	case l.common.OnError == PassOnError:
+	case l.settings.OnError == PassOnError:
 		return Verdict{}, true
 	}
 	return Unavailable(), false
 }
 
 func (l *link) check(ctx context.Context, r *Request) (Verdict, error) {
-	if r.Call.Kind != call.Batch {
-		return l.policy.Check(ctx, r)
+	if l.reading != nil {
+		if verdict, err := l.reading.CheckReading(r); err != nil || verdict.Refused() || l.checker == nil {
+			return verdict, err
+		}
 	}
-	if b, ok := l.policy.(BatchChecker); ok {
-		return b.CheckBatch(ctx, r)
+	switch {
+	case r.Call.Kind == call.Batch && l.batch != nil:
+		return l.batch.CheckBatch(ctx, r)
+	case l.checker == nil, r.Call.Kind == call.Refused:
+		return Verdict{}, nil
 	}
-	verdict, err := l.policy.Check(ctx, r)
-	if err != nil || verdict.Refused() {
+	verdict, err := l.checker.Check(ctx, r)
+	if err != nil || verdict.Refused() || r.Call.Kind != call.Batch {
 		return verdict, err
 	}
-	return checkParts(ctx, l.policy, r)
+	return checkParts(ctx, l.checker, r)
 }
 
 // checkParts judges each part as if it had been sent alone; the first refusal
 // stands for all and names the ids of the refused parts.
-func checkParts(ctx context.Context, p Policy, r *Request) (Verdict, error) {
+func checkParts(ctx context.Context, p Checker, r *Request) (Verdict, error) {
 	var refused Verdict
 	var ids []uint64
 	for _, part := range r.Call.Parts {

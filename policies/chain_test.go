@@ -11,19 +11,19 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/ask/asktest"
 	"github.com/restwarden/restwarden/policies/call"
 )
 
 // fixed is a policy that always says the same.
 type fixed struct {
-	Common
-	verdict Verdict
-	err     error
-	asked   *int
+	settings Settings
+	verdict  Verdict
+	err      error
+	asked    *int
 }
 
-func (*fixed) Configure(Option) error { return nil }
-func (*fixed) Provision(*Site) error  { return nil }
 func (p *fixed) Check(context.Context, *Request) (Verdict, error) {
 	*p.asked++
 	return p.verdict, p.err
@@ -45,22 +45,30 @@ func TestChain_Judge(t *testing.T) {
 		"first refusal wins":                {"", fixed{verdict: no}, fixed{verdict: no}, Refuse, "first", 403, 1, 1},
 		"second refuses":                    {"", fixed{}, fixed{verdict: no}, Refuse, "second", 403, 2, 1},
 		"observe goes on":                   {Observe, fixed{verdict: no}, fixed{verdict: no}, WouldRefuse, "first", 403, 2, 2},
-		"one policy observes":               {"", fixed{Common: Common{Mode: Observe}, verdict: no}, fixed{}, WouldRefuse, "first", 403, 2, 1},
-		"one observes, another refuses":     {"", fixed{Common: Common{Mode: Observe}, verdict: no}, fixed{verdict: no}, Refuse, "second", 403, 2, 2},
-		"one enforces where all observe":    {Observe, fixed{Common: Common{Mode: Enforce}, verdict: no}, fixed{}, Refuse, "first", 403, 1, 1},
-		"could not decide":                  {"", fixed{err: ErrUndecided}, fixed{}, Refuse, "first", 503, 1, 1},
-		"could not decide, on_error pass":   {"", fixed{Common: Common{OnError: PassOnError}, err: ErrUndecided}, fixed{}, Pass, "", 0, 2, 1},
-		"a reading refused, on_error pass":  {"", fixed{Common: Common{OnError: PassOnError}, err: ambiguous("x")}, fixed{}, Refuse, "first", 400, 1, 1},
-		"too many questions, on_error pass": {"", fixed{Common: Common{OnError: PassOnError}, err: ErrTooManyQuestions}, fixed{}, Refuse, "first", 429, 1, 1},
+		"one policy observes":               {"", fixed{settings: Settings{Mode: Observe}, verdict: no}, fixed{}, WouldRefuse, "first", 403, 2, 1},
+		"one observes, another refuses":     {"", fixed{settings: Settings{Mode: Observe}, verdict: no}, fixed{verdict: no}, Refuse, "second", 403, 2, 2},
+		"one enforces where all observe":    {Observe, fixed{settings: Settings{Mode: Enforce}, verdict: no}, fixed{}, Refuse, "first", 403, 1, 1},
+		"could not decide":                  {"", fixed{err: ask.ErrUndecided}, fixed{}, Refuse, "first", 503, 1, 1},
+		"could not decide, on_error pass":   {"", fixed{settings: Settings{OnError: PassOnError}, err: ask.ErrUndecided}, fixed{}, Pass, "", 0, 2, 1},
+		"a reading refused, on_error pass":  {"", fixed{settings: Settings{OnError: PassOnError}, err: ambiguous("x")}, fixed{}, Refuse, "first", 400, 1, 1},
+		"too many questions, on_error pass": {"", fixed{settings: Settings{OnError: PassOnError}, err: ask.ErrTooMany}, fixed{}, Refuse, "first", 429, 1, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			asked, counted := 0, 0
 			test.first.asked, test.second.asked = &asked, &asked
 			c := &Chain{mode: test.mode, links: []link{
-				{"first", &test.first, &test.first.Common}, {"second", &test.second, &test.second.Common},
-			}, Count: func(Decision) { counted++ }}
-			s := newSite(t)
-			d := c.Judge(t.Context(), request(t, s, nil, "GET", "/wp-json/x/y", ""))
+				linked("first", &test.first, test.first.settings), linked("second", &test.second, test.second.settings),
+			}}
+			r := request(t, newSite(t), nil, "GET", "/wp-json/x/y", "")
+			r.Trace = &Trace{
+				Refused: func(*Request, Decision) { counted++ },
+				Decided: func(_ *Request, d Decision) {
+					if d.Outcome == Pass {
+						counted++
+					}
+				},
+			}
+			d := c.Judge(t.Context(), r)
 			if d.Outcome != test.outcome || d.Policy != test.policy || d.Verdict.Status != test.status {
 				t.Errorf("got %+v", d)
 			}
@@ -78,23 +86,23 @@ func TestChain_OfADirective(t *testing.T) {
 		t.Fatal(err)
 	}
 	var names []string
-	c.Policies(func(name string, _ Policy) bool { names = append(names, name); return true })
+	for _, p := range c.Policies() {
+		names = append(names, p.Name)
+	}
 	want := []string{"call", "access", "order_type", "checkout_total", "refund_totals", "redact", "no_store"}
 	if !slices.Equal(names, want) {
 		t.Errorf("on by default: %v, want %v", names, want)
 	}
-	off := new(Access)
-	off.Off = true
-	c, err = NewChain(s, "", map[string]Policy{"access": off})
+	off := configured("access", new(Access), Settings{Off: true})
+	c, err = NewChain(s, "", off)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if d := c.Judge(t.Context(), request(t, s, nil, "GET", "/wp-json/wp/v2/users", "")); d.Outcome != Pass {
 		t.Errorf("access is off: %+v", d)
 	}
-	wrong := new(NoStore)
-	wrong.OnError = "maybe"
-	if _, err := NewChain(s, "", map[string]Policy{"no_store": wrong}); err == nil || !strings.Contains(err.Error(), "no_store: on_error") {
+	wrong := configured("no_store", new(NoStore), Settings{OnError: "maybe"})
+	if _, err := NewChain(s, "", wrong); err == nil || !strings.Contains(err.Error(), "no_store: on_error") {
 		t.Errorf("got error %v", err)
 	}
 }
@@ -102,7 +110,7 @@ func TestChain_OfADirective(t *testing.T) {
 func TestChain_RequestsWithoutAReading(t *testing.T) {
 	s := newSite(t)
 	for _, mode := range []Mode{Enforce, Observe} {
-		c, err := NewChain(s, mode, map[string]Policy{"access": &Access{LoginOnly: true}})
+		c, err := NewChain(s, mode, configured("access", &Access{LoginOnly: true}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -121,16 +129,16 @@ func TestChain_RequestsWithoutAReading(t *testing.T) {
 // to the log.
 func TestChain_PassOnErrorSaysWhy(t *testing.T) {
 	s := newSite(t)
-	p := &fixed{Common: Common{OnError: PassOnError}, err: ErrUndecided, asked: new(int)}
-	d := (&Chain{links: []link{{"signature", p, &p.Common}}}).Judge(t.Context(), request(t, s, nil, "GET", "/wp-json/wp/v2/posts", ""))
-	if d.Outcome != Pass || !errors.Is(d.Err, ErrUndecided) || !strings.Contains(d.Err.Error(), "signature") {
+	p := &fixed{err: ask.ErrUndecided, asked: new(int)}
+	d := (&Chain{links: []link{linked("signature", p, Settings{OnError: PassOnError})}}).Judge(t.Context(), request(t, s, nil, "GET", "/wp-json/wp/v2/posts", ""))
+	if d.Outcome != Pass || !errors.Is(d.Err, ask.ErrUndecided) || !strings.Contains(d.Err.Error(), "signature") {
 		t.Errorf("got %+v", d)
 	}
 }
 
 func TestChain_BatchNamesTheRefusedIDs(t *testing.T) {
 	s := newSite(t)
-	c, err := NewChain(s, "", map[string]Policy{"access": &Access{Rules: []Rule{{Deny: true, Methods: []string{"PUT"}, Routes: []string{"/wc/v3/orders/*"}}}}})
+	c, err := NewChain(s, "", configured("access", &Access{Rules: []Rule{{Deny: true, Methods: []string{"PUT"}, Routes: []string{"/wc/v3/orders/*"}}}}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +147,7 @@ func TestChain_BatchNamesTheRefusedIDs(t *testing.T) {
 	if ids, _ := d.Verdict.Data["ids"].([]uint64); d.Outcome != Refuse || !slices.Equal(ids, []uint64{7, 8}) {
 		t.Errorf("got %+v", d)
 	}
-	c, err = NewChain(s, "", map[string]Policy{"access": &Access{Rules: []Rule{{Deny: true, Methods: []string{"DELETE"}, Routes: []string{"/wc/v3/products/*"}}}}})
+	c, err = NewChain(s, "", configured("access", &Access{Rules: []Rule{{Deny: true, Methods: []string{"DELETE"}, Routes: []string{"/wc/v3/products/*"}}}}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,8 +160,8 @@ func TestChain_BatchNamesTheRefusedIDs(t *testing.T) {
 func TestCatalog(t *testing.T) {
 	words := map[string]bool{}
 	for _, e := range Catalog {
-		if CommonOf(e.New()) == nil || !slices.Contains(e.Words, e.Name) {
-			t.Errorf("%s: no common options, or its own name is not one of its words", e.Name)
+		if !slices.Contains(e.Words, e.Name) {
+			t.Errorf("%s: its own name is not one of its words", e.Name)
 		}
 		for _, w := range e.Words {
 			if words[w] {
@@ -199,21 +207,21 @@ func BenchmarkChain(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			s := newSite(b)
-			backend := answering(200, adminBody)
+			backend := asktest.Answering(200, adminBody)
 			access := &Access{LoginOnly: true, Rules: []Rule{{Allow: "anyone", Routes: []string{"/complianz/v1/consent"}}}}
-			c, err := NewChain(s, "", map[string]Policy{"access": access})
+			c, err := NewChain(s, "", configured("access", access))
 			if err != nil {
 				b.Fatal(err)
 			}
 			r := request(b, s, backend, "GET", bench.target, "", bench.headers...)
 			b.ReportAllocs()
 			for b.Loop() {
-				r.who, r.Matched = nil, nil
+				forget(r)
 				if d := c.Judge(b.Context(), r); d.Outcome != Pass {
 					b.Fatal(d)
 				}
 			}
-			if n := len(backend.questions()); name == "anonymous" && n > 0 {
+			if n := len(backend.Questions()); name == "anonymous" && n > 0 {
 				b.Errorf("%d questions for an anonymous call", n)
 			}
 		})
@@ -236,13 +244,9 @@ func TestChain_EarlyAccess(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t)
 			access := &Access{LoginOnly: true}
-			access.Mode = test.mode
 			access.Rules = append(access.Rules, mustRule("anyone", nil, "/wc/store/v1/**"))
-			if err := access.Provision(s); err != nil {
-				t.Fatal(err)
-			}
-			reading := new(Reading)
-			c := &Chain{links: []link{{"call", reading, &reading.Common}, {"access", access, &access.Common}}}
+			provision(t, s, access)
+			c := &Chain{links: []link{linked("call", new(Reading), Settings{}), linked("access", access, Settings{Mode: test.mode})}}
 			r := request(t, s, nil, "POST", test.target, "")
 			body := &broken{}
 			r.HTTP.Body, r.HTTP.ContentLength = body, 1000

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
 )
 
@@ -15,12 +16,12 @@ import (
 // would charge, so that no order is confirmed at a total that the shopper has
 // not seen (docs/interface E10 and section 7; docs/platform III.9).
 type CheckoutTotal struct {
-	Common
 	// Refuse is "differs" (the default) or "higher": only where the shopper
 	// would pay more.
 	Refuse string `json:"refuse,omitempty"`
 
-	site *Site
+	site  *Site
+	named bool
 }
 
 // Configure takes checkout_total [{ differs | higher }].
@@ -29,9 +30,6 @@ func (p *CheckoutTotal) Configure(o Option) error {
 		return o.Errorf("checkout_total takes a block, no arguments")
 	}
 	return o.Each(func(o Option) error {
-		if known, err := p.commonOption(o); known {
-			return err
-		}
 		if o.Name != "differs" && o.Name != "higher" {
 			return o.Unknown()
 		}
@@ -44,8 +42,8 @@ func (p *CheckoutTotal) Configure(o Option) error {
 }
 
 // Provision checks the option.
-func (p *CheckoutTotal) Provision(site *Site) error {
-	p.site = site
+func (p *CheckoutTotal) Provision(site *Site, settings Settings) error {
+	p.site, p.named = site, settings.Named
 	switch p.Refuse {
 	case "", "differs", "higher":
 	default:
@@ -56,7 +54,7 @@ func (p *CheckoutTotal) Provision(site *Site) error {
 
 // Check compares the total of a checkout that states one.
 func (p *CheckoutTotal) Check(ctx context.Context, r *Request) (Verdict, error) {
-	if p.standsDown(r) || r.Call.Kind != call.Single || !p.isCheckout(r.Call) {
+	if p.notNeeded(r) || r.Call.Kind != call.Single || !p.isCheckout(r.Call) {
 		return Verdict{}, nil
 	}
 	return p.compare(ctx, r)
@@ -65,14 +63,14 @@ func (p *CheckoutTotal) Check(ctx context.Context, r *Request) (Verdict, error) 
 // CheckBatch compares the total of the one checkout of a batch. Where other
 // parts change the cart before it, its total cannot be known beforehand.
 func (p *CheckoutTotal) CheckBatch(ctx context.Context, r *Request) (Verdict, error) {
-	if p.standsDown(r) {
+	if p.notNeeded(r) {
 		return Verdict{}, nil
 	}
 	var stated *call.Call
-	writing := 0
+	changes := 0
 	for _, part := range r.Call.Parts {
-		if writes(part.Method) || part.Method == http.MethodDelete {
-			writing++
+		if isUpdate(part.Method) || part.Method == http.MethodDelete {
+			changes++
 		}
 		if !p.isCheckout(part) {
 			continue
@@ -86,14 +84,16 @@ func (p *CheckoutTotal) CheckBatch(ctx context.Context, r *Request) (Verdict, er
 	switch {
 	case stated == nil:
 		return Verdict{}, nil
-	case writing > 1:
+	case changes > 1:
 		return Verdict{}, ambiguous("cart_batch")
 	}
 	return p.compare(ctx, r.Part(stated))
 }
 
-func (p *CheckoutTotal) standsDown(r *Request) bool {
-	return !p.Named() && p.site.Release.AtLeast(r, 11, 1)
+// notNeeded is true where the shop is known to check by itself, unless the policy is
+// named.
+func (p *CheckoutTotal) notNeeded(r *Request) bool {
+	return !p.named && p.site.Release.AtLeast(r, 11, 1)
 }
 
 func (p *CheckoutTotal) isCheckout(c *call.Call) bool {
@@ -166,18 +166,13 @@ func (p *CheckoutTotal) compare(ctx context.Context, r *Request) (Verdict, error
 // carries other addresses they are applied first, as the checkout would. The
 // answer is nil where that must not be done (observe); refusal is the
 // platform's where it does not take the addresses or the session.
-func (p *CheckoutTotal) currentCart(ctx context.Context, r *Request) (answer, refusal *Answer, err error) {
-	whole := r.memo().of
-	q := Question{
-		Kind: LookupCart, As: AsCaller, Route: "/" + p.site.Platform.Checkout + "/cart",
-		Query: r.Site.withCredentials(whole.Call, claimsNothing, ""),
-		Base:  whole.Call.Base, Form: whole.Call.Form != 0,
-	}
-	if answer, err = r.Backend.Ask(ctx, q); err != nil {
+func (p *CheckoutTotal) currentCart(ctx context.Context, r *Request) (answer, refusal *ask.Answer, err error) {
+	q := ask.Question{Kind: ask.KindCart, Route: "/" + p.site.Platform.Checkout + "/cart"}
+	if answer, err = r.Ask(ctx, q); err != nil {
 		return nil, nil, fmt.Errorf("what is in the cart: %w", err)
 	}
 	if answer.Status != http.StatusOK {
-		return nil, nil, fmt.Errorf("what is in the cart: %w", Unexpected(answer))
+		return nil, nil, fmt.Errorf("what is in the cart: %w", ask.Unexpected(answer))
 	}
 	changes, err := addressChanges(r.Call, answer.Body)
 	if changes == nil || err != nil {
@@ -187,7 +182,7 @@ func (p *CheckoutTotal) currentCart(ctx context.Context, r *Request) (answer, re
 		return nil, nil, nil
 	}
 	q.Method, q.Route, q.Body = http.MethodPost, q.Route+"/update-customer", changes
-	if answer, err = r.Backend.Ask(ctx, q); err != nil {
+	if answer, err = r.Ask(ctx, q); err != nil {
 		return nil, nil, fmt.Errorf("what is in the cart: %w", err)
 	}
 	switch {
@@ -196,7 +191,7 @@ func (p *CheckoutTotal) currentCart(ctx context.Context, r *Request) (answer, re
 	case answer.Status < 500 && answer.Code() != "":
 		return nil, answer, nil
 	}
-	return nil, nil, fmt.Errorf("what is in the cart: %w", Unexpected(answer))
+	return nil, nil, fmt.Errorf("what is in the cart: %w", ask.Unexpected(answer))
 }
 
 // addressChanges returns the body of an update-customer request with the
@@ -204,7 +199,7 @@ func (p *CheckoutTotal) currentCart(ctx context.Context, r *Request) (answer, re
 func addressChanges(c *call.Call, body []byte) ([]byte, error) {
 	var now cart
 	if err := json.Unmarshal(body, &now); err != nil {
-		return nil, fmt.Errorf("%w: the cart does not parse: %w", ErrUndecided, err)
+		return nil, fmt.Errorf("%w: the cart does not parse: %w", ask.ErrUndecided, err)
 	}
 	changes := map[string]any{}
 	for name, current := range map[string]map[string]any{"billing_address": now.Billing, "shipping_address": now.Shipping} {
@@ -234,14 +229,14 @@ func addressChanges(c *call.Call, body []byte) ([]byte, error) {
 func cartTotal(body []byte) (total int64, empty bool, err error) {
 	var now cart
 	if err := json.Unmarshal(body, &now); err != nil {
-		return 0, false, fmt.Errorf("%w: the cart does not parse: %w", ErrUndecided, err)
+		return 0, false, fmt.Errorf("%w: the cart does not parse: %w", ask.ErrUndecided, err)
 	}
 	if len(now.Items) == 0 {
 		return 0, true, nil
 	}
 	total, err = strconv.ParseInt(now.Totals.Price, 10, 64)
 	if err != nil {
-		return 0, false, fmt.Errorf("%w: the cart's total_price is not an integer", ErrUndecided)
+		return 0, false, fmt.Errorf("%w: the cart's total_price is not an integer", ask.ErrUndecided)
 	}
 	return total, false, nil
 }

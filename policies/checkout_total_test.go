@@ -5,6 +5,9 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/ask/asktest"
 )
 
 const (
@@ -14,10 +17,10 @@ const (
 	checkout  = "/wp-json/wc/store/v1/checkout"
 )
 
-func shopWithCart(body string) *platformFunc {
-	return routed(map[string]*Answer{
-		"GET /wc/store/v1/cart":                  jsonAnswer(200, body),
-		"POST /wc/store/v1/cart/update-customer": jsonAnswer(200, cartGB),
+func shopWithCart(body string) *asktest.Platform {
+	return asktest.Routed(map[string]*ask.Answer{
+		"GET /wc/store/v1/cart":                  asktest.JSON(200, body),
+		"POST /wc/store/v1/cart/update-customer": asktest.JSON(200, cartGB),
 	})
 }
 
@@ -63,11 +66,11 @@ func TestCheckoutTotal(t *testing.T) {
 				headers = append(headers, jsonType)
 			}
 			r := request(t, s, backend, test.method, test.target, test.body, headers...)
-			d := (&Chain{links: []link{{"checkout_total", p, &p.Common}}}).Judge(t.Context(), r)
+			d := alone("checkout_total", p).Judge(t.Context(), r)
 			if d.Verdict.Status != test.status {
 				t.Fatalf("got %+v (%v), want %d", d, d.Err, test.status)
 			}
-			if n := len(backend.questions()); n != test.asked {
+			if n := len(backend.Questions()); n != test.asked {
 				t.Errorf("asked %d questions, want %d", n, test.asked)
 			}
 			if test.status == 409 {
@@ -84,8 +87,8 @@ func TestCheckoutTotal_ObserveWritesNothing(t *testing.T) {
 	p := provision(t, s, new(CheckoutTotal))
 	backend := shopWithCart(cartBody)
 	r := request(t, s, backend, "POST", checkout, `{"expected_total":1,"billing_address":{"country":"GB"}}`, jsonType)
-	(&Chain{mode: Observe, links: []link{{"checkout_total", p, &p.Common}}}).Judge(t.Context(), r)
-	for _, q := range backend.questions() {
+	(&Chain{mode: Observe, links: alone("checkout_total", p).links}).Judge(t.Context(), r)
+	for _, q := range backend.Questions() {
 		if q.Method != "" && q.Method != "GET" {
 			t.Errorf("observe asked %s %s", q.Method, q.Route)
 		}
@@ -93,10 +96,10 @@ func TestCheckoutTotal_ObserveWritesNothing(t *testing.T) {
 }
 
 func TestCheckoutTotal_CouldNotDecide(t *testing.T) {
-	for name, backend := range map[string]*platformFunc{
-		"down": failing(ErrUndecided), "not JSON": answering(200, "<html>"), "forbidden": answering(403, `{"code":"x"}`),
-		"price is a float": answering(200, `{"items":[{}],"totals":{"total_price":"20.00"}}`),
-		"no totals":        answering(200, `{"items":[{}]}`),
+	for name, backend := range map[string]*asktest.Platform{
+		"down": asktest.Failing(ask.ErrUndecided), "not JSON": asktest.Answering(200, "<html>"), "forbidden": asktest.Answering(403, `{"code":"x"}`),
+		"price is a float": asktest.Answering(200, `{"items":[{}],"totals":{"total_price":"20.00"}}`),
+		"no totals":        asktest.Answering(200, `{"items":[{}]}`),
 	} {
 		s := newSite(t)
 		p := provision(t, s, new(CheckoutTotal))
@@ -132,7 +135,7 @@ func TestRefundTotals(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t)
 			p := provision(t, s, new(RefundTotals))
-			backend := answering(200, test.schema)
+			backend := asktest.Answering(200, test.schema)
 			for range 2 {
 				headers := []string{basicAuth}
 				if test.body != "" {
@@ -146,7 +149,7 @@ func TestRefundTotals(t *testing.T) {
 					t.Errorf("got %s %q", v.Code, v.Message)
 				}
 			}
-			if n := len(backend.questions()); n != test.asked {
+			if n := len(backend.Questions()); n != test.asked {
 				t.Errorf("asked %d questions, want %d", n, test.asked)
 			}
 		})
@@ -158,9 +161,9 @@ func TestRefundTotals(t *testing.T) {
 func TestRefundTotals_WordsDoNotTell(t *testing.T) {
 	s := newSite(t)
 	p := provision(t, s, new(RefundTotals))
-	backend := routed(map[string]*Answer{
-		"OPTIONS /wc/v3/orders/0/refunds": jsonAnswer(200, `[]`),
-		"GET /wc/v3/orders/0/refunds":     jsonAnswer(403, `{"code":"woocommerce_rest_cannot_view"}`),
+	backend := asktest.Routed(map[string]*ask.Answer{
+		"OPTIONS /wc/v3/orders/0/refunds": asktest.JSON(200, `[]`),
+		"GET /wc/v3/orders/0/refunds":     asktest.JSON(403, `{"code":"woocommerce_rest_cannot_view"}`),
 	})
 	refund := func(headers ...string) Verdict {
 		t.Helper()
@@ -170,8 +173,8 @@ func TestRefundTotals_WordsDoNotTell(t *testing.T) {
 		}
 		return v
 	}
-	if v := refund(); v.Refused() || len(backend.questions()) > 0 {
-		t.Errorf("anonymous: got %+v after %+v", v, backend.questions())
+	if v := refund(); v.Refused() || len(backend.Questions()) > 0 {
+		t.Errorf("anonymous: got %+v after %+v", v, backend.Questions())
 	}
 	if v := refund(basicAuth); v.Answer == nil || v.Answer.Code() != "woocommerce_rest_cannot_create" {
 		t.Errorf("customer: got %+v", v)
@@ -179,13 +182,13 @@ func TestRefundTotals_WordsDoNotTell(t *testing.T) {
 }
 
 func TestRefundTotals_CouldNotDecide(t *testing.T) {
-	for name, backend := range map[string]*platformFunc{
-		"down": failing(ErrUndecided), "not JSON": answering(200, "<html>"), "forbidden": answering(403, `{}`),
+	for name, backend := range map[string]*asktest.Platform{
+		"down": asktest.Failing(ask.ErrUndecided), "not JSON": asktest.Answering(200, "<html>"), "forbidden": asktest.Answering(403, `{}`),
 	} {
 		s := newSite(t)
 		p := provision(t, s, new(RefundTotals))
 		r := request(t, s, backend, "POST", "/wp-json/wc/v3/orders/7/refunds", `{"compute_totals":true}`, jsonType, basicAuth)
-		if v, err := p.Check(t.Context(), r); !errors.Is(err, ErrUndecided) {
+		if v, err := p.Check(t.Context(), r); !errors.Is(err, ask.ErrUndecided) {
 			t.Errorf("%s: got %+v, %v", name, v, err)
 		}
 	}
@@ -216,7 +219,7 @@ func TestRateLimits(t *testing.T) {
 	provision(t, s, p)
 	status := func(method, target string, headers ...string) int {
 		t.Helper()
-		v, err := p.Check(t.Context(), request(t, s, answering(200, adminBody), method, target, "", headers...))
+		v, err := p.Check(t.Context(), request(t, s, asktest.Answering(200, adminBody), method, target, "", headers...))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -254,7 +257,7 @@ func TestRateLimits(t *testing.T) {
 func BenchmarkRefundTotals_Known(b *testing.B) {
 	s := newSite(b)
 	p := provision(b, s, new(RefundTotals))
-	backend := answering(200, `{"endpoints":[{"methods":["POST"],"args":{"compute_totals":{}}}]}`)
+	backend := asktest.Answering(200, `{"endpoints":[{"methods":["POST"],"args":{"compute_totals":{}}}]}`)
 	r := request(b, s, backend, "POST", "/wp-json/wc/v3/orders/7/refunds", `{"compute_totals":true}`, jsonType, basicAuth)
 	b.ReportAllocs()
 	for b.Loop() {
@@ -262,7 +265,7 @@ func BenchmarkRefundTotals_Known(b *testing.B) {
 			b.Fatal(v, err)
 		}
 	}
-	if n := len(backend.questions()); n != 1 {
+	if n := len(backend.Questions()); n != 1 {
 		b.Errorf("%d questions about one shop", n)
 	}
 }

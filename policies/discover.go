@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
 )
 
@@ -34,10 +35,10 @@ type Reach struct {
 // returns what of the configuration does not fit the site, in words for the
 // log. An error means that the root could not be read: it may be tried again
 // later.
-func (s *Site) Discover(ctx context.Context, b Backend, by Reach) (problems []string, err error) {
-	found, closed, err := readRoot(ctx, b, by.Base, false)
+func (s *Site) Discover(ctx context.Context, b ask.Backend, by Reach) (problems []string, err error) {
+	found, closed, err := readRoot(ctx, b, by.Base, call.Pretty)
 	if err == nil && found == nil && !closed { // plain permalinks have no pretty form
-		found, closed, err = readRoot(ctx, b, by.Base, true)
+		found, closed, err = readRoot(ctx, b, by.Base, call.Query)
 	}
 	switch {
 	case err != nil:
@@ -60,11 +61,11 @@ func (s *Site) Discover(ctx context.Context, b Backend, by Reach) (problems []st
 // themselves: without an action admin-ajax.php says "0", and async-upload.php sends
 // whom it does not know to the login page, which no front controller in their place
 // would. Anything else counts as no.
-func (s *Site) HasScripts(ctx context.Context, b Backend, by Reach) bool {
-	ask := func(page string) *Answer {
-		a, err := b.Ask(ctx, Question{Kind: LookupIndex, Page: page, As: AsNobody, Base: by.Base})
+func (s *Site) HasScripts(ctx context.Context, b ask.Backend, by Reach) bool {
+	ask := func(page string) *ask.Answer {
+		a, err := b.Ask(ctx, ask.Question{Kind: ask.KindIndex, Page: page, As: ask.AsNobody, Base: by.Base})
 		if err != nil {
-			return new(Answer)
+			return new(ask.Answer)
 		}
 		return a
 	}
@@ -79,10 +80,10 @@ func (s *Site) HasScripts(ctx context.Context, b Backend, by Reach) bool {
 
 // readRoot asks for the REST root in one of its forms. It returns nil where
 // there is none; closed tells that it is not for everybody.
-func readRoot(ctx context.Context, b Backend, base string, form bool) (found *root, closed bool, err error) {
-	q := Question{Kind: LookupIndex, Route: "/", As: AsNobody, Base: base}
-	if form {
-		q.Form, q.Base = true, base+"/index.php"
+func readRoot(ctx context.Context, b ask.Backend, base string, form call.Form) (found *root, closed bool, err error) {
+	q := ask.Question{Kind: ask.KindIndex, Route: "/", As: ask.AsNobody, Base: base}
+	if form == call.Query {
+		q.Form, q.Base = form, base+"/index.php"
 	}
 	a, err := b.Ask(ctx, q)
 	switch {
@@ -93,7 +94,7 @@ func readRoot(ctx context.Context, b Backend, base string, form bool) (found *ro
 	case a.Status == http.StatusNotFound:
 		return nil, false, nil
 	case a.Status != http.StatusOK:
-		return nil, false, Unexpected(a)
+		return nil, false, ask.Unexpected(a)
 	}
 	found = new(root)
 	if json.Unmarshal(bytes.TrimPrefix(a.Body, []byte("\ufeff")), found) != nil {

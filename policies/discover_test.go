@@ -5,16 +5,20 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/ask/asktest"
+	"github.com/restwarden/restwarden/policies/call"
 )
 
 func TestDiscover(t *testing.T) {
-	index := func(home, url, self, more string) *Answer {
-		return jsonAnswer(200, `{"home":"`+home+`","url":"`+url+`","namespaces":["wp/v2","wc/v3"],"routes":{"/":{"_links":{"self":[{"href":"`+self+`"}]}}`+more+`}}`)
+	index := func(home, url, self, more string) *ask.Answer {
+		return asktest.JSON(200, `{"home":"`+home+`","url":"`+url+`","namespaces":["wp/v2","wc/v3"],"routes":{"/":{"_links":{"self":[{"href":"`+self+`"}]}}`+more+`}}`)
 	}
 	const preview = `,"/wc/v3/orders/(?P<order_id>[\\d]+)/refunds/preview":{}`
-	page := jsonAnswer(404, `<html>not found</html>`)
+	page := asktest.JSON(404, `<html>not found</html>`)
 	for name, test := range map[string]struct {
-		pretty, query *Answer
+		pretty, query *ask.Answer
 		base          string
 		problems      []string
 		released      bool
@@ -24,21 +28,21 @@ func TestDiscover(t *testing.T) {
 		"sub-folder":            {index("http://shop.example/blog", "http://shop.example/blog", "http://shop.example/blog/wp-json/", ""), nil, "/blog", nil, false},
 		"language directory":    {index("http://shop.example", "http://shop.example", "http://shop.example/de/wp-json/", ""), nil, "", nil, false},
 		"plain permalinks":      {page, index("http://shop.example", "http://shop.example", "http://shop.example/index.php?rest_route=/", ""), "", nil, false},
-		"a page in its place":   {jsonAnswer(200, `<html>`), index("http://shop.example", "http://shop.example", "http://shop.example/index.php?rest_route=/", ""), "", nil, false},
+		"a page in its place":   {asktest.JSON(200, `<html>`), index("http://shop.example", "http://shop.example", "http://shop.example/index.php?rest_route=/", ""), "", nil, false},
 		"another prefix":        {page, index("http://shop.example", "http://shop.example", "http://shop.example/api/", ""), "", []string{"check prefix and base"}, false},
 		"another base":          {index("http://shop.example/x", "http://shop.example/x", "http://shop.example/x/wp-json/", ""), nil, "/blog", []string{"check prefix and base", `base is "/blog"`}, false},
 		"mixed schemes":         {index("http://shop.example", "https://shop.example", "http://shop.example/wp-json/", ""), nil, "", []string{"mixed schemes"}, false},
 		"https behind http":     {index("https://shop.example", "https://shop.example", "https://shop.example/wp-json/", ""), nil, "", []string{"trusted_proxies"}, false},
 		"another host":          {index("http://www.shop.example", "http://www.shop.example", "http://www.shop.example/wp-json/", ""), nil, "", []string{"clients ask for"}, false},
 		"no REST at all":        {page, page, "", []string{"no REST root"}, false},
-		"closed to everybody":   {jsonAnswer(401, `{"code":"rest_not_logged_in"}`), nil, "", nil, false},
-		"not the same platform": {jsonAnswer(200, `{"namespaces":["cms/v2"]}`), nil, "", []string{"check the platform"}, false},
+		"closed to everybody":   {asktest.JSON(401, `{"code":"rest_not_logged_in"}`), nil, "", nil, false},
+		"not the same platform": {asktest.JSON(200, `{"namespaces":["cms/v2"]}`), nil, "", []string{"check the platform"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t)
 			s.Base = test.base
-			backend := &platformFunc{answer: func(q Question) (*Answer, error) {
-				if q.Form {
+			backend := &asktest.Platform{Answer: func(q ask.Question) (*ask.Answer, error) {
+				if q.Form == call.Query {
 					return test.query, nil
 				}
 				return test.pretty, nil
@@ -60,7 +64,7 @@ func TestDiscover(t *testing.T) {
 			}
 		})
 	}
-	if _, err := newSite(t).Discover(t.Context(), failing(ErrUndecided), Reach{}); !errors.Is(err, ErrUndecided) {
+	if _, err := newSite(t).Discover(t.Context(), asktest.Failing(ask.ErrUndecided), Reach{}); !errors.Is(err, ask.ErrUndecided) {
 		t.Errorf("got error %v", err)
 	}
 }
@@ -116,17 +120,16 @@ func TestRelease_WhatTheRootListsIsNoProof(t *testing.T) {
 				t.Fatal(err)
 			}
 			s.Release.Learn(Reach{Host: "example.com"}, true)
-			order, refund := &OrderType{Common: Common{named: test.named}}, &RefundTotals{Common: Common{named: test.named}}
-			provision(t, s, order)
-			provision(t, s, refund)
+			order := provision(t, s, new(OrderType), Settings{Named: test.named})
+			refund := provision(t, s, new(RefundTotals), Settings{Named: test.named})
 
 			backend := shopOf(nil)
 			r := request(t, s, backend, "PUT", "/wp-json/wc/v3/orders/13", `{}`, jsonType, basicAuth)
-			if _, err := order.Check(t.Context(), r); err != nil || (len(backend.questions()) > 0) != test.orderAsked {
-				t.Errorf("order_type asked %d questions, %v", len(backend.questions()), err)
+			if _, err := order.Check(t.Context(), r); err != nil || (len(backend.Questions()) > 0) != test.orderAsked {
+				t.Errorf("order_type asked %d questions, %v", len(backend.Questions()), err)
 			}
 
-			schema := answering(200, `{"endpoints":[{"methods":["POST"],"args":{}}]}`)
+			schema := asktest.Answering(200, `{"endpoints":[{"methods":["POST"],"args":{}}]}`)
 			r = request(t, s, schema, "POST", "/wp-json/wc/v3/orders/7/refunds", `{"compute_totals":true}`, jsonType, basicAuth)
 			v, err := refund.Check(t.Context(), r)
 			if stays := test.release != "11.1" || test.named; err != nil || v.Refused() != stays {
@@ -139,20 +142,20 @@ func TestRelease_WhatTheRootListsIsNoProof(t *testing.T) {
 // TestHasScripts: both must answer for themselves. What renders a page in the place of
 // one of them may run the main query, and read the form.
 func TestHasScripts(t *testing.T) {
-	ajax := jsonAnswer(http.StatusBadRequest, "0")
-	login := &Answer{Status: http.StatusFound, Header: http.Header{"Location": {"http://h/wp-login.php?redirect_to=x"}}}
+	ajax := asktest.JSON(http.StatusBadRequest, "0")
+	login := &ask.Answer{Status: http.StatusFound, Header: http.Header{"Location": {"http://h/wp-login.php?redirect_to=x"}}}
 	for name, test := range map[string]struct {
-		ajax, upload *Answer
+		ajax, upload *ask.Answer
 		want         bool
 	}{
 		"both":                     {ajax, login, true},
-		"a page for the second":    {ajax, &Answer{Status: http.StatusOK, Body: []byte("<html>")}, false},
-		"elsewhere":                {ajax, &Answer{Status: http.StatusFound, Header: http.Header{"Location": {"http://h/404/?x=wp-login.php"}}}, false},
-		"a page for the first":     {&Answer{Status: http.StatusNotFound}, login, false},
-		"more than the first says": {jsonAnswer(http.StatusOK, "00"), login, false},
+		"a page for the second":    {ajax, &ask.Answer{Status: http.StatusOK, Body: []byte("<html>")}, false},
+		"elsewhere":                {ajax, &ask.Answer{Status: http.StatusFound, Header: http.Header{"Location": {"http://h/404/?x=wp-login.php"}}}, false},
+		"a page for the first":     {&ask.Answer{Status: http.StatusNotFound}, login, false},
+		"more than the first says": {asktest.JSON(http.StatusOK, "00"), login, false},
 	} {
 		s := newSite(t)
-		b := &platformFunc{answer: func(q Question) (*Answer, error) {
+		b := &asktest.Platform{Answer: func(q ask.Question) (*ask.Answer, error) {
 			if strings.HasSuffix(q.Page, "async-upload.php") {
 				return test.upload, nil
 			}
@@ -162,7 +165,7 @@ func TestHasScripts(t *testing.T) {
 			t.Errorf("%s: %t", name, got)
 		}
 	}
-	if newSite(t).HasScripts(t.Context(), failing(ErrUndecided), Reach{}) {
+	if newSite(t).HasScripts(t.Context(), asktest.Failing(ask.ErrUndecided), Reach{}) {
 		t.Error("no answer counts as yes")
 	}
 }

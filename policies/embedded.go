@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
-
+	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
 )
 
@@ -127,7 +127,7 @@ func (e *embedder) embedded(value jsontext.Value, links map[string][]reference) 
 	return out.Bytes(), nil
 }
 
-var errNotJSON = fmt.Errorf("%w of JSON", ErrUndecided)
+var errNotJSON = fmt.Errorf("%w of JSON", ask.ErrUndecided)
 
 func membersOf(value jsontext.Value) (members []member, err error) {
 	in := jsontext.NewDecoder(bytes.NewReader(value), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))

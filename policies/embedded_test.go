@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/restwarden/restwarden/policies/ask/asktest"
 )
 
 // embeddedAnswer is what the platform answers to posts?_embed, shortened.
@@ -41,10 +43,10 @@ func TestAccess_Embedded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t)
-			if err := test.access.Provision(s); err != nil {
+			if err := provisionError(s, &test.access); err != nil {
 				t.Fatal(err)
 			}
-			r := request(t, s, answering(200, adminBody), "GET", test.target, "", test.headers...)
+			r := request(t, s, asktest.Answering(200, adminBody), "GET", test.target, "", test.headers...)
 			if need := test.access.Rewrites(r); need != test.need || need == RewriteNothing {
 				if need != test.need {
 					t.Error("needs", need)
@@ -52,7 +54,7 @@ func TestAccess_Embedded(t *testing.T) {
 				return
 			}
 			for _, wrapped := range []string{"%", `{"body":%,"status":200,"headers":{}}`, "/**/cb(%)"} {
-				a := jsonAnswer(http.StatusOK, strings.Replace(wrapped, "%", embeddedAnswer, 1))
+				a := asktest.JSON(http.StatusOK, strings.Replace(wrapped, "%", embeddedAnswer, 1))
 				if err := test.access.Rewrite(r, a); err != nil {
 					t.Fatal(err)
 				}
@@ -67,7 +69,7 @@ func TestAccess_Embedded(t *testing.T) {
 				}
 			}
 			for _, odd := range []string{"x", `[{"_embedded":7}]`, `[{"_embedded":{"author":7}}]`, "<html>"} {
-				if err := test.access.Rewrite(r, jsonAnswer(http.StatusOK, odd)); err == nil {
+				if err := test.access.Rewrite(r, asktest.JSON(http.StatusOK, odd)); err == nil {
 					t.Errorf("%s goes on", odd)
 				}
 			}
@@ -82,11 +84,11 @@ func TestRedact_Embedded(t *testing.T) {
 	p := new(Redact)
 	configure(t, p, line("redact /wp/v2/users/* id"), line("redact /wp/v2/comments id"))
 	provision(t, s, p)
-	r := request(t, s, answering(200, adminBody), "GET", "/wp-json/wp/v2/posts?_embed", "", "Authorization: Basic eDp5")
+	r := request(t, s, asktest.Answering(200, adminBody), "GET", "/wp-json/wp/v2/posts?_embed", "", "Authorization: Basic eDp5")
 	if p.Rewrites(r) != RewriteBody {
 		t.Fatal("the answer is not looked at")
 	}
-	a := jsonAnswer(http.StatusOK, embeddedAnswer)
+	a := asktest.JSON(http.StatusOK, embeddedAnswer)
 	if err := p.Rewrite(r, a); err != nil {
 		t.Fatal(err)
 	}
@@ -105,12 +107,12 @@ func FuzzEmbedded(f *testing.F) {
 	}
 	s := newSite(f)
 	access := &Access{LoginOnly: true, Rules: []Rule{mustRule("anyone", nil, "/wp/v2/posts/**")}}
-	if err := access.Provision(s); err != nil {
+	if err := provisionError(s, access); err != nil {
 		f.Fatal(err)
 	}
 	r := request(f, s, nil, "GET", "/wp-json/wp/v2/posts?_embed", "")
 	f.Fuzz(func(t *testing.T, body string) {
-		a := jsonAnswer(http.StatusOK, body)
+		a := asktest.JSON(http.StatusOK, body)
 		if access.Rewrite(r, a) != nil || len(a.Body) == 0 {
 			return
 		}

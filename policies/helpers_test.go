@@ -6,60 +6,14 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
+	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/store"
 )
-
-// platformFunc is a Backend that answers from a function and keeps the questions.
-type platformFunc struct {
-	answer func(Question) (*Answer, error)
-
-	mu    sync.Mutex
-	asked []Question
-}
-
-func (p *platformFunc) Ask(_ context.Context, q Question) (*Answer, error) {
-	p.mu.Lock()
-	p.asked = append(p.asked, q)
-	p.mu.Unlock()
-	return p.answer(q)
-}
-
-func (p *platformFunc) questions() []Question {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return append([]Question(nil), p.asked...)
-}
-
-func answering(status int, body string) *platformFunc {
-	return &platformFunc{answer: func(Question) (*Answer, error) { return jsonAnswer(status, body), nil }}
-}
-
-// routed answers by route and query of the question; unknown ones are 404 rest_no_route.
-func routed(answers map[string]*Answer) *platformFunc {
-	return &platformFunc{answer: func(q Question) (*Answer, error) {
-		method := q.Method
-		if method == "" {
-			method = http.MethodGet
-		}
-		if a, ok := answers[method+" "+q.Route]; ok {
-			return a, nil
-		}
-		return jsonAnswer(http.StatusNotFound, `{"code":"rest_no_route"}`), nil
-	}}
-}
-
-func jsonAnswer(status int, body string) *Answer {
-	return &Answer{Status: status, Header: http.Header{"Content-Type": {"application/json"}}, Body: []byte(body)}
-}
-
-func failing(err error) *platformFunc {
-	return &platformFunc{answer: func(Question) (*Answer, error) { return nil, err }}
-}
 
 func newSite(t testing.TB) *Site {
 	t.Helper()
@@ -68,18 +22,17 @@ func newSite(t testing.TB) *Site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ids, err := NewIdentities(IdentityOptions{})
+	ids, err := caller.NewIdentities(caller.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Site{
-		Platform: p, Prefix: p.Prefix, Release: new(Release), Store: memory, Identities: ids,
-		Now: func() time.Time { return time.Unix(1_800_000_000, 0) },
-	}
+	s := &Site{Site: caller.NewSite(p, caller.Own{}), Release: new(Release)}
+	s.Store, s.Identities, s.Now = memory, ids, func() time.Time { return time.Unix(1_800_000_000, 0) }
+	return s
 }
 
 // request reads raw lines "Name: value" as headers of a request to target.
-func request(t testing.TB, s *Site, b Backend, method, target, body string, headers ...string) *Request {
+func request(t testing.TB, s *Site, b ask.Backend, method, target, body string, headers ...string) *Request {
 	t.Helper()
 	r := httptest.NewRequest(method, target, strings.NewReader(body))
 	if body == "" {
@@ -93,16 +46,29 @@ func request(t testing.TB, s *Site, b Backend, method, target, body string, head
 		Platform: s.Platform, Base: s.Base, Limits: call.Limits{Body: 1 << 20, Upload: 1 << 20, Spool: call.NewSpool(t.TempDir(), 1<<20)},
 	}).Read(r, nil)
 	t.Cleanup(c.Close)
-	return &Request{Call: c, HTTP: r, Site: s, Backend: b, Client: netip.MustParseAddr("192.0.2.7")}
+	whole := &caller.Whole{Site: s.Site, Call: c, HTTP: r, Backend: b, Client: netip.MustParseAddr("192.0.2.7")}
+	return &Request{Whole: whole, Call: c, Site: s}
 }
 
-// provision prepares p for s, or fails the test.
-func provision[P Policy](t testing.TB, s *Site, p P) P {
+// provision prepares p for s as one that is named or not, or fails the test.
+func provision[P Policy](t testing.TB, s *Site, p P, settings ...Settings) P {
 	t.Helper()
-	if err := p.Provision(s); err != nil {
+	if err := provisionError(s, p, settings...); err != nil {
 		t.Fatal(err)
 	}
 	return p
+}
+
+func provisionError(s *Site, p Policy, settings ...Settings) error {
+	if d, ok := p.(Declarer); ok {
+		if err := d.Declare(s); err != nil {
+			return err
+		}
+	}
+	if p, ok := p.(Provisioner); ok {
+		return p.Provision(s, append(settings, Settings{})[0])
+	}
+	return nil
 }
 
 // line is an Option as the Caddyfile would give it.
@@ -114,7 +80,7 @@ func line(text string, block ...Option) Option {
 func configure(t testing.TB, p Policy, options ...Option) {
 	t.Helper()
 	for _, o := range options {
-		if err := p.Configure(o); err != nil {
+		if err := p.(Configurer).Configure(o); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -145,4 +111,27 @@ func (brokenStore) SetOnce(context.Context, string, time.Duration) (bool, error)
 }
 func (brokenStore) Take(context.Context, string, store.Rate) (store.Taken, error) {
 	return store.Taken{}, store.ErrFull
+}
+
+// linked is a policy in a chain.
+func linked(name string, p Policy, settings Settings) link {
+	return newLink(&Configured{Entry: Entry{Name: name}, Policy: p, Settings: settings})
+}
+
+// alone is a chain of one policy.
+func alone(name string, p Policy) *Chain {
+	return &Chain{links: []link{linked(name, p, Settings{})}}
+}
+
+// configured is a configuration that names one policy.
+func configured(name string, p Policy, settings ...Settings) map[string]*Configured {
+	e, _ := Lookup(name)
+	return map[string]*Configured{name: {Entry: e, Policy: p, Settings: append(settings, Settings{})[0]}}
+}
+
+// forget makes r a request that nobody has judged.
+func forget(r *Request) {
+	whole := r.Whole
+	r.Whole = &caller.Whole{Site: whole.Site, Call: whole.Call, HTTP: whole.HTTP, Client: whole.Client, Secure: whole.Secure, Backend: whole.Backend}
+	r.Matched = Match{}
 }

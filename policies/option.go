@@ -53,6 +53,18 @@ func (o Option) Word(words ...string) (string, error) {
 	return word, nil
 }
 
+// Bare checks that a policy's name stands alone: what all policies have has been taken
+// out of its block.
+func (o Option) Bare() error {
+	if len(o.Args) > 0 {
+		return o.Errorf("%s takes no arguments here", o.Name)
+	}
+	if len(o.Block) > 0 {
+		return o.Block[0].Unknown()
+	}
+	return nil
+}
+
 // Unknown is the error for an option that nobody knows.
 func (o Option) Unknown() error { return o.Errorf("unrecognized option %q", o.Name) }
 

@@ -9,14 +9,15 @@ import (
 	"strings"
 	"time"
 
+	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/caller"
 )
 
 // OrderType refuses updates through an order route of a record that is not an
 // order: releases before 10.8 turn it into one (docs/interface 3;
 // docs/platform III.1).
 type OrderType struct {
-	Common
 	// Credential is a read-only shop key "key:secret" of the gateway's own, for
 	// questions that the caller may not ask.
 	Credential string `json:"credential,omitempty"`
@@ -24,6 +25,7 @@ type OrderType struct {
 	Strict bool `json:"strict,omitempty"`
 
 	site   *Site
+	named  bool
 	orders []call.Pattern // update routes: …/orders/:id
 	subs   []call.Pattern // sub-routes with an order's id: …/orders/:order_id/refunds
 	mcp    string         // key of the tool server's route
@@ -39,9 +41,6 @@ func (p *OrderType) Configure(o Option) error {
 		return o.Errorf("order_type takes a block, no arguments")
 	}
 	return o.Each(func(o Option) (err error) {
-		if known, err := p.commonOption(o); known {
-			return err
-		}
 		switch o.Name {
 		case "credential":
 			p.Credential, err = o.One()
@@ -67,8 +66,8 @@ func (p *OrderType) Secrets() []*string {
 }
 
 // Provision checks the credential and works out the routes.
-func (p *OrderType) Provision(site *Site) error {
-	p.site = site
+func (p *OrderType) Provision(site *Site, settings Settings) error {
+	p.site, p.named = site, settings.Named
 	if p.Credential != "" {
 		key, secret, ok := strings.Cut(p.Credential, ":")
 		if !ok || blank(key) || blank(secret) {
@@ -86,7 +85,7 @@ func (p *OrderType) Provision(site *Site) error {
 
 // Check judges one call.
 func (p *OrderType) Check(ctx context.Context, r *Request) (Verdict, error) {
-	if p.standsDown() {
+	if p.notNeeded() {
 		return Verdict{}, nil
 	}
 	if r.Call.Key == p.mcp && r.Call.Method == http.MethodPost {
@@ -101,7 +100,7 @@ func (p *OrderType) Check(ctx context.Context, r *Request) (Verdict, error) {
 
 // CheckBatch judges all ids of a batch together.
 func (p *OrderType) CheckBatch(ctx context.Context, r *Request) (Verdict, error) {
-	if p.standsDown() {
+	if p.notNeeded() {
 		return Verdict{}, nil
 	}
 	var ids []uint64
@@ -120,16 +119,16 @@ func (p *OrderType) CheckBatch(ctx context.Context, r *Request) (Verdict, error)
 	return p.checkIDs(ctx, r, ids)
 }
 
-// standsDown is true where the shop is known to check by itself, unless the
-// policy is named. To stand down wrongly costs data, to stay on costs a question.
-func (p *OrderType) standsDown() bool {
-	return !p.Named() && p.site.Release.Configured(10, 8)
+// notNeeded is true where the shop is known to check by itself, unless the policy is
+// named. A guard that is missing costs data, one too many costs a question.
+func (p *OrderType) notNeeded() bool {
+	return !p.named && p.site.Release.Configured(10, 8)
 }
 
 // guardedID returns the id that c would change through an order route.
 func (p *OrderType) guardedID(c *call.Call) (id uint64, guarded bool, err error) {
 	for i := range p.orders {
-		if p.orders[i].Match(c.Key) && (writes(c.Method) || p.Strict && c.Method == http.MethodDelete) {
+		if p.orders[i].Match(c.Key) && (isUpdate(c.Method) || p.Strict && c.Method == http.MethodDelete) {
 			id, err = c.ID("id", p.orders[i].Group(c.Key, "id"))
 			return id, true, err
 		}
@@ -141,15 +140,16 @@ func (p *OrderType) guardedID(c *call.Call) (id uint64, guarded bool, err error)
 	return 0, false, nil
 }
 
-func writes(method string) bool {
+// isUpdate tells whether a method is one of those that the platform updates with.
+func isUpdate(method string) bool {
 	return method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch
 }
 
 // checkIDs proves that all ids are orders. Anonymous updates go on unasked: the
 // platform refuses them itself, whatever the record is.
 func (p *OrderType) checkIDs(ctx context.Context, r *Request, ids []uint64) (Verdict, error) {
-	claim, err := r.Site.claimOf(r.memo().of)
-	if err != nil || claim == claimsNothing || claim == claimsSession {
+	claim, err := r.Claim()
+	if err != nil || claim == caller.ClaimNothing || claim == caller.ClaimSession {
 		return Verdict{}, err
 	}
 	open := p.unproven(ctx, r, ids)
@@ -194,13 +194,13 @@ func (p *OrderType) unproven(ctx context.Context, r *Request, ids []uint64) (ope
 			open = append(open, id)
 			continue
 		}
-		r.Site.remembered(LookupRecord)
+		r.Whole.Trace.Remembered(ask.KindRecord)
 	}
 	return open
 }
 
 func (p *OrderType) factKey(r *Request, id uint64) string {
-	return fmt.Sprintf("order:%s:%d", p.site.place(r), id)
+	return fmt.Sprintf("order:%s:%d", p.site.shop(r), id)
 }
 
 // remember keeps a proof; losing it only costs another question.
@@ -209,7 +209,7 @@ func (p *OrderType) remember(ctx context.Context, r *Request, id uint64) {
 }
 
 // Watch drops the proofs of what a passing delete is about.
-func (p *OrderType) Watch(r *Request) func(*Answer) {
+func (p *OrderType) Watch(r *Request) func(*ask.Answer) {
 	var keys []string
 	for _, c := range r.Call.Each() {
 		if c.Method != http.MethodDelete {
@@ -227,5 +227,5 @@ func (p *OrderType) Watch(r *Request) func(*Answer) {
 		return nil
 	}
 	ctx := context.WithoutCancel(r.HTTP.Context())
-	return onSuccess(func() { _ = r.Site.Store.Delete(ctx, keys...) }) // else it ends with its time
+	return ask.OnSuccess(func() { _ = r.Site.Store.Delete(ctx, keys...) }) // else it ends with its time
 }

@@ -3,6 +3,9 @@ package policies
 import (
 	"net/http"
 	"testing"
+
+	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/ask/asktest"
 )
 
 func TestOrderType_ProofsAreRemembered(t *testing.T) {
@@ -16,17 +19,17 @@ func TestOrderType_ProofsAreRemembered(t *testing.T) {
 	}
 	check("7")
 	check("7")
-	if n := len(backend.questions()); n != 1 {
+	if n := len(backend.Questions()); n != 1 {
 		t.Errorf("an order was asked about %d times", n)
 	}
-	p.Watch(request(t, s, backend, "DELETE", "/wp-json/wc/v3/orders/7", "", basicAuth))(&Answer{Status: 200})
+	p.Watch(request(t, s, backend, "DELETE", "/wp-json/wc/v3/orders/7", "", basicAuth))(&ask.Answer{Status: 200})
 	check("7")
-	if n := len(backend.questions()); n != 2 {
+	if n := len(backend.Questions()); n != 2 {
 		t.Errorf("after a delete %d questions", n)
 	}
 	check("13")
 	check("13")
-	if n := len(backend.questions()); n != 6 {
+	if n := len(backend.Questions()); n != 6 {
 		t.Errorf("what is not an order was remembered: %d questions", n)
 	}
 }
@@ -39,7 +42,7 @@ func TestOrderType_BatchAsksTheListFirst(t *testing.T) {
 	if v, err := p.CheckBatch(t.Context(), r); err != nil || v.Refused() {
 		t.Fatalf("got %+v, %v", v, err)
 	}
-	if n := len(backend.questions()); n != 1 {
+	if n := len(backend.Questions()); n != 1 {
 		t.Errorf("asked %d questions", n)
 	}
 }
@@ -61,12 +64,12 @@ func TestOrderType_ReadOnlyKey(t *testing.T) {
 	s := newSite(t)
 	p := provision(t, s, new(OrderType))
 	shop, deletes := shopOf(nil), 0
-	backend := &platformFunc{answer: func(q Question) (*Answer, error) {
+	backend := &asktest.Platform{Answer: func(q ask.Question) (*ask.Answer, error) {
 		if q.Method == http.MethodDelete {
 			deletes++
-			return jsonAnswer(401, `{"code":"woocommerce_rest_authentication_error","message":"The API key provided does not have write permissions."}`), nil
+			return asktest.JSON(401, `{"code":"woocommerce_rest_authentication_error","message":"The API key provided does not have write permissions."}`), nil
 		}
-		return shop.answer(q)
+		return shop.Answer(q)
 	}}
 	const key = "?consumer_key=ck_1&consumer_secret=cs_1"
 	update := request(t, s, backend, "PUT", "/wp-json/wc/v3/orders/13"+key, `{}`, jsonType)
@@ -79,7 +82,7 @@ func TestOrderType_ReadOnlyKey(t *testing.T) {
 	}
 }
 
-func TestOrderType_StandsDown(t *testing.T) {
+func TestOrderType_NotNeeded(t *testing.T) {
 	for release, refuses := range map[string]bool{"10.7": true, "10.8": false, "11.1": false, "9.10": true} {
 		s := newSite(t)
 		s.Release, _ = ParseRelease(release)
@@ -90,7 +93,7 @@ func TestOrderType_StandsDown(t *testing.T) {
 		}
 		p.named = true
 		if v, _ := p.Check(t.Context(), request(t, s, shopOf(nil), "PUT", "/wp-json/wc/v3/orders/13", `{}`, jsonType, basicAuth)); !v.Refused() {
-			t.Errorf("%s: a named policy stood down", release)
+			t.Errorf("%s: a named policy does not guard", release)
 		}
 	}
 }
@@ -106,7 +109,7 @@ func BenchmarkOrderType_Proven(b *testing.B) {
 			b.Fatal(v, err)
 		}
 	}
-	if n := len(backend.questions()); n != 1 {
+	if n := len(backend.Questions()); n != 1 {
 		b.Errorf("%d questions about one order", n)
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/caller"
 	"golang.org/x/sync/errgroup"
 )
 
@@ -25,23 +27,23 @@ const (
 
 // proof is what the platform said of the ids of a call.
 type proof struct {
-	others []uint64 // those that are records but not orders
-	secret bool     // … which is not to be said to just anybody
-	answer *Answer  // the caller is refused in the platform's words
+	others []uint64    // those that are records but not orders
+	secret bool        // … which is not to be said to just anybody
+	answer *ask.Answer // the caller is refused in the platform's words
 }
 
 // prove asks what ids are, first as the caller, so that somebody without rights
 // gets the platform's own refusal whatever the records are (docs/design 8).
-func (p *OrderType) prove(ctx context.Context, r *Request, claim claim, ids []uint64) (proof, error) {
-	if claim == claimsOAuth1 || claim == claimsJetpack || claim == claimsUncertain {
+func (p *OrderType) prove(ctx context.Context, r *Request, claim caller.Claim, ids []uint64) (proof, error) {
+	if !claim.Verifiable() {
 		return p.proveUnverified(ctx, r, ids)
 	}
-	as := p.asCaller(r, claim)
+	as := asker(r.Ask)
 	others, refusal, err := p.recordsOf(ctx, r, as, ids)
 	switch {
 	case err != nil:
 		return proof{}, err
-	case refusal == nil && len(others) > 0 && (claim == claimsKey || basicShopKey(r.HTTP.Header)):
+	case refusal == nil && len(others) > 0 && r.HasShopKey():
 		answer, err := p.readOnly(ctx, r, as)
 		return proof{others: others, answer: answer}, err
 	case refusal == nil:
@@ -54,10 +56,10 @@ func (p *OrderType) prove(ctx context.Context, r *Request, claim claim, ids []ui
 	if err != nil || !might {
 		return proof{answer: refusal.DeniedWrite(&p.site.Platform, r.Call)}, err
 	}
-	others, denied, err := p.recordsOf(ctx, r, p.asGateway(r), ids)
+	others, denied, err := p.recordsOf(ctx, r, r.withKey(p.Credential), ids)
 	switch {
 	case err == nil && denied != nil:
-		return proof{}, fmt.Errorf("the credential of order_type: %w", Unexpected(denied))
+		return proof{}, fmt.Errorf("the credential of order_type: %w", ask.Unexpected(denied))
 	case err == nil && len(others) > 0 && !may:
 		return proof{answer: refusal.DeniedWrite(&p.site.Platform, r.Call)}, nil
 	}
@@ -69,58 +71,42 @@ func (p *OrderType) prove(ctx context.Context, r *Request, claim claim, ids []ui
 // may be anybody.
 func (p *OrderType) proveUnverified(ctx context.Context, r *Request, ids []uint64) (proof, error) {
 	if p.Credential == "" {
-		return proof{}, fmt.Errorf("%w: the caller cannot be asked about; order_type { credential … } would help", ErrUndecided)
+		return proof{}, fmt.Errorf("%w: the caller cannot be asked about; order_type { credential … } would help", ask.ErrUndecided)
 	}
-	r.memo()
-	bounded := *r // forged signatures must not become load
-	bounded.Backend = boundedBackend{r.Backend, func() bool { return r.Site.Identities.limit.Allow(addressKey(r.Client)) }}
-	others, refusal, err := p.recordsOf(ctx, &bounded, p.asGateway(r), ids)
+	as := r.limited(r.withKey(p.Credential)) // forged signatures must not become load
+	others, refusal, err := p.recordsOf(ctx, r, as, ids)
 	if err == nil && refusal != nil {
-		err = fmt.Errorf("the credential of order_type: %w", Unexpected(refusal))
+		err = fmt.Errorf("the credential of order_type: %w", ask.Unexpected(refusal))
 	}
 	return proof{others: others, secret: true}, err
-}
-
-// boundedBackend puts only the questions that may be put.
-type boundedBackend struct {
-	Backend
-	may func() bool
-}
-
-// Ask implements Backend.
-func (b boundedBackend) Ask(ctx context.Context, q Question) (*Answer, error) {
-	if !b.may() {
-		return nil, ErrTooManyQuestions
-	}
-	return b.Backend.Ask(ctx, q)
 }
 
 // mayWrite tells whether a caller who may not read orders may change them
 // nevertheless: write-only keys, and editors where orders borrow the rights of
 // posts (docs/platform III.1, III.3). Of other users only the platform knows:
 // they might.
-func (p *OrderType) mayWrite(ctx context.Context, r *Request, refusal *Answer) (might, may bool, err error) {
+func (p *OrderType) mayWrite(ctx context.Context, r *Request, refusal *ask.Answer) (might, may bool, err error) {
 	if writeOnly(refusal) {
 		return true, true, nil
 	}
-	caller, _, err := r.Who(ctx)
+	who, _, err := r.Who(ctx)
 	if err != nil {
 		return false, false, err
 	}
-	may = caller.Capabilities["edit_others_posts"] || caller.Capabilities["edit_others_shop_orders"]
-	return caller.Kind != Anonymous, may, nil
+	may = who.Capabilities["edit_others_posts"] || who.Capabilities["edit_others_shop_orders"]
+	return who.Kind != caller.Anonymous, may, nil
 }
 
 // readOnly returns what the shop says to a key that may read but not write, nil
 // for any other: deleting note 0 needs the right to write, and there is no such
 // note (docs/platform III.3). A policy that only observes asks nothing that writes.
-func (p *OrderType) readOnly(ctx context.Context, r *Request, as asker) (*Answer, error) {
+func (p *OrderType) readOnly(ctx context.Context, r *Request, as asker) (*ask.Answer, error) {
 	if r.Observed {
 		return nil, nil
 	}
-	q := as("/"+p.site.Platform.Shop[2]+"/orders/0/notes/0", "force=true")
+	q := p.about("/"+p.site.Platform.Shop[2]+"/orders/0/notes/0", "force=true")
 	q.Method = http.MethodDelete
-	a, err := r.Backend.Ask(ctx, q)
+	a, err := as(ctx, q)
 	if err != nil {
 		return nil, fmt.Errorf("may the key write: %w", err)
 	}
@@ -130,34 +116,14 @@ func (p *OrderType) readOnly(ctx context.Context, r *Request, as asker) (*Answer
 	return nil, nil
 }
 
-func writeOnly(refusal *Answer) bool {
+func writeOnly(refusal *ask.Answer) bool {
 	_, message := refusal.Fault()
 	return strings.Contains(message, "read permissions")
 }
 
-// asker builds the questions of one caller, or of the gateway.
-type asker func(route, query string) Question
-
-func (p *OrderType) asCaller(r *Request, claim claim) asker {
-	whole := r.memo().of
-	return func(route, query string) Question {
-		return Question{
-			Kind: LookupRecord, As: AsCaller, Route: route, Query: r.Site.withCredentials(whole.Call, claim, query),
-			Base: whole.Call.Base, Form: whole.Call.Form != 0,
-		}
-	}
-}
-
-func (p *OrderType) asGateway(r *Request) asker { return p.withKey(r, p.Credential) }
-
-func (p *OrderType) withKey(r *Request, key string) asker {
-	whole := r.memo().of.Call
-	return func(route, query string) Question {
-		return Question{
-			Kind: LookupRecord, As: AsKey, Key: key, Route: route, Query: query,
-			Base: whole.Base, Form: whole.Form != 0,
-		}
-	}
+// about is a question about records.
+func (p *OrderType) about(route, query string) ask.Question {
+	return ask.Question{Kind: ask.KindRecord, Route: route, Query: query}
 }
 
 // proofsAtOnce bounds the questions of one batch that are under way.
@@ -165,7 +131,7 @@ const proofsAtOnce = 4
 
 // recordsOf returns those of ids that are records but not orders. refusal is
 // the platform's answer where the asker may not read; it ends the questions.
-func (p *OrderType) recordsOf(ctx context.Context, r *Request, as asker, ids []uint64) (others []uint64, refusal *Answer, err error) {
+func (p *OrderType) recordsOf(ctx context.Context, r *Request, as asker, ids []uint64) (others []uint64, refusal *ask.Answer, err error) {
 	if len(ids) > 2 {
 		if ids, refusal, err = p.listed(ctx, r, as, ids); refusal != nil || err != nil {
 			return nil, refusal, err
@@ -204,12 +170,12 @@ var errHidden = errors.New("the asker may not read orders")
 
 // listed asks the list route for all ids at once; what it lists is an order,
 // what it does not list is still open (docs/platform III.3).
-func (p *OrderType) listed(ctx context.Context, r *Request, as asker, ids []uint64) (open []uint64, refusal *Answer, err error) {
+func (p *OrderType) listed(ctx context.Context, r *Request, as asker, ids []uint64) (open []uint64, refusal *ask.Answer, err error) {
 	include := make([]string, len(ids))
 	for i, id := range ids {
 		include[i] = strconv.FormatUint(id, 10)
 	}
-	a, err := r.Backend.Ask(ctx, as("/"+p.site.Platform.Shop[2]+"/orders",
+	a, err := as(ctx, p.about("/"+p.site.Platform.Shop[2]+"/orders",
 		"status=any&per_page=100&_fields=id&include="+strings.Join(include, ",")))
 	switch {
 	case err != nil:
@@ -239,9 +205,9 @@ func (p *OrderType) listed(ctx context.Context, r *Request, as asker, ids []uint
 
 // recordOf asks for note 0 of the order: "no such note" for an order, "no such
 // order" for anything else (docs/platform III.3).
-func (p *OrderType) recordOf(ctx context.Context, r *Request, as asker, id uint64) (record, *Answer, error) {
+func (p *OrderType) recordOf(ctx context.Context, r *Request, as asker, id uint64) (record, *ask.Answer, error) {
 	orders := fmt.Sprintf("/%s/orders/%d", p.site.Platform.Shop[2], id)
-	a, err := r.Backend.Ask(ctx, as(orders+"/notes/0", ""))
+	a, err := as(ctx, p.about(orders+"/notes/0", ""))
 	if err != nil {
 		return 0, nil, fmt.Errorf("what is order %d: %w", id, err)
 	}
@@ -251,19 +217,19 @@ func (p *OrderType) recordOf(ctx context.Context, r *Request, as asker, id uint6
 		p.remember(ctx, r, id)
 		return isOrder, nil, nil
 	case a.Status == http.StatusNotFound && code == p.site.Platform.ErrorPrefix+"order_invalid_id":
-		return p.missingOrNot(ctx, r, as(orders, "_fields=id"), id)
+		return p.missingOrNot(ctx, as, orders, id)
 	case a.Status == http.StatusNotFound && code == string(CodeNoRoute):
 		return p.recordOfV1(ctx, r, as, id)
 	case a.Denied() && code != "":
 		return hidden, a, nil
 	}
-	return 0, nil, fmt.Errorf("what is order %d: %w", id, Unexpected(a))
+	return 0, nil, fmt.Errorf("what is order %d: %w", id, ask.Unexpected(a))
 }
 
 // recordOfV1 asks the v1 route, which checks the type itself, where there are
 // no notes.
-func (p *OrderType) recordOfV1(ctx context.Context, r *Request, as asker, id uint64) (record, *Answer, error) {
-	a, err := r.Backend.Ask(ctx, as(fmt.Sprintf("/%s/orders/%d", p.site.Platform.Shop[0], id), ""))
+func (p *OrderType) recordOfV1(ctx context.Context, r *Request, as asker, id uint64) (record, *ask.Answer, error) {
+	a, err := as(ctx, p.about(fmt.Sprintf("/%s/orders/%d", p.site.Platform.Shop[0], id), ""))
 	if err != nil {
 		return 0, nil, fmt.Errorf("what is order %d: %w", id, err)
 	}
@@ -274,17 +240,17 @@ func (p *OrderType) recordOfV1(ctx context.Context, r *Request, as asker, id uin
 	case a.Status == http.StatusNotFound && a.Code() == string(CodeNoRoute):
 		return missing, nil, nil // there is no shop
 	case a.Status == http.StatusNotFound && a.Code() != "":
-		return p.missingOrNot(ctx, r, as(fmt.Sprintf("/%s/orders/%d", p.site.Platform.Shop[2], id), "_fields=id"), id)
+		return p.missingOrNot(ctx, as, fmt.Sprintf("/%s/orders/%d", p.site.Platform.Shop[2], id), id)
 	case a.Denied() && a.Code() != "":
 		return hidden, a, nil
 	}
-	return 0, nil, fmt.Errorf("what is order %d: %w", id, Unexpected(a))
+	return 0, nil, fmt.Errorf("what is order %d: %w", id, ask.Unexpected(a))
 }
 
 // missingOrNot tells what the order route would not find, and so refuses
 // itself, from what it would take for an order.
-func (p *OrderType) missingOrNot(ctx context.Context, r *Request, q Question, id uint64) (record, *Answer, error) {
-	a, err := r.Backend.Ask(ctx, q)
+func (p *OrderType) missingOrNot(ctx context.Context, as asker, route string, id uint64) (record, *ask.Answer, error) {
+	a, err := as(ctx, p.about(route, "_fields=id"))
 	switch {
 	case err != nil:
 		return 0, nil, fmt.Errorf("what is order %d: %w", id, err)

@@ -5,33 +5,36 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/ask/asktest"
 )
 
 // shopOf answers like a shop in which 13 is a subscription, ids below 1000
 // are orders, and all others are missing (docs/platform III.3).
-func shopOf(extra map[string]*Answer) *platformFunc {
-	return &platformFunc{answer: func(q Question) (*Answer, error) {
+func shopOf(extra map[string]*ask.Answer) *asktest.Platform {
+	return &asktest.Platform{Answer: func(q ask.Question) (*ask.Answer, error) {
 		if a, ok := extra[q.Route]; ok {
 			return a, nil
 		}
-		if q.As == AsCaller && extra["caller"] != nil {
+		if q.As == ask.AsCaller && extra["caller"] != nil {
 			return extra["caller"], nil
 		}
 		if strings.HasSuffix(q.Route, "/orders") {
-			return jsonAnswer(200, `[{"id":7},{"id":8},{"id":9}]`), nil
+			return asktest.JSON(200, `[{"id":7},{"id":8},{"id":9}]`), nil
 		}
 		var id int
 		fmt.Sscanf(strings.TrimPrefix(q.Route, "/wc/v3/orders/"), "%d", &id)
 		notes := strings.HasSuffix(q.Route, "/notes/0")
 		switch {
 		case id == 13 && notes, id > 1000 && notes:
-			return jsonAnswer(404, `{"code":"woocommerce_rest_order_invalid_id"}`), nil
+			return asktest.JSON(404, `{"code":"woocommerce_rest_order_invalid_id"}`), nil
 		case id == 13:
-			return jsonAnswer(200, `{"id":13}`), nil
+			return asktest.JSON(200, `{"id":13}`), nil
 		case id > 1000:
-			return jsonAnswer(404, `{"code":"woocommerce_rest_shop_order_invalid_id"}`), nil
+			return asktest.JSON(404, `{"code":"woocommerce_rest_shop_order_invalid_id"}`), nil
 		}
-		return jsonAnswer(404, `{"code":"woocommerce_rest_invalid_id"}`), nil
+		return asktest.JSON(404, `{"code":"woocommerce_rest_invalid_id"}`), nil
 	}}
 }
 
@@ -80,7 +83,7 @@ func TestOrderType_Refuses(t *testing.T) {
 			s := newSite(t)
 			p := provision(t, s, new(OrderType))
 			r := request(t, s, shopOf(nil), test.method, test.target, test.body, append(test.headers, basicAuth)...)
-			d := (&Chain{links: []link{{"order_type", p, &p.Common}}}).Judge(t.Context(), r)
+			d := alone("order_type", p).Judge(t.Context(), r)
 			if d.Verdict.Status != test.status {
 				t.Fatalf("got %+v (%v), want %d", d, d.Err, test.status)
 			}
@@ -93,25 +96,25 @@ func TestOrderType_Refuses(t *testing.T) {
 }
 
 func TestOrderType_WhoMayNotRead(t *testing.T) {
-	forbidden := jsonAnswer(403, `{"code":"woocommerce_rest_cannot_view"}`)
-	writeOnly := jsonAnswer(401, `{"code":"woocommerce_rest_authentication_error","message":"The API key provided does not have read permissions."}`)
-	editor := jsonAnswer(200, `{"id":4,"roles":["editor"],"capabilities":{"edit_others_posts":true}}`)
-	customer := jsonAnswer(200, clientBody)
+	forbidden := asktest.JSON(403, `{"code":"woocommerce_rest_cannot_view"}`)
+	writeOnly := asktest.JSON(401, `{"code":"woocommerce_rest_authentication_error","message":"The API key provided does not have read permissions."}`)
+	editor := asktest.JSON(200, `{"id":4,"roles":["editor"],"capabilities":{"edit_others_posts":true}}`)
+	customer := asktest.JSON(200, clientBody)
 	for name, test := range map[string]struct {
-		answers    map[string]*Answer
+		answers    map[string]*ask.Answer
 		credential string
 		id         string
 		status     int
 		own        bool // in the platform's words
 	}{
-		"no credential, order":         {map[string]*Answer{"caller": forbidden}, "", "7", 403, true},
-		"no credential, subscription":  {map[string]*Answer{"caller": forbidden}, "", "13", 403, true},
-		"write-only key, order":        {map[string]*Answer{"caller": writeOnly}, "ck:cs", "7", 0, false},
-		"write-only key, subscription": {map[string]*Answer{"caller": writeOnly}, "ck:cs", "13", 400, false},
-		"editor, order":                {map[string]*Answer{"caller": forbidden, "/wp/v2/users/me": editor}, "ck:cs", "7", 0, false},
-		"editor, subscription":         {map[string]*Answer{"caller": forbidden, "/wp/v2/users/me": editor}, "ck:cs", "13", 400, false},
-		"customer, order":              {map[string]*Answer{"caller": forbidden, "/wp/v2/users/me": customer}, "ck:cs", "7", 0, false},
-		"customer, subscription":       {map[string]*Answer{"caller": forbidden, "/wp/v2/users/me": customer}, "ck:cs", "13", 403, true},
+		"no credential, order":         {map[string]*ask.Answer{"caller": forbidden}, "", "7", 403, true},
+		"no credential, subscription":  {map[string]*ask.Answer{"caller": forbidden}, "", "13", 403, true},
+		"write-only key, order":        {map[string]*ask.Answer{"caller": writeOnly}, "ck:cs", "7", 0, false},
+		"write-only key, subscription": {map[string]*ask.Answer{"caller": writeOnly}, "ck:cs", "13", 400, false},
+		"editor, order":                {map[string]*ask.Answer{"caller": forbidden, "/wp/v2/users/me": editor}, "ck:cs", "7", 0, false},
+		"editor, subscription":         {map[string]*ask.Answer{"caller": forbidden, "/wp/v2/users/me": editor}, "ck:cs", "13", 400, false},
+		"customer, order":              {map[string]*ask.Answer{"caller": forbidden, "/wp/v2/users/me": customer}, "ck:cs", "7", 0, false},
+		"customer, subscription":       {map[string]*ask.Answer{"caller": forbidden, "/wp/v2/users/me": customer}, "ck:cs", "13", 403, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t)
@@ -127,7 +130,7 @@ func TestOrderType_WhoMayNotRead(t *testing.T) {
 
 // Whoever may not change orders gets the same words whatever the record is.
 func TestOrderType_WordsDoNotTell(t *testing.T) {
-	forbidden := jsonAnswer(403, `{"code":"woocommerce_rest_cannot_view"}`)
+	forbidden := asktest.JSON(403, `{"code":"woocommerce_rest_cannot_view"}`)
 	for target, want := range map[string]string{
 		"PUT /wp-json/wc/v3/orders/13": "cannot_edit", "DELETE /wp-json/wc/v3/orders/13": "cannot_delete",
 		"POST /wp-json/wc/v3/orders/13/refunds": "cannot_create", "POST /wp-json/wc/v3/orders/batch": "cannot_batch",
@@ -135,8 +138,8 @@ func TestOrderType_WordsDoNotTell(t *testing.T) {
 		s := newSite(t)
 		p := provision(t, s, &OrderType{Strict: true})
 		method, target, _ := strings.Cut(target, " ")
-		r := request(t, s, shopOf(map[string]*Answer{"caller": forbidden}), method, target, `{"update":[{"id":13}]}`, jsonType, basicAuth)
-		d := (&Chain{links: []link{{"order_type", p, &p.Common}}}).Judge(t.Context(), r)
+		r := request(t, s, shopOf(map[string]*ask.Answer{"caller": forbidden}), method, target, `{"update":[{"id":13}]}`, jsonType, basicAuth)
+		d := alone("order_type", p).Judge(t.Context(), r)
 		if d.Verdict.Answer != nil && !strings.HasPrefix(string(d.Verdict.Answer.Body), `{"code":"woocommerce_rest_`+want+`","message":"`) {
 			t.Errorf("%s: not the platform's order: %s", target, d.Verdict.Answer.Body)
 		}
@@ -155,14 +158,14 @@ func TestOrderType_ForgedBatchAsksOnce(t *testing.T) {
 	for _, credential := range []string{"", "ck:cs"} {
 		s := newSite(t)
 		p := provision(t, s, &OrderType{Credential: credential})
-		backend := &platformFunc{answer: func(q Question) (*Answer, error) {
-			return jsonAnswer(401, `{"code":"woocommerce_rest_cannot_view"}`), nil
+		backend := &asktest.Platform{Answer: func(q ask.Question) (*ask.Answer, error) {
+			return asktest.JSON(401, `{"code":"woocommerce_rest_cannot_view"}`), nil
 		}}
 		r := request(t, s, backend, "POST", "/wp-json/wc/v3/orders/batch", `{"update":[`+strings.Join(items, ",")+`]}`, jsonType, basicAuth)
 		if v, err := p.CheckBatch(t.Context(), r); err != nil || v.Status != 401 {
 			t.Errorf("got %+v, %v", v, err)
 		}
-		if n := len(backend.questions()); n > 2 {
+		if n := len(backend.Questions()); n > 2 {
 			t.Errorf("credential %q: %d questions", credential, n)
 		}
 	}
@@ -173,8 +176,8 @@ func TestOrderType_AnonymousGoesToThePlatform(t *testing.T) {
 	p := provision(t, s, new(OrderType))
 	backend := shopOf(nil)
 	v, err := p.Check(t.Context(), request(t, s, backend, "PUT", "/wp-json/wc/v3/orders/13", `{}`, jsonType))
-	if err != nil || v.Refused() || len(backend.questions()) > 0 {
-		t.Errorf("got %+v, %v after %d questions", v, err, len(backend.questions()))
+	if err != nil || v.Refused() || len(backend.Questions()) > 0 {
+		t.Errorf("got %+v, %v after %d questions", v, err, len(backend.Questions()))
 	}
 }
 
@@ -182,7 +185,7 @@ func TestOrderType_UnverifiedCallers(t *testing.T) {
 	oauth := "Authorization: OAuth oauth_consumer_key=\"x\""
 	s := newSite(t)
 	p := provision(t, s, new(OrderType))
-	if _, err := p.Check(t.Context(), request(t, s, shopOf(nil), "PUT", "/wp-json/wc/v3/orders/7", `{}`, jsonType, oauth)); !errors.Is(err, ErrUndecided) {
+	if _, err := p.Check(t.Context(), request(t, s, shopOf(nil), "PUT", "/wp-json/wc/v3/orders/7", `{}`, jsonType, oauth)); !errors.Is(err, ask.ErrUndecided) {
 		t.Errorf("without a credential: %v", err)
 	}
 	p = provision(t, s, &OrderType{Credential: "ck:cs"})
@@ -200,7 +203,7 @@ func TestOrderType_KeysInTheQueryForm(t *testing.T) {
 	p := provision(t, s, new(OrderType))
 	for _, key := range []string{"consumer_key=ck_1&consumer_secret=cs_1", "oauth_consumer_key=ck_1"} {
 		r := request(t, s, shopOf(nil), "PUT", "/?rest_route=/wc/v3/orders/13&"+key, `{}`, jsonType)
-		if v, err := p.Check(t.Context(), r); !errors.Is(err, ErrUndecided) {
+		if v, err := p.Check(t.Context(), r); !errors.Is(err, ask.ErrUndecided) {
 			t.Errorf("%s: got %+v, %v", key, v, err)
 		}
 	}
@@ -214,11 +217,11 @@ func TestOrderType_ForgedSignaturesAreBounded(t *testing.T) {
 	limited := 0
 	for range 200 {
 		r := request(t, s, backend, "PUT", "/wp-json/wc/v3/orders/13", `{}`, jsonType, `Authorization: OAuth oauth_consumer_key="x"`)
-		if _, err := p.Check(t.Context(), r); errors.Is(err, ErrTooManyQuestions) {
+		if _, err := p.Check(t.Context(), r); errors.Is(err, ask.ErrTooMany) {
 			limited++
 		}
 	}
-	if n := len(backend.questions()); n > 250 || limited < 70 {
+	if n := len(backend.Questions()); n > 250 || limited < 70 {
 		t.Errorf("%d questions, %d calls limited", n, limited)
 	}
 	var items []string
@@ -233,7 +236,7 @@ func TestOrderType_ForgedSignaturesAreBounded(t *testing.T) {
 			t.Errorf("missing ids: %+v", v)
 		}
 	}
-	if n := len(backend.questions()); n > 260 {
+	if n := len(backend.Questions()); n > 260 {
 		t.Errorf("ten forged batches: %d questions", n)
 	}
 }
@@ -248,20 +251,20 @@ func TestOrderType_Strict(t *testing.T) {
 		s := newSite(t)
 		p := provision(t, s, &OrderType{Strict: true})
 		r := request(t, s, shopOf(nil), test.method, test.target, test.body, jsonType, basicAuth)
-		if d := (&Chain{links: []link{{"order_type", p, &p.Common}}}).Judge(t.Context(), r); d.Verdict.Status != 400 {
+		if d := alone("order_type", p).Judge(t.Context(), r); d.Verdict.Status != 400 {
 			t.Errorf("%+v: got %+v", test, d)
 		}
 	}
 }
 
 func TestOrderType_CouldNotDecide(t *testing.T) {
-	for name, backend := range map[string]*platformFunc{
-		"down":           failing(ErrUndecided),
-		"not JSON":       answering(404, "<html>"),
-		"200":            answering(200, `{"id":0}`),
-		"other code":     answering(404, `{"code":"something_else"}`),
-		"redirect":       answering(302, ""),
-		"forbidden page": answering(403, "<html>firewall</html>"),
+	for name, backend := range map[string]*asktest.Platform{
+		"down":           asktest.Failing(ask.ErrUndecided),
+		"not JSON":       asktest.Answering(404, "<html>"),
+		"200":            asktest.Answering(200, `{"id":0}`),
+		"other code":     asktest.Answering(404, `{"code":"something_else"}`),
+		"redirect":       asktest.Answering(302, ""),
+		"forbidden page": asktest.Answering(403, "<html>firewall</html>"),
 	} {
 		s := newSite(t)
 		p := provision(t, s, new(OrderType))
@@ -281,7 +284,16 @@ func TestOrderType_BadConfiguration(t *testing.T) {
 			t.Errorf("%+v: no error", o)
 		}
 	}
-	if err := (&OrderType{Credential: "nocolon"}).Provision(newSite(t)); err == nil {
+	if err := provisionError(newSite(t), &OrderType{Credential: "nocolon"}); err == nil {
 		t.Error("a credential without a colon: no error")
+	}
+}
+
+func TestOrderType_JetpackIsNotAnonymous(t *testing.T) {
+	s := newSite(t)
+	p := provision(t, s, new(OrderType))
+	r := request(t, s, shopOf(nil), "PUT", "/wp-json/wc/v3/orders/13?_for=jetpack&token=a&signature=b", `{}`, jsonType)
+	if v, err := p.Check(t.Context(), r); !errors.Is(err, ask.ErrUndecided) {
+		t.Errorf("got %+v, %v", v, err)
 	}
 }

@@ -55,12 +55,7 @@ func (p *OrderType) checkTool(ctx context.Context, r *Request) (Verdict, error) 
 // toolName tells whether a name means the same tool to every release of the
 // server: newer ones drop blanks and NUL around it.
 func toolName(name string) bool {
-	for i := range len(name) {
-		if c := name[i]; !alnum(c) && strings.IndexByte("_./-", c) < 0 {
-			return false
-		}
-	}
-	return true
+	return strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-") == ""
 }
 
 // updatesOrders knows the tool by its name in any of the spellings that tool
@@ -73,12 +68,12 @@ func updatesOrders(name string) bool {
 // the gateway's own.
 func (p *OrderType) proveTool(ctx context.Context, r *Request, key string, id uint64) (Verdict, error) {
 	ids := []uint64{id}
-	as := p.withKey(r, key)
+	as := r.withKey(key)
 	others, refusal, err := p.recordsOf(ctx, r, as, ids)
 	switch {
 	case err != nil:
 	case refusal != nil && writeOnly(refusal) && p.Credential != "":
-		others, refusal, err = p.recordsOf(ctx, r, p.asGateway(r), ids)
+		others, refusal, err = p.recordsOf(ctx, r, r.withKey(p.Credential), ids)
 	case len(others) > 0:
 		refusal, err = p.readOnly(ctx, r, as)
 	}

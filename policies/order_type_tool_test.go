@@ -2,6 +2,9 @@ package policies
 
 import (
 	"testing"
+
+	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/ask/asktest"
 )
 
 // The tool server reads one JSON message, or a list where PHP sees one.
@@ -14,18 +17,18 @@ func TestOrderType_ToolMessagesThatAreLists(t *testing.T) {
 		s := newSite(t)
 		p := provision(t, s, new(OrderType))
 		r := request(t, s, shopOf(nil), "POST", "/wp-json/woocommerce/mcp"+test.target, test.body, jsonType, "X-MCP-API-Key: ck_1:cs_1")
-		if d := (&Chain{links: []link{{"order_type", p, &p.Common}}}).Judge(t.Context(), r); d.Verdict.Status != 400 {
+		if d := alone("order_type", p).Judge(t.Context(), r); d.Verdict.Status != 400 {
 			t.Errorf("%+v: got %+v", test, d)
 		}
 	}
 	s := newSite(t)
 	p := provision(t, s, &OrderType{Credential: "ck:cs"})
-	forged := shopOf(map[string]*Answer{})
-	forged.answer = func(q Question) (*Answer, error) {
+	forged := shopOf(map[string]*ask.Answer{})
+	forged.Answer = func(q ask.Question) (*ask.Answer, error) {
 		if q.Key == "ck_no:cs_no" {
-			return jsonAnswer(401, `{"code":"woocommerce_rest_cannot_view"}`), nil
+			return asktest.JSON(401, `{"code":"woocommerce_rest_cannot_view"}`), nil
 		}
-		return shopOf(nil).answer(q)
+		return shopOf(nil).Answer(q)
 	}
 	r := request(t, s, forged, "POST", "/wp-json/woocommerce/mcp", message, jsonType, "X-MCP-API-Key: ck_no:cs_no")
 	if v, err := p.Check(t.Context(), r); err != nil || v.Status != 401 {
@@ -55,7 +58,7 @@ func TestOrderType_ToolMessagesThatHideACall(t *testing.T) {
 		s := newSite(t)
 		p := provision(t, s, new(OrderType))
 		r := request(t, s, shopOf(nil), "POST", "/wp-json/woocommerce/mcp", body, jsonType, "X-MCP-API-Key: ck_1:cs_1")
-		if d := (&Chain{links: []link{{"order_type", p, &p.Common}}}).Judge(t.Context(), r); d.Verdict.Status != want {
+		if d := alone("order_type", p).Judge(t.Context(), r); d.Verdict.Status != want {
 			t.Errorf("%s: got %+v", body, d)
 		}
 	}

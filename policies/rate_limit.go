@@ -10,12 +10,13 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/store"
 )
 
 // RateLimits refuses what one client sends too often to one route.
 type RateLimits struct {
-	Common
 	Limits []*RateLimit `json:"limits,omitempty"`
 }
 
@@ -42,7 +43,7 @@ var limitKinds = []string{"address", "caller", "key"}
 // Configure takes a limit, or the policy's own block where nothing else stands.
 func (p *RateLimits) Configure(o Option) error {
 	if len(o.Args) == 0 {
-		return p.onlyCommon(o)
+		return o.Bare()
 	}
 	if len(o.Block) > 0 {
 		return o.Errorf("rate_limit takes no block behind a rate")
@@ -87,7 +88,7 @@ func (p *RateLimits) stands(l *RateLimit) bool {
 }
 
 // Provision checks the limits.
-func (p *RateLimits) Provision(*Site) error {
+func (p *RateLimits) Provision(*Site, Settings) error {
 	for _, l := range p.Limits {
 		err := l.compile()
 		if err == nil && p.stands(l) {
@@ -103,7 +104,7 @@ func (p *RateLimits) Provision(*Site) error {
 // Check counts the call against every limit that is about it.
 func (p *RateLimits) Check(ctx context.Context, r *Request) (Verdict, error) {
 	for _, l := range p.Limits {
-		if !l.target.matchesOne(r.Call) {
+		if l.target.match(r.Call) == nil {
 			continue
 		}
 		client, err := l.client(ctx, r)
@@ -137,7 +138,7 @@ func (q quota) header(h http.Header) {
 	h.Set("Ratelimit-Reset", strconv.Itoa(seconds(q.taken.ResetAfter.Seconds())))
 }
 
-// Rewrites implements ResponsePolicy: answers to limited calls say what is left.
+// Rewrites implements AnswerChanger: answers to limited calls say what is left.
 func (p *RateLimits) Rewrites(r *Request) Rewrite {
 	if r.quota == nil {
 		return RewriteNothing
@@ -145,8 +146,8 @@ func (p *RateLimits) Rewrites(r *Request) Rewrite {
 	return RewriteHeader
 }
 
-// Rewrite implements ResponsePolicy.
-func (p *RateLimits) Rewrite(r *Request, answer *Answer) error {
+// Rewrite implements AnswerChanger.
+func (p *RateLimits) Rewrite(r *Request, answer *ask.Answer) error {
 	r.quota.header(answer.Header)
 	return nil
 }
@@ -183,27 +184,23 @@ func (l *RateLimit) client(ctx context.Context, r *Request) (string, error) {
 	if !r.Client.IsValid() {
 		return "", errors.New("the server did not say what the client's address is")
 	}
-	return addressKey(r.Client), nil
+	return caller.AddressKey(r.Client), nil
 }
 
 // caller names whom the platform has named, however the credentials are spelled:
 // a user, and for "per key" a shop key. "" is everybody else: credentials that
 // nobody knows are made up for free.
 func (l *RateLimit) caller(ctx context.Context, r *Request) (string, error) {
-	caller, answer, err := r.Who(ctx)
+	who, answer, err := r.Who(ctx)
 	if err != nil || answer != nil {
 		return "", err
 	}
 	switch {
-	case caller.Kind == User:
-		return "user " + strconv.FormatUint(caller.ID, 10), nil
-	case caller.Kind == KeyHolder && l.Per == "key":
-		claim, err := r.Site.claimOf(r.memo().of)
-		if err != nil {
-			return "", err
-		}
-		if name, ok := shopKeyName(r.memo().of, claim); ok {
-			return "key " + r.Site.Identities.keyedName(name), nil
+	case who.Kind == caller.User:
+		return "user " + strconv.FormatUint(who.ID, 10), nil
+	case who.Kind == caller.KeyHolder && l.Per == "key":
+		if name, ok := r.ShopKeyName(); ok {
+			return "key " + r.Site.Identities.KeyedName(name), nil
 		}
 	}
 	return "", nil

@@ -9,6 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/ask/asktest"
+	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/store"
 )
 
@@ -75,7 +78,7 @@ func TestRateLimit_WhoIsOneClient(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t)
 			p := limited(t, s, "rate_limit 4/1m per "+test.per+" POST /complianz/v1/consent")
-			backend := answering(200, adminBody)
+			backend := asktest.Answering(200, adminBody)
 			n := passes(t, p, 10, func(i int) *Request {
 				r := request(t, s, backend, "POST", consent, "")
 				if strings.HasPrefix(name, "one key, ") {
@@ -117,7 +120,7 @@ func TestRateLimit_Keys(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t)
 			p := limited(t, s, "rate_limit 4/1m per key GET /wc/v3/**")
-			backend := answering(200, "[]")
+			backend := asktest.Answering(200, "[]")
 			n := passes(t, p, 10, func(i int) *Request {
 				m := []sent{test.a, test.b}[i%2]
 				return request(t, s, backend, "GET", "/wp-json/wc/v3/orders"+m.query, "", m.headers...)
@@ -160,7 +163,7 @@ func TestRateLimit_Header(t *testing.T) {
 		if p.Rewrites(r) != RewriteHeader {
 			t.Fatal("the answer is not touched")
 		}
-		a := &Answer{Header: http.Header{}}
+		a := &ask.Answer{Header: http.Header{}}
 		if err := p.Rewrite(r, a); err != nil {
 			t.Fatal(err)
 		}
@@ -246,7 +249,7 @@ func BenchmarkLimiter(b *testing.B) {
 	}
 	keys := make([]string, 1000)
 	for i := range keys {
-		keys[i] = addressKey(netip.AddrFrom4([4]byte{192, 0, byte(i >> 8), byte(i)}))
+		keys[i] = caller.AddressKey(netip.AddrFrom4([4]byte{192, 0, byte(i >> 8), byte(i)}))
 	}
 	b.ReportAllocs()
 	i := 0

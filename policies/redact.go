@@ -1,21 +1,19 @@
 package policies
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
-
+	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
 )
 
 // Redact replaces fields of JSON answers by "[redacted]". The stored secrets of
 // the troubleshooting route (docs/interface E13) are redacted unasked.
 type Redact struct {
-	Common
 	Fields []Redaction `json:"fields,omitempty"`
 	// Authors hides user slugs and links in embedded authors from anonymous callers.
 	Authors bool `json:"authors,omitempty"`
@@ -41,7 +39,7 @@ const redacted = `"[redacted]"`
 func (p *Redact) Configure(o Option) error {
 	switch {
 	case len(o.Args) == 0:
-		return p.onlyCommon(o)
+		return o.Bare()
 	case len(o.Block) > 0:
 		return o.Errorf("redact takes no block behind a route")
 	case len(o.Args) == 1 && o.Args[0] == "authors":
@@ -78,8 +76,8 @@ func (r *Redaction) compile() (err error) {
 }
 
 // Provision checks the lines and adds the built-in ones.
-func (p *Redact) Provision(*Site) error {
-	if p.OnError == PassOnError {
+func (p *Redact) Provision(_ *Site, settings Settings) error {
+	if settings.OnError == PassOnError {
 		return errors.New("on_error pass: an answer that cannot be redacted is never sent")
 	}
 	p.redactions = nil
@@ -98,9 +96,6 @@ func (p *Redact) Provision(*Site) error {
 	}
 	return nil
 }
-
-// Check has no objection to anything.
-func (p *Redact) Check(context.Context, *Request) (Verdict, error) { return Verdict{}, nil }
 
 // Rewrites asks for the body of answers that hold a redacted field.
 func (p *Redact) Rewrites(r *Request) Rewrite {
@@ -127,7 +122,7 @@ func (p *Redact) paths(r *Request) [][]string {
 			paths = append(paths, p.redactions[i].paths...)
 		}
 	}
-	if p.Authors && (embeds(r.Call) || answers(r.Call, oEmbed)) && r.anonymous() {
+	if p.Authors && (embeds(r.Call) || answers(r.Call, oEmbed)) && r.IsAnonymous(r.HTTP.Context()) {
 		paths = append(paths, authorPaths...)
 	}
 	return paths
@@ -179,16 +174,9 @@ func embeds(c *call.Call) bool {
 	return false
 }
 
-// anonymous tells whether nobody vouches for the caller: what could not be
-// found out counts as anonymous.
-func (r *Request) anonymous() bool {
-	caller, answer, err := r.Who(r.HTTP.Context())
-	return err != nil || answer != nil || caller.Kind == Anonymous
-}
-
 // Rewrite redacts the body. An answer that says nothing about fields (no body,
 // an error page) is left; anything else that does not parse is not sent.
-func (p *Redact) Rewrite(r *Request, a *Answer) error {
+func (p *Redact) Rewrite(r *Request, a *ask.Answer) error {
 	if len(a.Body) == 0 {
 		return nil
 	}

@@ -9,16 +9,17 @@ import (
 	"strings"
 	"time"
 
+	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/caller"
 )
 
 // RefundTotals refuses a refund that asks the server to compute its totals on a
 // release that would ignore the field and book 0.00 (docs/interface E5;
 // docs/platform III.10).
 type RefundTotals struct {
-	Common
-
 	site    *Site
+	named   bool
 	refunds []call.Pattern
 }
 
@@ -26,12 +27,9 @@ type RefundTotals struct {
 // with an upgrade of the shop.
 const schemaTTL = time.Minute
 
-// Configure takes what all policies take.
-func (p *RefundTotals) Configure(o Option) error { return p.onlyCommon(o) }
-
 // Provision works out the routes.
-func (p *RefundTotals) Provision(site *Site) error {
-	p.site = site
+func (p *RefundTotals) Provision(site *Site, settings Settings) error {
+	p.site, p.named = site, settings.Named
 	for _, ns := range append(slices.Clone(site.Platform.Shop), site.Platform.Analytics) {
 		p.refunds = append(p.refunds, call.MustPattern("/"+ns+"/orders/:order_id/refunds"))
 	}
@@ -40,7 +38,7 @@ func (p *RefundTotals) Provision(site *Site) error {
 
 // Check asks whether the release knows the field, where a call sets it.
 func (p *RefundTotals) Check(ctx context.Context, r *Request) (Verdict, error) {
-	if !p.Named() && p.site.Release.Configured(11, 1) || r.Call.Kind != call.Single || !writes(r.Call.Method) {
+	if !p.named && p.site.Release.Configured(11, 1) || r.Call.Kind != call.Single || !isUpdate(r.Call.Method) {
 		return Verdict{}, nil
 	}
 	i := slices.IndexFunc(p.refunds, func(pattern call.Pattern) bool { return pattern.Match(r.Call.Key) })
@@ -52,8 +50,8 @@ func (p *RefundTotals) Check(ctx context.Context, r *Request) (Verdict, error) {
 		return Verdict{}, err
 	}
 	namespace := strings.TrimPrefix(strings.TrimSuffix(p.refunds[i].String(), "/orders/:order_id/refunds"), "/")
-	claim, err := r.Site.claimOf(r.memo().of)
-	if err != nil || claim == claimsNothing {
+	claim, err := r.Claim()
+	if err != nil || claim == caller.ClaimNothing {
 		return Verdict{}, err // the platform refuses anonymous callers itself
 	}
 	known, err := p.known(ctx, r, namespace)
@@ -76,15 +74,11 @@ func (p *RefundTotals) Check(ctx context.Context, r *Request) (Verdict, error) {
 // mayNot returns the platform's refusal where the caller may not even read
 // refunds: who has no rights gets the platform's words whatever the release is.
 // Callers that cannot be asked about, and keys that only write, get ours.
-func (p *RefundTotals) mayNot(ctx context.Context, r *Request, claim claim) (*Answer, error) {
-	if claim != claimsUser && claim != claimsKey {
+func (p *RefundTotals) mayNot(ctx context.Context, r *Request, claim caller.Claim) (*ask.Answer, error) {
+	if claim != caller.ClaimUser && claim != caller.ClaimKey {
 		return nil, nil
 	}
-	whole := r.memo().of
-	a, err := r.Backend.Ask(ctx, Question{
-		Kind: LookupCaller, As: AsCaller, Route: "/" + p.site.Platform.Shop[2] + "/orders/0/refunds",
-		Query: r.Site.withCredentials(whole.Call, claim, ""), Base: whole.Call.Base, Form: whole.Call.Form != call.Pretty,
-	})
+	a, err := r.Ask(ctx, ask.Question{Kind: ask.KindCaller, Route: "/" + p.site.Platform.Shop[2] + "/orders/0/refunds"})
 	if err != nil {
 		return nil, fmt.Errorf("may the caller refund: %w", err)
 	}
@@ -107,20 +101,19 @@ func truthy(v any) bool {
 // known asks for the schema of the refund route; the content counts, since a
 // missing route answers 200 too.
 func (p *RefundTotals) known(ctx context.Context, r *Request, namespace string) (bool, error) {
-	key := "schema:" + p.site.place(r) + ":" + namespace
+	key := "schema:" + p.site.shop(r) + ":" + namespace
 	if v, ok, err := r.Site.Store.Get(ctx, key); err == nil && ok {
-		r.Site.remembered(LookupSchema)
+		r.Whole.Trace.Remembered(ask.KindSchema)
 		return v == "1", nil
 	}
-	a, err := r.Backend.Ask(ctx, Question{
-		Kind: LookupSchema, Method: http.MethodOptions, Route: "/" + namespace + "/orders/0/refunds",
-		As: AsNobody, Base: r.Call.Base, Form: r.Call.Form != 0,
+	a, err := r.Ask(ctx, ask.Question{
+		Kind: ask.KindSchema, As: ask.AsNobody, Method: http.MethodOptions, Route: "/" + namespace + "/orders/0/refunds",
 	})
 	if err != nil {
 		return false, fmt.Errorf("does the shop know compute_totals: %w", err)
 	}
 	if a.Status != http.StatusOK {
-		return false, fmt.Errorf("does the shop know compute_totals: %w", Unexpected(a))
+		return false, fmt.Errorf("does the shop know compute_totals: %w", ask.Unexpected(a))
 	}
 	known, err := listsArgument(a.Body, "compute_totals")
 	if err != nil {
@@ -147,7 +140,7 @@ func listsArgument(body []byte, name string) (bool, error) {
 		} `json:"endpoints"`
 	}
 	if err := json.Unmarshal(body, &schema); err != nil {
-		return false, fmt.Errorf("%w: the schema does not parse: %w", ErrUndecided, err)
+		return false, fmt.Errorf("%w: the schema does not parse: %w", ask.ErrUndecided, err)
 	}
 	for _, e := range schema.Endpoints {
 		var args map[string]json.RawMessage

@@ -6,6 +6,9 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/ask/asktest"
 )
 
 func TestRedactJSON(t *testing.T) {
@@ -64,7 +67,7 @@ func TestRedact_Rewrites(t *testing.T) {
 	p := new(Redact)
 	configure(t, p, line("redact authors"), line("redact /x/v1/y secret"))
 	provision(t, s, p)
-	admin := answering(200, adminBody)
+	admin := asktest.Answering(200, adminBody)
 	for name, test := range map[string]struct {
 		target  string
 		headers []string
@@ -87,11 +90,11 @@ func TestRedact_Rewrites(t *testing.T) {
 		}
 	}
 	r := request(t, s, admin, "GET", "/wp-json/feed/troubleshooting", "")
-	a := &Answer{Status: 200, Header: http.Header{"Etag": {"x"}}, Body: []byte(`{"access_token":"s","source":{"access_token":"t"}}`)}
+	a := &ask.Answer{Status: 200, Header: http.Header{"Etag": {"x"}}, Body: []byte(`{"access_token":"s","source":{"access_token":"t"}}`)}
 	if err := p.Rewrite(r, a); err != nil || strings.Contains(string(a.Body), `"s"`) || strings.Contains(string(a.Body), `"t"`) || a.Header.Get("ETag") != "" {
 		t.Errorf("got %s, %v, %v", a.Body, a.Header, err)
 	}
-	a = &Answer{Status: 200, Header: http.Header{}, Body: []byte(`<b>Warning</b>{"access_token":"s"}`)}
+	a = &ask.Answer{Status: 200, Header: http.Header{}, Body: []byte(`<b>Warning</b>{"access_token":"s"}`)}
 	if err := p.Rewrite(r, a); err == nil {
 		t.Error("an answer that does not parse is sent on")
 	}
@@ -107,7 +110,7 @@ func TestSessionCookies(t *testing.T) {
 	p := new(SessionCookies)
 	configure(t, p, line("session_cookies", line("path /"), line("domain shop.example")))
 	provision(t, s, p)
-	a := &Answer{Header: http.Header{"Set-Cookie": {
+	a := &ask.Answer{Header: http.Header{"Set-Cookie": {
 		"wordpress_logged_in_abc=admin%7C1; path=/blog/; HttpOnly; SameSite=Lax",
 		"wordpress_sec_abc=x; Path=/blog/wp-admin; Domain=old.example; secure",
 		"other=1; path=/blog/",
@@ -126,7 +129,7 @@ func TestSessionCookies(t *testing.T) {
 		}
 	}
 	for _, bad := range []*SessionCookies{{}, {Path: "blog"}, {Path: "/;x"}, {Domain: "a b"}} {
-		if err := bad.Provision(s); err == nil {
+		if err := provisionError(s, bad); err == nil {
 			t.Errorf("%+v: no error", bad)
 		}
 	}
@@ -144,7 +147,7 @@ func TestNoStore(t *testing.T) {
 		t.Error("an anonymous answer is rewritten")
 	}
 	for in, want := range map[string]string{"": "no-store", "max-age=60": "no-store", "private, no-store": "private, no-store"} {
-		a := &Answer{Header: http.Header{"Cache-Control": {in}}}
+		a := &ask.Answer{Header: http.Header{"Cache-Control": {in}}}
 		if err := p.Rewrite(nil, a); err != nil || a.Header.Get("Cache-Control") != want {
 			t.Errorf("%q became %q", in, a.Header.Get("Cache-Control"))
 		}

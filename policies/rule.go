@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/caller"
 )
 
 // Rule is one line `allow <who> [<methods>] <route>...` or
@@ -146,10 +149,69 @@ func (r *Rule) String() string {
 	return strings.Join(words, " ")
 }
 
-// Route is the rule's route that fits key, as written: safe for vars.
-func (r *Rule) Route(key string) string {
-	if p := r.target.pattern(key); p != nil {
-		return p.String()
+// Match is a rule that is about a call.
+type Match struct {
+	Rule  *Rule
+	Route *call.Pattern // the one of its routes that the call fits
+}
+
+// match tells whether r is about c.
+func (r *Rule) match(c *call.Call) (m Match, ok bool) {
+	route := r.target.match(c)
+	return Match{r, route}, route != nil
+}
+
+// mismatch says why r is not about c.
+func (r *Rule) mismatch(c *call.Call) Mismatch {
+	if !r.target.method(c.Method) {
+		return OtherMethod
 	}
-	return ""
+	return OtherRoute
+}
+
+// protectNames refuses a call whose ":name" parameter the platform would take
+// from elsewhere than the path (docs/platform I.3).
+func (m Match) protectNames(c *call.Call) error {
+	for _, name := range m.Route.Names() {
+		v, set, err := c.Param(name)
+		if err != nil {
+			return err
+		}
+		if set && fmt.Sprint(v) != m.Route.Group(c.Key, name) {
+			return ambiguous("parameter_outside_path")
+		}
+	}
+	return nil
+}
+
+func (r *Rule) errorf(err error) error {
+	return Option{Pos: r.At}.Errorf("%s: %w", r, err)
+}
+
+func (r *Rule) bindSignatures(site *Site) error {
+	if r.who != whoSigned {
+		return nil
+	}
+	r.signatures = nil
+	for _, name := range r.names {
+		s := site.signature(name)
+		if s == nil {
+			return fmt.Errorf("there is no signature %q", name)
+		}
+		r.signatures = append(r.signatures, s)
+	}
+	return nil
+}
+
+// admits tells whether the rule names the caller.
+func (r *Rule) admits(c caller.Caller) bool {
+	switch r.who {
+	case whoUsers:
+		return c.Kind != caller.Anonymous
+	case whoRole:
+		return c.Kind == caller.User && c.HasRole(r.names)
+	case whoCapability:
+		return c.Kind == caller.User && c.Capabilities[r.names[0]]
+	}
+	return false
 }

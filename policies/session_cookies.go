@@ -1,10 +1,10 @@
 package policies
 
 import (
-	"context"
 	"errors"
 	"strings"
 
+	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
 )
 
@@ -12,7 +12,6 @@ import (
 // REST interface, for installs in a sub-folder whose cookies are issued for the
 // install path (docs/interface 5, rules 3 and 4).
 type SessionCookies struct {
-	Common
 	Path   string `json:"path,omitempty"`
 	Domain string `json:"domain,omitempty"`
 
@@ -25,9 +24,6 @@ func (p *SessionCookies) Configure(o Option) error {
 		return o.Errorf("session_cookies takes a block, no arguments")
 	}
 	return o.Each(func(o Option) (err error) {
-		if known, err := p.commonOption(o); known {
-			return err
-		}
 		switch o.Name {
 		case "path":
 			p.Path, err = o.One()
@@ -41,7 +37,7 @@ func (p *SessionCookies) Configure(o Option) error {
 }
 
 // Provision checks path and domain.
-func (p *SessionCookies) Provision(site *Site) error {
+func (p *SessionCookies) Provision(site *Site, _ Settings) error {
 	switch {
 	case p.Path == "" && p.Domain == "":
 		return errors.New("neither path nor domain is set")
@@ -54,9 +50,6 @@ func (p *SessionCookies) Provision(site *Site) error {
 	return nil
 }
 
-// Check has no objection to anything.
-func (p *SessionCookies) Check(context.Context, *Request) (Verdict, error) { return Verdict{}, nil }
-
 // Rewrites asks for the header of every answer: the login form is a page.
 func (p *SessionCookies) Rewrites(r *Request) Rewrite {
 	if r.Call.Kind == call.Refused {
@@ -67,7 +60,7 @@ func (p *SessionCookies) Rewrites(r *Request) Rewrite {
 
 // Rewrite changes the attributes of login cookies and leaves all else: those of
 // the admin screens, which REST does not need, stay where they are.
-func (p *SessionCookies) Rewrite(_ *Request, a *Answer) error {
+func (p *SessionCookies) Rewrite(_ *Request, a *ask.Answer) error {
 	cookies := a.Header["Set-Cookie"]
 	for i, line := range cookies {
 		if strings.HasPrefix(line, p.platform.LoginCookie()) {

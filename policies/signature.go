@@ -19,10 +19,7 @@ import (
 // Signatures verifies signed calls: on a route whose rule says `signed <name>`,
 // one of the named signatures must be right, and fresh.
 type Signatures struct {
-	Common
 	Signatures []*Signature `json:"signatures,omitempty"`
-
-	site *Site
 }
 
 // Signature is one way to sign, with its keys.
@@ -53,7 +50,7 @@ type Signature struct {
 // name is given.
 func (p *Signatures) Configure(o Option) error {
 	if len(o.Args) == 0 {
-		return p.onlyCommon(o)
+		return o.Bare()
 	}
 	if len(o.Args) > 1 {
 		return o.Errorf("signature takes one name, its options stand in a block")
@@ -94,9 +91,8 @@ func (s *Signature) configure(o Option) (err error) {
 	return err
 }
 
-// Provision checks the signatures and makes them known to the rules.
-func (p *Signatures) Provision(site *Site) error {
-	p.site = site
+// Declare checks the signatures and makes them known to the rules.
+func (p *Signatures) Declare(site *Site) error {
 	for i, s := range p.Signatures {
 		if slices.ContainsFunc(p.Signatures[:i], func(other *Signature) bool { return other.Name == s.Name }) {
 			return s.errorf(errRepeated)
@@ -105,7 +101,7 @@ func (p *Signatures) Provision(site *Site) error {
 			return s.errorf(err)
 		}
 	}
-	site.Signatures = p.Signatures
+	site.signatures = p.Signatures
 	return nil
 }
 
@@ -164,25 +160,26 @@ func (p *Signatures) Secrets() []*string {
 
 // Check verifies the signature that the rule of the call asks for.
 func (p *Signatures) Check(ctx context.Context, r *Request) (Verdict, error) {
-	if r.Matched == nil || r.Matched.who != whoSigned {
+	rule := r.Matched.Rule
+	if rule == nil || rule.who != whoSigned {
 		return Verdict{}, nil
 	}
 	if r.Call.Kind == call.Batch {
-		return p.refuse(r), nil // a signature covers one call
+		return refuseSignature(rule), nil // a signature covers one call
 	}
-	for _, s := range r.Matched.signatures {
+	for _, s := range rule.signatures {
 		ok, err := s.verify(ctx, r)
 		if ok || err != nil {
 			return Verdict{}, err
 		}
 	}
-	return p.refuse(r), nil
+	return refuseSignature(rule), nil
 }
 
-func (p *Signatures) refuse(r *Request) Verdict {
+func refuseSignature(rule *Rule) Verdict {
 	return Verdict{
 		Status: http.StatusUnauthorized, Code: CodeSignature, Message: "The signature is missing or not valid.",
-		Rule: r.Matched.String(), Pos: r.Matched.At,
+		Rule: rule.String(), Pos: rule.At,
 	}
 }
 

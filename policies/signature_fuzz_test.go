@@ -72,7 +72,7 @@ func FuzzSignature(f *testing.F) {
 		field, _, _ := strings.Cut(h.headers[len(h.headers)-1], ": ")
 		r := request(t, s, nil, "POST", "/wp-json/cookie/v1/hook", "", h.headers[:len(h.headers)-1]...)
 		r.HTTP.Header[http.CanonicalHeaderKey(field)] = []string{header}
-		r.Matched = signedRule(s)
+		r.Matched.Rule = signedRule(s)
 		if v, err := p.Check(t.Context(), r); err != nil || !v.Refused() {
 			t.Errorf("%s %q passes: %v", name, header, err)
 		}

@@ -77,7 +77,7 @@ func (h hook) verify(t testing.TB, s *Site, p *Signatures) bool {
 	t.Helper()
 	s.Now = func() time.Time { return time.Unix(h.now, 0) }
 	r := request(t, s, nil, "POST", "/wp-json/cookie/v1/hook", h.body, append([]string{"Content-Type: application/octet-stream"}, h.headers...)...)
-	r.Matched = signedRule(s)
+	r.Matched.Rule = signedRule(s)
 	v, err := p.Check(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)
@@ -202,7 +202,7 @@ func TestSignature_OnceEverywhere(t *testing.T) {
 			if err := rule.bindSignatures(s); err != nil {
 				t.Fatal(err)
 			}
-			r.Matched = &rule
+			r.Matched = Match{Rule: &rule}
 			if v, err := p.Check(t.Context(), r); err != nil || !v.Refused() {
 				t.Errorf("under another name, host and route: %+v, %v", v, err)
 			}
@@ -261,7 +261,7 @@ func TestSignature_SchemeOptions(t *testing.T) {
 		"zero standard key":           {Name: "a", Keys: []string{"whsec_AAAAAAAAAAAAAAAA"}, Scheme: "standard"},
 		"too long":                    {Name: "a", Keys: []string{"k"}, Tolerance: Duration(25 * time.Hour)},
 	} {
-		err := (&Signatures{Signatures: []*Signature{s}}).Provision(newSite(t))
+		err := provisionError(newSite(t), (&Signatures{Signatures: []*Signature{s}}))
 		if err == nil {
 			t.Errorf("%s: no error", name)
 		} else if strings.Contains(err.Error(), "whsec_") {
@@ -285,7 +285,7 @@ func BenchmarkSignature_Schemes(b *testing.B) {
 			p := provision(b, s, &Signatures{Signatures: []*Signature{h.signature()}})
 			s.Now = func() time.Time { return time.Unix(h.now, 0) }
 			r := request(b, s, nil, "POST", "/wp-json/cookie/v1/hook", h.body, h.headers...)
-			r.Matched = signedRule(s)
+			r.Matched.Rule = signedRule(s)
 			b.ReportAllocs()
 			for b.Loop() {
 				if v, err := p.Check(b.Context(), r); err != nil || v.Refused() {

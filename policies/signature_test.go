@@ -55,7 +55,7 @@ func TestSignature_Verify(t *testing.T) {
 				target = "/wp-json/cookie/v1/store-auth"
 			}
 			r := request(t, s, nil, "POST", target, test.body, append(test.headers, jsonType)...)
-			r.Matched = signedRule(s)
+			r.Matched.Rule = signedRule(s)
 			v, err := p.Check(t.Context(), r)
 			if err != nil {
 				t.Fatal(err)
@@ -92,7 +92,7 @@ func TestSignature_RequestWithAnUnsignedQuery(t *testing.T) {
 		"/wp-json/cookie/v1/store-auth?choice=all": true,
 	} {
 		r := request(t, s, nil, "POST", target, `{"a":1}`, "X-Timestamp: 1800000000", "X-Signature: "+requestMAC, jsonType)
-		r.Matched = signedRule(s)
+		r.Matched.Rule = signedRule(s)
 		if v, err := p.Check(t.Context(), r); (err != nil || v.Refused()) != refused {
 			t.Errorf("%s: %+v, %v", target, v, err)
 		}
@@ -112,7 +112,7 @@ func TestSignature_BodyOfAnotherType(t *testing.T) {
 		s, p := signed(t, &Signature{Name: "cookie", Scheme: "request", Keys: []string{"secret"}})
 		r := request(t, s, nil, "POST", "/wp-json/cookie/v1/store-auth", body, "X-Timestamp: 1800000000",
 			fmt.Sprintf("X-Signature: %x", mac.Sum(nil)), "Content-Type: "+contentType)
-		r.Matched = signedRule(s)
+		r.Matched.Rule = signedRule(s)
 		if v, err := p.Check(t.Context(), r); (err != nil || v.Refused()) != refused {
 			t.Errorf("%s: %+v, %v", contentType, v, err)
 		}
@@ -123,7 +123,7 @@ func TestSignature_Once(t *testing.T) {
 	s, p := signed(t, &Signature{Name: "cookie", Keys: []string{"secret"}, Once: true})
 	for i, refused := range []bool{false, true, true} {
 		r := request(t, s, nil, "POST", "/wp-json/cookie/v1/store-auth", "", "X-Timestamp: 1800000000", "X-Signature: "+stampMAC)
-		r.Matched = signedRule(s)
+		r.Matched.Rule = signedRule(s)
 		if v, err := p.Check(t.Context(), r); err != nil || v.Refused() != refused {
 			t.Errorf("use %d: %+v, %v", i+1, v, err)
 		}
@@ -134,7 +134,7 @@ func TestSignature_OnceCannotBeKnown(t *testing.T) {
 	s, p := signed(t, &Signature{Name: "cookie", Keys: []string{"secret"}, Once: true})
 	s.Store = brokenStore{s.Store}
 	r := request(t, s, nil, "POST", "/wp-json/cookie/v1/store-auth", "", "X-Timestamp: 1800000000", "X-Signature: "+stampMAC)
-	r.Matched = signedRule(s)
+	r.Matched.Rule = signedRule(s)
 	if _, err := p.Check(t.Context(), r); !errors.Is(err, store.ErrFull) {
 		t.Errorf("got error %v", err)
 	}
@@ -148,7 +148,7 @@ func TestSignature_BadConfiguration(t *testing.T) {
 		"no name":        {Keys: []string{"k"}},
 		"negative":       {Name: "a", Keys: []string{"k"}, Tolerance: Duration(-time.Second)},
 	} {
-		if err := (&Signatures{Signatures: []*Signature{s}}).Provision(newSite(t)); err == nil {
+		if err := provisionError(newSite(t), (&Signatures{Signatures: []*Signature{s}})); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
@@ -169,7 +169,7 @@ func BenchmarkSignature(b *testing.B) {
 	s := newSite(b)
 	p := provision(b, s, &Signatures{Signatures: []*Signature{{Name: "cookie", Keys: []string{"secret"}}}})
 	r := request(b, s, nil, "POST", "/wp-json/cookie/v1/store-auth", "", "X-Timestamp: 1800000000", "X-Signature: "+stampMAC)
-	r.Matched = signedRule(s)
+	r.Matched.Rule = signedRule(s)
 	b.ReportAllocs()
 	for b.Loop() {
 		if v, err := p.Check(b.Context(), r); err != nil || v.Refused() {

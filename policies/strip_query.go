@@ -1,19 +1,18 @@
 package policies
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/call/phpvars"
+	"github.com/restwarden/restwarden/policies/caller"
 )
 
 // StripQuery drops a parameter that breaks a route, such as the lang of a
 // multilingual plugin on the editor's calls (docs/interface 4, 7).
 type StripQuery struct {
-	Common
 	Strips []Strip `json:"strips,omitempty"`
 }
 
@@ -30,7 +29,7 @@ type Strip struct {
 // Configure takes a line, or the policy's own block.
 func (p *StripQuery) Configure(o Option) error {
 	if len(o.Args) == 0 {
-		return p.onlyCommon(o)
+		return o.Bare()
 	}
 	s := Strip{Name: o.Args[0], Routes: o.Args[1:], At: o.Pos}
 	if len(o.Block) > 0 {
@@ -44,10 +43,11 @@ func (p *StripQuery) Configure(o Option) error {
 }
 
 // decisive are the variables that say what a request is: they are never dropped.
-var decisive = []string{"rest_route", "_method", "_wpnonce", "_cmsnonce", "id", "consumer_key", "consumer_secret"}
+// Credentials are not either, see caller.Strippable.
+var decisive = []string{"rest_route", "_method", "id"}
 
 func (s *Strip) compile() (err error) {
-	if slices.Contains(decisive, s.Name) {
+	if slices.Contains(decisive, s.Name) || !caller.Strippable(s.Name) {
 		return fmt.Errorf("%s decides what a call is and cannot be dropped", s.Name)
 	}
 	if strings.Trim(s.Name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") != "" || s.Name == "" {
@@ -58,7 +58,7 @@ func (s *Strip) compile() (err error) {
 }
 
 // Provision checks the lines.
-func (p *StripQuery) Provision(*Site) error {
+func (p *StripQuery) Provision(*Site, Settings) error {
 	for i := range p.Strips {
 		if err := p.Strips[i].compile(); err != nil {
 			return Option{Pos: p.Strips[i].At}.Errorf("%w", err)
@@ -66,9 +66,6 @@ func (p *StripQuery) Provision(*Site) error {
 	}
 	return nil
 }
-
-// Check has no objection to anything.
-func (p *StripQuery) Check(context.Context, *Request) (Verdict, error) { return Verdict{}, nil }
 
 // Change drops the pairs whose name PHP reads as a configured one.
 func (p *StripQuery) Change(r *Request, req *http.Request) bool {

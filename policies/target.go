@@ -38,27 +38,24 @@ func NewTarget(methods, routes []string) (Target, error) {
 }
 
 // Matches tells whether c is such a call; a batch is if it or a part is.
-func (t Target) Matches(c *call.Call) bool {
-	if t.matchesOne(c) {
-		return true
+func (t *Target) Matches(c *call.Call) bool {
+	return t.match(c) != nil || slices.ContainsFunc(c.Parts, func(part *call.Call) bool { return t.match(part) != nil })
+}
+
+// match returns the route that c fits, nil where the target is about other calls.
+func (t *Target) match(c *call.Call) *call.Pattern {
+	if !t.method(c.Method) {
+		return nil
 	}
-	return slices.ContainsFunc(c.Parts, t.matchesOne)
-}
-
-func (t Target) matchesOne(c *call.Call) bool {
-	return t.method(c.Method) && t.pattern(c.Key) != nil
-}
-
-func (t Target) method(m string) bool {
-	return len(t.methods) == 0 || slices.Contains(t.methods, m) ||
-		m == "HEAD" && slices.Contains(t.methods, "GET")
-}
-
-func (t Target) pattern(key string) *call.Pattern {
 	for i := range t.routes {
-		if t.routes[i].Match(key) {
+		if t.routes[i].Match(c.Key) {
 			return &t.routes[i]
 		}
 	}
 	return nil
+}
+
+func (t *Target) method(m string) bool {
+	return len(t.methods) == 0 || slices.Contains(t.methods, m) ||
+		m == "HEAD" && slices.Contains(t.methods, "GET")
 }

@@ -3,6 +3,7 @@ package policies
 import (
 	"net/http"
 
+	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
 )
 
@@ -15,7 +16,7 @@ type Verdict struct {
 	Pos     string         // where the rule stands, "Caddyfile:12"; empty for built-in ones
 	Data    map[string]any // more fields of the body's data object
 	Header  http.Header    // more headers, such as Retry-After
-	Answer  *Answer        // the platform's own words, sent instead of the fields above
+	Answer  *ask.Answer    // the platform's own words, sent instead of the fields above
 }
 
 // Refused tells whether the verdict is a refusal.
@@ -69,7 +70,7 @@ func Unavailable() Verdict {
 }
 
 // inPlatformWords hands on an answer of the platform.
-func inPlatformWords(a *Answer) Verdict {
+func inPlatformWords(a *ask.Answer) Verdict {
 	return Verdict{Status: a.Status, Code: CodePlatform, Answer: a}
 }
 

@@ -48,6 +48,9 @@ func PlatformByName(name string) (p Platform, ok bool) {
 	return p, ok
 }
 
+// Platforms returns the names of all platforms.
+func Platforms() []Platform { return []Platform{platforms["cms"], platforms["wordpress"]} }
+
 // LoginCookie is what the names of the front end's login cookies begin with.
 func (p *Platform) LoginCookie() string { return p.AuthCookie + "logged_in_" }
 

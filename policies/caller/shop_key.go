@@ -1,4 +1,4 @@
-package policies
+package caller
 
 import (
 	"encoding/base64"
@@ -26,10 +26,10 @@ var oauth1 = []string{"oauth_consumer_key", "oauth_timestamp", "oauth_nonce", "o
 // isOAuth1 tells whether the shop will verify an OAuth 1 signature. It collects
 // the parameters as the shop does: from query and form, then from the header,
 // decoded, the last one wins; and PHP takes "0" for empty.
-func isOAuth1(r *Request) (bool, error) {
+func isOAuth1(w *Whole) (bool, error) {
 	found := map[string]string{}
 	for _, name := range oauth1 {
-		v, set, err := r.Call.Variable(name)
+		v, set, err := w.Call.Variable(name)
 		if err != nil {
 			return false, err
 		}
@@ -37,7 +37,7 @@ func isOAuth1(r *Request) (bool, error) {
 			found[name] = v
 		}
 	}
-	if rest, ok := strings.CutPrefix(strings.Trim(r.HTTP.Header.Get("Authorization"), trimmed), "OAuth "); ok {
+	if rest, ok := strings.CutPrefix(strings.Trim(w.HTTP.Header.Get("Authorization"), trimmed), "OAuth "); ok {
 		for _, m := range oauth1Pair.FindAllStringSubmatch(rest, -1) {
 			value := m[3]
 			if value == "" || value == "0" {
@@ -94,17 +94,25 @@ func decodeBase64(s string) string {
 
 func alnum(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// shopKeyName returns the name of the shop key that a request of this claim
-// carries. ok is false where it is spelled in a way that the shop would have to
-// clean: several such spellings may be one key.
-func shopKeyName(r *Request, claim claim) (name string, ok bool) {
-	switch {
-	case claim == claimsTool:
-		name, _, _ = strings.Cut(r.HTTP.Header.Get("X-Mcp-Api-Key"), ":")
-	case hasQueryKey(r.Call): // the shop looks there first
-		name, _ = r.Call.QueryVariable("consumer_key")
+// HasShopKey tells whether w carries a shop key, in the one place or the other.
+func (w *Whole) HasShopKey() bool {
+	claim, err := w.Claim()
+	return err == nil && claim == ClaimKey || basicShopKey(w.HTTP.Header)
+}
+
+// ShopKeyName returns the name of the shop key that w carries. ok is false where it is
+// spelled in a way that the shop would have to clean: several such spellings may be one
+// key.
+func (w *Whole) ShopKeyName() (name string, ok bool) {
+	switch claim, err := w.Claim(); {
+	case err != nil:
+		return "", false
+	case claim == ClaimTool:
+		name, _, _ = strings.Cut(w.HTTP.Header.Get("X-Mcp-Api-Key"), ":")
+	case hasQueryKey(w.Call): // the shop looks there first
+		name, _ = w.Call.QueryVariable("consumer_key")
 	default:
-		name, _ = basicName(r.HTTP.Header)
+		name, _ = basicName(w.HTTP.Header)
 	}
 	for i := range len(name) {
 		if !alnum(name[i]) && name[i] != '_' {

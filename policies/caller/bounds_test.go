@@ -1,4 +1,4 @@
-package policies
+package caller
 
 import (
 	"context"
@@ -7,6 +7,9 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+
+	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/ask/asktest"
 )
 
 // heldPlatform answers once it is released, or not at all where the question is
@@ -16,11 +19,13 @@ type heldPlatform struct {
 	release chan struct{}
 }
 
-func (p *heldPlatform) Ask(ctx context.Context, _ Question) (*Answer, error) {
+func (p *heldPlatform) Detach() ask.Backend { return p }
+
+func (p *heldPlatform) Ask(ctx context.Context, _ ask.Question) (*ask.Answer, error) {
 	p.began <- struct{}{}
 	select {
 	case <-p.release:
-		return jsonAnswer(200, adminBody), nil
+		return asktest.JSON(200, adminBody), nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -47,7 +52,7 @@ func TestIdentities_ClientGone(t *testing.T) {
 		for range backend.began {
 		}
 	}()
-	caller, _, err := request(t, s, answering(401, `{"code":"rest_not_logged_in"}`), "GET", "/wp-json/wp/v2/posts", "", basicAuth).Who(t.Context())
+	caller, _, err := request(t, s, asktest.Answering(401, `{"code":"rest_not_logged_in"}`), "GET", "/wp-json/wp/v2/posts", "", basicAuth).Who(t.Context())
 	if err != nil || caller.Kind != User {
 		t.Errorf("the next one: %+v, %v", caller, err)
 	}
@@ -56,7 +61,7 @@ func TestIdentities_ClientGone(t *testing.T) {
 
 // TestIdentities_InFlight: no more questions are under way than may be.
 func TestIdentities_InFlight(t *testing.T) {
-	ids, err := NewIdentities(IdentityOptions{MaxInFlight: 2})
+	ids, err := NewIdentities(Options{MaxInFlight: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,12 +91,12 @@ func TestIdentities_InFlight(t *testing.T) {
 // and one limit.
 func TestIdentities_OneNetwork(t *testing.T) {
 	s := newSite(t)
-	backend := answering(401, `{"code":"rest_not_logged_in"}`)
+	backend := asktest.Answering(401, `{"code":"rest_not_logged_in"}`)
 	limited := 0
 	for i := range 1000 {
 		r := request(t, s, backend, "GET", "/wp-json/wp/v2/posts", "", "Authorization: Basic "+strconv.Itoa(i))
 		r.Client = netip.AddrFrom16([16]byte{0x20, 1, 0xd, 0xb8, 14: byte(i >> 8), 15: byte(i)})
-		if _, _, err := r.Who(t.Context()); errors.Is(err, ErrTooManyQuestions) {
+		if _, _, err := r.Who(t.Context()); errors.Is(err, ask.ErrTooMany) {
 			limited++
 		}
 	}
@@ -109,14 +114,14 @@ func TestIdentities_OneNetwork(t *testing.T) {
 // not known, so they go with every user.
 func TestIdentities_DropOfAUserDropsTheNameless(t *testing.T) {
 	s := newSite(t)
-	backend := answering(200, `[]`)
+	backend := asktest.Answering(200, `[]`)
 	for range 2 {
 		if caller, _, err := request(t, s, backend, "GET", "/wp-json/wc/v3/orders", "", shopKey).Who(t.Context()); err != nil || caller.Kind != KeyHolder {
 			t.Fatal(caller, err)
 		}
 		s.Identities.forget(dropping{whom: dropUser, user: 7})
 	}
-	if n := len(backend.questions()); n != 2 {
+	if n := len(backend.Questions()); n != 2 {
 		t.Errorf("%d questions", n)
 	}
 }
@@ -126,14 +131,14 @@ func TestIdentities_DropOfAUserDropsTheNameless(t *testing.T) {
 func TestIdentities_MissedMessages(t *testing.T) {
 	store := newSharedMemory(t)
 	s := gatewayOn(t, store)
-	whoIs(t, s, answering(200, adminBody), basicAuth)
+	whoIs(t, s, asktest.Answering(200, adminBody), basicAuth)
 	if err := store.Announce(t.Context(), s.Identities.shared.mark, "", 0); err != nil { // what is shared is over, too
 		t.Fatal(err)
 	}
 	s.Identities.shared.hear("")
-	backend := answering(200, adminBody)
+	backend := asktest.Answering(200, adminBody)
 	whoIs(t, s, backend, basicAuth)
-	if n := len(backend.questions()); n != 1 {
+	if n := len(backend.Questions()); n != 1 {
 		t.Errorf("%d questions", n)
 	}
 }

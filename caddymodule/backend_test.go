@@ -1,8 +1,6 @@
 package caddymodule
 
 import (
-	_ "github.com/caddyserver/caddy/v2/modules/caddyhttp/map"
-
 	"fmt"
 	"io"
 	"net"
@@ -16,12 +14,14 @@ import (
 	"time"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	_ "github.com/caddyserver/caddy/v2/modules/caddyhttp/map"
 
-	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/caller"
 )
 
-// TestLookup_Panic: a handler that breaks on a question breaks nothing else.
-func TestLookup_Panic(t *testing.T) {
+// TestBackend_Panic: a handler that breaks on a question breaks nothing else.
+func TestBackend_Panic(t *testing.T) {
 	g := provisioned(t, `{"platform":"cms","policies":{"access":{"login_only":true}}}`)
 	w := httptest.NewRecorder()
 	r := prepared(w, "/cms-json/cms/v2/posts", "Authorization", "Basic x")
@@ -31,8 +31,8 @@ func TestLookup_Panic(t *testing.T) {
 	}
 }
 
-// TestLookup_Request holds what a question carries: exactly the credentials.
-func TestLookup_Request(t *testing.T) {
+// TestBackend_Request holds what a question carries: exactly the credentials.
+func TestBackend_Request(t *testing.T) {
 	p := newPlatform(t)
 	g := startGateway(t, "\trestwarden cms {\n\t\tlogin_only\n\t\tcredentials header X-Site-Key\n\t\tcredentials cookie site\n\t}\n"+p.proxied())
 	g.do("POST /cms-json/cms/v2/posts?_method=PUT&_cmsnonce=n1", "a=b", form,
@@ -56,9 +56,9 @@ func TestLookup_Request(t *testing.T) {
 	}
 }
 
-// TestLookup_HandleBlocks: a question must not use up the route group of the
+// TestBackend_HandleBlocks: a question must not use up the route group of the
 // request that it is about.
-func TestLookup_HandleBlocks(t *testing.T) {
+func TestBackend_HandleBlocks(t *testing.T) {
 	p := newPlatform(t)
 	site := loginOnly + "\thandle /cms-json/* {\n\t" + p.proxied() + "\n\t}\n\thandle {\n\t\trespond \"page\"\n\t}"
 	g := startGateway(t, site)
@@ -69,9 +69,9 @@ func TestLookup_HandleBlocks(t *testing.T) {
 	g.do("GET /", "").want(t, 200, "page")
 }
 
-// TestLookup_Failures: where an answer was needed and none came, the call is
+// TestBackend_Failures: where an answer was needed and none came, the call is
 // refused and never reaches the platform.
-func TestLookup_Failures(t *testing.T) {
+func TestBackend_Failures(t *testing.T) {
 	raw := func(text string) func(http.ResponseWriter) {
 		return func(w http.ResponseWriter) {
 			conn, _, err := http.NewResponseController(w).Hijack()
@@ -135,29 +135,37 @@ func TestGateway_OnErrorPass(t *testing.T) {
 	g.do("GET /cms-json/cms/v2/posts", "").want(t, 401, "")
 }
 
-// TestLookup_Cookies: only the cart is asked for with the whole session.
-func TestLookup_Cookies(t *testing.T) {
+// TestBackend_Cookies: only the cart is asked for with the whole session.
+func TestBackend_Cookies(t *testing.T) {
 	g := provisioned(t, `{"platform":"wordpress","credentials":{"cookies":["site"]}}`)
 	r := prepared(httptest.NewRecorder(), "/", "Cookie", "wp_session=1; wordpress_logged_in_a=2; xwordpress_logged_in_=3; \t site=4\u00a0", "Nonce", "n", "Cart-Token", "t")
-	l := newLookup(g, r, nil)
+	b := newBackend(g, r, nil)
+	r.Method = http.MethodPost
+	c := g.reader.Read(r, nil)
+	t.Cleanup(c.Close)
+	whole := &caller.Whole{Site: g.site.Site, Call: c, HTTP: r}
 	for _, c := range []struct {
-		q             policies.Question
+		q             ask.Question
 		cookie, nonce string
 	}{
-		{policies.Question{Kind: policies.LookupCart}, r.Header.Get("Cookie"), "n"},
-		{policies.Question{Kind: policies.LookupCaller}, "wordpress_logged_in_a=2; site=4\u00a0", ""},
-		{policies.Question{Kind: policies.LookupRecord, As: policies.AsKey, Key: "ck_1:cs_1"}, "", ""},
-		{policies.Question{Kind: policies.LookupIndex, As: policies.AsNobody}, "", ""},
+		{ask.Question{Kind: ask.KindCart}, r.Header.Get("Cookie"), "n"},
+		{ask.Question{Kind: ask.KindCaller}, "wordpress_logged_in_a=2; site=4\u00a0", ""},
+		{ask.Question{Kind: ask.KindRecord, As: ask.AsKey, Key: "ck_1:cs_1"}, "", ""},
+		{ask.Question{Kind: ask.KindIndex, As: ask.AsNobody}, "", ""},
 	} {
 		c.q.Route, c.q.Method, c.q.Body = "/x", http.MethodPost, []byte("{}")
-		req, err := l.request(t.Context(), c.q)
+		q, err := whole.Question(c.q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req, err := b.request(t.Context(), q)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if req.Header.Get("Cookie") != c.cookie || req.Header.Get("Nonce") != c.nonce {
 			t.Errorf("%s: %v", c.q.Kind, req.Header)
 		}
-		if asKey := req.Header.Get("Authorization") == "Basic Y2tfMTpjc18x"; asKey != (c.q.As == policies.AsKey) {
+		if asKey := req.Header.Get("Authorization") == "Basic Y2tfMTpjc18x"; asKey != (c.q.As == ask.AsKey) {
 			t.Errorf("%s: %v", c.q.Kind, req.Header)
 		}
 		if req.ContentLength != 2 || req.Header.Get("Content-Type") != "application/json" {
@@ -166,8 +174,8 @@ func TestLookup_Cookies(t *testing.T) {
 	}
 }
 
-// TestLookup_Trust: what a proxy says of the client is believed from trusted ones only.
-func TestLookup_Trust(t *testing.T) {
+// TestBackend_Trust: what a proxy says of the client is believed from trusted ones only.
+func TestBackend_Trust(t *testing.T) {
 	for _, trusted := range []bool{true, false} {
 		r := prepared(httptest.NewRecorder(), "/", "X-Forwarded-Proto", "https")
 		caddyhttp.SetVar(r.Context(), caddyhttp.TrustedProxyVarKey, trusted)
@@ -178,9 +186,9 @@ func TestLookup_Trust(t *testing.T) {
 	}
 }
 
-// TestLookup_SiteVars: what handlers before the gateway set for the site, such
+// TestBackend_SiteVars: what handlers before the gateway set for the site, such
 // as root and map, is there for questions too.
-func TestLookup_SiteVars(t *testing.T) {
+func TestBackend_SiteVars(t *testing.T) {
 	p := newPlatform(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -207,9 +215,9 @@ func TestLookup_SiteVars(t *testing.T) {
 	}
 }
 
-// TestLookup_TwoSitesBehindOneServer: what one site says of a caller does not
+// TestBackend_TwoSitesBehindOneServer: what one site says of a caller does not
 // count on another, even where rewrites have made their calls look alike.
-func TestLookup_TwoSitesBehindOneServer(t *testing.T) {
+func TestBackend_TwoSitesBehindOneServer(t *testing.T) {
 	a, b := newPlatform(t), newPlatform(t)
 	b.answer = func(w http.ResponseWriter, r *http.Request) bool {
 		if isQuestion(r) && strings.HasSuffix(r.URL.Path, "/users/me") {
@@ -225,4 +233,23 @@ func TestLookup_TwoSitesBehindOneServer(t *testing.T) {
 	g := startGateway(t, "\thandle_path /a/* {\n"+site(a)+"\t}\n\thandle_path /b/* {\n"+site(b)+"\t}\n")
 	g.do("GET /a/cms-json/secret/v1/x", "", asAdmin).want(t, 200, "")
 	g.do("GET /b/cms-json/secret/v1/x", "", asAdmin).want(t, 403, "rest_forbidden")
+}
+
+// TestBackend_Detach: a question that outlives its request has nothing of it that others
+// still change.
+func TestBackend_Detach(t *testing.T) {
+	g := provisioned(t, `{"platform":"wordpress"}`)
+	r := prepared(httptest.NewRecorder(), "/wp-json/wp/v2/posts", "User-Agent", "before")
+	caddyhttp.SetVar(r.Context(), "root", "before")
+	own := newBackend(g, r, nil)
+	detached := own.Detach().(*backend)
+	r.Header.Set("User-Agent", "after")
+	caddyhttp.SetVar(r.Context(), "root", "after")
+	req, err := detached.request(t.Context(), ask.Question{Route: "/x"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if agent := req.Header.Get("User-Agent"); agent != "before" || detached.vars["root"] != "before" {
+		t.Errorf("the request is still seen: %q, %q", agent, detached.vars["root"])
+	}
 }

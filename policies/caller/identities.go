@@ -1,4 +1,4 @@
-package policies
+package caller
 
 import (
 	"context"
@@ -6,12 +6,14 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/restwarden/restwarden/policies/store"
 	"golang.org/x/sync/singleflight"
+
+	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/store"
 )
 
-// IdentityOptions bounds the questions about callers.
-type IdentityOptions struct {
+// Options bounds the questions about callers.
+type Options struct {
 	TTL         time.Duration // how long an answer is believed; default 10 s
 	Timeout     time.Duration // how long an answer may take; default 5 s
 	MaxInFlight int           // questions under way at once; default 32
@@ -30,7 +32,7 @@ type IdentityOptions struct {
 }
 
 // WithDefaults fills in what is not set.
-func (o IdentityOptions) WithDefaults() IdentityOptions {
+func (o Options) WithDefaults() Options {
 	if o.TTL == 0 {
 		o.TTL = 10 * time.Second
 	}
@@ -50,7 +52,7 @@ func (o IdentityOptions) WithDefaults() IdentityOptions {
 // client's credentials. Answers are kept for seconds, in memory first and in the
 // Store second, under a keyed hash of all that decides them; questions are bounded.
 type Identities struct {
-	opts   IdentityOptions
+	opts   Options
 	cache  *identityCache
 	shared *sharedIdentities // nil for a gateway that stands alone
 	flight singleflight.Group
@@ -59,7 +61,7 @@ type Identities struct {
 }
 
 // NewIdentities returns an empty cache of callers.
-func NewIdentities(opts IdentityOptions) (*Identities, error) {
+func NewIdentities(opts Options) (*Identities, error) {
 	opts = opts.WithDefaults()
 	limit, err := store.NewLimiter(store.Rate{Count: opts.Rate, Per: opts.Per})
 	if err != nil {
@@ -87,49 +89,33 @@ func (ids *Identities) Close() error {
 // identity is what the platform answered: a caller, or a refusal of its own.
 type identity struct {
 	caller Caller
-	answer *Answer // bad nonce, bad password: handed on
+	answer *ask.Answer // bad nonce, bad password: handed on
 }
 
-// Who returns who the platform would say is calling. Where the platform refuses
-// the credentials themselves its answer is returned, to be handed on. The
-// platform is asked only if the request carries credentials that count.
-func (r *Request) Who(ctx context.Context) (Caller, *Answer, error) {
-	m := r.memo()
-	if !m.asked {
-		m.caller, m.answer, m.err = r.Site.Identities.who(ctx, m.of)
-		m.asked = true
-		if m.answer != nil && wrongPassword[m.answer.Code()] && r.Site.shopLooks(m.of.Call) {
-			m.answer = nil // where the shop looks for keys, such a caller is anonymous (docs/platform III.8)
-		}
-	}
-	return m.caller, m.answer, m.err
-}
-
-// Known returns the caller as far as it was asked for.
-func (r *Request) Known() (Caller, bool) {
-	if r.who == nil || !r.who.asked || r.who.err != nil || r.who.answer != nil {
-		return Caller{}, false
-	}
-	return r.who.caller, true
-}
-
-func (ids *Identities) who(ctx context.Context, r *Request) (Caller, *Answer, error) {
-	claim, err := r.Site.claimOf(r)
+func (ids *Identities) who(ctx context.Context, w *Whole) (Caller, *ask.Answer, error) {
+	claim, err := w.Claim()
 	switch {
 	case err != nil:
 		return Caller{}, nil, err
-	case claim == claimsNothing, claim == claimsUncertain, claim == claimsJetpack && !r.Site.Credentials.Jetpack:
+	case claim == ClaimNothing, claim == ClaimUncertain, claim == ClaimJetpack && !w.Site.Own.Jetpack:
 		return Caller{}, nil, nil
-	case claim == claimsOAuth1, claim == claimsJetpack:
+	case !claim.Verifiable():
 		return Caller{Kind: Unverified}, nil, nil
 	}
-	key := ids.cache.key(r, claim)
+	credentials, err := w.Credentials()
+	if err != nil {
+		return Caller{}, nil, err
+	}
+	key := ids.cache.key(credentials)
 	if found, ok := ids.cache.get(key); ok {
-		r.Site.remembered(LookupCaller)
+		w.Trace.Remembered(ask.KindCaller)
 		return found.caller, found.answer, nil
 	}
-	q := question(r, claim) // now: the call's body may be gone before the answer comes
-	answer := ids.flight.DoChan(key, func() (any, error) { return ids.ask(ctx, r, claim, q, key) })
+	i, err := ids.inquire(w, key)
+	if err != nil {
+		return Caller{}, nil, err
+	}
+	answer := ids.flight.DoChan(key, func() (any, error) { return i.run(ctx) })
 	select {
 	case <-ctx.Done():
 		return Caller{}, nil, context.Cause(ctx)
@@ -142,41 +128,70 @@ func (ids *Identities) who(ctx context.Context, r *Request) (Caller, *Answer, er
 	}
 }
 
-// ask looks at what other gateways know, then puts the question to the platform.
-// It outlives the client that caused it, since others may wait for the same answer.
-func (ids *Identities) ask(ctx context.Context, r *Request, claim claim, q Question, key string) (identity, error) {
+// inquiry is one question about a caller with all that it needs. It outlives the
+// request that caused it, since others may wait for the same answer: nothing in it is
+// the request's.
+type inquiry struct {
+	ids      *Identities
+	site     *Site
+	claim    Claim
+	key      string // under which the answer is kept
+	session  string // hash of the login cookies
+	question ask.Question
+	client   netip.Addr
+	backend  ask.Backend
+	trace    *ask.Trace
+}
+
+// inquire makes a question about the caller of w.
+func (ids *Identities) inquire(w *Whole, key string) (*inquiry, error) {
+	claim := w.credentials.Claim
+	q, err := w.Question(questionFor(claim, &w.Site.Platform, w))
+	if err != nil {
+		return nil, err
+	}
+	return &inquiry{
+		ids: ids, site: w.Site, claim: claim, key: key, question: q, client: w.Client,
+		session: sessionOf(ids.cache.hasher.Load(), w.HTTP.Header, &w.Site.Platform),
+		backend: w.Backend.Detach(), trace: w.Trace,
+	}, nil
+}
+
+// run looks at what other gateways know, then puts the question to the platform.
+func (i *inquiry) run(ctx context.Context) (identity, error) {
+	ids := i.ids
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ids.opts.Timeout)
 	defer cancel()
-	known, found := ids.recall(ctx, r, key)
+	known, found := ids.recall(ctx, i)
 	if found {
 		return known.identity, nil
 	}
-	if !ids.limit.Allow(addressKey(r.Client)) {
-		return identity{}, ErrTooManyQuestions
+	if !ids.limit.Allow(AddressKey(i.client)) {
+		return identity{}, ask.ErrTooMany
 	}
 	select {
 	case ids.slots <- struct{}{}:
 		defer func() { <-ids.slots }()
 	case <-ctx.Done():
-		return identity{}, fmt.Errorf("%w: too many identity questions under way", ErrUndecided)
+		return identity{}, fmt.Errorf("%w: too many identity questions under way", ask.ErrUndecided)
 	}
 	epoch := ids.cache.epoch()
-	answer, err := r.Backend.Ask(ctx, q)
+	answer, err := ask.Send(ctx, i.backend, i.trace, i.question)
 	if err != nil {
 		return identity{}, fmt.Errorf("who is calling: %w", err)
 	}
-	who, err := interpret(answer, claim)
+	who, err := interpret(answer, i.claim)
 	if err != nil {
 		return identity{}, fmt.Errorf("who is calling: %w", err)
 	}
-	ids.cache.put(key, epoch, entryOf(r, who), ids.opts.TTL)
-	ids.share(ctx, r, key, known, who)
+	ids.cache.put(i.key, epoch, identityEntry{who, i.session}, ids.opts.TTL)
+	ids.share(ctx, i, known, who)
 	return who, nil
 }
 
-// addressKey is the address that limits count by: IPv6 by /64, since one
+// AddressKey is the address that limits count by: IPv6 by /64, since one
 // client commonly has that many.
-func addressKey(a netip.Addr) string {
+func AddressKey(a netip.Addr) string {
 	a = a.Unmap()
 	if a.Is6() {
 		if p, err := a.WithZone("").Prefix(64); err == nil {

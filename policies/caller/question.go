@@ -1,70 +1,42 @@
-package policies
+package caller
 
 import (
 	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 
+	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
 )
 
-// question is what the platform is asked to learn who is calling.
-func question(r *Request, claim claim) Question {
-	q := Question{
-		Kind: LookupCaller, Method: http.MethodGet, As: AsCaller,
-		Base: r.Call.Base, Form: r.Call.Form == call.Query,
-	}
+// questionFor is what the platform is asked to learn who makes a claim.
+func questionFor(claim Claim, p *call.Platform, w *Whole) ask.Question {
+	q := ask.Question{Kind: ask.KindCaller, Method: http.MethodGet}
 	switch claim {
-	case claimsTool:
-		q.As, q.Key = AsKey, r.HTTP.Header.Get("X-Mcp-Api-Key")
-		q.Route, q.Query = "/"+r.Site.Platform.Shop[2]+"/orders", "per_page=1&_fields=id"
-		return q
-	case claimsKey:
-		q.Route, q.Query = "/"+r.Site.Platform.Shop[2]+"/orders", "per_page=1&_fields=id"
-	case claimsSession:
-		q.Route, q.Query = "/"+r.Site.Platform.Checkout+"/cart", "_fields=totals"
+	case ClaimTool:
+		q.As, q.Key = ask.AsKey, w.HTTP.Header.Get("X-Mcp-Api-Key")
+		q.Route, q.Query = "/"+p.Shop[2]+"/orders", "per_page=1&_fields=id"
+	case ClaimKey:
+		q.Route, q.Query = "/"+p.Shop[2]+"/orders", "per_page=1&_fields=id"
+	case ClaimSession:
+		q.Route, q.Query = "/"+p.Checkout+"/cart", "_fields=totals"
 	default:
-		q.Route, q.Query = "/"+r.Site.Platform.Core+"/users/me", "context=edit"
+		q.Route, q.Query = "/"+p.Core+"/users/me", "context=edit"
 	}
-	q.Query = r.Site.withCredentials(r.Call, claim, q.Query)
 	return q
 }
 
-// withCredentials adds to query what the client sent of its credentials as
-// variables: the nonce, or a shop key.
-func (s *Site) withCredentials(c *call.Call, claim claim, query string) string {
-	v := url.Values{}
-	if nonce, set, err := c.Variable(s.Platform.NonceParam); set && err == nil {
-		v.Set(s.Platform.NonceParam, nonce)
-	}
-	if claim == claimsKey {
-		for _, name := range []string{"consumer_key", "consumer_secret"} {
-			if value, set := c.QueryVariable(name); set {
-				v.Set(name, value)
-			}
-		}
-	}
-	if len(v) == 0 {
-		return query
-	}
-	if query != "" {
-		query += "&"
-	}
-	return query + v.Encode()
-}
-
-func interpret(a *Answer, claim claim) (identity, error) {
+func interpret(a *ask.Answer, claim Claim) (identity, error) {
 	if code := a.Code(); handedOn[code] {
 		return identity{answer: a}, nil
 	}
 	switch claim {
-	case claimsKey, claimsTool:
+	case ClaimKey, ClaimTool:
 		return interpretKey(a)
-	case claimsSession:
+	case ClaimSession:
 		return interpretSession(a)
 	}
 	return interpretUser(a)
@@ -84,12 +56,12 @@ var handedOn = map[string]bool{
 // wrongPassword are those of them that are about a name and a password.
 var wrongPassword = map[string]bool{"incorrect_password": true, "invalid_username": true, "invalid_email": true}
 
-func interpretUser(a *Answer) (identity, error) {
+func interpretUser(a *ask.Answer) (identity, error) {
 	if a.Status == http.StatusUnauthorized && a.Code() != "" {
 		return identity{}, nil
 	}
 	if a.Status != http.StatusOK {
-		return identity{}, Unexpected(a)
+		return identity{}, ask.Unexpected(a)
 	}
 	var body struct {
 		ID           uint64          `json:"id"`
@@ -97,10 +69,10 @@ func interpretUser(a *Answer) (identity, error) {
 		Capabilities json.RawMessage `json:"capabilities"`
 	}
 	if err := json.Unmarshal(a.Body, &body); err != nil {
-		return identity{}, fmt.Errorf("%w: the answer is not a user: %w", ErrUndecided, err)
+		return identity{}, fmt.Errorf("%w: the answer is not a user: %w", ask.ErrUndecided, err)
 	}
 	if body.ID == 0 {
-		return identity{}, fmt.Errorf("%w: the answer has no user id", ErrUndecided)
+		return identity{}, fmt.Errorf("%w: the answer has no user id", ask.ErrUndecided)
 	}
 	caps, err := grantedCapabilities(body.Capabilities)
 	if err != nil {
@@ -117,7 +89,7 @@ func grantedCapabilities(raw json.RawMessage) (map[string]bool, error) {
 	}
 	var all map[string]any
 	if err := json.Unmarshal(raw, &all); err != nil {
-		return nil, fmt.Errorf("%w: capabilities: %w", ErrUndecided, err)
+		return nil, fmt.Errorf("%w: capabilities: %w", ask.ErrUndecided, err)
 	}
 	granted := make(map[string]bool, len(all))
 	for name, v := range all {
@@ -132,7 +104,7 @@ func grantedCapabilities(raw json.RawMessage) (map[string]bool, error) {
 // read, 403 for those of somebody else, 401 for write-only ones and for nobody
 // (docs/platform III.3, III.8). The notes of an order will not do: where there is no
 // such order they say so to everybody.
-func interpretKey(a *Answer) (identity, error) {
+func interpretKey(a *ask.Answer) (identity, error) {
 	code, message := a.Fault()
 	switch {
 	case a.Status == http.StatusOK && bytes.HasPrefix(bytes.TrimSpace(a.Body), []byte("[")),
@@ -144,17 +116,17 @@ func interpretKey(a *Answer) (identity, error) {
 	case a.Status == http.StatusUnauthorized && code != "":
 		return identity{}, nil
 	}
-	return identity{}, Unexpected(a)
+	return identity{}, ask.Unexpected(a)
 }
 
 // interpretSession reads the header User-ID of the cart: 0 for guests.
-func interpretSession(a *Answer) (identity, error) {
+func interpretSession(a *ask.Answer) (identity, error) {
 	if a.Status != http.StatusOK {
-		return identity{}, Unexpected(a)
+		return identity{}, ask.Unexpected(a)
 	}
 	id, err := strconv.ParseUint(a.Header.Get("User-ID"), 10, 64)
 	if err != nil {
-		return identity{}, fmt.Errorf("%w: the cart names no user", ErrUndecided)
+		return identity{}, fmt.Errorf("%w: the cart names no user", ask.ErrUndecided)
 	}
 	if id == 0 {
 		return identity{}, nil

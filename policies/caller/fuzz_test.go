@@ -1,4 +1,4 @@
-package policies
+package caller
 
 import (
 	"slices"

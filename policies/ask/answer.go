@@ -1,4 +1,4 @@
-package policies
+package ask
 
 import (
 	"encoding/json"
@@ -70,4 +70,13 @@ func (a *Answer) DeniedWrite(p *call.Platform, c *call.Call) *Answer {
 	object.Code, object.Message, object.Data.Status = p.ErrorPrefix+code, message, a.Status
 	body, _ := json.Marshal(object) // of strings and a number: it cannot fail
 	return &Answer{Status: a.Status, Header: http.Header{"Content-Type": {"application/json; charset=UTF-8"}}, Body: body}
+}
+
+// OnSuccess returns a function that calls f for an answer that is no error.
+func OnSuccess(f func()) func(*Answer) {
+	return func(a *Answer) {
+		if a.Status < http.StatusBadRequest {
+			f()
+		}
+	}
 }

@@ -8,19 +8,19 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/caller"
 )
 
-// shared holds what outlives a reload: counters, used signatures, callers, the
+// pool holds what outlives a reload: counters, used signatures, callers, the
 // budgets of bodies in memory and on disk. Nothing in it knows a context, logger or registry.
-var shared = caddy.NewUsagePool()
+var pool = caddy.NewUsagePool()
 
 type (
 	storeKey      struct{}
 	spoolKey      struct{ limit int64 }
 	memoryKey     struct{ limit int64 }
-	identitiesKey struct{ policies.IdentityOptions }
+	identitiesKey struct{ caller.Options }
 )
 
 // listeners names the server of a gateway. It keeps the callers of different
@@ -44,12 +44,12 @@ func (h held[T]) Destruct() error {
 	return nil
 }
 
-// leases are the keys of shared that one gateway has acquired.
+// leases are the keys of the pool that one gateway has acquired.
 type leases struct{ keys []any }
 
 // lease returns the shared value under key, made where there is none yet.
 func lease[T any](l *leases, key any, construct func() (T, error)) (T, error) {
-	value, _, err := shared.LoadOrNew(key, func() (caddy.Destructor, error) {
+	value, _, err := pool.LoadOrNew(key, func() (caddy.Destructor, error) {
 		v, err := construct()
 		return held[T]{v}, err
 	})
@@ -64,7 +64,7 @@ func lease[T any](l *leases, key any, construct func() (T, error)) (T, error) {
 func (l *leases) release() error {
 	var errs []error
 	for _, key := range l.keys {
-		_, err := shared.Delete(key)
+		_, err := pool.Delete(key)
 		errs = append(errs, err)
 	}
 	l.keys = nil
@@ -74,7 +74,7 @@ func (l *leases) release() error {
 // spooledBytes is how much of request bodies is on disk now, over all sites.
 func spooledBytes() float64 {
 	var sum int64
-	shared.Range(func(_, value any) bool {
+	pool.Range(func(_, value any) bool {
 		if s, ok := value.(held[*call.Spool]); ok {
 			sum += s.value.Bytes()
 		}

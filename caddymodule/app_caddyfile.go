@@ -40,14 +40,14 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 	if err := option.Once(existing != nil); err != nil {
 		return nil, err
 	}
-	var o Options
-	if err := o.configure(option); err != nil {
+	var a App
+	if err := a.configure(option); err != nil {
 		return nil, err
 	}
-	return httpcaddyfile.App{Name: "restwarden", Value: caddyconfig.JSON(o, nil)}, nil
+	return httpcaddyfile.App{Name: "restwarden", Value: caddyconfig.JSON(a, nil)}, nil
 }
 
-func (o *Options) configure(option policies.Option) error {
+func (a *App) configure(option policies.Option) error {
 	if len(option.Args) > 0 {
 		return option.Errorf("the global option restwarden takes a block only")
 	}
@@ -58,14 +58,14 @@ func (o *Options) configure(option policies.Option) error {
 		if len(inner.Args) == 0 {
 			return inner.Errorf("store takes memory, or redis and addresses")
 		}
-		o.Store = &StoreOptions{Kind: inner.Args[0], Addresses: inner.Args[1:], At: inner.Pos}
-		if len(o.Store.Addresses) == 0 {
-			o.Store.Addresses = nil
+		a.Store = &StoreOptions{Kind: inner.Args[0], Addresses: inner.Args[1:], At: inner.Pos}
+		if len(a.Store.Addresses) == 0 {
+			a.Store.Addresses = nil
 		}
-		if err := inner.Each(o.Store.configure); err != nil {
+		if err := inner.Each(a.Store.configure); err != nil {
 			return err
 		}
-		if err := o.Store.check(); err != nil {
+		if err := a.Store.check(); err != nil {
 			return inner.Errorf("store: %w", err)
 		}
 		return nil
@@ -83,7 +83,7 @@ func (s *StoreOptions) configure(o policies.Option) (err error) {
 	case "db":
 		err = database(o, &s.DB)
 	case "timeout":
-		err = duration(o, &s.Timeout)
+		err = o.Duration(&s.Timeout)
 	case "sentinel":
 		s.Sentinel = new(SentinelOptions)
 		err = s.Sentinel.configure(o)

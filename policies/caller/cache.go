@@ -1,20 +1,16 @@
-package policies
+package caller
 
 import (
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"hash"
-	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/jellydator/ttlcache/v3"
-
-	"github.com/restwarden/restwarden/policies/call"
 )
 
 // identityCapacity bounds the callers remembered by one site; an entry is some
@@ -73,77 +69,18 @@ func (h *hasher) mac(b []byte) string {
 	return string(m.Sum(sum[:0]))
 }
 
-// key hashes all that decides who is calling: how it is asked, scheme, host,
-// nonce and the credentials.
-func (c *identityCache) key(r *Request, claim claim) string {
-	secure := byte(0)
-	if r.Secure {
-		secure = 1
-	}
-	nonce, _, _ := r.Site.nonce(r) // claimOf has seen it without an error
-	b := append(make([]byte, 0, 512), byte(claim), byte(r.Call.Form), secure)
-	b = appendPart(b, nonce)
-	b = appendPart(b, r.HTTP.Host)
-	b = appendPart(b, r.Call.Base)
-	return c.hasher.Load().mac(appendCredentials(b, r, claim))
+// key hashes all that decides who is calling.
+func (c *identityCache) key(credentials *Credentials) string {
+	return c.hasher.Load().mac(credentials.appendKey(make([]byte, 0, 512)))
 }
 
-// keyedName names a secret in a form that may stand in the key of a Store.
+// KeyedName names a secret in a form that may stand in the key of a Store.
 // Gateways of one store agree on it once they have reached the store.
-func (ids *Identities) keyedName(secret string) string {
+func (ids *Identities) KeyedName(secret string) string {
 	if ids.shared != nil {
 		ids.opts.Store.Secret() // wakes the store up
 	}
 	return hex.EncodeToString([]byte(ids.cache.hasher.Load().mac([]byte(secret))))
-}
-
-// appendCredentials adds login cookies, Authorization, key parameters and the
-// site's own to b. Other cookies are left out: they change with every page.
-func appendCredentials(b []byte, r *Request, claim claim) []byte {
-	b = appendPart(b, r.HTTP.Header.Get("Authorization"))
-	b = appendPart(b, r.HTTP.Header.Get("X-Mcp-Api-Key"))
-	for pair := range cookiePairs(r.HTTP) {
-		if own, _ := r.Site.ownCookie(pair); own || r.Site.Platform.LogsIn(pair) {
-			b = appendPart(b, pair)
-		}
-	}
-	for _, name := range r.Site.Credentials.Headers {
-		b = appendPart(b, r.HTTP.Header.Get(name))
-	}
-	if claim == claimsKey {
-		for _, name := range [...]string{"consumer_key", "consumer_secret"} {
-			v, _ := r.Call.QueryVariable(name)
-			b = appendPart(b, v)
-		}
-	}
-	if claim == claimsSession {
-		b = appendPart(b, r.HTTP.Header.Get("Cart-Token"))
-	}
-	return b
-}
-
-// appendPart adds s with its length, so that no two lists of parts are the same.
-func appendPart(b []byte, s string) []byte {
-	return append(binary.BigEndian.AppendUint32(b, uint32(len(s))), s...)
-}
-
-// sessionOf names the login session of r, "" without one.
-func sessionOf(h *hasher, r *http.Request, p *call.Platform) string {
-	var b []byte
-	for pair := range cookiePairs(r) {
-		if p.LogsIn(pair) {
-			b = append(append(b, pair...), ';')
-		}
-	}
-	if b == nil {
-		return ""
-	}
-	return h.mac(b)
-}
-
-func entryOf(r *Request, found identity) identityEntry {
-	h := r.Site.Identities.cache.hasher.Load()
-	return identityEntry{found, sessionOf(h, r.HTTP, &r.Site.Platform)}
 }
 
 func (c *identityCache) get(key string) (identity, bool) {

@@ -1,4 +1,4 @@
-package policies
+package caller
 
 import (
 	"context"
@@ -81,3 +81,6 @@ func (ids *Identities) drop(ctx context.Context, store store.Store, d dropping) 
 		ids.forget(d) // what came from the store before it knew
 	}
 }
+
+// Forget drops from this gateway's memory all that is known of callers.
+func (ids *Identities) Forget() { ids.forget(dropping{whom: dropAll}) }

@@ -1,4 +1,4 @@
-package policies
+package caller
 
 import (
 	"context"
@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/ask/asktest"
 	"github.com/restwarden/restwarden/policies/store"
 )
 
@@ -59,9 +61,9 @@ func (s *sharedMemory) Announce(ctx context.Context, key, message string, ttl ti
 }
 
 // gatewayOn returns a site of a gateway that uses store.
-func gatewayOn(t testing.TB, store store.Store, change ...func(*IdentityOptions)) *Site {
+func gatewayOn(t testing.TB, store store.Store, change ...func(*Options)) *Site {
 	t.Helper()
-	opts := IdentityOptions{Store: store, Site: "wordpress", Server: ":443"}
+	opts := Options{Store: store, Site: "wordpress", Server: ":443"}
 	for _, f := range change {
 		f(&opts)
 	}
@@ -79,7 +81,7 @@ func gatewayOn(t testing.TB, store store.Store, change ...func(*IdentityOptions)
 }
 
 // whoIs asks at one gateway; the answer's way into the store is waited for.
-func whoIs(t testing.TB, s *Site, backend Backend, headers ...string) Caller {
+func whoIs(t testing.TB, s *Site, backend ask.Backend, headers ...string) Caller {
 	t.Helper()
 	caller, _, err := request(t, s, backend, "GET", "/wp-json/wp/v2/posts", "", headers...).Who(t.Context())
 	if err != nil {
@@ -94,10 +96,10 @@ func whoIs(t testing.TB, s *Site, backend Backend, headers ...string) Caller {
 func TestIdentities_Shared(t *testing.T) {
 	store := newSharedMemory(t)
 	a, b := gatewayOn(t, store), gatewayOn(t, store)
-	backend := answering(200, adminBody)
+	backend := asktest.Answering(200, adminBody)
 	first := whoIs(t, a, backend, basicAuth)
 	second := whoIs(t, b, backend, basicAuth)
-	if n := len(backend.questions()); n != 1 {
+	if n := len(backend.Questions()); n != 1 {
 		t.Errorf("%d questions", n)
 	}
 	if fmt.Sprint(first) != fmt.Sprint(second) || second.Capabilities["gone"] || !second.HasRole([]string{"administrator"}) {
@@ -109,28 +111,28 @@ func TestIdentities_Shared(t *testing.T) {
 		t.Error("a warm caller makes a round trip")
 	}
 	for name, other := range map[string]*Site{
-		"another site":   gatewayOn(t, store, func(o *IdentityOptions) { o.Site = "cms" }),
-		"another server": gatewayOn(t, store, func(o *IdentityOptions) { o.Server = ":8443" }),
+		"another site":   gatewayOn(t, store, func(o *Options) { o.Site = "cms" }),
+		"another server": gatewayOn(t, store, func(o *Options) { o.Server = ":8443" }),
 	} {
-		before := len(backend.questions())
-		if whoIs(t, other, backend, basicAuth); len(backend.questions()) != before+1 {
+		before := len(backend.Questions())
+		if whoIs(t, other, backend, basicAuth); len(backend.Questions()) != before+1 {
 			t.Errorf("%s believes the answer", name)
 		}
 	}
-	if whoIs(t, b, backend, "Authorization: Basic other"); len(backend.questions()) != 4 {
+	if whoIs(t, b, backend, "Authorization: Basic other"); len(backend.Questions()) != 4 {
 		t.Error("other credentials are believed")
 	}
 }
 
 func TestIdentities_AnonymousIsNotShared(t *testing.T) {
-	for name, backend := range map[string]*platformFunc{
-		"anonymous":      answering(401, `{"code":"rest_not_logged_in"}`),
-		"wrong password": answering(401, `{"code":"incorrect_password"}`),
+	for name, backend := range map[string]*asktest.Platform{
+		"anonymous":      asktest.Answering(401, `{"code":"rest_not_logged_in"}`),
+		"wrong password": asktest.Answering(401, `{"code":"incorrect_password"}`),
 	} {
 		store := newSharedMemory(t)
 		whoIs(t, gatewayOn(t, store), backend, basicAuth)
 		whoIs(t, gatewayOn(t, store), backend, basicAuth)
-		if n := len(backend.questions()); n != 2 {
+		if n := len(backend.Questions()); n != 2 {
 			t.Errorf("%s: %d questions", name, n)
 		}
 	}
@@ -139,17 +141,17 @@ func TestIdentities_AnonymousIsNotShared(t *testing.T) {
 func TestIdentities_NobodyAsksTheStoreAboutAnonymous(t *testing.T) {
 	store := newSharedMemory(t)
 	s := gatewayOn(t, store)
-	whoIs(t, s, answering(200, adminBody))
-	whoIs(t, s, answering(200, adminBody), loginLine)
+	whoIs(t, s, asktest.Answering(200, adminBody))
+	whoIs(t, s, asktest.Answering(200, adminBody), loginLine)
 	if n := store.trips.Load(); n != 0 {
 		t.Errorf("%d round trips", n)
 	}
 }
 
 // watched is what is done once the platform has answered r.
-func watched(t *testing.T, s *Site, r *Request) func(*Answer) {
+func watched(t *testing.T, s *Site, w *Whole) func(*ask.Answer) {
 	t.Helper()
-	drop, _ := s.Identities.Watch(r)
+	drop, _ := s.Identities.Watch(w)
 	if drop == nil {
 		t.Fatal("not watched")
 	}
@@ -174,23 +176,23 @@ func TestIdentities_SharedDrops(t *testing.T) {
 				store := newSharedMemory(t)
 				store.deaf = deaf
 				a, b := gatewayOn(t, store), gatewayOn(t, store)
-				backend := answering(200, adminBody)
+				backend := asktest.Answering(200, adminBody)
 				whoIs(t, a, backend, loginLine, nonceLine)
 				whoIs(t, b, backend, loginLine, nonceLine)
 				r := request(t, a, backend, test.method, test.target, test.body, test.headers...)
 				watched(t, a, r)(told{test.status, cleared, ""}.answer())
 				whoIs(t, a, backend, loginLine, nonceLine)
-				if n := len(backend.questions()); n != 2 {
+				if n := len(backend.Questions()); n != 2 {
 					t.Errorf("here: %d questions", n)
 				}
 				c := gatewayOn(t, store) // knows nothing yet; the store has the new answer
 				whoIs(t, c, backend, loginLine, nonceLine)
-				if n := len(backend.questions()); n != 2 {
+				if n := len(backend.Questions()); n != 2 {
 					t.Errorf("with an empty memory: %d questions", n)
 				}
 				watched(t, a, r)(told{test.status, cleared, ""}.answer())
 				whoIs(t, b, backend, loginLine, nonceLine)
-				if n := len(backend.questions()); (n == 3) == deaf {
+				if n := len(backend.Questions()); (n == 3) == deaf {
 					t.Errorf("on the other: %d questions", n)
 				}
 			})
@@ -201,13 +203,13 @@ func TestIdentities_SharedDrops(t *testing.T) {
 func TestIdentities_QuestionInFlightOfADropIsNotShared(t *testing.T) {
 	store := newSharedMemory(t)
 	a, b, c := gatewayOn(t, store), gatewayOn(t, store), gatewayOn(t, store)
-	backend := &platformFunc{answer: func(Question) (*Answer, error) {
+	backend := &asktest.Platform{Answer: func(ask.Question) (*ask.Answer, error) {
 		a.Identities.drop(t.Context(), store, dropping{whom: dropUser, user: 1})
-		return jsonAnswer(200, adminBody), nil
+		return asktest.JSON(200, adminBody), nil
 	}}
 	for i, s := range []*Site{b, b, c} {
 		whoIs(t, s, backend, basicAuth)
-		if n := len(backend.questions()); n != i+1 {
+		if n := len(backend.Questions()); n != i+1 {
 			t.Errorf("gateway %d: %d questions", i, n)
 		}
 	}
@@ -218,13 +220,13 @@ func TestIdentities_QuestionInFlightOfADropIsNotShared(t *testing.T) {
 func TestIdentities_DropWithoutTheStore(t *testing.T) {
 	store := newSharedMemory(t)
 	s := gatewayOn(t, store)
-	backend := answering(200, adminBody)
+	backend := asktest.Answering(200, adminBody)
 	whoIs(t, s, backend, basicAuth)
 	store.down.Store(true)
 	s.Identities.drop(t.Context(), store, dropping{whom: dropUser, user: 1})
 	store.down.Store(false)
 	whoIs(t, s, backend, basicAuth)
-	if n := len(backend.questions()); n != 2 {
+	if n := len(backend.Questions()); n != 2 {
 		t.Errorf("%d questions", n)
 	}
 }
@@ -233,13 +235,13 @@ func TestIdentities_StoreDown(t *testing.T) {
 	store := newSharedMemory(t)
 	s := gatewayOn(t, store)
 	store.down.Store(true)
-	backend := answering(200, adminBody)
+	backend := asktest.Answering(200, adminBody)
 	for range 2 {
 		if c := whoIs(t, s, backend, basicAuth); c.Kind != User {
 			t.Errorf("%+v", c)
 		}
 	}
-	if n := len(backend.questions()); n != 1 {
+	if n := len(backend.Questions()); n != 1 {
 		t.Errorf("%d questions", n)
 	}
 }
@@ -247,17 +249,17 @@ func TestIdentities_StoreDown(t *testing.T) {
 func TestIdentities_SharedAnswerEndsWhereItBegan(t *testing.T) {
 	store := newSharedMemory(t)
 	a, b := gatewayOn(t, store), gatewayOn(t, store)
-	backend := answering(200, adminBody)
+	backend := asktest.Answering(200, adminBody)
 	whoIs(t, a, backend, basicAuth)
 	b.Now = func() time.Time { return time.Unix(1_800_000_000, 0).Add(10*time.Second - 20*time.Millisecond) }
 	whoIs(t, b, backend, basicAuth)
-	if n := len(backend.questions()); n != 1 {
+	if n := len(backend.Questions()); n != 1 {
 		t.Fatalf("%d questions", n)
 	}
 	time.Sleep(30 * time.Millisecond)
 	b.Now = func() time.Time { return time.Unix(1_800_000_011, 0) }
 	whoIs(t, b, backend, basicAuth)
-	if n := len(backend.questions()); n != 2 {
+	if n := len(backend.Questions()); n != 2 {
 		t.Errorf("the answer counts longer than it should: %d questions", n)
 	}
 }
@@ -265,18 +267,18 @@ func TestIdentities_SharedAnswerEndsWhereItBegan(t *testing.T) {
 func TestIdentities_AnotherSecret(t *testing.T) {
 	store := newSharedMemory(t)
 	a := gatewayOn(t, store)
-	backend := answering(200, adminBody)
+	backend := asktest.Answering(200, adminBody)
 	whoIs(t, a, backend, loginLine, nonceLine)
 	logout := watched(t, a, request(t, a, backend, "GET", "/wp-login.php?action=logout", "", loginLine))
 	store.secret = []byte("another secret of the gateways..")
 	b := gatewayOn(t, store)
 	whoIs(t, b, backend, loginLine, nonceLine)
-	if n := len(backend.questions()); n != 2 {
+	if n := len(backend.Questions()); n != 2 {
 		t.Errorf("hashes of two secrets are the same: %d questions", n)
 	}
-	logout(&Answer{Status: 302})
+	logout(&ask.Answer{Status: 302})
 	whoIs(t, b, backend, loginLine, nonceLine)
-	if n := len(backend.questions()); n != 3 {
+	if n := len(backend.Questions()); n != 3 {
 		t.Errorf("a logout under another secret is not felt: %d questions", n)
 	}
 	a.Identities.shared.hear("")
@@ -299,12 +301,12 @@ func TestIdentities_Close(t *testing.T) {
 func BenchmarkWho_Shared(b *testing.B) {
 	store := newSharedMemory(b)
 	warm := gatewayOn(b, store)
-	backend := answering(200, adminBody)
+	backend := asktest.Answering(200, adminBody)
 	r := request(b, warm, backend, "GET", "/wp-json/wp/v2/posts", "", loginLine, nonceLine)
 	b.Run("warm", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			r.who = nil
+			r := r.again()
 			if _, _, err := r.Who(b.Context()); err != nil {
 				b.Fatal(err)
 			}
@@ -313,13 +315,13 @@ func BenchmarkWho_Shared(b *testing.B) {
 	b.Run("from the store", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			r.who = nil
+			r := r.again()
 			warm.Identities.forget(dropping{whom: dropAll})
 			if _, _, err := r.Who(b.Context()); err != nil {
 				b.Fatal(err)
 			}
 		}
-		if n := len(backend.questions()); n != 1 {
+		if n := len(backend.Questions()); n != 1 {
 			b.Errorf("%d questions", n)
 		}
 	})

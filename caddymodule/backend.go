@@ -4,19 +4,19 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
-	"encoding/base64"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/call"
 )
 
 // Bounds of an answer to a question; the index of a large site has thousands of
@@ -26,10 +26,9 @@ const (
 	largeLimit  = 8 << 20
 )
 
-// lookup is the policies.Backend of one request: it asks through the rest of
-// the route, so that upstreams, TLS and rewrites are the site's own. It keeps
-// what it needs of the request, since a question may outlive its client.
-type lookup struct {
+// backend is the ask.Backend of one request: it asks through the rest of
+// the route, so that upstreams, TLS and rewrites are the site's own.
+type backend struct {
 	g      *Gateway
 	next   caddyhttp.Handler
 	header http.Header
@@ -42,27 +41,34 @@ type lookup struct {
 	tls                     *tls.ConnectionState
 }
 
-func newLookup(g *Gateway, r *http.Request, next caddyhttp.Handler) lookup {
+func newBackend(g *Gateway, r *http.Request, next caddyhttp.Handler) backend {
 	server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
 	vars, _ := r.Context().Value(caddyhttp.VarsCtxKey).(map[string]any)
 	repl, _ := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
-	return lookup{
+	return backend{
 		g: g, next: next, header: r.Header, server: server, vars: vars, repl: repl,
 		host: r.Host, remoteAddr: r.RemoteAddr, proto: r.Proto, major: r.ProtoMajor, minor: r.ProtoMinor, tls: r.TLS,
 	}
 }
 
-// Ask implements policies.Backend.
-func (l *lookup) Ask(ctx context.Context, q policies.Question) (*policies.Answer, error) {
-	start := time.Now()
-	ctx, cancel := context.WithTimeout(ctx, l.g.timeout)
+// Ask implements ask.Backend.
+func (b *backend) Ask(ctx context.Context, q ask.Question) (*ask.Answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, b.g.timeout)
 	defer cancel()
-	answer, err := l.ask(ctx, q)
-	l.g.metrics.lookup(q.Kind, resultOf(err), time.Since(start))
+	answer, err := b.ask(ctx, q)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s question: %w", policies.ErrUndecided, q.Kind, err)
+		return nil, fmt.Errorf("%w: %s question: %w", ask.ErrUndecided, q.Kind, err)
 	}
 	return answer, nil
+}
+
+// Detach implements ask.Backend: the request's header and variables go their own way.
+func (b *backend) Detach() ask.Backend {
+	detached := *b
+	detached.header = http.Header{}
+	b.copyConnection(detached.header)
+	detached.vars = maps.Clone(b.vars)
+	return &detached
 }
 
 func resultOf(err error) string {
@@ -80,19 +86,19 @@ func resultOf(err error) string {
 // ask sends q through the rest of the route. It must neither share the context
 // of the request, whose route groups it would use up, nor its ResponseWriter,
 // whose header the client would get.
-func (l *lookup) ask(ctx context.Context, q policies.Question) (*policies.Answer, error) {
-	req, err := l.request(ctx, q)
+func (b *backend) ask(ctx context.Context, q ask.Question) (*ask.Answer, error) {
+	req, err := b.request(ctx, q)
 	if err != nil {
 		return nil, err
 	}
 	limit := answerLimit
-	if q.Kind == policies.LookupIndex || q.Kind == policies.LookupCart {
+	if q.Kind == ask.KindIndex || q.Kind == ask.KindCart {
 		limit = largeLimit
 	}
 	w := newCapture(limit, http.Header{})
-	req = caddyhttp.PrepareRequest(req, l.replacer(), w, l.server)
-	l.copyVars(req.Context())
-	if err := capturing(w, l.next, req); err != nil {
+	req = caddyhttp.PrepareRequest(req, b.replacer(), w, b.server)
+	b.copyVars(req.Context())
+	if err := capturing(w, b.next, req); err != nil {
 		return nil, errors.Join(ctx.Err(), err)
 	}
 	if err := ctx.Err(); err != nil { // reverse_proxy: status 499, no error
@@ -103,14 +109,14 @@ func (l *lookup) ask(ctx context.Context, q policies.Question) (*policies.Answer
 
 // replacer knows, beside what every request has, the placeholders that the site
 // has made for the client's, as map does.
-func (l *lookup) replacer() *caddy.Replacer {
+func (b *backend) replacer() *caddy.Replacer {
 	repl := caddy.NewReplacer()
-	if l.repl != nil {
+	if b.repl != nil {
 		repl.Map(func(key string) (any, bool) {
 			if strings.HasPrefix(key, "http.") {
 				return nil, false
 			}
-			return l.repl.Get(key)
+			return b.repl.Get(key)
 		})
 	}
 	return repl
@@ -118,8 +124,8 @@ func (l *lookup) replacer() *caddy.Replacer {
 
 // copyVars gives a question the variables that handlers before the gateway have
 // set, such as root, and the mark of a question.
-func (l *lookup) copyVars(ctx context.Context) {
-	for name, value := range l.vars {
+func (b *backend) copyVars(ctx context.Context) {
+	for name, value := range b.vars {
 		if !strings.HasPrefix(name, "restwarden.") {
 			caddyhttp.SetVar(ctx, name, value)
 		}
@@ -129,7 +135,7 @@ func (l *lookup) copyVars(ctx context.Context) {
 
 // complete returns the answer if the platform itself gave it, in full: to a question about
 // a page that may be a redirect.
-func complete(w *capture, method string, page bool) (*policies.Answer, error) {
+func complete(w *capture, method string, page bool) (*ask.Answer, error) {
 	answer, err := w.answer(method)
 	switch {
 	case err != nil:
@@ -144,8 +150,8 @@ func complete(w *capture, method string, page bool) (*policies.Answer, error) {
 
 // request builds the question as a request of its own: nothing of the client's
 // gets in but what the allow-list names.
-func (l *lookup) request(ctx context.Context, q policies.Question) (*http.Request, error) {
-	target, err := l.target(q)
+func (b *backend) request(ctx context.Context, q ask.Question) (*http.Request, error) {
+	target, err := b.target(q)
 	if err != nil {
 		return nil, err
 	}
@@ -160,33 +166,27 @@ func (l *lookup) request(ctx context.Context, q policies.Question) (*http.Reques
 		req.Header.Set("Content-Type", "application/json")
 	}
 	req.RequestURI = target
-	req.Host, req.RemoteAddr, req.TLS = l.host, l.remoteAddr, l.tls
-	req.Proto, req.ProtoMajor, req.ProtoMinor = l.proto, l.major, l.minor
-	l.copyConnection(req.Header)
+	req.Host, req.RemoteAddr, req.TLS = b.host, b.remoteAddr, b.tls
+	req.Proto, req.ProtoMajor, req.ProtoMinor = b.proto, b.major, b.minor
+	b.copyConnection(req.Header)
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("Accept-Encoding", "identity")
-	switch q.As {
-	case policies.AsNobody:
-	case policies.AsCaller:
-		l.addCredentials(req.Header, q.Kind)
-	case policies.AsKey:
-		req.Header.Set("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(q.Key)))
-	}
+	maps.Copy(req.Header, q.Header)
 	return req, nil
 }
 
 // target is the question's URI, in the form that the client used. The base is
 // the client's, so it is checked like any other text of a client.
-func (l *lookup) target(q policies.Question) (string, error) {
+func (b *backend) target(q ask.Question) (string, error) {
 	base, err := url.Parse(q.Base)
 	if err != nil || base.Path == "" && q.Base != "" || base.EscapedPath() != q.Base || q.Base != "" && q.Base[0] != '/' {
 		return "", fmt.Errorf("base %q is not a path", q.Base)
 	}
-	target, separator := q.Base+"/"+l.g.site.Prefix+q.Route, "?"
+	target, separator := q.Base+"/"+b.g.site.Prefix+q.Route, "?"
 	switch {
 	case q.Page != "":
 		target = q.Base + q.Page
-	case q.Form:
+	case q.Form == call.Query:
 		path := orDefault(q.Base, "/")
 		if strings.HasSuffix(path, "/") && q.Method != "" && q.Method != http.MethodGet {
 			path += "index.php" // of a directory some servers know GET and POST only (docs/platform I.10, N15)
@@ -194,18 +194,9 @@ func (l *lookup) target(q policies.Question) (string, error) {
 		target, separator = path+"?rest_route="+url.QueryEscape(q.Route), "&"
 	}
 	if q.Query != "" {
-		target, separator = target+separator+q.Query, "&"
-	}
-	if q.Form && q.As == policies.AsKey { // what makes the shop look at keys (docs/platform III.8)
-		target += separator + "_marker=" + l.g.keyMarker()
+		target += separator + q.Query
 	}
 	return target, nil
-}
-
-// keyMarker is the text in an address by which the shop knows its own routes.
-func (g *Gateway) keyMarker() string {
-	p := g.site.Platform
-	return g.site.Prefix + strings.TrimPrefix(p.KeyMarker, p.Prefix) + "/"
 }
 
 // forwardedHeaders say who the client is and which way it came.
@@ -214,9 +205,9 @@ var forwardedHeaders = []string{
 	"X-Forwarded-Server", "X-Forwarded-Ssl", "X-Real-Ip", "Cf-Connecting-Ip", "Cf-Visitor", "True-Client-Ip",
 }
 
-func (l *lookup) copyConnection(to http.Header) {
+func (b *backend) copyConnection(to http.Header) {
 	for _, name := range forwardedHeaders {
-		copyHeader(to, l.header, name)
+		copyHeader(to, b.header, name)
 	}
 }
 
@@ -226,41 +217,5 @@ func copyHeader(to, from http.Header, name string) {
 	}
 }
 
-// addCredentials adds exactly what of the client's header may say who is
-// calling; what came as parameters is part of the question. Other cookies stay
-// out, except for the cart: it is found by the session's.
-func (l *lookup) addCredentials(to http.Header, kind policies.LookupKind) {
-	site := l.g.site
-	for _, name := range []string{"Authorization", "X-Mcp-Api-Key", "Cart-Token", site.Platform.NonceHeader} {
-		copyHeader(to, l.header, name)
-	}
-	for _, name := range site.Credentials.Headers {
-		copyHeader(to, l.header, name)
-	}
-	if kind == policies.LookupCart {
-		copyHeader(to, l.header, "Cookie")
-		copyHeader(to, l.header, "Nonce")
-		copyHeader(to, l.header, "Origin") // whether its scripts may read the answer
-	} else if cookies := l.loginCookies(); cookies != "" {
-		to.Set("Cookie", cookies)
-	}
-}
-
-// loginCookies are the login cookies and the configured ones, as sent: PHP drops
-// blanks before a name only.
-func (l *lookup) loginCookies() string {
-	var kept []string
-	for _, line := range l.header["Cookie"] {
-		for pair := range strings.SplitSeq(line, ";") {
-			pair = strings.TrimLeft(pair, " \t\r\n\v\f")
-			name, _, _ := strings.Cut(pair, "=")
-			if l.g.site.Platform.LogsIn(pair) || slices.Contains(l.g.site.Credentials.Cookies, name) {
-				kept = append(kept, pair)
-			}
-		}
-	}
-	return strings.Join(kept, "; ")
-}
-
 // Interface guard
-var _ policies.Backend = (*lookup)(nil)
+var _ ask.Backend = (*backend)(nil)

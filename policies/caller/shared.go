@@ -1,4 +1,4 @@
-package policies
+package caller
 
 import (
 	"bytes"
@@ -30,7 +30,7 @@ const (
 // and sends a message, so that no gateway's memory keeps one.
 type sharedIdentities struct {
 	ids      *Identities
-	site     string // hash of IdentityOptions.Site
+	site     string // hash of Options.Site
 	instance string // this gateway, so that it knows its own messages
 	mark     string // key of the mark
 	stop     func()
@@ -86,12 +86,12 @@ func (s *sharedIdentities) announce(ctx context.Context, store store.Store, d dr
 
 // sharedAnswer is what stands in the Store.
 type sharedAnswer struct {
-	Mark         string     `json:"mark"`
-	Until        int64      `json:"until"` // UNIX milliseconds
-	Kind         CallerKind `json:"kind"`
-	ID           uint64     `json:"id,omitempty"`
-	Roles        []string   `json:"roles,omitempty"`
-	Capabilities []string   `json:"capabilities,omitempty"`
+	Mark         string   `json:"mark"`
+	Until        int64    `json:"until"` // UNIX milliseconds
+	Kind         Kind     `json:"kind"`
+	ID           uint64   `json:"id,omitempty"`
+	Roles        []string `json:"roles,omitempty"`
+	Capabilities []string `json:"capabilities,omitempty"`
 }
 
 // recalled is what the Store said before a question is asked.
@@ -105,7 +105,7 @@ type recalled struct {
 
 // recall looks for the caller in the Store, in one round trip, and remembers it
 // here as long as it counts there.
-func (ids *Identities) recall(ctx context.Context, r *Request, key string) (known recalled, found bool) {
+func (ids *Identities) recall(ctx context.Context, i *inquiry) (known recalled, found bool) {
 	s := ids.shared
 	if s == nil {
 		return known, false
@@ -117,17 +117,17 @@ func (ids *Identities) recall(ctx context.Context, r *Request, key string) (know
 	if time.Now().UnixNano() < s.blind.Load() {
 		return known, false
 	}
-	epoch, entry := ids.cache.epoch(), s.key(key)
-	values, err := r.Site.Store.GetAll(ctx, s.mark, entry)
+	epoch, entry := ids.cache.epoch(), s.key(i.key)
+	values, err := i.site.Store.GetAll(ctx, s.mark, entry)
 	if err != nil {
 		return known, false
 	}
 	known.mark, known.usable = values[s.mark], true
 	text, ok := values[entry]
-	if !ok || !known.decode(text, r.Site.Now()) {
+	if !ok || !known.decode(text, i.site.Now()) {
 		return known, false
 	}
-	ids.cache.put(key, epoch, entryOf(r, known.identity), min(known.left, ids.opts.TTL))
+	ids.cache.put(i.key, epoch, identityEntry{known.identity, i.session}, min(known.left, ids.opts.TTL))
 	return known, true
 }
 
@@ -162,19 +162,19 @@ func (k *recalled) decode(text string, now time.Time) bool {
 
 // share gives an answer to the other gateways, in the background. Anonymous ones
 // and refused credentials are not shared: anybody can make any number of them.
-func (ids *Identities) share(ctx context.Context, r *Request, key string, known recalled, who identity) {
+func (ids *Identities) share(ctx context.Context, i *inquiry, known recalled, who identity) {
 	if !known.usable || who.answer != nil || who.caller.Kind != User && who.caller.Kind != KeyHolder ||
 		known.hasher != ids.cache.hasher.Load() {
 		return
 	}
 	text, err := json.Marshal(sharedAnswer{
-		Mark: known.mark, Until: r.Site.Now().Add(ids.opts.TTL).UnixMilli(),
+		Mark: known.mark, Until: i.site.Now().Add(ids.opts.TTL).UnixMilli(),
 		Kind: who.caller.Kind, ID: who.caller.ID, Roles: who.caller.Roles,
 		Capabilities: slices.Sorted(maps.Keys(who.caller.Capabilities)),
 	})
 	if err != nil || len(text) > sharedLimit {
 		return
 	}
-	store, ctx := r.Site.Store, context.WithoutCancel(ctx)
-	ids.shared.sharing.Go(func() { _ = store.Set(ctx, ids.shared.key(key), string(text), ids.opts.TTL) }) // losing it costs one more question
+	ctx = context.WithoutCancel(ctx)
+	ids.shared.sharing.Go(func() { _ = i.site.Store.Set(ctx, ids.shared.key(i.key), string(text), ids.opts.TTL) }) // losing it costs one more question
 }

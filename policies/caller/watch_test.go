@@ -1,4 +1,4 @@
-package policies
+package caller
 
 import (
 	"bytes"
@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/ask/asktest"
 	"github.com/restwarden/restwarden/policies/call"
 )
 
@@ -17,14 +19,14 @@ type told struct {
 	body   string
 }
 
-func (a told) answer() *Answer {
+func (a told) answer() *ask.Answer {
 	h := http.Header{}
 	for line := range strings.SplitSeq(a.header, "\n") {
 		if name, value, ok := strings.Cut(line, ": "); ok {
 			h.Add(name, value)
 		}
 	}
-	return &Answer{Status: a.status, Header: h, Body: []byte(a.body)}
+	return &ask.Answer{Status: a.status, Header: h, Body: []byte(a.body)}
 }
 
 // What the real platform says where a password was set, and where the key to it
@@ -136,7 +138,7 @@ func TestIdentities_Drops(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t)
-			backend := answering(200, adminBody)
+			backend := asktest.Answering(200, adminBody)
 			known := []string{loginLine, nonceLine}
 			who := func() {
 				if _, _, err := request(t, s, backend, "GET", "/wp-json/wp/v2/posts", "", known...).Who(t.Context()); err != nil {
@@ -152,7 +154,7 @@ func TestIdentities_Drops(t *testing.T) {
 				drop(test.told.answer())
 			}
 			who()
-			if asked := len(backend.questions()); (asked == 2) != test.drops {
+			if asked := len(backend.Questions()); (asked == 2) != test.drops {
 				t.Errorf("asked %d times, want a drop: %v", asked, test.drops)
 			}
 		})

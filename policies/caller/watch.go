@@ -1,4 +1,4 @@
-package policies
+package caller
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
@@ -19,23 +20,23 @@ import (
 // Watch tells whether a request, if the platform answers that it worked, ends
 // or changes somebody's rights; drop is then to be called with status and header
 // of the answer, and with WatchedBody bytes of its body where body says so. It is
-// nil for all other requests, and costs nothing on them. r.Call is a page or a call.
-func (ids *Identities) Watch(r *Request) (drop func(*Answer), body bool) {
-	switch r.Call.Kind {
+// nil for all other requests, and costs nothing on them. w.Call is a page or a call.
+func (ids *Identities) Watch(w *Whole) (drop func(*ask.Answer), body bool) {
+	switch w.Call.Kind {
 	case call.Page:
-		return ids.watchPage(r)
+		return ids.watchPage(w)
 	case call.Single:
-		if enveloped(r.Call) {
+		if enveloped(w.Call) {
 			return nil, false
 		}
-		return ids.watchCall(r, r.Call), false
+		return ids.watchCall(w, w.Call), false
 	case call.Batch:
-		if enveloped(r.Call) || !tellsOfParts(r) {
+		if enveloped(w.Call) || !tellsOfParts(w) {
 			return nil, false
 		}
-		for _, part := range r.Call.Parts {
-			if ids.watchCall(r, part) != nil {
-				return ids.dropping(r, dropping{whom: dropAll}), false
+		for _, part := range w.Call.Parts {
+			if ids.watchCall(w, part) != nil {
+				return ids.dropping(w, dropping{whom: dropAll}), false
 			}
 		}
 	}
@@ -52,11 +53,11 @@ func enveloped(c *call.Call) bool {
 // tellsOfParts tells whether a batch that is answered with success can have changed
 // anything: the shop judges its own as a whole, the core and the checkout part by
 // part, so that everybody gets an answer.
-func tellsOfParts(r *Request) bool {
-	if !strings.HasSuffix(r.Call.Key, "/v1/batch") && r.Call.Key != "/batch/v1" {
+func tellsOfParts(w *Whole) bool {
+	if !strings.HasSuffix(w.Call.Key, "/v1/batch") && w.Call.Key != "/batch/v1" {
 		return true
 	}
-	who, known := r.Known()
+	who, known := w.Known()
 	return known && who.Kind == User
 }
 
@@ -65,47 +66,47 @@ const WatchedBody = 256
 
 // watchPage knows the login script's actions, the screens of users, and the one
 // action of scripts that ends sessions.
-func (ids *Identities) watchPage(r *Request) (drop func(*Answer), body bool) {
-	where, query, post := r.HTTP.URL.Path, r.HTTP.URL.RawQuery, r.HTTP.Method == http.MethodPost
+func (ids *Identities) watchPage(w *Whole) (drop func(*ask.Answer), body bool) {
+	where, query, post := w.HTTP.URL.Path, w.HTTP.URL.RawQuery, w.HTTP.Method == http.MethodPost
 	switch {
 	case strings.Contains(where, ".php/"): // no script of these, whatever follows
 	case strings.HasSuffix(where, "-login.php") && strings.Contains(query, "action=logout"):
-		return ids.watchLogout(r), false
-	case (post || strings.Contains(query, "action=")) && userScreen(where) && r.Site.hasLoginCookie(r.HTTP):
-		return ids.watchScreen(r), false
-	case post && strings.HasSuffix(where, "-admin/admin-ajax.php") && r.Site.hasLoginCookie(r.HTTP):
-		if action, _ := r.Call.FormValue("action"); action != "destroy-sessions" {
+		return ids.watchLogout(w), false
+	case (post || strings.Contains(query, "action=")) && userScreen(where) && w.Site.hasLoginCookie(w.HTTP.Header):
+		return ids.watchScreen(w), false
+	case post && strings.HasSuffix(where, "-admin/admin-ajax.php") && w.Site.hasLoginCookie(w.HTTP.Header):
+		if action, _ := w.Call.FormValue("action"); action != "destroy-sessions" {
 			return nil, false
 		}
-		text, _ := r.Call.FormValue("user_id")
-		return ids.dropUserIf(r, actionDone, text), true
-	case post && hasResetCookie(r.HTTP):
-		return ids.dropIf(r, passwordSet, dropping{whom: dropAll}), false
+		text, _ := w.Call.FormValue("user_id")
+		return ids.dropUserIf(w, actionDone, text), true
+	case post && hasResetCookie(w.HTTP):
+		return ids.dropIf(w, passwordSet, dropping{whom: dropAll}), false
 	}
 	return nil, false
 }
 
 // watchScreen knows whom a screen of users is about: on the profile screen, which
 // every user has, whom the form names, else anybody.
-func (ids *Identities) watchScreen(r *Request) func(*Answer) {
-	saved := func(a *Answer) bool { return screenSaved(r.HTTP, a) }
-	if strings.HasSuffix(r.HTTP.URL.Path, "/profile.php") {
-		text, _, err := r.Call.Variable("user_id")
+func (ids *Identities) watchScreen(w *Whole) func(*ask.Answer) {
+	saved := func(a *ask.Answer) bool { return screenSaved(w.HTTP, a) }
+	if strings.HasSuffix(w.HTTP.URL.Path, "/profile.php") {
+		text, _, err := w.Call.Variable("user_id")
 		if err != nil {
 			return nil
 		}
-		return ids.dropUserIf(r, saved, text)
+		return ids.dropUserIf(w, saved, text)
 	}
-	return ids.dropIf(r, saved, dropping{whom: dropAll})
+	return ids.dropIf(w, saved, dropping{whom: dropAll})
 }
 
-func (ids *Identities) watchLogout(r *Request) func(*Answer) {
+func (ids *Identities) watchLogout(w *Whole) func(*ask.Answer) {
 	h := ids.cache.hasher.Load()
-	session := sessionOf(h, r.HTTP, &r.Site.Platform)
+	session := sessionOf(h, w.HTTP.Header, &w.Site.Platform)
 	if session == "" {
 		return nil
 	}
-	return ids.dropIf(r, func(a *Answer) bool { // without the right nonce the script asks back, and ends nothing
+	return ids.dropIf(w, func(a *ask.Answer) bool { // without the right nonce the script asks back, and ends nothing
 		return a.Status == http.StatusFound || a.Status == http.StatusSeeOther
 	}, dropping{whom: dropSession, session: session, hasher: h.id})
 }
@@ -113,7 +114,7 @@ func (ids *Identities) watchLogout(r *Request) func(*Answer) {
 // hasResetCookie tells whether r carries the cookie that holds the key to a new
 // password, without which the login script sets none.
 func hasResetCookie(r *http.Request) bool {
-	for pair := range cookiePairs(r) {
+	for pair := range cookiePairs(r.Header) {
 		if name, _, _ := strings.Cut(pair, "="); strings.Contains(name, resetCookie) {
 			return true
 		}
@@ -127,7 +128,7 @@ const resetCookie = "-resetpass-"
 // that holds the key to it, on the login script's page that says so, or on the
 // shop's way to its own. Where the key is wrong the login script clears it too, and
 // sends the client elsewhere.
-func passwordSet(a *Answer) bool {
+func passwordSet(a *ask.Answer) bool {
 	if a.Status != http.StatusOK {
 		to, moved := movedTo(a)
 		if !moved || !phpvars.Has(to.RawQuery, "password-reset") {
@@ -144,7 +145,7 @@ func passwordSet(a *Answer) bool {
 }
 
 // movedTo returns where an answer sends the client after a form.
-func movedTo(a *Answer) (to *url.URL, moved bool) {
+func movedTo(a *ask.Answer) (to *url.URL, moved bool) {
 	if a.Status != http.StatusFound && a.Status != http.StatusSeeOther {
 		return nil, false
 	}
@@ -167,7 +168,7 @@ func userScreen(where string) bool {
 // then sends the client to one of them, with a word about it. Who may not see the
 // screen is sent to the login form, and who came by the wrong host or scheme to the
 // same address at another.
-func screenSaved(r *http.Request, a *Answer) bool {
+func screenSaved(r *http.Request, a *ask.Answer) bool {
 	to, moved := movedTo(a)
 	if !moved || strings.HasSuffix(a.Header.Get("Location"), r.URL.RequestURI()) {
 		return false
@@ -177,12 +178,12 @@ func screenSaved(r *http.Request, a *Answer) bool {
 }
 
 // actionDone tells whether an action of admin-ajax.php says that it worked.
-func actionDone(a *Answer) bool {
+func actionDone(a *ask.Answer) bool {
 	return a.Status == http.StatusOK && bytes.Contains(plainBody(a), []byte(`"success":true`))
 }
 
 // plainBody returns what can be read of the beginning of an answer's body.
-func plainBody(a *Answer) []byte {
+func plainBody(a *ask.Answer) []byte {
 	switch a.Header.Get("Content-Encoding") {
 	case "":
 		return a.Body
@@ -200,22 +201,22 @@ func plainBody(a *Answer) []byte {
 // watchCall knows writes to users and their application passwords (E4), and to
 // the shop's customers, who are users. The user is whom the path names; where the
 // platform might take the id from elsewhere everybody is asked about again.
-func (ids *Identities) watchCall(r *Request, c *call.Call) func(*Answer) {
+func (ids *Identities) watchCall(w *Whole, c *call.Call) func(*ask.Answer) {
 	if c.Method == http.MethodGet || c.Method == http.MethodHead || c.Method == http.MethodOptions {
 		return nil
 	}
-	rest, ok := strings.CutPrefix(c.Key, "/"+r.Site.Platform.Core+"/users/")
+	rest, ok := strings.CutPrefix(c.Key, "/"+w.Site.Platform.Core+"/users/")
 	if !ok {
-		if rest, ok = r.Site.customer(c.Key); !ok || !changesRights(c) {
+		if rest, ok = w.Site.customer(c.Key); !ok || !changesRights(c) {
 			return nil
 		}
 	}
 	name, _, _ := strings.Cut(rest, "/")
 	if name == "me" {
-		if who, known := r.Known(); known && who.ID != 0 {
-			return ids.dropping(r, dropping{whom: dropUser, user: who.ID})
+		if who, known := w.Known(); known && who.ID != 0 {
+			return ids.dropping(w, dropping{whom: dropUser, user: who.ID})
 		}
-		return ids.dropping(r, dropping{whom: dropAll})
+		return ids.dropping(w, dropping{whom: dropAll})
 	}
 	param := "id"
 	if strings.Contains(rest, "/application-passwords") {
@@ -223,9 +224,9 @@ func (ids *Identities) watchCall(r *Request, c *call.Call) func(*Answer) {
 	}
 	id, err := c.ID(param, name)
 	if err != nil {
-		return ids.dropping(r, dropping{whom: dropAll})
+		return ids.dropping(w, dropping{whom: dropAll})
 	}
-	return ids.dropping(r, dropping{whom: dropUser, user: id})
+	return ids.dropping(w, dropping{whom: dropUser, user: id})
 }
 
 // customer returns what follows the route of the shop's customers in a key.
@@ -254,18 +255,18 @@ func changesRights(c *call.Call) bool {
 
 // dropUserIf is dropIf for the user whom a form names. Any other text than a plain
 // id is not what the platform's own screens send.
-func (ids *Identities) dropUserIf(r *Request, worked func(*Answer) bool, id string) func(*Answer) {
+func (ids *Identities) dropUserIf(w *Whole, worked func(*ask.Answer) bool, id string) func(*ask.Answer) {
 	user, ok := call.ParseID(id)
 	if !ok {
 		return nil
 	}
-	return ids.dropIf(r, worked, dropping{whom: dropUser, user: user})
+	return ids.dropIf(w, worked, dropping{whom: dropUser, user: user})
 }
 
 // dropIf drops what d covers where the answer shows that the request worked.
-func (ids *Identities) dropIf(r *Request, worked func(*Answer) bool, d dropping) func(*Answer) {
-	drop := ids.dropping(r, d)
-	return func(a *Answer) {
+func (ids *Identities) dropIf(w *Whole, worked func(*ask.Answer) bool, d dropping) func(*ask.Answer) {
+	drop := ids.dropping(w, d)
+	return func(a *ask.Answer) {
 		if worked(a) {
 			drop(a)
 		}
@@ -273,15 +274,7 @@ func (ids *Identities) dropIf(r *Request, worked func(*Answer) bool, d dropping)
 }
 
 // dropping returns what is done once the platform has answered r.
-func (ids *Identities) dropping(r *Request, d dropping) func(*Answer) {
-	ctx, store := context.WithoutCancel(r.HTTP.Context()), r.Site.Store
-	return onSuccess(func() { ids.drop(ctx, store, d) })
-}
-
-func onSuccess(drop func()) func(*Answer) {
-	return func(a *Answer) {
-		if a.Status < http.StatusBadRequest {
-			drop()
-		}
-	}
+func (ids *Identities) dropping(w *Whole, d dropping) func(*ask.Answer) {
+	ctx, store := context.WithoutCancel(w.HTTP.Context()), w.Site.Store
+	return ask.OnSuccess(func() { ids.drop(ctx, store, d) })
 }

@@ -18,11 +18,11 @@ import (
 	"github.com/restwarden/restwarden/policies"
 )
 
-func init() { caddy.RegisterModule(Options{}) }
+func init() { caddy.RegisterModule(App{}) }
 
-// Options is what all sites share: the app "restwarden", written in the global
+// App is what all sites share: the app "restwarden", written in the global
 // options of the Caddyfile.
-type Options struct {
+type App struct {
 	// Store says where facts, counters and used signatures are kept.
 	Store *StoreOptions `json:"store,omitempty"`
 
@@ -49,7 +49,7 @@ type StoreOptions struct {
 	// with each other use different ones.
 	Prefix string `json:"prefix,omitempty"`
 	// Timeout is how long a call may wait for one answer; default 100ms.
-	Timeout caddy.Duration `json:"timeout,omitempty"`
+	Timeout policies.Duration `json:"timeout,omitempty"`
 	// At is where the store stands, "Caddyfile:3"; for messages.
 	At string `json:"at,omitempty"`
 }
@@ -75,41 +75,41 @@ type TLSOptions struct {
 }
 
 // CaddyModule returns the Caddy module information.
-func (Options) CaddyModule() caddy.ModuleInfo {
-	return caddy.ModuleInfo{ID: "restwarden", New: func() caddy.Module { return new(Options) }}
+func (App) CaddyModule() caddy.ModuleInfo {
+	return caddy.ModuleInfo{ID: "restwarden", New: func() caddy.Module { return new(App) }}
 }
 
 // Provision checks the options and resolves placeholders. It connects to nothing.
-func (o *Options) Provision(caddy.Context) error {
-	if !o.shared() {
+func (a *App) Provision(caddy.Context) error {
+	if !a.usesRedis() {
 		return nil
 	}
 	var err error
-	if o.redis, err = o.Store.resolve(); err != nil {
-		return policies.Option{Pos: o.Store.At}.Errorf("store: %w", err)
+	if a.redis, err = a.Store.resolve(); err != nil {
+		return policies.Option{Pos: a.Store.At}.Errorf("store: %w", err)
 	}
 	return nil
 }
 
 // Validate checks what does not depend on the environment.
-func (o *Options) Validate() error {
-	if o.Store == nil {
+func (a *App) Validate() error {
+	if a.Store == nil {
 		return nil
 	}
-	if err := o.Store.check(); err != nil {
-		return policies.Option{Pos: o.Store.At}.Errorf("store: %w", err)
+	if err := a.Store.check(); err != nil {
+		return policies.Option{Pos: a.Store.At}.Errorf("store: %w", err)
 	}
 	return nil
 }
 
-// shared tells whether a store other than this process's memory is configured.
-func (o *Options) shared() bool { return o.Store != nil && o.Store.Kind == "redis" }
+// usesRedis tells whether a store other than this process's memory is configured.
+func (a *App) usesRedis() bool { return a.Store != nil && a.Store.Kind == "redis" }
 
 // Start implements caddy.App.
-func (o *Options) Start() error { return nil }
+func (a *App) Start() error { return nil }
 
 // Stop implements caddy.App.
-func (o *Options) Stop() error { return nil }
+func (a *App) Stop() error { return nil }
 
 const (
 	defaultStorePrefix  = "restwarden"
@@ -245,7 +245,7 @@ func (t *TLSOptions) load() (config *tls.Config, made []byte, err error) {
 
 // Interface guards
 var (
-	_ caddy.App         = (*Options)(nil)
-	_ caddy.Provisioner = (*Options)(nil)
-	_ caddy.Validator   = (*Options)(nil)
+	_ caddy.App         = (*App)(nil)
+	_ caddy.Provisioner = (*App)(nil)
+	_ caddy.Validator   = (*App)(nil)
 )

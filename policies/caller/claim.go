@@ -1,0 +1,123 @@
+package caller
+
+import (
+	"strings"
+
+	"github.com/restwarden/restwarden/policies/call"
+)
+
+// Claim is the kind of credentials that a request carries for its call: what the
+// gateway can ask about, and how.
+type Claim uint8
+
+const (
+	ClaimNothing   Claim = iota
+	ClaimUser            // ask for the current user
+	ClaimSession         // a login cookie in the checkout API: ask for the cart
+	ClaimKey             // a shop key where it counts: ask the shop
+	ClaimTool            // a key of the shop's tool server, on its route: ask the shop
+	ClaimOAuth1          // signed by OAuth 1 where it counts: it cannot be asked about
+	ClaimJetpack         // signed with Jetpack's token: it cannot be asked about, and is anonymous to rules unless the site names it
+	ClaimUncertain       // several, of which the platform may drop either: anonymous to rules, somebody to guards
+)
+
+// Verifiable tells whether the platform can be asked who makes the claim.
+func (c Claim) Verifiable() bool {
+	return c != ClaimOAuth1 && c != ClaimJetpack && c != ClaimUncertain
+}
+
+// claim works out what credentials w carries that count for its call (docs/design 7;
+// docs/platform III.8). Nothing is asked. The error is a *call.Refusal: whether there
+// are credentials has no certain answer.
+func (w *Whole) claim() (Claim, error) {
+	s, h := w.Site, w.HTTP.Header
+	if isJetpack(w.Call) {
+		return ClaimJetpack, nil
+	}
+	if w.Call.Key == "/"+s.Platform.MCP && strings.Contains(h.Get("X-Mcp-Api-Key"), ":") {
+		return ClaimTool, nil
+	}
+	if s.inShop(w.Call.Key) {
+		if claim, err := w.shopClaim(); claim != ClaimNothing || err != nil {
+			return claim, err
+		}
+	}
+	own, err := s.hasCookie(h, true)
+	if err != nil {
+		return 0, err
+	}
+	if own || w.hasUserHeader() {
+		return ClaimUser, nil
+	}
+	loggedIn, err := s.hasCookie(h, false)
+	if !loggedIn || err != nil {
+		return ClaimNothing, err
+	}
+	nonce, err := w.hasNonce()
+	switch {
+	case err != nil:
+		return 0, err
+	case nonce:
+		return ClaimUser, nil
+	case s.InCheckout(w.Call):
+		return ClaimSession, nil
+	}
+	return ClaimNothing, nil
+}
+
+// shopClaim looks for the shop's own credentials on a call of the shop.
+func (w *Whole) shopClaim() (Claim, error) {
+	signed, err := isOAuth1(w)
+	looks := w.Site.shopLooks(w.Call)
+	switch {
+	case err != nil:
+		return 0, err
+	case !looks && (signed || hasQueryKey(w.Call)):
+		return ClaimUncertain, nil
+	case !looks:
+		return ClaimNothing, nil
+	case signed && w.Site.hasLoginCookie(w.HTTP.Header): // the shop does not look where the cookie is good
+		return ClaimUncertain, nil
+	case signed:
+		return ClaimOAuth1, nil
+	case basicShopKey(w.HTTP.Header), hasQueryKey(w.Call):
+		return ClaimKey, nil
+	}
+	return ClaimNothing, nil
+}
+
+// hasUserHeader tells whether w has a header of the table that the platform is asked
+// about as it is.
+func (w *Whole) hasUserHeader() bool {
+	for i := range w.Site.rows {
+		row := &w.Site.rows[i]
+		if row.in != inHeader || !row.user {
+			continue
+		}
+		if values := w.HTTP.Header[row.name]; len(values) > 0 && (row.empty || values[0] != "") {
+			return true
+		}
+	}
+	return false
+}
+
+// hasNonce tells whether w has the REST nonce, as a variable or as a header. An empty
+// one counts: the platform refuses it.
+func (w *Whole) hasNonce() (bool, error) {
+	p := &w.Site.Platform
+	if _, set, err := w.Call.Variable(p.NonceParam); set || err != nil {
+		return set, err
+	}
+	return len(w.HTTP.Header[p.NonceHeader]) > 0, nil
+}
+
+// isJetpack tells whether the request is signed with Jetpack's token.
+func isJetpack(c *call.Call) bool {
+	for _, name := range []string{"token", "signature"} {
+		if v, _ := c.QueryVariable(name); v == "" {
+			return false
+		}
+	}
+	v, _ := c.QueryVariable("_for")
+	return v == "jetpack"
+}

@@ -1,0 +1,70 @@
+package caller
+
+import (
+	"iter"
+	"net/http"
+	"strings"
+
+	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/phpvars"
+)
+
+// cookiePairs yields the cookies of a request as sent, "name=value". PHP drops blanks
+// before a name only.
+func cookiePairs(h http.Header) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, line := range h["Cookie"] {
+			for pair := range strings.SplitSeq(line, ";") {
+				if !yield(strings.TrimLeft(pair, " \t\r\n\v\f")) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// foldsOnto tells whether some release of PHP reads the name of a cookie as one
+// that begins with prefix, and returns what follows: dots, blanks and brackets
+// become underscores, and older releases decode it first (docs/platform I.1.5;
+// CVE-2020-7070).
+func foldsOnto(pair, prefix string) (rest string, folds bool) {
+	name, _, _ := strings.Cut(pair, "=")
+	name = strings.TrimLeft(phpvars.Decode(name), " ")
+	if len(name) < len(prefix) {
+		return "", false
+	}
+	for i := range len(prefix) {
+		c := name[i]
+		if c == '.' || c == ' ' || c == '[' || c == '+' {
+			c = '_'
+		}
+		if c != prefix[i] {
+			return "", false
+		}
+	}
+	return name[len(prefix):], true
+}
+
+// hasLoginCookie tells whether r has a login cookie, or one that might be folded onto it.
+func (s *Site) hasLoginCookie(h http.Header) bool {
+	found, err := s.hasCookie(h, false)
+	return found || err != nil
+}
+
+// sessionOf names the login session of a request, "" without one.
+func sessionOf(h *hasher, header http.Header, p *call.Platform) string {
+	var b []byte
+	for pair := range cookiePairs(header) {
+		if p.LogsIn(pair) {
+			b = append(append(b, pair...), ';')
+		}
+	}
+	if b == nil {
+		return ""
+	}
+	return h.mac(b)
+}
+
+func ambiguous(reason string) error {
+	return &call.Refusal{Status: http.StatusBadRequest, Code: "rest_ambiguous_request", Reason: reason}
+}

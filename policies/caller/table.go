@@ -1,0 +1,159 @@
+package caller
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/phpvars"
+)
+
+// row is one line of the table of credentials: something in a request that may say
+// who is calling. All that the gateway knows of credentials is read from these lines:
+// what a request claims, under which key an answer is kept, what a question carries,
+// which variables may not be stripped, and which answers are private.
+type row struct {
+	in   source
+	name string // canonical name of a header, name of a cookie or variable
+
+	prefix  bool   // name is what the names of such cookies begin with, see Platform.LogsIn
+	user    bool   // wherever it stands, the platform is asked for the current user
+	empty   bool   // … even if it is empty: what it means only the site knows
+	keyed   claims // claims under which an answer counts for this value only
+	carried claims // claims under which questions carry it
+	cart    bool   // questions about the cart carry it: the cart is the session's
+	private bool   // an answer to a request that has it is private
+	kept    bool   // strip_query may not drop it
+}
+
+// source is where in a request a credential stands.
+type source uint8
+
+const (
+	inHeader   source = iota
+	inCookie          // one cookie, as sent
+	inQuery           // a variable of the query
+	inVariable        // a variable of a form, else of the query
+)
+
+// claims is a set of claims.
+type claims uint16
+
+const always = ^claims(0)
+
+func only(c Claim) claims { return 1 << c }
+
+func (s claims) has(c Claim) bool { return s&(1<<c) != 0 }
+
+// table is what may say who is calling on a site (docs/design 7; docs/platform III.8).
+// A further credential is a further line.
+func table(p *call.Platform, own Own) []row {
+	rows := []row{
+		{in: inHeader, name: "Authorization", user: true, keyed: always, carried: always, cart: true, private: true},
+		{in: inHeader, name: "X-Mcp-Api-Key", user: true, keyed: always, carried: always, cart: true, private: true},
+		{in: inCookie, name: p.AuthCookie, prefix: true, keyed: always, carried: always, private: true},
+		{in: inHeader, name: p.NonceHeader, keyed: always, carried: always, cart: true},
+		{in: inVariable, name: p.NonceParam, keyed: always, carried: always, cart: true, kept: true},
+		{in: inQuery, name: "consumer_key", keyed: only(ClaimKey), carried: only(ClaimKey), private: true, kept: true},
+		{in: inQuery, name: "consumer_secret", keyed: only(ClaimKey), carried: only(ClaimKey), kept: true},
+		{in: inQuery, name: "oauth_consumer_key", private: true}, // OAuth 1, see isOAuth1
+		{in: inQuery, name: "signature", private: true},          // Jetpack, see isJetpack
+		{in: inHeader, name: "Cart-Token", keyed: only(ClaimSession), carried: always, cart: true, private: true},
+		{in: inHeader, name: "Cookie", cart: true}, // all of them: the session's among them
+		{in: inHeader, name: "Nonce", cart: true},
+		{in: inHeader, name: "Origin", cart: true}, // whether its scripts may read the answer
+	}
+	for _, name := range own.Headers {
+		rows = append(rows, row{in: inHeader, name: name, user: true, empty: true, keyed: always, carried: always, cart: true, private: true})
+	}
+	for _, name := range own.Cookies {
+		rows = append(rows, row{in: inCookie, name: name, user: true, empty: true, keyed: always, carried: always, private: true})
+	}
+	return rows
+}
+
+// Strippable tells whether a variable may be dropped from a query: no credential is,
+// of whatever platform.
+func Strippable(name string) bool {
+	for _, p := range call.Platforms() {
+		for _, r := range table(&p, Own{}) {
+			if r.kept && r.name == name {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// HasCredentials tells whether a request carries anything that may count as a
+// credential, so that its answer is private.
+func (s *Site) HasCredentials(r *http.Request) bool {
+	for i := range s.rows {
+		row := &s.rows[i]
+		if !row.private {
+			continue
+		}
+		switch row.in {
+		case inHeader:
+			if len(r.Header[row.name]) > 0 {
+				return true
+			}
+		case inCookie:
+			if found, err := s.hasCookie(r.Header, !row.prefix); found || err != nil {
+				return true
+			}
+		case inQuery, inVariable:
+			if phpvars.Has(r.URL.RawQuery, row.name) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// hasCookie tells whether a header has one of the site's own cookies, or else a login
+// cookie. One that PHP would only fold onto it is a *call.Refusal: no browser sends it.
+func (s *Site) hasCookie(h http.Header, own bool) (found bool, err error) {
+	for pair := range cookiePairs(h) {
+		is, alias := s.cookie(pair, own)
+		if alias {
+			return false, ambiguous("cookie_alias")
+		}
+		found = found || is
+	}
+	return found, nil
+}
+
+// cookie tells whether "name=value" is one of the site's own cookies, or else a login
+// cookie; alias tells that some release of PHP would fold its name onto one.
+func (s *Site) cookie(pair string, own bool) (is, alias bool) {
+	for i := range s.rows {
+		row := &s.rows[i]
+		if row.in != inCookie || row.prefix == own {
+			continue
+		}
+		matches, folds := row.fits(&s.Platform, pair)
+		if matches {
+			return true, false
+		}
+		alias = alias || folds
+	}
+	return false, alias
+}
+
+// fits compares a cookie with the row's name.
+func (r *row) fits(p *call.Platform, pair string) (is, folds bool) {
+	if r.prefix {
+		if p.LogsIn(pair) {
+			return true, false
+		}
+		_, folds = foldsOnto(pair, r.name)
+		return false, folds && !strings.HasPrefix(pair, r.name)
+	}
+	name, _, _ := strings.Cut(pair, "=")
+	if name == r.name {
+		return true, false
+	}
+	rest, folds := foldsOnto(pair, r.name)
+	return false, folds && (rest == "" || rest[0] == '[' || rest[0] == 0)
+}
