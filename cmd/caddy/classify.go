@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/restwarden/restwarden/internal/rawrequest"
 	"github.com/restwarden/restwarden/policies/call"
 )
 
@@ -145,7 +146,7 @@ func (c *classifier) reader() (*call.Reader, error) {
 }
 
 func (c *classifier) classify(reader *call.Reader, id json.RawMessage, request []byte) classified {
-	read := reader.ReadRaw(request)
+	read := rawrequest.Read(reader, request)
 	defer read.Close()
 	result := classified{ID: id, Kind: read.Kind.String()}
 	switch {

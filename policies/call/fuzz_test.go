@@ -162,46 +162,6 @@ func FuzzBatch(f *testing.F) {
 	})
 }
 
-// FuzzRequest: whole requests, through the HTTP server. The reading is
-// idempotent, the body goes on byte for byte, and a trailing slash or foreign
-// parameter changes nothing.
-func FuzzRequest(f *testing.F) {
-	for _, rec := range recordings(f) {
-		if len(rec.Request) < 2000 {
-			f.Add(rec.Request)
-		}
-	}
-	rd := readerFor("root")
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		c := rd.ReadRaw(raw)
-		same(t, c, rd.ReadRaw(raw))
-		r, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(raw)))
-		if err != nil {
-			return
-		}
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			return
-		}
-		dropAliases(r.Header)
-		r.Body = io.NopCloser(bytes.NewReader(body))
-		d := rd.Read(r, nil)
-		defer d.Close()
-		before := describe(d)
-		d.Param("id")
-		if got, err := io.ReadAll(r.Body); err != nil || !bytes.Equal(got, body) {
-			t.Fatalf("%q arrives, %q was sent, %v", got, body, err)
-		}
-		if d.Kind == Page {
-			return
-		}
-		r.Body, r.URL.RawQuery = io.NopCloser(bytes.NewReader(body)), "lang=de&"+r.URL.RawQuery
-		if again := rd.Read(r, nil); again.Kind == Page {
-			t.Fatalf("%s, with lang a page", before)
-		}
-	})
-}
-
 // FuzzParseID: only plain digits are an id, and none is beyond what every reader
 // of JSON takes for the same number.
 func FuzzParseID(f *testing.F) {

@@ -185,9 +185,11 @@ func TestHoles_PathInfo(t *testing.T) {
 		{"GET", "/100%25/", "", "", "page"},
 	})
 	blog := readerFor("subfolder")
-	for _, path := range []string{"/blog/index.phpwp-json/wp/v2/users", "/blog/index.phpwp%2Djson/wp/v2/users", "/blog/core/index.PHPwp-json/wp/v2/users",
+	for _, path := range []string{
+		"/blog/index.phpwp-json/wp/v2/users", "/blog/index.phpwp%2Djson/wp/v2/users", "/blog/core/index.PHPwp-json/wp/v2/users",
 		"/blog/index.phpblogwp-json/wp/v2/users", "/blog/index.phpBLOG%77p-json/wp/v2/users", "/index.phpblogwp-json/wp/v2/users",
-		"/blog/index.phpblogwp-json/wp/v2/users%0A/x.php", "/wp-/blog/json/wp/v2/users%0A/x.php/blog/", "/wp-/blog/0json/wp/v2/users%0A/x.php/blog/0"} {
+		"/blog/index.phpblogwp-json/wp/v2/users%0A/x.php", "/wp-/blog/json/wp/v2/users%0A/x.php/blog/", "/wp-/blog/0json/wp/v2/users%0A/x.php/blog/0",
+	} {
 		if c := blog.Read(request("GET", path, "", ""), nil); c.Kind != Refused {
 			t.Errorf("%s: %s", path, describe(c))
 		}

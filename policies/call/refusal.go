@@ -43,7 +43,6 @@ var (
 	encodedBody   = &Refusal{http.StatusUnsupportedMediaType, "rest_unsupported_media_type", "content_encoding"}
 	noMemory      = &Refusal{http.StatusServiceUnavailable, "rest_policy_unavailable", "memory"}
 	spoolFull     = &Refusal{http.StatusServiceUnavailable, "rest_policy_unavailable", "spool_limit"}
-	httpRejected  = ambiguous("http") // the HTTP server's own 400
 )
 
 func ambiguous(reason string) *Refusal {
