@@ -27,7 +27,7 @@ import (
 // has been read, so that the Call answers questions. The caller closes the Call.
 func Read(rd *call.Reader, raw []byte) *call.Call {
 	conn := &rawConn{request: bytes.NewReader(raw), closed: make(chan struct{})}
-	result := &call.Call{Kind: call.Refused, Refusal: httpRejected}
+	result := &call.Call{Kind: call.Refused, Refusal: errHTTP}
 	var first sync.Once
 	server := &http.Server{
 		ErrorLog:                     log.New(io.Discard, "", 0),
@@ -48,8 +48,8 @@ func Read(rd *call.Reader, raw []byte) *call.Call {
 	return result
 }
 
-// httpRejected is the HTTP server's own 400.
-var httpRejected = &call.Refusal{Status: http.StatusBadRequest, Code: "rest_ambiguous_request", Reason: "http"}
+// errHTTP is the HTTP server's own 400.
+var errHTTP = &call.Refusal{Status: http.StatusBadRequest, Code: "rest_ambiguous_request", Reason: "http"}
 
 // rejected tells what Caddy itself answers with 400 or 405 beyond Go's server.
 func rejected(r *http.Request) bool {

@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"bufio"
@@ -16,7 +16,7 @@ import (
 	"github.com/restwarden/restwarden/policies/call"
 )
 
-// classifier prints what recorded requests are, as the gateway reads them.
+// classifier prints how the gateway reads recorded requests.
 type classifier struct {
 	platform, base, permalinks string
 }
@@ -40,7 +40,7 @@ are skipped.`,
 				if err != nil {
 					return fmt.Errorf("classify: %w", err)
 				}
-				defer f.Close()
+				defer func() { _ = f.Close() }() // it was only read
 				in = f
 			}
 			return c.run(in, cmd.OutOrStdout(), cmd.ErrOrStderr())
@@ -92,7 +92,9 @@ func (c *classifier) run(in io.Reader, out, problems io.Writer) error {
 			answer, err := c.answer(reader, line)
 			if err != nil {
 				failed = true
-				fmt.Fprintf(problems, "line %d: %v\n", number, err)
+				if _, err := fmt.Fprintf(problems, "line %d: %v\n", number, err); err != nil {
+					return fmt.Errorf("classify: %w", err)
+				}
 			}
 			if err := encoder.Encode(answer); err != nil {
 				return fmt.Errorf("classify: %w", err)
@@ -109,8 +111,8 @@ func (c *classifier) run(in io.Reader, out, problems io.Writer) error {
 	}
 }
 
-// answer is what line gets, whatever it is: whoever pairs lines by number, or
-// by id as far as one can be read, loses none.
+// answer returns the line of output for a line of input, whatever stands in it. Every
+// line has one, so that callers can pair lines by number.
 func (c *classifier) answer(reader *call.Reader, line []byte) (classified, error) {
 	var r recorded
 	err := json.Unmarshal(line, &r)
@@ -190,8 +192,7 @@ func objectID(c *call.Call) (*string, error) {
 }
 
 func reasonOf(err error) string {
-	var refusal *call.Refusal
-	if errors.As(err, &refusal) {
+	if refusal, ok := errors.AsType[*call.Refusal](err); ok {
 		return refusal.Reason
 	}
 	return err.Error()
