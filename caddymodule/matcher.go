@@ -19,7 +19,7 @@ func init() { caddy.RegisterModule(MatchRESTCall{}) }
 // spelling that the platform understands; a batch matches if a part does.
 //
 // Behind the gateway it uses the gateway's reading, elsewhere it reads the
-// request itself, by the names of both platforms. A request that has no certain
+// request itself, by the names of all platforms. A request that has no certain
 // reading is an error with the status of the refusal.
 type MatchRESTCall struct {
 	// Methods are effective methods; empty means all; GET covers HEAD.
@@ -72,8 +72,7 @@ func (m *MatchRESTCall) Provision(caddy.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	for _, name := range []string{"cms", "wordpress"} {
-		platform, _ := call.PlatformByName(name)
+	for _, platform := range call.Platforms() {
 		m.readers = append(m.readers, call.NewReader(call.Site{
 			Platform: platform,
 			Limits:   call.Limits{Body: defaultBodyLimit, Upload: defaultUploadLimit, Spool: spool, Memory: memory},

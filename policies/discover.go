@@ -11,8 +11,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-
-	"github.com/restwarden/restwarden/policies/call"
 )
 
 // root is what is needed of the answer of the REST root.
@@ -68,11 +66,11 @@ func (s *Site) HasScripts(ctx context.Context, b Backend, by Reach) bool {
 		}
 		return a
 	}
-	a := ask(call.AjaxScript)
+	a := ask(s.Platform.AjaxScript)
 	if a.Status != http.StatusOK && a.Status != http.StatusBadRequest || string(bytes.TrimSpace(a.Body)) != "0" {
 		return false
 	}
-	a = ask(call.UploadScript)
+	a = ask(s.Platform.UploadScript)
 	login, _, _ := strings.Cut(a.Header.Get("Location"), "?")
 	return a.Status == http.StatusFound && strings.HasSuffix(login, "-login.php")
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -24,7 +25,7 @@ type classifier struct {
 func classifyCommand() *cobra.Command {
 	c := classifier{}
 	cmd := &cobra.Command{
-		Use:   "classify [--platform cms|wordpress] [--base <path>] [--permalinks pretty|plain] [<file>]",
+		Use:   "classify [--platform " + strings.Join(call.PlatformNames(), "|") + "] [--base <path>] [--permalinks pretty|plain] [<file>]",
 		Short: "Reads recorded requests and prints the call of each",
 		Long: `Reads JSON lines {"id":…,"request":"<base64 of the exact bytes>"} from a file or
 standard input and prints one JSON line for each: what the gateway takes the
@@ -47,7 +48,7 @@ are skipped.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&c.platform, "platform", "cms", "names: cms or wordpress")
+	f.StringVar(&c.platform, "platform", "cms", "names: "+call.ListPlatforms("or"))
 	f.StringVar(&c.base, "base", "", "sub-folder of the install, such as /blog")
 	f.StringVar(&c.permalinks, "permalinks", "pretty", "pretty or plain; with plain, pretty paths are pages")
 	return cmd
@@ -92,9 +93,7 @@ func (c *classifier) run(in io.Reader, out, problems io.Writer) error {
 			answer, err := c.answer(reader, line)
 			if err != nil {
 				failed = true
-				if _, err := fmt.Fprintf(problems, "line %d: %v\n", number, err); err != nil {
-					return fmt.Errorf("classify: %w", err)
-				}
+				_, _ = fmt.Fprintf(problems, "line %d: %v\n", number, err) // the exit status tells, too
 			}
 			if err := encoder.Encode(answer); err != nil {
 				return fmt.Errorf("classify: %w", err)
@@ -133,7 +132,7 @@ func (c *classifier) answer(reader *call.Reader, line []byte) (classified, error
 func (c *classifier) reader() (*call.Reader, error) {
 	platform, ok := call.PlatformByName(c.platform)
 	if !ok {
-		return nil, fmt.Errorf("--platform %q is neither cms nor wordpress", c.platform)
+		return nil, fmt.Errorf("--platform %q is neither %s", c.platform, call.ListPlatforms("nor"))
 	}
 	if c.permalinks != "pretty" && c.permalinks != "plain" {
 		return nil, fmt.Errorf("--permalinks %q is neither pretty nor plain", c.permalinks)

@@ -2,7 +2,6 @@ package call
 
 import (
 	"net/url"
-	"regexp"
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/call/phpvars"
@@ -30,7 +29,7 @@ func (p place) sameAs(q place) bool {
 func (rd *Reader) path(u *url.URL) place {
 	raw := u.EscapedPath()
 	plain := u.RawPath == "" && strings.IndexByte(raw, '%') < 0
-	if plain && !strings.Contains(raw, rd.prefix) && (rd.foreign == "" || !strings.Contains(raw, rd.foreign)) {
+	if plain && !strings.Contains(raw, rd.prefix) && !rd.mayBeForeign(raw) {
 		return place{}
 	}
 	decoded := raw
@@ -38,18 +37,21 @@ func (rd *Reader) path(u *url.URL) place {
 		decoded = decodeAll(raw)
 	}
 	own := rd.names(decoded)
-	other := rd.foreign != "" && mentions(decoded, rd.foreign, never)
+	other, prefixes := rd.foreignIn(decoded)
+	if own {
+		prefixes++
+	}
 	switch {
-	case !own && !other:
+	case prefixes == 0:
 		return place{}
 	case namesScript(decoded): // docs/platform I.12, 9
 		return place{refusal: scriptPath}
 	case u.RawPath != "" && u.RawPath != raw: // re-encoded on the way (I.11, P2)
 		return place{refusal: badTarget}
-	case own && other:
+	case prefixes > 1:
 		return place{refusal: badPath}
-	case other:
-		p := split(raw, rd.foreign)
+	case !own:
+		p := split(raw, other)
 		p.foreign = true
 		return p
 	}
@@ -58,6 +60,28 @@ func (rd *Reader) path(u *url.URL) place {
 		return place{refusal: badPath}
 	}
 	return p
+}
+
+// mayBeForeign is a quick test for foreignIn.
+func (rd *Reader) mayBeForeign(path string) bool {
+	for _, prefix := range rd.foreign {
+		if strings.Contains(path, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// foreignIn returns the last of the other platforms' prefixes that a decoded path names,
+// and how many of them it names.
+func (rd *Reader) foreignIn(decoded string) (prefix string, n int) {
+	for _, p := range rd.foreign {
+		if mentions(decoded, p, never) {
+			prefix = p
+			n++
+		}
+	}
+	return prefix, n
 }
 
 // names tells whether a decoded path names the site's prefix, see mentions.
@@ -156,18 +180,15 @@ func keyOf(route string) string {
 	for strings.Contains(key, "//") {
 		key = strings.ReplaceAll(key, "//", "/")
 	}
-	return versionedKey(key)
+	return versioned(key)
 }
-
-// templates are routes whose ids hold "//": the block editor's theme//home.
-var templates = regexp.MustCompile(`(?i)^/[a-z]+/v2/template(-part)?s/[^/]`)
 
 // straight tells whether a route stays what it is where something behind us
 // straightens paths: the platform itself takes "//" and escapes of plain characters as
 // they stand (docs/platform I.1.3), so that a free segment of some route fits what
 // looks like another one.
 func straight(route string) bool {
-	double := templates.MatchString(route)
+	double := isTemplate(route)
 	for i := 0; i < len(route); i++ {
 		switch {
 		case route[i] == '/' && i > 0 && route[i-1] == '/' && !double:
@@ -179,16 +200,6 @@ func straight(route string) bool {
 		}
 	}
 	return true
-}
-
-// versionedKey is versioned for a key.
-func versionedKey(key string) string {
-	for _, old := range [...]string{"/wc/store/", "/shop/store/"} {
-		if rest, ok := strings.CutPrefix(key, old); ok && rest != "v1" && !strings.HasPrefix(rest, "v1/") {
-			return old + "v1/" + rest
-		}
-	}
-	return key
 }
 
 // dots tells whether a path has a "." or ".." segment.
@@ -234,8 +245,8 @@ func (rd *Reader) homeEnds(s string) bool {
 	return len(s) >= len(base) && lower(s[len(s)-len(base):]) == lower(base)
 }
 
-// never is home for the other platform's prefix: nothing is called by it, a
-// segment of that name only shows a mistake in the configuration.
+// never is home for the prefixes of other platforms: a segment of such a name only shows
+// a mistake in the configuration.
 func never(string) bool { return false }
 
 // decodeAll decodes until nothing is left to decode: some servers do it once,

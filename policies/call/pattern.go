@@ -3,7 +3,6 @@ package call
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -45,22 +44,15 @@ func ParsePattern(text string) (Pattern, error) {
 			return p, fmt.Errorf("route %q: %w", text, err)
 		}
 	}
-	for _, platform := range platforms {
-		if len(segments) > 0 && segments[0] == platform.Prefix {
+	for i := range platforms {
+		if len(segments) > 0 && segments[0] == platforms[i].Prefix {
 			return p, fmt.Errorf("route %q: routes are written without the prefix, as /%s", text, strings.Join(segments[1:], "/"))
 		}
 	}
-	p.segments = versioned(segments)
-	return p, nil
-}
-
-// versioned gives the old address of the checkout API, which has no version, the
-// one that it stands for: both are the same calls (docs/design 2).
-func versioned(segments []string) []string {
-	if len(segments) < 3 || segments[1] != "store" || segments[2] == "v1" || segments[0] != "wc" && segments[0] != "shop" {
-		return segments
+	if len(segments) > 0 {
+		p.segments = strings.Split(versioned("/" + strings.Join(segments, "/"))[1:], "/")
 	}
-	return slices.Insert(slices.Clone(segments), 2, "v1")
+	return p, nil
 }
 
 func checkSegment(s string) error {

@@ -32,8 +32,8 @@ type Limits struct {
 type Reader struct {
 	site    Site
 	prefix  string
-	foreign string // the other platform's prefix; "" where this site has taken it over
-	marker  string // Platform.KeyMarker, with the site's own prefix
+	foreign []string // see foreignPrefixes
+	marker  string   // Platform.KeyMarker, with the site's own prefix
 	nonce   string
 	scripts atomic.Pointer[string] // the host that has them, see TrustScripts
 }
@@ -60,11 +60,7 @@ func NewReader(site Site) *Reader {
 	if rd.prefix = strings.Trim(rd.prefix, "/"); rd.prefix == "" {
 		rd.prefix = site.Platform.Prefix
 	}
-	for _, p := range platforms {
-		if p.Name != site.Platform.Name && p.Prefix != rd.prefix {
-			rd.foreign = p.Prefix
-		}
-	}
+	rd.foreign = foreignPrefixes(site.Platform.Name, rd.prefix)
 	rd.marker = rd.prefix + strings.TrimPrefix(site.Platform.KeyMarker, site.Platform.Prefix)
 	return rd
 }
@@ -278,11 +274,5 @@ func (rd *Reader) unread(host string, current, original *url.URL) bool {
 // IsScript tells whether u is one of the two scripts, see TrustScripts.
 func (rd *Reader) IsScript(u *url.URL) bool {
 	script, ok := strings.CutPrefix(u.EscapedPath(), rd.site.Base)
-	return ok && (script == AjaxScript || script == UploadScript)
+	return ok && (script == rd.site.Platform.AjaxScript || script == rd.site.Platform.UploadScript)
 }
-
-// The two scripts of the admin screens that take large forms (docs/design 5).
-const (
-	AjaxScript   = "/wp-admin/admin-ajax.php"
-	UploadScript = "/wp-admin/async-upload.php"
-)
