@@ -74,10 +74,10 @@ func (ids *Identities) watchPage(r *Request) (drop func(*Answer), body bool) {
 	case (post || strings.Contains(query, "action=")) && userScreen(where) && r.Site.hasLoginCookie(r.HTTP):
 		return ids.watchScreen(r), false
 	case post && strings.HasSuffix(where, "-admin/admin-ajax.php") && r.Site.hasLoginCookie(r.HTTP):
-		if action, _ := r.Call.FormValue("action"); action != "destroy-sessions" {
+		if action, _ := r.Call.PostedValue("action"); action != "destroy-sessions" {
 			return nil, false
 		}
-		text, _ := r.Call.FormValue("user_id")
+		text, _ := r.Call.PostedValue("user_id")
 		return ids.dropUserIf(r, actionDone, text), true
 	case post && hasResetCookie(r.HTTP):
 		return ids.dropIf(r, passwordSet, dropping{whom: dropAll}), false

@@ -48,7 +48,7 @@ func partOf(item any) (*part, *Refusal) {
 		return &part{array: v}, nil
 	case jsontext.Value:
 		if v.Kind() == '{' {
-			members, refusal := reading(v, readMembers)
+			members, refusal := decoding(v, readMembers)
 			return &part{members: members}, refusal
 		}
 		if items, refusal := readList(v, 0); refusal == nil && items == nil {
@@ -241,8 +241,8 @@ func (c *Call) Embedded(href string) (embedded *Call, ok bool) {
 	rd := c.src.rd
 	route, set, refusal := routeIn(u.RawQuery)
 	if !set && refusal == nil {
-		where := rd.path(u)
-		route, refusal, set = where.route, where.refusal, where.call
+		where := rd.readPath(u)
+		route, refusal, set = where.route, where.refusal, where.isCall
 	}
 	route, plain := dispatched(route)
 	if !set || refusal != nil || !plain || !straight(route) {

@@ -9,8 +9,8 @@ import (
 // What it takes to read a body in one piece, as a multiple of its size: the piece, and
 // the values that are decoded out of a form. Values of JSON are read where they stand.
 const (
-	costOfJSON = 1
-	costOfForm = 2
+	costOfJSON   = 1
+	costOfPosted = 2
 )
 
 // bytes returns the loaded body in one piece, until settle; the caller must not change

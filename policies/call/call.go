@@ -67,7 +67,7 @@ func (c *Call) Release() {
 		return
 	}
 	c.Parts = nil
-	c.src.formVars, c.src.formRead, c.src.members, c.src.jsonRead = nil, false, nil, false
+	c.src.postedVars, c.src.postedRead, c.src.members, c.src.jsonRead = nil, false, nil, false
 	c.src.body.settle()
 }
 

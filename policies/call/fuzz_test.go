@@ -56,18 +56,18 @@ func FuzzPath(f *testing.F) {
 			return
 		}
 		for _, rd := range []*Reader{root, sub} {
-			p := rd.path(u)
-			if !p.sameAs(rd.path(u)) {
+			p := rd.readPath(u)
+			if !p.sameAs(rd.readPath(u)) {
 				t.Fatal("two readings")
 			}
-			if key := keyOf(p.route); p.call && keyOf(key) != key {
+			if key := keyOf(p.route); p.isCall && keyOf(key) != key {
 				t.Fatalf("key %q is folded again", key)
 			}
-			if p == (place{}) {
+			if p == (pathReading{}) {
 				continue
 			}
 			for _, again := range []string{path + "/", "/" + path, strings.Replace(path, "-json", "%2Djson", 1), strings.Replace(path, "/wp-", "/%77p-", 1)} {
-				if v, err := url.ParseRequestURI(again); err == nil && rd.path(v) == (place{}) {
+				if v, err := url.ParseRequestURI(again); err == nil && rd.readPath(v) == (pathReading{}) {
 					t.Fatalf("%q is a page, %q is not", again, path)
 				}
 			}

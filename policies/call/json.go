@@ -24,10 +24,10 @@ var (
 	asPHPDoes = jsontext.AllowDuplicateNames(true)
 )
 
-// reading hands read a decoder of data that takes values as PHP does: of names
+// decoding hands read a decoder of data that takes values as PHP does: of names
 // that stand twice the last one counts. Text that is not UTF-8 is an error to
 // both. What the decoder returns are slices of data, which nobody changes.
-func reading[T any](data []byte, read func(*jsontext.Decoder) (T, *Refusal)) (T, *Refusal) {
+func decoding[T any](data []byte, read func(*jsontext.Decoder) (T, *Refusal)) (T, *Refusal) {
 	dec := decoders.Get().(*jsontext.Decoder)
 	dec.Reset(bytes.NewBuffer(data), asPHPDoes)
 	v, refusal := read(dec)
@@ -43,7 +43,7 @@ func readObject(data []byte) (map[string]jsontext.Value, *Refusal) {
 	if tooDeep(data) {
 		return nil, badBody
 	}
-	return reading(data, func(dec *jsontext.Decoder) (members map[string]jsontext.Value, refusal *Refusal) {
+	return decoding(data, func(dec *jsontext.Decoder) (members map[string]jsontext.Value, refusal *Refusal) {
 		if dec.PeekKind() == '{' {
 			members, refusal = readMembers(dec)
 		} else if dec.SkipValue() != nil {
@@ -85,7 +85,7 @@ func readMembers(dec *jsontext.Decoder) (map[string]jsontext.Value, *Refusal) {
 // readList reads the elements of a JSON list, undecoded, at most limit of them.
 // Of objects only the empty one is a list, as clients in PHP write it.
 func readList(raw jsontext.Value, limit int) (items []any, refusal *Refusal) {
-	return reading(raw, func(dec *jsontext.Decoder) ([]any, *Refusal) { return readItems(dec, limit) })
+	return decoding(raw, func(dec *jsontext.Decoder) ([]any, *Refusal) { return readItems(dec, limit) })
 }
 
 func readItems(dec *jsontext.Decoder, limit int) (items []any, refusal *Refusal) {

@@ -8,14 +8,14 @@ import (
 // marked tells whether the text that makes a shop key valid on any route stands
 // anywhere but at the start of a pretty path. The shop looks for it in the address
 // as the platform cleans it (docs/platform III.8).
-func (rd *Reader) marked(u *url.URL, p place) bool {
+func (rd *Reader) marked(u *url.URL, p pathReading) bool {
 	raw := u.EscapedPath()
 	if u.RawQuery != "" {
 		raw += "?" + u.RawQuery
 	}
 	cleaned := cleanedURL(raw)
 	i := strings.LastIndex(cleaned, rd.marker)
-	return i >= 0 && !(p.call && strings.Trim(cleaned[:i], "/") == strings.Trim(p.base, "/"))
+	return i >= 0 && !(p.isCall && strings.Trim(cleaned[:i], "/") == strings.Trim(p.base, "/"))
 }
 
 // cleanedURL drops what the platform's esc_url_raw drops: all but a list of

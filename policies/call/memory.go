@@ -21,7 +21,7 @@ type Memory struct {
 // MemoryFor is how much memory there is for bodies of at most largest bytes that are
 // inspected: the largest, or the values of a multipart form, take twice their size, and
 // that must fit into a client's share.
-func MemoryFor(largest int64) int64 { return 8 * costOfForm * max(largest, phpvars.MaxValues) }
+func MemoryFor(largest int64) int64 { return 8 * costOfPosted * max(largest, phpvars.MaxValues) }
 
 // NewMemory returns a Memory of limit bytes for bodies in one piece.
 func NewMemory(limit int64) *Memory { return &Memory{newBudget(limit), newBudget(limit / 2)} }

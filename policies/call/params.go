@@ -21,12 +21,12 @@ type source struct {
 	method string
 	body   *body
 
-	queryVars *phpvars.Array
-	formVars  []*phpvars.Array // $_POST, then what the core parses itself
-	formRead  bool
-	loose     bool // front-ends differ in whether the body is a form
-	members   map[string]jsontext.Value
-	jsonRead  bool
+	queryVars  *phpvars.Array
+	postedVars []*phpvars.Array // $_POST, then what the core parses itself
+	postedRead bool
+	loose      bool // front-ends differ in whether the body is a form
+	members    map[string]jsontext.Value
+	jsonRead   bool
 
 	part *part // of a batch: its own body takes the place of JSON and form
 }
@@ -60,7 +60,7 @@ func (s *source) param(name string) (any, bool, *Refusal) {
 		return v, set, refusal
 	}
 	if writes(s.method) {
-		if v, set, refusal := s.formVar(name); set || refusal != nil {
+		if v, set, refusal := s.postedVar(name); set || refusal != nil {
 			return v, set, refusal
 		}
 	}
@@ -78,16 +78,16 @@ func (s *source) queryVar(name string) (any, bool) {
 	return s.queryVars.Get(name)
 }
 
-// formVar finds a form value: in $_POST, which follows the wire method, else in
+// postedVar finds a form value: in $_POST, which follows the wire method, else in
 // what the core parses itself (docs/platform I.3.1).
-func (s *source) formVar(name string) (any, bool, *Refusal) {
-	if !s.formRead {
-		if refusal := s.readForm(); refusal != nil {
+func (s *source) postedVar(name string) (any, bool, *Refusal) {
+	if !s.postedRead {
+		if refusal := s.readPosted(); refusal != nil {
 			return nil, false, refusal
 		}
-		s.formRead = true
+		s.postedRead = true
 	}
-	for _, vars := range s.formVars {
+	for _, vars := range s.postedVars {
 		v, ok := vars.Get(name)
 		switch {
 		case !ok:
@@ -100,12 +100,12 @@ func (s *source) formVar(name string) (any, bool, *Refusal) {
 	return nil, false, nil
 }
 
-func (s *source) readForm() *Refusal {
+func (s *source) readPosted() *Refusal {
 	if s.r.ContentLength == 0 {
 		return nil
 	}
 	if s.wire == http.MethodPost {
-		urlencoded, multipart, certain := s.formType()
+		urlencoded, multipart, certain := s.postedType()
 		s.loose = !certain
 		if multipart != "" {
 			return s.readMultipart(multipart)
@@ -114,16 +114,16 @@ func (s *source) readForm() *Refusal {
 			return s.readURLEncoded(phpvars.Form)
 		}
 	}
-	if s.method != http.MethodPost && writes(s.method) && coreForm(s.r.Header.Get("Content-Type")) {
+	if s.method != http.MethodPost && writes(s.method) && coreParses(s.r.Header.Get("Content-Type")) {
 		s.loose = s.droppable()
 		return s.readURLEncoded(phpvars.RawForm)
 	}
 	return nil
 }
 
-// coreForm tells whether the core parses a body as a form itself: the type is
+// coreParses tells whether the core parses a body as a form itself: the type is
 // absent, has no slash, or is that of a form (docs/platform I.3.1).
-func coreForm(contentType string) bool {
+func coreParses(contentType string) bool {
 	if strings.IndexByte(contentType, ';') > 0 {
 		contentType, _, _ = strings.Cut(contentType, ";")
 	}
@@ -141,7 +141,7 @@ func (s *source) readURLEncoded(parse func(string) *phpvars.Array) *Refusal {
 	if phpvars.Pairs(form) > phpvars.MaxPairs || phpvars.Disputed(form) {
 		return badVariable
 	}
-	s.formVars = append(s.formVars, parse(form))
+	s.postedVars = append(s.postedVars, parse(form))
 	return nil
 }
 
@@ -152,7 +152,7 @@ func (s *source) readMultipart(contentType string) *Refusal {
 	if s.body == nil {
 		return nil
 	}
-	if refusal := s.body.borrow(s.r.Context(), costOfForm*min(s.body.size(), phpvars.MaxValues)); refusal != nil {
+	if refusal := s.body.borrow(s.r.Context(), costOfPosted*min(s.body.size(), phpvars.MaxValues)); refusal != nil {
 		return refusal
 	}
 	vars, err := phpvars.Multipart(contentType, s.body.reader())
@@ -163,7 +163,7 @@ func (s *source) readMultipart(contentType string) *Refusal {
 	if s.body.size() > phpDefaultBody {
 		s.loose = true
 	}
-	s.formVars = append(s.formVars, vars)
+	s.postedVars = append(s.postedVars, vars)
 	return nil
 }
 
@@ -226,9 +226,9 @@ func (s *source) readJSON() *Refusal {
 	return refusal
 }
 
-// MayBeForm tells whether some front-end reads the body as an urlencoded form:
+// MayBeURLEncoded tells whether some front-end reads the body as an urlencoded form:
 // by its type, or for want of one (docs/platform I.6).
-func (c *Call) MayBeForm() bool {
+func (c *Call) MayBeURLEncoded() bool {
 	if c.src == nil {
 		return false
 	}

@@ -7,10 +7,10 @@ import (
 	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
 
-// place is what a path says: a page, a call in the pretty form, or neither for
+// pathReading is what a path says: a page, a call in the pretty form, or neither for
 // certain.
-type place struct {
-	call    bool
+type pathReading struct {
+	isCall  bool
 	foreign bool
 	route   string
 	base    string
@@ -18,19 +18,19 @@ type place struct {
 }
 
 // sameAs tells whether two paths are the same page or the same call.
-func (p place) sameAs(q place) bool {
-	return p.call == q.call && p.foreign == q.foreign && lower(p.route) == lower(q.route) && p.refusal == q.refusal
+func (p pathReading) sameAs(q pathReading) bool {
+	return p.isCall == q.isCall && p.foreign == q.foreign && lower(p.route) == lower(q.route) && p.refusal == q.refusal
 }
 
-// path reads the path of u as it is sent on: the platform matches its rewrite
+// readPath reads the path of u as it is sent on: the platform matches its rewrite
 // rules against the raw text first, so that a route stays undecoded, and
 // against the decoded text only where that fails (docs/platform I.1.4). The
 // second kind is refused, no honest client encodes the prefix.
-func (rd *Reader) path(u *url.URL) place {
+func (rd *Reader) readPath(u *url.URL) pathReading {
 	raw := u.EscapedPath()
 	plain := u.RawPath == "" && strings.IndexByte(raw, '%') < 0
 	if plain && !strings.Contains(raw, rd.prefix) && !rd.mayBeForeign(raw) {
-		return place{}
+		return pathReading{}
 	}
 	decoded := raw
 	if !plain {
@@ -43,21 +43,21 @@ func (rd *Reader) path(u *url.URL) place {
 	}
 	switch {
 	case prefixes == 0:
-		return place{}
+		return pathReading{}
 	case namesScript(decoded): // docs/platform I.12, 9
-		return place{refusal: scriptPath}
+		return pathReading{refusal: scriptPath}
 	case u.RawPath != "" && u.RawPath != raw: // re-encoded on the way (I.11, P2)
-		return place{refusal: badTarget}
+		return pathReading{refusal: badTarget}
 	case prefixes > 1:
-		return place{refusal: badPath}
+		return pathReading{refusal: badPath}
 	case !own:
 		p := split(raw, other)
 		p.foreign = true
 		return p
 	}
 	p := split(raw, rd.prefix)
-	if p.call && rd.names(p.base) { // a rule might fit there already
-		return place{refusal: badPath}
+	if p.isCall && rd.names(p.base) { // a rule might fit there already
+		return pathReading{refusal: badPath}
 	}
 	return p
 }
@@ -95,7 +95,7 @@ func namesScript(decoded string) bool {
 }
 
 // split takes a path apart at its one segment prefix.
-func split(raw, prefix string) place {
+func split(raw, prefix string) pathReading {
 	at := -1
 	for i := 0; i < len(raw); {
 		end := len(raw)
@@ -104,14 +104,14 @@ func split(raw, prefix string) place {
 		}
 		if raw[i:end] == prefix {
 			if at >= 0 {
-				return place{refusal: badPath}
+				return pathReading{refusal: badPath}
 			}
 			at = i
 		}
 		i = end + 1
 	}
 	if at < 0 {
-		return place{refusal: badPath}
+		return pathReading{refusal: badPath}
 	}
 	route := strings.TrimRight(raw[at+len(prefix):], "/")
 	if route == "" {
@@ -120,11 +120,11 @@ func split(raw, prefix string) place {
 	base, ok := before(raw[:at])
 	switch {
 	case !ok:
-		return place{refusal: badPath}
+		return pathReading{refusal: badPath}
 	case !prettyRoute(route):
-		return place{refusal: badPath}
+		return pathReading{refusal: badPath}
 	}
-	return place{call: true, route: route, base: base}
+	return pathReading{isCall: true, route: route, base: base}
 }
 
 // before returns what stands before the prefix as a base; ok is false where it

@@ -89,18 +89,18 @@ func (rd *Reader) ReadFrom(client netip.Addr, r *http.Request, original *url.URL
 	if refusal := rd.unfit(r, original); refusal != nil {
 		return refuse(refusal, nil)
 	}
-	where := rd.place(r.URL, original)
+	where := rd.readPaths(r.URL, original)
 	value, set, refusal := routeIn(r.URL.RawQuery)
 	if refusal != nil {
 		return refuse(refusal, nil)
 	}
-	if where == (place{}) && !set && (r.Method != http.MethodPost || r.ContentLength == 0) {
+	if where == (pathReading{}) && !set && (r.Method != http.MethodPost || r.ContentLength == 0) {
 		return page
 	}
 	src := &source{rd: rd, client: client, r: r, query: r.URL.RawQuery, wire: r.Method}
-	unread := !set && where == (place{}) && rd.unread(r.Host, r.URL, original)
+	unread := !set && where == (pathReading{}) && rd.unread(r.Host, r.URL, original)
 	if r.Method == http.MethodPost && r.ContentLength != 0 && !unread {
-		if value, set, refusal = src.posted(value, set); refusal != nil {
+		if value, set, refusal = src.withPostedRoute(value, set); refusal != nil {
 			return refuse(refusal, src)
 		}
 	}
@@ -132,7 +132,7 @@ func (rd *Reader) unfit(r *http.Request, original *url.URL) *Refusal {
 	if refusal := rd.target(r.URL, original); refusal != nil || r.Method != http.MethodPost {
 		return refusal
 	}
-	return formHeaders(r.Header)
+	return postHeaders(r.Header)
 }
 
 func refuse(refusal *Refusal, src *source) *Call {
@@ -140,11 +140,11 @@ func refuse(refusal *Refusal, src *source) *Call {
 }
 
 // dispatch decides between the path and rest_route and fills c.
-func (rd *Reader) dispatch(c *Call, r *http.Request, original *url.URL, where place, value string, set bool) *Refusal {
+func (rd *Reader) dispatch(c *Call, r *http.Request, original *url.URL, where pathReading, value string, set bool) *Refusal {
 	switch {
 	case where.refusal != nil:
 		return where.refusal
-	case set && cancelled(value) && where.call:
+	case set && cancelled(value) && where.isCall:
 		return twoRoutes
 	case set && cancelled(value):
 		set = false
@@ -155,7 +155,7 @@ func (rd *Reader) dispatch(c *Call, r *http.Request, original *url.URL, where pl
 		if !ok {
 			return badRoute
 		}
-		if where.call && (where.foreign || lower(where.route) != lower(route)) {
+		if where.isCall && (where.foreign || lower(where.route) != lower(route)) {
 			return twoRoutes
 		}
 		path, refusal := rd.queryPath(r.URL, original)
@@ -163,7 +163,7 @@ func (rd *Reader) dispatch(c *Call, r *http.Request, original *url.URL, where pl
 			return refusal
 		}
 		c.Route, c.Base, c.Form = route, path, Query
-	case where.call:
+	case where.isCall:
 		c.Route, c.Base, c.Form, c.Foreign = where.route, where.base, Pretty, where.foreign
 	default:
 		return nil
@@ -178,7 +178,7 @@ func (rd *Reader) dispatch(c *Call, r *http.Request, original *url.URL, where pl
 	if refusal := rd.frame(r); refusal != nil {
 		return refusal
 	}
-	if rd.marked(r.URL, where) || original != nil && rd.marked(original, rd.path(original)) {
+	if rd.marked(r.URL, where) || original != nil && rd.marked(original, rd.readPath(original)) {
 		return keyMarker
 	}
 	if phpvars.Pairs(r.URL.RawQuery) > phpvars.MaxPairs || phpvars.Disputed(r.URL.RawQuery) {
@@ -192,15 +192,15 @@ func (rd *Reader) dispatch(c *Call, r *http.Request, original *url.URL, where pl
 	return refusal
 }
 
-// place reads the path. FastCGI gives PHP the client's own path with the
+// readPaths reads the path. FastCGI gives PHP the client's own path with the
 // current query, a proxy the current path: both must say the same, except where
 // the current one is the front controller (docs/design 5). With a base set, one of
 // them must be under it: handle_path takes it away.
-func (rd *Reader) place(current, original *url.URL) place {
-	p := rd.path(current)
+func (rd *Reader) readPaths(current, original *url.URL) pathReading {
+	p := rd.readPath(current)
 	based := p.base
 	if original != nil {
-		q := rd.path(original)
+		q := rd.readPath(original)
 		switch {
 		case p.sameAs(q) && !under(p.base, rd.site.Base):
 			based = q.base
@@ -208,11 +208,11 @@ func (rd *Reader) place(current, original *url.URL) place {
 		case rd.frontController(current, original):
 			p, based = q, q.base
 		default:
-			return place{refusal: twoPaths}
+			return pathReading{refusal: twoPaths}
 		}
 	}
-	if p.call && !p.foreign && rd.site.Base != "" && !under(based, rd.site.Base) {
-		return place{refusal: outside}
+	if p.isCall && !p.foreign && rd.site.Base != "" && !under(based, rd.site.Base) {
+		return pathReading{refusal: outside}
 	}
 	return p
 }

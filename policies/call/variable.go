@@ -14,7 +14,7 @@ func (c *Call) Variable(name string) (value string, set bool, err error) {
 		return "", false, nil
 	}
 	if c.src.part == nil && c.src.wire == http.MethodPost {
-		v, set, refusal := c.src.formVar(name)
+		v, set, refusal := c.src.postedVar(name)
 		if refusal != nil {
 			return "", false, refusal
 		}
@@ -27,21 +27,21 @@ func (c *Call) Variable(name string) (value string, set bool, err error) {
 	return value, set, nil
 }
 
-// formValueLimit bounds the forms that FormValue reads: those of the platform's
+// postedValueLimit bounds the forms that PostedValue reads: those of the platform's
 // own scripts stay far below.
-const formValueLimit = 16 << 10
+const postedValueLimit = 16 << 10
 
-// FormValue returns a variable of a small urlencoded form that a POST brings. Any
+// PostedValue returns a variable of a small urlencoded form that a POST brings. Any
 // other body is left unread, and one whose length is not announced. An array is set
 // and "".
-func (c *Call) FormValue(name string) (value string, set bool) {
-	if c.src == nil || c.src.wire != http.MethodPost || c.src.r.ContentLength <= 0 || c.src.r.ContentLength > formValueLimit || c.src.encoded() {
+func (c *Call) PostedValue(name string) (value string, set bool) {
+	if c.src == nil || c.src.wire != http.MethodPost || c.src.r.ContentLength <= 0 || c.src.r.ContentLength > postedValueLimit || c.src.encoded() {
 		return "", false
 	}
 	if urlencoded, _ := phpvars.FormKind(c.src.r.Header.Get("Content-Type")); !urlencoded {
 		return "", false
 	}
-	if c.src.load(formValueLimit) != nil {
+	if c.src.load(postedValueLimit) != nil {
 		return "", false
 	}
 	form, refusal := c.src.text()

@@ -7,11 +7,11 @@ import (
 	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
 
-// formHeaders refuses a POST, a page's too, whose headers do not say for certain how
+// postHeaders refuses a POST, a page's too, whose headers do not say for certain how
 // its form is read: of several types, or of one that a server has joined with a
 // comma, PHP takes the first, the last or their join, and may find another boundary
 // than we do (docs/platform I.10, N3).
-func formHeaders(h http.Header) *Refusal {
+func postHeaders(h http.Header) *Refusal {
 	types := h["Content-Type"]
 	switch {
 	case len(types) > 1, len(types) == 1 && strings.IndexByte(types[0], ',') >= 0:
@@ -25,7 +25,7 @@ func formHeaders(h http.Header) *Refusal {
 // formType returns the Content-Type under which PHP would fill $_POST. certain is
 // false where web servers disagree: no type, or one that Connection strips
 // (docs/platform I.6, I.11).
-func (s *source) formType() (urlencoded, multipart string, certain bool) {
+func (s *source) postedType() (urlencoded, multipart string, certain bool) {
 	contentType := s.r.Header.Get("Content-Type")
 	certain = contentType != "" && quietConnection(s.r.Header["Connection"]) && !s.rd.aliases(s.r.Header)
 	u, m := phpvars.FormKind(contentType)
@@ -41,13 +41,13 @@ func (s *source) formType() (urlencoded, multipart string, certain bool) {
 	return urlencoded, multipart, certain
 }
 
-// posted is the value of rest_route where the query says value, set or not, and a form
+// withPostedRoute is the value of rest_route where the query says value, set or not, and a form
 // may say another.
-func (s *source) posted(value string, set bool) (string, bool, *Refusal) {
+func (s *source) withPostedRoute(value string, set bool) (string, bool, *Refusal) {
 	if s.rd.aliases(s.r.Header) { // one of them may be a second Content-Type
 		return "", false, aliasHeader
 	}
-	posted, isSet, refusal := s.formRoute()
+	posted, isSet, refusal := s.postedRoute()
 	switch {
 	case refusal != nil:
 		return "", false, refusal
@@ -59,10 +59,10 @@ func (s *source) posted(value string, set bool) (string, bool, *Refusal) {
 	return value, set, nil
 }
 
-// formRoute finds rest_route in the form body of a POST. Where it cannot tell,
+// postedRoute finds rest_route in the form body of a POST. Where it cannot tell,
 // the request is refused, page or not.
-func (s *source) formRoute() (value string, set bool, refusal *Refusal) {
-	urlencoded, multipart, certain := s.formType()
+func (s *source) postedRoute() (value string, set bool, refusal *Refusal) {
+	urlencoded, multipart, certain := s.postedType()
 	if (urlencoded != "" || multipart != "") && s.encoded() {
 		return "", true, encodedBody
 	}
@@ -155,6 +155,6 @@ func (s *source) text() (string, *Refusal) {
 	if s.body == nil {
 		return "", nil
 	}
-	b, refusal := s.body.bytes(s.r.Context(), costOfForm)
+	b, refusal := s.body.bytes(s.r.Context(), costOfPosted)
 	return text(b), refusal
 }
