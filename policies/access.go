@@ -160,7 +160,7 @@ func (r *Rule) protectNames(c *call.Call) error {
 			return err
 		}
 		if set && fmt.Sprint(v) != pattern.Group(c.Key, name) {
-			return &call.Refusal{Status: http.StatusBadRequest, Code: string(CodeAmbiguous), Reason: "parameter_outside_path"}
+			return &call.Refusal{Status: http.StatusBadRequest, Code: CodeAmbiguous, Reason: "parameter_outside_path"}
 		}
 	}
 	return nil

@@ -49,7 +49,7 @@ func Read(rd *call.Reader, raw []byte) *call.Call {
 }
 
 // errHTTP is the HTTP server's own 400.
-var errHTTP = &call.Refusal{Status: http.StatusBadRequest, Code: "rest_ambiguous_request", Reason: "http"}
+var errHTTP = &call.Refusal{Status: http.StatusBadRequest, Code: call.CodeAmbiguous, Reason: "http"}
 
 // rejected tells what Caddy itself answers with 400 or 405 beyond Go's server.
 func rejected(r *http.Request) bool {

@@ -59,7 +59,7 @@ func partOf(item any) (*part, *Refusal) {
 			return new(part), nil
 		}
 	}
-	return nil, badBatch
+	return nil, errBatch
 }
 
 // list reads a parameter that is a list: a JSON array, or a PHP array with the
@@ -81,14 +81,14 @@ func (s *source) list(name string, limit int) (items []any, refusal *Refusal) {
 	}
 	array, ok := v.(*phpvars.Array)
 	if !ok {
-		return nil, badBatch
+		return nil, errBatch
 	}
 	if array.Len() > limit {
-		return nil, tooMany
+		return nil, errTooMany
 	}
 	for i, key := range array.Keys() {
 		if key != strconv.Itoa(i) {
-			return nil, badBatch
+			return nil, errBatch
 		}
 		item, _ := array.Get(key)
 		items = append(items, item)
@@ -189,16 +189,16 @@ func (rd *Reader) requestPart(c *Call, request any) (*Call, *Refusal) {
 	}
 	path, ok := target.(string)
 	if !ok || !partPath.MatchString(path) || strings.ContainsAny(path, "#\\") {
-		return nil, badBatch
+		return nil, errBatch
 	}
 	route, query, _ := strings.Cut(path, "?")
 	if !straight(route) {
-		return nil, badBatch
+		return nil, errBatch
 	}
 	method := http.MethodPost
 	if v, set, _ := fields.get("method"); set {
 		if method, ok = v.(string); !ok || !writes(method) {
-			return nil, badBatch
+			return nil, errBatch
 		}
 	}
 	own := new(part)
@@ -208,11 +208,11 @@ func (rd *Reader) requestPart(c *Call, request any) (*Call, *Refusal) {
 		}
 	}
 	if phpvars.Pairs(query) > phpvars.MaxPairs || phpvars.Disputed(query) {
-		return nil, badVariable
+		return nil, errVariable
 	}
 	p := rd.newPart(c, route, method, query, own)
 	if _, kind := rd.batchRoute(strings.TrimRight(p.Key, "/")); kind != noBatch {
-		return nil, nestedBatch
+		return nil, errNestedBatch
 	}
 	return p, nil
 }

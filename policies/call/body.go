@@ -103,17 +103,17 @@ func (b *body) load(r *http.Request, limit int64) *Refusal {
 	case b.failed != nil:
 		return b.failed
 	case b.complete && b.size() > limit, !b.complete && b.length > limit:
-		return tooLarge
+		return errTooLarge
 	case b.complete:
 		return nil
 	case b.offset != 0:
-		return brokenBody // forwarded already
+		return errBrokenBody // forwarded already
 	}
 	if b.failed = b.fill(limit); b.failed != nil {
 		return b.failed
 	}
 	if b.length >= 0 && b.size() != b.length { // HTTP/3 leaves it to us to count
-		b.failed = brokenBody
+		b.failed = errBrokenBody
 		return b.failed
 	}
 	b.complete = true
@@ -140,13 +140,13 @@ func (b *body) fill(limit int64) *Refusal {
 		err := b.readChunk()
 		switch {
 		case b.size() > limit:
-			return tooLarge
+			return errTooLarge
 		case errors.Is(err, io.EOF):
 			return nil
 		case errors.Is(err, errSpool):
-			return spoolFull
+			return errSpoolFull
 		case err != nil:
-			return brokenBody
+			return errBrokenBody
 		}
 	}
 }

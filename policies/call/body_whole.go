@@ -29,7 +29,7 @@ func (b *body) bytes(ctx context.Context, cost int64) ([]byte, *Refusal) {
 	}
 	all := make([]byte, b.size())
 	if _, err := io.ReadFull(b.reader(), all); err != nil {
-		return nil, brokenBody
+		return nil, errBrokenBody
 	}
 	b.whole = all
 	return all, nil
@@ -42,7 +42,7 @@ func (b *body) borrow(ctx context.Context, n int64) *Refusal {
 		return nil
 	}
 	if !b.memory.whole.wait(ctx, b.holder, n) {
-		return noMemory
+		return errNoMemory
 	}
 	b.borrowed = n
 	return nil

@@ -42,7 +42,7 @@ func (rd *Reader) itemPart(c *Call, collection, action string, item any) (*Call,
 		}
 		id, ok := itemID(collection, item)
 		if !ok {
-			return nil, badBatch
+			return nil, errBatch
 		}
 		return rd.newPart(c, collection+"/"+id, http.MethodDelete, "", new(part)), nil
 	}
@@ -61,7 +61,7 @@ func (rd *Reader) itemPart(c *Call, collection, action string, item any) (*Call,
 		}
 		id, ok := itemID(collection, v)
 		if !ok {
-			return nil, badBatch
+			return nil, errBatch
 		}
 		route += "/" + id
 	}

@@ -23,25 +23,25 @@ func (rd *Reader) frame(r *http.Request) *Refusal {
 	h := r.Header
 	for _, name := range deciding {
 		if len(h[name]) > 1 {
-			return twiceHeader
+			return errTwiceHeader
 		}
 		if !plainValue(h[name]) {
-			return oddHeader
+			return errOddHeader
 		}
 	}
 	switch {
 	case !plainValue(h[rd.nonce]):
-		return oddHeader
+		return errOddHeader
 	case len(h[rd.nonce]) > 1, secondHost(r): // FastCGI believes the header
-		return twiceHeader
+		return errTwiceHeader
 	case !quietConnection(h["Connection"]):
-		return badConnection
+		return errConnection
 	case len(h["Upgrade"]) > 0:
-		return upgradeHeader
+		return errUpgrade
 	case len(r.Trailer) > 0: // some back-ends merge trailers into the header
-		return twiceHeader
+		return errTwiceHeader
 	case rd.aliases(h):
-		return aliasHeader
+		return errAliasHeader
 	}
 	return nil
 }
@@ -127,13 +127,13 @@ func (rd *Reader) target(current, original *url.URL) *Refusal {
 	}
 	switch {
 	case !onlyPath(current), !onlyPath(client), !strings.HasPrefix(client.Path, "/"):
-		return badTarget
+		return errTarget
 	case strings.IndexByte(client.RawQuery, ' ') >= 0: // in HTTP/2 and 3; the end of the target to some
-		return badTarget
+		return errTarget
 	case 3*len(client.Path)+len(client.RawQuery) > maxTarget, 3*len(current.Path)+len(current.RawQuery) > maxTarget:
-		return badTarget // a byte of the path may stand there as three
+		return errTarget // a byte of the path may stand there as three
 	case namesRoute(client.Path), current != client && namesRoute(current.Path):
-		return badPath
+		return errPath
 	}
 	if refusal := rd.cutPath(client); refusal != nil || current == client {
 		return refusal
@@ -161,9 +161,9 @@ func endsEarly(path string) bool { return strings.ContainsAny(decodeAll(path), "
 func oddLength(r *http.Request) *Refusal {
 	switch said := r.Header["Content-Length"]; {
 	case len(said) > 1:
-		return twiceHeader
+		return errTwiceHeader
 	case len(said) == 1 && said[0] != strconv.FormatInt(r.ContentLength, 10):
-		return oddHeader
+		return errOddHeader
 	}
 	return nil
 }

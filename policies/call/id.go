@@ -20,7 +20,7 @@ func (c *Call) ID(name, path string) (id uint64, err error) {
 	}
 	id, ok := ParseID(v)
 	if !ok {
-		return 0, badID
+		return 0, errID
 	}
 	return id, nil
 }

@@ -41,16 +41,16 @@ func decoding[T any](data []byte, read func(*jsontext.Decoder) (T, *Refusal)) (T
 // object has no members: the platform ignores it (docs/platform I.3.1).
 func readObject(data []byte) (map[string]jsontext.Value, *Refusal) {
 	if tooDeep(data) {
-		return nil, badBody
+		return nil, errBody
 	}
 	return decoding(data, func(dec *jsontext.Decoder) (members map[string]jsontext.Value, refusal *Refusal) {
 		if dec.PeekKind() == '{' {
 			members, refusal = readMembers(dec)
 		} else if dec.SkipValue() != nil {
-			refusal = badBody
+			refusal = errBody
 		}
 		if refusal == nil && !ended(dec) {
-			refusal = badBody
+			refusal = errBody
 		}
 		return members, refusal
 	})
@@ -59,25 +59,25 @@ func readObject(data []byte) (map[string]jsontext.Value, *Refusal) {
 // readMembers reads one object from dec.
 func readMembers(dec *jsontext.Decoder) (map[string]jsontext.Value, *Refusal) {
 	if _, err := dec.ReadToken(); err != nil {
-		return nil, badBody
+		return nil, errBody
 	}
 	members := make(map[string]jsontext.Value)
 	for dec.PeekKind() == '"' {
 		name, err := dec.ReadToken()
 		if err != nil {
-			return nil, badBody
+			return nil, errBody
 		}
 		key := name.String()
 		value, err := dec.ReadValue()
 		if _, twice := members[key]; err != nil || twice {
-			return nil, badBody
+			return nil, errBody
 		}
 		if members[key] = value; len(members) > jsonMembers {
-			return nil, tooLarge
+			return nil, errTooLarge
 		}
 	}
 	if t, err := dec.ReadToken(); err != nil || t.Kind() != '}' {
-		return nil, badBody
+		return nil, errBody
 	}
 	return members, nil
 }
@@ -91,15 +91,15 @@ func readList(raw jsontext.Value, limit int) (items []any, refusal *Refusal) {
 func readItems(dec *jsontext.Decoder, limit int) (items []any, refusal *Refusal) {
 	start, err := dec.ReadToken()
 	if err != nil || start.Kind() != '[' && (start.Kind() != '{' || dec.PeekKind() != '}') {
-		return nil, badBatch
+		return nil, errBatch
 	}
 	for dec.PeekKind() != ']' && dec.PeekKind() != '}' {
 		if len(items) == limit {
-			return nil, tooMany
+			return nil, errTooMany
 		}
 		value, err := dec.ReadValue()
 		if err != nil {
-			return nil, badBody
+			return nil, errBody
 		}
 		items = append(items, value)
 	}
@@ -140,7 +140,7 @@ func decodeJSON(raw jsontext.Value) (any, *Refusal) {
 	case '"':
 		text, err := jsontext.AppendUnquote(nil, raw)
 		if err != nil {
-			return nil, badBody
+			return nil, errBody
 		}
 		return string(text), nil
 	case '0':
@@ -149,13 +149,13 @@ func decodeJSON(raw jsontext.Value) (any, *Refusal) {
 		return raw.Kind() == 't', nil
 	}
 	if len(raw) > jsonValue {
-		return nil, tooLarge
+		return nil, errTooLarge
 	}
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
 	var v any
 	if dec.Decode(&v) != nil {
-		return nil, badBody
+		return nil, errBody
 	}
 	return v, nil
 }

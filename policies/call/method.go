@@ -37,21 +37,21 @@ func effective(wire, query string, header http.Header) (string, *Refusal) {
 		v, isSet := phpvars.Query(query).Get("_method")
 		s, isString := v.(string)
 		if isSet && !isString {
-			return "", badVariable
+			return "", errVariable
 		}
 		value, set = s, isSet
 	}
 	switch {
 	case times > 1: // whoever sorts a query takes another one
-		return "", badMethod
+		return "", errMethod
 	case set && overridden && upper(value) != upper(method): // a query may be lost on the way
-		return "", badMethod
+		return "", errMethod
 	}
 	if set {
 		method, overridden = value, true
 	}
 	if method = upper(method); overridden && !known(method) || method == http.MethodConnect || wire == http.MethodConnect {
-		return "", badMethod
+		return "", errMethod
 	}
 	return method, nil
 }

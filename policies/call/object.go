@@ -27,7 +27,7 @@ func (c *Call) ObjectID() (id string, ok bool, err error) {
 	}
 	n, ok := ParseID(v)
 	if !ok {
-		return "", true, badID
+		return "", true, errID
 	}
 	return strconv.FormatUint(n, 10), true, nil
 }

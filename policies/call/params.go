@@ -92,7 +92,7 @@ func (s *source) postedVar(name string) (any, bool, *Refusal) {
 		switch {
 		case !ok:
 		case s.loose:
-			return nil, false, twoBodies
+			return nil, false, errTwoBodies
 		default:
 			return v, true, nil
 		}
@@ -139,7 +139,7 @@ func (s *source) readURLEncoded(parse func(string) *phpvars.Array) *Refusal {
 		return refusal
 	}
 	if phpvars.Pairs(form) > phpvars.MaxPairs || phpvars.Disputed(form) {
-		return badVariable
+		return errVariable
 	}
 	s.postedVars = append(s.postedVars, parse(form))
 	return nil
@@ -157,7 +157,7 @@ func (s *source) readMultipart(contentType string) *Refusal {
 	}
 	vars, err := phpvars.Multipart(contentType, s.body.reader())
 	if err != nil {
-		return badBody
+		return errBody
 	}
 	// PHP drops the form of a body over post_max_size, which is the site's own.
 	if s.body.size() > phpDefaultBody {
@@ -172,7 +172,7 @@ const phpDefaultBody = 8 << 20
 // inspect loads a body whose content decides.
 func (s *source) inspect(limit int64) *Refusal {
 	if s.encoded() {
-		return encodedBody
+		return errEncodedBody
 	}
 	return s.load(limit)
 }
@@ -197,7 +197,7 @@ func (s *source) rawJSON(name string) (jsontext.Value, bool, *Refusal) {
 	}
 	raw, ok := s.members[name]
 	if ok = ok && raw.Kind() != 'n'; ok && s.droppable() {
-		return nil, false, twoBodies
+		return nil, false, errTwoBodies
 	}
 	return raw, ok, nil
 }
@@ -214,7 +214,7 @@ func (s *source) readJSON() *Refusal {
 		return nil
 	}
 	if _, multipart := phpvars.FormKind(contentType); multipart && s.wire == http.MethodPost {
-		return twoBodies // PHP has used the body up, or has not
+		return errTwoBodies // PHP has used the body up, or has not
 	}
 	if refusal := s.inspect(s.rd.site.Limits.Body); refusal != nil || s.body == nil {
 		return refusal
@@ -245,7 +245,7 @@ func (c *Call) JSON() (v any, err error) {
 		return nil, err
 	}
 	if !phpvars.IsJSON(c.src.r.Header.Get("Content-Type")) || c.src.encoded() {
-		return nil, badBody
+		return nil, errBody
 	}
 	if _, refusal := readObject(data); refusal != nil {
 		return nil, refusal
@@ -271,7 +271,7 @@ func (c *Call) RawBody() ([]byte, error) {
 	}
 	data, refusal := c.src.body.bytes(c.src.r.Context(), costOfJSON)
 	if refusal == nil && len(data) > 0 && c.src.droppable() {
-		refusal = twoBodies
+		refusal = errTwoBodies
 	}
 	if refusal != nil {
 		return nil, refusal

@@ -45,11 +45,11 @@ func (rd *Reader) readPath(u *url.URL) pathReading {
 	case prefixes == 0:
 		return pathReading{}
 	case namesScript(decoded): // docs/platform I.12, 9
-		return pathReading{refusal: scriptPath}
+		return pathReading{refusal: errScriptPath}
 	case u.RawPath != "" && u.RawPath != raw: // re-encoded on the way (I.11, P2)
-		return pathReading{refusal: badTarget}
+		return pathReading{refusal: errTarget}
 	case prefixes > 1:
-		return pathReading{refusal: badPath}
+		return pathReading{refusal: errPath}
 	case !own:
 		p := split(raw, other)
 		p.foreign = true
@@ -57,7 +57,7 @@ func (rd *Reader) readPath(u *url.URL) pathReading {
 	}
 	p := split(raw, rd.prefix)
 	if p.isCall && rd.names(p.base) { // a rule might fit there already
-		return pathReading{refusal: badPath}
+		return pathReading{refusal: errPath}
 	}
 	return p
 }
@@ -104,14 +104,14 @@ func split(raw, prefix string) pathReading {
 		}
 		if raw[i:end] == prefix {
 			if at >= 0 {
-				return pathReading{refusal: badPath}
+				return pathReading{refusal: errPath}
 			}
 			at = i
 		}
 		i = end + 1
 	}
 	if at < 0 {
-		return pathReading{refusal: badPath}
+		return pathReading{refusal: errPath}
 	}
 	route := strings.TrimRight(raw[at+len(prefix):], "/")
 	if route == "" {
@@ -120,9 +120,9 @@ func split(raw, prefix string) pathReading {
 	base, ok := before(raw[:at])
 	switch {
 	case !ok:
-		return pathReading{refusal: badPath}
+		return pathReading{refusal: errPath}
 	case !prettyRoute(route):
-		return pathReading{refusal: badPath}
+		return pathReading{refusal: errPath}
 	}
 	return pathReading{isCall: true, route: route, base: base}
 }

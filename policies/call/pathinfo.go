@@ -19,17 +19,17 @@ func (rd *Reader) cutPath(u *url.URL) *Refusal {
 	path := lower(decodeAll(u.Path))
 	switch {
 	case dots(path):
-		return badPath
+		return errPath
 	case gluedScript.MatchString(path):
-		return scriptPath
+		return errScriptPath
 	}
 	_, info, _ := strings.Cut(path, ".php")
 	if ownScript.MatchString(info) {
-		return scriptPath
+		return errScriptPath
 	}
 	for info != "" { // servers differ in which script counts
 		if rd.emptyInfo(u, info) {
-			return scriptPath
+			return errScriptPath
 		}
 		_, info, _ = strings.Cut(info, ".php")
 	}

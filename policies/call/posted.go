@@ -15,9 +15,9 @@ func postHeaders(h http.Header) *Refusal {
 	types := h["Content-Type"]
 	switch {
 	case len(types) > 1, len(types) == 1 && strings.IndexByte(types[0], ',') >= 0:
-		return twiceHeader
+		return errTwiceHeader
 	case !plainValue(types), !plainValue(h["Content-Encoding"]):
-		return oddHeader
+		return errOddHeader
 	}
 	return nil
 }
@@ -45,14 +45,14 @@ func (s *source) postedType() (urlencoded, multipart string, certain bool) {
 // may say another.
 func (s *source) withPostedRoute(value string, set bool) (string, bool, *Refusal) {
 	if s.rd.aliases(s.r.Header) { // one of them may be a second Content-Type
-		return "", false, aliasHeader
+		return "", false, errAliasHeader
 	}
 	posted, isSet, refusal := s.postedRoute()
 	switch {
 	case refusal != nil:
 		return "", false, refusal
 	case isSet && set && posted != value: // the platform stops with 400
-		return "", false, twoRoutes
+		return "", false, errTwoRoutes
 	case isSet:
 		return posted, true, nil
 	}
@@ -64,7 +64,7 @@ func (s *source) withPostedRoute(value string, set bool) (string, bool, *Refusal
 func (s *source) postedRoute() (value string, set bool, refusal *Refusal) {
 	urlencoded, multipart, certain := s.postedType()
 	if (urlencoded != "" || multipart != "") && s.encoded() {
-		return "", true, encodedBody
+		return "", true, errEncodedBody
 	}
 	if urlencoded != "" {
 		if refusal := s.load(s.rd.site.Limits.Body); refusal != nil {
@@ -87,7 +87,7 @@ func (s *source) postedRoute() (value string, set bool, refusal *Refusal) {
 		}
 	}
 	if set && !certain {
-		return "", true, twoBodies
+		return "", true, errTwoBodies
 	}
 	return value, set, nil
 }
@@ -101,7 +101,7 @@ func (s *source) urlencodedRoute() (string, bool, *Refusal) {
 		return "", true, refusal
 	}
 	if phpvars.Pairs(form) > phpvars.MaxPairs || phpvars.Disputed(form) {
-		return "", true, badVariable
+		return "", true, errVariable
 	}
 	value, set, refusal := routeOf(phpvars.Form(form))
 	return strings.Clone(value), set, refusal // the form is not kept for it
@@ -116,7 +116,7 @@ func (s *source) multipartRoute(contentType string) (string, bool, *Refusal) {
 	}
 	vars, err := phpvars.MultipartOnly(contentType, s.body.reader(), routeVar)
 	if err != nil {
-		return "", true, badBody
+		return "", true, errBody
 	}
 	return routeOf(vars)
 }

@@ -15,13 +15,13 @@ func routeIn(raw string) (value string, set bool, refusal *Refusal) {
 	set = times > 0
 	switch {
 	case times > 1: // whoever sorts a query takes another one
-		return "", true, twoRoutes
+		return "", true, errTwoRoutes
 	case plain:
 		return value, set, nil
 	}
 	if phpvars.Pairs(raw) > phpvars.MaxPairs || phpvars.Disputed(raw) {
 		if set {
-			return "", true, badVariable
+			return "", true, errVariable
 		}
 		return "", false, nil
 	}
@@ -36,7 +36,7 @@ func routeOf(vars *phpvars.Array) (value string, set bool, refusal *Refusal) {
 	}
 	value, ok := v.(string)
 	if !ok {
-		return "", true, badVariable
+		return "", true, errVariable
 	}
 	return value, true, nil
 }

@@ -121,10 +121,10 @@ func (rd *Reader) ReadFrom(client netip.Addr, r *http.Request, original *url.URL
 // not.
 func (rd *Reader) unfit(r *http.Request, original *url.URL) *Refusal {
 	if !wireMethod(r.Method) || r.Method == http.MethodConnect && (r.ProtoMajor < 2 || r.URL.Path == "") {
-		return badMethod
+		return errMethod
 	}
 	if tunnels(r.Header["Upgrade"]) {
-		return upgradeHeader
+		return errUpgrade
 	}
 	if refusal := oddLength(r); refusal != nil {
 		return refusal
@@ -145,7 +145,7 @@ func (rd *Reader) dispatch(c *Call, r *http.Request, original *url.URL, where pa
 	case where.refusal != nil:
 		return where.refusal
 	case set && cancelled(value) && where.isCall:
-		return twoRoutes
+		return errTwoRoutes
 	case set && cancelled(value):
 		set = false
 	}
@@ -153,10 +153,10 @@ func (rd *Reader) dispatch(c *Call, r *http.Request, original *url.URL, where pa
 	case set:
 		route, ok := dispatched(value)
 		if !ok {
-			return badRoute
+			return errRoute
 		}
 		if where.isCall && (where.foreign || lower(where.route) != lower(route)) {
-			return twoRoutes
+			return errTwoRoutes
 		}
 		path, refusal := rd.queryPath(r.URL, original)
 		if refusal != nil {
@@ -170,19 +170,19 @@ func (rd *Reader) dispatch(c *Call, r *http.Request, original *url.URL, where pa
 	}
 	switch {
 	case !straight(c.Route):
-		return badRoute
+		return errRoute
 	case endsEarly(r.URL.Path), original != nil && endsEarly(original.Path):
-		return badPath // see namesRoute: any variable might stand there
+		return errPath // see namesRoute: any variable might stand there
 	}
 	c.Kind, c.Key = Single, keyOf(c.Route)
 	if refusal := rd.frame(r); refusal != nil {
 		return refusal
 	}
 	if rd.marked(r.URL, where) || original != nil && rd.marked(original, rd.readPath(original)) {
-		return keyMarker
+		return errKeyMarker
 	}
 	if phpvars.Pairs(r.URL.RawQuery) > phpvars.MaxPairs || phpvars.Disputed(r.URL.RawQuery) {
-		return badVariable
+		return errVariable
 	}
 	method, refusal := effective(r.Method, r.URL.RawQuery, r.Header)
 	c.Method, c.src.method = method, method
@@ -208,11 +208,11 @@ func (rd *Reader) readPaths(current, original *url.URL) pathReading {
 		case rd.frontController(current, original):
 			p, based = q, q.base
 		default:
-			return pathReading{refusal: twoPaths}
+			return pathReading{refusal: errTwoPaths}
 		}
 	}
 	if p.isCall && !p.foreign && rd.site.Base != "" && !under(based, rd.site.Base) {
-		return pathReading{refusal: outside}
+		return pathReading{refusal: errOutside}
 	}
 	return p
 }
@@ -236,11 +236,11 @@ func (rd *Reader) queryPath(current, original *url.URL) (string, *Refusal) {
 	base := rd.site.Base
 	switch {
 	case strings.Contains(lower(decodeAll(path)), ".php/"), strings.Contains(lower(decodeAll(client)), ".php/"):
-		return "", scriptPath
+		return "", errScriptPath
 	case dots(decodeAll(path)):
-		return "", badPath
+		return "", errPath
 	case base != "" && !under(path, base) && !under(client, base):
-		return "", outside
+		return "", errOutside
 	}
 	return path, nil
 }
