@@ -62,20 +62,20 @@ func (m *MatchRESTCall) Provision(caddy.Context) (err error) {
 	if m.target, err = policies.NewTarget(m.Methods, m.Routes); err != nil {
 		return err
 	}
-	spool, err := lease(&m.leases, spoolKey{defaultSpoolLimit},
-		func() (*call.Spool, error) { return call.NewSpool("", defaultSpoolLimit), nil })
+	spool, err := lease(&m.leases, spoolKey{call.DefaultSpoolLimit},
+		func() (*call.Spool, error) { return call.NewSpool("", call.DefaultSpoolLimit), nil })
 	if err != nil {
 		return err
 	}
-	memory, err := lease(&m.leases, memoryKey{call.MemoryFor(defaultBodyLimit)},
-		func() (*call.Memory, error) { return call.NewMemory(call.MemoryFor(defaultBodyLimit)), nil })
+	memory, err := lease(&m.leases, memoryKey{call.MemoryFor(call.DefaultBodyLimit)},
+		func() (*call.Memory, error) { return call.NewMemory(call.MemoryFor(call.DefaultBodyLimit)), nil })
 	if err != nil {
 		return err
 	}
 	for _, platform := range call.Platforms() {
 		m.readers = append(m.readers, call.NewReader(call.Site{
 			Platform: platform,
-			Limits:   call.Limits{Body: defaultBodyLimit, Upload: defaultUploadLimit, Spool: spool, Memory: memory},
+			Limits:   call.Limits{Body: call.DefaultBodyLimit, Upload: call.DefaultUploadLimit, Spool: spool, Memory: memory},
 		}))
 	}
 	return nil

@@ -142,7 +142,6 @@ func (c *classifier) reader() (*call.Reader, error) {
 	}
 	return call.NewReader(call.Site{
 		Platform: platform, Base: c.base, Scripts: true,
-		Limits: call.Limits{Body: 8 << 20, Upload: 512 << 20, Spool: call.NewSpool("", 1<<30)},
 	}), nil
 }
 

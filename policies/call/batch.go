@@ -164,7 +164,7 @@ var partPath = regexp.MustCompile(`^/[A-Za-z0-9._~-][A-Za-z0-9._~/-]*(\?[!-~]*)?
 
 // flattenRequests reads the batch of the core and of the checkout.
 func (rd *Reader) flattenRequests(c *Call) *Refusal {
-	requests, refusal := c.src.list("requests", rd.batchLimit(25))
+	requests, refusal := c.src.list("requests", rd.batchLimit(DefaultBatchLimit))
 	if refusal != nil {
 		return refusal // without the list the platform runs nothing
 	}
@@ -224,11 +224,11 @@ func (rd *Reader) newPart(c *Call, route, method, query string, own *part) *Call
 	}
 }
 
-func (rd *Reader) batchLimit(platform int) int {
+func (rd *Reader) batchLimit(otherwise int) int {
 	if rd.site.Limits.Batch > 0 {
 		return rd.site.Limits.Batch
 	}
-	return platform
+	return otherwise
 }
 
 // Embedded returns the call that the platform makes for a link which it embeds in the

@@ -14,7 +14,7 @@ import (
 // query on its own (docs/platform III.5).
 func (rd *Reader) flattenItems(c *Call, collection string) *Refusal {
 	c.Kind = Batch
-	left := rd.batchLimit(100)
+	left := rd.batchLimit(DefaultShopBatchLimit)
 	for _, action := range [...]string{"create", "update", "delete"} {
 		items, refusal := c.src.list(action, left)
 		if refusal != nil {

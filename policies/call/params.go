@@ -160,14 +160,12 @@ func (s *source) readMultipart(contentType string) *Refusal {
 		return errBody
 	}
 	// PHP drops the form of a body over post_max_size, which is the site's own.
-	if s.body.size() > phpDefaultBody {
+	if s.body.size() > phpBodyLimit {
 		s.loose = true
 	}
 	s.postedVars = append(s.postedVars, vars)
 	return nil
 }
-
-const phpDefaultBody = 8 << 20
 
 // inspect loads a body whose content decides.
 func (s *source) inspect(limit int64) *Refusal {

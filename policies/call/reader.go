@@ -21,12 +21,24 @@ type Site struct {
 
 // Limits bound what is read of a request. Zero values mean the defaults.
 type Limits struct {
-	Body   int64   // urlencoded, JSON and other inspected bodies, 8 MiB: PHP's default
-	Upload int64   // multipart bodies, 512 MiB
-	Batch  int     // parts of a batch, 25 for the core and the checkout, 100 for shop collections
-	Spool  *Spool  // what is kept on disk, 1 GiB for all bodies of this reader
-	Memory *Memory // what is held in memory, 16 of the largest inspected bodies for all of them
+	Body   int64   // bytes of an urlencoded, JSON or other inspected body
+	Upload int64   // bytes of a multipart body
+	Batch  int     // parts of a batch, of any kind
+	Spool  *Spool  // what is kept on disk, by default of this reader's bodies alone
+	Memory *Memory // what is held in memory, by default of this reader's bodies alone, see MemoryFor
 }
+
+// The defaults of Limits (docs/design 5).
+const (
+	DefaultBodyLimit      = phpBodyLimit
+	DefaultUploadLimit    = 512 << 20 // as hosts commonly set it
+	DefaultSpoolLimit     = 1 << 30   // two of the largest uploads
+	DefaultBatchLimit     = 25        // the platform's own, in the core and in the checkout
+	DefaultShopBatchLimit = 100       // the platform's own, in collections of the shop
+)
+
+// phpBodyLimit is PHP's default of post_max_size.
+const phpBodyLimit = 8 << 20
 
 // Reader reads requests for one site. It may be used by several goroutines.
 type Reader struct {
@@ -42,13 +54,13 @@ type Reader struct {
 func NewReader(site Site) *Reader {
 	l := &site.Limits
 	if l.Body <= 0 {
-		l.Body = 8 << 20
+		l.Body = DefaultBodyLimit
 	}
 	if l.Upload <= 0 {
-		l.Upload = 512 << 20
+		l.Upload = DefaultUploadLimit
 	}
 	if l.Spool == nil {
-		l.Spool = NewSpool("", 1<<30)
+		l.Spool = NewSpool("", DefaultSpoolLimit)
 	}
 	if l.Memory == nil {
 		l.Memory = NewMemory(MemoryFor(l.Body))
