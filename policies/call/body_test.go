@@ -130,7 +130,9 @@ func TestBodyIsReadLate(t *testing.T) {
 
 	r = request("PUT", "/wp-json/wc/v3/orders/7", jsonType, `{"id":9}`)
 	c = rd.Read(r, nil)
-	io.Copy(io.Discard, r.Body)
+	if _, err := io.Copy(io.Discard, r.Body); err != nil {
+		t.Error(err)
+	}
 	if _, err := c.ID("id", "7"); err == nil {
 		t.Error("an id without the body that was forwarded already")
 	}
@@ -186,7 +188,7 @@ func TestParam(t *testing.T) {
 	page.Close()
 }
 
-// TestBodyLimits: a body that says how long it is is refused unread, one that does
+// TestBodyLimits: a body whose length is announced is refused unread, one that does
 // not as soon as it has gone too far.
 func TestBodyLimits(t *testing.T) {
 	rd := NewReader(Site{Platform: wordpress(), Limits: Limits{Body: 1000}})

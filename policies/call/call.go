@@ -1,11 +1,9 @@
-// Package call works out which REST call a request really makes, reading it as
-// the platform's own PHP and router do (docs/design 5;
-// docs/platform I). Where two readings are possible it refuses.
 package call
 
 // Kind says what a request is to the platform.
 type Kind uint8
 
+// What a request may be.
 const (
 	Page    Kind = iota // not REST: the platform renders a page, a file, a form
 	Single              // one REST call
@@ -21,6 +19,7 @@ func (k Kind) String() string {
 // Form is the way in which a request names its route.
 type Form uint8
 
+// The addressing forms.
 const (
 	Pretty Form = iota // the prefix in the path
 	Query              // the variable rest_route, in the query or in a form body

@@ -53,7 +53,7 @@ func (rd *Reader) itemPart(c *Call, collection, action string, item any) (*Call,
 	if action == "create" {
 		return rd.newPart(c, collection, http.MethodPost, c.src.query, own), nil
 	}
-	route := collection
+	ids := []string{collection}
 	for _, name := range idNames(collection) {
 		v, _, refusal := own.get(name)
 		if refusal != nil {
@@ -63,9 +63,9 @@ func (rd *Reader) itemPart(c *Call, collection, action string, item any) (*Call,
 		if !ok {
 			return nil, errBatch
 		}
-		route += "/" + id
+		ids = append(ids, id)
 	}
-	return rd.newPart(c, route, http.MethodPut, c.src.query, own), nil
+	return rd.newPart(c, strings.Join(ids, "/"), http.MethodPut, c.src.query, own), nil
 }
 
 // idNames are the fields that name an item: settings of several groups in one

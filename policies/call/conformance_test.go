@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"maps"
+	"net/http"
 	"os"
 	"regexp"
 	"slices"
@@ -54,7 +55,7 @@ func judge(c *call.Call, o call.Outcome) (int, string) {
 			return v, why
 		}
 	}
-	if o.Match == "/batch/v1" && o.Method == "POST" {
+	if o.Match == "/batch/v1" && o.Method == http.MethodPost {
 		return judgeParts(c, o)
 	}
 	return exact, ""

@@ -3,6 +3,7 @@ package call
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -103,10 +104,8 @@ func (rd *Reader) aliases(h http.Header) bool {
 		if _, ok := h[folded]; ok || folded == rd.nonce {
 			return true
 		}
-		for _, d := range deciding {
-			if folded == d {
-				return true
-			}
+		if slices.Contains(deciding, folded) {
+			return true
 		}
 	}
 	return false

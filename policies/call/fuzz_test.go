@@ -84,7 +84,7 @@ func FuzzQuery(f *testing.F) {
 	rd := readerFor("root")
 	f.Fuzz(func(t *testing.T, query string) {
 		read := func(q string) *Call {
-			return rd.Read(&http.Request{Method: "GET", URL: &url.URL{Path: "/", RawQuery: q}, Header: http.Header{}}, nil)
+			return rd.Read(&http.Request{Method: http.MethodGet, URL: &url.URL{Path: "/", RawQuery: q}, Header: http.Header{}}, nil)
 		}
 		c := read(query)
 		same(t, c, read(query))

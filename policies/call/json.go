@@ -147,6 +147,7 @@ func decodeJSON(raw jsontext.Value) (any, *Refusal) {
 		return json.Number(raw), nil
 	case 't', 'f':
 		return raw.Kind() == 't', nil
+	default: // null, an object or a list
 	}
 	if len(raw) > jsonValue {
 		return nil, errTooLarge

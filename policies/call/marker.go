@@ -15,7 +15,8 @@ func (rd *Reader) marked(u *url.URL, p pathReading) bool {
 	}
 	cleaned := cleanedURL(raw)
 	i := strings.LastIndex(cleaned, rd.marker)
-	return i >= 0 && !(p.isCall && strings.Trim(cleaned[:i], "/") == strings.Trim(p.base, "/"))
+	atStart := p.isCall && i >= 0 && strings.Trim(cleaned[:i], "/") == strings.Trim(p.base, "/")
+	return i >= 0 && !atStart
 }
 
 // cleanedURL drops what the platform's esc_url_raw drops: all but a list of

@@ -22,6 +22,7 @@ func describe(c *Call) string {
 			s += " | " + describe(p)
 		}
 		return s
+	case Single:
 	}
 	s := c.Method + " " + c.Route
 	if c.Base != "" && c.Form == Pretty {

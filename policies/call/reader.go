@@ -187,6 +187,12 @@ func (rd *Reader) dispatch(c *Call, r *http.Request, original *url.URL, where pa
 		return errPath // see namesRoute: any variable might stand there
 	}
 	c.Kind, c.Key = Single, keyOf(c.Route)
+	return rd.checkCall(c, r, original, where)
+}
+
+// checkCall refuses a call whose headers, address or variables are not certain, and fills
+// in its effective method.
+func (rd *Reader) checkCall(c *Call, r *http.Request, original *url.URL, where pathReading) *Refusal {
 	if refusal := rd.frame(r); refusal != nil {
 		return refusal
 	}

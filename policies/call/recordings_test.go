@@ -41,7 +41,7 @@ func recordings(tb testing.TB) []recording {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // it was only read
 	z, err := gzip.NewReader(f)
 	if err != nil {
 		tb.Fatal(err)

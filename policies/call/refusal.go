@@ -20,7 +20,7 @@ const (
 )
 
 // Refusal is a request that has no certain reading, or one that is over a limit.
-type Refusal struct {
+type Refusal struct { //nolint:errname // a reading that travels as an error
 	Status int    // 400, 404, 413, 415 or 503
 	Code   Code   // one of the codes above
 	Reason string // one of a closed set of words, for logs and explain; never shown to clients

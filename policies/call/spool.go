@@ -57,9 +57,9 @@ func (f *spoolFile) remove() {
 	if f.closed.Swap(true) {
 		return
 	}
-	f.Close()
+	_ = f.Close() // nothing can be done about it, and nothing depends on it
 	if f.linked {
-		os.Remove(f.Name())
+		_ = os.Remove(f.Name())
 	}
 	f.spool.used.Add(-f.size)
 }

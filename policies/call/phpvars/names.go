@@ -193,7 +193,7 @@ func HasReader(r io.Reader, name string) bool {
 			return true
 		}
 		switch err := skipPair(br); {
-		case err == io.EOF:
+		case errors.Is(err, io.EOF):
 			return false
 		case err != nil:
 			return true
@@ -207,7 +207,7 @@ func HasReader(r io.Reader, name string) bool {
 func nameStart(br *bufio.Reader, name string) ([]byte, error) {
 	for {
 		b, err := br.Peek(len("%20"))
-		if err != nil && err != io.EOF {
+		if err != nil && !errors.Is(err, io.EOF) {
 			return nil, err
 		}
 		n := 1
@@ -216,7 +216,7 @@ func nameStart(br *bufio.Reader, name string) ([]byte, error) {
 			n = len(b)
 		case len(b) == 0 || b[0] != ' ' && b[0] != '+':
 			b, err = br.Peek(3 * (len(name) + 1))
-			if err != nil && err != io.EOF {
+			if err != nil && !errors.Is(err, io.EOF) {
 				return nil, err
 			}
 			b, _, _ = bytes.Cut(b, []byte{'&'})
