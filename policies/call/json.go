@@ -10,8 +10,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Bounds of inspected JSON. What the platform's clients send stays far below;
-// without them a small body could grow into a large tree.
+// Bounds of inspected JSON. Without them a small body could grow into a large tree. The
+// platform's clients send far less.
 const (
 	jsonDepth   = 64      // the platform allows 512
 	jsonMembers = 4096    // of an object whose members are parameters
@@ -24,9 +24,9 @@ var (
 	asPHPDoes = jsontext.AllowDuplicateNames(true)
 )
 
-// decoding hands read a decoder of data that takes values as PHP does: of names
-// that stand twice the last one counts. Text that is not UTF-8 is an error to
-// both. What the decoder returns are slices of data, which nobody changes.
+// decoding hands read a decoder of data. The decoder takes values as PHP does: the last of
+// two equal names counts, and text that is not UTF-8 is an error. It returns slices of
+// data, which must not change.
 func decoding[T any](data []byte, read func(*jsontext.Decoder) (T, *Refusal)) (T, *Refusal) {
 	dec := decoders.Get().(*jsontext.Decoder)
 	dec.Reset(bytes.NewBuffer(data), asPHPDoes)
@@ -36,9 +36,9 @@ func decoding[T any](data []byte, read func(*jsontext.Decoder) (T, *Refusal)) (T
 	return v, refusal
 }
 
-// readObject reads the members of a JSON object, undecoded. Its names must be
-// unique, in UTF-8, and the text at most 64 levels deep. Another value than an
-// object has no members: the platform ignores it (docs/platform I.3.1).
+// readObject reads the members of a JSON object, undecoded. The names must be unique and in
+// UTF-8, and the text at most 64 levels deep. A value that is no object has no members:
+// the platform ignores it (docs/platform I.3.1).
 func readObject(data []byte) (map[string]jsontext.Value, *Refusal) {
 	if tooDeep(data) {
 		return nil, errBody
@@ -82,8 +82,8 @@ func readMembers(dec *jsontext.Decoder) (map[string]jsontext.Value, *Refusal) {
 	return members, nil
 }
 
-// readList reads the elements of a JSON list, undecoded, at most limit of them.
-// Of objects only the empty one is a list, as clients in PHP write it.
+// readList reads the elements of a JSON list, undecoded, at most limit of them. An empty
+// object is an empty list, since clients in PHP write one for the other.
 func readList(raw jsontext.Value, limit int) (items []any, refusal *Refusal) {
 	return decoding(raw, func(dec *jsontext.Decoder) ([]any, *Refusal) { return readItems(dec, limit) })
 }
@@ -133,8 +133,8 @@ func tooDeep(data []byte) bool {
 	return false
 }
 
-// decodeJSON turns a value that is known to be valid into Go's generic form,
-// numbers kept as they were written.
+// decodeJSON turns a value that is known to be valid into Go's generic form. Numbers keep
+// their spelling.
 func decodeJSON(raw jsontext.Value) (any, *Refusal) {
 	switch raw.Kind() {
 	case '"':

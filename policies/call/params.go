@@ -10,8 +10,8 @@ import (
 	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
 
-// source is where the parameters of a call come from. Nothing is read before it
-// is asked for, and nothing twice.
+// source is where the parameters of a call come from. It reads each place when a question
+// first needs it, and once.
 type source struct {
 	rd     *Reader
 	client netip.Addr
@@ -28,15 +28,15 @@ type source struct {
 	members    map[string]jsontext.Value
 	jsonRead   bool
 
-	part *part // of a batch: its own body takes the place of JSON and form
+	part *part // set for a part of a batch: its fields replace JSON and form
 }
 
-// Param returns the effective value of a parameter that stands outside the
-// path: from a JSON body (string, json.Number, bool, map[string]any, []any),
-// else a form (string, *phpvars.Array), else the query; a JSON null falls
-// through (docs/platform I.3, III.4). set is false where there is none. The
-// error is a *Refusal: a body that does not parse, is over a limit, encoded, or
-// a form to some front-ends only.
+// Param returns the effective value of a parameter outside the path. The value comes from
+// a JSON body (string, json.Number, bool, map[string]any, []any), or else from a form
+// (string, *phpvars.Array), or else from the query. A JSON null does not count
+// (docs/platform I.3, III.4). set is false where there is no value. The error is a
+// *Refusal: the body does not parse, is over a limit or encoded, or is a form to some
+// front-ends only.
 func (c *Call) Param(name string) (v any, set bool, err error) {
 	if c.src == nil {
 		return nil, false, nil
@@ -121,8 +121,8 @@ func (s *source) readPosted() *Refusal {
 	return nil
 }
 
-// coreParses tells whether the core parses a body as a form itself: the type is
-// absent, has no slash, or is that of a form (docs/platform I.3.1).
+// coreParses tells whether the core itself parses a body of this Content-Type as a form:
+// the type is absent, has no slash, or is that of a form (docs/platform I.3.1).
 func coreParses(contentType string) bool {
 	if strings.IndexByte(contentType, ';') > 0 {
 		contentType, _, _ = strings.Cut(contentType, ";")
@@ -167,7 +167,7 @@ func (s *source) readMultipart(contentType string) *Refusal {
 	return nil
 }
 
-// inspect loads a body whose content decides.
+// inspect loads a body whose content matters.
 func (s *source) inspect(limit int64) *Refusal {
 	if s.encoded() {
 		return errEncodedBody
@@ -175,7 +175,7 @@ func (s *source) inspect(limit int64) *Refusal {
 	return s.load(limit)
 }
 
-// jsonVar finds a member of a JSON body, which counts for every method.
+// jsonVar finds a member of a JSON body. Such a body counts for every method.
 func (s *source) jsonVar(name string) (any, bool, *Refusal) {
 	raw, set, refusal := s.rawJSON(name)
 	if !set || refusal != nil {
@@ -200,8 +200,8 @@ func (s *source) rawJSON(name string) (jsontext.Value, bool, *Refusal) {
 	return raw, ok, nil
 }
 
-// droppable tells whether some front-ends hand the body on and some drop it
-// (docs/platform I.6): what it sets is not certain.
+// droppable tells whether some front-ends hand the body on and others drop it, so that what
+// it sets is not certain (docs/platform I.6).
 func (s *source) droppable() bool {
 	return s.wire == http.MethodHead || s.wire == http.MethodOptions
 }
@@ -224,8 +224,8 @@ func (s *source) readJSON() *Refusal {
 	return refusal
 }
 
-// MayBeURLEncoded tells whether some front-end reads the body as an urlencoded form:
-// by its type, or for want of one (docs/platform I.6).
+// MayBeURLEncoded tells whether some front-end reads the body as an urlencoded form, since
+// the type says so or is missing (docs/platform I.6).
 func (c *Call) MayBeURLEncoded() bool {
 	if c.src == nil {
 		return false
@@ -235,8 +235,8 @@ func (c *Call) MayBeURLEncoded() bool {
 	return urlencoded || !strings.Contains(contentType, "/")
 }
 
-// JSON returns the whole JSON body, decoded as in Param; nil where the body is
-// empty. The error is a *Refusal: another type than JSON, or as in Param.
+// JSON returns the whole JSON body, decoded as in Param. It returns nil where the body is
+// empty. The error is a *Refusal: the type is not JSON, or as in Param.
 func (c *Call) JSON() (v any, err error) {
 	data, err := c.RawBody()
 	if err != nil || len(data) == 0 {
@@ -255,8 +255,8 @@ func (c *Call) JSON() (v any, err error) {
 	return v, nil
 }
 
-// RawBody returns the received bytes of the body, up to Limits.Body; the caller
-// must not change them. Of a part of a batch there are none.
+// RawBody returns the received bytes of the body, up to Limits.Body. The caller must not
+// change them. A part of a batch has none. The error is a *Refusal.
 func (c *Call) RawBody() ([]byte, error) {
 	if c.src == nil || c.src.part != nil || c.src.r.ContentLength == 0 {
 		return nil, nil

@@ -22,10 +22,10 @@ func (p pathReading) sameAs(q pathReading) bool {
 	return p.isCall == q.isCall && p.foreign == q.foreign && lower(p.route) == lower(q.route) && p.refusal == q.refusal
 }
 
-// readPath reads the path of u as it is sent on: the platform matches its rewrite
-// rules against the raw text first, so that a route stays undecoded, and
-// against the decoded text only where that fails (docs/platform I.1.4). The
-// second kind is refused, no honest client encodes the prefix.
+// readPath reads the path of u as it is sent on. The platform matches its rewrite rules
+// against the raw text first, so that a route stays undecoded. It matches them against the
+// decoded text where that fails (docs/platform I.1.4). A path of the second kind is
+// refused: no honest client encodes the prefix.
 func (rd *Reader) readPath(u *url.URL) pathReading {
 	raw := u.EscapedPath()
 	plain := u.RawPath == "" && strings.IndexByte(raw, '%') < 0
@@ -87,8 +87,8 @@ func (rd *Reader) foreignIn(decoded string) (prefix string, n int) {
 // names tells whether a decoded path names the site's prefix, see mentions.
 func (rd *Reader) names(decoded string) bool { return mentions(decoded, rd.prefix, rd.homeEnds) }
 
-// namesScript tells whether a decoded path has more behind a script, or the front
-// controller anywhere: the platform may cut it out of a route.
+// namesScript tells whether a decoded path holds a script with more behind it, or the front
+// controller. The platform may cut either out of a route.
 func namesScript(decoded string) bool {
 	decoded = lower(decoded)
 	return strings.Contains(decoded, ".php/") || strings.Contains(decoded, "index.php")
@@ -127,8 +127,8 @@ func split(raw, prefix string) pathReading {
 	return pathReading{isCall: true, route: route, base: base}
 }
 
-// before returns what stands before the prefix as a base; ok is false where it
-// is not a plain path. Outer slashes are trimmed by the platform.
+// before returns the text before the prefix as a base. ok is false where it is not a plain
+// path. The platform trims outer slashes.
 func before(s string) (base string, ok bool) {
 	s = strings.Trim(s, "/")
 	if s == "" {
@@ -140,7 +140,7 @@ func before(s string) (base string, ok bool) {
 	return "/" + s, true
 }
 
-// plainPath tells whether s is made of segments that nobody rewrites.
+// plainPath tells whether s is made of segments that no server rewrites.
 func plainPath(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; !alnum(c) && !strings.ContainsRune("-._~/", rune(c)) {
@@ -150,9 +150,8 @@ func plainPath(s string) bool {
 	return !strings.Contains(s, "//") && !dots(s)
 }
 
-// prettyRoute tells whether a raw route means itself to every front-end: even
-// when decoded it has no control bytes, quotes or backslashes, no more slashes
-// and no dot segments.
+// prettyRoute tells whether a raw route is the same to every front-end. Decoded, it must
+// have no control bytes, quotes or backslashes, no additional slashes and no dot segments.
 func prettyRoute(route string) bool {
 	if strings.IndexByte(route, '%') >= 0 {
 		decoded := decodeAll(route)
@@ -170,8 +169,8 @@ func prettyRoute(route string) bool {
 	return !dots(route)
 }
 
-// keyOf folds a route to what patterns are matched against: letters lower, since
-// the platform matches without regard to case, slashes single, and one at the head.
+// keyOf folds a route to the key that patterns match: in lower case, since the platform
+// ignores case, with single slashes, and with one slash at the head.
 func keyOf(route string) string {
 	key := lower(route)
 	if !strings.HasPrefix(key, "/") {
@@ -183,10 +182,10 @@ func keyOf(route string) string {
 	return versioned(key)
 }
 
-// straight tells whether a route stays what it is where something behind us
-// straightens paths: the platform itself takes "//" and escapes of plain characters as
-// they stand (docs/platform I.1.3), so that a free segment of some route fits what
-// looks like another one.
+// straight tells whether a route stays the same if a server behind the gateway straightens
+// paths. The platform itself leaves "//" and escapes of plain characters alone
+// (docs/platform I.1.3), so that a free segment of one route fits text that looks like
+// another route.
 func straight(route string) bool {
 	double := isTemplate(route)
 	for i := 0; i < len(route); i++ {
@@ -214,10 +213,9 @@ func dots(s string) bool {
 	return false
 }
 
-// mentions tells whether a decoded path has prefix as a segment, or behind text
-// that may be the home path: the platform removes that without regard to a
-// boundary or case (docs/platform I.6), so "/BLOGwp-json" counts, but no slug
-// like "about-wp-json".
+// mentions tells whether a decoded path has prefix as a segment, or behind text that may be
+// the home path. The platform removes the home path without regard to a boundary or case
+// (docs/platform I.6), so "/BLOGwp-json" counts. A slug like "about-wp-json" does not.
 func mentions(path, prefix string, home func(before string) bool) bool {
 	for from := 0; ; {
 		i := strings.Index(path[from:], prefix)
@@ -235,8 +233,9 @@ func mentions(path, prefix string, home func(before string) bool) bool {
 	}
 }
 
-// homeEnds tells whether s may end with the home path, slashes aside. Where no base
-// is set it is unknown: then only "-" cannot be its end, as in slugs.
+// homeEnds tells whether s may end with the home path, slashes aside. The home path is
+// unknown where no base is set. Then any text may end with it that does not end with "-",
+// as slugs do.
 func (rd *Reader) homeEnds(s string) bool {
 	if rd.site.Base == "" {
 		return s[len(s)-1] != '-'
@@ -249,8 +248,7 @@ func (rd *Reader) homeEnds(s string) bool {
 // a mistake in the configuration.
 func never(string) bool { return false }
 
-// decodeAll decodes until nothing is left to decode: some servers do it once,
-// some twice.
+// decodeAll decodes until nothing is left to decode. Some servers decode once, some twice.
 func decodeAll(s string) string {
 	for range 8 {
 		d := phpvars.Decode(s)

@@ -15,9 +15,9 @@ type Pattern struct {
 	rest     bool // ends in "**"
 }
 
-// ParsePattern reads a pattern. It refuses what could never match or would be a
-// hole: no leading slash, empty segments, "**" anywhere but at the end, white
-// space or wildcards inside a segment, and a literal number as a segment, since
+// ParsePattern reads a pattern. It refuses a text that could never match or would be a
+// hole: one without a leading slash, with empty segments, with "**" before the end, with
+// white space or wildcards inside a segment, or with a literal number as a segment, since
 // the platform may take the id from elsewhere (docs/platform I.3).
 func ParsePattern(text string) (Pattern, error) {
 	p := Pattern{text: text}
@@ -126,8 +126,8 @@ func (p Pattern) Match(key string) bool {
 	return rest == "" || p.rest
 }
 
-// Group returns what stands in key at the parameter name; "" where the pattern
-// has no such parameter. Call it only for a key that matches.
+// Group returns the segment of key at the parameter name, or "" where the pattern has no
+// such parameter. The key must match the pattern.
 func (p Pattern) Group(key, name string) string {
 	rest := strings.TrimPrefix(key, "/")
 	for _, s := range p.segments {

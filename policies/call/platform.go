@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// Platform holds the names that one content platform uses on the wire
-// (docs/interface, naming convention). Prefix, namespaces and routes stand
-// without leading or trailing slash.
+// Platform holds the names that one content platform uses on the wire (docs/interface,
+// naming convention). Prefix, namespaces and routes have no leading or trailing slash.
 type Platform struct {
 	Name        string   // the word in the directive: "cms" or "wordpress"
 	Prefix      string   // first segment of the pretty form

@@ -7,10 +7,10 @@ import (
 	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
 
-// postHeaders refuses a POST, a page's too, whose headers do not say for certain how
-// its form is read: of several types, or of one that a server has joined with a
-// comma, PHP takes the first, the last or their join, and may find another boundary
-// than we do (docs/platform I.10, N3).
+// postHeaders refuses a POST, a page's too, whose headers do not say for certain how its
+// form is read. Of several types, or of types that a server has joined with a comma, PHP
+// takes the first, the last or all. It may then find another boundary than this package
+// (docs/platform I.10, N3).
 func postHeaders(h http.Header) *Refusal {
 	types := h["Content-Type"]
 	switch {
@@ -22,8 +22,8 @@ func postHeaders(h http.Header) *Refusal {
 	return nil
 }
 
-// formType returns the Content-Type under which PHP would fill $_POST. certain is
-// false where web servers disagree: no type, or one that Connection strips
+// postedType returns the Content-Type under which PHP would fill $_POST. certain is false
+// where web servers disagree: the type is missing, or Connection strips it
 // (docs/platform I.6, I.11).
 func (s *source) postedType() (urlencoded, multipart string, certain bool) {
 	contentType := s.r.Header.Get("Content-Type")
@@ -41,8 +41,8 @@ func (s *source) postedType() (urlencoded, multipart string, certain bool) {
 	return urlencoded, multipart, certain
 }
 
-// withPostedRoute is the value of rest_route where the query says value, set or not, and a form
-// may say another.
+// withPostedRoute returns the effective value of rest_route. The query says value, if set is
+// true, and a form may say another one.
 func (s *source) withPostedRoute(value string, set bool) (string, bool, *Refusal) {
 	if s.rd.aliases(s.r.Header) { // one of them may be a second Content-Type
 		return "", false, errAliasHeader
@@ -112,7 +112,7 @@ func (s *source) multipartRoute(contentType string) (string, bool, *Refusal) {
 		return "", false, nil
 	}
 	if _, ok := phpvars.Boundary(contentType); !ok {
-		return "", false, nil // PHP reads no part of it
+		return "", false, nil // PHP reads no part of the body
 	}
 	vars, err := phpvars.MultipartOnly(contentType, s.body.reader(), routeVar)
 	if err != nil {
@@ -121,8 +121,8 @@ func (s *source) multipartRoute(contentType string) (string, bool, *Refusal) {
 	return routeOf(vars)
 }
 
-// encoded tells whether the body is in an encoding that PHP does not undo, but
-// something before it might.
+// encoded tells whether the body is in an encoding. PHP does not undo it, but a server
+// before PHP might.
 func (s *source) encoded() bool {
 	for _, e := range s.r.Header["Content-Encoding"] {
 		if e != "" && phpvars.Lower(e) != "identity" {
@@ -141,7 +141,7 @@ func (s *source) load(limit int64) *Refusal {
 	return s.body.load(s.r, limit)
 }
 
-// attach takes the place of the request's body, so that it can be read later.
+// attach replaces the request's body by one that can be read later, and again.
 func (s *source) attach() {
 	if s.body == nil && s.r.Body != nil && s.r.Body != http.NoBody && s.r.ContentLength != 0 {
 		l := &s.rd.site.Limits

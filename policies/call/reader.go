@@ -77,23 +77,22 @@ func NewReader(site Site) *Reader {
 	return rd
 }
 
-// Read returns what the platform would run for r, as the next handler would
-// forward it; original is the client's URL before rewrites, nil where it is
-// r.URL. It never fails: what has no certain reading is a Call of Kind Refused.
+// Read returns what the platform would run for r, if the next handler forwarded r now.
+// original is the client's URL before rewrites, or nil where r.URL is that. Read never
+// fails: a request without a certain reading is a Call of Kind Refused.
 //
-// What it reads of r.Body it puts back, so that the same bytes go on; a body
-// read to its end has a length then. The Call reads the rest of what it needs
-// from r later, so r must not be forwarded before the last question to the
-// Call, and the Call must be closed.
+// Read puts back what it reads of r.Body, so that the same bytes go on. A body that is read
+// to its end then has a length. The Call reads more of r when it is asked, so r must not be
+// forwarded before the last question. The caller closes the Call.
 func (rd *Reader) Read(r *http.Request, original *url.URL) *Call {
 	c := rd.ReadFrom(netip.Addr{}, r, original)
 	c.Open()
 	return c
 }
 
-// ReadFrom is Read for a client, who has a share of the memory for bodies; the zero Addr
-// is nobody's. A batch has no Parts before it is opened: until then its body is unread,
-// but for that of a form.
+// ReadFrom is Read for a client who has a share of the memory for bodies. The zero Addr has
+// no share. A batch has no Parts until Open. Until then only the body of a form has been
+// read.
 func (rd *Reader) ReadFrom(client netip.Addr, r *http.Request, original *url.URL) *Call {
 	if original == r.URL {
 		original = nil
@@ -126,11 +125,11 @@ func (rd *Reader) ReadFrom(client netip.Addr, r *http.Request, original *url.URL
 	if c.Kind != Page && rd.isBatch(c) {
 		c.Kind = Batch
 	}
-	return c // of a page, whoever wants to know more of its form can read it
+	return c // a policy may ask for more of a page's form
 }
 
-// unfit refuses what has no certain reading for its method, target or headers, page or
-// not.
+// unfit refuses requests, pages too, whose method, target or headers have no certain
+// reading.
 func (rd *Reader) unfit(r *http.Request, original *url.URL) *Refusal {
 	if !wireMethod(r.Method) || r.Method == http.MethodConnect && (r.ProtoMajor < 2 || r.URL.Path == "") {
 		return errMethod
@@ -210,10 +209,10 @@ func (rd *Reader) checkCall(c *Call, r *http.Request, original *url.URL, where p
 	return refusal
 }
 
-// readPaths reads the path. FastCGI gives PHP the client's own path with the
-// current query, a proxy the current path: both must say the same, except where
-// the current one is the front controller (docs/design 5). With a base set, one of
-// them must be under it: handle_path takes it away.
+// readPaths reads the current and the client's own path. FastCGI gives PHP the client's
+// path with the current query, a proxy gives it the current path. Both must say the same,
+// except where the current path is the front controller (docs/design 5). Where a base is
+// set, one of the two must be under it, since handle_path removes the base.
 func (rd *Reader) readPaths(current, original *url.URL) pathReading {
 	p := rd.readPath(current)
 	based := p.base
@@ -244,8 +243,8 @@ func (rd *Reader) frontController(current, original *url.URL) bool {
 	return base == "" || strings.HasPrefix(original.Path, base+"/")
 }
 
-// queryPath returns the path of a call in the query form: which install answers
-// depends on it, so questions of that form go there too.
+// queryPath returns the path of a call in the query form. It determines which install
+// answers, so the gateway's own questions of that form go to it too.
 func (rd *Reader) queryPath(current, original *url.URL) (string, *Refusal) {
 	path, client := current.EscapedPath(), current.EscapedPath()
 	if original != nil {
@@ -269,11 +268,11 @@ func under(path, base string) bool {
 	return ok && (rest == "" || rest[0] == '/')
 }
 
-// TrustScripts says whether the two scripts whose forms are forwarded unread
-// are really there: where they are not, because the platform lives in a
-// directory of its own, the front controller answers in their place and reads
-// the form (docs/platform I.1.1). Until it is known they are read. It is known
-// of one host at a time, as it was sent: another spelling may be another site.
+// TrustScripts says whether the two scripts whose forms are forwarded unread are there.
+// Where the platform is in a directory of its own they are not: the front controller
+// answers instead, and reads the form (docs/platform I.1.1). Forms are read until the
+// scripts are known to be there. That is known of one host at a time, in the spelling that
+// was sent, since another spelling may be another site.
 func (rd *Reader) TrustScripts(host string, there bool) {
 	if there {
 		rd.scripts.Store(&host)
@@ -282,8 +281,8 @@ func (rd *Reader) TrustScripts(host string, there bool) {
 	}
 }
 
-// unread tells whether a path is one of the two scripts whose forms are
-// forwarded unread, exactly so spelled: they never run the main query.
+// unread tells whether a path is one of the two scripts whose forms are forwarded unread, in
+// exactly that spelling. These scripts never run the main query.
 func (rd *Reader) unread(host string, current, original *url.URL) bool {
 	known := rd.scripts.Load()
 	return (rd.site.Scripts || known != nil && *known == host) && rd.IsScript(current) && (original == nil || rd.IsScript(original))

@@ -19,7 +19,7 @@ const (
 	CodeUnsupportedType Code = "rest_unsupported_media_type"
 )
 
-// Refusal is a request that has no certain reading, or one that is over a limit.
+// Refusal says why a request is refused: it has no certain reading, or is over a limit.
 type Refusal struct { //nolint:errname // a reading that travels as an error
 	Status int    // 400, 404, 413, 415 or 503
 	Code   Code   // one of the codes above

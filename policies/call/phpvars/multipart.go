@@ -22,7 +22,7 @@ const MaxValues = 8 << 20
 const (
 	fillUnit    = 5120     // PHP reads lines of at most this length
 	maxBoundary = 1024     // a longer one would interact with the length of a line
-	maxAlone    = 64 << 10 // bytes of one variable alone: none that decides is longer
+	maxAlone    = 64 << 10 // bytes of one variable alone, more than any that matters has
 )
 
 // Multipart reads the values of a multipart/form-data body as PHP's rfc1867
@@ -54,9 +54,9 @@ func MultipartFiles(contentType string, body io.Reader) (vars *Array, files []st
 	return vars, files, err
 }
 
-// MultipartOnly is Multipart for the one variable name: other values are
-// skipped, take no memory and count for nothing. So there may be any number of
-// parts, but none with this name beyond the limit.
+// MultipartOnly is Multipart for the one variable name. It skips other values, which take no
+// memory and count towards no limit. So there may be any number of parts, but no part with
+// this name beyond the limit.
 func MultipartOnly(contentType string, body io.Reader, name string) (*Array, error) {
 	return multipart(contentType, body, &want{
 		value: func(param string) bool { return foldDecoded(param, name) },
@@ -159,8 +159,8 @@ func (m *multipartReader) line() (line []byte, size int, ok bool) {
 	return line, size, true
 }
 
-// skipLines skips whole lines, from the beginning of one on, up to one in which
-// the boundary stands.
+// skipLines skips whole lines, up to a line that holds the boundary. It starts at the
+// beginning of a line.
 func (m *multipartReader) skipLines() {
 	for len(m.peek(fillUnit)) == fillUnit {
 		b, _ := m.br.Peek(m.br.Buffered())
@@ -266,9 +266,9 @@ func (m *multipartReader) appendLine(value []byte, keep bool, limit int) (_ []by
 	}
 }
 
-// skipFile goes to the next line that is a boundary. Where PHP stops reading a
-// file depends on its limits, and after that it would find a boundary also
-// within a line; so one within a line is refused.
+// skipFile goes to the next line that is a boundary. PHP's limits decide where it stops
+// reading a file, and after that it would find a boundary within a line, too. So a boundary
+// within a line is an error.
 func (m *multipartReader) skipFile() {
 	before := byte(0)
 	for {
