@@ -13,6 +13,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
 )
 
@@ -53,7 +54,7 @@ func (g *Gateway) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	directive.Block = options(d)
 	g.At = directive.Pos
 	if len(directive.Args) > 1 {
-		return directive.Errorf("restwarden takes one platform, cms or wordpress, not %q", directive.Args)
+		return directive.Errorf("restwarden takes one platform, %s, not %q", call.ListPlatforms("or"), directive.Args)
 	}
 	if len(directive.Args) == 1 {
 		g.Platform = directive.Args[0]

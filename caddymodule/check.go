@@ -19,10 +19,10 @@ import (
 
 func checkPlatform(name string) error {
 	if name == "" {
-		return errors.New("platform: cms or wordpress must be named")
+		return fmt.Errorf("platform: %s must be named", call.ListPlatforms("or"))
 	}
 	if _, ok := call.PlatformByName(name); !ok {
-		return fmt.Errorf("platform: %q is neither cms nor wordpress", name)
+		return fmt.Errorf("platform: %q is neither %s", name, call.ListPlatforms("nor"))
 	}
 	return nil
 }

@@ -100,7 +100,7 @@ func (g *Gateway) change(x *exchange) *call.Call {
 	if after.Kind != before.Kind || after.Key != before.Key || after.Method != before.Method {
 		after.Close()
 		after = &call.Call{Kind: call.Refused, Method: before.Method, Wire: before.Wire, Refusal: &call.Refusal{
-			Status: http.StatusBadRequest, Code: string(policies.CodeAmbiguous), Reason: by,
+			Status: http.StatusBadRequest, Code: policies.CodeAmbiguous, Reason: by,
 		}}
 	}
 	x.req.Call, x.whole.Call = after, after

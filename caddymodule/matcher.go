@@ -19,7 +19,7 @@ func init() { caddy.RegisterModule(MatchRESTCall{}) }
 // spelling that the platform understands; a batch matches if a part does.
 //
 // Behind the gateway it uses the gateway's reading, elsewhere it reads the
-// request itself, by the names of both platforms. A request that has no certain
+// request itself, by the names of all platforms. A request that has no certain
 // reading is an error with the status of the refusal.
 type MatchRESTCall struct {
 	// Methods are effective methods; empty means all; GET covers HEAD.
@@ -62,21 +62,20 @@ func (m *MatchRESTCall) Provision(caddy.Context) (err error) {
 	if m.target, err = policies.NewTarget(m.Methods, m.Routes); err != nil {
 		return err
 	}
-	spool, err := lease(&m.leases, spoolKey{defaultSpoolLimit},
-		func() (*call.Spool, error) { return call.NewSpool("", defaultSpoolLimit), nil })
+	spool, err := lease(&m.leases, spoolKey{call.DefaultSpoolLimit},
+		func() (*call.Spool, error) { return call.NewSpool("", call.DefaultSpoolLimit), nil })
 	if err != nil {
 		return err
 	}
-	memory, err := lease(&m.leases, memoryKey{call.MemoryFor(defaultBodyLimit)},
-		func() (*call.Memory, error) { return call.NewMemory(call.MemoryFor(defaultBodyLimit)), nil })
+	memory, err := lease(&m.leases, memoryKey{call.MemoryFor(call.DefaultBodyLimit)},
+		func() (*call.Memory, error) { return call.NewMemory(call.MemoryFor(call.DefaultBodyLimit)), nil })
 	if err != nil {
 		return err
 	}
-	for _, name := range []string{"cms", "wordpress"} {
-		platform, _ := call.PlatformByName(name)
+	for _, platform := range call.Platforms() {
 		m.readers = append(m.readers, call.NewReader(call.Site{
 			Platform: platform,
-			Limits:   call.Limits{Body: defaultBodyLimit, Upload: defaultUploadLimit, Spool: spool, Memory: memory},
+			Limits:   call.Limits{Body: call.DefaultBodyLimit, Upload: call.DefaultUploadLimit, Spool: spool, Memory: memory},
 		}))
 	}
 	return nil

@@ -178,7 +178,7 @@ func TestMemory_Matcher(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	memory, err := lease(&m.leases, memoryKey{call.MemoryFor(defaultBodyLimit)}, func() (*call.Memory, error) { panic("it is there") })
+	memory, err := lease(&m.leases, memoryKey{call.MemoryFor(call.DefaultBodyLimit)}, func() (*call.Memory, error) { panic("it is there") })
 	if err != nil {
 		t.Fatal(err)
 	}

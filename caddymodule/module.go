@@ -194,21 +194,14 @@ func (g *Gateway) newSite(ctx caddy.Context) (*policies.Site, error) {
 	return site, err
 }
 
-// Defaults of the directive's limits (docs/design 5).
-const (
-	defaultBodyLimit   = 8 << 20   // PHP's post_max_size
-	defaultUploadLimit = 512 << 20 // as hosts commonly set it
-	defaultSpoolLimit  = 1 << 30   // two of the largest uploads
-)
-
 func (g *Gateway) newReader() error {
-	limit := orDefault(g.SpoolLimit, defaultSpoolLimit)
+	limit := orDefault(g.SpoolLimit, call.DefaultSpoolLimit)
 	spool, err := lease(&g.leases, spoolKey{limit},
 		func() (*call.Spool, error) { return call.NewSpool("", limit), nil })
 	if err != nil {
 		return err
 	}
-	body := orDefault(g.BodyLimit, defaultBodyLimit)
+	body := orDefault(g.BodyLimit, call.DefaultBodyLimit)
 	memory, err := lease(&g.leases, memoryKey{call.MemoryFor(body)},
 		func() (*call.Memory, error) { return call.NewMemory(call.MemoryFor(body)), nil })
 	if err != nil {
@@ -217,7 +210,7 @@ func (g *Gateway) newReader() error {
 	g.reader = call.NewReader(call.Site{
 		Platform: g.site.Platform, Prefix: g.Prefix, Base: g.Base,
 		Limits: call.Limits{
-			Body: body, Upload: orDefault(g.UploadLimit, defaultUploadLimit), Batch: g.BatchLimit, Spool: spool, Memory: memory,
+			Body: body, Upload: orDefault(g.UploadLimit, call.DefaultUploadLimit), Batch: g.BatchLimit, Spool: spool, Memory: memory,
 		},
 	})
 	return nil

@@ -132,7 +132,7 @@ func (g *Gateway) refuse(w http.ResponseWriter, x *exchange, v policies.Verdict)
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	if origin := x.r.Header.Get("Origin"); origin != "" && !g.site.InCheckout(x.req.Call) {
-		allowOrigin(h, origin, corsNames[g.Platform])
+		allowOrigin(h, origin, &g.site.Platform)
 	}
 	status, body := v.Status, []byte(nil)
 	if v.Answer != nil {
@@ -172,19 +172,13 @@ func errorObject(v policies.Verdict) ([]byte, error) {
 	return json.Marshal(object)
 }
 
-// corsNames are the platform's spellings of its own headers.
-var corsNames = map[string]struct{ nonce, exposed string }{
-	"cms":       {"X-CMS-Nonce", "X-CMS-Total, X-CMS-TotalPages, Link"},
-	"wordpress": {"X-WP-Nonce", "X-WP-Total, X-WP-TotalPages, Link"},
-}
-
 // allowOrigin adds what the platform sends to scripts of other origins, so that
 // they can read a refusal (platform: rest_send_cors_headers).
-func allowOrigin(h http.Header, origin string, names struct{ nonce, exposed string }) {
+func allowOrigin(h http.Header, origin string, p *call.Platform) {
 	h.Set("Access-Control-Allow-Origin", origin)
 	h.Set("Access-Control-Allow-Methods", "OPTIONS, GET, POST, PUT, PATCH, DELETE")
 	h.Set("Access-Control-Allow-Credentials", "true")
-	h.Set("Access-Control-Expose-Headers", names.exposed)
-	h.Set("Access-Control-Allow-Headers", "Authorization, "+names.nonce+", Content-Disposition, Content-MD5, Content-Type")
+	h.Set("Access-Control-Expose-Headers", p.ExposedHeaders)
+	h.Set("Access-Control-Allow-Headers", "Authorization, "+p.AllowedNonce+", Content-Disposition, Content-MD5, Content-Type")
 	h.Add("Vary", "Origin")
 }

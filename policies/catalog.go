@@ -1,5 +1,7 @@
 package policies
 
+import "github.com/restwarden/restwarden/policies/call"
+
 // Entry is one policy of the catalog.
 type Entry struct {
 	Name string // in Caddyfile, JSON, metrics, logs and docs
@@ -37,7 +39,7 @@ var Catalog = []Entry{
 
 // ReadingCodes are the codes of requests that have no certain reading: any
 // policy that looks into a body may come upon one.
-var ReadingCodes = []Code{CodeAmbiguous, CodeTooLarge, CodeUnsupportedType, CodeNoRoute}
+var ReadingCodes = []Code{call.CodeAmbiguous, call.CodeTooLarge, call.CodeUnsupportedType, call.CodeNoRoute}
 
 // Lookup returns the catalog entry that takes the option word.
 func Lookup(word string) (Entry, bool) {

@@ -116,7 +116,7 @@ func expectedTotal(c *call.Call) (total int64, states bool, err error) {
 
 // notInteger is the error for a parameter that must be an integer.
 func notInteger(name string) error {
-	return &call.Refusal{Status: http.StatusBadRequest, Code: string(CodeInvalidParam), Reason: name}
+	return &call.Refusal{Status: http.StatusBadRequest, Code: CodeInvalidParam, Reason: name}
 }
 
 // cart is what is needed of the checkout API's cart.

@@ -69,11 +69,11 @@ func (s *Site) HasScripts(ctx context.Context, b ask.Backend, by Reach) bool {
 		}
 		return a
 	}
-	a := ask(call.AjaxScript)
+	a := ask(s.Platform.AjaxScript)
 	if a.Status != http.StatusOK && a.Status != http.StatusBadRequest || string(bytes.TrimSpace(a.Body)) != "0" {
 		return false
 	}
-	a = ask(call.UploadScript)
+	a = ask(s.Platform.UploadScript)
 	login, _, _ := strings.Cut(a.Header.Get("Location"), "?")
 	return a.Status == http.StatusFound && strings.HasSuffix(login, "-login.php")
 }

@@ -27,5 +27,5 @@ func integer(v any) (n int64, ok bool) {
 }
 
 func ambiguous(reason string) error {
-	return &call.Refusal{Status: http.StatusBadRequest, Code: string(CodeAmbiguous), Reason: reason}
+	return &call.Refusal{Status: http.StatusBadRequest, Code: CodeAmbiguous, Reason: reason}
 }

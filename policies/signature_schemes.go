@@ -194,7 +194,7 @@ func wholeRequest(c *call.Call, g given) ([]byte, error) {
 func signedBody(c *call.Call) ([]byte, error) {
 	body, err := c.RawBody()
 	text := bytes.TrimSpace(body)
-	if err == nil && len(text) > 0 && (text[0] == '{' || text[0] == '[') && bytes.ContainsAny(text, "&=") && c.MayBeForm() {
+	if err == nil && len(text) > 0 && (text[0] == '{' || text[0] == '[') && bytes.ContainsAny(text, "&=") && c.MayBeURLEncoded() {
 		return nil, ambiguous("signed_body_type")
 	}
 	return body, err

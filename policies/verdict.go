@@ -24,19 +24,20 @@ func (v Verdict) Refused() bool { return v.Status != 0 }
 
 // Code is the code of a refusal. Codes of the shop carry the platform's prefix
 // (Site.Code); all others are the same on both platforms.
-type Code string
+type Code = call.Code
 
+// The codes that policies give.
 const (
-	CodeAmbiguous       Code = "rest_ambiguous_request"
-	CodeTooLarge        Code = "rest_request_too_large"
-	CodeNoRoute         Code = "rest_no_route"
-	CodeNotLoggedIn     Code = "rest_not_logged_in"
-	CodeForbidden       Code = "rest_forbidden"
-	CodeSignature       Code = "rest_invalid_signature"
-	CodeTooMany         Code = "rest_too_many_requests"
-	CodeInvalidParam    Code = "rest_invalid_param"
-	CodeUnavailable     Code = "rest_policy_unavailable"
-	CodeUnsupportedType Code = "rest_unsupported_media_type"
+	CodeNotLoggedIn Code = "rest_not_logged_in"
+	CodeForbidden   Code = "rest_forbidden"
+	CodeSignature   Code = "rest_invalid_signature"
+	CodeTooMany     Code = "rest_too_many_requests"
+
+	// Codes of readings that policies give, too.
+	CodeAmbiguous    = call.CodeAmbiguous
+	CodeNoRoute      = call.CodeNoRoute
+	CodeInvalidParam = call.CodeInvalidParam
+	CodeUnavailable  = call.CodeUnavailable
 
 	// CodePlatform stands in metrics and logs for refusals in the platform's own words.
 	CodePlatform Code = "platform"
@@ -76,7 +77,7 @@ func inPlatformWords(a *ask.Answer) Verdict {
 
 // fromRefusal turns a request without a certain reading into a verdict.
 func fromRefusal(r *call.Refusal) Verdict {
-	v := Verdict{Status: r.Status, Code: Code(r.Code), Message: refusalMessages[r.Status], Rule: r.Reason}
+	v := Verdict{Status: r.Status, Code: r.Code, Message: refusalMessages[r.Status], Rule: r.Reason}
 	switch {
 	case v.Code == CodeInvalidParam: // see notInteger
 		v.Message = "Invalid parameter(s): " + r.Reason

@@ -16,6 +16,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/restwarden/restwarden/internal/rawrequest"
 	"github.com/restwarden/restwarden/policies/call"
 )
 
@@ -134,17 +135,17 @@ func rawReader() *call.Reader {
 // agree compares both readings of raw.
 func agree(t *testing.T, c *chain, rd *call.Reader, raw []byte) {
 	t.Helper()
-	k := rd.ReadRaw(raw)
+	k := rawrequest.Read(rd, raw)
 	defer k.Close()
 	if bytes.HasPrefix(raw, []byte("OPTIONS * ")) { // answered by Go's server itself, as a page without content
 		return
 	}
 	if said, seen := readingOf(k.Kind.String(), k), c.read(raw); said != seen {
-		t.Errorf("ReadRaw says %+v (%v), the chain sees %+v\n%.600q", said, k.Refusal, seen, raw)
+		t.Errorf("rawrequest says %+v (%v), the chain sees %+v\n%.600q", said, k.Refusal, seen, raw)
 	}
 }
 
-// TestRaw_Agrees: what ReadRaw, and so classify, says of a request is what the
+// TestRaw_Agrees: what rawrequest, and so classify, says of a request is what the
 // running chain sees.
 func TestRaw_Agrees(t *testing.T) {
 	c, rd := newChain(t), rawReader()

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 	"github.com/spf13/cobra"
 )
 
@@ -40,7 +41,7 @@ func TestCommand_Help(t *testing.T) {
 
 // runCommand runs `caddy restwarden …` and returns all that it printed.
 func runCommand(args ...string) (string, error) {
-	c := restwardenCommand()
+	c := caddycmd.Commands()["restwarden"]
 	cmd := &cobra.Command{Use: c.Name + " " + c.Usage, Short: c.Short, Long: c.Long}
 	c.CobraFunc(cmd)
 	root := &cobra.Command{Use: "caddy", SilenceUsage: true, SilenceErrors: true} // as Caddy's own

@@ -1,16 +1,15 @@
-// Command caddy is Caddy with RestWarden in it, and the commands
-// `caddy restwarden …`.
+// Command caddy is Caddy with RestWarden in it, and with the demo among the commands
+// "caddy restwarden …".
 package main
 
 import (
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
-
 	_ "github.com/caddyserver/caddy/v2/modules/standard"
 
 	_ "github.com/restwarden/restwarden/caddymodule"
+	"github.com/restwarden/restwarden/caddymodule/command"
 )
 
-func main() {
-	caddycmd.RegisterCommand(restwardenCommand())
-	caddycmd.Main()
-}
+func init() { command.Add(demoCommand) }
+
+func main() { caddycmd.Main() }

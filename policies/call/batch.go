@@ -31,7 +31,7 @@ func (p *part) get(name string) (any, bool, *Refusal) {
 	return v, true, refusal
 }
 
-// raw is get for what is taken apart further: JSON stays as it is.
+// raw is get for a value that is taken apart further. It leaves JSON undecoded.
 func (p *part) raw(name string) (any, bool) {
 	if p.array != nil {
 		return p.array.Get(name)
@@ -40,15 +40,15 @@ func (p *part) raw(name string) (any, bool) {
 	return raw, ok && raw.Kind() != 'n'
 }
 
-// partOf reads one item of a list as the fields of a part. PHP clients write an
-// empty object as an empty list.
+// partOf reads one item of a list as the fields of a part. Clients in PHP write an empty
+// object as an empty list.
 func partOf(item any) (*part, *Refusal) {
 	switch v := item.(type) {
 	case *phpvars.Array:
 		return &part{array: v}, nil
 	case jsontext.Value:
 		if v.Kind() == '{' {
-			members, refusal := reading(v, readMembers)
+			members, refusal := decoding(v, readMembers)
 			return &part{members: members}, refusal
 		}
 		if items, refusal := readList(v, 0); refusal == nil && items == nil {
@@ -59,11 +59,11 @@ func partOf(item any) (*part, *Refusal) {
 			return new(part), nil
 		}
 	}
-	return nil, badBatch
+	return nil, errBatch
 }
 
-// list reads a parameter that is a list: a JSON array, or a PHP array with the
-// keys 0, 1, 2 and so on; at most limit items, undecoded.
+// list reads a parameter that is a list: a JSON array, or a PHP array with the keys 0, 1,
+// 2 and so on. It returns at most limit items, undecoded.
 func (s *source) list(name string, limit int) (items []any, refusal *Refusal) {
 	raw, set, refusal := s.rawJSON(name)
 	if refusal != nil {
@@ -81,14 +81,14 @@ func (s *source) list(name string, limit int) (items []any, refusal *Refusal) {
 	}
 	array, ok := v.(*phpvars.Array)
 	if !ok {
-		return nil, badBatch
+		return nil, errBatch
 	}
 	if array.Len() > limit {
-		return nil, tooMany
+		return nil, errTooMany
 	}
 	for i, key := range array.Keys() {
 		if key != strconv.Itoa(i) {
-			return nil, badBatch
+			return nil, errBatch
 		}
 		item, _ := array.Get(key)
 		items = append(items, item)
@@ -108,9 +108,9 @@ func (rd *Reader) isBatch(c *Call) bool {
 	return kind == itemLists && (c.Method == http.MethodPost || c.Method == http.MethodPut || c.Method == http.MethodPatch)
 }
 
-// Open takes a batch apart: its Parts are calls of their own, judged as if they had
-// been sent alone. One without a certain reading is Refused from then on. Of other
-// calls, and the second time, it does nothing.
+// Open takes a batch apart. Its Parts are calls of their own, to be judged as if each had
+// been sent alone. A batch without a certain reading becomes Refused. Open does nothing to
+// a Call of another Kind, and nothing the second time.
 func (c *Call) Open() {
 	if c.Kind != Batch || c.opened {
 		return
@@ -156,15 +156,15 @@ func (rd *Reader) batchRoute(key string) (collection string, kind int) {
 	return "", noBatch
 }
 
-// partPath is what every front-end and release takes for the same route: the
-// platform's parse_url drops a host, a fragment and control bytes, and of a path
-// that it cannot parse some releases run another part's handler (docs/platform
-// I.4; I.8, V3; I.12, 1).
+// partPath matches a path that every front-end and release takes for the same route. The
+// platform's parse_url drops a host, a fragment and control bytes. Where it cannot parse
+// a path, some releases run the handler of another part (docs/platform I.4; I.8, V3;
+// I.12, 1).
 var partPath = regexp.MustCompile(`^/[A-Za-z0-9._~-][A-Za-z0-9._~/-]*(\?[!-~]*)?$`)
 
 // flattenRequests reads the batch of the core and of the checkout.
 func (rd *Reader) flattenRequests(c *Call) *Refusal {
-	requests, refusal := c.src.list("requests", rd.batchLimit(25))
+	requests, refusal := c.src.list("requests", rd.batchLimit(DefaultBatchLimit))
 	if refusal != nil {
 		return refusal // without the list the platform runs nothing
 	}
@@ -189,16 +189,16 @@ func (rd *Reader) requestPart(c *Call, request any) (*Call, *Refusal) {
 	}
 	path, ok := target.(string)
 	if !ok || !partPath.MatchString(path) || strings.ContainsAny(path, "#\\") {
-		return nil, badBatch
+		return nil, errBatch
 	}
 	route, query, _ := strings.Cut(path, "?")
 	if !straight(route) {
-		return nil, badBatch
+		return nil, errBatch
 	}
 	method := http.MethodPost
 	if v, set, _ := fields.get("method"); set {
 		if method, ok = v.(string); !ok || !writes(method) {
-			return nil, badBatch
+			return nil, errBatch
 		}
 	}
 	own := new(part)
@@ -208,11 +208,11 @@ func (rd *Reader) requestPart(c *Call, request any) (*Call, *Refusal) {
 		}
 	}
 	if phpvars.Pairs(query) > phpvars.MaxPairs || phpvars.Disputed(query) {
-		return nil, badVariable
+		return nil, errVariable
 	}
 	p := rd.newPart(c, route, method, query, own)
 	if _, kind := rd.batchRoute(strings.TrimRight(p.Key, "/")); kind != noBatch {
-		return nil, nestedBatch
+		return nil, errNestedBatch
 	}
 	return p, nil
 }
@@ -224,15 +224,15 @@ func (rd *Reader) newPart(c *Call, route, method, query string, own *part) *Call
 	}
 }
 
-func (rd *Reader) batchLimit(platform int) int {
+func (rd *Reader) batchLimit(otherwise int) int {
 	if rd.site.Limits.Batch > 0 {
 		return rd.site.Limits.Batch
 	}
-	return platform
+	return otherwise
 }
 
-// Embedded returns the call that the platform makes for a link which it embeds in the
-// answer to c (WP_REST_Request::from_url). ok is false where it is none for certain.
+// Embedded returns the call that the platform makes for a link whose target it embeds in
+// the answer to c (WP_REST_Request::from_url). ok is false where no call is certain.
 func (c *Call) Embedded(href string) (embedded *Call, ok bool) {
 	u, err := url.Parse(href)
 	if err != nil || c.src == nil {
@@ -241,8 +241,8 @@ func (c *Call) Embedded(href string) (embedded *Call, ok bool) {
 	rd := c.src.rd
 	route, set, refusal := routeIn(u.RawQuery)
 	if !set && refusal == nil {
-		where := rd.path(u)
-		route, refusal, set = where.route, where.refusal, where.call
+		where := rd.readPath(u)
+		route, refusal, set = where.route, where.refusal, where.isCall
 	}
 	route, plain := dispatched(route)
 	if !set || refusal != nil || !plain || !straight(route) {

@@ -23,6 +23,7 @@ func request(method, target, contentType, body string) *http.Request {
 }
 
 func benchmarkRead(b *testing.B, method, target, contentType, body string, use func(*Call)) {
+	b.Helper()
 	rd := readerFor("root")
 	r := request(method, target, contentType, body)
 	header, content := r.Header, strings.NewReader(body)
@@ -103,7 +104,11 @@ func BenchmarkParameters(b *testing.B) {
 			for i := range n - 1 {
 				fmt.Fprintf(&q, "p%d=%d&", i, i)
 			}
-			benchmarkRead(b, "GET", "/?"+q.String()+"rest_route=/wp/v2/posts", "", "", func(c *Call) { c.Param("p1") })
+			benchmarkRead(b, "GET", "/?"+q.String()+"rest_route=/wp/v2/posts", "", "", func(c *Call) {
+				if _, set, err := c.Param("p1"); !set || err != nil {
+					b.Fatal(set, err)
+				}
+			})
 		})
 	}
 }

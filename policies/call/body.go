@@ -11,17 +11,16 @@ import (
 	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
 
-// How much of a body is in memory while it is sent: a chunk, and then more up to
-// inMemory as long as Memory allows it; the rest of it is spooled. What has not come
-// takes no memory.
+// A body takes memory while it is sent: first one chunk, then more chunks up to inMemory,
+// as long as Memory allows them. The rest is spooled. Bytes that have not come take no
+// memory.
 const (
 	chunkSize = 4 << 10
 	inMemory  = 64 << 10
 )
 
-// body stands in for the body of a request. What load has read of it is kept
-// and read again by the next handler: first memory, then the file, then what
-// the client still sends.
+// body replaces the body of a request. It keeps what load has read. The next handler reads
+// that again: first memory, then the file, then what the client still sends.
 type body struct {
 	client   io.ReadCloser
 	length   int64 // announced by the client, -1 where it is not
@@ -68,7 +67,7 @@ func (b *body) Read(p []byte) (n int, err error) {
 	}
 	n, err = b.client.Read(p)
 	if b.offset == 0 && n > 0 {
-		b.offset = -1 // gone, unread by load
+		b.offset = -1 // these bytes are gone, and load has not seen them
 	}
 	return n, err
 }
@@ -84,7 +83,7 @@ func (b *body) readAt(p []byte, at int64) (int, error) {
 	return n, err
 }
 
-// Close serves the next handler; what load has kept stays until discard.
+// Close serves the next handler. What load has read is kept until discard.
 func (b *body) Close() error { return b.client.Close() }
 
 func (b *body) discard() {
@@ -103,17 +102,17 @@ func (b *body) load(r *http.Request, limit int64) *Refusal {
 	case b.failed != nil:
 		return b.failed
 	case b.complete && b.size() > limit, !b.complete && b.length > limit:
-		return tooLarge
+		return errTooLarge
 	case b.complete:
 		return nil
 	case b.offset != 0:
-		return brokenBody // forwarded already
+		return errBrokenBody // forwarded already
 	}
 	if b.failed = b.fill(limit); b.failed != nil {
 		return b.failed
 	}
 	if b.length >= 0 && b.size() != b.length { // HTTP/3 leaves it to us to count
-		b.failed = brokenBody
+		b.failed = errBrokenBody
 		return b.failed
 	}
 	b.complete = true
@@ -125,8 +124,8 @@ func (b *body) load(r *http.Request, limit int64) *Refusal {
 	return nil
 }
 
-// Hurrier is a request body that can be told that somebody waits for all of it,
-// and then bounds how slowly a client may send it.
+// Hurrier is a request body that bounds how slowly a client may send it, while the gateway
+// waits for all of it.
 type Hurrier interface {
 	Hurry(on bool)
 }
@@ -140,13 +139,13 @@ func (b *body) fill(limit int64) *Refusal {
 		err := b.readChunk()
 		switch {
 		case b.size() > limit:
-			return tooLarge
+			return errTooLarge
 		case errors.Is(err, io.EOF):
 			return nil
 		case errors.Is(err, errSpool):
-			return spoolFull
+			return errSpoolFull
 		case err != nil:
-			return brokenBody
+			return errBrokenBody
 		}
 	}
 }
@@ -161,7 +160,7 @@ func (b *body) readChunk() error {
 		last++
 	}
 	chunk := b.chunks[last]
-	if len(chunk) == cap(chunk) { // of a chunk, what a small body takes
+	if len(chunk) == cap(chunk) { // it was made small, for a body that announced so
 		chunk = append(chunk, 0)[:len(chunk)]
 	}
 	n, err := b.client.Read(chunk[len(chunk):min(cap(chunk), chunkSize)])
@@ -188,7 +187,7 @@ func (b *body) grow() bool {
 
 var errSpool = errors.New("no room to spool to")
 
-// portions are what is read at once on the way to a file.
+// portions are buffers for bytes on the way to a file.
 var portions = sync.Pool{New: func() any { return new([2 * chunkSize]byte) }}
 
 func (b *body) readIntoFile() error {
@@ -201,7 +200,8 @@ func (b *body) readIntoFile() error {
 	return err
 }
 
-// keep appends p to the file. Where that fails p is still forwarded under observe.
+// keep appends p to the file. Where that fails, p goes back to the client's body: a
+// gateway that only observes still forwards it.
 func (b *body) keep(p []byte) bool {
 	if b.file == nil {
 		b.file, _ = b.spool.create() // without a file there is no room

@@ -16,8 +16,7 @@ func limited(t *testing.T, spooled int64) (*Reader, *Spool, string) {
 	t.Helper()
 	dir := t.TempDir()
 	spool := NewSpool(dir, spooled)
-	p, _ := PlatformByName("wordpress")
-	return NewReader(Site{Platform: p, Limits: Limits{Body: 1 << 20, Upload: 2 << 20, Spool: spool}}), spool, dir
+	return NewReader(Site{Platform: wordpress(), Limits: Limits{Body: 1 << 20, Upload: 2 << 20, Spool: spool}}), spool, dir
 }
 
 // post builds a POST whose body has no known length, as a chunked one.
@@ -131,7 +130,9 @@ func TestBodyIsReadLate(t *testing.T) {
 
 	r = request("PUT", "/wp-json/wc/v3/orders/7", jsonType, `{"id":9}`)
 	c = rd.Read(r, nil)
-	io.Copy(io.Discard, r.Body)
+	if _, err := io.Copy(io.Discard, r.Body); err != nil {
+		t.Error(err)
+	}
 	if _, err := c.ID("id", "7"); err == nil {
 		t.Error("an id without the body that was forwarded already")
 	}
@@ -187,10 +188,10 @@ func TestParam(t *testing.T) {
 	page.Close()
 }
 
-// TestBodyLimits: a body that says how long it is is refused unread, one that does
+// TestBodyLimits: a body whose length is announced is refused unread, one that does
 // not as soon as it has gone too far.
 func TestBodyLimits(t *testing.T) {
-	rd := NewReader(Site{Platform: platforms["wordpress"], Limits: Limits{Body: 1000}})
+	rd := NewReader(Site{Platform: wordpress(), Limits: Limits{Body: 1000}})
 	for name, body := range map[string]io.Reader{
 		"at the limit": strings.NewReader(strings.Repeat("x", 1000)), "above, announced": strings.NewReader(strings.Repeat("x", 1001)),
 		"at the limit, chunked": io.MultiReader(strings.NewReader(strings.Repeat("x", 1000))),

@@ -6,15 +6,15 @@ import (
 	"unsafe"
 )
 
-// What it takes to read a body in one piece, as a multiple of its size: the piece, and
-// the values that are decoded out of a form. Values of JSON are read where they stand.
+// The memory for a body in one piece, as a multiple of its size: the piece itself, and the
+// values that are decoded out of a form. Values of JSON are slices of the piece.
 const (
-	costOfJSON = 1
-	costOfForm = 2
+	costOfJSON   = 1
+	costOfPosted = 2
 )
 
-// bytes returns the loaded body in one piece, until settle; the caller must not change
-// it. A large one waits until there is memory for cost times its size.
+// bytes returns the loaded body in one piece. The piece is valid until settle, and the
+// caller must not change it. A large body waits for memory of cost times its size.
 func (b *body) bytes(ctx context.Context, cost int64) ([]byte, *Refusal) {
 	switch {
 	case b.whole != nil:
@@ -29,20 +29,20 @@ func (b *body) bytes(ctx context.Context, cost int64) ([]byte, *Refusal) {
 	}
 	all := make([]byte, b.size())
 	if _, err := io.ReadFull(b.reader(), all); err != nil {
-		return nil, brokenBody
+		return nil, errBrokenBody
 	}
 	b.whole = all
 	return all, nil
 }
 
-// borrow takes memory until settle, once: what has some and waits for more could wait
-// for itself.
+// borrow takes memory until settle. It does so once: a body that holds memory and waits
+// for more could wait for itself.
 func (b *body) borrow(ctx context.Context, n int64) *Refusal {
 	if b.borrowed > 0 || n <= inMemory {
 		return nil
 	}
 	if !b.memory.whole.wait(ctx, b.holder, n) {
-		return noMemory
+		return errNoMemory
 	}
 	b.borrowed = n
 	return nil
@@ -55,5 +55,5 @@ func (b *body) settle() {
 	b.borrowed = 0
 }
 
-// text is b as a string, without a copy: nobody changes what has been loaded.
+// text is b as a string, without a copy. Loaded bytes never change.
 func text(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) } //nolint:gosec // see above

@@ -1,11 +1,9 @@
-// Package call works out which REST call a request really makes, reading it as
-// the platform's own PHP and router do (docs/design 5;
-// docs/platform I). Where two readings are possible it refuses.
 package call
 
 // Kind says what a request is to the platform.
 type Kind uint8
 
+// What a request may be.
 const (
 	Page    Kind = iota // not REST: the platform renders a page, a file, a form
 	Single              // one REST call
@@ -21,6 +19,7 @@ func (k Kind) String() string {
 // Form is the way in which a request names its route.
 type Form uint8
 
+// The addressing forms.
 const (
 	Pretty Form = iota // the prefix in the path
 	Query              // the variable rest_route, in the query or in a form body
@@ -35,41 +34,41 @@ type Call struct {
 	Wire    string   // method of the request line
 	Form    Form     // addressing form
 	Foreign bool     // under the other platform's prefix: the gateway is set up for the wrong one
-	Base    string   // where questions go: what stands before the prefix, "" or "/blog"; the whole path in the query form
-	Parts   []*Call  // of an opened batch, each judged as if sent alone; nil else
+	Base    string   // where questions go: the path before the prefix, "" or "/blog", and in the query form the whole path
+	Parts   []*Call  // of an opened batch, each to be judged as if sent alone
 	Refusal *Refusal // set where Kind is Refused
 
 	opened bool    // see Open
 	src    *source // where the parameters come from
 }
 
-// Close removes what Read kept of the request's body. It is safe on
-// every Call, nil included, and more than once.
+// Close removes what Read kept of the request's body. It is safe on every Call, nil
+// included, and more than once.
 func (c *Call) Close() {
 	if c != nil && c.src != nil && c.src.body != nil {
 		c.src.body.discard()
 	}
 }
 
-// Settle gives back the memory that it took to read the body, before it is sent on: what
-// is asked later is read again. A batch keeps what its parts are made of until Close. It
-// is safe on every Call, nil included.
+// Settle gives back the memory that reading the body took. It is called before the request
+// is sent on. Later questions read the body again. A batch keeps its memory until Close,
+// since its parts are slices of the body. Settle is safe on every Call, nil included.
 func (c *Call) Settle() {
 	if c != nil && c.Kind != Batch {
 		c.Release()
 	}
 }
 
-// Release is Settle for a Call that nobody asks any more, and takes the parts of a batch
-// away.
+// Release is Settle for a Call that gets no more questions. It drops the parts of a batch.
 func (c *Call) Release() {
 	if c == nil || c.src == nil || c.src.body == nil {
 		return
 	}
 	c.Parts = nil
-	c.src.formVars, c.src.formRead, c.src.members, c.src.jsonRead = nil, false, nil, false
+	c.src.postedVars, c.src.postedRead, c.src.members, c.src.jsonRead = nil, false, nil, false
 	c.src.body.settle()
 }
 
-// page is what every page reads as: pages carry nothing and cost nothing.
+// page is the reading of every page without a form. It is one value, so that a page costs
+// nothing.
 var page = &Call{Kind: Page}

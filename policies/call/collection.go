@@ -8,13 +8,13 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// flattenItems reads a batch of a shop collection. The platform runs the items
-// without a route of their own: create as POST on the collection, update as PUT
-// and delete as DELETE on collection and id; each list comes from JSON, form or
-// query on its own (docs/platform III.5).
+// flattenItems reads a batch of a shop collection. The items have no route of their own.
+// The platform runs create as POST on the collection, and update as PUT and delete as
+// DELETE on collection and id. Each of the three lists comes from JSON, form or query,
+// independently of the others (docs/platform III.5).
 func (rd *Reader) flattenItems(c *Call, collection string) *Refusal {
 	c.Kind = Batch
-	left := rd.batchLimit(100)
+	left := rd.batchLimit(DefaultShopBatchLimit)
 	for _, action := range [...]string{"create", "update", "delete"} {
 		items, refusal := c.src.list(action, left)
 		if refusal != nil {
@@ -42,7 +42,7 @@ func (rd *Reader) itemPart(c *Call, collection, action string, item any) (*Call,
 		}
 		id, ok := itemID(collection, item)
 		if !ok {
-			return nil, badBatch
+			return nil, errBatch
 		}
 		return rd.newPart(c, collection+"/"+id, http.MethodDelete, "", new(part)), nil
 	}
@@ -53,7 +53,7 @@ func (rd *Reader) itemPart(c *Call, collection, action string, item any) (*Call,
 	if action == "create" {
 		return rd.newPart(c, collection, http.MethodPost, c.src.query, own), nil
 	}
-	route := collection
+	ids := []string{collection}
 	for _, name := range idNames(collection) {
 		v, _, refusal := own.get(name)
 		if refusal != nil {
@@ -61,15 +61,15 @@ func (rd *Reader) itemPart(c *Call, collection, action string, item any) (*Call,
 		}
 		id, ok := itemID(collection, v)
 		if !ok {
-			return nil, badBatch
+			return nil, errBatch
 		}
-		route += "/" + id
+		ids = append(ids, id)
 	}
-	return rd.newPart(c, route, http.MethodPut, c.src.query, own), nil
+	return rd.newPart(c, strings.Join(ids, "/"), http.MethodPut, c.src.query, own), nil
 }
 
-// idNames are the fields that name an item: settings of several groups in one
-// batch have two.
+// idNames are the fields that name an item. There are two where one batch holds settings
+// of several groups.
 func idNames(collection string) []string {
 	if strings.HasSuffix(lower(collection), "/settings") {
 		return []string{"group_id", "id"}
@@ -77,9 +77,9 @@ func idNames(collection string) []string {
 	return []string{"id"}
 }
 
-// itemID returns the id of an item as it stands in a route. The platform casts
-// ids without validating them ("13abc" is 13), so only plain ones are read;
-// settings alone have names for ids.
+// itemID returns the id of an item as a route holds it. The platform casts ids without
+// validating them ("13abc" is 13), so only plain ids are read. Settings alone have names
+// for ids.
 func itemID(collection string, v any) (string, bool) {
 	if n, ok := ParseID(v); ok {
 		return strconv.FormatUint(n, 10), true

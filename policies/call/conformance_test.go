@@ -1,101 +1,25 @@
-package call
+package call_test
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
-	"compress/gzip"
-	"encoding/base64"
 	"encoding/json"
 	"flag"
 	"fmt"
 	"maps"
+	"net/http"
 	"os"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/restwarden/restwarden/internal/rawrequest"
+	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
 
 var update = flag.Bool("update", false, "write the table of docs/reading.md")
-
-// recording is one recorded request, with what each front-end and release of
-// the platform made of it.
-type recording struct {
-	ID       string    `json:"id"` // family/hash
-	Site     string    `json:"site"`
-	Request  []byte    `json:"-"`
-	Outcomes []outcome `json:"outcomes"`
-}
-
-type outcome struct {
-	By     []string        `json:"by"` // front-ends
-	Route  *string         `json:"route"`
-	Raw    string          `json:"route_b64"` // of routes that are not UTF-8
-	Method string          `json:"method"`
-	Match  string          `json:"match"` // first pattern that fits; "" where no route exists
-	Ran    bool            `json:"ran"`   // a handler ran
-	Object json.RawMessage `json:"object"`
-	Parts  []struct {
-		Route  string          `json:"route"`
-		Method string          `json:"method"`
-		Match  string          `json:"match"`
-		Object json.RawMessage `json:"object"`
-	} `json:"parts"`
-}
-
-func recordings(tb testing.TB) []recording {
-	tb.Helper()
-	f, err := os.Open("testdata/recorded.jsonl.gz")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	var all []recording
-	lines := bufio.NewScanner(z)
-	lines.Buffer(nil, 4<<20)
-	for lines.Scan() {
-		var line struct {
-			recording
-			Request string `json:"request"`
-		}
-		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
-			tb.Fatal(err)
-		}
-		r := line.recording
-		if r.Request, err = base64.StdEncoding.DecodeString(line.Request); err != nil {
-			tb.Fatal(err)
-		}
-		for i, o := range r.Outcomes {
-			if b, err := base64.StdEncoding.DecodeString(o.Raw); err == nil && o.Raw != "" {
-				route := string(b)
-				r.Outcomes[i].Route = &route
-			}
-		}
-		all = append(all, r)
-	}
-	if err := lines.Err(); err != nil || len(all) < 10_000 {
-		tb.Fatalf("%d recordings, %v", len(all), err)
-	}
-	return all
-}
-
-func readerFor(site string) *Reader {
-	p, _ := PlatformByName("wordpress")
-	s := Site{Platform: p}
-	if site == "subfolder" {
-		s.Base = "/blog"
-	}
-	s.Scripts = true // they were there
-	return NewReader(s)
-}
 
 // verdicts in the order of the table.
 const (
@@ -107,20 +31,20 @@ const (
 	verdicts
 )
 
-func judge(c *Call, o outcome) (int, string) {
+func judge(c *call.Call, o call.Outcome) (int, string) {
 	switch {
-	case c.Kind == Refused:
+	case c.Kind == call.Refused:
 		return refused, c.Refusal.Reason
-	case o.Route == nil && c.Kind == Page:
+	case o.Route == nil && c.Kind == call.Page:
 		return exact, ""
 	case o.Route == nil:
 		return overCareful, ""
-	case c.Kind == Page && o.Match == "":
+	case c.Kind == call.Page && o.Match == "":
 		return harmless, ""
-	case c.Kind == Page:
+	case c.Kind == call.Page:
 		return wrong, "taken for a page, ran " + *o.Route
 	}
-	if lower(c.Route) != lower(strings.TrimRight(*o.Route, "/")) && c.Route != *o.Route || c.Method != o.Method {
+	if phpvars.Lower(c.Route) != phpvars.Lower(strings.TrimRight(*o.Route, "/")) && c.Route != *o.Route || c.Method != o.Method {
 		if o.Match == "" {
 			return harmless, ""
 		}
@@ -131,14 +55,14 @@ func judge(c *Call, o outcome) (int, string) {
 			return v, why
 		}
 	}
-	if o.Match == "/batch/v1" && o.Method == "POST" {
+	if o.Match == "/batch/v1" && o.Method == http.MethodPost {
 		return judgeParts(c, o)
 	}
 	return exact, ""
 }
 
-func judgeObject(c *Call, object json.RawMessage) (int, string) {
-	id, ok, err := orderOf(c)
+func judgeObject(c *call.Call, object json.RawMessage) (int, string) {
+	id, ok, err := call.OrderOf(c)
 	switch want := strings.Trim(string(object), `"`); {
 	case err != nil:
 		return refused, err.Error()
@@ -148,27 +72,8 @@ func judgeObject(c *Call, object json.RawMessage) (int, string) {
 	return exact, ""
 }
 
-var orderParts = []Pattern{
-	MustPattern("/wc/v1/orders/:order_id/**"), MustPattern("/wc/v2/orders/:order_id/**"), MustPattern("/wc/v3/orders/:order_id/**"),
-}
-
-// orderOf returns the effective id of a call on an order or subscription, and on
-// an order's sub-routes the effective id of the order.
-func orderOf(c *Call) (string, bool, error) {
-	if id, ok, err := c.ObjectID(); ok || err != nil {
-		return id, ok, err
-	}
-	for _, p := range orderParts {
-		if p.Match(c.Key) && digits(p.Group(c.Key, "order_id")) {
-			id, err := c.ID("order_id", p.Group(c.Key, "order_id"))
-			return strconv.FormatUint(id, 10), true, err
-		}
-	}
-	return "", false, nil
-}
-
-func judgeParts(c *Call, o outcome) (int, string) {
-	if c.Kind != Batch {
+func judgeParts(c *call.Call, o call.Outcome) (int, string) {
+	if c.Kind != call.Batch {
 		return wrong, "batch read as " + c.Kind.String()
 	}
 	if len(o.Parts) == 0 {
@@ -182,7 +87,7 @@ func judgeParts(c *Call, o outcome) (int, string) {
 	}
 	for i, p := range c.Parts {
 		ran := o.Parts[i]
-		if lower(p.Route) != lower(ran.Route) || p.Method != ran.Method {
+		if phpvars.Lower(p.Route) != phpvars.Lower(ran.Route) || p.Method != ran.Method {
 			return wrong, fmt.Sprintf("part %s %s, ran %s %s", p.Method, p.Route, ran.Method, ran.Route)
 		}
 		if ran.Object != nil {
@@ -195,7 +100,7 @@ func judgeParts(c *Call, o outcome) (int, string) {
 }
 
 // honest tells whether an ordinary client may send a recorded request.
-func honest(r recording) bool {
+func honest(r call.Recording) bool {
 	family, _, _ := strings.Cut(r.ID, "/")
 	line, _, _ := bytes.Cut(r.Request, []byte("\r\n"))
 	switch method, rest, _ := strings.Cut(string(line), " "); family {
@@ -231,18 +136,18 @@ func plainOverride(raw string) bool {
 func TestConformance(t *testing.T) {
 	counts := map[string]*[verdicts]int{}
 	total := [verdicts]int{}
-	readers := map[string]*Reader{}
-	for _, r := range recordings(t) {
+	readers := map[string]*call.Reader{}
+	for _, r := range call.Recordings(t) {
 		rd := readers[r.Site]
 		if rd == nil {
-			rd = readerFor(r.Site)
+			rd = call.ReaderFor(r.Site)
 			readers[r.Site] = rd
 		}
 		family, _, _ := strings.Cut(r.ID, "/")
 		if counts[family] == nil {
 			counts[family] = new([verdicts]int)
 		}
-		c := rd.ReadRaw(r.Request)
+		c := rawrequest.Read(rd, r.Request)
 		for _, o := range r.Outcomes {
 			v, why := judge(c, o)
 			counts[family][v] += len(o.By)

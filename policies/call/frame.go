@@ -3,45 +3,46 @@ package call
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
 
-// deciding are the headers that determine the call or the caller. If one is sent
-// twice, web servers take the first, the last, both or neither (docs/platform
-// I.12, 5). The platform's nonce header is one more.
+// deciding are the headers that determine the call or the caller. If one is sent twice,
+// web servers take the first, the last, both or neither (docs/platform I.12, 5). The
+// platform's nonce header, see Reader.nonce, is one more.
 var deciding = []string{
 	"Content-Type", overrideHeader, "Authorization", "Cookie", "Content-Encoding", "Content-Length",
 	"X-Signature", "X-Timestamp", "X-Mcp-Api-Key", "Origin", "Cart-Token", "Nonce",
 }
 
-// frame refuses calls whose headers do not reach every back-end as they stand
-// (docs/design 5; docs/platform I.7, 1 and I.12).
+// frame refuses calls whose headers do not reach every back-end unchanged (docs/design 5,
+// docs/platform I.7, 1 and I.12).
 func (rd *Reader) frame(r *http.Request) *Refusal {
 	h := r.Header
 	for _, name := range deciding {
 		if len(h[name]) > 1 {
-			return twiceHeader
+			return errTwiceHeader
 		}
 		if !plainValue(h[name]) {
-			return oddHeader
+			return errOddHeader
 		}
 	}
 	switch {
 	case !plainValue(h[rd.nonce]):
-		return oddHeader
+		return errOddHeader
 	case len(h[rd.nonce]) > 1, secondHost(r): // FastCGI believes the header
-		return twiceHeader
+		return errTwiceHeader
 	case !quietConnection(h["Connection"]):
-		return badConnection
+		return errConnection
 	case len(h["Upgrade"]) > 0:
-		return upgradeHeader
+		return errUpgrade
 	case len(r.Trailer) > 0: // some back-ends merge trailers into the header
-		return twiceHeader
+		return errTwiceHeader
 	case rd.aliases(h):
-		return aliasHeader
+		return errAliasHeader
 	}
 	return nil
 }
@@ -57,8 +58,8 @@ func plainValue(values []string) bool {
 	return true
 }
 
-// secondHost tells whether a header Host says something else than :authority;
-// HTTP/3 leaves it there where both are the same.
+// secondHost tells whether a header Host says something else than :authority. HTTP/3
+// keeps the header where both are the same.
 func secondHost(r *http.Request) bool {
 	host := r.Header["Host"]
 	return len(host) > 1 || len(host) == 1 && host[0] != r.Host
@@ -103,10 +104,8 @@ func (rd *Reader) aliases(h http.Header) bool {
 		if _, ok := h[folded]; ok || folded == rd.nonce {
 			return true
 		}
-		for _, d := range deciding {
-			if folded == d {
-				return true
-			}
+		if slices.Contains(deciding, folded) {
+			return true
 		}
 	}
 	return false
@@ -116,10 +115,9 @@ func (rd *Reader) aliases(h http.Header) bool {
 // what is longer than 64 KiB, and other readers at limits of their own.
 const maxTarget = 32 << 10
 
-// target refuses what is not a path with a query and nothing else, on pages too:
-// front-ends take the path of such a target from where they like, and what the
-// platform makes of it stands nowhere in it. After the site's rewrites the first
-// slash may be gone.
+// target refuses a target that is more than a path and a query, on pages too. Front-ends
+// differ in what they take for the path of such a target. A rewrite of the site may have
+// removed the first slash.
 func (rd *Reader) target(current, original *url.URL) *Refusal {
 	client := current
 	if original != nil {
@@ -127,13 +125,13 @@ func (rd *Reader) target(current, original *url.URL) *Refusal {
 	}
 	switch {
 	case !onlyPath(current), !onlyPath(client), !strings.HasPrefix(client.Path, "/"):
-		return badTarget
+		return errTarget
 	case strings.IndexByte(client.RawQuery, ' ') >= 0: // in HTTP/2 and 3; the end of the target to some
-		return badTarget
+		return errTarget
 	case 3*len(client.Path)+len(client.RawQuery) > maxTarget, 3*len(current.Path)+len(current.RawQuery) > maxTarget:
-		return badTarget // a byte of the path may stand there as three
+		return errTarget // a byte of the path may stand there as three
 	case namesRoute(client.Path), current != client && namesRoute(current.Path):
-		return badPath
+		return errPath
 	}
 	if refusal := rd.cutPath(client); refusal != nil || current == client {
 		return refusal
@@ -141,9 +139,9 @@ func (rd *Reader) target(current, original *url.URL) *Refusal {
 	return rd.cutPath(current) // FastCGI gets the one, a proxy the other
 }
 
-// namesRoute tells whether a path would name a route in a query: some servers put it into
-// one as it is, decoded (nginx: /index.php?q=$uri&$args), and Caddy's rewrite takes what
-// stands behind "?" in a placeholder for one.
+// namesRoute tells whether a path would name a route if it were part of a query. Some
+// servers put the decoded path into the query (nginx: /index.php?q=$uri&$args), and
+// Caddy's rewrite takes the text behind a "?" in a placeholder for a query.
 func namesRoute(path string) bool {
 	if !strings.ContainsAny(path, "?&%") {
 		return false
@@ -156,20 +154,20 @@ func namesRoute(path string) bool {
 // endsEarly tells whether a path holds what ends one, or begins a variable.
 func endsEarly(path string) bool { return strings.ContainsAny(decodeAll(path), "?&#") }
 
-// oddLength refuses where what the client says of the length of its body is not what the
-// server has made of it: FastCGI back-ends get it as it was sent, and would wait.
+// oddLength refuses a Content-Length that differs from the length that the server has
+// read in it. FastCGI back-ends get the header as it was sent, and would wait for more.
 func oddLength(r *http.Request) *Refusal {
 	switch said := r.Header["Content-Length"]; {
 	case len(said) > 1:
-		return twiceHeader
+		return errTwiceHeader
 	case len(said) == 1 && said[0] != strconv.FormatInt(r.ContentLength, 10):
-		return oddHeader
+		return errOddHeader
 	}
 	return nil
 }
 
-// onlyPath tells whether u has no scheme, no host and no "#", which one front-end
-// takes for data and the next for the end.
+// onlyPath tells whether u has no scheme, no host and no "#". One front-end takes a "#"
+// for data, another one for the end.
 func onlyPath(u *url.URL) bool {
 	return u.Scheme == "" && u.Host == "" && u.Opaque == "" && u.User == nil && u.Fragment == "" &&
 		strings.IndexByte(u.RawQuery, '#') < 0 && (u.RawPath == "" || strings.IndexByte(u.RawPath, '#') < 0)

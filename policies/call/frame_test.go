@@ -1,6 +1,7 @@
 package call
 
 import (
+	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
@@ -124,7 +125,7 @@ func TestRewrites(t *testing.T) {
 // A request for HTTP/2 in clear text would let everything behind it through
 // unread; the Host header beside :authority names another site to FastCGI.
 func TestTunnelsAndSecondHosts(t *testing.T) {
-	rd := NewReader(Site{Platform: platforms["wordpress"]})
+	rd := NewReader(Site{Platform: wordpress()})
 	for name, test := range map[string]struct {
 		target, header, value string
 		want                  Kind
@@ -135,7 +136,7 @@ func TestTunnelsAndSecondHosts(t *testing.T) {
 		"call/websocket":         {"/wp-json/wp/v2/posts", "Upgrade", "websocket", Refused},
 		"call/second host":       {"/wp-json/wp/v2/posts", "Host", "other.example", Refused},
 	} {
-		r := httptest.NewRequest("GET", test.target, nil)
+		r := httptest.NewRequest(http.MethodGet, test.target, nil)
 		r.Header[test.header] = []string{test.value}
 		if c := rd.Read(r, nil); c.Kind != test.want {
 			t.Errorf("%s: %s, want %s", name, c.Kind, test.want)

@@ -56,18 +56,18 @@ func FuzzPath(f *testing.F) {
 			return
 		}
 		for _, rd := range []*Reader{root, sub} {
-			p := rd.path(u)
-			if !p.sameAs(rd.path(u)) {
+			p := rd.readPath(u)
+			if !p.sameAs(rd.readPath(u)) {
 				t.Fatal("two readings")
 			}
-			if key := keyOf(p.route); p.call && keyOf(key) != key {
+			if key := keyOf(p.route); p.isCall && keyOf(key) != key {
 				t.Fatalf("key %q is folded again", key)
 			}
-			if p == (place{}) {
+			if p == (pathReading{}) {
 				continue
 			}
 			for _, again := range []string{path + "/", "/" + path, strings.Replace(path, "-json", "%2Djson", 1), strings.Replace(path, "/wp-", "/%77p-", 1)} {
-				if v, err := url.ParseRequestURI(again); err == nil && rd.path(v) == (place{}) {
+				if v, err := url.ParseRequestURI(again); err == nil && rd.readPath(v) == (pathReading{}) {
 					t.Fatalf("%q is a page, %q is not", again, path)
 				}
 			}
@@ -84,7 +84,7 @@ func FuzzQuery(f *testing.F) {
 	rd := readerFor("root")
 	f.Fuzz(func(t *testing.T, query string) {
 		read := func(q string) *Call {
-			return rd.Read(&http.Request{Method: "GET", URL: &url.URL{Path: "/", RawQuery: q}, Header: http.Header{}}, nil)
+			return rd.Read(&http.Request{Method: http.MethodGet, URL: &url.URL{Path: "/", RawQuery: q}, Header: http.Header{}}, nil)
 		}
 		c := read(query)
 		same(t, c, read(query))
@@ -158,46 +158,6 @@ func FuzzBatch(f *testing.F) {
 					t.Fatal(describe(p))
 				}
 			}
-		}
-	})
-}
-
-// FuzzRequest: whole requests, through the HTTP server. The reading is
-// idempotent, the body goes on byte for byte, and a trailing slash or foreign
-// parameter changes nothing.
-func FuzzRequest(f *testing.F) {
-	for _, rec := range recordings(f) {
-		if len(rec.Request) < 2000 {
-			f.Add(rec.Request)
-		}
-	}
-	rd := readerFor("root")
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		c := rd.ReadRaw(raw)
-		same(t, c, rd.ReadRaw(raw))
-		r, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(raw)))
-		if err != nil {
-			return
-		}
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			return
-		}
-		dropAliases(r.Header)
-		r.Body = io.NopCloser(bytes.NewReader(body))
-		d := rd.Read(r, nil)
-		defer d.Close()
-		before := describe(d)
-		d.Param("id")
-		if got, err := io.ReadAll(r.Body); err != nil || !bytes.Equal(got, body) {
-			t.Fatalf("%q arrives, %q was sent, %v", got, body, err)
-		}
-		if d.Kind == Page {
-			return
-		}
-		r.Body, r.URL.RawQuery = io.NopCloser(bytes.NewReader(body)), "lang=de&"+r.URL.RawQuery
-		if again := rd.Read(r, nil); again.Kind == Page {
-			t.Fatalf("%s, with lang a page", before)
 		}
 	})
 }

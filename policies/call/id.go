@@ -7,9 +7,9 @@ import (
 
 const maxID = 1 << 53 // beyond, JSON readers disagree (docs/platform I.7, 6; I.12, 12)
 
-// ID returns the effective id of a named group: the parameter name, else path,
-// what stands in the route. Only plain decimal digits up to 2^53 are read, in a
-// string or as a JSON number; anything else is a *Refusal.
+// ID returns the effective id of a named group: the parameter name, or else path, which
+// the caller has taken from the route. The id consists of plain decimal digits up to 2^53,
+// in a string or as a JSON number. The error is a *Refusal, for any other value too.
 func (c *Call) ID(name, path string) (id uint64, err error) {
 	v, set, err := c.Param(name)
 	if err != nil {
@@ -20,13 +20,13 @@ func (c *Call) ID(name, path string) (id uint64, err error) {
 	}
 	id, ok := ParseID(v)
 	if !ok {
-		return 0, badID
+		return 0, errID
 	}
 	return id, nil
 }
 
-// ParseID reads an id out of a decoded value: plain decimal digits up to 2^53, in
-// a string or as a JSON number. ok is false for anything else.
+// ParseID reads an id out of a decoded value: plain decimal digits up to 2^53, in a string
+// or as a JSON number. ok is false for any other value.
 func ParseID(v any) (id uint64, ok bool) {
 	var text string
 	switch v := v.(type) {

@@ -10,8 +10,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Bounds of inspected JSON. What the platform's clients send stays far below;
-// without them a small body could grow into a large tree.
+// Bounds of inspected JSON. Without them a small body could grow into a large tree. The
+// platform's clients send far less.
 const (
 	jsonDepth   = 64      // the platform allows 512
 	jsonMembers = 4096    // of an object whose members are parameters
@@ -24,10 +24,10 @@ var (
 	asPHPDoes = jsontext.AllowDuplicateNames(true)
 )
 
-// reading hands read a decoder of data that takes values as PHP does: of names
-// that stand twice the last one counts. Text that is not UTF-8 is an error to
-// both. What the decoder returns are slices of data, which nobody changes.
-func reading[T any](data []byte, read func(*jsontext.Decoder) (T, *Refusal)) (T, *Refusal) {
+// decoding hands read a decoder of data. The decoder takes values as PHP does: the last of
+// two equal names counts, and text that is not UTF-8 is an error. It returns slices of
+// data, which must not change.
+func decoding[T any](data []byte, read func(*jsontext.Decoder) (T, *Refusal)) (T, *Refusal) {
 	dec := decoders.Get().(*jsontext.Decoder)
 	dec.Reset(bytes.NewBuffer(data), asPHPDoes)
 	v, refusal := read(dec)
@@ -36,21 +36,21 @@ func reading[T any](data []byte, read func(*jsontext.Decoder) (T, *Refusal)) (T,
 	return v, refusal
 }
 
-// readObject reads the members of a JSON object, undecoded. Its names must be
-// unique, in UTF-8, and the text at most 64 levels deep. Another value than an
-// object has no members: the platform ignores it (docs/platform I.3.1).
+// readObject reads the members of a JSON object, undecoded. The names must be unique and in
+// UTF-8, and the text at most 64 levels deep. A value that is no object has no members:
+// the platform ignores it (docs/platform I.3.1).
 func readObject(data []byte) (map[string]jsontext.Value, *Refusal) {
 	if tooDeep(data) {
-		return nil, badBody
+		return nil, errBody
 	}
-	return reading(data, func(dec *jsontext.Decoder) (members map[string]jsontext.Value, refusal *Refusal) {
+	return decoding(data, func(dec *jsontext.Decoder) (members map[string]jsontext.Value, refusal *Refusal) {
 		if dec.PeekKind() == '{' {
 			members, refusal = readMembers(dec)
 		} else if dec.SkipValue() != nil {
-			refusal = badBody
+			refusal = errBody
 		}
 		if refusal == nil && !ended(dec) {
-			refusal = badBody
+			refusal = errBody
 		}
 		return members, refusal
 	})
@@ -59,47 +59,47 @@ func readObject(data []byte) (map[string]jsontext.Value, *Refusal) {
 // readMembers reads one object from dec.
 func readMembers(dec *jsontext.Decoder) (map[string]jsontext.Value, *Refusal) {
 	if _, err := dec.ReadToken(); err != nil {
-		return nil, badBody
+		return nil, errBody
 	}
 	members := make(map[string]jsontext.Value)
 	for dec.PeekKind() == '"' {
 		name, err := dec.ReadToken()
 		if err != nil {
-			return nil, badBody
+			return nil, errBody
 		}
 		key := name.String()
 		value, err := dec.ReadValue()
 		if _, twice := members[key]; err != nil || twice {
-			return nil, badBody
+			return nil, errBody
 		}
 		if members[key] = value; len(members) > jsonMembers {
-			return nil, tooLarge
+			return nil, errTooLarge
 		}
 	}
 	if t, err := dec.ReadToken(); err != nil || t.Kind() != '}' {
-		return nil, badBody
+		return nil, errBody
 	}
 	return members, nil
 }
 
-// readList reads the elements of a JSON list, undecoded, at most limit of them.
-// Of objects only the empty one is a list, as clients in PHP write it.
+// readList reads the elements of a JSON list, undecoded, at most limit of them. An empty
+// object is an empty list, since clients in PHP write one for the other.
 func readList(raw jsontext.Value, limit int) (items []any, refusal *Refusal) {
-	return reading(raw, func(dec *jsontext.Decoder) ([]any, *Refusal) { return readItems(dec, limit) })
+	return decoding(raw, func(dec *jsontext.Decoder) ([]any, *Refusal) { return readItems(dec, limit) })
 }
 
 func readItems(dec *jsontext.Decoder, limit int) (items []any, refusal *Refusal) {
 	start, err := dec.ReadToken()
 	if err != nil || start.Kind() != '[' && (start.Kind() != '{' || dec.PeekKind() != '}') {
-		return nil, badBatch
+		return nil, errBatch
 	}
 	for dec.PeekKind() != ']' && dec.PeekKind() != '}' {
 		if len(items) == limit {
-			return nil, tooMany
+			return nil, errTooMany
 		}
 		value, err := dec.ReadValue()
 		if err != nil {
-			return nil, badBody
+			return nil, errBody
 		}
 		items = append(items, value)
 	}
@@ -133,29 +133,30 @@ func tooDeep(data []byte) bool {
 	return false
 }
 
-// decodeJSON turns a value that is known to be valid into Go's generic form,
-// numbers kept as they were written.
+// decodeJSON turns a value that is known to be valid into Go's generic form. Numbers keep
+// their spelling.
 func decodeJSON(raw jsontext.Value) (any, *Refusal) {
 	switch raw.Kind() {
 	case '"':
 		text, err := jsontext.AppendUnquote(nil, raw)
 		if err != nil {
-			return nil, badBody
+			return nil, errBody
 		}
 		return string(text), nil
 	case '0':
 		return json.Number(raw), nil
 	case 't', 'f':
 		return raw.Kind() == 't', nil
+	default: // null, an object or a list
 	}
 	if len(raw) > jsonValue {
-		return nil, tooLarge
+		return nil, errTooLarge
 	}
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
 	var v any
 	if dec.Decode(&v) != nil {
-		return nil, badBody
+		return nil, errBody
 	}
 	return v, nil
 }

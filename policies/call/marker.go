@@ -5,21 +5,22 @@ import (
 	"strings"
 )
 
-// marked tells whether the text that makes a shop key valid on any route stands
-// anywhere but at the start of a pretty path. The shop looks for it in the address
+// marked tells whether an address holds the text that makes a shop key valid on any route.
+// At the start of a pretty path that text is honest. The shop looks for it in the address
 // as the platform cleans it (docs/platform III.8).
-func (rd *Reader) marked(u *url.URL, p place) bool {
+func (rd *Reader) marked(u *url.URL, p pathReading) bool {
 	raw := u.EscapedPath()
 	if u.RawQuery != "" {
 		raw += "?" + u.RawQuery
 	}
 	cleaned := cleanedURL(raw)
 	i := strings.LastIndex(cleaned, rd.marker)
-	return i >= 0 && !(p.call && strings.Trim(cleaned[:i], "/") == strings.Trim(p.base, "/"))
+	atStart := p.isCall && i >= 0 && strings.Trim(cleaned[:i], "/") == strings.Trim(p.base, "/")
+	return i >= 0 && !atStart
 }
 
-// cleanedURL drops what the platform's esc_url_raw drops: all but a list of
-// bytes, and then encoded line ends, until none is left.
+// cleanedURL drops what the platform's esc_url_raw drops: every byte that is not in a list,
+// and encoded line ends until none is left.
 func cleanedURL(s string) string {
 	if strings.IndexFunc(s, dropped) < 0 && !strings.Contains(s, "%0") {
 		return s

@@ -11,17 +11,17 @@ import (
 )
 
 // Memory bounds the bytes of request bodies that are in memory at one time, over all
-// readers that share it: of those that are read in one piece limit bytes, of the
-// beginnings of others half as much. Of either a site may hold a quarter, a client's
-// address an eighth: nobody can take from others what they need.
+// readers that share it. Bodies that are read in one piece share its limit, the beginnings
+// of other bodies half as much. One site may hold a quarter of either, one client's
+// address an eighth, so that no site and no client takes what others need.
 type Memory struct {
 	whole, chunks *budget
 }
 
-// MemoryFor is how much memory there is for bodies of at most largest bytes that are
-// inspected: the largest, or the values of a multipart form, take twice their size, and
-// that must fit into a client's share.
-func MemoryFor(largest int64) int64 { return 8 * costOfForm * max(largest, phpvars.MaxValues) }
+// MemoryFor returns the limit of a Memory for inspected bodies of at most largest bytes.
+// Such a body, or the values of a multipart form, take twice their size, and that must fit
+// into the share of one client.
+func MemoryFor(largest int64) int64 { return 8 * costOfPosted * max(largest, phpvars.MaxValues) }
 
 // NewMemory returns a Memory of limit bytes for bodies in one piece.
 func NewMemory(limit int64) *Memory { return &Memory{newBudget(limit), newBudget(limit / 2)} }
@@ -43,8 +43,8 @@ func newBudget(limit int64) *budget {
 	return &budget{limit: limit, sites: map[*Reader]int64{}, clients: map[netip.Addr]int64{}}
 }
 
-// holder is who holds memory: a site, for a client. The zero Addr is nobody's, such as
-// that of a proxy.
+// holder is the site that holds memory, and the client for whom. The zero Addr has no
+// share of its own, for example where the address is a proxy's.
 type holder struct {
 	site   *Reader
 	client netip.Addr
@@ -62,8 +62,8 @@ func (b *budget) bytes() int64 {
 	return b.used
 }
 
-// memoryPatience is how long a body waits for memory: others hold it while their
-// bodies are read, not while they are sent or answered.
+// memoryPatience is how long a body waits for memory. Other bodies hold it only while they
+// are read, not while they are sent or answered.
 const memoryPatience = 10 * time.Second
 
 // try takes n bytes if they are there.
@@ -73,8 +73,8 @@ func (b *budget) try(h holder, n int64) bool {
 	return b.take(h, n)
 }
 
-// wait takes n bytes, as soon as they are there; false where that takes too long, or
-// longer than ctx.
+// wait takes n bytes as soon as they are there. It returns false after memoryPatience, or
+// when ctx ends.
 func (b *budget) wait(ctx context.Context, h holder, n int64) bool {
 	b.mu.Lock()
 	if b.take(h, n) {
@@ -95,7 +95,7 @@ func (b *budget) wait(ctx context.Context, h holder, n int64) bool {
 	return !b.giveUp(w)
 }
 
-// giveUp takes a waiter away; false where it has just been granted what it waits for.
+// giveUp removes a waiter. It returns false where the waiter has just got its memory.
 func (b *budget) giveUp(w *waiter) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -129,8 +129,8 @@ func (b *budget) add(h holder, n int64) {
 	}
 }
 
-// free gives n bytes back, to those who wait for them in their order; who cannot have
-// them for a share of its own keeps nobody behind it.
+// free gives n bytes back. Waiters get them in their order. A waiter whose share is used up
+// does not hold up the waiters behind it.
 func (b *budget) free(h holder, n int64) {
 	if n == 0 {
 		return

@@ -9,9 +9,8 @@ import (
 
 const overrideHeader = "X-Http-Method-Override"
 
-// wireMethod tells whether a method reads the same on every front-end: in
-// lower case Caddy's FastCGI client makes "get" a POST, Apache does not
-// (docs/platform I.6).
+// wireMethod tells whether a method is the same to every front-end. One in lower case is
+// not: Caddy's FastCGI client makes "get" a POST, Apache does not (docs/platform I.6).
 func wireMethod(method string) bool {
 	switch method {
 	case http.MethodGet, http.MethodPost, http.MethodHead:
@@ -22,10 +21,10 @@ func wireMethod(method string) bool {
 	return method == strings.ToUpper(method)
 }
 
-// effective returns the method that the platform dispatches: _method in the
-// query, then the override header, then the wire (docs/platform I.2). An
-// override must be a method that the platform knows; of a wire method it does
-// not know, all front-ends make the same call that finds no handler.
+// effective returns the method that the platform dispatches: _method in the query, or else
+// the override header, or else the method on the wire (docs/platform I.2). An override
+// must be a method that the platform knows. A wire method that it does not know is the
+// same call on all front-ends, one that finds no handler.
 func effective(wire, query string, header http.Header) (string, *Refusal) {
 	method, overridden := wire, false
 	if override := header[overrideHeader]; len(override) > 0 {
@@ -37,21 +36,21 @@ func effective(wire, query string, header http.Header) (string, *Refusal) {
 		v, isSet := phpvars.Query(query).Get("_method")
 		s, isString := v.(string)
 		if isSet && !isString {
-			return "", badVariable
+			return "", errVariable
 		}
 		value, set = s, isSet
 	}
 	switch {
-	case times > 1: // whoever sorts a query takes another one
-		return "", badMethod
+	case times > 1: // a server that sorts the query would choose another one
+		return "", errMethod
 	case set && overridden && upper(value) != upper(method): // a query may be lost on the way
-		return "", badMethod
+		return "", errMethod
 	}
 	if set {
 		method, overridden = value, true
 	}
 	if method = upper(method); overridden && !known(method) || method == http.MethodConnect || wire == http.MethodConnect {
-		return "", badMethod
+		return "", errMethod
 	}
 	return method, nil
 }

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// ObjectID returns the effective id on the routes of one order or subscription,
-// in plain decimal (docs/platform I.3, III.4). Digits beyond an integer are the
-// largest one, as the platform casts them. ok is false on any other route; the
-// error is a *Refusal.
+// ObjectID returns the effective id on the routes of one order or subscription, in plain
+// decimal (docs/platform I.3, III.4). A number beyond the largest integer becomes that
+// integer, as in the platform's cast. ok is false on any other route. The error is a
+// *Refusal.
 func (c *Call) ObjectID() (id string, ok bool, err error) {
 	path, ok := c.objectPath()
 	if !ok {
@@ -27,13 +27,13 @@ func (c *Call) ObjectID() (id string, ok bool, err error) {
 	}
 	n, ok := ParseID(v)
 	if !ok {
-		return "", true, badID
+		return "", true, errID
 	}
 	return strconv.FormatUint(n, 10), true, nil
 }
 
-// ItemID returns the id that ends the route of a part of a batch, or what its
-// parameter id says in place of it; ok is false where it is not a plain number.
+// ItemID returns the id of a part of a batch: its parameter id, or else the end of its
+// route. ok is false where that is not a plain number.
 func (c *Call) ItemID() (id uint64, ok bool) {
 	v, set, err := c.Param("id")
 	if !set {

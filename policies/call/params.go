@@ -10,8 +10,8 @@ import (
 	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
 
-// source is where the parameters of a call come from. Nothing is read before it
-// is asked for, and nothing twice.
+// source is where the parameters of a call come from. It reads each place when a question
+// first needs it, and once.
 type source struct {
 	rd     *Reader
 	client netip.Addr
@@ -21,22 +21,22 @@ type source struct {
 	method string
 	body   *body
 
-	queryVars *phpvars.Array
-	formVars  []*phpvars.Array // $_POST, then what the core parses itself
-	formRead  bool
-	loose     bool // front-ends differ in whether the body is a form
-	members   map[string]jsontext.Value
-	jsonRead  bool
+	queryVars  *phpvars.Array
+	postedVars []*phpvars.Array // $_POST, then what the core parses itself
+	postedRead bool
+	loose      bool // front-ends differ in whether the body is a form
+	members    map[string]jsontext.Value
+	jsonRead   bool
 
-	part *part // of a batch: its own body takes the place of JSON and form
+	part *part // set for a part of a batch: its fields replace JSON and form
 }
 
-// Param returns the effective value of a parameter that stands outside the
-// path: from a JSON body (string, json.Number, bool, map[string]any, []any),
-// else a form (string, *phpvars.Array), else the query; a JSON null falls
-// through (docs/platform I.3, III.4). set is false where there is none. The
-// error is a *Refusal: a body that does not parse, is over a limit, encoded, or
-// a form to some front-ends only.
+// Param returns the effective value of a parameter outside the path. The value comes from
+// a JSON body (string, json.Number, bool, map[string]any, []any), or else from a form
+// (string, *phpvars.Array), or else from the query. A JSON null does not count
+// (docs/platform I.3, III.4). set is false where there is no value. The error is a
+// *Refusal: the body does not parse, is over a limit or encoded, or is a form to some
+// front-ends only.
 func (c *Call) Param(name string) (v any, set bool, err error) {
 	if c.src == nil {
 		return nil, false, nil
@@ -60,7 +60,7 @@ func (s *source) param(name string) (any, bool, *Refusal) {
 		return v, set, refusal
 	}
 	if writes(s.method) {
-		if v, set, refusal := s.formVar(name); set || refusal != nil {
+		if v, set, refusal := s.postedVar(name); set || refusal != nil {
 			return v, set, refusal
 		}
 	}
@@ -78,21 +78,21 @@ func (s *source) queryVar(name string) (any, bool) {
 	return s.queryVars.Get(name)
 }
 
-// formVar finds a form value: in $_POST, which follows the wire method, else in
+// postedVar finds a form value: in $_POST, which follows the wire method, else in
 // what the core parses itself (docs/platform I.3.1).
-func (s *source) formVar(name string) (any, bool, *Refusal) {
-	if !s.formRead {
-		if refusal := s.readForm(); refusal != nil {
+func (s *source) postedVar(name string) (any, bool, *Refusal) {
+	if !s.postedRead {
+		if refusal := s.readPosted(); refusal != nil {
 			return nil, false, refusal
 		}
-		s.formRead = true
+		s.postedRead = true
 	}
-	for _, vars := range s.formVars {
+	for _, vars := range s.postedVars {
 		v, ok := vars.Get(name)
 		switch {
 		case !ok:
 		case s.loose:
-			return nil, false, twoBodies
+			return nil, false, errTwoBodies
 		default:
 			return v, true, nil
 		}
@@ -100,12 +100,12 @@ func (s *source) formVar(name string) (any, bool, *Refusal) {
 	return nil, false, nil
 }
 
-func (s *source) readForm() *Refusal {
+func (s *source) readPosted() *Refusal {
 	if s.r.ContentLength == 0 {
 		return nil
 	}
 	if s.wire == http.MethodPost {
-		urlencoded, multipart, certain := s.formType()
+		urlencoded, multipart, certain := s.postedType()
 		s.loose = !certain
 		if multipart != "" {
 			return s.readMultipart(multipart)
@@ -114,16 +114,16 @@ func (s *source) readForm() *Refusal {
 			return s.readURLEncoded(phpvars.Form)
 		}
 	}
-	if s.method != http.MethodPost && writes(s.method) && coreForm(s.r.Header.Get("Content-Type")) {
+	if s.method != http.MethodPost && writes(s.method) && coreParses(s.r.Header.Get("Content-Type")) {
 		s.loose = s.droppable()
 		return s.readURLEncoded(phpvars.RawForm)
 	}
 	return nil
 }
 
-// coreForm tells whether the core parses a body as a form itself: the type is
-// absent, has no slash, or is that of a form (docs/platform I.3.1).
-func coreForm(contentType string) bool {
+// coreParses tells whether the core itself parses a body of this Content-Type as a form:
+// the type is absent, has no slash, or is that of a form (docs/platform I.3.1).
+func coreParses(contentType string) bool {
 	if strings.IndexByte(contentType, ';') > 0 {
 		contentType, _, _ = strings.Cut(contentType, ";")
 	}
@@ -139,9 +139,9 @@ func (s *source) readURLEncoded(parse func(string) *phpvars.Array) *Refusal {
 		return refusal
 	}
 	if phpvars.Pairs(form) > phpvars.MaxPairs || phpvars.Disputed(form) {
-		return badVariable
+		return errVariable
 	}
-	s.formVars = append(s.formVars, parse(form))
+	s.postedVars = append(s.postedVars, parse(form))
 	return nil
 }
 
@@ -152,32 +152,30 @@ func (s *source) readMultipart(contentType string) *Refusal {
 	if s.body == nil {
 		return nil
 	}
-	if refusal := s.body.borrow(s.r.Context(), costOfForm*min(s.body.size(), phpvars.MaxValues)); refusal != nil {
+	if refusal := s.body.borrow(s.r.Context(), costOfPosted*min(s.body.size(), phpvars.MaxValues)); refusal != nil {
 		return refusal
 	}
 	vars, err := phpvars.Multipart(contentType, s.body.reader())
 	if err != nil {
-		return badBody
+		return errBody
 	}
 	// PHP drops the form of a body over post_max_size, which is the site's own.
-	if s.body.size() > phpDefaultBody {
+	if s.body.size() > phpBodyLimit {
 		s.loose = true
 	}
-	s.formVars = append(s.formVars, vars)
+	s.postedVars = append(s.postedVars, vars)
 	return nil
 }
 
-const phpDefaultBody = 8 << 20
-
-// inspect loads a body whose content decides.
+// inspect loads a body whose content matters.
 func (s *source) inspect(limit int64) *Refusal {
 	if s.encoded() {
-		return encodedBody
+		return errEncodedBody
 	}
 	return s.load(limit)
 }
 
-// jsonVar finds a member of a JSON body, which counts for every method.
+// jsonVar finds a member of a JSON body. Such a body counts for every method.
 func (s *source) jsonVar(name string) (any, bool, *Refusal) {
 	raw, set, refusal := s.rawJSON(name)
 	if !set || refusal != nil {
@@ -197,13 +195,13 @@ func (s *source) rawJSON(name string) (jsontext.Value, bool, *Refusal) {
 	}
 	raw, ok := s.members[name]
 	if ok = ok && raw.Kind() != 'n'; ok && s.droppable() {
-		return nil, false, twoBodies
+		return nil, false, errTwoBodies
 	}
 	return raw, ok, nil
 }
 
-// droppable tells whether some front-ends hand the body on and some drop it
-// (docs/platform I.6): what it sets is not certain.
+// droppable tells whether some front-ends hand the body on and others drop it, so that what
+// it sets is not certain (docs/platform I.6).
 func (s *source) droppable() bool {
 	return s.wire == http.MethodHead || s.wire == http.MethodOptions
 }
@@ -214,7 +212,7 @@ func (s *source) readJSON() *Refusal {
 		return nil
 	}
 	if _, multipart := phpvars.FormKind(contentType); multipart && s.wire == http.MethodPost {
-		return twoBodies // PHP has used the body up, or has not
+		return errTwoBodies // PHP has used the body up, or has not
 	}
 	if refusal := s.inspect(s.rd.site.Limits.Body); refusal != nil || s.body == nil {
 		return refusal
@@ -226,9 +224,9 @@ func (s *source) readJSON() *Refusal {
 	return refusal
 }
 
-// MayBeForm tells whether some front-end reads the body as an urlencoded form:
-// by its type, or for want of one (docs/platform I.6).
-func (c *Call) MayBeForm() bool {
+// MayBeURLEncoded tells whether some front-end reads the body as an urlencoded form, since
+// the type says so or is missing (docs/platform I.6).
+func (c *Call) MayBeURLEncoded() bool {
 	if c.src == nil {
 		return false
 	}
@@ -237,15 +235,15 @@ func (c *Call) MayBeForm() bool {
 	return urlencoded || !strings.Contains(contentType, "/")
 }
 
-// JSON returns the whole JSON body, decoded as in Param; nil where the body is
-// empty. The error is a *Refusal: another type than JSON, or as in Param.
+// JSON returns the whole JSON body, decoded as in Param. It returns nil where the body is
+// empty. The error is a *Refusal: the type is not JSON, or as in Param.
 func (c *Call) JSON() (v any, err error) {
 	data, err := c.RawBody()
 	if err != nil || len(data) == 0 {
 		return nil, err
 	}
 	if !phpvars.IsJSON(c.src.r.Header.Get("Content-Type")) || c.src.encoded() {
-		return nil, badBody
+		return nil, errBody
 	}
 	if _, refusal := readObject(data); refusal != nil {
 		return nil, refusal
@@ -257,8 +255,8 @@ func (c *Call) JSON() (v any, err error) {
 	return v, nil
 }
 
-// RawBody returns the received bytes of the body, up to Limits.Body; the caller
-// must not change them. Of a part of a batch there are none.
+// RawBody returns the received bytes of the body, up to Limits.Body. The caller must not
+// change them. A part of a batch has none. The error is a *Refusal.
 func (c *Call) RawBody() ([]byte, error) {
 	if c.src == nil || c.src.part != nil || c.src.r.ContentLength == 0 {
 		return nil, nil
@@ -271,7 +269,7 @@ func (c *Call) RawBody() ([]byte, error) {
 	}
 	data, refusal := c.src.body.bytes(c.src.r.Context(), costOfJSON)
 	if refusal == nil && len(data) > 0 && c.src.droppable() {
-		refusal = twoBodies
+		refusal = errTwoBodies
 	}
 	if refusal != nil {
 		return nil, refusal

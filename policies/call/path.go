@@ -2,16 +2,15 @@ package call
 
 import (
 	"net/url"
-	"regexp"
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
 
-// place is what a path says: a page, a call in the pretty form, or neither for
+// pathReading is what a path says: a page, a call in the pretty form, or neither for
 // certain.
-type place struct {
-	call    bool
+type pathReading struct {
+	isCall  bool
 	foreign bool
 	route   string
 	base    string
@@ -19,59 +18,84 @@ type place struct {
 }
 
 // sameAs tells whether two paths are the same page or the same call.
-func (p place) sameAs(q place) bool {
-	return p.call == q.call && p.foreign == q.foreign && lower(p.route) == lower(q.route) && p.refusal == q.refusal
+func (p pathReading) sameAs(q pathReading) bool {
+	return p.isCall == q.isCall && p.foreign == q.foreign && lower(p.route) == lower(q.route) && p.refusal == q.refusal
 }
 
-// path reads the path of u as it is sent on: the platform matches its rewrite
-// rules against the raw text first, so that a route stays undecoded, and
-// against the decoded text only where that fails (docs/platform I.1.4). The
-// second kind is refused, no honest client encodes the prefix.
-func (rd *Reader) path(u *url.URL) place {
+// readPath reads the path of u as it is sent on. The platform matches its rewrite rules
+// against the raw text first, so that a route stays undecoded. It matches them against the
+// decoded text where that fails (docs/platform I.1.4). A path of the second kind is
+// refused: no honest client encodes the prefix.
+func (rd *Reader) readPath(u *url.URL) pathReading {
 	raw := u.EscapedPath()
 	plain := u.RawPath == "" && strings.IndexByte(raw, '%') < 0
-	if plain && !strings.Contains(raw, rd.prefix) && (rd.foreign == "" || !strings.Contains(raw, rd.foreign)) {
-		return place{}
+	if plain && !strings.Contains(raw, rd.prefix) && !rd.mayBeForeign(raw) {
+		return pathReading{}
 	}
 	decoded := raw
 	if !plain {
 		decoded = decodeAll(raw)
 	}
 	own := rd.names(decoded)
-	other := rd.foreign != "" && mentions(decoded, rd.foreign, never)
+	other, prefixes := rd.foreignIn(decoded)
+	if own {
+		prefixes++
+	}
 	switch {
-	case !own && !other:
-		return place{}
+	case prefixes == 0:
+		return pathReading{}
 	case namesScript(decoded): // docs/platform I.12, 9
-		return place{refusal: scriptPath}
+		return pathReading{refusal: errScriptPath}
 	case u.RawPath != "" && u.RawPath != raw: // re-encoded on the way (docs/platform I.11, P2)
-		return place{refusal: badTarget}
-	case own && other:
-		return place{refusal: badPath}
-	case other:
-		p := split(raw, rd.foreign)
+		return pathReading{refusal: errTarget}
+	case prefixes > 1:
+		return pathReading{refusal: errPath}
+	case !own:
+		p := split(raw, other)
 		p.foreign = true
 		return p
 	}
 	p := split(raw, rd.prefix)
-	if p.call && rd.names(p.base) { // a rule might fit there already
-		return place{refusal: badPath}
+	if p.isCall && rd.names(p.base) { // a rule might fit there already
+		return pathReading{refusal: errPath}
 	}
 	return p
+}
+
+// mayBeForeign is a quick test for foreignIn.
+func (rd *Reader) mayBeForeign(path string) bool {
+	for _, prefix := range rd.foreign {
+		if strings.Contains(path, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// foreignIn returns the last of the other platforms' prefixes that a decoded path names,
+// and how many of them it names.
+func (rd *Reader) foreignIn(decoded string) (prefix string, n int) {
+	for _, p := range rd.foreign {
+		if mentions(decoded, p, never) {
+			prefix = p
+			n++
+		}
+	}
+	return prefix, n
 }
 
 // names tells whether a decoded path names the site's prefix, see mentions.
 func (rd *Reader) names(decoded string) bool { return mentions(decoded, rd.prefix, rd.homeEnds) }
 
-// namesScript tells whether a decoded path has more behind a script, or the front
-// controller anywhere: the platform may cut it out of a route.
+// namesScript tells whether a decoded path holds a script with more behind it, or the front
+// controller. The platform may cut either out of a route.
 func namesScript(decoded string) bool {
 	decoded = lower(decoded)
 	return strings.Contains(decoded, ".php/") || strings.Contains(decoded, "index.php")
 }
 
 // split takes a path apart at its one segment prefix.
-func split(raw, prefix string) place {
+func split(raw, prefix string) pathReading {
 	at := -1
 	for i := 0; i < len(raw); {
 		end := len(raw)
@@ -80,14 +104,14 @@ func split(raw, prefix string) place {
 		}
 		if raw[i:end] == prefix {
 			if at >= 0 {
-				return place{refusal: badPath}
+				return pathReading{refusal: errPath}
 			}
 			at = i
 		}
 		i = end + 1
 	}
 	if at < 0 {
-		return place{refusal: badPath}
+		return pathReading{refusal: errPath}
 	}
 	route := strings.TrimRight(raw[at+len(prefix):], "/")
 	if route == "" {
@@ -96,15 +120,15 @@ func split(raw, prefix string) place {
 	base, ok := before(raw[:at])
 	switch {
 	case !ok:
-		return place{refusal: badPath}
+		return pathReading{refusal: errPath}
 	case !prettyRoute(route):
-		return place{refusal: badPath}
+		return pathReading{refusal: errPath}
 	}
-	return place{call: true, route: route, base: base}
+	return pathReading{isCall: true, route: route, base: base}
 }
 
-// before returns what stands before the prefix as a base; ok is false where it
-// is not a plain path. Outer slashes are trimmed by the platform.
+// before returns the text before the prefix as a base. ok is false where it is not a plain
+// path. The platform trims outer slashes.
 func before(s string) (base string, ok bool) {
 	s = strings.Trim(s, "/")
 	if s == "" {
@@ -116,7 +140,7 @@ func before(s string) (base string, ok bool) {
 	return "/" + s, true
 }
 
-// plainPath tells whether s is made of segments that nobody rewrites.
+// plainPath tells whether s is made of segments that no server rewrites.
 func plainPath(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; !alnum(c) && !strings.ContainsRune("-._~/", rune(c)) {
@@ -126,9 +150,8 @@ func plainPath(s string) bool {
 	return !strings.Contains(s, "//") && !dots(s)
 }
 
-// prettyRoute tells whether a raw route means itself to every front-end: even
-// when decoded it has no control bytes, quotes or backslashes, no more slashes
-// and no dot segments.
+// prettyRoute tells whether a raw route is the same to every front-end. Decoded, it must
+// have no control bytes, quotes or backslashes, no additional slashes and no dot segments.
 func prettyRoute(route string) bool {
 	if strings.IndexByte(route, '%') >= 0 {
 		decoded := decodeAll(route)
@@ -146,8 +169,8 @@ func prettyRoute(route string) bool {
 	return !dots(route)
 }
 
-// keyOf folds a route to what patterns are matched against: letters lower, since
-// the platform matches without regard to case, slashes single, and one at the head.
+// keyOf folds a route to the key that patterns match: in lower case, since the platform
+// ignores case, with single slashes, and with one slash at the head.
 func keyOf(route string) string {
 	key := lower(route)
 	if !strings.HasPrefix(key, "/") {
@@ -156,18 +179,15 @@ func keyOf(route string) string {
 	for strings.Contains(key, "//") {
 		key = strings.ReplaceAll(key, "//", "/")
 	}
-	return versionedKey(key)
+	return versioned(key)
 }
 
-// templates are routes whose ids hold "//": the block editor's theme//home.
-var templates = regexp.MustCompile(`(?i)^/[a-z]+/v2/template(-part)?s/[^/]`)
-
-// straight tells whether a route stays what it is where something behind us
-// straightens paths: the platform itself takes "//" and escapes of plain characters as
-// they stand (docs/platform I.1.3), so that a free segment of some route fits what
-// looks like another one.
+// straight tells whether a route stays the same if a server behind the gateway straightens
+// paths. The platform itself leaves "//" and escapes of plain characters alone
+// (docs/platform I.1.3), so that a free segment of one route fits text that looks like
+// another route.
 func straight(route string) bool {
-	double := templates.MatchString(route)
+	double := isTemplate(route)
 	for i := 0; i < len(route); i++ {
 		switch {
 		case route[i] == '/' && i > 0 && route[i-1] == '/' && !double:
@@ -179,16 +199,6 @@ func straight(route string) bool {
 		}
 	}
 	return true
-}
-
-// versionedKey is versioned for a key.
-func versionedKey(key string) string {
-	for _, old := range [...]string{"/wc/store/", "/shop/store/"} {
-		if rest, ok := strings.CutPrefix(key, old); ok && rest != "v1" && !strings.HasPrefix(rest, "v1/") {
-			return old + "v1/" + rest
-		}
-	}
-	return key
 }
 
 // dots tells whether a path has a "." or ".." segment.
@@ -203,10 +213,9 @@ func dots(s string) bool {
 	return false
 }
 
-// mentions tells whether a decoded path has prefix as a segment, or behind text
-// that may be the home path: the platform removes that without regard to a
-// boundary or case (docs/platform I.6), so "/BLOGwp-json" counts, but no slug
-// like "about-wp-json".
+// mentions tells whether a decoded path has prefix as a segment, or behind text that may be
+// the home path. The platform removes the home path without regard to a boundary or case
+// (docs/platform I.6), so "/BLOGwp-json" counts. A slug like "about-wp-json" does not.
 func mentions(path, prefix string, home func(before string) bool) bool {
 	for from := 0; ; {
 		i := strings.Index(path[from:], prefix)
@@ -224,8 +233,9 @@ func mentions(path, prefix string, home func(before string) bool) bool {
 	}
 }
 
-// homeEnds tells whether s may end with the home path, slashes aside. Where no base
-// is set it is unknown: then only "-" cannot be its end, as in slugs.
+// homeEnds tells whether s may end with the home path, slashes aside. The home path is
+// unknown where no base is set. Then any text may end with it that does not end with "-",
+// as slugs do.
 func (rd *Reader) homeEnds(s string) bool {
 	if rd.site.Base == "" {
 		return s[len(s)-1] != '-'
@@ -234,12 +244,11 @@ func (rd *Reader) homeEnds(s string) bool {
 	return len(s) >= len(base) && lower(s[len(s)-len(base):]) == lower(base)
 }
 
-// never is home for the other platform's prefix: nothing is called by it, a
-// segment of that name only shows a mistake in the configuration.
+// never is home for the prefixes of other platforms: a segment of such a name only shows
+// a mistake in the configuration.
 func never(string) bool { return false }
 
-// decodeAll decodes until nothing is left to decode: some servers do it once,
-// some twice.
+// decodeAll decodes until nothing is left to decode. Some servers decode once, some twice.
 func decodeAll(s string) string {
 	for range 8 {
 		d := phpvars.Decode(s)

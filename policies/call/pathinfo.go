@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// cutPath refuses paths out of which the platform may cut a part before it reads
-// the rest. What the server calls PATH_INFO it takes away wherever that stands in
-// the address, and reads what is left if PATH_INFO is its own script, empty or "0"
-// (WP::parse_request in class-wp.php). So "/index.php/wp%2D/index.phpjson/…/../.."
-// is "/wp-json/…" where a server resolves dot segments, and "/wp-/index.phpjson/…"
-// where PATH_INFO is "/index.php" on every page.
+// cutPath refuses paths out of which the platform may cut a part before it reads the rest.
+// The platform removes the server's PATH_INFO from the address, at whatever position. It
+// reads what is left if PATH_INFO is its own script, empty or "0" (WP::parse_request in
+// class-wp.php). So "/index.php/wp%2D/index.phpjson/…/../.." is "/wp-json/…" where a
+// server resolves dot segments, and so is "/wp-/index.phpjson/…" where PATH_INFO is
+// "/index.php" on every page.
 func (rd *Reader) cutPath(u *url.URL) *Refusal {
 	if !strings.ContainsAny(u.Path, "%.") {
 		return nil
@@ -19,17 +19,17 @@ func (rd *Reader) cutPath(u *url.URL) *Refusal {
 	path := lower(decodeAll(u.Path))
 	switch {
 	case dots(path):
-		return badPath
+		return errPath
 	case gluedScript.MatchString(path):
-		return scriptPath
+		return errScriptPath
 	}
 	_, info, _ := strings.Cut(path, ".php")
 	if ownScript.MatchString(info) {
-		return scriptPath
+		return errScriptPath
 	}
 	for info != "" { // servers differ in which script counts
 		if rd.emptyInfo(u, info) {
-			return scriptPath
+			return errScriptPath
 		}
 		_, info, _ = strings.Cut(info, ".php")
 	}
@@ -44,8 +44,8 @@ var (
 	ownScript = regexp.MustCompile(`(?s)index.php`)
 )
 
-// emptyInfo tells whether PATH_INFO is one that the platform takes for none, and
-// what is left of the address without it names the prefix.
+// emptyInfo tells whether the platform takes PATH_INFO for empty, and the rest of the
+// address, without it, names the prefix.
 func (rd *Reader) emptyInfo(u *url.URL, info string) bool {
 	info, _, _ = strings.Cut(info, "?")
 	rest := strings.Trim(info, "/")

@@ -3,7 +3,6 @@ package call
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -16,9 +15,9 @@ type Pattern struct {
 	rest     bool // ends in "**"
 }
 
-// ParsePattern reads a pattern. It refuses what could never match or would be a
-// hole: no leading slash, empty segments, "**" anywhere but at the end, white
-// space or wildcards inside a segment, and a literal number as a segment, since
+// ParsePattern reads a pattern. It refuses a text that could never match or would be a
+// hole: one without a leading slash, with empty segments, with "**" before the end, with
+// white space or wildcards inside a segment, or with a literal number as a segment, since
 // the platform may take the id from elsewhere (docs/platform I.3).
 func ParsePattern(text string) (Pattern, error) {
 	p := Pattern{text: text}
@@ -45,22 +44,15 @@ func ParsePattern(text string) (Pattern, error) {
 			return p, fmt.Errorf("route %q: %w", text, err)
 		}
 	}
-	for _, platform := range platforms {
-		if len(segments) > 0 && segments[0] == platform.Prefix {
+	for i := range platforms {
+		if len(segments) > 0 && segments[0] == platforms[i].Prefix {
 			return p, fmt.Errorf("route %q: routes are written without the prefix, as /%s", text, strings.Join(segments[1:], "/"))
 		}
 	}
-	p.segments = versioned(segments)
-	return p, nil
-}
-
-// versioned gives the old address of the checkout API, which has no version, the
-// one that it stands for: both are the same calls (docs/design 2).
-func versioned(segments []string) []string {
-	if len(segments) < 3 || segments[1] != "store" || segments[2] == "v1" || segments[0] != "wc" && segments[0] != "shop" {
-		return segments
+	if len(segments) > 0 {
+		p.segments = strings.Split(versioned("/" + strings.Join(segments, "/"))[1:], "/")
 	}
-	return slices.Insert(slices.Clone(segments), 2, "v1")
+	return p, nil
 }
 
 func checkSegment(s string) error {
@@ -134,8 +126,8 @@ func (p Pattern) Match(key string) bool {
 	return rest == "" || p.rest
 }
 
-// Group returns what stands in key at the parameter name; "" where the pattern
-// has no such parameter. Call it only for a key that matches.
+// Group returns the segment of key at the parameter name, or "" where the pattern has no
+// such parameter. The key must match the pattern.
 func (p Pattern) Group(key, name string) string {
 	rest := strings.TrimPrefix(key, "/")
 	for _, s := range p.segments {

@@ -1,16 +1,18 @@
 package call
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
-// Platform holds the names that one content platform uses on the wire
-// (docs/interface, naming convention). Prefix, namespaces and routes stand
-// without leading or trailing slash.
+// Platform holds the names that one content platform uses on the wire (docs/interface,
+// naming convention). Prefix, namespaces and routes have no leading or trailing slash.
 type Platform struct {
 	Name        string   // the word in the directive: "cms" or "wordpress"
 	Prefix      string   // first segment of the pretty form
 	Core        string   // core namespace
 	Shop        []string // shop namespaces v1, v2, v3, in this order
-	Checkout    string   // public checkout API; its old address without a version is the same in keys
+	Checkout    string   // public checkout API; its old address, without the version at the end, is the same in keys
 	Analytics   string   // analytics namespace of the shop
 	Abilities   string   // abilities namespace
 	MCP         string   // route of the shop's tool server
@@ -19,46 +21,123 @@ type Platform struct {
 	NonceParam  string   // the nonce as a query or form variable
 	AuthCookie  string   // what the names of all cookies that log somebody in begin with
 	KeyMarker   string   // raw text that makes a shop key valid on any route (docs/platform III.8)
+
+	// The two scripts of the admin screens that take large forms, as paths below the
+	// base (docs/design 5).
+	AjaxScript, UploadScript string
+	// What the platform writes into the headers for scripts of other origins: the nonce
+	// header in its own spelling, and the headers that such scripts may read.
+	AllowedNonce, ExposedHeaders string
 }
 
-// platforms is the table of names; each line is one platform.
-var platforms = map[string]Platform{
-	"cms": {
+// platforms is the table of names: all that differs between the platforms.
+var platforms = []Platform{
+	{
 		Name: "cms", Prefix: "cms-json", Core: "cms/v2",
 		Shop:      []string{"shop/v1", "shop/v2", "shop/v3"},
 		Checkout:  "shop/store/v1",
 		Analytics: "shop-analytics", Abilities: "cms-abilities/v1", MCP: "shop/mcp",
 		ErrorPrefix: "shop_rest_", NonceHeader: "X-Cms-Nonce", NonceParam: "_cmsnonce",
 		AuthCookie: "cms_", KeyMarker: "cms-json/shop",
+		AjaxScript: "/wp-admin/admin-ajax.php", UploadScript: "/wp-admin/async-upload.php",
+		AllowedNonce: "X-CMS-Nonce", ExposedHeaders: "X-CMS-Total, X-CMS-TotalPages, Link",
 	},
-	"wordpress": {
+	{
 		Name: "wordpress", Prefix: "wp-json", Core: "wp/v2",
 		Shop:      []string{"wc/v1", "wc/v2", "wc/v3"},
 		Checkout:  "wc/store/v1",
 		Analytics: "wc-analytics", Abilities: "wp-abilities/v1", MCP: "woocommerce/mcp",
 		ErrorPrefix: "woocommerce_rest_", NonceHeader: "X-Wp-Nonce", NonceParam: "_wpnonce",
 		AuthCookie: "wordpress_", KeyMarker: "wp-json/wc",
+		AjaxScript: "/wp-admin/admin-ajax.php", UploadScript: "/wp-admin/async-upload.php",
+		AllowedNonce: "X-WP-Nonce", ExposedHeaders: "X-WP-Total, X-WP-TotalPages, Link",
 	},
 }
 
-// PlatformByName returns the names of "cms" or "wordpress"; ok is false for any
-// other word.
+// Platforms returns the names of all platforms, in the order of the table.
+func Platforms() []Platform { return slices.Clone(platforms) }
+
+// PlatformByName returns the names of one platform, "cms" or "wordpress"; ok is false
+// for any other word.
 func PlatformByName(name string) (p Platform, ok bool) {
-	p, ok = platforms[name]
-	return p, ok
+	i := slices.IndexFunc(platforms, func(p Platform) bool { return p.Name == name })
+	if i < 0 {
+		return Platform{}, false
+	}
+	return platforms[i], true
 }
 
-// Platforms returns the names of all platforms.
-func Platforms() []Platform { return []Platform{platforms["cms"], platforms["wordpress"]} }
+// PlatformNames returns the words that PlatformByName knows, in the order of the table.
+func PlatformNames() []string {
+	names := make([]string, len(platforms))
+	for i := range platforms {
+		names[i] = platforms[i].Name
+	}
+	return names
+}
+
+// ListPlatforms returns the words that PlatformByName knows for a message, with a
+// conjunction before the last one: "cms or wordpress".
+func ListPlatforms(conjunction string) string {
+	names := PlatformNames()
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " " + conjunction + " " + names[last]
+}
 
 // LoginCookie is what the names of the front end's login cookies begin with.
 func (p *Platform) LoginCookie() string { return p.AuthCookie + "logged_in_" }
 
-// LogsIn tells whether a cookie, "name=value", may log somebody in: that of the
-// front end (…logged_in_…), and those of the admin screens, which the platform
-// believes on any path if they are sent there. One cookie of that name only
-// tests whether cookies work.
+// LogsIn tells whether a cookie, "name=value", may log somebody in. Such are the cookie
+// of the front end (…logged_in_…) and those of the admin screens, which the platform
+// believes on any path. One cookie of that name only tests whether cookies work.
 func (p *Platform) LogsIn(cookie string) bool {
 	rest, ok := strings.CutPrefix(cookie, p.AuthCookie)
 	return ok && !strings.HasPrefix(rest, "test_cookie=")
+}
+
+// foreignPrefixes returns the prefixes of the other platforms, without the one that the
+// site itself has.
+func foreignPrefixes(platform, own string) []string {
+	var prefixes []string
+	for i := range platforms {
+		if p := &platforms[i]; p.Name != platform && p.Prefix != own {
+			prefixes = append(prefixes, p.Prefix)
+		}
+	}
+	return prefixes
+}
+
+// isTemplate tells whether a route is that of one template of the block editor, whose id
+// holds "//": "/wp/v2/templates/theme//home".
+func isTemplate(route string) bool {
+	key, slash := strings.CutPrefix(lower(route), "/")
+	if !slash || !strings.Contains(key, "//") {
+		return false
+	}
+	for i := range platforms {
+		rest, _ := cutRoute(key, platforms[i].Core)
+		collection, id, _ := strings.Cut(rest, "/")
+		if (collection == "templates" || collection == "template-parts") && id != "" && id[0] != '/' {
+			return true
+		}
+	}
+	return false
+}
+
+// versioned gives a key under the checkout API's old address, which has no version, the
+// version that it stands for: both are the same calls (docs/design 2).
+func versioned(key string) string {
+	for i := range platforms {
+		address := platforms[i].Checkout // "wc/store/v1"
+		end := strings.LastIndexByte(address, '/')
+		rest, ok := cutRoute(key[1:], address[:end])
+		if !ok {
+			continue
+		}
+		if first, _, _ := strings.Cut(rest, "/"); first == address[end+1:] {
+			return key
+		}
+		return "/" + address + "/" + rest
+	}
+	return key
 }

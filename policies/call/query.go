@@ -14,14 +14,14 @@ func routeIn(raw string) (value string, set bool, refusal *Refusal) {
 	value, times, plain := phpvars.Last(raw, routeVar)
 	set = times > 0
 	switch {
-	case times > 1: // whoever sorts a query takes another one
-		return "", true, twoRoutes
+	case times > 1: // a server that sorts the query would choose another one
+		return "", true, errTwoRoutes
 	case plain:
 		return value, set, nil
 	}
 	if phpvars.Pairs(raw) > phpvars.MaxPairs || phpvars.Disputed(raw) {
 		if set {
-			return "", true, badVariable
+			return "", true, errVariable
 		}
 		return "", false, nil
 	}
@@ -36,7 +36,7 @@ func routeOf(vars *phpvars.Array) (value string, set bool, refusal *Refusal) {
 	}
 	value, ok := v.(string)
 	if !ok {
-		return "", true, badVariable
+		return "", true, errVariable
 	}
 	return value, true, nil
 }
@@ -45,10 +45,9 @@ func routeOf(vars *phpvars.Array) (value string, set bool, refusal *Refusal) {
 // pretty path (docs/platform I.1.2).
 func cancelled(value string) bool { return value == "" || value == "0" }
 
-// dispatched returns the route that the platform makes of a value of
-// rest_route: trailing slashes are stripped, and what is empty then is the root
-// (docs/platform I.1.3). ok is false where the value is rewritten further on the
-// way, for its quotes, backslashes or control bytes.
+// dispatched returns the route that the platform makes of a value of rest_route. It strips
+// trailing slashes, and an empty route is the root (docs/platform I.1.3). ok is false for
+// a value with quotes, backslashes or control bytes, which is rewritten on the way.
 func dispatched(value string) (route string, ok bool) {
 	for i := 0; i < len(value); i++ {
 		if c := value[i]; c < ' ' || c == 0x7f || c == '"' || c == '\'' || c == '\\' {

@@ -21,19 +21,31 @@ type Site struct {
 
 // Limits bound what is read of a request. Zero values mean the defaults.
 type Limits struct {
-	Body   int64   // urlencoded, JSON and other inspected bodies, 8 MiB: PHP's default
-	Upload int64   // multipart bodies, 512 MiB
-	Batch  int     // parts of a batch, 25 for the core and the checkout, 100 for shop collections
-	Spool  *Spool  // what is kept on disk, 1 GiB for all bodies of this reader
-	Memory *Memory // what is held in memory, 16 of the largest inspected bodies for all of them
+	Body   int64   // bytes of an urlencoded, JSON or other inspected body
+	Upload int64   // bytes of a multipart body
+	Batch  int     // parts of a batch, of any kind
+	Spool  *Spool  // what is kept on disk, by default of this reader's bodies alone
+	Memory *Memory // what is held in memory, by default of this reader's bodies alone, see MemoryFor
 }
+
+// The defaults of Limits (docs/design 5).
+const (
+	DefaultBodyLimit      = phpBodyLimit
+	DefaultUploadLimit    = 512 << 20 // as hosts commonly set it
+	DefaultSpoolLimit     = 1 << 30   // two of the largest uploads
+	DefaultBatchLimit     = 25        // the platform's own, in the core and in the checkout
+	DefaultShopBatchLimit = 100       // the platform's own, in collections of the shop
+)
+
+// phpBodyLimit is PHP's default of post_max_size.
+const phpBodyLimit = 8 << 20
 
 // Reader reads requests for one site. It may be used by several goroutines.
 type Reader struct {
 	site    Site
 	prefix  string
-	foreign string // the other platform's prefix; "" where this site has taken it over
-	marker  string // Platform.KeyMarker, with the site's own prefix
+	foreign []string // see foreignPrefixes
+	marker  string   // Platform.KeyMarker, with the site's own prefix
 	nonce   string
 	scripts atomic.Pointer[string] // the host that has them, see TrustScripts
 }
@@ -42,13 +54,13 @@ type Reader struct {
 func NewReader(site Site) *Reader {
 	l := &site.Limits
 	if l.Body <= 0 {
-		l.Body = 8 << 20
+		l.Body = DefaultBodyLimit
 	}
 	if l.Upload <= 0 {
-		l.Upload = 512 << 20
+		l.Upload = DefaultUploadLimit
 	}
 	if l.Spool == nil {
-		l.Spool = NewSpool("", 1<<30)
+		l.Spool = NewSpool("", DefaultSpoolLimit)
 	}
 	if l.Memory == nil {
 		l.Memory = NewMemory(MemoryFor(l.Body))
@@ -60,32 +72,27 @@ func NewReader(site Site) *Reader {
 	if rd.prefix = strings.Trim(rd.prefix, "/"); rd.prefix == "" {
 		rd.prefix = site.Platform.Prefix
 	}
-	for _, p := range platforms {
-		if p.Name != site.Platform.Name && p.Prefix != rd.prefix {
-			rd.foreign = p.Prefix
-		}
-	}
+	rd.foreign = foreignPrefixes(site.Platform.Name, rd.prefix)
 	rd.marker = rd.prefix + strings.TrimPrefix(site.Platform.KeyMarker, site.Platform.Prefix)
 	return rd
 }
 
-// Read returns what the platform would run for r, as the next handler would
-// forward it; original is the client's URL before rewrites, nil where it is
-// r.URL. It never fails: what has no certain reading is a Call of Kind Refused.
+// Read returns what the platform would run for r, if the next handler forwarded r now.
+// original is the client's URL before rewrites, or nil where r.URL is that. Read never
+// fails: a request without a certain reading is a Call of Kind Refused.
 //
-// What it reads of r.Body it puts back, so that the same bytes go on; a body
-// read to its end has a length then. The Call reads the rest of what it needs
-// from r later, so r must not be forwarded before the last question to the
-// Call, and the Call must be closed.
+// Read puts back what it reads of r.Body, so that the same bytes go on. A body that is read
+// to its end then has a length. The Call reads more of r when it is asked, so r must not be
+// forwarded before the last question. The caller closes the Call.
 func (rd *Reader) Read(r *http.Request, original *url.URL) *Call {
 	c := rd.ReadFrom(netip.Addr{}, r, original)
 	c.Open()
 	return c
 }
 
-// ReadFrom is Read for a client, who has a share of the memory for bodies; the zero Addr
-// is nobody's. A batch has no Parts before it is opened: until then its body is unread,
-// but for that of a form.
+// ReadFrom is Read for a client who has a share of the memory for bodies. The zero Addr has
+// no share. A batch has no Parts until Open. Until then only the body of a form has been
+// read.
 func (rd *Reader) ReadFrom(client netip.Addr, r *http.Request, original *url.URL) *Call {
 	if original == r.URL {
 		original = nil
@@ -93,18 +100,18 @@ func (rd *Reader) ReadFrom(client netip.Addr, r *http.Request, original *url.URL
 	if refusal := rd.unfit(r, original); refusal != nil {
 		return refuse(refusal, nil)
 	}
-	where := rd.place(r.URL, original)
+	where := rd.readPaths(r.URL, original)
 	value, set, refusal := routeIn(r.URL.RawQuery)
 	if refusal != nil {
 		return refuse(refusal, nil)
 	}
-	if where == (place{}) && !set && (r.Method != http.MethodPost || r.ContentLength == 0) {
+	if where == (pathReading{}) && !set && (r.Method != http.MethodPost || r.ContentLength == 0) {
 		return page
 	}
 	src := &source{rd: rd, client: client, r: r, query: r.URL.RawQuery, wire: r.Method}
-	unread := !set && where == (place{}) && rd.unread(r.Host, r.URL, original)
+	unread := !set && where == (pathReading{}) && rd.unread(r.Host, r.URL, original)
 	if r.Method == http.MethodPost && r.ContentLength != 0 && !unread {
-		if value, set, refusal = src.posted(value, set); refusal != nil {
+		if value, set, refusal = src.withPostedRoute(value, set); refusal != nil {
 			return refuse(refusal, src)
 		}
 	}
@@ -118,17 +125,17 @@ func (rd *Reader) ReadFrom(client netip.Addr, r *http.Request, original *url.URL
 	if c.Kind != Page && rd.isBatch(c) {
 		c.Kind = Batch
 	}
-	return c // of a page, whoever wants to know more of its form can read it
+	return c // a policy may ask for more of a page's form
 }
 
-// unfit refuses what has no certain reading for its method, target or headers, page or
-// not.
+// unfit refuses requests, pages too, whose method, target or headers have no certain
+// reading.
 func (rd *Reader) unfit(r *http.Request, original *url.URL) *Refusal {
 	if !wireMethod(r.Method) || r.Method == http.MethodConnect && (r.ProtoMajor < 2 || r.URL.Path == "") {
-		return badMethod
+		return errMethod
 	}
 	if tunnels(r.Header["Upgrade"]) {
-		return upgradeHeader
+		return errUpgrade
 	}
 	if refusal := oddLength(r); refusal != nil {
 		return refusal
@@ -136,7 +143,7 @@ func (rd *Reader) unfit(r *http.Request, original *url.URL) *Refusal {
 	if refusal := rd.target(r.URL, original); refusal != nil || r.Method != http.MethodPost {
 		return refusal
 	}
-	return formHeaders(r.Header)
+	return postHeaders(r.Header)
 }
 
 func refuse(refusal *Refusal, src *source) *Call {
@@ -144,12 +151,12 @@ func refuse(refusal *Refusal, src *source) *Call {
 }
 
 // dispatch decides between the path and rest_route and fills c.
-func (rd *Reader) dispatch(c *Call, r *http.Request, original *url.URL, where place, value string, set bool) *Refusal {
+func (rd *Reader) dispatch(c *Call, r *http.Request, original *url.URL, where pathReading, value string, set bool) *Refusal {
 	switch {
 	case where.refusal != nil:
 		return where.refusal
-	case set && cancelled(value) && where.call:
-		return twoRoutes
+	case set && cancelled(value) && where.isCall:
+		return errTwoRoutes
 	case set && cancelled(value):
 		set = false
 	}
@@ -157,36 +164,42 @@ func (rd *Reader) dispatch(c *Call, r *http.Request, original *url.URL, where pl
 	case set:
 		route, ok := dispatched(value)
 		if !ok {
-			return badRoute
+			return errRoute
 		}
-		if where.call && (where.foreign || lower(where.route) != lower(route)) {
-			return twoRoutes
+		if where.isCall && (where.foreign || lower(where.route) != lower(route)) {
+			return errTwoRoutes
 		}
 		path, refusal := rd.queryPath(r.URL, original)
 		if refusal != nil {
 			return refusal
 		}
 		c.Route, c.Base, c.Form = route, path, Query
-	case where.call:
+	case where.isCall:
 		c.Route, c.Base, c.Form, c.Foreign = where.route, where.base, Pretty, where.foreign
 	default:
 		return nil
 	}
 	switch {
 	case !straight(c.Route):
-		return badRoute
+		return errRoute
 	case endsEarly(r.URL.Path), original != nil && endsEarly(original.Path):
-		return badPath // see namesRoute: any variable might stand there
+		return errPath // see namesRoute: any variable might stand there
 	}
 	c.Kind, c.Key = Single, keyOf(c.Route)
+	return rd.checkCall(c, r, original, where)
+}
+
+// checkCall refuses a call whose headers, address or variables are not certain, and fills
+// in its effective method.
+func (rd *Reader) checkCall(c *Call, r *http.Request, original *url.URL, where pathReading) *Refusal {
 	if refusal := rd.frame(r); refusal != nil {
 		return refusal
 	}
-	if rd.marked(r.URL, where) || original != nil && rd.marked(original, rd.path(original)) {
-		return keyMarker
+	if rd.marked(r.URL, where) || original != nil && rd.marked(original, rd.readPath(original)) {
+		return errKeyMarker
 	}
 	if phpvars.Pairs(r.URL.RawQuery) > phpvars.MaxPairs || phpvars.Disputed(r.URL.RawQuery) {
-		return badVariable
+		return errVariable
 	}
 	method, refusal := effective(r.Method, r.URL.RawQuery, r.Header)
 	c.Method, c.src.method = method, method
@@ -196,15 +209,15 @@ func (rd *Reader) dispatch(c *Call, r *http.Request, original *url.URL, where pl
 	return refusal
 }
 
-// place reads the path. FastCGI gives PHP the client's own path with the
-// current query, a proxy the current path: both must say the same, except where
-// the current one is the front controller (docs/design 5). With a base set, one of
-// them must be under it: handle_path takes it away.
-func (rd *Reader) place(current, original *url.URL) place {
-	p := rd.path(current)
+// readPaths reads the current and the client's own path. FastCGI gives PHP the client's
+// path with the current query, a proxy gives it the current path. Both must say the same,
+// except where the current path is the front controller (docs/design 5). Where a base is
+// set, one of the two must be under it, since handle_path removes the base.
+func (rd *Reader) readPaths(current, original *url.URL) pathReading {
+	p := rd.readPath(current)
 	based := p.base
 	if original != nil {
-		q := rd.path(original)
+		q := rd.readPath(original)
 		switch {
 		case p.sameAs(q) && !under(p.base, rd.site.Base):
 			based = q.base
@@ -212,11 +225,11 @@ func (rd *Reader) place(current, original *url.URL) place {
 		case rd.frontController(current, original):
 			p, based = q, q.base
 		default:
-			return place{refusal: twoPaths}
+			return pathReading{refusal: errTwoPaths}
 		}
 	}
-	if p.call && !p.foreign && rd.site.Base != "" && !under(based, rd.site.Base) {
-		return place{refusal: outside}
+	if p.isCall && !p.foreign && rd.site.Base != "" && !under(based, rd.site.Base) {
+		return pathReading{refusal: errOutside}
 	}
 	return p
 }
@@ -230,8 +243,8 @@ func (rd *Reader) frontController(current, original *url.URL) bool {
 	return base == "" || strings.HasPrefix(original.Path, base+"/")
 }
 
-// queryPath returns the path of a call in the query form: which install answers
-// depends on it, so questions of that form go there too.
+// queryPath returns the path of a call in the query form. It determines which install
+// answers, so the gateway's own questions of that form go to it too.
 func (rd *Reader) queryPath(current, original *url.URL) (string, *Refusal) {
 	path, client := current.EscapedPath(), current.EscapedPath()
 	if original != nil {
@@ -240,11 +253,11 @@ func (rd *Reader) queryPath(current, original *url.URL) (string, *Refusal) {
 	base := rd.site.Base
 	switch {
 	case strings.Contains(lower(decodeAll(path)), ".php/"), strings.Contains(lower(decodeAll(client)), ".php/"):
-		return "", scriptPath
+		return "", errScriptPath
 	case dots(decodeAll(path)):
-		return "", badPath
+		return "", errPath
 	case base != "" && !under(path, base) && !under(client, base):
-		return "", outside
+		return "", errOutside
 	}
 	return path, nil
 }
@@ -255,11 +268,11 @@ func under(path, base string) bool {
 	return ok && (rest == "" || rest[0] == '/')
 }
 
-// TrustScripts says whether the two scripts whose forms are forwarded unread
-// are really there: where they are not, because the platform lives in a
-// directory of its own, the front controller answers in their place and reads
-// the form (docs/platform I.1.1). Until it is known they are read. It is known
-// of one host at a time, as it was sent: another spelling may be another site.
+// TrustScripts says whether the two scripts whose forms are forwarded unread are there.
+// Where the platform is in a directory of its own they are not: the front controller
+// answers instead, and reads the form (docs/platform I.1.1). Forms are read until the
+// scripts are known to be there. That is known of one host at a time, in the spelling that
+// was sent, since another spelling may be another site.
 func (rd *Reader) TrustScripts(host string, there bool) {
 	if there {
 		rd.scripts.Store(&host)
@@ -268,8 +281,8 @@ func (rd *Reader) TrustScripts(host string, there bool) {
 	}
 }
 
-// unread tells whether a path is one of the two scripts whose forms are
-// forwarded unread, exactly so spelled: they never run the main query.
+// unread tells whether a path is one of the two scripts whose forms are forwarded unread, in
+// exactly that spelling. These scripts never run the main query.
 func (rd *Reader) unread(host string, current, original *url.URL) bool {
 	known := rd.scripts.Load()
 	return (rd.site.Scripts || known != nil && *known == host) && rd.IsScript(current) && (original == nil || rd.IsScript(original))
@@ -278,11 +291,5 @@ func (rd *Reader) unread(host string, current, original *url.URL) bool {
 // IsScript tells whether u is one of the two scripts, see TrustScripts.
 func (rd *Reader) IsScript(u *url.URL) bool {
 	script, ok := strings.CutPrefix(u.EscapedPath(), rd.site.Base)
-	return ok && (script == AjaxScript || script == UploadScript)
+	return ok && (script == rd.site.Platform.AjaxScript || script == rd.site.Platform.UploadScript)
 }
-
-// The two scripts of the admin screens that take large forms (docs/design 5).
-const (
-	AjaxScript   = "/wp-admin/admin-ajax.php"
-	UploadScript = "/wp-admin/async-upload.php"
-)

@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// Spool bounds the bytes of request bodies that are kept on disk at one time;
-// several readers may share it.
+// Spool bounds the bytes of request bodies that are kept on disk at one time. Several
+// readers may share it.
 type Spool struct {
 	dir   string
 	limit int64
@@ -34,11 +34,11 @@ func (s *Spool) create() (*spoolFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Without a name it is gone in every outcome, a killed process included.
+	// A file without a name disappears with the process, even with a killed one.
 	return &spoolFile{File: f, spool: s, linked: os.Remove(f.Name()) != nil}, nil
 }
 
-// append writes p at the end; false where the budget or the disk is full.
+// append writes p at the end. It returns false where the budget or the disk is full.
 func (f *spoolFile) append(p []byte) bool {
 	n := int64(len(p))
 	if f.spool.used.Add(n) > f.spool.limit {
@@ -57,9 +57,9 @@ func (f *spoolFile) remove() {
 	if f.closed.Swap(true) {
 		return
 	}
-	f.Close()
+	_ = f.Close() // nothing can be done about it, and nothing depends on it
 	if f.linked {
-		os.Remove(f.Name())
+		_ = os.Remove(f.Name())
 	}
 	f.spool.used.Add(-f.size)
 }

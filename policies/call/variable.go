@@ -6,15 +6,15 @@ import (
 	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
 
-// Variable returns a variable of the request as the platform's $_REQUEST has
-// it: from the form of a POST, else from the query. An array is set and "". The
+// Variable returns a variable of the request as the platform's $_REQUEST has it: from the
+// form of a POST, or else from the query. For an array, set is true and value is "". The
 // error is a *Refusal, as in Param.
 func (c *Call) Variable(name string) (value string, set bool, err error) {
 	if c.src == nil {
 		return "", false, nil
 	}
 	if c.src.part == nil && c.src.wire == http.MethodPost {
-		v, set, refusal := c.src.formVar(name)
+		v, set, refusal := c.src.postedVar(name)
 		if refusal != nil {
 			return "", false, refusal
 		}
@@ -27,21 +27,21 @@ func (c *Call) Variable(name string) (value string, set bool, err error) {
 	return value, set, nil
 }
 
-// formValueLimit bounds the forms that FormValue reads: those of the platform's
-// own scripts stay far below.
-const formValueLimit = 16 << 10
+// postedValueLimit bounds the forms that PostedValue reads. The forms of the platform's own
+// scripts are far smaller.
+const postedValueLimit = 16 << 10
 
-// FormValue returns a variable of a small urlencoded form that a POST brings. Any
-// other body is left unread, and one whose length is not announced. An array is set
-// and "".
-func (c *Call) FormValue(name string) (value string, set bool) {
-	if c.src == nil || c.src.wire != http.MethodPost || c.src.r.ContentLength <= 0 || c.src.r.ContentLength > formValueLimit || c.src.encoded() {
+// PostedValue returns a variable of a small urlencoded form that a POST brings. It leaves
+// any other body unread, and a body whose length is not announced. For an array, set is
+// true and value is "".
+func (c *Call) PostedValue(name string) (value string, set bool) {
+	if c.src == nil || c.src.wire != http.MethodPost || c.src.r.ContentLength <= 0 || c.src.r.ContentLength > postedValueLimit || c.src.encoded() {
 		return "", false
 	}
 	if urlencoded, _ := phpvars.FormKind(c.src.r.Header.Get("Content-Type")); !urlencoded {
 		return "", false
 	}
-	if c.src.load(formValueLimit) != nil {
+	if c.src.load(postedValueLimit) != nil {
 		return "", false
 	}
 	form, refusal := c.src.text()
@@ -53,7 +53,8 @@ func (c *Call) FormValue(name string) (value string, set bool) {
 	return value, set
 }
 
-// QueryVariable returns a variable of the query alone. An array is set and "".
+// QueryVariable returns a variable of the query alone. For an array, set is true and value
+// is "".
 func (c *Call) QueryVariable(name string) (value string, set bool) {
 	if c.src == nil {
 		return "", false

@@ -75,10 +75,10 @@ func (ids *Identities) watchPage(w *Whole) (drop func(*ask.Answer), body bool) {
 	case (post || strings.Contains(query, "action=")) && userScreen(where) && w.Site.hasLoginCookie(w.HTTP.Header):
 		return ids.watchScreen(w), false
 	case post && strings.HasSuffix(where, "-admin/admin-ajax.php") && w.Site.hasLoginCookie(w.HTTP.Header):
-		if action, _ := w.Call.FormValue("action"); action != "destroy-sessions" {
+		if action, _ := w.Call.PostedValue("action"); action != "destroy-sessions" {
 			return nil, false
 		}
-		text, _ := w.Call.FormValue("user_id")
+		text, _ := w.Call.PostedValue("user_id")
 		return ids.dropUserIf(w, actionDone, text), true
 	case post && hasResetCookie(w.HTTP):
 		return ids.dropIf(w, passwordSet, dropping{whom: dropAll}), false

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/restwarden/restwarden/internal/rawrequest"
 	"github.com/restwarden/restwarden/policies/call"
 )
 
@@ -75,7 +76,7 @@ func (s *stack) checkDifferential(ctx context.Context, t *Report) {
 // what the reader said.
 func (s *stack) compare(ctx context.Context, t *Report, g *gate, reader *call.Reader, m *message, tag string, counts *tally) {
 	raw := m.render(g, tag)
-	said := reader.ReadRaw(raw)
+	said := rawrequest.Read(reader, raw)
 	defer said.Close()
 	a, err := send(ctx, g, raw)
 	var seen trace
@@ -86,7 +87,7 @@ func (s *stack) compare(ctx context.Context, t *Report, g *gate, reader *call.Re
 		err = errors.New("the gateway could not decide")
 	}
 	if err == nil {
-		err = s.judge(said, &seen, a, strings.Contains(m.target, call.AjaxScript))
+		err = s.judge(said, &seen, a, strings.Contains(m.target, "/wp-admin/admin-ajax.php"))
 		counts.add(outcome(said, &seen, a))
 	}
 	if err != nil && ctx.Err() == nil {
@@ -142,7 +143,8 @@ func (s *stack) checkRecordsKept(ctx context.Context, t *Report) {
 	for _, site := range s.sites {
 		first, last := site.Subscriptions[0], site.Subscriptions[len(site.Subscriptions)-1]
 		rows, err := s.sql(ctx, site, fmt.Sprintf(
-			"SELECT COUNT(*) FROM {prefix}standin_records WHERE id BETWEEN %d AND %d AND type <> '%s'", first, last, typeSubscription))
+			"SELECT COUNT(*) FROM {prefix}standin_records WHERE id BETWEEN %d AND %d AND type <> '%s'", first, last, typeSubscription,
+		))
 		if err == nil && rows[0] != "0" {
 			err = fmt.Errorf("%s subscriptions are orders now", rows[0])
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/restwarden/restwarden/internal/rawrequest"
 	"github.com/restwarden/restwarden/policies/call"
 )
 
@@ -45,7 +46,7 @@ func TestGeneratorMakesAllKinds(t *testing.T) {
 	reader := call.NewReader(call.Site{Platform: platform})
 	counts, reasons := map[call.Kind]int{}, map[string]bool{}
 	for _, raw := range rendered(t, 1, 3000) {
-		c := reader.ReadRaw([]byte(raw))
+		c := rawrequest.Read(reader, []byte(raw))
 		counts[c.Kind]++
 		if c.Refusal != nil {
 			reasons[c.Refusal.Reason] = true

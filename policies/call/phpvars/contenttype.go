@@ -21,8 +21,8 @@ func FormKind(contentType string) (urlencoded, multipart bool) {
 	return false, false
 }
 
-// jsonType is the core's own expression; the odd range "&-^" is its, too. It is
-// matched against the lower-cased type.
+// jsonType is the core's own expression, with its odd range "&-^". It matches the type in
+// lower case.
 var jsonType = regexp.MustCompile(`(^|[\s\x0b]|,)application/([\w!#$&-^.+]+\+)?json(\+oembed)?($|[\s\x0b]|;|,)`)
 
 // IsJSON tells whether the core reads a body of this Content-Type as JSON

@@ -22,7 +22,7 @@ const MaxValues = 8 << 20
 const (
 	fillUnit    = 5120     // PHP reads lines of at most this length
 	maxBoundary = 1024     // a longer one would interact with the length of a line
-	maxAlone    = 64 << 10 // bytes of one variable alone: none that decides is longer
+	maxAlone    = 64 << 10 // bytes of one variable alone, more than any that matters has
 )
 
 // Multipart reads the values of a multipart/form-data body as PHP's rfc1867
@@ -54,9 +54,9 @@ func MultipartFiles(contentType string, body io.Reader) (vars *Array, files []st
 	return vars, files, err
 }
 
-// MultipartOnly is Multipart for the one variable name: other values are
-// skipped, take no memory and count for nothing. So there may be any number of
-// parts, but none with this name beyond the limit.
+// MultipartOnly is Multipart for the one variable name. It skips other values, which take no
+// memory and count towards no limit. So there may be any number of parts, but no part with
+// this name beyond the limit.
 func MultipartOnly(contentType string, body io.Reader, name string) (*Array, error) {
 	return multipart(contentType, body, &want{
 		value: func(param string) bool { return foldDecoded(param, name) },
@@ -128,11 +128,14 @@ func (m *multipartReader) err() error { return m.failed }
 // peek looks n bytes ahead; fewer mean the end of the body.
 func (m *multipartReader) peek(n int) []byte {
 	b, err := m.br.Peek(n)
-	if err != nil && err != io.EOF && m.failed == nil {
+	if err != nil && !errors.Is(err, io.EOF) && m.failed == nil {
 		m.failed = err
 	}
 	return b
 }
+
+// discard goes n bytes on. They have been looked at, so nothing can fail.
+func (m *multipartReader) discard(n int) { _, _ = m.br.Discard(n) }
 
 // line returns the next line without its end, valid until the next read, and how
 // much of the body it takes, its end included. Longer lines come in pieces; a last
@@ -156,8 +159,8 @@ func (m *multipartReader) line() (line []byte, size int, ok bool) {
 	return line, size, true
 }
 
-// skipLines skips whole lines, from the beginning of one on, up to one in which
-// the boundary stands.
+// skipLines skips whole lines, up to a line that holds the boundary. It starts at the
+// beginning of a line.
 func (m *multipartReader) skipLines() {
 	for len(m.peek(fillUnit)) == fillUnit {
 		b, _ := m.br.Peek(m.br.Buffered())
@@ -168,7 +171,7 @@ func (m *multipartReader) skipLines() {
 		if end < 0 {
 			return
 		}
-		m.br.Discard(end + 1)
+		m.discard(end + 1)
 	}
 }
 
@@ -181,7 +184,7 @@ func (m *multipartReader) header() bool {
 			return false
 		}
 		found = bytes.Equal(line, m.boundary)
-		m.br.Discard(size)
+		m.discard(size)
 	}
 	m.disposition, m.hasDisposition = "", false
 	var key string
@@ -195,7 +198,7 @@ func (m *multipartReader) header() bool {
 	for total := 0; ; {
 		line, size, ok := m.line()
 		if line = bytes.Clone(line); ok {
-			m.br.Discard(size)
+			m.discard(size)
 		}
 		if !ok || len(line) == 0 {
 			break
@@ -219,51 +222,59 @@ func (m *multipartReader) header() bool {
 
 // value reads the value of the current part, up to a line that begins with the
 // boundary. The first line is never taken for one, as in PHP.
-func (m *multipartReader) value(keep bool, limit int) []byte {
-	var value []byte
-	for first := true; ; first = false {
-		if !first {
-			if !keep {
-				m.skipLines()
-			}
-			b := m.peek(len(m.boundary))
-			if bytes.Equal(b, m.boundary) || len(b) < len(m.boundary) && bytes.HasPrefix(m.boundary, b) {
-				break
-			}
+func (m *multipartReader) value(keep bool, limit int) (value []byte) {
+	for more := true; more; more = !m.atBoundary() {
+		var ended bool
+		if value, ended = m.appendLine(value, keep, limit); !ended {
+			return value
 		}
-		for { // one line, its end included
-			piece, err := m.br.ReadSlice('\n')
-			if keep {
-				value = append(value, piece...)
-			}
-			if len(value) > limit {
-				m.failed = ErrValues
-				return nil
-			}
-			if err == nil {
-				break
-			}
-			if err != bufio.ErrBufferFull {
-				if err != io.EOF {
-					m.failed = err
-				}
-				return value
-			}
+		if !keep {
+			m.skipLines()
 		}
 	}
 	value = bytes.TrimSuffix(value, []byte("\n"))
 	return bytes.TrimSuffix(value, []byte("\r"))
 }
 
-// skipFile goes to the next line that is a boundary. Where PHP stops reading a
-// file depends on its limits, and after that it would find a boundary also
-// within a line; so one within a line is refused.
+// atBoundary tells whether the next line begins with the boundary, or the body ends in
+// the middle of one.
+func (m *multipartReader) atBoundary() bool {
+	b := m.peek(len(m.boundary))
+	return bytes.Equal(b, m.boundary) || len(b) < len(m.boundary) && bytes.HasPrefix(m.boundary, b)
+}
+
+// appendLine reads one line, its end included, and appends it if it is to be kept. ended
+// is false at the end of the body, and where something is wrong.
+func (m *multipartReader) appendLine(value []byte, keep bool, limit int) (_ []byte, ended bool) {
+	for {
+		piece, err := m.br.ReadSlice('\n')
+		if keep {
+			value = append(value, piece...)
+		}
+		switch {
+		case len(value) > limit:
+			m.failed = ErrValues
+			return nil, false
+		case err == nil:
+			return value, true
+		case errors.Is(err, io.EOF):
+			return value, false
+		case !errors.Is(err, bufio.ErrBufferFull):
+			m.failed = err
+			return value, false
+		}
+	}
+}
+
+// skipFile goes to the next line that is a boundary. PHP's limits decide where it stops
+// reading a file, and after that it would find a boundary within a line, too. So a boundary
+// within a line is an error.
 func (m *multipartReader) skipFile() {
 	before := byte(0)
 	for {
 		b := m.peek(len(m.boundary) + 2) // fills the buffer only where less is left
 		if m.failed != nil || len(b) < len(m.boundary) {
-			m.br.Discard(len(b))
+			m.discard(len(b))
 			return
 		}
 		b, _ = m.br.Peek(m.br.Buffered())
@@ -271,7 +282,7 @@ func (m *multipartReader) skipFile() {
 		if i < 0 { // the last bytes may begin one
 			i = len(b) - len(m.boundary) + 1
 			before = b[i-1]
-			m.br.Discard(i)
+			m.discard(i)
 			continue
 		}
 		if i > 0 {
@@ -281,11 +292,11 @@ func (m *multipartReader) skipFile() {
 			m.failed = ErrUnclear
 			return
 		}
-		m.br.Discard(i)
+		m.discard(i)
 		if b = m.peek(len(m.boundary) + 2); ends(b[len(m.boundary):]) {
 			return // header reads the line itself
 		}
-		m.br.Discard(len(m.boundary))
+		m.discard(len(m.boundary))
 		before = '-'
 	}
 }

@@ -43,7 +43,7 @@ func TestSkippedLines(t *testing.T) {
 				break
 			}
 			found = bytes.Equal(line, one.boundary)
-			one.br.Discard(size)
+			one.discard(size)
 		}
 		for found := false; !found; {
 			all.skipLines()
@@ -52,7 +52,7 @@ func TestSkippedLines(t *testing.T) {
 				break
 			}
 			found = bytes.Equal(line, all.boundary)
-			all.br.Discard(size)
+			all.discard(size)
 		}
 		if a, b := rest(one), rest(all); a != b {
 			t.Fatalf("%d bytes are left of a preamble, %d line by line: %.300q", b, a, body)

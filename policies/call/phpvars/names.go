@@ -8,10 +8,9 @@ import (
 	"strings"
 )
 
-// Has tells whether some pair of a raw query or urlencoded form could set the
-// variable name, or delete it: whether its name folds to it, alone or with
-// brackets. It may say yes where PHP does not, never the other way round. It
-// takes no memory.
+// Has tells whether some pair of a raw query or urlencoded form could set or delete the
+// variable name, since the name of the pair folds to it, alone or with brackets. It may say
+// yes where PHP says no, but never no where PHP says yes. It takes no memory.
 func Has(raw, name string) bool {
 	for raw != "" {
 		var pair string
@@ -35,10 +34,10 @@ func Count(raw, name string) (n int) {
 	return n
 }
 
-// Last finds the variable name in a raw query, without reading the rest of it, and how
-// many times it stands there; 0 is not at all. plain is false where brackets are involved
-// or the pair limit may matter: then only Query knows the answer, and times is Count. It
-// takes memory only to decode the value.
+// Last finds the last value of the variable name in a raw query, and how many times the
+// query sets it, without reading the other variables. plain is false where brackets are
+// involved or the limit of pairs may matter: then only Query knows the value, and times is
+// Count. Last takes memory only to decode the value.
 func Last(raw, name string) (value string, times int, plain bool) {
 	last, all := "", raw
 	for n := 0; raw != ""; n++ {
@@ -114,9 +113,9 @@ func Pairs(raw string) int {
 	return strings.Count(raw, "&") + 1
 }
 
-// Disputed tells whether PHP's limits or releases decide what becomes of some
-// pair: its name has so many brackets that a limit could delete the variable, or
-// releases differ in it (see disputedName).
+// Disputed tells whether PHP's limits or releases decide what some pair sets: its name has
+// so many brackets that a limit could delete the variable, or releases differ in it (see
+// disputedName).
 func Disputed(raw string) bool {
 	for raw != "" {
 		var pair string
@@ -133,10 +132,10 @@ func Disputed(raw string) bool {
 	return false
 }
 
-// disputedName tells whether releases of PHP differ in what a name, decoded, sets:
-// those since 8.1.28 and 8.2.18 drop reserved keys (see reserved); those before 8
-// leave what stands behind an unclosed bracket as it is, and append behind a negative
-// index at 0 (asked of 7.4, 8.2 and 8.4 by the check's step php).
+// disputedName tells whether releases of PHP differ in what a decoded name sets. Releases
+// since 8.1.28 and 8.2.18 drop reserved keys (see reserved). Releases before 8 do not
+// change the text behind an unclosed bracket, and append behind a negative index at 0. The
+// step php of the check asks 7.4, 8.2 and 8.4.
 func disputedName(name string) bool {
 	odd := strings.IndexAny(name, "[. ")
 	if odd < 0 {
@@ -183,8 +182,8 @@ func foldDecoded(raw, name string) bool {
 	return len(raw) == len(name)
 }
 
-// HasReader is Has for an urlencoded body that is not in memory. An error of r
-// is a yes.
+// HasReader is Has for an urlencoded body that is not in memory. It says yes where reading
+// r fails.
 func HasReader(r io.Reader, name string) bool {
 	br := bufio.NewReaderSize(r, 32<<10)
 	for {
@@ -193,7 +192,7 @@ func HasReader(r io.Reader, name string) bool {
 			return true
 		}
 		switch err := skipPair(br); {
-		case err == io.EOF:
+		case errors.Is(err, io.EOF):
 			return false
 		case err != nil:
 			return true
@@ -201,13 +200,13 @@ func HasReader(r io.Reader, name string) bool {
 	}
 }
 
-// nameStart returns as much of the next pair as fold looks at: whatever stands
-// before a name, PHP drops any number of blanks, then fold decides at the
-// latest by the character behind len(name) others, each three bytes long.
+// nameStart returns as much of the next pair as fold looks at. PHP drops any number of
+// blanks before a name. After them fold decides, at the latest at the character behind
+// len(name) others, each at most three bytes long.
 func nameStart(br *bufio.Reader, name string) ([]byte, error) {
 	for {
 		b, err := br.Peek(len("%20"))
-		if err != nil && err != io.EOF {
+		if err != nil && !errors.Is(err, io.EOF) {
 			return nil, err
 		}
 		n := 1
@@ -216,7 +215,7 @@ func nameStart(br *bufio.Reader, name string) ([]byte, error) {
 			n = len(b)
 		case len(b) == 0 || b[0] != ' ' && b[0] != '+':
 			b, err = br.Peek(3 * (len(name) + 1))
-			if err != nil && err != io.EOF {
+			if err != nil && !errors.Is(err, io.EOF) {
 				return nil, err
 			}
 			b, _, _ = bytes.Cut(b, []byte{'&'})

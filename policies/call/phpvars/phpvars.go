@@ -1,6 +1,13 @@
-// Package phpvars reads query strings and form bodies into variables as PHP
-// does: names folded ("rest.route" is rest_route), last one wins, "a[b][]"
-// builds arrays, invalid escapes are kept (docs/platform I.1.5).
+// Package phpvars reads query strings and form bodies into variables as PHP does
+// (docs/platform I.1.5).
+//
+// PHP folds names, so that "rest.route" is rest_route. The last of several equal names
+// counts, "a[b][]" builds arrays, and invalid escapes are kept. [Query], [Form], [RawForm]
+// and [Multipart] read a whole text into an [Array]. [Has], [Last] and [HasReader] look for
+// one variable and take next to no memory.
+//
+// Releases and settings of PHP differ in some names. [Disputed] finds those names, so that
+// a caller can refuse them.
 package phpvars
 
 import (
@@ -64,7 +71,7 @@ func (a *Array) set(key string, v Value) {
 	a.values[key] = v
 }
 
-// push appends v under the next free index; it is dropped where none is left.
+// push appends v under the next free index. It drops v where no index is left.
 func (a *Array) push(v Value) {
 	if a.next >= 0 {
 		a.set(strconv.FormatInt(a.next, 10), v)

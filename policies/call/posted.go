@@ -7,25 +7,25 @@ import (
 	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
 
-// formHeaders refuses a POST, a page's too, whose headers do not say for certain how
-// its form is read: of several types, or of one that a server has joined with a
-// comma, PHP takes the first, the last or their join, and may find another boundary
-// than we do (docs/platform I.10, N3).
-func formHeaders(h http.Header) *Refusal {
+// postHeaders refuses a POST, a page's too, whose headers do not say for certain how its
+// form is read. Of several types, or of types that a server has joined with a comma, PHP
+// takes the first, the last or all. It may then find another boundary than this package
+// (docs/platform I.10, N3).
+func postHeaders(h http.Header) *Refusal {
 	types := h["Content-Type"]
 	switch {
 	case len(types) > 1, len(types) == 1 && strings.IndexByte(types[0], ',') >= 0:
-		return twiceHeader
+		return errTwiceHeader
 	case !plainValue(types), !plainValue(h["Content-Encoding"]):
-		return oddHeader
+		return errOddHeader
 	}
 	return nil
 }
 
-// formType returns the Content-Type under which PHP would fill $_POST. certain is
-// false where web servers disagree: no type, or one that Connection strips
+// postedType returns the Content-Type under which PHP would fill $_POST. certain is false
+// where web servers disagree: the type is missing, or Connection strips it
 // (docs/platform I.6, I.11).
-func (s *source) formType() (urlencoded, multipart string, certain bool) {
+func (s *source) postedType() (urlencoded, multipart string, certain bool) {
 	contentType := s.r.Header.Get("Content-Type")
 	certain = contentType != "" && quietConnection(s.r.Header["Connection"]) && !s.rd.aliases(s.r.Header)
 	u, m := phpvars.FormKind(contentType)
@@ -41,30 +41,30 @@ func (s *source) formType() (urlencoded, multipart string, certain bool) {
 	return urlencoded, multipart, certain
 }
 
-// posted is the value of rest_route where the query says value, set or not, and a form
-// may say another.
-func (s *source) posted(value string, set bool) (string, bool, *Refusal) {
+// withPostedRoute returns the effective value of rest_route. The query says value, if set is
+// true, and a form may say another one.
+func (s *source) withPostedRoute(value string, set bool) (string, bool, *Refusal) {
 	if s.rd.aliases(s.r.Header) { // one of them may be a second Content-Type
-		return "", false, aliasHeader
+		return "", false, errAliasHeader
 	}
-	posted, isSet, refusal := s.formRoute()
+	posted, isSet, refusal := s.postedRoute()
 	switch {
 	case refusal != nil:
 		return "", false, refusal
 	case isSet && set && posted != value: // the platform stops with 400
-		return "", false, twoRoutes
+		return "", false, errTwoRoutes
 	case isSet:
 		return posted, true, nil
 	}
 	return value, set, nil
 }
 
-// formRoute finds rest_route in the form body of a POST. Where it cannot tell,
+// postedRoute finds rest_route in the form body of a POST. Where it cannot tell,
 // the request is refused, page or not.
-func (s *source) formRoute() (value string, set bool, refusal *Refusal) {
-	urlencoded, multipart, certain := s.formType()
+func (s *source) postedRoute() (value string, set bool, refusal *Refusal) {
+	urlencoded, multipart, certain := s.postedType()
 	if (urlencoded != "" || multipart != "") && s.encoded() {
-		return "", true, encodedBody
+		return "", true, errEncodedBody
 	}
 	if urlencoded != "" {
 		if refusal := s.load(s.rd.site.Limits.Body); refusal != nil {
@@ -87,7 +87,7 @@ func (s *source) formRoute() (value string, set bool, refusal *Refusal) {
 		}
 	}
 	if set && !certain {
-		return "", true, twoBodies
+		return "", true, errTwoBodies
 	}
 	return value, set, nil
 }
@@ -101,7 +101,7 @@ func (s *source) urlencodedRoute() (string, bool, *Refusal) {
 		return "", true, refusal
 	}
 	if phpvars.Pairs(form) > phpvars.MaxPairs || phpvars.Disputed(form) {
-		return "", true, badVariable
+		return "", true, errVariable
 	}
 	value, set, refusal := routeOf(phpvars.Form(form))
 	return strings.Clone(value), set, refusal // the form is not kept for it
@@ -112,17 +112,17 @@ func (s *source) multipartRoute(contentType string) (string, bool, *Refusal) {
 		return "", false, nil
 	}
 	if _, ok := phpvars.Boundary(contentType); !ok {
-		return "", false, nil // PHP reads no part of it
+		return "", false, nil // PHP reads no part of the body
 	}
 	vars, err := phpvars.MultipartOnly(contentType, s.body.reader(), routeVar)
 	if err != nil {
-		return "", true, badBody
+		return "", true, errBody
 	}
 	return routeOf(vars)
 }
 
-// encoded tells whether the body is in an encoding that PHP does not undo, but
-// something before it might.
+// encoded tells whether the body is in an encoding. PHP does not undo it, but a server
+// before PHP might.
 func (s *source) encoded() bool {
 	for _, e := range s.r.Header["Content-Encoding"] {
 		if e != "" && phpvars.Lower(e) != "identity" {
@@ -141,7 +141,7 @@ func (s *source) load(limit int64) *Refusal {
 	return s.body.load(s.r, limit)
 }
 
-// attach takes the place of the request's body, so that it can be read later.
+// attach replaces the request's body by one that can be read later, and again.
 func (s *source) attach() {
 	if s.body == nil && s.r.Body != nil && s.r.Body != http.NoBody && s.r.ContentLength != 0 {
 		l := &s.rd.site.Limits
@@ -155,6 +155,6 @@ func (s *source) text() (string, *Refusal) {
 	if s.body == nil {
 		return "", nil
 	}
-	b, refusal := s.body.bytes(s.r.Context(), costOfForm)
+	b, refusal := s.body.bytes(s.r.Context(), costOfPosted)
 	return text(b), refusal
 }

@@ -1,4 +1,4 @@
-package main
+package command
 
 import (
 	"bufio"
@@ -9,13 +9,15 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/restwarden/restwarden/internal/rawrequest"
 	"github.com/restwarden/restwarden/policies/call"
 )
 
-// classifier prints what recorded requests are, as the gateway reads them.
+// classifier prints how the gateway reads recorded requests.
 type classifier struct {
 	platform, base, permalinks string
 }
@@ -23,7 +25,7 @@ type classifier struct {
 func classifyCommand() *cobra.Command {
 	c := classifier{}
 	cmd := &cobra.Command{
-		Use:   "classify [--platform cms|wordpress] [--base <path>] [--permalinks pretty|plain] [<file>]",
+		Use:   "classify [--platform " + strings.Join(call.PlatformNames(), "|") + "] [--base <path>] [--permalinks pretty|plain] [<file>]",
 		Short: "Reads recorded requests and prints the call of each",
 		Long: `Reads JSON lines {"id":…,"request":"<base64 of the exact bytes>"} from a file or
 standard input and prints one JSON line for each: what the gateway takes the
@@ -39,14 +41,14 @@ are skipped.`,
 				if err != nil {
 					return fmt.Errorf("classify: %w", err)
 				}
-				defer f.Close()
+				defer func() { _ = f.Close() }() // it was only read
 				in = f
 			}
 			return c.run(in, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&c.platform, "platform", "cms", "names: cms or wordpress")
+	f.StringVar(&c.platform, "platform", "cms", "names: "+call.ListPlatforms("or"))
 	f.StringVar(&c.base, "base", "", "sub-folder of the install, such as /blog")
 	f.StringVar(&c.permalinks, "permalinks", "pretty", "pretty or plain; with plain, pretty paths are pages")
 	return cmd
@@ -91,7 +93,7 @@ func (c *classifier) run(in io.Reader, out, problems io.Writer) error {
 			answer, err := c.answer(reader, line)
 			if err != nil {
 				failed = true
-				fmt.Fprintf(problems, "line %d: %v\n", number, err)
+				_, _ = fmt.Fprintf(problems, "line %d: %v\n", number, err) // the exit status tells, too
 			}
 			if err := encoder.Encode(answer); err != nil {
 				return fmt.Errorf("classify: %w", err)
@@ -108,8 +110,8 @@ func (c *classifier) run(in io.Reader, out, problems io.Writer) error {
 	}
 }
 
-// answer is what line gets, whatever it is: whoever pairs lines by number, or
-// by id as far as one can be read, loses none.
+// answer returns the line of output for a line of input, whatever stands in it. Every
+// line has one, so that callers can pair lines by number.
 func (c *classifier) answer(reader *call.Reader, line []byte) (classified, error) {
 	var r recorded
 	err := json.Unmarshal(line, &r)
@@ -130,7 +132,7 @@ func (c *classifier) answer(reader *call.Reader, line []byte) (classified, error
 func (c *classifier) reader() (*call.Reader, error) {
 	platform, ok := call.PlatformByName(c.platform)
 	if !ok {
-		return nil, fmt.Errorf("--platform %q is neither cms nor wordpress", c.platform)
+		return nil, fmt.Errorf("--platform %q is neither %s", c.platform, call.ListPlatforms("nor"))
 	}
 	if c.permalinks != "pretty" && c.permalinks != "plain" {
 		return nil, fmt.Errorf("--permalinks %q is neither pretty nor plain", c.permalinks)
@@ -140,12 +142,11 @@ func (c *classifier) reader() (*call.Reader, error) {
 	}
 	return call.NewReader(call.Site{
 		Platform: platform, Base: c.base, Scripts: true,
-		Limits: call.Limits{Body: 8 << 20, Upload: 512 << 20, Spool: call.NewSpool("", 1<<30)},
 	}), nil
 }
 
 func (c *classifier) classify(reader *call.Reader, id json.RawMessage, request []byte) classified {
-	read := reader.ReadRaw(request)
+	read := rawrequest.Read(reader, request)
 	defer read.Close()
 	result := classified{ID: id, Kind: read.Kind.String()}
 	switch {
@@ -189,8 +190,7 @@ func objectID(c *call.Call) (*string, error) {
 }
 
 func reasonOf(err error) string {
-	var refusal *call.Refusal
-	if errors.As(err, &refusal) {
+	if refusal, ok := errors.AsType[*call.Refusal](err); ok {
 		return refusal.Reason
 	}
 	return err.Error()

@@ -1,4 +1,11 @@
-package call
+// Package rawrequest reads the exact bytes of a request as a gateway that received
+// them would read them.
+//
+// The bytes take the way of a live request: the HTTP server of Go parses them, header
+// names with "_" or "." are dropped as Caddy drops them before its handlers, and package
+// call reads what is left. The command "caddy restwarden classify" and the tests with
+// recorded requests are made of it.
+package rawrequest
 
 import (
 	"bytes"
@@ -11,34 +18,38 @@ import (
 	"time"
 
 	"golang.org/x/net/http/httpguts"
+
+	"github.com/restwarden/restwarden/policies/call"
 )
 
-// ReadRaw judges the exact bytes of a request, on the way that a live one takes:
-// Go's HTTP server parses them, header names with "_" or "." are dropped as Caddy
-// does before its handlers, then Read reads what is left. A request that the
-// server itself answers with 400 is Refused. The body, up to Limits.Body, has
-// been read, so that the Call answers questions; close it afterwards.
-func (rd *Reader) ReadRaw(raw []byte) *Call {
+// Read returns what rd reads in raw, the bytes of one request. A request that the server
+// itself answers with 400 is Refused for the reason "http". The body, up to Limits.Body,
+// has been read, so that the Call answers questions. The caller closes the Call.
+func Read(rd *call.Reader, raw []byte) *call.Call {
 	conn := &rawConn{request: bytes.NewReader(raw), closed: make(chan struct{})}
-	result := refuse(httpRejected, nil)
+	result := &call.Call{Kind: call.Refused, Refusal: errHTTP}
 	var first sync.Once
 	server := &http.Server{
 		ErrorLog:                     log.New(io.Discard, "", 0),
+		ReadHeaderTimeout:            time.Minute, // never reached: the bytes are all there
 		DisableGeneralOptionsHandler: true,
 		Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 			first.Do(func() {
 				if rejected(r) {
 					return
 				}
-				dropAliases(r.Header)
+				DropAliases(r.Header)
 				result = rd.Read(r, nil)
-				result.RawBody()
+				_, _ = result.RawBody() // what is wrong with it is asked of the Call again
 			})
 		}),
 	}
-	server.Serve(&rawListener{conn: conn})
+	_ = server.Serve(&rawListener{conn: conn}) // ends with the listener's net.ErrClosed
 	return result
 }
+
+// errHTTP is the HTTP server's own 400.
+var errHTTP = &call.Refusal{Status: http.StatusBadRequest, Code: call.CodeAmbiguous, Reason: "http"}
 
 // rejected tells what Caddy itself answers with 400 or 405 beyond Go's server.
 func rejected(r *http.Request) bool {
@@ -50,7 +61,8 @@ func rejected(r *http.Request) bool {
 		!httpguts.ValidHostHeader(r.Host) || host != "" && strings.Trim(host, ".") == ""
 }
 
-func dropAliases(h http.Header) {
+// DropAliases deletes the header names with "_" or ".", as Caddy does before its handlers.
+func DropAliases(h http.Header) {
 	for name := range h {
 		if strings.ContainsAny(name, "_.") {
 			delete(h, name)

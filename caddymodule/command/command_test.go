@@ -1,0 +1,80 @@
+package command
+
+import (
+	"bytes"
+	"errors"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// TestListed: the commands stand in messages as people list them.
+func TestListed(t *testing.T) {
+	t.Parallel()
+	for want, names := range map[string][]string{
+		"command a":           {"a"},
+		"commands a and b":    {"a", "b"},
+		"commands a, b and c": {"a", "b", "c"},
+	} {
+		if got := listed(names); got != want {
+			t.Errorf("%q: %q", names, got)
+		}
+	}
+}
+
+// TestAdd: an added command stands before those that were there.
+func TestAdd(t *testing.T) {
+	before := constructors
+	t.Cleanup(func() { constructors = before })
+	Add(func() *cobra.Command {
+		return &cobra.Command{Use: "more", RunE: func(*cobra.Command, []string) error { return nil }}
+	})
+	cmd := &cobra.Command{Use: "restwarden", SilenceUsage: true, SilenceErrors: true}
+	build(cmd)
+	cmd.SetArgs([]string{"--nonsense"})
+	if err := cmd.Execute(); err == nil || !strings.HasSuffix(err.Error(), `("restwarden" has the commands more and classify)`) {
+		t.Error(err)
+	}
+	cmd.SetArgs([]string{"more"})
+	if err := cmd.Execute(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestEveryCaddy: a Caddy with the module and nothing else has the commands, but no demo.
+func TestEveryCaddy(t *testing.T) {
+	t.Parallel()
+	caddy := filepath.Join(t.TempDir(), "caddy")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", caddy, "./testdata/caddy").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	users := recordedLine("1", "GET /cms-json/cms/v2/users HTTP/1.1\r\nHost: a\r\n\r\n")
+	for _, test := range []struct {
+		args, in, out, problem string
+		status                 int
+	}{
+		{args: "classify", in: users, out: usersLine + "\n"},
+		{args: "classify", in: "nonsense", out: refusedLine("null") + "\n", problem: "line 1: not JSON", status: 1},
+		{args: "classify --platform joomla", problem: `--platform "joomla" is neither cms nor wordpress`, status: 1},
+		{args: "demo", problem: `unknown command "demo" for "caddy restwarden"`, status: 1},
+		{args: "--nonsense", problem: `unknown flag: --nonsense ("caddy restwarden" has the command classify)`, status: 1},
+	} {
+		cmd := exec.CommandContext(t.Context(), caddy, append([]string{"restwarden"}, strings.Fields(test.args)...)...)
+		cmd.Stdin = strings.NewReader(test.in)
+		var out, problems bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &out, &problems
+		status := 0
+		var exit *exec.ExitError
+		if err := cmd.Run(); errors.As(err, &exit) {
+			status = exit.ExitCode()
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if status != test.status || out.String() != test.out || !strings.Contains(problems.String(), test.problem) {
+			t.Errorf("%s: exit status %d, want %d\n%s\n%s", test.args, status, test.status, out.String(), problems.String())
+		}
+	}
+}

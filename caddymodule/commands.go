@@ -1,0 +1,3 @@
+package caddymodule
+
+import _ "github.com/restwarden/restwarden/caddymodule/command" // "caddy restwarden …"
