@@ -13,7 +13,7 @@ import (
 )
 
 // door is one way to update a record through an order route (docs/platform
-// III.1, 4, 5, 7). <sub> and <order> stand for ids.
+// III.1, III.4, III.5, III.7). <sub> and <order> stand for ids.
 type door struct {
 	line, body string
 	edits      []edit
