@@ -21,18 +21,16 @@ func TestCitations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, problems := checkCitations(t, os.DirFS(root))
+	_, problems := checkCitations(t, os.DirFS(root), leastCitations)
 	for _, problem := range problems {
 		t.Error(problem)
-	}
-	if len(found) < leastCitations {
-		t.Errorf("%d citations found, want %d or more", len(found), leastCitations)
 	}
 }
 
 // checkCitations returns the places of the documents that the files of tree cite,
-// and in words what does not resolve to exactly one.
-func checkCitations(t *testing.T, tree fs.FS) (found []place, problems []string) {
+// and in words what does not resolve to exactly one, and that there are fewer than
+// least.
+func checkCitations(t *testing.T, tree fs.FS, least int) (found []place, problems []string) {
 	t.Helper()
 	cited := citedDocuments(t, tree)
 	err := fs.WalkDir(tree, ".", func(file string, entry fs.DirEntry, err error) error {
@@ -65,6 +63,9 @@ func checkCitations(t *testing.T, tree fs.FS) (found []place, problems []string)
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if len(found) < least {
+		problems = append(problems, fmt.Sprintf("%d citations found, want %d or more", len(found), least))
 	}
 	return found, problems
 }
@@ -102,7 +103,7 @@ func madeUp() fstest.MapFS {
 // TestCitations_Right reads citations of all forms.
 func TestCitations_Right(t *testing.T) {
 	t.Parallel()
-	places, problems := checkCitations(t, madeUp())
+	places, problems := checkCitations(t, madeUp(), 1)
 	if len(problems) > 0 {
 		t.Errorf("problems with right citations:\n%s", strings.Join(problems, "\n"))
 	}
@@ -173,6 +174,8 @@ func TestCitations_Wrong(t *testing.T) {
 		{"%platform #7", "is in no form that is known"},
 		{"%platform I.2 N1", "is in no form that is known"},
 		{"%platform II.1-3", "is in no form that is known"},
+		{"%platform/route.md I.1", "is in no form that is known"},
+		{"%interface.md E13", "is in no form that is known"},
 		{"%interface E99", "is the number of 0 lines"},
 		{"%interface E12 to E15", "is the number of 0 lines"},
 		{"%interface 6", "is the number of 0 headings"},
@@ -191,10 +194,21 @@ func TestCitations_Wrong(t *testing.T) {
 	} {
 		tree := madeUp()
 		tree["new.go"] = &fstest.MapFile{Data: []byte("package x\n\n// Why (" + strings.ReplaceAll(c.text, "%", docs) + ").\n")}
-		_, problems := checkCitations(t, tree)
+		_, problems := checkCitations(t, tree, 1)
 		if len(problems) != 1 || !strings.HasPrefix(problems[0], "new.go:3: ") || !strings.Contains(problems[0], c.want) {
 			t.Errorf("%q: %q, want one problem that says %q", c.text, problems, c.want)
 		}
+	}
+}
+
+// TestCitations_Few has a tree with fewer citations than are known to be there.
+func TestCitations_Few(t *testing.T) {
+	t.Parallel()
+	tree := madeUp()
+	found, _ := checkCitations(t, tree, 1)
+	_, problems := checkCitations(t, tree, len(found)+1)
+	if len(problems) != 1 || !strings.Contains(problems[0], "citations found, want") {
+		t.Errorf("problems %q, want one that says how few there are", problems)
 	}
 }
 
@@ -204,7 +218,7 @@ func TestCitations_Missing(t *testing.T) {
 	for _, gone := range []string{"docs/platform/one.md", "docs/platform/two.md", "docs/interface.md", "docs/design.md"} {
 		tree := madeUp()
 		delete(tree, gone)
-		if _, problems := checkCitations(t, tree); len(problems) == 0 {
+		if _, problems := checkCitations(t, tree, 1); len(problems) == 0 {
 			t.Errorf("without %s all citations resolve", gone)
 		}
 	}

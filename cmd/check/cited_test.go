@@ -46,8 +46,9 @@ var (
 	firstLabel   = regexp.MustCompile("^()" + gap + kind + label)
 	nextLabel    = regexp.MustCompile("^" + gap + "([,;]|and\\b|or\\b|to\\b)" + gap + "(?:and\\b" + gap + ")?" + kind + label)
 	// unread is a label in a form that would be overlooked: behind the name of a
-	// document, and behind labels.
+	// document, behind the name of a page, and behind labels.
 	unread    = regexp.MustCompile("^[ \\t]*(?:[,:;(#§-]" + gap + ")?" + kind + label)
+	unreadOf  = regexp.MustCompile(`^[\w./-]*\.md[ \t]+` + kind + label)
 	unreadEnd = regexp.MustCompile("^[ \\t]*[-–/§#]?" + kind + label)
 )
 
@@ -55,14 +56,25 @@ var (
 // of an unknown form.
 func readCitation(document, text string) (places []place, err error) {
 	if isPath.MatchString(text) {
-		return nil, nil
+		return nil, overlooked(document, text, unreadOf)
 	}
-	at := place{document: document}
+	places, text, err = readLabels(place{document: document}, text)
+	switch {
+	case err != nil:
+		return places, err
+	case len(places) == 0:
+		return nil, overlooked(document, text, unread)
+	}
+	return places, overlooked(document, text, unreadEnd)
+}
+
+// readLabels returns the places that the labels at the head of text name, and the rest.
+func readLabels(at place, text string) (places []place, rest string, err error) {
 	asRule := false
 	for next := firstLabel; ; next = nextLabel {
 		m := next.FindStringSubmatch(text)
 		if m == nil {
-			break
+			return places, text, nil
 		}
 		text = text[len(m[0]):]
 		separator, kind, label := m[1], m[2], m[3]
@@ -71,25 +83,25 @@ func readCitation(document, text string) (places []place, err error) {
 		}
 		before := at
 		if at, err = at.named(label, asRule); err != nil {
-			return places, err
+			return places, text, err
 		}
 		if separator == "to" {
 			between, err := before.upTo(at)
 			if err != nil {
-				return places, err
+				return places, text, err
 			}
 			places = append(places, between...)
 		}
 		places = append(places, at)
 	}
-	odd := unreadEnd
-	if len(places) == 0 {
-		odd = unread
+}
+
+// overlooked returns an error where text begins with a label in an odd form.
+func overlooked(document, text string, odd *regexp.Regexp) error {
+	if m := odd.FindString(text); m != "" {
+		return fmt.Errorf("%s%s: %q is in no form that is known", docs, document, strings.TrimSpace(m))
 	}
-	if m := odd.FindStringSubmatch(text); m != nil {
-		return places, fmt.Errorf("%s%s: %q is in no form that is known", docs, document, strings.TrimSpace(m[0]))
-	}
-	return places, nil
+	return nil
 }
 
 var (
