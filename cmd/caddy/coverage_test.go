@@ -47,7 +47,7 @@ func TestDocument_Coverage(t *testing.T) {
 func coverage() string {
 	var b strings.Builder
 	b.WriteString(coverageHead)
-	b.WriteString("| row | what the document says | defaults | `login_only` |\n|---|---|---|---|\n")
+	b.WriteString("| row | what interface.md says | defaults | `login_only` |\n|---|---|---|---|\n")
 	all := rows()
 	slices.SortStableFunc(all, func(a, b row) int { return strings.Compare(a.of[:1], b.of[:1]) })
 	for _, r := range all {

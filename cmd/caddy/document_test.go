@@ -178,8 +178,8 @@ func (d *document) unchanged(t *testing.T, options site.Options) {
 	}
 }
 
-// TestDocument walks the rows of the interface document's sections 3, 4, 5, 7
-// and 9 through the bare platform and through the gateway, with its defaults
+// TestDocument walks the rows of docs/interface 3, 4, 5, 7 and 9
+// through the bare platform and through the gateway, with its defaults
 // and with login_only, for each release and under both sets of names.
 func TestDocument(t *testing.T) {
 	for _, platform := range []string{"cms", "wordpress"} {

@@ -37,7 +37,7 @@ const (
 	forbidden verdict = "403 rest_forbidden"
 )
 
-// row is one statement of the interface document as a request.
+// row is one statement of docs/interface.md as a request.
 type row struct {
 	of   string // section and row
 	says string // the statement

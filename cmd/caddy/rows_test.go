@@ -8,9 +8,9 @@ import (
 	"github.com/restwarden/restwarden/cmd/platform/site"
 )
 
-const coverageHead = `# Coverage of the interface document
+const coverageHead = `# Coverage of the interface
 
-Each row below is a request that the tests send to the bare reference platform and through the gateway, for the releases
+Each row below is a statement of [interface.md](interface.md) as a request that the tests send to the bare reference platform and through the gateway, for the releases
 10.7, 10.8 and 11.1 and under both sets of names (` + "`go test ./cmd/caddy -run TestDocument`" + `, which also keeps this page as it
 is). The last two columns say what the gateway makes of it with its defaults, and with ` + "`login_only`" + `:
 
@@ -30,11 +30,11 @@ var outOfReach = [][3]string{
 	{"5.2", "the hook rest_authentication_errors", "inside the platform"},
 	{"5.5", "mixed schemes of site and platform address", "a setting; the gateway reports it (log and metric, tested with the adapter)"},
 	{"6 (part)", "product webhooks", "sent by the platform, not through the gateway"},
-	{"8", "rate limits, maximum per_page, sizes, clock tolerance", "not shown by the document; the gateway's own limits are tested with their policies"},
+	{"8", "rate limits, maximum per_page, sizes, clock tolerance", "left open; the gateway's own limits are tested with their policies"},
 	{"9.4 analytics page", "request-derived properties of the analytics page's output", "a page of the dashboard"},
 	{"9.4 embed block", "the embed block in the e-mail editor", "an editor's block and e-mails"},
 	{"9.4 tags", "personalization-tag callbacks", "inside the platform"},
-	{"9.7", "the policy for retiring old versions", "not shown by the document"},
+	{"9.7", "the policy for retiring old versions", "left open"},
 	{"2, flags (part)", "unified editor assets (script bundles) and product gallery video", "no route; the flags themselves are set and read in 3"},
 }
 
@@ -69,7 +69,7 @@ func newestPassword(w *world) []edit {
 	}}
 }
 
-// rows are the statements of the interface document that a request can show.
+// rows are the statements of docs/interface.md that a request can show.
 func rows() []row {
 	var all []row
 	for _, section := range [][]row{recordRows(), endpointRows(), shopRows(), pluginRows(), addressingRows(), authenticationRows(), errorRows(), versionRows()} {

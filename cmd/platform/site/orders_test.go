@@ -29,8 +29,8 @@ func (c *client) record(id int) site.Record {
 	return r
 }
 
-// TestOrderUpdateOfSubscription is the table of the interface document,
-// section 3, through every door of docs/platform III.4, III.5 and III.7.
+// TestOrderUpdateOfSubscription is the table of docs/interface 3,
+// through every door of docs/platform III.4, III.5 and III.7.
 func TestOrderUpdateOfSubscription(t *testing.T) {
 	doors := []struct{ name, method, route, body string }{
 		{"PUT", "PUT", "%s/orders/{sub}", `{"customer_note":"x"}`},
@@ -225,8 +225,7 @@ func TestCreateOrder(t *testing.T) {
 	c.rest("POST", "/shop/v3/orders", `{"status":"odd"}`, c.as("manager")).want(400, "rest_invalid_param")
 }
 
-// TestVariationReset is the first row of the interface document's table of
-// changes in 11.1 that orders show.
+// TestVariationReset is the row "product of an order item" of docs/interface 9.
 func TestVariationReset(t *testing.T) {
 	releases(t, func(t *testing.T, c *client, release string) {
 		order := c.info.Orders[0]
