@@ -122,3 +122,17 @@ func TestRules_JSON(t *testing.T) {
 		}
 	}
 }
+
+// TestTarget_Batch: a batch is such a call if one of its parts is.
+func TestTarget_Batch(t *testing.T) {
+	target, err := NewTarget([]string{"PUT"}, []string{"/wc/v3/orders/*"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newSite(t)
+	for body, want := range map[string]bool{`{"create":[{}],"update":[{"id":7}]}`: true, `{"create":[{}],"delete":[7]}`: false} {
+		if got := target.Matches(request(t, s, nil, "POST", "/wp-json/wc/v3/orders/batch", body, jsonType).Call); got != want {
+			t.Errorf("%s: %v", body, got)
+		}
+	}
+}

@@ -17,6 +17,7 @@ func TestIdentities_RemembersWhatDecides(t *testing.T) {
 		firstHeaders, secondHeaders []string
 	}{
 		"a shop key outside the shop":   {order, posts, []string{shopKey}, []string{shopKey}},
+		"a tool key elsewhere":          {"/wp-json/woocommerce/mcp", posts, []string{"X-MCP-API-Key: a:b"}, []string{"X-MCP-API-Key: a:b"}},
 		"another secret":                {queryKey + "cs_1", queryKey + "cs_2", nil, nil},
 		"another key":                   {queryKey + "x", order + "?consumer_key=ck_2&consumer_secret=x", nil, nil},
 		"another cart":                  {cart, cart, []string{loginLine, "Cart-Token: a"}, []string{loginLine, "Cart-Token: b"}},

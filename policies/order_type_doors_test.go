@@ -36,6 +36,7 @@ func TestOrderType_Doors(t *testing.T) {
 		"tool, name in capitals":        {nil, "POST", "/wp-json/woocommerce/mcp", tool("WooCommerce-Orders-Update", "13"), 400},
 		"tool, name of an ability":      {nil, "POST", "/wp-json/woocommerce/mcp", tool("woocommerce/orders-update", "13"), 400},
 		"tool, name with underscores":   {nil, "POST", "/wp-json/woocommerce/mcp", tool("woocommerce_orders_update", "13"), 400},
+		"tool, name of a path":          {nil, "POST", "/wp-json/woocommerce/mcp", tool("woocommerce/orders/update", "13"), 400},
 		"tool, odd id":                  {nil, "POST", "/wp-json/woocommerce/mcp", tool("woocommerce-orders-update", `"13abc"`), 400},
 		"tool, no id":                   {nil, "POST", "/wp-json/woocommerce/mcp", tool("woocommerce-orders-update", `null`), 400},
 		"tool, a list of messages":      {nil, "POST", "/wp-json/woocommerce/mcp", "[" + tool("woocommerce-orders-update", "13") + "]", 400},
@@ -177,5 +178,17 @@ func TestOrderType_ProofsEnd(t *testing.T) {
 				t.Errorf("%d proofs ended, want %d", n, test.ended)
 			}
 		})
+	}
+}
+
+// TestOrderType_KeyOfTheGatewayAsks where the call goes.
+func TestOrderType_KeyOfTheGatewayAsks(t *testing.T) {
+	s := newSite(t)
+	p := provision(t, s, &OrderType{Credential: "ck:cs"})
+	backend := shopOf(nil)
+	r := request(t, s, backend, "PUT", "/blog/wp-json/wc/v3/orders/7?_for=jetpack&token=a&signature=b", `{}`, jsonType)
+	v, err := p.Check(t.Context(), r)
+	if q := backend.questions(); err != nil || v.Refused() || len(q) != 1 || q[0].Base != "/blog" || q[0].Form || q[0].Key != "ck:cs" {
+		t.Errorf("got %+v, %v, asked %+v", v, err, q)
 	}
 }
