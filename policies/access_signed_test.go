@@ -61,3 +61,16 @@ func TestSigned_NotEmbedded(t *testing.T) {
 		t.Errorf("the changed answer keeps what names the platform's: %v", a.Header)
 	}
 }
+
+// TestEmbedded_WhereNobodyKnows: what cannot be decided is not shown.
+func TestEmbedded_WhereNobodyKnows(t *testing.T) {
+	s := newSite(t)
+	p := new(Access)
+	configure(t, p, line("allow users /wp/v2/comments/**"))
+	provision(t, s, p)
+	a := jsonAnswer(http.StatusOK, embeddedAnswer)
+	r := request(t, s, failing(ErrUndecided), "GET", "/wp-json/wp/v2/posts?_embed", "", basicAuth)
+	if err := p.Rewrite(r, a); err != nil || strings.Contains(string(a.Body), `"id":9`) {
+		t.Errorf("got %s, %v", a.Body, err)
+	}
+}

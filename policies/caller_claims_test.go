@@ -36,6 +36,13 @@ func TestClaims_WhatIsAsked(t *testing.T) {
 		"shop key in the query":             {key, Credentials{}, "/wp-json/wc/v3/orders?consumer_key=ck_1&consumer_secret=cs_1", nil, KeyHolder, orders + "?per_page=1&_fields=id&consumer_key=ck_1&consumer_secret=cs_1"},
 		"shop key with a plus in base64":    {key, Credentials{}, "/wp-json/wc/v3", []string{"Authorization: Basic Y2tfPj4+OmNzXzE="}, KeyHolder, orders + "?per_page=1&_fields=id"},
 		"shop key among other letters":      {key, Credentials{}, "/wp-json/wc/v3", []string{"Authorization: Basic \u0141Y2tfMTpjc18x"}, KeyHolder, orders + "?per_page=1&_fields=id"},
+		"a namespace that is longer":        {nobody, Credentials{}, "/wp-json/wc/v33/orders", []string{shopKey}, Anonymous, usersMe + "?context=edit"},
+		"a key without its secret":          {nobody, Credentials{}, "/wp-json/wc/v3/orders?consumer_key=ck_1", []string{basicAuth}, Anonymous, usersMe + "?context=edit"},
+		"a secret without its key":          {nobody, Credentials{}, "/wp-json/wc/v3/orders?consumer_secret=cs_1", []string{basicAuth}, Anonymous, usersMe + "?context=edit"},
+		"a key and no colon":                {nobody, Credentials{}, "/wp-json/wc/v3/orders", []string{"Authorization: Basic Y2tfMQ=="}, Anonymous, usersMe + "?context=edit"},
+		"OAuth 1, timestamp alone":          {nobody, Credentials{}, "/wp-json/wc/v3/orders?oauth_timestamp=1", nil, Unverified, ""},
+		"OAuth 1, signature alone":          {nobody, Credentials{}, "/wp-json/wc/v3/orders?oauth_signature=x", nil, Unverified, ""},
+		"OAuth 1, method alone":             {nobody, Credentials{}, "/wp-json/wc/v3/orders?oauth_signature_method=x", nil, Unverified, ""},
 		"login name with c":                 {nobody, Credentials{}, "/wp-json/wc/v3", []string{"Authorization: Basic Y2FybDpwdw=="}, Anonymous, usersMe + "?context=edit"},
 		"checkout in capitals":              {cartOf("7"), Credentials{}, "/wp-json/WC/Store/v1/cart", []string{loginLine}, User, "/wc/store/v1/cart?_fields=totals"},
 		"checkout without a version":        {cartOf("7"), Credentials{}, "/wp-json/wc/store/cart", []string{loginLine}, User, "/wc/store/v1/cart?_fields=totals"},
@@ -139,7 +146,7 @@ func TestHasCredentials(t *testing.T) {
 			t.Errorf("%s: %v", text, got)
 		}
 	}
-	r := httptest.NewRequest("GET", "/", http.NoBody)
+	r := httptest.NewRequest(http.MethodGet, "/", http.NoBody)
 	r.Header["Cookie"] = []string{"a=b", "wordpress_logged_in_x=1"}
 	if !newSite(t).HasCredentials(r) {
 		t.Error("a login cookie in the second line of Cookie")

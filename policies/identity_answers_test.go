@@ -185,3 +185,20 @@ func TestIdentities_ChangesOfRights(t *testing.T) {
 		}
 	}
 }
+
+// TestWho_RefusedNamesAndPasswords are answered in the platform's words, but nobody
+// where the shop looks for keys of its own.
+func TestWho_RefusedNamesAndPasswords(t *testing.T) {
+	for code, nobodyInShop := range map[string]bool{
+		"incorrect_password": true, "invalid_username": true, "invalid_email": true,
+		"application_passwords_disabled": false, "application_passwords_disabled_for_user": false,
+	} {
+		for target, handedOn := range map[string]bool{"/wp-json/wp/v2/posts": true, "/wp-json/wc/v3/orders": !nobodyInShop} {
+			s := newSite(t)
+			_, answer, err := request(t, s, answering(401, `{"code":"`+code+`"}`), "GET", target, "", basicAuth).Who(t.Context())
+			if err != nil || (answer != nil) != handedOn {
+				t.Errorf("%s on %s: got %+v, %v", code, target, answer, err)
+			}
+		}
+	}
+}

@@ -18,6 +18,7 @@ func TestEdges_Batches(t *testing.T) {
 		{"POST", "/wp-json/batch/v1", formType, "requests[0][path]=/a&requests[0][body]=x", "400 batch"},
 		{"POST", "/wp-json/batch/v1", formType, "requests[0][path]=/a&requests[0][body]=", "batch POST /batch/v1 | POST /a"},
 		{"POST", "/wp-json/wc/v1/orders/batch", jsonType, `{"update":[{"id":7}]}`, "batch POST /wc/v1/orders/batch | PUT /wc/v1/orders/7 id 7"},
+		{"POST", "/wp-json/wc/v3/orders/batch", jsonType, `{"delete":{"0":13}}`, "400 batch"},
 		{"PUT", "/wp-json/wc/v1/orders/7", "", "", "PUT /wc/v1/orders/7 id 7"},
 		{"PUT", "/wp-json/wc/v3/orders/7", formType, "x=1\x00&id=9", "PUT /wc/v3/orders/7 id 7"},
 		{"PUT", "/wp-json/wc/v3/orders/7", jsonType, `{"id":9007199254740992}`, "PUT /wc/v3/orders/7 id 9007199254740992"},
@@ -137,6 +138,15 @@ func TestEdges_Embedded(t *testing.T) {
 		e, ok := c.Embedded(href)
 		if ok != (want != "") || ok && e.Key != want {
 			t.Errorf("%s: %+v, %v", href, e, ok)
+		}
+	}
+}
+
+// TestEdges_Objects: v1 of the shop has orders, too.
+func TestEdges_Objects(t *testing.T) {
+	for _, target := range []string{"/wp-json/wc/v1/orders/7", "/wp-json/wc/v2/orders/7", "/wp-json/wc/v3/subscriptions/7", "/wp-json/wc-analytics/orders/7"} {
+		if id, ok, err := readerFor("root").Read(request("GET", target, "", ""), nil).ObjectID(); id != "7" || !ok || err != nil {
+			t.Errorf("%s: %q, %v, %v", target, id, ok, err)
 		}
 	}
 }
