@@ -94,8 +94,7 @@ func TestClaims_Uncertain(t *testing.T) {
 		s := newSite(t)
 		s.Credentials = own
 		caller, _, err := request(t, s, answering(200, adminBody), test.method, test.target, test.body, test.headers...).Who(t.Context())
-		var refusal *call.Refusal
-		if !errors.As(err, &refusal) {
+		if _, refused := errors.AsType[*call.Refusal](err); !refused {
 			t.Errorf("%s: got %+v, %v", name, caller, err)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // guarded is the chain of a site with these lines of a Caddyfile.
-func guarded(t testing.TB, s *Site, options ...Option) *Chain {
+func guarded(t *testing.T, s *Site, options ...Option) *Chain {
 	t.Helper()
 	configured := map[string]Policy{}
 	for _, o := range options {
