@@ -1,0 +1,138 @@
+package policies
+
+import (
+	"strings"
+	"testing"
+)
+
+// guardTest is a call to a site with rules of its own beside the built-in ones.
+type guardTest struct {
+	rules          []Option
+	user           string // what the platform says of the caller
+	method, target string
+	body           string
+	headers        []string
+	status         int // 0 passes
+}
+
+func runGuards(t *testing.T, tests map[string]guardTest) {
+	t.Helper()
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			c := guarded(t, s, test.rules...)
+			d := c.Judge(t.Context(), request(t, s, answering(200, test.user), test.method, test.target, test.body, test.headers...))
+			if d.Verdict.Status != test.status {
+				t.Errorf("got %+v, want %d", d, test.status)
+			}
+		})
+	}
+}
+
+func rules(lines ...string) (options []Option) {
+	for _, text := range lines {
+		options = append(options, line(text))
+	}
+	return options
+}
+
+// TestGuards_Lifted: a built-in rule gives way to the same route and to a literal one,
+// and to nothing that is wider.
+func TestGuards_Lifted(t *testing.T) {
+	runGuards(t, map[string]guardTest{
+		"one segment lifts no literal":    {rules("allow anyone /wp/v2/*"), adminBody, "GET", "/wp-json/wp/v2/users", "", nil, 403},
+		"the rest is no segment":          {rules("allow anyone /wp/v2/users/**"), adminBody, "GET", "/wp-json/wp/v2/users/3", "", nil, 403},
+		"one literal of two":              {rules("allow anyone /feed/*/troubleshooting"), adminBody, "GET", "/wp-json/feed/v1/troubleshooting", "", nil, 403},
+		"a literal of another route":      {rules("allow anyone GET /wp/** /wp/v2/types"), adminBody, "GET", "/wp-json/wp/v2/users", "", nil, 403},
+		"unsigned lifts no store-auth":    {rules("allow anyone /cookie/**"), adminBody, "POST", "/wp-json/cookie/v1/store-auth", "", nil, 403},
+		"a literal":                       {rules("allow anyone /feed/troubleshooting"), adminBody, "GET", "/wp-json/feed/troubleshooting", "", nil, 0},
+		"the same route in capitals":      {rules("allow anyone /WP/v2/Users/*"), adminBody, "GET", "/wp-json/wp/v2/users/3", "", nil, 0},
+		"denied in the site's own way":    {rules("deny /wp/v2/users as 404"), adminBody, "GET", "/wp-json/wp/v2/users", "", nil, 404},
+		"me in capitals is not guarded":   {nil, adminBody, "GET", "/wp-json/WP/v2/Users/Me", "", nil, 0},
+		"guarded in capitals":             {nil, adminBody, "GET", "/wp-json/WP/v2/Users", "", nil, 403},
+		"troubleshooting with a version":  {nil, adminBody, "GET", "/wp-json/feed/v1/troubleshooting", "", nil, 403},
+		"the batch, whatever the method":  {nil, adminBody, "PUT", "/wp-json/batch/v1", "", nil, 403},
+		"users are whom a key belongs to": {rules("allow users /wc/**", "deny /**"), `[]`, "GET", "/wp-json/wc/v3/orders", "", []string{shopKey}, 0},
+		"users are who sign by OAuth 1":   {rules("allow users /wc/**", "deny /**"), adminBody, "GET", "/wp-json/wc/v3/orders?oauth_nonce=x", "", nil, 0},
+	})
+}
+
+// TestGuards_SayWhatTheyAre: the log tells a built-in rule from one of the site's.
+func TestGuards_SayWhatTheyAre(t *testing.T) {
+	s := newSite(t)
+	d := guarded(t, s).Judge(t.Context(), request(t, s, nil, "GET", "/wp-json/wp/v2/users", ""))
+	if !strings.HasPrefix(d.Verdict.Rule, "built-in: allow users /wp/v2/users") {
+		t.Errorf("got %q", d.Verdict.Rule)
+	}
+}
+
+func TestRules_Methods(t *testing.T) {
+	runGuards(t, map[string]guardTest{
+		"HEAD is denied with GET":      {rules("deny GET /closed/**"), adminBody, "HEAD", "/wp-json/closed/v1", "", nil, 403},
+		"HEAD is allowed with GET":     {rules("login_only", "allow anyone GET /open/**"), adminBody, "HEAD", "/wp-json/open/v1", "", nil, 0},
+		"OPTIONS is not GET":           {rules("login_only", "allow anyone GET /open/**"), adminBody, "OPTIONS", "/wp-json/open/v1", "", nil, 401},
+		"login_only covers OPTIONS":    {rules("login_only"), adminBody, "OPTIONS", "/wp-json/wp/v2/posts", "", nil, 401},
+		"the effective method decides": {rules("deny DELETE /closed/**"), adminBody, "POST", "/wp-json/closed/v1?_method=DELETE", "", nil, 403},
+		"a denied route in capitals":   {rules("deny /closed/**"), adminBody, "GET", "/wp-json/Closed/v1", "", nil, 403},
+	})
+}
+
+// TestRules_ParametersOfThePath: what a rule reads in the path the platform must not
+// read elsewhere.
+func TestRules_ParametersOfThePath(t *testing.T) {
+	named := rules("allow anyone /report/v1/:name/:year")
+	runGuards(t, map[string]guardTest{
+		"as in the path":       {named, adminBody, "GET", "/wp-json/report/v1/a/b?year=b", "", nil, 0},
+		"the last name":        {named, adminBody, "GET", "/wp-json/report/v1/a/b?year=c", "", nil, 400},
+		"a route in capitals":  {named, adminBody, "GET", "/wp-json/Report/v1/a/b?name=c", "", nil, 400},
+		"a number in the body": {named, adminBody, "POST", "/wp-json/report/v1/a/b", `{"name":5}`, []string{jsonType}, 400},
+		"a body that is cut":   {named, adminBody, "POST", "/wp-json/report/v1/a/b", `{"name":`, []string{jsonType}, 400},
+	})
+}
+
+// TestRules_PartsOfABatch: the platform authenticates a batch by its own route, where
+// no shop key counts.
+func TestRules_PartsOfABatch(t *testing.T) {
+	s := newSite(t)
+	shop := &platformFunc{answer: func(q Question) (*Answer, error) {
+		if strings.HasPrefix(q.Route, "/wc/") {
+			return jsonAnswer(200, `[]`), nil
+		}
+		return jsonAnswer(401, `{"code":"rest_not_logged_in"}`), nil
+	}}
+	c := guarded(t, s, rules("recommended off", "login_only", "allow anyone /batch/v1")...)
+	r := request(t, s, shop, "POST", "/wp-json/batch/v1", `{"requests":[{"path":"/wc/v3/products"}]}`, jsonType, shopKey)
+	if d := c.Judge(t.Context(), r); d.Verdict.Status != 401 {
+		t.Errorf("got %+v", d)
+	}
+}
+
+// TestRules_JSON: a configuration in JSON is checked as that of a Caddyfile.
+func TestRules_JSON(t *testing.T) {
+	routes := []string{"/x"}
+	for name, rule := range map[string]Rule{
+		"neither":           {Routes: routes},
+		"both":              {Allow: "anyone", Deny: true, Routes: routes},
+		"as 404 with allow": {Allow: "anyone", As404: true, Routes: routes},
+		"role of no name":   {Allow: "role", Routes: routes},
+		"anyone of a name":  {Allow: "anyone editor", Routes: routes},
+	} {
+		if err := (&Access{Rules: []Rule{rule}}).Provision(newSite(t)); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+// TestTarget_Batch: a batch is such a call if one of its parts is.
+func TestTarget_Batch(t *testing.T) {
+	target, err := NewTarget([]string{"PUT"}, []string{"/wc/v3/orders/*"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newSite(t)
+	for body, want := range map[string]bool{`{"create":[{}],"update":[{"id":7}]}`: true, `{"create":[{}],"delete":[7]}`: false} {
+		if got := target.Matches(request(t, s, nil, "POST", "/wp-json/wc/v3/orders/batch", body, jsonType).Call); got != want {
+			t.Errorf("%s: %v", body, got)
+		}
+	}
+}

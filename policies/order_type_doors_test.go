@@ -1,0 +1,194 @@
+package policies
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// TestOrderType_Doors: more ways to the same update.
+func TestOrderType_Doors(t *testing.T) {
+	const toolKey = "X-MCP-API-Key: ck_1:cs_1"
+	tool := func(name, id string) string {
+		return `{"method":"tools/call","params":{"name":"` + name + `","arguments":{"id":` + id + `}}}`
+	}
+	strict := line("order_type", line("strict"))
+	for name, test := range map[string]struct {
+		options              []Option
+		method, target, body string
+		status               int
+	}{
+		"first of a batch":              {nil, "POST", "/wp-json/wc/v3/orders/batch", `{"update":[{"id":13},{"id":7}]}`, 400},
+		"last of a batch":               {nil, "POST", "/wp-json/wc/v3/orders/batch", `{"update":[{"id":7},{"id":13}]}`, 400},
+		"twice in a batch":              {nil, "POST", "/wp-json/wc/v3/orders/batch", `{"update":[{"id":13},{"id":13}]}`, 400},
+		"part of the core's batch":      {nil, "POST", "/wp-json/batch/v1", `{"requests":[{"method":"PUT","path":"/wc/v3/orders/7","body":{"id":13}}]}`, 400},
+		"odd id in a part":              {nil, "POST", "/wp-json/batch/v1", `{"requests":[{"method":"PUT","path":"/wc/v3/orders/7","body":{"id":"13abc"}}]}`, 400},
+		"odd id in a part's query":      {nil, "POST", "/wp-json/batch/v1", `{"requests":[{"method":"PUT","path":"/wc/v3/orders/7?id=13abc"}]}`, 400},
+		"refund without strict":         {nil, "POST", "/wp-json/wc/v3/orders/13/refunds", `{}`, 0},
+		"refund":                        {[]Option{strict}, "POST", "/wp-json/wc/v3/orders/13/refunds", `{}`, 400},
+		"refund of another order":       {[]Option{strict}, "POST", "/wp-json/wc/v3/orders/7/refunds", `{"order_id":13}`, 400},
+		"refunds are read":              {[]Option{strict}, "GET", "/wp-json/wc/v3/orders/13/refunds", "", 0},
+		"delete":                        {[]Option{strict}, "DELETE", "/wp-json/wc/v3/orders/13", "", 400},
+		"delete in a batch":             {[]Option{strict}, "POST", "/wp-json/wc/v3/orders/batch", `{"delete":[13,7]}`, 400},
+		"tool, route in capitals":       {nil, "POST", "/wp-json/WooCommerce/MCP", tool("woocommerce-orders-update", "13"), 400},
+		"tool, overridden method":       {nil, "PUT", "/wp-json/woocommerce/mcp?_method=POST", tool("woocommerce-orders-update", "13"), 400},
+		"tool, name in capitals":        {nil, "POST", "/wp-json/woocommerce/mcp", tool("WooCommerce-Orders-Update", "13"), 400},
+		"tool, name of an ability":      {nil, "POST", "/wp-json/woocommerce/mcp", tool("woocommerce/orders-update", "13"), 400},
+		"tool, name with underscores":   {nil, "POST", "/wp-json/woocommerce/mcp", tool("woocommerce_orders_update", "13"), 400},
+		"tool, name of a path":          {nil, "POST", "/wp-json/woocommerce/mcp", tool("woocommerce/orders/update", "13"), 400},
+		"tool, odd id":                  {nil, "POST", "/wp-json/woocommerce/mcp", tool("woocommerce-orders-update", `"13abc"`), 400},
+		"tool, no id":                   {nil, "POST", "/wp-json/woocommerce/mcp", tool("woocommerce-orders-update", `null`), 400},
+		"tool, a list of messages":      {nil, "POST", "/wp-json/woocommerce/mcp", "[" + tool("woocommerce-orders-update", "13") + "]", 400},
+		"tool, a negative index":        {nil, "POST", "/wp-json/woocommerce/mcp", `{"-1":` + tool("woocommerce-orders-update", "13") + `,"method":"ping"}`, 400},
+		"tool, an order":                {nil, "POST", "/wp-json/woocommerce/mcp", tool("woocommerce/orders-update", "7"), 0},
+		"tool, another method about it": {nil, "POST", "/wp-json/woocommerce/mcp", strings.Replace(tool("woocommerce-orders-update", "13"), "call", "list", 1), 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			c := guarded(t, s, append(test.options, line("recommended off"))...)
+			d := c.Judge(t.Context(), request(t, s, shopOf(nil), test.method, test.target, test.body, jsonType, basicAuth, toolKey))
+			if d.Verdict.Status != test.status {
+				t.Errorf("got %+v, want %d", d, test.status)
+			}
+		})
+	}
+}
+
+// TestOrderType_KeyOfTheGatewayRefused: what the gateway may not read itself is not an order
+// for want of another word.
+func TestOrderType_KeyOfTheGatewayRefused(t *testing.T) {
+	refused := &platformFunc{answer: func(Question) (*Answer, error) {
+		return jsonAnswer(401, `{"code":"woocommerce_rest_cannot_view"}`), nil
+	}}
+	for _, target := range []string{
+		"/wp-json/wc/v3/orders/13?_for=jetpack&token=a&signature=b", "/wp-json/wc/v3/orders/13?oauth_consumer_key=a&oauth_signature=b",
+	} {
+		s := newSite(t)
+		p := provision(t, s, &OrderType{Credential: "ck:cs"})
+		if v, err := p.Check(t.Context(), request(t, s, refused, "PUT", target, `{}`, jsonType)); !errors.Is(err, ErrUndecided) {
+			t.Errorf("%s: got %+v, %v", target, v, err)
+		}
+	}
+}
+
+// TestOrderType_MayWriteOnly: who may change orders of others learns what a record is.
+func TestOrderType_MayWriteOnly(t *testing.T) {
+	s := newSite(t)
+	p := provision(t, s, &OrderType{Credential: "ck:cs"})
+	manager := map[string]*Answer{
+		"caller":          jsonAnswer(403, `{"code":"woocommerce_rest_cannot_view"}`),
+		"/wp/v2/users/me": jsonAnswer(200, `{"id":4,"roles":["x"],"capabilities":{"edit_others_shop_orders":true}}`),
+	}
+	v, err := p.Check(t.Context(), request(t, s, shopOf(manager), "PUT", "/wp-json/wc/v3/orders/13", `{}`, jsonType, basicAuth))
+	if err != nil || v.Status != 400 || v.Answer != nil {
+		t.Errorf("got %+v, %v", v, err)
+	}
+}
+
+// TestOrderType_Questions take the way of the call and carry the caller's key; only
+// about another record than an order do they try what the key may write.
+func TestOrderType_Questions(t *testing.T) {
+	const key = "consumer_key=ck_1&consumer_secret=cs_1"
+	for name, test := range map[string]struct {
+		target, header string
+		asked          []string // method base form route?query
+	}{
+		"key in the query":  {"/wp-json/wc/v3/orders/7?" + key, "Accept: */*", []string{"  pretty /wc/v3/orders/7/notes/0?" + key}},
+		"key in the header": {"/wp-json/wc/v3/orders/7", shopKey, []string{"  pretty /wc/v3/orders/7/notes/0?"}},
+		"below a directory": {"/blog/wp-json/wc/v3/orders/7", basicAuth, []string{" /blog pretty /wc/v3/orders/7/notes/0?"}},
+		"in the query form": {"/blog/?rest_route=/wc/v3/orders/7", basicAuth, []string{" /blog/ form /wc/v3/orders/7/notes/0?"}},
+		"not an order, a key": {"/wp-json/wc/v3/orders/13", shopKey, []string{
+			"  pretty /wc/v3/orders/13/notes/0?", "  pretty /wc/v3/orders/13?_fields=id", "DELETE  pretty /wc/v3/orders/0/notes/0?force=true",
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			p := provision(t, s, new(OrderType))
+			backend := shopOf(nil)
+			if _, err := p.Check(t.Context(), request(t, s, backend, "PUT", test.target, `{}`, jsonType, test.header)); err != nil {
+				t.Fatal(err)
+			}
+			var asked []string
+			for _, q := range backend.questions() {
+				form := "pretty"
+				if q.Form {
+					form = "form"
+				}
+				asked = append(asked, strings.Join([]string{q.Method, q.Base, form, q.Route + "?" + q.Query}, " "))
+			}
+			if strings.Join(asked, "\n") != strings.Join(test.asked, "\n") {
+				t.Errorf("asked %q", asked)
+			}
+		})
+	}
+}
+
+// TestOrderType_ListsOrdersOfAnyStatus, trashed ones and drafts too.
+func TestOrderType_ListsOrdersOfAnyStatus(t *testing.T) {
+	s := newSite(t)
+	p := provision(t, s, new(OrderType))
+	backend := shopOf(nil)
+	r := request(t, s, backend, "POST", "/wp-json/wc/v3/orders/batch", `{"update":[{"id":7},{"id":8},{"id":9}]}`, jsonType, basicAuth)
+	if v, err := p.CheckBatch(t.Context(), r); err != nil || v.Refused() {
+		t.Fatalf("got %+v, %v", v, err)
+	}
+	if q := backend.questions(); len(q) != 1 || !strings.Contains("&"+q[0].Query+"&", "&status=any&") || !strings.Contains(q[0].Query, "include=7,8,9") {
+		t.Errorf("asked %+v", q)
+	}
+}
+
+// TestOrderType_ProofsEnd where a delete passes, in whatever way it is asked for, and
+// count for one host alone.
+func TestOrderType_ProofsEnd(t *testing.T) {
+	const batch = "/wp-json/wc/v3/orders/batch"
+	for name, test := range map[string]struct {
+		method, target, body string
+		ended                int // of the proofs of 7 and 8
+	}{
+		"delete":             {"DELETE", "/wp-json/wc/v3/orders/7", "", 1},
+		"delete in capitals": {"DELETE", "/wp-json/WC/v3/Orders/7", "", 1},
+		"_method":            {"POST", "/wp-json/wc/v3/orders/7?_method=DELETE", "", 1},
+		"batch":              {"POST", batch, `{"delete":[7,8]}`, 2},
+		"batch, last one":    {"POST", batch, `{"update":[{"id":7}],"delete":[8]}`, 1},
+		"update":             {"PUT", "/wp-json/wc/v3/orders/7", `{}`, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			p := provision(t, s, new(OrderType))
+			backend := shopOf(nil)
+			prove := func(host string) (asked int) {
+				before := len(backend.questions())
+				for _, id := range []string{"7", "8"} {
+					r := request(t, s, backend, "PUT", "/wp-json/wc/v3/orders/"+id, `{}`, jsonType, basicAuth)
+					r.HTTP.Host = host
+					if v, err := p.Check(t.Context(), r); err != nil || v.Refused() {
+						t.Fatalf("got %+v, %v", v, err)
+					}
+				}
+				return len(backend.questions()) - before
+			}
+			if n, other := prove("example.com"), prove("other.example"); n != 2 || other != 2 || prove("example.com") != 0 {
+				t.Errorf("asked %d questions, of another host %d", n, other)
+			}
+			if done := p.Watch(request(t, s, backend, test.method, test.target, test.body, jsonType)); done != nil {
+				done(&Answer{Status: http.StatusOK})
+			}
+			if n := prove("example.com"); n != test.ended {
+				t.Errorf("%d proofs ended, want %d", n, test.ended)
+			}
+		})
+	}
+}
+
+// TestOrderType_KeyOfTheGatewayAsks where the call goes.
+func TestOrderType_KeyOfTheGatewayAsks(t *testing.T) {
+	s := newSite(t)
+	p := provision(t, s, &OrderType{Credential: "ck:cs"})
+	backend := shopOf(nil)
+	r := request(t, s, backend, "PUT", "/blog/wp-json/wc/v3/orders/7?_for=jetpack&token=a&signature=b", `{}`, jsonType)
+	v, err := p.Check(t.Context(), r)
+	if q := backend.questions(); err != nil || v.Refused() || len(q) != 1 || q[0].Base != "/blog" || q[0].Form || q[0].Key != "ck:cs" {
+		t.Errorf("got %+v, %v, asked %+v", v, err, q)
+	}
+}
