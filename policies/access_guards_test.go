@@ -3,6 +3,9 @@ package policies
 import (
 	"strings"
 	"testing"
+
+	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/ask/asktest"
 )
 
 // guardTest is a call to a site with rules of its own beside the built-in ones.
@@ -21,7 +24,7 @@ func runGuards(t *testing.T, tests map[string]guardTest) {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t)
 			c := guarded(t, s, test.rules...)
-			d := c.Judge(t.Context(), request(t, s, answering(200, test.user), test.method, test.target, test.body, test.headers...))
+			d := c.Judge(t.Context(), request(t, s, asktest.Answering(200, test.user), test.method, test.target, test.body, test.headers...))
 			if d.Verdict.Status != test.status {
 				t.Errorf("got %+v, want %d", d, test.status)
 			}
@@ -94,11 +97,11 @@ func TestRules_ParametersOfThePath(t *testing.T) {
 // no shop key counts.
 func TestRules_PartsOfABatch(t *testing.T) {
 	s := newSite(t)
-	shop := &platformFunc{answer: func(q Question) (*Answer, error) {
+	shop := &asktest.Platform{Answer: func(q ask.Question) (*ask.Answer, error) {
 		if strings.HasPrefix(q.Route, "/wc/") {
-			return jsonAnswer(200, `[]`), nil
+			return asktest.JSON(200, `[]`), nil
 		}
-		return jsonAnswer(401, `{"code":"rest_not_logged_in"}`), nil
+		return asktest.JSON(401, `{"code":"rest_not_logged_in"}`), nil
 	}}
 	c := guarded(t, s, rules("recommended off", "login_only", "allow anyone /batch/v1")...)
 	r := request(t, s, shop, "POST", "/wp-json/batch/v1", `{"requests":[{"path":"/wc/v3/products"}]}`, jsonType, shopKey)
@@ -117,7 +120,7 @@ func TestRules_JSON(t *testing.T) {
 		"role of no name":   {Allow: "role", Routes: routes},
 		"anyone of a name":  {Allow: "anyone editor", Routes: routes},
 	} {
-		if err := (&Access{Rules: []Rule{rule}}).Provision(newSite(t)); err == nil {
+		if err := provisionError(newSite(t), &Access{Rules: []Rule{rule}}); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}

@@ -4,6 +4,9 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/ask/asktest"
 )
 
 const signedStamp = "X-Timestamp: 1800000000"
@@ -44,11 +47,11 @@ func TestSigned_OpensNoGuard(t *testing.T) {
 // where nobody has signed for it.
 func TestSigned_NotEmbedded(t *testing.T) {
 	s := newSite(t)
-	s.Signatures = []*Signature{{Name: "cookie"}}
+	s.signatures = []*Signature{{Name: "cookie"}}
 	p := new(Access)
 	configure(t, p, line("allow signed cookie /wp/v2/comments/**"))
 	provision(t, s, p)
-	a := jsonAnswer(http.StatusOK, embeddedAnswer)
+	a := asktest.JSON(http.StatusOK, embeddedAnswer)
 	a.Header.Set("ETag", `"x"`)
 	a.Header.Set("Last-Modified", "Sat, 22 Nov 2025 02:30:00 GMT")
 	if err := p.Rewrite(request(t, s, nil, "GET", "/wp-json/wp/v2/posts?_embed", ""), a); err != nil {
@@ -68,8 +71,8 @@ func TestEmbedded_WhereNobodyKnows(t *testing.T) {
 	p := new(Access)
 	configure(t, p, line("allow users /wp/v2/comments/**"))
 	provision(t, s, p)
-	a := jsonAnswer(http.StatusOK, embeddedAnswer)
-	r := request(t, s, failing(ErrUndecided), "GET", "/wp-json/wp/v2/posts?_embed", "", basicAuth)
+	a := asktest.JSON(http.StatusOK, embeddedAnswer)
+	r := request(t, s, asktest.Failing(ask.ErrUndecided), "GET", "/wp-json/wp/v2/posts?_embed", "", basicAuth)
 	if err := p.Rewrite(r, a); err != nil || strings.Contains(string(a.Body), `"id":9`) {
 		t.Errorf("got %s, %v", a.Body, err)
 	}

@@ -10,16 +10,18 @@ import (
 // guarded is the chain of a site with these lines of a Caddyfile.
 func guarded(t *testing.T, s *Site, options ...Option) *Chain {
 	t.Helper()
-	configured := map[string]Policy{}
+	configured := map[string]*Configured{}
 	for _, o := range options {
 		e, known := Lookup(o.Name)
 		if !known {
 			t.Fatalf("no policy takes %s", o.Name)
 		}
 		if configured[e.Name] == nil {
-			configured[e.Name] = e.New()
+			configured[e.Name] = NewConfigured(e)
 		}
-		configure(t, configured[e.Name], o)
+		if err := configured[e.Name].Configure(o); err != nil {
+			t.Fatal(err)
+		}
 	}
 	c, err := NewChain(s, Enforce, configured)
 	if err != nil {

@@ -5,6 +5,10 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/ask/asktest"
+	"github.com/restwarden/restwarden/policies/call"
 )
 
 // TestOrderType_Doors: more ways to the same update.
@@ -58,15 +62,15 @@ func TestOrderType_Doors(t *testing.T) {
 // TestOrderType_KeyOfTheGatewayRefused: what the gateway may not read itself is not an order
 // for want of another word.
 func TestOrderType_KeyOfTheGatewayRefused(t *testing.T) {
-	refused := &platformFunc{answer: func(Question) (*Answer, error) {
-		return jsonAnswer(401, `{"code":"woocommerce_rest_cannot_view"}`), nil
+	refused := &asktest.Platform{Answer: func(ask.Question) (*ask.Answer, error) {
+		return asktest.JSON(401, `{"code":"woocommerce_rest_cannot_view"}`), nil
 	}}
 	for _, target := range []string{
 		"/wp-json/wc/v3/orders/13?_for=jetpack&token=a&signature=b", "/wp-json/wc/v3/orders/13?oauth_consumer_key=a&oauth_signature=b",
 	} {
 		s := newSite(t)
 		p := provision(t, s, &OrderType{Credential: "ck:cs"})
-		if v, err := p.Check(t.Context(), request(t, s, refused, "PUT", target, `{}`, jsonType)); !errors.Is(err, ErrUndecided) {
+		if v, err := p.Check(t.Context(), request(t, s, refused, "PUT", target, `{}`, jsonType)); !errors.Is(err, ask.ErrUndecided) {
 			t.Errorf("%s: got %+v, %v", target, v, err)
 		}
 	}
@@ -76,9 +80,9 @@ func TestOrderType_KeyOfTheGatewayRefused(t *testing.T) {
 func TestOrderType_MayWriteOnly(t *testing.T) {
 	s := newSite(t)
 	p := provision(t, s, &OrderType{Credential: "ck:cs"})
-	manager := map[string]*Answer{
-		"caller":          jsonAnswer(403, `{"code":"woocommerce_rest_cannot_view"}`),
-		"/wp/v2/users/me": jsonAnswer(200, `{"id":4,"roles":["x"],"capabilities":{"edit_others_shop_orders":true}}`),
+	manager := map[string]*ask.Answer{
+		"caller":          asktest.JSON(403, `{"code":"woocommerce_rest_cannot_view"}`),
+		"/wp/v2/users/me": asktest.JSON(200, `{"id":4,"roles":["x"],"capabilities":{"edit_others_shop_orders":true}}`),
 	}
 	v, err := p.Check(t.Context(), request(t, s, shopOf(manager), "PUT", "/wp-json/wc/v3/orders/13", `{}`, jsonType, basicAuth))
 	if err != nil || v.Status != 400 || v.Answer != nil {
@@ -110,9 +114,9 @@ func TestOrderType_Questions(t *testing.T) {
 				t.Fatal(err)
 			}
 			var asked []string
-			for _, q := range backend.questions() {
+			for _, q := range backend.Questions() {
 				form := "pretty"
-				if q.Form {
+				if q.Form == call.Query {
 					form = "form"
 				}
 				asked = append(asked, strings.Join([]string{q.Method, q.Base, form, q.Route + "?" + q.Query}, " "))
@@ -133,7 +137,7 @@ func TestOrderType_ListsOrdersOfAnyStatus(t *testing.T) {
 	if v, err := p.CheckBatch(t.Context(), r); err != nil || v.Refused() {
 		t.Fatalf("got %+v, %v", v, err)
 	}
-	if q := backend.questions(); len(q) != 1 || !strings.Contains("&"+q[0].Query+"&", "&status=any&") || !strings.Contains(q[0].Query, "include=7,8,9") {
+	if q := backend.Questions(); len(q) != 1 || !strings.Contains("&"+q[0].Query+"&", "&status=any&") || !strings.Contains(q[0].Query, "include=7,8,9") {
 		t.Errorf("asked %+v", q)
 	}
 }
@@ -158,7 +162,7 @@ func TestOrderType_ProofsEnd(t *testing.T) {
 			p := provision(t, s, new(OrderType))
 			backend := shopOf(nil)
 			prove := func(host string) (asked int) {
-				before := len(backend.questions())
+				before := len(backend.Questions())
 				for _, id := range []string{"7", "8"} {
 					r := request(t, s, backend, "PUT", "/wp-json/wc/v3/orders/"+id, `{}`, jsonType, basicAuth)
 					r.HTTP.Host = host
@@ -166,13 +170,13 @@ func TestOrderType_ProofsEnd(t *testing.T) {
 						t.Fatalf("got %+v, %v", v, err)
 					}
 				}
-				return len(backend.questions()) - before
+				return len(backend.Questions()) - before
 			}
 			if n, other := prove("example.com"), prove("other.example"); n != 2 || other != 2 || prove("example.com") != 0 {
 				t.Errorf("asked %d questions, of another host %d", n, other)
 			}
 			if done := p.Watch(request(t, s, backend, test.method, test.target, test.body, jsonType)); done != nil {
-				done(&Answer{Status: http.StatusOK})
+				done(&ask.Answer{Status: http.StatusOK})
 			}
 			if n := prove("example.com"); n != test.ended {
 				t.Errorf("%d proofs ended, want %d", n, test.ended)
@@ -188,7 +192,23 @@ func TestOrderType_KeyOfTheGatewayAsks(t *testing.T) {
 	backend := shopOf(nil)
 	r := request(t, s, backend, "PUT", "/blog/wp-json/wc/v3/orders/7?_for=jetpack&token=a&signature=b", `{}`, jsonType)
 	v, err := p.Check(t.Context(), r)
-	if q := backend.questions(); err != nil || v.Refused() || len(q) != 1 || q[0].Base != "/blog" || q[0].Form || q[0].Key != "ck:cs" {
+	if q := backend.Questions(); err != nil || v.Refused() || len(q) != 1 || q[0].Base != "/blog" || q[0].Form != call.Pretty || q[0].Key != "ck:cs" {
 		t.Errorf("got %+v, %v, asked %+v", v, err, q)
+	}
+}
+
+// TestOrderType_UncertainClaims: credentials that may count make the guard ask, even
+// where rules take their owner for anonymous.
+func TestOrderType_UncertainClaims(t *testing.T) {
+	for _, target := range []string{
+		"/wp-json/WC/v3/orders/13?oauth_consumer_key=a&oauth_signature=b",
+		"/wp-json/WC/v3/orders/13?consumer_key=ck_1&consumer_secret=cs_1",
+		"/?rest_route=/wc/v3/orders/13&consumer_key=ck_1&consumer_secret=cs_1",
+	} {
+		s := newSite(t)
+		d := guarded(t, s).Judge(t.Context(), request(t, s, shopOf(nil), "PUT", target, `{}`, jsonType))
+		if d.Verdict.Status != http.StatusServiceUnavailable {
+			t.Errorf("%s: got %+v", target, d)
+		}
 	}
 }

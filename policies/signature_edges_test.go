@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/restwarden/restwarden/policies/store"
 )
 
 // TestSignature_Request: scheme request signs the effective method and the route as
@@ -114,7 +116,7 @@ func TestSignature_OnceForAllNames(t *testing.T) {
 
 // keptFor is a Store that tells how long signatures are remembered.
 type keptFor struct {
-	Store
+	store.Store
 	ttl time.Duration
 }
 

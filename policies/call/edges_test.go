@@ -36,7 +36,7 @@ func TestEdges_Batches(t *testing.T) {
 		}
 		c.Close()
 	}
-	few := NewReader(Site{Platform: platforms["wordpress"], Limits: Limits{Batch: 2}})
+	few := NewReader(Site{Platform: wordpress(), Limits: Limits{Batch: 2}})
 	runReads(t, few, []readTest{
 		core(`{"requests":[{"path":"/a"},{"path":"/b"}]}`, "batch POST /batch/v1 | POST /a | POST /b"),
 		core(`{"requests":[{"path":"/a"},{"path":"/b"},{"path":"/c"}]}`, "413 batch_limit"),
@@ -56,9 +56,9 @@ func TestEdges_Rewrites(t *testing.T) {
 		{"GET", "/x", "/hello%3Frest_route=/a", "", "400 path"},
 		{"GET", "/x", "/" + strings.Repeat("x", 12<<10), "", "400 target"},
 		{"GET", "/" + strings.Repeat("x", 12<<10), "/x", "", "400 target"},
-		{"POST", "/x", AjaxScript, "rest_route=/a", "POST /a"},
-		{"POST", AjaxScript, AjaxScript, "rest_route=/a", "page"},
-		{"POST", AjaxScript + "?rest_route=/b", AjaxScript + "?rest_route=/b", "rest_route=/a", "400 two_routes"},
+		{"POST", "/x", wordpress().AjaxScript, "rest_route=/a", "POST /a"},
+		{"POST", wordpress().AjaxScript, wordpress().AjaxScript, "rest_route=/a", "page"},
+		{"POST", wordpress().AjaxScript + "?rest_route=/b", wordpress().AjaxScript + "?rest_route=/b", "rest_route=/a", "400 two_routes"},
 		{"POST", "/wp-admin/admin-ajax%2Ephp", "/wp-admin/admin-ajax%2Ephp", "rest_route=/a", "POST /a"},
 	} {
 		original, err := url.ParseRequestURI(tt.original)
@@ -118,7 +118,7 @@ func TestEdges_Bodies(t *testing.T) {
 	if body, err := c.RawBody(); err == nil {
 		t.Errorf("body of OPTIONS: %s", body)
 	}
-	large := "--B\r\nContent-Disposition: form-data; name=f; filename=f\r\n\r\n" + strings.Repeat("x", phpDefaultBody) +
+	large := "--B\r\nContent-Disposition: form-data; name=f; filename=f\r\n\r\n" + strings.Repeat("x", 8<<20) +
 		"\r\n--B\r\nContent-Disposition: form-data; name=id\r\n\r\n9\r\n--B--\r\n"
 	c = readerFor("root").Read(request("POST", "/wp-json/wc/v3/orders/7", partType, large), nil)
 	defer c.Close()
@@ -164,7 +164,7 @@ func TestEdges_Patterns(t *testing.T) {
 }
 
 func TestEdges_Cookies(t *testing.T) {
-	p := platforms["wordpress"]
+	p := wordpress()
 	for cookie, want := range map[string]bool{
 		"wordpress_test_cookie=1": false, "wordpress_test_cookie2=1": true, "wordpress_test_cookie_x=1": true,
 		"wordpress_sec_x=1": true, "wordpress_logged_in_x=1": true, "wordpress=1": false,

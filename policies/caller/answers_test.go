@@ -1,10 +1,14 @@
-package policies
+package caller
 
 import (
 	"errors"
 	"net/http"
 	"testing"
 	"time"
+
+	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/ask/asktest"
+	"github.com/restwarden/restwarden/policies/call"
 )
 
 // TestIdentities_RemembersWhatDecides: an answer counts for no other credentials, and
@@ -28,19 +32,18 @@ func TestIdentities_RemembersWhatDecides(t *testing.T) {
 		"another directory, query form": {"/a/?rest_route=/wp/v2/posts", "/b/?rest_route=/wp/v2/posts", []string{basicAuth}, []string{basicAuth}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newSite(t)
-			s.Credentials = Credentials{Headers: []string{"X-A", "X-B"}, Cookies: []string{"sso"}}
-			backend := &platformFunc{answer: func(q Question) (*Answer, error) {
+			s := newSite(t, Own{Headers: []string{"X-A", "X-B"}, Cookies: []string{"sso"}})
+			backend := &asktest.Platform{Answer: func(q ask.Question) (*ask.Answer, error) {
 				switch q.Route {
 				case "/wp/v2/users/me":
-					return jsonAnswer(200, adminBody), nil
+					return asktest.JSON(200, adminBody), nil
 				case "/wc/v3/orders":
-					return jsonAnswer(200, `[]`), nil
+					return asktest.JSON(200, `[]`), nil
 				}
-				return cartOf("7").answer(q)
+				return cartOf("7").Answer(q)
 			}}
 			for _, again := range []bool{false, true} {
-				for _, r := range []*Request{
+				for _, r := range []*Whole{
 					request(t, s, backend, "GET", test.first, "", test.firstHeaders...),
 					request(t, s, backend, "GET", test.second, "", test.secondHeaders...),
 				} {
@@ -48,7 +51,7 @@ func TestIdentities_RemembersWhatDecides(t *testing.T) {
 						t.Fatal(caller, err)
 					}
 				}
-				if n := len(backend.questions()); n != 2 {
+				if n := len(backend.Questions()); n != 2 {
 					t.Errorf("again %v: %d questions", again, n)
 				}
 			}
@@ -60,34 +63,34 @@ func TestIdentities_RemembersWhatDecides(t *testing.T) {
 // as any other.
 func TestIdentities_TTLBoundsNobodyToo(t *testing.T) {
 	s := newSite(t)
-	ids, err := NewIdentities(IdentityOptions{TTL: 20 * time.Millisecond})
+	ids, err := NewIdentities(Options{TTL: 20 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.Identities = ids
-	backend := answering(401, `{"code":"rest_not_logged_in"}`)
+	backend := asktest.Answering(401, `{"code":"rest_not_logged_in"}`)
 	for range 2 {
 		if _, _, err := request(t, s, backend, "GET", "/wp-json/wp/v2/posts", "", basicAuth).Who(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(60 * time.Millisecond)
 	}
-	if n := len(backend.questions()); n != 2 {
+	if n := len(backend.Questions()); n != 2 {
 		t.Errorf("%d questions", n)
 	}
 }
 
 // TestWho_AsksWhereTheCallGoes: the question takes the way of the call.
 func TestWho_AsksWhereTheCallGoes(t *testing.T) {
-	for target, want := range map[string]Question{
+	for target, want := range map[string]ask.Question{
 		"/blog/wp-json/wp/v2/posts":         {Base: "/blog"},
-		"/blog/?rest_route=/wp/v2/posts":    {Base: "/blog/", Form: true},
-		"/index.php?rest_route=/wp/v2/tags": {Base: "/index.php", Form: true},
+		"/blog/?rest_route=/wp/v2/posts":    {Base: "/blog/", Form: call.Query},
+		"/index.php?rest_route=/wp/v2/tags": {Base: "/index.php", Form: call.Query},
 	} {
 		s := newSite(t)
-		backend := answering(200, adminBody)
+		backend := asktest.Answering(200, adminBody)
 		_, _, err := request(t, s, backend, "GET", target, "", basicAuth).Who(t.Context())
-		if q := backend.questions(); err != nil || len(q) != 1 || q[0].Base != want.Base || q[0].Form != want.Form {
+		if q := backend.Questions(); err != nil || len(q) != 1 || q[0].Base != want.Base || q[0].Form != want.Form {
 			t.Errorf("%s: asked %+v, %v", target, q, err)
 		}
 	}
@@ -97,21 +100,21 @@ func TestWho_AsksWhereTheCallGoes(t *testing.T) {
 // or the holder of a key.
 func TestWho_AnswersThatProveNothing(t *testing.T) {
 	const posts, order, cart = "/wp-json/wp/v2/posts", "/wp-json/wc/v3/orders", "/wp-json/wc/store/v1/cart"
-	cartRefused := &Answer{Status: 403, Header: http.Header{"User-Id": {"7"}}, Body: []byte(`{}`)}
+	cartRefused := &ask.Answer{Status: 403, Header: http.Header{"User-Id": {"7"}}, Body: []byte(`{}`)}
 	for name, test := range map[string]struct {
 		target, header string
-		answer         *Answer
+		answer         *ask.Answer
 	}{
-		"accepted, not answered":  {posts, basicAuth, jsonAnswer(202, adminBody)},
-		"a page instead of a key": {order, shopKey, jsonAnswer(200, `<html>`)},
-		"an object, no list":      {order, shopKey, jsonAnswer(200, `{"id":1}`)},
-		"forbidden by somebody":   {order, shopKey, jsonAnswer(403, `{"code":"blocked_by_firewall"}`)},
+		"accepted, not answered":  {posts, basicAuth, asktest.JSON(202, adminBody)},
+		"a page instead of a key": {order, shopKey, asktest.JSON(200, `<html>`)},
+		"an object, no list":      {order, shopKey, asktest.JSON(200, `{"id":1}`)},
+		"forbidden by somebody":   {order, shopKey, asktest.JSON(403, `{"code":"blocked_by_firewall"}`)},
 		"a cart that is refused":  {cart, loginLine, cartRefused},
 	} {
 		s := newSite(t)
-		backend := &platformFunc{answer: func(Question) (*Answer, error) { return test.answer, nil }}
+		backend := &asktest.Platform{Answer: func(ask.Question) (*ask.Answer, error) { return test.answer, nil }}
 		r := request(t, s, backend, "GET", test.target, "", test.header)
-		if caller, _, err := r.Who(t.Context()); !errors.Is(err, ErrUndecided) {
+		if caller, _, err := r.Who(t.Context()); !errors.Is(err, ask.ErrUndecided) {
 			t.Errorf("%s: got %+v, %v", name, caller, err)
 		}
 		if caller, known := r.Known(); known {
@@ -124,13 +127,13 @@ func TestWho_AnswersThatProveNothing(t *testing.T) {
 func TestWho_RefusedCredentials(t *testing.T) {
 	for name, test := range map[string]struct {
 		headers []string
-		answer  *Answer
+		answer  *ask.Answer
 	}{
-		"a wrong nonce in the shop": {[]string{loginLine, nonceLine}, jsonAnswer(403, `{"code":"rest_cookie_invalid_nonce"}`)},
-		"a wrong shop key":          {[]string{shopKey}, jsonAnswer(401, `{"code":"woocommerce_rest_authentication_error","message":"Consumer secret is invalid."}`)},
+		"a wrong nonce in the shop": {[]string{loginLine, nonceLine}, asktest.JSON(403, `{"code":"rest_cookie_invalid_nonce"}`)},
+		"a wrong shop key":          {[]string{shopKey}, asktest.JSON(401, `{"code":"woocommerce_rest_authentication_error","message":"Consumer secret is invalid."}`)},
 	} {
 		s := newSite(t)
-		r := request(t, s, &platformFunc{answer: func(Question) (*Answer, error) { return test.answer, nil }}, "GET", "/wp-json/wc/v3/orders", "", test.headers...)
+		r := request(t, s, &asktest.Platform{Answer: func(ask.Question) (*ask.Answer, error) { return test.answer, nil }}, "GET", "/wp-json/wc/v3/orders", "", test.headers...)
 		caller, answer, err := r.Who(t.Context())
 		if err != nil || answer == nil || answer.Status != test.answer.Status || caller.Kind != Anonymous {
 			t.Errorf("%s: got %+v, %+v, %v", name, caller, answer, err)
@@ -146,7 +149,7 @@ func TestWho_RefusedCredentials(t *testing.T) {
 func TestWho_OnlyTrueIsGranted(t *testing.T) {
 	s := newSite(t)
 	body := `{"id":1,"roles":["a"],"capabilities":{"number":1,"text":"yes","null":null,"granted":true}}`
-	caller, _, err := request(t, s, answering(200, body), "GET", "/wp-json/wp/v2/posts", "", basicAuth).Who(t.Context())
+	caller, _, err := request(t, s, asktest.Answering(200, body), "GET", "/wp-json/wp/v2/posts", "", basicAuth).Who(t.Context())
 	if err != nil || len(caller.Capabilities) != 1 || !caller.Capabilities["granted"] {
 		t.Errorf("got %+v, %v", caller, err)
 	}
@@ -168,7 +171,7 @@ func TestIdentities_ChangesOfRights(t *testing.T) {
 		"only read":               {"GET", "/wp-json/wp/v2/users/1", "", false},
 	} {
 		s := newSite(t)
-		backend := answering(200, adminBody)
+		backend := asktest.Answering(200, adminBody)
 		who := func() {
 			if _, _, err := request(t, s, backend, "GET", "/wp-json/wp/v2/posts", "", basicAuth).Who(t.Context()); err != nil {
 				t.Fatal(err)
@@ -177,10 +180,10 @@ func TestIdentities_ChangesOfRights(t *testing.T) {
 		who()
 		drop, _ := s.Identities.Watch(request(t, s, backend, test.method, test.target, test.body, jsonType))
 		if drop != nil {
-			drop(jsonAnswer(200, `{}`))
+			drop(asktest.JSON(200, `{}`))
 		}
 		who()
-		if n := len(backend.questions()); (n == 2) != test.watched {
+		if n := len(backend.Questions()); (n == 2) != test.watched {
 			t.Errorf("%s: %d questions", name, n)
 		}
 	}
@@ -195,7 +198,7 @@ func TestWho_RefusedNamesAndPasswords(t *testing.T) {
 	} {
 		for target, handedOn := range map[string]bool{"/wp-json/wp/v2/posts": true, "/wp-json/wc/v3/orders": !nobodyInShop} {
 			s := newSite(t)
-			_, answer, err := request(t, s, answering(401, `{"code":"`+code+`"}`), "GET", target, "", basicAuth).Who(t.Context())
+			_, answer, err := request(t, s, asktest.Answering(401, `{"code":"`+code+`"}`), "GET", target, "", basicAuth).Who(t.Context())
 			if err != nil || (answer != nil) != handedOn {
 				t.Errorf("%s on %s: got %+v, %v", code, target, answer, err)
 			}
