@@ -3,7 +3,6 @@ package livetest
 import (
 	"bytes"
 	"compress/gzip"
-	"crypto/tls"
 	"fmt"
 	"io"
 	"strings"
@@ -54,7 +53,7 @@ var protocols = []struct {
 	}},
 	{"HTTP/2", true, func(t *testing.T, address string, m message) (string, string) {
 		t.Helper()
-		conn, err := tls.Dial("tcp", address, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}})
+		conn, err := dialHTTP2(t, address)
 		if err != nil {
 			t.Fatal(err)
 		}

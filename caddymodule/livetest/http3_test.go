@@ -8,7 +8,7 @@ import (
 
 	"github.com/quic-go/quic-go"
 
-	"github.com/restwarden/restwarden/caddymodule/livetest/rawhttp"
+	"github.com/restwarden/restwarden/internal/testkit/rawhttp"
 )
 
 // dialHTTP3 opens a connection from an address of its own, since the witness
