@@ -14,16 +14,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/restwarden/restwarden/internal/testkit/machine"
 	"github.com/restwarden/restwarden/policies"
 )
 
 func TestGateway_PHPFastCGI(t *testing.T) {
 	p := newPlatform(t)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
+	l := machine.Listener(t)
 	go fcgi.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.RequestURI = r.URL.RequestURI()
 		p.ServeHTTP(w, r)
@@ -232,7 +229,7 @@ func TestGateway_Streaming(t *testing.T) {
 	for _, target := range []string{"/events", "/cms-json/x/v1/events"} {
 		req, _ := http.NewRequest("GET", g.url+target, nil)
 		req.Header.Set("Authorization", "Bearer x")
-		res, err := client.Do(req)
+		res, err := httpClient.Do(req)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,11 +1,8 @@
 package caddymodule
 
 import (
-	_ "github.com/caddyserver/caddy/v2/modules/caddyhttp/map"
-
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/fcgi"
 	"net/http/httptest"
@@ -16,7 +13,9 @@ import (
 	"time"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	_ "github.com/caddyserver/caddy/v2/modules/caddyhttp/map"
 
+	"github.com/restwarden/restwarden/internal/testkit/machine"
 	"github.com/restwarden/restwarden/policies"
 )
 
@@ -182,11 +181,7 @@ func TestLookup_Trust(t *testing.T) {
 // as root and map, is there for questions too.
 func TestLookup_SiteVars(t *testing.T) {
 	p := newPlatform(t)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
+	l := machine.Listener(t)
 	go fcgi.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.RequestURI = r.URL.RequestURI()
 		p.ServeHTTP(w, r)

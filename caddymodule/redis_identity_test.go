@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/restwarden/restwarden/internal/testkit/redisrun"
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
 )
@@ -28,9 +29,9 @@ func (a *asker) Ask(context.Context, policies.Question) (*policies.Answer, error
 	return &policies.Answer{Status: http.StatusOK, Body: []byte(`{"id":1,"roles":["administrator"],"capabilities":{"read":true}}`)}, nil
 }
 
-func newAsker(t testing.TB, server *redisServer) *asker {
+func newAsker(t testing.TB, server *redisrun.Server) *asker {
 	t.Helper()
-	a := &asker{store: openRedis(t, StoreOptions{Addresses: []string{server.addr}}), trips: new(counter)}
+	a := &asker{store: openRedis(t, StoreOptions{Addresses: []string{server.Addr}}), trips: new(counter)}
 	ids, err := policies.NewIdentities(policies.IdentityOptions{TTL: time.Minute, Rate: 1 << 20, Per: time.Second, Store: a.store})
 	if err != nil {
 		t.Fatal(err)
@@ -69,7 +70,7 @@ func (a *asker) who(t testing.TB, authorization string) {
 // TestRedis_IdentityRoundTrips: a caller in memory makes no round trip, one that
 // is not makes one before its answer and one behind it.
 func TestRedis_IdentityRoundTrips(t *testing.T) {
-	server := startRedis(t)
+	server := redisrun.Start(t)
 	a, b := newAsker(t, server), newAsker(t, server)
 	a.who(t, "Basic a")
 	time.Sleep(50 * time.Millisecond)
@@ -91,7 +92,7 @@ func TestRedis_IdentityRoundTrips(t *testing.T) {
 }
 
 func BenchmarkRedis_Who(b *testing.B) {
-	server := startRedis(b)
+	server := redisrun.Start(b)
 	a := newAsker(b, server)
 	b.Run("warm", func(b *testing.B) {
 		r := a.request(b, "Basic a")

@@ -2,15 +2,19 @@ package livetest
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/textproto"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/restwarden/restwarden/internal/testkit/machine"
 )
 
 // arrival is one request as it reached a backend.
@@ -52,10 +56,7 @@ func newBackend(t testing.TB) *backend { return listen(t, (*backend).serveHTTP) 
 // listen starts a backend that serves connections until the test ends.
 func listen(t testing.TB, serve func(*backend, net.Conn)) *backend {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := machine.Listener(t)
 	b := &backend{address: l.Addr().String(), arrived: map[string][]*arrival{}, heads: make(chan string, 64)}
 	var open sync.Map
 	var running sync.WaitGroup
@@ -144,10 +145,20 @@ func (b *backend) serveHTTP(conn net.Conn) {
 	}
 }
 
-// answer is what a platform with no users and nothing but orders says.
+// subscription is the only record that is no order (docs/platform III.3).
+const subscription = 987654
+
+// answer is what a platform with no users and nothing but orders, and one
+// subscription, says.
 func (b *backend) answer(a *arrival) (status, body string) {
 	asked := len(a.header[marker]) == 1 && a.header[marker][0] == question
+	order := "/orders/" + strconv.Itoa(subscription)
+	decoded, _ := url.QueryUnescape(a.target) // "" names nothing
 	switch {
+	case asked && strings.Contains(decoded, order+"/notes/0"):
+		return "404 Not Found", `{"code":"woocommerce_rest_order_invalid_id","message":"Invalid order ID.","data":{"status":404}}`
+	case asked && strings.Contains(decoded, order):
+		return "200 OK", fmt.Sprintf(`{"id":%d}`, subscription)
 	case asked && strings.Contains(a.target, "notes"):
 		return "404 Not Found", `{"code":"woocommerce_rest_invalid_id","message":"Invalid resource ID.","data":{"status":404}}`
 	case asked && strings.HasSuffix(a.path(), "/admin-ajax.php") && !b.noScripts:

@@ -36,7 +36,7 @@ func upload(n int) string {
 func TestBodies_ByteForByte(t *testing.T) {
 	proxy, php := newBackend(t), newFastCGI(t)
 	guard := "\trestwarden wordpress\n\twitness\n"
-	addresses := run(t, "", block{body: guard + proxy.proxied()}, block{body: guard + php.php(scripts(t), "")})
+	addresses := run(t, "", block{Body: guard + proxy.proxied()}, block{Body: guard + php.php(scripts(t), "")})
 	for i, b := range []*backend{proxy, php} {
 		for _, c := range []struct {
 			name, line, header, body string
@@ -87,7 +87,7 @@ func parts(n int) string {
 func TestBodies_Limits(t *testing.T) {
 	b := newBackend(t)
 	site := func(options string) block {
-		return block{body: "\trestwarden wordpress {\n\t\trecommended off\n\t\t" + options + "\n\t}\n\twitness\n" + b.proxied()}
+		return block{Body: "\trestwarden wordpress {\n\t\trecommended off\n\t\t" + options + "\n\t}\n\twitness\n" + b.proxied()}
 	}
 	addresses := run(t, "", site("body_limit 100KiB"), site("upload_limit 200KiB"), site("spool_limit 150KiB"), site("batch_limit 3"))
 	const body, uploads, spool, batch = 0, 1, 2, 3
@@ -200,7 +200,7 @@ func TestBodies_Unread(t *testing.T) {
 func TestBodies_NoScripts(t *testing.T) {
 	b := newBackend(t)
 	b.noScripts = true
-	address := run(t, "", block{body: "\trestwarden wordpress {\n\t\trecommended off\n\t}\n\twitness\n" + b.proxied()})[0]
+	address := run(t, "", block{Body: "\trestwarden wordpress {\n\t\trecommended off\n\t}\n\twitness\n" + b.proxied()})[0]
 	try(t, address, b, request("POST /wp-admin/admin-ajax.php", "action=a", form)).passed(t, aPage, "")
 	eventually(t, "the gateway asks for the script", func() bool {
 		return slices.ContainsFunc(b.questions(), func(a *arrival) bool { return a.path() == "/wp-admin/admin-ajax.php" })

@@ -158,9 +158,9 @@ func TestHTTP2_Frames(t *testing.T) {
 	root := scripts(t)
 	guard := "\trestwarden wordpress\n\twitness\n"
 	addresses := run(t, "\tservers {\n\t\tprotocols h1 h2 h2c\n\t}\n",
-		block{body: guard + proxy.proxied()},
-		block{body: guard + php.php(root, "")},
-		block{secure: true, body: "\ttls internal\n" + guard + proxy.proxied()})
+		block{Body: guard + proxy.proxied()},
+		block{Body: guard + php.php(root, "")},
+		block{Secure: true, Body: "\ttls internal\n" + guard + proxy.proxied()})
 	plain := func(address string) (net.Conn, error) { return net.Dial("tcp", address) }
 	for _, way := range []struct {
 		name    string
@@ -207,7 +207,7 @@ func TestHTTP2_ExtendedConnect(t *testing.T) {
 // brought there by an upgrade, unread.
 func TestHTTP2_Upgrade(t *testing.T) {
 	b := newBackend(t)
-	address := run(t, "\tservers {\n\t\tprotocols h1 h2c\n\t}\n", block{body: "\trestwarden wordpress\n\twitness\n" + b.proxied()})[0]
+	address := run(t, "\tservers {\n\t\tprotocols h1 h2c\n\t}\n", block{Body: "\trestwarden wordpress\n\twitness\n" + b.proxied()})[0]
 	for _, target := range []string{"GET /about/", posts} {
 		try(t, address, b, request(target, "", "Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAMAAABkAAQAAP__")).refused(t, 400)
 	}

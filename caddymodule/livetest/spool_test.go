@@ -17,6 +17,10 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/restwarden/restwarden/internal/testkit/caddyrun"
+	"github.com/restwarden/restwarden/internal/testkit/machine"
+	"github.com/restwarden/restwarden/internal/testkit/wait"
 )
 
 func init() {
@@ -99,12 +103,7 @@ func (s *spool) empty(t *testing.T) {
 
 func eventually(t *testing.T, what string, happened func() bool) {
 	t.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if happened() {
-			return
-		}
-	}
-	t.Fatalf("never happened: %s", what)
+	wait.For(t, patience, what, happened)
 }
 
 var half = request("POST /contact/", upload(2<<20), multipartType)
@@ -141,12 +140,13 @@ func TestSpool_Removed(t *testing.T) {
 	s, b := newSpool(t), newBackend(t)
 	mute := listen(t, func(_ *backend, conn net.Conn) { io.CopyN(io.Discard, conn, 100<<10) }) // goes away in the middle
 	guard := "\trestwarden wordpress\n\twitness\n"
-	sites := []block{
-		{body: guard + b.proxied()}, {body: guard + mute.proxied()}, {body: guard + "\treverse_proxy " + freeAddresses(t, 1)[0] + "\n"},
-		{body: "\trestwarden wordpress\n\tpanics\n"}, {body: "\tmetrics\n"},
-		{body: "\trestwarden wordpress {\n\t\tupload_limit 1500KiB\n\t}\n\twitness\n" + b.proxied()},
-	}
-	addresses := run(t, "\tmetrics\n", sites...)
+	f := &caddyrun.File{Global: "\tmetrics\n", Sites: []block{
+		{Body: guard + b.proxied()}, {Body: guard + mute.proxied()}, {Body: guard + "\treverse_proxy " + machine.FreeAddress(t) + "\n"},
+		{Body: "\trestwarden wordpress\n\tpanics\n"}, {Body: "\tmetrics\n"},
+		{Body: "\trestwarden wordpress {\n\t\tupload_limit 1500KiB\n\t}\n\twitness\n" + b.proxied()},
+	}}
+	caddyrun.Start(t, f)
+	addresses := f.Addresses()
 	s.metrics = addresses[4]
 
 	t.Run("served", func(t *testing.T) {
@@ -193,8 +193,8 @@ func TestSpool_Removed(t *testing.T) {
 	})
 	t.Run("reload", func(t *testing.T) {
 		conn := s.begin(t, addresses[0])
-		config, reloaded := adapt(t, "\tmetrics\n", addresses, sites...), make(chan error)
-		go func() { reloaded <- caddy.Load(config, true) }() // waits for the upload, a while
+		reload, reloaded := caddyrun.Reload(t, f), make(chan error)
+		go func() { reloaded <- reload() }() // waits for the upload, a while
 		eventually(t, "the new configuration serves", func() bool {
 			return send(t, addresses[0], request(posts, "")).status == http.StatusOK
 		})
@@ -218,7 +218,7 @@ func TestSpool_Removed(t *testing.T) {
 // more, and nothing when they are gone.
 func TestSpool_Slow(t *testing.T) {
 	s, b := newSpool(t), newBackend(t)
-	addresses := run(t, "\tmetrics\n", block{body: "\trestwarden wordpress\n\twitness\n" + b.proxied()}, block{body: "\tmetrics\n"})
+	addresses := run(t, "\tmetrics\n", block{Body: "\trestwarden wordpress\n\twitness\n" + b.proxied()}, block{Body: "\tmetrics\n"})
 	s.metrics = addresses[1]
 	send(t, addresses[0], request(posts, "")) // all that is made once is there
 	s.empty(t)

@@ -117,7 +117,7 @@ func (w *world) streams(line string) {
 		return true
 	})
 	defer w.tap.answerWith(nil)
-	res, err := client.Do(w.request(w.gateway, line, "", w.as("admin")))
+	res, err := httpClient.Do(w.request(w.gateway, line, "", w.as("admin")))
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -160,7 +160,7 @@ func TestIdentity_OneQuestion(t *testing.T) {
 	ctx, leave := context.WithCancel(t.Context())
 	first := make(chan error, 1)
 	go func() {
-		res, err := client.Do(w.request(w.gateway, "POST /cms-json/cms/v2/posts", `{"title":"gone"}`, w.as("admin")).WithContext(ctx))
+		res, err := httpClient.Do(w.request(w.gateway, "POST /cms-json/cms/v2/posts", `{"title":"gone"}`, w.as("admin")).WithContext(ctx))
 		if err == nil {
 			res.Body.Close()
 		}
@@ -172,7 +172,7 @@ func TestIdentity_OneQuestion(t *testing.T) {
 	for range cap(statuses) {
 		req := w.request(w.gateway, "GET /cms-json/cms/v2/posts", "", w.as("admin"))
 		others.Go(func() {
-			res, err := client.Do(req)
+			res, err := httpClient.Do(req)
 			if err != nil {
 				t.Error(err)
 				return
@@ -225,7 +225,7 @@ func TestIdentity_Limits(t *testing.T) {
 	held := make(chan struct{})
 	go func() {
 		defer close(held)
-		res, err := client.Do(p.request(p.gateway, "GET /cms-json/cms/v2/posts", "", forged(7), from("192.0.2.2")))
+		res, err := httpClient.Do(p.request(p.gateway, "GET /cms-json/cms/v2/posts", "", forged(7), from("192.0.2.2")))
 		if err == nil {
 			res.Body.Close()
 		}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/restwarden/restwarden/cmd/platform/site"
+	"github.com/restwarden/restwarden/internal/testkit/doors"
 )
 
 func (w *world) newOrder() int {
@@ -31,11 +32,12 @@ func TestConversions_Sites(t *testing.T) {
 			w := newWorld(t, options, "")
 			sub, order := w.info.Subscriptions[0], w.info.Orders[0]
 			before := w.record(sub)
-			for _, d := range doors() {
+			for _, d := range doors.All() {
+				d = d.At(order, sub)
 				for _, caller := range []edit{w.as("admin"), withKey(w.info.Keys.ReadWriteKey)} {
-					r := w.gate(fill(d.line, sub, order), fill(d.body, sub, order), append(slices.Clone(d.edits), caller)...)
+					r := w.gate(d.Line(), d.Body, asDoor(d), caller)
 					if !reflect.DeepEqual(before, w.record(sub)) {
-						t.Fatalf("%s %s: the subscription changed (%d %.200s)", d.line, d.body, r.status, r.body)
+						t.Fatalf("%s: the subscription changed (%d %.200s)", d, r.status, r.body)
 					}
 				}
 			}

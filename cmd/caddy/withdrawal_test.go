@@ -1,16 +1,15 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
-	"net"
 	"net/url"
 	"regexp"
-	"strings"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/restwarden/restwarden/cmd/platform/site"
+	"github.com/restwarden/restwarden/internal/testkit/mailsink"
 )
 
 // TestDocument_OwnRestriction: login_only says what the site's own restriction
@@ -37,60 +36,11 @@ func TestDocument_OwnRestriction(t *testing.T) {
 	w.gate("GET /", "").want(200)
 }
 
-// mailServer takes mail and returns its address and the recipients.
-func mailServer(t *testing.T) (address string, recipients <-chan string) {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	to := make(chan string, 10)
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			takeMail(conn, to)
-		}
-	}()
-	return l.Addr().String(), to
-}
-
-func takeMail(conn net.Conn, to chan<- string) {
-	defer conn.Close()
-	say := func(line string) { fmt.Fprint(conn, line+"\r\n") }
-	say("220 ready")
-	inData := false
-	for lines := bufio.NewScanner(conn); lines.Scan(); {
-		line := lines.Text()
-		switch {
-		case inData:
-			if line == "." {
-				inData = false
-				say("250 taken")
-			}
-		case strings.HasPrefix(line, "RCPT TO:"):
-			to <- strings.Trim(strings.TrimPrefix(line, "RCPT TO:"), "<>")
-			say("250 ok")
-		case line == "DATA":
-			inData = true
-			say("354 go on")
-		case line == "QUIT":
-			say("221 bye")
-			return
-		default:
-			say("250 ok")
-		}
-	}
-}
-
 // TestDocument_Withdrawal: a customer without a login withdraws from an order
 // through a gateway with login_only; the shop gets a mail and an inbox entry
 // (docs/interface 6).
 func TestDocument_Withdrawal(t *testing.T) {
-	mail, recipients := mailServer(t)
+	mail, mails := mailsink.Start(t)
 	const page = "/my-account/withdraw-order/"
 	for _, options := range []site.Options{{SMTP: mail}, {SMTP: mail, Base: "/blog"}, {SMTP: mail, Platform: "wordpress"}} {
 		w := newWorld(t, options, "login_only")
@@ -111,9 +61,9 @@ func TestDocument_Withdrawal(t *testing.T) {
 		w.gate("POST "+page, fields.Encode()).want(200, "We received your withdrawal request").passed().unasked()
 		for _, want := range []string{"customer@example.test", "admin@example.test"} {
 			select {
-			case got := <-recipients:
-				if got != want {
-					t.Errorf("mail to %s, want %s", got, want)
+			case m := <-mails:
+				if !slices.Equal(m.To, []string{want}) {
+					t.Errorf("mail to %s, want %s", m.To, want)
 				}
 			case <-time.After(10 * time.Second):
 				t.Fatalf("no mail to %s", want)

@@ -1,91 +1,21 @@
 package call
 
 import (
-	"bufio"
-	"bytes"
 	"cmp"
-	"compress/gzip"
-	"encoding/base64"
 	"encoding/json"
 	"flag"
 	"fmt"
 	"maps"
 	"os"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/restwarden/restwarden/policies/call/phpvars"
+	"github.com/restwarden/restwarden/internal/testkit/recordings"
 )
 
 var update = flag.Bool("update", false, "write the table of docs/reading.md")
-
-// recording is one recorded request, with what each front-end and release of
-// the platform made of it.
-type recording struct {
-	ID       string    `json:"id"` // family/hash
-	Site     string    `json:"site"`
-	Request  []byte    `json:"-"`
-	Outcomes []outcome `json:"outcomes"`
-}
-
-type outcome struct {
-	By     []string        `json:"by"` // front-ends
-	Route  *string         `json:"route"`
-	Raw    string          `json:"route_b64"` // of routes that are not UTF-8
-	Method string          `json:"method"`
-	Match  string          `json:"match"` // first pattern that fits; "" where no route exists
-	Ran    bool            `json:"ran"`   // a handler ran
-	Object json.RawMessage `json:"object"`
-	Parts  []struct {
-		Route  string          `json:"route"`
-		Method string          `json:"method"`
-		Match  string          `json:"match"`
-		Object json.RawMessage `json:"object"`
-	} `json:"parts"`
-}
-
-func recordings(tb testing.TB) []recording {
-	tb.Helper()
-	f, err := os.Open("testdata/recorded.jsonl.gz")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	var all []recording
-	lines := bufio.NewScanner(z)
-	lines.Buffer(nil, 4<<20)
-	for lines.Scan() {
-		var line struct {
-			recording
-			Request string `json:"request"`
-		}
-		if err := json.Unmarshal(lines.Bytes(), &line); err != nil {
-			tb.Fatal(err)
-		}
-		r := line.recording
-		if r.Request, err = base64.StdEncoding.DecodeString(line.Request); err != nil {
-			tb.Fatal(err)
-		}
-		for i, o := range r.Outcomes {
-			if b, err := base64.StdEncoding.DecodeString(o.Raw); err == nil && o.Raw != "" {
-				route := string(b)
-				r.Outcomes[i].Route = &route
-			}
-		}
-		all = append(all, r)
-	}
-	if err := lines.Err(); err != nil || len(all) < 10_000 {
-		tb.Fatalf("%d recordings, %v", len(all), err)
-	}
-	return all
-}
 
 func readerFor(site string) *Reader {
 	p, _ := PlatformByName("wordpress")
@@ -107,7 +37,7 @@ const (
 	verdicts
 )
 
-func judge(c *Call, o outcome) (int, string) {
+func judge(c *Call, o recordings.Outcome) (int, string) {
 	switch {
 	case c.Kind == Refused:
 		return refused, c.Refusal.Reason
@@ -167,7 +97,7 @@ func orderOf(c *Call) (string, bool, error) {
 	return "", false, nil
 }
 
-func judgeParts(c *Call, o outcome) (int, string) {
+func judgeParts(c *Call, o recordings.Outcome) (int, string) {
 	if c.Kind != Batch {
 		return wrong, "batch read as " + c.Kind.String()
 	}
@@ -194,61 +124,27 @@ func judgeParts(c *Call, o outcome) (int, string) {
 	return exact, ""
 }
 
-// honest tells whether an ordinary client may send a recorded request.
-func honest(r recording) bool {
-	family, _, _ := strings.Cut(r.ID, "/")
-	line, _, _ := bytes.Cut(r.Request, []byte("\r\n"))
-	switch method, rest, _ := strings.Cut(string(line), " "); family {
-	case "pretty.plain", "query.route", "wrapper":
-		return true
-	case "method.plain":
-		return method == strings.ToUpper(method) && method != "CONNECT"
-	case "method.query", "method.header":
-		return plainOverride(string(r.Request))
-	case "pretty.suffix":
-		return trailingSlashes.MatchString(string(line))
-	case "query.path":
-		target, _, _ := strings.Cut(strings.TrimPrefix(rest, "/blog"), "?")
-		return target == "/" || target == "/index.php"
-	}
-	return false
-}
-
-var (
-	trailingSlashes = regexp.MustCompile(`^GET [A-Za-z0-9/-]+ HTTP/1.1$`)
-	queryOverride   = regexp.MustCompile(`[?&]_method=(?i:get|post|put|patch|delete|head|options)[& ]`)
-	headerOverride  = regexp.MustCompile(`\n(?i:X-HTTP-Method-Override): (?i:get|post|put|patch|delete|head|options)\r\n`)
-)
-
-// plainOverride tells whether a request overrides its method once, in a plain
-// spelling.
-func plainOverride(raw string) bool {
-	override := strings.Count(strings.ToLower(phpvars.Decode(raw)), "method")
-	return override == 1 && raw[0] >= 'A' && raw[0] <= 'Z' && strings.Count(raw, "\nConnection") == 1 &&
-		!strings.Contains(raw, "\n ") && (queryOverride.MatchString(raw) || headerOverride.MatchString(raw))
-}
-
 func TestConformance(t *testing.T) {
 	counts := map[string]*[verdicts]int{}
 	total := [verdicts]int{}
 	readers := map[string]*Reader{}
-	for _, r := range recordings(t) {
+	for _, r := range recordings.All(t) {
 		rd := readers[r.Site]
 		if rd == nil {
 			rd = readerFor(r.Site)
 			readers[r.Site] = rd
 		}
-		family, _, _ := strings.Cut(r.ID, "/")
+		family := r.Family()
 		if counts[family] == nil {
 			counts[family] = new([verdicts]int)
 		}
-		c := rd.ReadRaw(r.Request)
+		c := rd.ReadRaw(r.Raw)
 		for _, o := range r.Outcomes {
 			v, why := judge(c, o)
 			counts[family][v] += len(o.By)
 			total[v] += len(o.By)
-			if v == wrong || v == refused && honest(r) && o.Route != nil {
-				t.Errorf("%s@%s %v: %s\n%.400q", r.ID, r.Site, o.By, why, r.Request)
+			if v == wrong || v == refused && r.Honest() && o.Route != nil {
+				t.Errorf("%s@%s %v: %s\n%.400q", r.ID, r.Site, o.By, why, r.Raw)
 			}
 		}
 		c.Close()

@@ -11,6 +11,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/restwarden/restwarden/internal/testkit/recordings"
 )
 
 // seeds returns what pick finds in the recordings, each once.
@@ -18,9 +20,9 @@ func seeds(f *testing.F, pick func(r *http.Request, body []byte) string) []strin
 	f.Helper()
 	seen := map[string]bool{}
 	var all []string
-	for _, rec := range recordings(f) {
-		r, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(rec.Request)))
-		if err != nil || len(rec.Request) > 2000 {
+	for _, rec := range recordings.All(f) {
+		r, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(rec.Raw)))
+		if err != nil || len(rec.Raw) > 2000 {
 			continue
 		}
 		body, _ := io.ReadAll(r.Body)
@@ -166,9 +168,9 @@ func FuzzBatch(f *testing.F) {
 // idempotent, the body goes on byte for byte, and a trailing slash or foreign
 // parameter changes nothing.
 func FuzzRequest(f *testing.F) {
-	for _, rec := range recordings(f) {
-		if len(rec.Request) < 2000 {
-			f.Add(rec.Request)
+	for _, rec := range recordings.All(f) {
+		if len(rec.Raw) < 2000 {
+			f.Add(rec.Raw)
 		}
 	}
 	rd := readerFor("root")

@@ -19,7 +19,7 @@ func TestCookieAndNonce(t *testing.T) {
 	both(t, site.Options{}, func(t *testing.T, c *client) {
 		me := "/cms/v2/users/me?context=edit"
 		cookie, nonce := c.site.Nonce("admin")
-		header, param := c.branded("X-cms-Nonce"), c.branded("_cmsnonce")
+		header, param := c.branded("X-CMS-Nonce"), c.branded("_cmsnonce")
 		c.rest("GET", me, "").want(401, "rest_not_logged_in")
 		c.rest("GET", me, "", withCookie(cookie)).want(401, "rest_not_logged_in")
 		a := c.rest("GET", me, "", withCookie(cookie), with(header, nonce)).want(200)
@@ -81,7 +81,7 @@ func TestLoginAndLogout(t *testing.T) {
 		if nonce == nil {
 			t.Fatalf("no nonce in %s", page.body)
 		}
-		header := c.branded("X-cms-Nonce")
+		header := c.branded("X-CMS-Nonce")
 		c.rest("GET", "/cms/v2/users/me", "", withCookie(cookie), with(header, nonce[1])).want(200)
 
 		c.send("GET", "/cms-login.php?action=logout", "", withCookie(cookie)).want(403)
@@ -227,7 +227,7 @@ func TestLoginOnly(t *testing.T) {
 		}
 		cookie, nonce := c.site.Nonce("customer")
 		c.rest("GET", "/cms/v2/posts", "", withCookie(cookie)).want(401, "rest_not_logged_in")
-		c.rest("GET", "/cms/v2/posts", "", withCookie(cookie), with(c.branded("X-cms-Nonce"), nonce)).want(200)
+		c.rest("GET", "/cms/v2/posts", "", withCookie(cookie), with(c.branded("X-CMS-Nonce"), nonce)).want(200)
 		c.rest("GET", "/cms/v2/posts", "", c.as("customer")).want(200)
 		c.send("GET", "/", "").want(200)
 	})

@@ -70,7 +70,7 @@ func TestActivityCounts(t *testing.T) {
 			c.rest("GET", counts, "", c.as("manager")).want(404, "rest_no_route")
 		}
 		a := c.rest("GET", "/shop-analytics/orders?status[]=processing&status[]=on-hold&per_page=1", "", c.as("manager")).want(200)
-		if a.Header.Get(c.branded("X-cms-Total")) != "1" {
+		if a.Header.Get(c.branded("X-CMS-Total")) != "1" {
 			t.Fatalf("orders %v", a.Header)
 		}
 		if got := c.rest("GET", "/shop-analytics/products/count-low-in-stock?status=publish", "", c.as("manager")).want(200).get("total"); got != float64(1) {

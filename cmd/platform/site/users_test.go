@@ -26,7 +26,7 @@ func TestUsers(t *testing.T) {
 			t.Fatalf("anonymous sees %s", a.body)
 		}
 		a = c.rest("GET", "/cms/v2/users?per_page=2&page=3&context=edit", "", c.as("admin")).want(200)
-		if len(a.slugs()) != 1 || a.Header.Get(c.branded("X-cms-Total")) != "5" {
+		if len(a.slugs()) != 1 || a.Header.Get(c.branded("X-CMS-Total")) != "5" {
 			t.Fatalf("page %s of %s", a.body, a.Header)
 		}
 		for query, want := range map[string][]string{
