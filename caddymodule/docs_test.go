@@ -92,7 +92,7 @@ func validate(t *testing.T, source string) {
 func TestExample_Served(t *testing.T) {
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		io.WriteString(w, `{"answer":"of the site"}`)
+		_, _ = io.WriteString(w, `{"answer":"of the site"}`)
 	}))
 	defer site.Close()
 	address, metrics, log := machine.FreeAddress(t), machine.FreeAddress(t), filepath.Join(t.TempDir(), "access.log")

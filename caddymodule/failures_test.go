@@ -142,10 +142,12 @@ func TestFailures(t *testing.T) {
 		"out of memory":              {configured("CONFIG", "SET", "maxmemory", "1"), configured("CONFIG", "SET", "maxmemory", "0")},
 		"another password": {
 			func(t *testing.T, server *redisrun.Server, between *redisrun.Lag) {
+				t.Helper()
 				configured("CONFIG", "SET", "requirepass", secret)(t, server, between)
 				between.Cut()
 			},
 			func(t *testing.T, server *redisrun.Server, _ *redisrun.Lag) {
+				t.Helper()
 				admin := server.Admin(func(o *redis.Options) { o.Password = secret })
 				if err := admin.Do(t.Context(), "CONFIG", "SET", "requirepass", "").Err(); err != nil {
 					t.Error(err)
@@ -154,6 +156,7 @@ func TestFailures(t *testing.T) {
 		},
 		"busy": {
 			func(t *testing.T, server *redisrun.Server, between *redisrun.Lag) {
+				t.Helper()
 				configured("CONFIG", "SET", "busy-reply-threshold", "1")(t, server, between)
 				go server.Admin().Eval(t.Context(), "local n = 0 while true do n = n + 1 end", nil)
 				time.Sleep(100 * time.Millisecond)
@@ -199,6 +202,7 @@ func (g *gateway) isRefusing() bool {
 
 func configured(args ...any) func(*testing.T, *redisrun.Server, *redisrun.Lag) {
 	return func(t *testing.T, server *redisrun.Server, _ *redisrun.Lag) {
+		t.Helper()
 		if err := server.Admin().Do(t.Context(), args...).Err(); err != nil {
 			t.Error(err)
 		}

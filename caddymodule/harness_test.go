@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/fcgi"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/restwarden/restwarden/internal/testkit/caddyrun"
 	"github.com/restwarden/restwarden/internal/testkit/client"
+	"github.com/restwarden/restwarden/internal/testkit/machine"
 	"github.com/restwarden/restwarden/internal/testkit/wait"
 )
 
@@ -132,14 +134,27 @@ type platform struct {
 	answer func(w http.ResponseWriter, r *http.Request) bool
 }
 
-func newPlatform(t testing.TB) *platform {
+func newPlatform(tb testing.TB) *platform {
 	p := new(platform)
 	p.Server = httptest.NewServer(p)
-	t.Cleanup(p.Close)
+	tb.Cleanup(p.Close)
 	return p
 }
 
 func (p *platform) proxied() string { return "\treverse_proxy " + strings.TrimPrefix(p.URL, "http://") }
+
+// fastCGI serves the platform over FastCGI as well, and returns where.
+func (p *platform) fastCGI(t *testing.T) string {
+	t.Helper()
+	l := machine.Listener(t)
+	go func() {
+		_ = fcgi.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			r.RequestURI = r.URL.RequestURI()
+			p.ServeHTTP(w, r)
+		})) // ends with the listener
+	}()
+	return l.Addr().String()
+}
 
 func isQuestion(r *http.Request) bool {
 	return r.Header.Get("Accept") == "application/json" && r.Header.Get("Accept-Encoding") == "identity"
@@ -172,20 +187,20 @@ func (p *platform) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	user, password, _ := r.BasicAuth()
 	switch {
 	case route == "/" && isQuestion(r):
-		fmt.Fprintf(w, `{"home":"http://%s","url":"http://%s","namespaces":["cms/v2"],"routes":{}}`, r.Host, r.Host)
+		_, _ = fmt.Fprintf(w, `{"home":"http://%s","url":"http://%s","namespaces":["cms/v2"],"routes":{}}`, r.Host, r.Host)
 	case route != "/cms/v2/users/me":
-		fmt.Fprintf(w, `{"route":%q,"body":%q,"access_token":"t0ken"}`, route, body)
+		_, _ = fmt.Fprintf(w, `{"route":%q,"body":%q,"access_token":"t0ken"}`, route, body)
 	case user != "" && password != "pw":
 		w.Header().Set("WWW-Authenticate", `Basic realm="platform"`)
 		w.WriteHeader(http.StatusUnauthorized)
-		io.WriteString(w, `{"code":"incorrect_password","message":"no","data":{"status":401}}`)
+		_, _ = io.WriteString(w, `{"code":"incorrect_password","message":"no","data":{"status":401}}`)
 	case user == "admin":
-		io.WriteString(w, `{"id":1,"roles":["administrator"],"capabilities":{"list_users":true}}`)
+		_, _ = io.WriteString(w, `{"id":1,"roles":["administrator"],"capabilities":{"list_users":true}}`)
 	case user == "customer":
-		io.WriteString(w, `{"id":2,"roles":["customer"],"capabilities":[]}`)
+		_, _ = io.WriteString(w, `{"id":2,"roles":["customer"],"capabilities":[]}`)
 	default:
 		w.WriteHeader(http.StatusUnauthorized)
-		io.WriteString(w, `{"code":"rest_not_logged_in","message":"no","data":{"status":401}}`)
+		_, _ = io.WriteString(w, `{"code":"rest_not_logged_in","message":"no","data":{"status":401}}`)
 	}
 }
 

@@ -17,7 +17,7 @@ func TestFailures_Deadline(t *testing.T) {
 	between := redisrun.StartLag(t, server.Addr)
 	o := resolved(t, StoreOptions{Addresses: []string{between.Addr}})
 	s := newRedisStore(o)
-	t.Cleanup(func() { s.Close() })
+	t.Cleanup(func() { _ = s.Close() })
 	if err := s.Set(t.Context(), "k", "v", time.Hour); err != nil {
 		t.Fatal(err)
 	}

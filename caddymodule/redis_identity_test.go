@@ -29,14 +29,14 @@ func (a *asker) Ask(context.Context, policies.Question) (*policies.Answer, error
 	return &policies.Answer{Status: http.StatusOK, Body: []byte(`{"id":1,"roles":["administrator"],"capabilities":{"read":true}}`)}, nil
 }
 
-func newAsker(t testing.TB, server *redisrun.Server) *asker {
-	t.Helper()
-	a := &asker{store: openRedis(t, StoreOptions{Addresses: []string{server.Addr}}), trips: new(counter)}
+func newAsker(tb testing.TB, server *redisrun.Server) *asker {
+	tb.Helper()
+	a := &asker{store: openRedis(tb, StoreOptions{Addresses: []string{server.Addr}}), trips: new(counter)}
 	ids, err := policies.NewIdentities(policies.IdentityOptions{TTL: time.Minute, Rate: 1 << 20, Per: time.Second, Store: a.store})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() { ids.Close() })
+	tb.Cleanup(func() { _ = ids.Close() })
 	platform, _ := call.PlatformByName("wordpress")
 	a.site = &policies.Site{
 		Platform: platform, Prefix: platform.Prefix, Release: new(policies.Release), Store: a.store, Identities: ids, Now: time.Now,
@@ -50,20 +50,20 @@ func newAsker(t testing.TB, server *redisrun.Server) *asker {
 }
 
 // request is one of a caller with the given credentials.
-func (a *asker) request(t testing.TB, authorization string) *policies.Request {
-	t.Helper()
+func (a *asker) request(tb testing.TB, authorization string) *policies.Request {
+	tb.Helper()
 	r := httptest.NewRequest(http.MethodGet, "/wp-json/wp/v2/posts", http.NoBody)
 	r.Header.Set("Authorization", authorization)
 	c := call.NewReader(call.Site{
-		Platform: a.site.Platform, Limits: call.Limits{Body: 1 << 20, Upload: 1 << 20, Spool: call.NewSpool(t.TempDir(), 1<<20)},
+		Platform: a.site.Platform, Limits: call.Limits{Body: 1 << 20, Upload: 1 << 20, Spool: call.NewSpool(tb.TempDir(), 1<<20)},
 	}).Read(r, nil)
 	return &policies.Request{Call: c, HTTP: r, Site: a.site, Backend: a, Client: netip.MustParseAddr("192.0.2.7")}
 }
 
-func (a *asker) who(t testing.TB, authorization string) {
-	t.Helper()
-	if c, _, err := a.request(t, authorization).Who(t.Context()); err != nil || c.Kind != policies.User {
-		t.Fatal(c, err)
+func (a *asker) who(tb testing.TB, authorization string) {
+	tb.Helper()
+	if c, _, err := a.request(tb, authorization).Who(tb.Context()); err != nil || c.Kind != policies.User {
+		tb.Fatal(c, err)
 	}
 }
 

@@ -17,28 +17,28 @@ import (
 )
 
 // resolved returns the options of a configuration, with its defaults.
-func resolved(t testing.TB, s StoreOptions) redisOptions {
-	t.Helper()
+func resolved(tb testing.TB, s StoreOptions) redisOptions {
+	tb.Helper()
 	s.Kind = "redis"
 	o, err := s.resolve()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return o
 }
 
 // openRedis returns a store on addresses, closed when the test ends. Its deadline
 // leaves room for a machine that is busy with other tests.
-func openRedis(t testing.TB, s StoreOptions) *redisStore {
-	t.Helper()
-	o := resolved(t, s)
+func openRedis(tb testing.TB, s StoreOptions) *redisStore {
+	tb.Helper()
+	o := resolved(tb, s)
 	if s.Timeout == 0 {
 		o.timeout = time.Second
 	}
 	store := newRedisStore(o)
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		if err := store.Close(); err != nil {
-			t.Error(err)
+			tb.Error(err)
 		}
 	})
 	return store
@@ -47,6 +47,7 @@ func openRedis(t testing.TB, s StoreOptions) *redisStore {
 func TestRedis_Conformance(t *testing.T) {
 	server := redisrun.Start(t)
 	storetest.Run(t, func(t *testing.T) (a, b policies.Store) {
+		t.Helper()
 		s := StoreOptions{Addresses: []string{server.Addr}, Prefix: t.Name()}
 		return openRedis(t, s), openRedis(t, s)
 	})
@@ -56,6 +57,7 @@ func TestRedis_Conformance(t *testing.T) {
 func TestRedis_ClusterConformance(t *testing.T) {
 	nodes := redisrun.Cluster(t)
 	storetest.Run(t, func(t *testing.T) (a, b policies.Store) {
+		t.Helper()
 		s := StoreOptions{Addresses: redisrun.Addresses(nodes), Prefix: t.Name()}
 		return openRedis(t, s), openRedis(t, s)
 	})
@@ -203,7 +205,7 @@ func TestRedis_CreatedWithoutConnecting(t *testing.T) {
 		t.Fatal(err)
 	}
 	if c, err := l.Accept(); err == nil {
-		c.Close()
+		_ = c.Close()
 		t.Error("somebody connected")
 	}
 }

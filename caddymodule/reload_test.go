@@ -92,7 +92,7 @@ func (g *gateway) retry(line, body string, headers ...string) reply {
 			continue
 		}
 		b, err := io.ReadAll(res.Body)
-		res.Body.Close()
+		_ = res.Body.Close()
 		if err != nil {
 			g.t.Error(err)
 		}

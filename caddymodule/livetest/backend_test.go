@@ -51,12 +51,12 @@ type backend struct {
 }
 
 // newBackend starts an HTTP backend.
-func newBackend(t testing.TB) *backend { return listen(t, (*backend).serveHTTP) }
+func newBackend(tb testing.TB) *backend { return listen(tb, (*backend).serveHTTP) }
 
 // listen starts a backend that serves connections until the test ends.
-func listen(t testing.TB, serve func(*backend, net.Conn)) *backend {
-	t.Helper()
-	l := machine.Listener(t)
+func listen(tb testing.TB, serve func(*backend, net.Conn)) *backend {
+	tb.Helper()
+	l := machine.Listener(tb)
 	b := &backend{address: l.Addr().String(), arrived: map[string][]*arrival{}, heads: make(chan string, 64)}
 	var open sync.Map
 	var running sync.WaitGroup
@@ -69,14 +69,14 @@ func listen(t testing.TB, serve func(*backend, net.Conn)) *backend {
 			open.Store(conn, true)
 			running.Go(func() {
 				defer open.Delete(conn)
-				defer conn.Close()
+				defer func() { _ = conn.Close() }()
 				serve(b, conn)
 			})
 		}
 	})
-	t.Cleanup(func() {
-		l.Close()
-		open.Range(func(conn, _ any) bool { conn.(net.Conn).Close(); return true })
+	tb.Cleanup(func() {
+		_ = l.Close()
+		open.Range(func(conn, _ any) bool { _ = conn.(net.Conn).Close(); return true })
 		running.Wait()
 	})
 	return b
@@ -138,9 +138,9 @@ func (b *backend) serveHTTP(conn net.Conn) {
 			return
 		}
 		status, body := b.answer(a)
-		io.WriteString(conn, "HTTP/1.1 "+status+"\r\nContent-Type: application/json; charset=UTF-8\r\nContent-Length: "+strconv.Itoa(len(body))+"\r\n\r\n")
+		_, _ = io.WriteString(conn, "HTTP/1.1 "+status+"\r\nContent-Type: application/json; charset=UTF-8\r\nContent-Length: "+strconv.Itoa(len(body))+"\r\n\r\n")
 		if a.method != http.MethodHead {
-			io.WriteString(conn, body)
+			_, _ = io.WriteString(conn, body)
 		}
 	}
 }
@@ -206,7 +206,7 @@ func (b *backend) readHTTP(r *bufio.Reader, conn net.Conn) (*arrival, error) {
 	}
 	b.announce(a.target)
 	if a.header["Expect"] != nil {
-		io.WriteString(conn, "HTTP/1.1 100 Continue\r\n\r\n")
+		_, _ = io.WriteString(conn, "HTTP/1.1 100 Continue\r\n\r\n")
 	}
 	if err := a.readBody(r, tr); err != nil {
 		return a, err

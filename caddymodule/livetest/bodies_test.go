@@ -136,8 +136,8 @@ func TestBodies_Limits(t *testing.T) {
 func TestBodies_Encoded(t *testing.T) {
 	var zipped bytes.Buffer
 	z := gzip.NewWriter(&zipped)
-	z.Write([]byte(`{"id":9}`))
-	z.Close()
+	_, _ = z.Write([]byte(`{"id":9}`))
+	_ = z.Close()
 	const encoded = "Content-Encoding: gzip"
 	for _, f := range fronts(t) {
 		address := f.address["open"]
@@ -167,10 +167,10 @@ func TestBodies_Unread(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				defer conn.Close()
-				conn.SetDeadline(time.Now().Add(patience))
+				defer func() { _ = conn.Close() }()
+				_ = conn.SetDeadline(time.Now().Add(patience))
 				raw := request("POST "+script, upload(20<<20), multipartType)
-				conn.Write(raw[:1<<20])
+				_, _ = conn.Write(raw[:1<<20])
 				for target := ""; target != script; { // questions aside
 					select {
 					case target = <-f.backend.heads:
@@ -178,7 +178,7 @@ func TestBodies_Unread(t *testing.T) {
 						t.Fatal("nothing arrives before the whole upload")
 					}
 				}
-				conn.Write(raw[1<<20:])
+				_, _ = conn.Write(raw[1<<20:])
 				all, err := io.ReadAll(conn)
 				if err != nil || !bytes.HasPrefix(all, []byte("HTTP/1.1 200 ")) {
 					t.Errorf("got %.200q %v", all, err)

@@ -12,9 +12,9 @@ type block = caddyrun.Site
 
 // run starts Caddy with these sites until the test ends and returns their
 // addresses in order. options are more global options.
-func run(t testing.TB, options string, sites ...block) []string {
-	t.Helper()
+func run(tb testing.TB, options string, sites ...block) []string {
+	tb.Helper()
 	f := &caddyrun.File{Global: options, Sites: sites}
-	caddyrun.Start(t, f)
+	caddyrun.Start(tb, f)
 	return f.Addresses()
 }

@@ -26,13 +26,13 @@ type reply struct {
 func (r reply) is(code string) bool { return strings.Contains(r.body, `"code":"`+code+`"`) }
 
 // send writes raw to a new connection and reads until the server closes it.
-func send(t testing.TB, address string, raw []byte) reply {
-	t.Helper()
+func send(tb testing.TB, address string, raw []byte) reply {
+	tb.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	x, err := rawhttp.HTTP1(ctx, address, raw)
 	if err != nil {
-		t.Errorf("%v to %.300q", err, raw)
+		tb.Errorf("%v to %.300q", err, raw)
 	}
 	if x.Local == nil {
 		return reply{}

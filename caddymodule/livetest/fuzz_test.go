@@ -68,7 +68,7 @@ func (c *chain) read(raw []byte) reading {
 			}
 		}),
 	}
-	server.Serve(&memoryListener{conn: conn})
+	_ = server.Serve(&memoryListener{conn: conn})
 	for _, j := range ledger.take(connection(client, conn.LocalAddr())) {
 		return readingOf(j.kind, j.call)
 	}

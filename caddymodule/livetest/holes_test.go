@@ -60,7 +60,7 @@ var protocols = []struct {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer conn.Close()
+		defer func() { _ = conn.Close() }()
 		return ask(t, conn, m.streamed()), connection(conn.LocalAddr().String(), conn.RemoteAddr())
 	}},
 	{"HTTP/3", true, func(t *testing.T, address string, m message) (string, string) {
@@ -109,8 +109,8 @@ func places(t *testing.T, guard string) []*place {
 func gzipped(s string) string {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
-	io.WriteString(z, s)
-	z.Close()
+	_, _ = io.WriteString(z, s)
+	_ = z.Close()
 	return b.String()
 }
 

@@ -59,7 +59,7 @@ func (m streamed) request(scheme string) rawhttp.Request {
 // status of the answer or reset.
 func ask(t *testing.T, conn net.Conn, m streamed) string {
 	t.Helper()
-	conn.SetDeadline(time.Now().Add(patience))
+	_ = conn.SetDeadline(time.Now().Add(patience))
 	scheme := "http"
 	if _, secure := conn.(*tls.Conn); secure {
 		scheme = "https"
@@ -174,7 +174,7 @@ func TestHTTP2_Frames(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				defer conn.Close()
+				defer func() { _ = conn.Close() }()
 				got := ask(t, conn, c.streamed)
 				c.hold(t, got, connection(conn.LocalAddr().String(), conn.RemoteAddr()), way.backend)
 			})

@@ -31,11 +31,11 @@ type front struct {
 
 // fronts runs Caddy with a reverse_proxy and a php_fastcgi site for each base,
 // with the directive as most sites have it, and without its built-in rules.
-func fronts(t testing.TB) []*front {
-	t.Helper()
-	proxy := &front{name: "reverse_proxy", backend: newBackend(t), address: map[string]string{}}
-	php := &front{name: "php_fastcgi", backend: newFastCGI(t), address: map[string]string{}, fastcgi: true}
-	root := scripts(t)
+func fronts(tb testing.TB) []*front {
+	tb.Helper()
+	proxy := &front{name: "reverse_proxy", backend: newBackend(tb), address: map[string]string{}}
+	php := &front{name: "php_fastcgi", backend: newFastCGI(tb), address: map[string]string{}, fastcgi: true}
+	root := scripts(tb)
 	var sites []block
 	var keys []func(address string)
 	for _, f := range []*front{proxy, php} {
@@ -50,7 +50,7 @@ func fronts(t testing.TB) []*front {
 			}
 		}
 	}
-	for i, address := range run(t, "", sites...) {
+	for i, address := range run(tb, "", sites...) {
 		keys[i](address)
 	}
 	return []*front{proxy, php}
@@ -110,6 +110,7 @@ func TestLive_Recordings(t *testing.T) {
 
 // hold sends one recording and compares what came of it.
 func (f *front) hold(t *testing.T, r *recordings.Recording) {
+	t.Helper()
 	got, passed := f.exchange(t, f.address[r.Base()], r)
 	if r.Honest() && got.is("rest_ambiguous_request") {
 		t.Errorf("%s: refused an honest request: %s", r.ID, got.body)
@@ -124,6 +125,7 @@ func (f *front) hold(t *testing.T, r *recordings.Recording) {
 
 // exchange sends the bytes of r; passed tells whether anything was forwarded.
 func (f *front) exchange(t *testing.T, address string, r *recordings.Recording) (got reply, passed bool) {
+	t.Helper()
 	got = send(t, address, r.Raw)
 	seen := ledger.take(got.conn)
 	first, err := parse(r.Raw)

@@ -180,6 +180,7 @@ func TestRewrites_OfAllKinds(t *testing.T) {
 
 // runRewrites runs one site and sends it requests.
 func runRewrites(t *testing.T, site string, requests []rewritten) {
+	t.Helper()
 	proxy, php := newBackend(t), newFastCGI(t)
 	root := scripts(t)
 	site = directive.ReplaceAllString(site, "$0\n${1}witness")

@@ -115,8 +115,8 @@ func (s *spool) begin(t *testing.T, address string) net.Conn {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { conn.Close() })
-	conn.SetDeadline(time.Now().Add(patience))
+	t.Cleanup(func() { _ = conn.Close() })
+	_ = conn.SetDeadline(time.Now().Add(patience))
 	if _, err := conn.Write(half[:len(half)/2]); err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +127,7 @@ func (s *spool) begin(t *testing.T, address string) net.Conn {
 // finish sends the rest and returns the answer.
 func finish(t *testing.T, conn net.Conn) string {
 	t.Helper()
-	conn.Write(half[len(half)/2:])
+	_, _ = conn.Write(half[len(half)/2:])
 	answer, err := io.ReadAll(conn)
 	if err != nil && len(answer) == 0 {
 		t.Error(err)
@@ -138,11 +138,14 @@ func finish(t *testing.T, conn net.Conn) string {
 // TestSpool_Removed: a spooled body is gone in every outcome.
 func TestSpool_Removed(t *testing.T) {
 	s, b := newSpool(t), newBackend(t)
-	mute := listen(t, func(_ *backend, conn net.Conn) { io.CopyN(io.Discard, conn, 100<<10) }) // goes away in the middle
+	mute := listen(t, func(_ *backend, conn net.Conn) { _, _ = io.CopyN(io.Discard, conn, 100<<10) }) // goes away in the middle
 	guard := "\trestwarden wordpress\n\twitness\n"
 	f := &caddyrun.File{Global: "\tmetrics\n", Sites: []block{
-		{Body: guard + b.proxied()}, {Body: guard + mute.proxied()}, {Body: guard + "\treverse_proxy " + machine.FreeAddress(t) + "\n"},
-		{Body: "\trestwarden wordpress\n\tpanics\n"}, {Body: "\tmetrics\n"},
+		{Body: guard + b.proxied()},
+		{Body: guard + mute.proxied()},
+		{Body: guard + "\treverse_proxy " + machine.FreeAddress(t) + "\n"},
+		{Body: "\trestwarden wordpress\n\tpanics\n"},
+		{Body: "\tmetrics\n"},
 		{Body: "\trestwarden wordpress {\n\t\tupload_limit 1500KiB\n\t}\n\twitness\n" + b.proxied()},
 	}}
 	caddyrun.Start(t, f)
@@ -157,12 +160,12 @@ func TestSpool_Removed(t *testing.T) {
 		s.empty(t)
 	})
 	t.Run("client gone", func(t *testing.T) {
-		s.begin(t, addresses[0]).Close()
+		_ = s.begin(t, addresses[0]).Close()
 		s.empty(t)
 	})
 	t.Run("client done early", func(t *testing.T) {
 		conn := s.begin(t, addresses[0])
-		conn.(*net.TCPConn).CloseWrite()
+		_ = conn.(*net.TCPConn).CloseWrite()
 		if answer, _ := io.ReadAll(conn); len(answer) > 0 && !bytes.HasPrefix(answer, []byte("HTTP/1.1 400 ")) {
 			t.Errorf("got %.200q", answer)
 		}
@@ -182,8 +185,8 @@ func TestSpool_Removed(t *testing.T) {
 	})
 	t.Run("panic", func(t *testing.T) {
 		conn := s.begin(t, addresses[3])
-		conn.Write(half[len(half)/2:])
-		io.ReadAll(conn)
+		_, _ = conn.Write(half[len(half)/2:])
+		_, _ = io.ReadAll(conn)
 		s.empty(t)
 	})
 	t.Run("over the limit", func(t *testing.T) {
@@ -232,12 +235,12 @@ func TestSpool_Slow(t *testing.T) {
 		if conns[i], err = net.Dial("tcp", addresses[0]); err != nil {
 			t.Fatal(err)
 		}
-		defer conns[i].Close()
-		go conns[i].Write(raw)
+		defer func() { _ = conns[i].Close() }()
+		go func() { _, _ = conns[i].Write(raw) }()
 	}
 	eventually(t, "all of it is read", func() bool {
 		var spooled float64
-		fmt.Sscan(s.bytes(t), &spooled)
+		_, _ = fmt.Sscan(s.bytes(t), &spooled)
 		return spooled >= clients*(each-64<<10) && s.files(t) == clients
 	})
 	if held := heap() - before; held > clients*(64<<10)*3 {
@@ -246,7 +249,7 @@ func TestSpool_Slow(t *testing.T) {
 		t.Logf("%d clients that have sent %d KiB each hold %d KiB each", clients, each>>10, held/clients>>10)
 	}
 	for _, conn := range conns {
-		conn.Close()
+		_ = conn.Close()
 	}
 	s.empty(t)
 	eventually(t, "their goroutines end", func() bool { return runtime.NumGoroutine() <= goroutines+2 })

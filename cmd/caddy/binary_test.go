@@ -63,7 +63,7 @@ func TestBinary_JSON(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		res.Body.Close()
+		_ = res.Body.Close()
 		if res.StatusCode != status {
 			t.Errorf("%s: %d", address, res.StatusCode)
 		}

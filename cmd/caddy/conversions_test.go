@@ -44,6 +44,7 @@ func TestConversions_Bare(t *testing.T) {
 // conversions runs a test on a platform that converts, without and with a key
 // of the gateway's own.
 func conversions(t *testing.T, options string, test func(t *testing.T, w *world, credential bool)) {
+	t.Helper()
 	for _, own := range []bool{false, true} {
 		t.Run(map[bool]string{false: "callers' credentials", true: "own credential"}[own], func(t *testing.T) {
 			p := newPlatform(t, site.Options{Release: "10.7", Platform: "cms"})
@@ -113,6 +114,7 @@ func outcome(r reply) string {
 // order, whoever knocks; who has all rights is told that the id is invalid.
 func TestConversions(t *testing.T) {
 	conversions(t, "", func(t *testing.T, w *world, own bool) {
+		t.Helper()
 		callers := w.callers()
 		for _, name := range slices.Sorted(maps.Keys(callers)) {
 			sub := w.newSubscription()

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"maps"
+	"net/http"
 	"os"
 	"slices"
 	"strconv"
@@ -61,7 +62,7 @@ func judge(c *Call, o recordings.Outcome) (int, string) {
 			return v, why
 		}
 	}
-	if o.Match == "/batch/v1" && o.Method == "POST" {
+	if o.Match == "/batch/v1" && o.Method == http.MethodPost {
 		return judgeParts(c, o)
 	}
 	return exact, ""

@@ -113,6 +113,7 @@ func id(n int) string { return strconv.Itoa(n) }
 
 // both runs a test under either set of names.
 func both(t *testing.T, options site.Options, test func(*testing.T, *client)) {
+	t.Helper()
 	for _, platform := range []string{"cms", "wordpress"} {
 		t.Run(platform, func(t *testing.T) {
 			options := options

@@ -12,6 +12,7 @@ import (
 
 func TestProducts(t *testing.T) {
 	releases(t, func(t *testing.T, c *client, release string) {
+		t.Helper()
 		shirt, mug := c.info.Products[0], c.info.Products[1]
 		manager := c.as("manager")
 		a := c.rest("GET", "/shop/v3/products/"+id(shirt), "", manager).want(200)
@@ -57,6 +58,7 @@ func TestProducts(t *testing.T) {
 
 func TestActivityCounts(t *testing.T) {
 	releases(t, func(t *testing.T, c *client, release string) {
+		t.Helper()
 		const counts = "/shop-analytics/activity-panel/counts"
 		view := c.branded("shop_rest_cannot_view")
 		if release == "11.1" {

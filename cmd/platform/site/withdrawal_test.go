@@ -18,6 +18,7 @@ func TestWithdrawal(t *testing.T) {
 	now := time.Now()
 	options := site.Options{SMTP: address, Now: func() time.Time { return now }}
 	both(t, options, func(t *testing.T, c *client) {
+		t.Helper()
 		const page = "/my-account/withdraw-order/"
 		c.send("GET", page, "").want(404)
 		c.rest("POST", "/shop-admin/v1/features", `{"order_withdrawal":true}`, c.as("admin")).want(200)
