@@ -90,7 +90,7 @@ func TestGateway_Redact(t *testing.T) {
 			_, _ = fmt.Fprintf(w, `{"x":%q,"access_token":"t0ken"}`, strings.Repeat("x", rewriteLimit))
 		}, 503},
 		"not JSON":   {func(w http.ResponseWriter) { _, _ = io.WriteString(w, secret+"{") }, 503},
-		"head start": {func(w http.ResponseWriter) { w.WriteHeader(103); _, _ = io.WriteString(w, secret) }, 200},
+		"head start": {func(w http.ResponseWriter) { w.WriteHeader(http.StatusEarlyHints); _, _ = io.WriteString(w, secret) }, 200},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPlatform(t)

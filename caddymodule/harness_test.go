@@ -135,6 +135,7 @@ type platform struct {
 }
 
 func newPlatform(tb testing.TB) *platform {
+	tb.Helper()
 	p := new(platform)
 	p.Server = httptest.NewServer(p)
 	tb.Cleanup(p.Close)

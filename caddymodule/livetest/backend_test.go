@@ -51,7 +51,10 @@ type backend struct {
 }
 
 // newBackend starts an HTTP backend.
-func newBackend(tb testing.TB) *backend { return listen(tb, (*backend).serveHTTP) }
+func newBackend(tb testing.TB) *backend {
+	tb.Helper()
+	return listen(tb, (*backend).serveHTTP)
+}
 
 // listen starts a backend that serves connections until the test ends.
 func listen(tb testing.TB, serve func(*backend, net.Conn)) *backend {
