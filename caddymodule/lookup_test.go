@@ -89,10 +89,16 @@ func TestLookup_Failures(t *testing.T) {
 		"oversized": func(w http.ResponseWriter) {
 			_, _ = fmt.Fprintf(w, `{"id":1,"x":%q}`, strings.Repeat("x", answerLimit))
 		},
-		"redirect":  func(w http.ResponseWriter) { w.Header().Set("Location", "/"); w.WriteHeader(http.StatusFound) },
-		"fault":     func(w http.ResponseWriter) { w.WriteHeader(http.StatusInternalServerError); _, _ = io.WriteString(w, user) },
-		"forbidden": func(w http.ResponseWriter) { w.WriteHeader(http.StatusForbidden); _, _ = io.WriteString(w, `{"code":"firewall"}`) },
-		"encoded":   func(w http.ResponseWriter) { w.Header().Set("Content-Encoding", "br"); _, _ = io.WriteString(w, user) },
+		"redirect": func(w http.ResponseWriter) { w.Header().Set("Location", "/"); w.WriteHeader(http.StatusFound) },
+		"fault": func(w http.ResponseWriter) {
+			w.WriteHeader(http.StatusInternalServerError)
+			_, _ = io.WriteString(w, user)
+		},
+		"forbidden": func(w http.ResponseWriter) {
+			w.WriteHeader(http.StatusForbidden)
+			_, _ = io.WriteString(w, `{"code":"firewall"}`)
+		},
+		"encoded": func(w http.ResponseWriter) { w.Header().Set("Content-Encoding", "br"); _, _ = io.WriteString(w, user) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPlatform(t)
