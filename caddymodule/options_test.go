@@ -10,7 +10,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 
 	"github.com/restwarden/restwarden/internal/testkit/machine"
-	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/store"
 )
 
 // TestAdapt_GlobalOption holds the golden files of the global option: what comes
@@ -101,5 +101,5 @@ func TestOptions_Leases(t *testing.T) {
 	if err != nil || strings.Contains(string(b), "redisOptions") {
 		t.Error(string(b), err)
 	}
-	var _ policies.Store = open()
+	var _ store.Store = open()
 }

@@ -14,8 +14,7 @@ import (
 	"github.com/go-redis/redis_rate/v10"
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
-
-	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/store"
 )
 
 // schemaVersion stands in every key: gateways of releases that store things in
@@ -192,9 +191,9 @@ func (s *redisStore) SetOnce(ctx context.Context, key string, ttl time.Duration)
 }
 
 // Take implements policies.Store, by GCRA in one script (redis_rate).
-func (s *redisStore) Take(ctx context.Context, key string, rate policies.Rate) (policies.Taken, error) {
+func (s *redisStore) Take(ctx context.Context, key string, rate store.Rate) (store.Taken, error) {
 	if rate.Count < 1 || rate.Per <= 0 {
-		return policies.Taken{}, fmt.Errorf("rate %d/%s is not a positive number in a positive time", rate.Count, rate.Per)
+		return store.Taken{}, fmt.Errorf("rate %d/%s is not a positive number in a positive time", rate.Count, rate.Per)
 	}
 	var result *redis_rate.Result
 	err := s.try(ctx, func(ctx context.Context) (err error) {
@@ -206,13 +205,13 @@ func (s *redisStore) Take(ctx context.Context, key string, rate policies.Rate) (
 		return err
 	})
 	if err != nil {
-		return policies.Taken{}, err
+		return store.Taken{}, err
 	}
 	// No counter of ours is ever further ahead than its rate says.
 	if result.ResetAfter < 0 || result.ResetAfter > rate.Per+time.Second {
-		return policies.Taken{}, fmt.Errorf("redis: %w", errForeign)
+		return store.Taken{}, fmt.Errorf("redis: %w", errForeign)
 	}
-	return policies.Taken{
+	return store.Taken{
 		Allowed: result.Allowed > 0, Remaining: max(result.Remaining, 0),
 		ResetAfter: result.ResetAfter, RetryAfter: max(result.RetryAfter, 0),
 	}, nil
@@ -269,4 +268,4 @@ func check(key, value string) string {
 func atLeast(ttl time.Duration) time.Duration { return max(ttl, time.Millisecond) }
 
 // Interface guards
-var _ policies.Store = (*redisStore)(nil)
+var _ store.Store = (*redisStore)(nil)

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/restwarden/restwarden/internal/testkit/redisrun"
-	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/store"
 )
 
 // TestRedis_Garbage: what somebody else has put under our keys is no value, no
@@ -16,7 +16,7 @@ func TestRedis_Garbage(t *testing.T) {
 	server := redisrun.Start(t)
 	admin := server.Admin()
 	ctx := t.Context()
-	limit := policies.Rate{Count: 3, Per: time.Minute}
+	limit := store.Rate{Count: 3, Per: time.Minute}
 	for name, spoil := range map[string]func(key string) error{
 		"text":        func(key string) error { return admin.Set(ctx, key, "garbage", 0).Err() },
 		"empty":       func(key string) error { return admin.Set(ctx, key, "", 0).Err() },
@@ -49,7 +49,7 @@ func TestRedis_Garbage(t *testing.T) {
 			if s.health.down.Load() {
 				t.Error("the store is said to be down")
 			}
-			memory, err := policies.NewMemory()
+			memory, err := store.NewMemory()
 			if err != nil {
 				t.Fatal(err)
 			}

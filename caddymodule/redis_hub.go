@@ -11,8 +11,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
-
-	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/store"
 )
 
 const (
@@ -27,7 +26,7 @@ const (
 // of their hashes. It connects in the background, once somebody needs it.
 type hub struct {
 	store     *redisStore
-	listeners policies.Listeners
+	listeners store.Listeners
 	secret    atomic.Pointer[[]byte]
 
 	once    sync.Once

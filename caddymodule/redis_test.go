@@ -12,8 +12,8 @@ import (
 
 	"github.com/restwarden/restwarden/internal/testkit/machine"
 	"github.com/restwarden/restwarden/internal/testkit/redisrun"
-	"github.com/restwarden/restwarden/policies"
-	"github.com/restwarden/restwarden/policies/storetest"
+	"github.com/restwarden/restwarden/policies/store"
+	"github.com/restwarden/restwarden/policies/store/storetest"
 )
 
 // resolved returns the options of a configuration, with its defaults.
@@ -46,7 +46,7 @@ func openRedis(tb testing.TB, s StoreOptions) *redisStore {
 
 func TestRedis_Conformance(t *testing.T) {
 	server := redisrun.Start(t)
-	storetest.Run(t, func(t *testing.T) (a, b policies.Store) {
+	storetest.Run(t, func(t *testing.T) (a, b store.Store) {
 		t.Helper()
 		s := StoreOptions{Addresses: []string{server.Addr}, Prefix: t.Name()}
 		return openRedis(t, s), openRedis(t, s)
@@ -56,7 +56,7 @@ func TestRedis_Conformance(t *testing.T) {
 
 func TestRedis_ClusterConformance(t *testing.T) {
 	nodes := redisrun.Cluster(t)
-	storetest.Run(t, func(t *testing.T) (a, b policies.Store) {
+	storetest.Run(t, func(t *testing.T) (a, b store.Store) {
 		t.Helper()
 		s := StoreOptions{Addresses: redisrun.Addresses(nodes), Prefix: t.Name()}
 		return openRedis(t, s), openRedis(t, s)
@@ -107,7 +107,7 @@ func TestRedis_Options(t *testing.T) {
 	if _, err := a.SetOnce(ctx, "k", time.Hour); err != nil {
 		t.Error(err)
 	}
-	if _, err := a.Take(ctx, "k", policies.Rate{Count: 1, Per: time.Hour}); err != nil {
+	if _, err := a.Take(ctx, "k", store.Rate{Count: 1, Per: time.Hour}); err != nil {
 		t.Error(err)
 	}
 	eventually(t, "both know the secret", func() bool { return a.Secret() != nil && b.Secret() != nil })
@@ -155,7 +155,7 @@ func TestRedis_ClusterACL(t *testing.T) {
 	if _, err := s.GetAll(t.Context(), "k", "l", "m"); err != nil {
 		t.Error(err)
 	}
-	if _, err := s.Take(t.Context(), "k", policies.Rate{Count: 1, Per: time.Hour}); err != nil {
+	if _, err := s.Take(t.Context(), "k", store.Rate{Count: 1, Per: time.Hour}); err != nil {
 		t.Error(err)
 	}
 	eventually(t, "the secret", func() bool { return s.Secret() != nil })

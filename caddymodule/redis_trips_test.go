@@ -10,7 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/restwarden/restwarden/internal/testkit/redisrun"
-	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/store"
 )
 
 // counter counts commands and round trips of a client.
@@ -42,7 +42,7 @@ func TestRedis_RoundTrips(t *testing.T) {
 	server := redisrun.Start(t)
 	s := openRedis(t, StoreOptions{Addresses: []string{server.Addr}})
 	ctx := t.Context()
-	limit := policies.Rate{Count: 100, Per: time.Minute}
+	limit := store.Rate{Count: 100, Per: time.Minute}
 	if _, err := s.Take(ctx, "k", limit); err != nil { // the first loads the script
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func BenchmarkRedis(b *testing.B) {
 	server := redisrun.Start(b)
 	s := openRedis(b, StoreOptions{Addresses: []string{server.Addr}})
 	ctx := b.Context()
-	limit := policies.Rate{Count: 1 << 30, Per: time.Hour}
+	limit := store.Rate{Count: 1 << 30, Per: time.Hour}
 	for name, op := range map[string]func() error{
 		"Get":    func() error { _, _, err := s.Get(ctx, "k"); return err },
 		"GetAll": func() error { _, err := s.GetAll(ctx, "k", "l"); return err },

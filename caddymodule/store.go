@@ -7,15 +7,14 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/prometheus/client_golang/prometheus"
-
-	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/store"
 )
 
 // openStore returns the store of a gateway: the Redis of the global options with
 // this process's memory behind it, else that memory alone. shared is that Redis
 // itself, or nil. Nothing is connected.
-func (g *Gateway) openStore(ctx caddy.Context) (store, shared policies.Store, err error) {
-	memory, err := lease(&g.leases, storeKey{}, policies.NewMemory)
+func (g *Gateway) openStore(ctx caddy.Context) (local, shared store.Store, err error) {
+	memory, err := lease(&g.leases, storeKey{}, store.NewMemory)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -39,8 +38,8 @@ func (g *Gateway) openStore(ctx caddy.Context) (store, shared policies.Store, er
 // in memory during an outage is read again only while the outage lasts. GetAll has no
 // fallback: callers are kept in a memory of their own.
 type fallbackStore struct {
-	policies.Store
-	memory *policies.Memory
+	store.Store
+	memory *store.Memory
 }
 
 // Get implements policies.Store.
@@ -79,7 +78,7 @@ func (s fallbackStore) SetOnce(ctx context.Context, key string, ttl time.Duratio
 }
 
 // Take implements policies.Store.
-func (s fallbackStore) Take(ctx context.Context, key string, rate policies.Rate) (policies.Taken, error) {
+func (s fallbackStore) Take(ctx context.Context, key string, rate store.Rate) (store.Taken, error) {
 	taken, err := s.Store.Take(ctx, key, rate)
 	if err != nil {
 		return s.memory.Take(ctx, key, rate)
@@ -98,7 +97,7 @@ const resultSkipped = "skipped"
 
 // countedStore counts the operations of a store.
 type countedStore struct {
-	policies.Store
+	store.Store
 	operations *prometheus.CounterVec
 }
 
@@ -151,7 +150,7 @@ func (s countedStore) SetOnce(ctx context.Context, key string, ttl time.Duration
 }
 
 // Take implements policies.Store.
-func (s countedStore) Take(ctx context.Context, key string, rate policies.Rate) (policies.Taken, error) {
+func (s countedStore) Take(ctx context.Context, key string, rate store.Rate) (store.Taken, error) {
 	taken, err := s.Store.Take(ctx, key, rate)
 	s.count("take", err)
 	return taken, err

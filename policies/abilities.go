@@ -203,10 +203,10 @@ func (p *Abilities) describe(ctx context.Context, r *Request, claim claim, id st
 	case a.Status == http.StatusOK:
 		about, err := parseAbility(a.Body, id)
 		return about, nil, err
-	case a.Status < 500 && errorCode(a) != "":
+	case a.Status < 500 && a.Code() != "":
 		return nil, a, nil
 	}
-	return nil, nil, fmt.Errorf("what is the ability %s: %w", id, unexpected(a))
+	return nil, nil, fmt.Errorf("what is the ability %s: %w", id, Unexpected(a))
 }
 
 // validAbility accepts what the route's own pattern accepts.

@@ -2,14 +2,22 @@ package policies
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/call"
 )
 
-// errorMessage reads the platform's error object; both are "" for anything else.
-func errorMessage(a *Answer) (code, message string) {
+// Answer is a complete answer of the platform.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+}
+
+// Fault reads the platform's error object; both are "" for anything else.
+func (a *Answer) Fault() (code, message string) {
 	var body struct {
 		Code    string `json:"code"`
 		Message string `json:"message"`
@@ -20,18 +28,28 @@ func errorMessage(a *Answer) (code, message string) {
 	return body.Code, body.Message
 }
 
-func errorCode(a *Answer) string {
-	code, _ := errorMessage(a)
+// Code is the code of the platform's error object, "" for anything else.
+func (a *Answer) Code() string {
+	code, _ := a.Fault()
 	return code
 }
 
-// refusedWrite turns "may not view", the answer to a question, into what the
-// platform says to the call c itself, so that it is the same whatever the record
-// is (docs/platform III.8).
-func (s *Site) refusedWrite(c *call.Call, refusal *Answer) *Answer {
-	prefix := s.Platform.ErrorPrefix
-	if errorCode(refusal) != prefix+"cannot_view" {
-		return refusal
+// Denied tells whether the platform denies whoever asked what was asked for.
+func (a *Answer) Denied() bool {
+	return a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden
+}
+
+// Unexpected is the error for an answer that decides nothing.
+func Unexpected(a *Answer) error {
+	return fmt.Errorf("%w: unexpected answer, status %d, code %q", ErrUndecided, a.Status, a.Code())
+}
+
+// DeniedWrite turns "may not view", the answer to a question, into what the platform
+// says to the call c itself, so that the refusal is the same whatever the record is
+// (docs/platform III.8). Other answers are returned as they are.
+func (a *Answer) DeniedWrite(p *call.Platform, c *call.Call) *Answer {
+	if a.Code() != p.ErrorPrefix+"cannot_view" {
+		return a
 	}
 	code, message := "cannot_edit", "Sorry, you are not allowed to edit this resource."
 	switch {
@@ -49,7 +67,7 @@ func (s *Site) refusedWrite(c *call.Call, refusal *Answer) *Answer {
 			Status int `json:"status"`
 		} `json:"data"`
 	}
-	object.Code, object.Message, object.Data.Status = prefix+code, message, refusal.Status
+	object.Code, object.Message, object.Data.Status = p.ErrorPrefix+code, message, a.Status
 	body, _ := json.Marshal(object) // of strings and a number: it cannot fail
-	return &Answer{Status: refusal.Status, Header: http.Header{"Content-Type": {"application/json; charset=UTF-8"}}, Body: body}
+	return &Answer{Status: a.Status, Header: http.Header{"Content-Type": {"application/json; charset=UTF-8"}}, Body: body}
 }

@@ -3,7 +3,6 @@ package policies
 import (
 	"context"
 	"errors"
-	"net/http"
 )
 
 // Backend asks the platform questions on behalf of one client request.
@@ -53,13 +52,6 @@ const (
 
 // LookupKinds lists all kinds of questions.
 var LookupKinds = []LookupKind{LookupCaller, LookupRecord, LookupCart, LookupSchema, LookupIndex}
-
-// Answer is a complete answer of the platform.
-type Answer struct {
-	Status int
-	Header http.Header
-	Body   []byte
-}
 
 // ErrUndecided is wrapped by errors of questions that got no usable answer.
 var ErrUndecided = errors.New("could not decide")

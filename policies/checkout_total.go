@@ -177,7 +177,7 @@ func (p *CheckoutTotal) currentCart(ctx context.Context, r *Request) (answer, re
 		return nil, nil, fmt.Errorf("what is in the cart: %w", err)
 	}
 	if answer.Status != http.StatusOK {
-		return nil, nil, fmt.Errorf("what is in the cart: %w", unexpected(answer))
+		return nil, nil, fmt.Errorf("what is in the cart: %w", Unexpected(answer))
 	}
 	changes, err := addressChanges(r.Call, answer.Body)
 	if changes == nil || err != nil {
@@ -193,10 +193,10 @@ func (p *CheckoutTotal) currentCart(ctx context.Context, r *Request) (answer, re
 	switch {
 	case answer.Status == http.StatusOK:
 		return answer, nil, nil
-	case answer.Status < 500 && errorCode(answer) != "":
+	case answer.Status < 500 && answer.Code() != "":
 		return nil, answer, nil
 	}
-	return nil, nil, fmt.Errorf("what is in the cart: %w", unexpected(answer))
+	return nil, nil, fmt.Errorf("what is in the cart: %w", Unexpected(answer))
 }
 
 // addressChanges returns the body of an update-customer request with the

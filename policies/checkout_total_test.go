@@ -173,7 +173,7 @@ func TestRefundTotals_WordsDoNotTell(t *testing.T) {
 	if v := refund(); v.Refused() || len(backend.questions()) > 0 {
 		t.Errorf("anonymous: got %+v after %+v", v, backend.questions())
 	}
-	if v := refund(basicAuth); v.Answer == nil || errorCode(v.Answer) != "woocommerce_rest_cannot_create" {
+	if v := refund(basicAuth); v.Answer == nil || v.Answer.Code() != "woocommerce_rest_cannot_create" {
 		t.Errorf("customer: got %+v", v)
 	}
 }

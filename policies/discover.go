@@ -88,12 +88,12 @@ func readRoot(ctx context.Context, b Backend, base string, form bool) (found *ro
 	switch {
 	case err != nil:
 		return nil, false, err
-	case refused(a):
+	case a.Denied():
 		return nil, true, nil
 	case a.Status == http.StatusNotFound:
 		return nil, false, nil
 	case a.Status != http.StatusOK:
-		return nil, false, unexpected(a)
+		return nil, false, Unexpected(a)
 	}
 	found = new(root)
 	if json.Unmarshal(bytes.TrimPrefix(a.Body, []byte("\ufeff")), found) != nil {

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/restwarden/restwarden/policies/store"
 )
 
 // Duration is a time.Duration that JSON writes as "5m", or as nanoseconds.
@@ -64,13 +66,13 @@ func parseDuration(text string) (time.Duration, error) {
 }
 
 // ParseRate reads "10/1m".
-func ParseRate(text string) (r Rate, err error) {
+func ParseRate(text string) (r store.Rate, err error) {
 	count, per, _ := strings.Cut(text, "/")
 	if r.Count, err = strconv.Atoi(count); err == nil {
 		r.Per, err = parseDuration(per)
 	}
 	if err != nil || r.Count < 1 || r.Per <= 0 || strconv.Itoa(r.Count) != count {
-		return Rate{}, fmt.Errorf("%q is not a rate such as 10/1m", text)
+		return store.Rate{}, fmt.Errorf("%q is not a rate such as 10/1m", text)
 	}
 	return r, nil
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/store"
 )
 
 // platformFunc is a Backend that answers from a function and keeps the questions.
@@ -63,7 +64,7 @@ func failing(err error) *platformFunc {
 func newSite(t testing.TB) *Site {
 	t.Helper()
 	p, _ := call.PlatformByName("wordpress")
-	memory, err := NewMemory()
+	memory, err := store.NewMemory()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,3 +130,19 @@ const (
 	adminBody  = `{"id":1,"roles":["administrator"],"capabilities":{"manage_options":true,"edit_others_posts":true,"gone":false}}`
 	clientBody = `{"id":5,"roles":["customer","subscriber"],"capabilities":{"read":true}}`
 )
+
+// brokenStore cannot remember anything.
+type brokenStore struct{ store.Store }
+
+func (brokenStore) Get(context.Context, string) (string, bool, error) {
+	return "", false, store.ErrFull
+}
+func (brokenStore) Set(context.Context, string, string, time.Duration) error {
+	return store.ErrFull
+}
+func (brokenStore) SetOnce(context.Context, string, time.Duration) (bool, error) {
+	return false, store.ErrFull
+}
+func (brokenStore) Take(context.Context, string, store.Rate) (store.Taken, error) {
+	return store.Taken{}, store.ErrFull
+}

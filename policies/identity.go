@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/restwarden/restwarden/policies/store"
 	"golang.org/x/sync/singleflight"
 )
 
@@ -19,7 +20,7 @@ type IdentityOptions struct {
 
 	// Store is where other gateways put their answers, and say what has ended;
 	// nil for a gateway that stands alone.
-	Store Store
+	Store store.Store
 	// Site names the directive among those that share Store: what ends a right
 	// ends it on all gateways with the same Site.
 	Site string
@@ -54,13 +55,13 @@ type Identities struct {
 	shared *sharedIdentities // nil for a gateway that stands alone
 	flight singleflight.Group
 	slots  chan struct{}
-	limit  *Limiter
+	limit  *store.Limiter
 }
 
 // NewIdentities returns an empty cache of callers.
 func NewIdentities(opts IdentityOptions) (*Identities, error) {
 	opts = opts.WithDefaults()
-	limit, err := NewLimiter(Rate{Count: opts.Rate, Per: opts.Per})
+	limit, err := store.NewLimiter(store.Rate{Count: opts.Rate, Per: opts.Per})
 	if err != nil {
 		return nil, fmt.Errorf("identity rate: %w", err)
 	}
@@ -97,7 +98,7 @@ func (r *Request) Who(ctx context.Context) (Caller, *Answer, error) {
 	if !m.asked {
 		m.caller, m.answer, m.err = r.Site.Identities.who(ctx, m.of)
 		m.asked = true
-		if m.answer != nil && wrongPassword[errorCode(m.answer)] && r.Site.shopLooks(m.of.Call) {
+		if m.answer != nil && wrongPassword[m.answer.Code()] && r.Site.shopLooks(m.of.Call) {
 			m.answer = nil // where the shop looks for keys, such a caller is anonymous (docs/platform III.8)
 		}
 	}

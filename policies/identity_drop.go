@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"strconv"
 	"strings"
+
+	"github.com/restwarden/restwarden/policies/store"
 )
 
 // dropping says whose answers no longer count.
@@ -72,7 +74,7 @@ func (ids *Identities) forget(d dropping) {
 }
 
 // drop forgets what d covers, here and on every gateway of the store.
-func (ids *Identities) drop(ctx context.Context, store Store, d dropping) {
+func (ids *Identities) drop(ctx context.Context, store store.Store, d dropping) {
 	ids.forget(d)
 	if ids.shared != nil {
 		ids.shared.announce(ctx, store, d)

@@ -58,7 +58,7 @@ func (s *Site) withCredentials(c *call.Call, claim claim, query string) string {
 }
 
 func interpret(a *Answer, claim claim) (identity, error) {
-	if code := errorCode(a); handedOn[code] {
+	if code := a.Code(); handedOn[code] {
 		return identity{answer: a}, nil
 	}
 	switch claim {
@@ -85,11 +85,11 @@ var handedOn = map[string]bool{
 var wrongPassword = map[string]bool{"incorrect_password": true, "invalid_username": true, "invalid_email": true}
 
 func interpretUser(a *Answer) (identity, error) {
-	if a.Status == http.StatusUnauthorized && errorCode(a) != "" {
+	if a.Status == http.StatusUnauthorized && a.Code() != "" {
 		return identity{}, nil
 	}
 	if a.Status != http.StatusOK {
-		return identity{}, unexpected(a)
+		return identity{}, Unexpected(a)
 	}
 	var body struct {
 		ID           uint64          `json:"id"`
@@ -130,10 +130,10 @@ func grantedCapabilities(raw json.RawMessage) (map[string]bool, error) {
 
 // interpretKey reads the answer of the list of orders: it is for keys that may
 // read, 403 for those of somebody else, 401 for write-only ones and for nobody
-// (docs/platform III.8). The notes of an order will not do: where there is no
+// (docs/platform III.3, III.8). The notes of an order will not do: where there is no
 // such order they say so to everybody.
 func interpretKey(a *Answer) (identity, error) {
-	code, message := errorMessage(a)
+	code, message := a.Fault()
 	switch {
 	case a.Status == http.StatusOK && bytes.HasPrefix(bytes.TrimSpace(a.Body), []byte("[")),
 		a.Status == http.StatusForbidden && strings.HasSuffix(code, "cannot_view"),
@@ -144,13 +144,13 @@ func interpretKey(a *Answer) (identity, error) {
 	case a.Status == http.StatusUnauthorized && code != "":
 		return identity{}, nil
 	}
-	return identity{}, unexpected(a)
+	return identity{}, Unexpected(a)
 }
 
 // interpretSession reads the header User-ID of the cart: 0 for guests.
 func interpretSession(a *Answer) (identity, error) {
 	if a.Status != http.StatusOK {
-		return identity{}, unexpected(a)
+		return identity{}, Unexpected(a)
 	}
 	id, err := strconv.ParseUint(a.Header.Get("User-ID"), 10, 64)
 	if err != nil {
@@ -160,8 +160,4 @@ func interpretSession(a *Answer) (identity, error) {
 		return identity{}, nil
 	}
 	return identity{caller: Caller{Kind: User, ID: id}}, nil
-}
-
-func unexpected(a *Answer) error {
-	return fmt.Errorf("%w: unexpected answer, status %d, code %q", ErrUndecided, a.Status, errorCode(a))
 }

@@ -13,6 +13,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/restwarden/restwarden/policies/store"
 )
 
 const (
@@ -76,7 +78,7 @@ func (s *sharedIdentities) adopt() {
 
 // announce tells all gateways. Where that fails this one believes nothing that
 // the store has from before; the others do until the answers end.
-func (s *sharedIdentities) announce(ctx context.Context, store Store, d dropping) {
+func (s *sharedIdentities) announce(ctx context.Context, store store.Store, d dropping) {
 	if err := store.Announce(ctx, s.mark, s.site+" "+s.instance+" "+d.String(), markTTL); err != nil {
 		s.blind.Store(time.Now().Add(s.ids.opts.TTL).UnixNano())
 	}

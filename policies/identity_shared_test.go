@@ -7,25 +7,35 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/restwarden/restwarden/policies/store"
 )
 
 // sharedMemory is a Store of several gateways, as far as one process has any.
 type sharedMemory struct {
-	*Memory
+	*store.Memory
 	secret []byte
 	deaf   bool // messages are lost
 	down   atomic.Bool
 	trips  atomic.Int32
+
+	listening atomic.Int32
 }
 
 var errDown = errors.New("the store is down")
 
 func newSharedMemory(t testing.TB) *sharedMemory {
-	m, err := NewMemory()
+	m, err := store.NewMemory()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return &sharedMemory{Memory: m, secret: []byte("0123456789abcdef0123456789abcdef")}
+}
+
+func (s *sharedMemory) Listen(f func(message string)) (stop func()) {
+	s.listening.Add(1)
+	end := s.Memory.Listen(f)
+	return func() { s.listening.Add(-1); end() }
 }
 
 func (s *sharedMemory) Secret() []byte { return s.secret }
@@ -49,7 +59,7 @@ func (s *sharedMemory) Announce(ctx context.Context, key, message string, ttl ti
 }
 
 // gatewayOn returns a site of a gateway that uses store.
-func gatewayOn(t testing.TB, store Store, change ...func(*IdentityOptions)) *Site {
+func gatewayOn(t testing.TB, store store.Store, change ...func(*IdentityOptions)) *Site {
 	t.Helper()
 	opts := IdentityOptions{Store: store, Site: "wordpress", Server: ":443"}
 	for _, f := range change {
@@ -281,7 +291,7 @@ func TestIdentities_Close(t *testing.T) {
 	if err := s.Identities.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if n := len(store.listeners.all); n != 0 {
+	if n := store.listening.Load(); n != 0 {
 		t.Errorf("%d listeners are left", n)
 	}
 }

@@ -48,18 +48,18 @@ func (p *OrderType) prove(ctx context.Context, r *Request, claim claim, ids []ui
 		return proof{others: others}, nil
 	}
 	if p.Credential == "" {
-		return proof{answer: p.site.refusedWrite(r.Call, refusal)}, nil
+		return proof{answer: refusal.DeniedWrite(&p.site.Platform, r.Call)}, nil
 	}
 	might, may, err := p.mayWrite(ctx, r, refusal)
 	if err != nil || !might {
-		return proof{answer: p.site.refusedWrite(r.Call, refusal)}, err
+		return proof{answer: refusal.DeniedWrite(&p.site.Platform, r.Call)}, err
 	}
 	others, denied, err := p.recordsOf(ctx, r, p.asGateway(r), ids)
 	switch {
 	case err == nil && denied != nil:
-		return proof{}, fmt.Errorf("the credential of order_type: %w", unexpected(denied))
+		return proof{}, fmt.Errorf("the credential of order_type: %w", Unexpected(denied))
 	case err == nil && len(others) > 0 && !may:
-		return proof{answer: p.site.refusedWrite(r.Call, refusal)}, nil
+		return proof{answer: refusal.DeniedWrite(&p.site.Platform, r.Call)}, nil
 	}
 	return proof{others: others}, err
 }
@@ -76,7 +76,7 @@ func (p *OrderType) proveUnverified(ctx context.Context, r *Request, ids []uint6
 	bounded.Backend = boundedBackend{r.Backend, func() bool { return r.Site.Identities.limit.Allow(addressKey(r.Client)) }}
 	others, refusal, err := p.recordsOf(ctx, &bounded, p.asGateway(r), ids)
 	if err == nil && refusal != nil {
-		err = fmt.Errorf("the credential of order_type: %w", unexpected(refusal))
+		err = fmt.Errorf("the credential of order_type: %w", Unexpected(refusal))
 	}
 	return proof{others: others, secret: true}, err
 }
@@ -97,8 +97,8 @@ func (b boundedBackend) Ask(ctx context.Context, q Question) (*Answer, error) {
 
 // mayWrite tells whether a caller who may not read orders may change them
 // nevertheless: write-only keys, and editors where orders borrow the rights of
-// posts (docs/platform III.1). Of other users only the platform knows: they
-// might.
+// posts (docs/platform III.1, III.3). Of other users only the platform knows:
+// they might.
 func (p *OrderType) mayWrite(ctx context.Context, r *Request, refusal *Answer) (might, may bool, err error) {
 	if writeOnly(refusal) {
 		return true, true, nil
@@ -124,14 +124,14 @@ func (p *OrderType) readOnly(ctx context.Context, r *Request, as asker) (*Answer
 	if err != nil {
 		return nil, fmt.Errorf("may the key write: %w", err)
 	}
-	if refused(a) && errorCode(a) != "" {
+	if a.Denied() && a.Code() != "" {
 		return a, nil
 	}
 	return nil, nil
 }
 
 func writeOnly(refusal *Answer) bool {
-	_, message := errorMessage(refusal)
+	_, message := refusal.Fault()
 	return strings.Contains(message, "read permissions")
 }
 
@@ -214,7 +214,7 @@ func (p *OrderType) listed(ctx context.Context, r *Request, as asker, ids []uint
 	switch {
 	case err != nil:
 		return nil, nil, fmt.Errorf("which of the ids are orders: %w", err)
-	case refused(a) && errorCode(a) != "":
+	case a.Denied() && a.Code() != "":
 		return nil, a, nil
 	}
 	var orders []struct {
@@ -245,7 +245,7 @@ func (p *OrderType) recordOf(ctx context.Context, r *Request, as asker, id uint6
 	if err != nil {
 		return 0, nil, fmt.Errorf("what is order %d: %w", id, err)
 	}
-	code := errorCode(a)
+	code := a.Code()
 	switch {
 	case a.Status == http.StatusNotFound && code == p.site.Platform.ErrorPrefix+"invalid_id":
 		p.remember(ctx, r, id)
@@ -254,10 +254,10 @@ func (p *OrderType) recordOf(ctx context.Context, r *Request, as asker, id uint6
 		return p.missingOrNot(ctx, r, as(orders, "_fields=id"), id)
 	case a.Status == http.StatusNotFound && code == string(CodeNoRoute):
 		return p.recordOfV1(ctx, r, as, id)
-	case refused(a) && code != "":
+	case a.Denied() && code != "":
 		return hidden, a, nil
 	}
-	return 0, nil, fmt.Errorf("what is order %d: %w", id, unexpected(a))
+	return 0, nil, fmt.Errorf("what is order %d: %w", id, Unexpected(a))
 }
 
 // recordOfV1 asks the v1 route, which checks the type itself, where there are
@@ -271,14 +271,14 @@ func (p *OrderType) recordOfV1(ctx context.Context, r *Request, as asker, id uin
 	case a.Status == http.StatusOK:
 		p.remember(ctx, r, id)
 		return isOrder, nil, nil
-	case a.Status == http.StatusNotFound && errorCode(a) == string(CodeNoRoute):
+	case a.Status == http.StatusNotFound && a.Code() == string(CodeNoRoute):
 		return missing, nil, nil // there is no shop
-	case a.Status == http.StatusNotFound && errorCode(a) != "":
+	case a.Status == http.StatusNotFound && a.Code() != "":
 		return p.missingOrNot(ctx, r, as(fmt.Sprintf("/%s/orders/%d", p.site.Platform.Shop[2], id), "_fields=id"), id)
-	case refused(a) && errorCode(a) != "":
+	case a.Denied() && a.Code() != "":
 		return hidden, a, nil
 	}
-	return 0, nil, fmt.Errorf("what is order %d: %w", id, unexpected(a))
+	return 0, nil, fmt.Errorf("what is order %d: %w", id, Unexpected(a))
 }
 
 // missingOrNot tells what the order route would not find, and so refuses
@@ -288,12 +288,8 @@ func (p *OrderType) missingOrNot(ctx context.Context, r *Request, q Question, id
 	switch {
 	case err != nil:
 		return 0, nil, fmt.Errorf("what is order %d: %w", id, err)
-	case a.Status == http.StatusNotFound && errorCode(a) != "":
+	case a.Status == http.StatusNotFound && a.Code() != "":
 		return missing, nil, nil
 	}
 	return notOrder, nil, nil
-}
-
-func refused(a *Answer) bool {
-	return a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden
 }

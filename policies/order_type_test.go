@@ -140,7 +140,7 @@ func TestOrderType_WordsDoNotTell(t *testing.T) {
 		if d.Verdict.Answer != nil && !strings.HasPrefix(string(d.Verdict.Answer.Body), `{"code":"woocommerce_rest_`+want+`","message":"`) {
 			t.Errorf("%s: not the platform's order: %s", target, d.Verdict.Answer.Body)
 		}
-		if d.Verdict.Answer == nil || d.Verdict.Status != 403 || errorCode(d.Verdict.Answer) != "woocommerce_rest_"+want {
+		if d.Verdict.Answer == nil || d.Verdict.Status != 403 || d.Verdict.Answer.Code() != "woocommerce_rest_"+want {
 			t.Errorf("%s: got %+v", target, d)
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/restwarden/restwarden/policies/store"
 )
 
 // RateLimits refuses what one client sends too often to one route.
@@ -30,7 +32,7 @@ type RateLimit struct {
 	// At is where the limit stands, "Caddyfile:12".
 	At string `json:"at,omitempty"`
 
-	rate   Rate
+	rate   store.Rate
 	target Target
 	text   string
 }
@@ -125,7 +127,7 @@ func (p *RateLimits) Check(ctx context.Context, r *Request) (Verdict, error) {
 // quota is what a limit has left for a call that it let through.
 type quota struct {
 	limit *RateLimit
-	taken Taken
+	taken store.Taken
 }
 
 // header writes the quota as the RateLimit fields of HTTP.
@@ -149,7 +151,7 @@ func (p *RateLimits) Rewrite(r *Request, answer *Answer) error {
 	return nil
 }
 
-func (l *RateLimit) refuse(taken Taken) Verdict {
+func (l *RateLimit) refuse(taken store.Taken) Verdict {
 	v := tooMany(seconds(taken.RetryAfter.Seconds()))
 	quota{l, taken}.header(v.Header)
 	v.Rule, v.Pos = l.String(), l.At

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/restwarden/restwarden/policies/store"
 )
 
 const consent = "/wp-json/complianz/v1/consent"
@@ -183,7 +185,7 @@ func TestRateLimit_RotatingAddresses(t *testing.T) {
 	r := request(t, s, nil, "POST", consent, "")
 	before := heap()
 	var half uint64
-	const n = 4 * counterCapacity
+	const n = 4 * store.CounterCapacity
 	for i := range n {
 		if i == n/2 {
 			half = heap()
@@ -238,7 +240,7 @@ func TestRateLimits_BadConfiguration(t *testing.T) {
 
 // BenchmarkLimiter is the bound of the questions of one address, at many of them.
 func BenchmarkLimiter(b *testing.B) {
-	l, err := NewLimiter(Rate{Count: 120, Per: time.Minute})
+	l, err := store.NewLimiter(store.Rate{Count: 120, Per: time.Minute})
 	if err != nil {
 		b.Fatal(err)
 	}

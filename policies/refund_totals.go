@@ -65,7 +65,7 @@ func (p *RefundTotals) Check(ctx context.Context, r *Request) (Verdict, error) {
 	case err != nil:
 		return Verdict{}, err
 	case refusal != nil:
-		return inPlatformWords(p.site.refusedWrite(r.Call, refusal)), nil
+		return inPlatformWords(refusal.DeniedWrite(&p.site.Platform, r.Call)), nil
 	}
 	return Verdict{
 		Status: http.StatusBadRequest, Code: p.site.Code(codeComputeTotals),
@@ -88,7 +88,7 @@ func (p *RefundTotals) mayNot(ctx context.Context, r *Request, claim claim) (*An
 	if err != nil {
 		return nil, fmt.Errorf("may the caller refund: %w", err)
 	}
-	if refused(a) && errorCode(a) != "" && !writeOnly(a) {
+	if a.Denied() && a.Code() != "" && !writeOnly(a) {
 		return a, nil
 	}
 	return nil, nil
@@ -120,7 +120,7 @@ func (p *RefundTotals) known(ctx context.Context, r *Request, namespace string) 
 		return false, fmt.Errorf("does the shop know compute_totals: %w", err)
 	}
 	if a.Status != http.StatusOK {
-		return false, fmt.Errorf("does the shop know compute_totals: %w", unexpected(a))
+		return false, fmt.Errorf("does the shop know compute_totals: %w", Unexpected(a))
 	}
 	known, err := listsArgument(a.Body, "compute_totals")
 	if err != nil {

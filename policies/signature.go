@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/store"
 )
 
 // Signatures verifies signed calls: on a route whose rule says `signed <name>`,
@@ -235,7 +236,7 @@ func (s *Signature) given(h http.Header) (g given, ok bool) {
 }
 
 // single returns the value of a header that stands once, under no other name
-// that PHP folds onto it (docs/platform I.12).
+// that PHP folds onto it (docs/platform I.7, 1).
 func single(h http.Header, name string) (string, bool) {
 	values := h[name]
 	if len(values) != 1 || len(values[0]) > maxSignature {
@@ -279,7 +280,7 @@ const (
 // remembered is the signature itself, which only its key can make: neither host
 // nor name of the signature tell uses apart, since clients choose the one, and
 // several of the other may share a key.
-func (s *Signature) first(ctx context.Context, store Store, right [][]byte) (bool, error) {
+func (s *Signature) first(ctx context.Context, store store.Store, right [][]byte) (bool, error) {
 	ttl := onceUntimed
 	if s.scheme.timed {
 		ttl = 2*time.Duration(s.Tolerance) + onceMargin

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"testing"
 	"time"
+
+	"github.com/restwarden/restwarden/policies/store"
 )
 
 // The signatures below were computed with OpenSSL:
@@ -133,7 +135,7 @@ func TestSignature_OnceCannotBeKnown(t *testing.T) {
 	s.Store = brokenStore{s.Store}
 	r := request(t, s, nil, "POST", "/wp-json/cookie/v1/store-auth", "", "X-Timestamp: 1800000000", "X-Signature: "+stampMAC)
 	r.Matched = signedRule(s)
-	if _, err := p.Check(t.Context(), r); !errors.Is(err, ErrStoreFull) {
+	if _, err := p.Check(t.Context(), r); !errors.Is(err, store.ErrFull) {
 		t.Errorf("got error %v", err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/store"
 )
 
 // Site is what all policies of one directive share.
@@ -20,7 +21,7 @@ type Site struct {
 	LoginOnly   bool         // set by access while it is provisioned
 	Credentials Credentials  // what else counts as a credential
 	Release     *Release     // of the shop
-	Store       Store        // shared facts
+	Store       store.Store  // shared facts
 	Identities  *Identities  // who is calling
 	Signatures  []*Signature // set by signature, looked up by access
 	Now         func() time.Time

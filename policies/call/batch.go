@@ -159,7 +159,7 @@ func (rd *Reader) batchRoute(key string) (collection string, kind int) {
 // partPath is what every front-end and release takes for the same route: the
 // platform's parse_url drops a host, a fragment and control bytes, and of a path
 // that it cannot parse some releases run another part's handler (docs/platform
-// I.4, I.8 V3, I.12 1).
+// I.4; I.8, V3; I.12, 1).
 var partPath = regexp.MustCompile(`^/[A-Za-z0-9._~-][A-Za-z0-9._~/-]*(\?[!-~]*)?$`)
 
 // flattenRequests reads the batch of the core and of the checkout.

@@ -18,7 +18,7 @@ var deciding = []string{
 }
 
 // frame refuses calls whose headers do not reach every back-end as they stand
-// (docs/design 5, docs/platform I.12).
+// (docs/design 5; docs/platform I.7, 1 and I.12).
 func (rd *Reader) frame(r *http.Request) *Refusal {
 	h := r.Header
 	for _, name := range deciding {

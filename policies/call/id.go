@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-const maxID = 1 << 53 // beyond, JSON readers disagree (docs/platform I.3.1)
+const maxID = 1 << 53 // beyond, JSON readers disagree (docs/platform I.7, 6; I.12, 12)
 
 // ID returns the effective id of a named group: the parameter name, else path,
 // what stands in the route. Only plain decimal digits up to 2^53 are read, in a

@@ -44,7 +44,7 @@ func (rd *Reader) path(u *url.URL) place {
 		return place{}
 	case namesScript(decoded): // docs/platform I.12, 9
 		return place{refusal: scriptPath}
-	case u.RawPath != "" && u.RawPath != raw: // re-encoded on the way (I.11, P2)
+	case u.RawPath != "" && u.RawPath != raw: // re-encoded on the way (docs/platform I.11, P2)
 		return place{refusal: badTarget}
 	case own && other:
 		return place{refusal: badPath}

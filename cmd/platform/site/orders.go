@@ -212,7 +212,7 @@ func (o ordersAPI) apply(q *request, r *Record) error {
 }
 
 // remove moves to the trash, or with force deletes, whatever order-like record
-// it is: no release checks the type here, except v1 (docs/platform III.6).
+// it is: no release checks the type here, except v1 (docs/platform III.2, III.6).
 func (o ordersAPI) remove(q *request) (any, error) {
 	return o.delete(q.int("id"), q.bool("force"))
 }

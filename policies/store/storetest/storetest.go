@@ -1,4 +1,4 @@
-// Package storetest holds the tests that every policies.Store must pass.
+// Package storetest holds the tests that every store.Store must pass.
 package storetest
 
 import (
@@ -10,14 +10,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/store"
 )
 
 // Run tests two gateways' views of one store: open returns them, empty, anew
 // for each test. They may be the same value.
-func Run(t *testing.T, open func(t *testing.T) (a, b policies.Store)) {
+func Run(t *testing.T, open func(t *testing.T) (a, b store.Store)) {
 	t.Helper()
-	for name, test := range map[string]func(t *testing.T, a, b policies.Store){
+	for name, test := range map[string]func(t *testing.T, a, b store.Store){
 		"facts": facts, "facts end": factsEnd, "many facts": manyFacts, "odd keys": oddKeys,
 		"once": once, "once ends": onceEnds, "once under contention": onceUnderContention, "kinds apart": kindsApart,
 		"rate": rate, "rates apart": ratesApart, "rate under contention": rateUnderContention, "rate refills": rateRefills,
@@ -30,7 +30,7 @@ func Run(t *testing.T, open func(t *testing.T) (a, b policies.Store)) {
 	}
 }
 
-func facts(t *testing.T, a, b policies.Store) {
+func facts(t *testing.T, a, b store.Store) {
 	ctx := t.Context()
 	for _, value := range []string{"v", "", "another\x00\nvalue"} {
 		if err := a.Set(ctx, "k", value, time.Hour); err != nil {
@@ -51,7 +51,7 @@ func facts(t *testing.T, a, b policies.Store) {
 	}
 }
 
-func factsEnd(t *testing.T, a, b policies.Store) {
+func factsEnd(t *testing.T, a, b store.Store) {
 	if err := a.Set(t.Context(), "k", "v", 30*time.Millisecond); err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func factsEnd(t *testing.T, a, b policies.Store) {
 	}
 }
 
-func manyFacts(t *testing.T, a, b policies.Store) {
+func manyFacts(t *testing.T, a, b store.Store) {
 	ctx := t.Context()
 	var keys []string
 	for i := range 100 {
@@ -83,7 +83,7 @@ func manyFacts(t *testing.T, a, b policies.Store) {
 
 // oddKeys: a key that holds another one, or braces that name a cluster's slot,
 // is a key like any other.
-func oddKeys(t *testing.T, a, b policies.Store) {
+func oddKeys(t *testing.T, a, b store.Store) {
 	keys := []string{"a", "a:b", "{a}", "{a}:b", "", " ", "a\nb", "é"}
 	for i, key := range keys {
 		if err := a.Set(t.Context(), key, fmt.Sprint(i), time.Hour); err != nil {
@@ -97,8 +97,8 @@ func oddKeys(t *testing.T, a, b policies.Store) {
 	}
 }
 
-func once(t *testing.T, a, b policies.Store) {
-	for i, s := range []policies.Store{a, b, a, b} {
+func once(t *testing.T, a, b store.Store) {
+	for i, s := range []store.Store{a, b, a, b} {
 		if first, err := s.SetOnce(t.Context(), "k", time.Hour); first != (i == 0) || err != nil {
 			t.Errorf("use %d: %v, %v", i+1, first, err)
 		}
@@ -108,7 +108,7 @@ func once(t *testing.T, a, b policies.Store) {
 	}
 }
 
-func onceEnds(t *testing.T, a, b policies.Store) {
+func onceEnds(t *testing.T, a, b store.Store) {
 	if first, err := a.SetOnce(t.Context(), "k", 30*time.Millisecond); !first || err != nil {
 		t.Fatal(first, err)
 	}
@@ -118,11 +118,11 @@ func onceEnds(t *testing.T, a, b policies.Store) {
 	}
 }
 
-func onceUnderContention(t *testing.T, a, b policies.Store) {
+func onceUnderContention(t *testing.T, a, b store.Store) {
 	var firsts atomic.Int32
 	var wg sync.WaitGroup
 	for i := range 40 {
-		s := []policies.Store{a, b}[i%2]
+		s := []store.Store{a, b}[i%2]
 		wg.Go(func() {
 			if first, err := s.SetOnce(t.Context(), "k", time.Hour); err != nil {
 				t.Error(err)
@@ -138,7 +138,7 @@ func onceUnderContention(t *testing.T, a, b policies.Store) {
 }
 
 // kindsApart: one key may be a fact, a used signature and a counter.
-func kindsApart(t *testing.T, a, _ policies.Store) {
+func kindsApart(t *testing.T, a, _ store.Store) {
 	ctx := t.Context()
 	if err := a.Set(ctx, "k", "v", time.Hour); err != nil {
 		t.Fatal(err)
@@ -146,7 +146,7 @@ func kindsApart(t *testing.T, a, _ policies.Store) {
 	if first, err := a.SetOnce(ctx, "k", time.Hour); !first || err != nil {
 		t.Errorf("SetOnce after Set: %v, %v", first, err)
 	}
-	if taken, err := a.Take(ctx, "k", policies.Rate{Count: 2, Per: time.Hour}); !taken.Allowed || err != nil {
+	if taken, err := a.Take(ctx, "k", store.Rate{Count: 2, Per: time.Hour}); !taken.Allowed || err != nil {
 		t.Errorf("Take after Set: %+v, %v", taken, err)
 	}
 	if got, ok, err := a.Get(ctx, "k"); got != "v" || !ok || err != nil {
@@ -154,10 +154,10 @@ func kindsApart(t *testing.T, a, _ policies.Store) {
 	}
 }
 
-func rate(t *testing.T, a, b policies.Store) {
-	limit := policies.Rate{Count: 4, Per: time.Hour}
+func rate(t *testing.T, a, b store.Store) {
+	limit := store.Rate{Count: 4, Per: time.Hour}
 	for i := range 6 {
-		got, err := []policies.Store{a, b}[i%2].Take(t.Context(), "k", limit)
+		got, err := []store.Store{a, b}[i%2].Take(t.Context(), "k", limit)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -173,25 +173,25 @@ func rate(t *testing.T, a, b policies.Store) {
 	}
 }
 
-func ratesApart(t *testing.T, a, b policies.Store) {
-	limit := policies.Rate{Count: 1, Per: time.Hour}
+func ratesApart(t *testing.T, a, b store.Store) {
+	limit := store.Rate{Count: 1, Per: time.Hour}
 	for _, key := range []string{"k", "l"} {
 		if got, err := a.Take(t.Context(), key, limit); !got.Allowed || err != nil {
 			t.Errorf("%s: %+v, %v", key, got, err)
 		}
 	}
-	if got, err := b.Take(t.Context(), "k", policies.Rate{Count: 1, Per: time.Minute}); !got.Allowed || err != nil {
+	if got, err := b.Take(t.Context(), "k", store.Rate{Count: 1, Per: time.Minute}); !got.Allowed || err != nil {
 		t.Errorf("another rate: %+v, %v", got, err)
 	}
 }
 
-func rateUnderContention(t *testing.T, a, b policies.Store) {
+func rateUnderContention(t *testing.T, a, b store.Store) {
 	var allowed atomic.Int32
 	var wg sync.WaitGroup
 	for i := range 40 {
-		s := []policies.Store{a, b}[i%2]
+		s := []store.Store{a, b}[i%2]
 		wg.Go(func() {
-			got, err := s.Take(t.Context(), "k", policies.Rate{Count: 10, Per: time.Hour})
+			got, err := s.Take(t.Context(), "k", store.Rate{Count: 10, Per: time.Hour})
 			if err != nil {
 				t.Error(err)
 			}
@@ -206,8 +206,8 @@ func rateUnderContention(t *testing.T, a, b policies.Store) {
 	}
 }
 
-func rateRefills(t *testing.T, a, _ policies.Store) {
-	limit := policies.Rate{Count: 2, Per: 200 * time.Millisecond}
+func rateRefills(t *testing.T, a, _ store.Store) {
+	limit := store.Rate{Count: 2, Per: 200 * time.Millisecond}
 	for range 2 {
 		if got, err := a.Take(t.Context(), "k", limit); !got.Allowed || err != nil {
 			t.Fatalf("%+v, %v", got, err)
@@ -223,15 +223,15 @@ func rateRefills(t *testing.T, a, _ policies.Store) {
 	}
 }
 
-func badRate(t *testing.T, a, _ policies.Store) {
-	for _, limit := range []policies.Rate{{}, {Count: 1}, {Per: time.Hour}, {Count: -1, Per: time.Hour}} {
+func badRate(t *testing.T, a, _ store.Store) {
+	for _, limit := range []store.Rate{{}, {Count: 1}, {Per: time.Hour}, {Count: -1, Per: time.Hour}} {
 		if _, err := a.Take(t.Context(), "k", limit); err == nil {
 			t.Errorf("no error for %+v", limit)
 		}
 	}
 }
 
-func announce(t *testing.T, a, b policies.Store) {
+func announce(t *testing.T, a, b store.Store) {
 	var heard messages
 	stop := b.Listen(heard.add)
 	a.Secret()
@@ -261,7 +261,7 @@ func announce(t *testing.T, a, b policies.Store) {
 	}
 }
 
-func secret(t *testing.T, a, b policies.Store) {
+func secret(t *testing.T, a, b store.Store) {
 	a.Secret()
 	time.Sleep(20 * time.Millisecond)
 	if a.Secret() == nil {

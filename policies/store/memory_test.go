@@ -1,24 +1,11 @@
-package policies
+package store
 
 import (
-	"context"
 	"strconv"
 	"sync"
 	"testing"
 	"time"
 )
-
-// brokenStore cannot remember anything.
-type brokenStore struct{ Store }
-
-func (brokenStore) Get(context.Context, string) (string, bool, error) { return "", false, ErrStoreFull }
-func (brokenStore) Set(context.Context, string, string, time.Duration) error {
-	return ErrStoreFull
-}
-func (brokenStore) SetOnce(context.Context, string, time.Duration) (bool, error) {
-	return false, ErrStoreFull
-}
-func (brokenStore) Take(context.Context, string, Rate) (Taken, error) { return Taken{}, ErrStoreFull }
 
 func TestMemory_Facts(t *testing.T) {
 	m, err := NewMemory()
@@ -75,7 +62,7 @@ func TestMemory_SetOnceNeverForgets(t *testing.T) {
 			t.Fatal(i, ok, err)
 		}
 	}
-	if _, err := m.SetOnce(t.Context(), "one more", time.Hour); err != ErrStoreFull {
+	if _, err := m.SetOnce(t.Context(), "one more", time.Hour); err != ErrFull {
 		t.Errorf("got error %v where nothing more fits", err)
 	}
 	if ok, err := m.SetOnce(t.Context(), "0", time.Hour); ok {

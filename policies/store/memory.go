@@ -1,4 +1,4 @@
-package policies
+package store
 
 import (
 	"context"
@@ -12,11 +12,12 @@ import (
 	"github.com/throttled/throttled/v2/store/memstore"
 )
 
-// Bounds of the memory store, in entries of some hundred bytes.
+// Bounds of the memory store, in entries of some hundred bytes. CounterCapacity is also
+// that of a Limiter.
 const (
 	factCapacity    = 50_000
 	onceCapacity    = 200_000
-	counterCapacity = 100_000
+	CounterCapacity = 100_000
 )
 
 // Memory is the Store of a gateway that stands alone.
@@ -32,7 +33,7 @@ type Memory struct {
 
 // NewMemory returns an empty store.
 func NewMemory() (*Memory, error) {
-	counters, err := memstore.NewCtx(counterCapacity)
+	counters, err := memstore.NewCtx(CounterCapacity)
 	if err != nil {
 		return nil, fmt.Errorf("memory store: %w", err)
 	}
@@ -84,7 +85,7 @@ func (m *Memory) Delete(_ context.Context, keys ...string) error {
 func (m *Memory) SetOnce(_ context.Context, key string, ttl time.Duration) (bool, error) {
 	m.once.DeleteExpired() // nothing else does; it looks at the one that ends first
 	if m.once.Len() >= onceCapacity {
-		return false, ErrStoreFull
+		return false, ErrFull
 	}
 	_, known := m.once.GetOrSet(key, struct{}{}, ttlcache.WithTTL[string, struct{}](ttl))
 	return !known, nil
@@ -142,26 +143,4 @@ func take(ctx context.Context, l *throttled.GCRARateLimiterCtx, key string) (Tak
 		Allowed: !limited, Remaining: result.Remaining,
 		ResetAfter: result.ResetAfter, RetryAfter: max(result.RetryAfter, 0),
 	}, nil
-}
-
-// Limiter is a bounded set of counters with one rate, in memory.
-type Limiter struct{ gcra *throttled.GCRARateLimiterCtx }
-
-// NewLimiter returns a limiter for rate.
-func NewLimiter(rate Rate) (*Limiter, error) {
-	counters, err := memstore.NewCtx(counterCapacity)
-	if err != nil {
-		return nil, fmt.Errorf("limiter: %w", err)
-	}
-	gcra, err := newGCRA(counters, rate)
-	if err != nil {
-		return nil, err
-	}
-	return &Limiter{gcra}, nil
-}
-
-// Allow counts one event under key and tells whether it is within the rate.
-func (l *Limiter) Allow(key string) bool {
-	t, err := take(context.Background(), l.gcra, key)
-	return err == nil && t.Allowed
 }

@@ -1,4 +1,9 @@
-package policies
+// Package store keeps short-lived facts that all gateways of a site share: what is
+// known of callers and records, counters of limits, and signatures that were used.
+//
+// [Store] is the interface. [Memory] is the store of a gateway that stands alone;
+// package caddymodule has the one in Redis. Both pass the tests of package storetest.
+package store
 
 import (
 	"context"
@@ -39,7 +44,7 @@ type Store interface {
 
 // ErrStoreFull is returned by SetOnce where remembering more would mean
 // forgetting what must not be forgotten.
-var ErrStoreFull = errors.New("replay memory is full")
+var ErrFull = errors.New("replay memory is full")
 
 // Rate is so many events in so much time.
 type Rate struct {
