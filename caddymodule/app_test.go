@@ -9,6 +9,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 
+	"github.com/restwarden/restwarden/internal/testkit/machine"
 	"github.com/restwarden/restwarden/policies/store"
 )
 
@@ -78,7 +79,7 @@ func TestOptions_JSON(t *testing.T) {
 // TestOptions_Leases: sites and reloads share one client, and the last one that
 // goes closes it. Redis is down all the while.
 func TestOptions_Leases(t *testing.T) {
-	s := StoreOptions{Kind: "redis", Addresses: []string{freeAddr(t)}}
+	s := StoreOptions{Kind: "redis", Addresses: []string{machine.FreeAddress(t)}}
 	options := resolved(t, s)
 	open := func() *redisStore {
 		var l leases

@@ -3,9 +3,7 @@ package caddymodule
 import (
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"net/http/fcgi"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -43,7 +41,7 @@ func TestBackend_Request(t *testing.T) {
 		t.Fatalf("%d questions", len(asked))
 	}
 	q := asked[0]
-	if q.Method != "GET" || q.RequestURI != "/cms-json/cms/v2/users/me?context=edit&_cmsnonce=n1" || q.Host != "shop.test" {
+	if q.Method != http.MethodGet || q.RequestURI != "/cms-json/cms/v2/users/me?context=edit&_cmsnonce=n1" || q.Host != "shop.test" {
 		t.Errorf("%s %s %s", q.Method, q.RequestURI, q.Host)
 	}
 	for name, want := range map[string]string{
@@ -76,8 +74,8 @@ func TestBackend_Failures(t *testing.T) {
 		return func(w http.ResponseWriter) {
 			conn, _, err := http.NewResponseController(w).Hijack()
 			if err == nil {
-				io.WriteString(conn, text)
-				conn.Close()
+				_, _ = io.WriteString(conn, text)
+				_ = conn.Close()
 			}
 		}
 	}
@@ -87,13 +85,21 @@ func TestBackend_Failures(t *testing.T) {
 		"down":      raw(""),
 		"truncated": raw("HTTP/1.1 200 OK\r\nContent-Length: 999\r\nContent-Type: application/json\r\n\r\n" + user),
 		"chunked":   raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n22\r\n" + user + "\r\n"),
-		"nonsense":  func(w http.ResponseWriter) { io.WriteString(w, "<html>") },
+		"nonsense":  func(w http.ResponseWriter) { _, _ = io.WriteString(w, "<html>") },
 		"empty":     func(http.ResponseWriter) {},
-		"oversized": func(w http.ResponseWriter) { fmt.Fprintf(w, `{"id":1,"x":%q}`, strings.Repeat("x", answerLimit)) },
-		"redirect":  func(w http.ResponseWriter) { w.Header().Set("Location", "/"); w.WriteHeader(302) },
-		"fault":     func(w http.ResponseWriter) { w.WriteHeader(500); io.WriteString(w, user) },
-		"forbidden": func(w http.ResponseWriter) { w.WriteHeader(403); io.WriteString(w, `{"code":"firewall"}`) },
-		"encoded":   func(w http.ResponseWriter) { w.Header().Set("Content-Encoding", "br"); io.WriteString(w, user) },
+		"oversized": func(w http.ResponseWriter) {
+			_, _ = fmt.Fprintf(w, `{"id":1,"x":%q}`, strings.Repeat("x", answerLimit))
+		},
+		"redirect": func(w http.ResponseWriter) { w.Header().Set("Location", "/"); w.WriteHeader(http.StatusFound) },
+		"fault": func(w http.ResponseWriter) {
+			w.WriteHeader(http.StatusInternalServerError)
+			_, _ = io.WriteString(w, user)
+		},
+		"forbidden": func(w http.ResponseWriter) {
+			w.WriteHeader(http.StatusForbidden)
+			_, _ = io.WriteString(w, `{"code":"firewall"}`)
+		},
+		"encoded": func(w http.ResponseWriter) { w.Header().Set("Content-Encoding", "br"); _, _ = io.WriteString(w, user) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPlatform(t)
@@ -127,7 +133,7 @@ func TestGateway_OnErrorPass(t *testing.T) {
 		if !isQuestion(r) {
 			return false
 		}
-		w.WriteHeader(500)
+		w.WriteHeader(http.StatusInternalServerError)
 		return true
 	}
 	g := startGateway(t, "\trestwarden cms {\n\t\tlogin_only\n\t\taccess {\n\t\t\ton_error pass\n\t\t}\n\t}\n"+p.proxied())
@@ -190,21 +196,13 @@ func TestBackend_Trust(t *testing.T) {
 // as root and map, is there for questions too.
 func TestBackend_SiteVars(t *testing.T) {
 	p := newPlatform(t)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	go fcgi.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		r.RequestURI = r.URL.RequestURI()
-		p.ServeHTTP(w, r)
-	}))
+	address := p.fastCGI(t)
 	root := t.TempDir()
 	if err := os.WriteFile(filepath.Join(root, "index.php"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for name, site := range map[string]string{
-		"root": "\troot * " + root + "\n\tphp_fastcgi " + l.Addr().String() + "\n\tfile_server",
+		"root": "\troot * " + root + "\n\tphp_fastcgi " + address + "\n\tfile_server",
 		"map":  "\tmap {host} {upstream} {\n\t\tdefault " + strings.TrimPrefix(p.URL, "http://") + "\n\t}\n\treverse_proxy {upstream}",
 		"vars": "\tvars upstream " + strings.TrimPrefix(p.URL, "http://") + "\n\treverse_proxy {vars.upstream}",
 	} {
@@ -222,7 +220,7 @@ func TestBackend_TwoSitesBehindOneServer(t *testing.T) {
 	b.answer = func(w http.ResponseWriter, r *http.Request) bool {
 		if isQuestion(r) && strings.HasSuffix(r.URL.Path, "/users/me") {
 			w.WriteHeader(http.StatusUnauthorized)
-			io.WriteString(w, `{"code":"rest_not_logged_in"}`)
+			_, _ = io.WriteString(w, `{"code":"rest_not_logged_in"}`)
 			return true
 		}
 		return false

@@ -5,9 +5,6 @@ import (
 	"sync/atomic"
 )
 
-// trustLoopback is the global option that lets a test say whom it calls for.
-const trustLoopback = "\tservers {\n\t\ttrusted_proxies static 127.0.0.1/32\n\t}\n"
-
 var clients atomic.Uint32
 
 // aClient is a header that makes a request one of a client not seen before: 16

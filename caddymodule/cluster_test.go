@@ -1,26 +1,26 @@
 package caddymodule
 
 import (
-	"context"
 	"fmt"
-	"net"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/restwarden/restwarden/internal/testkit/redisrun"
 )
 
 func TestCluster_Site(t *testing.T) {
-	nodes := startCluster(t)
-	g := startSharing(t, newPlatform(t), "redis "+strings.Join(addresses(nodes), " "))
+	nodes := redisrun.Cluster(t)
+	g := startSharing(t, newPlatform(t), "redis "+strings.Join(redisrun.Addresses(nodes), " "))
 	g.decides("a Cluster", true)
 }
 
 // TestFailures_Cluster: slots move and a master is lost; only what that master
 // held cannot be known.
 func TestFailures_Cluster(t *testing.T) {
-	nodes := startCluster(t)
+	nodes := redisrun.Cluster(t)
 	ctx := t.Context()
-	s := openRedis(t, StoreOptions{Addresses: addresses(nodes)})
+	s := openRedis(t, StoreOptions{Addresses: redisrun.Addresses(nodes)})
 	keys := make([]string, 60)
 	for i := range keys {
 		keys[i] = fmt.Sprint("k", i)
@@ -40,7 +40,7 @@ func TestFailures_Cluster(t *testing.T) {
 			t.Errorf("%s after the move: first %v, %v", key, first, err)
 		}
 	}
-	nodes[2].kill()
+	nodes[2].Kill()
 	known, lost := 0, 0
 	for _, key := range keys {
 		first, err := s.SetOnce(ctx, key, time.Hour)
@@ -60,14 +60,14 @@ func TestFailures_Cluster(t *testing.T) {
 
 // moveSlots moves the slots of keys from their masters to another one, so that
 // the client's map of them is wrong (MOVED).
-func moveSlots(t *testing.T, s *redisStore, nodes []*redisServer, keys []string) {
+func moveSlots(t *testing.T, s *redisStore, nodes []*redisrun.Server, keys []string) {
 	t.Helper()
 	ctx := t.Context()
 	ids := make([]string, len(nodes))
 	for i, node := range nodes {
-		ids[i] = node.admin().Do(ctx, "CLUSTER", "MYID").Val().(string)
+		ids[i] = node.Admin().Do(ctx, "CLUSTER", "MYID").Val().(string)
 	}
-	target := nodes[0].admin()
+	target := nodes[0].Admin()
 	// What the others have said before must not win over what it says from here on.
 	if err := target.Do(ctx, "CLUSTER", "BUMPEPOCH").Err(); err != nil {
 		t.Fatal(err)
@@ -79,14 +79,14 @@ func moveSlots(t *testing.T, s *redisStore, nodes []*redisServer, keys []string)
 			if owner == 0 {
 				continue
 			}
-			source := nodes[owner].admin()
+			source := nodes[owner].Admin()
 			dump, err := source.Dump(ctx, k).Result()
 			if err != nil {
 				t.Fatal(err)
 			}
 			ttl := source.PTTL(ctx, k).Val()
 			for _, node := range nodes { // the target first
-				if err := node.admin().Do(ctx, "CLUSTER", "SETSLOT", slot, "NODE", ids[0]).Err(); err != nil && node != nodes[owner] {
+				if err := node.Admin().Do(ctx, "CLUSTER", "SETSLOT", slot, "NODE", ids[0]).Err(); err != nil && node != nodes[owner] {
 					t.Fatal(err)
 				}
 			}
@@ -97,62 +97,4 @@ func moveSlots(t *testing.T, s *redisStore, nodes []*redisServer, keys []string)
 			source.Do(ctx, "CLUSTER", "SETSLOT", slot, "NODE", ids[0])
 		}
 	}
-}
-
-// startCluster runs a Cluster of three masters.
-func startCluster(t testing.TB) []*redisServer {
-	t.Helper()
-	ctx := context.Background()
-	nodes := make([]*redisServer, 3)
-	for i := range nodes {
-		_, bus, _ := net.SplitHostPort(freeAddr(t))
-		nodes[i] = startRedis(t, "--cluster-enabled", "yes", "--cluster-port", bus, "--cluster-node-timeout", "1000",
-			"--cluster-config-file", "nodes.conf", "--cluster-require-full-coverage", "no")
-		first, last := i*16384/3, (i+1)*16384/3-1
-		if err := nodes[i].admin().ClusterAddSlotsRange(ctx, first, last).Err(); err != nil {
-			t.Fatal(err)
-		}
-		if err := nodes[i].admin().Do(ctx, "CLUSTER", "SET-CONFIG-EPOCH", i+1).Err(); err != nil {
-			t.Fatal(err)
-		}
-		host, port, _ := net.SplitHostPort(nodes[0].addr)
-		if err := nodes[i].admin().Do(ctx, "CLUSTER", "MEET", host, port, busOf(nodes[0])).Err(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for range 500 {
-		if settled(ctx, nodes) {
-			return nodes
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	t.Fatal("the cluster does not settle")
-	return nil
-}
-
-func busOf(s *redisServer) string {
-	for i, arg := range s.args {
-		if arg == "--cluster-port" {
-			return s.args[i+1]
-		}
-	}
-	return ""
-}
-
-func settled(ctx context.Context, nodes []*redisServer) bool {
-	for _, node := range nodes {
-		info, err := node.admin().ClusterInfo(ctx).Result()
-		if err != nil || !strings.Contains(info, "cluster_state:ok") || !strings.Contains(info, "cluster_slots_assigned:16384") ||
-			!strings.Contains(info, fmt.Sprintf("cluster_known_nodes:%d", len(nodes))) {
-			return false
-		}
-	}
-	return true
-}
-
-func addresses(nodes []*redisServer) (all []string) {
-	for _, node := range nodes {
-		all = append(all, node.addr)
-	}
-	return all
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 	_ "github.com/caddyserver/caddy/v2/modules/caddyhttp/logging"
+
+	"github.com/restwarden/restwarden/internal/testkit/machine"
 )
 
 var exampleBlock = regexp.MustCompile("(?ms)^```(caddyfile|json)\n(.*?)^```")
@@ -90,10 +92,10 @@ func validate(t *testing.T, source string) {
 func TestExample_Served(t *testing.T) {
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		io.WriteString(w, `{"answer":"of the site"}`)
+		_, _ = io.WriteString(w, `{"answer":"of the site"}`)
 	}))
 	defer site.Close()
-	address, metrics, log := freeAddr(t), freeAddr(t), filepath.Join(t.TempDir(), "access.log")
+	address, metrics, log := machine.FreeAddress(t), machine.FreeAddress(t), filepath.Join(t.TempDir(), "access.log")
 	_, metricsPort, _ := net.SplitHostPort(metrics)
 	t.Setenv("SITE_ADDRESS", "http://"+address)
 	t.Setenv("COOKIE_PLUGIN_KEY", "key-secret")

@@ -6,18 +6,17 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"net"
 	"net/http"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/caddyserver/caddy/v2"
-	"github.com/caddyserver/caddy/v2/caddyconfig"
 	"github.com/redis/go-redis/v9"
+
+	"github.com/restwarden/restwarden/internal/testkit/caddyrun"
+	"github.com/restwarden/restwarden/internal/testkit/redisrun"
 )
 
 // sharingSite uses everything that goes through the store.
@@ -38,29 +37,14 @@ const sharingSite = `	restwarden cms {
 // startSharing runs a gateway with a store of the global options.
 func startSharing(t *testing.T, p *platform, store string) *gateway {
 	t.Helper()
-	addr := freeAddr(t)
-	g := &gateway{t: t, addr: addr, url: "http://" + addr, log: filepath.Join(t.TempDir(), "log")}
-	g.loadSharing(p, store)
-	t.Cleanup(func() {
-		if err := caddy.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-	return g
+	return startFile(t, &caddyrun.File{Global: "\tmetrics\n" + sharing(store), Sites: []caddyrun.Site{{Body: sharingSite + p.proxied()}}})
 }
 
-func (g *gateway) loadSharing(p *platform, store string) {
+// reshare loads the configuration anew with another store.
+func (g *gateway) reshare(store string) {
 	g.t.Helper()
-	_, port, _ := net.SplitHostPort(g.addr)
-	source := fmt.Sprintf("{\n\tadmin off\n\tpersist_config off\n\tauto_https off\n\tmetrics\n\tlog {\n\t\toutput file %s\n\t\tformat json\n\t}\n"+trustLoopback+"\trestwarden {\n\t\tstore %s\n\t}\n}\nhttp://:%s {\n\tbind 127.0.0.1\n%s%s\n}\n",
-		g.log, store, port, sharingSite, p.proxied())
-	config, _, err := caddyconfig.GetAdapter("caddyfile").Adapt([]byte(source), map[string]any{"filename": "Caddyfile"})
-	if err != nil {
-		g.t.Fatal(err)
-	}
-	if err := caddy.Load(config, true); err != nil {
-		g.t.Fatal(err)
-	}
+	g.file.Global = "\tmetrics\n" + sharing(store)
+	caddyrun.Load(g.t, g.file)
 }
 
 // signedNow returns the headers of a signed call that nobody has sent before.
@@ -140,47 +124,50 @@ func (g *gateway) storeCount(op, result string) int {
 func TestFailures(t *testing.T) {
 	const secret = "s3cret"
 	for name, failure := range map[string]struct {
-		breaks, mends func(t *testing.T, server *redisServer, between *lag)
+		breaks, mends func(t *testing.T, server *redisrun.Server, between *redisrun.Lag)
 	}{
 		"killed": {
-			func(_ *testing.T, server *redisServer, _ *lag) { server.kill() },
-			func(_ *testing.T, server *redisServer, _ *lag) { server.start() },
+			func(_ *testing.T, server *redisrun.Server, _ *redisrun.Lag) { server.Kill() },
+			func(_ *testing.T, server *redisrun.Server, _ *redisrun.Lag) { server.Start() },
 		},
 		"slow": {
-			func(_ *testing.T, _ *redisServer, between *lag) { between.set(5 * time.Second) },
-			func(_ *testing.T, _ *redisServer, between *lag) { between.set(0); between.cut() },
+			func(_ *testing.T, _ *redisrun.Server, between *redisrun.Lag) { between.Set(5 * time.Second) },
+			func(_ *testing.T, _ *redisrun.Server, between *redisrun.Lag) { between.Set(0); between.Cut() },
 		},
 		"cut off": {
-			func(_ *testing.T, _ *redisServer, between *lag) { between.refuse(true); between.cut() },
-			func(_ *testing.T, _ *redisServer, between *lag) { between.refuse(false) },
+			func(_ *testing.T, _ *redisrun.Server, between *redisrun.Lag) { between.Refuse(true); between.Cut() },
+			func(_ *testing.T, _ *redisrun.Server, between *redisrun.Lag) { between.Refuse(false) },
 		},
 		"read-only after a failover": {configured("REPLICAOF", "127.0.0.1", "1"), configured("REPLICAOF", "NO", "ONE")},
 		"out of memory":              {configured("CONFIG", "SET", "maxmemory", "1"), configured("CONFIG", "SET", "maxmemory", "0")},
 		"another password": {
-			func(t *testing.T, server *redisServer, between *lag) {
+			func(t *testing.T, server *redisrun.Server, between *redisrun.Lag) {
+				t.Helper()
 				configured("CONFIG", "SET", "requirepass", secret)(t, server, between)
-				between.cut()
+				between.Cut()
 			},
-			func(t *testing.T, server *redisServer, _ *lag) {
-				admin := server.admin(func(o *redis.Options) { o.Password = secret })
+			func(t *testing.T, server *redisrun.Server, _ *redisrun.Lag) {
+				t.Helper()
+				admin := server.Admin(func(o *redis.Options) { o.Password = secret })
 				if err := admin.Do(t.Context(), "CONFIG", "SET", "requirepass", "").Err(); err != nil {
 					t.Error(err)
 				}
 			},
 		},
 		"busy": {
-			func(t *testing.T, server *redisServer, between *lag) {
+			func(t *testing.T, server *redisrun.Server, between *redisrun.Lag) {
+				t.Helper()
 				configured("CONFIG", "SET", "busy-reply-threshold", "1")(t, server, between)
-				go server.admin().Eval(t.Context(), "local n = 0 while true do n = n + 1 end", nil)
+				go server.Admin().Eval(t.Context(), "local n = 0 while true do n = n + 1 end", nil)
 				time.Sleep(100 * time.Millisecond)
 			},
 			configured("SCRIPT", "KILL"),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			server := startRedis(t)
-			between := startLag(t, server.addr)
-			g := startSharing(t, newPlatform(t), "redis "+between.addr)
+			server := redisrun.Start(t)
+			between := redisrun.StartLag(t, server.Addr)
+			g := startSharing(t, newPlatform(t), "redis "+between.Addr)
 			g.decides("before", true)
 			failure.breaks(t, server, between)
 			eventually(t, "the failure is seen", func() bool { return strings.Contains(g.logged(), "the store cannot be reached") || g.isRefusing() })
@@ -213,9 +200,10 @@ func (g *gateway) isRefusing() bool {
 	return g.do("POST /cms-json/signed/v1/hook", body, signedNow(body)...).status == 503
 }
 
-func configured(args ...any) func(*testing.T, *redisServer, *lag) {
-	return func(t *testing.T, server *redisServer, _ *lag) {
-		if err := server.admin().Do(t.Context(), args...).Err(); err != nil {
+func configured(args ...any) func(*testing.T, *redisrun.Server, *redisrun.Lag) {
+	return func(t *testing.T, server *redisrun.Server, _ *redisrun.Lag) {
+		t.Helper()
+		if err := server.Admin().Do(t.Context(), args...).Err(); err != nil {
 			t.Error(err)
 		}
 	}
@@ -224,17 +212,17 @@ func configured(args ...any) func(*testing.T, *redisServer, *lag) {
 // TestFailures_StartAndReloadWhileDown: a gateway starts, serves, reloads and
 // stops without Redis, and uses it once it is there.
 func TestFailures_StartAndReloadWhileDown(t *testing.T) {
-	server := startRedis(t)
-	server.kill()
+	server := redisrun.Start(t)
+	server.Kill()
 	p := newPlatform(t)
-	g := startSharing(t, p, "redis "+server.addr)
+	g := startSharing(t, p, "redis "+server.Addr)
 	g.decides("started", false)
-	g.loadSharing(p, "redis "+server.addr)
+	g.reshare("redis " + server.Addr)
 	g.decides("reloaded", false)
-	server.start()
+	server.Start()
 	g.recovers()
 	g.decides("with Redis", true)
-	g.loadSharing(p, "memory")
+	g.reshare("memory")
 	g.decides("with memory", true)
 	leased := 0
 	pool.Range(func(_, value any) bool {
@@ -250,12 +238,12 @@ func TestFailures_StartAndReloadWhileDown(t *testing.T) {
 
 // TestFailures_ReloadKeepsTheClient: a reload neither connects anew nor forgets.
 func TestFailures_ReloadKeepsTheClient(t *testing.T) {
-	server := startRedis(t)
+	server := redisrun.Start(t)
 	p := newPlatform(t)
-	g := startSharing(t, p, "redis "+server.addr)
+	g := startSharing(t, p, "redis "+server.Addr)
 	g.decides("started", true)
 	before := connections(t, server)
-	g.loadSharing(p, "redis "+server.addr)
+	g.reshare("redis " + server.Addr)
 	g.decides("reloaded", true)
 	if after := connections(t, server); !slices.ContainsFunc(after, func(id string) bool { return slices.Contains(before, id) }) {
 		t.Errorf("of the connections %q none is left: %q", before, after)
@@ -263,9 +251,9 @@ func TestFailures_ReloadKeepsTheClient(t *testing.T) {
 }
 
 // connections are the ids of the connections of server, without the one that asks.
-func connections(t *testing.T, server *redisServer) (ids []string) {
+func connections(t *testing.T, server *redisrun.Server) (ids []string) {
 	t.Helper()
-	list, err := server.admin().ClientList(t.Context()).Result()
+	list, err := server.Admin().ClientList(t.Context()).Result()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -280,12 +268,12 @@ func connections(t *testing.T, server *redisServer) (ids []string) {
 // TestFailures_Forgotten: what this process has seen used stays used, though
 // Redis comes back empty.
 func TestFailures_Forgotten(t *testing.T) {
-	server := startRedis(t)
-	g := startSharing(t, newPlatform(t), "redis "+server.addr)
+	server := redisrun.Start(t)
+	g := startSharing(t, newPlatform(t), "redis "+server.Addr)
 	body := aBody()
 	headers := signedNow(body)
 	g.do("POST /cms-json/signed/v1/hook", body, headers...).want(t, 200, "")
-	if err := server.admin().FlushAll(t.Context()).Err(); err != nil {
+	if err := server.Admin().FlushAll(t.Context()).Err(); err != nil {
 		t.Fatal(err)
 	}
 	g.do("POST /cms-json/signed/v1/hook", body, headers...).want(t, http.StatusUnauthorized, "rest_invalid_signature")

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/fcgi"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -18,16 +17,8 @@ import (
 
 func TestGateway_PHPFastCGI(t *testing.T) {
 	p := newPlatform(t)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	go fcgi.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		r.RequestURI = r.URL.RequestURI()
-		p.ServeHTTP(w, r)
-	}))
-	g := startGateway(t, loginOnly+"\troot * "+t.TempDir()+"\n\tphp_fastcgi "+l.Addr().String()+" {\n\t\ttry_files {path} index.php\n\t}")
+	address := p.fastCGI(t)
+	g := startGateway(t, loginOnly+"\troot * "+t.TempDir()+"\n\tphp_fastcgi "+address+" {\n\t\ttry_files {path} index.php\n\t}")
 	g.do("GET /cms-json/cms/v2/users", "").want(t, 401, "rest_not_logged_in")
 	g.do("GET /?rest_route=/cms/v2/users", "").want(t, 401, "rest_not_logged_in")
 	g.do("GET /cms-json/cms/v2/users", "", asAdmin).want(t, 200, `"route":"/cms/v2/users"`)
@@ -44,7 +35,7 @@ func TestGateway_Encode(t *testing.T) {
 		}
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Etag", `"x"`)
-		fmt.Fprintf(w, `{"access_token":"t0ken","x":%q}`, strings.Repeat("x", 2000))
+		_, _ = fmt.Fprintf(w, `{"access_token":"t0ken","x":%q}`, strings.Repeat("x", 2000))
 		return true
 	}
 	g := startGateway(t, loginOnly+"\tencode gzip\n"+p.proxied())
@@ -87,15 +78,18 @@ func TestGateway_Redact(t *testing.T) {
 		"gzip unasked": {func(w http.ResponseWriter) {
 			w.Header().Set("Content-Encoding", "gzip")
 			z := gzip.NewWriter(w)
-			io.WriteString(z, secret)
-			z.Close()
+			_, _ = io.WriteString(z, secret)
+			_ = z.Close()
 		}, 200},
-		"other encoding": {func(w http.ResponseWriter) { w.Header().Set("Content-Encoding", "br"); io.WriteString(w, secret) }, 503},
-		"too large": {func(w http.ResponseWriter) {
-			fmt.Fprintf(w, `{"x":%q,"access_token":"t0ken"}`, strings.Repeat("x", rewriteLimit))
+		"other encoding": {func(w http.ResponseWriter) {
+			w.Header().Set("Content-Encoding", "br")
+			_, _ = io.WriteString(w, secret)
 		}, 503},
-		"not JSON":   {func(w http.ResponseWriter) { io.WriteString(w, secret+"{") }, 503},
-		"head start": {func(w http.ResponseWriter) { w.WriteHeader(103); io.WriteString(w, secret) }, 200},
+		"too large": {func(w http.ResponseWriter) {
+			_, _ = fmt.Fprintf(w, `{"x":%q,"access_token":"t0ken"}`, strings.Repeat("x", rewriteLimit))
+		}, 503},
+		"not JSON":   {func(w http.ResponseWriter) { _, _ = io.WriteString(w, secret+"{") }, 503},
+		"head start": {func(w http.ResponseWriter) { w.WriteHeader(http.StatusEarlyHints); _, _ = io.WriteString(w, secret) }, 200},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPlatform(t)
@@ -144,8 +138,8 @@ func TestGateway_Revocation(t *testing.T) {
 		if !revoked || !isQuestion(r) {
 			return false
 		}
-		w.WriteHeader(401)
-		io.WriteString(w, `{"code":"incorrect_password"}`)
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = io.WriteString(w, `{"code":"incorrect_password"}`)
 		return true
 	}
 	g := startGateway(t, loginOnly+p.proxied())
@@ -182,13 +176,13 @@ func TestGateway_LoggedOutElsewhere(t *testing.T) {
 					switch {
 					case isQuestion(r) && strings.Contains(r.URL.Path, "users/me"):
 						asked++
-						io.WriteString(w, `{"id":1,"roles":["customer"],"capabilities":[]}`)
+						_, _ = io.WriteString(w, `{"id":1,"roles":["customer"],"capabilities":[]}`)
 						return true
 					case strings.HasSuffix(r.URL.Path, "admin-ajax.php") && r.Method == http.MethodPost:
 						b, _ := io.ReadAll(r.Body)
 						got = string(b)
 						for _, piece := range test.body {
-							io.WriteString(w, piece)
+							_, _ = io.WriteString(w, piece)
 							w.(http.Flusher).Flush()
 						}
 						return true
@@ -222,16 +216,16 @@ func TestGateway_Streaming(t *testing.T) {
 			return false
 		}
 		w.Header().Set("Content-Type", "text/event-stream")
-		io.WriteString(w, "first\n")
-		http.NewResponseController(w).Flush()
+		_, _ = io.WriteString(w, "first\n")
+		_ = http.NewResponseController(w).Flush()
 		<-release
 		return true
 	}
 	g := startGateway(t, "\trestwarden cms {\n\t\tsession_cookies {\n\t\t\tpath /\n\t\t}\n\t}\n"+p.proxied())
 	for _, target := range []string{"/events", "/cms-json/x/v1/events"} {
-		req, _ := http.NewRequest("GET", g.url+target, nil)
+		req, _ := http.NewRequest(http.MethodGet, g.url+target, nil)
 		req.Header.Set("Authorization", "Bearer x")
-		res, err := client.Do(req)
+		res, err := httpClient.Do(req)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -239,7 +233,7 @@ func TestGateway_Streaming(t *testing.T) {
 			t.Errorf("%s: %q %v", target, line, err)
 		}
 		release <- struct{}{}
-		res.Body.Close()
+		_ = res.Body.Close()
 	}
 }
 
@@ -253,11 +247,11 @@ func TestGateway_WebSocket(t *testing.T) {
 		if err != nil {
 			return true
 		}
-		defer conn.Close()
-		fmt.Fprint(rw, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
-		rw.Flush()
+		defer func() { _ = conn.Close() }()
+		_, _ = fmt.Fprint(rw, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+		_ = rw.Flush()
 		line, _ := rw.ReadString('\n')
-		io.WriteString(conn, "echo "+line)
+		_, _ = io.WriteString(conn, "echo "+line)
 		return true
 	}
 	g := startGateway(t, "\trestwarden cms {\n\t\tsession_cookies {\n\t\t\tpath /\n\t\t}\n\t}\n"+p.proxied())
@@ -267,9 +261,9 @@ func TestGateway_WebSocket(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer conn.Close()
-		conn.SetDeadline(time.Now().Add(5 * time.Second))
-		io.WriteString(conn, "GET "+target+upgrade)
+		defer func() { _ = conn.Close() }()
+		_ = conn.SetDeadline(time.Now().Add(5 * time.Second))
+		_, _ = io.WriteString(conn, "GET "+target+upgrade)
 		r := bufio.NewReader(conn)
 		status, _ := r.ReadString('\n')
 		if !strings.HasPrefix(status, want) {
@@ -279,7 +273,7 @@ func TestGateway_WebSocket(t *testing.T) {
 		if target != "/socket" {
 			continue
 		}
-		io.WriteString(conn, "hello\n")
+		_, _ = io.WriteString(conn, "hello\n")
 		for line := ""; line != "echo hello\n"; {
 			if line, err = r.ReadString('\n'); err != nil {
 				t.Fatal(err)

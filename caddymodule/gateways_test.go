@@ -125,11 +125,11 @@ func TestGateways_Revocation(t *testing.T) {
 // TestGateways_StartWithoutRedis: two gateways start alone, and share once they can.
 func TestGateways_StartWithoutRedis(t *testing.T) {
 	p := startPair(t)
-	p.redis.kill()
+	p.redis.Kill()
 	p.a.stop()
 	p.b.stop()
-	p.a.start()
-	p.b.start()
+	p.a.Start()
+	p.b.Start()
 	admin := basicAuth("admin:" + p.info.Users["admin"].ApplicationPassword)
 	for _, g := range []*process{p.a, p.b} {
 		p.want("admin", g, 200, getPosts, "", admin)
@@ -137,7 +137,7 @@ func TestGateways_StartWithoutRedis(t *testing.T) {
 		body, headers := signedConsent()
 		p.want("signed", g, 503, postConsent, body, headers...)
 	}
-	p.redis.start()
+	p.redis.Start()
 	for _, g := range []*process{p.a, p.b} {
 		eventually(t, "signatures are known", func() bool {
 			body, headers := signedConsent()
@@ -187,8 +187,8 @@ func TestGateways_RollingReload(t *testing.T) {
 	}
 	for i := range 6 {
 		for _, g := range []*process{p.a, p.b} {
-			g.write(p.store(), p.block+fmt.Sprintf("\n\theader X-Config %d", i))
-			if err := g.reload(); err != nil {
+			g.Write(sharing(p.store()), p.block+fmt.Sprintf("\n\theader X-Config %d", i))
+			if err := g.Reload(); err != nil {
 				t.Error(err)
 			}
 			time.Sleep(50 * time.Millisecond)

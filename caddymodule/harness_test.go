@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
+	"net/http/fcgi"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -16,17 +16,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/caddyserver/caddy/v2"
-	"github.com/caddyserver/caddy/v2/caddyconfig"
-	_ "github.com/caddyserver/caddy/v2/modules/caddyhttp/encode/gzip"
-	_ "github.com/caddyserver/caddy/v2/modules/caddyhttp/fileserver"
-	_ "github.com/caddyserver/caddy/v2/modules/caddyhttp/headers"
-	_ "github.com/caddyserver/caddy/v2/modules/caddyhttp/requestbody"
-	_ "github.com/caddyserver/caddy/v2/modules/caddyhttp/reverseproxy/fastcgi"
-	_ "github.com/caddyserver/caddy/v2/modules/caddyhttp/rewrite"
-	_ "github.com/caddyserver/caddy/v2/modules/filestorage"
-	_ "github.com/caddyserver/caddy/v2/modules/logging"
-	_ "github.com/caddyserver/caddy/v2/modules/metrics"
+	"github.com/restwarden/restwarden/internal/testkit/caddyrun"
+	"github.com/restwarden/restwarden/internal/testkit/client"
+	"github.com/restwarden/restwarden/internal/testkit/machine"
+	"github.com/restwarden/restwarden/internal/testkit/wait"
 )
 
 // gateway is a running Caddy with one site.
@@ -35,43 +28,29 @@ type gateway struct {
 	url  string
 	addr string
 	log  string
-}
-
-func freeAddr(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
+	file *caddyrun.File
 }
 
 // startGateway runs Caddy with a site block until the test ends.
 func startGateway(t *testing.T, site string) *gateway {
 	t.Helper()
-	addr := freeAddr(t)
-	g := &gateway{t: t, addr: addr, url: "http://" + addr, log: filepath.Join(t.TempDir(), "log")}
-	g.load(site)
-	t.Cleanup(func() {
-		if err := caddy.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
+	return startFile(t, &caddyrun.File{Sites: []caddyrun.Site{{Body: site}}})
+}
+
+// startFile runs Caddy with a site, and logs.
+func startFile(t *testing.T, f *caddyrun.File) *gateway {
+	t.Helper()
+	g := &gateway{t: t, log: filepath.Join(t.TempDir(), "log"), file: f}
+	f.Log = "file " + g.log
+	caddyrun.Start(t, f)
+	g.addr, g.url = f.Sites[0].Address, "http://"+f.Sites[0].Address
 	return g
 }
 
 func (g *gateway) load(site string) {
 	g.t.Helper()
-	_, port, _ := net.SplitHostPort(g.addr)
-	source := fmt.Sprintf("{\n\tadmin off\n\tpersist_config off\n\tauto_https off\n\tgrace_period 5s\n\tlog {\n\t\toutput file %s\n\t\tformat json\n\t}\n}\nhttp://:%s {\n\tbind 127.0.0.1\n%s\n}\n", g.log, port, site)
-	config, _, err := caddyconfig.GetAdapter("caddyfile").Adapt([]byte(source), map[string]any{"filename": "Caddyfile"})
-	if err != nil {
-		g.t.Fatal(err)
-	}
-	if err := caddy.Load(config, true); err != nil {
-		g.t.Fatal(err)
-	}
+	g.file.Sites[0].Body = site
+	caddyrun.Load(g.t, g.file)
 }
 
 // logged returns the log so far.
@@ -86,12 +65,7 @@ func (g *gateway) logged() string {
 // eventually waits for something that happens in the background.
 func eventually(t *testing.T, what string, happened func() bool) {
 	t.Helper()
-	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if happened() {
-			return
-		}
-	}
-	t.Errorf("never happened: %s", what)
+	wait.For(t, 5*time.Second, what, happened)
 }
 
 // reply is what a client got.
@@ -101,11 +75,7 @@ type reply struct {
 	body   string
 }
 
-var client = &http.Client{
-	Timeout:       20 * time.Second,
-	Transport:     &http.Transport{DisableCompression: true},
-	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-}
+var httpClient = client.New()
 
 // do sends "METHOD target" with header lines and a body.
 func (g *gateway) do(line, body string, headers ...string) reply {
@@ -119,36 +89,22 @@ func (g *gateway) do(line, body string, headers ...string) reply {
 
 func (g *gateway) send(line string, body io.Reader, headers ...string) reply {
 	g.t.Helper()
-	method, target, _ := strings.Cut(line, " ")
-	req, err := http.NewRequest(method, g.url+target, body)
+	req, err := client.RequestFrom(g.t.Context(), g.url, line, body, client.Lines(headers...))
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	for _, h := range headers {
-		name, value, _ := strings.Cut(h, ": ")
-		if name == "Host" {
-			req.Host = value
-			continue
-		}
-		req.Header.Add(name, value)
-	}
-	res, err := client.Do(req)
+	got, err := client.Do(httpClient, req)
 	if errors.Is(err, syscall.ECONNRESET) && (body == nil || req.GetBody != nil) {
 		// Right behind a reload: it waited in the backlog of the old listener.
 		if body != nil {
 			req.Body, _ = req.GetBody()
 		}
-		res, err = client.Do(req)
+		got, err = client.Do(httpClient, req)
 	}
 	if err != nil {
 		g.t.Fatal(err)
 	}
-	defer res.Body.Close()
-	b, err := io.ReadAll(res.Body)
-	if err != nil {
-		g.t.Fatal(err)
-	}
-	return reply{res.StatusCode, res.Header, string(b)}
+	return reply{got.Status, got.Header, got.Body}
 }
 
 func (r reply) want(t *testing.T, status int, contains string) {
@@ -178,14 +134,28 @@ type platform struct {
 	answer func(w http.ResponseWriter, r *http.Request) bool
 }
 
-func newPlatform(t testing.TB) *platform {
+func newPlatform(tb testing.TB) *platform {
+	tb.Helper()
 	p := new(platform)
 	p.Server = httptest.NewServer(p)
-	t.Cleanup(p.Close)
+	tb.Cleanup(p.Close)
 	return p
 }
 
 func (p *platform) proxied() string { return "\treverse_proxy " + strings.TrimPrefix(p.URL, "http://") }
+
+// fastCGI serves the platform over FastCGI as well, and returns where.
+func (p *platform) fastCGI(t *testing.T) string {
+	t.Helper()
+	l := machine.Listener(t)
+	go func() {
+		_ = fcgi.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			r.RequestURI = r.URL.RequestURI()
+			p.ServeHTTP(w, r)
+		})) // ends with the listener
+	}()
+	return l.Addr().String()
+}
 
 func isQuestion(r *http.Request) bool {
 	return r.Header.Get("Accept") == "application/json" && r.Header.Get("Accept-Encoding") == "identity"
@@ -218,20 +188,20 @@ func (p *platform) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	user, password, _ := r.BasicAuth()
 	switch {
 	case route == "/" && isQuestion(r):
-		fmt.Fprintf(w, `{"home":"http://%s","url":"http://%s","namespaces":["cms/v2"],"routes":{}}`, r.Host, r.Host)
+		_, _ = fmt.Fprintf(w, `{"home":"http://%s","url":"http://%s","namespaces":["cms/v2"],"routes":{}}`, r.Host, r.Host)
 	case route != "/cms/v2/users/me":
-		fmt.Fprintf(w, `{"route":%q,"body":%q,"access_token":"t0ken"}`, route, body)
+		_, _ = fmt.Fprintf(w, `{"route":%q,"body":%q,"access_token":"t0ken"}`, route, body)
 	case user != "" && password != "pw":
 		w.Header().Set("WWW-Authenticate", `Basic realm="platform"`)
 		w.WriteHeader(http.StatusUnauthorized)
-		io.WriteString(w, `{"code":"incorrect_password","message":"no","data":{"status":401}}`)
+		_, _ = io.WriteString(w, `{"code":"incorrect_password","message":"no","data":{"status":401}}`)
 	case user == "admin":
-		io.WriteString(w, `{"id":1,"roles":["administrator"],"capabilities":{"list_users":true}}`)
+		_, _ = io.WriteString(w, `{"id":1,"roles":["administrator"],"capabilities":{"list_users":true}}`)
 	case user == "customer":
-		io.WriteString(w, `{"id":2,"roles":["customer"],"capabilities":[]}`)
+		_, _ = io.WriteString(w, `{"id":2,"roles":["customer"],"capabilities":[]}`)
 	default:
 		w.WriteHeader(http.StatusUnauthorized)
-		io.WriteString(w, `{"code":"rest_not_logged_in","message":"no","data":{"status":401}}`)
+		_, _ = io.WriteString(w, `{"code":"rest_not_logged_in","message":"no","data":{"status":401}}`)
 	}
 }
 

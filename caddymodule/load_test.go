@@ -47,9 +47,9 @@ func TestGateways_Load(t *testing.T) {
 	}
 	l.after(loadCalls / 2)
 	l.mark(true)
-	l.redis.kill()
+	l.redis.Kill()
 	l.after(loadCalls * 6 / 10)
-	l.redis.start()
+	l.redis.Start()
 	for _, g := range []*process{l.a, l.b} {
 		l.found(g)
 	}

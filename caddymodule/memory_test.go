@@ -44,7 +44,7 @@ func startMemorySite(t *testing.T, option string) *process {
 // resident returns what a process has in memory now, and what it had at most, in MiB.
 func (p *process) resident() (now, most int) {
 	p.t.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID()))
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func (p *process) halfSent(n int, head, body string) (conns []net.Conn) {
 		}
 	})
 	for range n {
-		conn, err := net.Dial("tcp", p.addr)
+		conn, err := net.Dial("tcp", p.Address)
 		if err != nil {
 			p.t.Fatal(err)
 		}

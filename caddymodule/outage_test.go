@@ -6,21 +6,23 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/restwarden/restwarden/internal/testkit/redisrun"
 )
 
 // TestFailures_Deadline: nobody waits for a Redis that hangs, not even a crowd
 // that has used up all connections.
 func TestFailures_Deadline(t *testing.T) {
-	server := startRedis(t)
-	between := startLag(t, server.addr)
-	o := resolved(t, StoreOptions{Addresses: []string{between.addr}})
+	server := redisrun.Start(t)
+	between := redisrun.StartLag(t, server.Addr)
+	o := resolved(t, StoreOptions{Addresses: []string{between.Addr}})
 	s := newRedisStore(o)
-	t.Cleanup(func() { s.Close() })
+	t.Cleanup(func() { _ = s.Close() })
 	if err := s.Set(t.Context(), "k", "v", time.Hour); err != nil {
 		t.Fatal(err)
 	}
-	between.set(time.Minute)
-	defer between.cut()
+	between.Set(time.Minute)
+	defer between.Cut()
 	var wg sync.WaitGroup
 	start := time.Now()
 	for i := range 200 {
@@ -42,8 +44,8 @@ func TestFailures_Deadline(t *testing.T) {
 // TestFailures_UnderLoad: a server that is killed and comes back, with all that
 // it has confirmed, lets nobody be first twice.
 func TestFailures_UnderLoad(t *testing.T) {
-	server := startRedis(t, "--appendonly", "yes", "--appendfsync", "always")
-	s := StoreOptions{Addresses: []string{server.addr}}
+	server := redisrun.Start(t, "--appendonly", "yes", "--appendfsync", "always")
+	s := StoreOptions{Addresses: []string{server.Addr}}
 	stores := []*redisStore{openRedis(t, s), openRedis(t, s)}
 	var firsts [2000]atomic.Int32
 	var failed, asked atomic.Int64
@@ -70,9 +72,9 @@ func TestFailures_UnderLoad(t *testing.T) {
 	}
 	for range 3 {
 		time.Sleep(300 * time.Millisecond)
-		server.kill()
+		server.Kill()
 		time.Sleep(200 * time.Millisecond)
-		server.start()
+		server.Start()
 	}
 	time.Sleep(300 * time.Millisecond)
 	close(stop)

@@ -6,14 +6,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/restwarden/restwarden/internal/testkit/redisrun"
 	"github.com/restwarden/restwarden/policies/store"
 )
 
 // TestRedis_Garbage: what somebody else has put under our keys is no value, no
 // decision and no panic.
 func TestRedis_Garbage(t *testing.T) {
-	server := startRedis(t)
-	admin := server.admin()
+	server := redisrun.Start(t)
+	admin := server.Admin()
 	ctx := t.Context()
 	limit := store.Rate{Count: 3, Per: time.Minute}
 	for name, spoil := range map[string]func(key string) error{
@@ -28,7 +29,7 @@ func TestRedis_Garbage(t *testing.T) {
 		"hash":        func(key string) error { return admin.HSet(ctx, key, "a", "b").Err() },
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := openRedis(t, StoreOptions{Addresses: []string{server.addr}, Prefix: t.Name()})
+			s := openRedis(t, StoreOptions{Addresses: []string{server.Addr}, Prefix: t.Name()})
 			counter := s.key(kindCounter, "3/1m0s k")
 			for _, key := range []string{s.key(kindFact, "k"), s.key(kindOnce, "k"), counter, s.prefix + "secret"} {
 				if err := spoil(key); err != nil {
@@ -61,13 +62,13 @@ func TestRedis_Garbage(t *testing.T) {
 
 // A value of another key of ours is garbage too.
 func TestRedis_ValueOfAnotherKey(t *testing.T) {
-	server := startRedis(t)
-	s := openRedis(t, StoreOptions{Addresses: []string{server.addr}})
+	server := redisrun.Start(t)
+	s := openRedis(t, StoreOptions{Addresses: []string{server.Addr}})
 	ctx := t.Context()
 	if err := s.Set(ctx, "a", "1", time.Hour); err != nil {
 		t.Fatal(err)
 	}
-	if err := server.admin().Copy(ctx, s.key(kindFact, "a"), s.key(kindFact, "b"), 0, true).Err(); err != nil {
+	if err := server.Admin().Copy(ctx, s.key(kindFact, "a"), s.key(kindFact, "b"), 0, true).Err(); err != nil {
 		t.Fatal(err)
 	}
 	if v, ok, err := s.Get(ctx, "b"); ok || err != nil {

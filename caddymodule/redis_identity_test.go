@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/restwarden/restwarden/internal/testkit/redisrun"
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
@@ -32,14 +33,14 @@ func (a *asker) Ask(context.Context, ask.Question) (*ask.Answer, error) {
 // Detach implements ask.Backend.
 func (a *asker) Detach() ask.Backend { return a }
 
-func newAsker(t testing.TB, server *redisServer) *asker {
-	t.Helper()
-	a := &asker{store: openRedis(t, StoreOptions{Addresses: []string{server.addr}}), trips: new(counter)}
+func newAsker(tb testing.TB, server *redisrun.Server) *asker {
+	tb.Helper()
+	a := &asker{store: openRedis(tb, StoreOptions{Addresses: []string{server.Addr}}), trips: new(counter)}
 	ids, err := caller.NewIdentities(caller.Options{TTL: time.Minute, Rate: 1 << 20, Per: time.Second, Store: a.store})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() { ids.Close() })
+	tb.Cleanup(func() { _ = ids.Close() })
 	platform, _ := call.PlatformByName("wordpress")
 	a.site = caller.NewSite(platform, caller.Own{})
 	a.site.Store, a.site.Identities = a.store, ids
@@ -52,27 +53,27 @@ func newAsker(t testing.TB, server *redisServer) *asker {
 }
 
 // request is one of a caller with the given credentials.
-func (a *asker) request(t testing.TB, authorization string) *caller.Whole {
-	t.Helper()
+func (a *asker) request(tb testing.TB, authorization string) *caller.Whole {
+	tb.Helper()
 	r := httptest.NewRequest(http.MethodGet, "/wp-json/wp/v2/posts", http.NoBody)
 	r.Header.Set("Authorization", authorization)
 	c := call.NewReader(call.Site{
-		Platform: a.site.Platform, Limits: call.Limits{Body: 1 << 20, Upload: 1 << 20, Spool: call.NewSpool(t.TempDir(), 1<<20)},
+		Platform: a.site.Platform, Limits: call.Limits{Body: 1 << 20, Upload: 1 << 20, Spool: call.NewSpool(tb.TempDir(), 1<<20)},
 	}).Read(r, nil)
 	return &caller.Whole{Call: c, HTTP: r, Site: a.site, Backend: a, Client: netip.MustParseAddr("192.0.2.7")}
 }
 
-func (a *asker) who(t testing.TB, authorization string) {
-	t.Helper()
-	if c, _, err := a.request(t, authorization).Who(t.Context()); err != nil || c.Kind != caller.User {
-		t.Fatal(c, err)
+func (a *asker) who(tb testing.TB, authorization string) {
+	tb.Helper()
+	if c, _, err := a.request(tb, authorization).Who(tb.Context()); err != nil || c.Kind != caller.User {
+		tb.Fatal(c, err)
 	}
 }
 
 // TestRedis_IdentityRoundTrips: a caller in memory makes no round trip, one that
 // is not makes one before its answer and one behind it.
 func TestRedis_IdentityRoundTrips(t *testing.T) {
-	server := startRedis(t)
+	server := redisrun.Start(t)
 	a, b := newAsker(t, server), newAsker(t, server)
 	a.who(t, "Basic a")
 	time.Sleep(50 * time.Millisecond)
@@ -94,7 +95,7 @@ func TestRedis_IdentityRoundTrips(t *testing.T) {
 }
 
 func BenchmarkRedis_Who(b *testing.B) {
-	server := startRedis(b)
+	server := redisrun.Start(b)
 	a := newAsker(b, server)
 	b.Run("warm", func(b *testing.B) {
 		r := a.request(b, "Basic a")

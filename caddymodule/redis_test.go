@@ -2,9 +2,7 @@ package caddymodule
 
 import (
 	"context"
-	"net"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -12,51 +10,55 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/restwarden/restwarden/internal/testkit/machine"
+	"github.com/restwarden/restwarden/internal/testkit/redisrun"
 	"github.com/restwarden/restwarden/policies/store"
 	"github.com/restwarden/restwarden/policies/store/storetest"
 )
 
 // resolved returns the options of a configuration, with its defaults.
-func resolved(t testing.TB, s StoreOptions) redisOptions {
-	t.Helper()
+func resolved(tb testing.TB, s StoreOptions) redisOptions {
+	tb.Helper()
 	s.Kind = "redis"
 	o, err := s.resolve()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return o
 }
 
 // openRedis returns a store on addresses, closed when the test ends. Its deadline
 // leaves room for a machine that is busy with other tests.
-func openRedis(t testing.TB, s StoreOptions) *redisStore {
-	t.Helper()
-	o := resolved(t, s)
+func openRedis(tb testing.TB, s StoreOptions) *redisStore {
+	tb.Helper()
+	o := resolved(tb, s)
 	if s.Timeout == 0 {
 		o.timeout = time.Second
 	}
 	store := newRedisStore(o)
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		if err := store.Close(); err != nil {
-			t.Error(err)
+			tb.Error(err)
 		}
 	})
 	return store
 }
 
 func TestRedis_Conformance(t *testing.T) {
-	server := startRedis(t)
+	server := redisrun.Start(t)
 	storetest.Run(t, func(t *testing.T) (a, b store.Store) {
-		s := StoreOptions{Addresses: []string{server.addr}, Prefix: t.Name()}
+		t.Helper()
+		s := StoreOptions{Addresses: []string{server.Addr}, Prefix: t.Name()}
 		return openRedis(t, s), openRedis(t, s)
 	})
 	everyKeyEnds(t, server)
 }
 
 func TestRedis_ClusterConformance(t *testing.T) {
-	nodes := startCluster(t)
+	nodes := redisrun.Cluster(t)
 	storetest.Run(t, func(t *testing.T) (a, b store.Store) {
-		s := StoreOptions{Addresses: addresses(nodes), Prefix: t.Name()}
+		t.Helper()
+		s := StoreOptions{Addresses: redisrun.Addresses(nodes), Prefix: t.Name()}
 		return openRedis(t, s), openRedis(t, s)
 	})
 	for _, node := range nodes {
@@ -65,9 +67,9 @@ func TestRedis_ClusterConformance(t *testing.T) {
 }
 
 // everyKeyEnds: no key stays for ever, each begins with prefix and version.
-func everyKeyEnds(t *testing.T, server *redisServer) {
+func everyKeyEnds(t *testing.T, server *redisrun.Server) {
 	t.Helper()
-	admin := server.admin()
+	admin := server.Admin()
 	keys, err := admin.Keys(t.Context(), "*").Result()
 	if err != nil || len(keys) == 0 {
 		t.Fatalf("%d keys, %v", len(keys), err)
@@ -83,32 +85,20 @@ func everyKeyEnds(t *testing.T, server *redisServer) {
 }
 
 func TestRedis_Sentinel(t *testing.T) {
-	master := startRedis(t)
-	host, port, _ := strings.Cut(master.addr, ":")
-	config := filepath.Join(t.TempDir(), "sentinel.conf") // a Sentinel writes its state there
-	if err := os.WriteFile(config, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	sentinel := &redisServer{t: t, addr: freeAddr(t)}
-	_, sentinelPort, _ := strings.Cut(sentinel.addr, ":")
-	sentinel.args = []string{config, "--sentinel", "--bind", "127.0.0.1", "--port", sentinelPort}
-	t.Cleanup(sentinel.kill)
-	sentinel.start()
-	if err := sentinel.admin().Do(t.Context(), "SENTINEL", "MONITOR", "shop", host, port, 1).Err(); err != nil {
-		t.Fatal(err)
-	}
-	s := openRedis(t, StoreOptions{Addresses: []string{sentinel.addr}, Sentinel: &SentinelOptions{Master: "shop"}})
+	master := redisrun.Start(t)
+	sentinel := redisrun.Sentinel(t, master, "shop")
+	s := openRedis(t, StoreOptions{Addresses: []string{sentinel.Addr}, Sentinel: &SentinelOptions{Master: "shop"}})
 	if err := s.Set(t.Context(), "k", "v", time.Hour); err != nil {
 		t.Fatal(err)
 	}
-	if n := master.admin().DBSize(t.Context()).Val(); n != 1 {
+	if n := master.Admin().DBSize(t.Context()).Val(); n != 1 {
 		t.Errorf("%d keys on the master", n)
 	}
 }
 
 func TestRedis_Options(t *testing.T) {
-	server := startRedis(t, append(documentedACL(t), "--requirepass", "other")...)
-	s := StoreOptions{Addresses: []string{server.addr}, Username: "gateway", Password: "PASSWORD", Prefix: "shop", DB: 3}
+	server := redisrun.Start(t, append(documentedACL(t), "--requirepass", "other")...)
+	s := StoreOptions{Addresses: []string{server.Addr}, Username: "gateway", Password: "PASSWORD", Prefix: "shop", DB: 3}
 	a, b := openRedis(t, s), openRedis(t, s)
 	ctx := t.Context()
 	if err := a.Set(ctx, "k", "v", time.Hour); err != nil {
@@ -124,7 +114,7 @@ func TestRedis_Options(t *testing.T) {
 	if err := a.Announce(ctx, "k", "m", time.Hour); err != nil {
 		t.Error(err)
 	}
-	admin := server.admin(func(o *redis.Options) { o.Password, o.DB = "other", 3 })
+	admin := server.Admin(func(o *redis.Options) { o.Password, o.DB = "other", 3 })
 	if n := admin.DBSize(ctx).Val(); n != 4 {
 		t.Errorf("%d keys in database 3", n)
 	}
@@ -152,13 +142,13 @@ func documentedACL(t *testing.T) []string {
 
 // TestRedis_ClusterACL: the documented rights are enough for a Cluster too.
 func TestRedis_ClusterACL(t *testing.T) {
-	nodes := startCluster(t)
+	nodes := redisrun.Cluster(t)
 	for _, node := range nodes {
-		if err := node.admin().Do(t.Context(), anyOf(append([]string{"ACL", "SETUSER"}, documentedACL(t)[1:]...))...).Err(); err != nil {
+		if err := node.Admin().Do(t.Context(), anyOf(append([]string{"ACL", "SETUSER"}, documentedACL(t)[1:]...))...).Err(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	s := openRedis(t, StoreOptions{Addresses: addresses(nodes), Username: "gateway", Password: "PASSWORD", Prefix: "shop"})
+	s := openRedis(t, StoreOptions{Addresses: redisrun.Addresses(nodes), Username: "gateway", Password: "PASSWORD", Prefix: "shop"})
 	if err := s.Set(t.Context(), "k", "v", time.Hour); err != nil {
 		t.Error(err)
 	}
@@ -208,18 +198,14 @@ func TestRedis_PoolKey(t *testing.T) {
 }
 
 func TestRedis_CreatedWithoutConnecting(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
+	l := machine.Listener(t)
 	s := openRedis(t, StoreOptions{Addresses: []string{l.Addr().String()}})
 	defer s.Listen(func(string) { t.Error("a message from nowhere") })()
-	if err := l.(*net.TCPListener).SetDeadline(time.Now().Add(200 * time.Millisecond)); err != nil {
+	if err := l.SetDeadline(time.Now().Add(200 * time.Millisecond)); err != nil {
 		t.Fatal(err)
 	}
 	if c, err := l.Accept(); err == nil {
-		c.Close()
+		_ = c.Close()
 		t.Error("somebody connected")
 	}
 }
@@ -227,8 +213,8 @@ func TestRedis_CreatedWithoutConnecting(t *testing.T) {
 // TestRedis_LostAnswer: a write whose answer was lost, and that go-redis repeats,
 // is still the first.
 func TestRedis_LostAnswer(t *testing.T) {
-	server := startRedis(t)
-	s := openRedis(t, StoreOptions{Addresses: []string{server.addr}})
+	server := redisrun.Start(t)
+	s := openRedis(t, StoreOptions{Addresses: []string{server.Addr}})
 	var lost sync.Once
 	s.client.AddHook(hookFunc(func(next redis.ProcessHook) redis.ProcessHook {
 		return func(ctx context.Context, cmd redis.Cmder) error {

@@ -8,11 +8,13 @@ import (
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"math/big"
-	"net"
 	"os"
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/restwarden/restwarden/internal/testkit/machine"
+	"github.com/restwarden/restwarden/internal/testkit/redisrun"
 )
 
 // certificate writes a certificate and its key for name, signed by itself.
@@ -53,9 +55,8 @@ func TestRedis_TLS(t *testing.T) {
 	cert, key := certificate(t, "redis.example")
 	own, ownKey := certificate(t, "gateway.example")
 	other, _ := certificate(t, "redis.example")
-	addr := freeAddr(t)
-	_, port, _ := net.SplitHostPort(addr)
-	startRedis(t, "--tls-port", port, "--tls-cert-file", cert, "--tls-key-file", key, "--tls-ca-cert-file", own)
+	addr := machine.FreeAddress(t)
+	redisrun.Start(t, "--tls-port", machine.Port(addr), "--tls-cert-file", cert, "--tls-key-file", key, "--tls-ca-cert-file", own)
 	for name, test := range map[string]struct {
 		tls  *TLSOptions
 		good bool

@@ -9,6 +9,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/restwarden/restwarden/internal/testkit/redisrun"
 	"github.com/restwarden/restwarden/policies/store"
 )
 
@@ -38,8 +39,8 @@ func (c *counter) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proc
 }
 
 func TestRedis_RoundTrips(t *testing.T) {
-	server := startRedis(t)
-	s := openRedis(t, StoreOptions{Addresses: []string{server.addr}})
+	server := redisrun.Start(t)
+	s := openRedis(t, StoreOptions{Addresses: []string{server.Addr}})
 	ctx := t.Context()
 	limit := store.Rate{Count: 100, Per: time.Minute}
 	if _, err := s.Take(ctx, "k", limit); err != nil { // the first loads the script
@@ -63,8 +64,8 @@ func TestRedis_RoundTrips(t *testing.T) {
 }
 
 func BenchmarkRedis(b *testing.B) {
-	server := startRedis(b)
-	s := openRedis(b, StoreOptions{Addresses: []string{server.addr}})
+	server := redisrun.Start(b)
+	s := openRedis(b, StoreOptions{Addresses: []string{server.Addr}})
 	ctx := b.Context()
 	limit := store.Rate{Count: 1 << 30, Per: time.Hour}
 	for name, op := range map[string]func() error{

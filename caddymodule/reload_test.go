@@ -64,7 +64,7 @@ func TestReload(t *testing.T) {
 	for _, key := range []any{storeKey{}, spoolKey{call.DefaultSpoolLimit}, memoryKey{call.MemoryFor(call.DefaultBodyLimit)}} {
 		eventually(t, "one reference", func() bool { n, _ := pool.References(key); return n == 1 })
 	}
-	client.CloseIdleConnections()
+	httpClient.CloseIdleConnections()
 	p.CloseClientConnections() // those that reverse_proxy keeps alive
 	eventually(t, "no more goroutines than before", func() bool { return runtime.NumGoroutine() <= goroutines+8 })
 }
@@ -83,7 +83,7 @@ func (g *gateway) retry(line, body string, headers ...string) reply {
 			name, value, _ := strings.Cut(h, ": ")
 			req.Header.Set(name, value)
 		}
-		res, err := client.Do(req)
+		res, err := httpClient.Do(req)
 		if err != nil {
 			if timeout, ok := errors.AsType[*url.Error](err); ok && timeout.Timeout() {
 				g.t.Error(err)
@@ -92,7 +92,7 @@ func (g *gateway) retry(line, body string, headers ...string) reply {
 			continue
 		}
 		b, err := io.ReadAll(res.Body)
-		res.Body.Close()
+		_ = res.Body.Close()
 		if err != nil {
 			g.t.Error(err)
 		}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/restwarden/restwarden/cmd/platform/site"
+	"github.com/restwarden/restwarden/internal/testkit/doors"
 )
 
 // reference is the reference platform behind a gateway.
@@ -119,17 +120,10 @@ func TestReference_Shop(t *testing.T) {
 	before, _ := r.site.Record(subscription)
 	manager := r.as("manager")
 	orders := "/cms-json/shop/v3/orders"
-	for name, got := range map[string]reply{
-		"PUT":   r.do(fmt.Sprintf("PUT %s/%d", orders, subscription), `{"status":"completed"}`, asJSON, manager),
-		"PATCH": r.do(fmt.Sprintf("PATCH %s/%d", orders, subscription), `{"status":"completed"}`, asJSON, manager),
-		"POST":  r.do(fmt.Sprintf("POST %s/%d", orders, subscription), `{"status":"completed"}`, asJSON, manager),
-		"body":  r.do(fmt.Sprintf("PUT %s/%d", orders, order), fmt.Sprintf(`{"id":%d}`, subscription), asJSON, manager),
-		"query": r.do(fmt.Sprintf("PUT %s/%d?id=%d", orders, order, subscription), `{"status":"completed"}`, asJSON, manager),
-		"form":  r.do(fmt.Sprintf("POST %s/%d", orders, order), fmt.Sprintf("id=%d", subscription), form, manager),
-		"batch": r.do("POST "+orders+"/batch", fmt.Sprintf(`{"update":[{"id":%d,"status":"completed"}]}`, subscription), asJSON, manager),
-	} {
-		if got.status != http.StatusBadRequest {
-			t.Errorf("%s: %d %s", name, got.status, got.body)
+	for _, d := range doors.All() {
+		d = d.At(order, subscription)
+		if got := r.do(d.Line(), d.Body, append(d.Headers, manager)...); !d.Kept && got.status != http.StatusBadRequest {
+			t.Errorf("%s: %d %s", d, got.status, got.body)
 		}
 	}
 	if after, _ := r.site.Record(subscription); fmt.Sprint(after) != fmt.Sprint(before) {

@@ -9,7 +9,7 @@ func TestAlias_Expected(t *testing.T) {
 	proxy, php := newBackend(t), newFastCGI(t)
 	guard := "\trestwarden wordpress\n\twitness\n"
 	addresses := run(t, "\tservers {\n\t\texpected_underscore_headers X_HTTP_Method_Override Content_Type X_Wp_* X_Own_*\n\t\texpected_dot_headers X.HTTP.Method.Override Content.Type\n\t}\n",
-		block{body: guard + proxy.proxied()}, block{body: guard + php.php(scripts(t), "")})
+		block{Body: guard + proxy.proxied()}, block{Body: guard + php.php(scripts(t), "")})
 	for i, b := range []*backend{proxy, php} {
 		for _, c := range []struct {
 			name string

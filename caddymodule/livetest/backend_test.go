@@ -2,15 +2,19 @@ package livetest
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/textproto"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/restwarden/restwarden/internal/testkit/machine"
 )
 
 // arrival is one request as it reached a backend.
@@ -47,15 +51,15 @@ type backend struct {
 }
 
 // newBackend starts an HTTP backend.
-func newBackend(t testing.TB) *backend { return listen(t, (*backend).serveHTTP) }
+func newBackend(tb testing.TB) *backend {
+	tb.Helper()
+	return listen(tb, (*backend).serveHTTP)
+}
 
 // listen starts a backend that serves connections until the test ends.
-func listen(t testing.TB, serve func(*backend, net.Conn)) *backend {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+func listen(tb testing.TB, serve func(*backend, net.Conn)) *backend {
+	tb.Helper()
+	l := machine.Listener(tb)
 	b := &backend{address: l.Addr().String(), arrived: map[string][]*arrival{}, heads: make(chan string, 64)}
 	var open sync.Map
 	var running sync.WaitGroup
@@ -68,14 +72,14 @@ func listen(t testing.TB, serve func(*backend, net.Conn)) *backend {
 			open.Store(conn, true)
 			running.Go(func() {
 				defer open.Delete(conn)
-				defer conn.Close()
+				defer func() { _ = conn.Close() }()
 				serve(b, conn)
 			})
 		}
 	})
-	t.Cleanup(func() {
-		l.Close()
-		open.Range(func(conn, _ any) bool { conn.(net.Conn).Close(); return true })
+	tb.Cleanup(func() {
+		_ = l.Close()
+		open.Range(func(conn, _ any) bool { _ = conn.(net.Conn).Close(); return true })
 		running.Wait()
 	})
 	return b
@@ -137,17 +141,27 @@ func (b *backend) serveHTTP(conn net.Conn) {
 			return
 		}
 		status, body := b.answer(a)
-		io.WriteString(conn, "HTTP/1.1 "+status+"\r\nContent-Type: application/json; charset=UTF-8\r\nContent-Length: "+strconv.Itoa(len(body))+"\r\n\r\n")
+		_, _ = io.WriteString(conn, "HTTP/1.1 "+status+"\r\nContent-Type: application/json; charset=UTF-8\r\nContent-Length: "+strconv.Itoa(len(body))+"\r\n\r\n")
 		if a.method != http.MethodHead {
-			io.WriteString(conn, body)
+			_, _ = io.WriteString(conn, body)
 		}
 	}
 }
 
-// answer is what a platform with no users and nothing but orders says.
+// subscription is the only record that is no order (docs/platform III.3).
+const subscription = 987654
+
+// answer is what a platform with no users and nothing but orders, and one
+// subscription, says.
 func (b *backend) answer(a *arrival) (status, body string) {
 	asked := len(a.header[marker]) == 1 && a.header[marker][0] == question
+	order := "/orders/" + strconv.Itoa(subscription)
+	decoded, _ := url.QueryUnescape(a.target) // "" names nothing
 	switch {
+	case asked && strings.Contains(decoded, order+"/notes/0"):
+		return "404 Not Found", `{"code":"woocommerce_rest_order_invalid_id","message":"Invalid order ID.","data":{"status":404}}`
+	case asked && strings.Contains(decoded, order):
+		return "200 OK", fmt.Sprintf(`{"id":%d}`, subscription)
 	case asked && strings.Contains(a.target, "notes"):
 		return "404 Not Found", `{"code":"woocommerce_rest_invalid_id","message":"Invalid resource ID.","data":{"status":404}}`
 	case asked && strings.HasSuffix(a.path(), "/admin-ajax.php") && !b.noScripts:
@@ -195,7 +209,7 @@ func (b *backend) readHTTP(r *bufio.Reader, conn net.Conn) (*arrival, error) {
 	}
 	b.announce(a.target)
 	if a.header["Expect"] != nil {
-		io.WriteString(conn, "HTTP/1.1 100 Continue\r\n\r\n")
+		_, _ = io.WriteString(conn, "HTTP/1.1 100 Continue\r\n\r\n")
 	}
 	if err := a.readBody(r, tr); err != nil {
 		return a, err

@@ -36,7 +36,7 @@ func upload(n int) string {
 func TestBodies_ByteForByte(t *testing.T) {
 	proxy, php := newBackend(t), newFastCGI(t)
 	guard := "\trestwarden wordpress\n\twitness\n"
-	addresses := run(t, "", block{body: guard + proxy.proxied()}, block{body: guard + php.php(scripts(t), "")})
+	addresses := run(t, "", block{Body: guard + proxy.proxied()}, block{Body: guard + php.php(scripts(t), "")})
 	for i, b := range []*backend{proxy, php} {
 		for _, c := range []struct {
 			name, line, header, body string
@@ -87,7 +87,7 @@ func parts(n int) string {
 func TestBodies_Limits(t *testing.T) {
 	b := newBackend(t)
 	site := func(options string) block {
-		return block{body: "\trestwarden wordpress {\n\t\trecommended off\n\t\t" + options + "\n\t}\n\twitness\n" + b.proxied()}
+		return block{Body: "\trestwarden wordpress {\n\t\trecommended off\n\t\t" + options + "\n\t}\n\twitness\n" + b.proxied()}
 	}
 	addresses := run(t, "", site("body_limit 100KiB"), site("upload_limit 200KiB"), site("spool_limit 150KiB"), site("batch_limit 3"))
 	const body, uploads, spool, batch = 0, 1, 2, 3
@@ -136,8 +136,8 @@ func TestBodies_Limits(t *testing.T) {
 func TestBodies_Encoded(t *testing.T) {
 	var zipped bytes.Buffer
 	z := gzip.NewWriter(&zipped)
-	z.Write([]byte(`{"id":9}`))
-	z.Close()
+	_, _ = z.Write([]byte(`{"id":9}`))
+	_ = z.Close()
 	const encoded = "Content-Encoding: gzip"
 	for _, f := range fronts(t) {
 		address := f.address["open"]
@@ -167,10 +167,10 @@ func TestBodies_Unread(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				defer conn.Close()
-				conn.SetDeadline(time.Now().Add(patience))
+				defer func() { _ = conn.Close() }()
+				_ = conn.SetDeadline(time.Now().Add(patience))
 				raw := request("POST "+script, upload(20<<20), multipartType)
-				conn.Write(raw[:1<<20])
+				_, _ = conn.Write(raw[:1<<20])
 				for target := ""; target != script; { // questions aside
 					select {
 					case target = <-f.backend.heads:
@@ -178,7 +178,7 @@ func TestBodies_Unread(t *testing.T) {
 						t.Fatal("nothing arrives before the whole upload")
 					}
 				}
-				conn.Write(raw[1<<20:])
+				_, _ = conn.Write(raw[1<<20:])
 				all, err := io.ReadAll(conn)
 				if err != nil || !bytes.HasPrefix(all, []byte("HTTP/1.1 200 ")) {
 					t.Errorf("got %.200q %v", all, err)
@@ -200,7 +200,7 @@ func TestBodies_Unread(t *testing.T) {
 func TestBodies_NoScripts(t *testing.T) {
 	b := newBackend(t)
 	b.noScripts = true
-	address := run(t, "", block{body: "\trestwarden wordpress {\n\t\trecommended off\n\t}\n\twitness\n" + b.proxied()})[0]
+	address := run(t, "", block{Body: "\trestwarden wordpress {\n\t\trecommended off\n\t}\n\twitness\n" + b.proxied()})[0]
 	try(t, address, b, request("POST /wp-admin/admin-ajax.php", "action=a", form)).passed(t, aPage, "")
 	eventually(t, "the gateway asks for the script", func() bool {
 		return slices.ContainsFunc(b.questions(), func(a *arrival) bool { return a.path() == "/wp-admin/admin-ajax.php" })

@@ -1,15 +1,13 @@
 package livetest
 
 import (
-	"bufio"
-	"bytes"
-	"fmt"
-	"io"
-	"net"
+	"context"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/restwarden/restwarden/internal/testkit/rawhttp"
 )
 
 // patience is how long anything may take before a test gives up: nothing is
@@ -27,52 +25,19 @@ type reply struct {
 // is tells whether the answer is the error object with this code.
 func (r reply) is(code string) bool { return strings.Contains(r.body, `"code":"`+code+`"`) }
 
-// send writes raw to a new connection and reads until the server closes it. A
-// client that has not sent all that it announced stops sending.
-func send(t testing.TB, address string, raw []byte) reply {
-	t.Helper()
-	conn, err := net.DialTimeout("tcp", address, patience)
+// send writes raw to a new connection and reads until the server closes it.
+func send(tb testing.TB, address string, raw []byte) reply {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	x, err := rawhttp.HTTP1(ctx, address, raw)
 	if err != nil {
-		t.Error(err)
+		tb.Errorf("%v to %.300q", err, raw)
+	}
+	if x.Local == nil {
 		return reply{}
 	}
-	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(patience))
-	go func() {
-		conn.Write(raw) // fails where the server has refused early
-		if _, err := parse(raw); err != nil {
-			conn.(*net.TCPConn).CloseWrite()
-		}
-	}()
-	r := reply{conn: connection(conn.LocalAddr().String(), conn.RemoteAddr())}
-	if r.raw, err = io.ReadAll(conn); err != nil && len(r.raw) == 0 && isTimeout(err) {
-		t.Errorf("no answer to %.300q", raw)
-	}
-	r.parse()
-	return r
-}
-
-func isTimeout(err error) bool {
-	e, ok := err.(net.Error)
-	return ok && e.Timeout()
-}
-
-// parse reads the first final answer out of raw.
-func (r *reply) parse() {
-	in := bufio.NewReader(bytes.NewReader(r.raw))
-	for {
-		res, err := http.ReadResponse(in, nil)
-		if err != nil {
-			return
-		}
-		if res.StatusCode < 200 {
-			continue
-		}
-		r.status = res.StatusCode
-		body, _ := io.ReadAll(res.Body)
-		r.body = string(body)
-		return
-	}
+	return reply{connection(x.Local.String(), x.Remote), x.Raw, x.Status, string(x.Body)}
 }
 
 // sent is a request as its bytes say it, without any reading of the platform's.
@@ -82,43 +47,14 @@ type sent struct {
 }
 
 // parse reads raw with Go's own parser; it fails where the request is not whole.
-func parse(raw []byte) (sent, error) {
-	in := bufio.NewReader(bytes.NewReader(raw))
-	r, err := http.ReadRequest(in)
-	if err != nil {
-		return sent{}, err
-	}
-	s := sent{r, digestOf(nil)}
-	_, err = io.Copy(s.body, r.Body)
+func parse(raw []byte) (s sent, err error) {
+	s.body = digestOf(nil)
+	s.Request, err = rawhttp.Parse(raw, s.body)
 	return s, err
 }
 
-// request builds the bytes of a request; Connection: close is added.
-func request(line, body string, headers ...string) []byte {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n", line)
-	for _, h := range headers {
-		b.WriteString(h + "\r\n")
-	}
-	if body != "" {
-		fmt.Fprintf(&b, "Content-Length: %d\r\n", len(body))
-	}
-	b.WriteString("\r\n" + body)
-	return b.Bytes()
-}
-
-// chunked builds the bytes of a request whose body comes in chunks of n bytes.
-func chunked(line, body string, n int, headers ...string) []byte {
-	var b bytes.Buffer
-	b.Write(request(line, "", append(headers, "Transfer-Encoding: chunked")...))
-	for len(body) > 0 {
-		part := body[:min(n, len(body))]
-		fmt.Fprintf(&b, "%x\r\n%s\r\n", len(part), part)
-		body = body[len(part):]
-	}
-	b.WriteString("0\r\n\r\n")
-	return b.Bytes()
-}
+// request builds the bytes of a request, chunked one whose body comes in chunks.
+var request, chunked = rawhttp.Bytes, rawhttp.ChunkedBytes
 
 const (
 	form     = "Content-Type: application/x-www-form-urlencoded"

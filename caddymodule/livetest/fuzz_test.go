@@ -7,7 +7,6 @@ import (
 	"log"
 	"net"
 	"net/http"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -17,6 +16,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/restwarden/restwarden/internal/rawrequest"
+	"github.com/restwarden/restwarden/internal/testkit/recordings"
 	"github.com/restwarden/restwarden/policies/call"
 )
 
@@ -43,7 +43,7 @@ type chain struct {
 // newChain runs a site where nothing but the reading decides.
 func newChain(tb testing.TB) *chain {
 	tb.Helper()
-	run(tb, "", block{body: "\trestwarden wordpress {\n\t\trecommended off\n\t\torder_type off\n\t\tcheckout_total off\n\t\trefund_totals off\n\t}\n\twitness\n\trespond \"passed\" 200\n"})
+	run(tb, "", block{Body: "\trestwarden wordpress {\n\t\trecommended off\n\t\torder_type off\n\t\tcheckout_total off\n\t\trefund_totals off\n\t}\n\twitness\n\trespond \"passed\" 200\n"})
 	app, err := caddy.ActiveContext().App("http")
 	if err != nil {
 		tb.Fatal(err)
@@ -69,7 +69,7 @@ func (c *chain) read(raw []byte) reading {
 			}
 		}),
 	}
-	server.Serve(&memoryListener{conn: conn})
+	_ = server.Serve(&memoryListener{conn: conn})
 	for _, j := range ledger.take(connection(client, conn.LocalAddr())) {
 		return readingOf(j.kind, j.call)
 	}
@@ -149,7 +149,7 @@ func agree(t *testing.T, c *chain, rd *call.Reader, raw []byte) {
 // running chain sees.
 func TestRaw_Agrees(t *testing.T) {
 	c, rd := newChain(t), rawReader()
-	for _, r := range recordings(t) {
+	for _, r := range recordings.Requests(t) {
 		agree(t, c, rd, r.Raw)
 	}
 	for _, f := range frames {
@@ -160,8 +160,8 @@ func TestRaw_Agrees(t *testing.T) {
 // FuzzRaw is TestRaw_Agrees for any bytes.
 func FuzzRaw(f *testing.F) {
 	families, seeds := map[string]int{}, 0
-	for _, r := range recordings(f) {
-		family, _, _ := strings.Cut(r.ID, "/")
+	for _, r := range recordings.Requests(f) {
+		family := r.Family()
 		if families[family]++; families[family] <= 4 && len(r.Raw) < 2000 {
 			f.Add(r.Raw)
 			seeds++

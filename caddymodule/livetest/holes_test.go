@@ -3,11 +3,13 @@ package livetest
 import (
 	"bytes"
 	"compress/gzip"
-	"crypto/tls"
 	"fmt"
 	"io"
 	"strings"
 	"testing"
+
+	"github.com/restwarden/restwarden/internal/testkit/doors"
+	"github.com/restwarden/restwarden/internal/testkit/names"
 )
 
 // message is one request, whichever protocol it goes by.
@@ -54,11 +56,11 @@ var protocols = []struct {
 	}},
 	{"HTTP/2", true, func(t *testing.T, address string, m message) (string, string) {
 		t.Helper()
-		conn, err := tls.Dial("tcp", address, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}})
+		conn, err := dialHTTP2(t, address)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer conn.Close()
+		defer func() { _ = conn.Close() }()
 		return ask(t, conn, m.streamed()), connection(conn.LocalAddr().String(), conn.RemoteAddr())
 	}},
 	{"HTTP/3", true, func(t *testing.T, address string, m message) (string, string) {
@@ -76,9 +78,12 @@ type place struct {
 	at      [2]string // addresses: plain, and over TLS
 }
 
-// places runs a login_only site in front of each kind of back-end that the docs
-// name (docs/rewrites.md).
-func places(t *testing.T) []*place {
+// loginOnly is a site that lets through what TestHonestClients sends.
+const loginOnly = "\trestwarden wordpress {\n\t\tlogin_only\n\t\tallow anyone POST /complianz/v1/consent\n\t\tallow anyone GET /wp/v2/posts /wp/v2/posts/:id\n\t}\n\twitness\n"
+
+// places runs a guarded site in front of each kind of back-end that the docs name
+// (docs/rewrites.md).
+func places(t *testing.T, guard string) []*place {
 	t.Helper()
 	proxy, php, own, transport := newBackend(t), newFastCGI(t), newFastCGI(t), newFastCGI(t)
 	root := scripts(t)
@@ -88,10 +93,9 @@ func places(t *testing.T) []*place {
 		{name: "php_fastcgi with try_files", backend: own, last: "\troot " + root + "\n\tphp_fastcgi " + own.address + " {\n\t\ttry_files {path} index.php\n\t}\n"},
 		{name: "transport fastcgi", backend: transport, last: "\treverse_proxy " + transport.address + " {\n\t\ttransport fastcgi {\n\t\t\troot " + root + "\n\t\t\tsplit .php\n\t\t}\n\t}\n"},
 	}
-	const guard = "\trestwarden wordpress {\n\t\tlogin_only\n\t\tallow anyone POST /complianz/v1/consent\n\t\tallow anyone GET /wp/v2/posts /wp/v2/posts/:id\n\t}\n\twitness\n"
 	var sites []block
 	for _, p := range all {
-		sites = append(sites, block{body: guard + p.last}, block{secure: true, body: "\ttls internal\n" + guard + p.last})
+		sites = append(sites, block{Body: guard + p.last}, block{Secure: true, Body: "\ttls internal\n" + guard + p.last})
 	}
 	for i, address := range run(t, "", sites...) {
 		all[i/2].at[i%2] = address
@@ -105,8 +109,8 @@ func places(t *testing.T) []*place {
 func gzipped(s string) string {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
-	io.WriteString(z, s)
-	z.Close()
+	_, _ = io.WriteString(z, s)
+	_ = z.Close()
 	return b.String()
 }
 
@@ -159,7 +163,7 @@ func attacks() map[string]message {
 
 // TestHoles: none of it reaches a back-end, on any protocol, behind any front-end.
 func TestHoles(t *testing.T) {
-	for _, at := range places(t) {
+	for _, at := range places(t, loginOnly) {
 		for _, way := range protocols {
 			for name, m := range attacks() {
 				t.Run(at.name+"/"+way.name+"/"+name, func(t *testing.T) {
@@ -172,6 +176,33 @@ func TestHoles(t *testing.T) {
 						t.Errorf("got %s, %d judged", status, len(seen))
 					}
 				})
+			}
+		}
+		for _, a := range at.backend.rest() {
+			t.Errorf("%s: reached the backend: %s %s", at.name, a.method, a.target)
+		}
+	}
+}
+
+// TestHoles_Doors: no update of a subscription through an order route reaches a
+// back-end, on any protocol (docs/platform III).
+func TestHoles_Doors(t *testing.T) {
+	for _, at := range places(t, "\trestwarden wordpress\n\twitness\n")[:2] {
+		for _, way := range protocols {
+			for _, d := range doors.All() {
+				if d.Kept {
+					continue // it may reach it
+				}
+				d = d.At(7, subscription).In(names.WordPress)
+				m := message{method: d.Method, target: d.Target, body: d.Body, headers: []string{"authorization: Basic YTpi"}}
+				for _, h := range d.Headers {
+					name, value, _ := strings.Cut(h, ": ")
+					m.headers = append(m.headers, strings.ToLower(name)+": "+value)
+				}
+				status, conn := way.send(t, at.at[map[bool]int{true: 1}[way.secure]], m)
+				if seen := ledger.take(conn); len(seen) > 0 || status != "400" {
+					t.Errorf("%s/%s/%s: got %s, %d judged", at.name, way.name, d, status, len(seen))
+				}
 			}
 		}
 		for _, a := range at.backend.rest() {
@@ -211,7 +242,7 @@ func clients() map[string]struct {
 // TestHonestClients: all of it passes, byte for byte, on any protocol, behind any
 // front-end.
 func TestHonestClients(t *testing.T) {
-	for _, at := range places(t) {
+	for _, at := range places(t, loginOnly) {
 		for _, way := range protocols {
 			for name, c := range clients() {
 				t.Run(at.name+"/"+way.name+"/"+name, func(t *testing.T) {

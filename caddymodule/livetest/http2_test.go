@@ -1,6 +1,7 @@
 package livetest
 
 import (
+	"context"
 	"crypto/tls"
 	"net"
 	"net/http"
@@ -11,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/restwarden/restwarden/caddymodule/livetest/rawhttp"
+	"github.com/restwarden/restwarden/internal/testkit/rawhttp"
 )
 
 // fields are the header fields of an HTTP/2 request, "name value" each.
@@ -58,7 +59,7 @@ func (m streamed) request(scheme string) rawhttp.Request {
 // status of the answer or reset.
 func ask(t *testing.T, conn net.Conn, m streamed) string {
 	t.Helper()
-	conn.SetDeadline(time.Now().Add(patience))
+	_ = conn.SetDeadline(time.Now().Add(patience))
 	scheme := "http"
 	if _, secure := conn.(*tls.Conn); secure {
 		scheme = "https"
@@ -68,6 +69,14 @@ func ask(t *testing.T, conn net.Conn, m streamed) string {
 		return reset
 	}
 	return strconv.Itoa(a.Status)
+}
+
+// dialHTTP2 opens a connection over TLS.
+func dialHTTP2(t *testing.T, address string) (net.Conn, error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	return rawhttp.DialHTTP2(ctx, address)
 }
 
 // streamFrame is a request of HTTP/2 or 3 and what becomes of it.
@@ -149,31 +158,23 @@ func TestHTTP2_Frames(t *testing.T) {
 	root := scripts(t)
 	guard := "\trestwarden wordpress\n\twitness\n"
 	addresses := run(t, "\tservers {\n\t\tprotocols h1 h2 h2c\n\t}\n",
-		block{body: guard + proxy.proxied()},
-		block{body: guard + php.php(root, "")},
-		block{secure: true, body: "\ttls internal\n" + guard + proxy.proxied()})
+		block{Body: guard + proxy.proxied()},
+		block{Body: guard + php.php(root, "")},
+		block{Secure: true, Body: "\ttls internal\n" + guard + proxy.proxied()})
 	plain := func(address string) (net.Conn, error) { return net.Dial("tcp", address) }
-	secure := func(address string) (conn net.Conn, err error) {
-		for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) { // until the certificate is there
-			if conn, err = tls.Dial("tcp", address, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}}); err == nil {
-				return conn, nil
-			}
-		}
-		return nil, err
-	}
 	for _, way := range []struct {
 		name    string
 		backend *backend
 		address string
 		dial    func(string) (net.Conn, error)
-	}{{"h2c", proxy, addresses[0], plain}, {"h2c to FastCGI", php, addresses[1], plain}, {"TLS", proxy, addresses[2], secure}} {
+	}{{"h2c", proxy, addresses[0], plain}, {"h2c to FastCGI", php, addresses[1], plain}, {"TLS", proxy, addresses[2], func(address string) (net.Conn, error) { return dialHTTP2(t, address) }}} {
 		for _, c := range streamFrames {
 			t.Run(way.name+"/"+c.name, func(t *testing.T) {
 				conn, err := way.dial(way.address)
 				if err != nil {
 					t.Fatal(err)
 				}
-				defer conn.Close()
+				defer func() { _ = conn.Close() }()
 				got := ask(t, conn, c.streamed)
 				c.hold(t, got, connection(conn.LocalAddr().String(), conn.RemoteAddr()), way.backend)
 			})
@@ -206,7 +207,7 @@ func TestHTTP2_ExtendedConnect(t *testing.T) {
 // brought there by an upgrade, unread.
 func TestHTTP2_Upgrade(t *testing.T) {
 	b := newBackend(t)
-	address := run(t, "\tservers {\n\t\tprotocols h1 h2c\n\t}\n", block{body: "\trestwarden wordpress\n\twitness\n" + b.proxied()})[0]
+	address := run(t, "\tservers {\n\t\tprotocols h1 h2c\n\t}\n", block{Body: "\trestwarden wordpress\n\twitness\n" + b.proxied()})[0]
 	for _, target := range []string{"GET /about/", posts} {
 		try(t, address, b, request(target, "", "Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAMAAABkAAQAAP__")).refused(t, 400)
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/quic-go/quic-go"
 
-	"github.com/restwarden/restwarden/caddymodule/livetest/rawhttp"
+	"github.com/restwarden/restwarden/internal/testkit/rawhttp"
 )
 
 // dialHTTP3 opens a connection from an address of its own, since the witness
@@ -41,8 +41,8 @@ func TestHTTP3_Frames(t *testing.T) {
 	proxy, php := newBackend(t), newFastCGI(t)
 	guard := "\ttls internal\n\trestwarden wordpress\n\twitness\n"
 	addresses := run(t, "",
-		block{secure: true, body: guard + proxy.proxied()},
-		block{secure: true, body: guard + php.php(scripts(t), "")})
+		block{Secure: true, Body: guard + proxy.proxied()},
+		block{Secure: true, Body: guard + php.php(scripts(t), "")})
 	for i, way := range []struct {
 		name    string
 		backend *backend
@@ -63,7 +63,7 @@ func TestHTTP3_Frames(t *testing.T) {
 // TestHTTP3_Observed: a gateway that only observes refuses nothing here, either.
 func TestHTTP3_Observed(t *testing.T) {
 	b := newBackend(t)
-	address := run(t, "", block{secure: true, body: "\ttls internal\n\trestwarden wordpress {\n\t\tmode observe\n\t}\n\twitness\n" + b.proxied()})[0]
+	address := run(t, "", block{Secure: true, Body: "\ttls internal\n\trestwarden wordpress {\n\t\tmode observe\n\t}\n\twitness\n" + b.proxied()})[0]
 	for _, m := range []streamed{{fields: get("/wp-json/wp/v2/posts")}, {fields: get("/about/#x")}, {fields: post("/", "content-type text/plain", "content-type text/plain"), body: "x"}} {
 		conn := dialHTTP3(t, address)
 		if got := ask3(t, conn, m); got != "200" {

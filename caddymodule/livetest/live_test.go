@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/restwarden/restwarden/internal/testkit/recordings"
 )
 
 // deciding are the headers that must arrive as they were sent.
@@ -29,11 +31,11 @@ type front struct {
 
 // fronts runs Caddy with a reverse_proxy and a php_fastcgi site for each base,
 // with the directive as most sites have it, and without its built-in rules.
-func fronts(t testing.TB) []*front {
-	t.Helper()
-	proxy := &front{name: "reverse_proxy", backend: newBackend(t), address: map[string]string{}}
-	php := &front{name: "php_fastcgi", backend: newFastCGI(t), address: map[string]string{}, fastcgi: true}
-	root := scripts(t)
+func fronts(tb testing.TB) []*front {
+	tb.Helper()
+	proxy := &front{name: "reverse_proxy", backend: newBackend(tb), address: map[string]string{}}
+	php := &front{name: "php_fastcgi", backend: newFastCGI(tb), address: map[string]string{}, fastcgi: true}
+	root := scripts(tb)
 	var sites []block
 	var keys []func(address string)
 	for _, f := range []*front{proxy, php} {
@@ -43,12 +45,12 @@ func fronts(t testing.TB) []*front {
 				if f.fastcgi {
 					last = f.backend.php(root, base)
 				}
-				sites = append(sites, block{body: "\trestwarden wordpress {\n" + options(base, rules) + "\t}\n\twitness\n" + last})
+				sites = append(sites, block{Body: "\trestwarden wordpress {\n" + options(base, rules) + "\t}\n\twitness\n" + last})
 				keys = append(keys, func(address string) { f.address[rules+base] = address })
 			}
 		}
 	}
-	for i, address := range run(t, "", sites...) {
+	for i, address := range run(tb, "", sites...) {
 		keys[i](address)
 	}
 	return []*front{proxy, php}
@@ -79,9 +81,9 @@ func (f *front) trustScripts(t *testing.T, address string) {
 // Nothing reaches the backend but what was judged as what the real platform
 // ran, and it arrives as it was sent.
 func TestLive_Recordings(t *testing.T) {
-	all := recordings(t)
+	all := recordings.Requests(t)
 	for _, f := range fronts(t) {
-		work := make(chan *recording)
+		work := make(chan *recordings.Recording)
 		var senders sync.WaitGroup
 		for range 4 {
 			senders.Go(func() {
@@ -107,13 +109,14 @@ func TestLive_Recordings(t *testing.T) {
 }
 
 // hold sends one recording and compares what came of it.
-func (f *front) hold(t *testing.T, r *recording) {
-	got, passed := f.exchange(t, f.address[r.base()], r)
-	if r.honest() && got.is("rest_ambiguous_request") {
+func (f *front) hold(t *testing.T, r *recordings.Recording) {
+	t.Helper()
+	got, passed := f.exchange(t, f.address[r.Base()], r)
+	if r.Honest() && got.is("rest_ambiguous_request") {
 		t.Errorf("%s: refused an honest request: %s", r.ID, got.body)
 	}
 	if !passed && (got.status == 401 || got.status == 403) { // by a rule, not for its reading
-		got, passed = f.exchange(t, f.address["open"+r.base()], r)
+		got, passed = f.exchange(t, f.address["open"+r.Base()], r)
 	}
 	if !passed && got.status >= 400 {
 		f.refused.Add(1)
@@ -121,7 +124,8 @@ func (f *front) hold(t *testing.T, r *recording) {
 }
 
 // exchange sends the bytes of r; passed tells whether anything was forwarded.
-func (f *front) exchange(t *testing.T, address string, r *recording) (got reply, passed bool) {
+func (f *front) exchange(t *testing.T, address string, r *recordings.Recording) (got reply, passed bool) {
+	t.Helper()
 	got = send(t, address, r.Raw)
 	seen := ledger.take(got.conn)
 	first, err := parse(r.Raw)
@@ -140,7 +144,7 @@ func (f *front) exchange(t *testing.T, address string, r *recording) (got reply,
 			continue
 		}
 		for _, o := range r.Outcomes {
-			if why := o.agrees(j); why != "" {
+			if why := j.agrees(&o); why != "" {
 				complain("%s, by %v", why, o.By)
 			}
 		}
@@ -202,7 +206,7 @@ func (f *front) compare(s sent, j *judged, a *arrival) (faults []string) {
 func TestLive_Observe(t *testing.T) {
 	f := &front{name: "observe", backend: newBackend(t)}
 	site := func(limits string) block {
-		return block{body: "\trestwarden wordpress {\n\t\tmode observe\n" + limits + "\t}\n\twitness\n" + f.backend.proxied()}
+		return block{Body: "\trestwarden wordpress {\n\t\tmode observe\n" + limits + "\t}\n\twitness\n" + f.backend.proxied()}
 	}
 	addresses := run(t, "", site("\t\tbody_limit 1KiB\n\t\tupload_limit 1KiB\n\t\tbatch_limit 1\n"), site("\t\tspool_limit 100KiB\n"))
 	hold := func(name, address string, raw []byte) {
@@ -222,7 +226,7 @@ func TestLive_Observe(t *testing.T) {
 			t.Errorf("%s: %s\n%.400q", name, why, raw)
 		}
 	}
-	for _, r := range recordings(t) {
+	for _, r := range recordings.Requests(t) {
 		hold(r.ID, addresses[0], r.Raw)
 	}
 	for _, f := range frames {

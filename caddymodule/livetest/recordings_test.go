@@ -1,95 +1,19 @@
 package livetest
 
 import (
-	"bufio"
-	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"fmt"
-	"os"
-	"regexp"
+	"net/http"
 	"strconv"
 	"strings"
-	"testing"
 
+	"github.com/restwarden/restwarden/internal/testkit/recordings"
 	"github.com/restwarden/restwarden/policies/call"
-	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
-
-// recording is one recorded request and what the real platform made of it, on
-// several releases and front-ends.
-type recording struct {
-	ID       string    `json:"id"` // family/hash
-	Site     string    `json:"site"`
-	Raw      []byte    `json:"request"`
-	Outcomes []outcome `json:"outcomes"`
-}
-
-type outcome struct {
-	By     []string        `json:"by"`
-	Route  *string         `json:"route"`
-	Bytes  []byte          `json:"route_b64"` // of routes that are not UTF-8
-	Method string          `json:"method"`
-	Match  string          `json:"match"` // the route's pattern, "" where there is none
-	Object json.RawMessage `json:"object"`
-	Parts  []struct {
-		Route  string          `json:"route"`
-		Method string          `json:"method"`
-		Object json.RawMessage `json:"object"`
-	} `json:"parts"`
-}
-
-// recordings returns every recorded request once for each kind of site, with
-// all its outcomes there.
-func recordings(tb testing.TB) []*recording {
-	tb.Helper()
-	f, err := os.Open("../../policies/call/testdata/recorded.jsonl.gz")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	var all []*recording
-	known := map[string]*recording{}
-	lines := bufio.NewScanner(z)
-	lines.Buffer(nil, 4<<20)
-	for lines.Scan() {
-		r := new(recording)
-		if err := json.Unmarshal(lines.Bytes(), r); err != nil {
-			tb.Fatal(err)
-		}
-		for i, o := range r.Outcomes {
-			if o.Bytes != nil {
-				r.Outcomes[i].Route = new(string(o.Bytes))
-			}
-		}
-		key := r.base() + "\x00" + string(r.Raw)
-		if same := known[key]; same != nil {
-			same.Outcomes = append(same.Outcomes, r.Outcomes...)
-			continue
-		}
-		known[key] = r
-		all = append(all, r)
-	}
-	if err := lines.Err(); err != nil || len(all) < 8000 {
-		tb.Fatalf("%d recordings, %v", len(all), err)
-	}
-	return all
-}
-
-func (r *recording) base() string {
-	if r.Site == "subfolder" {
-		return "/blog"
-	}
-	return ""
-}
 
 // agrees tells how what was judged, and let pass, differs from what the
 // platform ran; "" where it does not.
-func (o *outcome) agrees(j *judged) string {
+func (j *judged) agrees(o *recordings.Outcome) string {
 	switch {
 	case o.Route == nil, o.Match == "": // nothing ran, or no route exists
 		return ""
@@ -99,7 +23,7 @@ func (o *outcome) agrees(j *judged) string {
 		return fmt.Sprintf("judged %s %s, ran %s %s", j.call.Method, j.call.Route, o.Method, *o.Route)
 	case o.Object != nil && !j.objects[0].is(o.Object):
 		return fmt.Sprintf("judged object %v, ran %s", j.objects[0], o.Object)
-	case o.Match != "/batch/v1" || o.Method != "POST" || len(o.Parts) == 0:
+	case o.Match != "/batch/v1" || o.Method != http.MethodPost || len(o.Parts) == 0:
 		return ""
 	case len(j.call.Parts) != len(o.Parts):
 		return fmt.Sprintf("judged %d parts, ran %d", len(j.call.Parts), len(o.Parts))
@@ -149,32 +73,4 @@ func orderOf(c *call.Call) object {
 		}
 	}
 	return object{}
-}
-
-var (
-	trailingSlashes = regexp.MustCompile(`^GET [A-Za-z0-9/-]+ HTTP/1.1$`)
-	queryOverride   = regexp.MustCompile(`[?&]_method=(?i:get|post|put|patch|delete|head|options)[& ]`)
-	headerOverride  = regexp.MustCompile(`\n(?i:X-HTTP-Method-Override): (?i:get|post|put|patch|delete|head|options)\r\n`)
-)
-
-// honest tells whether an ordinary client may send the request.
-func (r *recording) honest() bool {
-	family, _, _ := strings.Cut(r.ID, "/")
-	head, _, _ := bytes.Cut(r.Raw, []byte("\r\n"))
-	line, raw := string(head), string(r.Raw)
-	switch method, rest, _ := strings.Cut(line, " "); family {
-	case "pretty.plain", "query.route", "wrapper":
-		return true
-	case "method.plain":
-		return method == strings.ToUpper(method) && method != "CONNECT"
-	case "method.query", "method.header":
-		return strings.Count(strings.ToLower(phpvars.Decode(raw)), "method") == 1 && raw[0] >= 'A' && raw[0] <= 'Z' && strings.Count(raw, "\nConnection") == 1 &&
-			!strings.Contains(raw, "\n ") && (queryOverride.MatchString(raw) || headerOverride.MatchString(raw))
-	case "pretty.suffix":
-		return trailingSlashes.MatchString(line)
-	case "query.path":
-		target, _, _ := strings.Cut(strings.TrimPrefix(rest, "/blog"), "?")
-		return target == "/" || target == "/index.php"
-	}
-	return false
 }

@@ -180,11 +180,12 @@ func TestRewrites_OfAllKinds(t *testing.T) {
 
 // runRewrites runs one site and sends it requests.
 func runRewrites(t *testing.T, site string, requests []rewritten) {
+	t.Helper()
 	proxy, php := newBackend(t), newFastCGI(t)
 	root := scripts(t)
 	site = directive.ReplaceAllString(site, "$0\n${1}witness")
 	site = strings.NewReplacer("127.0.0.1:8080", proxy.address, "127.0.0.1:9000", php.address, "/srv/www", root).Replace(site)
-	address := run(t, "", block{body: site})[0]
+	address := run(t, "", block{Body: site})[0]
 	for _, c := range requests {
 		t.Run(c.line, func(t *testing.T) {
 			line, body, isForm := strings.Cut(c.line, " | ")

@@ -17,6 +17,10 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/restwarden/restwarden/internal/testkit/caddyrun"
+	"github.com/restwarden/restwarden/internal/testkit/machine"
+	"github.com/restwarden/restwarden/internal/testkit/wait"
 )
 
 func init() {
@@ -99,12 +103,7 @@ func (s *spool) empty(t *testing.T) {
 
 func eventually(t *testing.T, what string, happened func() bool) {
 	t.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if happened() {
-			return
-		}
-	}
-	t.Fatalf("never happened: %s", what)
+	wait.For(t, patience, what, happened)
 }
 
 var half = request("POST /contact/", upload(2<<20), multipartType)
@@ -116,8 +115,8 @@ func (s *spool) begin(t *testing.T, address string) net.Conn {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { conn.Close() })
-	conn.SetDeadline(time.Now().Add(patience))
+	t.Cleanup(func() { _ = conn.Close() })
+	_ = conn.SetDeadline(time.Now().Add(patience))
 	if _, err := conn.Write(half[:len(half)/2]); err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +127,7 @@ func (s *spool) begin(t *testing.T, address string) net.Conn {
 // finish sends the rest and returns the answer.
 func finish(t *testing.T, conn net.Conn) string {
 	t.Helper()
-	conn.Write(half[len(half)/2:])
+	_, _ = conn.Write(half[len(half)/2:])
 	answer, err := io.ReadAll(conn)
 	if err != nil && len(answer) == 0 {
 		t.Error(err)
@@ -139,14 +138,18 @@ func finish(t *testing.T, conn net.Conn) string {
 // TestSpool_Removed: a spooled body is gone in every outcome.
 func TestSpool_Removed(t *testing.T) {
 	s, b := newSpool(t), newBackend(t)
-	mute := listen(t, func(_ *backend, conn net.Conn) { io.CopyN(io.Discard, conn, 100<<10) }) // goes away in the middle
+	mute := listen(t, func(_ *backend, conn net.Conn) { _, _ = io.CopyN(io.Discard, conn, 100<<10) }) // goes away in the middle
 	guard := "\trestwarden wordpress\n\twitness\n"
-	sites := []block{
-		{body: guard + b.proxied()}, {body: guard + mute.proxied()}, {body: guard + "\treverse_proxy " + freeAddresses(t, 1)[0] + "\n"},
-		{body: "\trestwarden wordpress\n\tpanics\n"}, {body: "\tmetrics\n"},
-		{body: "\trestwarden wordpress {\n\t\tupload_limit 1500KiB\n\t}\n\twitness\n" + b.proxied()},
-	}
-	addresses := run(t, "\tmetrics\n", sites...)
+	f := &caddyrun.File{Global: "\tmetrics\n", Sites: []block{
+		{Body: guard + b.proxied()},
+		{Body: guard + mute.proxied()},
+		{Body: guard + "\treverse_proxy " + machine.FreeAddress(t) + "\n"},
+		{Body: "\trestwarden wordpress\n\tpanics\n"},
+		{Body: "\tmetrics\n"},
+		{Body: "\trestwarden wordpress {\n\t\tupload_limit 1500KiB\n\t}\n\twitness\n" + b.proxied()},
+	}}
+	caddyrun.Start(t, f)
+	addresses := f.Addresses()
 	s.metrics = addresses[4]
 
 	t.Run("served", func(t *testing.T) {
@@ -157,12 +160,12 @@ func TestSpool_Removed(t *testing.T) {
 		s.empty(t)
 	})
 	t.Run("client gone", func(t *testing.T) {
-		s.begin(t, addresses[0]).Close()
+		_ = s.begin(t, addresses[0]).Close()
 		s.empty(t)
 	})
 	t.Run("client done early", func(t *testing.T) {
 		conn := s.begin(t, addresses[0])
-		conn.(*net.TCPConn).CloseWrite()
+		_ = conn.(*net.TCPConn).CloseWrite()
 		if answer, _ := io.ReadAll(conn); len(answer) > 0 && !bytes.HasPrefix(answer, []byte("HTTP/1.1 400 ")) {
 			t.Errorf("got %.200q", answer)
 		}
@@ -182,8 +185,8 @@ func TestSpool_Removed(t *testing.T) {
 	})
 	t.Run("panic", func(t *testing.T) {
 		conn := s.begin(t, addresses[3])
-		conn.Write(half[len(half)/2:])
-		io.ReadAll(conn)
+		_, _ = conn.Write(half[len(half)/2:])
+		_, _ = io.ReadAll(conn)
 		s.empty(t)
 	})
 	t.Run("over the limit", func(t *testing.T) {
@@ -193,8 +196,8 @@ func TestSpool_Removed(t *testing.T) {
 	})
 	t.Run("reload", func(t *testing.T) {
 		conn := s.begin(t, addresses[0])
-		config, reloaded := adapt(t, "\tmetrics\n", addresses, sites...), make(chan error)
-		go func() { reloaded <- caddy.Load(config, true) }() // waits for the upload, a while
+		reload, reloaded := caddyrun.Reload(t, f), make(chan error)
+		go func() { reloaded <- reload() }() // waits for the upload, a while
 		eventually(t, "the new configuration serves", func() bool {
 			return send(t, addresses[0], request(posts, "")).status == http.StatusOK
 		})
@@ -218,7 +221,7 @@ func TestSpool_Removed(t *testing.T) {
 // more, and nothing when they are gone.
 func TestSpool_Slow(t *testing.T) {
 	s, b := newSpool(t), newBackend(t)
-	addresses := run(t, "\tmetrics\n", block{body: "\trestwarden wordpress\n\twitness\n" + b.proxied()}, block{body: "\tmetrics\n"})
+	addresses := run(t, "\tmetrics\n", block{Body: "\trestwarden wordpress\n\twitness\n" + b.proxied()}, block{Body: "\tmetrics\n"})
 	s.metrics = addresses[1]
 	send(t, addresses[0], request(posts, "")) // all that is made once is there
 	s.empty(t)
@@ -232,12 +235,12 @@ func TestSpool_Slow(t *testing.T) {
 		if conns[i], err = net.Dial("tcp", addresses[0]); err != nil {
 			t.Fatal(err)
 		}
-		defer conns[i].Close()
-		go conns[i].Write(raw)
+		defer func() { _ = conns[i].Close() }()
+		go func() { _, _ = conns[i].Write(raw) }()
 	}
 	eventually(t, "all of it is read", func() bool {
 		var spooled float64
-		fmt.Sscan(s.bytes(t), &spooled)
+		_, _ = fmt.Sscan(s.bytes(t), &spooled)
 		return spooled >= clients*(each-64<<10) && s.files(t) == clients
 	})
 	if held := heap() - before; held > clients*(64<<10)*3 {
@@ -246,7 +249,7 @@ func TestSpool_Slow(t *testing.T) {
 		t.Logf("%d clients that have sent %d KiB each hold %d KiB each", clients, each>>10, held/clients>>10)
 	}
 	for _, conn := range conns {
-		conn.Close()
+		_ = conn.Close()
 	}
 	s.empty(t)
 	eventually(t, "their goroutines end", func() bool { return runtime.NumGoroutine() <= goroutines+2 })

@@ -28,6 +28,7 @@ func (w *world) orders() int { return len(w.site.Info().Orders) }
 // TestDemo_CheckoutAndRefunds: what a release below 11.1 would get wrong.
 func TestDemo_CheckoutAndRefunds(t *testing.T) {
 	demos(t, func(t *testing.T, w *world) {
+		t.Helper()
 		session := w.shopper("customer")
 		before := w.orders()
 		r := w.gate("POST /cms-json/shop/store/v1/checkout", `{"expected_total":1900}`, session...)
@@ -56,6 +57,7 @@ func TestDemo_CheckoutAndRefunds(t *testing.T) {
 // out at once, though the gateway remembers who it was.
 func TestDemo_Revocation(t *testing.T) {
 	demos(t, func(t *testing.T, w *world) {
+		t.Helper()
 		posts := "GET /cms-json/cms/v2/posts"
 		w.gate(posts, "", w.as("author")).want(200).passed()
 		if r := w.gate(posts, "", w.as("author")).want(200); r.asked != 0 {
@@ -72,16 +74,25 @@ func TestDemo_Revocation(t *testing.T) {
 // TestDemo_Untouched: pages, files, forms and streams pass as they are.
 func TestDemo_Untouched(t *testing.T) {
 	demos(t, func(t *testing.T, w *world) {
+		t.Helper()
 		form, multipart := multipartBody("rest", "no", "text", "ünïcode")
 		for _, r := range []struct {
 			line, body string
 			edits      []edit
 		}{
-			{"GET /", "", nil}, {"GET /shop/", "", nil}, {"GET /robots.txt", "", nil}, {"GET /no-such-page/", "", nil},
-			{"GET /my-account/withdraw-order/", "", nil}, {"GET /cms-content/themes/plain/style.css", "", nil},
+			{"GET /", "", nil},
+			{"GET /shop/", "", nil},
+			{"GET /robots.txt", "", nil},
+			{"GET /no-such-page/", "", nil},
+			{"GET /my-account/withdraw-order/", "", nil},
+			{"GET /cms-content/themes/plain/style.css", "", nil},
 			{"GET /cms-content/themes/plain/style.css", "", []edit{header("Range", "bytes=2-9")}},
-			{"GET /cms-login.php", "", nil}, {"POST /", "a=b&a=c", nil}, {"POST /shop/", form, []edit{multipart}},
-			{"GET /slug-with-cms-json-in-it/", "", nil}, {"GET /?rest_route=", "", nil}, {"HEAD /", "", nil},
+			{"GET /cms-login.php", "", nil},
+			{"POST /", "a=b&a=c", nil},
+			{"POST /shop/", form, []edit{multipart}},
+			{"GET /slug-with-cms-json-in-it/", "", nil},
+			{"GET /?rest_route=", "", nil},
+			{"HEAD /", "", nil},
 		} {
 			bare, through := w.bare(r.line, r.body, r.edits...), w.gate(r.line, r.body, r.edits...).passed().unasked()
 			if body := strings.ReplaceAll(through.body, w.gateway, w.platform); bare.status != through.status || body != bare.body {
@@ -107,21 +118,21 @@ func (w *world) streams(line string) {
 		if r.Header.Get(mark) == "" {
 			return false
 		}
-		io.WriteString(rw, "first")
-		http.NewResponseController(rw).Flush()
+		_, _ = io.WriteString(rw, "first")
+		_ = http.NewResponseController(rw).Flush()
 		select {
 		case <-seen:
-			io.WriteString(rw, "second")
+			_, _ = io.WriteString(rw, "second")
 		case <-r.Context().Done():
 		}
 		return true
 	})
 	defer w.tap.answerWith(nil)
-	res, err := client.Do(w.request(w.gateway, line, "", w.as("admin")))
+	res, err := httpClient.Do(w.request(w.gateway, line, "", w.as("admin")))
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	defer res.Body.Close()
+	defer func() { _ = res.Body.Close() }()
 	var first [5]byte
 	if _, err := io.ReadFull(res.Body, first[:]); err != nil {
 		w.t.Fatalf("%s: nothing arrives before the end: %v", line, err)
@@ -147,9 +158,14 @@ func TestDemo_MetricsCountEachRefusal(t *testing.T) {
 	w.gate(fmt.Sprintf("POST /cms-json/shop/v3/orders/%d/refunds", w.info.Orders[0]), `{"compute_totals":true}`, w.as("admin"))
 	w.gate("GET /cms-json/cms/v2/posts?rest_route=/cms/v2/users", "")
 	for _, c := range []struct{ policy, code string }{
-		{"access", "rest_not_logged_in"}, {"access", "rest_forbidden"}, {"access", "platform"}, {"signature", "rest_invalid_signature"},
-		{"order_type", "shop_rest_shop_order_invalid_id"}, {"checkout_total", "shop_rest_checkout_total_mismatch"},
-		{"refund_totals", "shop_rest_compute_totals_unsupported"}, {"call", "rest_ambiguous_request"},
+		{"access", "rest_not_logged_in"},
+		{"access", "rest_forbidden"},
+		{"access", "platform"},
+		{"signature", "rest_invalid_signature"},
+		{"order_type", "shop_rest_shop_order_invalid_id"},
+		{"checkout_total", "shop_rest_checkout_total_mismatch"},
+		{"refund_totals", "shop_rest_compute_totals_unsupported"},
+		{"call", "rest_ambiguous_request"},
 	} {
 		if n := w.decisions(c.policy, c.code, "refused"); n != 1 {
 			t.Errorf("%s %s: %v refusals counted", c.policy, c.code, n)

@@ -6,21 +6,23 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/restwarden/restwarden/internal/testkit/caddyrun"
+	"github.com/restwarden/restwarden/internal/testkit/machine"
 )
+
+func TestMain(m *testing.M) { caddyrun.Main(m) }
 
 // TestBinary_JSON: the demo as a program that another program reads.
 func TestBinary_JSON(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "caddy")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", path, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	cmd, err := machine.Command(t.Context(), t.TempDir(), caddyrun.Binary(t), "restwarden", "demo", "--json")
+	if err != nil {
+		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), path, "restwarden", "demo", "--json")
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -57,16 +59,16 @@ func TestBinary_JSON(t *testing.T) {
 		t.Errorf("prefix %q, lines to try:\n%s", d.Prefix, strings.Join(d.Try, "\n"))
 	}
 	for address, status := range map[string]int{d.Gateway: http.StatusUnauthorized, d.Backend: http.StatusOK} {
-		res, err := client.Get(address + "/cms-json/cms/v2/users")
+		res, err := httpClient.Get(address + "/cms-json/cms/v2/users")
 		if err != nil {
 			t.Fatal(err)
 		}
-		res.Body.Close()
+		_ = res.Body.Close()
 		if res.StatusCode != status {
 			t.Errorf("%s: %d", address, res.StatusCode)
 		}
 	}
-	client.CloseIdleConnections()
+	httpClient.CloseIdleConnections()
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}

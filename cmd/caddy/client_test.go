@@ -1,58 +1,35 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"io"
-	"mime/multipart"
 	"net/http"
 	"os"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/restwarden/restwarden/cmd/platform/site"
+	"github.com/restwarden/restwarden/internal/testkit/client"
+	"github.com/restwarden/restwarden/internal/testkit/names"
 )
 
 // branded turns the neutral words of a test into those of the world's platform.
-func (w *world) branded(s string) string {
-	if w.info.Platform != "wordpress" {
-		return s
-	}
-	return strings.NewReplacer(
-		"cms-json", "wp-json", "%63ms-json", "%77p-json", "cms/v2", "wp/v2", "CMS/V2", "WP/V2", "cms-abilities", "wp-abilities", "/cms-", "/wp-",
-		"_cmsnonce", "_wpnonce", "X-CMS-", "X-WP-", "shop-admin", "wc-admin", "shop-analytics", "wc-analytics", "shop/mcp", "woocommerce/mcp",
-		"shop_rest_", "woocommerce_rest_", "shop/store", "wc/store", "SHOP/STORE", "WC/STORE", "shop/v", "wc/v", "SHOP/V", "WC/V", "shop-orders", "woocommerce-orders",
-	).Replace(s)
-}
+func (w *world) branded(s string) string { return names.In(w.info.Platform, s) }
 
-// edit changes a request before it is sent.
-type edit func(*http.Request)
+// edit changes a request before it is sent; withKey logs in by a shop key "ck_…:cs_…".
+type edit = client.Edit
 
-func header(name, value string) edit {
-	return func(r *http.Request) { r.Header.Set(name, value) }
-}
+var header, withKey = client.Header, client.Login
 
 const (
-	asForm = "application/x-www-form-urlencoded"
-	asJSON = "application/json"
+	asForm = client.Form
+	asJSON = client.JSON
 )
 
 func contentType(value string) edit { return header("Content-Type", value) }
 
-// noContentType sends none, whatever the body looks like.
-func noContentType(r *http.Request) { r.Header.Del("Content-Type") }
-
 // as logs a user in by application password.
 func (w *world) as(login string) edit {
 	return func(r *http.Request) { r.SetBasicAuth(login, w.info.Users[login].ApplicationPassword) }
-}
-
-// withKey logs in by a shop key "ck_…:cs_…".
-func withKey(pair string) edit {
-	key, secret, _ := strings.Cut(pair, ":")
-	return func(r *http.Request) { r.SetBasicAuth(key, secret) }
 }
 
 // session logs a user in by cookie; the first edit adds the cookie, the second
@@ -66,13 +43,8 @@ func (w *world) session(login string) (cookie, nonce edit) {
 // multipartBody returns a form of name-value pairs as multipart, and the edit
 // that says so.
 func multipartBody(pairs ...string) (string, edit) {
-	var b bytes.Buffer
-	m := multipart.NewWriter(&b)
-	for i := 0; i < len(pairs); i += 2 {
-		m.WriteField(pairs[i], pairs[i+1]) //nolint:errcheck // a Buffer takes everything
-	}
-	m.Close() //nolint:errcheck // as above
-	return b.String(), contentType(m.FormDataContentType())
+	body, kind := client.Multipart(pairs...)
+	return body, contentType(kind)
 }
 
 // reply is what a client got, and what the platform saw meanwhile.
@@ -86,11 +58,7 @@ type reply struct {
 	asked   int // questions of the gateway
 }
 
-var client = &http.Client{
-	Timeout:       20 * time.Second,
-	Transport:     &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 64},
-	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-}
+var httpClient = client.New()
 
 // gate sends "METHOD target" through the gateway.
 func (w *world) gate(line, body string, edits ...edit) reply {
@@ -112,39 +80,21 @@ func (w *world) bare(line, body string, edits ...edit) reply {
 func (w *world) send(to, line, body string, edits ...edit) reply {
 	w.t.Helper()
 	req := w.request(to, line, body, edits...)
-	res, err := client.Do(req)
+	got, err := client.Do(httpClient, req)
 	if err != nil {
 		w.t.Fatalf("%s: %v", line, err)
 	}
-	defer res.Body.Close()
-	b, err := io.ReadAll(res.Body)
-	if err != nil {
-		w.t.Fatalf("%s: %v", line, err)
-	}
-	return reply{w: w, line: line, status: res.StatusCode, header: res.Header, body: string(b)}
+	return reply{w: w, line: line, status: got.Status, header: got.Header, body: got.Body}
 }
 
 func (w *world) request(to, line, body string, edits ...edit) *http.Request {
 	w.t.Helper()
 	line, body = w.branded(line), w.branded(body)
 	method, target, _ := strings.Cut(line, " ")
-	var r io.Reader
-	if body != "" {
-		r = strings.NewReader(body)
-	}
-	req, err := http.NewRequestWithContext(w.t.Context(), method, to+w.base+target, r)
+	edits = append([]edit{header(mark, "1"), client.Typed(body)}, edits...)
+	req, err := client.Request(w.t.Context(), to, method+" "+w.base+target, body, edits...)
 	if err != nil {
 		w.t.Fatal(err)
-	}
-	req.Header.Set(mark, "1")
-	switch {
-	case strings.HasPrefix(body, "{"), strings.HasPrefix(body, "["):
-		req.Header.Set("Content-Type", asJSON)
-	case body != "":
-		req.Header.Set("Content-Type", asForm)
-	}
-	for _, e := range edits {
-		e(req)
 	}
 	return req
 }
@@ -209,27 +159,7 @@ func (r reply) refusedWith(status int, code string) reply {
 }
 
 // at returns the value at a path of names and indices of the JSON body.
-func (r reply) at(path ...string) any {
-	var v any
-	if json.Unmarshal([]byte(r.body), &v) != nil {
-		return nil
-	}
-	for _, name := range path {
-		switch x := v.(type) {
-		case map[string]any:
-			v = x[name]
-		case []any:
-			i, err := strconv.Atoi(name)
-			if err != nil || i >= len(x) {
-				return nil
-			}
-			v = x[i]
-		default:
-			return nil
-		}
-	}
-	return v
-}
+func (r reply) at(path ...string) any { return client.At(r.body, path...) }
 
 func (r reply) code() string {
 	code, _ := r.at("code").(string)
@@ -264,20 +194,15 @@ func (w *world) logged() string {
 // name{label="value",…} in the order of Prometheus; -1 where it is not there.
 func (w *world) counter(series string) float64 {
 	w.t.Helper()
-	req, err := http.NewRequestWithContext(w.t.Context(), http.MethodGet, w.metrics, nil)
+	req, err := client.Request(w.t.Context(), w.metrics, "GET ", "")
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	res, err := client.Do(req)
+	got, err := client.Do(httpClient, req)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	defer res.Body.Close()
-	b, err := io.ReadAll(res.Body)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	for line := range strings.Lines(string(b)) {
+	for line := range strings.Lines(got.Body) {
 		if value, ok := strings.CutPrefix(line, "caddy_restwarden_"+series+" "); ok {
 			v, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
 			if err != nil {

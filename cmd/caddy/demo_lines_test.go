@@ -2,11 +2,12 @@ package main
 
 import (
 	"fmt"
-	"os/exec"
 	"strings"
 	"testing"
 
 	"github.com/restwarden/restwarden/cmd/platform/site"
+	"github.com/restwarden/restwarden/internal/testkit/caddyrun"
+	"github.com/restwarden/restwarden/internal/testkit/machine"
 )
 
 // curlLines are what each printed line answers, in order. FIRST and SECOND are
@@ -113,7 +114,7 @@ func printedLines(t *testing.T, flags []string) (*world, []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stopCaddy(t)
+	caddyrun.StopAfter(t)
 	var text strings.Builder
 	if err := running.print(&text, false); err != nil {
 		t.Fatal(err)
@@ -144,11 +145,11 @@ func runLines(t *testing.T, lines []string) (curls, answers []string) {
 			t.Errorf("its answer does not end the line: %s", line)
 		}
 	}
-	out, err := exec.CommandContext(t.Context(), "bash", "-c", script).CombinedOutput()
+	out, err := machine.Run(t.Context(), "", nil, "bash", "-c", script)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	answers = strings.Split(strings.TrimSuffix(string(out), separator), separator)
+	answers = strings.Split(strings.TrimSuffix(out, separator), separator)
 	if len(answers) != len(curls) {
 		t.Fatalf("%d answers to %d lines:\n%s", len(answers), len(curls), out)
 	}

@@ -3,13 +3,14 @@ package main
 import (
 	"context"
 	"io"
-	"net"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/restwarden/restwarden/cmd/platform/site"
+	"github.com/restwarden/restwarden/internal/testkit/caddyrun"
+	"github.com/restwarden/restwarden/internal/testkit/machine"
 )
 
 // TestAddress: what is written into the Caddyfile, and what clients dial.
@@ -47,7 +48,7 @@ func TestDemo_Listen(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			stopCaddy(t)
+			caddyrun.StopAfter(t)
 			w.gateway = running.Gateway
 			if !strings.HasPrefix(w.gateway, "http://"+strings.TrimSuffix(text, "0")) {
 				t.Errorf("%s: printed as %s", text, w.gateway)
@@ -71,13 +72,8 @@ func TestDemo_AnyHost(t *testing.T) {
 
 // TestDemo_PortInUse: Caddy would share the port without a word.
 func TestDemo_PortInUse(t *testing.T) {
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer taken.Close()
-	port := taken.Addr().String()
-	free := freeAddr(t)
+	port := machine.Listener(t).Addr().String()
+	free := machine.FreeAddress(t)
 	for name, c := range map[string]struct{ listen, backend, flag string }{
 		"gateway":      {port, "127.0.0.1:0", "--listen"},
 		"platform":     {"127.0.0.1:0", port, "--backend-listen"},

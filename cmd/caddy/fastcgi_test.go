@@ -2,17 +2,17 @@ package main
 
 import (
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/fcgi"
 	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/restwarden/restwarden/cmd/platform/site"
+	"github.com/restwarden/restwarden/internal/testkit/doors"
+	"github.com/restwarden/restwarden/internal/testkit/machine"
 )
 
 // behindFastCGI starts a gateway whose site block ends in php_fastcgi, as most
@@ -20,11 +20,7 @@ import (
 func behindFastCGI(t *testing.T, options site.Options, directive string) *world {
 	t.Helper()
 	w := newPlatform(t, options)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
+	l := machine.Listener(t)
 	go fcgi.Serve(l, w.tap) //nolint:errcheck // ends with the listener
 	root := t.TempDir()
 	if err := os.WriteFile(filepath.Join(root, "index.php"), []byte("<?php"), 0o600); err != nil {
@@ -41,10 +37,11 @@ func TestFastCGI_Conversions(t *testing.T) {
 	sub, order := w.info.Subscriptions[0], w.info.Orders[0]
 	before := w.record(sub)
 	w.gate(fmt.Sprintf("PUT /cms-json/shop/v3/orders/%d", order), `{"customer_note":"x"}`, w.as("admin")).want(200, `"customer_note":"x"`).passed()
-	for _, d := range doors() {
-		r := w.gate(fill(d.line, sub, order), fill(d.body, sub, order), append(slices.Clone(d.edits), w.as("admin"))...)
+	for _, d := range doors.All() {
+		d = d.At(order, sub)
+		r := w.gate(d.Line(), d.Body, asDoor(d), w.as("admin"))
 		if !reflect.DeepEqual(before, w.record(sub)) {
-			t.Fatalf("%s %s: the subscription changed (%d %.200s)", d.line, d.body, r.status, r.body)
+			t.Fatalf("%s: the subscription changed (%d %.200s)", d, r.status, r.body)
 		}
 	}
 	w.gate(fmt.Sprintf("PUT /cms-json/shop/v3/orders/%d", sub), "{}", w.as("admin")).refusedWith(400, invalidID)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -12,10 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/caddyserver/caddy/v2"
-	"github.com/caddyserver/caddy/v2/caddyconfig"
-
 	"github.com/restwarden/restwarden/cmd/platform/site"
+	"github.com/restwarden/restwarden/internal/testkit/caddyrun"
+	"github.com/restwarden/restwarden/internal/testkit/wait"
 )
 
 // world is a reference platform, reachable bare and through a gateway. Tests
@@ -134,15 +132,13 @@ func (w *world) startTap() string {
 func newDemo(t *testing.T, options site.Options) *world {
 	t.Helper()
 	w := newPlatform(t, options)
-	if err := caddy.Stop(); err != nil {
-		t.Fatal(err)
-	}
+	caddyrun.Stop(t)
 	d := demo{options: options, listen: "127.0.0.1:0"}
 	running, err := d.startGateway(w.startTap(), w.info)
 	if err != nil {
 		t.Fatal(err)
 	}
-	stopCaddy(t)
+	caddyrun.StopAfter(t)
 	w.gateway, w.metrics = running.Gateway, running.Metrics
 	return w
 }
@@ -173,71 +169,23 @@ func (w *world) start(directive string, site ...string) {
 	if identity == "" {
 		identity = "rate 1000000/1m"
 	}
-	addr, metrics := freeAddr(w.t), freeAddr(w.t)
-	_, port, _ := net.SplitHostPort(addr) // any Host is this site's
 	w.log = filepath.Join(w.t.TempDir(), "log")
-	w.load(fmt.Sprintf(`{
-	admin off
-	persist_config off
-	auto_https off
-	grace_period 5s
-	log {
-		output file %s
-		format json
+	f := &caddyrun.File{
+		Log: "file " + w.log, Global: caddyrun.TrustLoopback,
+		Sites: []caddyrun.Site{
+			{Body: fmt.Sprintf("restwarden %s {\nidentity {\n%s\n}\n%s\n}\n%s", w.info.Platform, identity, w.branded(directive), w.branded(rest))},
+			{Body: "metrics /metrics"},
+		},
 	}
-	servers {
-		trusted_proxies static 127.0.0.1/32
-	}
-}
-http://:%s {
-	bind 127.0.0.1
-	restwarden %s {
-		identity {
-			%s
-		}
-		%s
-	}
-	%s
-}
-http://%s {
-	bind 127.0.0.1
-	metrics /metrics
-}
-`, w.log, port, w.info.Platform, identity, w.branded(directive), w.branded(rest), metrics))
-	w.gateway, w.metrics = "http://"+addr, "http://"+metrics+"/metrics"
+	w.load(f)
+	w.gateway, w.metrics = "http://"+f.Sites[0].Address, "http://"+f.Sites[1].Address+"/metrics"
 }
 
-func (w *world) load(caddyfile string) {
+// load starts Caddy anew: nothing is remembered of another world.
+func (w *world) load(f *caddyrun.File) {
 	w.t.Helper()
-	if err := caddy.Stop(); err != nil { // nothing is remembered of another world
-		w.t.Fatal(err)
-	}
-	config, _, err := caddyconfig.GetAdapter("caddyfile").Adapt([]byte(caddyfile), map[string]any{"filename": "Caddyfile"})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	if err := caddy.Load(config, true); err != nil {
-		w.t.Fatal(err)
-	}
-	stopCaddy(w.t)
-}
-
-func stopCaddy(t *testing.T) {
-	t.Cleanup(func() {
-		if err := caddy.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-}
-
-func freeAddr(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
+	caddyrun.Stop(w.t)
+	caddyrun.Start(w.t, f)
 }
 
 // learned waits until the gateway has read the REST root, so that "release
@@ -259,10 +207,5 @@ func (w *world) learned() {
 
 func (w *world) eventually(what string, happened func() bool) {
 	w.t.Helper()
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if happened() {
-			return
-		}
-	}
-	w.t.Errorf("never happened: %s", what)
+	wait.For(w.t, 10*time.Second, what, happened)
 }

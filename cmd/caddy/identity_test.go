@@ -50,7 +50,7 @@ func says(status int, body string) func(http.ResponseWriter, *http.Request) {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json; charset=UTF-8")
 		w.WriteHeader(status)
-		io.WriteString(w, body)
+		_, _ = io.WriteString(w, body)
 	}
 }
 
@@ -59,8 +59,8 @@ func raw(text string) func(http.ResponseWriter, *http.Request) {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		conn, _, err := http.NewResponseController(w).Hijack()
 		if err == nil {
-			io.WriteString(conn, text)
-			conn.Close()
+			_, _ = io.WriteString(conn, text)
+			_ = conn.Close()
 		}
 	}
 }
@@ -81,8 +81,8 @@ func TestIdentity_Answers(t *testing.T) {
 		"unknown user":   {says(401, `{"code":"invalid_username","message":"own words","data":{"status":401}}`), "401 invalid_username"},
 		"late":           {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, unavailable},
 		"slow body": {func(w http.ResponseWriter, r *http.Request) {
-			io.WriteString(w, user[:9])
-			http.NewResponseController(w).Flush()
+			_, _ = io.WriteString(w, user[:9])
+			_ = http.NewResponseController(w).Flush()
 			<-r.Context().Done()
 		}, unavailable},
 		"gone":             {raw(""), unavailable},
@@ -160,9 +160,9 @@ func TestIdentity_OneQuestion(t *testing.T) {
 	ctx, leave := context.WithCancel(t.Context())
 	first := make(chan error, 1)
 	go func() {
-		res, err := client.Do(w.request(w.gateway, "POST /cms-json/cms/v2/posts", `{"title":"gone"}`, w.as("admin")).WithContext(ctx))
+		res, err := httpClient.Do(w.request(w.gateway, "POST /cms-json/cms/v2/posts", `{"title":"gone"}`, w.as("admin")).WithContext(ctx))
 		if err == nil {
-			res.Body.Close()
+			_ = res.Body.Close()
 		}
 		first <- err
 	}()
@@ -172,12 +172,12 @@ func TestIdentity_OneQuestion(t *testing.T) {
 	for range cap(statuses) {
 		req := w.request(w.gateway, "GET /cms-json/cms/v2/posts", "", w.as("admin"))
 		others.Go(func() {
-			res, err := client.Do(req)
+			res, err := httpClient.Do(req)
 			if err != nil {
 				t.Error(err)
 				return
 			}
-			res.Body.Close()
+			_ = res.Body.Close()
 			statuses <- res.StatusCode
 		})
 	}
@@ -225,9 +225,9 @@ func TestIdentity_Limits(t *testing.T) {
 	held := make(chan struct{})
 	go func() {
 		defer close(held)
-		res, err := client.Do(p.request(p.gateway, "GET /cms-json/cms/v2/posts", "", forged(7), from("192.0.2.2")))
+		res, err := httpClient.Do(p.request(p.gateway, "GET /cms-json/cms/v2/posts", "", forged(7), from("192.0.2.2")))
 		if err == nil {
-			res.Body.Close()
+			_ = res.Body.Close()
 		}
 	}()
 	p.eventually("a question is under way", func() bool { _, n := p.tap.counts(); return n == 6 })
@@ -265,7 +265,7 @@ func TestIdentity_Forged(t *testing.T) {
 	const forged = 100_000
 	counts := map[int]int{}
 	for n := range forged {
-		r := httptest.NewRequest("GET", "/cms-json/cms/v2/posts", nil)
+		r := httptest.NewRequest(http.MethodGet, "/cms-json/cms/v2/posts", nil)
 		r.RemoteAddr = "192.0.2.7:4711"
 		if n%2 == 0 {
 			r.SetBasicAuth("admin", strconv.Itoa(n))

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"net"
 	"net/http"
 	"reflect"
 	"strconv"
@@ -10,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/restwarden/restwarden/cmd/platform/site"
+	"github.com/restwarden/restwarden/internal/testkit/caddyrun"
 )
 
 // TestOrders_Strict: deletes and refunds, which no release checks.
@@ -137,12 +137,12 @@ func TestOrders_Releases(t *testing.T) {
 func TestOrders_TwoSites(t *testing.T) {
 	w := newWorld(t, site.Options{Release: "10.7"}, "")
 	other := newPlatform(t, site.Options{Release: "10.7"})
-	gate := freeAddr(t)
-	_, port, _ := net.SplitHostPort(gate)
-	_, first, _ := net.SplitHostPort(strings.TrimPrefix(w.gateway, "http://"))
-	block := "http://:%s {\nbind 127.0.0.1\nrestwarden cms\nreverse_proxy %s\n}\n"
-	w.load("{\nadmin off\npersist_config off\nauto_https off\n}\n" + fmt.Sprintf(block, first, w.startTap()) + fmt.Sprintf(block, port, other.startTap()))
-	other.gateway = "http://" + gate
+	const block = "restwarden cms\nreverse_proxy "
+	f := &caddyrun.File{Sites: []caddyrun.Site{
+		{Body: block + w.startTap(), Address: strings.TrimPrefix(w.gateway, "http://")}, {Body: block + other.startTap()},
+	}}
+	w.load(f)
+	other.gateway = "http://" + f.Sites[1].Address
 
 	// The next id is an order's on one site and a subscription's on the other.
 	id := w.newOrder()

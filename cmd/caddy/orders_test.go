@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/restwarden/restwarden/cmd/platform/site"
+	"github.com/restwarden/restwarden/internal/testkit/doors"
 )
 
 func (w *world) newOrder() int {
@@ -31,11 +32,12 @@ func TestConversions_Sites(t *testing.T) {
 			w := newWorld(t, options, "")
 			sub, order := w.info.Subscriptions[0], w.info.Orders[0]
 			before := w.record(sub)
-			for _, d := range doors() {
+			for _, d := range doors.All() {
+				d = d.At(order, sub)
 				for _, caller := range []edit{w.as("admin"), withKey(w.info.Keys.ReadWriteKey)} {
-					r := w.gate(fill(d.line, sub, order), fill(d.body, sub, order), append(slices.Clone(d.edits), caller)...)
+					r := w.gate(d.Line(), d.Body, asDoor(d), caller)
 					if !reflect.DeepEqual(before, w.record(sub)) {
-						t.Fatalf("%s %s: the subscription changed (%d %.200s)", d.line, d.body, r.status, r.body)
+						t.Fatalf("%s: the subscription changed (%d %.200s)", d, r.status, r.body)
 					}
 				}
 			}
@@ -49,6 +51,7 @@ func TestConversions_Tool(t *testing.T) {
 		return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"shop-` + name + `","arguments":` + arguments + `}}`
 	}
 	conversions(t, "", func(t *testing.T, w *world, own bool) {
+		t.Helper()
 		sub, order := w.info.Subscriptions[0], w.info.Orders[0]
 		before := w.record(sub)
 		update := call("orders-update", fmt.Sprintf(`{"id":%d,"customer_note":"x"}`, sub))
@@ -93,8 +96,11 @@ var legitimate = []struct {
 	// refused to who may write but not read.
 	guarded bool
 }{
-	{line: "GET /cms-json/shop/v3/orders"}, {line: "GET /cms-json/shop/v3/orders/<order>"}, {line: "GET /cms-json/shop/v3/orders/<sub>"},
-	{line: "HEAD /cms-json/shop/v3/orders/<order>"}, {line: "OPTIONS /cms-json/shop/v3/orders/<order>"},
+	{line: "GET /cms-json/shop/v3/orders"},
+	{line: "GET /cms-json/shop/v3/orders/<order>"},
+	{line: "GET /cms-json/shop/v3/orders/<sub>"},
+	{line: "HEAD /cms-json/shop/v3/orders/<order>"},
+	{line: "OPTIONS /cms-json/shop/v3/orders/<order>"},
 	{line: "POST /cms-json/shop/v3/orders", body: `{"status":"pending"}`},
 	{line: "POST /cms-json/shop/v2/orders", body: `{"line_items":[{"product_id":<product>,"quantity":1}]}`},
 	{line: "PUT /cms-json/shop/v1/orders/<order>", body: `{"customer_note":"x"}`},
@@ -116,25 +122,32 @@ var legitimate = []struct {
 	{line: "POST /cms-json/shop/v3/orders/batch", body: `{"create":[{"status":"pending"}],"update":[{"id":<order>,"status":"completed"}]}`, guarded: true},
 	{line: "POST /cms-json/shop/v3/orders/batch", body: `{"delete":[<order>]}`},
 	{line: "PUT /cms-json/shop/v2/orders/batch", body: `update[0][id]=<order>&update[0][status]=completed`, guarded: true},
-	{line: "DELETE /cms-json/shop/v3/orders/<order>"}, {line: "DELETE /cms-json/shop/v3/orders/<order>?force=true"},
-	{line: "POST /cms-json/shop/v3/orders/<order>/notes", body: `{"note":"x"}`}, {line: "GET /cms-json/shop/v3/orders/<order>/notes"},
+	{line: "DELETE /cms-json/shop/v3/orders/<order>"},
+	{line: "DELETE /cms-json/shop/v3/orders/<order>?force=true"},
+	{line: "POST /cms-json/shop/v3/orders/<order>/notes", body: `{"note":"x"}`},
+	{line: "GET /cms-json/shop/v3/orders/<order>/notes"},
 	{line: "POST /cms-json/shop/v3/orders/<order>/refunds", body: `{"amount":"5.00"}`},
 	{line: "POST /cms-json/shop/v3/orders/<order>/refunds", body: `{"amount":"5.00","compute_totals":false}`},
 	{line: "GET /cms-json/shop/v3/orders/<order>/refunds"},
-	{line: "GET /cms-json/shop/v3/subscriptions"}, {line: "GET /cms-json/shop/v3/subscriptions/<sub>"},
+	{line: "GET /cms-json/shop/v3/subscriptions"},
+	{line: "GET /cms-json/shop/v3/subscriptions/<sub>"},
 	{line: "POST /cms-json/shop/v3/subscriptions", body: `{"billing_period":"month"}`},
 	{line: "PUT /cms-json/shop/v3/subscriptions/<sub>", body: `{"status":"on-hold","billing_period":"year"}`},
 	{line: "PATCH /cms-json/shop/v3/subscriptions/<sub>", body: `{"next_payment_date":"2027-05-01"}`},
 	{line: "PUT /cms-json/shop/v3/subscriptions/<order>", body: `{"status":"on-hold"}`},
-	{line: "GET /cms-json/shop/v3/products"}, {line: "PUT /cms-json/shop/v3/products/<product>", body: `{"stock_quantity":5}`},
+	{line: "GET /cms-json/shop/v3/products"},
+	{line: "PUT /cms-json/shop/v3/products/<product>", body: `{"stock_quantity":5}`},
 	{line: "GET /cms-json/shop-analytics/products/count-low-in-stock"},
-	{line: "GET /cms-json/shop/store/v1/cart"}, {line: "GET /cms-json/shop/store/v1/products"}, {line: "GET /cms-json/cms/v2/posts"},
+	{line: "GET /cms-json/shop/store/v1/cart"},
+	{line: "GET /cms-json/shop/store/v1/products"},
+	{line: "GET /cms-json/cms/v2/posts"},
 }
 
 // TestOrders_Legitimate: what the platform does for a caller on the bare
 // address it does through the gateway.
 func TestOrders_Legitimate(t *testing.T) {
 	conversions(t, "", func(t *testing.T, w *world, own bool) {
+		t.Helper()
 		callers := w.callers()
 		for _, name := range slices.Sorted(maps.Keys(callers)) {
 			for _, l := range legitimate {
@@ -165,6 +178,7 @@ func TestOrders_Legitimate(t *testing.T) {
 // TestOrders_WordsDoNotTell: who has no rights learns nothing of what an id is.
 func TestOrders_WordsDoNotTell(t *testing.T) {
 	conversions(t, "strict", func(t *testing.T, w *world, own bool) {
+		t.Helper()
 		refund := w.bare(fmt.Sprintf("POST /cms-json/shop/v3/orders/%d/refunds", w.info.Orders[0]), `{"amount":"1.00"}`, w.as("admin")).want(201).id()
 		w.gate(fmt.Sprintf("PUT /cms-json/shop/v3/orders/%d", w.info.Orders[1]), "{}", w.as("admin")).want(200) // remembered as an order
 		ids := []int{w.info.Orders[0], w.info.Subscriptions[0], refund, w.info.Products[0], 999999}
@@ -203,7 +217,7 @@ func TestOrders_PluginRoute(t *testing.T) {
 			return false
 		}
 		rw.Header().Set("Content-Type", "application/json")
-		fmt.Fprintf(rw, `{"home":"http://%s","url":"http://%s","namespaces":["cms/v2"],"routes":{"/shop/v3/orders/(?P<order_id>[\\d]+)/refunds/preview":{}}}`, r.Host, r.Host)
+		_, _ = fmt.Fprintf(rw, `{"home":"http://%s","url":"http://%s","namespaces":["cms/v2"],"routes":{"/shop/v3/orders/(?P<order_id>[\\d]+)/refunds/preview":{}}}`, r.Host, r.Host)
 		return true
 	})
 	w.info.Release = "11.1" // as far as the root tells

@@ -1,16 +1,15 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
-	"net"
 	"net/url"
 	"regexp"
-	"strings"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/restwarden/restwarden/cmd/platform/site"
+	"github.com/restwarden/restwarden/internal/testkit/mailsink"
 )
 
 // TestDocument_OwnRestriction: login_only says what the site's own restriction
@@ -20,9 +19,16 @@ func TestDocument_OwnRestriction(t *testing.T) {
 	own := newPlatform(t, site.Options{LoginOnly: true})
 	w := newWorld(t, site.Options{}, "login_only\nallow anyone POST /consent/v1/consent /pay/v1/notify")
 	for _, c := range []struct{ line, body string }{
-		{"GET /cms-json/", ""}, {"GET /cms-json/cms/v2/taxonomies", ""}, {"GET /cms-json/cms/v2/users/me", ""}, {"GET /?rest_route=/cms/v2/posts", ""},
-		{"POST /", "rest_route=/cms/v2/posts"}, {"GET /cms-json/shop/store/v1/cart", ""}, {"GET /cms-json/no/such/route", ""},
-		{"PUT /cms-json/shop/v3/orders/1", "{}"}, {"DELETE /cms-json/cms/v2/users/1", ""}, {"OPTIONS /cms-json/cms/v2/posts", ""},
+		{"GET /cms-json/", ""},
+		{"GET /cms-json/cms/v2/taxonomies", ""},
+		{"GET /cms-json/cms/v2/users/me", ""},
+		{"GET /?rest_route=/cms/v2/posts", ""},
+		{"POST /", "rest_route=/cms/v2/posts"},
+		{"GET /cms-json/shop/store/v1/cart", ""},
+		{"GET /cms-json/no/such/route", ""},
+		{"PUT /cms-json/shop/v3/orders/1", "{}"},
+		{"DELETE /cms-json/cms/v2/users/1", ""},
+		{"OPTIONS /cms-json/cms/v2/posts", ""},
 	} {
 		theirs, ours := own.bare(c.line, c.body).want(401), w.gate(c.line, c.body).refusedWith(401, "rest_not_logged_in")
 		if theirs.code() != ours.code() || theirs.at("message") != ours.at("message") || fmt.Sprint(theirs.at("data")) != fmt.Sprint(ours.at("data")) {
@@ -37,60 +43,11 @@ func TestDocument_OwnRestriction(t *testing.T) {
 	w.gate("GET /", "").want(200)
 }
 
-// mailServer takes mail and returns its address and the recipients.
-func mailServer(t *testing.T) (address string, recipients <-chan string) {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	to := make(chan string, 10)
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			takeMail(conn, to)
-		}
-	}()
-	return l.Addr().String(), to
-}
-
-func takeMail(conn net.Conn, to chan<- string) {
-	defer conn.Close()
-	say := func(line string) { fmt.Fprint(conn, line+"\r\n") }
-	say("220 ready")
-	inData := false
-	for lines := bufio.NewScanner(conn); lines.Scan(); {
-		line := lines.Text()
-		switch {
-		case inData:
-			if line == "." {
-				inData = false
-				say("250 taken")
-			}
-		case strings.HasPrefix(line, "RCPT TO:"):
-			to <- strings.Trim(strings.TrimPrefix(line, "RCPT TO:"), "<>")
-			say("250 ok")
-		case line == "DATA":
-			inData = true
-			say("354 go on")
-		case line == "QUIT":
-			say("221 bye")
-			return
-		default:
-			say("250 ok")
-		}
-	}
-}
-
 // TestDocument_Withdrawal: a customer without a login withdraws from an order
 // through a gateway with login_only; the shop gets a mail and an inbox entry
 // (docs/interface 6).
 func TestDocument_Withdrawal(t *testing.T) {
-	mail, recipients := mailServer(t)
+	mail, mails := mailsink.Start(t)
 	const page = "/my-account/withdraw-order/"
 	for _, options := range []site.Options{{SMTP: mail}, {SMTP: mail, Base: "/blog"}, {SMTP: mail, Platform: "wordpress"}} {
 		w := newWorld(t, options, "login_only")
@@ -111,9 +68,9 @@ func TestDocument_Withdrawal(t *testing.T) {
 		w.gate("POST "+page, fields.Encode()).want(200, "We received your withdrawal request").passed().unasked()
 		for _, want := range []string{"customer@example.test", "admin@example.test"} {
 			select {
-			case got := <-recipients:
-				if got != want {
-					t.Errorf("mail to %s, want %s", got, want)
+			case m := <-mails:
+				if !slices.Equal(m.To, []string{want}) {
+					t.Errorf("mail to %s, want %s", m.To, want)
 				}
 			case <-time.After(10 * time.Second):
 				t.Fatalf("no mail to %s", want)

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/restwarden/restwarden/internal/testkit/machine"
 )
 
 // stopLimit is how long the demo may take to end once it is interrupted.
@@ -22,7 +24,10 @@ const stopLimit = 20 * time.Second
 func tryDemo(ctx context.Context, dir string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, toolLimit)
 	defer cancel()
-	cmd := command(ctx, dir, "go", "run", "./cmd/caddy", "restwarden", "demo", "--json")
+	cmd, err := machine.Command(ctx, dir, "go", "run", "./cmd/caddy", "restwarden", "demo", "--json")
+	if err != nil {
+		return "", err
+	}
 	var log bytes.Buffer
 	cmd.Stderr = &log
 	stdout, err := cmd.StdoutPipe()
@@ -40,7 +45,7 @@ func tryDemo(ctx context.Context, dir string) (string, error) {
 	} else {
 		err = fmt.Errorf("standard output is not a JSON object: %w", err)
 	}
-	stopped := signalGroup(cmd, syscall.SIGINT)
+	stopped := machine.Signal(cmd, syscall.SIGINT)
 	timer := time.AfterFunc(stopLimit, cancel)
 	defer timer.Stop()
 	if rest, _ := io.ReadAll(io.MultiReader(answers.Buffered(), stdout)); len(bytes.TrimSpace(rest)) > 0 {
@@ -92,7 +97,7 @@ func expect(ctx context.Context, url string, status int, code string) error {
 	if err != nil {
 		return err
 	}
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }()
 	var body struct {
 		Code string `json:"code"`
 	}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/restwarden/restwarden/internal/testkit/machine"
 )
 
 // testLimit bounds one package's tests, testRunLimit all of them.
@@ -26,7 +28,11 @@ func (c *check) goTest(ctx context.Context, r *results, args ...string) *testRun
 	ctx, cancel := context.WithTimeout(ctx, testRunLimit)
 	defer cancel()
 	run := newTestRun(r)
-	cmd := command(ctx, c.root, "go", append([]string{"test", "-json"}, args...)...)
+	cmd, err := machine.Command(ctx, c.root, "go", append([]string{"test", "-json"}, args...)...)
+	if err != nil {
+		r.fail("go test", err.Error())
+		return run
+	}
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
 		r.fail("go test", err.Error())

@@ -7,12 +7,12 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"os/exec"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/restwarden/restwarden/cmd/platform/site"
+	"github.com/restwarden/restwarden/internal/testkit/machine"
 )
 
 // start runs the platform until the test ends and returns what it prints.
@@ -49,7 +49,7 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	response.Body.Close()
+	_ = response.Body.Close()
 	if response.StatusCode != http.StatusOK {
 		t.Fatalf("status %d", response.StatusCode)
 	}
@@ -75,7 +75,7 @@ func TestDocs_Withdrawal(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		response.Body.Close()
+		_ = response.Body.Close()
 		return response.StatusCode
 	}
 	if status := form(); status != http.StatusNotFound {
@@ -84,8 +84,8 @@ func TestDocs_Withdrawal(t *testing.T) {
 	script := strings.NewReplacer(
 		"http://127.0.0.1:8080/", address, "<application password>", info.Users["admin"].ApplicationPassword,
 	).Replace(commands[3])
-	out, err := exec.CommandContext(t.Context(), "bash", "-euc", script).Output()
-	if err != nil || !strings.Contains(string(out), "order_withdrawal") {
+	out, err := machine.Run(t.Context(), "", nil, "bash", "-euc", script)
+	if err != nil || !strings.Contains(out, "order_withdrawal") {
 		t.Fatalf("%v: %s\n%s", err, out, script)
 	}
 	if status := form(); status != http.StatusOK {

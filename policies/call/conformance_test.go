@@ -1,7 +1,6 @@
 package call_test
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"flag"
@@ -9,12 +8,12 @@ import (
 	"maps"
 	"net/http"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/restwarden/restwarden/internal/rawrequest"
+	"github.com/restwarden/restwarden/internal/testkit/recordings"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
@@ -31,7 +30,7 @@ const (
 	verdicts
 )
 
-func judge(c *call.Call, o call.Outcome) (int, string) {
+func judge(c *call.Call, o recordings.Outcome) (int, string) {
 	switch {
 	case c.Kind == call.Refused:
 		return refused, c.Refusal.Reason
@@ -72,7 +71,7 @@ func judgeObject(c *call.Call, object json.RawMessage) (int, string) {
 	return exact, ""
 }
 
-func judgeParts(c *call.Call, o call.Outcome) (int, string) {
+func judgeParts(c *call.Call, o recordings.Outcome) (int, string) {
 	if c.Kind != call.Batch {
 		return wrong, "batch read as " + c.Kind.String()
 	}
@@ -99,61 +98,27 @@ func judgeParts(c *call.Call, o call.Outcome) (int, string) {
 	return exact, ""
 }
 
-// honest tells whether an ordinary client may send a recorded request.
-func honest(r call.Recording) bool {
-	family, _, _ := strings.Cut(r.ID, "/")
-	line, _, _ := bytes.Cut(r.Request, []byte("\r\n"))
-	switch method, rest, _ := strings.Cut(string(line), " "); family {
-	case "pretty.plain", "query.route", "wrapper":
-		return true
-	case "method.plain":
-		return method == strings.ToUpper(method) && method != "CONNECT"
-	case "method.query", "method.header":
-		return plainOverride(string(r.Request))
-	case "pretty.suffix":
-		return trailingSlashes.MatchString(string(line))
-	case "query.path":
-		target, _, _ := strings.Cut(strings.TrimPrefix(rest, "/blog"), "?")
-		return target == "/" || target == "/index.php"
-	}
-	return false
-}
-
-var (
-	trailingSlashes = regexp.MustCompile(`^GET [A-Za-z0-9/-]+ HTTP/1.1$`)
-	queryOverride   = regexp.MustCompile(`[?&]_method=(?i:get|post|put|patch|delete|head|options)[& ]`)
-	headerOverride  = regexp.MustCompile(`\n(?i:X-HTTP-Method-Override): (?i:get|post|put|patch|delete|head|options)\r\n`)
-)
-
-// plainOverride tells whether a request overrides its method once, in a plain
-// spelling.
-func plainOverride(raw string) bool {
-	override := strings.Count(strings.ToLower(phpvars.Decode(raw)), "method")
-	return override == 1 && raw[0] >= 'A' && raw[0] <= 'Z' && strings.Count(raw, "\nConnection") == 1 &&
-		!strings.Contains(raw, "\n ") && (queryOverride.MatchString(raw) || headerOverride.MatchString(raw))
-}
-
 func TestConformance(t *testing.T) {
 	counts := map[string]*[verdicts]int{}
 	total := [verdicts]int{}
 	readers := map[string]*call.Reader{}
-	for _, r := range call.Recordings(t) {
+	for _, r := range recordings.All(t) {
 		rd := readers[r.Site]
 		if rd == nil {
 			rd = call.ReaderFor(r.Site)
 			readers[r.Site] = rd
 		}
-		family, _, _ := strings.Cut(r.ID, "/")
+		family := r.Family()
 		if counts[family] == nil {
 			counts[family] = new([verdicts]int)
 		}
-		c := rawrequest.Read(rd, r.Request)
+		c := rawrequest.Read(rd, r.Raw)
 		for _, o := range r.Outcomes {
 			v, why := judge(c, o)
 			counts[family][v] += len(o.By)
 			total[v] += len(o.By)
-			if v == wrong || v == refused && honest(r) && o.Route != nil {
-				t.Errorf("%s@%s %v: %s\n%.400q", r.ID, r.Site, o.By, why, r.Request)
+			if v == wrong || v == refused && r.Honest() && o.Route != nil {
+				t.Errorf("%s@%s %v: %s\n%.400q", r.ID, r.Site, o.By, why, r.Raw)
 			}
 		}
 		c.Close()

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/restwarden/restwarden/internal/rawrequest"
+	"github.com/restwarden/restwarden/internal/testkit/recordings"
 	"github.com/restwarden/restwarden/policies/call"
 )
 
@@ -15,9 +16,9 @@ import (
 // idempotent, the body goes on byte for byte, and a trailing slash or foreign
 // parameter changes nothing.
 func FuzzRequest(f *testing.F) {
-	for _, rec := range call.Recordings(f) {
-		if len(rec.Request) < 2000 {
-			f.Add(rec.Request)
+	for _, rec := range recordings.All(f) {
+		if len(rec.Raw) < 2000 {
+			f.Add(rec.Raw)
 		}
 	}
 	rd := call.ReaderFor("root")

@@ -11,6 +11,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/restwarden/restwarden/internal/testkit/recordings"
 )
 
 // seeds returns what pick finds in the recordings, each once.
@@ -18,9 +20,9 @@ func seeds(f *testing.F, pick func(r *http.Request, body []byte) string) []strin
 	f.Helper()
 	seen := map[string]bool{}
 	var all []string
-	for _, rec := range recordings(f) {
-		r, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(rec.Request)))
-		if err != nil || len(rec.Request) > 2000 {
+	for _, rec := range recordings.All(f) {
+		r, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(rec.Raw)))
+		if err != nil || len(rec.Raw) > 2000 {
 			continue
 		}
 		body, _ := io.ReadAll(r.Body)

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/restwarden/restwarden/caddymodule/livetest/rawhttp"
+	"github.com/restwarden/restwarden/internal/testkit/rawhttp"
 )
 
 // protocol is a way in which a message reaches a gate.

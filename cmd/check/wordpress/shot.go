@@ -16,8 +16,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/restwarden/restwarden/caddymodule/livetest/rawhttp"
 	"github.com/restwarden/restwarden/cmd/check/grammar"
+	"github.com/restwarden/restwarden/internal/testkit/rawhttp"
 )
 
 // version is a version of HTTP.

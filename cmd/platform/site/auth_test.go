@@ -17,9 +17,10 @@ import (
 
 func TestCookieAndNonce(t *testing.T) {
 	both(t, site.Options{}, func(t *testing.T, c *client) {
+		t.Helper()
 		me := "/cms/v2/users/me?context=edit"
 		cookie, nonce := c.site.Nonce("admin")
-		header, param := c.branded("X-cms-Nonce"), c.branded("_cmsnonce")
+		header, param := c.branded("X-CMS-Nonce"), c.branded("_cmsnonce")
 		c.rest("GET", me, "").want(401, "rest_not_logged_in")
 		c.rest("GET", me, "", withCookie(cookie)).want(401, "rest_not_logged_in")
 		a := c.rest("GET", me, "", withCookie(cookie), with(header, nonce)).want(200)
@@ -62,6 +63,7 @@ var nonceMeta = regexp.MustCompile(`<meta name="rest-nonce" content="([0-9a-f]+)
 
 func TestLoginAndLogout(t *testing.T) {
 	both(t, site.Options{Base: "/blog"}, func(t *testing.T, c *client) {
+		t.Helper()
 		c.send("GET", "/cms-login.php", "").want(200)
 		c.send("POST", "/cms-login.php", "log=admin&pwd=wrong").want(200)
 		form := url.Values{"log": {"admin"}, "pwd": {c.info.Users["admin"].Password}}
@@ -81,7 +83,7 @@ func TestLoginAndLogout(t *testing.T) {
 		if nonce == nil {
 			t.Fatalf("no nonce in %s", page.body)
 		}
-		header := c.branded("X-cms-Nonce")
+		header := c.branded("X-CMS-Nonce")
 		c.rest("GET", "/cms/v2/users/me", "", withCookie(cookie), with(header, nonce[1])).want(200)
 
 		c.send("GET", "/cms-login.php?action=logout", "", withCookie(cookie)).want(403)
@@ -94,6 +96,7 @@ func TestLoginAndLogout(t *testing.T) {
 
 func TestApplicationPasswords(t *testing.T) {
 	both(t, site.Options{}, func(t *testing.T, c *client) {
+		t.Helper()
 		const list = "/cms/v2/users/me/application-passwords"
 		c.rest("GET", list, "").want(401, "rest_cannot_list_application_passwords")
 		c.rest("GET", "/cms/v2/users/1/application-passwords", "", c.as("customer")).want(403, "rest_cannot_list_application_passwords")
@@ -140,6 +143,7 @@ func TestPasswordChangeEndsSessions(t *testing.T) {
 
 func TestShopKeys(t *testing.T) {
 	both(t, site.Options{}, func(t *testing.T, c *client) {
+		t.Helper()
 		order := "/shop/v3/orders/" + id(c.info.Orders[0])
 		read, write, all := withKey(c.info.Keys.ReadKey), withKey(c.info.Keys.WriteKey), withKey(c.info.Keys.ReadWriteKey)
 		denied := c.branded("shop_rest_authentication_error")
@@ -169,7 +173,7 @@ func TestShopKeys(t *testing.T) {
 // TestShopKeys_QueryForm: from 11.1 the shop knows its calls by rest_route too
 // (docs/interface 9, REST-request detection).
 func TestShopKeys_QueryForm(t *testing.T) {
-	releases(t, func(t *testing.T, c *client, release string) {
+	releases(t, func(_ *testing.T, c *client, release string) {
 		orders, read := c.branded("/?rest_route=/shop/v3/orders"), withKey(c.info.Keys.ReadKey)
 		key, secret, _ := strings.Cut(c.info.Keys.ReadKey, ":")
 		inQuery := orders + "&consumer_key=" + key + "&consumer_secret=" + secret
@@ -211,7 +215,7 @@ func TestOAuth(t *testing.T) {
 		"extra":       signed(secret, "d", time.Now()) + "&x=1",
 		"unknown key": strings.Replace(signed(secret, "e", time.Now()), key, "ck_x", 1),
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(name, func(_ *testing.T) {
 			c.rest("GET", target, "").want(401, "shop_rest_authentication_error")
 		})
 	}
@@ -219,6 +223,7 @@ func TestOAuth(t *testing.T) {
 
 func TestLoginOnly(t *testing.T) {
 	both(t, site.Options{LoginOnly: true}, func(t *testing.T, c *client) {
+		t.Helper()
 		for _, target := range []string{"/", "/cms/v2/users", "/consent/v1/consent"} {
 			a := c.rest("GET", target, "").want(401, "rest_not_logged_in")
 			if a.get("message") != "Only authenticated users can access the REST API." {
@@ -227,7 +232,7 @@ func TestLoginOnly(t *testing.T) {
 		}
 		cookie, nonce := c.site.Nonce("customer")
 		c.rest("GET", "/cms/v2/posts", "", withCookie(cookie)).want(401, "rest_not_logged_in")
-		c.rest("GET", "/cms/v2/posts", "", withCookie(cookie), with(c.branded("X-cms-Nonce"), nonce)).want(200)
+		c.rest("GET", "/cms/v2/posts", "", withCookie(cookie), with(c.branded("X-CMS-Nonce"), nonce)).want(200)
 		c.rest("GET", "/cms/v2/posts", "", c.as("customer")).want(200)
 		c.send("GET", "/", "").want(200)
 	})

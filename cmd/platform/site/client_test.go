@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/restwarden/restwarden/cmd/platform/site"
+	kit "github.com/restwarden/restwarden/internal/testkit/client"
+	"github.com/restwarden/restwarden/internal/testkit/names"
 )
 
 // client calls a site through its handler, under the names of its platform.
@@ -43,28 +45,22 @@ func (c *client) branded(s string) string {
 	if !c.wp {
 		return s
 	}
-	return strings.NewReplacer("shop-admin/", "wc-admin/", "shop_rest_", "woocommerce_rest_", "cms-json", "wp-json", "/shop/", "/wc/",
-		"shop-analytics", "wc-analytics", "cms", "wp").Replace(s)
+	return names.In(names.WordPress, s)
 }
 
-type edit func(*http.Request)
+type edit = kit.Edit
 
 // send sends one raw request.
 func (c *client) send(method, target, body string, edits ...edit) *answer {
 	c.t.Helper()
 	r := httptest.NewRequest(method, c.base+c.branded(target), strings.NewReader(body))
-	if strings.HasPrefix(body, "{") || strings.HasPrefix(body, "[") {
-		r.Header.Set("Content-Type", "application/json")
-	} else if body != "" {
-		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	}
-	for _, e := range edits {
+	for _, e := range append([]edit{kit.Typed(body)}, edits...) {
 		e(r)
 	}
 	w := httptest.NewRecorder()
 	c.site.ServeHTTP(w, r)
 	a := &answer{t: c.t, Response: w.Result()}
-	a.body, _ = io.ReadAll(a.Response.Body)
+	a.body, _ = io.ReadAll(a.Body)
 	if strings.HasPrefix(a.Header.Get("Content-Type"), "application/json") {
 		if err := json.Unmarshal(a.body, &a.json); err != nil && method != http.MethodHead {
 			c.t.Fatalf("%s %s: %v in %q", method, target, err, a.body)
@@ -84,38 +80,15 @@ func (c *client) as(login string) edit {
 	return func(r *http.Request) { r.SetBasicAuth(login, c.info.Users[login].ApplicationPassword) }
 }
 
-func withKey(pair string) edit {
-	id, secret, _ := strings.Cut(pair, ":")
-	return func(r *http.Request) { r.SetBasicAuth(id, secret) }
-}
-
-func with(name, value string) edit {
-	return func(r *http.Request) { r.Header.Set(name, value) }
-}
+// withKey logs in by a shop key "ck_…:cs_…", with sends a header.
+var withKey, with = kit.Login, kit.Header
 
 func withCookie(cookie *http.Cookie) edit {
 	return func(r *http.Request) { r.AddCookie(cookie) }
 }
 
 // get walks into the decoded body; a number is an index.
-func (a *answer) get(path ...string) any {
-	v := a.json
-	for _, step := range path {
-		switch w := v.(type) {
-		case map[string]any:
-			v = w[step]
-		case []any:
-			i, err := strconv.Atoi(step)
-			if err != nil || i >= len(w) {
-				return nil
-			}
-			v = w[i]
-		default:
-			return nil
-		}
-	}
-	return v
-}
+func (a *answer) get(path ...string) any { return kit.In(a.json, path...) }
 
 // want checks the status and, where a code is given, that the body is the error
 // object with that code and status (docs/interface 7).
@@ -140,6 +113,7 @@ func id(n int) string { return strconv.Itoa(n) }
 
 // both runs a test under either set of names.
 func both(t *testing.T, options site.Options, test func(*testing.T, *client)) {
+	t.Helper()
 	for _, platform := range []string{"cms", "wordpress"} {
 		t.Run(platform, func(t *testing.T) {
 			options := options

@@ -2,7 +2,6 @@ package site_test
 
 import (
 	"fmt"
-	"net"
 	"net/http"
 	"net/mail"
 	"net/url"
@@ -11,6 +10,8 @@ import (
 	"time"
 
 	"github.com/restwarden/restwarden/cmd/platform/site"
+	"github.com/restwarden/restwarden/internal/testkit/machine"
+	"github.com/restwarden/restwarden/internal/testkit/mailsink"
 )
 
 // withdraw confirms the withdrawal form and returns the page.
@@ -29,13 +30,13 @@ func (c *client) withdraw(order int, email string, edits ...edit) string {
 
 // TestWithdrawal_Mail: the mails are what a mail server takes (RFC 5322).
 func TestWithdrawal_Mail(t *testing.T) {
-	address, mails := mailbox(t)
+	address, mails := mailsink.Start(t)
 	c := newClient(t, site.Options{SMTP: address})
 	c.rest("PUT", features, `{"order_withdrawal":true}`, c.as("admin")).want(200)
 	c.withdraw(c.info.Orders[0], "customer@example.test")
 	ids := map[string]bool{}
 	for range 2 {
-		m, err := mail.ReadMessage(strings.NewReader(<-mails))
+		m, err := mail.ReadMessage(strings.NewReader((<-mails).Text))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,13 +62,8 @@ func TestWithdrawal_Mail(t *testing.T) {
 
 // TestWithdrawal_MailFails: the customer gets an answer, the operator a log line.
 func TestWithdrawal_MailFails(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	listener.Close() // nobody listens there
 	var logged []string
-	c := newClient(t, site.Options{SMTP: listener.Addr().String(), Logf: func(format string, args ...any) {
+	c := newClient(t, site.Options{SMTP: machine.FreeAddress(t), Logf: func(format string, args ...any) {
 		logged = append(logged, fmt.Sprintf(format, args...))
 	}})
 	c.rest("PUT", features, `{"order_withdrawal":true}`, c.as("admin")).want(200)

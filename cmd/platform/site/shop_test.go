@@ -12,6 +12,7 @@ import (
 
 func TestProducts(t *testing.T) {
 	releases(t, func(t *testing.T, c *client, release string) {
+		t.Helper()
 		shirt, mug := c.info.Products[0], c.info.Products[1]
 		manager := c.as("manager")
 		a := c.rest("GET", "/shop/v3/products/"+id(shirt), "", manager).want(200)
@@ -57,6 +58,7 @@ func TestProducts(t *testing.T) {
 
 func TestActivityCounts(t *testing.T) {
 	releases(t, func(t *testing.T, c *client, release string) {
+		t.Helper()
 		const counts = "/shop-analytics/activity-panel/counts"
 		view := c.branded("shop_rest_cannot_view")
 		if release == "11.1" {
@@ -70,7 +72,7 @@ func TestActivityCounts(t *testing.T) {
 			c.rest("GET", counts, "", c.as("manager")).want(404, "rest_no_route")
 		}
 		a := c.rest("GET", "/shop-analytics/orders?status[]=processing&status[]=on-hold&per_page=1", "", c.as("manager")).want(200)
-		if a.Header.Get(c.branded("X-cms-Total")) != "1" {
+		if a.Header.Get(c.branded("X-CMS-Total")) != "1" {
 			t.Fatalf("orders %v", a.Header)
 		}
 		if got := c.rest("GET", "/shop-analytics/products/count-low-in-stock?status=publish", "", c.as("manager")).want(200).get("total"); got != float64(1) {

@@ -18,6 +18,7 @@ func (a *answer) slugs() []string {
 
 func TestUsers(t *testing.T) {
 	both(t, site.Options{}, func(t *testing.T, c *client) {
+		t.Helper()
 		a := c.rest("GET", "/cms/v2/users", "").want(200)
 		if got := a.slugs(); !slices.Equal(got, []string{"admin", "manager", "customer", "editor", "author"}) {
 			t.Fatalf("anonymous sees %v", got)
@@ -26,7 +27,7 @@ func TestUsers(t *testing.T) {
 			t.Fatalf("anonymous sees %s", a.body)
 		}
 		a = c.rest("GET", "/cms/v2/users?per_page=2&page=3&context=edit", "", c.as("admin")).want(200)
-		if len(a.slugs()) != 1 || a.Header.Get(c.branded("X-cms-Total")) != "5" {
+		if len(a.slugs()) != 1 || a.Header.Get(c.branded("X-CMS-Total")) != "5" {
 			t.Fatalf("page %s of %s", a.body, a.Header)
 		}
 		for query, want := range map[string][]string{
@@ -72,6 +73,7 @@ func TestUsers(t *testing.T) {
 
 func TestShopManagerCapabilities(t *testing.T) {
 	both(t, site.Options{}, func(t *testing.T, c *client) {
+		t.Helper()
 		a := c.rest("GET", "/cms/v2/users/me?context=edit", "", c.as("manager")).want(200)
 		if a.get("capabilities", "edit_shop_orders") != true || a.get("capabilities", "manage_options") == true {
 			t.Fatalf("capabilities %v", a.get("capabilities"))
@@ -81,6 +83,7 @@ func TestShopManagerCapabilities(t *testing.T) {
 
 func TestIndexAndTaxonomies(t *testing.T) {
 	both(t, site.Options{}, func(t *testing.T, c *client) {
+		t.Helper()
 		a := c.rest("GET", "/", "").want(200)
 		route := c.branded(`/shop/v3/orders/(?P<id>[\d]+)`)
 		if a.get("routes", route, "endpoints", "1", "args", "id", "type") != "integer" {
@@ -101,6 +104,7 @@ func TestIndexAndTaxonomies(t *testing.T) {
 
 func TestCoreBatch(t *testing.T) {
 	both(t, site.Options{}, func(t *testing.T, c *client) {
+		t.Helper()
 		body := c.branded(`{"requests":[{"path":"/cms/v2/posts","body":{"title":"A","status":"publish"}},
 			{"method":"PUT","path":"//host/cms/v2/users/2?id=3","body":{"name":"B"}},
 			{"method":"PUT","path":"/shop/v3/orders/1"},{"path":"///"},{"path":"/cms/v2/none"}]}`)

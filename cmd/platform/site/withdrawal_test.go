@@ -1,9 +1,6 @@
 package site_test
 
 import (
-	"bufio"
-	"io"
-	"net"
 	"net/url"
 	"regexp"
 	"strings"
@@ -11,63 +8,17 @@ import (
 	"time"
 
 	"github.com/restwarden/restwarden/cmd/platform/site"
+	"github.com/restwarden/restwarden/internal/testkit/mailsink"
 )
-
-// mailbox is an SMTP server that keeps what it gets.
-func mailbox(t *testing.T) (address string, mails <-chan string) {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { listener.Close() })
-	got := make(chan string, 10)
-	go func() {
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			receive(conn, got)
-		}
-	}()
-	return listener.Addr().String(), got
-}
-
-// receive speaks one SMTP session.
-func receive(conn net.Conn, got chan<- string) {
-	defer conn.Close()
-	io.WriteString(conn, "220 test\r\n")
-	lines := bufio.NewScanner(conn)
-	var mail strings.Builder
-	for data := false; lines.Scan(); {
-		line := lines.Text()
-		switch {
-		case data && line == ".":
-			data = false
-			got <- mail.String()
-		case data:
-			mail.WriteString(line + "\n")
-			continue
-		case line == "DATA":
-			data = true
-			io.WriteString(conn, "354 go on\r\n")
-			continue
-		case line == "QUIT":
-			io.WriteString(conn, "221 bye\r\n")
-			return
-		}
-		io.WriteString(conn, "250 ok\r\n")
-	}
-}
 
 var formNonce = regexp.MustCompile(`name="([a-z]+-order-withdrawal-nonce)" value="([0-9a-f]+)"`)
 
 func TestWithdrawal(t *testing.T) {
-	address, mails := mailbox(t)
+	address, mails := mailsink.Start(t)
 	now := time.Now()
 	options := site.Options{SMTP: address, Now: func() time.Time { return now }}
 	both(t, options, func(t *testing.T, c *client) {
+		t.Helper()
 		const page = "/my-account/withdraw-order/"
 		c.send("GET", page, "").want(404)
 		c.rest("POST", "/shop-admin/v1/features", `{"order_withdrawal":true}`, c.as("admin")).want(200)
@@ -104,7 +55,7 @@ func TestWithdrawal(t *testing.T) {
 		}
 		expect(submit("confirm", order, email), "We received your withdrawal request")
 		for _, to := range []string{email, "admin@example.test"} {
-			expect(<-mails, "To: "+to)
+			expect((<-mails).Text, "To: "+to)
 		}
 		if r := c.record(c.info.Orders[0]); r.Meta["_order_withdrawal_requested"] != "yes" || len(r.Notes) == 0 {
 			t.Fatalf("order %+v", r)

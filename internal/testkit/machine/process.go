@@ -1,17 +1,12 @@
-// Package machine is what the checks do to the machine: install packages, run
-// commands, start servers and stop them again.
 package machine
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"time"
 )
@@ -25,56 +20,104 @@ type Process struct {
 	done chan struct{} // closed when it has ended
 }
 
+// Server says how a server is started.
+type Server struct {
+	Name  string // the command
+	Args  []string
+	Dir   string     // where it runs; what it prints goes to a file there
+	Env   []string   // beside the environment of this process
+	Files []*os.File // open files that it gets, from number 3 on
+}
+
 // Start starts a server; what it prints goes to a file in dir.
 func Start(dir, name string, args ...string) (*Process, error) {
-	path, err := LookPath(name)
+	return Server{Dir: dir, Name: name, Args: args}.Start()
+}
+
+// Start starts the server; it does not wait until the server is ready. An error
+// says that there is no such command, or that it cannot be run.
+func (s Server) Start() (*Process, error) {
+	cmd, err := Command(context.Background(), s.Dir, s.Name, s.Args...)
 	if err != nil {
 		return nil, err
 	}
-	base := filepath.Base(path)
-	out, err := os.Create(filepath.Join(dir, base+".out"))
+	base := filepath.Base(cmd.Path)
+	out, err := os.Create(filepath.Join(s.Dir, base+".out"))
 	if err != nil {
 		return nil, err
 	}
-	defer out.Close()
-	cmd := exec.Command(path, args...)
-	cmd.Dir = dir
+	defer func() { _ = out.Close() }() // the child has its own
 	cmd.Stdout, cmd.Stderr = out, out
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Env = append(os.Environ(), s.Env...)
+	cmd.ExtraFiles = s.Files
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("%s: %w", base, err)
 	}
 	p := &Process{name: base, cmd: cmd, log: out.Name(), done: make(chan struct{})}
 	go func() {
-		cmd.Wait()
+		_ = cmd.Wait() // Ready says how a server ended that should not have
 		close(p.done)
 	}()
 	return p, nil
 }
 
+// PID is the number of the process.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
 // Stop ends the process and all that it started, first kindly.
-func (p *Process) Stop() {
-	if p == nil {
-		return
+func (p *Process) Stop() { _ = p.End(10 * time.Second) }
+
+// ErrKilled is returned for a process that did not end when it was asked to.
+var ErrKilled = errors.New("it did not end, and was killed")
+
+// End asks the process to end, as an operator would. After limit it is killed,
+// with all that it started; the error is ErrKilled then.
+func (p *Process) End(limit time.Duration) error {
+	if !p.signal(syscall.SIGTERM) {
+		return nil
 	}
-	select {
-	case <-p.done: // its number may be somebody else's by now
-		return
-	default:
-	}
-	syscall.Kill(-p.cmd.Process.Pid, syscall.SIGTERM)
 	select {
 	case <-p.done:
-	case <-time.After(10 * time.Second):
-		syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
+		return nil
+	case <-time.After(limit):
+		p.Kill()
+		return fmt.Errorf("%s: %w", p.name, ErrKilled)
+	}
+}
+
+// Kill ends the process and all that it started at once, as a crash would.
+func (p *Process) Kill() {
+	if p.signal(syscall.SIGKILL) {
 		<-p.done
 	}
+}
+
+// signal reaches the process and all that it started. It tells whether there is
+// anything to wait for.
+func (p *Process) signal(s syscall.Signal) bool {
+	if p == nil {
+		return false
+	}
+	select {
+	case <-p.done: // its number may be another's by now
+		return false
+	default:
+	}
+	_ = Signal(p.cmd, s) // fails only where the process is gone
+	return true
 }
 
 // Ready waits until probe succeeds; it fails at once when the process ends.
 func (p *Process) Ready(ctx context.Context, probe func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
+	go func() { // a probe may wait for an answer that does not come any more
+		select {
+		case <-p.done:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -93,51 +136,9 @@ func (p *Process) Ready(ctx context.Context, probe func(context.Context) error) 
 }
 
 func (p *Process) output() string {
-	out, _ := os.ReadFile(p.log)
-	return string(out[max(0, len(out)-4096):])
-}
-
-// Run runs a command to its end and returns what it printed, both streams.
-func Run(ctx context.Context, dir string, env []string, name string, args ...string) (string, error) {
-	path, err := LookPath(name)
+	out, err := os.ReadFile(p.log)
 	if err != nil {
-		return "", err
+		return err.Error()
 	}
-	cmd := exec.CommandContext(ctx, path, args...)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), env...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = 5 * time.Second
-	var out bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := cmd.Run(); err != nil {
-		return out.String(), fmt.Errorf("%s %s: %w", name, strings.Join(args, " "), errors.Join(err, ctx.Err()))
-	}
-	return out.String(), nil
-}
-
-// FreePorts returns n ports of the loopback address that nobody listens on.
-func FreePorts(n int) ([]int, error) {
-	ports := make([]int, n)
-	for i := range ports {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return nil, err
-		}
-		defer l.Close() // all are open until the last is known, so that they differ
-		ports[i] = l.Addr().(*net.TCPAddr).Port
-	}
-	return ports, nil
-}
-
-// Connects is a probe: something listens there.
-func Connects(network, address string) func(context.Context) error {
-	return func(ctx context.Context) error {
-		conn, err := new(net.Dialer).DialContext(ctx, network, address)
-		if err != nil {
-			return err
-		}
-		return conn.Close()
-	}
+	return string(out[max(0, len(out)-4096):])
 }

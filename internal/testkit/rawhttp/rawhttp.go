@@ -1,6 +1,5 @@
-// Package rawhttp sends requests over HTTP/2 and 3 exactly as they are written,
-// however wrong: client libraries repair or refuse what an attacker sends. It is
-// for tests.
+// Package rawhttp sends requests over HTTP/1.1, 2 and 3 exactly as they are
+// written, however wrong: client libraries repair or refuse what an attacker sends.
 package rawhttp
 
 import (
@@ -33,9 +32,10 @@ type Answer struct {
 // answer.
 var ErrReset = errors.New("rawhttp: the server has reset the stream")
 
-// Trusting is a TLS configuration for servers with certificates of their own.
+// Trusting is a TLS configuration for servers with certificates of their own: it
+// checks none.
 func Trusting(protocol string) *tls.Config {
-	return &tls.Config{InsecureSkipVerify: true, ServerName: "127.0.0.1", NextProtos: []string{protocol}} //nolint:gosec // a test's own server
+	return &tls.Config{InsecureSkipVerify: true, ServerName: "127.0.0.1", NextProtos: []string{protocol}}
 }
 
 // add takes a field of the answer; informational answers are forgotten.

@@ -2,9 +2,12 @@ package rawhttp
 
 import (
 	"bytes"
+	"context"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"net"
+	"time"
 
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
@@ -12,6 +15,23 @@ import (
 
 // window is how much of an answer the server may send at once, in bytes.
 const window = 1 << 24
+
+// DialHTTP2 opens a connection over TLS. It tries until ctx ends: a server that
+// has just started may lack its certificate.
+func DialHTTP2(ctx context.Context, address string) (net.Conn, error) {
+	dialer := tls.Dialer{Config: Trusting("h2")}
+	for {
+		conn, err := dialer.DialContext(ctx, "tcp", address)
+		if err == nil {
+			return conn, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
 
 // HTTP2 sends r as the first request of conn and reads the answer.
 func HTTP2(conn net.Conn, r Request) (Answer, error) {

@@ -1,0 +1,82 @@
+package machine
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"testing"
+)
+
+// Listen opens a listener on a free port of the loopback address.
+func Listen() (*net.TCPListener, error) {
+	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	return l.(*net.TCPListener), nil
+}
+
+// Listener is Listen for a test: it is closed when the test ends.
+func Listener(tb testing.TB) *net.TCPListener {
+	tb.Helper()
+	l, err := Listen()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = l.Close() }) // the test may have closed it
+	return l
+}
+
+// FreePorts returns n ports of the loopback address that nobody listens on.
+func FreePorts(n int) ([]int, error) {
+	ports := make([]int, n)
+	for i := range ports {
+		l, err := Listen()
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = l.Close() }() // all are open until the last is known, so that they differ
+		ports[i] = l.Addr().(*net.TCPAddr).Port
+	}
+	return ports, nil
+}
+
+// FreeAddresses returns n different loopback addresses, "127.0.0.1:port", that
+// nobody listens on.
+func FreeAddresses(tb testing.TB, n int) (addresses []string) {
+	tb.Helper()
+	ports, err := FreePorts(n)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for _, port := range ports {
+		addresses = append(addresses, fmt.Sprintf("127.0.0.1:%d", port))
+	}
+	return addresses
+}
+
+// FreeAddress returns one such address.
+func FreeAddress(tb testing.TB) string {
+	tb.Helper()
+	return FreeAddresses(tb, 1)[0]
+}
+
+// Port is the port of "host:port".
+func Port(address string) string {
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		panic(err) // of a test
+	}
+	return port
+}
+
+// Connects is a probe: something listens there.
+func Connects(network, address string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		conn, err := new(net.Dialer).DialContext(ctx, network, address)
+		if err != nil {
+			return err
+		}
+		return conn.Close()
+	}
+}

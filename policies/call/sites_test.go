@@ -1,0 +1,32 @@
+package call
+
+import "strconv"
+
+func readerFor(site string) *Reader {
+	p, _ := PlatformByName("wordpress")
+	s := Site{Platform: p}
+	if site == "subfolder" {
+		s.Base = "/blog"
+	}
+	s.Scripts = true // they were there
+	return NewReader(s)
+}
+
+var orderParts = []Pattern{
+	MustPattern("/wc/v1/orders/:order_id/**"), MustPattern("/wc/v2/orders/:order_id/**"), MustPattern("/wc/v3/orders/:order_id/**"),
+}
+
+// orderOf returns the effective id of a call on an order or subscription, and on
+// an order's sub-routes the effective id of the order.
+func orderOf(c *Call) (string, bool, error) {
+	if id, ok, err := c.ObjectID(); ok || err != nil {
+		return id, ok, err
+	}
+	for _, p := range orderParts {
+		if p.Match(c.Key) && digits(p.Group(c.Key, "order_id")) {
+			id, err := c.ID("order_id", p.Group(c.Key, "order_id"))
+			return strconv.FormatUint(id, 10), true, err
+		}
+	}
+	return "", false, nil
+}
