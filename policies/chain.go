@@ -15,6 +15,7 @@ import (
 // Outcome is what became of a call; a label of the metrics.
 type Outcome string
 
+// The outcomes of a call.
 const (
 	Pass        Outcome = "pass"
 	Refuse      Outcome = "refused"

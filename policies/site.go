@@ -46,6 +46,7 @@ func (s *Site) Code(c Code) Code {
 	switch c {
 	case codeInvalidID, codeTotalMismatch, codeComputeTotals:
 		return Code(s.Platform.ErrorPrefix) + c
+	default:
+		return c
 	}
-	return c
 }

@@ -29,6 +29,7 @@ type Considered struct {
 // Mismatch says why a rule is not about a call.
 type Mismatch string
 
+// The reasons of a mismatch.
 const (
 	Matches     Mismatch = ""         // it is
 	OtherMethod Mismatch = "method"   // about other methods

@@ -48,6 +48,7 @@ type Question struct {
 // As says whose credentials a question carries.
 type As uint8
 
+// The credentials of questions.
 const (
 	AsCaller As = iota // exactly the client's
 	AsNobody           // none
@@ -57,6 +58,7 @@ const (
 // Kind names a kind of question in the metrics.
 type Kind string
 
+// The kinds of questions.
 const (
 	KindCaller Kind = "caller"
 	KindRecord Kind = "record"

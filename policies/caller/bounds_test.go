@@ -110,8 +110,8 @@ func TestIdentities_OneNetwork(t *testing.T) {
 	}
 }
 
-// TestIdentities_DropOfAUserDropsTheNameless: whose a shop key or a session is is
-// not known, so they go with every user.
+// TestIdentities_DropOfAUserDropsTheNameless: nothing tells whose a shop key or
+// a session is, so they go with every user.
 func TestIdentities_DropOfAUserDropsTheNameless(t *testing.T) {
 	s := newSite(t)
 	backend := asktest.Answering(200, `[]`)

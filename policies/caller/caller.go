@@ -12,6 +12,7 @@ import "slices"
 // Kind is how much is known of a caller.
 type Kind uint8
 
+// The kinds of callers.
 const (
 	Anonymous  Kind = iota // no credentials, or none that count
 	User                   // a user whom the platform named

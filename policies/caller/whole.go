@@ -102,6 +102,7 @@ func (w *Whole) Question(q ask.Question) (ask.Question, error) {
 		}
 		c := &w.credentials
 		q.Header, q.Query = c.header(q.Kind), c.query(q.Kind, q.Query)
+	case ask.AsNobody: // no credentials to add
 	}
 	return q, nil
 }

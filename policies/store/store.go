@@ -42,7 +42,7 @@ type Store interface {
 	Secret() []byte
 }
 
-// ErrStoreFull is returned by SetOnce where remembering more would mean
+// ErrFull is returned by SetOnce where remembering more would mean
 // forgetting what must not be forgotten.
 var ErrFull = errors.New("replay memory is full")
 
