@@ -25,7 +25,7 @@ type Store interface {
 	// Delete forgets keys; unknown ones are no error.
 	Delete(ctx context.Context, keys ...string) error
 	// SetOnce remembers key for ttl and tells whether it was new. An error means
-	// that it cannot be known, ErrStoreFull that nothing more can be remembered.
+	// that it cannot be known, ErrFull that nothing more can be remembered.
 	SetOnce(ctx context.Context, key string, ttl time.Duration) (first bool, err error)
 	// Take counts one event under key against rate.
 	Take(ctx context.Context, key string, rate Rate) (Taken, error)
