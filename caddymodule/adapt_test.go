@@ -47,7 +47,7 @@ func golden(t *testing.T, dir string, some int, adapt func(t *testing.T, source 
 				t.Errorf("refused should be %v, with file and line: %s", bad, got)
 			}
 			if *update {
-				if err := os.WriteFile(file, []byte(source+"----------\n"+got+"\n"), 0o644); err != nil {
+				if err := os.WriteFile(file, []byte(source+"----------\n"+got+"\n"), 0o600); err != nil {
 					t.Fatal(err)
 				}
 				return

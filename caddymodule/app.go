@@ -222,7 +222,7 @@ func (t *TLSOptions) load() (config *tls.Config, made []byte, err error) {
 	if len(t.CA) > 0 {
 		config.RootCAs = x509.NewCertPool()
 		for _, file := range t.CA {
-			pem, err := os.ReadFile(file)
+			pem, err := os.ReadFile(file) //nolint:gosec // the configuration names it
 			if err != nil {
 				return nil, nil, fmt.Errorf("tls: %w", err)
 			}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"testing"
 
 	"github.com/caddyserver/caddy/v2"
@@ -13,13 +14,13 @@ import (
 )
 
 // provisioned returns a gateway without a server around it.
-func provisioned(t testing.TB, config string) *Gateway {
-	t.Helper()
-	ctx, cancel := caddy.NewContext(caddy.Context{Context: t.Context()})
-	t.Cleanup(cancel)
+func provisioned(tb testing.TB, config string) *Gateway {
+	tb.Helper()
+	ctx, cancel := caddy.NewContext(caddy.Context{Context: tb.Context()})
+	tb.Cleanup(cancel)
 	module, err := ctx.LoadModuleByID("http.handlers.restwarden", json.RawMessage(config))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	g := module.(*Gateway)
 	g.logger = zap.NewNop()
@@ -30,8 +31,8 @@ func provisioned(t testing.TB, config string) *Gateway {
 // prepared is a request as Caddy hands it to its handlers.
 func prepared(w http.ResponseWriter, target string, headers ...string) *http.Request {
 	r := httptest.NewRequest(http.MethodGet, target, nil)
-	for i := 0; i < len(headers); i += 2 {
-		r.Header.Set(headers[i], headers[i+1])
+	for pair := range slices.Chunk(headers, 2) {
+		r.Header.Set(pair[0], pair[1])
 	}
 	return caddyhttp.PrepareRequest(r, caddy.NewReplacer(), w, new(caddyhttp.Server))
 }

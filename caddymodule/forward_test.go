@@ -223,7 +223,7 @@ func TestGateway_Streaming(t *testing.T) {
 	}
 	g := startGateway(t, "\trestwarden cms {\n\t\tsession_cookies {\n\t\t\tpath /\n\t\t}\n\t}\n"+p.proxied())
 	for _, target := range []string{"/events", "/cms-json/x/v1/events"} {
-		req, _ := http.NewRequest(http.MethodGet, g.url+target, nil)
+		req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, g.url+target, nil)
 		req.Header.Set("Authorization", "Bearer x")
 		res, err := httpClient.Do(req)
 		if err != nil {
@@ -257,7 +257,7 @@ func TestGateway_WebSocket(t *testing.T) {
 	g := startGateway(t, "\trestwarden cms {\n\t\tsession_cookies {\n\t\t\tpath /\n\t\t}\n\t}\n"+p.proxied())
 	const upgrade = " HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
 	for target, want := range map[string]string{"/socket": "HTTP/1.1 101", "/cms-json/x/v1/y": "HTTP/1.1 400"} {
-		conn, err := net.Dial("tcp", g.addr)
+		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", g.addr)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -52,8 +52,8 @@ func FuzzTarget(f *testing.F) {
 func FuzzCapture(f *testing.F) {
 	var zipped bytes.Buffer
 	z := gzip.NewWriter(&zipped)
-	z.Write(bytes.Repeat([]byte("x"), 5000))
-	z.Close()
+	_, _ = z.Write(bytes.Repeat([]byte("x"), 5000))
+	_ = z.Close()
 	seeds := [][]byte{nil, []byte("{}"), zipped.Bytes(), zipped.Bytes()[:zipped.Len()-4], bytes.Repeat([]byte("x"), 2000)}
 	if len(seeds) == 0 {
 		f.Fatal("no seeds")
@@ -67,7 +67,9 @@ func FuzzCapture(f *testing.F) {
 		c := newCapture(limit, http.Header{})
 		c.header.Set("Content-Encoding", encoding)
 		c.header.Set("Content-Length", length)
-		c.Write(body)
+		if _, err := c.Write(body); err != nil {
+			t.Fatal(err)
+		}
 		a, err := c.answer(http.MethodGet)
 		switch {
 		case err != nil:

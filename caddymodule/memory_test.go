@@ -68,7 +68,7 @@ func (p *process) halfSent(n int, head, body string) (conns []net.Conn) {
 		}
 	})
 	for range n {
-		conn, err := net.Dial("tcp", p.Address)
+		conn, err := new(net.Dialer).DialContext(p.t.Context(), "tcp", p.Address)
 		if err != nil {
 			p.t.Fatal(err)
 		}

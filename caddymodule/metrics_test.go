@@ -27,7 +27,7 @@ func TestGateway_VarsLogAndMetrics(t *testing.T) {
 	vars(g.do("POST /cms-json/complianz/v1/consent", ""), "call pass /complianz/v1/consent POST")
 	vars(g.do("GET /cms-json/shop/v3/orders", "", asCustomer), "call refused /shop/v3/** GET user access rest_forbidden")
 	vars(g.do("GET /cms-json/cms/v2/posts", "", asWrong), "call refused cms/v2 GET access platform")
-	vars(g.do("GET /cms-json/cms/v2/posts?rest_route=/cms/v2/users", ""), "refused refused other call rest_ambiguous_request")
+	vars(g.do("GET /cms-json/cms/v2/posts?rest_route=/cms/v2/users", ""), "refused refused other call rest_ambiguous_request") //nolint:dupword // a kind and an outcome
 
 	log := g.logged()
 	for _, want := range []string{

@@ -1,6 +1,7 @@
 package caddymodule
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -36,7 +37,7 @@ func TestFailures_Deadline(t *testing.T) {
 	if took := time.Since(start); took > 2*time.Second {
 		t.Errorf("the crowd waited %s", took)
 	}
-	if _, _, err := s.Get(t.Context(), "k"); err != errPaused {
+	if _, _, err := s.Get(t.Context(), "k"); !errors.Is(err, errPaused) {
 		t.Errorf("Get: %v, want none tried", err)
 	}
 }

@@ -32,7 +32,7 @@ func (d *deadlines) SetReadDeadline(t time.Time) error {
 // its time, and afterwards the connection has none.
 func TestHurried(t *testing.T) {
 	w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
-	r := httptest.NewRequest("POST", "/", iotest.OneByteReader(strings.NewReader(strings.Repeat("x", portion+1))))
+	r := httptest.NewRequest(http.MethodPost, "/", iotest.OneByteReader(strings.NewReader(strings.Repeat("x", portion+1))))
 	body := new(Gateway).hurried(w, r)
 	body.(call.Hurrier).Hurry(true)
 	if n, err := io.Copy(io.Discard, body); n != portion+1 || err != nil {
@@ -51,17 +51,17 @@ func TestHurried(t *testing.T) {
 // servers with a time-out of their own are left alone.
 func TestHurried_OnlyWhatIsWaitedFor(t *testing.T) {
 	w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
-	if _, err := io.Copy(io.Discard, new(Gateway).hurried(w, httptest.NewRequest("POST", "/", strings.NewReader("x")))); err != nil || len(w.set) > 0 {
+	if _, err := io.Copy(io.Discard, new(Gateway).hurried(w, httptest.NewRequest(http.MethodPost, "/", strings.NewReader("x")))); err != nil || len(w.set) > 0 {
 		t.Errorf("%v, %v", w.set, err)
 	}
-	if body := new(Gateway).hurried(w, httptest.NewRequest("GET", "/", http.NoBody)); body != http.NoBody {
+	if body := new(Gateway).hurried(w, httptest.NewRequest(http.MethodGet, "/", http.NoBody)); body != http.NoBody {
 		t.Errorf("no body: %T", body)
 	}
 	observing := &Gateway{Mode: policies.Observe}
-	if _, hurries := observing.hurried(w, httptest.NewRequest("POST", "/", strings.NewReader("x"))).(call.Hurrier); hurries {
+	if _, hurries := observing.hurried(w, httptest.NewRequest(http.MethodPost, "/", strings.NewReader("x"))).(call.Hurrier); hurries {
 		t.Error("an observing gateway hurries")
 	}
-	r := httptest.NewRequest("POST", "/", strings.NewReader("x"))
+	r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader("x"))
 	own := caddyhttp.Server{ReadTimeout: 1}
 	r = r.WithContext(context.WithValue(r.Context(), caddyhttp.ServerCtxKey, &own))
 	if _, is := new(Gateway).hurried(w, r).(call.Hurrier); is {

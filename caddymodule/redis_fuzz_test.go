@@ -6,8 +6,14 @@ import "testing"
 // under that key; everything else is nothing.
 func FuzzOpened(f *testing.F) {
 	seeds := [][2]string{
-		{"k", sealed("k", "v")}, {"k", sealed("other", "v")}, {"k", sealed("k", "")}, {"", sealed("", "\x00")},
-		{"k", "garbage"}, {"k", ""}, {"k", sealed("k", "v")[1:]}, {"k", sealed("k", "v") + " "},
+		{"k", sealed("k", "v")},
+		{"k", sealed("other", "v")},
+		{"k", sealed("k", "")},
+		{"", sealed("", "\x00")},
+		{"k", "garbage"},
+		{"k", ""},
+		{"k", sealed("k", "v")[1:]},
+		{"k", sealed("k", "v") + " "},
 	}
 	if len(seeds) == 0 {
 		f.Fatal("no seeds")

@@ -86,7 +86,7 @@ func (h *hub) stop() {
 func (h *hub) run(ctx context.Context) {
 	defer close(h.done)
 	subscription := h.store.client.Subscribe(ctx, h.store.channel())
-	defer subscription.Close()
+	defer func() { _ = subscription.Close() }()
 	events := subscription.ChannelWithSubscriptions()
 	for {
 		select {

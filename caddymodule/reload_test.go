@@ -74,7 +74,7 @@ func TestReload(t *testing.T) {
 func (g *gateway) retry(line, body string, headers ...string) reply {
 	method, target, _ := strings.Cut(line, " ")
 	for {
-		req, err := http.NewRequest(method, g.url+target, strings.NewReader(body))
+		req, err := http.NewRequestWithContext(g.t.Context(), method, g.url+target, strings.NewReader(body))
 		if err != nil {
 			g.t.Error(err)
 			return reply{}

@@ -50,9 +50,10 @@ func positions(v reflect.Value, at string, found map[*string]string) {
 		}
 	case reflect.String:
 		if v.CanAddr() {
-			if s, ok := v.Addr().Interface().(*string); ok {
+			if s, ok := reflect.TypeAssert[*string](v.Addr()); ok {
 				found[s] = at
 			}
 		}
+	default: // no other kind holds a string
 	}
 }

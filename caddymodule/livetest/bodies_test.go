@@ -163,7 +163,7 @@ func TestBodies_Unread(t *testing.T) {
 		f.trustScripts(t, f.address[""])
 		for _, script := range []string{"/wp-admin/async-upload.php", "/wp-admin/admin-ajax.php"} {
 			t.Run(f.name+script, func(t *testing.T) {
-				conn, err := net.Dial("tcp", f.address[""])
+				conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", f.address[""])
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -23,7 +23,7 @@ const (
 )
 
 // newFastCGI starts a FastCGI responder.
-func newFastCGI(t testing.TB) *backend { return listen(t, (*backend).serveFastCGI) }
+func newFastCGI(tb testing.TB) *backend { return listen(tb, (*backend).serveFastCGI) }
 
 // php is the directive that serves a site's front controller.
 func (b *backend) php(root, base string) string {
@@ -31,20 +31,20 @@ func (b *backend) php(root, base string) string {
 }
 
 // scripts makes a web root with the platform's entry points in it and under blog/.
-func scripts(t testing.TB) string {
-	t.Helper()
-	root := t.TempDir()
+func scripts(tb testing.TB) string {
+	tb.Helper()
+	root := tb.TempDir()
 	for _, dir := range []string{"", "blog"} {
 		for _, name := range []string{
 			"index.php", "wp-login.php", "wp-trackback.php", "wp-signup.php", "wp-activate.php", "wp-blog-header.php",
 			"xmlrpc.php", "readme.txt", "wp-cron.php", "wp-admin/index.php", "wp-admin/edit.php", "wp-admin/admin-ajax.php", "wp-admin/async-upload.php",
 		} {
 			path := filepath.Join(root, dir, name)
-			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-				t.Fatal(err)
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				tb.Fatal(err)
 			}
-			if err := os.WriteFile(path, []byte("<?php\n"), 0o644); err != nil {
-				t.Fatal(err)
+			if err := os.WriteFile(path, []byte("<?php\n"), 0o600); err != nil {
+				tb.Fatal(err)
 			}
 		}
 	}
@@ -74,7 +74,7 @@ func (b *backend) serveFastCGI(conn net.Conn) {
 				b.announce(a.target)
 			}
 		case fcgiStdin:
-			a.body.Write(content)
+			_, _ = a.body.Write(content)
 			a.whole = len(content) == 0
 		}
 	}
@@ -94,7 +94,7 @@ func (b *backend) serveFastCGI(conn net.Conn) {
 
 func writeRecord(w io.Writer, kind byte, content string) {
 	head := []byte{1, kind, 0, 1, byte(len(content) >> 8), byte(len(content)), 0, 0}
-	w.Write(append(head, content...))
+	_, _ = w.Write(append(head, content...))
 }
 
 // setParams reads the name-value pairs of FastCGI.

@@ -62,7 +62,8 @@ func (c *chain) read(raw []byte) reading {
 	conn := &memoryConn{request: bytes.NewReader(raw), client: memoryAddr(client), closed: make(chan struct{})}
 	var served atomic.Bool
 	server := &http.Server{
-		ErrorLog: log.New(io.Discard, "", 0),
+		ReadHeaderTimeout: time.Minute,
+		ErrorLog:          log.New(io.Discard, "", 0),
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if !served.Swap(true) {
 				c.server.ServeHTTP(w, r)

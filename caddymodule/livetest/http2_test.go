@@ -161,7 +161,9 @@ func TestHTTP2_Frames(t *testing.T) {
 		block{Body: guard + proxy.proxied()},
 		block{Body: guard + php.php(root, "")},
 		block{Secure: true, Body: "\ttls internal\n" + guard + proxy.proxied()})
-	plain := func(address string) (net.Conn, error) { return net.Dial("tcp", address) }
+	plain := func(address string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(t.Context(), "tcp", address)
+	}
 	for _, way := range []struct {
 		name    string
 		backend *backend

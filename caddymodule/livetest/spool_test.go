@@ -111,7 +111,7 @@ var half = request("POST /contact/", upload(2<<20), multipartType)
 // begin sends the first half of an upload and waits until it is on disk.
 func (s *spool) begin(t *testing.T, address string) net.Conn {
 	t.Helper()
-	conn, err := net.Dial("tcp", address)
+	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,7 +232,7 @@ func TestSpool_Slow(t *testing.T) {
 	conns := make([]net.Conn, clients)
 	for i := range conns {
 		var err error
-		if conns[i], err = net.Dial("tcp", addresses[0]); err != nil {
+		if conns[i], err = new(net.Dialer).DialContext(t.Context(), "tcp", addresses[0]); err != nil {
 			t.Fatal(err)
 		}
 		defer func() { _ = conns[i].Close() }()

@@ -162,13 +162,13 @@ func TestStream_Continue(t *testing.T) {
 			"/wp-json/wp/v2/posts?rest_route=/wp/v2/users": 400,
 		} {
 			t.Run(f.name+target, func(t *testing.T) {
-				conn, err := net.Dial("tcp", f.address["open"])
+				conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", f.address["open"])
 				if err != nil {
 					t.Fatal(err)
 				}
-				defer conn.Close()
-				conn.SetDeadline(time.Now().Add(patience))
-				fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nExpect: 100-continue\r\n%s\r\nContent-Length: 7\r\n\r\n", target, jsonType)
+				defer func() { _ = conn.Close() }()
+				_ = conn.SetDeadline(time.Now().Add(patience))
+				_, _ = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nExpect: 100-continue\r\n%s\r\nContent-Length: 7\r\n\r\n", target, jsonType)
 				answers := bufio.NewReader(conn)
 				if got := status(t, answers); got != first {
 					t.Fatalf("got %d, want %d", got, first)
@@ -176,7 +176,7 @@ func TestStream_Continue(t *testing.T) {
 				if first != 100 {
 					return
 				}
-				io.WriteString(conn, `{"a":1}`)
+				_, _ = io.WriteString(conn, `{"a":1}`)
 				got := status(t, answers)
 				for got == 100 { // the backend's own
 					got = status(t, answers)
@@ -196,6 +196,6 @@ func status(t *testing.T, answers *bufio.Reader) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer res.Body.Close()
+	_ = res.Body.Close()
 	return res.StatusCode
 }

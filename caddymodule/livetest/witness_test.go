@@ -122,7 +122,7 @@ type digest struct {
 
 func digestOf(b []byte) *digest {
 	d := &digest{Hash: sha256.New()}
-	d.Write(b)
+	_, _ = d.Write(b)
 	return d
 }
 
@@ -141,6 +141,6 @@ type hashing struct {
 
 func (h hashing) Read(p []byte) (int, error) {
 	n, err := h.ReadCloser.Read(p)
-	h.digest.Write(p[:n])
+	_, _ = h.digest.Write(p[:n])
 	return n, err
 }
