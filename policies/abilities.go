@@ -122,7 +122,7 @@ func (p *Abilities) runs(c *call.Call) (id string, runs bool, err error) {
 	}
 	if _, set, err := c.Param("name"); err != nil || set {
 		if err == nil {
-			err = ambiguous("parameter_outside_path")
+			err = call.Ambiguous("parameter_outside_path")
 		}
 		return "", true, err
 	}
@@ -187,7 +187,7 @@ func invalid(message string) Verdict {
 // returned where the platform refuses to say.
 func (p *Abilities) describe(ctx context.Context, r *Request, id string) (*ability, *ask.Answer, error) {
 	if !validAbility(id) {
-		return nil, nil, ambiguous("ability_id")
+		return nil, nil, call.Ambiguous("ability_id")
 	}
 	a, err := r.Ask(ctx, ask.Question{Kind: ask.KindSchema, Route: p.namespace + "/" + id})
 	if err != nil {

@@ -178,7 +178,7 @@ func (m Match) protectNames(c *call.Call) error {
 			return err
 		}
 		if set && fmt.Sprint(v) != m.Route.Group(c.Key, name) {
-			return ambiguous("parameter_outside_path")
+			return call.Ambiguous("parameter_outside_path")
 		}
 	}
 	return nil

@@ -117,7 +117,7 @@ func FuzzEmbedded(f *testing.F) {
 			return
 		}
 		once := string(a.Body)
-		if m := scriptAnswer.FindSubmatch(a.Body); m == nil && !json.Valid(a.Body) && utf8.Valid(a.Body) {
+		if script := strings.HasPrefix(once, "/**/"); !script && !json.Valid(a.Body) && utf8.Valid(a.Body) {
 			t.Fatalf("%q became %q", body, once)
 		}
 		if err := access.Rewrite(r, a); err != nil || string(a.Body) != once {

@@ -17,7 +17,7 @@ import (
 
 // The checks of single options: the Caddyfile and JSON come through here alike.
 
-func checkPlatform(name string) error {
+func validatePlatform(name string) error {
 	if name == "" {
 		return fmt.Errorf("platform: %s must be named", call.ListPlatforms("or"))
 	}
@@ -29,14 +29,14 @@ func checkPlatform(name string) error {
 
 const pathLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.~/"
 
-func checkBase(base string) error {
+func validateBase(base string) error {
 	if err := call.CheckBase(base); err != nil {
 		return fmt.Errorf("base: %w", err)
 	}
 	return nil
 }
 
-func checkPrefix(prefix string) error {
+func validatePrefix(prefix string) error {
 	if prefix == "" {
 		return nil
 	}
@@ -53,12 +53,12 @@ func plainSegments(path string) bool {
 	return !slices.ContainsFunc(strings.Split(path, "/"), func(s string) bool { return s == "" || s == "." || s == ".." })
 }
 
-func checkRelease(release string) error {
+func validateRelease(release string) error {
 	_, err := policies.ParseRelease(release)
 	return err
 }
 
-func checkMode(mode policies.Mode) error {
+func validateMode(mode policies.Mode) error {
 	switch mode {
 	case "", policies.Enforce, policies.Observe:
 		return nil
@@ -66,7 +66,7 @@ func checkMode(mode policies.Mode) error {
 	return fmt.Errorf("mode: %q is not one of enforce, observe", mode)
 }
 
-func checkCredentials(c *caller.Own) error {
+func validateCredentials(c *caller.Own) error {
 	if c == nil {
 		return nil
 	}
@@ -83,14 +83,14 @@ func checkCredentials(c *caller.Own) error {
 	return nil
 }
 
-func checkNotNegative(option string, n int64) error {
+func validateNotNegative(option string, n int64) error {
 	if n < 0 {
 		return fmt.Errorf("%s: %d is negative", option, n)
 	}
 	return nil
 }
 
-func checkIdentity(i *Identity) error {
+func validateIdentity(i *Identity) error {
 	_, err := i.options()
 	return err
 }

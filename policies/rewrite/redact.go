@@ -1,4 +1,4 @@
-package policies
+package rewrite
 
 import (
 	"bytes"
@@ -21,12 +21,12 @@ var containers = [][]string{
 	{"body"}, {"body", "responses", "body"}, {"body", "create"}, {"body", "update"}, {"body", "delete"},
 }
 
-// redactJSON replaces the values at paths, in every element of arrays on the
+// Redact replaces the values at paths by "[redacted]", in every element of arrays on the
 // way, and leaves all other bytes' meaning as it is. JSON and its _jsonp form
 // are understood; anything else is an error.
-func redactJSON(body []byte, paths [][]string) ([]byte, error) {
+func Redact(body []byte, paths [][]string) ([]byte, error) {
 	if m := scriptAnswer.FindSubmatch(body); m != nil {
-		inner, err := redactJSON(m[2], paths)
+		inner, err := Redact(m[2], paths)
 		if err != nil {
 			return nil, err
 		}
@@ -46,6 +46,8 @@ func redactJSON(body []byte, paths [][]string) ([]byte, error) {
 	}
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
 }
+
+const redacted = `"[redacted]"`
 
 type redactor struct {
 	in    *jsontext.Decoder

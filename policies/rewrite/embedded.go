@@ -1,4 +1,4 @@
-package policies
+package rewrite
 
 import (
 	"bytes"
@@ -11,23 +11,36 @@ import (
 	"github.com/restwarden/restwarden/policies/call"
 )
 
-// embedder changes the objects that the platform has embedded in the answer to a call:
+// Embedded changes the objects that the platform has embedded in body, the answer to c:
 // for _embed it runs a call of its own for each embeddable link
-// (WP_REST_Server::embed_links).
-type embedder struct {
-	call *call.Call
-	// each returns what takes the place of an embedded value; embedded is nil where it
-	// cannot be known which call it answers.
-	each func(embedded *call.Call, value jsontext.Value) (jsontext.Value, error)
-}
-
-// rewrite changes a whole answer, be it within _jsonp.
-func (e *embedder) rewrite(body []byte) ([]byte, error) {
+// (WP_REST_Server::embed_links). each returns what takes the place of an embedded value;
+// its call is nil where it cannot be known which one the value answers. The error is for a
+// body that is neither JSON nor JSON within _jsonp.
+func Embedded(body []byte, c *call.Call, each func(embedded *call.Call, value jsontext.Value) (jsontext.Value, error)) ([]byte, error) {
+	e := &embedder{c, each}
 	if m := scriptAnswer.FindSubmatch(body); m != nil {
 		inner, err := e.value(m[2])
 		return slices.Concat(m[1], inner, m[3]), err
 	}
 	return e.value(body)
+}
+
+// Embeds tells whether the answer to c may hold embedded objects.
+func Embeds(c *call.Call) bool {
+	if _, set := c.QueryVariable("_embed"); set {
+		return true
+	}
+	for _, part := range c.Parts {
+		if _, set := part.QueryVariable("_embed"); set {
+			return true
+		}
+	}
+	return false
+}
+
+type embedder struct {
+	call *call.Call
+	each func(embedded *call.Call, value jsontext.Value) (jsontext.Value, error)
 }
 
 // member is one of an object, its value as it stands.
