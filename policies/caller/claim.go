@@ -26,10 +26,10 @@ func (c Claim) Verifiable() bool {
 	return c != ClaimOAuth1 && c != ClaimJetpack && c != ClaimUncertain
 }
 
-// claim works out what credentials w carries that count for its call (docs/design 7;
+// claimOf works out what credentials w carries that count for its call (docs/design 7;
 // docs/platform III.8). Nothing is asked. The error is a *call.Refusal: whether there
 // are credentials has no certain answer.
-func (w *Whole) claim() (Claim, error) {
+func (w *Whole) claimOf() (Claim, error) {
 	s, h := w.Site, w.HTTP.Header
 	if isJetpack(w.Call) {
 		return ClaimJetpack, nil
