@@ -52,6 +52,9 @@ func Start(dir, name string, args ...string) (*Process, error) {
 	return p, nil
 }
 
+// ID returns the number of the process and of its group.
+func (p *Process) ID() int { return p.cmd.Process.Pid }
+
 // Stop ends the process and all that it started, first kindly.
 func (p *Process) Stop() {
 	if p == nil {

@@ -1,0 +1,71 @@
+//go:build wordpress
+
+package wordpress
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/restwarden/restwarden/cmd/check/grammar"
+)
+
+var (
+	errTame  = errors.New("hardly a generated request runs anything on the bare platform")
+	errEarly = errors.New("a page that ends early is not what the whole platform makes of it")
+)
+
+// bare sends generated requests past the gateway: if they did not run there, it would
+// prove nothing that they do not run behind it. Some go a second time, the whole way
+// through the platform, which must dispatch the same.
+func (a *attack) bare(ctx context.Context) error {
+	behind := []*target{{name: "Apache", port: a.s.early.apache}, {name: "nginx", port: a.s.early.nginx}, {name: "Caddy", port: a.s.early.caddy}, {name: "nginx, the path in the query", port: a.s.early.nginxQ}}
+	g := grammar.New(a.t.Seed, 1<<32)
+	ran := 0
+	for i := range bareShots {
+		to := behind[i%len(behind)]
+		to.at, to.site = []string{""}, fpm
+		s := a.aim(g, to, i+1)
+		for s.object != "" { // it would be an order afterwards
+			s = a.aim(g, to, i+1)
+		}
+		s.version = http1
+		early, err := a.dispatches(ctx, s)
+		if err != nil {
+			return err
+		}
+		if len(early) > 0 {
+			ran++
+		}
+		if i < wholeShots && !s.request.Short {
+			s.request.Fields = append(s.request.Fields, grammar.Field{Name: "X-Standin-Whole", Value: "1"})
+			whole, err := a.dispatches(ctx, s)
+			if err != nil {
+				return err
+			}
+			if !slices.Equal(early, whole) {
+				return fmt.Errorf("%w: %v, %v\n%s", errEarly, early, whole, s.request)
+			}
+			a.t.passed(1)
+		}
+	}
+	a.t.progress("   of %d requests %d run what they are aimed at on the bare platform", bareShots, ran)
+	if ran < bareShots/10 {
+		return errTame
+	}
+	return nil
+}
+
+// dispatches fires one shot and returns what it made WordPress dispatch.
+func (a *attack) dispatches(ctx context.Context, s *shot) ([]dispatched, error) {
+	if err := a.fire(ctx, s); err != nil {
+		return nil, err
+	}
+	if s.request.Short {
+		time.Sleep(10 * time.Millisecond) // the server may still be at it
+	}
+	seen, err := a.log.next()
+	return of(seen, s.number), err
+}
