@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/restwarden/restwarden/cmd/check/grammar"
 )
@@ -20,52 +19,42 @@ var (
 // bare sends generated requests past the gateway: if they did not run there, it would
 // prove nothing that they do not run behind it. Some go a second time, the whole way
 // through the platform, which must dispatch the same.
-func (a *attack) bare(ctx context.Context) error {
+func (a *attack) bare(ctx context.Context, c *checks) {
 	behind := []*target{{name: "Apache", port: a.s.early.apache}, {name: "nginx", port: a.s.early.nginx}, {name: "Caddy", port: a.s.early.caddy}, {name: "nginx, the path in the query", port: a.s.early.nginxQ}}
-	g := grammar.New(a.t.Seed, 1<<32)
+	g := grammar.New(options.seed, 1<<32)
 	ran := 0
 	for i := range bareShots {
 		to := behind[i%len(behind)]
 		to.at, to.site = []string{""}, fpm
-		s := a.aim(g, to, i+1)
+		s := a.aim(g, to, int(a.last.Add(1)))
 		for s.object != "" { // it would be an order afterwards
-			s = a.aim(g, to, i+1)
+			s = a.aim(g, to, int(a.last.Add(1)))
 		}
 		s.version = http1
 		early, err := a.dispatches(ctx, s)
 		if err != nil {
-			return err
+			c.failf("early", "%v", err)
+			return
 		}
 		if len(early) > 0 {
 			ran++
 		}
 		if i < wholeShots && !s.request.Short {
-			s.request.Fields = append(s.request.Fields, grammar.Field{Name: "X-Standin-Whole", Value: "1"})
-			whole, err := a.dispatches(ctx, s)
-			if err != nil {
-				return err
-			}
-			if !slices.Equal(early, whole) {
-				return fmt.Errorf("%w: %v, %v\n%s", errEarly, early, whole, s.request)
-			}
-			a.t.passed(1)
+			c.check("whole", a.tryWhole(ctx, s, early))
 		}
 	}
-	a.t.progress("   of %d requests %d run what they are aimed at on the bare platform", bareShots, ran)
+	c.t.Logf("of %d requests %d run what they are aimed at on the bare platform", bareShots, ran)
 	if ran < bareShots/10 {
-		return errTame
+		c.failf("tame", "%v", errTame)
 	}
-	return nil
 }
 
-// dispatches fires one shot and returns what it made WordPress dispatch.
-func (a *attack) dispatches(ctx context.Context, s *shot) ([]dispatched, error) {
-	if err := a.fire(ctx, s); err != nil {
-		return nil, err
+// tryWhole sends a shot the whole way through the platform.
+func (a *attack) tryWhole(ctx context.Context, s *shot, early []dispatched) error {
+	s.request.Fields = append(s.request.Fields, grammar.Field{Name: "X-Standin-Whole", Value: "1"})
+	whole, err := a.dispatches(ctx, s)
+	if err == nil && !slices.Equal(early, whole) {
+		err = fmt.Errorf("%w: %v, %v\n%s", errEarly, early, whole, s.request)
 	}
-	if s.request.Short {
-		time.Sleep(10 * time.Millisecond) // the server may still be at it
-	}
-	seen, err := a.log.next()
-	return of(seen, s.number), err
+	return err
 }

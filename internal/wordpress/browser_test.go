@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"testing"
 	"time"
 
 	"github.com/chromedp/cdproto/network"
@@ -26,37 +27,37 @@ import (
 // WordPress on a busy machine.
 const stepLimit = 90 * time.Second
 
-// checkBrowser goes through an administrator's and a visitor's day in a real
-// browser, first with the gateway enforcing, on every set-up, then observing:
-// nothing is refused, and nothing would have been.
-func (s *stack) checkBrowser(ctx context.Context, c *checks) {
+// testBrowser visits every set-up, once more over HTTP/3, and where the gateway only
+// observes.
+func (s *stack) testBrowser(t *testing.T) {
+	c := count(t)
 	shots := filepath.Join(os.TempDir(), "restwarden-screenshots")
 	image := filepath.Join(s.dir, "large.jpg")
 	if err := errorsOf(os.MkdirAll(shots, 0o755), writeLargeImage(image)); err != nil {
-		t.failf("browser", "set-up", "%v", err)
-		return
+		t.Fatal(err)
 	}
-	before, err := s.wouldRefuse(ctx)
-	t.check("browser", "metrics", err)
+	before, err := s.wouldRefuse(t.Context())
+	c.check("metrics", err)
 	for _, g := range []*gate{
 		s.gate(fpm, modeLocked), s.gate(apache, modeLocked), s.gate(subFolder, modeLocked), s.gate(plain, modeLocked),
 		s.gate(fpm, modeLocked).secure(), s.gate(fpm, modeObserve),
 	} {
-		v := &visit{gate: g, shots: shots, image: image}
-		profile := filepath.Join(s.dir, "chromium-"+strings.ReplaceAll(g.Name, " ", "-"))
-		if err := v.open(ctx, profile, s.dir); err != nil {
-			t.failf("browser", g.Name+" chromium", "%v", err)
-			continue
-		}
-		v.run(t)
-		v.close()
+		t.Run(g.Name, func(t *testing.T) {
+			v := &visit{gate: g, shots: shots, image: image}
+			profile := filepath.Join(s.dir, "chromium-"+strings.ReplaceAll(g.Name, " ", "-"))
+			if err := v.open(t.Context(), profile, s.dir); err != nil {
+				t.Fatal("chromium:", err)
+			}
+			defer v.close()
+			v.run(count(t))
+		})
 	}
-	after, err := s.wouldRefuse(ctx)
+	after, err := s.wouldRefuse(t.Context())
 	if err == nil && after != before {
 		err = fmt.Errorf("%g calls would have been refused: see the log of the gateway\n%s", after-before, s.wouldRefuseLog())
 	}
-	t.check("browser", "observe would refuse nothing", err)
-	t.progress("   screenshots are in %s", shots)
+	c.check("observe would refuse nothing", err)
+	t.Logf("screenshots are in %s", shots)
 }
 
 // visit is one browser at one gate.
@@ -167,9 +168,9 @@ func (v *visit) run(c *checks) {
 		if step.refused && v.gate.Mode == modeObserve {
 			continue
 		}
-		name := v.gate.Name + " " + step.name
+		name := step.name
 		if broken != "" {
-			t.failf("browser", name, "not reached: %s failed", broken)
+			c.failf(name, "not reached: %s failed", broken)
 			continue
 		}
 		tab := v.admin
@@ -188,11 +189,11 @@ func (v *visit) run(c *checks) {
 		if err != nil {
 			broken = step.name
 		}
-		t.check("browser", name, err)
+		c.check(name, err)
 	}
-	t.progress("   %s: %d REST calls", v.gate.Name, calls)
+	c.t.Logf("%d REST calls", calls)
 	if broken == "" && calls < 20 {
-		t.failf("browser", v.gate.Name+" calls", "too few")
+		c.failf("calls", "too few")
 	}
 }
 

@@ -15,23 +15,19 @@ const (
 	typeSubscription = "shop_subscription"
 )
 
-// checkConversions sends every order update that is aimed at a subscription to
-// the bare platform, which must convert it where docs/platform III says so, and
-// through the gateway of every set-up, where the record must keep its type.
-func (s *stack) checkConversions(ctx context.Context, c *checks) {
-	const part = "conversions"
-	bare := s.gate(fpm, modeBare)
+// checkBareConversions goes through the doors without the gateway.
+func (s *stack) checkBareConversions(ctx context.Context, c *checks, bare *gate) {
 	for _, d := range doors(bare.Site.Orders[0], bare.Site.Subscriptions[0]) {
-		t.check(part, "bare: "+d.name, s.tryBare(ctx, bare, d))
+		c.check(d.name, s.tryBare(ctx, bare, d))
 	}
-	for _, name := range []string{fpm, apache, subFolder, plain} {
-		g := s.gate(name, modeDefault)
-		for _, d := range doors(g.Site.Orders[0], g.Site.Subscriptions[0]) {
-			t.check(part, name+": "+d.name, s.tryGuarded(ctx, g, d))
-		}
-		t.check(part, name+": an order is updated", s.tryHonest(ctx, g))
+}
+
+// checkConversions goes through the doors at one gate.
+func (s *stack) checkConversions(ctx context.Context, c *checks, g *gate) {
+	for _, d := range doors(g.Site.Orders[0], g.Site.Subscriptions[0]) {
+		c.check(d.name, s.tryGuarded(ctx, g, d))
 	}
-	t.check(part, "two sites at one host name", s.tryNeighbour(ctx, s.gate(fpm, modeDefault), s.gate(apache, modeDefault)))
+	c.check("an order is updated", s.tryHonest(ctx, g))
 }
 
 // tryNeighbour gives two sites that differ in nothing but the port of their

@@ -3,7 +3,6 @@
 package wordpress
 
 import (
-	"context"
 	"embed"
 	"fmt"
 	"strconv"
@@ -27,26 +26,6 @@ type find struct {
 	Body   []byte      `json:"body,omitempty"`
 	Short  bool        `json:"short,omitempty"`
 	Notes  []string    `json:"notes,omitempty"`
-}
-
-// corpus sends what was found before.
-func (a *attack) corpus(ctx context.Context) error {
-	list, err := readFinds()
-	if err != nil {
-		return err
-	}
-	var shots []*shot
-	for _, request := range list {
-		for _, target := range a.s.targets {
-			for _, version := range versions {
-				moved := *request
-				moved.Target = target.at[0] + request.Target
-				shots = append(shots, &shot{number: canaryIn(request), target: target, version: version, request: &moved})
-			}
-		}
-	}
-	a.t.progress("   %d requests of the corpus, each to %d targets, over %d versions of HTTP", len(list), len(a.s.targets), len(versions))
-	return a.volley(ctx, shots)
 }
 
 // canaryIn returns the number of the canary that a request is aimed at.
@@ -80,5 +59,5 @@ func (s *shot) keep() string {
 	for _, field := range s.request.Fields {
 		f.Fields = append(f.Fields, [2][]byte{[]byte(field.Name), []byte(field.Value)})
 	}
-	return corpus.Keep(fmt.Sprintf("attack-%05d-*.json", s.number), f)
+	return corpus.Keep(fmt.Sprintf("attack-%06d-*.json", s.number), f)
 }

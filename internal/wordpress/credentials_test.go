@@ -12,8 +12,7 @@ import (
 // platform's own words for them are kept.
 func (s *stack) checkCredentials(ctx context.Context, c *checks, g, bare *gate) {
 	admin := g.Site.Accounts["administrator"]
-	check := func(name string, err error) { t.check("accounts", g.Site.Name+" "+name, err) }
-
+	check := c.check
 	through, err := login(ctx, g, admin)
 	check("a login", err)
 	past, errPast := login(ctx, bare, admin)

@@ -11,15 +11,13 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"testing"
 
-	"golang.org/x/sync/errgroup"
+	"pgregory.net/rapid"
 
 	"github.com/restwarden/restwarden/policies/call"
 )
-
-// workers is how many requests are under way at once: php-fpm and Apache have
-// four workers each, and the gateway's questions need some of them.
-const workers = 6
 
 // tally counts what became of the generated requests.
 type tally struct {
@@ -33,70 +31,70 @@ func (y *tally) add(what string) {
 	y.counts[what]++
 }
 
-// checkDifferential generates requests and sends each through the gateway of
-// several set-ups: whatever reached WordPress must be what the gateway's reader
-// said it was. What is refused is counted by reason.
-func (s *stack) checkDifferential(ctx context.Context, c *checks) {
-	t.progress("   %d requests; --seed %d makes the same ones again", t.Requests, t.Seed)
-	generator := newGenerator(t.Seed, s.site(fpm))
-	counts := map[string]*tally{}
-	readers := map[string]*call.Reader{}
-	for _, site := range s.sites {
-		counts[site.Name] = &tally{counts: map[string]int{}}
-		platform, _ := call.PlatformByName("wordpress")
-		readers[site.Name] = call.NewReader(call.Site{
-			Platform: platform, Base: site.Base, Scripts: site.Core == "", // the live gateway finds out by itself
-		})
-	}
-	group, groupCtx := errgroup.WithContext(ctx)
-	group.SetLimit(workers)
-	for i := range t.Requests {
-		m := generator.next()
-		targets := []string{fpm, apache}
-		if i%5 == 0 {
-			targets = append(targets, subFolder, plain)
-		}
-		for _, name := range targets {
-			group.Go(func() error {
-				s.compare(groupCtx, t, s.gate(name, modeDefault), readers[name], m, fmt.Sprintf("%s-%d", name, i), counts[name])
-				return groupCtx.Err()
-			})
-		}
-	}
-	if err := group.Wait(); err != nil {
-		t.failf("differential", "run", "%v", err)
-		return
-	}
-	for _, site := range s.sites {
-		reportTally(t, site.Name, counts[site.Name])
-	}
-	s.checkRecordsKept(ctx, t)
+// differential compares what the gateway's reader says with what WordPress runs, at one
+// gate.
+type differential struct {
+	s      *stack
+	gate   *gate
+	reader *call.Reader
+	tally  tally
+	sent   atomic.Int64
 }
 
-// compare sends one request and counts it as passed if WordPress ran nothing but
-// what the reader said.
-func (s *stack) compare(ctx context.Context, c *checks, g *gate, reader *call.Reader, m *message, tag string, counts *tally) {
-	raw := m.render(g, tag)
-	said := reader.ReadRaw(raw)
+// testDifferential generates requests for one site: all of them where the set-up is the
+// usual one, and a fifth elsewhere.
+func (s *stack) testDifferential(t *testing.T, site *site) {
+	c := count(t)
+	platform, ok := call.PlatformByName("wordpress")
+	if !ok {
+		t.Fatal("there is no platform wordpress")
+	}
+	d := &differential{s: s, gate: s.gate(site.Name, modeDefault), tally: tally{counts: map[string]int{}}}
+	d.reader = call.NewReader(call.Site{
+		Platform: platform, Base: site.Base, Scripts: site.Core == "", // the live gateway finds out by itself
+	})
+	n := options.requests
+	if site.Name != fpm && site.Name != apache {
+		n = (n + 4) / 5
+	}
+	rounds(t, n, 0, func(t *testing.T, n int) {
+		property(t, options.seed, n, func(r *rapid.T) { d.compare(t.Context(), c, r) })
+	})
+	d.report(c)
+	s.checkRecordsKept(t.Context(), c, site)
+}
+
+// messages generates the requests for a site.
+func messages(site *site) *rapid.Generator[*message] {
+	return rapid.Custom(func(t *rapid.T) *message { return newGenerator(drawn{t}, site).next() })
+}
+
+// compare sends one request. It fails where WordPress ran anything but what the reader
+// said.
+func (d *differential) compare(ctx context.Context, c *checks, r *rapid.T) {
+	m := messages(d.gate.Site).Draw(r, "request")
+	tag := fmt.Sprintf("%s-%06d", d.gate.Site.Name, d.sent.Add(1))
+	raw := m.render(d.gate, tag)
+	said := d.reader.ReadRaw(raw)
 	defer said.Close()
-	a, err := send(ctx, g, raw)
+	a, err := send(ctx, d.gate, raw)
 	var seen trace
 	if err == nil {
-		seen, err = s.readTrace(tag)
+		seen, err = d.s.readTrace(tag)
 	}
-	if err == nil && strings.Contains(a.decision, "rest_policy_unavailable") && answersQuestions(g.Site, m.target) {
+	if err == nil && strings.Contains(a.decision, "rest_policy_unavailable") && answersQuestions(d.gate.Site, m.target) {
 		err = errors.New("the gateway could not decide")
 	}
 	if err == nil {
-		err = s.judge(said, &seen, a, strings.Contains(m.target, call.AjaxScript))
-		counts.add(outcome(said, &seen, a))
+		err = d.s.judge(said, &seen, a, strings.Contains(m.target, call.AjaxScript))
+		d.tally.add(outcome(said, &seen, a))
 	}
-	if err != nil && ctx.Err() == nil {
-		t.failf("differential", tag, "%v\nthe gateway said: %s\nWordPress ran: %s\nthe answer: %v\nrequest: %q\nbase64: %s",
+	if err != nil {
+		r.Logf("%v\nthe gateway said: %s\nWordPress ran: %s\nthe answer: %v\nrequest: %q\nbase64: %s",
 			err, describe(said), seen.describe(), a, raw, base64.StdEncoding.EncodeToString(raw))
-		return
+		r.Fatalf("the gateway and WordPress differ") // the same words each time, for rapid
 	}
-	t.passed(1)
+	c.pass(1)
 }
 
 // answersQuestions tells whether the platform answers REST calls at the target's
@@ -125,29 +123,32 @@ func outcome(said *call.Call, seen *trace, a *answer) string {
 	return "call, dispatched"
 }
 
-func reportTally(c *checks, name string, y *tally) {
-	t.progress("   %s:", name)
+// report writes the table, and fails where hardly anything was compared.
+func (d *differential) report(c *checks) {
+	y, name := &d.tally, d.gate.Site.Name
 	for _, what := range slices.Sorted(maps.Keys(y.counts)) {
-		t.progress("   %6d %s", y.counts[what], what)
+		c.t.Logf("%6d %s", y.counts[what], what)
 	}
-	// A comparison of nothing would pass, too.
 	if got := y.counts["call, dispatched"]; name != plain && got < 20 || y.counts["page"] == 0 {
-		t.failf("differential", name, "hardly anything reached WordPress: %v", y.counts)
+		c.failf("tally", "hardly anything reached WordPress: %v", y.counts)
 		return
 	}
-	t.passed(1)
+	c.pass(1)
 }
 
 // checkRecordsKept is that no generated request has turned a subscription into
 // an order.
-func (s *stack) checkRecordsKept(ctx context.Context, c *checks) {
-	for _, site := range s.sites {
-		first, last := site.Subscriptions[0], site.Subscriptions[len(site.Subscriptions)-1]
-		rows, err := s.sql(ctx, site, fmt.Sprintf(
-			"SELECT COUNT(*) FROM {prefix}standin_records WHERE id BETWEEN %d AND %d AND type <> '%s'", first, last, typeSubscription))
-		if err == nil && rows[0] != "0" {
-			err = fmt.Errorf("%s subscriptions are orders now", rows[0])
-		}
-		t.check("differential", site.Name+": records keep their type", err)
+func (s *stack) checkRecordsKept(ctx context.Context, c *checks, site *site) {
+	converted, err := s.converted(ctx, site)
+	if err == nil && len(converted) > 0 {
+		err = fmt.Errorf("these subscriptions are orders now: %v", converted)
 	}
+	c.check("records keep their type", err)
+}
+
+// converted returns the subscriptions of a site that are orders now.
+func (s *stack) converted(ctx context.Context, site *site) ([]string, error) {
+	rows, err := s.sql(ctx, site, fmt.Sprintf("SELECT id FROM {prefix}standin_records WHERE id BETWEEN %d AND %d AND type <> '%s'",
+		site.Subscriptions[0], site.Subscriptions[len(site.Subscriptions)-1], typeSubscription))
+	return slices.DeleteFunc(rows, func(id string) bool { return id == "" }), err
 }

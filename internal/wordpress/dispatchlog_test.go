@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"net/http"
@@ -14,13 +15,17 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // dispatchLog reads what early.php writes: a line for every dispatched route, whoever
-// asked for it and however it got there.
+// asked for it and however it got there. Several goroutines may use it.
 type dispatchLog struct {
-	path   string
-	offset int64
+	path string
+
+	mu      sync.Mutex
+	offset  int64
+	waiting map[int][]dispatched // for whoever sent the request
 }
 
 // dispatched is one line.
@@ -40,31 +45,61 @@ func (t *base64Text) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// next returns the lines since the last call.
-func (l *dispatchLog) next() ([]dispatched, error) {
+// take returns the dispatches of one request since the last call.
+func (l *dispatchLog) take(number int) ([]dispatched, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	err := l.read()
+	seen := l.waiting[number]
+	delete(l.waiting, number)
+	return seen, err
+}
+
+// empty returns an error where nobody took a dispatch that nobody may have made.
+func (l *dispatchLog) empty() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	err := l.read()
+	for number, seen := range l.waiting {
+		for i := range seen {
+			if _, open := seen[i].canary(); number != 0 && !open && err == nil {
+				err = fmt.Errorf("request %d, which is not under way, ran %s %q", number, seen[i].Method, seen[i].Route)
+			}
+		}
+	}
+	return err
+}
+
+// read sorts the new lines by request. l.mu is locked.
+func (l *dispatchLog) read() error {
 	f, err := os.Open(l.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { _ = f.Close() }() // it was only read
 	text, err := io.ReadAll(io.NewSectionReader(f, l.offset, 1<<40))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	end := bytes.LastIndexByte(text, '\n') + 1
 	l.offset += int64(end)
-	var list []dispatched
+	if l.waiting == nil {
+		l.waiting = map[int][]dispatched{}
+	}
 	for line := range bytes.Lines(text[:end]) {
 		var d dispatched
 		if err := json.Unmarshal(line, &d); err != nil {
-			return nil, err
+			return err
 		}
-		list = append(list, d)
+		if canaryRoute.MatchString(string(d.Route)) {
+			number, _ := d.canary()
+			l.waiting[number] = append(l.waiting[number], d)
+		}
 	}
-	return list, nil
+	return nil
 }
 
 var canaryRoute = regexp.MustCompile(`(?i)canary/v1/(open/|read/|never/)?t([0-9]+)`)
@@ -88,12 +123,4 @@ func (d *dispatched) canary() (number int, open bool) {
 		open = !named
 	}
 	return number, open
-}
-
-// of returns the dispatches of one request.
-func of(list []dispatched, number int) []dispatched {
-	return slices.DeleteFunc(list, func(d dispatched) bool {
-		n, _ := d.canary()
-		return n != number || !canaryRoute.MatchString(string(d.Route))
-	})
 }

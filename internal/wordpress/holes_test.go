@@ -97,34 +97,43 @@ func formPart(boundary, name, value string) string {
 // usersRoute is what login_only is there to hide.
 const usersRoute = "/wp/v2/users"
 
-// checkHoles sends each hole to the bare platform, where it must run behind some
-// front-end, and through every gate, on every protocol: nothing of it may reach
-// WordPress, and no subscription may become an order.
-func (s *stack) checkHoles(ctx context.Context, c *checks) {
-	const part = "holes"
+// checkBareHoles is that each hole runs without the gateway.
+func (s *stack) checkBareHoles(ctx context.Context, c *checks) {
 	for i := range holes {
 		h := &holes[i]
 		open, err := s.tryBareHole(ctx, h, i)
-		t.check(part, "bare: "+h.name, err)
-		t.progress("   %s: runs on the bare platform behind %s", h.name, strings.Join(open, ", "))
-		for _, g := range s.gatesOf(modeLocked) {
-			for p, way := range protocols {
-				tag := fmt.Sprintf("hole-%d-%d-%d", i, p, g.Port)
-				t.check(part, g.Name+" "+way.name+": "+h.name, s.tryHole(ctx, g, way, h, tag))
-			}
-		}
-		for _, g := range s.gatesOf(modeDefault) {
-			for _, way := range protocols {
-				t.check(part, g.Name+" "+way.name+": "+h.name+" at a subscription", s.tryHoleAtRecord(ctx, g, way, h))
-			}
+		c.check(h.name, err)
+		c.t.Logf("%s: runs on the bare platform behind %s", h.name, strings.Join(open, ", "))
+	}
+}
+
+// checkHoles aims each hole at a closed route, at one gate.
+func (s *stack) checkHoles(ctx context.Context, c *checks, g *gate) {
+	for i := range holes {
+		h := &holes[i]
+		for p, way := range protocols {
+			tag := fmt.Sprintf("hole-%d-%d-%d", i, p, g.Port)
+			c.check(way.name+": "+h.name, s.tryHole(ctx, g, way, h, tag))
 		}
 	}
-	for _, g := range s.gatesOf(modeLocked) {
+}
+
+// checkHolesAtRecord aims each hole at a subscription, at one gate.
+func (s *stack) checkHolesAtRecord(ctx context.Context, c *checks, g *gate) {
+	for i := range holes {
 		for _, way := range protocols {
-			t.check(part, g.Name+" "+way.name+": honest clients", tryHonestClients(ctx, g, way))
+			c.check(way.name+": "+holes[i].name, s.tryHoleAtRecord(ctx, g, way, &holes[i]))
 		}
-		t.check(part, g.Name+": bodies that break off", tryShortBodies(ctx, g))
 	}
+}
+
+// checkHonest is the control at one gate: it refuses no request as such, and serves
+// others while bodies break off.
+func checkHonest(ctx context.Context, c *checks, g *gate) {
+	for _, way := range protocols {
+		c.check(way.name+": honest clients", tryHonestClients(ctx, g, way))
+	}
+	c.check("bodies that break off", tryShortBodies(ctx, g))
 }
 
 // tryBareHole returns behind which front-ends a hole runs, which must be one at
@@ -142,7 +151,7 @@ func (s *stack) tryBareHole(ctx context.Context, h *hole, i int) (open []string,
 				return open, err
 			}
 			if seen.ran(usersRoute) {
-				open = append(open, strings.TrimSuffix(g.Name, " "+modeBare))
+				open = append(open, g.setUp())
 				break
 			}
 		}

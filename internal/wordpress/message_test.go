@@ -50,7 +50,6 @@ func basic(user, password string) string {
 	return r.Header.Get("Authorization")
 }
 
-
 // site is one install of WordPress, with files and a database of its own.
 type site struct {
 	Name       string

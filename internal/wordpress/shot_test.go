@@ -40,15 +40,21 @@ type shot struct {
 	version version
 	request *grammar.Request
 	object  string // the record that it is to change
+	open    bool   // its connection stays open: what is left of a body is a request then
+}
+
+// GoString shows a shot, long parts cut.
+func (s *shot) GoString() string {
+	return fmt.Sprintf("%s over %s: %s", s.target.name, s.version, s.request)
 }
 
 // aim draws a shot: at a route that its caller may not call, or not with this method.
 func (a *attack) aim(g *grammar.Generator, to *target, number int) *shot {
-	s := &shot{number: number, target: to, version: [...]version{http1, http1, http2, http3}[g.IntN(4)]}
+	s := &shot{number: number, target: to, version: [...]version{http1, http1, http2, http3}[g.IntN(4)], open: g.IntN(4) == 3}
 	aim := &grammar.Aim{Base: to.at[g.IntN(len(to.at))], Host: to.host(s.version), Decoy: "/canary/v1/open/t0"}
 	admin := false
 	site := a.s.site(to.site)
-	switch g.IntN(16) {
+	switch 15 - g.IntN(16) { // the simplest is a call
 	case 8, 9:
 		aim.Route, aim.Method, admin = fmt.Sprintf("/wc/v3/orders/%d", site.Orders[g.IntN(len(site.Orders))]), "PUT", true
 		aim.Object = strconv.Itoa(site.Subscriptions[g.IntN(len(site.Subscriptions))])
@@ -78,6 +84,16 @@ func (s *shot) asksMethods(d *dispatched) bool {
 		return slices.ContainsFunc(s.request.Fields, func(f grammar.Field) bool { return f.Name == name })
 	}
 	return d.Method == http.MethodOptions && has("Origin") && has("Access-Control-Request-Method") && !has("Authorization")
+}
+
+// closed returns what of a shot's dispatches nobody may have made, "" for nothing.
+func (s *shot) closed(seen []dispatched) string {
+	for i := range seen {
+		if _, open := seen[i].canary(); !open && !s.asksMethods(&seen[i]) {
+			return fmt.Sprintf("%s %q ran", seen[i].Method, seen[i].Route)
+		}
+	}
+	return ""
 }
 
 func (t *target) host(v version) string {
@@ -181,7 +197,7 @@ func (s *shot) render() []byte {
 	for _, f := range r.Fields {
 		fmt.Fprintf(&b, "%s: %s\r\n", f.Name, f.Value)
 	}
-	if s.number%4 != 0 { // some connections stay open: what is left of a body is a request then
+	if !s.open {
 		b.WriteString("Connection: close\r\n")
 	}
 	b.WriteString("\r\n" + r.Body)

@@ -37,7 +37,7 @@ type stack struct {
 	early    earlyPorts
 	targets  []*target // of the part attack
 	children []*machine.Process
-	guard    *guard
+	reaper   *reaper
 }
 
 // webUser is whose rights PHP runs with where the tests run as root.
@@ -75,7 +75,7 @@ func startStack(ctx context.Context, root string) (*stack, error) {
 		{Name: subFolder, Base: "/blog", Core: "/core", Permalinks: prettyPermalinks},
 		{Name: plain},
 	}
-	if s.guard, err = startGuard(dir); err != nil {
+	if s.reaper, err = startReaper(dir); err != nil {
 		return s, err
 	}
 	if err := s.allotPorts(); err != nil {
@@ -163,6 +163,9 @@ func (s *stack) gate(name, mode string) *gate {
 	return s.gates[slices.IndexFunc(s.gates, func(g *gate) bool { return g.Site.Name == name && g.Front == "" && g.Mode == mode })]
 }
 
+// setUp names a gate without its mode.
+func (g *gate) setUp() string { return strings.TrimSuffix(g.Name, " "+g.Mode) }
+
 // gatesOf returns all gates with a mode, whatever their front-end.
 func (s *stack) gatesOf(mode string) (list []*gate) {
 	for _, g := range s.gates {
@@ -179,7 +182,7 @@ func (s *stack) stop() error {
 		p.Stop()
 	}
 	err := os.RemoveAll(s.dir)
-	s.guard.dismiss()
+	s.reaper.dismiss()
 	return err
 }
 

@@ -12,37 +12,33 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// checkSweep sends anonymous requests to every route of the REST index, in every
-// addressing form, to sites that are for logged-in users only: none but the open
-// routes reaches WordPress.
-func (s *stack) checkSweep(ctx context.Context, c *checks) {
-	for _, site := range s.sites {
-		all, err := endpoints(ctx, s.gate(site.Name, modeBare))
-		if err != nil || len(all) < 100 {
-			t.failf("sweep", site.Name, "%d endpoints in the REST index: %v", len(all), err)
-			continue
-		}
-		group, groupCtx := errgroup.WithContext(ctx)
-		group.SetLimit(workers)
-		g := s.gate(site.Name, modeLocked)
-		sent := 0
-		for _, e := range all {
-			for i, m := range e.forms() {
-				sent++
-				tag := fmt.Sprintf("sweep-%s-%d", site.Name, sent)
-				group.Go(func() error {
-					err := s.tryAnonymous(groupCtx, g, e, m, tag)
-					t.check("sweep", fmt.Sprintf("%s %s %s form %d", site.Name, e.method, e.pattern, i), err)
-					return groupCtx.Err()
-				})
-			}
-		}
-		if err := group.Wait(); err != nil {
-			t.failf("sweep", site.Name, "%v", err)
-		}
-		t.progress("   %s: %d endpoints, %d requests", site.Name, len(all), sent)
-		s.checkOpen(ctx, t, g)
+// checkSweep sends anonymous requests to one site.
+func (s *stack) checkSweep(ctx context.Context, c *checks, site *site) {
+	all, err := endpoints(ctx, s.gate(site.Name, modeBare))
+	if err != nil || len(all) < 100 {
+		c.failf("REST index", "%d endpoints: %v", len(all), err)
+		return
 	}
+	group, groupCtx := errgroup.WithContext(ctx)
+	group.SetLimit(workers)
+	g := s.gate(site.Name, modeLocked)
+	sent := 0
+	for _, e := range all {
+		for i, m := range e.forms() {
+			sent++
+			tag := fmt.Sprintf("sweep-%s-%d", site.Name, sent)
+			group.Go(func() error {
+				err := s.tryAnonymous(groupCtx, g, e, m, tag)
+				c.check(fmt.Sprintf("%s %s form %d", e.method, e.pattern, i), err)
+				return groupCtx.Err()
+			})
+		}
+	}
+	if err := group.Wait(); err != nil {
+		c.failf("run", "%v", err)
+	}
+	c.t.Logf("%d endpoints, %d requests", len(all), sent)
+	checkOpen(ctx, c, g)
 }
 
 // forms are the ways to address an endpoint: pretty, rest_route on two paths,
@@ -98,15 +94,15 @@ func (s *stack) tryAnonymous(ctx context.Context, g *gate, e endpoint, m *messag
 }
 
 // checkOpen is that the exceptions do what they are open for.
-func (s *stack) checkOpen(ctx context.Context, c *checks, g *gate) {
+func checkOpen(ctx context.Context, c *checks, g *gate) {
 	for _, route := range []string{"/complianz/v1/consent", "/stripe/v1/notify"} {
 		a, err := fetch(ctx, g, request{method: "POST", path: "/index.php?rest_route=" + route, body: `{"choice":"all"}`})
 		if err == nil && (a.status != 200 || !strings.Contains(string(a.body), `"success":true`)) {
 			err = fmt.Errorf("%s", a)
 		}
-		t.check("sweep", g.Site.Name+" open "+route, err)
+		c.check("open "+route, err)
 	}
-	t.check("sweep", g.Site.Name+" guest checkout", guestCheckout(ctx, g))
+	c.check("guest checkout", guestCheckout(ctx, g))
 }
 
 // guestCheckout fills a cart and buys, as a visitor does.

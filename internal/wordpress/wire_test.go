@@ -4,9 +4,7 @@ package wordpress
 
 import (
 	"bufio"
-	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"net"
 	"net/http"

@@ -12,17 +12,16 @@ import (
 	"github.com/restwarden/restwarden/internal/testkit/machine"
 )
 
-// guard is a child that ends all servers and removes their directory once this process
+// reaper is a child that ends all servers and removes their directory once this process
 // has died without doing so: by an interrupt, a panic or the time limit of go test.
-type guard struct {
-	cmd   *exec.Cmd
-	pipe  io.WriteCloser
-	alive bool
+type reaper struct {
+	cmd  *exec.Cmd
+	pipe io.WriteCloser
 }
 
-// guardScript reads process groups until its input ends, which it does with the process
+// reaperScript reads process groups until its input ends, which it does with the process
 // that holds the other end. $1 is the directory.
-const guardScript = `
+const reaperScript = `
 groups=
 while read -r group; do groups="$groups $group"; done
 for group in $groups; do kill -TERM -- "-$group" 2>/dev/null; done
@@ -31,26 +30,28 @@ for group in $groups; do kill -KILL -- "-$group" 2>/dev/null; done
 rm -rf -- "$1"
 `
 
-// startGuard starts a guard in a process group of its own, which outlives this one's.
-func startGuard(dir string) (*guard, error) {
-	cmd := exec.CommandContext(context.Background(), "sh", "-c", guardScript, "guard", dir)
+// startReaper starts a reaper in a process group of its own, which outlives this one's.
+func startReaper(dir string) (*reaper, error) {
+	cmd := exec.CommandContext(context.Background(), "sh", "-c", reaperScript, "reaper", dir)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	pipe, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
 	}
-	return &guard{cmd: cmd, pipe: pipe, alive: true}, cmd.Start()
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	return &reaper{cmd: cmd, pipe: pipe}, nil
 }
 
-// dismiss ends a guard that has nothing left to do.
-func (g *guard) dismiss() {
-	if g == nil || !g.alive {
+// dismiss ends a reaper that has nothing left to do.
+func (r *reaper) dismiss() {
+	if r == nil {
 		return
 	}
-	g.alive = false
-	_ = g.cmd.Process.Kill()
-	_ = g.cmd.Wait() // it was killed
-	_ = g.pipe.Close()
+	_ = r.cmd.Process.Kill()
+	_ = r.cmd.Wait() // it was killed
+	_ = r.pipe.Close()
 }
 
 // start starts a server of the set-ups, which ends with them.
@@ -60,6 +61,6 @@ func (s *stack) start(name string, args ...string) (*machine.Process, error) {
 		return nil, err
 	}
 	s.children = append(s.children, p)
-	_, err = fmt.Fprintln(s.guard.pipe, p.ID())
+	_, err = fmt.Fprintln(s.reaper.pipe, p.ID())
 	return p, err
 }
