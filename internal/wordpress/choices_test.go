@@ -38,3 +38,8 @@ func choice(n int) *rapid.Generator[int] {
 }
 
 var bit = rapid.Bool()
+
+// messages generates the requests for a site.
+func messages(site *site) *rapid.Generator[*message] {
+	return rapid.Custom(func(t *rapid.T) *message { return newGenerator(drawn{t}, site).next() })
+}

@@ -64,11 +64,6 @@ func (s *stack) testDifferential(t *testing.T, site *site) {
 	s.checkRecordsKept(t.Context(), c, site)
 }
 
-// messages generates the requests for a site.
-func messages(site *site) *rapid.Generator[*message] {
-	return rapid.Custom(func(t *rapid.T) *message { return newGenerator(drawn{t}, site).next() })
-}
-
 // compare sends one request. It fails where WordPress ran anything but what the reader
 // said.
 func (d *differential) compare(ctx context.Context, c *checks, r *rapid.T) {
