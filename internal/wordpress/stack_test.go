@@ -84,13 +84,31 @@ func startStack(ctx context.Context, root string) (*stack, error) {
 	if err := errors.Join(os.Chmod(dir, 0o755), s.shareDir(s.reports)); err != nil {
 		return s, err
 	}
-	steps := []func(context.Context) error{s.startMariaDB, s.startPHP, s.createSites, s.startCaddy}
+	steps := []func(context.Context) error{s.startMariaDB, s.startPHP, s.createSites, s.startCaddy, s.warmUp}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
 			return s, err
 		}
 	}
 	return s, nil
+}
+
+// warmUp calls every gate, and has the gateway ask each site about a caller: PHP compiles
+// WordPress for the first request, which takes longer than the gateway waits for an answer.
+func (s *stack) warmUp(ctx context.Context) error {
+	for _, g := range s.gates {
+		if _, err := fetch(ctx, g, request{path: "/?rest_route=/"}); err != nil {
+			return fmt.Errorf("%s: %w", g.Name, err)
+		}
+	}
+	for _, g := range append(s.gatesOf(modeBare), s.gatesOf(modeDefault)...) {
+		admin := g.Site.Accounts["administrator"]
+		order := fmt.Sprintf("/?rest_route=/wc/v3/orders/%d", g.Site.Orders[1])
+		if _, err := fetch(ctx, g, request{path: order, as: &admin}); err != nil {
+			return fmt.Errorf("%s: %w", g.Name, err)
+		}
+	}
+	return nil
 }
 
 // allotPorts decides which gates there are.
