@@ -40,9 +40,9 @@ func (a *attack) generated(t *testing.T) {
 	}
 }
 
-// triesToShrink is how often a request goes out again while a find is shrunk: of two
-// headers Caddy's FastCGI client takes either.
-const triesToShrink = 6
+// triesAgain is how often a find goes out again, and what it is shrunk to: of two headers
+// Caddy's FastCGI client takes either.
+const triesAgain = 6
 
 // round sends n random requests to one target. The first that does what nobody may do is
 // shrunk, and kept as it was found and as it is then.
@@ -50,6 +50,7 @@ func (a *attack) round(t *testing.T, c *checks, to *target, n int) {
 	t.Helper()
 	var fired []*shot
 	var first, smallest *shot
+	tries, finds := 1, 0
 	defer func() {
 		if smallest != nil {
 			t.Logf("kept in %s, and as it was found in %s", smallest.keep(), first.keep())
@@ -62,37 +63,36 @@ func (a *attack) round(t *testing.T, c *checks, to *target, n int) {
 	property(t, options.seed, n, func(r *rapid.T) {
 		s := shots.Draw(r, "request")
 		fired = append(fired, s)
-		tries := 1
-		if first != nil {
-			tries = triesToShrink
-		}
-		rule, how := a.tryTimes(t, tries, s)
+		rule, how, tried := a.tryTimes(t, tries, s)
 		if rule == "" {
 			c.pass(1)
 			return
 		}
-		if first == nil {
-			first = s
-		}
 		smallest = s
+		switch finds++; {
+		case finds == 1:
+			first, tries = s, triesAgain
+		case finds == 2 && tried == 1: // the same request again, which always does it
+			tries = 1
+		}
 		r.Logf("%s", how)
 		r.Fatalf("%s", rule)
 	})
 }
 
 // tryTimes fires a shot until it breaks a rule. An error on this side ends the test.
-func (a *attack) tryTimes(t *testing.T, times int, s *shot) (rule, how string) {
+func (a *attack) tryTimes(t *testing.T, times int, s *shot) (rule, how string, tried int) {
 	t.Helper()
-	for range times {
+	for tried = 1; tried <= times; tried++ {
 		rule, how, err := a.broken(t.Context(), s)
 		if err != nil {
 			t.Fatalf("%v\n%#v", err, s)
 		}
 		if rule != "" {
-			return rule, how
+			return rule, how, tried
 		}
 	}
-	return "", ""
+	return "", "", times
 }
 
 // checkLate looks for what shots made WordPress dispatch after they had been judged.

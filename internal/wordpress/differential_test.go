@@ -57,6 +57,7 @@ func (s *stack) testDifferential(t *testing.T, site *site) {
 	if site.Name != fpm && site.Name != apache {
 		n = (n + 4) / 5
 	}
+	t.Logf("RESTWARDEN_SEED=%d makes the same %d requests again", options.seed, n)
 	rounds(t, n, 0, func(t *testing.T, n int) {
 		property(t, options.seed, n, func(r *rapid.T) { d.compare(t.Context(), c, r) })
 	})

@@ -109,7 +109,6 @@ func TestAttack(t *testing.T) { setUps(t).testAttack(t) }
 // reached WordPress must be what the gateway's reader said it was. What is refused is
 // counted by reason.
 func TestDifferential(t *testing.T) {
-	t.Logf("RESTWARDEN_SEED=%d makes the same requests again", options.seed)
 	eachSite(t, func(t *testing.T, s *stack, site *site) {
 		t.Parallel()
 		s.testDifferential(t, site)
