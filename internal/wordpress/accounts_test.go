@@ -9,6 +9,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -57,29 +58,47 @@ func table(s *site) []access {
 		{method: "GET", path: "/wp/v2/types", anonymous: notLoggedIn, subscriber: "200", author: "200", editor: "200", manager: "200", admin: "200"},
 		{method: "GET", path: "/wp/v2/users", anonymous: notLoggedIn, subscriber: "200", author: "200", editor: "200", manager: "200", admin: "200"},
 		{method: "GET", path: "/wp/v2/users/me", anonymous: notLoggedIn, subscriber: "200", author: "200", editor: "200", manager: "200", admin: "200"},
-		{method: "GET", path: "/wp/v2/users?context=edit", anonymous: notLoggedIn, subscriber: "403 rest_forbidden_context",
-			author: "403 rest_forbidden_context", editor: "403 rest_forbidden_context", manager: "403 rest_forbidden_context", admin: "200"},
-		{method: "GET", path: "/wp/v2/settings", anonymous: notLoggedIn, subscriber: "403 rest_forbidden", author: "403 rest_forbidden",
-			editor: "403 rest_forbidden", manager: "403 rest_forbidden", admin: "200"},
-		{method: "POST", path: "/wp/v2/posts", body: `{"title":"table","status":"draft"}`, anonymous: notLoggedIn,
-			subscriber: "403 rest_cannot_create", author: "201", editor: "201", manager: "403 rest_cannot_create", admin: "201"},
-		{method: "POST", path: post, body: `{"excerpt":"table"}`, anonymous: notLoggedIn, subscriber: "403 rest_cannot_edit",
-			author: "200", editor: "200", manager: "403 rest_cannot_edit", admin: "200"},
-		{method: "POST", path: "/wp/v2/users", body: `{}`, anonymous: notLoggedIn, subscriber: "400 rest_missing_callback_param",
+		{
+			method: "GET", path: "/wp/v2/users?context=edit", anonymous: notLoggedIn, subscriber: "403 rest_forbidden_context",
+			author: "403 rest_forbidden_context", editor: "403 rest_forbidden_context", manager: "403 rest_forbidden_context", admin: "200",
+		},
+		{
+			method: "GET", path: "/wp/v2/settings", anonymous: notLoggedIn, subscriber: "403 rest_forbidden", author: "403 rest_forbidden",
+			editor: "403 rest_forbidden", manager: "403 rest_forbidden", admin: "200",
+		},
+		{
+			method: "POST", path: "/wp/v2/posts", body: `{"title":"table","status":"draft"}`, anonymous: notLoggedIn,
+			subscriber: "403 rest_cannot_create", author: "201", editor: "201", manager: "403 rest_cannot_create", admin: "201",
+		},
+		{
+			method: "POST", path: post, body: `{"excerpt":"table"}`, anonymous: notLoggedIn, subscriber: "403 rest_cannot_edit",
+			author: "200", editor: "200", manager: "403 rest_cannot_edit", admin: "200",
+		},
+		{
+			method: "POST", path: "/wp/v2/users", body: `{}`, anonymous: notLoggedIn, subscriber: "400 rest_missing_callback_param",
 			author: "400 rest_missing_callback_param", editor: "400 rest_missing_callback_param", manager: "400 rest_missing_callback_param",
-			admin: "400 rest_missing_callback_param"},
+			admin: "400 rest_missing_callback_param",
+		},
 		{method: "POST", path: "/batch/v1", body: `{"requests":[]}`, anonymous: notLoggedIn, subscriber: "207", author: "207", editor: "207", manager: "207", admin: "207"},
-		{method: "GET", path: "/no/such/route", anonymous: notLoggedIn, subscriber: "404 rest_no_route", author: "404 rest_no_route",
-			editor: "404 rest_no_route", manager: "404 rest_no_route", admin: "404 rest_no_route"},
-		{method: "GET", path: "/wc/v3/orders", anonymous: notLoggedIn, subscriber: "403 woocommerce_rest_cannot_view",
-			author: "403 woocommerce_rest_cannot_view", editor: "403 woocommerce_rest_cannot_view", manager: "200", admin: "200"},
-		{method: "PUT", path: fmt.Sprintf("/wc/v3/orders/%d", order), body: note, anonymous: notLoggedIn,
+		{
+			method: "GET", path: "/no/such/route", anonymous: notLoggedIn, subscriber: "404 rest_no_route", author: "404 rest_no_route",
+			editor: "404 rest_no_route", manager: "404 rest_no_route", admin: "404 rest_no_route",
+		},
+		{
+			method: "GET", path: "/wc/v3/orders", anonymous: notLoggedIn, subscriber: "403 woocommerce_rest_cannot_view",
+			author: "403 woocommerce_rest_cannot_view", editor: "403 woocommerce_rest_cannot_view", manager: "200", admin: "200",
+		},
+		{
+			method: "PUT", path: fmt.Sprintf("/wc/v3/orders/%d", order), body: note, anonymous: notLoggedIn,
 			subscriber: "403 woocommerce_rest_cannot_edit", author: "403 woocommerce_rest_cannot_edit",
-			editor: "403 woocommerce_rest_cannot_edit", manager: "200", admin: "200"},
-		{method: "POST", path: fmt.Sprintf("/wc/v3/orders/%d/refunds", order), body: `{"compute_totals":true}`, anonymous: notLoggedIn,
+			editor: "403 woocommerce_rest_cannot_edit", manager: "200", admin: "200",
+		},
+		{
+			method: "POST", path: fmt.Sprintf("/wc/v3/orders/%d/refunds", order), body: `{"compute_totals":true}`, anonymous: notLoggedIn,
 			subscriber: "403 woocommerce_rest_cannot_create", author: "403 woocommerce_rest_cannot_create",
 			editor: "403 woocommerce_rest_cannot_create", manager: "!400 woocommerce_rest_compute_totals_unsupported",
-			admin: "!400 woocommerce_rest_compute_totals_unsupported"},
+			admin: "!400 woocommerce_rest_compute_totals_unsupported",
+		},
 		{method: "GET", path: "/feed/troubleshooting", anonymous: notLoggedIn, subscriber: forbidden, author: forbidden, editor: forbidden, manager: forbidden, admin: "200"},
 		{method: "POST", path: "/cookie/v1/upload-logo", anonymous: forbidden, subscriber: forbidden, author: forbidden, editor: forbidden, manager: forbidden, admin: forbidden},
 		{method: "POST", path: "/cookie/v1/store-auth", anonymous: unsigned, subscriber: unsigned, author: unsigned, editor: unsigned, manager: unsigned, admin: unsigned},
@@ -152,7 +171,7 @@ func (c *caller) try(ctx context.Context, g, bare *gate, row *access, w want) er
 	query := strings.Replace(row.path, "?", "&", 1)
 	r := request{method: row.method, path: "/index.php?rest_route=" + query, body: row.body, as: c.as, headers: c.header}
 	if row.headers != nil {
-		r.headers = append(r.headers[:len(r.headers):len(r.headers)], row.headers()...)
+		r.headers = append(slices.Clip(r.headers), row.headers()...)
 	}
 	a, err := fetch(ctx, g, r)
 	if err != nil {

@@ -24,7 +24,10 @@ func (a *attack) generated(t *testing.T) {
 			t.Run(target.name, func(t *testing.T) {
 				t.Parallel()
 				c := count(t)
-				rounds(t, n, limit, func(t *testing.T, n int) { a.round(t, c, target, n) })
+				rounds(t, n, limit, func(t *testing.T, n int) {
+					t.Helper()
+					a.round(t, c, target, n)
+				})
 			})
 		}
 	})

@@ -38,6 +38,7 @@ const (
 )
 
 func (s *stack) testAttack(t *testing.T) {
+	t.Helper()
 	a := &attack{s: s, log: dispatchLog{path: filepath.Join(s.reports, "early")}, counts: map[string]int{}}
 	a.last.Store(firstShot)
 	ready := t.Run("ready", func(t *testing.T) { a.eachTarget(t, a.ready) })

@@ -30,6 +30,7 @@ const stepLimit = 90 * time.Second
 // testBrowser visits every set-up, once more over HTTP/3, and where the gateway only
 // observes.
 func (s *stack) testBrowser(t *testing.T) {
+	t.Helper()
 	c := count(t)
 	shots := filepath.Join(os.TempDir(), "restwarden-screenshots")
 	image := filepath.Join(s.dir, "large.jpg")

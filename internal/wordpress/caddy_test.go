@@ -101,7 +101,7 @@ func (s *stack) metrics(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }() // it has been read
 	body, err := io.ReadAll(resp.Body)
 	return string(body), err
 }

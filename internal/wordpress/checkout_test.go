@@ -35,7 +35,7 @@ func (s *stack) tryCheckout(ctx context.Context, g *gate, route string, status i
 	}
 	token := a.header.Get("Cart-Token")
 	if a, err = post("cart/add-item", `{"id":1,"quantity":2}`, token); err != nil || a.status != 200 {
-		return fmt.Errorf("add-item: %v %v", a, err)
+		return fmt.Errorf("add-item: %v %w", a, err)
 	}
 	before, err := s.placed(ctx, g.Site)
 	if err != nil {
@@ -64,7 +64,8 @@ func (s *stack) tryCheckout(ctx context.Context, g *gate, route string, status i
 
 func (s *stack) setPrice(ctx context.Context, site *site, price int) error {
 	_, err := s.sql(ctx, site, fmt.Sprintf(
-		"REPLACE INTO {prefix}options (option_name, option_value, autoload) VALUES ('standin_price', '%d', 'yes')", price))
+		"REPLACE INTO {prefix}options (option_name, option_value, autoload) VALUES ('standin_price', '%d', 'yes')", price,
+	))
 	return err
 }
 

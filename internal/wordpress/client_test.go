@@ -73,7 +73,7 @@ func fetch(ctx context.Context, g *gate, r request) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }() // it has been read
 	body, err := io.ReadAll(resp.Body)
 	if err != nil {
 		return nil, err

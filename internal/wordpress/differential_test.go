@@ -44,6 +44,7 @@ type differential struct {
 // testDifferential generates requests for one site: all of them where the set-up is the
 // usual one, and a fifth elsewhere.
 func (s *stack) testDifferential(t *testing.T, site *site) {
+	t.Helper()
 	c := count(t)
 	platform, ok := call.PlatformByName("wordpress")
 	if !ok {
@@ -59,6 +60,7 @@ func (s *stack) testDifferential(t *testing.T, site *site) {
 	}
 	t.Logf("RESTWARDEN_SEED=%d makes the same %d requests again", options.seed, n)
 	rounds(t, n, 0, func(t *testing.T, n int) {
+		t.Helper()
 		property(t, options.seed, n, func(r *rapid.T) { d.compare(t.Context(), c, r) })
 	})
 	d.report(c)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"regexp"
 	"slices"
 	"strconv"
@@ -36,6 +37,7 @@ func (s *stack) judge(said *call.Call, seen *trace, a *answer, script bool) erro
 		return nil
 	}
 	switch said.Kind {
+	case call.Single, call.Refused: // judged below
 	case call.Page:
 		return fmt.Errorf("a page dispatched a route")
 	case call.Batch:
@@ -51,7 +53,7 @@ func (s *stack) judge(said *call.Call, seen *trace, a *answer, script bool) erro
 		return fmt.Errorf("a single call ran %d items of a batch", len(seen.items))
 	}
 	for i := range rest { // embeds
-		if rest[i].Method != "GET" {
+		if rest[i].Method != http.MethodGet {
 			return fmt.Errorf("a single call dispatched %s %s as well", rest[i].Method, rest[i].Route)
 		}
 	}
@@ -87,7 +89,7 @@ func sameParts(parts []*call.Call, dispatches []dispatch, items []item) error {
 		if !named { // a new record
 			id = "0"
 		}
-		if parts[i].Method != done.Method || done.Method != "POST" && id != strconv.FormatInt(done.ID, 10) {
+		if parts[i].Method != done.Method || done.Method != http.MethodPost && id != strconv.FormatInt(done.ID, 10) {
 			return fmt.Errorf("item %d is %s %d", i, done.Method, done.ID)
 		}
 	}
@@ -97,7 +99,7 @@ func sameParts(parts []*call.Call, dispatches []dispatch, items []item) error {
 // deletesNothing tells whether the shop leaves out a part: there is no record 0.
 func deletesNothing(part *call.Call) bool {
 	id, ok, err := part.ObjectID()
-	return part.Method == "DELETE" && ok && err == nil && id == "0"
+	return part.Method == http.MethodDelete && ok && err == nil && id == "0"
 }
 
 func sameCall(said *call.Call, ran *dispatch) error {
@@ -134,7 +136,7 @@ func sameObject(said *call.Call, ran *dispatch) error {
 	switch {
 	case !ok:
 		return fmt.Errorf("the record %s has no id in the reading", value)
-	case err != nil && ran.ran && guarded.MatchString(said.Key) && writes(said.Method) && said.Method != "DELETE":
+	case err != nil && ran.ran && guarded.MatchString(said.Key) && writes(said.Method) && said.Method != http.MethodDelete:
 		return fmt.Errorf("an update of record %s whose id the reading does not know: %w", value, err)
 	case err == nil && id != integer(value):
 		return fmt.Errorf("the record is %s, not %s", value, id)

@@ -156,7 +156,7 @@ func (s *session) nonceAt(g *gate, at time.Time) (string, error) {
 	life := int64(nonceLife / time.Second)
 	tick := (at.Unix() + life - 1) / life
 	mac := hmac.New(md5.New, []byte(salt("NONCE_KEY")+salt("NONCE_SALT")))
-	fmt.Fprintf(mac, "%d|wp_rest|%d|%s", tick, s.user.ID, token)
+	_, _ = fmt.Fprintf(mac, "%d|wp_rest|%d|%s", tick, s.user.ID, token)
 	sum := hex.EncodeToString(mac.Sum(nil))
 	return sum[len(sum)-12 : len(sum)-2], nil
 }

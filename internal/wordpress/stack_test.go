@@ -242,7 +242,7 @@ func (s *stack) render(name, to string, data any) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // a second time, where nothing went wrong
 	if data == nil {
 		_, err = f.Write(text)
 		return errors.Join(err, f.Close())

@@ -20,8 +20,8 @@ func send(ctx context.Context, g *gate, raw []byte) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer conn.Close()
-	stop := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Now()) })
+	defer func() { _ = conn.Close() }() // the answer is complete
+	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Now()) })
 	defer stop()
 	if _, err := conn.Write(raw); err != nil {
 		return nil, err
@@ -31,7 +31,7 @@ func send(ctx context.Context, g *gate, raw []byte) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }() // it has been read
 	body, err := io.ReadAll(resp.Body)
 	if err != nil {
 		return nil, err

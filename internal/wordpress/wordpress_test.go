@@ -39,13 +39,17 @@ func TestAnswers(t *testing.T) {
 // addressing form, to sites that are for logged-in users only: none but the open
 // routes reaches WordPress.
 func TestSweep(t *testing.T) {
-	eachSite(t, func(t *testing.T, s *stack, site *site) { s.checkSweep(t.Context(), count(t), site) })
+	eachSite(t, func(t *testing.T, s *stack, site *site) {
+		t.Helper()
+		s.checkSweep(t.Context(), count(t), site)
+	})
 }
 
 // TestAccounts goes through the table of who may what with application passwords and
 // with cookie and nonce.
 func TestAccounts(t *testing.T) {
 	eachSite(t, func(t *testing.T, s *stack, site *site) {
+		t.Helper()
 		c := count(t)
 		s.checkAccounts(t.Context(), c, site)
 		s.checkCredentials(t.Context(), c, s.gate(site.Name, modeLocked), s.gate(site.Name, modeBare))
@@ -64,7 +68,10 @@ func TestBrowser(t *testing.T) { setUps(t).testBrowser(t) }
 // past the gateway, and refused behind it, without a trace in the shop
 // (docs/platform III.9).
 func TestCheckout(t *testing.T) {
-	eachSite(t, func(t *testing.T, s *stack, site *site) { s.checkCheckout(t.Context(), count(t), site) })
+	eachSite(t, func(t *testing.T, s *stack, site *site) {
+		t.Helper()
+		s.checkCheckout(t.Context(), count(t), site)
+	})
 }
 
 // TestConversions sends every order update that is aimed at a subscription to
@@ -76,6 +83,7 @@ func TestConversions(t *testing.T) {
 		s.checkBareConversions(t.Context(), count(t), s.gate(fpm, modeBare))
 	})
 	eachSite(t, func(t *testing.T, s *stack, site *site) {
+		t.Helper()
 		s.checkConversions(t.Context(), count(t), s.gate(site.Name, modeDefault))
 	})
 	t.Run("two sites at one host name", func(t *testing.T) {
@@ -110,6 +118,7 @@ func TestAttack(t *testing.T) { setUps(t).testAttack(t) }
 // counted by reason.
 func TestDifferential(t *testing.T) {
 	eachSite(t, func(t *testing.T, s *stack, site *site) {
+		t.Helper()
 		t.Parallel()
 		s.testDifferential(t, site)
 	})
