@@ -35,7 +35,7 @@ func (a *attack) generated(t *testing.T) {
 	for _, site := range a.s.sites {
 		a.s.checkRecordsKept(t.Context(), c, site)
 	}
-	c.check("dispatches", a.log.empty())
+	c.check("dispatches", a.log.stray())
 	sent := int(a.last.Load() - before)
 	t.Logf("%d requests to %d targets (%s): %s", sent, len(a.s.targets), time.Since(start).Round(time.Second), a.tally())
 	if answered := a.counts["2xx"] + a.counts["4xx"]; answered < sent/2 {
@@ -129,8 +129,14 @@ func (a *attack) corpus(t *testing.T) {
 				s := &shot{number: canaryIn(request), target: target, version: version, request: &moved}
 				fired = append(fired, s)
 				rule, how, err := a.broken(ctx, s)
+				if err == nil && rule == "" {
+					err = a.log.stray()
+				}
 				if err == nil && rule != "" {
-					err = fmt.Errorf("%s: %s\n%#v\nkept in %s", rule, how, s, s.keep())
+					err = fmt.Errorf("%s: %s", rule, how)
+				}
+				if err != nil {
+					err = fmt.Errorf("%w\n%#v\nkept in %s", err, s, s.keep())
 				}
 				c.check(fmt.Sprintf("%d over %s", i, version), err)
 			}

@@ -55,8 +55,9 @@ func (l *dispatchLog) take(number int) ([]dispatched, error) {
 	return seen, err
 }
 
-// empty returns an error where nobody took a dispatch that nobody may have made.
-func (l *dispatchLog) empty() error {
+// stray forgets the dispatches that nobody took, and returns an error where one of them
+// was not open: an operator may have changed the number in its route, or it came late.
+func (l *dispatchLog) stray() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	err := l.read()
@@ -67,6 +68,7 @@ func (l *dispatchLog) empty() error {
 			}
 		}
 	}
+	clear(l.waiting)
 	return err
 }
 

@@ -86,10 +86,11 @@ func (s *shot) asksMethods(d *dispatched) bool {
 	return d.Method == http.MethodOptions && has("Origin") && has("Access-Control-Request-Method") && !has("Authorization")
 }
 
-// closed returns what of a shot's dispatches nobody may have made, "" for nothing.
+// closed returns what of a shot's dispatches nobody may have made, "" for nothing. Those
+// of number 0 are the decoy's, or those of plain calls.
 func (s *shot) closed(seen []dispatched) string {
 	for i := range seen {
-		if _, open := seen[i].canary(); !open && !s.asksMethods(&seen[i]) {
+		if number, open := seen[i].canary(); number != 0 && !open && !s.asksMethods(&seen[i]) {
 			return fmt.Sprintf("%s %q ran", seen[i].Method, seen[i].Route)
 		}
 	}
