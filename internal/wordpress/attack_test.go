@@ -130,12 +130,19 @@ func (a *attack) broken(ctx context.Context, s *shot) (rule, how string, err err
 		lock.(*sync.Mutex).Lock()
 		defer lock.(*sync.Mutex).Unlock()
 	}
+	const ran = "what is closed to the caller ran"
+	strays := a.log.strays()
 	seen, err := a.dispatches(ctx, s)
 	if err != nil {
 		return "", "", err
 	}
 	if how := s.closed(seen); how != "" {
-		return "what is closed to the caller ran", how, nil
+		return ran, how, nil
+	}
+	if again := a.log.strays(); again > strays { // of this shot, or of another one that is under way
+		if _, err := a.dispatches(ctx, s); err != nil || a.log.strays() > again {
+			return ran, "its number was changed on the way", err
+		}
 	}
 	if s.object == "" {
 		return "", "", nil

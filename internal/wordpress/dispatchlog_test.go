@@ -26,6 +26,7 @@ type dispatchLog struct {
 	mu      sync.Mutex
 	offset  int64
 	waiting map[int][]dispatched // for whoever sent the request
+	changed int                  // how many had a number that is no shot's, and were not open
 }
 
 // dispatched is one line.
@@ -53,6 +54,14 @@ func (l *dispatchLog) take(number int) ([]dispatched, error) {
 	seen := l.waiting[number]
 	delete(l.waiting, number)
 	return seen, err
+}
+
+// strays returns how many dispatches there were whose number no random shot has: an
+// operator has changed it.
+func (l *dispatchLog) strays() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.changed
 }
 
 // stray forgets the dispatches that nobody took, and returns an error where one of them
@@ -97,7 +106,10 @@ func (l *dispatchLog) read() error {
 			return err
 		}
 		if canaryRoute.MatchString(string(d.Route)) {
-			number, _ := d.canary()
+			number, open := d.canary()
+			if number != 0 && number < firstShot && !open {
+				l.changed++
+			}
 			l.waiting[number] = append(l.waiting[number], d)
 		}
 	}

@@ -4,11 +4,16 @@ package wordpress
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"image/jpeg"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+
+	"github.com/restwarden/restwarden/cmd/check/grammar"
 )
 
 func TestSamplePath(t *testing.T) {
@@ -80,5 +85,31 @@ func TestTrace(t *testing.T) {
 	}
 	if again, err := s.readTrace("t"); err != nil || again.loaded {
 		t.Errorf("a report is read twice: %v", err)
+	}
+}
+
+// TestDispatchLog sorts dispatches by request. A number that is no shot's is a stray.
+func TestDispatchLog(t *testing.T) {
+	l := dispatchLog{path: filepath.Join(t.TempDir(), "early")}
+	var text strings.Builder
+	for _, route := range []string{"/canary/v1/t100007", "/canary/v1/open/t100007", "/canary/v1/open/t0", "/canary/v1/t1002\xc027", "/wp/v2/posts"} {
+		fmt.Fprintf(&text, "{\"route\":%q,\"method\":\"GET\"}\n", base64.StdEncoding.EncodeToString([]byte(route)))
+	}
+	if err := os.WriteFile(l.path, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	seen, err := l.take(100_007)
+	s := &shot{number: 100_007, request: &grammar.Request{}}
+	if err != nil || len(seen) != 2 || s.closed(seen) != `GET "/canary/v1/t100007" ran` || s.closed(seen[1:]) != "" {
+		t.Errorf("took %v, %v: %s", seen, err, s.closed(seen))
+	}
+	if again, err := l.take(100_007); err != nil || len(again) != 0 || l.strays() != 1 {
+		t.Errorf("took %v once more, %v; %d strays", again, err, l.strays())
+	}
+	if err := l.stray(); err == nil || !strings.Contains(err.Error(), "request 1002,") {
+		t.Errorf("the stray is not reported: %v", err)
+	}
+	if err := l.stray(); err != nil {
+		t.Errorf("it is reported twice: %v", err)
 	}
 }
