@@ -4,10 +4,16 @@ package wordpress
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"syscall"
+	"testing"
+	"time"
 
 	"github.com/restwarden/restwarden/internal/testkit/machine"
 )
@@ -24,9 +30,9 @@ type reaper struct {
 const reaperScript = `
 groups=
 while read -r group; do groups="$groups $group"; done
-for group in $groups; do kill -TERM -- "-$group" 2>/dev/null; done
+for group in $groups; do kill -s TERM -- "-$group" 2>/dev/null; done
 sleep 3
-for group in $groups; do kill -KILL -- "-$group" 2>/dev/null; done
+for group in $groups; do kill -s KILL -- "-$group" 2>/dev/null; done
 rm -rf -- "$1"
 `
 
@@ -63,4 +69,37 @@ func (s *stack) start(name string, args ...string) (*machine.Process, error) {
 	s.children = append(s.children, p)
 	_, err = fmt.Fprintln(s.reaper.pipe, p.ID())
 	return p, err
+}
+
+// TestReaper: servers end with the process that started them, and with what they have
+// started; their directory is removed.
+func TestReaper(t *testing.T) {
+	s := &stack{dir: filepath.Join(t.TempDir(), "servers")}
+	err := os.Mkdir(s.dir, 0o700)
+	if err == nil {
+		s.reaper, err = startReaper(s.dir)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := s.start("sh", "-c", "sleep 60; true")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Stop)
+	if err := errors.Join(s.reaper.pipe.Close(), s.reaper.cmd.Wait()); err != nil { // as if this process had died
+		t.Fatal(err)
+	}
+	for range 100 { // until what has ended is no process any more
+		if err = syscall.Kill(-p.ID(), 0); err != nil {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	if !errors.Is(err, syscall.ESRCH) {
+		t.Errorf("the server is still there: %v", err)
+	}
+	if _, err := os.Stat(s.dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("its directory is still there: %v", err)
+	}
 }
