@@ -97,12 +97,20 @@ func (p *Abilities) Provision(site *Site, _ Settings) error {
 }
 
 // decide returns the rule that fits id first, and whether it may be run as far
-// as the rules go.
-func (p *Abilities) decide(id string) (rule AbilityRule, allowed bool) {
+// as the rules go. Each rule that is looked at is told to told, which may be nil.
+func (p *Abilities) decide(id string, told func(*AbilityRule, Mismatch)) (rule AbilityRule, allowed bool) {
 	open := true
-	for _, r := range p.Rules {
-		if r.fits(id) {
-			return r, !r.Deny
+	for i := range p.Rules {
+		r := &p.Rules[i]
+		why := Matches
+		if !r.fits(id) {
+			why = OtherID
+		}
+		if told != nil {
+			told(r, why)
+		}
+		if why == Matches {
+			return *r, !r.Deny
 		}
 		open = open && r.Deny
 	}
@@ -137,7 +145,7 @@ func (p *Abilities) Check(ctx context.Context, r *Request) (Verdict, error) {
 	if !runs || err != nil {
 		return Verdict{}, err
 	}
-	rule, allowed := p.decide(id)
+	rule, allowed := p.decide(id, func(rule *AbilityRule, why Mismatch) { r.considered("abilities", rule, rule.At, why) })
 	if !allowed {
 		return p.forbid(rule), nil
 	}
@@ -227,7 +235,7 @@ func (p *Abilities) Rewrite(_ *Request, a *ask.Answer) error {
 		return nil
 	}
 	body, left, all, err := filterAbilities(a.Body, func(about *ability) bool {
-		rule, allowed := p.decide(about.Name)
+		rule, allowed := p.decide(about.Name, nil)
 		return allowed && (!about.destructive() || rule.Pattern == about.Name)
 	})
 	if err != nil {

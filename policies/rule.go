@@ -161,14 +161,6 @@ func (r *Rule) match(c *call.Call) (m Match, ok bool) {
 	return Match{r, route}, route != nil
 }
 
-// mismatch says why r is not about c.
-func (r *Rule) mismatch(c *call.Call) Mismatch {
-	if !r.target.method(c.Method) {
-		return OtherMethod
-	}
-	return OtherRoute
-}
-
 // protectNames refuses a call whose ":name" parameter the platform would take
 // from elsewhere than the path (docs/platform I.3).
 func (m Match) protectNames(c *call.Call) error {

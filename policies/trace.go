@@ -1,6 +1,10 @@
 package policies
 
-import "github.com/restwarden/restwarden/policies/ask"
+import (
+	"fmt"
+
+	"github.com/restwarden/restwarden/policies/ask"
+)
 
 // Trace is told what the chain does with a request, as net/http/httptrace is told of a
 // connection: log, metrics and explanations are made of it. Any function may be nil, and
@@ -33,6 +37,7 @@ const (
 	Matches     Mismatch = ""         // it is
 	OtherMethod Mismatch = "method"   // about other methods
 	OtherRoute  Mismatch = "route"    // about other routes
+	OtherID     Mismatch = "id"       // about other abilities
 	Excepted    Mismatch = "except"   // the route is an exception of the rule
 	Replaced    Mismatch = "replaced" // a rule of the site's own stands in for the built-in one
 )
@@ -43,8 +48,13 @@ func (t *Trace) asked(r *Request, policy string, v Verdict, err error, early boo
 	}
 }
 
-// considers tells whether anybody listens to rules.
-func (t *Trace) considers() bool { return t != nil && t.Rule != nil }
+// considered tells the trace of r about a rule of a policy. Its words are made only if
+// somebody listens.
+func (r *Request) considered(policy string, rule fmt.Stringer, at string, why Mismatch) {
+	if r.Trace != nil && r.Trace.Rule != nil {
+		r.Trace.Rule(r, policy, Considered{Rule: rule.String(), At: at, Why: why})
+	}
+}
 
 func (t *Trace) refused(r *Request, d Decision) {
 	if t != nil && t.Refused != nil {
