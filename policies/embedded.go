@@ -11,17 +11,17 @@ import (
 	"github.com/restwarden/restwarden/policies/call"
 )
 
-// embedder changes the objects that the platform has embedded in the answer to a call:
-// for _embed it runs a call of its own for each embeddable link
+// embedder changes the objects that the platform has embedded in the answer to a call.
+// For _embed the platform runs a call for each embeddable link
 // (WP_REST_Server::embed_links).
 type embedder struct {
 	call *call.Call
-	// each returns what takes the place of an embedded value; embedded is nil where it
-	// cannot be known which call it answers.
+	// each returns the replacement of an embedded value. embedded is the call that value
+	// answers, or nil if it is unknown.
 	each func(embedded *call.Call, value jsontext.Value) (jsontext.Value, error)
 }
 
-// rewrite changes a whole answer, be it within _jsonp.
+// rewrite changes a whole answer, also inside _jsonp.
 func (e *embedder) rewrite(body []byte) ([]byte, error) {
 	if m := scriptAnswer.FindSubmatch(body); m != nil {
 		inner, err := e.value(m[2])
@@ -30,13 +30,13 @@ func (e *embedder) rewrite(body []byte) ([]byte, error) {
 	return e.value(body)
 }
 
-// member is one of an object, its value as it stands.
+// member is one member of an object, with its raw value.
 type member struct {
 	name  string
 	value jsontext.Value
 }
 
-// value rewrites an object, the objects of a list, or what an _envelope holds.
+// value rewrites an object, the objects of a list, or the content of an _envelope.
 func (e *embedder) value(body jsontext.Value) (jsontext.Value, error) {
 	switch kind := body.Kind(); {
 	case kind == '[':
@@ -63,7 +63,7 @@ func (e *embedder) object(body jsontext.Value) (jsontext.Value, error) {
 	links := map[string][]reference{}
 	for _, m := range members {
 		if m.name == "_links" {
-			_ = json.Unmarshal(m.value, &links) // without links nothing embedded is known
+			_ = json.Unmarshal(m.value, &links) // without links every embedded call is unknown
 		}
 	}
 	var out bytes.Buffer
@@ -95,7 +95,7 @@ type reference struct {
 	Href string `json:"href"`
 }
 
-// embedded rewrites _embedded: the objects of a relation stand in the order of its links.
+// embedded rewrites _embedded. The objects of a relation stand in the order of its links.
 func (e *embedder) embedded(value jsontext.Value, links map[string][]reference) (jsontext.Value, error) {
 	relations, err := membersOf(value)
 	if err != nil {
