@@ -11,23 +11,23 @@ import (
 	"github.com/restwarden/restwarden/policies/call"
 )
 
-// Credentials are what one request carries that may say who is calling. They are read
-// once and never change: what is made of them may outlive the request.
+// Credentials are the values of one request that may say who is calling. They are read
+// once and never change, since a question made of them may outlive the request.
 type Credentials struct {
 	site   *Site
 	where  where
 	values []value
-	room   [6]value // of values, enough for most requests
+	room   [6]value // the space of values; enough for most requests
 }
 
-// where is how a request reaches the platform: who is calling depends on it.
+// where is how a request reaches the platform. It is part of what decides who is calling.
 type where struct {
 	host, base string
 	form       call.Form
 	secure     bool
 }
 
-// value is what stands in a request for one line of the table.
+// value is what a request has for one row of the table.
 type value struct {
 	row  *row
 	text string
@@ -74,8 +74,9 @@ func (c *Credentials) readRow(w *Whole, r *row) error {
 	return nil
 }
 
-// appendKey adds to b all that decides who is calling: the claim, how the platform is
-// reached, and the credentials. No two different ones add the same.
+// appendKey appends to b everything that decides who is calling: the claim, how the
+// request reaches the platform, and the credentials. Different inputs append different
+// bytes.
 func (c *Credentials) appendKey(b []byte, claim Claim) []byte {
 	secure := byte(0)
 	if c.where.secure {
@@ -94,12 +95,12 @@ func (c *Credentials) appendKey(b []byte, claim Claim) []byte {
 	return b
 }
 
-// appendPart adds s with its length, so that no two lists of parts are the same.
+// appendPart appends s with its length, so that different lists give different bytes.
 func appendPart(b []byte, s string) []byte {
 	return append(binary.BigEndian.AppendUint32(b, uint32(len(s))), s...)
 }
 
-// carries tells whether a question of this kind carries values of r.
+// carries tells whether a question of this kind carries the values of r.
 func (r *row) carries(claim Claim, kind ask.Kind) bool {
 	if kind == ask.KindCart {
 		return r.cart
@@ -126,7 +127,7 @@ func (c *Credentials) header(claim Claim, kind ask.Kind) http.Header {
 	return h
 }
 
-// query adds to query what of these credentials stands in variables.
+// query appends to query the credentials that are variables.
 func (c *Credentials) query(claim Claim, kind ask.Kind, query string) string {
 	for _, v := range c.values {
 		if (v.row.in == inQuery || v.row.in == inVariable) && v.row.carries(claim, kind) {
@@ -143,7 +144,7 @@ func joined(query, more string) string {
 	return query + "&" + more
 }
 
-// withKey gives q a shop key, and what makes the shop look at it (docs/platform III.8).
+// withKey adds a shop key to q, and what makes the shop accept it (docs/platform III.8).
 func (s *Site) withKey(q *ask.Question) {
 	q.Header = http.Header{"Authorization": {"Basic " + base64.StdEncoding.EncodeToString([]byte(q.Key))}}
 	if q.Form == call.Query {
