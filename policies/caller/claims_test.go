@@ -100,6 +100,33 @@ func TestClaims_Uncertain(t *testing.T) {
 	}
 }
 
+// TestClaims_UnreadForm: a form without a certain reading takes nothing from a caller
+// whose claim does not depend on it. What it holds is no part of the question.
+func TestClaims_UnreadForm(t *testing.T) {
+	for name, test := range map[string]struct {
+		own     Own
+		body    string
+		headers []string
+	}{
+		"read by PHP in two ways":     {Own{}, "a[b[c=1&_wpnonce=n", []string{basicAuth}},
+		"more variables than PHP has": {Own{}, strings.Repeat("a=1&", 1200) + "_wpnonce=n", []string{basicAuth}},
+		"an own header":               {Own{Headers: []string{"X-Sso"}}, "a[b[c=1&_wpnonce=n", []string{"X-Sso: x"}},
+		"an own cookie":               {Own{Cookies: []string{"sso"}}, "a[b[c=1&_wpnonce=n", []string{"Cookie: sso=x"}},
+	} {
+		backend := asktest.Answering(200, adminBody)
+		w := request(t, newSite(t, test.own), backend, "POST", "/wp-json/wp/v2/posts", test.body, append(test.headers, formType)...)
+		caller, _, err := w.Who(t.Context())
+		if asked := backend.Questions(); err != nil || caller.Kind != User || len(asked) != 1 || asked[0].Query != "context=edit" {
+			t.Errorf("%s: got %+v, %v, asked %+v", name, caller, err, asked)
+		}
+		for _, kind := range []ask.Kind{ask.KindRecord, ask.KindCart} {
+			if q, err := w.Question(ask.Question{Kind: kind}); err != nil || q.Query != "" {
+				t.Errorf("%s: a question of kind %s is %+v, %v", name, kind, q, err)
+			}
+		}
+	}
+}
+
 // TestHasCredentials: an answer to any of these is private.
 func TestHasCredentials(t *testing.T) {
 	for text, want := range map[string]bool{

@@ -36,25 +36,23 @@ type value struct {
 	text string
 }
 
-// freeze reads the values, once. The error is a *call.Refusal.
-func (c *Credentials) freeze(w *Whole) error {
+// freeze reads the values, once. It leaves out a variable of a form without a certain
+// reading: where the claim depends on it there is no claim, see Whole.hasNonce.
+func (c *Credentials) freeze(w *Whole) {
 	if c.frozen {
-		return nil
+		return
 	}
 	c.site, c.frozen = w.Site, true
 	c.where = where{w.HTTP.Host, w.Call.Base, w.Call.Form, w.Secure}
 	c.values = c.room[:0]
 	for i := range w.Site.rows {
-		if err := c.readRow(w, &w.Site.rows[i]); err != nil {
-			return err
-		}
+		c.readRow(w, &w.Site.rows[i])
 	}
-	return nil
 }
 
-func (c *Credentials) readRow(w *Whole, r *row) error {
+func (c *Credentials) readRow(w *Whole, r *row) {
 	if r.keyed|r.carried == 0 && !r.cart {
-		return nil
+		return
 	}
 	switch r.in {
 	case inHeader:
@@ -72,13 +70,10 @@ func (c *Credentials) readRow(w *Whole, r *row) error {
 			c.values = append(c.values, value{r, text})
 		}
 	case inVariable:
-		text, set, err := w.Call.Variable(r.name)
-		if set {
+		if text, set, err := w.Call.Variable(r.name); set && err == nil {
 			c.values = append(c.values, value{r, text})
 		}
-		return err
 	}
-	return nil
 }
 
 // appendKey adds to b all that decides who is calling: the claim, how the platform is
