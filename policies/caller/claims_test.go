@@ -2,8 +2,10 @@ package caller
 
 import (
 	"errors"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -123,6 +125,22 @@ func TestClaims_UnreadForm(t *testing.T) {
 			if q, err := w.Question(ask.Question{Kind: kind}); err != nil || q.Query != "" {
 				t.Errorf("%s: a question of kind %s is %+v, %v", name, kind, q, err)
 			}
+		}
+	}
+}
+
+// TestClaims_NamedTwice: a question carries a credential once, even if the site names it
+// twice or names one that counts anyway.
+func TestClaims_NamedTwice(t *testing.T) {
+	own := Own{Headers: []string{"authorization", "x-wp-nonce", "Cart-Token", "X-Sso", "x-sso"}, Cookies: []string{"sso", "sso"}}
+	headers := []string{basicAuth, nonceLine, "Cart-Token: t", "X-Sso: x", "Cookie: sso=1; a=b"}
+	w := request(t, newSite(t, own), nil, "GET", "/wp-json/wp/v2/posts", "", headers...)
+	for kind, cookies := range map[ask.Kind]string{ask.KindRecord: "sso=1", ask.KindCart: "sso=1; a=b"} {
+		q, err := w.Question(ask.Question{Kind: kind})
+		want := w.HTTP.Header.Clone()
+		want.Set("Cookie", cookies)
+		if err != nil || !maps.EqualFunc(q.Header, want, slices.Equal) {
+			t.Errorf("%s: %v, %v, want %v", kind, q.Header, err, want)
 		}
 	}
 }
