@@ -33,21 +33,20 @@ type value struct {
 	text string
 }
 
-// readCredentials reads the values of w. The error is a *call.Refusal.
-func readCredentials(w *Whole) (*Credentials, error) {
+// readCredentials reads the values of w. It leaves out a variable of a form without a
+// certain reading: where the claim depends on it there is no claim, see Whole.hasNonce.
+func readCredentials(w *Whole) *Credentials {
 	c := &Credentials{site: w.Site, where: where{w.HTTP.Host, w.Call.Base, w.Call.Form, w.Secure}}
 	c.values = c.room[:0]
 	for i := range w.Site.rows {
-		if err := c.readRow(w, &w.Site.rows[i]); err != nil {
-			return nil, err
-		}
+		c.readRow(w, &w.Site.rows[i])
 	}
-	return c, nil
+	return c
 }
 
-func (c *Credentials) readRow(w *Whole, r *row) error {
+func (c *Credentials) readRow(w *Whole, r *row) {
 	if r.keyed|r.carried == 0 && !r.cart {
-		return nil
+		return
 	}
 	switch r.in {
 	case inHeader:
@@ -65,13 +64,10 @@ func (c *Credentials) readRow(w *Whole, r *row) error {
 			c.values = append(c.values, value{r, text})
 		}
 	case inVariable:
-		text, set, err := w.Call.Variable(r.name)
-		if set {
+		if text, set, err := w.Call.Variable(r.name); set && err == nil {
 			c.values = append(c.values, value{r, text})
 		}
-		return err
 	}
-	return nil
 }
 
 // appendKey appends to b everything that decides who is calling: the claim, how the

@@ -2,6 +2,7 @@ package caller
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/call"
@@ -64,11 +65,22 @@ func table(p *call.Platform, own Own) []row {
 		{in: inHeader, name: "Origin", cart: true}, // decides whether its scripts may read the answer
 	}
 	for _, name := range own.Headers {
-		rows = append(rows, row{in: inHeader, name: name, user: true, empty: true, keyed: always, carried: always, cart: true, private: true})
+		rows = with(rows, row{in: inHeader, name: name, user: true, empty: true, keyed: always, carried: always, cart: true, private: true})
 	}
 	for _, name := range own.Cookies {
-		rows = append(rows, row{in: inCookie, name: name, user: true, empty: true, keyed: always, carried: always, private: true})
+		rows = with(rows, row{in: inCookie, name: name, user: true, empty: true, keyed: always, carried: always, private: true})
 	}
+	return rows
+}
+
+// with adds a row of the site's own. It replaces a row of the same name: a question
+// carries each credential once.
+func with(rows []row, own row) []row {
+	i := slices.IndexFunc(rows, func(r row) bool { return r.in == own.in && r.name == own.name && !r.prefix })
+	if i < 0 {
+		return append(rows, own)
+	}
+	rows[i] = own
 	return rows
 }
 

@@ -57,11 +57,7 @@ func (w *Whole) read(kind ask.Kind) (*Credentials, error) {
 		}
 	}
 	if w.credentials == nil {
-		c, err := readCredentials(w)
-		if err != nil {
-			return nil, err
-		}
-		w.credentials = c
+		w.credentials = readCredentials(w)
 	}
 	return w.credentials, nil
 }
