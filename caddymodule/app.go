@@ -97,7 +97,7 @@ func (a *App) Validate() error {
 	if a.Store == nil {
 		return nil
 	}
-	if err := a.Store.check(); err != nil {
+	if err := a.Store.validate(); err != nil {
 		return policies.Option{Pos: a.Store.At}.Errorf("store: %w", err)
 	}
 	return nil
@@ -118,8 +118,8 @@ const (
 	maxStoreTimeout     = 10 * time.Second
 )
 
-// check returns an error for options that are invalid or contradict each other.
-func (s *StoreOptions) check() error {
+// validate returns an error for options that are invalid or contradict each other.
+func (s *StoreOptions) validate() error {
 	switch s.Kind {
 	case "memory":
 		if s.Addresses != nil || s.Sentinel != nil || s.Username+s.Password+s.Prefix != "" || s.DB != 0 || s.TLS != nil || s.Timeout != 0 {
@@ -179,7 +179,7 @@ func (o redisOptions) key() redisKey {
 // resolve replaces the placeholders. A placeholder without a value is an error: an unset
 // variable must not become an empty password.
 func (s *StoreOptions) resolve() (redisOptions, error) {
-	if err := s.check(); err != nil {
+	if err := s.validate(); err != nil {
 		return redisOptions{}, err
 	}
 	o := redisOptions{

@@ -65,7 +65,7 @@ func (a *App) configure(option policies.Option) error {
 		if err := inner.Each(a.Store.configure); err != nil {
 			return err
 		}
-		if err := a.Store.check(); err != nil {
+		if err := a.Store.validate(); err != nil {
 			return inner.Errorf("store: %w", err)
 		}
 		return nil

@@ -60,7 +60,7 @@ func (g *Gateway) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	if len(directive.Args) == 1 {
 		g.Platform = directive.Args[0]
 	}
-	if err := checkPlatform(g.Platform); err != nil {
+	if err := validatePlatform(g.Platform); err != nil {
 		return directive.Errorf("%w", err)
 	}
 	return g.configure(directive)
@@ -106,10 +106,10 @@ func (g *Gateway) configure(directive policies.Option) error {
 
 // gatewayOptions are the gateway's own options.
 var gatewayOptions = map[string]func(*Gateway, policies.Option) error{
-	"base":         func(g *Gateway, o policies.Option) error { return checked(o, &g.Base, checkBase) },
-	"prefix":       func(g *Gateway, o policies.Option) error { return checked(o, &g.Prefix, checkPrefix) },
-	"release":      func(g *Gateway, o policies.Option) error { return checked(o, &g.Release, checkRelease) },
-	"mode":         func(g *Gateway, o policies.Option) error { return checked(o, &g.Mode, checkMode) },
+	"base":         func(g *Gateway, o policies.Option) error { return checked(o, &g.Base, validateBase) },
+	"prefix":       func(g *Gateway, o policies.Option) error { return checked(o, &g.Prefix, validatePrefix) },
+	"release":      func(g *Gateway, o policies.Option) error { return checked(o, &g.Release, validateRelease) },
+	"mode":         func(g *Gateway, o policies.Option) error { return checked(o, &g.Mode, validateMode) },
 	"credentials":  (*Gateway).credentialsOption,
 	"identity":     (*Gateway).identityOption,
 	"body_limit":   func(g *Gateway, o policies.Option) error { return size(o, &g.BodyLimit) },
@@ -180,7 +180,7 @@ func (g *Gateway) credentialsOption(o policies.Option) error {
 	default:
 		return o.Errorf("credentials takes header <name>..., cookie <name>... or jetpack, not %q", o.Args)
 	}
-	if err := checkCredentials(c); err != nil {
+	if err := validateCredentials(c); err != nil {
 		return o.Errorf("%w", err)
 	}
 	return nil

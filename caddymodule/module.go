@@ -139,10 +139,10 @@ func (g *Gateway) provision(ctx caddy.Context) error {
 // Validate checks everything that does not depend on the rest of the configuration.
 func (g *Gateway) Validate() error {
 	for _, check := range []error{
-		checkPlatform(g.Platform), checkBase(g.Base), checkPrefix(g.Prefix), checkRelease(g.Release), checkMode(g.Mode),
-		checkCredentials(g.Credentials), checkIdentity(g.Identity),
-		checkNotNegative("body_limit", g.BodyLimit), checkNotNegative("upload_limit", g.UploadLimit),
-		checkNotNegative("spool_limit", g.SpoolLimit), checkNotNegative("batch_limit", int64(g.BatchLimit)),
+		validatePlatform(g.Platform), validateBase(g.Base), validatePrefix(g.Prefix), validateRelease(g.Release), validateMode(g.Mode),
+		validateCredentials(g.Credentials), validateIdentity(g.Identity),
+		validateNotNegative("body_limit", g.BodyLimit), validateNotNegative("upload_limit", g.UploadLimit),
+		validateNotNegative("spool_limit", g.SpoolLimit), validateNotNegative("batch_limit", int64(g.BatchLimit)),
 	} {
 		if check != nil {
 			return check

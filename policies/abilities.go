@@ -96,12 +96,21 @@ func (p *Abilities) Provision(site *Site, _ Settings) error {
 	return nil
 }
 
-// decide returns the first rule that fits id, and whether the rules allow the ability.
-func (p *Abilities) decide(id string) (rule AbilityRule, allowed bool) {
+// decide returns the first rule that fits id, and whether the rules allow the ability. It
+// reports each rule that it considers to told, which may be nil.
+func (p *Abilities) decide(id string, told func(*AbilityRule, Mismatch)) (rule AbilityRule, allowed bool) {
 	open := true
-	for _, r := range p.Rules {
-		if r.fits(id) {
-			return r, !r.Deny
+	for i := range p.Rules {
+		r := &p.Rules[i]
+		why := Matches
+		if !r.fits(id) {
+			why = OtherID
+		}
+		if told != nil {
+			told(r, why)
+		}
+		if why == Matches {
+			return *r, !r.Deny
 		}
 		open = open && r.Deny
 	}
@@ -121,7 +130,7 @@ func (p *Abilities) runs(c *call.Call) (id string, runs bool, err error) {
 	}
 	if _, set, err := c.Param("name"); err != nil || set {
 		if err == nil {
-			err = ambiguous("parameter_outside_path")
+			err = call.Ambiguous("parameter_outside_path")
 		}
 		return "", true, err
 	}
@@ -137,7 +146,7 @@ func (p *Abilities) Check(ctx context.Context, r *Request) (Verdict, error) {
 	if !runs || err != nil {
 		return Verdict{}, err
 	}
-	rule, allowed := p.decide(id)
+	rule, allowed := p.decide(id, func(rule *AbilityRule, why Mismatch) { r.considered("abilities", rule, rule.At, why) })
 	if !allowed {
 		return p.forbid(rule), nil
 	}
@@ -187,7 +196,7 @@ func invalid(message string) Verdict {
 // to say, describe returns that answer.
 func (p *Abilities) describe(ctx context.Context, r *Request, id string) (*ability, *ask.Answer, error) {
 	if !validAbility(id) {
-		return nil, nil, ambiguous("ability_id")
+		return nil, nil, call.Ambiguous("ability_id")
 	}
 	a, err := r.Ask(ctx, ask.Question{Kind: ask.KindSchema, Route: p.namespace + "/" + id})
 	if err != nil {
@@ -227,7 +236,7 @@ func (p *Abilities) Rewrite(_ *Request, a *ask.Answer) error {
 		return nil
 	}
 	body, left, all, err := filterAbilities(a.Body, func(about *ability) bool {
-		rule, allowed := p.decide(about.Name)
+		rule, allowed := p.decide(about.Name, nil)
 		return allowed && (!about.destructive() || rule.Pattern == about.Name)
 	})
 	if err != nil {

@@ -105,7 +105,7 @@ func (p *Access) decide(r *Request) (guard, own Match) {
 	for i := range p.builtIn {
 		b := &p.builtIn[i]
 		match, why := b.match(r.Call, own)
-		if p.consider(r, &b.Rule, why); why == Matches {
+		if r.considered("access", &b.Rule, "", why); why == Matches {
 			return match, own
 		}
 	}
@@ -122,22 +122,14 @@ func (p *Access) decide(r *Request) (guard, own Match) {
 func (p *Access) ownRule(r *Request) Match {
 	for i := range p.Rules {
 		rule := &p.Rules[i]
-		if match, ok := rule.match(r.Call); ok {
-			p.consider(r, rule, Matches)
+		match, ok := rule.match(r.Call)
+		if ok {
+			r.considered("access", rule, rule.At, Matches)
 			return match
 		}
-		if r.Trace.considers() {
-			p.consider(r, rule, rule.mismatch(r.Call))
-		}
+		r.considered("access", rule, rule.At, rule.target.mismatch(r.Call))
 	}
 	return Match{}
-}
-
-// consider reports to the trace that a rule was considered.
-func (p *Access) consider(r *Request, rule *Rule, why Mismatch) {
-	if r.Trace.considers() {
-		r.Trace.Rule(r, "access", Considered{Rule: rule.String(), At: rule.At, Why: why})
-	}
 }
 
 // defaultAnyone is the default rule of a site without login_only; anyone is its match.

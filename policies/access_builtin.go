@@ -55,7 +55,7 @@ func (b *builtInRule) match(c *call.Call, own Match) (Match, Mismatch) {
 	match, ok := b.Rule.match(c)
 	switch {
 	case !ok:
-		return match, b.mismatch(c)
+		return match, b.target.mismatch(c)
 	case c.Key == b.except:
 		return match, Excepted
 	case own.Rule != nil && b.givesWay(match.Route, own.Rule, c):

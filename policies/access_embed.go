@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/rewrite"
 )
 
 // Rewrites asks for the body of an answer with embedded objects if a rule of the site may
@@ -15,7 +16,7 @@ import (
 // (WP_REST_Server::embed_links), which the gateway cannot judge beforehand. Built-in
 // rules apply to direct calls only; the policy redact hides embedded authors.
 func (p *Access) Rewrites(r *Request) Rewrite {
-	if r.Call.Kind != call.Single || r.Call.Foreign || !embeds(r.Call) {
+	if r.Call.Kind != call.Single || r.Call.Foreign || !rewrite.Embeds(r.Call) {
 		return RewriteNothing
 	}
 	if !slices.ContainsFunc(p.Rules, func(rule Rule) bool { return rule.who != whoAnyone }) && (!p.LoginOnly || !r.IsAnonymous(r.HTTP.Context())) {
@@ -30,13 +31,12 @@ func (p *Access) Rewrite(r *Request, a *ask.Answer) error {
 	if len(a.Body) == 0 || a.Status >= http.StatusBadRequest {
 		return nil
 	}
-	e := &embedder{r.Call, func(embedded *call.Call, value jsontext.Value) (jsontext.Value, error) {
+	body, err := rewrite.Embedded(a.Body, r.Call, func(embedded *call.Call, value jsontext.Value) (jsontext.Value, error) {
 		if embedded == nil || !p.allowsEmbedded(r, embedded) {
 			return jsontext.Value(forbiddenEmbed), nil
 		}
 		return value, nil
-	}}
-	body, err := e.rewrite(a.Body)
+	})
 	if err != nil {
 		return fmt.Errorf("access: the answer is not JSON: %w", err)
 	}

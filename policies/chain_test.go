@@ -50,7 +50,7 @@ func TestChain_Judge(t *testing.T) {
 		"one enforces where all observe":    {Observe, fixed{settings: Settings{Mode: Enforce}, verdict: no}, fixed{}, Refuse, "first", 403, 1, 1},
 		"could not decide":                  {"", fixed{err: ask.ErrUndecided}, fixed{}, Refuse, "first", 503, 1, 1},
 		"could not decide, on_error pass":   {"", fixed{settings: Settings{OnError: PassOnError}, err: ask.ErrUndecided}, fixed{}, Pass, "", 0, 2, 1},
-		"a reading refused, on_error pass":  {"", fixed{settings: Settings{OnError: PassOnError}, err: ambiguous("x")}, fixed{}, Refuse, "first", 400, 1, 1},
+		"a reading refused, on_error pass":  {"", fixed{settings: Settings{OnError: PassOnError}, err: call.Ambiguous("x")}, fixed{}, Refuse, "first", 400, 1, 1},
 		"too many questions, on_error pass": {"", fixed{settings: Settings{OnError: PassOnError}, err: ask.ErrTooMany}, fixed{}, Refuse, "first", 429, 1, 1},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -85,7 +86,7 @@ func (p *CheckoutTotal) CheckBatch(ctx context.Context, r *Request) (Verdict, er
 	case stated == nil:
 		return Verdict{}, nil
 	case changes > 1:
-		return Verdict{}, ambiguous("cart_batch")
+		return Verdict{}, call.Ambiguous("cart_batch")
 	}
 	return p.compare(ctx, r.Part(stated))
 }
@@ -209,7 +210,7 @@ func addressChanges(c *call.Call, body []byte) ([]byte, error) {
 		}
 		fields, ok := v.(map[string]any)
 		if set && v != nil && !ok {
-			return nil, ambiguous("address")
+			return nil, call.Ambiguous("address")
 		}
 		for field, value := range fields {
 			if fmt.Sprint(current[field]) != fmt.Sprint(value) {
@@ -251,4 +252,21 @@ func crossOrigin(from http.Header) http.Header {
 		}
 	}
 	return to
+}
+
+// integer reads an integral JSON number or digits in a string; ok is false for
+// anything else.
+func integer(v any) (n int64, ok bool) {
+	var text string
+	switch v := v.(type) {
+	case string:
+		text = v
+	case json.Number:
+		text = v.String()
+		if f, err := v.Float64(); err == nil && f == math.Trunc(f) && math.Abs(f) <= 1<<53 {
+			return int64(f), true
+		}
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	return n, err == nil && strconv.FormatInt(n, 10) == text
 }

@@ -15,7 +15,7 @@ import (
 func (p *OrderType) checkTool(ctx context.Context, r *Request) (Verdict, error) {
 	for _, name := range []string{"method", "params"} {
 		if _, set := r.Call.QueryVariable(name); set {
-			return Verdict{}, ambiguous("tool_calls")
+			return Verdict{}, call.Ambiguous("tool_calls")
 		}
 	}
 	body, err := r.Call.JSON()
@@ -24,17 +24,17 @@ func (p *OrderType) checkTool(ctx context.Context, r *Request) (Verdict, error) 
 	}
 	message, ok := body.(map[string]any)
 	if !ok {
-		return Verdict{}, ambiguous("tool_calls")
+		return Verdict{}, call.Ambiguous("tool_calls")
 	}
 	for key := range message {
 		if strings.Trim(key, "-0123456789") == "" {
-			return Verdict{}, ambiguous("tool_calls")
+			return Verdict{}, call.Ambiguous("tool_calls")
 		}
 	}
 	params, _ := message["params"].(map[string]any)
 	name, _ := params["name"].(string)
 	if _, nested := params["params"]; nested || !toolName(name) {
-		return Verdict{}, ambiguous("tool_calls")
+		return Verdict{}, call.Ambiguous("tool_calls")
 	}
 	if message["method"] != "tools/call" || !updatesOrders(name) {
 		return Verdict{}, nil
@@ -42,7 +42,7 @@ func (p *OrderType) checkTool(ctx context.Context, r *Request) (Verdict, error) 
 	arguments, _ := params["arguments"].(map[string]any)
 	id, ok := call.ParseID(arguments["id"])
 	if !ok {
-		return Verdict{}, ambiguous("id")
+		return Verdict{}, call.Ambiguous("id")
 	}
 	key := r.HTTP.Header.Get("X-Mcp-Api-Key")
 	if key == "" {

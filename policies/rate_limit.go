@@ -104,8 +104,10 @@ func (p *RateLimits) Provision(*Site, Settings) error {
 func (p *RateLimits) Check(ctx context.Context, r *Request) (Verdict, error) {
 	for _, l := range p.Limits {
 		if l.target.match(r.Call) == nil {
+			r.considered("rate_limit", l, l.At, l.target.mismatch(r.Call))
 			continue
 		}
+		r.considered("rate_limit", l, l.At, Matches)
 		client, err := l.client(ctx, r)
 		if err != nil {
 			return Verdict{}, err

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/rewrite"
 )
 
 // Redact replaces fields of JSON answers by "[redacted]". It always redacts the stored
@@ -31,8 +32,6 @@ type Redaction struct {
 	pattern call.Pattern
 	paths   [][]string
 }
-
-const redacted = `"[redacted]"`
 
 // Configure takes `redact <route> <field>...`, `redact authors`, or the
 // policy's own block.
@@ -111,7 +110,7 @@ func (p *Redact) Rewrites(r *Request) Rewrite {
 // redactsEmbedded tells whether the answer may embed objects of routes whose fields the
 // Caddyfile names.
 func (p *Redact) redactsEmbedded(r *Request) bool {
-	return len(p.Fields) > 0 && r.Call.Kind == call.Single && embeds(r.Call)
+	return len(p.Fields) > 0 && r.Call.Kind == call.Single && rewrite.Embeds(r.Call)
 }
 
 // paths returns the field paths to redact in the answer to r.
@@ -122,7 +121,7 @@ func (p *Redact) paths(r *Request) [][]string {
 			paths = append(paths, p.redactions[i].paths...)
 		}
 	}
-	if p.Authors && (embeds(r.Call) || answers(r.Call, oEmbed)) && r.IsAnonymous(r.HTTP.Context()) {
+	if p.Authors && (rewrite.Embeds(r.Call) || answers(r.Call, oEmbed)) && r.IsAnonymous(r.HTTP.Context()) {
 		paths = append(paths, authorPaths...)
 	}
 	return paths
@@ -140,7 +139,7 @@ func (p *Redact) embedded(c *call.Call, value jsontext.Value) (jsontext.Value, e
 	if paths == nil {
 		return value, nil
 	}
-	return redactJSON(value, paths)
+	return rewrite.Redact(value, paths)
 }
 
 var authorPaths = [][]string{
@@ -162,27 +161,15 @@ func answers(c *call.Call, p call.Pattern) bool {
 	return false
 }
 
-func embeds(c *call.Call) bool {
-	if _, set := c.QueryVariable("_embed"); set {
-		return true
-	}
-	for _, part := range c.Parts {
-		if _, set := part.QueryVariable("_embed"); set {
-			return true
-		}
-	}
-	return false
-}
-
 // Rewrite redacts the body. An empty body, or an error that does not parse, stays as it
 // is. Any other body that does not parse is an error.
 func (p *Redact) Rewrite(r *Request, a *ask.Answer) error {
 	if len(a.Body) == 0 {
 		return nil
 	}
-	body, err := redactJSON(a.Body, p.paths(r))
+	body, err := rewrite.Redact(a.Body, p.paths(r))
 	if err == nil && p.redactsEmbedded(r) {
-		body, err = (&embedder{r.Call, p.embedded}).rewrite(body)
+		body, err = rewrite.Embedded(body, r.Call, p.embedded)
 	}
 	if err != nil {
 		if a.Status >= http.StatusBadRequest {

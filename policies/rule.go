@@ -163,14 +163,6 @@ func (r *Rule) match(c *call.Call) (m Match, ok bool) {
 	return Match{r, route}, route != nil
 }
 
-// mismatch says why r does not match c.
-func (r *Rule) mismatch(c *call.Call) Mismatch {
-	if !r.target.method(c.Method) {
-		return OtherMethod
-	}
-	return OtherRoute
-}
-
 // protectNames refuses a call whose ":name" parameter the platform would take from
 // elsewhere than the path (docs/platform I.3).
 func (m Match) protectNames(c *call.Call) error {
@@ -180,7 +172,7 @@ func (m Match) protectNames(c *call.Call) error {
 			return err
 		}
 		if set && fmt.Sprint(v) != m.Route.Group(c.Key, name) {
-			return ambiguous("parameter_outside_path")
+			return call.Ambiguous("parameter_outside_path")
 		}
 	}
 	return nil

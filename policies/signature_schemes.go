@@ -178,7 +178,7 @@ func stampAndBody(c *call.Call, g given) ([]byte, error) {
 func wholeRequest(c *call.Call, g given) ([]byte, error) {
 	for _, name := range c.QueryNames() {
 		if name != "rest_route" && name != "_method" {
-			return nil, ambiguous("unsigned_query")
+			return nil, call.Ambiguous("unsigned_query")
 		}
 	}
 	body, err := signedBody(c)
@@ -195,7 +195,7 @@ func signedBody(c *call.Call) ([]byte, error) {
 	body, err := c.RawBody()
 	text := bytes.TrimSpace(body)
 	if err == nil && len(text) > 0 && (text[0] == '{' || text[0] == '[') && bytes.ContainsAny(text, "&=") && c.MayBeURLEncoded() {
-		return nil, ambiguous("signed_body_type")
+		return nil, call.Ambiguous("signed_body_type")
 	}
 	return body, err
 }

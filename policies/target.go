@@ -55,6 +55,14 @@ func (t *Target) match(c *call.Call) *call.Pattern {
 	return nil
 }
 
+// mismatch says why match has found no route for c.
+func (t *Target) mismatch(c *call.Call) Mismatch {
+	if !t.method(c.Method) {
+		return OtherMethod
+	}
+	return OtherRoute
+}
+
 func (t *Target) method(m string) bool {
 	return len(t.methods) == 0 || slices.Contains(t.methods, m) ||
 		m == "HEAD" && slices.Contains(t.methods, "GET")

@@ -1,6 +1,10 @@
 package policies
 
-import "github.com/restwarden/restwarden/policies/ask"
+import (
+	"fmt"
+
+	"github.com/restwarden/restwarden/policies/ask"
+)
 
 // Trace reports what the chain does with a request, as net/http/httptrace does for a
 // connection. Log, metrics and explanations are made from it. Any function may be nil,
@@ -33,6 +37,7 @@ const (
 	Matches     Mismatch = ""         // the rule matches
 	OtherMethod Mismatch = "method"   // the rule is for other methods
 	OtherRoute  Mismatch = "route"    // the rule is for other routes
+	OtherID     Mismatch = "id"       // the rule is for other abilities
 	Excepted    Mismatch = "except"   // the route is an exception of the rule
 	Replaced    Mismatch = "replaced" // a rule of the site replaces the built-in one
 )
@@ -43,8 +48,13 @@ func (t *Trace) asked(r *Request, policy string, v Verdict, err error, early boo
 	}
 }
 
-// considers tells whether the trace wants considered rules.
-func (t *Trace) considers() bool { return t != nil && t.Rule != nil }
+// considered reports to the trace of r that a policy considered a rule. It formats the
+// rule only if the trace wants considered rules.
+func (r *Request) considered(policy string, rule fmt.Stringer, at string, why Mismatch) {
+	if r.Trace != nil && r.Trace.Rule != nil {
+		r.Trace.Rule(r, policy, Considered{Rule: rule.String(), At: at, Why: why})
+	}
+}
 
 func (t *Trace) refused(r *Request, d Decision) {
 	if t != nil && t.Refused != nil {

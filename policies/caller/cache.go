@@ -70,8 +70,8 @@ func (h *hasher) mac(b []byte) string {
 }
 
 // key returns the hash of everything that decides who is calling.
-func (c *identityCache) key(credentials *Credentials) string {
-	return c.hasher.Load().mac(credentials.appendKey(make([]byte, 0, 512)))
+func (c *identityCache) key(claim Claim, credentials *Credentials) string {
+	return c.hasher.Load().mac(credentials.appendKey(make([]byte, 0, 512), claim))
 }
 
 // KeyedName returns a keyed hash of secret, which may stand in the key of a Store. The

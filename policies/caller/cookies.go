@@ -65,7 +65,3 @@ func sessionOf(h *hasher, header http.Header, p *call.Platform) string {
 	}
 	return h.mac(b)
 }
-
-func ambiguous(reason string) error {
-	return &call.Refusal{Status: http.StatusBadRequest, Code: "rest_ambiguous_request", Reason: reason}
-}

@@ -14,13 +14,10 @@ import (
 // Credentials are the values of one request that may say who is calling. They are read
 // once and never change, since a question made of them may outlive the request.
 type Credentials struct {
-	Claim Claim
-
 	site   *Site
 	where  where
-	frozen bool
 	values []value
-	room   [12]value // the space of values; enough for most requests
+	room   [6]value // the space of values; enough for most requests
 }
 
 // where is how a request reaches the platform. It is part of what decides who is calling.
@@ -36,20 +33,16 @@ type value struct {
 	text string
 }
 
-// freeze reads the values, once. The error is a *call.Refusal.
-func (c *Credentials) freeze(w *Whole) error {
-	if c.frozen {
-		return nil
-	}
-	c.site, c.frozen = w.Site, true
-	c.where = where{w.HTTP.Host, w.Call.Base, w.Call.Form, w.Secure}
+// readCredentials reads the values of w. The error is a *call.Refusal.
+func readCredentials(w *Whole) (*Credentials, error) {
+	c := &Credentials{site: w.Site, where: where{w.HTTP.Host, w.Call.Base, w.Call.Form, w.Secure}}
 	c.values = c.room[:0]
 	for i := range w.Site.rows {
 		if err := c.readRow(w, &w.Site.rows[i]); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return c, nil
 }
 
 func (c *Credentials) readRow(w *Whole, r *row) error {
@@ -84,17 +77,17 @@ func (c *Credentials) readRow(w *Whole, r *row) error {
 // appendKey appends to b everything that decides who is calling: the claim, how the
 // request reaches the platform, and the credentials. Different inputs append different
 // bytes.
-func (c *Credentials) appendKey(b []byte) []byte {
+func (c *Credentials) appendKey(b []byte, claim Claim) []byte {
 	secure := byte(0)
 	if c.where.secure {
 		secure = 1
 	}
-	b = append(b, byte(c.Claim), byte(c.where.form), secure)
+	b = append(b, byte(claim), byte(c.where.form), secure)
 	b = appendPart(b, c.where.host)
 	b = appendPart(b, c.where.base)
 	for i := range c.site.rows {
 		for _, v := range c.values {
-			if v.row == &c.site.rows[i] && v.row.keyed.has(c.Claim) {
+			if v.row == &c.site.rows[i] && v.row.keyed.has(claim) {
 				b = appendPart(append(b, byte(i)), v.text)
 			}
 		}
@@ -107,21 +100,21 @@ func appendPart(b []byte, s string) []byte {
 	return append(binary.BigEndian.AppendUint32(b, uint32(len(s))), s...)
 }
 
-// carried tells whether a question of this kind carries the values of r.
-func (c *Credentials) carried(r *row, kind ask.Kind) bool {
+// carries tells whether a question of this kind carries the values of r.
+func (r *row) carries(claim Claim, kind ask.Kind) bool {
 	if kind == ask.KindCart {
 		return r.cart
 	}
-	return r.carried.has(c.Claim)
+	return r.carried.has(claim)
 }
 
 // header returns the headers of a question with these credentials.
-func (c *Credentials) header(kind ask.Kind) http.Header {
+func (c *Credentials) header(claim Claim, kind ask.Kind) http.Header {
 	h := http.Header{}
 	var cookies []string
 	for _, v := range c.values {
 		switch {
-		case !c.carried(v.row, kind):
+		case !v.row.carries(claim, kind):
 		case v.row.in == inHeader:
 			h[v.row.name] = append(h[v.row.name], v.text)
 		case v.row.in == inCookie:
@@ -135,9 +128,9 @@ func (c *Credentials) header(kind ask.Kind) http.Header {
 }
 
 // query appends to query the credentials that are variables.
-func (c *Credentials) query(kind ask.Kind, query string) string {
+func (c *Credentials) query(claim Claim, kind ask.Kind, query string) string {
 	for _, v := range c.values {
-		if (v.row.in == inQuery || v.row.in == inVariable) && c.carried(v.row, kind) {
+		if (v.row.in == inQuery || v.row.in == inVariable) && v.row.carries(claim, kind) {
 			query = joined(query, url.QueryEscape(v.row.name)+"="+url.QueryEscape(v.text))
 		}
 	}

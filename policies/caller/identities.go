@@ -107,7 +107,7 @@ func (ids *Identities) who(ctx context.Context, w *Whole) (Caller, *ask.Answer, 
 	if err != nil {
 		return Caller{}, nil, err
 	}
-	key := ids.cache.key(credentials)
+	key := ids.cache.key(claim, credentials)
 	if found, ok := ids.cache.get(key); ok {
 		w.Trace.Remembered(ask.KindCaller)
 		return found.caller, found.answer, nil
@@ -145,7 +145,7 @@ type inquiry struct {
 
 // inquire prepares the question about the caller of w.
 func (ids *Identities) inquire(w *Whole, key string) (*inquiry, error) {
-	claim := w.credentials.Claim
+	claim := w.claim
 	q, err := w.Question(questionFor(claim, &w.Site.Platform, w))
 	if err != nil {
 		return nil, err

@@ -118,7 +118,7 @@ func (s *Site) hasCookie(h http.Header, own bool) (found bool, err error) {
 	for pair := range cookiePairs(h) {
 		is, alias := s.cookie(pair, own)
 		if alias {
-			return false, ambiguous("cookie_alias")
+			return false, call.Ambiguous("cookie_alias")
 		}
 		found = found || is
 	}

@@ -21,10 +21,11 @@ type Whole struct {
 	Backend ask.Backend
 	Trace   *ask.Trace // reports questions; may be nil
 
-	reading     sync.Mutex // guards the credentials while a question reads them
-	credentials Credentials
-	read        bool
-	unread      error // why the credentials cannot be read
+	claimed     bool // claim and unclear are known
+	claim       Claim
+	unclear     error        // why there is no claim
+	reading     sync.Mutex   // guards the credentials while a question reads them
+	credentials *Credentials // nil until they are read
 
 	asked  bool
 	caller Caller
@@ -35,20 +36,34 @@ type Whole struct {
 // Claim returns the kind of credentials that w carries. The error is a *call.Refusal: it
 // is not certain whether there are credentials.
 func (w *Whole) Claim() (Claim, error) {
-	if !w.read {
-		w.read = true
-		w.credentials.Claim, w.unread = w.claim()
+	if !w.claimed {
+		w.claimed = true
+		w.claim, w.unclear = w.claimOf()
 	}
-	return w.credentials.Claim, w.unread
+	return w.claim, w.unclear
 }
 
 // Credentials returns the values of w that may say who is calling. The error is a
 // *call.Refusal.
-func (w *Whole) Credentials() (*Credentials, error) {
-	if _, err := w.Claim(); err != nil {
-		return nil, err
+func (w *Whole) Credentials() (*Credentials, error) { return w.read(ask.KindCaller) }
+
+// read returns the credentials that a question of this kind carries.
+func (w *Whole) read(kind ask.Kind) (*Credentials, error) {
+	w.reading.Lock()
+	defer w.reading.Unlock()
+	if kind != ask.KindCart { // the cart belongs to the session, not to the caller
+		if _, err := w.Claim(); err != nil {
+			return nil, err
+		}
 	}
-	return &w.credentials, w.credentials.freeze(w)
+	if w.credentials == nil {
+		c, err := readCredentials(w)
+		if err != nil {
+			return nil, err
+		}
+		w.credentials = c
+	}
+	return w.credentials, nil
 }
 
 // Who returns who the platform would say is calling. If the platform refuses the
@@ -98,25 +113,13 @@ func (w *Whole) Question(q ask.Question) (ask.Question, error) {
 	case ask.AsKey:
 		w.Site.withKey(&q)
 	case ask.AsCaller:
-		if err := w.freeze(q.Kind); err != nil {
+		c, err := w.read(q.Kind)
+		if err != nil {
 			return q, err
 		}
-		c := &w.credentials
-		q.Header, q.Query = c.header(q.Kind), c.query(q.Kind, q.Query)
+		q.Header, q.Query = c.header(w.claim, q.Kind), c.query(w.claim, q.Kind, q.Query)
 	}
 	return q, nil
-}
-
-// freeze reads the credentials that a question of this kind carries.
-func (w *Whole) freeze(kind ask.Kind) error {
-	w.reading.Lock()
-	defer w.reading.Unlock()
-	if kind != ask.KindCart { // the cart belongs to the session, not to the caller
-		if _, err := w.Claim(); err != nil {
-			return err
-		}
-	}
-	return w.credentials.freeze(w)
 }
 
 // Rate counts one question against the client's limit, identity { rate }. It returns
