@@ -11,7 +11,8 @@ import (
 // row is one line of the table of credentials: something in a request that may say
 // who is calling. All that the gateway knows of credentials is read from these lines:
 // what a request claims, under which key an answer is kept, what a question carries,
-// which variables may not be stripped, and which answers are private.
+// which variables may not be stripped, which answers are private, and which headers may
+// not stand twice.
 type row struct {
 	in   source
 	name string // canonical name of a header, name of a cookie or variable
@@ -70,6 +71,17 @@ func table(p *call.Platform, own Own) []row {
 		rows = append(rows, row{in: inCookie, name: name, user: true, empty: true, keyed: always, carried: always, private: true})
 	}
 	return rows
+}
+
+// NewReader returns a call.Reader that takes every header of the table for one that
+// decides: sent twice, or under another name that PHP folds onto it, it is refused.
+func NewReader(site call.Site) *call.Reader {
+	for _, r := range table(&site.Platform, Own{}) {
+		if r.in == inHeader {
+			site.Credentials = append(site.Credentials, r.name)
+		}
+	}
+	return call.NewReader(site)
 }
 
 // Strippable tells whether a variable may be dropped from a query: no credential is,
