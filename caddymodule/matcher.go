@@ -11,6 +11,7 @@ import (
 
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/caller"
 )
 
 func init() { caddy.RegisterModule(MatchRESTCall{}) }
@@ -72,7 +73,7 @@ func (m *MatchRESTCall) Provision(caddy.Context) (err error) {
 		return err
 	}
 	for _, platform := range call.Platforms() {
-		m.readers = append(m.readers, call.NewReader(call.Site{
+		m.readers = append(m.readers, caller.NewReader(call.Site{
 			Platform: platform,
 			Limits:   call.Limits{Body: call.DefaultBodyLimit, Upload: call.DefaultUploadLimit, Spool: spool, Memory: memory},
 		}))

@@ -209,7 +209,7 @@ func (g *Gateway) newReader() error {
 	if err != nil {
 		return err
 	}
-	g.reader = call.NewReader(call.Site{
+	g.reader = caller.NewReader(call.Site{
 		Platform: g.site.Platform, Prefix: g.Prefix, Base: g.Base,
 		Limits: call.Limits{
 			Body: body, Upload: orDefault(g.UploadLimit, call.DefaultUploadLimit), Batch: g.BatchLimit, Spool: spool, Memory: memory,

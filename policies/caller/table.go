@@ -11,8 +11,8 @@ import (
 
 // row is one line of the table of credentials: one place in a request that may say who is
 // calling. These lines decide everything about credentials: the claim, the key of an
-// answer, the content of a question, which variables may not be stripped, and which
-// answers are private.
+// answer, the content of a question, which variables may not be stripped, which
+// answers are private, and which headers may not stand twice.
 type row struct {
 	in   source
 	name string // canonical name of a header, name of a cookie or variable
@@ -82,6 +82,17 @@ func with(rows []row, own row) []row {
 	}
 	rows[i] = own
 	return rows
+}
+
+// NewReader returns a call.Reader that refuses a call with a header of the table twice, or
+// under another name that PHP folds onto it.
+func NewReader(site call.Site) *call.Reader {
+	for _, r := range table(&site.Platform, Own{}) {
+		if r.in == inHeader {
+			site.Credentials = append(site.Credentials, r.name)
+		}
+	}
+	return call.NewReader(site)
 }
 
 // Strippable tells whether strip_query may drop a variable. It is false for a credential
