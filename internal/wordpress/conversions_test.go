@@ -17,14 +17,14 @@ const (
 
 // checkBareConversions goes through the doors without the gateway.
 func (s *stack) checkBareConversions(ctx context.Context, c *checks, bare *gate) {
-	for _, d := range doors(bare.Site.Orders[0], bare.Site.Subscriptions[0]) {
+	for _, d := range doorsAt(bare.Site) {
 		c.check(d.name, s.tryBare(ctx, bare, d))
 	}
 }
 
 // checkConversions goes through the doors at one gate.
 func (s *stack) checkConversions(ctx context.Context, c *checks, g *gate) {
-	for _, d := range doors(g.Site.Orders[0], g.Site.Subscriptions[0]) {
+	for _, d := range doorsAt(g.Site) {
 		c.check(d.name, s.tryGuarded(ctx, g, d))
 	}
 	c.check("an order is updated", s.tryHonest(ctx, g))

@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+
+	"github.com/restwarden/restwarden/internal/testkit/client"
 )
 
 // hole is a kind of request that ran a call and looked like a page to the gateway.
@@ -228,6 +230,7 @@ func (s *stack) tryHoleAtRecord(ctx context.Context, g *gate, way protocol, h *h
 
 // tryHonestClients sends what browsers and API clients send.
 func tryHonestClients(ctx context.Context, g *gate, way protocol) error {
+	form, kind := client.Multipart("message", "x")
 	for _, m := range []message{
 		{method: "GET", target: "/index.php?rest_route=/wp/v2/posts", as: "editor"},
 		{method: "GET", target: "/index.php?rest_route=/wp/v2/posts", as: "editor", headers: []string{jsonType}, body: "{}"},
@@ -238,7 +241,7 @@ func tryHonestClients(ctx context.Context, g *gate, way protocol) error {
 		{method: "POST", target: "/index.php?rest_route=/complianz/v1/consent", headers: []string{formType}, body: "choice=all"},
 		{method: "GET", target: "/wp-json/wp/v2/posts?per_page=1", as: "editor"},
 		{method: "GET", target: "/"},
-		{method: "POST", target: "/", headers: []string{multipartType + "b"}, body: multipart("message", "x")},
+		{method: "POST", target: "/", headers: []string{"Content-Type: " + kind}, body: form},
 	} {
 		if g.Site.Permalinks == "" && strings.HasPrefix(m.target, "/wp-json") {
 			continue // there are no pretty paths

@@ -48,14 +48,14 @@ func (g *generator) encodeOne(s string) string {
 	return fmt.Sprintf("%s%%%02x%s", s[:i], s[i], s[i+1:])
 }
 
-// names are spellings of rest_route, some of which PHP folds to it.
-var names = []string{
+// routeNames are spellings of rest_route, some of which PHP folds to it.
+var routeNames = []string{
 	"rest.route", "rest+route", "rest%20route", "rest[route", "%20rest_route", "+rest.route", "rest_route%00x",
 	"r%65st_route", "rest%5Froute", "REST_ROUTE", "rest_route[]", "rest-route", "%09rest_route", "rest_route+", "[rest_route",
 }
 
 func (g *generator) spellName(d *draft) {
-	name := pick(g, names...)
+	name := pick(g, routeNames...)
 	for i, pair := range d.query {
 		d.query[i] = strings.Replace(pair, "rest_route", name, 1)
 	}
@@ -68,7 +68,7 @@ func (g *generator) spellName(d *draft) {
 func (g *generator) secondRoute(d *draft) {
 	name := "rest_route"
 	if g.oneIn(3) {
-		name = pick(g, names...)
+		name = pick(g, routeNames...)
 	}
 	pair := name + "=" + pick(g, g.route(), g.route(), d.route, "", "0", "%0A")
 	if d.form != nil && g.oneIn(2) {
