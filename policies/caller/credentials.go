@@ -16,7 +16,6 @@ import (
 type Credentials struct {
 	Claim Claim
 
-	site   *Site
 	where  where
 	frozen bool
 	values []value
@@ -42,11 +41,16 @@ func (c *Credentials) freeze(w *Whole) {
 	if c.frozen {
 		return
 	}
-	c.site, c.frozen = w.Site, true
+	c.frozen = true
 	c.where = where{w.HTTP.Host, w.Call.Base, w.Call.Form, w.Secure}
 	c.values = c.room[:0]
 	for i := range w.Site.rows {
 		c.readRow(w, &w.Site.rows[i])
+	}
+	for pair := range cookiePairs(w.HTTP.Header) { // in the order sent: of two with one name PHP takes the first
+		if r := w.Site.cookieRow(pair); r != nil {
+			c.values = append(c.values, value{r, pair})
+		}
 	}
 }
 
@@ -58,12 +62,6 @@ func (c *Credentials) readRow(w *Whole, r *row) {
 	case inHeader:
 		for _, text := range w.HTTP.Header[r.name] {
 			c.values = append(c.values, value{r, text})
-		}
-	case inCookie:
-		for pair := range cookiePairs(w.HTTP.Header) {
-			if is, _ := r.fits(&w.Site.Platform, pair); is {
-				c.values = append(c.values, value{r, pair})
-			}
 		}
 	case inQuery:
 		if text, set := w.Call.QueryVariable(r.name); set {
@@ -86,11 +84,9 @@ func (c *Credentials) appendKey(b []byte) []byte {
 	b = append(b, byte(c.Claim), byte(c.where.form), secure)
 	b = appendPart(b, c.where.host)
 	b = appendPart(b, c.where.base)
-	for i := range c.site.rows {
-		for _, v := range c.values {
-			if v.row == &c.site.rows[i] && v.row.keyed.has(c.Claim) {
-				b = appendPart(append(b, byte(i)), v.text)
-			}
+	for _, v := range c.values {
+		if v.row.keyed.has(c.Claim) {
+			b = appendPart(append(b, v.row.line), v.text)
 		}
 	}
 	return b

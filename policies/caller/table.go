@@ -14,6 +14,7 @@ import (
 // what a request claims, under which key an answer is kept, what a question carries,
 // which variables may not be stripped, and which answers are private.
 type row struct {
+	line byte // its place in the table: names it in keys
 	in   source
 	name string // canonical name of a header, name of a cookie or variable
 
@@ -69,6 +70,9 @@ func table(p *call.Platform, own Own) []row {
 	}
 	for _, name := range own.Cookies {
 		rows = with(rows, row{in: inCookie, name: name, user: true, empty: true, keyed: always, carried: always, private: true})
+	}
+	for i := range rows {
+		rows[i].line = byte(i)
 	}
 	return rows
 }
@@ -151,6 +155,19 @@ func (s *Site) cookie(pair string, own bool) (is, alias bool) {
 		alias = alias || folds
 	}
 	return false, alias
+}
+
+// cookieRow returns the first row that a cookie, "name=value", fits, or nil.
+func (s *Site) cookieRow(pair string) *row {
+	for i := range s.rows {
+		if s.rows[i].in != inCookie {
+			continue
+		}
+		if is, _ := s.rows[i].fits(&s.Platform, pair); is {
+			return &s.rows[i]
+		}
+	}
+	return nil
 }
 
 // fits compares a cookie with the row's name.
