@@ -63,6 +63,7 @@ func (c *Credentials) readRow(w *Whole, r *row) {
 		for _, text := range w.HTTP.Header[r.name] {
 			c.values = append(c.values, value{r, text})
 		}
+	case inCookie: // see freeze
 	case inQuery:
 		if text, set := w.Call.QueryVariable(r.name); set {
 			c.values = append(c.values, value{r, text})
