@@ -75,7 +75,7 @@ func (g *Gateway) report(r *policies.Request, d policies.Decision) {
 // routeOf returns the route of the rule that decided, as the configuration writes it, or
 // else the namespace. It never returns the route as sent, which may name records.
 func routeOf(r *policies.Request) string {
-	if r.Matched.Route != nil {
+	if r.Matched.Route != nil && r.Call.Kind != call.Refused { // a batch may have matched before it was opened
 		if route := r.Matched.Route.String(); route != "/**" {
 			return route
 		}

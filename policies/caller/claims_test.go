@@ -130,12 +130,12 @@ func TestClaims_UnreadForm(t *testing.T) {
 }
 
 // TestClaims_NamedTwice: a question carries a credential once, even if the site names it
-// twice or names one that counts anyway.
+// twice or names one that counts anyway, and cookies in the order sent.
 func TestClaims_NamedTwice(t *testing.T) {
-	own := Own{Headers: []string{"authorization", "x-wp-nonce", "Cart-Token", "X-Sso", "x-sso"}, Cookies: []string{"sso", "sso"}}
-	headers := []string{basicAuth, nonceLine, "Cart-Token: t", "X-Sso: x", "Cookie: sso=1; a=b"}
+	own := Own{Headers: []string{"authorization", "x-wp-nonce", "Cart-Token", "X-Sso", "x-sso"}, Cookies: []string{"sso", "sso", "wordpress_sec_b"}}
+	headers := []string{basicAuth, nonceLine, "Cart-Token: t", "X-Sso: x", "Cookie: sso=1; a=b; wordpress_sec_b=2; sso=3"}
 	w := request(t, newSite(t, own), nil, "GET", "/wp-json/wp/v2/posts", "", headers...)
-	for kind, cookies := range map[ask.Kind]string{ask.KindRecord: "sso=1", ask.KindCart: "sso=1; a=b"} {
+	for kind, cookies := range map[ask.Kind]string{ask.KindRecord: "sso=1; wordpress_sec_b=2; sso=3", ask.KindCart: "sso=1; a=b; wordpress_sec_b=2; sso=3"} {
 		q, err := w.Question(ask.Question{Kind: kind})
 		want := w.HTTP.Header.Clone()
 		want.Set("Cookie", cookies)

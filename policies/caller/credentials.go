@@ -14,7 +14,6 @@ import (
 // Credentials are the values of one request that may say who is calling. They are read
 // once and never change, since a question made of them may outlive the request.
 type Credentials struct {
-	site   *Site
 	where  where
 	values []value
 	room   [6]value // the space of values; enough for most requests
@@ -36,10 +35,15 @@ type value struct {
 // readCredentials reads the values of w. It leaves out a variable of a form without a
 // certain reading: where the claim depends on it there is no claim, see Whole.hasNonce.
 func readCredentials(w *Whole) *Credentials {
-	c := &Credentials{site: w.Site, where: where{w.HTTP.Host, w.Call.Base, w.Call.Form, w.Secure}}
+	c := &Credentials{where: where{w.HTTP.Host, w.Call.Base, w.Call.Form, w.Secure}}
 	c.values = c.room[:0]
 	for i := range w.Site.rows {
 		c.readRow(w, &w.Site.rows[i])
+	}
+	for pair := range cookiePairs(w.HTTP.Header) { // in the order sent: of two with one name PHP takes the first
+		if r := w.Site.cookieRow(pair); r != nil {
+			c.values = append(c.values, value{r, pair})
+		}
 	}
 	return c
 }
@@ -53,12 +57,7 @@ func (c *Credentials) readRow(w *Whole, r *row) {
 		for _, text := range w.HTTP.Header[r.name] {
 			c.values = append(c.values, value{r, text})
 		}
-	case inCookie:
-		for pair := range cookiePairs(w.HTTP.Header) {
-			if is, _ := r.fits(&w.Site.Platform, pair); is {
-				c.values = append(c.values, value{r, pair})
-			}
-		}
+	case inCookie: // see readCredentials
 	case inQuery:
 		if text, set := w.Call.QueryVariable(r.name); set {
 			c.values = append(c.values, value{r, text})
@@ -81,11 +80,9 @@ func (c *Credentials) appendKey(b []byte, claim Claim) []byte {
 	b = append(b, byte(claim), byte(c.where.form), secure)
 	b = appendPart(b, c.where.host)
 	b = appendPart(b, c.where.base)
-	for i := range c.site.rows {
-		for _, v := range c.values {
-			if v.row == &c.site.rows[i] && v.row.keyed.has(claim) {
-				b = appendPart(append(b, byte(i)), v.text)
-			}
+	for _, v := range c.values {
+		if v.row.keyed.has(claim) {
+			b = appendPart(append(b, v.row.line), v.text)
 		}
 	}
 	return b

@@ -14,6 +14,7 @@ import (
 // answer, the content of a question, which variables may not be stripped, which
 // answers are private, and which headers may not stand twice.
 type row struct {
+	line byte // its place in the table: names it in keys
 	in   source
 	name string // canonical name of a header, name of a cookie or variable
 
@@ -69,6 +70,9 @@ func table(p *call.Platform, own Own) []row {
 	}
 	for _, name := range own.Cookies {
 		rows = with(rows, row{in: inCookie, name: name, user: true, empty: true, keyed: always, carried: always, private: true})
+	}
+	for i := range rows {
+		rows[i].line = byte(i)
 	}
 	return rows
 }
@@ -164,6 +168,19 @@ func (s *Site) cookie(pair string, own bool) (is, alias bool) {
 		alias = alias || folds
 	}
 	return false, alias
+}
+
+// cookieRow returns the first row that a cookie, "name=value", fits, or nil.
+func (s *Site) cookieRow(pair string) *row {
+	for i := range s.rows {
+		if s.rows[i].in != inCookie {
+			continue
+		}
+		if is, _ := s.rows[i].fits(&s.Platform, pair); is {
+			return &s.rows[i]
+		}
+	}
+	return nil
 }
 
 // fits compares the name of a cookie with the row's.
