@@ -59,8 +59,8 @@ func TestOrderType_Doors(t *testing.T) {
 	}
 }
 
-// TestOrderType_KeyOfTheGatewayRefused: an id that the gateway's own key may not read is
-// not refused as "not an order".
+// TestOrderType_KeyOfTheGatewayRefused: if the gateway's own key may not read, the policy
+// cannot decide. It does not take the record for another than an order.
 func TestOrderType_KeyOfTheGatewayRefused(t *testing.T) {
 	refused := &asktest.Platform{Answer: func(ask.Question) (*ask.Answer, error) {
 		return asktest.JSON(401, `{"code":"woocommerce_rest_cannot_view"}`), nil

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// ownCaddy is the program that xcaddy writes: Caddy, its standard modules, and
-// the package that is named to it.
+// ownCaddy is the program that xcaddy writes: Caddy, its standard modules, and the named
+// package.
 const ownCaddy = `package main
 
 import (
@@ -24,8 +24,8 @@ import (
 func main() { caddycmd.Main() }
 `
 
-// buildOwnCaddy does what an xcaddy line asks for, in a module of its own: xcaddy
-// itself would fetch what is published instead of the clone in dir.
+// buildOwnCaddy does what an xcaddy line asks for, in a module of its own: xcaddy itself
+// would fetch the published module instead of the clone in dir.
 func buildOwnCaddy(ctx context.Context, dir, line string) (string, error) {
 	mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
 	if err != nil {
