@@ -17,8 +17,8 @@ const embeddedAnswer = `[{"id":1,"title":"\u00fc","_links":{"self":[{"href":"htt
 	`"wp:term":[{"href":"http://h/?rest_route=%2Fwp%2Fv2%2Fcategories&post=1"},{"href":"http://h/wp-json/wp/v2/tags?post=1"}]},` +
 	`"_embedded":{"author":[{"id":4}],"replies":[[{"id":9}]],"wp:term":[[{"id":2}],[]],"x":[{"id":5}]}}]`
 
-// TestAccess_Embedded: what the platform loads for _embed passes only where the caller
-// might have asked for it.
+// TestAccess_Embedded: an object that the platform loads for _embed passes only if the
+// caller may read it.
 func TestAccess_Embedded(t *testing.T) {
 	admin := []string{"Authorization: Basic eDp5"}
 	posts, tags := mustRule("anyone", nil, "/wp/v2/posts/**"), mustRule("anyone", nil, "/wp/v2/tags")
@@ -29,8 +29,8 @@ func TestAccess_Embedded(t *testing.T) {
 		headers []string
 		target  string
 		need    Rewrite
-		gone    string // ids that are not there afterwards
-		refused int    // objects
+		gone    string // ids that are missing afterwards
+		refused int    // number of objects
 	}{
 		"login_only":            {Access{LoginOnly: true, Rules: []Rule{posts, tags}}, nil, "/wp-json/wp/v2/posts?_embed", RewriteBody, "4 9 2 5", 4},
 		"spelled oddly":         {Access{LoginOnly: true, Rules: []Rule{posts}}, nil, "/?rest_route=/wp/v2/posts&%20_embed[]=author", RewriteBody, "4 9 2 5", 5},
@@ -78,7 +78,7 @@ func TestAccess_Embedded(t *testing.T) {
 }
 
 // TestRedact_Embedded: an embedded object is redacted as the answer of its own route, and
-// by all lines where that is not known.
+// by all lines if that route is unknown.
 func TestRedact_Embedded(t *testing.T) {
 	s := newSite(t)
 	p := new(Redact)
@@ -99,8 +99,8 @@ func TestRedact_Embedded(t *testing.T) {
 	}
 }
 
-// FuzzEmbedded: an answer comes out as one JSON value, or not at all, and a second time
-// nothing more changes.
+// FuzzEmbedded: an answer is one JSON value or an error, and a second pass changes
+// nothing.
 func FuzzEmbedded(f *testing.F) {
 	for _, seed := range []string{embeddedAnswer, `{"body":` + embeddedAnswer + `}`, "/**/cb(" + embeddedAnswer + ")", "[]", "{}", `{"_embedded":{"x":[{}]}}`, "7", "<html>"} {
 		f.Add(seed)

@@ -10,8 +10,8 @@ import (
 	"github.com/restwarden/restwarden/policies/ask/asktest"
 )
 
-// TestTrace: whoever listens hears of each policy that was asked, each rule with the
-// reason that it did not match, each question, and what became of the request.
+// TestTrace: the trace reports each policy that was asked, each rule with the reason that
+// it did not match, each question, and the decision on the request.
 func TestTrace(t *testing.T) {
 	s := newSite(t)
 	c := guarded(t, s,
@@ -73,7 +73,8 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// TestTrace_Refusals: a refusal that is only observed is told too, and each that follows.
+// TestTrace_Refusals: the trace reports a refusal that is only observed, and each that
+// follows.
 func TestTrace_Refusals(t *testing.T) {
 	s := newSite(t)
 	denied := Verdict{Status: 403, Code: CodeForbidden}
@@ -93,7 +94,7 @@ func TestTrace_Refusals(t *testing.T) {
 	}
 }
 
-// TestTrace_CostsNothing: rules are not put into words for nobody.
+// TestTrace_CostsNothing: rules are not formatted without a trace.
 func TestTrace_CostsNothing(t *testing.T) {
 	s := newSite(t)
 	c := guarded(t, s, line("allow anyone POST /consent/v1/**"), line("allow anyone /wp/v2/**"))

@@ -28,7 +28,7 @@ func TestCommand_Unknown(t *testing.T) {
 	}
 }
 
-// TestCommand_Help: without a word, the help is what was asked for.
+// TestCommand_Help: without a word the command prints its help.
 func TestCommand_Help(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{nil, {"--help"}} {
@@ -39,7 +39,7 @@ func TestCommand_Help(t *testing.T) {
 	}
 }
 
-// runCommand runs `caddy restwarden …` and returns all that it printed.
+// runCommand runs `caddy restwarden …` and returns all its output.
 func runCommand(args ...string) (string, error) {
 	c := caddycmd.Commands()["restwarden"]
 	cmd := &cobra.Command{Use: c.Name + " " + c.Usage, Short: c.Short, Long: c.Long}

@@ -31,7 +31,7 @@ var steps = []step{
 	{"wordpress", "WordPress itself behind the gateway, also in a browser", (*check).wordpress},
 }
 
-// The pinned version is the one whose findings the tree is free of.
+// The tree has no findings of this version.
 const (
 	staticcheckVersion = "v0.8.2"
 	staticcheck        = "honnef.co/go/tools/cmd/staticcheck@" + staticcheckVersion

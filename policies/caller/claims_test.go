@@ -19,7 +19,7 @@ const (
 	orders  = "/wc/v3/orders"
 )
 
-// TestClaims_WhatIsAsked: the edges of which credentials count on which route.
+// TestClaims_WhatIsAsked: which credentials count on which route, at the edges.
 func TestClaims_WhatIsAsked(t *testing.T) {
 	nobody, user, key := asktest.Answering(401, `{"code":"rest_not_logged_in"}`), asktest.Answering(200, adminBody), asktest.Answering(200, `[]`)
 	jetpack := Own{Jetpack: true}
@@ -80,8 +80,8 @@ func TestClaims_WhatIsAsked(t *testing.T) {
 	}
 }
 
-// TestClaims_Uncertain: where it cannot be read whether there are credentials the
-// caller is not nobody.
+// TestClaims_Uncertain: a caller whose credentials cannot be read with certainty is not
+// anonymous.
 func TestClaims_Uncertain(t *testing.T) {
 	own := Own{Cookies: []string{"my_auth"}}
 	for name, test := range map[string]struct {

@@ -12,7 +12,7 @@ import (
 	"github.com/restwarden/restwarden/policies/call"
 )
 
-// told is what the platform answers, for a watch.
+// told is an answer of the platform for a watch.
 type told struct {
 	status int
 	header string // "Name: value", several by line
@@ -29,8 +29,7 @@ func (a told) answer() *ask.Answer {
 	return &ask.Answer{Status: a.status, Header: h, Body: []byte(a.body)}
 }
 
-// What the real platform says where a password was set, and where the key to it
-// was wrong.
+// The answers of the real platform after a password was set, and after a wrong key.
 const (
 	cleared  = "Set-Cookie: wp-resetpass-abc=+; expires=Sat, 22-Nov-2025 02:30:00 GMT; Max-Age=0; path=/wp-login.php; HttpOnly"
 	wrongKey = cleared + "\nLocation: /wp-login.php?action=lostpassword&error=invalidkey"
@@ -56,7 +55,7 @@ func TestIdentities_Drops(t *testing.T) {
 		method, target, body string
 		headers              []string
 		told                 told
-		drops                bool // user 1, who is asked about
+		drops                bool // whether user 1, about whom the test asks, is dropped
 	}{
 		"application password revoked":  {"DELETE", "/wp-json/wp/v2/users/1/application-passwords/abc", "", nil, told{200, "", ""}, true},
 		"revocation refused":            {"DELETE", "/wp-json/wp/v2/users/1/application-passwords/abc", "", nil, told{403, "", ""}, false},
@@ -147,7 +146,7 @@ func TestIdentities_Drops(t *testing.T) {
 			}
 			who()
 			r := request(t, s, backend, test.method, test.target, test.body, test.headers...)
-			if r.Call.Kind == call.Batch { // as the rule about batches does
+			if r.Call.Kind == call.Batch { // as in the rule about batches
 				_, _, _ = r.Who(t.Context())
 			}
 			if drop, _ := s.Identities.Watch(r); drop != nil {
