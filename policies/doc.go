@@ -9,7 +9,8 @@
 // make which calls, a [Target] which ones; an [Option] is a line of the Caddyfile.
 //
 // Every file is either one of these concepts or one policy, named as in the
-// Caddyfile. To add a policy, write its file and add a line to the catalog.
+// Caddyfile. To add a policy, write its file and add a line to the catalog;
+// docs/CONTRIBUTING.md has the steps.
 //
 // An error from a policy means "could not decide", never "no": the chain turns
 // it into 503, unless the owner chose on_error pass.

@@ -32,7 +32,7 @@ type OrderType struct {
 }
 
 // proofTTL is how long "is an order" is believed: only a delete ends it, and
-// deletes that pass are seen.
+// deletes that pass are seen. docs/policies/order_type.md says how long, too.
 const proofTTL = 10 * time.Minute
 
 // Configure takes order_type [{ credential <key:secret>  strict }].

@@ -40,7 +40,8 @@ type Declarer interface {
 // Provisioner is a Policy that must be prepared.
 type Provisioner interface {
 	// Provision checks the configuration and prepares the policy for site. It does no
-	// network I/O. What it opens is closed by Close, also where a later policy fails.
+	// network I/O. What it opens is closed by Close. Close is also called where this or
+	// another policy fails, and where Provision was not reached.
 	Provision(site *Site, settings Settings) error
 }
 

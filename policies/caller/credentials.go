@@ -82,7 +82,8 @@ func (c *Credentials) readRow(w *Whole, r *row) error {
 }
 
 // appendKey adds to b all that decides who is calling: the claim, how the platform is
-// reached, and the credentials. No two different ones add the same.
+// reached, and the credentials. No two different ones add the same. Gateways that share
+// a store make its keys of this: where it changes, they ask again.
 func (c *Credentials) appendKey(b []byte) []byte {
 	secure := byte(0)
 	if c.where.secure {
