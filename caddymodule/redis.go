@@ -250,7 +250,9 @@ func (c ownKeys) EvalSha(ctx context.Context, sha1 string, keys []string, args .
 
 const checkLen = 16
 
-// sealed puts a check before value; opened removes it.
+// sealed puts a check before value; opened removes it. The check finds values that were
+// cut or put under another key. It does not find forgeries, since it needs no secret. A
+// change of the check raises schemaVersion.
 func sealed(key, value string) string { return check(key, value) + value }
 
 func opened(key, text string) (value string, ok bool) {
@@ -260,6 +262,7 @@ func opened(key, text string) (value string, ok bool) {
 	return text[checkLen:], true
 }
 
+// check is of checkLen hex digits.
 func check(key, value string) string {
 	sum := sha256.Sum256([]byte(key + "\x00" + value))
 	return hex.EncodeToString(sum[:checkLen/2])

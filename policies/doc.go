@@ -21,7 +21,7 @@
 //
 // Every file holds one of these concepts or one policy, named as in the Caddyfile; package
 // rewrite has the changes of JSON that policies make. To add a policy, write its file and
-// add a line to the catalog.
+// add a line to the catalog; docs/CONTRIBUTING.md has the steps.
 //
 // An error from a policy means "could not decide", never "no". The chain answers such a
 // call with 503, unless the owner has set on_error pass.

@@ -39,7 +39,8 @@ type Declarer interface {
 // Provisioner is a Policy that must be prepared.
 type Provisioner interface {
 	// Provision checks the configuration and prepares the policy for site. It does no
-	// network I/O. Close closes what it opens, even if a later policy fails to provision.
+	// network I/O. Close closes what it opens. Close is also called if this or another
+	// policy fails to provision, and if Provision was not reached.
 	Provision(site *Site, settings Settings) error
 }
 

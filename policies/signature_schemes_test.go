@@ -2,6 +2,7 @@ package policies
 
 import (
 	"encoding/base64"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -272,6 +273,15 @@ func TestSignature_SchemeOptions(t *testing.T) {
 	for _, scheme := range schemeNames {
 		if _, ok := schemes[scheme]; !ok {
 			t.Errorf("scheme %s is not there", scheme)
+		}
+	}
+	page, err := os.ReadFile("../docs/policies/signature.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, scheme := range schemeNames {
+		if !strings.Contains(string(page), "\n| `"+scheme+"` | ") {
+			t.Errorf("scheme %s: no row in docs/policies/signature.md", scheme)
 		}
 	}
 	if len(schemes) != len(schemeNames) {

@@ -15,7 +15,7 @@ func TestCommand_Unknown(t *testing.T) {
 	for args, want := range map[string]string{
 		"nonsense":                     `unknown command "nonsense" for "caddy restwarden"`,
 		"explain Caddyfile":            `unknown command "explain"`,
-		"explain --format json":        `unknown flag: --format ("caddy restwarden" has the commands demo and classify)`,
+		"explain --format json":        `unknown flag: --format ("caddy restwarden" has the commands demo`,
 		"--json":                       `unknown flag: --json`,
 		"demo nonsense":                `unknown command "nonsense" for "caddy restwarden demo"`,
 		"classify --nonsense":          `unknown flag: --nonsense`,
@@ -24,6 +24,23 @@ func TestCommand_Unknown(t *testing.T) {
 		out, err := runCommand(strings.Fields(args)...)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(out, "Usage:") {
 			t.Errorf("%s: %v, want %s, and no help:\n%s", args, err, want, out)
+		}
+	}
+}
+
+// TestCommand_Named: a message about an unknown flag names every command, demo first.
+func TestCommand_Named(t *testing.T) {
+	t.Parallel()
+	c := caddycmd.Commands()["restwarden"]
+	cmd := &cobra.Command{Use: c.Name}
+	c.CobraFunc(cmd)
+	_, err := runCommand("explain", "--format")
+	if err == nil || len(cmd.Commands()) < 2 {
+		t.Fatalf("%v, %d commands", err, len(cmd.Commands()))
+	}
+	for _, c := range cmd.Commands() {
+		if !strings.Contains(err.Error(), " "+c.Name()) {
+			t.Errorf("%s is not named: %v", c.Name(), err)
 		}
 	}
 }

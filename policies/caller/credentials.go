@@ -71,7 +71,8 @@ func (c *Credentials) readRow(w *Whole, r *row) {
 
 // appendKey appends to b everything that decides who is calling: the claim, how the
 // request reaches the platform, and the credentials. Different inputs append different
-// bytes.
+// bytes. Gateways that share a store make its keys of these bytes: after a change they
+// ask again.
 func (c *Credentials) appendKey(b []byte, claim Claim) []byte {
 	secure := byte(0)
 	if c.where.secure {

@@ -164,6 +164,7 @@ func membersOf(value jsontext.Value) (members []member, err error) {
 	return members, err
 }
 
+// elements returns copies of the elements of a JSON array; any other value is an error.
 func elements(value jsontext.Value) (items []jsontext.Value, err error) {
 	in := jsontext.NewDecoder(bytes.NewReader(value), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	if t, err := in.ReadToken(); err != nil || t.Kind() != '[' {
