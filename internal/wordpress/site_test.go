@@ -84,7 +84,7 @@ func (s *stack) install(ctx context.Context, site *site) error {
 			return err
 		}
 	}
-	setup := filepath.Join(s.dir, "setup.php")
+	setup := filepath.Join(s.dir, "setup-"+site.Name+".php") // sites are created at the same time
 	if err := s.render("setup.php", setup, nil); err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (s *stack) install(ctx context.Context, site *site) error {
 		return fmt.Errorf("%w\n%s", err, reason)
 	}
 	if err := json.Unmarshal([]byte(out[max(0, strings.LastIndex(out, `{"release"`)):]), site); err != nil {
-		return fmt.Errorf("setup.php: %w\n%s", err, out)
+		return fmt.Errorf("setup.php of %s: %w\n%s", site.Name, err, out)
 	}
 	return nil
 }
