@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -12,10 +13,11 @@ import (
 	"time"
 
 	"github.com/jellydator/ttlcache/v3"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/call/phpvars"
-	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 // ability is the platform's description of one ability (docs/interface 2).
@@ -223,9 +225,7 @@ func standardSchema(v any) any {
 		return v
 	}
 	out := make(map[string]any, len(schema))
-	for key, value := range schema {
-		out[key] = value
-	}
+	maps.Copy(out, schema)
 	if _, own := out["required"].(bool); own {
 		delete(out, "required")
 	}

@@ -2,6 +2,7 @@ package policies
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -25,9 +26,7 @@ func abilitiesOf(extra map[string]*ask.Answer) *asktest.Platform {
 		"GET /wp-abilities/v1/abilities/shop/ref":    one("shop/ref", `{}`, `{"$ref":"file:///etc/passwd"}`),
 		"GET /wp-abilities/v1/abilities/shop/other":  one("shop/query", `{}`, `{}`),
 	}
-	for k, v := range extra {
-		answers[k] = v
-	}
+	maps.Copy(answers, extra)
 	return asktest.Routed(answers)
 }
 

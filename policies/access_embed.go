@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/rewrite"

@@ -255,13 +255,13 @@ func TestAccess_NoQuestionsWhereNobodyNeedsToKnow(t *testing.T) {
 
 func TestAccess_CouldNotDecide(t *testing.T) {
 	for name, backend := range map[string]*asktest.Platform{
-		"down":            asktest.Failing(ask.ErrUndecided),
-		"not JSON":        asktest.Answering(200, `<html>`),
-		"no id":           asktest.Answering(200, `{"name":"x"}`),
-		"forbidden page":  asktest.Answering(403, `<html>`),
-		"401 page":        asktest.Answering(401, `<html>login</html>`),
-		"teapot":          asktest.Answering(418, `{"code":"x"}`),
-		"bad capabilites": asktest.Answering(200, `{"id":1,"capabilities":"all"}`),
+		"down":             asktest.Failing(ask.ErrUndecided),
+		"not JSON":         asktest.Answering(200, `<html>`),
+		"no id":            asktest.Answering(200, `{"name":"x"}`),
+		"forbidden page":   asktest.Answering(403, `<html>`),
+		"401 page":         asktest.Answering(401, `<html>login</html>`),
+		"teapot":           asktest.Answering(418, `{"code":"x"}`),
+		"bad capabilities": asktest.Answering(200, `{"id":1,"capabilities":"all"}`),
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t)

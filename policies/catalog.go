@@ -1,6 +1,10 @@
 package policies
 
-import "github.com/restwarden/restwarden/policies/call"
+import (
+	"slices"
+
+	"github.com/restwarden/restwarden/policies/call"
+)
 
 // Entry is one policy of the catalog.
 type Entry struct {
@@ -22,7 +26,9 @@ type Entry struct {
 var Catalog = []Entry{
 	{"call", []string{"call"}, true, func() Policy { return new(Reading) }, ReadingCodes},
 	{
-		"access", []string{"login_only", "access", "allow", "deny", "recommended"}, true, func() Policy { return new(Access) },
+		"access",
+		[]string{"login_only", "access", "allow", "deny", "recommended"},
+		true, func() Policy { return new(Access) },
 		[]Code{CodeNotLoggedIn, CodeForbidden, CodeNoRoute, CodeTooMany, CodePlatform},
 	},
 	{"signature", []string{"signature"}, false, func() Policy { return new(Signatures) }, []Code{CodeSignature}},
@@ -44,10 +50,8 @@ var ReadingCodes = []Code{call.CodeAmbiguous, call.CodeTooLarge, call.CodeUnsupp
 // Lookup returns the catalog entry that takes the option word.
 func Lookup(word string) (Entry, bool) {
 	for _, e := range Catalog {
-		for _, w := range e.Words {
-			if w == word {
-				return e, true
-			}
+		if slices.Contains(e.Words, word) {
+			return e, true
 		}
 	}
 	return Entry{}, false

@@ -15,6 +15,7 @@ import (
 // Outcome is what the chain decided about a request. It is a label of the metrics.
 type Outcome string
 
+// The outcomes of a call.
 const (
 	Pass        Outcome = "pass"
 	Refuse      Outcome = "refused"

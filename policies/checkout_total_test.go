@@ -3,6 +3,7 @@ package policies
 import (
 	"encoding/json"
 	"errors"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -89,7 +90,7 @@ func TestCheckoutTotal_ObserveWritesNothing(t *testing.T) {
 	r := request(t, s, backend, "POST", checkout, `{"expected_total":1,"billing_address":{"country":"GB"}}`, jsonType)
 	(&Chain{mode: Observe, links: alone("checkout_total", p).links}).Judge(t.Context(), r)
 	for _, q := range backend.Questions() {
-		if q.Method != "" && q.Method != "GET" {
+		if q.Method != "" && q.Method != http.MethodGet {
 			t.Errorf("observe asked %s %s", q.Method, q.Route)
 		}
 	}

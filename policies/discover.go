@@ -97,7 +97,7 @@ func readRoot(ctx context.Context, b ask.Backend, base string, form call.Form) (
 	}
 	found = new(root)
 	if json.Unmarshal(bytes.TrimPrefix(a.Body, []byte("\ufeff")), found) != nil {
-		return nil, false, nil // a page: there is no REST here
+		return nil, false, nil //nolint:nilerr // a page: there is no REST here
 	}
 	return found, false, nil
 }

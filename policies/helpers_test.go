@@ -15,16 +15,16 @@ import (
 	"github.com/restwarden/restwarden/policies/store"
 )
 
-func newSite(t testing.TB) *Site {
-	t.Helper()
+func newSite(tb testing.TB) *Site {
+	tb.Helper()
 	p, _ := call.PlatformByName("wordpress")
 	memory, err := store.NewMemory()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	ids, err := caller.NewIdentities(caller.Options{})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	s := &Site{Site: caller.NewSite(p, caller.Own{}), Release: new(Release)}
 	s.Store, s.Identities, s.Now = memory, ids, func() time.Time { return time.Unix(1_800_000_000, 0) }
@@ -32,8 +32,8 @@ func newSite(t testing.TB) *Site {
 }
 
 // request reads raw lines "Name: value" as headers of a request to target.
-func request(t testing.TB, s *Site, b ask.Backend, method, target, body string, headers ...string) *Request {
-	t.Helper()
+func request(tb testing.TB, s *Site, b ask.Backend, method, target, body string, headers ...string) *Request {
+	tb.Helper()
 	r := httptest.NewRequest(method, target, strings.NewReader(body))
 	if body == "" {
 		r = httptest.NewRequest(method, target, http.NoBody)
@@ -43,18 +43,18 @@ func request(t testing.TB, s *Site, b ask.Backend, method, target, body string, 
 		r.Header.Add(name, value)
 	}
 	c := call.NewReader(call.Site{
-		Platform: s.Platform, Base: s.Base, Limits: call.Limits{Body: 1 << 20, Upload: 1 << 20, Spool: call.NewSpool(t.TempDir(), 1<<20)},
+		Platform: s.Platform, Base: s.Base, Limits: call.Limits{Body: 1 << 20, Upload: 1 << 20, Spool: call.NewSpool(tb.TempDir(), 1<<20)},
 	}).Read(r, nil)
-	t.Cleanup(c.Close)
+	tb.Cleanup(c.Close)
 	whole := &caller.Whole{Site: s.Site, Call: c, HTTP: r, Backend: b, Client: netip.MustParseAddr("192.0.2.7")}
 	return &Request{Whole: whole, Call: c, Site: s}
 }
 
 // provision prepares p for s as one that is named or not, or fails the test.
-func provision[P Policy](t testing.TB, s *Site, p P, settings ...Settings) P {
-	t.Helper()
+func provision[P Policy](tb testing.TB, s *Site, p P, settings ...Settings) P {
+	tb.Helper()
 	if err := provisionError(s, p, settings...); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return p
 }
@@ -77,11 +77,11 @@ func line(text string, block ...Option) Option {
 	return Option{Name: words[0], Args: words[1:], Block: block, Pos: "Caddyfile:7"}
 }
 
-func configure(t testing.TB, p Policy, options ...Option) {
-	t.Helper()
+func configure(tb testing.TB, p Policy, options ...Option) {
+	tb.Helper()
 	for _, o := range options {
 		if err := p.(Configurer).Configure(o); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 	}
 }
@@ -103,12 +103,15 @@ type brokenStore struct{ store.Store }
 func (brokenStore) Get(context.Context, string) (string, bool, error) {
 	return "", false, store.ErrFull
 }
+
 func (brokenStore) Set(context.Context, string, string, time.Duration) error {
 	return store.ErrFull
 }
+
 func (brokenStore) SetOnce(context.Context, string, time.Duration) (bool, error) {
 	return false, store.ErrFull
 }
+
 func (brokenStore) Take(context.Context, string, store.Rate) (store.Taken, error) {
 	return store.Taken{}, store.ErrFull
 }

@@ -24,7 +24,7 @@ func shopOf(extra map[string]*ask.Answer) *asktest.Platform {
 			return asktest.JSON(200, `[{"id":7},{"id":8},{"id":9}]`), nil
 		}
 		var id int
-		fmt.Sscanf(strings.TrimPrefix(q.Route, "/wc/v3/orders/"), "%d", &id)
+		_, _ = fmt.Sscanf(strings.TrimPrefix(q.Route, "/wc/v3/orders/"), "%d", &id)
 		notes := strings.HasSuffix(q.Route, "/notes/0")
 		switch {
 		case id == 13 && notes, id > 1000 && notes:
@@ -159,7 +159,7 @@ func TestOrderType_ForgedBatchAsksOnce(t *testing.T) {
 	for _, credential := range []string{"", "ck:cs"} {
 		s := newSite(t)
 		p := provision(t, s, &OrderType{Credential: credential})
-		backend := &asktest.Platform{Answer: func(q ask.Question) (*ask.Answer, error) {
+		backend := &asktest.Platform{Answer: func(_ ask.Question) (*ask.Answer, error) {
 			return asktest.JSON(401, `{"code":"woocommerce_rest_cannot_view"}`), nil
 		}}
 		r := request(t, s, backend, "POST", "/wp-json/wc/v3/orders/batch", `{"update":[`+strings.Join(items, ",")+`]}`, jsonType, basicAuth)

@@ -12,8 +12,12 @@ import (
 func TestOrderType_ToolMessagesThatAreLists(t *testing.T) {
 	const message = `{"method":"tools/call","params":{"name":"woocommerce-orders-update","arguments":{"id":13}}}`
 	for _, test := range []struct{ target, body string }{
-		{"?method=ping", "[" + message + "]"}, {"", `{"0":` + message + `,"method":"ping"}`}, {"?method=ping", message},
-		{"?method=tools/call&params[name]=woocommerce-orders-update&params[arguments][id]=13", "{}"}, {"?%20params[name]=x", `{"method":null}`}, {"?method=x", ""},
+		{"?method=ping", "[" + message + "]"},
+		{"", `{"0":` + message + `,"method":"ping"}`},
+		{"?method=ping", message},
+		{"?method=tools/call&params[name]=woocommerce-orders-update&params[arguments][id]=13", "{}"},
+		{"?%20params[name]=x", `{"method":null}`},
+		{"?method=x", ""},
 	} {
 		s := newSite(t)
 		p := provision(t, s, new(OrderType))

@@ -89,6 +89,7 @@ type AnswerChanger interface {
 // Rewrite is how much of an answer an AnswerChanger needs.
 type Rewrite uint8
 
+// What an AnswerChanger can ask for.
 const (
 	RewriteNothing Rewrite = iota
 	RewriteHeader          // status and header
@@ -127,6 +128,7 @@ type Mode string
 // OnError says what happens to a call on which a policy could not decide.
 type OnError string
 
+// The values of Mode and OnError.
 const (
 	Enforce Mode = "enforce"
 	Observe Mode = "observe"

@@ -17,10 +17,10 @@ import (
 
 const consent = "/wp-json/complianz/v1/consent"
 
-func limited(t testing.TB, s *Site, text string) *RateLimits {
+func limited(tb testing.TB, s *Site, text string) *RateLimits {
 	p := new(RateLimits)
-	configure(t, p, line(text))
-	return provision(t, s, p)
+	configure(tb, p, line(text))
+	return provision(tb, s, p)
 }
 
 // passes counts how many of n calls pass.

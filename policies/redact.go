@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/rewrite"
@@ -64,10 +66,8 @@ func (r *Redaction) compile() (err error) {
 	r.paths = nil
 	for _, field := range r.Fields {
 		path := strings.Split(field, ".")
-		for _, name := range path {
-			if name == "" {
-				return fmt.Errorf("%q is not a field path such as source.access_token", field)
-			}
+		if slices.Contains(path, "") {
+			return fmt.Errorf("%q is not a field path such as source.access_token", field)
 		}
 		r.paths = append(r.paths, path)
 	}

@@ -206,6 +206,7 @@ func (r *Rule) admits(c caller.Caller) bool {
 		return c.Kind == caller.User && c.HasRole(r.names)
 	case whoCapability:
 		return c.Kind == caller.User && c.Capabilities[r.names[0]]
+	default:
+		return false
 	}
-	return false
 }

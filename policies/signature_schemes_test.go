@@ -73,15 +73,15 @@ func hooks() map[string]hook {
 	}
 }
 
-// verify tells whether the delivery passes at a site with one signature.
-func (h hook) verify(t testing.TB, s *Site, p *Signatures) bool {
-	t.Helper()
+// verify tells whether the delivery passes, at a site with one signature.
+func (h hook) verify(tb testing.TB, s *Site, p *Signatures) bool {
+	tb.Helper()
 	s.Now = func() time.Time { return time.Unix(h.now, 0) }
-	r := request(t, s, nil, "POST", "/wp-json/cookie/v1/hook", h.body, append([]string{"Content-Type: application/octet-stream"}, h.headers...)...)
+	r := request(tb, s, nil, "POST", "/wp-json/cookie/v1/hook", h.body, append([]string{"Content-Type: application/octet-stream"}, h.headers...)...)
 	r.Matched.Rule = signedRule(s)
-	v, err := p.Check(t.Context(), r)
+	v, err := p.Check(tb.Context(), r)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return !v.Refused()
 }

@@ -106,7 +106,7 @@ func TestSignature_BodyOfAnotherType(t *testing.T) {
 	const body = `{"name":"x&choice=all&y"}`
 	mac := hmac.New(sha256.New, []byte("secret"))
 	digest := sha256.Sum256([]byte(body))
-	fmt.Fprintf(mac, "1800000000\nPOST\n/cookie/v1/store-auth\n%x", digest)
+	_, _ = fmt.Fprintf(mac, "1800000000\nPOST\n/cookie/v1/store-auth\n%x", digest)
 	for contentType, refused := range map[string]bool{
 		"application/json": false, "application/json; charset=UTF-8": false, "text/plain": false,
 		"application/x-www-form-urlencoded": true, "application/x-www-form-urlencoded,application/json": true, "": true,

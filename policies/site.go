@@ -47,6 +47,7 @@ func (s *Site) Code(c Code) Code {
 	switch c {
 	case codeInvalidID, codeTotalMismatch, codeComputeTotals:
 		return Code(s.Platform.ErrorPrefix) + c
+	default:
+		return c
 	}
-	return c
 }

@@ -19,7 +19,8 @@ type Trace struct {
 	Rule func(r *Request, policy string, c Considered)
 	// Refused reports each refusal of a policy, enforced or only observed.
 	Refused func(r *Request, d Decision)
-	// Decided reports the decision on the request, once.
+	// Decided reports the decision on the request. It reports again if the answer of a
+	// call that passed cannot be sent.
 	Decided func(r *Request, d Decision)
 }
 
@@ -33,6 +34,7 @@ type Considered struct {
 // Mismatch says why a rule does not match a call.
 type Mismatch string
 
+// The reasons of a mismatch.
 const (
 	Matches     Mismatch = ""         // the rule matches
 	OtherMethod Mismatch = "method"   // the rule is for other methods

@@ -31,7 +31,7 @@ func TestAbilities(t *testing.T) {
 		return w.gate(target, body, edits...)
 	}
 	admin := w.as("admin")
-	t.Run("allowed", func(t *testing.T) {
+	t.Run("allowed", func(_ *testing.T) {
 		run("GET", "core/get-site-info", "", admin).want(200, "Reference shop").passed()
 		run("GET?input[status]=processing", "shop/orders-query", "", w.as("manager")).want(200, `"status":"processing"`).passed()
 		status := fmt.Sprintf(`{"input":{"id":%d,"status":"completed"}}`, w.info.Orders[0])
@@ -49,13 +49,13 @@ func TestAbilities(t *testing.T) {
 			t.Error("the product is gone")
 		}
 	})
-	t.Run("wrong method", func(t *testing.T) {
+	t.Run("wrong method", func(_ *testing.T) {
 		for _, method := range []string{"POST", "PUT", "DELETE"} {
 			run(method, "core/get-site-info", "", admin).stopped().want(400, "rest_invalid_param")
 		}
 		run("GET", "shop/order-update-status", "", admin).stopped().want(400, "rest_invalid_param")
 	})
-	t.Run("against the schema", func(t *testing.T) {
+	t.Run("against the schema", func(_ *testing.T) {
 		for _, body := range []string{
 			`{"input":{}}`, `{"input":{"id":1}}`, `{"input":{"id":"x","status":"completed"}}`, `{"input":{"id":0,"status":"completed"}}`,
 			`{"input":{"id":1,"status":"nonsense"}}`, `{"input":{"id":1,"status":"completed","more":1}}`, `{"input":[1]}`, `{"input":"x"}`,
@@ -65,7 +65,7 @@ func TestAbilities(t *testing.T) {
 		run("POST", "shop/order-update-status", `{}`, admin).want(400, "ability_invalid_input").passed() // nothing to check
 		run("GET?input[status]=nonsense", "shop/orders-query", "", admin).stopped().want(400)
 	})
-	t.Run("name outside the path", func(t *testing.T) {
+	t.Run("name outside the path", func(_ *testing.T) {
 		id := "core/get-user-info"
 		for _, r := range []reply{
 			run("GET?name=core/get-site-info", id, "", admin), run("GET?+name=core/get-site-info", id, "", admin),
@@ -77,7 +77,7 @@ func TestAbilities(t *testing.T) {
 		}
 		run("GET", "core/GET-site-info", "", admin).want(404, "rest_ability_not_found")
 	})
-	t.Run("who may not", func(t *testing.T) {
+	t.Run("who may not", func(_ *testing.T) {
 		run("GET", "core/get-site-info", "", w.as("customer")).want(403, "rest_ability_cannot_execute").passed()
 		run("GET", "core/get-site-info", "").want(403)
 		run("GET", "core/get-environment-info", "", admin).want(404, "rest_ability_not_found") // not shown in REST

@@ -59,7 +59,11 @@ func TestBinary_JSON(t *testing.T) {
 		t.Errorf("prefix %q, lines to try:\n%s", d.Prefix, strings.Join(d.Try, "\n"))
 	}
 	for address, status := range map[string]int{d.Gateway: http.StatusUnauthorized, d.Backend: http.StatusOK} {
-		res, err := httpClient.Get(address + "/cms-json/cms/v2/users")
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address+"/cms-json/cms/v2/users", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := httpClient.Do(req)
 		if err != nil {
 			t.Fatal(err)
 		}

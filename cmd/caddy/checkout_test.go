@@ -49,16 +49,20 @@ func TestCheckout_Doors(t *testing.T) {
 				line, body string
 				edits      []edit
 			}{
-				{line: checkout, body: `{"expected_total":1}`}, {line: checkout, body: `{"expected_total":"1"}`},
-				{line: checkout, body: "expected_total=1"}, {line: checkout, body: form, edits: []edit{multipart}},
-				{line: checkout + "?expected_total=1"}, {line: checkout + "?expected_total=1", body: `{}`},
+				{line: checkout, body: `{"expected_total":1}`},
+				{line: checkout, body: `{"expected_total":"1"}`},
+				{line: checkout, body: "expected_total=1"},
+				{line: checkout, body: form, edits: []edit{multipart}},
+				{line: checkout + "?expected_total=1"},
+				{line: checkout + "?expected_total=1", body: `{}`},
 				{line: "POST /cms-json/shop/store/checkout", body: `{"expected_total":1}`},
 				{line: "POST /cms-json/SHOP/STORE/V1/CHECKOUT/", body: `{"expected_total":1}`},
 				{line: "GET /cms-json/shop/store/v1/checkout?_method=POST&expected_total=1"},
 				{line: "PUT /cms-json/shop/store/v1/checkout", body: `{"expected_total":1}`, edits: []edit{header("X-HTTP-Method-Override", "POST")}},
 				{line: "POST /?rest_route=/shop/store/v1/checkout", body: `{"expected_total":1}`},
 				{line: "POST /", body: "rest_route=/shop/store/v1/checkout&expected_total=1"},
-				{line: "POST /cms-json/shop/store/v1/batch", body: part}, {line: "POST /cms-json/shop/store/batch", body: part},
+				{line: "POST /cms-json/shop/store/v1/batch", body: part},
+				{line: "POST /cms-json/shop/store/batch", body: part},
 				{
 					line: "POST /cms-json/shop/store/v1/batch",
 					body: `{"requests":[{"path":"/shop/store/v1/checkout?expected_total=1"}]}`,
@@ -238,14 +242,19 @@ func TestRefunds(t *testing.T) {
 		line, body string
 		edits      []edit
 	}{
-		{line: at("v3"), body: `{"compute_totals":true}`}, {line: at("v3"), body: `{"compute_totals":"true"}`},
-		{line: at("v3"), body: `{"compute_totals":1}`}, {line: at("v3"), body: `{"compute_totals":"yes"}`},
+		{line: at("v3"), body: `{"compute_totals":true}`},
+		{line: at("v3"), body: `{"compute_totals":"true"}`},
+		{line: at("v3"), body: `{"compute_totals":1}`},
+		{line: at("v3"), body: `{"compute_totals":"yes"}`},
 		{line: at("v3"), body: `{"compute_totals":true,"amount":"5.00"}`},
-		{line: at("v3"), body: "compute_totals=1"}, {line: at("v3"), body: form, edits: []edit{multipart}},
-		{line: at("v3") + "?compute_totals=true"}, {line: at("v3") + "?compute_totals=true", body: `{"reason":"x"}`},
+		{line: at("v3"), body: "compute_totals=1"},
+		{line: at("v3"), body: form, edits: []edit{multipart}},
+		{line: at("v3") + "?compute_totals=true"},
+		{line: at("v3") + "?compute_totals=true", body: `{"reason":"x"}`},
 		{line: fmt.Sprintf("GET /cms-json/shop/v3/orders/%d/refunds?_method=POST&compute_totals=true", order)},
 		{line: fmt.Sprintf("POST /?rest_route=/shop/v3/orders/%d/refunds", order), body: `{"compute_totals":true}`},
-		{line: at("v2"), body: `{"compute_totals":true}`}, {line: at("v1"), body: `{"compute_totals":true}`},
+		{line: at("v2"), body: `{"compute_totals":true}`},
+		{line: at("v1"), body: `{"compute_totals":true}`},
 	} {
 		r := w.gate(c.line, c.body, append(c.edits, w.as("manager"))...).refusedWith(400, unsupported).want(400, "11.1")
 		if tried++; r.asked > 2 { // does the shop know the field; may the caller refund

@@ -16,7 +16,7 @@ func TestDocument_Coverage(t *testing.T) {
 	const path = "../../docs/interface-coverage.md"
 	text := coverage()
 	if *update {
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -68,16 +68,16 @@ func (d *demo) run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("demo: --%w", err)
 	}
-	listener, address, err := listen(d.backendListen)
+	listener, address, err := listen(ctx, d.backendListen)
 	if err != nil {
 		return fmt.Errorf("demo: --backend-listen: %w", err)
 	}
 	backend := &http.Server{Handler: platform, ReadHeaderTimeout: 10 * time.Second}
 	failed := make(chan error, 1)
 	go func() { failed <- backend.Serve(listener) }()
-	defer backend.Close()
+	defer func() { _ = backend.Close() }()
 
-	running, err := d.startGateway(address.dial(), platform.Info())
+	running, err := d.startGateway(ctx, address.dial(), platform.Info())
 	if err != nil {
 		return err
 	}
@@ -94,12 +94,12 @@ func (d *demo) run(ctx context.Context, out io.Writer) error {
 }
 
 // startGateway loads a Caddy configuration with the gateway in front of backend.
-func (d *demo) startGateway(backend string, info site.Info) (*runningDemo, error) {
-	gateway, err := freeAddress(d.listen)
+func (d *demo) startGateway(ctx context.Context, backend string, info site.Info) (*runningDemo, error) {
+	gateway, err := freeAddress(ctx, d.listen)
 	if err != nil {
 		return nil, fmt.Errorf("demo: --listen: %w", err)
 	}
-	metrics, err := freeAddress("127.0.0.1:0")
+	metrics, err := freeAddress(ctx, "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("demo: %w", err)
 	}
@@ -125,12 +125,12 @@ func (d *demo) startGateway(backend string, info site.Info) (*runningDemo, error
 type address struct{ host, port string }
 
 // listen listens on text, and returns the port that it got for port 0.
-func listen(text string) (net.Listener, address, error) {
+func listen(ctx context.Context, text string) (net.Listener, address, error) {
 	host, _, err := net.SplitHostPort(text)
 	if err != nil {
 		return nil, address{}, err
 	}
-	l, err := net.Listen("tcp", text)
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", text)
 	if err != nil {
 		return nil, address{}, err
 	}
@@ -139,8 +139,8 @@ func listen(text string) (net.Listener, address, error) {
 
 // freeAddress returns text with a port that is free now. A port in use is an error: Caddy
 // would share it with its owner without a message.
-func freeAddress(text string) (address, error) {
-	l, a, err := listen(text)
+func freeAddress(ctx context.Context, text string) (address, error) {
+	l, a, err := listen(ctx, text)
 	if err != nil {
 		return a, err
 	}

@@ -110,7 +110,7 @@ func printedLines(t *testing.T, flags []string) (*world, []string) {
 		t.Fatal(err)
 	}
 	w := newPlatform(t, d.options)
-	running, err := d.startGateway(w.startTap(), w.info)
+	running, err := d.startGateway(t.Context(), w.startTap(), w.info)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,7 +44,7 @@ func TestDemo_Listen(t *testing.T) {
 		t.Run(text, func(t *testing.T) {
 			w := newPlatform(t, options)
 			d := demo{options: options, listen: text}
-			running, err := d.startGateway(w.startTap(), w.info)
+			running, err := d.startGateway(t.Context(), w.startTap(), w.info)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"regexp"
@@ -71,8 +72,9 @@ func (d *document) check(t *testing.T, r *row, want verdict) {
 	case words:
 		through.stopped()
 		var a, b any
-		json.Unmarshal([]byte(through.body), &a)
-		json.Unmarshal([]byte(bare.body), &b)
+		if err := errors.Join(json.Unmarshal([]byte(through.body), &a), json.Unmarshal([]byte(bare.body), &b)); err != nil {
+			t.Error(err)
+		}
 		if through.status != bare.status || fmt.Sprint(a) != fmt.Sprint(b) {
 			t.Errorf("gateway: %d %s; bare: %d %s", through.status, through.body, bare.status, bare.body)
 		}

@@ -135,7 +135,7 @@ func newDemo(t *testing.T, options site.Options) *world {
 	w := newPlatform(t, options)
 	caddyrun.Stop(t)
 	d := demo{options: options, listen: "127.0.0.1:0"}
-	running, err := d.startGateway(w.startTap(), w.info)
+	running, err := d.startGateway(t.Context(), w.startTap(), w.info)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,7 +41,7 @@ func TestIdentity_Drops(t *testing.T) {
 			t.Error("the sessions ended, and this one is still in")
 		}
 	})
-	t.Run("role", func(t *testing.T) {
+	t.Run("role", func(_ *testing.T) {
 		editor := id("editor")
 		warm(w.as("editor"))
 		w.gate(fmt.Sprintf("POST /cms-json/cms/v2/users/%d", editor), `{"roles":["customer"]}`, w.as("author")).want(403)
@@ -50,7 +50,7 @@ func TestIdentity_Drops(t *testing.T) {
 		w.gate(fmt.Sprintf("POST /cms-json/cms/v2/users/%d?_method=PUT", editor), `{"roles":["author","editor"]}`, w.as("admin")).want(200)
 		posts(w, w.as("editor")).want(200) // one of several roles is enough
 	})
-	t.Run("application passwords", func(t *testing.T) {
+	t.Run("application passwords", func(_ *testing.T) {
 		at := "/cms-json/cms/v2/users/me/application-passwords"
 		created := w.gate("POST "+at, `{"name":"second"}`, w.as("editor")).want(201)
 		secret, _ := created.at("password").(string)
@@ -128,7 +128,7 @@ func TestIdentity_Sites(t *testing.T) {
 			}
 			q := w.tap.asked(0)[0]
 			// The front controller may be named or not.
-			if q.Method != "GET" || strings.Replace(q.RequestURI, "/index.php?", "/?", 1) != c.asked || q.Host != "shop.example.test" {
+			if q.Method != http.MethodGet || strings.Replace(q.RequestURI, "/index.php?", "/?", 1) != c.asked || q.Host != "shop.example.test" {
 				t.Errorf("asked %s %s of %s, want %s", q.Method, q.RequestURI, q.Host, c.asked)
 			}
 			for _, name := range []string{"X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host", "User-Agent", w.branded("X-CMS-Nonce")} {

@@ -34,14 +34,18 @@ func TestRedact_Wrappings(t *testing.T) {
 		edits []edit
 		path  []string // of the envelope
 	}{
-		{line: "GET /cms-json" + route}, {line: "GET /?rest_route=" + route}, {line: "GET /cms-json/FEED/Troubleshooting"},
+		{line: "GET /cms-json" + route},
+		{line: "GET /?rest_route=" + route},
+		{line: "GET /cms-json/FEED/Troubleshooting"},
 		{line: "GET /cms-json" + route + "?_envelope", path: []string{"body"}},
 		{line: "GET /cms-json" + route + "?_fields=access_token,source"},
-		{line: "GET /cms-json" + route + "?_embed"}, {line: "GET /cms-json" + route + "?_jsonp=callback"},
+		{line: "GET /cms-json" + route + "?_embed"},
+		{line: "GET /cms-json" + route + "?_jsonp=callback"},
 		{line: "GET /cms-json" + route + "?_jsonp=callback&_envelope=1"},
 		{line: "GET /cms-json" + route, edits: []edit{header("Range", "bytes=0-400"), header("If-None-Match", `"x"`)}},
 		{line: "GET /cms-json" + route, edits: []edit{header("Accept-Encoding", "gzip")}},
-		{line: "POST /cms-json" + route + "?_method=GET"}, {line: "HEAD /cms-json" + route},
+		{line: "POST /cms-json" + route + "?_method=GET"},
+		{line: "HEAD /cms-json" + route},
 	} {
 		r := w.gate(c.line, "", append(c.edits, w.as("admin"))...).want(200).passed()
 		body := r.body
@@ -96,8 +100,12 @@ func TestRedact_Fields(t *testing.T) {
 	}
 	one := w.gate(fmt.Sprintf("GET /cms-json/shop/v3/orders/%d", w.info.Orders[0]), "", w.as("admin")).want(200, `"email":"[redacted]"`, `"name":"Mug"`)
 	var bare, through map[string]any
-	json.Unmarshal([]byte(w.bare(one.line, "", w.as("admin")).body), &bare)
-	json.Unmarshal([]byte(one.body), &through)
+	if err := json.Unmarshal([]byte(w.bare(one.line, "", w.as("admin")).body), &bare); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal([]byte(one.body), &through); err != nil {
+		t.Fatal(err)
+	}
 	if bare["billing"].(map[string]any)["email"] = "[redacted]"; fmt.Sprint(bare) != fmt.Sprint(through) {
 		t.Errorf("more than the field changed: %v\n%v", bare, through)
 	}
@@ -133,8 +141,8 @@ func TestRedact_Backend(t *testing.T) {
 		"gzip": {func(rw http.ResponseWriter, _ *http.Request) {
 			rw.Header().Set("Content-Encoding", "gzip")
 			z := gzip.NewWriter(rw)
-			io.WriteString(z, secret)
-			z.Close()
+			_, _ = io.WriteString(z, secret)
+			_ = z.Close()
 		}, "passed 200"},
 		"other encoding": {func(rw http.ResponseWriter, _ *http.Request) {
 			rw.Header().Set("Content-Encoding", "br")

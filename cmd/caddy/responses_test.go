@@ -20,7 +20,7 @@ func TestCORS(t *testing.T) {
 				"Access-Control-Allow-Origin", "Access-Control-Allow-Methods", "Access-Control-Allow-Credentials", "Access-Control-Allow-Headers",
 				"Access-Control-Expose-Headers",
 			}
-			same := func(r reply, bare reply) {
+			same := func(r, bare reply) {
 				t.Helper()
 				for _, name := range names {
 					if got, want := r.header.Get(name), bare.header.Get(name); !strings.EqualFold(got, want) || got == "" {

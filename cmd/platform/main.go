@@ -56,11 +56,13 @@ func run(ctx context.Context, args []string, out, usage io.Writer) error {
 	if err != nil {
 		return err
 	}
-	listener, err := net.Listen("tcp", *listen)
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", *listen)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "http://%s%s/\n", listener.Addr(), options.Base)
+	if _, err := fmt.Fprintf(out, "http://%s%s/\n", listener.Addr(), options.Base); err != nil {
+		return err
+	}
 	encoder := json.NewEncoder(out)
 	encoder.SetIndent("", "  ")
 	if err := encoder.Encode(s.Info()); err != nil {

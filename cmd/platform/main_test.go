@@ -45,14 +45,23 @@ func TestRun(t *testing.T) {
 	if info.Users["admin"].ApplicationPassword == "" || info.Release != "10.7" || len(info.Orders) < 3 {
 		t.Fatalf("info %+v", info)
 	}
-	response, err := http.Get(address + "cms-json/cms/v2/users")
+	if status := get(t, address+"cms-json/cms/v2/users"); status != http.StatusOK {
+		t.Fatalf("status %d", status)
+	}
+}
+
+func get(t *testing.T, url string) (status int) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request) //nolint:forbidigo // go test bounds it
 	if err != nil {
 		t.Fatal(err)
 	}
 	_ = response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		t.Fatalf("status %d", response.StatusCode)
-	}
+	return response.StatusCode
 }
 
 var shBlock = regexp.MustCompile("(?s)```sh\n(go run \\./cmd/platform ([^\n]*)\n(.*?))```")
@@ -71,12 +80,7 @@ func TestDocs_Withdrawal(t *testing.T) {
 	address, info := start(t, strings.Fields(commands[2])...)
 	form := func() int {
 		t.Helper()
-		response, err := http.Get(address + "my-account/withdraw-order/")
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = response.Body.Close()
-		return response.StatusCode
+		return get(t, address+"my-account/withdraw-order/")
 	}
 	if status := form(); status != http.StatusNotFound {
 		t.Errorf("before: %d", status)

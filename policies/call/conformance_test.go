@@ -160,7 +160,7 @@ func compareTable(t *testing.T, table string) {
 	}
 	switch want := head + table; {
 	case *update:
-		if err := os.WriteFile(docs, []byte(want), 0o644); err != nil {
+		if err := os.WriteFile(docs, []byte(want), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	case string(text) != want:

@@ -107,21 +107,13 @@ func foreignPrefixes(platform, own string) []string {
 	return prefixes
 }
 
-// isTemplate tells whether a route is that of one template of the block editor, whose id
-// holds "//": "/wp/v2/templates/theme//home".
+// templates are the routes of one template of the block editor, whose id holds "//":
+// "/wp/v2/templates/theme//home".
+var templates = regexp.MustCompile(`(?i)^/[a-z]+/v2/template(-part)?s/[^/]`)
+
+// isTemplate tells whether a route is one of templates.
 func isTemplate(route string) bool {
-	key, slash := strings.CutPrefix(lower(route), "/")
-	if !slash || !strings.Contains(key, "//") {
-		return false
-	}
-	for i := range platforms {
-		rest, _ := cutRoute(key, platforms[i].Core)
-		collection, id, _ := strings.Cut(rest, "/")
-		if (collection == "templates" || collection == "template-parts") && id != "" && id[0] != '/' {
-			return true
-		}
-	}
-	return false
+	return strings.Contains(route, "//") && templates.MatchString(route)
 }
 
 // versioned gives a key under the checkout API's old address, which has no version, the

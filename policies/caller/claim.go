@@ -10,6 +10,7 @@ import (
 // gateway can ask the platform, and how.
 type Claim uint8
 
+// The kinds of credentials.
 const (
 	ClaimNothing   Claim = iota
 	ClaimUser            // ask for the current user

@@ -46,8 +46,9 @@ func (d dropping) String() string {
 		return string(dropUser) + " " + strconv.FormatUint(d.user, 10)
 	case dropSession:
 		return string(dropSession) + " " + d.hasher + " " + hex.EncodeToString([]byte(d.session))
+	default:
+		return string(dropAll)
 	}
-	return string(dropAll)
 }
 
 // parseDropping reads what String writes. Any other text drops everything: it may come

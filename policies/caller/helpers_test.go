@@ -13,16 +13,16 @@ import (
 	"github.com/restwarden/restwarden/policies/store"
 )
 
-func newSite(t testing.TB, own ...Own) *Site {
-	t.Helper()
+func newSite(tb testing.TB, own ...Own) *Site {
+	tb.Helper()
 	p, _ := call.PlatformByName("wordpress")
 	memory, err := store.NewMemory()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	ids, err := NewIdentities(Options{})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	s := NewSite(p, append(own, Own{})[0])
 	s.Store, s.Identities, s.Now = memory, ids, func() time.Time { return time.Unix(1_800_000_000, 0) }
@@ -30,8 +30,8 @@ func newSite(t testing.TB, own ...Own) *Site {
 }
 
 // request reads raw lines "Name: value" as headers of a request to target.
-func request(t testing.TB, s *Site, b ask.Backend, method, target, body string, headers ...string) *Whole {
-	t.Helper()
+func request(tb testing.TB, s *Site, b ask.Backend, method, target, body string, headers ...string) *Whole {
+	tb.Helper()
 	r := httptest.NewRequest(method, target, strings.NewReader(body))
 	if body == "" {
 		r = httptest.NewRequest(method, target, http.NoBody)
@@ -41,9 +41,9 @@ func request(t testing.TB, s *Site, b ask.Backend, method, target, body string, 
 		r.Header.Add(name, value)
 	}
 	c := call.NewReader(call.Site{
-		Platform: s.Platform, Limits: call.Limits{Body: 1 << 20, Upload: 1 << 20, Spool: call.NewSpool(t.TempDir(), 1<<20)},
+		Platform: s.Platform, Limits: call.Limits{Body: 1 << 20, Upload: 1 << 20, Spool: call.NewSpool(tb.TempDir(), 1<<20)},
 	}).Read(r, nil)
-	t.Cleanup(c.Close)
+	tb.Cleanup(c.Close)
 	return &Whole{Site: s, Call: c, HTTP: r, Backend: b, Client: netip.MustParseAddr("192.0.2.7")}
 }
 

@@ -38,8 +38,9 @@ func interpret(a *ask.Answer, claim Claim) (identity, error) {
 		return interpretKey(a)
 	case ClaimSession:
 		return interpretSession(a)
+	default:
+		return interpretUser(a)
 	}
-	return interpretUser(a)
 }
 
 // handedOn are the error codes with which the platform refuses credentials as such. The

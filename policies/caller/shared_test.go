@@ -26,10 +26,11 @@ type sharedMemory struct {
 
 var errDown = errors.New("the store is down")
 
-func newSharedMemory(t testing.TB) *sharedMemory {
+func newSharedMemory(tb testing.TB) *sharedMemory {
+	tb.Helper()
 	m, err := store.NewMemory()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return &sharedMemory{Memory: m, secret: []byte("0123456789abcdef0123456789abcdef")}
 }
@@ -61,18 +62,18 @@ func (s *sharedMemory) Announce(ctx context.Context, key, message string, ttl ti
 }
 
 // gatewayOn returns a site of a gateway that uses store.
-func gatewayOn(t testing.TB, store store.Store, change ...func(*Options)) *Site {
-	t.Helper()
+func gatewayOn(tb testing.TB, store store.Store, change ...func(*Options)) *Site {
+	tb.Helper()
 	opts := Options{Store: store, Site: "wordpress", Server: ":443"}
 	for _, f := range change {
 		f(&opts)
 	}
 	ids, err := NewIdentities(opts)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() { ids.Close() })
-	s := newSite(t)
+	tb.Cleanup(func() { _ = ids.Close() })
+	s := newSite(tb)
 	s.Store, s.Identities = store, ids
 	if store.Secret() != nil {
 		ids.shared.hear("") // the store has been reached
@@ -81,11 +82,11 @@ func gatewayOn(t testing.TB, store store.Store, change ...func(*Options)) *Site 
 }
 
 // whoIs asks at one gateway and waits until the answer is in the store.
-func whoIs(t testing.TB, s *Site, backend ask.Backend, headers ...string) Caller {
-	t.Helper()
-	caller, _, err := request(t, s, backend, "GET", "/wp-json/wp/v2/posts", "", headers...).Who(t.Context())
+func whoIs(tb testing.TB, s *Site, backend ask.Backend, headers ...string) Caller {
+	tb.Helper()
+	caller, _, err := request(tb, s, backend, "GET", "/wp-json/wp/v2/posts", "", headers...).Who(tb.Context())
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	if s.Identities.shared != nil {
 		s.Identities.shared.sharing.Wait()

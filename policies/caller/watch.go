@@ -39,6 +39,7 @@ func (ids *Identities) Watch(w *Whole) (drop func(*ask.Answer), body bool) {
 				return ids.dropping(w, dropping{whom: dropAll}), false
 			}
 		}
+	case call.Refused: // it never reaches the platform
 	}
 	return nil, false
 }

@@ -44,19 +44,16 @@ func zipped(text string) string {
 	return b.String()
 }
 
+// dropTest is a request and its answer.
+type dropTest struct {
+	method, target, body string
+	headers              []string
+	told                 told
+	drops                bool // user 1, who is asked about
+}
+
 func TestIdentities_Drops(t *testing.T) {
-	reset := []string{formType, "Cookie: wp-resetpass-abc=admin%3Akey"}
-	forged := []string{formType, "Cookie: wordpress_x=1"}
-	page := []string{formType, loginLine}
-	const profile = "action=update&user_id=1&pass1=x"
-	const done, failed = `{"success":true,"data":{"message":"Logged out."}}`, `{"success":false,"data":{"message":"No."}}`
-	const sessions = "action=destroy-sessions&nonce=1&user_id="
-	for name, test := range map[string]struct {
-		method, target, body string
-		headers              []string
-		told                 told
-		drops                bool // whether user 1, about whom the test asks, is dropped
-	}{
+	testDrops(t, map[string]dropTest{
 		"application password revoked":  {"DELETE", "/wp-json/wp/v2/users/1/application-passwords/abc", "", nil, told{200, "", ""}, true},
 		"revocation refused":            {"DELETE", "/wp-json/wp/v2/users/1/application-passwords/abc", "", nil, told{403, "", ""}, false},
 		"revoked by an override":        {"POST", "/wp-json/wp/v2/users/1/application-passwords/abc?_method=DELETE", "", nil, told{200, "", ""}, true},
@@ -83,7 +80,17 @@ func TestIdentities_Drops(t *testing.T) {
 		"customer: read":              {"GET", "/wp-json/wc/v3/customers/1?password=x", "", nil, told{200, "", ""}, false},
 		"customer: password, batch":   {"POST", "/wp-json/wc/v3/customers/batch", `{"update":[{"id":9,"city":"x"},{"id":1,"password":"x"}]}`, []string{jsonType}, told{200, "", ""}, true},
 		"customer: no password there": {"POST", "/wp-json/wc/v3/customers/batch", `{"update":[{"id":1,"first_name":"x"}]}`, []string{jsonType}, told{200, "", ""}, false},
+	})
+}
 
+func TestIdentities_DropsByPages(t *testing.T) {
+	reset := []string{formType, "Cookie: wp-resetpass-abc=admin%3Akey"}
+	forged := []string{formType, "Cookie: wordpress_x=1"}
+	page := []string{formType, loginLine}
+	const profile = "action=update&user_id=1&pass1=x"
+	const done, failed = `{"success":true,"data":{"message":"Logged out."}}`, `{"success":false,"data":{"message":"No."}}`
+	const sessions = "action=destroy-sessions&nonce=1&user_id="
+	testDrops(t, map[string]dropTest{
 		"logout":                      {"GET", "/wp-login.php?action=logout&_wpnonce=1", "", []string{loginLine}, told{302, "", ""}, true},
 		"logout without its nonce":    {"GET", "/wp-login.php?action=logout", "", []string{loginLine}, told{403, "", ""}, false},
 		"a page that mentions logout": {"GET", "/wp-login.php?x=logout", "", []string{loginLine}, told{200, "", ""}, false},
@@ -134,7 +141,13 @@ func TestIdentities_Drops(t *testing.T) {
 		"a screen behind a script":        {"POST", "/index.php/wp-admin/profile.php", profile, page, told{302, updated, ""}, false},
 		"another action":                  {"POST", "/wp-admin/admin-ajax.php", "action=heartbeat&user_id=1", page, told{200, "", done}, false},
 		"log out everywhere in the query": {"GET", "/wp-admin/admin-ajax.php?" + sessions + "1", "", page, told{200, "", done}, false},
-	} {
+	})
+}
+
+// testDrops sends each request with its answer between two questions of user 1.
+func testDrops(t *testing.T, tests map[string]dropTest) {
+	t.Helper()
+	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t)
 			backend := asktest.Answering(200, adminBody)

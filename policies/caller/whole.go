@@ -114,6 +114,7 @@ func (w *Whole) Question(q ask.Question) (ask.Question, error) {
 			return q, err
 		}
 		q.Header, q.Query = c.header(w.claim, q.Kind), c.query(w.claim, q.Kind, q.Query)
+	case ask.AsNobody: // no credentials to add
 	}
 	return q, nil
 }

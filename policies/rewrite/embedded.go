@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
 )

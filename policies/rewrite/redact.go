@@ -17,8 +17,16 @@ var scriptAnswer = regexp.MustCompile(`(?s)^(/\*\*/[\w.]+\()(.*)(\)\s*)$`)
 // containers are the wrappers in which an answer may stand: none, a batch of calls, or
 // the lists of a collection's batch; each of them also in an _envelope.
 var containers = [][]string{
-	{}, {"responses", "body"}, {"create"}, {"update"}, {"delete"},
-	{"body"}, {"body", "responses", "body"}, {"body", "create"}, {"body", "update"}, {"body", "delete"},
+	{},
+	{"responses", "body"},
+	{"create"},
+	{"update"},
+	{"delete"},
+	{"body"},
+	{"body", "responses", "body"},
+	{"body", "create"},
+	{"body", "update"},
+	{"body", "delete"},
 }
 
 // Redact replaces the values at paths by "[redacted]", in every element of arrays on the
@@ -76,8 +84,9 @@ func (w *redactor) value() error {
 		return w.members('}', true)
 	case '[':
 		return w.members(']', false)
+	default:
+		return nil
 	}
-	return nil
 }
 
 func (w *redactor) members(end jsontext.Kind, named bool) error {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"strconv"
 	"sync"
 	"testing"
@@ -62,7 +63,7 @@ func TestMemory_SetOnceNeverForgets(t *testing.T) {
 			t.Fatal(i, ok, err)
 		}
 	}
-	if _, err := m.SetOnce(t.Context(), "one more", time.Hour); err != ErrFull {
+	if _, err := m.SetOnce(t.Context(), "one more", time.Hour); !errors.Is(err, ErrFull) {
 		t.Errorf("got error %v where nothing more fits", err)
 	}
 	if ok, err := m.SetOnce(t.Context(), "0", time.Hour); ok {

@@ -40,7 +40,7 @@ func (s *Site) abilityRoutes() {
 		}
 		return a.json(), nil
 	}})
-	s.router.add(ns, "/categories", reading, endpoint{allow: read, run: func(q *request) (any, error) {
+	s.router.add(ns, "/categories", reading, endpoint{allow: read, run: func(_ *request) (any, error) {
 		return []obj{{"slug": "site", "label": "Site"}, {"slug": "user", "label": "Users"}, {"slug": s.names.shop, "label": "Shop"}}, nil
 	}})
 	s.abilities = append(s.coreAbilities(), s.shopAbilities()...)
@@ -103,7 +103,7 @@ func (s *Site) shopAbilities() []*ability {
 			category: s.names.shop, destructive: true, idempotent: true, output: obj{"type": "object"},
 			input: obj{"type": "object", "required": []any{"id"}, "properties": obj{"id": id}, "additionalProperties": false},
 			allow: func(q *request) bool { return q.can("delete_products") },
-			run: func(q *request, input obj) (any, error) {
+			run: func(_ *request, input obj) (any, error) {
 				_, existed := s.products[cast(input["id"])]
 				delete(s.products, cast(input["id"]))
 				return obj{"deleted": existed}, nil

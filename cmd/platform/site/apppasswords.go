@@ -37,7 +37,7 @@ func grouped(secret string) string {
 
 func newUUID() string {
 	var b [16]byte
-	rand.Read(b[:]) //nolint:errcheck // never fails
+	rand.Read(b[:])
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
@@ -59,7 +59,7 @@ func (s *Site) appPasswordRoutes() {
 	add(owner, creating, "create application passwords", name, createAppPassword)
 	add(owner, deleting, "delete application passwords", nil, deleteAppPasswords)
 	add(owner+"/introspect", reading, "read application password", nil, introspectAppPassword)
-	add(item, reading, "read application password", nil, withPassword(func(q *request, _ *user, p *appPassword) (any, error) {
+	add(item, reading, "read application password", nil, withPassword(func(_ *request, _ *user, p *appPassword) (any, error) {
 		return p.json(), nil
 	}))
 	add(item, editing, "edit application password", name, withPassword(func(q *request, _ *user, p *appPassword) (any, error) {

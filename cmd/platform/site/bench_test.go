@@ -1,6 +1,7 @@
 package site_test
 
 import (
+	"net/http"
 	"net/http/httptest"
 	"testing"
 
@@ -20,7 +21,7 @@ func BenchmarkSite(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				s.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", target, nil))
+				s.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, target, nil))
 			}
 		})
 	}

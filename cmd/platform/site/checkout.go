@@ -53,10 +53,10 @@ func submitCheckout(q *request, se *session) (any, error) {
 	}
 	s.addRecord(r)
 	delete(s.carts, se.key)
-	return checkoutJSON(s, r), nil
+	return checkoutJSON(r), nil
 }
 
-func checkoutJSON(s *Site, r *Record) obj {
+func checkoutJSON(r *Record) obj {
 	return obj{
 		"order_id": r.ID, "status": r.Status, "order_key": r.Key, "customer_id": r.CustomerID, "customer_note": r.CustomerNote,
 		"billing_address": obj{"country": r.Country, "email": r.Email}, "shipping_address": obj{"country": r.Country},
@@ -76,7 +76,7 @@ func payForOrder(q *request, _ *session) (any, error) {
 	if r.Status == "pending" || r.Status == "failed" {
 		r.Status = "processing"
 	}
-	return checkoutJSON(q.site, r), nil
+	return checkoutJSON(r), nil
 }
 
 // storeProducts lists what can be bought, for everybody.

@@ -76,7 +76,7 @@ func TestOverrideHeader(t *testing.T) {
 	c := newClient(t, site.Options{})
 	override := with("X-HTTP-Method-Override", "put")
 	c.rest("GET", "/shop/v3/orders/"+id(c.info.Orders[0]), "", override, c.as("manager")).want(200)
-	if got := c.last(); got.Method != "PUT" || !got.Ran {
+	if got := c.last(); got.Method != http.MethodPut || !got.Ran {
 		t.Fatalf("dispatched %+v", got)
 	}
 	c.rest("GET", "/shop/v3/orders/1?_method=GET", "", override, c.as("manager")).want(404, "shop_rest_shop_order_invalid_id")

@@ -1,6 +1,9 @@
 package site
 
-import "net/http"
+import (
+	"maps"
+	"net/http"
+)
 
 // Error is the error object of the interface: {code, message, data:{status}}
 // (docs/interface 2).
@@ -16,9 +19,7 @@ func (e *Error) Error() string { return e.Code + ": " + e.Message }
 // body is e as JSON shows it.
 func (e *Error) body() obj {
 	data := obj{"status": e.Status}
-	for k, v := range e.Data {
-		data[k] = v
-	}
+	maps.Copy(data, e.Data)
 	return obj{"code": e.Code, "message": e.Message, "data": data}
 }
 

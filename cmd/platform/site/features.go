@@ -64,9 +64,7 @@ func setFeatures(q *request) (any, error) {
 	for name, v := range q.fields() {
 		switch name {
 		case "features":
-			for id, on := range object(v) {
-				named[id] = on
-			}
+			maps.Copy(named, object(v))
 		case "id", "feature":
 			named[text(v)] = q.fields()["enabled"]
 		case "enabled": // of id or feature

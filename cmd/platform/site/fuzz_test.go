@@ -36,7 +36,7 @@ func FuzzDispatch(f *testing.F) {
 	}
 	admin := s.Info().Users["admin"]
 	f.Fuzz(func(t *testing.T, method, target, contentType, body string) {
-		r, err := http.NewRequest(method, "http://example.com", strings.NewReader(body))
+		r, err := http.NewRequestWithContext(t.Context(), method, "http://example.com", strings.NewReader(body))
 		if err != nil || !strings.HasPrefix(target, "/") {
 			return
 		}

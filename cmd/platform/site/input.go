@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 
@@ -55,9 +56,7 @@ func (in *input) form(method string) obj {
 	if method != http.MethodPost && in.rawForm() {
 		values = variables(phpvars.RawForm(string(in.body)))
 	}
-	for k, v := range variables(in.post) {
-		values[k] = v
-	}
+	maps.Copy(values, variables(in.post))
 	return values
 }
 

@@ -1,6 +1,7 @@
 package site
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"net/smtp"
@@ -35,12 +36,12 @@ func (s *Site) send(m mail) bool {
 const mailDomain = "example.test"
 
 func (s *Site) deliver(m mail) error {
-	conn, err := net.DialTimeout("tcp", s.opt.SMTP, mailTimeout)
+	conn, err := (&net.Dialer{Timeout: mailTimeout}).DialContext(context.Background(), "tcp", s.opt.SMTP)
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(mailTimeout)) //nolint:errcheck // a dead connection fails below
+	defer func() { _ = conn.Close() }()
+	_ = conn.SetDeadline(time.Now().Add(mailTimeout)) // a dead connection fails below
 	host, _, _ := net.SplitHostPort(s.opt.SMTP)
 	client, err := smtp.NewClient(conn, host)
 	if err != nil {

@@ -199,16 +199,21 @@ func (o ordersAPI) apply(q *request, r *Record) error {
 		}
 	}
 	if v, set := q.param("meta_data"); set {
-		if r.Meta == nil {
-			r.Meta = map[string]any{}
-		}
-		for _, item := range list(v) {
-			if m := object(item); text(m["key"]) != "" {
-				r.Meta[text(m["key"])] = m["value"]
-			}
-		}
+		r.applyMeta(list(v))
 	}
 	return nil
+}
+
+// applyMeta writes the entries of a field meta_data to r.
+func (r *Record) applyMeta(entries []any) {
+	if r.Meta == nil {
+		r.Meta = map[string]any{}
+	}
+	for _, item := range entries {
+		if m := object(item); text(m["key"]) != "" {
+			r.Meta[text(m["key"])] = m["value"]
+		}
+	}
 }
 
 // remove moves to the trash, or with force deletes, whatever order-like record

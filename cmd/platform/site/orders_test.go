@@ -85,7 +85,7 @@ func TestOrderUpdateOfSubscription(t *testing.T) {
 }
 
 func TestOrderPermissions(t *testing.T) {
-	releases(t, func(t *testing.T, c *client, release string) {
+	releases(t, func(_ *testing.T, c *client, release string) {
 		sub, order := "/shop/v3/orders/"+id(c.info.Subscriptions[0]), "/shop/v3/orders/"+id(c.info.Orders[0])
 		rows := []struct{ method, route, body, code string }{
 			{"GET", "/shop/v3/orders", "", "cannot_view"},

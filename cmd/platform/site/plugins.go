@@ -55,7 +55,7 @@ func (s *Site) pluginRoutes() {
 		}
 		return nil
 	}, run: func(q *request) (any, error) { return page(q, s.consents), nil }})
-	rt.add(feedNS, "/troubleshooting", reading, endpoint{allow: mayTroubleshoot, run: func(q *request) (any, error) {
+	rt.add(feedNS, "/troubleshooting", reading, endpoint{allow: mayTroubleshoot, run: func(_ *request) (any, error) {
 		return s.feed.options, nil
 	}})
 	rt.add(cookieNS, "/store-auth", creating, endpoint{allow: cookieVerified, run: func(q *request) (any, error) {

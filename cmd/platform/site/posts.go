@@ -37,7 +37,7 @@ func (s *Site) postRoutes() {
 		allow: needs("edit_others_posts", "rest_cannot_edit", "Sorry, you are not allowed to edit this post."), run: updatePost,
 	})
 	s.router.add(core, "/taxonomies", reading, endpoint{
-		args: args{"context": {Type: "string"}, "type": {Type: "string"}}, run: func(q *request) (any, error) {
+		args: args{"context": {Type: "string"}, "type": {Type: "string"}}, run: func(_ *request) (any, error) {
 			out := obj{}
 			for slug, name := range map[string]string{"category": "Categories", "post_tag": "Tags", "product_cat": "Product categories"} {
 				out[slug] = taxonomyJSON(slug, name)

@@ -2,6 +2,7 @@ package site
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -129,9 +130,7 @@ func ascii(s string) bool {
 // reply in every case.
 func (s *Site) dispatch(q *request) *reply {
 	rep := s.answer(q)
-	for name, values := range q.reply {
-		rep.header[name] = values
-	}
+	maps.Copy(rep.header, q.reply)
 	return rep
 }
 

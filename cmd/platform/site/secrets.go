@@ -14,7 +14,7 @@ const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 func token(n int) string {
 	out := make([]byte, 0, n)
 	for b := make([]byte, 1); len(out) < n; {
-		rand.Read(b) //nolint:errcheck // never fails
+		rand.Read(b)
 		if int(b[0]) < 256-256%len(alphabet) {
 			out = append(out, alphabet[int(b[0])%len(alphabet)])
 		}
@@ -25,7 +25,7 @@ func token(n int) string {
 // hexToken returns n random bytes in hex.
 func hexToken(n int) string {
 	b := make([]byte, n)
-	rand.Read(b) //nolint:errcheck // never fails
+	rand.Read(b)
 	return hex.EncodeToString(b)
 }
 

@@ -115,10 +115,8 @@ func deleteSubscription(q *request) (any, error) {
 // applySubscription writes the fields of the call to r; dates are checked
 // before anything is changed.
 func (q *request) applySubscription(r *Record) error {
-	for field := range scheduleFields {
-		if v := q.str(field); v != "" && !validDate(v) {
-			return errInvalidParam(field, field+" is not a date.")
-		}
+	if err := q.checkDates(); err != nil {
+		return err
 	}
 	if parent := q.int("parent_id"); q.has("parent_id") && parent != 0 {
 		if p := q.site.records[parent]; p == nil || p.Type != typeOrder {
@@ -148,6 +146,15 @@ func (q *request) applySubscription(r *Record) error {
 	} {
 		if q.has(field) {
 			*to = q.int(field)
+		}
+	}
+	return nil
+}
+
+func (q *request) checkDates() error {
+	for field := range scheduleFields {
+		if v := q.str(field); v != "" && !validDate(v) {
+			return errInvalidParam(field, field+" is not a date.")
 		}
 	}
 	return nil
