@@ -51,6 +51,7 @@ type Question struct {
 // As says whose credentials a question carries.
 type As uint8
 
+// The credentials of questions.
 const (
 	AsCaller As = iota // exactly the client's
 	AsNobody           // none
@@ -60,6 +61,7 @@ const (
 // Kind is the kind of a question, a label of the metrics.
 type Kind string
 
+// The kinds of questions.
 const (
 	KindCaller Kind = "caller"
 	KindRecord Kind = "record"

@@ -19,6 +19,7 @@ import "slices"
 // Kind says how much is known of a caller.
 type Kind uint8
 
+// The kinds of callers.
 const (
 	Anonymous  Kind = iota // no credentials, or none that count
 	User                   // a user whom the platform named
