@@ -15,7 +15,7 @@ import (
 // Outcome is what the chain decided about a request. It is a label of the metrics.
 type Outcome string
 
-// The outcomes of a call.
+// The outcomes: the request passes, a policy refuses it, or a policy that observes would.
 const (
 	Pass        Outcome = "pass"
 	Refuse      Outcome = "refused"

@@ -89,7 +89,7 @@ type AnswerChanger interface {
 // Rewrite is how much of an answer an AnswerChanger needs.
 type Rewrite uint8
 
-// What an AnswerChanger can ask for.
+// What Rewrites can ask for.
 const (
 	RewriteNothing Rewrite = iota
 	RewriteHeader          // status and header
@@ -128,7 +128,7 @@ type Mode string
 // OnError says what happens to a call on which a policy could not decide.
 type OnError string
 
-// The values of Mode and OnError.
+// The modes, and what happens to a call that is undecided.
 const (
 	Enforce Mode = "enforce"
 	Observe Mode = "observe"

@@ -34,7 +34,7 @@ type Considered struct {
 // Mismatch says why a rule does not match a call.
 type Mismatch string
 
-// The reasons of a mismatch.
+// The reasons for which a rule does not match.
 const (
 	Matches     Mismatch = ""         // the rule matches
 	OtherMethod Mismatch = "method"   // the rule is for other methods

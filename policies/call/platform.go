@@ -1,6 +1,7 @@
 package call
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -107,13 +108,28 @@ func foreignPrefixes(platform, own string) []string {
 	return prefixes
 }
 
-// templates are the routes of one template of the block editor, whose id holds "//":
-// "/wp/v2/templates/theme//home".
-var templates = regexp.MustCompile(`(?i)^/[a-z]+/v2/template(-part)?s/[^/]`)
+// templates are the routes below a namespace for one template of the block editor.
+var templates = regexp.MustCompile(`^template(-part)?s/[^/]`)
 
-// isTemplate tells whether a route is one of templates.
+// anyCore is a namespace like that of a core: plugins register the editor's routes too.
+var anyCore = regexp.MustCompile(`^[a-z]+/v2/`)
+
+// isTemplate tells whether a route is that of one template of the block editor, whose id
+// holds "//": "/wp/v2/templates/theme//home".
 func isTemplate(route string) bool {
-	return strings.Contains(route, "//") && templates.MatchString(route)
+	key, slash := strings.CutPrefix(lower(route), "/")
+	if !slash || !strings.Contains(key, "//") {
+		return false
+	}
+	if templates.MatchString(key[len(anyCore.FindString(key)):]) {
+		return true
+	}
+	for i := range platforms {
+		if rest, ok := cutRoute(key, platforms[i].Core); ok && templates.MatchString(strings.TrimPrefix(rest, "/")) {
+			return true
+		}
+	}
+	return false
 }
 
 // versioned gives a key under the checkout API's old address, which has no version, the

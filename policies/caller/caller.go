@@ -7,8 +7,9 @@
 // seconds: in memory, and in a [store.Store] that other gateways share.
 // [Identities.Watch] drops an answer early once a request has changed somebody's rights.
 //
-// A [Site] holds what all this needs to know of one site, and [Own] names what counts as
-// a credential there beside the platform's own.
+// A [Site] holds what this package needs to know of one site. [Own] names what counts as a
+// credential there beside the platform's own. [NewReader] returns the reader of calls, which
+// refuses a call with one of these headers twice.
 //
 // Errors are either a *call.Refusal (the credentials have no certain reading) or wrap
 // [ask.ErrUndecided] or [ask.ErrTooMany].

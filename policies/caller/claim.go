@@ -10,7 +10,7 @@ import (
 // gateway can ask the platform, and how.
 type Claim uint8
 
-// The kinds of credentials.
+// The claims, with the question that each allows.
 const (
 	ClaimNothing   Claim = iota
 	ClaimUser            // ask for the current user
