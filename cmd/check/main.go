@@ -64,7 +64,7 @@ func run(ctx context.Context, args []string, out io.Writer) (ok bool, err error)
 	}
 	if *list {
 		for _, s := range steps {
-			fmt.Fprintf(out, "%-12s %s\n", s.name, s.what)
+			_, _ = fmt.Fprintf(out, "%-12s %s\n", s.name, s.what)
 		}
 		return true, nil
 	}

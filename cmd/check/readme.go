@@ -17,7 +17,7 @@ func (c *check) readme(ctx context.Context) {
 		c.results.fail("clone", err.Error())
 		return
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	clone := filepath.Join(dir, "restwarden")
 	start := time.Now()
 	out, err := output(ctx, time.Minute, c.root, "git", "clone", "--quiet", "--no-hardlinks", c.root, clone)

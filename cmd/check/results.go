@@ -28,7 +28,7 @@ func (r *results) begin(s step) {
 }
 
 func (r *results) progress(format string, args ...any) {
-	fmt.Fprintf(r.out, format+"\n", args...)
+	_, _ = fmt.Fprintf(r.out, format+"\n", args...)
 }
 
 func (r *results) pass(n int) { r.passed += n }

@@ -47,12 +47,12 @@ func buildOwnCaddy(ctx context.Context, dir, line string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer os.RemoveAll(own)
+	defer func() { _ = os.RemoveAll(own) }()
 	requirements += fmt.Sprintf("\nrequire %s v0.0.0\n\nreplace %s => %s\n", module, module, dir)
 	err = errors.Join(
-		os.WriteFile(filepath.Join(own, "main.go"), fmt.Appendf(nil, ownCaddy, with), 0o644),
-		os.WriteFile(filepath.Join(own, "go.mod"), []byte("module caddy\n"+requirements), 0o644),
-		os.WriteFile(filepath.Join(own, "go.sum"), sums, 0o644),
+		os.WriteFile(filepath.Join(own, "main.go"), fmt.Appendf(nil, ownCaddy, with), 0o600),
+		os.WriteFile(filepath.Join(own, "go.mod"), []byte("module caddy\n"+requirements), 0o600),
+		os.WriteFile(filepath.Join(own, "go.sum"), sums, 0o600),
 	)
 	if err != nil {
 		return "", err

@@ -47,7 +47,7 @@ func Keep(pattern string, v any) string {
 		return err.Error()
 	}
 	dir := filepath.Join(os.TempDir(), "restwarden-finds")
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return err.Error()
 	}
 	f, err := os.CreateTemp(dir, pattern)

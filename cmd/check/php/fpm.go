@@ -91,7 +91,7 @@ func startFPM(ctx context.Context, dir string, r release) (*server, error) {
 		inside, command = "/restwarden", []string{"chroot", r.root, r.binary}
 	}
 	home := r.root + inside
-	if err := os.MkdirAll(home, 0o755); err != nil {
+	if err := os.MkdirAll(home, 0o755); err != nil { //nolint:gosec // PHP-FPM runs as another user
 		return nil, err
 	}
 	account := ""
@@ -99,7 +99,7 @@ func startFPM(ctx context.Context, dir string, r release) (*server, error) {
 		account = "user = www-data\ngroup = www-data\n"
 	}
 	for name, text := range map[string]string{"vars.php": string(script), "fpm.conf": fmt.Sprintf(fpmConfig, account, inside, workers)} {
-		if err := os.WriteFile(filepath.Join(home, name), []byte(text), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(home, name), []byte(text), 0o644); err != nil { //nolint:gosec // PHP-FPM runs as another user
 			return nil, err
 		}
 	}

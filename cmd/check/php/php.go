@@ -55,7 +55,7 @@ func Run(ctx context.Context, o Options, t *Report) {
 			t.Fail("set-up", err.Error())
 		}
 	}()
-	if err := os.Chmod(dir, 0o755); err != nil {
+	if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // PHP-FPM runs as another user
 		t.Fail("set-up", err.Error())
 		return
 	}
