@@ -139,7 +139,7 @@ func (t *TLSOptions) configure(o policies.Option) error {
 	})
 }
 
-// word is the option's single argument, which must not be empty.
+// word returns the option's single argument, which must not be empty.
 func word(o policies.Option) (string, error) {
 	text, err := o.One()
 	if err == nil && text == "" {

@@ -15,7 +15,7 @@ import (
 	"github.com/restwarden/restwarden/policies/caller"
 )
 
-// The checks of single options: the Caddyfile and JSON come through here alike.
+// The checks of single options, for Caddyfile and JSON alike.
 
 func validatePlatform(name string) error {
 	if name == "" {
@@ -43,7 +43,7 @@ func validatePrefix(prefix string) error {
 	if strings.Contains(prefix, "/") || strings.Trim(prefix, pathLetters) != "" || !plainSegments(prefix) {
 		return fmt.Errorf("prefix: %q is not one plain segment of a path, without /", prefix)
 	}
-	if strings.Contains(prefix, ".") { // its rewrite rules do not quote it
+	if strings.Contains(prefix, ".") { // the platform's rewrite rules do not quote it
 		return fmt.Errorf("prefix: %q has a dot, which the platform takes for any character", prefix)
 	}
 	return nil
@@ -95,7 +95,7 @@ func validateIdentity(i *Identity) error {
 	return err
 }
 
-// options checks i and fills in the defaults; nil is all defaults.
+// options checks i and fills in the defaults; a nil i means all defaults.
 func (i *Identity) options() (caller.Options, error) {
 	var opts caller.Options
 	if i != nil {

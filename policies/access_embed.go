@@ -11,10 +11,10 @@ import (
 	"github.com/restwarden/restwarden/policies/rewrite"
 )
 
-// Rewrites asks for the body of answers with embedded objects, where some rule of the
-// site's may be against one of them: for _embed the platform runs a call of its own for
-// each link (WP_REST_Server::embed_links), which nobody could be asked about before. The
-// built-in rules are for what is called; embedded authors are the policy redact's.
+// Rewrites asks for the body of an answer with embedded objects if a rule of the site may
+// refuse one of them. For _embed the platform itself runs a call for each link
+// (WP_REST_Server::embed_links), which the gateway cannot judge beforehand. Built-in
+// rules apply to direct calls only; the policy redact hides embedded authors.
 func (p *Access) Rewrites(r *Request) Rewrite {
 	if r.Call.Kind != call.Single || r.Call.Foreign || !rewrite.Embeds(r.Call) {
 		return RewriteNothing
@@ -25,8 +25,8 @@ func (p *Access) Rewrites(r *Request) Rewrite {
 	return RewriteBody
 }
 
-// Rewrite puts an error in the place of every embedded object that the caller may not
-// read, as the platform itself does.
+// Rewrite replaces every embedded object that the caller may not read by an error, as the
+// platform itself does.
 func (p *Access) Rewrite(r *Request, a *ask.Answer) error {
 	if len(a.Body) == 0 || a.Status >= http.StatusBadRequest {
 		return nil
@@ -49,7 +49,7 @@ func (p *Access) Rewrite(r *Request, a *ask.Answer) error {
 const forbiddenEmbed = `{"code":"rest_forbidden","message":"Sorry, you are not allowed to do that.","data":{"status":401}}`
 
 // allowsEmbedded tells whether the site's own rules let the caller of r make the call c.
-// What cannot be decided is not allowed.
+// It returns false if they cannot decide.
 func (p *Access) allowsEmbedded(r *Request, c *call.Call) bool {
 	part := r.Part(c)
 	rule := p.ownRule(part).Rule

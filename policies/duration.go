@@ -10,7 +10,8 @@ import (
 	"github.com/restwarden/restwarden/policies/store"
 )
 
-// Duration is a time.Duration that JSON writes as "5m", or as nanoseconds.
+// Duration is a time.Duration with a JSON form: it writes "5m" and reads "5m" or a number
+// of nanoseconds.
 type Duration time.Duration
 
 // UnmarshalJSON reads "5m" or a number of nanoseconds.
@@ -47,7 +48,7 @@ func (o Option) Duration(d *Duration) error {
 	return nil
 }
 
-// parseDuration is time.ParseDuration with days, as Caddy has them: "1d12h".
+// parseDuration is time.ParseDuration with days, as in Caddy: "1d12h".
 func parseDuration(text string) (time.Duration, error) {
 	days, rest, found := strings.Cut(text, "d")
 	if !found {
@@ -65,7 +66,7 @@ func parseDuration(text string) (time.Duration, error) {
 	return whole + d, err
 }
 
-// ParseRate reads "10/1m".
+// ParseRate reads "10/1m": a count of at least 1 and a positive duration.
 func ParseRate(text string) (r store.Rate, err error) {
 	count, per, _ := strings.Cut(text, "/")
 	if r.Count, err = strconv.Atoi(count); err == nil {

@@ -11,11 +11,11 @@ import (
 	"github.com/restwarden/restwarden/policies/call"
 )
 
-// Embedded changes the objects that the platform has embedded in body, the answer to c:
-// for _embed it runs a call of its own for each embeddable link
-// (WP_REST_Server::embed_links). each returns what takes the place of an embedded value;
-// its call is nil where it cannot be known which one the value answers. The error is for a
-// body that is neither JSON nor JSON within _jsonp.
+// Embedded changes the objects that the platform has embedded in body, the answer to c.
+// For _embed the platform runs a call for each embeddable link
+// (WP_REST_Server::embed_links). each returns the replacement of an embedded value;
+// embedded is the call that value answers, or nil if it is unknown. A body that is neither
+// JSON nor JSON in _jsonp is an error.
 func Embedded(body []byte, c *call.Call, each func(embedded *call.Call, value jsontext.Value) (jsontext.Value, error)) ([]byte, error) {
 	e := &embedder{c, each}
 	if m := scriptAnswer.FindSubmatch(body); m != nil {
@@ -43,13 +43,13 @@ type embedder struct {
 	each func(embedded *call.Call, value jsontext.Value) (jsontext.Value, error)
 }
 
-// member is one of an object, its value as it stands.
+// member is one member of an object, with its raw value.
 type member struct {
 	name  string
 	value jsontext.Value
 }
 
-// value rewrites an object, the objects of a list, or what an _envelope holds.
+// value rewrites an object, the objects of a list, or the content of an _envelope.
 func (e *embedder) value(body jsontext.Value) (jsontext.Value, error) {
 	switch kind := body.Kind(); {
 	case kind == '[':
@@ -76,7 +76,7 @@ func (e *embedder) object(body jsontext.Value) (jsontext.Value, error) {
 	links := map[string][]reference{}
 	for _, m := range members {
 		if m.name == "_links" {
-			_ = json.Unmarshal(m.value, &links) // without links nothing embedded is known
+			_ = json.Unmarshal(m.value, &links) // without links every embedded call is unknown
 		}
 	}
 	var out bytes.Buffer
@@ -108,7 +108,7 @@ type reference struct {
 	Href string `json:"href"`
 }
 
-// embedded rewrites _embedded: the objects of a relation stand in the order of its links.
+// embedded rewrites _embedded. The objects of a relation stand in the order of its links.
 func (e *embedder) embedded(value jsontext.Value, links map[string][]reference) (jsontext.Value, error) {
 	relations, err := membersOf(value)
 	if err != nil {

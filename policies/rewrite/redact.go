@@ -11,19 +11,19 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// scriptAnswer is what the platform makes of an answer to _jsonp.
+// scriptAnswer matches an answer that the platform has wrapped for _jsonp.
 var scriptAnswer = regexp.MustCompile(`(?s)^(/\*\*/[\w.]+\()(.*)(\)\s*)$`)
 
-// containers are the wrappers in which an answer may stand: none, a batch of
-// calls, the lists of a collection's batch; each also in an _envelope.
+// containers are the wrappers in which an answer may stand: none, a batch of calls, or
+// the lists of a collection's batch; each of them also in an _envelope.
 var containers = [][]string{
 	{}, {"responses", "body"}, {"create"}, {"update"}, {"delete"},
 	{"body"}, {"body", "responses", "body"}, {"body", "create"}, {"body", "update"}, {"body", "delete"},
 }
 
 // Redact replaces the values at paths by "[redacted]", in every element of arrays on the
-// way, and leaves all other bytes' meaning as it is. JSON and its _jsonp form
-// are understood; anything else is an error.
+// way. It keeps the meaning of all other bytes. A body that is neither JSON nor JSON in
+// _jsonp is an error.
 func Redact(body []byte, paths [][]string) ([]byte, error) {
 	if m := scriptAnswer.FindSubmatch(body); m != nil {
 		inner, err := Redact(m[2], paths)
@@ -56,7 +56,7 @@ type redactor struct {
 	at    []string // names on the way; arrays add none
 }
 
-// value copies one value, or its redaction.
+// value copies one value, or writes "[redacted]" for it.
 func (w *redactor) value() error {
 	if w.redacts() {
 		if err := w.in.SkipValue(); err != nil {

@@ -27,6 +27,9 @@ type Door struct {
 	// Kept is of doors that look like the others and convert nothing on the bare
 	// platform either.
 	Kept bool
+	// ByFastCGI is of Kept doors that do convert where Caddy's php_fastcgi stands in
+	// front of PHP: it calls a body without a type a form (docs/platform I.6).
+	ByFastCGI bool
 }
 
 // All returns every door, for the record <sub> and in neutral names.

@@ -26,8 +26,10 @@ func updates() (list []Door) {
 func ids() (list []Door) {
 	const of = "III.4"
 	for _, method := range updating {
-		bare := untyped(of, method+toOrder, "id=<sub>").odd() // of POST Go's client and PHP make a form
-		bare.Kept = method == "POST"
+		bare := untyped(of, method+toOrder, "id=<sub>").odd()
+		if method == "POST" { // its form is read by PHP, which needs a type; others' are read by the platform
+			bare.Kept, bare.ByFastCGI = true, true
+		}
 		list = append(list, bare,
 			door(of, method+toOrder, `{"id":<sub>}`), door(of, method+toOrder, "id=<sub>"), door(of, method+toOrder+"?id=<sub>", note))
 	}

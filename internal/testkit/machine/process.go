@@ -127,11 +127,25 @@ func (p *Process) Ready(ctx context.Context, probe func(context.Context) error) 
 		}
 		select {
 		case <-p.done:
-			return fmt.Errorf("%s ended: %w\n%s", p.name, err, p.output())
 		case <-ctx.Done():
-			return fmt.Errorf("%s is not ready: %w\n%s", p.name, err, p.output())
 		case <-tick.C:
 		}
+		switch {
+		case p.ended():
+			return fmt.Errorf("%s ended: %w\n%s", p.name, err, p.output())
+		case ctx.Err() != nil:
+			return fmt.Errorf("%s is not ready: %w\n%s", p.name, err, p.output())
+		}
+	}
+}
+
+// ended tells whether the process is gone.
+func (p *Process) ended() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
 	}
 }
 

@@ -25,5 +25,5 @@ var wordpress = strings.NewReplacer( // of two that fit, the first counts
 	"cms-json", "wp-json", "%63ms-json", "%77p-json", "cms/v2", "wp/v2", "CMS/V2", "WP/V2", "cms-abilities", "wp-abilities",
 	"/cms-", "/wp-", "_cmsnonce", "_wpnonce", "X-CMS-", "X-WP-", "shop-admin", "wc-admin", "shop-analytics", "wc-analytics",
 	"shop/mcp", "woocommerce/mcp", "shop_rest_", "woocommerce_rest_", "shop/store", "wc/store", "SHOP/STORE", "WC/STORE",
-	"shop/v", "wc/v", "SHOP/V", "WC/V", "shop-orders", "woocommerce-orders",
+	"shop/v", "wc/v", "SHOP/V", "WC/V", "shop%2Fv", "wc%2Fv", "shop-orders", "woocommerce-orders",
 )
