@@ -1,6 +1,7 @@
 package policies
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -137,6 +138,19 @@ func TestTarget_Batch(t *testing.T) {
 	for body, want := range map[string]bool{`{"create":[{}],"update":[{"id":7}]}`: true, `{"create":[{}],"delete":[7]}`: false} {
 		if got := target.Matches(request(t, s, nil, "POST", "/wp-json/wc/v3/orders/batch", body, jsonType).Call); got != want {
 			t.Errorf("%s: %v", body, got)
+		}
+	}
+}
+
+// TestBuiltInRules_OnThePage: owners find every built-in rule on the page of access.
+func TestBuiltInRules_OnThePage(t *testing.T) {
+	page, err := os.ReadFile("../docs/policies/access.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range builtInRules(newSite(t).Platform) {
+		if rule := strings.TrimPrefix(b.String(), "built-in: "); !strings.Contains(string(page), "\n| `"+rule+"`") {
+			t.Errorf("docs/policies/access.md has no row for %s", rule)
 		}
 	}
 }

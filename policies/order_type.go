@@ -31,7 +31,7 @@ type OrderType struct {
 }
 
 // proofTTL is how long the proof "is an order" is believed. Only a delete ends it early,
-// and the gateway sees deletes. docs/policies/order_type.md states it too.
+// and the gateway sees deletes. docs/policies/order_type.md states the time, too.
 const proofTTL = 10 * time.Minute
 
 // Configure takes order_type [{ credential <key:secret>  strict }].

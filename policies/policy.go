@@ -39,8 +39,8 @@ type Declarer interface {
 // Provisioner is a Policy that must be prepared.
 type Provisioner interface {
 	// Provision checks the configuration and prepares the policy for site. It does no
-	// network I/O. Close closes what it opens. Close is also called if this or another
-	// policy fails to provision, and if Provision was not reached.
+	// network I/O. Close closes what it opens. The chain also calls Close if this
+	// or another policy fails to provision, and on policies that it had not reached.
 	Provision(site *Site, settings Settings) error
 }
 

@@ -25,13 +25,13 @@ type Signatures struct {
 // Signature is one way to sign, with its keys.
 type Signature struct {
 	Name string `json:"name"`
-	// Scheme says what is signed, and in which headers: a name of the table schemes,
-	// "timestamp" (docs/interface E13) unless set.
+	// Scheme says what is signed and in which headers: a name of the table schemes;
+	// "timestamp" (docs/interface E13) is the default.
 	Scheme string `json:"scheme,omitempty"`
 	// Keys are the secrets. There are several while one is being replaced.
 	Keys []string `json:"keys"`
-	// Tolerance is how far the timestamp may be off, both ways; default 5m. It is for
-	// schemes with a timestamp.
+	// Tolerance is how far the timestamp may be off in either direction; 0 means 5m, the
+	// limit is 24h. Only schemes with a timestamp take it.
 	Tolerance Duration `json:"tolerance,omitempty"`
 	// Once refuses a signature that was used before.
 	Once bool `json:"once,omitempty"`
