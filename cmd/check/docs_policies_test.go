@@ -128,7 +128,7 @@ func TestDocs_PolicyLists(t *testing.T) {
 		case got == want:
 		case *update:
 			text := head + l.before + want + l.after + tail
-			if err := os.WriteFile(filepath.Join(root, l.page), []byte(text), 0o644); err != nil {
+			if err := os.WriteFile(filepath.Join(root, l.page), []byte(text), 0o600); err != nil {
 				t.Error(err)
 			}
 		default:

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestTestRun(t *testing.T) {
+func TestTestRun(t *testing.T) { //nolint:funlen // a table of streams of events
 	t.Parallel()
 	failed := errors.New("exit status 1")
 	for name, tt := range map[string]struct {
