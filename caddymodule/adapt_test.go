@@ -19,7 +19,7 @@ var update = flag.Bool("update", false, "write what comes out into the golden fi
 
 const goldenDir = "testdata/adapt"
 
-// TestAdapt holds the golden files of the directive: what comes out is its JSON.
+// TestAdapt compares the JSON of Caddyfiles with the golden files of the directive.
 func TestAdapt(t *testing.T) { golden(t, goldenDir, 50, adaptAndProvision) }
 
 // golden holds every golden file of dir, of which there are at least some: a
@@ -27,7 +27,8 @@ func TestAdapt(t *testing.T) { golden(t, goldenDir, 50, adaptAndProvision) }
 // error that keeps it from loading.
 func golden(t *testing.T, dir string, some int, adapt func(t *testing.T, source string) string) {
 	t.Helper()
-	files, err := filepath.Glob(dir + "/*.caddyfiletest")
+	t.Chdir(dir) // for files that policies open
+	files, err := filepath.Glob("*.caddyfiletest")
 	if err != nil || len(files) < some {
 		t.Fatalf("%d golden files: %v", len(files), err)
 	}
@@ -104,8 +105,7 @@ func indented(t *testing.T, b []byte) string {
 	return out.String()
 }
 
-// TestAdapt_Complete keeps "one place" true: every policy has its golden file
-// and its page.
+// TestAdapt_Complete: every policy has its golden file and its page.
 func TestAdapt_Complete(t *testing.T) {
 	for _, e := range policies.Catalog {
 		for _, file := range []string{
@@ -127,7 +127,7 @@ func TestAdapt_Complete(t *testing.T) {
 	}
 }
 
-// TestJSON_Errors: what the Caddyfile checks, JSON checks too, and names the field.
+// TestJSON_Errors: JSON has the checks of the Caddyfile, and the error names the field.
 func TestJSON_Errors(t *testing.T) {
 	for text, want := range map[string]string{
 		`{}`:                                                                     "platform: cms or wordpress",

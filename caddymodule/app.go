@@ -20,10 +20,10 @@ import (
 
 func init() { caddy.RegisterModule(App{}) }
 
-// App is what all sites share: the app "restwarden", written in the global
+// App holds what all sites share. It is the Caddy app "restwarden", written in the global
 // options of the Caddyfile.
 type App struct {
-	// Store says where facts, counters and used signatures are kept.
+	// Store says where facts, counters and used signatures are kept; nil means memory.
 	Store *StoreOptions `json:"store,omitempty"`
 
 	redis redisOptions
@@ -31,43 +31,44 @@ type App struct {
 
 // StoreOptions says which store the gateways of this process use.
 type StoreOptions struct {
-	// Kind is "memory" (the default, for a gateway that stands alone) or "redis".
+	// Kind is "memory" (the default, for a single gateway) or "redis".
 	Kind string `json:"kind"`
-	// Addresses are host:port: one server, several of a Cluster, or the Sentinels.
+	// Addresses are host:port: one server, several servers of a Cluster, or the
+	// Sentinels.
 	Addresses []string `json:"addresses,omitempty"`
-	// Sentinel is the name of the master that the Sentinels at Addresses know.
+	// Sentinel names the master, if Addresses are Sentinels.
 	Sentinel *SentinelOptions `json:"sentinel,omitempty"`
-	// Username is the ACL user; without it, the default user.
+	// Username is the ACL user; "" means the default user.
 	Username string `json:"username,omitempty"`
-	// Password is best a placeholder, such as {env.REDIS_PASSWORD}.
+	// Password should be a placeholder, such as {env.REDIS_PASSWORD}.
 	Password string `json:"password,omitempty"`
 	// DB is the number of the database; a Cluster has only 0.
 	DB int `json:"db,omitempty"`
-	// TLS, where set, encrypts all connections. There is no way not to verify.
+	// TLS, if set, encrypts all connections. Certificates are always verified.
 	TLS *TLSOptions `json:"tls,omitempty"`
-	// Prefix begins every key; default "restwarden". Sites that have nothing to do
-	// with each other use different ones.
+	// Prefix begins every key; default "restwarden". Sites that should not share facts
+	// use different prefixes.
 	Prefix string `json:"prefix,omitempty"`
-	// Timeout is how long a call may wait for one answer; default 100ms.
+	// Timeout is how long one operation may wait for its answer; default 100ms.
 	Timeout policies.Duration `json:"timeout,omitempty"`
-	// At is where the store stands, "Caddyfile:3"; for messages.
+	// At is where the store is configured, "Caddyfile:3"; for messages.
 	At string `json:"at,omitempty"`
 }
 
-// SentinelOptions names a master and how to talk to its Sentinels.
+// SentinelOptions names a master and how to log in to its Sentinels.
 type SentinelOptions struct {
 	// Master is the name of the master.
 	Master string `json:"master"`
-	// Username and Password are those of the Sentinels, if they want any.
+	// Username and Password are those of the Sentinels, if these require any.
 	Username string `json:"username,omitempty"`
 	Password string `json:"password,omitempty"`
 }
 
-// TLSOptions says whom to believe; without it, the system's authorities.
+// TLSOptions says which authorities to trust; by default those of the system.
 type TLSOptions struct {
 	// CA are files with the certificates of authorities, in PEM.
 	CA []string `json:"ca,omitempty"`
-	// ServerName is the name in the certificate, where it is not the address.
+	// ServerName is the name in the certificate, if it is not the address.
 	ServerName string `json:"server_name,omitempty"`
 	// Certificate and Key are files of the gateway's own certificate, in PEM.
 	Certificate string `json:"certificate,omitempty"`
@@ -91,18 +92,18 @@ func (a *App) Provision(caddy.Context) error {
 	return nil
 }
 
-// Validate checks what does not depend on the environment.
+// Validate checks the options that do not depend on the environment.
 func (a *App) Validate() error {
 	if a.Store == nil {
 		return nil
 	}
-	if err := a.Store.check(); err != nil {
+	if err := a.Store.validate(); err != nil {
 		return policies.Option{Pos: a.Store.At}.Errorf("store: %w", err)
 	}
 	return nil
 }
 
-// usesRedis tells whether a store other than this process's memory is configured.
+// usesRedis tells whether the configured store is Redis.
 func (a *App) usesRedis() bool { return a.Store != nil && a.Store.Kind == "redis" }
 
 // Start implements caddy.App.
@@ -117,8 +118,8 @@ const (
 	maxStoreTimeout     = 10 * time.Second
 )
 
-// check looks for options that make no sense, or not together.
-func (s *StoreOptions) check() error {
+// validate returns an error for options that are invalid or contradict each other.
+func (s *StoreOptions) validate() error {
 	switch s.Kind {
 	case "memory":
 		if s.Addresses != nil || s.Sentinel != nil || s.Username+s.Password+s.Prefix != "" || s.DB != 0 || s.TLS != nil || s.Timeout != 0 {
@@ -150,8 +151,8 @@ func (s *StoreOptions) check() error {
 	return nil
 }
 
-// redisOptions is a StoreOptions with everything in place, secrets included. It
-// never becomes JSON.
+// redisOptions is a StoreOptions with all values resolved, secrets included. It never
+// becomes JSON.
 type redisOptions struct {
 	addresses                          []string
 	sentinel                           string
@@ -159,12 +160,12 @@ type redisOptions struct {
 	sentinelUsername, sentinelPassword string
 	db                                 int
 	tls                                *tls.Config
-	tlsKey                             []byte // what the TLS configuration was made of
+	tlsKey                             []byte // everything that the TLS configuration was made from
 	prefix                             string
 	timeout                            time.Duration
 }
 
-// redisKey names a client in the pool by everything that changes what it does.
+// redisKey identifies a client in the pool by everything that changes its behaviour.
 type redisKey struct{ sum [sha256.Size]byte }
 
 func (o redisOptions) key() redisKey {
@@ -175,10 +176,10 @@ func (o redisOptions) key() redisKey {
 	return redisKey{sha256.Sum256(text)}
 }
 
-// resolve puts values in the place of placeholders. One without a value is an
-// error: an unset variable must not become an empty password.
+// resolve replaces the placeholders. A placeholder without a value is an error: an unset
+// variable must not become an empty password.
 func (s *StoreOptions) resolve() (redisOptions, error) {
-	if err := s.check(); err != nil {
+	if err := s.validate(); err != nil {
 		return redisOptions{}, err
 	}
 	o := redisOptions{
@@ -215,7 +216,7 @@ func resolvePlaceholders(field *string) (err error) {
 	return err
 }
 
-// load reads the files. made is all that the configuration was made of.
+// load reads the files. made is everything that config was made from.
 func (t *TLSOptions) load() (config *tls.Config, made []byte, err error) {
 	config = &tls.Config{MinVersion: tls.VersionTLS12, ServerName: t.ServerName}
 	made = []byte(t.ServerName + "\x00")

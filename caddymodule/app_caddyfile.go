@@ -65,7 +65,7 @@ func (a *App) configure(option policies.Option) error {
 		if err := inner.Each(a.Store.configure); err != nil {
 			return err
 		}
-		if err := a.Store.check(); err != nil {
+		if err := a.Store.validate(); err != nil {
 			return inner.Errorf("store: %w", err)
 		}
 		return nil
@@ -139,7 +139,7 @@ func (t *TLSOptions) configure(o policies.Option) error {
 	})
 }
 
-// word is the option's single argument, which must not be empty.
+// word returns the option's single argument, which must not be empty.
 func word(o policies.Option) (string, error) {
 	text, err := o.One()
 	if err == nil && text == "" {

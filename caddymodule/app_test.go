@@ -13,8 +13,8 @@ import (
 	"github.com/restwarden/restwarden/policies/store"
 )
 
-// TestAdapt_GlobalOption holds the golden files of the global option: what comes
-// out is the app's JSON.
+// TestAdapt_GlobalOption compares the JSON of the app with the golden files of the global
+// option.
 func TestAdapt_GlobalOption(t *testing.T) { golden(t, goldenDir+"/store", 30, adaptGlobalOption) }
 
 // adaptGlobalOption returns the JSON of the app, or the error.
@@ -42,7 +42,7 @@ func adaptGlobalOption(_ *testing.T, source string) string {
 	return out.String()
 }
 
-// TestOptions_JSON: what the Caddyfile checks, JSON checks too.
+// TestOptions_JSON: JSON has the checks of the Caddyfile.
 func TestOptions_JSON(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"store":{}}`:                                                                                             "neither memory nor redis",
@@ -76,8 +76,8 @@ func TestOptions_JSON(t *testing.T) {
 	}
 }
 
-// TestOptions_Leases: sites and reloads share one client, and the last one that
-// goes closes it. Redis is down all the while.
+// TestOptions_Leases: sites and reloads share one client, and the last release closes it.
+// Redis is down all the time.
 func TestOptions_Leases(t *testing.T) {
 	s := StoreOptions{Kind: "redis", Addresses: []string{machine.FreeAddress(t)}}
 	options := resolved(t, s)

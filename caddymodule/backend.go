@@ -19,22 +19,22 @@ import (
 	"github.com/restwarden/restwarden/policies/call"
 )
 
-// Bounds of an answer to a question; the index of a large site has thousands of
-// routes, the cart of a reseller hundreds of items with their descriptions.
+// Bounds of an answer to a question. The index of a large site has thousands of routes;
+// the cart of a reseller has hundreds of items with descriptions.
 const (
 	answerLimit = 1 << 20
 	largeLimit  = 8 << 20
 )
 
-// backend is the ask.Backend of one request: it asks through the rest of
-// the route, so that upstreams, TLS and rewrites are the site's own.
+// backend is the ask.Backend of one request. It sends questions through the rest of the
+// route, so that they use the upstreams, TLS and rewrites of the site.
 type backend struct {
 	g      *Gateway
 	next   caddyhttp.Handler
 	header http.Header
 	server *caddyhttp.Server
-	vars   map[string]any  // the site's, such as root
-	repl   *caddy.Replacer // the client request's, for the site's own placeholders
+	vars   map[string]any  // the variables that the site has set, such as root
+	repl   *caddy.Replacer // the client request's, for the placeholders that the site defines
 
 	host, remoteAddr, proto string
 	major, minor            int
@@ -62,7 +62,7 @@ func (b *backend) Ask(ctx context.Context, q ask.Question) (*ask.Answer, error) 
 	return answer, nil
 }
 
-// Detach implements ask.Backend: the request's header and variables go their own way.
+// Detach implements ask.Backend. It copies the header and the variables of the request.
 func (b *backend) Detach() ask.Backend {
 	detached := *b
 	detached.header = http.Header{}
@@ -83,9 +83,9 @@ func resultOf(err error) string {
 	return resultError
 }
 
-// ask sends q through the rest of the route. It must neither share the context
-// of the request, whose route groups it would use up, nor its ResponseWriter,
-// whose header the client would get.
+// ask sends q through the rest of the route. The question must not share the context of
+// the request, whose route groups it would use up, nor its ResponseWriter, whose header
+// the client would get.
 func (b *backend) ask(ctx context.Context, q ask.Question) (*ask.Answer, error) {
 	req, err := b.request(ctx, q)
 	if err != nil {
@@ -107,8 +107,8 @@ func (b *backend) ask(ctx context.Context, q ask.Question) (*ask.Answer, error) 
 	return complete(w, req.Method, q.Page != "")
 }
 
-// replacer knows, beside what every request has, the placeholders that the site
-// has made for the client's, as map does.
+// replacer returns a replacer for the question. Beside the standard placeholders it knows
+// those that the site has defined for the client's request, as map does.
 func (b *backend) replacer() *caddy.Replacer {
 	repl := caddy.NewReplacer()
 	if b.repl != nil {
@@ -122,8 +122,8 @@ func (b *backend) replacer() *caddy.Replacer {
 	return repl
 }
 
-// copyVars gives a question the variables that handlers before the gateway have
-// set, such as root, and the mark of a question.
+// copyVars gives a question the variables that handlers before the gateway have set, such
+// as root, and the variable that marks a question.
 func (b *backend) copyVars(ctx context.Context) {
 	for name, value := range b.vars {
 		if !strings.HasPrefix(name, "restwarden.") {
@@ -133,8 +133,8 @@ func (b *backend) copyVars(ctx context.Context) {
 	caddyhttp.SetVar(ctx, varLookup, true)
 }
 
-// complete returns the answer if the platform itself gave it, in full: to a question about
-// a page that may be a redirect.
+// complete returns the answer if the platform itself gave it, in full. Only the answer to
+// a question about a page may be a redirect.
 func complete(w *capture, method string, page bool) (*ask.Answer, error) {
 	answer, err := w.answer(method)
 	switch {
@@ -148,8 +148,8 @@ func complete(w *capture, method string, page bool) (*ask.Answer, error) {
 	return answer, nil
 }
 
-// request builds the question as a request of its own: nothing of the client's
-// gets in but what the allow-list names.
+// request builds a new request for the question. It takes from the client's request only
+// what the allow-list names.
 func (b *backend) request(ctx context.Context, q ask.Question) (*http.Request, error) {
 	target, err := b.target(q)
 	if err != nil {
@@ -175,8 +175,8 @@ func (b *backend) request(ctx context.Context, q ask.Question) (*http.Request, e
 	return req, nil
 }
 
-// target is the question's URI, in the form that the client used. The base is
-// the client's, so it is checked like any other text of a client.
+// target returns the question's URI, in the form of address that the client used. The
+// base comes from the client, so target checks it like any text of a client.
 func (b *backend) target(q ask.Question) (string, error) {
 	base, err := url.Parse(q.Base)
 	if err != nil || base.Path == "" && q.Base != "" || base.EscapedPath() != q.Base || q.Base != "" && q.Base[0] != '/' {
@@ -189,7 +189,7 @@ func (b *backend) target(q ask.Question) (string, error) {
 	case q.Form == call.Query:
 		path := orDefault(q.Base, "/")
 		if strings.HasSuffix(path, "/") && q.Method != "" && q.Method != http.MethodGet {
-			path += "index.php" // of a directory some servers know GET and POST only (docs/platform I.10, N15)
+			path += "index.php" // for a directory some servers accept GET and POST only (docs/platform I.10, N15)
 		}
 		target, separator = path+"?rest_route="+url.QueryEscape(q.Route), "&"
 	}
@@ -199,7 +199,7 @@ func (b *backend) target(q ask.Question) (string, error) {
 	return target, nil
 }
 
-// forwardedHeaders say who the client is and which way it came.
+// forwardedHeaders say who the client is and by which proxies it came.
 var forwardedHeaders = []string{
 	"User-Agent", "Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Forwarded-Port",
 	"X-Forwarded-Server", "X-Forwarded-Ssl", "X-Real-Ip", "Cf-Connecting-Ip", "Cf-Visitor", "True-Client-Ip",

@@ -18,7 +18,7 @@ import (
 	"github.com/restwarden/restwarden/policies/caller"
 )
 
-// TestBackend_Panic: a handler that breaks on a question breaks nothing else.
+// TestBackend_Panic: a handler that panics on a question breaks nothing else.
 func TestBackend_Panic(t *testing.T) {
 	g := provisioned(t, `{"platform":"cms","policies":{"access":{"login_only":true}}}`)
 	w := httptest.NewRecorder()
@@ -29,7 +29,7 @@ func TestBackend_Panic(t *testing.T) {
 	}
 }
 
-// TestBackend_Request holds what a question carries: exactly the credentials.
+// TestBackend_Request: a question carries exactly the credentials.
 func TestBackend_Request(t *testing.T) {
 	p := newPlatform(t)
 	g := startGateway(t, "\trestwarden cms {\n\t\tlogin_only\n\t\tcredentials header X-Site-Key\n\t\tcredentials cookie site\n\t}\n"+p.proxied())
@@ -54,8 +54,7 @@ func TestBackend_Request(t *testing.T) {
 	}
 }
 
-// TestBackend_HandleBlocks: a question must not use up the route group of the
-// request that it is about.
+// TestBackend_HandleBlocks: a question must not use up the route group of its request.
 func TestBackend_HandleBlocks(t *testing.T) {
 	p := newPlatform(t)
 	site := loginOnly + "\thandle /cms-json/* {\n\t" + p.proxied() + "\n\t}\n\thandle {\n\t\trespond \"page\"\n\t}"
@@ -67,8 +66,8 @@ func TestBackend_HandleBlocks(t *testing.T) {
 	g.do("GET /", "").want(t, 200, "page")
 }
 
-// TestBackend_Failures: where an answer was needed and none came, the call is
-// refused and never reaches the platform.
+// TestBackend_Failures: if a needed answer does not come, the call is refused and never
+// reaches the platform.
 func TestBackend_Failures(t *testing.T) {
 	raw := func(text string) func(http.ResponseWriter) {
 		return func(w http.ResponseWriter) {
@@ -141,7 +140,7 @@ func TestGateway_OnErrorPass(t *testing.T) {
 	g.do("GET /cms-json/cms/v2/posts", "").want(t, 401, "")
 }
 
-// TestBackend_Cookies: only the cart is asked for with the whole session.
+// TestBackend_Cookies: only the question for the cart carries the whole session.
 func TestBackend_Cookies(t *testing.T) {
 	g := provisioned(t, `{"platform":"wordpress","credentials":{"cookies":["site"]}}`)
 	r := prepared(httptest.NewRecorder(), "/", "Cookie", "wp_session=1; wordpress_logged_in_a=2; xwordpress_logged_in_=3; \t site=4\u00a0", "Nonce", "n", "Cart-Token", "t")
@@ -180,7 +179,7 @@ func TestBackend_Cookies(t *testing.T) {
 	}
 }
 
-// TestBackend_Trust: what a proxy says of the client is believed from trusted ones only.
+// TestBackend_Trust: only a trusted proxy's word about the client is believed.
 func TestBackend_Trust(t *testing.T) {
 	for _, trusted := range []bool{true, false} {
 		r := prepared(httptest.NewRecorder(), "/", "X-Forwarded-Proto", "https")
@@ -192,8 +191,8 @@ func TestBackend_Trust(t *testing.T) {
 	}
 }
 
-// TestBackend_SiteVars: what handlers before the gateway set for the site, such
-// as root and map, is there for questions too.
+// TestBackend_SiteVars: questions have the variables and placeholders that handlers
+// before the gateway set for the site, such as root and map.
 func TestBackend_SiteVars(t *testing.T) {
 	p := newPlatform(t)
 	address := p.fastCGI(t)
@@ -213,8 +212,8 @@ func TestBackend_SiteVars(t *testing.T) {
 	}
 }
 
-// TestBackend_TwoSitesBehindOneServer: what one site says of a caller does not
-// count on another, even where rewrites have made their calls look alike.
+// TestBackend_TwoSitesBehindOneServer: an answer of one site about a caller does not
+// count on another, even if rewrites make their calls alike.
 func TestBackend_TwoSitesBehindOneServer(t *testing.T) {
 	a, b := newPlatform(t), newPlatform(t)
 	b.answer = func(w http.ResponseWriter, r *http.Request) bool {
@@ -233,7 +232,7 @@ func TestBackend_TwoSitesBehindOneServer(t *testing.T) {
 	g.do("GET /b/cms-json/secret/v1/x", "", asAdmin).want(t, 403, "rest_forbidden")
 }
 
-// TestBackend_Detach: a question that outlives its request has nothing of it that others
+// TestBackend_Detach: a question that outlives its request shares nothing that others
 // still change.
 func TestBackend_Detach(t *testing.T) {
 	g := provisioned(t, `{"platform":"wordpress"}`)

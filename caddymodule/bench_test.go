@@ -24,7 +24,7 @@ func provisioned(tb testing.TB, config string) *Gateway {
 	}
 	g := module.(*Gateway)
 	g.logger = zap.NewNop()
-	g.discovery.busy.Store(true) // there is no site to read
+	g.discovery.busy.Store(true) // there is no site whose root could be read
 	return g
 }
 
@@ -55,7 +55,7 @@ var behind = caddyhttp.HandlerFunc(func(w http.ResponseWriter, r *http.Request) 
 
 const everyPage = `{"platform":"cms","policies":{"access":{"login_only":true},"session_cookies":{"path":"/"}}}`
 
-// TestPage_NoAllocation: a page costs nothing of the gateway's own.
+// TestPage_NoAllocation: the gateway allocates nothing for a page.
 func TestPage_NoAllocation(t *testing.T) {
 	g := provisioned(t, `{"platform":"cms","policies":{"access":{"login_only":true}}}`)
 	w := silent{http.Header{}}

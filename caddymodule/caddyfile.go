@@ -19,7 +19,8 @@ import (
 
 func init() {
 	httpcaddyfile.RegisterHandlerDirective("restwarden", parseDirective)
-	// Before basic_auth: after rewrites and body limits, in front of whatever answers.
+	// Before basic_auth: after rewrites and body limits, before every handler that
+	// answers.
 	httpcaddyfile.RegisterDirectiveOrder("restwarden", httpcaddyfile.Before, "basic_auth")
 }
 
@@ -47,7 +48,7 @@ func parseDirective(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //		<option of a policy> ...
 //	}
 //
-// Options of policies are taken by the policy that the catalog says.
+// The catalog says which policy takes an option. Errors name file and line.
 func (g *Gateway) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // consume directive name
 	directive := policies.Option{Name: d.Val(), Pos: position(d), Args: d.RemainingArgs()}
@@ -59,13 +60,13 @@ func (g *Gateway) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	if len(directive.Args) == 1 {
 		g.Platform = directive.Args[0]
 	}
-	if err := checkPlatform(g.Platform); err != nil {
+	if err := validatePlatform(g.Platform); err != nil {
 		return directive.Errorf("%w", err)
 	}
 	return g.configure(directive)
 }
 
-// options turns the block that follows into options, inner blocks included.
+// options converts the block that follows to options, inner blocks included.
 func options(d *caddyfile.Dispenser) []policies.Option {
 	var found []policies.Option
 	for nesting := d.Nesting(); d.NextBlock(nesting); {
@@ -78,7 +79,8 @@ func options(d *caddyfile.Dispenser) []policies.Option {
 
 func position(d *caddyfile.Dispenser) string { return fmt.Sprintf("%s:%d", d.File(), d.Line()) }
 
-// configure takes the options of the block: the gateway's own, else a policy's.
+// configure takes the options of the block: the gateway's own itself, the others by their
+// policy.
 func (g *Gateway) configure(directive policies.Option) error {
 	own := map[string]bool{}
 	guests := guests{}
@@ -102,12 +104,12 @@ func (g *Gateway) configure(directive policies.Option) error {
 	return nil
 }
 
-// gatewayOptions are the options that the gateway takes itself.
+// gatewayOptions are the gateway's own options.
 var gatewayOptions = map[string]func(*Gateway, policies.Option) error{
-	"base":         func(g *Gateway, o policies.Option) error { return checked(o, &g.Base, checkBase) },
-	"prefix":       func(g *Gateway, o policies.Option) error { return checked(o, &g.Prefix, checkPrefix) },
-	"release":      func(g *Gateway, o policies.Option) error { return checked(o, &g.Release, checkRelease) },
-	"mode":         func(g *Gateway, o policies.Option) error { return checked(o, &g.Mode, checkMode) },
+	"base":         func(g *Gateway, o policies.Option) error { return checked(o, &g.Base, validateBase) },
+	"prefix":       func(g *Gateway, o policies.Option) error { return checked(o, &g.Prefix, validatePrefix) },
+	"release":      func(g *Gateway, o policies.Option) error { return checked(o, &g.Release, validateRelease) },
+	"mode":         func(g *Gateway, o policies.Option) error { return checked(o, &g.Mode, validateMode) },
 	"credentials":  (*Gateway).credentialsOption,
 	"identity":     (*Gateway).identityOption,
 	"body_limit":   func(g *Gateway, o policies.Option) error { return size(o, &g.BodyLimit) },
@@ -116,7 +118,7 @@ var gatewayOptions = map[string]func(*Gateway, policies.Option) error{
 	"batch_limit":  func(g *Gateway, o policies.Option) error { return number(o, &g.BatchLimit) },
 }
 
-// checked takes the single argument of o, if check has no objection.
+// checked takes the single argument of o if check returns no error.
 func checked[T ~string](o policies.Option, to *T, check func(T) error) error {
 	text, err := o.One()
 	if err != nil {
@@ -178,7 +180,7 @@ func (g *Gateway) credentialsOption(o policies.Option) error {
 	default:
 		return o.Errorf("credentials takes header <name>..., cookie <name>... or jetpack, not %q", o.Args)
 	}
-	if err := checkCredentials(c); err != nil {
+	if err := validateCredentials(c); err != nil {
 		return o.Errorf("%w", err)
 	}
 	return nil
@@ -209,10 +211,10 @@ func (g *Gateway) identityOption(o policies.Option) error {
 	})
 }
 
-// guests are the policies of one directive while it is read, by name.
+// guests are the policies that the lines of one directive have named so far, by name.
 type guests map[string]*policies.Configured
 
-// configure hands o to the policy that takes it.
+// configure passes o to its policy.
 func (gs guests) configure(o policies.Option) error {
 	e, ok := policies.Lookup(o.Name)
 	if !ok {

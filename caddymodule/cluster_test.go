@@ -15,8 +15,8 @@ func TestCluster_Site(t *testing.T) {
 	g.decides("a Cluster", true)
 }
 
-// TestFailures_Cluster: slots move and a master is lost; only what that master
-// held cannot be known.
+// TestFailures_Cluster: slots move and a master is lost. Only the facts of that master
+// are unknown.
 func TestFailures_Cluster(t *testing.T) {
 	nodes := redisrun.Cluster(t)
 	ctx := t.Context()
@@ -58,8 +58,8 @@ func TestFailures_Cluster(t *testing.T) {
 	}
 }
 
-// moveSlots moves the slots of keys from their masters to another one, so that
-// the client's map of them is wrong (MOVED).
+// moveSlots moves the slots of keys from their masters to another master, so that the
+// client's map of them is wrong (MOVED).
 func moveSlots(t *testing.T, s *redisStore, nodes []*redisrun.Server, keys []string) {
 	t.Helper()
 	ctx := t.Context()
@@ -68,7 +68,7 @@ func moveSlots(t *testing.T, s *redisStore, nodes []*redisrun.Server, keys []str
 		ids[i] = node.Admin().Do(ctx, "CLUSTER", "MYID").Val().(string)
 	}
 	target := nodes[0].Admin()
-	// What the others have said before must not win over what it says from here on.
+	// Later messages of target must win over earlier ones of the other masters.
 	if err := target.Do(ctx, "CLUSTER", "BUMPEPOCH").Err(); err != nil {
 		t.Fatal(err)
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 )
 
-// fingerprint names the directive by all that it says, not by where it stands: it is
-// the same on gateways whose Caddyfiles have other paths, lines or ports.
+// fingerprint identifies the directive by its content, not by its place. It is the same
+// on gateways whose Caddyfiles differ in paths, lines or ports.
 func (g *Gateway) fingerprint() (string, error) {
 	text, err := json.Marshal(g)
 	if err != nil {
@@ -26,8 +26,8 @@ func (g *Gateway) fingerprint() (string, error) {
 	return hex.EncodeToString(sum[:16]), err
 }
 
-// inNanoseconds writes the durations of identity as numbers: keys of the Redis that
-// gateways share are made of them.
+// inNanoseconds writes the durations of identity as numbers, since the keys in the Redis
+// that gateways share depend on this form.
 func inNanoseconds(said any) {
 	directive, _ := said.(map[string]any)
 	identity, _ := directive["identity"].(map[string]any)
@@ -56,7 +56,7 @@ func withoutPositions(v any) any {
 	return v
 }
 
-// tellApart numbers the directives of a Caddyfile that say the same.
+// tellApart numbers the directives of a Caddyfile that have the same content.
 func (g *Gateway) tellApart(h httpcaddyfile.Helper) error {
 	name, err := g.fingerprint()
 	if err != nil || h.State == nil {

@@ -60,8 +60,8 @@ func names(t *testing.T, gateways []*Gateway) map[string]int {
 	return all
 }
 
-// TestDirective_Name: gateways agree on the names of their directives, and no
-// two directives of one have the same.
+// TestDirective_Name: gateways with one Caddyfile give their directives the same names,
+// and no two directives of one gateway have the same name.
 func TestDirective_Name(t *testing.T) {
 	const sites = `
 (guard) {
@@ -95,8 +95,8 @@ http://c.example {
 	}
 }
 
-// TestDirective_Fingerprint: the keys of limits in a shared Redis are made of it, so that
-// it says the same on gateways of all releases.
+// TestDirective_Fingerprint: the keys of limits in a shared Redis contain the
+// fingerprint, so that it must be the same in all releases.
 func TestDirective_Fingerprint(t *testing.T) {
 	const site = `
 http://a.example {

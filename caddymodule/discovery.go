@@ -16,19 +16,18 @@ import (
 	"github.com/restwarden/restwarden/policies/ask"
 )
 
-// How long what the REST root said is believed, since a shop may be set back to
-// an older release, and how long a failed reading is left alone.
+// discoverEvery is how long the REST root is believed, since a shop may return to an
+// older release. discoverAgain is the pause after a failed reading.
 const (
 	discoverEvery = 10 * time.Minute
 	discoverAgain = time.Minute
 )
 
-// discovery reads the REST root in the background, while traffic flows and
-// never on a client's time.
+// discovery reads the REST root in the background, so that no client waits for it.
 type discovery struct {
 	busy   atomic.Bool // reading the root, waiting to read again, or stopped
 	asking atomic.Bool // the same for the scripts
-	last   []string    // the problems of the last reading; of one goroutine at a time
+	last   []string    // the problems of the last reading; used by one goroutine at a time
 
 	mu      sync.Mutex // guards the start of the goroutine against stop
 	stopped bool
@@ -43,15 +42,16 @@ func newDiscovery() *discovery {
 	return d
 }
 
-// request is told every request; the first one lends its way to the platform.
+// request is called for every request. When a reading is due it starts one, which uses
+// the rest of this request's route.
 func (d *discovery) request(g *Gateway, r *http.Request, next caddyhttp.Handler) {
 	if !d.busy.Load() {
 		d.start(&d.busy, g, r, next, d.run)
 	}
 }
 
-// script is told every form for one of the scripts that may be forwarded
-// unread: whether they are there is asked once there is something to forward.
+// script is called for every form for a script that may be forwarded unread. The gateway
+// asks whether the scripts exist only when there is such a form.
 func (d *discovery) script(g *Gateway, r *http.Request, next caddyhttp.Handler) {
 	d.start(&d.asking, g, r, next, func(ctx context.Context, g *Gateway, b ask.Backend, by policies.Reach) time.Duration {
 		g.reader.TrustScripts(by.Host, g.site.HasScripts(ctx, b, by))
@@ -59,8 +59,8 @@ func (d *discovery) script(g *Gateway, r *http.Request, next caddyhttp.Handler) 
 	})
 }
 
-// start runs read in the background, unless it runs or has lately; read returns
-// how long its answer is good for.
+// start runs read in the background, unless it is running or its last result still holds.
+// read returns how long its result holds.
 func (d *discovery) start(busy *atomic.Bool, g *Gateway, r *http.Request, next caddyhttp.Handler,
 	read func(context.Context, *Gateway, ask.Backend, policies.Reach) time.Duration,
 ) {
@@ -89,8 +89,8 @@ func (d *discovery) start(busy *atomic.Bool, g *Gateway, r *http.Request, next c
 	})
 }
 
-// baseOf is the base that questions need behind the rewrites which r has seen:
-// none where they have taken it away. below is false for requests outside it.
+// baseOf returns the base that questions need after the rewrites which r has passed: ""
+// if they have removed it. below is false for requests outside the base.
 func baseOf(g *Gateway, r *http.Request) (base string, below bool) {
 	switch original := originalURL(r); {
 	case g.Base == "" || isBelow(r.URL.Path, g.Base):
@@ -116,7 +116,7 @@ func (d *discovery) run(ctx context.Context, g *Gateway, b ask.Backend, by polic
 	return discoverEvery
 }
 
-// report logs what is new, and counts what there is.
+// report logs the new problems and sets the gauge to the number of all.
 func (d *discovery) report(g *Gateway, problems []string) {
 	for _, problem := range problems {
 		if !slices.Contains(d.last, problem) {

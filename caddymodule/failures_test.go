@@ -19,7 +19,7 @@ import (
 	"github.com/restwarden/restwarden/internal/testkit/redisrun"
 )
 
-// sharingSite uses everything that goes through the store.
+// sharingSite uses every feature that needs the store.
 const sharingSite = `	restwarden cms {
 		login_only
 		allow anyone POST /limited/v1/**
@@ -58,8 +58,8 @@ func signedNow(body string) []string {
 
 func aBody() string { return `{"nonce":"` + rand.Text() + `"}` }
 
-// decides makes every decision that the store has a part in. Without the store
-// a signature cannot be known to be new; all else is decided as ever.
+// decides makes every decision in which the store has a part. Without the store it is
+// unknown whether a signature is new; all other decisions stay the same.
 func (g *gateway) decides(what string, healthy bool) {
 	t := g.t
 	t.Helper()
@@ -119,8 +119,8 @@ func (g *gateway) storeCount(op, result string) int {
 	return 0
 }
 
-// TestFailures: whatever Redis does, decisions stay right; what happened stands
-// in metrics and log, and all is well again once Redis is.
+// TestFailures: whatever Redis does, decisions stay right; metrics and log show what
+// happened, and the gateway recovers with Redis.
 func TestFailures(t *testing.T) {
 	const secret = "s3cret"
 	for name, failure := range map[string]struct {
@@ -209,8 +209,8 @@ func configured(args ...any) func(*testing.T, *redisrun.Server, *redisrun.Lag) {
 	}
 }
 
-// TestFailures_StartAndReloadWhileDown: a gateway starts, serves, reloads and
-// stops without Redis, and uses it once it is there.
+// TestFailures_StartAndReloadWhileDown: a gateway starts, serves, reloads and stops
+// without Redis, and uses Redis once it is there.
 func TestFailures_StartAndReloadWhileDown(t *testing.T) {
 	server := redisrun.Start(t)
 	server.Kill()
@@ -236,7 +236,7 @@ func TestFailures_StartAndReloadWhileDown(t *testing.T) {
 	}
 }
 
-// TestFailures_ReloadKeepsTheClient: a reload neither connects anew nor forgets.
+// TestFailures_ReloadKeepsTheClient: a reload neither opens new connections nor forgets.
 func TestFailures_ReloadKeepsTheClient(t *testing.T) {
 	server := redisrun.Start(t)
 	p := newPlatform(t)
@@ -250,7 +250,7 @@ func TestFailures_ReloadKeepsTheClient(t *testing.T) {
 	}
 }
 
-// connections are the ids of the connections of server, without the one that asks.
+// connections returns the ids of the connections of server, without the one that asks.
 func connections(t *testing.T, server *redisrun.Server) (ids []string) {
 	t.Helper()
 	list, err := server.Admin().ClientList(t.Context()).Result()
@@ -265,8 +265,8 @@ func connections(t *testing.T, server *redisrun.Server) (ids []string) {
 	return ids
 }
 
-// TestFailures_Forgotten: what this process has seen used stays used, though
-// Redis comes back empty.
+// TestFailures_Forgotten: a signature that this process has seen used stays used,
+// although Redis comes back empty.
 func TestFailures_Forgotten(t *testing.T) {
 	server := redisrun.Start(t)
 	g := startSharing(t, newPlatform(t), "redis "+server.Addr)

@@ -11,8 +11,8 @@ import (
 	"github.com/restwarden/restwarden/policies/caller"
 )
 
-// pages recycles the exchanges of pages, which nothing outlives: no question is
-// asked about them.
+// pages recycles the exchanges of pages. Nothing keeps them, since no question is asked
+// about a page.
 var pages = sync.Pool{New: func() any { return new(exchange) }}
 
 func (x *exchange) recycle() {
@@ -20,12 +20,12 @@ func (x *exchange) recycle() {
 	pages.Put(x)
 }
 
-// rewriteLimit bounds an answer that is held back to be rewritten: the
-// platform's largest collections stay well below.
+// rewriteLimit bounds, in bytes, an answer that is held back to be rewritten. The
+// platform's largest collections are well below it.
 const rewriteLimit = 8 << 20
 
-// forward sends the request on, and its answer back: untouched, unless a policy
-// rewrites it or wants to know its status.
+// forward sends the request on and the answer back. It leaves the answer untouched,
+// unless a policy rewrites it or a watch needs it.
 func (g *Gateway) forward(w http.ResponseWriter, x *exchange) error {
 	need := policies.RewriteNothing
 	for _, p := range g.rewriters {
@@ -44,7 +44,7 @@ func (g *Gateway) forward(w http.ResponseWriter, x *exchange) error {
 	return x.next.ServeHTTP(w, x.request())
 }
 
-// needsBody names the first policy that rewrites the body.
+// needsBody returns the name of the first policy that rewrites the body.
 func (x *exchange) needsBody() string {
 	for _, p := range x.rewriters {
 		if p.Rewrites(&x.req) == policies.RewriteBody {
@@ -54,16 +54,16 @@ func (x *exchange) needsBody() string {
 	return ""
 }
 
-// request is what is forwarded; nothing more is asked about it then.
+// request returns the request to forward. After that no policy may look into the call.
 func (x *exchange) request() *http.Request {
 	x.req.Call.Settle()
 	return x.r
 }
 
-// watching is who wants to know how the platform answered.
+// watching is the function that learns how the platform answered.
 type watching struct {
 	told func(*ask.Answer) // nil for nearly all requests
-	body bool              // it is told once caller.WatchedBody bytes have come
+	body bool              // told is called once caller.WatchedBody bytes have come
 }
 
 func (g *Gateway) watch(x *exchange) (w watching) {
@@ -82,8 +82,8 @@ func (g *Gateway) watch(x *exchange) (w watching) {
 	return w
 }
 
-// forwardHeader streams the answer, tells the watch about it and rewrites its
-// header on the way. Where that fails the client gets a refusal in its place.
+// forwardHeader streams the answer, passes its head to the watch and rewrites its header.
+// If that fails, the client gets a refusal instead.
 func (g *Gateway) forwardHeader(w http.ResponseWriter, x *exchange, by watching) error {
 	aw := &answerWriter{ResponseWriterWrapper: wrap(w)}
 	aw.head = func(status int) error {
@@ -99,19 +99,19 @@ func (g *Gateway) forwardHeader(w http.ResponseWriter, x *exchange, by watching)
 		}
 		return x.rewrite(a)
 	}
-	defer aw.seen(nil, true) // also where the platform breaks off
+	defer aw.seen(nil, true) // also if the platform breaks off
 	err := x.next.ServeHTTP(aw, x.request())
 	aw.finish(err)
 	if aw.failed != nil {
-		clear(w.Header()) // it is the platform's
+		clear(w.Header()) // it belongs to the platform's answer
 		return g.unusable(w, x, aw.failed)
 	}
 	return err
 }
 
-// forwardBuffered holds the whole answer back until it is rewritten. The
-// platform is asked for a plain, whole answer: an encoded, partial or unchanged
-// one could not be rewritten.
+// forwardBuffered holds the whole answer back until it is rewritten. It asks the platform
+// for a plain, whole answer, since nobody can rewrite an encoded, partial or unchanged
+// one.
 func (g *Gateway) forwardBuffered(w http.ResponseWriter, x *exchange, by watching) error {
 	r := x.request()
 	for _, name := range []string{"Range", "If-Range", "If-None-Match", "If-Modified-Since"} {
@@ -125,7 +125,7 @@ func (g *Gateway) forwardBuffered(w http.ResponseWriter, x *exchange, by watchin
 		by.told(&ask.Answer{Status: held.status, Header: held.header, Body: begin[:min(len(begin), caller.WatchedBody)]})
 	}
 	if err != nil && !errors.Is(err, errTooLarge) && !errors.Is(err, errTruncated) {
-		return err // the site's own way to answer
+		return err // the site decides how to answer
 	}
 	answer, unusable := held.answer(r.Method)
 	if err = errors.Join(err, unusable); err != nil {
@@ -160,10 +160,10 @@ func (e *rewriteError) Error() string {
 	return fmt.Sprintf("the platform's answer could not be rewritten: %v", e.err)
 }
 
-// Unwrap returns why.
+// Unwrap returns the cause.
 func (e *rewriteError) Unwrap() error { return e.err }
 
-// rewrite lets every policy that wants to change the answer do so.
+// rewrite runs the rewriters of the exchange.
 func (x *exchange) rewrite(a *ask.Answer) error {
 	for _, p := range x.rewriters {
 		if err := p.Rewrite(&x.req, a); err != nil {
@@ -173,7 +173,7 @@ func (x *exchange) rewrite(a *ask.Answer) error {
 	return nil
 }
 
-// unusable answers in place of an answer that must not be sent.
+// unusable sends a refusal in place of an answer that must not be sent.
 func (g *Gateway) unusable(w http.ResponseWriter, x *exchange, cause error) error {
 	d := policies.Decision{Outcome: policies.Refuse, Verdict: policies.Unavailable(), Err: cause}
 	if e, ok := errors.AsType[*rewriteError](cause); ok {

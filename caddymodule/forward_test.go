@@ -49,7 +49,8 @@ func TestGateway_Encode(t *testing.T) {
 	}
 }
 
-// TestGateway_RedactHead: a HEAD has no body whose length could be told.
+// TestGateway_RedactHead: an answer to HEAD has no body, so that its length must not be
+// stated.
 func TestGateway_RedactHead(t *testing.T) {
 	p := newPlatform(t)
 	g := startGateway(t, loginOnly+p.proxied())
@@ -58,7 +59,7 @@ func TestGateway_RedactHead(t *testing.T) {
 	}
 }
 
-// TestForward_Empty: a handler that writes nothing has answered, too.
+// TestForward_Empty: a handler that writes nothing has answered too.
 func TestForward_Empty(t *testing.T) {
 	g := provisioned(t, `{"platform":"cms"}`)
 	w := httptest.NewRecorder()
@@ -68,7 +69,8 @@ func TestForward_Empty(t *testing.T) {
 	}
 }
 
-// TestGateway_Redact holds what becomes of answers that are not as asked for.
+// TestGateway_Redact: what the client gets for answers that are not as the gateway asked
+// for.
 func TestGateway_Redact(t *testing.T) {
 	secret := `{"access_token":"t0ken"}`
 	for name, c := range map[string]struct {
@@ -127,7 +129,8 @@ func TestGateway_StripQuery(t *testing.T) {
 	}
 }
 
-// TestGateway_Revocation: what ends somebody's rights ends the cached identity.
+// TestGateway_Revocation: a request that ends somebody's rights drops the remembered
+// caller.
 func TestGateway_Revocation(t *testing.T) {
 	p := newPlatform(t)
 	revoked := false
@@ -148,13 +151,13 @@ func TestGateway_Revocation(t *testing.T) {
 	g.do("GET /cms-json/cms/v2/posts", "", asAdmin).want(t, 401, "incorrect_password")
 }
 
-// TestGateway_LoggedOutElsewhere: the answer of an action says in its body whether
-// it worked, however it comes.
+// TestGateway_LoggedOutElsewhere: the body of the answer says whether the action worked,
+// in whatever pieces it comes.
 func TestGateway_LoggedOutElsewhere(t *testing.T) {
 	const page, done, failed = "action=destroy-sessions&nonce=1&user_id=1", `{"success":true,"data":{}}`, `{"success":false,"data":{}}`
 	const cookie, nonce, asForm = "Cookie: cms_logged_in_x=a", "X-CMS-Nonce: 1", "Content-Type: application/x-www-form-urlencoded"
 	for name, test := range map[string]struct {
-		body  []string // as it is written, flushed in between
+		body  []string // in the pieces in which it is written, with flushes
 		form  string
 		asked int
 	}{
@@ -282,8 +285,8 @@ func TestGateway_WebSocket(t *testing.T) {
 	}
 }
 
-// TestGateway_EnforcedRedaction: a policy that enforces does so though the
-// directive observes.
+// TestGateway_EnforcedRedaction: a policy that enforces redacts although the directive
+// observes.
 func TestGateway_EnforcedRedaction(t *testing.T) {
 	p := newPlatform(t)
 	g := startGateway(t, "\trestwarden cms {\n\t\tmode observe\n\t\tlogin_only\n\t\tredact /feed/options access_token\n"+
@@ -293,7 +296,8 @@ func TestGateway_EnforcedRedaction(t *testing.T) {
 	}
 }
 
-// TestGateway_ObservedPolicies change nothing, though the directive enforces.
+// TestGateway_ObservedPolicies: a policy that observes changes nothing although the
+// directive enforces.
 func TestGateway_ObservedPolicies(t *testing.T) {
 	p := newPlatform(t)
 	observe := " {\n\t\t\tmode observe\n\t\t}\n"

@@ -14,8 +14,8 @@ import (
 	"github.com/restwarden/restwarden/policies/caller"
 )
 
-// FuzzTarget: whatever stands before the prefix in a client's path, a
-// question goes to its own route under it, or nowhere.
+// FuzzTarget: whatever precedes the prefix in a client's path, a question goes to its own
+// route below it, or nowhere.
 func FuzzTarget(f *testing.F) {
 	seeds := []string{"", "/blog", "/de/shop", "/a?b", "/a#b", "//evil.test", "http://evil.test", "/%2e%2e", "/a b", "/a\r\nX: y", "/ä", "/a%zz", "*"}
 	if len(seeds) == 0 {

@@ -138,8 +138,8 @@ func TestGateway_CORS(t *testing.T) {
 	}
 }
 
-// TestGateway_MemoryIsNobodysToEmpty: what anybody can send, whatever the platform
-// answers to it, has nobody asked about again.
+// TestGateway_MemoryIsNobodysToEmpty: a request that anybody can send drops no caller,
+// whatever the platform answers to it.
 func TestGateway_MemoryIsNobodysToEmpty(t *testing.T) {
 	p := newPlatform(t)
 	p.answer = func(w http.ResponseWriter, r *http.Request) bool {
@@ -166,8 +166,8 @@ func TestGateway_MemoryIsNobodysToEmpty(t *testing.T) {
 	}
 }
 
-// TestGateway_OneClientOfMany: who logs in as one user is one client, whatever
-// stands beside it.
+// TestGateway_OneClientOfMany: requests with the login of one user are one client,
+// whatever else they carry.
 func TestGateway_OneClientOfMany(t *testing.T) {
 	g := startGateway(t, "\trestwarden cms {\n\t\trate_limit 3/1h per key /cms/v2/posts\n\t}\n"+newPlatform(t).proxied())
 	for i, auth := range []string{"Basic YWRtaW46cHc=", "basic YWRtaW46cHc=", "BASIC YWRtaW46cHc=", "Basic YWRtaW46cHc=", "Basic YWRtaW46cHc= "} {

@@ -44,12 +44,12 @@ func TestGateways_SignatureCountsOnce(t *testing.T) {
 	}
 }
 
-// TestGateways_IdentityIsShared: what one gateway has asked the other knows.
+// TestGateways_IdentityIsShared: a gateway uses the answers of the other one.
 func TestGateways_IdentityIsShared(t *testing.T) {
 	p := startPair(t)
 	const host = "Host: shop.example"
 	admin := basicAuth("admin:" + p.info.Users["admin"].ApplicationPassword)
-	for _, g := range []*process{p.a, p.b} { // wake both up: they get the secret
+	for _, g := range []*process{p.a, p.b} { // both connect, and get the secret
 		p.want("customer", g, 200, getPosts, "", basicAuth("customer:"+p.info.Users["customer"].ApplicationPassword), host)
 	}
 	time.Sleep(300 * time.Millisecond)
@@ -85,8 +85,8 @@ func TestGateways_LimitIsShared(t *testing.T) {
 	}
 }
 
-// TestGateways_Revocation: identities count for a minute here, so what is felt
-// within a second came through Redis.
+// TestGateways_Revocation: answers count for a minute here, so that a change within a
+// second must have come through Redis.
 func TestGateways_Revocation(t *testing.T) {
 	p := startPair(t)
 	for login, revoke := range map[string]func(as string) string{
@@ -122,7 +122,8 @@ func TestGateways_Revocation(t *testing.T) {
 	}
 }
 
-// TestGateways_StartWithoutRedis: two gateways start alone, and share once they can.
+// TestGateways_StartWithoutRedis: two gateways start without Redis, and share once Redis
+// is there.
 func TestGateways_StartWithoutRedis(t *testing.T) {
 	p := startPair(t)
 	p.redis.Kill()
@@ -150,8 +151,8 @@ func TestGateways_StartWithoutRedis(t *testing.T) {
 	p.want("on the other", p.b, 401, postConsent, body, headers...)
 }
 
-// TestGateways_RollingReload: under steady traffic one gateway after the other
-// gets another configuration, and nobody notices.
+// TestGateways_RollingReload: one gateway after the other gets another configuration
+// under steady traffic, and no client notices.
 func TestGateways_RollingReload(t *testing.T) {
 	p := startPair(t)
 	admin := basicAuth("admin:" + p.info.Users["admin"].ApplicationPassword)

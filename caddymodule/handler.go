@@ -18,10 +18,10 @@ type exchange struct {
 	whole   caller.Whole
 	req     policies.Request
 	backend backend
-	r       *http.Request // what is forwarded
+	r       *http.Request // the request that is forwarded
 	next    caddyhttp.Handler
 
-	rewriters []rewriter // those that change the answer
+	rewriters []rewriter // the policies that change the answer
 }
 
 // ServeHTTP reads r, judges it if it is a call, and answers or forwards it.
@@ -50,8 +50,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	return g.forward(w, x)
 }
 
-// servePage forwards what is not REST: no policy is asked, and nothing of the
-// gateway's is allocated.
+// servePage forwards a page. It asks no policy to judge, and allocates nothing.
 func (g *Gateway) servePage(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, c *call.Call) error {
 	caddyhttp.SetVar(r.Context(), varKind, kindPage)
 	caddyhttp.SetVar(r.Context(), varOutcome, outcomePass)
@@ -78,9 +77,9 @@ func (g *Gateway) newExchange(r *http.Request, next caddyhttp.Handler, c *call.C
 	return x
 }
 
-// change lets the policies that exist to change a request do so, and reads it
-// again. What comes out must be the same call, with fewer parameters: anything
-// else has no certain reading. It returns the reading that counts.
+// change runs the policies that change requests, and reads the request again. The result
+// must be the same call with fewer parameters; any other has no certain reading. change
+// returns the reading that counts.
 func (g *Gateway) change(x *exchange) *call.Call {
 	before := x.req.Call
 	if before.Kind == call.Refused || before.Foreign {
@@ -95,7 +94,7 @@ func (g *Gateway) change(x *exchange) *call.Call {
 	if by == "" {
 		return before
 	}
-	before.Settle() // two readings of one body might wait for each other's memory
+	before.Settle() // two readings of one body could wait for each other's memory
 	after := g.reader.ReadFrom(shareAddr(x.r), x.r, originalURL(x.r))
 	if after.Kind != before.Kind || after.Key != before.Key || after.Method != before.Method {
 		after.Close()
@@ -108,7 +107,7 @@ func (g *Gateway) change(x *exchange) *call.Call {
 	return after
 }
 
-// isPreflight tells whether a browser asks what it may send: OPTIONS in every
+// isPreflight tells whether the request is a browser's preflight: OPTIONS in every
 // reading, from a script of another origin, without credentials (docs/design 6).
 func (g *Gateway) isPreflight(x *exchange) bool {
 	c, h := x.req.Call, x.r.Header
@@ -116,8 +115,8 @@ func (g *Gateway) isPreflight(x *exchange) bool {
 		h.Get("Origin") != "" && h.Get("Access-Control-Request-Method") != "" && !g.site.HasCredentials(x.r)
 }
 
-// servePreflight forwards a preflight without a body; only status and headers
-// of the answer go back, since the body would list the route's parameters.
+// servePreflight forwards a preflight without a body. It returns only status and headers
+// of the answer, since the body would list the route's parameters.
 func (g *Gateway) servePreflight(w http.ResponseWriter, x *exchange) error {
 	g.trace.Decided(&x.req, policies.Decision{Outcome: policies.Pass})
 	if g.observes() {
@@ -127,7 +126,7 @@ func (g *Gateway) servePreflight(w http.ResponseWriter, x *exchange) error {
 	return x.next.ServeHTTP(newHeadOnly(w), x.r)
 }
 
-// originalURL is what the client asked for, before any rewrite of the site's.
+// originalURL is the URL that the client asked for, before any rewrite of the site.
 func originalURL(r *http.Request) *url.URL {
 	if original, ok := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request); ok {
 		return original.URL
@@ -135,17 +134,17 @@ func originalURL(r *http.Request) *url.URL {
 	return nil
 }
 
-// clientAddr is the client's address as the server determined it, trusted
-// proxies considered; the zero Addr where it is not known.
+// clientAddr is the client's address as the server determined it, by trusted proxies if
+// there are any. It is the zero Addr if unknown.
 func clientAddr(r *http.Request) netip.Addr {
 	text, _ := caddyhttp.GetVar(r.Context(), caddyhttp.ClientIPVarKey).(string)
 	addr, _ := netip.ParseAddr(text)
 	return addr
 }
 
-// shareAddr is the client whose share of the memory for bodies a request uses: the zero
-// Addr where there is no body, and where the address is a proxy's, one that the server
-// trusts or one of a private network.
+// shareAddr is the address whose share of the memory for bodies a request uses. It is the
+// zero Addr without a body, and for the address of a proxy: one that the server trusts or
+// one of a private network.
 func shareAddr(r *http.Request) netip.Addr {
 	if r.ContentLength == 0 {
 		return netip.Addr{}
@@ -159,8 +158,8 @@ func shareAddr(r *http.Request) netip.Addr {
 	return addr
 }
 
-// isSecure tells whether the client came by https; the header is believed from
-// trusted proxies only.
+// isSecure tells whether the client came by https. It believes the header only from
+// trusted proxies.
 func isSecure(r *http.Request) bool {
 	if r.TLS != nil {
 		return true

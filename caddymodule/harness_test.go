@@ -62,13 +62,13 @@ func (g *gateway) logged() string {
 	return string(b)
 }
 
-// eventually waits for something that happens in the background.
+// eventually waits for an event in the background.
 func eventually(t *testing.T, what string, happened func() bool) {
 	t.Helper()
 	wait.For(t, 5*time.Second, what, happened)
 }
 
-// reply is what a client got.
+// reply is the answer that a client got.
 type reply struct {
 	status int
 	header http.Header
@@ -95,7 +95,7 @@ func (g *gateway) send(line string, body io.Reader, headers ...string) reply {
 	}
 	got, err := client.Do(httpClient, req)
 	if errors.Is(err, syscall.ECONNRESET) && (body == nil || req.GetBody != nil) {
-		// Right behind a reload: it waited in the backlog of the old listener.
+		// After a reload, the request has waited in the backlog of the old listener.
 		if body != nil {
 			req.Body, _ = req.GetBody()
 		}
@@ -123,14 +123,14 @@ const (
 	asWrong    = "Authorization: Basic YWRtaW46d3Jvbmc=" // admin:wrong
 )
 
-// platform is a small stand-in for the content platform: it knows two users and
-// echoes everything else.
+// platform is a small stand-in for the content platform. It knows two users and echoes
+// all other requests.
 type platform struct {
 	*httptest.Server
 	mu   sync.Mutex
-	seen []string // "METHOD uri body" of all that reached it but questions
+	seen []string // "METHOD uri body" of all requests that reached it, without questions
 	asks []*http.Request
-	// answer, where set, answers a request instead.
+	// answer, if set, answers a request instead.
 	answer func(w http.ResponseWriter, r *http.Request) bool
 }
 
@@ -144,7 +144,7 @@ func newPlatform(tb testing.TB) *platform {
 
 func (p *platform) proxied() string { return "\treverse_proxy " + strings.TrimPrefix(p.URL, "http://") }
 
-// fastCGI serves the platform over FastCGI as well, and returns where.
+// fastCGI serves the platform over FastCGI as well, and returns the address.
 func (p *platform) fastCGI(t *testing.T) string {
 	t.Helper()
 	l := machine.Listener(t)
@@ -205,7 +205,8 @@ func (p *platform) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// received returns what reached the platform, questions aside, and forgets it.
+// received returns the requests that reached the platform, without questions, and forgets
+// them.
 func (p *platform) received() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -214,7 +215,7 @@ func (p *platform) received() []string {
 	return seen
 }
 
-// asked returns the questions so far, those of the discovery aside.
+// asked returns the questions so far, without those of the discovery.
 func (p *platform) asked() []*http.Request {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -11,15 +11,14 @@ import (
 // loadCalls is how many calls TestGateways_Load sends.
 const loadCalls = 50_000
 
-// load is steady traffic through two gateways that knows what each call must
-// come to.
+// load is steady traffic through two gateways. It knows the right decision for each call.
 type load struct {
 	*pair
 	admin string
 	calls atomic.Int64
-	// down is true from just before Redis is killed until both gateways have
-	// surely found it again: only then may a signature be "cannot be known", and
-	// only then do limits count on each gateway alone.
+	// down is true from just before Redis is killed until both gateways have certainly
+	// found it again. Only then may it be unknown whether a signature is new, and limits
+	// count on each gateway alone.
 	down    atomic.Bool
 	downs   atomic.Int64 // changes of down
 	wrong   atomic.Int64
@@ -27,8 +26,8 @@ type load struct {
 	unknown atomic.Int64 // 503
 }
 
-// TestGateways_Load: 50,000 calls through two gateways, Redis killed half-way
-// and back later: no wrong decision, no request dropped.
+// TestGateways_Load: 50,000 calls through two gateways, with Redis killed half-way and
+// started again: no wrong decision, no request dropped.
 func TestGateways_Load(t *testing.T) {
 	l := &load{pair: startPair(t, "--appendonly", "yes", "--appendfsync", "always")}
 	l.admin = basicAuth("admin:" + l.info.Users["admin"].ApplicationPassword)
@@ -80,7 +79,7 @@ func (l *load) found(g *process) {
 	for range 1000 {
 		body, headers := signedConsent()
 		if status, _, err := g.send(postConsent, body, headers...); err == nil && status == 200 {
-			time.Sleep(2 * pauseAfterTimeout) // limits may be left alone a little longer
+			time.Sleep(2 * pauseAfterTimeout) // operations on limits may skip Redis a little longer
 			return
 		}
 		time.Sleep(10 * time.Millisecond)
@@ -113,7 +112,7 @@ func (l *load) judge(right bool, what string, got ...any) {
 	}
 }
 
-// step makes some calls and judges what became of them.
+// step makes some calls and checks their decisions.
 func (l *load) step(i int) {
 	first, second := l.a, l.b
 	if i%2 == 1 {

@@ -11,16 +11,17 @@ import (
 
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/caller"
 )
 
 func init() { caddy.RegisterModule(MatchRESTCall{}) }
 
-// MatchRESTCall matches requests that make one of the named REST calls, in any
-// spelling that the platform understands; a batch matches if a part does.
+// MatchRESTCall matches requests that make one of the named REST calls, in any spelling
+// that the platform understands. A batch matches if it or one of its parts does.
 //
-// Behind the gateway it uses the gateway's reading, elsewhere it reads the
-// request itself, by the names of all platforms. A request that has no certain
-// reading is an error with the status of the refusal.
+// After the gateway it uses the gateway's reading. Elsewhere it reads the request itself,
+// by the names of all platforms. For a request without a certain reading it returns an
+// error with the status of the refusal.
 type MatchRESTCall struct {
 	// Methods are effective methods; empty means all; GET covers HEAD.
 	Methods []string `json:"methods,omitempty"`
@@ -38,8 +39,7 @@ func (MatchRESTCall) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "http.matchers.rest_call", New: func() caddy.Module { return new(MatchRESTCall) }}
 }
 
-// UnmarshalCaddyfile reads rest_call [<methods>] <route>...; methods are
-// separated by commas.
+// UnmarshalCaddyfile reads rest_call [<methods>] <route>...; commas separate the methods.
 func (m *MatchRESTCall) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // consume matcher name
 	o := policies.Option{Name: d.Val(), Pos: position(d), Args: d.RemainingArgs()}
@@ -73,7 +73,7 @@ func (m *MatchRESTCall) Provision(caddy.Context) (err error) {
 		return err
 	}
 	for _, platform := range call.Platforms() {
-		m.readers = append(m.readers, call.NewReader(call.Site{
+		m.readers = append(m.readers, caller.NewReader(call.Site{
 			Platform: platform,
 			Limits:   call.Limits{Body: call.DefaultBodyLimit, Upload: call.DefaultUploadLimit, Spool: spool, Memory: memory},
 		}))
@@ -81,10 +81,10 @@ func (m *MatchRESTCall) Provision(caddy.Context) (err error) {
 	return nil
 }
 
-// Cleanup gives back what Provision acquired.
+// Cleanup releases what Provision acquired.
 func (m *MatchRESTCall) Cleanup() error { return m.leases.release() }
 
-// Match implements caddyhttp.RequestMatcher, for old users of matchers.
+// Match implements caddyhttp.RequestMatcher, for callers of the older interface.
 func (m *MatchRESTCall) Match(r *http.Request) bool {
 	matched, _ := m.MatchWithError(r)
 	return matched
@@ -96,16 +96,16 @@ func (m *MatchRESTCall) MatchWithError(r *http.Request) (bool, error) {
 		return false, nil
 	}
 	if c, judged := caddyhttp.GetVar(r.Context(), varCall).(*call.Call); judged {
-		// One that is refused comes here only where the gateway observes.
+		// A refused request comes here only if the gateway observes.
 		return c.Kind != call.Refused && m.target.Matches(c), nil
 	}
 	for _, reader := range m.readers {
 		c := reader.Read(r, originalURL(r))
 		if c.Kind != call.Page || r.ContentLength != 0 {
-			context.AfterFunc(r.Context(), c.Close) // a spooled body is still to be forwarded
+			context.AfterFunc(r.Context(), c.Close) // a spooled body must still be forwarded
 		}
 		matches := c.Kind != call.Page && c.Kind != call.Refused && !c.Foreign && m.target.Matches(c)
-		c.Release() // the next reader, and the gateway, need memory of their own
+		c.Release() // the next reader, and the gateway, have memory of their own
 		switch {
 		case c.Kind == call.Refused:
 			return false, caddyhttp.Error(c.Refusal.Status, c.Refusal)

@@ -33,8 +33,8 @@ func TestMatcher(t *testing.T) {
 	}
 }
 
-// TestMatcher_QueryForm: which platform answers cannot be told from a query form,
-// so a batch is taken apart by the names of both.
+// TestMatcher_QueryForm: a query form does not show which platform answers, so that a
+// batch is taken apart by the names of both.
 func TestMatcher_QueryForm(t *testing.T) {
 	p := newPlatform(t)
 	g := startGateway(t, "\t@updates rest_call PUT /wc/v3/orders/* /shop/v3/orders/*\n\trespond @updates matched\n"+p.proxied())
@@ -44,8 +44,8 @@ func TestMatcher_QueryForm(t *testing.T) {
 	}
 }
 
-// TestMatcher_BehindAnObservingGateway matches nothing of a call without a
-// certain reading, which goes on as it came.
+// TestMatcher_BehindAnObservingGateway: a call without a certain reading, which is
+// forwarded unchanged, matches nothing.
 func TestMatcher_BehindAnObservingGateway(t *testing.T) {
 	p := newPlatform(t)
 	g := startGateway(t, "\t@any rest_call /**\n\trestwarden cms {\n\t\tmode observe\n\t\tbody_limit 10B\n\t}\n\thandle @any {\n\t\trespond matched\n\t}\n"+p.proxied())
@@ -57,8 +57,8 @@ func TestMatcher_BehindAnObservingGateway(t *testing.T) {
 	g.do("POST /contact", long, form).want(t, 200, long)
 }
 
-// TestMatcher_HomePath: a path that may be a call behind an unknown home path is
-// an error, though the first of the two platforms takes it for a page.
+// TestMatcher_HomePath: a path that may be a call below an unknown home path is an error,
+// although the first of the two platforms takes it for a page.
 func TestMatcher_HomePath(t *testing.T) {
 	p := newPlatform(t)
 	g := startGateway(t, "\t@any rest_call /**\n\trespond @any matched\n"+p.proxied())

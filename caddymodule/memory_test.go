@@ -29,8 +29,8 @@ const memorySite = `	restwarden wordpress {
 	reverse_proxy %s
 `
 
-// startMemorySite starts a gateway as a process of its own, in front of a platform
-// that answers at once.
+// startMemorySite starts a gateway as a process of its own, in front of a platform that
+// answers at once.
 func startMemorySite(t *testing.T, option string) *process {
 	t.Helper()
 	backend := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -41,7 +41,7 @@ func startMemorySite(t *testing.T, option string) *process {
 	return startProcess(t, "memory", fmt.Sprintf(memorySite, option, backend.Listener.Addr()))
 }
 
-// resident returns what a process has in memory now, and what it had at most, in MiB.
+// resident returns the memory of a process, now and at most, in MiB.
 func (p *process) resident() (now, most int) {
 	p.t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID()))
@@ -84,8 +84,8 @@ func (p *process) halfSent(n int, head, body string) (conns []net.Conn) {
 	return conns
 }
 
-// TestMemory_LargeBodies: 126 clients who send 8 MiB each, all at the same moment: each
-// gets its answer, and the gateway stays far below what their bodies take.
+// TestMemory_LargeBodies: 126 clients send 8 MiB each at the same moment. Each gets its
+// answer, and the gateway stays far below the size of their bodies.
 func TestMemory_LargeBodies(t *testing.T) {
 	const clients, size, bound = 126, 8 << 20, 512
 	pad := func(begin, end string) string { return begin + strings.Repeat("x", size-len(begin)-len(end)) + end }
@@ -100,7 +100,7 @@ func TestMemory_LargeBodies(t *testing.T) {
 			p := startMemorySite(t, "")
 			head := fmt.Sprintf("POST %s HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n", test.target, test.contentType, size)
 			conns := p.halfSent(clients, head, test.body)
-			time.Sleep(200 * time.Millisecond) // for what is still on its way
+			time.Sleep(200 * time.Millisecond) // some bytes are still on their way
 			_, before := p.resident()
 			answers := map[int]int{}
 			var mu sync.Mutex
@@ -135,13 +135,13 @@ func TestMemory_LargeBodies(t *testing.T) {
 	}
 }
 
-// TestMemory_HalfSentForms: what has not come takes no memory, and what has come takes
-// no more than the site's share.
+// TestMemory_HalfSentForms: bytes that have not come take no memory, and those that have
+// come take no more than the site's share.
 func TestMemory_HalfSentForms(t *testing.T) {
 	const clients = 2000
 	for name, test := range map[string]struct {
 		sent  int
-		bound int // KiB a client
+		bound int // KiB per client
 	}{"a byte each": {2, 48}, "60,000 bytes each": {60_000, 72}, "100,000 bytes each": {100_000, 72}} {
 		t.Run(name, func(t *testing.T) {
 			p := startMemorySite(t, "")
@@ -155,7 +155,7 @@ func TestMemory_HalfSentForms(t *testing.T) {
 			if each > test.bound {
 				t.Errorf("%d KiB a client, more than %d", each, test.bound)
 			}
-			// Whoever comes now is served.
+			// New clients are served.
 			if status, _, err := p.send("POST /", "a="+strings.Repeat("x", 100_000), "Content-Type: application/x-www-form-urlencoded"); err != nil || status != http.StatusNoContent {
 				t.Errorf("a form of somebody else: %d, %v", status, err)
 			}
@@ -193,7 +193,7 @@ func TestMemory_Matcher(t *testing.T) {
 		if err != nil || !matched {
 			t.Errorf("%s: %t, %v", target, matched, err)
 		}
-		if held := memory.Bytes(); held > 128<<10 { // but for the beginnings of bodies
+		if held := memory.Bytes(); held > 128<<10 { // except for the beginnings of bodies
 			t.Errorf("%s: %d bytes are held", target, held)
 		}
 	}

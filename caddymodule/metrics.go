@@ -10,7 +10,7 @@ import (
 	"github.com/restwarden/restwarden/policies/ask"
 )
 
-// none stands in the labels policy and code of calls that pass.
+// none is the value of the labels policy and code for calls that pass.
 const none = "none"
 
 // Results of questions and store operations.
@@ -33,8 +33,8 @@ type metrics struct {
 	misconfigured    prometheus.Gauge
 }
 
-// newMetrics registers the collectors, or finds those of another gateway of the
-// same configuration. Without a registry they count for nobody.
+// newMetrics registers the collectors, or finds those of another gateway of the same
+// configuration. Without a registry they are not exported.
 func newMetrics(registry *prometheus.Registry) *metrics {
 	const ns, sub = "caddy", "restwarden"
 	m := &metrics{
@@ -72,8 +72,8 @@ func newMetrics(registry *prometheus.Registry) *metrics {
 	return m
 }
 
-// registerOrExisting registers c, or returns the collector that another gateway
-// of the configuration has registered in its place.
+// registerOrExisting registers c, or returns the collector that another gateway of the
+// configuration has registered.
 func registerOrExisting[C prometheus.Collector](registry *prometheus.Registry, c C) C {
 	if registry == nil {
 		return c
@@ -88,7 +88,7 @@ func registerOrExisting[C prometheus.Collector](registry *prometheus.Registry, c
 	return c
 }
 
-// zero makes the series exist before they count.
+// zero creates the series at 0.
 func (m *metrics) zero() {
 	for _, kind := range ask.Kinds {
 		for _, result := range []string{resultOK, resultError, resultTimeout, resultCanceled, resultCached} {
@@ -115,16 +115,16 @@ func (m *metrics) asked(q ask.Question, _ *ask.Answer, err error, took time.Dura
 	m.lookupDuration.WithLabelValues(string(q.Kind)).Observe(took.Seconds())
 }
 
-// decisionCounter counts the decisions of one gateway under labels of a closed set.
+// decisionCounter counts the decisions of one gateway, with labels of a closed set.
 type decisionCounter struct {
 	decisions *prometheus.CounterVec
 	codes     map[string]bool
 }
 
-// other stands for a code that no policy is known to give.
+// other is the label for a code that the catalog does not list.
 const other = "other"
 
-// knownTo returns the counter for a site's chain, its series at zero.
+// knownTo returns the counter for a site's chain, with its series at 0.
 func (m *metrics) knownTo(site *policies.Site, chain *policies.Chain) *decisionCounter {
 	d := &decisionCounter{decisions: m.decisions, codes: map[string]bool{none: true}}
 	for _, p := range chain.Policies() {
@@ -133,14 +133,14 @@ func (m *metrics) knownTo(site *policies.Site, chain *policies.Chain) *decisionC
 			label := string(site.Code(code))
 			d.codes[label] = true
 			if i > 0 && i < len(codes) {
-				continue // possible, but no series worth having from the start
+				continue // possible, but too rare for a series at 0
 			}
 			for _, outcome := range []policies.Outcome{policies.Refuse, policies.WouldRefuse} {
 				m.decisions.WithLabelValues(p.Name, label, string(outcome))
 			}
 		}
 	}
-	d.codes[string(policies.CodeTooMany)] = true // of whoever asks who is calling
+	d.codes[string(policies.CodeTooMany)] = true // of any policy that asks who is calling
 	d.codes[string(policies.CodePlatform)] = true
 	return d
 }

@@ -23,7 +23,7 @@ func TestGateway_VarsLogAndMetrics(t *testing.T) {
 	vars(g.do("GET /", ""), "page pass")
 	vars(g.do("GET /cms-json/cms/v2/posts/x?secret=hush", ""), "call refused cms/v2 GET anonymous access rest_not_logged_in")
 	vars(g.do("GET /cms-json/unknown/x", "", asAdmin), "call pass unknown GET user")
-	g.do("GET /cms-json/unknown/x", "", asAdmin) // known by now
+	g.do("GET /cms-json/unknown/x", "", asAdmin) // the caller is remembered by now
 	vars(g.do("POST /cms-json/complianz/v1/consent", ""), "call pass /complianz/v1/consent POST")
 	vars(g.do("GET /cms-json/shop/v3/orders", "", asCustomer), "call refused /shop/v3/** GET user access rest_forbidden")
 	vars(g.do("GET /cms-json/cms/v2/posts", "", asWrong), "call refused cms/v2 GET access platform")
@@ -63,10 +63,11 @@ func TestGateway_VarsLogAndMetrics(t *testing.T) {
 			t.Errorf("no %s", want)
 		}
 	}
+	vars(g.do("POST /cms-json/batch/v1", `{"requests":[{"path":"bad"}]}`, asAdmin, "Content-Type: application/json"), "refused refused other user call rest_ambiguous_request")
 }
 
-// TestMetrics: gateways of one configuration share their series, another
-// configuration begins anew, and labels are of a closed set.
+// TestMetrics: gateways of one configuration share their series, another configuration
+// starts at zero, and labels are of a closed set.
 func TestMetrics(t *testing.T) {
 	g := provisioned(t, `{"platform":"wordpress"}`)
 	for range 2 {
@@ -88,5 +89,5 @@ func TestMetrics(t *testing.T) {
 			t.Error(problems, err)
 		}
 	}
-	newMetrics(nil).decisions.WithLabelValues(none, none, none).Inc() // without a registry, for nobody
+	newMetrics(nil).decisions.WithLabelValues(none, none, none).Inc() // without a registry, not exported
 }

@@ -21,27 +21,28 @@ import (
 
 func init() { caddy.RegisterModule(Gateway{}) }
 
-// Gateway guards the REST interface of the content platform behind it. It works
-// out which call a request really makes, decides whether that caller may make
-// it, and forwards the rest untouched. Pages, files and streams pass through.
+// Gateway guards the REST interface of the content platform behind it. It works out which
+// call a request really makes, decides whether that caller may make it, and forwards it
+// untouched or refuses it. Pages, files and streams pass.
 //
-// It belongs in front of everything that answers requests: the directive is
-// ordered before basic_auth.
+// It must stand before every handler that answers requests: the directive is ordered
+// before basic_auth.
 type Gateway struct {
-	// Platform is "cms" or "wordpress": whose names the site uses. Required.
+	// Platform is "cms" or "wordpress": the set of names that the site uses. Required.
 	Platform string `json:"platform"`
-	// Base is the sub-folder of the install, "/blog". Without it, what stands
-	// before the REST prefix is the base of the gateway's own questions.
+	// Base is the sub-folder of the install, "/blog". If it is empty, a question takes as
+	// its base the path before the REST prefix in the client's request.
 	Base string `json:"base,omitempty"`
-	// Prefix is the first segment of the pretty form where the site has changed it.
+	// Prefix is the first segment of the pretty form, if the site has changed it.
 	Prefix string `json:"prefix,omitempty"`
-	// Release is the release of the shop, "10.7", or "auto" (the default): policies
-	// find out what they must know.
+	// Release is the release of the shop, "10.7", or "auto" (the default): policies ask
+	// the platform for what they must know.
 	Release string `json:"release,omitempty"`
-	// Mode is "enforce" (the default) or "observe": decide, count and log, but
-	// refuse and change nothing.
+	// Mode is "enforce" (the default) or "observe": decide, count and log, but refuse and
+	// change nothing.
 	Mode policies.Mode `json:"mode,omitempty"`
-	// Credentials names what else counts as a credential on this site.
+	// Credentials names what counts as a credential on this site beside the platform's
+	// own.
 	Credentials *caller.Own `json:"credentials,omitempty"`
 	// Identity bounds the questions about who is calling.
 	Identity *Identity `json:"identity,omitempty"`
@@ -49,20 +50,21 @@ type Gateway struct {
 	BodyLimit int64 `json:"body_limit,omitempty"`
 	// UploadLimit bounds multipart bodies, in bytes; default 512 MiB.
 	UploadLimit int64 `json:"upload_limit,omitempty"`
-	// SpoolLimit bounds all bytes that are spooled to disk at one time, over all
-	// sites with the same limit; default 1 GiB.
+	// SpoolLimit bounds, in bytes, what is spooled to disk at one time by all sites with
+	// the same limit; default 1 GiB.
 	SpoolLimit int64 `json:"spool_limit,omitempty"`
-	// BatchLimit bounds the parts of a batch; default the platform's 25 and 100.
+	// BatchLimit bounds the number of parts of a batch; default the platform's 25 and
+	// 100.
 	BatchLimit int `json:"batch_limit,omitempty"`
 	// PoliciesRaw configures the policies by name. Their order is fixed.
 	PoliciesRaw caddy.ModuleMap `json:"policies,omitempty" caddy:"namespace=http.handlers.restwarden.policies"`
-	// Instance tells directives apart that say the same: 0 for the first. Each
+	// Instance tells directives with the same content apart; 0 is the first. Each of them
 	// counts limits and keeps proofs of its own.
 	Instance int `json:"instance,omitempty"`
 	// At is where the directive stands, "Caddyfile:2"; for messages.
 	At string `json:"at,omitempty"`
 
-	directive string // its name
+	directive string // see fingerprint
 	site      *policies.Site
 	reader    *call.Reader
 	chain     *policies.Chain
@@ -134,13 +136,13 @@ func (g *Gateway) provision(ctx caddy.Context) error {
 	return nil
 }
 
-// Validate checks all that can be checked without the rest of the configuration.
+// Validate checks everything that does not depend on the rest of the configuration.
 func (g *Gateway) Validate() error {
 	for _, check := range []error{
-		checkPlatform(g.Platform), checkBase(g.Base), checkPrefix(g.Prefix), checkRelease(g.Release), checkMode(g.Mode),
-		checkCredentials(g.Credentials), checkIdentity(g.Identity),
-		checkNotNegative("body_limit", g.BodyLimit), checkNotNegative("upload_limit", g.UploadLimit),
-		checkNotNegative("spool_limit", g.SpoolLimit), checkNotNegative("batch_limit", int64(g.BatchLimit)),
+		validatePlatform(g.Platform), validateBase(g.Base), validatePrefix(g.Prefix), validateRelease(g.Release), validateMode(g.Mode),
+		validateCredentials(g.Credentials), validateIdentity(g.Identity),
+		validateNotNegative("body_limit", g.BodyLimit), validateNotNegative("upload_limit", g.UploadLimit),
+		validateNotNegative("spool_limit", g.SpoolLimit), validateNotNegative("batch_limit", int64(g.BatchLimit)),
 	} {
 		if check != nil {
 			return check
@@ -149,7 +151,7 @@ func (g *Gateway) Validate() error {
 	return nil
 }
 
-// Cleanup gives back what Provision acquired, and nothing else.
+// Cleanup releases what Provision acquired.
 func (g *Gateway) Cleanup() error {
 	if g.discovery != nil {
 		g.discovery.stop()
@@ -161,7 +163,7 @@ func (g *Gateway) Cleanup() error {
 	return errors.Join(err, g.leases.release())
 }
 
-// newSite puts together what all policies share.
+// newSite builds what all policies share.
 func (g *Gateway) newSite(ctx caddy.Context) (*policies.Site, error) {
 	platform, _ := call.PlatformByName(g.Platform)
 	var own caller.Own
@@ -207,7 +209,7 @@ func (g *Gateway) newReader() error {
 	if err != nil {
 		return err
 	}
-	g.reader = call.NewReader(call.Site{
+	g.reader = caller.NewReader(call.Site{
 		Platform: g.site.Platform, Prefix: g.Prefix, Base: g.Base,
 		Limits: call.Limits{
 			Body: body, Upload: orDefault(g.UploadLimit, call.DefaultUploadLimit), Batch: g.BatchLimit, Spool: spool, Memory: memory,
@@ -223,7 +225,7 @@ func orDefault[T comparable](v, otherwise T) T {
 	return v
 }
 
-// listen makes metrics, vars and log of what the chain tells.
+// listen turns the chain's trace into metrics, vars and log.
 func (g *Gateway) listen() {
 	decisions := g.metrics.knownTo(g.site, g.chain)
 	g.trace = policies.Trace{
@@ -238,8 +240,8 @@ func (g *Gateway) listen() {
 	}
 }
 
-// sortPolicies finds the policies that do more than judge. Those that only
-// observe change nothing.
+// sortPolicies collects the policies that do more than judge. A policy that only observes
+// changes nothing.
 func (g *Gateway) sortPolicies() {
 	for _, p := range g.chain.Policies() {
 		if w, ok := p.Policy.(policies.Watcher); ok {

@@ -11,8 +11,8 @@ import (
 	"github.com/restwarden/restwarden/internal/testkit/redisrun"
 )
 
-// TestFailures_Deadline: nobody waits for a Redis that hangs, not even a crowd
-// that has used up all connections.
+// TestFailures_Deadline: no call waits for a Redis that hangs, not even a crowd that has
+// used up all connections.
 func TestFailures_Deadline(t *testing.T) {
 	server := redisrun.Start(t)
 	between := redisrun.StartLag(t, server.Addr)
@@ -42,8 +42,8 @@ func TestFailures_Deadline(t *testing.T) {
 	}
 }
 
-// TestFailures_UnderLoad: a server that is killed and comes back, with all that
-// it has confirmed, lets nobody be first twice.
+// TestFailures_UnderLoad: a server is killed and comes back with all that it has
+// confirmed. No signature is accepted twice.
 func TestFailures_UnderLoad(t *testing.T) {
 	server := redisrun.Start(t, "--appendonly", "yes", "--appendfsync", "always")
 	s := StoreOptions{Addresses: []string{server.Addr}}

@@ -9,25 +9,25 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
-// How slowly a body may come that the gateway waits for: 70 kbit/s, below any
-// mobile network that people fill in forms on. What is only passed on takes the
-// time that it takes.
+// The slowest body that the gateway waits for: portion bytes in patience, 70 kbit/s,
+// which is below any mobile network that people fill in forms on. A body that is only
+// forwarded has no such limit.
 const (
 	patience = 30 * time.Second
 	portion  = 256 << 10
 )
 
-// hurriedBody ends the reading of a body that comes too slowly, so that nobody
-// holds memory, disk and connections by waiting.
+// hurriedBody ends the reading of a body that comes too slowly, so that no client holds
+// memory, disk and connections by waiting.
 type hurriedBody struct {
 	io.ReadCloser
 	control *http.ResponseController
 	hurry   bool
-	left    int // of the portion that is due
+	left    int // of the current portion
 }
 
-// hurried wraps the body of r. Left alone are a server with a read timeout of its
-// own, which a later deadline would take away, and a site that only observes.
+// hurried wraps the body of r. It leaves two cases alone: a server with a read timeout of
+// its own, which a later deadline would remove, and a site that only observes.
 func (g *Gateway) hurried(w http.ResponseWriter, r *http.Request) io.ReadCloser {
 	server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
 	if g.observes() || r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 || server != nil && server.ReadTimeout > 0 {
@@ -36,14 +36,14 @@ func (g *Gateway) hurried(w http.ResponseWriter, r *http.Request) io.ReadCloser 
 	return &hurriedBody{ReadCloser: r.Body, control: http.NewResponseController(w)}
 }
 
-// countedBody fails where a body ends before its announced length: over HTTP/3 nobody else
-// counts, and a FastCGI back-end would wait for the rest for ever.
+// countedBody returns an error if a body ends before its announced length. Over HTTP/3 no
+// other layer counts, and a FastCGI back-end would wait for the rest for ever.
 type countedBody struct {
 	io.ReadCloser
 	left int64
 }
 
-// counted wraps the body of r where it must be counted.
+// counted wraps the body of r if it must be counted.
 func counted(r *http.Request) io.ReadCloser {
 	if r.ProtoMajor < 3 || r.ContentLength <= 0 || r.Body == nil {
 		return r.Body
@@ -79,5 +79,5 @@ func (b *hurriedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// deadline is best effort: what wraps the connection may not know deadlines.
+// deadline ignores errors: what wraps the connection may not support deadlines.
 func (b *hurriedBody) deadline(t time.Time) { _ = b.control.SetReadDeadline(t) }

@@ -28,8 +28,8 @@ func (d *deadlines) SetReadDeadline(t time.Time) error {
 	return nil
 }
 
-// TestHurried: every portion of a body that the gateway waits for is due within
-// its time, and afterwards the connection has none.
+// TestHurried: every portion of a body that the gateway waits for has its deadline, and
+// afterwards the connection has none.
 func TestHurried(t *testing.T) {
 	w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
 	r := httptest.NewRequest(http.MethodPost, "/", iotest.OneByteReader(strings.NewReader(strings.Repeat("x", portion+1))))
@@ -47,8 +47,8 @@ func TestHurried(t *testing.T) {
 	}
 }
 
-// TestHurried_OnlyWhatIsWaitedFor: what is passed on, what has no body, and
-// servers with a time-out of their own are left alone.
+// TestHurried_OnlyWhatIsWaitedFor: bodies that are only forwarded, requests without a
+// body, and servers with a time-out of their own get no deadline.
 func TestHurried_OnlyWhatIsWaitedFor(t *testing.T) {
 	w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
 	if _, err := io.Copy(io.Discard, new(Gateway).hurried(w, httptest.NewRequest(http.MethodPost, "/", strings.NewReader("x")))); err != nil || len(w.set) > 0 {
@@ -69,8 +69,8 @@ func TestHurried_OnlyWhatIsWaitedFor(t *testing.T) {
 	}
 }
 
-// TestCountedBody: over HTTP/3 a body that ends before its length is an error, and any
-// other is what it is.
+// TestCountedBody: over HTTP/3 a body that ends before its length is an error; any other
+// is unchanged.
 func TestCountedBody(t *testing.T) {
 	for name, test := range map[string]struct {
 		major  int

@@ -17,7 +17,7 @@ func init() {
 	}
 }
 
-// policyModule makes any entry of the catalog a guest module of the gateway.
+// policyModule makes an entry of the catalog a guest module of the gateway.
 type policyModule struct{ *policies.Configured }
 
 // CaddyModule returns the Caddy module information.
@@ -29,8 +29,8 @@ func (m policyModule) CaddyModule() caddy.ModuleInfo {
 	}
 }
 
-// live returns a copy of the policy with its secrets resolved: what is resolved
-// never finds its way back into JSON.
+// live returns a copy of the policy with its secrets resolved, so that no resolved secret
+// returns to JSON.
 func (m policyModule) live() (*policies.Configured, error) {
 	b, err := json.Marshal(m.Configured)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/restwarden/restwarden/policies/caller"
 )
 
-// pool holds what outlives a reload: counters, used signatures, callers, the
-// budgets of bodies in memory and on disk. Nothing in it knows a context, logger or registry.
+// pool holds what outlives a reload: stores, callers, and the budgets of bodies in memory
+// and on disk. Nothing in it refers to a context, logger or registry.
 var pool = caddy.NewUsagePool()
 
 type (
@@ -23,9 +23,9 @@ type (
 	identitiesKey struct{ caller.Options }
 )
 
-// listeners names the server of a gateway. It keeps the callers of different
-// servers apart: the host is part of an identity's own key, but which site
-// answers for a host is known per server only.
+// listeners identifies the server of a gateway by its addresses. It keeps the callers of
+// different servers apart: the key of a caller includes the host, but which site answers
+// for a host depends on the server.
 func listeners(ctx caddy.Context) string {
 	if server, ok := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server); ok {
 		return strings.Join(server.Listen, " ")
@@ -36,7 +36,7 @@ func listeners(ctx caddy.Context) string {
 // held is a value of the pool.
 type held[T any] struct{ value T }
 
-// Destruct implements caddy.Destructor: what has connections or listens is closed.
+// Destruct implements caddy.Destructor. It closes values that are an io.Closer.
 func (h held[T]) Destruct() error {
 	if c, ok := any(h.value).(io.Closer); ok {
 		return c.Close()
@@ -47,7 +47,7 @@ func (h held[T]) Destruct() error {
 // leases are the keys of the pool that one gateway has acquired.
 type leases struct{ keys []any }
 
-// lease returns the shared value under key, made where there is none yet.
+// lease returns the shared value under key. It constructs the value if there is none.
 func lease[T any](l *leases, key any, construct func() (T, error)) (T, error) {
 	value, _, err := pool.LoadOrNew(key, func() (caddy.Destructor, error) {
 		v, err := construct()
@@ -60,7 +60,7 @@ func lease[T any](l *leases, key any, construct func() (T, error)) (T, error) {
 	return value.(held[T]).value, nil
 }
 
-// release gives back each lease once, however often it is called.
+// release returns each lease once, however often it is called.
 func (l *leases) release() error {
 	var errs []error
 	for _, key := range l.keys {

@@ -34,7 +34,7 @@ func sharing(store string) string {
 	return caddyrun.TrustLoopback + "\trestwarden {\n\t\tstore " + store + "\n\t}\n"
 }
 
-// stop ends the gateway as an operator would.
+// stop ends the gateway with a signal.
 func (p *process) stop() {
 	crowd.CloseIdleConnections() // or it would wait for them
 	p.Stop()
@@ -61,9 +61,9 @@ func (p *process) body(target string, headers ...string) string {
 	return g.do("GET "+target, "", headers...).body
 }
 
-// crowd and strangers are clients for many requests at once. Strangers connect
-// for each: a server may close an idle connection while a request is on its way,
-// and a POST may not be repeated.
+// crowd and strangers are clients for many requests at once. Strangers connect for each
+// request: a server may close an idle connection while a request is on its way, and a
+// POST may not be repeated.
 var (
 	crowd     = client.New()
 	strangers = &http.Client{Timeout: crowd.Timeout, Transport: &http.Transport{DisableKeepAlives: true, DisableCompression: true}}
@@ -78,7 +78,7 @@ type pair struct {
 	info  site.Info
 	block string
 
-	questions atomic.Int64 // about callers, that reached the platform
+	questions atomic.Int64 // questions about callers that reached the platform
 }
 
 const pairSite = `	restwarden cms {
@@ -117,13 +117,13 @@ func startPair(t *testing.T, redisArgs ...string) *pair {
 	return p
 }
 
-// store has a deadline that only a Redis that is away exceeds, not a machine that
-// is busy with other tests.
+// store has a deadline that only a missing Redis exceeds, not a machine that is busy with
+// other tests.
 func (p *pair) store() string { return "redis " + p.redis.Addr + " {\n\t\t\ttimeout 2s\n\t\t}" }
 
-// balanced sends a request to first and, should the connection fail without an
-// answer, to second: what a load balancer does. Caddy drops a few connections
-// that are just being accepted when a reload closes the old server.
+// balanced sends a request to first, and to second if the connection fails without an
+// answer, as a load balancer does. Caddy drops a few connections that are just being
+// accepted when a reload closes the old server.
 func (p *pair) balanced(what string, first, second *process, status int, line, body string, headers ...string) (retried bool) {
 	p.t.Helper()
 	got, _, err := first.send(line, body, headers...)

@@ -18,16 +18,16 @@ import (
 	"github.com/restwarden/restwarden/policies/store"
 )
 
-// schemaVersion stands in every key: gateways of releases that store things in
-// another way leave each other alone.
+// schemaVersion is part of every key, so that releases with different formats do not read
+// each other's values.
 const schemaVersion = "1"
 
-// redisStore is the Store of gateways that share a Redis: a single server, a
-// master known to Sentinels, or a Cluster (docs/design 11). It holds nothing of the
-// configuration that made it, and connects when it is first used.
+// redisStore is the Store of gateways that share a Redis: a single server, a master known
+// to Sentinels, or a Cluster (docs/design 11). It keeps nothing of the configuration that
+// made it, and connects when it is first used.
 //
-// Keys are hashes, values carry a check of key and content: what somebody else
-// has put there is no value of ours.
+// Keys are hashes, and values begin with a check of key and content: a value that anybody
+// else has written is no value of the gateway.
 type redisStore struct {
 	client  redis.UniversalClient
 	limiter *redis_rate.Limiter
@@ -44,8 +44,8 @@ func newRedisStore(o redisOptions) *redisStore {
 		Username: o.username, Password: o.password,
 		SentinelUsername: o.sentinelUsername, SentinelPassword: o.sentinelPassword,
 		TLSConfig: o.tls,
-		// One deadline holds for everything that a call waits for; connections
-		// are made beside it, so that a slow handshake is not begun over and over.
+		// One deadline covers everything that an operation waits for. Connections are
+		// made apart from it, so that a slow handshake is not started over and over.
 		ContextTimeoutEnabled: true, ReadTimeout: o.timeout, WriteTimeout: o.timeout, PoolTimeout: o.timeout,
 		DialTimeout: max(o.timeout, time.Second), DialerRetries: 1,
 		MaxRetries: 2, MinRetryBackoff: time.Millisecond, MaxRetryBackoff: 10 * time.Millisecond,
@@ -71,14 +71,14 @@ const (
 	kindCounter = "c:"
 )
 
-// key hides what it is made of, and is short whatever that is.
+// key hashes its input, so that Redis does not show it and the key is short.
 func (s *redisStore) key(kind, key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return s.prefix + kind + base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// do runs op under the store's deadline. A client that goes away does not cut
-// it short: that would cost a connection.
+// do runs op with the store's deadline. The end of the client's request does not cancel
+// op, since that would cost a connection.
 func (s *redisStore) do(ctx context.Context, op func(ctx context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.timeout)
 	defer cancel()
@@ -90,8 +90,8 @@ func (s *redisStore) do(ctx context.Context, op func(ctx context.Context) error)
 	return nil
 }
 
-// try is do for what has a way to go on without Redis: while it is slow, not
-// every call waits until the deadline.
+// try is do for operations that can go on without Redis. While Redis is slow, it returns
+// at once, so that not every operation waits for the deadline.
 func (s *redisStore) try(ctx context.Context, op func(ctx context.Context) error) error {
 	if s.health.paused() {
 		return errPaused
@@ -120,7 +120,7 @@ func (s *redisStore) GetAll(ctx context.Context, keys ...string) (map[string]str
 			return nil
 		})
 		if isMiss(err) {
-			err = nil // the first that failed; the others are looked at below
+			err = nil // the first error; the loop below looks at each
 		}
 		for _, answer := range answers {
 			if answer.Err() != nil && !isMiss(answer.Err()) {
@@ -141,7 +141,7 @@ func (s *redisStore) GetAll(ctx context.Context, keys ...string) (map[string]str
 	return values, nil
 }
 
-// isMiss tells whether there is no value, or none of the right type.
+// isMiss tells whether there is no value, or one of the wrong type.
 func isMiss(err error) bool {
 	return errors.Is(err, redis.Nil) || redis.HasErrorPrefix(err, "WRONGTYPE")
 }
@@ -169,8 +169,8 @@ func (s *redisStore) Delete(ctx context.Context, keys ...string) error {
 	})
 }
 
-// SetOnce implements store.Store. Each use writes a mark of its own, so that
-// a write whose answer was lost, and that was repeated, is known again.
+// SetOnce implements store.Store. Each use writes a mark of its own, which identifies a
+// write that was repeated because its answer was lost.
 func (s *redisStore) SetOnce(ctx context.Context, key string, ttl time.Duration) (first bool, err error) {
 	own := sealed(key, rand.Text())
 	err = s.do(ctx, func(ctx context.Context) (err error) {
@@ -183,7 +183,7 @@ func (s *redisStore) SetOnce(ctx context.Context, key string, ttl time.Duration)
 			return err
 		}
 		if _, ours := opened(key, used); !ours {
-			return errForeign // or gone since
+			return errForeign // or the key has expired meanwhile
 		}
 		first = used == own
 		return nil
@@ -208,7 +208,7 @@ func (s *redisStore) Take(ctx context.Context, key string, rate store.Rate) (sto
 	if err != nil {
 		return store.Taken{}, err
 	}
-	// No counter of ours is ever further ahead than its rate says.
+	// A counter of the gateway is never further ahead than its rate allows.
 	if result.ResetAfter < 0 || result.ResetAfter > rate.Per+time.Second {
 		return store.Taken{}, fmt.Errorf("redis: %w", errForeign)
 	}
@@ -218,16 +218,16 @@ func (s *redisStore) Take(ctx context.Context, key string, rate store.Rate) (sto
 	}, nil
 }
 
-// isScriptError tells whether the script itself failed: on a counter that is no
-// number, or of another type.
+// isScriptError tells whether the script itself failed: the counter is no number, or has
+// another type.
 func isScriptError(err error) bool {
 	return redis.HasErrorPrefix(err, "WRONGTYPE") || strings.HasPrefix(err.Error(), "ERR ") && strings.Contains(err.Error(), "user_script")
 }
 
-// errForeign is returned where a key holds what no gateway has put there.
+// errForeign means that a key holds a value which no gateway has written.
 var errForeign = errors.New("a key holds a value that is not the gateway's")
 
-// ownKeys lets the limiter use keys as they are given: an ACL names one prefix.
+// ownKeys makes the limiter use keys as they are given, since an ACL names one prefix.
 type ownKeys struct{ redis.UniversalClient }
 
 func (c ownKeys) own(keys []string) []string {
@@ -250,7 +250,9 @@ func (c ownKeys) EvalSha(ctx context.Context, sha1 string, keys []string, args .
 
 const checkLen = 16
 
-// sealed puts a check before value, opened takes it off again.
+// sealed puts a check before value; opened removes it. The check finds values that were
+// cut or put under another key. It does not find forgeries, since it needs no secret. A
+// change of the check raises schemaVersion.
 func sealed(key, value string) string { return check(key, value) + value }
 
 func opened(key, text string) (value string, ok bool) {
@@ -260,12 +262,13 @@ func opened(key, text string) (value string, ok bool) {
 	return text[checkLen:], true
 }
 
+// check is of checkLen hex digits.
 func check(key, value string) string {
 	sum := sha256.Sum256([]byte(key + "\x00" + value))
 	return hex.EncodeToString(sum[:checkLen/2])
 }
 
-// atLeast is a time to live that Redis can express: none would mean for ever.
+// atLeast returns a time to live that Redis can express: zero would mean for ever.
 func atLeast(ttl time.Duration) time.Duration { return max(ttl, time.Millisecond) }
 
 // Interface guards

@@ -2,8 +2,7 @@ package caddymodule
 
 import "testing"
 
-// FuzzOpened: what is taken for a value is exactly what a gateway has sealed
-// under that key; everything else is nothing.
+// FuzzOpened: opened accepts exactly what a gateway has sealed under that key.
 func FuzzOpened(f *testing.F) {
 	seeds := [][2]string{
 		{"k", sealed("k", "v")},

@@ -10,8 +10,8 @@ import (
 	"github.com/restwarden/restwarden/policies/store"
 )
 
-// TestRedis_Garbage: what somebody else has put under our keys is no value, no
-// decision and no panic.
+// TestRedis_Garbage: a value that anybody else has put under a key of the gateway is no
+// value, no decision and no panic.
 func TestRedis_Garbage(t *testing.T) {
 	server := redisrun.Start(t)
 	admin := server.Admin()
@@ -60,7 +60,7 @@ func TestRedis_Garbage(t *testing.T) {
 	}
 }
 
-// A value of another key of ours is garbage too.
+// TestRedis_ValueOfAnotherKey: a value of another key of the gateway is garbage too.
 func TestRedis_ValueOfAnotherKey(t *testing.T) {
 	server := redisrun.Start(t)
 	s := openRedis(t, StoreOptions{Addresses: []string{server.Addr}})

@@ -15,16 +15,16 @@ import (
 )
 
 const (
-	// pauseAfterTimeout is how long a slow Redis is left alone by whatever can go
-	// on without it.
+	// pauseAfterTimeout is how long operations that can go on without Redis skip a slow
+	// Redis.
 	pauseAfterTimeout = 500 * time.Millisecond
-	// quietBeforeUp is how long nothing may have failed before all is said to be
-	// well: one lost shard must not fill the log.
+	// quietBeforeUp is how long no operation may have failed before the log says that
+	// Redis is back: one lost shard must not fill the log.
 	quietBeforeUp = 2 * time.Second
 )
 
-// What go-redis has to say of single connections is for debugging: changes of
-// state are the gateway's own to tell.
+// go-redis logs single connections at level debug: the gateway itself logs changes of
+// state.
 func init() { redis.SetLogger(redisLogger{}) }
 
 type redisLogger struct{}
@@ -36,15 +36,15 @@ func (redisLogger) Printf(_ context.Context, format string, args ...any) {
 	}
 }
 
-// errPaused is returned in place of asking a Redis that was too slow a moment ago.
+// errPaused is returned instead of asking a Redis that was too slow a moment ago.
 var errPaused = errors.New("redis: too slow a moment ago")
 
-// health knows whether Redis answers, and writes one line when that changes.
+// health keeps whether Redis answers, and writes one line when that changes.
 type health struct {
 	pausedUntil atomic.Int64 // UNIX nanoseconds
 	down        atomic.Bool
 	mu          sync.Mutex
-	failed      time.Time // last failure
+	failed      time.Time // time of the last failure
 }
 
 func (h *health) paused() bool {
@@ -59,7 +59,7 @@ func (h *health) report(err error) {
 		if h.down.Load() {
 			h.up()
 		}
-	case errors.Is(err, redis.ErrClosed): // by ourselves
+	case errors.Is(err, redis.ErrClosed): // closed by the gateway itself
 	default:
 		if isTimeout(err) {
 			h.pausedUntil.Store(time.Now().Add(pauseAfterTimeout).UnixNano())
@@ -85,8 +85,8 @@ func (h *health) up() {
 	}
 }
 
-// storeLogger is the logger of the configuration that is running: a store
-// outlives the one that made it.
+// storeLogger returns the logger of the running configuration: a store outlives the
+// configuration that made it.
 func storeLogger() *zap.Logger { return caddy.Log().Named("http.handlers.restwarden.store") }
 
 func isTimeout(err error) bool {

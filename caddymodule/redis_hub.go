@@ -17,14 +17,14 @@ import (
 
 const (
 	secretLen = 32
-	// secretTTL is renewed whenever a gateway connects.
+	// secretTTL starts anew whenever a gateway connects.
 	secretTTL = 30 * 24 * time.Hour
-	// rejoinAfter is how long the hub waits where Redis cannot be reached.
+	// rejoinAfter is the pause between attempts while Redis cannot be reached.
 	rejoinAfter = 250 * time.Millisecond
 )
 
-// hub is what gateways tell each other through Redis: messages, and the secret
-// of their hashes. It connects in the background, once somebody needs it.
+// hub carries the messages of gateways through Redis, and the secret of their hashes. It
+// connects in the background, at the first call of Secret.
 type hub struct {
 	store     *redisStore
 	listeners store.Listeners
@@ -50,8 +50,8 @@ func (s *redisStore) Secret() []byte {
 // Listen implements store.Store.
 func (s *redisStore) Listen(f func(message string)) (stop func()) { return s.hub.listeners.Add(f) }
 
-// Announce implements store.Store. The value stands before the message is
-// sent: who hears it reads the new one.
+// Announce implements store.Store. It writes the value before it sends the message, so
+// that every receiver reads the new value.
 func (s *redisStore) Announce(ctx context.Context, key, message string, ttl time.Duration) error {
 	return s.do(ctx, func(ctx context.Context) error {
 		value := sealed(key, rand.Text())
@@ -71,7 +71,7 @@ func (h *hub) start() {
 	})
 }
 
-// stop ends the hub and waits for it. A hub that never started never will.
+// stop ends the hub and waits for it. A hub that has not started never will.
 func (h *hub) stop() {
 	h.once.Do(func() {})
 	select {
@@ -82,7 +82,8 @@ func (h *hub) stop() {
 	}
 }
 
-// run listens until ctx ends. After each connection, messages may have been missed.
+// run listens until ctx ends. After each connection it reports that messages may have
+// been missed.
 func (h *hub) run(ctx context.Context) {
 	defer close(h.done)
 	subscription := h.store.client.Subscribe(ctx, h.store.channel())
@@ -106,8 +107,8 @@ func (h *hub) run(ctx context.Context) {
 	}
 }
 
-// join gets the secret, however long that takes, and tells all that they may
-// have missed something.
+// join gets the secret, however long that takes, and tells all listeners that messages
+// may have been missed.
 func (h *hub) join(ctx context.Context) {
 	for {
 		secret, err := h.store.sharedSecret(ctx)
@@ -124,7 +125,7 @@ func (h *hub) join(ctx context.Context) {
 	}
 }
 
-// sharedSecret returns the secret that Redis holds; the first gateway makes it.
+// sharedSecret returns the secret in Redis. The first gateway creates it.
 func (s *redisStore) sharedSecret(ctx context.Context) (secret []byte, err error) {
 	const name = "secret"
 	key := s.prefix + name

@@ -16,7 +16,7 @@ import (
 	"github.com/restwarden/restwarden/policies/caller"
 )
 
-// asker is a gateway's view of who is calling, without the gateway around it.
+// asker finds callers as a gateway does, without the gateway.
 type asker struct {
 	site      *caller.Site
 	store     *redisStore
@@ -47,7 +47,7 @@ func newAsker(tb testing.TB, server *redisrun.Server) *asker {
 	for a.store.Secret() == nil {
 		time.Sleep(time.Millisecond)
 	}
-	time.Sleep(20 * time.Millisecond) // its message has been heard
+	time.Sleep(20 * time.Millisecond) // its message has arrived
 	a.store.client.AddHook(a.trips)
 	return a
 }
@@ -70,8 +70,8 @@ func (a *asker) who(tb testing.TB, authorization string) {
 	}
 }
 
-// TestRedis_IdentityRoundTrips: a caller in memory makes no round trip, one that
-// is not makes one before its answer and one behind it.
+// TestRedis_IdentityRoundTrips: a caller in memory makes no round trip. Any other makes
+// one before the answer and one after it.
 func TestRedis_IdentityRoundTrips(t *testing.T) {
 	server := redisrun.Start(t)
 	a, b := newAsker(t, server), newAsker(t, server)

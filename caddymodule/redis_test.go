@@ -140,7 +140,7 @@ func documentedACL(t *testing.T) []string {
 	return append([]string{"--user", "gateway"}, strings.Fields(line)...)
 }
 
-// TestRedis_ClusterACL: the documented rights are enough for a Cluster too.
+// TestRedis_ClusterACL: the documented rights suffice for a Cluster too.
 func TestRedis_ClusterACL(t *testing.T) {
 	nodes := redisrun.Cluster(t)
 	for _, node := range nodes {
@@ -210,8 +210,8 @@ func TestRedis_CreatedWithoutConnecting(t *testing.T) {
 	}
 }
 
-// TestRedis_LostAnswer: a write whose answer was lost, and that go-redis repeats,
-// is still the first.
+// TestRedis_LostAnswer: a write whose answer was lost, and which go-redis repeats, is
+// still the first.
 func TestRedis_LostAnswer(t *testing.T) {
 	server := redisrun.Start(t)
 	s := openRedis(t, StoreOptions{Addresses: []string{server.Addr}})

@@ -49,8 +49,8 @@ func certificate(t *testing.T, name string) (cert, key string) {
 	return cert, key
 }
 
-// TestRedis_TLS: both sides show a certificate; whoever shows another, or none,
-// or has another name, is not talked to.
+// TestRedis_TLS: both sides show a certificate. A side with another certificate, another
+// name or none is rejected.
 func TestRedis_TLS(t *testing.T) {
 	cert, key := certificate(t, "redis.example")
 	own, ownKey := certificate(t, "gateway.example")

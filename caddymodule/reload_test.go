@@ -69,8 +69,8 @@ func TestReload(t *testing.T) {
 	eventually(t, "no more goroutines than before", func() bool { return runtime.NumGoroutine() <= goroutines+8 })
 }
 
-// retry sends again what met a listener that was just handed over: Caddy resets
-// what waits in the old one's backlog, with or without the gateway.
+// retry repeats a request that met a listener which was just handed over: Caddy resets
+// the backlog of the old one, with or without the gateway.
 func (g *gateway) retry(line, body string, headers ...string) reply {
 	method, target, _ := strings.Cut(line, " ")
 	for {
@@ -100,7 +100,7 @@ func (g *gateway) retry(line, body string, headers ...string) reply {
 	}
 }
 
-// TestReload_Failed: a configuration that does not load takes nothing away.
+// TestReload_Failed: a configuration that does not load changes nothing.
 func TestReload_Failed(t *testing.T) {
 	p := newPlatform(t)
 	g := startGateway(t, loginOnly+p.proxied())

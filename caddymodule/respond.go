@@ -28,13 +28,13 @@ const (
 	varCall    = "restwarden.call"
 )
 
-// What pages get: constants, made into interfaces once.
+// Values for the vars of pages, converted to interfaces once.
 var (
 	kindPage    any = call.Page.String()
 	outcomePass any = string(policies.Pass)
 )
 
-// report sets the vars of a call and writes the one line about a refusal.
+// report sets the vars of a call and logs a refusal, or a call that passed undecided.
 func (g *Gateway) report(r *policies.Request, d policies.Decision) {
 	ctx, c := r.HTTP.Context(), r.Call
 	route, code, who := routeOf(r), codeOf(d), callerOf(r)
@@ -72,10 +72,10 @@ func (g *Gateway) report(r *policies.Request, d policies.Decision) {
 	)
 }
 
-// routeOf is the route of the rule that decided, as the configuration writes it,
-// or else the namespace; never the route as sent, which may name records.
+// routeOf returns the route of the rule that decided, as the configuration writes it, or
+// else the namespace. It never returns the route as sent, which may name records.
 func routeOf(r *policies.Request) string {
-	if r.Matched.Route != nil {
+	if r.Matched.Route != nil && r.Call.Kind != call.Refused { // a batch may have matched before it was opened
 		if route := r.Matched.Route.String(); route != "/**" {
 			return route
 		}
@@ -83,15 +83,15 @@ func routeOf(r *policies.Request) string {
 	return namespace(r.Call.Key)
 }
 
-// namespace is the first segment of a route, with the version that may follow,
-// where both are plain: "complianz/v1".
+// namespace returns the first segment of a route and the version after it, if both are
+// plain: "complianz/v1".
 func namespace(key string) string {
 	first, rest, _ := strings.Cut(strings.TrimPrefix(key, "/"), "/")
 	second, rest, _ := strings.Cut(rest, "/")
 	if !plainSegment.MatchString(first) {
 		return "other"
 	}
-	if second == "store" { // the checkout API has a version of its own
+	if second == "store" { // the checkout API has a version after "store"
 		version, _, _ := strings.Cut(rest, "/")
 		second += "/" + version
 	}
@@ -106,7 +106,7 @@ var (
 	versions     = regexp.MustCompile(`^(store/)?v[0-9]{1,2}$`)
 )
 
-// codeOf is the code of a decision for vars, logs and metrics.
+// codeOf returns the code of a decision for vars, logs and metrics.
 func codeOf(d policies.Decision) string {
 	switch {
 	case d.Outcome == policies.Pass:
@@ -117,7 +117,7 @@ func codeOf(d policies.Decision) string {
 	return string(d.Verdict.Code)
 }
 
-// callerOf is who is calling, as far as it was asked.
+// callerOf returns the kind of the caller, or "" if no policy has asked for it.
 func callerOf(r *policies.Request) string {
 	if who, known := r.Known(); known {
 		return who.Kind.String()
@@ -125,7 +125,7 @@ func callerOf(r *policies.Request) string {
 	return ""
 }
 
-// refuse answers with the platform's error object, or in the platform's own words.
+// refuse answers with the platform's error object, or with the platform's own answer.
 func (g *Gateway) refuse(w http.ResponseWriter, x *exchange, v policies.Verdict) error {
 	h := w.Header()
 	maps.Copy(h, v.Header)
@@ -155,7 +155,7 @@ func (g *Gateway) refuse(w http.ResponseWriter, x *exchange, v policies.Verdict)
 	return err
 }
 
-// errorObject is {"code","message","data":{"status",…}} (docs/interface 7).
+// errorObject returns {"code","message","data":{"status",…}} (docs/interface 7).
 func errorObject(v policies.Verdict) ([]byte, error) {
 	object := struct {
 		Code    policies.Code `json:"code"`
@@ -172,8 +172,8 @@ func errorObject(v policies.Verdict) ([]byte, error) {
 	return json.Marshal(object)
 }
 
-// allowOrigin adds what the platform sends to scripts of other origins, so that
-// they can read a refusal (platform: rest_send_cors_headers).
+// allowOrigin adds the headers that the platform sends to scripts of other origins, so
+// that they can read a refusal (platform: rest_send_cors_headers).
 func allowOrigin(h http.Header, origin string, p *call.Platform) {
 	h.Set("Access-Control-Allow-Origin", origin)
 	h.Set("Access-Control-Allow-Methods", "OPTIONS, GET, POST, PUT, PATCH, DELETE")

@@ -8,8 +8,8 @@ import (
 	"github.com/restwarden/restwarden/policies"
 )
 
-// resolveSecrets replaces the placeholders in the secrets of c. One that is
-// unknown or empty is an error: an unset variable must not become an empty key.
+// resolveSecrets replaces the placeholders in the secrets of c. An unknown or empty
+// placeholder is an error: an unset variable must not become an empty key.
 func resolveSecrets(c *policies.Configured) error {
 	holder, ok := c.Policy.(policies.SecretHolder)
 	if !ok {
@@ -27,8 +27,8 @@ func resolveSecrets(c *policies.Configured) error {
 	return nil
 }
 
-// positions notes for every string in v where in the Caddyfile it stands: what
-// the field At of the nearest struct around it says.
+// positions maps every string in v to its place in the Caddyfile: the field At of the
+// nearest struct around it.
 func positions(v reflect.Value, at string, found map[*string]string) {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Interface:

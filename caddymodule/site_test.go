@@ -160,7 +160,7 @@ func TestReference_PlainPermalinks(t *testing.T) {
 	r.do("GET /index.php?rest_route=/cms/v2/users", "", r.as("customer")).want(t, 200, `"slug"`)
 }
 
-// TestReference_Checkout: a stale total is refused before an order exists.
+// TestReference_Checkout: a stale total is refused before there is an order.
 func TestReference_Checkout(t *testing.T) {
 	r := startReference(t, site.Options{Release: "10.7"}, referenceSite)
 	const store = "/cms-json/shop/store/v1"
@@ -184,7 +184,7 @@ func TestReference_Wordpress(t *testing.T) {
 	if h := r.do("GET /wp-json/wp/v2/users", "", "Origin: https://x.test").header; !strings.Contains(h.Get("Access-Control-Expose-Headers"), "X-WP-Total,") {
 		t.Error(h)
 	}
-	for range 20 { // what the REST root says fits the directive
+	for range 20 { // the REST root fits the directive
 		if strings.Contains(r.logged(), "does not fit") {
 			t.Fatal(r.logged())
 		}

@@ -11,9 +11,9 @@ import (
 	"github.com/restwarden/restwarden/policies/store"
 )
 
-// openStore returns the store of a gateway: the Redis of the global options with
-// this process's memory behind it, else that memory alone. shared is that Redis
-// itself, or nil. Nothing is connected.
+// openStore returns the store of a gateway: the Redis of the global options with the
+// memory of this process as fallback, or that memory alone. shared is that Redis itself,
+// or nil. openStore does not connect.
 func (g *Gateway) openStore(ctx caddy.Context) (local, shared store.Store, err error) {
 	memory, err := lease(&g.leases, storeKey{}, store.NewMemory)
 	if err != nil {
@@ -34,10 +34,10 @@ func (g *Gateway) openStore(ctx caddy.Context) (local, shared store.Store, err e
 	return fallbackStore{Store: countedStore{redis, g.metrics.storeOperations}, memory: memory}, redis, nil
 }
 
-// fallbackStore goes on in memory where the shared store fails (docs/design 11):
-// facts and counters become local, used signatures cannot be known. What was kept
-// in memory during an outage is read again only while the outage lasts. GetAll has no
-// fallback: callers are kept in a memory of their own.
+// fallbackStore uses memory while the shared store fails (docs/design 11). Facts and
+// counters become local; whether a signature was used is unknown. Values written to
+// memory during an outage are read only during the outage. GetAll has no fallback, since
+// callers have a cache of their own.
 type fallbackStore struct {
 	store.Store
 	memory *store.Memory
@@ -65,8 +65,8 @@ func (s fallbackStore) Delete(ctx context.Context, keys ...string) error {
 	return errors.Join(s.memory.Delete(ctx, keys...), s.Store.Delete(ctx, keys...))
 }
 
-// SetOnce implements store.Store. What this process has seen it knows, even
-// where Redis has come back empty.
+// SetOnce implements store.Store. It also asks the memory of this process, which still
+// knows a key after Redis has lost it.
 func (s fallbackStore) SetOnce(ctx context.Context, key string, ttl time.Duration) (bool, error) {
 	first, err := s.Store.SetOnce(ctx, key, ttl)
 	if !first || err != nil {
@@ -75,7 +75,7 @@ func (s fallbackStore) SetOnce(ctx context.Context, key string, ttl time.Duratio
 	if firstHere, err := s.memory.SetOnce(ctx, key, ttl); err == nil {
 		return firstHere, nil
 	}
-	return true, nil // no room to remember it here as well
+	return true, nil // no room to remember it in memory too
 }
 
 // Take implements store.Store.
@@ -93,7 +93,8 @@ var (
 	storeResults = []string{resultOK, resultError, resultTimeout, resultSkipped}
 )
 
-// resultSkipped counts what was not tried, since the store was too slow a moment ago.
+// resultSkipped counts operations that were not tried, since the store was too slow a
+// moment ago.
 const resultSkipped = "skipped"
 
 // countedStore counts the operations of a store.

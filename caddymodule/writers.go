@@ -20,21 +20,21 @@ func wrap(w http.ResponseWriter) *caddyhttp.ResponseWriterWrapper {
 	return &caddyhttp.ResponseWriterWrapper{ResponseWriter: w}
 }
 
-// answerWriter passes an answer on as it comes and calls head once, before its
-// header is sent. Where head fails, nothing of the answer is sent.
+// answerWriter streams an answer. It calls head once, before it sends the header. If head
+// returns an error, it sends nothing of the answer.
 type answerWriter struct {
 	*caddyhttp.ResponseWriterWrapper
 	head   func(status int) error
 	sent   bool
 	failed error
 
-	begin []byte // of the body, while somebody watches it
+	begin []byte // of the body, while it is watched
 	most  int
 	begun func(begin []byte)
 }
 
-// watch has begun called with the first most bytes of the body before they are
-// sent, or with all of a shorter one once it has ended.
+// watch makes w call begun once: with the first most bytes of the body before they are
+// sent, or with the whole body if it is shorter, once it has ended.
 func (w *answerWriter) watch(most int, begun func(begin []byte)) {
 	w.most, w.begun = most, begun
 }
@@ -97,17 +97,17 @@ func (w *answerWriter) FlushError() error {
 	return http.NewResponseController(w.ResponseWriter).Flush()
 }
 
-// finish is told how the handler behind w ended: one that wrote nothing has
-// answered with an empty 200.
+// finish ends the answer after the handler has returned err. A handler that wrote nothing
+// has answered with an empty 200.
 func (w *answerWriter) finish(err error) {
 	if err == nil {
 		w.WriteHeader(http.StatusOK)
 	}
 }
 
-// headOnlyWriter sends status and header of the answer to a preflight, and no
-// body. Headers that tell of the route, such as Allow, are not sent either: a
-// preflight passes the rules.
+// headOnlyWriter sends status and header of the answer to a preflight, but no body. It
+// also removes headers that describe the route, such as Allow, since rules do not apply
+// to a preflight.
 type headOnlyWriter struct {
 	*caddyhttp.ResponseWriterWrapper
 	before http.Header // set by handlers around the gateway
@@ -152,8 +152,8 @@ func (w *headOnlyWriter) FlushError() error {
 	return http.NewResponseController(w.ResponseWriter).Flush()
 }
 
-// capture is a private ResponseWriter: it has its own header, so that nothing
-// of what it takes reaches a client, and it holds no more than limit bytes.
+// capture is a private ResponseWriter. It has its own header, so that a client sees
+// nothing of it, and it holds no more than limit bytes.
 type capture struct {
 	header   http.Header
 	status   int
@@ -176,8 +176,8 @@ func (c *capture) WriteHeader(status int) {
 	}
 }
 
-// Write implements http.ResponseWriter. Beyond the limit it fails, which ends
-// the answer early.
+// Write implements http.ResponseWriter. It fails beyond the limit, which ends the answer
+// early.
 func (c *capture) Write(b []byte) (int, error) {
 	c.WriteHeader(http.StatusOK)
 	if c.overflow || c.body.Len()+len(b) > c.limit {
@@ -194,8 +194,8 @@ var (
 	errEncoded   = errors.New("the answer has an encoding that was not asked for")
 )
 
-// answer returns what was captured of the answer to a request with this method,
-// decoded, if it is complete.
+// answer returns the captured answer to a request with this method, decoded. It returns
+// an error if the answer is not complete.
 func (c *capture) answer(method string) (*ask.Answer, error) {
 	switch {
 	case c.overflow:
@@ -224,10 +224,9 @@ func (c *capture) answer(method string) (*ask.Answer, error) {
 	return &ask.Answer{Status: c.status, Header: c.header, Body: body}, nil
 }
 
-// capturing runs next with w. Answers that end early, and those that w has had
-// enough of, make reverse_proxy panic; here that is an error like any other. So
-// is every other panic: a question has a goroutine of its own, where nobody
-// would recover it.
+// capturing runs next with w. reverse_proxy panics if an answer ends early, and if w
+// fails; capturing turns every panic into an error. A question runs in its own goroutine,
+// where nothing else would recover it.
 func capturing(w *capture, next caddyhttp.Handler, r *http.Request) (err error) {
 	defer func() {
 		switch p := recover(); {
@@ -243,7 +242,7 @@ func capturing(w *capture, next caddyhttp.Handler, r *http.Request) (err error) 
 	return next.ServeHTTP(w, r)
 }
 
-// gunzip decodes an answer of a platform that compresses unasked.
+// gunzip decodes an answer of a platform that compresses without being asked.
 func gunzip(b []byte, limit int) ([]byte, error) {
 	z, err := gzip.NewReader(bytes.NewReader(b))
 	if err != nil {
@@ -260,7 +259,7 @@ func gunzip(b []byte, limit int) ([]byte, error) {
 	return plain.Bytes(), nil
 }
 
-// send answers with a. Headers that describe the body as it was are dropped.
+// send answers with a. It drops headers that describe the body before it was rewritten.
 func send(w http.ResponseWriter, r *http.Request, a *ask.Answer) error {
 	clear(w.Header())
 	maps.Copy(w.Header(), a.Header)

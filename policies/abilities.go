@@ -14,12 +14,12 @@ import (
 )
 
 // Abilities decides which named operations of the platform may be run over REST
-// (docs/interface E11; docs/platform I.9, III.11): by id, by the method
-// that the operation asks for, and by its own input schema.
+// (docs/interface E11; docs/platform I.9, III.11). It judges the ability's id, the method
+// that the ability requires, and the input by the ability's own schema.
 type Abilities struct {
-	// Rules are the allow and deny lines, in order; the first that fits an
-	// ability decides. What no rule fits is denied where any rule allows, else
-	// allowed. A destructive ability needs a rule that names it without wildcard.
+	// Rules are the allow and deny lines, in order; the first that fits an ability
+	// decides. An ability that no rule fits is denied if any rule allows, and allowed
+	// otherwise. A destructive ability needs a rule that names it without wildcard.
 	Rules []AbilityRule `json:"rules,omitempty"`
 
 	site      *Site
@@ -96,22 +96,30 @@ func (p *Abilities) Provision(site *Site, _ Settings) error {
 	return nil
 }
 
-// decide returns the rule that fits id first, and whether it may be run as far
-// as the rules go.
-func (p *Abilities) decide(id string) (rule AbilityRule, allowed bool) {
+// decide returns the first rule that fits id, and whether the rules allow the ability. It
+// reports each rule that it considers to told, which may be nil.
+func (p *Abilities) decide(id string, told func(*AbilityRule, Mismatch)) (rule AbilityRule, allowed bool) {
 	open := true
-	for _, r := range p.Rules {
-		if r.fits(id) {
-			return r, !r.Deny
+	for i := range p.Rules {
+		r := &p.Rules[i]
+		why := Matches
+		if !r.fits(id) {
+			why = OtherID
+		}
+		if told != nil {
+			told(r, why)
+		}
+		if why == Matches {
+			return *r, !r.Deny
 		}
 		open = open && r.Deny
 	}
 	return AbilityRule{}, open
 }
 
-// runs returns the id of the ability that c runs. It is read from the route as
-// sent, since ids differ by case, and must stand nowhere else: the platform
-// would take it from there (docs/platform I.9).
+// runs returns the id of the ability that c runs. It reads the id from the route as sent,
+// since ids differ by case. An id anywhere else is an error: the platform would take it
+// from there (docs/platform I.9).
 func (p *Abilities) runs(c *call.Call) (id string, runs bool, err error) {
 	if c.Kind != call.Single || c.Method == http.MethodOptions {
 		return "", false, nil
@@ -122,22 +130,23 @@ func (p *Abilities) runs(c *call.Call) (id string, runs bool, err error) {
 	}
 	if _, set, err := c.Param("name"); err != nil || set {
 		if err == nil {
-			err = ambiguous("parameter_outside_path")
+			err = call.Ambiguous("parameter_outside_path")
 		}
 		return "", true, err
 	}
 	return strings.TrimPrefix(c.Route[:len(c.Route)-len("/run")], c.Route[:len(p.namespace)+1]), true, nil
 }
 
-// Check judges a call that runs an ability. The rules are asked first; the
-// platform only about an ability that they allow, as a caller with credentials.
-// Others may run what a rule names without wildcard, if the platform lets them.
+// Check judges a call that runs an ability. The rules come first. The platform is asked
+// only about an ability that they allow, and only as a caller with credentials. A caller
+// without credentials may run an ability that a rule names without wildcard, if the
+// platform lets them.
 func (p *Abilities) Check(ctx context.Context, r *Request) (Verdict, error) {
 	id, runs, err := p.runs(r.Call)
 	if !runs || err != nil {
 		return Verdict{}, err
 	}
-	rule, allowed := p.decide(id)
+	rule, allowed := p.decide(id, func(rule *AbilityRule, why Mismatch) { r.considered("abilities", rule, rule.At, why) })
 	if !allowed {
 		return p.forbid(rule), nil
 	}
@@ -155,7 +164,7 @@ func (p *Abilities) Check(ctx context.Context, r *Request) (Verdict, error) {
 	case err != nil:
 		return Verdict{}, err
 	case answer != nil && answer.Status == http.StatusNotFound:
-		return Verdict{}, nil // no such ability, or no abilities at all: the platform says so itself
+		return Verdict{}, nil // no such ability, or no abilities at all: the platform itself says so
 	case answer != nil:
 		return inPlatformWords(answer), nil
 	case about.destructive() && rule.Pattern != id:
@@ -183,11 +192,11 @@ func invalid(message string) Verdict {
 	return Verdict{Status: http.StatusBadRequest, Code: CodeInvalidParam, Message: message}
 }
 
-// describe asks the platform, as the caller, what the ability is. The answer is
-// returned where the platform refuses to say.
+// describe asks the platform, as the caller, what the ability is. If the platform refuses
+// to say, describe returns that answer.
 func (p *Abilities) describe(ctx context.Context, r *Request, id string) (*ability, *ask.Answer, error) {
 	if !validAbility(id) {
-		return nil, nil, ambiguous("ability_id")
+		return nil, nil, call.Ambiguous("ability_id")
 	}
 	a, err := r.Ask(ctx, ask.Question{Kind: ask.KindSchema, Route: p.namespace + "/" + id})
 	if err != nil {
@@ -203,12 +212,12 @@ func (p *Abilities) describe(ctx context.Context, r *Request, id string) (*abili
 	return nil, nil, fmt.Errorf("what is the ability %s: %w", id, ask.Unexpected(a))
 }
 
-// validAbility accepts what the route's own pattern accepts.
+// validAbility accepts the ids that the platform's route pattern accepts.
 func validAbility(id string) bool {
 	return id != "" && strings.Trim(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-/") == ""
 }
 
-// Rewrites asks for the body of the list.
+// Rewrites asks for the body of the list of abilities.
 func (p *Abilities) Rewrites(r *Request) Rewrite {
 	if c := r.Call; c.Kind == call.Single && c.Key == p.namespace && (c.Method == http.MethodGet || c.Method == http.MethodHead) {
 		return RewriteBody
@@ -216,8 +225,8 @@ func (p *Abilities) Rewrites(r *Request) Rewrite {
 	return RewriteNothing
 }
 
-// Rewrite leaves of the list what may be run. Where the head alone is asked for,
-// its totals go.
+// Rewrite removes from the list the abilities that may not be run. An answer to HEAD
+// loses its totals.
 func (p *Abilities) Rewrite(_ *Request, a *ask.Answer) error {
 	if a.Status != http.StatusOK {
 		return nil
@@ -227,7 +236,7 @@ func (p *Abilities) Rewrite(_ *Request, a *ask.Answer) error {
 		return nil
 	}
 	body, left, all, err := filterAbilities(a.Body, func(about *ability) bool {
-		rule, allowed := p.decide(about.Name)
+		rule, allowed := p.decide(about.Name, nil)
 		return allowed && (!about.destructive() || rule.Pattern == about.Name)
 	})
 	if err != nil {
@@ -241,8 +250,8 @@ func (p *Abilities) Rewrite(_ *Request, a *ask.Answer) error {
 	return nil
 }
 
-// recount keeps the totals from telling what the list no longer shows. Those of
-// several pages are not known, nor how many are left where that is negative.
+// recount corrects the totals in h to left, so that they do not count removed abilities.
+// It deletes them if left is negative (unknown) or if the list has several pages.
 func (p *Abilities) recount(h http.Header, left int) {
 	prefix := strings.TrimSuffix(p.site.Platform.NonceHeader, "Nonce")
 	total, pages := prefix+"Total", prefix+"Totalpages"

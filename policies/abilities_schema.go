@@ -20,7 +20,7 @@ import (
 	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
 
-// ability is what the platform says of one (docs/interface 2).
+// ability is the platform's description of one ability (docs/interface 2).
 type ability struct {
 	Name        string          `json:"name"`
 	InputSchema json.RawMessage `json:"input_schema"`
@@ -46,7 +46,7 @@ func parseAbility(body []byte, id string) (*ability, error) {
 
 func (a *ability) destructive() bool { return a.Meta.Annotations.Destructive }
 
-// method is the one that the platform runs the ability with.
+// method is the method with which the platform runs the ability.
 func (a *ability) method() string {
 	switch note := a.Meta.Annotations; {
 	case note.Readonly:
@@ -61,8 +61,8 @@ func (a *ability) runsWith(method string) bool {
 	return method == a.method() || method == http.MethodHead && a.method() == http.MethodGet
 }
 
-// schemaCache keeps compiled schemas under their own text, so that a changed
-// schema is another entry.
+// schemaCache keeps each compiled schema under its own text, so that a changed schema is
+// another entry.
 type schemaCache struct {
 	compiled *ttlcache.Cache[string, *jsonschema.Schema]
 }
@@ -76,9 +76,9 @@ func newSchemaCache() *schemaCache {
 	)}
 }
 
-// violation holds the input of c against the ability's own schema and says, for
-// the client, what is wrong; "" is nothing. Calls without input are left to the
-// platform, which knows defaults.
+// violation checks the input of c against the ability's schema. It returns what is wrong,
+// for the client, or "". A call without input is left to the platform, which knows the
+// defaults.
 func (s *schemaCache) violation(a *ability, c *call.Call) (string, error) {
 	input, set, err := abilityInput(c)
 	if !set || err != nil {
@@ -105,8 +105,8 @@ func (s *schemaCache) violation(a *ability, c *call.Call) (string, error) {
 	return "", nil
 }
 
-// firstCause names where the input is wrong, and in what way; the values, which
-// may be long, stay out.
+// firstCause names the place of the first error and the keyword that it violates. It
+// omits values, which may be long.
 func firstCause(e *jsonschema.ValidationError) string {
 	for len(e.Causes) > 0 {
 		e = e.Causes[0]
@@ -119,9 +119,9 @@ func firstCause(e *jsonschema.ValidationError) string {
 	return text[:min(len(text), 200)]
 }
 
-// abilityInput is the parameter input: from the query for GET and DELETE, else
-// as any other parameter. Values that came as text are read as what they spell,
-// since the platform coerces them.
+// abilityInput returns the parameter input: from the query for GET and DELETE, otherwise
+// as any other parameter. It converts text to the value that the text spells, as the
+// platform does.
 func abilityInput(c *call.Call) (input any, set bool, err error) {
 	v, set, err := c.Param("input")
 	if !set || err != nil || v == nil {
@@ -136,8 +136,8 @@ func abilityInput(c *call.Call) (input any, set bool, err error) {
 	return v, true, nil
 }
 
-// plainNumbers tells whether all numbers are of a size that the platform's own
-// floats have. The validator computes exactly: 1e999999 would take it long.
+// plainNumbers tells whether all numbers fit the platform's floats. The validator
+// computes exactly, so that 1e999999 would take it long.
 func plainNumbers(v any) bool {
 	switch v := v.(type) {
 	case json.Number:
@@ -155,7 +155,7 @@ func plainNumbers(v any) bool {
 	return true
 }
 
-// coerce turns form values into what JSON would have said.
+// coerce converts form values to the values that JSON would hold.
 func coerce(v any) any {
 	switch v := v.(type) {
 	case string:
@@ -195,9 +195,9 @@ func (s *schemaCache) compile(raw []byte) (*jsonschema.Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	const address = "urn:ability:input" // absolute, or the working directory would stand before it
+	const address = "urn:ability:input" // absolute: the library puts the working directory before a relative one
 	compiler := jsonschema.NewCompiler()
-	compiler.DefaultDraft(jsonschema.Draft4) // what the platform's own validator follows
+	compiler.DefaultDraft(jsonschema.Draft4) // the draft that the platform's validator follows
 	compiler.UseLoader(noLoader{})
 	if err := compiler.AddResource(address, standardSchema(doc)); err != nil {
 		return nil, err
@@ -210,15 +210,15 @@ func (s *schemaCache) compile(raw []byte) (*jsonschema.Schema, error) {
 	return schema, nil
 }
 
-// noLoader keeps a schema from reading files or addresses.
+// noLoader keeps a schema from loading files or addresses.
 type noLoader struct{}
 
 func (noLoader) Load(url string) (any, error) {
 	return nil, fmt.Errorf("%s: schemas may not refer elsewhere", url)
 }
 
-// standardSchema rewrites the platform's own spellings: PHP's empty list for an
-// empty object, and `required: true` inside a property.
+// standardSchema converts the platform's own spellings: PHP's empty list for an empty
+// object, and `required: true` inside a property.
 func standardSchema(v any) any {
 	schema, ok := v.(map[string]any)
 	if !ok {
@@ -252,8 +252,8 @@ func standardSchema(v any) any {
 	return out
 }
 
-// standardMembers rewrites the properties of parent, which gets the names of
-// those that call themselves required.
+// standardMembers converts the properties of parent. It adds to parent's required list
+// the properties that call themselves required.
 func standardMembers(parent, members map[string]any) map[string]any {
 	standard := make(map[string]any, len(members))
 	required, _ := parent["required"].([]any)
@@ -269,8 +269,8 @@ func standardMembers(parent, members map[string]any) map[string]any {
 	return standard
 }
 
-// filterAbilities leaves those abilities of a list that keep returns true for,
-// and tells how many are left of how many.
+// filterAbilities keeps the abilities for which keep returns true. It returns the new
+// list and its length, and the length of the old one.
 func filterAbilities(body []byte, keep func(*ability) bool) (filtered []byte, left, all int, err error) {
 	var list []json.RawMessage
 	if err := json.Unmarshal(body, &list); err != nil {

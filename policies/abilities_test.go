@@ -178,8 +178,8 @@ func FuzzCoerce(f *testing.F) {
 	})
 }
 
-// BenchmarkAbilities_Schema is a run whose schema is compiled: what the policy
-// costs beside the question.
+// BenchmarkAbilities_Schema is a run whose schema is compiled: the cost of the policy
+// beside the question.
 func BenchmarkAbilities_Schema(b *testing.B) {
 	s := newSite(b)
 	p := provision(b, s, new(Abilities))

@@ -8,12 +8,12 @@ import (
 	"github.com/restwarden/restwarden/policies/caller"
 )
 
-// Access decides by route, method and caller: the first rule that matches
-// decides. The order is built-in rules, the site's own rules as written, then the
-// default: users where login_only is set, else anyone (docs/design 6). A built-in rule
-// only takes away: whom it admits the site's own rule must admit as well.
+// Access decides by route, method and caller. The first rule that matches decides. The
+// order is: built-in rules, the site's own rules as written, then the default, which is
+// users with login_only and anyone without (docs/design 6). A built-in rule only takes
+// away: the site's own rule must admit the caller as well.
 type Access struct {
-	// LoginOnly makes REST as a whole for logged-in users.
+	// LoginOnly makes the whole REST interface require a login.
 	LoginOnly bool `json:"login_only,omitempty"`
 	// Rules are the allow and deny lines, in order.
 	Rules []Rule `json:"rules,omitempty"`
@@ -71,8 +71,8 @@ func (p *Access) Provision(site *Site, settings Settings) error {
 	return nil
 }
 
-// Check finds the rule that decides and asks who is calling only if the rule
-// needs to know.
+// Check finds the rule that decides. It asks who is calling only if that rule depends on
+// the caller.
 func (p *Access) Check(ctx context.Context, r *Request) (Verdict, error) {
 	guard, own := p.decide(r)
 	for _, match := range [...]Match{guard, own} {
@@ -97,15 +97,15 @@ func (p *Access) Check(ctx context.Context, r *Request) (Verdict, error) {
 // CheckEarly judges a batch by its own route.
 func (p *Access) CheckEarly(ctx context.Context, r *Request) (Verdict, error) { return p.Check(ctx, r) }
 
-// decide returns the built-in rule that matches the call and the site's own first one,
-// which both must admit the caller; where there is neither, own is the default,
+// decide returns the built-in rule that matches the call and the first of the site's own
+// rules that does; both must admit the caller. If neither exists, own is the default,
 // which asks for no more than any built-in rule.
 func (p *Access) decide(r *Request) (guard, own Match) {
 	own = p.ownRule(r)
 	for i := range p.builtIn {
 		b := &p.builtIn[i]
 		match, why := b.match(r.Call, own)
-		if p.consider(r, &b.Rule, why); why == Matches {
+		if r.considered("access", &b.Rule, "", why); why == Matches {
 			return match, own
 		}
 	}
@@ -118,29 +118,21 @@ func (p *Access) decide(r *Request) (guard, own Match) {
 	return Match{}, anyone
 }
 
-// ownRule returns the first of the site's own rules that is about the call.
+// ownRule returns the first of the site's own rules that matches the call.
 func (p *Access) ownRule(r *Request) Match {
 	for i := range p.Rules {
 		rule := &p.Rules[i]
-		if match, ok := rule.match(r.Call); ok {
-			p.consider(r, rule, Matches)
+		match, ok := rule.match(r.Call)
+		if ok {
+			r.considered("access", rule, rule.At, Matches)
 			return match
 		}
-		if r.Trace.considers() {
-			p.consider(r, rule, rule.mismatch(r.Call))
-		}
+		r.considered("access", rule, rule.At, rule.target.mismatch(r.Call))
 	}
 	return Match{}
 }
 
-// consider tells whoever listens that a rule was looked at.
-func (p *Access) consider(r *Request, rule *Rule, why Mismatch) {
-	if r.Trace.considers() {
-		r.Trace.Rule(r, "access", Considered{Rule: rule.String(), At: rule.At, Why: why})
-	}
-}
-
-// defaultAnyone is the rule where the site has none, anyone what it matches.
+// defaultAnyone is the default rule of a site without login_only; anyone is its match.
 var (
 	defaultAnyone = mustRule("anyone", nil, "/**")
 	anyone        = Match{&defaultAnyone, &defaultAnyone.target.routes[0]}

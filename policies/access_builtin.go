@@ -11,14 +11,13 @@ import (
 type builtInRule struct {
 	Rule
 	except string // a route that the rule does not cover
-	// signedOnly makes the rule give way where the site's own rule that would
-	// decide is a signed one.
+	// signedOnly lets any signed rule of the site replace the built-in rule.
 	signedOnly bool
 }
 
-// builtInRules are the guards for what is known to leak: user names, stored
-// secrets of the feed plugin (E13), the cookie plugin's open routes (E14), and
-// the core's batch, whose parts login plugins do not see (docs/platform II).
+// builtInRules guard what is known to leak: user names, stored secrets of the feed plugin
+// (E13), the cookie plugin's open routes (E14), and the core's batch, whose parts login
+// plugins do not see (docs/platform II).
 func builtInRules(p call.Platform) []builtInRule {
 	users := "/" + p.Core + "/users"
 	deny := func(route string) Rule {
@@ -51,12 +50,12 @@ func (r Rule) mustCompile() Rule {
 	return r
 }
 
-// match tells whether b decides on c, where own is the site's own rule that would.
+// match tells whether b applies to c. own is the site's own rule for c, if it has one.
 func (b *builtInRule) match(c *call.Call, own Match) (Match, Mismatch) {
 	match, ok := b.Rule.match(c)
 	switch {
 	case !ok:
-		return match, b.mismatch(c)
+		return match, b.target.mismatch(c)
 	case c.Key == b.except:
 		return match, Excepted
 	case own.Rule != nil && b.givesWay(match.Route, own.Rule, c):
@@ -65,8 +64,8 @@ func (b *builtInRule) match(c *call.Call, own Match) (Match, Mismatch) {
 	return match, Matches
 }
 
-// givesWay tells whether own stands in for b: it names exactly the route that b guards,
-// or a literal one that b covers, or it is a signed one where that is enough.
+// givesWay tells whether own replaces b: own names exactly the route that b guards, or a
+// literal route that b covers, or own is signed and b is signedOnly.
 func (b *builtInRule) givesWay(guarded *call.Pattern, own *Rule, c *call.Call) bool {
 	if b.signedOnly && own.who == whoSigned {
 		return true
@@ -76,7 +75,7 @@ func (b *builtInRule) givesWay(guarded *call.Pattern, own *Rule, c *call.Call) b
 	})
 }
 
-// sameRoute compares two patterns; a named segment is like any other one.
+// sameRoute compares two patterns. A named segment equals "*".
 func sameRoute(a, b *call.Pattern) bool {
 	x, y := strings.Split(a.String(), "/"), strings.Split(b.String(), "/")
 	return slices.EqualFunc(x, y, func(s, t string) bool {

@@ -9,14 +9,15 @@ import (
 
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/rewrite"
 )
 
-// Rewrites asks for the body of answers with embedded objects, where some rule of the
-// site's may be against one of them: for _embed the platform runs a call of its own for
-// each link (WP_REST_Server::embed_links), which nobody could be asked about before. The
-// built-in rules are for what is called; embedded authors are the policy redact's.
+// Rewrites asks for the body of an answer with embedded objects if a rule of the site may
+// refuse one of them. For _embed the platform itself runs a call for each link
+// (WP_REST_Server::embed_links), which the gateway cannot judge beforehand. Built-in
+// rules apply to direct calls only; the policy redact hides embedded authors.
 func (p *Access) Rewrites(r *Request) Rewrite {
-	if r.Call.Kind != call.Single || r.Call.Foreign || !embeds(r.Call) {
+	if r.Call.Kind != call.Single || r.Call.Foreign || !rewrite.Embeds(r.Call) {
 		return RewriteNothing
 	}
 	if !slices.ContainsFunc(p.Rules, func(rule Rule) bool { return rule.who != whoAnyone }) && (!p.LoginOnly || !r.IsAnonymous(r.HTTP.Context())) {
@@ -25,19 +26,18 @@ func (p *Access) Rewrites(r *Request) Rewrite {
 	return RewriteBody
 }
 
-// Rewrite puts an error in the place of every embedded object that the caller may not
-// read, as the platform itself does.
+// Rewrite replaces every embedded object that the caller may not read by an error, as the
+// platform itself does.
 func (p *Access) Rewrite(r *Request, a *ask.Answer) error {
 	if len(a.Body) == 0 || a.Status >= http.StatusBadRequest {
 		return nil
 	}
-	e := &embedder{r.Call, func(embedded *call.Call, value jsontext.Value) (jsontext.Value, error) {
+	body, err := rewrite.Embedded(a.Body, r.Call, func(embedded *call.Call, value jsontext.Value) (jsontext.Value, error) {
 		if embedded == nil || !p.allowsEmbedded(r, embedded) {
 			return jsontext.Value(forbiddenEmbed), nil
 		}
 		return value, nil
-	}}
-	body, err := e.rewrite(a.Body)
+	})
 	if err != nil {
 		return fmt.Errorf("access: the answer is not JSON: %w", err)
 	}
@@ -50,7 +50,7 @@ func (p *Access) Rewrite(r *Request, a *ask.Answer) error {
 const forbiddenEmbed = `{"code":"rest_forbidden","message":"Sorry, you are not allowed to do that.","data":{"status":401}}`
 
 // allowsEmbedded tells whether the site's own rules let the caller of r make the call c.
-// What cannot be decided is not allowed.
+// It returns false if they cannot decide.
 func (p *Access) allowsEmbedded(r *Request, c *call.Call) bool {
 	part := r.Part(c)
 	rule := p.ownRule(part).Rule

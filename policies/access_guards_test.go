@@ -1,6 +1,7 @@
 package policies
 
 import (
+	"os"
 	"strings"
 	"testing"
 
@@ -39,8 +40,8 @@ func rules(lines ...string) (options []Option) {
 	return options
 }
 
-// TestGuards_Lifted: a built-in rule gives way to the same route and to a literal one,
-// and to nothing that is wider.
+// TestGuards_Lifted: a rule for the same route or for a literal one replaces a built-in
+// rule; a wider rule does not.
 func TestGuards_Lifted(t *testing.T) {
 	runGuards(t, map[string]guardTest{
 		"one segment lifts no literal":    {rules("allow anyone /wp/v2/*"), adminBody, "GET", "/wp-json/wp/v2/users", "", nil, 403},
@@ -60,7 +61,8 @@ func TestGuards_Lifted(t *testing.T) {
 	})
 }
 
-// TestGuards_SayWhatTheyAre: the log tells a built-in rule from one of the site's.
+// TestGuards_SayWhatTheyAre: the log distinguishes a built-in rule from one of the
+// site's.
 func TestGuards_SayWhatTheyAre(t *testing.T) {
 	s := newSite(t)
 	d := guarded(t, s).Judge(t.Context(), request(t, s, nil, "GET", "/wp-json/wp/v2/users", ""))
@@ -80,8 +82,8 @@ func TestRules_Methods(t *testing.T) {
 	})
 }
 
-// TestRules_ParametersOfThePath: what a rule reads in the path the platform must not
-// read elsewhere.
+// TestRules_ParametersOfThePath: a parameter that a rule reads in the path must not stand
+// elsewhere, where the platform would read it.
 func TestRules_ParametersOfThePath(t *testing.T) {
 	named := rules("allow anyone /report/v1/:name/:year")
 	runGuards(t, map[string]guardTest{
@@ -93,7 +95,7 @@ func TestRules_ParametersOfThePath(t *testing.T) {
 	})
 }
 
-// TestRules_PartsOfABatch: the platform authenticates a batch by its own route, where
+// TestRules_PartsOfABatch: the platform authenticates a batch by its own route, on which
 // no shop key counts.
 func TestRules_PartsOfABatch(t *testing.T) {
 	s := newSite(t)
@@ -110,7 +112,7 @@ func TestRules_PartsOfABatch(t *testing.T) {
 	}
 }
 
-// TestRules_JSON: a configuration in JSON is checked as that of a Caddyfile.
+// TestRules_JSON: a configuration in JSON has the same checks as a Caddyfile.
 func TestRules_JSON(t *testing.T) {
 	routes := []string{"/x"}
 	for name, rule := range map[string]Rule{
@@ -126,7 +128,7 @@ func TestRules_JSON(t *testing.T) {
 	}
 }
 
-// TestTarget_Batch: a batch is such a call if one of its parts is.
+// TestTarget_Batch: a batch is in a target if one of its parts is.
 func TestTarget_Batch(t *testing.T) {
 	target, err := NewTarget([]string{"PUT"}, []string{"/wc/v3/orders/*"})
 	if err != nil {
@@ -136,6 +138,19 @@ func TestTarget_Batch(t *testing.T) {
 	for body, want := range map[string]bool{`{"create":[{}],"update":[{"id":7}]}`: true, `{"create":[{}],"delete":[7]}`: false} {
 		if got := target.Matches(request(t, s, nil, "POST", "/wp-json/wc/v3/orders/batch", body, jsonType).Call); got != want {
 			t.Errorf("%s: %v", body, got)
+		}
+	}
+}
+
+// TestBuiltInRules_OnThePage: owners find every built-in rule on the page of access.
+func TestBuiltInRules_OnThePage(t *testing.T) {
+	page, err := os.ReadFile("../docs/policies/access.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range builtInRules(newSite(t).Platform) {
+		if rule := strings.TrimPrefix(b.String(), "built-in: "); !strings.Contains(string(page), "\n| `"+rule+"`") {
+			t.Errorf("docs/policies/access.md has no row for %s", rule)
 		}
 	}
 }

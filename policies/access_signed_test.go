@@ -17,8 +17,7 @@ func signatures(more ...string) []Option {
 	return append(options, rules(more...)...)
 }
 
-// TestSigned_OpensNoGuard: a signed rule opens store-auth, but nothing else that a
-// built-in rule closes.
+// TestSigned_OpensNoGuard: a signed rule opens store-auth, but no other built-in rule.
 func TestSigned_OpensNoGuard(t *testing.T) {
 	right := []string{signedStamp, "X-Signature: " + stampMAC}
 	wide := signatures("allow signed cookie /cookie/v1/** /feed/** /wp/** /batch/**")
@@ -43,8 +42,8 @@ func TestSigned_OpensNoGuard(t *testing.T) {
 	})
 }
 
-// TestSigned_NotEmbedded: an object of a signed route is not shown in another answer,
-// where nobody has signed for it.
+// TestSigned_NotEmbedded: an object of a signed route is not embedded in another answer,
+// since the signature does not cover it.
 func TestSigned_NotEmbedded(t *testing.T) {
 	s := newSite(t)
 	s.signatures = []*Signature{{Name: "cookie"}}
@@ -65,7 +64,8 @@ func TestSigned_NotEmbedded(t *testing.T) {
 	}
 }
 
-// TestEmbedded_WhereNobodyKnows: what cannot be decided is not shown.
+// TestEmbedded_WhereNobodyKnows: an object about which the rules cannot decide is not
+// shown.
 func TestEmbedded_WhereNobodyKnows(t *testing.T) {
 	s := newSite(t)
 	p := new(Access)

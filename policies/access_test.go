@@ -142,8 +142,8 @@ func TestAccess_SignedRules(t *testing.T) {
 	}
 }
 
-// TestAccess_FirstRuleDecidesBesideBuiltIns: a signed rule opens store-auth only
-// where it is the first that matches.
+// TestAccess_FirstRuleDecidesBesideBuiltIns: a signed rule opens store-auth only if it is
+// the first that matches.
 func TestAccess_FirstRuleDecidesBesideBuiltIns(t *testing.T) {
 	s := newSite(t)
 	s.signatures = []*Signature{{Name: "cookie"}}
@@ -158,8 +158,8 @@ func TestAccess_FirstRuleDecidesBesideBuiltIns(t *testing.T) {
 	}
 }
 
-// TestAccess_BuiltInRulesOnlyTakeAway: what the site denies, or allows to fewer, a
-// built-in rule does not open.
+// TestAccess_BuiltInRulesOnlyTakeAway: a built-in rule does not open what the site
+// denies, or allows to fewer callers.
 func TestAccess_BuiltInRulesOnlyTakeAway(t *testing.T) {
 	s := newSite(t)
 	p := new(Access)

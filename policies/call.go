@@ -6,13 +6,13 @@ import (
 	"github.com/restwarden/restwarden/policies/call"
 )
 
-// Reading is the policy call: it refuses requests that have no certain reading.
-// Its limits are set with body_limit, upload_limit, spool_limit and batch_limit
-// of the directive, since the reader needs them before any policy is asked.
+// Reading is the policy call. It refuses requests that have no certain reading. The
+// directive's body_limit, upload_limit, spool_limit and batch_limit set its limits, since
+// the reader needs them before any policy is asked.
 type Reading struct{}
 
-// CheckReading refuses what the reader refused. A call under another platform's
-// prefix could not be read with the right names: that is no decision.
+// CheckReading refuses what the reader refused. A call under another platform's prefix
+// cannot be read with the right names, so it returns ErrForeign: "could not decide".
 func (*Reading) CheckReading(r *Request) (Verdict, error) {
 	if r.Call.Foreign {
 		return Verdict{}, ErrForeign

@@ -9,20 +9,20 @@ import (
 // Entry is one policy of the catalog.
 type Entry struct {
 	Name string // in Caddyfile, JSON, metrics, logs and docs
-	// Words are the options of the directive that the policy takes. A refusal of the
-	// policy as a whole names the line of the first one, wherever it stands, else the
-	// first line that names the policy.
+	// Words are the options of the directive that the policy takes. A refusal by the
+	// policy as a whole names the line of the first word, wherever that line stands.
+	// Without such a line it names the first line of the policy.
 	Words []string
-	// Default tells whether the policy is on without being named.
+	// Default tells whether the policy is on if the configuration does not name it.
 	Default bool
 	New     func() Policy
-	// Codes are what the policy refuses with, beside "could not decide" and
-	// what a body without a certain reading gives; the closed set of its metrics.
+	// Codes are the codes of the policy's refusals, beside "could not decide" and the
+	// ReadingCodes. They are the closed set of its metrics labels.
 	Codes []Code
 }
 
-// Catalog lists the policies in their fixed order: cheap before expensive,
-// first refusal wins.
+// Catalog lists the policies in their fixed order, cheap before expensive. The first
+// refusal wins.
 var Catalog = []Entry{
 	{"call", []string{"call"}, true, func() Policy { return new(Reading) }, ReadingCodes},
 	{
@@ -43,8 +43,8 @@ var Catalog = []Entry{
 	{"no_store", []string{"no_store"}, true, func() Policy { return new(NoStore) }, nil},
 }
 
-// ReadingCodes are the codes of requests that have no certain reading: any
-// policy that looks into a body may come upon one.
+// ReadingCodes are the codes of requests that have no certain reading. Any policy that
+// looks into a body may return one.
 var ReadingCodes = []Code{call.CodeAmbiguous, call.CodeTooLarge, call.CodeUnsupportedType, call.CodeNoRoute}
 
 // Lookup returns the catalog entry that takes the option word.

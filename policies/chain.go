@@ -12,22 +12,22 @@ import (
 	"github.com/restwarden/restwarden/policies/call"
 )
 
-// Outcome is what became of a call; a label of the metrics.
+// Outcome is what the chain decided about a request. It is a label of the metrics.
 type Outcome string
 
-// The outcomes of a call.
+// The outcomes: the request passes, a policy refuses it, or a policy that observes would.
 const (
 	Pass        Outcome = "pass"
 	Refuse      Outcome = "refused"
 	WouldRefuse Outcome = "would_refuse"
 )
 
-// Decision is what the chain says of one request.
+// Decision is what the chain decided about one request.
 type Decision struct {
 	Outcome Outcome
-	Policy  string // that refused, or would have; "" on pass
+	Policy  string // the policy that refused, or would have; "" on pass
 	Verdict Verdict
-	Err     error // why a policy could not decide, for the log; on pass, of those with on_error pass
+	Err     error // why a policy could not decide, for the log; on pass, from policies with on_error pass
 }
 
 // Chain asks the policies of one site in the order of the catalog.
@@ -36,22 +36,22 @@ type Chain struct {
 	mode  Mode
 }
 
-// link is a policy in the chain, with what it can do.
+// link is a policy in the chain, with the interfaces that it implements.
 type link struct {
 	name     string
 	codes    []Code
 	policy   Policy
 	settings Settings
 
-	reading ReadingChecker // nil where the policy is none, as below
+	reading ReadingChecker // nil if the policy does not implement it; likewise below
 	checker Checker
 	batch   BatchChecker
 	early   EarlyChecker
 }
 
-// NewChain provisions the policies for site and puts them in order.
-// configured holds those that the configuration names, by name; the others are
-// made from the catalog where they are on by default. The chain must be closed.
+// NewChain provisions the policies for site and puts them in order. configured holds the
+// policies that the configuration names, by name. NewChain adds the others that the
+// catalog has on by default. An error names the policy. The caller must close the chain.
 func NewChain(site *Site, mode Mode, configured map[string]*Configured) (*Chain, error) {
 	c := &Chain{mode: mode}
 	for _, e := range Catalog {
@@ -122,7 +122,7 @@ type Member struct {
 	Name     string
 	Codes    []Code // see Entry.Codes
 	Policy   Policy
-	Observes bool // it refuses and changes nothing
+	Observes bool // the policy refuses and changes nothing
 }
 
 // Policies returns the policies that are on, in order.
@@ -135,8 +135,8 @@ func (c *Chain) Policies() []Member {
 	return members
 }
 
-// Judge asks the policies about r. The first enforced refusal wins; refusals
-// that are only observed are reported and the next policy is asked.
+// Judge asks the policies about r. The first enforced refusal wins. A refusal that is
+// only observed is reported, and the next policy is asked.
 func (c *Chain) Judge(ctx context.Context, r *Request) Decision {
 	d := c.judge(ctx, r)
 	r.Trace.decided(r, d)
@@ -154,7 +154,7 @@ func (c *Chain) judge(ctx context.Context, r *Request) Decision {
 	for i := range c.links {
 		l := &c.links[i]
 		if l.reading == nil && (l.checker == nil && l.batch == nil || r.Call.Kind == call.Refused) {
-			continue // there is nothing that it could judge
+			continue // the policy has nothing to judge
 		}
 		r.Observed = c.observes(l)
 		verdict, err := l.check(ctx, r)
@@ -180,8 +180,8 @@ func (c *Chain) judge(ctx context.Context, r *Request) Decision {
 	return first
 }
 
-// judgeEarly asks the policies that can judge a batch before it is opened. What would
-// only be observed is asked in its turn.
+// judgeEarly asks the policies that can judge a batch before it is opened. Policies that
+// only observe wait for their turn in judge.
 func (c *Chain) judgeEarly(ctx context.Context, r *Request) Decision {
 	for i := range c.links {
 		l := &c.links[i]
@@ -200,7 +200,7 @@ func (c *Chain) judgeEarly(ctx context.Context, r *Request) Decision {
 	return Decision{Outcome: Pass}
 }
 
-// refusal is the decision of a policy to refuse.
+// refusal builds the decision for a policy that refuses.
 func (c *Chain) refusal(l *link, r *Request, verdict Verdict, err error) Decision {
 	if verdict.Rule == "" {
 		verdict.Rule, verdict.Pos = l.name, l.settings.At
@@ -220,8 +220,8 @@ func (c *Chain) observes(l *link) bool {
 	return c.mode == Observe
 }
 
-// undecided turns an error into the verdict of a policy that could not decide;
-// passed is true where its owner wants such calls to go through.
+// undecided turns an error into the verdict of a policy that could not decide. passed is
+// true if the owner lets such calls pass.
 func (l *link) undecided(err error) (v Verdict, passed bool) {
 	var refusal *call.Refusal
 	switch {
@@ -254,8 +254,8 @@ func (l *link) check(ctx context.Context, r *Request) (Verdict, error) {
 	return checkParts(ctx, l.checker, r)
 }
 
-// checkParts judges each part as if it had been sent alone; the first refusal
-// stands for all and names the ids of the refused parts.
+// checkParts judges each part as if it had been sent alone. The first refusal stands for
+// all and names the ids of the refused parts.
 func checkParts(ctx context.Context, p Checker, r *Request) (Verdict, error) {
 	var refused Verdict
 	var ids []uint64

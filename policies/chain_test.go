@@ -16,7 +16,7 @@ import (
 	"github.com/restwarden/restwarden/policies/call"
 )
 
-// fixed is a policy that always says the same.
+// fixed is a policy with a constant answer.
 type fixed struct {
 	settings Settings
 	verdict  Verdict
@@ -50,7 +50,7 @@ func TestChain_Judge(t *testing.T) {
 		"one enforces where all observe":    {Observe, fixed{settings: Settings{Mode: Enforce}, verdict: no}, fixed{}, Refuse, "first", 403, 1, 1},
 		"could not decide":                  {"", fixed{err: ask.ErrUndecided}, fixed{}, Refuse, "first", 503, 1, 1},
 		"could not decide, on_error pass":   {"", fixed{settings: Settings{OnError: PassOnError}, err: ask.ErrUndecided}, fixed{}, Pass, "", 0, 2, 1},
-		"a reading refused, on_error pass":  {"", fixed{settings: Settings{OnError: PassOnError}, err: ambiguous("x")}, fixed{}, Refuse, "first", 400, 1, 1},
+		"a reading refused, on_error pass":  {"", fixed{settings: Settings{OnError: PassOnError}, err: call.Ambiguous("x")}, fixed{}, Refuse, "first", 400, 1, 1},
 		"too many questions, on_error pass": {"", fixed{settings: Settings{OnError: PassOnError}, err: ask.ErrTooMany}, fixed{}, Refuse, "first", 429, 1, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -125,8 +125,7 @@ func TestChain_RequestsWithoutAReading(t *testing.T) {
 	}
 }
 
-// TestChain_PassOnErrorSaysWhy: what passes because nobody could decide is known
-// to the log.
+// TestChain_PassOnErrorSaysWhy: the log gets the reason for a call that passed undecided.
 func TestChain_PassOnErrorSaysWhy(t *testing.T) {
 	s := newSite(t)
 	p := &fixed{err: ask.ErrUndecided, asked: new(int)}
@@ -178,7 +177,7 @@ func TestCatalog(t *testing.T) {
 	}
 }
 
-// The policies can be used, tested and read without a server around them.
+// TestDependencies: the policies can be used, tested and read without a server.
 func TestDependencies(t *testing.T) {
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "./...").CombinedOutput()
 	if err != nil {
@@ -228,8 +227,8 @@ func BenchmarkChain(b *testing.B) {
 	}
 }
 
-// TestChain_EarlyAccess: who may not call a batch hears so before its body is read; what
-// is only observed is no reason not to read it.
+// TestChain_EarlyAccess: a caller who may not use the batch route is refused before the
+// body is read. A refusal that is only observed does not keep the body from being read.
 func TestChain_EarlyAccess(t *testing.T) {
 	for name, test := range map[string]struct {
 		target string
@@ -259,7 +258,7 @@ func TestChain_EarlyAccess(t *testing.T) {
 	}
 }
 
-// broken is a body that breaks off.
+// broken is a body that ends early.
 type broken struct{ read bool }
 
 func (b *broken) Read([]byte) (int, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -12,12 +13,12 @@ import (
 	"github.com/restwarden/restwarden/policies/call"
 )
 
-// CheckoutTotal refuses a checkout whose expected_total is not what the server
-// would charge, so that no order is confirmed at a total that the shopper has
-// not seen (docs/interface E10 and section 7; docs/platform III.9).
+// CheckoutTotal refuses a checkout whose expected_total differs from what the server
+// would charge, so that no order is confirmed at a total that the shopper has not seen
+// (docs/interface E10 and section 7; docs/platform III.9).
 type CheckoutTotal struct {
-	// Refuse is "differs" (the default) or "higher": only where the shopper
-	// would pay more.
+	// Refuse is "differs" (the default) or "higher": refuse only if the shopper would pay
+	// more.
 	Refuse string `json:"refuse,omitempty"`
 
 	site  *Site
@@ -60,8 +61,8 @@ func (p *CheckoutTotal) Check(ctx context.Context, r *Request) (Verdict, error) 
 	return p.compare(ctx, r)
 }
 
-// CheckBatch compares the total of the one checkout of a batch. Where other
-// parts change the cart before it, its total cannot be known beforehand.
+// CheckBatch compares the total of the last checkout in a batch that states one. If other
+// parts change the cart, the total cannot be known beforehand.
 func (p *CheckoutTotal) CheckBatch(ctx context.Context, r *Request) (Verdict, error) {
 	if p.notNeeded(r) {
 		return Verdict{}, nil
@@ -85,13 +86,13 @@ func (p *CheckoutTotal) CheckBatch(ctx context.Context, r *Request) (Verdict, er
 	case stated == nil:
 		return Verdict{}, nil
 	case changes > 1:
-		return Verdict{}, ambiguous("cart_batch")
+		return Verdict{}, call.Ambiguous("cart_batch")
 	}
 	return p.compare(ctx, r.Part(stated))
 }
 
-// notNeeded is true where the shop is known to check by itself, unless the policy is
-// named.
+// notNeeded is true if the shop is known to check by itself and the configuration does
+// not name the policy.
 func (p *CheckoutTotal) notNeeded(r *Request) bool {
 	return !p.named && p.site.Release.AtLeast(r, 11, 1)
 }
@@ -100,8 +101,8 @@ func (p *CheckoutTotal) isCheckout(c *call.Call) bool {
 	return c.Method == http.MethodPost && c.Key == "/"+p.site.Platform.Checkout+"/checkout"
 }
 
-// expectedTotal reads the total that the shopper saw, in minor units. Absent
-// and empty values state nothing.
+// expectedTotal reads the total that the shopper saw, in minor units. states is false for
+// an absent or empty value.
 func expectedTotal(c *call.Call) (total int64, states bool, err error) {
 	v, set, err := c.Param("expected_total")
 	if err != nil || !set || v == nil || v == "" {
@@ -119,7 +120,7 @@ func notInteger(name string) error {
 	return &call.Refusal{Status: http.StatusBadRequest, Code: CodeInvalidParam, Reason: name}
 }
 
-// cart is what is needed of the checkout API's cart.
+// cart holds the fields that are needed of the checkout API's cart.
 type cart struct {
 	Items    []json.RawMessage `json:"items"`
 	Billing  map[string]any    `json:"billing_address"`
@@ -156,16 +157,16 @@ func (p *CheckoutTotal) compare(ctx context.Context, r *Request) (Verdict, error
 	}
 	v.Header = crossOrigin(answer.Header)
 	if h := r.HTTP.Header; h.Get("Nonce") != "" || h.Get("Cart-Token") != "" {
-		// Without them another site could have the shopper's browser ask.
+		// Without these headers another site could make the shopper's browser ask.
 		v.Data = map[string]any{"cart": json.RawMessage(answer.Body)}
 	}
 	return v, nil
 }
 
-// currentCart asks for the cart as the checkout would see it: where the request
-// carries other addresses they are applied first, as the checkout would. The
-// answer is nil where that must not be done (observe); refusal is the
-// platform's where it does not take the addresses or the session.
+// currentCart asks for the cart as the checkout would see it. If the request carries
+// other addresses, currentCart applies them first, as the checkout would. answer is nil
+// if that is not allowed (observe). refusal is the platform's answer if it rejects the
+// addresses or the session.
 func (p *CheckoutTotal) currentCart(ctx context.Context, r *Request) (answer, refusal *ask.Answer, err error) {
 	q := ask.Question{Kind: ask.KindCart, Route: "/" + p.site.Platform.Checkout + "/cart"}
 	if answer, err = r.Ask(ctx, q); err != nil {
@@ -194,8 +195,8 @@ func (p *CheckoutTotal) currentCart(ctx context.Context, r *Request) (answer, re
 	return nil, nil, fmt.Errorf("what is in the cart: %w", ask.Unexpected(answer))
 }
 
-// addressChanges returns the body of an update-customer request with the
-// addresses of c that differ from the cart's, or nil.
+// addressChanges returns the body of an update-customer request with the addresses of c
+// that differ from the cart's, or nil if none differ.
 func addressChanges(c *call.Call, body []byte) ([]byte, error) {
 	var now cart
 	if err := json.Unmarshal(body, &now); err != nil {
@@ -209,7 +210,7 @@ func addressChanges(c *call.Call, body []byte) ([]byte, error) {
 		}
 		fields, ok := v.(map[string]any)
 		if set && v != nil && !ok {
-			return nil, ambiguous("address")
+			return nil, call.Ambiguous("address")
 		}
 		for field, value := range fields {
 			if fmt.Sprint(current[field]) != fmt.Sprint(value) {
@@ -224,8 +225,8 @@ func addressChanges(c *call.Call, body []byte) ([]byte, error) {
 	return json.Marshal(changes)
 }
 
-// cartTotal reads the total in minor units; empty tells that there is nothing
-// in the cart, which the platform refuses itself.
+// cartTotal reads the total in minor units. empty means that the cart holds nothing; the
+// platform itself refuses such a checkout.
 func cartTotal(body []byte) (total int64, empty bool, err error) {
 	var now cart
 	if err := json.Unmarshal(body, &now); err != nil {
@@ -241,8 +242,8 @@ func cartTotal(body []byte) (total int64, empty bool, err error) {
 	return total, false, nil
 }
 
-// crossOrigin returns what an answer of the checkout API says to scripts of
-// other origins: the shop names those that may read it.
+// crossOrigin copies the headers of a checkout API answer that say which other origins
+// may read it.
 func crossOrigin(from http.Header) http.Header {
 	to := http.Header{}
 	for name, values := range from {
@@ -251,4 +252,21 @@ func crossOrigin(from http.Header) http.Header {
 		}
 	}
 	return to
+}
+
+// integer reads an integral JSON number or digits in a string; ok is false for
+// anything else.
+func integer(v any) (n int64, ok bool) {
+	var text string
+	switch v := v.(type) {
+	case string:
+		text = v
+	case json.Number:
+		text = v.String()
+		if f, err := v.Float64(); err == nil && f == math.Trunc(f) && math.Abs(f) <= 1<<53 {
+			return int64(f), true
+		}
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	return n, err == nil && strconv.FormatInt(n, 10) == text
 }

@@ -157,8 +157,8 @@ func TestRefundTotals(t *testing.T) {
 	}
 }
 
-// TestRefundTotals_WordsDoNotTell: who may not refund hears what the platform
-// says to everybody, and the anonymous cost no question.
+// TestRefundTotals_WordsDoNotTell: a caller who may not refund gets the platform's own
+// refusal on every release, and anonymous callers cost no question.
 func TestRefundTotals_WordsDoNotTell(t *testing.T) {
 	s := newSite(t)
 	p := provision(t, s, new(RefundTotals))
@@ -253,8 +253,8 @@ func TestRateLimits(t *testing.T) {
 	}
 }
 
-// BenchmarkRefundTotals_Known is a computed refund on a shop that is known to
-// compute.
+// BenchmarkRefundTotals_Known is a computed refund on a shop that is known to compute
+// totals.
 func BenchmarkRefundTotals_Known(b *testing.B) {
 	s := newSite(b)
 	p := provision(b, s, new(RefundTotals))

@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// Configured is a policy with its settings, as a configuration names it.
+// Configured is a policy with its settings, as one configuration sets it.
 type Configured struct {
 	Entry    Entry
 	Settings Settings
 	Policy   Policy
 
-	leads bool // Settings.At is the line of the entry's first word
-	lines bool // a line has configured it
-	bare  bool // the bare name, or "off", has stood
+	leads bool // Settings.At is a line of Entry.Words[0]
+	lines bool // a line has configured the policy
+	bare  bool // the bare name, or "off", was given
 }
 
 // NewConfigured returns the policy of an entry, with nothing configured.
@@ -23,9 +23,9 @@ func NewConfigured(e Entry) *Configured {
 	return &Configured{Entry: e, Policy: e.New()}
 }
 
-// Configure takes one line of the directive. A policy is switched off with
-// `<policy> off`, which nothing else may contradict; its bare name, or its name with a
-// block, may stand once.
+// Configure takes one line of the directive. `<policy> off` switches a policy off and
+// contradicts any other line of that policy. The bare name, alone or with a block, may be
+// given once. Errors name file and line.
 func (c *Configured) Configure(o Option) error {
 	bare := o.Name == c.Entry.Name && len(o.Args) == 0
 	off := o.Name == c.Entry.Name && len(o.Args) == 1 && o.Args[0] == "off" && len(o.Block) == 0
@@ -45,14 +45,14 @@ func (c *Configured) Configure(o Option) error {
 	return c.configure(o, bare)
 }
 
-// settle keeps where the policy stands, see Entry.Words.
+// settle keeps where the policy stands; see Entry.Words.
 func (c *Configured) settle(o Option) {
 	if leads := o.Name == c.Entry.Words[0]; c.Settings.At == "" || leads && !c.leads {
 		c.Settings.At, c.leads = o.Pos, leads
 	}
 }
 
-// configure takes what all policies have out of a policy's own block, and leaves the
+// configure takes the options of all policies out of a policy's own block and passes the
 // rest to the policy.
 func (c *Configured) configure(o Option, bare bool) error {
 	configurer, configurable := c.Policy.(Configurer)
@@ -106,8 +106,8 @@ func (c *Configured) MarshalJSON() ([]byte, error) {
 	return append(append(settings[:len(settings)-1], ','), own[1:]...), nil
 }
 
-// UnmarshalJSON reads what MarshalJSON writes. A field that neither the settings nor the
-// policy has is an error.
+// UnmarshalJSON reads the object that MarshalJSON writes. A field that neither the
+// settings nor the policy has is an error.
 func (c *Configured) UnmarshalJSON(b []byte) error {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(b, &fields); err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/restwarden/restwarden/policies/call"
 )
 
-// root is what is needed of the answer of the REST root.
+// root holds the fields that are needed of the REST root.
 type root struct {
 	Home       string                     `json:"home"`
 	URL        string                     `json:"url"`
@@ -28,13 +28,12 @@ type root struct {
 type Reach struct {
 	Host   string
 	Secure bool   // by https
-	Base   string // the site's base, as far as no rewrite has taken it away
+	Base   string // the site's base, unless a rewrite has removed it
 }
 
-// Discover reads the REST root once and learns the shop's release from it. It
-// returns what of the configuration does not fit the site, in words for the
-// log. An error means that the root could not be read: it may be tried again
-// later.
+// Discover reads the REST root once and learns the shop's release from it. It returns, in
+// words for the log, what of the configuration does not fit the site. An error means that
+// the root could not be read; the caller may try again later.
 func (s *Site) Discover(ctx context.Context, b ask.Backend, by Reach) (problems []string, err error) {
 	found, closed, err := readRoot(ctx, b, by.Base, call.Pretty)
 	if err == nil && found == nil && !closed { // plain permalinks have no pretty form
@@ -44,7 +43,7 @@ func (s *Site) Discover(ctx context.Context, b ask.Backend, by Reach) (problems 
 	case err != nil:
 		return nil, fmt.Errorf("read the REST root: %w", err)
 	case closed:
-		return nil, nil // the site shows it to nobody; nothing is learnt
+		return nil, nil // the site shows its root to no anonymous caller; nothing is learned
 	case found == nil:
 		return []string{fmt.Sprintf("there is no REST root at %s/%s/: check prefix and base", s.Base, s.Prefix)}, nil
 	}
@@ -57,10 +56,10 @@ func (s *Site) Discover(ctx context.Context, b ask.Backend, by Reach) (problems 
 	return append(problems, s.addressProblems(found, by)...), nil
 }
 
-// HasScripts tells whether the scripts whose forms are forwarded unread answer for
-// themselves: without an action admin-ajax.php says "0", and async-upload.php sends
-// whom it does not know to the login page, which no front controller in their place
-// would. Anything else counts as no.
+// HasScripts tells whether the site really has the scripts whose forms are forwarded
+// unread. Without an action admin-ajax.php says "0", and async-upload.php sends an
+// anonymous caller to the login page; a front controller in their place does neither.
+// HasScripts returns false for any other answer.
 func (s *Site) HasScripts(ctx context.Context, b ask.Backend, by Reach) bool {
 	ask := func(page string) *ask.Answer {
 		a, err := b.Ask(ctx, ask.Question{Kind: ask.KindIndex, Page: page, As: ask.AsNobody, Base: by.Base})
@@ -78,8 +77,8 @@ func (s *Site) HasScripts(ctx context.Context, b ask.Backend, by Reach) bool {
 	return a.Status == http.StatusFound && strings.HasSuffix(login, "-login.php")
 }
 
-// readRoot asks for the REST root in one of its forms. It returns nil where
-// there is none; closed tells that it is not for everybody.
+// readRoot asks for the REST root in one of its forms. It returns nil if there is none;
+// closed means that the root is not public.
 func readRoot(ctx context.Context, b ask.Backend, base string, form call.Form) (found *root, closed bool, err error) {
 	q := ask.Question{Kind: ask.KindIndex, Route: "/", As: ask.AsNobody, Base: base}
 	if form == call.Query {
@@ -103,8 +102,8 @@ func readRoot(ctx context.Context, b ask.Backend, base string, form call.Form) (
 	return found, false, nil
 }
 
-// prefixProblems compares the addresses that the site gives its own routes with
-// the prefix and base that the gateway looks for.
+// prefixProblems compares the addresses that the site gives for its own routes with the
+// configured prefix and base.
 func (s *Site) prefixProblems(found *root) []string {
 	var self struct {
 		Links struct {
@@ -131,7 +130,7 @@ func (s *Site) prefixProblems(found *root) []string {
 	return nil
 }
 
-// addressProblems compares the site's own addresses with how it is reached
+// addressProblems compares the site's own addresses with the address that clients use
 // (docs/interface 5, rules 3 to 5).
 func (s *Site) addressProblems(found *root, by Reach) (problems []string) {
 	home, err := url.Parse(found.Home)
@@ -147,13 +146,13 @@ func (s *Site) addressProblems(found *root, by Reach) (problems []string) {
 	if want := map[bool]string{true: "https", false: "http"}[by.Secure]; home.Scheme != want {
 		problems = append(problems, fmt.Sprintf("the home address is %s, clients come by %s: check trusted_proxies or the site address", home.Scheme, want))
 	}
-	if !strings.EqualFold(home.Host, by.Host) && !isAddress(by.Host) { // scanners ask for addresses
+	if !strings.EqualFold(home.Host, by.Host) && !isAddress(by.Host) { // scanners use IP addresses
 		problems = append(problems, fmt.Sprintf("the home address is %s, clients ask for %s", home.Host, by.Host))
 	}
 	return problems
 }
 
-// isAddress tells whether a Host header names an address instead of a site.
+// isAddress tells whether a Host header holds an IP address instead of a name.
 func isAddress(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name

@@ -69,7 +69,8 @@ func TestDiscover(t *testing.T) {
 	}
 }
 
-// A directive may serve several shops: what one of them says counts for it alone.
+// TestRelease_IsOfOneShop: a directive may serve several shops; the root of one counts
+// for it alone.
 func TestRelease_IsOfOneShop(t *testing.T) {
 	s := newSite(t)
 	s.Release.Learn(Reach{Host: "new.example"}, true)
@@ -102,8 +103,9 @@ func TestRelease_IsOfOneShop(t *testing.T) {
 	}
 }
 
-// A route in the index proves no release: any plugin may register it. What would
-// lose data where that is wrong stays on and asks; what is configured is known.
+// TestRelease_WhatTheRootListsIsNoProof: a route in the index proves no release, since
+// any plugin may register it. A guard against lost data stays on and asks. A configured
+// release counts.
 func TestRelease_WhatTheRootListsIsNoProof(t *testing.T) {
 	for name, test := range map[string]struct {
 		release    string
@@ -139,8 +141,8 @@ func TestRelease_WhatTheRootListsIsNoProof(t *testing.T) {
 	}
 }
 
-// TestHasScripts: both must answer for themselves. What renders a page in the place of
-// one of them may run the main query, and read the form.
+// TestHasScripts: both scripts must answer for themselves. A front controller in place of
+// one of them may run the main query and read the form.
 func TestHasScripts(t *testing.T) {
 	ajax := asktest.JSON(http.StatusBadRequest, "0")
 	login := &ask.Answer{Status: http.StatusFound, Header: http.Header{"Location": {"http://h/wp-login.php?redirect_to=x"}}}

@@ -1,16 +1,28 @@
 // Package policies decides whether a REST call may reach the content platform.
 //
-// The concepts: a [call.Call] is what the platform would run; a [Caller] is who
-// the platform would say is calling; a [Policy] is one reason to refuse a call;
-// a [Verdict] is its answer; the [Chain] asks the policies in their fixed order
-// and the first refusal wins; a [Backend] asks the platform questions; a [Store]
-// keeps short-lived facts that gateways share. A [Site] is what the policies of one
-// directive share, its [Identities] find out who is calling; a [Rule] says who may
-// make which calls, a [Target] which ones; an [Option] is a line of the Caddyfile.
+// A [call.Call] is what the platform would run. A [caller.Caller] is who the platform
+// says is calling. A [Request] joins the two. A [Policy] is one reason to refuse or
+// change a call, and a [Verdict] is its answer. The [Chain] asks the policies in the
+// fixed order of the [Catalog]; the first enforced refusal wins and becomes the
+// [Decision].
 //
-// Every file is either one of these concepts or one policy, named as in the
-// Caddyfile. To add a policy, write its file and add a line to the catalog.
+// A policy is a struct whose exported fields are its JSON configuration. It states what
+// it can do by the interfaces that it implements: [Configurer], [SecretHolder],
+// [Declarer] and [Provisioner] for its configuration; [ReadingChecker], [EarlyChecker],
+// [Checker] and [BatchChecker] to judge; [RequestChanger], [AnswerChanger] and [Watcher]
+// for what passes. [Configured] is a policy with its [Settings], which all policies have.
+// An [Option] is one line of the Caddyfile. A [Rule] says who may make which calls, a
+// [Target] says which calls.
 //
-// An error from a policy means "could not decide", never "no": the chain turns
-// it into 503, unless the owner chose on_error pass.
+// A [Site] is what the policies of one directive share. Policies put their questions to
+// the platform with [caller.Whole.Ask], by way of an [ask.Backend], and keep short-lived
+// facts in a [store.Store]. A [Trace] reports each step for log, metrics and
+// explanations.
+//
+// Every file holds one of these concepts or one policy, named as in the Caddyfile; package
+// rewrite has the changes of JSON that policies make. To add a policy, write its file and
+// add a line to the catalog; docs/CONTRIBUTING.md has the steps.
+//
+// An error from a policy means "could not decide", never "no". The chain answers such a
+// call with 503, unless the owner has set on_error pass.
 package policies

@@ -3,6 +3,7 @@ package policies
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -10,12 +11,16 @@ import (
 	"github.com/restwarden/restwarden/policies/store"
 )
 
-// Duration is a time.Duration that JSON writes as "5m", or as nanoseconds.
+// Duration is a time.Duration with a JSON form: it writes "5m" and reads "5m" or a number
+// of nanoseconds.
 type Duration time.Duration
 
 // UnmarshalJSON reads "5m" or a number of nanoseconds.
 func (d *Duration) UnmarshalJSON(b []byte) error {
 	var text string
+	if string(b) == "null" {
+		return nil
+	}
 	if json.Unmarshal(b, &text) != nil {
 		var n int64
 		if err := json.Unmarshal(b, &n); err != nil {
@@ -47,25 +52,22 @@ func (o Option) Duration(d *Duration) error {
 	return nil
 }
 
-// parseDuration is time.ParseDuration with days, as Caddy has them: "1d12h".
+// parseDuration is time.ParseDuration with days, as Caddy has them: "1d12h", "1.5d".
 func parseDuration(text string) (time.Duration, error) {
-	days, rest, found := strings.Cut(text, "d")
-	if !found {
-		return time.ParseDuration(text)
-	}
-	n, err := strconv.ParseUint(days, 10, 16)
+	inHours := days.ReplaceAllStringFunc(text, func(n string) string {
+		count, _ := strconv.ParseFloat(strings.TrimSuffix(n, "d"), 64) // the pattern is a number
+		return strconv.FormatFloat(24*count, 'f', -1, 64) + "h"
+	})
+	d, err := time.ParseDuration(inHours)
 	if err != nil {
 		return 0, fmt.Errorf("%q is not a duration such as 1d12h", text)
 	}
-	whole := time.Duration(n) * 24 * time.Hour
-	if rest == "" {
-		return whole, nil
-	}
-	d, err := time.ParseDuration(rest)
-	return whole + d, err
+	return d, nil
 }
 
-// ParseRate reads "10/1m".
+var days = regexp.MustCompile(`[0-9]+(\.[0-9]+)?d`)
+
+// ParseRate reads "10/1m": a count of at least 1 and a positive duration.
 func ParseRate(text string) (r store.Rate, err error) {
 	count, per, _ := strings.Cut(text, "/")
 	if r.Count, err = strconv.Atoi(count); err == nil {

@@ -134,7 +134,7 @@ func configured(name string, p Policy, settings ...Settings) map[string]*Configu
 
 // forget makes r a request that nobody has judged.
 func forget(r *Request) {
-	whole := r.Whole
-	r.Whole = &caller.Whole{Site: whole.Site, Call: whole.Call, HTTP: whole.HTTP, Client: whole.Client, Secure: whole.Secure, Backend: whole.Backend}
+	w := r.Whole
+	*w = caller.Whole{Site: w.Site, Call: w.Call, HTTP: w.HTTP, Client: w.Client, Secure: w.Secure, Backend: w.Backend}
 	r.Matched = Match{}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/restwarden/restwarden/policies/call"
 )
 
-// NoStore keeps private answers out of caches: an answer to a call that carries
-// credentials says no-store. Refusals always do.
+// NoStore keeps private answers out of caches: it adds no-store to the answer to a call
+// that carries credentials. Refusals always have it.
 type NoStore struct{}
 
 // Rewrites asks for the header of answers to calls with credentials.
@@ -19,7 +19,7 @@ func (*NoStore) Rewrites(r *Request) Rewrite {
 	return RewriteHeader
 }
 
-// Rewrite adds no-store where the platform has not said it.
+// Rewrite adds no-store if the platform has not said it.
 func (*NoStore) Rewrite(_ *Request, a *ask.Answer) error {
 	if !strings.Contains(strings.Join(a.Header["Cache-Control"], ","), "no-store") {
 		a.Header.Set("Cache-Control", "no-store")

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Option is one line of the directive with its block, free of Caddy's types:
-// a name, its arguments, the options in its block, and where it stands.
+// Option is one line of the directive with its block, without Caddy's types: a name, its
+// arguments, the options of its block, and its position.
 type Option struct {
 	Name  string
 	Args  []string
@@ -41,7 +41,7 @@ func (o Option) None() error {
 	return nil
 }
 
-// Word returns the option's single argument, one of words.
+// Word returns the option's single argument, which must be one of words.
 func (o Option) Word(words ...string) (string, error) {
 	word, err := o.One()
 	if err != nil {
@@ -53,8 +53,8 @@ func (o Option) Word(words ...string) (string, error) {
 	return word, nil
 }
 
-// Bare checks that a policy's name stands alone: what all policies have has been taken
-// out of its block.
+// Bare checks that nothing is left beside the policy's name once the options of all
+// policies have been taken out of its block.
 func (o Option) Bare() error {
 	if len(o.Args) > 0 {
 		return o.Errorf("%s takes no arguments here", o.Name)
@@ -65,12 +65,12 @@ func (o Option) Bare() error {
 	return nil
 }
 
-// Unknown is the error for an option that nobody knows.
+// Unknown is the error for an unknown option.
 func (o Option) Unknown() error { return o.Errorf("unrecognized option %q", o.Name) }
 
 var errRepeated = errors.New("already specified")
 
-// Once returns an error where set is true: an option that may stand only once.
+// Once returns an error if set is true, for an option that may be given only once.
 func (o Option) Once(set bool) error {
 	if set {
 		return o.Errorf("%s: %w", o.Name, errRepeated)
@@ -78,8 +78,8 @@ func (o Option) Once(set bool) error {
 	return nil
 }
 
-// Each calls f for every option of the block and refuses names that stand
-// twice, except those in many.
+// Each calls f for every option of the block. A name that occurs twice is an error,
+// unless it is one of many.
 func (o Option) Each(f func(Option) error, many ...string) error {
 	seen := map[string]bool{}
 	for _, inner := range o.Block {

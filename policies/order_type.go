@@ -14,11 +14,10 @@ import (
 	"github.com/restwarden/restwarden/policies/caller"
 )
 
-// OrderType refuses updates through an order route of a record that is not an
-// order: releases before 10.8 turn it into one (docs/interface 3;
-// docs/platform III.1).
+// OrderType refuses an update through an order route of a record that is not an order:
+// releases before 10.8 turn the record into one (docs/interface 3; docs/platform III.1).
 type OrderType struct {
-	// Credential is a read-only shop key "key:secret" of the gateway's own, for
+	// Credential is a read-only shop key "key:secret" of the gateway itself, for
 	// questions that the caller may not ask.
 	Credential string `json:"credential,omitempty"`
 	// Strict covers deletes and refunds too, which no release checks.
@@ -31,8 +30,8 @@ type OrderType struct {
 	mcp    string         // key of the tool server's route
 }
 
-// proofTTL is how long "is an order" is believed: only a delete ends it, and
-// deletes that pass are seen.
+// proofTTL is how long the proof "is an order" is believed. Only a delete ends it early,
+// and the gateway sees deletes. docs/policies/order_type.md states the time, too.
 const proofTTL = 10 * time.Minute
 
 // Configure takes order_type [{ credential <key:secret>  strict }].
@@ -57,7 +56,7 @@ func (p *OrderType) Configure(o Option) error {
 	})
 }
 
-// Secrets returns the gateway's own key.
+// Secrets returns the credential.
 func (p *OrderType) Secrets() []*string {
 	if p.Credential == "" {
 		return nil
@@ -65,7 +64,7 @@ func (p *OrderType) Secrets() []*string {
 	return []*string{&p.Credential}
 }
 
-// Provision checks the credential and works out the routes.
+// Provision checks the credential and builds the route patterns.
 func (p *OrderType) Provision(site *Site, settings Settings) error {
 	p.site, p.named = site, settings.Named
 	if p.Credential != "" {
@@ -119,8 +118,9 @@ func (p *OrderType) CheckBatch(ctx context.Context, r *Request) (Verdict, error)
 	return p.checkIDs(ctx, r, ids)
 }
 
-// notNeeded is true where the shop is known to check by itself, unless the policy is
-// named. A guard that is missing costs data, one too many costs a question.
+// notNeeded is true if the shop is configured as a release that checks by itself and the
+// configuration does not name the policy. A missing guard costs data, a needless one
+// costs a question.
 func (p *OrderType) notNeeded() bool {
 	return !p.named && p.site.Release.Configured(10, 8)
 }
@@ -140,13 +140,13 @@ func (p *OrderType) guardedID(c *call.Call) (id uint64, guarded bool, err error)
 	return 0, false, nil
 }
 
-// isUpdate tells whether a method is one of those that the platform updates with.
+// isUpdate tells whether the platform updates with this method.
 func isUpdate(method string) bool {
 	return method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch
 }
 
-// checkIDs proves that all ids are orders. Anonymous updates go on unasked: the
-// platform refuses them itself, whatever the record is.
+// checkIDs proves that all ids are orders. It lets anonymous updates pass: the platform
+// refuses them, whatever the record is.
 func (p *OrderType) checkIDs(ctx context.Context, r *Request, ids []uint64) (Verdict, error) {
 	claim, err := r.Claim()
 	if err != nil || claim == caller.ClaimNothing || claim == caller.ClaimSession {
@@ -183,8 +183,8 @@ func (p *OrderType) verdict(found proof, batch bool) Verdict {
 	return v
 }
 
-// unproven returns those of ids that nobody has proven lately, each once.
-// Without the store the platform is asked again.
+// unproven returns the ids without a recent proof, each once. If the store cannot be
+// read, the platform is asked again.
 func (p *OrderType) unproven(ctx context.Context, r *Request, ids []uint64) (open []uint64) {
 	for _, id := range ids {
 		if slices.Contains(open, id) {
@@ -203,12 +203,12 @@ func (p *OrderType) factKey(r *Request, id uint64) string {
 	return fmt.Sprintf("order:%s:%d", p.site.shop(r), id)
 }
 
-// remember keeps a proof; losing it only costs another question.
+// remember keeps a proof. A lost proof only costs another question.
 func (p *OrderType) remember(ctx context.Context, r *Request, id uint64) {
 	_ = r.Site.Store.Set(ctx, p.factKey(r, id), "1", proofTTL)
 }
 
-// Watch drops the proofs of what a passing delete is about.
+// Watch drops the proofs of the orders that a forwarded delete names.
 func (p *OrderType) Watch(r *Request) func(*ask.Answer) {
 	var keys []string
 	for _, c := range r.Call.Each() {
@@ -227,5 +227,5 @@ func (p *OrderType) Watch(r *Request) func(*ask.Answer) {
 		return nil
 	}
 	ctx := context.WithoutCancel(r.HTTP.Context())
-	return ask.OnSuccess(func() { _ = r.Site.Store.Delete(ctx, keys...) }) // else it ends with its time
+	return ask.OnSuccess(func() { _ = r.Site.Store.Delete(ctx, keys...) }) // on error the proof ends with its TTL
 }

@@ -59,8 +59,8 @@ func TestOrderType_Doors(t *testing.T) {
 	}
 }
 
-// TestOrderType_KeyOfTheGatewayRefused: what the gateway may not read itself is not an order
-// for want of another word.
+// TestOrderType_KeyOfTheGatewayRefused: if the gateway's own key may not read, the policy
+// cannot decide. It does not take the record for another than an order.
 func TestOrderType_KeyOfTheGatewayRefused(t *testing.T) {
 	refused := &asktest.Platform{Answer: func(ask.Question) (*ask.Answer, error) {
 		return asktest.JSON(401, `{"code":"woocommerce_rest_cannot_view"}`), nil
@@ -76,7 +76,8 @@ func TestOrderType_KeyOfTheGatewayRefused(t *testing.T) {
 	}
 }
 
-// TestOrderType_MayWriteOnly: who may change orders of others learns what a record is.
+// TestOrderType_MayWriteOnly: a caller who may change orders of others learns what a
+// record is.
 func TestOrderType_MayWriteOnly(t *testing.T) {
 	s := newSite(t)
 	p := provision(t, s, &OrderType{Credential: "ck:cs"})
@@ -90,8 +91,8 @@ func TestOrderType_MayWriteOnly(t *testing.T) {
 	}
 }
 
-// TestOrderType_Questions take the way of the call and carry the caller's key; only
-// about another record than an order do they try what the key may write.
+// TestOrderType_Questions: questions take the way of the call and carry the caller's key.
+// They try whether the key may write only if the record is not an order.
 func TestOrderType_Questions(t *testing.T) {
 	const key = "consumer_key=ck_1&consumer_secret=cs_1"
 	for name, test := range map[string]struct {
@@ -128,7 +129,7 @@ func TestOrderType_Questions(t *testing.T) {
 	}
 }
 
-// TestOrderType_ListsOrdersOfAnyStatus, trashed ones and drafts too.
+// TestOrderType_ListsOrdersOfAnyStatus: trashed orders and drafts are listed too.
 func TestOrderType_ListsOrdersOfAnyStatus(t *testing.T) {
 	s := newSite(t)
 	p := provision(t, s, new(OrderType))
@@ -142,13 +143,13 @@ func TestOrderType_ListsOrdersOfAnyStatus(t *testing.T) {
 	}
 }
 
-// TestOrderType_ProofsEnd where a delete passes, in whatever way it is asked for, and
-// count for one host alone.
+// TestOrderType_ProofsEnd: a delete that passes ends a proof, however it is spelled, for
+// one host alone.
 func TestOrderType_ProofsEnd(t *testing.T) {
 	const batch = "/wp-json/wc/v3/orders/batch"
 	for name, test := range map[string]struct {
 		method, target, body string
-		ended                int // of the proofs of 7 and 8
+		ended                int // how many of the proofs of 7 and 8
 	}{
 		"delete":             {"DELETE", "/wp-json/wc/v3/orders/7", "", 1},
 		"delete in capitals": {"DELETE", "/wp-json/WC/v3/Orders/7", "", 1},
@@ -185,7 +186,8 @@ func TestOrderType_ProofsEnd(t *testing.T) {
 	}
 }
 
-// TestOrderType_KeyOfTheGatewayAsks where the call goes.
+// TestOrderType_KeyOfTheGatewayAsks: questions with the credential go where the call
+// goes.
 func TestOrderType_KeyOfTheGatewayAsks(t *testing.T) {
 	s := newSite(t)
 	p := provision(t, s, &OrderType{Credential: "ck:cs"})
@@ -197,8 +199,8 @@ func TestOrderType_KeyOfTheGatewayAsks(t *testing.T) {
 	}
 }
 
-// TestOrderType_UncertainClaims: credentials that may count make the guard ask, even
-// where rules take their owner for anonymous.
+// TestOrderType_UncertainClaims: the guard asks about credentials that may count, even if
+// the rules take the caller for anonymous.
 func TestOrderType_UncertainClaims(t *testing.T) {
 	for _, target := range []string{
 		"/wp-json/WC/v3/orders/13?oauth_consumer_key=a&oauth_signature=b",

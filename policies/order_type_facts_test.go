@@ -58,8 +58,8 @@ func TestOrderType_BatchNamesTheRefusedIDs(t *testing.T) {
 	}
 }
 
-// TestOrderType_ReadOnlyKey: a key that may not write hears that, whatever the
-// record is; while the policy observes nothing that writes is asked.
+// TestOrderType_ReadOnlyKey: a key that may not write gets that answer, whatever the
+// record is. A policy that observes asks nothing that writes.
 func TestOrderType_ReadOnlyKey(t *testing.T) {
 	s := newSite(t)
 	p := provision(t, s, new(OrderType))

@@ -16,25 +16,25 @@ import (
 	"github.com/restwarden/restwarden/policies/caller"
 )
 
-// record is what is known of an id.
+// record is what is known about an id.
 type record uint8
 
 const (
 	isOrder  record = iota // proven
-	missing                // no record, or none of the shop's: the platform refuses it itself
+	missing                // no record, or no record of the shop's: the platform itself refuses it
 	notOrder               // a record that is not an order
-	hidden                 // the asker may not read orders
+	hidden                 // the credentials of the question may not read orders
 )
 
-// proof is what the platform said of the ids of a call.
+// proof is what the platform said about the ids of a call.
 type proof struct {
-	others []uint64    // those that are records but not orders
-	secret bool        // … which is not to be said to just anybody
-	answer *ask.Answer // the caller is refused in the platform's words
+	others []uint64    // ids of records that are not orders
+	secret bool        // others must not be named to the caller
+	answer *ask.Answer // the platform's refusal, to be sent to the caller
 }
 
-// prove asks what ids are, first as the caller, so that somebody without rights
-// gets the platform's own refusal whatever the records are (docs/design 8).
+// prove asks what ids are. It asks as the caller first, so that a caller without rights
+// gets the platform's own refusal, whatever the records are (docs/design 8).
 func (p *OrderType) prove(ctx context.Context, r *Request, claim caller.Claim, ids []uint64) (proof, error) {
 	if !claim.Verifiable() {
 		return p.proveUnverified(ctx, r, ids)
@@ -67,9 +67,9 @@ func (p *OrderType) prove(ctx context.Context, r *Request, claim caller.Claim, i
 	return proof{others: others}, err
 }
 
-// proveUnverified asks with the gateway's own key about a caller that nobody
-// can be asked about. What is not an order is refused as forbidden: the caller
-// may be anybody.
+// proveUnverified asks with the credential of order_type, since the platform cannot be
+// asked who the caller is. The caller may be anybody, so a record that is not an order is
+// refused as forbidden.
 func (p *OrderType) proveUnverified(ctx context.Context, r *Request, ids []uint64) (proof, error) {
 	if p.Credential == "" {
 		return proof{}, fmt.Errorf("%w: the caller cannot be asked about; order_type { credential … } would help", ask.ErrUndecided)
@@ -82,10 +82,9 @@ func (p *OrderType) proveUnverified(ctx context.Context, r *Request, ids []uint6
 	return proof{others: others, secret: true}, err
 }
 
-// mayWrite tells whether a caller who may not read orders may change them
-// nevertheless: write-only keys, and editors where orders borrow the rights of
-// posts (docs/platform III.1, III.3). Of other users only the platform knows:
-// they might.
+// mayWrite tells whether a caller who may not read orders may still change them.
+// Write-only keys may, and editors where orders borrow the rights of posts (docs/platform
+// III.1, III.3). Only the platform knows about other users: they might.
 func (p *OrderType) mayWrite(ctx context.Context, r *Request, refusal *ask.Answer) (might, may bool, err error) {
 	if writeOnly(refusal) {
 		return true, true, nil
@@ -98,9 +97,9 @@ func (p *OrderType) mayWrite(ctx context.Context, r *Request, refusal *ask.Answe
 	return who.Kind != caller.Anonymous, may, nil
 }
 
-// readOnly returns what the shop says to a key that may read but not write, nil
-// for any other: deleting note 0 needs the right to write, and there is no such
-// note (docs/platform III.3). A policy that only observes asks nothing that writes.
+// readOnly returns the shop's refusal to a key that may read but not write, and nil for
+// any other key. It deletes note 0, which needs the right to write and never exists
+// (docs/platform III.3). It asks nothing for a policy that only observes.
 func (p *OrderType) readOnly(ctx context.Context, r *Request, as asker) (*ask.Answer, error) {
 	if r.Observed {
 		return nil, nil
@@ -122,16 +121,16 @@ func writeOnly(refusal *ask.Answer) bool {
 	return strings.Contains(message, "read permissions")
 }
 
-// about is a question about records.
+// about builds a question about records.
 func (p *OrderType) about(route, query string) ask.Question {
 	return ask.Question{Kind: ask.KindRecord, Route: route, Query: query}
 }
 
-// proofsAtOnce bounds the questions of one batch that are under way.
+// proofsAtOnce bounds how many questions of one batch are under way at a time.
 const proofsAtOnce = 4
 
-// recordsOf returns those of ids that are records but not orders. refusal is
-// the platform's answer where the asker may not read; it ends the questions.
+// recordsOf returns the ids of records that are not orders. refusal is the platform's
+// answer if the credentials may not read orders; it ends the questions.
 func (p *OrderType) recordsOf(ctx context.Context, r *Request, as asker, ids []uint64) (others []uint64, refusal *ask.Answer, err error) {
 	if len(ids) > 2 {
 		if ids, refusal, err = p.listed(ctx, r, as, ids); refusal != nil || err != nil {
@@ -169,8 +168,8 @@ func (p *OrderType) recordsOf(ctx context.Context, r *Request, as asker, ids []u
 
 var errHidden = errors.New("the asker may not read orders")
 
-// listed asks the list route for all ids at once; what it lists is an order,
-// what it does not list is still open (docs/platform III.3).
+// listed asks the list route for all ids at once. Every id in the list is an order; the
+// others are still open (docs/platform III.3).
 func (p *OrderType) listed(ctx context.Context, r *Request, as asker, ids []uint64) (open []uint64, refusal *ask.Answer, err error) {
 	include := make([]string, len(ids))
 	for i, id := range ids {
@@ -204,8 +203,8 @@ func (p *OrderType) listed(ctx context.Context, r *Request, as asker, ids []uint
 	return open, nil, nil
 }
 
-// recordOf asks for note 0 of the order: "no such note" for an order, "no such
-// order" for anything else (docs/platform III.3).
+// recordOf asks for note 0 of the order. The platform answers "no such note" for an order
+// and "no such order" for any other record (docs/platform III.3).
 func (p *OrderType) recordOf(ctx context.Context, r *Request, as asker, id uint64) (record, *ask.Answer, error) {
 	orders := fmt.Sprintf("/%s/orders/%d", p.site.Platform.Shop[2], id)
 	a, err := as(ctx, p.about(orders+"/notes/0", ""))
@@ -227,8 +226,8 @@ func (p *OrderType) recordOf(ctx context.Context, r *Request, as asker, id uint6
 	return 0, nil, fmt.Errorf("what is order %d: %w", id, ask.Unexpected(a))
 }
 
-// recordOfV1 asks the v1 route, which checks the type itself, where there are
-// no notes.
+// recordOfV1 asks the v1 route, which checks the type itself, if the shop has no note
+// routes.
 func (p *OrderType) recordOfV1(ctx context.Context, r *Request, as asker, id uint64) (record, *ask.Answer, error) {
 	a, err := as(ctx, p.about(fmt.Sprintf("/%s/orders/%d", p.site.Platform.Shop[0], id), ""))
 	if err != nil {
@@ -248,8 +247,8 @@ func (p *OrderType) recordOfV1(ctx context.Context, r *Request, as asker, id uin
 	return 0, nil, fmt.Errorf("what is order %d: %w", id, ask.Unexpected(a))
 }
 
-// missingOrNot tells what the order route would not find, and so refuses
-// itself, from what it would take for an order.
+// missingOrNot asks the order route itself. A record that it does not find, it refuses; a
+// record that it finds, it would treat as an order.
 func (p *OrderType) missingOrNot(ctx context.Context, as asker, route string, id uint64) (record, *ask.Answer, error) {
 	a, err := as(ctx, p.about(route, "_fields=id"))
 	switch {

@@ -10,8 +10,8 @@ import (
 	"github.com/restwarden/restwarden/policies/ask/asktest"
 )
 
-// shopOf answers like a shop in which 13 is a subscription, ids below 1000
-// are orders, and all others are missing (docs/platform III.3).
+// shopOf answers like a shop in which 13 is a subscription, ids below 1000 are orders,
+// and all others are missing (docs/platform III.3).
 func shopOf(extra map[string]*ask.Answer) *asktest.Platform {
 	return &asktest.Platform{Answer: func(q ask.Question) (*ask.Answer, error) {
 		if a, ok := extra[q.Route]; ok {
@@ -105,7 +105,7 @@ func TestOrderType_WhoMayNotRead(t *testing.T) {
 		credential string
 		id         string
 		status     int
-		own        bool // in the platform's words
+		own        bool // the platform's own refusal
 	}{
 		"no credential, order":         {map[string]*ask.Answer{"caller": forbidden}, "", "7", 403, true},
 		"no credential, subscription":  {map[string]*ask.Answer{"caller": forbidden}, "", "13", 403, true},
@@ -128,7 +128,8 @@ func TestOrderType_WhoMayNotRead(t *testing.T) {
 	}
 }
 
-// Whoever may not change orders gets the same words whatever the record is.
+// TestOrderType_WordsDoNotTell: a caller who may not change orders gets the same refusal,
+// whatever the record is.
 func TestOrderType_WordsDoNotTell(t *testing.T) {
 	forbidden := asktest.JSON(403, `{"code":"woocommerce_rest_cannot_view"}`)
 	for target, want := range map[string]string{
@@ -149,7 +150,7 @@ func TestOrderType_WordsDoNotTell(t *testing.T) {
 	}
 }
 
-// A forged batch must not become many questions.
+// TestOrderType_ForgedBatchAsksOnce: a forged batch must not cause many questions.
 func TestOrderType_ForgedBatchAsksOnce(t *testing.T) {
 	var items []string
 	for id := range 100 {
@@ -197,7 +198,8 @@ func TestOrderType_UnverifiedCallers(t *testing.T) {
 	}
 }
 
-// Keys that should not count in the query form are nobody's, but not nothing.
+// TestOrderType_KeysInTheQueryForm: keys that should not count in the query form still
+// count as credentials for the guard.
 func TestOrderType_KeysInTheQueryForm(t *testing.T) {
 	s := newSite(t)
 	p := provision(t, s, new(OrderType))
@@ -209,7 +211,8 @@ func TestOrderType_KeysInTheQueryForm(t *testing.T) {
 	}
 }
 
-// Forged OAuth 1 signatures cannot be told from real ones: their questions count.
+// TestOrderType_ForgedSignaturesAreBounded: forged OAuth 1 signatures look like real
+// ones, so that their questions count.
 func TestOrderType_ForgedSignaturesAreBounded(t *testing.T) {
 	s := newSite(t)
 	p := provision(t, s, &OrderType{Credential: "ck:cs"})

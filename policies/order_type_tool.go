@@ -7,16 +7,15 @@ import (
 	"github.com/restwarden/restwarden/policies/call"
 )
 
-// checkTool judges the shop's tool server: its order-update tool is one more
-// door to the same update (docs/platform III.7). The server reads nothing but
-// the JSON body, which must be one message: PHP takes an object with keys like
-// "0" for a list of them, and the server believes params inside params. A server that
-// asks WordPress for its parameters instead finds them in the query as well, so none
-// may stand there.
+// checkTool judges a call of the shop's tool server, whose order-update tool makes the
+// same update (docs/platform III.7). The server reads only the JSON body. The body must
+// be one message: PHP takes an object with keys like "0" for a list of messages, and the
+// server accepts params inside params. Other servers ask WordPress for the parameters,
+// which also finds them in the query, so the query may hold none.
 func (p *OrderType) checkTool(ctx context.Context, r *Request) (Verdict, error) {
 	for _, name := range []string{"method", "params"} {
 		if _, set := r.Call.QueryVariable(name); set {
-			return Verdict{}, ambiguous("tool_calls")
+			return Verdict{}, call.Ambiguous("tool_calls")
 		}
 	}
 	body, err := r.Call.JSON()
@@ -25,17 +24,17 @@ func (p *OrderType) checkTool(ctx context.Context, r *Request) (Verdict, error) 
 	}
 	message, ok := body.(map[string]any)
 	if !ok {
-		return Verdict{}, ambiguous("tool_calls")
+		return Verdict{}, call.Ambiguous("tool_calls")
 	}
 	for key := range message {
 		if strings.Trim(key, "-0123456789") == "" {
-			return Verdict{}, ambiguous("tool_calls")
+			return Verdict{}, call.Ambiguous("tool_calls")
 		}
 	}
 	params, _ := message["params"].(map[string]any)
 	name, _ := params["name"].(string)
 	if _, nested := params["params"]; nested || !toolName(name) {
-		return Verdict{}, ambiguous("tool_calls")
+		return Verdict{}, call.Ambiguous("tool_calls")
 	}
 	if message["method"] != "tools/call" || !updatesOrders(name) {
 		return Verdict{}, nil
@@ -43,29 +42,29 @@ func (p *OrderType) checkTool(ctx context.Context, r *Request) (Verdict, error) 
 	arguments, _ := params["arguments"].(map[string]any)
 	id, ok := call.ParseID(arguments["id"])
 	if !ok {
-		return Verdict{}, ambiguous("id")
+		return Verdict{}, call.Ambiguous("id")
 	}
 	key := r.HTTP.Header.Get("X-Mcp-Api-Key")
 	if key == "" {
-		return Verdict{}, nil // anonymous: the platform refuses it itself
+		return Verdict{}, nil // anonymous: the platform itself refuses it
 	}
 	return p.proveTool(ctx, r, key, id)
 }
 
-// toolName tells whether a name means the same tool to every release of the
-// server: newer ones drop blanks and NUL around it.
+// toolName tells whether a name means the same tool to every release of the server. Newer
+// releases drop blanks and NUL around it.
 func toolName(name string) bool {
 	return strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-") == ""
 }
 
-// updatesOrders knows the tool by its name in any of the spellings that tool
-// servers give it: woocommerce-orders-update, woocommerce/orders-update.
+// updatesOrders recognizes the tool in the spellings of different tool servers:
+// woocommerce-orders-update, woocommerce/orders-update.
 func updatesOrders(name string) bool {
 	return strings.HasSuffix(strings.NewReplacer("/", "-", "_", "-").Replace(strings.ToLower(name)), "orders-update")
 }
 
-// proveTool asks with the caller's key; where that may write but not read, with
-// the gateway's own.
+// proveTool asks with the caller's key. If that key may write but not read, it asks with
+// the credential of order_type.
 func (p *OrderType) proveTool(ctx context.Context, r *Request, key string, id uint64) (Verdict, error) {
 	ids := []uint64{id}
 	as := r.withKey(key)

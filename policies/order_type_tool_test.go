@@ -7,7 +7,8 @@ import (
 	"github.com/restwarden/restwarden/policies/ask/asktest"
 )
 
-// The tool server reads one JSON message, or a list where PHP sees one.
+// TestOrderType_ToolMessagesThatAreLists: the tool server reads one JSON message, or a
+// list if PHP sees a list.
 func TestOrderType_ToolMessagesThatAreLists(t *testing.T) {
 	const message = `{"method":"tools/call","params":{"name":"woocommerce-orders-update","arguments":{"id":13}}}`
 	for _, test := range []struct{ target, body string }{
@@ -40,8 +41,8 @@ func TestOrderType_ToolMessagesThatAreLists(t *testing.T) {
 	}
 }
 
-// What newer releases of the tool server read as another call: params inside
-// params, and names with blanks or NUL around them.
+// TestOrderType_ToolMessagesThatHideACall: newer releases of the tool server read these
+// as another call: params inside params, and names with blanks or NUL around them.
 func TestOrderType_ToolMessagesThatHideACall(t *testing.T) {
 	call := func(name string) string {
 		return `{"name":"` + name + `","arguments":{"id":13}}`

@@ -15,7 +15,7 @@ import (
 	"github.com/restwarden/restwarden/policies/store"
 )
 
-// RateLimits refuses what one client sends too often to one route.
+// RateLimits refuses calls that one client sends too often to one route.
 type RateLimits struct {
 	Limits []*RateLimit `json:"limits,omitempty"`
 }
@@ -24,9 +24,9 @@ type RateLimits struct {
 type RateLimit struct {
 	// Rate is "10/1m".
 	Rate string `json:"rate"`
-	// Per says who counts as one client: "address" (IPv6 by /64, the default),
-	// "caller" (the user that the platform names; anonymous ones by address) or
-	// "key" (the credentials, where the platform knows them; others by address).
+	// Per says what counts as one client: "address" (the default; IPv6 by /64), "caller"
+	// (the user that the platform names; others by address) or "key" (like "caller", and
+	// the shop key if the platform accepts it).
 	Per     string   `json:"per,omitempty"`
 	Methods []string `json:"methods,omitempty"`
 	Routes  []string `json:"routes"`
@@ -40,7 +40,7 @@ type RateLimit struct {
 
 var limitKinds = []string{"address", "caller", "key"}
 
-// Configure takes a limit, or the policy's own block where nothing else stands.
+// Configure takes one limit, or the policy's own block if the line has no arguments.
 func (p *RateLimits) Configure(o Option) error {
 	if len(o.Args) == 0 {
 		return o.Bare()
@@ -81,8 +81,7 @@ func (l *RateLimit) compile() (err error) {
 	return err
 }
 
-// stands tells whether another limit says the same as l: they would count each
-// call twice.
+// stands tells whether another limit equals l: the two would count each call twice.
 func (p *RateLimits) stands(l *RateLimit) bool {
 	return slices.ContainsFunc(p.Limits, func(other *RateLimit) bool { return other != l && other.text == l.text })
 }
@@ -101,12 +100,14 @@ func (p *RateLimits) Provision(*Site, Settings) error {
 	return nil
 }
 
-// Check counts the call against every limit that is about it.
+// Check counts the call against every limit whose target it is in.
 func (p *RateLimits) Check(ctx context.Context, r *Request) (Verdict, error) {
 	for _, l := range p.Limits {
 		if l.target.match(r.Call) == nil {
+			r.considered("rate_limit", l, l.At, l.target.mismatch(r.Call))
 			continue
 		}
+		r.considered("rate_limit", l, l.At, Matches)
 		client, err := l.client(ctx, r)
 		if err != nil {
 			return Verdict{}, err
@@ -125,20 +126,20 @@ func (p *RateLimits) Check(ctx context.Context, r *Request) (Verdict, error) {
 	return Verdict{}, nil
 }
 
-// quota is what a limit has left for a call that it let through.
+// quota is what a limit has left after a call that it let pass.
 type quota struct {
 	limit *RateLimit
 	taken store.Taken
 }
 
-// header writes the quota as the RateLimit fields of HTTP.
+// header writes the quota as the RateLimit header fields.
 func (q quota) header(h http.Header) {
 	h.Set("Ratelimit-Limit", strconv.Itoa(q.limit.rate.Count))
 	h.Set("Ratelimit-Remaining", strconv.Itoa(q.taken.Remaining))
 	h.Set("Ratelimit-Reset", strconv.Itoa(seconds(q.taken.ResetAfter.Seconds())))
 }
 
-// Rewrites implements AnswerChanger: answers to limited calls say what is left.
+// Rewrites implements AnswerChanger: answers to limited calls carry the quota.
 func (p *RateLimits) Rewrites(r *Request) Rewrite {
 	if r.quota == nil {
 		return RewriteNothing
@@ -173,7 +174,7 @@ func (l *RateLimit) String() string {
 	return strings.Join(append(words, l.Routes...), " ")
 }
 
-// client names who counts as one client.
+// client returns the key of the client that the limit counts by.
 func (l *RateLimit) client(ctx context.Context, r *Request) (string, error) {
 	if l.Per == "caller" || l.Per == "key" {
 		name, err := l.caller(ctx, r)
@@ -187,9 +188,9 @@ func (l *RateLimit) client(ctx context.Context, r *Request) (string, error) {
 	return caller.AddressKey(r.Client), nil
 }
 
-// caller names whom the platform has named, however the credentials are spelled:
-// a user, and for "per key" a shop key. "" is everybody else: credentials that
-// nobody knows are made up for free.
+// caller returns the name of a caller that the platform has confirmed, however the
+// credentials are spelled: a user, or for "per key" a shop key. It returns "" for others,
+// since unconfirmed credentials cost nothing to make up.
 func (l *RateLimit) caller(ctx context.Context, r *Request) (string, error) {
 	who, answer, err := r.Who(ctx)
 	if err != nil || answer != nil {

@@ -94,8 +94,8 @@ func TestRateLimit_WhoIsOneClient(t *testing.T) {
 	}
 }
 
-// TestRateLimit_Keys: a shop key is one client, however a request spells it;
-// where the shop would have to clean it, the address counts.
+// TestRateLimit_Keys: a shop key is one client, however a request spells it. A key that
+// the shop would have to clean counts by address.
 func TestRateLimit_Keys(t *testing.T) {
 	basic := func(text string) []string {
 		return []string{"Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte(text))}
@@ -149,7 +149,7 @@ func TestRateLimit_Targets(t *testing.T) {
 	}
 }
 
-// TestRateLimit_Header: answers say what is left of the scarcest limit.
+// TestRateLimit_Header: answers carry the quota of the limit with the least remaining.
 func TestRateLimit_Header(t *testing.T) {
 	s := newSite(t)
 	p := new(RateLimits)
@@ -181,7 +181,7 @@ func TestRateLimit_Header(t *testing.T) {
 	}
 }
 
-// TestRateLimit_RotatingAddresses: memory is bounded, whoever comes.
+// TestRateLimit_RotatingAddresses: memory is bounded for any number of addresses.
 func TestRateLimit_RotatingAddresses(t *testing.T) {
 	s := newSite(t)
 	p := limited(t, s, "rate_limit 1/1h POST /complianz/v1/consent")
@@ -241,7 +241,7 @@ func TestRateLimits_BadConfiguration(t *testing.T) {
 	}
 }
 
-// BenchmarkLimiter is the bound of the questions of one address, at many of them.
+// BenchmarkLimiter is the bound on the questions of one address, with many addresses.
 func BenchmarkLimiter(b *testing.B) {
 	l, err := store.NewLimiter(store.Rate{Count: 120, Per: time.Minute})
 	if err != nil {

@@ -11,10 +11,11 @@ import (
 
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/rewrite"
 )
 
-// Redact replaces fields of JSON answers by "[redacted]". The stored secrets of
-// the troubleshooting route (docs/interface E13) are redacted unasked.
+// Redact replaces fields of JSON answers by "[redacted]". It always redacts the stored
+// secrets of the troubleshooting route (docs/interface E13).
 type Redact struct {
 	Fields []Redaction `json:"fields,omitempty"`
 	// Authors hides user slugs and links in embedded authors from anonymous callers.
@@ -33,8 +34,6 @@ type Redaction struct {
 	pattern call.Pattern
 	paths   [][]string
 }
-
-const redacted = `"[redacted]"`
 
 // Configure takes `redact <route> <field>...`, `redact authors`, or the
 // policy's own block.
@@ -97,7 +96,7 @@ func (p *Redact) Provision(_ *Site, settings Settings) error {
 	return nil
 }
 
-// Rewrites asks for the body of answers that hold a redacted field.
+// Rewrites asks for the body of an answer that may hold a redacted field.
 func (p *Redact) Rewrites(r *Request) Rewrite {
 	if r.Call.Kind != call.Single && r.Call.Kind != call.Batch {
 		return RewriteNothing
@@ -108,13 +107,13 @@ func (p *Redact) Rewrites(r *Request) Rewrite {
 	return RewriteNothing
 }
 
-// redactsEmbedded tells whether the answer may hold objects of other routes whose fields
-// the Caddyfile names.
+// redactsEmbedded tells whether the answer may embed objects of routes whose fields the
+// Caddyfile names.
 func (p *Redact) redactsEmbedded(r *Request) bool {
-	return len(p.Fields) > 0 && r.Call.Kind == call.Single && embeds(r.Call)
+	return len(p.Fields) > 0 && r.Call.Kind == call.Single && rewrite.Embeds(r.Call)
 }
 
-// paths are the field paths to be redacted in the answer to r.
+// paths returns the field paths to redact in the answer to r.
 func (p *Redact) paths(r *Request) [][]string {
 	var paths [][]string
 	for i := range p.redactions {
@@ -122,14 +121,14 @@ func (p *Redact) paths(r *Request) [][]string {
 			paths = append(paths, p.redactions[i].paths...)
 		}
 	}
-	if p.Authors && (embeds(r.Call) || answers(r.Call, oEmbed)) && r.IsAnonymous(r.HTTP.Context()) {
+	if p.Authors && (rewrite.Embeds(r.Call) || answers(r.Call, oEmbed)) && r.IsAnonymous(r.HTTP.Context()) {
 		paths = append(paths, authorPaths...)
 	}
 	return paths
 }
 
-// embedded redacts an embedded object as the answer to a call of its own; where it is not
-// known of which, by all lines.
+// embedded redacts an embedded object as the answer to c. If c is nil (unknown), all
+// lines apply.
 func (p *Redact) embedded(c *call.Call, value jsontext.Value) (jsontext.Value, error) {
 	var paths [][]string
 	for i := range p.redactions {
@@ -140,7 +139,7 @@ func (p *Redact) embedded(c *call.Call, value jsontext.Value) (jsontext.Value, e
 	if paths == nil {
 		return value, nil
 	}
-	return redactJSON(value, paths)
+	return rewrite.Redact(value, paths)
 }
 
 var authorPaths = [][]string{
@@ -162,27 +161,15 @@ func answers(c *call.Call, p call.Pattern) bool {
 	return false
 }
 
-func embeds(c *call.Call) bool {
-	if _, set := c.QueryVariable("_embed"); set {
-		return true
-	}
-	for _, part := range c.Parts {
-		if _, set := part.QueryVariable("_embed"); set {
-			return true
-		}
-	}
-	return false
-}
-
-// Rewrite redacts the body. An answer that says nothing about fields (no body,
-// an error page) is left; anything else that does not parse is not sent.
+// Rewrite redacts the body. An empty body, or an error that does not parse, stays as it
+// is. Any other body that does not parse is an error.
 func (p *Redact) Rewrite(r *Request, a *ask.Answer) error {
 	if len(a.Body) == 0 {
 		return nil
 	}
-	body, err := redactJSON(a.Body, p.paths(r))
+	body, err := rewrite.Redact(a.Body, p.paths(r))
 	if err == nil && p.redactsEmbedded(r) {
-		body, err = (&embedder{r.Call, p.embedded}).rewrite(body)
+		body, err = rewrite.Embedded(body, r.Call, p.embedded)
 	}
 	if err != nil {
 		if a.Status >= http.StatusBadRequest {

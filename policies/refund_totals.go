@@ -14,20 +14,19 @@ import (
 	"github.com/restwarden/restwarden/policies/caller"
 )
 
-// RefundTotals refuses a refund that asks the server to compute its totals on a
-// release that would ignore the field and book 0.00 (docs/interface E5;
-// docs/platform III.10).
+// RefundTotals refuses a refund that asks the server to compute its totals if the release
+// would ignore the field and book 0.00 (docs/interface E5; docs/platform III.10).
 type RefundTotals struct {
 	site    *Site
 	named   bool
 	refunds []call.Pattern
 }
 
-// schemaTTL is how long the answer about the field is believed; it changes only
-// with an upgrade of the shop.
+// schemaTTL is how long the answer about the field is believed. It changes only with an
+// upgrade of the shop.
 const schemaTTL = time.Minute
 
-// Provision works out the routes.
+// Provision builds the route patterns.
 func (p *RefundTotals) Provision(site *Site, settings Settings) error {
 	p.site, p.named = site, settings.Named
 	for _, ns := range append(slices.Clone(site.Platform.Shop), site.Platform.Analytics) {
@@ -36,7 +35,7 @@ func (p *RefundTotals) Provision(site *Site, settings Settings) error {
 	return nil
 }
 
-// Check asks whether the release knows the field, where a call sets it.
+// Check asks whether the release knows the field, if the call sets it.
 func (p *RefundTotals) Check(ctx context.Context, r *Request) (Verdict, error) {
 	if !p.named && p.site.Release.Configured(11, 1) || r.Call.Kind != call.Single || !isUpdate(r.Call.Method) {
 		return Verdict{}, nil
@@ -52,7 +51,7 @@ func (p *RefundTotals) Check(ctx context.Context, r *Request) (Verdict, error) {
 	namespace := strings.TrimPrefix(strings.TrimSuffix(p.refunds[i].String(), "/orders/:order_id/refunds"), "/")
 	claim, err := r.Claim()
 	if err != nil || claim == caller.ClaimNothing {
-		return Verdict{}, err // the platform refuses anonymous callers itself
+		return Verdict{}, err // the platform itself refuses anonymous callers
 	}
 	known, err := p.known(ctx, r, namespace)
 	if known || err != nil {
@@ -71,9 +70,10 @@ func (p *RefundTotals) Check(ctx context.Context, r *Request) (Verdict, error) {
 	}, nil
 }
 
-// mayNot returns the platform's refusal where the caller may not even read
-// refunds: who has no rights gets the platform's words whatever the release is.
-// Callers that cannot be asked about, and keys that only write, get ours.
+// mayNot returns the platform's refusal if the caller may not even read refunds, so that
+// a caller without rights gets the same answer on every release. It returns nil for
+// callers that the platform cannot be asked about and for write-only keys; these get the
+// gateway's refusal.
 func (p *RefundTotals) mayNot(ctx context.Context, r *Request, claim caller.Claim) (*ask.Answer, error) {
 	if claim != caller.ClaimUser && claim != caller.ClaimKey {
 		return nil, nil
@@ -88,8 +88,8 @@ func (p *RefundTotals) mayNot(ctx context.Context, r *Request, claim caller.Clai
 	return nil, nil
 }
 
-// truthy tells whether the platform could take v for true: everything but its
-// spellings of false.
+// truthy tells whether the platform could take v for true: any value except its spellings
+// of false.
 func truthy(v any) bool {
 	switch strings.ToLower(fmt.Sprint(v)) {
 	case "false", "0", "", "<nil>":
@@ -98,8 +98,8 @@ func truthy(v any) bool {
 	return true
 }
 
-// known asks for the schema of the refund route; the content counts, since a
-// missing route answers 200 too.
+// known asks the refund route for its schema. Only the content counts, since a missing
+// route answers 200 too.
 func (p *RefundTotals) known(ctx context.Context, r *Request, namespace string) (bool, error) {
 	key := "schema:" + p.site.shop(r) + ":" + namespace
 	if v, ok, err := r.Site.Store.Get(ctx, key); err == nil && ok {
@@ -123,7 +123,7 @@ func (p *RefundTotals) known(ctx context.Context, r *Request, namespace string) 
 	if known {
 		value = "1"
 	}
-	_ = r.Site.Store.Set(ctx, key, value, schemaTTL) // losing it costs one more question
+	_ = r.Site.Store.Set(ctx, key, value, schemaTTL) // a lost answer costs one more question
 	return known, nil
 }
 

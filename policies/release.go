@@ -9,16 +9,16 @@ import (
 	"github.com/restwarden/restwarden/policies/call"
 )
 
-// Release is the release of the shop, configured or learnt from the REST root.
+// Release is the release of the shop, configured or learned from the REST root.
 type Release struct {
-	fixed   int                     // as number(major, minor); 0 where it is to be learnt
-	learned atomic.Pointer[learned] // whose REST root lists refunds/preview: 11.1 or later
+	fixed   int                     // as number(major, minor); 0 if it is to be learned
+	learned atomic.Pointer[learned] // a shop whose REST root lists refunds/preview: 11.1 or later
 }
 
-// learned is the one shop that was last read. A directive may serve several.
+// learned is the last shop whose root was read. One directive may serve several shops.
 type learned struct{ host, base string }
 
-// ParseRelease reads "auto" or "x.y".
+// ParseRelease reads "auto", "" or "x.y". Any other text is an error.
 func ParseRelease(s string) (*Release, error) {
 	if s == "" || s == "auto" {
 		return new(Release), nil
@@ -32,19 +32,18 @@ func ParseRelease(s string) (*Release, error) {
 	return &Release{fixed: number(int(x), int(y))}, nil
 }
 
-// number puts releases in order.
+// number maps releases to ordered numbers.
 func number(major, minor int) int { return major*100 + minor }
 
-// Configured tells whether the configuration says that the shop is release
-// major.minor or later. Nothing that a shop shows to everybody proves as much: a
-// plugin may register any route.
+// Configured tells whether the configuration says that the shop is release major.minor or
+// later. No public answer of a shop proves its release: a plugin may register any route.
 func (rel *Release) Configured(major, minor int) bool {
 	return rel.fixed > 0 && rel.fixed >= number(major, minor)
 }
 
-// AtLeast tells whether the shop that answers r is release major.minor or later,
-// as configured or as far as its REST root can be believed. What is not known is
-// taken for older: guards stay on.
+// AtLeast tells whether the shop that answers r is release major.minor or later, by the
+// configuration or by its REST root, as far as that can be believed. An unknown release
+// counts as older, so that guards stay on.
 func (rel *Release) AtLeast(r *Request, major, minor int) bool {
 	if rel.fixed > 0 {
 		return rel.Configured(major, minor)
@@ -53,8 +52,8 @@ func (rel *Release) AtLeast(r *Request, major, minor int) bool {
 	return known != nil && number(major, minor) <= number(11, 1) && r.HTTP.Host == known.host && known.answers(r.Whole.Call)
 }
 
-// answers tells whether c goes to the shop at this base and no other: in the
-// query form that is sure of its own front page alone.
+// answers tells whether c certainly goes to the shop at this base. In the query form only
+// the shop's own front page is certain.
 func (l *learned) answers(c *call.Call) bool {
 	if c.Form == call.Pretty {
 		return c.Base == l.base
@@ -62,8 +61,8 @@ func (l *learned) answers(c *call.Call) bool {
 	return c.Base == l.base+"/" || c.Base == l.base+"/index.php"
 }
 
-// Learn records what the REST root of the shop that by reaches lists. The host
-// counts as it was sent: another spelling may be another shop.
+// Learn records whether the REST root of the shop reached by `by` lists refunds/preview.
+// The host counts as sent: another spelling may be another shop.
 func (rel *Release) Learn(by Reach, listsPreview bool) {
 	if !listsPreview {
 		rel.learned.Store(nil)

@@ -8,29 +8,28 @@ import (
 	"github.com/restwarden/restwarden/policies/caller"
 )
 
-// Request is one REST call on its way through the chain. It belongs to one
-// goroutine.
+// Request is one REST call on its way through the chain. It belongs to one goroutine.
 type Request struct {
-	// Whole is the HTTP request that makes the call. Whole.Call is its own call; of a
-	// part of a batch, that is the batch.
+	// Whole is the HTTP request that makes the call. For a part of a batch, Whole.Call is
+	// the batch.
 	*caller.Whole
-	Call  *call.Call // to be judged
+	Call  *call.Call // the call to be judged
 	Site  *Site
-	Trace *Trace // told what is done; may be nil
+	Trace *Trace // reports each step; may be nil
 
-	// Observed is set by the chain while a policy is asked that only observes:
-	// it must not ask anything that writes.
+	// Observed is true while the chain asks a policy that only observes. Such a policy
+	// must not ask questions that write.
 	Observed bool
 
-	// Matched is the rule that was decided by last, set by access: its route is for
-	// vars, its signatures are for the policy signature.
+	// Matched is the rule that access applied last. Its route fills the vars; its
+	// signatures are those that the policy signature verifies.
 	Matched Match
 
 	part  bool   // of a batch
-	quota *quota // set by rate_limit: what is left of the scarcest limit
+	quota *quota // set by rate_limit: the limit with the least remaining
 }
 
-// Part returns the request as the part p of a batch: same caller, own call.
+// Part returns the request for the part p of a batch: the same caller, another call.
 func (r *Request) Part(p *call.Call) *Request {
 	part := *r
 	part.Call = p
@@ -40,10 +39,10 @@ func (r *Request) Part(p *call.Call) *Request {
 	return &part
 }
 
-// asker puts the questions of one caller, or of the gateway.
+// asker puts questions as one caller, or as the gateway.
 type asker func(context.Context, ask.Question) (*ask.Answer, error)
 
-// withKey returns an asker that asks with a shop key in place of the caller's credentials.
+// withKey returns an asker that uses a shop key in place of the caller's credentials.
 func (r *Request) withKey(key string) asker {
 	return func(ctx context.Context, q ask.Question) (*ask.Answer, error) {
 		q.As, q.Key = ask.AsKey, key
@@ -51,7 +50,7 @@ func (r *Request) withKey(key string) asker {
 	}
 }
 
-// limited returns an asker that puts only as many questions as one client may cause.
+// limited returns an asker that counts each question against the rate of the client.
 func (r *Request) limited(by asker) asker {
 	return func(ctx context.Context, q ask.Question) (*ask.Answer, error) {
 		if err := r.Rate(); err != nil {

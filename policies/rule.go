@@ -13,14 +13,15 @@ import (
 // Rule is one line `allow <who> [<methods>] <route>...` or
 // `deny [<methods>] <route>... [as 404]`.
 type Rule struct {
-	// Allow says whom: "anyone", "users", "role <name>[,<name>]",
-	// "capability <name>", "signed <signature>[,<signature>]". Empty denies.
+	// Allow names the admitted callers: "anyone", "users", "role <name>[,<name>]",
+	// "capability <name>", "signed <signature>[,<signature>]". It is empty in a deny
+	// rule.
 	Allow string `json:"allow,omitempty"`
-	// Deny is true where nobody may.
+	// Deny is true if the rule admits no caller.
 	Deny bool `json:"deny,omitempty"`
-	// Methods are effective methods; empty means all; GET covers HEAD.
+	// Methods are effective methods. Empty means all; GET covers HEAD.
 	Methods []string `json:"methods,omitempty"`
-	// Routes are written as the REST index writes them.
+	// Routes are written as in the REST index.
 	Routes []string `json:"routes"`
 	// As404 denies with 404 rest_no_route instead of 403.
 	As404 bool `json:"as_404,omitempty"`
@@ -32,7 +33,7 @@ type Rule struct {
 	target     Target
 	signatures []*Signature
 	builtIn    bool
-	text       string // what it is called, where that is no rule of the Caddyfile
+	text       string // the rule's name in the log, if the Caddyfile has no such line
 }
 
 type who uint8
@@ -88,7 +89,7 @@ func methodsAndRoutes(args []string) (methods, routes []string) {
 	return nil, args
 }
 
-// compile checks the rule; both the Caddyfile and JSON come through here.
+// compile checks the rule, from Caddyfile and JSON alike.
 func (r *Rule) compile() error {
 	if r.Deny == (r.Allow != "") {
 		return errors.New("a rule either allows somebody or denies")
@@ -127,7 +128,8 @@ func (r *Rule) compileWho() error {
 	return nil
 }
 
-// String writes the rule as in the Caddyfile, for log and explain.
+// String writes the rule as in the Caddyfile, for log and explain. Built-in rules begin
+// with "built-in:".
 func (r *Rule) String() string {
 	if r.text != "" {
 		return r.text
@@ -149,28 +151,20 @@ func (r *Rule) String() string {
 	return strings.Join(words, " ")
 }
 
-// Match is a rule that is about a call.
+// Match is a rule that matches a call.
 type Match struct {
 	Rule  *Rule
-	Route *call.Pattern // the one of its routes that the call fits
+	Route *call.Pattern // the first of its routes that the call fits
 }
 
-// match tells whether r is about c.
+// match tells whether r matches c.
 func (r *Rule) match(c *call.Call) (m Match, ok bool) {
 	route := r.target.match(c)
 	return Match{r, route}, route != nil
 }
 
-// mismatch says why r is not about c.
-func (r *Rule) mismatch(c *call.Call) Mismatch {
-	if !r.target.method(c.Method) {
-		return OtherMethod
-	}
-	return OtherRoute
-}
-
-// protectNames refuses a call whose ":name" parameter the platform would take
-// from elsewhere than the path (docs/platform I.3).
+// protectNames refuses a call whose ":name" parameter the platform would take from
+// elsewhere than the path (docs/platform I.3).
 func (m Match) protectNames(c *call.Call) error {
 	for _, name := range m.Route.Names() {
 		v, set, err := c.Param(name)
@@ -178,7 +172,7 @@ func (m Match) protectNames(c *call.Call) error {
 			return err
 		}
 		if set && fmt.Sprint(v) != m.Route.Group(c.Key, name) {
-			return ambiguous("parameter_outside_path")
+			return call.Ambiguous("parameter_outside_path")
 		}
 	}
 	return nil
@@ -203,7 +197,7 @@ func (r *Rule) bindSignatures(site *Site) error {
 	return nil
 }
 
-// admits tells whether the rule names the caller.
+// admits tells whether the rule admits the caller.
 func (r *Rule) admits(c caller.Caller) bool {
 	switch r.who {
 	case whoUsers:

@@ -50,7 +50,7 @@ func (p *SessionCookies) Provision(site *Site, _ Settings) error {
 	return nil
 }
 
-// Rewrites asks for the header of every answer: the login form is a page.
+// Rewrites asks for the header of every answer, since the login form is a page.
 func (p *SessionCookies) Rewrites(r *Request) Rewrite {
 	if r.Call.Kind == call.Refused {
 		return RewriteNothing
@@ -58,8 +58,8 @@ func (p *SessionCookies) Rewrites(r *Request) Rewrite {
 	return RewriteHeader
 }
 
-// Rewrite changes the attributes of login cookies and leaves all else: those of
-// the admin screens, which REST does not need, stay where they are.
+// Rewrite changes the attributes of login cookies only. The cookies of the admin screens,
+// which REST does not need, stay as they are.
 func (p *SessionCookies) Rewrite(_ *Request, a *ask.Answer) error {
 	cookies := a.Header["Set-Cookie"]
 	for i, line := range cookies {

@@ -16,8 +16,8 @@ import (
 	"github.com/restwarden/restwarden/policies/store"
 )
 
-// Signatures verifies signed calls: on a route whose rule says `signed <name>`,
-// one of the named signatures must be right, and fresh.
+// Signatures verifies signed calls. On a route whose rule says `signed <name>`, one of
+// the named signatures must be valid and fresh.
 type Signatures struct {
 	Signatures []*Signature `json:"signatures,omitempty"`
 }
@@ -25,19 +25,18 @@ type Signatures struct {
 // Signature is one way to sign, with its keys.
 type Signature struct {
 	Name string `json:"name"`
-	// Scheme says what is signed, and in which headers: "timestamp" (interface
-	// document E13, the default), "request" (timestamp, method, route and body),
-	// or a provider's own: "woocommerce", "stripe", "github", "standard".
+	// Scheme says what is signed and in which headers: a name of the table schemes;
+	// "timestamp" (docs/interface E13) is the default.
 	Scheme string `json:"scheme,omitempty"`
-	// Keys are the secrets; several while one is being replaced.
+	// Keys are the secrets. There are several while one is being replaced.
 	Keys []string `json:"keys"`
-	// Tolerance is how far the timestamp may be off, both ways; default 5m. The
-	// schemes woocommerce and github have no timestamp.
+	// Tolerance is how far the timestamp may be off in either direction; 0 means 5m, the
+	// limit is 24h. Only schemes with a timestamp take it.
 	Tolerance Duration `json:"tolerance,omitempty"`
 	// Once refuses a signature that was used before.
 	Once bool `json:"once,omitempty"`
-	// SignatureHeader and TimestampHeader replace X-Signature and X-Timestamp of
-	// the schemes timestamp and request.
+	// SignatureHeader and TimestampHeader replace X-Signature and X-Timestamp in the
+	// schemes timestamp and request.
 	SignatureHeader string `json:"signature_header,omitempty"`
 	TimestampHeader string `json:"timestamp_header,omitempty"`
 	// At is where the signature stands, "Caddyfile:12".
@@ -46,8 +45,7 @@ type Signature struct {
 	scheme scheme
 }
 
-// Configure takes `signature <name> { … }`, or the policy's own block where no
-// name is given.
+// Configure takes `signature <name> { … }`, or the policy's own block without a name.
 func (p *Signatures) Configure(o Option) error {
 	if len(o.Args) == 0 {
 		return o.Bare()
@@ -131,11 +129,11 @@ func (s *Signature) provision() error {
 	}
 	for _, key := range s.Keys {
 		if s.scheme.checkKey != nil && s.scheme.checkKey(key) != nil {
-			return fmt.Errorf("a key is none of scheme %s", s.Scheme) // without the key's text
+			return fmt.Errorf("a key is none of scheme %s", s.Scheme) // the error must not hold the key
 		}
 	}
 	slices.Sort(s.Keys)
-	s.Keys = slices.Compact(s.Keys) // the old key may still be the new one
+	s.Keys = slices.Compact(s.Keys) // the old key may equal the new one
 	if s.Tolerance == 0 {
 		s.Tolerance = Duration(5 * time.Minute)
 	}
@@ -158,7 +156,7 @@ func (p *Signatures) Secrets() []*string {
 	return keys
 }
 
-// Check verifies the signature that the rule of the call asks for.
+// Check verifies the signature that the rule of the call requires.
 func (p *Signatures) Check(ctx context.Context, r *Request) (Verdict, error) {
 	rule := r.Matched.Rule
 	if rule == nil || rule.who != whoSigned {
@@ -183,8 +181,8 @@ func refuseSignature(rule *Rule) Verdict {
 	}
 }
 
-// verify tells whether r carries this signature, right and fresh. It does the
-// same work for every key.
+// verify tells whether r carries this signature, valid and fresh. It does the same work
+// for every key.
 func (s *Signature) verify(ctx context.Context, r *Request) (bool, error) {
 	given, ok := s.given(r.HTTP.Header)
 	if !ok || s.scheme.timed && !s.fresh(given.stamp, r.Site.Now()) {
@@ -212,8 +210,8 @@ func (s *Signature) verify(ctx context.Context, r *Request) (bool, error) {
 	return s.first(ctx, r.Site.Store, right)
 }
 
-// given reads the headers of the scheme: each exactly once, and none that the
-// platform could take for one of them.
+// given reads the headers of the scheme. Each must occur exactly once, and no header may
+// have a name that the platform takes for one of them.
 func (s *Signature) given(h http.Header) (g given, ok bool) {
 	signature, ok := single(h, s.SignatureHeader)
 	if !ok {
@@ -232,8 +230,8 @@ func (s *Signature) given(h http.Header) (g given, ok bool) {
 	return g, s.scheme.read(signature, &g) && len(g.macs) > 0 && len(g.macs) <= maxMACs
 }
 
-// single returns the value of a header that stands once, under no other name
-// that PHP folds onto it (docs/platform I.7, 1).
+// single returns the value of a header that occurs once, with no other header whose name
+// PHP folds onto it (docs/platform I.7, 1).
 func single(h http.Header, name string) (string, bool) {
 	values := h[name]
 	if len(values) != 1 || len(values[0]) > maxSignature {
@@ -267,16 +265,15 @@ func (s *Signature) fresh(stamp string, now time.Time) bool {
 }
 
 const (
-	// onceMargin lets the clocks of gateways differ.
+	// onceMargin allows for clocks of gateways that differ.
 	onceMargin = time.Minute
 	// onceUntimed is how long a signature without a timestamp is remembered.
 	onceUntimed = 24 * time.Hour
 )
 
-// first tells whether none of the right signatures was used before. What is
-// remembered is the signature itself, which only its key can make: neither host
-// nor name of the signature tell uses apart, since clients choose the one, and
-// several of the other may share a key.
+// first tells whether none of the valid signatures was used before. It remembers the
+// signature itself, which only its key can make. Host and signature name are no part of
+// the record: clients choose the host, and several names may share a key.
 func (s *Signature) first(ctx context.Context, store store.Store, right [][]byte) (bool, error) {
 	ttl := onceUntimed
 	if s.scheme.timed {

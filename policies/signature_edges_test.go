@@ -43,7 +43,8 @@ func TestSignature_Request(t *testing.T) {
 	}
 }
 
-// TestSignature_BodiesThatMayBeForms: what is signed as JSON is not read as a form.
+// TestSignature_BodiesThatMayBeForms: a body that is signed as JSON is not read as a
+// form.
 func TestSignature_BodiesThatMayBeForms(t *testing.T) {
 	for body, refused := range map[string]bool{
 		`[{"a":"x&choice=all"}]`: true, " \n" + `{"a":"x&choice=all"}`: true, `{"a":"x&y"}`: true, `{"a":"x=y"}`: true,
@@ -58,7 +59,8 @@ func TestSignature_BodiesThatMayBeForms(t *testing.T) {
 	}
 }
 
-// TestSignature_Bounds of a header with several signatures, and of its length.
+// TestSignature_Bounds: the number of signatures in one header and its length are
+// bounded.
 func TestSignature_Bounds(t *testing.T) {
 	wrong := ",v1=" + zeros
 	for name, test := range map[string]struct {
@@ -81,8 +83,8 @@ func TestSignature_Bounds(t *testing.T) {
 	}
 }
 
-// TestSignature_MessageIDs: the id of a message is signed before a full stop, so that
-// none may stand in it.
+// TestSignature_MessageIDs: the signature covers the id of a message before a full stop,
+// so that the id may hold none.
 func TestSignature_MessageIDs(t *testing.T) {
 	for id, status := range map[string]int{"msg_1": 0, "msg.1": 401, "msg 1": 401, "msg\u00fc": 401, "": 401} {
 		mac := hmac.New(sha256.New, []byte("a secret of 24 bytes ..."))
@@ -98,7 +100,7 @@ func TestSignature_MessageIDs(t *testing.T) {
 	}
 }
 
-// TestSignature_OnceForAllNames: two names of one key are one signature, used once.
+// TestSignature_OnceForAllNames: with two names of one key, a signature counts once.
 func TestSignature_OnceForAllNames(t *testing.T) {
 	s := newSite(t)
 	c := guarded(t, s, line("signature a", line("key secret"), line("once")), line("signature b", line("key secret"), line("once")),
@@ -114,7 +116,7 @@ func TestSignature_OnceForAllNames(t *testing.T) {
 	}
 }
 
-// keptFor is a Store that tells how long signatures are remembered.
+// keptFor is a Store that records how long signatures are remembered.
 type keptFor struct {
 	store.Store
 	ttl time.Duration
@@ -125,8 +127,8 @@ func (s *keptFor) SetOnce(ctx context.Context, key string, ttl time.Duration) (b
 	return s.Store.SetOnce(ctx, key, ttl)
 }
 
-// TestSignature_RememberedAsLongAsItIsFresh, by the clocks of all gateways: from the
-// tolerance before its time to the tolerance after it.
+// TestSignature_RememberedAsLongAsItIsFresh: by the clocks of all gateways a signature is
+// remembered from the tolerance before its time to the tolerance after it.
 func TestSignature_RememberedAsLongAsItIsFresh(t *testing.T) {
 	for scheme, test := range map[string]struct {
 		signature Option

@@ -19,13 +19,13 @@ import (
 )
 
 const (
-	// maxMACs bounds the signatures of one header; providers send one per key.
+	// maxMACs bounds the signatures in one header; providers send one per key.
 	maxMACs = 8
-	// maxSignature bounds a header of a scheme, in bytes.
+	// maxSignature bounds the length of one header of a scheme, in bytes.
 	maxSignature = 2048
 )
 
-// given is what a request says of its signature.
+// given is what a request states about its signature.
 type given struct {
 	macs  [][]byte
 	stamp string // UNIX seconds, as sent
@@ -34,25 +34,25 @@ type given struct {
 
 // scheme is one way to sign. All of them are HMAC-SHA256.
 type scheme struct {
-	signature, timestamp, id string // headers; "" where there is none
-	renamable                bool   // the headers' names are the site's to choose
+	signature, timestamp, id string // headers; "" if the scheme has none
+	renamable                bool   // the site may choose the names of the headers
 	timed                    bool   // a timestamp is signed
-	// read reads the signature header; false where no honest client sends it.
+	// read reads the signature header. It returns false for what no honest client sends.
 	read func(header string, g *given) bool
-	// message is what is signed; an error is a *call.Refusal.
+	// message returns what is signed; an error is a *call.Refusal.
 	message func(c *call.Call, g given) ([]byte, error)
-	// sum is the signature of message under key.
+	// sum computes the signature of message under key.
 	sum func(key string, g given, message []byte) ([]byte, error)
-	// once is what is remembered of a right signature.
+	// once returns what is remembered of a valid signature.
 	once func(key string, g given, sum []byte) []byte
-	// checkKey, where set, looks at a key when the configuration is loaded.
+	// checkKey, if set, checks a key when the configuration is loaded.
 	checkKey func(key string) error
 }
 
 var schemeNames = []string{"timestamp", "request", "woocommerce", "stripe", "github", "standard"}
 
 var schemes = map[string]scheme{
-	// Interface document E13: X-Signature, hex, over the text of X-Timestamp.
+	// docs/interface E13: X-Signature, hex, over the text of X-Timestamp.
 	"timestamp": {
 		signature: "X-Signature", timestamp: "X-Timestamp", renamable: true, timed: true,
 		read: readHex, message: stampOnly, sum: hmacSum, once: bySignature,
@@ -66,8 +66,8 @@ var schemes = map[string]scheme{
 	"woocommerce": {
 		signature: "X-WC-Webhook-Signature", read: readBase64, message: bodyOnly, sum: hmacSum, once: bySignature,
 	},
-	// Stripe: t=<seconds>,v1=<hex>[,v1=<hex>…] over t "." body; other versions
-	// are ignored, as Stripe says.
+	// Stripe: t=<seconds>,v1=<hex>[,v1=<hex>…] over t "." body. Other versions are
+	// ignored, as Stripe says.
 	"stripe": {
 		signature: "Stripe-Signature", timed: true,
 		read: readStripe, message: stampAndBody, sum: hmacSum, once: bySignature,
@@ -76,8 +76,8 @@ var schemes = map[string]scheme{
 	"github": {
 		signature: "X-Hub-Signature-256", read: readGitHub, message: bodyOnly, sum: hmacSum, once: bySignature,
 	},
-	// Standard Webhooks 1.0: "v1,<base64>" separated by blanks, over id "." seconds
-	// "." body, computed by its own library.
+	// Standard Webhooks 1.0: "v1,<base64>" separated by blanks, over id "." seconds "."
+	// body, computed by the library of the standard.
 	"standard": {
 		signature: standardwebhooks.HeaderWebhookSignature, timestamp: standardwebhooks.HeaderWebhookTimestamp,
 		id: "Webhook-Id", timed: true,
@@ -102,7 +102,7 @@ func readGitHub(header string, g *given) bool {
 	return ok && readHex(text, g)
 }
 
-// readBase64 reads the one canonical spelling of 32 bytes.
+// readBase64 reads the canonical spelling of 32 bytes.
 func readBase64(header string, g *given) bool {
 	mac, ok := canonicalBase64(header)
 	g.macs = [][]byte{mac}
@@ -135,8 +135,8 @@ func readStripe(header string, g *given) bool {
 	return g.stamp != ""
 }
 
-// readStandard also looks at the id: a full stop in it would let id and
-// timestamp be cut in another place.
+// readStandard also checks the id: with a full stop in it, id and timestamp could be
+// split in another place.
 func readStandard(header string, g *given) bool {
 	for _, c := range []byte(g.id) {
 		if c <= ' ' || c > '~' || c == '.' {
@@ -172,13 +172,13 @@ func stampAndBody(c *call.Call, g given) ([]byte, error) {
 	return slices.Concat([]byte(g.stamp), []byte("."), body), nil
 }
 
-// wholeRequest is what scheme request signs. The query is not signed, so that a
-// call with more in it than what names the route and the method is refused: the
-// rest would be anybody's.
+// wholeRequest returns what scheme request signs. The query is not signed. A call is
+// refused if its query holds more than the route and the method, since anybody could have
+// added the rest.
 func wholeRequest(c *call.Call, g given) ([]byte, error) {
 	for _, name := range c.QueryNames() {
 		if name != "rest_route" && name != "_method" {
-			return nil, ambiguous("unsigned_query")
+			return nil, call.Ambiguous("unsigned_query")
 		}
 	}
 	body, err := signedBody(c)
@@ -189,13 +189,13 @@ func wholeRequest(c *call.Call, g given) ([]byte, error) {
 	return []byte(g.stamp + "\n" + c.Method + "\n" + c.Route + "\n" + hex.EncodeToString(digest[:])), nil
 }
 
-// signedBody is the body as received. Its type is not signed: JSON sent as a
-// form would be cut wherever somebody has written an ampersand in a text.
+// signedBody returns the body as received. The content type is not signed: PHP would
+// split JSON that is sent as a form at every ampersand in a text.
 func signedBody(c *call.Call) ([]byte, error) {
 	body, err := c.RawBody()
 	text := bytes.TrimSpace(body)
 	if err == nil && len(text) > 0 && (text[0] == '{' || text[0] == '[') && bytes.ContainsAny(text, "&=") && c.MayBeURLEncoded() {
-		return nil, ambiguous("signed_body_type")
+		return nil, call.Ambiguous("signed_body_type")
 	}
 	return body, err
 }
@@ -222,7 +222,7 @@ func standardSum(key string, g given, body []byte) ([]byte, error) {
 	return base64.StdEncoding.DecodeString(strings.TrimPrefix(text, "v1,"))
 }
 
-// checkStandardKey wants base64 behind an optional whsec_, and something in it.
+// checkStandardKey accepts non-zero base64 after an optional whsec_.
 func checkStandardKey(key string) error {
 	secret, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(key, "whsec_"))
 	if err != nil || len(bytes.Trim(secret, "\x00")) == 0 {
@@ -233,9 +233,9 @@ func checkStandardKey(key string) error {
 
 func bySignature(_ string, _ given, sum []byte) []byte { return sum }
 
-// byMessageID knows a message again that its sender signs anew; the id is one of
-// the sender's, so the key stands for it.
+// byMessageID identifies a message that its sender signs anew. Ids belong to one sender,
+// so the record includes the key.
 func byMessageID(key string, g given, _ []byte) []byte {
-	sum, _ := hmacSum(key, g, []byte("message id "+g.id)) // it has no error
+	sum, _ := hmacSum(key, g, []byte("message id "+g.id)) // hmacSum returns no error
 	return sum
 }

@@ -2,6 +2,7 @@ package policies
 
 import (
 	"encoding/base64"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -37,7 +38,7 @@ const (
 	zeros        = "0000000000000000000000000000000000000000000000000000000000000000"
 )
 
-// hook is a delivery that is right; tests change one thing of it.
+// hook is a valid delivery; tests change one thing of it.
 type hook struct {
 	scheme, body string
 	keys         []string
@@ -98,7 +99,7 @@ func TestSignature_Vectors(t *testing.T) {
 	}
 }
 
-// TestSignature_Tampered: nothing of a right delivery can be changed.
+// TestSignature_Tampered: no part of a valid delivery can be changed.
 func TestSignature_Tampered(t *testing.T) {
 	for name, h := range hooks() {
 		t.Run(name, func(t *testing.T) {
@@ -145,7 +146,7 @@ func TestSignature_Tampered(t *testing.T) {
 	}
 }
 
-// TestSignature_Timed: a timestamp counts within the tolerance, both ways, and
+// TestSignature_Timed: a timestamp counts within the tolerance in either direction, and
 // in one spelling.
 func TestSignature_Timed(t *testing.T) {
 	all := hooks()
@@ -181,8 +182,8 @@ func TestSignature_StandardID(t *testing.T) {
 	}
 }
 
-// TestSignature_OnceEverywhere: a delivery counts once, in whichever of its
-// spellings, under whichever name, at whichever host it comes again.
+// TestSignature_OnceEverywhere: a delivery counts once, in any of its spellings, under
+// any name and at any host.
 func TestSignature_OnceEverywhere(t *testing.T) {
 	for name, h := range hooks() {
 		t.Run(name, func(t *testing.T) {
@@ -210,7 +211,7 @@ func TestSignature_OnceEverywhere(t *testing.T) {
 	}
 }
 
-// One of two right signatures is as used as both.
+// TestSignature_OnceOfTwo: using one of two valid signatures uses both.
 func TestSignature_OnceOfTwo(t *testing.T) {
 	sig := &Signature{Name: "cookie", Scheme: "stripe", Keys: []string{"whsec_stripe", "whsec_older"}, Once: true}
 	s, p := signed(t, sig)
@@ -226,7 +227,7 @@ func TestSignature_OnceOfTwo(t *testing.T) {
 	}
 }
 
-// Before a rotation the old key may be the new one.
+// TestSignature_OnceWithOneKeyTwice: before a rotation the old key may equal the new one.
 func TestSignature_OnceWithOneKeyTwice(t *testing.T) {
 	h := hooks()["github"]
 	s, p := signed(t, &Signature{Name: "cookie", Scheme: h.scheme, Keys: []string{githubKey, "other", githubKey}, Once: true})
@@ -235,7 +236,8 @@ func TestSignature_OnceWithOneKeyTwice(t *testing.T) {
 	}
 }
 
-// A message that its sender signs anew is the same message.
+// TestSignature_OnceByMessageID: a message that its sender signs anew is the same
+// message.
 func TestSignature_OnceByMessageID(t *testing.T) {
 	all := hooks()
 	sig := all["standard"].signature()
@@ -271,6 +273,15 @@ func TestSignature_SchemeOptions(t *testing.T) {
 	for _, scheme := range schemeNames {
 		if _, ok := schemes[scheme]; !ok {
 			t.Errorf("scheme %s is not there", scheme)
+		}
+	}
+	page, err := os.ReadFile("../docs/policies/signature.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, scheme := range schemeNames {
+		if !strings.Contains(string(page), "\n| `"+scheme+"` | ") {
+			t.Errorf("scheme %s: no row in docs/policies/signature.md", scheme)
 		}
 	}
 	if len(schemes) != len(schemeNames) {

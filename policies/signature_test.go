@@ -83,7 +83,8 @@ func signedRule(s *Site) *Rule {
 	return &r
 }
 
-// What scheme request does not sign must not be anybody's to add.
+// TestSignature_RequestWithAnUnsignedQuery: nobody may add what scheme request does not
+// sign.
 func TestSignature_RequestWithAnUnsignedQuery(t *testing.T) {
 	s, p := signed(t, &Signature{Name: "cookie", Scheme: "request", Keys: []string{"secret"}})
 	for target, refused := range map[string]bool{
@@ -99,7 +100,8 @@ func TestSignature_RequestWithAnUnsignedQuery(t *testing.T) {
 	}
 }
 
-// Signed JSON sent as a form would be cut where somebody wrote an ampersand.
+// TestSignature_BodyOfAnotherType: PHP would split signed JSON that is sent as a form at
+// an ampersand.
 func TestSignature_BodyOfAnotherType(t *testing.T) {
 	const body = `{"name":"x&choice=all&y"}`
 	mac := hmac.New(sha256.New, []byte("secret"))

@@ -14,14 +14,15 @@ type Site struct {
 	Base    string   // "" or "/blog"
 	Release *Release // of the shop
 
-	// Directive names the directive, the same on all gateways with one
-	// configuration; Server names what listens for it. Clients choose neither.
+	// Directive identifies the directive; it is the same on all gateways with one
+	// configuration. Server identifies the server that listens for it. Clients choose
+	// neither.
 	Directive, Server string
 
 	signatures []*Signature // that rules may name
 }
 
-// signature returns the signature that the policy of that name has declared, or nil.
+// signature returns the declared signature of that name, or nil.
 func (s *Site) signature(name string) *Signature {
 	if i := slices.IndexFunc(s.signatures, func(s *Signature) bool { return s.Name == name }); i >= 0 {
 		return s.signatures[i]
@@ -29,9 +30,9 @@ func (s *Site) signature(name string) *Signature {
 	return nil
 }
 
-// shop names in a Store's key who answers r: directive and server, since a
-// client may write any Host, then the host as sent (another spelling may be
-// another site, and costs no more than a question) and where below it.
+// shop identifies in a Store's key the shop that answers r: directive and server, since a
+// client may send any Host, then the host as sent, then the base. Another spelling of the
+// host may be another site, and costs no more than a question.
 func (s *Site) shop(r *Request) string {
 	h := sha256.New()
 	for _, part := range []string{s.Directive, s.Server, r.HTTP.Host, r.Whole.Call.Base} {
@@ -41,7 +42,7 @@ func (s *Site) shop(r *Request) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// Code is the code as this site gives it: the shop's carry the platform's prefix.
+// Code returns c as this site sends it. The shop's codes get the platform's prefix.
 func (s *Site) Code(c Code) Code {
 	switch c {
 	case codeInvalidID, codeTotalMismatch, codeComputeTotals:

@@ -10,8 +10,8 @@ import (
 	"github.com/restwarden/restwarden/policies/caller"
 )
 
-// StripQuery drops a parameter that breaks a route, such as the lang of a
-// multilingual plugin on the editor's calls (docs/interface 4, 7).
+// StripQuery drops a parameter that breaks a route, such as a multilingual plugin's lang
+// on the editor's calls (docs/interface 4, 7).
 type StripQuery struct {
 	Strips []Strip `json:"strips,omitempty"`
 }
@@ -42,8 +42,8 @@ func (p *StripQuery) Configure(o Option) error {
 	return nil
 }
 
-// decisive are the variables that say what a request is: they are never dropped.
-// Credentials are not either, see caller.Strippable.
+// decisive are the variables that decide what a request is. They are never dropped, nor
+// are credentials; see caller.Strippable.
 var decisive = []string{"rest_route", "_method", "id"}
 
 func (s *Strip) compile() (err error) {
@@ -67,7 +67,7 @@ func (p *StripQuery) Provision(*Site, Settings) error {
 	return nil
 }
 
-// Change drops the pairs whose name PHP reads as a configured one.
+// Change drops the pairs whose name PHP reads as a configured name.
 func (p *StripQuery) Change(r *Request, req *http.Request) bool {
 	before := req.URL.RawQuery
 	for i := range p.Strips {

@@ -8,7 +8,7 @@ import (
 	"github.com/restwarden/restwarden/policies/call"
 )
 
-// Target is what a rule, a limit or a matcher is about: methods and routes.
+// Target is the set of calls that a rule, a limit or a matcher names: methods and routes.
 type Target struct {
 	methods []string
 	routes  []call.Pattern
@@ -16,7 +16,7 @@ type Target struct {
 
 var knownMethods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
-// NewTarget checks methods (all where empty) and routes.
+// NewTarget checks methods (empty means all) and routes.
 func NewTarget(methods, routes []string) (Target, error) {
 	t := Target{methods: methods}
 	for _, m := range methods {
@@ -37,12 +37,12 @@ func NewTarget(methods, routes []string) (Target, error) {
 	return t, nil
 }
 
-// Matches tells whether c is such a call; a batch is if it or a part is.
+// Matches tells whether c is in the target. A batch is if it or one of its parts is.
 func (t *Target) Matches(c *call.Call) bool {
 	return t.match(c) != nil || slices.ContainsFunc(c.Parts, func(part *call.Call) bool { return t.match(part) != nil })
 }
 
-// match returns the route that c fits, nil where the target is about other calls.
+// match returns the first route that c fits, or nil if c is not in the target.
 func (t *Target) match(c *call.Call) *call.Pattern {
 	if !t.method(c.Method) {
 		return nil
@@ -53,6 +53,14 @@ func (t *Target) match(c *call.Call) *call.Pattern {
 		}
 	}
 	return nil
+}
+
+// mismatch says why match has found no route for c.
+func (t *Target) mismatch(c *call.Call) Mismatch {
+	if !t.method(c.Method) {
+		return OtherMethod
+	}
+	return OtherRoute
 }
 
 func (t *Target) method(m string) bool {

@@ -1,41 +1,47 @@
 package policies
 
-import "github.com/restwarden/restwarden/policies/ask"
+import (
+	"fmt"
 
-// Trace is told what the chain does with a request, as net/http/httptrace is told of a
-// connection: log, metrics and explanations are made of it. Any function may be nil, and
-// so may the Trace: then nothing is done for it.
+	"github.com/restwarden/restwarden/policies/ask"
+)
+
+// Trace reports what the chain does with a request, as net/http/httptrace does for a
+// connection. Log, metrics and explanations are made from it. Any function may be nil,
+// and so may the Trace; a nil function is skipped.
 type Trace struct {
-	// Questions is told of the questions to the platform.
+	// Questions reports the questions to the platform.
 	Questions ask.Trace
-	// Asked is told of each policy that was asked, with its verdict, or with the error
-	// for which it could not decide. early is true for a batch that has not been opened.
+	// Asked reports each policy that was asked, with its verdict, or with the error for
+	// which it could not decide. early is true for a batch that has not been opened.
 	Asked func(r *Request, policy string, v Verdict, err error, early bool)
-	// Rule is told of each rule that a policy considered for a call.
+	// Rule reports each rule that a policy considered for a call.
 	Rule func(r *Request, policy string, c Considered)
-	// Refused is told of each refusal of a policy, enforced or only observed.
+	// Refused reports each refusal of a policy, enforced or only observed.
 	Refused func(r *Request, d Decision)
-	// Decided is told what became of the request, once.
+	// Decided reports the decision on the request. It reports again if the answer of a
+	// call that passed cannot be sent.
 	Decided func(r *Request, d Decision)
 }
 
 // Considered is a rule that a policy looked at for a call.
 type Considered struct {
-	Rule string   // in its own words, as in the Caddyfile
-	At   string   // where it stands, "Caddyfile:12"; "" for a built-in one
-	Why  Mismatch // why it did not match, "" where it did
+	Rule string   // as in the Caddyfile
+	At   string   // where the rule stands, "Caddyfile:12"; "" for a built-in one
+	Why  Mismatch // why the rule did not match, "" if it did
 }
 
-// Mismatch says why a rule is not about a call.
+// Mismatch says why a rule does not match a call.
 type Mismatch string
 
-// The reasons of a mismatch.
+// The reasons for which a rule does not match.
 const (
-	Matches     Mismatch = ""         // it is
-	OtherMethod Mismatch = "method"   // about other methods
-	OtherRoute  Mismatch = "route"    // about other routes
+	Matches     Mismatch = ""         // the rule matches
+	OtherMethod Mismatch = "method"   // the rule is for other methods
+	OtherRoute  Mismatch = "route"    // the rule is for other routes
+	OtherID     Mismatch = "id"       // the rule is for other abilities
 	Excepted    Mismatch = "except"   // the route is an exception of the rule
-	Replaced    Mismatch = "replaced" // a rule of the site's own stands in for the built-in one
+	Replaced    Mismatch = "replaced" // a rule of the site replaces the built-in one
 )
 
 func (t *Trace) asked(r *Request, policy string, v Verdict, err error, early bool) {
@@ -44,8 +50,13 @@ func (t *Trace) asked(r *Request, policy string, v Verdict, err error, early boo
 	}
 }
 
-// considers tells whether anybody listens to rules.
-func (t *Trace) considers() bool { return t != nil && t.Rule != nil }
+// considered reports to the trace of r that a policy considered a rule. It formats the
+// rule only if the trace wants considered rules.
+func (r *Request) considered(policy string, rule fmt.Stringer, at string, why Mismatch) {
+	if r.Trace != nil && r.Trace.Rule != nil {
+		r.Trace.Rule(r, policy, Considered{Rule: rule.String(), At: at, Why: why})
+	}
+}
 
 func (t *Trace) refused(r *Request, d Decision) {
 	if t != nil && t.Refused != nil {

@@ -12,11 +12,11 @@ type Verdict struct {
 	Status  int            // HTTP status of the refusal; 0: no objection
 	Code    Code           // machine-readable, in body, metrics, log and docs
 	Message string         // for people; never says whether a route or record exists
-	Rule    string         // the rule in its own words, for the log; empty where the policy is one rule
+	Rule    string         // the rule as in the Caddyfile, for the log; empty if the policy is one rule
 	Pos     string         // where the rule stands, "Caddyfile:12"; empty for built-in ones
 	Data    map[string]any // more fields of the body's data object
 	Header  http.Header    // more headers, such as Retry-After
-	Answer  *ask.Answer    // the platform's own words, sent instead of the fields above
+	Answer  *ask.Answer    // the platform's own answer, sent instead of the fields above
 }
 
 // Refused tells whether the verdict is a refusal.
@@ -33,13 +33,14 @@ const (
 	CodeSignature   Code = "rest_invalid_signature"
 	CodeTooMany     Code = "rest_too_many_requests"
 
-	// Codes of readings that policies give, too.
+	// Codes that a reading can give as well.
 	CodeAmbiguous    = call.CodeAmbiguous
 	CodeNoRoute      = call.CodeNoRoute
 	CodeInvalidParam = call.CodeInvalidParam
 	CodeUnavailable  = call.CodeUnavailable
 
-	// CodePlatform stands in metrics and logs for refusals in the platform's own words.
+	// CodePlatform stands in metrics and logs for a refusal that is the platform's own
+	// answer.
 	CodePlatform Code = "platform"
 )
 
@@ -70,7 +71,7 @@ func Unavailable() Verdict {
 	}
 }
 
-// inPlatformWords hands on an answer of the platform.
+// inPlatformWords refuses with an answer of the platform, sent as it is.
 func inPlatformWords(a *ask.Answer) Verdict {
 	return Verdict{Status: a.Status, Code: CodePlatform, Answer: a}
 }

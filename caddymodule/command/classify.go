@@ -15,6 +15,7 @@ import (
 
 	"github.com/restwarden/restwarden/internal/rawrequest"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/caller"
 )
 
 // classifier prints how the gateway reads recorded requests.
@@ -140,7 +141,7 @@ func (c *classifier) reader() (*call.Reader, error) {
 	if err := call.CheckBase(c.base); err != nil {
 		return nil, fmt.Errorf("--base: %w", err)
 	}
-	return call.NewReader(call.Site{
+	return caller.NewReader(call.Site{
 		Platform: platform, Base: c.base, Scripts: true,
 	}), nil
 }

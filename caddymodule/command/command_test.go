@@ -29,19 +29,28 @@ func TestListed(t *testing.T) {
 func TestAdd(t *testing.T) {
 	before := constructors
 	t.Cleanup(func() { constructors = before })
+	names := commandNames()
 	Add(func() *cobra.Command {
 		return &cobra.Command{Use: "more", RunE: func(*cobra.Command, []string) error { return nil }}
 	})
 	cmd := &cobra.Command{Use: "restwarden", SilenceUsage: true, SilenceErrors: true}
 	build(cmd)
 	cmd.SetArgs([]string{"--nonsense"})
-	if err := cmd.Execute(); err == nil || !strings.HasSuffix(err.Error(), `("restwarden" has the commands more and classify)`) {
+	if err := cmd.Execute(); err == nil || !strings.HasSuffix(err.Error(), `("restwarden" has the `+listed(append([]string{"more"}, names...))+")") {
 		t.Error(err)
 	}
 	cmd.SetArgs([]string{"more"})
 	if err := cmd.Execute(); err != nil {
 		t.Error(err)
 	}
+}
+
+// commandNames are the commands of every Caddy with the module, in order.
+func commandNames() (names []string) {
+	for _, constructor := range constructors {
+		names = append(names, constructor().Name())
+	}
+	return names
 }
 
 // TestEveryCaddy: a Caddy with the module and nothing else has the commands, but no demo.
@@ -60,7 +69,7 @@ func TestEveryCaddy(t *testing.T) {
 		{args: "classify", in: "nonsense", out: refusedLine("null") + "\n", problem: "line 1: not JSON", status: 1},
 		{args: "classify --platform joomla", problem: `--platform "joomla" is neither cms nor wordpress`, status: 1},
 		{args: "demo", problem: `unknown command "demo" for "caddy restwarden"`, status: 1},
-		{args: "--nonsense", problem: `unknown flag: --nonsense ("caddy restwarden" has the command classify)`, status: 1},
+		{args: "--nonsense", problem: `unknown flag: --nonsense ("caddy restwarden" has the ` + listed(commandNames()) + ")", status: 1},
 	} {
 		cmd := exec.CommandContext(t.Context(), caddy, append([]string{"restwarden"}, strings.Fields(test.args)...)...)
 		cmd.Stdin = strings.NewReader(test.in)

@@ -19,7 +19,7 @@ func (r reply) abilityNames() []string {
 	return names
 }
 
-// TestAbilities: E11, what may be run by whom and how.
+// TestAbilities: who may run which ability, and how (docs/interface E11).
 func TestAbilities(t *testing.T) {
 	w := newWorld(t, site.Options{Release: "11.1", Core: "6.9"}, "abilities {\nallow core/* shop/orders-query shop/order-update-status\n}")
 	run := func(line, id, body string, edits ...edit) reply {
@@ -95,7 +95,7 @@ func TestAbilities(t *testing.T) {
 	})
 }
 
-// TestAbilities_Destructive: a pattern is not enough for what destroys.
+// TestAbilities_Destructive: a pattern with * does not allow a destructive ability.
 func TestAbilities_Destructive(t *testing.T) {
 	for directive, runs := range map[string]bool{
 		"abilities":                                              false,
@@ -118,7 +118,7 @@ func TestAbilities_Destructive(t *testing.T) {
 	}
 }
 
-// TestAbilities_Absent: where the core has none its own 404 passes.
+// TestAbilities_Absent: on a core without abilities its own 404 passes.
 func TestAbilities_Absent(t *testing.T) {
 	w := newWorld(t, site.Options{Release: "10.7", Core: "6.8"}, "abilities {\nallow core/*\n}")
 	for _, target := range []string{"", "/core/get-site-info", "/core/get-site-info/run"} {

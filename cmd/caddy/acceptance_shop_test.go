@@ -22,10 +22,10 @@ func (w *world) shopper(login string) []edit {
 	return session
 }
 
-// orders counts the orders there are.
+// orders returns the number of orders.
 func (w *world) orders() int { return len(w.site.Info().Orders) }
 
-// TestDemo_CheckoutAndRefunds: what a release below 11.1 would get wrong.
+// TestDemo_CheckoutAndRefunds: the guards against faults of releases below 11.1.
 func TestDemo_CheckoutAndRefunds(t *testing.T) {
 	demos(t, func(t *testing.T, w *world) {
 		t.Helper()
@@ -53,8 +53,8 @@ func TestDemo_CheckoutAndRefunds(t *testing.T) {
 	})
 }
 
-// TestDemo_Revocation: revoking an application password (E4) locks its owner
-// out at once, though the gateway remembers who it was.
+// TestDemo_Revocation: revoking an application password (E4) locks its owner out at once,
+// although the gateway has remembered the caller.
 func TestDemo_Revocation(t *testing.T) {
 	demos(t, func(t *testing.T, w *world) {
 		t.Helper()
@@ -144,7 +144,7 @@ func (w *world) streams(line string) {
 	}
 }
 
-// TestDemo_MetricsCountEachRefusal: what the tests above saw is counted.
+// TestDemo_MetricsCountEachRefusal: the refusals of the tests above are counted.
 func TestDemo_MetricsCountEachRefusal(t *testing.T) {
 	w := newDemo(t, site.Options{Release: "10.7", Platform: "cms"})
 	sub := w.info.Subscriptions[0]

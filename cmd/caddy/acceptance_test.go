@@ -68,7 +68,7 @@ func TestDemo_Anonymous(t *testing.T) {
 	})
 }
 
-// TestDemo_Callers: who is who, and what passes for everybody.
+// TestDemo_Callers: what each kind of caller may do, and what passes for everybody.
 func TestDemo_Callers(t *testing.T) {
 	demos(t, func(t *testing.T, w *world) {
 		users := "GET /cms-json/cms/v2/users"
@@ -176,8 +176,8 @@ func TestDemo_Plugins(t *testing.T) {
 	})
 }
 
-// TestDemo_Orders: what is not an order is not updated as one, however its id
-// is written; what is, is.
+// TestDemo_Orders: a record that is not an order is not updated as one, however its id is
+// written. An order is.
 func TestDemo_Orders(t *testing.T) {
 	demos(t, func(t *testing.T, w *world) {
 		sub, order := w.info.Subscriptions[0], w.info.Orders[0]
@@ -209,7 +209,7 @@ func TestDemo_Orders(t *testing.T) {
 		if w.record(order).CustomerNote != "x" {
 			t.Error("the order was not updated")
 		}
-		// The same on the bare platform: this is what was refused.
+		// The same request converts on the bare platform.
 		w.bare("PUT "+at("v3", w.info.Subscriptions[1]), note, w.as("admin")).want(200)
 		if w.record(w.info.Subscriptions[1]).Type != "shop_order" {
 			t.Error("the bare platform did not convert")

@@ -28,15 +28,15 @@ func (w *world) guest(byToken bool) []edit {
 
 const checkout = "POST /cms-json/shop/store/v1/checkout"
 
-// placed tells how many orders f makes.
+// placed returns the number of orders that f makes.
 func (w *world) placed(f func()) int {
 	before := w.orders()
 	f()
 	return w.orders() - before
 }
 
-// TestCheckout_Doors: every way to order a cart is held against the total that
-// the shopper saw.
+// TestCheckout_Doors: every way to order a cart is compared with the total that the
+// shopper saw.
 func TestCheckout_Doors(t *testing.T) {
 	for name, options := range map[string]site.Options{
 		"cms": {Release: "10.7"}, "wordpress": {Release: "10.7", Platform: "wordpress"}, "sub-folder": {Release: "10.7", Base: "/blog"},
@@ -97,7 +97,7 @@ func TestCheckout_Doors(t *testing.T) {
 	}
 }
 
-// TestCheckout_Values: what states a total, and what does not.
+// TestCheckout_Values: which values state a total.
 func TestCheckout_Values(t *testing.T) {
 	w := newWorld(t, site.Options{Release: "10.7"}, "")
 	for _, body := range []string{"", `{}`, `{"expected_total":null}`, `{"expected_total":""}`, `{"payment_method":"bacs"}`} {
@@ -126,7 +126,7 @@ func TestCheckout_Values(t *testing.T) {
 	w.gate(checkout, `{"expected_total":2000}`, header("Nonce", "wrong")).want(403, "shop_rest_invalid_nonce")
 }
 
-// TestCheckout_Higher: where only a higher total is refused.
+// TestCheckout_Higher: with this option only a higher total is refused.
 func TestCheckout_Higher(t *testing.T) {
 	w := newWorld(t, site.Options{Release: "10.7"}, "checkout_total {\nhigher\n}")
 	session := w.guest(true)
@@ -134,7 +134,7 @@ func TestCheckout_Higher(t *testing.T) {
 	w.gate(checkout, `{"expected_total":2001}`, session...).want(200).passed()
 }
 
-// TestCheckout_Addresses: the tax of another address counts before the order.
+// TestCheckout_Addresses: the tax of a new address counts before the order is made.
 func TestCheckout_Addresses(t *testing.T) {
 	for _, mode := range []string{"enforce", "observe"} {
 		t.Run(mode, func(t *testing.T) {
@@ -169,8 +169,8 @@ func TestCheckout_Addresses(t *testing.T) {
 	}
 }
 
-// TestCheckout_Batch: a total that other parts of the batch change cannot be
-// known; a batch without a stated total is the platform's.
+// TestCheckout_Batch: a total that other parts of the batch change is unknown; a batch
+// without a stated total is left to the platform.
 func TestCheckout_Batch(t *testing.T) {
 	w := newWorld(t, site.Options{Release: "10.7"}, "")
 	add := fmt.Sprintf(`{"path":"/shop/store/v1/cart/add-item","body":{"id":%d}}`, w.info.Products[1])
@@ -225,7 +225,7 @@ func TestCheckout_Session(t *testing.T) {
 	}
 }
 
-// TestRefunds: a release that would ignore compute_totals does not get it.
+// TestRefunds: a release that would ignore compute_totals does not receive it.
 func TestRefunds(t *testing.T) {
 	const unsupported = "shop_rest_compute_totals_unsupported"
 	w := newWorld(t, site.Options{Release: "10.7"}, "")
@@ -257,7 +257,7 @@ func TestRefunds(t *testing.T) {
 		{line: at("v1"), body: `{"compute_totals":true}`},
 	} {
 		r := w.gate(c.line, c.body, append(c.edits, w.as("manager"))...).refusedWith(400, unsupported).want(400, "11.1")
-		if tried++; r.asked > 2 { // does the shop know the field, may the caller refund
+		if tried++; r.asked > 2 { // does the shop know the field; may the caller refund
 			t.Errorf("%d questions", r.asked)
 		}
 	}
@@ -279,7 +279,7 @@ func TestRefunds(t *testing.T) {
 				w.learned()
 			}
 			at := fmt.Sprintf("POST /cms-json/shop/v3/orders/%d/refunds", w.info.Orders[1])
-			for i := range 2 { // does the shop know the field: asked once, however the release was learnt
+			for i := range 2 { // does the shop know the field: asked once, however the release was learned
 				r := w.gate(at, fmt.Sprintf(`{"compute_totals":true,"reason":"%d"}`, i), w.as("manager")).passed()
 				if i == 0 {
 					r.want(201, `"amount":"25.00"`)

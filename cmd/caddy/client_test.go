@@ -47,7 +47,7 @@ func multipartBody(pairs ...string) (string, edit) {
 	return body, contentType(kind)
 }
 
-// reply is what a client got, and what the platform saw meanwhile.
+// reply is the answer that a client got, and what the platform received meanwhile.
 type reply struct {
 	w       *world
 	line    string
@@ -99,7 +99,7 @@ func (w *world) request(to, line, body string, edits ...edit) *http.Request {
 	return req
 }
 
-// want checks status and, where text is given, that the body contains it.
+// want checks the status and, if text is given, that the body contains it.
 func (r reply) want(status int, text ...string) reply {
 	r.w.t.Helper()
 	if r.status != status {
@@ -191,7 +191,7 @@ func (w *world) logged() string {
 }
 
 // counter returns the value of a series of the gateway's metrics, written as
-// name{label="value",…} in the order of Prometheus; -1 where it is not there.
+// name{label="value",…} in the order of Prometheus; -1 if there is none.
 func (w *world) counter(series string) float64 {
 	w.t.Helper()
 	req, err := client.Request(w.t.Context(), w.metrics, "GET ", "")

@@ -15,7 +15,7 @@ func TestCommand_Unknown(t *testing.T) {
 	for args, want := range map[string]string{
 		"nonsense":                     `unknown command "nonsense" for "caddy restwarden"`,
 		"explain Caddyfile":            `unknown command "explain"`,
-		"explain --format json":        `unknown flag: --format ("caddy restwarden" has the commands demo and classify)`,
+		"explain --format json":        `unknown flag: --format ("caddy restwarden" has the commands demo`,
 		"--json":                       `unknown flag: --json`,
 		"demo nonsense":                `unknown command "nonsense" for "caddy restwarden demo"`,
 		"classify --nonsense":          `unknown flag: --nonsense`,
@@ -28,7 +28,24 @@ func TestCommand_Unknown(t *testing.T) {
 	}
 }
 
-// TestCommand_Help: without a word, the help is what was asked for.
+// TestCommand_Named: a message about an unknown flag names every command, demo first.
+func TestCommand_Named(t *testing.T) {
+	t.Parallel()
+	c := caddycmd.Commands()["restwarden"]
+	cmd := &cobra.Command{Use: c.Name}
+	c.CobraFunc(cmd)
+	_, err := runCommand("explain", "--format")
+	if err == nil || len(cmd.Commands()) < 2 {
+		t.Fatalf("%v, %d commands", err, len(cmd.Commands()))
+	}
+	for _, c := range cmd.Commands() {
+		if !strings.Contains(err.Error(), " "+c.Name()) {
+			t.Errorf("%s is not named: %v", c.Name(), err)
+		}
+	}
+}
+
+// TestCommand_Help: without a word the command prints its help.
 func TestCommand_Help(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{nil, {"--help"}} {
@@ -39,7 +56,7 @@ func TestCommand_Help(t *testing.T) {
 	}
 }
 
-// runCommand runs `caddy restwarden …` and returns all that it printed.
+// runCommand runs `caddy restwarden …` and returns all its output.
 func runCommand(args ...string) (string, error) {
 	c := caddycmd.Commands()["restwarden"]
 	cmd := &cobra.Command{Use: c.Name + " " + c.Usage, Short: c.Short, Long: c.Long}

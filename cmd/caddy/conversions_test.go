@@ -19,7 +19,7 @@ const (
 	invalidID = "shop_rest_shop_order_invalid_id"
 )
 
-// asDoor sends what d says, and nothing that is not in it.
+// asDoor sends exactly the request of d.
 func asDoor(d doors.Door) edit {
 	return func(r *http.Request) {
 		r.Header.Del("Content-Type")
@@ -27,8 +27,8 @@ func asDoor(d doors.Door) edit {
 	}
 }
 
-// TestConversions_Bare: on the bare platform each door does convert, so that
-// the tests below refuse what is worth refusing.
+// TestConversions_Bare: on the bare platform each door does convert, so that the tests
+// below refuse real conversions.
 func TestConversions_Bare(t *testing.T) {
 	w := newPlatform(t, site.Options{Release: "10.7", Platform: "cms"})
 	for _, d := range doors.All() {
@@ -41,8 +41,8 @@ func TestConversions_Bare(t *testing.T) {
 	}
 }
 
-// conversions runs a test on a platform that converts, without and with a key
-// of the gateway's own.
+// conversions runs a test on a platform that converts, without and with a credential of
+// order_type.
 func conversions(t *testing.T, options string, test func(t *testing.T, w *world, credential bool)) {
 	t.Helper()
 	for _, own := range []bool{false, true} {
@@ -59,8 +59,8 @@ func conversions(t *testing.T, options string, test func(t *testing.T, w *world,
 	}
 }
 
-// answers are what a caller may get at a door in the pretty form, without and
-// with a key of the gateway's own. The platform's words go to who may not read.
+// answers are the answers that a caller may get at a door in the pretty form, without and
+// with a credential. A caller who may not read gets the platform's own refusal.
 var answers = map[string][2]string{
 	"administrator":  {"400 " + invalidID, "400 " + invalidID},
 	"manager":        {"400 " + invalidID, "400 " + invalidID},
@@ -74,7 +74,7 @@ var answers = map[string][2]string{
 	"anonymous":      {"passed 401", "passed 401"},
 }
 
-// allows tells whether what a caller got at d is as it must be.
+// allows tells whether the answer that a caller got at d is right.
 func allows(d doors.Door, r reply, caller string, own bool) bool {
 	want := answers[caller][0]
 	if own {
@@ -98,11 +98,11 @@ func allows(d doors.Door, r reply, caller string, own bool) bool {
 
 const unavailable = "503 rest_policy_unavailable"
 
-// below tells whether the query form stands on another path than the root: that
-// may be a site of a network, where the gateway's own key may find nothing.
+// below tells whether the query form stands on another path than the root. That may be a
+// site of a network, where the credential may find nothing.
 func below(d doors.Door) bool { return strings.HasPrefix(d.Target, "/shop/") }
 
-// outcome says in short what became of a request.
+// outcome names the outcome of a request in short.
 func outcome(r reply) string {
 	if r.reached > 0 {
 		return fmt.Sprintf("passed %d", r.status)
@@ -110,8 +110,8 @@ func outcome(r reply) string {
 	return fmt.Sprintf("%d %s", r.status, r.code())
 }
 
-// TestConversions: through the gateway no door changes a record that is not an
-// order, whoever knocks; who has all rights is told that the id is invalid.
+// TestConversions: through the gateway no door changes a record that is not an order, for
+// any caller. A caller with all rights learns that the id is invalid.
 func TestConversions(t *testing.T) {
 	conversions(t, "", func(t *testing.T, w *world, own bool) {
 		t.Helper()

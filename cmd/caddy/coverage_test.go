@@ -11,7 +11,7 @@ import (
 
 var update = flag.Bool("update", false, "write docs/interface-coverage.md anew")
 
-// TestDocument_Coverage holds docs/interface-coverage.md against the rows.
+// TestDocument_Coverage compares docs/interface-coverage.md with the rows.
 func TestDocument_Coverage(t *testing.T) {
 	const path = "../../docs/interface-coverage.md"
 	text := coverage()
@@ -43,7 +43,7 @@ func TestDocument_Coverage(t *testing.T) {
 	}
 }
 
-// coverage is the page about the rows.
+// coverage returns the page about the rows.
 func coverage() string {
 	var b strings.Builder
 	b.WriteString(coverageHead)
@@ -60,7 +60,7 @@ func coverage() string {
 	return b.String()
 }
 
-// byRelease writes verdicts, by release where they differ.
+// byRelease writes verdicts, by release if they differ.
 func byRelease(of func(string) verdict) string {
 	first := of(releases[0])
 	var parts []string

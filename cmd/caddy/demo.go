@@ -124,7 +124,7 @@ func (d *demo) startGateway(ctx context.Context, backend string, info site.Info)
 // address is where a server of the demo listens; without a host, everywhere.
 type address struct{ host, port string }
 
-// listen listens on text, and tells the port it got for port 0.
+// listen listens on text, and returns the port that it got for port 0.
 func listen(ctx context.Context, text string) (net.Listener, address, error) {
 	host, _, err := net.SplitHostPort(text)
 	if err != nil {
@@ -137,8 +137,8 @@ func listen(ctx context.Context, text string) (net.Listener, address, error) {
 	return l, address{host, strconv.Itoa(l.Addr().(*net.TCPAddr).Port)}, nil
 }
 
-// freeAddress is text with a port that is free now. One in use is an error:
-// Caddy would share it with whoever has it, and say nothing.
+// freeAddress returns text with a port that is free now. A port in use is an error: Caddy
+// would share it with its owner without a message.
 func freeAddress(ctx context.Context, text string) (address, error) {
 	l, a, err := listen(ctx, text)
 	if err != nil {
@@ -147,7 +147,7 @@ func freeAddress(ctx context.Context, text string) (address, error) {
 	return a, l.Close()
 }
 
-// site begins a site block that answers any Host at this address.
+// site returns the beginning of a site block that answers any Host at this address.
 func (a address) site() string {
 	begin := "http://:" + a.port + " {"
 	if a.host == "" {
@@ -156,7 +156,7 @@ func (a address) site() string {
 	return begin + "\n\tbind " + a.host
 }
 
-// dial is the host and port for a client on this machine.
+// dial returns host and port for a client on this machine.
 func (a address) dial() string {
 	host := a.host
 	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
@@ -204,7 +204,7 @@ func demoCaddyfile(gateway, metrics address, backend, base string, info site.Inf
 		info.Keys.CookiePlugin, backend, metrics.site())
 }
 
-// runningDemo is what a person needs to try the demo out.
+// runningDemo holds what a person needs to try the demo.
 type runningDemo struct {
 	Gateway string `json:"gateway"`
 	Backend string `json:"backend"`
@@ -223,7 +223,7 @@ func (d *runningDemo) print(out io.Writer, asJSON bool) (err error) {
 	}
 	if asJSON {
 		encoder := json.NewEncoder(out)
-		encoder.SetEscapeHTML(false) // the shell lines are to be read
+		encoder.SetEscapeHTML(false) // people read the shell lines
 		return encoder.Encode(d)
 	}
 	text, err := d.text()

@@ -10,13 +10,13 @@ import (
 	"github.com/restwarden/restwarden/internal/testkit/machine"
 )
 
-// curlLines are what each printed line answers, in order. FIRST and SECOND are
+// curlLines are the expected answers of the printed lines, in order. FIRST and SECOND are
 // orders, SUB and BARESUB subscriptions.
 var curlLines = []struct {
 	line   string // a part of it
 	status int
 	text   string // in the answer
-	newest int    // status with release 11.1 and cookie plugin 4.4.2, where the answer is another
+	newest int    // status with release 11.1 and cookie plugin 4.4.2, if it differs
 }{
 	{`$BARE/cms/v2/users`, 200, `"slug":"admin"`, 0},
 	{`$GATE/cms/v2/users`, 401, `rest_not_logged_in`, 0},
@@ -69,7 +69,7 @@ var curlLines = []struct {
 	{`"X-Signature: $SIGN" $GATE/cookie/v1/store-auth`, 200, `"success":true`, 0},
 }
 
-// TestDemo_Lines: every line to try works as it stands.
+// TestDemo_Lines: every printed line works as it stands.
 func TestDemo_Lines(t *testing.T) {
 	for name, flags := range map[string][]string{
 		"default":    nil,

@@ -36,7 +36,7 @@ func TestAddress(t *testing.T) {
 	}
 }
 
-// TestDemo_Listen: an address is answered as it is printed; TestAddress knows the
+// TestDemo_Listen: the demo answers at the address that it prints; TestAddress has the
 // other ways to write one.
 func TestDemo_Listen(t *testing.T) {
 	options := site.Options{Release: "10.7", Platform: "cms"}
@@ -58,8 +58,7 @@ func TestDemo_Listen(t *testing.T) {
 	}
 }
 
-// TestDemo_AnyHost: a Host that the demo has never heard of is guarded, and
-// proxied, as its own address is.
+// TestDemo_AnyHost: an unknown Host is guarded and proxied like the demo's own address.
 func TestDemo_AnyHost(t *testing.T) {
 	w := newDemo(t, site.Options{Release: "10.7", Platform: "cms"})
 	for _, host := range []string{"shop.example.com", "localhost", "127.0.0.1:1", "[::1]"} {
@@ -70,7 +69,7 @@ func TestDemo_AnyHost(t *testing.T) {
 	}
 }
 
-// TestDemo_PortInUse: Caddy would share the port without a word.
+// TestDemo_PortInUse: Caddy would share the port without a message.
 func TestDemo_PortInUse(t *testing.T) {
 	port := machine.Listener(t).Addr().String()
 	free := machine.FreeAddress(t)
@@ -87,7 +86,7 @@ func TestDemo_PortInUse(t *testing.T) {
 	}
 }
 
-// TestDemo_Base: what the directive refuses is refused before it.
+// TestDemo_Base: a base that the directive refuses is refused at once.
 func TestDemo_Base(t *testing.T) {
 	for _, base := range []string{"/blog/", "blog", "/"} {
 		d := demo{listen: "127.0.0.1:0", backendListen: "127.0.0.1:0", options: site.Options{Base: base}}

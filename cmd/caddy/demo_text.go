@@ -22,12 +22,12 @@ func list(ids []int) string {
 	return strings.Join(words, ", ")
 }
 
-// text is what the demo prints for people.
+// text returns the demo's output for people.
 func (d *runningDemo) text() (string, error) {
 	return d.render("demo")
 }
 
-// lines are the shell lines of the text, and the comments between them.
+// lines returns the shell lines of the text, and the comments between them.
 func (d *runningDemo) lines() ([]string, error) {
 	text, err := d.render("try")
 	var lines []string

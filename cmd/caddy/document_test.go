@@ -14,8 +14,8 @@ import (
 	"github.com/restwarden/restwarden/cmd/platform/site"
 )
 
-// volatile is what differs between two platforms with the same history:
-// addresses and random keys.
+// volatile matches what differs between two platforms with the same history: addresses
+// and random keys.
 var volatile = regexp.MustCompile(`"(order_key|access_token|feed_id|password|uuid)":"[^"]*"|(shop|woocommerce)_order_\w+|127\.0\.0\.1:\d+|nonce" value="\w+"|<code>\w+</code>|[0-9a-f]{16}`)
 
 func settled(s string) string {
@@ -28,11 +28,11 @@ func settled(s string) string {
 	})
 }
 
-// sameHeaders are compared where an answer is to be the platform's.
+// sameHeaders are compared if the answer must be the platform's.
 var sameHeaders = []string{"Content-Type", "Location", "Allow", "Link", "X-CMS-Total", "X-CMS-TotalPages", "Access-Control-Allow-Headers", "X-Content-Type-Options"}
 
-// document is a gateway in front of one platform and a twin of that platform,
-// bare; both are replaced for each row.
+// document is a gateway in front of one platform, and a bare twin of that platform. Both
+// platforms are new for each row.
 type document struct {
 	platform, release, base string
 	gated, twin             *world
@@ -104,7 +104,7 @@ func (w *world) ask(r *row, send func(*world, string, string, ...edit) reply) re
 	return send(w, line, body, edits...)
 }
 
-// checkBare holds the bare platform's answer against the document.
+// checkBare compares the bare platform's answer with the document.
 func (d *document) checkBare(t *testing.T, r *row, bare reply, in func(string) string) {
 	t.Helper()
 	wanted, text := r.bare(d.release), r.text
@@ -138,8 +138,8 @@ func (d *document) checkCookie(t *testing.T, r *row, from reply) {
 	}
 }
 
-// checkSame compares the gateway's answer with the bare platform's, and what
-// both platforms store after it.
+// checkSame compares the gateway's answer with the bare platform's, and the records of
+// both platforms after it.
 func (d *document) checkSame(t *testing.T, through, bare reply) {
 	t.Helper()
 	if got := settled(through.body); through.status != bare.status || got != settled(bare.body) {
@@ -156,7 +156,7 @@ func (d *document) checkSame(t *testing.T, through, bare reply) {
 	}
 }
 
-// records is what a platform stores, without its random keys.
+// records returns the records of a platform, without its random keys.
 func (d *document) records(w *world) map[int]site.Record {
 	out := map[int]site.Record{}
 	for id := 11; id < 80; id++ {

@@ -15,8 +15,8 @@ import (
 	"github.com/restwarden/restwarden/internal/testkit/machine"
 )
 
-// behindFastCGI starts a gateway whose site block ends in php_fastcgi, as most
-// sites of the platform do; the process behind it is the reference platform.
+// behindFastCGI starts a gateway whose site block ends in php_fastcgi, as on most sites
+// of the platform. The process behind it is the reference platform.
 func behindFastCGI(t *testing.T, options site.Options, directive string) *world {
 	t.Helper()
 	w := newPlatform(t, options)
@@ -48,8 +48,8 @@ func TestFastCGI_Conversions(t *testing.T) {
 	w.gate("PUT /?rest_route=/shop/v3/orders/"+fmt.Sprint(sub), "{}", w.as("admin")).refusedWith(400, invalidID)
 }
 
-// TestFastCGI_Identity: the question goes through php_fastcgi and tells what
-// the platform says.
+// TestFastCGI_Identity: the question goes through php_fastcgi, and the platform's answer
+// counts.
 func TestFastCGI_Identity(t *testing.T) {
 	p := behindFastCGI(t, site.Options{Release: "10.7"}, "login_only\nallow role administrator /consent/v1/log")
 	cookie, nonce := p.session("admin")

@@ -31,20 +31,21 @@ type world struct {
 	tap      *tap
 }
 
-// tap stands between gateway and platform and writes down what reaches it.
+// tap stands between gateway and platform and records the requests that reach the
+// platform.
 type tap struct {
 	platform http.Handler
 
 	mu        sync.Mutex
 	forwarded int             // requests of clients
-	questions []*http.Request // of the gateway, those of the background aside
-	roots     int             // readings of the REST root that have been answered
-	// answer, where set, may answer in place of the platform.
+	questions []*http.Request // questions of the gateway, without those of the background
+	roots     int             // answered readings of the REST root
+	// answer, if set, may answer in place of the platform.
 	answer func(w http.ResponseWriter, r *http.Request) bool
 }
 
-// mark is on every request of the tests' clients; questions do not carry it,
-// since nothing gets into them but what an allow-list names.
+// mark is on every request of the tests' clients. Questions do not carry it, since they
+// carry only headers of an allow-list.
 const mark = "X-Test-Client"
 
 // ServeHTTP implements http.Handler.
@@ -69,7 +70,7 @@ func (p *tap) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// now is the platform as it stands.
+// now returns the current platform.
 func (p *tap) now() http.Handler {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -181,15 +182,15 @@ func (w *world) start(directive string, site ...string) {
 	w.gateway, w.metrics = "http://"+f.Sites[0].Address, "http://"+f.Sites[1].Address+"/metrics"
 }
 
-// load starts Caddy anew: nothing is remembered of another world.
+// load starts Caddy anew, so that it remembers nothing of another world.
 func (w *world) load(f *caddyrun.File) {
 	w.t.Helper()
 	caddyrun.Stop(w.t)
 	caddyrun.Start(w.t, f)
 }
 
-// learned waits until the gateway has read the REST root, so that "release
-// auto" is decided: until then a checkout that states a total asks for the cart.
+// learned waits until the gateway has read the REST root, so that it has decided "release
+// auto": until then a checkout that states a total asks for the cart.
 func (w *world) learned() {
 	w.t.Helper()
 	w.gate("GET /", "")
@@ -200,7 +201,7 @@ func (w *world) learned() {
 	})
 	if w.info.Release == "11.1" {
 		w.eventually("the release is learnt", func() bool {
-			return w.gate("POST /cms-json/shop/store/v1/checkout", `{"expected_total":1}`, w.as("author")).asked == 0 // refused to nobody where login_only is set
+			return w.gate("POST /cms-json/shop/store/v1/checkout", `{"expected_total":1}`, w.as("author")).asked == 0 // no login_only refuses an author
 		})
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/restwarden/restwarden/cmd/platform/site"
 )
 
-// TestIdentity_Drops: what ends somebody's rights is felt at once.
+// TestIdentity_Drops: a change that ends somebody's rights takes effect at once.
 func TestIdentity_Drops(t *testing.T) {
 	w := newWorld(t, site.Options{Release: "10.7"}, "login_only\nallow role editor,administrator /cms/v2/posts", behind)
 	id := func(login string) int { return w.gate("GET /cms-json/cms/v2/users/me", "", w.as(login)).want(200).id() }
@@ -27,7 +27,7 @@ func TestIdentity_Drops(t *testing.T) {
 		link, _, _ = strings.Cut(link, `"`)
 		link = strings.ReplaceAll(link, "&amp;", "&")
 		w.gate("GET /cms-login.php?action=logout&_cmsnonce=wrong", "", cookie).want(403)
-		posts(w, cookie, nonce).want(200).unasked() // it did not work, so nothing is dropped
+		posts(w, cookie, nonce).want(200).unasked() // the change failed, so that nothing is dropped
 		w.gate("GET "+link, "", cookie).want(302)
 		if r := posts(w, cookie, nonce).stopped(); r.status == 200 {
 			t.Error("logged out, and still in")
@@ -63,7 +63,7 @@ func TestIdentity_Drops(t *testing.T) {
 		w.gate("DELETE "+at+"/"+uuid, "", w.as("editor")).want(200)
 		posts(w, second).want(401, "incorrect_password").stopped()
 		posts(w, w.as("editor")).want(200)
-		// Somebody who tries before the password exists is not kept out after.
+		// A caller who tries before the password exists is not locked out after it does.
 		posts(w, second).want(401)
 		w.gate("DELETE "+at, "", w.as("editor")).want(200, `"deleted":true`)
 		posts(w, w.as("editor")).want(401, "incorrect_password").stopped()
@@ -88,8 +88,8 @@ func TestIdentity_Drops(t *testing.T) {
 	})
 }
 
-// TestIdentity_Sites: the question goes where the client's request goes, and
-// says the same of the client.
+// TestIdentity_Sites: the question goes to the site of the client's request, and
+// describes the client in the same way.
 func TestIdentity_Sites(t *testing.T) {
 	for name, c := range map[string]struct {
 		options site.Options
@@ -127,7 +127,7 @@ func TestIdentity_Sites(t *testing.T) {
 				t.Fatalf("%d %.200s, %d questions", r.status, r.body, r.asked)
 			}
 			q := w.tap.asked(0)[0]
-			// The front controller may be named or not: it is the same.
+			// The front controller may be named or not.
 			if q.Method != http.MethodGet || strings.Replace(q.RequestURI, "/index.php?", "/?", 1) != c.asked || q.Host != "shop.example.test" {
 				t.Errorf("asked %s %s of %s, want %s", q.Method, q.RequestURI, q.Host, c.asked)
 			}
@@ -149,7 +149,7 @@ func TestIdentity_Sites(t *testing.T) {
 	}
 }
 
-// TestIdentity_Key: who differs in anything that may matter is asked about anew.
+// TestIdentity_Key: a request that differs in anything relevant is asked about anew.
 func TestIdentity_Key(t *testing.T) {
 	w := newWorld(t, site.Options{Release: "10.7"}, "login_only\ncredentials header X-Site-Key\ncredentials cookie site")
 	cookie, nonce := w.session("admin")

@@ -9,8 +9,8 @@ import (
 	"github.com/restwarden/restwarden/cmd/platform/site"
 )
 
-// methods are the ways to say who one is, in the places where they count and
-// where they do not (docs/interface 5; docs/platform III.8).
+// methods are the ways to authenticate, on routes where they count and where they do not
+// (docs/interface 5; docs/platform III.8).
 func (w *world) methods() []struct {
 	name, line string
 	edits      []edit
@@ -92,8 +92,8 @@ func (w *world) nonceOf(e edit) string {
 	return r.Header.Get("X-CMS-Nonce")
 }
 
-// TestIdentity_Methods: with login_only each way counts where the platform
-// counts it; a key is a user, and never a role.
+// TestIdentity_Methods: with login_only each way counts exactly where it counts on the
+// platform. A key is a user, and never a role.
 func TestIdentity_Methods(t *testing.T) {
 	w := newWorld(t, site.Options{Release: "10.7"}, "login_only", behind)
 	for _, m := range w.methods() {
@@ -119,8 +119,8 @@ func TestIdentity_Methods(t *testing.T) {
 	}
 }
 
-// TestIdentity_Jetpack: signed calls of Jetpack count only where they are
-// configured, and never as a role.
+// TestIdentity_Jetpack: calls that Jetpack signs count only with credentials jetpack, and
+// never as a role.
 func TestIdentity_Jetpack(t *testing.T) {
 	w := newWorld(t, site.Options{Release: "10.7"}, "login_only\ncredentials jetpack\nallow role administrator /cms/v2/taxonomies")
 	const tunnel = "?_for=jetpack&token=a:1:1&signature=x"

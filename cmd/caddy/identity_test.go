@@ -18,7 +18,7 @@ import (
 	"github.com/restwarden/restwarden/cmd/platform/site"
 )
 
-// behind is a site as users have them: compression, access log, handle blocks.
+// behind is a site as users have it: compression, access log, handle blocks.
 const behind = `encode gzip
 	log
 	handle_path /nowhere/* {
@@ -33,7 +33,7 @@ func isWho(r *http.Request) bool {
 	return r.Header.Get(mark) == "" && strings.Contains(r.URL.String(), "users%2Fme") || strings.Contains(r.URL.Path, "/users/me") && r.Header.Get(mark) == ""
 }
 
-// whoAnswers makes the platform answer the question about the caller in its own way.
+// whoAnswers replaces the platform's answer to the question about the caller.
 func (w *world) whoAnswers(answer func(http.ResponseWriter, *http.Request)) {
 	w.tap.answerWith(func(rw http.ResponseWriter, r *http.Request) bool {
 		if !isWho(r) {
@@ -127,10 +127,10 @@ func TestIdentity_Answers(t *testing.T) {
 				if r.header.Get("Retry-After") == "" {
 					t.Error(r.header)
 				}
-				w.gate("GET /", "").want(200).passed() // pages do not suffer
+				w.gate("GET /", "").want(200).passed() // pages are not affected
 				w.gate("GET /cms-json/cms/v2/posts", "").want(401, "rest_not_logged_in")
 				w.whoAnswers(says(200, user))
-				if r := post(); outcome(r) != pass { // nothing of the failure is remembered
+				if r := post(); outcome(r) != pass { // the failure is not remembered
 					t.Errorf("afterwards %s %.200s", outcome(r), r.body)
 				}
 			case c.want == pass:
@@ -147,8 +147,8 @@ func posts(w *world, edits ...edit) reply {
 	return w.gate("GET /cms-json/cms/v2/posts", "", edits...)
 }
 
-// TestIdentity_OneQuestion: callers with the same credentials wait for one
-// answer, and one that goes away does not take it from the others.
+// TestIdentity_OneQuestion: callers with the same credentials wait for one answer. A
+// client that goes away does not take it from the others.
 func TestIdentity_OneQuestion(t *testing.T) {
 	w := newWorld(t, site.Options{Release: "10.7"}, "login_only", behind)
 	asked, release := make(chan struct{}, 100), make(chan struct{})
@@ -198,7 +198,7 @@ func TestIdentity_OneQuestion(t *testing.T) {
 	}
 }
 
-// TestIdentity_Limits: questions of one address, and under way at once.
+// TestIdentity_Limits: the questions of one address and those under way are bounded.
 func TestIdentity_Limits(t *testing.T) {
 	p := newPlatform(t, site.Options{Release: "10.7"})
 	p.identity = "rate 3/1h\nmax_in_flight 1\ntimeout 300ms"
@@ -235,8 +235,8 @@ func TestIdentity_Limits(t *testing.T) {
 	<-held
 }
 
-// TestIdentity_Forged: a hundred thousand forged credentials put no more than
-// the bound of questions on the platform and leave no memory behind.
+// TestIdentity_Forged: a hundred thousand forged credentials cause no more questions than
+// the bound, and leave no memory behind.
 func TestIdentity_Forged(t *testing.T) {
 	p := newPlatform(t, site.Options{Release: "10.7"})
 	p.identity = "rate 120/1h"

@@ -1,5 +1,5 @@
-// Command caddy is Caddy with RestWarden in it, and with the demo among the commands
-// "caddy restwarden …".
+// Command caddy is Caddy with RestWarden. It has the demo among the commands "caddy
+// restwarden …".
 package main
 
 import (

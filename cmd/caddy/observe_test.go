@@ -12,8 +12,7 @@ import (
 	"github.com/restwarden/restwarden/cmd/platform/site"
 )
 
-// seen from outside: the vars of a request as a header, in the order of design
-// 10.
+// varsHeader shows the vars of a request as a header, in the order of docs/design 10.
 const varsHeader = `header >X-Vars "{http.vars.restwarden.kind}|{http.vars.restwarden.outcome}|{http.vars.restwarden.route}|{http.vars.restwarden.method}|{http.vars.restwarden.caller}|{http.vars.restwarden.policy}|{http.vars.restwarden.code}"`
 
 // everything is a directive with all policies on.
@@ -85,7 +84,7 @@ func incidents(w *world) []incident {
 	}
 }
 
-// TestSeen: each outcome in vars, metrics and the log, without a secret.
+// TestSeen: each outcome shows in vars, metrics and log, without a secret.
 func TestSeen(t *testing.T) {
 	p := newPlatform(t, site.Options{Release: "10.7"})
 	p.start(everything(p), varsHeader, behind)
@@ -100,7 +99,7 @@ func TestSeen(t *testing.T) {
 			if len(vars) != 7 || len(logged) != 1 {
 				t.Fatalf("vars %q, log %v", vars, logged)
 			}
-			if i.policy == "*" { // which policy finds it is not the point
+			if i.policy == "*" { // any policy may refuse it
 				i.policy, i.code = vars[5], vars[6]
 			} else if after := p.decisions(i.policy, i.code, "refused"); after != before+1 {
 				t.Errorf("counted %v, before %v", after, before)
@@ -147,7 +146,7 @@ func TestSeen(t *testing.T) {
 	}
 }
 
-// refusals are the log lines about refusals, enforced or not.
+// refusals returns the log lines about refusals, enforced or not.
 func (w *world) refusals() []map[string]any {
 	w.t.Helper()
 	var lines []map[string]any
@@ -160,7 +159,7 @@ func (w *world) refusals() []map[string]any {
 	return lines
 }
 
-// TestObserve: the same traffic, nothing refused, nothing changed, all counted.
+// TestObserve: for the same traffic nothing is refused or changed, and all is counted.
 func TestObserve(t *testing.T) {
 	p := newPlatform(t, site.Options{Release: "10.7"})
 	p.start("mode observe\n"+everything(p), varsHeader, behind)
@@ -168,7 +167,7 @@ func TestObserve(t *testing.T) {
 	for _, i := range incidents(p) {
 		t.Run(i.name, func(t *testing.T) {
 			p.t = t
-			if i.name == "bad nonce" || i.name == "wrong password" { // nothing of the platform's is lost either
+			if i.name == "bad nonce" || i.name == "wrong password" { // the platform's own refusals stay as well
 				bare := p.bare(i.line, i.body, i.edits...)
 				if r := p.gate(i.line, i.body, i.edits...).passed(); r.status != bare.status || r.body != bare.body {
 					t.Errorf("%d %s; bare %d %s", r.status, r.body, bare.status, bare.body)
@@ -210,7 +209,7 @@ func TestObserve(t *testing.T) {
 	}
 }
 
-// TestObserve_OnePolicy: a policy may be tried out on its own.
+// TestObserve_OnePolicy: one policy can observe alone.
 func TestObserve_OnePolicy(t *testing.T) {
 	w := newWorld(t, site.Options{Release: "10.7"}, "login_only\norder_type {\nmode observe\n}")
 	sub := w.newSubscription()
@@ -222,8 +221,8 @@ func TestObserve_OnePolicy(t *testing.T) {
 	}
 }
 
-// TestPolicies_CanBeSwitchedOff: each refusal is that of one policy, and gone
-// without it; so the tests above can fail.
+// TestPolicies_CanBeSwitchedOff: each refusal comes from one policy, and is gone without
+// it. So the tests above can fail.
 func TestPolicies_CanBeSwitchedOff(t *testing.T) {
 	for _, policy := range []string{"access", "signature", "rate_limit", "order_type", "checkout_total", "refund_totals", "abilities"} {
 		t.Run(policy, func(t *testing.T) {

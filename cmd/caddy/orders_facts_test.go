@@ -12,7 +12,7 @@ import (
 	"github.com/restwarden/restwarden/internal/testkit/caddyrun"
 )
 
-// TestOrders_Strict: deletes and refunds, which no release checks.
+// TestOrders_Strict: strict covers deletes and refunds, which no release checks.
 func TestOrders_Strict(t *testing.T) {
 	refusals := func(w *world, sub, order int) []reply {
 		at := "/cms-json/shop/v3/orders/" + strconv.Itoa(sub)
@@ -50,7 +50,7 @@ func TestOrders_Strict(t *testing.T) {
 	})
 }
 
-// TestOrders_Questions: what is asked, and what is remembered.
+// TestOrders_Questions: which questions are asked, and which answers are remembered.
 func TestOrders_Questions(t *testing.T) {
 	w := newWorld(t, site.Options{Release: "10.7"}, "")
 	order, sub := w.newOrder(), w.newSubscription()
@@ -98,8 +98,8 @@ func TestOrders_Questions(t *testing.T) {
 	w.gate("POST /cms-json/shop/v3/orders/batch", over, w.as("admin")).stopped()
 }
 
-// TestOrders_Releases: from 10.8 the platform refuses itself and is not asked,
-// unless the policy is named.
+// TestOrders_Releases: from 10.8 the platform refuses by itself and is not asked, unless
+// the policy is named.
 func TestOrders_Releases(t *testing.T) {
 	for name, c := range map[string]struct {
 		platform, directive string
@@ -132,8 +132,8 @@ func TestOrders_Releases(t *testing.T) {
 	}
 }
 
-// TestOrders_TwoSites: what is known of one site's ids is not believed of
-// another's, though both have the same name.
+// TestOrders_TwoSites: a proof about an id of one site does not count on another site
+// with the same name.
 func TestOrders_TwoSites(t *testing.T) {
 	w := newWorld(t, site.Options{Release: "10.7"}, "")
 	other := newPlatform(t, site.Options{Release: "10.7"})
@@ -162,7 +162,7 @@ func TestOrders_TwoSites(t *testing.T) {
 	}
 }
 
-// TestOrders_SeveralCredentials: credentials of two kinds are sent on as they came; a key
+// TestOrders_SeveralCredentials: credentials of two kinds are forwarded unchanged; a key
 // that counts decides.
 func TestOrders_SeveralCredentials(t *testing.T) {
 	w := newWorld(t, site.Options{Release: "10.7"}, "")

@@ -87,13 +87,13 @@ func TestConversions_Tool(t *testing.T) {
 	})
 }
 
-// legitimate calls of the families that are guarded; <order> and <sub> are
-// fresh ones for each call.
+// legitimate are calls of the guarded kinds that must pass. <order> and <sub> are new for
+// each call.
 var legitimate = []struct {
 	line, body string
 	edits      []edit
-	// guarded ones are asked about: without a key of the gateway's own they are
-	// refused to who may write but not read.
+	// guarded calls cause a question. Without a credential of order_type, callers who may
+	// write but not read are refused.
 	guarded bool
 }{
 	{line: "GET /cms-json/shop/v3/orders"},
@@ -143,8 +143,7 @@ var legitimate = []struct {
 	{line: "GET /cms-json/cms/v2/posts"},
 }
 
-// TestOrders_Legitimate: what the platform does for a caller on the bare
-// address it does through the gateway.
+// TestOrders_Legitimate: calls that work on the bare platform work through the gateway.
 func TestOrders_Legitimate(t *testing.T) {
 	conversions(t, "", func(t *testing.T, w *world, own bool) {
 		t.Helper()
@@ -175,7 +174,8 @@ func TestOrders_Legitimate(t *testing.T) {
 	})
 }
 
-// TestOrders_WordsDoNotTell: who has no rights learns nothing of what an id is.
+// TestOrders_WordsDoNotTell: the refusal to a caller without rights does not show what an
+// id is.
 func TestOrders_WordsDoNotTell(t *testing.T) {
 	conversions(t, "strict", func(t *testing.T, w *world, own bool) {
 		t.Helper()
@@ -183,10 +183,10 @@ func TestOrders_WordsDoNotTell(t *testing.T) {
 		w.gate(fmt.Sprintf("PUT /cms-json/shop/v3/orders/%d", w.info.Orders[1]), "{}", w.as("admin")).want(200) // remembered as an order
 		ids := []int{w.info.Orders[0], w.info.Subscriptions[0], refund, w.info.Products[0], 999999}
 		callers := []string{"customer", "anonymous"}
-		if !own { // with a key of the gateway's own these may write
+		if !own { // with a credential these may write
 			callers = append(callers, "write key", "editor")
 		}
-		callers = append(callers, "read key") // at last: its own question proves what an order is
+		callers = append(callers, "read key") // last, since its own question proves an order
 		edits := w.callers()
 		for _, name := range callers {
 			for _, line := range []string{"PUT /cms-json/shop/v3/orders/%d", "DELETE /cms-json/shop/v3/orders/%d", "POST /cms-json/shop/v3/orders/%d/refunds"} {
@@ -199,7 +199,7 @@ func TestOrders_WordsDoNotTell(t *testing.T) {
 				}
 			}
 		}
-		// The same where it is remembered that the id is an order.
+		// The same if the id is remembered as an order.
 		known := w.gate(fmt.Sprintf("PUT /cms-json/shop/v3/orders/%d", w.info.Orders[1]), "{}", w.as("customer"))
 		other := w.gate(fmt.Sprintf("PUT /cms-json/shop/v3/orders/%d", w.info.Subscriptions[0]), "{}", w.as("customer"))
 		if known.status != other.status || known.body != other.body {
@@ -208,8 +208,8 @@ func TestOrders_WordsDoNotTell(t *testing.T) {
 	})
 }
 
-// TestOrders_PluginRoute: a plugin that registers the route by which newer shops
-// are known does not open the guard of an old one.
+// TestOrders_PluginRoute: a plugin that registers the route of newer shops does not
+// switch off the guard of an old one.
 func TestOrders_PluginRoute(t *testing.T) {
 	w := newWorld(t, site.Options{Release: "10.7"}, "")
 	w.tap.answerWith(func(rw http.ResponseWriter, r *http.Request) bool {
@@ -220,7 +220,7 @@ func TestOrders_PluginRoute(t *testing.T) {
 		_, _ = fmt.Fprintf(rw, `{"home":"http://%s","url":"http://%s","namespaces":["cms/v2"],"routes":{"/shop/v3/orders/(?P<order_id>[\\d]+)/refunds/preview":{}}}`, r.Host, r.Host)
 		return true
 	})
-	w.info.Release = "11.1" // as far as the root tells
+	w.info.Release = "11.1" // the root lists the route of 11.1
 	w.learned()
 	sub, order := w.info.Subscriptions[0], w.info.Orders[0]
 	w.gate(fmt.Sprintf("PUT /cms-json/shop/v3/orders/%d", sub), `{"status":"processing"}`, w.as("manager")).refusedWith(400, "shop_rest_shop_order_invalid_id")

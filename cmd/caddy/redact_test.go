@@ -13,7 +13,7 @@ import (
 	"github.com/restwarden/restwarden/cmd/platform/site"
 )
 
-// secretIn is the stored secret of E13, as the bare platform gives it away.
+// secretIn is the stored secret of E13, as the bare platform returns it.
 func (w *world) secretIn() string {
 	w.t.Helper()
 	secret, _ := w.bare("GET /cms-json"+w.info.Routes.Troubleshooting, "", w.as("admin")).want(200).at("access_token").(string)
@@ -23,8 +23,8 @@ func (w *world) secretIn() string {
 	return secret
 }
 
-// TestRedact_Wrappings: the stored secrets of E13 stay in, however the answer
-// is asked for.
+// TestRedact_Wrappings: the stored secrets of E13 are redacted in every form of the
+// answer.
 func TestRedact_Wrappings(t *testing.T) {
 	w := newWorld(t, site.Options{Release: "10.7"}, "", behind)
 	secret := w.secretIn()
@@ -84,7 +84,7 @@ func TestRedact_Wrappings(t *testing.T) {
 	}
 }
 
-// TestRedact_Fields: fields of the owner's choice, in lists and objects.
+// TestRedact_Fields: configured fields are redacted, in lists and objects.
 func TestRedact_Fields(t *testing.T) {
 	w := newWorld(t, site.Options{Release: "10.7"}, "redact /shop/v3/orders billing.email line_items.name meta_data.value\nredact /shop/v3/orders/* billing.email")
 	list := w.gate("GET /cms-json/shop/v3/orders", "", w.as("admin")).want(200)
@@ -129,8 +129,8 @@ func TestRedact_Authors(t *testing.T) {
 	w.gate("GET /cms-json/cms/v2/posts", "").want(200, "Opening hours").unasked()
 }
 
-// TestRedact_Backend: answers of a platform that compresses unasked, is too
-// large, or is not JSON.
+// TestRedact_Backend: answers of a platform that compresses without being asked, that are
+// too large, or that are not JSON.
 func TestRedact_Backend(t *testing.T) {
 	w := newWorld(t, site.Options{Release: "10.7"}, "", behind)
 	secret := `{"access_token":"hush","x":1}`

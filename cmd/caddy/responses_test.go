@@ -43,7 +43,7 @@ func TestCORS(t *testing.T) {
 			preflight := w.gate("OPTIONS /cms-json/cms/v2/posts", "", origin, asks).want(200).passed().unasked()
 			same(preflight, bare)
 			missing := w.gate("OPTIONS /cms-json/no/such/route", "", origin, asks).want(preflight.status).passed()
-			for _, r := range []reply{preflight, missing} { // which routes there are is not said
+			for _, r := range []reply{preflight, missing} { // neither shows whether the route exists
 				r.header.Del("Date")
 				if r.body != "" || r.header.Get("Allow") != "" || r.header.Get("Link") != "" || len(r.header) != len(preflight.header) {
 					t.Errorf("%s: %v %s", r.line, r.header, r.body)
@@ -61,7 +61,7 @@ func TestCORS(t *testing.T) {
 					t.Errorf("%s: %d, reached %d", name, r.status, r.reached)
 				}
 			}
-			w.gate("OPTIONS /cms-json/cms/v2/posts", `{"a":1}`, origin, asks).want(200).passed().unasked() // sent on without it
+			w.gate("OPTIONS /cms-json/cms/v2/posts", `{"a":1}`, origin, asks).want(200).passed().unasked() // forwarded without the body
 			with := w.gate("OPTIONS /cms-json/cms/v2/posts", "", origin, asks, w.as("admin")).want(200).passed()
 			if with.asked == 0 || with.body == "" {
 				t.Error("a request with credentials is no preflight")
@@ -70,8 +70,8 @@ func TestCORS(t *testing.T) {
 	}
 }
 
-// TestNoStore: answers to requests with credentials, and refusals, are never
-// cached; all else is as the platform says.
+// TestNoStore: answers to requests with credentials, and refusals, are never cached; all
+// other answers are unchanged.
 func TestNoStore(t *testing.T) {
 	for _, off := range []bool{false, true} {
 		directive := ""
@@ -110,8 +110,8 @@ func TestNoStore(t *testing.T) {
 	}
 }
 
-// TestStripQuery: the multilingual plugin's parameter (docs/interface
-// 7) is dropped from the editor's calls, and from nothing else.
+// TestStripQuery: the multilingual plugin's parameter (docs/interface 7) is dropped from
+// the editor's calls only.
 func TestStripQuery(t *testing.T) {
 	w := newWorld(t, site.Options{Release: "10.7", Fault: "multilingual"}, "strip_query lang /cms/v2/taxonomies /cms/v2/posts/**")
 	w.bare("GET /cms-json/cms/v2/taxonomies?lang=de", "").want(500)
@@ -155,7 +155,7 @@ func TestSessionCookies(t *testing.T) {
 	}
 }
 
-// TestRateLimit: too much consent of one visitor, in every spelling.
+// TestRateLimit: one visitor sends too many consents, in every spelling.
 func TestRateLimit(t *testing.T) {
 	w := newWorld(t, site.Options{Release: "10.7"}, "rate_limit 3/1h POST /consent/v1/consent")
 	from := func(address string) edit { return header("X-Forwarded-For", address) }

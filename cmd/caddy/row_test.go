@@ -11,7 +11,7 @@ import (
 
 var releases = []string{"10.7", "10.8", "11.1"}
 
-// since gives before to releases below one, and from to the others.
+// since returns before for releases below one, and from for the others.
 func since[T any](release string, before, from T) func(string) T {
 	return func(of string) T {
 		if of < release {
@@ -23,10 +23,10 @@ func since[T any](release string, before, from T) func(string) T {
 
 func always[T any](v T) func(string) T { return func(string) T { return v } }
 
-// verdict is what the gateway makes of a row: "same" forwards it and answers
-// as the bare platform does, "words" refuses it as the bare platform does,
-// "redacted" forwards it and hides the secrets; anything else is a refusal of
-// the gateway's own, "403 rest_forbidden".
+// verdict is the expected result of a row through the gateway: "same" is forwarded and
+// answered as by the bare platform, "words" is refused as by the bare platform,
+// "redacted" is forwarded and the secrets are hidden. Any other text is a refusal of the
+// gateway, "403 rest_forbidden".
 type verdict = string
 
 const (
@@ -43,25 +43,24 @@ type row struct {
 	says string // the statement
 	line string // <order>, <sub>, … stand for ids
 	body string
-	as   string // who is calling, of world.caller; "" is anonymous
-	// options and prepare set the platform up; prepare may return more of the
-	// request.
+	as   string // who is calling, by the names of world.caller; "" is anonymous
+	// options and prepare set the platform up. prepare may return edits of the request.
 	options func(*site.Options)
 	prepare func(w *world) []edit
 	base    bool // in a sub-folder
 
 	bare func(release string) int // status of the bare platform
 	text string                   // in its answer
-	// shows is text by release; lacks is what is not in the answer, where it is set.
+	// shows is text by release. lacks, if set, must not be in the answer.
 	shows, lacks func(release string) string
-	// cookie is what a Set-Cookie of the answer matches, where it is set.
+	// cookie, if set, matches a Set-Cookie of the answer.
 	cookie string
-	// wordpress is the status under the other platform's names, where the document's
-	// is not the real one's; the text is not looked for there.
+	// wordpress is the status under the other platform's names, if the document's is not
+	// the real one. The text is not compared then.
 	wordpress int
-	// gate is the verdict with defaults, same where it is nil; loginOnly that
-	// with login_only: where it is nil anonymous calls are refused and all else
-	// is as with defaults. Pages are the same in both.
+	// gate is the verdict with defaults; nil means same. loginOnly is the verdict with
+	// login_only; nil means that anonymous calls are refused and all others are as with
+	// defaults. Pages are the same in both.
 	gate, loginOnly func(release string) verdict
 	page            bool
 }
@@ -104,7 +103,7 @@ func (w *world) caller(as string) []edit {
 	switch as {
 	case "":
 		return nil
-	case "feed": // whoever knows the public identifier
+	case "feed": // anybody who knows the public identifier
 		return []edit{signed(w.info.Keys.FeedPublicID, time.Now())}
 	case "plugin":
 		return []edit{signed(w.info.Keys.CookiePlugin, time.Now())}
@@ -116,7 +115,7 @@ func (w *world) caller(as string) []edit {
 	return []edit{w.as(login)}
 }
 
-// ids writes the ids of a fresh world into a text of a row.
+// ids returns a function that writes the ids of a fresh world into a text of a row.
 func (w *world) ids() func(string) string {
 	item := w.record(w.info.Orders[0]).Items[0]
 	return strings.NewReplacer("<order>", fmt.Sprint(w.info.Orders[0]), "<second>", fmt.Sprint(w.info.Orders[1]), "<sub>", fmt.Sprint(w.info.Subscriptions[0]),
@@ -125,8 +124,8 @@ func (w *world) ids() func(string) string {
 		"<password>", w.info.Users["admin"].Password).Replace
 }
 
-// words writes texts of a row for a fresh world: its ids, and the names of its
-// platform also where the other tests have none to translate.
+// words returns a function that writes a text of a row for a fresh world: with its ids,
+// and with the names of its platform also where the other tests have none to translate.
 func (w *world) words() func(string) string {
 	ids, more := w.ids(), strings.NewReplacer()
 	if w.info.Platform == "wordpress" {

@@ -5,7 +5,7 @@ import "fmt"
 // everyUser is the list of users with nothing but their names.
 const everyUser = `[{"slug":"admin"},{"slug":"manager"},{"slug":"customer"},{"slug":"editor"},{"slug":"author"}]`
 
-// previewed asks for a preview before the row, where there is one.
+// previewed asks for a preview before the row, if the release has one.
 func previewed(w *world) []edit {
 	w.bare(fmt.Sprintf("POST /cms-json/shop/v3/orders/%d/refunds/preview", w.info.Orders[1]), `{}`, w.as("manager"))
 	return nil

@@ -137,7 +137,7 @@ func versionRows() []row {
 		{
 			of: "9.4 detection", says: "from 11.1 the shop takes a non-empty rest_route for a REST request, so its keys count there",
 			line: "GET /?rest_route=/shop/v3/orders", as: "key", bare: since("11.1", 401, 200), shows: since("11.1", "invalid_username", `"line_items"`),
-			loginOnly: since("11.1", words, "401 invalid_username"), // the gateway knows keys in the pretty form only
+			loginOnly: since("11.1", words, "401 invalid_username"), // the gateway accepts keys in the pretty form only
 		},
 		{of: "9.4 item's product", says: "another product resets the variation from 11.1", line: "PUT /cms-json/shop/v3/orders/<order>", body: fmt.Sprintf(item, "<mug>"), as: "manager", bare: always(200), shows: since("11.1", `"variation_id":<size>},{`, `"variation_id":0},{`)},
 		{of: "9.4 item's product", says: "the same product keeps it", line: "PATCH /cms-json/shop/v3/orders/<order>", body: fmt.Sprintf(item, "<shirt>"), as: "manager", bare: always(200), text: `"variation_id":<size>},{`},

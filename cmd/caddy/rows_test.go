@@ -21,7 +21,7 @@ is). The last two columns say what the gateway makes of it with its defaults, an
 
 `
 
-// outOfReach are the rows that no REST request shows.
+// outOfReach are the rows that no REST request can show.
 var outOfReach = [][3]string{
 	{"1.6", "the command line", "no HTTP"},
 	{"2, meta key", "where application passwords are stored", "inside the platform"},

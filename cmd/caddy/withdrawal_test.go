@@ -12,9 +12,8 @@ import (
 	"github.com/restwarden/restwarden/internal/testkit/mailsink"
 )
 
-// TestDocument_OwnRestriction: login_only says what the site's own restriction
-// says (docs/interface 5, rule 1), and its exceptions restore what
-// that breaks.
+// TestDocument_OwnRestriction: login_only answers like the site's own restriction
+// (docs/interface 5, rule 1), and its exceptions restore what that breaks.
 func TestDocument_OwnRestriction(t *testing.T) {
 	own := newPlatform(t, site.Options{LoginOnly: true})
 	w := newWorld(t, site.Options{}, "login_only\nallow anyone POST /consent/v1/consent /pay/v1/notify")

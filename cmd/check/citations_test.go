@@ -11,7 +11,7 @@ import (
 	"testing/fstest"
 )
 
-// leastCitations is a count that the tree is far above; below it the search is broken.
+// leastCitations is far below the number in the tree; with fewer, the search is broken.
 const leastCitations = 150
 
 // TestCitations resolves every citation of the tree.
@@ -27,9 +27,9 @@ func TestCitations(t *testing.T) {
 	}
 }
 
-// checkCitations returns the places of the documents that the files of tree cite,
-// and in words what does not resolve to exactly one, and that there are fewer than
-// least.
+// checkCitations returns the places of the documents that the files of tree cite.
+// problems names each citation that does not resolve to exactly one place, and says if
+// there are fewer than least.
 func checkCitations(t *testing.T, tree fs.FS, least int) (found []place, problems []string) {
 	t.Helper()
 	cited := citedDocuments(t, tree)
@@ -70,13 +70,13 @@ func checkCitations(t *testing.T, tree fs.FS, least int) (found []place, problem
 	return found, problems
 }
 
-// mayCite tells whether a file is one of those that are searched.
+// mayCite tells whether a file is searched.
 func mayCite(file string) bool {
 	return slices.Contains([]string{".go", ".php", ".md", ".yml", ".yaml"}, path.Ext(file)) ||
 		strings.Contains(strings.ToLower(path.Base(file)), "caddyfile")
 }
 
-// madeUp is a tree with all forms of citations, every one of them right.
+// madeUp returns a tree with correct citations of all forms.
 func madeUp() fstest.MapFS {
 	tree := fstest.MapFS{}
 	for file, text := range map[string]string{
@@ -201,7 +201,7 @@ func TestCitations_Wrong(t *testing.T) {
 	}
 }
 
-// TestCitations_Few has a tree with fewer citations than are known to be there.
+// TestCitations_Few has a tree with too few citations.
 func TestCitations_Few(t *testing.T) {
 	t.Parallel()
 	tree := madeUp()
@@ -212,7 +212,7 @@ func TestCitations_Few(t *testing.T) {
 	}
 }
 
-// TestCitations_Missing has a tree whose documents are not there.
+// TestCitations_Missing has a tree without the documents.
 func TestCitations_Missing(t *testing.T) {
 	t.Parallel()
 	for _, gone := range []string{"docs/platform/one.md", "docs/platform/two.md", "docs/interface.md", "docs/design.md"} {

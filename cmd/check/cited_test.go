@@ -27,7 +27,7 @@ func (p place) String() string {
 	return s
 }
 
-// docs stands apart from the documents' names, or this file would cite them.
+// docs is separate from the documents' names, since this file would cite them otherwise.
 const docs = "docs/"
 
 const (
@@ -45,15 +45,15 @@ var (
 	isPath       = regexp.MustCompile(`^(?:[/\w-]|\.\w)`)
 	firstLabel   = regexp.MustCompile("^()" + gap + kind + label)
 	nextLabel    = regexp.MustCompile("^" + gap + "([,;]|and\\b|or\\b|to\\b)" + gap + "(?:and\\b" + gap + ")?" + kind + label)
-	// unread is a label in a form that would be overlooked: behind the name of a
-	// document, behind the name of a page, and behind labels.
+	// unread is a label in a form that readCitation would overlook: after the name of a
+	// document, after the name of a page, and after labels.
 	unread    = regexp.MustCompile("^[ \\t]*(?:[,:;(#§-]" + gap + ")?" + kind + label)
 	unreadOf  = regexp.MustCompile(`^[\w./-]*\.md[ \t]+` + kind + label)
 	unreadEnd = regexp.MustCompile("^[ \\t]*[-–/§#]?" + kind + label)
 )
 
-// readCitation reads the labels behind the name of a document. An error is a label
-// of an unknown form.
+// readCitation reads the labels after the name of a document. A label of an unknown form
+// is an error.
 func readCitation(document, text string) (places []place, err error) {
 	if isPath.MatchString(text) {
 		return nil, overlooked(document, text, unreadOf)
@@ -96,7 +96,7 @@ func readLabels(at place, text string) (places []place, rest string, err error) 
 	}
 }
 
-// overlooked returns an error where text begins with a label in an odd form.
+// overlooked returns an error if text begins with a label in an odd form.
 func overlooked(document, text string, odd *regexp.Regexp) error {
 	if m := odd.FindString(text); m != "" {
 		return fmt.Errorf("%s%s: %q is in no form that is known", docs, document, strings.TrimSpace(m))
@@ -111,7 +111,7 @@ var (
 	endpointLabel = regexp.MustCompile(`^E\d+$`)
 )
 
-// named returns the place that a label means behind a citation of p.
+// named returns the place that a label after a citation of p means.
 func (p place) named(label string, asRule bool) (place, error) {
 	number := numberLabel.MatchString(label)
 	switch {

@@ -16,7 +16,7 @@ import (
 	"github.com/restwarden/restwarden/internal/testkit/machine"
 )
 
-// stopLimit is how long the demo may take to end once it is interrupted.
+// stopLimit is how long the demo may take to end after an interrupt.
 const stopLimit = 20 * time.Second
 
 // tryDemo starts the demo in dir, looks at the gateway and at the bare platform
@@ -60,19 +60,18 @@ func tryDemo(ctx context.Context, dir string) (string, error) {
 	return log.String(), errors.Join(err, stopped)
 }
 
-// childStatus is what `go run` says of a child that failed. Its own exit status
+// childStatus matches what `go run` prints about a child that failed. Its own exit status
 // is 1 after any interrupt.
 var childStatus = regexp.MustCompile(`(?m)^(exit status \d+|signal: .+)$`)
 
-// demo is what of the demo's object is needed here.
+// demo has the fields that are needed of the demo's object.
 type demo struct {
 	Gateway  string `json:"gateway"`
 	Backend  string `json:"backend"`
 	Platform string `json:"platform"`
 }
 
-// try asks for the user list: the platform gives it to anybody, the gateway
-// does not.
+// try asks for the user list. The platform gives it to anybody, the gateway does not.
 func (d demo) try(ctx context.Context) error {
 	path := "/cms-json/cms/v2/users"
 	if d.Platform == "wordpress" {

@@ -6,17 +6,22 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/restwarden/restwarden/internal/testkit/machine"
 )
 
-// testLimit bounds one package's tests, testRunLimit all of them.
+// testLimit bounds one package's tests, testRunLimit all of them. testGrace is for the
+// build, and for tests that end by a limit of their own.
 const (
 	testLimit    = 10 * time.Minute
-	testRunLimit = 20 * time.Minute
+	testRunLimit = 18 * time.Minute
+	testGrace    = 2 * time.Minute
 )
 
 func (c *check) test(ctx context.Context) {
@@ -25,7 +30,12 @@ func (c *check) test(ctx context.Context) {
 
 // goTest runs go test with args and counts every test and subtest into r.
 func (c *check) goTest(ctx context.Context, r *results, args ...string) *testRun {
-	ctx, cancel := context.WithTimeout(ctx, testRunLimit)
+	return c.goTestWith(ctx, r, testRunLimit, nil, args...)
+}
+
+// goTestWith is goTest with a limit of its own, and with variables in its environment.
+func (c *check) goTestWith(ctx context.Context, r *results, limit time.Duration, env []string, args ...string) *testRun {
+	ctx, cancel := context.WithTimeout(ctx, limit+testGrace)
 	defer cancel()
 	run := newTestRun(r)
 	cmd, err := machine.Command(ctx, c.root, "go", append([]string{"test", "-json"}, args...)...)
@@ -33,6 +43,7 @@ func (c *check) goTest(ctx context.Context, r *results, args ...string) *testRun
 		r.fail("go test", err.Error())
 		return run
 	}
+	cmd.Env = append(os.Environ(), env...)
 	stdout, err := cmd.StdoutPipe()
 	if err != nil {
 		r.fail("go test", err.Error())
@@ -57,7 +68,11 @@ type event struct {
 	Test        string
 	Elapsed     float64
 	Output      string
+	Key, Value  string // of an attribute
 }
+
+// checksKey is the attribute of a test that is many checks: their number.
+const checksKey = "checks"
 
 // testRun turns the events of one go test into results.
 type testRun struct {
@@ -68,6 +83,7 @@ type testRun struct {
 	failed  map[string]bool // packages with a counted failure
 	builds  map[string]*strings.Builder
 	counts  map[string]int
+	checks  map[testID]int // of tests that tell
 	any     bool
 	stray   strings.Builder
 }
@@ -80,7 +96,7 @@ func (id testID) String() string { return strings.TrimSpace(id.pkg + " " + id.te
 func newTestRun(r *results) *testRun {
 	return &testRun{
 		results: r, output: map[testID]*strings.Builder{}, open: map[testID]bool{},
-		failed: map[string]bool{}, builds: map[string]*strings.Builder{}, counts: map[string]int{},
+		failed: map[string]bool{}, builds: map[string]*strings.Builder{}, counts: map[string]int{}, checks: map[testID]int{},
 	}
 }
 
@@ -111,13 +127,17 @@ func (t *testRun) take(e event) {
 		builder(t.output, id).WriteString(e.Output)
 	case "run":
 		t.open[id] = true
+	case "attr":
+		if n, err := strconv.Atoi(e.Value); err == nil && e.Key == checksKey {
+			t.checks[id] += n
+		}
 	case "pass", "fail", "skip":
 		delete(t.open, id)
 		if e.Test == "" {
 			t.endPackage(e)
 			return
 		}
-		t.endTest(id, e.Action)
+		t.endTest(id, e)
 	}
 }
 
@@ -128,13 +148,20 @@ func builder[K comparable](m map[K]*strings.Builder, key K) *strings.Builder {
 	return m[key]
 }
 
-func (t *testRun) endTest(id testID, action string) {
+// endTest counts a test: as one, and with its checks, those that passed in a test that
+// failed included.
+func (t *testRun) endTest(id testID, e event) {
 	t.any = true
 	t.counts[id.pkg]++
-	switch action {
+	n, tells := t.checks[id]
+	t.results.pass(n)
+	switch e.Action {
 	case "pass":
 		t.results.pass(1)
 		t.passed = append(t.passed, id)
+		if tells {
+			t.results.progress("   ok   %s: %d checks (%.1fs)%s", id.test, n, e.Elapsed, notes(builder(t.output, id).String()))
+		}
 		delete(t.output, id)
 	case "fail":
 		t.failed[id.pkg] = true
@@ -144,6 +171,19 @@ func (t *testRun) endTest(id testID, action string) {
 		t.results.fail(id.String(), "skipped\n"+builder(t.output, id).String())
 	}
 }
+
+// notes is what a test has logged, without the lines of go test itself.
+func notes(output string) string {
+	var b strings.Builder
+	for line := range strings.Lines(output) {
+		if m := logged.FindStringSubmatch(line); m != nil {
+			b.WriteString("\n        " + strings.TrimSpace(m[1]))
+		}
+	}
+	return b.String()
+}
+
+var logged = regexp.MustCompile(`^ +\w+\.go:\d+: (.*)`)
 
 func (t *testRun) endPackage(e event) {
 	for _, id := range t.unfinished(e.Package) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestTestRun(t *testing.T) {
+func TestTestRun(t *testing.T) { //nolint:funlen // a table of streams of events
 	t.Parallel()
 	failed := errors.New("exit status 1")
 	for name, tt := range map[string]struct {
@@ -29,6 +29,20 @@ func TestTestRun(t *testing.T) {
 {"Action":"pass","Package":"p","Test":"TestA"}
 {"Action":"pass","Package":"p"}`,
 			passed: 1,
+		},
+		"checks of a test count": {
+			events: `{"Action":"attr","Package":"p","Test":"TestA","Key":"checks","Value":"40"}
+{"Action":"pass","Package":"p","Test":"TestA"}
+{"Action":"pass","Package":"p"}`,
+			passed: 41,
+		},
+		"checks that passed in a test that failed count": {
+			events: `{"Action":"output","Package":"p","Test":"TestA","Output":"because\n"}
+{"Action":"attr","Package":"p","Test":"TestA","Key":"checks","Value":"40"}
+{"Action":"attr","Package":"p","Test":"TestA","Key":"other","Value":"7"}
+{"Action":"fail","Package":"p","Test":"TestA"}
+{"Action":"fail","Package":"p"}`,
+			err: failed, passed: 40, failures: []string{"because"},
 		},
 		"a failure carries its output": {
 			events: `{"Action":"output","Package":"p","Test":"TestA","Output":"because\n"}
@@ -82,5 +96,14 @@ func TestTestRun(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestNotes: what a test logs is shown, not what go test says of it.
+func TestNotes(t *testing.T) {
+	t.Parallel()
+	output := "=== RUN   TestA\n    a_test.go:7: 20 requests\n=== ATTR  TestA checks 40\n        a_test.go:8:     19 page\n--- PASS: TestA (0.1s)\n"
+	if got, want := notes(output), "\n        20 requests\n        19 page"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -2,15 +2,15 @@ package main
 
 import "github.com/restwarden/restwarden/internal/testkit/machine"
 
-// debianPackages are what a bare machine with Go lacks: the race detector links
-// with a C compiler, the README is tried in a clone, modules come over https,
-// what gateways share is tested with a real Redis.
+// debianPackages are what a bare machine with Go lacks: the race detector needs a C
+// compiler, the README is tried in a clone, modules come over https, and sharing is
+// tested with a real Redis.
 var debianPackages = []machine.Package{
 	{Name: "gcc", Command: "gcc"},
 	{Name: "libc6-dev", File: "/usr/include/stdio.h"},
 	{Name: "git", Command: "git"},
 	{Name: "ca-certificates", File: "/etc/ssl/certs/ca-certificates.crt"},
 	{Name: "redis-server", Command: "redis-server"},
-	{Name: "curl", Command: "curl"}, // the demo's lines are run as printed
+	{Name: "curl", Command: "curl"}, // runs the demo's lines as printed
 	{Name: "openssl", Command: "openssl"},
 }

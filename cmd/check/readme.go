@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// readme tries the commands of the README as a newcomer would: in a fresh clone
-// of what is committed, one after the other, as they are written.
+// readme tries the commands of the README as a new user would: in a fresh clone of HEAD,
+// one after the other, as written.
 func (c *check) readme(ctx context.Context) {
 	dir, err := os.MkdirTemp("", "restwarden-readme-")
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// results counts what passed and keeps what failed until the end, where it is
-// found without scrolling.
+// results counts what passed, and keeps failures until the end, where they are found
+// without scrolling.
 type results struct {
 	out      io.Writer
 	step     string
@@ -18,8 +18,8 @@ type results struct {
 
 type failure struct{ step, name, output string }
 
-// maxOutput is how much of a failure's output is printed: enough for a stack
-// trace, not for a runaway log. The end is kept, where the reason mostly stands.
+// maxOutput is how many bytes of a failure's output are printed: enough for a stack
+// trace, not for a runaway log. The end is kept, which mostly has the reason.
 const maxOutput = 16 << 10
 
 func (r *results) begin(s step) {

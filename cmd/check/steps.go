@@ -21,7 +21,7 @@ var steps = []step{
 	{"format", "gofmt -l finds nothing", (*check).format},
 	{"tidy", "go.mod and go.sum are tidy", goCommand("mod", "tidy", "-diff")},
 	{"build", "everything builds", goCommand("build", "./...")},
-	{"vet", "go vet", goCommand("vet", "./...")},
+	{"vet", "go vet", goCommand("vet", "-tags="+wordpressTag, "./...")},
 	{"lint", "golangci-lint " + linterVersion + " finds nothing", (*check).lint},
 	{"test", "all tests, with the race detector, in random order", (*check).test},
 	{"fuzz", "every fuzz target for a short time", (*check).fuzz},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"os"
@@ -9,7 +10,7 @@ import (
 	"strings"
 )
 
-// ownCaddy is the program that xcaddy writes: Caddy, its standard modules, and
+// ownCaddy stands for the program that xcaddy writes: Caddy, its standard modules, and
 // the package that is named to it.
 const ownCaddy = `package main
 
@@ -24,8 +25,9 @@ import (
 func main() { caddycmd.Main() }
 `
 
-// buildOwnCaddy does what an xcaddy line asks for, in a module of its own: xcaddy
-// itself would fetch what is published instead of the clone in dir.
+// buildOwnCaddy builds what an xcaddy line asks for from the clone in dir, and
+// returns the modules of that Caddy. xcaddy itself is not run: docs/dependencies.md
+// says why.
 func buildOwnCaddy(ctx context.Context, dir, line string) (string, error) {
 	mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
 	if err != nil {
@@ -58,9 +60,25 @@ func buildOwnCaddy(ctx context.Context, dir, line string) (string, error) {
 	if out, err := output(ctx, toolLimit, own, "go", "build", "-mod=mod", "-o", "caddy", "."); err != nil {
 		return out, err
 	}
-	modules, err := output(ctx, toolLimit, own, "./caddy", "list-modules")
-	if err == nil && !strings.Contains(modules, "http.handlers.restwarden\n") {
-		err = errors.New("the Caddy that was built does not have the module")
+	return tryOwnCaddy(ctx, own)
+}
+
+// tryOwnCaddy looks for the module and for a command of it in the Caddy in dir.
+func tryOwnCaddy(ctx context.Context, dir string) (string, error) {
+	modules, err := output(ctx, toolLimit, dir, "./caddy", "list-modules")
+	if err != nil {
+		return modules, err
 	}
-	return modules, err
+	if !strings.Contains(modules, "http.handlers.restwarden\n") {
+		return modules, errors.New("the Caddy that was built does not have the module")
+	}
+	line := `{"id":"x","request":"` + base64.StdEncoding.EncodeToString([]byte("GET /wp-json/wp/v2/posts HTTP/1.1\r\nHost: localhost\r\n\r\n")) + `"}`
+	if err := os.WriteFile(filepath.Join(dir, "recorded"), []byte(line+"\n"), 0o600); err != nil {
+		return "", err
+	}
+	out, err := output(ctx, toolLimit, dir, "./caddy", "restwarden", "classify", "recorded")
+	if err == nil && !strings.Contains(out, `"id":"x"`) {
+		err = errors.New("the Caddy that was built does not classify a request")
+	}
+	return out, err
 }

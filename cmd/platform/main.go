@@ -1,5 +1,5 @@
-// Command platform runs the reference platform: a site in memory that behaves
-// as docs/interface says, to try a gateway against.
+// Command platform runs the reference platform: a site in memory that behaves as
+// docs/interface says, to try a gateway with.
 package main
 
 import (
@@ -30,8 +30,8 @@ func main() {
 	}
 }
 
-// run serves the site that args describe until ctx ends; it prints the address
-// and what Info holds to out.
+// run serves the site that args describe until ctx ends. It prints the address and the
+// fields of Info to out.
 func run(ctx context.Context, args []string, out, usage io.Writer) error {
 	var options site.Options
 	flags := flag.NewFlagSet("platform", flag.ContinueOnError)

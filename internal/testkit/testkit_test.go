@@ -12,7 +12,7 @@ const (
 	kit    = module + "/internal/testkit"
 )
 
-// TestImports: nothing that is built for others has a part of the kit in it.
+// TestImports: no package that is built for users imports the kit.
 func TestImports(t *testing.T) {
 	t.Parallel()
 	out, err := machine.Run(t.Context(), "../..", nil, "go", "list", "-f", "{{.ImportPath}}: {{join .Deps \" \"}}", "./...")
@@ -39,8 +39,8 @@ func TestImports(t *testing.T) {
 	}
 }
 
-// TestImports_Policies: the tests of the policies need no server, so what they
-// have of the kit brings none.
+// TestImports_Policies: the tests of the policies need no server, so that the parts of
+// the kit that they import need none either.
 func TestImports_Policies(t *testing.T) {
 	t.Parallel()
 	out, err := machine.Run(t.Context(), "../..", nil, "go", "list", "-deps", "-test", "./policies/...")

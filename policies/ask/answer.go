@@ -16,7 +16,8 @@ type Answer struct {
 	Body   []byte
 }
 
-// Fault reads the platform's error object; both are "" for anything else.
+// Fault reads code and message of the platform's error object. Both are "" for any other
+// body.
 func (a *Answer) Fault() (code, message string) {
 	var body struct {
 		Code    string `json:"code"`
@@ -28,25 +29,25 @@ func (a *Answer) Fault() (code, message string) {
 	return body.Code, body.Message
 }
 
-// Code is the code of the platform's error object, "" for anything else.
+// Code returns the code of the platform's error object, "" for any other body.
 func (a *Answer) Code() string {
 	code, _ := a.Fault()
 	return code
 }
 
-// Denied tells whether the platform denies whoever asked what was asked for.
+// Denied tells whether the platform denies the question to its credentials (401 or 403).
 func (a *Answer) Denied() bool {
 	return a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden
 }
 
-// Unexpected is the error for an answer that decides nothing.
+// Unexpected returns the error for an answer that decides nothing. It wraps ErrUndecided.
 func Unexpected(a *Answer) error {
 	return fmt.Errorf("%w: unexpected answer, status %d, code %q", ErrUndecided, a.Status, a.Code())
 }
 
-// DeniedWrite turns "may not view", the answer to a question, into what the platform
-// says to the call c itself, so that the refusal is the same whatever the record is
-// (docs/platform III.8). Other answers are returned as they are.
+// DeniedWrite turns "may not view", the answer to a question, into the platform's refusal
+// of the call c itself, so that the refusal is the same whatever the record is
+// (docs/platform III.8). It returns any other answer as it is.
 func (a *Answer) DeniedWrite(p *call.Platform, c *call.Call) *Answer {
 	if a.Code() != p.ErrorPrefix+"cannot_view" {
 		return a
@@ -60,7 +61,7 @@ func (a *Answer) DeniedWrite(p *call.Platform, c *call.Call) *Answer {
 	case c.Method == http.MethodDelete:
 		code, message = "cannot_delete", "Sorry, you are not allowed to delete this resource."
 	}
-	var object struct { // in the platform's own order
+	var object struct { // in the order of the platform
 		Code    string `json:"code"`
 		Message string `json:"message"`
 		Data    struct {
@@ -68,11 +69,11 @@ func (a *Answer) DeniedWrite(p *call.Platform, c *call.Call) *Answer {
 		} `json:"data"`
 	}
 	object.Code, object.Message, object.Data.Status = p.ErrorPrefix+code, message, a.Status
-	body, _ := json.Marshal(object) // of strings and a number: it cannot fail
+	body, _ := json.Marshal(object) // strings and a number: it cannot fail
 	return &Answer{Status: a.Status, Header: http.Header{"Content-Type": {"application/json; charset=UTF-8"}}, Body: body}
 }
 
-// OnSuccess returns a function that calls f for an answer that is no error.
+// OnSuccess returns a function that calls f if the answer is no error.
 func OnSuccess(f func()) func(*Answer) {
 	return func(a *Answer) {
 		if a.Status < http.StatusBadRequest {

@@ -1,9 +1,12 @@
-// Package ask is how the gateway asks the platform: a [Question] is one request to it,
-// an [Answer] is what it said, a [Backend] is the way there.
+// Package ask puts questions to the platform: a [Question] is one request of the gateway,
+// an [Answer] is the complete response, a [Backend] carries both.
 //
-// A question is built in one place, by caller.Whole, which knows the request on whose
-// behalf it is asked: the same install, the same form of address, and the credentials of
-// whom the question names in As.
+// caller.Whole completes every question that belongs to a client's request. It adds the
+// install and the form of address of that request, and the credentials that the question
+// names in As.
+//
+// A [Trace] reports questions for metrics and log. Every error of a question without a
+// usable answer wraps [ErrUndecided].
 package ask
 
 import (
@@ -15,15 +18,15 @@ import (
 	"github.com/restwarden/restwarden/policies/call"
 )
 
-// Backend asks the platform questions on behalf of one client request.
+// Backend puts questions to the platform on behalf of one client request.
 type Backend interface {
-	// Ask sends q and returns the platform's answer, whatever its status. It
-	// returns an error where no complete answer came: time-out, cancellation,
-	// a truncated or too large body, a redirect, a server fault (5xx).
-	// The answer's header is the platform's and must not be sent to clients.
+	// Ask sends q and returns the platform's answer, whatever its status below 500. It
+	// returns an error if no complete answer came: time-out, cancellation, a truncated or
+	// too large body, a redirect, a server fault (5xx). The answer's header is the
+	// platform's and must not be sent to clients.
 	Ask(ctx context.Context, q Question) (*Answer, error)
-	// Detach returns a Backend that may be used after the client request has ended.
-	// It is called by the goroutine of that request.
+	// Detach returns a Backend that may be used after the client request has ended. The
+	// goroutine of that request must call it.
 	Detach() Backend
 }
 
@@ -34,15 +37,15 @@ type Question struct {
 	Page  string // a path below the base in place of a route, "/wp-admin/admin-ajax.php"
 	Query string // encoded, "context=edit"
 
-	Method string // GET unless set
+	Method string // "" means GET
 	Body   []byte // JSON, for the few questions that are not GET
 
 	As  As     // whose credentials it carries
-	Key string // "key:secret" where As is AsKey
+	Key string // "key:secret" if As is AsKey
 
 	Base   string      // Call.Base of the client's request
-	Form   call.Form   // as the client's request
-	Header http.Header // the credentials that stand in headers; not to be changed
+	Form   call.Form   // as in the client's request
+	Header http.Header // the credentials that are headers; must not be changed
 }
 
 // As says whose credentials a question carries.
@@ -55,7 +58,7 @@ const (
 	AsKey              // a shop key
 )
 
-// Kind names a kind of question in the metrics.
+// Kind is the kind of a question, a label of the metrics.
 type Kind string
 
 // The kinds of questions.
@@ -70,24 +73,23 @@ const (
 // Kinds lists all kinds of questions.
 var Kinds = []Kind{KindCaller, KindRecord, KindCart, KindSchema, KindIndex}
 
-// ErrUndecided is wrapped by errors of questions that got no usable answer.
+// ErrUndecided is wrapped by the errors of questions without a usable answer.
 var ErrUndecided = errors.New("could not decide")
 
-// ErrTooMany is returned where a client has had more questions asked than
-// identity { rate } allows.
+// ErrTooMany is returned if a client has caused more questions than identity { rate }
+// allows.
 var ErrTooMany = errors.New("too many identity questions of one address")
 
-// Trace is told of questions. Both functions may be nil, and so may the Trace: then
-// nothing is done. They are called by several goroutines at once.
+// Trace reports questions. Both functions may be nil, and so may the Trace; a nil
+// function is skipped. Several goroutines call them at once.
 type Trace struct {
-	// Asked is told of a question that was sent, with its answer or error, and how
-	// long it took.
+	// Asked reports a question that was sent, with its answer or error and its duration.
 	Asked func(q Question, a *Answer, err error, took time.Duration)
-	// Known is told of a question that was not sent, since its answer is known.
+	// Known reports a question that was not sent, since its answer is known.
 	Known func(kind Kind)
 }
 
-// Send sends q by b, and tells t.
+// Send sends q by b and reports it to t. Answer and error are those of b.
 func Send(ctx context.Context, b Backend, t *Trace, q Question) (*Answer, error) {
 	if t == nil || t.Asked == nil {
 		return b.Ask(ctx, q)
@@ -98,7 +100,7 @@ func Send(ctx context.Context, b Backend, t *Trace, q Question) (*Answer, error)
 	return a, err
 }
 
-// Traced returns a Backend whose questions t is told of.
+// Traced returns a Backend that reports its questions to t.
 func Traced(b Backend, t *Trace) Backend { return traced{b, t} }
 
 type traced struct {
@@ -114,7 +116,7 @@ func (b traced) Ask(ctx context.Context, q Question) (*Answer, error) {
 // Detach implements Backend.
 func (b traced) Detach() Backend { return traced{b.Backend.Detach(), b.trace} }
 
-// Remembered tells t that a question of this kind was not needed.
+// Remembered reports that the answer to a question of this kind was known.
 func (t *Trace) Remembered(kind Kind) {
 	if t != nil && t.Known != nil {
 		t.Known(kind)

@@ -12,17 +12,28 @@ import (
 
 // deciding are the headers that determine the call or the caller. If one is sent twice,
 // web servers take the first, the last, both or neither (docs/platform I.12, 5). The
-// platform's nonce header, see Reader.nonce, is one more.
+// platform's nonce header, see Reader.nonce, is one more, and so are Site.Credentials.
 var deciding = []string{
 	"Content-Type", overrideHeader, "Authorization", "Cookie", "Content-Encoding", "Content-Length",
 	"X-Signature", "X-Timestamp", "X-Mcp-Api-Key", "Origin", "Cart-Token", "Nonce",
+}
+
+// decidingWith returns deciding with those of credentials that are not in it.
+func decidingWith(credentials []string, nonce string) []string {
+	all := slices.Clone(deciding)
+	for _, name := range credentials {
+		if name != nonce && !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	return all
 }
 
 // frame refuses calls whose headers do not reach every back-end unchanged (docs/design 5,
 // docs/platform I.7, 1 and I.12).
 func (rd *Reader) frame(r *http.Request) *Refusal {
 	h := r.Header
-	for _, name := range deciding {
+	for _, name := range rd.deciding {
 		if len(h[name]) > 1 {
 			return errTwiceHeader
 		}
@@ -104,7 +115,7 @@ func (rd *Reader) aliases(h http.Header) bool {
 		if _, ok := h[folded]; ok || folded == rd.nonce {
 			return true
 		}
-		if slices.Contains(deciding, folded) {
+		if slices.Contains(rd.deciding, folded) {
 			return true
 		}
 	}

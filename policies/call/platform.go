@@ -1,6 +1,7 @@
 package call
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -107,6 +108,12 @@ func foreignPrefixes(platform, own string) []string {
 	return prefixes
 }
 
+// templates are the routes below a namespace for one template of the block editor.
+var templates = regexp.MustCompile(`^template(-part)?s/[^/]`)
+
+// anyCore is a namespace like that of a core: plugins register the editor's routes too.
+var anyCore = regexp.MustCompile(`^[a-z]+/v2/`)
+
 // isTemplate tells whether a route is that of one template of the block editor, whose id
 // holds "//": "/wp/v2/templates/theme//home".
 func isTemplate(route string) bool {
@@ -114,10 +121,11 @@ func isTemplate(route string) bool {
 	if !slash || !strings.Contains(key, "//") {
 		return false
 	}
+	if templates.MatchString(key[len(anyCore.FindString(key)):]) {
+		return true
+	}
 	for i := range platforms {
-		rest, _ := cutRoute(key, platforms[i].Core)
-		collection, id, _ := strings.Cut(rest, "/")
-		if (collection == "templates" || collection == "template-parts") && id != "" && id[0] != '/' {
+		if rest, ok := cutRoute(key, platforms[i].Core); ok && templates.MatchString(strings.TrimPrefix(rest, "/")) {
 			return true
 		}
 	}

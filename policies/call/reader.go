@@ -17,6 +17,9 @@ type Site struct {
 	Base     string // home path of a sub-folder install, "/blog", else ""
 	Limits   Limits
 	Scripts  bool // the two upload scripts are there, whatever the host; see TrustScripts
+	// Credentials are the canonical names of headers that say who is calling, beside those
+	// that a Reader knows of itself. caller.NewReader sets them.
+	Credentials []string
 }
 
 // Limits bound what is read of a request. Zero values mean the defaults.
@@ -47,7 +50,9 @@ type Reader struct {
 	foreign []string // see foreignPrefixes
 	marker  string   // Platform.KeyMarker, with the site's own prefix
 	nonce   string
-	scripts atomic.Pointer[string] // the host that has them, see TrustScripts
+	// deciding are the headers that may stand once, under one name.
+	deciding []string
+	scripts  atomic.Pointer[string] // the host that has them, see TrustScripts
 }
 
 // NewReader returns a Reader for site.
@@ -72,6 +77,7 @@ func NewReader(site Site) *Reader {
 	if rd.prefix = strings.Trim(rd.prefix, "/"); rd.prefix == "" {
 		rd.prefix = site.Platform.Prefix
 	}
+	rd.deciding = decidingWith(site.Credentials, rd.nonce)
 	rd.foreign = foreignPrefixes(site.Platform.Name, rd.prefix)
 	rd.marker = rd.prefix + strings.TrimPrefix(site.Platform.KeyMarker, site.Platform.Prefix)
 	return rd

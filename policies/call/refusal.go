@@ -31,26 +31,26 @@ func (r *Refusal) Error() string { return fmt.Sprintf("%d %s: %s", r.Status, r.C
 
 // What a request may be refused for (docs/design 5).
 var (
-	errMethod      = ambiguous("method")            // unknown, empty or not in upper case
-	errTarget      = ambiguous("target")            // absolute form, "#", bytes that are re-encoded on the way
-	errPath        = ambiguous("path")              // the prefix in an odd spelling, or twice
-	errScriptPath  = ambiguous("script_path")       // ".php/"
-	errTwoPaths    = ambiguous("rewritten_path")    // original and current path disagree
-	errTwoRoutes   = ambiguous("two_routes")        // rest_route and path, or query and form, disagree
-	errRoute       = ambiguous("route")             // a value of rest_route that needs guessing
-	errVariable    = ambiguous("variables")         // beyond a limit of PHP, or an array where a string belongs
-	errKeyMarker   = ambiguous("key_marker")        // text that makes a shop key valid on any route
-	errConnection  = ambiguous("connection_header") // names a header that decides
-	errTwiceHeader = ambiguous("repeated_header")   // a deciding header sent twice
-	errOddHeader   = ambiguous("header_value")      // a deciding header with blanks around it, or a very long one
-	errAliasHeader = ambiguous("header_alias")      // names that PHP folds onto one
-	errUpgrade     = ambiguous("upgrade")           // a call is never a tunnel
-	errBody        = ambiguous("body")              // an inspected body that does not parse
-	errBrokenBody  = ambiguous("body_read")         // the client went away or the framing is broken
-	errTwoBodies   = ambiguous("body_type")         // a form to one front-end, none to the other
-	errID          = ambiguous("id")                // anything but plain decimal digits
-	errBatch       = ambiguous("batch")             // a batch, or a part of it, that needs guessing
-	errNestedBatch = ambiguous("nested_batch")      // a part of a batch that is a batch
+	errMethod      = Ambiguous("method")            // unknown, empty or not in upper case
+	errTarget      = Ambiguous("target")            // absolute form, "#", bytes that are re-encoded on the way
+	errPath        = Ambiguous("path")              // the prefix in an odd spelling, or twice
+	errScriptPath  = Ambiguous("script_path")       // ".php/"
+	errTwoPaths    = Ambiguous("rewritten_path")    // original and current path disagree
+	errTwoRoutes   = Ambiguous("two_routes")        // rest_route and path, or query and form, disagree
+	errRoute       = Ambiguous("route")             // a value of rest_route that needs guessing
+	errVariable    = Ambiguous("variables")         // beyond a limit of PHP, or an array where a string belongs
+	errKeyMarker   = Ambiguous("key_marker")        // text that makes a shop key valid on any route
+	errConnection  = Ambiguous("connection_header") // names a header that decides
+	errTwiceHeader = Ambiguous("repeated_header")   // a deciding header sent twice
+	errOddHeader   = Ambiguous("header_value")      // a deciding header with blanks around it, or a very long one
+	errAliasHeader = Ambiguous("header_alias")      // names that PHP folds onto one
+	errUpgrade     = Ambiguous("upgrade")           // a call is never a tunnel
+	errBody        = Ambiguous("body")              // an inspected body that does not parse
+	errBrokenBody  = Ambiguous("body_read")         // the client went away or the framing is broken
+	errTwoBodies   = Ambiguous("body_type")         // a form to one front-end, none to the other
+	errID          = Ambiguous("id")                // anything but plain decimal digits
+	errBatch       = Ambiguous("batch")             // a batch, or a part of it, that needs guessing
+	errNestedBatch = Ambiguous("nested_batch")      // a part of a batch that is a batch
 	errOutside     = &Refusal{http.StatusNotFound, CodeNoRoute, "outside_base"}
 	errTooLarge    = &Refusal{http.StatusRequestEntityTooLarge, CodeTooLarge, "body_limit"}
 	errTooMany     = &Refusal{http.StatusRequestEntityTooLarge, CodeTooLarge, "batch_limit"}
@@ -59,6 +59,8 @@ var (
 	errSpoolFull   = &Refusal{http.StatusServiceUnavailable, CodeUnavailable, "spool_limit"}
 )
 
-func ambiguous(reason string) *Refusal {
+// Ambiguous is the refusal of a request that has no certain meaning, for a reason that
+// is one word of a closed set.
+func Ambiguous(reason string) *Refusal {
 	return &Refusal{http.StatusBadRequest, CodeAmbiguous, reason}
 }

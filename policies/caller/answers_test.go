@@ -11,8 +11,8 @@ import (
 	"github.com/restwarden/restwarden/policies/call"
 )
 
-// TestIdentities_RemembersWhatDecides: an answer counts for no other credentials, and
-// for no other way to ask with the same ones.
+// TestIdentities_RemembersWhatDecides: an answer counts only for the same credentials and
+// the same question.
 func TestIdentities_RemembersWhatDecides(t *testing.T) {
 	const posts, order, cart = "/wp-json/wp/v2/posts", "/wp-json/wc/v3/orders", "/wp-json/wc/store/v1/cart"
 	const queryKey = order + "?consumer_key=ck_1&consumer_secret="
@@ -59,8 +59,8 @@ func TestIdentities_RemembersWhatDecides(t *testing.T) {
 	}
 }
 
-// TestIdentities_TTLBoundsNobodyToo: refused credentials are asked about again as soon
-// as any other.
+// TestIdentities_TTLBoundsNobodyToo: credentials that do not count are asked about again
+// after the TTL at the latest.
 func TestIdentities_TTLBoundsNobodyToo(t *testing.T) {
 	s := newSite(t)
 	ids, err := NewIdentities(Options{TTL: 20 * time.Millisecond})
@@ -96,7 +96,7 @@ func TestWho_AsksWhereTheCallGoes(t *testing.T) {
 	}
 }
 
-// TestWho_AnswersThatProveNothing: only the platform's own words make somebody a user
+// TestWho_AnswersThatProveNothing: only the platform's own answer makes a caller a user
 // or the holder of a key.
 func TestWho_AnswersThatProveNothing(t *testing.T) {
 	const posts, order, cart = "/wp-json/wp/v2/posts", "/wp-json/wc/v3/orders", "/wp-json/wc/store/v1/cart"
@@ -123,7 +123,8 @@ func TestWho_AnswersThatProveNothing(t *testing.T) {
 	}
 }
 
-// TestWho_RefusedCredentials are answered in the platform's words, in the shop too.
+// TestWho_RefusedCredentials: the client gets the platform's own refusal, in the shop
+// too.
 func TestWho_RefusedCredentials(t *testing.T) {
 	for name, test := range map[string]struct {
 		headers []string
@@ -144,8 +145,8 @@ func TestWho_RefusedCredentials(t *testing.T) {
 	}
 }
 
-// TestWho_OnlyTrueIsGranted: PHP has other values that count as true, and the platform
-// may not.
+// TestWho_OnlyTrueIsGranted: PHP takes other values for true too, but the platform may
+// not.
 func TestWho_OnlyTrueIsGranted(t *testing.T) {
 	s := newSite(t)
 	body := `{"id":1,"roles":["a"],"capabilities":{"number":1,"text":"yes","null":null,"granted":true}}`
@@ -155,8 +156,8 @@ func TestWho_OnlyTrueIsGranted(t *testing.T) {
 	}
 }
 
-// TestIdentities_ChangesOfRights: what may end somebody's rights is watched, however
-// its route is spelled.
+// TestIdentities_ChangesOfRights: requests that may end rights are watched, however their
+// route is spelled.
 func TestIdentities_ChangesOfRights(t *testing.T) {
 	for name, test := range map[string]struct {
 		method, target, body string
@@ -189,8 +190,8 @@ func TestIdentities_ChangesOfRights(t *testing.T) {
 	}
 }
 
-// TestWho_RefusedNamesAndPasswords are answered in the platform's words, but nobody
-// where the shop looks for keys of its own.
+// TestWho_RefusedNamesAndPasswords: the client gets the platform's own refusal, but
+// counts as anonymous on the routes where the shop looks for its own keys.
 func TestWho_RefusedNamesAndPasswords(t *testing.T) {
 	for code, nobodyInShop := range map[string]bool{
 		"incorrect_password": true, "invalid_username": true, "invalid_email": true,

@@ -12,8 +12,8 @@ import (
 	"github.com/restwarden/restwarden/policies/ask/asktest"
 )
 
-// heldPlatform answers once it is released, or not at all where the question is
-// given up before.
+// heldPlatform answers once it is released, or not at all if the question is given up
+// before.
 type heldPlatform struct {
 	began   chan struct{}
 	release chan struct{}
@@ -31,8 +31,8 @@ func (p *heldPlatform) Ask(ctx context.Context, _ ask.Question) (*ask.Answer, er
 	}
 }
 
-// TestIdentities_ClientGone: a client that goes away does not fail the others who
-// wait for the same answer.
+// TestIdentities_ClientGone: a client that goes away does not fail the others who wait
+// for the same answer.
 func TestIdentities_ClientGone(t *testing.T) {
 	s := newSite(t)
 	backend := &heldPlatform{make(chan struct{}), make(chan struct{})}
@@ -48,7 +48,7 @@ func TestIdentities_ClientGone(t *testing.T) {
 		t.Errorf("the one who left: %v", err)
 	}
 	close(backend.release)
-	go func() { // where the question was given up it is put again
+	go func() { // a question that was given up is asked again
 		for range backend.began {
 		}
 	}()
@@ -59,7 +59,7 @@ func TestIdentities_ClientGone(t *testing.T) {
 	close(backend.began)
 }
 
-// TestIdentities_InFlight: no more questions are under way than may be.
+// TestIdentities_InFlight: the number of questions under way is bounded.
 func TestIdentities_InFlight(t *testing.T) {
 	ids, err := NewIdentities(Options{MaxInFlight: 2})
 	if err != nil {
@@ -87,8 +87,8 @@ func TestIdentities_InFlight(t *testing.T) {
 	wg.Wait()
 }
 
-// TestIdentities_OneNetwork: an IPv6 client has as many addresses as it likes,
-// and one limit.
+// TestIdentities_OneNetwork: an IPv6 client may use any address of its network, but has
+// one limit.
 func TestIdentities_OneNetwork(t *testing.T) {
 	s := newSite(t)
 	backend := asktest.Answering(401, `{"code":"rest_not_logged_in"}`)
@@ -110,8 +110,8 @@ func TestIdentities_OneNetwork(t *testing.T) {
 	}
 }
 
-// TestIdentities_DropOfAUserDropsTheNameless: nothing tells whose a shop key or
-// a session is, so they go with every user.
+// TestIdentities_DropOfAUserDropsTheNameless: the user of a shop key or a session is
+// unknown, so these entries go with every user.
 func TestIdentities_DropOfAUserDropsTheNameless(t *testing.T) {
 	s := newSite(t)
 	backend := asktest.Answering(200, `[]`)
@@ -126,13 +126,13 @@ func TestIdentities_DropOfAUserDropsTheNameless(t *testing.T) {
 	}
 }
 
-// TestIdentities_MissedMessages: a gateway that may have missed messages believes
-// nothing that it knows.
+// TestIdentities_MissedMessages: a gateway that may have missed messages forgets all
+// callers.
 func TestIdentities_MissedMessages(t *testing.T) {
 	store := newSharedMemory(t)
 	s := gatewayOn(t, store)
 	whoIs(t, s, asktest.Answering(200, adminBody), basicAuth)
-	if err := store.Announce(t.Context(), s.Identities.shared.mark, "", 0); err != nil { // what is shared is over, too
+	if err := store.Announce(t.Context(), s.Identities.shared.mark, "", 0); err != nil { // ends what is shared, too
 		t.Fatal(err)
 	}
 	s.Identities.shared.hear("")

@@ -13,16 +13,16 @@ import (
 	"github.com/jellydator/ttlcache/v3"
 )
 
-// identityCapacity bounds the callers remembered by one site; an entry is some
+// identityCapacity bounds the callers that one site remembers. An entry takes some
 // hundred bytes, with capabilities a few thousand.
 const identityCapacity = 10_000
 
-// rejectedTTL is how long refused credentials are remembered: long enough to
-// blunt a loop, short enough for somebody who has just created a password.
+// rejectedTTL is how long refused credentials are remembered: long enough to slow down a
+// loop, short enough for a user who has just created a password.
 const rejectedTTL = 2 * time.Second
 
-// identityCache keeps who is calling under a keyed hash of the credentials, so
-// that no credential can be read out of memory by its key.
+// identityCache keeps callers under a keyed hash of their credentials, so that nobody can
+// read a credential out of memory by its key.
 type identityCache struct {
 	hasher  atomic.Pointer[hasher]
 	entries *ttlcache.Cache[string, identityEntry]
@@ -31,7 +31,7 @@ type identityCache struct {
 
 type identityEntry struct {
 	identity
-	session string // hash of the login cookies, "" without
+	session string // hash of the login cookies, "" without any
 }
 
 func newIdentityCache() *identityCache {
@@ -47,7 +47,7 @@ func newIdentityCache() *identityCache {
 
 // hasher makes keyed hashes with one secret.
 type hasher struct {
-	id     string // names the secret without telling it
+	id     string // identifies the secret without revealing it
 	shared bool   // other gateways have the same secret
 	macs   sync.Pool
 }
@@ -59,7 +59,7 @@ func newHasher(secret []byte, shared bool) *hasher {
 	return h
 }
 
-// mac is the keyed hash of b.
+// mac returns the keyed hash of b.
 func (h *hasher) mac(b []byte) string {
 	m := h.macs.Get().(hash.Hash)
 	defer h.macs.Put(m)
@@ -69,16 +69,16 @@ func (h *hasher) mac(b []byte) string {
 	return string(m.Sum(sum[:0]))
 }
 
-// key hashes all that decides who is calling.
-func (c *identityCache) key(credentials *Credentials) string {
-	return c.hasher.Load().mac(credentials.appendKey(make([]byte, 0, 512)))
+// key returns the hash of everything that decides who is calling.
+func (c *identityCache) key(claim Claim, credentials *Credentials) string {
+	return c.hasher.Load().mac(credentials.appendKey(make([]byte, 0, 512), claim))
 }
 
-// KeyedName names a secret in a form that may stand in the key of a Store.
-// Gateways of one store agree on it once they have reached the store.
+// KeyedName returns a keyed hash of secret, which may stand in the key of a Store. The
+// gateways of one store compute the same hash once they have reached the store.
 func (ids *Identities) KeyedName(secret string) string {
 	if ids.shared != nil {
-		ids.opts.Store.Secret() // wakes the store up
+		ids.opts.Store.Secret() // makes the store connect
 	}
 	return hex.EncodeToString([]byte(ids.cache.hasher.Load().mac([]byte(secret))))
 }
@@ -91,14 +91,14 @@ func (c *identityCache) get(key string) (identity, bool) {
 	return item.Value().identity, true
 }
 
-// adopt makes hasher the one that counts; what was kept under another is gone.
+// adopt replaces the hasher and forgets all entries of the old one.
 func (c *identityCache) adopt(h *hasher) {
 	c.hasher.Store(h)
 	c.drop(func(identityEntry) bool { return true })
 }
 
-// epoch changes with every drop: an answer to a question asked before is not
-// remembered after.
+// epoch changes with every drop. An answer whose question was asked in an earlier epoch
+// is not remembered.
 func (c *identityCache) epoch() uint64 { return c.drops.Load() }
 
 func (c *identityCache) put(key string, epoch uint64, e identityEntry, ttl time.Duration) {

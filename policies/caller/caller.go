@@ -1,15 +1,23 @@
-// Package caller finds out who is calling: who the platform would say has sent a
-// request.
+// Package caller finds out who the platform would say is calling.
 //
-// [Whole] is a request as the platform authenticates it. Its [Credentials] are read
-// once, by the one table in table.go, and work out a [Claim]: what the gateway can ask
-// about. [Identities] asks the platform with exactly these credentials and keeps the
-// answer, a [Caller], for seconds.
+// [Whole] is an HTTP request as the platform authenticates it: once, also for a batch.
+// Its [Credentials] are read once, by the one table in table.go. They yield a [Claim]:
+// the kind of credentials, and so the question that the gateway can ask. [Identities]
+// asks the platform with exactly these credentials and keeps the answer, a [Caller], for
+// seconds: in memory, and in a [store.Store] that other gateways share.
+// [Identities.Watch] drops an answer early once a request has changed somebody's rights.
+//
+// A [Site] holds what this package needs to know of one site. [Own] names what counts as a
+// credential there beside the platform's own. [NewReader] returns the reader of calls, which
+// refuses a call with one of these headers twice.
+//
+// Errors are either a *call.Refusal (the credentials have no certain reading) or wrap
+// [ask.ErrUndecided] or [ask.ErrTooMany].
 package caller
 
 import "slices"
 
-// Kind is how much is known of a caller.
+// Kind says how much is known of a caller.
 type Kind uint8
 
 // The kinds of callers.

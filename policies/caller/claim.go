@@ -6,31 +6,31 @@ import (
 	"github.com/restwarden/restwarden/policies/call"
 )
 
-// Claim is the kind of credentials that a request carries for its call: what the
-// gateway can ask about, and how.
+// Claim is the kind of credentials that a request carries for its call. It says what the
+// gateway can ask the platform, and how.
 type Claim uint8
 
-// The kinds of credentials.
+// The claims, with the question that each allows.
 const (
 	ClaimNothing   Claim = iota
 	ClaimUser            // ask for the current user
 	ClaimSession         // a login cookie in the checkout API: ask for the cart
-	ClaimKey             // a shop key where it counts: ask the shop
+	ClaimKey             // a shop key on a route that accepts shop keys: ask the shop
 	ClaimTool            // a key of the shop's tool server, on its route: ask the shop
-	ClaimOAuth1          // signed by OAuth 1 where it counts: it cannot be asked about
-	ClaimJetpack         // signed with Jetpack's token: it cannot be asked about, and is anonymous to rules unless the site names it
-	ClaimUncertain       // several, of which the platform may drop either: anonymous to rules, somebody to guards
+	ClaimOAuth1          // signed by OAuth 1 on a route that accepts it: the platform cannot be asked
+	ClaimJetpack         // signed with Jetpack's token: the platform cannot be asked; anonymous to rules unless the site accepts Jetpack
+	ClaimUncertain       // several credentials, any of which the platform may drop: anonymous to rules, not to guards
 )
 
-// Verifiable tells whether the platform can be asked who makes the claim.
+// Verifiable tells whether the gateway can ask the platform who makes the claim.
 func (c Claim) Verifiable() bool {
 	return c != ClaimOAuth1 && c != ClaimJetpack && c != ClaimUncertain
 }
 
-// claim works out what credentials w carries that count for its call (docs/design 7;
-// docs/platform III.8). Nothing is asked. The error is a *call.Refusal: whether there
-// are credentials has no certain answer.
-func (w *Whole) claim() (Claim, error) {
+// claimOf determines which credentials of w count for its call (docs/design 7;
+// docs/platform III.8). It asks nothing. The error is a *call.Refusal: it is not certain
+// whether there are credentials.
+func (w *Whole) claimOf() (Claim, error) {
 	s, h := w.Site, w.HTTP.Header
 	if isJetpack(w.Call) {
 		return ClaimJetpack, nil
@@ -77,7 +77,7 @@ func (w *Whole) shopClaim() (Claim, error) {
 		return ClaimUncertain, nil
 	case !looks:
 		return ClaimNothing, nil
-	case signed && w.Site.hasLoginCookie(w.HTTP.Header): // the shop does not look where the cookie is good
+	case signed && w.Site.hasLoginCookie(w.HTTP.Header): // with a valid cookie the shop ignores the signature
 		return ClaimUncertain, nil
 	case signed:
 		return ClaimOAuth1, nil
@@ -87,8 +87,8 @@ func (w *Whole) shopClaim() (Claim, error) {
 	return ClaimNothing, nil
 }
 
-// hasUserHeader tells whether w has a header of the table that the platform is asked
-// about as it is.
+// hasUserHeader tells whether w has a header of the table about which the platform is
+// asked for the current user.
 func (w *Whole) hasUserHeader() bool {
 	for i := range w.Site.rows {
 		row := &w.Site.rows[i]
@@ -103,7 +103,7 @@ func (w *Whole) hasUserHeader() bool {
 }
 
 // hasNonce tells whether w has the REST nonce, as a variable or as a header. An empty
-// one counts: the platform refuses it.
+// nonce counts: the platform refuses it.
 func (w *Whole) hasNonce() (bool, error) {
 	p := &w.Site.Platform
 	if _, set, err := w.Call.Variable(p.NonceParam); set || err != nil {

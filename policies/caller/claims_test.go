@@ -2,8 +2,10 @@ package caller
 
 import (
 	"errors"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,7 +19,7 @@ const (
 	orders  = "/wc/v3/orders"
 )
 
-// TestClaims_WhatIsAsked: the edges of which credentials count on which route.
+// TestClaims_WhatIsAsked: which credentials count on which route, at the edges.
 func TestClaims_WhatIsAsked(t *testing.T) {
 	nobody, user, key := asktest.Answering(401, `{"code":"rest_not_logged_in"}`), asktest.Answering(200, adminBody), asktest.Answering(200, `[]`)
 	jetpack := Own{Jetpack: true}
@@ -78,8 +80,8 @@ func TestClaims_WhatIsAsked(t *testing.T) {
 	}
 }
 
-// TestClaims_Uncertain: where it cannot be read whether there are credentials the
-// caller is not nobody.
+// TestClaims_Uncertain: a caller whose credentials cannot be read with certainty is not
+// anonymous.
 func TestClaims_Uncertain(t *testing.T) {
 	own := Own{Cookies: []string{"my_auth"}}
 	for name, test := range map[string]struct {
@@ -96,6 +98,49 @@ func TestClaims_Uncertain(t *testing.T) {
 		caller, _, err := request(t, s, asktest.Answering(200, adminBody), test.method, test.target, test.body, test.headers...).Who(t.Context())
 		if _, refused := errors.AsType[*call.Refusal](err); !refused {
 			t.Errorf("%s: got %+v, %v", name, caller, err)
+		}
+	}
+}
+
+// TestClaims_UnreadForm: a form without a certain reading takes nothing from a caller
+// whose claim does not depend on it. What it holds is no part of the question.
+func TestClaims_UnreadForm(t *testing.T) {
+	for name, test := range map[string]struct {
+		own     Own
+		body    string
+		headers []string
+	}{
+		"read by PHP in two ways":     {Own{}, "a[b[c=1&_wpnonce=n", []string{basicAuth}},
+		"more variables than PHP has": {Own{}, strings.Repeat("a=1&", 1200) + "_wpnonce=n", []string{basicAuth}},
+		"an own header":               {Own{Headers: []string{"X-Sso"}}, "a[b[c=1&_wpnonce=n", []string{"X-Sso: x"}},
+		"an own cookie":               {Own{Cookies: []string{"sso"}}, "a[b[c=1&_wpnonce=n", []string{"Cookie: sso=x"}},
+	} {
+		backend := asktest.Answering(200, adminBody)
+		w := request(t, newSite(t, test.own), backend, "POST", "/wp-json/wp/v2/posts", test.body, append(test.headers, formType)...)
+		caller, _, err := w.Who(t.Context())
+		if asked := backend.Questions(); err != nil || caller.Kind != User || len(asked) != 1 || asked[0].Query != "context=edit" {
+			t.Errorf("%s: got %+v, %v, asked %+v", name, caller, err, asked)
+		}
+		for _, kind := range []ask.Kind{ask.KindRecord, ask.KindCart} {
+			if q, err := w.Question(ask.Question{Kind: kind}); err != nil || q.Query != "" {
+				t.Errorf("%s: a question of kind %s is %+v, %v", name, kind, q, err)
+			}
+		}
+	}
+}
+
+// TestClaims_NamedTwice: a question carries a credential once, even if the site names it
+// twice or names one that counts anyway, and cookies in the order sent.
+func TestClaims_NamedTwice(t *testing.T) {
+	own := Own{Headers: []string{"authorization", "x-wp-nonce", "Cart-Token", "X-Sso", "x-sso"}, Cookies: []string{"sso", "sso", "wordpress_sec_b"}}
+	headers := []string{basicAuth, nonceLine, "Cart-Token: t", "X-Sso: x", "Cookie: sso=1; a=b; wordpress_sec_b=2; sso=3"}
+	w := request(t, newSite(t, own), nil, "GET", "/wp-json/wp/v2/posts", "", headers...)
+	for kind, cookies := range map[ask.Kind]string{ask.KindRecord: "sso=1; wordpress_sec_b=2; sso=3", ask.KindCart: "sso=1; a=b; wordpress_sec_b=2; sso=3"} {
+		q, err := w.Question(ask.Question{Kind: kind})
+		want := w.HTTP.Header.Clone()
+		want.Set("Cookie", cookies)
+		if err != nil || !maps.EqualFunc(q.Header, want, slices.Equal) {
+			t.Errorf("%s: %v, %v, want %v", kind, q.Header, err, want)
 		}
 	}
 }

@@ -23,9 +23,9 @@ func cookiePairs(h http.Header) iter.Seq[string] {
 	}
 }
 
-// foldsOnto tells whether some release of PHP reads the name of a cookie as one
-// that begins with prefix, and returns what follows: dots, blanks and brackets
-// become underscores, and older releases decode it first (docs/platform I.1.5;
+// foldsOnto tells whether some release of PHP reads the name of a cookie as a name that
+// begins with prefix, and returns the rest. PHP turns dots, blanks and brackets into
+// underscores, and older releases decode the name first (docs/platform I.1.5;
 // CVE-2020-7070).
 func foldsOnto(pair, prefix string) (rest string, folds bool) {
 	name, _, _ := strings.Cut(pair, "=")
@@ -45,13 +45,14 @@ func foldsOnto(pair, prefix string) (rest string, folds bool) {
 	return name[len(prefix):], true
 }
 
-// hasLoginCookie tells whether r has a login cookie, or one that might be folded onto it.
+// hasLoginCookie tells whether h has a login cookie, or one that PHP may fold onto it.
 func (s *Site) hasLoginCookie(h http.Header) bool {
 	found, err := s.hasCookie(h, false)
 	return found || err != nil
 }
 
-// sessionOf names the login session of a request, "" without one.
+// sessionOf returns a hash that identifies the login session of a request, "" without
+// one.
 func sessionOf(h *hasher, header http.Header, p *call.Platform) string {
 	var b []byte
 	for pair := range cookiePairs(header) {
@@ -63,8 +64,4 @@ func sessionOf(h *hasher, header http.Header, p *call.Platform) string {
 		return ""
 	}
 	return h.mac(b)
-}
-
-func ambiguous(reason string) error {
-	return &call.Refusal{Status: http.StatusBadRequest, Code: "rest_ambiguous_request", Reason: reason}
 }

@@ -11,116 +11,104 @@ import (
 	"github.com/restwarden/restwarden/policies/call"
 )
 
-// Credentials are what one request carries that may say who is calling. They are read
-// once and never change: what is made of them may outlive the request.
+// Credentials are the values of one request that may say who is calling. They are read
+// once and never change, since a question made of them may outlive the request.
 type Credentials struct {
-	Claim Claim
-
-	site   *Site
 	where  where
-	frozen bool
 	values []value
-	room   [12]value // of values, enough for most requests
+	room   [6]value // the space of values; enough for most requests
 }
 
-// where is how a request reaches the platform: who is calling depends on it.
+// where is how a request reaches the platform. It is part of what decides who is calling.
 type where struct {
 	host, base string
 	form       call.Form
 	secure     bool
 }
 
-// value is what stands in a request for one line of the table.
+// value is what a request has for one row of the table.
 type value struct {
 	row  *row
 	text string
 }
 
-// freeze reads the values, once. The error is a *call.Refusal.
-func (c *Credentials) freeze(w *Whole) error {
-	if c.frozen {
-		return nil
-	}
-	c.site, c.frozen = w.Site, true
-	c.where = where{w.HTTP.Host, w.Call.Base, w.Call.Form, w.Secure}
+// readCredentials reads the values of w. It leaves out a variable of a form without a
+// certain reading: where the claim depends on it there is no claim, see Whole.hasNonce.
+func readCredentials(w *Whole) *Credentials {
+	c := &Credentials{where: where{w.HTTP.Host, w.Call.Base, w.Call.Form, w.Secure}}
 	c.values = c.room[:0]
 	for i := range w.Site.rows {
-		if err := c.readRow(w, &w.Site.rows[i]); err != nil {
-			return err
+		c.readRow(w, &w.Site.rows[i])
+	}
+	for pair := range cookiePairs(w.HTTP.Header) { // in the order sent: of two with one name PHP takes the first
+		if r := w.Site.cookieRow(pair); r != nil {
+			c.values = append(c.values, value{r, pair})
 		}
 	}
-	return nil
+	return c
 }
 
-func (c *Credentials) readRow(w *Whole, r *row) error {
+func (c *Credentials) readRow(w *Whole, r *row) {
 	if r.keyed|r.carried == 0 && !r.cart {
-		return nil
+		return
 	}
 	switch r.in {
 	case inHeader:
 		for _, text := range w.HTTP.Header[r.name] {
 			c.values = append(c.values, value{r, text})
 		}
-	case inCookie:
-		for pair := range cookiePairs(w.HTTP.Header) {
-			if is, _ := r.fits(&w.Site.Platform, pair); is {
-				c.values = append(c.values, value{r, pair})
-			}
-		}
+	case inCookie: // see readCredentials
 	case inQuery:
 		if text, set := w.Call.QueryVariable(r.name); set {
 			c.values = append(c.values, value{r, text})
 		}
 	case inVariable:
-		text, set, err := w.Call.Variable(r.name)
-		if set {
+		if text, set, err := w.Call.Variable(r.name); set && err == nil {
 			c.values = append(c.values, value{r, text})
 		}
-		return err
 	}
-	return nil
 }
 
-// appendKey adds to b all that decides who is calling: the claim, how the platform is
-// reached, and the credentials. No two different ones add the same.
-func (c *Credentials) appendKey(b []byte) []byte {
+// appendKey appends to b everything that decides who is calling: the claim, how the
+// request reaches the platform, and the credentials. Different inputs append different
+// bytes. Gateways that share a store make its keys of these bytes: after a change they
+// ask again.
+func (c *Credentials) appendKey(b []byte, claim Claim) []byte {
 	secure := byte(0)
 	if c.where.secure {
 		secure = 1
 	}
-	b = append(b, byte(c.Claim), byte(c.where.form), secure)
+	b = append(b, byte(claim), byte(c.where.form), secure)
 	b = appendPart(b, c.where.host)
 	b = appendPart(b, c.where.base)
-	for i := range c.site.rows {
-		for _, v := range c.values {
-			if v.row == &c.site.rows[i] && v.row.keyed.has(c.Claim) {
-				b = appendPart(append(b, byte(i)), v.text)
-			}
+	for _, v := range c.values {
+		if v.row.keyed.has(claim) {
+			b = appendPart(append(b, v.row.line), v.text)
 		}
 	}
 	return b
 }
 
-// appendPart adds s with its length, so that no two lists of parts are the same.
+// appendPart appends s with its length, so that different lists give different bytes.
 func appendPart(b []byte, s string) []byte {
 	return append(binary.BigEndian.AppendUint32(b, uint32(len(s))), s...)
 }
 
-// carried tells whether a question of this kind carries values of r.
-func (c *Credentials) carried(r *row, kind ask.Kind) bool {
+// carries tells whether a question of this kind carries the values of r.
+func (r *row) carries(claim Claim, kind ask.Kind) bool {
 	if kind == ask.KindCart {
 		return r.cart
 	}
-	return r.carried.has(c.Claim)
+	return r.carried.has(claim)
 }
 
 // header returns the headers of a question with these credentials.
-func (c *Credentials) header(kind ask.Kind) http.Header {
+func (c *Credentials) header(claim Claim, kind ask.Kind) http.Header {
 	h := http.Header{}
 	var cookies []string
 	for _, v := range c.values {
 		switch {
-		case !c.carried(v.row, kind):
+		case !v.row.carries(claim, kind):
 		case v.row.in == inHeader:
 			h[v.row.name] = append(h[v.row.name], v.text)
 		case v.row.in == inCookie:
@@ -133,10 +121,10 @@ func (c *Credentials) header(kind ask.Kind) http.Header {
 	return h
 }
 
-// query adds to query what of these credentials stands in variables.
-func (c *Credentials) query(kind ask.Kind, query string) string {
+// query appends to query the credentials that are variables.
+func (c *Credentials) query(claim Claim, kind ask.Kind, query string) string {
 	for _, v := range c.values {
-		if (v.row.in == inQuery || v.row.in == inVariable) && c.carried(v.row, kind) {
+		if (v.row.in == inQuery || v.row.in == inVariable) && v.row.carries(claim, kind) {
 			query = joined(query, url.QueryEscape(v.row.name)+"="+url.QueryEscape(v.text))
 		}
 	}
@@ -150,7 +138,7 @@ func joined(query, more string) string {
 	return query + "&" + more
 }
 
-// withKey gives q a shop key, and what makes the shop look at it (docs/platform III.8).
+// withKey adds a shop key to q, and what makes the shop accept it (docs/platform III.8).
 func (s *Site) withKey(q *ask.Question) {
 	q.Header = http.Header{"Authorization": {"Basic " + base64.StdEncoding.EncodeToString([]byte(q.Key))}}
 	if q.Form == call.Query {

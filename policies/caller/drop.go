@@ -9,12 +9,12 @@ import (
 	"github.com/restwarden/restwarden/policies/store"
 )
 
-// dropping says whose answers no longer count.
+// dropping says which answers are dropped.
 type dropping struct {
 	whom    dropKind
 	user    uint64
 	session string // hash of the login cookies
-	hasher  string // names the secret of that hash
+	hasher  string // identifies the secret of that hash
 }
 
 type dropKind string
@@ -25,15 +25,15 @@ const (
 	dropSession dropKind = "session"
 )
 
-// covers tells whether e no longer counts. Entries of callers without a user id
-// go with every user: whose they are is not known.
+// covers tells whether d drops e. Entries without a user id go with every user, since
+// their user is unknown.
 func (d dropping) covers(e identityEntry, h *hasher) bool {
 	switch {
 	case d.whom == dropUser:
 		return e.caller.ID == d.user || e.caller.ID == 0
 	case d.whom == dropSession && d.hasher == h.id:
 		return e.session == d.session
-	case d.whom == dropSession: // hashes of another secret cannot be compared
+	case d.whom == dropSession: // hashes with another secret cannot be compared
 		return e.session != ""
 	}
 	return true
@@ -51,8 +51,8 @@ func (d dropping) String() string {
 	}
 }
 
-// parseDropping reads what String writes. What it cannot read drops everything:
-// a gateway of another release has something to say.
+// parseDropping reads what String writes. Any other text drops everything: it may come
+// from a gateway of another release.
 func parseDropping(text string) dropping {
 	words := strings.Split(text, " ")
 	switch whom := dropKind(words[0]); {
@@ -79,9 +79,9 @@ func (ids *Identities) drop(ctx context.Context, store store.Store, d dropping) 
 	ids.forget(d)
 	if ids.shared != nil {
 		ids.shared.announce(ctx, store, d)
-		ids.forget(d) // what came from the store before it knew
+		ids.forget(d) // forget again: the store may have returned an old answer meanwhile
 	}
 }
 
-// Forget drops from this gateway's memory all that is known of callers.
+// Forget drops all callers from this gateway's memory.
 func (ids *Identities) Forget() { ids.forget(dropping{whom: dropAll}) }

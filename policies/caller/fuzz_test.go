@@ -34,8 +34,8 @@ func TestShared_Garbage(t *testing.T) {
 	}
 }
 
-// FuzzShared: what stands in the store is a caller whom the platform could have
-// named, under the mark that stands, for no longer than it says; or it is nothing.
+// FuzzShared: a stored text is either a caller that the platform could have named, under
+// the current mark and for no longer than it says, or nothing.
 func FuzzShared(f *testing.F) {
 	if len(sharedSeeds) == 0 {
 		f.Fatal("no seeds")
@@ -58,7 +58,7 @@ func FuzzShared(f *testing.F) {
 	})
 }
 
-// FuzzDropping: a message never drops less than it says, and is read as written.
+// FuzzDropping: a message never drops less than it says, and reads as written.
 func FuzzDropping(f *testing.F) {
 	seeds := []string{"all", "user 1", "user x", "session 00ff 6162", "session 00ff zz", "session", "", "nonsense 1 2 3"}
 	if len(seeds) == 0 {

@@ -47,7 +47,7 @@ func request(tb testing.TB, s *Site, b ask.Backend, method, target, body string,
 	return &Whole{Site: s, Call: c, HTTP: r, Backend: b, Client: netip.MustParseAddr("192.0.2.7")}
 }
 
-// again is the same request, about which nothing has been asked.
+// again returns the same request before any question.
 func (w *Whole) again() *Whole {
 	return &Whole{Site: w.Site, Call: w.Call, HTTP: w.HTTP, Client: w.Client, Secure: w.Secure, Backend: w.Backend}
 }

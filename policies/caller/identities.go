@@ -12,26 +12,26 @@ import (
 	"github.com/restwarden/restwarden/policies/store"
 )
 
-// Options bounds the questions about callers.
+// Options bounds the questions about callers. WithDefaults fills in zero values.
 type Options struct {
 	TTL         time.Duration // how long an answer is believed; default 10 s
 	Timeout     time.Duration // how long an answer may take; default 5 s
 	MaxInFlight int           // questions under way at once; default 32
-	Rate        int           // new questions of one client address ...
-	Per         time.Duration // ... in this time; default 120 in a minute
+	Rate        int           // new questions per client address ...
+	Per         time.Duration // ... and time; default 120 per minute
 
-	// Store is where other gateways put their answers, and say what has ended;
-	// nil for a gateway that stands alone.
+	// Store holds the answers that gateways share, and their messages about ended rights.
+	// It is nil for a gateway that shares nothing.
 	Store store.Store
-	// Site names the directive among those that share Store: what ends a right
-	// ends it on all gateways with the same Site.
+	// Site identifies the directive among those that share Store. A right that ends is
+	// dropped on all gateways with the same Site.
 	Site string
-	// Server names who answers for a host: an answer counts on gateways with the
-	// same Site and Server.
+	// Server identifies the server that answers for a host. An answer counts on gateways
+	// with the same Site and Server.
 	Server string
 }
 
-// WithDefaults fills in what is not set.
+// WithDefaults returns o with defaults for zero values.
 func (o Options) WithDefaults() Options {
 	if o.TTL == 0 {
 		o.TTL = 10 * time.Second
@@ -48,19 +48,20 @@ func (o Options) WithDefaults() Options {
 	return o
 }
 
-// Identities finds out who is calling by asking the platform with exactly the
-// client's credentials. Answers are kept for seconds, in memory first and in the
-// Store second, under a keyed hash of all that decides them; questions are bounded.
+// Identities finds out who is calling. It asks the platform with exactly the client's
+// credentials and keeps the answer for seconds, in memory first and in the Store second,
+// under a keyed hash of everything that decides it. The questions are bounded by
+// [Options].
 type Identities struct {
 	opts   Options
 	cache  *identityCache
-	shared *sharedIdentities // nil for a gateway that stands alone
+	shared *sharedIdentities // nil for a gateway that shares nothing
 	flight singleflight.Group
 	slots  chan struct{}
 	limit  *store.Limiter
 }
 
-// NewIdentities returns an empty cache of callers.
+// NewIdentities returns an Identities without any answer. The caller must close it.
 func NewIdentities(opts Options) (*Identities, error) {
 	opts = opts.WithDefaults()
 	limit, err := store.NewLimiter(store.Rate{Count: opts.Rate, Per: opts.Per})
@@ -77,7 +78,7 @@ func NewIdentities(opts Options) (*Identities, error) {
 	return ids, nil
 }
 
-// Close ends what NewIdentities began.
+// Close stops the background work and the listener of the Store.
 func (ids *Identities) Close() error {
 	if ids.shared != nil {
 		ids.shared.stop()
@@ -86,10 +87,10 @@ func (ids *Identities) Close() error {
 	return nil
 }
 
-// identity is what the platform answered: a caller, or a refusal of its own.
+// identity is the platform's answer: a caller, or a refusal of the credentials.
 type identity struct {
 	caller Caller
-	answer *ask.Answer // bad nonce, bad password: handed on
+	answer *ask.Answer // refused nonce or password, to be sent to the client
 }
 
 func (ids *Identities) who(ctx context.Context, w *Whole) (Caller, *ask.Answer, error) {
@@ -106,7 +107,7 @@ func (ids *Identities) who(ctx context.Context, w *Whole) (Caller, *ask.Answer, 
 	if err != nil {
 		return Caller{}, nil, err
 	}
-	key := ids.cache.key(credentials)
+	key := ids.cache.key(claim, credentials)
 	if found, ok := ids.cache.get(key); ok {
 		w.Trace.Remembered(ask.KindCaller)
 		return found.caller, found.answer, nil
@@ -128,9 +129,8 @@ func (ids *Identities) who(ctx context.Context, w *Whole) (Caller, *ask.Answer, 
 	}
 }
 
-// inquiry is one question about a caller with all that it needs. It outlives the
-// request that caused it, since others may wait for the same answer: nothing in it is
-// the request's.
+// inquiry is one question about a caller with all that it needs. It holds nothing of the
+// request that caused it: the request may end while others wait for the answer.
 type inquiry struct {
 	ids      *Identities
 	site     *Site
@@ -143,9 +143,9 @@ type inquiry struct {
 	trace    *ask.Trace
 }
 
-// inquire makes a question about the caller of w.
+// inquire prepares the question about the caller of w.
 func (ids *Identities) inquire(w *Whole, key string) (*inquiry, error) {
-	claim := w.credentials.Claim
+	claim := w.claim
 	q, err := w.Question(questionFor(claim, &w.Site.Platform, w))
 	if err != nil {
 		return nil, err
@@ -157,7 +157,7 @@ func (ids *Identities) inquire(w *Whole, key string) (*inquiry, error) {
 	}, nil
 }
 
-// run looks at what other gateways know, then puts the question to the platform.
+// run looks for the answer of another gateway, then asks the platform.
 func (i *inquiry) run(ctx context.Context) (identity, error) {
 	ids := i.ids
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ids.opts.Timeout)
@@ -189,8 +189,8 @@ func (i *inquiry) run(ctx context.Context) (identity, error) {
 	return who, nil
 }
 
-// AddressKey is the address that limits count by: IPv6 by /64, since one
-// client commonly has that many.
+// AddressKey returns the address as limits count it: IPv6 by /64, since one client
+// commonly has that many.
 func AddressKey(a netip.Addr) string {
 	a = a.Unmap()
 	if a.Is6() {

@@ -23,7 +23,7 @@ func TestWho(t *testing.T) {
 		target  string
 		headers []string
 		kind    Kind
-		route   string // asked; "" for none
+		route   string // route of the question; "" for none
 	}{
 		"anonymous":                     {user, "/wp-json/wp/v2/posts", nil, Anonymous, ""},
 		"application password":          {user, "/wp-json/wp/v2/posts", []string{basicAuth}, User, "/wp/v2/users/me"},
@@ -80,15 +80,15 @@ func TestWho(t *testing.T) {
 	}
 }
 
-// TestWho_WrongPassword: the platform refuses it in its own words, but not where
-// the shop looks for keys of its own.
+// TestWho_WrongPassword: the client gets the platform's own refusal, except on routes
+// where the shop looks for its own keys.
 func TestWho_WrongPassword(t *testing.T) {
 	for target, handedOn := range map[string]bool{
 		"/wp-json/wp/v2/posts": true, "/?rest_route=/wc/v3/orders": true, "/wp-json/wc/v3/orders": false, "/wp-json/wc-analytics/orders": false,
 	} {
 		s := newSite(t)
 		backend := asktest.Answering(401, `{"code":"incorrect_password"}`)
-		for range 2 { // the second is known
+		for range 2 { // the second answer is remembered
 			caller, answer, err := request(t, s, backend, "GET", target, "", basicAuth).Who(t.Context())
 			if err != nil || caller.Kind != Anonymous || (answer != nil) != handedOn {
 				t.Errorf("%s: got %+v, %+v, %v", target, caller, answer, err)
@@ -97,7 +97,8 @@ func TestWho_WrongPassword(t *testing.T) {
 	}
 }
 
-// PHP folds names of cookies: what a browser never sends must not pass as nobody.
+// TestWho_FoldedCookies: PHP folds names of cookies. A cookie that no browser sends must
+// not count as anonymous.
 func TestWho_FoldedCookies(t *testing.T) {
 	for _, name := range []string{"wordpress.logged_in_abc", "wordpress logged_in_abc", "wordpress[logged_in_abc", "%77ordpress_logged_in_abc"} {
 		s := newSite(t)
@@ -237,8 +238,7 @@ func BenchmarkWho_Warm(b *testing.B) {
 	}
 }
 
-// TestWho_OwnCookies: cookies that the configuration names are read as PHP reads
-// them.
+// TestWho_OwnCookies: cookies that the configuration names are read as PHP reads them.
 func TestWho_OwnCookies(t *testing.T) {
 	for cookie, want := range map[string]Kind{
 		"sso=v": User, `sso={"u":1}`: User, `sso=a\b`: User, "sso=\xff": User, "a=b; sso=": User, "sso2=v": Anonymous, "so=v": Anonymous,

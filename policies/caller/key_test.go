@@ -51,6 +51,5 @@ func keyOf(t *testing.T, w *Whole) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Claim = ClaimUser
-	return w.Site.Identities.cache.key(c)
+	return w.Site.Identities.cache.key(ClaimUser, c)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/restwarden/restwarden/policies/call"
 )
 
-// questionFor is what the platform is asked to learn who makes a claim.
+// questionFor returns the question that tells who makes the claim.
 func questionFor(claim Claim, p *call.Platform, w *Whole) ask.Question {
 	q := ask.Question{Kind: ask.KindCaller, Method: http.MethodGet}
 	switch claim {
@@ -43,8 +43,8 @@ func interpret(a *ask.Answer, claim Claim) (identity, error) {
 	}
 }
 
-// handedOn are the answers to credentials that the platform refuses as such:
-// they go to the client in the platform's own words (docs/design 7).
+// handedOn are the error codes with which the platform refuses credentials as such. The
+// client receives that answer as it is (docs/design 7).
 var handedOn = map[string]bool{
 	"rest_cookie_invalid_nonce":               true,
 	"incorrect_password":                      true,
@@ -54,7 +54,7 @@ var handedOn = map[string]bool{
 	"application_passwords_disabled_for_user": true,
 }
 
-// wrongPassword are those of them that are about a name and a password.
+// wrongPassword are the codes of handedOn that concern a name and a password.
 var wrongPassword = map[string]bool{"incorrect_password": true, "invalid_username": true, "invalid_email": true}
 
 func interpretUser(a *ask.Answer) (identity, error) {
@@ -82,8 +82,8 @@ func interpretUser(a *ask.Answer) (identity, error) {
 	return identity{caller: Caller{Kind: User, ID: body.ID, Roles: body.Roles, Capabilities: caps}}, nil
 }
 
-// grantedCapabilities reads {"read":true,"x":false}; PHP writes an empty list
-// for no capabilities at all. What is not exactly true is not granted.
+// grantedCapabilities reads {"read":true,"x":false}. PHP writes an empty list for no
+// capabilities. Only the value true grants.
 func grantedCapabilities(raw json.RawMessage) (map[string]bool, error) {
 	if len(raw) == 0 || string(raw) == "[]" || string(raw) == "null" {
 		return nil, nil
@@ -101,10 +101,10 @@ func grantedCapabilities(raw json.RawMessage) (map[string]bool, error) {
 	return granted, nil
 }
 
-// interpretKey reads the answer of the list of orders: it is for keys that may
-// read, 403 for those of somebody else, 401 for write-only ones and for nobody
-// (docs/platform III.3, III.8). The notes of an order will not do: where there is no
-// such order they say so to everybody.
+// interpretKey reads the answer of the list of orders. A key that may read gets the list,
+// a key of a user without the right to view orders gets 403, a write-only key and an
+// unknown key get 401 (docs/platform III.3, III.8). The notes of an order would not do:
+// the answer for a missing order is the same for everybody.
 func interpretKey(a *ask.Answer) (identity, error) {
 	code, message := a.Fault()
 	switch {
@@ -120,7 +120,7 @@ func interpretKey(a *ask.Answer) (identity, error) {
 	return identity{}, ask.Unexpected(a)
 }
 
-// interpretSession reads the header User-ID of the cart: 0 for guests.
+// interpretSession reads the cart's header User-ID: 0 for guests.
 func interpretSession(a *ask.Answer) (identity, error) {
 	if a.Status != http.StatusOK {
 		return identity{}, ask.Unexpected(a)

@@ -18,24 +18,24 @@ import (
 )
 
 const (
-	// markTTL outlives every answer that may stand under an older mark.
+	// markTTL is longer than any answer with an older mark lives.
 	markTTL = 24 * time.Hour
 	// sharedLimit bounds one stored answer, in bytes.
 	sharedLimit = 64 << 10
 )
 
-// sharedIdentities is what the gateways of one Store know together (docs/design 7):
-// answers about callers, each under the mark that stood when its question was
-// asked. A drop changes the mark, so that no answer from before it is believed,
-// and sends a message, so that no gateway's memory keeps one.
+// sharedIdentities is what the gateways of one Store share (docs/design 7). Each stored
+// answer carries the mark that was current when its question was asked. A drop changes
+// the mark, so that no gateway believes an earlier answer, and sends a message, so that
+// every gateway drops its own.
 type sharedIdentities struct {
 	ids      *Identities
 	site     string // hash of Options.Site
-	instance string // this gateway, so that it knows its own messages
+	instance string // identifies this gateway, so that it ignores its own messages
 	mark     string // key of the mark
 	stop     func()
-	blind    atomic.Int64   // UNIX nanoseconds until which the Store is not believed
-	sharing  sync.WaitGroup // answers on their way into the Store
+	blind    atomic.Int64   // UNIX nanoseconds; until then the Store is not believed
+	sharing  sync.WaitGroup // answers being written to the Store
 }
 
 func newSharedIdentities(ids *Identities) *sharedIdentities {
@@ -46,9 +46,9 @@ func newSharedIdentities(ids *Identities) *sharedIdentities {
 	return s
 }
 
-// hear takes a message of another gateway.
+// hear handles a message of another gateway.
 func (s *sharedIdentities) hear(message string) {
-	if message == "" { // some may have been missed
+	if message == "" { // messages may have been missed
 		s.adopt()
 		s.ids.forget(dropping{whom: dropAll})
 		return
@@ -58,14 +58,14 @@ func (s *sharedIdentities) hear(message string) {
 	}
 }
 
-// read tells whether a message is about this site and from somebody else.
+// read parses a message. ok tells whether it is for this site and from another gateway.
 func (s *sharedIdentities) read(message string) (dropping, bool) {
 	site, rest, _ := strings.Cut(message, " ")
 	from, what, _ := strings.Cut(rest, " ")
 	return parseDropping(what), site == s.site && from != s.instance
 }
 
-// adopt takes the secret of the store, once it is known. It does not wait.
+// adopt takes over the secret of the store once it is known. It does not wait.
 func (s *sharedIdentities) adopt() {
 	secret := s.ids.opts.Store.Secret()
 	if secret == nil {
@@ -76,15 +76,15 @@ func (s *sharedIdentities) adopt() {
 	}
 }
 
-// announce tells all gateways. Where that fails this one believes nothing that
-// the store has from before; the others do until the answers end.
+// announce sends d to all gateways. If that fails, this gateway ignores stored answers
+// for one TTL; the other gateways use theirs until they expire.
 func (s *sharedIdentities) announce(ctx context.Context, store store.Store, d dropping) {
 	if err := store.Announce(ctx, s.mark, s.site+" "+s.instance+" "+d.String(), markTTL); err != nil {
 		s.blind.Store(time.Now().Add(s.ids.opts.TTL).UnixNano())
 	}
 }
 
-// sharedAnswer is what stands in the Store.
+// sharedAnswer is an answer as stored.
 type sharedAnswer struct {
 	Mark         string   `json:"mark"`
 	Until        int64    `json:"until"` // UNIX milliseconds
@@ -94,24 +94,24 @@ type sharedAnswer struct {
 	Capabilities []string `json:"capabilities,omitempty"`
 }
 
-// recalled is what the Store said before a question is asked.
+// recalled is what the Store returned before a question is asked.
 type recalled struct {
 	identity
 	mark   string
-	usable bool // the Store answered: what is learnt may be shared under mark
+	usable bool // the Store answered, so that the new answer may be shared under mark
 	hasher *hasher
 	left   time.Duration // how much longer the answer counts
 }
 
-// recall looks for the caller in the Store, in one round trip, and remembers it
-// here as long as it counts there.
+// recall looks for the caller in the Store, in one round trip, and keeps it in memory for
+// the rest of its time.
 func (ids *Identities) recall(ctx context.Context, i *inquiry) (known recalled, found bool) {
 	s := ids.shared
 	if s == nil {
 		return known, false
 	}
 	if known.hasher = ids.cache.hasher.Load(); !known.hasher.shared {
-		s.ids.opts.Store.Secret() // wakes the store up
+		s.ids.opts.Store.Secret() // makes the store connect
 		return known, false
 	}
 	if time.Now().UnixNano() < s.blind.Load() {
@@ -135,8 +135,8 @@ func (s *sharedIdentities) key(key string) string {
 	return "who:" + s.site + ":" + s.ids.opts.Server + ":" + hex.EncodeToString([]byte(key))
 }
 
-// decode reads an answer of another gateway. Only callers whom the platform
-// named count, and only under the mark that stands.
+// decode reads an answer of another gateway. It accepts only callers that the platform
+// has confirmed, and only under the current mark.
 func (k *recalled) decode(text string, now time.Time) bool {
 	var a sharedAnswer
 	d := json.NewDecoder(bytes.NewReader([]byte(text)))
@@ -160,8 +160,8 @@ func (k *recalled) decode(text string, now time.Time) bool {
 	return true
 }
 
-// share gives an answer to the other gateways, in the background. Anonymous ones
-// and refused credentials are not shared: anybody can make any number of them.
+// share stores an answer for the other gateways, in the background. It does not share
+// anonymous callers and refused credentials, since anybody can make any number of them.
 func (ids *Identities) share(ctx context.Context, i *inquiry, known recalled, who identity) {
 	if !known.usable || who.answer != nil || who.caller.Kind != User && who.caller.Kind != KeyHolder ||
 		known.hasher != ids.cache.hasher.Load() {
@@ -176,5 +176,5 @@ func (ids *Identities) share(ctx context.Context, i *inquiry, known recalled, wh
 		return
 	}
 	ctx = context.WithoutCancel(ctx)
-	ids.shared.sharing.Go(func() { _ = i.site.Store.Set(ctx, ids.shared.key(i.key), string(text), ids.opts.TTL) }) // losing it costs one more question
+	ids.shared.sharing.Go(func() { _ = i.site.Store.Set(ctx, ids.shared.key(i.key), string(text), ids.opts.TTL) }) // a lost answer costs one more question
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/restwarden/restwarden/policies/store"
 )
 
-// sharedMemory is a Store of several gateways, as far as one process has any.
+// sharedMemory is a Store that several gateways of one process share.
 type sharedMemory struct {
 	*store.Memory
 	secret []byte
@@ -81,7 +81,7 @@ func gatewayOn(tb testing.TB, store store.Store, change ...func(*Options)) *Site
 	return s
 }
 
-// whoIs asks at one gateway; the answer's way into the store is waited for.
+// whoIs asks at one gateway and waits until the answer is in the store.
 func whoIs(tb testing.TB, s *Site, backend ask.Backend, headers ...string) Caller {
 	tb.Helper()
 	caller, _, err := request(tb, s, backend, "GET", "/wp-json/wp/v2/posts", "", headers...).Who(tb.Context())
@@ -149,7 +149,7 @@ func TestIdentities_NobodyAsksTheStoreAboutAnonymous(t *testing.T) {
 	}
 }
 
-// watched is what is done once the platform has answered r.
+// watched returns the function to call once the platform has answered r.
 func watched(t *testing.T, s *Site, w *Whole) func(*ask.Answer) {
 	t.Helper()
 	drop, _ := s.Identities.Watch(w)
@@ -159,8 +159,8 @@ func watched(t *testing.T, s *Site, w *Whole) func(*ask.Answer) {
 	return drop
 }
 
-// TestIdentities_SharedDrops: whatever ends rights on one gateway is asked about
-// again on the other, from memory and store alike.
+// TestIdentities_SharedDrops: a right that ends on one gateway is asked about again on
+// the other; no answer from memory or store is used.
 func TestIdentities_SharedDrops(t *testing.T) {
 	for name, test := range map[string]struct {
 		method, target, body string
@@ -186,7 +186,7 @@ func TestIdentities_SharedDrops(t *testing.T) {
 				if n := len(backend.Questions()); n != 2 {
 					t.Errorf("here: %d questions", n)
 				}
-				c := gatewayOn(t, store) // knows nothing yet; the store has the new answer
+				c := gatewayOn(t, store) // c has no answers in memory; the store has the new one
 				whoIs(t, c, backend, loginLine, nonceLine)
 				if n := len(backend.Questions()); n != 2 {
 					t.Errorf("with an empty memory: %d questions", n)
@@ -216,8 +216,8 @@ func TestIdentities_QuestionInFlightOfADropIsNotShared(t *testing.T) {
 	}
 }
 
-// TestIdentities_DropWithoutTheStore: a drop that could not be announced still
-// holds here, though the store has the old answer.
+// TestIdentities_DropWithoutTheStore: a drop that could not be announced still takes
+// effect here, although the store has the old answer.
 func TestIdentities_DropWithoutTheStore(t *testing.T) {
 	store := newSharedMemory(t)
 	s := gatewayOn(t, store)

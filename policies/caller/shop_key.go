@@ -10,22 +10,21 @@ import (
 	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
 
-// hasQueryKey tells whether the query carries a shop key; in a body it does not
-// count (docs/platform III.8).
+// hasQueryKey tells whether the query carries a shop key. A key in a body does not count
+// (docs/platform III.8).
 func hasQueryKey(c *call.Call) bool {
 	key, _ := c.QueryVariable("consumer_key")
 	secret, _ := c.QueryVariable("consumer_secret")
 	return key != "" && secret != ""
 }
 
-// oauth1 are the parameters that the shop looks for. Where it finds one it
-// refuses the call unless all are right, where it finds none it does not look
-// any further (docs/platform III.8).
+// oauth1 are the parameters that the shop looks for. If it finds one, it refuses the call
+// unless all are valid. If it finds none, it looks no further (docs/platform III.8).
 var oauth1 = []string{"oauth_consumer_key", "oauth_timestamp", "oauth_nonce", "oauth_signature", "oauth_signature_method"}
 
-// isOAuth1 tells whether the shop will verify an OAuth 1 signature. It collects
-// the parameters as the shop does: from query and form, then from the header,
-// decoded, the last one wins; and PHP takes "0" for empty.
+// isOAuth1 tells whether the shop will verify an OAuth 1 signature. It collects the
+// decoded parameters as the shop does: from query and form, then from the header; the
+// last value wins, and PHP takes "0" for empty.
 func isOAuth1(w *Whole) (bool, error) {
 	found := map[string]string{}
 	for _, name := range oauth1 {
@@ -54,14 +53,14 @@ func isOAuth1(w *Whole) (bool, error) {
 	return false, nil
 }
 
-// trimmed are the bytes that PHP's trim takes away, and no other blank.
+// trimmed are the bytes that PHP's trim removes.
 const trimmed = " \t\n\r\x00\x0b"
 
-// oauth1Pair is how the shop takes the header apart.
+// oauth1Pair splits the header as the shop does.
 var oauth1Pair = regexp.MustCompile(`(oauth_[a-z_-]*)=(:?"([^"]*)"|([^,]*))`)
 
-// basicShopKey tells whether Authorization carries a shop key: they begin with
-// "ck_", application passwords belong to login names.
+// basicShopKey tells whether Authorization carries a shop key. Shop keys begin with
+// "ck_"; application passwords belong to login names.
 func basicShopKey(h http.Header) bool {
 	name, ok := basicName(h)
 	return ok && strings.HasPrefix(name, "ck_")
@@ -77,7 +76,7 @@ func basicName(h http.Header) (name string, ok bool) {
 	return name, ok
 }
 
-// decodeBase64 skips what does not belong there, as PHP does.
+// decodeBase64 skips foreign characters, as PHP does.
 func decodeBase64(s string) string {
 	digits := strings.Map(func(c rune) rune {
 		if c < 0x80 && (alnum(byte(c)) || c == '+' || c == '/') {
@@ -88,21 +87,20 @@ func decodeBase64(s string) string {
 	if len(digits)%4 == 1 {
 		digits = digits[:len(digits)-1]
 	}
-	plain, _ := base64.RawStdEncoding.DecodeString(digits) // nothing in it can be wrong
+	plain, _ := base64.RawStdEncoding.DecodeString(digits) // digits is valid base64
 	return string(plain)
 }
 
 func alnum(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z' }
 
-// HasShopKey tells whether w carries a shop key, in the one place or the other.
+// HasShopKey tells whether w carries a shop key, in the query or in Authorization.
 func (w *Whole) HasShopKey() bool {
 	claim, err := w.Claim()
 	return err == nil && claim == ClaimKey || basicShopKey(w.HTTP.Header)
 }
 
-// ShopKeyName returns the name of the shop key that w carries. ok is false where it is
-// spelled in a way that the shop would have to clean: several such spellings may be one
-// key.
+// ShopKeyName returns the name of the shop key that w carries. ok is false if the shop
+// would have to clean the name first: several spellings may be one key.
 func (w *Whole) ShopKeyName() (name string, ok bool) {
 	switch claim, err := w.Claim(); {
 	case err != nil:

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What PHP 8.2 decodes from what may stand behind Basic.
+// decoded is what PHP 8.2 decodes from these texts after Basic.
 var decoded = map[string]string{
 	"Y2tfYTpjcw==": "ck_a:cs", "Y2tfYTpjcw": "ck_a:cs", "  Y2tfYTpjcw== ": "ck_a:cs", "Y2t.fYTp\u00a0jcw==": "ck_a:cs",
 	"Y2tf=YTpjcw==": "ck_a:cs", "=Y2tfYTpjcw": "ck_a:cs", "Y2tfYTpjcw=x": "ck_a:cs\f", "Y2tfYTpjc": "ck_a:c", "Y-_2tf": "ck_",
@@ -22,8 +22,8 @@ func TestDecodeBase64(t *testing.T) {
 	}
 }
 
-// FuzzBasicName: a name is found however its encoding is padded and whatever
-// stands in between that does not belong there.
+// FuzzBasicName: a name is found with any padding of its encoding and any foreign
+// characters in it.
 func FuzzBasicName(f *testing.F) {
 	for encoded, text := range decoded {
 		f.Add(encoded, text)

@@ -9,7 +9,7 @@ import (
 	"github.com/restwarden/restwarden/policies/store"
 )
 
-// Site is what finding out who is calling needs to know of a site.
+// Site is what this package needs to know of a site.
 type Site struct {
 	Platform   call.Platform
 	Prefix     string      // first segment of the pretty form on this site
@@ -31,7 +31,7 @@ func NewSite(platform call.Platform, own Own) *Site {
 type Own struct {
 	Headers []string `json:"headers,omitempty"`
 	Cookies []string `json:"cookies,omitempty"`
-	// Jetpack accepts callers that sign with Jetpack's token as unverified ones.
+	// Jetpack accepts callers that sign with Jetpack's token as Unverified.
 	Jetpack bool `json:"jetpack,omitempty"`
 }
 
@@ -45,9 +45,8 @@ func (o Own) canonical() Own {
 	return o
 }
 
-// InCheckout tells whether c belongs to the public checkout API, which answers
-// scripts of other origins only where the shop names them, since its answers
-// are about the shopper.
+// InCheckout tells whether c belongs to the public checkout API. Its answers are about
+// the shopper, so it answers scripts only of the origins that the shop names.
 func (s *Site) InCheckout(c *call.Call) bool { return inNamespace(c.Key, s.Platform.Checkout) }
 
 // inShop tells whether shop keys count on the route with this key.
@@ -60,9 +59,9 @@ func (s *Site) inShop(key string) bool {
 	return inNamespace(key, s.Platform.Analytics)
 }
 
-// shopLooks tells whether the shop looks for its own credentials on c: it knows
-// its routes by text in the address, in this case for sure. Newer releases, and
-// odd addresses, may have it look elsewhere too.
+// shopLooks tells whether the shop certainly checks its own credentials on c. It
+// recognizes its routes by text in the address. Newer releases may check on other
+// addresses too.
 func (s *Site) shopLooks(c *call.Call) bool { return c.Form == call.Pretty && s.inShop(c.Route) }
 
 func inNamespace(key, ns string) bool {

@@ -2,31 +2,33 @@ package caller
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
 
-// row is one line of the table of credentials: something in a request that may say
-// who is calling. All that the gateway knows of credentials is read from these lines:
-// what a request claims, under which key an answer is kept, what a question carries,
-// which variables may not be stripped, and which answers are private.
+// row is one line of the table of credentials: one place in a request that may say who is
+// calling. These lines decide everything about credentials: the claim, the key of an
+// answer, the content of a question, which variables may not be stripped, which
+// answers are private, and which headers may not stand twice.
 type row struct {
+	line byte // its place in the table: names it in keys
 	in   source
 	name string // canonical name of a header, name of a cookie or variable
 
-	prefix  bool   // name is what the names of such cookies begin with, see Platform.LogsIn
-	user    bool   // wherever it stands, the platform is asked for the current user
-	empty   bool   // … even if it is empty: what it means only the site knows
-	keyed   claims // claims under which an answer counts for this value only
-	carried claims // claims under which questions carry it
-	cart    bool   // questions about the cart carry it: the cart is the session's
+	prefix  bool   // name is only a prefix of the cookie's name, see Platform.LogsIn
+	user    bool   // the platform is asked for the current user if the request has it
+	empty   bool   // … even if it is empty, whose meaning only the site knows
+	keyed   claims // claims for which an answer counts for this value only
+	carried claims // claims whose questions carry it
+	cart    bool   // questions about the cart, which belongs to the session, carry it
 	private bool   // an answer to a request that has it is private
 	kept    bool   // strip_query may not drop it
 }
 
-// source is where in a request a credential stands.
+// source is the place of a credential in a request.
 type source uint8
 
 const (
@@ -45,8 +47,8 @@ func only(c Claim) claims { return 1 << c }
 
 func (s claims) has(c Claim) bool { return s&(1<<c) != 0 }
 
-// table is what may say who is calling on a site (docs/design 7; docs/platform III.8).
-// A further credential is a further line.
+// table returns the rows of a site (docs/design 7; docs/platform III.8). A new credential
+// needs only a new row.
 func table(p *call.Platform, own Own) []row {
 	rows := []row{
 		{in: inHeader, name: "Authorization", user: true, keyed: always, carried: always, cart: true, private: true},
@@ -59,21 +61,46 @@ func table(p *call.Platform, own Own) []row {
 		{in: inQuery, name: "oauth_consumer_key", private: true}, // OAuth 1, see isOAuth1
 		{in: inQuery, name: "signature", private: true},          // Jetpack, see isJetpack
 		{in: inHeader, name: "Cart-Token", keyed: only(ClaimSession), carried: always, cart: true, private: true},
-		{in: inHeader, name: "Cookie", cart: true}, // all of them: the session's among them
+		{in: inHeader, name: "Cookie", cart: true}, // all cookies, the session's among them
 		{in: inHeader, name: "Nonce", cart: true},
-		{in: inHeader, name: "Origin", cart: true}, // whether its scripts may read the answer
+		{in: inHeader, name: "Origin", cart: true}, // decides whether its scripts may read the answer
 	}
 	for _, name := range own.Headers {
-		rows = append(rows, row{in: inHeader, name: name, user: true, empty: true, keyed: always, carried: always, cart: true, private: true})
+		rows = with(rows, row{in: inHeader, name: name, user: true, empty: true, keyed: always, carried: always, cart: true, private: true})
 	}
 	for _, name := range own.Cookies {
-		rows = append(rows, row{in: inCookie, name: name, user: true, empty: true, keyed: always, carried: always, private: true})
+		rows = with(rows, row{in: inCookie, name: name, user: true, empty: true, keyed: always, carried: always, private: true})
+	}
+	for i := range rows {
+		rows[i].line = byte(i)
 	}
 	return rows
 }
 
-// Strippable tells whether a variable may be dropped from a query: no credential is,
-// of whatever platform.
+// with adds a row of the site's own. It replaces a row of the same name: a question
+// carries each credential once.
+func with(rows []row, own row) []row {
+	i := slices.IndexFunc(rows, func(r row) bool { return r.in == own.in && r.name == own.name && !r.prefix })
+	if i < 0 {
+		return append(rows, own)
+	}
+	rows[i] = own
+	return rows
+}
+
+// NewReader returns a call.Reader that refuses a call with a header of the table twice, or
+// under another name that PHP folds onto it.
+func NewReader(site call.Site) *call.Reader {
+	for _, r := range table(&site.Platform, Own{}) {
+		if r.in == inHeader {
+			site.Credentials = append(site.Credentials, r.name)
+		}
+	}
+	return call.NewReader(site)
+}
+
+// Strippable tells whether strip_query may drop a variable. It is false for a credential
+// of any platform.
 func Strippable(name string) bool {
 	for _, p := range call.Platforms() {
 		for _, r := range table(&p, Own{}) {
@@ -85,8 +112,8 @@ func Strippable(name string) bool {
 	return true
 }
 
-// HasCredentials tells whether a request carries anything that may count as a
-// credential, so that its answer is private.
+// HasCredentials tells whether a request carries anything that may count as a credential,
+// so that its answer is private.
 func (s *Site) HasCredentials(r *http.Request) bool {
 	for i := range s.rows {
 		row := &s.rows[i]
@@ -111,21 +138,23 @@ func (s *Site) HasCredentials(r *http.Request) bool {
 	return false
 }
 
-// hasCookie tells whether a header has one of the site's own cookies, or else a login
-// cookie. One that PHP would only fold onto it is a *call.Refusal: no browser sends it.
+// hasCookie tells whether a header has one of the site's own cookies (own) or a login
+// cookie (not own). A cookie whose name PHP only folds onto such a name is a
+// *call.Refusal, since no browser sends it.
 func (s *Site) hasCookie(h http.Header, own bool) (found bool, err error) {
 	for pair := range cookiePairs(h) {
 		is, alias := s.cookie(pair, own)
 		if alias {
-			return false, ambiguous("cookie_alias")
+			return false, call.Ambiguous("cookie_alias")
 		}
 		found = found || is
 	}
 	return found, nil
 }
 
-// cookie tells whether "name=value" is one of the site's own cookies, or else a login
-// cookie; alias tells that some release of PHP would fold its name onto one.
+// cookie tells whether pair, "name=value", is one of the site's own cookies (own) or a
+// login cookie (not own). alias means that some release of PHP would fold its name onto
+// one.
 func (s *Site) cookie(pair string, own bool) (is, alias bool) {
 	for i := range s.rows {
 		row := &s.rows[i]
@@ -141,7 +170,20 @@ func (s *Site) cookie(pair string, own bool) (is, alias bool) {
 	return false, alias
 }
 
-// fits compares a cookie with the row's name.
+// cookieRow returns the first row that a cookie, "name=value", fits, or nil.
+func (s *Site) cookieRow(pair string) *row {
+	for i := range s.rows {
+		if s.rows[i].in != inCookie {
+			continue
+		}
+		if is, _ := s.rows[i].fits(&s.Platform, pair); is {
+			return &s.rows[i]
+		}
+	}
+	return nil
+}
+
+// fits compares the name of a cookie with the row's.
 func (r *row) fits(p *call.Platform, pair string) (is, folds bool) {
 	if r.prefix {
 		if p.LogsIn(pair) {

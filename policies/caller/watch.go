@@ -17,10 +17,10 @@ import (
 	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
 
-// Watch tells whether a request, if the platform answers that it worked, ends
-// or changes somebody's rights; drop is then to be called with status and header
-// of the answer, and with WatchedBody bytes of its body where body says so. It is
-// nil for all other requests, and costs nothing on them. w.Call is a page or a call.
+// Watch tells whether a request, if the platform answers that it worked, ends or changes
+// somebody's rights. If so, drop must be called with status and header of the answer, and
+// if body is true with the first WatchedBody bytes of the body. For all other requests
+// drop is nil and Watch costs nothing. w.Call is a page or a call.
 func (ids *Identities) Watch(w *Whole) (drop func(*ask.Answer), body bool) {
 	switch w.Call.Kind {
 	case call.Page:
@@ -44,16 +44,16 @@ func (ids *Identities) Watch(w *Whole) (drop func(*ask.Answer), body bool) {
 	return nil, false
 }
 
-// enveloped tells whether the status of the answer says nothing: with this variable
-// the platform answers 200 and writes the true status into the body.
+// enveloped tells whether the status of the answer is always 200: with this variable the
+// platform writes the true status into the body.
 func enveloped(c *call.Call) bool {
 	_, set := c.QueryVariable("_envelope")
 	return set
 }
 
-// tellsOfParts tells whether a batch that is answered with success can have changed
-// anything: the shop judges its own as a whole, the core and the checkout part by
-// part, so that everybody gets an answer.
+// tellsOfParts tells whether a success of a batch can mean that a part changed anything.
+// The shop judges its batches as a whole. The core and the checkout judge part by part and
+// answer everybody with success, so only the batch of a known user counts.
 func tellsOfParts(w *Whole) bool {
 	if !strings.HasSuffix(w.Call.Key, "/v1/batch") && w.Call.Key != "/batch/v1" {
 		return true
@@ -65,12 +65,12 @@ func tellsOfParts(w *Whole) bool {
 // WatchedBody is how much of an answer's body a watch looks at.
 const WatchedBody = 256
 
-// watchPage knows the login script's actions, the screens of users, and the one
-// action of scripts that ends sessions.
+// watchPage recognizes the login script's actions, the screens of users, and the one
+// admin-ajax.php action that ends sessions.
 func (ids *Identities) watchPage(w *Whole) (drop func(*ask.Answer), body bool) {
 	where, query, post := w.HTTP.URL.Path, w.HTTP.URL.RawQuery, w.HTTP.Method == http.MethodPost
 	switch {
-	case strings.Contains(where, ".php/"): // no script of these, whatever follows
+	case strings.Contains(where, ".php/"): // another script runs, whatever follows
 	case strings.HasSuffix(where, "-login.php") && strings.Contains(query, "action=logout"):
 		return ids.watchLogout(w), false
 	case (post || strings.Contains(query, "action=")) && userScreen(where) && w.Site.hasLoginCookie(w.HTTP.Header):
@@ -87,8 +87,8 @@ func (ids *Identities) watchPage(w *Whole) (drop func(*ask.Answer), body bool) {
 	return nil, false
 }
 
-// watchScreen knows whom a screen of users is about: on the profile screen, which
-// every user has, whom the form names, else anybody.
+// watchScreen determines the user of a screen: on the profile screen, which every user
+// has, the user that the form names; on the other screens any user.
 func (ids *Identities) watchScreen(w *Whole) func(*ask.Answer) {
 	saved := func(a *ask.Answer) bool { return screenSaved(w.HTTP, a) }
 	if strings.HasSuffix(w.HTTP.URL.Path, "/profile.php") {
@@ -107,13 +107,13 @@ func (ids *Identities) watchLogout(w *Whole) func(*ask.Answer) {
 	if session == "" {
 		return nil
 	}
-	return ids.dropIf(w, func(a *ask.Answer) bool { // without the right nonce the script asks back, and ends nothing
+	return ids.dropIf(w, func(a *ask.Answer) bool { // without the right nonce the script asks again and ends nothing
 		return a.Status == http.StatusFound || a.Status == http.StatusSeeOther
 	}, dropping{whom: dropSession, session: session, hasher: h.id})
 }
 
-// hasResetCookie tells whether r carries the cookie that holds the key to a new
-// password, without which the login script sets none.
+// hasResetCookie tells whether r carries the cookie with the key for a new password. The
+// login script sets no password without it.
 func hasResetCookie(r *http.Request) bool {
 	for pair := range cookiePairs(r.Header) {
 		if name, _, _ := strings.Cut(pair, "="); strings.Contains(name, resetCookie) {
@@ -125,10 +125,10 @@ func hasResetCookie(r *http.Request) bool {
 
 const resetCookie = "-resetpass-"
 
-// passwordSet tells whether a new password was set: the answer clears the cookie
-// that holds the key to it, on the login script's page that says so, or on the
-// shop's way to its own. Where the key is wrong the login script clears it too, and
-// sends the client elsewhere.
+// passwordSet tells whether a new password was set. The answer then clears the cookie
+// with the key, either on the login script's page that says so or on the shop's redirect
+// to its own page. After a wrong key the login script clears the cookie too, but
+// redirects elsewhere.
 func passwordSet(a *ask.Answer) bool {
 	if a.Status != http.StatusOK {
 		to, moved := movedTo(a)
@@ -145,7 +145,7 @@ func passwordSet(a *ask.Answer) bool {
 	return false
 }
 
-// movedTo returns where an answer sends the client after a form.
+// movedTo returns the address to which an answer redirects after a form.
 func movedTo(a *ask.Answer) (to *url.URL, moved bool) {
 	if a.Status != http.StatusFound && a.Status != http.StatusSeeOther {
 		return nil, false
@@ -154,8 +154,8 @@ func movedTo(a *ask.Answer) (to *url.URL, moved bool) {
 	return to, err == nil
 }
 
-// userScreen tells whether a path is one of the screens on which users are
-// edited, below the admin directory of a site or a network.
+// userScreen tells whether a path is one of the screens that edit users, below the admin
+// directory of a site or a network.
 func userScreen(where string) bool {
 	dir, screen := path.Split(where)
 	if !slices.Contains([]string{"profile.php", "user-edit.php", "users.php", "user-new.php"}, screen) {
@@ -165,10 +165,10 @@ func userScreen(where string) bool {
 	return strings.HasSuffix(dir, "-admin/")
 }
 
-// screenSaved tells whether a screen of users has done what it was asked: it
-// then sends the client to one of them, with a word about it. Who may not see the
-// screen is sent to the login form, and who came by the wrong host or scheme to the
-// same address at another.
+// screenSaved tells whether a screen of users has saved. It then redirects to one of
+// these screens with a message in the query. A client who may not see the screen is
+// redirected to the login form; a client with the wrong host or scheme, to the same
+// address at the right one.
 func screenSaved(r *http.Request, a *ask.Answer) bool {
 	to, moved := movedTo(a)
 	if !moved || strings.HasSuffix(a.Header.Get("Location"), r.URL.RequestURI()) {
@@ -178,12 +178,12 @@ func screenSaved(r *http.Request, a *ask.Answer) bool {
 	return said && (userScreen(to.Path) || userScreen("/-admin/"+to.Path)) // relative to the screen
 }
 
-// actionDone tells whether an action of admin-ajax.php says that it worked.
+// actionDone tells whether an action of admin-ajax.php reports success.
 func actionDone(a *ask.Answer) bool {
 	return a.Status == http.StatusOK && bytes.Contains(plainBody(a), []byte(`"success":true`))
 }
 
-// plainBody returns what can be read of the beginning of an answer's body.
+// plainBody returns the readable beginning of an answer's body.
 func plainBody(a *ask.Answer) []byte {
 	switch a.Header.Get("Content-Encoding") {
 	case "":
@@ -193,15 +193,15 @@ func plainBody(a *ask.Answer) []byte {
 		if err != nil {
 			return nil
 		}
-		plain, _ := io.ReadAll(io.LimitReader(z, WatchedBody)) // it may be cut off
+		plain, _ := io.ReadAll(io.LimitReader(z, WatchedBody)) // the body may be cut off
 		return plain
 	}
 	return nil
 }
 
-// watchCall knows writes to users and their application passwords (E4), and to
-// the shop's customers, who are users. The user is whom the path names; where the
-// platform might take the id from elsewhere everybody is asked about again.
+// watchCall recognizes writes to users, to their application passwords (E4), and to the
+// shop's customers, who are users. It drops the user that the path names, or all users if
+// the platform may take the id from elsewhere.
 func (ids *Identities) watchCall(w *Whole, c *call.Call) func(*ask.Answer) {
 	if c.Method == http.MethodGet || c.Method == http.MethodHead || c.Method == http.MethodOptions {
 		return nil
@@ -230,7 +230,7 @@ func (ids *Identities) watchCall(w *Whole, c *call.Call) func(*ask.Answer) {
 	return ids.dropping(w, dropping{whom: dropUser, user: id})
 }
 
-// customer returns what follows the route of the shop's customers in a key.
+// customer returns the rest of key after the route of the shop's customers.
 func (s *Site) customer(key string) (rest string, ok bool) {
 	for _, ns := range s.Platform.Shop {
 		if rest, ok = strings.CutPrefix(key, "/"+ns+"/customers/"); ok {
@@ -240,8 +240,8 @@ func (s *Site) customer(key string) (rest string, ok bool) {
 	return "", false
 }
 
-// changesRights tells whether a write to a customer is about more than names and
-// addresses, which shops keep up to date by the thousand.
+// changesRights tells whether a write to a customer changes more than names and
+// addresses, which shops update by the thousand.
 func changesRights(c *call.Call) bool {
 	if c.Method == http.MethodDelete {
 		return true
@@ -254,8 +254,8 @@ func changesRights(c *call.Call) bool {
 	return false
 }
 
-// dropUserIf is dropIf for the user whom a form names. Any other text than a plain
-// id is not what the platform's own screens send.
+// dropUserIf is dropIf for the user that a form names. The platform's own screens send
+// nothing but a plain id.
 func (ids *Identities) dropUserIf(w *Whole, worked func(*ask.Answer) bool, id string) func(*ask.Answer) {
 	user, ok := call.ParseID(id)
 	if !ok {
@@ -264,7 +264,7 @@ func (ids *Identities) dropUserIf(w *Whole, worked func(*ask.Answer) bool, id st
 	return ids.dropIf(w, worked, dropping{whom: dropUser, user: user})
 }
 
-// dropIf drops what d covers where the answer shows that the request worked.
+// dropIf returns a function that drops what d covers if the answer shows success.
 func (ids *Identities) dropIf(w *Whole, worked func(*ask.Answer) bool, d dropping) func(*ask.Answer) {
 	drop := ids.dropping(w, d)
 	return func(a *ask.Answer) {
@@ -274,7 +274,7 @@ func (ids *Identities) dropIf(w *Whole, worked func(*ask.Answer) bool, d droppin
 	}
 }
 
-// dropping returns what is done once the platform has answered r.
+// dropping returns a function that drops what d covers, whatever the answer.
 func (ids *Identities) dropping(w *Whole, d dropping) func(*ask.Answer) {
 	ctx, store := context.WithoutCancel(w.HTTP.Context()), w.Site.Store
 	return ask.OnSuccess(func() { ids.drop(ctx, store, d) })

@@ -12,7 +12,7 @@ import (
 	"github.com/restwarden/restwarden/policies/call"
 )
 
-// told is what the platform answers, for a watch.
+// told is an answer of the platform for a watch.
 type told struct {
 	status int
 	header string // "Name: value", several by line
@@ -29,8 +29,7 @@ func (a told) answer() *ask.Answer {
 	return &ask.Answer{Status: a.status, Header: h, Body: []byte(a.body)}
 }
 
-// What the real platform says where a password was set, and where the key to it
-// was wrong.
+// The answers of the real platform after a password was set, and after a wrong key.
 const (
 	cleared  = "Set-Cookie: wp-resetpass-abc=+; expires=Sat, 22-Nov-2025 02:30:00 GMT; Max-Age=0; path=/wp-login.php; HttpOnly"
 	wrongKey = cleared + "\nLocation: /wp-login.php?action=lostpassword&error=invalidkey"
@@ -160,7 +159,7 @@ func testDrops(t *testing.T, tests map[string]dropTest) {
 			}
 			who()
 			r := request(t, s, backend, test.method, test.target, test.body, test.headers...)
-			if r.Call.Kind == call.Batch { // as the rule about batches does
+			if r.Call.Kind == call.Batch { // as in the rule about batches
 				_, _, _ = r.Who(t.Context())
 			}
 			if drop, _ := s.Identities.Watch(r); drop != nil {

@@ -10,21 +10,22 @@ import (
 	"github.com/restwarden/restwarden/policies/call"
 )
 
-// Whole is a request as a whole: the platform authenticates it once, by its own route,
-// so that the parts of a batch share it. It belongs to one goroutine.
+// Whole is an HTTP request as a whole. The platform authenticates it once, by its own
+// route, so that the parts of a batch share the caller. It belongs to one goroutine.
 type Whole struct {
 	Site    *Site
 	Call    *call.Call
-	HTTP    *http.Request // as it will be forwarded; to be read, not changed
+	HTTP    *http.Request // as it will be forwarded; read only
 	Client  netip.Addr    // address of the client, as the server determined it
 	Secure  bool          // https on the client's side
 	Backend ask.Backend
-	Trace   *ask.Trace // told of questions; may be nil
+	Trace   *ask.Trace // reports questions; may be nil
 
-	reading     sync.Mutex // of credentials for a question
-	credentials Credentials
-	read        bool
-	unread      error // why they cannot be read
+	claimed     bool // claim and unclear are known
+	claim       Claim
+	unclear     error        // why there is no claim
+	reading     sync.Mutex   // guards the credentials while a question reads them
+	credentials *Credentials // nil until they are read
 
 	asked  bool
 	caller Caller
@@ -32,40 +33,50 @@ type Whole struct {
 	err    error
 }
 
-// Claim returns what kind of credentials w carries. The error is a *call.Refusal:
-// whether there are credentials has no certain answer.
+// Claim returns the kind of credentials that w carries. The error is a *call.Refusal: it
+// is not certain whether there are credentials.
 func (w *Whole) Claim() (Claim, error) {
-	if !w.read {
-		w.read = true
-		w.credentials.Claim, w.unread = w.claim()
+	if !w.claimed {
+		w.claimed = true
+		w.claim, w.unclear = w.claimOf()
 	}
-	return w.credentials.Claim, w.unread
+	return w.claim, w.unclear
 }
 
-// Credentials returns what w carries that may say who is calling. The error is a
+// Credentials returns the values of w that may say who is calling. The error is a
 // *call.Refusal.
-func (w *Whole) Credentials() (*Credentials, error) {
-	if _, err := w.Claim(); err != nil {
-		return nil, err
+func (w *Whole) Credentials() (*Credentials, error) { return w.read(ask.KindCaller) }
+
+// read returns the credentials that a question of this kind carries.
+func (w *Whole) read(kind ask.Kind) (*Credentials, error) {
+	w.reading.Lock()
+	defer w.reading.Unlock()
+	if kind != ask.KindCart { // the cart belongs to the session, not to the caller
+		if _, err := w.Claim(); err != nil {
+			return nil, err
+		}
 	}
-	return &w.credentials, w.credentials.freeze(w)
+	if w.credentials == nil {
+		w.credentials = readCredentials(w)
+	}
+	return w.credentials, nil
 }
 
-// Who returns who the platform would say is calling. Where the platform refuses
-// the credentials themselves its answer is returned, to be handed on. The
-// platform is asked only if the request carries credentials that count.
+// Who returns who the platform would say is calling. If the platform refuses the
+// credentials themselves, Who returns that answer, to be sent to the client. It asks the
+// platform only if the request carries credentials that count, and once per request.
 func (w *Whole) Who(ctx context.Context) (Caller, *ask.Answer, error) {
 	if !w.asked {
 		w.caller, w.answer, w.err = w.Site.Identities.who(ctx, w)
 		w.asked = true
 		if w.answer != nil && wrongPassword[w.answer.Code()] && w.Site.shopLooks(w.Call) {
-			w.answer = nil // where the shop looks for keys, such a caller is anonymous (docs/platform III.8)
+			w.answer = nil // where the shop accepts keys, such a caller is anonymous (docs/platform III.8)
 		}
 	}
 	return w.caller, w.answer, w.err
 }
 
-// Known returns the caller as far as it was asked for.
+// Known returns the caller if Who has already found it; it asks nothing.
 func (w *Whole) Known() (Caller, bool) {
 	if !w.asked || w.err != nil || w.answer != nil {
 		return Caller{}, false
@@ -73,15 +84,16 @@ func (w *Whole) Known() (Caller, bool) {
 	return w.caller, true
 }
 
-// IsAnonymous tells whether nobody vouches for the caller: what could not be
-// found out counts as anonymous.
+// IsAnonymous tells whether the caller is anonymous. A caller who could not be found out
+// counts as anonymous.
 func (w *Whole) IsAnonymous(ctx context.Context) bool {
 	caller, answer, err := w.Who(ctx)
 	return err != nil || answer != nil || caller.Kind == Anonymous
 }
 
 // Ask puts q to the platform on behalf of w: to the same install, in the same form, and
-// with the credentials that q.As names. Several goroutines may ask at once.
+// with the credentials that q.As names. Several goroutines may ask at once. Errors are
+// those of Backend.Ask, or a *call.Refusal.
 func (w *Whole) Ask(ctx context.Context, q ask.Question) (*ask.Answer, error) {
 	q, err := w.Question(q)
 	if err != nil {
@@ -97,29 +109,18 @@ func (w *Whole) Question(q ask.Question) (ask.Question, error) {
 	case ask.AsKey:
 		w.Site.withKey(&q)
 	case ask.AsCaller:
-		if err := w.freeze(q.Kind); err != nil {
+		c, err := w.read(q.Kind)
+		if err != nil {
 			return q, err
 		}
-		c := &w.credentials
-		q.Header, q.Query = c.header(q.Kind), c.query(q.Kind, q.Query)
+		q.Header, q.Query = c.header(w.claim, q.Kind), c.query(w.claim, q.Kind, q.Query)
 	case ask.AsNobody: // no credentials to add
 	}
 	return q, nil
 }
 
-// freeze reads what a question of this kind carries.
-func (w *Whole) freeze(kind ask.Kind) error {
-	w.reading.Lock()
-	defer w.reading.Unlock()
-	if kind != ask.KindCart { // the cart is the session's, whoever is calling
-		if _, err := w.Claim(); err != nil {
-			return err
-		}
-	}
-	return w.credentials.freeze(w)
-}
-
-// Rate counts one question against what identity { rate } lets one client cause.
+// Rate counts one question against the client's limit, identity { rate }. It returns
+// ask.ErrTooMany above the limit.
 func (w *Whole) Rate() error {
 	if !w.Site.Identities.limit.Allow(AddressKey(w.Client)) {
 		return ask.ErrTooMany

@@ -8,7 +8,8 @@ import (
 	"github.com/throttled/throttled/v2/store/memstore"
 )
 
-// Limiter is a bounded set of counters with one rate, in memory.
+// Limiter counts events per key against one rate, in memory. It keeps at most
+// CounterCapacity counters.
 type Limiter struct{ gcra *throttled.GCRARateLimiterCtx }
 
 // NewLimiter returns a limiter for rate.

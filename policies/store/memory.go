@@ -12,15 +12,15 @@ import (
 	"github.com/throttled/throttled/v2/store/memstore"
 )
 
-// Bounds of the memory store, in entries of some hundred bytes. CounterCapacity is also
-// that of a Limiter.
+// Bounds of the memory store, in entries of some hundred bytes. CounterCapacity bounds a
+// Limiter as well.
 const (
 	factCapacity    = 50_000
 	onceCapacity    = 200_000
 	CounterCapacity = 100_000
 )
 
-// Memory is the Store of a gateway that stands alone.
+// Memory is a Store in the memory of one gateway, which shares nothing.
 type Memory struct {
 	facts *ttlcache.Cache[string, string]
 	once  *ttlcache.Cache[string, struct{}]
@@ -80,10 +80,10 @@ func (m *Memory) Delete(_ context.Context, keys ...string) error {
 	return nil
 }
 
-// SetOnce implements Store. What is remembered is never evicted before its
-// time: where there is no room left it says so.
+// SetOnce implements Store. It never evicts an entry before its time; without room it
+// returns ErrFull.
 func (m *Memory) SetOnce(_ context.Context, key string, ttl time.Duration) (bool, error) {
-	m.once.DeleteExpired() // nothing else does; it looks at the one that ends first
+	m.once.DeleteExpired() // nothing else does; it looks only at the entries that end first
 	if m.once.Len() >= onceCapacity {
 		return false, ErrFull
 	}
@@ -110,7 +110,7 @@ func (m *Memory) Announce(_ context.Context, key, message string, ttl time.Durat
 // Listen implements Store.
 func (m *Memory) Listen(f func(message string)) (stop func()) { return m.listeners.Add(f) }
 
-// Secret implements Store: nobody else compares hashes with this gateway.
+// Secret implements Store: no other gateway compares hashes with this one.
 func (m *Memory) Secret() []byte { return nil }
 
 func (m *Memory) limiter(rate Rate) (*throttled.GCRARateLimiterCtx, error) {

@@ -91,8 +91,8 @@ func TestMemory_Take(t *testing.T) {
 	}
 }
 
-// TestMemory_SetOnceForgets: what has had its time is freed, so that neither
-// memory nor the time of a call grows with what has ever been used.
+// TestMemory_SetOnceForgets: expired entries are freed, so that neither memory nor the
+// time of a call grows with the number of used signatures.
 func TestMemory_SetOnceForgets(t *testing.T) {
 	m, err := NewMemory()
 	if err != nil {

@@ -1,8 +1,9 @@
-// Package store keeps short-lived facts that all gateways of a site share: what is
-// known of callers and records, counters of limits, and signatures that were used.
+// Package store keeps short-lived facts that the gateways of a site share: callers,
+// proofs about records, counters of limits, and used signatures.
 //
-// [Store] is the interface. [Memory] is the store of a gateway that stands alone;
-// package caddymodule has the one in Redis. Both pass the tests of package storetest.
+// [Store] is the interface. [Memory] is the store of a single gateway, and package
+// caddymodule has one in Redis; both pass the tests of package storetest. [Limiter] is a
+// bounded set of counters with one rate, and [Listeners] serves a Store's messages.
 package store
 
 import (
@@ -12,41 +13,42 @@ import (
 	"time"
 )
 
-// Store keeps short-lived facts that all gateways of a site share (docs/design 11).
-// Every call returns within the store's own deadline. An error means that the
-// answer cannot be known.
+// Store keeps short-lived facts that the gateways of a site share (docs/design 11). Every
+// method returns within the store's own deadline. An error means that the result is
+// unknown.
 type Store interface {
-	// Get returns the value under key; ok is false where there is none.
+	// Get returns the value under key; ok is false if there is none.
 	Get(ctx context.Context, key string) (value string, ok bool, err error)
-	// GetAll is Get for several keys in one round trip; values holds those found.
+	// GetAll returns the values of several keys in one round trip; keys without a value
+	// are missing in values.
 	GetAll(ctx context.Context, keys ...string) (values map[string]string, err error)
 	// Set keeps value under key for ttl.
 	Set(ctx context.Context, key, value string, ttl time.Duration) error
-	// Delete forgets keys; unknown ones are no error.
+	// Delete forgets keys; unknown keys are no error.
 	Delete(ctx context.Context, keys ...string) error
-	// SetOnce remembers key for ttl and tells whether it was new. An error means
-	// that it cannot be known, ErrFull that nothing more can be remembered.
+	// SetOnce remembers key for ttl and tells whether it was new. It returns ErrFull if
+	// nothing more can be remembered; any other error means that the result is unknown.
 	SetOnce(ctx context.Context, key string, ttl time.Duration) (first bool, err error)
 	// Take counts one event under key against rate.
 	Take(ctx context.Context, key string, rate Rate) (Taken, error)
 
-	// Announce puts a value under key for ttl that has never been there, then
+	// Announce puts under key, for ttl, a value that was never there before. It then
 	// sends message to the listeners of all gateways, this one included.
 	Announce(ctx context.Context, key, message string, ttl time.Duration) error
-	// Listen calls f with each message, in order, and with "" where messages may
-	// have been missed or Secret has changed, until stop is called.
+	// Listen calls f with each message, in order, until stop is called. It calls f with
+	// "" if messages may have been missed or Secret has changed.
 	Listen(f func(message string)) (stop func())
-	// Secret is the key of the hashes that gateways compare. It is nil while the
-	// store has not been reached, and always where nobody shares it. It does not
-	// wait: the first call makes the store find out.
+	// Secret is the key of the hashes that gateways compare. It is nil until the store
+	// has been reached, and always nil if the store is not shared. Secret does not wait:
+	// the first call makes the store connect.
 	Secret() []byte
 }
 
-// ErrFull is returned by SetOnce where remembering more would mean
-// forgetting what must not be forgotten.
+// ErrFull is returned by SetOnce if it could remember more only by forgetting an entry
+// too early.
 var ErrFull = errors.New("replay memory is full")
 
-// Rate is so many events in so much time.
+// Rate is Count events in the time Per.
 type Rate struct {
 	Count int
 	Per   time.Duration
@@ -56,19 +58,19 @@ type Rate struct {
 type Taken struct {
 	Allowed    bool
 	Remaining  int
-	ResetAfter time.Duration // until the counter is as new
-	RetryAfter time.Duration // until the next event is allowed; 0 where Allowed
+	ResetAfter time.Duration // time until the counter is as new
+	RetryAfter time.Duration // time until the next event is allowed; 0 if Allowed
 }
 
-// Listeners are the functions that a Store calls with messages. The zero value
-// has none.
+// Listeners are the functions that a Store calls with its messages. The zero value has
+// none.
 type Listeners struct {
 	mu   sync.Mutex
 	next int
 	all  map[int]func(string)
 }
 
-// Add adds f until stop is called.
+// Add adds f. The returned stop removes it.
 func (l *Listeners) Add(f func(message string)) (stop func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -85,7 +87,7 @@ func (l *Listeners) Add(f func(message string)) (stop func()) {
 	}
 }
 
-// Tell calls every listener with message, one caller at a time.
+// Tell calls every listener with message. Concurrent calls wait for each other.
 func (l *Listeners) Tell(message string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

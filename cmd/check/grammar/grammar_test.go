@@ -1,6 +1,7 @@
 package grammar
 
 import (
+	"net/http"
 	"os/exec"
 	"strings"
 	"testing"
@@ -65,5 +66,18 @@ func TestLengths(t *testing.T) {
 		if !near[edge] {
 			t.Errorf("no length of %d", edge)
 		}
+	}
+}
+
+// simplest always makes the simplest choice.
+type simplest struct{}
+
+func (simplest) IntN(int) int { return 0 }
+
+// TestRequest_simplest: the simplest choices make a plain call.
+func TestRequest_simplest(t *testing.T) {
+	r := From(simplest{}).Request(&Aim{Route: "/canary/v1/t7", Method: http.MethodGet})
+	if r.Method != http.MethodGet || r.Target != "/wp-json/canary/v1/t7" || len(r.Fields) != 0 || r.Body != "" {
+		t.Errorf("%s", r)
 	}
 }

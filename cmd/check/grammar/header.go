@@ -93,7 +93,7 @@ func (g *Generator) announce(r *Request) {
 	if r.Body == "" && !g.oneIn(30) {
 		return
 	}
-	switch g.IntN(30) {
+	switch g.rare(30) {
 	case 0, 1, 2:
 		r.note("chunked")
 		r.add("Transfer-Encoding", "chunked")

@@ -44,10 +44,10 @@ func (g *Generator) boundary() string {
 		return strings.Repeat(pick(g, "B", "-", "a", "\n--", "x"), n)
 	}
 	var b strings.Builder
-	for range n {
+	for range min(n, 40) { // a long one repeats: it must not take thousands of choices
 		b.WriteByte(boundaryBytes[g.IntN(len(boundaryBytes))])
 	}
-	return b.String()
+	return strings.Repeat(b.String(), 1+n/b.Len())[:n]
 }
 
 func (g *Generator) multipartType(boundary string) string {
@@ -107,7 +107,7 @@ func (g *Generator) disposition() string {
 	for g.oneIn(4) {
 		params = append(params, pick(g, "filename", "name", "NAME", "name*", "x", "filename*", "Filename", "xname", "file name"))
 	}
-	g.Shuffle(len(params), func(i, j int) { params[i], params[j] = params[j], params[i] })
+	shuffle(g, params)
 	for _, p := range params {
 		b.WriteString(pick(g, "; ", "; ", "; ", ";", " ;", ";;", " ", ";\t", ",", ";\r\n ") + p + pick(g, "=", "=", "=", "=", "=", " =", "= ", "", "=="))
 		b.WriteString(g.word())

@@ -18,7 +18,7 @@ var valueTokens = []string{"", "1", "/wp/v2/users", "x", "%", "%0", "%00", "\x00
 // Pairs makes a query or an urlencoded form.
 func (g *Generator) Pairs() string {
 	n := 1 + g.IntN(6)
-	switch g.IntN(60) {
+	switch g.rare(60) {
 	case 0:
 		n = 996 + g.IntN(10) // max_input_vars is 1000
 	case 1:
@@ -68,11 +68,15 @@ func (g *Generator) manyBrackets() string {
 // encoded writes s with some of its bytes percent-encoded; what would end a pair is
 // mostly among them.
 func (g *Generator) encoded(s string) string {
-	every := pick(g, 1, 3, 8, 1000, 1000)
+	every := pick(g, 1000, 1000, 8, 3, 1)
 	var b strings.Builder
 	for i := range len(s) {
 		special := strings.IndexByte("&=", s[i]) >= 0 && !g.oneIn(8)
-		if special || every < 1000 && g.oneIn(every) {
+		chosen := every < 1000 && i%every == 0 // a long text must not take thousands of choices
+		if i < 500 {
+			chosen = every < 1000 && g.oneIn(every)
+		}
+		if special || chosen {
 			fmt.Fprintf(&b, pick(g, "%%%02x", "%%%02X"), s[i])
 		} else {
 			b.WriteByte(s[i])

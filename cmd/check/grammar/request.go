@@ -152,7 +152,7 @@ func (g *Generator) routePair(r *Request, aim *Aim) string {
 
 // spelled writes a name in one of the ways that PHP folds to it, mostly.
 func (g *Generator) spelled(name string) string {
-	if g.oneIn(3) {
+	if g.IntN(3) == 0 {
 		return name
 	}
 	var b strings.Builder
@@ -170,7 +170,7 @@ func (g *Generator) spelled(name string) string {
 }
 
 func (g *Generator) value(route string) string {
-	switch g.IntN(6) {
+	switch g.rare(6) {
 	case 0:
 		return url.QueryEscape(route)
 	case 1:

@@ -1,9 +1,8 @@
-// Package caddyrun runs Caddy for tests, from a Caddyfile in parts: in the process
-// of the test, where there is one at a time, or as a program of its own, built of
-// this module.
+// Package caddyrun runs Caddy for tests, from a Caddyfile in parts: in the process of the
+// test, which can run one at a time, or as a program of its own, built from this module.
 //
-// It does not know the module: a test that runs Caddy in its own process imports
-// the directives that its Caddyfile names.
+// It does not import the module: a test that runs Caddy in its own process imports the
+// directives that its Caddyfile names.
 package caddyrun
 
 import (
@@ -16,12 +15,12 @@ import (
 	"github.com/restwarden/restwarden/internal/testkit/machine"
 )
 
-// attempts is how often Start tries other addresses, where another process was
-// faster to take the ones that were free.
+// attempts is how often Start tries other addresses if another process has taken the free
+// ones.
 const attempts = 5
 
-// Start gives an address to each site of f that has none, and runs Caddy with f
-// until the test ends.
+// Start gives an address to each site of f that has none, and runs Caddy with f until the
+// test ends.
 func Start(tb testing.TB, f *File) {
 	tb.Helper()
 	var open []*Site
@@ -45,7 +44,7 @@ func Start(tb testing.TB, f *File) {
 	StopAfter(tb)
 }
 
-// Load runs f in the place of what runs: Caddy reloads.
+// Load replaces the running configuration by f: Caddy reloads.
 func Load(tb testing.TB, f *File) {
 	tb.Helper()
 	if err := Reload(tb, f)(); err != nil {
@@ -68,7 +67,7 @@ func (f *File) config(tb testing.TB) []byte {
 	return Adapt(tb, f.String())
 }
 
-// Stop stops what runs in this process.
+// Stop stops the Caddy of this process.
 func Stop(tb testing.TB) {
 	tb.Helper()
 	if err := caddy.Stop(); err != nil {
@@ -76,7 +75,7 @@ func Stop(tb testing.TB) {
 	}
 }
 
-// StopAfter stops what runs in this process when the test ends.
+// StopAfter stops the Caddy of this process when the test ends.
 func StopAfter(tb testing.TB) {
 	tb.Helper()
 	tb.Cleanup(func() { Stop(tb) })

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig"
-	// What the tests' Caddyfiles use beside the module.
+	// The modules that the tests' Caddyfiles use beside the gateway.
 	_ "github.com/caddyserver/caddy/v2/modules/caddyhttp/encode/gzip"
 	_ "github.com/caddyserver/caddy/v2/modules/caddyhttp/fileserver"
 	_ "github.com/caddyserver/caddy/v2/modules/caddyhttp/headers"
@@ -22,12 +22,11 @@ import (
 	"github.com/restwarden/restwarden/internal/testkit/machine"
 )
 
-// TrustLoopback is the global option that lets a test say whom it calls for, by
+// TrustLoopback is the global option that lets a test set the client's address by
 // X-Forwarded-For.
 const TrustLoopback = "\tservers {\n\t\ttrusted_proxies static 127.0.0.1/32\n\t}\n"
 
-// File is a Caddyfile in parts. With it nothing leaves the machine and nothing is
-// kept.
+// File is a Caddyfile in parts. With it, nothing leaves the machine and nothing is kept.
 type File struct {
 	Admin  string // address of the admin endpoint; "" for none
 	Log    string // where Caddy's log goes, as JSON: "file PATH" or "stderr"; "" for nowhere
@@ -37,15 +36,15 @@ type File struct {
 	storage string // directory for certificates
 }
 
-// Site is a site on a loopback address that is asked for under any host name.
+// Site is a site on a loopback address that answers any host name.
 type Site struct {
 	Body    string // the directives
-	Address string // "127.0.0.1:port"; Start finds a free one where there is none
+	Address string // "127.0.0.1:port"; Start finds a free one if it is empty
 	Secure  bool   // over TLS, with a certificate for the address
-	Bind    string // where Caddy listens, unless it is the address
+	Bind    string // where Caddy listens, if not on the address
 }
 
-// String is the Caddyfile.
+// String returns the Caddyfile.
 func (f *File) String() string {
 	var b strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -73,7 +72,7 @@ func (f *File) String() string {
 	return b.String()
 }
 
-// String is the block of the site.
+// String returns the block of the site.
 func (s *Site) String() string {
 	name, bind := "http://:"+machine.Port(s.Address), s.Bind
 	if s.Secure {
@@ -94,7 +93,7 @@ func (f *File) secure() bool {
 	return false
 }
 
-// Addresses are those of the sites.
+// Addresses returns the addresses of the sites.
 func (f *File) Addresses() (all []string) {
 	for _, s := range f.Sites {
 		all = append(all, s.Address)

@@ -20,15 +20,15 @@ import (
 // program is the package that Process runs.
 const program = "github.com/restwarden/restwarden/cmd/caddy"
 
-// built is what Binary has built. Main removes its directory.
+// built is the result of Binary. Main removes its directory.
 var built struct {
 	once sync.Once
 	dir  string
 	err  error
 }
 
-// Binary returns the path of cmd/caddy, which is built once for all tests of a
-// package. Their TestMain must be Main.
+// Binary returns the path of cmd/caddy, which it builds once for all tests of a package.
+// Their TestMain must be Main.
 func Binary(tb testing.TB) string {
 	tb.Helper()
 	built.once.Do(build)
@@ -48,7 +48,7 @@ func build() {
 	}
 }
 
-// Main runs the tests of a package and removes what Binary has built.
+// Main runs the tests of a package and removes the binary.
 func Main(m *testing.M) {
 	code := m.Run()
 	if built.dir != "" {
@@ -57,9 +57,9 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// Process is Caddy as a program of its own. Its listener is handed to it, as
-// systemd does, so that clients can connect while it restarts, and all that share
-// a configuration have the same Caddyfile.
+// Process is Caddy as a program of its own. It gets its listener from the test, as from
+// systemd, so that clients can connect while it restarts and all gateways have the same
+// Caddyfile.
 type Process struct {
 	Address string // of its first site
 
@@ -132,8 +132,8 @@ func (p *Process) answers(ctx context.Context) error {
 	return res.Body.Close()
 }
 
-// Stop ends the program as an operator would. A client must not keep connections
-// to it, or it would wait for them.
+// Stop ends the program with a signal. A client must not keep connections to it, since it
+// would wait for them.
 func (p *Process) Stop() {
 	if p.running == nil {
 		return
@@ -144,7 +144,7 @@ func (p *Process) Stop() {
 	p.running = nil
 }
 
-// PID is the number of the process.
+// PID returns the number of the process.
 func (p *Process) PID() int { return p.running.PID() }
 
 // Reload loads the Caddyfile as it stands now.
@@ -162,7 +162,7 @@ func (p *Process) Reload() error {
 		return err
 	}
 	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Cache-Control", "must-revalidate") // also where nothing has changed
+	req.Header.Set("Cache-Control", "must-revalidate") // reload even if nothing has changed
 	res, err := (&http.Client{Timeout: 20 * time.Second}).Do(req)
 	if err != nil {
 		return err

@@ -1,6 +1,6 @@
-// Package client sends ordinary requests to a server under test, written as
-// "METHOD target", and looks into what comes back. Requests that a library would
-// repair are for package rawhttp.
+// Package client sends ordinary requests to a server under test, written as "METHOD
+// target", and reads the answers. Package rawhttp sends requests that a library would
+// repair.
 package client
 
 import (
@@ -39,7 +39,7 @@ func Header(name, value string) Edit {
 	return func(r *http.Request) { r.Header.Set(name, value) }
 }
 
-// Lines adds header lines, "Name: value". Host is the host that is asked for.
+// Lines adds header lines, "Name: value". Host sets the host of the request.
 func Lines(lines ...string) Edit {
 	return func(r *http.Request) {
 		for _, line := range lines {
@@ -53,14 +53,15 @@ func Lines(lines ...string) Edit {
 	}
 }
 
-// Login sends a pair "name:secret": of a user and an application password, or a
-// shop key "ck_…:cs_…".
+// Login sends a pair "name:secret": a user and an application password, or a shop key
+// "ck_…:cs_…".
 func Login(pair string) Edit {
 	name, secret, _ := strings.Cut(pair, ":")
 	return func(r *http.Request) { r.SetBasicAuth(name, secret) }
 }
 
-// Typed says what a body looks like: JSON, else a form; nothing of no body.
+// Typed returns the content type that a body looks like: JSON, otherwise a form; ""
+// without a body.
 func Typed(body string) Edit {
 	return func(r *http.Request) {
 		switch {
@@ -84,8 +85,8 @@ func Multipart(pairs ...string) (body, contentType string) {
 	return b.String(), m.FormDataContentType()
 }
 
-// Request makes a request of "METHOD target" to base, "http://host:port". Without
-// a body it has none, not an empty one.
+// Request makes a request of "METHOD target" to base, "http://host:port". With body "" it
+// has none, not an empty one.
 func Request(ctx context.Context, base, line, body string, edits ...Edit) (*http.Request, error) {
 	var r io.Reader
 	if body != "" {
@@ -94,7 +95,7 @@ func Request(ctx context.Context, base, line, body string, edits ...Edit) (*http
 	return RequestFrom(ctx, base, line, r, edits...)
 }
 
-// RequestFrom is Request for a body that is read as it is sent.
+// RequestFrom is Request for a body that is read while it is sent.
 func RequestFrom(ctx context.Context, base, line string, body io.Reader, edits ...Edit) (*http.Request, error) {
 	method, target, _ := strings.Cut(line, " ")
 	req, err := http.NewRequestWithContext(ctx, method, base+target, body)
@@ -107,7 +108,7 @@ func RequestFrom(ctx context.Context, base, line string, body io.Reader, edits .
 	return req, nil
 }
 
-// Reply is what came back.
+// Reply is the answer to a request.
 type Reply struct {
 	Status int
 	Header http.Header
@@ -125,8 +126,7 @@ func Do(c *http.Client, req *http.Request) (Reply, error) {
 	return Reply{res.StatusCode, res.Header, string(b)}, err
 }
 
-// At returns the value at a path of names and indices of a body in JSON, nil where
-// there is none.
+// At returns the value at a path of names and indices of a body in JSON, or nil.
 func At(body string, path ...string) any {
 	var v any
 	if json.Unmarshal([]byte(body), &v) != nil {
@@ -135,7 +135,7 @@ func At(body string, path ...string) any {
 	return In(v, path...)
 }
 
-// In is At for what was decoded already.
+// In is At for a decoded value.
 func In(v any, path ...string) any {
 	for _, name := range path {
 		switch x := v.(type) {

@@ -1,7 +1,6 @@
-// Package doors is one list of the ways to update a record through an order route
-// of the platform: the platform turns a subscription into an order when it is
-// updated there (docs/platform III). Every test of what guards subscriptions tries
-// all of them.
+// Package doors is one list of the ways to update a record through an order route of the
+// platform, which turns a subscription into an order (docs/platform III). Every test of a
+// guard of subscriptions tries all of them.
 package doors
 
 import (
@@ -21,15 +20,17 @@ type Door struct {
 	Target  string // below the base of the site
 	Body    string
 	Headers []string // "Name: value", with the type of the body
-	// Odd doors are such as no honest client uses: they may also be refused as
-	// ambiguous.
+	// Odd marks a door that no honest client uses: it may also be refused as ambiguous.
 	Odd bool
-	// Kept is of doors that look like the others and convert nothing on the bare
-	// platform either.
+	// Kept marks a door that looks like the others but converts nothing even on the bare
+	// platform.
 	Kept bool
+	// ByFastCGI is of Kept doors that do convert where Caddy's php_fastcgi stands in
+	// front of PHP: it calls a body without a type a form (docs/platform I.6).
+	ByFastCGI bool
 }
 
-// All returns every door, for the record <sub> and in neutral names.
+// All returns every door, for the record <sub> and with neutral names.
 func All() []Door {
 	return slices.Concat(updates(), ids(), spelledIDs(), methods(), paths(), forms(), batches(), partsOfBatches(), others())
 }
@@ -65,7 +66,7 @@ func (d Door) ByQuery() bool {
 	return strings.Contains(d.Target+d.Body, "route=") || strings.Contains(d.Body, `"rest_route"`)
 }
 
-// What the doors are made of.
+// The parts of the doors.
 const (
 	toSub   = " /cms-json/shop/v3/orders/<sub>"
 	toOrder = " /cms-json/shop/v3/orders/<order>"
@@ -74,7 +75,7 @@ const (
 	put     = "X-HTTP-Method-Override: PUT"
 )
 
-// door makes a door of "METHOD target". A body has the type that it looks like,
+// door makes a door of "METHOD target". The type of a body is the one that it looks like,
 // unless a header names another.
 func door(of, line, body string, headers ...string) Door {
 	d := untyped(of, line, body, headers...)

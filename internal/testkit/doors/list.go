@@ -5,7 +5,7 @@ import "strings"
 // updating are the methods that update.
 var updating = []string{"PUT", "PATCH", "POST"}
 
-// updates: any update of the record converts, whatever it says, none too.
+// updates: any update of the record converts it, even an empty one.
 func updates() (list []Door) {
 	bodies := []string{note, `{}`, ``, `{"status":"processing"}`, `{"meta_data":[]}`, `{"meta_data":[{"key":"a","value":"b"}]}`}
 	for _, method := range updating {
@@ -26,8 +26,10 @@ func updates() (list []Door) {
 func ids() (list []Door) {
 	const of = "III.4"
 	for _, method := range updating {
-		bare := untyped(of, method+toOrder, "id=<sub>").odd() // of POST Go's client and PHP make a form
-		bare.Kept = method == "POST"
+		bare := untyped(of, method+toOrder, "id=<sub>").odd()
+		if method == "POST" { // its form is read by PHP, which needs a type; others' are read by the platform
+			bare.Kept, bare.ByFastCGI = true, true
+		}
 		list = append(list, bare,
 			door(of, method+toOrder, `{"id":<sub>}`), door(of, method+toOrder, "id=<sub>"), door(of, method+toOrder+"?id=<sub>", note))
 	}
@@ -52,8 +54,8 @@ func ids() (list []Door) {
 	)
 }
 
-// spelledIDs: the id of another record in a spelling that the platform takes for
-// it, and in some that it does not.
+// spelledIDs: the id of another record, in spellings that the platform accepts and in
+// some that it does not.
 func spelledIDs() (list []Door) {
 	const of = "III.4"
 	id := func(value string) Door { return door(of, "PUT"+toOrder, `{"id":`+value+`}`) }
@@ -90,7 +92,7 @@ func methods() (list []Door) {
 	)
 }
 
-// paths: the route in another spelling, or where another one seems to stand.
+// paths: the route in another spelling, or beside another apparent route.
 func paths() (list []Door) {
 	const of, route = "III.4", "/shop/v3/orders/<sub>"
 	for _, target := range []string{
@@ -158,7 +160,7 @@ func batches() (list []Door) {
 	return list
 }
 
-// partsOfBatches: what the batch routes take for no update of the record.
+// partsOfBatches: parts that the batch routes do not take for an update of the record.
 func partsOfBatches() (list []Door) {
 	const part = `{"requests":[{"method":"PUT","path":"/shop/v3/orders/<sub>"}]}`
 	list = []Door{
@@ -171,7 +173,7 @@ func partsOfBatches() (list []Door) {
 	return list
 }
 
-// others are batches that name an order route behind another path.
+// others are batches that name an order route after another path.
 func others() []Door {
 	path := strings.Replace(`{"requests":[{"method":"PUT","path":"/shop/v3/orders/<sub>"}]}`, "/shop/v3", "/shop/v3/orders/../../store", 1)
 	return []Door{door("III.7", "POST /cms-json/shop/store/v1/batch", path).kept()}

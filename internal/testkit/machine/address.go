@@ -27,7 +27,7 @@ func Listener(tb testing.TB) *net.TCPListener {
 	return l
 }
 
-// FreePorts returns n ports of the loopback address that nobody listens on.
+// FreePorts returns n ports of the loopback address on which no process listens.
 func FreePorts(n int) ([]int, error) {
 	ports := make([]int, n)
 	for i := range ports {
@@ -41,8 +41,8 @@ func FreePorts(n int) ([]int, error) {
 	return ports, nil
 }
 
-// FreeAddresses returns n different loopback addresses, "127.0.0.1:port", that
-// nobody listens on.
+// FreeAddresses returns n different loopback addresses, "127.0.0.1:port", on which no
+// process listens.
 func FreeAddresses(tb testing.TB, n int) (addresses []string) {
 	tb.Helper()
 	ports, err := FreePorts(n)
@@ -70,7 +70,7 @@ func Port(address string) string {
 	return port
 }
 
-// Connects is a probe: something listens there.
+// Connects returns a probe: it succeeds if a process listens on address.
 func Connects(network, address string) func(context.Context) error {
 	return func(ctx context.Context) error {
 		conn, err := new(net.Dialer).DialContext(ctx, network, address)

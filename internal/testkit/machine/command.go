@@ -1,9 +1,7 @@
-// Package machine is what tests and checks do to the machine that they run on:
-// install packages, run commands, start servers and stop them again, and find
-// addresses for them.
+// Package machine works on the machine of tests and checks: it installs packages, runs
+// commands, starts and stops servers, and finds addresses for them.
 //
-// Every child has a process group of its own, so that what it has started ends
-// with it.
+// Every child has a process group of its own, so that its own children end with it.
 package machine
 
 import (
@@ -18,8 +16,8 @@ import (
 	"time"
 )
 
-// Command prepares a command that ends with ctx, with all that it has started. A
-// name without a slash is looked for as LookPath does.
+// Command prepares a command that ends with ctx, together with its children. LookPath
+// finds a name without a slash.
 func Command(ctx context.Context, dir, name string, args ...string) (*exec.Cmd, error) {
 	path := name
 	if !strings.Contains(name, "/") {
@@ -42,8 +40,8 @@ func Signal(cmd *exec.Cmd, s syscall.Signal) error {
 	return syscall.Kill(-cmd.Process.Pid, s)
 }
 
-// Run runs a command to its end and returns what it printed, both streams. Where
-// ctx ended it, the error holds the cause of that.
+// Run runs a command to its end and returns its output, both streams. If ctx ended it,
+// the error holds the cause.
 func Run(ctx context.Context, dir string, env []string, name string, args ...string) (string, error) {
 	cmd, err := Command(ctx, dir, name, args...)
 	if err != nil {

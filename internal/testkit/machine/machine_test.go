@@ -45,7 +45,7 @@ func TestProcess_Deaf(t *testing.T) {
 	}
 }
 
-// TestReady_Ended: nobody waits for a server that is gone, nor for its answer.
+// TestReady_Ended: the wait ends for a server that has ended, and for its answer.
 func TestReady_Ended(t *testing.T) {
 	t.Parallel()
 	p, err := Start(t.TempDir(), "bash", "-c", "echo why; exit 3")

@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// Package is a Debian package and how to tell that it is there, however it was
-// installed: by one of its commands, or by a file, whose version may differ.
+// Package is a Debian package, and a command or file that shows that it is installed, by
+// whatever means. The version in a file's name may differ.
 type Package struct{ Name, Command, File string }
 
-// Missing tells whether p is not there.
+// Missing tells whether p is not installed.
 func (p Package) Missing() bool {
 	if p.Command != "" {
 		_, err := LookPath(p.Command)
@@ -43,11 +43,11 @@ func Newest(pattern string) (string, error) {
 	return files[len(files)-1], nil
 }
 
-// noServices keeps the packages' scripts from starting what they install.
+// noServices keeps the scripts of packages from starting services.
 const noServices = "/usr/sbin/policy-rc.d"
 
-// Install installs those of packages that are missing, and starts nothing of it. The error
-// names what is missing where it cannot.
+// Install installs the missing ones of packages, and starts no service. The error names
+// what is missing if that fails.
 func Install(ctx context.Context, packages []Package) (output string, err error) {
 	missing := missingOf(packages)
 	if len(missing) == 0 {

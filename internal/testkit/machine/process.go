@@ -11,8 +11,7 @@ import (
 	"time"
 )
 
-// Process is a server that runs until it is stopped, in a process group of its
-// own.
+// Process is a server that runs until it is stopped, in a process group of its own.
 type Process struct {
 	name string
 	cmd  *exec.Cmd
@@ -24,18 +23,18 @@ type Process struct {
 type Server struct {
 	Name  string // the command
 	Args  []string
-	Dir   string     // where it runs; what it prints goes to a file there
-	Env   []string   // beside the environment of this process
-	Files []*os.File // open files that it gets, from number 3 on
+	Dir   string     // the working directory, and the place of the output file
+	Env   []string   // added to the environment of this process
+	Files []*os.File // open files for the server, from number 3 on
 }
 
-// Start starts a server; what it prints goes to a file in dir.
+// Start starts a server, with its output in a file in dir.
 func Start(dir, name string, args ...string) (*Process, error) {
 	return Server{Dir: dir, Name: name, Args: args}.Start()
 }
 
-// Start starts the server; it does not wait until the server is ready. An error
-// says that there is no such command, or that it cannot be run.
+// Start starts the server; it does not wait until the server is ready. The error says
+// that there is no such command, or that it cannot run.
 func (s Server) Start() (*Process, error) {
 	cmd, err := Command(context.Background(), s.Dir, s.Name, s.Args...)
 	if err != nil {
@@ -55,23 +54,23 @@ func (s Server) Start() (*Process, error) {
 	}
 	p := &Process{name: base, cmd: cmd, log: out.Name(), done: make(chan struct{})}
 	go func() {
-		_ = cmd.Wait() // Ready says how a server ended that should not have
+		_ = cmd.Wait() // Ready reports how a server ended early
 		close(p.done)
 	}()
 	return p, nil
 }
 
-// PID is the number of the process.
+// PID returns the number of the process.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
-// Stop ends the process and all that it started, first kindly.
+// Stop ends the process and its children, by a signal first.
 func (p *Process) Stop() { _ = p.End(10 * time.Second) }
 
 // ErrKilled is returned for a process that did not end when it was asked to.
 var ErrKilled = errors.New("it did not end, and was killed")
 
-// End asks the process to end, as an operator would. After limit it is killed,
-// with all that it started; the error is ErrKilled then.
+// End asks the process to end, by a signal. After limit it kills the process and its
+// children, and returns ErrKilled.
 func (p *Process) End(limit time.Duration) error {
 	if !p.signal(syscall.SIGTERM) {
 		return nil
@@ -85,25 +84,25 @@ func (p *Process) End(limit time.Duration) error {
 	}
 }
 
-// Kill ends the process and all that it started at once, as a crash would.
+// Kill ends the process and its children at once, as a crash would.
 func (p *Process) Kill() {
 	if p.signal(syscall.SIGKILL) {
 		<-p.done
 	}
 }
 
-// signal reaches the process and all that it started. It tells whether there is
+// signal sends a signal to the process and its children. It tells whether there is
 // anything to wait for.
 func (p *Process) signal(s syscall.Signal) bool {
 	if p == nil {
 		return false
 	}
 	select {
-	case <-p.done: // its number may be another's by now
+	case <-p.done: // the number may belong to another process by now
 		return false
 	default:
 	}
-	_ = Signal(p.cmd, s) // fails only where the process is gone
+	_ = Signal(p.cmd, s) // fails only if the process has ended
 	return true
 }
 
@@ -111,7 +110,7 @@ func (p *Process) signal(s syscall.Signal) bool {
 func (p *Process) Ready(ctx context.Context, probe func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	go func() { // a probe may wait for an answer that does not come any more
+	go func() { // a probe may wait for an answer that never comes
 		select {
 		case <-p.done:
 			cancel()
@@ -127,11 +126,25 @@ func (p *Process) Ready(ctx context.Context, probe func(context.Context) error) 
 		}
 		select {
 		case <-p.done:
-			return fmt.Errorf("%s ended: %w\n%s", p.name, err, p.output())
 		case <-ctx.Done():
-			return fmt.Errorf("%s is not ready: %w\n%s", p.name, err, p.output())
 		case <-tick.C:
 		}
+		switch {
+		case p.ended():
+			return fmt.Errorf("%s ended: %w\n%s", p.name, err, p.output())
+		case ctx.Err() != nil:
+			return fmt.Errorf("%s is not ready: %w\n%s", p.name, err, p.output())
+		}
+	}
+}
+
+// ended tells whether the process has ended.
+func (p *Process) ended() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
 	}
 }
 

@@ -1,7 +1,6 @@
-// Package names turns the neutral names that tests write for routes, headers and
-// error codes, "/cms-json/shop/v3/orders", into those of the real platform,
-// "/wp-json/wc/v3/orders". The reference platform speaks either
-// (docs/reference-platform.md).
+// Package names turns the neutral names in tests for routes, headers and error codes,
+// "/cms-json/shop/v3/orders", into those of the real platform, "/wp-json/wc/v3/orders".
+// The reference platform speaks both (docs/reference-platform.md).
 package names
 
 import "strings"
@@ -25,5 +24,5 @@ var wordpress = strings.NewReplacer( // of two that fit, the first counts
 	"cms-json", "wp-json", "%63ms-json", "%77p-json", "cms/v2", "wp/v2", "CMS/V2", "WP/V2", "cms-abilities", "wp-abilities",
 	"/cms-", "/wp-", "_cmsnonce", "_wpnonce", "X-CMS-", "X-WP-", "shop-admin", "wc-admin", "shop-analytics", "wc-analytics",
 	"shop/mcp", "woocommerce/mcp", "shop_rest_", "woocommerce_rest_", "shop/store", "wc/store", "SHOP/STORE", "WC/STORE",
-	"shop/v", "wc/v", "SHOP/V", "WC/V", "shop-orders", "woocommerce-orders",
+	"shop/v", "wc/v", "SHOP/V", "WC/V", "shop%2Fv", "wc%2Fv", "shop-orders", "woocommerce-orders",
 )

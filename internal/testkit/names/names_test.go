@@ -7,6 +7,7 @@ func TestIn(t *testing.T) {
 	for neutral, want := range map[string]string{
 		"PUT /cms-json/shop/v3/orders/7":             "PUT /wp-json/wc/v3/orders/7",
 		"POST /%63ms-json/shop-analytics/orders":     "POST /%77p-json/wc-analytics/orders",
+		"/%63ms-json%2Fshop%2Fv3%2Forders%2F7":       "/%77p-json%2Fwc%2Fv3%2Forders%2F7",
 		"/cms-json/shop/mcp":                         "/wp-json/woocommerce/mcp",
 		"shop_rest_shop_order_invalid_id":            "woocommerce_rest_shop_order_invalid_id",
 		"/shop/?rest_route=/shop/v3/orders/7":        "/shop/?rest_route=/wc/v3/orders/7",

@@ -52,16 +52,16 @@ func Parse(raw []byte, body io.Writer) (*http.Request, error) {
 	return r, err
 }
 
-// Exchange is what came back for the bytes of one connection.
+// Exchange is the answer to the bytes of one connection.
 type Exchange struct {
 	Local, Remote net.Addr
 	Raw           []byte
-	Answer        // the first final one; its status is 0 where there is none
+	Answer        // the first final one; its status is 0 if there is none
 }
 
-// HTTP1 writes raw to a new connection to address and reads until the server
-// closes it or ctx ends. A client that has not sent all that it announced stops
-// sending. An error says that there was no connection, or no answer in time.
+// HTTP1 writes raw to a new connection to address and reads until the server closes the
+// connection or ctx ends. A client that has not sent all that it announced stops sending.
+// An error means that there was no connection, or no answer in time.
 func HTTP1(ctx context.Context, address string, raw []byte) (x Exchange, err error) {
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 	if err != nil {

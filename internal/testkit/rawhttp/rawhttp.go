@@ -1,5 +1,5 @@
-// Package rawhttp sends requests over HTTP/1.1, 2 and 3 exactly as they are
-// written, however wrong: client libraries repair or refuse what an attacker sends.
+// Package rawhttp sends requests over HTTP/1.1, 2 and 3 exactly as written, even if they
+// are wrong. Client libraries repair or refuse what an attacker sends.
 package rawhttp
 
 import (
@@ -28,8 +28,7 @@ type Answer struct {
 	Body   []byte
 }
 
-// ErrReset is returned where the server ends stream or connection without an
-// answer.
+// ErrReset is returned if the server ends stream or connection without an answer.
 var ErrReset = errors.New("rawhttp: the server has reset the stream")
 
 // Trusting is a TLS configuration for servers with certificates of their own: it
@@ -39,7 +38,7 @@ func Trusting(protocol string) *tls.Config {
 	return &tls.Config{InsecureSkipVerify: true, ServerName: "127.0.0.1", NextProtos: []string{protocol}}
 }
 
-// add takes a field of the answer; informational answers are forgotten.
+// add takes a field of the answer; it ignores informational answers.
 func (a *Answer) add(f Field) {
 	if f.Name == ":status" {
 		status, _ := strconv.Atoi(f.Value) // 0 is no answer

@@ -1,5 +1,5 @@
-// Package recordings gives tests the requests that were sent to real releases of
-// the platform behind several front-ends, and what the platform made of each.
+// Package recordings gives tests the requests that were sent to real releases of the
+// platform behind several front-ends, and how the platform read each.
 package recordings
 
 import (
@@ -18,7 +18,7 @@ import (
 //go:embed recorded.jsonl.gz
 var recorded []byte
 
-// Recording is one request, and what came of it on one kind of site.
+// Recording is one request, and its outcome on one kind of site.
 type Recording struct {
 	ID       string    `json:"id"`   // family/hash
 	Site     string    `json:"site"` // "root" or "subfolder"
@@ -26,7 +26,7 @@ type Recording struct {
 	Outcomes []Outcome `json:"outcomes"`
 }
 
-// Outcome is what some front-ends and releases made of a request.
+// Outcome is how some front-ends and releases read a request.
 type Outcome struct {
 	By     []string        `json:"by"`
 	Route  *string         `json:"route"`     // nil where no route was looked for
@@ -43,7 +43,7 @@ type Outcome struct {
 	} `json:"parts"`
 }
 
-// atLeast is how many recordings there are at least: a test of fewer proves little.
+// atLeast is the least number of recordings: a test of fewer proves little.
 const atLeast = 10_000
 
 // All returns every recording. A request may be in several, with an outcome each.
@@ -105,8 +105,8 @@ func (r *Recording) Family() string {
 	return family
 }
 
-// Honest tells whether an ordinary client may send the request: it must not be
-// refused for its spelling.
+// Honest tells whether an ordinary client may send the request. The gateway must not
+// refuse such a request for its spelling.
 func (r *Recording) Honest() bool {
 	head, _, _ := bytes.Cut(r.Raw, []byte("\r\n"))
 	line := string(head)

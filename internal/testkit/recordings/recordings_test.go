@@ -2,8 +2,8 @@ package recordings
 
 import "testing"
 
-// TestRequests: nothing is lost where the outcomes of a request are put together,
-// and each kind is there.
+// TestRequests: no outcome of a request is lost when they are merged, and each kind of
+// site is there.
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	outcomes := func(list []*Recording) (n int) {

@@ -7,7 +7,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// TestServer: a server that was killed comes back where it was, and a proxy delays,
+// TestServer: a server that was killed restarts on the same address, and a proxy delays,
 // cuts and refuses.
 func TestServer(t *testing.T) {
 	t.Parallel()

@@ -1,4 +1,4 @@
-// Package wait waits in a test for what happens in the background.
+// Package wait waits in a test for events in the background.
 package wait
 
 import (
@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// For waits until happened is true. After limit it fails the test, which ends
-// there, with what never happened.
+// For waits until happened is true. After limit it ends the test as failed, with what.
 func For(tb testing.TB, limit time.Duration, what string, happened func() bool) {
 	tb.Helper()
 	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// TestFor: it asks again, and not once more than it needs.
+// TestFor: it asks again, and no more often than needed.
 func TestFor(t *testing.T) {
 	t.Parallel()
 	asked := 0

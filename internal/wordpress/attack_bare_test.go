@@ -1,0 +1,63 @@
+//go:build wordpress
+
+package wordpress
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/restwarden/restwarden/cmd/check/grammar"
+)
+
+var (
+	errTame  = errors.New("hardly a generated request runs anything on the bare platform")
+	errEarly = errors.New("a page that ends early is not what the whole platform makes of it")
+)
+
+// bare sends generated requests past the gateway: if they did not run there, it would
+// prove nothing that they do not run behind it. Some go a second time, the whole way
+// through the platform, which must dispatch the same.
+func (a *attack) bare(ctx context.Context, c *checks) {
+	behind := []*target{{name: "Apache", port: a.s.early.apache}, {name: "nginx", port: a.s.early.nginx}, {name: "Caddy", port: a.s.early.caddy}, {name: "nginx, the path in the query", port: a.s.early.nginxQ}}
+	g := grammar.New(options.seed, 1<<32)
+	ran := 0
+	for i := range bareShots {
+		to := behind[i%len(behind)]
+		to.at, to.site = []string{""}, fpm
+		s := a.aim(g, to, int(a.last.Add(1)))
+		for s.object != "" { // it would be an order afterwards
+			s = a.aim(g, to, int(a.last.Add(1)))
+		}
+		s.version = http1
+		early, err := a.dispatches(ctx, s)
+		if err != nil {
+			c.failf("early", "%v", err)
+			return
+		}
+		if len(early) > 0 {
+			ran++
+		}
+		if i < wholeShots && !s.request.Short {
+			c.check("whole", a.tryWhole(ctx, s, early))
+		}
+	}
+	c.t.Logf("of %d requests %d run what they are aimed at on the bare platform", bareShots, ran)
+	time.Sleep(100 * time.Millisecond) // for what comes late
+	_ = a.log.stray()                  // it may run here
+	if ran < bareShots/10 {
+		c.failf("tame", "%v", errTame)
+	}
+}
+
+// tryWhole sends a shot the whole way through the platform.
+func (a *attack) tryWhole(ctx context.Context, s *shot, early []dispatched) error {
+	s.request.Fields = append(s.request.Fields, grammar.Field{Name: "X-Standin-Whole", Value: "1"})
+	whole, err := a.dispatches(ctx, s)
+	if err == nil && !slices.Equal(early, whole) {
+		err = fmt.Errorf("%w: %v, %v\n%s", errEarly, early, whole, s.request)
+	}
+	return err
+}

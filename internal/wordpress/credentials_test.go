@@ -1,0 +1,148 @@
+//go:build wordpress
+
+package wordpress
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// checkCredentials goes through credentials that do not count, or no longer. The
+// platform's own words for them are kept.
+func (s *stack) checkCredentials(ctx context.Context, c *checks, g, bare *gate) {
+	admin := g.Site.Accounts["administrator"]
+	check := c.check
+	through, err := login(ctx, g, admin)
+	check("a login", err)
+	past, errPast := login(ctx, bare, admin)
+	check("a login past the gateway", errPast)
+	if err != nil || errPast != nil {
+		return
+	}
+	now, err := through.nonceAt(g, time.Now())
+	if err == nil && now != through.nonce {
+		err = fmt.Errorf("nonces are computed as %s, the platform made %s", now, through.nonce)
+	}
+	check("nonces are understood", err)
+	before, err := through.nonceAt(g, time.Now().Add(-3*nonceLife))
+	check("an old nonce", err)
+
+	badNonce := want("403 rest_cookie_invalid_nonce")
+	pair := func(nonce string) *caller {
+		return &caller{
+			header: []string{"X-WP-Nonce: " + nonce, through.header[1]},
+			bare:   []string{"X-WP-Nonce: " + nonce, past.header[1]},
+		}
+	}
+	check("cookie and nonce", pair(through.nonce).answers(ctx, g, "200"))
+	check("cookie and wrong nonce", pair("0123456789").answersAs(ctx, g, bare, badNonce))
+	check("cookie and expired nonce", pair(before).answersAs(ctx, g, bare, badNonce))
+	check("cookie without nonce", (&caller{header: through.header[1:]}).answers(ctx, g, notLoggedIn))
+	check("nonce without cookie", (&caller{header: through.header[:1]}).answers(ctx, g, notLoggedIn))
+	check("forged cookie", (&caller{header: []string{"Cookie: wordpress_logged_in_x=admin|1|x|y"}}).answers(ctx, g, notLoggedIn))
+	wrong := admin
+	wrong.Application = "AAAA BBBB CCCC DDDD EEEE FFFF"
+	check("wrong application password", (&caller{as: &wrong}).answersAs(ctx, g, bare, "401 incorrect_password"))
+	wrong.Login = "nobody"
+	check("unknown user", (&caller{as: &wrong}).answersAs(ctx, g, bare, "401 invalid_username"))
+
+	check("logs out", through.logout(ctx, g))
+	check("logs out past the gateway", past.logout(ctx, bare))
+	check("logged-out cookie and nonce", pair(through.nonce).answersAs(ctx, g, bare, badNonce))
+	check("logged-out cookie without nonce", (&caller{header: through.header[1:]}).answers(ctx, g, notLoggedIn))
+	check("a revoked application password", s.checkRevoked(ctx, g))
+	check("logged out by another session", s.checkEnded(ctx, g, (*session).logoutElsewhere))
+	check("a new password", s.checkEnded(ctx, g, (*session).changePassword))
+}
+
+// checkEnded is that the gateway knows at once that one session has ended another,
+// and refuses it itself, before what it remembers has run out.
+func (s *stack) checkEnded(ctx context.Context, g *gate, end func(*session, context.Context, *gate) error) error {
+	user := g.Site.Accounts["subscriber"]
+	other, err := login(ctx, g, user)
+	if err != nil {
+		return err
+	}
+	who := &caller{header: other.header}
+	if err := who.answers(ctx, g, "200"); err != nil {
+		return err
+	}
+	mine, err := login(ctx, g, user)
+	if err != nil {
+		return err
+	}
+	if err := end(mine, ctx, g); err != nil {
+		return err
+	}
+	a, err := fetch(ctx, g, who.request())
+	if err == nil && (!a.refused() || a.code != "rest_cookie_invalid_nonce") {
+		err = fmt.Errorf("the session has ended, and passes: %s", a)
+	}
+	return err
+}
+
+// answers makes a call that every user may make.
+func (c *caller) answers(ctx context.Context, g *gate, w want) error {
+	a, err := fetch(ctx, g, c.request())
+	if err == nil && !w.matches(a) {
+		err = fmt.Errorf("expected %q, got %s", w, a)
+	}
+	return err
+}
+
+func (c *caller) request() request {
+	return request{path: "/index.php?rest_route=/wp/v2/types", as: c.as, headers: c.header}
+}
+
+// answersAs is answers, and the same answer without the gateway.
+func (c *caller) answersAs(ctx context.Context, g, bare *gate, w want) error {
+	a, err := fetch(ctx, g, c.request())
+	if err != nil {
+		return err
+	}
+	if !w.matches(a) {
+		return fmt.Errorf("expected %q, got %s", w, a)
+	}
+	r := c.request()
+	if c.as == nil {
+		r.headers = c.bare
+	}
+	return sameAnswer(ctx, bare, r, a)
+}
+
+// checkRevoked is that an application password stops working at once when its
+// revocation passes through the gateway (docs/interface E4).
+func (s *stack) checkRevoked(ctx context.Context, g *gate) error {
+	user := g.Site.Accounts["author"]
+	who := &caller{as: &user}
+	if err := who.answers(ctx, g, "200"); err != nil {
+		return err
+	}
+	admin := g.Site.Accounts["administrator"]
+	path := fmt.Sprintf("/index.php?rest_route=/wp/v2/users/%d/application-passwords/%s", user.ID, user.UUID)
+	a, err := fetch(ctx, g, request{method: "DELETE", path: path, as: &admin})
+	if err != nil {
+		return err
+	}
+	if a.status != 200 {
+		return fmt.Errorf("revocation: %s", a)
+	}
+	return who.answers(ctx, g, "401 incorrect_password")
+}
+
+// checkSessionCookies is that the sub-folder's login works because of the policy:
+// without it the cookies of the install path never reach REST.
+func (s *stack) checkSessionCookies(ctx context.Context) error {
+	g := s.gate(subFolder, modeCookies)
+	browser, err := login(ctx, g, g.Site.Accounts["administrator"])
+	if err != nil {
+		return err
+	}
+	return (&caller{header: browser.header[:1]}).withCookies(browser.header[1]).answers(ctx, g, notLoggedIn)
+}
+
+func (c *caller) withCookies(line string) *caller {
+	c.header = append(c.header, line)
+	return c
+}

@@ -1,0 +1,104 @@
+//go:build wordpress
+
+package wordpress
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+)
+
+// settings are what a run takes from its environment, so that it can be replayed.
+type settings struct {
+	seed     uint64        // RESTWARDEN_SEED, of all that is generated; the clock where it is not set
+	requests int           // RESTWARDEN_REQUESTS, how many the differential makes
+	shots    int           // RESTWARDEN_SHOTS, how many the attack makes
+	nightly  time.Duration // RESTWARDEN_NIGHTLY, how long the attack goes on, in place of a number
+}
+
+// Usual numbers of requests.
+const (
+	usualRequests = 3000
+	usualShots    = 20_000
+)
+
+func settingsFromEnvironment() (*settings, error) {
+	seed, err := fromVariable("RESTWARDEN_SEED", uint64(time.Now().UnixNano()))
+	requests, err1 := fromVariable("RESTWARDEN_REQUESTS", usualRequests)
+	shots, err2 := fromVariable("RESTWARDEN_SHOTS", usualShots)
+	nightly, err3 := time.ParseDuration(cmp.Or(os.Getenv("RESTWARDEN_NIGHTLY"), "0s"))
+	return &settings{seed, int(requests), int(shots), nightly}, errors.Join(err, err1, err2, err3)
+}
+
+// fromVariable returns the value of a variable, or else usual.
+func fromVariable(name string, usual uint64) (uint64, error) {
+	text := os.Getenv(name)
+	if text == "" {
+		return usual, nil
+	}
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%s: %w", name, err)
+	}
+	return cmp.Or(n, usual), nil
+}
+
+// checks counts what one test checks. Its sub-tests and several goroutines may use it.
+type checks struct {
+	t              *testing.T
+	mu             sync.Mutex
+	passed, failed int
+}
+
+// count returns the checks of t. At its end they are its attribute "checks", which
+// cmd/check adds up; a test that has checked nothing fails.
+func count(t *testing.T) *checks {
+	t.Helper()
+	c := &checks{t: t}
+	t.Cleanup(func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		t.Attr("checks", strconv.Itoa(c.passed))
+		if c.passed+c.failed == 0 && !t.Failed() {
+			t.Error("nothing was checked")
+		}
+	})
+	return c
+}
+
+// maxFailures is how many failures of one test are printed in full: a gateway
+// that misreads everything would bury the reason.
+const maxFailures = 20
+
+func (c *checks) pass(n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.passed += n
+}
+
+func (c *checks) failf(name, format string, args ...any) {
+	c.t.Helper()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.failed++
+	if c.failed > maxFailures {
+		c.t.Errorf("%s: see the first ones", name)
+		return
+	}
+	c.t.Errorf("%s: %s", name, fmt.Sprintf(format, args...))
+}
+
+// check counts one check, which failed if err says why.
+func (c *checks) check(name string, err error) {
+	c.t.Helper()
+	if err != nil {
+		c.failf(name, "%v", err)
+		return
+	}
+	c.pass(1)
+}

@@ -1,0 +1,110 @@
+package caller
+
+import (
+	"bytes"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/call"
+)
+
+// carrying is a request whose credential of row r has the value.
+func carrying(t *testing.T, s *Site, r *row, value string) *Whole {
+	t.Helper()
+	const target = "/wp-json/wp/v2/posts"
+	switch {
+	case r.in == inHeader:
+		return request(t, s, nil, "GET", target, "", r.name+": "+value)
+	case r.in == inCookie && r.prefix:
+		return request(t, s, nil, "GET", target, "", "Cookie: "+r.name+"logged_in_x="+value)
+	case r.in == inCookie:
+		return request(t, s, nil, "GET", target, "", "Cookie: "+r.name+"="+value)
+	}
+	return request(t, s, nil, "GET", target+"?"+r.name+"="+value, "")
+}
+
+// TestTable: all that the gateway does with a credential follows from its line.
+func TestTable(t *testing.T) {
+	for _, p := range call.Platforms() {
+		own := Own{Headers: []string{"X-Own"}, Cookies: []string{"own"}}
+		s := NewSite(p, own)
+		for i := range s.rows {
+			r := &s.rows[i]
+			t.Run(p.Name+"/"+r.name, func(t *testing.T) {
+				one, two := carrying(t, s, r, "value-1"), carrying(t, s, r, "value-2")
+				a, err := one.Credentials()
+				b, err2 := two.Credentials()
+				if err != nil || err2 != nil {
+					t.Fatal(err, err2)
+				}
+				if claim, err := one.Claim(); err != nil || r.user && claim != ClaimUser {
+					t.Errorf("claim %d, %v", claim, err)
+				}
+				for claim := ClaimNothing; claim <= ClaimUncertain; claim++ {
+					r.decides(t, claim, a, b)
+				}
+				if got := s.HasCredentials(one.HTTP); got != r.private {
+					t.Errorf("answers are private: %t", got)
+				}
+				if variable := r.in == inQuery || r.in == inVariable; variable && Strippable(r.name) == r.kept {
+					t.Errorf("may be stripped: %t", !r.kept)
+				}
+			})
+		}
+	}
+}
+
+// decides compares what two values of r make of the key of an answer and of questions.
+func (r *row) decides(t *testing.T, claim Claim, a, b *Credentials) {
+	t.Helper()
+	if told := !bytes.Equal(a.appendKey(nil, claim), b.appendKey(nil, claim)); told != r.keyed.has(claim) {
+		t.Errorf("claim %d: the key tells values apart: %t", claim, told)
+	}
+	for kind, want := range map[ask.Kind]bool{ask.KindCaller: r.carried.has(claim), ask.KindCart: r.cart} {
+		if r.in == inCookie && kind == ask.KindCart {
+			continue // carried with all cookies, see the line of the header Cookie
+		}
+		sent := a.query(claim, kind, "")
+		for _, values := range a.header(claim, kind) {
+			sent += strings.Join(values, " ")
+		}
+		if got := strings.Contains(sent, "value-1"); got != want {
+			t.Errorf("claim %d: a question of kind %s carries it: %t", claim, kind, got)
+		}
+	}
+}
+
+// TestTable_HeadersDecide: a header of the table may stand once, under one name.
+func TestTable_HeadersDecide(t *testing.T) {
+	for _, p := range call.Platforms() {
+		read := func(name string, values ...string) *call.Call {
+			r := request(t, newSite(t), nil, "GET", "/"+p.Prefix+"/a", "").HTTP
+			r.Header[name] = values
+			return NewReader(call.Site{Platform: p}).Read(r, nil)
+		}
+		names := []string{}
+		for _, r := range table(&p, Own{}) {
+			if r.in != inHeader {
+				continue
+			}
+			names = append(names, r.name)
+			if r.name != http.CanonicalHeaderKey(r.name) {
+				t.Errorf("%s is not the canonical name", r.name)
+			}
+			if c := read(r.name, "a", "a"); c.Kind != call.Refused || c.Refusal.Reason != "repeated_header" {
+				t.Errorf("%s twice: %s", r.name, c.Kind)
+			}
+			if alias := strings.Replace(r.name, "-", "_", 1); alias != r.name {
+				if c := read(alias, "a"); c.Kind != call.Refused || c.Refusal.Reason != "header_alias" {
+					t.Errorf("%s: %s", alias, c.Kind)
+				}
+			}
+		}
+		if !slices.Contains(names, "Authorization") {
+			t.Errorf("%s: headers %q", p.Name, names)
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package policies
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/ask/asktest"
+)
+
+// TestTrace: the trace reports each policy that was asked, each rule with the reason that
+// it did not match, each question, and the decision on the request.
+func TestTrace(t *testing.T) {
+	s := newSite(t)
+	c := guarded(t, s,
+		line("allow anyone GET /consent/v1/**"), line("allow users POST /wp/v2/posts"), line("allow role administrator /wp/v2/**"),
+		line("rate_limit 10/1m POST /consent/v1/consent"), line("rate_limit 9/1m /wp/v2/posts"),
+	)
+	var heard []string
+	say := func(format string, args ...any) { heard = append(heard, fmt.Sprintf(format, args...)) }
+	r := request(t, s, asktest.Answering(200, adminBody), "GET", "/wp-json/wp/v2/posts", "", basicAuth)
+	r.Trace = &Trace{
+		Questions: ask.Trace{
+			Asked: func(q ask.Question, a *ask.Answer, err error, _ time.Duration) {
+				say("question %s %s: %d, %v", q.Kind, q.Route, a.Status, err)
+			},
+			Known: func(kind ask.Kind) { say("known %s", kind) },
+		},
+		Asked: func(_ *Request, policy string, v Verdict, err error, early bool) {
+			say("asked %s: %d, %v, %t", policy, v.Status, err, early)
+		},
+		Rule:    func(_ *Request, policy string, c Considered) { say("%s %s: %s%q", c.At, policy, c.Rule, c.Why) },
+		Refused: func(_ *Request, d Decision) { say("refused by %s", d.Policy) },
+		Decided: func(_ *Request, d Decision) { say("decided %s", d.Outcome) },
+	}
+	r.Whole.Trace = &r.Trace.Questions
+	c.Judge(t.Context(), r)
+	want := []string{
+		"asked call: 0, <nil>, false",
+		`Caddyfile:7 access: allow anyone GET /consent/v1/**"route"`,
+		`Caddyfile:7 access: allow users POST /wp/v2/posts"method"`,
+		`Caddyfile:7 access: allow role administrator /wp/v2/**""`,
+		` access: built-in: allow users /wp/v2/users /wp/v2/users/*"route"`,
+		` access: built-in: allow role administrator /*/troubleshooting /*/*/troubleshooting"route"`,
+		` access: built-in: deny /*/v1/upload-logo"route"`,
+		` access: built-in: deny /*/v1/store-auth"route"`,
+		` access: built-in: allow users /batch/v1"route"`,
+		"question caller /wp/v2/users/me: 200, <nil>",
+		"asked access: 0, <nil>, false",
+		`Caddyfile:7 rate_limit: rate_limit 10/1m POST /consent/v1/consent"method"`,
+		`Caddyfile:7 rate_limit: rate_limit 9/1m /wp/v2/posts""`,
+		"asked rate_limit: 0, <nil>, false",
+		"asked order_type: 0, <nil>, false", "asked checkout_total: 0, <nil>, false", "asked refund_totals: 0, <nil>, false",
+		"decided pass",
+	}
+	if !slices.Equal(heard, want) {
+		for i, text := range heard {
+			if i >= len(want) || want[i] != text {
+				t.Errorf("%d: heard %s", i, text)
+			}
+		}
+		t.Errorf("heard %d things, want %d", len(heard), len(want))
+	}
+
+	heard = nil
+	again := request(t, s, nil, "DELETE", "/wp-json/wp/v2/users/7", "", basicAuth)
+	again.Trace, again.Whole.Trace = r.Trace, r.Whole.Trace
+	c.Judge(t.Context(), again)
+	if !slices.Contains(heard, "known caller") {
+		t.Errorf("a caller who is known: %q", heard)
+	}
+}
+
+// TestTrace_Refusals: the trace reports a refusal that is only observed, and each that
+// follows.
+func TestTrace_Refusals(t *testing.T) {
+	s := newSite(t)
+	denied := Verdict{Status: 403, Code: CodeForbidden}
+	c := &Chain{links: []link{
+		linked("first", &fixed{verdict: denied, asked: new(int)}, Settings{Mode: Observe}),
+		linked("second", &fixed{verdict: denied, asked: new(int)}, Settings{}),
+	}}
+	var heard []string
+	r := request(t, s, nil, "GET", "/wp-json/x/y", "")
+	r.Trace = &Trace{
+		Refused: func(_ *Request, d Decision) { heard = append(heard, d.Policy+" "+string(d.Outcome)) },
+		Decided: func(_ *Request, d Decision) { heard = append(heard, "decided "+d.Policy) },
+	}
+	c.Judge(t.Context(), r)
+	if want := []string{"first would_refuse", "second refused", "decided second"}; !slices.Equal(heard, want) {
+		t.Errorf("heard %q, want %q", heard, want)
+	}
+}
+
+// TestTrace_CostsNothing: rules are not formatted without a trace.
+func TestTrace_CostsNothing(t *testing.T) {
+	s := newSite(t)
+	c := guarded(t, s, line("allow anyone POST /consent/v1/**"), line("allow anyone /wp/v2/**"))
+	r := request(t, s, nil, "GET", "/wp-json/wp/v2/posts", "")
+	r.Trace = new(Trace)
+	if n := testing.AllocsPerRun(100, func() { c.Judge(t.Context(), r) }); n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
