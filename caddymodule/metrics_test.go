@@ -63,7 +63,7 @@ func TestGateway_VarsLogAndMetrics(t *testing.T) {
 			t.Errorf("no %s", want)
 		}
 	}
-	vars(g.do("POST /cms-json/batch/v1", `{"requests":[{"path":"bad"}]}`, asAdmin, "Content-Type: application/json"), "refused refused other user call rest_ambiguous_request")
+	vars(g.do("POST /cms-json/batch/v1", `{"requests":[{"path":"bad"}]}`, asAdmin, "Content-Type: application/json"), "refused refused other user call rest_ambiguous_request") //nolint:dupword // a var each
 }
 
 // TestMetrics: gateways of one configuration share their series, another configuration
