@@ -155,9 +155,9 @@ func TestStream_Trailer(t *testing.T) {
 // body is read, and a refusal instead where it is not.
 func TestStream_Continue(t *testing.T) {
 	for _, f := range fronts(t) {
-		for target, first := range map[string]int{
-			"/wp-json/wc/v3/orders/7":                      100, // inspected
-			"/wp-json/wp/v2/posts/5":                       100, // streamed
+		for target, first := range map[string]int{ // orders are inspected, posts are streamed
+			"/wp-json/wc/v3/orders/7":                      100,
+			"/wp-json/wp/v2/posts/5":                       100,
 			"/contact/":                                    100,
 			"/wp-json/wp/v2/posts?rest_route=/wp/v2/users": 400,
 		} {
