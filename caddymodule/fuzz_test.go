@@ -67,9 +67,7 @@ func FuzzCapture(f *testing.F) {
 		c := newCapture(limit, http.Header{})
 		c.header.Set("Content-Encoding", encoding)
 		c.header.Set("Content-Length", length)
-		if _, err := c.Write(body); err != nil {
-			t.Fatal(err)
-		}
+		_, _ = c.Write(body) // an error of it is one of answer, too
 		a, err := c.answer(http.MethodGet)
 		switch {
 		case err != nil:
