@@ -59,11 +59,14 @@ func parseDuration(text string) (time.Duration, error) {
 		return strconv.FormatFloat(24*count, 'f', -1, 64) + "h"
 	})
 	d, err := time.ParseDuration(inHours)
-	if err != nil {
+	if err != nil || inHours != text && d > maxDays {
 		return 0, fmt.Errorf("%q is not a duration such as 1d12h", text)
 	}
 	return d, nil
 }
+
+// maxDays bounds what is written in days: more is a mistake.
+const maxDays = 65_535 * 24 * time.Hour
 
 var days = regexp.MustCompile(`[0-9]+(\.[0-9]+)?d`)
 

@@ -4,6 +4,10 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
 	"testing"
 )
 
@@ -27,18 +31,43 @@ func Listener(tb testing.TB) *net.TCPListener {
 	return l
 }
 
-// FreePorts returns n ports of the loopback address on which no process listens.
+// FreePorts returns n ports of the loopback address on which no process listens, and which
+// no other process gets from it while this one runs: Caddy shares a port with others
+// without a message.
 func FreePorts(n int) ([]int, error) {
-	ports := make([]int, n)
-	for i := range ports {
+	ports := make([]int, 0, n)
+	for len(ports) < n {
 		l, err := Listen()
 		if err != nil {
 			return nil, err
 		}
 		defer func() { _ = l.Close() }() // all are open until the last is known, so that they differ
-		ports[i] = l.Addr().(*net.TCPAddr).Port
+		if port := l.Addr().(*net.TCPAddr).Port; reserve(port) {
+			ports = append(ports, port)
+		}
 	}
 	return ports, nil
+}
+
+// reservations is a file in which each process locks the byte at the number of each of its
+// ports.
+var reservations = sync.OnceValue(func() *os.File {
+	f, err := os.OpenFile(filepath.Join(os.TempDir(), "restwarden-test-ports"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil // the ports are free, if not reserved
+	}
+	return f
+})
+
+// reserve tells whether no other process has reserved the port, and reserves it until this
+// process ends.
+func reserve(port int) bool {
+	f := reservations()
+	if f == nil {
+		return true
+	}
+	lock := syscall.Flock_t{Type: syscall.F_WRLCK, Start: int64(port), Len: 1}
+	return syscall.FcntlFlock(f.Fd(), syscall.F_SETLK, &lock) == nil
 }
 
 // FreeAddresses returns n different loopback addresses, "127.0.0.1:port", on which no
