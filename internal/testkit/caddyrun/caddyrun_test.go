@@ -6,8 +6,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/restwarden/restwarden/internal/testkit/client"
+	"github.com/restwarden/restwarden/internal/testkit/wait"
 )
 
 // TestStart: two sites at addresses of their own, a reload, and a log.
@@ -32,8 +34,10 @@ func TestStart(t *testing.T) {
 	}
 	f.Sites[0].Body = "respond again"
 	Load(t, f)
-	if one, two := ask(0), ask(1); one != "again" || two != "two" {
-		t.Error(one, two)
+	// Caddy closes the listeners of the old configuration in the background.
+	wait.For(t, 5*time.Second, "the new configuration", func() bool { return ask(0) == "again" })
+	if two := ask(1); two != "two" {
+		t.Error(two)
 	}
 	if text, err := os.ReadFile(log); err != nil || !strings.Contains(string(text), `"msg":`) {
 		t.Errorf("the log is %q, %v", text, err)
