@@ -49,10 +49,13 @@ func FreePorts(n int) ([]int, error) {
 	return ports, nil
 }
 
+// tempDir is one for all processes: a test may set TMPDIR for itself.
+var tempDir = os.TempDir()
+
 // reservations is a file in which each process locks the byte at the number of each of its
 // ports.
 var reservations = sync.OnceValue(func() *os.File {
-	f, err := os.OpenFile(filepath.Join(os.TempDir(), "restwarden-test-ports"), os.O_CREATE|os.O_RDWR, 0o600)
+	f, err := os.OpenFile(filepath.Join(tempDir, "ports-of-restwarden-tests"), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil // the ports are free, if not reserved
 	}
