@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/restwarden/restwarden/internal/testkit/redisrun"
+	"github.com/restwarden/restwarden/cmd/check/testkit/redisrun"
 )
 
 func TestCluster_Site(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 	_ "github.com/caddyserver/caddy/v2/modules/caddyhttp/logging"
 
-	"github.com/restwarden/restwarden/internal/testkit/machine"
+	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
 )
 
 var exampleBlock = regexp.MustCompile("(?ms)^```(caddyfile|json)\n(.*?)^```")

@@ -16,10 +16,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/restwarden/restwarden/internal/testkit/caddyrun"
-	"github.com/restwarden/restwarden/internal/testkit/client"
-	"github.com/restwarden/restwarden/internal/testkit/machine"
-	"github.com/restwarden/restwarden/internal/testkit/wait"
+	"github.com/restwarden/restwarden/cmd/check/testkit/caddyrun"
+	"github.com/restwarden/restwarden/cmd/check/testkit/client"
+	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
+	"github.com/restwarden/restwarden/cmd/check/testkit/wait"
 )
 
 // gateway is a running Caddy with one site.

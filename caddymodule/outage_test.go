@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/restwarden/restwarden/internal/testkit/redisrun"
+	"github.com/restwarden/restwarden/cmd/check/testkit/redisrun"
 )
 
 // TestFailures_Deadline: no call waits for a Redis that hangs, not even a crowd that has

@@ -7,10 +7,10 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/restwarden/restwarden/cmd/check/testkit/caddyrun"
+	"github.com/restwarden/restwarden/cmd/check/testkit/client"
+	"github.com/restwarden/restwarden/cmd/check/testkit/redisrun"
 	"github.com/restwarden/restwarden/cmd/platform/site"
-	"github.com/restwarden/restwarden/internal/testkit/caddyrun"
-	"github.com/restwarden/restwarden/internal/testkit/client"
-	"github.com/restwarden/restwarden/internal/testkit/redisrun"
 )
 
 func TestMain(m *testing.M) { caddyrun.Main(m) }

@@ -10,8 +10,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"github.com/restwarden/restwarden/internal/testkit/machine"
-	"github.com/restwarden/restwarden/internal/testkit/redisrun"
+	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
+	"github.com/restwarden/restwarden/cmd/check/testkit/redisrun"
 	"github.com/restwarden/restwarden/policies/store"
 	"github.com/restwarden/restwarden/policies/store/storetest"
 )

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/restwarden/restwarden/internal/testkit/machine"
-	"github.com/restwarden/restwarden/internal/testkit/redisrun"
+	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
+	"github.com/restwarden/restwarden/cmd/check/testkit/redisrun"
 )
 
 // certificate writes a certificate and its key for name, signed by itself.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/restwarden/restwarden/internal/rawrequest"
+	"github.com/restwarden/restwarden/caddymodule/command/rawrequest"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
 )

@@ -14,7 +14,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/restwarden/restwarden/internal/testkit/machine"
+	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
 )
 
 // arrival is one request as it reached a backend.

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	_ "github.com/restwarden/restwarden/caddymodule"
-	"github.com/restwarden/restwarden/internal/testkit/caddyrun"
+	"github.com/restwarden/restwarden/cmd/check/testkit/caddyrun"
 )
 
 // block is one site: the directives between its braces, and whether it is over TLS.

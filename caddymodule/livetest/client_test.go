@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/restwarden/restwarden/internal/testkit/rawhttp"
+	"github.com/restwarden/restwarden/cmd/check/testkit/rawhttp"
 )
 
 // patience is how long anything may take before a test gives up: nothing is

@@ -15,8 +15,8 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/restwarden/restwarden/internal/rawrequest"
-	"github.com/restwarden/restwarden/internal/testkit/recordings"
+	"github.com/restwarden/restwarden/caddymodule/command/rawrequest"
+	"github.com/restwarden/restwarden/cmd/check/testkit/recordings"
 	"github.com/restwarden/restwarden/policies/call"
 )
 

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/restwarden/restwarden/internal/testkit/doors"
-	"github.com/restwarden/restwarden/internal/testkit/names"
+	"github.com/restwarden/restwarden/cmd/check/testkit/doors"
+	"github.com/restwarden/restwarden/cmd/check/testkit/names"
 )
 
 // message is one request, whichever protocol it goes by.

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/restwarden/restwarden/internal/testkit/rawhttp"
+	"github.com/restwarden/restwarden/cmd/check/testkit/rawhttp"
 )
 
 // fields are the header fields of an HTTP/2 request, "name value" each.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/quic-go/quic-go"
 
-	"github.com/restwarden/restwarden/internal/testkit/rawhttp"
+	"github.com/restwarden/restwarden/cmd/check/testkit/rawhttp"
 )
 
 // dialHTTP3 opens a connection from an address of its own, since the witness

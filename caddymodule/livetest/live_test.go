@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/restwarden/restwarden/internal/testkit/recordings"
+	"github.com/restwarden/restwarden/cmd/check/testkit/recordings"
 )
 
 // deciding are the headers that must arrive as they were sent.

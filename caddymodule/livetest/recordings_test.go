@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/restwarden/restwarden/internal/testkit/recordings"
+	"github.com/restwarden/restwarden/cmd/check/testkit/recordings"
 	"github.com/restwarden/restwarden/policies/call"
 )
 

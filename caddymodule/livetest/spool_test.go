@@ -18,9 +18,9 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/restwarden/restwarden/internal/testkit/caddyrun"
-	"github.com/restwarden/restwarden/internal/testkit/machine"
-	"github.com/restwarden/restwarden/internal/testkit/wait"
+	"github.com/restwarden/restwarden/cmd/check/testkit/caddyrun"
+	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
+	"github.com/restwarden/restwarden/cmd/check/testkit/wait"
 )
 
 func init() {

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/restwarden/restwarden/cmd/check/testkit/client"
+	"github.com/restwarden/restwarden/cmd/check/testkit/names"
 	"github.com/restwarden/restwarden/cmd/platform/site"
-	"github.com/restwarden/restwarden/internal/testkit/client"
-	"github.com/restwarden/restwarden/internal/testkit/names"
 )
 
 // branded turns the neutral words of a test into those of the world's platform.

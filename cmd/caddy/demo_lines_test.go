@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/restwarden/restwarden/cmd/check/testkit/caddyrun"
+	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
 	"github.com/restwarden/restwarden/cmd/platform/site"
-	"github.com/restwarden/restwarden/internal/testkit/caddyrun"
-	"github.com/restwarden/restwarden/internal/testkit/machine"
 )
 
 // curlLines are the expected answers of the printed lines, in order. FIRST and SECOND are

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/restwarden/restwarden/cmd/check/testkit/caddyrun"
+	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
 	"github.com/restwarden/restwarden/cmd/platform/site"
-	"github.com/restwarden/restwarden/internal/testkit/caddyrun"
-	"github.com/restwarden/restwarden/internal/testkit/machine"
 )
 
 // TestAddress: what is written into the Caddyfile, and what clients dial.

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/restwarden/restwarden/cmd/check/testkit/doors"
+	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
 	"github.com/restwarden/restwarden/cmd/platform/site"
-	"github.com/restwarden/restwarden/internal/testkit/doors"
-	"github.com/restwarden/restwarden/internal/testkit/machine"
 )
 
 // behindFastCGI starts a gateway whose site block ends in php_fastcgi, as on most sites

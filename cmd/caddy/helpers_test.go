@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/restwarden/restwarden/cmd/check/testkit/caddyrun"
+	"github.com/restwarden/restwarden/cmd/check/testkit/wait"
 	"github.com/restwarden/restwarden/cmd/platform/site"
-	"github.com/restwarden/restwarden/internal/testkit/caddyrun"
-	"github.com/restwarden/restwarden/internal/testkit/wait"
 )
 
 // world is a reference platform, reachable bare and through a gateway. Tests

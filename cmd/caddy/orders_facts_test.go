@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/restwarden/restwarden/cmd/check/testkit/caddyrun"
 	"github.com/restwarden/restwarden/cmd/platform/site"
-	"github.com/restwarden/restwarden/internal/testkit/caddyrun"
 )
 
 // TestOrders_Strict: strict covers deletes and refunds, which no release checks.

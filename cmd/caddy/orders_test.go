@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/restwarden/restwarden/cmd/check/testkit/doors"
 	"github.com/restwarden/restwarden/cmd/platform/site"
-	"github.com/restwarden/restwarden/internal/testkit/doors"
 )
 
 func (w *world) newOrder() int {

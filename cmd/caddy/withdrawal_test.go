@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/restwarden/restwarden/cmd/check/testkit/mailsink"
 	"github.com/restwarden/restwarden/cmd/platform/site"
-	"github.com/restwarden/restwarden/internal/testkit/mailsink"
 )
 
 // TestDocument_OwnRestriction: login_only answers like the site's own restriction

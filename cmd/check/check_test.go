@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/restwarden/restwarden/internal/testkit/machine"
+	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
 )
 
 func TestReport(t *testing.T) {

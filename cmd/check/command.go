@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/restwarden/restwarden/internal/testkit/machine"
+	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
 )
 
 // output runs a command to its end and returns what it printed, both streams.

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/restwarden/restwarden/internal/testkit/machine"
+	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
 )
 
 // stopLimit is how long the demo may take to end after an interrupt.

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/restwarden/restwarden/internal/testkit/machine"
+	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
 )
 
 // testLimit bounds one package's tests, testRunLimit all of them. testGrace is for the

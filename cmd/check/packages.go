@@ -1,6 +1,6 @@
 package main
 
-import "github.com/restwarden/restwarden/internal/testkit/machine"
+import "github.com/restwarden/restwarden/cmd/check/testkit/machine"
 
 // debianPackages are what a bare machine with Go lacks: the race detector needs a C
 // compiler, the README is tried in a clone, modules come over https, and sharing is

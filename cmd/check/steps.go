@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/restwarden/restwarden/internal/testkit/machine"
+	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
 )
 
 // step is one part of the check. It reports to the results itself.

@@ -18,7 +18,7 @@ func (c *check) wordpress(ctx context.Context) {
 		env = append(env, fmt.Sprintf("RESTWARDEN_SEED=%d", c.seed))
 	}
 	c.goTestWith(ctx, &c.results, limit, env,
-		"-tags="+wordpressTag, "-count=1", "-timeout="+limit.String(), "./internal/wordpress")
+		"-tags="+wordpressTag, "-count=1", "-timeout="+limit.String(), "./cmd/check/wordpress")
 }
 
 // wordpressTag is the build tag of those tests.

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
 	"github.com/restwarden/restwarden/cmd/platform/site"
-	"github.com/restwarden/restwarden/internal/testkit/machine"
 )
 
 // start runs the platform until the test ends and returns what it prints.

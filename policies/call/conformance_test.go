@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/restwarden/restwarden/internal/rawrequest"
-	"github.com/restwarden/restwarden/internal/testkit/recordings"
+	"github.com/restwarden/restwarden/caddymodule/command/rawrequest"
+	"github.com/restwarden/restwarden/cmd/check/testkit/recordings"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/call/phpvars"
 )

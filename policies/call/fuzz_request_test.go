@@ -7,8 +7,8 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/restwarden/restwarden/internal/rawrequest"
-	"github.com/restwarden/restwarden/internal/testkit/recordings"
+	"github.com/restwarden/restwarden/caddymodule/command/rawrequest"
+	"github.com/restwarden/restwarden/cmd/check/testkit/recordings"
 	"github.com/restwarden/restwarden/policies/call"
 )
 

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/restwarden/restwarden/internal/testkit/recordings"
+	"github.com/restwarden/restwarden/cmd/check/testkit/recordings"
 )
 
 // seeds returns what pick finds in the recordings, each once.

@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/restwarden/restwarden/internal/testkit/machine"
+	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
 )
 
 // release is a php-fpm, on this system or in a directory with one of its own.

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	kit "github.com/restwarden/restwarden/cmd/check/testkit/client"
+	"github.com/restwarden/restwarden/cmd/check/testkit/names"
 	"github.com/restwarden/restwarden/cmd/platform/site"
-	kit "github.com/restwarden/restwarden/internal/testkit/client"
-	"github.com/restwarden/restwarden/internal/testkit/names"
 )
 
 // client calls a site through its handler, under the names of its platform.

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
+	"github.com/restwarden/restwarden/cmd/check/testkit/mailsink"
 	"github.com/restwarden/restwarden/cmd/platform/site"
-	"github.com/restwarden/restwarden/internal/testkit/machine"
-	"github.com/restwarden/restwarden/internal/testkit/mailsink"
 )
 
 // withdraw confirms the withdrawal form and returns the page.

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/restwarden/restwarden/cmd/check/testkit/mailsink"
 	"github.com/restwarden/restwarden/cmd/platform/site"
-	"github.com/restwarden/restwarden/internal/testkit/mailsink"
 )
 
 var formNonce = regexp.MustCompile(`name="([a-z]+-order-withdrawal-nonce)" value="([0-9a-f]+)"`)

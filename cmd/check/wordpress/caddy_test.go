@@ -1,0 +1,107 @@
+//go:build wordpress
+
+package wordpress
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
+)
+
+// Modes of a gate.
+const (
+	modeDefault = "default"            // restwarden wordpress, nothing else
+	modeLocked  = "locked"             // login_only with the exceptions
+	modeObserve = "observe"            // the same, deciding only
+	modeCookies = "no_session_cookies" // locked, without the policy that the sub-folder needs
+	modeBare    = "bare"               // no gateway
+)
+
+// secure is the same gate over TLS.
+func (g *gate) secure() *gate {
+	over := *g
+	over.Name, over.Port, over.TLS, over.Scheme = g.Name+" TLS", g.TLS, 0, "https"
+	return &over
+}
+
+// url returns the address of a path of the site.
+func (g *gate) url(path string) string {
+	return cmp.Or(g.Scheme, "http") + "://" + g.host() + g.Site.Base + path
+}
+
+// signingKey is the cookie plugin's.
+const signingKey = "standin-signing-key"
+
+// caddyConfig is what the Caddyfile is filled with.
+type caddyConfig struct {
+	Admin, Inner, Nginx          int // ports
+	Dir, FPM, SigningKey, Behind string
+	Gates                        []*gate
+	Gate                         *gate // the one that is written
+	Early                        struct {
+		Inner int
+		FPM   string
+	}
+	Targets []string // site blocks of the part attack
+}
+
+// Of returns c for one gate.
+func (c *caddyConfig) Of(g *gate) *caddyConfig {
+	of := *c
+	of.Gate = g
+	return &of
+}
+
+// gatewayVariable names a checkout whose gateway stands in front in place of this
+// one's, to see what the checks find in it.
+const gatewayVariable = "RESTWARDEN_GATEWAY"
+
+// startCaddy builds the gateway from the repository and starts all gates.
+func (s *stack) startCaddy(ctx context.Context) error {
+	binary := filepath.Join(s.dir, "caddy")
+	built, cancel := context.WithTimeout(ctx, 10*time.Minute)
+	defer cancel()
+	source := cmp.Or(os.Getenv(gatewayVariable), s.root)
+	if out, err := machine.Run(built, source, nil, "go", "build", "-o", binary, "./cmd/caddy"); err != nil {
+		return fmt.Errorf("%w\n%s", err, out)
+	}
+	config := filepath.Join(s.dir, "Caddyfile")
+	data := &caddyConfig{
+		Admin: s.admin, Dir: s.dir, Gates: s.gates, FPM: s.fpmSocket(), SigningKey: signingKey,
+		Inner: s.inner, Nginx: s.nginx, Behind: s.site(fpm).Root,
+	}
+	data.Early.Inner, data.Early.FPM = s.early.caddy, s.earlySocket()
+	for _, target := range s.targets {
+		data.Targets = append(data.Targets, s.blocks(target))
+	}
+	if err := s.render("Caddyfile", config, data); err != nil {
+		return err
+	}
+	p, err := s.start(binary, "run", "--config", config, "--adapter", "caddyfile")
+	if err != nil {
+		return err
+	}
+	return p.Ready(ctx, machine.Connects("tcp", s.gates[0].host()))
+}
+
+// metrics returns the gateway's metrics as they are scraped.
+func (s *stack) metrics(ctx context.Context) (string, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("http://127.0.0.1:%d/metrics", s.admin), http.NoBody)
+	if err != nil {
+		return "", err
+	}
+	resp, err := httpClient.Do(req)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = resp.Body.Close() }() // it has been read
+	body, err := io.ReadAll(resp.Body)
+	return string(body), err
+}
