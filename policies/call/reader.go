@@ -274,6 +274,12 @@ func under(path, base string) bool {
 	return ok && (rest == "" || rest[0] == '/')
 }
 
+// Clone returns a Reader with the same limits for another site, which trusts no scripts
+// yet.
+func (rd *Reader) Clone() *Reader {
+	return &Reader{site: rd.site, prefix: rd.prefix, foreign: rd.foreign, marker: rd.marker, nonce: rd.nonce, deciding: rd.deciding}
+}
+
 // TrustScripts says whether the two scripts whose forms are forwarded unread are there.
 // Where the platform is in a directory of its own they are not: the front controller
 // answers instead, and reads the form (docs/platform I.1.1). Forms are read until the
