@@ -86,6 +86,9 @@ func (Gateway) CaddyModule() caddy.ModuleInfo {
 // Provision prepares the gateway. It does no I/O.
 func (g *Gateway) Provision(ctx caddy.Context) error {
 	if err := g.provision(ctx); err != nil {
+		if _, names := errors.AsType[refusals](err); names {
+			return err
+		}
 		if g.At != "" {
 			return fmt.Errorf("restwarden at %s: %w", g.At, err)
 		}
@@ -103,6 +106,9 @@ func (g *Gateway) provision(ctx caddy.Context) error {
 		return err
 	}
 	g.logger, g.server = ctx.Logger(), listeners(ctx)
+	if err := g.app.survey(g.logger); err != nil {
+		return err
+	}
 	if g.engine, err = g.compile(ctx); err != nil {
 		return err
 	}
