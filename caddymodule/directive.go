@@ -10,7 +10,7 @@ import (
 )
 
 // fingerprint identifies the directive by its content, not by its place. It is the same
-// on gateways whose Caddyfiles differ in paths, lines or ports.
+// on gateways whose Caddyfiles differ in paths, the spool's too, lines or ports.
 func (g *Gateway) fingerprint() (string, error) {
 	text, err := json.Marshal(g)
 	if err != nil {
@@ -19,6 +19,9 @@ func (g *Gateway) fingerprint() (string, error) {
 	var said any
 	if err := json.Unmarshal(text, &said); err != nil {
 		return "", err
+	}
+	if directive, ok := said.(map[string]any); ok {
+		delete(directive, "spool_dir") // it is a machine's
 	}
 	inNanoseconds(said)
 	text, err = json.Marshal(withoutPositions(said))

@@ -28,7 +28,11 @@ type exchange struct {
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	r.Body = counted(r)
 	r.Body = g.hurried(w, r)
-	c := g.reader.ReadFrom(shareAddr(r), r, originalURL(r))
+	var holder call.Holder // nothing is held without a body
+	if r.ContentLength != 0 {
+		holder = holderOf(r)
+	}
+	c := g.reader.ReadFrom(holder, r, originalURL(r))
 	defer c.Close()
 	g.discovery.request(g, r, next)
 	if c.Kind == call.Page {
@@ -69,7 +73,7 @@ func (g *Gateway) newExchange(r *http.Request, next caddyhttp.Handler, c *call.C
 	x := &exchange{r: r, next: next}
 	x.backend = newBackend(g, r, next)
 	x.whole = caller.Whole{
-		Site: g.site.Site, Call: c, HTTP: r, Client: clientAddr(r), Secure: isSecure(r),
+		Site: g.site.Site, Call: c, HTTP: r, Client: clientAddr(r), Holder: holderOf(r), Secure: isSecure(r),
 		Backend: &x.backend, Trace: &g.trace.Questions,
 	}
 	x.req = policies.Request{Whole: &x.whole, Call: c, Site: g.site, Trace: &g.trace}
@@ -95,7 +99,7 @@ func (g *Gateway) change(x *exchange) *call.Call {
 		return before
 	}
 	before.Settle() // two readings of one body could wait for each other's memory
-	after := g.reader.ReadFrom(shareAddr(x.r), x.r, originalURL(x.r))
+	after := g.reader.ReadFrom(x.whole.Holder, x.r, originalURL(x.r))
 	if after.Kind != before.Kind || after.Key != before.Key || after.Method != before.Method {
 		after.Close()
 		after = &call.Call{Kind: call.Refused, Method: before.Method, Wire: before.Wire, Refusal: &call.Refusal{
@@ -142,13 +146,16 @@ func clientAddr(r *http.Request) netip.Addr {
 	return addr
 }
 
-// shareAddr is the address whose share of the memory for bodies a request uses. It is the
-// zero Addr without a body, and for the address of a proxy: one that the server trusts or
-// one of a private network.
+// holderOf says on whose account a request holds memory, disk and questions.
+func holderOf(r *http.Request) call.Holder { return call.Holder{Site: siteOf(r), Client: shareAddr(r)} }
+
+// siteOf is the name of the site that a request is for.
+func siteOf(*http.Request) string { return "" }
+
+// shareAddr is the address whose share of memory, disk and questions a request uses. It is
+// the zero Addr for the address of a proxy: one that the server trusts or one of a private
+// network.
 func shareAddr(r *http.Request) netip.Addr {
-	if r.ContentLength == 0 {
-		return netip.Addr{}
-	}
 	addr := clientAddr(r)
 	trusted, _ := caddyhttp.GetVar(r.Context(), caddyhttp.TrustedProxyVarKey).(bool)
 	remote, _ := netip.ParseAddrPort(r.RemoteAddr)

@@ -51,8 +51,12 @@ type Gateway struct {
 	// UploadLimit bounds multipart bodies, in bytes; default 512 MiB.
 	UploadLimit int64 `json:"upload_limit,omitempty"`
 	// SpoolLimit bounds, in bytes, what is spooled to disk at one time by all sites with
-	// the same limit; default 1 GiB.
+	// the same limit and directory; default 8 times UploadLimit. A site may hold a quarter, a
+	// client's address an eighth.
 	SpoolLimit int64 `json:"spool_limit,omitempty"`
+	// SpoolDir is the directory for spooled bodies; default the system's for temporary
+	// files.
+	SpoolDir string `json:"spool_dir,omitempty"`
 	// BatchLimit bounds the number of parts of a batch; default the platform's 25 and
 	// 100.
 	BatchLimit int `json:"batch_limit,omitempty"`
@@ -85,9 +89,11 @@ type Identity struct {
 	TTL policies.Duration `json:"ttl,omitempty"`
 	// Timeout is how long the platform may take to answer; default 5s.
 	Timeout policies.Duration `json:"timeout,omitempty"`
-	// MaxInFlight is how many questions may be under way at once; default 32.
+	// MaxInFlight is how many questions may be under way at once, for all sites with the
+	// same number; default 128. A site may have a quarter, a client's address an eighth.
 	MaxInFlight int `json:"max_in_flight,omitempty"`
-	// Rate is how many new questions one client address may cause: "120/1m", the default.
+	// Rate is how many questions one client address may cause about credentials that the
+	// platform does not accept: "120/1m", the default.
 	Rate string `json:"rate,omitempty"`
 }
 
@@ -96,7 +102,8 @@ func (Gateway) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "http.handlers.restwarden", New: func() caddy.Module { return new(Gateway) }}
 }
 
-// Provision prepares the gateway. It does no I/O.
+// Provision prepares the gateway. It makes a file in the spool's directory, and does no other
+// I/O.
 func (g *Gateway) Provision(ctx caddy.Context) error {
 	if err := g.provision(ctx); err != nil {
 		if g.At != "" {
@@ -124,7 +131,7 @@ func (g *Gateway) provision(ctx caddy.Context) error {
 	if g.site, err = g.newSite(ctx); err != nil {
 		return err
 	}
-	if err := g.newReader(); err != nil {
+	if err := g.newReader(ctx); err != nil {
 		return err
 	}
 	if g.chain, err = policies.NewChain(g.site, g.Mode, configured); err != nil {
@@ -189,6 +196,11 @@ func (g *Gateway) newSite(ctx caddy.Context) (*policies.Site, error) {
 	if site.Store, opts.Store, err = g.openStore(ctx); err != nil {
 		return nil, err
 	}
+	opts.InFlight, err = lease(&g.leases, questionsKey{opts.MaxInFlight},
+		func() (*call.Shares, error) { return call.NewShares(int64(opts.MaxInFlight)), nil })
+	if err != nil {
+		return nil, err
+	}
 	opts.Site = strings.Join([]string{g.Platform, g.Base, g.Prefix}, " ")
 	opts.Server = site.Server + " " + g.directive // two directives of one server may lead to two sites
 	site.Identities, err = lease(&g.leases, identitiesKey{opts},
@@ -196,10 +208,13 @@ func (g *Gateway) newSite(ctx caddy.Context) (*policies.Site, error) {
 	return site, err
 }
 
-func (g *Gateway) newReader() error {
-	limit := orDefault(g.SpoolLimit, call.DefaultSpoolLimit)
-	spool, err := lease(&g.leases, spoolKey{limit},
-		func() (*call.Spool, error) { return call.NewSpool("", limit), nil })
+func (g *Gateway) newReader(ctx caddy.Context) error {
+	upload := orDefault(g.UploadLimit, call.DefaultUploadLimit)
+	dir, err := spoolDir(g.SpoolDir)
+	if err != nil {
+		return fmt.Errorf("spool_dir: %w", err)
+	}
+	spool, err := g.leases.spool(ctx, spoolKey{dir, orDefault(g.SpoolLimit, call.SpoolFor(upload))}, g.At)
 	if err != nil {
 		return err
 	}
@@ -212,7 +227,7 @@ func (g *Gateway) newReader() error {
 	g.reader = caller.NewReader(call.Site{
 		Platform: g.site.Platform, Prefix: g.Prefix, Base: g.Base,
 		Limits: call.Limits{
-			Body: body, Upload: orDefault(g.UploadLimit, call.DefaultUploadLimit), Batch: g.BatchLimit, Spool: spool, Memory: memory,
+			Body: body, Upload: upload, Batch: g.BatchLimit, Spool: spool, Memory: memory,
 		},
 	})
 	return nil
