@@ -126,7 +126,12 @@ func (f *flow) enter(n *node, s spot) spot {
 			}
 		}
 	}
-	if n.group != "" && f.passed[n.group] {
+	switch {
+	case n.group == "":
+	case slices.Contains(s.groups, n.group):
+		inner = f.perhaps(inner)
+		f.stop(inner.cubes, "the route around it, of the same group,")
+	case f.passed[n.group]:
 		inner = f.perhaps(inner)
 	}
 	return inner
