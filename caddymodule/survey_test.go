@@ -12,6 +12,8 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	_ "github.com/caddyserver/caddy/v2/modules/caddyhttp/proxyprotocol"
+	_ "github.com/caddyserver/caddy/v2/modules/caddyhttp/reverseproxy/forwardauth"
 
 	"github.com/restwarden/restwarden/caddymodule/layout"
 )
@@ -57,7 +59,6 @@ func loadedWith(t *testing.T, source string) string {
 	} else {
 		source = "{" + options + source
 	}
-	lines := strings.Count(options, "\n") - 1 // that the options add
 	adapted, _, err := caddyconfig.GetAdapter("caddyfile").Adapt([]byte(source), map[string]any{"filename": "Caddyfile"})
 	if err != nil {
 		t.Fatal(err)
@@ -80,7 +81,6 @@ func loadedWith(t *testing.T, source string) string {
 	for _, m := range regexp.MustCompile(`"level":"warn".*"code":"(W\d+)","at":"(Caddyfile:\d+)"`).FindAllStringSubmatch(string(b), -1) {
 		found = append(found, m[1]+" "+m[2])
 	}
-	_ = lines
 	return strings.Join(found, " ")
 }
 
