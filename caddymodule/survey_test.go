@@ -1,6 +1,7 @@
 package caddymodule
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -25,6 +26,11 @@ func surveyed(tb testing.TB, source string) layout.Report {
 	if err != nil {
 		tb.Fatal(err)
 	}
+	return surveyedJSON(tb, adapted)
+}
+
+func surveyedJSON(tb testing.TB, adapted []byte) layout.Report {
+	tb.Helper()
 	var config caddy.Config
 	if err := caddy.StrictUnmarshalJSON(adapted, &config); err != nil {
 		tb.Fatal(err)
@@ -53,12 +59,6 @@ func foundIn(r layout.Report) string {
 func loadedWith(t *testing.T, source string) string {
 	t.Helper()
 	log := filepath.Join(t.TempDir(), "log")
-	options := "\n\tlog {\n\t\toutput file " + log + "\n\t}\n}\n"
-	if rest, ok := strings.CutPrefix(source, "{\n"); ok {
-		source = strings.Replace("{\n"+rest, "\n}\n", options, 1)
-	} else {
-		source = "{" + options + source
-	}
 	adapted, _, err := caddyconfig.GetAdapter("caddyfile").Adapt([]byte(source), map[string]any{"filename": "Caddyfile"})
 	if err != nil {
 		t.Fatal(err)
@@ -67,6 +67,11 @@ func loadedWith(t *testing.T, source string) string {
 	if err := caddy.StrictUnmarshalJSON(adapted, &config); err != nil {
 		t.Fatal(err)
 	}
+	writer, err := json.Marshal(map[string]string{"output": "file", "filename": log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.Logging = &caddy.Logging{Logs: map[string]*caddy.CustomLog{"default": {BaseLog: caddy.BaseLog{WriterRaw: writer}}}}
 	err = caddy.Validate(&config)
 	var found []string
 	if err != nil {
@@ -93,6 +98,26 @@ func TestSurvey(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestSurvey_Validate: "caddy validate" says the same, by file and line, and logs it once.
+func TestSurvey_Validate(t *testing.T) {
+	for _, tt := range surveyTests {
+		if !spoken[tt.name] {
+			continue
+		}
+		t.Run(tt.name, func(t *testing.T) {
+			if got := loadedWith(t, tt.source); got != tt.want || got == "" {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// spoken are the Caddyfiles that operators got wrong, and one of each code.
+var spoken = map[string]bool{
+	"order last": true, "order after reverse_proxy": true, "route": true, "W03, matcher": true, "W03, handle": true,
+	"W03, handle_path": true, "W01": true, "W02, observe": true, "W08, cookie": true, "W09": true, "W10": true, "W13, loopback": true,
 }
 
 // TestSurvey_Scale: the survey of a thousand sites takes a fraction of the time in which

@@ -7,9 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
 	"testing"
-	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -141,9 +139,9 @@ func (m *maker) app() []byte {
 // TestSurvey_Random sends requests through random routes: what the survey says no request
 // reaches, none reaches, and each request that comes to a handler takes one of its ways.
 func TestSurvey_Random(t *testing.T) {
-	rounds := 3000
+	rounds := 300
 	if testing.Short() {
-		rounds = 300
+		rounds = 30
 	}
 	var never, reached, silent int
 	for seed := range rounds {
@@ -152,17 +150,12 @@ func TestSurvey_Random(t *testing.T) {
 		if err := caddy.StrictUnmarshalJSON(source, app); err != nil {
 			t.Fatal(err)
 		}
-		start := time.Now()
 		report := Survey(app, "probe")
-		t1 := time.Since(start)
 		refused := map[string]bool{}
 		for _, f := range report.Refused {
 			refused[f.At] = true
 		}
 		seen, loaded := sendAll(t, source)
-		if os.Getenv("DBG") != "" {
-			fmt.Println("seed", seed, t1, time.Since(start), len(source))
-		}
 		for id := range seen {
 			reached++
 			if refused[id] {
