@@ -85,7 +85,7 @@ func TestIndex_AsThePlatformMatches(t *testing.T) {
 // patterns one by one, or an opaque pattern would hide those behind it.
 func measure(t *testing.T, each int) (all []measured) {
 	t.Helper()
-	rand := rand.New(rand.NewPCG(7, 11)) //nolint:gosec // the same routes each time
+	rand := rand.New(rand.NewPCG(7, 11))
 	sets := []Root{coreRoot(t)}
 	for _, pattern := range oddPatterns {
 		sets = append(sets, Root{[]string{"o/v1", "o", "p/v1"}, []string{pattern}})
