@@ -1,7 +1,6 @@
 package caddymodule
 
 import (
-	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/hosts"
 )
 
 // site is what a directive guards at one place of the configuration: the hosts of the
@@ -55,21 +55,13 @@ func newSite(g *Gateway, way layout.Way) *site {
 // siteName returns the name of the site with these hosts and this base.
 func siteName(hosts []string, server, base string) string {
 	if len(hosts) > 0 {
-		return strings.ToLower(hostname(hosts[0])) + base
+		return strings.ToLower(hosts.Name(hosts[0])) + base
 	}
 	address, _, _ := strings.Cut(server, " ")
 	if at, err := caddy.ParseNetworkAddress(address); err == nil && !at.IsUnixNetwork() {
 		return "*:" + strconv.FormatUint(uint64(at.StartPort), 10) + base
 	}
 	return "*" + base
-}
-
-// hostname returns a host without its port.
-func hostname(host string) string {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		return name
-	}
-	return host
 }
 
 // close releases what newSite acquired.
@@ -95,35 +87,17 @@ func (g *Gateway) siteOf(r *http.Request) *site {
 
 // hostOf returns the entry of the site's hosts that r's host fits, or other.
 func (s *site) hostOf(r *http.Request) string {
-	host := strings.TrimSuffix(hostname(r.Host), ".")
+	host := strings.TrimSuffix(hosts.Name(r.Host), ".")
 	repl, _ := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
 	for _, pattern := range s.way.Hosts {
 		if strings.Contains(pattern, "{") && repl != nil {
 			pattern = repl.ReplaceAll(pattern, "")
 		}
-		if fits(pattern, host) {
+		if hosts.Fits(pattern, host) {
 			return pattern
 		}
 	}
 	return other
-}
-
-// fits tells whether a host fits a pattern as Caddy matches hosts: "*" stands for one
-// label.
-func fits(pattern, host string) bool {
-	if !strings.Contains(pattern, "*") {
-		return strings.EqualFold(pattern, host)
-	}
-	patterns, labels := strings.Split(pattern, "."), strings.Split(host, ".")
-	if len(patterns) != len(labels) {
-		return false
-	}
-	for i := range patterns {
-		if patterns[i] != "*" && !strings.EqualFold(patterns[i], labels[i]) {
-			return false
-		}
-	}
-	return true
 }
 
 // listen turns what happens on the site into metrics, vars and log.

@@ -47,11 +47,14 @@ func TestDiscover(t *testing.T) {
 				}
 				return test.pretty, nil
 			}}
-			problems, err := s.Discover(t.Context(), backend, Reach{Host: "shop.example", Base: test.base})
+			root, err := s.Discover(t.Context(), backend, Reach{Host: "shop.example", Base: test.base})
 			if err != nil {
 				t.Fatal(err)
 			}
-			all := strings.Join(problems, "\n")
+			problems, all := root.Problems, ""
+			for _, p := range problems {
+				all += p.Text + "\n"
+			}
 			for _, want := range test.problems {
 				if !strings.Contains(all, want) {
 					t.Errorf("%q lacks %q", all, want)

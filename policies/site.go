@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/hosts"
+	"github.com/restwarden/restwarden/policies/index"
 )
 
 // Site is what one directive guards: the hosts that the configuration names, and the
@@ -19,7 +21,12 @@ type Site struct {
 	// Server identifies the server that listens for the site, by its addresses.
 	Server  string
 	Base    string   // "" or "/blog"
+	Hosts   []string // as the configuration names them, "*.example.com"; none for all hosts
 	Release *Release // of the shop
+
+	// Indexes are the routes that the REST roots listed, by host, since another host may be
+	// another shop. With nil, none are kept.
+	Indexes *hosts.Table[*index.Index]
 
 	signatures []*Signature // that rules may name
 }
