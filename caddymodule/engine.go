@@ -74,7 +74,7 @@ func (e *engine) newSite(g *Gateway) error {
 }
 
 func (e *engine) newReader(g *Gateway) error {
-	limit := orDefault(g.SpoolLimit, call.DefaultSpoolLimit)
+	limit := orDefault(g.SpoolLimit, call.SpoolFor(orDefault(g.UploadLimit, call.DefaultUploadLimit)))
 	spool, err := lease(&e.leases, spoolKey{limit},
 		func() (*call.Spool, error) { return call.NewSpool("", limit), nil })
 	if err != nil {

@@ -36,7 +36,11 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 	}
 	r.Body = counted(r)
 	r.Body = s.hurried(w, r)
-	c := s.reader.ReadFrom(shareAddr(r), r, originalURL(r))
+	var holder call.Holder // nothing is held without a body
+	if r.ContentLength != 0 {
+		holder = s.holderOf(r)
+	}
+	c := s.reader.ReadFrom(holder, r, originalURL(r))
 	defer c.Close()
 	s.discovery.request(s, r, next)
 	if c.Kind == call.Page {
@@ -103,7 +107,7 @@ func (s *site) change(x *exchange) *call.Call {
 		return before
 	}
 	before.Settle() // two readings of one body could wait for each other's memory
-	after := s.reader.ReadFrom(shareAddr(x.r), x.r, originalURL(x.r))
+	after := s.reader.ReadFrom(s.holderOf(x.r), x.r, originalURL(x.r))
 	if after.Kind != before.Kind || after.Key != before.Key || after.Method != before.Method {
 		after.Close()
 		after = &call.Call{Kind: call.Refused, Method: before.Method, Wire: before.Wire, Refusal: &call.Refusal{
@@ -150,13 +154,15 @@ func clientAddr(r *http.Request) netip.Addr {
 	return addr
 }
 
-// shareAddr is the address whose share of the memory for bodies a request uses. It is the
-// zero Addr without a body, and for the address of a proxy: one that the server trusts or
-// one of a private network.
+// holderOf says on whose account a request holds memory, disk and questions.
+func (s *site) holderOf(r *http.Request) call.Holder {
+	return call.Holder{Site: s.Name, Client: shareAddr(r)}
+}
+
+// shareAddr is the address whose share of memory, disk and questions a request uses. It is
+// the zero Addr for the address of a proxy: one that the server trusts or one of a private
+// network.
 func shareAddr(r *http.Request) netip.Addr {
-	if r.ContentLength == 0 {
-		return netip.Addr{}
-	}
 	addr := clientAddr(r)
 	trusted, _ := caddyhttp.GetVar(r.Context(), caddyhttp.TrustedProxyVarKey).(bool)
 	remote, _ := netip.ParseAddrPort(r.RemoteAddr)
