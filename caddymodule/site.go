@@ -15,6 +15,7 @@ import (
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/hosts"
+	"github.com/restwarden/restwarden/policies/index"
 )
 
 // site is what a directive guards at one place of the configuration: the hosts of the
@@ -42,6 +43,7 @@ func newSite(g *Gateway, way layout.Way) *site {
 	own := *g.engine.every.Site
 	s.Site.Site, s.Site.Server, s.Name = &own, g.server, siteName(way.Hosts, g.server, g.Base)
 	s.Release, _ = policies.ParseRelease(g.Release) // has been parsed before
+	s.Hosts, s.Indexes = way.Hosts, new(hosts.Table[*index.Index])
 	opts := g.engine.questions
 	own.Store, opts.Store = g.app.local, g.app.shared
 	opts.Site, opts.Server, opts.Before = s.Name, g.server, strings.Join([]string{g.Platform, g.Base, g.Prefix}, " ")
@@ -53,9 +55,9 @@ func newSite(g *Gateway, way layout.Way) *site {
 }
 
 // siteName returns the name of the site with these hosts and this base.
-func siteName(hosts []string, server, base string) string {
-	if len(hosts) > 0 {
-		return strings.ToLower(hosts.Name(hosts[0])) + base
+func siteName(names []string, server, base string) string {
+	if len(names) > 0 {
+		return strings.ToLower(hosts.Name(names[0])) + base
 	}
 	address, _, _ := strings.Cut(server, " ")
 	if at, err := caddy.ParseNetworkAddress(address); err == nil && !at.IsUnixNetwork() {
