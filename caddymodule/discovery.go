@@ -85,7 +85,7 @@ func (d *discovery) request(s *site, r *http.Request, next caddyhttp.Handler) {
 
 // mayLearn tells whether the root of a host that is new may be read now.
 func (d *discovery) mayLearn(s *site, r *http.Request, now int64) bool {
-	if host := s.hostOf(r); host != other && !strings.ContainsAny(host, "*{") {
+	if host := s.hostOf(r.Host, r); host != other && !strings.ContainsAny(host, "*{") {
 		return true
 	}
 	after := d.unnamed.Load()

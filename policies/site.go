@@ -60,3 +60,13 @@ func (s *Site) Code(c Code) Code {
 		return c
 	}
 }
+
+// Index returns the routes of the shop that answers for a host, as its REST root was last
+// read, or nil. The host counts as sent.
+func (s *Site) Index(host string) *index.Index {
+	if s.Indexes == nil {
+		return nil
+	}
+	x, _ := s.Indexes.Get(host)
+	return x
+}
