@@ -53,7 +53,7 @@ type discovery struct {
 // hostRoot is what is known of the REST root of one host.
 type hostRoot struct {
 	due      atomic.Int64 // nanoseconds since 1970
-	outside  atomic.Bool  // no root was found for a request outside of the base
+	outside  atomic.Bool  // a problem was found for a request outside of the base
 	failures int          // readings that failed or found a problem, one after the other
 	problems []policies.Problem
 }
@@ -167,7 +167,7 @@ func (d *discovery) readRoot(ctx context.Context, s *site, b ask.Backend, by pol
 		s.logger.Debug("the REST root could not be read", zap.Error(err))
 	} else {
 		d.report(s, h, root.Problems)
-		h.outside.Store(!below && root.Index == nil && len(root.Problems) > 0)
+		h.outside.Store(!below && len(root.Problems) > 0)
 	}
 	pause := discoverEvery
 	if err != nil || len(root.Problems) > 0 {

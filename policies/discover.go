@@ -19,7 +19,7 @@ import (
 // Root is what a site's REST root says.
 type Root struct {
 	Routes, Namespaces []string     // in the order of registration
-	Index              *index.Index // of these routes; nil if the root is not public or not there
+	Index              *index.Index // of these routes; nil if the root is not public, is not there or lists none
 	Problems           []Problem    // what of the configuration does not fit the site
 }
 
@@ -45,7 +45,10 @@ func (s *Site) Discover(ctx context.Context, b ask.Backend, by Reach) (*Root, er
 	}
 	_, listed := found.Routes.values[fmt.Sprintf(`/%s/orders/(?P<order_id>[\d]+)/refunds/preview`, s.Platform.Shop[2])]
 	s.Release.Learn(by, listed)
-	root := &Root{Routes: found.Routes.names, Namespaces: found.Namespaces, Index: index.New(found.Routes.names, found.Namespaces)}
+	root := &Root{Routes: found.Routes.names, Namespaces: found.Namespaces}
+	if len(root.Routes) > 0 { // some plugins take all routes out of the root
+		root.Index = index.New(root.Routes, root.Namespaces)
+	}
 	if s.Indexes != nil {
 		s.Indexes.Put(by.Host, root.Index)
 	}
