@@ -30,7 +30,7 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 	r.Body = g.hurried(w, r)
 	var holder call.Holder // nothing is held without a body
 	if r.ContentLength != 0 {
-		holder = holderOf(r)
+		holder = g.holderOf(r)
 	}
 	c := g.reader.ReadFrom(holder, r, originalURL(r))
 	defer c.Close()
@@ -73,7 +73,7 @@ func (g *Gateway) newExchange(r *http.Request, next caddyhttp.Handler, c *call.C
 	x := &exchange{r: r, next: next}
 	x.backend = newBackend(g, r, next)
 	x.whole = caller.Whole{
-		Site: g.site.Site, Call: c, HTTP: r, Client: clientAddr(r), Holder: holderOf(r), Secure: isSecure(r),
+		Site: g.site.Site, Call: c, HTTP: r, Client: clientAddr(r), Holder: g.holderOf(r), Secure: isSecure(r),
 		Backend: &x.backend, Trace: &g.trace.Questions,
 	}
 	x.req = policies.Request{Whole: &x.whole, Call: c, Site: g.site, Trace: &g.trace}
@@ -147,10 +147,12 @@ func clientAddr(r *http.Request) netip.Addr {
 }
 
 // holderOf says on whose account a request holds memory, disk and questions.
-func holderOf(r *http.Request) call.Holder { return call.Holder{Site: siteOf(r), Client: shareAddr(r)} }
+func (g *Gateway) holderOf(r *http.Request) call.Holder {
+	return call.Holder{Site: g.siteOf(r), Client: shareAddr(r)}
+}
 
-// siteOf is the name of the site that a request is for.
-func siteOf(*http.Request) string { return "" }
+// siteOf tells apart the sites that share memory, disk and questions.
+func (g *Gateway) siteOf(*http.Request) string { return g.directive }
 
 // shareAddr is the address whose share of memory, disk and questions a request uses. It is
 // the zero Addr for the address of a proxy: one that the server trusts or one of a private
