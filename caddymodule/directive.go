@@ -40,11 +40,12 @@ func inNanoseconds(said any) {
 	}
 }
 
-// withoutPositions drops the fields "at" from a decoded configuration.
+// withoutPositions drops the fields "at" and "imported" from a decoded configuration.
 func withoutPositions(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		delete(v, "at")
+		delete(v, "imported")
 		for _, inner := range v {
 			withoutPositions(inner)
 		}

@@ -63,6 +63,10 @@ type Gateway struct {
 	Instance int `json:"instance,omitempty"`
 	// At is where the directive stands, "Caddyfile:2"; for messages.
 	At string `json:"at,omitempty"`
+	// Imported says where the lines of the directive were imported, for messages and
+	// records: under "" the directive itself, "Caddyfile:12"; under "snippets.caddy:3" the
+	// line that stands there, if it was imported elsewhere than the directive.
+	Imported map[string]string `json:"imported,omitempty"`
 
 	directive string // see fingerprint
 	site      *policies.Site
@@ -99,10 +103,7 @@ func (Gateway) CaddyModule() caddy.ModuleInfo {
 // Provision prepares the gateway. It does no I/O.
 func (g *Gateway) Provision(ctx caddy.Context) error {
 	if err := g.provision(ctx); err != nil {
-		if g.At != "" {
-			return fmt.Errorf("restwarden at %s: %w", g.At, err)
-		}
-		return fmt.Errorf("restwarden: %w", err)
+		return g.placed(fmt.Errorf("restwarden: %w", err))
 	}
 	return nil
 }
@@ -139,7 +140,7 @@ func (g *Gateway) provision(ctx caddy.Context) error {
 // Validate checks everything that does not depend on the rest of the configuration.
 func (g *Gateway) Validate() error {
 	for _, check := range []error{
-		validatePlatform(g.Platform), validateBase(g.Base), validatePrefix(g.Prefix), validateRelease(g.Release), validateMode(g.Mode),
+		validatePlatform(g.Platform), validateBase(g.Base), validatePrefix(g.Prefix), validateRelease(g.Release), g.Mode.Validate(),
 		validateCredentials(g.Credentials), validateIdentity(g.Identity),
 		validateNotNegative("body_limit", g.BodyLimit), validateNotNegative("upload_limit", g.UploadLimit),
 		validateNotNegative("spool_limit", g.SpoolLimit), validateNotNegative("batch_limit", int64(g.BatchLimit)),

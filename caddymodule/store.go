@@ -8,6 +8,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/store"
 )
 
@@ -21,7 +22,7 @@ func (g *Gateway) openStore(ctx caddy.Context) (local, shared store.Store, err e
 	}
 	found, err := ctx.AppIfConfigured("restwarden")
 	if err != nil && !errors.Is(err, caddy.ErrNotConfigured) {
-		return nil, nil, err
+		return nil, nil, &policies.PlacedError{Err: err} // the app names its own place
 	}
 	app, configured := found.(*App)
 	if !configured || !app.usesRedis() {

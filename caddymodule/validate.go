@@ -13,6 +13,7 @@ import (
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/nearest"
 )
 
 // The checks of single options, for Caddyfile and JSON alike.
@@ -21,8 +22,8 @@ func validatePlatform(name string) error {
 	if name == "" {
 		return fmt.Errorf("platform: %s must be named", call.ListPlatforms("or"))
 	}
-	if _, ok := call.PlatformByName(name); !ok {
-		return fmt.Errorf("platform: %q is neither %s", name, call.ListPlatforms("nor"))
+	if err := nearest.Check(name, call.PlatformNames()...); err != nil {
+		return fmt.Errorf("platform: %w", err)
 	}
 	return nil
 }
@@ -56,14 +57,6 @@ func plainSegments(path string) bool {
 func validateRelease(release string) error {
 	_, err := policies.ParseRelease(release)
 	return err
-}
-
-func validateMode(mode policies.Mode) error {
-	switch mode {
-	case "", policies.Enforce, policies.Observe:
-		return nil
-	}
-	return fmt.Errorf("mode: %q is not one of enforce, observe", mode)
 }
 
 func validateCredentials(c *caller.Own) error {

@@ -1,0 +1,318 @@
+package caddymodule
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
+	"github.com/restwarden/restwarden/policies/nearest"
+)
+
+// TestImported_Format: Caddy writes imports into its errors as imported reads them.
+func TestImported_Format(t *testing.T) {
+	const source = "(inner) {\n\tx\n}\nhttp://a.example {\n\timport inner\n}\n"
+	blocks, err := caddyfile.Parse("Caddyfile", []byte(source))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := caddyfile.NewDispenser(blocks[0].Segments[0])
+	d.Next()
+	const want = "x, at Caddyfile:2 import chain ['Caddyfile:5 (import inner)']"
+	if got := d.WrapErr(errors.New("x")).Error(); got != want {
+		t.Errorf("Caddy writes %q, not %q: imported cannot read it", got, want)
+	}
+	if got := imported(d); got != "Caddyfile:5" {
+		t.Errorf("got %q", got)
+	}
+	if got := imported(caddyfile.NewTestDispenser("x")); got != "" {
+		t.Errorf("nothing is imported: %q", got)
+	}
+}
+
+// loadError returns why a Caddyfile does not load, without what Caddy puts before it.
+// @ stands for the directory of the files, but not with the Caddyfile.
+func loadError(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b, _, err := caddyconfig.GetAdapter("caddyfile").Adapt([]byte(files["Caddyfile"]), map[string]any{"filename": filepath.Join(dir, "Caddyfile")})
+	if err == nil {
+		var cfg caddy.Config
+		if err := json.Unmarshal(b, &cfg); err != nil {
+			t.Fatal(err)
+		}
+		err = caddy.Validate(&cfg)
+		if err == nil {
+			return ""
+		}
+	}
+	text := strings.NewReplacer(dir+"/Caddyfile", "Caddyfile", dir, "@").Replace(err.Error())
+	for _, before := range []string{"parsing caddyfile tokens for 'restwarden': ", "provision http.handlers.restwarden: "} {
+		if _, after, ok := strings.Cut(text, before); ok {
+			return after
+		}
+	}
+	return text
+}
+
+// snippet is a Caddyfile with a snippet of the given lines, which two sites import.
+func snippet(lines, first, second string) map[string]string {
+	return map[string]string{"Caddyfile": "(guard) {\n" + lines + "}\nhttp://a.example {\n\timport guard " + first + "\n}\nhttp://b.example {\n\timport guard " + second + "\n}\n"}
+}
+
+func oneSite(lines string) map[string]string {
+	return map[string]string{"Caddyfile": "http://a.example {\n\trestwarden cms {\n" + lines + "\n\t}\n}\n"}
+}
+
+// TestErrors_Place: errors say where the line stands, where it was imported, and for
+// which site.
+func TestErrors_Place(t *testing.T) {
+	for name, c := range map[string]struct {
+		files map[string]string
+		want  string
+	}{
+		"no import": {
+			oneSite("\tlogin-only"),
+			"login-only: unknown option, did you mean login_only? at Caddyfile:3",
+		},
+		"two sites, one bad snippet": {
+			snippet("\trestwarden cms {\n\t\tlogin-only\n\t}\n", "", ""),
+			"login-only: unknown option, did you mean login_only? at Caddyfile:3, imported at Caddyfile:7, in the site http://a.example",
+		},
+		"the second site's argument": {
+			snippet("\trestwarden cms {\n\t\tbase {args[0]}\n\t}\n", "/blog", "shop"),
+			`base: "shop" is not a sub-folder such as /blog, at Caddyfile:3, imported at Caddyfile:10, in the site http://b.example`,
+		},
+		"the second site gives no argument": {
+			snippet("\trestwarden cms {\n\t\tbase {args[0]}\n\t}\n", "/blog", ""),
+			"base: the import of the snippet gives no argument for {args[0]}, at Caddyfile:3, imported at Caddyfile:10, in the site http://b.example",
+		},
+		"the second site's block": {
+			snippet("\trestwarden cms {\n\t\t{block}\n\t}\n", "{\n\t\tlogin_only\n\t}", "{\n\t\tloginonly\n\t}"),
+			"loginonly: unknown option, did you mean login_only? at Caddyfile:13, for restwarden at Caddyfile:2, imported at Caddyfile:14, in the site http://b.example",
+		},
+		"when it is loaded": {
+			snippet("\trestwarden cms {\n\t\tallow signed {args[0]} /x\n\t\tsignature hook {\n\t\t\tkey k\n\t\t}\n\t}\n", "hook", "hok"),
+			`restwarden: access: allow signed hok /x: there is no signature "hok": did you mean hook? at Caddyfile:3, imported at Caddyfile:13`,
+		},
+		"when it is loaded, the directive as a whole": {
+			snippet("\trestwarden cms {\n\t\tsession_cookies {\n\t\t\tpath {args[0]}\n\t\t}\n\t}\n", "/", "x"),
+			"restwarden: session_cookies: path does not begin with /, at Caddyfile:3, imported at Caddyfile:12",
+		},
+		"a secret": {
+			snippet("\trestwarden cms {\n\t\tsignature hook {\n\t\t\tkey {env.{args[0]}}\n\t\t}\n\t}\n", "HOME", "RESTWARDEN_TEST_UNSET"),
+			"restwarden: signature: evaluated placeholder {env.RESTWARDEN_TEST_UNSET} is empty, at Caddyfile:3, imported at Caddyfile:12",
+		},
+		"rules in a file, imported by a directive": {
+			map[string]string{
+				"Caddyfile":   "http://a.example {\n\trestwarden cms {\n\t\timport rules.caddy\n\t}\n}\n",
+				"rules.caddy": "login_only\nallow everyone /x\n",
+			},
+			`allow: "everyone" is not one of anyone, users, role, capability, signed: did you mean anyone? at @/rules.caddy:2, imported at Caddyfile:3, for restwarden at Caddyfile:2`,
+		},
+		"a snippet out of another file": {
+			map[string]string{
+				"Caddyfile":      "import snippets.caddy\nhttp://a.example {\n\timport guard\n}\n",
+				"snippets.caddy": "(guard) {\n\trestwarden cms {\n\t\tlogin-only\n\t}\n}\n",
+			},
+			"login-only: unknown option, did you mean login_only? at @/snippets.caddy:3, imported at Caddyfile:3, Caddyfile:1, in the site http://a.example",
+		},
+		"a site in its own file": {
+			map[string]string{
+				"Caddyfile": "(guard) {\n\trestwarden cms {\n\t\tlogin-only\n\t}\n}\nimport *.site\n",
+				"a.site":    "http://a.example {\n\timport guard\n}\n",
+			},
+			"login-only: unknown option, did you mean login_only? at Caddyfile:3, imported at @/a.site:2, in the site http://a.example",
+		},
+		"a snippet in a snippet": {
+			map[string]string{"Caddyfile": "(inner) {\n\trestwarden {args[0]}\n}\n(outer) {\n\timport inner {args[0]}\n}\nhttp://a.example {\n\timport outer cms\n}\nhttp://b.example {\n\timport outer wordpres\n}\n"},
+			`platform: "wordpres" is neither cms nor wordpress: did you mean wordpress? at Caddyfile:2, imported at Caddyfile:5, in the site http://b.example`,
+		},
+		"a matcher": {
+			snippet("\t@x rest_call get /x\n\trestwarden @x cms\n", "", ""),
+			`rest_call: "get" is neither a method (in upper case) nor a route (with a leading /): did you mean GET? at Caddyfile:2, imported at Caddyfile:6`,
+		},
+		"the global option": {
+			map[string]string{
+				"Caddyfile":   "{\n\trestwarden {\n\t\timport store.caddy\n\t}\n}\n:8080 {\n}\n",
+				"store.caddy": "store reddis 127.0.0.1:1\n",
+			},
+			`store: "reddis" is neither memory nor redis: did you mean redis? at @/store.caddy:1, imported at Caddyfile:3`,
+		},
+		"the global option when it is loaded": {
+			map[string]string{
+				"Caddyfile":   "{\n\trestwarden {\n\t\timport store.caddy\n\t}\n}\n:8080 {\n\trestwarden cms\n}\n",
+				"store.caddy": "store redis 127.0.0.1\n",
+			},
+			`restwarden: loading restwarden app module: provision restwarden: store: "127.0.0.1" is not an address such as 10.0.0.5:6379, at @/store.caddy:1, imported at Caddyfile:3`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := loadError(t, c.files); got != c.want {
+				t.Errorf("got:\n%s\nwant:\n%s", got, c.want)
+			}
+		})
+	}
+}
+
+// TestErrors_Unset: an environment variable that is not set leaves no argument, or an
+// empty one, and the error asks for it.
+func TestErrors_Unset(t *testing.T) {
+	const hint = ": is an environment variable {$NAME} unset? at Caddyfile:3"
+	for line, want := range map[string]string{
+		`release {$RESTWARDEN_TEST_UNSET}`:                     "release takes exactly one argument" + hint,
+		`prefix "{$RESTWARDEN_TEST_UNSET}"`:                    "prefix is empty" + hint,
+		`body_limit {$RESTWARDEN_TEST_UNSET}`:                  "body_limit takes exactly one argument" + hint,
+		`mode {$RESTWARDEN_TEST_UNSET}`:                        "mode takes exactly one argument" + hint,
+		`credentials header {$RESTWARDEN_TEST_UNSET}`:          "credentials takes header <name>..., cookie <name>... or jetpack" + hint,
+		`credentials cookie a "{$RESTWARDEN_TEST_UNSET}"`:      "credentials: argument 3 is empty" + hint,
+		`allow {$RESTWARDEN_TEST_UNSET} /x`:                    "allow needs whom, then routes" + hint,
+		`allow role {$RESTWARDEN_TEST_UNSET} GET /x`:           "allow role needs a name before methods and routes" + hint,
+		`allow role {$RESTWARDEN_TEST_UNSET} /x`:               "allow role needs a name before methods and routes" + hint,
+		`allow anyone {$RESTWARDEN_TEST_UNSET}`:                "allow: no route named" + hint,
+		`deny {$RESTWARDEN_TEST_UNSET}`:                        "deny: no route named" + hint,
+		`rate_limit {$RESTWARDEN_TEST_UNSET} /x`:               "rate_limit needs a rate such as 10/1m before its routes" + hint,
+		`rate_limit 9/1m per {$RESTWARDEN_TEST_UNSET} /x`:      "rate_limit … per needs one of address, caller, key" + hint,
+		`strip_query {$RESTWARDEN_TEST_UNSET} /x`:              "strip_query needs the name of a parameter before its routes" + hint,
+		"signature {$RESTWARDEN_TEST_UNSET} {\nkey x\n}":       "signature needs a name before its block" + hint,
+		"identity {\nttl 5s\n}\nbase {$RESTWARDEN_TEST_UNSET}": "base takes exactly one argument" + strings.Replace(hint, ":3", ":6", 1),
+	} {
+		if got := loadError(t, oneSite(line)); got != want {
+			t.Errorf("%s:\ngot:  %s\nwant: %s", line, got, want)
+		}
+	}
+	if got := loadError(t, map[string]string{"Caddyfile": ":8080 {\n\trestwarden {$RESTWARDEN_TEST_UNSET}\n}\n"}); got != "restwarden needs a platform, cms or wordpress: is an environment variable {$NAME} unset? at Caddyfile:2" {
+		t.Error(got)
+	}
+	t.Setenv("RESTWARDEN_TEST_SET", "10.8.1")
+	if got := loadError(t, oneSite("release {$RESTWARDEN_TEST_SET}\nprefix {$RESTWARDEN_TEST_UNSET:api}")); got != "" {
+		t.Error(got)
+	}
+}
+
+// TestErrors_Nearest: wherever a closed set of words is checked, the error says which of
+// them the word may stand for.
+func TestErrors_Nearest(t *testing.T) {
+	for line, want := range map[string]string{
+		"loginonly":                             "login_only",
+		"ratelimit 9/1m /x":                     "rate_limit",
+		"indentity":                             "identity",
+		"orders_type":                           "order_type",
+		"mode enforced":                         "enforce",
+		"release autom":                         "auto",
+		"credentials headers X-A":               "header",
+		"credentials jet-pack":                  "jetpack",
+		"identity {\nmax-in-flight 9\n}":        "max_in_flight",
+		"allow user /x":                         "users",
+		"allow roles editor /x":                 "role",
+		"allow anyone Post /x":                  "POST",
+		"recommended of":                        "on or off",
+		"no_store of":                           "off",
+		"order_type {\nmod observe\n}":          "mode",
+		"order_type {\nmode observed\n}":        "observe",
+		"order_type {\non-error pass\n}":        "on_error",
+		"order_type {\non_error refused\n}":     "refuse",
+		"order_type {\ncredentials a:b\n}":      "credential",
+		"redact author":                         "authors",
+		"redact {\nmod observe\n}":              "mode",
+		"rate_limit 9/1m per adress /x":         "address",
+		"session_cookies {\ndomian x\n}":        "domain",
+		"abilities {\nalow x/y\n}":              "allow",
+		"checkout_total {\ndiffer\n}":           "differs",
+		"signature s {\nscheme woo-commerce\n}": "woocommerce",
+		"signature s {\nkeys x\n}":              "key",
+		"signature s {\nheader signatur X\n}":   "signature",
+	} {
+		got := loadError(t, oneSite(line))
+		if !strings.Contains(got, "did you mean "+want+"? at Caddyfile:") {
+			t.Errorf("%s: %s", line, got)
+		}
+	}
+	for lines, want := range map[string]string{
+		"stor memory":                     "store",
+		"store memroy":                    "memory",
+		"store redis a:1 {\npasword x\n}": "password",
+		"store redis a:1 {\nsentinel m {\nuser x\n}\n}": "username",
+		"store redis a:1 {\ntls {\nservername x\n}\n}":  "server_name",
+	} {
+		got := loadError(t, map[string]string{"Caddyfile": "{\nrestwarden {\n" + lines + "\n}\n}\n:8080 {\n}\n"})
+		if !strings.Contains(got, "did you mean "+want+"? at Caddyfile:") {
+			t.Errorf("%s: %s", lines, got)
+		}
+	}
+	for _, word := range directiveWords() {
+		if hint := nearest.Words(strings.ReplaceAll(word, "_", "-"), directiveWords()...); len(hint) != 1 || hint[0] != word {
+			t.Errorf("%s is nearest to %q", word, hint)
+		}
+	}
+}
+
+// TestGateway_Imported: the JSON says where each line of the directive was imported, the
+// fingerprint and the JSON of the policies do not.
+func TestGateway_Imported(t *testing.T) {
+	const source = `(rules) {
+	allow users {args[0]}
+}
+(guard) {
+	restwarden cms {
+		login_only
+		import rules /a
+		import rules /b
+		{block}
+	}
+}
+http://a.example {
+	import guard {
+		deny /c
+	}
+}
+http://b.example {
+	import guard {
+		deny /c
+	}
+}
+`
+	all := directives(t, "Caddyfile", source)
+	if len(all) != 2 {
+		t.Fatalf("%d directives", len(all))
+	}
+	for _, g := range all {
+		g.Instance = 0
+		deny := map[string]string{"Caddyfile:15": "Caddyfile:14", "Caddyfile:20": "Caddyfile:19"}[g.Imported[""]]
+		want := map[string]string{"": g.Imported[""], "Caddyfile:2": "Caddyfile:7 or Caddyfile:8", deny: ""}
+		if deny == "" || !maps.Equal(g.Imported, want) {
+			t.Errorf("got %q, want %q", g.Imported, want)
+		}
+		for at, want := range map[string]string{
+			"": g.Imported[""], "Caddyfile:6": g.Imported[""], "Caddyfile:2": "Caddyfile:7 or Caddyfile:8", deny: "",
+		} {
+			if got := g.importedAt(at); got != want {
+				t.Errorf("%q: got %q, want %q", at, got, want)
+			}
+		}
+		for name, policy := range g.PoliciesRaw {
+			if strings.Contains(string(policy), "imported") {
+				t.Errorf("%s: %s", name, policy)
+			}
+		}
+	}
+	if n := len(names(t, all)); n != 1 {
+		t.Errorf("%d names for one configuration", n)
+	}
+	plain := directives(t, "Caddyfile", "http://a.example {\n\trestwarden cms {\n\t\tdeny /c\n\t}\n}\n")[0]
+	if plain.Imported != nil || plain.importedAt("Caddyfile:3") != "" {
+		t.Errorf("nothing is imported: %q", plain.Imported)
+	}
+}
