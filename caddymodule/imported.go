@@ -105,8 +105,8 @@ func (g *Gateway) placed(err error) error {
 		return nil
 	}
 	own := g.importedAt("")
-	var line *policies.PlacedError
-	if !errors.As(err, &line) {
+	line, placed := errors.AsType[*policies.PlacedError](err)
+	if !placed {
 		return policies.Option{Pos: g.At, Imported: own}.Errorf("%w", err)
 	}
 	if line.At == "" {

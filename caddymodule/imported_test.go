@@ -76,89 +76,92 @@ func oneSite(lines string) map[string]string {
 	return map[string]string{"Caddyfile": "http://a.example {\n\trestwarden cms {\n" + lines + "\n\t}\n}\n"}
 }
 
+// placeErrors are Caddyfiles that do not load, with the whole message.
+var placeErrors = map[string]struct {
+	files map[string]string
+	want  string
+}{
+	"no import": {
+		oneSite("\tlogin-only"),
+		"login-only: unknown option, did you mean login_only? at Caddyfile:3",
+	},
+	"two sites, one bad snippet": {
+		snippet("\trestwarden cms {\n\t\tlogin-only\n\t}\n", "", ""),
+		"login-only: unknown option, did you mean login_only? at Caddyfile:3, imported at Caddyfile:7, in the site http://a.example",
+	},
+	"the second site's argument": {
+		snippet("\trestwarden cms {\n\t\tbase {args[0]}\n\t}\n", "/blog", "shop"),
+		`base: "shop" is not a sub-folder such as /blog, at Caddyfile:3, imported at Caddyfile:10, in the site http://b.example`,
+	},
+	"the second site gives no argument": {
+		snippet("\trestwarden cms {\n\t\tbase {args[0]}\n\t}\n", "/blog", ""),
+		"base: the import of the snippet gives no argument for {args[0]}, at Caddyfile:3, imported at Caddyfile:10, in the site http://b.example",
+	},
+	"the second site's block": {
+		snippet("\trestwarden cms {\n\t\t{block}\n\t}\n", "{\n\t\tlogin_only\n\t}", "{\n\t\tloginonly\n\t}"),
+		"loginonly: unknown option, did you mean login_only? at Caddyfile:13, for restwarden at Caddyfile:2, imported at Caddyfile:14, in the site http://b.example",
+	},
+	"when it is loaded": {
+		snippet("\trestwarden cms {\n\t\tallow signed {args[0]} /x\n\t\tsignature hook {\n\t\t\tkey k\n\t\t}\n\t}\n", "hook", "hok"),
+		`restwarden: access: allow signed hok /x: there is no signature "hok": did you mean hook? at Caddyfile:3, imported at Caddyfile:13`,
+	},
+	"when it is loaded, the directive as a whole": {
+		snippet("\trestwarden cms {\n\t\tsession_cookies {\n\t\t\tpath {args[0]}\n\t\t}\n\t}\n", "/", "x"),
+		"restwarden: session_cookies: path does not begin with /, at Caddyfile:3, imported at Caddyfile:12",
+	},
+	"a secret": {
+		snippet("\trestwarden cms {\n\t\tsignature hook {\n\t\t\tkey {env.{args[0]}}\n\t\t}\n\t}\n", "HOME", "RESTWARDEN_TEST_UNSET"),
+		"restwarden: signature: evaluated placeholder {env.RESTWARDEN_TEST_UNSET} is empty, at Caddyfile:3, imported at Caddyfile:12",
+	},
+	"rules in a file, imported by a directive": {
+		map[string]string{
+			"Caddyfile":   "http://a.example {\n\trestwarden cms {\n\t\timport rules.caddy\n\t}\n}\n",
+			"rules.caddy": "login_only\nallow any_one /x\n",
+		},
+		`allow: "any_one" is not one of anyone, users, role, capability, signed: did you mean anyone? at @/rules.caddy:2, imported at Caddyfile:3, for restwarden at Caddyfile:2`,
+	},
+	"a snippet out of another file": {
+		map[string]string{
+			"Caddyfile":      "import snippets.caddy\nhttp://a.example {\n\timport guard\n}\n",
+			"snippets.caddy": "(guard) {\n\trestwarden cms {\n\t\tlogin-only\n\t}\n}\n",
+		},
+		"login-only: unknown option, did you mean login_only? at @/snippets.caddy:3, imported at Caddyfile:3, Caddyfile:1, in the site http://a.example",
+	},
+	"a site in its own file": {
+		map[string]string{
+			"Caddyfile": "(guard) {\n\trestwarden cms {\n\t\tlogin-only\n\t}\n}\nimport *.site\n",
+			"a.site":    "http://a.example {\n\timport guard\n}\n",
+		},
+		"login-only: unknown option, did you mean login_only? at Caddyfile:3, imported at @/a.site:2, in the site http://a.example",
+	},
+	"a snippet in a snippet": {
+		map[string]string{"Caddyfile": "(inner) {\n\trestwarden {args[0]}\n}\n(outer) {\n\timport inner {args[0]}\n}\nhttp://a.example {\n\timport outer cms\n}\nhttp://b.example {\n\timport outer wordpres\n}\n"},
+		`platform: "wordpres" is neither cms nor wordpress: did you mean wordpress? at Caddyfile:2, imported at Caddyfile:5, in the site http://b.example`,
+	},
+	"a matcher": {
+		snippet("\t@x rest_call get /x\n\trestwarden @x cms\n", "", ""),
+		`rest_call: "get" is neither a method (in upper case) nor a route (with a leading /): did you mean GET? at Caddyfile:2, imported at Caddyfile:6`,
+	},
+	"the global option": {
+		map[string]string{
+			"Caddyfile":   "{\n\trestwarden {\n\t\timport store.caddy\n\t}\n}\n:8080 {\n}\n",
+			"store.caddy": "store reddis 127.0.0.1:1\n",
+		},
+		`store: "reddis" is neither memory nor redis: did you mean redis? at @/store.caddy:1, imported at Caddyfile:3`,
+	},
+	"the global option when it is loaded": {
+		map[string]string{
+			"Caddyfile":   "{\n\trestwarden {\n\t\timport store.caddy\n\t}\n}\n:8080 {\n\trestwarden cms\n}\n",
+			"store.caddy": "store redis 127.0.0.1\n",
+		},
+		`restwarden: loading restwarden app module: provision restwarden: store: "127.0.0.1" is not an address such as 10.0.0.5:6379, at @/store.caddy:1, imported at Caddyfile:3`,
+	},
+}
+
 // TestErrors_Place: errors say where the line stands, where it was imported, and for
 // which site.
 func TestErrors_Place(t *testing.T) {
-	for name, c := range map[string]struct {
-		files map[string]string
-		want  string
-	}{
-		"no import": {
-			oneSite("\tlogin-only"),
-			"login-only: unknown option, did you mean login_only? at Caddyfile:3",
-		},
-		"two sites, one bad snippet": {
-			snippet("\trestwarden cms {\n\t\tlogin-only\n\t}\n", "", ""),
-			"login-only: unknown option, did you mean login_only? at Caddyfile:3, imported at Caddyfile:7, in the site http://a.example",
-		},
-		"the second site's argument": {
-			snippet("\trestwarden cms {\n\t\tbase {args[0]}\n\t}\n", "/blog", "shop"),
-			`base: "shop" is not a sub-folder such as /blog, at Caddyfile:3, imported at Caddyfile:10, in the site http://b.example`,
-		},
-		"the second site gives no argument": {
-			snippet("\trestwarden cms {\n\t\tbase {args[0]}\n\t}\n", "/blog", ""),
-			"base: the import of the snippet gives no argument for {args[0]}, at Caddyfile:3, imported at Caddyfile:10, in the site http://b.example",
-		},
-		"the second site's block": {
-			snippet("\trestwarden cms {\n\t\t{block}\n\t}\n", "{\n\t\tlogin_only\n\t}", "{\n\t\tloginonly\n\t}"),
-			"loginonly: unknown option, did you mean login_only? at Caddyfile:13, for restwarden at Caddyfile:2, imported at Caddyfile:14, in the site http://b.example",
-		},
-		"when it is loaded": {
-			snippet("\trestwarden cms {\n\t\tallow signed {args[0]} /x\n\t\tsignature hook {\n\t\t\tkey k\n\t\t}\n\t}\n", "hook", "hok"),
-			`restwarden: access: allow signed hok /x: there is no signature "hok": did you mean hook? at Caddyfile:3, imported at Caddyfile:13`,
-		},
-		"when it is loaded, the directive as a whole": {
-			snippet("\trestwarden cms {\n\t\tsession_cookies {\n\t\t\tpath {args[0]}\n\t\t}\n\t}\n", "/", "x"),
-			"restwarden: session_cookies: path does not begin with /, at Caddyfile:3, imported at Caddyfile:12",
-		},
-		"a secret": {
-			snippet("\trestwarden cms {\n\t\tsignature hook {\n\t\t\tkey {env.{args[0]}}\n\t\t}\n\t}\n", "HOME", "RESTWARDEN_TEST_UNSET"),
-			"restwarden: signature: evaluated placeholder {env.RESTWARDEN_TEST_UNSET} is empty, at Caddyfile:3, imported at Caddyfile:12",
-		},
-		"rules in a file, imported by a directive": {
-			map[string]string{
-				"Caddyfile":   "http://a.example {\n\trestwarden cms {\n\t\timport rules.caddy\n\t}\n}\n",
-				"rules.caddy": "login_only\nallow everyone /x\n",
-			},
-			`allow: "everyone" is not one of anyone, users, role, capability, signed: did you mean anyone? at @/rules.caddy:2, imported at Caddyfile:3, for restwarden at Caddyfile:2`,
-		},
-		"a snippet out of another file": {
-			map[string]string{
-				"Caddyfile":      "import snippets.caddy\nhttp://a.example {\n\timport guard\n}\n",
-				"snippets.caddy": "(guard) {\n\trestwarden cms {\n\t\tlogin-only\n\t}\n}\n",
-			},
-			"login-only: unknown option, did you mean login_only? at @/snippets.caddy:3, imported at Caddyfile:3, Caddyfile:1, in the site http://a.example",
-		},
-		"a site in its own file": {
-			map[string]string{
-				"Caddyfile": "(guard) {\n\trestwarden cms {\n\t\tlogin-only\n\t}\n}\nimport *.site\n",
-				"a.site":    "http://a.example {\n\timport guard\n}\n",
-			},
-			"login-only: unknown option, did you mean login_only? at Caddyfile:3, imported at @/a.site:2, in the site http://a.example",
-		},
-		"a snippet in a snippet": {
-			map[string]string{"Caddyfile": "(inner) {\n\trestwarden {args[0]}\n}\n(outer) {\n\timport inner {args[0]}\n}\nhttp://a.example {\n\timport outer cms\n}\nhttp://b.example {\n\timport outer wordpres\n}\n"},
-			`platform: "wordpres" is neither cms nor wordpress: did you mean wordpress? at Caddyfile:2, imported at Caddyfile:5, in the site http://b.example`,
-		},
-		"a matcher": {
-			snippet("\t@x rest_call get /x\n\trestwarden @x cms\n", "", ""),
-			`rest_call: "get" is neither a method (in upper case) nor a route (with a leading /): did you mean GET? at Caddyfile:2, imported at Caddyfile:6`,
-		},
-		"the global option": {
-			map[string]string{
-				"Caddyfile":   "{\n\trestwarden {\n\t\timport store.caddy\n\t}\n}\n:8080 {\n}\n",
-				"store.caddy": "store reddis 127.0.0.1:1\n",
-			},
-			`store: "reddis" is neither memory nor redis: did you mean redis? at @/store.caddy:1, imported at Caddyfile:3`,
-		},
-		"the global option when it is loaded": {
-			map[string]string{
-				"Caddyfile":   "{\n\trestwarden {\n\t\timport store.caddy\n\t}\n}\n:8080 {\n\trestwarden cms\n}\n",
-				"store.caddy": "store redis 127.0.0.1\n",
-			},
-			`restwarden: loading restwarden app module: provision restwarden: store: "127.0.0.1" is not an address such as 10.0.0.5:6379, at @/store.caddy:1, imported at Caddyfile:3`,
-		},
-	} {
+	for name, c := range placeErrors {
 		t.Run(name, func(t *testing.T) {
 			if got := loadError(t, c.files); got != c.want {
 				t.Errorf("got:\n%s\nwant:\n%s", got, c.want)
@@ -227,7 +230,7 @@ func TestErrors_Nearest(t *testing.T) {
 		"order_type {\ncredentials a:b\n}":      "credential",
 		"redact author":                         "authors",
 		"redact {\nmod observe\n}":              "mode",
-		"rate_limit 9/1m per adress /x":         "address",
+		"rate_limit 9/1m per addres /x":         "address",
 		"session_cookies {\ndomian x\n}":        "domain",
 		"abilities {\nalow x/y\n}":              "allow",
 		"checkout_total {\ndiffer\n}":           "differs",

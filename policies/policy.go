@@ -187,8 +187,7 @@ func (m Mode) Validate() error {
 // errorf returns err with the policy's name, and with its place unless err has one.
 func (s *Settings) errorf(name string, err error) error {
 	err = fmt.Errorf("%s: %w", name, err)
-	var placed *PlacedError
-	if errors.As(err, &placed) {
+	if _, placed := errors.AsType[*PlacedError](err); placed {
 		return err
 	}
 	return Option{Pos: s.At}.Errorf("%w", err)

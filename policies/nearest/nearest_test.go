@@ -13,7 +13,7 @@ func TestWords(t *testing.T) {
 	for word, want := range map[string]string{
 		"login-only":             "login_only",
 		"LoginOnly":              "login_only",
-		"login_onyl":             "login_only",
+		"login_oly":              "login_only",
 		"alow":                   "allow",
 		"realease":               "release",
 		"get":                    "GET",
