@@ -230,7 +230,7 @@ func TestErrors_Nearest(t *testing.T) {
 		"order_type {\ncredentials a:b\n}":      "credential",
 		"redact author":                         "authors",
 		"redact {\nmod observe\n}":              "mode",
-		"rate_limit 9/1m per addres /x":         "address",
+		"rate_limit 9/1m per adddress /x":       "address",
 		"session_cookies {\ndomian x\n}":        "domain",
 		"abilities {\nalow x/y\n}":              "allow",
 		"checkout_total {\ndiffer\n}":           "differs",
