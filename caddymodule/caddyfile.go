@@ -35,7 +35,7 @@ func parseDirective(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 		}
 		return nil, err
 	}
-	return g, g.tellApart(h)
+	return g, nil
 }
 
 // UnmarshalCaddyfile reads the directive:
