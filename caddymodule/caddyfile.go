@@ -43,7 +43,7 @@ func parseDirective(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //	restwarden [<matcher>] cms|wordpress {
 //		base <path>
 //		prefix <name>
-//		release auto|<x.y>
+//		release auto|<x.y>[.<z>]
 //		mode enforce|observe
 //		credentials header|cookie <name>...
 //		credentials jetpack
@@ -54,7 +54,7 @@ func parseDirective(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //		<option of a policy> ...
 //	}
 //
-// The catalog says which policy takes an option. Errors name file and line.
+// The catalog says which policy takes an option. Errors name file, line and import.
 func (g *Gateway) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // consume directive name
 	directive := option(d)

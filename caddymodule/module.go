@@ -30,8 +30,8 @@ type Gateway struct {
 	Base string `json:"base,omitempty"`
 	// Prefix is the first segment of the pretty form, if the site has changed it.
 	Prefix string `json:"prefix,omitempty"`
-	// Release is the release of the shop, "10.7", or "auto" (the default): policies ask
-	// the platform for what they must know.
+	// Release is the release of the shop, "10.7" or "10.7.2", which is the same, or "auto"
+	// (the default): policies ask the platform for what they must know.
 	Release string `json:"release,omitempty"`
 	// Mode is "enforce" (the default) or "observe": decide, count and log, but refuse and
 	// change nothing.

@@ -84,8 +84,11 @@ func (s *Signature) configure(o Option) (err error) {
 		err = o.None()
 	case "header":
 		names := map[string]*string{"signature": &s.SignatureHeader, "timestamp": &s.TimestampHeader}
-		if len(o.Args) != 2 || len(o.Block) > 0 || names[o.Args[0]] == nil {
-			return o.Errorf("header takes signature or timestamp and a name%s", headerHint(o.Args))
+		if len(o.Args) != 2 || len(o.Block) > 0 {
+			return o.Errorf("header takes signature or timestamp and a name")
+		}
+		if err := nearest.Check(o.Args[0], "signature", "timestamp"); err != nil {
+			return o.Invalid(err)
 		}
 		name := names[o.Args[0]]
 		err = o.Once(*name != "")
@@ -94,13 +97,6 @@ func (s *Signature) configure(o Option) (err error) {
 		err = o.Unknown(signatureWords...)
 	}
 	return err
-}
-
-func headerHint(args []string) string {
-	if len(args) == 0 {
-		return ""
-	}
-	return prefixed(": ", nearest.Hint(args[0], "signature", "timestamp"))
 }
 
 // Declare checks the signatures and makes them known to the rules.
