@@ -59,6 +59,13 @@ func validateRelease(release string) error {
 	return err
 }
 
+func validateSwitch(option, word string) error {
+	if err := nearest.Check(orDefault(word, "on"), "on", "off"); err != nil {
+		return fmt.Errorf("%s: %w", option, err)
+	}
+	return nil
+}
+
 func validateCredentials(c *caller.Own) error {
 	if c == nil {
 		return nil
