@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -254,5 +255,26 @@ http://b.example {
 	plain := directives(t, "http://a.example {\n\trestwarden cms {\n\t\tdeny /c\n\t}\n}\n")[0]
 	if plain.Imported != nil || plain.importedAt("Caddyfile:3") != "" {
 		t.Errorf("nothing is imported: %q", plain.Imported)
+	}
+}
+
+// TestRecord_Imported: the record of a refusal says where the file with the rule was
+// imported; a built-in rule stands in no file.
+func TestRecord_Imported(t *testing.T) {
+	p := newPlatform(t)
+	rules := filepath.Join(t.TempDir(), "rules.caddy")
+	if err := os.WriteFile(rules, []byte("login_only\ndeny /cms/v2/posts\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	g := startGateway(t, "\trestwarden cms {\n\t\timport "+rules+"\n\t\tdeny /cms/v2/pages\n\t}\n"+p.proxied())
+	imported := regexp.MustCompile(`"at":"([^"]*)".*?"imported":"([^"]*:[0-9]+)"`)
+	g.do("GET /cms-json/cms/v2/posts", "").want(t, 403, "rest_forbidden")
+	if found := imported.FindStringSubmatch(g.logged()); found == nil || found[1] != rules+":2" {
+		t.Errorf("%q in %s", found, g.logged())
+	}
+	before := len(g.logged())
+	g.do("GET /cms-json/cms/v2/pages", "").want(t, 403, "rest_forbidden")
+	if log := g.logged()[before:]; !strings.Contains(log, `"outcome":"refused"`) || strings.Contains(log, `"imported"`) {
+		t.Error(log)
 	}
 }
