@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -93,7 +94,7 @@ func (c *caddy) send(req *http.Request) ([]byte, error) {
 	for attempt := 0; ; attempt++ {
 		got, err := client.Do(admin, req)
 		switch {
-		case errors.Is(err, syscall.ECONNRESET) && attempt < 5:
+		case (errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.EOF)) && attempt < 5:
 			if req.GetBody != nil {
 				req.Body, _ = req.GetBody() // a string does not fail
 			}
