@@ -11,14 +11,17 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/store"
 )
 
-func init() { caddy.RegisterModule(App{}) }
+func init() { caddy.RegisterModule(new(App)) }
 
 // App holds what all sites share. It is the Caddy app "restwarden", written in the global
 // options of the Caddyfile.
@@ -27,6 +30,14 @@ type App struct {
 	Store *StoreOptions `json:"store,omitempty"`
 
 	redis redisOptions
+
+	http     *caddyhttp.App // whose routes lead to the gateways; nil outside a configuration
+	metrics  *metrics
+	local    store.Store // that policies use
+	shared   store.Store // the Redis itself, or nil
+	gateways []*Gateway
+	assigned sync.Once
+	leases   leases
 }
 
 // StoreOptions says which store the gateways of this process use.
@@ -76,7 +87,7 @@ type TLSOptions struct {
 }
 
 // CaddyModule returns the Caddy module information.
-func (App) CaddyModule() caddy.ModuleInfo {
+func (*App) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "restwarden", New: func() caddy.Module { return new(App) }}
 }
 
@@ -107,10 +118,16 @@ func (a *App) Validate() error {
 func (a *App) usesRedis() bool { return a.Store != nil && a.Store.Kind == "redis" }
 
 // Start implements caddy.App.
-func (a *App) Start() error { return nil }
+func (a *App) Start() error {
+	a.assign()
+	return nil
+}
 
 // Stop implements caddy.App.
 func (a *App) Stop() error { return nil }
+
+// Cleanup releases what the gateways share.
+func (a *App) Cleanup() error { return a.leases.release() }
 
 const (
 	defaultStorePrefix  = "restwarden"
@@ -246,7 +263,8 @@ func (t *TLSOptions) load() (config *tls.Config, made []byte, err error) {
 
 // Interface guards
 var (
-	_ caddy.App         = (*App)(nil)
-	_ caddy.Provisioner = (*App)(nil)
-	_ caddy.Validator   = (*App)(nil)
+	_ caddy.App          = (*App)(nil)
+	_ caddy.Provisioner  = (*App)(nil)
+	_ caddy.Validator    = (*App)(nil)
+	_ caddy.CleanerUpper = (*App)(nil)
 )

@@ -44,7 +44,7 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 	if err := a.configure(option); err != nil {
 		return nil, err
 	}
-	return httpcaddyfile.App{Name: "restwarden", Value: caddyconfig.JSON(a, nil)}, nil
+	return httpcaddyfile.App{Name: "restwarden", Value: caddyconfig.JSON(&a, nil)}, nil
 }
 
 func (a *App) configure(option policies.Option) error {

@@ -29,7 +29,7 @@ func parseDirective(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 	if err := g.UnmarshalCaddyfile(h.Dispenser); err != nil {
 		return nil, err
 	}
-	return g, g.tellApart(h)
+	return g, nil
 }
 
 // UnmarshalCaddyfile reads the directive:

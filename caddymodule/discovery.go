@@ -44,27 +44,27 @@ func newDiscovery() *discovery {
 
 // request is called for every request. When a reading is due it starts one, which uses
 // the rest of this request's route.
-func (d *discovery) request(g *Gateway, r *http.Request, next caddyhttp.Handler) {
+func (d *discovery) request(s *site, r *http.Request, next caddyhttp.Handler) {
 	if !d.busy.Load() {
-		d.start(&d.busy, g, r, next, d.run)
+		d.start(&d.busy, s, r, next, d.run)
 	}
 }
 
 // script is called for every form for a script that may be forwarded unread. The gateway
 // asks whether the scripts exist only when there is such a form.
-func (d *discovery) script(g *Gateway, r *http.Request, next caddyhttp.Handler) {
-	d.start(&d.asking, g, r, next, func(ctx context.Context, g *Gateway, b ask.Backend, by policies.Reach) time.Duration {
-		g.reader.TrustScripts(by.Host, g.site.HasScripts(ctx, b, by))
+func (d *discovery) script(s *site, r *http.Request, next caddyhttp.Handler) {
+	d.start(&d.asking, s, r, next, func(ctx context.Context, s *site, b ask.Backend, by policies.Reach) time.Duration {
+		s.reader.TrustScripts(by.Host, s.HasScripts(ctx, b, by))
 		return discoverEvery
 	})
 }
 
 // start runs read in the background, unless it is running or its last result still holds.
 // read returns how long its result holds.
-func (d *discovery) start(busy *atomic.Bool, g *Gateway, r *http.Request, next caddyhttp.Handler,
-	read func(context.Context, *Gateway, ask.Backend, policies.Reach) time.Duration,
+func (d *discovery) start(busy *atomic.Bool, s *site, r *http.Request, next caddyhttp.Handler,
+	read func(context.Context, *site, ask.Backend, policies.Reach) time.Duration,
 ) {
-	base, below := baseOf(g, r)
+	base, below := baseOf(s, r)
 	if !below || !busy.CompareAndSwap(false, true) {
 		return
 	}
@@ -73,14 +73,14 @@ func (d *discovery) start(busy *atomic.Bool, g *Gateway, r *http.Request, next c
 	if d.stopped {
 		return
 	}
-	own := newBackend(g, r, next)
-	detached := ask.Traced(own.Detach(), &g.trace.Questions)
+	own := newBackend(s, r, next)
+	detached := ask.Traced(own.Detach(), &s.trace.Questions)
 	ctx, by := context.WithoutCancel(r.Context()), policies.Reach{Host: r.Host, Secure: isSecure(r), Base: base}
 	d.running.Go(func() {
 		asking, cancel := context.WithCancel(ctx)
 		defer cancel()
 		defer context.AfterFunc(d.ctx, cancel)()
-		pause := read(asking, g, detached, by)
+		pause := read(asking, s, detached, by)
 		select {
 		case <-d.ctx.Done():
 		case <-time.After(pause):
@@ -91,11 +91,11 @@ func (d *discovery) start(busy *atomic.Bool, g *Gateway, r *http.Request, next c
 
 // baseOf returns the base that questions need after the rewrites which r has passed: ""
 // if they have removed it. below is false for requests outside the base.
-func baseOf(g *Gateway, r *http.Request) (base string, below bool) {
+func baseOf(s *site, r *http.Request) (base string, below bool) {
 	switch original := originalURL(r); {
-	case g.Base == "" || isBelow(r.URL.Path, g.Base):
-		return g.Base, true
-	case original != nil && isBelow(original.Path, g.Base):
+	case s.Base == "" || isBelow(r.URL.Path, s.Base):
+		return s.Base, true
+	case original != nil && isBelow(original.Path, s.Base):
 		return "", true
 	}
 	return "", false
@@ -106,24 +106,24 @@ func isBelow(path, base string) bool {
 	return ok && (rest == "" || rest[0] == '/')
 }
 
-func (d *discovery) run(ctx context.Context, g *Gateway, b ask.Backend, by policies.Reach) time.Duration {
-	problems, err := g.site.Discover(ctx, b, by)
+func (d *discovery) run(ctx context.Context, s *site, b ask.Backend, by policies.Reach) time.Duration {
+	problems, err := s.Discover(ctx, b, by)
 	if err != nil {
-		g.logger.Debug("the REST root could not be read", zap.Error(err))
+		s.logger.Debug("the REST root could not be read", zap.Error(err))
 		return discoverAgain
 	}
-	d.report(g, problems)
+	d.report(s, problems)
 	return discoverEvery
 }
 
 // report logs the new problems and sets the gauge to the number of all.
-func (d *discovery) report(g *Gateway, problems []string) {
+func (d *discovery) report(s *site, problems []string) {
 	for _, problem := range problems {
 		if !slices.Contains(d.last, problem) {
-			g.logger.Warn("the configuration does not fit the site", zap.String("problem", problem))
+			s.logger.Warn("the configuration does not fit the site", zap.String("problem", problem))
 		}
 	}
-	g.metrics.misconfigured.Add(float64(len(problems) - len(d.last)))
+	s.metrics.misconfigured.WithLabelValues(s.Name, "root").Add(float64(len(problems) - len(d.last)))
 	d.last = problems
 }
 

@@ -62,8 +62,8 @@ func (m *MatchRESTCall) Provision(caddy.Context) (err error) {
 	if m.target, err = policies.NewTarget(m.Methods, m.Routes); err != nil {
 		return err
 	}
-	spool, err := lease(&m.leases, spoolKey{call.DefaultSpoolLimit},
-		func() (*call.Spool, error) { return call.NewSpool("", call.DefaultSpoolLimit), nil })
+	spool, err := lease(&m.leases, spoolKey{call.SpoolFor(call.DefaultUploadLimit)},
+		func() (*call.Spool, error) { return call.NewSpool("", call.SpoolFor(call.DefaultUploadLimit)), nil })
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ var (
 )
 
 // report sets the vars of a call and logs a refusal, or a call that passed undecided.
-func (g *Gateway) report(r *policies.Request, d policies.Decision) {
+func (s *site) report(r *policies.Request, d policies.Decision) {
 	ctx, c := r.HTTP.Context(), r.Call
 	route, code, who := routeOf(r), codeOf(d), callerOf(r)
 	caddyhttp.SetVar(ctx, varKind, c.Kind.String())
@@ -47,7 +47,7 @@ func (g *Gateway) report(r *policies.Request, d policies.Decision) {
 	}
 	if d.Outcome == policies.Pass {
 		if d.Err != nil {
-			g.logger.Warn("could not decide, passed", zap.String("route", route), zap.String("method", c.Method), zap.Error(d.Err))
+			s.logger.Warn("could not decide, passed", zap.String("route", route), zap.String("method", c.Method), zap.Error(d.Err))
 		}
 		return
 	}
@@ -60,7 +60,7 @@ func (g *Gateway) report(r *policies.Request, d policies.Decision) {
 	if d.Outcome == policies.WouldRefuse {
 		message = "request would be refused"
 	}
-	entry := g.logger.Check(level, message)
+	entry := s.logger.Check(level, message)
 	if entry == nil {
 		return
 	}
@@ -126,13 +126,13 @@ func callerOf(r *policies.Request) string {
 }
 
 // refuse answers with the platform's error object, or with the platform's own answer.
-func (g *Gateway) refuse(w http.ResponseWriter, x *exchange, v policies.Verdict) error {
+func (s *site) refuse(w http.ResponseWriter, x *exchange, v policies.Verdict) error {
 	h := w.Header()
 	maps.Copy(h, v.Header)
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
-	if origin := x.r.Header.Get("Origin"); origin != "" && !g.site.InCheckout(x.req.Call) {
-		allowOrigin(h, origin, &g.site.Platform)
+	if origin := x.r.Header.Get("Origin"); origin != "" && !s.InCheckout(x.req.Call) {
+		allowOrigin(h, origin, &s.Platform)
 	}
 	status, body := v.Status, []byte(nil)
 	if v.Answer != nil {

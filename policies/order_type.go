@@ -200,7 +200,7 @@ func (p *OrderType) unproven(ctx context.Context, r *Request, ids []uint64) (ope
 }
 
 func (p *OrderType) factKey(r *Request, id uint64) string {
-	return fmt.Sprintf("order:%s:%d", p.site.shop(r), id)
+	return fmt.Sprintf("order:%s:%d", r.Site.shop(r), id)
 }
 
 // remember keeps a proof. A lost proof only costs another question.

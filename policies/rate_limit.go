@@ -112,7 +112,7 @@ func (p *RateLimits) Check(ctx context.Context, r *Request) (Verdict, error) {
 		if err != nil {
 			return Verdict{}, err
 		}
-		taken, err := r.Site.Store.Take(ctx, "rate:"+r.Site.Directive+":"+l.text+":"+client, l.rate)
+		taken, err := r.Site.Store.Take(ctx, "rate:"+r.Site.Name+":"+l.text+":"+client, l.rate)
 		if err != nil {
 			return Verdict{}, err
 		}

@@ -8,16 +8,18 @@ import (
 	"github.com/restwarden/restwarden/policies/caller"
 )
 
-// Site is what all policies of one directive share.
+// Site is what one directive guards: the hosts that the configuration names, and the
+// base. Everything that is counted, limited or kept belongs to a site.
 type Site struct {
 	*caller.Site
+	// Name is the first host and the base, "shop.example.com/blog"; "*:8080" names the
+	// site of a directive for all hosts. It is the same on all gateways that guard the
+	// site, wherever the directive stands. Clients do not choose it.
+	Name string
+	// Server identifies the server that listens for the site, by its addresses.
+	Server  string
 	Base    string   // "" or "/blog"
 	Release *Release // of the shop
-
-	// Directive identifies the directive; it is the same on all gateways with one
-	// configuration. Server identifies the server that listens for it. Clients choose
-	// neither.
-	Directive, Server string
 
 	signatures []*Signature // that rules may name
 }
@@ -30,12 +32,12 @@ func (s *Site) signature(name string) *Signature {
 	return nil
 }
 
-// shop identifies in a Store's key the shop that answers r: directive and server, since a
+// shop identifies in a Store's key the shop that answers r: site and server, since a
 // client may send any Host, then the host as sent, then the base. Another spelling of the
-// host may be another site, and costs no more than a question.
+// host may be another shop, and costs no more than a question.
 func (s *Site) shop(r *Request) string {
 	h := sha256.New()
-	for _, part := range []string{s.Directive, s.Server, r.HTTP.Host, r.Whole.Call.Base} {
+	for _, part := range []string{s.Name, s.Server, r.HTTP.Host, r.Whole.Call.Base} {
 		h.Write([]byte(part))
 		h.Write([]byte{0})
 	}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
 	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
@@ -26,14 +27,14 @@ type body struct {
 	length   int64 // announced by the client, -1 where it is not
 	spool    *Spool
 	memory   *Memory
-	holder   holder
-	chunks   [][]byte // all but the last are full
-	held     int64    // of memory, for chunks
+	holder   Holder
+	users    atomic.Int32 // readings that are not closed
+	chunks   [][]byte     // all but the last are full
+	held     int64        // of memory, for chunks
 	file     *spoolFile
 	complete bool // the client has sent everything
 	failed   *Refusal
 	offset   int64
-	once     sync.Once
 
 	whole    []byte // the loaded body in one piece, see bytes
 	borrowed int64  // of memory, for whole and what is read out of it
@@ -87,13 +88,47 @@ func (b *body) readAt(p []byte, at int64) (int, error) {
 func (b *body) Close() error { return b.client.Close() }
 
 func (b *body) discard() {
-	b.once.Do(func() {
-		b.settle()
-		b.memory.chunks.free(b.holder, b.held)
-		if b.file != nil {
-			b.file.remove()
+	b.settle()
+	b.memory.chunks.Free(b.holder, b.held)
+	if b.file != nil {
+		b.file.remove()
+	}
+}
+
+// leave ends one of the readings that share the body. The last one discards it.
+func (b *body) leave() {
+	if b.users.Add(-1) == 0 {
+		b.discard()
+	}
+}
+
+// loadedBody returns the body that another reading of the same request has loaded, for this
+// reading to share. It returns nil if there is none: a second copy on disk would not fit into
+// the client's share. A wrapper that has Unwrap changes nothing of a loaded body.
+func loadedBody(r io.ReadCloser) *body {
+	for {
+		switch w := r.(type) {
+		case interface{ Unwrap() io.ReadCloser }:
+			r = w.Unwrap()
+		case *body:
+			if w.complete && w.offset == 0 && w.join() {
+				return w
+			}
+			return nil
+		default:
+			return nil
 		}
-	})
+	}
+}
+
+// join adds a reading, unless the last one has ended.
+func (b *body) join() bool {
+	for n := b.users.Load(); n > 0; n = b.users.Load() {
+		if b.users.CompareAndSwap(n, n+1) {
+			return true
+		}
+	}
+	return false
 }
 
 // load reads the body up to limit, once, and gives r its length.
@@ -107,6 +142,8 @@ func (b *body) load(r *http.Request, limit int64) *Refusal {
 		return nil
 	case b.offset != 0:
 		return errBrokenBody // forwarded already
+	case b.neverFits(b.length):
+		return errNeverFits
 	}
 	if b.failed = b.fill(limit); b.failed != nil {
 		return b.failed
@@ -142,9 +179,10 @@ func (b *body) fill(limit int64) *Refusal {
 			return errTooLarge
 		case errors.Is(err, io.EOF):
 			return nil
-		case errors.Is(err, errSpool):
-			return errSpoolFull
 		case err != nil:
+			if refusal, ok := errors.AsType[*Refusal](err); ok {
+				return refusal
+			}
 			return errBrokenBody
 		}
 	}
@@ -174,7 +212,7 @@ func (b *body) grow() bool {
 	switch {
 	case b.kept() >= inMemory:
 		return false
-	case len(b.chunks) > 0 && !b.memory.chunks.try(b.holder, size):
+	case len(b.chunks) > 0 && b.memory.chunks.Try(b.holder, size) != nil:
 		return false
 	case len(b.chunks) > 0:
 		b.held += size
@@ -185,8 +223,6 @@ func (b *body) grow() bool {
 	return true
 }
 
-var errSpool = errors.New("no room to spool to")
-
 // portions are buffers for bytes on the way to a file.
 var portions = sync.Pool{New: func() any { return new([2 * chunkSize]byte) }}
 
@@ -194,23 +230,39 @@ func (b *body) readIntoFile() error {
 	portion := portions.Get().(*[2 * chunkSize]byte)
 	defer portions.Put(portion)
 	n, err := b.client.Read(portion[:])
-	if n > 0 && !b.keep(portion[:n]) {
-		return errSpool
+	if n > 0 {
+		if refusal := b.keep(portion[:n]); refusal != nil {
+			return refusal
+		}
 	}
 	return err
 }
 
+// neverFits tells whether a body of size bytes is larger than its holder's share of the
+// spool, even with the beginning of the body in memory.
+func (b *body) neverFits(size int64) bool { return size-inMemory > b.spool.shares.Of(b.holder) }
+
 // keep appends p to the file. Where that fails, p goes back to the client's body: a
 // gateway that only observes still forwards it.
-func (b *body) keep(p []byte) bool {
-	if b.file == nil {
-		b.file, _ = b.spool.create() // without a file there is no room
-	}
-	if b.file != nil && b.file.append(p) {
-		return true
+func (b *body) keep(p []byte) *Refusal {
+	err := b.write(p)
+	if err == nil {
+		return nil
 	}
 	b.client = readCloser{io.MultiReader(bytes.NewReader(bytes.Clone(p)), b.client), b.client}
-	return false
+	if b.neverFits(b.size() + int64(len(p))) {
+		return errNeverFits
+	}
+	return spoolFull(err)
+}
+
+func (b *body) write(p []byte) (err error) {
+	if b.file == nil {
+		if b.file, err = b.spool.create(b.holder); err != nil {
+			return err
+		}
+	}
+	return b.file.append(p)
 }
 
 type readCloser struct {

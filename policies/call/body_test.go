@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
 	"strings"
@@ -66,9 +67,14 @@ func TestBodyIsPutBack(t *testing.T) {
 
 // A refused body goes on unchanged, too: observe mode forwards it.
 func TestRefusedBodyIsPutBack(t *testing.T) {
+	inUse, spool, _ := limited(t, 8<<20)
+	if err := spool.shares.Try(Holder{}, 3<<19); err != nil { // of 2 MiB
+		t.Fatal(err)
+	}
 	for want, rd := range map[string]*Reader{
 		"413 body_limit":  first(limited(t, 1<<30)),
-		"503 spool_limit": first(limited(t, 200_000)),
+		"413 spool_limit": first(limited(t, 200_000)), // larger than any share
+		"503 spool_limit": inUse,
 	} {
 		body := "a=" + strings.Repeat("xyz", 400_000)
 		r := post("/page", formType, strings.NewReader(body))
@@ -99,8 +105,8 @@ func TestBodyFailures(t *testing.T) {
 	}
 	noDir := NewReader(Site{Platform: rd.site.Platform, Limits: Limits{Spool: NewSpool("/does/not/exist", 1<<30)}})
 	r := post("/page", formType, strings.NewReader(strings.Repeat("a", 200_000)))
-	if c := noDir.Read(r, nil); describe(c) != "503 spool_limit" {
-		t.Error(describe(c))
+	if c := noDir.Read(r, nil); describe(c) != "503 spool_limit" || !errors.Is(c.Refusal, fs.ErrNotExist) {
+		t.Error(describe(c), c.Refusal)
 	}
 	if n, err := io.Copy(io.Discard, r.Body); n != 200_000 || err != nil {
 		t.Errorf("%d bytes arrive, %v", n, err)

@@ -41,8 +41,8 @@ func (b *body) borrow(ctx context.Context, n int64) *Refusal {
 	if b.borrowed > 0 || n <= inMemory {
 		return nil
 	}
-	if !b.memory.whole.wait(ctx, b.holder, n) {
-		return errNoMemory
+	if err := b.memory.borrow(ctx, b.holder, n); err != nil {
+		return noMemory(err)
 	}
 	b.borrowed = n
 	return nil
@@ -51,7 +51,7 @@ func (b *body) borrow(ctx context.Context, n int64) *Refusal {
 // settle gives back what was borrowed to read the body.
 func (b *body) settle() {
 	b.whole = nil
-	b.memory.whole.free(b.holder, b.borrowed)
+	b.memory.whole.Free(b.holder, b.borrowed)
 	b.borrowed = 0
 }
 

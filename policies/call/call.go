@@ -42,11 +42,11 @@ type Call struct {
 	src    *source // where the parameters come from
 }
 
-// Close removes what Read kept of the request's body. It is safe on every Call, nil
-// included, and more than once.
+// Close removes what Read kept of the request's body, unless another reading shares it.
+// It is safe on every Call, nil included, and more than once.
 func (c *Call) Close() {
-	if c != nil && c.src != nil && c.src.body != nil {
-		c.src.body.discard()
+	if c != nil && c.src != nil && c.src.body != nil && !c.src.closed.Swap(true) {
+		c.src.body.leave()
 	}
 }
 

@@ -1,74 +1,12 @@
 package call
 
 import (
-	"context"
 	"io"
 	"net/http"
-	"net/netip"
 	"strings"
 	"testing"
 	"testing/synctest"
 )
-
-var someone, someoneElse = netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2")
-
-// TestMemory_Shares: a site has a quarter, a client an eighth, and nobody's address no
-// share of its own.
-func TestMemory_Shares(t *testing.T) {
-	m, a, b := newBudget(800), new(Reader), NewReader(Site{})
-	for i, step := range []struct {
-		holder
-		n    int64
-		want bool
-	}{
-		{holder{a, someone}, 100, true},
-		{holder{a, someone}, 1, false},
-		{holder{b, someone}, 1, false}, // on another site, too
-		{holder{a, someoneElse}, 100, true},
-		{holder{a, netip.Addr{}}, 1, false}, // the site's quarter is used up
-		{holder{b, netip.Addr{}}, 200, true},
-		{holder{b, netip.Addr{}}, 1, false},
-	} {
-		if got := m.try(step.holder, step.n); got != step.want {
-			t.Errorf("%d: %v of %d bytes", i, got, step.n)
-		}
-	}
-	m.free(holder{a, someone}, 100)
-	if !m.try(holder{a, someone}, 100) || m.bytes() != 400 {
-		t.Errorf("%d bytes after one was given back and taken again", m.bytes())
-	}
-}
-
-// TestMemory_Waits: who has to wait gets it when it is given back, keeps nobody else
-// waiting who could have it, and gives up in the end.
-func TestMemory_Waits(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		m, a, b := newBudget(800), new(Reader), NewReader(Site{})
-		m.try(holder{a, netip.Addr{}}, 200)
-		results := make(chan bool, 3)
-		wait := func(ctx context.Context, h holder, n int64) { results <- m.wait(ctx, h, n) }
-		go wait(t.Context(), holder{a, netip.Addr{}}, 200)
-		synctest.Wait()
-		if !m.wait(t.Context(), holder{b, netip.Addr{}}, 200) {
-			t.Error("one site waits for another one's share")
-		}
-		m.free(holder{a, netip.Addr{}}, 200)
-		if !<-results {
-			t.Error("what was given back is not granted")
-		}
-		go wait(t.Context(), holder{a, netip.Addr{}}, 1)
-		if <-results { // after memoryPatience
-			t.Error("granted what is not there")
-		}
-		gone, cancel := context.WithCancel(t.Context())
-		go wait(gone, holder{a, netip.Addr{}}, 1)
-		synctest.Wait()
-		cancel()
-		if <-results || len(m.waiting) > 0 || m.bytes() != 400 {
-			t.Errorf("a client who has gone: %d wait, %d bytes", len(m.waiting), m.bytes())
-		}
-	})
-}
 
 // TestMemory_OfBodies: a body gives back all that it took, and goes on byte for byte,
 // whether there was memory for it or not.
@@ -85,7 +23,7 @@ func TestMemory_OfBodies(t *testing.T) {
 					if length < 0 && size == 0 {
 						continue
 					}
-					c := rd.ReadFrom(someone, r, nil)
+					c := rd.ReadFrom(Holder{Client: someone}, r, nil)
 					if _, err := c.RawBody(); err != nil && 8*int64(size) <= limit {
 						t.Errorf("%d bytes of %d: %v", size, limit, err)
 					}
@@ -111,17 +49,17 @@ func TestMemory_Full(t *testing.T) {
 		memory := NewMemory(4 << 20)
 		rd := NewReader(Site{Platform: wordpress(), Limits: Limits{Memory: memory}})
 		body := "rest_route=/a&x=" + strings.Repeat("y", 400_000)
-		first := rd.ReadFrom(netip.Addr{}, request("POST", "/", formType, body), nil)
+		first := rd.ReadFrom(Holder{}, request("POST", "/", formType, body), nil)
 		if first.Kind != Single {
 			t.Fatal(describe(first))
 		}
-		second := rd.ReadFrom(netip.Addr{}, request("POST", "/", formType, body), nil)
+		second := rd.ReadFrom(Holder{}, request("POST", "/", formType, body), nil)
 		if second.Kind != Refused || second.Refusal.Status != http.StatusServiceUnavailable {
 			t.Error(describe(second))
 		}
 		second.Close()
 		first.Settle()
-		if third := rd.ReadFrom(netip.Addr{}, request("POST", "/", formType, body), nil); third.Kind != Single {
+		if third := rd.ReadFrom(Holder{}, request("POST", "/", formType, body), nil); third.Kind != Single {
 			t.Error(describe(third))
 		}
 		if v, set, err := first.Param("x"); err == nil || set {
@@ -138,10 +76,10 @@ func TestMemory_Largest(t *testing.T) {
 	var others []*Call
 	for range 200 {
 		r := request("POST", "/", formType, strings.Repeat("x", 60_000))
-		others = append(others, rd.ReadFrom(someone, r, nil))
+		others = append(others, rd.ReadFrom(Holder{Client: someone}, r, nil))
 	}
 	body := "rest_route=/a&x=%41" + strings.Repeat("y", 1<<20-19)
-	c := rd.ReadFrom(someone, request("POST", "/", formType, body), nil)
+	c := rd.ReadFrom(Holder{Client: someone}, request("POST", "/", formType, body), nil)
 	if c.Kind != Single {
 		t.Error(describe(c))
 	}
@@ -161,7 +99,7 @@ func TestMemory_SmallLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rd := NewReader(Site{Platform: wordpress(), Limits: Limits{Body: 1 << 10}})
 		body := "--B\r\nContent-Disposition: form-data; name=a\r\n\r\n1\r\n--B\r\nContent-Disposition: form-data; name=f; filename=f\r\n\r\n" + strings.Repeat("x", 9<<20) + "\r\n--B--\r\n"
-		c := rd.ReadFrom(someone, request("POST", "/wp-json/wp/v2/media", "multipart/form-data; boundary=B", body), nil)
+		c := rd.ReadFrom(Holder{Client: someone}, request("POST", "/wp-json/wp/v2/media", "multipart/form-data; boundary=B", body), nil)
 		defer c.Close()
 		if _, _, err := c.Param("b"); err != nil {
 			t.Error(err)
@@ -173,12 +111,12 @@ func TestMemory_SmallLimit(t *testing.T) {
 func TestBatch_Opened(t *testing.T) {
 	r := request("POST", "/wp-json/batch/v1", jsonType, "")
 	r.Body, r.ContentLength = io.NopCloser(unreadable{t}), 100
-	c := readerFor("root").ReadFrom(netip.Addr{}, r, nil)
+	c := readerFor("root").ReadFrom(Holder{}, r, nil)
 	if c.Kind != Batch || c.Parts != nil {
 		t.Error(describe(c))
 	}
 	c.Close()
-	c = readerFor("root").ReadFrom(netip.Addr{}, request("POST", "/wp-json/batch/v1", jsonType, `{"requests":[{"path":"/a"},7]}`), nil)
+	c = readerFor("root").ReadFrom(Holder{}, request("POST", "/wp-json/batch/v1", jsonType, `{"requests":[{"path":"/a"},7]}`), nil)
 	if c.Open(); c.Kind != Refused {
 		t.Error(describe(c))
 	}

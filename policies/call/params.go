@@ -2,8 +2,8 @@ package call
 
 import (
 	"net/http"
-	"net/netip"
 	"strings"
+	"sync/atomic"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -14,12 +14,13 @@ import (
 // first needs it, and once.
 type source struct {
 	rd     *Reader
-	client netip.Addr
+	holder Holder
 	r      *http.Request
 	query  string
 	wire   string
 	method string
 	body   *body
+	closed atomic.Bool // this reading of body has ended
 
 	queryVars  *phpvars.Array
 	postedVars []*phpvars.Array // $_POST, then what the core parses itself

@@ -143,11 +143,15 @@ func (s *source) load(limit int64) *Refusal {
 
 // attach replaces the request's body by one that can be read later, and again.
 func (s *source) attach() {
-	if s.body == nil && s.r.Body != nil && s.r.Body != http.NoBody && s.r.ContentLength != 0 {
-		l := &s.rd.site.Limits
-		s.body = &body{client: s.r.Body, length: s.r.ContentLength, spool: l.Spool, memory: l.Memory, holder: holder{s.rd, s.client}}
-		s.r.Body = s.body
+	if s.body != nil || s.r.Body == nil || s.r.Body == http.NoBody || s.r.ContentLength == 0 {
+		return
 	}
+	if s.body = loadedBody(s.r.Body); s.body == nil {
+		l := &s.rd.site.Limits
+		s.body = &body{client: s.r.Body, length: s.r.ContentLength, spool: l.Spool, memory: l.Memory, holder: s.holder}
+		s.body.users.Store(1)
+	}
+	s.r.Body = s.body
 }
 
 // text returns the whole body as a string, see body.bytes.

@@ -2,7 +2,6 @@ package call
 
 import (
 	"net/http"
-	"net/netip"
 	"net/url"
 	"strings"
 	"sync/atomic"
@@ -27,7 +26,7 @@ type Limits struct {
 	Body   int64   // bytes of an urlencoded, JSON or other inspected body
 	Upload int64   // bytes of a multipart body
 	Batch  int     // parts of a batch, of any kind
-	Spool  *Spool  // what is kept on disk, by default of this reader's bodies alone
+	Spool  *Spool  // what is kept on disk, by default of this reader's bodies alone, see SpoolFor
 	Memory *Memory // what is held in memory, by default of this reader's bodies alone, see MemoryFor
 }
 
@@ -35,7 +34,6 @@ type Limits struct {
 const (
 	DefaultBodyLimit      = phpBodyLimit
 	DefaultUploadLimit    = 512 << 20 // as hosts commonly set it
-	DefaultSpoolLimit     = 1 << 30   // two of the largest uploads
 	DefaultBatchLimit     = 25        // the platform's own, in the core and in the checkout
 	DefaultShopBatchLimit = 100       // the platform's own, in collections of the shop
 )
@@ -43,7 +41,8 @@ const (
 // phpBodyLimit is PHP's default of post_max_size.
 const phpBodyLimit = 8 << 20
 
-// Reader reads requests for one site. It may be used by several goroutines.
+// Reader reads requests for one site, or for several with the same Site. It may be used by
+// several goroutines.
 type Reader struct {
 	site    Site
 	prefix  string
@@ -65,7 +64,7 @@ func NewReader(site Site) *Reader {
 		l.Upload = DefaultUploadLimit
 	}
 	if l.Spool == nil {
-		l.Spool = NewSpool("", DefaultSpoolLimit)
+		l.Spool = NewSpool("", SpoolFor(l.Upload))
 	}
 	if l.Memory == nil {
 		l.Memory = NewMemory(MemoryFor(l.Body))
@@ -91,15 +90,15 @@ func NewReader(site Site) *Reader {
 // to its end then has a length. The Call reads more of r when it is asked, so r must not be
 // forwarded before the last question. The caller closes the Call.
 func (rd *Reader) Read(r *http.Request, original *url.URL) *Call {
-	c := rd.ReadFrom(netip.Addr{}, r, original)
+	c := rd.ReadFrom(Holder{}, r, original)
 	c.Open()
 	return c
 }
 
-// ReadFrom is Read for a client who has a share of the memory for bodies. The zero Addr has
-// no share. A batch has no Parts until Open. Until then only the body of a form has been
+// ReadFrom is Read on the account of a holder, who has a share of the memory and of the disk
+// for bodies. A batch has no Parts until Open. Until then only the body of a form has been
 // read.
-func (rd *Reader) ReadFrom(client netip.Addr, r *http.Request, original *url.URL) *Call {
+func (rd *Reader) ReadFrom(holder Holder, r *http.Request, original *url.URL) *Call {
 	if original == r.URL {
 		original = nil
 	}
@@ -114,7 +113,7 @@ func (rd *Reader) ReadFrom(client netip.Addr, r *http.Request, original *url.URL
 	if where == (pathReading{}) && !set && (r.Method != http.MethodPost || r.ContentLength == 0) {
 		return page
 	}
-	src := &source{rd: rd, client: client, r: r, query: r.URL.RawQuery, wire: r.Method}
+	src := &source{rd: rd, holder: holder, r: r, query: r.URL.RawQuery, wire: r.Method}
 	unread := !set && where == (pathReading{}) && rd.unread(r.Host, r.URL, original)
 	if r.Method == http.MethodPost && r.ContentLength != 0 && !unread {
 		if value, set, refusal = src.withPostedRoute(value, set); refusal != nil {
@@ -272,6 +271,12 @@ func (rd *Reader) queryPath(current, original *url.URL) (string, *Refusal) {
 func under(path, base string) bool {
 	rest, ok := strings.CutPrefix(path, base)
 	return ok && (rest == "" || rest[0] == '/')
+}
+
+// Clone returns a Reader with the same limits for another site, which trusts no scripts
+// yet.
+func (rd *Reader) Clone() *Reader {
+	return &Reader{site: rd.site, prefix: rd.prefix, foreign: rd.foreign, marker: rd.marker, nonce: rd.nonce, deciding: rd.deciding}
 }
 
 // TrustScripts says whether the two scripts whose forms are forwarded unread are there.

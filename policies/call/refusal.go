@@ -24,10 +24,19 @@ type Refusal struct { //nolint:errname // a reading that travels as an error
 	Status int    // 400, 404, 413, 415 or 503
 	Code   Code   // one of the codes above
 	Reason string // one of a closed set of words, for logs and explain; never shown to clients
+	Err    error  // the cause where it is not the client's, for the log: a full disk, a share that is used up
 }
 
 // Error lets a Refusal travel as an error.
-func (r *Refusal) Error() string { return fmt.Sprintf("%d %s: %s", r.Status, r.Code, r.Reason) }
+func (r *Refusal) Error() string {
+	if r.Err != nil {
+		return fmt.Sprintf("%d %s: %s: %v", r.Status, r.Code, r.Reason, r.Err)
+	}
+	return fmt.Sprintf("%d %s: %s", r.Status, r.Code, r.Reason)
+}
+
+// Unwrap returns the cause.
+func (r *Refusal) Unwrap() error { return r.Err }
 
 // What a request may be refused for (docs/design 5).
 var (
@@ -51,16 +60,25 @@ var (
 	errID          = Ambiguous("id")                // anything but plain decimal digits
 	errBatch       = Ambiguous("batch")             // a batch, or a part of it, that needs guessing
 	errNestedBatch = Ambiguous("nested_batch")      // a part of a batch that is a batch
-	errOutside     = &Refusal{http.StatusNotFound, CodeNoRoute, "outside_base"}
-	errTooLarge    = &Refusal{http.StatusRequestEntityTooLarge, CodeTooLarge, "body_limit"}
-	errTooMany     = &Refusal{http.StatusRequestEntityTooLarge, CodeTooLarge, "batch_limit"}
-	errEncodedBody = &Refusal{http.StatusUnsupportedMediaType, CodeUnsupportedType, "content_encoding"}
-	errNoMemory    = &Refusal{http.StatusServiceUnavailable, CodeUnavailable, "memory"}
-	errSpoolFull   = &Refusal{http.StatusServiceUnavailable, CodeUnavailable, "spool_limit"}
+	errOutside     = &Refusal{Status: http.StatusNotFound, Code: CodeNoRoute, Reason: "outside_base"}
+	errTooLarge    = &Refusal{Status: http.StatusRequestEntityTooLarge, Code: CodeTooLarge, Reason: "body_limit"}
+	errTooMany     = &Refusal{Status: http.StatusRequestEntityTooLarge, Code: CodeTooLarge, Reason: "batch_limit"}
+	errEncodedBody = &Refusal{Status: http.StatusUnsupportedMediaType, Code: CodeUnsupportedType, Reason: "content_encoding"}
+	errNeverFits   = &Refusal{Status: http.StatusRequestEntityTooLarge, Code: CodeTooLarge, Reason: "spool_limit"}
 )
 
 // Ambiguous is the refusal of a request that has no certain meaning, for a reason that
 // is one word of a closed set.
 func Ambiguous(reason string) *Refusal {
-	return &Refusal{http.StatusBadRequest, CodeAmbiguous, reason}
+	return &Refusal{Status: http.StatusBadRequest, Code: CodeAmbiguous, Reason: reason}
+}
+
+// noMemory refuses a body that found no memory in time.
+func noMemory(cause error) *Refusal { return unavailable("memory", cause) }
+
+// spoolFull refuses a body that cannot be kept on disk.
+func spoolFull(cause error) *Refusal { return unavailable("spool_limit", cause) }
+
+func unavailable(reason string, cause error) *Refusal {
+	return &Refusal{Status: http.StatusServiceUnavailable, Code: CodeUnavailable, Reason: reason, Err: cause}
 }

@@ -1,56 +1,61 @@
 package call
 
 import (
+	"math"
 	"os"
 	"sync/atomic"
 )
 
-// Spool bounds the bytes of request bodies that are kept on disk at one time. Several
-// readers may share it.
+// Spool bounds the bytes of request bodies that are kept on disk at one time. Readers of
+// many sites may share it; see [Shares].
 type Spool struct {
-	dir   string
-	limit int64
-	used  atomic.Int64
+	dir    string
+	shares *Shares
 }
+
+// SpoolFor returns the limit of a Spool for bodies of at most largest bytes: one of them
+// fits into the share of one client.
+func SpoolFor(largest int64) int64 { return 8 * min(largest, math.MaxInt64/8) }
 
 // NewSpool returns a Spool that keeps its files in dir, "" being the system's
 // directory for temporary files, and at most limit bytes in all of them.
-func NewSpool(dir string, limit int64) *Spool { return &Spool{dir: dir, limit: limit} }
+func NewSpool(dir string, limit int64) *Spool { return &Spool{dir, NewShares(limit)} }
 
 // Bytes returns how much is spooled now.
-func (s *Spool) Bytes() int64 { return s.used.Load() }
+func (s *Spool) Bytes() int64 { return s.shares.Used() }
 
 // spoolFile is one spooled body.
 type spoolFile struct {
 	*os.File
 	spool  *Spool
+	holder Holder
 	size   int64
 	linked bool // still has a name: the system cannot unlink an open file
 	closed atomic.Bool
 }
 
-func (s *Spool) create() (*spoolFile, error) {
-	f, err := os.CreateTemp(s.dir, "restwarden-")
+func (s *Spool) create(h Holder) (*spoolFile, error) {
+	f, err := createIn(s.dir)
 	if err != nil {
 		return nil, err
 	}
 	// A file without a name disappears with the process, even with a killed one.
-	return &spoolFile{File: f, spool: s, linked: os.Remove(f.Name()) != nil}, nil
+	return &spoolFile{File: f, spool: s, holder: h, linked: os.Remove(f.Name()) != nil}, nil
 }
 
-// append writes p at the end. It returns false where the budget or the disk is full.
-func (f *spoolFile) append(p []byte) bool {
+// append writes p at the end. It returns a FullError where a share is used up, or the
+// system's error.
+func (f *spoolFile) append(p []byte) error {
 	n := int64(len(p))
-	if f.spool.used.Add(n) > f.spool.limit {
-		f.spool.used.Add(-n)
-		return false
+	if err := f.spool.shares.Try(f.holder, n); err != nil {
+		return err
 	}
 	if _, err := f.WriteAt(p, f.size); err != nil {
-		f.spool.used.Add(-n)
-		return false
+		f.spool.shares.Free(f.holder, n)
+		return err
 	}
 	f.size += n
-	return true
+	return nil
 }
 
 func (f *spoolFile) remove() {
@@ -61,5 +66,5 @@ func (f *spoolFile) remove() {
 	if f.linked {
 		_ = os.Remove(f.Name())
 	}
-	f.spool.used.Add(-f.size)
+	f.spool.shares.Free(f.holder, f.size)
 }
