@@ -39,10 +39,12 @@ func parseDirective(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //		prefix <name>
 //		release auto|<x.y>
 //		mode enforce|observe
+//		request_id on|off
 //		credentials header|cookie <name>...
 //		credentials jetpack
 //		identity { ttl <d>  timeout <d>  max_in_flight <n>  rate <n>/<d> }
 //		body_limit|upload_limit|spool_limit <size>
+//		spool_dir <path>
 //		batch_limit <n>
 //		<policy> off
 //		<option of a policy> ...
@@ -110,11 +112,13 @@ var gatewayOptions = map[string]func(*Gateway, policies.Option) error{
 	"prefix":       func(g *Gateway, o policies.Option) error { return checked(o, &g.Prefix, validatePrefix) },
 	"release":      func(g *Gateway, o policies.Option) error { return checked(o, &g.Release, validateRelease) },
 	"mode":         func(g *Gateway, o policies.Option) error { return checked(o, &g.Mode, validateMode) },
+	"request_id":   func(g *Gateway, o policies.Option) (err error) { g.RequestID, err = o.Word("on", "off"); return err },
 	"credentials":  (*Gateway).credentialsOption,
 	"identity":     (*Gateway).identityOption,
 	"body_limit":   func(g *Gateway, o policies.Option) error { return size(o, &g.BodyLimit) },
 	"upload_limit": func(g *Gateway, o policies.Option) error { return size(o, &g.UploadLimit) },
 	"spool_limit":  func(g *Gateway, o policies.Option) error { return size(o, &g.SpoolLimit) },
+	"spool_dir":    func(g *Gateway, o policies.Option) error { return checked(o, &g.SpoolDir, anyText) },
 	"batch_limit":  func(g *Gateway, o policies.Option) error { return number(o, &g.BatchLimit) },
 }
 
@@ -133,6 +137,8 @@ func checked[T ~string](o policies.Option, to *T, check func(T) error) error {
 	}
 	return nil
 }
+
+func anyText(string) error { return nil }
 
 func size(o policies.Option, to *int64) error {
 	text, err := o.One()
