@@ -37,6 +37,7 @@ type App struct {
 	local    store.Store // that policies use
 	shared   store.Store // the Redis itself, or nil
 	gateways []*Gateway
+	engines  map[[sha256.Size]byte]*engine // by what they were compiled from
 	assigned sync.Once
 	leases   leases
 }
@@ -134,7 +135,14 @@ func (a *App) Start() error {
 func (a *App) Stop() error { return nil }
 
 // Cleanup releases what the gateways share.
-func (a *App) Cleanup() error { return a.leases.release() }
+func (a *App) Cleanup() error {
+	var errs []error
+	for _, e := range a.engines {
+		errs = append(errs, e.close())
+	}
+	a.engines = nil
+	return errors.Join(append(errs, a.leases.release())...)
+}
 
 const (
 	defaultStorePrefix  = "restwarden"

@@ -113,7 +113,7 @@ func (g *Gateway) provision(ctx caddy.Context) error {
 		return err
 	}
 	g.logger, g.server = ctx.Logger(), listeners(ctx)
-	if g.engine, err = g.compile(ctx); err != nil {
+	if g.engine, err = g.app.engineOf(ctx, g); err != nil {
 		return err
 	}
 	g.app.gateways = append(g.app.gateways, g)
@@ -141,9 +141,6 @@ func (g *Gateway) Cleanup() error {
 	var errs []error
 	for _, s := range g.sites {
 		errs = append(errs, s.close())
-	}
-	if g.engine != nil {
-		errs = append(errs, g.engine.close())
 	}
 	if g.app != nil && g.app.http == nil { // no other gateway has this app
 		errs = append(errs, g.app.Cleanup())
