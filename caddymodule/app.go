@@ -11,14 +11,19 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/restwarden/restwarden/caddymodule/layout"
 	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/nearest"
+	"github.com/restwarden/restwarden/policies/store"
 )
 
-func init() { caddy.RegisterModule(App{}) }
+func init() { caddy.RegisterModule(new(App)) }
 
 // App holds what all sites share. It is the Caddy app "restwarden", written in the global
 // options of the Caddyfile.
@@ -27,6 +32,18 @@ type App struct {
 	Store *StoreOptions `json:"store,omitempty"`
 
 	redis redisOptions
+
+	http     *caddyhttp.App // whose routes lead to the gateways; nil outside a configuration
+	metrics  *metrics
+	local    store.Store // that policies use
+	shared   store.Store // the Redis itself, or nil
+	gateways []*Gateway
+	engines  map[[sha256.Size]byte]*engine // by what they were compiled from
+	assigned sync.Once
+	surveyed sync.Once
+	refused  error            // why the configuration must not load
+	findings []layout.Finding // what else is odd in it
+	leases   leases
 }
 
 // StoreOptions says which store the gateways of this process use.
@@ -53,6 +70,8 @@ type StoreOptions struct {
 	Timeout policies.Duration `json:"timeout,omitempty"`
 	// At is where the store is configured, "Caddyfile:3"; for messages.
 	At string `json:"at,omitempty"`
+	// Imported is where the lines of the store were imported, "Caddyfile:3"; for messages.
+	Imported string `json:"imported,omitempty"`
 }
 
 // SentinelOptions names a master and how to log in to its Sentinels.
@@ -76,7 +95,7 @@ type TLSOptions struct {
 }
 
 // CaddyModule returns the Caddy module information.
-func (App) CaddyModule() caddy.ModuleInfo {
+func (*App) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "restwarden", New: func() caddy.Module { return new(App) }}
 }
 
@@ -87,7 +106,7 @@ func (a *App) Provision(caddy.Context) error {
 	}
 	var err error
 	if a.redis, err = a.Store.resolve(); err != nil {
-		return policies.Option{Pos: a.Store.At}.Errorf("store: %w", err)
+		return a.Store.errorf(err)
 	}
 	return nil
 }
@@ -98,19 +117,36 @@ func (a *App) Validate() error {
 		return nil
 	}
 	if err := a.Store.validate(); err != nil {
-		return policies.Option{Pos: a.Store.At}.Errorf("store: %w", err)
+		return a.Store.errorf(err)
 	}
 	return nil
+}
+
+func (s *StoreOptions) errorf(err error) error {
+	return policies.Option{Pos: s.At, Imported: s.Imported}.Errorf("store: %w", err)
 }
 
 // usesRedis tells whether the configured store is Redis.
 func (a *App) usesRedis() bool { return a.Store != nil && a.Store.Kind == "redis" }
 
 // Start implements caddy.App.
-func (a *App) Start() error { return nil }
+func (a *App) Start() error {
+	a.assign()
+	return nil
+}
 
 // Stop implements caddy.App.
 func (a *App) Stop() error { return nil }
+
+// Cleanup releases what the gateways share.
+func (a *App) Cleanup() error {
+	var errs []error
+	for _, e := range a.engines {
+		errs = append(errs, e.close())
+	}
+	a.engines = nil
+	return errors.Join(append(errs, a.leases.release())...)
+}
 
 const (
 	defaultStorePrefix  = "restwarden"
@@ -128,7 +164,7 @@ func (s *StoreOptions) validate() error {
 		return nil
 	case "redis":
 	default:
-		return fmt.Errorf("%q is neither memory nor redis", s.Kind)
+		return nearest.Check(s.Kind, "memory", "redis")
 	}
 	switch {
 	case len(s.Addresses) == 0:
@@ -246,7 +282,8 @@ func (t *TLSOptions) load() (config *tls.Config, made []byte, err error) {
 
 // Interface guards
 var (
-	_ caddy.App         = (*App)(nil)
-	_ caddy.Provisioner = (*App)(nil)
-	_ caddy.Validator   = (*App)(nil)
+	_ caddy.App          = (*App)(nil)
+	_ caddy.Provisioner  = (*App)(nil)
+	_ caddy.Validator    = (*App)(nil)
+	_ caddy.CleanerUpper = (*App)(nil)
 )

@@ -29,7 +29,7 @@ const (
 // backend is the ask.Backend of one request. It sends questions through the rest of the
 // route, so that they use the upstreams, TLS and rewrites of the site.
 type backend struct {
-	g      *Gateway
+	site   *site
 	next   caddyhttp.Handler
 	header http.Header
 	server *caddyhttp.Server
@@ -41,19 +41,19 @@ type backend struct {
 	tls                     *tls.ConnectionState
 }
 
-func newBackend(g *Gateway, r *http.Request, next caddyhttp.Handler) backend {
+func newBackend(s *site, r *http.Request, next caddyhttp.Handler) backend {
 	server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
 	vars, _ := r.Context().Value(caddyhttp.VarsCtxKey).(map[string]any)
 	repl, _ := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
 	return backend{
-		g: g, next: next, header: r.Header, server: server, vars: vars, repl: repl,
+		site: s, next: next, header: r.Header, server: server, vars: vars, repl: repl,
 		host: r.Host, remoteAddr: r.RemoteAddr, proto: r.Proto, major: r.ProtoMajor, minor: r.ProtoMinor, tls: r.TLS,
 	}
 }
 
 // Ask implements ask.Backend.
 func (b *backend) Ask(ctx context.Context, q ask.Question) (*ask.Answer, error) {
-	ctx, cancel := context.WithTimeout(ctx, b.g.timeout)
+	ctx, cancel := context.WithTimeout(ctx, b.site.questions.Timeout)
 	defer cancel()
 	answer, err := b.ask(ctx, q)
 	if err != nil {
@@ -182,7 +182,7 @@ func (b *backend) target(q ask.Question) (string, error) {
 	if err != nil || base.Path == "" && q.Base != "" || base.EscapedPath() != q.Base || q.Base != "" && q.Base[0] != '/' {
 		return "", fmt.Errorf("base %q is not a path", q.Base)
 	}
-	target, separator := q.Base+"/"+b.g.site.Prefix+q.Route, "?"
+	target, separator := q.Base+"/"+b.site.Prefix+q.Route, "?"
 	switch {
 	case q.Page != "":
 		target = q.Base + q.Page

@@ -144,11 +144,11 @@ func TestGateway_OnErrorPass(t *testing.T) {
 func TestBackend_Cookies(t *testing.T) {
 	g := provisioned(t, `{"platform":"wordpress","credentials":{"cookies":["site"]}}`)
 	r := prepared(httptest.NewRecorder(), "/", "Cookie", "wp_session=1; wordpress_logged_in_a=2; xwordpress_logged_in_=3; \t site=4\u00a0", "Nonce", "n", "Cart-Token", "t")
-	b := newBackend(g, r, nil)
+	b := newBackend(g.sites[0], r, nil)
 	r.Method = http.MethodPost
-	c := g.reader.Read(r, nil)
+	c := g.sites[0].reader.Read(r, nil)
 	t.Cleanup(c.Close)
-	whole := &caller.Whole{Site: g.site.Site, Call: c, HTTP: r}
+	whole := &caller.Whole{Site: g.sites[0].Site.Site, Call: c, HTTP: r}
 	for _, c := range []struct {
 		q             ask.Question
 		cookie, nonce string
@@ -238,7 +238,7 @@ func TestBackend_Detach(t *testing.T) {
 	g := provisioned(t, `{"platform":"wordpress"}`)
 	r := prepared(httptest.NewRecorder(), "/wp-json/wp/v2/posts", "User-Agent", "before")
 	caddyhttp.SetVar(r.Context(), "root", "before")
-	own := newBackend(g, r, nil)
+	own := newBackend(g.sites[0], r, nil)
 	detached := own.Detach().(*backend)
 	r.Header.Set("User-Agent", "after")
 	caddyhttp.SetVar(r.Context(), "root", "after")

@@ -24,7 +24,8 @@ func provisioned(tb testing.TB, config string) *Gateway {
 	}
 	g := module.(*Gateway)
 	g.logger = zap.NewNop()
-	g.discovery.busy.Store(true) // there is no site whose root could be read
+	g.app.assign()
+	g.sites[0].discovery.busy.Store(true) // there is no platform whose root could be read
 	return g
 }
 

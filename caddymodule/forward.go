@@ -26,20 +26,20 @@ const rewriteLimit = 8 << 20
 
 // forward sends the request on and the answer back. It leaves the answer untouched,
 // unless a policy rewrites it or a watch needs it.
-func (g *Gateway) forward(w http.ResponseWriter, x *exchange) error {
+func (s *site) forward(w http.ResponseWriter, x *exchange) error {
 	need := policies.RewriteNothing
-	for _, p := range g.rewriters {
+	for _, p := range s.rewriters {
 		if n := p.Rewrites(&x.req); n != policies.RewriteNothing {
 			need = max(need, n)
 			x.rewriters = append(x.rewriters, p)
 		}
 	}
-	by := g.watch(x)
+	by := s.watch(x)
 	switch {
 	case need == policies.RewriteBody:
-		return g.forwardBuffered(w, x, by)
+		return s.forwardBuffered(w, x, by)
 	case need == policies.RewriteHeader || by.told != nil:
-		return g.forwardHeader(w, x, by)
+		return s.forwardHeader(w, x, by)
 	}
 	return x.next.ServeHTTP(w, x.request())
 }
@@ -66,9 +66,9 @@ type watching struct {
 	body bool              // told is called once caller.WatchedBody bytes have come
 }
 
-func (g *Gateway) watch(x *exchange) (w watching) {
-	w.told, w.body = g.site.Identities.Watch(&x.whole)
-	for _, p := range g.watchers {
+func (s *site) watch(x *exchange) (w watching) {
+	w.told, w.body = s.Identities.Watch(&x.whole)
+	for _, p := range s.watchers {
 		if also := p.Watch(&x.req); also != nil {
 			first := w.told
 			w.told = func(a *ask.Answer) {
@@ -84,7 +84,7 @@ func (g *Gateway) watch(x *exchange) (w watching) {
 
 // forwardHeader streams the answer, passes its head to the watch and rewrites its header.
 // If that fails, the client gets a refusal instead.
-func (g *Gateway) forwardHeader(w http.ResponseWriter, x *exchange, by watching) error {
+func (s *site) forwardHeader(w http.ResponseWriter, x *exchange, by watching) error {
 	aw := &answerWriter{ResponseWriterWrapper: wrap(w)}
 	aw.head = func(status int) error {
 		a := &ask.Answer{Status: status, Header: w.Header()}
@@ -104,7 +104,7 @@ func (g *Gateway) forwardHeader(w http.ResponseWriter, x *exchange, by watching)
 	aw.finish(err)
 	if aw.failed != nil {
 		clear(w.Header()) // it belongs to the platform's answer
-		return g.unusable(w, x, aw.failed)
+		return s.unusable(w, x, aw.failed)
 	}
 	return err
 }
@@ -112,7 +112,7 @@ func (g *Gateway) forwardHeader(w http.ResponseWriter, x *exchange, by watching)
 // forwardBuffered holds the whole answer back until it is rewritten. It asks the platform
 // for a plain, whole answer, since nobody can rewrite an encoded, partial or unchanged
 // one.
-func (g *Gateway) forwardBuffered(w http.ResponseWriter, x *exchange, by watching) error {
+func (s *site) forwardBuffered(w http.ResponseWriter, x *exchange, by watching) error {
 	r := x.request()
 	for _, name := range []string{"Range", "If-Range", "If-None-Match", "If-Modified-Since"} {
 		r.Header.Del(name)
@@ -129,10 +129,10 @@ func (g *Gateway) forwardBuffered(w http.ResponseWriter, x *exchange, by watchin
 	}
 	answer, unusable := held.answer(r.Method)
 	if err = errors.Join(err, unusable); err != nil {
-		return g.unusable(w, x, &rewriteError{x.needsBody(), err})
+		return s.unusable(w, x, &rewriteError{x.needsBody(), err})
 	}
 	if err := x.rewrite(answer); err != nil {
-		return g.unusable(w, x, err)
+		return s.unusable(w, x, err)
 	}
 	return send(w, r, answer)
 }
@@ -174,12 +174,12 @@ func (x *exchange) rewrite(a *ask.Answer) error {
 }
 
 // unusable sends a refusal in place of an answer that must not be sent.
-func (g *Gateway) unusable(w http.ResponseWriter, x *exchange, cause error) error {
+func (s *site) unusable(w http.ResponseWriter, x *exchange, cause error) error {
 	d := policies.Decision{Outcome: policies.Refuse, Verdict: policies.Unavailable(), Err: cause}
 	if e, ok := errors.AsType[*rewriteError](cause); ok {
 		d.Policy = e.policy
 	}
-	g.trace.Refused(&x.req, d)
-	g.trace.Decided(&x.req, d)
-	return g.refuse(w, x, d.Verdict)
+	s.trace.Refused(&x.req, d)
+	s.trace.Decided(&x.req, d)
+	return s.refuse(w, x, d.Verdict)
 }

@@ -25,7 +25,7 @@ func FuzzTarget(f *testing.F) {
 		f.Add(base, false)
 		f.Add(base, true)
 	}
-	b := &backend{g: &Gateway{site: &policies.Site{Site: &caller.Site{Prefix: "cms-json"}}}}
+	b := &backend{site: &site{Site: policies.Site{Site: &caller.Site{Prefix: "cms-json"}}}}
 	f.Fuzz(func(t *testing.T, base string, query bool) {
 		form := call.Pretty
 		if query {

@@ -24,59 +24,67 @@ type exchange struct {
 	rewriters []rewriter // the policies that change the answer
 }
 
-// ServeHTTP reads r, judges it if it is a call, and answers or forwards it.
+// ServeHTTP implements caddyhttp.MiddlewareHandler.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+	return g.siteOf(r).serve(w, r, next)
+}
+
+// serve reads r, judges it if it is a call, and answers or forwards it.
+func (s *site) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+	if s.broken != nil {
+		return caddyhttp.Error(http.StatusServiceUnavailable, s.broken)
+	}
 	r.Body = counted(r)
-	r.Body = g.hurried(w, r)
+	r.Body = s.hurried(w, r)
 	var holder call.Holder // nothing is held without a body
 	if r.ContentLength != 0 {
-		holder = g.holderOf(r)
+		holder = s.holderOf(r)
 	}
-	c := g.reader.ReadFrom(holder, r, originalURL(r))
+	c := s.reader.ReadFrom(holder, r, originalURL(r))
 	defer c.Close()
-	g.discovery.request(g, r, next)
 	if c.Kind == call.Page {
-		return g.servePage(w, r, next, c)
+		return s.servePage(w, r, next, c)
 	}
-	x := g.newExchange(r, next, c)
-	if g.isPreflight(x) {
-		return g.servePreflight(w, x)
+	s.discovery.request(s, r, next)
+	x := s.newExchange(r, next, c)
+	if s.isPreflight(x) {
+		return s.servePreflight(w, x)
 	}
 	start := time.Now()
-	if changed := g.change(x); changed != c {
+	if changed := s.change(x); changed != c {
 		defer changed.Close()
 	}
-	d := g.chain.Judge(r.Context(), &x.req)
-	g.metrics.decisionDuration.Observe(time.Since(start).Seconds())
+	d := s.chain.Judge(r.Context(), &x.req)
+	s.metrics.decisionDuration.Observe(time.Since(start).Seconds())
 	if d.Outcome == policies.Refuse {
-		return g.refuse(w, x, d.Verdict)
+		return s.refuse(w, x, d.Verdict)
 	}
-	return g.forward(w, x)
+	return s.forward(w, x)
 }
 
 // servePage forwards a page. It asks no policy to judge, and allocates nothing.
-func (g *Gateway) servePage(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, c *call.Call) error {
+func (s *site) servePage(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, c *call.Call) error {
 	caddyhttp.SetVar(r.Context(), varKind, kindPage)
 	caddyhttp.SetVar(r.Context(), varOutcome, outcomePass)
-	if r.Method == http.MethodPost && g.reader.IsScript(r.URL) {
-		g.discovery.script(g, r, next)
+	if r.Method == http.MethodPost && s.reader.IsScript(r.URL) {
+		s.discovery.script(s, r, next)
 	}
 	x := pages.Get().(*exchange)
 	defer x.recycle()
-	x.whole = caller.Whole{Site: g.site.Site, Call: c, HTTP: r}
-	x.req = policies.Request{Whole: &x.whole, Call: c, Site: g.site}
+	x.whole = caller.Whole{Site: s.Site.Site, Call: c, HTTP: r}
+	x.req = policies.Request{Whole: &x.whole, Call: c, Site: &s.Site}
 	x.r, x.next = r, next
-	return g.forward(w, x)
+	return s.forward(w, x)
 }
 
-func (g *Gateway) newExchange(r *http.Request, next caddyhttp.Handler, c *call.Call) *exchange {
+func (s *site) newExchange(r *http.Request, next caddyhttp.Handler, c *call.Call) *exchange {
 	x := &exchange{r: r, next: next}
-	x.backend = newBackend(g, r, next)
+	x.backend = newBackend(s, r, next)
 	x.whole = caller.Whole{
-		Site: g.site.Site, Call: c, HTTP: r, Client: clientAddr(r), Holder: g.holderOf(r), Secure: isSecure(r),
-		Backend: &x.backend, Trace: &g.trace.Questions,
+		Site: s.Site.Site, Call: c, HTTP: r, Client: clientAddr(r), Holder: s.holderOf(r), Secure: isSecure(r),
+		Backend: &x.backend, Trace: &s.trace.Questions,
 	}
-	x.req = policies.Request{Whole: &x.whole, Call: c, Site: g.site, Trace: &g.trace}
+	x.req = policies.Request{Whole: &x.whole, Call: c, Site: &s.Site, Trace: &s.trace}
 	caddyhttp.SetVar(r.Context(), varCall, c)
 	return x
 }
@@ -84,13 +92,13 @@ func (g *Gateway) newExchange(r *http.Request, next caddyhttp.Handler, c *call.C
 // change runs the policies that change requests, and reads the request again. The result
 // must be the same call with fewer parameters; any other has no certain reading. change
 // returns the reading that counts.
-func (g *Gateway) change(x *exchange) *call.Call {
+func (s *site) change(x *exchange) *call.Call {
 	before := x.req.Call
 	if before.Kind == call.Refused || before.Foreign {
 		return before
 	}
 	by := ""
-	for _, p := range g.changers {
+	for _, p := range s.changers {
 		if p.Change(&x.req, x.r) {
 			by = p.name
 		}
@@ -99,7 +107,7 @@ func (g *Gateway) change(x *exchange) *call.Call {
 		return before
 	}
 	before.Settle() // two readings of one body could wait for each other's memory
-	after := g.reader.ReadFrom(x.whole.Holder, x.r, originalURL(x.r))
+	after := s.reader.ReadFrom(x.whole.Holder, x.r, originalURL(x.r))
 	if after.Kind != before.Kind || after.Key != before.Key || after.Method != before.Method {
 		after.Close()
 		after = &call.Call{Kind: call.Refused, Method: before.Method, Wire: before.Wire, Refusal: &call.Refusal{
@@ -113,18 +121,18 @@ func (g *Gateway) change(x *exchange) *call.Call {
 
 // isPreflight tells whether the request is a browser's preflight: OPTIONS in every
 // reading, from a script of another origin, without credentials (docs/design 6).
-func (g *Gateway) isPreflight(x *exchange) bool {
+func (s *site) isPreflight(x *exchange) bool {
 	c, h := x.req.Call, x.r.Header
 	return c.Kind == call.Single && !c.Foreign && c.Wire == http.MethodOptions && c.Method == http.MethodOptions &&
-		h.Get("Origin") != "" && h.Get("Access-Control-Request-Method") != "" && !g.site.HasCredentials(x.r)
+		h.Get("Origin") != "" && h.Get("Access-Control-Request-Method") != "" && !s.HasCredentials(x.r)
 }
 
 // servePreflight forwards a preflight without a body. It returns only status and headers
 // of the answer, since the body would list the route's parameters.
-func (g *Gateway) servePreflight(w http.ResponseWriter, x *exchange) error {
-	g.trace.Decided(&x.req, policies.Decision{Outcome: policies.Pass})
-	if g.observes() {
-		return g.forward(w, x)
+func (s *site) servePreflight(w http.ResponseWriter, x *exchange) error {
+	s.trace.Decided(&x.req, policies.Decision{Outcome: policies.Pass})
+	if s.observes() {
+		return s.forward(w, x)
 	}
 	x.r.Body, x.r.ContentLength = http.NoBody, 0
 	return x.next.ServeHTTP(newHeadOnly(w), x.r)
@@ -147,12 +155,9 @@ func clientAddr(r *http.Request) netip.Addr {
 }
 
 // holderOf says on whose account a request holds memory, disk and questions.
-func (g *Gateway) holderOf(r *http.Request) call.Holder {
-	return call.Holder{Site: g.siteOf(r), Client: shareAddr(r)}
+func (s *site) holderOf(r *http.Request) call.Holder {
+	return call.Holder{Site: s.Name, Client: shareAddr(r)}
 }
-
-// siteOf tells apart the sites that share memory, disk and questions.
-func (g *Gateway) siteOf(*http.Request) string { return g.directive }
 
 // shareAddr is the address whose share of memory, disk and questions a request uses. It is
 // the zero Addr for the address of a proxy: one that the server trusts or one of a private

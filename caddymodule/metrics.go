@@ -30,18 +30,26 @@ type metrics struct {
 	lookups          *prometheus.CounterVec
 	lookupDuration   *prometheus.HistogramVec
 	storeOperations  *prometheus.CounterVec
-	misconfigured    prometheus.Gauge
+	misconfigured    *prometheus.GaugeVec
+	siteInfo         *prometheus.GaugeVec
+	perHost          bool // decisions have the label host, as Caddy's own metrics
 }
 
 // newMetrics registers the collectors, or finds those of another gateway of the same
 // configuration. Without a registry they are not exported.
-func newMetrics(registry *prometheus.Registry) *metrics {
+// perHost gives decisions the label host.
+func newMetrics(registry *prometheus.Registry, perHost bool) *metrics {
 	const ns, sub = "caddy", "restwarden"
+	labels := []string{"policy", "code", "outcome"}
+	if perHost {
+		labels = append(labels, "host")
+	}
 	m := &metrics{
+		perHost: perHost,
 		decisions: registerOrExisting(registry, prometheus.NewCounterVec(prometheus.CounterOpts{
 			Namespace: ns, Subsystem: sub, Name: "decisions_total",
 			Help: "Calls by what became of them and why.",
-		}, []string{"policy", "code", "outcome"})),
+		}, labels)),
 		decisionDuration: registerOrExisting(registry, prometheus.NewHistogram(prometheus.HistogramOpts{
 			Namespace: ns, Subsystem: sub, Name: "decision_duration_seconds",
 			Help:    "Time to decide on a call, questions included.",
@@ -59,10 +67,14 @@ func newMetrics(registry *prometheus.Registry) *metrics {
 			Namespace: ns, Subsystem: sub, Name: "store_operations_total",
 			Help: "Operations of the store.",
 		}, []string{"op", "result"})),
-		misconfigured: registerOrExisting(registry, prometheus.NewGauge(prometheus.GaugeOpts{
+		misconfigured: registerOrExisting(registry, prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Namespace: ns, Subsystem: sub, Name: "misconfigured",
-			Help: "Settings that do not fit the site, as its REST root tells.",
-		})),
+			Help: "Settings that do not fit the site, as the configuration or its REST root tells.",
+		}, []string{"site", "problem"})),
+		siteInfo: registerOrExisting(registry, prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Namespace: ns, Subsystem: sub, Name: "site_info",
+			Help: "1 for every guarded site.",
+		}, []string{"site", "platform", "mode", "release"})),
 	}
 	registerOrExisting(registry, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Namespace: ns, Subsystem: sub, Name: "spooled_bytes",
@@ -101,11 +113,13 @@ func (m *metrics) zero() {
 			m.storeOperations.WithLabelValues(op, result)
 		}
 	}
-	m.decisions.WithLabelValues(none, none, string(policies.Pass))
+	if !m.perHost {
+		m.decisions.WithLabelValues(none, none, string(policies.Pass))
+	}
 }
 
-// known counts a question that was not asked.
-func (m *metrics) known(kind ask.Kind) {
+// remembered counts a question that was not asked.
+func (m *metrics) remembered(kind ask.Kind) {
 	m.lookups.WithLabelValues(string(kind), resultCached).Inc()
 }
 
@@ -115,24 +129,19 @@ func (m *metrics) asked(q ask.Question, _ *ask.Answer, err error, took time.Dura
 	m.lookupDuration.WithLabelValues(string(q.Kind)).Observe(took.Seconds())
 }
 
-// decisionCounter counts the decisions of one gateway, with labels of a closed set.
-type decisionCounter struct {
-	decisions *prometheus.CounterVec
-	codes     map[string]bool
-}
-
-// other is the label for a code that the catalog does not list.
+// other is the label for a code that the catalog does not list, and for a host that the
+// configuration does not name.
 const other = "other"
 
-// knownTo returns the counter for a site's chain, with its series at 0.
-func (m *metrics) knownTo(site *policies.Site, chain *policies.Chain) *decisionCounter {
-	d := &decisionCounter{decisions: m.decisions, codes: map[string]bool{none: true}}
+// known returns the codes that a site's chain may give, and creates their series at 0.
+func (m *metrics) known(site *policies.Site, chain *policies.Chain) map[string]bool {
+	known := map[string]bool{none: true}
 	for _, p := range chain.Policies() {
 		codes := append([]policies.Code{policies.CodeUnavailable}, policies.ReadingCodes...)
 		for i, code := range append(codes, p.Codes...) {
 			label := string(site.Code(code))
-			d.codes[label] = true
-			if i > 0 && i < len(codes) {
+			known[label] = true
+			if m.perHost || i > 0 && i < len(codes) {
 				continue // possible, but too rare for a series at 0
 			}
 			for _, outcome := range []policies.Outcome{policies.Refuse, policies.WouldRefuse} {
@@ -140,15 +149,22 @@ func (m *metrics) knownTo(site *policies.Site, chain *policies.Chain) *decisionC
 			}
 		}
 	}
-	d.codes[string(policies.CodeTooMany)] = true // of any policy that asks who is calling
-	d.codes[string(policies.CodePlatform)] = true
-	return d
+	known[string(policies.CodeTooMany)] = true // of any policy that asks who is calling
+	known[string(policies.CodePlatform)] = true
+	return known
 }
 
-func (d *decisionCounter) count(decision policies.Decision) {
-	policy, code := orDefault(decision.Policy, none), codeOf(decision)
-	if !d.codes[code] {
+// count counts a decision. known are the codes that may be labels; host is used where
+// hosts are labels.
+func (m *metrics) count(known map[string]bool, d policies.Decision, host string) {
+	code := codeOf(d)
+	if !known[code] {
 		code = other
 	}
-	d.decisions.WithLabelValues(policy, code, string(decision.Outcome)).Inc()
+	policy := orDefault(d.Policy, none)
+	if m.perHost {
+		m.decisions.WithLabelValues(policy, code, string(d.Outcome), host).Inc()
+		return
+	}
+	m.decisions.WithLabelValues(policy, code, string(d.Outcome)).Inc()
 }

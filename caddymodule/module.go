@@ -4,9 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
-	"strings"
-	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
@@ -14,8 +11,6 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/restwarden/restwarden/policies"
-	"github.com/restwarden/restwarden/policies/ask"
-	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
 )
 
@@ -35,8 +30,8 @@ type Gateway struct {
 	Base string `json:"base,omitempty"`
 	// Prefix is the first segment of the pretty form, if the site has changed it.
 	Prefix string `json:"prefix,omitempty"`
-	// Release is the release of the shop, "10.7", or "auto" (the default): policies ask
-	// the platform for what they must know.
+	// Release is the release of the shop, "10.7" or "10.7.2", which is the same, or "auto"
+	// (the default): policies ask the platform for what they must know.
 	Release string `json:"release,omitempty"`
 	// Mode is "enforce" (the default) or "observe": decide, count and log, but refuse and
 	// change nothing.
@@ -62,25 +57,23 @@ type Gateway struct {
 	BatchLimit int `json:"batch_limit,omitempty"`
 	// PoliciesRaw configures the policies by name. Their order is fixed.
 	PoliciesRaw caddy.ModuleMap `json:"policies,omitempty" caddy:"namespace=http.handlers.restwarden.policies"`
-	// Instance tells directives with the same content apart; 0 is the first. Each of them
-	// counts limits and keeps proofs of its own.
+	// RequestID "off" leaves the header X-Request-Id out of refusals.
+	RequestID string `json:"request_id,omitempty"`
+	// Instance is read from configurations that earlier releases have saved. It has no
+	// effect.
 	Instance int `json:"instance,omitempty"`
 	// At is where the directive stands, "Caddyfile:2"; for messages.
 	At string `json:"at,omitempty"`
+	// Imported says where the lines of the directive were imported, for messages and
+	// records: under "" the directive itself, "Caddyfile:12"; under "snippets.caddy:3" the
+	// line that stands there, if it was imported elsewhere than the directive.
+	Imported map[string]string `json:"imported,omitempty"`
 
-	directive string // see fingerprint
-	site      *policies.Site
-	reader    *call.Reader
-	chain     *policies.Chain
-	trace     policies.Trace
-	changers  []changer
-	rewriters []rewriter
-	watchers  []policies.Watcher
-	timeout   time.Duration
-	logger    *zap.Logger
-	metrics   *metrics
-	leases    leases
-	discovery *discovery
+	app    *App
+	engine *engine
+	server string  // see listeners
+	sites  []*site // set by App.assign
+	logger *zap.Logger
 }
 
 // Identity bounds the questions about who is calling.
@@ -106,10 +99,10 @@ func (Gateway) CaddyModule() caddy.ModuleInfo {
 // I/O.
 func (g *Gateway) Provision(ctx caddy.Context) error {
 	if err := g.provision(ctx); err != nil {
-		if g.At != "" {
-			return fmt.Errorf("restwarden at %s: %w", g.At, err)
+		if _, names := errors.AsType[refusals](err); names {
+			return err
 		}
-		return fmt.Errorf("restwarden: %w", err)
+		return g.placed(fmt.Errorf("restwarden: %w", err))
 	}
 	return nil
 }
@@ -118,35 +111,26 @@ func (g *Gateway) provision(ctx caddy.Context) error {
 	if err := g.Validate(); err != nil {
 		return err
 	}
-	g.logger = ctx.Logger()
 	var err error
-	if g.directive, err = g.fingerprint(); err != nil {
+	if g.app, err = appOf(ctx); err != nil {
 		return err
 	}
-	configured, err := g.loadPolicies(ctx)
-	if err != nil {
+	g.logger, g.server = ctx.Logger(), listeners(ctx)
+	if err := g.app.survey(g.logger); err != nil {
 		return err
 	}
-	g.metrics = newMetrics(ctx.GetMetricsRegistry())
-	if g.site, err = g.newSite(ctx); err != nil {
+	if g.engine, err = g.app.engineOf(ctx, g); err != nil {
 		return err
 	}
-	if err := g.newReader(ctx); err != nil {
-		return err
-	}
-	if g.chain, err = policies.NewChain(g.site, g.Mode, configured); err != nil {
-		return err
-	}
-	g.listen()
-	g.sortPolicies()
-	g.discovery = newDiscovery()
+	g.app.gateways = append(g.app.gateways, g)
 	return nil
 }
 
 // Validate checks everything that does not depend on the rest of the configuration.
 func (g *Gateway) Validate() error {
 	for _, check := range []error{
-		validatePlatform(g.Platform), validateBase(g.Base), validatePrefix(g.Prefix), validateRelease(g.Release), validateMode(g.Mode),
+		validatePlatform(g.Platform), validateBase(g.Base), validatePrefix(g.Prefix), validateRelease(g.Release), g.Mode.Validate(),
+		validateSwitch("request_id", g.RequestID),
 		validateCredentials(g.Credentials), validateIdentity(g.Identity),
 		validateNotNegative("body_limit", g.BodyLimit), validateNotNegative("upload_limit", g.UploadLimit),
 		validateNotNegative("spool_limit", g.SpoolLimit), validateNotNegative("batch_limit", int64(g.BatchLimit)),
@@ -158,124 +142,19 @@ func (g *Gateway) Validate() error {
 	return nil
 }
 
-// Cleanup releases what Provision acquired.
+// Cleanup releases what Provision and App.assign acquired.
 func (g *Gateway) Cleanup() error {
-	if g.discovery != nil {
-		g.discovery.stop()
+	var errs []error
+	for _, s := range g.sites {
+		errs = append(errs, s.close())
 	}
-	var err error
-	if g.chain != nil {
-		err = g.chain.Close()
+	if g.app != nil && g.app.http == nil { // no other gateway has this app
+		errs = append(errs, g.app.Cleanup())
 	}
-	return errors.Join(err, g.leases.release())
+	return errors.Join(errs...)
 }
 
-// newSite builds what all policies share.
-func (g *Gateway) newSite(ctx caddy.Context) (*policies.Site, error) {
-	platform, _ := call.PlatformByName(g.Platform)
-	var own caller.Own
-	if g.Credentials != nil {
-		own = *g.Credentials
-	}
-	release, err := policies.ParseRelease(g.Release)
-	if err != nil {
-		return nil, err
-	}
-	opts, err := g.Identity.options()
-	if err != nil {
-		return nil, err
-	}
-	g.timeout = opts.Timeout
-	site := &policies.Site{
-		Site: caller.NewSite(platform, own),
-		Base: g.Base, Release: release, Directive: g.directive, Server: listeners(ctx),
-	}
-	if g.Prefix != "" {
-		site.Prefix = g.Prefix
-	}
-	if site.Store, opts.Store, err = g.openStore(ctx); err != nil {
-		return nil, err
-	}
-	opts.InFlight, err = lease(&g.leases, questionsKey{opts.MaxInFlight},
-		func() (*call.Shares, error) { return call.NewShares(int64(opts.MaxInFlight)), nil })
-	if err != nil {
-		return nil, err
-	}
-	opts.Site = strings.Join([]string{g.Platform, g.Base, g.Prefix}, " ")
-	opts.Server = site.Server + " " + g.directive // two directives of one server may lead to two sites
-	site.Identities, err = lease(&g.leases, identitiesKey{opts},
-		func() (*caller.Identities, error) { return caller.NewIdentities(opts) })
-	return site, err
-}
-
-func (g *Gateway) newReader(ctx caddy.Context) error {
-	upload := orDefault(g.UploadLimit, call.DefaultUploadLimit)
-	dir, err := spoolDir(g.SpoolDir)
-	if err != nil {
-		return fmt.Errorf("spool_dir: %w", err)
-	}
-	spool, err := g.leases.spool(ctx, spoolKey{dir, orDefault(g.SpoolLimit, call.SpoolFor(upload))}, g.At)
-	if err != nil {
-		return err
-	}
-	body := orDefault(g.BodyLimit, call.DefaultBodyLimit)
-	memory, err := lease(&g.leases, memoryKey{call.MemoryFor(body)},
-		func() (*call.Memory, error) { return call.NewMemory(call.MemoryFor(body)), nil })
-	if err != nil {
-		return err
-	}
-	g.reader = caller.NewReader(call.Site{
-		Platform: g.site.Platform, Prefix: g.Prefix, Base: g.Base,
-		Limits: call.Limits{
-			Body: body, Upload: upload, Batch: g.BatchLimit, Spool: spool, Memory: memory,
-		},
-	})
-	return nil
-}
-
-func orDefault[T comparable](v, otherwise T) T {
-	if v == *new(T) {
-		return otherwise
-	}
-	return v
-}
-
-// listen turns the chain's trace into metrics, vars and log.
-func (g *Gateway) listen() {
-	decisions := g.metrics.knownTo(g.site, g.chain)
-	g.trace = policies.Trace{
-		Questions: ask.Trace{Asked: g.metrics.asked, Known: g.metrics.known},
-		Refused:   func(_ *policies.Request, d policies.Decision) { decisions.count(d) },
-		Decided: func(r *policies.Request, d policies.Decision) {
-			if d.Outcome == policies.Pass {
-				decisions.count(d)
-			}
-			g.report(r, d)
-		},
-	}
-}
-
-// sortPolicies collects the policies that do more than judge. A policy that only observes
-// changes nothing.
-func (g *Gateway) sortPolicies() {
-	for _, p := range g.chain.Policies() {
-		if w, ok := p.Policy.(policies.Watcher); ok {
-			g.watchers = append(g.watchers, w)
-		}
-		if p.Observes {
-			continue
-		}
-		if c, ok := p.Policy.(policies.RequestChanger); ok {
-			g.changers = append(g.changers, changer{p.Name, c})
-		}
-		if w, ok := p.Policy.(policies.AnswerChanger); ok {
-			g.rewriters = append(g.rewriters, rewriter{p.Name, w})
-		}
-	}
-	g.changers, g.rewriters = slices.Clip(g.changers), slices.Clip(g.rewriters)
-}
-
-func (g *Gateway) observes() bool { return g.Mode == policies.Observe }
+func (s *site) observes() bool { return s.g.Mode == policies.Observe }
 
 // Interface guards
 var (

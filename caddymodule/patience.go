@@ -28,9 +28,9 @@ type hurriedBody struct {
 
 // hurried wraps the body of r. It leaves two cases alone: a server with a read timeout of
 // its own, which a later deadline would remove, and a site that only observes.
-func (g *Gateway) hurried(w http.ResponseWriter, r *http.Request) io.ReadCloser {
+func (s *site) hurried(w http.ResponseWriter, r *http.Request) io.ReadCloser {
 	server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
-	if g.observes() || r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 || server != nil && server.ReadTimeout > 0 {
+	if s.observes() || r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 || server != nil && server.ReadTimeout > 0 {
 		return r.Body
 	}
 	return &hurriedBody{ReadCloser: r.Body, control: http.NewResponseController(w)}

@@ -10,7 +10,7 @@ import (
 	"github.com/restwarden/restwarden/cmd/check/testkit/caddyrun"
 	"github.com/restwarden/restwarden/cmd/check/testkit/client"
 	"github.com/restwarden/restwarden/cmd/check/testkit/redisrun"
-	"github.com/restwarden/restwarden/cmd/platform/site"
+	referencesite "github.com/restwarden/restwarden/cmd/platform/site"
 )
 
 func TestMain(m *testing.M) { caddyrun.Main(m) }
@@ -74,8 +74,8 @@ type pair struct {
 	t     *testing.T
 	a, b  *process
 	redis *redisrun.Server
-	site  *site.Site
-	info  site.Info
+	site  *referencesite.Site
+	info  referencesite.Info
 	block string
 
 	questions atomic.Int64 // questions about callers that reached the platform
@@ -99,7 +99,7 @@ const pairSite = `	restwarden cms {
 
 func startPair(t *testing.T, redisArgs ...string) *pair {
 	t.Helper()
-	s, err := site.New(site.Options{})
+	s, err := referencesite.New(referencesite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

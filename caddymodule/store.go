@@ -5,33 +5,29 @@ import (
 	"errors"
 	"time"
 
-	"github.com/caddyserver/caddy/v2"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/restwarden/restwarden/policies/store"
 )
 
-// openStore returns the store of a gateway: the Redis of the global options with the
-// memory of this process as fallback, or that memory alone. shared is that Redis itself,
+// openStore sets the stores of a: local is the Redis of the global options with the
+// memory of this process as fallback, or that memory alone; shared is that Redis itself,
 // or nil. openStore does not connect.
-func (g *Gateway) openStore(ctx caddy.Context) (local, shared store.Store, err error) {
-	memory, err := lease(&g.leases, storeKey{}, store.NewMemory)
+func (a *App) openStore() error {
+	memory, err := lease(&a.leases, storeKey{}, store.NewMemory)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	found, err := ctx.AppIfConfigured("restwarden")
-	if err != nil && !errors.Is(err, caddy.ErrNotConfigured) {
-		return nil, nil, err
+	a.local = countedStore{memory, a.metrics.storeOperations}
+	if !a.usesRedis() {
+		return nil
 	}
-	app, configured := found.(*App)
-	if !configured || !app.usesRedis() {
-		return countedStore{memory, g.metrics.storeOperations}, nil, nil
-	}
-	redis, err := lease(&g.leases, app.redis.key(), func() (*redisStore, error) { return newRedisStore(app.redis), nil })
+	redis, err := lease(&a.leases, a.redis.key(), func() (*redisStore, error) { return newRedisStore(a.redis), nil })
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	return fallbackStore{Store: countedStore{redis, g.metrics.storeOperations}, memory: memory}, redis, nil
+	a.local, a.shared = fallbackStore{Store: countedStore{redis, a.metrics.storeOperations}, memory: memory}, redis
+	return nil
 }
 
 // fallbackStore uses memory while the shared store fails (docs/design 11). Facts and

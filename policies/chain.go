@@ -67,7 +67,7 @@ func NewChain(site *Site, mode Mode, configured map[string]*Configured) (*Chain,
 			continue
 		}
 		if err := p.Settings.Validate(); err != nil {
-			return nil, fmt.Errorf("%s: %w", e.Name, err)
+			return nil, p.Settings.errorf(e.Name, err)
 		}
 		c.links = append(c.links, newLink(p))
 	}
@@ -90,14 +90,14 @@ func (c *Chain) provision(site *Site) error {
 	for _, l := range c.links {
 		if d, ok := l.policy.(Declarer); ok {
 			if err := d.Declare(site); err != nil {
-				return fmt.Errorf("%s: %w", l.name, err)
+				return l.settings.errorf(l.name, err)
 			}
 		}
 	}
 	for _, l := range c.links {
 		if p, ok := l.policy.(Provisioner); ok {
 			if err := p.Provision(site, l.settings); err != nil {
-				return fmt.Errorf("%s: %w", l.name, err)
+				return l.settings.errorf(l.name, err)
 			}
 		}
 	}
@@ -202,7 +202,7 @@ func (c *Chain) judgeEarly(ctx context.Context, r *Request) Decision {
 
 // refusal builds the decision for a policy that refuses.
 func (c *Chain) refusal(l *link, r *Request, verdict Verdict, err error) Decision {
-	if verdict.Rule == "" {
+	if verdict.Rule == "" && verdict.Answer == nil {
 		verdict.Rule, verdict.Pos = l.name, l.settings.At
 	}
 	d := Decision{Outcome: Refuse, Policy: l.name, Verdict: verdict, Err: err}
@@ -258,6 +258,7 @@ func (l *link) check(ctx context.Context, r *Request) (Verdict, error) {
 // all and names the ids of the refused parts.
 func checkParts(ctx context.Context, p Checker, r *Request) (Verdict, error) {
 	var refused Verdict
+	var parts []Part
 	var ids []uint64
 	for _, part := range r.Call.Parts {
 		v, err := p.Check(ctx, r.Part(part))
@@ -270,6 +271,7 @@ func checkParts(ctx context.Context, p Checker, r *Request) (Verdict, error) {
 		if !refused.Refused() {
 			refused = v
 		}
+		parts = append(parts, Part{part, v})
 		if id, ok := part.ItemID(); ok {
 			ids = append(ids, id)
 		}
@@ -277,6 +279,7 @@ func checkParts(ctx context.Context, p Checker, r *Request) (Verdict, error) {
 	if len(ids) > 0 {
 		refused.Data = map[string]any{"ids": ids}
 	}
+	refused.Parts = parts
 	return refused, nil
 }
 

@@ -50,7 +50,7 @@ func (p *OrderType) Configure(o Option) error {
 			p.Strict = true
 			err = o.None()
 		default:
-			err = o.Unknown()
+			err = o.UnknownIn("credential", "strict")
 		}
 		return err
 	})
@@ -115,7 +115,21 @@ func (p *OrderType) CheckBatch(ctx context.Context, r *Request) (Verdict, error)
 	if len(ids) == 0 {
 		return Verdict{}, nil
 	}
-	return p.checkIDs(ctx, r, ids)
+	verdict, err := p.checkIDs(ctx, r, ids)
+	if refused, _ := verdict.Data["ids"].([]uint64); len(refused) > 0 {
+		verdict.Parts = p.partsOf(r, refused, verdict)
+	}
+	return verdict, err
+}
+
+// partsOf returns the parts of a batch that would change one of ids.
+func (p *OrderType) partsOf(r *Request, ids []uint64, v Verdict) (parts []Part) {
+	for _, part := range r.Call.Parts {
+		if id, guarded, err := p.guardedID(part); guarded && err == nil && slices.Contains(ids, id) {
+			parts = append(parts, Part{part, v})
+		}
+	}
+	return parts
 }
 
 // notNeeded is true if the shop is configured as a release that checks by itself and the
@@ -168,7 +182,7 @@ func (p *OrderType) verdict(found proof, batch bool) Verdict {
 	case found.answer != nil:
 		v := inPlatformWords(found.answer)
 		if p.Credential == "" {
-			v.Rule = "the caller may not read orders: order_type { credential … } lets the gateway ask for itself"
+			v.Note = "The caller may not read orders; order_type { credential … } lets the gateway ask for itself."
 		}
 		return v
 	case len(found.others) == 0:
@@ -200,7 +214,7 @@ func (p *OrderType) unproven(ctx context.Context, r *Request, ids []uint64) (ope
 }
 
 func (p *OrderType) factKey(r *Request, id uint64) string {
-	return fmt.Sprintf("order:%s:%d", p.site.shop(r), id)
+	return fmt.Sprintf("order:%s:%d", r.Site.shop(r), id)
 }
 
 // remember keeps a proof. A lost proof only costs another question.

@@ -101,7 +101,7 @@ func truthy(v any) bool {
 // known asks the refund route for its schema. Only the content counts, since a missing
 // route answers 200 too.
 func (p *RefundTotals) known(ctx context.Context, r *Request, namespace string) (bool, error) {
-	key := "schema:" + p.site.shop(r) + ":" + namespace
+	key := "schema:" + r.Site.shop(r) + ":" + namespace
 	if v, ok, err := r.Site.Store.Get(ctx, key); err == nil && ok {
 		r.Whole.Trace.Remembered(ask.KindSchema)
 		return v == "1", nil

@@ -6,18 +6,27 @@ import (
 	"slices"
 
 	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/hosts"
+	"github.com/restwarden/restwarden/policies/index"
 )
 
-// Site is what all policies of one directive share.
+// Site is what one directive guards: the hosts that the configuration names, and the
+// base. Everything that is counted, limited or kept belongs to a site.
 type Site struct {
 	*caller.Site
+	// Name is the first host and the base, "shop.example.com/blog"; "*:8080" names the
+	// site of a directive for all hosts. It is the same on all gateways that guard the
+	// site, wherever the directive stands. Clients do not choose it.
+	Name string
+	// Server identifies the server that listens for the site, by its addresses.
+	Server  string
 	Base    string   // "" or "/blog"
+	Hosts   []string // as the configuration names them, "*.example.com"; none for all hosts
 	Release *Release // of the shop
 
-	// Directive identifies the directive; it is the same on all gateways with one
-	// configuration. Server identifies the server that listens for it. Clients choose
-	// neither.
-	Directive, Server string
+	// Indexes are the routes that the REST roots listed, by host, since another host may be
+	// another shop. With nil, none are kept.
+	Indexes *hosts.Table[*index.Index]
 
 	signatures []*Signature // that rules may name
 }
@@ -30,12 +39,21 @@ func (s *Site) signature(name string) *Signature {
 	return nil
 }
 
-// shop identifies in a Store's key the shop that answers r: directive and server, since a
+// signatureNames are the names of the declared signatures.
+func (s *Site) signatureNames() []string {
+	names := make([]string, len(s.signatures))
+	for i, signature := range s.signatures {
+		names[i] = signature.Name
+	}
+	return names
+}
+
+// shop identifies in a Store's key the shop that answers r: site and server, since a
 // client may send any Host, then the host as sent, then the base. Another spelling of the
-// host may be another site, and costs no more than a question.
+// host may be another shop, and costs no more than a question.
 func (s *Site) shop(r *Request) string {
 	h := sha256.New()
-	for _, part := range []string{s.Directive, s.Server, r.HTTP.Host, r.Whole.Call.Base} {
+	for _, part := range []string{s.Name, s.Server, r.HTTP.Host, r.Whole.Call.Base} {
 		h.Write([]byte(part))
 		h.Write([]byte{0})
 	}
@@ -50,4 +68,14 @@ func (s *Site) Code(c Code) Code {
 	default:
 		return c
 	}
+}
+
+// Index returns the routes of the shop that answers for a host, as its REST root was last
+// read, or nil. The host counts as sent.
+func (s *Site) Index(host string) *index.Index {
+	if s.Indexes == nil {
+		return nil
+	}
+	x, _ := s.Indexes.Get(host)
+	return x
 }

@@ -6,11 +6,11 @@ import "testing"
 func TestSite_Shop(t *testing.T) {
 	seen := map[string]string{}
 	for name, change := range map[string]func(*Site, *Request){
-		"as it is":  func(*Site, *Request) {},
-		"directive": func(s *Site, _ *Request) { s.Directive = "x" },
-		"server":    func(s *Site, _ *Request) { s.Server = "x" },
-		"host":      func(_ *Site, r *Request) { r.HTTP.Host = "x" },
-		"base":      func(_ *Site, r *Request) { r.Whole.Call.Base = "/x" },
+		"as it is": func(*Site, *Request) {},
+		"name":     func(s *Site, _ *Request) { s.Name = "x" },
+		"server":   func(s *Site, _ *Request) { s.Server = "x" },
+		"host":     func(_ *Site, r *Request) { r.HTTP.Host = "x" },
+		"base":     func(_ *Site, r *Request) { r.Whole.Call.Base = "/x" },
 	} {
 		s := newSite(t)
 		r := request(t, s, nil, "GET", "/wp-json/wp/v2/posts", "")

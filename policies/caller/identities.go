@@ -27,9 +27,12 @@ type Options struct {
 	// InFlight are the shares of the questions under way. It is nil for a site that shares
 	// them with no other.
 	InFlight *call.Shares
-	// Site identifies the directive among those that share Store. A right that ends is
-	// dropped on all gateways with the same Site.
+	// Site identifies the site among those that share Store. A right that ends is dropped
+	// on all gateways with the same Site.
 	Site string
+	// Before is the Site of gateways of schema 1, which do not know the sites' names. It
+	// is "" where there are none.
+	Before string
 	// Server identifies the server that answers for a host. An answer counts on gateways
 	// with the same Site and Server.
 	Server string

@@ -14,19 +14,19 @@ import (
 	"time"
 
 	"github.com/restwarden/restwarden/cmd/check/testkit/doors"
-	"github.com/restwarden/restwarden/cmd/platform/site"
+	referencesite "github.com/restwarden/restwarden/cmd/platform/site"
 )
 
 // reference is the reference platform behind a gateway.
 type reference struct {
 	*gateway
-	site *site.Site
-	info site.Info
+	site *referencesite.Site
+	info referencesite.Info
 }
 
-func startReference(t *testing.T, options site.Options, directive string) *reference {
+func startReference(t *testing.T, options referencesite.Options, directive string) *reference {
 	t.Helper()
-	s, err := site.New(options)
+	s, err := referencesite.New(options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ const referenceSite = `	restwarden cms {
 	}`
 
 func TestReference_Access(t *testing.T) {
-	r := startReference(t, site.Options{Release: "10.7"}, referenceSite)
+	r := startReference(t, referencesite.Options{Release: "10.7"}, referenceSite)
 	for _, line := range []string{
 		"GET /cms-json/cms/v2/users", "GET /?rest_route=/cms/v2/users", "GET /?rest.route=/cms/v2/users",
 		"GET /CMS-JSON/../cms-json/cms/v2/users", "POST /cms-json/cms/v2/users?_method=GET", "GET /cms-json/CMS/v2/Users/",
@@ -91,7 +91,7 @@ func TestReference_Access(t *testing.T) {
 }
 
 func TestReference_Plugins(t *testing.T) {
-	r := startReference(t, site.Options{Release: "10.7", CookiePlugin: "4.4.1"}, referenceSite)
+	r := startReference(t, referencesite.Options{Release: "10.7", CookiePlugin: "4.4.1"}, referenceSite)
 	signed := func(key string) []string {
 		stamp := strconv.FormatInt(time.Now().Unix(), 10)
 		mac := hmac.New(sha256.New, []byte(key))
@@ -115,7 +115,7 @@ func TestReference_Plugins(t *testing.T) {
 }
 
 func TestReference_Shop(t *testing.T) {
-	r := startReference(t, site.Options{Release: "10.7"}, referenceSite)
+	r := startReference(t, referencesite.Options{Release: "10.7"}, referenceSite)
 	order, subscription := r.info.Orders[0], r.info.Subscriptions[0]
 	before, _ := r.site.Record(subscription)
 	manager := r.as("manager")
@@ -136,7 +136,7 @@ func TestReference_Shop(t *testing.T) {
 }
 
 func TestReference_Revocation(t *testing.T) {
-	r := startReference(t, site.Options{}, referenceSite)
+	r := startReference(t, referencesite.Options{}, referenceSite)
 	r.do("GET /cms-json/cms/v2/posts", "", r.as("admin")).want(t, 200, "")
 	r.do("DELETE /cms-json/cms/v2/users/me/application-passwords", "", r.as("admin")).want(t, 200, "")
 	if got := r.do("GET /cms-json/cms/v2/posts", "", r.as("admin")); got.status != 401 {
@@ -146,7 +146,7 @@ func TestReference_Revocation(t *testing.T) {
 
 func TestReference_SubFolder(t *testing.T) {
 	directive := strings.Replace(referenceSite, "login_only", "login_only\n\t\tbase /blog", 1)
-	r := startReference(t, site.Options{Base: "/blog"}, directive)
+	r := startReference(t, referencesite.Options{Base: "/blog"}, directive)
 	r.do("GET /blog/cms-json/cms/v2/users", "").want(t, 401, "rest_not_logged_in")
 	r.do("GET /blog/cms-json/cms/v2/users", "", r.as("admin")).want(t, 200, `"slug"`)
 	r.do("GET /blog/?rest_route=/cms/v2/users", "", r.as("admin")).want(t, 200, `"slug"`)
@@ -154,7 +154,7 @@ func TestReference_SubFolder(t *testing.T) {
 }
 
 func TestReference_PlainPermalinks(t *testing.T) {
-	r := startReference(t, site.Options{Permalinks: "plain"}, referenceSite)
+	r := startReference(t, referencesite.Options{Permalinks: "plain"}, referenceSite)
 	r.do("GET /?rest_route=/cms/v2/users", "").want(t, 401, "rest_not_logged_in")
 	r.do("GET /?rest_route=/cms/v2/users", "", r.as("admin")).want(t, 200, `"slug"`)
 	r.do("GET /index.php?rest_route=/cms/v2/users", "", r.as("customer")).want(t, 200, `"slug"`)
@@ -162,7 +162,7 @@ func TestReference_PlainPermalinks(t *testing.T) {
 
 // TestReference_Checkout: a stale total is refused before there is an order.
 func TestReference_Checkout(t *testing.T) {
-	r := startReference(t, site.Options{Release: "10.7"}, referenceSite)
+	r := startReference(t, referencesite.Options{Release: "10.7"}, referenceSite)
 	const store = "/cms-json/shop/store/v1"
 	cart := r.do("GET "+store+"/cart", "")
 	cart.want(t, 200, "totals")
@@ -176,7 +176,7 @@ func TestReference_Checkout(t *testing.T) {
 }
 
 func TestReference_Wordpress(t *testing.T) {
-	r := startReference(t, site.Options{Platform: "wordpress"}, "\trestwarden wordpress {\n\t\tlogin_only\n\t}")
+	r := startReference(t, referencesite.Options{Platform: "wordpress"}, "\trestwarden wordpress {\n\t\tlogin_only\n\t}")
 	r.do("GET /wp-json/wp/v2/users", "").want(t, 401, "rest_not_logged_in")
 	r.do("GET /wp-json/wp/v2/users", "", r.as("admin")).want(t, 200, `"slug"`)
 	cookie, nonce := r.site.Nonce("admin")

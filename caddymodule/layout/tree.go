@@ -1,0 +1,180 @@
+package layout
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp/intercept"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp/reverseproxy"
+)
+
+// step is one handler of a route: loaded, or still JSON.
+type step struct {
+	name   string // of the module, without its namespace
+	module caddyhttp.MiddlewareHandler
+	raw    json.RawMessage
+}
+
+// steps returns the handlers of a route.
+func steps(route *caddyhttp.Route) []step {
+	var found []step
+	for _, raw := range route.HandlersRaw {
+		found = append(found, step{name: inlineName(raw), raw: raw})
+	}
+	if found != nil {
+		return found // Caddy appends the loaded handlers before it clears their JSON
+	}
+	for _, module := range route.Handlers {
+		found = append(found, step{name: moduleName(module), module: module})
+	}
+	return found
+}
+
+func moduleName(v any) string {
+	module, ok := v.(caddy.Module)
+	if !ok {
+		return ""
+	}
+	return module.CaddyModule().ID.Name()
+}
+
+// inlineName returns the module's name, which stands within its JSON.
+func inlineName(raw json.RawMessage) string {
+	var named struct {
+		Handler string `json:"handler"`
+	}
+	_ = json.Unmarshal(raw, &named) // Caddy will say what is wrong
+	return named.Handler
+}
+
+// branch is a list of routes within a handler.
+type branch struct {
+	routes caddyhttp.RouteList
+	errors bool // it runs where the handler's other routes fail
+}
+
+// branches returns the routes within a handler. The routes of a handler that this package
+// does not know count too: requests may take them.
+func (s step) branches() []branch {
+	switch s.name {
+	case "subroute":
+		return subrouteBranches(decoded[caddyhttp.Subroute](s))
+	case "reverse_proxy":
+		return responseBranches(decoded[struct {
+			HandleResponse []caddyhttp.ResponseHandler `json:"handle_response"`
+		}](s).HandleResponse, s.module)
+	case "intercept":
+		return responseBranches(decoded[struct {
+			HandleResponse []caddyhttp.ResponseHandler `json:"handle_response"`
+		}](s).HandleResponse, s.module)
+	}
+	if s.module != nil {
+		return hiddenInModule(s.module)
+	}
+	return hiddenInJSON(s.raw)
+}
+
+// decoded returns the handler as a T: the loaded one, if it is a T, or what its JSON says.
+func decoded[T any](s step) *T {
+	switch loaded := any(s.module).(type) {
+	case *T:
+		return loaded
+	case T:
+		return &loaded
+	}
+	v := new(T)
+	if s.raw != nil {
+		_ = json.Unmarshal(s.raw, v) // Caddy will say what is wrong
+	}
+	return v
+}
+
+func subrouteBranches(s *caddyhttp.Subroute) []branch {
+	found := []branch{{routes: s.Routes}}
+	if s.Errors != nil {
+		found = append(found, branch{routes: s.Errors.Routes, errors: true})
+	}
+	return found
+}
+
+func responseBranches(handlers []caddyhttp.ResponseHandler, module caddyhttp.MiddlewareHandler) []branch {
+	switch m := module.(type) {
+	case *reverseproxy.Handler:
+		handlers = m.HandleResponse
+	case *intercept.Intercept:
+		handlers = m.HandleResponse
+	}
+	var found []branch
+	for _, h := range handlers {
+		if h.StatusCode == "" && h.Routes != nil {
+			found = append(found, branch{routes: h.Routes})
+		}
+	}
+	return found
+}
+
+// hostSets returns the hosts of each matcher set of a route, as configured; nil stands for
+// a set that names none.
+func hostSets(route *caddyhttp.Route) [][]string {
+	var sets [][]string
+	for _, set := range route.MatcherSets {
+		var hosts []string
+		for _, m := range set {
+			if m, ok := m.(*caddyhttp.MatchHost); ok {
+				hosts = nonNil(slices.Clone([]string(*m)))
+			}
+		}
+		sets = append(sets, hosts)
+	}
+	if sets != nil {
+		return sets
+	}
+	for _, set := range route.MatcherSetsRaw {
+		var hosts []string
+		if raw, ok := set["host"]; ok {
+			_ = json.Unmarshal(raw, &hosts)
+			hosts = nonNil(normalized(hosts))
+		}
+		sets = append(sets, hosts)
+	}
+	return sets
+}
+
+func nonNil(hosts []string) []string {
+	if hosts == nil {
+		return []string{}
+	}
+	return hosts
+}
+
+// normalized returns hosts as MatchHost.Provision leaves them, in the order as written.
+func normalized(hosts []string) []string {
+	for i := range hosts {
+		one := caddyhttp.MatchHost{hosts[i]}
+		if one.Provision(caddy.Context{}) == nil {
+			hosts[i] = one[0]
+		}
+	}
+	return hosts
+}
+
+// hostsOf returns the hosts that a route's matchers require, of all sets together in the
+// order as written; nil if a request to any host may pass one of the sets.
+func hostsOf(route *caddyhttp.Route) []string {
+	var hosts []string
+	for _, set := range hostSets(route) {
+		if set == nil {
+			return nil
+		}
+		for _, host := range set {
+			if !slices.ContainsFunc(hosts, func(h string) bool { return strings.EqualFold(h, host) }) {
+				hosts = append(hosts, host)
+			}
+		}
+		hosts = nonNil(hosts)
+	}
+	return hosts
+}

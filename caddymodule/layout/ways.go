@@ -1,0 +1,116 @@
+package layout
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"slices"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+)
+
+// Way is one way on which requests reach a handler. A handler of a named route has one
+// way for each handler that invokes the route.
+type Way struct {
+	// Server is the server whose requests take the way, and ServerName its key.
+	Server     *caddyhttp.Server
+	ServerName string
+	// Module is the handler, and nil while it is not loaded. Raw is its JSON until then.
+	Module caddyhttp.MiddlewareHandler
+	Raw    json.RawMessage
+	// Hosts are those of the innermost route on the way that requires hosts, in the order
+	// as written, lower-case and in ASCII. They are nil if a request to any host may take
+	// the way. Caddy sorts a list of more than 100 hosts when it loads it; the lists of a
+	// server's own routes are loaded before all handlers.
+	Hosts []string
+	// Match tells whether a request is to one of Hosts; see Covers.
+	Match caddyhttp.MatchHost
+	// Errors says that the way leads through routes for errors (handle_errors).
+	Errors bool
+	// Named is the named route that the handler is in, if any.
+	Named string
+}
+
+// Covers tells whether r is to one of the way's hosts. r must be a request that Caddy is
+// serving.
+func (w *Way) Covers(r *http.Request) bool {
+	if w.Hosts == nil {
+		return true
+	}
+	ok, err := w.Match.MatchWithError(r)
+	return ok && err == nil
+}
+
+// Ways returns all ways in app to handlers of the name, such as "restwarden", by servers'
+// names and in the order of the configuration. It may be called while Caddy loads the app.
+func Ways(app *caddyhttp.App, handlerName string) []Way {
+	w := walk{handler: handlerName}
+	for _, name := range slices.Sorted(maps.Keys(app.Servers)) {
+		server := app.Servers[name]
+		at := Way{Server: server, ServerName: name}
+		w.routes(server.Routes, at)
+		if server.Errors != nil {
+			at.Errors = true
+			w.routes(server.Errors.Routes, at)
+		}
+	}
+	return w.found
+}
+
+// walk collects ways.
+type walk struct {
+	handler string
+	invoked []string // the named routes on the present way; one may invoke itself
+	found   []Way
+}
+
+// routes walks on from at, which says by what way requests reach the routes.
+func (w *walk) routes(routes caddyhttp.RouteList, at Way) {
+	for i := range routes {
+		w.route(&routes[i], at)
+	}
+}
+
+func (w *walk) route(route *caddyhttp.Route, at Way) {
+	if hosts := hostsOf(route); hosts != nil {
+		at.Hosts, at.Match = hosts, matcherOf(hosts)
+	}
+	for _, s := range steps(route) {
+		w.step(s, at)
+	}
+}
+
+func (w *walk) step(s step, at Way) {
+	switch s.name {
+	case w.handler:
+		at.Module, at.Raw = s.module, s.raw
+		w.found = append(w.found, at)
+	case "invoke":
+		w.invoke(decoded[caddyhttp.Invoke](s).Name, at)
+	default:
+		for _, b := range s.branches() {
+			inner := at
+			inner.Errors = at.Errors || b.errors
+			w.routes(b.routes, inner)
+		}
+	}
+}
+
+func (w *walk) invoke(name string, at Way) {
+	route, ok := at.Server.NamedRoutes[name]
+	if !ok || slices.Contains(w.invoked, name) {
+		return
+	}
+	w.invoked = append(w.invoked, name)
+	at.Named = name
+	w.route(route, at)
+	w.invoked = w.invoked[:len(w.invoked)-1]
+}
+
+// matcherOf returns the matcher of hosts. A long list must be sorted.
+func matcherOf(hosts []string) caddyhttp.MatchHost {
+	m := caddyhttp.MatchHost(slices.Clone(hosts))
+	_ = m.Provision(caddy.Context{}) // the hosts are normalized, and each is there once
+	return m
+}

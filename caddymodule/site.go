@@ -1,0 +1,177 @@
+package caddymodule
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"go.uber.org/zap"
+
+	"github.com/restwarden/restwarden/caddymodule/layout"
+	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/hosts"
+	"github.com/restwarden/restwarden/policies/index"
+)
+
+// site is what a directive guards at one place of the configuration: the hosts of the
+// innermost host matcher on the way to it, and its base. One handler of a named route may
+// guard several sites.
+type site struct {
+	policies.Site
+	*engine
+	g         *Gateway
+	reader    *call.Reader
+	logger    *zap.Logger
+	metrics   *metrics
+	way       layout.Way // on which requests reach it
+	trace     policies.Trace
+	discovery *discovery
+	leases    leases
+	broken    error // why no call can be judged
+}
+
+// newSite returns the site of g on a way; the zero Way is a way that nobody knows. The
+// caller must close the site.
+func newSite(g *Gateway, way layout.Way) *site {
+	s := &site{Site: *g.engine.every, engine: g.engine, g: g, way: way, discovery: newDiscovery()}
+	s.reader, s.logger, s.metrics = g.engine.reader.Clone(), g.logger, g.app.metrics
+	own := *g.engine.every.Site
+	s.Site.Site, s.Site.Server, s.Name = &own, g.server, siteName(way.Hosts, g.server, g.Base)
+	s.Release, _ = policies.ParseRelease(g.Release) // has been parsed before
+	s.Hosts, s.Indexes = way.Hosts, new(hosts.Table[*index.Index])
+	opts := g.engine.questions
+	own.Store, opts.Store = g.app.local, g.app.shared
+	opts.Site, opts.Server, opts.Before = s.Name, g.server, strings.Join([]string{g.Platform, g.Base, g.Prefix}, " ")
+	own.Identities, s.broken = lease(&s.leases, identitiesKey{opts},
+		func() (*caller.Identities, error) { return caller.NewIdentities(opts) })
+	s.listen()
+	s.metrics.siteInfo.WithLabelValues(s.Name, g.Platform, string(orDefault(g.Mode, policies.Enforce)), orDefault(g.Release, "auto")).Set(1)
+	return s
+}
+
+// siteName returns the name of the site with these hosts and this base.
+func siteName(names []string, server, base string) string {
+	if len(names) > 0 {
+		return strings.ToLower(hosts.Name(names[0])) + base
+	}
+	address, _, _ := strings.Cut(server, " ")
+	if at, err := caddy.ParseNetworkAddress(address); err == nil && !at.IsUnixNetwork() {
+		return "*:" + strconv.FormatUint(uint64(at.StartPort), 10) + base
+	}
+	return "*" + base
+}
+
+// close releases what newSite acquired.
+func (s *site) close() error {
+	s.discovery.stop()
+	return s.leases.release()
+}
+
+// siteOf returns the site that r asks for.
+func (g *Gateway) siteOf(r *http.Request) *site {
+	g.app.assign()
+	if len(g.sites) == 1 {
+		return g.sites[0]
+	}
+	server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
+	for _, s := range g.sites {
+		if s.way.Server == server && s.way.Covers(r) {
+			return s
+		}
+	}
+	return g.sites[len(g.sites)-1] // the last one is for requests on ways that nobody knows
+}
+
+// hostFor returns the host of r if it is one of the site's, or other.
+func (s *site) hostFor(r *http.Request) string {
+	if s.hostOf(r.Host, r) == other {
+		return other
+	}
+	return strings.ToLower(hosts.Name(r.Host))
+}
+
+// hostOf returns the entry of the site's hosts that a host fits, or other.
+func (s *site) hostOf(host string, r *http.Request) string {
+	host = strings.TrimSuffix(hosts.Name(host), ".")
+	repl, _ := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
+	for _, pattern := range s.way.Hosts {
+		if strings.Contains(pattern, "{") && repl != nil {
+			pattern = repl.ReplaceAll(pattern, "")
+		}
+		if hosts.Fits(pattern, host) {
+			return pattern
+		}
+	}
+	return other
+}
+
+// listen turns what happens on the site into metrics, vars and log.
+func (s *site) listen() {
+	s.trace = policies.Trace{
+		Questions: ask.Trace{Asked: s.metrics.asked, Known: s.metrics.remembered},
+		Refused:   func(r *policies.Request, d policies.Decision) { s.count(r, d) },
+		Decided: func(r *policies.Request, d policies.Decision) {
+			if d.Outcome == policies.Pass {
+				s.count(r, d)
+			}
+			s.report(r, d)
+		},
+	}
+}
+
+func (s *site) count(r *policies.Request, d policies.Decision) {
+	host := ""
+	if s.metrics.perHost {
+		host = s.hostOf(r.HTTP.Host, r.HTTP)
+	}
+	s.metrics.count(s.codes, d, host)
+}
+
+// appOf returns the app of the configuration that ctx belongs to, with the HTTP app whose
+// routes lead to the gateways. Outside a configuration, it returns an app of its own.
+func appOf(ctx caddy.Context) (*App, error) {
+	app := new(App)
+	var http *caddyhttp.App
+	if all := ctx.Modules(); len(all) > 0 {
+		http, _ = all[0].(*caddyhttp.App)
+	}
+	if http != nil {
+		found, err := ctx.App("restwarden")
+		if err != nil {
+			return nil, &policies.PlacedError{Err: err} // the app names its own place
+		}
+		app = found.(*App)
+	}
+	if app.metrics != nil {
+		return app, nil
+	}
+	app.http = http
+	app.metrics = newMetrics(ctx.GetMetricsRegistry(), http != nil && http.Metrics != nil && http.Metrics.PerHost)
+	return app, app.openStore()
+}
+
+// assign gives each gateway its sites, once all routes are loaded: at the start of the
+// configuration, or for the first request if that comes before.
+func (a *App) assign() {
+	a.assigned.Do(func() {
+		if a.http != nil {
+			for _, way := range layout.Ways(a.http, "restwarden") {
+				if g, ok := way.Module.(*Gateway); ok {
+					g.guard(way)
+				}
+			}
+		}
+		for _, g := range a.gateways {
+			if len(g.sites) != 1 {
+				g.guard(layout.Way{}) // a handler that layout does not know leads to it
+			}
+		}
+	})
+}
+
+func (g *Gateway) guard(way layout.Way) { g.sites = append(g.sites, newSite(g, way)) }
