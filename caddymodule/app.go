@@ -19,6 +19,7 @@ import (
 
 	"github.com/restwarden/restwarden/caddymodule/layout"
 	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/nearest"
 	"github.com/restwarden/restwarden/policies/store"
 )
 
@@ -37,6 +38,7 @@ type App struct {
 	local    store.Store // that policies use
 	shared   store.Store // the Redis itself, or nil
 	gateways []*Gateway
+	engines  map[[sha256.Size]byte]*engine // by what they were compiled from
 	assigned sync.Once
 	surveyed sync.Once
 	refused  error            // why the configuration must not load
@@ -68,6 +70,8 @@ type StoreOptions struct {
 	Timeout policies.Duration `json:"timeout,omitempty"`
 	// At is where the store is configured, "Caddyfile:3"; for messages.
 	At string `json:"at,omitempty"`
+	// Imported is where the lines of the store were imported, "Caddyfile:3"; for messages.
+	Imported string `json:"imported,omitempty"`
 }
 
 // SentinelOptions names a master and how to log in to its Sentinels.
@@ -102,7 +106,7 @@ func (a *App) Provision(caddy.Context) error {
 	}
 	var err error
 	if a.redis, err = a.Store.resolve(); err != nil {
-		return policies.Option{Pos: a.Store.At}.Errorf("store: %w", err)
+		return a.Store.errorf(err)
 	}
 	return nil
 }
@@ -113,9 +117,13 @@ func (a *App) Validate() error {
 		return nil
 	}
 	if err := a.Store.validate(); err != nil {
-		return policies.Option{Pos: a.Store.At}.Errorf("store: %w", err)
+		return a.Store.errorf(err)
 	}
 	return nil
+}
+
+func (s *StoreOptions) errorf(err error) error {
+	return policies.Option{Pos: s.At, Imported: s.Imported}.Errorf("store: %w", err)
 }
 
 // usesRedis tells whether the configured store is Redis.
@@ -131,7 +139,14 @@ func (a *App) Start() error {
 func (a *App) Stop() error { return nil }
 
 // Cleanup releases what the gateways share.
-func (a *App) Cleanup() error { return a.leases.release() }
+func (a *App) Cleanup() error {
+	var errs []error
+	for _, e := range a.engines {
+		errs = append(errs, e.close())
+	}
+	a.engines = nil
+	return errors.Join(append(errs, a.leases.release())...)
+}
 
 const (
 	defaultStorePrefix  = "restwarden"
@@ -149,7 +164,7 @@ func (s *StoreOptions) validate() error {
 		return nil
 	case "redis":
 	default:
-		return fmt.Errorf("%q is neither memory nor redis", s.Kind)
+		return nearest.Check(s.Kind, "memory", "redis")
 	}
 	switch {
 	case len(s.Addresses) == 0:

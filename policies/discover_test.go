@@ -3,12 +3,15 @@ package policies
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/ask/asktest"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/hosts"
+	"github.com/restwarden/restwarden/policies/index"
 )
 
 func TestDiscover(t *testing.T) {
@@ -33,25 +36,30 @@ func TestDiscover(t *testing.T) {
 		"another base":          {index("http://shop.example/x", "http://shop.example/x", "http://shop.example/x/wp-json/", ""), nil, "/blog", []string{"check prefix and base", `base is "/blog"`}, false},
 		"mixed schemes":         {index("http://shop.example", "https://shop.example", "http://shop.example/wp-json/", ""), nil, "", []string{"mixed schemes"}, false},
 		"https behind http":     {index("https://shop.example", "https://shop.example", "https://shop.example/wp-json/", ""), nil, "", []string{"trusted_proxies"}, false},
-		"another host":          {index("http://www.shop.example", "http://www.shop.example", "http://www.shop.example/wp-json/", ""), nil, "", []string{"clients ask for"}, false},
+		"another host":          {index("http://other.example", "http://other.example", "http://other.example/wp-json/", ""), nil, "", []string{"clients ask for"}, false},
+		"an alias":              {index("http://www.shop.example", "http://www.shop.example", "http://www.shop.example/wp-json/", ""), nil, "", nil, false},
+		"a configured host":     {index("http://b.shops.example", "http://b.shops.example", "http://b.shops.example/wp-json/", ""), nil, "", nil, false},
 		"no REST at all":        {page, page, "", []string{"no REST root"}, false},
 		"closed to everybody":   {asktest.JSON(401, `{"code":"rest_not_logged_in"}`), nil, "", nil, false},
 		"not the same platform": {asktest.JSON(200, `{"namespaces":["cms/v2"]}`), nil, "", []string{"check the platform"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t)
-			s.Base = test.base
+			s.Base, s.Hosts = test.base, []string{"shop.example", "*.shops.example"}
 			backend := &asktest.Platform{Answer: func(q ask.Question) (*ask.Answer, error) {
 				if q.Form == call.Query {
 					return test.query, nil
 				}
 				return test.pretty, nil
 			}}
-			problems, err := s.Discover(t.Context(), backend, Reach{Host: "shop.example", Base: test.base})
+			root, err := s.Discover(t.Context(), backend, Reach{Host: "shop.example", Base: test.base})
 			if err != nil {
 				t.Fatal(err)
 			}
-			all := strings.Join(problems, "\n")
+			problems, all := root.Problems, ""
+			for _, p := range problems {
+				all += p.Text + "\n"
+			}
 			for _, want := range test.problems {
 				if !strings.Contains(all, want) {
 					t.Errorf("%q lacks %q", all, want)
@@ -98,6 +106,10 @@ func TestRelease_IsOfOneShop(t *testing.T) {
 		t.Error("more than the root tells")
 	}
 	s.Release.Learn(Reach{Host: "old.example"}, false)
+	if !s.Release.AtLeast(r, 11, 1) {
+		t.Error("forgotten after the answer of another shop")
+	}
+	s.Release.Learn(Reach{Host: "new.example"}, false)
 	if s.Release.AtLeast(r, 11, 1) {
 		t.Error("still believed after another answer")
 	}
@@ -169,5 +181,32 @@ func TestHasScripts(t *testing.T) {
 	}
 	if newSite(t).HasScripts(t.Context(), asktest.Failing(ask.ErrUndecided), Reach{}) {
 		t.Error("no answer counts as yes")
+	}
+}
+
+// TestDiscover_Routes: the root hands over its routes in the order of registration, and
+// another host has an index of its own.
+func TestDiscover_Routes(t *testing.T) {
+	s := newSite(t)
+	s.Indexes = new(hosts.Table[*index.Index])
+	read := func(host, routes string) *Root {
+		root, err := s.Discover(t.Context(), asktest.Answering(200, `{"namespaces":["wp/v2","a/v1"],"routes":`+routes+`}`), Reach{Host: host})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return root
+	}
+	root := read("a.example", `{"/z/v1/(?P<any>[a-z]+)":{"methods":["GET"]},"/a/v1/(?P<first>\\w+)":{},"/a/v1/(?P<second>\\d+)":{},"/z/v1/(?P<any>[a-z]+)":{}}`)
+	if want := []string{`/z/v1/(?P<any>[a-z]+)`, `/a/v1/(?P<first>\w+)`, `/a/v1/(?P<second>\d+)`}; !slices.Equal(root.Routes, want) {
+		t.Errorf("got %q", root.Routes)
+	}
+	if name, _ := s.Index("a.example").Pattern("/a/v1/7"); name != "/a/v1/:first" {
+		t.Errorf("the order is lost: %q", name)
+	}
+	if s.Index("b.example") != nil || s.Index("A.example") != nil {
+		t.Error("the index of another host")
+	}
+	if read("a.example", `[]`); s.Index("a.example") != nil {
+		t.Error("an empty root is an index")
 	}
 }

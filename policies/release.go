@@ -4,32 +4,47 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"sync/atomic"
+	"time"
 
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/hosts"
+	"github.com/restwarden/restwarden/policies/nearest"
 )
 
 // Release is the release of the shop, configured or learned from the REST root.
 type Release struct {
-	fixed   int                     // as number(major, minor); 0 if it is to be learned
-	learned atomic.Pointer[learned] // a shop whose REST root lists refunds/preview: 11.1 or later
+	fixed   int                  // as number(major, minor); 0 if it is to be learned
+	learned hosts.Table[learned] // one directive may serve several shops
 }
 
-// learned is the last shop whose root was read. One directive may serve several shops.
-type learned struct{ host, base string }
+// learned is what the root of one shop said.
+type learned struct {
+	base    string
+	preview bool // it lists refunds/preview: 11.1 or later
+	at      time.Time
+}
 
-// ParseRelease reads "auto", "" or "x.y". Any other text is an error.
+// believedFor is how long a root that was read is believed. It is read every hour, unless
+// it cannot be read or nobody comes.
+const believedFor = 2 * time.Hour
+
+// ParseRelease reads "auto", "", "x.y" or "x.y.z"; x.y.z counts as x.y. Any other text is
+// an error, and so is "10.8.1-rc.2": a candidate may lack what its release has.
 func ParseRelease(s string) (*Release, error) {
 	if s == "" || s == "auto" {
 		return new(Release), nil
 	}
-	major, minor, dotted := strings.Cut(s, ".")
-	x, err := strconv.ParseUint(major, 10, 16)
-	y, err2 := strconv.ParseUint(minor, 10, 16)
-	if !dotted || err != nil || err2 != nil || x < 1 || y > 99 {
-		return nil, fmt.Errorf("release %q is neither auto nor of the form 10.7", s)
+	parts := strings.Split(s, ".")
+	var numbers [3]int
+	valid := len(parts) == 2 || len(parts) == 3
+	for i := 0; valid && i < len(parts); i++ {
+		n, err := strconv.ParseUint(parts[i], 10, 16)
+		valid, numbers[i] = err == nil, int(n)
 	}
-	return &Release{fixed: number(int(x), int(y))}, nil
+	if !valid || numbers[0] < 1 || numbers[1] > 99 {
+		return nil, fmt.Errorf("release: %q is neither auto nor of the form 10.7%s", s, prefixed(": ", nearest.Hint(s, "auto")))
+	}
+	return &Release{fixed: number(numbers[0], numbers[1])}, nil
 }
 
 // number maps releases to ordered numbers.
@@ -48,8 +63,8 @@ func (rel *Release) AtLeast(r *Request, major, minor int) bool {
 	if rel.fixed > 0 {
 		return rel.Configured(major, minor)
 	}
-	known := rel.learned.Load()
-	return known != nil && number(major, minor) <= number(11, 1) && r.HTTP.Host == known.host && known.answers(r.Whole.Call)
+	known, ok := rel.learned.Get(r.HTTP.Host)
+	return ok && known.preview && number(major, minor) <= number(11, 1) && known.answers(r.Whole.Call) && time.Since(known.at) < believedFor
 }
 
 // answers tells whether c certainly goes to the shop at this base. In the query form only
@@ -64,9 +79,5 @@ func (l *learned) answers(c *call.Call) bool {
 // Learn records whether the REST root of the shop reached by `by` lists refunds/preview.
 // The host counts as sent: another spelling may be another shop.
 func (rel *Release) Learn(by Reach, listsPreview bool) {
-	if !listsPreview {
-		rel.learned.Store(nil)
-		return
-	}
-	rel.learned.Store(&learned{by.Host, strings.TrimSuffix(by.Base, "/")})
+	rel.learned.Put(by.Host, learned{strings.TrimSuffix(by.Base, "/"), listsPreview, time.Now()})
 }

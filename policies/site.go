@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/hosts"
 	"github.com/restwarden/restwarden/policies/index"
 )
 
@@ -20,7 +21,12 @@ type Site struct {
 	// Server identifies the server that listens for the site, by its addresses.
 	Server  string
 	Base    string   // "" or "/blog"
+	Hosts   []string // as the configuration names them, "*.example.com"; none for all hosts
 	Release *Release // of the shop
+
+	// Indexes are the routes that the REST roots listed, by host, since another host may be
+	// another shop. With nil, none are kept.
+	Indexes *hosts.Table[*index.Index]
 
 	signatures []*Signature // that rules may name
 }
@@ -31,6 +37,15 @@ func (s *Site) signature(name string) *Signature {
 		return s.signatures[i]
 	}
 	return nil
+}
+
+// signatureNames are the names of the declared signatures.
+func (s *Site) signatureNames() []string {
+	names := make([]string, len(s.signatures))
+	for i, signature := range s.signatures {
+		names[i] = signature.Name
+	}
+	return names
 }
 
 // shop identifies in a Store's key the shop that answers r: site and server, since a
@@ -55,6 +70,12 @@ func (s *Site) Code(c Code) Code {
 	}
 }
 
-// Index returns the REST index of the shop that answers for a host, as it was last read,
-// or nil.
-func (s *Site) Index(host string) *index.Index { return nil }
+// Index returns the routes of the shop that answers for a host, as its REST root was last
+// read, or nil. The host counts as sent.
+func (s *Site) Index(host string) *index.Index {
+	if s.Indexes == nil {
+		return nil
+	}
+	x, _ := s.Indexes.Get(host)
+	return x
+}
