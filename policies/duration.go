@@ -84,7 +84,7 @@ func ParseRate(text string) (r store.Rate, err error) {
 
 func blank(s string) bool { return strings.TrimSpace(s) == "" }
 
-func orDefault(s, otherwise string) string {
+func orDefault[T ~string](s, otherwise T) T {
 	if s == "" {
 		return otherwise
 	}

@@ -20,6 +20,8 @@ type Site struct {
 	Server  string
 	Base    string   // "" or "/blog"
 	Release *Release // of the shop
+	// Switches are what the owner has switched on; nil if nothing can be switched.
+	Switches *Switches
 
 	signatures []*Signature // that rules may name
 }
