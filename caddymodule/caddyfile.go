@@ -39,6 +39,7 @@ func parseDirective(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //		prefix <name>
 //		release auto|<x.y>
 //		mode enforce|observe
+//		request_id on|off
 //		credentials header|cookie <name>...
 //		credentials jetpack
 //		identity { ttl <d>  timeout <d>  max_in_flight <n>  rate <n>/<d> }
@@ -110,6 +111,7 @@ var gatewayOptions = map[string]func(*Gateway, policies.Option) error{
 	"prefix":       func(g *Gateway, o policies.Option) error { return checked(o, &g.Prefix, validatePrefix) },
 	"release":      func(g *Gateway, o policies.Option) error { return checked(o, &g.Release, validateRelease) },
 	"mode":         func(g *Gateway, o policies.Option) error { return checked(o, &g.Mode, validateMode) },
+	"request_id":   func(g *Gateway, o policies.Option) (err error) { g.RequestID, err = o.Word("on", "off"); return err },
 	"credentials":  (*Gateway).credentialsOption,
 	"identity":     (*Gateway).identityOption,
 	"body_limit":   func(g *Gateway, o policies.Option) error { return size(o, &g.BodyLimit) },

@@ -53,6 +53,9 @@ func (g *gateway) load(site string) {
 	caddyrun.Load(g.t, g.file)
 }
 
+// port returns the port that the gateway listens on.
+func (g *gateway) port() string { return g.addr[strings.LastIndex(g.addr, ":")+1:] }
+
 // logged returns the log so far.
 func (g *gateway) logged() string {
 	b, err := os.ReadFile(g.log)

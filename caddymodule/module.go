@@ -53,6 +53,8 @@ type Gateway struct {
 	BatchLimit int `json:"batch_limit,omitempty"`
 	// PoliciesRaw configures the policies by name. Their order is fixed.
 	PoliciesRaw caddy.ModuleMap `json:"policies,omitempty" caddy:"namespace=http.handlers.restwarden.policies"`
+	// RequestID "off" leaves the header X-Request-Id out of refusals.
+	RequestID string `json:"request_id,omitempty"`
 	// Instance is read from configurations that earlier releases have saved. It has no
 	// effect.
 	Instance int `json:"instance,omitempty"`

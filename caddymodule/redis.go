@@ -19,8 +19,13 @@ import (
 )
 
 // schemaVersion is part of every key, so that releases with different formats do not read
-// each other's values.
-const schemaVersion = "1"
+// each other's values. Facts and counters are of schema 2, under the names of sites. What
+// gateways of schema 1 must know as well is of firstSchema: used signatures, the secret,
+// messages and marks.
+const (
+	schemaVersion = "2"
+	firstSchema   = "1"
+)
 
 // redisStore is the Store of gateways that share a Redis: a single server, a master known
 // to Sentinels, or a Cluster (docs/design 11). It keeps nothing of the configuration that
@@ -31,7 +36,8 @@ const schemaVersion = "1"
 type redisStore struct {
 	client  redis.UniversalClient
 	limiter *redis_rate.Limiter
-	prefix  string
+	prefix  string // of keys of this schema
+	common  string // of keys that gateways of schema 1 use as well
 	timeout time.Duration
 	health  health
 	hub     hub
@@ -52,7 +58,10 @@ func newRedisStore(o redisOptions) *redisStore {
 		DisableIdentity:          true,
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 	})
-	s := &redisStore{client: client, prefix: o.prefix + ":" + schemaVersion + ":", timeout: o.timeout}
+	s := &redisStore{
+		client: client, timeout: o.timeout,
+		prefix: o.prefix + ":" + schemaVersion + ":", common: o.prefix + ":" + firstSchema + ":",
+	}
 	s.limiter = redis_rate.NewLimiter(ownKeys{client})
 	s.hub = hub{store: s, started: make(chan struct{})}
 	return s
@@ -73,8 +82,15 @@ const (
 
 // key hashes its input, so that Redis does not show it and the key is short.
 func (s *redisStore) key(kind, key string) string {
+	if kind == kindOnce {
+		return s.common + hashed(kind, key)
+	}
+	return s.prefix + hashed(kind, key)
+}
+
+func hashed(kind, key string) string {
 	sum := sha256.Sum256([]byte(key))
-	return s.prefix + kind + base64.RawURLEncoding.EncodeToString(sum[:])
+	return kind + base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
 // do runs op with the store's deadline. The end of the client's request does not cancel

@@ -31,7 +31,7 @@ func TestRedis_Garbage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := openRedis(t, StoreOptions{Addresses: []string{server.Addr}, Prefix: t.Name()})
 			counter := s.key(kindCounter, "3/1m0s k")
-			for _, key := range []string{s.key(kindFact, "k"), s.key(kindOnce, "k"), counter, s.prefix + "secret"} {
+			for _, key := range []string{s.key(kindFact, "k"), s.key(kindOnce, "k"), counter, s.common + "secret"} {
 				if err := spoil(key); err != nil {
 					t.Fatal(err)
 				}

@@ -36,7 +36,7 @@ type hub struct {
 	done    chan struct{}
 }
 
-func (s *redisStore) channel() string { return s.prefix + "messages" }
+func (s *redisStore) channel() string { return s.common + "messages" }
 
 // Secret implements store.Store.
 func (s *redisStore) Secret() []byte {
@@ -55,7 +55,13 @@ func (s *redisStore) Listen(f func(message string)) (stop func()) { return s.hub
 func (s *redisStore) Announce(ctx context.Context, key, message string, ttl time.Duration) error {
 	return s.do(ctx, func(ctx context.Context) error {
 		value := sealed(key, rand.Text())
-		if err := s.client.Set(ctx, s.key(kindFact, key), value, atLeast(ttl)).Err(); err != nil {
+		_, err := s.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+			for _, prefix := range []string{s.prefix, s.common} {
+				p.Set(ctx, prefix+hashed(kindFact, key), value, atLeast(ttl))
+			}
+			return nil
+		})
+		if err != nil {
 			return err
 		}
 		return s.client.Publish(ctx, s.channel(), message).Err()
@@ -128,7 +134,7 @@ func (h *hub) join(ctx context.Context) {
 // sharedSecret returns the secret in Redis. The first gateway creates it.
 func (s *redisStore) sharedSecret(ctx context.Context) (secret []byte, err error) {
 	const name = "secret"
-	key := s.prefix + name
+	key := s.common + name
 	own := make([]byte, secretLen)
 	rand.Read(own)
 	err = s.do(ctx, func(ctx context.Context) error {

@@ -4,9 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"net/http"
-	"regexp"
 	"strconv"
-	"strings"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
@@ -17,15 +15,19 @@ import (
 
 // Vars of a request (docs/design 10); varCall is for the matcher rest_call.
 const (
-	varKind    = "restwarden.kind"
-	varOutcome = "restwarden.outcome"
-	varRoute   = "restwarden.route"
-	varMethod  = "restwarden.method"
-	varCaller  = "restwarden.caller"
-	varPolicy  = "restwarden.policy"
-	varCode    = "restwarden.code"
-	varLookup  = "restwarden.lookup"
-	varCall    = "restwarden.call"
+	varKind      = "restwarden.kind"
+	varOutcome   = "restwarden.outcome"
+	varRoute     = "restwarden.route"
+	varMethod    = "restwarden.method"
+	varCaller    = "restwarden.caller"
+	varPolicy    = "restwarden.policy"
+	varCode      = "restwarden.code"
+	varRule      = "restwarden.rule"
+	varAt        = "restwarden.at"
+	varSite      = "restwarden.site"
+	varRequestID = "restwarden.request_id"
+	varLookup    = "restwarden.lookup"
+	varCall      = "restwarden.call"
 )
 
 // Values for the vars of pages, converted to interfaces once.
@@ -34,25 +36,31 @@ var (
 	outcomePass any = string(policies.Pass)
 )
 
-// report sets the vars of a call and logs a refusal, or a call that passed undecided.
+// report sets the vars of a call, and logs a refusal or a call that passed undecided.
 func (s *site) report(r *policies.Request, d policies.Decision) {
 	ctx, c := r.HTTP.Context(), r.Call
-	route, code, who := routeOf(r), codeOf(d), callerOf(r)
 	caddyhttp.SetVar(ctx, varKind, c.Kind.String())
 	caddyhttp.SetVar(ctx, varOutcome, string(d.Outcome))
-	caddyhttp.SetVar(ctx, varRoute, route)
-	caddyhttp.SetVar(ctx, varMethod, c.Method)
-	if who != "" {
+	caddyhttp.SetVar(ctx, varMethod, methodOf(c))
+	if who := callerOf(r); who != "" {
 		caddyhttp.SetVar(ctx, varCaller, who)
 	}
 	if d.Outcome == policies.Pass {
+		route := s.routeOf(r.HTTP, c)
+		caddyhttp.SetVar(ctx, varRoute, route)
 		if d.Err != nil {
-			s.logger.Warn("could not decide, passed", zap.String("route", route), zap.String("method", c.Method), zap.Error(d.Err))
+			s.logger.Warn("could not decide, passed", zap.String("site", s.Name), zap.String("route", route), zap.String("method", c.Method), zap.Error(d.Err))
 		}
 		return
 	}
-	caddyhttp.SetVar(ctx, varPolicy, d.Policy)
-	caddyhttp.SetVar(ctx, varCode, code)
+	records := s.records(r, d)
+	first := &records[0]
+	for name, value := range map[string]string{
+		varRoute: first.Route, varPolicy: first.Policy, varCode: first.Code, varRule: first.Rule, varAt: first.At,
+		varSite: first.Site, varRequestID: first.RequestID,
+	} {
+		caddyhttp.SetVar(ctx, name, value)
+	}
 	level, message := zap.InfoLevel, "request refused"
 	if c.Foreign {
 		level = zap.ErrorLevel
@@ -60,51 +68,12 @@ func (s *site) report(r *policies.Request, d policies.Decision) {
 	if d.Outcome == policies.WouldRefuse {
 		message = "request would be refused"
 	}
-	entry := s.logger.Check(level, message)
-	if entry == nil {
-		return
-	}
-	entry.Write(
-		zap.String("policy", d.Policy), zap.String("code", code), zap.String("outcome", string(d.Outcome)),
-		zap.String("rule", d.Verdict.Rule), zap.String("at", d.Verdict.Pos),
-		zap.String("route", route), zap.String("method", c.Method),
-		zap.Stringer("client_ip", r.Client), zap.String("caller", who), zap.Error(d.Err),
-	)
-}
-
-// routeOf returns the route of the rule that decided, as the configuration writes it, or
-// else the namespace. It never returns the route as sent, which may name records.
-func routeOf(r *policies.Request) string {
-	if r.Matched.Route != nil && r.Call.Kind != call.Refused { // a batch may have matched before it was opened
-		if route := r.Matched.Route.String(); route != "/**" {
-			return route
+	for i := range records {
+		if entry := s.logger.Check(level, message); entry != nil {
+			entry.Write(zap.Inline(&records[i]))
 		}
 	}
-	return namespace(r.Call.Key)
 }
-
-// namespace returns the first segment of a route and the version after it, if both are
-// plain: "complianz/v1".
-func namespace(key string) string {
-	first, rest, _ := strings.Cut(strings.TrimPrefix(key, "/"), "/")
-	second, rest, _ := strings.Cut(rest, "/")
-	if !plainSegment.MatchString(first) {
-		return "other"
-	}
-	if second == "store" { // the checkout API has a version after "store"
-		version, _, _ := strings.Cut(rest, "/")
-		second += "/" + version
-	}
-	if versions.MatchString(second) {
-		return first + "/" + second
-	}
-	return first
-}
-
-var (
-	plainSegment = regexp.MustCompile(`^[a-z][a-z0-9._-]{0,39}$`)
-	versions     = regexp.MustCompile(`^(store/)?v[0-9]{1,2}$`)
-)
 
 // codeOf returns the code of a decision for vars, logs and metrics.
 func codeOf(d policies.Decision) string {
@@ -131,6 +100,9 @@ func (s *site) refuse(w http.ResponseWriter, x *exchange, v policies.Verdict) er
 	maps.Copy(h, v.Header)
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
+	if s.g.RequestID != "off" {
+		h.Set("X-Request-Id", requestID(x.r))
+	}
 	if origin := x.r.Header.Get("Origin"); origin != "" && !s.InCheckout(x.req.Call) {
 		allowOrigin(h, origin, &s.Platform)
 	}

@@ -93,9 +93,17 @@ func (g *Gateway) siteOf(r *http.Request) *site {
 	return g.sites[len(g.sites)-1] // the last one is for requests on ways that nobody knows
 }
 
-// hostOf returns the entry of the site's hosts that r's host fits, or other.
-func (s *site) hostOf(r *http.Request) string {
-	host := strings.TrimSuffix(hostname(r.Host), ".")
+// hostFor returns the host of r if it is one of the site's, or other.
+func (s *site) hostFor(r *http.Request) string {
+	if s.hostOf(r.Host, r) == other {
+		return other
+	}
+	return strings.ToLower(hostname(r.Host))
+}
+
+// hostOf returns the entry of the site's hosts that a host fits, or other.
+func (s *site) hostOf(host string, r *http.Request) string {
+	host = strings.TrimSuffix(hostname(host), ".")
 	repl, _ := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
 	for _, pattern := range s.way.Hosts {
 		if strings.Contains(pattern, "{") && repl != nil {
@@ -143,7 +151,7 @@ func (s *site) listen() {
 func (s *site) count(r *policies.Request, d policies.Decision) {
 	host := ""
 	if s.metrics.perHost {
-		host = s.hostOf(r.HTTP)
+		host = s.hostOf(r.HTTP.Host, r.HTTP)
 	}
 	s.metrics.count(s.codes, d, host)
 }

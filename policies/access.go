@@ -84,8 +84,8 @@ func (p *Access) Check(ctx context.Context, r *Request) (Verdict, error) {
 			return Verdict{}, err
 		}
 		verdict, err := p.apply(ctx, r, match.Rule)
-		if verdict.Refused() {
-			verdict.Rule, verdict.Pos = match.Rule.String(), match.Rule.At
+		if verdict.Refused() && verdict.Answer == nil { // else the platform refuses, not the rule
+			verdict.Rule, verdict.Pos, verdict.own = match.Rule.String(), match.Rule.At, !match.Rule.builtIn
 		}
 		if err != nil || verdict.Refused() {
 			return verdict, err

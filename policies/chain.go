@@ -222,7 +222,7 @@ func (c *Chain) judgeEarly(ctx context.Context, r *Request) Decision {
 
 // refusal builds the decision for a policy that refuses.
 func (c *Chain) refusal(l *link, r *Request, verdict Verdict, err error) Decision {
-	if verdict.Rule == "" {
+	if verdict.Rule == "" && verdict.Answer == nil {
 		verdict.Rule, verdict.Pos = l.name, l.settings.At
 	}
 	d := Decision{Outcome: Refuse, Policy: l.name, Verdict: verdict, Err: err}
@@ -271,6 +271,7 @@ func (l *link) check(ctx context.Context, r *Request) (Verdict, error) {
 // all and names the ids of the refused parts.
 func checkParts(ctx context.Context, p Checker, r *Request) (Verdict, error) {
 	var refused Verdict
+	var parts []Part
 	var ids []uint64
 	for _, part := range r.Call.Parts {
 		v, err := p.Check(ctx, r.Part(part))
@@ -283,6 +284,7 @@ func checkParts(ctx context.Context, p Checker, r *Request) (Verdict, error) {
 		if !refused.Refused() {
 			refused = v
 		}
+		parts = append(parts, Part{part, v})
 		if id, ok := part.ItemID(); ok {
 			ids = append(ids, id)
 		}
@@ -290,6 +292,7 @@ func checkParts(ctx context.Context, p Checker, r *Request) (Verdict, error) {
 	if len(ids) > 0 {
 		refused.Data = map[string]any{"ids": ids}
 	}
+	refused.Parts = parts
 	return refused, nil
 }
 

@@ -115,7 +115,21 @@ func (p *OrderType) CheckBatch(ctx context.Context, r *Request) (Verdict, error)
 	if len(ids) == 0 {
 		return Verdict{}, nil
 	}
-	return p.checkIDs(ctx, r, ids)
+	verdict, err := p.checkIDs(ctx, r, ids)
+	if refused, _ := verdict.Data["ids"].([]uint64); len(refused) > 0 {
+		verdict.Parts = p.partsOf(r, refused, verdict)
+	}
+	return verdict, err
+}
+
+// partsOf returns the parts of a batch that would change one of ids.
+func (p *OrderType) partsOf(r *Request, ids []uint64, v Verdict) (parts []Part) {
+	for _, part := range r.Call.Parts {
+		if id, guarded, err := p.guardedID(part); guarded && err == nil && slices.Contains(ids, id) {
+			parts = append(parts, Part{part, v})
+		}
+	}
+	return parts
 }
 
 // notNeeded is true if the shop is configured as a release that checks by itself and the
@@ -168,7 +182,7 @@ func (p *OrderType) verdict(found proof, batch bool) Verdict {
 	case found.answer != nil:
 		v := inPlatformWords(found.answer)
 		if p.Credential == "" {
-			v.Rule = "the caller may not read orders: order_type { credential … } lets the gateway ask for itself"
+			v.Note = "The caller may not read orders; order_type { credential … } lets the gateway ask for itself."
 		}
 		return v
 	case len(found.others) == 0:

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/index"
 )
 
 // Site is what one directive guards: the hosts that the configuration names, and the
@@ -55,3 +56,7 @@ func (s *Site) Code(c Code) Code {
 		return c
 	}
 }
+
+// Index returns the REST index of the shop that answers for a host, as it was last read,
+// or nil.
+func (s *Site) Index(host string) *index.Index { return nil }

@@ -17,6 +17,16 @@ type Verdict struct {
 	Data    map[string]any // more fields of the body's data object
 	Header  http.Header    // more headers, such as Retry-After
 	Answer  *ask.Answer    // the platform's own answer, sent instead of the fields above
+	Note    string         // one more sentence for the log
+	Parts   []Part         // of a batch, the refused ones; empty if the batch itself is refused
+
+	own bool // a rule of the site's owner refuses; see Remedy
+}
+
+// Part is a refused part of a batch.
+type Part struct {
+	Call    *call.Call
+	Verdict Verdict
 }
 
 // Refused tells whether the verdict is a refusal.

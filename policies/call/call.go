@@ -33,6 +33,7 @@ type Call struct {
 	Method  string   // effective method, upper case
 	Wire    string   // method of the request line
 	Form    Form     // addressing form
+	Posted  bool     // rest_route stands in the body
 	Foreign bool     // under the other platform's prefix: the gateway is set up for the wrong one
 	Base    string   // where questions go: the path before the prefix, "" or "/blog", and in the query form the whole path
 	Parts   []*Call  // of an opened batch, each to be judged as if sent alone

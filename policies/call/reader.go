@@ -113,6 +113,7 @@ func (rd *Reader) ReadFrom(holder Holder, r *http.Request, original *url.URL) *C
 	if where == (pathReading{}) && !set && (r.Method != http.MethodPost || r.ContentLength == 0) {
 		return page
 	}
+	inQuery := set
 	src := &source{rd: rd, holder: holder, r: r, query: r.URL.RawQuery, wire: r.Method}
 	unread := !set && where == (pathReading{}) && rd.unread(r.Host, r.URL, original)
 	if r.Method == http.MethodPost && r.ContentLength != 0 && !unread {
@@ -124,6 +125,7 @@ func (rd *Reader) ReadFrom(holder Holder, r *http.Request, original *url.URL) *C
 	if refusal := rd.dispatch(c, r, original, where, value, set); refusal != nil {
 		return refuse(refusal, src)
 	}
+	c.Posted = c.Form == Query && !inQuery
 	if c.Kind == Page && src.body == nil && !unread {
 		return page
 	}

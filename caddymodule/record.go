@@ -1,0 +1,195 @@
+package caddymodule
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+	"go.uber.org/zap/zapcore"
+
+	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/index"
+)
+
+// recordVersion is the version of the record's fields, "v". A field may be added without
+// a new version.
+const recordVersion = 1
+
+// Record says what was refused, or would have been, and why. It is one line of the log,
+// and an object of the admin API. No field holds a word of the client's but the address,
+// and the host where it is one of the site's.
+type Record struct {
+	Version   int    `json:"v"`
+	RequestID string `json:"request_id"` // Caddy's {http.request.uuid}
+	Site      string `json:"site"`
+	Host      string `json:"host"` // the request's, or "other" if it is none of the site's
+	Base      string `json:"base"`
+	Policy    string `json:"policy"`
+	Code      string `json:"code"`
+	Outcome   string `json:"outcome"`
+	Rule      string `json:"rule"`
+	At        string `json:"at"`
+	Imported  string `json:"imported,omitempty"` // where the snippet with the rule was imported
+	From      string `json:"from"`               // "page", "other" or "none", see calledFrom
+	Why       string `json:"why"`                // one sentence for support staff
+	Method    string `json:"method"`             // the effective one
+	Form      string `json:"form"`               // "pretty", "query" or "body"; "" without a reading
+	Parts     int    `json:"parts,omitempty"`    // of a batch
+	Route     string `json:"route"`              // see routeOf
+	Remedy    string `json:"remedy,omitempty"`   // see policies.Remedy
+	ClientIP  string `json:"client_ip"`
+	Caller    string `json:"caller"`
+	UserID    uint64 `json:"user_id,omitempty"`
+	Error     string `json:"error,omitempty"` // why a policy could not decide
+}
+
+// MarshalLogObject implements zapcore.ObjectMarshaler.
+func (rec *Record) MarshalLogObject(to zapcore.ObjectEncoder) error {
+	to.AddInt("v", rec.Version)
+	for _, f := range [...]struct{ name, value string }{
+		{"request_id", rec.RequestID}, {"site", rec.Site}, {"host", rec.Host}, {"base", rec.Base},
+		{"policy", rec.Policy}, {"code", rec.Code}, {"outcome", rec.Outcome}, {"rule", rec.Rule}, {"at", rec.At},
+		{"from", rec.From}, {"why", rec.Why}, {"method", rec.Method}, {"form", rec.Form}, {"route", rec.Route},
+		{"client_ip", rec.ClientIP}, {"caller", rec.Caller},
+	} {
+		to.AddString(f.name, f.value)
+	}
+	for _, f := range [...]struct{ name, value string }{
+		{"imported", rec.Imported}, {"remedy", rec.Remedy}, {"error", rec.Error},
+	} {
+		if f.value != "" {
+			to.AddString(f.name, f.value)
+		}
+	}
+	if rec.Parts > 0 {
+		to.AddInt("parts", rec.Parts)
+	}
+	if rec.UserID > 0 {
+		to.AddUint64("user_id", rec.UserID)
+	}
+	return nil
+}
+
+// record returns the record of a decision on r.
+func (s *site) record(r *policies.Request, d policies.Decision) Record {
+	rec := Record{
+		Version: recordVersion, RequestID: requestID(r.HTTP), Site: s.Name, Host: s.hostFor(r.HTTP), Base: s.Base,
+		Policy: d.Policy, Code: codeOf(d), Outcome: string(d.Outcome), Rule: d.Verdict.Rule, At: d.Verdict.Pos,
+		From: s.calledFrom(r.HTTP), Why: d.Why(), Method: methodOf(r.Call), Form: formOf(r.Call), Parts: len(r.Call.Parts),
+		Route: s.routeOf(r.HTTP, r.Call), ClientIP: r.Client.String(), Caller: callerOf(r),
+	}
+	if who, known := r.Known(); known {
+		rec.UserID = who.ID
+	}
+	if d.Err != nil {
+		rec.Error = d.Err.Error()
+	}
+	rec.Remedy = remedy(r, r.Call, d.Verdict, rec.Route)
+	return rec
+}
+
+// records returns the record of a decision, or one for each refused part of a batch.
+func (s *site) records(r *policies.Request, d policies.Decision) []Record {
+	whole := s.record(r, d)
+	if len(d.Verdict.Parts) == 0 {
+		return []Record{whole}
+	}
+	var parts []Record
+	for _, part := range d.Verdict.Parts {
+		rec, judged := whole, d
+		judged.Verdict = part.Verdict
+		rec.Code, rec.Rule, rec.At, rec.Why = codeOf(judged), part.Verdict.Rule, part.Verdict.Pos, judged.Why()
+		rec.Method, rec.Route = methodOf(part.Call), s.routeOf(r.HTTP, part.Call)
+		rec.Remedy = remedy(r, part.Call, part.Verdict, rec.Route)
+		parts = append(parts, rec)
+	}
+	return parts
+}
+
+func remedy(r *policies.Request, c *call.Call, v policies.Verdict, route string) string {
+	if !strings.HasPrefix(route, "/") { // unknown, or only a namespace
+		return ""
+	}
+	return policies.Remedy(r, c, v, route)
+}
+
+// requestID returns Caddy's id of the request, and puts it into the access log as uuid.
+func requestID(r *http.Request) string {
+	if repl, ok := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer); ok {
+		id, _ := repl.GetString("http.request.uuid")
+		return id
+	}
+	return ""
+}
+
+// routeOf returns the site's own pattern for the route of c. If the site's REST index is
+// not known, it returns the namespace if that is a well-known one.
+func (s *site) routeOf(r *http.Request, c *call.Call) string {
+	if c.Kind == call.Refused {
+		return index.Unknown
+	}
+	if x := s.Index(r.Host); x != nil {
+		if pattern, ok := x.Pattern(c.Route); ok {
+			return pattern
+		}
+		return index.Unknown
+	}
+	return index.Known(c.Route)
+}
+
+// methodOf returns the effective method of c. The platform takes any word for one.
+func methodOf(c *call.Call) string {
+	switch c.Method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions, "":
+		return c.Method
+	}
+	return other
+}
+
+// formOf returns the word for the way in which c names its route.
+func formOf(c *call.Call) string {
+	switch {
+	case c.Kind == call.Refused:
+		return ""
+	case c.Form == call.Pretty:
+		return "pretty"
+	case c.Posted:
+		return "body"
+	default:
+		return "query"
+	}
+}
+
+// Values of a record's field from.
+const (
+	fromPage  = "page"
+	fromOther = "other"
+	fromNone  = "none"
+)
+
+// calledFrom says what a browser tells of the caller: that a page of the site made the
+// call, that something else did, or nothing. Clients may send what they like.
+func (s *site) calledFrom(r *http.Request) string {
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "same-origin":
+		return fromPage
+	case "cross-site":
+		return fromOther
+	case "none": // typed, or from a bookmark
+		return fromNone
+	}
+	for _, name := range []string{"Origin", "Referer"} {
+		text := r.Header.Get(name)
+		if text == "" {
+			continue
+		}
+		u, err := url.Parse(text)
+		if err == nil && u.Host != "" && (strings.EqualFold(u.Host, r.Host) || s.hostOf(u.Host, r) != other) {
+			return fromPage
+		}
+		return fromOther
+	}
+	return fromNone
+}

@@ -1,0 +1,35 @@
+package policies
+
+import (
+	"net/http"
+
+	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/caller"
+)
+
+// Remedy returns the line that would let a refused call pass if it stood before the rule
+// that refused it: "allow anyone POST /contact-form-7/v1/contact-forms/:id/feedback".
+// pattern is the site's own pattern for the call's route. Remedy is "" if the refusal is
+// not by an access rule of the site's owner, or if no such line is certain to help.
+func Remedy(r *Request, c *call.Call, v Verdict, pattern string) string {
+	if !v.own {
+		return ""
+	}
+	who := "anyone"
+	if by, known := r.Known(); known && by.Kind != caller.Anonymous {
+		who = "users"
+	}
+	method := c.Method
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	rule := Rule{Allow: who, Methods: []string{method}, Routes: []string{pattern}}
+	if rule.compile() != nil {
+		return ""
+	}
+	match, ok := rule.match(c)
+	if !ok || match.protectNames(c) != nil {
+		return ""
+	}
+	return rule.String()
+}

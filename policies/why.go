@@ -1,0 +1,69 @@
+package policies
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+
+	"github.com/restwarden/restwarden/policies/call"
+)
+
+// Why says in one sentence, for support staff, why d is a refusal. The sentence is made of
+// the policy and the code alone: it says nothing of a record. It is "" for a call that
+// passes.
+func (d Decision) Why() string {
+	if d.Outcome == Pass {
+		return ""
+	}
+	sentence := d.why()
+	if d.Verdict.Note != "" {
+		sentence += " " + d.Verdict.Note
+	}
+	return sentence
+}
+
+func (d Decision) why() string {
+	if a := d.Verdict.Answer; a != nil {
+		if code := a.Code(); plainCode.MatchString(code) {
+			return fmt.Sprintf("The platform itself refuses the call or its credentials with %s.", code)
+		}
+		return "The platform itself refuses the call or its credentials."
+	}
+	own := whys[d.Policy]
+	return cmp.Or(own[d.Verdict.Code], why[d.Verdict.Code], own[""])
+}
+
+var plainCode = regexp.MustCompile(`^[a-z0-9_-]{1,80}$`)
+
+// why has the sentences for codes of any policy.
+var why = map[Code]string{
+	CodeNotLoggedIn:          "The call needs a login, and the caller sent none that counts here.",
+	CodeForbidden:            "The site does not allow this call to this caller.",
+	CodeNoRoute:              "The site does not offer this route.",
+	CodeSignature:            "The call must be signed, and its signature is missing, wrong, too old or used before.",
+	CodeTooMany:              "Too many checks of credentials were needed for this client's address; it may try again later.",
+	CodeAmbiguous:            "The request can be read in more than one way, so that nobody knows what the platform would do.",
+	CodeInvalidParam:         "A parameter of the call does not have the type that the platform needs.",
+	CodeUnavailable:          "The gateway could not find out what it has to know before the call may pass.",
+	call.CodeTooLarge:        "The request is larger than the site's limits allow.",
+	call.CodeUnsupportedType: "The body is encoded in a way that cannot be checked.",
+}
+
+// whys has the sentences of single policies, by policy and code; "" stands for the code
+// that only this policy gives.
+var whys = map[string]map[Code]string{
+	"access": {
+		CodeNotLoggedIn: "A rule asks for a login for this call, and the caller sent none that counts here.",
+		CodeForbidden:   "A rule does not allow this call to this caller.",
+		CodeNoRoute:     "A rule hides this route.",
+	},
+	"checkout_total": {"": "The total of the cart is not the one that the shopper has seen."},
+	"order_type":     {"": "The id is none that this route may change."},
+	"refund_totals":  {"": "This release of the shop would not compute the amount of the refund."},
+	"rate_limit":     {CodeTooMany: "The client has made more calls than the limit allows; it may try again later."},
+	"abilities": {
+		CodeForbidden:    "The site does not allow this ability to run in this way.",
+		CodeInvalidParam: "The input does not fit the schema of the ability.",
+	},
+	"redact": {CodeUnavailable: "The answer could not be checked for what must not leave the site."},
+}
