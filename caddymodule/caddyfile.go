@@ -44,6 +44,7 @@ func parseDirective(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //		credentials jetpack
 //		identity { ttl <d>  timeout <d>  max_in_flight <n>  rate <n>/<d> }
 //		body_limit|upload_limit|spool_limit <size>
+//		spool_dir <path>
 //		batch_limit <n>
 //		<policy> off
 //		<option of a policy> ...
@@ -117,6 +118,7 @@ var gatewayOptions = map[string]func(*Gateway, policies.Option) error{
 	"body_limit":   func(g *Gateway, o policies.Option) error { return size(o, &g.BodyLimit) },
 	"upload_limit": func(g *Gateway, o policies.Option) error { return size(o, &g.UploadLimit) },
 	"spool_limit":  func(g *Gateway, o policies.Option) error { return size(o, &g.SpoolLimit) },
+	"spool_dir":    func(g *Gateway, o policies.Option) error { return checked(o, &g.SpoolDir, anyText) },
 	"batch_limit":  func(g *Gateway, o policies.Option) error { return number(o, &g.BatchLimit) },
 }
 
@@ -135,6 +137,8 @@ func checked[T ~string](o policies.Option, to *T, check func(T) error) error {
 	}
 	return nil
 }
+
+func anyText(string) error { return nil }
 
 func size(o policies.Option, to *int64) error {
 	text, err := o.One()

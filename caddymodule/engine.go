@@ -2,6 +2,7 @@ package caddymodule
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/caddyserver/caddy/v2"
@@ -32,7 +33,7 @@ func (g *Gateway) compile(ctx caddy.Context) (*engine, error) {
 		return nil, err
 	}
 	e := new(engine)
-	if err := errors.Join(e.newSite(g), e.newReader(g)); err != nil {
+	if err := errors.Join(e.newSite(g), e.newReader(ctx, g)); err != nil {
 		return nil, errors.Join(err, e.close())
 	}
 	if e.chain, err = policies.NewChain(e.every, g.Mode, configured); err != nil {
@@ -66,6 +67,11 @@ func (e *engine) newSite(g *Gateway) error {
 	if e.questions, err = g.Identity.options(); err != nil {
 		return err
 	}
+	e.questions.InFlight, err = lease(&e.leases, questionsKey{e.questions.MaxInFlight},
+		func() (*call.Shares, error) { return call.NewShares(int64(e.questions.MaxInFlight)), nil })
+	if err != nil {
+		return err
+	}
 	e.every = &policies.Site{Site: caller.NewSite(platform, own), Base: g.Base, Release: release}
 	if g.Prefix != "" {
 		e.every.Prefix = g.Prefix
@@ -73,10 +79,13 @@ func (e *engine) newSite(g *Gateway) error {
 	return nil
 }
 
-func (e *engine) newReader(g *Gateway) error {
-	limit := orDefault(g.SpoolLimit, call.SpoolFor(orDefault(g.UploadLimit, call.DefaultUploadLimit)))
-	spool, err := lease(&e.leases, spoolKey{limit},
-		func() (*call.Spool, error) { return call.NewSpool("", limit), nil })
+func (e *engine) newReader(ctx caddy.Context, g *Gateway) error {
+	upload := orDefault(g.UploadLimit, call.DefaultUploadLimit)
+	dir, err := spoolDir(g.SpoolDir)
+	if err != nil {
+		return fmt.Errorf("spool_dir: %w", err)
+	}
+	spool, err := e.leases.spool(ctx, spoolKey{dir, orDefault(g.SpoolLimit, call.SpoolFor(upload))}, g.At)
 	if err != nil {
 		return err
 	}
@@ -90,7 +99,7 @@ func (e *engine) newReader(g *Gateway) error {
 	e.reader = caller.NewReader(call.Site{
 		Platform: platform, Prefix: g.Prefix, Base: g.Base,
 		Limits: call.Limits{
-			Body: body, Upload: orDefault(g.UploadLimit, call.DefaultUploadLimit), Batch: g.BatchLimit, Spool: spool, Memory: memory,
+			Body: body, Upload: upload, Batch: g.BatchLimit, Spool: spool, Memory: memory,
 		},
 	})
 	return nil

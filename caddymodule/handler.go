@@ -81,7 +81,7 @@ func (s *site) newExchange(r *http.Request, next caddyhttp.Handler, c *call.Call
 	x := &exchange{r: r, next: next}
 	x.backend = newBackend(s, r, next)
 	x.whole = caller.Whole{
-		Site: s.Site.Site, Call: c, HTTP: r, Client: clientAddr(r), Secure: isSecure(r),
+		Site: s.Site.Site, Call: c, HTTP: r, Client: clientAddr(r), Holder: s.holderOf(r), Secure: isSecure(r),
 		Backend: &x.backend, Trace: &s.trace.Questions,
 	}
 	x.req = policies.Request{Whole: &x.whole, Call: c, Site: &s.Site, Trace: &s.trace}
@@ -107,7 +107,7 @@ func (s *site) change(x *exchange) *call.Call {
 		return before
 	}
 	before.Settle() // two readings of one body could wait for each other's memory
-	after := s.reader.ReadFrom(s.holderOf(x.r), x.r, originalURL(x.r))
+	after := s.reader.ReadFrom(x.whole.Holder, x.r, originalURL(x.r))
 	if after.Kind != before.Kind || after.Key != before.Key || after.Method != before.Method {
 		after.Close()
 		after = &call.Call{Kind: call.Refused, Method: before.Method, Wire: before.Wire, Refusal: &call.Refusal{

@@ -8,6 +8,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"go.uber.org/zap"
 
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
@@ -58,12 +59,11 @@ func (m *MatchRESTCall) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 }
 
 // Provision checks methods and routes.
-func (m *MatchRESTCall) Provision(caddy.Context) (err error) {
+func (m *MatchRESTCall) Provision(ctx caddy.Context) (err error) {
 	if m.target, err = policies.NewTarget(m.Methods, m.Routes); err != nil {
 		return err
 	}
-	spool, err := lease(&m.leases, spoolKey{call.SpoolFor(call.DefaultUploadLimit)},
-		func() (*call.Spool, error) { return call.NewSpool("", call.SpoolFor(call.DefaultUploadLimit)), nil })
+	spool, err := m.spool(ctx)
 	if err != nil {
 		return err
 	}
@@ -79,6 +79,31 @@ func (m *MatchRESTCall) Provision(caddy.Context) (err error) {
 		}))
 	}
 	return nil
+}
+
+// spool leases the spool in the system's directory. The matcher has no option for another
+// one, and behind the gateway it spools nothing, so that an unusable directory is no reason
+// not to load.
+func (m *MatchRESTCall) spool(ctx caddy.Context) (*call.Spool, error) {
+	dir, err := spoolDir("")
+	if err != nil {
+		return nil, err
+	}
+	key := spoolKey{dir, call.SpoolFor(call.DefaultUploadLimit)}
+	spool, err := m.leases.spool(ctx, key, "")
+	if err != nil {
+		ctx.Logger().Warn("rest_call: larger forms cannot be read", zap.Error(err))
+		return m.leases.uncheckedSpool(key)
+	}
+	return spool, nil
+}
+
+// holder is on whose account the matcher holds bodies.
+func (m *MatchRESTCall) holder(r *http.Request) call.Holder {
+	if r.ContentLength == 0 {
+		return call.Holder{}
+	}
+	return call.Holder{Site: "rest_call", Client: shareAddr(r)}
 }
 
 // Cleanup releases what Provision acquired.
@@ -100,7 +125,8 @@ func (m *MatchRESTCall) MatchWithError(r *http.Request) (bool, error) {
 		return c.Kind != call.Refused && m.target.Matches(c), nil
 	}
 	for _, reader := range m.readers {
-		c := reader.Read(r, originalURL(r))
+		c := reader.ReadFrom(m.holder(r), r, originalURL(r))
+		c.Open()
 		if c.Kind != call.Page || r.ContentLength != 0 {
 			context.AfterFunc(r.Context(), c.Close) // a spooled body must still be forwarded
 		}

@@ -46,8 +46,12 @@ type Gateway struct {
 	// UploadLimit bounds multipart bodies, in bytes; default 512 MiB.
 	UploadLimit int64 `json:"upload_limit,omitempty"`
 	// SpoolLimit bounds, in bytes, what is spooled to disk at one time by all sites with
-	// the same limit; default 1 GiB.
+	// the same limit and directory; default 8 times UploadLimit. A site may hold a quarter, a
+	// client's address an eighth.
 	SpoolLimit int64 `json:"spool_limit,omitempty"`
+	// SpoolDir is the directory for spooled bodies; default the system's for temporary
+	// files.
+	SpoolDir string `json:"spool_dir,omitempty"`
 	// BatchLimit bounds the number of parts of a batch; default the platform's 25 and
 	// 100.
 	BatchLimit int `json:"batch_limit,omitempty"`
@@ -74,9 +78,11 @@ type Identity struct {
 	TTL policies.Duration `json:"ttl,omitempty"`
 	// Timeout is how long the platform may take to answer; default 5s.
 	Timeout policies.Duration `json:"timeout,omitempty"`
-	// MaxInFlight is how many questions may be under way at once; default 32.
+	// MaxInFlight is how many questions may be under way at once, for all sites with the
+	// same number; default 128. A site may have a quarter, a client's address an eighth.
 	MaxInFlight int `json:"max_in_flight,omitempty"`
-	// Rate is how many new questions one client address may cause: "120/1m", the default.
+	// Rate is how many questions one client address may cause about credentials that the
+	// platform does not accept: "120/1m", the default.
 	Rate string `json:"rate,omitempty"`
 }
 
@@ -85,7 +91,8 @@ func (Gateway) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "http.handlers.restwarden", New: func() caddy.Module { return new(Gateway) }}
 }
 
-// Provision prepares the gateway. It does no I/O.
+// Provision prepares the gateway. It makes a file in the spool's directory, and does no other
+// I/O.
 func (g *Gateway) Provision(ctx caddy.Context) error {
 	if err := g.provision(ctx); err != nil {
 		if g.At != "" {

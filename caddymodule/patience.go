@@ -60,6 +60,12 @@ func (b *countedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// Unwrap returns the wrapped body, which call.Reader shares once it is loaded.
+func (b *countedBody) Unwrap() io.ReadCloser { return b.ReadCloser }
+
+// Unwrap returns the wrapped body, which call.Reader shares once it is loaded.
+func (b *hurriedBody) Unwrap() io.ReadCloser { return b.ReadCloser }
+
 // Hurry implements call.Hurrier.
 func (b *hurriedBody) Hurry(on bool) {
 	b.hurry, b.left = on, 0

@@ -12,14 +12,14 @@ import (
 	"github.com/restwarden/restwarden/policies/caller"
 )
 
-// pool holds what outlives a reload: stores, callers, and the budgets of bodies in memory
-// and on disk. Nothing in it refers to a context, logger or registry.
+// pool holds what outlives a reload: stores, callers, and the shares of questions and of
+// bodies in memory and on disk. No value in it refers to a context, logger or registry.
 var pool = caddy.NewUsagePool()
 
 type (
 	storeKey      struct{}
-	spoolKey      struct{ limit int64 }
 	memoryKey     struct{ limit int64 }
+	questionsKey  struct{ limit int }
 	identitiesKey struct{ caller.Options }
 )
 

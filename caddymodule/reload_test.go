@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -61,7 +62,7 @@ func TestReload(t *testing.T) {
 	close(stop)
 	clients.Wait()
 	g.do("GET /cms-json/count/x", "", asAdmin).want(t, 429, "rest_too_many_requests")
-	for _, key := range []any{storeKey{}, spoolKey{call.SpoolFor(call.DefaultUploadLimit)}, memoryKey{call.MemoryFor(call.DefaultBodyLimit)}} {
+	for _, key := range []any{storeKey{}, spoolKey{os.TempDir(), call.SpoolFor(call.DefaultUploadLimit)}, questionsKey{128}, memoryKey{call.MemoryFor(call.DefaultBodyLimit)}} {
 		eventually(t, "one reference", func() bool { n, _ := pool.References(key); return n == 1 })
 	}
 	httpClient.CloseIdleConnections()

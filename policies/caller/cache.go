@@ -17,6 +17,10 @@ import (
 // hundred bytes, with capabilities a few thousand.
 const identityCapacity = 10_000
 
+// acceptedTTL is how long credentials that the platform has accepted do not count against
+// the limit of questions.
+const acceptedTTL = time.Hour
+
 // rejectedTTL is how long refused credentials are remembered: long enough to slow down a
 // loop, short enough for a user who has just created a password.
 const rejectedTTL = 2 * time.Second
@@ -26,7 +30,9 @@ const rejectedTTL = 2 * time.Second
 type identityCache struct {
 	hasher  atomic.Pointer[hasher]
 	entries *ttlcache.Cache[string, identityEntry]
-	drops   atomic.Uint64
+	// accepted says whose credentials the platform has accepted, without their rights.
+	accepted *ttlcache.Cache[string, identityEntry]
+	drops    atomic.Uint64
 }
 
 type identityEntry struct {
@@ -35,14 +41,18 @@ type identityEntry struct {
 }
 
 func newIdentityCache() *identityCache {
-	c := &identityCache{entries: ttlcache.New(
-		ttlcache.WithCapacity[string, identityEntry](identityCapacity),
-		ttlcache.WithDisableTouchOnHit[string, identityEntry](),
-	)}
+	c := &identityCache{entries: newEntries(), accepted: newEntries()}
 	secret := make([]byte, 32)
 	rand.Read(secret)
 	c.hasher.Store(newHasher(secret, false))
 	return c
+}
+
+func newEntries() *ttlcache.Cache[string, identityEntry] {
+	return ttlcache.New(
+		ttlcache.WithCapacity[string, identityEntry](identityCapacity),
+		ttlcache.WithDisableTouchOnHit[string, identityEntry](),
+	)
 }
 
 // hasher makes keyed hashes with one secret.
@@ -114,17 +124,39 @@ func (c *identityCache) put(key string, epoch uint64, e identityEntry, ttl time.
 	}
 }
 
+// wasAccepted tells whether the platform has accepted the credentials under key within the
+// last hour, and no right of theirs has ended since.
+func (c *identityCache) wasAccepted(key string) bool { return c.accepted.Has(key) }
+
+// judged remembers whether the platform has accepted the credentials under key.
+func (c *identityCache) judged(key string, epoch uint64, e identityEntry) {
+	if !e.accepted() {
+		c.accepted.Delete(key)
+		return
+	}
+	if c.drops.Load() != epoch {
+		return
+	}
+	e.caller = Caller{Kind: e.caller.Kind, ID: e.caller.ID}
+	c.accepted.Set(key, e, acceptedTTL)
+	if c.drops.Load() != epoch {
+		c.accepted.Delete(key)
+	}
+}
+
 // drop forgets the entries for which gone returns true.
 func (c *identityCache) drop(gone func(identityEntry) bool) {
 	c.drops.Add(1)
-	var keys []string
-	c.entries.Range(func(item *ttlcache.Item[string, identityEntry]) bool {
-		if gone(item.Value()) {
-			keys = append(keys, item.Key())
+	for _, entries := range []*ttlcache.Cache[string, identityEntry]{c.entries, c.accepted} {
+		var keys []string
+		entries.Range(func(item *ttlcache.Item[string, identityEntry]) bool {
+			if gone(item.Value()) {
+				keys = append(keys, item.Key())
+			}
+			return true
+		})
+		for _, key := range keys {
+			entries.Delete(key)
 		}
-		return true
-	})
-	for _, key := range keys {
-		c.entries.Delete(key)
 	}
 }

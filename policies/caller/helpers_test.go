@@ -44,12 +44,13 @@ func request(tb testing.TB, s *Site, b ask.Backend, method, target, body string,
 		Platform: s.Platform, Limits: call.Limits{Body: 1 << 20, Upload: 1 << 20, Spool: call.NewSpool(tb.TempDir(), 1<<20)},
 	}).Read(r, nil)
 	tb.Cleanup(c.Close)
-	return &Whole{Site: s, Call: c, HTTP: r, Backend: b, Client: netip.MustParseAddr("192.0.2.7")}
+	client := netip.MustParseAddr("192.0.2.7")
+	return &Whole{Site: s, Call: c, HTTP: r, Backend: b, Client: client, Holder: call.Holder{Client: client}}
 }
 
 // again returns the same request before any question.
 func (w *Whole) again() *Whole {
-	return &Whole{Site: w.Site, Call: w.Call, HTTP: w.HTTP, Client: w.Client, Secure: w.Secure, Backend: w.Backend}
+	return &Whole{Site: w.Site, Call: w.Call, HTTP: w.HTTP, Client: w.Client, Holder: w.Holder, Secure: w.Secure, Backend: w.Backend}
 }
 
 const (

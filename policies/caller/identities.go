@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/store"
 )
 
@@ -16,13 +17,16 @@ import (
 type Options struct {
 	TTL         time.Duration // how long an answer is believed; default 10 s
 	Timeout     time.Duration // how long an answer may take; default 5 s
-	MaxInFlight int           // questions under way at once; default 32
-	Rate        int           // new questions per client address ...
+	MaxInFlight int           // questions under way at once, of all sites with the same InFlight; default 128
+	Rate        int           // questions about credentials that the platform does not accept, per client address ...
 	Per         time.Duration // ... and time; default 120 per minute
 
 	// Store holds the answers that gateways share, and their messages about ended rights.
 	// It is nil for a gateway that shares nothing.
 	Store store.Store
+	// InFlight are the shares of the questions under way. It is nil for a site that shares
+	// them with no other.
+	InFlight *call.Shares
 	// Site identifies the site among those that share Store. A right that ends is dropped
 	// on all gateways with the same Site.
 	Site string
@@ -43,7 +47,7 @@ func (o Options) WithDefaults() Options {
 		o.Timeout = 5 * time.Second
 	}
 	if o.MaxInFlight == 0 {
-		o.MaxInFlight = 32
+		o.MaxInFlight = 128
 	}
 	if o.Rate == 0 {
 		o.Rate, o.Per = 120, time.Minute
@@ -60,7 +64,6 @@ type Identities struct {
 	cache  *identityCache
 	shared *sharedIdentities // nil for a gateway that shares nothing
 	flight singleflight.Group
-	slots  chan struct{}
 	limit  *store.Limiter
 }
 
@@ -71,10 +74,10 @@ func NewIdentities(opts Options) (*Identities, error) {
 	if err != nil {
 		return nil, fmt.Errorf("identity rate: %w", err)
 	}
-	ids := &Identities{
-		opts: opts, cache: newIdentityCache(),
-		slots: make(chan struct{}, opts.MaxInFlight), limit: limit,
+	if opts.InFlight == nil {
+		opts.InFlight = call.NewShares(int64(opts.MaxInFlight))
 	}
+	ids := &Identities{opts: opts, cache: newIdentityCache(), limit: limit}
 	if opts.Store != nil {
 		ids.shared = newSharedIdentities(ids)
 	}
@@ -95,6 +98,9 @@ type identity struct {
 	caller Caller
 	answer *ask.Answer // refused nonce or password, to be sent to the client
 }
+
+// accepted tells whether the platform accepts the credentials.
+func (i identity) accepted() bool { return i.answer == nil && i.caller.Kind != Anonymous }
 
 func (ids *Identities) who(ctx context.Context, w *Whole) (Caller, *ask.Answer, error) {
 	claim, err := w.Claim()
@@ -142,6 +148,7 @@ type inquiry struct {
 	session  string // hash of the login cookies
 	question ask.Question
 	client   netip.Addr
+	holder   call.Holder
 	backend  ask.Backend
 	trace    *ask.Trace
 }
@@ -154,13 +161,16 @@ func (ids *Identities) inquire(w *Whole, key string) (*inquiry, error) {
 		return nil, err
 	}
 	return &inquiry{
-		ids: ids, site: w.Site, claim: claim, key: key, question: q, client: w.Client,
+		ids: ids, site: w.Site, claim: claim, key: key, question: q, client: w.Client, holder: w.Holder,
 		session: sessionOf(ids.cache.hasher.Load(), w.HTTP.Header, &w.Site.Platform),
 		backend: w.Backend.Detach(), trace: w.Trace,
 	}, nil
 }
 
-// run looks for the answer of another gateway, then asks the platform.
+// run looks for the answer of another gateway, then asks the platform. The limit counts
+// credentials that the platform has not accepted within the last hour. They are counted
+// before they are asked about, so that any number at once is bounded, and given back where
+// the platform accepts them. A question without an answer counts.
 func (i *inquiry) run(ctx context.Context) (identity, error) {
 	ids := i.ids
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ids.opts.Timeout)
@@ -169,15 +179,15 @@ func (i *inquiry) run(ctx context.Context) (identity, error) {
 	if found {
 		return known.identity, nil
 	}
-	if !ids.limit.Allow(AddressKey(i.client)) {
+	counted := !ids.cache.wasAccepted(i.key)
+	if counted && !ids.limit.Allow(AddressKey(i.client)) {
 		return identity{}, ask.ErrTooMany
 	}
-	select {
-	case ids.slots <- struct{}{}:
-		defer func() { <-ids.slots }()
-	case <-ctx.Done():
-		return identity{}, fmt.Errorf("%w: too many identity questions under way", ask.ErrUndecided)
+	ctx, ended, err := ids.begin(ctx, i.holder)
+	if err != nil {
+		return identity{}, err
 	}
+	defer ended()
 	epoch := ids.cache.epoch()
 	answer, err := ask.Send(ctx, i.backend, i.trace, i.question)
 	if err != nil {
@@ -187,9 +197,33 @@ func (i *inquiry) run(ctx context.Context) (identity, error) {
 	if err != nil {
 		return identity{}, fmt.Errorf("who is calling: %w", err)
 	}
-	ids.cache.put(i.key, epoch, identityEntry{who, i.session}, ids.opts.TTL)
+	if counted && who.accepted() {
+		ids.limit.Refund(AddressKey(i.client))
+	}
+	entry := identityEntry{who, i.session}
+	ids.cache.put(i.key, epoch, entry, ids.opts.TTL)
+	ids.cache.judged(i.key, epoch, entry)
 	ids.share(ctx, i, known, who)
 	return who, nil
+}
+
+// underWay marks the context of a question. What a question itself causes on its way, such
+// as the question of a second directive on the same route, could otherwise wait for it.
+type underWay struct{}
+
+// begin waits in order until a question of h may be under way, or ctx ends. The caller calls
+// ended after the answer. The returned context is for the question.
+func (ids *Identities) begin(ctx context.Context, h call.Holder) (question context.Context, ended func(), err error) {
+	if ctx.Value(underWay{}) != nil {
+		return ctx, func() {}, nil
+	}
+	if h.Site == "" {
+		h.Site = ids.opts.Site
+	}
+	if err := ids.opts.InFlight.Wait(ctx, h, 1); err != nil {
+		return nil, nil, fmt.Errorf("%w: too many questions under way: %w", ask.ErrUndecided, err)
+	}
+	return context.WithValue(ctx, underWay{}, true), func() { ids.opts.InFlight.Free(h, 1) }, nil
 }
 
 // AddressKey returns the address as limits count it: IPv6 by /64, since one client

@@ -117,17 +117,19 @@ func (ids *Identities) recall(ctx context.Context, i *inquiry) (known recalled, 
 	if time.Now().UnixNano() < s.blind.Load() {
 		return known, false
 	}
-	epoch, entry := ids.cache.epoch(), s.key(i.key)
-	values, err := i.site.Store.GetAll(ctx, s.mark, entry)
+	epoch, stored := ids.cache.epoch(), s.key(i.key)
+	values, err := i.site.Store.GetAll(ctx, s.mark, stored)
 	if err != nil {
 		return known, false
 	}
 	known.mark, known.usable = values[s.mark], true
-	text, ok := values[entry]
+	text, ok := values[stored]
 	if !ok || !known.decode(text, i.site.Now()) {
 		return known, false
 	}
-	ids.cache.put(i.key, epoch, identityEntry{known.identity, i.session}, min(known.left, ids.opts.TTL))
+	entry := identityEntry{known.identity, i.session}
+	ids.cache.put(i.key, epoch, entry, min(known.left, ids.opts.TTL))
+	ids.cache.judged(i.key, epoch, entry)
 	return known, true
 }
 

@@ -17,6 +17,7 @@ type Whole struct {
 	Call    *call.Call
 	HTTP    *http.Request // as it will be forwarded; read only
 	Client  netip.Addr    // address of the client, as the server determined it
+	Holder  call.Holder   // on whose account questions are under way
 	Secure  bool          // https on the client's side
 	Backend ask.Backend
 	Trace   *ask.Trace // reports questions; may be nil
@@ -92,13 +93,22 @@ func (w *Whole) IsAnonymous(ctx context.Context) bool {
 }
 
 // Ask puts q to the platform on behalf of w: to the same install, in the same form, and
-// with the credentials that q.As names. Several goroutines may ask at once. Errors are
-// those of Backend.Ask, or a *call.Refusal.
+// with the credentials that q.As names. It waits while too many questions are under way, up
+// to the time that a question may take. Several goroutines may ask at once. Errors are those
+// of Backend.Ask, ask.ErrUndecided, or a *call.Refusal.
 func (w *Whole) Ask(ctx context.Context, q ask.Question) (*ask.Answer, error) {
 	q, err := w.Question(q)
 	if err != nil {
 		return nil, err
 	}
+	ids := w.Site.Identities
+	ctx, cancel := context.WithTimeout(ctx, ids.opts.Timeout)
+	defer cancel()
+	ctx, ended, err := ids.begin(ctx, w.Holder)
+	if err != nil {
+		return nil, err
+	}
+	defer ended()
 	return ask.Send(ctx, w.Backend, w.Trace, q)
 }
 
