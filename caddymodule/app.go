@@ -37,6 +37,7 @@ type App struct {
 	shared   store.Store // the Redis itself, or nil
 	gateways []*Gateway
 	assigned sync.Once
+	board    *switchboard
 	leases   leases
 }
 
@@ -120,11 +121,15 @@ func (a *App) usesRedis() bool { return a.Store != nil && a.Store.Kind == "redis
 // Start implements caddy.App.
 func (a *App) Start() error {
 	a.assign()
+	a.board.start(a)
 	return nil
 }
 
 // Stop implements caddy.App.
-func (a *App) Stop() error { return nil }
+func (a *App) Stop() error {
+	a.board.stop(a)
+	return nil
+}
 
 // Cleanup releases what the gateways share.
 func (a *App) Cleanup() error { return a.leases.release() }

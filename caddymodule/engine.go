@@ -112,21 +112,18 @@ func orDefault[T comparable](v, otherwise T) T {
 	return v
 }
 
-// sortPolicies collects the policies that do more than judge. A policy that only observes
-// changes nothing.
+// sortPolicies collects the policies that do more than judge. A policy that observes
+// changes nothing; whether it does is known for each request only.
 func (e *engine) sortPolicies() {
-	for _, p := range e.chain.Policies() {
+	for _, p := range e.chain.WithLockdown() {
 		if w, ok := p.Policy.(policies.Watcher); ok {
 			e.watchers = append(e.watchers, w)
 		}
-		if p.Observes {
-			continue
-		}
 		if c, ok := p.Policy.(policies.RequestChanger); ok {
-			e.changers = append(e.changers, changer{p.Name, c})
+			e.changers = append(e.changers, changer{p.Name, p.Observes, c})
 		}
 		if w, ok := p.Policy.(policies.AnswerChanger); ok {
-			e.rewriters = append(e.rewriters, rewriter{p.Name, w})
+			e.rewriters = append(e.rewriters, rewriter{p.Name, p.Observes, w})
 		}
 	}
 	e.changers, e.rewriters = slices.Clip(e.changers), slices.Clip(e.rewriters)

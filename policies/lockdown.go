@@ -64,9 +64,7 @@ func (p *lockdown) Check(ctx context.Context, r *Request) (Verdict, error) {
 	case err != nil:
 		return Verdict{}, err
 	case answer != nil:
-		v := inPlatformWords(answer)
-		v.Rule = LockdownName
-		return v, nil
+		return inPlatformWords(answer), nil
 	case who.Kind != caller.Anonymous:
 		return Verdict{}, nil
 	case signed:

@@ -70,3 +70,15 @@ func (rel *Release) Learn(by Reach, listsPreview bool) {
 	}
 	rel.learned.Store(&learned{by.Host, strings.TrimSuffix(by.Base, "/")})
 }
+
+// Known returns the release as far as it is known, and how: "configuration", "rest root"
+// or "" if it is unknown.
+func (rel *Release) Known() (release, from string) {
+	switch {
+	case rel.fixed > 0:
+		return fmt.Sprintf("%d.%d", rel.fixed/100, rel.fixed%100), "configuration"
+	case rel.learned.Load() != nil:
+		return "11.1 or later", "rest root"
+	}
+	return "unknown", ""
+}
