@@ -138,6 +138,7 @@ func TestJSON_Errors(t *testing.T) {
 		`{"platform":"cms","prefix":"/x"}`:                                       "prefix:",
 		`{"platform":"cms","release":"new"}`:                                     "release",
 		`{"platform":"cms","mode":"report"}`:                                     "mode:",
+		`{"platform":"cms","request_id":"no"}`:                                   `request_id: "no" is neither on nor off`,
 		`{"platform":"cms","body_limit":-1}`:                                     "body_limit:",
 		`{"platform":"cms","bodylimit":1}`:                                       `unknown field "bodylimit"`,
 		`{"platform":"cms","identity":{"rate":"x"}}`:                             "rate:",

@@ -18,6 +18,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/nearest"
 	"github.com/restwarden/restwarden/policies/store"
 )
 
@@ -36,6 +37,7 @@ type App struct {
 	local    store.Store // that policies use
 	shared   store.Store // the Redis itself, or nil
 	gateways []*Gateway
+	engines  map[[sha256.Size]byte]*engine // by what they were compiled from
 	assigned sync.Once
 	board    *switchboard
 	leases   leases
@@ -65,6 +67,8 @@ type StoreOptions struct {
 	Timeout policies.Duration `json:"timeout,omitempty"`
 	// At is where the store is configured, "Caddyfile:3"; for messages.
 	At string `json:"at,omitempty"`
+	// Imported is where the lines of the store were imported, "Caddyfile:3"; for messages.
+	Imported string `json:"imported,omitempty"`
 }
 
 // SentinelOptions names a master and how to log in to its Sentinels.
@@ -99,7 +103,7 @@ func (a *App) Provision(caddy.Context) error {
 	}
 	var err error
 	if a.redis, err = a.Store.resolve(); err != nil {
-		return policies.Option{Pos: a.Store.At}.Errorf("store: %w", err)
+		return a.Store.errorf(err)
 	}
 	return nil
 }
@@ -110,9 +114,13 @@ func (a *App) Validate() error {
 		return nil
 	}
 	if err := a.Store.validate(); err != nil {
-		return policies.Option{Pos: a.Store.At}.Errorf("store: %w", err)
+		return a.Store.errorf(err)
 	}
 	return nil
+}
+
+func (s *StoreOptions) errorf(err error) error {
+	return policies.Option{Pos: s.At, Imported: s.Imported}.Errorf("store: %w", err)
 }
 
 // usesRedis tells whether the configured store is Redis.
@@ -132,7 +140,14 @@ func (a *App) Stop() error {
 }
 
 // Cleanup releases what the gateways share.
-func (a *App) Cleanup() error { return a.leases.release() }
+func (a *App) Cleanup() error {
+	var errs []error
+	for _, e := range a.engines {
+		errs = append(errs, e.close())
+	}
+	a.engines = nil
+	return errors.Join(append(errs, a.leases.release())...)
+}
 
 const (
 	defaultStorePrefix  = "restwarden"
@@ -150,7 +165,7 @@ func (s *StoreOptions) validate() error {
 		return nil
 	case "redis":
 	default:
-		return fmt.Errorf("%q is neither memory nor redis", s.Kind)
+		return nearest.Check(s.Kind, "memory", "redis")
 	}
 	switch {
 	case len(s.Addresses) == 0:

@@ -1,6 +1,7 @@
 package caddymodule
 
 import (
+	"errors"
 	"strconv"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig"
@@ -35,30 +36,29 @@ func init() { httpcaddyfile.RegisterGlobalOption("restwarden", parseGlobalOption
 //	}
 func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 	d.Next() // consume option name
-	option := policies.Option{Name: d.Val(), Pos: position(d), Args: d.RemainingArgs()}
-	option.Block = options(d)
-	if err := option.Once(existing != nil); err != nil {
+	global := option(d)
+	if err := errors.Join(global.Once(existing != nil), global.Complete()); err != nil {
 		return nil, err
 	}
 	var a App
-	if err := a.configure(option); err != nil {
+	if err := a.configure(global); err != nil {
 		return nil, err
 	}
 	return httpcaddyfile.App{Name: "restwarden", Value: caddyconfig.JSON(&a, nil)}, nil
 }
 
-func (a *App) configure(option policies.Option) error {
-	if len(option.Args) > 0 {
-		return option.Errorf("the global option restwarden takes a block only")
+func (a *App) configure(global policies.Option) error {
+	if len(global.Args) > 0 {
+		return global.Errorf("the global option restwarden takes a block only")
 	}
-	return option.Each(func(inner policies.Option) error {
+	return global.Each(func(inner policies.Option) error {
 		if inner.Name != "store" {
-			return inner.Unknown()
+			return inner.Unknown("store")
 		}
 		if len(inner.Args) == 0 {
-			return inner.Errorf("store takes memory, or redis and addresses")
+			return inner.Missing("takes memory, or redis and addresses")
 		}
-		a.Store = &StoreOptions{Kind: inner.Args[0], Addresses: inner.Args[1:], At: inner.Pos}
+		a.Store = &StoreOptions{Kind: inner.Args[0], Addresses: inner.Args[1:], At: inner.Pos, Imported: inner.Imported}
 		if len(a.Store.Addresses) == 0 {
 			a.Store.Addresses = nil
 		}
@@ -75,11 +75,11 @@ func (a *App) configure(option policies.Option) error {
 func (s *StoreOptions) configure(o policies.Option) (err error) {
 	switch o.Name {
 	case "username":
-		s.Username, err = word(o)
+		s.Username, err = o.One()
 	case "password":
-		s.Password, err = word(o)
+		s.Password, err = o.One()
 	case "prefix":
-		s.Prefix, err = word(o)
+		s.Prefix, err = o.One()
 	case "db":
 		err = database(o, &s.DB)
 	case "timeout":
@@ -91,24 +91,28 @@ func (s *StoreOptions) configure(o policies.Option) (err error) {
 		s.TLS = new(TLSOptions)
 		err = s.TLS.configure(o)
 	default:
-		err = o.Unknown()
+		err = o.Unknown("username", "password", "prefix", "db", "timeout", "sentinel", "tls")
 	}
 	return err
 }
 
 func (s *SentinelOptions) configure(o policies.Option) (err error) {
-	if len(o.Args) != 1 || o.Args[0] == "" {
+	switch len(o.Args) {
+	case 0:
+		return o.Missing("takes the name of one master")
+	case 1:
+		s.Master = o.Args[0]
+	default:
 		return o.Errorf("sentinel takes the name of one master")
 	}
-	s.Master = o.Args[0]
 	return o.Each(func(o policies.Option) (err error) {
 		switch o.Name {
 		case "username":
-			s.Username, err = word(o)
+			s.Username, err = o.One()
 		case "password":
-			s.Password, err = word(o)
+			s.Password, err = o.One()
 		default:
-			err = o.Unknown()
+			err = o.Unknown("username", "password")
 		}
 		return err
 	})
@@ -122,30 +126,21 @@ func (t *TLSOptions) configure(o policies.Option) error {
 		switch o.Name {
 		case "ca":
 			if len(o.Args) == 0 || len(o.Block) > 0 {
-				return o.Errorf("ca takes one file or several")
+				return o.Missing("takes one file or several")
 			}
 			t.CA = o.Args
 		case "server_name":
-			t.ServerName, err = word(o)
+			t.ServerName, err = o.One()
 		case "certificate":
 			if len(o.Args) != 2 || len(o.Block) > 0 {
 				return o.Errorf("certificate takes a file and the file of its key")
 			}
 			t.Certificate, t.Key = o.Args[0], o.Args[1]
 		default:
-			err = o.Unknown()
+			err = o.Unknown("ca", "server_name", "certificate")
 		}
 		return err
 	})
-}
-
-// word returns the option's single argument, which must not be empty.
-func word(o policies.Option) (string, error) {
-	text, err := o.One()
-	if err == nil && text == "" {
-		err = o.Errorf("%s is empty", o.Name)
-	}
-	return text, err
 }
 
 func database(o policies.Option, to *int) error {

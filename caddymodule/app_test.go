@@ -64,7 +64,7 @@ func TestOptions_JSON(t *testing.T) {
 		`{"store":{"kind":"redis","addresses":["127.0.0.1:1"],"tls":{"key":"k"}}}`:                                 "tls:",
 		`{"store":{"kind":"redis","addresses":["127.0.0.1:1"],"tls":{"insecure":true}}}`:                           `unknown field "insecure"`,
 		`{"store":{"kind":"redis","addresses":["127.0.0.1:1"],"tls":{"certificate":"/nowhere","key":"/nowhere"}}}`: "tls:",
-		`{"store":{"kind":"redis","addresses":["127.0.0.1:1"],"at":"x:1","password":"{env.NOT_SET_ANYWHERE}"}}`:    "x:1: store:",
+		`{"store":{"kind":"redis","addresses":["127.0.0.1:1"],"at":"x:1","password":"{env.NOT_SET_ANYWHERE}"}}`:    "store: evaluated placeholder {env.NOT_SET_ANYWHERE} is empty, at x:1",
 	} {
 		var cfg caddy.Config
 		if err := json.Unmarshal([]byte(`{"apps":{"restwarden":`+text+`}}`), &cfg); err != nil {

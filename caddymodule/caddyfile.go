@@ -2,7 +2,9 @@ package caddymodule
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/caddyserver/caddy/v2"
@@ -15,6 +17,7 @@ import (
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/nearest"
 )
 
 func init() {
@@ -27,6 +30,9 @@ func init() {
 func parseDirective(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error) {
 	g := new(Gateway)
 	if err := g.UnmarshalCaddyfile(h.Dispenser); err != nil {
+		if g.Imported[""] != "" {
+			err = inSite(err, h)
+		}
 		return nil, err
 	}
 	return g, nil
@@ -37,7 +43,7 @@ func parseDirective(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //	restwarden [<matcher>] cms|wordpress {
 //		base <path>
 //		prefix <name>
-//		release auto|<x.y>
+//		release auto|<x.y>[.<z>]
 //		mode enforce|observe
 //		request_id on|off
 //		credentials header|cookie <name>...
@@ -50,36 +56,32 @@ func parseDirective(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //		<option of a policy> ...
 //	}
 //
-// The catalog says which policy takes an option. Errors name file and line.
+// The catalog says which policy takes an option. Errors name file, line and import.
 func (g *Gateway) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // consume directive name
-	directive := policies.Option{Name: d.Val(), Pos: position(d), Args: d.RemainingArgs()}
-	directive.Block = options(d)
-	g.At = directive.Pos
+	directive := option(d)
+	g.At, g.Imported = directive.Pos, imports(directive)
+	return g.placed(g.unmarshal(directive))
+}
+
+func (g *Gateway) unmarshal(directive policies.Option) error {
+	if err := directive.Complete(); err != nil {
+		return err
+	}
 	if len(directive.Args) > 1 {
 		return directive.Errorf("restwarden takes one platform, %s, not %q", call.ListPlatforms("or"), directive.Args)
 	}
 	if len(directive.Args) == 1 {
 		g.Platform = directive.Args[0]
 	}
+	if g.Platform == "" {
+		return directive.Missing("needs a platform, " + call.ListPlatforms("or"))
+	}
 	if err := validatePlatform(g.Platform); err != nil {
 		return directive.Errorf("%w", err)
 	}
 	return g.configure(directive)
 }
-
-// options converts the block that follows to options, inner blocks included.
-func options(d *caddyfile.Dispenser) []policies.Option {
-	var found []policies.Option
-	for nesting := d.Nesting(); d.NextBlock(nesting); {
-		o := policies.Option{Name: d.Val(), Pos: position(d), Args: d.RemainingArgs()}
-		o.Block = options(d)
-		found = append(found, o)
-	}
-	return found
-}
-
-func position(d *caddyfile.Dispenser) string { return fmt.Sprintf("%s:%d", d.File(), d.Line()) }
 
 // configure takes the options of the block: the gateway's own itself, the others by their
 // policy.
@@ -111,14 +113,14 @@ var gatewayOptions = map[string]func(*Gateway, policies.Option) error{
 	"base":         func(g *Gateway, o policies.Option) error { return checked(o, &g.Base, validateBase) },
 	"prefix":       func(g *Gateway, o policies.Option) error { return checked(o, &g.Prefix, validatePrefix) },
 	"release":      func(g *Gateway, o policies.Option) error { return checked(o, &g.Release, validateRelease) },
-	"mode":         func(g *Gateway, o policies.Option) error { return checked(o, &g.Mode, validateMode) },
+	"mode":         func(g *Gateway, o policies.Option) error { return checked(o, &g.Mode, policies.Mode.Validate) },
 	"request_id":   func(g *Gateway, o policies.Option) (err error) { g.RequestID, err = o.Word("on", "off"); return err },
 	"credentials":  (*Gateway).credentialsOption,
 	"identity":     (*Gateway).identityOption,
 	"body_limit":   func(g *Gateway, o policies.Option) error { return size(o, &g.BodyLimit) },
 	"upload_limit": func(g *Gateway, o policies.Option) error { return size(o, &g.UploadLimit) },
 	"spool_limit":  func(g *Gateway, o policies.Option) error { return size(o, &g.SpoolLimit) },
-	"spool_dir":    func(g *Gateway, o policies.Option) error { return checked(o, &g.SpoolDir, anyText) },
+	"spool_dir":    func(g *Gateway, o policies.Option) (err error) { g.SpoolDir, err = o.One(); return err },
 	"batch_limit":  func(g *Gateway, o policies.Option) error { return number(o, &g.BatchLimit) },
 }
 
@@ -128,17 +130,12 @@ func checked[T ~string](o policies.Option, to *T, check func(T) error) error {
 	if err != nil {
 		return err
 	}
-	if text == "" {
-		return o.Errorf("%s is empty", o.Name)
-	}
 	*to = T(text)
 	if err := check(*to); err != nil {
 		return o.Errorf("%w", err)
 	}
 	return nil
 }
-
-func anyText(string) error { return nil }
 
 func size(o policies.Option, to *int64) error {
 	text, err := o.One()
@@ -171,9 +168,12 @@ func (g *Gateway) credentialsOption(o policies.Option) error {
 		g.Credentials = new(caller.Own)
 	}
 	c := g.Credentials
+	const needs = "takes header <name>..., cookie <name>... or jetpack"
 	switch {
-	case len(o.Block) > 0 || len(o.Args) == 0:
-		return o.Errorf("credentials takes header <name>..., cookie <name>... or jetpack")
+	case len(o.Block) > 0:
+		return o.Errorf("credentials %s", needs)
+	case len(o.Args) == 0, len(o.Args) == 1 && (o.Args[0] == "header" || o.Args[0] == "cookie"):
+		return o.Missing(needs)
 	case o.Args[0] == "jetpack" && len(o.Args) == 1:
 		if err := o.Once(c.Jetpack); err != nil {
 			return err
@@ -184,7 +184,10 @@ func (g *Gateway) credentialsOption(o policies.Option) error {
 	case o.Args[0] == "cookie" && len(o.Args) > 1:
 		c.Cookies = append(c.Cookies, o.Args[1:]...)
 	default:
-		return o.Errorf("credentials takes header <name>..., cookie <name>... or jetpack, not %q", o.Args)
+		if err := nearest.Check(o.Args[0], "header", "cookie", "jetpack"); err != nil {
+			return o.Errorf("credentials: %w", err)
+		}
+		return o.Errorf("credentials %s, not %q", needs, o.Args)
 	}
 	if err := validateCredentials(c); err != nil {
 		return o.Errorf("%w", err)
@@ -213,8 +216,19 @@ func (g *Gateway) identityOption(o policies.Option) error {
 				return nil
 			})
 		}
-		return o.Unknown()
+		return o.Unknown("ttl", "timeout", "max_in_flight", "rate")
 	})
+}
+
+// directiveWords are all options of the directive.
+func directiveWords() []string {
+	words := slices.Sorted(maps.Keys(gatewayOptions))
+	for _, e := range policies.Catalog {
+		words = append(words, e.Name)
+		words = append(words, e.Words...)
+	}
+	slices.Sort(words)
+	return slices.Compact(words)
 }
 
 // guests are the policies that the lines of one directive have named so far, by name.
@@ -224,7 +238,7 @@ type guests map[string]*policies.Configured
 func (gs guests) configure(o policies.Option) error {
 	e, ok := policies.Lookup(o.Name)
 	if !ok {
-		return o.Unknown()
+		return o.Unknown(directiveWords()...)
 	}
 	if gs[e.Name] == nil {
 		gs[e.Name] = policies.NewConfigured(e)

@@ -1,6 +1,8 @@
 package caddymodule
 
 import (
+	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,8 +14,9 @@ import (
 	"github.com/restwarden/restwarden/policies/caller"
 )
 
-// engine is what the configuration of a directive compiles to. It knows no site: the
-// sites of a gateway bring their own stores, callers and names.
+// engine is what the configuration of a directive compiles to. Directives of one load with
+// equal configurations share it. It knows no site: the sites of a gateway bring their own
+// stores, callers and names.
 type engine struct {
 	every     *policies.Site // what the configuration says of every site
 	questions caller.Options
@@ -26,7 +29,37 @@ type engine struct {
 	leases    leases
 }
 
-// compile makes the engine of g.
+// engineOf returns the engine of g. App.Cleanup closes it.
+func (a *App) engineOf(ctx caddy.Context, g *Gateway) (*engine, error) {
+	key, err := g.content()
+	if err != nil {
+		return nil, err
+	}
+	if e, ok := a.engines[key]; ok {
+		g.PoliciesRaw = nil // as Caddy leaves it when it loads them
+		return e, nil
+	}
+	e, err := g.compile(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if a.engines == nil {
+		a.engines = map[[sha256.Size]byte]*engine{}
+	}
+	a.engines[key] = e
+	return e, nil
+}
+
+// content identifies what g compiles to: everything but where the directive itself stands.
+// Where its rules stand is part of it, since the log names their lines.
+func (g *Gateway) content() ([sha256.Size]byte, error) {
+	only := *g
+	only.At, only.Instance = "", 0
+	text, err := json.Marshal(&only)
+	return sha256.Sum256(text), err
+}
+
+// compile makes the engine of g. The caller must close it.
 func (g *Gateway) compile(ctx caddy.Context) (*engine, error) {
 	configured, err := g.loadPolicies(ctx)
 	if err != nil {

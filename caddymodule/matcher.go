@@ -43,8 +43,10 @@ func (MatchRESTCall) CaddyModule() caddy.ModuleInfo {
 // UnmarshalCaddyfile reads rest_call [<methods>] <route>...; commas separate the methods.
 func (m *MatchRESTCall) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // consume matcher name
-	o := policies.Option{Name: d.Val(), Pos: position(d), Args: d.RemainingArgs()}
-	o.Block = options(d)
+	o := option(d)
+	if err := o.Complete(); err != nil {
+		return err
+	}
 	if len(o.Block) > 0 || d.Next() {
 		return o.Errorf("rest_call takes no block and may stand once")
 	}
@@ -53,7 +55,7 @@ func (m *MatchRESTCall) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	}
 	m.Routes = o.Args
 	if _, err := policies.NewTarget(m.Methods, m.Routes); err != nil {
-		return o.Errorf("rest_call: %w", err)
+		return o.Invalid(err)
 	}
 	return nil
 }

@@ -30,8 +30,8 @@ type Gateway struct {
 	Base string `json:"base,omitempty"`
 	// Prefix is the first segment of the pretty form, if the site has changed it.
 	Prefix string `json:"prefix,omitempty"`
-	// Release is the release of the shop, "10.7", or "auto" (the default): policies ask
-	// the platform for what they must know.
+	// Release is the release of the shop, "10.7" or "10.7.2", which is the same, or "auto"
+	// (the default): policies ask the platform for what they must know.
 	Release string `json:"release,omitempty"`
 	// Mode is "enforce" (the default) or "observe": decide, count and log, but refuse and
 	// change nothing.
@@ -64,6 +64,10 @@ type Gateway struct {
 	Instance int `json:"instance,omitempty"`
 	// At is where the directive stands, "Caddyfile:2"; for messages.
 	At string `json:"at,omitempty"`
+	// Imported says where the lines of the directive were imported, for messages and
+	// records: under "" the directive itself, "Caddyfile:12"; under "snippets.caddy:3" the
+	// line that stands there, if it was imported elsewhere than the directive.
+	Imported map[string]string `json:"imported,omitempty"`
 
 	app    *App
 	engine *engine
@@ -95,10 +99,7 @@ func (Gateway) CaddyModule() caddy.ModuleInfo {
 // I/O.
 func (g *Gateway) Provision(ctx caddy.Context) error {
 	if err := g.provision(ctx); err != nil {
-		if g.At != "" {
-			return fmt.Errorf("restwarden at %s: %w", g.At, err)
-		}
-		return fmt.Errorf("restwarden: %w", err)
+		return g.placed(fmt.Errorf("restwarden: %w", err))
 	}
 	return nil
 }
@@ -112,7 +113,7 @@ func (g *Gateway) provision(ctx caddy.Context) error {
 		return err
 	}
 	g.logger, g.server = ctx.Logger(), listeners(ctx)
-	if g.engine, err = g.compile(ctx); err != nil {
+	if g.engine, err = g.app.engineOf(ctx, g); err != nil {
 		return err
 	}
 	g.app.gateways = append(g.app.gateways, g)
@@ -122,7 +123,8 @@ func (g *Gateway) provision(ctx caddy.Context) error {
 // Validate checks everything that does not depend on the rest of the configuration.
 func (g *Gateway) Validate() error {
 	for _, check := range []error{
-		validatePlatform(g.Platform), validateBase(g.Base), validatePrefix(g.Prefix), validateRelease(g.Release), validateMode(g.Mode),
+		validatePlatform(g.Platform), validateBase(g.Base), validatePrefix(g.Prefix), validateRelease(g.Release), g.Mode.Validate(),
+		validateSwitch("request_id", g.RequestID),
 		validateCredentials(g.Credentials), validateIdentity(g.Identity),
 		validateNotNegative("body_limit", g.BodyLimit), validateNotNegative("upload_limit", g.UploadLimit),
 		validateNotNegative("spool_limit", g.SpoolLimit), validateNotNegative("batch_limit", int64(g.BatchLimit)),
@@ -139,9 +141,6 @@ func (g *Gateway) Cleanup() error {
 	var errs []error
 	for _, s := range g.sites {
 		errs = append(errs, s.close())
-	}
-	if g.engine != nil {
-		errs = append(errs, g.engine.close())
 	}
 	if g.app != nil && g.app.http == nil { // no other gateway has this app
 		errs = append(errs, g.app.Cleanup())

@@ -76,7 +76,7 @@ func (rec *Record) MarshalLogObject(to zapcore.ObjectEncoder) error {
 func (s *site) record(r *policies.Request, d policies.Decision) Record {
 	rec := Record{
 		Version: recordVersion, RequestID: requestID(r.HTTP), Site: s.Name, Host: s.hostFor(r.HTTP), Base: s.Base,
-		Policy: d.Policy, Code: codeOf(d), Outcome: string(d.Outcome), Rule: d.Verdict.Rule, At: d.Verdict.Pos,
+		Policy: d.Policy, Code: codeOf(d), Outcome: string(d.Outcome), Rule: d.Verdict.Rule, At: d.Verdict.Pos, Imported: s.importedAt(d.Verdict.Pos),
 		From: s.calledFrom(r.HTTP), Why: d.Why(), Method: methodOf(r.Call), Form: formOf(r.Call), Parts: len(r.Call.Parts),
 		Route: s.routeOf(r.HTTP, r.Call), ClientIP: r.Client.String(), Caller: callerOf(r),
 	}
@@ -101,11 +101,20 @@ func (s *site) records(r *policies.Request, d policies.Decision) []Record {
 		rec, judged := whole, d
 		judged.Verdict = part.Verdict
 		rec.Code, rec.Rule, rec.At, rec.Why = codeOf(judged), part.Verdict.Rule, part.Verdict.Pos, judged.Why()
+		rec.Imported = s.importedAt(rec.At)
 		rec.Method, rec.Route = methodOf(part.Call), s.routeOf(r.HTTP, part.Call)
 		rec.Remedy = remedy(r, part.Call, part.Verdict, rec.Route)
 		parts = append(parts, rec)
 	}
 	return parts
+}
+
+// importedAt returns where the rule at a place was imported; a built-in rule has no place.
+func (s *site) importedAt(at string) string {
+	if at == "" {
+		return ""
+	}
+	return s.g.importedAt(at)
 }
 
 func remedy(r *policies.Request, c *call.Call, v policies.Verdict, route string) string {

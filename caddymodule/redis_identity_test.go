@@ -35,8 +35,15 @@ func (a *asker) Detach() ask.Backend { return a }
 
 func newAsker(tb testing.TB, server *redisrun.Server) *asker {
 	tb.Helper()
-	a := &asker{store: openRedis(tb, StoreOptions{Addresses: []string{server.Addr}}), trips: new(counter)}
-	ids, err := caller.NewIdentities(caller.Options{TTL: time.Minute, Rate: 1 << 20, Per: time.Second, Store: a.store})
+	return newAskerFor(tb, openRedis(tb, StoreOptions{Addresses: []string{server.Addr}}), caller.Options{})
+}
+
+// newAskerFor is newAsker with a site.
+func newAskerFor(tb testing.TB, s *redisStore, opts caller.Options) *asker {
+	tb.Helper()
+	a := &asker{store: s, trips: new(counter)}
+	opts.TTL, opts.Rate, opts.Per, opts.Store = time.Minute, 1<<20, time.Second, s
+	ids, err := caller.NewIdentities(opts)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -115,7 +115,7 @@ func TestRedis_Options(t *testing.T) {
 		t.Error(err)
 	}
 	admin := server.Admin(func(o *redis.Options) { o.Password, o.DB = "other", 3 })
-	if n := admin.DBSize(ctx).Val(); n != 4 {
+	if n := admin.DBSize(ctx).Val(); n != 5 {
 		t.Errorf("%d keys in database 3", n)
 	}
 	s.Password = "wrong"

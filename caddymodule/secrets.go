@@ -20,7 +20,7 @@ func resolveSecrets(c *policies.Configured) error {
 	for _, secret := range holder.Secrets() {
 		resolved, err := caddy.NewReplacer().ReplaceOrErr(*secret, true, true)
 		if err != nil {
-			return policies.Option{Pos: at[secret]}.Errorf("%w", err)
+			return policies.Option{Pos: at[secret]}.Errorf("%w", err) // the gateway knows the import
 		}
 		*secret = resolved
 	}

@@ -170,7 +170,7 @@ func appOf(ctx caddy.Context) (*App, error) {
 	if http != nil {
 		found, err := ctx.App("restwarden")
 		if err != nil {
-			return nil, err
+			return nil, &policies.PlacedError{Err: err} // the app names its own place
 		}
 		app = found.(*App)
 	}

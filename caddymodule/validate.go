@@ -13,6 +13,7 @@ import (
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/nearest"
 )
 
 // The checks of single options, for Caddyfile and JSON alike.
@@ -21,8 +22,8 @@ func validatePlatform(name string) error {
 	if name == "" {
 		return fmt.Errorf("platform: %s must be named", call.ListPlatforms("or"))
 	}
-	if _, ok := call.PlatformByName(name); !ok {
-		return fmt.Errorf("platform: %q is neither %s", name, call.ListPlatforms("nor"))
+	if err := nearest.Check(name, call.PlatformNames()...); err != nil {
+		return fmt.Errorf("platform: %w", err)
 	}
 	return nil
 }
@@ -58,12 +59,11 @@ func validateRelease(release string) error {
 	return err
 }
 
-func validateMode(mode policies.Mode) error {
-	switch mode {
-	case "", policies.Enforce, policies.Observe:
-		return nil
+func validateSwitch(option, word string) error {
+	if err := nearest.Check(orDefault(word, "on"), "on", "off"); err != nil {
+		return fmt.Errorf("%s: %w", option, err)
 	}
-	return fmt.Errorf("mode: %q is not one of enforce, observe", mode)
+	return nil
 }
 
 func validateCredentials(c *caller.Own) error {

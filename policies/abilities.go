@@ -43,7 +43,7 @@ func (p *Abilities) Configure(o Option) error {
 	}
 	return o.Each(func(o Option) error {
 		if o.Name != "allow" && o.Name != "deny" {
-			return o.Unknown()
+			return o.UnknownIn("allow", "deny")
 		}
 		if len(o.Args) == 0 || len(o.Block) > 0 {
 			return o.Errorf("%s takes one pattern or several", o.Name)

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/nearest"
 )
 
 // Access decides by route, method and caller. The first rule that matches decides. The
@@ -52,12 +53,11 @@ func (p *Access) Configure(o Option) error {
 func (p *Access) Provision(site *Site, settings Settings) error {
 	p.loginOnly = mustRule("users", nil, "/**")
 	p.loginOnly.text, p.loginOnly.At = "login_only", settings.At
-	switch p.Recommended {
-	case "", "on":
+	if err := nearest.Check(orDefault(p.Recommended, "on"), "on", "off"); err != nil {
+		return fmt.Errorf("recommended: %w", err)
+	}
+	if p.Recommended != "off" {
 		p.builtIn = builtInRules(site.Platform)
-	case "off":
-	default:
-		return fmt.Errorf("recommended: %q is neither on nor off", p.Recommended)
 	}
 	for i := range p.Rules {
 		r := &p.Rules[i]

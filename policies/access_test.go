@@ -211,7 +211,7 @@ func TestAccess_BadConfiguration(t *testing.T) {
 	for text, want := range map[string]string{
 		"allow":                           "allow needs whom",
 		"allow anyone":                    "no route named",
-		"allow role /x/y":                 "no route named",
+		"allow role /x/y":                 "role needs a name",
 		"allow role a,,b /x":              "not a list of names",
 		"allow nobody /x":                 `"nobody" is not one of`,
 		"allow anyone get /x":             "neither a method",
@@ -225,7 +225,7 @@ func TestAccess_BadConfiguration(t *testing.T) {
 		"allow capability edit,manage /x": "not a list of names",
 		"deny /x as 403":                  "only 404",
 		"deny":                            "no route named",
-		"recommended maybe":               "not one of on, off",
+		"recommended maybe":               "neither on nor off",
 		"login_only yes":                  "takes no arguments",
 		"access { observe }":              "takes no arguments here",
 	} {

@@ -69,7 +69,7 @@ func NewChain(site *Site, mode Mode, configured map[string]*Configured) (*Chain,
 			continue
 		}
 		if err := p.Settings.Validate(); err != nil {
-			return nil, fmt.Errorf("%s: %w", e.Name, err)
+			return nil, p.Settings.errorf(e.Name, err)
 		}
 		c.links = append(c.links, newLink(p))
 	}
@@ -93,14 +93,14 @@ func (c *Chain) provision(site *Site) error {
 	for _, l := range c.links {
 		if d, ok := l.policy.(Declarer); ok {
 			if err := d.Declare(site); err != nil {
-				return fmt.Errorf("%s: %w", l.name, err)
+				return l.settings.errorf(l.name, err)
 			}
 		}
 	}
 	for _, l := range c.links {
 		if p, ok := l.policy.(Provisioner); ok {
 			if err := p.Provision(site, l.settings); err != nil {
-				return fmt.Errorf("%s: %w", l.name, err)
+				return l.settings.errorf(l.name, err)
 			}
 		}
 	}

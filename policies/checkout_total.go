@@ -11,6 +11,7 @@ import (
 
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/nearest"
 )
 
 // CheckoutTotal refuses a checkout whose expected_total differs from what the server
@@ -32,7 +33,7 @@ func (p *CheckoutTotal) Configure(o Option) error {
 	}
 	return o.Each(func(o Option) error {
 		if o.Name != "differs" && o.Name != "higher" {
-			return o.Unknown()
+			return o.UnknownIn("differs", "higher")
 		}
 		if p.Refuse != "" {
 			return o.Errorf("%s: %s is already specified", o.Name, p.Refuse)
@@ -45,10 +46,11 @@ func (p *CheckoutTotal) Configure(o Option) error {
 // Provision checks the option.
 func (p *CheckoutTotal) Provision(site *Site, settings Settings) error {
 	p.site, p.named = site, settings.Named
-	switch p.Refuse {
-	case "", "differs", "higher":
-	default:
-		return fmt.Errorf("refuse: %q is neither differs nor higher", p.Refuse)
+	if p.Refuse == "" {
+		return nil
+	}
+	if err := nearest.Check(p.Refuse, "differs", "higher"); err != nil {
+		return fmt.Errorf("refuse: %w", err)
 	}
 	return nil
 }

@@ -82,7 +82,7 @@ func (c *Configured) configure(o Option, bare bool) error {
 	case len(rest.Block) == 0:
 		return nil
 	case !configurable:
-		return rest.Block[0].Unknown()
+		return rest.Block[0].UnknownIn()
 	}
 	return configurer.Configure(rest)
 }

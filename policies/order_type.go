@@ -50,7 +50,7 @@ func (p *OrderType) Configure(o Option) error {
 			p.Strict = true
 			err = o.None()
 		default:
-			err = o.Unknown()
+			err = o.UnknownIn("credential", "strict")
 		}
 		return err
 	})

@@ -2,10 +2,12 @@ package policies
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 
 	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/nearest"
 )
 
 // Policy is one entry of the catalog, ready for one directive. Its exported fields are
@@ -137,6 +139,9 @@ const (
 	PassOnError   OnError = "pass"
 )
 
+// settingsWords are the options of configure.
+var settingsWords = []string{"mode", "on_error"}
+
 // configure takes the options that every policy's block may hold; known is false for any
 // other option.
 func (s *Settings) configure(o Option) (known bool, err error) {
@@ -156,15 +161,34 @@ func (s *Settings) configure(o Option) (known bool, err error) {
 
 // Validate checks the settings, from Caddyfile and JSON alike.
 func (s *Settings) Validate() error {
-	switch s.Mode {
-	case "", Enforce, Observe:
-	default:
-		return fmt.Errorf("mode: %q is neither enforce nor observe", s.Mode)
+	if err := s.Mode.Validate(); err != nil {
+		return err
 	}
-	switch s.OnError {
-	case "", RefuseOnError, PassOnError:
-	default:
-		return fmt.Errorf("on_error: %q is neither refuse nor pass", s.OnError)
+	if s.OnError == "" {
+		return nil
+	}
+	if err := nearest.Check(string(s.OnError), string(RefuseOnError), string(PassOnError)); err != nil {
+		return fmt.Errorf("on_error: %w", err)
 	}
 	return nil
+}
+
+// Validate returns an error if m is neither empty nor a mode.
+func (m Mode) Validate() error {
+	if m == "" {
+		return nil
+	}
+	if err := nearest.Check(string(m), string(Enforce), string(Observe)); err != nil {
+		return fmt.Errorf("mode: %w", err)
+	}
+	return nil
+}
+
+// errorf returns err with the policy's name, and with its place unless err has one.
+func (s *Settings) errorf(name string, err error) error {
+	err = fmt.Errorf("%s: %w", name, err)
+	if _, placed := errors.AsType[*PlacedError](err); placed {
+		return err
+	}
+	return Option{Pos: s.At}.Errorf("%w", err)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/nearest"
 	"github.com/restwarden/restwarden/policies/store"
 )
 
@@ -48,17 +49,20 @@ func (p *RateLimits) Configure(o Option) error {
 	if len(o.Block) > 0 {
 		return o.Errorf("rate_limit takes no block behind a rate")
 	}
+	if strings.HasPrefix(o.Args[0], "/") {
+		return o.Missing("needs a rate such as 10/1m before its routes")
+	}
 	l := &RateLimit{Rate: o.Args[0], At: o.Pos}
 	args := o.Args[1:]
 	if len(args) > 0 && args[0] == "per" {
-		if len(args) < 2 {
-			return o.Errorf("rate_limit … per needs one of %s", strings.Join(limitKinds, ", "))
+		if len(args) < 2 || strings.HasPrefix(args[1], "/") {
+			return o.Missing("… per needs one of " + strings.Join(limitKinds, ", "))
 		}
 		l.Per, args = args[1], args[2:]
 	}
 	l.Methods, l.Routes = methodsAndRoutes(args)
 	if err := l.compile(); err != nil {
-		return o.Errorf("rate_limit: %w", err)
+		return o.Invalid(err)
 	}
 	if p.stands(l) {
 		return o.Once(true)
@@ -71,10 +75,10 @@ func (l *RateLimit) compile() (err error) {
 	if l.rate, err = ParseRate(l.Rate); err != nil {
 		return err
 	}
-	switch l.Per {
-	case "", "address", "caller", "key":
-	default:
-		return fmt.Errorf("per %q is not one of %s", l.Per, strings.Join(limitKinds, ", "))
+	if l.Per != "" {
+		if err := nearest.Check(l.Per, limitKinds...); err != nil {
+			return fmt.Errorf("per: %w", err)
+		}
 	}
 	l.text = l.String()
 	l.target, err = NewTarget(l.Methods, l.Routes)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/nearest"
 	"github.com/restwarden/restwarden/policies/rewrite"
 )
 
@@ -47,6 +48,9 @@ func (p *Redact) Configure(o Option) error {
 		err := o.Once(p.Authors)
 		p.Authors = true
 		return err
+	}
+	if hint := nearest.Hint(o.Args[0], "authors"); hint != "" && len(o.Args) == 1 {
+		return o.Errorf("redact: %q is neither a route nor authors: %s", o.Args[0], hint)
 	}
 	r := Redaction{Route: o.Args[0], Fields: o.Args[1:], At: o.Pos}
 	if err := r.compile(); err != nil {

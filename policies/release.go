@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/nearest"
 )
 
 // Release is the release of the shop, configured or learned from the REST root.
@@ -18,18 +19,23 @@ type Release struct {
 // learned is the last shop whose root was read. One directive may serve several shops.
 type learned struct{ host, base string }
 
-// ParseRelease reads "auto", "" or "x.y". Any other text is an error.
+// ParseRelease reads "auto", "", "x.y" or "x.y.z"; x.y.z counts as x.y. Any other text is
+// an error, and so is "10.8.1-rc.2": a candidate may lack what its release has.
 func ParseRelease(s string) (*Release, error) {
 	if s == "" || s == "auto" {
 		return new(Release), nil
 	}
-	major, minor, dotted := strings.Cut(s, ".")
-	x, err := strconv.ParseUint(major, 10, 16)
-	y, err2 := strconv.ParseUint(minor, 10, 16)
-	if !dotted || err != nil || err2 != nil || x < 1 || y > 99 {
-		return nil, fmt.Errorf("release %q is neither auto nor of the form 10.7", s)
+	parts := strings.Split(s, ".")
+	var numbers [3]int
+	valid := len(parts) == 2 || len(parts) == 3
+	for i := 0; valid && i < len(parts); i++ {
+		n, err := strconv.ParseUint(parts[i], 10, 16)
+		valid, numbers[i] = err == nil, int(n)
 	}
-	return &Release{fixed: number(int(x), int(y))}, nil
+	if !valid || numbers[0] < 1 || numbers[1] > 99 {
+		return nil, fmt.Errorf("release: %q is neither auto nor of the form 10.7%s", s, prefixed(": ", nearest.Hint(s, "auto")))
+	}
+	return &Release{fixed: number(numbers[0], numbers[1])}, nil
 }
 
 // number maps releases to ordered numbers.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/nearest"
 )
 
 // Rule is one line `allow <who> [<methods>] <route>...` or
@@ -47,6 +48,9 @@ const (
 	whoSigned
 )
 
+// whoNames are the keys of whoWords, in the order of messages.
+var whoNames = []string{"anyone", "users", "role", "capability", "signed"}
+
 var whoWords = map[string]who{
 	"anyone": whoAnyone, "users": whoUsers,
 	"role": whoRole, "capability": whoCapability, "signed": whoSigned,
@@ -64,8 +68,11 @@ func ruleOption(o Option) (Rule, error) {
 		if len(args) > 0 && whoWords[args[0]] >= whoRole {
 			n = 2
 		}
-		if len(args) < n {
-			return r, o.Errorf("allow needs whom, then routes")
+		if len(args) < n || strings.HasPrefix(args[0], "/") {
+			return r, o.Missing("needs whom, then routes")
+		}
+		if n == 2 && (strings.HasPrefix(args[1], "/") || slices.Contains(knownMethods, args[1])) {
+			return r, o.Missing(args[0] + " needs a name before methods and routes")
 		}
 		r.Allow, args = strings.Join(args[:n], " "), args[n:]
 	} else if n := len(args); n > 2 && args[n-2] == "as" {
@@ -76,7 +83,7 @@ func ruleOption(o Option) (Rule, error) {
 	}
 	r.Methods, r.Routes = methodsAndRoutes(args)
 	if err := r.compile(); err != nil {
-		return r, o.Errorf("%s: %w", o.Name, err)
+		return r, o.Invalid(err)
 	}
 	return r, nil
 }
@@ -113,7 +120,7 @@ func (r *Rule) compileWho() error {
 	r.who = whoWords[word]
 	switch {
 	case r.who == whoNobody:
-		return fmt.Errorf("%q is not one of anyone, users, role, capability, signed", word)
+		return nearest.Check(word, whoNames...)
 	case r.who >= whoRole && rest == "":
 		return fmt.Errorf("%s needs a name", word)
 	case r.who < whoRole && rest != "":
@@ -190,7 +197,7 @@ func (r *Rule) bindSignatures(site *Site) error {
 	for _, name := range r.names {
 		s := site.signature(name)
 		if s == nil {
-			return fmt.Errorf("there is no signature %q", name)
+			return fmt.Errorf("there is no signature %q%s", name, prefixed(": ", nearest.Hint(name, site.signatureNames()...)))
 		}
 		r.signatures = append(r.signatures, s)
 	}

@@ -30,7 +30,7 @@ func (p *SessionCookies) Configure(o Option) error {
 		case "domain":
 			p.Domain, err = o.One()
 		default:
-			err = o.Unknown()
+			err = o.UnknownIn("path", "domain")
 		}
 		return err
 	})

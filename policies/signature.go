@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/nearest"
 	"github.com/restwarden/restwarden/policies/store"
 )
 
@@ -47,6 +48,9 @@ type Signature struct {
 
 // Configure takes `signature <name> { … }`, or the policy's own block without a name.
 func (p *Signatures) Configure(o Option) error {
+	if len(o.Args) == 0 && slices.ContainsFunc(o.Block, func(inner Option) bool { return slices.Contains(signatureWords, inner.Name) }) {
+		return o.Missing("needs a name before its block")
+	}
 	if len(o.Args) == 0 {
 		return o.Bare()
 	}
@@ -61,13 +65,16 @@ func (p *Signatures) Configure(o Option) error {
 	return o.Each(s.configure, "key", "header")
 }
 
+// signatureWords are the options of configure.
+var signatureWords = []string{"scheme", "key", "tolerance", "once", "header"}
+
 func (s *Signature) configure(o Option) (err error) {
 	switch o.Name {
 	case "scheme":
 		s.Scheme, err = o.Word(schemeNames...)
 	case "key":
 		if len(o.Args) == 0 || len(o.Block) > 0 {
-			return o.Errorf("key takes one secret or several")
+			return o.Missing("takes one secret or several")
 		}
 		s.Keys = append(s.Keys, o.Args...)
 	case "tolerance":
@@ -77,14 +84,17 @@ func (s *Signature) configure(o Option) (err error) {
 		err = o.None()
 	case "header":
 		names := map[string]*string{"signature": &s.SignatureHeader, "timestamp": &s.TimestampHeader}
-		if len(o.Args) != 2 || len(o.Block) > 0 || names[o.Args[0]] == nil {
+		if len(o.Args) != 2 || len(o.Block) > 0 {
 			return o.Errorf("header takes signature or timestamp and a name")
+		}
+		if err := nearest.Check(o.Args[0], "signature", "timestamp"); err != nil {
+			return o.Invalid(err)
 		}
 		name := names[o.Args[0]]
 		err = o.Once(*name != "")
 		*name = o.Args[1]
 	default:
-		err = o.Unknown()
+		err = o.Unknown(signatureWords...)
 	}
 	return err
 }
@@ -115,7 +125,7 @@ func (s *Signature) provision() error {
 	case s.Name == "":
 		return errors.New("no name")
 	case !known:
-		return fmt.Errorf("scheme %q is not one of %s", s.Scheme, strings.Join(schemeNames, ", "))
+		return fmt.Errorf("scheme: %w", nearest.Check(s.Scheme, schemeNames...))
 	case len(s.Keys) == 0:
 		return errors.New("no key")
 	case slices.ContainsFunc(s.Keys, blank):

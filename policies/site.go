@@ -35,6 +35,15 @@ func (s *Site) signature(name string) *Signature {
 	return nil
 }
 
+// signatureNames are the names of the declared signatures.
+func (s *Site) signatureNames() []string {
+	names := make([]string, len(s.signatures))
+	for i, signature := range s.signatures {
+		names[i] = signature.Name
+	}
+	return names
+}
+
 // shop identifies in a Store's key the shop that answers r: site and server, since a
 // client may send any Host, then the host as sent, then the base. Another spelling of the
 // host may be another shop, and costs no more than a question.

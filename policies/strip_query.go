@@ -31,12 +31,15 @@ func (p *StripQuery) Configure(o Option) error {
 	if len(o.Args) == 0 {
 		return o.Bare()
 	}
+	if strings.HasPrefix(o.Args[0], "/") {
+		return o.Missing("needs the name of a parameter before its routes")
+	}
 	s := Strip{Name: o.Args[0], Routes: o.Args[1:], At: o.Pos}
 	if len(o.Block) > 0 {
 		return o.Errorf("strip_query takes no block behind a name")
 	}
 	if err := s.compile(); err != nil {
-		return o.Errorf("strip_query: %w", err)
+		return o.Invalid(err)
 	}
 	p.Strips = append(p.Strips, s)
 	return nil

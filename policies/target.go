@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/nearest"
 )
 
 // Target is the set of calls that a rule, a limit or a matcher names: methods and routes.
@@ -16,16 +17,19 @@ type Target struct {
 
 var knownMethods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
+var errNoRoute = errors.New("no route named")
+
 // NewTarget checks methods (empty means all) and routes.
 func NewTarget(methods, routes []string) (Target, error) {
 	t := Target{methods: methods}
 	for _, m := range methods {
 		if !slices.Contains(knownMethods, m) {
-			return t, fmt.Errorf("%q is neither a method (in upper case) nor a route (with a leading /)", m)
+			return t, fmt.Errorf("%q is neither a method (in upper case) nor a route (with a leading /)%s",
+				m, prefixed(": ", nearest.Hint(m, knownMethods...)))
 		}
 	}
 	if len(routes) == 0 {
-		return t, errors.New("no route named")
+		return t, errNoRoute
 	}
 	for _, text := range routes {
 		p, err := call.ParsePattern(text)

@@ -16,6 +16,7 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/command/rawrequest"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/nearest"
 )
 
 // classifier prints how the gateway reads recorded requests.
@@ -131,13 +132,13 @@ func (c *classifier) answer(reader *call.Reader, line []byte) (classified, error
 }
 
 func (c *classifier) reader() (*call.Reader, error) {
-	platform, ok := call.PlatformByName(c.platform)
-	if !ok {
-		return nil, fmt.Errorf("--platform %q is neither %s", c.platform, call.ListPlatforms("nor"))
+	if err := nearest.Check(c.platform, call.PlatformNames()...); err != nil {
+		return nil, fmt.Errorf("--platform %w", err)
 	}
-	if c.permalinks != "pretty" && c.permalinks != "plain" {
-		return nil, fmt.Errorf("--permalinks %q is neither pretty nor plain", c.permalinks)
+	if err := nearest.Check(c.permalinks, "pretty", "plain"); err != nil {
+		return nil, fmt.Errorf("--permalinks %w", err)
 	}
+	platform, _ := call.PlatformByName(c.platform)
 	if err := call.CheckBase(c.base); err != nil {
 		return nil, fmt.Errorf("--base: %w", err)
 	}

@@ -29,6 +29,9 @@ func CheckSpool(dir string, limit int64) ([]Finding, error) {
 		err = nil
 	}
 	if err != nil {
+		if of, ok := errors.AsType[*os.PathError](err); ok {
+			err = of.Err // the file has a random name
+		}
 		return nil, fmt.Errorf("request bodies cannot be kept in %s: %w", dir, err)
 	}
 	disk, known := diskOf(dir)

@@ -78,7 +78,7 @@ func (ids *Identities) forget(d dropping) {
 func (ids *Identities) drop(ctx context.Context, store store.Store, d dropping) {
 	ids.forget(d)
 	if ids.shared != nil {
-		ids.shared.announce(ctx, store, d)
+		ids.shared.tell(ctx, store, d)
 		ids.forget(d) // forget again: the store may have returned an old answer meanwhile
 	}
 }

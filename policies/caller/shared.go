@@ -31,6 +31,7 @@ const (
 type sharedIdentities struct {
 	ids      *Identities
 	site     string // hash of Options.Site
+	before   string // hash of Options.Before, or ""
 	instance string // identifies this gateway, so that it ignores its own messages
 	mark     string // key of the mark
 	stop     func()
@@ -39,12 +40,24 @@ type sharedIdentities struct {
 }
 
 func newSharedIdentities(ids *Identities) *sharedIdentities {
-	sum := sha256.Sum256([]byte(ids.opts.Site))
-	site := hex.EncodeToString(sum[:8])
-	s := &sharedIdentities{ids: ids, site: site, instance: rand.Text(), mark: "who-mark:" + site}
+	s := &sharedIdentities{ids: ids, site: hashOf(ids.opts.Site), instance: namesSites + rand.Text()}
+	s.mark = markOf(s.site)
+	if ids.opts.Before != "" {
+		s.before = hashOf(ids.opts.Before)
+	}
 	s.stop = ids.opts.Store.Listen(s.hear)
 	return s
 }
+
+// namesSites begins the instance of a gateway that knows the names of sites, in messages.
+const namesSites = "2-"
+
+func hashOf(site string) string {
+	sum := sha256.Sum256([]byte(site))
+	return hex.EncodeToString(sum[:8])
+}
+
+func markOf(site string) string { return "who-mark:" + site }
 
 // hear handles a message of another gateway.
 func (s *sharedIdentities) hear(message string) {
@@ -53,16 +66,22 @@ func (s *sharedIdentities) hear(message string) {
 		s.ids.forget(dropping{whom: dropAll})
 		return
 	}
-	if d, ok := s.read(message); ok {
+	d, ok, before := s.read(message)
+	if ok {
 		s.ids.forget(d)
+	}
+	if ok && before { // nobody else has changed this site's mark
+		s.sharing.Go(func() { s.announce(context.Background(), s.ids.opts.Store, d) })
 	}
 }
 
-// read parses a message. ok tells whether it is for this site and from another gateway.
-func (s *sharedIdentities) read(message string) (dropping, bool) {
+// read parses a message. ok tells whether it is for this site and from another gateway,
+// before whether that is a gateway of schema 1.
+func (s *sharedIdentities) read(message string) (d dropping, ok, before bool) {
 	site, rest, _ := strings.Cut(message, " ")
 	from, what, _ := strings.Cut(rest, " ")
-	return parseDropping(what), site == s.site && from != s.instance
+	before = s.before != "" && site == s.before && !strings.HasPrefix(from, namesSites)
+	return parseDropping(what), before || site == s.site && from != s.instance, before
 }
 
 // adopt takes over the secret of the store once it is known. It does not wait.
@@ -76,7 +95,15 @@ func (s *sharedIdentities) adopt() {
 	}
 }
 
-// announce sends d to all gateways. If that fails, this gateway ignores stored answers
+// tell sends d to all gateways, those of schema 1 included.
+func (s *sharedIdentities) tell(ctx context.Context, store store.Store, d dropping) {
+	s.announce(ctx, store, d)
+	if s.before != "" {
+		_ = store.Announce(ctx, markOf(s.before), s.before+" "+s.instance+" "+d.String(), markTTL) // as announce failed, or worked
+	}
+}
+
+// announce sends d to the gateways that know the site. If that fails, this gateway ignores stored answers
 // for one TTL; the other gateways use theirs until they expire.
 func (s *sharedIdentities) announce(ctx context.Context, store store.Store, d dropping) {
 	if err := store.Announce(ctx, s.mark, s.site+" "+s.instance+" "+d.String(), markTTL); err != nil {

@@ -1,0 +1,62 @@
+package caddymodule
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/restwarden/restwarden/cmd/check/testkit/caddyrun"
+	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
+)
+
+// manySites returns a Caddyfile of n sites with one snippet, with the directive or without.
+func manySites(tb testing.TB, n int, guarded bool) string {
+	tb.Helper()
+	var b strings.Builder
+	b.WriteString("{\n\tadmin off\n\tpersist_config off\n\tauto_https off\n\tlog {\n\t\toutput discard\n\t}\n}\n(site) {\n\tbind 127.0.0.1\n")
+	if guarded {
+		b.WriteString(`	restwarden wordpress {
+		login_only
+		allow anyone GET /wp/v2/posts /wp/v2/posts/:id /wp/v2/pages /wp/v2/media/:id
+		allow anyone POST /contact-form-7/v1/contact-forms/:id/feedback
+		allow anyone /wc/store/v1/**
+		deny /wp/v2/comments as 404
+		rate_limit 60/1m POST /contact-form-7/**
+	}
+`)
+	}
+	b.WriteString("\treverse_proxy 127.0.0.1:9\n}\n")
+	port := machine.Port(machine.FreeAddress(tb))
+	for site := range n {
+		fmt.Fprintf(&b, "http://shop%d.example.com:%s {\n\timport site\n}\n", site, port)
+	}
+	return b.String()
+}
+
+// BenchmarkManySites adapts and loads a configuration of many sites. go run
+// ./cmd/check/scale measures the same in processes of their own.
+func BenchmarkManySites(b *testing.B) {
+	const sites = 1000
+	for _, guarded := range []bool{false, true} {
+		name := map[bool]string{true: "guarded", false: "bare"}[guarded]
+		file := manySites(b, sites, guarded)
+		b.Run("adapt/"+name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				caddyrun.Adapt(b, file)
+			}
+		})
+		config := caddyrun.Adapt(b, file)
+		b.Run("load/"+name, func(b *testing.B) {
+			b.ReportAllocs()
+			defer caddyrun.Stop(b)
+			for b.Loop() {
+				if err := caddy.Load(config, true); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

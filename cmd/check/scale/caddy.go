@@ -1,0 +1,235 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/restwarden/restwarden/cmd/check/testkit/client"
+	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
+)
+
+// caddy is a running Caddy.
+type caddy struct {
+	process *machine.Process
+	address string // of all sites
+	adminAt string
+	config  string
+}
+
+func (s *settings) startCaddy(ctx context.Context, dir string, k kind, platform string) (*caddy, error) {
+	ports, err := machine.FreePorts(2)
+	if err != nil {
+		return nil, err
+	}
+	c := &caddy{address: fmt.Sprintf("127.0.0.1:%d", ports[0]), adminAt: fmt.Sprintf("127.0.0.1:%d", ports[1])}
+	c.config = k.caddyfile(s.sites, c.adminAt, strconv.Itoa(ports[0]), platform)
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		return nil, err
+	}
+	file := filepath.Join(dir, "Caddyfile")
+	if err := os.WriteFile(file, []byte(c.config), 0o600); err != nil {
+		return nil, err
+	}
+	c.process, err = machine.Server{
+		Name: s.binary, Args: []string{"run", "--config", file, "--adapter", "caddyfile"}, Dir: dir,
+		Env: []string{"HOME=" + dir, "XDG_DATA_HOME=" + dir, "XDG_CONFIG_HOME=" + dir},
+	}.Start()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.process.Ready(ctx, machine.Connects("tcp", c.address)); err != nil {
+		c.process.Kill()
+		return nil, err
+	}
+	return c, nil
+}
+
+// admin asks the admin endpoint.
+func (c *caddy) admin(ctx context.Context, target string) ([]byte, error) {
+	req, err := client.Request(ctx, "http://"+c.adminAt, "GET "+target, "")
+	if err != nil {
+		return nil, err
+	}
+	return c.send(req)
+}
+
+// reload loads the Caddyfile again. Caddy adapts it as it does at start.
+func (c *caddy) reload(ctx context.Context) error { return c.load(ctx, c.config, "text/caddyfile") }
+
+// reloadJSON loads what the first load has made of the Caddyfile.
+func (c *caddy) reloadJSON(ctx context.Context) error {
+	config, err := c.admin(ctx, "/config/")
+	if err != nil {
+		return err
+	}
+	return c.load(ctx, string(config), "application/json")
+}
+
+func (c *caddy) load(ctx context.Context, config, contentType string) error {
+	req, err := client.Request(ctx, "http://"+c.adminAt, "POST /load", config,
+		client.Header("Content-Type", contentType), client.Header("Cache-Control", "must-revalidate"))
+	if err != nil {
+		return err
+	}
+	_, err = c.send(req)
+	return err
+}
+
+// send sends a request to the admin endpoint. It repeats a request that has waited in the
+// backlog of a listener which a reload has closed.
+func (c *caddy) send(req *http.Request) ([]byte, error) {
+	admin := &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true}}
+	for attempt := 0; ; attempt++ {
+		got, err := client.Do(admin, req)
+		switch {
+		case (errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.EOF)) && attempt < 5:
+			if req.GetBody != nil {
+				req.Body, _ = req.GetBody() // a string does not fail
+			}
+		case err == nil && got.Status != http.StatusOK:
+			return nil, fmt.Errorf("%s: %d: %s", req.URL.Path, got.Status, got.Body)
+		default:
+			return []byte(got.Body), err
+		}
+	}
+}
+
+// use sends requests to every site, a few at a time.
+func (c *caddy) use(ctx context.Context, sites int, lines []string) error {
+	const workers = 8
+	crowd := client.New()
+	defer crowd.CloseIdleConnections()
+	var group sync.WaitGroup
+	failed := make(chan error, workers)
+	for worker := range workers {
+		group.Go(func() {
+			for site := worker; site < sites; site += workers {
+				for _, line := range lines {
+					req, err := client.Request(ctx, "http://"+c.address, line, "", client.Lines("Host: "+host(site)))
+					if err == nil {
+						_, err = client.Do(crowd, req)
+					}
+					if err != nil {
+						failed <- fmt.Errorf("%s: %s: %w", host(site), line, err)
+						return
+					}
+				}
+			}
+		})
+	}
+	group.Wait()
+	close(failed)
+	return <-failed // nil where nothing failed
+}
+
+// state is what a process has taken.
+type state struct {
+	cpu      time.Duration
+	resident int64 // bytes in memory
+	heap     int64 // bytes of live objects
+}
+
+// The process is quiet when its CPU time and memory have not changed for a while. It has
+// settlePatience to become so.
+const (
+	settleEvery    = 250 * time.Millisecond
+	settlePatience = 20 * time.Second
+)
+
+// after does work and returns what it took.
+func (c *caddy) after(ctx context.Context, work func(context.Context) error) (state, error) {
+	before, err := c.ticks()
+	if err == nil {
+		err = work(ctx)
+	}
+	if err != nil {
+		return state{}, err
+	}
+	return c.settle(ctx, time.Duration(before)*tick)
+}
+
+// settle waits until the process is quiet, collects its garbage, and returns what it has
+// taken. The CPU time counts from before and does not include the collection.
+func (c *caddy) settle(ctx context.Context, before time.Duration) (state, error) {
+	cpu, err := c.quiet(ctx, c.ticks)
+	if err != nil {
+		return state{}, err
+	}
+	var text []byte
+	for range 2 { // pools are emptied by the second collection
+		if text, err = c.admin(ctx, "/debug/pprof/heap?gc=1&debug=1"); err != nil {
+			return state{}, err
+		}
+	}
+	resident, err := c.quiet(ctx, c.residentMiB)
+	if err != nil {
+		return state{}, err
+	}
+	heap, err := field(text, "# HeapAlloc = ")
+	return state{time.Duration(cpu)*tick - before, resident << 20, heap}, err
+}
+
+// quiet returns a value of the process when it has stopped changing.
+func (c *caddy) quiet(ctx context.Context, value func() (int64, error)) (int64, error) {
+	last := int64(-1)
+	for end := time.Now().Add(settlePatience); ; time.Sleep(settleEvery) {
+		now, err := value()
+		switch {
+		case err != nil:
+			return 0, err
+		case now == last, time.Now().After(end):
+			return now, nil
+		case ctx.Err() != nil:
+			return 0, context.Cause(ctx)
+		}
+		last = now
+	}
+}
+
+// tick is the unit in which Linux counts the CPU time of processes.
+const tick = 10 * time.Millisecond
+
+// ticks is the CPU time of the process, user and system.
+func (c *caddy) ticks() (int64, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", c.process.PID()))
+	if err != nil {
+		return 0, err
+	}
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:])) // from the third on
+	user, err := strconv.ParseInt(fields[11], 10, 64)
+	if err != nil {
+		return 0, err
+	}
+	system, err := strconv.ParseInt(fields[12], 10, 64)
+	return user + system, err
+}
+
+func (c *caddy) residentMiB() (int64, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.process.PID()))
+	if err != nil {
+		return 0, err
+	}
+	kib, err := field(text, "VmRSS:")
+	return kib >> 10, err
+}
+
+// field returns the number behind a name.
+func field(text []byte, name string) (int64, error) {
+	m := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(name) + `\s*(\d+)`).FindSubmatch(text)
+	if m == nil {
+		return 0, fmt.Errorf("there is no %s", name)
+	}
+	return strconv.ParseInt(string(m[1]), 10, 64)
+}
