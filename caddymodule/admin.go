@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
+
+	"github.com/restwarden/restwarden/policies/nearest"
 )
 
 func init() { caddy.RegisterModule(adminAPI{}) }

@@ -1,10 +1,7 @@
 package caddymodule
 
 import (
-	"fmt"
-	"maps"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/restwarden/restwarden/policies"
@@ -40,6 +37,7 @@ type lockdownStatus struct {
 	All bool `json:"all"`
 }
 
+// spoolStatus is how much of the site's request bodies is on disk, and may be.
 type spoolStatus struct {
 	Bytes int64 `json:"bytes"`
 	Limit int64 `json:"limit"`
@@ -61,9 +59,10 @@ func serveSites(w http.ResponseWriter, a adminRequest) error {
 // status returns the state of the site.
 func (s *site) status(now time.Time) siteStatus {
 	configured := string(orDefault(s.g.Mode, policies.Enforce))
+	bytes, limit := s.spool.Held(s.Name)
 	st := siteStatus{
 		Site: s.Name, Platform: s.g.Platform, Mode: configured, Configured: configured,
-		Lockdown: s.state.lockdown(now), Questions: s.state.asked(), Spool: s.spoolStatus(),
+		Lockdown: s.state.lockdown(now), Questions: s.state.asked(), Spool: spoolStatus{bytes, limit},
 		Problems: s.state.known(), Refusals: len(s.state.refusals()),
 	}
 	st.Release, st.ReleaseSource = s.Release.Known()
@@ -108,12 +107,4 @@ func serveRefusals(w http.ResponseWriter, a adminRequest) error {
 		Site     string   `json:"site"`
 		Refusals []Record `json:"refusals"` // the newest first
 	}{statusVersion, a.site.Name, append([]Record{}, a.site.state.refusals()...)})
-}
-
-// asText is for messages: the kinds in order, with their number.
-func asText(questions map[ask.Kind]askedKind) (words []string) {
-	for _, kind := range slices.Sorted(maps.Keys(questions)) {
-		words = append(words, fmt.Sprintf("%s %d", kind, questions[kind].Asked))
-	}
-	return words
 }

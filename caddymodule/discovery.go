@@ -125,6 +125,7 @@ func (d *discovery) report(s *site, problems []string) {
 	}
 	s.metrics.misconfigured.WithLabelValues(s.Name, "root").Add(float64(len(problems) - len(d.last)))
 	d.last = problems
+	s.state.found(problems)
 }
 
 // stop ends the reading and waits for it.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 
 	"github.com/restwarden/restwarden/caddymodule/layout"
@@ -179,6 +180,7 @@ func appOf(ctx caddy.Context) (*App, error) {
 	}
 	app.http = http
 	app.metrics = newMetrics(ctx.GetMetricsRegistry(), http != nil && http.Metrics != nil && http.Metrics.PerHost)
+	registerOrExisting(ctx.GetMetricsRegistry(), prometheus.Collector(lockdownGauge{app}))
 	return app, app.openStore()
 }
 
