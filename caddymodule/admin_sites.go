@@ -23,7 +23,7 @@ type siteStatus struct {
 	Lockdown      *lockdownStatus        `json:"lockdown"` // null if there is none
 	Release       string                 `json:"release"`  // "10.7", or "unknown"
 	ReleaseSource string                 `json:"release_source"`
-	Problems      []string               `json:"problems"`
+	Problems      []problemStatus        `json:"problems"`
 	Questions     map[ask.Kind]askedKind `json:"questions"`
 	Spool         spoolStatus            `json:"spool"`
 	Refusals      int                    `json:"refusals"` // that are kept
@@ -94,10 +94,10 @@ func (s *siteState) lockdown(now time.Time) *lockdownStatus {
 }
 
 // known returns the problems of the site.
-func (s *siteState) known() []string {
+func (s *siteState) known() []problemStatus {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]string{}, s.problems...)
+	return append([]problemStatus{}, s.problems...)
 }
 
 // serveRefusals answers GET /restwarden/sites/<site>/refusals.

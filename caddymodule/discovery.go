@@ -2,8 +2,8 @@ package caddymodule
 
 import (
 	"context"
+	"math/rand/v2"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -14,58 +14,101 @@ import (
 
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/hosts"
 )
 
-// discoverEvery is how long the REST root is believed, since a shop may return to an
-// older release. discoverAgain is the pause after a failed reading.
 const (
-	discoverEvery = 10 * time.Minute
+	// discoverEvery is how long a REST root counts as read.
+	discoverEvery = time.Hour
+	// discoverAgain is the pause after a reading that failed or found a problem. The pause
+	// doubles up to discoverEvery.
 	discoverAgain = time.Minute
+	// discoverNew is the pause between hosts that the configuration does not name, since a
+	// client may send any.
+	discoverNew = time.Second
+	// discoverScripts is how long it counts whether the scripts are there.
+	discoverScripts = 10 * time.Minute
 )
 
-// discovery reads the REST root in the background, so that no client waits for it.
+// discovery reads the REST roots of one site in the background, so that no client waits
+// for it. Each host has its own, since each may be another shop.
 type discovery struct {
-	busy   atomic.Bool // reading the root, waiting to read again, or stopped
-	asking atomic.Bool // the same for the scripts
-	last   []string    // the problems of the last reading; used by one goroutine at a time
+	hosts   hosts.Table[*hostRoot]
+	unnamed atomic.Int64 // when a host that the configuration does not name may be read
+	scripts atomic.Int64 // when to ask for the scripts again
+	busy    atomic.Bool  // a reading waits or runs; there is one for each site
 
-	mu      sync.Mutex // guards the start of the goroutine against stop
+	// For the one reading that runs.
+	problems map[string]int  // the number of hosts that have a problem, by its code
+	logged   map[string]bool // texts of problems
+
+	mu      sync.Mutex            // guards what follows
+	pending func(context.Context) // the reading that waits
 	stopped bool
 	running sync.WaitGroup
 	ctx     context.Context
 	cancel  context.CancelFunc
 }
 
+// hostRoot is what is known of the REST root of one host.
+type hostRoot struct {
+	due      atomic.Int64 // nanoseconds since 1970
+	outside  atomic.Bool  // a problem was found for a request outside of the base
+	failures int          // readings that failed or found a problem, one after the other
+	problems []policies.Problem
+}
+
 func newDiscovery() *discovery {
-	d := new(discovery)
+	d := &discovery{problems: map[string]int{}, logged: map[string]bool{}}
 	d.ctx, d.cancel = context.WithCancel(context.Background())
 	return d
 }
 
-// request is called for every request. When a reading is due it starts one, which uses
-// the rest of this request's route.
+// request is called for every call. When a reading is due it starts one, which uses the
+// rest of this request's route.
 func (d *discovery) request(s *site, r *http.Request, next caddyhttp.Handler) {
-	if !d.busy.Load() {
-		d.start(&d.busy, s, r, next, d.run)
+	if d.busy.Load() {
+		return
 	}
+	base, below := baseOf(s, r)
+	h, known := d.hosts.Get(r.Host)
+	now := time.Now().UnixNano()
+	switch {
+	case !known && !d.mayLearn(s, r, now):
+		return
+	case known && now < h.due.Load() && !(below && h.outside.Load()):
+		return
+	}
+	by := policies.Reach{Host: strings.Clone(r.Host), Secure: isSecure(r), Base: base}
+	d.start(s, r, next, func(ctx context.Context, b ask.Backend) { d.readRoot(ctx, s, b, by, below) })
+}
+
+// mayLearn tells whether the root of a host that is new may be read now.
+func (d *discovery) mayLearn(s *site, r *http.Request, now int64) bool {
+	if host := s.hostOf(r.Host, r); host != other && !strings.ContainsAny(host, "*{") {
+		return true
+	}
+	after := d.unnamed.Load()
+	return after <= now && d.unnamed.CompareAndSwap(after, now+int64(discoverNew))
 }
 
 // script is called for every form for a script that may be forwarded unread. The gateway
 // asks whether the scripts exist only when there is such a form.
 func (d *discovery) script(s *site, r *http.Request, next caddyhttp.Handler) {
-	d.start(&d.asking, s, r, next, func(ctx context.Context, s *site, b ask.Backend, by policies.Reach) time.Duration {
+	base, below := baseOf(s, r)
+	if !below || time.Now().UnixNano() < d.scripts.Load() {
+		return
+	}
+	by := policies.Reach{Host: strings.Clone(r.Host), Secure: isSecure(r), Base: base}
+	d.start(s, r, next, func(ctx context.Context, b ask.Backend) {
 		s.reader.TrustScripts(by.Host, s.HasScripts(ctx, b, by))
-		return discoverEvery
+		d.scripts.Store(time.Now().Add(discoverScripts).UnixNano())
 	})
 }
 
-// start runs read in the background, unless it is running or its last result still holds.
-// read returns how long its result holds.
-func (d *discovery) start(busy *atomic.Bool, s *site, r *http.Request, next caddyhttp.Handler,
-	read func(context.Context, *site, ask.Backend, policies.Reach) time.Duration,
-) {
-	base, below := baseOf(s, r)
-	if !below || !busy.CompareAndSwap(false, true) {
+// start lets read wait for its turn, unless another reading of this site waits or runs.
+func (d *discovery) start(s *site, r *http.Request, next caddyhttp.Handler, read func(context.Context, ask.Backend)) {
+	if !d.busy.CompareAndSwap(false, true) {
 		return
 	}
 	d.mu.Lock()
@@ -74,19 +117,29 @@ func (d *discovery) start(busy *atomic.Bool, s *site, r *http.Request, next cadd
 		return
 	}
 	own := newBackend(s, r, next)
-	detached := ask.Traced(own.Detach(), &s.trace.Questions)
-	ctx, by := context.WithoutCancel(r.Context()), policies.Reach{Host: r.Host, Secure: isSecure(r), Base: base}
-	d.running.Go(func() {
-		asking, cancel := context.WithCancel(ctx)
+	detached, values := ask.Traced(own.Detach(), &s.trace.Questions), context.WithoutCancel(r.Context())
+	d.pending = func(stop context.Context) {
+		ctx, cancel := context.WithCancel(values)
 		defer cancel()
-		defer context.AfterFunc(d.ctx, cancel)()
-		pause := read(asking, s, detached, by)
-		select {
-		case <-d.ctx.Done():
-		case <-time.After(pause):
-			busy.Store(false)
-		}
-	})
+		defer context.AfterFunc(stop, cancel)()
+		read(ctx, detached)
+	}
+	readings.add(d)
+}
+
+// read runs the reading that waits, unless the site is gone.
+func (d *discovery) read() {
+	d.mu.Lock()
+	read := d.pending
+	if d.pending = nil; d.stopped || read == nil {
+		d.mu.Unlock()
+		return
+	}
+	d.running.Add(1)
+	d.mu.Unlock()
+	defer d.running.Done()
+	defer d.busy.Store(false)
+	read(d.ctx)
 }
 
 // baseOf returns the base that questions need after the rewrites which r has passed: ""
@@ -98,7 +151,7 @@ func baseOf(s *site, r *http.Request) (base string, below bool) {
 	case original != nil && isBelow(original.Path, s.Base):
 		return "", true
 	}
-	return "", false
+	return s.Base, false
 }
 
 func isBelow(path, base string) bool {
@@ -106,32 +159,71 @@ func isBelow(path, base string) bool {
 	return ok && (rest == "" || rest[0] == '/')
 }
 
-func (d *discovery) run(ctx context.Context, s *site, b ask.Backend, by policies.Reach) time.Duration {
-	problems, err := s.Discover(ctx, b, by)
+// readRoot reads the root of one host and says when it is due again.
+func (d *discovery) readRoot(ctx context.Context, s *site, b ask.Backend, by policies.Reach, below bool) {
+	root, err := s.Discover(ctx, b, by)
+	h := d.hosts.GetOrPut(by.Host, func() *hostRoot { return new(hostRoot) })
 	if err != nil {
 		s.logger.Debug("the REST root could not be read", zap.Error(err))
-		return discoverAgain
+	} else {
+		d.report(s, h, root.Problems)
+		h.outside.Store(!below && len(root.Problems) > 0)
 	}
-	d.report(s, problems)
-	return discoverEvery
+	pause := discoverEvery
+	if err != nil || len(root.Problems) > 0 {
+		pause = min(discoverEvery, discoverAgain<<min(h.failures, 10))
+		h.failures++
+	} else {
+		h.failures = 0
+	}
+	h.due.Store(time.Now().Add(jittered(pause, rand.Float64())).UnixNano()) //nolint:gosec // no secret
 }
 
-// report logs the new problems and sets the gauge to the number of all.
-func (d *discovery) report(s *site, problems []string) {
-	for _, problem := range problems {
-		if !slices.Contains(d.last, problem) {
-			s.logger.Warn("the configuration does not fit the site", zap.String("problem", problem))
+// maxLogged bounds the texts of problems that are remembered, since hosts stand in some.
+const maxLogged = 100
+
+// report logs the new problems of a host and counts those of all hosts.
+func (d *discovery) report(s *site, h *hostRoot, problems []policies.Problem) {
+	for _, p := range h.problems {
+		delete(d.logged, p.Text)
+	}
+	before := h.problems
+	h.problems = problems
+	for _, p := range problems {
+		known := d.logged[p.Text] || len(d.logged) >= maxLogged
+		for _, q := range before {
+			known = known || p == q
+		}
+		if !known {
+			s.logger.Warn("the configuration does not fit the site",
+				zap.String("site", s.Name), zap.String("code", p.Code), zap.String("problem", p.Text))
+		}
+		if len(d.logged) < maxLogged {
+			d.logged[p.Text] = true
 		}
 	}
-	s.metrics.misconfigured.WithLabelValues(s.Name, "root").Add(float64(len(problems) - len(d.last)))
-	d.last = problems
-	s.state.found(problems)
+	counts, found := map[string]int{}, map[policies.Problem]bool{}
+	d.hosts.Each(func(_ string, h *hostRoot) {
+		for _, p := range h.problems {
+			counts[p.Code]++
+			if len(found) < maxLogged {
+				found[p] = true
+			}
+		}
+	})
+	s.state.found(found)
+	for _, code := range policies.ProblemCodes() {
+		if change := counts[code] - d.problems[code]; change != 0 {
+			s.metrics.misconfigured.WithLabelValues(s.Name, code).Add(float64(change))
+		}
+	}
+	d.problems = counts
 }
 
-// stop ends the reading and waits for it.
+// stop ends the reading and waits for it. A reading that waits is dropped.
 func (d *discovery) stop() {
 	d.mu.Lock()
-	d.stopped = true
+	d.stopped, d.pending = true, nil
 	d.mu.Unlock()
 	d.cancel()
 	d.running.Wait()

@@ -51,11 +51,11 @@ func (a *App) engineOf(ctx caddy.Context, g *Gateway) (*engine, error) {
 	return e, nil
 }
 
-// content identifies what g compiles to: everything but where the directive itself stands.
+// content identifies what g compiles to: everything but where the directive itself stands and was imported.
 // Where its rules stand is part of it, since the log names their lines.
 func (g *Gateway) content() ([sha256.Size]byte, error) {
 	only := *g
-	only.At, only.Instance = "", 0
+	only.At, only.Instance, only.Imported = "", 0, nil
 	text, err := json.Marshal(&only)
 	return sha256.Sum256(text), err
 }

@@ -43,10 +43,10 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 	}
 	c := s.reader.ReadFrom(holder, r, originalURL(r))
 	defer c.Close()
-	s.discovery.request(s, r, next)
 	if c.Kind == call.Page {
 		return s.servePage(w, r, next, c, inForce)
 	}
+	s.discovery.request(s, r, next)
 	x := s.newExchange(r, next, c)
 	x.req.InForce = inForce
 	if s.isPreflight(x) {

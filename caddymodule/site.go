@@ -1,7 +1,6 @@
 package caddymodule
 
 import (
-	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -16,6 +15,8 @@ import (
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/hosts"
+	"github.com/restwarden/restwarden/policies/index"
 )
 
 // site is what a directive guards at one place of the configuration: the hosts of the
@@ -44,6 +45,7 @@ func newSite(g *Gateway, way layout.Way) *site {
 	own := *g.engine.every.Site
 	s.Site.Site, s.Site.Server, s.Name = &own, g.server, siteName(way.Hosts, g.server, g.Base)
 	s.Release, _ = policies.ParseRelease(g.Release) // has been parsed before
+	s.Hosts, s.Indexes = way.Hosts, new(hosts.Table[*index.Index])
 	opts := g.engine.questions
 	own.Store, opts.Store = g.app.local, g.app.shared
 	opts.Site, opts.Server, opts.Before = s.Name, g.server, strings.Join([]string{g.Platform, g.Base, g.Prefix}, " ")
@@ -57,23 +59,15 @@ func newSite(g *Gateway, way layout.Way) *site {
 }
 
 // siteName returns the name of the site with these hosts and this base.
-func siteName(hosts []string, server, base string) string {
-	if len(hosts) > 0 {
-		return strings.ToLower(hostname(hosts[0])) + base
+func siteName(names []string, server, base string) string {
+	if len(names) > 0 {
+		return strings.ToLower(hosts.Name(names[0])) + base
 	}
 	address, _, _ := strings.Cut(server, " ")
 	if at, err := caddy.ParseNetworkAddress(address); err == nil && !at.IsUnixNetwork() {
 		return "*:" + strconv.FormatUint(uint64(at.StartPort), 10) + base
 	}
 	return "*" + base
-}
-
-// hostname returns a host without its port.
-func hostname(host string) string {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		return name
-	}
-	return host
 }
 
 // close releases what newSite acquired.
@@ -102,40 +96,22 @@ func (s *site) hostFor(r *http.Request) string {
 	if s.hostOf(r.Host, r) == other {
 		return other
 	}
-	return strings.ToLower(hostname(r.Host))
+	return strings.ToLower(hosts.Name(r.Host))
 }
 
 // hostOf returns the entry of the site's hosts that a host fits, or other.
 func (s *site) hostOf(host string, r *http.Request) string {
-	host = strings.TrimSuffix(hostname(host), ".")
+	host = strings.TrimSuffix(hosts.Name(host), ".")
 	repl, _ := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
 	for _, pattern := range s.way.Hosts {
 		if strings.Contains(pattern, "{") && repl != nil {
 			pattern = repl.ReplaceAll(pattern, "")
 		}
-		if fits(pattern, host) {
+		if hosts.Fits(pattern, host) {
 			return pattern
 		}
 	}
 	return other
-}
-
-// fits tells whether a host fits a pattern as Caddy matches hosts: "*" stands for one
-// label.
-func fits(pattern, host string) bool {
-	if !strings.Contains(pattern, "*") {
-		return strings.EqualFold(pattern, host)
-	}
-	patterns, labels := strings.Split(pattern, "."), strings.Split(host, ".")
-	if len(patterns) != len(labels) {
-		return false
-	}
-	for i := range patterns {
-		if patterns[i] != "*" && !strings.EqualFold(patterns[i], labels[i]) {
-			return false
-		}
-	}
-	return true
 }
 
 // listen turns what happens on the site into metrics, vars and log.

@@ -44,18 +44,6 @@ func TestSpoolDir_Unusable(t *testing.T) {
 	}
 }
 
-// TestSpoolDir_Fingerprint: the directory is a machine's. Gateways of one Redis may differ
-// in it.
-func TestSpoolDir_Fingerprint(t *testing.T) {
-	a, err := (&Gateway{Platform: "cms"}).fingerprint()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if b, err := (&Gateway{Platform: "cms", SpoolDir: "/tmp"}).fingerprint(); err != nil || a != b {
-		t.Errorf("%s, %s, %v", a, b, err)
-	}
-}
-
 // TestSpoolDir_Finding: a directory with less free than spool_limit is a warning, once for
 // each load.
 func TestSpoolDir_Finding(t *testing.T) {

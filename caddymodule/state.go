@@ -1,7 +1,9 @@
 package caddymodule
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -23,7 +25,7 @@ type siteState struct {
 	records   []Record // the last ones; a ring once it is full
 	oldest    int      // index in a full ring
 	questions map[ask.Kind]*askedKind
-	problems  []string // of the last reading of the REST root
+	problems  []problemStatus // that the REST root shows
 }
 
 type siteStateKey struct{ name string }
@@ -117,9 +119,22 @@ func (s *siteState) asked() map[ask.Kind]askedKind {
 	return all
 }
 
-// found keeps the problems that the REST root has shown.
-func (s *siteState) found(problems []string) {
+// problemStatus is a setting that does not fit the site.
+type problemStatus struct {
+	Code    string `json:"code"`
+	Problem string `json:"problem"`
+}
+
+// found keeps the problems that the REST roots of the site's hosts show.
+func (s *siteState) found(problems map[policies.Problem]bool) {
+	all := make([]problemStatus, 0, len(problems))
+	for p := range problems {
+		all = append(all, problemStatus{p.Code, p.Text})
+	}
+	slices.SortFunc(all, func(p, q problemStatus) int {
+		return cmp.Or(strings.Compare(p.Code, q.Code), strings.Compare(p.Problem, q.Problem))
+	})
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.problems = problems
+	s.problems = all
 }

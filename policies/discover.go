@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -13,15 +12,15 @@ import (
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/ask"
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/hosts"
+	"github.com/restwarden/restwarden/policies/index"
 )
 
-// root holds the fields that are needed of the REST root.
-type root struct {
-	Home       string                     `json:"home"`
-	URL        string                     `json:"url"`
-	Namespaces []string                   `json:"namespaces"`
-	Routes     map[string]json.RawMessage `json:"routes"`
+// Root is what a site's REST root says.
+type Root struct {
+	Routes, Namespaces []string     // in the order of registration
+	Index              *index.Index // of these routes; nil if the root is not public, is not there or lists none
+	Problems           []Problem    // what of the configuration does not fit the site
 }
 
 // Reach says how a client's request reached the site.
@@ -31,29 +30,45 @@ type Reach struct {
 	Base   string // the site's base, unless a rewrite has removed it
 }
 
-// Discover reads the REST root once and learns the shop's release from it. It returns, in
-// words for the log, what of the configuration does not fit the site. An error means that
-// the root could not be read; the caller may try again later.
-func (s *Site) Discover(ctx context.Context, b ask.Backend, by Reach) (problems []string, err error) {
-	found, closed, err := readRoot(ctx, b, by.Base, call.Pretty)
-	if err == nil && found == nil && !closed { // plain permalinks have no pretty form
-		found, closed, err = readRoot(ctx, b, by.Base, call.Query)
-	}
+// Discover reads the REST root once. It learns from it the shop's release and the site's
+// routes, and what of the configuration does not fit the site. An error means that the
+// root could not be read; the caller may try again later.
+func (s *Site) Discover(ctx context.Context, b ask.Backend, by Reach) (*Root, error) {
+	found, closed, err := readRoot(ctx, b, by.Base)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("read the REST root: %w", err)
 	case closed:
-		return nil, nil // the site shows its root to no anonymous caller; nothing is learned
+		return new(Root), nil // the site shows its root to no anonymous caller; nothing is learned
 	case found == nil:
-		return []string{fmt.Sprintf("there is no REST root at %s/%s/: check prefix and base", s.Base, s.Prefix)}, nil
+		return &Root{Problems: []Problem{s.rootProblem(ctx, b, by)}}, nil
 	}
-	_, listed := found.Routes[fmt.Sprintf(`/%s/orders/(?P<order_id>[\d]+)/refunds/preview`, s.Platform.Shop[2])]
+	_, listed := found.Routes.values[fmt.Sprintf(`/%s/orders/(?P<order_id>[\d]+)/refunds/preview`, s.Platform.Shop[2])]
 	s.Release.Learn(by, listed)
-	if !slices.ContainsFunc(found.Namespaces, func(ns string) bool { return strings.EqualFold(ns, s.Platform.Core) }) {
-		problems = append(problems, fmt.Sprintf("the site has no namespace %s: check the platform named behind restwarden", s.Platform.Core))
+	root := &Root{Routes: found.Routes.names, Namespaces: found.Namespaces}
+	if len(root.Routes) > 0 { // some plugins take all routes out of the root
+		root.Index = index.New(root.Routes, root.Namespaces)
 	}
-	problems = append(problems, s.prefixProblems(found)...)
-	return append(problems, s.addressProblems(found, by)...), nil
+	if s.Indexes != nil {
+		s.Indexes.Put(by.Host, root.Index)
+	}
+	if !slices.ContainsFunc(found.Namespaces, func(ns string) bool { return strings.EqualFold(ns, s.Platform.Core) }) {
+		root.Problems = append(root.Problems, Problem{ProblemPlatform, fmt.Sprintf("the site has no namespace %s: check the platform named behind restwarden", s.Platform.Core)})
+	}
+	root.Problems = append(root.Problems, s.prefixProblems(found)...)
+	root.Problems = append(root.Problems, s.addressProblems(found, by)...)
+	return root, nil
+}
+
+// rootProblem says why there may be no REST root. Where a base is set, the root may be
+// outside of it.
+func (s *Site) rootProblem(ctx context.Context, b ask.Backend, by Reach) Problem {
+	if by.Base != "" {
+		if found, _, err := readRoot(ctx, b, ""); err == nil && found != nil {
+			return Problem{ProblemBase, fmt.Sprintf("there is no REST root at %s/%s/, but one at /%s/: check base", s.Base, s.Prefix, s.Prefix)}
+		}
+	}
+	return Problem{ProblemRoot, fmt.Sprintf("there is no REST root at %s/%s/: check prefix and base", s.Base, s.Prefix)}
 }
 
 // HasScripts tells whether the site really has the scripts whose forms are forwarded
@@ -77,40 +92,15 @@ func (s *Site) HasScripts(ctx context.Context, b ask.Backend, by Reach) bool {
 	return a.Status == http.StatusFound && strings.HasSuffix(login, "-login.php")
 }
 
-// readRoot asks for the REST root in one of its forms. It returns nil if there is none;
-// closed means that the root is not public.
-func readRoot(ctx context.Context, b ask.Backend, base string, form call.Form) (found *root, closed bool, err error) {
-	q := ask.Question{Kind: ask.KindIndex, Route: "/", As: ask.AsNobody, Base: base}
-	if form == call.Query {
-		q.Form, q.Base = form, base+"/index.php"
-	}
-	a, err := b.Ask(ctx, q)
-	switch {
-	case err != nil:
-		return nil, false, err
-	case a.Denied():
-		return nil, true, nil
-	case a.Status == http.StatusNotFound:
-		return nil, false, nil
-	case a.Status != http.StatusOK:
-		return nil, false, ask.Unexpected(a)
-	}
-	found = new(root)
-	if json.Unmarshal(bytes.TrimPrefix(a.Body, []byte("\ufeff")), found) != nil {
-		return nil, false, nil //nolint:nilerr // a page: there is no REST here
-	}
-	return found, false, nil
-}
-
 // prefixProblems compares the addresses that the site gives for its own routes with the
 // configured prefix and base.
-func (s *Site) prefixProblems(found *root) []string {
+func (s *Site) prefixProblems(found *rootAnswer) []Problem {
 	var self struct {
 		Links struct {
 			Self json.RawMessage `json:"self"`
 		} `json:"_links"`
 	}
-	if json.Unmarshal(found.Routes["/"], &self) != nil {
+	if json.Unmarshal(found.Routes.values["/"], &self) != nil {
 		return nil
 	}
 	var href string
@@ -124,39 +114,53 @@ func (s *Site) prefixProblems(found *root) []string {
 	if err != nil || u.Query().Has("rest_route") {
 		return nil
 	}
-	if want, has := s.Base+"/"+s.Prefix, strings.TrimSuffix(u.Path, "/"); s.Base != "" && has != want || !strings.HasSuffix(has, "/"+s.Prefix) {
-		return []string{fmt.Sprintf("the site's REST root is %s, the gateway looks for %s: check prefix and base", has, want)}
+	has, want := strings.TrimSuffix(u.Path, "/"), s.Base+"/"+s.Prefix
+	text := fmt.Sprintf("the site's REST root is %s, the gateway looks for %s: check prefix and base", has, want)
+	switch {
+	case !strings.HasSuffix(has, "/"+s.Prefix):
+		return []Problem{{ProblemPrefix, text}}
+	case s.Base != "" && has != want:
+		return []Problem{{ProblemBase, text}}
 	}
 	return nil
 }
 
 // addressProblems compares the site's own addresses with the address that clients use
 // (docs/interface 5, rules 3 to 5).
-func (s *Site) addressProblems(found *root, by Reach) (problems []string) {
+func (s *Site) addressProblems(found *rootAnswer, by Reach) (problems []Problem) {
 	home, err := url.Parse(found.Home)
 	if err != nil || found.Home == "" {
 		return nil
 	}
+	add := func(code, format string, args ...any) {
+		problems = append(problems, Problem{code, fmt.Sprintf(format, args...)})
+	}
 	if u, err := url.Parse(found.URL); err == nil && found.URL != "" && u.Scheme != home.Scheme {
-		problems = append(problems, fmt.Sprintf("the home address is %s, the platform's is %s: mixed schemes drop authentication", home.Scheme, u.Scheme))
+		add(ProblemScheme, "the home address is %s, the platform's is %s: mixed schemes drop authentication", home.Scheme, u.Scheme)
 	}
 	if path := strings.TrimSuffix(home.Path, "/"); s.Base != "" && !strings.EqualFold(path, s.Base) {
-		problems = append(problems, fmt.Sprintf("the home address has the path %q, base is %q", path, s.Base))
+		add(ProblemBase, "the home address has the path %q, base is %q", path, s.Base)
 	}
 	if want := map[bool]string{true: "https", false: "http"}[by.Secure]; home.Scheme != want {
-		problems = append(problems, fmt.Sprintf("the home address is %s, clients come by %s: check trusted_proxies or the site address", home.Scheme, want))
+		add(ProblemScheme, "the home address is %s, clients come by %s: check trusted_proxies or the site address", home.Scheme, want)
 	}
-	if !strings.EqualFold(home.Host, by.Host) && !isAddress(by.Host) { // scanners use IP addresses
-		problems = append(problems, fmt.Sprintf("the home address is %s, clients ask for %s", home.Host, by.Host))
+	if !s.isAlias(home.Host, by.Host) && !isAddress(by.Host) { // scanners use IP addresses
+		add(ProblemHome, "the home address is %s, clients ask for %s", home.Host, by.Host)
 	}
 	return problems
 }
 
+// isAlias tells whether a client that asks for host means the site whose home is there:
+// both are the same but for "www.", or the configuration names the home for this site.
+func (s *Site) isAlias(home, host string) bool {
+	if strings.EqualFold(strings.TrimPrefix(strings.ToLower(home), "www."), strings.TrimPrefix(strings.ToLower(host), "www.")) {
+		return true
+	}
+	return slices.ContainsFunc(s.Hosts, func(pattern string) bool { return hosts.Fits(pattern, hosts.Name(home)) })
+}
+
 // isAddress tells whether a Host header holds an IP address instead of a name.
 func isAddress(host string) bool {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	_, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	_, err := netip.ParseAddr(strings.Trim(hosts.Name(host), "[]"))
 	return err == nil
 }

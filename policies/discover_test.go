@@ -33,25 +33,30 @@ func TestDiscover(t *testing.T) {
 		"another base":          {index("http://shop.example/x", "http://shop.example/x", "http://shop.example/x/wp-json/", ""), nil, "/blog", []string{"check prefix and base", `base is "/blog"`}, false},
 		"mixed schemes":         {index("http://shop.example", "https://shop.example", "http://shop.example/wp-json/", ""), nil, "", []string{"mixed schemes"}, false},
 		"https behind http":     {index("https://shop.example", "https://shop.example", "https://shop.example/wp-json/", ""), nil, "", []string{"trusted_proxies"}, false},
-		"another host":          {index("http://www.shop.example", "http://www.shop.example", "http://www.shop.example/wp-json/", ""), nil, "", []string{"clients ask for"}, false},
+		"another host":          {index("http://other.example", "http://other.example", "http://other.example/wp-json/", ""), nil, "", []string{"clients ask for"}, false},
+		"an alias":              {index("http://www.shop.example", "http://www.shop.example", "http://www.shop.example/wp-json/", ""), nil, "", nil, false},
+		"a configured host":     {index("http://b.shops.example", "http://b.shops.example", "http://b.shops.example/wp-json/", ""), nil, "", nil, false},
 		"no REST at all":        {page, page, "", []string{"no REST root"}, false},
 		"closed to everybody":   {asktest.JSON(401, `{"code":"rest_not_logged_in"}`), nil, "", nil, false},
 		"not the same platform": {asktest.JSON(200, `{"namespaces":["cms/v2"]}`), nil, "", []string{"check the platform"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t)
-			s.Base = test.base
+			s.Base, s.Hosts = test.base, []string{"shop.example", "*.shops.example"}
 			backend := &asktest.Platform{Answer: func(q ask.Question) (*ask.Answer, error) {
 				if q.Form == call.Query {
 					return test.query, nil
 				}
 				return test.pretty, nil
 			}}
-			problems, err := s.Discover(t.Context(), backend, Reach{Host: "shop.example", Base: test.base})
+			root, err := s.Discover(t.Context(), backend, Reach{Host: "shop.example", Base: test.base})
 			if err != nil {
 				t.Fatal(err)
 			}
-			all := strings.Join(problems, "\n")
+			problems, all := root.Problems, ""
+			for _, p := range problems {
+				all += p.Text + "\n"
+			}
 			for _, want := range test.problems {
 				if !strings.Contains(all, want) {
 					t.Errorf("%q lacks %q", all, want)
@@ -98,6 +103,10 @@ func TestRelease_IsOfOneShop(t *testing.T) {
 		t.Error("more than the root tells")
 	}
 	s.Release.Learn(Reach{Host: "old.example"}, false)
+	if !s.Release.AtLeast(r, 11, 1) {
+		t.Error("forgotten after the answer of another shop")
+	}
+	s.Release.Learn(Reach{Host: "new.example"}, false)
 	if s.Release.AtLeast(r, 11, 1) {
 		t.Error("still believed after another answer")
 	}

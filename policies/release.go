@@ -4,20 +4,29 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"sync/atomic"
+	"time"
 
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/hosts"
 	"github.com/restwarden/restwarden/policies/nearest"
 )
 
 // Release is the release of the shop, configured or learned from the REST root.
 type Release struct {
-	fixed   int                     // as number(major, minor); 0 if it is to be learned
-	learned atomic.Pointer[learned] // a shop whose REST root lists refunds/preview: 11.1 or later
+	fixed   int                  // as number(major, minor); 0 if it is to be learned
+	learned hosts.Table[learned] // one directive may serve several shops
 }
 
-// learned is the last shop whose root was read. One directive may serve several shops.
-type learned struct{ host, base string }
+// learned is what the root of one shop said.
+type learned struct {
+	base    string
+	preview bool // it lists refunds/preview: 11.1 or later
+	at      time.Time
+}
+
+// believedFor is how long a root that was read is believed. It is read every hour, unless
+// it cannot be read or nobody comes.
+const believedFor = 2 * time.Hour
 
 // ParseRelease reads "auto", "", "x.y" or "x.y.z"; x.y.z counts as x.y. Any other text is
 // an error, and so is "10.8.1-rc.2": a candidate may lack what its release has.
@@ -54,8 +63,8 @@ func (rel *Release) AtLeast(r *Request, major, minor int) bool {
 	if rel.fixed > 0 {
 		return rel.Configured(major, minor)
 	}
-	known := rel.learned.Load()
-	return known != nil && number(major, minor) <= number(11, 1) && r.HTTP.Host == known.host && known.answers(r.Whole.Call)
+	known, ok := rel.learned.Get(r.HTTP.Host)
+	return ok && known.preview && number(major, minor) <= number(11, 1) && known.answers(r.Whole.Call) && time.Since(known.at) < believedFor
 }
 
 // answers tells whether c certainly goes to the shop at this base. In the query form only
@@ -70,21 +79,23 @@ func (l *learned) answers(c *call.Call) bool {
 // Learn records whether the REST root of the shop reached by `by` lists refunds/preview.
 // The host counts as sent: another spelling may be another shop.
 func (rel *Release) Learn(by Reach, listsPreview bool) {
-	if !listsPreview {
-		rel.learned.Store(nil)
-		return
-	}
-	rel.learned.Store(&learned{by.Host, strings.TrimSuffix(by.Base, "/")})
+	rel.learned.Put(by.Host, learned{strings.TrimSuffix(by.Base, "/"), listsPreview, time.Now()})
 }
 
-// Known returns the release as far as it is known, and how: "configuration", "rest root"
-// or "" if it is unknown.
+// Known returns the release as far as it is known, and how: "configuration", "rest root",
+// or "" if nothing is known. If hosts differ, the release is unknown.
 func (rel *Release) Known() (release, from string) {
-	switch {
-	case rel.fixed > 0:
+	if rel.fixed > 0 {
 		return fmt.Sprintf("%d.%d", rel.fixed/100, rel.fixed%100), "configuration"
-	case rel.learned.Load() != nil:
-		return "11.1 or later", "rest root"
 	}
-	return "unknown", ""
+	release, all := "unknown", true
+	rel.learned.Each(func(_ string, l learned) {
+		if time.Since(l.at) < believedFor {
+			from, all = "rest root", all && l.preview
+		}
+	})
+	if from != "" && all {
+		release = "11.1 or later"
+	}
+	return release, from
 }

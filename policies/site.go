@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/hosts"
 	"github.com/restwarden/restwarden/policies/index"
 )
 
@@ -20,9 +21,14 @@ type Site struct {
 	// Server identifies the server that listens for the site, by its addresses.
 	Server  string
 	Base    string   // "" or "/blog"
+	Hosts   []string // as the configuration names them, "*.example.com"; none for all hosts
 	Release *Release // of the shop
 	// Switches are what the owner has switched on; nil if nothing can be switched.
 	Switches *Switches
+
+	// Indexes are the routes that the REST roots listed, by host, since another host may be
+	// another shop. With nil, none are kept.
+	Indexes *hosts.Table[*index.Index]
 
 	signatures []*Signature // that rules may name
 }
@@ -66,6 +72,12 @@ func (s *Site) Code(c Code) Code {
 	}
 }
 
-// Index returns the REST index of the shop that answers for a host, as it was last read,
-// or nil.
-func (s *Site) Index(host string) *index.Index { return nil }
+// Index returns the routes of the shop that answers for a host, as its REST root was last
+// read, or nil. The host counts as sent.
+func (s *Site) Index(host string) *index.Index {
+	if s.Indexes == nil {
+		return nil
+	}
+	x, _ := s.Indexes.Get(host)
+	return x
+}

@@ -13,6 +13,7 @@ type entry struct {
 	prefix   string    // literal text, in lower case, that every route of the pattern begins with
 	segments []segment // the whole pattern, where each segment is a text or one class
 	text     string    // the pattern itself, kept where it must be compiled
+	weight   int       // what one byte of a route costs where the pattern is compiled
 
 	compile  sync.Once
 	compiled *regexp.Regexp // nil where Go cannot compile the pattern
@@ -41,7 +42,7 @@ func newEntry(pattern string) *entry {
 	}
 	e := &entry{name: render(seq), prefix: literalPrefix(seq)}
 	if e.segments = simple(seq); e.segments == nil {
-		e.text = strings.Clone(pattern)
+		e.text, e.weight = pattern, weight([][]node{seq})
 	}
 	return e
 }
@@ -110,7 +111,7 @@ func segmentOf(seq []node) (s segment, ok bool) {
 }
 
 // match tells whether a route in lower case is one of the entry's.
-func (e *entry) match(route string, expressions *int) verdict {
+func (e *entry) match(route string, steps *int) verdict {
 	switch {
 	case !strings.HasPrefix(route, e.prefix):
 		return no
@@ -119,7 +120,7 @@ func (e *entry) match(route string, expressions *int) verdict {
 	case e.name == "":
 		return perhaps
 	}
-	if *expressions--; *expressions < 0 {
+	if *steps -= e.weight * len(route); *steps < 0 {
 		return perhaps
 	}
 	e.compile.Do(func() {

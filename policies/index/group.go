@@ -34,9 +34,9 @@ func newGroup(namespace string, patterns []string) *group {
 			g.root = g.root[:len(g.root)-1]
 		}
 		if key := g.key(e.prefix, e.text == "" && e.literal()); key != "" {
-			g.below[key] = append(g.below[key], int32(i)) //nolint:gosec // see maxRoutes
+			g.below[key] = append(g.below[key], int32(i))
 		} else {
-			g.open = append(g.open, int32(i)) //nolint:gosec // see maxRoutes
+			g.open = append(g.open, int32(i))
 		}
 	}
 	g.entries = slices.Clip(g.entries)
@@ -71,7 +71,7 @@ func (e *entry) literal() bool {
 }
 
 // match returns the first entry that may match a route in lower case.
-func (g *group) match(route string, expressions *int) (*entry, verdict) {
+func (g *group) match(route string, steps *int) (*entry, verdict) {
 	if !strings.HasPrefix(route, g.root) {
 		return nil, no
 	}
@@ -86,7 +86,7 @@ func (g *group) match(route string, expressions *int) (*entry, verdict) {
 		}
 		e := g.entries[(*list)[0]]
 		*list = (*list)[1:]
-		if v := e.match(route, expressions); v != no {
+		if v := e.match(route, steps); v != no {
 			return e, v
 		}
 	}

@@ -9,11 +9,11 @@ import (
 
 // Bounds of an index and of one question to it.
 const (
-	maxRoutes      = 10_000
-	maxText        = 2 << 20 // bytes of all patterns
-	maxNamespaces  = 1000
-	maxRoute       = 2048 // bytes of a route as called
-	maxExpressions = 50   // compiled patterns that one route is compared with
+	maxRoutes     = 10_000
+	maxText       = 2 << 20 // bytes of all patterns
+	maxNamespaces = 1000
+	maxRoute      = 2048    // bytes of a route as called
+	maxSteps      = 500_000 // of compiled patterns, each byte of a route by the weight of the pattern
 )
 
 // Index holds the route patterns of one site. It never changes; equal ones are one value.
@@ -98,14 +98,14 @@ func (x *Index) Pattern(route string) (pattern string, ok bool) {
 	if x == nil || len(route) > maxRoute || !printable(route) {
 		return "", false
 	}
-	low, expressions := lowerText(route), maxExpressions
+	low, steps := lowerText(route), maxSteps
 	path, filtered := strings.TrimLeft(route, "/"), false
 	for _, g := range x.groups {
 		if g.namespace == "" || !strings.HasPrefix(path, g.namespace) { // with regard to case
 			continue
 		}
 		filtered = true
-		switch e, v := g.match(low, &expressions); v {
+		switch e, v := g.match(low, &steps); v {
 		case yes:
 			return e.name, true
 		case perhaps:
@@ -116,14 +116,14 @@ func (x *Index) Pattern(route string) (pattern string, ok bool) {
 	if filtered {
 		return "", false
 	}
-	return x.anywhere(low, &expressions)
+	return x.anywhere(low, &steps)
 }
 
 // anywhere looks in all namespaces. The order across them is not kept, so that only a
 // single match counts.
-func (x *Index) anywhere(low string, expressions *int) (pattern string, ok bool) {
+func (x *Index) anywhere(low string, steps *int) (pattern string, ok bool) {
 	for _, g := range x.groups {
-		e, v := g.match(low, expressions)
+		e, v := g.match(low, steps)
 		if v == perhaps || v == yes && ok && e.name != pattern {
 			return "", false
 		}

@@ -12,7 +12,7 @@ import (
 const (
 	maxPattern = 1000 // bytes of a pattern
 	maxDepth   = 20   // groups in groups
-	maxNodes   = 4000 // nodes once repetitions are written out
+	maxNodes   = 1000 // nodes once repetitions are written out
 )
 
 // errOpaque says that a pattern is none of the language that this package reads.
@@ -52,6 +52,9 @@ func parse(text string) ([]node, error) {
 		if text[i] < ' ' || text[i] > '~' {
 			return nil, errOpaque
 		}
+	}
+	if !strings.HasSuffix(text, `\$`) {
+		text = strings.TrimSuffix(text, "$") // the platform adds another one
 	}
 	p := &parser{text: text}
 	alts, err := p.alternatives()

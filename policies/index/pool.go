@@ -45,9 +45,3 @@ func (p *pool[K, V]) forget(key K) {
 		delete(p.values, key)
 	}
 }
-
-func (p *pool[K, V]) len() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return len(p.values)
-}

@@ -1,0 +1,139 @@
+// Package hosts keeps something for each host that one site answers for. One directive may
+// serve many hosts, and a client may send any: what is kept is bounded.
+package hosts
+
+import (
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// Bound is how many hosts a Table surely keeps, if they were the last ones that were used.
+// It never keeps more than twice as many.
+const Bound = 1024
+
+// maxHost bounds the length of a host that is kept.
+const maxHost = 300
+
+// Table keeps a value for each host, in the spelling that was sent, since another spelling
+// may be another shop. What was not used for long makes room. The zero value is ready. It
+// may be used by several goroutines.
+type Table[V any] struct {
+	last atomic.Pointer[entry[V]] // most sites have one host
+
+	mu         sync.Mutex
+	young, old map[string]*entry[V] // what is used in old becomes young again
+}
+
+type entry[V any] struct {
+	host  string
+	value V
+}
+
+// Get returns the value of a host. ok is false where there is none.
+func (t *Table[V]) Get(host string) (v V, ok bool) {
+	if e := t.last.Load(); e != nil && e.host == host {
+		return e.value, true
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e := t.find(host)
+	if e == nil {
+		return v, false
+	}
+	t.last.Store(e)
+	return e.value, true
+}
+
+// Put keeps v for a host, unless no server would answer to such a name.
+func (t *Table[V]) Put(host string, v V) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.put(host, v)
+}
+
+// GetOrPut returns the value of a host, or keeps and returns a new one.
+func (t *Table[V]) GetOrPut(host string, build func() V) V {
+	if v, ok := t.Get(host); ok {
+		return v
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if e := t.find(host); e != nil {
+		return e.value
+	}
+	v := build()
+	t.put(host, v)
+	return v
+}
+
+func (t *Table[V]) put(host string, v V) {
+	if len(host) > maxHost {
+		return
+	}
+	e := &entry[V]{strings.Clone(host), v}
+	delete(t.old, host)
+	t.add(e)
+	t.last.Store(e)
+}
+
+// find returns the entry of a host, which is then a young one.
+func (t *Table[V]) find(host string) *entry[V] {
+	if e := t.young[host]; e != nil {
+		return e
+	}
+	e := t.old[host]
+	if e != nil {
+		delete(t.old, host)
+		t.add(e)
+	}
+	return e
+}
+
+func (t *Table[V]) add(e *entry[V]) {
+	if t.young == nil {
+		t.young = map[string]*entry[V]{}
+	}
+	if _, known := t.young[e.host]; !known && len(t.young) >= Bound {
+		t.young, t.old = map[string]*entry[V]{}, t.young
+	}
+	t.young[e.host] = e
+}
+
+// Each calls f for every value.
+func (t *Table[V]) Each(f func(host string, v V)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, all := range []map[string]*entry[V]{t.old, t.young} {
+		for host, e := range all {
+			f(host, e.value)
+		}
+	}
+}
+
+// Name returns a host without its port.
+func Name(host string) string {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		return name
+	}
+	return host
+}
+
+// Fits tells whether a host fits a pattern as Caddy matches hosts: "*" stands for one
+// label.
+func Fits(pattern, host string) bool {
+	if !strings.Contains(pattern, "*") {
+		return strings.EqualFold(pattern, host)
+	}
+	patterns, labels := strings.Split(pattern, "."), strings.Split(host, ".")
+	if len(patterns) != len(labels) {
+		return false
+	}
+	for i := range patterns {
+		if patterns[i] != "*" && !strings.EqualFold(patterns[i], labels[i]) {
+			return false
+		}
+	}
+	return true
+}
