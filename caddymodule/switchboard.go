@@ -180,7 +180,11 @@ func (b *switchboard) merge(s setting, by string) {
 	b.apply(&s)
 	b.wind()
 	if !s.Off {
-		switchLogger().Warn("switched on", s.fields(zap.Time("until", s.until()), zap.String("by", by))...)
+		how := zap.String("mode", string(s.Mode))
+		if s.Kind == switchLockdown {
+			how = zap.Bool("hard", s.Hard)
+		}
+		switchLogger().Warn("switched on", s.fields(how, zap.Time("until", s.until()), zap.String("by", by))...)
 	} else if known && !before.Off {
 		switchLogger().Warn("switched off", s.fields(zap.String("by", by))...)
 	}
@@ -258,14 +262,7 @@ func (s *setting) fields(more ...zap.Field) []zap.Field {
 	if site == "" {
 		site = allSites
 	}
-	fields := []zap.Field{zap.String("switch", s.Kind), zap.String("site", site)}
-	if s.Kind == switchMode && !s.Off {
-		fields = append(fields, zap.String("mode", string(s.Mode)))
-	}
-	if s.Kind == switchLockdown && !s.Off {
-		fields = append(fields, zap.Bool("hard", s.Hard))
-	}
-	return append(fields, more...)
+	return append([]zap.Field{zap.String("switch", s.Kind), zap.String("site", site)}, more...)
 }
 
 // allSites stands in the log for the lockdown of all sites.
