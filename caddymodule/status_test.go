@@ -125,7 +125,7 @@ func TestLockdown_OfASite(t *testing.T) {
 // TestModeSwitch: while a site is switched to observe, it refuses and changes nothing.
 func TestModeSwitch(t *testing.T) {
 	p := newPlatform(t)
-	site := strings.Replace(loginOnly, "login_only", "login_only\n\t\tstrip_query /x/v1/** { params secret }", 1) + p.proxied()
+	site := strings.Replace(loginOnly, "login_only", "login_only\n\t\tstrip_query secret /x/v1/**", 1) + p.proxied()
 	g := administered(t, "", caddyrun.Site{Body: site})
 	path := "sites/" + url.PathEscape(g.site()) + "/mode"
 	refused := func(status int) {
