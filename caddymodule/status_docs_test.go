@@ -38,7 +38,7 @@ func TestDocs_Status(t *testing.T) {
 	for _, m := range shellBlock.FindAllStringSubmatch(string(page), -1) {
 		for line := range strings.Lines(m[1]) {
 			line = strings.TrimSpace(line)
-			out, problems, status := g.command(line+" --address "+g.Admin())
+			out, problems, status := g.command(line + " --address " + g.Admin())
 			if status != 0 || want[line] == "" || !strings.Contains(out, want[line]) {
 				t.Errorf("%s: exit status %d\n%s\n%s", line, status, out, problems)
 			}
@@ -69,7 +69,7 @@ func TestDocs_Status(t *testing.T) {
 		{"status --config " + off + " --adapter caddyfile", "has `admin off`", 2},
 		{"status --address 127.0.0.1:1", "`admin off`", 1},
 	} {
-		out, problems, status := g.command("caddy restwarden "+test.args)
+		out, problems, status := g.command("caddy restwarden " + test.args)
 		if status != test.status || out != "" || !strings.Contains(problems, test.problem) {
 			t.Errorf("%s: exit status %d, want %d\n%s\n%s", test.args, status, test.status, out, problems)
 		}
