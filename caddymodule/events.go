@@ -41,7 +41,7 @@ func (e *events) follow() (f *follower, ok bool) {
 	}
 	f = &follower{records: make(chan Record, eventsKept), ended: make(chan struct{})}
 	e.followers[f] = struct{}{}
-	e.count.Store(int32(len(e.followers))) //nolint:gosec // at most maxFollowers
+	e.count.Store(int32(len(e.followers)))
 	return f, true
 }
 
@@ -49,7 +49,7 @@ func (e *events) leave(f *follower) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.followers, f)
-	e.count.Store(int32(len(e.followers))) //nolint:gosec // at most maxFollowers
+	e.count.Store(int32(len(e.followers)))
 }
 
 // send gives rec to every follower. It waits for none.

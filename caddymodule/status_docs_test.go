@@ -88,13 +88,12 @@ func startProcessOf(t *testing.T, block string) *process {
 func (p *process) command(line string) (out, problems string, status int) {
 	p.t.Helper()
 	words := strings.Fields(line)
-	cmd := exec.CommandContext(p.t.Context(), caddyrun.Binary(p.t), words[1:]...) //nolint:gosec // of the docs and of the test
+	cmd := exec.CommandContext(p.t.Context(), caddyrun.Binary(p.t), words[1:]...)
 	cmd.Dir = p.t.TempDir()
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		status = exit.ExitCode()
 	} else if err != nil {
 		p.t.Fatal(err)

@@ -244,7 +244,7 @@ func TestEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = res.Body.Close() }()
-	if res.StatusCode != 200 || res.Header.Get("Content-Type") != "text/event-stream" {
+	if res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != "text/event-stream" {
 		t.Fatal(res.Status, res.Header)
 	}
 	lines := bufio.NewScanner(res.Body)
@@ -267,7 +267,7 @@ func TestEvents(t *testing.T) {
 	}
 	g.load(loginOnly + p.proxied() + "\n\theader X-Changed yes\n")
 	g.retry("POST /cms-json/cms/v2/posts", "").want(t, 401, "")
-	if rec := next(); rec.Method != "POST" {
+	if rec := next(); rec.Method != http.MethodPost {
 		t.Errorf("%+v", rec)
 	}
 	caddyrun.Stop(t)

@@ -6,9 +6,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"go.uber.org/zap"
-
 	"github.com/caddyserver/caddy/v2"
+	"go.uber.org/zap"
 
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/store"
