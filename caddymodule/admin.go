@@ -99,12 +99,17 @@ func notFound(format string, args ...any) error {
 	return adminError(http.StatusNotFound, fmt.Errorf(format, args...))
 }
 
-// sites returns the guarded sites by name, each once.
+// sites returns the guarded sites by name, each once. It leaves out those for requests on
+// ways that nobody knows, where the ways are known.
 func (a *App) sites() []*site {
 	a.assign()
 	var all []*site
 	for _, g := range a.gateways {
-		all = append(all, g.sites...)
+		for _, s := range g.sites {
+			if s.way.Module != nil || len(g.sites) == 1 {
+				all = append(all, s)
+			}
+		}
 	}
 	slices.SortStableFunc(all, func(s, t *site) int { return strings.Compare(s.Name, t.Name) })
 	return slices.CompactFunc(all, func(s, t *site) bool { return s.Name == t.Name })

@@ -17,6 +17,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/restwarden/restwarden/caddymodule/layout"
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/nearest"
 	"github.com/restwarden/restwarden/policies/store"
@@ -40,6 +41,9 @@ type App struct {
 	engines  map[[sha256.Size]byte]*engine // by what they were compiled from
 	assigned sync.Once
 	board    *switchboard
+	surveyed sync.Once
+	refused  error            // why the configuration must not load
+	findings []layout.Finding // what else is odd in it
 	leases   leases
 }
 

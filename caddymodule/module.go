@@ -99,6 +99,9 @@ func (Gateway) CaddyModule() caddy.ModuleInfo {
 // I/O.
 func (g *Gateway) Provision(ctx caddy.Context) error {
 	if err := g.provision(ctx); err != nil {
+		if _, names := errors.AsType[refusals](err); names {
+			return err
+		}
 		return g.placed(fmt.Errorf("restwarden: %w", err))
 	}
 	return nil
@@ -113,6 +116,9 @@ func (g *Gateway) provision(ctx caddy.Context) error {
 		return err
 	}
 	g.logger, g.server = ctx.Logger(), listeners(ctx)
+	if err := g.app.survey(g.logger); err != nil {
+		return err
+	}
 	if g.engine, err = g.app.engineOf(ctx, g); err != nil {
 		return err
 	}

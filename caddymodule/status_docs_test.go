@@ -59,7 +59,7 @@ func TestDocs_Status(t *testing.T) {
 		{"lockdown --for 1h --site shop.exmple.com --address " + g.Admin(), `did you mean shop.example.com?`, 2},
 		{"observe shop.exmple.com --for 1h --address " + g.Admin(), `did you mean shop.example.com?`, 2},
 		{"lockdown --for soon --address " + g.Admin(), `for: \"soon\" is not a duration`, 2},
-		{"lockdown --for 1h --site --address=" + g.Admin(), `no site`, 2},
+		{"lockdown --for 1h --site= --address " + g.Admin(), `site: leave it out for all sites`, 2},
 		{"lockdown", `--for: say how long`, 2},
 		{"observe shop.example.com", `--for: say how long`, 2},
 		{"observe --for 1h", `accepts 1 arg`, 2},

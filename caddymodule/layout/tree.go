@@ -79,8 +79,11 @@ func (s step) branches() []branch {
 
 // decoded returns the handler as a T: the loaded one, if it is a T, or what its JSON says.
 func decoded[T any](s step) *T {
-	if loaded, ok := any(s.module).(*T); ok {
+	switch loaded := any(s.module).(type) {
+	case *T:
 		return loaded
+	case T:
+		return &loaded
 	}
 	v := new(T)
 	if s.raw != nil {

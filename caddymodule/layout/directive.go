@@ -1,0 +1,66 @@
+package layout
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// Directive is a directive that guards, as configured.
+type Directive struct {
+	// At is where it stands, and Imported where the snippet that holds it was imported.
+	At, Imported string
+	// Hosts are those of all ways to it, in the order of the configuration.
+	Hosts []string
+
+	platform, base, prefix string
+	observes, callOff      bool
+	headers, cookies       []string
+
+	visits  []*visit
+	number  int
+	guards  bool // a platform that this package knows
+	flagged bool // W03, or W02 for a part
+}
+
+// imports is a chain of imports: text, or a list of places.
+type imports string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (i *imports) UnmarshalJSON(b []byte) error {
+	var list []string
+	if json.Unmarshal(b, &list) == nil {
+		*i = imports(strings.Join(list, ", "))
+		return nil
+	}
+	return json.Unmarshal(b, (*string)(i))
+}
+
+func readDirective(s step) *Directive {
+	raw := s.raw
+	if s.module != nil {
+		raw, _ = json.Marshal(s.module)
+	}
+	var said struct {
+		At          string  `json:"at"`
+		Imported    imports `json:"imported"`
+		Platform    string  `json:"platform"`
+		Base        string  `json:"base"`
+		Prefix      string  `json:"prefix"`
+		Mode        string  `json:"mode"`
+		Credentials struct {
+			Headers []string `json:"headers"`
+			Cookies []string `json:"cookies"`
+		} `json:"credentials"`
+		Policies struct {
+			Call struct {
+				Off bool `json:"off"`
+			} `json:"call"`
+		} `json:"policies"`
+	}
+	_ = json.Unmarshal(raw, &said) // Caddy will say what is wrong
+	return &Directive{
+		At: said.At, Imported: string(said.Imported), platform: said.Platform, base: said.Base, prefix: said.Prefix,
+		observes: said.Mode == "observe", callOff: said.Policies.Call.Off,
+		headers: said.Credentials.Headers, cookies: said.Credentials.Cookies,
+	}
+}

@@ -1,0 +1,144 @@
+package layout
+
+import (
+	"slices"
+	"strings"
+)
+
+// past looks for calls that go past the directives to what these guard: W01 and W03. Such
+// a call comes from any client: whom matchers let past by address comes past on purpose.
+func (v *survey) past() {
+	var ends, leads []*visit
+	for _, f := range v.flows {
+		for _, at := range f.visits {
+			if at.end {
+				ends = append(ends, at)
+				continue
+			}
+			leads = append(leads, at)
+			v.note(at)
+		}
+	}
+	for _, at := range leads {
+		v.lead(at)
+	}
+	for _, at := range ends {
+		v.end(at)
+	}
+}
+
+// note notes which directives guard what the visit leads to.
+func (v *survey) note(at *visit) {
+	for _, f := range at.facts {
+		if f.kind != guarded || slices.Contains(v.guards[at.upstream], f.guard) {
+			continue
+		}
+		if at.meets(f) {
+			v.guards[at.upstream] = append(v.guards[at.upstream], f.guard)
+			f.guard.guards = f.guard.guards || !at.upstream.local
+		}
+	}
+}
+
+// lead reports calls that come to the visit, though directives guard what it leads to.
+func (v *survey) lead(at *visit) {
+	guards := v.guards[at.upstream]
+	if len(guards) == 0 {
+		return
+	}
+	d := guardOf(guards, at)
+	if at.upstream.local && d.guards {
+		return // an answer of Caddy's own beside a platform
+	}
+	for _, s := range v.callsTo(d, at) {
+		q := query{facts: at.facts, groups: at.groups, guards: true, like: s}
+		if open := q.cover(at.cubes).open; len(open) > 0 {
+			v.unguarded(d, at, s, sites(open, at))
+			return
+		}
+	}
+}
+
+// guardOf returns the directive that is the nearest to the visit's site.
+func guardOf(guards []*Directive, at *visit) *Directive {
+	for _, d := range guards {
+		if slices.ContainsFunc(d.visits, at.shares) {
+			return d
+		}
+	}
+	return guards[0]
+}
+
+// shares tells whether requests may come to both places, with and without an error.
+func (at *visit) shares(b *visit) bool {
+	return at.server == b.server && (at.hosts == nil || b.hosts == nil || !disjointHosts(at.hosts, b.hosts))
+}
+
+// unguarded reports a call that comes to the visit past d.
+func (v *survey) unguarded(d *Directive, at *visit, s *sample, hosts []string) {
+	to := at.upstream.String()
+	if at.upstream.local {
+		to = "the site"
+	}
+	switch same := slices.ContainsFunc(d.visits, at.shares); {
+	case at.errors && same:
+		v.odd("W01", d, hosts, "handle_errors leads to %s without restwarden: put restwarden into it", to)
+	case !same:
+		v.odd("W01", d, hosts, "%s leads to %s without restwarden, which guards it here: put restwarden there, too", all(hosts), to)
+	case d.flagged:
+	case v.stops(d, s):
+		d.flagged = true
+		v.odd("W02", d, hosts, "%s reaches %s before this directive: put the directive first in its route", s.what, to)
+	default:
+		d.flagged = true
+		v.leftOut(d, s, hosts, "and it reaches "+to)
+	}
+}
+
+func (v *survey) leftOut(d *Directive, s *sample, hosts []string, then string) {
+	v.odd("W03", d, hosts, "the matchers around this directive leave out %s, which is a REST call, %s: let the directive stand without a matcher, outside of handle blocks", s.what, then)
+}
+
+// stops tells whether requests like s would come to d if nothing answered them before.
+func (v *survey) stops(d *Directive, s *sample) bool {
+	for _, at := range d.visits {
+		if q := (query{facts: at.facts, groups: at.groups, like: s}); len(q.cover(at.cubes).closed) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// end reports calls that nothing answers and that d leaves out: whoever adds an answer
+// later adds a hole.
+func (v *survey) end(at *visit) {
+	for _, f := range at.facts {
+		d := f.guard
+		if f.kind != guarded || d.flagged {
+			continue
+		}
+		for _, s := range v.callsTo(d, at) {
+			q := query{facts: at.facts, groups: at.groups, guards: true, like: s}
+			if open := q.cover(at.cubes).open; len(open) > 0 && q.misses(f.cube) && slices.ContainsFunc(d.visits, at.shares) {
+				d.flagged = true
+				v.leftOut(d, s, sites(open, at), "though nothing answers it yet")
+				break
+			}
+		}
+	}
+}
+
+// sites returns the hosts that a visit's open requests are to.
+func sites(open []string, at *visit) []string {
+	if slices.Contains(open, "") {
+		return at.hosts
+	}
+	return distinct(open)
+}
+
+func all(hosts []string) string {
+	if len(hosts) == 0 {
+		return "a site for all hosts"
+	}
+	return strings.Join(hosts, ", ")
+}

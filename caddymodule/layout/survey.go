@@ -1,0 +1,185 @@
+package layout
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+)
+
+// Finding is something odd in a configuration.
+type Finding struct {
+	// Code is one of "W01" to "W13", or "" for what keeps the configuration from loading.
+	Code string
+	// At is where the directive stands, "Caddyfile:3", and Imported where the snippet that
+	// holds it was imported; "" if that is not known.
+	At, Imported string
+	// Sites are the hosts that it is about, as configured; empty for all hosts.
+	Sites []string
+	// Text says what is odd and what to do, in one sentence.
+	Text string
+}
+
+// Report is what a survey found.
+type Report struct {
+	// Refused are directives that no request reaches: the configuration must not load.
+	Refused []Finding
+	// Odd is everything else.
+	Odd []Finding
+}
+
+// Survey looks for directives of the handler that guard nothing or less than it seems. It
+// must run before Caddy has loaded one of them, for example when it loads the first: what
+// is loaded says less about itself.
+func Survey(app *caddyhttp.App, handlerName string) Report {
+	v := survey{reader: &reader{handler: handlerName}, samples: map[string]*sample{}, guards: map[upstream][]*Directive{}}
+	for _, name := range slices.Sorted(maps.Keys(app.Servers)) {
+		v.flows = append(v.flows, follow(name, app.Servers[name], v.reader))
+	}
+	if len(v.reader.directives) == 0 {
+		return v.report
+	}
+	v.reached()
+	v.own()
+	v.past()
+	v.proxies()
+	for _, list := range [][]Finding{v.report.Refused, v.report.Odd} {
+		slices.SortStableFunc(list, func(a, b Finding) int {
+			return cmp.Or(cmp.Compare(a.Code, b.Code), cmp.Compare(a.At, b.At), slices.Compare(a.Sites, b.Sites))
+		})
+	}
+	return v.report
+}
+
+// survey is one survey of a configuration.
+type survey struct {
+	reader  *reader
+	flows   []*flow
+	samples map[string]*sample
+	guards  map[upstream][]*Directive
+	report  Report
+}
+
+func (v *survey) odd(code string, d *Directive, sites []string, text string, args ...any) {
+	v.report.Odd = append(v.report.Odd, Finding{
+		Code: code, At: d.At, Imported: d.Imported, Sites: sites, Text: fmt.Sprintf(text, args...),
+	})
+}
+
+// reached looks for directives that no request reaches: W02, or refused.
+func (v *survey) reached() {
+	for _, d := range v.reader.directives {
+		var all coverage
+		for _, at := range d.visits {
+			q := query{facts: at.facts, groups: at.groups}
+			c := q.cover(at.cubes)
+			all.closed, all.open = append(all.closed, c.closed...), append(all.open, c.open...)
+			if c.by != nil {
+				all.by = c.by
+			}
+		}
+		switch {
+		case len(all.open) > 0:
+			v.partly(d, all)
+		case len(all.closed) > 0:
+			v.never(d, all.by, "every request before it")
+		case len(d.visits) == 0:
+			v.odd("W02", d, d.Hosts, "no route leads to this directive, it guards nothing: invoke its named route, or remove it")
+		default:
+			v.odd("W02", d, d.Hosts, "no request passes all matchers on the way to this directive, it guards nothing: look at their hosts and paths")
+		}
+	}
+}
+
+// never reports a directive that guards nothing. One that only observes may load.
+func (v *survey) never(d *Directive, by *fact, what string) {
+	text := fmt.Sprintf("no request reaches this directive, since %s answers %s: put it first in its route, and remove any order that puts it later", by.by, what)
+	if d.observes {
+		v.odd("W02", d, d.Hosts, "%s", text)
+		return
+	}
+	v.report.Refused = append(v.report.Refused, Finding{At: d.At, Imported: d.Imported, Sites: d.Hosts, Text: text})
+}
+
+// partly reports a directive that only some requests reach.
+func (v *survey) partly(d *Directive, all coverage) {
+	missed := slices.DeleteFunc(distinct(all.closed), func(h string) bool { return h == "" || slices.Contains(all.open, h) })
+	if len(missed) > 0 {
+		v.odd("W02", d, missed, "no request to %s reaches this directive, since %s answers before it: put the directive first in their route",
+			strings.Join(missed, ", "), all.by.by)
+		return
+	}
+	var by *fact
+	for _, s := range v.callsTo(d, nil) {
+		for _, at := range d.visits {
+			q := query{facts: at.facts, groups: at.groups, like: s}
+			c := q.cover(at.cubes)
+			if len(c.open) > 0 {
+				return
+			}
+			if c.by != nil {
+				by = c.by
+			}
+		}
+	}
+	switch {
+	case by == nil:
+	case by.by == "php_fastcgi":
+		v.never(d, by, "every request before it, but for existing files")
+	default:
+		v.odd("W02", d, d.Hosts, "no REST call reaches this directive, since %s answers before it: put the directive first in its route", by.by)
+	}
+}
+
+// own looks for what is odd in a directive itself: W08, W09 and W10.
+func (v *survey) own() {
+	for _, d := range v.reader.directives {
+		for _, name := range slices.Concat(d.headers, d.cookies) {
+			if strings.Contains(name, "*") {
+				v.odd("W08", d, d.Hosts, "credentials: the * of %q stands for itself, not for other characters: write out each name", name)
+			}
+		}
+		if d.callOff {
+			v.odd("W10", d, d.Hosts, "call off: paths and calls without a certain reading reach the platform unjudged: remove it, or use mode observe to see what it refuses")
+		}
+		v.second(d)
+	}
+}
+
+// second reports d if requests have passed another directive before.
+func (v *survey) second(d *Directive) {
+	for _, at := range d.visits {
+		for _, f := range at.facts {
+			if f.kind == guarded && f.guard != d && at.meets(f) {
+				v.odd("W09", d, at.hosts, "a request passes the directive at %s before this one, and the rules of both hold: keep one of them", place(f.guard))
+				return
+			}
+		}
+	}
+}
+
+// meets tells whether requests in f may come to the visit.
+func (at *visit) meets(f fact) bool {
+	q := query{facts: at.facts, groups: at.groups}
+	var both []cube
+	for _, c := range at.cubes {
+		both = append(both, c.with(f.cube...))
+	}
+	return len(q.cover(both).open) > 0
+}
+
+func place(d *Directive) string { return cmp.Or(d.At, "another place") }
+
+// distinct returns list without repetitions.
+func distinct(list []string) []string {
+	var found []string
+	for _, s := range list {
+		if !slices.Contains(found, s) {
+			found = append(found, s)
+		}
+	}
+	return found
+}
