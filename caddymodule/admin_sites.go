@@ -2,6 +2,7 @@ package caddymodule
 
 import (
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/restwarden/restwarden/policies"
@@ -63,7 +64,7 @@ func (s *site) status(now time.Time) siteStatus {
 	st := siteStatus{
 		Site: s.Name, Platform: s.g.Platform, Mode: configured, Configured: configured,
 		Lockdown: s.state.lockdown(now), Questions: s.state.asked(), Spool: spoolStatus{bytes, limit},
-		Problems: s.state.known(), Refusals: len(s.state.refusals()),
+		Problems: s.problems(), Refusals: len(s.state.refusals()),
 	}
 	st.Release, st.ReleaseSource = s.Release.Known()
 	if on, ok := s.state.switches.Mode.At(now); ok {
@@ -93,11 +94,18 @@ func (s *siteState) lockdown(now time.Time) *lockdownStatus {
 	return st
 }
 
-// known returns the problems of the site.
-func (s *siteState) known() []problemStatus {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return append([]problemStatus{}, s.problems...)
+// problems returns what is odd in the configuration of the site, and what does not fit
+// its REST roots.
+func (s *site) problems() []problemStatus {
+	all := []problemStatus{}
+	for _, f := range s.g.app.findings {
+		if len(f.Sites) == 0 || slices.ContainsFunc(s.way.Hosts, func(host string) bool { return slices.Contains(f.Sites, host) }) {
+			all = append(all, problemStatus{f.Code, f.Text, f.At})
+		}
+	}
+	s.state.mu.Lock()
+	defer s.state.mu.Unlock()
+	return append(all, s.state.problems...)
 }
 
 // serveRefusals answers GET /restwarden/sites/<site>/refusals.

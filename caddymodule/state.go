@@ -119,17 +119,18 @@ func (s *siteState) asked() map[ask.Kind]askedKind {
 	return all
 }
 
-// problemStatus is a setting that does not fit the site.
+// problemStatus is a setting that is odd or does not fit the site.
 type problemStatus struct {
 	Code    string `json:"code"`
 	Problem string `json:"problem"`
+	At      string `json:"at,omitempty"` // where it stands in the configuration
 }
 
 // found keeps the problems that the REST roots of the site's hosts show.
 func (s *siteState) found(problems map[policies.Problem]bool) {
 	all := make([]problemStatus, 0, len(problems))
 	for p := range problems {
-		all = append(all, problemStatus{p.Code, p.Text})
+		all = append(all, problemStatus{Code: p.Code, Problem: p.Text})
 	}
 	slices.SortFunc(all, func(p, q problemStatus) int {
 		return cmp.Or(strings.Compare(p.Code, q.Code), strings.Compare(p.Problem, q.Problem))

@@ -76,6 +76,21 @@ func TestDocs_Status(t *testing.T) {
 	}
 }
 
+// TestCommands_Socket: the commands reach an admin endpoint on a socket, as "caddy reload"
+// does, and the log says so.
+func TestCommands_Socket(t *testing.T) {
+	p := newPlatform(t)
+	address := "unix/" + filepath.Join(t.TempDir(), "admin.sock")
+	g := startFile(t, &caddyrun.File{Admin: address, Sites: []caddyrun.Site{{Body: loginOnly + p.proxied()}}})
+	out, problems, status := (&process{t: t}).command("caddy restwarden lockdown --for 1h --address " + address)
+	if status != 0 || !strings.HasPrefix(out, "lockdown (sites: 1) until ") {
+		t.Errorf("exit status %d\n%s\n%s", status, out, problems)
+	}
+	if !strings.Contains(g.logged(), `"by":"the socket of the admin endpoint"`) {
+		t.Error(g.logged())
+	}
+}
+
 // startProcessOf runs a gateway of its own until the test ends.
 func startProcessOf(t *testing.T, block string) *process {
 	t.Helper()
