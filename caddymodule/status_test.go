@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -93,9 +94,16 @@ func TestLockdown_OfASite(t *testing.T) {
 	if st.Lockdown == nil || st.Lockdown.Hard || st.Lockdown.All || time.Until(st.Lockdown.Until) < 5*time.Hour {
 		t.Errorf("%+v", st.Lockdown)
 	}
+	g.do("POST /cms-json/shop/store/v1/batch", `{"requests":[{"path":"/shop/store/v1/cart","method":"POST"},`+
+		`{"path":"/x/v1/y","method":"POST"},{"path":"/x/v1/z","method":"POST"}]}`, asJSON).want(t, 401, "")
+	if kept := current.Load().sites()[0].state.refusals(); kept[0].Policy != "lockdown" || kept[1].Policy != "lockdown" ||
+		kept[0].RequestID != kept[1].RequestID || kept[1].RequestID == kept[2].RequestID || kept[0].Parts != 3 {
+		t.Errorf("%+v", kept[:3])
+	}
 	gauge := `caddy_restwarden_lockdown{site="` + g.site() + `"} `
-	if metrics := g.do("GET /metrics", "").body; !strings.Contains(metrics, gauge+"1\n") {
-		t.Error("the gauge is not 1")
+	if metrics := g.do("GET /metrics", "").body; !strings.Contains(metrics, gauge+"1\n") ||
+		!strings.Contains(metrics, `decisions_total{code="rest_not_logged_in",outcome="refused",policy="lockdown"}`) {
+		t.Error("the gauge is not 1, or no decision is counted")
 	}
 	g.load(site + "\n\theader X-Changed yes\n")
 	closed(false)
@@ -273,6 +281,45 @@ func TestEvents(t *testing.T) {
 	caddyrun.Stop(t)
 	if lines.Scan(); lines.Scan() {
 		t.Errorf("after the end: %s", lines.Text())
+	}
+}
+
+// TestEvents_HTTP2: where the connection cannot be taken over, the events are an ordinary
+// answer. A slow reader is told what it has lost.
+func TestEvents_HTTP2(t *testing.T) {
+	board, _ := newSwitchboard()
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := serveEvents(w, adminRequest{app: &App{board: board}, r: r}); err != nil {
+			t.Error(err)
+		}
+	}))
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	defer server.Close()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := server.Client().Do(req)
+	if err != nil || res.ProtoMajor != 2 {
+		t.Fatal(res, err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	board.events.mu.Lock()
+	for f := range board.events.followers {
+		f.lost.Store(3)
+	}
+	board.events.mu.Unlock()
+	board.events.send(Record{Version: recordVersion, Site: "a.example"})
+	lines := bufio.NewScanner(res.Body)
+	for _, want := range []string{`"site":"a.example"`, "", "event: lost", `data: {"lost":3}`, ""} {
+		if !lines.Scan() || !strings.Contains(lines.Text(), want) {
+			t.Errorf("%q, want %s", lines.Text(), want)
+		}
+	}
+	board.events.end()
+	if lines.Scan() {
+		t.Error(lines.Text())
 	}
 }
 
