@@ -69,6 +69,7 @@ func (s *site) report(r *policies.Request, d policies.Decision) {
 		message = "request would be refused"
 	}
 	for i := range records {
+		s.state.add(records[i])
 		if entry := s.logger.Check(level, message); entry != nil {
 			entry.Write(zap.Inline(&records[i]))
 		}
