@@ -34,7 +34,7 @@ func TestSpoolDir_Unusable(t *testing.T) {
 		"spool_dir " + dir:                   "",
 	} {
 		got := adaptAndProvision(t, "http://localhost:8080 {\n\trestwarden cms {\n\t\t"+option+"\n\t}\n}\n")
-		if refused := strings.HasPrefix(got, "restwarden at Caddyfile:2: spool_dir: "); refused != (want != "") || !strings.Contains(got, want) {
+		if refused := strings.HasPrefix(got, "restwarden: spool_dir: ") && strings.HasSuffix(got, ", at Caddyfile:2"); refused != (want != "") || !strings.Contains(got, want) {
 			t.Errorf("%q: %s", option, got)
 		}
 	}

@@ -194,15 +194,7 @@ func (w *world) logged() string {
 // name{label="value",…} in the order of Prometheus; -1 if there is none.
 func (w *world) counter(series string) float64 {
 	w.t.Helper()
-	req, err := client.Request(w.t.Context(), w.metrics, "GET ", "")
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	got, err := client.Do(httpClient, req)
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	for line := range strings.Lines(got.Body) {
+	for line := range strings.Lines(w.scraped()) {
 		if value, ok := strings.CutPrefix(line, "caddy_restwarden_"+series+" "); ok {
 			v, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
 			if err != nil {
@@ -212,6 +204,20 @@ func (w *world) counter(series string) float64 {
 		}
 	}
 	return -1
+}
+
+// scraped returns the metrics.
+func (w *world) scraped() string {
+	w.t.Helper()
+	req, err := client.Request(w.t.Context(), w.metrics, "GET ", "")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	got, err := client.Do(httpClient, req)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return got.Body
 }
 
 // decisions is the counter of one kind of decision.

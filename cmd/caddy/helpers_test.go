@@ -193,7 +193,7 @@ func (w *world) load(f *caddyrun.File) {
 // auto": until then a checkout that states a total asks for the cart.
 func (w *world) learned() {
 	w.t.Helper()
-	w.gate("GET /", "")
+	w.gate("GET /cms-json/", "")
 	w.eventually("the REST root is read", func() bool {
 		w.tap.mu.Lock()
 		defer w.tap.mu.Unlock()

@@ -55,16 +55,16 @@ type FullError string
 
 // Error implements error.
 func (e FullError) Error() string {
-	if e == fullAll {
+	if e == errAllFull {
 		return "the share of all sites together is used up"
 	}
 	return "the share of the " + string(e) + " is used up"
 }
 
 const (
-	fullClient FullError = "client"
-	fullSite   FullError = "site"
-	fullAll    FullError = "all"
+	errClientFull FullError = "client"
+	errSiteFull   FullError = "site"
+	errAllFull    FullError = "all"
 )
 
 // Used returns how much is held now.
@@ -144,11 +144,11 @@ func (s *Shares) take(h Holder, n int64) error {
 func (s *Shares) full(h Holder, n int64) error {
 	switch {
 	case h.Client.IsValid() && s.clients[h.Client]+n > s.ofClient():
-		return fullClient
+		return errClientFull
 	case s.sites[h.Site]+n > s.ofSite():
-		return fullSite
+		return errSiteFull
 	case s.used+n > s.limit:
-		return fullAll
+		return errAllFull
 	}
 	return nil
 }

@@ -104,7 +104,7 @@ func TestShares_Waits(t *testing.T) {
 		soon, stop := context.WithTimeout(t.Context(), time.Second)
 		defer stop()
 		go wait(soon, a, 1)
-		if err := <-results; !errors.Is(err, fullSite) {
+		if err := <-results; !errors.Is(err, errSiteFull) {
 			t.Error("granted what is not there:", err)
 		}
 		gone, cancel := context.WithCancel(t.Context())

@@ -10,5 +10,5 @@ func diskOf(dir string) (d disk, known bool) {
 	if err := syscall.Statfs(dir, &s); err != nil {
 		return disk{}, false
 	}
-	return disk{inMemoryKinds[uint32(s.Type)], s.Bavail * uint64(s.Bsize)}, true //nolint:gosec // numbers of the kernel, of various types
+	return disk{inMemoryKinds[uint32(s.Type)], s.Bavail * uint64(s.Bsize)}, true
 }
