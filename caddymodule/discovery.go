@@ -76,7 +76,7 @@ func (d *discovery) request(s *site, r *http.Request, next caddyhttp.Handler) {
 	switch {
 	case !known && !d.mayLearn(s, r, now):
 		return
-	case known && now < h.due.Load() && !(below && h.outside.Load()):
+	case known && now < h.due.Load() && (!below || !h.outside.Load()):
 		return
 	}
 	by := policies.Reach{Host: strings.Clone(r.Host), Secure: isSecure(r), Base: base}

@@ -11,8 +11,9 @@ import (
 	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
 )
 
-// manySites returns a Caddyfile of n sites with one snippet, with the directive or without.
-func manySites(tb testing.TB, n int, guarded bool) string {
+// manySites returns a Caddyfile of n sites with one snippet: without the directive, with
+// it, or with a line of its own for each site.
+func manySites(tb testing.TB, n int, guarded, override bool) string {
 	tb.Helper()
 	var b strings.Builder
 	b.WriteString("{\n\tadmin off\n\tpersist_config off\n\tauto_https off\n\tlog {\n\t\toutput discard\n\t}\n}\n(site) {\n\tbind 127.0.0.1\n")
@@ -24,13 +25,18 @@ func manySites(tb testing.TB, n int, guarded bool) string {
 		allow anyone /wc/store/v1/**
 		deny /wp/v2/comments as 404
 		rate_limit 60/1m POST /contact-form-7/**
+		{block}
 	}
 `)
 	}
 	b.WriteString("\treverse_proxy 127.0.0.1:9\n}\n")
 	port := machine.Port(machine.FreeAddress(tb))
 	for site := range n {
-		fmt.Fprintf(&b, "http://shop%d.example.com:%s {\n\timport site\n}\n", site, port)
+		own := ""
+		if override {
+			own = fmt.Sprintf(" {\n\t\tallow anyone GET /site-%d/v1/status\n\t}", site)
+		}
+		fmt.Fprintf(&b, "http://shop%d.example.com:%s {\n\timport site%s\n}\n", site, port, own)
 	}
 	return b.String()
 }
@@ -39,17 +45,19 @@ func manySites(tb testing.TB, n int, guarded bool) string {
 // ./cmd/check/scale measures the same in processes of their own.
 func BenchmarkManySites(b *testing.B) {
 	const sites = 1000
-	for _, guarded := range []bool{false, true} {
-		name := map[bool]string{true: "guarded", false: "bare"}[guarded]
-		file := manySites(b, sites, guarded)
-		b.Run("adapt/"+name, func(b *testing.B) {
+	for _, kind := range []struct {
+		name              string
+		guarded, override bool
+	}{{"bare", false, false}, {"snippet", true, false}, {"override", true, true}} {
+		file := manySites(b, sites, kind.guarded, kind.override)
+		b.Run("adapt/"+kind.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				caddyrun.Adapt(b, file)
 			}
 		})
 		config := caddyrun.Adapt(b, file)
-		b.Run("load/"+name, func(b *testing.B) {
+		b.Run("load/"+kind.name, func(b *testing.B) {
 			b.ReportAllocs()
 			defer caddyrun.Stop(b)
 			for b.Loop() {

@@ -29,9 +29,12 @@ func (m policyModule) CaddyModule() caddy.ModuleInfo {
 	}
 }
 
-// live returns a copy of the policy with its secrets resolved, so that no resolved secret
-// returns to JSON.
+// live returns the policy with its secrets resolved. A policy with secrets is copied, so that
+// no resolved secret returns to JSON.
 func (m policyModule) live() (*policies.Configured, error) {
+	if _, holds := m.Policy.(policies.SecretHolder); !holds {
+		return m.Configured, nil
+	}
 	b, err := json.Marshal(m.Configured)
 	if err != nil {
 		return nil, err

@@ -77,6 +77,8 @@ type pair struct {
 	site  *referencesite.Site
 	info  referencesite.Info
 	block string
+	// platform serves the site.
+	platform *httptest.Server
 
 	questions atomic.Int64 // questions about callers that reached the platform
 }
@@ -111,6 +113,7 @@ func startPair(t *testing.T, redisArgs ...string) *pair {
 		s.ServeHTTP(w, r)
 	}))
 	t.Cleanup(server.Close)
+	p.platform = server
 	p.block = pairSite + "\treverse_proxy " + strings.TrimPrefix(server.URL, "http://")
 	p.a = startProcess(t, p.store(), p.block)
 	p.b = startProcess(t, p.store(), p.block)

@@ -270,3 +270,17 @@ func BenchmarkRefundTotals_Known(b *testing.B) {
 		b.Errorf("%d questions about one shop", n)
 	}
 }
+
+// TestCheckoutTotal_ReleaseOfTheSite: what is compiled once serves many sites, and the
+// release of the one that is asked counts.
+func TestCheckoutTotal_ReleaseOfTheSite(t *testing.T) {
+	every, asked := newSite(t), newSite(t)
+	p := provision(t, every, new(CheckoutTotal))
+	asked.Release.Learn(Reach{Host: "example.com"}, true)
+	for s, needed := range map[*Site]bool{every: true, asked: false} {
+		r := request(t, s, nil, "POST", "/wp-json/wc/store/v1/checkout", `{"expected_total":1}`, jsonType)
+		if p.notNeeded(r) == needed {
+			t.Errorf("needed: %v, want %v", !needed, needed)
+		}
+	}
+}

@@ -3,12 +3,15 @@ package policies
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/ask/asktest"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/hosts"
+	"github.com/restwarden/restwarden/policies/index"
 )
 
 func TestDiscover(t *testing.T) {
@@ -178,5 +181,32 @@ func TestHasScripts(t *testing.T) {
 	}
 	if newSite(t).HasScripts(t.Context(), asktest.Failing(ask.ErrUndecided), Reach{}) {
 		t.Error("no answer counts as yes")
+	}
+}
+
+// TestDiscover_Routes: the root hands over its routes in the order of registration, and
+// another host has an index of its own.
+func TestDiscover_Routes(t *testing.T) {
+	s := newSite(t)
+	s.Indexes = new(hosts.Table[*index.Index])
+	read := func(host, routes string) *Root {
+		root, err := s.Discover(t.Context(), asktest.Answering(200, `{"namespaces":["wp/v2","a/v1"],"routes":`+routes+`}`), Reach{Host: host})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return root
+	}
+	root := read("a.example", `{"/z/v1/(?P<any>[a-z]+)":{"methods":["GET"]},"/a/v1/(?P<first>\\w+)":{},"/a/v1/(?P<second>\\d+)":{},"/z/v1/(?P<any>[a-z]+)":{}}`)
+	if want := []string{`/z/v1/(?P<any>[a-z]+)`, `/a/v1/(?P<first>\w+)`, `/a/v1/(?P<second>\d+)`}; !slices.Equal(root.Routes, want) {
+		t.Errorf("got %q", root.Routes)
+	}
+	if name, _ := s.Index("a.example").Pattern("/a/v1/7"); name != "/a/v1/:first" {
+		t.Errorf("the order is lost: %q", name)
+	}
+	if s.Index("b.example") != nil || s.Index("A.example") != nil {
+		t.Error("the index of another host")
+	}
+	if read("a.example", `[]`); s.Index("a.example") != nil {
+		t.Error("an empty root is an index")
 	}
 }

@@ -95,6 +95,11 @@ func (c cube) with(more ...atom) cube {
 	return all
 }
 
+// within tells whether every request of c is one of b's.
+func (c cube) within(b cube) bool {
+	return !slices.ContainsFunc(b, func(a atom) bool { return !slices.ContainsFunc(c, func(has atom) bool { return has.implies(a) }) })
+}
+
 // empty tells whether c certainly holds no request.
 func (c cube) empty() bool {
 	for i, a := range c {

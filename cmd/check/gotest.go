@@ -25,7 +25,8 @@ const (
 )
 
 func (c *check) test(ctx context.Context) {
-	c.goTest(ctx, &c.results, "-race", "-shuffle=on", "-timeout="+testLimit.String(), "./...")
+	env := []string{"RESTWARDEN_NIGHTLY=" + c.nightly.String()}
+	c.goTestWith(ctx, &c.results, testRunLimit, env, "-race", "-shuffle=on", "-timeout="+testLimit.String(), "./...")
 }
 
 // goTest runs go test with args and counts every test and subtest into r.

@@ -14,9 +14,14 @@ func (rd *Reader) marked(u *url.URL, p pathReading) bool {
 		raw += "?" + u.RawQuery
 	}
 	cleaned := cleanedURL(raw)
-	i := strings.LastIndex(cleaned, rd.marker)
-	atStart := p.isCall && i >= 0 && strings.Trim(cleaned[:i], "/") == strings.Trim(p.base, "/")
-	return i >= 0 && !atStart
+	for _, marker := range rd.markers {
+		i := strings.LastIndex(cleaned, marker)
+		atStart := p.isCall && i >= 0 && strings.Trim(cleaned[:i], "/") == strings.Trim(p.base, "/")
+		if i >= 0 && !atStart {
+			return true
+		}
+	}
+	return false
 }
 
 // cleanedURL drops what the platform's esc_url_raw drops: every byte that is not in a list,

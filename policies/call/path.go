@@ -29,42 +29,39 @@ func (p pathReading) sameAs(q pathReading) bool {
 func (rd *Reader) readPath(u *url.URL) pathReading {
 	raw := u.EscapedPath()
 	plain := u.RawPath == "" && strings.IndexByte(raw, '%') < 0
-	if plain && !strings.Contains(raw, rd.prefix) && !rd.mayBeForeign(raw) {
+	if plain && !containsAny(raw, rd.prefixes) && !containsAny(raw, rd.foreign) {
 		return pathReading{}
 	}
 	decoded := raw
 	if !plain {
 		decoded = decodeAll(raw)
 	}
-	own := rd.names(decoded)
-	other, prefixes := rd.foreignIn(decoded)
-	if own {
-		prefixes++
-	}
+	own, n := named(decoded, rd.prefixes, rd.homeEnds)
+	other, others := named(decoded, rd.foreign, never)
 	switch {
-	case prefixes == 0:
+	case n+others == 0:
 		return pathReading{}
 	case namesScript(decoded): // docs/platform I.12, 9
 		return pathReading{refusal: errScriptPath}
 	case u.RawPath != "" && u.RawPath != raw: // re-encoded on the way (docs/platform I.11, P2)
 		return pathReading{refusal: errTarget}
-	case prefixes > 1:
+	case n+others > 1:
 		return pathReading{refusal: errPath}
-	case !own:
+	case n == 0:
 		p := split(raw, other)
 		p.foreign = true
 		return p
 	}
-	p := split(raw, rd.prefix)
+	p := split(raw, own)
 	if p.isCall && rd.names(p.base) { // a rule might fit there already
 		return pathReading{refusal: errPath}
 	}
 	return p
 }
 
-// mayBeForeign is a quick test for foreignIn.
-func (rd *Reader) mayBeForeign(path string) bool {
-	for _, prefix := range rd.foreign {
+// containsAny is a quick test for named.
+func containsAny(path string, prefixes []string) bool {
+	for _, prefix := range prefixes {
 		if strings.Contains(path, prefix) {
 			return true
 		}
@@ -72,11 +69,11 @@ func (rd *Reader) mayBeForeign(path string) bool {
 	return false
 }
 
-// foreignIn returns the last of the other platforms' prefixes that a decoded path names,
-// and how many of them it names.
-func (rd *Reader) foreignIn(decoded string) (prefix string, n int) {
-	for _, p := range rd.foreign {
-		if mentions(decoded, p, never) {
+// named returns the last of the prefixes that a decoded path names, and how many of them it
+// names, see mentions.
+func named(decoded string, prefixes []string, home func(before string) bool) (prefix string, n int) {
+	for _, p := range prefixes {
+		if mentions(decoded, p, home) {
 			prefix = p
 			n++
 		}
@@ -84,8 +81,11 @@ func (rd *Reader) foreignIn(decoded string) (prefix string, n int) {
 	return prefix, n
 }
 
-// names tells whether a decoded path names the site's prefix, see mentions.
-func (rd *Reader) names(decoded string) bool { return mentions(decoded, rd.prefix, rd.homeEnds) }
+// names tells whether a decoded path names one of the site's prefixes.
+func (rd *Reader) names(decoded string) bool {
+	_, n := named(decoded, rd.prefixes, rd.homeEnds)
+	return n > 0
+}
 
 // namesScript tells whether a decoded path holds a script with more behind it, or the front
 // controller. The platform may cut either out of a route.

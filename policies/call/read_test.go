@@ -130,13 +130,24 @@ func TestPrefix(t *testing.T) {
 	runReads(t, NewReader(Site{Platform: p, Prefix: "api"}), []readTest{
 		{"GET", "/api/wp/v2/users", "", "", "GET /wp/v2/users"},
 		{"GET", "/api/wc/v3/orders?x=api/wc", "", "", "400 key_marker"},
-		{"GET", "/wp-json/wp/v2/users", "", "", "page"},
 		{"GET", "/mycms-json/", "", "", "page"},
+		// The site may have the usual prefix after all, which then must not be open.
+		{"GET", "/wp-json/wp/v2/users", "", "", "GET /wp/v2/users"},
+		{"GET", "/%77p-json/wp/v2/users", "", "", "400 path"},
+		{"POST", "/WP-JSON/wp/v2/users", "", "", "page"},
+		{"GET", "/index.php/wp-json/wp/v2/users", "", "", "400 script_path"},
+		{"GET", "/api/wp-json/wp/v2/users", "", "", "400 path"},
+		{"GET", "/wp-json/api/v1/users", "", "", "400 path"},
+		{"GET", "/wp-json/wp/v2/users?rest_route=/wp/v2/posts", "", "", "400 two_routes"},
+		{"GET", "/wp-json/wc/v3/orders", "", "", "GET /wc/v3/orders"},
+		{"GET", "/wp-json/wp/v2/users?x=wp-json/wc/", "", "", "400 key_marker"},
+		{"GET", "/api/wp/v2/users?x=wp-json/wc/", "", "", "400 key_marker"},
+		{"GET", "/about-wp-json/", "", "", "page"},
 	})
 	runReads(t, NewReader(Site{Platform: p, Prefix: "cms-json"}), []readTest{ // the other platform's
 		{"GET", "/", "", "", "page"},
 		{"GET", "/about", "", "", "page"},
-		{"GET", "/wp-json/wp/v2/users", "", "", "page"},
+		{"GET", "/wp-json/wp/v2/users", "", "", "GET /wp/v2/users"},
 		{"GET", "/cms-json/wp/v2/users", "", "", "GET /wp/v2/users"},
 	})
 }

@@ -44,11 +44,13 @@ const phpBodyLimit = 8 << 20
 // Reader reads requests for one site, or for several with the same Site. It may be used by
 // several goroutines.
 type Reader struct {
-	site    Site
-	prefix  string
-	foreign []string // see foreignPrefixes
-	marker  string   // Platform.KeyMarker, with the site's own prefix
-	nonce   string
+	site Site
+	// prefixes are those of the pretty form: the site's own, and the platform's usual one,
+	// which is judged too in case that the site has not changed it.
+	prefixes []string
+	foreign  []string // see foreignPrefixes
+	markers  []string // Platform.KeyMarker, with each of the prefixes
+	nonce    string
 	// deciding are the headers that may stand once, under one name.
 	deciding []string
 	scripts  atomic.Pointer[string] // the host that has them, see TrustScripts
@@ -72,13 +74,15 @@ func NewReader(site Site) *Reader {
 	if site.Base = strings.Trim(site.Base, "/"); site.Base != "" {
 		site.Base = "/" + site.Base
 	}
-	rd := &Reader{site: site, prefix: site.Prefix, nonce: http.CanonicalHeaderKey(site.Platform.NonceHeader)}
-	if rd.prefix = strings.Trim(rd.prefix, "/"); rd.prefix == "" {
-		rd.prefix = site.Platform.Prefix
+	rd := &Reader{site: site, prefixes: []string{site.Platform.Prefix}, nonce: http.CanonicalHeaderKey(site.Platform.NonceHeader)}
+	if own := strings.Trim(site.Prefix, "/"); own != "" && own != site.Platform.Prefix {
+		rd.prefixes = []string{own, site.Platform.Prefix}
 	}
 	rd.deciding = decidingWith(site.Credentials, rd.nonce)
-	rd.foreign = foreignPrefixes(site.Platform.Name, rd.prefix)
-	rd.marker = rd.prefix + strings.TrimPrefix(site.Platform.KeyMarker, site.Platform.Prefix)
+	rd.foreign = foreignPrefixes(site.Platform.Name, rd.prefixes[0])
+	for _, prefix := range rd.prefixes {
+		rd.markers = append(rd.markers, prefix+strings.TrimPrefix(site.Platform.KeyMarker, site.Platform.Prefix))
+	}
 	return rd
 }
 
@@ -278,7 +282,7 @@ func under(path, base string) bool {
 // Clone returns a Reader with the same limits for another site, which trusts no scripts
 // yet.
 func (rd *Reader) Clone() *Reader {
-	return &Reader{site: rd.site, prefix: rd.prefix, foreign: rd.foreign, marker: rd.marker, nonce: rd.nonce, deciding: rd.deciding}
+	return &Reader{site: rd.site, prefixes: rd.prefixes, foreign: rd.foreign, markers: rd.markers, nonce: rd.nonce, deciding: rd.deciding}
 }
 
 // TrustScripts says whether the two scripts whose forms are forwarded unread are there.

@@ -52,8 +52,12 @@ func TestFits(t *testing.T) {
 		pattern, host string
 		fits          bool
 	}{
-		{"shop.example", "SHOP.example", true}, {"shop.example", "www.shop.example", false}, {"*.example", "shop.example", true},
-		{"*.example", "a.b.example", false}, {"*.example", "example", false}, {"a.*.example", "a.b.example", true},
+		{"shop.example", "SHOP.example", true},
+		{"shop.example", "www.shop.example", false},
+		{"*.example", "shop.example", true},
+		{"*.example", "a.b.example", false},
+		{"*.example", "example", false},
+		{"a.*.example", "a.b.example", true},
 	} {
 		if Fits(test.pattern, test.host) != test.fits {
 			t.Errorf("%s fits %s: %v", test.host, test.pattern, !test.fits)
