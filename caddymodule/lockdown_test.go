@@ -88,7 +88,7 @@ func TestGateways_Switches(t *testing.T) {
 	}
 	admin := func(g *process, path, body, contains string) {
 		t.Helper()
-		if status, text := adminOf(t, g.Admin(), "POST", path, body); status != 200 || !strings.Contains(text, contains) {
+		if status, text := adminOf(t, g.adminAddress(), "POST", path, body); status != 200 || !strings.Contains(text, contains) {
 			t.Errorf("%s %s: %d %s, want %s", path, body, status, text, contains)
 		}
 	}
@@ -112,7 +112,7 @@ func TestGateways_Switches(t *testing.T) {
 
 	admin(second, "sites/a.example/mode", `{"mode":"observe","for":"1h"}`, `"gateways":"all"`)
 	wait.For(t, time.Second, "the mode on the other", func() bool {
-		_, text := adminOf(t, first.Admin(), "GET", "sites", "")
+		_, text := adminOf(t, first.adminAddress(), "GET", "sites", "")
 		return strings.Contains(text, `"site":"a.example","platform":"cms","mode":"observe"`)
 	})
 

@@ -168,7 +168,7 @@ var goroutineTotal = regexp.MustCompile(`total (\d+)`)
 func (r *reloaded) resources() (all [2]inUse) {
 	r.t.Helper()
 	for i, g := range r.both {
-		req, err := client.Request(r.t.Context(), "http://"+g.Admin(), "GET /debug/pprof/goroutine?debug=1", "")
+		req, err := client.Request(r.t.Context(), g.Admin(), "GET /debug/pprof/goroutine?debug=1", "")
 		if err != nil {
 			r.t.Fatal(err)
 		}

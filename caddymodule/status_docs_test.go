@@ -38,7 +38,7 @@ func TestDocs_Status(t *testing.T) {
 	for _, m := range shellBlock.FindAllStringSubmatch(string(page), -1) {
 		for line := range strings.Lines(m[1]) {
 			line = strings.TrimSpace(line)
-			out, problems, status := g.command(line + " --address " + g.Admin())
+			out, problems, status := g.command(line + " --address " + g.adminAddress())
 			if status != 0 || want[line] == "" || !strings.Contains(out, want[line]) {
 				t.Errorf("%s: exit status %d\n%s\n%s", line, status, out, problems)
 			}
@@ -56,16 +56,16 @@ func TestDocs_Status(t *testing.T) {
 		args, problem string
 		status        int
 	}{
-		{"lockdown --for 1h --site shop.exmple.com --address " + g.Admin(), `did you mean shop.example.com?`, 2},
-		{"observe shop.exmple.com --for 1h --address " + g.Admin(), `did you mean shop.example.com?`, 2},
-		{"lockdown --for soon --address " + g.Admin(), `for: \"soon\" is not a duration`, 2},
-		{"lockdown --for 1h --site= --address " + g.Admin(), `site: leave it out for all sites`, 2},
+		{"lockdown --for 1h --site shop.exmple.com --address " + g.adminAddress(), `did you mean shop.example.com?`, 2},
+		{"observe shop.exmple.com --for 1h --address " + g.adminAddress(), `did you mean shop.example.com?`, 2},
+		{"lockdown --for soon --address " + g.adminAddress(), `for: \"soon\" is not a duration`, 2},
+		{"lockdown --for 1h --site= --address " + g.adminAddress(), `site: leave it out for all sites`, 2},
 		{"lockdown", `--for: say how long`, 2},
 		{"observe shop.example.com", `--for: say how long`, 2},
 		{"observe --for 1h", `accepts 1 arg`, 2},
 		{"status nonsense", `unknown command`, 2},
 		{"status --nonsense", `unknown flag: --nonsense`, 2},
-		{"status --format xml --address " + g.Admin(), `--format: \"xml\" is neither text nor json`, 2},
+		{"status --format xml --address " + g.adminAddress(), `--format: \"xml\" is neither text nor json`, 2},
 		{"status --config " + off + " --adapter caddyfile", "has `admin off`", 2},
 		{"status --address 127.0.0.1:1", "`admin off`", 1},
 	} {
@@ -98,6 +98,9 @@ func startProcessOf(t *testing.T, block string) *process {
 	t.Cleanup(crowd.CloseIdleConnections)
 	return p
 }
+
+// adminAddress is the address of the admin endpoint.
+func (p *process) adminAddress() string { return strings.TrimPrefix(p.Admin(), "http://") }
 
 // command runs "caddy …".
 func (p *process) command(line string) (out, problems string, status int) {

@@ -144,8 +144,8 @@ func (p *Process) Stop() {
 	p.running = nil
 }
 
-// Admin returns the address of the admin endpoint.
-func (p *Process) Admin() string { return p.admin }
+// Admin returns the URL of the admin endpoint.
+func (p *Process) Admin() string { return "http://" + p.admin }
 
 // PID returns the number of the process.
 func (p *Process) PID() int { return p.running.PID() }
