@@ -62,12 +62,31 @@ func TestDocs_Examples(t *testing.T) {
 					validate(t, `{"apps":{"http":{"servers":{"s":{"routes":[{"handle":[`+m[2]+`]}]}}}}}`)
 					return
 				}
-				validate(t, adapt(t, m[2]))
+				adapted := adapt(t, m[2])
+				validate(t, adapted)
+				notOdd(t, adapted)
 			})
 		}
 	}
 	if blocks["caddyfile"] == 0 || blocks["json"] == 0 {
 		t.Errorf("examples found: %v", blocks)
+	}
+}
+
+// TestExample_NotOdd: nothing in Caddyfile.example is odd.
+func TestExample_NotOdd(t *testing.T) {
+	example, err := os.ReadFile("../Caddyfile.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	notOdd(t, adapt(t, string(example)))
+}
+
+// notOdd holds that a survey finds nothing in an example.
+func notOdd(t *testing.T, adapted string) {
+	t.Helper()
+	if report := surveyedJSON(t, []byte(adapted)); foundIn(report) != "" {
+		t.Errorf("odd: %+v", report)
 	}
 }
 

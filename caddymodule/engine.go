@@ -9,6 +9,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/restwarden/restwarden/caddymodule/layout"
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
@@ -119,7 +120,9 @@ func (e *engine) newReader(ctx caddy.Context, g *Gateway) error {
 	if err != nil {
 		return fmt.Errorf("spool_dir: %w", err)
 	}
-	e.spool, err = e.leases.spool(ctx, spoolKey{dir, orDefault(g.SpoolLimit, call.SpoolFor(upload))}, g.At)
+	e.spool, err = e.leases.spool(ctx, spoolKey{dir, orDefault(g.SpoolLimit, call.SpoolFor(upload))}, func(f call.Finding) {
+		g.app.odd(g.logger, layout.Finding{Code: f.Code, At: g.At, Imported: g.importedAt(""), Text: f.Text})
+	})
 	if err != nil {
 		return err
 	}

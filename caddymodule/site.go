@@ -176,6 +176,7 @@ func (a *App) assign() {
 				g.guard(layout.Way{}) // a handler that layout does not know leads to it
 			}
 		}
+		a.countFindings()
 	})
 }
 

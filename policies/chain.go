@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
-	"strconv"
 
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
@@ -261,12 +259,4 @@ func checkParts(ctx context.Context, p Checker, r *Request) (Verdict, error) {
 	}
 	refused.Parts = parts
 	return refused, nil
-}
-
-func tooMany(seconds int) Verdict {
-	return Verdict{
-		Status: http.StatusTooManyRequests, Code: CodeTooMany,
-		Message: "Too many requests. Please try again later.",
-		Header:  http.Header{"Retry-After": {strconv.Itoa(seconds)}},
-	}
 }

@@ -95,6 +95,11 @@ func (c cube) with(more ...atom) cube {
 	return all
 }
 
+// within tells whether every request of c is one of b's.
+func (c cube) within(b cube) bool {
+	return !slices.ContainsFunc(b, func(a atom) bool { return !slices.ContainsFunc(c, func(has atom) bool { return has.implies(a) }) })
+}
+
 // empty tells whether c certainly holds no request.
 func (c cube) empty() bool {
 	for i, a := range c {
@@ -138,6 +143,7 @@ func (q *query) counts(f *fact) bool {
 		return slices.Contains(q.groups, f.group)
 	case guarded:
 		return q.guards
+	case stopped:
 	}
 	return true
 }
@@ -159,6 +165,7 @@ func (q *query) holds(f *fact, c cube) bool {
 			continue
 		case no:
 			return false
+		case maybe:
 		}
 		if !slices.ContainsFunc(c, func(b atom) bool { return b.implies(a) }) {
 			return false
@@ -219,8 +226,8 @@ func (q *query) misses(c cube) bool {
 
 // innermost returns the index of the last atom that names hosts, or -1.
 func (c cube) innermost() int {
-	for i := len(c) - 1; i >= 0; i-- {
-		if c[i].kind == "host" && c[i].pure {
+	for i, a := range slices.Backward(c) {
+		if a.kind == "host" && a.pure {
 			return i
 		}
 	}

@@ -50,7 +50,7 @@ type flow struct {
 
 // maxCubes bounds the products of matcher sets of routes within each other. Behind it, the
 // sets of inner routes count as unknown.
-const maxCubes = 64
+const maxCubes = 16
 
 // routes follows the requests at s through routes.
 func (f *flow) routes(routes []*node, s spot) {
@@ -77,9 +77,7 @@ func (f *flow) route(n *node, s spot) {
 	if n.group != "" {
 		f.groups[n.group] = true
 		f.passed[n.group] = f.passed[n.group] || !all
-		for _, c := range inner.cubes {
-			f.facts = append(f.facts, fact{cube: c, kind: taken, group: n.group, by: "an earlier handle block"})
-		}
+		f.add(inner.cubes, fact{kind: taken, group: n.group, by: "an earlier handle block"})
 	}
 	if all && n.isScript() && f.scripts == before.path && f.scripts != 0 {
 		f.fallen(s)
@@ -122,14 +120,27 @@ func (f *flow) enter(n *node, s spot) spot {
 				atoms[i] = atomAt(m, f.version, &f.next)
 			}
 			for _, c := range s.cubes {
-				inner.cubes = append(inner.cubes, c.with(atoms...))
+				inner.cubes = addCube(inner.cubes, c.with(atoms...))
 			}
 		}
 	}
-	if n.group != "" && f.passed[n.group] {
+	switch {
+	case n.group == "":
+	case slices.Contains(s.groups, n.group):
+		inner = f.perhaps(inner)
+		f.stop(inner.cubes, "the route around it, of the same group,")
+	case f.passed[n.group]:
 		inner = f.perhaps(inner)
 	}
 	return inner
+}
+
+// addCube adds c to cubes, unless it is empty or lies within one of them.
+func addCube(cubes []cube, c cube) []cube {
+	if c.empty() || slices.ContainsFunc(cubes, c.within) {
+		return cubes
+	}
+	return append(slices.DeleteFunc(cubes, func(of cube) bool { return of.within(c) }), c)
 }
 
 // unknown is a matcher of which nothing is known; absent holds for requests whose path is
@@ -213,14 +224,18 @@ func (f *flow) guard(d *Directive, s spot) {
 			d.Hosts = append(d.Hosts, host)
 		}
 	}
-	for _, c := range s.cubes {
-		f.facts = append(f.facts, fact{cube: c, kind: guarded, guard: d})
-	}
+	f.add(s.cubes, fact{kind: guarded, guard: d})
 }
 
-func (f *flow) stop(cubes []cube, by string) {
+func (f *flow) stop(cubes []cube, by string) { f.add(cubes, fact{by: by}) }
+
+// add notes a fact of each cube that requests may still be in.
+func (f *flow) add(cubes []cube, about fact) {
 	for _, c := range cubes {
-		f.facts = append(f.facts, fact{cube: c, by: by})
+		if q := (query{facts: f.facts}); q.covering(c) == nil {
+			about.cube = c
+			f.facts = append(f.facts, about)
+		}
 	}
 }
 

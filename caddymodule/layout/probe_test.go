@@ -23,6 +23,7 @@ func init() {
 // probe is a handler that passes on. Its directive is "probe <id>".
 type probe struct {
 	ID string `json:"id,omitempty"`
+	At string `json:"at,omitempty"`
 
 	app *caddyhttp.App
 }
@@ -42,7 +43,13 @@ func (p *probe) Provision(ctx caddy.Context) error {
 	return nil
 }
 
+// passed, if set, is called when a request comes to a probe.
+var passed func(p *probe, r *http.Request)
+
 func (p *probe) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+	if passed != nil {
+		passed(p, r)
+	}
 	return next.ServeHTTP(w, r)
 }
 

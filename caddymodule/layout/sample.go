@@ -44,6 +44,9 @@ func (a atom) of(s *sample) truth {
 	if s == nil {
 		return maybe
 	}
+	if a.kind == noFile {
+		return yes
+	}
 	if a.path != 0 && a.uses&path != 0 || a.other != 0 && a.uses&other != 0 {
 		return maybe // a handler may have changed what the matcher looks at
 	}
@@ -51,11 +54,8 @@ func (a atom) of(s *sample) truth {
 }
 
 func (m *matcher) of(s *sample) truth {
-	switch m.kind {
-	case noFile:
-		return yes
-	case unknown.kind:
-		return maybe
+	if m == unknown {
+		return maybe // it is not the survey's own
 	}
 	if t, ok := m.known[s]; ok {
 		return t
@@ -103,6 +103,7 @@ func (m *matcher) not(s *sample) truth {
 				if holds == yes {
 					holds = maybe
 				}
+			case yes:
 			}
 		}
 		switch holds {
@@ -110,6 +111,7 @@ func (m *matcher) not(s *sample) truth {
 			return no
 		case maybe:
 			all = maybe
+		case no:
 		}
 	}
 	return all
