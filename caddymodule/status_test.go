@@ -235,3 +235,10 @@ func TestAdmin_Errors(t *testing.T) {
 		t.Error("something was switched")
 	}
 }
+
+// TestAdmin_NoSites: a configuration with the global option and no site runs, and has
+// nothing to show.
+func TestAdmin_NoSites(t *testing.T) {
+	g := administered(t, "\trestwarden {\n\t\tstore memory\n\t}\n", caddyrun.Site{Body: "\trespond hello"})
+	g.admin("GET", "sites", "", 404, "no configuration with a restwarden directive is running")
+}
