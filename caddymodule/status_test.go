@@ -63,6 +63,14 @@ func (g *gateway) statuses() map[string]siteStatus {
 
 const observed = "\trestwarden cms {\n\t\tmode observe\n\t\tallow anyone POST /consent/v1/consent\n\t\tsignature hook {\n\t\t\tkey secret\n\t\t}\n\t\tallow signed hook POST /hook/v1/in\n\t}\n"
 
+// reload loads the configuration, and waits until its server has taken over.
+func (g *gateway) reload(site string) {
+	g.t.Helper()
+	g.load(site)
+	httpClient.CloseIdleConnections() // to the old server
+	g.retry("GET /page", "")
+}
+
 func (g *gateway) site() string { return "*:" + g.port() }
 
 // TestLockdown_OfASite: a lockdown enforces under observe, survives a reload, ends by
@@ -102,7 +110,7 @@ func TestLockdown_OfASite(t *testing.T) {
 		!strings.Contains(metrics, `decisions_total{code="rest_not_logged_in",outcome="refused",policy="lockdown"}`) {
 		t.Error("the gauge is not 1, or no decision is counted")
 	}
-	g.load(site + "\n\theader X-Changed yes\n")
+	g.reload(site + "\n\theader X-Changed yes\n")
 	closed(false)
 	g.admin("POST", "lockdown", `{"for":"6h","site":"`+g.site()+`","hard":true}`, 200, `"hard":true`)
 	g.do("GET /cms-json/shop/store/v1/cart", "").want(t, 401, "")
@@ -154,12 +162,12 @@ func TestModeSwitch(t *testing.T) {
 	if st := g.statuses()[g.site()]; st.Mode != "observe" || st.Configured != "enforce" || st.ModeUntil == nil {
 		t.Errorf("%+v", st)
 	}
-	g.load(site + "\n\theader X-Changed yes\n")
+	g.reload(site + "\n\theader X-Changed yes\n")
 	refused(200)
 	g.admin("POST", path, `{"for":"0s"}`, 200, `"mode":"enforce"`)
 	refused(401)
 	stripped(true)
-	g.load(strings.Replace(site, "login_only\n", "login_only\n\t\tmode observe\n", 1))
+	g.reload(strings.Replace(site, "login_only\n", "login_only\n\t\tmode observe\n", 1))
 	refused(200)
 	g.admin("POST", path, `{"mode":"enforce","for":"300ms"}`, 200, `"mode":"enforce"`)
 	refused(401)
