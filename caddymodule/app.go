@@ -133,13 +133,17 @@ func (a *App) usesRedis() bool { return a.Store != nil && a.Store.Kind == "redis
 // Start implements caddy.App.
 func (a *App) Start() error {
 	a.assign()
-	a.board.start(a)
+	if a.board != nil { // there are sites
+		a.board.start(a)
+	}
 	return nil
 }
 
 // Stop implements caddy.App.
 func (a *App) Stop() error {
-	a.board.stop(a)
+	if a.board != nil {
+		a.board.stop(a)
+	}
 	return nil
 }
 
