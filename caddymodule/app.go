@@ -40,6 +40,7 @@ type App struct {
 	gateways []*Gateway
 	engines  map[[sha256.Size]byte]*engine // by what they were compiled from
 	assigned sync.Once
+	board    *switchboard
 	surveyed sync.Once
 	refused  error            // why the configuration must not load
 	findings []layout.Finding // what else is odd in it
@@ -132,11 +133,15 @@ func (a *App) usesRedis() bool { return a.Store != nil && a.Store.Kind == "redis
 // Start implements caddy.App.
 func (a *App) Start() error {
 	a.assign()
+	a.board.start(a)
 	return nil
 }
 
 // Stop implements caddy.App.
-func (a *App) Stop() error { return nil }
+func (a *App) Stop() error {
+	a.board.stop(a)
+	return nil
+}
 
 // Cleanup releases what the gateways share.
 func (a *App) Cleanup() error {

@@ -202,12 +202,16 @@ func (d *discovery) report(s *site, h *hostRoot, problems []policies.Problem) {
 			d.logged[p.Text] = true
 		}
 	}
-	counts := map[string]int{}
+	counts, found := map[string]int{}, map[policies.Problem]bool{}
 	d.hosts.Each(func(_ string, h *hostRoot) {
 		for _, p := range h.problems {
 			counts[p.Code]++
+			if len(found) < maxLogged {
+				found[p] = true
+			}
 		}
 	})
+	s.state.found(found)
 	for _, code := range policies.ProblemCodes() {
 		if change := counts[code] - d.problems[code]; change != 0 {
 			s.metrics.misconfigured.WithLabelValues(s.Name, code).Add(float64(change))

@@ -30,9 +30,9 @@
 // caddy_restwarden_decision_duration_seconds,
 // caddy_restwarden_lookups_total{kind,result},
 // caddy_restwarden_lookup_duration_seconds{kind},
-// caddy_restwarden_store_operations_total{op,result}, caddy_restwarden_spooled_bytes and
-// caddy_restwarden_misconfigured. They belong to one configuration: a reload starts them
-// anew.
+// caddy_restwarden_store_operations_total{op,result}, caddy_restwarden_spooled_bytes,
+// caddy_restwarden_lockdown{site} and caddy_restwarden_misconfigured. They belong to one
+// configuration: a reload starts them anew.
 //
 // Log: one line per refusal, "request refused" or in observe mode "request would be
 // refused", with the fields policy, code, outcome, rule, at, route, method, client_ip,
@@ -42,7 +42,8 @@
 // # What outlives a reload
 //
 // A pool that configurations share holds counters, used signatures, proofs, callers, the
-// budgets of request bodies in memory and on disk, and the clients of a Redis.
+// budgets of request bodies in memory and on disk, the clients of a Redis, and for each
+// site its last refusals, the count of its questions, and what is switched on.
 //
 // # What gateways share
 //

@@ -9,6 +9,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/restwarden/restwarden/caddymodule/layout"
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
@@ -21,6 +22,7 @@ type engine struct {
 	every     *policies.Site // what the configuration says of every site
 	questions caller.Options
 	reader    *call.Reader
+	spool     *call.Spool
 	chain     *policies.Chain
 	codes     map[string]bool // that its decisions may have
 	changers  []changer
@@ -118,7 +120,9 @@ func (e *engine) newReader(ctx caddy.Context, g *Gateway) error {
 	if err != nil {
 		return fmt.Errorf("spool_dir: %w", err)
 	}
-	spool, err := e.leases.spool(ctx, spoolKey{dir, orDefault(g.SpoolLimit, call.SpoolFor(upload))}, g.At)
+	e.spool, err = e.leases.spool(ctx, spoolKey{dir, orDefault(g.SpoolLimit, call.SpoolFor(upload))}, func(f call.Finding) {
+		g.app.odd(g.logger, layout.Finding{Code: f.Code, At: g.At, Imported: g.importedAt(""), Text: f.Text})
+	})
 	if err != nil {
 		return err
 	}
@@ -132,7 +136,7 @@ func (e *engine) newReader(ctx caddy.Context, g *Gateway) error {
 	e.reader = caller.NewReader(call.Site{
 		Platform: platform, Prefix: g.Prefix, Base: g.Base,
 		Limits: call.Limits{
-			Body: body, Upload: upload, Batch: g.BatchLimit, Spool: spool, Memory: memory,
+			Body: body, Upload: upload, Batch: g.BatchLimit, Spool: e.spool, Memory: memory,
 		},
 	})
 	return nil
@@ -145,21 +149,18 @@ func orDefault[T comparable](v, otherwise T) T {
 	return v
 }
 
-// sortPolicies collects the policies that do more than judge. A policy that only observes
-// changes nothing.
+// sortPolicies collects the policies that do more than judge. A policy that observes
+// changes nothing; whether it does is known for each request only.
 func (e *engine) sortPolicies() {
-	for _, p := range e.chain.Policies() {
+	for _, p := range e.chain.WithLockdown() {
 		if w, ok := p.Policy.(policies.Watcher); ok {
 			e.watchers = append(e.watchers, w)
 		}
-		if p.Observes {
-			continue
-		}
 		if c, ok := p.Policy.(policies.RequestChanger); ok {
-			e.changers = append(e.changers, changer{p.Name, c})
+			e.changers = append(e.changers, changer{p.Name, p.Observes, c})
 		}
 		if w, ok := p.Policy.(policies.AnswerChanger); ok {
-			e.rewriters = append(e.rewriters, rewriter{p.Name, w})
+			e.rewriters = append(e.rewriters, rewriter{p.Name, p.Observes, w})
 		}
 	}
 	e.changers, e.rewriters = slices.Clip(e.changers), slices.Clip(e.rewriters)

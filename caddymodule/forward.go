@@ -29,6 +29,9 @@ const rewriteLimit = 8 << 20
 func (s *site) forward(w http.ResponseWriter, x *exchange) error {
 	need := policies.RewriteNothing
 	for _, p := range s.rewriters {
+		if p.observes(x.req.InForce) {
+			continue
+		}
 		if n := p.Rewrites(&x.req); n != policies.RewriteNothing {
 			need = max(need, n)
 			x.rewriters = append(x.rewriters, p)
@@ -139,13 +142,15 @@ func (s *site) forwardBuffered(w http.ResponseWriter, x *exchange, by watching) 
 
 // rewriter is a policy that changes answers.
 type rewriter struct {
-	name string
+	name     string
+	observes func(policies.InForce) bool
 	policies.AnswerChanger
 }
 
 // changer is a policy that changes requests.
 type changer struct {
-	name string
+	name     string
+	observes func(policies.InForce) bool
 	policies.RequestChanger
 }
 

@@ -35,7 +35,8 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 		return caddyhttp.Error(http.StatusServiceUnavailable, s.broken)
 	}
 	r.Body = counted(r)
-	r.Body = s.hurried(w, r)
+	inForce := s.Switches.InForce(s.Now)
+	r.Body = s.hurried(w, r, inForce)
 	var holder call.Holder // nothing is held without a body
 	if r.ContentLength != 0 {
 		holder = s.holderOf(r)
@@ -43,10 +44,11 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 	c := s.reader.ReadFrom(holder, r, originalURL(r))
 	defer c.Close()
 	if c.Kind == call.Page {
-		return s.servePage(w, r, next, c)
+		return s.servePage(w, r, next, c, inForce)
 	}
 	s.discovery.request(s, r, next)
 	x := s.newExchange(r, next, c)
+	x.req.InForce = inForce
 	if s.isPreflight(x) {
 		return s.servePreflight(w, x)
 	}
@@ -63,7 +65,7 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 }
 
 // servePage forwards a page. It asks no policy to judge, and allocates nothing.
-func (s *site) servePage(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, c *call.Call) error {
+func (s *site) servePage(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, c *call.Call, f policies.InForce) error {
 	caddyhttp.SetVar(r.Context(), varKind, kindPage)
 	caddyhttp.SetVar(r.Context(), varOutcome, outcomePass)
 	if r.Method == http.MethodPost && s.reader.IsScript(r.URL) {
@@ -72,7 +74,7 @@ func (s *site) servePage(w http.ResponseWriter, r *http.Request, next caddyhttp.
 	x := pages.Get().(*exchange)
 	defer x.recycle()
 	x.whole = caller.Whole{Site: s.Site.Site, Call: c, HTTP: r}
-	x.req = policies.Request{Whole: &x.whole, Call: c, Site: &s.Site}
+	x.req = policies.Request{Whole: &x.whole, Call: c, Site: &s.Site, InForce: f}
 	x.r, x.next = r, next
 	return s.forward(w, x)
 }
@@ -99,7 +101,7 @@ func (s *site) change(x *exchange) *call.Call {
 	}
 	by := ""
 	for _, p := range s.changers {
-		if p.Change(&x.req, x.r) {
+		if !p.observes(x.req.InForce) && p.Change(&x.req, x.r) {
 			by = p.name
 		}
 	}
@@ -131,7 +133,7 @@ func (s *site) isPreflight(x *exchange) bool {
 // of the answer, since the body would list the route's parameters.
 func (s *site) servePreflight(w http.ResponseWriter, x *exchange) error {
 	s.trace.Decided(&x.req, policies.Decision{Outcome: policies.Pass})
-	if s.observes() {
+	if s.observes(x.req.InForce) {
 		return s.forward(w, x)
 	}
 	x.r.Body, x.r.ContentLength = http.NoBody, 0

@@ -92,7 +92,9 @@ func (m *MatchRESTCall) spool(ctx caddy.Context) (*call.Spool, error) {
 		return nil, err
 	}
 	key := spoolKey{dir, call.SpoolFor(call.DefaultUploadLimit)}
-	spool, err := m.leases.spool(ctx, key, "")
+	spool, err := m.leases.spool(ctx, key, func(f call.Finding) {
+		ctx.Logger().Warn(f.Text, zap.String("code", f.Code))
+	})
 	if err != nil {
 		ctx.Logger().Warn("rest_call: larger forms cannot be read", zap.Error(err))
 		return m.leases.uncheckedSpool(key)

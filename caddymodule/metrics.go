@@ -136,7 +136,7 @@ const other = "other"
 // known returns the codes that a site's chain may give, and creates their series at 0.
 func (m *metrics) known(site *policies.Site, chain *policies.Chain) map[string]bool {
 	known := map[string]bool{none: true}
-	for _, p := range chain.Policies() {
+	for _, p := range chain.WithLockdown() {
 		codes := append([]policies.Code{policies.CodeUnavailable}, policies.ReadingCodes...)
 		for i, code := range append(codes, p.Codes...) {
 			label := string(site.Code(code))

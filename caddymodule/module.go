@@ -154,7 +154,10 @@ func (g *Gateway) Cleanup() error {
 	return errors.Join(errs...)
 }
 
-func (s *site) observes() bool { return s.g.Mode == policies.Observe }
+// observes tells whether the site as a whole only observes while its switches say f.
+func (s *site) observes(f policies.InForce) bool {
+	return !f.Locked && orDefault(f.Mode, s.g.Mode) == policies.Observe
+}
 
 // Interface guards
 var (

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/restwarden/restwarden/policies"
 )
 
 // The slowest body that the gateway waits for: portion bytes in patience, 70 kbit/s,
@@ -28,9 +30,9 @@ type hurriedBody struct {
 
 // hurried wraps the body of r. It leaves two cases alone: a server with a read timeout of
 // its own, which a later deadline would remove, and a site that only observes.
-func (s *site) hurried(w http.ResponseWriter, r *http.Request) io.ReadCloser {
+func (s *site) hurried(w http.ResponseWriter, r *http.Request, f policies.InForce) io.ReadCloser {
 	server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
-	if s.observes() || r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 || server != nil && server.ReadTimeout > 0 {
+	if s.observes(f) || r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 || server != nil && server.ReadTimeout > 0 {
 		return r.Body
 	}
 	return &hurriedBody{ReadCloser: r.Body, control: http.NewResponseController(w)}

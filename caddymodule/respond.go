@@ -55,11 +55,11 @@ func (s *site) report(r *policies.Request, d policies.Decision) {
 	}
 	records := s.records(r, d)
 	first := &records[0]
-	for name, value := range map[string]string{
-		varRoute: first.Route, varPolicy: first.Policy, varCode: first.Code, varRule: first.Rule, varAt: first.At,
-		varSite: first.Site, varRequestID: first.RequestID,
+	for _, v := range [...]struct{ name, value string }{
+		{varRoute, first.Route}, {varPolicy, first.Policy}, {varCode, first.Code}, {varRule, first.Rule}, {varAt, first.At},
+		{varSite, first.Site}, {varRequestID, first.RequestID},
 	} {
-		caddyhttp.SetVar(ctx, name, value)
+		caddyhttp.SetVar(ctx, v.name, v.value)
 	}
 	level, message := zap.InfoLevel, "request refused"
 	if c.Foreign {
@@ -69,6 +69,7 @@ func (s *site) report(r *policies.Request, d policies.Decision) {
 		message = "request would be refused"
 	}
 	for i := range records {
+		s.state.add(records[i])
 		if entry := s.logger.Check(level, message); entry != nil {
 			entry.Write(zap.Inline(&records[i]))
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 
 	"github.com/restwarden/restwarden/caddymodule/layout"
@@ -30,6 +31,7 @@ type site struct {
 	metrics   *metrics
 	way       layout.Way // on which requests reach it
 	trace     policies.Trace
+	state     *siteState
 	discovery *discovery
 	leases    leases
 	broken    error // why no call can be judged
@@ -49,6 +51,8 @@ func newSite(g *Gateway, way layout.Way) *site {
 	opts.Site, opts.Server, opts.Before = s.Name, g.server, strings.Join([]string{g.Platform, g.Base, g.Prefix}, " ")
 	own.Identities, s.broken = lease(&s.leases, identitiesKey{opts},
 		func() (*caller.Identities, error) { return caller.NewIdentities(opts) })
+	s.state, _ = lease(&s.leases, siteStateKey{s.Name}, func() (*siteState, error) { return newSiteState(s.Name, g.app.board), nil })
+	s.Switches = &s.state.switches
 	s.listen()
 	s.metrics.siteInfo.WithLabelValues(s.Name, g.Platform, string(orDefault(g.Mode, policies.Enforce)), orDefault(g.Release, "auto")).Set(1)
 	return s
@@ -113,7 +117,7 @@ func (s *site) hostOf(host string, r *http.Request) string {
 // listen turns what happens on the site into metrics, vars and log.
 func (s *site) listen() {
 	s.trace = policies.Trace{
-		Questions: ask.Trace{Asked: s.metrics.asked, Known: s.metrics.remembered},
+		Questions: s.state.counting(ask.Trace{Asked: s.metrics.asked, Known: s.metrics.remembered}),
 		Refused:   func(r *policies.Request, d policies.Decision) { s.count(r, d) },
 		Decided: func(r *policies.Request, d policies.Decision) {
 			if d.Outcome == policies.Pass {
@@ -152,6 +156,7 @@ func appOf(ctx caddy.Context) (*App, error) {
 	}
 	app.http = http
 	app.metrics = newMetrics(ctx.GetMetricsRegistry(), http != nil && http.Metrics != nil && http.Metrics.PerHost)
+	registerOrExisting(ctx.GetMetricsRegistry(), prometheus.Collector(lockdownGauge{app}))
 	return app, app.openStore()
 }
 
@@ -171,6 +176,7 @@ func (a *App) assign() {
 				g.guard(layout.Way{}) // a handler that layout does not know leads to it
 			}
 		}
+		a.countFindings()
 	})
 }
 

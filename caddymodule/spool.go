@@ -7,7 +7,6 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/prometheus/client_golang/prometheus"
-	"go.uber.org/zap"
 
 	"github.com/restwarden/restwarden/policies/call"
 )
@@ -38,12 +37,12 @@ func spoolDir(option string) (string, error) {
 }
 
 // spool leases the spool of a directory. It returns an error if no file can be made there,
-// and logs the other findings once for each load.
-func (l *leases) spool(ctx caddy.Context, key spoolKey, at string) (*call.Spool, error) {
+// and reports the other findings once for each load.
+func (l *leases) spool(ctx caddy.Context, key spoolKey, report func(call.Finding)) (*call.Spool, error) {
 	_, err := lease(l, checkedKey{ctx.GetMetricsRegistry(), key}, func() (struct{}, error) {
 		found, err := call.CheckSpool(key.dir, key.limit)
 		for _, f := range found {
-			ctx.Logger().Warn(f.Text, zap.String("code", f.Code), zap.String("at", at))
+			report(f)
 		}
 		return struct{}{}, err
 	})

@@ -18,6 +18,9 @@ func (a *App) openStore() error {
 	if err != nil {
 		return err
 	}
+	if a.board, err = lease(&a.leases, switchboardKey{}, newSwitchboard); err != nil {
+		return err
+	}
 	a.local = countedStore{memory, a.metrics.storeOperations}
 	if !a.usesRedis() {
 		return nil

@@ -39,11 +39,42 @@ func (a *App) survey(logger *zap.Logger) error {
 			a.refused = refusals(report.Refused)
 			return
 		}
-		a.findings = report.Odd
 		for _, f := range report.Odd {
-			logger.Warn("the configuration is odd", zap.String("code", f.Code), zap.String("at", f.At),
-				zap.String("imported", f.Imported), zap.Strings("sites", f.Sites), zap.String("problem", f.Text))
+			a.odd(logger, f)
 		}
 	})
 	return a.refused
+}
+
+// odd logs what is odd in the configuration, and keeps it for the metrics.
+func (a *App) odd(logger *zap.Logger, f layout.Finding) {
+	a.findings = append(a.findings, f)
+	logger.Warn("the configuration is odd", zap.String("code", f.Code), zap.String("at", f.At),
+		zap.String("imported", f.Imported), zap.Strings("sites", f.Sites), zap.String("problem", f.Text))
+}
+
+// countFindings counts what is odd under the names of sites, once they are known.
+func (a *App) countFindings() {
+	for _, f := range a.findings {
+		a.metrics.misconfigured.WithLabelValues(a.siteOf(f), f.Code).Set(1)
+	}
+}
+
+// siteOf returns the name of the site that f is about, or its first host: a finding may
+// be about a site without the directive.
+func (a *App) siteOf(f layout.Finding) string {
+	for _, g := range a.gateways {
+		if g.At != f.At || g.importedAt("") != f.Imported {
+			continue
+		}
+		for _, s := range g.sites {
+			if len(f.Sites) == 0 || len(s.Hosts) > 0 && s.Hosts[0] == f.Sites[0] {
+				return s.Name
+			}
+		}
+	}
+	if len(f.Sites) > 0 {
+		return f.Sites[0]
+	}
+	return "*"
 }

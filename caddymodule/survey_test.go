@@ -153,3 +153,23 @@ func TestSurvey_Scale(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 }
+
+// TestSurvey_Metric: what is odd is counted under the name of its site.
+func TestSurvey_Metric(t *testing.T) {
+	p := newPlatform(t)
+	s := startSites(t, `http://anton.example:PORT {
+	@rest path /cms-json/*
+	restwarden @rest cms {
+		base /blog
+	}
+	`+strings.TrimSpace(p.proxied())+`
+}
+http://metrics.example:PORT {
+	metrics
+}
+`)
+	const want = `caddy_restwarden_misconfigured{problem="W03",site="anton.example/blog"} 1`
+	if got := s.at("metrics.example", "GET /", "").body; !strings.Contains(got, want+"\n") {
+		t.Errorf("no %s in %s", want, got)
+	}
+}

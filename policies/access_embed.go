@@ -29,14 +29,22 @@ func (p *Access) Rewrites(r *Request) Rewrite {
 // Rewrite replaces every embedded object that the caller may not read by an error, as the
 // platform itself does.
 func (p *Access) Rewrite(r *Request, a *ask.Answer) error {
+	return rewriteEmbedded(r, a, func(embedded *call.Call, value jsontext.Value) jsontext.Value {
+		if embedded == nil || !p.allowsEmbedded(r, embedded) {
+			return jsontext.Value(forbiddenEmbed)
+		}
+		return value
+	})
+}
+
+// rewriteEmbedded replaces each embedded object of an answer by what replaced returns.
+// replaced gets nil for an object that comes from no certain call.
+func rewriteEmbedded(r *Request, a *ask.Answer, replaced func(*call.Call, jsontext.Value) jsontext.Value) error {
 	if len(a.Body) == 0 || a.Status >= http.StatusBadRequest {
 		return nil
 	}
 	body, err := rewrite.Embedded(a.Body, r.Call, func(embedded *call.Call, value jsontext.Value) (jsontext.Value, error) {
-		if embedded == nil || !p.allowsEmbedded(r, embedded) {
-			return jsontext.Value(forbiddenEmbed), nil
-		}
-		return value, nil
+		return replaced(embedded, value), nil
 	})
 	if err != nil {
 		return fmt.Errorf("access: the answer is not JSON: %w", err)

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
-	"strconv"
 
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
@@ -32,8 +30,9 @@ type Decision struct {
 
 // Chain asks the policies of one site in the order of the catalog.
 type Chain struct {
-	links []link
-	mode  Mode
+	links  []link
+	mode   Mode
+	locked []link // links with the lockdown
 }
 
 // link is a policy in the chain, with the interfaces that it implements.
@@ -42,6 +41,7 @@ type link struct {
 	codes    []Code
 	policy   Policy
 	settings Settings
+	always   bool // the policy enforces whatever the modes say
 
 	reading ReadingChecker // nil if the policy does not implement it; likewise below
 	checker Checker
@@ -74,6 +74,7 @@ func NewChain(site *Site, mode Mode, configured map[string]*Configured) (*Chain,
 	if err := c.provision(site); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
+	c.locked = locked(c.links)
 	return c, nil
 }
 
@@ -119,20 +120,35 @@ func (c *Chain) Close() error {
 
 // Member is a policy that is on.
 type Member struct {
-	Name     string
-	Codes    []Code // see Entry.Codes
-	Policy   Policy
-	Observes bool // the policy refuses and changes nothing
+	Name   string
+	Codes  []Code // see Entry.Codes
+	Policy Policy
+	// Observes tells whether the policy refuses and changes nothing while the switches of
+	// the site say f.
+	Observes func(f InForce) bool
 }
 
 // Policies returns the policies that are on, in order.
-func (c *Chain) Policies() []Member {
-	members := make([]Member, len(c.links))
-	for i := range c.links {
-		l := &c.links[i]
-		members[i] = Member{l.name, l.codes, l.policy, c.observes(l)}
+func (c *Chain) Policies() []Member { return c.members(c.links) }
+
+// WithLockdown returns the policies that are on and the lockdown, in order.
+func (c *Chain) WithLockdown() []Member { return c.members(c.locked) }
+
+func (c *Chain) members(links []link) []Member {
+	members := make([]Member, len(links))
+	for i := range links {
+		l := &links[i]
+		members[i] = Member{l.name, l.codes, l.policy, func(f InForce) bool { return c.observes(l, f) }}
 	}
 	return members
+}
+
+// linksFor returns the links that judge r.
+func (c *Chain) linksFor(r *Request) []link {
+	if r.InForce.Locked {
+		return c.locked
+	}
+	return c.links
 }
 
 // Judge asks the policies about r. The first enforced refusal wins. A refusal that is
@@ -151,12 +167,13 @@ func (c *Chain) judge(ctx context.Context, r *Request) Decision {
 		r.Call.Open()
 	}
 	first := Decision{Outcome: Pass}
-	for i := range c.links {
-		l := &c.links[i]
+	links := c.linksFor(r)
+	for i := range links {
+		l := &links[i]
 		if l.reading == nil && (l.checker == nil && l.batch == nil || r.Call.Kind == call.Refused) {
 			continue // the policy has nothing to judge
 		}
-		r.Observed = c.observes(l)
+		r.Observed = c.observesIn(l, r)
 		verdict, err := l.check(ctx, r)
 		r.Trace.asked(r, l.name, verdict, err, false)
 		if err != nil {
@@ -183,9 +200,10 @@ func (c *Chain) judge(ctx context.Context, r *Request) Decision {
 // judgeEarly asks the policies that can judge a batch before it is opened. Policies that
 // only observe wait for their turn in judge.
 func (c *Chain) judgeEarly(ctx context.Context, r *Request) Decision {
-	for i := range c.links {
-		l := &c.links[i]
-		if r.Observed = c.observes(l); l.early == nil || r.Observed {
+	links := c.linksFor(r)
+	for i := range links {
+		l := &links[i]
+		if r.Observed = c.observesIn(l, r); l.early == nil || r.Observed {
 			continue
 		}
 		verdict, err := l.early.CheckEarly(ctx, r)
@@ -211,13 +229,6 @@ func (c *Chain) refusal(l *link, r *Request, verdict Verdict, err error) Decisio
 	}
 	r.Trace.refused(r, d)
 	return d
-}
-
-func (c *Chain) observes(l *link) bool {
-	if l.settings.Mode != "" {
-		return l.settings.Mode == Observe
-	}
-	return c.mode == Observe
 }
 
 // undecided turns an error into the verdict of a policy that could not decide. passed is
@@ -281,12 +292,4 @@ func checkParts(ctx context.Context, p Checker, r *Request) (Verdict, error) {
 	}
 	refused.Parts = parts
 	return refused, nil
-}
-
-func tooMany(seconds int) Verdict {
-	return Verdict{
-		Status: http.StatusTooManyRequests, Code: CodeTooMany,
-		Message: "Too many requests. Please try again later.",
-		Header:  http.Header{"Retry-After": {strconv.Itoa(seconds)}},
-	}
 }

@@ -29,7 +29,7 @@ func (d *Duration) UnmarshalJSON(b []byte) error {
 		*d = Duration(n)
 		return nil
 	}
-	parsed, err := parseDuration(text)
+	parsed, err := ParseDuration(text)
 	*d = Duration(parsed)
 	return err
 }
@@ -44,7 +44,7 @@ func (o Option) Duration(d *Duration) error {
 	if err != nil {
 		return err
 	}
-	parsed, err := parseDuration(text)
+	parsed, err := ParseDuration(text)
 	if err != nil || parsed <= 0 {
 		return o.Errorf("%s: %q is not a positive duration such as 5m", o.Name, text)
 	}
@@ -52,8 +52,8 @@ func (o Option) Duration(d *Duration) error {
 	return nil
 }
 
-// parseDuration is time.ParseDuration with days, as Caddy has them: "1d12h", "1.5d".
-func parseDuration(text string) (time.Duration, error) {
+// ParseDuration is time.ParseDuration with days, as Caddy has them: "1d12h", "1.5d".
+func ParseDuration(text string) (time.Duration, error) {
 	inHours := days.ReplaceAllStringFunc(text, func(n string) string {
 		count, _ := strconv.ParseFloat(strings.TrimSuffix(n, "d"), 64) // the pattern is a number
 		return strconv.FormatFloat(24*count, 'f', -1, 64) + "h"
@@ -74,7 +74,7 @@ var days = regexp.MustCompile(`[0-9]+(\.[0-9]+)?d`)
 func ParseRate(text string) (r store.Rate, err error) {
 	count, per, _ := strings.Cut(text, "/")
 	if r.Count, err = strconv.Atoi(count); err == nil {
-		r.Per, err = parseDuration(per)
+		r.Per, err = ParseDuration(per)
 	}
 	if err != nil || r.Count < 1 || r.Per <= 0 || strconv.Itoa(r.Count) != count {
 		return store.Rate{}, fmt.Errorf("%q is not a rate such as 10/1m", text)
@@ -84,7 +84,7 @@ func ParseRate(text string) (r store.Rate, err error) {
 
 func blank(s string) bool { return strings.TrimSpace(s) == "" }
 
-func orDefault(s, otherwise string) string {
+func orDefault[T ~string](s, otherwise T) T {
 	if s == "" {
 		return otherwise
 	}

@@ -81,3 +81,21 @@ func (l *learned) answers(c *call.Call) bool {
 func (rel *Release) Learn(by Reach, listsPreview bool) {
 	rel.learned.Put(by.Host, learned{strings.TrimSuffix(by.Base, "/"), listsPreview, time.Now()})
 }
+
+// Known returns the release as far as it is known, and how: "configuration", "rest root",
+// or "" if nothing is known. If hosts differ, the release is unknown.
+func (rel *Release) Known() (release, from string) {
+	if rel.fixed > 0 {
+		return fmt.Sprintf("%d.%d", rel.fixed/100, rel.fixed%100), "configuration"
+	}
+	release, all := "unknown", true
+	rel.learned.Each(func(_ string, l learned) {
+		if time.Since(l.at) < believedFor {
+			from, all = "rest root", all && l.preview
+		}
+	})
+	if from != "" && all {
+		release = "11.1 or later"
+	}
+	return release, from
+}

@@ -17,6 +17,9 @@ type Request struct {
 	Site  *Site
 	Trace *Trace // reports each step; may be nil
 
+	// InForce is what the site's switches said when the request came.
+	InForce InForce
+
 	// Observed is true while the chain asks a policy that only observes. Such a policy
 	// must not ask questions that write.
 	Observed bool
@@ -25,8 +28,9 @@ type Request struct {
 	// signatures are those that the policy signature verifies.
 	Matched Match
 
-	part  bool   // of a batch
-	quota *quota // set by rate_limit: the limit with the least remaining
+	part     bool   // of a batch
+	mustSign bool   // set by the lockdown: only the signature of the call opens it
+	quota    *quota // set by rate_limit: the limit with the least remaining
 }
 
 // Part returns the request for the part p of a batch: the same caller, another call.

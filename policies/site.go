@@ -23,6 +23,8 @@ type Site struct {
 	Base    string   // "" or "/blog"
 	Hosts   []string // as the configuration names them, "*.example.com"; none for all hosts
 	Release *Release // of the shop
+	// Switches are what the owner has switched on; nil if nothing can be switched.
+	Switches *Switches
 
 	// Indexes are the routes that the REST roots listed, by host, since another host may be
 	// another shop. With nil, none are kept.

@@ -2,6 +2,7 @@ package policies
 
 import (
 	"net/http"
+	"strconv"
 
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
@@ -78,6 +79,14 @@ func Unavailable() Verdict {
 	return Verdict{
 		Status: http.StatusServiceUnavailable, Code: CodeUnavailable, Message: MessageUnavailable,
 		Header: http.Header{"Retry-After": {"5"}},
+	}
+}
+
+func tooMany(seconds int) Verdict {
+	return Verdict{
+		Status: http.StatusTooManyRequests, Code: CodeTooMany,
+		Message: "Too many requests. Please try again later.",
+		Header:  http.Header{"Retry-After": {strconv.Itoa(seconds)}},
 	}
 }
 

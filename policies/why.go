@@ -57,6 +57,9 @@ var whys = map[string]map[Code]string{
 		CodeForbidden:   "A rule does not allow this call to this caller.",
 		CodeNoRoute:     "A rule hides this route.",
 	},
+	LockdownName: {
+		CodeNotLoggedIn: "The site's owner has closed the REST interface to visitors for a while, and the caller sent no login that counts here.",
+	},
 	"checkout_total": {"": "The total of the cart is not the one that the shopper has seen."},
 	"order_type":     {"": "The id is none that this route may change."},
 	"refund_totals":  {"": "This release of the shop would not compute the amount of the refund."},

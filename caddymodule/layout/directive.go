@@ -17,7 +17,6 @@ type Directive struct {
 	headers, cookies       []string
 
 	visits  []*visit
-	number  int
 	guards  bool // a platform that this package knows
 	flagged bool // W03, or W02 for a part
 }

@@ -143,6 +143,7 @@ func (q *query) counts(f *fact) bool {
 		return slices.Contains(q.groups, f.group)
 	case guarded:
 		return q.guards
+	case stopped:
 	}
 	return true
 }
@@ -164,6 +165,7 @@ func (q *query) holds(f *fact, c cube) bool {
 			continue
 		case no:
 			return false
+		case maybe:
 		}
 		if !slices.ContainsFunc(c, func(b atom) bool { return b.implies(a) }) {
 			return false
@@ -224,8 +226,8 @@ func (q *query) misses(c cube) bool {
 
 // innermost returns the index of the last atom that names hosts, or -1.
 func (c cube) innermost() int {
-	for i := len(c) - 1; i >= 0; i-- {
-		if c[i].kind == "host" && c[i].pure {
+	for i, a := range slices.Backward(c) {
+		if a.kind == "host" && a.pure {
 			return i
 		}
 	}

@@ -103,6 +103,7 @@ func (m *matcher) not(s *sample) truth {
 				if holds == yes {
 					holds = maybe
 				}
+			case yes:
 			}
 		}
 		switch holds {
@@ -110,6 +111,7 @@ func (m *matcher) not(s *sample) truth {
 			return no
 		case maybe:
 			all = maybe
+		case no:
 		}
 	}
 	return all

@@ -61,7 +61,7 @@ func (k *shelf) add(facts []fact) {
 	}
 	k.all = append(k.all, facts...)
 	for _, f := range facts {
-		hosts, ok := f.cube.simpleHosts()
+		hosts, ok := f.simpleHosts()
 		if !ok {
 			k.wide = append(k.wide, f)
 			continue

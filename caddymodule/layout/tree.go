@@ -41,13 +41,48 @@ func moduleName(v any) string {
 	return module.CaddyModule().ID.Name()
 }
 
-// inlineName returns the module's name, which stands within its JSON.
+// inlineName returns the module's name, which stands within its JSON. It reads no more of
+// valid JSON than it needs: rules may be long, and sites many.
 func inlineName(raw json.RawMessage) string {
-	var named struct {
-		Handler string `json:"handler"`
+	depth, key := 0, ""
+	for i := 0; i < len(raw); i++ {
+		switch raw[i] {
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		case ',':
+			if depth == 1 {
+				key = ""
+			}
+		case '"':
+			text := quoted(raw[i:])
+			i += len(text) - 1
+			switch {
+			case depth != 1:
+			case key == "":
+				key = string(text)
+			case key == `"handler"`:
+				var name string
+				_ = json.Unmarshal(text, &name)
+				return name
+			}
+		}
 	}
-	_ = json.Unmarshal(raw, &named) // Caddy will say what is wrong
-	return named.Handler
+	return ""
+}
+
+// quoted returns the string that raw begins with, with its quotes.
+func quoted(raw []byte) []byte {
+	for i := 1; i < len(raw); i++ {
+		switch raw[i] {
+		case '\\':
+			i++
+		case '"':
+			return raw[:i+1]
+		}
+	}
+	return raw
 }
 
 // branch is a list of routes within a handler.

@@ -74,6 +74,13 @@ func (s *Shares) Used() int64 {
 	return s.used
 }
 
+// HeldBy returns how much a site holds now.
+func (s *Shares) HeldBy(site string) int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.sites[site]
+}
+
 func (s *Shares) ofSite() int64   { return max(1, s.limit/4) }
 func (s *Shares) ofClient() int64 { return max(1, s.limit/8) }
 

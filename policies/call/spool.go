@@ -24,6 +24,11 @@ func NewSpool(dir string, limit int64) *Spool { return &Spool{dir, NewShares(lim
 // Bytes returns how much is spooled now.
 func (s *Spool) Bytes() int64 { return s.shares.Used() }
 
+// Held returns how much a site has on disk now, and how much it may have.
+func (s *Spool) Held(site string) (bytes, limit int64) {
+	return s.shares.HeldBy(site), s.shares.Of(Holder{Site: site})
+}
+
 // spoolFile is one spooled body.
 type spoolFile struct {
 	*os.File

@@ -43,7 +43,7 @@ func (s *settings) startCaddy(ctx context.Context, dir string, k kind, platform 
 		return nil, err
 	}
 	c.process, err = machine.Server{
-		Name: s.binary, Args: []string{"run", "--config", file, "--adapter", "caddyfile"}, Dir: dir,
+		Name: s.binary, Args: []string{"run", "--config", filepath.Base(file), "--adapter", "caddyfile"}, Dir: dir,
 		Env: []string{"HOME=" + dir, "XDG_DATA_HOME=" + dir, "XDG_CONFIG_HOME=" + dir},
 	}.Start()
 	if err != nil {

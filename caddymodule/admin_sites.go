@@ -1,0 +1,118 @@
+package caddymodule
+
+import (
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/ask"
+)
+
+// statusVersion is the version of the answers, "v". A field may be added without a new
+// version.
+const statusVersion = 1
+
+// siteStatus is a site in the answer to GET /restwarden/sites.
+type siteStatus struct {
+	Site      string     `json:"site"`
+	Platform  string     `json:"platform"`
+	Mode      string     `json:"mode"`                 // in force now
+	ModeUntil *time.Time `json:"mode_until,omitempty"` // if it is switched
+	// Configured is the directive's mode, which counts again after ModeUntil.
+	Configured    string                 `json:"configured_mode"`
+	Lockdown      *lockdownStatus        `json:"lockdown"` // null if there is none
+	Release       string                 `json:"release"`  // "10.7", or "unknown"
+	ReleaseSource string                 `json:"release_source"`
+	Problems      []problemStatus        `json:"problems"`
+	Questions     map[ask.Kind]askedKind `json:"questions"`
+	Spool         spoolStatus            `json:"spool"`
+	Refusals      int                    `json:"refusals"` // that are kept
+}
+
+// lockdownStatus is a lockdown in force.
+type lockdownStatus struct {
+	Until time.Time `json:"until"`
+	Hard  bool      `json:"hard"`
+	// All tells whether it is the lockdown of all sites; a site may have its own as well.
+	All bool `json:"all"`
+}
+
+// spoolStatus is how much of the site's request bodies is on disk, and may be.
+type spoolStatus struct {
+	Bytes int64 `json:"bytes"`
+	Limit int64 `json:"limit"`
+}
+
+// serveSites answers GET /restwarden/sites.
+func serveSites(w http.ResponseWriter, a adminRequest) error {
+	now, sites := time.Now(), a.app.sites()
+	all := make([]siteStatus, len(sites))
+	for i, s := range sites {
+		all[i] = s.status(now)
+	}
+	return writeJSON(w, struct {
+		Version int          `json:"v"`
+		Sites   []siteStatus `json:"sites"`
+	}{statusVersion, all})
+}
+
+// status returns the state of the site.
+func (s *site) status(now time.Time) siteStatus {
+	configured := string(orDefault(s.g.Mode, policies.Enforce))
+	bytes, limit := s.spool.Held(s.Name)
+	st := siteStatus{
+		Site: s.Name, Platform: s.g.Platform, Mode: configured, Configured: configured,
+		Lockdown: s.state.lockdown(now), Questions: s.state.asked(), Spool: spoolStatus{bytes, limit},
+		Problems: s.problems(), Refusals: len(s.state.refusals()),
+	}
+	st.Release, st.ReleaseSource = s.Release.Known()
+	if on, ok := s.state.switches.Mode.At(now); ok {
+		until := on.Until.UTC()
+		st.Mode, st.ModeUntil = string(on.Mode), &until
+	}
+	return st
+}
+
+// lockdown returns the lockdown in force: if there are two, when the last one ends, and
+// whether one of them is hard.
+func (s *siteState) lockdown(now time.Time) *lockdownStatus {
+	var st *lockdownStatus
+	for _, sw := range []*policies.Switch{&s.switches.Lockdown, s.switches.All} {
+		on, ok := sw.At(now)
+		if !ok {
+			continue
+		}
+		if st == nil {
+			st = new(lockdownStatus)
+		}
+		if on.Until.After(st.Until) {
+			st.Until = on.Until.UTC()
+		}
+		st.Hard, st.All = st.Hard || on.Hard, st.All || sw == s.switches.All
+	}
+	return st
+}
+
+// problems returns what is odd in the configuration of the site, and what does not fit
+// its REST roots.
+func (s *site) problems() []problemStatus {
+	all := []problemStatus{}
+	for _, f := range s.g.app.findings {
+		if len(f.Sites) == 0 || slices.ContainsFunc(s.way.Hosts, func(host string) bool { return slices.Contains(f.Sites, host) }) {
+			all = append(all, problemStatus{f.Code, f.Text, f.At})
+		}
+	}
+	s.state.mu.Lock()
+	defer s.state.mu.Unlock()
+	return append(all, s.state.problems...)
+}
+
+// serveRefusals answers GET /restwarden/sites/<site>/refusals.
+func serveRefusals(w http.ResponseWriter, a adminRequest) error {
+	return writeJSON(w, struct {
+		Version  int      `json:"v"`
+		Site     string   `json:"site"`
+		Refusals []Record `json:"refusals"` // the newest first
+	}{statusVersion, a.site.Name, append([]Record{}, a.site.state.refusals()...)})
+}

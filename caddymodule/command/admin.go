@@ -1,0 +1,133 @@
+package command
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	caddycmd "github.com/caddyserver/caddy/v2/cmd"
+	"github.com/spf13/cobra"
+)
+
+// adminFlags say which Caddy a command talks to, as those of "caddy reload" do.
+type adminFlags struct{ address, config, adapter string }
+
+func (a *adminFlags) add(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&a.address, "address", "", "address of the admin endpoint, if it is not in --config (default localhost:2019)")
+	f.StringVarP(&a.config, "config", "c", "", "configuration file that names the admin endpoint")
+	f.StringVarP(&a.adapter, "adapter", "a", "", "name of the config adapter")
+}
+
+// Exit statuses (see docs/status).
+const (
+	exitFailed = 1 // Caddy cannot be reached, or has failed
+	exitUsage  = 2 // Caddy does not know the site, or the command is not used as it should be
+)
+
+// withStatus makes errors of the usage exit with exitUsage, and all others with
+// exitFailed.
+func withStatus(cmd *cobra.Command, run func(cmd *cobra.Command, args []string) error) {
+	args := cmd.Args
+	cmd.Args = nil // checked below, so that the exit status is right
+	cmd.RunE = func(cmd *cobra.Command, given []string) error {
+		if err := args(cmd, given); err != nil {
+			return exit(cmd, usage(err))
+		}
+		return exit(cmd, run(cmd, given))
+	}
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return exit(cmd, usage(err)) })
+}
+
+// exit returns err in the form in which Caddy takes the exit status from it.
+func exit(cmd *cobra.Command, err error) error {
+	return caddycmd.WrapCommandFuncForCobra(func(caddycmd.Flags) (int, error) {
+		if errors.Is(err, errUsage) {
+			return exitUsage, err
+		}
+		return exitFailed, err
+	})(cmd, nil)
+}
+
+// errUsage marks an error of those who use the command.
+var errUsage = errors.New("")
+
+func usage(err error) error { return fmt.Errorf("%w%w", errUsage, err) }
+
+// endpoint returns the address of the admin endpoint.
+func (a *adminFlags) endpoint() (string, error) {
+	var config []byte
+	if a.config != "" && a.address == "" {
+		var err error
+		if config, _, _, err = caddycmd.LoadConfig(a.config, a.adapter); err != nil {
+			return "", usage(err)
+		}
+		var parsed struct {
+			Admin struct {
+				Disabled bool `json:"disabled"`
+			} `json:"admin"`
+		}
+		if err := json.Unmarshal(config, &parsed); err != nil {
+			return "", usage(err)
+		}
+		if parsed.Admin.Disabled {
+			return "", usage(fmt.Errorf("%s has `admin off`: a Caddy with it shows no status and cannot be switched while it runs", a.config))
+		}
+	}
+	address, err := caddycmd.DetermineAdminAPIAddress(a.address, config, a.config, a.adapter)
+	if err != nil {
+		return "", usage(err)
+	}
+	return address, nil
+}
+
+// ask sends a request to the admin endpoint and reads its answer into v.
+func (a *adminFlags) ask(method, path string, body, v any) error {
+	address, err := a.endpoint()
+	if err != nil {
+		return err
+	}
+	var text io.Reader
+	if body != nil {
+		b, err := json.Marshal(body)
+		if err != nil {
+			return err
+		}
+		text = strings.NewReader(string(b))
+	}
+	res, err := caddycmd.AdminAPIRequest(address, method, "/restwarden/"+path, http.Header{}, text)
+	if err != nil {
+		return explained(address, err)
+	}
+	defer func() { _ = res.Body.Close() }() // it was only read
+	if err := json.NewDecoder(res.Body).Decode(v); err != nil {
+		return fmt.Errorf("the answer of Caddy at %s: %w", address, err)
+	}
+	return nil
+}
+
+// explained adds to an error of AdminAPIRequest what it means. That function has the
+// status of the answer only in the text of its error.
+func explained(address string, err error) error {
+	_, answer, answered := strings.Cut(err.Error(), "HTTP ")
+	if !answered {
+		return fmt.Errorf("no Caddy answers at %s (%w); with `admin off` it shows no status and cannot be switched while it runs", address, err)
+	}
+	status, text, _ := strings.Cut(answer, ": ")
+	var said struct {
+		Error string `json:"error"`
+	}
+	switch {
+	case json.Unmarshal([]byte(text), &said) != nil || said.Error == "":
+		err = fmt.Errorf("the Caddy at %s has no RestWarden, or one without this command: it answers %s", address, status)
+	default:
+		err = errors.New(said.Error)
+	}
+	if strings.HasPrefix(status, "4") {
+		return usage(err)
+	}
+	return err
+}

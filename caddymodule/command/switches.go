@@ -1,0 +1,124 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// switched is what Caddy answers to a switch.
+type switched struct {
+	Site     string     `json:"site"`
+	Mode     string     `json:"mode"`
+	Until    *time.Time `json:"mode_until"`
+	Lockdown *struct {
+		Until time.Time `json:"until"`
+		Hard  bool      `json:"hard"`
+	} `json:"lockdown"`
+	Sites    int    `json:"sites"`
+	Gateways string `json:"gateways"`
+	Error    string `json:"error"`
+}
+
+var errNoFor = errors.New(`--for: say how long, such as 2h; 0s ends it`)
+
+func observeCommand() *cobra.Command {
+	var admin adminFlags
+	var lasts string
+	cmd := &cobra.Command{
+		Use:   "observe <site> --for <duration>",
+		Short: "Lets a site of a running Caddy observe for a while",
+		Long: `Switches a site of a running Caddy to observe: for the time it refuses and changes
+nothing, and records what it would have refused. No reload is needed. The switch
+survives reloads and ends by itself; --for 0s ends it now.`,
+		Args:         cobra.ExactArgs(1),
+		SilenceUsage: true,
+	}
+	admin.add(cmd)
+	cmd.Flags().StringVar(&lasts, "for", "", "how long, such as 2h or 1d; 0s ends it")
+	withStatus(cmd, func(cmd *cobra.Command, args []string) error {
+		if lasts == "" {
+			return usage(errNoFor)
+		}
+		var answer switched
+		body := map[string]any{"mode": "observe", "for": lasts}
+		if err := admin.ask("POST", "sites/"+url.PathEscape(args[0])+"/mode", body, &answer); err != nil {
+			return err
+		}
+		text := fmt.Sprintf("%s: mode %s", answer.Site, answer.Mode)
+		if answer.Until != nil {
+			text += " until " + moment(*answer.Until)
+		}
+		if answer.Lockdown != nil {
+			text += "; a lockdown is in force and enforces"
+		}
+		return answer.print(cmd, text)
+	})
+	return cmd
+}
+
+func lockdownCommand() *cobra.Command {
+	var admin adminFlags
+	var lasts, site string
+	var hard bool
+	cmd := &cobra.Command{
+		Use:   "lockdown [--site <site>] --for <duration> [--hard]",
+		Short: "Closes the REST interface of a running Caddy's sites to visitors for a while",
+		Long: `Closes the REST interface of all sites of a running Caddy, or of one, to anonymous
+callers, whatever the modes say. What stays open: what the rules "allow anyone" and
+"allow signed" name and, without --hard, the shop's checkout. No reload is needed.
+The lockdown survives reloads and ends by itself; --for 0s ends it now.`,
+		Args:         cobra.NoArgs,
+		SilenceUsage: true,
+	}
+	admin.add(cmd)
+	f := cmd.Flags()
+	f.StringVar(&lasts, "for", "", "how long, such as 6h or 1d; 0s ends it")
+	f.StringVar(&site, "site", "", "the site (default all)")
+	f.BoolVar(&hard, "hard", false, "close the shop's checkout as well")
+	withStatus(cmd, func(cmd *cobra.Command, _ []string) error {
+		if lasts == "" {
+			return usage(errNoFor)
+		}
+		body := map[string]any{"for": lasts, "hard": hard}
+		if cmd.Flags().Changed("site") {
+			body["site"] = site
+		}
+		var answer switched
+		if err := admin.ask("POST", "lockdown", body, &answer); err != nil {
+			return err
+		}
+		text := "no lockdown"
+		if on := answer.Lockdown; on != nil {
+			if text = "lockdown"; on.Hard {
+				text = "hard lockdown"
+			}
+			if answer.Site == "" {
+				text += fmt.Sprintf(" (sites: %d)", answer.Sites)
+			}
+			text += " until " + moment(on.Until)
+		}
+		if answer.Site != "" {
+			text = answer.Site + ": " + text
+		}
+		return answer.print(cmd, text)
+	})
+	return cmd
+}
+
+// print prints what counts now and, if other gateways could not be told, a warning.
+func (s *switched) print(cmd *cobra.Command, text string) error {
+	if s.Error != "" {
+		_, _ = fmt.Fprintln(cmd.ErrOrStderr(), s.Error) // the result tells, too
+	}
+	gateways := "on this gateway"
+	if s.Gateways == "all" {
+		gateways = "on all gateways"
+	}
+	_, err := io.WriteString(cmd.OutOrStdout(), text+", "+gateways+"\n")
+	return err
+}

@@ -1,0 +1,123 @@
+package policies
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/rewrite"
+)
+
+// LockdownName is the name of the lockdown where refusals name a policy and a rule.
+const LockdownName = "lockdown"
+
+// MessageLockdown is the message of its refusals.
+const MessageLockdown = "The REST API is closed to visitors for the moment."
+
+var lockdownCodes = []Code{CodeNotLoggedIn, CodeTooMany, CodePlatform}
+
+// lockdown closes a site's REST interface to anonymous callers while the owner has
+// switched it on. What stays open: the routes of the site's own rules "allow anyone" and
+// "allow signed", unless a built-in rule guards the call as well, and the shop's checkout,
+// unless the lockdown is hard. It enforces whatever the modes say.
+//
+// It is no entry of the catalog, since nobody configures it.
+type lockdown struct {
+	reading Reading
+	access  *Access // nil if the policy access is off
+}
+
+// locked returns links with the lockdown behind the policy call, which knows why a
+// request has no certain reading.
+func locked(links []link) []link {
+	p, at := new(lockdown), 0
+	for i := range links {
+		if links[i].name == "call" {
+			at = i + 1
+		}
+		if access, ok := links[i].policy.(*Access); ok {
+			p.access = access
+		}
+	}
+	l := link{
+		name: LockdownName, codes: lockdownCodes, policy: p, always: true,
+		reading: p, checker: p, early: p,
+	}
+	return append(append(append([]link(nil), links[:at]...), l), links[at:]...)
+}
+
+// CheckReading refuses what has no certain reading, since it may be a call.
+func (p *lockdown) CheckReading(r *Request) (Verdict, error) { return p.reading.CheckReading(r) }
+
+// Check refuses the calls of anonymous callers, but for what is open.
+func (p *lockdown) Check(ctx context.Context, r *Request) (Verdict, error) {
+	open, signed, err := p.opens(r)
+	if open || err != nil {
+		return Verdict{}, err
+	}
+	who, answer, err := r.Who(ctx)
+	switch {
+	case err != nil:
+		return Verdict{}, err
+	case answer != nil:
+		return inPlatformWords(answer), nil
+	case who.Kind != caller.Anonymous:
+		return Verdict{}, nil
+	case signed:
+		r.mustSign = true
+		return Verdict{}, nil
+	}
+	return Verdict{Status: http.StatusUnauthorized, Code: CodeNotLoggedIn, Message: MessageLockdown, Rule: LockdownName}, nil
+}
+
+// CheckEarly judges a batch by its own route.
+func (p *lockdown) CheckEarly(ctx context.Context, r *Request) (Verdict, error) {
+	return p.Check(ctx, r)
+}
+
+// opens tells whether the call is open to anyone, or to anyone with a signature. A part of
+// a batch has no signature of its own.
+func (p *lockdown) opens(r *Request) (open, signed bool, err error) {
+	own := Match{}
+	if p.access != nil {
+		quiet := *r
+		quiet.Trace = nil // the policy access reports the rules that it considers
+		var guard Match
+		if guard, own = p.access.decide(&quiet); guard.Rule != nil {
+			return false, false, nil
+		}
+	}
+	if !r.InForce.Hard && r.Site.InCheckout(r.Call) {
+		return true, false, nil
+	}
+	if own.Rule == nil || own.Rule == &defaultAnyone || own.Rule.who != whoAnyone && own.Rule.who != whoSigned {
+		return false, false, nil
+	}
+	open = own.Rule.who == whoAnyone
+	return open, !open && !r.part, own.protectNames(r.Call)
+}
+
+// Rewrites asks for the body of an answer with embedded objects, since the platform itself
+// runs a call for each.
+func (p *lockdown) Rewrites(r *Request) Rewrite {
+	if r.InForce.Locked && r.Call.Kind == call.Single && !r.Call.Foreign && rewrite.Embeds(r.Call) && r.IsAnonymous(r.HTTP.Context()) {
+		return RewriteBody
+	}
+	return RewriteNothing
+}
+
+// Rewrite replaces the embedded objects that the lockdown closes.
+func (p *lockdown) Rewrite(r *Request, a *ask.Answer) error {
+	return rewriteEmbedded(r, a, func(embedded *call.Call, value jsontext.Value) jsontext.Value {
+		if embedded != nil {
+			if open, _, err := p.opens(r.Part(embedded)); open && err == nil {
+				return value
+			}
+		}
+		return jsontext.Value(forbiddenEmbed)
+	})
+}
