@@ -230,6 +230,9 @@ func TestBackend_TwoSitesBehindOneServer(t *testing.T) {
 	g := startGateway(t, "\thandle_path /a/* {\n"+site(a)+"\t}\n\thandle_path /b/* {\n"+site(b)+"\t}\n")
 	g.do("GET /a/cms-json/secret/v1/x", "", asAdmin).want(t, 200, "")
 	g.do("GET /b/cms-json/secret/v1/x", "", asAdmin).want(t, 403, "rest_forbidden")
+	g = startGateway(t, "\t@a not header Shop b\n\thandle @a {\n"+site(a)+"\t}\n\t@b not header Shop a\n\thandle @b {\n"+site(b)+"\t}\n")
+	g.do("GET /cms-json/secret/v1/x", "", asAdmin, "Shop: a").want(t, 200, "")
+	g.do("GET /cms-json/secret/v1/x", "", asAdmin, "Shop: b").want(t, 403, "rest_forbidden")
 }
 
 // TestBackend_Detach: a question that outlives its request shares nothing that others

@@ -189,7 +189,11 @@ func newTestSite(t *testing.T) *site {
 		t.Fatal(err)
 	}
 	s := &site{Site: *e.every, engine: e, g: g, logger: zap.NewNop(), metrics: newMetrics(nil, false), discovery: newDiscovery()}
-	s.Indexes = new(hosts.Table[*index.Index])
+	board, err := newSwitchboard()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Indexes, s.state = new(hosts.Table[*index.Index]), newSiteState("shop.example", board)
 	return s
 }
 

@@ -37,18 +37,19 @@ type site struct {
 	broken    error // why no call can be judged
 }
 
-// newSite returns the site of g on a way; the zero Way is a way that nobody knows. The
-// caller must close the site.
-func newSite(g *Gateway, way layout.Way) *site {
+// newSite returns the site of g on a way; the zero Way is a way that nobody knows. Another
+// way to the same site may lead to another backend: apart then tells the callers and the
+// proofs of the two apart. The caller must close the site.
+func newSite(g *Gateway, way layout.Way, apart string) *site {
 	s := &site{Site: *g.engine.every, engine: g.engine, g: g, way: way, discovery: newDiscovery()}
 	s.reader, s.logger, s.metrics = g.engine.reader.Clone(), g.logger, g.app.metrics
 	own := *g.engine.every.Site
-	s.Site.Site, s.Site.Server, s.Name = &own, g.server, siteName(way.Hosts, g.server, g.Base)
+	s.Site.Site, s.Site.Server, s.Name = &own, g.server+apart, siteName(way.Hosts, g.server, g.Base)
 	s.Release, _ = policies.ParseRelease(g.Release) // has been parsed before
 	s.Hosts, s.Indexes = way.Hosts, new(hosts.Table[*index.Index])
 	opts := g.engine.questions
 	own.Store, opts.Store = g.app.local, g.app.shared
-	opts.Site, opts.Server, opts.Before = s.Name, g.server, strings.Join([]string{g.Platform, g.Base, g.Prefix}, " ")
+	opts.Site, opts.Server, opts.Before = s.Name, s.Site.Server, strings.Join([]string{g.Platform, g.Base, g.Prefix}, " ")
 	own.Identities, s.broken = lease(&s.leases, identitiesKey{opts},
 		func() (*caller.Identities, error) { return caller.NewIdentities(opts) })
 	s.state, _ = lease(&s.leases, siteStateKey{s.Name}, func() (*siteState, error) { return newSiteState(s.Name, g.app.board), nil })
@@ -164,20 +165,40 @@ func appOf(ctx caddy.Context) (*App, error) {
 // configuration, or for the first request if that comes before.
 func (a *App) assign() {
 	a.assigned.Do(func() {
-		if a.http != nil {
-			for _, way := range layout.Ways(a.http, "restwarden") {
-				if g, ok := way.Module.(*Gateway); ok {
-					g.guard(way)
-				}
-			}
-		}
+		a.assignWays()
 		for _, g := range a.gateways {
 			if len(g.sites) != 1 {
-				g.guard(layout.Way{}) // a handler that layout does not know leads to it
+				g.guard(layout.Way{}, "") // a handler that layout does not know leads to it
 			}
 		}
 		a.countFindings()
 	})
 }
 
-func (g *Gateway) guard(way layout.Way) { g.sites = append(g.sites, newSite(g, way)) }
+// assignWays gives each gateway the sites on the ways that layout knows.
+func (a *App) assignWays() {
+	if a.http == nil {
+		return
+	}
+	ways, same := layout.Ways(a.http, "restwarden"), map[string]int{}
+	nameOf := func(way *layout.Way, g *Gateway) string { return g.server + " " + siteName(way.Hosts, g.server, g.Base) }
+	for i := range ways {
+		if g, ok := ways[i].Module.(*Gateway); ok {
+			same[nameOf(&ways[i], g)]++
+		}
+	}
+	for _, way := range ways {
+		g, ok := way.Module.(*Gateway)
+		switch {
+		case !ok:
+		case same[nameOf(&way, g)] > 1:
+			g.guard(way, way.Matchers)
+		default:
+			g.guard(way, "")
+		}
+	}
+}
+
+func (g *Gateway) guard(way layout.Way, apart string) {
+	g.sites = append(g.sites, newSite(g, way, apart))
+}

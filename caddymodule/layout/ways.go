@@ -2,9 +2,11 @@ package layout
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -26,6 +28,9 @@ type Way struct {
 	Hosts []string
 	// Match tells whether a request is to one of Hosts; see Covers.
 	Match caddyhttp.MatchHost
+	// Matchers are the matchers on the way, but for those of hosts, in a form that is the
+	// same for equal ones. They tell two ways for the same hosts apart.
+	Matchers string
 	// Errors says that the way leads through routes for errors (handle_errors).
 	Errors bool
 	// Named is the named route that the handler is in, if any.
@@ -76,9 +81,30 @@ func (w *walk) route(route *caddyhttp.Route, at Way) {
 	if hosts := hostsOf(route); hosts != nil {
 		at.Hosts, at.Match = hosts, matcherOf(hosts)
 	}
+	at.Matchers += textOf(matcherSets(route))
 	for _, s := range steps(route) {
 		w.step(s, at)
 	}
+}
+
+// textOf writes the matcher sets of a route, without hosts.
+func textOf(sets [][]*matcher) string {
+	var b strings.Builder
+	for _, set := range sets {
+		for _, m := range set {
+			if m.kind == "host" {
+				continue
+			}
+			fmt.Fprintf(&b, " %s %s", m.kind, m.text)
+			if len(m.inner) > 0 {
+				fmt.Fprintf(&b, " (%s)", textOf(m.inner))
+			}
+		}
+		if b.Len() > 0 {
+			b.WriteString(";")
+		}
+	}
+	return b.String()
 }
 
 func (w *walk) step(s step, at Way) {
