@@ -188,6 +188,7 @@ func newTestSite(t *testing.T) *site {
 	if err := e.newSite(g); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = e.close() })
 	s := &site{Site: *e.every, engine: e, g: g, logger: zap.NewNop(), metrics: newMetrics(nil, false), discovery: newDiscovery()}
 	board, err := newSwitchboard()
 	if err != nil {

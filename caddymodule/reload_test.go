@@ -2,6 +2,7 @@ package caddymodule
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -63,7 +64,7 @@ func TestReload(t *testing.T) {
 	clients.Wait()
 	g.do("GET /cms-json/count/x", "", asAdmin).want(t, 429, "rest_too_many_requests")
 	for _, key := range []any{storeKey{}, spoolKey{os.TempDir(), call.SpoolFor(call.DefaultUploadLimit)}, questionsKey{128}, memoryKey{call.MemoryFor(call.DefaultBodyLimit)}} {
-		eventually(t, "one reference", func() bool { n, _ := pool.References(key); return n == 1 })
+		eventually(t, fmt.Sprintf("one reference to %T", key), func() bool { n, _ := pool.References(key); return n == 1 })
 	}
 	httpClient.CloseIdleConnections()
 	p.CloseClientConnections() // those that reverse_proxy keeps alive
