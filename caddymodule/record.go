@@ -49,10 +49,22 @@ type Record struct {
 func (rec *Record) MarshalLogObject(to zapcore.ObjectEncoder) error {
 	to.AddInt("v", rec.Version)
 	for _, f := range [...]struct{ name, value string }{
-		{"request_id", rec.RequestID}, {"site", rec.Site}, {"host", rec.Host}, {"base", rec.Base},
-		{"policy", rec.Policy}, {"code", rec.Code}, {"outcome", rec.Outcome}, {"rule", rec.Rule}, {"at", rec.At},
-		{"from", rec.From}, {"why", rec.Why}, {"method", rec.Method}, {"form", rec.Form}, {"route", rec.Route},
-		{"client_ip", rec.ClientIP}, {"caller", rec.Caller},
+		{"request_id", rec.RequestID},
+		{"site", rec.Site},
+		{"host", rec.Host},
+		{"base", rec.Base},
+		{"policy", rec.Policy},
+		{"code", rec.Code},
+		{"outcome", rec.Outcome},
+		{"rule", rec.Rule},
+		{"at", rec.At},
+		{"from", rec.From},
+		{"why", rec.Why},
+		{"method", rec.Method},
+		{"form", rec.Form},
+		{"route", rec.Route},
+		{"client_ip", rec.ClientIP},
+		{"caller", rec.Caller},
 	} {
 		to.AddString(f.name, f.value)
 	}

@@ -56,8 +56,13 @@ func (s *site) report(r *policies.Request, d policies.Decision) {
 	records := s.records(r, d)
 	first := &records[0]
 	for _, v := range [...]struct{ name, value string }{
-		{varRoute, first.Route}, {varPolicy, first.Policy}, {varCode, first.Code}, {varRule, first.Rule}, {varAt, first.At},
-		{varSite, first.Site}, {varRequestID, first.RequestID},
+		{varRoute, first.Route},
+		{varPolicy, first.Policy},
+		{varCode, first.Code},
+		{varRule, first.Rule},
+		{varAt, first.At},
+		{varSite, first.Site},
+		{varRequestID, first.RequestID},
 	} {
 		caddyhttp.SetVar(ctx, v.name, v.value)
 	}

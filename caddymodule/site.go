@@ -44,12 +44,12 @@ func newSite(g *Gateway, way layout.Way, apart string) *site {
 	s := &site{Site: *g.engine.every, engine: g.engine, g: g, way: way, discovery: newDiscovery()}
 	s.reader, s.logger, s.metrics = g.engine.reader.Clone(), g.logger, g.app.metrics
 	own := *g.engine.every.Site
-	s.Site.Site, s.Site.Server, s.Name = &own, g.server+apart, siteName(way.Hosts, g.server, g.Base)
+	s.Site.Site, s.Server, s.Name = &own, g.server+apart, siteName(way.Hosts, g.server, g.Base)
 	s.Release, _ = policies.ParseRelease(g.Release) // has been parsed before
 	s.Hosts, s.Indexes = way.Hosts, new(hosts.Table[*index.Index])
 	opts := g.engine.questions
 	own.Store, opts.Store = g.app.local, g.app.shared
-	opts.Site, opts.Server, opts.Before = s.Name, s.Site.Server, strings.Join([]string{g.Platform, g.Base, g.Prefix}, " ")
+	opts.Site, opts.Server, opts.Before = s.Name, s.Server, strings.Join([]string{g.Platform, g.Base, g.Prefix}, " ")
 	own.Identities, s.broken = lease(&s.leases, identitiesKey{opts},
 		func() (*caller.Identities, error) { return caller.NewIdentities(opts) })
 	s.state, _ = lease(&s.leases, siteStateKey{s.Name}, func() (*siteState, error) { return newSiteState(s.Name, g.app.board), nil })
@@ -181,7 +181,9 @@ func (a *App) assignWays() {
 		return
 	}
 	ways, same := layout.Ways(a.http, "restwarden"), map[string]int{}
-	nameOf := func(way *layout.Way, g *Gateway) string { return g.server + " " + siteName(way.Hosts, g.server, g.Base) }
+	nameOf := func(way *layout.Way, g *Gateway) string {
+		return g.server + " " + siteName(way.Hosts, g.server, g.Base)
+	}
 	for i := range ways {
 		if g, ok := ways[i].Module.(*Gateway); ok {
 			same[nameOf(&ways[i], g)]++
