@@ -17,6 +17,7 @@ import (
 	_ "github.com/caddyserver/caddy/v2/modules/caddyhttp/reverseproxy/forwardauth"
 
 	"github.com/restwarden/restwarden/caddymodule/layout"
+	"github.com/restwarden/restwarden/cmd/check/testkit/caddyrun"
 )
 
 // surveyed returns what a survey finds in a Caddyfile.
@@ -171,5 +172,57 @@ http://metrics.example:PORT {
 	const want = `caddy_restwarden_misconfigured{problem="W03",site="anton.example/blog"} 1`
 	if got := s.at("metrics.example", "GET /", "").body; !strings.Contains(got, want+"\n") {
 		t.Errorf("no %s in %s", want, got)
+	}
+}
+
+// TestSurvey_Imported: what is odd in a snippet is said of each site that imports it, with
+// the line of the import.
+func TestSurvey_Imported(t *testing.T) {
+	p := newPlatform(t)
+	s := startSites(t, `(rw) {
+	restwarden /cms-json/* cms
+	`+strings.TrimSpace(p.proxied())+`
+}
+http://anton.example:PORT {
+	import rw
+}
+http://berta.example:PORT {
+	import rw
+}
+`)
+	found := lines(t, s.log, `"code":"W03"`)
+	if len(found) != 2 || found[0]["imported"] == found[1]["imported"] {
+		t.Fatalf("%v", found)
+	}
+	for _, f := range found {
+		if imported, _ := f["imported"].(string); !strings.HasPrefix(imported, "Caddyfile:") || f["at"] == imported {
+			t.Errorf("%v", f)
+		}
+	}
+}
+
+// TestSurvey_RefusedInSnippet: the error says which site imports the directive that nothing
+// reaches.
+func TestSurvey_RefusedInSnippet(t *testing.T) {
+	const file = `{
+	admin off
+	auto_https off
+	order restwarden last
+}
+(rw) {
+	restwarden cms
+	reverse_proxy 127.0.0.1:9
+}
+http://anton.example:8080 {
+	import rw
+}
+`
+	var config caddy.Config
+	if err := json.Unmarshal(caddyrun.Adapt(t, file), &config); err != nil {
+		t.Fatal(err)
+	}
+	err := caddy.Validate(&config)
+	if err == nil || !strings.Contains(err.Error(), "Caddyfile:7") || !strings.Contains(err.Error(), "Caddyfile:11") {
+		t.Errorf("%v", err)
 	}
 }

@@ -1,9 +1,6 @@
 package layout
 
-import (
-	"encoding/json"
-	"strings"
-)
+import "encoding/json"
 
 // Directive is a directive that guards, as configured.
 type Directive struct {
@@ -21,31 +18,18 @@ type Directive struct {
 	flagged bool // W03, or W02 for a part
 }
 
-// imports is a chain of imports: text, or a list of places.
-type imports string
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (i *imports) UnmarshalJSON(b []byte) error {
-	var list []string
-	if json.Unmarshal(b, &list) == nil {
-		*i = imports(strings.Join(list, ", "))
-		return nil
-	}
-	return json.Unmarshal(b, (*string)(i))
-}
-
 func readDirective(s step) *Directive {
 	raw := s.raw
 	if s.module != nil {
 		raw, _ = json.Marshal(s.module)
 	}
 	var said struct {
-		At          string  `json:"at"`
-		Imported    imports `json:"imported"`
-		Platform    string  `json:"platform"`
-		Base        string  `json:"base"`
-		Prefix      string  `json:"prefix"`
-		Mode        string  `json:"mode"`
+		At          string            `json:"at"`
+		Imported    map[string]string `json:"imported"` // by line; "" stands for the directive's own
+		Platform    string            `json:"platform"`
+		Base        string            `json:"base"`
+		Prefix      string            `json:"prefix"`
+		Mode        string            `json:"mode"`
 		Credentials struct {
 			Headers []string `json:"headers"`
 			Cookies []string `json:"cookies"`
@@ -58,7 +42,7 @@ func readDirective(s step) *Directive {
 	}
 	_ = json.Unmarshal(raw, &said) // Caddy will say what is wrong
 	return &Directive{
-		At: said.At, Imported: string(said.Imported), platform: said.Platform, base: said.Base, prefix: said.Prefix,
+		At: said.At, Imported: said.Imported[""], platform: said.Platform, base: said.Base, prefix: said.Prefix,
 		observes: said.Mode == "observe", callOff: said.Policies.Call.Off,
 		headers: said.Credentials.Headers, cookies: said.Credentials.Cookies,
 	}
