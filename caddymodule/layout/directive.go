@@ -1,6 +1,10 @@
 package layout
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	jsonv1 "github.com/go-json-experiment/json/v1"
+)
 
 // Directive is a directive that guards, as configured.
 type Directive struct {
@@ -40,7 +44,7 @@ func readDirective(s step) *Directive {
 			} `json:"call"`
 		} `json:"policies"`
 	}
-	_ = json.Unmarshal(raw, &said) // Caddy will say what is wrong
+	_ = jsonv1.Unmarshal(raw, &said) // Caddy will say what is wrong
 	return &Directive{
 		At: said.At, Imported: said.Imported[""], platform: said.Platform, base: said.Base, prefix: said.Prefix,
 		observes: said.Mode == "observe", callOff: said.Policies.Call.Off,

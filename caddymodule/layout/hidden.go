@@ -5,6 +5,7 @@ import (
 	"reflect"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
 // hiddenInJSON returns the routes within the JSON of a handler that this package does not
@@ -12,7 +13,7 @@ import (
 // a name "handler".
 func hiddenInJSON(raw json.RawMessage) []branch {
 	var fields map[string]json.RawMessage
-	if json.Unmarshal(raw, &fields) != nil {
+	if jsonv1.Unmarshal(raw, &fields) != nil {
 		return nil
 	}
 	var found []branch
@@ -30,7 +31,7 @@ func hiddenInValue(raw json.RawMessage) []branch {
 	switch raw[0] {
 	case '[':
 		var elements []json.RawMessage
-		_ = json.Unmarshal(raw, &elements)
+		_ = jsonv1.Unmarshal(raw, &elements)
 		var routes caddyhttp.RouteList
 		for _, element := range elements {
 			if route, ok := routeIn(element); ok {
@@ -57,7 +58,7 @@ func routeIn(raw json.RawMessage) (caddyhttp.Route, bool) {
 		caddyhttp.Route
 		Handler string `json:"handler"`
 	}
-	if len(raw) == 0 || raw[0] != '{' || json.Unmarshal(raw, &route) != nil {
+	if len(raw) == 0 || raw[0] != '{' || jsonv1.Unmarshal(raw, &route) != nil {
 		return caddyhttp.Route{}, false
 	}
 	if route.Handler != "" {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
 // matcher is one matcher of a route, loaded or not.
@@ -100,15 +101,15 @@ func rawMatcher(kind string, raw json.RawMessage) *matcher {
 	switch kind {
 	case "not":
 		var sets []map[string]json.RawMessage
-		_ = json.Unmarshal(raw, &sets)
+		_ = jsonv1.Unmarshal(raw, &sets)
 		for _, set := range sets {
 			m.inner = append(m.inner, rawSet(set))
 		}
 	case "host":
-		_ = json.Unmarshal(raw, &m.hosts)
+		_ = jsonv1.Unmarshal(raw, &m.hosts)
 		m.hosts = normalized(m.hosts)
 	case "path":
-		_ = json.Unmarshal(raw, &m.paths)
+		_ = jsonv1.Unmarshal(raw, &m.paths)
 		for i, p := range m.paths {
 			if !strings.Contains(p, "{") {
 				m.paths[i] = strings.ToLower(p)

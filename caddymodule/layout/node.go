@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
 // node is a route with its matchers and handlers, read once.
@@ -129,7 +130,7 @@ func changesOfHeaders(s step) parts {
 	var headers struct {
 		Request json.RawMessage `json:"request"`
 	}
-	_ = json.Unmarshal(raw, &headers)
+	_ = jsonv1.Unmarshal(raw, &headers)
 	switch text := strings.ToLower(string(headers.Request)); {
 	case text == "" || text == "null":
 		return 0
@@ -153,7 +154,7 @@ func fallsBack(n *node) bool {
 		TryFiles  []string `json:"try_files"`
 		TryPolicy string   `json:"try_policy"`
 	}
-	_ = json.Unmarshal(n.sets[0][0].raw, &file)
+	_ = jsonv1.Unmarshal(n.sets[0][0].raw, &file)
 	if file.TryPolicy != "first_exist_fallback" || slices.ContainsFunc(file.TryFiles, func(f string) bool { return strings.HasPrefix(f, "=") }) {
 		return false
 	}

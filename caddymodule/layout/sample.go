@@ -10,6 +10,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
 // truth is what is known of a statement.
@@ -122,7 +123,7 @@ func (m *matcher) anywhere() truth {
 	var ranges struct {
 		Ranges []string `json:"ranges"`
 	}
-	_ = json.Unmarshal(m.raw, &ranges)
+	_ = jsonv1.Unmarshal(m.raw, &ranges)
 	if slices.ContainsFunc(ranges.Ranges, func(r string) bool { return strings.HasSuffix(r, "/0") }) {
 		return yes
 	}
@@ -131,7 +132,7 @@ func (m *matcher) anywhere() truth {
 
 // run asks Caddy's own matcher.
 func run(matcher caddyhttp.RequestMatcherWithError, raw json.RawMessage, s *sample) truth {
-	if json.Unmarshal(raw, matcher) != nil {
+	if jsonv1.Unmarshal(raw, matcher) != nil {
 		return maybe
 	}
 	if p, ok := matcher.(caddy.Provisioner); ok && p.Provision(caddy.Context{}) != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp/intercept"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp/reverseproxy"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
 // step is one handler of a route: loaded, or still JSON.
@@ -64,7 +65,7 @@ func inlineName(raw json.RawMessage) string {
 				key = string(text)
 			case key == `"handler"`:
 				var name string
-				_ = json.Unmarshal(text, &name)
+				_ = jsonv1.Unmarshal(text, &name)
 				return name
 			}
 		}
@@ -113,6 +114,7 @@ func (s step) branches() []branch {
 }
 
 // decoded returns the handler as a T: the loaded one, if it is a T, or what its JSON says.
+// jsonv1 reads JSON as encoding/json does, in about half the time.
 func decoded[T any](s step) *T {
 	switch loaded := any(s.module).(type) {
 	case *T:
@@ -122,7 +124,7 @@ func decoded[T any](s step) *T {
 	}
 	v := new(T)
 	if s.raw != nil {
-		_ = json.Unmarshal(s.raw, v) // Caddy will say what is wrong
+		_ = jsonv1.Unmarshal(s.raw, v) // Caddy will say what is wrong
 	}
 	return v
 }
@@ -170,7 +172,7 @@ func hostSets(route *caddyhttp.Route) [][]string {
 	for _, set := range route.MatcherSetsRaw {
 		var hosts []string
 		if raw, ok := set["host"]; ok {
-			_ = json.Unmarshal(raw, &hosts)
+			_ = jsonv1.Unmarshal(raw, &hosts)
 			hosts = nonNil(normalized(hosts))
 		}
 		sets = append(sets, hosts)

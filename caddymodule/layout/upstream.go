@@ -9,6 +9,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp/fileserver"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp/reverseproxy"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp/reverseproxy/fastcgi"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
 // upstream is what a handler leads to: a server, or scripts in a root.
@@ -50,7 +51,7 @@ func upstreamOf(s step) *upstream {
 		var php struct {
 			Root string `json:"root"`
 		}
-		_ = json.Unmarshal(raw, &php)
+		_ = jsonv1.Unmarshal(raw, &php)
 		return &upstream{name: "php", root: varsRoot(php.Root), php: true}
 	}
 	raw := s.raw
@@ -59,7 +60,7 @@ func upstreamOf(s step) *upstream {
 		raw, _ = json.Marshal(loaded)
 	}
 	var p proxied
-	_ = json.Unmarshal(raw, &p)
+	_ = jsonv1.Unmarshal(raw, &p)
 	if p.Rewrite.URI != "" {
 		return nil // as forward_auth asks
 	}
@@ -100,7 +101,7 @@ func (u *upstream) transport(raw json.RawMessage, loaded *reverseproxy.Handler) 
 		Protocol string `json:"protocol"`
 		Root     string `json:"root"`
 	}
-	_ = json.Unmarshal(raw, &t)
+	_ = jsonv1.Unmarshal(raw, &t)
 	if t.Protocol == "fastcgi" {
 		u.php, u.root = true, varsRoot(t.Root)
 	}
