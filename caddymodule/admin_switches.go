@@ -153,12 +153,17 @@ func serveLockdown(w http.ResponseWriter, a adminRequest) (err error) {
 	err = a.app.board.set(s, time.Duration(*b.For), a.by())
 	answer, now := switchedAnswer{Site: s.Site}, time.Now()
 	for _, one := range sites {
-		if on := one.state.lockdown(now); on != nil {
-			answer.Sites++
-			if answer.Lockdown == nil || on.Until.After(answer.Lockdown.Until) {
-				answer.Lockdown = on
-			}
+		on := one.state.lockdown(now)
+		if on == nil {
+			continue
 		}
+		answer.Sites++
+		if b.Site != nil {
+			answer.Lockdown = on
+		}
+	}
+	if on, ok := a.app.board.all.At(now); ok && b.Site == nil { // a site may have its own as well
+		answer.Lockdown = &lockdownStatus{Until: on.Until, Hard: on.Hard, All: true}
 	}
 	answer.told(a.app, err)
 	return writeJSON(w, answer)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"go.uber.org/zap"
 
 	"github.com/restwarden/restwarden/caddymodule/layout"
 	"github.com/restwarden/restwarden/policies"
@@ -35,6 +36,7 @@ type App struct {
 
 	http     *caddyhttp.App // whose routes lead to the gateways; nil outside a configuration
 	metrics  *metrics
+	logger   *zap.Logger
 	local    store.Store // that policies use
 	shared   store.Store // the Redis itself, or nil
 	gateways []*Gateway

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/restwarden/restwarden/cmd/check/testkit/caddyrun"
+	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
 	"github.com/restwarden/restwarden/cmd/check/testkit/redisrun"
 	"github.com/restwarden/restwarden/cmd/check/testkit/wait"
 	"github.com/restwarden/restwarden/policies"
@@ -210,4 +212,31 @@ func FuzzSwitchBody(f *testing.F) {
 			t.Errorf("%s: %+v", body, m)
 		}
 	})
+}
+
+// TestSwitches_LogOfTheirOwn: a log that includes the gateways has the lines of switches
+// and of the store. Caddy then takes them out of its default log.
+func TestSwitches_LogOfTheirOwn(t *testing.T) {
+	refusals := filepath.Join(t.TempDir(), "refusals")
+	redis := redisrun.Start(t)
+	p := newPlatform(t)
+	f := &caddyrun.File{
+		Admin: machine.FreeAddress(t), Sites: []caddyrun.Site{{Body: loginOnly + p.proxied()}},
+		Global: "\tlog refusals {\n\t\tinclude http.handlers.restwarden\n\t\toutput file " + refusals + "\n\t\tformat json\n\t}\n" +
+			"\trestwarden {\n\t\tstore redis " + redis.Addr + "\n\t}\n",
+	}
+	g := startFile(t, f)
+	if status, text := adminOf(t, f.Admin, "POST", "lockdown", `{"for": "1m"}`); status != 200 {
+		t.Fatal(status, text)
+	}
+	g.do("GET /cms-json/cms/v2/posts", "", asAdmin).want(t, 200, "")
+	redis.Kill()
+	eventually(t, "the store is missed", func() bool {
+		g.do("GET /cms-json/cms/v2/posts", "", asAdmin, "X-Forwarded-For: 1.2.3.4")
+		g.do("GET /cms-json/cms/v2/posts", "", asCustomer)
+		return len(lines(t, refusals, "the store cannot be reached")) == 1
+	})
+	if got := lines(t, refusals, "switched on"); len(got) != 1 {
+		t.Errorf("%d lines of the switch", len(got))
+	}
 }

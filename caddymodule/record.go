@@ -113,6 +113,9 @@ func (s *site) records(r *policies.Request, d policies.Decision) []Record {
 		rec, judged := whole, d
 		judged.Verdict = part.Verdict
 		rec.Code, rec.Rule, rec.At, rec.Why = codeOf(judged), part.Verdict.Rule, part.Verdict.Pos, judged.Why()
+		if rec.Rule == "" && part.Verdict.Answer == nil { // the policy is one rule
+			rec.Rule, rec.At = whole.Rule, whole.At
+		}
 		rec.Imported = s.importedAt(rec.At)
 		rec.Method, rec.Route = methodOf(part.Call), s.routeOf(r.HTTP, part.Call)
 		rec.Remedy = remedy(r, part.Call, part.Verdict, rec.Route)

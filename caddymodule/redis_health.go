@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/caddyserver/caddy/v2"
 	"github.com/redis/go-redis/v9"
 	"go.uber.org/zap"
 )
@@ -87,7 +86,7 @@ func (h *health) up() {
 
 // storeLogger returns the logger of the running configuration: a store outlives the
 // configuration that made it.
-func storeLogger() *zap.Logger { return caddy.Log().Named("http.handlers.restwarden.store") }
+func storeLogger() *zap.Logger { return currentLogger().Named("store") }
 
 func isTimeout(err error) bool {
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, redis.ErrPoolTimeout) {

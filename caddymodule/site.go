@@ -155,7 +155,7 @@ func appOf(ctx caddy.Context) (*App, error) {
 	if app.metrics != nil {
 		return app, nil
 	}
-	app.http = http
+	app.http, app.logger = http, ctx.Logger()
 	app.metrics = newMetrics(ctx.GetMetricsRegistry(), http != nil && http.Metrics != nil && http.Metrics.PerHost)
 	registerOrExisting(ctx.GetMetricsRegistry(), prometheus.Collector(lockdownGauge{app}))
 	return app, app.openStore()

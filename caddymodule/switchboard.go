@@ -253,7 +253,16 @@ func (b *switchboard) expire() {
 }
 
 // switchLogger returns the logger of the running configuration.
-func switchLogger() *zap.Logger { return caddy.Log().Named("http.handlers.restwarden.switch") }
+func switchLogger() *zap.Logger { return currentLogger().Named("switch") }
+
+// currentLogger returns the gateways' logger of the running configuration. Unlike Caddy's
+// default log, it writes to every log that includes the gateways.
+func currentLogger() *zap.Logger {
+	if app := current.Load(); app != nil && app.logger != nil {
+		return app.logger
+	}
+	return caddy.Log().Named("http.handlers.restwarden")
+}
 
 // fields are those of a line of the log.
 func (s *setting) fields(more ...zap.Field) []zap.Field {

@@ -79,7 +79,7 @@ The lockdown survives reloads and ends by itself; --for 0s ends it now.`,
 	f := cmd.Flags()
 	f.StringVar(&lasts, "for", "", "how long, such as 6h or 1d; 0s ends it")
 	f.StringVar(&site, "site", "", "the site (default all)")
-	f.BoolVar(&hard, "hard", false, "close the shop's checkout as well")
+	f.BoolVar(&hard, "hard", false, "close the shop's checkout as well, unless an allow anyone line names it")
 	withStatus(cmd, func(cmd *cobra.Command, _ []string) error {
 		if lasts == "" {
 			return usage(errNoFor)
@@ -101,6 +101,8 @@ The lockdown survives reloads and ends by itself; --for 0s ends it now.`,
 				text += fmt.Sprintf(" (sites: %d)", answer.Sites)
 			}
 			text += " until " + moment(on.Until)
+		} else if answer.Sites > 0 {
+			text += fmt.Sprintf(" of all sites (sites with their own: %d)", answer.Sites)
 		}
 		if answer.Site != "" {
 			text = answer.Site + ": " + text
