@@ -99,7 +99,8 @@ func (s *siteState) lockdown(now time.Time) *lockdownStatus {
 func (s *site) problems() []problemStatus {
 	all := []problemStatus{}
 	for _, f := range s.g.app.findings {
-		if len(f.Sites) == 0 || slices.ContainsFunc(s.way.Hosts, func(host string) bool { return slices.Contains(f.Sites, host) }) {
+		own := f.At == s.g.At && f.Imported == s.g.importedAt("")
+		if len(f.Sites) == 0 && own || slices.ContainsFunc(s.way.Hosts, func(host string) bool { return slices.Contains(f.Sites, host) }) {
 			all = append(all, problemStatus{f.Code, f.Text, f.At})
 		}
 	}

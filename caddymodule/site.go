@@ -55,6 +55,9 @@ func newSite(g *Gateway, way layout.Way, apart string) *site {
 	s.state, _ = lease(&s.leases, siteStateKey{s.Name}, func() (*siteState, error) { return newSiteState(s.Name, g.app.board), nil })
 	s.Switches = &s.state.switches
 	s.listen()
+	if way.Server == nil && len(g.sites) > 0 {
+		return s // it stands in for sites that are known
+	}
 	s.metrics.siteInfo.WithLabelValues(s.Name, g.Platform, string(orDefault(g.Mode, policies.Enforce)), orDefault(g.Release, "auto")).Set(1)
 	return s
 }

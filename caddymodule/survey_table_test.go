@@ -16,7 +16,9 @@ var surveyTests = []struct{ name, source, want string }{
 	{"route, another path before", "example.com {\n\troute {\n\t\treverse_proxy /api/* 127.0.0.1:9090\n\t\trestwarden wordpress\n\t\treverse_proxy 127.0.0.1:8080\n\t}\n}\n", ""},
 	{"respond", "example.com {\n\troute {\n\t\trespond ok\n\t\trestwarden wordpress\n\t}\n}\n", "refused Caddyfile:4"},
 	{"early hints", "example.com {\n\troute {\n\t\trespond 103\n\t\trestwarden wordpress\n\t\treverse_proxy 127.0.0.1:8080\n\t}\n}\n", ""},
-	{"redir", "example.com {\n\troute {\n\t\tredir https://example.org{uri}\n\t\trestwarden wordpress\n\t}\n}\n", "refused Caddyfile:4"},
+	{"redir", "example.com {\n\troute {\n\t\tredir https://example.org{uri}\n\t\trestwarden wordpress\n\t}\n}\n", "W02 Caddyfile:4"},
+	{"maintenance", "example.com {\n\troute {\n\t\trespond Maintenance 503\n\t\trestwarden wordpress" + proxied + "\t}\n}\n", "W02 Caddyfile:4"},
+	{"redir of an alias", "example.com, www.example.com {\n\t@www host www.example.com\n\tredir @www https://example.com{uri}\n\trestwarden wordpress\n\treverse_proxy 127.0.0.1:8080\n}\n", ""},
 	{"error", "example.com {\n\troute {\n\t\terror 404\n\t\trestwarden wordpress\n\t}\n}\n", "refused Caddyfile:4"},
 	{"file_server", "example.com {\n\troute {\n\t\tfile_server\n\t\trestwarden wordpress\n\t}\n}\n", "refused Caddyfile:4"},
 	{"file_server, pass_thru", "example.com {\n\troute {\n\t\tfile_server {\n\t\t\tpass_thru\n\t\t}\n\t\trestwarden wordpress\n\t\treverse_proxy 127.0.0.1:8080\n\t}\n}\n", ""},
@@ -34,6 +36,11 @@ var surveyTests = []struct{ name, source, want string }{
 	{"W01, other scripts", "a.com {\n\troot * /srv/a\n\trestwarden wordpress\n\tphp_fastcgi unix//run/php.sock\n}\nb.com {\n\troot * /srv/b\n\tphp_fastcgi unix//run/php.sock\n}\n", ""},
 	{"W01, errors", "a.com {\n\trestwarden wordpress\n\treverse_proxy 127.0.0.1:8080\n\thandle_errors {\n\t\treverse_proxy 127.0.0.1:8080\n\t}\n}\n", "W01 Caddyfile:2"},
 	{"W01, guarded errors", "a.com {\n\trestwarden wordpress\n\treverse_proxy 127.0.0.1:8080\n\thandle_errors {\n\t\trestwarden wordpress\n\t\treverse_proxy 127.0.0.1:8080\n\t}\n}\n", ""},
+
+	{"W01, root of the site in errors", "a.com {\n\troot * /srv/a\n\trestwarden wordpress\n\ttry_files {path} =404\n\tphp_fastcgi unix//run/php.sock\n\thandle_errors {\n\t\trewrite * /index.php\n\t\tphp_fastcgi unix//run/php.sock\n\t}\n}\n", "W01 Caddyfile:3"},
+	{"W01, one of several servers", "a.com {\n\trestwarden wordpress\n\treverse_proxy 127.0.0.1:8080 127.0.0.1:8081\n}\nb.com {\n\treverse_proxy localhost:8081\n}\n", "W01 Caddyfile:2"},
+	{"W01, rewritten", "a.com {\n\trestwarden wordpress\n\treverse_proxy 127.0.0.1:8080\n}\nb.com {\n\treverse_proxy 127.0.0.1:8080 {\n\t\trewrite /wp-json{uri}\n\t}\n}\n", "W01 Caddyfile:2"},
+	{"W01, root with a slash", "a.com {\n\troot * /srv/a\n\trestwarden wordpress\n\tphp_fastcgi unix//run/php.sock\n}\nb.com {\n\troot * /srv/a/\n\tphp_fastcgi unix//run/php.sock\n}\n", "W01 Caddyfile:3"},
 
 	// W02
 	{"W02, observe", "example.com {\n\troute {\n\t\treverse_proxy 127.0.0.1:8080\n\t\trestwarden wordpress {\n\t\t\tmode observe\n\t\t}\n\t}\n}\n", "W02 Caddyfile:4"},
@@ -55,6 +62,9 @@ var surveyTests = []struct{ name, source, want string }{
 	{"W03, names of files", "example.com {\n\t@calls not path *.css *.js\n\trestwarden @calls wordpress\n\treverse_proxy 127.0.0.1:8080\n}\n", "W03 Caddyfile:3"},
 	{"W03, files of Caddy", "example.com {\n\t@files path *.css *.js\n\thandle @files {\n\t\tfile_server\n\t}\n\thandle {\n\t\trestwarden wordpress" + proxied + "\t}\n}\n", ""},
 	{"W03, method", "example.com {\n\t@read method GET\n\trestwarden @read wordpress\n\treverse_proxy 127.0.0.1:8080\n}\n", "W03 Caddyfile:3"},
+	{"W03, some methods", "example.com {\n\t@read method GET POST\n\trestwarden @read wordpress\n\treverse_proxy 127.0.0.1:8080\n}\n", "W03 Caddyfile:3"},
+	{"W02, expression for files", "example.com {\n\t@static path_regexp \\.(css|js|png|jpe?g|woff2?)$\n\thandle @static {" + proxied + "\t}\n\thandle {\n\t\trestwarden wordpress" + proxied + "\t}\n}\n", "W02 Caddyfile:7"},
+	{"W02, variable of the query", "example.com {\n\t@preview query preview=true\n\thandle @preview {" + proxied + "\t}\n\thandle {\n\t\trestwarden wordpress" + proxied + "\t}\n}\n", "W02 Caddyfile:7"},
 	{"W03, header", "example.com {\n\t@some header X-Some *\n\trestwarden @some wordpress\n\treverse_proxy 127.0.0.1:8080\n}\n", "W03 Caddyfile:3"},
 	{"W03, own addresses", "example.com {\n\t@outside not remote_ip 10.0.0.0/8\n\trestwarden @outside wordpress\n\treverse_proxy 127.0.0.1:8080\n}\n", ""},
 	{"W03, addresses of a proxy", "example.com {\n\t@proxy remote_ip 192.0.2.0/24\n\trestwarden @proxy wordpress\n\treverse_proxy 127.0.0.1:8080\n}\n", "W03 Caddyfile:3"},

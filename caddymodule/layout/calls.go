@@ -1,8 +1,12 @@
 package layout
 
 import (
+	"maps"
+	"net/url"
 	"slices"
 	"strings"
+
+	jsonv1 "github.com/go-json-experiment/json/v1"
 
 	"github.com/restwarden/restwarden/policies/call"
 )
@@ -23,9 +27,13 @@ func (v *survey) callsTo(d *Directive, at *visit) []*sample {
 		v.sample("GET", d.base+"/"+prefix+route), v.sample("GET", d.base+"/"+prefix),
 		v.sample("GET", d.base+"/index.php/"+prefix+route), v.sample("GET", d.base+"/no-such-page"+query),
 		v.sample("POST", d.base+"/"+query), v.sample("POST", d.base+"/"+prefix+route),
+		v.sample("PUT", d.base+"/"+prefix+route), v.sample("PATCH", d.base+"/"+prefix+route), v.sample("DELETE", d.base+"/"+query),
 	}
 	if d.base != "" {
 		found = append(found, v.sample("GET", d.base+query))
+	}
+	for _, variable := range d.variables(at) {
+		found = append(found, v.sample("GET", d.base+"/"+prefix+route+"?"+variable), v.sample("GET", d.base+"/"+query+"&"+variable))
 	}
 	for _, path := range d.paths(at) {
 		if path == d.base || strings.HasPrefix(path, d.base+"/") {
@@ -59,7 +67,40 @@ func (d *Directive) paths(at *visit) []string {
 			found = append(found, strings.ReplaceAll(cleanPrefix(p), "*", "no-such-page"))
 		}
 	}
+	if d.matches(at, "path_regexp") {
+		for _, file := range staticFiles { // what most expressions are about
+			found = append(found, d.base+"/no-such-page."+file)
+		}
+	}
 	return distinct(found)
+}
+
+// staticFiles are the endings of files that configurations commonly treat apart.
+var staticFiles = []string{"css", "js", "png", "jpg", "jpeg", "gif", "svg", "webp", "ico", "woff", "woff2", "ttf", "txt", "pdf", "xml", "html"}
+
+// variables returns variables of a query that fit the matchers at a place and on the way to d.
+func (d *Directive) variables(at *visit) []string {
+	found := map[string]bool{}
+	d.each(at, func(m *matcher) {
+		if m.kind != "query" {
+			return
+		}
+		var wanted map[string][]string
+		_ = jsonv1.Unmarshal(m.raw, &wanted)
+		for name, values := range wanted {
+			for _, value := range values {
+				found[url.Values{name: {strings.ReplaceAll(value, "*", "x")}}.Encode()] = true
+			}
+		}
+	})
+	all := slices.Sorted(maps.Keys(found))
+	return all[:min(len(all), maxPatterns)]
+}
+
+// matches tells whether a matcher of a kind stands at a place or on the way to d.
+func (d *Directive) matches(at *visit, kind string) (found bool) {
+	d.each(at, func(m *matcher) { found = found || m.kind == kind })
+	return found
 }
 
 // cleanPrefix makes a path of a pattern such as "*.css".
@@ -75,9 +116,16 @@ const maxPatterns = 50
 
 func (d *Directive) patterns(at *visit) []string {
 	var found []string
+	d.each(at, func(m *matcher) { found = append(found, m.paths...) })
+	found = distinct(found)
+	return found[:min(len(found), maxPatterns)]
+}
+
+// each calls do with each matcher at a place and on the way to d.
+func (d *Directive) each(at *visit, do func(*matcher)) {
 	var add func(m *matcher)
 	add = func(m *matcher) {
-		found = append(found, m.paths...)
+		do(m)
 		for _, set := range m.inner {
 			for _, inner := range set {
 				add(inner)
@@ -95,6 +143,4 @@ func (d *Directive) patterns(at *visit) []string {
 			}
 		}
 	}
-	found = distinct(found)
-	return found[:min(len(found), maxPatterns)]
 }

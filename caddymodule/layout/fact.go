@@ -126,6 +126,7 @@ type fact struct {
 	kind  kind
 	group string
 	by    string     // who answers them
+	plain bool       // the answer is Caddy's own redirect or refusal, and leads to no platform
 	guard *Directive // of guarded
 }
 
@@ -178,6 +179,7 @@ func (q *query) holds(f *fact, c cube) bool {
 type coverage struct {
 	closed, open []string // hosts; "" stands for any
 	by           *fact    // one of those that cover
+	leads        bool     // one of those may lead to a platform
 }
 
 // cover tells for each host of the cubes whether facts cover the requests to it.
@@ -188,7 +190,7 @@ func (q *query) cover(cubes []cube) coverage {
 			continue
 		}
 		if f := q.covering(c); f != nil {
-			all.closed, all.by = append(all.closed, c.hosts()...), f
+			all.closed, all.by, all.leads = append(all.closed, c.hosts()...), f, all.leads || !f.plain
 			continue
 		}
 		q.coverEach(c, &all)
@@ -212,7 +214,7 @@ func (q *query) coverEach(c cube, all *coverage) {
 			continue
 		}
 		if f := q.covering(part); f != nil {
-			all.closed, all.by = append(all.closed, h), f
+			all.closed, all.by, all.leads = append(all.closed, h), f, all.leads || !f.plain
 			continue
 		}
 		all.open = append(all.open, h)

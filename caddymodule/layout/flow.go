@@ -193,7 +193,7 @@ func (f *flow) handler(h *handler, s spot) {
 		all = all && f.allStopped(inner)
 	}
 	if all {
-		f.stop(s.cubes, h.name)
+		f.add(s.cubes, fact{by: h.by(), plain: h.plain})
 	}
 }
 

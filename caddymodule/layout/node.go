@@ -28,6 +28,7 @@ type handler struct {
 	branches  []nodeBranch
 	// answers says that it never passes a request on, except from its branches.
 	answers bool
+	plain   bool // the answer is a redirect or a refusal of its own: it leads nowhere
 	changes parts
 	root    string    // that it sets
 	leads   *upstream // to which it leads
@@ -119,7 +120,17 @@ func (h *handler) static(s *caddyhttp.StaticResponse) {
 	h.answers = s.Abort || status != "103" && !strings.Contains(status, "{")
 	if !s.Abort && (status == "" || strings.HasPrefix(status, "2")) {
 		h.leads = &upstream{name: "respond", local: true}
+		return
 	}
+	h.plain = true
+}
+
+// by names the handler as a Caddyfile does.
+func (h *handler) by() string {
+	if h.name == "static_response" {
+		return "a redir, respond or abort"
+	}
+	return h.name
 }
 
 func changesOfHeaders(s step) parts {

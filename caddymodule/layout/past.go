@@ -30,19 +30,44 @@ func (v *survey) past() {
 // note notes which directives guard what the visit leads to.
 func (v *survey) note(at *visit) {
 	for _, f := range at.facts {
-		if f.kind != guarded || slices.Contains(v.guards[at.upstream], f.guard) {
+		if f.kind != guarded || v.noted(at, f.guard) || !at.meets(f) {
 			continue
 		}
-		if at.meets(f) {
-			v.guards[at.upstream] = append(v.guards[at.upstream], f.guard)
-			f.guard.guards = f.guard.guards || !at.upstream.local
+		for _, one := range at.upstream.each() {
+			v.guards[one] = append(v.guards[one], f.guard)
+			if one.php {
+				v.scripts[one.name] = append(v.scripts[one.name], f.guard)
+			}
+		}
+		f.guard.guards = f.guard.guards || !at.upstream.local
+	}
+}
+
+// noted tells whether d is known to guard all that the visit leads to.
+func (v *survey) noted(at *visit, d *Directive) bool {
+	return !slices.ContainsFunc(at.upstream.each(), func(one upstream) bool { return !slices.Contains(v.guards[one], d) })
+}
+
+// guardsOf returns the directives that guard something of what the visit leads to.
+func (v *survey) guardsOf(at *visit) []*Directive {
+	var found []*Directive
+	for _, one := range at.upstream.each() {
+		found = append(found, v.guards[one]...)
+		if !at.errors || !one.php || one.root != "" {
+			continue
+		}
+		for _, d := range v.scripts[one.name] { // routes for errors keep the root of the site
+			if slices.ContainsFunc(d.visits, at.shares) {
+				found = append(found, d)
+			}
 		}
 	}
+	return found
 }
 
 // lead reports calls that come to the visit, though directives guard what it leads to.
 func (v *survey) lead(at *visit) {
-	guards := v.guards[at.upstream]
+	guards := v.guardsOf(at)
 	if len(guards) == 0 {
 		return
 	}

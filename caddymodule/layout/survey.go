@@ -35,7 +35,7 @@ type Report struct {
 // must run before Caddy has loaded one of them, for example when it loads the first: what
 // is loaded says less about itself.
 func Survey(app *caddyhttp.App, handlerName string) Report {
-	v := survey{reader: &reader{handler: handlerName}, samples: map[string]*sample{}, guards: map[upstream][]*Directive{}}
+	v := survey{reader: &reader{handler: handlerName}, samples: map[string]*sample{}, guards: map[upstream][]*Directive{}, scripts: map[string][]*Directive{}}
 	for _, name := range slices.Sorted(maps.Keys(app.Servers)) {
 		v.flows = append(v.flows, follow(name, app.Servers[name], v.reader))
 	}
@@ -60,6 +60,7 @@ type survey struct {
 	flows   []*flow
 	samples map[string]*sample
 	guards  map[upstream][]*Directive
+	scripts map[string][]*Directive // by the server that runs them, whatever their root
 	report  Report
 }
 
@@ -80,10 +81,13 @@ func (v *survey) reached() {
 			if c.by != nil {
 				all.by = c.by
 			}
+			all.leads = all.leads || c.leads
 		}
 		switch {
 		case len(all.open) > 0:
 			v.partly(d, all)
+		case len(all.closed) > 0 && !all.leads:
+			v.odd("W02", d, d.Hosts, "no request reaches this directive, since %s answers every request before it, and leads to no platform: remove the directive, or what stands before it", all.by.by)
 		case len(all.closed) > 0:
 			v.never(d, all.by, "every request before it")
 		case len(d.visits) == 0:
@@ -107,9 +111,11 @@ func (v *survey) never(d *Directive, by *fact, what string) {
 // partly reports a directive that only some requests reach.
 func (v *survey) partly(d *Directive, all coverage) {
 	missed := slices.DeleteFunc(distinct(all.closed), func(h string) bool { return h == "" || slices.Contains(all.open, h) })
-	if len(missed) > 0 {
+	if len(missed) > 0 && all.leads {
 		v.odd("W02", d, missed, "no request to %s reaches this directive, since %s answers before it: put the directive first in their route",
 			strings.Join(missed, ", "), all.by.by)
+	}
+	if len(missed) > 0 {
 		return
 	}
 	var by *fact

@@ -2,6 +2,7 @@ package layout
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -61,19 +62,19 @@ func upstreamOf(s step) *upstream {
 	}
 	var p proxied
 	_ = jsonv1.Unmarshal(raw, &p)
-	if p.Rewrite.URI != "" {
+	if p.Rewrite.URI != "" && len(p.HandleResponse) > 0 {
 		return nil // as forward_auth asks
 	}
 	u := new(upstream)
 	var names []string
 	for _, to := range p.Upstreams {
-		names = append(names, to.Dial)
+		names = append(names, address(to.Dial))
 	}
 	if len(names) == 0 && len(p.DynamicUpstreams) > 0 {
 		names = append(names, string(p.DynamicUpstreams))
 	}
 	slices.Sort(names)
-	u.name = strings.Join(names, " ")
+	u.name = strings.Join(names, "\n")
 	u.transport(p.Transport, loaded)
 	for _, set := range []map[string][]string{p.Headers.Request.Set, p.Headers.Request.Add} {
 		for field, values := range set {
@@ -109,26 +110,51 @@ func (u *upstream) transport(raw json.RawMessage, loaded *reverseproxy.Handler) 
 
 // varsRoot is the root that a handler names, "" if it is the site's.
 func varsRoot(root string) string {
-	if root == "{http.vars.root}" {
+	if root == "" || root == "{http.vars.root}" {
 		return ""
 	}
-	return root
+	return filepath.Clean(root)
+}
+
+// address writes an upstream's address in one way.
+func address(dial string) string {
+	if strings.Contains(dial, "/") { // a socket
+		return dial
+	}
+	dial = strings.ToLower(dial)
+	if port, ok := strings.CutPrefix(dial, ":"); ok {
+		return "127.0.0.1:" + port
+	}
+	if port, ok := strings.CutPrefix(dial, "localhost:"); ok {
+		return "127.0.0.1:" + port
+	}
+	return dial
+}
+
+// each returns the servers of u, each by itself.
+func (u *upstream) each() []upstream {
+	var found []upstream
+	for name := range strings.SplitSeq(u.name, "\n") {
+		found = append(found, upstream{name: name, root: u.root, php: u.php, local: u.local})
+	}
+	return found
 }
 
 // on returns u as it is on a way where the root has been set.
 func (u *upstream) on(root string) upstream {
 	there := *u
 	if there.php && there.root == "" {
-		there.root = root
+		there.root = varsRoot(root)
 	}
 	return there
 }
 
 func (u *upstream) String() string {
+	name := strings.ReplaceAll(u.name, "\n", " ")
 	if u.php && u.root != "" {
-		return u.name + " with root " + u.root
+		return name + " with root " + u.root
 	}
-	return u.name
+	return name
 }
 
 // passesThrough tells whether a loaded file_server passes on what it does not find.
