@@ -233,6 +233,13 @@ func TestBackend_TwoSitesBehindOneServer(t *testing.T) {
 	g = startGateway(t, "\t@a not header Shop b\n\thandle @a {\n"+site(a)+"\t}\n\t@b not header Shop a\n\thandle @b {\n"+site(b)+"\t}\n")
 	g.do("GET /cms-json/secret/v1/x", "", asAdmin, "Shop: a").want(t, 200, "")
 	g.do("GET /cms-json/secret/v1/x", "", asAdmin, "Shop: b").want(t, 403, "rest_forbidden")
+	// One handler of a named route, and another backend behind each place that invokes it.
+	invoked := startSites(t, "&(guard) {\n\trestwarden cms {\n\t\tallow role administrator /secret/v1/**\n\t}\n}\n"+
+		"http://shop.example:PORT {\n\thandle_path /a/* {\n\t\tinvoke guard\n"+a.proxied()+"\n\t}\n\thandle_path /b/* {\n\t\tinvoke guard\n"+b.proxied()+"\n\t}\n}\n")
+	for range 2 {
+		invoked.at("shop.example", "GET /a/cms-json/secret/v1/x", "", asAdmin).want(t, 200, "")
+		invoked.at("shop.example", "GET /b/cms-json/secret/v1/x", "", asAdmin).want(t, 403, "rest_forbidden")
+	}
 }
 
 // TestBackend_Detach: a question that outlives its request shares nothing that others

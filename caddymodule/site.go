@@ -1,9 +1,11 @@
 package caddymodule
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -17,6 +19,7 @@ import (
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/hosts"
 	"github.com/restwarden/restwarden/policies/index"
+	"github.com/restwarden/restwarden/policies/store"
 )
 
 // site is what a directive guards at one place of the configuration: the hosts of the
@@ -49,6 +52,10 @@ func newSite(g *Gateway, way layout.Way, apart string) *site {
 	s.Hosts, s.Indexes = way.Hosts, new(hosts.Table[*index.Index])
 	opts := g.engine.questions
 	own.Store, opts.Store = g.app.local, g.app.shared
+	if apart == manyWays {
+		own.Store, opts.Store, opts.TTL = forgetful{own.Store}, nil, time.Nanosecond
+		s.discovery.stop()
+	}
 	opts.Site, opts.Server, opts.Before = s.Name, s.Server, strings.Join([]string{g.Platform, g.Base, g.Prefix}, " ")
 	own.Identities, s.broken = lease(&s.leases, identitiesKey{opts},
 		func() (*caller.Identities, error) { return caller.NewIdentities(opts) })
@@ -178,25 +185,46 @@ func (a *App) assign() {
 	})
 }
 
+// manyWays says that one handler of a named route guards one site on several ways, which a
+// request cannot be told apart by. What one backend answers is then not kept at all, and
+// nothing is learned from its REST root.
+const manyWays = "many ways"
+
+// forgetful is a store that keeps no facts.
+type forgetful struct{ store.Store }
+
+// Set implements store.Store.
+func (forgetful) Set(context.Context, string, string, time.Duration) error { return nil }
+
 // assignWays gives each gateway the sites on the ways that layout knows.
 func (a *App) assignWays() {
 	if a.http == nil {
 		return
 	}
-	ways, same := layout.Ways(a.http, "restwarden"), map[string]int{}
+	type place struct {
+		g    *Gateway // nil for all
+		name string   // with the server
+	}
+	ways, count := layout.Ways(a.http, "restwarden"), map[place]int{}
 	nameOf := func(way *layout.Way, g *Gateway) string {
 		return g.server + " " + siteName(way.Hosts, g.server, g.Base)
 	}
 	for i := range ways {
 		if g, ok := ways[i].Module.(*Gateway); ok {
-			same[nameOf(&ways[i], g)]++
+			count[place{nil, nameOf(&ways[i], g)}]++
+			count[place{g, nameOf(&ways[i], g)}]++
 		}
 	}
 	for _, way := range ways {
 		g, ok := way.Module.(*Gateway)
+		if !ok {
+			continue
+		}
+		name := nameOf(&way, g)
 		switch {
-		case !ok:
-		case same[nameOf(&way, g)] > 1:
+		case count[place{g, name}] > 1:
+			g.guard(way, manyWays)
+		case count[place{nil, name}] > 1:
 			g.guard(way, way.Matchers)
 		default:
 			g.guard(way, "")
