@@ -137,6 +137,7 @@ func (a *App) Start() error {
 	a.assign()
 	if a.board != nil { // there are sites
 		a.board.start(a)
+		a.board.orphans(a)
 	}
 	return nil
 }

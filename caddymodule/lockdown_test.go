@@ -240,3 +240,25 @@ func TestSwitches_LogOfTheirOwn(t *testing.T) {
 		t.Errorf("%d lines of the switch", len(got))
 	}
 }
+
+// TestSwitches_Orphans: a switch is missed where a reload gives the site another name.
+func TestSwitches_Orphans(t *testing.T) {
+	p := newPlatform(t)
+	s := startSites(t, "http://open.example:PORT {\n"+loginOnly+p.proxied()+"\n}\n")
+	board := current.Load().board
+	if err := board.set(setting{Kind: switchLockdown, Site: "open.example"}, time.Minute, "test"); err != nil {
+		t.Fatal(err)
+	}
+	const missed = "has its first host changed?"
+	s.reload("http://open.example:PORT, http://www.open.example:PORT {\n" + loginOnly + p.proxied() + "\n}\n")
+	if got := lines(t, s.log, missed); len(got) != 0 {
+		t.Errorf("%v", got)
+	}
+	s.reload("http://www.open.example:PORT, http://open.example:PORT {\n" + loginOnly + p.proxied() + "\n}\n")
+	if got := lines(t, s.log, missed); len(got) != 1 || got[0]["site"] != "open.example" || got[0]["switch"] != "lockdown" {
+		t.Errorf("%v", got)
+	}
+	if err := board.set(setting{Kind: switchLockdown, Site: "open.example"}, 0, "test"); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -232,6 +232,22 @@ func (b *switchboard) wind() {
 	}
 }
 
+// orphans logs the switches of sites that a does not guard: such a site may have a new
+// name, since another host stands first.
+func (b *switchboard) orphans(a *App) {
+	guarded := map[string]bool{"": true}
+	for _, s := range a.sites() {
+		guarded[s.Name] = true
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, s := range b.settings {
+		if !s.Off && !guarded[s.Site] {
+			switchLogger().Warn("a switch is on for a site that is not guarded: has its first host changed?", s.fields(zap.Time("until", s.until()))...)
+		}
+	}
+}
+
 // expire forgets what has ended. Requests do not depend on it: they compare the time.
 func (b *switchboard) expire() {
 	b.mu.Lock()
