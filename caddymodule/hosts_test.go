@@ -113,7 +113,7 @@ func liveBytes() int64 {
 // host has answered counts for no other, a limit is the site's, and memory does not grow
 // with the hosts.
 func TestHosts_Thousands(t *testing.T) {
-	const first, all, bound = 500, 3000, 8 << 20
+	const first, all, bound = 500, 10_000, 24 << 20
 	address := startHosts(t, "\tauto_https off\n", "http://*.example.com:PORT", "")
 	send := func(host, line string, headers ...string) (int, error) {
 		req, err := client.Request(t.Context(), "http://"+address, line, "", client.Lines(append(headers, "Host: "+host)...))
