@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -41,26 +40,6 @@ func TestSpoolDir_Unusable(t *testing.T) {
 	left, _ := filepath.Glob(filepath.Join(dir, "restwarden-*"))
 	if len(left) > 0 {
 		t.Errorf("%v are left", left)
-	}
-}
-
-// TestSpoolDir_Finding: a directory with less free than spool_limit is a warning, once for
-// each load.
-func TestSpoolDir_Finding(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("how much is free is known on linux only")
-	}
-	p := newPlatform(t)
-	dir := t.TempDir()
-	site := loginOnlyWith("spool_dir "+dir, "spool_limit 4EiB") + p.proxied()
-	g := startFile(t, &caddyrun.File{Sites: []caddyrun.Site{{Body: site}, {Body: site}}})
-	warned := func() int { return strings.Count(g.logged(), `"code":"W14"`) }
-	if n := warned(); n != 1 || !strings.Contains(g.logged(), dir) {
-		t.Errorf("%d warnings: %s", n, g.logged())
-	}
-	g.load(site)
-	if n := warned(); n != 2 {
-		t.Errorf("%d warnings after a reload", n)
 	}
 }
 
