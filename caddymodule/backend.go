@@ -180,7 +180,7 @@ func (b *backend) request(ctx context.Context, q ask.Question) (*http.Request, e
 func (b *backend) target(q ask.Question) (string, error) {
 	base, err := url.Parse(q.Base)
 	if err != nil || base.Path == "" && q.Base != "" || base.EscapedPath() != q.Base || q.Base != "" && q.Base[0] != '/' {
-		return "", fmt.Errorf("base %q is not a path", q.Base)
+		return "", errors.New("the client's path before the prefix is not plain") // without it: the log has no word of a client's
 	}
 	target, separator := q.Base+"/"+b.site.Prefix+q.Route, "?"
 	switch {

@@ -21,12 +21,9 @@ type siteState struct {
 	Site      string     `json:"site"`
 	Mode      string     `json:"mode"`
 	ModeUntil *time.Time `json:"mode_until"`
-	Lockdown  *struct {
-		Until time.Time `json:"until"`
-		Hard  bool      `json:"hard"`
-	} `json:"lockdown"`
-	Release  string `json:"release"`
-	Problems []struct {
+	Lockdown  *lockdown  `json:"lockdown"`
+	Release   string     `json:"release"`
+	Problems  []struct {
 		Code    string `json:"code"`
 		Problem string `json:"problem"`
 	} `json:"problems"`

@@ -10,18 +10,21 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// lockdown is a lockdown in force.
+type lockdown struct {
+	Until time.Time `json:"until"`
+	Hard  bool      `json:"hard"`
+}
+
 // switched is what Caddy answers to a switch.
 type switched struct {
 	Site     string     `json:"site"`
 	Mode     string     `json:"mode"`
 	Until    *time.Time `json:"mode_until"`
-	Lockdown *struct {
-		Until time.Time `json:"until"`
-		Hard  bool      `json:"hard"`
-	} `json:"lockdown"`
-	Sites    int    `json:"sites"`
-	Gateways string `json:"gateways"`
-	Error    string `json:"error"`
+	Lockdown *lockdown  `json:"lockdown"`
+	Sites    int        `json:"sites"`
+	Gateways string     `json:"gateways"`
+	Error    string     `json:"error"`
 }
 
 var errNoFor = errors.New(`--for: say how long, such as 2h; 0s ends it`)
