@@ -240,6 +240,20 @@ func TestBackend_TwoSitesBehindOneServer(t *testing.T) {
 		invoked.at("shop.example", "GET /a/cms-json/secret/v1/x", "", asAdmin).want(t, 200, "")
 		invoked.at("shop.example", "GET /b/cms-json/secret/v1/x", "", asAdmin).want(t, 403, "rest_forbidden")
 	}
+	asked, answer := make(chan struct{}), make(chan struct{})
+	a.answer = func(_ http.ResponseWriter, r *http.Request) bool {
+		if isQuestion(r) && strings.HasSuffix(r.URL.Path, "/users/me") {
+			close(asked)
+			<-answer
+		}
+		return false
+	}
+	first := make(chan reply, 1)
+	go func() { first <- invoked.at("shop.example", "GET /a/cms-json/secret/v1/x", "", asAdmin) }()
+	<-asked // while one backend is asked, its answer counts for no other
+	invoked.at("shop.example", "GET /b/cms-json/secret/v1/x", "", asAdmin).want(t, 403, "rest_forbidden")
+	close(answer)
+	(<-first).want(t, 200, "")
 }
 
 // TestBackend_Detach: a question that outlives its request shares nothing that others

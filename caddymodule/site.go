@@ -53,7 +53,7 @@ func newSite(g *Gateway, way layout.Way, apart string) *site {
 	opts := g.engine.questions
 	own.Store, opts.Store = g.app.local, g.app.shared
 	if apart == manyWays {
-		own.Store, opts.Store, opts.TTL = forgetful{own.Store}, nil, time.Nanosecond
+		own.Store, opts.Store, opts.Alone = forgetful{own.Store}, nil, true
 		s.discovery.stop()
 	}
 	opts.Site, opts.Server, opts.Before = s.Name, s.Server, strings.Join([]string{g.Platform, g.Base, g.Prefix}, " ")

@@ -2,6 +2,7 @@ package caller
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"net/netip"
 	"time"
@@ -33,6 +34,9 @@ type Options struct {
 	// Before is the Site of gateways of schema 1, which do not know the sites' names. It
 	// is "" where there are none.
 	Before string
+	// Alone has the platform asked about each request by itself: the answers for one site
+	// may come from several backends, and nobody can tell which.
+	Alone bool
 	// Server identifies the server that answers for a host. An answer counts on gateways
 	// with the same Site and Server.
 	Server string
@@ -117,6 +121,9 @@ func (ids *Identities) who(ctx context.Context, w *Whole) (Caller, *ask.Answer, 
 		return Caller{}, nil, err
 	}
 	key := ids.cache.key(claim, credentials)
+	if ids.opts.Alone {
+		key += rand.Text() // no other request has this key
+	}
 	if found, ok := ids.cache.get(key); ok {
 		w.Trace.Remembered(ask.KindCaller)
 		return found.caller, found.answer, nil
