@@ -153,7 +153,7 @@ var placeErrors = map[string]struct {
 			"Caddyfile":   "{\n\trestwarden {\n\t\timport store.caddy\n\t}\n}\n:8080 {\n\trestwarden cms\n}\n",
 			"store.caddy": "store redis 127.0.0.1\n",
 		},
-		`restwarden: loading restwarden app module: provision restwarden: store: "127.0.0.1" is not an address such as 10.0.0.5:6379, at @/store.caddy:1, imported at Caddyfile:3`,
+		`loading restwarden app module: provision restwarden: store: "127.0.0.1" is not an address such as 10.0.0.5:6379, at @/store.caddy:1, imported at Caddyfile:3`,
 	},
 }
 
@@ -162,7 +162,9 @@ var placeErrors = map[string]struct {
 func TestErrors_Place(t *testing.T) {
 	for name, c := range placeErrors {
 		t.Run(name, func(t *testing.T) {
-			if got := loadError(t, c.files); got != c.want {
+			// Caddy loads apps in no order: where the server comes first, it names the app too.
+			got := strings.Replace(loadError(t, c.files), "restwarden: loading restwarden app", "loading restwarden app", 1)
+			if got != c.want {
 				t.Errorf("got:\n%s\nwant:\n%s", got, c.want)
 			}
 		})

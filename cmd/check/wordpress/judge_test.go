@@ -17,7 +17,7 @@ import (
 
 // judge compares what the gateway's reader said of a request with what WordPress
 // ran. Where no route fits nothing ran, and another reading does no harm. A form
-// for an upload script is a page to the reader, but the live gateway reads it until
+// for an upload script (script) is a page to the reader, but the live gateway reads it until
 // it knows that the script is there; WordPress must then have run nothing.
 func (s *stack) judge(said *call.Call, seen *trace, a *answer, script bool) error {
 	live, _, _ := strings.Cut(a.decision, " ")
