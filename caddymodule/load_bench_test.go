@@ -2,10 +2,13 @@ package caddymodule
 
 import (
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/restwarden/restwarden/cmd/check/testkit/caddyrun"
 	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
@@ -66,5 +69,35 @@ func BenchmarkManySites(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// BenchmarkSites_NamedRoute is a page of the last of many sites that invoke one named route.
+func BenchmarkSites_NamedRoute(b *testing.B) {
+	for _, n := range []int{1, 1000} {
+		for _, line := range []string{"", "\tinvoke guarded\n"} {
+			var file strings.Builder
+			file.WriteString("{\n\tadmin off\n\tpersist_config off\n\tauto_https off\n}\n&(guarded) {\n\trestwarden cms\n}\n")
+			port := machine.Port(machine.FreeAddress(b))
+			for i := range n {
+				fmt.Fprintf(&file, "http://shop%d.example:%s {\n\tbind 127.0.0.1\n%s\trespond page\n}\n", i, port, line)
+			}
+			b.Run(fmt.Sprintf("sites=%d/guarded=%t", n, line != ""), func(b *testing.B) {
+				if err := caddy.Load(caddyrun.Adapt(b, file.String()), true); err != nil {
+					b.Fatal(err)
+				}
+				defer caddyrun.Stop(b)
+				app, err := caddy.ActiveContext().App("http")
+				if err != nil {
+					b.Fatal(err)
+				}
+				w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil)
+				r.Host = fmt.Sprintf("shop%d.example", n-1)
+				b.ReportAllocs()
+				for b.Loop() {
+					app.(*caddyhttp.App).Servers["srv0"].ServeHTTP(w, r)
+				}
+			})
+		}
 	}
 }

@@ -73,6 +73,7 @@ type Gateway struct {
 	engine *engine
 	server string  // see listeners
 	sites  []*site // set by App.assign
+	places places  // of sites
 	logger *zap.Logger
 }
 

@@ -1,11 +1,9 @@
 package caddymodule
 
 import (
-	"context"
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -19,7 +17,6 @@ import (
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/hosts"
 	"github.com/restwarden/restwarden/policies/index"
-	"github.com/restwarden/restwarden/policies/store"
 )
 
 // site is what a directive guards at one place of the configuration: the hosts of the
@@ -85,21 +82,6 @@ func siteName(names []string, server, base string) string {
 func (s *site) close() error {
 	s.discovery.stop()
 	return s.leases.release()
-}
-
-// siteOf returns the site that r asks for.
-func (g *Gateway) siteOf(r *http.Request) *site {
-	g.app.assign()
-	if len(g.sites) == 1 {
-		return g.sites[0]
-	}
-	server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
-	for _, s := range g.sites {
-		if s.way.Server == server && s.way.Covers(r) {
-			return s
-		}
-	}
-	return g.sites[len(g.sites)-1] // the last one is for requests on ways that nobody knows
 }
 
 // hostFor returns the host of r if it is one of the site's, or other.
@@ -169,69 +151,4 @@ func appOf(ctx caddy.Context) (*App, error) {
 	app.metrics = newMetrics(ctx.GetMetricsRegistry(), http != nil && http.Metrics != nil && http.Metrics.PerHost)
 	registerOrExisting(ctx.GetMetricsRegistry(), prometheus.Collector(lockdownGauge{app}))
 	return app, app.openStore()
-}
-
-// assign gives each gateway its sites, once all routes are loaded: at the start of the
-// configuration, or for the first request if that comes before.
-func (a *App) assign() {
-	a.assigned.Do(func() {
-		a.assignWays()
-		for _, g := range a.gateways {
-			if len(g.sites) != 1 {
-				g.guard(layout.Way{}, "") // a handler that layout does not know leads to it
-			}
-		}
-		a.countFindings()
-	})
-}
-
-// manyWays says that one handler of a named route guards one site on several ways, which a
-// request cannot be told apart by. What one backend answers is then not kept at all, and
-// nothing is learned from its REST root.
-const manyWays = "many ways"
-
-// forgetful is a store that keeps no facts.
-type forgetful struct{ store.Store }
-
-// Set implements store.Store.
-func (forgetful) Set(context.Context, string, string, time.Duration) error { return nil }
-
-// assignWays gives each gateway the sites on the ways that layout knows.
-func (a *App) assignWays() {
-	if a.http == nil {
-		return
-	}
-	type place struct {
-		g    *Gateway // nil for all
-		name string   // with the server
-	}
-	ways, count := layout.Ways(a.http, "restwarden"), map[place]int{}
-	nameOf := func(way *layout.Way, g *Gateway) string {
-		return g.server + " " + siteName(way.Hosts, g.server, g.Base)
-	}
-	for i := range ways {
-		if g, ok := ways[i].Module.(*Gateway); ok {
-			count[place{nil, nameOf(&ways[i], g)}]++
-			count[place{g, nameOf(&ways[i], g)}]++
-		}
-	}
-	for _, way := range ways {
-		g, ok := way.Module.(*Gateway)
-		if !ok {
-			continue
-		}
-		name := nameOf(&way, g)
-		switch {
-		case count[place{g, name}] > 1:
-			g.guard(way, manyWays)
-		case count[place{nil, name}] > 1:
-			g.guard(way, way.Matchers)
-		default:
-			g.guard(way, "")
-		}
-	}
-}
-
-func (g *Gateway) guard(way layout.Way, apart string) {
-	g.sites = append(g.sites, newSite(g, way, apart))
 }

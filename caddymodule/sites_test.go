@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/restwarden/restwarden/cmd/check/testkit/caddyrun"
 	"github.com/restwarden/restwarden/cmd/check/testkit/client"
@@ -239,6 +242,45 @@ http://berta.example:PORT {
 		id := s.at(host, "GET /cms-json/count/x", "").header.Get("X-Request-Id")
 		if got := lines(t, s.log, id); len(got) != 1 || got[0]["site"] != host {
 			t.Errorf("%s: %v", host, got)
+		}
+	}
+}
+
+// TestSites_Spellings: a handler of several sites takes a request for the one that Caddy
+// takes it for, in every spelling of the host.
+func TestSites_Spellings(t *testing.T) {
+	s := startSites(t, `&(guarded) {
+	restwarden cms {
+		login_only
+	}
+}
+http://serta.example:PORT, http://berta.example:PORT {
+	invoke guarded
+}
+http://*.wild.example:PORT {
+	invoke guarded
+}
+http://named.wild.example:PORT {
+	invoke guarded
+}
+http://:PORT {
+	invoke guarded
+}
+`)
+	app, err := caddy.ActiveContext().App("http")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for host, want := range map[string]string{
+		"serta.example": "serta.example", "SERTA.example": "serta.example", "berta.example:80": "serta.example",
+		"x.wild.example": "*.wild.example", "named.wild.example": "named.wild.example", "a.b.wild.example": "*:" + machine.Port(s.addr),
+		"serta.example.": "*:" + machine.Port(s.addr), "[::1]": "*:" + machine.Port(s.addr),
+	} {
+		w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/cms-json/x", nil)
+		r.Host = host
+		app.(*caddyhttp.App).Servers["srv0"].ServeHTTP(w, r)
+		if got := lines(t, s.log, w.Header().Get("X-Request-Id")); len(got) != 1 || got[0]["site"] != want {
+			t.Errorf("%q: %v, want %s", host, got, want)
 		}
 	}
 }
