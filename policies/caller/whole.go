@@ -108,8 +108,9 @@ func (w *Whole) Ask(ctx context.Context, q ask.Question) (*ask.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer ended()
-	return ask.Send(ctx, w.Backend, w.Trace, q)
+	a, err := ask.Send(ctx, w.Backend, w.Trace, q)
+	ask.AfterQuestion(err, ended)
+	return a, err
 }
 
 // Question completes q as Ask would send it. The error is a *call.Refusal.
