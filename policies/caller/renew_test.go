@@ -2,6 +2,7 @@ package caller
 
 import (
 	"errors"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,6 +15,8 @@ import (
 // question comes.
 type slowPlatform struct {
 	asktest.Platform
+
+	mu     sync.Mutex
 	takes  time.Duration
 	answer *ask.Answer
 }
@@ -21,11 +24,27 @@ type slowPlatform struct {
 func newSlowPlatform() *slowPlatform {
 	p := &slowPlatform{answer: asktest.JSON(200, adminBody)}
 	p.Answer = func(ask.Question) (*ask.Answer, error) {
+		p.mu.Lock()
 		takes, answer := p.takes, p.answer
+		p.mu.Unlock()
 		time.Sleep(takes)
 		return answer, nil
 	}
 	return p
+}
+
+// slow sets how long answers take from now on.
+func (p *slowPlatform) slow(takes time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.takes = takes
+}
+
+// says sets the answer to questions from now on.
+func (p *slowPlatform) says(status int, body string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.answer = asktest.JSON(status, body)
 }
 
 // calls is one client that makes the same call again and again.
@@ -63,7 +82,7 @@ func TestRenew_BeforeTheEnd(t *testing.T) {
 		c.expect(User, 0, 1)
 		time.Sleep(7 * time.Second)
 		c.expect(User, 0, 1)
-		c.p.takes = 2 * time.Second
+		c.p.slow(2 * time.Second)
 		time.Sleep(time.Second)
 		c.expect(User, 0, 2) // in the last quarter, in the background
 		c.expect(User, 0, 2) // once
@@ -80,7 +99,7 @@ func TestRenew_Busy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCalls(t, Options{TTL: 10 * time.Second, Timeout: 30 * time.Second})
 		c.expect(User, 0, 1)
-		c.p.takes = 8 * time.Second
+		c.p.slow(8 * time.Second)
 		time.Sleep(11 * time.Second)
 		c.expect(User, patience, 2)
 		time.Sleep(10 * time.Second) // the new answer came 8 s after 11 s
@@ -95,7 +114,7 @@ func TestRenew_Anonymous(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCalls(t, Options{TTL: 10 * time.Second})
 		c.expect(User, 0, 1)
-		c.p.answer = asktest.JSON(401, `{"code":"rest_not_logged_in"}`)
+		c.p.says(401, `{"code":"rest_not_logged_in"}`)
 		time.Sleep(11 * time.Second)
 		c.expect(Anonymous, 0, 2)
 	})
@@ -107,12 +126,12 @@ func TestRenew_Ended(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCalls(t, Options{TTL: 10 * time.Second})
 		c.expect(User, 0, 1)
-		c.p.takes = 4 * time.Second
+		c.p.slow(4 * time.Second)
 		time.Sleep(11 * time.Second)
 		var waits error
 		go func() { _, _, waits = c.w.again().Who(t.Context()) }()
 		time.Sleep(100 * time.Millisecond)
-		c.p.answer = asktest.JSON(401, `{"code":"rest_not_logged_in"}`)
+		c.p.says(401, `{"code":"rest_not_logged_in"}`)
 		c.w.Site.Identities.Forget()
 		c.expect(Anonymous, 4*time.Second, 3)
 		if waits != nil {
@@ -125,12 +144,12 @@ func TestRenew_Ended(t *testing.T) {
 func TestRenew_Refused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCalls(t, Options{TTL: 10 * time.Second})
-		c.p.answer = asktest.JSON(403, `{"code":"rest_cookie_invalid_nonce"}`)
+		c.p.says(403, `{"code":"rest_cookie_invalid_nonce"}`)
 		c.expect(Anonymous, 0, 1)
 		time.Sleep(1900 * time.Millisecond)
 		c.expect(Anonymous, 0, 1)
 		time.Sleep(time.Second)
-		c.p.takes = 2 * time.Second
+		c.p.slow(2 * time.Second)
 		c.expect(Anonymous, 2*time.Second, 2)
 	})
 }
