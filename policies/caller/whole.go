@@ -70,7 +70,7 @@ func (w *Whole) Who(ctx context.Context) (Caller, *ask.Answer, error) {
 	if !w.asked {
 		w.caller, w.answer, w.err = w.Site.Identities.who(ctx, w)
 		w.asked = true
-		if w.answer != nil && wrongPassword[w.answer.Code()] && w.Site.shopLooks(w.Call) {
+		if w.answer != nil && wrongPassword[w.answer.Code()] && w.shopLooks() {
 			w.answer = nil // where the shop accepts keys, such a caller is anonymous (docs/platform III.8)
 		}
 	}
