@@ -209,7 +209,7 @@ func (ids *Identities) inquire(w *Whole, key string) (*inquiry, error) {
 	}
 	return &inquiry{
 		ids: ids, site: w.Site, claim: claim, key: key, question: q, client: w.Client, holder: w.Holder,
-		session: sessionOf(ids.cache.hasher.Load(), w.HTTP.Header, &w.Site.Platform),
+		session: w.session(),
 		backend: w.Backend.Detach(), trace: w.Trace,
 	}, nil
 }
@@ -226,9 +226,9 @@ func (i *inquiry) run(ctx context.Context) (identity, error) {
 	if found {
 		return known.identity, nil
 	}
-	counted := !ids.cache.wasAccepted(i.key)
-	if counted && !ids.limit.Allow(AddressKey(i.client)) {
-		return identity{}, ask.ErrTooMany
+	counted, err := ids.count(i.key, i.client)
+	if err != nil {
+		return identity{}, err
 	}
 	ctx, ended, err := ids.begin(ctx, i.holder)
 	if err != nil {
@@ -252,6 +252,18 @@ func (i *inquiry) run(ctx context.Context) (identity, error) {
 	ids.cache.judged(i.key, epoch, entry)
 	ids.share(ctx, i, known, who)
 	return who, nil
+}
+
+// count counts a question against the limit of a client, unless the platform has accepted
+// the credentials under key. It returns ask.ErrTooMany above the limit.
+func (ids *Identities) count(key string, client netip.Addr) (counted bool, err error) {
+	if ids.cache.wasAccepted(key) {
+		return false, nil
+	}
+	if !ids.limit.Allow(AddressKey(client)) {
+		return false, ask.ErrTooMany
+	}
+	return true, nil
 }
 
 // underWay marks the context of a question. What a question itself causes on its way, such
