@@ -85,7 +85,8 @@ func resultOf(err error) string {
 
 // ask sends q through the rest of the route. The question must not share the context of
 // the request, whose route groups it would use up, nor its ResponseWriter, whose header
-// the client would get.
+// the client would get. It runs by itself, since some backends wait in a queue whatever
+// the context says: then the error is an *ask.Left.
 func (b *backend) ask(ctx context.Context, q ask.Question) (*ask.Answer, error) {
 	req, err := b.request(ctx, q)
 	if err != nil {
@@ -98,7 +99,18 @@ func (b *backend) ask(ctx context.Context, q ask.Question) (*ask.Answer, error) 
 	w := newCapture(limit, http.Header{})
 	req = caddyhttp.PrepareRequest(req, b.replacer(), w, b.server)
 	b.copyVars(req.Context())
-	if err := capturing(w, b.next, req); err != nil {
+	result, ended := make(chan error, 1), make(chan struct{})
+	go func() {
+		defer close(ended)
+		result <- capturing(w, b.next, req)
+	}()
+	select {
+	case err = <-result:
+	case <-ctx.Done():
+		b.site.metrics.leave(ended)
+		return nil, &ask.Left{Ended: ended, Err: ctx.Err()}
+	}
+	if err != nil {
 		return nil, errors.Join(ctx.Err(), err)
 	}
 	if err := ctx.Err(); err != nil { // reverse_proxy: status 499, no error

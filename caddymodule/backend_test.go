@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 	_ "github.com/caddyserver/caddy/v2/modules/caddyhttp/map"
 
 	"github.com/restwarden/restwarden/policies/ask"
@@ -27,6 +28,26 @@ func TestBackend_Panic(t *testing.T) {
 	if err != nil || w.Code != http.StatusServiceUnavailable {
 		t.Error(err, w.Code)
 	}
+}
+
+// TestBackend_Queue: a backend that waits in a queue, whatever the context says, holds the
+// client's request no longer than a question may take. The question is counted until it has
+// ended.
+func TestBackend_Queue(t *testing.T) {
+	g := provisioned(t, `{"platform":"cms","policies":{"access":{"login_only":true}},"identity":{"timeout":"50ms"}}`)
+	queue := make(chan struct{})
+	left := func() float64 { return testutil.ToFloat64(g.app.metrics.lookupsLeft) }
+	w := httptest.NewRecorder()
+	start := time.Now()
+	err := g.ServeHTTP(w, prepared(w, "/cms-json/cms/v2/posts", "Authorization", "Basic x"), caddyhttp.HandlerFunc(func(http.ResponseWriter, *http.Request) error {
+		<-queue
+		return nil
+	}))
+	if err != nil || w.Code != http.StatusServiceUnavailable || left() != 1 {
+		t.Error(err, w.Code, left(), time.Since(start))
+	}
+	close(queue)
+	eventually(t, "the end of the question", func() bool { return left() == 0 })
 }
 
 // TestBackend_Request: a question carries exactly the credentials.

@@ -29,6 +29,7 @@ type metrics struct {
 	decisionDuration prometheus.Histogram
 	lookups          *prometheus.CounterVec
 	lookupDuration   *prometheus.HistogramVec
+	lookupsLeft      prometheus.Gauge
 	storeOperations  *prometheus.CounterVec
 	misconfigured    *prometheus.GaugeVec
 	siteInfo         *prometheus.GaugeVec
@@ -63,6 +64,10 @@ func newMetrics(registry *prometheus.Registry, perHost bool) *metrics {
 			Namespace: ns, Subsystem: sub, Name: "lookup_duration_seconds",
 			Help: "Time until the platform answered a question.", Buckets: prometheus.DefBuckets,
 		}, []string{"kind"})),
+		lookupsLeft: registerOrExisting(registry, prometheus.NewGauge(prometheus.GaugeOpts{
+			Namespace: ns, Subsystem: sub, Name: "lookups_left",
+			Help: "Questions whose time is over and which the backend has not ended.",
+		})),
 		storeOperations: registerOrExisting(registry, prometheus.NewCounterVec(prometheus.CounterOpts{
 			Namespace: ns, Subsystem: sub, Name: "store_operations_total",
 			Help: "Operations of the store.",
@@ -132,6 +137,15 @@ func (m *metrics) asked(q ask.Question, _ *ask.Answer, err error, took time.Dura
 // other is the label for a code that the catalog does not list, and for a host that the
 // configuration does not name.
 const other = "other"
+
+// leave counts a question that nobody waits for until it has ended.
+func (m *metrics) leave(ended <-chan struct{}) {
+	m.lookupsLeft.Inc()
+	go func() {
+		<-ended
+		m.lookupsLeft.Dec()
+	}()
+}
 
 // known returns the codes that a site's chain may give, and creates their series at 0.
 func (m *metrics) known(site *policies.Site, chain *policies.Chain) map[string]bool {

@@ -46,6 +46,7 @@ func newSite(g *Gateway, way layout.Way, apart string) *site {
 	own := *g.engine.every.Site
 	s.Site.Site, s.Server, s.Name = &own, g.server+apart, siteName(way.Hosts, g.server, g.Base)
 	s.Release, _ = policies.ParseRelease(g.Release) // has been parsed before
+	own.KeysInQuery = s.Release.KeysInQuery
 	s.Hosts, s.Indexes = way.Hosts, new(hosts.Table[*index.Index])
 	opts := g.engine.questions
 	own.Store, opts.Store = g.app.local, g.app.shared

@@ -96,7 +96,7 @@ func (p *CheckoutTotal) CheckBatch(ctx context.Context, r *Request) (Verdict, er
 // notNeeded is true if the shop is known to check by itself and the configuration does
 // not name the policy.
 func (p *CheckoutTotal) notNeeded(r *Request) bool {
-	return !p.named && r.Site.Release.AtLeast(r, 11, 1)
+	return !p.named && r.Site.Release.AtLeast(r.Whole, 11, 1)
 }
 
 func (p *CheckoutTotal) isCheckout(c *call.Call) bool {

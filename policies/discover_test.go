@@ -67,8 +67,8 @@ func TestDiscover(t *testing.T) {
 			}
 			r := request(t, s, nil, "GET", test.base+"/wp-json/", "")
 			r.HTTP.Host = "shop.example"
-			if len(problems) != len(test.problems) || s.Release.AtLeast(r, 11, 1) != test.released {
-				t.Errorf("got %q, 11.1: %v", problems, s.Release.AtLeast(r, 11, 1))
+			if len(problems) != len(test.problems) || s.Release.AtLeast(r.Whole, 11, 1) != test.released {
+				t.Errorf("got %q, 11.1: %v", problems, s.Release.AtLeast(r.Whole, 11, 1))
 			}
 		})
 	}
@@ -96,21 +96,21 @@ func TestRelease_IsOfOneShop(t *testing.T) {
 	} {
 		host, path, _ := strings.Cut(strings.TrimPrefix(target, "http://"), "/")
 		r := request(t, s, nil, "GET", "/"+path, "")
-		if r.HTTP.Host = host; s.Release.AtLeast(r, 11, 1) != want {
+		if r.HTTP.Host = host; s.Release.AtLeast(r.Whole, 11, 1) != want {
 			t.Errorf("%s: %v", target, !want)
 		}
 	}
 	r := request(t, s, nil, "GET", "/wp-json/", "")
 	r.HTTP.Host = "new.example"
-	if s.Release.AtLeast(r, 11, 2) {
+	if s.Release.AtLeast(r.Whole, 11, 2) {
 		t.Error("more than the root tells")
 	}
 	s.Release.Learn(Reach{Host: "old.example"}, false)
-	if !s.Release.AtLeast(r, 11, 1) {
+	if !s.Release.AtLeast(r.Whole, 11, 1) {
 		t.Error("forgotten after the answer of another shop")
 	}
 	s.Release.Learn(Reach{Host: "new.example"}, false)
-	if s.Release.AtLeast(r, 11, 1) {
+	if s.Release.AtLeast(r.Whole, 11, 1) {
 		t.Error("still believed after another answer")
 	}
 }

@@ -1,6 +1,7 @@
 package policies
 
 import (
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"strings"
@@ -208,6 +209,37 @@ func TestOrderType_KeysInTheQueryForm(t *testing.T) {
 		if v, err := p.Check(t.Context(), r); !errors.Is(err, ask.ErrUndecided) {
 			t.Errorf("%s: got %+v, %v", key, v, err)
 		}
+	}
+}
+
+// TestOrderType_JunkIsBounded: credentials that the platform does not accept cause no more
+// questions than identity { rate } allows. Those that it accepts cause any number.
+func TestOrderType_JunkIsBounded(t *testing.T) {
+	for name, test := range map[string]struct {
+		backend *asktest.Platform
+		limited int
+	}{
+		"wrong passwords": {asktest.Answering(401, `{"code":"woocommerce_rest_cannot_view"}`), 30},
+		"no shop":         {asktest.Answering(404, `{"code":"rest_no_route"}`), 90}, // two questions a call
+		"a manager":       {shopOf(nil), 0},
+		"a customer":      {asktest.Answering(403, `{"code":"woocommerce_rest_cannot_view"}`), 0},
+		"write-only key":  {asktest.Answering(401, `{"code":"woocommerce_rest_authentication_error","message":"The API key provided does not have read permissions."}`), 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			p := provision(t, s, new(OrderType))
+			limited := 0
+			for id := range 150 {
+				junk := base64.StdEncoding.EncodeToString(fmt.Appendf(nil, "someone%d:xxxx", id))
+				r := request(t, s, test.backend, "PUT", fmt.Sprintf("/wp-json/wc/v3/orders/%d", id+100), `{}`, jsonType, "Authorization: Basic "+junk)
+				if _, err := p.Check(t.Context(), r); errors.Is(err, ask.ErrTooMany) {
+					limited++
+				}
+			}
+			if limited != test.limited {
+				t.Errorf("%d calls limited, %d questions", limited, len(test.backend.Questions()))
+			}
+		})
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/hosts"
 	"github.com/restwarden/restwarden/policies/nearest"
 )
@@ -56,16 +57,20 @@ func (rel *Release) Configured(major, minor int) bool {
 	return rel.fixed > 0 && rel.fixed >= number(major, minor)
 }
 
-// AtLeast tells whether the shop that answers r is release major.minor or later, by the
+// AtLeast tells whether the shop that answers w is release major.minor or later, by the
 // configuration or by its REST root, as far as that can be believed. An unknown release
 // counts as older, so that guards stay on.
-func (rel *Release) AtLeast(r *Request, major, minor int) bool {
+func (rel *Release) AtLeast(w *caller.Whole, major, minor int) bool {
 	if rel.fixed > 0 {
 		return rel.Configured(major, minor)
 	}
-	known, ok := rel.learned.Get(r.HTTP.Host)
-	return ok && known.preview && number(major, minor) <= number(11, 1) && known.answers(r.Whole.Call) && time.Since(known.at) < believedFor
+	known, ok := rel.learned.Get(w.HTTP.Host)
+	return ok && known.preview && number(major, minor) <= number(11, 1) && known.answers(w.Call) && time.Since(known.at) < believedFor
 }
+
+// KeysInQuery tells whether the shop that answers w takes its keys in the query form too:
+// from 11.1 on (docs/interface 9, rule 4).
+func (rel *Release) KeysInQuery(w *caller.Whole) bool { return rel.AtLeast(w, 11, 1) }
 
 // answers tells whether c certainly goes to the shop at this base. In the query form only
 // the shop's own front page is certain.

@@ -85,6 +85,13 @@ func ListPlatforms(conjunction string) string {
 	return strings.Join(names[:last], ", ") + " " + conjunction + " " + names[last]
 }
 
+// ShopWord is what the names of the shop's namespaces begin with, and those of plugins for
+// it.
+func (p *Platform) ShopWord() string {
+	_, word, _ := strings.Cut(p.KeyMarker, "/")
+	return word
+}
+
 // LoginCookie is what the names of the front end's login cookies begin with.
 func (p *Platform) LoginCookie() string { return p.AuthCookie + "logged_in_" }
 

@@ -38,6 +38,8 @@ type identityCache struct {
 type identityEntry struct {
 	identity
 	session string // hash of the login cookies, "" without any
+	until   time.Time
+	again   *atomic.Bool // the platform has been asked again
 }
 
 func newIdentityCache() *identityCache {
@@ -93,12 +95,30 @@ func (ids *Identities) KeyedName(secret string) string {
 	return hex.EncodeToString([]byte(ids.cache.hasher.Load().mac([]byte(secret))))
 }
 
-func (c *identityCache) get(key string) (identity, bool) {
+// age says how much an entry is worth.
+type age uint8
+
+const (
+	unknown age = iota // there is no entry
+	fresh              // counts
+	ending             // counts, and ends soon
+	ended              // has ended less than one ttl ago, and nobody saw its right end
+)
+
+// get returns what is kept under key. renew is true once for an entry that ends soon.
+func (c *identityCache) get(key string, ttl time.Duration) (found identity, is age, renew bool) {
 	item := c.entries.Get(key)
 	if item == nil {
-		return identity{}, false
+		return identity{}, unknown, false
 	}
-	return item.Value().identity, true
+	e := item.Value()
+	switch left := time.Until(e.until); {
+	case left <= 0:
+		return e.identity, ended, false
+	case e.accepted() && left < ttl/4:
+		return e.identity, ending, e.again.CompareAndSwap(false, true)
+	}
+	return e.identity, fresh, false
 }
 
 // adopt replaces the hasher and forgets all entries of the old one.
@@ -111,14 +131,19 @@ func (c *identityCache) adopt(h *hasher) {
 // is not remembered.
 func (c *identityCache) epoch() uint64 { return c.drops.Load() }
 
+// put keeps an answer for ttl. Callers whom the platform accepts are kept twice as long:
+// a new question may take its time.
 func (c *identityCache) put(key string, epoch uint64, e identityEntry, ttl time.Duration) {
 	if c.drops.Load() != epoch {
 		return
 	}
-	if e.caller.Kind == Anonymous {
+	kept := 2 * ttl // see ended
+	if !e.accepted() {
 		ttl = min(ttl, rejectedTTL)
+		kept = ttl
 	}
-	c.entries.Set(key, e, ttl)
+	e.until, e.again = time.Now().Add(ttl), new(atomic.Bool)
+	c.entries.Set(key, e, kept)
 	if c.drops.Load() != epoch {
 		c.entries.Delete(key)
 	}

@@ -69,7 +69,7 @@ func (w *Whole) claimOf() (Claim, error) {
 // shopClaim looks for the shop's own credentials on a call of the shop.
 func (w *Whole) shopClaim() (Claim, error) {
 	signed, err := isOAuth1(w)
-	looks := w.Site.shopLooks(w.Call)
+	looks := w.shopLooks()
 	switch {
 	case err != nil:
 		return 0, err

@@ -73,8 +73,8 @@ func FuzzDropping(f *testing.F) {
 		if again := parseDropping(d.String()); again != d {
 			t.Errorf("%q: %+v, then %+v", text, d, again)
 		}
-		all := d.covers(identityEntry{identity{caller: Caller{Kind: User, ID: 7}}, "s"}, h) &&
-			d.covers(identityEntry{identity{caller: Caller{Kind: User, ID: 8}}, ""}, h)
+		all := d.covers(identityEntry{identity: identity{caller: Caller{Kind: User, ID: 7}}, session: "s"}, h) &&
+			d.covers(identityEntry{identity: identity{caller: Caller{Kind: User, ID: 8}}}, h)
 		if known := slices.Contains([]dropKind{dropUser, dropSession}, d.whom); !known && !all {
 			t.Errorf("%q drops %+v only", text, d)
 		}

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"net/netip"
+	"strconv"
 	"time"
 
 	"golang.org/x/sync/singleflight"
@@ -17,7 +18,7 @@ import (
 // Options bounds the questions about callers. WithDefaults fills in zero values.
 type Options struct {
 	TTL         time.Duration // how long an answer is believed; default 10 s
-	Timeout     time.Duration // how long an answer may take; default 5 s
+	Timeout     time.Duration // how long an answer may take; default 10 s
 	MaxInFlight int           // questions under way at once, of all sites with the same InFlight; default 128
 	Rate        int           // questions about credentials that the platform does not accept, per client address ...
 	Per         time.Duration // ... and time; default 120 per minute
@@ -48,7 +49,7 @@ func (o Options) WithDefaults() Options {
 		o.TTL = 10 * time.Second
 	}
 	if o.Timeout == 0 {
-		o.Timeout = 5 * time.Second
+		o.Timeout = 10 * time.Second
 	}
 	if o.MaxInFlight == 0 {
 		o.MaxInFlight = 128
@@ -124,25 +125,63 @@ func (ids *Identities) who(ctx context.Context, w *Whole) (Caller, *ask.Answer, 
 	if ids.opts.Alone {
 		key += rand.Text() // no other request has this key
 	}
-	if found, ok := ids.cache.get(key); ok {
+	found, is, renew := ids.cache.get(key, ids.opts.TTL)
+	if renew {
+		_, _ = ids.ask(ctx, w, key, true) // nobody waits; an error comes up when the entry has ended
+	}
+	if is == fresh || is == ending {
 		w.Trace.Remembered(ask.KindCaller)
 		return found.caller, found.answer, nil
 	}
-	i, err := ids.inquire(w, key)
+	answer, err := ids.ask(ctx, w, key, false)
 	if err != nil {
 		return Caller{}, nil, err
 	}
-	answer := ids.flight.DoChan(key, func() (any, error) { return i.run(ctx) })
-	select {
-	case <-ctx.Done():
-		return Caller{}, nil, context.Cause(ctx)
-	case result := <-answer:
-		if result.Err != nil {
-			return Caller{}, nil, result.Err
-		}
-		found := result.Val.(identity)
-		return found.caller, found.answer, nil
+	return ids.await(ctx, w, key, answer, is == ended)
+}
+
+// patience is how long a request waits for the platform while an answer that has just
+// ended is there.
+const patience = time.Second
+
+// await waits for the answer to a question. After some time it takes the answer before, if
+// that has just ended and no right of the caller's was seen to end (docs/design 7).
+func (ids *Identities) await(ctx context.Context, w *Whole, key string, answer <-chan singleflight.Result, before bool) (Caller, *ask.Answer, error) {
+	var late <-chan time.Time
+	if before {
+		timer := time.NewTimer(min(patience, ids.opts.Timeout/2))
+		defer timer.Stop()
+		late = timer.C
 	}
+	for {
+		select {
+		case <-ctx.Done():
+			return Caller{}, nil, context.Cause(ctx)
+		case <-late:
+			if found, is, _ := ids.cache.get(key, ids.opts.TTL); is != unknown {
+				w.Trace.Remembered(ask.KindCaller)
+				return found.caller, found.answer, nil
+			}
+		case result := <-answer:
+			if result.Err != nil {
+				return Caller{}, nil, result.Err
+			}
+			found := result.Val.(identity)
+			return found.caller, found.answer, nil
+		}
+	}
+}
+
+// ask begins the question about the caller of w, once for all who ask at the same time.
+// Requests that come after a drop do not share a question from before it.
+func (ids *Identities) ask(ctx context.Context, w *Whole, key string, renews bool) (<-chan singleflight.Result, error) {
+	i, err := ids.inquire(w, key)
+	if err != nil {
+		return nil, err
+	}
+	i.renews = renews
+	flight := key + strconv.FormatUint(ids.cache.epoch(), 10)
+	return ids.flight.DoChan(flight, func() (any, error) { return i.run(ctx) }), nil
 }
 
 // inquiry is one question about a caller with all that it needs. It holds nothing of the
@@ -153,6 +192,7 @@ type inquiry struct {
 	claim    Claim
 	key      string // under which the answer is kept
 	session  string // hash of the login cookies
+	renews   bool   // the answer before counts for a while
 	question ask.Question
 	client   netip.Addr
 	holder   call.Holder
@@ -169,7 +209,7 @@ func (ids *Identities) inquire(w *Whole, key string) (*inquiry, error) {
 	}
 	return &inquiry{
 		ids: ids, site: w.Site, claim: claim, key: key, question: q, client: w.Client, holder: w.Holder,
-		session: sessionOf(ids.cache.hasher.Load(), w.HTTP.Header, &w.Site.Platform),
+		session: w.session(),
 		backend: w.Backend.Detach(), trace: w.Trace,
 	}, nil
 }
@@ -186,17 +226,17 @@ func (i *inquiry) run(ctx context.Context) (identity, error) {
 	if found {
 		return known.identity, nil
 	}
-	counted := !ids.cache.wasAccepted(i.key)
-	if counted && !ids.limit.Allow(AddressKey(i.client)) {
-		return identity{}, ask.ErrTooMany
+	counted, err := ids.count(i.key, i.client)
+	if err != nil {
+		return identity{}, err
 	}
 	ctx, ended, err := ids.begin(ctx, i.holder)
 	if err != nil {
 		return identity{}, err
 	}
-	defer ended()
 	epoch := ids.cache.epoch()
 	answer, err := ask.Send(ctx, i.backend, i.trace, i.question)
+	ask.AfterQuestion(err, ended)
 	if err != nil {
 		return identity{}, fmt.Errorf("who is calling: %w", err)
 	}
@@ -207,11 +247,23 @@ func (i *inquiry) run(ctx context.Context) (identity, error) {
 	if counted && who.accepted() {
 		ids.limit.Refund(AddressKey(i.client))
 	}
-	entry := identityEntry{who, i.session}
+	entry := identityEntry{identity: who, session: i.session}
 	ids.cache.put(i.key, epoch, entry, ids.opts.TTL)
 	ids.cache.judged(i.key, epoch, entry)
 	ids.share(ctx, i, known, who)
 	return who, nil
+}
+
+// count counts a question against the limit of a client, unless the platform has accepted
+// the credentials under key. It returns ask.ErrTooMany above the limit.
+func (ids *Identities) count(key string, client netip.Addr) (counted bool, err error) {
+	if ids.cache.wasAccepted(key) {
+		return false, nil
+	}
+	if !ids.limit.Allow(AddressKey(client)) {
+		return false, ask.ErrTooMany
+	}
+	return true, nil
 }
 
 // underWay marks the context of a question. What a question itself causes on its way, such

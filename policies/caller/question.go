@@ -106,11 +106,10 @@ func grantedCapabilities(raw json.RawMessage) (map[string]bool, error) {
 // unknown key get 401 (docs/platform III.3, III.8). The notes of an order would not do:
 // the answer for a missing order is the same for everybody.
 func interpretKey(a *ask.Answer) (identity, error) {
-	code, message := a.Fault()
+	code := a.Code()
 	switch {
 	case a.Status == http.StatusOK && bytes.HasPrefix(bytes.TrimSpace(a.Body), []byte("[")),
-		a.Status == http.StatusForbidden && strings.HasSuffix(code, "cannot_view"),
-		a.Status == http.StatusUnauthorized && strings.HasSuffix(code, "authentication_error") && strings.Contains(message, "read permissions"):
+		a.Status == http.StatusForbidden && strings.HasSuffix(code, "cannot_view"), mayNotRead(a):
 		return identity{caller: Caller{Kind: KeyHolder}}, nil
 	case a.Status == http.StatusUnauthorized && strings.HasSuffix(code, "authentication_error"):
 		return identity{answer: a}, nil
@@ -118,6 +117,12 @@ func interpretKey(a *ask.Answer) (identity, error) {
 		return identity{}, nil
 	}
 	return identity{}, ask.Unexpected(a)
+}
+
+// mayNotRead recognizes the answer to a valid key that may only write.
+func mayNotRead(a *ask.Answer) bool {
+	code, message := a.Fault()
+	return a.Status == http.StatusUnauthorized && strings.HasSuffix(code, "authentication_error") && strings.Contains(message, "read permissions")
 }
 
 // interpretSession reads the cart's header User-ID: 0 for guests.

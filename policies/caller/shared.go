@@ -151,10 +151,10 @@ func (ids *Identities) recall(ctx context.Context, i *inquiry) (known recalled, 
 	}
 	known.mark, known.usable = values[s.mark], true
 	text, ok := values[stored]
-	if !ok || !known.decode(text, i.site.Now()) {
+	if !ok || !known.decode(text, i.site.Now()) || i.renews && known.left < ids.opts.TTL/4 {
 		return known, false
 	}
-	entry := identityEntry{known.identity, i.session}
+	entry := identityEntry{identity: known.identity, session: i.session}
 	ids.cache.put(i.key, epoch, entry, min(known.left, ids.opts.TTL))
 	ids.cache.judged(i.key, epoch, entry)
 	return known, true

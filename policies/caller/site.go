@@ -17,6 +17,9 @@ type Site struct {
 	Store      store.Store // shared facts
 	Identities *Identities
 	Now        func() time.Time
+	// KeysInQuery tells whether the shop that answers takes its keys in the query form
+	// too. With nil it does not.
+	KeysInQuery func(*Whole) bool
 
 	rows []row
 }
@@ -49,20 +52,22 @@ func (o Own) canonical() Own {
 // the shopper, so it answers scripts only of the origins that the shop names.
 func (s *Site) InCheckout(c *call.Call) bool { return inNamespace(c.Key, s.Platform.Checkout) }
 
-// inShop tells whether shop keys count on the route with this key.
+// inShop tells whether shop keys count on the route with this key: in every namespace that
+// begins with the shop's word, those of plugins for it included (docs/platform III.8).
 func (s *Site) inShop(key string) bool {
-	for _, ns := range s.Platform.Shop {
-		if inNamespace(key, ns) {
-			return true
-		}
-	}
-	return inNamespace(key, s.Platform.Analytics)
+	rest, ok := strings.CutPrefix(key, "/"+s.Platform.ShopWord())
+	return ok && rest != "" && (rest[0] == '/' || rest[0] == '-') && key != "/"+s.Platform.MCP
 }
 
-// shopLooks tells whether the shop certainly checks its own credentials on c. It
-// recognizes its routes by text in the address. Newer releases may check on other
-// addresses too.
-func (s *Site) shopLooks(c *call.Call) bool { return c.Form == call.Pretty && s.inShop(c.Route) }
+// shopLooks tells whether the shop certainly checks its own credentials on the call. It
+// recognizes its routes by text in the address, in the query form from 11.1 on
+// (docs/interface 9, rule 4). Newer releases may check on other addresses too.
+func (w *Whole) shopLooks() bool {
+	if w.Call.Form != call.Pretty && (w.Site.KeysInQuery == nil || !w.Site.KeysInQuery(w)) {
+		return false
+	}
+	return w.Site.inShop(w.Call.Route)
+}
 
 func inNamespace(key, ns string) bool {
 	rest, ok := strings.CutPrefix(key, "/"+ns)

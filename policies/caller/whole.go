@@ -70,7 +70,7 @@ func (w *Whole) Who(ctx context.Context) (Caller, *ask.Answer, error) {
 	if !w.asked {
 		w.caller, w.answer, w.err = w.Site.Identities.who(ctx, w)
 		w.asked = true
-		if w.answer != nil && wrongPassword[w.answer.Code()] && w.Site.shopLooks(w.Call) {
+		if w.answer != nil && wrongPassword[w.answer.Code()] && w.shopLooks() {
 			w.answer = nil // where the shop accepts keys, such a caller is anonymous (docs/platform III.8)
 		}
 	}
@@ -94,13 +94,59 @@ func (w *Whole) IsAnonymous(ctx context.Context) bool {
 
 // Ask puts q to the platform on behalf of w: to the same install, in the same form, and
 // with the credentials that q.As names. It waits while too many questions are under way, up
-// to the time that a question may take. Several goroutines may ask at once. Errors are those
-// of Backend.Ask, ask.ErrUndecided, or a *call.Refusal.
+// to the time that a question may take. Several goroutines may ask at once. A question with
+// credentials that the platform has not accepted counts against the client's limit. Errors
+// are those of Backend.Ask, ask.ErrUndecided, ask.ErrTooMany, or a *call.Refusal.
 func (w *Whole) Ask(ctx context.Context, q ask.Question) (*ask.Answer, error) {
 	q, err := w.Question(q)
 	if err != nil {
 		return nil, err
 	}
+	if !w.proves(&q) {
+		return w.send(ctx, q)
+	}
+	ids, epoch := w.Site.Identities, w.Site.Identities.cache.epoch()
+	key := ids.cache.key(w.claim, w.credentials)
+	counted, err := ids.count(key, w.Client)
+	if err != nil {
+		return nil, err
+	}
+	a, err := w.send(ctx, q)
+	if counted && err == nil && accepts(a) {
+		ids.limit.Refund(AddressKey(w.Client))
+		ids.cache.judged(key, epoch, identityEntry{identity: identity{caller: Caller{Kind: User}}, session: w.session()})
+	}
+	return a, err
+}
+
+// proves tells whether the answer to q shows that the platform accepts the caller's
+// credentials: the platform answers it to no anonymous caller.
+func (w *Whole) proves(q *ask.Question) bool {
+	return q.As == ask.AsCaller && (q.Kind == ask.KindRecord || q.Kind == ask.KindCaller) && w.claim != ClaimNothing
+}
+
+// accepts tells whether an answer to a question that proves credentials was given to somebody
+// whom the platform knows.
+func accepts(a *ask.Answer) bool {
+	code := a.Code()
+	switch a.Status {
+	case http.StatusOK:
+		return true
+	case http.StatusForbidden:
+		return code != "" && !handedOn[code]
+	case http.StatusNotFound:
+		return code != "" && code != "rest_no_route"
+	}
+	return mayNotRead(a)
+}
+
+// session returns the hash of the login cookies, "" without any.
+func (w *Whole) session() string {
+	return sessionOf(w.Site.Identities.cache.hasher.Load(), w.HTTP.Header, &w.Site.Platform)
+}
+
+// send waits until q may be under way, and sends it.
+func (w *Whole) send(ctx context.Context, q ask.Question) (*ask.Answer, error) {
 	ids := w.Site.Identities
 	ctx, cancel := context.WithTimeout(ctx, ids.opts.Timeout)
 	defer cancel()
@@ -108,8 +154,9 @@ func (w *Whole) Ask(ctx context.Context, q ask.Question) (*ask.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer ended()
-	return ask.Send(ctx, w.Backend, w.Trace, q)
+	a, err := ask.Send(ctx, w.Backend, w.Trace, q)
+	ask.AfterQuestion(err, ended)
+	return a, err
 }
 
 // Question completes q as Ask would send it. The error is a *call.Refusal.

@@ -43,15 +43,19 @@ function standin_may( string $action, string $message ): callable {
 	};
 }
 
-// A shop key counts where the raw text of the shop's prefix stands in the
-// request's URI (docs/platform III.8).
+// The shop takes a request for its own by the raw text in the URI: its namespaces,
+// and those of plugins for it (docs/platform III.8).
+function standin_is_shop() {
+	return 1 === preg_match( '#wp-json/wc[/-]#', $_SERVER['REQUEST_URI'] ?? '' );
+}
+
+// A shop key counts there.
 add_filter(
 	'determine_current_user',
 	function ( $user ) {
 		$basic = ( $_SERVER['PHP_AUTH_USER'] ?? '' ) . ':' . ( $_SERVER['PHP_AUTH_PW'] ?? '' );
 		$query = ( $_GET['consumer_key'] ?? '' ) . ':' . ( $_GET['consumer_secret'] ?? '' );
-		$shop  = false !== strpos( $_SERVER['REQUEST_URI'] ?? '', 'wp-json/wc/' );
-		if ( ! $user && $shop && in_array( STANDIN_KEY, array( $basic, $query ), true ) ) {
+		if ( ! $user && standin_is_shop() && in_array( STANDIN_KEY, array( $basic, $query ), true ) ) {
 			return (int) get_option( 'standin_key_user' );
 		}
 		return $user;
@@ -65,7 +69,7 @@ add_filter(
 add_filter(
 	'rest_authentication_errors',
 	function ( $result ) {
-		if ( false === strpos( $_SERVER['REQUEST_URI'] ?? '', 'wp-json/wc/' ) ) {
+		if ( ! standin_is_shop() ) {
 			wp_get_current_user();
 		}
 		return $result;
