@@ -47,6 +47,8 @@ func (s *stack) checkCredentials(ctx context.Context, c *checks, g, bare *gate) 
 	wrong.Login = "nobody"
 	check("unknown user", (&caller{as: &wrong}).answersAs(ctx, g, bare, "401 invalid_username"))
 
+	check("shop keys on plugins for the shop", checkShopPlugins(ctx, g, bare))
+
 	check("logs out", through.logout(ctx, g))
 	check("logs out past the gateway", past.logout(ctx, bare))
 	check("logged-out cookie and nonce", pair(through.nonce).answersAs(ctx, g, bare, badNonce))
@@ -54,6 +56,37 @@ func (s *stack) checkCredentials(ctx context.Context, c *checks, g, bare *gate) 
 	check("a revoked application password", s.checkRevoked(ctx, g))
 	check("logged out by another session", s.checkEnded(ctx, g, (*session).logoutElsewhere))
 	check("a new password", s.checkEnded(ctx, g, (*session).changePassword))
+}
+
+// checkShopPlugins is that a shop key passes on the namespaces of plugins for the shop, and
+// nothing else does (docs/platform III.8).
+func checkShopPlugins(ctx context.Context, g, bare *gate) error {
+	key := "Authorization: " + basic("ck_standin", "cs_standin")
+	for _, namespace := range []string{"wc-bookings/v1", "wc-shipment-tracking/v3", "wc/gc/v1", "wc/pos/v1", "wc-admin"} {
+		for _, c := range []struct {
+			path    string
+			headers []string
+			expect  want
+		}{
+			{"/items", []string{key}, "200"},
+			{"/items?consumer_key=ck_standin&consumer_secret=cs_standin", nil, "200"},
+			{"/items", nil, notLoggedIn},
+			{"/items", []string{"Authorization: " + basic("ck_standin", "wrong")}, notLoggedIn},
+		} {
+			r := request{path: "/wp-json/" + namespace + c.path, headers: c.headers}
+			a, err := fetch(ctx, g, r)
+			if err == nil && !c.expect.matches(a) {
+				err = fmt.Errorf("%s: expected %q, got %s", r.path, c.expect, a)
+			}
+			if err == nil && c.expect == "200" {
+				err = sameAnswer(ctx, bare, r, a)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // checkEnded is that the gateway knows at once that one session has ended another,
