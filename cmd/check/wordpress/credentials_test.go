@@ -47,8 +47,6 @@ func (s *stack) checkCredentials(ctx context.Context, c *checks, g, bare *gate) 
 	wrong.Login = "nobody"
 	check("unknown user", (&caller{as: &wrong}).answersAs(ctx, g, bare, "401 invalid_username"))
 
-	check("shop keys on plugins for the shop", checkShopPlugins(ctx, g, bare))
-
 	check("logs out", through.logout(ctx, g))
 	check("logs out past the gateway", past.logout(ctx, bare))
 	check("logged-out cookie and nonce", pair(through.nonce).answersAs(ctx, g, bare, badNonce))
