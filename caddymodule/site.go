@@ -48,7 +48,8 @@ func newSite(g *Gateway, way layout.Way, apart string) *site {
 	s.Site.Site, s.Server, s.Name = &own, g.server+apart, siteName(way.Hosts, g.server, g.Base)
 	s.Release, _ = policies.ParseRelease(g.Release) // has been parsed before
 	own.KeysInQuery = s.keysInQuery
-	s.Hosts, s.Indexes = way.Hosts, new(hosts.Table[*index.Index])
+	s.Hosts, s.Indexes, s.ScriptDirs = way.Hosts, new(hosts.Table[*index.Index]), new(hosts.Table[string])
+	own.Lists, own.Scripts = s.ListsNamespace, s.ScriptDir
 	opts := g.engine.questions
 	own.Store, opts.Store = g.app.local, g.app.shared
 	if apart == manyWays {
