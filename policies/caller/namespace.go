@@ -40,7 +40,7 @@ func (w *Whole) nonceQuestion() (ask.Question, error) {
 		q.Base = strings.TrimSuffix(strings.TrimSuffix(q.Base, "index.php"), "/")
 	}
 	if w.Site.Scripts != nil {
-		q.Base += w.Site.Scripts(w.HTTP.Host)
+		q.Base += w.Site.Scripts(w)
 	}
 	return q, err
 }

@@ -162,7 +162,7 @@ func TestNamespace_Kept(t *testing.T) {
 func TestNamespace_Scripts(t *testing.T) {
 	for _, target := range []string{"/blog/wp-json/wp/v2/", "/blog/index.php?rest_route=/wp/v2/", "/blog/?rest_route=/wp/v2"} {
 		s, shop := newSite(t), cookieShop("0123456789")
-		s.Scripts = func(string) string { return "/core" }
+		s.Scripts = func(*Whole) string { return "/core" }
 		if _, _, err := request(t, s, shop, "GET", target, "", loginLine).Who(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -23,9 +23,9 @@ type Site struct {
 	// Lists tells whether the REST root of a host lists a namespace. With nil it lists none
 	// but the core's.
 	Lists func(host, namespace string) bool
-	// Scripts returns the directory of the platform's scripts on a host, below the site's
-	// base: "" or "/core". With nil it is "".
-	Scripts func(host string) string
+	// Scripts returns the directory of the platform's scripts, below the site's base: "" or
+	// "/core". With nil it is "".
+	Scripts func(*Whole) string
 
 	rows []row
 }
