@@ -48,7 +48,8 @@ func TestOrderType_Refuses(t *testing.T) {
 	}{
 		"pass/order":                       {"PUT", order, `{"note":"x"}`, []string{jsonType}, 0},
 		"pass/read of a subscription":      {"GET", sub, "", nil, 0},
-		"pass/missing id":                  {"PUT", "/wp-json/wc/v3/orders/2000", `{}`, []string{jsonType}, 0},
+		"refuse/missing id":                {"PUT", "/wp-json/wc/v3/orders/2000", `{}`, []string{jsonType}, 400},
+		"pass/missing id of a batch":       {"POST", "/wp-json/wc/v3/orders/batch", `{"update":[{"id":2000},{"id":7}]}`, []string{jsonType}, 0},
 		"pass/subscription's own route":    {"PUT", "/wp-json/wc/v3/subscriptions/13", `{}`, []string{jsonType}, 0},
 		"pass/v1":                          {"PUT", "/wp-json/wc/v1/orders/13", `{}`, []string{jsonType}, 0},
 		"pass/create":                      {"POST", "/wp-json/wc/v3/orders", `{"status":"pending"}`, []string{jsonType}, 0},
