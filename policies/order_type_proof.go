@@ -60,7 +60,7 @@ func (p *OrderType) prove(ctx context.Context, r *Request, claim caller.Claim, i
 	others, denied, err := p.recordsOf(ctx, r, r.withKey(p.Credential), ids)
 	switch {
 	case err == nil && denied != nil:
-		return proof{}, fmt.Errorf("the credential of order_type: %w", ask.Unexpected(denied))
+		return proof{}, p.refusedCredential(r, denied)
 	case err == nil && len(others) > 0 && !may:
 		return proof{answer: refusal.DeniedWrite(&p.site.Platform, r.Call)}, nil
 	}
@@ -77,7 +77,7 @@ func (p *OrderType) proveUnverified(ctx context.Context, r *Request, ids []uint6
 	as := r.limited(r.withKey(p.Credential)) // forged signatures must not become load
 	others, refusal, err := p.recordsOf(ctx, r, as, ids)
 	if err == nil && refusal != nil {
-		err = fmt.Errorf("the credential of order_type: %w", ask.Unexpected(refusal))
+		err = p.refusedCredential(r, refusal)
 	}
 	return proof{others: others, secret: true}, err
 }

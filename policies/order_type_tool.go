@@ -79,5 +79,5 @@ func (p *OrderType) proveTool(ctx context.Context, r *Request, key string, id ui
 	if err != nil {
 		return Verdict{}, err
 	}
-	return p.verdict(proof{others: others, answer: refusal}, false), nil
+	return p.verdict(r, proof{others: others, answer: refusal}), nil
 }

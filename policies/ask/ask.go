@@ -46,6 +46,9 @@ type Question struct {
 	Base   string      // Call.Base of the client's request
 	Form   call.Form   // as in the client's request
 	Header http.Header // the credentials that are headers; must not be changed
+
+	// Else is sent in place of this question if the shop refuses its signature. It may be nil.
+	Else *Question
 }
 
 // As says whose credentials a question carries.
@@ -116,8 +119,17 @@ type Trace struct {
 	Known func(kind Kind)
 }
 
-// Send sends q by b and reports it to t. Answer and error are those of b.
+// Send sends q by b, or q.Else after it, and reports both to t. Answer and error are those of
+// b to the last.
 func Send(ctx context.Context, b Backend, t *Trace, q Question) (*Answer, error) {
+	a, err := send(ctx, b, t, q)
+	if q.Else != nil && err == nil && a.refusesKey() {
+		return Send(ctx, b, t, *q.Else)
+	}
+	return a, err
+}
+
+func send(ctx context.Context, b Backend, t *Trace, q Question) (*Answer, error) {
 	if t == nil || t.Asked == nil {
 		return b.Ask(ctx, q)
 	}

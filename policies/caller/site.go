@@ -20,6 +20,9 @@ type Site struct {
 	// KeysInQuery tells whether the shop that answers takes its keys in the query form
 	// too. With nil it does not.
 	KeysInQuery func(*Whole) bool
+	// Home returns the home address of the site that answers, as its REST root gives it,
+	// or "" if that is not known. With nil it is not.
+	Home func(*Whole) string
 
 	rows []row
 }
