@@ -41,9 +41,10 @@ func (a *Answer) Denied() bool {
 }
 
 // refusesKey tells whether the shop refuses the question's key or signature
-// (docs/platform III.8).
+// (docs/platform III.8). A key without the right to read has been accepted.
 func (a *Answer) refusesKey() bool {
-	return a.Status == http.StatusUnauthorized && strings.HasSuffix(a.Code(), "_rest_authentication_error")
+	code, message := a.Fault()
+	return a.Status == http.StatusUnauthorized && strings.HasSuffix(code, "_rest_authentication_error") && !strings.Contains(message, "permissions")
 }
 
 // Unexpected returns the error for an answer that decides nothing. It wraps ErrUndecided.

@@ -119,14 +119,19 @@ type Trace struct {
 	Known func(kind Kind)
 }
 
-// Send sends q by b, or q.Else after it, and reports both to t. Answer and error are those of
-// b to the last.
+// Send sends q by b and reports it to t. If the shop refuses the signature of q, Send sends
+// q.Else too, and returns the answer to q only if the shop refuses that as well. Answer and
+// error are otherwise those of b.
 func Send(ctx context.Context, b Backend, t *Trace, q Question) (*Answer, error) {
 	a, err := send(ctx, b, t, q)
-	if q.Else != nil && err == nil && a.refusesKey() {
-		return Send(ctx, b, t, *q.Else)
+	if q.Else == nil || err != nil || !a.refusesKey() {
+		return a, err
 	}
-	return a, err
+	other, err := send(ctx, b, t, *q.Else)
+	if err == nil && other.refusesKey() {
+		return a, nil
+	}
+	return other, err
 }
 
 func send(ctx context.Context, b Backend, t *Trace, q Question) (*Answer, error) {
