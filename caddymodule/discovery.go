@@ -56,7 +56,7 @@ type hostRoot struct {
 	due      atomic.Int64           // nanoseconds since 1970
 	home     atomic.Pointer[string] // the site's home address; nil if no root was read
 	outside  atomic.Bool            // a problem was found for a request outside of the base
-	failures int          // readings that failed or found a problem, one after the other
+	failures int                    // readings that failed or found a problem, one after the other
 	problems []policies.Problem
 }
 
