@@ -69,12 +69,12 @@ func (w *Whole) home(q *ask.Question) (home, error) {
 	return at, nil
 }
 
-var homeAddress = regexp.MustCompile(`^(?i:https?)://([!-~]{1,300}?)((?:/[!-~]{0,1000})?)$`)
+var homeAddress = regexp.MustCompile(`^(?i:https?)://([^/?#@\\<>"\x00-\x20\x7f]{1,300})(/[^?#\\<>"\x00-\x20\x7f]{0,900})?$`)
 
 // parseHome reads a home address, "http://shop.example:8080/blog".
 func parseHome(text string) (at home, ok bool) {
 	parts := homeAddress.FindStringSubmatch(text)
-	if parts == nil || strings.ContainsAny(parts[1], "/@") || strings.ContainsAny(text, `?#\<>"`) {
+	if parts == nil {
 		return home{}, false
 	}
 	return home{parts[1], strings.TrimRight(parts[2], "/")}, true
