@@ -146,8 +146,10 @@ func TestOAuth_Records(t *testing.T) {
 		"unknown, https":    {unknown, order, func(w *world) []edit { return append(signer(w), https) }, "", 503, `the shop takes the question for anonymous`},
 		"PHP sees no https": {readKey, order, func(w *world) []edit { return append(signer(w), https) }, "PROXY {\nheader_up X-Forwarded-Proto http\n}", 503, `if PHP is not told that the client came by https`},
 		"a caller's key":    {readKey, order, keyed, "", 401, `over plain http, where the shop takes none`},
-		"a key in the query": {nil, order, func(w *world) []edit { return []edit{queryKey(w.info.Keys.ReadWriteKey)} }, "", 401,
-			`over plain http, where the shop takes none`},
+		"a key in the query": {
+			nil, order, func(w *world) []edit { return []edit{queryKey(w.info.Keys.ReadWriteKey)} }, "", 401,
+			`over plain http, where the shop takes none`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newPlainShop(t, site.Options{Release: "10.7"}, c.key, c.lines)

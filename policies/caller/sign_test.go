@@ -55,8 +55,10 @@ func TestHome_URL(t *testing.T) {
 	}
 }
 
-var badHomes = []string{"shop.example", "/blog", "//shop.example", "ftp://shop.example", "http://", "http:///blog", "http://a b", "http://a@b",
-	"http://a?x", "http://a/#x", "http://a\n", "http://a/\x00", "javascript:1", "http://a\\b", "http://" + strings.Repeat("a", 301), "http://a/" + strings.Repeat("a", 901)}
+var badHomes = []string{
+	"shop.example", "/blog", "//shop.example", "ftp://shop.example", "http://", "http:///blog", "http://a b", "http://a@b",
+	"http://a?x", "http://a/#x", "http://a\n", "http://a/\x00", "javascript:1", "http://a\\b", "http://" + strings.Repeat("a", 301), "http://a/" + strings.Repeat("a", 901),
+}
 
 // FuzzHome: a home address is one host and one path. No path of a question leads to another
 // host, and what is signed reads as the same home again.
