@@ -16,7 +16,6 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/restwarden/restwarden/policies/ask"
-	"github.com/restwarden/restwarden/policies/call"
 )
 
 // Bounds of an answer to a question. The index of a large site has thousands of routes;
@@ -194,21 +193,11 @@ func (b *backend) target(q ask.Question) (string, error) {
 	if err != nil || base.Path == "" && q.Base != "" || base.EscapedPath() != q.Base || q.Base != "" && q.Base[0] != '/' {
 		return "", errors.New("the client's path before the prefix is not plain") // without it: the log has no word of a client's
 	}
-	target, separator := q.Base+"/"+b.site.Prefix+q.Route, "?"
-	switch {
-	case q.Page != "":
-		target = q.Base + q.Page
-	case q.Form == call.Query:
-		path := orDefault(q.Base, "/")
-		if strings.HasSuffix(path, "/") && q.Method != "" && q.Method != http.MethodGet {
-			path += "index.php" // for a directory some servers accept GET and POST only (docs/platform I.10, N15)
-		}
-		target, separator = path+"?rest_route="+url.QueryEscape(q.Route), "&"
+	path, query := q.Target(b.site.Prefix)
+	if query != "" {
+		path += "?" + query
 	}
-	if q.Query != "" {
-		target += separator + q.Query
-	}
-	return target, nil
+	return path, nil
 }
 
 // forwardedHeaders say who the client is and by which proxies it came.

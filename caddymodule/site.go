@@ -47,7 +47,7 @@ func newSite(g *Gateway, way layout.Way, apart string) *site {
 	own := *g.engine.every.Site
 	s.Site.Site, s.Server, s.Name = &own, g.server+apart, siteName(way.Hosts, g.server, g.Base)
 	s.Release, _ = policies.ParseRelease(g.Release) // has been parsed before
-	own.KeysInQuery = s.keysInQuery
+	own.KeysInQuery, own.Home = s.keysInQuery, s.home
 	s.Hosts, s.Indexes, s.ScriptDirs = way.Hosts, new(hosts.Table[*index.Index]), new(hosts.Table[string])
 	own.Lists, own.Scripts = s.ListsNamespace, s.scriptDir
 	opts := g.engine.questions
@@ -86,6 +86,14 @@ func (s *site) scriptDir(w *caller.Whole) string {
 	return s.ScriptDir(w.HTTP.Host)
 }
 
+// home returns the home address of the site that answers w. It waits for the first reading
+// of the REST root, so that the first question is signed for the right address.
+func (s *site) home(w *caller.Whole) string {
+	s.awaitRoot(w)
+	return s.discovery.homeOf(w.HTTP.Host)
+}
+
+// awaitRoot waits until the REST root has been read once, or as long as a question may take.
 func (s *site) awaitRoot(w *caller.Whole) {
 	if b, ok := w.Backend.(*backend); ok {
 		ctx, cancel := context.WithTimeout(w.HTTP.Context(), s.questions.Timeout)

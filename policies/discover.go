@@ -20,8 +20,12 @@ import (
 type Root struct {
 	Routes, Namespaces []string     // in the order of registration
 	Index              *index.Index // of these routes; nil if the root is not public, is not there or lists none
+	Home               string       // the site's home address as the root gives it; "" if it gives none
 	Problems           []Problem    // what of the configuration does not fit the site
 }
+
+// maxHome bounds what is kept of a home address. No longer one is usable.
+const maxHome = 2048
 
 // Reach says how a client's request reached the site.
 type Reach struct {
@@ -45,7 +49,7 @@ func (s *Site) Discover(ctx context.Context, b ask.Backend, by Reach) (*Root, er
 	}
 	_, listed := found.Routes.values[fmt.Sprintf(`/%s/orders/(?P<order_id>[\d]+)/refunds/preview`, s.Platform.Shop[2])]
 	s.Release.Learn(by, listed)
-	root := &Root{Routes: found.Routes.names, Namespaces: found.Namespaces}
+	root := &Root{Routes: found.Routes.names, Namespaces: found.Namespaces, Home: found.Home[:min(len(found.Home), maxHome)]}
 	if len(root.Routes) > 0 { // some plugins take all routes out of the root
 		root.Index = index.New(root.Routes, root.Namespaces)
 	}

@@ -26,6 +26,7 @@ type OrderType struct {
 
 	site   *Site
 	named  bool
+	at     string         // where the policy is configured, "Caddyfile:12"
 	orders []call.Pattern // update routes: …/orders/:id
 	subs   []call.Pattern // sub-routes with an order's id: …/orders/:order_id/refunds
 	mcp    string         // key of the tool server's route
@@ -67,11 +68,14 @@ func (p *OrderType) Secrets() []*string {
 
 // Provision checks the credential and builds the route patterns.
 func (p *OrderType) Provision(site *Site, settings Settings) error {
-	p.site, p.named = site, settings.Named
+	p.site, p.named, p.at = site, settings.Named, settings.At
 	if p.Credential != "" {
 		key, secret, ok := strings.Cut(p.Credential, ":")
 		if !ok || blank(key) || blank(secret) {
 			return errors.New("credential is not of the form key:secret")
+		}
+		if strings.HasPrefix(key, "cs_") && strings.HasPrefix(secret, "ck_") {
+			return errors.New("credential has the secret before the key: it is key:secret")
 		}
 	}
 	pl := site.Platform
@@ -175,14 +179,15 @@ func (p *OrderType) checkIDs(ctx context.Context, r *Request, ids []uint64) (Ver
 	if err != nil {
 		return Verdict{}, err
 	}
-	return p.verdict(result, r.Call.Kind == call.Batch), nil
+	return p.verdict(r, result), nil
 }
 
-func (p *OrderType) verdict(found proof, batch bool) Verdict {
+func (p *OrderType) verdict(r *Request, found proof) Verdict {
 	switch {
 	case found.answer != nil:
 		v := inPlatformWords(found.answer)
-		if p.Credential == "" {
+		v.Note = noteOnKey(r)
+		if v.Note == "" && p.Credential == "" {
 			v.Note = "The caller may not read orders; order_type { credential … } lets the gateway ask for itself."
 		}
 		return v
@@ -192,7 +197,7 @@ func (p *OrderType) verdict(found proof, batch bool) Verdict {
 		return forbidden()
 	}
 	v := Verdict{Status: http.StatusBadRequest, Code: p.site.Code(codeInvalidID), Message: "ID is invalid."}
-	if batch {
+	if r.Call.Kind == call.Batch {
 		v.Data = map[string]any{"ids": found.others}
 	}
 	return v

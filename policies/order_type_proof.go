@@ -46,7 +46,7 @@ func (p *OrderType) prove(ctx context.Context, r *Request, claim caller.Claim, i
 	others, denied, err := p.invalid(ctx, r, r.withKey(p.Credential), ids)
 	switch {
 	case err == nil && denied != nil:
-		return proof{}, fmt.Errorf("the credential of order_type: %w", ask.Unexpected(denied))
+		return proof{}, p.refusedCredential(r, denied)
 	case err == nil && len(others) > 0 && !may:
 		return proof{answer: refusal.DeniedWrite(&p.site.Platform, r.Call)}, nil
 	}
@@ -80,7 +80,7 @@ func (p *OrderType) proveUnverified(ctx context.Context, r *Request, ids []uint6
 	as := r.limited(r.withKey(p.Credential)) // forged signatures must not become load
 	found, err := p.recordsOf(ctx, r, as, ids)
 	if err == nil && found.refusal != nil {
-		err = fmt.Errorf("the credential of order_type: %w", ask.Unexpected(found.refusal))
+		err = p.refusedCredential(r, found.refusal)
 	}
 	return proof{others: found.others, secret: true}, err
 }

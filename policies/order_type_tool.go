@@ -79,5 +79,5 @@ func (p *OrderType) proveTool(ctx context.Context, r *Request, key string, id ui
 	if err != nil {
 		return Verdict{}, err
 	}
-	return p.verdict(proof{others: found.others, answer: found.refusal}, false), nil
+	return p.verdict(r, proof{others: found.others, answer: found.refusal}), nil
 }

@@ -46,6 +46,7 @@ func run(ctx context.Context, args []string, out, usage io.Writer) error {
 	flags.StringVar(&options.SMTP, "smtp", "", "mail server, host:port; none sends no mail")
 	flags.StringVar(&options.Fault, "fault", "", "multilingual, blocked-root, stale-rewrites or firewall")
 	flags.BoolVar(&options.LoginOnly, "login-only", false, "limit REST to logged-in users, as a plugin of the site does")
+	flags.BoolVar(&options.KeysNeedTLS, "keys-need-tls", false, "ignore shop keys over plain http unless they sign, as a real shop does")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}

@@ -40,6 +40,13 @@ func (a *Answer) Denied() bool {
 	return a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden
 }
 
+// refusesKey tells whether the shop refuses the question's key or signature
+// (docs/platform III.8). A key without the right to read has been accepted.
+func (a *Answer) refusesKey() bool {
+	code, message := a.Fault()
+	return a.Status == http.StatusUnauthorized && strings.HasSuffix(code, "_rest_authentication_error") && !strings.Contains(message, "permissions")
+}
+
 // Unexpected returns the error for an answer that decides nothing. It wraps ErrUndecided.
 func Unexpected(a *Answer) error {
 	return fmt.Errorf("%w: unexpected answer, status %d, code %q", ErrUndecided, a.Status, a.Code())

@@ -46,6 +46,9 @@ type Question struct {
 	Base   string      // Call.Base of the client's request
 	Form   call.Form   // as in the client's request
 	Header http.Header // the credentials that are headers; must not be changed
+
+	// Else is sent in place of this question if the shop refuses its signature. It may be nil.
+	Else *Question
 }
 
 // As says whose credentials a question carries.
@@ -116,8 +119,22 @@ type Trace struct {
 	Known func(kind Kind)
 }
 
-// Send sends q by b and reports it to t. Answer and error are those of b.
+// Send sends q by b and reports it to t. If the shop refuses the signature of q, Send sends
+// q.Else too, and returns the answer to q only if the shop refuses that as well. Answer and
+// error are otherwise those of b.
 func Send(ctx context.Context, b Backend, t *Trace, q Question) (*Answer, error) {
+	a, err := send(ctx, b, t, q)
+	if q.Else == nil || err != nil || !a.refusesKey() {
+		return a, err
+	}
+	other, err := send(ctx, b, t, *q.Else)
+	if err == nil && other.refusesKey() {
+		return a, nil
+	}
+	return other, err
+}
+
+func send(ctx context.Context, b Backend, t *Trace, q Question) (*Answer, error) {
 	if t == nil || t.Asked == nil {
 		return b.Ask(ctx, q)
 	}

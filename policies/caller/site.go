@@ -26,6 +26,9 @@ type Site struct {
 	// Scripts returns the directory of the platform's scripts, below the site's base: "" or
 	// "/core". With nil it is "".
 	Scripts func(*Whole) string
+	// Home returns the home address of the site that answers, as its REST root gives it,
+	// or "" if that is not known. With nil it is not.
+	Home func(*Whole) string
 
 	rows []row
 }

@@ -160,12 +160,14 @@ func (w *Whole) send(ctx context.Context, q ask.Question) (*ask.Answer, error) {
 	return a, err
 }
 
-// Question completes q as Ask would send it. The error is a *call.Refusal.
+// Question completes q as Ask would send it. The error is a *call.Refusal, or wraps
+// ask.ErrUndecided if a key cannot be used.
 func (w *Whole) Question(q ask.Question) (ask.Question, error) {
 	q.Base, q.Form = w.Call.Base, w.Call.Form
 	switch q.As {
 	case ask.AsKey:
-		w.Site.withKey(&q)
+		err := w.withKey(&q)
+		return q, err
 	case ask.AsCaller:
 		c, err := w.read(q.Kind)
 		if err != nil {

@@ -100,6 +100,19 @@ func TestConversions(t *testing.T) {
 	})
 }
 
+// TestOAuth is that the gateway signs its questions as PHP verifies them: over plain http the
+// shop takes no key as it is (docs/platform III.8).
+func TestOAuth(t *testing.T) {
+	s := setUps(t)
+	for _, g := range s.gatesOf(modeBare) {
+		t.Run(g.setUp()+" signatures", func(t *testing.T) { checkSignatures(t.Context(), count(t), g) })
+	}
+	for _, g := range s.gatesOf(modeKey) {
+		t.Run(g.setUp(), func(t *testing.T) { s.checkCredential(t.Context(), count(t), g) })
+		t.Run(g.setUp()+" TLS", func(t *testing.T) { s.checkCredential(t.Context(), count(t), g.secure()) })
+	}
+}
+
 // TestHoles sends each hole to the bare platform, where it must run behind some
 // front-end, and through every gate, on every protocol: nothing of it may reach
 // WordPress, and no subscription may become an order.

@@ -24,6 +24,7 @@ type Options struct {
 	SMTP         string           // host:port of a mail server; empty sends no mail
 	Fault        string           // "" or one of multilingual, blocked-root, stale-rewrites, firewall
 	LoginOnly    bool             // the site's own restriction of REST to logged-in users
+	KeysNeedTLS  bool             // over plain http shop keys are ignored unless they sign, as on a real shop
 	Now          func() time.Time // clock; nil is time.Now
 
 	// Logf notes what goes wrong in the background; nil is log.Printf.

@@ -199,10 +199,15 @@ func (s *Site) Info() Info {
 // homeURL is the site's address as the client used it.
 func (s *Site) homeURL(r *http.Request) string {
 	scheme, host := "http", r.Host
-	if r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https" {
+	if isSecure(r) {
 		scheme = "https"
 	}
 	return scheme + "://" + host + s.opt.Base
+}
+
+// isSecure tells whether the client came by https.
+func isSecure(r *http.Request) bool {
+	return r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https"
 }
 
 // restURL is the address of a route in the form that the permalinks ask for.
