@@ -47,8 +47,6 @@ func (s *stack) checkCredentials(ctx context.Context, c *checks, g, bare *gate) 
 	wrong.Login = "nobody"
 	check("unknown user", (&caller{as: &wrong}).answersAs(ctx, g, bare, "401 invalid_username"))
 
-	check("shop keys on plugins for the shop", checkShopPlugins(ctx, g, bare))
-
 	check("the index of a namespace", checkNamespace(ctx, g, through))
 	if g.Site.Name == fpm {
 		check("a login that has ended", checkNoGrace(ctx, g, bare))
