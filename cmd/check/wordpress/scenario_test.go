@@ -178,7 +178,7 @@ func (v *visit) readIndex(decision string) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return slices.ContainsFunc(v.seen, func(r response) bool {
-		return strings.HasSuffix(r.url, "/wp/v2/") && r.decision == "call "+decision
+		return strings.HasSuffix(r.url, "/wp/v2/") && strings.TrimSpace(r.decision) == "call "+decision
 	})
 }
 
