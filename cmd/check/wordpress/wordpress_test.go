@@ -90,6 +90,10 @@ func TestConversions(t *testing.T) {
 		t.Helper()
 		s.checkConversions(t.Context(), count(t), s.gate(site.Name, modeDefault))
 	})
+	t.Run("batches", func(t *testing.T) {
+		s := setUps(t)
+		s.checkBatches(t.Context(), count(t), s.gate(fpm, modeDefault))
+	})
 	t.Run("two sites at one host name", func(t *testing.T) {
 		s := setUps(t)
 		count(t).check("the same id", s.tryNeighbour(t.Context(), s.gate(fpm, modeDefault), s.gate(apache, modeDefault)))
