@@ -48,7 +48,8 @@ func newSite(g *Gateway, way layout.Way, apart string) *site {
 	s.Site.Site, s.Server, s.Name = &own, g.server+apart, siteName(way.Hosts, g.server, g.Base)
 	s.Release, _ = policies.ParseRelease(g.Release) // has been parsed before
 	own.KeysInQuery, own.Home = s.keysInQuery, s.home
-	s.Hosts, s.Indexes = way.Hosts, new(hosts.Table[*index.Index])
+	s.Hosts, s.Indexes, s.ScriptDirs = way.Hosts, new(hosts.Table[*index.Index]), new(hosts.Table[string])
+	own.Lists, own.Scripts = s.ListsNamespace, s.scriptDir
 	opts := g.engine.questions
 	own.Store, opts.Store = g.app.local, g.app.shared
 	if apart == manyWays {
@@ -83,6 +84,13 @@ func (s *site) keysInQuery(w *caller.Whole) bool {
 func (s *site) home(w *caller.Whole) string {
 	s.awaitRoot(w)
 	return s.discovery.homeOf(w.HTTP.Host)
+}
+
+// scriptDir returns the directory of the platform's scripts below the base. It waits for the
+// first reading of the REST root.
+func (s *site) scriptDir(w *caller.Whole) string {
+	s.awaitRoot(w)
+	return s.ScriptDir(w.HTTP.Host)
 }
 
 // awaitRoot waits until the REST root has been read once, or as long as a question may take.

@@ -56,12 +56,33 @@ func (s *Site) Discover(ctx context.Context, b ask.Backend, by Reach) (*Root, er
 	if s.Indexes != nil {
 		s.Indexes.Put(by.Host, root.Index)
 	}
+	s.learnScripts(found, by)
 	if !slices.ContainsFunc(found.Namespaces, func(ns string) bool { return strings.EqualFold(ns, s.Platform.Core) }) {
 		root.Problems = append(root.Problems, Problem{ProblemPlatform, fmt.Sprintf("the site has no namespace %s: check the platform named behind restwarden", s.Platform.Core)})
 	}
 	root.Problems = append(root.Problems, s.prefixProblems(found)...)
 	root.Problems = append(root.Problems, s.addressProblems(found, by)...)
 	return root, nil
+}
+
+// learnScripts keeps where the platform's scripts are: an install may lie in a directory
+// below the site's home.
+func (s *Site) learnScripts(found *rootAnswer, by Reach) {
+	if s.ScriptDirs == nil {
+		return
+	}
+	dir := ""
+	home, errHome := url.Parse(found.Home)
+	install, errInstall := url.Parse(found.URL)
+	if errHome == nil && errInstall == nil {
+		rest, below := strings.CutPrefix(strings.TrimSuffix(install.EscapedPath(), "/"), strings.TrimSuffix(home.EscapedPath(), "/"))
+		if below && strings.HasPrefix(rest, "/") {
+			dir = rest
+		}
+	}
+	if _, known := s.ScriptDirs.Get(by.Host); known || dir != "" {
+		s.ScriptDirs.Put(by.Host, dir)
+	}
 }
 
 // rootProblem says why there may be no REST root. Where a base is set, the root may be

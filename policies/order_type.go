@@ -15,7 +15,8 @@ import (
 )
 
 // OrderType refuses an update through an order route of a record that is not an order:
-// releases before 10.8 turn the record into one (docs/interface 3; docs/platform III.1).
+// releases before 10.8 turn the record into one (docs/interface 3; docs/platform III.1). It
+// also refuses the update of one missing order, in the words of release 10.8.
 type OrderType struct {
 	// Credential is a read-only shop key "key:secret" of the gateway itself, for
 	// questions that the caller may not ask.
@@ -163,7 +164,7 @@ func isUpdate(method string) bool {
 	return method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch
 }
 
-// checkIDs proves that all ids are orders. It lets anonymous updates pass: the platform
+// checkIDs proves that all ids are orders, or left to the platform. It lets anonymous updates pass: the platform
 // refuses them, whatever the record is.
 func (p *OrderType) checkIDs(ctx context.Context, r *Request, ids []uint64) (Verdict, error) {
 	claim, err := r.Claim()

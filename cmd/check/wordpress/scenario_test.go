@@ -25,6 +25,8 @@ var scenario = []struct {
 	{name: "upload an image of 20 MB", run: (*visit).uploadImage},
 	{name: "publish", run: (*visit).publish},
 	{name: "read the post", visitor: true, run: (*visit).readPost},
+	{name: "load wp-api", run: (*visit).loadWPAPI},
+	{name: "load wp-api as a visitor", visitor: true, refused: true, run: (*visit).loadWPAPIAsVisitor},
 	{name: "open the widgets screen", run: (*visit).openWidgets},
 	{name: "upload in the media library", run: (*visit).uploadToLibrary},
 	{name: "change the permalinks", run: (*visit).changePermalinks},
@@ -149,6 +151,56 @@ func (v *visit) readPost(ctx context.Context) error {
 		err = fmt.Errorf("the post reads %q", text)
 	}
 	return err
+}
+
+// openWPAPI opens a page with the core's script wp-api, which reads the index of the core's
+// namespace with the login cookie and no nonce. It returns what came of it.
+func (v *visit) openWPAPI(ctx context.Context) (string, error) {
+	err := chromedp.Do(ctx,
+		chromedp.Navigate(v.gate.url(fmt.Sprintf("/?page_id=%d&standin_wp_api=1", v.gate.Site.Page))),
+		until("window.wp?.api?.loadPromise !== undefined"),
+	)
+	if err != nil {
+		return "", err
+	}
+	return script[string](ctx, `new Promise((done) => wp.api.loadPromise.then(
+		() => done('models: ' + (wp.api.models.Post !== undefined)), () => done('refused')))`)
+}
+
+// loadWPAPI is that the script builds its models for somebody who is logged in.
+func (v *visit) loadWPAPI(ctx context.Context) error {
+	got, err := v.openWPAPI(ctx)
+	if err != nil {
+		return err
+	}
+	if got != "models: true" {
+		return fmt.Errorf("wp-api: %s", got)
+	}
+	return readsIndex(v, "pass")
+}
+
+// readsIndex is that the browser has read the index of the core's namespace, and what the
+// gateway made of it.
+func readsIndex(v *visit, outcome string) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, r := range v.seen {
+		if strings.HasSuffix(r.url, "/wp/v2/") && strings.HasPrefix(r.decision, "call "+outcome) {
+			return nil
+		}
+	}
+	return fmt.Errorf("the index was not read: %+v", v.seen)
+}
+
+func (v *visit) loadWPAPIAsVisitor(ctx context.Context) error {
+	got, err := v.openWPAPI(ctx)
+	if err != nil {
+		return err
+	}
+	if got == "models: true" {
+		return fmt.Errorf("wp-api: %s", got)
+	}
+	return readsIndex(v, "refused rest_not_logged_in")
 }
 
 func (v *visit) openWidgets(ctx context.Context) error {

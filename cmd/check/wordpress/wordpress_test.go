@@ -52,7 +52,11 @@ func TestAccounts(t *testing.T) {
 		t.Helper()
 		c := count(t)
 		s.checkAccounts(t.Context(), c, site)
-		s.checkCredentials(t.Context(), c, s.gate(site.Name, modeLocked), s.gate(site.Name, modeBare))
+		locked, bare := s.gate(site.Name, modeLocked), s.gate(site.Name, modeBare)
+		s.checkCredentials(t.Context(), c, locked, bare)
+		if site.Permalinks != "" {
+			c.check("shop keys on plugins for the shop", checkShopPlugins(t.Context(), locked, bare))
+		}
 		if site.Name == subFolder {
 			c.check("session_cookies are needed", s.checkSessionCookies(t.Context()))
 		}
@@ -85,6 +89,10 @@ func TestConversions(t *testing.T) {
 	eachSite(t, func(t *testing.T, s *stack, site *site) {
 		t.Helper()
 		s.checkConversions(t.Context(), count(t), s.gate(site.Name, modeDefault))
+	})
+	t.Run("batches", func(t *testing.T) {
+		s := setUps(t)
+		s.checkBatches(t.Context(), count(t), s.gate(fpm, modeDefault))
 	})
 	t.Run("two sites at one host name", func(t *testing.T) {
 		s := setUps(t)

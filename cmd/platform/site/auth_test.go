@@ -246,7 +246,7 @@ func TestOAuth_Address(t *testing.T) {
 		{"/cms-json/shop/v3/orders?x=%C3%A9%20%7E%25%2B&include[]=1&include[]=2&", "http://example.com/blog/cms-json/shop/v3/orders",
 			"include%5B0%5D=1&include%5B1%5D=2&", "&x=%C3%A9%20~%25%2B", 200},
 	} {
-		params := strings.Replace(own, "NONCE", strconv.Itoa(i), 1)
+		params := strings.Replace(own, "NONCE", "n"+strconv.Itoa(i), 1)
 		mac := hmac.New(sha1.New, []byte(secret+"&"))
 		mac.Write([]byte("GET&" + escape(test.address) + "&" + escape(test.before+params+test.after)))
 		signed := test.target + params + "&oauth_signature=" + url.QueryEscape(base64.StdEncoding.EncodeToString(mac.Sum(nil)))
