@@ -121,7 +121,7 @@ func (q *request) sessionKey() string {
 	}
 	key := "t_" + hexToken(15)
 	cookie := http.Cookie{
-		Name: name, Value: key + "." + q.site.stamp("cart", key), Path: q.site.cookiePath(), HttpOnly: true, SameSite: http.SameSiteLaxMode,
+		Name: name, Value: key + "." + q.site.stamp("cart", key), Path: q.site.opt.Base + "/", HttpOnly: true, SameSite: http.SameSiteLaxMode,
 	}
 	q.reply.Add("Set-Cookie", cookie.String())
 	return key

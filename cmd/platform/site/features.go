@@ -35,7 +35,7 @@ func (s *Site) featureRoutes() {
 		return nil
 	}
 	namespace := s.names.shop + "-admin"
-	if s.names.Name == "wordpress" {
+	if s.names.real() {
 		namespace = "wc-admin"
 	}
 	enabled := args{"enabled": {Type: "boolean", Required: true}}

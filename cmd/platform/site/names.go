@@ -22,6 +22,10 @@ func namesOf(platform string) names {
 	return names{p, "cms", "shop"}
 }
 
+// real tells whether these are the names of real sites. With them the platform answers as
+// real ones do where docs/interface differs.
+func (n names) real() bool { return n.Name == "wordpress" }
+
 // code is a shop error code, such as shop_rest_cannot_view.
 func (n names) code(word string) string { return n.ErrorPrefix + word }
 

@@ -17,6 +17,9 @@ import (
 type Options struct {
 	Platform     string           // "cms" or "wordpress": the set of names (docs/design 2)
 	Base         string           // "" or the sub-folder, such as "/blog"
+	Install      string           // the install path, such as "/core", where it is not Base
+	CookiePath   string           // "" or the path that the site's settings give both login cookies
+	CookieDomain string           // "" or the domain of both
 	Permalinks   string           // "pretty" or "plain"
 	Release      string           // of the shop: "10.7", "10.8" or "11.1"
 	Core         string           // of the platform: "6.8" or "6.9"
@@ -64,6 +67,12 @@ func (o Options) complete() (Options, error) {
 	}
 	if err := call.CheckBase(o.Base); err != nil {
 		return o, fmt.Errorf("base: %w", err)
+	}
+	if err := call.CheckBase(o.Install); err != nil {
+		return o, fmt.Errorf("install: %w", err)
+	}
+	if o.CookiePath != "" && !strings.HasPrefix(o.CookiePath, "/") {
+		return o, fmt.Errorf("cookie-path: %q does not begin with a slash", o.CookiePath)
 	}
 	if o.SMTP != "" {
 		if _, _, err := net.SplitHostPort(o.SMTP); err != nil {

@@ -58,12 +58,12 @@ func (s *Site) serveAdmin(w http.ResponseWriter, r *http.Request) {
 	if u != nil {
 		v = dashboard{
 			User: u.name, Nonce: s.nonce(u, session), Root: s.restURL(r, "/"),
-			Logout: s.opt.Base + s.names.script("login.php?action=logout&"+s.names.NonceParam+"="+s.logoutNonce(u, session)),
+			Logout: s.script("login.php?action=logout&" + s.names.NonceParam + "=" + s.logoutNonce(u, session)),
 		}
 	}
 	s.mu.Unlock()
 	if u == nil {
-		http.Redirect(w, r, s.opt.Base+s.names.script("login.php"), http.StatusFound)
+		http.Redirect(w, r, s.script("login.php"), http.StatusFound)
 		return
 	}
 	w.Header().Set("Cache-Control", "no-store")
@@ -160,7 +160,7 @@ func (s *Site) servePage(w http.ResponseWriter, r *http.Request, in *input, path
 	case "/stream":
 		s.stream(w, r)
 	case "/robots.txt":
-		io.WriteString(w, "User-agent: *\nDisallow: "+s.opt.Base+s.names.script("admin/")+"\n")
+		io.WriteString(w, "User-agent: *\nDisallow: "+s.script("admin/")+"\n")
 	default:
 		s.notFound(w, r)
 	}

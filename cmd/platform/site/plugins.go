@@ -66,7 +66,7 @@ func (s *Site) pluginRoutes() {
 		rt.add(cookieNS, "/upload-logo", creating, endpoint{run: func(q *request) (any, error) {
 			sum := sha256.Sum256(q.body)
 			s.cookies.logo = hex.EncodeToString(sum[:8]) + ".png"
-			return obj{"success": true, "url": s.homeURL(q.wire) + s.names.script("content/uploads/"+s.cookies.logo)}, nil
+			return obj{"success": true, "url": s.origin(q.wire) + s.script("content/uploads/"+s.cookies.logo)}, nil
 		}})
 	}
 	rt.add(payNS, "/notify", creating, endpoint{run: func(q *request) (any, error) {

@@ -197,12 +197,15 @@ func (s *Site) Info() Info {
 }
 
 // homeURL is the site's address as the client used it.
-func (s *Site) homeURL(r *http.Request) string {
+func (s *Site) homeURL(r *http.Request) string { return s.origin(r) + s.opt.Base }
+
+// origin is the scheme and host that the client used.
+func (s *Site) origin(r *http.Request) string {
 	scheme, host := "http", r.Host
 	if r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https" {
 		scheme = "https"
 	}
-	return scheme + "://" + host + s.opt.Base
+	return scheme + "://" + host
 }
 
 // restURL is the address of a route in the form that the permalinks ask for.
