@@ -27,7 +27,7 @@ func (s *Site) seed() {
 		"source": obj{"access_token": secret, "url": "https://feed.example.test"}, "sync": obj{"enabled": true},
 	}
 	s.cookies.key = hexToken(32)
-	// A post of each user, so that the list of users shows them all to everybody
+	// A post of each user, so that the list of a real site shows them all to everybody, too
 	// (docs/interface 2).
 	for i, title := range []string{"Hello world", "New in the shop", "My first mug", "Opening hours", "Summer sale"} {
 		s.posts = append(s.posts, &post{id: s.id(), author: s.users[i].id, title: title, content: title + ".", status: "publish", date: s.opt.Now()})
