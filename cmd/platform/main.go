@@ -46,6 +46,7 @@ func run(ctx context.Context, args []string, out, usage io.Writer) error {
 	flags.StringVar(&options.Release, "release", "11.1", "release of the shop: 10.7, 10.8 or 11.1")
 	flags.StringVar(&options.Core, "core", "6.9", "release of the platform: 6.8 or 6.9")
 	flags.StringVar(&options.CookiePlugin, "cookie-plugin", "4.4.2", "version of the cookie plugin: 4.4.1 or 4.4.2")
+	flags.BoolVar(&options.ToolServer, "tool-server", false, "switch the shop's tool server on")
 	flags.StringVar(&options.SMTP, "smtp", "", "mail server, host:port; none sends no mail")
 	flags.StringVar(&options.Fault, "fault", "", "multilingual, blocked-root, stale-rewrites or firewall")
 	flags.BoolVar(&options.LoginOnly, "login-only", false, "limit REST to logged-in users, as a plugin of the site does")

@@ -24,6 +24,7 @@ type Options struct {
 	Release      string           // of the shop: "10.7", "10.8" or "11.1"
 	Core         string           // of the platform: "6.8" or "6.9"
 	CookiePlugin string           // "4.4.1" or "4.4.2"
+	ToolServer   bool             // the shop's tool server, a feature that docs/interface 2 does not list
 	SMTP         string           // host:port of a mail server; empty sends no mail
 	Fault        string           // "" or one of multilingual, blocked-root, stale-rewrites, firewall
 	LoginOnly    bool             // the site's own restriction of REST to logged-in users

@@ -133,8 +133,7 @@ func (s *Site) recordWithdrawal(r *http.Request, form *withdrawal) []mail {
 		form.Late = now.Sub(order.Created) > 14*24*time.Hour
 		name = "order-" + strconv.Itoa(order.ID)
 	}
-	prefix := map[string]string{"wordpress": "wc", "cms": "shop"}[s.names.Name]
-	s.addInbox(prefix+"-order-withdrawal-requested-"+name, "Order withdrawal requested",
+	s.addInbox(s.names.short()+"-order-withdrawal-requested-"+name, "Order withdrawal requested",
 		form.FirstName+" "+form.LastName+" asks to withdraw order "+form.OrderNumber+".")
 	return []mail{
 		{to: form.Email, subject: "Your withdrawal request", body: "We received your request to withdraw order " + form.OrderNumber + "."},
