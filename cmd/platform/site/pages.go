@@ -134,7 +134,9 @@ func (s *Site) servePage(w http.ResponseWriter, r *http.Request, in *input, path
 		s.mu.Lock()
 		v := homePage{FeedID: s.feed.publicID}
 		for _, p := range s.posts {
-			v.Posts = append(v.Posts, p.title)
+			if p.kind == "post" {
+				v.Posts = append(v.Posts, p.title)
+			}
 		}
 		s.mu.Unlock()
 		w.Header().Set("Link", "<"+s.restURL(r, "/")+`>; rel="https://api.w.org/"`)
