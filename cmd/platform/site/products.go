@@ -172,7 +172,9 @@ func updateProduct(q *request) (any, error) {
 			*to = q.str(field)
 		}
 	}
-	return q.site.productJSON(p), nil
+	body := q.site.productJSON(p)
+	q.site.sendProduct(body)
+	return body, nil
 }
 
 func listVariations(q *request) (any, error) {
