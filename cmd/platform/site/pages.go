@@ -23,6 +23,8 @@ func (s *Site) serveScript(w http.ResponseWriter, r *http.Request, path string) 
 		s.serveAdmin(w, r)
 	case s.names.script("admin/options-permalink.php"):
 		s.servePermalinks(w, r)
+	case s.names.script(editorScript):
+		s.serveEditor(w, r)
 	case s.names.script(screenScript):
 		s.serveScreen(w, r)
 	case s.names.script("admin/admin-ajax.php"):
@@ -84,7 +86,7 @@ func (s *Site) servePermalinks(w http.ResponseWriter, r *http.Request) {
 	defer s.mu.Unlock()
 	u, session := s.cookieUser(r)
 	if u == nil || !u.can("manage_options") || !s.validNonce(nonce, u, session) {
-		http.Error(w, "Sorry, you are not allowed to access this page.", http.StatusForbidden)
+		http.Error(w, notAllowed, http.StatusForbidden)
 		return
 	}
 	if r.Method == http.MethodPost {

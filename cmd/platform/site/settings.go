@@ -7,9 +7,6 @@ import (
 	"strings"
 )
 
-// screenScript shows the screens of shop and plugins, by the query.
-const screenScript = "admin/admin.php"
-
 // settingsQuery names the settings screen with the flags, as the shop of real sites does.
 func (s *Site) settingsQuery() string {
 	return "page=" + s.names.short() + "-settings&tab=advanced&section=features"
@@ -23,26 +20,9 @@ type settingsPage struct {
 	Saved             bool
 }
 
-const notAllowed = "Sorry, you are not allowed to access this page."
-
 type settingsFlag struct {
 	ID, Title string
 	On        bool
-}
-
-// serveScreen shows the screen that the query names.
-func (s *Site) serveScreen(w http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
-	_ = r.ParseForm() // before a lock: a client may be slow; what is missing fails later
-	settings, _ := url.ParseQuery(s.settingsQuery())
-	switch query := r.URL.Query(); {
-	case includes(query, settings):
-		s.serveSettings(w, r)
-	case query.Get("page") == consentLogPage:
-		s.serveConsentLog(w, r)
-	default:
-		s.notFound(w, r)
-	}
 }
 
 // serveSettings shows the flags to administrators, and saves them with their nonce: a box

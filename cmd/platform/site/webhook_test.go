@@ -47,21 +47,3 @@ func TestProductWebhook(t *testing.T) {
 		t.Fatalf("logged %q", line)
 	}
 }
-
-// TestConsentLogScreen: the log screen lists what visitors chose, to administrators
-// (docs/interface 2).
-func TestConsentLogScreen(t *testing.T) {
-	both(t, site.Options{}, func(t *testing.T, c *client) {
-		t.Helper()
-		const screen = "/cms-admin/admin.php?page=consent-log"
-		c.rest("POST", c.info.Routes.Consent, `{"choice":"<b>all"}`).want(200)
-		admin, _ := c.site.Nonce("admin")
-		manager, _ := c.site.Nonce("manager")
-		c.send("GET", screen, "").want(403)
-		c.send("GET", screen, "", withCookie(manager)).want(403)
-		page := string(c.send("GET", screen, "", withCookie(admin)).want(200).body)
-		if !strings.Contains(page, "all") || strings.Contains(page, "<b>") {
-			t.Fatalf("screen %s", page)
-		}
-	})
-}
