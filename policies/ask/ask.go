@@ -43,9 +43,10 @@ type Question struct {
 	As  As     // whose credentials it carries
 	Key string // "key:secret" if As is AsKey
 
-	Base   string      // Call.Base of the client's request
-	Form   call.Form   // as in the client's request
-	Header http.Header // the credentials that are headers; must not be changed
+	Base      string          // Call.Base of the client's request
+	Form      call.Form       // as in the client's request
+	Rewritten *call.Rewritten // Call.Rewritten of the client's request
+	Header    http.Header     // the credentials that are headers; must not be changed
 }
 
 // As says whose credentials a question carries.

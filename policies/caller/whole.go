@@ -161,7 +161,7 @@ func (w *Whole) send(ctx context.Context, q ask.Question) (*ask.Answer, error) {
 
 // Question completes q as Ask would send it. The error is a *call.Refusal.
 func (w *Whole) Question(q ask.Question) (ask.Question, error) {
-	q.Base, q.Form = w.Call.Base, w.Call.Form
+	q.Base, q.Form, q.Rewritten = w.Call.Base, w.Call.Form, w.Call.Rewritten
 	switch q.As {
 	case ask.AsKey:
 		w.Site.withKey(&q)
