@@ -81,9 +81,6 @@ func (d *discovery) request(s *site, r *http.Request, next caddyhttp.Handler) {
 		return
 	}
 	by := policies.Reach{Host: strings.Clone(r.Host), Secure: isSecure(r), Base: base}
-	if script := s.reader.FrontController(r.URL, originalURL(r)); script == base+"/index.php" {
-		by.Script = script
-	}
 	d.start(s, r, next, func(ctx context.Context, b ask.Backend) { d.readRoot(ctx, s, b, by, below) })
 }
 

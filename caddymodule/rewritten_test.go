@@ -6,6 +6,7 @@ import (
 	"net/http/fcgi"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -118,14 +119,17 @@ func TestRewritten(t *testing.T) {
 	}
 }
 
-// TestRewritten_Discovery: the REST root is found at once, in the form of the call.
+// TestRewritten_Discovery: the REST root is found, by the query form.
 func TestRewritten_Discovery(t *testing.T) {
 	s := newPHPServer(t)
-	g := startGateway(t, "\troot "+s.root+"\n\ttry_files {path} /index.php\n\trestwarden cms\n\treverse_proxy "+s.php)
+	g := startGateway(t, "\troot "+s.root+"\n\ttry_files {path} /index.php\n\trestwarden cms {\n\t\tbase /blog\n\t}\n\treverse_proxy "+s.php)
+	g.do("GET /blog/cms-json/cms/v2/posts", "").want(t, 400, "rest_ambiguous_request") // base is another folder than the rewrite's
+	g.load("\troot " + s.root + "\n\ttry_files {path} /index.php\n\trestwarden cms\n\treverse_proxy " + s.php)
 	g.do("GET /cms-json/cms/v2/posts", "").want(t, 200, "")
-	eventually(t, "the REST root is read", func() bool { return len(s.questions()) > 0 })
-	if asked := s.questions(); asked[0] != "/cms-json/ /index.php" {
-		t.Errorf("asked %q", asked)
+	const found = "/index.php?rest_route=%2F /index.php rest_route=%2F"
+	eventually(t, "the REST root is read", func() bool { return slices.Contains(s.questions(), found) })
+	if strings.Contains(g.logged(), "does not fit the site") {
+		t.Error(g.logged())
 	}
 }
 

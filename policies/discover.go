@@ -28,14 +28,13 @@ type Reach struct {
 	Host   string
 	Secure bool   // by https
 	Base   string // the site's base, unless a rewrite has removed it
-	Script string // the front controller at Base to which a rewrite has led the request; "" for none
 }
 
 // Discover reads the REST root once. It learns from it the shop's release and the site's
 // routes, and what of the configuration does not fit the site. An error means that the
 // root could not be read; the caller may try again later.
 func (s *Site) Discover(ctx context.Context, b ask.Backend, by Reach) (*Root, error) {
-	found, closed, err := readRoot(ctx, b, by.Base, by.Script)
+	found, closed, err := readRoot(ctx, b, by.Base)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("read the REST root: %w", err)
@@ -65,7 +64,7 @@ func (s *Site) Discover(ctx context.Context, b ask.Backend, by Reach) (*Root, er
 // outside of it.
 func (s *Site) rootProblem(ctx context.Context, b ask.Backend, by Reach) Problem {
 	if by.Base != "" {
-		if found, _, err := readRoot(ctx, b, "", ""); err == nil && found != nil {
+		if found, _, err := readRoot(ctx, b, ""); err == nil && found != nil {
 			return Problem{ProblemBase, fmt.Sprintf("there is no REST root at %s/%s/, but one at /%s/: check base", s.Base, s.Prefix, s.Prefix)}
 		}
 	}

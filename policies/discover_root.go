@@ -55,13 +55,9 @@ func (o *ordered) UnmarshalJSON(text []byte) error {
 
 // readRoot asks for the REST root in its pretty form, and in its query form where the site
 // has plain permalinks. It returns nil if there is none; closed means that the root is not
-// public. Behind a rewrite to the front controller, script, the pretty form takes that way.
-func readRoot(ctx context.Context, b ask.Backend, base, script string) (found *rootAnswer, closed bool, err error) {
-	pretty := ask.Question{Base: base}
-	if script != "" {
-		pretty.Rewritten = &call.Rewritten{Client: base, Pretty: true, Script: script}
-	}
-	found, closed, err = askRoot(ctx, b, pretty)
+// public.
+func readRoot(ctx context.Context, b ask.Backend, base string) (found *rootAnswer, closed bool, err error) {
+	found, closed, err = askRoot(ctx, b, ask.Question{Base: base})
 	if err == nil && found == nil && !closed {
 		found, closed, err = askRoot(ctx, b, ask.Question{Base: base + "/index.php", Form: call.Query})
 	}

@@ -25,12 +25,3 @@ func (rd *Reader) rewritten(c *Call, current, original *url.URL) *Rewritten {
 	}
 	return &Rewritten{Client: client.base, Pretty: true}
 }
-
-// FrontController returns the path of the front controller to which a rewrite has led a
-// request, and "" for any other request.
-func (rd *Reader) FrontController(current, original *url.URL) string {
-	if original == nil || original.EscapedPath() == current.EscapedPath() || !rd.frontController(current, original) {
-		return ""
-	}
-	return current.EscapedPath()
-}
