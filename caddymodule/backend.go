@@ -157,10 +157,8 @@ func complete(w *capture, method string, page bool) (*ask.Answer, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case answer.Status >= 500, answer.Status == 499:
-		return nil, fmt.Errorf("server fault, status %d", answer.Status)
-	case answer.Status >= 300 && answer.Status < 400 && !page:
-		return nil, fmt.Errorf("redirect, status %d", answer.Status)
+	case answer.Status >= 500, answer.Status == 499, answer.Status >= 300 && answer.Status < 400 && !page:
+		return nil, &ask.UnexpectedError{Answer: answer}
 	}
 	return answer, nil
 }

@@ -2,7 +2,6 @@ package ask
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"strings"
 
@@ -14,6 +13,8 @@ type Answer struct {
 	Status int
 	Header http.Header
 	Body   []byte
+	// ForCaller is true if the caller may have this answer in place of the call's own.
+	ForCaller bool
 }
 
 // Fault reads code and message of the platform's error object. Both are "" for any other
@@ -38,11 +39,6 @@ func (a *Answer) Code() string {
 // Denied tells whether the platform denies the question to its credentials (401 or 403).
 func (a *Answer) Denied() bool {
 	return a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden
-}
-
-// Unexpected returns the error for an answer that decides nothing. It wraps ErrUndecided.
-func Unexpected(a *Answer) error {
-	return fmt.Errorf("%w: unexpected answer, status %d, code %q", ErrUndecided, a.Status, a.Code())
 }
 
 // DeniedWrite turns "may not view", the answer to a question, into the platform's refusal

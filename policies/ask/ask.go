@@ -117,14 +117,19 @@ type Trace struct {
 	Known func(kind Kind)
 }
 
-// Send sends q by b and reports it to t. Answer and error are those of b.
+// Send sends q by b and reports it to t. Answer and error are those of b; an answer that the
+// caller may have is marked.
 func Send(ctx context.Context, b Backend, t *Trace, q Question) (*Answer, error) {
-	if t == nil || t.Asked == nil {
-		return b.Ask(ctx, q)
-	}
 	start := time.Now()
 	a, err := b.Ask(ctx, q)
-	t.Asked(q, a, err, time.Since(start))
+	if t != nil && t.Asked != nil {
+		t.Asked(q, a, err, time.Since(start))
+	}
+	if err == nil && q.forCaller(a) {
+		marked := *a
+		marked.ForCaller = true
+		return &marked, nil
+	}
 	return a, err
 }
 

@@ -86,6 +86,11 @@ func TestConversions(t *testing.T) {
 		t.Helper()
 		s.checkConversions(t.Context(), count(t), s.gate(site.Name, modeDefault))
 	})
+	t.Run(rewritten, func(t *testing.T) {
+		s, c := setUps(t), count(t)
+		s.checkRewritten(t.Context(), c, s.gateBehind(rewritten, modeLocked))
+		s.checkConversions(t.Context(), c, s.gateBehind(rewritten, modeDefault))
+	})
 	t.Run("two sites at one host name", func(t *testing.T) {
 		s := setUps(t)
 		count(t).check("the same id", s.tryNeighbour(t.Context(), s.gate(fpm, modeDefault), s.gate(apache, modeDefault)))
