@@ -6,6 +6,9 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/restwarden/restwarden/policies/ask"
 )
 
 // causes are answers of servers and plugins to questions, by what they come from
@@ -163,5 +166,36 @@ func TestCauses_Discovery(t *testing.T) {
 				t.Error(fmt.Sprint("an address is in the log: ", g.logged()))
 			}
 		})
+	}
+}
+
+// TestCauses_Status: the state of a site says why its last question had no usable answer,
+// until one has.
+func TestCauses_Status(t *testing.T) {
+	board, err := newSwitchboard()
+	if err != nil {
+		t.Fatal(err)
+	}
+	state := newSiteState("shop.example", board)
+	trace := state.counting(ask.Trace{Asked: func(ask.Question, *ask.Answer, error, time.Duration) {}, Known: func(ask.Kind) {}})
+	tell := func(kind ask.Kind, a *ask.Answer, err error) string {
+		trace.Asked(ask.Question{Kind: kind}, a, err, time.Second)
+		return state.asked()[kind].Error
+	}
+	page := &ask.Answer{Status: http.StatusNotFound, Body: []byte("<html>s3cret")}
+	if got := tell(ask.KindCaller, page, nil); !strings.Contains(got, "rewrite rules that are stale") || strings.Contains(got, "s3cret") {
+		t.Errorf("got %q", got)
+	}
+	if got := tell(ask.KindRecord, nil, ask.ErrUndecided); got != ask.ErrUndecided.Error() {
+		t.Errorf("got %q", got)
+	}
+	for kind, a := range map[ask.Kind]*ask.Answer{
+		ask.KindIndex:  page,
+		ask.KindRecord: {Status: http.StatusNotFound, Body: []byte(`{"code":"shop_rest_invalid_id"}`)},
+		ask.KindCaller: {Status: http.StatusOK},
+	} {
+		if got := tell(kind, a, nil); got != "" {
+			t.Errorf("%s: %q", kind, got)
+		}
 	}
 }
