@@ -115,6 +115,9 @@ func (b *backend) ask(ctx context.Context, q ask.Question) (*ask.Answer, error) 
 		b.site.metrics.leave(ended)
 		return nil, &ask.Left{Ended: ended, Err: ctx.Err()}
 	}
+	if answer := errorAnswer(w, err); answer != nil && ctx.Err() == nil {
+		return answer, nil
+	}
 	if err != nil {
 		return nil, errors.Join(ctx.Err(), err)
 	}
@@ -148,6 +151,16 @@ func (b *backend) copyVars(ctx context.Context) {
 		}
 	}
 	caddyhttp.SetVar(ctx, varLookup, true)
+}
+
+// errorAnswer returns the answer that a handler of the site, such as file_server, gives as an
+// error: there is no such file, or it may not be read. It is nil for any other error.
+func errorAnswer(w *capture, err error) *ask.Answer {
+	var said caddyhttp.HandlerError
+	if !errors.As(err, &said) || said.StatusCode < 400 || said.StatusCode >= 499 || w.status != 0 {
+		return nil
+	}
+	return &ask.Answer{Status: said.StatusCode, Header: http.Header{}}
 }
 
 // complete returns the answer if the platform itself gave it, in full. Only the answer to

@@ -79,27 +79,28 @@ func TestRewritten(t *testing.T) {
 		site, call, asked string // asked is "" if the call is refused before a question
 		status            int
 	}{
-		"try_files":                          {"\ttry_files {path} /index.php\n\t" + guard + php, "/cms-json/cms/v2/posts", pretty, 200},
-		"try_files with the query":           {"\ttry_files {path} {path}/ /index.php?{query}\n\t" + guard + php, "/cms-json/cms/v2/posts?a=b", pretty, 200},
-		"try_files with another variable":    {"\ttry_files {path} {path}/ /index.php?{query}&p={path}\n\t" + guard + php, "/cms-json/cms/v2/posts", pretty, 200},
-		"try_files in a route":               {"\troute {\n\ttry_files {path} /index.php\n\t" + guard + php + "\t}\n", "/cms-json/cms/v2/posts", pretty, 200},
-		"only scripts go to PHP":             {"\ttry_files {path} /index.php\n\t" + guard + "\t@php path *.php\n" + strings.Replace(php, "reverse_proxy", "reverse_proxy @php", 1) + "\tfile_server\n", "/cms-json/cms/v2/posts", pretty, 200},
-		"rewrite":                            {"\trewrite * /index.php?{query}\n\t" + guard + php, "/cms-json/cms/v2/posts", pretty, 200},
-		"php_fastcgi behind":                 {"\ttry_files {path} {path}/ /index.php?{query}\n\t" + guard + "\tphp_fastcgi ADDRESS {\n\t\tenv QUERY {query}\n\t}\n", "/cms-json/cms/v2/posts", pretty, 200},
-		"query form":                         {"\ttry_files {path} {path}/index.php /index.php\n\t" + guard + php, "/?rest_route=/cms/v2/posts", "/?" + query + " /index.php " + query, 200},
-		"query form of the script":           {"\ttry_files {path} /index.php\n\t" + guard + php, "/index.php?rest_route=/cms/v2/posts", "/index.php?" + query + " /index.php " + query, 200},
-		"query form of another site":         {"\ttry_files {path} /index.php\n\t" + guard + php, "/two/?rest_route=/cms/v2/posts", "/two/?" + query + " /index.php " + query, 200},
-		"another site":                       {"\ttry_files {path} /index.php\n\t" + guard + php, "/two/cms-json/cms/v2/posts", "/two" + pretty, 200},
-		"sub-folder":                         {"\ttry_files {path} /blog/index.php\n\t" + blog + php, "/blog/cms-json/cms/v2/posts", "/blog/cms-json/cms/v2/users/me?context=edit /blog/index.php context=edit", 200},
-		"sub-folder in the query form":       {"\ttry_files {path} {path}/index.php /blog/index.php\n\t" + blog + php, "/blog/?rest_route=/cms/v2/posts", "/blog/?" + query + " /blog/index.php " + query, 200},
-		"sub-folder, another front page":     {"\ttry_files {path} /index.php\n\t" + blog + php, "/blog/cms-json/cms/v2/posts", "", 400},
-		"handle_path, then try_files":        {"\thandle_path /blog/* {\n\ttry_files {path} /index.php\n\t" + guard + php + "\t}\n", "/blog/cms-json/cms/v2/posts", "/blog" + pretty, 200},
-		"strip_prefix":                       {"\turi strip_prefix /blog\n\t" + blog + "\tphp_fastcgi ADDRESS {\n\t\tenv QUERY {query}\n\t}\n", "/blog/cms-json/cms/v2/posts", "/blog" + pretty, 200},
-		"rest_route made of the path":        {"\t@rest path_regexp rest ^/cms-json(?:/(.*))?$\n\trewrite @rest /index.php?rest_route=/{re.rest.1}&{query}\n\t" + guard + php, "/cms-json/cms/v2/posts", "/cms-json/cms/v2/users/me?context=edit /index.php " + query, 200},
-		"rest_route made of the whole path":  {"\ttry_files {path} /index.php?rest_route={path}\n\t" + guard + php, "/cms-json/cms/v2/posts", "", 400},
-		"index permalinks":                   {"\ttry_files {path} /index.php\n\t" + guard + php, "/index.php/cms-json/cms/v2/posts", "", 400},
-		"a slash too many":                   {"\turi strip_suffix /\n\ttry_files {path} /index.php\n\t" + guard + php, "/cms-json/cms/v2/posts/", pretty, 200},
-		"no rewrite before, no script there": {"\t" + guard + php, "/cms-json/cms/v2/posts", "/cms-json/cms/v2/users/me?context=edit /cms-json/cms/v2/users/me context=edit", 404},
+		"try_files":                            {"\ttry_files {path} /index.php\n\t" + guard + php, "/cms-json/cms/v2/posts", pretty, 200},
+		"try_files with the query":             {"\ttry_files {path} {path}/ /index.php?{query}\n\t" + guard + php, "/cms-json/cms/v2/posts?a=b", pretty, 200},
+		"try_files with another variable":      {"\ttry_files {path} {path}/ /index.php?{query}&p={path}\n\t" + guard + php, "/cms-json/cms/v2/posts", pretty, 200},
+		"try_files in a route":                 {"\troute {\n\ttry_files {path} /index.php\n\t" + guard + php + "\t}\n", "/cms-json/cms/v2/posts", pretty, 200},
+		"only scripts go to PHP":               {"\ttry_files {path} /index.php\n\t" + guard + "\t@php path *.php\n" + strings.Replace(php, "reverse_proxy", "reverse_proxy @php", 1) + "\tfile_server\n", "/cms-json/cms/v2/posts", pretty, 200},
+		"rewrite":                              {"\trewrite * /index.php?{query}\n\t" + guard + php, "/cms-json/cms/v2/posts", pretty, 200},
+		"php_fastcgi behind":                   {"\ttry_files {path} {path}/ /index.php?{query}\n\t" + guard + "\tphp_fastcgi ADDRESS {\n\t\tenv QUERY {query}\n\t}\n", "/cms-json/cms/v2/posts", pretty, 200},
+		"query form":                           {"\ttry_files {path} {path}/index.php /index.php\n\t" + guard + php, "/?rest_route=/cms/v2/posts", "/?" + query + " /index.php " + query, 200},
+		"query form of the script":             {"\ttry_files {path} /index.php\n\t" + guard + php, "/index.php?rest_route=/cms/v2/posts", "/index.php?" + query + " /index.php " + query, 200},
+		"query form of another site":           {"\ttry_files {path} /index.php\n\t" + guard + php, "/two/?rest_route=/cms/v2/posts", "/two/?" + query + " /index.php " + query, 200},
+		"another site":                         {"\ttry_files {path} /index.php\n\t" + guard + php, "/two/cms-json/cms/v2/posts", "/two" + pretty, 200},
+		"sub-folder":                           {"\ttry_files {path} /blog/index.php\n\t" + blog + php, "/blog/cms-json/cms/v2/posts", "/blog/cms-json/cms/v2/users/me?context=edit /blog/index.php context=edit", 200},
+		"sub-folder in the query form":         {"\ttry_files {path} {path}/index.php /blog/index.php\n\t" + blog + php, "/blog/?rest_route=/cms/v2/posts", "/blog/?" + query + " /blog/index.php " + query, 200},
+		"sub-folder, another front page":       {"\ttry_files {path} /index.php\n\t" + blog + php, "/blog/cms-json/cms/v2/posts", "", 400},
+		"handle_path, then try_files":          {"\thandle_path /blog/* {\n\ttry_files {path} /index.php\n\t" + guard + php + "\t}\n", "/blog/cms-json/cms/v2/posts", "/blog" + pretty, 200},
+		"strip_prefix":                         {"\turi strip_prefix /blog\n\t" + blog + "\tphp_fastcgi ADDRESS {\n\t\tenv QUERY {query}\n\t}\n", "/blog/cms-json/cms/v2/posts", "/blog" + pretty, 200},
+		"rest_route made of the path":          {"\t@rest path_regexp rest ^/cms-json(?:/(.*))?$\n\trewrite @rest /index.php?rest_route=/{re.rest.1}&{query}\n\t" + guard + php, "/cms-json/cms/v2/posts", "/cms-json/cms/v2/users/me?context=edit /index.php " + query, 200},
+		"rest_route made of the whole path":    {"\ttry_files {path} /index.php?rest_route={path}\n\t" + guard + php, "/cms-json/cms/v2/posts", "", 400},
+		"index permalinks":                     {"\ttry_files {path} /index.php\n\t" + guard + php, "/index.php/cms-json/cms/v2/posts", "", 400},
+		"a slash too many":                     {"\turi strip_suffix /\n\ttry_files {path} /index.php\n\t" + guard + php, "/cms-json/cms/v2/posts/", pretty, 200},
+		"no rewrite before, but a file server": {"\t" + guard + "\t@php path *.php\n" + strings.Replace(php, "reverse_proxy", "reverse_proxy @php", 1) + "\tfile_server\n", "/cms-json/cms/v2/posts", "", 404},
+		"no rewrite before, no script there":   {"\t" + guard + php, "/cms-json/cms/v2/posts", "/cms-json/cms/v2/users/me?context=edit /cms-json/cms/v2/users/me context=edit", 404},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newPHPServer(t)
@@ -122,7 +123,7 @@ func TestRewritten(t *testing.T) {
 // TestRewritten_Discovery: the REST root is found, by the query form.
 func TestRewritten_Discovery(t *testing.T) {
 	s := newPHPServer(t)
-	g := startGateway(t, "\troot "+s.root+"\n\ttry_files {path} /index.php\n\trestwarden cms\n\treverse_proxy "+s.php)
+	g := startGateway(t, "\troot "+s.root+"\n\ttry_files {path} /index.php\n\trestwarden cms\n\t@php path *.php\n\treverse_proxy @php "+s.php+"\tfile_server\n")
 	g.do("GET /cms-json/cms/v2/posts", "").want(t, 200, "")
 	const found = "/index.php?rest_route=%2F /index.php rest_route=%2F"
 	eventually(t, "the REST root is read", func() bool { return slices.Contains(s.questions(), found) })

@@ -15,16 +15,12 @@ import (
 func (s *stack) checkRewritten(ctx context.Context, c *checks, g *gate) {
 	admin := g.Site.Accounts["administrator"]
 	order := fmt.Sprintf("wc/v3/orders/%d", g.Site.Orders[1])
-	for _, form := range []string{"/wp-json/", "/?rest_route=/", "/index.php?rest_route=/", "/wp-json//"} {
-		expect := want("200")
-		if form == "/wp-json//" { // odd for every site
-			expect = "400 rest_ambiguous_request"
-		}
-		c.check("who is calling at "+form, answersTo(ctx, g, request{path: form + "wp/v2/users/me", as: &admin}, expect))
+	for _, form := range []string{"/wp-json/", "/?rest_route=/", "/index.php?rest_route=/"} {
+		c.check("who is calling at "+form, answersTo(ctx, g, request{path: form + "wp/v2/users/me", as: &admin}, "200"))
 		m := message{method: http.MethodPut, target: form + order, body: `{"customer_note":"x"}`, headers: []string{jsonType}, as: "administrator"}
 		a, err := send(ctx, g, m.render(g, "rewritten"))
-		if err == nil && !expect.matches(a) {
-			err = fmt.Errorf("expected %q, got %s", expect, a)
+		if err == nil && !want("200").matches(a) {
+			err = fmt.Errorf("not updated: %s", a)
 		}
 		c.check("an order is updated at "+form, err)
 	}
