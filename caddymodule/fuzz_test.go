@@ -53,8 +53,14 @@ func FuzzTarget(f *testing.F) {
 // of a question name its own route, or there is no question.
 func FuzzWay(f *testing.F) {
 	seeds := []struct{ base, client, script string }{
-		{"", "", "/index.php"}, {"", "/two", "/index.php"}, {"/index.php", "/", ""}, {"/blog", "//evil.test", "/blog/index.php"},
-		{"", "/a?b", "/index.php"}, {"", "", "/index.php?rest_route=/x"}, {"/a", "/a b", "/x\r\ny"}, {"/", "/%2e%2e/", "*"},
+		{"", "", "/index.php"},
+		{"", "/two", "/index.php"},
+		{"/index.php", "/", ""},
+		{"/blog", "//evil.test", "/blog/index.php"},
+		{"", "/a?b", "/index.php"},
+		{"", "", "/index.php?rest_route=/x"},
+		{"/a", "/a b", "/x\r\ny"},
+		{"/", "/%2e%2e/", "*"},
 	}
 	if len(seeds) == 0 {
 		f.Fatal("no seeds")

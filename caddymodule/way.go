@@ -22,7 +22,7 @@ type way struct {
 // scripts come from the client, so wayOf checks them like any text of a client.
 func wayOf(q *ask.Question, prefix string) (way, error) {
 	r := q.Rewritten
-	if !plainBase(q.Base) || r != nil && !(plainBase(r.Client) && plainBase(r.Script)) {
+	if !plainBase(q.Base) || r != nil && (!plainBase(r.Client) || !plainBase(r.Script)) {
 		return way{}, errors.New("the client's path before the prefix is not plain") // without it: the log has no word of a client's
 	}
 	var current string

@@ -89,7 +89,7 @@ func askRoot(ctx context.Context, b ask.Backend, q ask.Question) (rootReading, e
 	}
 	found := new(rootAnswer)
 	if json.Unmarshal(bytes.TrimPrefix(a.Body, []byte("\ufeff")), found) != nil {
-		return rootReading{why: &ask.UnexpectedError{Answer: a}}, nil // a page: there is no REST here
+		return rootReading{why: &ask.UnexpectedError{Answer: a}}, nil //nolint:nilerr // a page: there is no REST here
 	}
 	return rootReading{found: found}, nil
 }

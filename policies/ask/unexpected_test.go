@@ -65,7 +65,12 @@ func FuzzUnexpected(f *testing.F) {
 		{200, "text/html", "", "<html>", "page"},
 		{200, "", "", "", "empty"},
 		{200, "", "", "[1]", "form"},
-		{500, "", "", "x", "fatal"}, {502, "", "", "x", "down"}, {503, "", "", "x", "maintenance"}, {504, "", "", "x", "in time"}, {599, "", "", "x", "failed"}, {429, "", "", "x", "limits"},
+		{500, "", "", "x", "fatal"},
+		{502, "", "", "x", "down"},
+		{503, "", "", "x", "maintenance"},
+		{504, "", "", "x", "in time"},
+		{599, "", "", "x", "failed"},
+		{429, "", "", "x", "limits"},
 		{400, "", "", `{"code":"x\"y\u2028<b>"}`, "plugins"},
 	}
 	if len(seeds) == 0 {
