@@ -169,7 +169,7 @@ func TestBackend_Cookies(t *testing.T) {
 	r.Method = http.MethodPost
 	c := g.sites[0].reader.Read(r, nil)
 	t.Cleanup(c.Close)
-	whole := &caller.Whole{Site: g.sites[0].Site.Site, Call: c, HTTP: r}
+	whole := &caller.Whole{Site: g.sites[0].Site.Site, Call: c, HTTP: r, Secure: true}
 	for _, c := range []struct {
 		q             ask.Question
 		cookie, nonce string

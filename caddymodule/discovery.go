@@ -54,9 +54,10 @@ type discovery struct {
 
 // hostRoot is what is known of the REST root of one host.
 type hostRoot struct {
-	due      atomic.Int64 // nanoseconds since 1970
-	outside  atomic.Bool  // a problem was found for a request outside of the base
-	failures int          // readings that failed or found a problem, one after the other
+	due      atomic.Int64           // nanoseconds since 1970
+	home     atomic.Pointer[string] // the site's home address; nil if no root was read
+	outside  atomic.Bool            // a problem was found for a request outside of the base
+	failures int                    // readings that failed or found a problem, one after the other
 	problems []policies.Problem
 }
 
@@ -152,6 +153,17 @@ func (d *discovery) await(ctx context.Context, s *site, r *http.Request, next ca
 	}
 }
 
+// homeOf returns the home address of the site that answers for a host, as its root was last
+// read, or "".
+func (d *discovery) homeOf(host string) string {
+	if h, known := d.hosts.Get(host); known {
+		if home := h.home.Load(); home != nil {
+			return *home
+		}
+	}
+	return ""
+}
+
 // read runs the reading that waits, unless the site is gone.
 func (d *discovery) read() {
 	d.mu.Lock()
@@ -189,10 +201,15 @@ func isBelow(path, base string) bool {
 // readRoot reads the root of one host and says when it is due again.
 func (d *discovery) readRoot(ctx context.Context, s *site, b ask.Backend, by policies.Reach, below bool) {
 	root, err := s.Discover(ctx, b, by)
-	h := d.hosts.GetOrPut(by.Host, func() *hostRoot { return new(hostRoot) })
+	read := new(hostRoot)
+	if err == nil {
+		read.home.Store(&root.Home)
+	}
+	h := d.hosts.GetOrPut(by.Host, func() *hostRoot { return read })
 	if err != nil {
 		d.failed(s, err)
 	} else {
+		h.home.Store(&root.Home)
 		d.report(s, h, root.Problems)
 		h.outside.Store(!below && len(root.Problems) > 0)
 	}

@@ -4,10 +4,8 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"strings"
 
 	"github.com/restwarden/restwarden/policies/ask"
-	"github.com/restwarden/restwarden/policies/call"
 )
 
 // way holds the two addresses of a question. A rewrite before the gateway gives a client's
@@ -25,24 +23,10 @@ func wayOf(q *ask.Question, prefix string) (way, error) {
 	if !plainBase(q.Base) || r != nil && (!plainBase(r.Client) || !plainBase(r.Script)) {
 		return way{}, errors.New("the client's path before the prefix is not plain") // without it: the log has no word of a client's
 	}
-	var current string
-	switch {
-	case q.Page != "":
-		current = withQuery(q.Base+q.Page, q.Query)
-	case q.Form == call.Query:
-		current = queryForm(forWriting(q.Base, q.Method), q)
-	case r != nil && r.Script != "":
-		current = withQuery(r.Script, q.Query)
-	default:
-		current = prettyForm(q.Base, prefix, q)
-	}
-	switch {
-	case r == nil || q.Page != "":
-		return way{current, current}, nil
-	case r.Pretty:
-		return way{prettyForm(r.Client, prefix, q), current}, nil
-	}
-	return way{queryForm(r.Client, q), current}, nil
+	path, query := q.Target(prefix)
+	current := withQuery(path, query)
+	path, query = q.Client(prefix)
+	return way{withQuery(path, query), current}, nil
 }
 
 // rewrite gives req, which has the client's address, the current one. Caddy must have
@@ -58,27 +42,6 @@ func (w way) rewrite(req *http.Request) error {
 	req.URL.Path, req.URL.RawPath, req.URL.RawQuery = current.Path, current.RawPath, current.RawQuery
 	req.RequestURI = w.current
 	return nil
-}
-
-func prettyForm(base, prefix string, q *ask.Question) string {
-	return withQuery(base+"/"+prefix+q.Route, q.Query)
-}
-
-func queryForm(path string, q *ask.Question) string {
-	target := orDefault(path, "/") + "?rest_route=" + url.QueryEscape(q.Route)
-	if q.Query != "" {
-		target += "&" + q.Query
-	}
-	return target
-}
-
-// forWriting returns the path for a question in the query form. For a directory some
-// servers accept GET and POST only (docs/platform I.10, N15).
-func forWriting(path, method string) string {
-	if path = orDefault(path, "/"); strings.HasSuffix(path, "/") && method != "" && method != http.MethodGet {
-		path += "index.php"
-	}
-	return path
 }
 
 func withQuery(path, query string) string {

@@ -20,8 +20,12 @@ import (
 type Root struct {
 	Routes, Namespaces []string     // in the order of registration
 	Index              *index.Index // of these routes; nil if the root is not public, is not there or lists none
+	Home               string       // the site's home address as the root gives it; "" if it gives none
 	Problems           []Problem    // what of the configuration does not fit the site
 }
+
+// maxHome bounds what is kept of a home address. No longer one is usable.
+const maxHome = 2048
 
 // Reach says how a client's request reached the site.
 type Reach struct {
@@ -46,19 +50,40 @@ func (s *Site) Discover(ctx context.Context, b ask.Backend, by Reach) (*Root, er
 	found := read.found
 	_, listed := found.Routes.values[fmt.Sprintf(`/%s/orders/(?P<order_id>[\d]+)/refunds/preview`, s.Platform.Shop[2])]
 	s.Release.Learn(by, listed)
-	root := &Root{Routes: found.Routes.names, Namespaces: found.Namespaces}
+	root := &Root{Routes: found.Routes.names, Namespaces: found.Namespaces, Home: found.Home[:min(len(found.Home), maxHome)]}
 	if len(root.Routes) > 0 { // some plugins take all routes out of the root
 		root.Index = index.New(root.Routes, root.Namespaces)
 	}
 	if s.Indexes != nil {
 		s.Indexes.Put(by.Host, root.Index)
 	}
+	s.learnScripts(found, by)
 	if !slices.ContainsFunc(found.Namespaces, func(ns string) bool { return strings.EqualFold(ns, s.Platform.Core) }) {
 		root.Problems = append(root.Problems, Problem{ProblemPlatform, fmt.Sprintf("the site has no namespace %s: check the platform named behind restwarden", s.Platform.Core)})
 	}
 	root.Problems = append(root.Problems, s.prefixProblems(found)...)
 	root.Problems = append(root.Problems, s.addressProblems(found, by)...)
 	return root, nil
+}
+
+// learnScripts keeps where the platform's scripts are: an install may lie in a directory
+// below the site's home.
+func (s *Site) learnScripts(found *rootAnswer, by Reach) {
+	if s.ScriptDirs == nil {
+		return
+	}
+	dir := ""
+	home, errHome := url.Parse(found.Home)
+	install, errInstall := url.Parse(found.URL)
+	if errHome == nil && errInstall == nil {
+		rest, below := strings.CutPrefix(strings.TrimSuffix(install.EscapedPath(), "/"), strings.TrimSuffix(home.EscapedPath(), "/"))
+		if below && strings.HasPrefix(rest, "/") {
+			dir = rest
+		}
+	}
+	if _, known := s.ScriptDirs.Get(by.Host); known || dir != "" {
+		s.ScriptDirs.Put(by.Host, dir)
+	}
 }
 
 // rootProblem says why there may be no REST root. Where a base is set, the root may be

@@ -29,6 +29,9 @@ type Site struct {
 	// Indexes are the routes that the REST roots listed, by host, since another host may be
 	// another shop. With nil, none are kept.
 	Indexes *hosts.Table[*index.Index]
+	// ScriptDirs are the directories of the platform's scripts, by host, where they are not
+	// the base. With nil, none are kept.
+	ScriptDirs *hosts.Table[string]
 
 	signatures []*Signature // that rules may name
 }
@@ -85,4 +88,18 @@ func (s *Site) Index(host string) *index.Index {
 	}
 	x, _ := s.Indexes.Get(host)
 	return x
+}
+
+// ListsNamespace tells whether the REST root of a host, as it was last read, lists a
+// namespace.
+func (s *Site) ListsNamespace(host, namespace string) bool { return s.Index(host).Lists(namespace) }
+
+// ScriptDir returns the directory of the platform's scripts on a host, below the base: "",
+// or "/core" where the REST root says so.
+func (s *Site) ScriptDir(host string) string {
+	if s.ScriptDirs == nil {
+		return ""
+	}
+	dir, _ := s.ScriptDirs.Get(host)
+	return dir
 }

@@ -41,6 +41,13 @@ func (a *Answer) Denied() bool {
 	return a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden
 }
 
+// refusesKey tells whether the shop refuses the question's key or signature
+// (docs/platform III.8). A key without the right to read has been accepted.
+func (a *Answer) refusesKey() bool {
+	code, message := a.Fault()
+	return a.Status == http.StatusUnauthorized && strings.HasSuffix(code, "_rest_authentication_error") && !strings.Contains(message, "permissions")
+}
+
 // DeniedWrite turns "may not view", the answer to a question, into the platform's refusal
 // of the call c itself, so that the refusal is the same whatever the record is
 // (docs/platform III.8). It returns any other answer as it is.

@@ -1,7 +1,6 @@
 package caller
 
 import (
-	"encoding/base64"
 	"encoding/binary"
 	"net/http"
 	"net/url"
@@ -154,13 +153,4 @@ func joined(query, more string) string {
 		return more
 	}
 	return query + "&" + more
-}
-
-// withKey adds a shop key to q, and what makes the shop accept it (docs/platform III.8).
-func (s *Site) withKey(q *ask.Question) {
-	q.Header = http.Header{"Authorization": {"Basic " + base64.StdEncoding.EncodeToString([]byte(q.Key))}}
-	if q.Form == call.Query {
-		marker := s.Prefix + strings.TrimPrefix(s.Platform.KeyMarker, s.Platform.Prefix) + "/"
-		q.Query = joined(q.Query, "_marker="+marker)
-	}
 }

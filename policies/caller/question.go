@@ -31,6 +31,9 @@ func questionFor(claim Claim, p *call.Platform, w *Whole) ask.Question {
 
 func interpret(a *ask.Answer, claim Claim) (identity, error) {
 	if code := a.Code(); handedOn[code] {
+		if claim == ClaimNamespace { // the nonce was not the client's
+			return identity{}, nil
+		}
 		return identity{answer: a}, nil
 	}
 	switch claim {

@@ -123,7 +123,7 @@ func (s *stack) allotPorts() error {
 	}
 	for i, site := range s.sites {
 		site.Index = i
-		modes := []string{modeDefault, modeLocked, modeBare}
+		modes := []string{modeDefault, modeLocked, modeBare, modeKey}
 		switch site.Name {
 		case fpm:
 			modes = append(modes, modeObserve)
@@ -133,7 +133,7 @@ func (s *stack) allotPorts() error {
 		s.addGates(site, "", modes...)
 	}
 	for _, front := range fronts {
-		s.addGates(s.site(fpm), front, modeDefault, modeLocked, modeBare)
+		s.addGates(s.site(fpm), front, modeDefault, modeLocked, modeBare, modeKey)
 	}
 	ports, err := machine.FreePorts(2*len(s.gates) + 8 + 2*len(s.targets))
 	if err != nil {
@@ -145,7 +145,7 @@ func (s *stack) allotPorts() error {
 	}
 	for _, g := range s.gates {
 		g.Port = next()
-		if g.Mode == modeLocked || g.Mode == modeDefault {
+		if g.Mode == modeLocked || g.Mode == modeDefault || g.Mode == modeKey {
 			g.TLS = next()
 		}
 	}
