@@ -118,7 +118,7 @@ func TestCauses_OwnKey(t *testing.T) {
 	p := newPlatform(t)
 	p.answer = func(w http.ResponseWriter, r *http.Request) bool {
 		name, _, _ := r.BasicAuth()
-		if !isQuestion(r) || name != "ck_own" {
+		if !isQuestion(r) || name != "ck_own" && r.URL.Query().Get("oauth_consumer_key") != "ck_own" {
 			return false
 		}
 		w.WriteHeader(http.StatusForbidden)
