@@ -2,6 +2,7 @@ package caddymodule
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"net/http"
 	"strings"
@@ -206,7 +207,7 @@ func (d *discovery) readRoot(ctx context.Context, s *site, b ask.Backend, by pol
 	}
 	h := d.hosts.GetOrPut(by.Host, func() *hostRoot { return read })
 	if err != nil {
-		s.logger.Debug("the REST root could not be read", zap.Error(err))
+		d.failed(s, err)
 	} else {
 		h.home.Store(&root.Home)
 		d.report(s, h, root.Problems)
@@ -220,6 +221,18 @@ func (d *discovery) readRoot(ctx context.Context, s *site, b ask.Backend, by pol
 		h.failures = 0
 	}
 	h.due.Store(time.Now().Add(jittered(pause, rand.Float64())).UnixNano()) //nolint:gosec // no secret
+}
+
+// failed logs that a root could not be read. The first failure of its kind is a warning if
+// the answer shows the cause.
+func (d *discovery) failed(s *site, err error) {
+	level, text := zap.DebugLevel, err.Error()
+	var unexpected *ask.UnexpectedError
+	if errors.As(err, &unexpected) && !d.logged[text] && len(d.logged) < maxLogged {
+		d.logged[text] = true
+		level = zap.WarnLevel
+	}
+	s.logger.Log(level, "the REST root could not be read", zap.String("site", s.Name), zap.Error(err))
 }
 
 // maxLogged bounds the texts of problems that are remembered, since hosts stand in some.

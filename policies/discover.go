@@ -38,15 +38,16 @@ type Reach struct {
 // routes, and what of the configuration does not fit the site. An error means that the
 // root could not be read; the caller may try again later.
 func (s *Site) Discover(ctx context.Context, b ask.Backend, by Reach) (*Root, error) {
-	found, closed, err := readRoot(ctx, b, by.Base)
+	read, err := readRoot(ctx, b, by.Base)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("read the REST root: %w", err)
-	case closed:
+	case read.closed:
 		return new(Root), nil // the site shows its root to no anonymous caller; nothing is learned
-	case found == nil:
-		return &Root{Problems: []Problem{s.rootProblem(ctx, b, by)}}, nil
+	case read.found == nil:
+		return &Root{Problems: []Problem{s.rootProblem(ctx, b, by, read.why)}}, nil
 	}
+	found := read.found
 	_, listed := found.Routes.values[fmt.Sprintf(`/%s/orders/(?P<order_id>[\d]+)/refunds/preview`, s.Platform.Shop[2])]
 	s.Release.Learn(by, listed)
 	root := &Root{Routes: found.Routes.names, Namespaces: found.Namespaces, Home: found.Home[:min(len(found.Home), maxHome)]}
@@ -87,13 +88,13 @@ func (s *Site) learnScripts(found *rootAnswer, by Reach) {
 
 // rootProblem says why there may be no REST root. Where a base is set, the root may be
 // outside of it.
-func (s *Site) rootProblem(ctx context.Context, b ask.Backend, by Reach) Problem {
+func (s *Site) rootProblem(ctx context.Context, b ask.Backend, by Reach, why error) Problem {
 	if by.Base != "" {
-		if found, _, err := readRoot(ctx, b, ""); err == nil && found != nil {
+		if outside, err := readRoot(ctx, b, ""); err == nil && outside.found != nil {
 			return Problem{ProblemBase, fmt.Sprintf("there is no REST root at %s/%s/, but one at /%s/: check base", s.Base, s.Prefix, s.Prefix)}
 		}
 	}
-	return Problem{ProblemRoot, fmt.Sprintf("there is no REST root at %s/%s/: check prefix and base", s.Base, s.Prefix)}
+	return Problem{ProblemRoot, fmt.Sprintf("there is no REST root at %s/%s/: check prefix and base (%s)", s.Base, s.Prefix, why)}
 }
 
 // HasScripts tells whether the site really has the scripts whose forms are forwarded

@@ -54,11 +54,16 @@ func (s *Site) signatureNames() []string {
 }
 
 // shop identifies in a Store's key the shop that answers r: site and server, since a
-// client may send any Host, then the host as sent, then the base. Another spelling of the
-// host may be another shop, and costs no more than a question.
+// client may send any Host, then the host as sent, then the base, also that of the client's
+// own path. Another spelling of the host may be another shop, and costs no more than a
+// question.
 func (s *Site) shop(r *Request) string {
-	h := sha256.New()
-	for _, part := range []string{s.Name, s.Server, r.HTTP.Host, r.Whole.Call.Base} {
+	h, c := sha256.New(), r.Whole.Call
+	parts := []string{s.Name, s.Server, r.HTTP.Host, c.Base}
+	if c.Rewritten != nil {
+		parts = append(parts, c.Rewritten.Client, c.Rewritten.Script)
+	}
+	for _, part := range parts {
 		h.Write([]byte(part))
 		h.Write([]byte{0})
 	}

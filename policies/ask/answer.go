@@ -2,7 +2,6 @@ package ask
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"strings"
 
@@ -14,6 +13,8 @@ type Answer struct {
 	Status int
 	Header http.Header
 	Body   []byte
+	// ForCaller is true if the caller may have this answer in place of the call's own.
+	ForCaller bool
 }
 
 // Fault reads code and message of the platform's error object. Both are "" for any other
@@ -45,11 +46,6 @@ func (a *Answer) Denied() bool {
 func (a *Answer) refusesKey() bool {
 	code, message := a.Fault()
 	return a.Status == http.StatusUnauthorized && strings.HasSuffix(code, "_rest_authentication_error") && !strings.Contains(message, "permissions")
-}
-
-// Unexpected returns the error for an answer that decides nothing. It wraps ErrUndecided.
-func Unexpected(a *Answer) error {
-	return fmt.Errorf("%w: unexpected answer, status %d, code %q", ErrUndecided, a.Status, a.Code())
 }
 
 // DeniedWrite turns "may not view", the answer to a question, into the platform's refusal

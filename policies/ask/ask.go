@@ -43,9 +43,10 @@ type Question struct {
 	As  As     // whose credentials it carries
 	Key string // "key:secret" if As is AsKey
 
-	Base   string      // Call.Base of the client's request
-	Form   call.Form   // as in the client's request
-	Header http.Header // the credentials that are headers; must not be changed
+	Base      string          // Call.Base of the client's request
+	Form      call.Form       // as in the client's request
+	Rewritten *call.Rewritten // Call.Rewritten of the client's request
+	Header    http.Header     // the credentials that are headers; must not be changed
 
 	// Else is sent in place of this question if the shop refuses its signature. It may be nil.
 	Else *Question
@@ -134,13 +135,18 @@ func Send(ctx context.Context, b Backend, t *Trace, q Question) (*Answer, error)
 	return other, err
 }
 
+// send sends one question, and marks an answer that the caller may have.
 func send(ctx context.Context, b Backend, t *Trace, q Question) (*Answer, error) {
-	if t == nil || t.Asked == nil {
-		return b.Ask(ctx, q)
-	}
 	start := time.Now()
 	a, err := b.Ask(ctx, q)
-	t.Asked(q, a, err, time.Since(start))
+	if t != nil && t.Asked != nil {
+		t.Asked(q, a, err, time.Since(start))
+	}
+	if err == nil && q.forCaller(a) {
+		marked := *a
+		marked.ForCaller = true
+		return &marked, nil
+	}
 	return a, err
 }
 

@@ -104,6 +104,9 @@ func (s *Site) sign(q *ask.Question, at home, scheme string) {
 		method = http.MethodGet
 	}
 	path, query := q.Target(s.Prefix)
+	if r := q.Rewritten; r != nil && r.Script != "" { // the shop signs REQUEST_URI
+		path, _ = q.Client(s.Prefix)
+	}
 	mac := hmac.New(sha256.New, []byte(secret+"&"))
 	mac.Write([]byte(signatureBase(method, at.url(scheme, path), phpvars.Query(query))))
 	q.Query += "&oauth_signature=" + url.QueryEscape(base64.StdEncoding.EncodeToString(mac.Sum(nil)))

@@ -163,7 +163,7 @@ func (w *Whole) send(ctx context.Context, q ask.Question) (*ask.Answer, error) {
 // Question completes q as Ask would send it. The error is a *call.Refusal, or wraps
 // ask.ErrUndecided if a key cannot be used.
 func (w *Whole) Question(q ask.Question) (ask.Question, error) {
-	q.Base, q.Form = w.Call.Base, w.Call.Form
+	q.Base, q.Form, q.Rewritten = w.Call.Base, w.Call.Form, w.Call.Rewritten
 	switch q.As {
 	case ask.AsKey:
 		err := w.withKey(&q)

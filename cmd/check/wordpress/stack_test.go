@@ -58,7 +58,11 @@ var fronts = []string{
 	"transport", // reverse_proxy with transport fastcgi
 	"caddy",     // reverse_proxy to another Caddy
 	"nginx",     // reverse_proxy to nginx
+	rewritten,
 }
+
+// rewritten is try_files before the gateway and nothing but FastCGI behind it.
+const rewritten = "rewritten"
 
 const prettyPermalinks = "/%postname%/"
 
@@ -179,6 +183,11 @@ func (s *stack) site(name string) *site {
 // gate returns the gate of a site with its own front-end.
 func (s *stack) gate(name, mode string) *gate {
 	return s.gates[slices.IndexFunc(s.gates, func(g *gate) bool { return g.Site.Name == name && g.Front == "" && g.Mode == mode })]
+}
+
+// gateBehind returns the gate of the site fpm with one of fronts.
+func (s *stack) gateBehind(front, mode string) *gate {
+	return s.gates[slices.IndexFunc(s.gates, func(g *gate) bool { return g.Front == front && g.Mode == mode })]
 }
 
 // setUp names a gate without its mode.

@@ -90,6 +90,11 @@ func TestConversions(t *testing.T) {
 		t.Helper()
 		s.checkConversions(t.Context(), count(t), s.gate(site.Name, modeDefault))
 	})
+	t.Run(rewritten, func(t *testing.T) {
+		s, c := setUps(t), count(t)
+		s.checkRewritten(t.Context(), c, s.gateBehind(rewritten, modeLocked))
+		s.checkConversions(t.Context(), c, s.gateBehind(rewritten, modeDefault))
+	})
 	t.Run("batches", func(t *testing.T) {
 		s := setUps(t)
 		s.checkBatches(t.Context(), count(t), s.gate(fpm, modeDefault))
