@@ -79,18 +79,18 @@ func (s *site) keysInQuery(w *caller.Whole) bool {
 	return s.Release.AtLeast(w, 11, 1)
 }
 
-// home returns the home address of the site that answers w. It waits for the first reading
-// of the REST root, so that the first question is signed for the right address.
-func (s *site) home(w *caller.Whole) string {
-	s.awaitRoot(w)
-	return s.discovery.homeOf(w.HTTP.Host)
-}
-
 // scriptDir returns the directory of the platform's scripts below the base. It waits for the
 // first reading of the REST root.
 func (s *site) scriptDir(w *caller.Whole) string {
 	s.awaitRoot(w)
 	return s.ScriptDir(w.HTTP.Host)
+}
+
+// home returns the home address of the site that answers w. It waits for the first reading
+// of the REST root, so that the first question is signed for the right address.
+func (s *site) home(w *caller.Whole) string {
+	s.awaitRoot(w)
+	return s.discovery.homeOf(w.HTTP.Host)
 }
 
 // awaitRoot waits until the REST root has been read once, or as long as a question may take.

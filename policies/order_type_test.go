@@ -228,7 +228,7 @@ func TestOrderType_JunkIsBounded(t *testing.T) {
 	}{
 		"wrong passwords": {asktest.Answering(401, `{"code":"woocommerce_rest_cannot_view"}`), 30},
 		"no shop":         {asktest.Answering(404, `{"code":"rest_no_route"}`), 90}, // two questions a call
-		"missing orders":  {missingForAll, 90}, // the same
+		"missing orders":  {missingForAll, 90},                                      // the same
 		"a manager":       {shopOf(nil), 0},
 		"a customer":      {asktest.Answering(403, `{"code":"woocommerce_rest_cannot_view"}`), 0},
 		"write-only key":  {asktest.Answering(401, `{"code":"woocommerce_rest_authentication_error","message":"The API key provided does not have read permissions."}`), 0},

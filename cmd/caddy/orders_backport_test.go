@@ -153,8 +153,7 @@ func (u orderUpdate) at(order, id int, namespace string) (line, body string) {
 // TestOrders_BackPortEnds: what updates no single order is the platform's own: deletes,
 // refunds, batches, tools, and routes that do not exist.
 func TestOrders_BackPortEnds(t *testing.T) {
-	w := newWorld(t, site.Options{Release: "10.7"}, "order_type {\nstrict\n}")
-	w.bare("POST /cms-json/shop-admin/v1/features/mcp_integration", `{"enabled":true}`, w.as("admin")).want(200)
+	w := newWorld(t, site.Options{Release: "10.7", ToolServer: true}, "order_type {\nstrict\n}")
 	key := header("X-MCP-API-Key", w.info.Keys.ReadWriteKey)
 	for _, call := range []struct {
 		line, body string

@@ -4,8 +4,11 @@ package wordpress
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/chromedp/chromedp"
 )
@@ -154,53 +157,52 @@ func (v *visit) readPost(ctx context.Context) error {
 }
 
 // openWPAPI opens a page with the core's script wp-api, which reads the index of the core's
-// namespace with the login cookie and no nonce. It returns what came of it.
-func (v *visit) openWPAPI(ctx context.Context) (string, error) {
-	err := chromedp.Do(ctx,
-		chromedp.Navigate(v.gate.url(fmt.Sprintf("/?page_id=%d&standin_wp_api=1", v.gate.Site.Page))),
-		until("window.wp?.api?.loadPromise !== undefined"),
-	)
-	if err != nil {
-		return "", err
+// namespace with the login cookie and no nonce, and waits until the gateway has decided so.
+func (v *visit) openWPAPI(ctx context.Context, decision string) error {
+	page := v.gate.url(fmt.Sprintf("/?page_id=%d&standin_wp_api=1", v.gate.Site.Page))
+	if err := chromedp.Do(ctx, chromedp.Navigate(page), until("window.wp?.api?.loadPromise !== undefined")); err != nil {
+		return err
 	}
-	return script[string](ctx, `new Promise((done) => wp.api.loadPromise.then(
-		() => done('models: ' + (wp.api.models.Post !== undefined)), () => done('refused')))`)
+	for !v.readIndex(decision) {
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("the index: %w", ctx.Err())
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+	return nil
+}
+
+// readIndex tells whether the browser has read the index with this decision.
+func (v *visit) readIndex(decision string) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return slices.ContainsFunc(v.seen, func(r response) bool {
+		return strings.HasSuffix(r.url, "/wp/v2/") && strings.TrimSpace(r.decision) == "call "+decision
+	})
 }
 
 // loadWPAPI is that the script builds its models for somebody who is logged in.
 func (v *visit) loadWPAPI(ctx context.Context) error {
-	got, err := v.openWPAPI(ctx)
-	if err != nil {
+	if err := v.openWPAPI(ctx, "pass"); err != nil {
 		return err
 	}
-	if got != "models: true" {
-		return fmt.Errorf("wp-api: %s", got)
+	built, err := script[bool](ctx, "wp.api.loadPromise.then(() => wp.api.models.Post !== undefined)")
+	if err == nil && !built {
+		err = errors.New("there is no model of posts")
 	}
-	return readsIndex(v, "pass")
-}
-
-// readsIndex is that the browser has read the index of the core's namespace, and what the
-// gateway made of it.
-func readsIndex(v *visit, outcome string) error {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	for _, r := range v.seen {
-		if strings.HasSuffix(r.url, "/wp/v2/") && strings.HasPrefix(r.decision, "call "+outcome) {
-			return nil
-		}
-	}
-	return fmt.Errorf("the index was not read: %+v", v.seen)
+	return err
 }
 
 func (v *visit) loadWPAPIAsVisitor(ctx context.Context) error {
-	got, err := v.openWPAPI(ctx)
-	if err != nil {
+	if err := v.openWPAPI(ctx, "refused rest_not_logged_in"); err != nil {
 		return err
 	}
-	if got == "models: true" {
-		return fmt.Errorf("wp-api: %s", got)
+	state, err := script[string](ctx, "wp.api.loadPromise.state()")
+	if err == nil && state == "resolved" {
+		err = errors.New("the script has loaded")
 	}
-	return readsIndex(v, "refused rest_not_logged_in")
+	return err
 }
 
 func (v *visit) openWidgets(ctx context.Context) error {

@@ -117,6 +117,9 @@ func (s *Site) checkNonce(q *request, in *input) error {
 	if !set {
 		nonce, set = q.header.Get(s.names.NonceHeader), len(q.header.Values(s.names.NonceHeader)) > 0
 	}
+	if q.session == "" && s.cookiesMiss() && !s.names.real() {
+		set = false // neither cookie nor nonce reaches the call (docs/interface 5, rule 3)
+	}
 	if !set {
 		if !s.isStore(q.route) {
 			q.user = nil
@@ -125,7 +128,7 @@ func (s *Site) checkNonce(q *request, in *input) error {
 	}
 	if !s.validNonce(nonce, q.user, q.session) {
 		q.user = nil
-		if s.names.Name == "wordpress" {
+		if s.names.real() {
 			return fail(http.StatusForbidden, "rest_cookie_invalid_nonce", "Cookie check failed")
 		}
 		return fail(http.StatusBadRequest, "rest_cookie_invalid_nonce", "Cookie check failed: the cookie nonce is invalid.")

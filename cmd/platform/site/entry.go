@@ -10,12 +10,12 @@ import (
 // ServeHTTP answers one request: the platform's own scripts, files, REST calls
 // in both addressing forms, and pages.
 func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	path, ok := s.underBase(r.URL.EscapedPath())
-	if !ok {
-		http.NotFound(w, r) // the web server has nothing outside the sub-folder
+	if path, ok := under(s.install(), r.URL.EscapedPath()); ok && s.serveScript(w, r, path) {
 		return
 	}
-	if s.serveScript(w, r, path) {
+	path, ok := under(s.opt.Base, r.URL.EscapedPath())
+	if !ok {
+		http.NotFound(w, r) // the web server has nothing outside the sub-folder
 		return
 	}
 	in, err := readInput(r)
@@ -40,9 +40,9 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// underBase returns what follows the sub-folder in path.
-func (s *Site) underBase(path string) (rest string, ok bool) {
-	rest, ok = strings.CutPrefix(path, s.opt.Base)
+// under returns what follows folder in path.
+func under(folder, path string) (rest string, ok bool) {
+	rest, ok = strings.CutPrefix(path, folder)
 	return rest, ok && (rest == "" || rest[0] == '/')
 }
 

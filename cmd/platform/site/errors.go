@@ -67,15 +67,19 @@ func errMissingParam(name string) *Error {
 // denied is the refusal of a permission check: 401 to anonymous callers, 403
 // to users without the right (docs/platform III.8).
 func (q *request) denied(code, message string) *Error {
-	status := http.StatusForbidden
-	if q.user == nil {
-		status = http.StatusUnauthorized
+	switch {
+	case q.lostLogin():
+		return q.site.errNotLoggedIn()
+	case q.user == nil:
+		return fail(http.StatusUnauthorized, code, message)
 	}
-	return fail(status, code, message)
+	return fail(http.StatusForbidden, code, message)
 }
 
-// forbidden is the refusal of a guard, to anonymous callers too (interface
-// document section 7).
+// forbidden is the refusal of a guard, to anonymous callers too (docs/interface 7).
 func (q *request) forbidden() *Error {
+	if q.lostLogin() {
+		return q.site.errNotLoggedIn()
+	}
 	return fail(http.StatusForbidden, "rest_forbidden", "Sorry, you are not allowed to do that.")
 }

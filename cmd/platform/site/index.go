@@ -13,10 +13,10 @@ func index(q *request) (any, error) {
 		routes[r.pattern] = s.linked(q, r)
 	}
 	return obj{
-		"name": "Reference shop", "description": "A site in memory", "url": s.homeURL(q.wire), "home": s.homeURL(q.wire),
+		"name": "Reference shop", "description": "A site in memory", "url": s.origin(q.wire) + s.install(), "home": s.homeURL(q.wire),
 		"gmt_offset": "0", "timezone_string": "", "namespaces": s.router.namespaces,
 		"authentication": obj{"application-passwords": obj{"endpoints": obj{
-			"authorization": s.homeURL(q.wire) + s.names.script("admin/authorize-application.php"),
+			"authorization": s.origin(q.wire) + s.script("admin/authorize-application.php"),
 		}}},
 		"routes": routes,
 	}, nil

@@ -16,10 +16,6 @@ const (
 // loginCookie is the name of the cookie that says who is logged in.
 func (s *Site) loginCookie() string { return s.names.AuthCookie + "logged_in_" + s.stamp("site")[:32] }
 
-// cookiePath is the install path, for which login cookies are issued
-// (docs/interface 5, rule 3).
-func (s *Site) cookiePath() string { return s.opt.Base + "/" }
-
 // newSession logs u in and returns the cookie of the session.
 func (s *Site) newSession(u *user) (*http.Cookie, string) {
 	session := token(24)
@@ -27,7 +23,7 @@ func (s *Site) newSession(u *user) (*http.Cookie, string) {
 	u.sessions[session] = expires
 	value := s.cookieValue(u, strconv.FormatInt(expires.Unix(), 10), session)
 	return &http.Cookie{
-		Name: s.loginCookie(), Value: value, Path: s.cookiePath(), Expires: expires,
+		Name: s.loginCookie(), Value: value, Path: s.loginCookiePath(), Domain: s.opt.CookieDomain, Expires: expires,
 		HttpOnly: true, SameSite: http.SameSiteLaxMode,
 	}, session
 }
@@ -117,9 +113,9 @@ func (s *Site) serveLogin(w http.ResponseWriter, r *http.Request) {
 	s.mu.Unlock()
 	http.SetCookie(w, cookie)
 	admin := *cookie // the dashboard has a cookie of its own, for its own path
-	admin.Name, admin.Path = strings.Replace(cookie.Name, "_logged_in_", "_", 1), s.opt.Base+s.names.script("admin")
+	admin.Name, admin.Path = strings.Replace(cookie.Name, "_logged_in_", "_", 1), s.adminCookiePath()
 	http.SetCookie(w, &admin)
-	http.Redirect(w, r, s.opt.Base+s.names.script("admin/"), http.StatusFound)
+	http.Redirect(w, r, s.script("admin/"), http.StatusFound)
 }
 
 type loginPage struct{ Error string }
@@ -139,12 +135,12 @@ func (s *Site) logout(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	name := s.loginCookie()
-	http.SetCookie(w, &http.Cookie{Name: name, Value: "%20", Path: s.cookiePath(), MaxAge: -1})
+	http.SetCookie(w, &http.Cookie{Name: name, Value: "%20", Path: s.loginCookiePath(), Domain: s.opt.CookieDomain, MaxAge: -1})
 	http.SetCookie(w, &http.Cookie{
 		Name: strings.Replace(name, "_logged_in_", "_", 1), Value: "%20",
-		Path: s.opt.Base + s.names.script("admin"), MaxAge: -1,
+		Path: s.adminCookiePath(), Domain: s.opt.CookieDomain, MaxAge: -1,
 	})
-	http.Redirect(w, r, s.opt.Base+s.names.script("login.php?loggedout=true"), http.StatusFound)
+	http.Redirect(w, r, s.script("login.php?loggedout=true"), http.StatusFound)
 }
 
 func (s *Site) logoutNonce(u *user, session string) string {

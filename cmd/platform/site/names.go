@@ -22,6 +22,10 @@ func namesOf(platform string) names {
 	return names{p, "cms", "shop"}
 }
 
+// real tells whether these are the names of real sites. With them the platform answers as
+// real ones do where docs/interface differs.
+func (n names) real() bool { return n.Name == "wordpress" }
+
 // code is a shop error code, such as shop_rest_cannot_view.
 func (n names) code(word string) string { return n.ErrorPrefix + word }
 
@@ -33,6 +37,14 @@ func (n names) header(word string) string {
 // script is the path of one of the platform's own scripts, such as
 // /cms-login.php.
 func (n names) script(path string) string { return "/" + n.core + "-" + path }
+
+// short is the shop's word in the addresses of its admin screens and inbox notes.
+func (n names) short() string {
+	if n.real() {
+		return "wc"
+	}
+	return n.shop
+}
 
 // manageShop is the capability that opens the shop's settings.
 func (n names) manageShop() string { return "manage_" + n.shop }

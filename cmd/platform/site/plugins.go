@@ -66,7 +66,7 @@ func (s *Site) pluginRoutes() {
 		rt.add(cookieNS, "/upload-logo", creating, endpoint{run: func(q *request) (any, error) {
 			sum := sha256.Sum256(q.body)
 			s.cookies.logo = hex.EncodeToString(sum[:8]) + ".png"
-			return obj{"success": true, "url": s.homeURL(q.wire) + s.names.script("content/uploads/"+s.cookies.logo)}, nil
+			return obj{"success": true, "url": s.origin(q.wire) + s.script("content/uploads/"+s.cookies.logo)}, nil
 		}})
 	}
 	rt.add(payNS, "/notify", creating, endpoint{run: func(q *request) (any, error) {
@@ -137,15 +137,15 @@ func cookieVerified(q *request) error {
 	return fail(http.StatusUnauthorized, "rest_invalid_signature", "The request signature is missing or invalid.")
 }
 
-// fatal is what a fault makes of a call before its route is looked at: the
-// multilingual plugin's lang parameter breaks the editor's calls, a blocked root
-// is not found (docs/interface 7).
+// fatal is what a fault makes of a call before its route is looked at: from platform 7.0
+// on the multilingual plugin's lang parameter breaks the editor's calls, a blocked root is
+// not found (docs/interface 7, and 9, rule 6).
 func (s *Site) fatal(q *request) error {
 	switch s.opt.Fault {
 	case faultMultilingual:
 		_, inQuery := q.query["lang"]
 		_, inForm := q.form["lang"]
-		if (inQuery || inForm) && hasPrefixFold(q.route, "/"+s.names.Core+"/") {
+		if s.coreSince("7.0") && (inQuery || inForm) && hasPrefixFold(q.route, "/"+s.names.Core+"/") {
 			return errFatal()
 		}
 	case faultBlockedRoot:

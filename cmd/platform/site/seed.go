@@ -27,10 +27,10 @@ func (s *Site) seed() {
 		"source": obj{"access_token": secret, "url": "https://feed.example.test"}, "sync": obj{"enabled": true},
 	}
 	s.cookies.key = hexToken(32)
-	// A post of each user, so that the list of users shows them all to everybody
+	// A post of each user, so that the list of a real site shows them all to everybody, too
 	// (docs/interface 2).
 	for i, title := range []string{"Hello world", "New in the shop", "My first mug", "Opening hours", "Summer sale"} {
-		s.posts = append(s.posts, &post{id: s.id(), author: s.users[i].id, title: title, content: title + ".", status: "publish", date: s.opt.Now()})
+		s.posts = append(s.posts, &post{id: s.id(), kind: "post", author: s.users[i].id, title: title, content: title + ".", status: "publish", date: s.opt.Now()})
 	}
 	s.seedShop(customer)
 }
@@ -62,9 +62,10 @@ func (s *Site) seedShop(customer *user) {
 	mug := &product{id: s.id(), name: "Mug", kind: "simple", status: "publish", price: 1000, stock: lowStock, description: "A coffee mug."}
 	s.products[shirt.id], s.products[mug.id] = shirt, mug
 
+	home := Addresses{Email: customer.email, Country: defaultCountry}
 	order := func(status string, items ...Item) *Record {
 		return s.addRecord(&Record{
-			Type: typeOrder, Status: status, CustomerID: customer.id, Email: customer.email, Country: "US", Items: items,
+			Type: typeOrder, Status: status, CustomerID: customer.id, Addresses: home, Items: items,
 			Shipping: Item{ID: s.id(), Name: "Flat rate", Total: 500},
 		})
 	}
@@ -84,7 +85,7 @@ func (s *Site) seedShop(customer *user) {
 			next = now.AddDate(1, 0, 0)
 		}
 		sub := s.addRecord(&Record{
-			Type: typeSubscription, Status: "active", ParentID: parent.ID, CustomerID: customer.id, Email: customer.email, Country: "US",
+			Type: typeSubscription, Status: "active", ParentID: parent.ID, CustomerID: customer.id, Addresses: home,
 			Items: []Item{s.newItem(mug.id, 0, i+1, "US")}, BillingPeriod: period, BillingInterval: 1,
 			Schedule: map[string]string{"start": now.Format(date), "next_payment": next.Format(date), "end": ""},
 		})

@@ -28,6 +28,7 @@ type Site struct {
 	keys          []*shopKey
 	oauthNonces   map[string]time.Time
 	posts         []*post
+	widgets       []*widget
 	records       map[int]*Record
 	products      map[int]*product
 	carts         map[string]*cart
@@ -57,6 +58,9 @@ func New(options Options) (*Site, error) {
 	}
 	s.staleRewrites.Store(opt.Fault == faultStaleRewrites)
 	s.register()
+	if err := s.checkLoginAllow(); err != nil {
+		return nil, err
+	}
 	s.seed()
 	return s, nil
 }
@@ -72,9 +76,10 @@ func (s *Site) register() {
 		run: coreBatch,
 	})
 	s.postRoutes()
+	s.widgetRoutes()
 	s.userRoutes()
 	s.appPasswordRoutes()
-	if s.opt.Core != "6.8" {
+	if s.coreSince("6.9") || s.opt.Abilities {
 		s.abilityRoutes()
 	}
 	for version := range s.names.Shop {
@@ -197,12 +202,15 @@ func (s *Site) Info() Info {
 }
 
 // homeURL is the site's address as the client used it.
-func (s *Site) homeURL(r *http.Request) string {
+func (s *Site) homeURL(r *http.Request) string { return s.origin(r) + s.opt.Base }
+
+// origin is the scheme and host that the client used.
+func (s *Site) origin(r *http.Request) string {
 	scheme, host := "http", r.Host
 	if isSecure(r) {
 		scheme = "https"
 	}
-	return scheme + "://" + host + s.opt.Base
+	return scheme + "://" + host
 }
 
 // isSecure tells whether the client came by https.

@@ -67,7 +67,7 @@ func (s *Site) userRoutes() {
 
 func loggedIn(q *request) error {
 	if q.user == nil {
-		return fail(http.StatusUnauthorized, "rest_not_logged_in", "You are not currently logged in.")
+		return q.site.errNotLoggedIn()
 	}
 	return nil
 }
@@ -100,12 +100,13 @@ func (s *Site) userByLogin(login string) *user {
 	return nil
 }
 
-// published tells whether u has published posts, so that everybody sees the name.
-func (s *Site) published(u *user) bool {
-	return slices.ContainsFunc(s.posts, func(p *post) bool { return p.author == u.id && p.status == "publish" })
+// listed tells whether everybody sees the name of u: by docs/interface 2 of every user, on
+// real sites of those with published posts (docs/platform II).
+func (s *Site) listed(u *user) bool {
+	return !s.names.real() || slices.ContainsFunc(s.posts, func(p *post) bool { return p.author == u.id && p.status == "publish" })
 }
 
-// listUsers shows those with published posts to callers who may not list users.
+// listUsers shows to callers who may not list users those that everybody sees.
 func listUsers(q *request) (any, error) {
 	if q.has("roles") && !q.can("list_users") {
 		return nil, q.denied("rest_user_cannot_view", "Sorry, you are not allowed to filter users by role.")
@@ -115,7 +116,7 @@ func listUsers(q *request) (any, error) {
 	var found []*user
 	for _, u := range q.site.users {
 		switch {
-		case !q.can("list_users") && !q.site.published(u),
+		case !q.can("list_users") && !q.site.listed(u),
 			len(include) > 0 && !slices.Contains(include, u.id),
 			slices.Contains(exclude, u.id),
 			len(slugs) > 0 && !slices.Contains(slugs, u.login),
@@ -149,7 +150,7 @@ func mayReadUser(q *request) error {
 		return nil
 	case q.str("context") == "edit" && !q.can("list_users"):
 		return q.denied("rest_user_cannot_view", "Sorry, you are not allowed to edit users.")
-	case !q.site.published(u) && !q.can("list_users") && !q.can("edit_users"):
+	case !q.site.listed(u) && !q.can("list_users") && !q.can("edit_users"):
 		return q.denied("rest_user_cannot_view", "Sorry, you are not allowed to list users.")
 	}
 	return nil
