@@ -243,8 +243,10 @@ func TestOAuth_Address(t *testing.T) {
 		{"/?rest_route=/shop/v3/orders&", "http://example.com/blog", "", "&rest_route=%2Fshop%2Fv3%2Forders", 200},
 		{"/?rest_route=/shop/v3/orders&", "http://example.com/blog/", "", "&rest_route=%2Fshop%2Fv3%2Forders", 401},
 		{"/index.php?rest_route=/shop/v3/orders&", "http://example.com/blog/index.php", "", "&rest_route=%2Fshop%2Fv3%2Forders", 200},
-		{"/cms-json/shop/v3/orders?x=%C3%A9%20%7E%25%2B&include[]=1&include[]=2&", "http://example.com/blog/cms-json/shop/v3/orders",
-			"include%5B0%5D=1&include%5B1%5D=2&", "&x=%C3%A9%20~%25%2B", 200},
+		{
+			"/cms-json/shop/v3/orders?x=%C3%A9%20%7E%25%2B&include[]=1&include[]=2&", "http://example.com/blog/cms-json/shop/v3/orders",
+			"include%5B0%5D=1&include%5B1%5D=2&", "&x=%C3%A9%20~%25%2B", 200,
+		},
 	} {
 		params := strings.Replace(own, "NONCE", "n"+strconv.Itoa(i), 1)
 		mac := hmac.New(sha1.New, []byte(secret+"&"))
