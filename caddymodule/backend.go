@@ -84,7 +84,7 @@ func resultOf(err error) string {
 // ask sends q through the rest of the route. The question must not share the context of
 // the request, whose route groups it would use up, nor its ResponseWriter, whose header
 // the client would get. It runs by itself, since some backends wait in a queue whatever
-// the context says: then the error is an *ask.Left.
+// the context says: then the error is an *ask.LeftError.
 func (b *backend) ask(ctx context.Context, q ask.Question) (*ask.Answer, error) {
 	way, err := wayOf(&q, b.site.Prefix)
 	if err != nil {
@@ -113,7 +113,7 @@ func (b *backend) ask(ctx context.Context, q ask.Question) (*ask.Answer, error) 
 	case err = <-result:
 	case <-ctx.Done():
 		b.site.metrics.leave(ended)
-		return nil, &ask.Left{Ended: ended, Err: ctx.Err()}
+		return nil, &ask.LeftError{Ended: ended, Err: ctx.Err()}
 	}
 	if answer := errorAnswer(w, err); answer != nil && ctx.Err() == nil {
 		return answer, nil

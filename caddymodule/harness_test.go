@@ -96,10 +96,16 @@ func (g *gateway) send(line string, body io.Reader, headers ...string) reply {
 	if err != nil {
 		g.t.Fatal(err)
 	}
+	return g.roundTrip(req)
+}
+
+// roundTrip sends req, and once more where a reload has cut it off.
+func (g *gateway) roundTrip(req *http.Request) reply {
+	g.t.Helper()
 	got, err := client.Do(httpClient, req)
-	if errors.Is(err, syscall.ECONNRESET) && (body == nil || req.GetBody != nil) {
+	if errors.Is(err, syscall.ECONNRESET) && (req.Body == nil || req.GetBody != nil) {
 		// After a reload, the request has waited in the backlog of the old listener.
-		if body != nil {
+		if req.Body != nil {
 			req.Body, _ = req.GetBody()
 		}
 		got, err = client.Do(httpClient, req)

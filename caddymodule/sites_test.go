@@ -77,11 +77,7 @@ func (s *neighbours) at(host, line, body string, headers ...string) reply {
 		s.t.Fatal(err)
 	}
 	req.Host = host
-	got, err := client.Do(httpClient, req)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return reply{got.Status, got.Header, got.Body}
+	return s.roundTrip(req)
 }
 
 // lines returns the lines of a log that hold a text, decoded.

@@ -80,23 +80,23 @@ var Kinds = []Kind{KindCaller, KindRecord, KindCart, KindSchema, KindIndex}
 // ErrUndecided is wrapped by the errors of questions without a usable answer.
 var ErrUndecided = errors.New("could not decide")
 
-// Left is the error of a question whose time was over before the platform had answered.
+// LeftError is the error of a question whose time was over before the platform had answered.
 // The question goes on by itself: some backends do not hear that nobody waits.
-type Left struct {
+type LeftError struct {
 	Ended <-chan struct{} // closed when the question has ended
 	Err   error           // why nobody waits, context.DeadlineExceeded
 }
 
 // Error implements error.
-func (l *Left) Error() string { return l.Err.Error() }
+func (l *LeftError) Error() string { return l.Err.Error() }
 
 // Unwrap returns why nobody waits.
-func (l *Left) Unwrap() error { return l.Err }
+func (l *LeftError) Unwrap() error { return l.Err }
 
 // AfterQuestion calls ended once the question that returned err has ended: at once, or in
-// the background if err is a [Left].
+// the background if err is a [LeftError].
 func AfterQuestion(err error, ended func()) {
-	var left *Left
+	var left *LeftError
 	if !errors.As(err, &left) {
 		ended()
 		return

@@ -160,7 +160,7 @@ func TestLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ended := make(chan struct{})
 		left := &asktest.Platform{Answer: func(ask.Question) (*ask.Answer, error) {
-			return nil, &ask.Left{Ended: ended, Err: errors.New("over")}
+			return nil, &ask.LeftError{Ended: ended, Err: errors.New("over")}
 		}}
 		s := withOptions(t, Options{MaxInFlight: 1})
 		w := request(t, s, left, "GET", "/wp-json/wp/v2/posts", "", basicAuth)
