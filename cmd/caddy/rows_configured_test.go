@@ -1,0 +1,3 @@
+package main
+
+func configuredRows() []row { return nil }
