@@ -47,13 +47,12 @@ func conversions(t *testing.T, options string, test func(t *testing.T, w *world,
 	t.Helper()
 	for _, own := range []bool{false, true} {
 		t.Run(map[bool]string{false: "callers' credentials", true: "own credential"}[own], func(t *testing.T) {
-			p := newPlatform(t, site.Options{Release: "10.7", Platform: "cms"})
+			p := newPlatform(t, site.Options{Release: "10.7", Platform: "cms", ToolServer: true})
 			block := "order_type {\n" + options + "\n}"
 			if own {
 				block = "order_type {\n" + options + "\ncredential " + p.info.Keys.ReadKey + "\n}"
 			}
 			p.start(block)
-			p.bare("POST /cms-json/shop-admin/v1/features/mcp_integration", `{"enabled":true}`, p.as("admin")).want(200)
 			test(t, p, own)
 		})
 	}

@@ -35,7 +35,7 @@ func demoCommand() *cobra.Command { return new(demo).command() }
 // command fills d from its flags.
 func (d *demo) command() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "demo [--json] [--listen <address>] [--backend-listen <address>] [--release 10.7|10.8|11.1] [--cookie-plugin 4.4.1|4.4.2] [--base <path>] [--platform cms|wordpress]",
+		Use:   "demo [--json] [--listen <address>] [--backend-listen <address>] [--release 10.7|10.8|11.1] [--cookie-plugin 4.4.1|4.4.2] [--base <path>] [--platform cms|wordpress] [--smtp <address>]",
 		Short: "Starts the reference platform and a gateway in front of it",
 		Long: `Starts the reference platform and a gateway in front of it on loopback,
 prints addresses, credentials and curl lines to try, and serves until
@@ -56,6 +56,7 @@ interrupted. With --json, one JSON object is all that goes to standard output.`,
 	f.StringVar(&d.options.CookiePlugin, "cookie-plugin", "4.4.1", "version of the cookie plugin: 4.4.1, with holes to guard, or 4.4.2")
 	f.StringVar(&d.options.Base, "base", "", "sub-folder of the install, such as /blog")
 	f.StringVar(&d.options.Platform, "platform", "cms", "names: cms or wordpress")
+	f.StringVar(&d.options.SMTP, "smtp", "", "mail server, host:port, for the mail about a withdrawal; none sends no mail")
 	return cmd
 }
 
@@ -117,7 +118,7 @@ func (d *demo) startGateway(ctx context.Context, backend string, info site.Info)
 	names, _ := call.PlatformByName(info.Platform)
 	return &runningDemo{
 		Gateway: "http://" + gateway.dial(), Backend: "http://" + backend, Metrics: "http://" + metrics.dial() + "/metrics",
-		Base: d.options.Base, Prefix: names.Prefix, Info: info, caddyfile: text,
+		Base: d.options.Base, Prefix: names.Prefix, Info: info, caddyfile: text, smtp: d.options.SMTP,
 	}, nil
 }
 
@@ -215,6 +216,7 @@ type runningDemo struct {
 	Try []string `json:"try"`
 
 	caddyfile string
+	smtp      string // mail server
 }
 
 func (d *runningDemo) print(out io.Writer, asJSON bool) (err error) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/restwarden/restwarden/cmd/check/testkit/caddyrun"
 	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
+	"github.com/restwarden/restwarden/cmd/check/testkit/mailsink"
 	"github.com/restwarden/restwarden/cmd/platform/site"
 )
 
@@ -67,6 +68,10 @@ var curlLines = []struct {
 	{`$BARE/cookie/v1/store-auth`, 200, `"success":true`, 401},
 	{`$GATE/cookie/v1/store-auth`, 401, `rest_invalid_signature`, 0},
 	{`"X-Signature: $SIGN" $GATE/cookie/v1/store-auth`, 200, `"success":true`, 0},
+
+	{`$GATE/shop-admin/v1/features`, 400, `rest_invalid_param`, 200},
+	{`-d order_withdrawal_action=confirm`, 404, `<html`, 200},
+	{`$GATE/shop-analytics/admin/notes`, 200, `[]`, 200},
 }
 
 // TestDemo_Lines: every printed line works as it stands.
@@ -154,6 +159,23 @@ func runLines(t *testing.T, lines []string) (curls, answers []string) {
 		t.Fatalf("%d answers to %d lines:\n%s", len(answers), len(curls), out)
 	}
 	return curls, answers
+}
+
+// TestDemo_Withdrawal: the last lines send a withdrawal; the operator gets a mail and a note
+// in the inbox (docs/interface 6).
+func TestDemo_Withdrawal(t *testing.T) {
+	address, mails := mailsink.Start(t)
+	for _, platform := range []string{"cms", "wordpress"} {
+		w, lines := printedLines(t, []string{"--release", "11.1", "--smtp", address, "--platform", platform})
+		curls, answers := runLines(t, lines)
+		last := len(curls) - 3
+		for i, want := range []string{`"enabled":true`, "We received your withdrawal request", fmt.Sprintf("order-withdrawal-requested-order-%d", w.info.Orders[0])} {
+			if a := answers[last+i]; !strings.Contains(a, want) || !strings.HasSuffix(a, "\n200") {
+				t.Errorf("%s\nanswered %.500s\nwant %s", curls[last+i], a, want)
+			}
+		}
+		operatorsMail(t, mails)
+	}
 }
 
 // TestDemo_Text: the text has all credentials that --json has.

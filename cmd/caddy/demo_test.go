@@ -86,6 +86,14 @@ func TestDemo_PortInUse(t *testing.T) {
 	}
 }
 
+// TestDemo_SMTP: a mail server without a port is refused at once.
+func TestDemo_SMTP(t *testing.T) {
+	d := demo{listen: "127.0.0.1:0", backendListen: "127.0.0.1:0", options: site.Options{SMTP: "mail"}}
+	if err := runDemo(t, d); err == nil || !strings.HasPrefix(err.Error(), "demo: --smtp: ") {
+		t.Errorf("error %v", err)
+	}
+}
+
 // TestDemo_Base: a base that the directive refuses is refused at once.
 func TestDemo_Base(t *testing.T) {
 	for _, base := range []string{"/blog/", "blog", "/"} {

@@ -41,12 +41,14 @@ func (d *runningDemo) lines() ([]string, error) {
 
 func (d *runningDemo) render(name string) (string, error) {
 	names, _ := call.PlatformByName(d.Platform)
+	shop, _, _ := strings.Cut(names.MCP, "/") // the shop's word
 	var out strings.Builder
 	err := demoTemplate.ExecuteTemplate(&out, name, map[string]any{
 		"Platform": d.Platform, "Release": d.Release, "Gateway": d.Gateway, "Backend": d.Backend, "Metrics": d.Metrics,
 		"Base": d.Base, "Users": d.Users, "Orders": d.Orders, "Subscriptions": d.Subscriptions, "Products": d.Products,
 		"Keys": d.Keys, "Routes": d.Routes, "Caddyfile": d.caddyfile,
 		"Prefix": d.Prefix, "Core": names.Core, "Shop": names.Shop[2], "Checkout": names.Checkout,
+		"Analytics": names.Analytics, "Admin": strings.TrimSuffix(names.Analytics, "analytics") + "admin", "Word": shop, "SMTP": d.smtp,
 	})
 	return out.String(), err
 }

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -44,11 +45,28 @@ func run(ctx context.Context, args []string, out, usage io.Writer) error {
 	flags.StringVar(&options.Permalinks, "permalinks", "pretty", "pretty or plain")
 	flags.StringVar(&options.Platform, "platform", "cms", "set of names: cms or wordpress")
 	flags.StringVar(&options.Release, "release", "11.1", "release of the shop: 10.7, 10.8 or 11.1")
-	flags.StringVar(&options.Core, "core", "6.9", "release of the platform: 6.8 or 6.9")
+	flags.StringVar(&options.Core, "core", "7.0", "release of the platform: 6.8, 6.9 or 7.0")
+	flags.BoolVar(&options.Abilities, "abilities-plugin", false, "install the plugin that brings abilities to a platform before 6.9")
 	flags.StringVar(&options.CookiePlugin, "cookie-plugin", "4.4.2", "version of the cookie plugin: 4.4.1 or 4.4.2")
+	flags.BoolVar(&options.ToolServer, "tool-server", false, "switch the shop's tool server on")
+	flags.Func("symbol", "symbol of a currency as a filter of the site overrides it, such as MOP=MOP; may be given again", func(text string) error {
+		code, symbol, found := strings.Cut(text, "=")
+		if !found {
+			return errors.New("want <currency>=<symbol>")
+		}
+		if options.Symbols == nil {
+			options.Symbols = map[string]string{}
+		}
+		options.Symbols[code] = symbol
+		return nil
+	})
 	flags.StringVar(&options.SMTP, "smtp", "", "mail server, host:port; none sends no mail")
 	flags.StringVar(&options.Fault, "fault", "", "multilingual, blocked-root, stale-rewrites or firewall")
 	flags.BoolVar(&options.LoginOnly, "login-only", false, "limit REST to logged-in users, as a plugin of the site does")
+	flags.Func("login-allow", "routes that --login-only leaves open, with commas between them", func(text string) error {
+		options.LoginAllow = strings.Split(text, ",")
+		return nil
+	})
 	if err := flags.Parse(args); err != nil {
 		return err
 	}

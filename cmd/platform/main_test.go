@@ -50,6 +50,16 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// TestRun_Options: flags that are lists reach the site.
+func TestRun_Options(t *testing.T) {
+	address, _ := start(t, "--login-only", "--login-allow", "/cms-abilities/v1,/pay/v1", "--core", "6.8", "--abilities-plugin", "--symbol", "MOP=M")
+	for route, want := range map[string]int{"cms-abilities/v1": 200, "pay/v1": 200, "cms/v2/posts": 401} {
+		if status := get(t, address+"cms-json/"+route); status != want {
+			t.Errorf("%s: status %d, want %d", route, status, want)
+		}
+	}
+}
+
 func get(t *testing.T, url string) (status int) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
@@ -101,6 +111,7 @@ func TestBadFlags(t *testing.T) {
 	for _, args := range []string{
 		"--platform x", "--release 9.9", "--core 5", "--permalinks odd", "--cookie-plugin 1", "--fault x", "--smtp nohost", "--base blog", "--base /blog/",
 		"--listen nowhere", "--nosuch", "extra",
+		"--symbol MOP", "--login-allow /consent/v1/consent", "--login-only --login-allow /nosuch", "--cookie-path blog", "--install blog",
 	} {
 		t.Run(args, func(t *testing.T) {
 			if err := run(t.Context(), strings.Fields(args), io.Discard, io.Discard); err == nil {

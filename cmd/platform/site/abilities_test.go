@@ -57,6 +57,26 @@ func TestAbilities(t *testing.T) {
 		}
 		c.rest("GET", c.branded("/cms-abilities/v1/categories"), "", c.as("customer")).want(200)
 	})
-	c := newClient(t, site.Options{Core: "6.8"})
-	c.rest("GET", "/cms-abilities/v1/abilities", "", c.as("admin")).want(404, "rest_no_route")
+}
+
+// TestAbilities_Core: abilities are part of the platform from 6.9 on; before, a plugin
+// brings them (docs/interface 9, rule 3).
+func TestAbilities_Core(t *testing.T) {
+	for _, row := range []struct {
+		core   string
+		plugin bool
+		there  bool
+	}{{"6.8", false, false}, {"6.8", true, true}, {"6.9", false, true}, {"6.9", true, true}, {"7.0", false, true}} {
+		both(t, site.Options{Core: row.core, Abilities: row.plugin}, func(t *testing.T, c *client) {
+			t.Helper()
+			for _, route := range []string{"", "/core/get-site-info", "/core/get-site-info/run"} {
+				a := c.rest("GET", c.branded("/cms-abilities/v1/abilities"+route), "", c.as("admin"))
+				if row.there {
+					a.want(200)
+				} else {
+					a.want(404, "rest_no_route")
+				}
+			}
+		})
+	}
 }

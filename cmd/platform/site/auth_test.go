@@ -237,3 +237,25 @@ func TestLoginOnly(t *testing.T) {
 		c.send("GET", "/", "").want(200)
 	})
 }
+
+// TestLoginOnly_Allow: a list of allowed routes restores the consent log and incoming
+// notifications, and nothing else (docs/interface 5, rule 1).
+func TestLoginOnly_Allow(t *testing.T) {
+	both(t, site.Options{LoginOnly: true, LoginAllow: []string{"/consent/v1/consent", "/pay/v1/notify"}}, func(t *testing.T, c *client) {
+		t.Helper()
+		c.rest("POST", "/consent/v1/consent", `{"choice":"all"}`).want(200)
+		c.rest("POST", "/Consent/v1/consent/", `{"choice":"all"}`).want(200)
+		c.rest("POST", "/pay/v1/notify", `{"event":"paid"}`).want(200)
+		c.send("POST", "/?rest_route=/pay/v1/notify", `{"event":"paid"}`).want(200)
+		for _, target := range []string{"/", "/cms/v2/users", "/consent/v1", "/consent/v1/log", "/consent/v1/consent/x", "/pay/v1"} {
+			if got := c.rest("GET", target, "").want(401, "rest_not_logged_in").get("message"); got != loginOnlyMessage {
+				t.Fatalf("%s: message %v", target, got)
+			}
+		}
+		c.rest("GET", "/consent/v1/log", "", c.as("admin")).want(200)
+	})
+	_, err := site.New(site.Options{LoginOnly: true, LoginAllow: []string{"/consent/v1/nosuch"}})
+	if err == nil || !strings.HasPrefix(err.Error(), "login-allow: ") {
+		t.Fatalf("error %v", err)
+	}
+}

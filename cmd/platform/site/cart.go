@@ -9,9 +9,8 @@ import (
 
 // cart is what a session of the checkout API holds.
 type cart struct {
-	country string
-	email   string
-	lines   []cartLine
+	Addresses
+	lines []cartLine
 }
 
 type cartLine struct {
@@ -94,7 +93,7 @@ func (q *request) storeSession() (*session, error) {
 	}
 	c := s.carts[key]
 	if c == nil {
-		c = &cart{country: defaultCountry}
+		c = &cart{Addresses: Addresses{Country: defaultCountry}}
 		if writes && len(s.carts) < maxCarts {
 			s.carts[key] = c
 		}
@@ -147,20 +146,14 @@ func (c *cart) hash() string {
 	for _, line := range c.lines {
 		b.WriteString(line.key + ":" + strconv.Itoa(line.quantity) + ";")
 	}
-	return sign(c.country, b.String())[:32]
+	return sign(c.delivery(), b.String())[:32]
 }
 
-// address applies the addresses of a call; the shipping address decides the tax.
+// address applies the addresses of a call.
 func (c *cart) address(q *request) {
-	for _, field := range []string{"billing_address", "shipping_address"} {
-		v, _ := q.param(field)
-		if country := text(object(v)["country"]); country != "" {
-			c.country = strings.ToUpper(country)
-		}
-		if email := text(object(v)["email"]); email != "" {
-			c.email = email
-		}
-	}
+	billing, _ := q.param("billing_address")
+	shipping, _ := q.param("shipping_address")
+	c.apply(object(billing), object(shipping))
 }
 
 // addToCart takes a product's or a variation's id.
@@ -208,7 +201,7 @@ func (s *Site) cartItems(c *cart) []Item {
 	for _, line := range c.lines {
 		item := Item{ProductID: line.productID, VariationID: line.variationID, Quantity: line.quantity}
 		s.setProduct(&item, line.productID)
-		s.price(&item, c.country)
+		s.price(&item, c.delivery())
 		items = append(items, item)
 	}
 	return items
@@ -235,7 +228,7 @@ func (s *Site) cartJSON(c *cart) obj {
 	items, tax, total := s.cartTotal(c)
 	return obj{
 		"items": lines, "items_count": pieces, "needs_payment": total > 0, "coupons": []any{}, "errors": []any{},
-		"billing_address": obj{"country": c.country, "email": c.email}, "shipping_address": obj{"country": c.country},
+		"billing_address": obj{"country": c.Country, "email": c.Email}, "shipping_address": obj{"country": c.delivery()},
 		"totals": obj{
 			"total_items": items.minor(), "total_items_tax": tax.minor(), "total_tax": tax.minor(), "total_price": total.minor(),
 			"currency_code": currency, "currency_minor_unit": 2, "currency_symbol": s.symbol(currency),

@@ -16,8 +16,8 @@ func draftCheckout(q *request, se *session) (any, error) {
 		return nil, q.site.errEmptyCart()
 	}
 	return obj{
-		"order_id": 0, "status": "checkout-draft", "billing_address": obj{"country": se.cart.country, "email": se.cart.email},
-		"shipping_address": obj{"country": se.cart.country}, "payment_method": "",
+		"order_id": 0, "status": "checkout-draft", "billing_address": obj{"country": se.cart.Country, "email": se.cart.Email},
+		"shipping_address": obj{"country": se.cart.delivery()}, "payment_method": "",
 	}, nil
 }
 
@@ -39,7 +39,7 @@ func submitCheckout(q *request, se *session) (any, error) {
 		}
 	}
 	r := &Record{
-		Type: typeOrder, Status: "pending", Email: se.cart.email, Country: se.cart.country,
+		Type: typeOrder, Status: "pending", Addresses: se.cart.Addresses,
 		CustomerNote: q.str("customer_note"), Items: s.cartItems(se.cart),
 	}
 	if items > 0 {
@@ -59,7 +59,7 @@ func submitCheckout(q *request, se *session) (any, error) {
 func checkoutJSON(r *Record) obj {
 	return obj{
 		"order_id": r.ID, "status": r.Status, "order_key": r.Key, "customer_id": r.CustomerID, "customer_note": r.CustomerNote,
-		"billing_address": obj{"country": r.Country, "email": r.Email}, "shipping_address": obj{"country": r.Country},
+		"billing_address": obj{"country": r.Country, "email": r.Email}, "shipping_address": obj{"country": r.delivery()},
 		"payment_method": "bacs", "payment_result": obj{"payment_status": "success", "payment_details": []any{}, "redirect_url": ""},
 		"totals": obj{"total_price": r.total().minor(), "currency_minor_unit": 2},
 	}

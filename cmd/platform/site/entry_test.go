@@ -206,6 +206,11 @@ func TestFaults(t *testing.T) {
 		c.rest("OPTIONS", "/cms/v2/posts?lang=de", "").want(500, "internal_server_error")
 		c.rest("POST", "/cms/v2/posts", "title=x&lang=de", c.as("admin")).want(500, "internal_server_error")
 		c.rest("POST", "/cms/v2/posts", "title=x", c.as("admin")).want(201)
+		for _, before := range []string{"6.8", "6.9"} { // docs/interface 9, rule 6
+			c := newClient(t, site.Options{Fault: "multilingual", Core: before})
+			c.rest("GET", "/cms/v2/taxonomies?lang=de", "").want(200)
+			c.rest("POST", "/cms/v2/posts", "title=x&lang=de", c.as("admin")).want(201)
+		}
 	})
 	t.Run("blocked root", func(t *testing.T) {
 		c := newClient(t, site.Options{Fault: "blocked-root"})
@@ -242,6 +247,7 @@ func TestBadOptions(t *testing.T) {
 		"platform": {Platform: "x"}, "permalinks": {Permalinks: "x"}, "release": {Release: "9"}, "core": {Core: "1"},
 		"cookie-plugin": {CookiePlugin: "1"}, "fault": {Fault: "x"}, "base": {Base: "blog"}, "smtp": {SMTP: "x"},
 		"install": {Install: "core/"}, "cookie-path": {CookiePath: "blog"},
+		"login-allow": {LoginAllow: []string{"/consent/v1/consent"}},
 	} {
 		if _, err := site.New(options); err == nil || !strings.HasPrefix(err.Error(), name+": ") {
 			t.Errorf("%s: error %v", name, err)

@@ -13,7 +13,6 @@ type feature struct{ id, title string }
 // withdrawal flow to 11.1 (section 9).
 func (s *Site) knownFeatures() []feature {
 	known := []feature{
-		{"mcp_integration", "Tool server (beta)"},
 		{"unified_editor_assets", "Unified editor assets (experimental)"},
 		{"product_gallery_video", "Product gallery video (beta)"},
 	}
@@ -34,10 +33,7 @@ func (s *Site) featureRoutes() {
 		}
 		return nil
 	}
-	namespace := s.names.shop + "-admin"
-	if s.names.real() {
-		namespace = "wc-admin"
-	}
+	namespace := s.names.short() + "-admin"
 	enabled := args{"enabled": {Type: "boolean", Required: true}}
 	fields := args{"features": {Type: "object"}}
 	for _, f := range s.knownFeatures() {

@@ -28,7 +28,7 @@ func TestFeatures(t *testing.T) {
 		c.rest("GET", features+"/product_gallery_video", "").want(403, "rest_forbidden")
 		c.rest("POST", features, `{"product_gallery_video":true}`, c.as("manager")).want(403, "rest_forbidden")
 
-		want := []string{"mcp_integration", "unified_editor_assets", "product_gallery_video"}
+		want := []string{"unified_editor_assets", "product_gallery_video"}
 		if release == "11.1" {
 			want = append(want, "order_withdrawal")
 		}

@@ -6,16 +6,16 @@ import (
 )
 
 func (s *Site) mcpRoute() {
+	if !s.opt.ToolServer {
+		return
+	}
 	s.router.add(s.names.shop, "/mcp", creating, endpoint{run: mcp})
 }
 
-// mcp is the tool server (docs/platform III.7): behind a feature flag and a
-// shop key in X-MCP-API-Key, its order update tool has the update's bug.
+// mcp is the tool server (docs/platform III.7): behind an option and a shop key in
+// X-MCP-API-Key, its order update tool has the update's bug.
 func mcp(q *request) (any, error) {
 	s := q.site
-	if !s.features["mcp_integration"] {
-		return nil, errNoRoute()
-	}
 	k := s.keyFromPair(q.header.Get("X-Mcp-Api-Key"))
 	if k == nil {
 		return nil, fail(http.StatusUnauthorized, "rest_forbidden", "A valid X-MCP-API-Key is required.")

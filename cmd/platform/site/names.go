@@ -38,5 +38,13 @@ func (n names) header(word string) string {
 // /cms-login.php.
 func (n names) script(path string) string { return "/" + n.core + "-" + path }
 
+// short is the shop's word in the addresses of its admin screens and inbox notes.
+func (n names) short() string {
+	if n.real() {
+		return "wc"
+	}
+	return n.shop
+}
+
 // manageShop is the capability that opens the shop's settings.
 func (n names) manageShop() string { return "manage_" + n.shop }

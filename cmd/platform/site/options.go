@@ -1,6 +1,7 @@
 package site
 
 import (
+	"errors"
 	"fmt"
 	"log"
 	"net"
@@ -15,19 +16,23 @@ import (
 // Options say which site to run. The zero value is the newest of everything
 // under the neutral names, at the root of its address.
 type Options struct {
-	Platform     string           // "cms" or "wordpress": the set of names (docs/design 2)
-	Base         string           // "" or the sub-folder, such as "/blog"
-	Install      string           // the install path, such as "/core", where it is not Base
-	CookiePath   string           // "" or the path that the site's settings give both login cookies
-	CookieDomain string           // "" or the domain of both
-	Permalinks   string           // "pretty" or "plain"
-	Release      string           // of the shop: "10.7", "10.8" or "11.1"
-	Core         string           // of the platform: "6.8" or "6.9"
-	CookiePlugin string           // "4.4.1" or "4.4.2"
-	SMTP         string           // host:port of a mail server; empty sends no mail
-	Fault        string           // "" or one of multilingual, blocked-root, stale-rewrites, firewall
-	LoginOnly    bool             // the site's own restriction of REST to logged-in users
-	Now          func() time.Time // clock; nil is time.Now
+	Platform     string            // "cms" or "wordpress": the set of names (docs/design 2)
+	Base         string            // "" or the sub-folder, such as "/blog"
+	Install      string            // the install path, such as "/core", where it is not Base
+	CookiePath   string            // "" or the path that the site's settings give both login cookies
+	CookieDomain string            // "" or the domain of both
+	Permalinks   string            // "pretty" or "plain"
+	Release      string            // of the shop: "10.7", "10.8" or "11.1"
+	Core         string            // of the platform: "6.8", "6.9" or "7.0"
+	Abilities    bool              // the abilities plugin, for a platform before 6.9; from then on they are in the core
+	CookiePlugin string            // "4.4.1" or "4.4.2"
+	ToolServer   bool              // the shop's tool server, a feature that docs/interface 2 does not list
+	SMTP         string            // host:port of a mail server; empty sends no mail
+	Fault        string            // "" or one of multilingual, blocked-root, stale-rewrites, firewall
+	LoginOnly    bool              // the site's own restriction of REST to logged-in users
+	LoginAllow   []string          // routes that the restriction leaves open, such as "/consent/v1/consent"
+	Symbols      map[string]string // by currency: what a filter of the site overrides
+	Now          func() time.Time  // clock; nil is time.Now
 
 	// Logf notes what goes wrong in the background; nil is log.Printf.
 	Logf func(format string, args ...any)
@@ -52,7 +57,7 @@ func (o Options) complete() (Options, error) {
 		{"platform", &o.Platform, []string{"cms", "wordpress"}},
 		{"permalinks", &o.Permalinks, []string{"pretty", "plain"}},
 		{"release", &o.Release, []string{"11.1", "10.8", "10.7"}},
-		{"core", &o.Core, []string{"6.9", "6.8"}},
+		{"core", &o.Core, []string{"7.0", "6.9", "6.8"}},
 		{"cookie-plugin", &o.CookiePlugin, []string{"4.4.2", "4.4.1"}},
 		{"fault", &o.Fault, []string{"", faultMultilingual, faultBlockedRoot, faultStaleRewrites, faultFirewall}},
 	}
@@ -79,6 +84,9 @@ func (o Options) complete() (Options, error) {
 			return o, fmt.Errorf("smtp: %w", err)
 		}
 	}
+	if len(o.LoginAllow) > 0 && !o.LoginOnly {
+		return o, errors.New("login-allow: without login-only every route is open")
+	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -88,9 +96,14 @@ func (o Options) complete() (Options, error) {
 	return o, nil
 }
 
-// since tells whether the shop's release is version or newer.
+// since tells whether the shop's release is version or newer, coreSince the same of the
+// platform.
 func (s *Site) since(version string) bool {
 	return release(s.opt.Release) >= release(version)
+}
+
+func (s *Site) coreSince(version string) bool {
+	return release(s.opt.Core) >= release(version)
 }
 
 // release makes versions of the form "x.y" comparable.

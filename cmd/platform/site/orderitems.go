@@ -7,8 +7,8 @@ import (
 
 // applyItems adds lines, changes those that are named by id, and removes those
 // whose quantity or product is set to nothing. One line that is refused leaves
-// all of them as they were.
-func (o ordersAPI) applyItems(r *Record, lines []any) error {
+// all of them as they were. What is new or changed has the tax of country.
+func (o ordersAPI) applyItems(r *Record, lines []any, country string) error {
 	items := slices.Clone(r.Items)
 	for _, v := range lines {
 		fields := object(v)
@@ -16,7 +16,7 @@ func (o ordersAPI) applyItems(r *Record, lines []any) error {
 			return errInvalidParam("line_items", "line_items[quantity] is not a number of pieces.")
 		}
 		if fields["id"] == nil {
-			item, err := o.addedItem(fields, r.Country)
+			item, err := o.addedItem(fields, country)
 			if err != nil {
 				return err
 			}
@@ -32,7 +32,7 @@ func (o ordersAPI) applyItems(r *Record, lines []any) error {
 			items = slices.Delete(items, i, i+1)
 			continue
 		}
-		if err := o.changeItem(&items[i], fields, r.Country); err != nil {
+		if err := o.changeItem(&items[i], fields, country); err != nil {
 			return err
 		}
 	}

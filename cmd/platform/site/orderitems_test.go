@@ -117,3 +117,37 @@ func TestOrderCurrency(t *testing.T) {
 		}
 	})
 }
+
+// TestOrderTax: an order that is made through REST costs what a checkout of the same
+// products to the same address costs.
+func TestOrderTax(t *testing.T) {
+	both(t, site.Options{}, func(t *testing.T, c *client) {
+		t.Helper()
+		mug, size := c.info.Products[1], c.record(c.info.Orders[0]).Items[0].VariationID
+		lines := fmt.Sprintf(`"line_items":[{"product_id":%d,"quantity":2},{"product_id":%d,"variation_id":%d,"quantity":2}]`, mug, c.info.Products[0], size)
+		for addresses, tax := range map[string]string{
+			`"billing%[1]s":{"country":"GB"}`:                                  "12.00",
+			`"billing%[1]s":{"country":"de"}`:                                  "11.40",
+			`"billing%[1]s":{"country":"US"},"shipping%[1]s":{"country":"FR"}`: "12.00",
+			`"billing%[1]s":{"country":"GB"},"shipping%[1]s":{"country":"US"}`: "0.00",
+			`"billing%[1]s":{"email":"a@example.test"},"shipping%[1]s":{}`:     "0.00",
+		} {
+			checkout := c.shopper("/shop/store/v1", mug, size)
+			bought := checkout.rest("POST", "/shop/store/v1/checkout", "{"+fmt.Sprintf(addresses, "_address")+"}", checkout.token).want(200)
+			want := c.rest("GET", fmt.Sprintf("/shop/v3/orders/%v", bought.get("order_id")), "", c.as("manager")).want(200)
+			made := c.rest("POST", "/shop/v3/orders", "{"+lines+","+fmt.Sprintf(addresses, "")+"}", c.as("manager")).want(201)
+			later := c.rest("POST", "/shop/v3/orders", "{"+lines+"}", c.as("manager")).want(201)
+			moved := c.rest("PUT", fmt.Sprintf("/shop/v3/orders/%v", later.get("id")), "{"+fmt.Sprintf(addresses, "")+"}", c.as("manager")).want(200)
+			for _, got := range []*answer{want, made, moved} {
+				for _, path := range [][]string{{"total_tax"}, {"total"}, {"line_items", "0", "total_tax"}, {"line_items", "1", "total_tax"}, {"billing", "country"}, {"shipping", "country"}} {
+					if got.get(path...) != want.get(path...) {
+						t.Errorf("%s: %v is %v, at checkout %v", addresses, path, got.get(path...), want.get(path...))
+					}
+				}
+				if got.get("total_tax") != tax {
+					t.Errorf("%s: tax %v, want %s", addresses, got.get("total_tax"), tax)
+				}
+			}
+		}
+	})
+}

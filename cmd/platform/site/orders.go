@@ -32,7 +32,7 @@ func (o ordersAPI) register() {
 	fields := args{
 		"status":     {Type: "string", Enum: append([]string{"checkout-draft", "trash"}, orderStatuses...)},
 		"currency":   {Type: "string", Enum: slices.Sorted(maps.Keys(currencies))},
-		"line_items": {Type: "array", Items: "object"}, "billing": {Type: "object"}, "customer_note": {Type: "string"},
+		"line_items": {Type: "array", Items: "object"}, "billing": {Type: "object"}, "shipping": {Type: "object"}, "customer_note": {Type: "string"},
 		"customer_id": {Type: "integer"}, "meta_data": {Type: "array", Items: "object"},
 	}
 	rt.add(o.namespace, "/orders", reading, endpoint{
@@ -125,7 +125,7 @@ func (o ordersAPI) create(q *request) (any, error) {
 	if q.int("id") != 0 {
 		return nil, fail(http.StatusBadRequest, o.site.names.code("shop_order_exists"), "Cannot create existing shop_order.")
 	}
-	r := &Record{Type: typeOrder, Status: "pending", Country: "US"}
+	r := &Record{Type: typeOrder, Status: "pending", Addresses: Addresses{Country: defaultCountry}}
 	if err := o.apply(q, r); err != nil {
 		return nil, err
 	}
@@ -168,11 +168,16 @@ func convert(r *Record) {
 
 // apply writes the fields of the call to r.
 func (o ordersAPI) apply(q *request, r *Record) error {
+	billing, _ := q.param("billing")
+	shipping, _ := q.param("shipping")
+	addresses := r.Addresses
+	addresses.apply(object(billing), object(shipping))
 	if v, set := q.param("line_items"); set {
-		if err := o.applyItems(r, list(v)); err != nil {
+		if err := o.applyItems(r, list(v), addresses.delivery()); err != nil {
 			return err
 		}
 	}
+	r.moveTo(addresses)
 	if q.has("status") {
 		if status := q.str("status"); status != r.Status {
 			if r.ID != 0 {
@@ -189,14 +194,6 @@ func (o ordersAPI) apply(q *request, r *Record) error {
 	}
 	if q.has("customer_id") {
 		r.CustomerID = q.int("customer_id")
-	}
-	if v, set := q.param("billing"); set {
-		if email := text(object(v)["email"]); email != "" {
-			r.Email = email
-		}
-		if country := text(object(v)["country"]); country != "" {
-			r.Country = country
-		}
 	}
 	if v, set := q.param("meta_data"); set {
 		r.applyMeta(list(v))

@@ -11,10 +11,14 @@ import (
 )
 
 // releases runs a test on every release under both sets of names.
-func releases(t *testing.T, test func(t *testing.T, c *client, release string)) {
+func releases(t *testing.T, test func(t *testing.T, c *client, release string), set ...func(*site.Options)) {
 	for _, release := range []string{"10.7", "10.8", "11.1"} {
 		t.Run(release, func(t *testing.T) {
-			both(t, site.Options{Release: release}, func(t *testing.T, c *client) { test(t, c, release) })
+			options := site.Options{Release: release}
+			for _, s := range set {
+				s(&options)
+			}
+			both(t, options, func(t *testing.T, c *client) { test(t, c, release) })
 		})
 	}
 }

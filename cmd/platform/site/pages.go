@@ -23,6 +23,8 @@ func (s *Site) serveScript(w http.ResponseWriter, r *http.Request, path string) 
 		s.serveAdmin(w, r)
 	case s.names.script("admin/options-permalink.php"):
 		s.servePermalinks(w, r)
+	case s.names.script(settingsScript):
+		s.serveSettings(w, r)
 	case s.names.script("admin/admin-ajax.php"):
 		s.serveAjax(w, r)
 	case s.names.script("admin/async-upload.php"):
@@ -57,7 +59,7 @@ func (s *Site) serveAdmin(w http.ResponseWriter, r *http.Request) {
 	var v dashboard
 	if u != nil {
 		v = dashboard{
-			User: u.name, Nonce: s.nonce(u, session), Root: s.restURL(r, "/"),
+			User: u.name, Nonce: s.nonce(u, session), Root: s.restURL(r, "/"), Settings: s.script(settingsScript + "?" + s.settingsQuery()),
 			Logout: s.script("login.php?action=logout&" + s.names.NonceParam + "=" + s.logoutNonce(u, session)),
 		}
 	}
@@ -70,7 +72,7 @@ func (s *Site) serveAdmin(w http.ResponseWriter, r *http.Request) {
 	s.render(w, r, http.StatusOK, "admin", v)
 }
 
-type dashboard struct{ User, Nonce, Root, Logout string }
+type dashboard struct{ User, Nonce, Root, Settings, Logout string }
 
 // servePermalinks saves the permalink settings: that regenerates the routing
 // rules (docs/interface 4, rule 4).

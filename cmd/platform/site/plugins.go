@@ -137,15 +137,15 @@ func cookieVerified(q *request) error {
 	return fail(http.StatusUnauthorized, "rest_invalid_signature", "The request signature is missing or invalid.")
 }
 
-// fatal is what a fault makes of a call before its route is looked at: the
-// multilingual plugin's lang parameter breaks the editor's calls, a blocked root
-// is not found (docs/interface 7).
+// fatal is what a fault makes of a call before its route is looked at: from platform 7.0
+// on the multilingual plugin's lang parameter breaks the editor's calls, a blocked root is
+// not found (docs/interface 7, and 9, rule 6).
 func (s *Site) fatal(q *request) error {
 	switch s.opt.Fault {
 	case faultMultilingual:
 		_, inQuery := q.query["lang"]
 		_, inForm := q.form["lang"]
-		if (inQuery || inForm) && hasPrefixFold(q.route, "/"+s.names.Core+"/") {
+		if s.coreSince("7.0") && (inQuery || inForm) && hasPrefixFold(q.route, "/"+s.names.Core+"/") {
 			return errFatal()
 		}
 	case faultBlockedRoot:

@@ -35,9 +35,12 @@ func (p *product) variation(id int) *variation {
 	return nil
 }
 
-// symbols of currencies; two change in release 11.1 (docs/interface
-// 9).
+// symbol is that of a currency. Two change in release 11.1, and in every release the site
+// may override them (docs/interface 9, rule 4).
 func (s *Site) symbol(code string) string {
+	if own, set := s.opt.Symbols[code]; set {
+		return own
+	}
 	symbols := map[string]string{"USD": "$", "EUR": "€", "GBP": "£", "MOP": "P", "ZMW": "ZK"}
 	if s.since("11.1") {
 		symbols["MOP"], symbols["ZMW"] = "MOP$", "K"

@@ -18,10 +18,10 @@ const (
 
 // Record is an order, a subscription or a refund as it is stored.
 type Record struct {
+	Addresses
 	ID, ParentID, CustomerID int
 	Type, Status             string
 	Key                      string // lets a guest pay for the order
-	Email, Country           string // billing
 	Currency                 string // where it is not the shop's
 	CustomerNote             string
 	Items                    []Item
@@ -190,7 +190,7 @@ func (s *Site) orderJSON(r *Record) obj {
 		"id": r.ID, "parent_id": r.ParentID, "number": strconv.Itoa(r.ID), "order_key": r.Key, "status": r.Status,
 		"currency": code, "currency_symbol": s.symbol(code), "version": s.opt.Release + ".0",
 		"date_created": r.Created.UTC().Format(date), "customer_id": r.CustomerID, "customer_note": r.CustomerNote,
-		"billing": obj{"email": r.Email, "country": r.Country}, "shipping": obj{"country": r.Country},
+		"billing": obj{"email": r.Email, "country": r.Country}, "shipping": obj{"country": r.delivery()},
 		"discount_total": "0.00", "shipping_total": r.Shipping.Total.String(), "total_tax": r.tax().String(),
 		"total": r.total().String(), "prices_include_tax": false, "payment_method": "bacs",
 		"line_items": items, "shipping_lines": shippingJSON(r.Shipping), "fee_lines": []any{}, "tax_lines": []any{},

@@ -62,9 +62,10 @@ func (s *Site) seedShop(customer *user) {
 	mug := &product{id: s.id(), name: "Mug", kind: "simple", status: "publish", price: 1000, stock: lowStock, description: "A coffee mug."}
 	s.products[shirt.id], s.products[mug.id] = shirt, mug
 
+	home := Addresses{Email: customer.email, Country: defaultCountry}
 	order := func(status string, items ...Item) *Record {
 		return s.addRecord(&Record{
-			Type: typeOrder, Status: status, CustomerID: customer.id, Email: customer.email, Country: "US", Items: items,
+			Type: typeOrder, Status: status, CustomerID: customer.id, Addresses: home, Items: items,
 			Shipping: Item{ID: s.id(), Name: "Flat rate", Total: 500},
 		})
 	}
@@ -84,7 +85,7 @@ func (s *Site) seedShop(customer *user) {
 			next = now.AddDate(1, 0, 0)
 		}
 		sub := s.addRecord(&Record{
-			Type: typeSubscription, Status: "active", ParentID: parent.ID, CustomerID: customer.id, Email: customer.email, Country: "US",
+			Type: typeSubscription, Status: "active", ParentID: parent.ID, CustomerID: customer.id, Addresses: home,
 			Items: []Item{s.newItem(mug.id, 0, i+1, "US")}, BillingPeriod: period, BillingInterval: 1,
 			Schedule: map[string]string{"start": now.Format(date), "next_payment": next.Format(date), "end": ""},
 		})

@@ -88,8 +88,8 @@ func (s *Site) rest(r *http.Request, in *input, route string) (*reply, *request)
 	}
 	q.form = in.form(method)
 	err = s.authenticate(q, in)
-	if err == nil && s.opt.LoginOnly && q.user == nil {
-		err = fail(http.StatusUnauthorized, "rest_not_logged_in", messageLoginOnly)
+	if err == nil {
+		err = s.restrict(q)
 	}
 	q.json, q.invalid = in.json()
 	var rep *reply

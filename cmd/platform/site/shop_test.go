@@ -56,6 +56,20 @@ func TestProducts(t *testing.T) {
 	})
 }
 
+// TestSymbols_Filter: a filter that overrides a symbol works in every release
+// (docs/interface 9, rule 4).
+func TestSymbols_Filter(t *testing.T) {
+	releases(t, func(t *testing.T, c *client, _ string) {
+		if got := c.rest("GET", "/shop/v3/data/currencies/mop", "", c.as("manager")).want(200).get("symbol"); got != "MOP!" {
+			t.Fatalf("symbol %v", got)
+		}
+		body := `{"currency":"MOP"}`
+		if got := c.rest("POST", "/shop/v3/orders", body, c.as("manager")).want(201).get("currency_symbol"); got != "MOP!" {
+			t.Fatalf("symbol of an order %v", got)
+		}
+	}, func(o *site.Options) { o.Symbols = map[string]string{"MOP": "MOP!"} })
+}
+
 func TestActivityCounts(t *testing.T) {
 	releases(t, func(t *testing.T, c *client, release string) {
 		t.Helper()

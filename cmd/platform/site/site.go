@@ -57,6 +57,9 @@ func New(options Options) (*Site, error) {
 	}
 	s.staleRewrites.Store(opt.Fault == faultStaleRewrites)
 	s.register()
+	if err := s.checkLoginAllow(); err != nil {
+		return nil, err
+	}
 	s.seed()
 	return s, nil
 }
@@ -74,7 +77,7 @@ func (s *Site) register() {
 	s.postRoutes()
 	s.userRoutes()
 	s.appPasswordRoutes()
-	if s.opt.Core != "6.8" {
+	if s.coreSince("6.9") || s.opt.Abilities {
 		s.abilityRoutes()
 	}
 	for version := range s.names.Shop {

@@ -79,7 +79,7 @@ func listSubscriptions(q *request) (any, error) {
 
 func createSubscription(q *request) (any, error) {
 	r := &Record{
-		Type: typeSubscription, Status: "pending", Country: "US", BillingPeriod: "month", BillingInterval: 1, Schedule: map[string]string{},
+		Type: typeSubscription, Status: "pending", Addresses: Addresses{Country: defaultCountry}, BillingPeriod: "month", BillingInterval: 1, Schedule: map[string]string{},
 	}
 	if err := q.applySubscription(r); err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ func (q *request) applySubscription(r *Record) error {
 	}
 	if v, set := q.param("line_items"); set {
 		o := ordersAPI{q.site, q.site.names.Shop[2], 3}
-		if err := o.applyItems(r, list(v)); err != nil {
+		if err := o.applyItems(r, list(v), r.delivery()); err != nil {
 			return err
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+
+	"github.com/restwarden/restwarden/cmd/platform/site"
 )
 
 func TestSubscriptions(t *testing.T) {
@@ -39,13 +41,13 @@ func TestToolServer(t *testing.T) {
 		sub := c.info.Subscriptions[0]
 		body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":{"id":%d}}}`, tool, sub)
 		key := with("X-MCP-API-Key", c.info.Keys.ReadWriteKey)
-		c.rest("POST", route, body, key).want(404, "rest_no_route")
-		c.rest("POST", "/shop-admin/v1/features", `{"mcp_integration":true}`, c.as("admin")).want(200)
+		newClient(t, site.Options{Release: release, Platform: c.info.Platform}).rest("POST", route, body, key).want(404, "rest_no_route")
+		c.rest("POST", "/shop-admin/v1/features", `{"mcp_integration":true}`, c.as("admin")).want(400, "rest_invalid_param")
 		c.rest("POST", route, body).want(401)
 		a := c.rest("POST", route, body, key).want(200)
 		converted := c.record(sub).Type == "shop_order"
 		if converted != (release == "10.7") || a.get("result", "isError") == converted {
 			t.Fatalf("converted %v: %s", converted, a.body)
 		}
-	})
+	}, func(o *site.Options) { o.ToolServer = true })
 }

@@ -23,7 +23,7 @@ type withdrawal struct {
 	Nonce, NonceField                        string
 	Step, Error                              string // Step: form, review or done
 	Late                                     bool
-	Unsent                                   bool // a mail about it could not be sent
+	Unsent                                   bool // the mail to the operator could not be sent
 }
 
 // oneLine is what may stand in a header of a mail.
@@ -90,23 +90,21 @@ func (f *withdrawal) check() string {
 	return ""
 }
 
-// withdraw accepts a confirmed form: mail to customer and merchant whether or
-// not an order matches, and for a matching order a mark, a note and an inbox
-// entry.
+// withdraw accepts a confirmed form: a mail to the operator and an inbox entry whether or
+// not an order matches (docs/interface 6), and for a matching order a mark and a note. The
+// address in the form gets no mail: anybody may type any address.
 func (s *Site) withdraw(r *http.Request, form *withdrawal) {
-	mails := s.recordWithdrawal(r, form)
-	if form.Error != "" {
+	m, accepted := s.recordWithdrawal(r, form)
+	if !accepted {
 		return
 	}
 	form.Step = "done"
-	for _, m := range mails {
-		if sent := s.send(m); !sent {
-			form.Unsent = true
-		}
-	}
+	form.Unsent = !s.send(m)
 }
 
-func (s *Site) recordWithdrawal(r *http.Request, form *withdrawal) []mail {
+// recordWithdrawal returns the mail about a confirmed form, or says in the form why it is
+// not accepted.
+func (s *Site) recordWithdrawal(r *http.Request, form *withdrawal) (m mail, accepted bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.opt.Now()
@@ -115,13 +113,13 @@ func (s *Site) recordWithdrawal(r *http.Request, form *withdrawal) []mail {
 	for _, key := range keys {
 		if _, recent := s.withdrawn[key]; recent {
 			form.Error = "Please wait a moment before you submit again."
-			return nil
+			return m, false
 		}
 	}
 	order := s.withdrawable(form)
 	if order != nil && order.Meta["_order_withdrawal_requested"] == "yes" {
 		form.Error = "A withdrawal was already requested for this order."
-		return nil
+		return m, false
 	}
 	for _, key := range keys {
 		s.withdrawn[key] = now
@@ -133,13 +131,12 @@ func (s *Site) recordWithdrawal(r *http.Request, form *withdrawal) []mail {
 		form.Late = now.Sub(order.Created) > 14*24*time.Hour
 		name = "order-" + strconv.Itoa(order.ID)
 	}
-	prefix := map[string]string{"wordpress": "wc", "cms": "shop"}[s.names.Name]
-	s.addInbox(prefix+"-order-withdrawal-requested-"+name, "Order withdrawal requested",
+	s.addInbox(s.names.short()+"-order-withdrawal-requested-"+name, "Order withdrawal requested",
 		form.FirstName+" "+form.LastName+" asks to withdraw order "+form.OrderNumber+".")
-	return []mail{
-		{to: form.Email, subject: "Your withdrawal request", body: "We received your request to withdraw order " + form.OrderNumber + "."},
-		{to: s.merchant(), subject: "Order withdrawal requested", body: form.Email + " asks to withdraw order " + form.OrderNumber + ".\r\n" + form.Details},
-	}
+	return mail{
+		to: s.merchant(), subject: "Order withdrawal requested",
+		body: form.Email + " asks to withdraw order " + form.OrderNumber + ".\r\n" + form.Details,
+	}, true
 }
 
 // withdrawable is the order whose number and billing e-mail the form names.

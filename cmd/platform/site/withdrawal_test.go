@@ -54,8 +54,9 @@ func TestWithdrawal(t *testing.T) {
 			t.Fatal("a mail without a confirmation")
 		}
 		expect(submit("confirm", order, email), "We received your withdrawal request")
-		for _, to := range []string{email, "admin@example.test"} {
-			expect((<-mails).Text, "To: "+to)
+		expect((<-mails).Text, "To: admin@example.test")
+		if len(mails) > 0 {
+			t.Fatalf("a mail to %v", (<-mails).To)
 		}
 		if r := c.record(c.info.Orders[0]); r.Meta["_order_withdrawal_requested"] != "yes" || len(r.Notes) == 0 {
 			t.Fatalf("order %+v", r)
@@ -69,7 +70,6 @@ func TestWithdrawal(t *testing.T) {
 		now = now.Add(time.Minute)
 		expect(submit("confirm", order, email), "already requested")
 		expect(submit("confirm", "99999", email), "We received")
-		<-mails
 		<-mails
 		now = now.Add(time.Minute)
 	})
