@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
-	"github.com/prometheus/client_golang/prometheus/testutil"
 	_ "github.com/caddyserver/caddy/v2/modules/caddyhttp/map"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/caller"

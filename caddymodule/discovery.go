@@ -30,8 +30,8 @@ const (
 	discoverScripts = 10 * time.Minute
 )
 
-// discovery reads the REST roots of one site in the background, so that no client waits
-// for it. Each host has its own, since each may be another shop.
+// discovery reads the REST roots of one site in the background, so that no client but the
+// first with a shop key waits for it. Each host has its own, since each may be another shop.
 type discovery struct {
 	hosts   hosts.Table[*hostRoot]
 	unnamed atomic.Int64 // when a host that the configuration does not name may be read
@@ -44,6 +44,7 @@ type discovery struct {
 
 	mu      sync.Mutex            // guards what follows
 	pending func(context.Context) // the reading that waits
+	ended   chan struct{}         // closed when the reading that waits or runs has ended; nil before the first
 	stopped bool
 	running sync.WaitGroup
 	ctx     context.Context
@@ -124,7 +125,30 @@ func (d *discovery) start(s *site, r *http.Request, next caddyhttp.Handler, read
 		defer context.AfterFunc(stop, cancel)()
 		read(ctx, detached)
 	}
+	d.ended = make(chan struct{})
 	readings.add(d)
+}
+
+// await waits until the root of r's host has been read once. It gives up when ctx ends, and
+// where no reading can be started.
+func (d *discovery) await(ctx context.Context, s *site, r *http.Request, next caddyhttp.Handler) {
+	for range 2 { // the reading that runs may be another host's
+		if _, known := d.hosts.Get(r.Host); known {
+			return
+		}
+		d.request(s, r, next)
+		d.mu.Lock()
+		ended := d.ended
+		d.mu.Unlock()
+		if ended == nil {
+			return
+		}
+		select {
+		case <-ended:
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // read runs the reading that waits, unless the site is gone.
@@ -136,8 +160,10 @@ func (d *discovery) read() {
 		return
 	}
 	d.running.Add(1)
+	ended := d.ended
 	d.mu.Unlock()
 	defer d.running.Done()
+	defer close(ended)
 	defer d.busy.Store(false)
 	read(d.ctx)
 }
@@ -223,6 +249,9 @@ func (d *discovery) report(s *site, h *hostRoot, problems []policies.Problem) {
 // stop ends the reading and waits for it. A reading that waits is dropped.
 func (d *discovery) stop() {
 	d.mu.Lock()
+	if d.pending != nil {
+		close(d.ended)
+	}
 	d.stopped, d.pending = true, nil
 	d.mu.Unlock()
 	d.cancel()

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -113,6 +114,28 @@ func validate(t *testing.T, source string) {
 	}
 }
 
+// runSignatureExample runs the commands of signature.md, whose last one calls the site. The
+// same call once more must be refused.
+func runSignatureExample(t *testing.T, site string) {
+	t.Helper()
+	page, err := os.ReadFile("../docs/policies/signature.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, example, found := strings.Cut(string(page), "## Example\n")
+	_, example, opened := strings.Cut(example, "```text\n")
+	example, _, closed := strings.Cut(example, "```")
+	at := strings.LastIndex(example, "curl ")
+	if !found || !opened || !closed || at < 0 {
+		t.Fatal("signature.md has no example that ends with curl")
+	}
+	example = strings.Replace(example+example[at:], "curl ", "curl -s -w '%{http_code}\n' -o /dev/null ", 2)
+	out, err := exec.CommandContext(t.Context(), "sh", "-ec", strings.ReplaceAll(example, "https://shop.example.com", site)).CombinedOutput()
+	if got := string(out); err != nil || got != "200\n401\n" {
+		t.Errorf("the example and its repetition: %q, %v; want 200, 401", got, err)
+	}
+}
+
 // TestExample_Served runs Caddyfile.example, with other addresses, in front of a
 // site that answers everything.
 func TestExample_Served(t *testing.T) {
@@ -163,6 +186,7 @@ func TestExample_Served(t *testing.T) {
 			t.Errorf("%s: %d %s, want %d", line, got.status, got.body, want)
 		}
 	}
+	runSignatureExample(t, g.url)
 	m := &gateway{t: t, url: "http://127.0.0.1:" + metricsPort}
 	if got := m.do("GET /metrics", ""); !strings.Contains(got.body, "caddy_restwarden_decisions_total") {
 		t.Errorf("metrics: %d", got.status)

@@ -1,6 +1,7 @@
 package caddymodule
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 	"strings"
@@ -46,7 +47,7 @@ func newSite(g *Gateway, way layout.Way, apart string) *site {
 	own := *g.engine.every.Site
 	s.Site.Site, s.Server, s.Name = &own, g.server+apart, siteName(way.Hosts, g.server, g.Base)
 	s.Release, _ = policies.ParseRelease(g.Release) // has been parsed before
-	own.KeysInQuery = s.Release.KeysInQuery
+	own.KeysInQuery = s.keysInQuery
 	s.Hosts, s.Indexes = way.Hosts, new(hosts.Table[*index.Index])
 	opts := g.engine.questions
 	own.Store, opts.Store = g.app.local, g.app.shared
@@ -65,6 +66,18 @@ func newSite(g *Gateway, way layout.Way, apart string) *site {
 	}
 	s.metrics.siteInfo.WithLabelValues(s.Name, g.Platform, string(orDefault(g.Mode, policies.Enforce)), orDefault(g.Release, "auto")).Set(1)
 	return s
+}
+
+// keysInQuery tells whether the shop that answers w takes its keys in the query form too.
+// It waits for the first reading of the REST root, so that a key works from the first call
+// on.
+func (s *site) keysInQuery(w *caller.Whole) bool {
+	if b, ok := w.Backend.(*backend); ok && s.Release.Learns() {
+		ctx, cancel := context.WithTimeout(w.HTTP.Context(), s.questions.Timeout)
+		defer cancel()
+		s.discovery.await(ctx, s, w.HTTP, b.next)
+	}
+	return s.Release.AtLeast(w, 11, 1)
 }
 
 // siteName returns the name of the site with these hosts and this base.

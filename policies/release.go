@@ -68,9 +68,8 @@ func (rel *Release) AtLeast(w *caller.Whole, major, minor int) bool {
 	return ok && known.preview && number(major, minor) <= number(11, 1) && known.answers(w.Call) && time.Since(known.at) < believedFor
 }
 
-// KeysInQuery tells whether the shop that answers w takes its keys in the query form too:
-// from 11.1 on (docs/interface 9, rule 4).
-func (rel *Release) KeysInQuery(w *caller.Whole) bool { return rel.AtLeast(w, 11, 1) }
+// Learns tells whether the release is to be learned from the REST root.
+func (rel *Release) Learns() bool { return rel.fixed == 0 }
 
 // answers tells whether c certainly goes to the shop at this base. In the query form only
 // the shop's own front page is certain.

@@ -191,6 +191,7 @@ func demoCaddyfile(gateway, metrics address, backend, base string, info site.Inf
 		}
 		signature cookie_plugin_request {
 			scheme    request
+			once
 			key       %[7]q
 			tolerance 5m
 		}

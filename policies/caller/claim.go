@@ -69,11 +69,15 @@ func (w *Whole) claimOf() (Claim, error) {
 // shopClaim looks for the shop's own credentials on a call of the shop.
 func (w *Whole) shopClaim() (Claim, error) {
 	signed, err := isOAuth1(w)
-	looks := w.shopLooks()
-	switch {
-	case err != nil:
+	if err != nil {
 		return 0, err
-	case !looks && (signed || hasQueryKey(w.Call)):
+	}
+	inQuery := hasQueryKey(w.Call)
+	if !signed && !inQuery && !basicShopKey(w.HTTP.Header) {
+		return ClaimNothing, nil // such a call waits for no release
+	}
+	switch looks := w.shopLooks(); {
+	case !looks && (signed || inQuery):
 		return ClaimUncertain, nil
 	case !looks:
 		return ClaimNothing, nil
@@ -81,10 +85,8 @@ func (w *Whole) shopClaim() (Claim, error) {
 		return ClaimUncertain, nil
 	case signed:
 		return ClaimOAuth1, nil
-	case basicShopKey(w.HTTP.Header), hasQueryKey(w.Call):
-		return ClaimKey, nil
 	}
-	return ClaimNothing, nil
+	return ClaimKey, nil
 }
 
 // hasUserHeader tells whether w has a header of the table about which the platform is

@@ -56,6 +56,37 @@ func (s *stack) checkCredentials(ctx context.Context, c *checks, g, bare *gate) 
 	check("a new password", s.checkEnded(ctx, g, (*session).changePassword))
 }
 
+// checkShopPlugins is that a shop key passes on the namespaces of plugins for the shop, and
+// nothing else does (docs/platform III.8).
+func checkShopPlugins(ctx context.Context, g, bare *gate) error {
+	key := "Authorization: " + basic("ck_standin", "cs_standin")
+	for _, namespace := range []string{"wc-bookings/v1", "wc-shipment-tracking/v3", "wc/gc/v1", "wc/pos/v1", "wc-admin"} {
+		for _, c := range []struct {
+			path    string
+			headers []string
+			expect  want
+		}{
+			{"/items", []string{key}, "200"},
+			{"/items?consumer_key=ck_standin&consumer_secret=cs_standin", nil, "200"},
+			{"/items", nil, notLoggedIn},
+			{"/items", []string{"Authorization: " + basic("ck_standin", "wrong")}, notLoggedIn},
+		} {
+			r := request{path: "/wp-json/" + namespace + c.path, headers: c.headers}
+			a, err := fetch(ctx, g, r)
+			if err == nil && !c.expect.matches(a) {
+				err = fmt.Errorf("%s: expected %q, got %s", r.path, c.expect, a)
+			}
+			if err == nil && c.expect == "200" {
+				err = sameAnswer(ctx, bare, r, a)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // checkEnded is that the gateway knows at once that one session has ended another,
 // and refuses it itself, before what it remembers has run out.
 func (s *stack) checkEnded(ctx context.Context, g *gate, end func(*session, context.Context, *gate) error) error {

@@ -52,7 +52,11 @@ func TestAccounts(t *testing.T) {
 		t.Helper()
 		c := count(t)
 		s.checkAccounts(t.Context(), c, site)
-		s.checkCredentials(t.Context(), c, s.gate(site.Name, modeLocked), s.gate(site.Name, modeBare))
+		locked, bare := s.gate(site.Name, modeLocked), s.gate(site.Name, modeBare)
+		s.checkCredentials(t.Context(), c, locked, bare)
+		if site.Permalinks != "" {
+			c.check("shop keys on plugins for the shop", checkShopPlugins(t.Context(), locked, bare))
+		}
 		if site.Name == subFolder {
 			c.check("session_cookies are needed", s.checkSessionCookies(t.Context()))
 		}
