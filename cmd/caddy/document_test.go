@@ -43,11 +43,12 @@ type document struct {
 	mails                   <-chan mailsink.Mail
 }
 
-// start starts both. In lines <cookie plugin> stands for the plugin's key.
+// start starts both. In lines <cookie plugin> and <read key> stand for keys.
 func (d *document) start(t *testing.T, lines string, options site.Options) {
 	t.Helper()
 	d.twin, d.gated = newPlatform(t, options), newPlatform(t, options)
-	d.gated.start(strings.ReplaceAll(lines, "<cookie plugin>", d.gated.info.Keys.CookiePlugin))
+	keys := strings.NewReplacer("<cookie plugin>", d.gated.info.Keys.CookiePlugin, "<read key>", d.gated.info.Keys.ReadKey)
+	d.gated.start(keys.Replace(lines))
 	d.gated.learned()
 }
 

@@ -36,6 +36,10 @@ const (
 	staleTotal   verdict = "checkout_total"
 	badTotal     verdict = "expected_total"
 	unknown      verdict = "undecided"
+	notHere      verdict = "base"
+	unchecked    verdict = "OAuth"
+	hidden       verdict = "OAuth, no order"
+	marker       verdict = "key_marker"
 )
 
 var refusals = []refusal{
@@ -48,6 +52,10 @@ var refusals = []refusal{
 	{noCompute, `400 shop_rest_compute_totals_unsupported "This shop cannot compute the totals of a refund: compute_totals needs release 11.1 or later."`, "before 11.1 the platform would ignore `compute_totals` and book a refund of 0.00", "`refund_totals off`"},
 	{staleTotal, `409 shop_rest_checkout_total_mismatch "The total of the cart has changed. Please review it before you place the order."`, "before 11.1 the platform would ignore `expected_total` and take the order at a total that the customer has not seen", "`checkout_total off`"},
 	{badTotal, `400 rest_invalid_param "Invalid parameter(s): expected_total"`, "the same, for an `expected_total` that is no integer; the answer is 11.1's", "`checkout_total off`"},
+	{notHere, noRoute, "`base` names the sub-folder, and the call stands outside of it, where the platform has no REST (section 4, rule 2)", "`base`"},
+	{unchecked, `503 rest_policy_unavailable "The request could not be checked. Please try again."`, "only the platform can check OAuth 1, so the gateway cannot ask in the caller's name what record the id is", "`order_type { credential … }`"},
+	{hidden, `403 rest_forbidden "Sorry, you are not allowed to do that."`, "the same, with a `credential`: the id is no order, and the gateway cannot ask whether this caller may know that", "`order_type off`"},
+	{marker, `400 rest_ambiguous_request "The request has no certain meaning."`, "the text makes a key of the shop valid on any route, wherever in the address it stands; no client writes it there", "nothing: send the call without the text"},
 	{unknown, `503 rest_policy_unavailable "The request could not be checked. Please try again."`, "the platform does not answer the question who is calling", "repair the platform: the record says what it answered"},
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -103,7 +104,7 @@ func (r *row) honest() bool {
 	case login == "" || login == "feed": // everybody knows the feed's public identifier
 		return false
 	default:
-		return kind == "" || kind == "nonce" || kind == "bearer"
+		return slices.Contains([]string{"", "nonce", "nonce variable", "bearer", "request"}, kind)
 	}
 }
 
@@ -120,6 +121,14 @@ func (w *world) caller(as string) []edit {
 			return []edit{cookie, header(w.branded("X-CMS-Nonce"), "0123456789")}
 		}
 		return []edit{cookie, nonce}
+	case "nonce variable":
+		cookie, nonce := w.session(login)
+		return []edit{cookie, func(r *http.Request) { r.URL.RawQuery = w.branded("_cmsnonce=") + w.nonceOf(nonce) }}
+	case "lost": // the cookie has another path
+		_, nonce := w.session(login)
+		return []edit{nonce}
+	case "request":
+		return []edit{w.signedStoreAuth(time.Now())}
 	case "bearer":
 		return []edit{header("Authorization", "Bearer "+w.info.Users[login].BearerToken)}
 	case "wrong password":
@@ -134,6 +143,8 @@ func (w *world) caller(as string) []edit {
 		return []edit{signed(w.info.Keys.CookiePlugin, time.Now())}
 	case "key":
 		return []edit{withKey(w.info.Keys.ReadWriteKey)}
+	case "tools":
+		return []edit{header("X-MCP-API-Key", w.info.Keys.ReadWriteKey)}
 	case "oauth":
 		return []edit{oauth1(w.info.Keys.ReadWriteKey)}
 	}
@@ -143,7 +154,7 @@ func (w *world) caller(as string) []edit {
 // ids returns a function that writes the ids of a fresh world into a text of a row.
 func (w *world) ids() func(string) string {
 	item := w.record(w.info.Orders[0]).Items[0]
-	return strings.NewReplacer("<order>", fmt.Sprint(w.info.Orders[0]), "<second>", fmt.Sprint(w.info.Orders[1]), "<sub>", fmt.Sprint(w.info.Subscriptions[0]),
+	return strings.NewReplacer("<order>", fmt.Sprint(w.info.Orders[0]), "<second>", fmt.Sprint(w.info.Orders[1]), "<third>", fmt.Sprint(w.info.Orders[2]), "<sub>", fmt.Sprint(w.info.Subscriptions[0]),
 		"<mug>", fmt.Sprint(w.info.Products[1]), "<shirt>", fmt.Sprint(w.info.Products[0]),
 		"<item>", fmt.Sprint(item.ID), "<size>", fmt.Sprint(item.VariationID), "<line>", fmt.Sprint(w.record(w.info.Orders[1]).Items[0].ID),
 		"<password>", w.info.Users["admin"].Password).Replace

@@ -1,6 +1,10 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+	"maps"
+	"slices"
+)
 
 // everyUser is the list of users with nothing but their names.
 const everyUser = `[{"slug":"admin"},{"slug":"manager"},{"slug":"customer"},{"slug":"editor"},{"slug":"author"}]`
@@ -14,7 +18,7 @@ func previewed(w *world) []edit {
 // endpointRows are the core's of section 4.
 func endpointRows() []row {
 	passwords := "/cms-json/cms/v2/users/5/application-passwords"
-	return []row{
+	all := []row{
 		{of: "4 E1; 1 rule 1", says: "the REST root", line: "GET /cms-json/", bare: ok, text: `"namespaces"`},
 		{of: "4 E1", says: "the REST root, logged in", line: "GET /cms-json/", as: "customer", bare: ok, text: `"name":"Reference shop"`},
 		{of: "4 E2", says: "users without login", line: "GET /cms-json/cms/v2/users?per_page=2", bare: ok, text: `"slug":"admin"`, gate: always(noList)},
@@ -25,6 +29,7 @@ func endpointRows() []row {
 		{of: "4 E2", says: "oneself without login", line: "GET /cms-json/cms/v2/users/me", bare: always(onlyUsers), wordpress: realNoLogin},
 		{of: "4 E3; 2 taxonomy", says: "taxonomies", line: "GET /cms-json/cms/v2/taxonomies", bare: ok, text: `"category"`},
 		{of: "4 E3; 1 rule 10", says: "taxonomies in the editor", line: "GET /cms-json/cms/v2/taxonomies?context=edit", as: "editor nonce", bare: ok, text: `"product_cat"`},
+		{of: "1 rule 10", says: "the editor publishes a page", line: "POST /cms-json/cms/v2/posts", body: `{"title":"x","status":"publish"}`, as: "editor nonce", bare: made, text: `"status":"publish"`},
 		{of: "4 E4; 2 application password", says: "list one's own application passwords", line: "GET " + passwords, as: "author", bare: ok, text: `"name":"demo"`},
 		{of: "4 E4", says: "a customer does not list another's", line: "GET " + passwords, as: "customer", bare: always(`403 rest_cannot_list_application_passwords "Sorry, you are not allowed to list application passwords for this user."`)},
 		{of: "4 E4", says: "nor does somebody without login", line: "GET " + passwords, bare: always(`401 rest_cannot_list_application_passwords "Sorry, you are not allowed to list application passwords for this user."`)},
@@ -37,13 +42,24 @@ func endpointRows() []row {
 		{of: "4 E4", says: "nor somebody without login", line: "DELETE " + passwords + "/UUID", prepare: newestPassword, bare: always(`401 rest_cannot_delete_application_password "Sorry, you are not allowed to delete application password for this user."`)},
 		{of: "4 E4", says: "an unknown one", line: "DELETE " + passwords + "/none", as: "admin", bare: always(`404 rest_application_password_not_found "Application password not found."`)},
 		{of: "4 E11; 1 rule 5", says: "abilities without login", line: "GET /cms-json/cms-abilities/v1/abilities", bare: always(noRight), wordpress: `401 rest_forbidden "Sorry, you are not allowed to view abilities."`},
-		{of: "4 E11; 2 meta.show_in_rest; names abilities namespace", says: "abilities that are shown in REST", line: "GET /cms-json/cms-abilities/v1/abilities", as: "admin", bare: ok, text: "shop/orders-query"},
+		{of: "4 E11; 2 ability; 2 meta.show_in_rest; names abilities namespace", says: "abilities that are shown in REST", line: "GET /cms-json/cms-abilities/v1/abilities", as: "admin", bare: ok, text: "shop/orders-query"},
 		{of: "4 E11; 2 meta.show_in_rest", says: "one that is not shown", line: "GET /cms-json/cms-abilities/v1/abilities/core/get-environment-info", as: "admin", bare: always(`404 rest_ability_not_found "Ability not found."`)},
 		{of: "4 E11; 2 execute_callback", says: "running one", line: "GET /cms-json/cms-abilities/v1/abilities/core/get-user-info/run", as: "customer", bare: ok, text: `"customer"`},
 		{of: "4 E11; 2 permission_callback", says: "running one without the right", line: "GET /cms-json/cms-abilities/v1/abilities/core/get-site-info/run", as: "customer", bare: always(`403 rest_ability_cannot_execute "Sorry, you are not allowed to execute this ability."`)},
 		{of: "4 E11", says: "running one with the wrong method", line: "POST /cms-json/cms-abilities/v1/abilities/core/get-user-info/run", as: "customer", bare: always(`405 rest_ability_invalid_method "Read-only abilities require GET method."`)},
 		{of: "4 E11; 2 input_schema", says: "input against the schema", line: "POST /cms-json/cms-abilities/v1/abilities/shop/order-update-status/run", body: `{"input":{"id":"x"}}`, as: "admin", bare: always(`400 ability_invalid_input "Ability "shop/order-update-status" has invalid input. Reason: status is a required property of input."`)},
 	}
+	for _, field := range slices.Sorted(maps.Keys(abilityFields)) {
+		of := abilityFields[field]
+		all = append(all, row{of: "2 " + of, says: "the ability's " + of, line: "GET /cms-json/cms-abilities/v1/abilities/core/get-user-info", as: "admin", bare: ok, text: field})
+	}
+	return all
+}
+
+// abilityFields are what the abilities route shows of an ability, by their text.
+var abilityFields = map[string]string{
+	`"name":"core/get-user-info"`: "id", `"label":"Get user information"`: "label", `"description":"Returns the profile of the caller."`: "description",
+	`"category":"user"`: "category", `"input_schema":{`: "input_schema", `"output_schema":{`: "output_schema",
 }
 
 // shopRows are the shop's of section 4.

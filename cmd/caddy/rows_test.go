@@ -8,13 +8,6 @@ import (
 	"github.com/restwarden/restwarden/cmd/platform/site"
 )
 
-// configurations are lines of the directive that some rows have, by name.
-var configurations = []struct{ name, lines string }{
-	{"open", "login_only\nallow anyone POST /consent/v1/consent /pay/v1/notify\nallow anyone /shop/store/v1/**"},
-	{"signed", "login_only\nallow signed cookie_plugin POST /cookie/v1/store-auth\nsignature cookie_plugin {\nscheme request\nkey <cookie plugin>\nonce\n}"},
-	{"cookies", "login_only\nsession_cookies {\npath /\ndomain 127.0.0.1\n}"},
-}
-
 func core(version string) func(*site.Options) { return func(o *site.Options) { o.Core = version } }
 func cookie(version string) func(*site.Options) {
 	return func(o *site.Options) { o.CookiePlugin = version }
@@ -22,6 +15,17 @@ func cookie(version string) func(*site.Options) {
 func fault(name string) func(*site.Options) { return func(o *site.Options) { o.Fault = name } }
 func plain(o *site.Options)                 { o.Permalinks = "plain" }
 func ownLoginOnly(o *site.Options)          { o.LoginOnly = true }
+func ownAllowList(o *site.Options) {
+	o.LoginOnly, o.LoginAllow = true, []string{"/consent/v1/consent", "/pay/v1/notify"}
+}
+
+// installed puts the platform's own scripts under another path than the site's. repaired
+// has the settings that make up for it (docs/interface 5, rules 3 and 4).
+func installed(o *site.Options) { o.Install = "/core" }
+func repaired(o *site.Options) {
+	installed(o)
+	o.CookiePath, o.CookieDomain = "/", "127.0.0.1"
+}
 
 // on enables a feature flag, as an administrator does.
 func on(flag string) func(*world) []edit {
@@ -49,7 +53,7 @@ func newestPassword(w *world) []edit {
 // rows are the statements of docs/interface.md that a request can show.
 func rows() []row {
 	var all []row
-	for _, section := range [][]row{recordRows(), endpointRows(), shopRows(), pluginRows(), addressingRows(), authenticationRows(), errorRows(), versionRows(), configuredRows()} {
+	for _, section := range [][]row{recordRows(), endpointRows(), shopRows(), pluginRows(), addressingRows(), authenticationRows(), errorRows(), versionRows(), keyRows(), eventRows(), configuredRows()} {
 		all = append(all, section...)
 	}
 	return all
@@ -62,4 +66,5 @@ const (
 	oldInvalidID answer = `400 shop_rest_shop_order_invalid_id "Invalid ID."`
 	onlyUsers    answer = `401 rest_not_logged_in "Only authenticated users can access the REST API."`
 	realNoLogin  answer = `401 rest_not_logged_in "You are not currently logged in."`
+	lostNonce    answer = `403 rest_cookie_invalid_nonce "Cookie check failed"`
 )
