@@ -82,6 +82,9 @@ func (d *document) check(t *testing.T, r *row, want verdict) {
 		if through.status != bare.status || fmt.Sprint(a) != fmt.Sprint(b) {
 			t.Errorf("gateway: %d %s; bare: %d %s", through.status, through.body, bare.status, bare.body)
 		}
+		if !reflect.DeepEqual(d.records(d.gated), d.records(d.twin)) {
+			t.Error("a refused request changed a record")
+		}
 	case redacted:
 		through.passed()
 		hidden := regexp.MustCompile(`"access_token":"[^"]*"`).ReplaceAllString(bare.body, `"access_token":"[redacted]"`)

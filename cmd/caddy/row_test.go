@@ -100,12 +100,9 @@ func (r *row) closed(release string) verdict {
 
 // honest tells whether the caller of r has good credentials.
 func (r *row) honest() bool {
-	switch login, kind, _ := strings.Cut(r.as, " "); {
-	case login == "" || login == "feed": // everybody knows the feed's public identifier
-		return false
-	default:
-		return slices.Contains([]string{"", "nonce", "nonce variable", "bearer", "request"}, kind)
-	}
+	login, kind, _ := strings.Cut(r.as, " ")
+	return login != "" && login != "feed" && // everybody knows the feed's public identifier
+		slices.Contains([]string{"", "nonce", "nonce variable", "bearer", "request"}, kind)
 }
 
 // caller returns what logs a caller of a row in.
@@ -123,7 +120,7 @@ func (w *world) caller(as string) []edit {
 		return []edit{cookie, nonce}
 	case "nonce variable":
 		cookie, nonce := w.session(login)
-		return []edit{cookie, func(r *http.Request) { r.URL.RawQuery = w.branded("_cmsnonce=") + w.nonceOf(nonce) }}
+		return []edit{cookie, func(r *http.Request) { r.URL.RawQuery += "&" + w.branded("_cmsnonce=") + w.nonceOf(nonce) }}
 	case "lost": // the cookie has another path
 		_, nonce := w.session(login)
 		return []edit{nonce}

@@ -7,9 +7,9 @@ import "github.com/restwarden/restwarden/cmd/platform/site"
 func keyRows() []row {
 	const of = "9 REST-request detection"
 	noKey := since[answer]("11.1", `401 invalid_username "Unknown username. Check again or try your email address."`, "200")
-	either := since(("11.1"), words, same)
+	either := since("11.1", words, same)
 	orders, notes := "/shop/v3/orders", "/shop-analytics/admin/notes"
-	all := []row{
+	return []row{
 		{of: of, says: "a key of the shop, pretty form", line: "GET /cms-json" + orders, as: "key", bare: ok, text: `"line_items"`},
 		{of: of, says: "on a namespace beside the shop's, pretty form", line: "GET /cms-json" + notes, as: "key", bare: ok, text: "[]"},
 		{of: of, says: "on one of another plugin for the shop, pretty form", line: "GET /cms-json/shop-admin/v1/features", as: "key", bare: always(noRight)},
@@ -24,5 +24,4 @@ func keyRows() []row {
 		{of: "names text that makes", says: "in a query, a key counts on the core's route, too", line: "GET /cms-json/cms/v2/posts?x=cms-json/shop/", as: "key", bare: ok, gate: always(marker)},
 		{of: "names the shop's tool server", says: "its tools", line: "POST /cms-json/shop/mcp", body: `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, as: "tools", options: func(o *site.Options) { o.ToolServer = true }, bare: ok, text: "orders-update"},
 	}
-	return all
 }

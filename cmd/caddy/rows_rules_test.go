@@ -85,14 +85,14 @@ func savePermalinks(w *world) []edit {
 func authenticationRows() []row {
 	const me = "GET /cms-json/cms/v2/users/me"
 	return []row{
-		{of: "5 application password", says: "a right one", line: me, as: "admin", bare: ok},
+		{of: "5 application password", says: "a right one", line: me, as: "admin", bare: ok, text: `"slug":"admin"`},
 		{of: "5 application password", says: "a wrong one", line: me, as: "admin wrong password", bare: always(`401 incorrect_password "The provided password is an invalid application password."`), loginOnly: always(words)},
-		{of: "5 session cookie and nonce; names nonce header; names cookies that", says: "both", line: me, as: "admin nonce", bare: ok},
-		{of: "5 session cookie and nonce; names nonce variable", says: "the nonce as a variable", line: me, as: "admin nonce variable", bare: ok},
+		{of: "5 session cookie and nonce; names nonce header; names cookies that", says: "both", line: me, as: "admin nonce", bare: ok, text: `"slug":"admin"`},
+		{of: "5 session cookie and nonce; names nonce variable", says: "the nonce as a variable", line: me, as: "admin nonce variable", bare: ok, text: `"slug":"admin"`},
 		{of: "5 session cookie and nonce", says: "a missing nonce", line: me, as: "admin cookie", bare: always(onlyUsers), wordpress: realNoLogin, loginOnly: always(loggedOut)},
 		{of: "5 session cookie and nonce", says: "an invalid nonce", line: me, as: "admin bad nonce", bare: always(`400 rest_cookie_invalid_nonce "Cookie check failed: the cookie nonce is invalid."`), text: "cookie nonce is invalid", wordpress: `403 rest_cookie_invalid_nonce "Cookie check failed"`, loginOnly: always(words)},
 		{of: "5 OAuth", says: "a signed call of the shop", line: "GET /cms-json/shop/v3/orders", as: "oauth", bare: ok},
-		{of: "5 OAuth", says: "a bearer token", line: me, as: "editor bearer", bare: ok},
+		{of: "5 OAuth", says: "a bearer token", line: me, as: "editor bearer", bare: ok, text: `"slug":"editor"`},
 		{of: "5 anonymous", says: "the consent log write", line: "POST /cms-json/consent/v1/consent", body: "{}", bare: ok},
 		{of: "5 anonymous; 1 rule 2; 6 A payment gateway", says: "a payment notification", line: "POST /cms-json/pay/v1/notify", body: `{"event":"paid"}`, bare: ok},
 		{of: "5 anonymous", says: "the withdrawal page", line: "GET /my-account/withdraw-order/", options: func(o *site.Options) { o.Release = "11.1" }, prepare: on("order_withdrawal"), bare: ok, text: "Withdraw from an order", page: true},
@@ -104,12 +104,12 @@ func authenticationRows() []row {
 		{of: "5 rule 1", says: "its own list restores nothing else", line: "GET /cms-json/cms/v2/posts", options: ownAllowList, bare: always(onlyUsers), loginOnly: always(words)},
 		{of: "5 rule 1", says: "and lets users in", line: "GET /cms-json/cms/v2/posts", as: "customer", options: ownLoginOnly, bare: ok},
 		{of: "5 rule 3", says: "in a sub-folder the cookie is issued for the install path", line: "POST /cms-login.php", body: "log=admin&pwd=<password>", base: true, bare: always("302"), cookie: `^(cms|wordpress)_logged_in_.*; Path=/blog/;`, page: true},
-		{of: "5 rule 3", says: "a cookie that reaches the call counts", line: me, as: "admin nonce", base: true, bare: ok},
+		{of: "5 rule 3", says: "a cookie that reaches the call counts", line: me, as: "admin nonce", base: true, bare: ok, text: `"slug":"admin"`},
 		{of: "5 rule 3", says: "an install path beside the site's address: the cookie is issued for the install path", line: "POST /core/cms-login.php", body: "log=admin&pwd=<password>", options: installed, bare: always("302"), cookie: `^(cms|wordpress)_logged_in_.*; Path=/core/;`, page: true},
 		{of: "5 rule 3", says: "so the cookie of an administrator does not reach the call", line: me, as: "admin lost", options: installed, bare: always(onlyUsers), wordpress: lostNonce, loginOnly: always(loggedOut)},
 		{of: "5 rule 4", says: "the four settings set path and domain", line: "POST /core/cms-login.php", body: "log=admin&pwd=<password>", options: repaired, bare: always("302"), cookie: `^(cms|wordpress)_logged_in_.*; Path=/; Domain=127\.0\.0\.1;`, page: true},
 		{of: "5 rule 4", says: "of the dashboard's cookie, too", line: "POST /core/cms-login.php", body: "log=admin&pwd=<password>", options: repaired, bare: always("302"), cookie: `^(cms|wordpress)_[0-9a-f]+=.*; Path=/; Domain=127\.0\.0\.1;`, page: true},
-		{of: "5 rule 4", says: "so the call is logged in", line: me, as: "admin nonce", options: repaired, bare: ok},
+		{of: "5 rule 4", says: "so the call is logged in", line: me, as: "admin nonce", options: repaired, bare: ok, text: `"slug":"admin"`},
 		{of: "5 rule 3", says: "where it does not, nobody is logged in", line: me, base: true, bare: always(onlyUsers), wordpress: realNoLogin},
 	}
 }
@@ -147,7 +147,8 @@ func errorRows() []row {
 func versionRows() []row {
 	item := `{"line_items":[{"id":<item>,"product_id":%s}]}`
 	refundSchema, refundSchemaLacks := since("11.1", `"amount"`, `"compute_totals":{`), since("11.1", "compute_totals", "")
-	namespaces := map[string]string{"shop/v1": "shop namespaces", "shop/v2": "shop namespaces", "shop/v3": "shop namespaces", "cms/v2": "core namespace"}
+	namespaces := map[string]string{"shop/v1": "shop namespaces", "shop/v2": "shop namespaces", "shop/v3": "shop namespaces", "cms/v2": "core namespace", "cms-abilities/v1": "abilities namespace"}
+	searches := map[string]string{"exclude=<shirt>": `"name":"Mug"`, "include=<mug>": `"name":"Mug"`, "type=simple": `"name":"Mug"`, "status=draft": "[]"}
 	all := []row{
 		{of: "9 rule 1", says: "v1 validates the record type", line: "PATCH /cms-json/shop/v1/orders/<sub>", body: "{}", as: "manager", bare: always(notAnOrder)},
 		{of: "9 rule 2", says: "compute_totals in the schema of refunds", line: "OPTIONS /cms-json/shop/v3/orders/0/refunds", bare: ok, shows: refundSchema, lacks: refundSchemaLacks},
@@ -158,7 +159,7 @@ func versionRows() []row {
 		{of: "9 rule 3", says: "abilities from core 6.9", line: "GET /cms-json/cms-abilities/v1/abilities", as: "admin", options: core("6.9"), bare: ok},
 		{of: "9 product of an order item", says: "another product resets the variation from 11.1", line: "PUT /cms-json/shop/v3/orders/<order>", body: fmt.Sprintf(item, "<mug>"), as: "manager", bare: ok, shows: since("11.1", `"variation_id":<size>},{`, `"variation_id":0},{`)},
 		{of: "9 product of an order item", says: "the same product keeps it", line: "PATCH /cms-json/shop/v3/orders/<order>", body: fmt.Sprintf(item, "<shirt>"), as: "manager", bare: ok, text: `"variation_id":<size>},{`},
-		{of: "9 product search", says: "OR groups in parentheses from 11.1", line: "GET /cms-json/shop/v3/products?search=shirt+or+mug&exclude=<shirt>", as: "manager", bare: ok, shows: since("11.1", `"name":"Shirt"`, `"name":"Mug"`)},
+		{of: "9 product of an order item", says: "an update that leaves the product keeps it", line: "PATCH /cms-json/shop/v3/orders/<order>", body: `{"line_items":[{"id":<item>,"quantity":3}]}`, as: "manager", bare: ok, text: `"variation_id":<size>},{`},
 		{of: "9 currency symbols", says: "the symbol of MOP", line: "GET /cms-json/shop/v3/data/currencies/mop", as: "manager", bare: ok, shows: since("11.1", `"symbol":"P"`, `"symbol":"MOP$"`)},
 		{of: "9 currency symbols", says: "the symbol of ZMW", line: "GET /cms-json/shop/v3/data/currencies/zmw", as: "manager", bare: ok, shows: since("11.1", `"symbol":"ZK"`, `"symbol":"K"`)},
 		{of: "9 currency symbols", says: "the symbol of MOP in an order", line: "PUT /cms-json/shop/v3/orders/<order>", body: `{"currency":"MOP"}`, as: "manager", bare: ok, shows: since("11.1", `"currency_symbol":"P"`, `"currency_symbol":"MOP$"`)},
@@ -168,6 +169,12 @@ func versionRows() []row {
 		{of: "9 rule 5", says: "4.4.2 does not", line: "POST /cms-json/cookie/v1/upload-logo", body: "x", options: cookie("4.4.2"), bare: always(noRoute), gate: always(unsigned), loginOnly: always(unsigned)},
 		{of: "9 rule 6", says: "not before the platform's 7.0", line: "POST /cms-json/cms/v2/posts?lang=de", body: `{"title":"x"}`, as: "editor nonce", options: func(o *site.Options) { o.Core, o.Fault = "6.9", "multilingual" }, bare: made},
 		{of: "9 rule 6", says: "the multilingual plugin and the block editor", line: "POST /cms-json/cms/v2/posts?lang=de", body: `{"title":"x"}`, as: "editor nonce", options: fault("multilingual"), bare: always(`500 internal_server_error "There has been a critical error on this website."`)},
+	}
+	for _, condition := range slices.Sorted(maps.Keys(searches)) {
+		all = append(all, row{
+			of: "9 product search", says: "OR groups in parentheses from 11.1, with " + condition[:strings.Index(condition, "=")], line: "GET /cms-json/shop/v3/products?search=shirt+or+mug&" + condition,
+			as: "manager", bare: ok, shows: since("11.1", `"name":"Shirt"`, searches[condition]), lacks: since("11.1", "", `"name":"Shirt"`),
+		})
 	}
 	for _, version := range slices.Sorted(maps.Keys(namespaces)) {
 		all = append(all, row{of: "9 rule 1; names " + namespaces[version], says: "the namespace " + version, line: "GET /cms-json/" + version, as: "customer", bare: ok, text: `"namespace":"` + version + `"`})

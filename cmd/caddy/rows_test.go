@@ -22,6 +22,7 @@ func ownAllowList(o *site.Options) {
 // installed puts the platform's own scripts under another path than the site's. repaired
 // has the settings that make up for it (docs/interface 5, rules 3 and 4).
 func installed(o *site.Options) { o.Install = "/core" }
+
 func repaired(o *site.Options) {
 	installed(o)
 	o.CookiePath, o.CookieDomain = "/", "127.0.0.1"
@@ -47,6 +48,7 @@ func newestPassword(w *world) []edit {
 	uuid, _ := w.bare("GET /cms-json/cms/v2/users/me/application-passwords", "", w.as("author")).at("0", "uuid").(string)
 	return []edit{func(r *http.Request) {
 		r.URL.Path, r.URL.RawPath = strings.Replace(r.URL.Path, "UUID", uuid, 1), ""
+		r.URL.RawQuery = strings.Replace(r.URL.RawQuery, "UUID", uuid, 1)
 	}}
 }
 
