@@ -246,7 +246,7 @@ func TestBadOptions(t *testing.T) {
 	for name, options := range map[string]site.Options{
 		"platform": {Platform: "x"}, "permalinks": {Permalinks: "x"}, "release": {Release: "9"}, "core": {Core: "1"},
 		"cookie-plugin": {CookiePlugin: "1"}, "fault": {Fault: "x"}, "base": {Base: "blog"}, "smtp": {SMTP: "x"},
-		"install": {Install: "core/"}, "cookie-path": {CookiePath: "blog"},
+		"install": {Install: "core/"}, "cookie-path": {CookiePath: "blog"}, "webhook": {Webhook: "x"},
 		"login-allow": {LoginAllow: []string{"/consent/v1/consent"}},
 	} {
 		if _, err := site.New(options); err == nil || !strings.HasPrefix(err.Error(), name+": ") {

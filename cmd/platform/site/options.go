@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log"
 	"net"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,6 +29,7 @@ type Options struct {
 	CookiePlugin string            // "4.4.1" or "4.4.2"
 	ToolServer   bool              // the shop's tool server, a feature that docs/interface 2 does not list
 	SMTP         string            // host:port of a mail server; empty sends no mail
+	Webhook      string            // address that changed products are sent to; empty sends none
 	Fault        string            // "" or one of multilingual, blocked-root, stale-rewrites, firewall
 	LoginOnly    bool              // the site's own restriction of REST to logged-in users
 	LoginAllow   []string          // routes that the restriction leaves open, such as "/consent/v1/consent"
@@ -83,6 +85,9 @@ func (o Options) complete() (Options, error) {
 		if _, _, err := net.SplitHostPort(o.SMTP); err != nil {
 			return o, fmt.Errorf("smtp: %w", err)
 		}
+	}
+	if target, err := url.Parse(o.Webhook); o.Webhook != "" && (err != nil || target.Host == "") {
+		return o, fmt.Errorf("webhook: %q is not an address such as http://127.0.0.1:9000/", o.Webhook)
 	}
 	if len(o.LoginAllow) > 0 && !o.LoginOnly {
 		return o, errors.New("login-allow: without login-only every route is open")

@@ -23,8 +23,10 @@ func (s *Site) serveScript(w http.ResponseWriter, r *http.Request, path string) 
 		s.serveAdmin(w, r)
 	case s.names.script("admin/options-permalink.php"):
 		s.servePermalinks(w, r)
-	case s.names.script(settingsScript):
-		s.serveSettings(w, r)
+	case s.names.script(editorScript):
+		s.serveEditor(w, r)
+	case s.names.script(screenScript):
+		s.serveScreen(w, r)
 	case s.names.script("admin/admin-ajax.php"):
 		s.serveAjax(w, r)
 	case s.names.script("admin/async-upload.php"):
@@ -59,8 +61,9 @@ func (s *Site) serveAdmin(w http.ResponseWriter, r *http.Request) {
 	var v dashboard
 	if u != nil {
 		v = dashboard{
-			User: u.name, Nonce: s.nonce(u, session), Root: s.restURL(r, "/"), Settings: s.script(settingsScript + "?" + s.settingsQuery()),
-			Logout: s.script("login.php?action=logout&" + s.names.NonceParam + "=" + s.logoutNonce(u, session)),
+			User: u.name, Nonce: s.nonce(u, session), Root: s.restURL(r, "/"), ConsentLog: s.script(screenScript + "?page=" + consentLogPage),
+			Settings: s.script(screenScript + "?" + s.settingsQuery()),
+			Logout:   s.script("login.php?action=logout&" + s.names.NonceParam + "=" + s.logoutNonce(u, session)),
 		}
 	}
 	s.mu.Unlock()
@@ -72,7 +75,7 @@ func (s *Site) serveAdmin(w http.ResponseWriter, r *http.Request) {
 	s.render(w, r, http.StatusOK, "admin", v)
 }
 
-type dashboard struct{ User, Nonce, Root, Settings, Logout string }
+type dashboard struct{ User, Nonce, Root, Settings, ConsentLog, Logout string }
 
 // servePermalinks saves the permalink settings: that regenerates the routing
 // rules (docs/interface 4, rule 4).
@@ -83,7 +86,7 @@ func (s *Site) servePermalinks(w http.ResponseWriter, r *http.Request) {
 	defer s.mu.Unlock()
 	u, session := s.cookieUser(r)
 	if u == nil || !u.can("manage_options") || !s.validNonce(nonce, u, session) {
-		http.Error(w, "Sorry, you are not allowed to access this page.", http.StatusForbidden)
+		http.Error(w, notAllowed, http.StatusForbidden)
 		return
 	}
 	if r.Method == http.MethodPost {
@@ -134,7 +137,9 @@ func (s *Site) servePage(w http.ResponseWriter, r *http.Request, in *input, path
 		s.mu.Lock()
 		v := homePage{FeedID: s.feed.publicID}
 		for _, p := range s.posts {
-			v.Posts = append(v.Posts, p.title)
+			if p.kind == "post" {
+				v.Posts = append(v.Posts, p.title)
+			}
 		}
 		s.mu.Unlock()
 		w.Header().Set("Link", "<"+s.restURL(r, "/")+`>; rel="https://api.w.org/"`)

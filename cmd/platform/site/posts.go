@@ -6,36 +6,21 @@ import (
 	"time"
 )
 
-// post is an article.
+// post is an article or a page of the site.
 type post struct {
 	id, author     int
+	kind           string // post or page
 	title, content string
 	status         string
 	date           time.Time
+	autosaves      []*post // what the editor saved beside it, one a user
 }
 
 func (s *Site) postRoutes() {
 	core := s.names.Core
-	id := args{"id": {Type: "integer"}, "context": {Type: "string"}}
-	fields := args{
-		"title": {}, "content": {}, "status": {Type: "string", Enum: []string{"publish", "draft", "pending", "private"}},
+	for _, kind := range []string{"post", "page"} {
+		s.kindRoutes(kind, "/"+kind+"s", "edit_"+kind+"s", "edit_others_"+kind+"s")
 	}
-	s.router.add(core, "/posts", reading, endpoint{args: collection.with(args{"context": {Type: "string"}}), run: listPosts})
-	s.router.add(core, "/posts", creating, endpoint{
-		args:  fields,
-		allow: needs("edit_posts", "rest_cannot_create", "Sorry, you are not allowed to create posts as this user."), run: createPost,
-	}).allowBatch = true
-	s.router.add(core, pathf("/posts/%s", "id"), reading, endpoint{args: id, run: func(q *request) (any, error) {
-		p, err := q.post()
-		if err != nil {
-			return nil, err
-		}
-		return q.site.postJSON(q, p), nil
-	}}).allowBatch = true
-	s.router.add(core, pathf("/posts/%s", "id"), editing, endpoint{
-		args:  fields.with(id),
-		allow: needs("edit_others_posts", "rest_cannot_edit", "Sorry, you are not allowed to edit this post."), run: updatePost,
-	})
 	s.router.add(core, "/taxonomies", reading, endpoint{
 		args: args{"context": {Type: "string"}, "type": {Type: "string"}}, run: func(_ *request) (any, error) {
 			out := obj{}
@@ -44,6 +29,41 @@ func (s *Site) postRoutes() {
 			}
 			return out, nil
 		},
+	})
+}
+
+// kindRoutes are the routes of one kind of article, below base: create and edit are the
+// capabilities that they ask for.
+func (s *Site) kindRoutes(kind, base, create, edit string) {
+	core := s.names.Core
+	id := args{"id": {Type: "integer", Description: "Unique identifier for the post."}, "context": {Type: "string"}}
+	fields := args{
+		"title": {}, "content": {}, "status": {Type: "string", Enum: []string{"publish", "draft", "pending", "private"}},
+	}
+	mayEdit := needs(edit, "rest_cannot_edit", "Sorry, you are not allowed to edit this post.")
+	s.router.add(core, base, reading, endpoint{
+		args: collection.with(args{"context": {Type: "string"}}), run: func(q *request) (any, error) { return listPosts(q, kind) },
+	})
+	s.router.add(core, base, creating, endpoint{
+		args:  fields,
+		allow: needs(create, "rest_cannot_create", "Sorry, you are not allowed to create posts as this user."),
+		run:   func(q *request) (any, error) { return createPost(q, kind) },
+	}).allowBatch = true
+	s.router.add(core, pathf(base+"/%s", "id"), reading, endpoint{args: id, run: func(q *request) (any, error) {
+		p, err := q.post(kind)
+		if err != nil {
+			return nil, err
+		}
+		return q.site.postJSON(q, p), nil
+	}}).allowBatch = true
+	s.router.add(core, pathf(base+"/%s", "id"), editing, endpoint{
+		args: fields.with(id), allow: mayEdit, run: func(q *request) (any, error) { return updatePost(q, kind) },
+	})
+	s.router.add(core, pathf(base+"/%s/autosaves", "id"), reading, endpoint{
+		args: id, allow: mayEdit, run: func(q *request) (any, error) { return listAutosaves(q, kind) },
+	})
+	s.router.add(core, pathf(base+"/%s/autosaves", "id"), creating, endpoint{
+		args: fields.with(id), allow: mayEdit, run: func(q *request) (any, error) { return autosave(q, kind) },
 	})
 }
 
@@ -56,10 +76,10 @@ func taxonomyJSON(slug, name string) obj {
 }
 
 // post is the article of the call, if the caller may see it.
-func (q *request) post() (*post, error) {
+func (q *request) post(kind string) (*post, error) {
 	for _, p := range q.site.posts {
-		if p.id == q.int("id") {
-			if p.status != "publish" && !q.can("edit_others_posts") {
+		if p.id == q.int("id") && p.kind == kind {
+			if p.status != "publish" && !q.can("edit_others_"+kind+"s") {
 				return nil, q.forbidden()
 			}
 			return p, nil
@@ -68,10 +88,10 @@ func (q *request) post() (*post, error) {
 	return nil, fail(http.StatusNotFound, "rest_post_invalid_id", "Invalid post ID.")
 }
 
-func listPosts(q *request) (any, error) {
+func listPosts(q *request, kind string) (any, error) {
 	var found []*post
 	for _, p := range q.site.posts {
-		if p.status == "publish" {
+		if p.status == "publish" && p.kind == kind {
 			found = append(found, p)
 		}
 	}
@@ -82,15 +102,15 @@ func listPosts(q *request) (any, error) {
 	return out, nil
 }
 
-func createPost(q *request) (any, error) {
-	p := &post{id: q.site.id(), author: q.user.id, status: "draft", date: q.site.opt.Now()}
+func createPost(q *request, kind string) (any, error) {
+	p := &post{id: q.site.id(), kind: kind, author: q.user.id, status: "draft", date: q.site.opt.Now()}
 	q.site.posts = append(q.site.posts, p)
 	q.applyPost(p)
 	return created(q.site.postJSON(q, p)), nil
 }
 
-func updatePost(q *request) (any, error) {
-	p, err := q.post()
+func updatePost(q *request, kind string) (any, error) {
+	p, err := q.post(kind)
 	if err != nil {
 		return nil, err
 	}
@@ -99,6 +119,14 @@ func updatePost(q *request) (any, error) {
 }
 
 func (q *request) applyPost(p *post) {
+	q.applyText(p)
+	if q.has("status") {
+		p.status = q.str("status")
+	}
+}
+
+// applyText writes title and content of the call to p.
+func (q *request) applyText(p *post) {
 	for field, to := range map[string]*string{"title": &p.title, "content": &p.content} {
 		if v, set := q.param(field); set {
 			if raw := object(v)["raw"]; raw != nil {
@@ -107,16 +135,13 @@ func (q *request) applyPost(p *post) {
 			*to = text(v)
 		}
 	}
-	if q.has("status") {
-		p.status = q.str("status")
-	}
 }
 
 func (s *Site) postJSON(q *request, p *post) obj {
-	self := s.restURL(q.wire, "/"+s.names.Core+"/posts/"+strconv.Itoa(p.id))
+	self := s.restURL(q.wire, "/"+s.names.Core+"/"+p.kind+"s/"+strconv.Itoa(p.id))
 	author := s.restURL(q.wire, "/"+s.names.Core+"/users/"+strconv.Itoa(p.author))
 	return obj{
-		"id": p.id, "date": p.date.UTC().Format(date), "status": p.status, "type": "post", "author": p.author,
+		"id": p.id, "date": p.date.UTC().Format(date), "status": p.status, "type": p.kind, "author": p.author,
 		"link":  s.homeURL(q.wire) + "/?p=" + strconv.Itoa(p.id),
 		"title": obj{"rendered": p.title}, "content": obj{"rendered": s.renderBlocks(p.content), "protected": false},
 		"_links": obj{"self": []obj{{"href": self}}, "author": []obj{{"embeddable": true, "href": author}}},

@@ -17,6 +17,7 @@ type product struct {
 	status, kind      string // kind: simple or variable
 	price             money
 	variations        []*variation
+	videos            []string // of the gallery
 }
 
 // variation is a variant of a product with a price of its own.
@@ -59,6 +60,7 @@ func (s *Site) productRoutes() {
 	fields := id.with(args{
 		"name": {Type: "string"}, "description": {Type: "string"}, "regular_price": {Type: "string"},
 		"status": {Type: "string", Enum: []string{"draft", "pending", "private", "publish"}}, "stock_quantity": {Type: "integer"},
+		"gallery_videos": {Type: "array"},
 	})
 	list := needs("read_private_products", n.code("cannot_view"), "Sorry, you cannot list resources.")
 	view := needs("read_private_products", n.code("cannot_view"), "Sorry, you cannot view this resource.")
@@ -172,7 +174,25 @@ func updateProduct(q *request) (any, error) {
 			*to = q.str(field)
 		}
 	}
-	return q.site.productJSON(p), nil
+	if q.has("gallery_videos") {
+		p.videos = q.storeVideos(q.strings("gallery_videos"))
+	}
+	body := q.site.productJSON(p)
+	q.site.sendProduct(body)
+	return body, nil
+}
+
+// storeVideos returns the addresses of the given videos of a gallery. With their flag the
+// site stores them itself (docs/interface 2).
+func (q *request) storeVideos(videos []string) []string {
+	if !q.site.features["product_gallery_video"] {
+		return videos
+	}
+	for i, address := range videos {
+		name := sign("video", address)[:16] + ".mp4"
+		videos[i] = q.site.origin(q.wire) + q.site.script("content/uploads/"+name)
+	}
+	return videos
 }
 
 func listVariations(q *request) (any, error) {
@@ -199,6 +219,7 @@ func (s *Site) productJSON(p *product) obj {
 	return obj{
 		"id": p.id, "name": p.name, "type": p.kind, "status": p.status, "description": s.renderBlocks(p.description),
 		"price": p.price.String(), "regular_price": p.price.String(), "stock_quantity": p.stock, "variations": ids,
+		"gallery_videos": append([]string{}, p.videos...),
 	}
 }
 

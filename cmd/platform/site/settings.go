@@ -7,10 +7,7 @@ import (
 	"strings"
 )
 
-// settingsScript and settingsQuery are the address of the settings screen with the flags
-// below the dashboard, as the shop of real sites has it.
-const settingsScript = "admin/admin.php"
-
+// settingsQuery names the settings screen with the flags, as the shop of real sites does.
 func (s *Site) settingsQuery() string {
 	return "page=" + s.names.short() + "-settings&tab=advanced&section=features"
 }
@@ -31,17 +28,11 @@ type settingsFlag struct {
 // serveSettings shows the flags to administrators, and saves them with their nonce: a box
 // that is not ticked switches its flag off, as a form does. Every other caller is refused.
 func (s *Site) serveSettings(w http.ResponseWriter, r *http.Request) {
-	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
-	_ = r.ParseForm() // before the lock: a client may be slow; what is missing fails below
-	if wanted, _ := url.ParseQuery(s.settingsQuery()); !includes(r.URL.Query(), wanted) {
-		s.notFound(w, r)
-		return
-	}
 	s.mu.Lock()
 	v, status := s.settings(r)
 	s.mu.Unlock()
 	if status != http.StatusOK {
-		s.die(w, status, "Sorry, you are not allowed to access this page.")
+		s.die(w, status, notAllowed)
 		return
 	}
 	w.Header().Set("Cache-Control", "no-store")
@@ -63,7 +54,7 @@ func (s *Site) settings(r *http.Request) (v settingsPage, status int) {
 		}
 		v.Saved = true
 	}
-	v.Action = s.script(settingsScript + "?" + s.settingsQuery())
+	v.Action = s.script(screenScript + "?" + s.settingsQuery())
 	v.NonceField, v.Nonce = s.names.NonceParam, s.nonce(u, session)
 	for _, f := range s.knownFeatures() {
 		v.Flags = append(v.Flags, settingsFlag{f.id, f.title, s.features[f.id]})

@@ -28,6 +28,7 @@ type Site struct {
 	keys          []*shopKey
 	oauthNonces   map[string]time.Time
 	posts         []*post
+	widgets       []*widget
 	records       map[int]*Record
 	products      map[int]*product
 	carts         map[string]*cart
@@ -75,6 +76,7 @@ func (s *Site) register() {
 		run: coreBatch,
 	})
 	s.postRoutes()
+	s.widgetRoutes()
 	s.userRoutes()
 	s.appPasswordRoutes()
 	if s.coreSince("6.9") || s.opt.Abilities {
