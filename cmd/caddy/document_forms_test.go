@@ -4,9 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/restwarden/restwarden/cmd/check/testkit/mailsink"
 )
 
 // prettyOnly are callers whose credentials count in the query form from 11.1 on only
@@ -32,7 +29,6 @@ func (r row) inQueryForm(release string) (_ row, ok bool) {
 
 // TestDocument_QueryForm walks the rows in their other address (docs/interface 1, rule 8).
 func TestDocument_QueryForm(t *testing.T) {
-	mail, mails := mailsink.Start(t)
 	for _, platform := range []string{"cms", "wordpress"} {
 		for _, release := range []string{"10.7", "11.1"} {
 			for _, mode := range modes()[:2] {
@@ -43,8 +39,7 @@ func TestDocument_QueryForm(t *testing.T) {
 					}
 				}
 				t.Run(platform+" "+release+" "+mode.name, func(t *testing.T) {
-					d := &document{platform: platform, release: release, now: time.Now(), mail: mail, mails: mails}
-					d.walk(t, its, mode)
+					newDocument(t, platform, release, "").walk(t, its, mode)
 				})
 			}
 		}

@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"reflect"
 	"regexp"
 	"slices"
@@ -41,6 +44,21 @@ type document struct {
 	now                     time.Time
 	mail                    string // the mail server of both platforms
 	mails                   <-chan mailsink.Mail
+	webhook                 string // where both platforms send their webhooks
+	webhooks                <-chan string
+}
+
+func newDocument(t *testing.T, platform, release, base string) *document {
+	t.Helper()
+	webhooks := make(chan string, 100)
+	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body) // what is missing shows in the test
+		webhooks <- string(body)
+	}))
+	t.Cleanup(receiver.Close)
+	d := &document{platform: platform, release: release, base: base, now: time.Now(), webhook: receiver.URL, webhooks: webhooks}
+	d.mail, d.mails = mailsink.Start(t)
+	return d
 }
 
 // start starts both. In lines <cookie plugin> and <read key> stand for keys.
@@ -54,7 +72,7 @@ func (d *document) start(t *testing.T, lines string, options site.Options) {
 
 // optionsOf are those of the platforms for a row.
 func (d *document) optionsOf(r *row) site.Options {
-	options := site.Options{Platform: d.platform, Release: d.release, Base: d.base, SMTP: d.mail, Now: func() time.Time { return d.now }}
+	options := site.Options{Platform: d.platform, Release: d.release, Base: d.base, SMTP: d.mail, Webhook: d.webhook, Now: func() time.Time { return d.now }}
 	if r.options != nil {
 		r.options(&options)
 	}
@@ -96,7 +114,7 @@ func (d *document) check(t *testing.T, r *row, want verdict) {
 		status, code := 0, ""
 		fmt.Sscan(refused, &status, &code) //nolint:errcheck // a mistake shows below
 		through.refusedWith(status, code)
-		if got := through.answer(); got != d.twin.branded(refused) {
+		if got := through.whole(); got != d.twin.branded(refused) {
 			t.Errorf("gateway: %s; want %s", got, refused)
 		}
 		d.unchanged(t, d.optionsOf(r))
@@ -130,7 +148,7 @@ func (d *document) checkBare(t *testing.T, r *row, bare reply, in func(string) s
 		wanted, text = r.wordpress, ""
 	}
 	wanted, text = in(wanted), in(text)
-	if got := bare.answer(); got != wanted || !strings.Contains(bare.body, text) {
+	if got := bare.whole(); got != wanted || !strings.Contains(bare.body, text) {
 		t.Errorf("bare: %s; want %s with %s\n%.300s", got, wanted, text, bare.body)
 	}
 	if r.lacks != nil {
@@ -210,7 +228,6 @@ func (d *document) unchanged(t *testing.T, options site.Options) {
 // gateway, with its defaults, with login_only and with the lines that a row names, for
 // each release and under both sets of names.
 func TestDocument(t *testing.T) {
-	mail, mails := mailsink.Start(t)
 	for _, platform := range []string{"cms", "wordpress"} {
 		for _, release := range releases {
 			for _, mode := range modes() {
@@ -225,8 +242,7 @@ func TestDocument(t *testing.T) {
 						continue
 					}
 					t.Run(platform+" "+release+" "+mode.name+base, func(t *testing.T) {
-						d := &document{platform: platform, release: release, base: base, now: time.Now(), mail: mail, mails: mails}
-						d.walk(t, its, mode)
+						newDocument(t, platform, release, base).walk(t, its, mode)
 					})
 				}
 			}

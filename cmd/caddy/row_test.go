@@ -30,8 +30,8 @@ type answer = string
 
 var ok, made = always[answer]("200"), always[answer]("201")
 
-// answer returns r in that form.
-func (r reply) answer() answer {
+// whole returns r in that form.
+func (r reply) whole() answer {
 	message, isText := r.at("message").(string)
 	switch {
 	case r.status < http.StatusBadRequest:
@@ -163,7 +163,7 @@ func (w *world) words() func(string) string {
 	ids, more := w.ids(), strings.NewReplacer()
 	if w.info.Platform == "wordpress" {
 		more = strings.NewReplacer("abilities/shop/", "abilities/woocommerce/", "shop/orders-query", "woocommerce/orders-query", `"shop/order`, `"woocommerce/order`,
-			"cms-block-shop-", "wp-block-woocommerce-", "shop-ajax", "woocommerce-ajax")
+			"cms-block-shop-", "wp-block-woocommerce-", "shop-settings", "wc-settings", "shop-ajax", "woocommerce-ajax")
 	}
 	return func(s string) string { return w.branded(ids(more.Replace(s))) }
 }

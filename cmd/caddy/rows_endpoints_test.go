@@ -29,7 +29,6 @@ func endpointRows() []row {
 		{of: "4 E2", says: "oneself without login", line: "GET /cms-json/cms/v2/users/me", bare: always(onlyUsers), wordpress: realNoLogin},
 		{of: "4 E3; 2 taxonomy", says: "taxonomies", line: "GET /cms-json/cms/v2/taxonomies", bare: ok, text: `"category"`},
 		{of: "4 E3; 1 rule 10", says: "taxonomies in the editor", line: "GET /cms-json/cms/v2/taxonomies?context=edit", as: "editor nonce", bare: ok, text: `"product_cat"`},
-		{of: "1 rule 10", says: "the editor publishes a page", line: "POST /cms-json/cms/v2/posts", body: `{"title":"x","status":"publish"}`, as: "editor nonce", bare: made, text: `"status":"publish"`},
 		{of: "4 E4; 2 application password", says: "list one's own application passwords", line: "GET " + passwords, as: "author", bare: ok, text: `"name":"demo"`},
 		{of: "4 E4", says: "a customer does not list another's", line: "GET " + passwords, as: "customer", bare: always(`403 rest_cannot_list_application_passwords "Sorry, you are not allowed to list application passwords for this user."`)},
 		{of: "4 E4", says: "nor does somebody without login", line: "GET " + passwords, bare: always(`401 rest_cannot_list_application_passwords "Sorry, you are not allowed to list application passwords for this user."`)},

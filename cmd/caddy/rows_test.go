@@ -55,7 +55,7 @@ func newestPassword(w *world) []edit {
 // rows are the statements of docs/interface.md that a request can show.
 func rows() []row {
 	var all []row
-	for _, section := range [][]row{recordRows(), endpointRows(), shopRows(), pluginRows(), addressingRows(), authenticationRows(), errorRows(), versionRows(), keyRows(), eventRows(), configuredRows()} {
+	for _, section := range [][]row{recordRows(), endpointRows(), shopRows(), pluginRows(), addressingRows(), authenticationRows(), errorRows(), versionRows(), keyRows(), screenRows(), eventRows(), configuredRows()} {
 		all = append(all, section...)
 	}
 	return all
