@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -93,11 +92,7 @@ func (d *document) check(t *testing.T, r *row, want verdict) {
 		d.checkCookie(t, cmp.Or(r.gateCookie, r.cookie), through)
 	case words:
 		through.stopped()
-		var a, b any
-		if err := errors.Join(json.Unmarshal([]byte(through.body), &a), json.Unmarshal([]byte(bare.body), &b)); err != nil {
-			t.Error(err)
-		}
-		if through.status != bare.status || fmt.Sprint(a) != fmt.Sprint(b) {
+		if through.status != bare.status || canonical(through.body) != canonical(bare.body) {
 			t.Errorf("gateway: %d %s; bare: %d %s", through.status, through.body, bare.status, bare.body)
 		}
 		if !reflect.DeepEqual(d.records(d.gated), d.records(d.twin)) {
@@ -135,6 +130,15 @@ func (w *world) ask(r *row, send func(*world, string, string, ...edit) reply) re
 		edits = append(edits, r.prepare(w)...)
 	}
 	return send(w, line, body, edits...)
+}
+
+// canonical writes JSON in one way; a page stays as it is.
+func canonical(body string) string {
+	var v any
+	if err := json.Unmarshal([]byte(body), &v); err != nil {
+		return body
+	}
+	return fmt.Sprint(v)
 }
 
 // checkBare compares the bare platform's answer with the document.
