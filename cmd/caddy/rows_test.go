@@ -69,4 +69,5 @@ const (
 	onlyUsers    answer = `401 rest_not_logged_in "Only authenticated users can access the REST API."`
 	realNoLogin  answer = `401 rest_not_logged_in "You are not currently logged in."`
 	lostNonce    answer = `403 rest_cookie_invalid_nonce "Cookie check failed"`
+	noMeaning    answer = `400 rest_ambiguous_request "The request has no certain meaning."`
 )
