@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -16,7 +15,6 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/restwarden/restwarden/policies/ask"
-	"github.com/restwarden/restwarden/policies/call"
 )
 
 // Bounds of an answer to a question. The index of a large site has thousands of routes;
@@ -88,7 +86,11 @@ func resultOf(err error) string {
 // the client would get. It runs by itself, since some backends wait in a queue whatever
 // the context says: then the error is an *ask.Left.
 func (b *backend) ask(ctx context.Context, q ask.Question) (*ask.Answer, error) {
-	req, err := b.request(ctx, q)
+	way, err := wayOf(&q, b.site.Prefix)
+	if err != nil {
+		return nil, err
+	}
+	req, err := b.request(ctx, &q, way.client)
 	if err != nil {
 		return nil, err
 	}
@@ -98,6 +100,9 @@ func (b *backend) ask(ctx context.Context, q ask.Question) (*ask.Answer, error) 
 	}
 	w := newCapture(limit, http.Header{})
 	req = caddyhttp.PrepareRequest(req, b.replacer(), w, b.server)
+	if err := way.rewrite(req); err != nil {
+		return nil, err
+	}
 	b.copyVars(req.Context())
 	result, ended := make(chan error, 1), make(chan struct{})
 	go func() {
@@ -109,6 +114,9 @@ func (b *backend) ask(ctx context.Context, q ask.Question) (*ask.Answer, error) 
 	case <-ctx.Done():
 		b.site.metrics.leave(ended)
 		return nil, &ask.Left{Ended: ended, Err: ctx.Err()}
+	}
+	if answer := errorAnswer(w, err); answer != nil && ctx.Err() == nil {
+		return answer, nil
 	}
 	if err != nil {
 		return nil, errors.Join(ctx.Err(), err)
@@ -145,6 +153,16 @@ func (b *backend) copyVars(ctx context.Context) {
 	caddyhttp.SetVar(ctx, varLookup, true)
 }
 
+// errorAnswer returns the answer that a handler of the site, such as file_server, gives as an
+// error: there is no such file, or it may not be read. It is nil for any other error.
+func errorAnswer(w *capture, err error) *ask.Answer {
+	var said caddyhttp.HandlerError
+	if !errors.As(err, &said) || said.StatusCode < 400 || said.StatusCode >= 499 || w.status != 0 {
+		return nil
+	}
+	return &ask.Answer{Status: said.StatusCode, Header: http.Header{}}
+}
+
 // complete returns the answer if the platform itself gave it, in full. Only the answer to
 // a question about a page may be a redirect.
 func complete(w *capture, method string, page bool) (*ask.Answer, error) {
@@ -152,21 +170,15 @@ func complete(w *capture, method string, page bool) (*ask.Answer, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case answer.Status >= 500, answer.Status == 499:
-		return nil, fmt.Errorf("server fault, status %d", answer.Status)
-	case answer.Status >= 300 && answer.Status < 400 && !page:
-		return nil, fmt.Errorf("redirect, status %d", answer.Status)
+	case answer.Status >= 500, answer.Status == 499, answer.Status >= 300 && answer.Status < 400 && !page:
+		return nil, &ask.UnexpectedError{Answer: answer}
 	}
 	return answer, nil
 }
 
-// request builds a new request for the question. It takes from the client's request only
-// what the allow-list names.
-func (b *backend) request(ctx context.Context, q ask.Question) (*http.Request, error) {
-	target, err := b.target(q)
-	if err != nil {
-		return nil, err
-	}
+// request builds a new request for the question at target. It takes from the client's
+// request only what the allow-list names.
+func (b *backend) request(ctx context.Context, q *ask.Question, target string) (*http.Request, error) {
 	method := orDefault(q.Method, http.MethodGet)
 	req, err := http.NewRequestWithContext(ctx, method, target, bytes.NewReader(q.Body))
 	if err != nil {
@@ -185,30 +197,6 @@ func (b *backend) request(ctx context.Context, q ask.Question) (*http.Request, e
 	req.Header.Set("Accept-Encoding", "identity")
 	maps.Copy(req.Header, q.Header)
 	return req, nil
-}
-
-// target returns the question's URI, in the form of address that the client used. The
-// base comes from the client, so target checks it like any text of a client.
-func (b *backend) target(q ask.Question) (string, error) {
-	base, err := url.Parse(q.Base)
-	if err != nil || base.Path == "" && q.Base != "" || base.EscapedPath() != q.Base || q.Base != "" && q.Base[0] != '/' {
-		return "", errors.New("the client's path before the prefix is not plain") // without it: the log has no word of a client's
-	}
-	target, separator := q.Base+"/"+b.site.Prefix+q.Route, "?"
-	switch {
-	case q.Page != "":
-		target = q.Base + q.Page
-	case q.Form == call.Query:
-		path := orDefault(q.Base, "/")
-		if strings.HasSuffix(path, "/") && q.Method != "" && q.Method != http.MethodGet {
-			path += "index.php" // for a directory some servers accept GET and POST only (docs/platform I.10, N15)
-		}
-		target, separator = path+"?rest_route="+url.QueryEscape(q.Route), "&"
-	}
-	if q.Query != "" {
-		target += separator + q.Query
-	}
-	return target, nil
 }
 
 // forwardedHeaders say who the client is and by which proxies it came.

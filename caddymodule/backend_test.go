@@ -169,7 +169,7 @@ func TestBackend_Cookies(t *testing.T) {
 	r.Method = http.MethodPost
 	c := g.sites[0].reader.Read(r, nil)
 	t.Cleanup(c.Close)
-	whole := &caller.Whole{Site: g.sites[0].Site.Site, Call: c, HTTP: r}
+	whole := &caller.Whole{Site: g.sites[0].Site.Site, Call: c, HTTP: r, Secure: true}
 	for _, c := range []struct {
 		q             ask.Question
 		cookie, nonce string
@@ -184,7 +184,7 @@ func TestBackend_Cookies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		req, err := b.request(t.Context(), q)
+		req, err := b.request(t.Context(), &q, "/x")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -287,7 +287,7 @@ func TestBackend_Detach(t *testing.T) {
 	detached := own.Detach().(*backend)
 	r.Header.Set("User-Agent", "after")
 	caddyhttp.SetVar(r.Context(), "root", "after")
-	req, err := detached.request(t.Context(), ask.Question{Route: "/x"})
+	req, err := detached.request(t.Context(), &ask.Question{Route: "/x"}, "/x")
 	if err != nil {
 		t.Fatal(err)
 	}

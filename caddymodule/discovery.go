@@ -2,6 +2,7 @@ package caddymodule
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"net/http"
 	"strings"
@@ -53,9 +54,10 @@ type discovery struct {
 
 // hostRoot is what is known of the REST root of one host.
 type hostRoot struct {
-	due      atomic.Int64 // nanoseconds since 1970
-	outside  atomic.Bool  // a problem was found for a request outside of the base
-	failures int          // readings that failed or found a problem, one after the other
+	due      atomic.Int64           // nanoseconds since 1970
+	home     atomic.Pointer[string] // the site's home address; nil if no root was read
+	outside  atomic.Bool            // a problem was found for a request outside of the base
+	failures int                    // readings that failed or found a problem, one after the other
 	problems []policies.Problem
 }
 
@@ -151,6 +153,17 @@ func (d *discovery) await(ctx context.Context, s *site, r *http.Request, next ca
 	}
 }
 
+// homeOf returns the home address of the site that answers for a host, as its root was last
+// read, or "".
+func (d *discovery) homeOf(host string) string {
+	if h, known := d.hosts.Get(host); known {
+		if home := h.home.Load(); home != nil {
+			return *home
+		}
+	}
+	return ""
+}
+
 // read runs the reading that waits, unless the site is gone.
 func (d *discovery) read() {
 	d.mu.Lock()
@@ -188,10 +201,15 @@ func isBelow(path, base string) bool {
 // readRoot reads the root of one host and says when it is due again.
 func (d *discovery) readRoot(ctx context.Context, s *site, b ask.Backend, by policies.Reach, below bool) {
 	root, err := s.Discover(ctx, b, by)
-	h := d.hosts.GetOrPut(by.Host, func() *hostRoot { return new(hostRoot) })
+	read := new(hostRoot)
+	if err == nil {
+		read.home.Store(&root.Home)
+	}
+	h := d.hosts.GetOrPut(by.Host, func() *hostRoot { return read })
 	if err != nil {
-		s.logger.Debug("the REST root could not be read", zap.Error(err))
+		d.failed(s, err)
 	} else {
+		h.home.Store(&root.Home)
 		d.report(s, h, root.Problems)
 		h.outside.Store(!below && len(root.Problems) > 0)
 	}
@@ -203,6 +221,18 @@ func (d *discovery) readRoot(ctx context.Context, s *site, b ask.Backend, by pol
 		h.failures = 0
 	}
 	h.due.Store(time.Now().Add(jittered(pause, rand.Float64())).UnixNano()) //nolint:gosec // no secret
+}
+
+// failed logs that a root could not be read. The first failure of its kind is a warning if
+// the answer shows the cause.
+func (d *discovery) failed(s *site, err error) {
+	level, text := zap.DebugLevel, err.Error()
+	var unexpected *ask.UnexpectedError
+	if errors.As(err, &unexpected) && !d.logged[text] && len(d.logged) < maxLogged {
+		d.logged[text] = true
+		level = zap.WarnLevel
+	}
+	s.logger.Log(level, "the REST root could not be read", zap.String("site", s.Name), zap.Error(err))
 }
 
 // maxLogged bounds the texts of problems that are remembered, since hosts stand in some.

@@ -147,7 +147,7 @@ func TestReadings(t *testing.T) {
 	var all []*discovery
 	for range sites {
 		d := newDiscovery()
-		d.pending = slow
+		d.pending, d.ended = slow, make(chan struct{})
 		d.busy.Store(true)
 		all = append(all, d)
 	}

@@ -8,10 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
-	"github.com/restwarden/restwarden/policies/caller"
 )
 
 // FuzzTarget: whatever precedes the prefix in a client's path, a question goes to its own
@@ -25,15 +23,18 @@ func FuzzTarget(f *testing.F) {
 		f.Add(base, false)
 		f.Add(base, true)
 	}
-	b := &backend{site: &site{Site: policies.Site{Site: &caller.Site{Prefix: "cms-json"}}}}
 	f.Fuzz(func(t *testing.T, base string, query bool) {
 		form := call.Pretty
 		if query {
 			form = call.Query
 		}
-		target, err := b.target(ask.Question{Base: base, Form: form, Route: "/cms/v2/users/me", Query: "context=edit"})
+		way, err := wayOf(&ask.Question{Base: base, Form: form, Route: "/cms/v2/users/me", Query: "context=edit"}, "cms-json")
 		if err != nil {
 			return
+		}
+		target := way.client
+		if way.current != target {
+			t.Fatalf("%q: %q became %q without a rewrite", base, target, way.current)
 		}
 		u, err := url.ParseRequestURI(target)
 		if err != nil || u.Host != "" || u.Scheme != "" || u.Fragment != "" || strings.ContainsAny(target, " \r\n") {
@@ -44,6 +45,50 @@ func FuzzTarget(f *testing.F) {
 		}
 		if !query && !strings.HasSuffix(u.EscapedPath(), "/cms-json/cms/v2/users/me") {
 			t.Fatalf("%q: path %q", base, u.EscapedPath())
+		}
+	})
+}
+
+// FuzzWay: whatever a rewrite before the gateway has made of a client's path, both addresses
+// of a question name its own route, or there is no question.
+func FuzzWay(f *testing.F) {
+	seeds := []struct{ base, client, script string }{
+		{"", "", "/index.php"},
+		{"", "/two", "/index.php"},
+		{"/index.php", "/", ""},
+		{"/blog", "//evil.test", "/blog/index.php"},
+		{"", "/a?b", "/index.php"},
+		{"", "", "/index.php?rest_route=/x"},
+		{"/a", "/a b", "/x\r\ny"},
+		{"/", "/%2e%2e/", "*"},
+	}
+	if len(seeds) == 0 {
+		f.Fatal("no seeds")
+	}
+	for _, s := range seeds {
+		for _, flags := range []byte{0, 1, 2, 3} {
+			f.Add(s.base, s.client, s.script, flags&1 != 0, flags&2 != 0)
+		}
+	}
+	f.Fuzz(func(t *testing.T, base, client, script string, query, pretty bool) {
+		q := &ask.Question{Base: base, Route: "/cms/v2/users/me", Query: "context=edit", Rewritten: &call.Rewritten{Client: client, Pretty: pretty, Script: script}}
+		if query {
+			q.Form = call.Query
+		}
+		way, err := wayOf(q, "cms-json")
+		if err != nil {
+			return
+		}
+		for _, target := range []string{way.client, way.current} {
+			u, err := url.ParseRequestURI(target)
+			if err != nil || u.Host != "" || u.Scheme != "" || u.Fragment != "" || strings.ContainsAny(target, " \r\n") {
+				t.Fatalf("%q of %+v: %v", target, way, err)
+			}
+			named := u.RawQuery == "rest_route=%2Fcms%2Fv2%2Fusers%2Fme&context=edit" ||
+				u.RawQuery == "context=edit" && strings.HasSuffix(u.EscapedPath(), "/cms-json/cms/v2/users/me")
+			if asScript := target == way.current && script != "" && target == script+"?context=edit"; !named && !asScript {
+				t.Fatalf("%q of %+v", target, way)
+			}
 		}
 	})
 }

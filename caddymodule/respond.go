@@ -109,7 +109,8 @@ func (s *site) refuse(w http.ResponseWriter, x *exchange, v policies.Verdict) er
 	if s.g.RequestID != "off" {
 		h.Set("X-Request-Id", requestID(x.r))
 	}
-	if origin := x.r.Header.Get("Origin"); origin != "" && !s.InCheckout(x.req.Call) {
+	page := v.Answer != nil && v.Answer.Code() == "" // not for scripts of other origins: it may hold the caller's nonces
+	if origin := x.r.Header.Get("Origin"); origin != "" && !page && !s.InCheckout(x.req.Call) {
 		allowOrigin(h, origin, &s.Platform)
 	}
 	status, body := v.Status, []byte(nil)

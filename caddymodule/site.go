@@ -47,8 +47,9 @@ func newSite(g *Gateway, way layout.Way, apart string) *site {
 	own := *g.engine.every.Site
 	s.Site.Site, s.Server, s.Name = &own, g.server+apart, siteName(way.Hosts, g.server, g.Base)
 	s.Release, _ = policies.ParseRelease(g.Release) // has been parsed before
-	own.KeysInQuery = s.keysInQuery
-	s.Hosts, s.Indexes = way.Hosts, new(hosts.Table[*index.Index])
+	own.KeysInQuery, own.Home = s.keysInQuery, s.home
+	s.Hosts, s.Indexes, s.ScriptDirs = way.Hosts, new(hosts.Table[*index.Index]), new(hosts.Table[string])
+	own.Lists, own.Scripts = s.ListsNamespace, s.scriptDir
 	opts := g.engine.questions
 	own.Store, opts.Store = g.app.local, g.app.shared
 	if apart == manyWays {
@@ -72,12 +73,33 @@ func newSite(g *Gateway, way layout.Way, apart string) *site {
 // It waits for the first reading of the REST root, so that a key works from the first call
 // on.
 func (s *site) keysInQuery(w *caller.Whole) bool {
-	if b, ok := w.Backend.(*backend); ok && s.Release.Learns() {
+	if s.Release.Learns() {
+		s.awaitRoot(w)
+	}
+	return s.Release.AtLeast(w, 11, 1)
+}
+
+// scriptDir returns the directory of the platform's scripts below the base. It waits for the
+// first reading of the REST root.
+func (s *site) scriptDir(w *caller.Whole) string {
+	s.awaitRoot(w)
+	return s.ScriptDir(w.HTTP.Host)
+}
+
+// home returns the home address of the site that answers w. It waits for the first reading
+// of the REST root, so that the first question is signed for the right address.
+func (s *site) home(w *caller.Whole) string {
+	s.awaitRoot(w)
+	return s.discovery.homeOf(w.HTTP.Host)
+}
+
+// awaitRoot waits until the REST root has been read once, or as long as a question may take.
+func (s *site) awaitRoot(w *caller.Whole) {
+	if b, ok := w.Backend.(*backend); ok {
 		ctx, cancel := context.WithTimeout(w.HTTP.Context(), s.questions.Timeout)
 		defer cancel()
 		s.discovery.await(ctx, s, w.HTTP, b.next)
 	}
-	return s.Release.AtLeast(w, 11, 1)
 }
 
 // siteName returns the name of the site with these hosts and this base.

@@ -2,6 +2,7 @@ package caddymodule
 
 import (
 	"cmp"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -37,6 +38,7 @@ type askedKind struct {
 	Failed  uint64    `json:"failed"`
 	Seconds float64   `json:"seconds"` // that the platform needed for all of them
 	Last    time.Time `json:"last,omitzero"`
+	Error   string    `json:"error,omitempty"` // why the last one had no usable answer
 }
 
 // newSiteState returns the state of a site that nothing is known of, and connects its
@@ -88,6 +90,7 @@ func (s *siteState) counting(t ask.Trace) ask.Trace {
 				if err != nil {
 					k.Failed++
 				}
+				k.Error = unusable(q.Kind, a, err)
 			})
 		},
 		Known: func(kind ask.Kind) {
@@ -95,6 +98,18 @@ func (s *siteState) counting(t ask.Trace) ask.Trace {
 			s.count(kind, func(k *askedKind) { k.Known++ })
 		},
 	}
+}
+
+// unusable says why a question had no usable answer. A REST root that is not there is a
+// problem of the site, see found.
+func unusable(kind ask.Kind, a *ask.Answer, err error) string {
+	switch {
+	case err != nil:
+		return err.Error()
+	case kind != ask.KindIndex && a.Status >= http.StatusBadRequest && a.Code() == "":
+		return (&ask.UnexpectedError{Answer: a}).Error()
+	}
+	return ""
 }
 
 func (s *siteState) count(kind ask.Kind, f func(*askedKind)) {

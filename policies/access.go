@@ -157,8 +157,11 @@ func (p *Access) apply(ctx context.Context, r *Request, rule *Rule) (Verdict, er
 		return inPlatformWords(answer), nil
 	case rule.admits(who):
 		return Verdict{}, nil
-	case p.LoginOnly && who.Kind == caller.Anonymous:
-		return Verdict{Status: http.StatusUnauthorized, Code: CodeNotLoggedIn, Message: MessageLoginOnly}, nil
 	}
-	return forbidden(), nil
+	v := forbidden()
+	if p.LoginOnly && who.Kind == caller.Anonymous {
+		v = Verdict{Status: http.StatusUnauthorized, Code: CodeNotLoggedIn, Message: MessageLoginOnly}
+	}
+	v.Note = noteOnKey(r)
+	return v, nil
 }

@@ -91,6 +91,53 @@ func TestAccess_Decides(t *testing.T) {
 	}
 }
 
+// TestAccess_NamespaceIndex: who is logged in reads the index of a namespace without a nonce,
+// as the core's script does; the rules of the route decide as ever.
+func TestAccess_NamespaceIndex(t *testing.T) {
+	for name, test := range map[string]struct {
+		options string
+		line    string
+		user    string
+		status  int
+		asked   int
+	}{
+		"login only":              {"login_only", "GET /wp-json/wp/v2/", clientBody, 0, 2},
+		"login only, HEAD":        {"login_only", "HEAD /wp-json/wp/v2/", clientBody, 0, 2},
+		"login only, embedded":    {"login_only", "GET /wp-json/wp/v2/?_embed&_fields=routes&context=edit", clientBody, 0, 2},
+		"login only, logged out":  {"login_only", "GET /wp-json/wp/v2/", "", 401, 1},
+		"login only, other route": {"login_only", "GET /wp-json/wp/v2/posts", clientBody, 401, 0},
+		"login only, root":        {"login_only", "GET /wp-json/", clientBody, 401, 0},
+		"users":                   {"allow users /wp/v2/**", "GET /wp-json/wp/v2/", clientBody, 0, 2},
+		"the role":                {"allow role administrator /wp/v2", "GET /wp-json/wp/v2/", adminBody, 0, 2},
+		"another role":            {"allow role administrator /wp/v2", "GET /wp-json/wp/v2/", clientBody, 403, 2},
+		"closed":                  {"deny /wp/v2", "GET /wp-json/wp/v2/", adminBody, 403, 0},
+		"no rule":                 {"recommended on", "GET /wp-json/wp/v2/", adminBody, 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, p := newSite(t), new(Access)
+			configure(t, p, line(test.options))
+			provision(t, s, p)
+			backend := &asktest.Platform{Answer: func(q ask.Question) (*ask.Answer, error) {
+				switch {
+				case q.Page != "" && test.user == "":
+					return asktest.JSON(400, "0"), nil
+				case q.Page != "":
+					return asktest.JSON(200, "0123456789"), nil
+				}
+				return asktest.JSON(200, test.user), nil
+			}}
+			method, target, _ := strings.Cut(test.line, " ")
+			v, err := p.Check(t.Context(), request(t, s, backend, method, target, "", loginLine))
+			if err != nil || v.Status != test.status {
+				t.Errorf("got %d %s, %v, want %d", v.Status, v.Code, err, test.status)
+			}
+			if n := len(backend.Questions()); n != test.asked {
+				t.Errorf("asked %d questions, want %d", n, test.asked)
+			}
+		})
+	}
+}
+
 func TestAccess_HandsOnThePlatformsWords(t *testing.T) {
 	for _, body := range []string{`{"code":"incorrect_password"}`, `{"code":"rest_cookie_invalid_nonce"}`} {
 		s := newSite(t)
@@ -268,7 +315,11 @@ func TestAccess_CouldNotDecide(t *testing.T) {
 			p := provision(t, s, &Access{LoginOnly: true})
 			r := request(t, s, backend, "GET", "/wp-json/wp/v2/posts", "", basicAuth)
 			d := alone("access", p).Judge(t.Context(), r)
-			if d.Outcome != Refuse || d.Verdict.Status != http.StatusServiceUnavailable || d.Verdict.Code != CodeUnavailable {
+			status, code := http.StatusServiceUnavailable, CodeUnavailable
+			if name == "forbidden page" { // the call itself would get it, too
+				status, code = http.StatusForbidden, CodePlatform
+			}
+			if d.Outcome != Refuse || d.Verdict.Status != status || d.Verdict.Code != code {
 				t.Errorf("got %+v", d)
 			}
 		})

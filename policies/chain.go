@@ -210,7 +210,7 @@ func (l *link) undecided(err error) (v Verdict, passed bool) {
 	case l.settings.OnError == PassOnError:
 		return Verdict{}, true
 	}
-	return Unavailable(), false
+	return couldNotDecide(err), false
 }
 
 func (l *link) check(ctx context.Context, r *Request) (Verdict, error) {

@@ -20,8 +20,12 @@ import (
 type Root struct {
 	Routes, Namespaces []string     // in the order of registration
 	Index              *index.Index // of these routes; nil if the root is not public, is not there or lists none
+	Home               string       // the site's home address as the root gives it; "" if it gives none
 	Problems           []Problem    // what of the configuration does not fit the site
 }
+
+// maxHome bounds what is kept of a home address. No longer one is usable.
+const maxHome = 2048
 
 // Reach says how a client's request reached the site.
 type Reach struct {
@@ -34,24 +38,26 @@ type Reach struct {
 // routes, and what of the configuration does not fit the site. An error means that the
 // root could not be read; the caller may try again later.
 func (s *Site) Discover(ctx context.Context, b ask.Backend, by Reach) (*Root, error) {
-	found, closed, err := readRoot(ctx, b, by.Base)
+	read, err := readRoot(ctx, b, by.Base)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("read the REST root: %w", err)
-	case closed:
+	case read.closed:
 		return new(Root), nil // the site shows its root to no anonymous caller; nothing is learned
-	case found == nil:
-		return &Root{Problems: []Problem{s.rootProblem(ctx, b, by)}}, nil
+	case read.found == nil:
+		return &Root{Problems: []Problem{s.rootProblem(ctx, b, by, read.why)}}, nil
 	}
+	found := read.found
 	_, listed := found.Routes.values[fmt.Sprintf(`/%s/orders/(?P<order_id>[\d]+)/refunds/preview`, s.Platform.Shop[2])]
 	s.Release.Learn(by, listed)
-	root := &Root{Routes: found.Routes.names, Namespaces: found.Namespaces}
+	root := &Root{Routes: found.Routes.names, Namespaces: found.Namespaces, Home: found.Home[:min(len(found.Home), maxHome)]}
 	if len(root.Routes) > 0 { // some plugins take all routes out of the root
 		root.Index = index.New(root.Routes, root.Namespaces)
 	}
 	if s.Indexes != nil {
 		s.Indexes.Put(by.Host, root.Index)
 	}
+	s.learnScripts(found, by)
 	if !slices.ContainsFunc(found.Namespaces, func(ns string) bool { return strings.EqualFold(ns, s.Platform.Core) }) {
 		root.Problems = append(root.Problems, Problem{ProblemPlatform, fmt.Sprintf("the site has no namespace %s: check the platform named behind restwarden", s.Platform.Core)})
 	}
@@ -60,15 +66,35 @@ func (s *Site) Discover(ctx context.Context, b ask.Backend, by Reach) (*Root, er
 	return root, nil
 }
 
+// learnScripts keeps where the platform's scripts are: an install may lie in a directory
+// below the site's home.
+func (s *Site) learnScripts(found *rootAnswer, by Reach) {
+	if s.ScriptDirs == nil {
+		return
+	}
+	dir := ""
+	home, errHome := url.Parse(found.Home)
+	install, errInstall := url.Parse(found.URL)
+	if errHome == nil && errInstall == nil {
+		rest, below := strings.CutPrefix(strings.TrimSuffix(install.EscapedPath(), "/"), strings.TrimSuffix(home.EscapedPath(), "/"))
+		if below && strings.HasPrefix(rest, "/") {
+			dir = rest
+		}
+	}
+	if _, known := s.ScriptDirs.Get(by.Host); known || dir != "" {
+		s.ScriptDirs.Put(by.Host, dir)
+	}
+}
+
 // rootProblem says why there may be no REST root. Where a base is set, the root may be
 // outside of it.
-func (s *Site) rootProblem(ctx context.Context, b ask.Backend, by Reach) Problem {
+func (s *Site) rootProblem(ctx context.Context, b ask.Backend, by Reach, why error) Problem {
 	if by.Base != "" {
-		if found, _, err := readRoot(ctx, b, ""); err == nil && found != nil {
+		if outside, err := readRoot(ctx, b, ""); err == nil && outside.found != nil {
 			return Problem{ProblemBase, fmt.Sprintf("there is no REST root at %s/%s/, but one at /%s/: check base", s.Base, s.Prefix, s.Prefix)}
 		}
 	}
-	return Problem{ProblemRoot, fmt.Sprintf("there is no REST root at %s/%s/: check prefix and base", s.Base, s.Prefix)}
+	return Problem{ProblemRoot, fmt.Sprintf("there is no REST root at %s/%s/: check prefix and base (%s)", s.Base, s.Prefix, why)}
 }
 
 // HasScripts tells whether the site really has the scripts whose forms are forwarded

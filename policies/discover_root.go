@@ -53,33 +53,43 @@ func (o *ordered) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// readRoot asks for the REST root in its pretty form, and in its query form where the site
-// has plain permalinks. It returns nil if there is none; closed means that the root is not
-// public.
-func readRoot(ctx context.Context, b ask.Backend, base string) (found *rootAnswer, closed bool, err error) {
-	found, closed, err = askRoot(ctx, b, ask.Question{Base: base})
-	if err == nil && found == nil && !closed {
-		found, closed, err = askRoot(ctx, b, ask.Question{Base: base + "/index.php", Form: call.Query})
-	}
-	return found, closed, err
+// rootReading is what a question for the REST root has found.
+type rootReading struct {
+	found  *rootAnswer // nil if there is none
+	closed bool        // the root is not public
+	why    error       // why there is none, an *ask.UnexpectedError
 }
 
-func askRoot(ctx context.Context, b ask.Backend, q ask.Question) (found *rootAnswer, closed bool, err error) {
+// readRoot asks for the REST root in its pretty form, and in its query form where the site
+// has plain permalinks.
+func readRoot(ctx context.Context, b ask.Backend, base string) (rootReading, error) {
+	pretty, err := askRoot(ctx, b, ask.Question{Base: base})
+	if err != nil || pretty.found != nil || pretty.closed {
+		return pretty, err
+	}
+	query, err := askRoot(ctx, b, ask.Question{Base: base + "/index.php", Form: call.Query})
+	if err == nil && query.found == nil && !query.closed {
+		return pretty, nil
+	}
+	return query, err
+}
+
+func askRoot(ctx context.Context, b ask.Backend, q ask.Question) (rootReading, error) {
 	q.Kind, q.Route, q.As = ask.KindIndex, "/", ask.AsNobody
 	a, err := b.Ask(ctx, q)
 	switch {
 	case err != nil:
-		return nil, false, err
-	case a.Denied():
-		return nil, true, nil
-	case a.Status == http.StatusNotFound:
-		return nil, false, nil
+		return rootReading{}, err
+	case a.Denied() && (a.Code() != "" || a.Status == http.StatusUnauthorized):
+		return rootReading{closed: true}, nil
+	case a.Status == http.StatusNotFound, a.Status == http.StatusForbidden:
+		return rootReading{why: &ask.UnexpectedError{Answer: a}}, nil
 	case a.Status != http.StatusOK:
-		return nil, false, ask.Unexpected(a)
+		return rootReading{}, ask.Unexpected(a)
 	}
-	found = new(rootAnswer)
+	found := new(rootAnswer)
 	if json.Unmarshal(bytes.TrimPrefix(a.Body, []byte("\ufeff")), found) != nil {
-		return nil, false, nil //nolint:nilerr // a page: there is no REST here
+		return rootReading{why: &ask.UnexpectedError{Answer: a}}, nil //nolint:nilerr // a page: there is no REST here
 	}
-	return found, false, nil
+	return rootReading{found: found}, nil
 }

@@ -184,6 +184,29 @@ func TestHasScripts(t *testing.T) {
 	}
 }
 
+// TestDiscover_Scripts: an install may lie below the home, and may move.
+func TestDiscover_Scripts(t *testing.T) {
+	s := newSite(t)
+	s.ScriptDirs = new(hosts.Table[string])
+	for _, test := range []struct{ home, install, want string }{
+		{"http://h", "http://h", ""},
+		{"http://h/blog", "http://h/blog/core", "/core"},
+		{"http://h", "https://other/core/", "/core"},
+		{"http://h/blog", "http://h/core", ""},
+		{"http://h/blog", "http://h/blogs", ""},
+		{"http://h/a", "http://h/a/core", "/core"},
+		{"http://h", "://", ""},
+	} {
+		root := asktest.Answering(200, `{"namespaces":["wp/v2"],"home":"`+test.home+`","url":"`+test.install+`","routes":{"/":{}}}`)
+		if _, err := s.Discover(t.Context(), root, Reach{Host: "h"}); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.ScriptDir("h"); got != test.want || s.ScriptDir("other") != "" {
+			t.Errorf("%s, %s: %q, want %q", test.home, test.install, got, test.want)
+		}
+	}
+}
+
 // TestDiscover_Routes: the root hands over its routes in the order of registration, and
 // another host has an index of its own.
 func TestDiscover_Routes(t *testing.T) {

@@ -42,6 +42,12 @@ func TestLockdown(t *testing.T) {
 	nobody, admin := asktest.Answering(401, `{"code":"rest_not_logged_in"}`), asktest.Answering(200, adminBody)
 	wrong := asktest.Answering(401, `{"code":"incorrect_password"}`)
 	broken := asktest.Answering(500, "")
+	mints := &asktest.Platform{Answer: func(q ask.Question) (*ask.Answer, error) {
+		if q.Page != "" {
+			return asktest.JSON(200, "0123456789"), nil
+		}
+		return asktest.JSON(200, clientBody), nil
+	}}
 	for name, test := range map[string]struct {
 		backend              *asktest.Platform
 		method, target, body string
@@ -57,6 +63,8 @@ func TestLockdown(t *testing.T) {
 		"forged credentials":          {nobody, "GET", "/wp-json/other/v1/x", "", []string{basicAuth}, false, 401, CodeNotLoggedIn, LockdownName, 1},
 		"wrong password":              {wrong, "GET", "/wp-json/other/v1/x", "", []string{basicAuth}, false, 401, CodePlatform, LockdownName, 1},
 		"cannot decide":               {broken, "GET", "/wp-json/other/v1/x", "", []string{basicAuth}, false, 503, CodeUnavailable, LockdownName, 1},
+		"index, cookie without nonce": {mints, "GET", "/wp-json/other/v1", "", []string{loginLine}, true, 0, "", "", 2},
+		"index, forged cookie":        {broken, "GET", "/wp-json/other/v1", "", []string{loginLine}, true, 401, CodeNotLoggedIn, LockdownName, 1},
 		"user":                        {admin, "GET", "/wp-json/other/v1/x", "", []string{basicAuth}, false, 0, "", "", 1},
 		"rest_route":                  {nobody, "GET", "/?rest_route=/report/v1/x", "", nil, false, 401, CodeNotLoggedIn, LockdownName, 0},
 		"allow anyone":                {nobody, "POST", "/wp-json/consent/v1/consent", "", nil, false, 0, "", "", 0},
@@ -78,6 +86,7 @@ func TestLockdown(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t)
+			s.Lists = func(_, namespace string) bool { return namespace == "other/v1" }
 			c := observing(t, s)
 			backend := &asktest.Platform{Answer: test.backend.Answer}
 			r := request(t, s, backend, test.method, test.target, test.body, test.headers...)

@@ -15,7 +15,8 @@ import (
 )
 
 // OrderType refuses an update through an order route of a record that is not an order:
-// releases before 10.8 turn the record into one (docs/interface 3; docs/platform III.1).
+// releases before 10.8 turn the record into one (docs/interface 3; docs/platform III.1). It
+// also refuses the update of one missing order, in the words of release 10.8.
 type OrderType struct {
 	// Credential is a read-only shop key "key:secret" of the gateway itself, for
 	// questions that the caller may not ask.
@@ -25,6 +26,7 @@ type OrderType struct {
 
 	site   *Site
 	named  bool
+	at     string         // where the policy is configured, "Caddyfile:12"
 	orders []call.Pattern // update routes: …/orders/:id
 	subs   []call.Pattern // sub-routes with an order's id: …/orders/:order_id/refunds
 	mcp    string         // key of the tool server's route
@@ -66,11 +68,14 @@ func (p *OrderType) Secrets() []*string {
 
 // Provision checks the credential and builds the route patterns.
 func (p *OrderType) Provision(site *Site, settings Settings) error {
-	p.site, p.named = site, settings.Named
+	p.site, p.named, p.at = site, settings.Named, settings.At
 	if p.Credential != "" {
 		key, secret, ok := strings.Cut(p.Credential, ":")
 		if !ok || blank(key) || blank(secret) {
 			return errors.New("credential is not of the form key:secret")
+		}
+		if strings.HasPrefix(key, "cs_") && strings.HasPrefix(secret, "ck_") {
+			return errors.New("credential has the secret before the key: it is key:secret")
 		}
 	}
 	pl := site.Platform
@@ -159,7 +164,7 @@ func isUpdate(method string) bool {
 	return method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch
 }
 
-// checkIDs proves that all ids are orders. It lets anonymous updates pass: the platform
+// checkIDs proves that all ids are orders, or left to the platform. It lets anonymous updates pass: the platform
 // refuses them, whatever the record is.
 func (p *OrderType) checkIDs(ctx context.Context, r *Request, ids []uint64) (Verdict, error) {
 	claim, err := r.Claim()
@@ -174,14 +179,15 @@ func (p *OrderType) checkIDs(ctx context.Context, r *Request, ids []uint64) (Ver
 	if err != nil {
 		return Verdict{}, err
 	}
-	return p.verdict(result, r.Call.Kind == call.Batch), nil
+	return p.verdict(r, result), nil
 }
 
-func (p *OrderType) verdict(found proof, batch bool) Verdict {
+func (p *OrderType) verdict(r *Request, found proof) Verdict {
 	switch {
 	case found.answer != nil:
 		v := inPlatformWords(found.answer)
-		if p.Credential == "" {
+		v.Note = noteOnKey(r)
+		if v.Note == "" && p.Credential == "" {
 			v.Note = "The caller may not read orders; order_type { credential … } lets the gateway ask for itself."
 		}
 		return v
@@ -191,7 +197,7 @@ func (p *OrderType) verdict(found proof, batch bool) Verdict {
 		return forbidden()
 	}
 	v := Verdict{Status: http.StatusBadRequest, Code: p.site.Code(codeInvalidID), Message: "ID is invalid."}
-	if batch {
+	if r.Call.Kind == call.Batch {
 		v.Data = map[string]any{"ids": found.others}
 	}
 	return v

@@ -48,7 +48,8 @@ func TestOrderType_Refuses(t *testing.T) {
 	}{
 		"pass/order":                       {"PUT", order, `{"note":"x"}`, []string{jsonType}, 0},
 		"pass/read of a subscription":      {"GET", sub, "", nil, 0},
-		"pass/missing id":                  {"PUT", "/wp-json/wc/v3/orders/2000", `{}`, []string{jsonType}, 0},
+		"refuse/missing id":                {"PUT", "/wp-json/wc/v3/orders/2000", `{}`, []string{jsonType}, 400},
+		"pass/missing id of a batch":       {"POST", "/wp-json/wc/v3/orders/batch", `{"update":[{"id":2000},{"id":7}]}`, []string{jsonType}, 0},
 		"pass/subscription's own route":    {"PUT", "/wp-json/wc/v3/subscriptions/13", `{}`, []string{jsonType}, 0},
 		"pass/v1":                          {"PUT", "/wp-json/wc/v1/orders/13", `{}`, []string{jsonType}, 0},
 		"pass/create":                      {"POST", "/wp-json/wc/v3/orders", `{"status":"pending"}`, []string{jsonType}, 0},
@@ -215,12 +216,19 @@ func TestOrderType_KeysInTheQueryForm(t *testing.T) {
 // TestOrderType_JunkIsBounded: credentials that the platform does not accept cause no more
 // questions than identity { rate } allows. Those that it accepts cause any number.
 func TestOrderType_JunkIsBounded(t *testing.T) {
+	missingForAll := &asktest.Platform{Answer: func(q ask.Question) (*ask.Answer, error) {
+		if strings.HasSuffix(q.Route, "/notes/0") {
+			return asktest.JSON(404, `{"code":"woocommerce_rest_order_invalid_id"}`), nil
+		}
+		return asktest.JSON(404, `{"code":"woocommerce_rest_shop_order_invalid_id"}`), nil
+	}}
 	for name, test := range map[string]struct {
 		backend *asktest.Platform
 		limited int
 	}{
 		"wrong passwords": {asktest.Answering(401, `{"code":"woocommerce_rest_cannot_view"}`), 30},
 		"no shop":         {asktest.Answering(404, `{"code":"rest_no_route"}`), 90}, // two questions a call
+		"missing orders":  {missingForAll, 90},                                      // the same
 		"a manager":       {shopOf(nil), 0},
 		"a customer":      {asktest.Answering(403, `{"code":"woocommerce_rest_cannot_view"}`), 0},
 		"write-only key":  {asktest.Answering(401, `{"code":"woocommerce_rest_authentication_error","message":"The API key provided does not have read permissions."}`), 0},

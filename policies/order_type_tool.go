@@ -68,16 +68,16 @@ func updatesOrders(name string) bool {
 func (p *OrderType) proveTool(ctx context.Context, r *Request, key string, id uint64) (Verdict, error) {
 	ids := []uint64{id}
 	as := r.withKey(key)
-	others, refusal, err := p.recordsOf(ctx, r, as, ids)
+	found, err := p.recordsOf(ctx, r, as, ids)
 	switch {
 	case err != nil:
-	case refusal != nil && writeOnly(refusal) && p.Credential != "":
-		others, refusal, err = p.recordsOf(ctx, r, r.withKey(p.Credential), ids)
-	case len(others) > 0:
-		refusal, err = p.readOnly(ctx, r, as)
+	case found.refusal != nil && writeOnly(found.refusal) && p.Credential != "":
+		found, err = p.recordsOf(ctx, r, r.withKey(p.Credential), ids)
+	case len(found.others) > 0:
+		found.refusal, err = p.readOnly(ctx, r, as)
 	}
 	if err != nil {
 		return Verdict{}, err
 	}
-	return p.verdict(proof{others: others, answer: refusal}, false), nil
+	return p.verdict(r, proof{others: found.others, answer: found.refusal}), nil
 }

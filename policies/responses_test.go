@@ -2,6 +2,7 @@ package policies
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -57,23 +58,38 @@ func TestSessionCookies(t *testing.T) {
 	p := new(SessionCookies)
 	configure(t, p, line("session_cookies", line("path /"), line("domain shop.example")))
 	provision(t, s, p)
+	const ended = "; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Max-Age=0"
 	a := &ask.Answer{Header: http.Header{"Set-Cookie": {
+		"wordpress_sec_abc=x; expires=Fri, 01 Jan 2027 00:00:00 GMT; Max-Age=9; path=/blog/wp-content/plugins; secure; HttpOnly",
+		"wordpress_sec_abc=x; expires=Fri, 01 Jan 2027 00:00:00 GMT; Max-Age=9; path=/blog/wp-admin; secure; HttpOnly",
 		"wordpress_logged_in_abc=admin%7C1; path=/blog/; HttpOnly; SameSite=Lax",
-		"wordpress_sec_abc=x; Path=/blog/wp-admin; Domain=old.example; secure",
-		"other=1; path=/blog/",
+		"wordpress_abc=y; Path=/blog/wp-admin; Domain=old.example",
+		"wordpress_test_cookie=WP+Cookie+check; path=/blog/",
+		"wordpress_here=1; PATH = / ;domain=.Shop.example; secure",
+		"wordpress_bare=1",
+		"wp-settings-1=a; path=/blog/",
+		"other=1; path=/blog/", "other=1; path=/blog/",
 	}}}
 	if err := p.Rewrite(nil, a); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{
+		"wordpress_sec_abc=; path=/blog/wp-content/plugins; secure; HttpOnly" + ended,
+		"wordpress_sec_abc=; path=/blog/wp-admin; secure; HttpOnly" + ended,
+		"wordpress_sec_abc=x; expires=Fri, 01 Jan 2027 00:00:00 GMT; Max-Age=9; secure; HttpOnly; Path=/; Domain=shop.example",
+		"wordpress_logged_in_abc=; path=/blog/; HttpOnly; SameSite=Lax" + ended,
 		"wordpress_logged_in_abc=admin%7C1; HttpOnly; SameSite=Lax; Path=/; Domain=shop.example",
-		"wordpress_sec_abc=x; Path=/blog/wp-admin; Domain=old.example; secure",
-		"other=1; path=/blog/",
+		"wordpress_abc=; Path=/blog/wp-admin; Domain=old.example" + ended,
+		"wordpress_abc=y; Path=/; Domain=shop.example",
+		"wordpress_test_cookie=WP+Cookie+check; path=/blog/",
+		"wordpress_here=1; PATH = / ;domain=.Shop.example; secure",
+		"wordpress_bare=" + ended,
+		"wordpress_bare=1; Path=/; Domain=shop.example",
+		"wp-settings-1=a; path=/blog/",
+		"other=1; path=/blog/", "other=1; path=/blog/",
 	}
-	for i := range want {
-		if a.Header["Set-Cookie"][i] != want[i] {
-			t.Errorf("got %s, want %s", a.Header["Set-Cookie"][i], want[i])
-		}
+	if got := a.Header["Set-Cookie"]; !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	for _, bad := range []*SessionCookies{{}, {Path: "blog"}, {Path: "/;x"}, {Domain: "a b"}} {
 		if err := provisionError(s, bad); err == nil {

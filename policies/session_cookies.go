@@ -2,15 +2,16 @@ package policies
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
 )
 
-// SessionCookies gives the login cookies the path and domain that reach the
-// REST interface, for installs in a sub-folder whose cookies are issued for the
-// install path (docs/interface 5, rules 3 and 4).
+// SessionCookies gives the login cookies, those of the admin screens included, the path and
+// domain that reach the REST interface, for installs in a sub-folder whose cookies are
+// issued for the install path (docs/interface 5, rules 3 and 4).
 type SessionCookies struct {
 	Path   string `json:"path,omitempty"`
 	Domain string `json:"domain,omitempty"`
@@ -58,33 +59,88 @@ func (p *SessionCookies) Rewrites(r *Request) Rewrite {
 	return RewriteHeader
 }
 
-// Rewrite changes the attributes of login cookies only. The cookies of the admin screens,
-// which REST does not need, stay as they are.
+// Rewrite moves login cookies to the path and domain of p. A cookie that the platform sets
+// for two paths becomes one. A browser may hold the cookie of an older login at the old path
+// and would send that first, so the same answer ends it there. All other cookies stay as
+// they are.
 func (p *SessionCookies) Rewrite(_ *Request, a *ask.Answer) error {
-	cookies := a.Header["Set-Cookie"]
-	for i, line := range cookies {
-		if strings.HasPrefix(line, p.platform.LoginCookie()) {
-			cookies[i] = p.retarget(line)
+	if !slices.ContainsFunc(a.Header["Set-Cookie"], p.platform.LogsIn) {
+		return nil
+	}
+	var lines []string
+	for _, line := range a.Header["Set-Cookie"] {
+		if p.platform.LogsIn(line) && !p.fits(line) {
+			lines = last(lines, p.ending(line))
+			line = p.moved(line)
+		}
+		if p.platform.LogsIn(line) {
+			lines = last(lines, line)
+		} else {
+			lines = append(lines, line)
 		}
 	}
+	a.Header["Set-Cookie"] = lines
 	return nil
 }
 
-func (p *SessionCookies) retarget(line string) string {
-	attributes := strings.Split(line, ";")
-	kept := attributes[:1]
-	for _, a := range attributes[1:] {
-		name, _, _ := strings.Cut(strings.TrimSpace(a), "=")
-		if p.Path != "" && strings.EqualFold(name, "path") || p.Domain != "" && strings.EqualFold(name, "domain") {
-			continue
+// last appends line and drops an earlier one of the same text: the order decides which
+// cookie a browser keeps.
+func last(lines []string, line string) []string {
+	return append(slices.DeleteFunc(lines, func(l string) bool { return l == line }), line)
+}
+
+// fits tells whether the cookie has path and domain of p already. The last attribute of a
+// name counts.
+func (p *SessionCookies) fits(line string) bool {
+	path, domain := "", ""
+	for _, a := range strings.Split(line, ";")[1:] {
+		switch name, value := attribute(a); name {
+		case "path":
+			path = value
+		case "domain":
+			domain = strings.TrimPrefix(value, ".")
 		}
-		kept = append(kept, a)
 	}
+	return (p.Path == "" || path == p.Path) && (p.Domain == "" || strings.EqualFold(domain, strings.TrimPrefix(p.Domain, ".")))
+}
+
+// moved returns the cookie with path and domain of p.
+func (p *SessionCookies) moved(line string) string {
+	more := ""
 	if p.Path != "" {
-		kept = append(kept, " Path="+p.Path)
+		more += "; Path=" + p.Path
 	}
 	if p.Domain != "" {
-		kept = append(kept, " Domain="+p.Domain)
+		more += "; Domain=" + p.Domain
+	}
+	return without(line, func(name string) bool { return p.Path != "" && name == "path" || p.Domain != "" && name == "domain" }) + more
+}
+
+// ending returns the line that ends a cookie of this name, path and domain.
+func (p *SessionCookies) ending(line string) string {
+	cookie, attributes, some := strings.Cut(line, ";")
+	name, _, _ := strings.Cut(cookie, "=")
+	if some {
+		attributes = ";" + attributes
+	}
+	return without(name+"="+attributes, func(name string) bool { return name == "expires" || name == "max-age" }) +
+		"; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Max-Age=0"
+}
+
+// without returns the cookie without the attributes whose lower-case names drop is true for.
+func without(line string, drop func(name string) bool) string {
+	parts := strings.Split(line, ";")
+	kept := parts[:1]
+	for _, part := range parts[1:] {
+		if name, _ := attribute(part); !drop(name) {
+			kept = append(kept, part)
+		}
 	}
 	return strings.Join(kept, ";")
+}
+
+// attribute reads " Path=/x" as "path" and "/x".
+func attribute(part string) (name, value string) {
+	name, value, _ = strings.Cut(part, "=")
+	return strings.ToLower(strings.Trim(name, " \t")), strings.Trim(value, " \t")
 }

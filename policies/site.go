@@ -29,6 +29,9 @@ type Site struct {
 	// Indexes are the routes that the REST roots listed, by host, since another host may be
 	// another shop. With nil, none are kept.
 	Indexes *hosts.Table[*index.Index]
+	// ScriptDirs are the directories of the platform's scripts, by host, where they are not
+	// the base. With nil, none are kept.
+	ScriptDirs *hosts.Table[string]
 
 	signatures []*Signature // that rules may name
 }
@@ -51,11 +54,16 @@ func (s *Site) signatureNames() []string {
 }
 
 // shop identifies in a Store's key the shop that answers r: site and server, since a
-// client may send any Host, then the host as sent, then the base. Another spelling of the
-// host may be another shop, and costs no more than a question.
+// client may send any Host, then the host as sent, then the base, also that of the client's
+// own path. Another spelling of the host may be another shop, and costs no more than a
+// question.
 func (s *Site) shop(r *Request) string {
-	h := sha256.New()
-	for _, part := range []string{s.Name, s.Server, r.HTTP.Host, r.Whole.Call.Base} {
+	h, c := sha256.New(), r.Whole.Call
+	parts := []string{s.Name, s.Server, r.HTTP.Host, c.Base}
+	if c.Rewritten != nil {
+		parts = append(parts, c.Rewritten.Client, c.Rewritten.Script)
+	}
+	for _, part := range parts {
 		h.Write([]byte(part))
 		h.Write([]byte{0})
 	}
@@ -80,4 +88,18 @@ func (s *Site) Index(host string) *index.Index {
 	}
 	x, _ := s.Indexes.Get(host)
 	return x
+}
+
+// ListsNamespace tells whether the REST root of a host, as it was last read, lists a
+// namespace.
+func (s *Site) ListsNamespace(host, namespace string) bool { return s.Index(host).Lists(namespace) }
+
+// ScriptDir returns the directory of the platform's scripts on a host, below the base: "",
+// or "/core" where the REST root says so.
+func (s *Site) ScriptDir(host string) string {
+	if s.ScriptDirs == nil {
+		return ""
+	}
+	dir, _ := s.ScriptDirs.Get(host)
+	return dir
 }

@@ -1,6 +1,8 @@
 package policies
 
 import (
+	"cmp"
+	"errors"
 	"net/http"
 	"strconv"
 
@@ -80,6 +82,26 @@ func Unavailable() Verdict {
 		Status: http.StatusServiceUnavailable, Code: CodeUnavailable, Message: MessageUnavailable,
 		Header: http.Header{"Retry-After": {"5"}},
 	}
+}
+
+// couldNotDecide is the refusal of a call for an error that wraps ask.ErrUndecided. It names
+// the cause. If the server refuses the whole REST interface, the caller gets its answer,
+// without its headers: they were for the question.
+func couldNotDecide(err error) Verdict {
+	v := Unavailable()
+	var unexpected *ask.UnexpectedError
+	if errors.As(err, &unexpected) && unexpected.Answer.ForCaller {
+		a := unexpected.Answer
+		h := http.Header{"Content-Type": {cmp.Or(a.Header.Get("Content-Type"), "text/plain")}}
+		v = inPlatformWords(&ask.Answer{Status: a.Status, Header: h, Body: a.Body})
+		v.Header = http.Header{"Content-Security-Policy": {"sandbox; frame-ancestors 'none'"}}
+	} else if cause := ask.PublicCause(err); cause != "" {
+		v.Message = "The request could not be checked, since the site gave no usable answer: " + cause + ". Please try again."
+	}
+	if unexpected != nil {
+		v.Note = unexpected.Note()
+	}
+	return v
 }
 
 func tooMany(seconds int) Verdict {

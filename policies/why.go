@@ -3,7 +3,6 @@ package policies
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 
 	"github.com/restwarden/restwarden/policies/call"
 )
@@ -24,16 +23,17 @@ func (d Decision) Why() string {
 
 func (d Decision) why() string {
 	if a := d.Verdict.Answer; a != nil {
-		if code := a.Code(); plainCode.MatchString(code) {
+		switch code := a.PlainCode(); {
+		case code != "":
 			return fmt.Sprintf("The platform itself refuses the call or its credentials with %s.", code)
+		case a.Code() == "":
+			return "The site refuses its REST interface, and not in the platform's words."
 		}
 		return "The platform itself refuses the call or its credentials."
 	}
 	own := whys[d.Policy]
 	return cmp.Or(own[d.Verdict.Code], why[d.Verdict.Code], own[""])
 }
-
-var plainCode = regexp.MustCompile(`^[a-z0-9_-]{1,80}$`)
 
 // why has the sentences for codes of any policy.
 var why = map[Code]string{

@@ -68,6 +68,8 @@ var documented = map[string][]rewritten{
 		rewritten{"POST /wp-json/wc/v3/orders/7 | status=completed", "/wp-json/wc/v3/orders/7  /index.php", "POST /wc/v3/orders/7"}),
 	"All to the front controller": append(php,
 		rewritten{"POST /wp-json/wc/v3/orders/7 | status=completed", "/wp-json/wc/v3/orders/7  /index.php", "POST /wc/v3/orders/7"}),
+	"All to the front controller, without php_fastcgi": append(php,
+		rewritten{"POST /wp-json/wc/v3/orders/7 | status=completed", "/wp-json/wc/v3/orders/7  /index.php", "POST /wc/v3/orders/7"}),
 	"A sub-folder, stripped by handle_path": append(append(folder, outside...), rewritten{"GET /home", "answered", ""},
 		rewritten{"GET /blog/de/wp-json/wp/v2/posts", "/de/wp-json/wp/v2/posts", "GET /wp/v2/posts"}),
 	"A sub-folder, the gateway inside": append(folder,
@@ -224,7 +226,9 @@ func runRewrites(t *testing.T, site string, requests []rewritten) {
 		})
 	}
 	eventually(t, "the gateway asks for the REST root", func() bool {
-		return slices.ContainsFunc(append(proxy.questions(), php.questions()...), func(a *arrival) bool { return strings.HasSuffix(a.path(), "/wp-json/") })
+		return slices.ContainsFunc(append(proxy.questions(), php.questions()...), func(a *arrival) bool {
+			return strings.HasSuffix(a.path(), "/wp-json/") || a.target == "/index.php?rest_route=%2F" // no file of that name: the query form
+		})
 	})
 	for _, a := range proxy.questions() { // the gateway asks where the back-end has its REST root
 		if !strings.HasPrefix(a.target, "/wp-json/") && a.path() != "/wp-admin/admin-ajax.php" && !strings.HasPrefix(a.target, "/index.php?rest_route=") {

@@ -28,7 +28,11 @@ func (w *world) callers() map[string]edit {
 var oauthNonce atomic.Int64
 
 // oauth1 signs a request with a shop key in its Authorization header.
-func oauth1(pair string) edit {
+func oauth1(pair string) edit { return oauth1At(pair, "") }
+
+// oauth1At signs a request to a site with this base. The address of the site itself has no
+// slash at its end.
+func oauth1At(pair, base string) edit {
 	key, secret, _ := strings.Cut(pair, ":")
 	return func(r *http.Request) {
 		given := url.Values{}
@@ -46,8 +50,12 @@ func oauth1(pair string) edit {
 		for _, name := range slices.Sorted(maps.Keys(given)) {
 			pairs = append(pairs, percent(name)+"="+percent(given.Get(name)))
 		}
+		path := r.URL.EscapedPath()
+		if path == base+"/" {
+			path = base
+		}
 		text := strings.Join([]string{
-			strings.ToUpper(r.Method), percent("http://" + r.URL.Host + r.URL.EscapedPath()), percent(strings.Join(pairs, "&")),
+			strings.ToUpper(r.Method), percent("http://" + r.URL.Host + path), percent(strings.Join(pairs, "&")),
 		}, "&")
 		mac := hmac.New(sha256.New, []byte(secret+"&"))
 		mac.Write([]byte(text))

@@ -55,7 +55,7 @@ func (p *tap) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.Header.Get(mark) != "":
 		p.forwarded++
-	case !isRoot && !strings.HasSuffix(r.URL.Path, "-admin/admin-ajax.php"): // not of the background
+	case !isRoot && (!strings.HasSuffix(r.URL.Path, "-admin/admin-ajax.php") || r.URL.RawQuery != ""): // not of the background
 		p.questions = append(p.questions, r.Clone(r.Context()))
 	}
 	answer := p.answer

@@ -64,6 +64,7 @@ func run(ctx context.Context, args []string, out, usage io.Writer) error {
 	flags.StringVar(&options.Webhook, "webhook", "", "address that changed products are sent to; none sends none")
 	flags.StringVar(&options.Fault, "fault", "", "multilingual, blocked-root, stale-rewrites or firewall")
 	flags.BoolVar(&options.LoginOnly, "login-only", false, "limit REST to logged-in users, as a plugin of the site does")
+	flags.BoolVar(&options.KeysNeedTLS, "keys-need-tls", false, "ignore shop keys over plain http unless they sign, as a real shop does")
 	flags.Func("login-allow", "routes that --login-only leaves open, with commas between them", func(text string) error {
 		options.LoginAllow = strings.Split(text, ",")
 		return nil

@@ -2,7 +2,6 @@ package ask
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"strings"
 
@@ -14,6 +13,8 @@ type Answer struct {
 	Status int
 	Header http.Header
 	Body   []byte
+	// ForCaller is true if the caller may have this answer in place of the call's own.
+	ForCaller bool
 }
 
 // Fault reads code and message of the platform's error object. Both are "" for any other
@@ -40,9 +41,11 @@ func (a *Answer) Denied() bool {
 	return a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden
 }
 
-// Unexpected returns the error for an answer that decides nothing. It wraps ErrUndecided.
-func Unexpected(a *Answer) error {
-	return fmt.Errorf("%w: unexpected answer, status %d, code %q", ErrUndecided, a.Status, a.Code())
+// refusesKey tells whether the shop refuses the question's key or signature
+// (docs/platform III.8). A key without the right to read has been accepted.
+func (a *Answer) refusesKey() bool {
+	code, message := a.Fault()
+	return a.Status == http.StatusUnauthorized && strings.HasSuffix(code, "_rest_authentication_error") && !strings.Contains(message, "permissions")
 }
 
 // DeniedWrite turns "may not view", the answer to a question, into the platform's refusal

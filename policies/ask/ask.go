@@ -43,9 +43,13 @@ type Question struct {
 	As  As     // whose credentials it carries
 	Key string // "key:secret" if As is AsKey
 
-	Base   string      // Call.Base of the client's request
-	Form   call.Form   // as in the client's request
-	Header http.Header // the credentials that are headers; must not be changed
+	Base      string          // Call.Base of the client's request
+	Form      call.Form       // as in the client's request
+	Rewritten *call.Rewritten // Call.Rewritten of the client's request
+	Header    http.Header     // the credentials that are headers; must not be changed
+
+	// Else is sent in place of this question if the shop refuses its signature. It may be nil.
+	Else *Question
 }
 
 // As says whose credentials a question carries.
@@ -116,14 +120,33 @@ type Trace struct {
 	Known func(kind Kind)
 }
 
-// Send sends q by b and reports it to t. Answer and error are those of b.
+// Send sends q by b and reports it to t. If the shop refuses the signature of q, Send sends
+// q.Else too, and returns the answer to q only if the shop refuses that as well. Answer and
+// error are otherwise those of b.
 func Send(ctx context.Context, b Backend, t *Trace, q Question) (*Answer, error) {
-	if t == nil || t.Asked == nil {
-		return b.Ask(ctx, q)
+	a, err := send(ctx, b, t, q)
+	if q.Else == nil || err != nil || !a.refusesKey() {
+		return a, err
 	}
+	other, err := send(ctx, b, t, *q.Else)
+	if err == nil && other.refusesKey() {
+		return a, nil
+	}
+	return other, err
+}
+
+// send sends one question, and marks an answer that the caller may have.
+func send(ctx context.Context, b Backend, t *Trace, q Question) (*Answer, error) {
 	start := time.Now()
 	a, err := b.Ask(ctx, q)
-	t.Asked(q, a, err, time.Since(start))
+	if t != nil && t.Asked != nil {
+		t.Asked(q, a, err, time.Since(start))
+	}
+	if err == nil && q.forCaller(a) {
+		marked := *a
+		marked.ForCaller = true
+		return &marked, nil
+	}
 	return a, err
 }
 

@@ -219,7 +219,7 @@ func (rd *Reader) requestPart(c *Call, request any) (*Call, *Refusal) {
 
 func (rd *Reader) newPart(c *Call, route, method, query string, own *part) *Call {
 	return &Call{
-		Kind: Single, Route: route, Key: keyOf(route), Method: method, Wire: c.Wire, Form: c.Form, Base: c.Base,
+		Kind: Single, Route: route, Key: keyOf(route), Method: method, Wire: c.Wire, Form: c.Form, Base: c.Base, Rewritten: c.Rewritten,
 		src: &source{rd: rd, query: query, wire: c.Wire, method: method, part: own},
 	}
 }

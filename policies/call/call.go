@@ -27,17 +27,18 @@ const (
 
 // Call is the reading of one request, or of one part of a batch.
 type Call struct {
-	Kind    Kind
-	Route   string   // as the platform dispatches it, "/wp/v2/users": as sent, but no trailing slash
-	Key     string   // Route in lower case and plain spelling, what patterns are matched against
-	Method  string   // effective method, upper case
-	Wire    string   // method of the request line
-	Form    Form     // addressing form
-	Posted  bool     // rest_route stands in the body
-	Foreign bool     // under the other platform's prefix: the gateway is set up for the wrong one
-	Base    string   // where questions go: the path before the prefix, "" or "/blog", and in the query form the whole path
-	Parts   []*Call  // of an opened batch, each to be judged as if sent alone
-	Refusal *Refusal // set where Kind is Refused
+	Kind      Kind
+	Route     string     // as the platform dispatches it, "/wp/v2/users": as sent, but no trailing slash
+	Key       string     // Route in lower case and plain spelling, what patterns are matched against
+	Method    string     // effective method, upper case
+	Wire      string     // method of the request line
+	Form      Form       // addressing form
+	Posted    bool       // rest_route stands in the body
+	Foreign   bool       // under the other platform's prefix: the gateway is set up for the wrong one
+	Base      string     // where questions go: the path before the prefix, "" or "/blog", and in the query form the whole path
+	Rewritten *Rewritten // nil unless a rewrite before the gateway has changed the path
+	Parts     []*Call    // of an opened batch, each to be judged as if sent alone
+	Refusal   *Refusal   // set where Kind is Refused
 
 	opened bool    // see Open
 	src    *source // where the parameters come from

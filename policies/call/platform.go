@@ -24,7 +24,7 @@ type Platform struct {
 	KeyMarker   string   // raw text that makes a shop key valid on any route (docs/platform III.8)
 
 	// The two scripts of the admin screens that take large forms, as paths below the
-	// base (docs/design 5).
+	// base (docs/design 5). The first one also gives a user who is logged in a nonce.
 	AjaxScript, UploadScript string
 	// What the platform writes into the headers for scripts of other origins: the nonce
 	// header in its own spelling, and the headers that such scripts may read.
@@ -40,7 +40,7 @@ var platforms = []Platform{
 		Analytics: "shop-analytics", Abilities: "cms-abilities/v1", MCP: "shop/mcp",
 		ErrorPrefix: "shop_rest_", NonceHeader: "X-Cms-Nonce", NonceParam: "_cmsnonce",
 		AuthCookie: "cms_", KeyMarker: "cms-json/shop",
-		AjaxScript: "/wp-admin/admin-ajax.php", UploadScript: "/wp-admin/async-upload.php",
+		AjaxScript: "/cms-admin/admin-ajax.php", UploadScript: "/cms-admin/async-upload.php",
 		AllowedNonce: "X-CMS-Nonce", ExposedHeaders: "X-CMS-Total, X-CMS-TotalPages, Link",
 	},
 	{

@@ -196,7 +196,7 @@ func (rd *Reader) dispatch(c *Call, r *http.Request, original *url.URL, where pa
 	case endsEarly(r.URL.Path), original != nil && endsEarly(original.Path):
 		return errPath // see namesRoute: any variable might stand there
 	}
-	c.Kind, c.Key = Single, keyOf(c.Route)
+	c.Kind, c.Key, c.Rewritten = Single, keyOf(c.Route), rd.rewritten(c, r.URL, original)
 	return rd.checkCall(c, r, original, where)
 }
 

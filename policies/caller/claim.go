@@ -20,6 +20,7 @@ const (
 	ClaimOAuth1          // signed by OAuth 1 on a route that accepts it: the platform cannot be asked
 	ClaimJetpack         // signed with Jetpack's token: the platform cannot be asked; anonymous to rules unless the site accepts Jetpack
 	ClaimUncertain       // several credentials, any of which the platform may drop: anonymous to rules, not to guards
+	ClaimNamespace       // a login cookie without a nonce on the index of a namespace: ask for a nonce, then for the current user
 )
 
 // Verifiable tells whether the gateway can ask the platform who makes the claim.
@@ -62,6 +63,8 @@ func (w *Whole) claimOf() (Claim, error) {
 		return ClaimUser, nil
 	case s.InCheckout(w.Call):
 		return ClaimSession, nil
+	case w.readsNamespace():
+		return ClaimNamespace, nil
 	}
 	return ClaimNothing, nil
 }

@@ -66,7 +66,9 @@ func TestClaims_WhatIsAsked(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t, test.credentials)
 			backend := &asktest.Platform{Answer: test.backend.Answer}
-			caller, answer, err := request(t, s, backend, "GET", test.target, "", test.headers...).Who(t.Context())
+			w := request(t, s, backend, "GET", test.target, "", test.headers...)
+			w.Secure = true // a tool key is sent as it is over https only
+			caller, answer, err := w.Who(t.Context())
 			if err != nil || answer != nil || caller.Kind != test.kind {
 				t.Fatalf("got %+v, %+v, %v", caller, answer, err)
 			}

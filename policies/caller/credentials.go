@@ -1,7 +1,6 @@
 package caller
 
 import (
-	"encoding/base64"
 	"encoding/binary"
 	"net/http"
 	"net/url"
@@ -24,6 +23,7 @@ type where struct {
 	host, base string
 	form       call.Form
 	secure     bool
+	rewritten  *call.Rewritten
 }
 
 // value is what a request has for one row of the table.
@@ -35,7 +35,7 @@ type value struct {
 // readCredentials reads the values of w. It leaves out a variable of a form without a
 // certain reading: where the claim depends on it there is no claim, see Whole.hasNonce.
 func readCredentials(w *Whole) *Credentials {
-	c := &Credentials{where: where{w.HTTP.Host, w.Call.Base, w.Call.Form, w.Secure}}
+	c := &Credentials{where: where{w.HTTP.Host, w.Call.Base, w.Call.Form, w.Secure, w.Call.Rewritten}}
 	c.values = c.room[:0]
 	for i := range w.Site.rows {
 		c.readRow(w, &w.Site.rows[i])
@@ -74,17 +74,34 @@ func (c *Credentials) readRow(w *Whole, r *row) {
 // bytes. Gateways that share a store make its keys of these bytes: after a change they
 // ask again.
 func (c *Credentials) appendKey(b []byte, claim Claim) []byte {
-	secure := byte(0)
-	if c.where.secure {
-		secure = 1
-	}
-	b = append(b, byte(claim), byte(c.where.form), secure)
-	b = appendPart(b, c.where.host)
-	b = appendPart(b, c.where.base)
+	b = c.where.appendKey(append(b, byte(claim)))
 	for _, v := range c.values {
 		if v.row.keyed.has(claim) {
 			b = appendPart(append(b, v.row.line), v.text)
 		}
+	}
+	return b
+}
+
+// appendKey appends the way to b. The byte of the form says whether the way of a rewritten
+// request follows.
+func (w *where) appendKey(b []byte) []byte {
+	form, secure := byte(w.form), byte(0)
+	if w.secure {
+		secure = 1
+	}
+	if w.rewritten != nil {
+		form |= 0x10
+		if w.rewritten.Pretty {
+			form |= 0x20
+		}
+	}
+	b = append(b, form, secure)
+	b = appendPart(b, w.host)
+	b = appendPart(b, w.base)
+	if w.rewritten != nil {
+		b = appendPart(b, w.rewritten.Client)
+		b = appendPart(b, w.rewritten.Script)
 	}
 	return b
 }
@@ -136,13 +153,4 @@ func joined(query, more string) string {
 		return more
 	}
 	return query + "&" + more
-}
-
-// withKey adds a shop key to q, and what makes the shop accept it (docs/platform III.8).
-func (s *Site) withKey(q *ask.Question) {
-	q.Header = http.Header{"Authorization": {"Basic " + base64.StdEncoding.EncodeToString([]byte(q.Key))}}
-	if q.Form == call.Query {
-		marker := s.Prefix + strings.TrimPrefix(s.Platform.KeyMarker, s.Platform.Prefix) + "/"
-		q.Query = joined(q.Query, "_marker="+marker)
-	}
 }

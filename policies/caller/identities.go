@@ -194,6 +194,7 @@ type inquiry struct {
 	session  string // hash of the login cookies
 	renews   bool   // the answer before counts for a while
 	question ask.Question
+	nonce    ask.Question // comes before question; see ClaimNamespace
 	client   netip.Addr
 	holder   call.Holder
 	backend  ask.Backend
@@ -207,11 +208,15 @@ func (ids *Identities) inquire(w *Whole, key string) (*inquiry, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &inquiry{
+	i := &inquiry{
 		ids: ids, site: w.Site, claim: claim, key: key, question: q, client: w.Client, holder: w.Holder,
 		session: w.session(),
 		backend: w.Backend.Detach(), trace: w.Trace,
-	}, nil
+	}
+	if claim == ClaimNamespace {
+		i.nonce, err = w.nonceQuestion()
+	}
+	return i, err
 }
 
 // run looks for the answer of another gateway, then asks the platform. The limit counts
@@ -235,12 +240,8 @@ func (i *inquiry) run(ctx context.Context) (identity, error) {
 		return identity{}, err
 	}
 	epoch := ids.cache.epoch()
-	answer, err := ask.Send(ctx, i.backend, i.trace, i.question)
+	who, err := i.identify(ctx)
 	ask.AfterQuestion(err, ended)
-	if err != nil {
-		return identity{}, fmt.Errorf("who is calling: %w", err)
-	}
-	who, err := interpret(answer, i.claim)
 	if err != nil {
 		return identity{}, fmt.Errorf("who is calling: %w", err)
 	}

@@ -31,6 +31,9 @@ func questionFor(claim Claim, p *call.Platform, w *Whole) ask.Question {
 
 func interpret(a *ask.Answer, claim Claim) (identity, error) {
 	if code := a.Code(); handedOn[code] {
+		if claim == ClaimNamespace { // the nonce was not the client's
+			return identity{}, nil
+		}
 		return identity{answer: a}, nil
 	}
 	switch claim {
@@ -69,8 +72,8 @@ func interpretUser(a *ask.Answer) (identity, error) {
 		Roles        []string        `json:"roles"`
 		Capabilities json.RawMessage `json:"capabilities"`
 	}
-	if err := json.Unmarshal(a.Body, &body); err != nil {
-		return identity{}, fmt.Errorf("%w: the answer is not a user: %w", ask.ErrUndecided, err)
+	if json.Unmarshal(a.Body, &body) != nil {
+		return identity{}, ask.Unexpected(a)
 	}
 	if body.ID == 0 {
 		return identity{}, fmt.Errorf("%w: the answer has no user id", ask.ErrUndecided)
@@ -132,7 +135,7 @@ func interpretSession(a *ask.Answer) (identity, error) {
 	}
 	id, err := strconv.ParseUint(a.Header.Get("User-ID"), 10, 64)
 	if err != nil {
-		return identity{}, fmt.Errorf("%w: the cart names no user", ask.ErrUndecided)
+		return identity{}, fmt.Errorf("the cart names no user: %w", ask.Unexpected(a))
 	}
 	if id == 0 {
 		return identity{}, nil

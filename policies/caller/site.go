@@ -20,6 +20,15 @@ type Site struct {
 	// KeysInQuery tells whether the shop that answers takes its keys in the query form
 	// too. With nil it does not.
 	KeysInQuery func(*Whole) bool
+	// Lists tells whether the REST root of a host lists a namespace. With nil it lists none
+	// but the core's.
+	Lists func(host, namespace string) bool
+	// Scripts returns the directory of the platform's scripts, below the site's base: "" or
+	// "/core". With nil it is "".
+	Scripts func(*Whole) string
+	// Home returns the home address of the site that answers, as its REST root gives it,
+	// or "" if that is not known. With nil it is not.
+	Home func(*Whole) string
 
 	rows []row
 }

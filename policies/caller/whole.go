@@ -112,7 +112,7 @@ func (w *Whole) Ask(ctx context.Context, q ask.Question) (*ask.Answer, error) {
 		return nil, err
 	}
 	a, err := w.send(ctx, q)
-	if counted && err == nil && accepts(a) {
+	if counted && err == nil && w.accepts(a) {
 		ids.limit.Refund(AddressKey(w.Client))
 		ids.cache.judged(key, epoch, identityEntry{identity: identity{caller: Caller{Kind: User}}, session: w.session()})
 	}
@@ -126,8 +126,9 @@ func (w *Whole) proves(q *ask.Question) bool {
 }
 
 // accepts tells whether an answer to a question that proves credentials was given to somebody
-// whom the platform knows.
-func accepts(a *ask.Answer) bool {
+// whom the platform knows. Of the answers 404 only "no such note" is: a missing order is
+// missing for everybody (docs/platform III.3).
+func (w *Whole) accepts(a *ask.Answer) bool {
 	code := a.Code()
 	switch a.Status {
 	case http.StatusOK:
@@ -135,7 +136,7 @@ func accepts(a *ask.Answer) bool {
 	case http.StatusForbidden:
 		return code != "" && !handedOn[code]
 	case http.StatusNotFound:
-		return code != "" && code != "rest_no_route"
+		return code == w.Site.Platform.ErrorPrefix+"invalid_id"
 	}
 	return mayNotRead(a)
 }
@@ -159,12 +160,14 @@ func (w *Whole) send(ctx context.Context, q ask.Question) (*ask.Answer, error) {
 	return a, err
 }
 
-// Question completes q as Ask would send it. The error is a *call.Refusal.
+// Question completes q as Ask would send it. The error is a *call.Refusal, or wraps
+// ask.ErrUndecided if a key cannot be used.
 func (w *Whole) Question(q ask.Question) (ask.Question, error) {
-	q.Base, q.Form = w.Call.Base, w.Call.Form
+	q.Base, q.Form, q.Rewritten = w.Call.Base, w.Call.Form, w.Call.Rewritten
 	switch q.As {
 	case ask.AsKey:
-		w.Site.withKey(&q)
+		err := w.withKey(&q)
+		return q, err
 	case ask.AsCaller:
 		c, err := w.read(q.Kind)
 		if err != nil {

@@ -75,6 +75,11 @@ func namespaceOf(pattern string, namespaces []string) (longest string) {
 	return longest
 }
 
+// Lists tells whether the REST root lists a namespace, with regard to case.
+func (x *Index) Lists(namespace string) bool {
+	return x != nil && namespace != "" && slices.ContainsFunc(x.groups, func(g *group) bool { return g.namespace == namespace })
+}
+
 func keyOf(parts []string) [sha256.Size]byte {
 	h := sha256.New()
 	for _, part := range parts {

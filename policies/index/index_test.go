@@ -62,7 +62,13 @@ func TestIndex_Pattern(t *testing.T) {
 			t.Errorf("%q is %q, %v; want %q", route, got, ok, want)
 		}
 	}
+	if !x.Lists("wp/v2") || x.Lists("WP/v2") || x.Lists("wp") || x.Lists("") || x.Lists("wp/v2/posts") {
+		t.Error("lists other namespaces")
+	}
 	var none *Index
+	if none.Lists("wp/v2") {
+		t.Error("no index lists a namespace")
+	}
 	if name, ok := none.Pattern("/wp/v2/posts"); ok || name != "" {
 		t.Errorf("no index says %q", name)
 	}

@@ -22,6 +22,7 @@ const (
 	modeObserve = "observe"            // the same, deciding only
 	modeCookies = "no_session_cookies" // locked, without the policy that the sub-folder needs
 	modeBare    = "bare"               // no gateway
+	modeKey     = "credential"         // order_type with a shop key of its own
 )
 
 // secure is the same gate over TLS.
@@ -43,6 +44,7 @@ const signingKey = "standin-signing-key"
 type caddyConfig struct {
 	Admin, Inner, Nginx          int // ports
 	Dir, FPM, SigningKey, Behind string
+	Credential                   string // of order_type
 	Gates                        []*gate
 	Gate                         *gate // the one that is written
 	Early                        struct {
@@ -74,7 +76,7 @@ func (s *stack) startCaddy(ctx context.Context) error {
 	}
 	config := filepath.Join(s.dir, "Caddyfile")
 	data := &caddyConfig{
-		Admin: s.admin, Dir: s.dir, Gates: s.gates, FPM: s.fpmSocket(), SigningKey: signingKey,
+		Admin: s.admin, Dir: s.dir, Gates: s.gates, FPM: s.fpmSocket(), SigningKey: signingKey, Credential: signingShopKey,
 		Inner: s.inner, Nginx: s.nginx, Behind: s.site(fpm).Root,
 	}
 	data.Early.Inner, data.Early.FPM = s.early.caddy, s.earlySocket()

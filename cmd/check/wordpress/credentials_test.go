@@ -47,9 +47,15 @@ func (s *stack) checkCredentials(ctx context.Context, c *checks, g, bare *gate) 
 	wrong.Login = "nobody"
 	check("unknown user", (&caller{as: &wrong}).answersAs(ctx, g, bare, "401 invalid_username"))
 
+	check("the index of a namespace", checkNamespace(ctx, g, through))
+	if g.Site.Name == fpm {
+		check("a login that has ended", checkNoGrace(ctx, g, bare))
+	}
 	check("logs out", through.logout(ctx, g))
+	check("no login cookie is left", through.holdsNone(g))
 	check("logs out past the gateway", past.logout(ctx, bare))
 	check("logged-out cookie and nonce", pair(through.nonce).answersAs(ctx, g, bare, badNonce))
+	check("the index after the logout", readsNamespace(ctx, g, notLoggedIn, through.header[1]))
 	check("logged-out cookie without nonce", (&caller{header: through.header[1:]}).answers(ctx, g, notLoggedIn))
 	check("a revoked application password", s.checkRevoked(ctx, g))
 	check("logged out by another session", s.checkEnded(ctx, g, (*session).logoutElsewhere))
@@ -160,6 +166,65 @@ func (s *stack) checkRevoked(ctx context.Context, g *gate) error {
 		return fmt.Errorf("revocation: %s", a)
 	}
 	return who.answers(ctx, g, "401 incorrect_password")
+}
+
+// readsNamespace reads the index of the core's namespace, in both forms.
+func readsNamespace(ctx context.Context, g *gate, w want, headers ...string) error {
+	for _, path := range []string{"/index.php?rest_route=/wp/v2/", "/wp-json/wp/v2/"} {
+		if path[1] == 'w' && g.Site.Permalinks == "" {
+			continue
+		}
+		a, err := fetch(ctx, g, request{path: path, headers: headers})
+		if err == nil && !w.matches(a) {
+			err = fmt.Errorf("%s: expected %q, got %s", path, w, a)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkNamespace is that a login cookie without a nonce opens the index of a namespace on a
+// site for users only, and nothing else does.
+func checkNamespace(ctx context.Context, g *gate, s *session) error {
+	origin := "Origin: https://evil.example"
+	return errorsOf(
+		readsNamespace(ctx, g, "200", s.header[1]),
+		readsNamespace(ctx, g, notLoggedIn),
+		readsNamespace(ctx, g, notLoggedIn, s.header[1], origin),
+		readsNamespace(ctx, g, notLoggedIn, "Cookie: wordpress_logged_in_x=admin|1|x|y"),
+	)
+}
+
+// checkNoGrace is that WordPress takes no write with a login that has ended. Its code grants
+// an hour for POST requests, but the session ends in the same second as the cookie.
+func checkNoGrace(ctx context.Context, g, bare *gate) error {
+	const life = 4 * time.Second
+	for _, g := range []*gate{bare, g} {
+		s, err := loginFor(ctx, g, g.Site.Accounts["subscriber"], life)
+		if err != nil {
+			return err
+		}
+		ended := time.After(life + time.Second)
+		write := request{method: "POST", path: "/index.php?rest_route=/wp/v2/users/me", headers: s.header, body: `{"description":"x"}`}
+		a, err := fetch(ctx, g, write)
+		if err == nil && a.status != 200 {
+			err = fmt.Errorf("before its end: %s", a)
+		}
+		if err != nil {
+			return err
+		}
+		<-ended
+		a, err = fetch(ctx, g, write)
+		if err == nil && (a.status != 403 || a.code != "rest_cookie_invalid_nonce") {
+			err = fmt.Errorf("after its end: %s", a)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // checkSessionCookies is that the sub-folder's login works because of the policy:

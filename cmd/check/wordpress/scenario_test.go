@@ -4,8 +4,11 @@ package wordpress
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/chromedp/chromedp"
 )
@@ -25,6 +28,8 @@ var scenario = []struct {
 	{name: "upload an image of 20 MB", run: (*visit).uploadImage},
 	{name: "publish", run: (*visit).publish},
 	{name: "read the post", visitor: true, run: (*visit).readPost},
+	{name: "load wp-api", run: (*visit).loadWPAPI},
+	{name: "load wp-api as a visitor", visitor: true, refused: true, run: (*visit).loadWPAPIAsVisitor},
 	{name: "open the widgets screen", run: (*visit).openWidgets},
 	{name: "upload in the media library", run: (*visit).uploadToLibrary},
 	{name: "change the permalinks", run: (*visit).changePermalinks},
@@ -147,6 +152,55 @@ func (v *visit) readPost(ctx context.Context) error {
 	text, err := chromedp.Run(ctx, chromedp.Text(chromedp.CSS("article")))
 	if err == nil && (!strings.Contains(text, v.title()) || !strings.Contains(text, "And one more sentence.")) {
 		err = fmt.Errorf("the post reads %q", text)
+	}
+	return err
+}
+
+// openWPAPI opens a page with the core's script wp-api, which reads the index of the core's
+// namespace with the login cookie and no nonce, and waits until the gateway has decided so.
+func (v *visit) openWPAPI(ctx context.Context, decision string) error {
+	page := v.gate.url(fmt.Sprintf("/?page_id=%d&standin_wp_api=1", v.gate.Site.Page))
+	if err := chromedp.Do(ctx, chromedp.Navigate(page), until("window.wp?.api?.loadPromise !== undefined")); err != nil {
+		return err
+	}
+	for !v.readIndex(decision) {
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("the index: %w", ctx.Err())
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+	return nil
+}
+
+// readIndex tells whether the browser has read the index with this decision.
+func (v *visit) readIndex(decision string) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return slices.ContainsFunc(v.seen, func(r response) bool {
+		return strings.HasSuffix(r.url, "/wp/v2/") && strings.TrimSpace(r.decision) == "call "+decision
+	})
+}
+
+// loadWPAPI is that the script builds its models for somebody who is logged in.
+func (v *visit) loadWPAPI(ctx context.Context) error {
+	if err := v.openWPAPI(ctx, "pass"); err != nil {
+		return err
+	}
+	built, err := script[bool](ctx, "wp.api.loadPromise.then(() => wp.api.models.Post !== undefined)")
+	if err == nil && !built {
+		err = errors.New("there is no model of posts")
+	}
+	return err
+}
+
+func (v *visit) loadWPAPIAsVisitor(ctx context.Context) error {
+	if err := v.openWPAPI(ctx, "refused rest_not_logged_in"); err != nil {
+		return err
+	}
+	state, err := script[string](ctx, "wp.api.loadPromise.state()")
+	if err == nil && state == "resolved" {
+		err = errors.New("the script has loaded")
 	}
 	return err
 }

@@ -27,12 +27,20 @@ type session struct {
 
 // login logs in through the platform's own form and fetches a nonce.
 func login(ctx context.Context, g *gate, user account) (*session, error) {
+	return loginFor(ctx, g, user, 0)
+}
+
+// loginFor is login for a session of that length, 0 for the platform's own.
+func loginFor(ctx context.Context, g *gate, user account, life time.Duration) (*session, error) {
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		return nil, err
 	}
 	s := &session{user: user, client: &http.Client{Jar: jar, Timeout: time.Minute, CheckRedirect: httpClient.CheckRedirect}}
 	form := url.Values{"log": {user.Login}, "pwd": {user.Password}, "wp-submit": {"Log In"}, "testcookie": {"1"}}
+	if life > 0 {
+		form.Set("standin_life", strconv.Itoa(int(life/time.Second)))
+	}
 	if _, err := fetch(ctx, g, request{path: g.Site.Core + "/wp-login.php", client: s.client}); err != nil { // sets the test cookie
 		return nil, err
 	}
@@ -88,6 +96,22 @@ func (s *session) logout(ctx context.Context, g *gate) error {
 		err = fmt.Errorf("logout: %s", a)
 	}
 	return err
+}
+
+// holdsNone is that the browser sends no login cookie to any place of the site.
+func (s *session) holdsNone(g *gate) error {
+	for _, path := range []string{"/wp-json/", g.Site.Core + "/", g.Site.Core + "/wp-admin/", g.Site.Core + "/wp-content/plugins/x"} {
+		at, err := url.Parse(g.url(path))
+		if err != nil {
+			return err
+		}
+		for _, c := range s.client.Jar.Cookies(at) {
+			if strings.HasPrefix(c.Name, "wordpress_") && c.Name != "wordpress_test_cookie" {
+				return fmt.Errorf("%s is sent to %s after the logout", c.Name, path)
+			}
+		}
+	}
+	return nil
 }
 
 // screenNonce returns the nonce of the form on the profile screen.

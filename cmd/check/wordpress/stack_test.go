@@ -58,7 +58,11 @@ var fronts = []string{
 	"transport", // reverse_proxy with transport fastcgi
 	"caddy",     // reverse_proxy to another Caddy
 	"nginx",     // reverse_proxy to nginx
+	rewritten,
 }
+
+// rewritten is try_files before the gateway and nothing but FastCGI behind it.
+const rewritten = "rewritten"
 
 const prettyPermalinks = "/%postname%/"
 
@@ -119,7 +123,7 @@ func (s *stack) allotPorts() error {
 	}
 	for i, site := range s.sites {
 		site.Index = i
-		modes := []string{modeDefault, modeLocked, modeBare}
+		modes := []string{modeDefault, modeLocked, modeBare, modeKey}
 		switch site.Name {
 		case fpm:
 			modes = append(modes, modeObserve)
@@ -129,7 +133,7 @@ func (s *stack) allotPorts() error {
 		s.addGates(site, "", modes...)
 	}
 	for _, front := range fronts {
-		s.addGates(s.site(fpm), front, modeDefault, modeLocked, modeBare)
+		s.addGates(s.site(fpm), front, modeDefault, modeLocked, modeBare, modeKey)
 	}
 	ports, err := machine.FreePorts(2*len(s.gates) + 8 + 2*len(s.targets))
 	if err != nil {
@@ -141,7 +145,7 @@ func (s *stack) allotPorts() error {
 	}
 	for _, g := range s.gates {
 		g.Port = next()
-		if g.Mode == modeLocked || g.Mode == modeDefault {
+		if g.Mode == modeLocked || g.Mode == modeDefault || g.Mode == modeKey {
 			g.TLS = next()
 		}
 	}
@@ -179,6 +183,11 @@ func (s *stack) site(name string) *site {
 // gate returns the gate of a site with its own front-end.
 func (s *stack) gate(name, mode string) *gate {
 	return s.gates[slices.IndexFunc(s.gates, func(g *gate) bool { return g.Site.Name == name && g.Front == "" && g.Mode == mode })]
+}
+
+// gateBehind returns the gate of the site fpm with one of fronts.
+func (s *stack) gateBehind(front, mode string) *gate {
+	return s.gates[slices.IndexFunc(s.gates, func(g *gate) bool { return g.Front == front && g.Mode == mode })]
 }
 
 // setUp names a gate without its mode.

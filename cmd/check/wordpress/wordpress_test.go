@@ -90,10 +90,32 @@ func TestConversions(t *testing.T) {
 		t.Helper()
 		s.checkConversions(t.Context(), count(t), s.gate(site.Name, modeDefault))
 	})
+	t.Run(rewritten, func(t *testing.T) {
+		s, c := setUps(t), count(t)
+		s.checkRewritten(t.Context(), c, s.gateBehind(rewritten, modeLocked))
+		s.checkConversions(t.Context(), c, s.gateBehind(rewritten, modeDefault))
+	})
+	t.Run("batches", func(t *testing.T) {
+		s := setUps(t)
+		s.checkBatches(t.Context(), count(t), s.gate(fpm, modeDefault))
+	})
 	t.Run("two sites at one host name", func(t *testing.T) {
 		s := setUps(t)
 		count(t).check("the same id", s.tryNeighbour(t.Context(), s.gate(fpm, modeDefault), s.gate(apache, modeDefault)))
 	})
+}
+
+// TestOAuth is that the gateway signs its questions as PHP verifies them: over plain http the
+// shop takes no key as it is (docs/platform III.8).
+func TestOAuth(t *testing.T) {
+	s := setUps(t)
+	for _, g := range s.gatesOf(modeBare) {
+		t.Run(g.setUp()+" signatures", func(t *testing.T) { checkSignatures(t.Context(), count(t), g) })
+	}
+	for _, g := range s.gatesOf(modeKey) {
+		t.Run(g.setUp(), func(t *testing.T) { s.checkCredential(t.Context(), count(t), g) })
+		t.Run(g.setUp()+" TLS", func(t *testing.T) { s.checkCredential(t.Context(), count(t), g.secure()) })
+	}
 }
 
 // TestHoles sends each hole to the bare platform, where it must run behind some

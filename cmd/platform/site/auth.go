@@ -22,7 +22,7 @@ func (s *Site) authenticate(q *request, in *input) error {
 	q.user, q.session = s.cookieUser(q.wire)
 	q.cookie = q.user != nil
 	if q.user == nil {
-		if err := s.authenticateHeader(q); err != nil {
+		if err := s.authenticateHeader(q, in); err != nil {
 			return err
 		}
 	}
@@ -33,10 +33,10 @@ func (s *Site) authenticate(q *request, in *input) error {
 }
 
 // authenticateHeader reads the credentials that are not cookies.
-func (s *Site) authenticateHeader(q *request) error {
+func (s *Site) authenticateHeader(q *request, in *input) error {
 	onShop := s.isShopCall(q)
 	if onShop {
-		if err := s.authenticateKey(q); err != nil || q.user != nil {
+		if err := s.authenticateKey(q, in); err != nil || q.user != nil {
 			return err
 		}
 	}
@@ -138,19 +138,17 @@ func (s *Site) checkNonce(q *request, in *input) error {
 	return nil
 }
 
-// authenticateKey logs a shop key in, from the query or from Basic. An unknown
-// key leaves the caller anonymous, a wrong secret is an error.
-func (s *Site) authenticateKey(q *request) error {
-	if text(q.query["oauth_consumer_key"]) != "" || strings.HasPrefix(q.header.Get("Authorization"), "OAuth ") {
-		return s.authenticateOAuth(q)
-	}
+// authenticateKey logs a shop key in, from the query or from Basic, else by a signature. An
+// unknown key leaves the caller anonymous, a wrong secret is an error. Over plain http the
+// real shop looks for a signature only.
+func (s *Site) authenticateKey(q *request, in *input) error {
 	id, secret := text(q.query["consumer_key"]), text(q.query["consumer_secret"])
 	if id == "" || secret == "" {
 		id, secret, _ = q.wire.BasicAuth()
 	}
 	k := s.shopKey(id)
-	if k == nil {
-		return nil
+	if k == nil || s.opt.KeysNeedTLS && !isSecure(q.wire) {
+		return s.authenticateOAuth(q, in)
 	}
 	if !equal(k.secret, secret) {
 		return s.keyError("Consumer secret is invalid.")

@@ -2,6 +2,7 @@ package site_test
 
 import (
 	"crypto/hmac"
+	"crypto/sha1" //nolint:gosec // OAuth 1.0a knows HMAC-SHA1
 	"crypto/sha256"
 	"encoding/base64"
 	"net/http"
@@ -219,6 +220,48 @@ func TestOAuth(t *testing.T) {
 			c.rest("GET", target, "").want(401, "shop_rest_authentication_error")
 		})
 	}
+}
+
+// TestOAuth_Address: the shop signs the address that it makes of its home and the path, and all
+// parameters, those of arrays included. Over plain http nothing else counts (docs/platform
+// III.8).
+func TestOAuth_Address(t *testing.T) {
+	c := newClient(t, site.Options{Base: "/blog", KeysNeedTLS: true})
+	key, secret, _ := strings.Cut(c.info.Keys.ReadKey, ":")
+	const denied = "shop_rest_authentication_error"
+	own := "oauth_consumer_key=" + key + "&oauth_nonce=NONCE&oauth_signature_method=HMAC-SHA1&oauth_timestamp=" + strconv.FormatInt(time.Now().Unix(), 10)
+	escape := func(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }
+	for i, test := range []struct {
+		target, address string // address is what is signed
+		before, after   string // parameters as they are signed, around those of OAuth
+		status          int
+	}{
+		{"/cms-json/shop/v3/orders?", "http://example.com/blog/cms-json/shop/v3/orders", "", "", 200},
+		{"/cms-json/shop/v3/orders?", "http://example.com/cms-json/shop/v3/orders", "", "", 401},
+		{"/cms-json/shop/v3/orders?", "https://example.com/blog/cms-json/shop/v3/orders", "", "", 401},
+		{"/cms-json/shop/v3/orders?", "http://example.com:80/blog/cms-json/shop/v3/orders", "", "", 401},
+		{"/?rest_route=/shop/v3/orders&", "http://example.com/blog", "", "&rest_route=%2Fshop%2Fv3%2Forders", 200},
+		{"/?rest_route=/shop/v3/orders&", "http://example.com/blog/", "", "&rest_route=%2Fshop%2Fv3%2Forders", 401},
+		{"/index.php?rest_route=/shop/v3/orders&", "http://example.com/blog/index.php", "", "&rest_route=%2Fshop%2Fv3%2Forders", 200},
+		{"/cms-json/shop/v3/orders?x=%C3%A9%20%7E%25%2B&include[]=1&include[]=2&", "http://example.com/blog/cms-json/shop/v3/orders",
+			"include%5B0%5D=1&include%5B1%5D=2&", "&x=%C3%A9%20~%25%2B", 200},
+	} {
+		params := strings.Replace(own, "NONCE", "n"+strconv.Itoa(i), 1)
+		mac := hmac.New(sha1.New, []byte(secret+"&"))
+		mac.Write([]byte("GET&" + escape(test.address) + "&" + escape(test.before+params+test.after)))
+		signed := test.target + params + "&oauth_signature=" + url.QueryEscape(base64.StdEncoding.EncodeToString(mac.Sum(nil)))
+		want := []string{}
+		if test.status == 401 {
+			want = append(want, denied)
+		}
+		c.send("GET", signed, "").want(test.status, want...)
+	}
+	orders := "/cms-json/shop/v3/orders"
+	c.send("GET", orders+"?oauth_nonce=1", "").want(401, "shop_rest_authentication_missing_parameter")
+	c.send("GET", orders+"?oauth_nonce=0", "").want(401, "shop_rest_cannot_view") // PHP takes "0" for empty
+	c.send("GET", orders, "", withKey(c.info.Keys.ReadKey)).want(401, "shop_rest_cannot_view")
+	c.send("GET", orders+"?consumer_key="+key+"&consumer_secret="+secret, "").want(401, "shop_rest_cannot_view")
+	c.send("GET", orders, "", withKey(c.info.Keys.ReadKey), with("X-Forwarded-Proto", "https")).want(200)
 }
 
 func TestLoginOnly(t *testing.T) {

@@ -33,6 +33,7 @@ type Options struct {
 	Fault        string            // "" or one of multilingual, blocked-root, stale-rewrites, firewall
 	LoginOnly    bool              // the site's own restriction of REST to logged-in users
 	LoginAllow   []string          // routes that the restriction leaves open, such as "/consent/v1/consent"
+	KeysNeedTLS  bool              // over plain http shop keys are ignored unless they sign, as on a real shop
 	Symbols      map[string]string // by currency: what a filter of the site overrides
 	Now          func() time.Time  // clock; nil is time.Now
 

@@ -207,10 +207,15 @@ func (s *Site) homeURL(r *http.Request) string { return s.origin(r) + s.opt.Base
 // origin is the scheme and host that the client used.
 func (s *Site) origin(r *http.Request) string {
 	scheme, host := "http", r.Host
-	if r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https" {
+	if isSecure(r) {
 		scheme = "https"
 	}
 	return scheme + "://" + host
+}
+
+// isSecure tells whether the client came by https.
+func isSecure(r *http.Request) bool {
+	return r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https"
 }
 
 // restURL is the address of a route in the form that the permalinks ask for.

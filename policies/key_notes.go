@@ -1,0 +1,46 @@
+package policies
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/caller"
+)
+
+// noteOnKey says that a shop key of the caller's cannot count: the shop ignores keys over
+// plain http (docs/platform III.8). It is "" if the caller has none, or has been found.
+func noteOnKey(r *Request) string {
+	if r.Secure || !r.HasShopKey() {
+		return ""
+	}
+	if who, known := r.Known(); known && who.Kind != caller.Anonymous {
+		return ""
+	}
+	return "The caller sent a shop key over plain http, where the shop takes none: it needs https, or OAuth 1."
+}
+
+// refusedCredential returns the error for an answer in which the shop refuses the credential
+// of order_type. It wraps ask.ErrUndecided, and says where the credential stands and what may
+// be wrong with it.
+func (p *OrderType) refusedCredential(r *Request, a *ask.Answer) error {
+	where := "the credential of order_type"
+	if p.at != "" {
+		where += " (" + p.at + ")"
+	}
+	return fmt.Errorf("%s does not work: %s: %w", where, whyRefused(r, a), ask.Unexpected(a))
+}
+
+// whyRefused says in plain words what an answer means that refuses a key.
+func whyRefused(r *Request, a *ask.Answer) string {
+	code, message := a.Fault()
+	switch {
+	case code == r.Site.Platform.ErrorPrefix+"authentication_error":
+		return fmt.Sprintf("the shop says %.200q", message)
+	case a.Status != http.StatusUnauthorized:
+		return "its user may not read orders"
+	case r.Secure:
+		return "the shop takes the question for anonymous, as it does if PHP is not told that the client came by https, or if it does not know the key"
+	}
+	return "the shop takes the question, which is signed by OAuth 1, for anonymous: its query is lost on the way to PHP"
+}
