@@ -35,7 +35,6 @@ const (
 	noCompute    verdict = "refund_totals"
 	staleTotal   verdict = "checkout_total"
 	badTotal     verdict = "expected_total"
-	unknown      verdict = "undecided"
 	notHere      verdict = "base"
 	unchecked    verdict = "OAuth"
 	hidden       verdict = "OAuth, no order"
@@ -57,10 +56,9 @@ var refusals = []refusal{
 	{notHere, noRoute, "`base` names the sub-folder, and the call stands outside of it, where the platform has no REST (section 4, rule 2)", "`base`"},
 	{unchecked, `503 rest_policy_unavailable "The request could not be checked. Please try again."`, "only the platform can check OAuth 1, so the gateway cannot ask in the caller's name what record the id is", "`order_type { credential … }`"},
 	{hidden, `403 rest_forbidden "Sorry, you are not allowed to do that."`, "the same, with a `credential`: the id is no order, and the gateway cannot ask whether this caller may know that", "`order_type off`"},
+	{marker, noMeaning, "the text makes a key of the shop valid on any route, wherever in the address it stands; no client writes it there", "nothing: send the call without the text"},
 	{indexForm, noMeaning, "PHP set-ups read `/index.php/` and the prefix behind it in three ways", "pretty permalinks without `index.php`"},
 	{oddID, noMeaning, "an id of an order update that is not plain digits; the platform has readings of its own for such ids", "nothing: the platform has no order of such an id"},
-	{marker, noMeaning, "the text makes a key of the shop valid on any route, wherever in the address it stands; no client writes it there", "nothing: send the call without the text"},
-	{unknown, `503 rest_policy_unavailable "The request could not be checked. Please try again."`, "the platform does not answer the question who is calling", "repair the platform: the record says what it answered"},
 }
 
 // refusalOf returns the refusal by design that v names.

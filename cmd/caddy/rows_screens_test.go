@@ -18,7 +18,7 @@ func screenRows() []row {
 		{of: "1 rule 10", says: "saving a widget", line: "POST /cms-json/cms/v2/widgets", body: `{"sidebar":"sidebar-1","instance":{"raw":{"content":"x"}}}`, as: "admin nonce", bare: made, text: `"content":"x"`},
 		{of: "1 rule 10", says: "a widget without login", line: "POST /cms-json/cms/v2/widgets", body: `{}`, bare: always(`401 rest_cannot_manage_widgets "Sorry, you are not allowed to manage widgets on this site."`)},
 		{of: "1 rule 9", says: "the screen of the flags", line: "GET " + features, as: "admin cookie", bare: ok, text: "product_gallery_video", page: true},
-		{of: "2 unified editor assets", says: "off, the editor loads files per block", line: "GET /cms-admin/post.php", as: "editor cookie", bare: ok, text: "blocks/product-rating", page: true},
+		{of: "2 unified editor assets; names scripts of the admin", says: "off, the editor loads files per block", line: "GET /cms-admin/post.php", as: "editor cookie", bare: ok, text: "blocks/product-rating", page: true},
 		{of: "2 unified editor assets", says: "on, a shared bundle", line: "GET /cms-admin/post.php", as: "editor cookie", prepare: on("unified_editor_assets"), bare: ok, text: "blocks/editor-bundle", lacks: always("blocks/product-rating"), page: true},
 		{of: "2 product gallery video", says: "off, a video stays where it is", line: "PUT /cms-json/shop/v3/products/<shirt>", body: video, as: "manager", bare: ok, text: "video.example.test"},
 		{of: "2 product gallery video", says: "on, it is stored internally", line: "PUT /cms-json/shop/v3/products/<shirt>", body: video, as: "manager", prepare: on("product_gallery_video"), bare: ok, lacks: always("video.example.test")},
