@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/restwarden/restwarden/cmd/platform/site"
 )
 
 // configurations are lines of the directive that some rows have, by name. <cookie plugin>
@@ -24,6 +26,7 @@ var configurations = []struct{ name, lines string }{
 func configuredRows() []row {
 	return slices.Concat(allowListRows(), signatureRows(), []row{
 		{of: "5 OAuth", with: "credential", says: "an order update signed by OAuth 1", line: "PUT /cms-json/shop/v3/orders/<order>", body: `{"status":"completed"}`, as: "oauth", bare: ok, text: `"status":"completed"`},
+		{of: "5 OAuth", with: "credential", says: "over plain http, to a shop that takes signed keys alone there", line: "PUT /cms-json/shop/v3/orders/<order>", body: `{"status":"completed"}`, as: "oauth", options: func(o *site.Options) { o.KeysNeedTLS = true }, bare: ok, text: `"status":"completed"`},
 		{of: "5 OAuth", with: "credential", says: "one of a subscription", line: "PUT /cms-json/shop/v3/orders/<sub>", body: `{"status":"completed"}`, as: "oauth", bare: since("10.8", "200", notAnOrder), gate: always(hidden)},
 		{of: "5 rule 4", with: "cookies", says: "the gateway gives a login's cookie the path and the domain that reach REST", line: "POST /core/cms-login.php", body: "log=admin&pwd=<password>", options: installed, bare: always("302"), cookie: `^(cms|wordpress)_logged_in_.*; Path=/core/;`, gateCookie: `^(cms|wordpress)_logged_in_.*; Path=/; Domain=127\.0\.0\.1$`, page: true},
 		{of: "5 rule 4", with: "cookies", says: "and the dashboard's cookie, too", line: "POST /core/cms-login.php", body: "log=admin&pwd=<password>", options: installed, bare: always("302"), cookie: `^(cms|wordpress)_[0-9a-f]+=.*; Path=/core/(cms|wp)-admin;`, gateCookie: `^(cms|wordpress)_[0-9a-f]+=.*; Path=/; Domain=127\.0\.0\.1$`, page: true},
