@@ -89,7 +89,7 @@ func body(kind, text string) edit {
 // nonceOf is the nonce that an edit sends.
 func (w *world) nonceOf(e edit) string {
 	r := w.request(w.gateway, "GET /", "", e)
-	return r.Header.Get("X-CMS-Nonce")
+	return r.Header.Get(w.branded("X-CMS-Nonce"))
 }
 
 // TestIdentity_Methods: with login_only each way counts exactly where it counts on the

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,24 +24,28 @@ func since[T any](release string, before, from T) func(string) T {
 
 func always[T any](v T) func(string) T { return func(string) T { return v } }
 
-// verdict is the expected result of a row through the gateway: "same" is forwarded and
-// answered as by the bare platform, "words" is refused as by the bare platform,
-// "redacted" is forwarded and the secrets are hidden. Any other text is a refusal of the
-// gateway, "403 rest_forbidden".
-type verdict = string
+// answer is what a request gets: a status below 400 alone, "200"; the whole error object,
+// `400 rest_code "The message."`; or an error that is no JSON, "404 page".
+type answer = string
 
-const (
-	same      verdict = "same"
-	words     verdict = "words"
-	redacted  verdict = "redacted"
-	loggedOut verdict = "401 rest_not_logged_in"
-	forbidden verdict = "403 rest_forbidden"
-)
+var ok, made = always[answer]("200"), always[answer]("201")
+
+// whole returns r in that form.
+func (r reply) whole() answer {
+	message, isText := r.at("message").(string)
+	switch {
+	case r.status < http.StatusBadRequest:
+		return fmt.Sprint(r.status)
+	case r.code() == "" || !isText:
+		return fmt.Sprintf("%d page", r.status)
+	}
+	return fmt.Sprintf(`%d %s "%s"`, r.status, r.code(), message)
+}
 
 // row is one statement of docs/interface.md as a request.
 type row struct {
-	of   string // section and row
-	says string // the statement
+	of   string // the statements by name (see item), separated by "; "
+	says string // what the request shows of it
 	line string // <order>, <sub>, … stand for ids
 	body string
 	as   string // who is calling, by the names of world.caller; "" is anonymous
@@ -48,22 +53,31 @@ type row struct {
 	options func(*site.Options)
 	prepare func(w *world) []edit
 	base    bool // in a sub-folder
+	// with names lines of the directive, one of configurations. The row is then sent
+	// through a gateway with these lines only, and gate is the verdict.
+	with string
 
-	bare func(release string) int // status of the bare platform
-	text string                   // in its answer
+	bare func(release string) answer // of the bare platform
+	text string                      // in its answer
 	// shows is text by release. lacks, if set, must not be in the answer.
 	shows, lacks func(release string) string
-	// cookie, if set, matches a Set-Cookie of the answer.
-	cookie string
-	// wordpress is the status under the other platform's names, if the document's is not
+	// cookie, if set, matches a Set-Cookie of the platform's answer; gateCookie one of the
+	// gateway's, if that is another.
+	cookie, gateCookie string
+	// after, if set, looks at what the request has caused.
+	after func(d *document, w *world)
+	// wordpress is the answer under the other platform's names, if the document's is not
 	// the real one. The text is not compared then.
-	wordpress int
+	wordpress answer
 	// gate is the verdict with defaults; nil means same. loginOnly is the verdict with
 	// login_only; nil means that anonymous calls are refused and all others are as with
 	// defaults. Pages are the same in both.
 	gate, loginOnly func(release string) verdict
 	page            bool
 }
+
+// names returns the statements that r is a row of.
+func (r *row) names() []string { return strings.Split(r.of, "; ") }
 
 func (r *row) defaults(release string) verdict {
 	if r.gate == nil {
@@ -74,12 +88,21 @@ func (r *row) defaults(release string) verdict {
 
 func (r *row) closed(release string) verdict {
 	switch {
+	case r.with != "":
+		return r.defaults(release)
 	case r.loginOnly != nil:
 		return r.loginOnly(release)
 	case r.as == "" && !r.page:
 		return loggedOut
 	}
 	return r.defaults(release)
+}
+
+// honest tells whether the caller of r has good credentials.
+func (r *row) honest() bool {
+	login, kind, _ := strings.Cut(r.as, " ")
+	return login != "" && login != "feed" && // everybody knows the feed's public identifier
+		slices.Contains([]string{"", "nonce", "nonce variable", "bearer", "request"}, kind)
 }
 
 // caller returns what logs a caller of a row in.
@@ -95,6 +118,14 @@ func (w *world) caller(as string) []edit {
 			return []edit{cookie, header(w.branded("X-CMS-Nonce"), "0123456789")}
 		}
 		return []edit{cookie, nonce}
+	case "nonce variable":
+		cookie, nonce := w.session(login)
+		return []edit{cookie, func(r *http.Request) { r.URL.RawQuery += "&" + w.branded("_cmsnonce=") + w.nonceOf(nonce) }}
+	case "lost": // the cookie has another path
+		_, nonce := w.session(login)
+		return []edit{nonce}
+	case "request":
+		return []edit{w.signedStoreAuth(time.Now())}
 	case "bearer":
 		return []edit{header("Authorization", "Bearer "+w.info.Users[login].BearerToken)}
 	case "wrong password":
@@ -109,6 +140,8 @@ func (w *world) caller(as string) []edit {
 		return []edit{signed(w.info.Keys.CookiePlugin, time.Now())}
 	case "key":
 		return []edit{withKey(w.info.Keys.ReadWriteKey)}
+	case "tools":
+		return []edit{header("X-MCP-API-Key", w.info.Keys.ReadWriteKey)}
 	case "oauth":
 		return []edit{oauth1(w.info.Keys.ReadWriteKey)}
 	}
@@ -118,7 +151,7 @@ func (w *world) caller(as string) []edit {
 // ids returns a function that writes the ids of a fresh world into a text of a row.
 func (w *world) ids() func(string) string {
 	item := w.record(w.info.Orders[0]).Items[0]
-	return strings.NewReplacer("<order>", fmt.Sprint(w.info.Orders[0]), "<second>", fmt.Sprint(w.info.Orders[1]), "<sub>", fmt.Sprint(w.info.Subscriptions[0]),
+	return strings.NewReplacer("<order>", fmt.Sprint(w.info.Orders[0]), "<second>", fmt.Sprint(w.info.Orders[1]), "<third>", fmt.Sprint(w.info.Orders[2]), "<sub>", fmt.Sprint(w.info.Subscriptions[0]),
 		"<mug>", fmt.Sprint(w.info.Products[1]), "<shirt>", fmt.Sprint(w.info.Products[0]),
 		"<item>", fmt.Sprint(item.ID), "<size>", fmt.Sprint(item.VariationID), "<line>", fmt.Sprint(w.record(w.info.Orders[1]).Items[0].ID),
 		"<password>", w.info.Users["admin"].Password).Replace
@@ -129,8 +162,8 @@ func (w *world) ids() func(string) string {
 func (w *world) words() func(string) string {
 	ids, more := w.ids(), strings.NewReplacer()
 	if w.info.Platform == "wordpress" {
-		more = strings.NewReplacer("abilities/shop/", "abilities/woocommerce/", "shop/orders-query", "woocommerce/orders-query",
-			"cms-block-shop-", "wp-block-woocommerce-", "shop-ajax", "woocommerce-ajax")
+		more = strings.NewReplacer("abilities/shop/", "abilities/woocommerce/", "shop/orders-query", "woocommerce/orders-query", `"shop/order`, `"woocommerce/order`,
+			"cms-block-shop-", "wp-block-woocommerce-", "shop-settings", "wc-settings", "shop-ajax", "woocommerce-ajax")
 	}
 	return func(s string) string { return w.branded(ids(more.Replace(s))) }
 }

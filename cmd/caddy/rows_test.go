@@ -8,36 +8,6 @@ import (
 	"github.com/restwarden/restwarden/cmd/platform/site"
 )
 
-const coverageHead = `# Coverage of the interface
-
-Each row below is a statement of [interface.md](interface.md) as a request that the tests send to the bare reference platform and through the gateway, for the releases
-10.7, 10.8 and 11.1 and under both sets of names (` + "`go test ./cmd/caddy -run TestDocument`" + `, which also keeps this page as it
-is). The last two columns say what the gateway makes of it with its defaults, and with ` + "`login_only`" + `:
-
-- **same**: forwarded, and answered byte for byte as the bare platform answers (addresses and random keys aside)
-- **words**: refused by the gateway in the words of the bare platform
-- **redacted**: forwarded, the stored secrets of the answer hidden
-- a status and a code: refused by the gateway, nothing reached the platform, no record changed
-
-`
-
-// outOfReach are the rows that no REST request can show.
-var outOfReach = [][3]string{
-	{"1.6", "the command line", "no HTTP"},
-	{"2, meta key", "where application passwords are stored", "inside the platform"},
-	{"4, rules 4.7", "registration of block types and patterns, and the filter shop_should_register_blocks", "inside the platform"},
-	{"4, rules 4.6 (part)", "blocks in product webhooks", "sent by the platform, not through the gateway"},
-	{"5.2", "the hook rest_authentication_errors", "inside the platform"},
-	{"5.5", "mixed schemes of site and platform address", "a setting; the gateway reports it (log and metric, tested with the adapter)"},
-	{"6 (part)", "product webhooks", "sent by the platform, not through the gateway"},
-	{"8", "rate limits, maximum per_page, sizes, clock tolerance", "left open; the gateway's own limits are tested with their policies"},
-	{"9.4 analytics page", "request-derived properties of the analytics page's output", "a page of the dashboard"},
-	{"9.4 embed block", "the embed block in the e-mail editor", "an editor's block and e-mails"},
-	{"9.4 tags", "personalization-tag callbacks", "inside the platform"},
-	{"9.7", "the policy for retiring old versions", "left open"},
-	{"2, flags (part)", "unified editor assets (script bundles) and product gallery video", "no route; the flags themselves are set and read in 3"},
-}
-
 func core(version string) func(*site.Options) { return func(o *site.Options) { o.Core = version } }
 func cookie(version string) func(*site.Options) {
 	return func(o *site.Options) { o.CookiePlugin = version }
@@ -45,6 +15,18 @@ func cookie(version string) func(*site.Options) {
 func fault(name string) func(*site.Options) { return func(o *site.Options) { o.Fault = name } }
 func plain(o *site.Options)                 { o.Permalinks = "plain" }
 func ownLoginOnly(o *site.Options)          { o.LoginOnly = true }
+func ownAllowList(o *site.Options) {
+	o.LoginOnly, o.LoginAllow = true, []string{"/consent/v1/consent", "/pay/v1/notify"}
+}
+
+// installed puts the platform's own scripts under another path than the site's. repaired
+// has the settings that make up for it (docs/interface 5, rules 3 and 4).
+func installed(o *site.Options) { o.Install = "/core" }
+
+func repaired(o *site.Options) {
+	installed(o)
+	o.CookiePath, o.CookieDomain = "/", "127.0.0.1"
+}
 
 // on enables a feature flag, as an administrator does.
 func on(flag string) func(*world) []edit {
@@ -66,16 +48,26 @@ func newestPassword(w *world) []edit {
 	uuid, _ := w.bare("GET /cms-json/cms/v2/users/me/application-passwords", "", w.as("author")).at("0", "uuid").(string)
 	return []edit{func(r *http.Request) {
 		r.URL.Path, r.URL.RawPath = strings.Replace(r.URL.Path, "UUID", uuid, 1), ""
+		r.URL.RawQuery = strings.Replace(r.URL.RawQuery, "UUID", uuid, 1)
 	}}
 }
 
 // rows are the statements of docs/interface.md that a request can show.
 func rows() []row {
 	var all []row
-	for _, section := range [][]row{recordRows(), endpointRows(), shopRows(), pluginRows(), addressingRows(), authenticationRows(), errorRows(), versionRows()} {
+	for _, section := range [][]row{recordRows(), endpointRows(), shopRows(), pluginRows(), addressingRows(), authenticationRows(), errorRows(), versionRows(), keyRows(), screenRows(), eventRows(), configuredRows()} {
 		all = append(all, section...)
 	}
 	return all
 }
 
-const refundUnsupported = "400 shop_rest_compute_totals_unsupported"
+const (
+	noRoute      answer = `404 rest_no_route "No route was found matching the URL and request method."`
+	noRight      answer = `403 rest_forbidden "Sorry, you are not allowed to do that."`
+	notAnOrder   answer = `400 shop_rest_shop_order_invalid_id "ID is invalid."`
+	oldInvalidID answer = `400 shop_rest_shop_order_invalid_id "Invalid ID."`
+	onlyUsers    answer = `401 rest_not_logged_in "Only authenticated users can access the REST API."`
+	realNoLogin  answer = `401 rest_not_logged_in "You are not currently logged in."`
+	lostNonce    answer = `403 rest_cookie_invalid_nonce "Cookie check failed"`
+	noMeaning    answer = `400 rest_ambiguous_request "The request has no certain meaning."`
+)
