@@ -69,8 +69,12 @@ func TestFastCGI_Identity(t *testing.T) {
 		"oversized": says(200, `{"id":1,"x":"`+strings.Repeat("x", 2<<20)+`"}`), "firewall": says(403, "no"),
 	} {
 		p.whoAnswers(answer)
+		want := unavailable
+		if name == "firewall" { // the call itself would get that page
+			want = "403 "
+		}
 		r := posts(p, p.as("author"))
-		if outcome(r) != unavailable || r.header.Get("Set-Cookie") != "" {
+		if outcome(r) != want || r.header.Get("Set-Cookie") != "" {
 			t.Errorf("%s: %s %.200s %v", name, outcome(r), r.body, r.header)
 		}
 	}
