@@ -90,7 +90,7 @@ func (s *siteState) counting(t ask.Trace) ask.Trace {
 				if err != nil {
 					k.Failed++
 				}
-				k.Error = unusable(q.Kind, a, err)
+				k.Error = unusable(&q, a, err)
 			})
 		},
 		Known: func(kind ask.Kind) {
@@ -102,11 +102,13 @@ func (s *siteState) counting(t ask.Trace) ask.Trace {
 
 // unusable says why a question had no usable answer. A REST root that is not there is a
 // problem of the site, see found.
-func unusable(kind ask.Kind, a *ask.Answer, err error) string {
+func unusable(q *ask.Question, a *ask.Answer, err error) string {
 	switch {
 	case err != nil:
 		return err.Error()
-	case kind != ask.KindIndex && a.Status >= http.StatusBadRequest && a.Code() == "":
+	case q.As == ask.AsKey && q.Kind == ask.KindRecord && a.Denied(): // such as the credential of order_type
+		return "the key of the question is refused: " + (&ask.UnexpectedError{Answer: a}).Error()
+	case q.Kind != ask.KindIndex && a.Status >= http.StatusBadRequest && a.Code() == "":
 		return (&ask.UnexpectedError{Answer: a}).Error()
 	}
 	return ""

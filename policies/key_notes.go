@@ -5,19 +5,29 @@ import (
 	"net/http"
 
 	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
 )
 
-// noteOnKey says that a shop key of the caller's cannot count: the shop ignores keys over
-// plain http (docs/platform III.8). It is "" if the caller has none, or has been found.
+// noteOnKey says that a shop key of the caller's cannot count: the shop takes keys on its own
+// routes alone, by the form of the address, and none over plain http (docs/platform III.8). It
+// is "" if the caller has none, or has been found.
 func noteOnKey(r *Request) string {
-	if r.Secure || !r.HasShopKey() {
+	if !r.SentShopKey() {
 		return ""
 	}
 	if who, known := r.Known(); known && who.Kind != caller.Anonymous {
 		return ""
 	}
-	return "The caller sent a shop key over plain http, where the shop takes none: it needs https, or OAuth 1."
+	switch takes := r.TakesKeys(); {
+	case !takes && r.Call.Form != call.Pretty:
+		return "The caller sent a shop key in the query form, where the shop takes keys on its own routes from release 11.1 on: name the release if it is not told by the REST root, or use the pretty form."
+	case !takes:
+		return "The caller sent a shop key, which the shop takes on its own routes only."
+	case !r.Secure:
+		return "The caller sent a shop key over plain http, where the shop takes none: it needs https, or OAuth 1."
+	}
+	return ""
 }
 
 // refusedCredential returns the error for an answer in which the shop refuses the credential
@@ -28,7 +38,18 @@ func (p *OrderType) refusedCredential(r *Request, a *ask.Answer) error {
 	if p.at != "" {
 		where += " (" + p.at + ")"
 	}
-	return fmt.Errorf("%s does not work: %s: %w", where, whyRefused(r, a), ask.Unexpected(a))
+	return &credentialError{fmt.Errorf("%s does not work: %s: %w", where, whyRefused(r, a), ask.Unexpected(a))}
+}
+
+// credentialError is the error of a question for which the shop refuses the gateway's own key.
+type credentialError struct{ error }
+
+// Unwrap returns what is wrong with the key.
+func (e *credentialError) Unwrap() error { return e.error }
+
+// Note says in one sentence, for the operator, what has to be mended.
+func (e *credentialError) Note() string {
+	return "The shop refuses the gateway's own key, the credential of order_type; error says why."
 }
 
 // whyRefused says in plain words what an answer means that refuses a key.

@@ -19,31 +19,42 @@ func TestOrderType_SwappedCredential(t *testing.T) {
 	}
 }
 
-// TestNoteOnKey: only a shop key that came by plain http and is nobody's is named.
+// TestNoteOnKey: the note says why a shop key that is nobody's cannot count, and no remedy
+// opens the route for it.
 func TestNoteOnKey(t *testing.T) {
-	orders := asktest.JSON(200, `[]`)
-	nobody := asktest.JSON(401, `{"code":"woocommerce_rest_cannot_view"}`)
+	const orders, http, form, own = "/wp-json/wc/v3/orders", "plain http", "in the query form", "its own routes only"
+	list, nobody := asktest.JSON(200, `[]`), asktest.JSON(401, `{"code":"woocommerce_rest_cannot_view"}`)
+	const query = "consumer_key=ck_a&consumer_secret=cs_b"
 	for name, test := range map[string]struct {
 		answer *ask.Answer
 		secure bool
+		target string
 		header string
-		noted  bool
+		noted  string
 	}{
-		"key, http":                     {nobody, false, shopKey, true},
-		"key, http, known all the same": {orders, false, shopKey, false},
-		"key, https":                    {nobody, true, shopKey, false},
-		"application password":          {nobody, false, basicAuth, false},
-		"no credentials":                {nobody, false, "Accept: x", false},
+		"http":                     {nobody, false, orders, shopKey, http},
+		"http, known all the same": {list, false, orders, shopKey, ""},
+		"https":                    {nobody, true, orders, shopKey, ""},
+		"query form":               {nobody, true, "/?rest_route=/wc/v3/orders", shopKey, form},
+		"in the query, query form": {nobody, true, "/?rest_route=/wc/v3/orders&" + query, "Accept: x", form},
+		"another route":            {nobody, true, "/wp-json/x/v1/orders", shopKey, own},
+		"in the query, elsewhere":  {nobody, true, "/wp-json/x/v1/orders?" + query, "Accept: x", own},
+		"application password":     {nobody, false, orders, basicAuth, ""},
+		"no credentials":           {nobody, false, orders, "Accept: x", ""},
 	} {
 		p := &Access{}
-		configure(t, p, line("allow role administrator /wc/v3/**"))
+		configure(t, p, line("allow role administrator /wc/v3/** /x/v1/**"))
 		s := newSite(t)
 		provision(t, s, p)
-		r := request(t, s, &asktest.Platform{Answer: func(ask.Question) (*ask.Answer, error) { return test.answer, nil }}, "GET", "/wp-json/wc/v3/orders", "", test.header)
+		r := request(t, s, &asktest.Platform{Answer: func(ask.Question) (*ask.Answer, error) { return test.answer, nil }}, "GET", test.target, "", test.header)
 		r.Secure = test.secure
 		v, err := p.Check(t.Context(), r)
-		if err != nil || !v.Refused() || strings.Contains(v.Note, "plain http") != test.noted {
+		if err != nil || !v.Refused() || test.noted == "" && v.Note != "" || !strings.Contains(v.Note, test.noted) {
 			t.Errorf("%s: got %+v, %v", name, v, err)
+		}
+		key := strings.Contains(test.target, query) || test.header == shopKey && test.answer == nobody
+		if remedy := Remedy(r, r.Call, v, r.Call.Route); (remedy == "") != key {
+			t.Errorf("%s: the remedy is %q", name, remedy)
 		}
 	}
 }

@@ -10,14 +10,16 @@ import (
 // Remedy returns the line that would let a refused call pass if it stood before the rule
 // that refused it: "allow anyone POST /contact-form-7/v1/contact-forms/:id/feedback".
 // pattern is the site's own pattern for the call's route. Remedy is "" if the refusal is
-// not by an access rule of the site's owner, or if no such line is certain to help.
+// not by an access rule of the site's owner, if no such line is certain to help, or if the
+// caller sent a shop key: that has to work, and the route has to stay closed.
 func Remedy(r *Request, c *call.Call, v Verdict, pattern string) string {
-	if !v.own {
-		return ""
-	}
+	by, known := r.Known()
 	who := "anyone"
-	if by, known := r.Known(); known && by.Kind != caller.Anonymous {
+	if known && by.Kind != caller.Anonymous {
 		who = "users"
+	}
+	if !v.own || who == "anyone" && r.SentShopKey() {
+		return ""
 	}
 	method := c.Method
 	if method == http.MethodHead {

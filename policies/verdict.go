@@ -98,8 +98,9 @@ func couldNotDecide(err error) Verdict {
 	} else if cause := ask.PublicCause(err); cause != "" {
 		v.Message = "The request could not be checked, since the site gave no usable answer: " + cause + ". Please try again."
 	}
-	if unexpected != nil {
-		v.Note = unexpected.Note()
+	var noted interface{ Note() string }
+	if errors.As(err, &noted) {
+		v.Note = noted.Note()
 	}
 	return v
 }

@@ -30,6 +30,7 @@ type siteState struct {
 	Questions map[string]struct {
 		Asked  uint64 `json:"asked"`
 		Failed uint64 `json:"failed"`
+		Error  string `json:"error"`
 	} `json:"questions"`
 	Spool struct {
 		Bytes int64 `json:"bytes"`
@@ -95,6 +96,14 @@ func table(out io.Writer, sites []siteState) error {
 		return err
 	}
 	for i := range sites {
+		questions := sites[i].Questions
+		for _, kind := range slices.Sorted(maps.Keys(questions)) {
+			if why := questions[kind].Error; why != "" {
+				if _, err := fmt.Fprintf(out, "%s: the last %s question: %s\n", sites[i].Site, kind, why); err != nil {
+					return err
+				}
+			}
+		}
 		for _, p := range sites[i].Problems {
 			if _, err := fmt.Fprintf(out, "%s: %s: %s\n", sites[i].Site, p.Code, p.Problem); err != nil {
 				return err

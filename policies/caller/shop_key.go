@@ -99,6 +99,11 @@ func (w *Whole) HasShopKey() bool {
 	return err == nil && claim == ClaimKey || basicShopKey(w.HTTP.Header)
 }
 
+// SentShopKey tells whether w carries what looks like a shop key, wherever it was sent.
+func (w *Whole) SentShopKey() bool {
+	return hasQueryKey(w.Call) || w.HasShopKey()
+}
+
 // ShopKeyName returns the name of the shop key that w carries. ok is false if the shop
 // would have to clean the name first: several spellings may be one key.
 func (w *Whole) ShopKeyName() (name string, ok bool) {

@@ -78,6 +78,9 @@ func (w *Whole) shopLooks() bool {
 	return w.Site.inShop(w.Call.Route)
 }
 
+// TakesKeys tells whether a shop key may count on the call.
+func (w *Whole) TakesKeys() bool { return w.Site.inShop(w.Call.Key) && w.shopLooks() }
+
 func inNamespace(key, ns string) bool {
 	rest, ok := strings.CutPrefix(key, "/"+ns)
 	return ok && (rest == "" || rest[0] == '/')
