@@ -54,6 +54,9 @@ func (b *backend) Ask(ctx context.Context, q ask.Question) (*ask.Answer, error) 
 	ctx, cancel := context.WithTimeout(ctx, b.site.questions.Timeout)
 	defer cancel()
 	answer, err := b.ask(ctx, q)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = &ask.LateError{Timeout: b.site.questions.Timeout, Err: err}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s question: %w", ask.ErrUndecided, q.Kind, err)
 	}

@@ -19,10 +19,10 @@ func noteOnKey(r *Request) string {
 	if who, known := r.Known(); known && who.Kind != caller.Anonymous {
 		return ""
 	}
-	switch takes := r.TakesKeys(); {
-	case !takes && r.Call.Form != call.Pretty:
-		return "The caller sent a shop key in the query form, where the shop takes keys on its own routes from release 11.1 on: name the release if it is not told by the REST root, or use the pretty form."
-	case !takes:
+	switch {
+	case r.Call.Form != call.Pretty:
+		return "The caller sent a shop key in the query form, and the shop did not take it: it takes keys there from release 11.1 on, on its own routes, and none over plain http."
+	case !r.TakesKeys():
 		return "The caller sent a shop key, which the shop takes on its own routes only."
 	case !r.Secure:
 		return "The caller sent a shop key over plain http, where the shop takes none: it needs https, or OAuth 1."

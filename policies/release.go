@@ -68,6 +68,12 @@ func (rel *Release) AtLeast(w *caller.Whole, major, minor int) bool {
 	return ok && known.preview && number(major, minor) <= number(11, 1) && known.answers(w.Call) && time.Since(known.at) < believedFor
 }
 
+// Before tells whether the configuration says that the shop is older than release
+// major.minor.
+func (rel *Release) Before(major, minor int) bool {
+	return rel.fixed > 0 && rel.fixed < number(major, minor)
+}
+
 // Learns tells whether the release is to be learned from the REST root.
 func (rel *Release) Learns() bool { return rel.fixed == 0 }
 

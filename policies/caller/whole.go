@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/netip"
+	"strings"
 	"sync"
 
 	"github.com/restwarden/restwarden/policies/ask"
@@ -126,15 +127,16 @@ func (w *Whole) proves(q *ask.Question) bool {
 }
 
 // accepts tells whether an answer to a question that proves credentials was given to somebody
-// whom the platform knows. Of the answers 404 only "no such note" is: a missing order is
-// missing for everybody (docs/platform III.3).
+// whom the platform knows. Of the answers 403 only the shop's own "cannot" is: others, such
+// as those of a plugin for tokens, go to anybody. Of the answers 404 only "no such note" is:
+// a missing order is missing for everybody (docs/platform III.3).
 func (w *Whole) accepts(a *ask.Answer) bool {
 	code := a.Code()
 	switch a.Status {
 	case http.StatusOK:
 		return true
 	case http.StatusForbidden:
-		return code != "" && !handedOn[code]
+		return strings.HasPrefix(code, w.Site.Platform.ErrorPrefix+"cannot_")
 	case http.StatusNotFound:
 		return code == w.Site.Platform.ErrorPrefix+"invalid_id"
 	}
