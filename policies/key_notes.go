@@ -11,7 +11,7 @@ import (
 
 // noteOnKey says that a shop key of the caller's cannot count: the shop takes keys on its own
 // routes alone, by the form of the address, and none over plain http (docs/platform III.8). It
-// is "" if the caller has none, or has been found.
+// is "" if the caller sent none, or has been found.
 func noteOnKey(r *Request) string {
 	if !r.SentShopKey() {
 		return ""
@@ -27,7 +27,7 @@ func noteOnKey(r *Request) string {
 	case !r.Secure:
 		return "The caller sent a shop key over plain http, where the shop takes none: it needs https, or OAuth 1."
 	}
-	return ""
+	return "The caller sent a shop key, and the shop does not know it: the key is gone, or PHP is not told that the client came by https."
 }
 
 // refusedCredential returns the error for an answer in which the shop refuses the credential

@@ -42,7 +42,11 @@ func (p *OrderType) prove(ctx context.Context, r *Request, claim caller.Claim, i
 	if err != nil || !might {
 		return proof{answer: refusal.DeniedWrite(&p.site.Platform, r.Call)}, err
 	}
-	others, denied, err := p.invalid(ctx, r, r.withKey(p.Credential), ids)
+	as = r.withKey(p.Credential)
+	if !may {
+		as = r.limited(as) // such a caller has no right that the gateway knows of
+	}
+	others, denied, err := p.invalid(ctx, r, as, ids)
 	switch {
 	case err == nil && denied != nil:
 		return proof{}, p.refusedCredential(r, denied)

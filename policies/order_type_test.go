@@ -225,6 +225,28 @@ func TestOrderType_KeysInTheQueryForm(t *testing.T) {
 	}
 }
 
+// TestOrderType_NoRouteTells: a plugin may take away both routes that tell what a record is.
+// The gateway then does not decide about a record that the order route shows.
+func TestOrderType_NoRouteTells(t *testing.T) {
+	for shown, want := range map[*ask.Answer]bool{
+		asktest.JSON(200, `{"id":13}`):                true,
+		asktest.JSON(404, `{"code":"rest_no_route"}`): false,
+	} {
+		s := newSite(t)
+		p := provision(t, s, new(OrderType))
+		backend := &asktest.Platform{Answer: func(q ask.Question) (*ask.Answer, error) {
+			if q.Route == "/wc/v3/orders/13" {
+				return shown, nil
+			}
+			return asktest.JSON(404, `{"code":"rest_no_route"}`), nil
+		}}
+		v, err := p.Check(t.Context(), request(t, s, backend, "PUT", "/wp-json/wc/v3/orders/13", `{}`, jsonType, basicAuth))
+		if v.Refused() || errors.Is(err, ask.ErrUndecided) != want {
+			t.Errorf("%d: got %+v, %v", shown.Status, v, err)
+		}
+	}
+}
+
 // TestOrderType_JunkIsBounded: credentials that the platform does not accept cause no more
 // questions than identity { rate } allows. Those that it accepts cause any number.
 func TestOrderType_JunkIsBounded(t *testing.T) {
@@ -239,8 +261,8 @@ func TestOrderType_JunkIsBounded(t *testing.T) {
 		limited int
 	}{
 		"wrong passwords": {asktest.Answering(401, `{"code":"woocommerce_rest_cannot_view"}`), 30},
-		"no shop":         {asktest.Answering(404, `{"code":"rest_no_route"}`), 90}, // two questions a call
-		"missing orders":  {missingForAll, 90},                                      // the same
+		"no shop":         {asktest.Answering(404, `{"code":"rest_no_route"}`), 110}, // three questions a call
+		"missing orders":  {missingForAll, 90},                                       // two questions a call
 		"a token plugin":  {asktest.Answering(403, `{"code":"jwt_auth_invalid_token"}`), 30},
 		"a manager":       {shopOf(nil), 0},
 		"a customer":      {asktest.Answering(403, `{"code":"woocommerce_rest_cannot_view"}`), 0},

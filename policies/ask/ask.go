@@ -100,6 +100,21 @@ func (l *LateError) Note() string {
 	return fmt.Sprintf("The site did not answer the gateway's question within %s: PHP is slow or has no free worker. The gateway waits as long as identity { timeout } says.", l.Timeout)
 }
 
+// DownError is the error of a question that did not reach the platform, or whose answer was
+// cut off.
+type DownError struct{ Err error }
+
+// Error implements error.
+func (d *DownError) Error() string { return fmt.Sprintf("the site cannot be reached: %v", d.Err) }
+
+// Unwrap returns the error of the connection.
+func (d *DownError) Unwrap() error { return d.Err }
+
+// Note says in one sentence, for the operator, what the cause is.
+func (d *DownError) Note() string {
+	return "The server behind the gateway cannot be reached, or ends the connection."
+}
+
 // LeftError is the error of a question whose time was over before the platform had answered.
 // The question goes on by itself: some backends do not hear that nobody waits.
 type LeftError struct {

@@ -42,6 +42,7 @@ func TestWho(t *testing.T) {
 		"shop key in the query":         {asktest.Answering(403, `{"code":"woocommerce_rest_cannot_view"}`), "/wp-json/wc/v3/orders?consumer_key=ck_1&consumer.secret=cs_1", nil, KeyHolder, "/wc/v3/orders"},
 		"write-only shop key":           {asktest.Answering(401, `{"code":"woocommerce_rest_authentication_error","message":"The API key provided does not have read permissions."}`), "/wp-json/wc/v3/orders", []string{shopKey}, KeyHolder, "/wc/v3/orders"},
 		"unknown shop key":              {asktest.Answering(401, `{"code":"woocommerce_rest_cannot_view"}`), "/wp-json/wc/v3/orders", []string{shopKey}, Anonymous, "/wc/v3/orders"},
+		"nobody, with 403":              {asktest.Answering(403, `{"code":"rest_not_logged_in"}`), "/wp-json/wp/v2/posts", []string{basicAuth}, Anonymous, "/wp/v2/users/me"},
 		"shop key with rest_route":      {asktest.Answering(401, `{"code":"rest_not_logged_in"}`), "/?rest_route=/wc/v3/orders", []string{shopKey}, Anonymous, "/wc/v3/orders"},
 		"OAuth 1":                       {user, "/wp-json/wc/v3/orders", []string{"Authorization: OAuth oauth_consumer_key=\"x\""}, Unverified, ""},
 		"OAuth 1, empty header":         {asktest.Answering(401, `{"code":"rest_not_logged_in"}`), "/wp-json/wc/v3/orders", []string{"Authorization: OAuth"}, Anonymous, "/wp/v2/users/me"},
