@@ -8,7 +8,7 @@ import (
 
 // prettyOnly are callers whose credentials count in the query form from 11.1 on only
 // (docs/interface 9).
-var prettyOnly = []string{"key", "oauth"}
+var prettyOnly = []string{"key", "oauth", "write-only"}
 
 // inQueryForm returns r with its call in the query form. ok is false for a row that is
 // about the form itself, or about a path.

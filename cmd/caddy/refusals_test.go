@@ -41,6 +41,8 @@ const (
 	marker       verdict = "key_marker"
 	indexForm    verdict = "index permalinks"
 	oddID        verdict = "id"
+	writeOnlyKey verdict = "write-only key"
+	mayNotSee    verdict = "may not read"
 )
 
 var refusals = []refusal{
@@ -56,6 +58,8 @@ var refusals = []refusal{
 	{notHere, noRoute, "`base` names the sub-folder, and the call stands outside of it, where the platform has no REST (section 4, rule 2)", "`base`"},
 	{unchecked, `503 rest_policy_unavailable "The request could not be checked. Please try again."`, "only the platform can check OAuth 1, so the gateway cannot ask in the caller's name what record the id is", "`order_type { credential … }`"},
 	{hidden, `403 rest_forbidden "Sorry, you are not allowed to do that."`, "the same, with a `credential`: the id is no order, and the gateway cannot ask whether this caller may know that", "`order_type off`"},
+	{writeOnlyKey, `401 shop_rest_authentication_error "The API key provided does not have read permissions."`, "a key that may not read may not ask what record an id is, and the gateway asks as the caller until it has a `credential`", "`order_type { credential … }`, or `release` from 10.8 on"},
+	{mayNotSee, `403 shop_rest_cannot_edit "Sorry, you are not allowed to edit this resource."`, "the same for an editor, who before 10.8 may change orders and not read them", "`order_type { credential … }`"},
 	{marker, noMeaning, "the text makes a key of the shop valid on any route, wherever in the address it stands; no client writes it there", "nothing: send the call without the text"},
 	{indexForm, noMeaning, "PHP set-ups read `/index.php/` and the prefix behind it in three ways", "pretty permalinks without `index.php`"},
 	{oddID, noMeaning, "an id of an order update that is not plain digits; the platform has readings of its own for such ids", "nothing: the platform has no order of such an id"},

@@ -140,6 +140,8 @@ func (w *world) caller(as string) []edit {
 		return []edit{signed(w.info.Keys.CookiePlugin, time.Now())}
 	case "key":
 		return []edit{withKey(w.info.Keys.ReadWriteKey)}
+	case "write-only":
+		return []edit{withKey(w.info.Keys.WriteKey)}
 	case "tools":
 		return []edit{header("X-MCP-API-Key", w.info.Keys.ReadWriteKey)}
 	case "oauth":
