@@ -54,6 +54,9 @@ func (b *backend) Ask(ctx context.Context, q ask.Question) (*ask.Answer, error) 
 	ctx, cancel := context.WithTimeout(ctx, b.site.questions.Timeout)
 	defer cancel()
 	answer, err := b.ask(ctx, q)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = &ask.LateError{Timeout: b.site.questions.Timeout, Err: err}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s question: %w", ask.ErrUndecided, q.Kind, err)
 	}
@@ -119,7 +122,7 @@ func (b *backend) ask(ctx context.Context, q ask.Question) (*ask.Answer, error) 
 		return answer, nil
 	}
 	if err != nil {
-		return nil, errors.Join(ctx.Err(), err)
+		return nil, failure(ctx, err)
 	}
 	if err := ctx.Err(); err != nil { // reverse_proxy: status 499, no error
 		return nil, err
@@ -151,6 +154,18 @@ func (b *backend) copyVars(ctx context.Context) {
 		}
 	}
 	caddyhttp.SetVar(ctx, varLookup, true)
+}
+
+// failure returns the error of a question without an answer, and not where in Caddy it arose.
+func failure(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return errors.Join(ctx.Err(), err)
+	}
+	var said caddyhttp.HandlerError
+	if errors.As(err, &said) && said.StatusCode >= 500 && said.Err != nil {
+		return &ask.DownError{Err: said.Err}
+	}
+	return err
 }
 
 // errorAnswer returns the answer that a handler of the site, such as file_server, gives as an

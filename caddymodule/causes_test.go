@@ -199,3 +199,21 @@ func TestCauses_Status(t *testing.T) {
 		}
 	}
 }
+
+// TestCauses_Late: the record names the option that says how long the gateway waits.
+func TestCauses_Late(t *testing.T) {
+	p := newPlatform(t)
+	p.answer = func(_ http.ResponseWriter, r *http.Request) bool {
+		if isQuestion(r) {
+			<-r.Context().Done()
+		}
+		return isQuestion(r)
+	}
+	g := startGateway(t, "\trestwarden cms {\n\t\tlogin_only\n\t\tidentity {\n\t\t\ttimeout 50ms\n\t\t}\n\t}\n"+p.proxied())
+	g.do("GET /cms-json/cms/v2/posts", "", asAdmin).want(t, 503, "it did not answer in time")
+	for _, want := range []string{"no answer within identity { timeout 50ms }", "PHP is slow or has no free worker"} {
+		if !strings.Contains(g.logged(), want) {
+			t.Errorf("the record has no %q: %s", want, g.logged())
+		}
+	}
+}

@@ -128,9 +128,13 @@ func (m *metrics) remembered(kind ask.Kind) {
 	m.lookups.WithLabelValues(string(kind), resultCached).Inc()
 }
 
-// asked counts a question that was asked.
-func (m *metrics) asked(q ask.Question, _ *ask.Answer, err error, took time.Duration) {
-	m.lookups.WithLabelValues(string(q.Kind), resultOf(err)).Inc()
+// asked counts a question that was asked. An answer that cannot be used is an error.
+func (m *metrics) asked(q ask.Question, a *ask.Answer, err error, took time.Duration) {
+	result := resultOf(err)
+	if err == nil && unusable(&q, a, nil) != "" {
+		result = resultError
+	}
+	m.lookups.WithLabelValues(string(q.Kind), result).Inc()
 	m.lookupDuration.WithLabelValues(string(q.Kind)).Observe(took.Seconds())
 }
 

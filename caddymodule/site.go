@@ -47,7 +47,7 @@ func newSite(g *Gateway, way layout.Way, apart string) *site {
 	own := *g.engine.every.Site
 	s.Site.Site, s.Server, s.Name = &own, g.server+apart, siteName(way.Hosts, g.server, g.Base)
 	s.Release, _ = policies.ParseRelease(g.Release) // has been parsed before
-	own.KeysInQuery, own.Home = s.keysInQuery, s.home
+	own.KeysInQuery, own.NoKeysInQuery, own.Home = s.keysInQuery, s.Release.Before(11, 1), s.home
 	s.Hosts, s.Indexes, s.ScriptDirs = way.Hosts, new(hosts.Table[*index.Index]), new(hosts.Table[string])
 	own.Lists, own.Scripts = s.ListsNamespace, s.scriptDir
 	opts := g.engine.questions
@@ -69,9 +69,9 @@ func newSite(g *Gateway, way layout.Way, apart string) *site {
 	return s
 }
 
-// keysInQuery tells whether the shop that answers w takes its keys in the query form too.
-// It waits for the first reading of the REST root, so that a key works from the first call
-// on.
+// keysInQuery tells whether the shop that answers w certainly takes its credentials in the
+// query form too. It waits for the first reading of the REST root, so that a signature works
+// from the first call on.
 func (s *site) keysInQuery(w *caller.Whole) bool {
 	if s.Release.Learns() {
 		s.awaitRoot(w)

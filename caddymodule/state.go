@@ -87,10 +87,9 @@ func (s *siteState) counting(t ask.Trace) ask.Trace {
 				k.Asked++
 				k.Seconds += took.Seconds()
 				k.Last = time.Now()
-				if err != nil {
+				if k.Error = unusable(&q, a, err); k.Error != "" {
 					k.Failed++
 				}
-				k.Error = unusable(&q, a, err)
 			})
 		},
 		Known: func(kind ask.Kind) {

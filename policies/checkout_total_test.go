@@ -180,6 +180,28 @@ func TestRefundTotals_WordsDoNotTell(t *testing.T) {
 	if v := refund(basicAuth); v.Answer == nil || v.Answer.Code() != "woocommerce_rest_cannot_create" {
 		t.Errorf("customer: got %+v", v)
 	}
+	const mayNotWrite = `{"code":"woocommerce_rest_authentication_error","message":"The API key provided does not have write permissions."}`
+	backend = asktest.Routed(map[string]*ask.Answer{
+		"OPTIONS /wc/v3/orders/0/refunds": asktest.JSON(200, `[]`),
+		"GET /wc/v3/orders/0/refunds":     asktest.JSON(404, `{"code":"woocommerce_rest_shop_order_invalid_id"}`),
+		"DELETE /wc/v3/orders/0/notes/0":  asktest.JSON(401, mayNotWrite),
+	})
+	s = newSite(t)
+	p = provision(t, s, new(RefundTotals))
+	if v := refund(shopKey); v.Answer == nil || string(v.Answer.Body) != mayNotWrite {
+		t.Errorf("read-only key: got %+v", v)
+	}
+	for _, status := range []int{400, 403} { // the two sets of names differ (docs/interface 7)
+		backend = asktest.Routed(map[string]*ask.Answer{
+			"OPTIONS /wc/v3/orders/0/refunds": asktest.JSON(200, `[]`),
+			"GET /wc/v3/orders/0/refunds":     asktest.JSON(status, `{"code":"rest_cookie_invalid_nonce"}`),
+		})
+		s = newSite(t)
+		p = provision(t, s, new(RefundTotals))
+		if v := refund(loginLine, "X-WP-Nonce: old"); v.Status != status || v.Answer == nil {
+			t.Errorf("outdated nonce: got %+v", v)
+		}
+	}
 }
 
 func TestRefundTotals_CouldNotDecide(t *testing.T) {

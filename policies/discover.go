@@ -61,7 +61,7 @@ func (s *Site) Discover(ctx context.Context, b ask.Backend, by Reach) (*Root, er
 	if !slices.ContainsFunc(found.Namespaces, func(ns string) bool { return strings.EqualFold(ns, s.Platform.Core) }) {
 		root.Problems = append(root.Problems, Problem{ProblemPlatform, fmt.Sprintf("the site has no namespace %s: check the platform named behind restwarden", s.Platform.Core)})
 	}
-	root.Problems = append(root.Problems, s.prefixProblems(found)...)
+	root.Problems = append(root.Problems, s.prefixProblems(found, read.why)...)
 	root.Problems = append(root.Problems, s.addressProblems(found, by)...)
 	return root, nil
 }
@@ -94,7 +94,7 @@ func (s *Site) rootProblem(ctx context.Context, b ask.Backend, by Reach, why err
 			return Problem{ProblemBase, fmt.Sprintf("there is no REST root at %s/%s/, but one at /%s/: check base", s.Base, s.Prefix, s.Prefix)}
 		}
 	}
-	return Problem{ProblemRoot, fmt.Sprintf("there is no REST root at %s/%s/: check prefix and base (%s)", s.Base, s.Prefix, why)}
+	return Problem{ProblemRoot, fmt.Sprintf("there is no REST root at %s/%s/: %s. If it is elsewhere, check prefix and base", s.Base, s.Prefix, why)}
 }
 
 // HasScripts tells whether the site really has the scripts whose forms are forwarded
@@ -119,8 +119,9 @@ func (s *Site) HasScripts(ctx context.Context, b ask.Backend, by Reach) bool {
 }
 
 // prefixProblems compares the addresses that the site gives for its own routes with the
-// configured prefix and base.
-func (s *Site) prefixProblems(found *rootAnswer) []Problem {
+// configured prefix and base. why says why the pretty form has no REST root; it is nil if it
+// has one. A site without pretty permalinks gives addresses in the query form.
+func (s *Site) prefixProblems(found *rootAnswer, why error) []Problem {
 	var self struct {
 		Links struct {
 			Self json.RawMessage `json:"self"`
@@ -147,6 +148,8 @@ func (s *Site) prefixProblems(found *rootAnswer) []Problem {
 		return []Problem{{ProblemPrefix, text}}
 	case s.Base != "" && has != want:
 		return []Problem{{ProblemBase, text}}
+	case why != nil:
+		return []Problem{{ProblemRoot, fmt.Sprintf("the REST root answers in the query form only, and not at %s/, where the site says that it is: save the permalink settings once more (%s)", has, why)}}
 	}
 	return nil
 }

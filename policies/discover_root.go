@@ -57,7 +57,7 @@ func (o *ordered) UnmarshalJSON(text []byte) error {
 type rootReading struct {
 	found  *rootAnswer // nil if there is none
 	closed bool        // the root is not public
-	why    error       // why there is none, an *ask.UnexpectedError
+	why    error       // why there is none in the pretty form, an *ask.UnexpectedError
 }
 
 // readRoot asks for the REST root in its pretty form, and in its query form where the site
@@ -71,6 +71,7 @@ func readRoot(ctx context.Context, b ask.Backend, base string) (rootReading, err
 	if err == nil && query.found == nil && !query.closed {
 		return pretty, nil
 	}
+	query.why = pretty.why
 	return query, err
 }
 

@@ -31,6 +31,7 @@ func TestDiscover(t *testing.T) {
 		"sub-folder":            {index("http://shop.example/blog", "http://shop.example/blog", "http://shop.example/blog/wp-json/", ""), nil, "/blog", nil, false},
 		"language directory":    {index("http://shop.example", "http://shop.example", "http://shop.example/de/wp-json/", ""), nil, "", nil, false},
 		"plain permalinks":      {page, index("http://shop.example", "http://shop.example", "http://shop.example/index.php?rest_route=/", ""), "", nil, false},
+		"stale rewrite rules":   {page, index("http://shop.example", "http://shop.example", "http://shop.example/wp-json/", ""), "", []string{"save the permalink settings"}, false},
 		"a page in its place":   {asktest.JSON(200, `<html>`), index("http://shop.example", "http://shop.example", "http://shop.example/index.php?rest_route=/", ""), "", nil, false},
 		"another prefix":        {page, index("http://shop.example", "http://shop.example", "http://shop.example/api/", ""), "", []string{"check prefix and base"}, false},
 		"another base":          {index("http://shop.example/x", "http://shop.example/x", "http://shop.example/x/wp-json/", ""), nil, "/blog", []string{"check prefix and base", `base is "/blog"`}, false},

@@ -11,7 +11,7 @@ import (
 
 // noteOnKey says that a shop key of the caller's cannot count: the shop takes keys on its own
 // routes alone, by the form of the address, and none over plain http (docs/platform III.8). It
-// is "" if the caller has none, or has been found.
+// is "" if the caller sent none, or has been found.
 func noteOnKey(r *Request) string {
 	if !r.SentShopKey() {
 		return ""
@@ -19,15 +19,15 @@ func noteOnKey(r *Request) string {
 	if who, known := r.Known(); known && who.Kind != caller.Anonymous {
 		return ""
 	}
-	switch takes := r.TakesKeys(); {
-	case !takes && r.Call.Form != call.Pretty:
-		return "The caller sent a shop key in the query form, where the shop takes keys on its own routes from release 11.1 on: name the release if it is not told by the REST root, or use the pretty form."
-	case !takes:
+	switch {
+	case r.Call.Form != call.Pretty:
+		return "The caller sent a shop key in the query form, and the shop did not take it: it takes keys there from release 11.1 on, on its own routes, and none over plain http."
+	case !r.TakesKeys():
 		return "The caller sent a shop key, which the shop takes on its own routes only."
 	case !r.Secure:
 		return "The caller sent a shop key over plain http, where the shop takes none: it needs https, or OAuth 1."
 	}
-	return ""
+	return "The caller sent a shop key, and the shop does not know it: the key is gone, or PHP is not told that the client came by https."
 }
 
 // refusedCredential returns the error for an answer in which the shop refuses the credential

@@ -34,7 +34,7 @@ func TestNoteOnKey(t *testing.T) {
 	}{
 		"http":                     {nobody, false, orders, shopKey, http},
 		"http, known all the same": {list, false, orders, shopKey, ""},
-		"https":                    {nobody, true, orders, shopKey, ""},
+		"https":                    {nobody, true, orders, shopKey, "does not know it"},
 		"query form":               {nobody, true, "/?rest_route=/wc/v3/orders", shopKey, form},
 		"in the query, query form": {nobody, true, "/?rest_route=/wc/v3/orders&" + query, "Accept: x", form},
 		"another route":            {nobody, true, "/wp-json/x/v1/orders", shopKey, own},

@@ -205,7 +205,7 @@ func TestOrderType_UncertainClaims(t *testing.T) {
 	for _, target := range []string{
 		"/wp-json/WC/v3/orders/13?oauth_consumer_key=a&oauth_signature=b",
 		"/wp-json/WC/v3/orders/13?consumer_key=ck_1&consumer_secret=cs_1",
-		"/?rest_route=/wc/v3/orders/13&consumer_key=ck_1&consumer_secret=cs_1",
+		"/?rest_route=/wc/v3/orders/13&oauth_consumer_key=a&oauth_signature=b",
 	} {
 		s := newSite(t)
 		d := guarded(t, s).Judge(t.Context(), request(t, s, shopOf(nil), "PUT", target, `{}`, jsonType))

@@ -3,7 +3,6 @@ package policies
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -31,7 +30,7 @@ func (p *OrderType) prove(ctx context.Context, r *Request, claim caller.Claim, i
 	case err != nil:
 		return proof{}, err
 	case refusal == nil && len(others) > 0 && r.HasShopKey():
-		answer, err := p.readOnly(ctx, r, as)
+		answer, err := r.readOnly(ctx, as)
 		return proof{others: others, answer: answer}, err
 	case refusal == nil:
 		return proof{others: others}, nil
@@ -43,7 +42,11 @@ func (p *OrderType) prove(ctx context.Context, r *Request, claim caller.Claim, i
 	if err != nil || !might {
 		return proof{answer: refusal.DeniedWrite(&p.site.Platform, r.Call)}, err
 	}
-	others, denied, err := p.invalid(ctx, r, r.withKey(p.Credential), ids)
+	as = r.withKey(p.Credential)
+	if !may {
+		as = r.limited(as) // such a caller has no right that the gateway knows of
+	}
+	others, denied, err := p.invalid(ctx, r, as, ids)
 	switch {
 	case err == nil && denied != nil:
 		return proof{}, p.refusedCredential(r, denied)
@@ -98,25 +101,6 @@ func (p *OrderType) mayWrite(ctx context.Context, r *Request, refusal *ask.Answe
 	}
 	may = who.Capabilities["edit_others_posts"] || who.Capabilities["edit_others_shop_orders"]
 	return who.Kind != caller.Anonymous, may, nil
-}
-
-// readOnly returns the shop's refusal to a key that may read but not write, and nil for
-// any other key. It deletes note 0, which needs the right to write and never exists
-// (docs/platform III.3). It asks nothing for a policy that only observes.
-func (p *OrderType) readOnly(ctx context.Context, r *Request, as asker) (*ask.Answer, error) {
-	if r.Observed {
-		return nil, nil
-	}
-	q := p.about("/"+p.site.Platform.Shop[2]+"/orders/0/notes/0", "force=true")
-	q.Method = http.MethodDelete
-	a, err := as(ctx, q)
-	if err != nil {
-		return nil, fmt.Errorf("may the key write: %w", err)
-	}
-	if a.Denied() && a.Code() != "" {
-		return a, nil
-	}
-	return nil, nil
 }
 
 func writeOnly(refusal *ask.Answer) bool {

@@ -238,7 +238,11 @@ func (q *inquiry) recordOfV1(ctx context.Context, id uint64) (record, *ask.Answe
 		q.remember(ctx, q.r, id)
 		return isOrder, nil, nil
 	case a.Status == http.StatusNotFound && a.Code() == string(CodeNoRoute):
-		return noRoute, nil, nil // there is no shop
+		is, _, err := q.missingOrNot(ctx, id)
+		if err == nil && is == notOrder {
+			err = fmt.Errorf("%w: what is order %d: the site has neither the notes of orders nor %s/orders, which would tell", ask.ErrUndecided, id, q.site.Platform.Shop[0])
+		}
+		return is, nil, err
 	case a.Status == http.StatusNotFound && a.Code() != "":
 		return q.missingOrNot(ctx, id)
 	case refuses(a):

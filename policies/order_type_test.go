@@ -200,15 +200,49 @@ func TestOrderType_UnverifiedCallers(t *testing.T) {
 	}
 }
 
-// TestOrderType_KeysInTheQueryForm: keys that should not count in the query form still
-// count as credentials for the guard.
+// TestOrderType_KeysInTheQueryForm: the shop's answer tells whether a key counts in the query
+// form. Where it certainly does not, and for signatures, the guard does not decide.
 func TestOrderType_KeysInTheQueryForm(t *testing.T) {
-	s := newSite(t)
-	p := provision(t, s, new(OrderType))
-	for _, key := range []string{"consumer_key=ck_1&consumer_secret=cs_1", "oauth_consumer_key=ck_1"} {
-		r := request(t, s, shopOf(nil), "PUT", "/?rest_route=/wc/v3/orders/13&"+key, `{}`, jsonType)
-		if v, err := p.Check(t.Context(), r); !errors.Is(err, ask.ErrUndecided) {
-			t.Errorf("%s: got %+v, %v", key, v, err)
+	const key, signature = "consumer_key=ck_1&consumer_secret=cs_1", "oauth_consumer_key=ck_1"
+	for name, test := range map[string]struct {
+		sent    string
+		none    bool // the shop certainly takes no keys there
+		backend *asktest.Platform
+		status  int // 0: not decided
+	}{
+		"accepted":         {key, false, shopOf(nil), 400},
+		"not accepted":     {key, false, asktest.Answering(401, `{"code":"woocommerce_rest_cannot_view"}`), 401},
+		"an older release": {key, true, shopOf(nil), 0},
+		"a signature":      {signature, false, shopOf(nil), 0},
+	} {
+		s := newSite(t)
+		s.NoKeysInQuery = test.none
+		p := provision(t, s, new(OrderType))
+		v, err := p.Check(t.Context(), request(t, s, test.backend, "PUT", "/?rest_route=/wc/v3/orders/13&"+test.sent, `{}`, jsonType))
+		if v.Status != test.status || errors.Is(err, ask.ErrUndecided) != (test.status == 0) {
+			t.Errorf("%s: got %+v, %v", name, v, err)
+		}
+	}
+}
+
+// TestOrderType_NoRouteTells: a plugin may take away both routes that tell what a record is.
+// The gateway then does not decide about a record that the order route shows.
+func TestOrderType_NoRouteTells(t *testing.T) {
+	for shown, want := range map[*ask.Answer]bool{
+		asktest.JSON(200, `{"id":13}`):                true,
+		asktest.JSON(404, `{"code":"rest_no_route"}`): false,
+	} {
+		s := newSite(t)
+		p := provision(t, s, new(OrderType))
+		backend := &asktest.Platform{Answer: func(q ask.Question) (*ask.Answer, error) {
+			if q.Route == "/wc/v3/orders/13" {
+				return shown, nil
+			}
+			return asktest.JSON(404, `{"code":"rest_no_route"}`), nil
+		}}
+		v, err := p.Check(t.Context(), request(t, s, backend, "PUT", "/wp-json/wc/v3/orders/13", `{}`, jsonType, basicAuth))
+		if v.Refused() || errors.Is(err, ask.ErrUndecided) != want {
+			t.Errorf("%d: got %+v, %v", shown.Status, v, err)
 		}
 	}
 }
@@ -227,8 +261,9 @@ func TestOrderType_JunkIsBounded(t *testing.T) {
 		limited int
 	}{
 		"wrong passwords": {asktest.Answering(401, `{"code":"woocommerce_rest_cannot_view"}`), 30},
-		"no shop":         {asktest.Answering(404, `{"code":"rest_no_route"}`), 90}, // two questions a call
-		"missing orders":  {missingForAll, 90},                                      // the same
+		"no shop":         {asktest.Answering(404, `{"code":"rest_no_route"}`), 110}, // three questions a call
+		"missing orders":  {missingForAll, 90},                                       // two questions a call
+		"a token plugin":  {asktest.Answering(403, `{"code":"jwt_auth_invalid_token"}`), 30},
 		"a manager":       {shopOf(nil), 0},
 		"a customer":      {asktest.Answering(403, `{"code":"woocommerce_rest_cannot_view"}`), 0},
 		"write-only key":  {asktest.Answering(401, `{"code":"woocommerce_rest_authentication_error","message":"The API key provided does not have read permissions."}`), 0},

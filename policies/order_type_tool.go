@@ -74,7 +74,7 @@ func (p *OrderType) proveTool(ctx context.Context, r *Request, key string, id ui
 	case found.refusal != nil && writeOnly(found.refusal) && p.Credential != "":
 		found, err = p.recordsOf(ctx, r, r.withKey(p.Credential), ids)
 	case len(found.others) > 0:
-		found.refusal, err = p.readOnly(ctx, r, as)
+		found.refusal, err = r.readOnly(ctx, as)
 	}
 	if err != nil {
 		return Verdict{}, err

@@ -70,7 +70,8 @@ func (p *RefundTotals) Check(ctx context.Context, r *Request) (Verdict, error) {
 	}, nil
 }
 
-// mayNot returns the platform's refusal if the caller may not even read refunds, so that
+// mayNot returns the platform's refusal if the caller may not even read refunds, or has a key
+// that only reads, so that
 // a caller without rights gets the same answer on every release. It returns nil for
 // callers that the platform cannot be asked about and for write-only keys; these get the
 // gateway's refusal.
@@ -82,8 +83,11 @@ func (p *RefundTotals) mayNot(ctx context.Context, r *Request, claim caller.Clai
 	if err != nil {
 		return nil, fmt.Errorf("may the caller refund: %w", err)
 	}
-	if a.Denied() && a.Code() != "" && !writeOnly(a) {
+	if refuses(a) && !writeOnly(a) {
 		return a, nil
+	}
+	if claim == caller.ClaimKey {
+		return r.readOnly(ctx, r.Ask)
 	}
 	return nil, nil
 }

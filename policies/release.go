@@ -43,7 +43,7 @@ func ParseRelease(s string) (*Release, error) {
 		valid, numbers[i] = err == nil, int(n)
 	}
 	if !valid || numbers[0] < 1 || numbers[1] > 99 {
-		return nil, fmt.Errorf("release: %q is neither auto nor of the form 10.7%s", s, prefixed(": ", nearest.Hint(s, "auto")))
+		return nil, fmt.Errorf("release: %q is neither auto nor of the form 10.7 or 10.7.2 (of a candidate or beta, name the release before it)%s", s, prefixed(": ", nearest.Hint(s, "auto")))
 	}
 	return &Release{fixed: number(numbers[0], numbers[1])}, nil
 }
@@ -66,6 +66,12 @@ func (rel *Release) AtLeast(w *caller.Whole, major, minor int) bool {
 	}
 	known, ok := rel.learned.Get(w.HTTP.Host)
 	return ok && known.preview && number(major, minor) <= number(11, 1) && known.answers(w.Call) && time.Since(known.at) < believedFor
+}
+
+// Before tells whether the configuration says that the shop is older than release
+// major.minor.
+func (rel *Release) Before(major, minor int) bool {
+	return rel.fixed > 0 && rel.fixed < number(major, minor)
 }
 
 // Learns tells whether the release is to be learned from the REST root.

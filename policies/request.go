@@ -2,6 +2,8 @@ package policies
 
 import (
 	"context"
+	"fmt"
+	"net/http"
 
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
@@ -62,4 +64,24 @@ func (r *Request) limited(by asker) asker {
 		}
 		return by(ctx, q)
 	}
+}
+
+// readOnly returns the shop's refusal to a key that may read but not write, and nil for
+// any other key. It deletes note 0, which needs the right to write and never exists
+// (docs/platform III.3). It asks nothing for a policy that only observes.
+func (r *Request) readOnly(ctx context.Context, as asker) (*ask.Answer, error) {
+	if r.Observed {
+		return nil, nil
+	}
+	a, err := as(ctx, ask.Question{
+		Kind: ask.KindRecord, Method: http.MethodDelete,
+		Route: "/" + r.Site.Platform.Shop[2] + "/orders/0/notes/0", Query: "force=true",
+	})
+	if err != nil {
+		return nil, fmt.Errorf("may the key write: %w", err)
+	}
+	if a.Denied() && a.Code() != "" {
+		return a, nil
+	}
+	return nil, nil
 }

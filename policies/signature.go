@@ -1,20 +1,13 @@
 package policies
 
 import (
-	"context"
-	"crypto/hmac"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
-	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/nearest"
-	"github.com/restwarden/restwarden/policies/store"
 )
 
 // Signatures verifies signed calls. On a route whose rule says `signed <name>`, one of
@@ -164,138 +157,4 @@ func (p *Signatures) Secrets() []*string {
 		}
 	}
 	return keys
-}
-
-// Check verifies the signature that the rule of the call requires.
-func (p *Signatures) Check(ctx context.Context, r *Request) (Verdict, error) {
-	rule := r.Matched.Rule
-	if rule == nil || rule.who != whoSigned {
-		return Verdict{}, nil
-	}
-	if r.Call.Kind == call.Batch {
-		return refuseSignature(rule), nil // a signature covers one call
-	}
-	for _, s := range rule.signatures {
-		ok, err := s.verify(ctx, r)
-		if ok || err != nil {
-			return Verdict{}, err
-		}
-	}
-	return refuseSignature(rule), nil
-}
-
-func refuseSignature(rule *Rule) Verdict {
-	return Verdict{
-		Status: http.StatusUnauthorized, Code: CodeSignature, Message: "The signature is missing or not valid.",
-		Rule: rule.String(), Pos: rule.At,
-	}
-}
-
-// verify tells whether r carries this signature, valid and fresh. It does the same work
-// for every key.
-func (s *Signature) verify(ctx context.Context, r *Request) (bool, error) {
-	given, ok := s.given(r.HTTP.Header)
-	if !ok || s.scheme.timed && !s.fresh(given.stamp, r.Site.Now()) {
-		return false, nil
-	}
-	message, err := s.scheme.message(r.Call, given)
-	if err != nil {
-		return false, err
-	}
-	var right [][]byte
-	for _, key := range s.Keys {
-		sum, err := s.scheme.sum(key, given, message)
-		if err != nil {
-			return false, fmt.Errorf("signature %s: %w", s.Name, err)
-		}
-		for _, mac := range given.macs {
-			if hmac.Equal(mac, sum) {
-				right = append(right, s.scheme.once(key, given, sum))
-			}
-		}
-	}
-	if len(right) == 0 || !s.Once {
-		return len(right) > 0, nil
-	}
-	return s.first(ctx, r.Site.Store, right)
-}
-
-// given reads the headers of the scheme. Each must occur exactly once, and no header may
-// have a name that the platform takes for one of them.
-func (s *Signature) given(h http.Header) (g given, ok bool) {
-	signature, ok := single(h, s.SignatureHeader)
-	if !ok {
-		return g, false
-	}
-	if s.scheme.timestamp != "" {
-		if g.stamp, ok = single(h, s.TimestampHeader); !ok {
-			return g, false
-		}
-	}
-	if s.scheme.id != "" {
-		if g.id, ok = single(h, s.scheme.id); !ok {
-			return g, false
-		}
-	}
-	return g, s.scheme.read(signature, &g) && len(g.macs) > 0 && len(g.macs) <= maxMACs
-}
-
-// single returns the value of a header that occurs once, with no other header whose name
-// PHP folds onto it (docs/platform I.7, 1).
-func single(h http.Header, name string) (string, bool) {
-	values := h[name]
-	if len(values) != 1 || len(values[0]) > maxSignature {
-		return "", false
-	}
-	for other := range h {
-		if len(other) == len(name) && other != name && strings.EqualFold(asVariable(other), asVariable(name)) {
-			return "", false
-		}
-	}
-	return values[0], true
-}
-
-var variableNames = strings.NewReplacer("-", "_", ".", "_", " ", "_")
-
-func asVariable(header string) string { return variableNames.Replace(header) }
-
-// fresh accepts exactly ten digits: UNIX seconds from 2001 to 2286.
-func (s *Signature) fresh(stamp string, now time.Time) bool {
-	if len(stamp) != 10 || stamp[0] == '0' {
-		return false
-	}
-	for _, c := range stamp {
-		if c < '0' || c > '9' {
-			return false
-		}
-	}
-	seconds, err := strconv.ParseInt(stamp, 10, 64)
-	off := now.Sub(time.Unix(seconds, 0))
-	return err == nil && off.Abs() <= time.Duration(s.Tolerance)
-}
-
-const (
-	// onceMargin allows for clocks of gateways that differ.
-	onceMargin = time.Minute
-	// onceUntimed is how long a signature without a timestamp is remembered.
-	onceUntimed = 24 * time.Hour
-)
-
-// first tells whether none of the valid signatures was used before. It remembers the
-// signature itself, which only its key can make. Host and signature name are no part of
-// the record: clients choose the host, and several names may share a key.
-func (s *Signature) first(ctx context.Context, store store.Store, right [][]byte) (bool, error) {
-	ttl := onceUntimed
-	if s.scheme.timed {
-		ttl = 2*time.Duration(s.Tolerance) + onceMargin
-	}
-	all := true
-	for _, mac := range slices.CompactFunc(right, slices.Equal) {
-		first, err := store.SetOnce(ctx, "once:"+hex.EncodeToString(mac), ttl)
-		if err != nil {
-			return false, fmt.Errorf("was this signature used before: %w", err)
-		}
-		all = all && first
-	}
-	return all, nil
 }

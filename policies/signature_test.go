@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -67,6 +68,30 @@ func TestSignature_Verify(t *testing.T) {
 				t.Errorf("got %d %s", v.Status, v.Code)
 			}
 		})
+	}
+}
+
+// TestSignature_Note: the record says what is wrong, and the client's answer does not.
+func TestSignature_Note(t *testing.T) {
+	const stamp, right = "X-Timestamp: 1800000000", "X-Signature: " + stampMAC
+	s, p := signed(t, &Signature{Name: "cookie", Keys: []string{"secret"}, Once: true})
+	for _, test := range []struct {
+		note    string
+		headers []string
+	}{
+		{"Signature cookie is missing", nil},
+		{"not ten digits", []string{"X-Timestamp: 1800000000000", right}},
+		{"off by 6m40s", []string{"X-Timestamp: 1800000400", right}},
+		{"not made with one of its keys", []string{stamp, "X-Signature: " + requestMAC}},
+		{"", []string{stamp, right}},
+		{"was used before", []string{stamp, right}},
+	} {
+		r := request(t, s, nil, "POST", "/wp-json/cookie/v1/store-auth", "", test.headers...)
+		r.Matched.Rule = signedRule(s)
+		v, err := p.Check(t.Context(), r)
+		if err != nil || v.Refused() != (test.note != "") || !strings.Contains(v.Note, test.note) || strings.Contains(v.Message, "cookie") {
+			t.Errorf("%v: got %+v, %v", test.headers, v, err)
+		}
 	}
 }
 

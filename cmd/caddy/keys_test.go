@@ -23,16 +23,18 @@ func TestKeys_PlainPermalinks(t *testing.T) {
 	for name, c := range map[string]struct {
 		release, directive string
 		works              bool
-		nobody             int // status of an anonymous call
+		nobody             int  // status of an anonymous call
+		closed             bool // nobody but users reads the REST root
 	}{
-		"11.1 learned":        {"11.1", "login_only", true, 401},
-		"11.1 named":          {"11.1", "login_only\nrelease 11.1", true, 401},
-		"11.1 allow users":    {"11.1", "allow users /shop/v3/**", true, 403},
-		"10.8":                {"10.8", "login_only", false, 401},
-		"10.8 wrongly as new": {"10.8", "login_only\nrelease 11.1", false, 401},
+		"11.1 learned":        {"11.1", "login_only", true, 401, false},
+		"11.1 named":          {"11.1", "login_only\nrelease 11.1", true, 401, false},
+		"11.1 allow users":    {"11.1", "allow users /shop/v3/**", true, 403, false},
+		"11.1, closed root":   {"11.1", "login_only", true, 401, true},
+		"10.8":                {"10.8", "login_only", false, 401, false},
+		"10.8 wrongly as new": {"10.8", "login_only\nrelease 11.1", false, 401, false},
 	} {
 		for _, login := range []func(string) edit{withKey, queryKey} {
-			w := newWorld(t, site.Options{Release: c.release, Permalinks: "plain"}, c.directive)
+			w := newWorld(t, site.Options{Release: c.release, Permalinks: "plain", LoginOnly: c.closed}, c.directive)
 			key, wrong := login(w.info.Keys.ReadWriteKey), login("ck_nobody:cs_nothing")
 			t.Run(name, func(t *testing.T) {
 				w.t = t

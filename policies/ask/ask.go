@@ -12,6 +12,7 @@ package ask
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -79,6 +80,40 @@ var Kinds = []Kind{KindCaller, KindRecord, KindCart, KindSchema, KindIndex}
 
 // ErrUndecided is wrapped by the errors of questions without a usable answer.
 var ErrUndecided = errors.New("could not decide")
+
+// LateError is the error of a question that had no answer within its time.
+type LateError struct {
+	Timeout time.Duration // as configured
+	Err     error         // an error that wraps context.DeadlineExceeded
+}
+
+// Error implements error.
+func (l *LateError) Error() string {
+	return fmt.Sprintf("no answer within identity { timeout %s }: %v", l.Timeout, l.Err)
+}
+
+// Unwrap returns the error of the question.
+func (l *LateError) Unwrap() error { return l.Err }
+
+// Note says in one sentence, for the operator, what the cause is and what to change.
+func (l *LateError) Note() string {
+	return fmt.Sprintf("The site did not answer the gateway's question within %s: PHP is slow or has no free worker. The gateway waits as long as identity { timeout } says.", l.Timeout)
+}
+
+// DownError is the error of a question that did not reach the platform, or whose answer was
+// cut off.
+type DownError struct{ Err error }
+
+// Error implements error.
+func (d *DownError) Error() string { return fmt.Sprintf("the site cannot be reached: %v", d.Err) }
+
+// Unwrap returns the error of the connection.
+func (d *DownError) Unwrap() error { return d.Err }
+
+// Note says in one sentence, for the operator, what the cause is.
+func (d *DownError) Note() string {
+	return "The server behind the gateway cannot be reached, or ends the connection."
+}
 
 // LeftError is the error of a question whose time was over before the platform had answered.
 // The question goes on by itself: some backends do not hear that nobody waits.

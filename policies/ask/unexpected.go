@@ -40,9 +40,12 @@ func (e *UnexpectedError) Note() string {
 // platform's own words could tell of a record.
 func PublicCause(err error) string {
 	var unexpected *UnexpectedError
+	var down *DownError
 	switch {
 	case errors.As(err, &unexpected):
 		return unexpected.Answer.cause().public
+	case errors.As(err, &down):
+		return "it cannot be reached"
 	case errors.Is(err, context.DeadlineExceeded):
 		return "it did not answer in time"
 	}
@@ -128,9 +131,10 @@ const handOnLimit = 256 << 10
 
 // forCaller tells whether the caller may have a, the answer to q: the server refuses the whole
 // REST interface with it, and the call itself would get the same. That is so for a 403 or 404
-// without an error object, to a read with nothing but the caller's own credentials.
+// without an error object, to a read with nothing but the caller's own credentials, or with
+// none, which anybody may see.
 func (q *Question) forCaller(a *Answer) bool {
-	return q.As == AsCaller && (q.Method == "" || q.Method == http.MethodGet) &&
+	return (q.As == AsCaller && (q.Method == "" || q.Method == http.MethodGet) || q.As == AsNobody) &&
 		(a.Status == http.StatusForbidden || a.Status == http.StatusNotFound) &&
 		a.Code() == "" && len(a.Body) <= handOnLimit
 }

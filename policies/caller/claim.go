@@ -76,20 +76,19 @@ func (w *Whole) shopClaim() (Claim, error) {
 		return 0, err
 	}
 	inQuery := hasQueryKey(w.Call)
-	if !signed && !inQuery && !basicShopKey(w.HTTP.Header) {
-		return ClaimNothing, nil // such a call waits for no release
-	}
-	switch looks := w.shopLooks(); {
-	case !looks && (signed || inQuery):
-		return ClaimUncertain, nil
-	case !looks:
-		return ClaimNothing, nil
-	case signed && w.Site.hasLoginCookie(w.HTTP.Header): // with a valid cookie the shop ignores the signature
+	switch {
+	case signed && (!w.shopLooks() || w.Site.hasLoginCookie(w.HTTP.Header)): // with a valid cookie the shop ignores the signature
 		return ClaimUncertain, nil
 	case signed:
 		return ClaimOAuth1, nil
+	case !inQuery && !basicShopKey(w.HTTP.Header):
+		return ClaimNothing, nil
+	case w.TakesKeys():
+		return ClaimKey, nil
+	case inQuery:
+		return ClaimUncertain, nil
 	}
-	return ClaimKey, nil
+	return ClaimNothing, nil
 }
 
 // hasUserHeader tells whether w has a header of the table about which the platform is

@@ -61,8 +61,9 @@ var handedOn = map[string]bool{
 var wrongPassword = map[string]bool{"incorrect_password": true, "invalid_username": true, "invalid_email": true}
 
 func interpretUser(a *ask.Answer) (identity, error) {
-	if a.Status == http.StatusUnauthorized && a.Code() != "" {
-		return identity{}, nil
+	code := a.Code()
+	if a.Status == http.StatusUnauthorized && code != "" || a.Status == http.StatusForbidden && code == "rest_not_logged_in" {
+		return identity{}, nil // the two statuses of docs/interface 7
 	}
 	if a.Status != http.StatusOK {
 		return identity{}, ask.Unexpected(a)

@@ -17,9 +17,11 @@ type Site struct {
 	Store      store.Store // shared facts
 	Identities *Identities
 	Now        func() time.Time
-	// KeysInQuery tells whether the shop that answers takes its keys in the query form
-	// too. With nil it does not.
+	// KeysInQuery tells whether the shop that answers certainly takes its credentials in the
+	// query form too. With nil it is not certain.
 	KeysInQuery func(*Whole) bool
+	// NoKeysInQuery is true if the shop certainly takes none there.
+	NoKeysInQuery bool
 	// Lists tells whether the REST root of a host lists a namespace. With nil it lists none
 	// but the core's.
 	Lists func(host, namespace string) bool
@@ -78,8 +80,11 @@ func (w *Whole) shopLooks() bool {
 	return w.Site.inShop(w.Call.Route)
 }
 
-// TakesKeys tells whether a shop key may count on the call.
-func (w *Whole) TakesKeys() bool { return w.Site.inShop(w.Call.Key) && w.shopLooks() }
+// TakesKeys tells whether a shop key may count on the call. In the query form the shop's
+// answer decides: its release need not be known.
+func (w *Whole) TakesKeys() bool {
+	return w.Site.inShop(w.Call.Route) && (w.Call.Form == call.Pretty || !w.Site.NoKeysInQuery)
+}
 
 func inNamespace(key, ns string) bool {
 	rest, ok := strings.CutPrefix(key, "/"+ns)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/netip"
+	"strings"
 	"sync"
 
 	"github.com/restwarden/restwarden/policies/ask"
@@ -98,12 +99,16 @@ func (w *Whole) IsAnonymous(ctx context.Context) bool {
 // credentials that the platform has not accepted counts against the client's limit. Errors
 // are those of Backend.Ask, ask.ErrUndecided, ask.ErrTooMany, or a *call.Refusal.
 func (w *Whole) Ask(ctx context.Context, q ask.Question) (*ask.Answer, error) {
+	proves := w.proves(&q)
 	q, err := w.Question(q)
 	if err != nil {
 		return nil, err
 	}
-	if !w.proves(&q) {
+	if !proves {
 		return w.send(ctx, q)
+	}
+	if _, err := w.Credentials(); err != nil {
+		return nil, err
 	}
 	ids, epoch := w.Site.Identities, w.Site.Identities.cache.epoch()
 	key := ids.cache.key(w.claim, w.credentials)
@@ -120,21 +125,24 @@ func (w *Whole) Ask(ctx context.Context, q ask.Question) (*ask.Answer, error) {
 }
 
 // proves tells whether the answer to q shows that the platform accepts the caller's
-// credentials: the platform answers it to no anonymous caller.
+// credentials, a key for the tool server among them: the platform answers it to no anonymous
+// caller.
 func (w *Whole) proves(q *ask.Question) bool {
-	return q.As == ask.AsCaller && (q.Kind == ask.KindRecord || q.Kind == ask.KindCaller) && w.claim != ClaimNothing
+	own := q.As == ask.AsCaller || q.As == ask.AsKey && q.Key == w.HTTP.Header.Get("X-Mcp-Api-Key")
+	return own && (q.Kind == ask.KindRecord || q.Kind == ask.KindCaller) && w.claim != ClaimNothing
 }
 
 // accepts tells whether an answer to a question that proves credentials was given to somebody
-// whom the platform knows. Of the answers 404 only "no such note" is: a missing order is
-// missing for everybody (docs/platform III.3).
+// whom the platform knows. Of the answers 403 only the shop's own "cannot" is: others, such
+// as those of a plugin for tokens, go to anybody. Of the answers 404 only "no such note" is:
+// a missing order is missing for everybody (docs/platform III.3).
 func (w *Whole) accepts(a *ask.Answer) bool {
 	code := a.Code()
 	switch a.Status {
 	case http.StatusOK:
 		return true
 	case http.StatusForbidden:
-		return code != "" && !handedOn[code]
+		return strings.HasPrefix(code, w.Site.Platform.ErrorPrefix+"cannot_")
 	case http.StatusNotFound:
 		return code == w.Site.Platform.ErrorPrefix+"invalid_id"
 	}
