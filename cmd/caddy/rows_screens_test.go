@@ -15,6 +15,9 @@ func screenRows() []row {
 	return []row{
 		{of: "1 rule 10", says: "the editor publishes a page", line: "POST /cms-json/cms/v2/pages", body: `{"title":"x","status":"publish"}`, as: "editor nonce", bare: made, text: `"status":"publish"`},
 		{of: "1 rule 10", says: "autosave in the editor", line: "POST /cms-json/cms/v2/posts/POST/autosaves", body: `{"title":"x"}`, as: "editor nonce", prepare: newestPost, bare: ok, text: `"raw":"x"`},
+		{of: "1 rule 10", says: "an author publishes a draft", line: "PUT /cms-json/cms/v2/posts/POST", body: `{"status":"publish"}`, as: "author nonce", prepare: ownPost, bare: ok, text: `"status":"publish"`},
+		{of: "1 rule 10", says: "autosave of an author's draft", line: "POST /cms-json/cms/v2/posts/POST/autosaves", body: `{"title":"x"}`, as: "author nonce", prepare: ownPost, bare: ok, text: `"rendered":"x"`},
+		{of: "1 rule 10", says: "an author with another's post", line: "POST /cms-json/cms/v2/posts/POST/autosaves", body: `{"title":"x"}`, as: "author nonce", prepare: newestPost, bare: always(`403 rest_cannot_edit "Sorry, you are not allowed to edit this post."`)},
 		{of: "1 rule 10", says: "saving a widget", line: "POST /cms-json/cms/v2/widgets", body: `{"sidebar":"sidebar-1","instance":{"raw":{"content":"x"}}}`, as: "admin nonce", bare: made, text: `"content":"x"`},
 		{of: "1 rule 10", says: "a widget without login", line: "POST /cms-json/cms/v2/widgets", body: `{}`, bare: always(`401 rest_cannot_manage_widgets "Sorry, you are not allowed to manage widgets on this site."`)},
 		{of: "1 rule 9", says: "the screen of the flags", line: "GET " + features, as: "admin cookie", bare: ok, text: "product_gallery_video", page: true},
@@ -34,8 +37,19 @@ func screenRows() []row {
 // newestPost makes a post the target of a row.
 func newestPost(w *world) []edit {
 	id, _ := w.bare("GET /cms-json/cms/v2/posts", "").at("0", "id").(float64)
+	return toPost(id)
+}
+
+// ownPost makes a draft of the author the target of a row.
+func ownPost(w *world) []edit {
+	id, _ := w.bare("POST /cms-json/cms/v2/posts", `{"title":"Draft"}`, w.as("author")).at("id").(float64)
+	return toPost(id)
+}
+
+// toPost writes the id of a post for POST.
+func toPost(id float64) []edit {
 	return []edit{func(r *http.Request) {
-		write := func(s string) string { return strings.Replace(s, "/POST/", fmt.Sprintf("/%.0f/", id), 1) }
+		write := func(s string) string { return strings.Replace(s, "/POST", fmt.Sprintf("/%.0f", id), 1) }
 		r.URL.Path, r.URL.RawPath, r.URL.RawQuery = write(r.URL.Path), "", write(r.URL.RawQuery)
 	}}
 }

@@ -66,6 +66,41 @@ func TestAutosave(t *testing.T) {
 	})
 }
 
+// TestOwnPosts: authors edit and save what they wrote, as a draft and published, and nothing
+// else (docs/interface 1, rule 10).
+func TestOwnPosts(t *testing.T) {
+	both(t, site.Options{}, func(t *testing.T, c *client) {
+		t.Helper()
+		author, customer := c.screens("author"), c.screens("customer")
+		made := c.rest("POST", "/cms/v2/posts", `{"title":"One"}`, author...).want(201)
+		own := "/cms/v2/posts/" + id(int(made.get("id").(float64)))
+		c.rest("GET", own, "").want(403, "rest_forbidden")
+		c.rest("GET", own, "", author...).want(200)
+		if saved := c.rest("POST", own+"/autosaves", `{"title":"Two"}`, author...).want(200); saved.get("id") != made.get("id") {
+			t.Fatalf("autosave of a draft %s", saved.body)
+		}
+		c.rest("PUT", own, `{"status":"publish"}`, author...).want(200)
+		if saved := c.rest("POST", own+"/autosaves", `{"title":"Three"}`, author...).want(200); saved.get("title", "raw") != "Three" || saved.get("id") == made.get("id") {
+			t.Fatalf("autosave of a published post %s", saved.body)
+		}
+		if got := c.rest("PUT", own, `{"content":"x"}`, author...).want(200).get("title", "rendered"); got != "Two" {
+			t.Fatalf("published as %v", got)
+		}
+		c.rest("GET", own+"/autosaves", "", author...).want(200)
+		c.rest("PUT", own, `{"title":"x"}`, customer...).want(403, "rest_cannot_edit")
+		c.rest("PUT", own, `{"title":"x"}`).want(401, "rest_cannot_edit")
+
+		admins := c.rest("GET", "/cms/v2/posts", "").want(200).get("0", "id").(float64)
+		for _, others := range []string{"/cms/v2/posts/" + id(int(admins)), "/cms/v2/posts/" + id(int(admins)) + "/autosaves"} {
+			c.rest("POST", others, `{"title":"x"}`, author...).want(403, "rest_cannot_edit")
+		}
+		draft := c.rest("POST", "/cms/v2/posts", `{"title":"x"}`, c.screens("editor")...).want(201).get("id").(float64)
+		c.rest("PUT", "/cms/v2/posts/"+id(int(draft)), `{"title":"y"}`, author...).want(403, "rest_cannot_edit")
+		c.rest("GET", "/cms/v2/posts/"+id(int(draft)), "", author...).want(403, "rest_forbidden")
+		c.rest("PUT", "/cms/v2/posts/999999", `{}`, author...).want(404, "rest_post_invalid_id")
+	})
+}
+
 // TestWidgets: the widgets screen saves by REST.
 func TestWidgets(t *testing.T) {
 	both(t, site.Options{}, func(t *testing.T, c *client) {

@@ -2,6 +2,7 @@ package site
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -19,7 +20,7 @@ type post struct {
 func (s *Site) postRoutes() {
 	core := s.names.Core
 	for _, kind := range []string{"post", "page"} {
-		s.kindRoutes(kind, "/"+kind+"s", "edit_"+kind+"s", "edit_others_"+kind+"s")
+		s.kindRoutes(kind)
 	}
 	s.router.add(core, "/taxonomies", reading, endpoint{
 		args: args{"context": {Type: "string"}, "type": {Type: "string"}}, run: func(_ *request) (any, error) {
@@ -32,21 +33,20 @@ func (s *Site) postRoutes() {
 	})
 }
 
-// kindRoutes are the routes of one kind of article, below base: create and edit are the
-// capabilities that they ask for.
-func (s *Site) kindRoutes(kind, base, create, edit string) {
-	core := s.names.Core
+// kindRoutes are the routes of one kind of article.
+func (s *Site) kindRoutes(kind string) {
+	core, base := s.names.Core, "/"+kind+"s"
 	id := args{"id": {Type: "integer", Description: "Unique identifier for the post."}, "context": {Type: "string"}}
 	fields := args{
 		"title": {}, "content": {}, "status": {Type: "string", Enum: []string{"publish", "draft", "pending", "private"}},
 	}
-	mayEdit := needs(edit, "rest_cannot_edit", "Sorry, you are not allowed to edit this post.")
+	mayEdit := func(q *request) error { return q.mayEditPost(kind) }
 	s.router.add(core, base, reading, endpoint{
 		args: collection.with(args{"context": {Type: "string"}}), run: func(q *request) (any, error) { return listPosts(q, kind) },
 	})
 	s.router.add(core, base, creating, endpoint{
 		args:  fields,
-		allow: needs(create, "rest_cannot_create", "Sorry, you are not allowed to create posts as this user."),
+		allow: needs("edit_"+kind+"s", "rest_cannot_create", "Sorry, you are not allowed to create posts as this user."),
 		run:   func(q *request) (any, error) { return createPost(q, kind) },
 	}).allowBatch = true
 	s.router.add(core, pathf(base+"/%s", "id"), reading, endpoint{args: id, run: func(q *request) (any, error) {
@@ -77,15 +77,47 @@ func taxonomyJSON(slug, name string) obj {
 
 // post is the article of the call, if the caller may see it.
 func (q *request) post(kind string) (*post, error) {
-	for _, p := range q.site.posts {
-		if p.id == q.int("id") && p.kind == kind {
-			if p.status != "publish" && !q.can("edit_others_"+kind+"s") {
-				return nil, q.forbidden()
-			}
-			return p, nil
-		}
+	p, err := q.anyPost(kind)
+	if err != nil {
+		return nil, err
 	}
-	return nil, fail(http.StatusNotFound, "rest_post_invalid_id", "Invalid post ID.")
+	if p.status != "publish" && !q.canEditPost(p) {
+		return nil, q.forbidden()
+	}
+	return p, nil
+}
+
+// anyPost is the article of the call, for any caller.
+func (q *request) anyPost(kind string) (*post, error) {
+	i := slices.IndexFunc(q.site.posts, func(p *post) bool { return p.id == q.int("id") && p.kind == kind })
+	if i < 0 {
+		return nil, fail(http.StatusNotFound, "rest_post_invalid_id", "Invalid post ID.")
+	}
+	return q.site.posts[i], nil
+}
+
+// mayEditPost is the permission check of the routes that change an article.
+func (q *request) mayEditPost(kind string) error {
+	p, err := q.anyPost(kind)
+	if err != nil {
+		return err
+	}
+	if !q.canEditPost(p) {
+		return q.denied("rest_cannot_edit", "Sorry, you are not allowed to edit this post.")
+	}
+	return nil
+}
+
+// canEditPost tells whether the caller may change p. The author needs a right of its own once p
+// is published; everybody else needs the right to edit what others wrote.
+func (q *request) canEditPost(p *post) bool {
+	switch {
+	case q.user == nil || p.author != q.user.id:
+		return q.can("edit_others_" + p.kind + "s")
+	case p.status == "publish":
+		return q.can("edit_published_" + p.kind + "s")
+	}
+	return q.can("edit_" + p.kind + "s")
 }
 
 func listPosts(q *request, kind string) (any, error) {

@@ -85,7 +85,9 @@ func (s *Site) register() {
 	for version := range s.names.Shop {
 		s.orderRoutes(version + 1)
 	}
-	s.subscriptionRoutes()
+	for _, namespace := range s.names.Shop[1:] {
+		s.subscriptionRoutes(namespace)
+	}
 	s.productRoutes()
 	s.storeRoutes()
 	s.analyticsRoutes()

@@ -13,8 +13,9 @@ var scheduleFields = map[string]string{
 	"start_date": "start", "next_payment_date": "next_payment", "end_date": "end",
 }
 
-func (s *Site) subscriptionRoutes() {
-	rt, n, v3 := &s.router, s.names, s.names.Shop[2]
+// subscriptionRoutes adds the routes of one namespace, shop/v2 or shop/v3 (docs/interface 1, rule 4).
+func (s *Site) subscriptionRoutes(namespace string) {
+	rt, n := &s.router, s.names
 	id := args{"id": {Type: "integer"}}
 	fields := args{
 		"status":         {Type: "string", Enum: subscriptionStatuses},
@@ -22,15 +23,15 @@ func (s *Site) subscriptionRoutes() {
 		"start_date": {Type: "string"}, "next_payment_date": {Type: "string"}, "end_date": {Type: "string"},
 		"parent_id": {Type: "integer"}, "customer_id": {Type: "integer"}, "line_items": {Type: "array", Items: "object"}, "customer_note": {Type: "string"},
 	}
-	rt.add(v3, "/subscriptions", reading, endpoint{
+	rt.add(namespace, "/subscriptions", reading, endpoint{
 		args:  collection.with(args{"status": {Type: "array"}}),
 		allow: needs("read_private_shop_orders", n.code("cannot_view"), "Sorry, you cannot list resources."), run: listSubscriptions,
 	})
-	rt.add(v3, "/subscriptions", creating, endpoint{
+	rt.add(namespace, "/subscriptions", creating, endpoint{
 		args:  fields,
 		allow: needs("publish_shop_orders", n.code("cannot_create"), "Sorry, you are not allowed to create resources."), run: createSubscription,
 	})
-	rt.add(v3, pathf("/subscriptions/%s", "id"), reading, endpoint{
+	rt.add(namespace, pathf("/subscriptions/%s", "id"), reading, endpoint{
 		args: id, allow: needs("read_private_shop_orders", n.code("cannot_view"), "Sorry, you cannot view this resource."),
 		run: func(q *request) (any, error) {
 			r, err := q.subscription(http.StatusNotFound)
@@ -40,11 +41,11 @@ func (s *Site) subscriptionRoutes() {
 			return q.site.subscriptionJSON(r), nil
 		},
 	})
-	rt.add(v3, pathf("/subscriptions/%s", "id"), editing, endpoint{
+	rt.add(namespace, pathf("/subscriptions/%s", "id"), editing, endpoint{
 		args:  fields.with(id),
 		allow: needs("edit_shop_orders", n.code("cannot_edit"), "Sorry, you are not allowed to edit this resource."), run: updateSubscription,
 	})
-	rt.add(v3, pathf("/subscriptions/%s", "id"), deleting, endpoint{
+	rt.add(namespace, pathf("/subscriptions/%s", "id"), deleting, endpoint{
 		args:  id.with(args{"force": {Type: "boolean", Default: false}}),
 		allow: needs("delete_shop_orders", n.code("cannot_delete"), "Sorry, you are not allowed to delete this resource."), run: deleteSubscription,
 	})

@@ -34,6 +34,26 @@ func TestSubscriptions(t *testing.T) {
 	})
 }
 
+// TestSubscriptions_Versions: shop/v2 has the routes of shop/v3 (docs/interface 1, rule 4); v1 has none.
+func TestSubscriptions_Versions(t *testing.T) {
+	releases(t, func(t *testing.T, c *client, _ string) {
+		t.Helper()
+		const all = "/shop/v2/subscriptions"
+		manager, one := c.as("manager"), all+"/"+id(c.info.Subscriptions[0])
+		if got := c.rest("GET", all, "", manager).want(200).ids(); !slices.Equal(got, c.info.Subscriptions) {
+			t.Fatalf("list %v", got)
+		}
+		c.rest("PUT", one, `{"billing_period":"year"}`, manager).want(200)
+		if got := c.rest("GET", one, "", manager).want(200).get("billing_period"); got != "year" {
+			t.Fatalf("billing period %v", got)
+		}
+		made := c.rest("POST", all, `{"billing_period":"day"}`, manager).want(201)
+		c.rest("DELETE", fmt.Sprintf("%s/%v?force=true", all, made.get("id")), "", manager).want(200)
+		c.rest("GET", all, "", c.as("customer")).want(403, c.branded("shop_rest_cannot_view"))
+		c.rest("GET", "/shop/v1/subscriptions", "", manager).want(404, "rest_no_route")
+	})
+}
+
 func TestToolServer(t *testing.T) {
 	releases(t, func(t *testing.T, c *client, release string) {
 		route := map[bool]string{true: "/woocommerce/mcp", false: "/shop/mcp"}[c.wp]
