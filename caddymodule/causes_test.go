@@ -8,6 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
 	"github.com/restwarden/restwarden/policies/ask"
 )
 
@@ -98,12 +102,7 @@ func checkCause(t *testing.T, g *gateway, r reply, status int, cause string) {
 	if handedOn != (r.header.Get("Content-Security-Policy") != "") || r.header.Get("Cache-Control") != "no-store" {
 		t.Error(r.header)
 	}
-	var record string
-	for line := range strings.Lines(g.logged()) {
-		if strings.Contains(line, `"msg":"request refused"`) {
-			record = line
-		}
-	}
+	record := recordOf(g.logged())
 	quoted := strings.ReplaceAll(cause, `"`, `\"`)
 	if !strings.Contains(record, code) || !strings.Contains(record, quoted) || !strings.Contains(record, "The site answered the gateway's question with status") {
 		t.Errorf("the record has no %s, %s: %s", code, quoted, record)
@@ -216,4 +215,39 @@ func TestCauses_Late(t *testing.T) {
 			t.Errorf("the record has no %q: %s", want, g.logged())
 		}
 	}
+}
+
+// TestCauses_Down: a connection that is refused has its cause in record and answer, without
+// the places in Caddy, and the metric counts it as an error.
+func TestCauses_Down(t *testing.T) {
+	g := startGateway(t, "\trestwarden cms {\n\t\tlogin_only\n\t}\n\treverse_proxy "+machine.FreeAddress(t))
+	g.do("GET /cms-json/cms/v2/posts", "", asAdmin).want(t, 503, "it cannot be reached")
+	if record := recordOf(g.logged()); !strings.Contains(record, "the site cannot be reached: dial tcp") || strings.Contains(record, "statusError") {
+		t.Error(record)
+	}
+}
+
+// TestCauses_Metric: an answer that cannot be used is no success.
+func TestCauses_Metric(t *testing.T) {
+	q := ask.Question{Kind: ask.KindCaller}
+	for result, a := range map[string]*ask.Answer{
+		resultOK:    {Status: 401, Body: []byte(`{"code":"rest_not_logged_in"}`)},
+		resultError: {Status: 404, Body: []byte("<html>")},
+	} {
+		m := newMetrics(prometheus.NewRegistry(), false)
+		m.asked(q, a, nil, time.Second)
+		if n := testutil.ToFloat64(m.lookups.WithLabelValues(string(q.Kind), result)); n != 1 {
+			t.Errorf("%d: %v counted as %s", a.Status, n, result)
+		}
+	}
+}
+
+// recordOf returns the line of the last refusal in a log.
+func recordOf(logged string) (record string) {
+	for line := range strings.Lines(logged) {
+		if strings.Contains(line, `"msg":"request refused"`) {
+			record = line
+		}
+	}
+	return record
 }

@@ -1,6 +1,8 @@
 package policies
 
 import (
+	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/restwarden/restwarden/policies/ask"
@@ -38,6 +40,33 @@ func TestOrderType_ToolMessagesThatAreLists(t *testing.T) {
 	r := request(t, s, forged, "POST", "/wp-json/woocommerce/mcp", message, jsonType, "X-MCP-API-Key: ck_no:cs_no")
 	if v, err := p.Check(t.Context(), r); err != nil || v.Status != 401 {
 		t.Errorf("a forged key: %+v, %v", v, err)
+	}
+}
+
+// TestOrderType_ToolJunkIsBounded: keys that the shop does not know meet the limit of
+// questions, and keys that it knows do not.
+func TestOrderType_ToolJunkIsBounded(t *testing.T) {
+	const message = `{"method":"tools/call","params":{"name":"woocommerce-orders-update","arguments":{"id":%d}}}`
+	for name, test := range map[string]struct {
+		backend *asktest.Platform
+		limited int
+	}{
+		"unknown keys": {asktest.Answering(401, `{"code":"woocommerce_rest_cannot_view"}`), 30},
+		"good keys":    {shopOf(nil), 0},
+	} {
+		s := newSite(t)
+		p := provision(t, s, new(OrderType))
+		limited := 0
+		for id := range 150 {
+			key := fmt.Sprintf("X-MCP-API-Key: ck_%d:cs_x", id)
+			r := request(t, s, test.backend, "POST", "/wp-json/woocommerce/mcp", fmt.Sprintf(message, id+100), jsonType, key)
+			if _, err := p.Check(t.Context(), r); errors.Is(err, ask.ErrTooMany) {
+				limited++
+			}
+		}
+		if limited != test.limited {
+			t.Errorf("%s: %d calls limited, want %d", name, limited, test.limited)
+		}
 	}
 }
 

@@ -127,7 +127,7 @@ func (s *Signature) stale(stamp string, now time.Time) string {
 	if err != nil || len(stamp) != 10 || stamp[0] == '0' {
 		return "has a timestamp that is not ten digits of UNIX seconds"
 	}
-	off := now.Sub(time.Unix(int64(seconds), 0)).Abs() //nolint:gosec // ten digits
+	off := now.Sub(time.Unix(int64(seconds), 0)).Abs()
 	if off > time.Duration(s.Tolerance) {
 		return fmt.Sprintf("has a timestamp that is off by %s, more than its tolerance", off.Round(time.Second))
 	}

@@ -73,7 +73,7 @@ are kept, and what does not fit the site.`,
 	return cmd
 }
 
-// table prints a line for each site, then the problems.
+// table prints a line for each site, then what does not fit it.
 func table(out io.Writer, sites []siteState) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	line := func(cells ...string) { _, _ = fmt.Fprintln(w, strings.Join(cells, "\t")) } // Flush returns the error
@@ -96,21 +96,26 @@ func table(out io.Writer, sites []siteState) error {
 		return err
 	}
 	for i := range sites {
-		questions := sites[i].Questions
-		for _, kind := range slices.Sorted(maps.Keys(questions)) {
-			if why := questions[kind].Error; why != "" {
-				if _, err := fmt.Fprintf(out, "%s: the last %s question: %s\n", sites[i].Site, kind, why); err != nil {
-					return err
-				}
-			}
-		}
-		for _, p := range sites[i].Problems {
-			if _, err := fmt.Fprintf(out, "%s: %s: %s\n", sites[i].Site, p.Code, p.Problem); err != nil {
+		for _, remark := range sites[i].remarks() {
+			if _, err := fmt.Fprintf(out, "%s: %s\n", sites[i].Site, remark); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// remarks are the last questions without a usable answer, then the problems.
+func (s *siteState) remarks() (all []string) {
+	for _, kind := range slices.Sorted(maps.Keys(s.Questions)) {
+		if why := s.Questions[kind].Error; why != "" {
+			all = append(all, fmt.Sprintf("the last %s question: %s", kind, why))
+		}
+	}
+	for _, p := range s.Problems {
+		all = append(all, p.Code+": "+p.Problem)
+	}
+	return all
 }
 
 // questions is "caller 3, index 1 (1 failed)".

@@ -110,6 +110,9 @@ func (w *Whole) Ask(ctx context.Context, q ask.Question) (*ask.Answer, error) {
 	if _, err := w.Credentials(); err != nil {
 		return nil, err
 	}
+	if w.claim == ClaimNothing {
+		return w.send(ctx, q)
+	}
 	ids, epoch := w.Site.Identities, w.Site.Identities.cache.epoch()
 	key := ids.cache.key(w.claim, w.credentials)
 	counted, err := ids.count(key, w.Client)
@@ -125,11 +128,11 @@ func (w *Whole) Ask(ctx context.Context, q ask.Question) (*ask.Answer, error) {
 }
 
 // proves tells whether the answer to q shows that the platform accepts the caller's
-// credentials, a key for the tool server among them: the platform answers it to no anonymous
-// caller.
+// credentials, if there are any, a key for the tool server among them: the platform answers
+// it to no anonymous caller.
 func (w *Whole) proves(q *ask.Question) bool {
 	own := q.As == ask.AsCaller || q.As == ask.AsKey && q.Key == w.HTTP.Header.Get("X-Mcp-Api-Key")
-	return own && (q.Kind == ask.KindRecord || q.Kind == ask.KindCaller) && w.claim != ClaimNothing
+	return own && (q.Kind == ask.KindRecord || q.Kind == ask.KindCaller)
 }
 
 // accepts tells whether an answer to a question that proves credentials was given to somebody

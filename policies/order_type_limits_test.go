@@ -1,0 +1,104 @@
+package policies
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/ask/asktest"
+)
+
+// TestOrderType_CredentialIsBounded: who has no right to change orders that the gateway knows
+// of meets the limit where the gateway's own key would ask.
+func TestOrderType_CredentialIsBounded(t *testing.T) {
+	s := newSite(t)
+	p := provision(t, s, &OrderType{Credential: "ck:cs"})
+	backend := shopOf(map[string]*ask.Answer{
+		"caller": asktest.JSON(403, `{"code":"woocommerce_rest_cannot_view"}`), "/wp/v2/users/me": asktest.JSON(200, clientBody),
+	})
+	limited := 0
+	for id := range 200 {
+		r := request(t, s, backend, "PUT", fmt.Sprintf("/wp-json/wc/v3/orders/%d", id+1000), `{}`, jsonType, basicAuth)
+		if _, err := p.Check(t.Context(), r); errors.Is(err, ask.ErrTooMany) {
+			limited++
+		}
+	}
+	if limited == 0 {
+		t.Errorf("no call was limited after %d questions", len(backend.Questions()))
+	}
+}
+
+// TestOrderType_JunkIsBounded: credentials that the platform does not accept cause no more
+// questions than identity { rate } allows. Those that it accepts cause any number.
+func TestOrderType_JunkIsBounded(t *testing.T) {
+	missingForAll := &asktest.Platform{Answer: func(q ask.Question) (*ask.Answer, error) {
+		if strings.HasSuffix(q.Route, "/notes/0") {
+			return asktest.JSON(404, `{"code":"woocommerce_rest_order_invalid_id"}`), nil
+		}
+		return asktest.JSON(404, `{"code":"woocommerce_rest_shop_order_invalid_id"}`), nil
+	}}
+	for name, test := range map[string]struct {
+		backend *asktest.Platform
+		limited int
+	}{
+		"wrong passwords": {asktest.Answering(401, `{"code":"woocommerce_rest_cannot_view"}`), 30},
+		"no shop":         {asktest.Answering(404, `{"code":"rest_no_route"}`), 110}, // three questions a call
+		"missing orders":  {missingForAll, 90},                                       // two questions a call
+		"a token plugin":  {asktest.Answering(403, `{"code":"jwt_auth_invalid_token"}`), 30},
+		"a manager":       {shopOf(nil), 0},
+		"a customer":      {asktest.Answering(403, `{"code":"woocommerce_rest_cannot_view"}`), 0},
+		"write-only key":  {asktest.Answering(401, `{"code":"woocommerce_rest_authentication_error","message":"The API key provided does not have read permissions."}`), 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			p := provision(t, s, new(OrderType))
+			limited := 0
+			for id := range 150 {
+				junk := base64.StdEncoding.EncodeToString(fmt.Appendf(nil, "someone%d:xxxx", id))
+				r := request(t, s, test.backend, "PUT", fmt.Sprintf("/wp-json/wc/v3/orders/%d", id+100), `{}`, jsonType, "Authorization: Basic "+junk)
+				if _, err := p.Check(t.Context(), r); errors.Is(err, ask.ErrTooMany) {
+					limited++
+				}
+			}
+			if limited != test.limited {
+				t.Errorf("%d calls limited, %d questions", limited, len(test.backend.Questions()))
+			}
+		})
+	}
+}
+
+// TestOrderType_ForgedSignaturesAreBounded: forged OAuth 1 signatures look like real
+// ones, so that their questions count.
+func TestOrderType_ForgedSignaturesAreBounded(t *testing.T) {
+	s := newSite(t)
+	p := provision(t, s, &OrderType{Credential: "ck:cs"})
+	backend := shopOf(nil)
+	limited := 0
+	for range 200 {
+		r := request(t, s, backend, "PUT", "/wp-json/wc/v3/orders/13", `{}`, jsonType, `Authorization: OAuth oauth_consumer_key="x"`)
+		if _, err := p.Check(t.Context(), r); errors.Is(err, ask.ErrTooMany) {
+			limited++
+		}
+	}
+	if n := len(backend.Questions()); n > 250 || limited < 70 {
+		t.Errorf("%d questions, %d calls limited", n, limited)
+	}
+	var items []string
+	for id := range 100 {
+		items = append(items, fmt.Sprintf(`{"id":%d}`, id+5000))
+	}
+	s, backend = newSite(t), shopOf(nil)
+	p = provision(t, s, &OrderType{Credential: "ck:cs"})
+	for range 10 {
+		r := request(t, s, backend, "POST", "/wp-json/wc/v3/orders/batch", `{"update":[`+strings.Join(items, ",")+`]}`, jsonType, `Authorization: OAuth oauth_consumer_key="x"`)
+		if v, err := p.CheckBatch(t.Context(), r); err == nil && v.Refused() {
+			t.Errorf("missing ids: %+v", v)
+		}
+	}
+	if n := len(backend.Questions()); n > 260 {
+		t.Errorf("ten forged batches: %d questions", n)
+	}
+}
