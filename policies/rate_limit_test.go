@@ -114,6 +114,8 @@ func TestRateLimit_Keys(t *testing.T) {
 		"junk in base64":      {sent{"", []string{"Authorization: Basic Y2t.fYTp\u00a0jcw=="}}, sent{"", basic("ck_a:cs")}, 4},
 		"header and query":    {sent{"?consumer_key=ck_a&consumer_secret=cs", nil}, sent{"", basic("ck_a:cs")}, 4},
 		"the query counts":    {sent{"?consumer_key=ck_a&consumer_secret=cs", basic("ck_b:cs")}, sent{"", basic("ck_a:cs")}, 4},
+		"beside a password":   {sent{"?consumer_key=ck_a&consumer_secret=x", basic("admin:pw")}, sent{"?consumer_key=ck_b&consumer_secret=x", basic("admin:pw")}, 4},
+		"beside a login":      {sent{"?consumer_key=ck_a&consumer_secret=x", []string{loginLine}}, sent{"?consumer_key=ck_b&consumer_secret=x", []string{loginLine}}, 4},
 		"another cookie":      {sent{"", append(basic("ck_a:cs"), "Cookie: wordpress_x=1")}, sent{"", append(basic("ck_a:cs"), "Cookie: wordpress_x=2")}, 4},
 		"cleaned by the shop": {sent{"?consumer_key=ck_a%20&consumer_secret=cs", nil}, sent{"?consumer_key=ck_a%2520&consumer_secret=cs", nil}, 4},
 	} {

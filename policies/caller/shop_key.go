@@ -105,8 +105,17 @@ func (w *Whole) SentShopKey() bool {
 }
 
 // ShopKeyName returns the name of the shop key that w carries. ok is false if the shop
-// would have to clean the name first: several spellings may be one key.
+// would have to clean the name first: several spellings may be one key. It is false too if w
+// carries another credential, since that may be the one that the platform accepts. A second
+// shop key in Authorization is none: the shop looks into the query alone.
 func (w *Whole) ShopKeyName() (name string, ok bool) {
+	keys := 1
+	if hasQueryKey(w.Call) && basicShopKey(w.HTTP.Header) {
+		keys = 2
+	}
+	if w.Site.countCredentials(w.HTTP, keys+1) > keys {
+		return "", false
+	}
 	switch claim, err := w.Claim(); {
 	case err != nil:
 		return "", false

@@ -114,26 +114,30 @@ func Strippable(name string) bool {
 
 // HasCredentials tells whether a request carries anything that may count as a credential,
 // so that its answer is private.
-func (s *Site) HasCredentials(r *http.Request) bool {
+func (s *Site) HasCredentials(r *http.Request) bool { return s.countCredentials(r, 1) > 0 }
+
+// countCredentials returns how many rows of the table that make an answer private the request
+// has a credential for, and at most most.
+func (s *Site) countCredentials(r *http.Request, most int) (n int) {
 	for i := range s.rows {
-		row := &s.rows[i]
-		if !row.private {
-			continue
-		}
-		switch row.in {
-		case inHeader:
-			if len(r.Header[row.name]) > 0 {
-				return true
-			}
-		case inCookie:
-			if found, err := s.hasCookie(r.Header, !row.prefix); found || err != nil {
-				return true
-			}
-		case inQuery, inVariable:
-			if phpvars.Has(r.URL.RawQuery, row.name) {
-				return true
+		if row := &s.rows[i]; row.private && s.carries(r, row) {
+			if n++; n == most {
+				return n
 			}
 		}
+	}
+	return n
+}
+
+func (s *Site) carries(r *http.Request, row *row) bool {
+	switch row.in {
+	case inHeader:
+		return len(r.Header[row.name]) > 0
+	case inCookie:
+		found, err := s.hasCookie(r.Header, !row.prefix)
+		return found || err != nil
+	case inQuery, inVariable:
+		return phpvars.Has(r.URL.RawQuery, row.name)
 	}
 	return false
 }
