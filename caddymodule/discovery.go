@@ -54,11 +54,12 @@ type discovery struct {
 
 // hostRoot is what is known of the REST root of one host.
 type hostRoot struct {
-	due      atomic.Int64           // nanoseconds since 1970
-	home     atomic.Pointer[string] // the site's home address; nil if no root was read
-	outside  atomic.Bool            // a problem was found for a request outside of the base
-	failures int                    // readings that failed or found a problem, one after the other
-	problems []policies.Problem
+	due       atomic.Int64           // nanoseconds since 1970
+	home      atomic.Pointer[string] // the site's home address; nil if no root was read
+	outside   atomic.Bool            // a problem was found for a request outside of the base
+	queryOnly atomic.Bool            // the pretty form has no root, and no pretty call has come since
+	failures  int                    // readings that failed or found a problem, one after the other
+	problems  []policies.Problem
 }
 
 func newDiscovery() *discovery {
@@ -69,7 +70,8 @@ func newDiscovery() *discovery {
 
 // request is called for every call. When a reading is due it starts one, which uses the
 // rest of this request's route.
-func (d *discovery) request(s *site, r *http.Request, next caddyhttp.Handler) {
+// pretty tells that the call is as the root is asked for, see policies.Reach.
+func (d *discovery) request(s *site, r *http.Request, next caddyhttp.Handler, pretty bool) {
 	if d.busy.Load() {
 		return
 	}
@@ -79,10 +81,10 @@ func (d *discovery) request(s *site, r *http.Request, next caddyhttp.Handler) {
 	switch {
 	case !known && !d.mayLearn(s, r, now):
 		return
-	case known && now < h.due.Load() && (!below || !h.outside.Load()):
+	case known && now < h.due.Load() && (!below || !h.outside.Load()) && (!pretty || !h.queryOnly.Load()):
 		return
 	}
-	by := policies.Reach{Host: strings.Clone(r.Host), Secure: isSecure(r), Base: base}
+	by := policies.Reach{Host: strings.Clone(r.Host), Secure: isSecure(r), Base: base, Pretty: pretty}
 	d.start(s, r, next, func(ctx context.Context, b ask.Backend) { d.readRoot(ctx, s, b, by, below) })
 }
 
@@ -138,7 +140,7 @@ func (d *discovery) await(ctx context.Context, s *site, r *http.Request, next ca
 		if _, known := d.hosts.Get(r.Host); known {
 			return
 		}
-		d.request(s, r, next)
+		d.request(s, r, next, false)
 		d.mu.Lock()
 		ended := d.ended
 		d.mu.Unlock()
@@ -212,6 +214,10 @@ func (d *discovery) readRoot(ctx context.Context, s *site, b ask.Backend, by pol
 		h.home.Store(&root.Home)
 		d.report(s, h, root.Problems)
 		h.outside.Store(!below && len(root.Problems) > 0)
+		h.queryOnly.Store(root.QueryOnly)
+	}
+	if by.Pretty {
+		h.queryOnly.Store(false)
 	}
 	pause := discoverEvery
 	if err != nil || len(root.Problems) > 0 {

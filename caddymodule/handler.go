@@ -46,7 +46,7 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 	if c.Kind == call.Page {
 		return s.servePage(w, r, next, c, inForce)
 	}
-	s.discovery.request(s, r, next)
+	s.discovery.request(s, r, next, c.Form == call.Pretty && c.Rewritten == nil)
 	x := s.newExchange(r, next, c)
 	x.req.InForce = inForce
 	if s.isPreflight(x) {

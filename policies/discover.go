@@ -21,6 +21,7 @@ type Root struct {
 	Routes, Namespaces []string     // in the order of registration
 	Index              *index.Index // of these routes; nil if the root is not public, is not there or lists none
 	Home               string       // the site's home address as the root gives it; "" if it gives none
+	QueryOnly          bool         // there is no root in the pretty form
 	Problems           []Problem    // what of the configuration does not fit the site
 }
 
@@ -32,6 +33,7 @@ type Reach struct {
 	Host   string
 	Secure bool   // by https
 	Base   string // the site's base, unless a rewrite has removed it
+	Pretty bool   // in the pretty form, with no rewrite before the gateway: as the root is asked for
 }
 
 // Discover reads the REST root once. It learns from it the shop's release and the site's
@@ -60,6 +62,10 @@ func (s *Site) Discover(ctx context.Context, b ask.Backend, by Reach) (*Root, er
 	s.learnScripts(found, by)
 	if !slices.ContainsFunc(found.Namespaces, func(ns string) bool { return strings.EqualFold(ns, s.Platform.Core) }) {
 		root.Problems = append(root.Problems, Problem{ProblemPlatform, fmt.Sprintf("the site has no namespace %s: check the platform named behind restwarden", s.Platform.Core)})
+	}
+	root.QueryOnly = read.why != nil
+	if !by.Pretty {
+		read.why = nil // a rewrite may make the pretty form work for clients
 	}
 	root.Problems = append(root.Problems, s.prefixProblems(found, read.why)...)
 	root.Problems = append(root.Problems, s.addressProblems(found, by)...)

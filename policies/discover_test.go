@@ -53,7 +53,7 @@ func TestDiscover(t *testing.T) {
 				}
 				return test.pretty, nil
 			}}
-			root, err := s.Discover(t.Context(), backend, Reach{Host: "shop.example", Base: test.base})
+			root, err := s.Discover(t.Context(), backend, Reach{Host: "shop.example", Base: test.base, Pretty: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -72,6 +72,16 @@ func TestDiscover(t *testing.T) {
 				t.Errorf("got %q, 11.1: %v", problems, s.Release.AtLeast(r.Whole, 11, 1))
 			}
 		})
+	}
+	stale := &asktest.Platform{Answer: func(q ask.Question) (*ask.Answer, error) {
+		if q.Form == call.Query {
+			return index("http://shop.example", "http://shop.example", "http://shop.example/wp-json/", ""), nil
+		}
+		return page, nil
+	}}
+	root, err := newSite(t).Discover(t.Context(), stale, Reach{Host: "shop.example"})
+	if err != nil || !root.QueryOnly || len(root.Problems) > 0 {
+		t.Errorf("where a rewrite may make the pretty form work: %+v, %v", root, err)
 	}
 	if _, err := newSite(t).Discover(t.Context(), asktest.Failing(ask.ErrUndecided), Reach{}); !errors.Is(err, ask.ErrUndecided) {
 		t.Errorf("got error %v", err)

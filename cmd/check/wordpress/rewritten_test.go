@@ -4,7 +4,6 @@ package wordpress
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -40,8 +39,10 @@ func answersTo(ctx context.Context, g *gate, r request, expect want) error {
 // rootFound is that no site has a problem with its REST root.
 func (s *stack) rootFound(ctx context.Context) error {
 	metrics, err := s.metrics(ctx)
-	if err == nil && strings.Contains(metrics, `problem="root"`) {
-		err = errors.New("a REST root was not found")
+	for line := range strings.Lines(metrics) {
+		if strings.Contains(line, `problem="root"`) {
+			err = fmt.Errorf("a REST root was not found: %s", line)
+		}
 	}
 	return err
 }
