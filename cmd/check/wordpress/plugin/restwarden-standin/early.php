@@ -19,7 +19,7 @@ add_filter(
 			'method' => (string) $request->get_method(),
 			'uri'    => base64_encode( (string) $_SERVER['REQUEST_URI'] ),
 		);
-		file_put_contents( STANDIN_REPORTS . '/early', json_encode( $fact ) . "\n", FILE_APPEND | LOCK_EX );
+		file_put_contents( STANDIN_REPORTS . '/early', json_encode( $fact, JSON_INVALID_UTF8_SUBSTITUTE ) . "\n", FILE_APPEND | LOCK_EX );
 		return $result;
 	},
 	PHP_INT_MIN,
