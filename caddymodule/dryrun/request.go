@@ -1,0 +1,51 @@
+package dryrun
+
+import (
+	"net/netip"
+)
+
+// Request is one request to be judged.
+type Request struct {
+	// Raw are the exact bytes of an HTTP/1.1 request, see Build.
+	Raw []byte
+	// Secure tells that the client comes by https.
+	Secure bool
+	// Port is the port that the client connects to; 0 means that of the scheme, or any
+	// that leads to the host.
+	Port int
+	// Client is the client's address; the zero Addr means one of the Internet.
+	Client netip.Addr
+	// As is the caller that the site knows the request's credentials as. Run adds
+	// credentials of that caller if the request has none.
+	As As
+	// Records are the ids that are known.
+	Records map[uint64]Record
+}
+
+// Record is what a record is.
+type Record string
+
+// The records that the stub can play.
+const (
+	Order        Record = "order"
+	Subscription Record = "subscription"
+	NoRecord     Record = "none"
+)
+
+// As is who is calling.
+type As struct {
+	Kind AsKind
+	Name string // of the role or of the capability
+}
+
+// AsKind is the kind of a caller.
+type AsKind string
+
+// The callers that the stub can play.
+const (
+	Anonymous  AsKind = "anonymous"
+	User       AsKind = "user"       // somebody who is logged in, a subscriber
+	Role       AsKind = "role"       // with the capabilities that the core and the shop give to the role
+	Capability AsKind = "capability" // with this one capability alone
+	Key        AsKind = "key"        // a shop key that may read and write, of a shop manager
+)

@@ -1,0 +1,129 @@
+package dryrun
+
+// Answer is what becomes of a request.
+type Answer string
+
+// The answers.
+const (
+	Pass        Answer = "pass"         // the gateway forwards the call
+	Refused     Answer = "refused"      // the gateway refuses it
+	WouldRefuse Answer = "would_refuse" // the gateway would refuse it, but only observes: the call passes
+	Page        Answer = "page"         // the request is no call, the gateway forwards it
+	Unknown     Answer = "unknown"      // it depends on facts that nobody gave, see Result.Missing
+	NotReached  Answer = "not_reached"  // the gateway is not on the request's way
+)
+
+// Result says what became of a request, and why. It is the JSON of "explain".
+type Result struct {
+	Version int    `json:"v"` // 1
+	Answer  Answer `json:"answer"`
+	// Request is the request line as judged, and As who made it.
+	Request string `json:"request"`
+	As      string `json:"as"`
+
+	// Site is the site's name, with the place of its directive.
+	Site     string `json:"site,omitempty"`
+	At       string `json:"at,omitempty"`
+	Imported string `json:"imported,omitempty"`
+	// Missed is set if the gateway is not on the request's way.
+	Missed *Missed `json:"missed,omitempty"`
+
+	Reading   *Reading   `json:"reading,omitempty"`
+	Caller    string     `json:"caller,omitempty"` // who is calling, as the gateway found out; "" if no policy asked
+	Policies  []Policy   `json:"policies,omitempty"`
+	Questions []Question `json:"questions,omitempty"`
+	Decision  *Decision  `json:"decision,omitempty"` // of a refusal
+	// Decided is the rule of access that decided on a call that passed.
+	Decided *Rule `json:"decided,omitempty"`
+
+	// Assumed says what the run took for granted, such as the answer of forward_auth.
+	Assumed []string `json:"assumed,omitempty"`
+	// Missing says what nobody gave and the answer depends on.
+	Missing []string `json:"missing,omitempty"`
+	Change  *Change  `json:"change,omitempty"`
+}
+
+// Missed says why the gateway is not on a request's way.
+type Missed struct {
+	Answered string `json:"answered"`           // what answered: "respond 200", "reverse_proxy 127.0.0.1:8080"
+	Status   int    `json:"status"`             // of that answer
+	Matcher  string `json:"matcher,omitempty"`  // what left the request out: "path /wp-json/*"
+	At       string `json:"at,omitempty"`       // the directive that would have guarded
+	Imported string `json:"imported,omitempty"` // and where its snippet was imported
+}
+
+// Reading is how the gateway reads the request.
+type Reading struct {
+	Kind    string   `json:"kind"` // "call", "batch", "page", "refused"
+	Route   string   `json:"route,omitempty"`
+	Pattern string   `json:"pattern,omitempty"` // the site's own, if its index is known
+	Method  string   `json:"method,omitempty"`
+	ID      string   `json:"id,omitempty"`
+	Form    string   `json:"form,omitempty"` // "pretty", "query" or "body"
+	Reason  string   `json:"reason,omitempty"`
+	Sources []Source `json:"sources,omitempty"` // that the route, the method and the id were looked for in
+	Parts   []Part   `json:"parts,omitempty"`
+}
+
+// Source is a place that may name the route, the method or the id.
+type Source struct {
+	Of    string `json:"of"`              // "route", "method" or "id"
+	In    string `json:"in"`              // "path", "query rest_route", "header X-HTTP-Method-Override"
+	Value string `json:"value,omitempty"` // what it says
+	Named bool   `json:"named"`           // it named what Of says
+	Why   string `json:"why,omitempty"`   // why it did not
+}
+
+// Part is a part of a batch.
+type Part struct {
+	Method string `json:"method"`
+	Route  string `json:"route"`
+	ID     string `json:"id,omitempty"`
+}
+
+// Policy is a policy that was asked.
+type Policy struct {
+	Name    string `json:"name"`
+	Verdict string `json:"verdict"` // "pass", "refuse", "would_refuse" or "undecided"
+	Code    string `json:"code,omitempty"`
+	Error   string `json:"error,omitempty"`
+	Rules   []Rule `json:"rules,omitempty"`
+}
+
+// Rule is a rule that a policy considered.
+type Rule struct {
+	Rule     string `json:"rule"`
+	At       string `json:"at,omitempty"`
+	Imported string `json:"imported,omitempty"`
+	Matched  bool   `json:"matched"`
+	Why      string `json:"why,omitempty"` // why it did not match: "method", "route", "except", "replaced"
+}
+
+// Question is a question to the site.
+type Question struct {
+	Kind   string `json:"kind"`
+	Method string `json:"method"`
+	Route  string `json:"route"`
+	Status int    `json:"status,omitempty"`
+	Error  string `json:"error,omitempty"`
+}
+
+// Decision is a refusal.
+type Decision struct {
+	Policy   string `json:"policy"`
+	Code     string `json:"code"`
+	Status   int    `json:"status"`
+	Message  string `json:"message,omitempty"`
+	Rule     string `json:"rule,omitempty"`
+	At       string `json:"at,omitempty"`
+	Imported string `json:"imported,omitempty"`
+	Why      string `json:"why"`
+	Error    string `json:"error,omitempty"`
+}
+
+// Change is the smallest line that changes the answer. It has been tried.
+type Change struct {
+	Line   string `json:"line"`             // "allow anyone POST /contact-form-7/v1/contact-forms/:id/feedback"
+	Before string `json:"before,omitempty"` // the place that it must stand before; "" for anywhere in the directive
+	Answer Answer `json:"answer"`           // with the line
+}
