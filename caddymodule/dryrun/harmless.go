@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -26,6 +27,7 @@ type harmless struct {
 	live    bool
 	edit    func(at string, directive map[string]any)
 	assumed []string
+	inner   []string // handlers that are not run, and hold a directive
 }
 
 // make returns the harmless form of a configuration.
@@ -139,7 +141,21 @@ func (h *harmless) handler(handler map[string]any) []any {
 	case slices.Contains(silent, name):
 		return []any{h.standIn("marks", "")}
 	}
+	if holds(handler, "restwarden") {
+		h.inner = append(h.inner, name)
+	}
 	return []any{h.standIn("passes", name)}
+}
+
+// holds tells whether a handler of this name stands somewhere within v.
+func holds(v any, name string) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		return v["handler"] == name || slices.ContainsFunc(slices.Collect(maps.Values(v)), func(inner any) bool { return holds(inner, name) })
+	case []any:
+		return slices.ContainsFunc(v, func(inner any) bool { return holds(inner, name) })
+	}
+	return false
 }
 
 func (h *harmless) standIn(does, name string) map[string]any {
@@ -176,11 +192,10 @@ func (h *harmless) directive(d map[string]any) {
 // proxy gives a reverse_proxy a transport that sends nothing.
 func (h *harmless) proxy(p map[string]any) {
 	delete(p, "health_checks")
-	if dynamic := object(p["dynamic_upstreams"]); dynamic != nil {
+	delete(p, "load_balancing")
+	if !h.live && p["dynamic_upstreams"] != nil {
 		delete(p, "dynamic_upstreams")
-		if !h.live {
-			p["upstreams"] = []any{map[string]any{"dial": "dynamic.invalid:80"}}
-		}
+		p["upstreams"] = []any{map[string]any{"dial": "dynamic.invalid:80"}}
 	}
 	p["transport"] = map[string]any{"protocol": standInTransport, "run": h.run, "real": p["transport"]}
 }

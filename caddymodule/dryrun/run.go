@@ -17,6 +17,7 @@ import (
 // a lock guards it.
 type run struct {
 	stub stub
+	live bool // the credentials are those of a client, so that the real site may be asked with them
 
 	mu       sync.Mutex
 	began    *http.Request // as the server's first handler saw it
@@ -88,6 +89,9 @@ func (r *run) answer(req *http.Request) (*ask.Answer, error) {
 		return answerJSON(http.StatusOK, map[string]any{}), nil
 	}
 	a, err := r.stub.answer(q)
+	if r.live && !reads(req.Method) {
+		a, err = nil, &missing{"the answer to a question that writes, which --live leaves out"}
+	}
 	var unknown *missing
 	if errors.As(err, &unknown) {
 		r.mu.Lock()
@@ -191,7 +195,10 @@ func (r *run) asked(req *policies.Request, policy string, v policies.Verdict, er
 	defer r.mu.Unlock()
 	p := Policy{Name: policy, Verdict: "pass", Rules: r.pending[policy]}
 	delete(r.pending, policy)
+	var unread *call.Refusal
 	switch {
+	case errors.As(err, &unread):
+		p.Verdict, p.Code, p.Error = "refuse", string(unread.Code), unread.Reason
 	case err != nil:
 		p.Verdict, p.Error = "undecided", err.Error()
 	case v.Refused():
