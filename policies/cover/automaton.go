@@ -7,9 +7,12 @@ import (
 	"github.com/restwarden/restwarden/policies/call"
 )
 
-// maxStates bounds the states of one automaton. Patterns with several wildcards can have
-// exponentially many; those of a site have a few for each line.
-const maxStates = 200_000
+// Bounds of one automaton and of all its walks. Patterns with several wildcards can have
+// exponentially many states; those of a site have a few for each line.
+const (
+	maxStates = 50_000
+	maxPlaces = 1_000_000
+)
 
 // ErrTooMany says that the patterns have too many cases to decide.
 var ErrTooMany = errors.New("the routes have too many cases to decide")
@@ -21,6 +24,7 @@ type Automaton struct {
 	word   string // see New
 	states map[string]*State
 	start  *State
+	places int // that walks have reached
 }
 
 // node is a place in the tree of patterns: what the patterns that lead here have read.
