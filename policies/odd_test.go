@@ -22,13 +22,11 @@ func chainOf(tb testing.TB, lines ...string) *Chain {
 			continue
 		}
 		o := Option{Name: words[0], Args: words[1:], Pos: fmt.Sprintf("Caddyfile:%d", i+1)}
-		if words[0] == "signature" || words[len(words)-1] == "observe" {
-			o.Args = nil
-			o.Block = []Option{{Name: "mode", Args: []string{"observe"}, Pos: o.Pos}}
-			if words[0] == "signature" {
-				o.Args = words[1:]
-				o.Block = []Option{{Name: "key", Args: []string{"secret"}, Pos: o.Pos}}
-			}
+		switch {
+		case words[len(words)-1] == "observe":
+			o.Args, o.Block = nil, []Option{{Name: "mode", Args: []string{"observe"}, Pos: o.Pos}}
+		case words[0] == "signature":
+			o.Block = []Option{{Name: "key", Args: []string{"secret"}, Pos: o.Pos}}
 		}
 		entry, _ := Lookup(o.Name)
 		if policies[entry.Name] == nil {
