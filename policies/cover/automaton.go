@@ -82,14 +82,14 @@ func (a *Automaton) Mark(p call.Pattern) {
 
 // Apart tells one key from all others.
 func (a *Automaton) Apart(key string) {
-	n := &a.nodes[a.path(strings.Split(strings.Trim(key, "/"), "/"))]
+	n := &a.nodes[a.path(segmentsOf(key))]
 	n.ends = append(n.ends, apart)
 }
 
 // AddBelow adds under a number the keys below a key that end with a segment and have one
 // more, or several, before it.
 func (a *Automaton) AddBelow(key, last string, number int) {
-	from := a.path(strings.Split(strings.Trim(key, "/"), "/"))
+	from := a.path(segmentsOf(key))
 	first := int32(len(a.nodes))
 	a.nodes = append(a.nodes,
 		node{any: first + 1},
@@ -97,6 +97,13 @@ func (a *Automaton) AddBelow(key, last string, number int) {
 		node{ends: []int{number}},
 	)
 	a.nodes[from].also = append(a.nodes[from].also, first)
+}
+
+func segmentsOf(key string) []string {
+	if key = strings.Trim(key, "/"); key == "" {
+		return nil
+	}
+	return strings.Split(key, "/")
 }
 
 // path returns the node behind segments, and makes it where there is none.
