@@ -279,48 +279,51 @@ func (s *search) step(t attempt) {
 	}
 }
 
-// read goes on by each byte that a literal or a prefix has next, and by one of all others.
-func (s *search) read(t attempt, c *char) {
-	prefix := ""
-	if len(s.alphabet.Others) > 0 {
-		prefix = s.alphabet.Others[0].Prefix
-	}
-	var special set
-	literals := s.alphabet.Literals
-	for i := t.lo; i < t.hi; i++ {
-		if text := literals[i]; len(text) > t.depth {
-			b := text[t.depth]
-			special.add(b, b)
-			for i+1 < t.hi && len(literals[i+1]) > t.depth && literals[i+1][t.depth] == b {
-				i++
-			}
+// special returns the bytes that a literal or the prefix of a class has next.
+func (s *search) special(t attempt, prefix string) (special set) {
+	for _, text := range s.alphabet.Literals[t.lo:t.hi] {
+		if len(text) > t.depth {
+			special.add(text[t.depth], text[t.depth])
 		}
 	}
 	if t.prefix >= 0 && t.prefix < len(prefix) {
 		special.add(prefix[t.prefix], prefix[t.prefix])
 	}
-	other := false
-	bytes := plainest
+	return special
+}
+
+// read goes on by each special byte, and by one of all others.
+func (s *search) read(t attempt, c *char) {
+	prefix, bytes := "", plainest
+	if len(s.alphabet.Others) > 0 {
+		prefix = s.alphabet.Others[0].Prefix
+	}
 	if c.kind == isByte {
 		bytes = []byte{c.lit}
 	}
+	special, other := s.special(t, prefix), false
 	for _, b := range bytes {
-		if b == '/' || !c.reads(b) || !special.has(b) && other {
-			continue
+		if b != '/' && c.reads(b) && (special.has(b) || !other) {
+			other = other || !special.has(b)
+			s.reach(s.behind(t, b, prefix), t.text+string([]byte{b}))
 		}
-		other = other || !special.has(b)
-		next := reading{at: t.at + 1, prefix: -1}
-		next.lo, next.hi = narrow(literals, t.lo, t.hi, t.depth, b)
-		if next.depth = t.depth + 1; next.lo == next.hi {
-			next.lo, next.hi, next.depth = 0, 0, 0
-		}
-		if t.prefix == len(prefix) {
-			next.prefix = t.prefix
-		} else if t.prefix >= 0 && prefix[t.prefix] == b {
-			next.prefix = t.prefix + 1
-		}
-		s.reach(next, t.text+string([]byte{b}))
 	}
+}
+
+// behind returns what counts of the segment once a byte more has been read.
+func (s *search) behind(t attempt, b byte, prefix string) reading {
+	next := reading{at: t.at + 1, prefix: -1}
+	next.lo, next.hi = narrow(s.alphabet.Literals, t.lo, t.hi, t.depth, b)
+	if next.depth = t.depth + 1; next.lo == next.hi {
+		next.lo, next.hi, next.depth = 0, 0, 0
+	}
+	switch {
+	case t.prefix == len(prefix):
+		next.prefix = t.prefix
+	case t.prefix >= 0 && prefix[t.prefix] == b:
+		next.prefix = t.prefix + 1
+	}
+	return next
 }
 
 // narrow returns which of the literals [lo,hi) have this byte at depth.
