@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/cover"
 )
 
@@ -13,14 +14,14 @@ func (p *Access) odd() (odd []Odd) {
 	g := divide(p, "")
 	for i := range p.Rules {
 		r := &p.Rules[i]
-		by, hidden, err := g.hiding(i)
+		by, left, err := g.hiding(i)
 		switch {
 		case err != nil:
 			continue
-		case hidden && len(by) > 0:
+		case left == nil && len(by) > 0:
 			odd = append(odd, oddf("W04", r.At, "%s never decides, since %s all of its calls: remove it, or move it up.", r, g.list(by, "before it takes", "together before it take")))
 			continue
-		case hidden || r.Deny:
+		case left == nil || r.Deny:
 			continue
 		}
 		if u, err := g.useless(i); err == nil && u.useless {
@@ -46,44 +47,51 @@ func (g *regions) list(rules []int, one, all string) string {
 	return names[0] + " " + one
 }
 
-// hiding tells whether the rules before rule i match all of its calls, and which of them do:
-// as few as one finds who takes each region's first.
-func (g *regions) hiding(i int) (by []int, hidden bool, err error) {
-	hidden = true
+// hiding returns the rules before rule i that match all of its calls together: as few as one
+// finds who takes the first of each region. If there is a call that they leave, hiding
+// returns one in their place.
+func (g *regions) hiding(i int) (by []int, left *call.Call, err error) {
 	used := map[int]bool{}
-	// hides tells whether the rules before i among those of patterns have all methods of i.
-	hides := func(patterns []int) bool {
-		left := g.methods[i]
-		var takers []int
-		for _, rule := range g.matching(patterns) {
-			if rule >= i || left == 0 {
-				break
+	skip := func(s *cover.State) bool { return g.leaves(i, s.Settled(), used) == 0 }
+	visit := func(p *cover.Place) bool {
+		for m, method := range methodsApart {
+			if left == nil && g.leaves(i, p.State.Matches(), used).has(m) {
+				left = callOf(method, p.Key())
 			}
-			if left&g.methods[rule] != 0 {
-				takers = append(takers, rule)
-			}
-			left &^= g.methods[rule]
 		}
-		if left != 0 {
-			return false
-		}
-		for _, rule := range takers {
-			used[rule] = true
-		}
-		return true
+		return left == nil
 	}
 	routes := g.access.Rules[i].target.routes
 	for j := range routes {
-		err := g.Walk(cover.KeysOf(routes[j]),
-			func(s *cover.State) bool { return hides(s.Settled()) },
-			func(p *cover.Place) bool { hidden = hides(p.State.Matches()); return hidden })
-		if err != nil || !hidden {
-			return nil, false, err
+		if err := g.Walk(cover.KeysOf(routes[j]), skip, visit); err != nil || left != nil {
+			return nil, left, err
 		}
 	}
 	for rule := range used {
 		by = append(by, rule)
 	}
 	slices.Sort(by)
-	return by, true, nil
+	return by, nil, nil
+}
+
+// leaves returns the methods of rule i that the rules before it leave, where these patterns
+// match. If they leave none, it adds them to used.
+func (g *regions) leaves(i int, patterns []int, used map[int]bool) methodSet {
+	left := g.methods[i]
+	var takers []int
+	for _, rule := range g.matching(patterns) {
+		if rule >= i || left == 0 {
+			break
+		}
+		if left&g.methods[rule] != 0 {
+			takers = append(takers, rule)
+		}
+		left &^= g.methods[rule]
+	}
+	for _, rule := range takers {
+		if left == 0 {
+			used[rule] = true
+		}
+	}
+	return left
 }

@@ -236,8 +236,11 @@ func TestOdd_AsTriedOut(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := ""
+		want, divided := "", divide(p, "")
 		for i := range p.Rules {
+			if _, left, err := divided.hiding(i); err != nil || left != nil && p.ownRule(&Request{Call: left}).Rule != &p.Rules[i] {
+				t.Fatalf("%s does not decide on %+v, %v", &p.Rules[i], left, err)
+			}
 			without := &Access{LoginOnly: p.LoginOnly, Recommended: p.Recommended, Rules: slices.Delete(slices.Clone(p.Rules), i, i+1)}
 			if err := without.Provision(s, Settings{}); err != nil {
 				t.Fatal(err)

@@ -21,15 +21,7 @@ type use struct {
 // parameters would be protected.
 func (g *regions) useless(i int) (u use, err error) {
 	routes := g.access.Rules[i].target.routes
-	dead := func(s *cover.State) bool { // the rules before i decide on all that follows
-		left := g.methods[i]
-		for _, rule := range g.matching(s.Settled()) {
-			if rule < i {
-				left &^= g.methods[rule]
-			}
-		}
-		return left == 0
-	}
+	dead := func(s *cover.State) bool { return g.leaves(i, s.Settled(), map[int]bool{}) == 0 }
 	u.useless = true
 	for j := range routes {
 		err := g.Walk(cover.KeysOf(routes[j]), dead, func(p *cover.Place) bool {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/restwarden/restwarden/policies/ask/asktest"
+	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/index"
 )
@@ -135,6 +136,35 @@ func TestProve_Limits(t *testing.T) {
 	}
 	if _, err := c.Prove(Claim{Routes: []string{"a"}}); err == nil {
 		t.Error("a claim without a route that can be read")
+	}
+}
+
+// TestProve_ShopKeys: a shop key counts on the shop's routes alone.
+func TestProve_ShopKeys(t *testing.T) {
+	for _, test := range []struct{ platform, routes, counter string }{
+		{"wordpress", "/wc/*/**", ""},
+		{"wordpress", "/wc-analytics/**", ""},
+		{"wordpress", "/wc/**", "GET /wc"},
+		{"wordpress", "/wcx/**", "GET /wcx"},
+		{"wordpress", "/*/v1", "GET /x/v1"},
+		{"wordpress", "/woocommerce/mcp", "GET /woocommerce/mcp"},
+		{"cms", "/shop/v3/**", ""},
+		{"cms", "/shop/**", "GET /shop"},
+		{"cms", "/shop/*/**", "GET /shop/mcp"},
+		{"cms", "/wc/v3/**", "GET /wc/v3"},
+	} {
+		s := newSite(t)
+		platform, _ := call.PlatformByName(test.platform)
+		s.Site = caller.NewSite(platform, caller.Own{})
+		c, err := NewChain(s, "", configured("access", &Access{LoginOnly: true, Recommended: "off"}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		proof, err := c.Prove(Claim{Methods: []string{"GET"}, Routes: []string{test.routes}, Caller: caller.Caller{Kind: caller.KeyHolder}})
+		got := strings.TrimSuffix(strings.Join(counters(proof), " "), " by login_only")
+		if err != nil || got != test.counter || proof.Holds != (got == "") {
+			t.Errorf("%+v: %+v, %v", test, proof, err)
+		}
 	}
 }
 
