@@ -22,7 +22,7 @@ func (r refusals) Error() string {
 		if f.Imported != "" {
 			lines[i] += " (imported by " + f.Imported + ")"
 		}
-		lines[i] += ": " + f.Text
+		lines[i] += ": " + f.Problem()
 	}
 	return strings.Join(lines, "\n")
 }
@@ -50,7 +50,7 @@ func (a *App) survey(logger *zap.Logger) error {
 func (a *App) odd(logger *zap.Logger, f layout.Finding) {
 	a.findings = append(a.findings, f)
 	logger.Warn("the configuration is odd", zap.String("code", f.Code), zap.String("at", f.At),
-		zap.String("imported", f.Imported), zap.Strings("sites", f.Sites), zap.String("problem", f.Text))
+		zap.String("imported", f.Imported), zap.Strings("sites", f.Sites), zap.String("problem", f.Problem()))
 }
 
 // countFindings counts what is odd under the names of sites, once they are known.

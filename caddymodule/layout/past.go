@@ -107,13 +107,13 @@ func (v *survey) unguarded(d *Directive, at *visit, s *sample, hosts []string) {
 	}
 	switch same := slices.ContainsFunc(d.visits, at.shares); {
 	case at.errors && same:
-		v.odd("W01", d, hosts, "handle_errors leads to %s without restwarden: put restwarden into it", to)
+		v.odd("W01", d, hosts, "put restwarden into it", "handle_errors leads to %s without restwarden", to)
 	case !same:
-		v.odd("W01", d, hosts, "%s leads to %s without restwarden, which guards it here: put restwarden there, too", all(hosts), to)
+		v.odd("W01", d, hosts, "put restwarden there, too", "%s leads to %s without restwarden, which guards it here", all(hosts), to)
 	case d.flagged:
 	case v.stops(d, s):
 		d.flagged = true
-		v.odd("W02", d, hosts, "%s reaches %s before this directive: put the directive first in its route", s.what, to)
+		v.odd("W02", d, hosts, "put the directive first in its route", "%s reaches %s before this directive", s.what, to)
 	default:
 		d.flagged = true
 		v.leftOut(d, s, hosts, "and it reaches "+to)
@@ -121,7 +121,8 @@ func (v *survey) unguarded(d *Directive, at *visit, s *sample, hosts []string) {
 }
 
 func (v *survey) leftOut(d *Directive, s *sample, hosts []string, then string) {
-	v.odd("W03", d, hosts, "the matchers around this directive leave out %s, which is a REST call, %s: let the directive stand without a matcher, outside of handle blocks", s.what, then)
+	v.odd("W03", d, hosts, "let the directive stand without a matcher, outside of handle blocks",
+		"the matchers around this directive leave out %s, which is a REST call, %s", s.what, then)
 }
 
 // stops tells whether requests like s would come to d if nothing answered them before.
