@@ -43,6 +43,12 @@ func (v *survey) callsTo(d *Directive, at *visit) []*sample {
 	return slices.DeleteFunc(found, func(s *sample) bool { return s == nil })
 }
 
+// plainCalls returns the plainest calls to the platform behind d.
+func (v *survey) plainCalls(d *Directive) []*sample {
+	all := v.callsTo(d, nil)
+	return all[:min(len(all), 3)]
+}
+
 func (v *survey) sample(method, target string) *sample {
 	key := method + " " + target
 	s, ok := v.samples[key]

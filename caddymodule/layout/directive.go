@@ -1,8 +1,6 @@
 package layout
 
 import (
-	"encoding/json"
-
 	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
@@ -20,13 +18,12 @@ type Directive struct {
 	visits  []*visit
 	guards  bool // a platform that this package knows
 	flagged bool // W03, or W02 for a part
+	changed bool // W12
+
+	platforms map[upstream]bool // what its plainest calls come to; see survey.platformOf
 }
 
 func readDirective(s step) *Directive {
-	raw := s.raw
-	if s.module != nil {
-		raw, _ = json.Marshal(s.module)
-	}
 	var said struct {
 		At          string            `json:"at"`
 		Imported    map[string]string `json:"imported"` // by line; "" stands for the directive's own
@@ -44,7 +41,7 @@ func readDirective(s step) *Directive {
 			} `json:"call"`
 		} `json:"policies"`
 	}
-	_ = jsonv1.Unmarshal(raw, &said) // Caddy will say what is wrong
+	_ = jsonv1.Unmarshal(s.json(), &said) // Caddy will say what is wrong
 	return &Directive{
 		At: said.At, Imported: said.Imported[""], platform: said.Platform, base: said.Base, prefix: said.Prefix,
 		observes: said.Mode == "observe", callOff: said.Policies.Call.Off,

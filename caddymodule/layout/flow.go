@@ -22,8 +22,9 @@ type visit struct {
 	facts    []fact
 	server   *flow
 	upstream upstream
-	forwards bool // upstream's
-	end      bool // behind all routes, where nothing answers
+	forwards bool         // upstream's
+	alters   []alteration // upstream's
+	end      bool         // behind all routes, where nothing answers
 }
 
 // flow follows requests through the routes of one server, in the order in which Caddy runs
@@ -37,6 +38,7 @@ type flow struct {
 	facts    []fact
 	version  version
 	root     string
+	values   values
 	next     int             // numbers atoms
 	passed   map[string]bool // groups one of whose routes may pass on what it takes
 	groups   map[string]bool // that requests have met
@@ -62,7 +64,7 @@ func (f *flow) routes(routes []*node, s spot) {
 // route follows requests into one route. What holds for those that come past it, the facts
 // say.
 func (f *flow) route(n *node, s spot) {
-	before, root := f.version, f.root
+	before, root, known := f.version, f.root, f.values
 	inner := f.enter(n, s)
 	for _, h := range n.handlers {
 		f.handler(h, inner)
@@ -84,7 +86,7 @@ func (f *flow) route(n *node, s spot) {
 	}
 	switch {
 	case all:
-		f.version, f.root = before, root // those that come past have not been inside
+		f.version, f.root, f.values = before, root, known // those that come past have not been inside
 	case n.falls:
 		f.scripts = f.version.path
 	}
@@ -164,6 +166,7 @@ func (f *flow) perhaps(s spot) spot {
 // handler follows requests through a handler.
 func (f *flow) handler(h *handler, s spot) {
 	f.change(h)
+	f.altered(h, s)
 	switch {
 	case h.directive != nil:
 		f.guard(h.directive, s)
@@ -172,7 +175,7 @@ func (f *flow) handler(h *handler, s spot) {
 		return
 	case h.leads != nil:
 		v := f.visit(s, false)
-		v.upstream, v.forwards = h.leads.on(f.root), h.leads.forwarded
+		v.upstream, v.forwards, v.alters = h.leads.on(f.root, f.values), h.leads.forwarded, h.leads.alters
 		if h.leads.local {
 			v.upstream.name += " of " + f.name + " " + strings.Join(s.hosts, " ")
 		}
@@ -202,6 +205,7 @@ func (f *flow) change(h *handler) {
 	if h.root != "" {
 		f.root = h.root
 	}
+	f.values = f.values.with(h.sets)
 }
 
 // afterError makes nothing certain that handlers may have changed before the error.

@@ -8,19 +8,20 @@ import (
 // past looks for calls that go past the directives to what these guard: W01 and W03. Such
 // a call comes from any client: whom matchers let past by address comes past on purpose.
 func (v *survey) past() {
-	var ends, leads []*visit
+	var ends []*visit
 	for _, f := range v.flows {
 		for _, at := range f.visits {
 			if at.end {
 				ends = append(ends, at)
 				continue
 			}
-			leads = append(leads, at)
+			v.leads = append(v.leads, at)
 			v.note(at)
 		}
 	}
-	for _, at := range leads {
+	for _, at := range v.leads {
 		v.lead(at)
+		v.changed(at)
 	}
 	for _, at := range ends {
 		v.end(at)

@@ -18,7 +18,7 @@ func follow(name string, server *caddyhttp.Server, r *reader) *flow {
 	if server.Errors != nil {
 		f.afterError()
 		f.version = version{} // Caddy restores method and URL
-		f.root = ""
+		f.root, f.values = "", nil
 		f.top(server.Errors.Routes, spot{cubes: []cube{nil}, errors: true})
 	}
 	for _, route := range slices.Sorted(maps.Keys(server.NamedRoutes)) {

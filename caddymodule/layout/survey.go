@@ -68,6 +68,7 @@ func Survey(app *caddyhttp.App, handlerName string) Report {
 type survey struct {
 	reader  *reader
 	flows   []*flow
+	leads   []*visit
 	samples map[string]*sample
 	guards  map[upstream][]*Directive
 	scripts map[string][]*Directive // by the server that runs them, whatever their root
