@@ -13,6 +13,7 @@ type spot struct {
 	groups []string // of the routes around it
 	hosts  []string // as Way.Hosts
 	errors bool
+	final  bool // in the server's routes for errors
 	top    bool // among the server's own routes
 }
 
@@ -44,6 +45,7 @@ type flow struct {
 	groups   map[string]bool // that requests have met
 	invoking []string
 	invoked  map[string]bool
+	failures []failure
 	loose    bool     // a directive is in a route that is not terminal
 	ends     bool     // the server's present route is terminal
 	scripts  int      // the version of paths that are files or scripts
@@ -65,7 +67,10 @@ func (f *flow) routes(routes []*node, s spot) {
 // say.
 func (f *flow) route(n *node, s spot) {
 	before, root, known := f.version, f.root, f.values
-	inner := f.enter(n, s)
+	inner, had := f.enter(n, s), len(f.facts)
+	if n.mayFail() {
+		f.fails(s, 0)
+	}
 	for _, h := range n.handlers {
 		f.handler(h, inner)
 	}
@@ -79,7 +84,7 @@ func (f *flow) route(n *node, s spot) {
 	if n.group != "" {
 		f.groups[n.group] = true
 		f.passed[n.group] = f.passed[n.group] || !all
-		f.add(inner.cubes, fact{kind: taken, group: n.group, by: "an earlier handle block"})
+		f.add(inner.cubes, fact{kind: taken, group: n.group, by: "an earlier handle block", plain: all && leadsNowhere(f.facts[had:])})
 	}
 	if all && n.isScript() && f.scripts == before.path && f.scripts != 0 {
 		f.fallen(s)
@@ -90,6 +95,11 @@ func (f *flow) route(n *node, s spot) {
 	case n.falls:
 		f.scripts = f.version.path
 	}
+}
+
+// leadsNowhere tells whether what stops requests are redirects and refusals only.
+func leadsNowhere(facts []fact) bool {
+	return !slices.ContainsFunc(facts, func(f fact) bool { return f.kind == guarded || f.kind != altered && !f.plain })
 }
 
 // fallen notes that a route for scripts, behind one that sends all paths that are no files
@@ -167,6 +177,9 @@ func (f *flow) perhaps(s spot) spot {
 func (f *flow) handler(h *handler, s spot) {
 	f.change(h)
 	f.altered(h, s)
+	if h.fails {
+		f.fails(s, h.status)
+	}
 	switch {
 	case h.directive != nil:
 		f.guard(h.directive, s)
@@ -254,6 +267,7 @@ func (f *flow) invoke(name string, s spot) {
 	n, ok := f.node(name)
 	switch {
 	case !ok:
+		f.fails(s, 0)
 		f.stop(s.cubes, "invoke of an unknown route")
 	case slices.Contains(f.invoking, name):
 		f.version.change(everything, &f.next)

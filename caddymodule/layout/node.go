@@ -32,6 +32,8 @@ type handler struct {
 	changes parts
 	root    string // that it sets
 	alters  []alteration
+	fails   bool  // it may fail
+	status  int   // … with this status; 0 stands for any
 	leads   *lead // to which it leads
 	sets    values
 }
@@ -73,9 +75,11 @@ func (d *reader) read(s step) *handler {
 		return h
 	}
 	h.alters, h.sets = alterationsOf(s), valuesOf(s)
+	h.status, h.fails = failsWith(s)
 	switch s.name {
 	case "subroute":
 	case "invoke":
+		h.fails = false // the route within it may
 		h.invokes = decoded[caddyhttp.Invoke](s).Name
 		return h
 	case "static_response":

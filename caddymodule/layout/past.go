@@ -37,7 +37,7 @@ func (v *survey) note(at *visit) {
 		for _, one := range at.upstream.each() {
 			v.guards[one] = append(v.guards[one], f.guard)
 			if one.php {
-				v.scripts[one.name] = append(v.scripts[one.name], f.guard)
+				v.scripts[one.name] = append(v.scripts[one.name], guardedScripts{one.root, f.guard})
 			}
 		}
 		f.guard.guards = f.guard.guards || !at.upstream.local
@@ -54,13 +54,57 @@ func (v *survey) guardsOf(at *visit) []*Directive {
 	var found []*Directive
 	for _, one := range at.upstream.each() {
 		found = append(found, v.guards[one]...)
-		if !at.errors || !one.php || one.root != "" {
+		if !one.php {
 			continue
 		}
-		for _, d := range v.scripts[one.name] { // routes for errors keep the root of the site
-			if slices.ContainsFunc(d.visits, at.shares) {
-				found = append(found, d)
+		for _, s := range v.scripts[one.name] {
+			switch {
+			case one.root == "" && at.errors: // routes for errors keep the root of the site
+				if slices.ContainsFunc(s.guard.visits, at.shares) {
+					found = append(found, s.guard)
+				}
+			case below(s.root, one.root) != "":
+				found = append(found, s.within(below(s.root, one.root)))
 			}
+		}
+	}
+	if len(found) == 0 && at.final && !at.upstream.local {
+		return v.idle(at)
+	}
+	return found
+}
+
+// guardedScripts are scripts in a root that a directive guards.
+type guardedScripts struct {
+	root  string
+	guard *Directive
+}
+
+// below returns the path of root below another one, "" if it is not below.
+func below(root, above string) string {
+	if above == "" || root == above {
+		return ""
+	}
+	if path, ok := strings.CutPrefix(root, strings.TrimSuffix(above, "/")+"/"); ok {
+		return "/" + path
+	}
+	return ""
+}
+
+// within returns the directive as it would stand where its root is a folder.
+func (s *guardedScripts) within(folder string) *Directive {
+	d := *s.guard
+	d.base = folder + d.base
+	return &d
+}
+
+// idle returns the site's directives that lead to no platform: the one that only
+// handle_errors leads to is theirs.
+func (v *survey) idle(at *visit) []*Directive {
+	var found []*Directive
+	for _, d := range v.reader.directives {
+		if !d.guards && slices.ContainsFunc(d.visits, at.shares) {
+			found = append(found, d)
 		}
 	}
 	return found
@@ -73,8 +117,8 @@ func (v *survey) lead(at *visit) {
 		return
 	}
 	d := guardOf(guards, at)
-	if at.upstream.local && d.guards {
-		return // an answer of Caddy's own beside a platform
+	if at.upstream.local && d.guards || at.errors && !at.errs() {
+		return // an answer of Caddy's own beside a platform, or errors that do not happen
 	}
 	for _, s := range v.callsTo(d, at) {
 		q := query{facts: at.facts, groups: at.groups, guards: true, like: s}

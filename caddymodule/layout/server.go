@@ -19,7 +19,7 @@ func follow(name string, server *caddyhttp.Server, r *reader) *flow {
 		f.afterError()
 		f.version = version{} // Caddy restores method and URL
 		f.root, f.values = "", nil
-		f.top(server.Errors.Routes, spot{cubes: []cube{nil}, errors: true})
+		f.top(server.Errors.Routes, spot{cubes: []cube{nil}, errors: true, final: true})
 	}
 	for _, route := range slices.Sorted(maps.Keys(server.NamedRoutes)) {
 		f.node(route) // directives in a route that nothing invokes count, too

@@ -45,7 +45,7 @@ type Report struct {
 // must run before Caddy has loaded one of them, for example when it loads the first: what
 // is loaded says less about itself.
 func Survey(app *caddyhttp.App, handlerName string) Report {
-	v := survey{reader: &reader{handler: handlerName}, samples: map[string]*sample{}, guards: map[upstream][]*Directive{}, scripts: map[string][]*Directive{}}
+	v := survey{reader: &reader{handler: handlerName}, samples: map[string]*sample{}, guards: map[upstream][]*Directive{}, scripts: map[string][]guardedScripts{}}
 	for _, name := range slices.Sorted(maps.Keys(app.Servers)) {
 		v.flows = append(v.flows, follow(name, app.Servers[name], v.reader))
 	}
@@ -71,7 +71,7 @@ type survey struct {
 	leads   []*visit
 	samples map[string]*sample
 	guards  map[upstream][]*Directive
-	scripts map[string][]*Directive // by the server that runs them, whatever their root
+	scripts map[string][]guardedScripts // by the server that runs them, whatever their root
 	report  Report
 }
 

@@ -56,6 +56,9 @@ func valuesOf(s step) values {
 	case "vars":
 		set := values{}
 		for name, value := range *decoded[caddyhttp.VarsMiddleware](s) {
+			if name == "root" {
+				continue // flow.root
+			}
 			set["{http.vars."+name+"}"] = []string{fmt.Sprint(value)}
 		}
 		return set
