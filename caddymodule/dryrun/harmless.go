@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -141,21 +140,8 @@ func (h *harmless) handler(handler map[string]any) []any {
 	case slices.Contains(silent, name):
 		return []any{h.standIn("marks", "")}
 	}
-	if holds(handler, "restwarden") {
-		h.inner = append(h.inner, name)
-	}
+	each(handler, "restwarden", func(map[string]any) { h.inner = append(h.inner, name) })
 	return []any{h.standIn("passes", name)}
-}
-
-// holds tells whether a handler of this name stands somewhere within v.
-func holds(v any, name string) bool {
-	switch v := v.(type) {
-	case map[string]any:
-		return v["handler"] == name || slices.ContainsFunc(slices.Collect(maps.Values(v)), func(inner any) bool { return holds(inner, name) })
-	case []any:
-		return slices.ContainsFunc(v, func(inner any) bool { return holds(inner, name) })
-	}
-	return false
 }
 
 func (h *harmless) standIn(does, name string) map[string]any {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"sync"
 
@@ -107,9 +108,9 @@ func (r *run) answer(req *http.Request) (*ask.Answer, error) {
 // what it hears.
 func observer() *Observer {
 	return &Observer{
-		Read: func(r *http.Request, s *Site, c *call.Call) {
+		Read: func(r *http.Request, original *url.URL, s *Site, c *call.Call) {
 			if run := runOf(r.Context()); run != nil {
-				run.read(r, s, c)
+				run.read(r, original, s, c)
 			}
 		},
 		Asking: func(ctx context.Context, q *ask.Question) context.Context {
@@ -141,7 +142,7 @@ func observer() *Observer {
 }
 
 // read notes that a gateway has read the request.
-func (r *run) read(req *http.Request, s *Site, c *call.Call) {
+func (r *run) read(req *http.Request, original *url.URL, s *Site, c *call.Call) {
 	if r.last != "" && r.site == nil {
 		r.assume("%s, before the gateway, lets the request pass", r.last)
 	}
@@ -149,7 +150,7 @@ func (r *run) read(req *http.Request, s *Site, c *call.Call) {
 	defer r.mu.Unlock()
 	r.site = s
 	r.result.Site, r.result.At, r.result.Imported = s.Name, s.At, s.Imported
-	r.result.Reading = readingOf(req, s, c)
+	r.result.Reading = readingOf(req, original, s, c)
 }
 
 // answered notes a question. The REST root is asked for in the background.
