@@ -47,7 +47,8 @@ type App struct {
 	dry      *dryrun.Observer // nil unless the configuration is loaded for dry runs
 	surveyed sync.Once
 	refused  error            // why the configuration must not load
-	findings []layout.Finding // what else is odd in it
+	findings []finding     // what else is odd in it
+	layout   layout.Report // what the survey found
 	leases   leases
 }
 

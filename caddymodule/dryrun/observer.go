@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"sync"
 
+	"github.com/restwarden/restwarden/caddymodule/layout"
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
@@ -30,6 +31,8 @@ type Observer struct {
 	Asking func(ctx context.Context, q *ask.Question) context.Context
 	// Answered reports what came of it.
 	Answered func(ctx context.Context, q *ask.Question, a *ask.Answer, err error)
+	// Odd reports what is odd in the rules of a directive; it may be nil.
+	Odd func(f layout.Finding)
 	// Trace reports what the policies do. Its Questions are not used.
 	Trace policies.Trace
 }

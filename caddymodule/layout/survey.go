@@ -39,6 +39,23 @@ type Report struct {
 	Refused []Finding
 	// Odd is everything else.
 	Odd []Finding
+	// Directives are all directives, in the order of the configuration.
+	Directives []*Directive
+}
+
+// HostsOf returns the hosts of the directives at a place; nil if they are not known, or for
+// all hosts.
+func (r *Report) HostsOf(at, imported string) []string {
+	var hosts []string
+	for _, d := range r.Directives {
+		if d.At == at && d.Imported == imported {
+			if d.Hosts == nil {
+				return nil
+			}
+			hosts = append(hosts, d.Hosts...)
+		}
+	}
+	return distinct(hosts)
 }
 
 // Survey looks for directives of the handler that guard nothing or less than it seems. It
@@ -49,6 +66,7 @@ func Survey(app *caddyhttp.App, handlerName string) Report {
 	for _, name := range slices.Sorted(maps.Keys(app.Servers)) {
 		v.flows = append(v.flows, follow(name, app.Servers[name], v.reader))
 	}
+	v.report.Directives = v.reader.directives
 	if len(v.reader.directives) == 0 {
 		return v.report
 	}
