@@ -131,7 +131,7 @@ func (v *survey) changed(at *visit) {
 			alters = at.alters
 		}
 		for _, a := range alters {
-			if a.harmless(d, at) || !v.platformOf(d, at) || !v.carries(at, f) {
+			if a.harmless(d, at) || !v.platformOf(d, at) || !at.meets(*f) {
 				continue
 			}
 			d.changed = true
@@ -192,18 +192,6 @@ func folded(name string) string {
 		}
 		return '_'
 	}, strings.ToLower(name))
-}
-
-// carries tells whether a call that f is about may come to the visit.
-func (v *survey) carries(at *visit, f *fact) bool {
-	var both []cube
-	for _, c := range at.cubes {
-		both = append(both, c.with(f.cube...))
-	}
-	return slices.ContainsFunc(v.callsTo(f.guard, at), func(s *sample) bool {
-		q := query{facts: at.facts, groups: at.groups, like: s}
-		return len(q.cover(both).open) > 0
-	})
 }
 
 // platformOf tells whether the visit leads to the platform that d guards: to what its

@@ -1,7 +1,11 @@
 package layout
 
 import (
+	"cmp"
+
 	jsonv1 "github.com/go-json-experiment/json/v1"
+
+	"github.com/restwarden/restwarden/policies/call"
 )
 
 // Directive is a directive that guards, as configured.
@@ -10,6 +14,10 @@ type Directive struct {
 	At, Imported string
 	// Hosts are those of all ways to it, in the order of the configuration.
 	Hosts []string
+	// SpoolDir is the directory for spooled bodies, "" for the system's, and SpoolLimit how
+	// much may lie there.
+	SpoolDir   string
+	SpoolLimit int64
 
 	platform, base, prefix string
 	observes, callOff      bool
@@ -31,6 +39,9 @@ func readDirective(s step) *Directive {
 		Base        string            `json:"base"`
 		Prefix      string            `json:"prefix"`
 		Mode        string            `json:"mode"`
+		SpoolDir    string            `json:"spool_dir"`
+		SpoolLimit  int64             `json:"spool_limit"`
+		UploadLimit int64             `json:"upload_limit"`
 		Credentials struct {
 			Headers []string `json:"headers"`
 			Cookies []string `json:"cookies"`
@@ -43,6 +54,7 @@ func readDirective(s step) *Directive {
 	}
 	_ = jsonv1.Unmarshal(s.json(), &said) // Caddy will say what is wrong
 	return &Directive{
+		SpoolDir: said.SpoolDir, SpoolLimit: cmp.Or(said.SpoolLimit, call.SpoolFor(cmp.Or(said.UploadLimit, call.DefaultUploadLimit))),
 		At: said.At, Imported: said.Imported[""], platform: said.Platform, base: said.Base, prefix: said.Prefix,
 		observes: said.Mode == "observe", callOff: said.Policies.Call.Off,
 		headers: said.Credentials.Headers, cookies: said.Credentials.Cookies,
