@@ -81,7 +81,10 @@ type oddness struct {
 
 // run returns the exit status.
 func (c *checker) run(cmd *cobra.Command, args []string) (int, error) {
-	if err := errors.Join(nearest.Check(c.format, checkFormats...), cobra.NoArgs(cmd, args)); err != nil {
+	if err := nearest.Check(c.format, checkFormats...); err != nil {
+		return exitUsage, fmt.Errorf("--format: %w", err)
+	}
+	if err := cobra.NoArgs(cmd, args); err != nil {
 		return exitUsage, err
 	}
 	progress := terminal.NewProgress(cmd.ErrOrStderr())
@@ -148,9 +151,7 @@ func spoolFindings(directives []*layout.Directive) ([]layout.Finding, error) {
 // newChecked sorts findings by file, line and code, and takes the notes apart.
 func newChecked(found []layout.Finding) *checked {
 	slices.SortStableFunc(found, func(a, b layout.Finding) int {
-		fileA, lineA := splitPlace(a.At)
-		fileB, lineB := splitPlace(b.At)
-		return cmp.Or(cmp.Compare(fileA, fileB), cmp.Compare(lineA, lineB), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Imported, b.Imported))
+		return cmp.Or(comparePlaces(a.At, b.At), cmp.Compare(a.Code, b.Code), comparePlaces(a.Imported, b.Imported))
 	})
 	c := &checked{Version: 1, Findings: []oddness{}, Notes: []oddness{}}
 	for _, f := range found {
@@ -207,6 +208,12 @@ func place(at, imported string) string {
 		at += " (imported by " + imported + ")"
 	}
 	return at
+}
+
+func comparePlaces(a, b string) int {
+	fileA, lineA := splitPlace(a)
+	fileB, lineB := splitPlace(b)
+	return cmp.Or(cmp.Compare(fileA, fileB), cmp.Compare(lineA, lineB))
 }
 
 // splitPlace returns file and line of a place such as "Caddyfile:12"; line 0 if it has none.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -120,4 +121,52 @@ func lines(t *testing.T, file string, findings, notes []odd) string {
 		all = append(all, fmt.Sprintf("%s%s:%s", note, o.Code, line))
 	}
 	return strings.Join(all, ", ")
+}
+
+var caddyfileBlock = regexp.MustCompile("(?ms)^```caddyfile\n(.*?)^```")
+
+// TestCheck_Docs: nothing is odd in any Caddyfile of the documentation, nor in
+// Caddyfile.example. Files that they name without a directory stand among the golden files.
+func TestCheck_Docs(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := map[string]string{}
+	read := func(path string) {
+		text, err := os.ReadFile(filepath.Join(root, path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasSuffix(path, ".md") {
+			texts[path] = string(text)
+			return
+		}
+		for i, m := range caddyfileBlock.FindAllStringSubmatch(string(text), -1) {
+			texts[fmt.Sprintf("%s %d", path, i+1)] = m[1]
+		}
+	}
+	read("Caddyfile.example")
+	read("README.md")
+	err = fs.WalkDir(os.DirFS(root), "docs", func(path string, _ fs.DirEntry, err error) error {
+		if strings.HasSuffix(path, ".md") {
+			read(path)
+		}
+		return err
+	})
+	if err != nil || len(texts) < 20 {
+		t.Fatalf("%d Caddyfiles: %v", len(texts), err)
+	}
+	t.Chdir(filepath.Join(root, "caddymodule", "testdata", "adapt"))
+	for name, text := range texts {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "Caddyfile")
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if findings, _ := checkedFile(t, file); len(findings) > 0 {
+				t.Errorf("%+v", findings)
+			}
+		})
+	}
 }

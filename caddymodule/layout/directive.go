@@ -24,9 +24,10 @@ type Directive struct {
 	headers, cookies       []string
 
 	visits  []*visit
-	guards  bool // a platform that this package knows
-	flagged bool // W03, or W02 for a part
-	changed bool // W12
+	guards  bool     // a platform that this package knows
+	flagged bool     // W03, or W02 for a part
+	changed bool     // W12
+	missed  []string // hosts whose requests do not come to it: W02
 
 	platforms map[upstream]bool // what its plainest calls come to; see survey.platformOf
 }

@@ -156,6 +156,8 @@ func (v *survey) unguarded(d *Directive, at *visit, s *sample, hosts []string) {
 	case !same:
 		v.odd("W01", d, hosts, "put restwarden there, too", "%s leads to %s without restwarden, which guards it here", all(hosts), to)
 	case d.flagged:
+	case v.stops(d, s) && len(hosts) > 0 && !slices.ContainsFunc(hosts, func(h string) bool { return !slices.Contains(d.missed, h) }):
+		return // it has been said
 	case v.stops(d, s):
 		d.flagged = true
 		v.odd("W02", d, hosts, "put the directive first in its route", "%s reaches %s before this directive", s.what, to)

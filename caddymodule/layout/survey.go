@@ -142,7 +142,7 @@ func (v *survey) never(d *Directive, by *fact, what string) {
 // partly reports a directive that only some requests reach.
 func (v *survey) partly(d *Directive, all coverage) {
 	missed := slices.DeleteFunc(distinct(all.closed), func(h string) bool { return h == "" || slices.Contains(all.open, h) })
-	if len(missed) > 0 && all.leads {
+	if d.missed = missed; len(missed) > 0 && all.leads {
 		v.odd("W02", d, missed, "put the directive first in their route", "no request to %s reaches this directive, since %s answers before it",
 			strings.Join(missed, ", "), all.by.by)
 	}
