@@ -1,8 +1,6 @@
 package policies
 
 import (
-	"errors"
-
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/index"
 )
@@ -26,7 +24,7 @@ type Claim struct {
 type Proof struct {
 	// Holds is true if the claim is certain: no call breaks it.
 	Holds bool
-	// Counter are calls that break it, the plainest first: at most one for each rule that
+	// Counter are calls that break it, the shortest first: at most one for each rule that
 	// decides, and not more than ten.
 	Counter []Counterexample
 	// Unproved says, in one sentence each, of what the proof cannot speak. A claim with such
@@ -45,14 +43,33 @@ type Counterexample struct {
 	Rule, At string
 }
 
+// maxCounter bounds the counter-examples of a claim.
+const maxCounter = 10
+
 // Prove decides a claim over all methods and routes, by reasoning about the rules. It covers
-// login_only, the rules of access, the built-in ones, and the rules of abilities. It does not
-// cover what depends on time, on records, on carts, or on bodies, and what the platform
-// itself refuses: a call that Prove finds to pass can still be refused by another policy, but
-// none that Prove finds refused passes. It speaks of calls that the policy call can read, and
-// of a platform that answers the question who is calling.
+// login_only, the rules of access, the built-in ones, and the ids of abilities, as the
+// configured modes enforce them, without what a switch has changed. It does not cover what
+// depends on time, on records, on carts, on parameters or on bodies, nor what the platform
+// itself refuses: a call that Prove finds to pass may be refused by another policy, but none
+// that Prove finds refused passes. It speaks of calls that have a certain reading, of a
+// platform that says who is calling, and not of a browser's preflight, which carries nothing.
 //
-// The error says that the claim cannot be read, or that it has too many cases to decide.
+// The error says that the claim cannot be read, or wraps cover.ErrTooMany.
 func (c *Chain) Prove(q Claim) (Proof, error) {
-	return Proof{}, errors.New("later")
+	target, err := NewTarget(q.Methods, q.Routes)
+	if err != nil {
+		return Proof{}, err
+	}
+	p := newProver(c, &q, &target)
+	p.limits(c)
+	if q.Index == nil {
+		err = p.anyRoute(&target)
+	} else {
+		err = p.routesOf(q.Index)
+	}
+	if err != nil {
+		return Proof{}, err
+	}
+	p.proof.Holds = len(p.proof.Counter) == 0 && len(p.proof.Unproved) == 0
+	return p.proof, nil
 }
