@@ -92,12 +92,23 @@ func (c *Config) provision(o *Options) error {
 		return fmt.Errorf("%w: the handler %s holds a directive restwarden, and is not run here", ErrUnknowable, h.inner[0])
 	}
 	configs.Store(c.key, c)
-	if c.app, err = provision(config, observer(o.Odd)); err != nil {
+	if c.app, err = provision(config, observer(c.odd(o.Odd))); err != nil {
 		return err
 	}
 	c.assumed = h.assumed
 	c.guards = guardsOf(c.app)
 	return nil
+}
+
+// odd returns what reports what is odd in rules to report, with the hosts of the directive.
+func (c *Config) odd(report func(layout.Finding)) func(f layout.Finding, at, imported string) {
+	if report == nil {
+		return nil
+	}
+	return func(f layout.Finding, at, imported string) {
+		f.Sites = c.Report.HostsOf(at, imported)
+		report(f)
+	}
 }
 
 // refused are directives that guard nothing.

@@ -31,8 +31,8 @@ type Observer struct {
 	Asking func(ctx context.Context, q *ask.Question) context.Context
 	// Answered reports what came of it.
 	Answered func(ctx context.Context, q *ask.Question, a *ask.Answer, err error)
-	// Odd reports what is odd in the rules of a directive; it may be nil.
-	Odd func(f layout.Finding)
+	// Odd reports what is odd in the rules of the directive at a place; it may be nil.
+	Odd func(f layout.Finding, at, imported string)
 	// Trace reports what the policies do. Its Questions are not used.
 	Trace policies.Trace
 }

@@ -106,7 +106,7 @@ func (r *run) answer(req *http.Request) (*ask.Answer, error) {
 
 // observer returns the observer of a configuration: it finds the run in the context of
 // what it hears.
-func observer(odd func(layout.Finding)) *Observer {
+func observer(odd func(f layout.Finding, at, imported string)) *Observer {
 	return &Observer{
 		Odd: odd,
 		Read: func(r *http.Request, original *url.URL, s *Site, c *call.Call) {
