@@ -154,6 +154,12 @@ func TestCheck_Docs(t *testing.T) {
 		}
 		return err
 	})
+	page, _ := os.ReadFile(filepath.Join(root, "docs", "checks.md"))
+	for _, code := range layout.Codes {
+		if !bytes.Contains(page, []byte("\n| "+code.Name+" |")) {
+			t.Errorf("docs/checks.md has no row for %s", code.Name)
+		}
+	}
 	if err != nil || len(texts) < 20 {
 		t.Fatalf("%d Caddyfiles: %v", len(texts), err)
 	}

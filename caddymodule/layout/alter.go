@@ -54,8 +54,11 @@ type rewriting struct {
 	Query     json.RawMessage `json:"query"`
 }
 
-// foundFile is what php_fastcgi and try_files rewrite to.
-const foundFile = "{http.matchers.file.relative}"
+// foundFile is what php_fastcgi and try_files rewrite to, and sameQuery the query of a request.
+const (
+	foundFile = "{http.matchers.file.relative}"
+	sameQuery = "?{http.request.uri.query}"
+)
 
 func (w *rewriting) alterations() []alteration {
 	var found []alteration
@@ -64,7 +67,7 @@ func (w *rewriting) alterations() []alteration {
 			found = append(found, a)
 		}
 	}
-	add(w.URI != "", alteration{what: "rewrite " + w.URI, script: w.URI == foundFile})
+	add(w.URI != "", alteration{what: "rewrite " + w.URI, script: strings.TrimSuffix(w.URI, sameQuery) == foundFile})
 	add(w.Method != "", alteration{what: "method " + w.Method})
 	add(w.Prefix != "", alteration{what: "handle_path or uri strip_prefix " + w.Prefix, strips: w.Prefix})
 	add(w.Suffix != "", alteration{what: "uri strip_suffix " + w.Suffix})
