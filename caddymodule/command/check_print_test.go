@@ -81,7 +81,7 @@ func TestCheck_Fails(t *testing.T) {
 		args          []string
 	}{
 		"no file":         {"", "Caddyfile", nil},
-		"unknown option":  {"example.com {\n\trestwarden wordpress {\n\t\tlogin_onyl\n\t}\n}\n", "Caddyfile:3", nil},
+		"unknown option":  {"example.com {\n\trestwarden wordpress {\n\t\tno_such_option\n\t}\n}\n", "Caddyfile:3", nil},
 		"never reached":   {"example.com {\n\troute {\n\t\treverse_proxy 127.0.0.1:8080\n\t\trestwarden wordpress\n\t}\n}\n", "Caddyfile:4: no request reaches", nil},
 		"no spool_dir":    {"example.com {\n\trestwarden wordpress {\n\t\tspool_dir /no/such/directory\n\t}\n\treverse_proxy 127.0.0.1:8080\n}\n", "Caddyfile:2: spool_dir", nil},
 		"format":          {plainFile, "--format", []string{"--format", "xml"}},
