@@ -45,7 +45,7 @@ func FuzzRead(f *testing.F) {
 
 // flatten returns the errors that err joins.
 func flatten(err error) (all []*Error) {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // the joined errors are wanted themselves
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, e := range joined.Unwrap() {
 			all = append(all, flatten(e)...)
 		}

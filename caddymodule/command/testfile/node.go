@@ -33,14 +33,14 @@ func (d *document) parse(text []byte) (*yaml.Node, error) {
 	d.lines = 1 + len(lineBreaks.FindAllIndex(bytes.TrimRight(text, "\r\n"), -1))
 	var root, more yaml.Node
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
-	if err := decoder.Decode(&root); err == io.EOF {
+	if err := decoder.Decode(&root); errors.Is(err, io.EOF) {
 		return nil, d.at(1, "the file is empty: it needs the key tests")
 	} else if err != nil {
 		return nil, d.syntax(err)
 	}
 	if err := decoder.Decode(&more); err == nil {
 		return nil, d.fail(&more, "a second document: a file holds one")
-	} else if err != io.EOF {
+	} else if !errors.Is(err, io.EOF) {
 		return nil, d.syntax(err)
 	}
 	if len(root.Content) == 0 {
