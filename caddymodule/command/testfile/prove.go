@@ -2,6 +2,7 @@ package testfile
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -37,6 +38,10 @@ func (p *Proof) claim() string {
 func (r *Runner) proveFor(ctx context.Context, p *Proof, i int) Outcome {
 	o := Outcome{Status: Unknown, Got: "cannot be proved for " + p.Callers[i]}
 	proved, err := r.Gateway.Prove(ctx, p, i)
+	if past, ok := errors.AsType[*hole](err); ok {
+		o.Status, o.Got, o.Why = Failed, "calls reach the site past the rules", past.text
+		return o
+	}
 	if err != nil {
 		o.Why = err.Error()
 		return o
@@ -80,12 +85,8 @@ func (r *Runner) breaks(ctx context.Context, p *Proof, i int, method, url string
 
 // brokenBy tells whether a call with that answer breaks p. What would be refused passes.
 func (p *Proof) brokenBy(a dryrun.Answer) bool {
-	switch a {
-	case dryrun.Pass, dryrun.WouldRefuse, dryrun.NotReached:
-		return !p.Always
-	case dryrun.Refused:
-		return p.Always
-	case dryrun.Page, dryrun.Unknown:
+	if p.Always {
+		return a == dryrun.Refused
 	}
-	return false
+	return a == dryrun.Pass || a == dryrun.WouldRefuse
 }

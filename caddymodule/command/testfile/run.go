@@ -121,7 +121,7 @@ func (r *Runner) judge(ctx context.Context, t *Test, raw []byte, spelling string
 		o.Status = Passed
 	}
 	if o.Status != Passed && spelling == "" {
-		o.Curl, o.Explain = r.commands(t.Request.Request, t.Method, t.URL)
+		o.Curl, o.Explain = r.commands(t.Request.Request, t.Method, t.Request.URL)
 	}
 	return o
 }
@@ -176,17 +176,10 @@ func missed(m *dryrun.Missed) string {
 // commands are the command lines that send a request and that explain it. A body is not in
 // them.
 func (r *Runner) commands(request dryrun.Request, method, url string) (curl, explain string) {
-	sent := " -X " + quoted(method) + " " + quoted(url)
+	sent := " -X " + Quoted(method) + " " + Quoted(url)
 	curl = "curl -i" + credentials(request.As) + sent
-	explain = "caddy restwarden explain" + r.Flags + " --as " + quoted(callerText(request.As)) + sent
+	explain = "caddy restwarden explain" + r.Flags + " --as " + Quoted(request.As.String()) + sent
 	return curl, explain
-}
-
-func callerText(a dryrun.As) string {
-	if a.Name != "" {
-		return string(a.Kind) + ":" + a.Name
-	}
-	return string(a.Kind)
 }
 
 // credentials are the flags of curl that somebody has to fill in.
@@ -201,8 +194,8 @@ func credentials(a dryrun.As) string {
 	return ""
 }
 
-// quoted quotes an argument for a shell where it has to be.
-func quoted(text string) string {
+// Quoted quotes an argument for a shell where it has to be.
+func Quoted(text string) string {
 	plain := func(c rune) bool {
 		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("-_./:,@%+=", c)
 	}
