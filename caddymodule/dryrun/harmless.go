@@ -26,6 +26,7 @@ type harmless struct {
 	live    bool
 	edit    func(at string, directive map[string]any)
 	assumed []string
+	inner   []string // handlers that are not run, and hold a directive
 }
 
 // make returns the harmless form of a configuration.
@@ -139,6 +140,7 @@ func (h *harmless) handler(handler map[string]any) []any {
 	case slices.Contains(silent, name):
 		return []any{h.standIn("marks", "")}
 	}
+	each(handler, "restwarden", func(map[string]any) { h.inner = append(h.inner, name) })
 	return []any{h.standIn("passes", name)}
 }
 
@@ -176,11 +178,10 @@ func (h *harmless) directive(d map[string]any) {
 // proxy gives a reverse_proxy a transport that sends nothing.
 func (h *harmless) proxy(p map[string]any) {
 	delete(p, "health_checks")
-	if dynamic := object(p["dynamic_upstreams"]); dynamic != nil {
+	delete(p, "load_balancing")
+	if !h.live && p["dynamic_upstreams"] != nil {
 		delete(p, "dynamic_upstreams")
-		if !h.live {
-			p["upstreams"] = []any{map[string]any{"dial": "dynamic.invalid:80"}}
-		}
+		p["upstreams"] = []any{map[string]any{"dial": "dynamic.invalid:80"}}
 	}
 	p["transport"] = map[string]any{"protocol": standInTransport, "run": h.run, "real": p["transport"]}
 }

@@ -150,7 +150,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if run == nil {
 		return nil, errNoRun
 	}
-	if q := questionOf(r.Context()); q != nil && t.real != nil && reads(r.Method) {
+	if q := questionOf(r.Context()); q != nil && t.real != nil && reads(r.Method) && (run.live || q.As != ask.AsCaller) {
 		return t.real.RoundTrip(r)
 	}
 	if info, ok := reverseproxy.GetDialInfo(r.Context()); ok {
