@@ -7,7 +7,6 @@ import (
 	"os"
 	"strings"
 
-	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 	"github.com/spf13/cobra"
 
 	"github.com/restwarden/restwarden/caddymodule/command/terminal"
@@ -56,7 +55,7 @@ The exit status is 0 if all tests have passed, 1 if a test has failed, 2 if the
 command, a file or the configuration has an error, and 3 if no test has failed
 but one cannot be known or proved.`,
 		Example:           "  caddy restwarden test shop.test.yaml\n  caddy restwarden test --format junit *.test.yaml > restwarden.xml",
-		Args:              cobra.MinimumNArgs(1),
+		Args:              cobra.ArbitraryArgs, // run says what is missing, with the right exit status
 		SilenceUsage:      true,
 		ValidArgsFunction: cobra.FixedCompletions([]string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt),
 	}
@@ -67,8 +66,7 @@ but one cannot be known or proved.`,
 	f.BoolVarP(&t.verbose, "verbose", "v", false, "list the tests that have passed, too")
 	complete(cmd, "format", testFormats...)
 	complete(cmd, "adapter", "caddyfile", "json")
-	withStatus(cmd, t.run)
-	run := cmd.RunE
+	withAnswer(cmd, t.run)
 	return cmd
 }
 
@@ -79,17 +77,21 @@ func complete(cmd *cobra.Command, flag string, words ...string) {
 	}
 }
 
-func (t *tester) run(cmd *cobra.Command, args []string) error {
+// run returns the exit status.
+func (t *tester) run(cmd *cobra.Command, args []string) (int, error) {
+	if len(args) == 0 {
+		return exitUsage, errors.New("test needs a file, such as shop.test.yaml")
+	}
 	if err := nearest.Check(t.format, testFormats...); err != nil {
-		return usage(fmt.Errorf("--format: %w", err))
+		return exitUsage, fmt.Errorf("--format: %w", err)
 	}
 	files, err := readTests(args)
 	if err != nil {
-		return usage(err)
+		return exitUsage, err
 	}
 	report, err := t.runAll(cmd, files)
 	if err != nil {
-		return err
+		return exitUsage, err
 	}
 	out := cmd.OutOrStdout()
 	switch t.format {
@@ -103,9 +105,9 @@ func (t *tester) run(cmd *cobra.Command, args []string) error {
 		err = report.Text(out, terminal.PaletteOf(out), t.verbose)
 	}
 	if err != nil {
-		return err
+		return exitFailed, err
 	}
-	return silently(cmd, report.Status())
+	return report.Status(), nil
 }
 
 // readTests reads all files, so that an error of any of them is told before a test runs.
@@ -182,13 +184,13 @@ func (s source) use(f func(*testfile.Runner) error) error {
 	if s.index != "" {
 		index, err := os.ReadFile(s.index)
 		if err != nil {
-			return usage(fmt.Errorf("index: %w", err))
+			return fmt.Errorf("index: %w", err)
 		}
 		o.Index = index
 	}
 	gateway, err := testfile.Load(o)
 	if err != nil {
-		return usage(err)
+		return err
 	}
 	return errors.Join(f(&testfile.Runner{Gateway: gateway, Flags: s.flags()}), gateway.Close())
 }
@@ -202,19 +204,4 @@ func (s source) flags() string {
 		}
 	}
 	return b.String()
-}
-
-// errSaid is an error that the results have told.
-var errSaid = errors.New("a test has failed")
-
-// silently makes Caddy exit with a status, without a message.
-func silently(cmd *cobra.Command, status int) error {
-	cmd.SilenceErrors = true
-	switch status {
-	case 0:
-		return nil
-	case 1:
-		return errSaid
-	}
-	return caddycmd.WrapCommandFuncForCobra(func(caddycmd.Flags) (int, error) { return status, nil })(cmd, nil)
 }

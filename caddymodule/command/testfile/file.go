@@ -30,9 +30,11 @@ type Test struct {
 // Request is a request to be judged.
 type Request struct {
 	dryrun.Request
-	Text   string // "GET https://shop.example.com/wp-json/"
-	Method string
-	URL    string
+	Text    string // "GET https://shop.example.com/wp-json/"
+	Method  string
+	URL     string
+	Headers []string // "Name: value"
+	Body    []byte   // nil for none
 	// Spellings sends the request in every spelling that the reading knows.
 	Spellings bool
 }

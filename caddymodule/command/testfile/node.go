@@ -95,11 +95,9 @@ func (d *document) fields(n *yaml.Node, what string, readers map[string]func(*ya
 	var problems []error
 	err = d.pairs(n, what, func(key, value *yaml.Node) error {
 		read, ok := readers[key.Value]
-		switch {
-		case !ok && nearest.Hint(key.Value, known...) != "":
-			return d.fail(key, "%s has no key %q: %s", what, key.Value, nearest.Hint(key.Value, known...))
-		case !ok:
-			return d.fail(key, "%s has no key %q: the keys are %s", what, key.Value, strings.Join(known, ", "))
+		if !ok {
+			problems = append(problems, d.unknown(key, what, known))
+			return nil
 		}
 		given[key.Value] = key
 		if err := read(value); err != nil {
@@ -108,6 +106,15 @@ func (d *document) fields(n *yaml.Node, what string, readers map[string]func(*ya
 		return nil
 	})
 	return given, errors.Join(append(problems, err)...)
+}
+
+// unknown says which keys there are.
+func (d *document) unknown(key *yaml.Node, what string, known []string) error {
+	hint := nearest.Hint(key.Value, known...)
+	if hint == "" {
+		hint = "the keys are " + strings.Join(known, ", ")
+	}
+	return d.fail(key, "%s has no key %q: %s", what, key.Value, hint)
 }
 
 // pairs calls yield for each key of a mapping. A key that is there twice is an error.

@@ -79,7 +79,8 @@ func (r *Runner) breaks(ctx context.Context, p *Proof, i int, method, url string
 	o.tell(result)
 	o.Status = Failed
 	o.Got = fmt.Sprintf("%s as %s: %s %s", o.Got, p.Callers[i], method, url)
-	o.Curl, o.Explain = r.commands(request, method, url)
+	q := &Request{Request: request, Method: method, URL: url}
+	o.Curl, o.Explain = r.curl(q), r.explain(q)
 	return true
 }
 

@@ -70,20 +70,19 @@ func (b *builder) build(given map[string]*yaml.Node) error {
 	if len(bodies) > 1 {
 		return b.fail(given[bodies[1]], "a request has one body: %s or %s", bodies[0], bodies[1])
 	}
-	typed := slices.ContainsFunc(b.headers, func(line string) bool {
-		name, _, _ := strings.Cut(line, ":")
-		return strings.EqualFold(name, "Content-Type")
-	})
-	if b.kind != "" && !typed {
+	if b.kind != "" && !slices.ContainsFunc(b.headers, isContentType) {
 		b.headers = append(b.headers, "Content-Type: "+b.kind)
 	}
 	r := b.t.Request
 	built, err := dryrun.Build(r.Method, r.URL, b.headers, b.body)
+	if b.t.Spellings && b.t.Expect.Answer == dryrun.Page {
+		return b.fail(given["spellings"], "spellings goes with pass, refused or would_refuse: a page is no call")
+	}
 	if err != nil {
 		return b.fail(given["request"], "request: %v", err)
 	}
 	built.As, built.Records, built.Client = b.as, b.records, b.client
-	r.Request = built
+	r.Request, r.Headers, r.Body = built, b.headers, b.body
 	if b.t.Name == "" {
 		b.t.Name = r.Text
 	}

@@ -120,8 +120,12 @@ func (r *Runner) judge(ctx context.Context, t *Test, raw []byte, spelling string
 	case want.met(result):
 		o.Status = Passed
 	}
-	if o.Status != Passed && spelling == "" {
-		o.Curl, o.Explain = r.commands(t.Request.Request, t.Method, t.Request.URL)
+	switch {
+	case o.Status == Passed:
+	case spelling == "":
+		o.Curl, o.Explain = r.curl(t.Request), r.explain(t.Request)
+	default:
+		o.Explain = r.explainRaw(t.Request, raw)
 	}
 	return o
 }
@@ -171,36 +175,4 @@ func missed(m *dryrun.Missed) string {
 		text += fmt.Sprintf(", past the directive at %s", m.At)
 	}
 	return text
-}
-
-// commands are the command lines that send a request and that explain it. A body is not in
-// them.
-func (r *Runner) commands(request dryrun.Request, method, url string) (curl, explain string) {
-	sent := " -X " + Quoted(method) + " " + Quoted(url)
-	curl = "curl -i" + credentials(request.As) + sent
-	explain = "caddy restwarden explain" + r.Flags + " --as " + Quoted(request.As.String()) + sent
-	return curl, explain
-}
-
-// credentials are the flags of curl that somebody has to fill in.
-func credentials(a dryrun.As) string {
-	switch a.Kind {
-	case dryrun.Key:
-		return " -u 'ck_…:cs_…'"
-	case dryrun.User, dryrun.Role, dryrun.Capability:
-		return " -u 'LOGIN:APPLICATION-PASSWORD'"
-	case dryrun.Anonymous:
-	}
-	return ""
-}
-
-// Quoted quotes an argument for a shell where it has to be.
-func Quoted(text string) string {
-	plain := func(c rune) bool {
-		return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("-_./:,@%+=", c)
-	}
-	if text != "" && strings.TrimLeftFunc(text, plain) == "" {
-		return text
-	}
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
