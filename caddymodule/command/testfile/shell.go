@@ -40,14 +40,15 @@ func (r *Runner) explainRaw(q *Request, raw []byte) string {
 }
 
 func (r *Runner) explains(q *Request) string {
-	line := "caddy restwarden explain" + r.Flags + " --as " + Quoted(q.As.String())
+	var b strings.Builder
+	b.WriteString("caddy restwarden explain" + r.Flags + " --as " + Quoted(q.As.String()))
 	for _, id := range slices.Sorted(maps.Keys(q.Records)) {
-		line += fmt.Sprintf(" --id %d=%s", id, q.Records[id])
+		fmt.Fprintf(&b, " --id %d=%s", id, q.Records[id])
 	}
 	if q.Client.IsValid() {
-		line += " --from " + q.Client.String()
+		b.WriteString(" --from " + q.Client.String())
 	}
-	return line
+	return b.String()
 }
 
 // sent are the flags of curl for a request.
