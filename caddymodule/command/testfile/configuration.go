@@ -11,7 +11,9 @@ import (
 
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
 	"github.com/restwarden/restwarden/caddymodule/layout"
+	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/hosts"
+	"github.com/restwarden/restwarden/policies/spelling"
 )
 
 // configuration is a Gateway of dry runs.
@@ -47,6 +49,13 @@ func (c *configuration) Spell(ctx context.Context, r *Request) ([]Spelling, erro
 		return nil, unreached(result)
 	}
 	var all []Spelling
+	for _, s := range spelling.All(site.Policies.Platform, spelling.Request{
+		Method: r.Method, URL: r.URL, Header: r.Headers, Body: r.Body, Base: site.Base,
+	}) {
+		if s.Name != spelling.Plain {
+			all = append(all, Spelling{Name: s.Name, Raw: s.Raw})
+		}
+	}
 	return all, nil
 }
 
@@ -78,7 +87,21 @@ func (c *configuration) Prove(ctx context.Context, p *Proof, i int) (*Proved, er
 	if f := c.finding(p, site, u.Host); f != nil {
 		return nil, &hole{fmt.Sprintf("%s at %s: %s", f.Code, f.At, f.Text)}
 	}
-	return nil, errors.New("later")
+	claim := policies.Claim{Never: !p.Always, Methods: p.Calls, Routes: p.Routes, Caller: p.As[i].Caller()}
+	if c.index {
+		if claim.Index = site.Policies.Index(u.Host); claim.Index == nil {
+			return nil, errors.New("the saved index has no routes")
+		}
+	}
+	proof, err := site.Chain.Prove(claim)
+	if err != nil {
+		return nil, err
+	}
+	proved := &Proved{Holds: proof.Holds, Unproved: proof.Unproved}
+	for _, e := range proof.Counter {
+		proved.Counter = append(proved.Counter, Counterexample{Method: e.Method, URLs: urls(u, site, e.Route)})
+	}
+	return proved, nil
 }
 
 // hole is a way past the gateway, or past a part of it. No rule says what comes through.
@@ -108,10 +131,13 @@ func (c *configuration) finding(p *Proof, site *dryrun.Site, host string) *layou
 
 // urls write a route of a site in the pretty form and in the query form.
 func urls(at *url.URL, site *dryrun.Site, route string) []string {
-	base := at.Scheme + "://" + at.Host + site.Base + "/"
-	path := (&url.URL{Path: route}).EscapedPath()
+	base := site.Base
+	if base == "" {
+		base = strings.TrimRight(at.EscapedPath(), "/")
+	}
+	base = at.Scheme + "://" + at.Host + base + "/"
 	return []string{
-		base + site.Policies.Platform.Prefix + path,
+		base + site.Policies.Platform.Prefix + (&url.URL{Path: route}).EscapedPath(),
 		base + "?rest_route=" + strings.ReplaceAll(url.QueryEscape(route), "%2F", "/"),
 	}
 }
