@@ -1,6 +1,7 @@
 package testfile
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,7 +51,7 @@ func (c *configuration) Spell(ctx context.Context, r *Request) ([]Spelling, erro
 	}
 	var all []Spelling
 	for _, s := range spelling.All(site.Policies.Platform, spelling.Request{
-		Method: r.Method, URL: r.URL, Header: r.Headers, Body: r.Body, Base: site.Base,
+		Method: r.Method, URL: r.URL, Header: r.Headers, Body: r.Body, Base: site.Base, Prefix: site.Prefix,
 	}) {
 		if s.Name != spelling.Plain {
 			all = append(all, Spelling{Name: s.Name, Raw: s.Raw})
@@ -137,7 +138,7 @@ func urls(at *url.URL, site *dryrun.Site, route string) []string {
 	}
 	base = at.Scheme + "://" + at.Host + base + "/"
 	return []string{
-		base + site.Policies.Platform.Prefix + (&url.URL{Path: route}).EscapedPath(),
+		base + cmp.Or(site.Prefix, site.Policies.Platform.Prefix) + (&url.URL{Path: route}).EscapedPath(),
 		base + "?rest_route=" + strings.ReplaceAll(url.QueryEscape(route), "%2F", "/"),
 	}
 }

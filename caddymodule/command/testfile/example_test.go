@@ -89,7 +89,7 @@ func TestExample_EveryRule(t *testing.T) {
 		rules++
 		failsWith(t, lines, i, "")
 		var routes []string
-		for _, word := range strings.Fields(match[1]) {
+		for word := range strings.FieldsSeq(match[1]) {
 			if strings.HasPrefix(word, "/") {
 				routes = append(routes, word)
 			}

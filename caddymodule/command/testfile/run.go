@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
@@ -147,6 +148,8 @@ func (e Expect) met(result *dryrun.Result) bool {
 func (o *Outcome) tell(result *dryrun.Result) {
 	o.Got = said(result.Answer, "")
 	switch d, rule := result.Decision, result.Decided; {
+	case result.Answer == dryrun.Unknown:
+		o.Why = depends(result.Missing)
 	case d != nil:
 		o.Got = said(result.Answer, d.Code)
 		o.Rule, o.At, o.Imported, o.Why = d.Rule, d.At, d.Imported, d.Why
@@ -158,11 +161,22 @@ func (o *Outcome) tell(result *dryrun.Result) {
 		}
 	case rule != nil:
 		o.Rule, o.At, o.Imported = rule.Rule, rule.At, rule.Imported
-	case result.Answer == dryrun.Unknown:
-		o.Why = "Missing: " + strings.Join(result.Missing, ", ")
 	case result.Missed != nil:
 		o.Why = missed(result.Missed)
 	}
+}
+
+// Hints of dry runs name flags of explain.
+var (
+	recordHint = regexp.MustCompile(`\(--id (\d+)=[^()]*\)`)
+	flagHint   = regexp.MustCompile(` \([^()]*--[^()]*\)`)
+)
+
+// depends says what nobody gave.
+func depends(on []string) string {
+	text := "it depends on " + strings.Join(on, ", and on ")
+	text = recordHint.ReplaceAllString(text, "(ids: { $1: order }, subscription or none)")
+	return flagHint.ReplaceAllString(text, "")
 }
 
 // missed says what keeps a request from the gateway.

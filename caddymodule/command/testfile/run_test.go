@@ -47,7 +47,7 @@ func (f *fake) Run(_ context.Context, r dryrun.Request) (*dryrun.Result, error) 
 	case "/page":
 		return &dryrun.Result{Answer: dryrun.Page}, nil
 	case "/unknown":
-		return &dryrun.Result{Answer: dryrun.Unknown, Missing: []string{"what record 1 is"}}, nil
+		return &dryrun.Result{Answer: dryrun.Unknown, Missing: []string{"what record 1 is (--id 1=order, subscription or none)", "the total (--live asks the site)"}}, nil
 	case "/past":
 		return &dryrun.Result{Answer: dryrun.NotReached, Missed: &dryrun.Missed{Answered: "respond 200", Matcher: "path /wp-json/*", At: "Caddyfile:2"}}, nil
 	}
@@ -65,8 +65,10 @@ func (f *fake) Prove(_ context.Context, p *Proof, i int) (*Proved, error) {
 
 func (f *fake) Rules() []dryrun.Rule {
 	return []dryrun.Rule{
-		{Rule: "allow anyone /pass", At: "Caddyfile:3"}, {Rule: "deny /refused", At: "Caddyfile:4"},
-		{Rule: "allow signed a /signed", At: "Caddyfile:5"}, {Rule: "allow signed a /signed", At: "Caddyfile:5"},
+		{Rule: "allow anyone /pass", At: "Caddyfile:3"},
+		{Rule: "deny /refused", At: "Caddyfile:4"},
+		{Rule: "allow signed a /signed", At: "Caddyfile:5"},
+		{Rule: "allow signed a /signed", At: "Caddyfile:5"},
 	}
 }
 
@@ -108,7 +110,7 @@ func TestRun(t *testing.T) {
 		"observed, expect: pass":                              "expected pass, got would be refused (no)",
 		"refused, expect: would_refuse":                       "expected would be refused, got refused (no)",
 		"past,    expect: pass":                               "got the gateway is not on the way: answered by respond 200, left out by path /wp-json/*, past the directive at Caddyfile:2",
-		"unknown, expect: pass":                               "got cannot be known: Missing: what record 1 is",
+		"unknown, expect: pass":                               "got cannot be known: it depends on what record 1 is (ids: { 1: order }, subscription or none), and on the total",
 		"nothing, expect: pass":                               "got no request: no request",
 	} {
 		path, rest, _ := strings.Cut(text, ",")
