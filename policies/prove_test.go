@@ -1,7 +1,6 @@
 package policies
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -13,7 +12,7 @@ import (
 
 // smallAlphabet are the segments of the keys that the property tests try out: literals of
 // drawn patterns, and segments that no pattern has.
-var smallAlphabet = []string{"a", "wp", "v2", "users", "me", "batch", "wc", "store", "v1", "troubleshooting", "upload-logo", "store-auth", "zz", "wc-zz"}
+var smallAlphabet = []string{"a", "wp", "v2", "users", "me", "wc", "store", "v1", "troubleshooting", "upload-logo", "store-auth", "zz", "wc-zz"}
 
 // allKeys are the keys of up to three segments of the alphabet, as the reader makes them, and
 // of one more, which no drawn pattern tells apart.
@@ -33,11 +32,17 @@ var allKeys = func() []string {
 		}
 		keys, longest = append(keys, next...), next
 	}
+	for _, s := range smallAlphabet { // a pattern gets the version of the checkout API
+		keys = append(keys, "/wc/store/v1/"+s, "/wc/store/v1/"+s+"/zz")
+	}
 	return keys
 }()
 
+// someMethods are methods that the drawn rules tell apart.
+var someMethods = []string{"GET", "HEAD", "POST", "PUT", "DELETE", "PROPFIND"}
+
 func drawPattern(t *rapid.T) string {
-	segments := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "wp", "v2", "users", "me", "batch", "wc", "store", "v1", "*", ":id", "*"}), 0, 3).Draw(t, "segments")
+	segments := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "wp", "v2", "users", "me", "wc", "store", "v1", "*", ":id", "*"}), 0, 3).Draw(t, "segments")
 	if rapid.Bool().Draw(t, "rest") {
 		segments = append(segments, "**")
 	}
@@ -115,7 +120,7 @@ func TestProve_AsTriedOut(t *testing.T) {
 		}
 		first := ""
 		for _, key := range allKeys {
-			for _, m := range methodsApart {
+			for _, m := range someMethods {
 				if first == "" && breaks(callOf(m, key)) {
 					first = m + " " + key
 				}
@@ -130,5 +135,3 @@ func TestProve_AsTriedOut(t *testing.T) {
 		t.Errorf("the drawn claims are of one kind: %v", held)
 	}
 }
-
-var _ = slices.Contains[[]string]

@@ -26,6 +26,7 @@ func TestTest_Completion(t *testing.T) {
 		}
 	}
 }
+
 // What "caddy restwarden test" says in TestEveryCaddy.
 const (
 	unknownText = `testdata/test/unknown.test.yaml:3: what is 4711?: expected pass, got cannot be known: it depends on what record 4711 is (ids: { 4711: order }, subscription or none)

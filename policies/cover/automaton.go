@@ -7,9 +7,12 @@ import (
 	"github.com/restwarden/restwarden/policies/call"
 )
 
-// maxStates bounds the states of one automaton. Patterns with several wildcards can have
-// exponentially many; those of a site have a few for each line.
-const maxStates = 200_000
+// Bounds of one automaton and of all its walks. Patterns with several wildcards can have
+// exponentially many states; those of a site have a few for each line.
+const (
+	maxStates = 50_000
+	maxPlaces = 1_000_000
+)
 
 // ErrTooMany says that the patterns have too many cases to decide.
 var ErrTooMany = errors.New("the routes have too many cases to decide")
@@ -21,6 +24,7 @@ type Automaton struct {
 	word   string // see New
 	states map[string]*State
 	start  *State
+	places int // that walks have reached
 }
 
 // node is a place in the tree of patterns: what the patterns that lead here have read.
@@ -78,14 +82,14 @@ func (a *Automaton) Mark(p call.Pattern) {
 
 // Apart tells one key from all others.
 func (a *Automaton) Apart(key string) {
-	n := &a.nodes[a.path(strings.Split(strings.Trim(key, "/"), "/"))]
+	n := &a.nodes[a.path(segmentsOf(key))]
 	n.ends = append(n.ends, apart)
 }
 
 // AddBelow adds under a number the keys below a key that end with a segment and have one
 // more, or several, before it.
 func (a *Automaton) AddBelow(key, last string, number int) {
-	from := a.path(strings.Split(strings.Trim(key, "/"), "/"))
+	from := a.path(segmentsOf(key))
 	first := int32(len(a.nodes))
 	a.nodes = append(a.nodes,
 		node{any: first + 1},
@@ -93,6 +97,13 @@ func (a *Automaton) AddBelow(key, last string, number int) {
 		node{ends: []int{number}},
 	)
 	a.nodes[from].also = append(a.nodes[from].also, first)
+}
+
+func segmentsOf(key string) []string {
+	if key = strings.Trim(key, "/"); key == "" {
+		return nil
+	}
+	return strings.Split(key, "/")
 }
 
 // path returns the node behind segments, and makes it where there is none.

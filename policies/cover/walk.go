@@ -5,9 +5,6 @@ import (
 	"strings"
 )
 
-// maxPlaces bounds the places of one walk.
-const maxPlaces = 1_000_000
-
 // Place is a place that a walk has reached, by one key.
 type Place struct {
 	State *State
@@ -55,6 +52,9 @@ func (a *Automaton) Walk(space Space, skip func(*State) bool, visit func(*Place)
 		if !p.hidden && space.Ends(p.at) && !visit(p) {
 			return nil
 		}
+		if a.places++; a.places > maxPlaces {
+			return ErrTooMany
+		}
 		if err := w.expand(p); err != nil {
 			return err
 		}
@@ -82,9 +82,6 @@ func (w *walk) reach(p *Place) {
 }
 
 func (w *walk) expand(p *Place) error {
-	if len(w.seen) > maxPlaces {
-		return ErrTooMany
-	}
 	alphabet := p.State.Alphabet()
 	if p.hidden {
 		alphabet = alphabet.without(p.not)

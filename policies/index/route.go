@@ -179,17 +179,18 @@ func (r *Route) Ends(at int) bool {
 // Sent implements [cover.Space].
 func (*Route) Sent() bool { return true }
 
-// Steps implements [cover.Space]. Several slashes count as one, as in keys.
+// templated tells whether the routes are those of the block editor's templates, whose ids
+// hold "//". No other route with two slashes has a certain reading.
+func (r *Route) templated() bool {
+	return strings.Contains(r.entry.prefix, "/templates/") || strings.Contains(r.entry.prefix, "/template-parts/")
+}
+
+// Steps implements [cover.Space]. Two slashes count as one, as in keys.
 func (r *Route) Steps(from int, a *cover.Alphabet) []cover.Step {
 	states := r.closure(int32(max(from-1, 0)))
-	var behind []int32
-	for slash := r.after(states, '/'); len(slash) > 0; slash = r.after(slash, '/') {
-		fresh := slices.DeleteFunc(slash, func(s int32) bool { return slices.Contains(behind, s) })
-		if len(fresh) == 0 {
-			break
-		}
-		behind = append(behind, fresh...)
-		slash = fresh
+	behind := r.after(states, '/')
+	if r.templated() {
+		behind = append(behind, r.after(behind, '/')...)
 	}
 	if from == 0 { // the platform's own patterns begin with a slash; others may not
 		behind = append(behind, states...)
@@ -278,48 +279,51 @@ func (s *search) step(t attempt) {
 	}
 }
 
-// read goes on by each byte that a literal or a prefix has next, and by one of all others.
-func (s *search) read(t attempt, c *char) {
-	prefix := ""
-	if len(s.alphabet.Others) > 0 {
-		prefix = s.alphabet.Others[0].Prefix
-	}
-	var special set
-	literals := s.alphabet.Literals
-	for i := t.lo; i < t.hi; i++ {
-		if text := literals[i]; len(text) > t.depth {
-			b := text[t.depth]
-			special.add(b, b)
-			for i+1 < t.hi && len(literals[i+1]) > t.depth && literals[i+1][t.depth] == b {
-				i++
-			}
+// special returns the bytes that a literal or the prefix of a class has next.
+func (s *search) special(t attempt, prefix string) (special set) {
+	for _, text := range s.alphabet.Literals[t.lo:t.hi] {
+		if len(text) > t.depth {
+			special.add(text[t.depth], text[t.depth])
 		}
 	}
 	if t.prefix >= 0 && t.prefix < len(prefix) {
 		special.add(prefix[t.prefix], prefix[t.prefix])
 	}
-	other := false
-	bytes := plainest
+	return special
+}
+
+// read goes on by each special byte, and by one of all others.
+func (s *search) read(t attempt, c *char) {
+	prefix, bytes := "", plainest
+	if len(s.alphabet.Others) > 0 {
+		prefix = s.alphabet.Others[0].Prefix
+	}
 	if c.kind == isByte {
 		bytes = []byte{c.lit}
 	}
+	special, other := s.special(t, prefix), false
 	for _, b := range bytes {
-		if b == '/' || !c.reads(b) || !special.has(b) && other {
-			continue
+		if b != '/' && c.reads(b) && (special.has(b) || !other) {
+			other = other || !special.has(b)
+			s.reach(s.behind(t, b, prefix), t.text+string([]byte{b}))
 		}
-		other = other || !special.has(b)
-		next := reading{at: t.at + 1, prefix: -1}
-		next.lo, next.hi = narrow(literals, t.lo, t.hi, t.depth, b)
-		if next.depth = t.depth + 1; next.lo == next.hi {
-			next.lo, next.hi, next.depth = 0, 0, 0
-		}
-		if t.prefix == len(prefix) {
-			next.prefix = t.prefix
-		} else if t.prefix >= 0 && prefix[t.prefix] == b {
-			next.prefix = t.prefix + 1
-		}
-		s.reach(next, t.text+string([]byte{b}))
 	}
+}
+
+// behind returns what counts of the segment once a byte more has been read.
+func (s *search) behind(t attempt, b byte, prefix string) reading {
+	next := reading{at: t.at + 1, prefix: -1}
+	next.lo, next.hi = narrow(s.alphabet.Literals, t.lo, t.hi, t.depth, b)
+	if next.depth = t.depth + 1; next.lo == next.hi {
+		next.lo, next.hi, next.depth = 0, 0, 0
+	}
+	switch {
+	case t.prefix == len(prefix):
+		next.prefix = t.prefix
+	case t.prefix >= 0 && prefix[t.prefix] == b:
+		next.prefix = t.prefix + 1
+	}
+	return next
 }
 
 // narrow returns which of the literals [lo,hi) have this byte at depth.
