@@ -104,11 +104,11 @@ func TestWrong(t *testing.T) {
 	}
 }
 
-// TestURL: a URL without a scheme is http, and a user in it logs in.
+// TestURL: a URL without a scheme is https, and a user in it logs in.
 func TestURL(t *testing.T) {
 	t.Parallel()
 	got, err := read([]string{"me:p%40ss@shop.example/x"})
-	if err != nil || got.URL != "http://shop.example/x" || !slices.Contains(got.Header, "Authorization: Basic bWU6cEBzcw==") {
+	if err != nil || got.URL != "https://shop.example/x" || !slices.Contains(got.Header, "Authorization: Basic bWU6cEBzcw==") {
 		t.Errorf("%q, %v", got, err)
 	}
 	for _, text := range []string{"", "ftp://a/", "http://", "http:///x"} {

@@ -16,7 +16,7 @@ type datum struct {
 // joined returns the body of all --data flags. Each is joined with "&", but for --json,
 // whose text follows as it is.
 func (l *Line) joined() ([]byte, error) {
-	var body []byte
+	body := []byte{}
 	for i, d := range l.data {
 		text, err := l.datum(d)
 		if err != nil {

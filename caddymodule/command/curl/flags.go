@@ -1,6 +1,11 @@
 package curl
 
-import "github.com/spf13/cobra"
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
 
 // AddFlags gives cmd the flags of curl. Of the short ones -c and -a are not among them:
 // they are Caddy's --config and --adapter.
@@ -59,10 +64,10 @@ func (r *repeated) Type() string          { return "string" }
 
 const unused = "of curl; changes nothing here"
 
-// ignored adds the flags that change nothing of the request.
-func ignored(cmd *cobra.Command) {
-	f := cmd.Flags()
-	for _, flag := range []struct{ name, short string }{
+// switches and values are the flags that change nothing of the request. The values take
+// an argument.
+var (
+	switches = [][2]string{
 		{"silent", "s"},
 		{"show-error", "S"},
 		{"insecure", "k"},
@@ -74,37 +79,71 @@ func ignored(cmd *cobra.Command) {
 		{"ipv4", "4"},
 		{"ipv6", "6"},
 		{"progress-bar", "#"},
-		{"basic", ""},
-		{"anyauth", ""},
-		{"fail-with-body", ""},
-		{"location-trusted", ""},
-		{"no-progress-meter", ""},
-		{"http1.1", ""},
-		{"http2", ""},
-		{"http3", ""},
-		{"tlsv1.2", ""},
-		{"tlsv1.3", ""},
-		{"ssl-no-revoke", ""},
-	} {
-		f.BoolP(flag.name, flag.short, false, unused)
+		{"anyauth"},
+		{"basic"},
+		{"fail-with-body"},
+		{"http1.1"},
+		{"http2"},
+		{"http3"},
+		{"location-trusted"},
+		{"no-progress-meter"},
+		{"ssl-no-revoke"},
+		{"tlsv1.2"},
+		{"tlsv1.3"},
 	}
-	for _, flag := range []struct{ name, short string }{
+	values = [][2]string{
 		{"output", "o"},
 		{"write-out", "w"},
 		{"max-time", "m"},
 		{"proxy", "x"},
 		{"dump-header", "D"},
-		{"connect-timeout", ""},
-		{"cookie-jar", ""},
-		{"resolve", ""},
-		{"connect-to", ""},
-		{"retry", ""},
-		{"cacert", ""},
-		{"interface", ""},
-		{"max-redirs", ""},
-		{"noproxy", ""},
-		{"limit-rate", ""},
-	} {
-		f.StringArrayP(flag.name, flag.short, nil, unused)
+		{"cacert"},
+		{"connect-timeout"},
+		{"connect-to"},
+		{"cookie-jar"},
+		{"interface"},
+		{"limit-rate"},
+		{"max-redirs"},
+		{"noproxy"},
+		{"resolve"},
+		{"retry"},
 	}
+)
+
+// ignored adds the flags that change nothing of the request. The list of flags leaves them
+// out: Unused names them.
+func ignored(cmd *cobra.Command) {
+	f := cmd.Flags()
+	for _, flag := range switches {
+		f.BoolP(flag[0], flag[1], false, unused)
+	}
+	for _, flag := range values {
+		f.StringArrayP(flag[0], flag[1], nil, unused)
+	}
+	for _, flag := range slices.Concat(switches, values) {
+		f.Lookup(flag[0]).Hidden = true
+	}
+}
+
+// Unused names the flags of curl that are accepted and change nothing, in lines.
+func Unused() string {
+	var b strings.Builder
+	column := 0
+	for _, flag := range slices.Concat(switches, values) {
+		text := "--" + flag[0]
+		if flag[1] != "" {
+			text = "-" + flag[1]
+		}
+		switch {
+		case column == 0:
+		case column+len(text) > 76:
+			b.WriteString("\n")
+			column = 0
+		default:
+			b.WriteString(" ")
+		}
+		b.WriteString(text)
+		column += len(text) + 1
+	}
+	return b.String()
 }

@@ -12,8 +12,9 @@ var (
 	errSpace = errors.New("the URL has a space or a control character; write %20")
 )
 
-// url returns a URL as curl sends it: with a scheme, without the fragment, the path
-// without dot segments and with bytes outside of ASCII encoded. A user in it is taken as
+// url returns a URL as curl sends it: without the fragment, the path
+// without dot segments and with bytes outside of ASCII encoded. A URL without a scheme is
+// https, where curl takes http: sites that redirect to https are usual. A user in it is taken as
 // with --user.
 func (l *Line) url(text string) (string, error) {
 	if text == "" {
@@ -30,7 +31,7 @@ func (l *Line) url(text string) (string, error) {
 	text, _, _ = strings.Cut(text, "#")
 	scheme, rest, ok := strings.Cut(text, "://")
 	if !ok {
-		scheme, rest = "http", text
+		scheme, rest = "https", text
 	}
 	scheme = strings.ToLower(scheme)
 	if scheme != "http" && scheme != "https" {

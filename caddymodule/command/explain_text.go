@@ -1,0 +1,301 @@
+package command
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/restwarden/restwarden/caddymodule/command/terminal"
+	"github.com/restwarden/restwarden/caddymodule/dryrun"
+)
+
+// explanation writes a result for people: the answer first, then what decided it, then how
+// the request was read and judged, and at the end what would change the answer.
+type explanation struct {
+	*dryrun.Result
+	palette terminal.Palette
+	verbose bool
+}
+
+func (e explanation) print(out io.Writer) error {
+	var b strings.Builder
+	b.WriteString(e.headline() + "\n")
+	if why := e.why(); why != "" {
+		b.WriteString(why + "\n")
+	}
+	e.section(&b, "", e.summary())
+	e.section(&b, "How the request is read", e.reading())
+	e.section(&b, "What the policies say", e.policies())
+	e.section(&b, "Questions to the site", e.questions())
+	e.list(&b, "Taken for granted", e.Assumed)
+	e.list(&b, "Missing", e.Missing)
+	e.change(&b)
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// headline is the answer in one line.
+func (e explanation) headline() string {
+	p := e.palette
+	switch e.Answer {
+	case dryrun.Pass:
+		return p.Good("passes")
+	case dryrun.Page:
+		return p.Good("passes") + ": the request is a page, no REST call"
+	case dryrun.Refused:
+		return p.Bad("refused") + ": " + e.refusal()
+	case dryrun.WouldRefuse:
+		return p.Odd("passes, but would be refused") + ": " + e.refusal()
+	case dryrun.NotReached:
+		return p.Bad("not reached") + ": " + e.missed()
+	case dryrun.Unknown:
+	}
+	return p.Odd("cannot be known")
+}
+
+func (e explanation) refusal() string {
+	if e.Decision == nil {
+		return "by a policy"
+	}
+	return fmt.Sprintf("%d %s", e.Decision.Status, e.Decision.Code)
+}
+
+func (e explanation) missed() string {
+	m := e.Missed
+	if m == nil {
+		return "the gateway is not on the request's way"
+	}
+	text := m.Answered
+	if m.Status != 0 {
+		text = fmt.Sprintf("%s answers with %d", text, m.Status)
+	}
+	if m.Matcher != "" {
+		return fmt.Sprintf("the matcher %q leaves the request out, %s", m.Matcher, text)
+	}
+	return text + " before the gateway"
+}
+
+// why is one sentence on the answer.
+func (e explanation) why() string {
+	switch {
+	case e.Answer == dryrun.WouldRefuse && e.Decision != nil:
+		return "The gateway only observes here, so the call passes. " + e.Decision.Why
+	case e.Decision != nil:
+		return e.Decision.Why
+	case e.Answer == dryrun.NotReached:
+		return "The gateway does not see the request. What it guards elsewhere is open on this way if the platform answers there."
+	case e.Answer == dryrun.Unknown:
+		return "The answer depends on what nobody said, see below."
+	}
+	return ""
+}
+
+// summary is what decided, where, on what and for whom.
+func (e explanation) summary() (rows [][]string) {
+	add := func(name, text, at string) {
+		if text != "" {
+			rows = append(rows, []string{e.palette.Faint(name), text, e.palette.Faint(at)})
+		}
+	}
+	if d := e.Decision; d != nil {
+		add("policy", d.Policy, "")
+		add("rule", d.Rule, place(d.At, d.Imported))
+		if d.Error != "" {
+			add("error", d.Error, "")
+		}
+	}
+	if d := e.Decided; d != nil && e.Decision == nil {
+		add("rule", d.Rule, place(d.At, d.Imported))
+	}
+	if m := e.Missed; m != nil {
+		add("guard", "restwarden", place(m.At, m.Imported))
+	}
+	add("site", e.Site, place(e.At, e.Imported))
+	add("request", e.Request, "")
+	if r := e.Reading; r != nil && r.Kind != "page" {
+		text := strings.TrimSpace(r.Method + " " + cmp.Or(r.Pattern, r.Route))
+		add("call", text, onlyForm(r.Form))
+	}
+	who := e.As
+	if e.Caller != "" && e.Caller != e.As {
+		who += ", for the gateway: " + e.Caller
+	}
+	add("caller", who, "")
+	return rows
+}
+
+func onlyForm(form string) string {
+	if form == "" {
+		return ""
+	}
+	return form + " form"
+}
+
+// place is "Caddyfile:12 (imported by Caddyfile:3)".
+func place(at, imported string) string {
+	if imported != "" {
+		return fmt.Sprintf("%s (imported by %s)", at, imported)
+	}
+	return at
+}
+
+// reading is what named the route, the method and the id, and what did not though it says
+// something. What is not there is shown with --verbose.
+func (e explanation) reading() (rows [][]string) {
+	r := e.Reading
+	if r == nil {
+		return nil
+	}
+	add := func(cells ...string) { rows = append(rows, cells) }
+	if r.Reason != "" {
+		add("refused", r.Reason)
+	}
+	if r.Pattern != "" && r.Pattern != r.Route {
+		add("pattern", r.Pattern)
+	}
+	for _, s := range r.Sources {
+		switch {
+		case s.Named:
+			add(s.Of, s.Value, "from "+s.In)
+		case s.Value != "" || e.verbose:
+			add("", e.palette.Faint(s.Value), e.palette.Faint(strings.TrimSuffix("not from "+s.In+": "+s.Why, ": ")))
+		}
+	}
+	if len(r.Sources) == 0 && r.Kind != "page" {
+		for _, said := range [][2]string{{"route", r.Route}, {"method", r.Method}, {"id", r.ID}} {
+			if said[1] != "" {
+				add(said[0], said[1])
+			}
+		}
+	}
+	for i, p := range r.Parts {
+		add(fmt.Sprintf("part %d", i+1), strings.TrimSpace(p.Method+" "+p.Route), onlyID(p.ID))
+	}
+	return rows
+}
+
+func onlyID(id string) string {
+	if id == "" {
+		return ""
+	}
+	return "id " + id
+}
+
+func (e explanation) questions() (rows [][]string) {
+	for _, q := range e.Questions {
+		answer := q.Error
+		if answer == "" && q.Status != 0 {
+			answer = fmt.Sprint(q.Status)
+		}
+		rows = append(rows, []string{q.Kind, q.Method + " " + q.Route, answer})
+	}
+	return rows
+}
+
+func (e explanation) list(b *strings.Builder, heading string, items []string) {
+	var rows [][]string
+	for _, item := range items {
+		rows = append(rows, []string{item})
+	}
+	e.section(b, heading, rows)
+}
+
+func (e explanation) change(b *strings.Builder) {
+	c := e.Change
+	if c == nil {
+		if e.Answer == dryrun.Refused || e.Answer == dryrun.WouldRefuse {
+			e.list(b, "No single line of rules changes the answer", []string{"See the page of the policy: docs/policies/" + e.policyName() + ".md"})
+		}
+		return
+	}
+	verb := "refuses"
+	if c.Answer == dryrun.Pass {
+		verb = "lets it pass"
+	}
+	where := "in the block of restwarden at " + place(e.At, e.Imported)
+	if c.Before != "" {
+		where = "before " + c.Before
+	}
+	fmt.Fprintf(b, "\n%s\n  %s\n", e.palette.Strong("A line that "+verb+", "+where), c.Line)
+	fmt.Fprintf(b, "  It has been tried. %s\n", opens(c.Line))
+}
+
+func (e explanation) policyName() string {
+	if e.Decision == nil {
+		return "README"
+	}
+	return e.Decision.Policy
+}
+
+// opens says for whom a line opens or closes its route.
+func opens(line string) string {
+	words := strings.Fields(line)
+	switch {
+	case len(words) > 1 && words[0] == "allow" && words[1] == "anyone":
+		return "It opens this method and route to everybody, without a login: should it be open?"
+	case len(words) > 1 && words[0] == "allow" && words[1] == "users":
+		return "It opens this method and route to everybody who is logged in; the site still checks their rights."
+	case len(words) > 2 && words[0] == "allow":
+		return fmt.Sprintf("It opens this method and route to the %s %s; the site still checks their rights.", words[1], words[2])
+	case words[0] == "deny":
+		return "It closes this method and route to everybody."
+	}
+	return ""
+}
+
+// section writes rows with aligned columns below a heading.
+func (e explanation) section(b *strings.Builder, heading string, rows [][]string) {
+	if len(rows) == 0 {
+		return
+	}
+	b.WriteString("\n")
+	indent := ""
+	if heading != "" {
+		b.WriteString(e.palette.Strong(heading) + "\n")
+		indent = "  "
+	}
+	var widths []int
+	for _, row := range rows {
+		for i, cell := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = min(max(widths[i], width(cell)), widest)
+		}
+	}
+	for _, row := range rows {
+		last := len(row) - 1
+		for last > 0 && width(row[last]) == 0 {
+			last--
+		}
+		line := indent
+		for i, cell := range row[:last+1] {
+			line += cell
+			if i < last {
+				line += strings.Repeat(" ", max(widths[i]-width(cell), 0)+2)
+			}
+		}
+		b.WriteString(line + "\n")
+	}
+}
+
+// widest is the width from which a cell pushes the next one aside.
+const widest = 60
+
+// width is the number of characters that a terminal shows.
+func width(text string) int {
+	n, hidden := 0, false
+	for _, c := range text {
+		switch {
+		case c == '\x1b':
+			hidden = true
+		case hidden:
+			hidden = c != 'm'
+		default:
+			n++
+		}
+	}
+	return n
+}
+
