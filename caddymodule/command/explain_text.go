@@ -298,4 +298,3 @@ func width(text string) int {
 	}
 	return n
 }
-
