@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// mostRoutes bounds the examples of one pattern.
+// mostRoutes bounds the examples of one pattern. With more of them nothing is run.
 const mostRoutes = 200
 
 // routes are examples of the record's route, one for each way in which rules can tell its
@@ -25,7 +25,7 @@ func (r *replay) routes() []string {
 		var longer []string
 		for _, route := range all {
 			for _, value := range values {
-				if len(longer) < mostRoutes {
+				if len(longer) <= mostRoutes {
 					longer = append(longer, route+"/"+value)
 				}
 			}
@@ -35,8 +35,12 @@ func (r *replay) routes() []string {
 	return all
 }
 
-// words are the segments that the rules of all directives name.
-func (r *replay) words() (all []string) {
+// builtInWords are the segments that the built-in rules name.
+var builtInWords = []string{"batch", "me", "store-auth", "troubleshooting", "upload-logo", "users", "v1", "v2", "wp", "cms"}
+
+// words are the segments that the rules of all directives and the built-in ones name.
+func (r *replay) words() []string {
+	all := slices.Clone(builtInWords)
 	for _, d := range r.directives {
 		policies, _ := d["policies"].(map[string]any)
 		access, _ := policies["access"].(map[string]any)

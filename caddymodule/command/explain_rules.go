@@ -11,24 +11,33 @@ import (
 // fewRules is how many rules of a policy are shown even if they do not matter.
 const fewRules = 12
 
-// policies has a row for each policy that was asked, and below it the rules that the policy
-// considered. Of many rules those for other routes are only counted.
-func (e explanation) policies() (rows [][]string) {
-	passed := []string{}
+// policies writes a line for each policy that was asked, and below it the rules that the
+// policy considered. Policies that say nothing share a line. Of many rules those for other
+// routes are only counted.
+func (e explanation) policies(b *strings.Builder) {
+	if len(e.Policies) == 0 {
+		return
+	}
+	b.WriteString("\n" + e.palette.Strong("What the policies say") + "\n")
+	var quiet []string
+	pass := func() {
+		if len(quiet) > 0 {
+			fmt.Fprintf(b, "  %s: %s\n", strings.Join(quiet, ", "), e.palette.Good("pass"))
+			quiet = nil
+		}
+	}
 	for i := range e.Policies {
 		p := &e.Policies[i]
 		rules := e.rulesOf(p)
-		if p.Verdict == "pass" && len(rules) == 0 && !e.verbose {
-			passed = append(passed, p.Name)
+		if p.Verdict == "pass" && len(rules) == 0 {
+			quiet = append(quiet, p.Name)
 			continue
 		}
-		rows = append(rows, []string{p.Name, e.verdict(p)})
-		rows = append(rows, e.rules(rules)...)
+		pass()
+		fmt.Fprintf(b, "  %s: %s\n", p.Name, e.verdict(p))
+		b.WriteString(aligned("    ", e.rules(rules)))
 	}
-	if len(passed) > 0 {
-		rows = append(rows, []string{strings.Join(passed, ", "), "pass"})
-	}
-	return rows
+	pass()
 }
 
 func (e explanation) verdict(p *dryrun.Policy) string {
@@ -39,10 +48,8 @@ func (e explanation) verdict(p *dryrun.Policy) string {
 		"undecided":    e.palette.Odd("cannot decide"),
 	}
 	text := cmp.Or(words[p.Verdict], p.Verdict)
-	for _, more := range []string{p.Code, p.Error} {
-		if more != "" {
-			text += ": " + more
-		}
+	if more := cmp.Or(p.Error, p.Code); more != "" {
+		text += ", " + more
 	}
 	return text
 }
@@ -66,31 +73,33 @@ func (e explanation) rulesOf(p *dryrun.Policy) []dryrun.Rule {
 			return rules
 		}
 	}
-	if last.Rule == "" || last.Rule == p.Name {
+	if last.Rule == "" || last.Rule == p.Name || p.Name == "call" {
 		return rules
 	}
 	return append(rules[:len(rules):len(rules)], last)
 }
 
+// rules has a row for each rule: whether it matched, its place, why it did not, the rule.
 func (e explanation) rules(rules []dryrun.Rule) (rows [][]string) {
 	left := 0
 	for _, r := range rules {
-		if !r.Matched && !e.verbose && (len(rules) > fewRules && r.Why == "route" || strings.HasPrefix(r.Rule, "built-in:") && r.Why == "route") {
+		builtIn := strings.HasPrefix(r.Rule, "built-in:")
+		if !r.Matched && !e.verbose && r.Why == "route" && (builtIn || len(rules) > fewRules) {
 			left++
 			continue
 		}
-		mark, why := "no  ", mismatches[r.Why]
+		row := []string{"no", place(r.At, r.Imported), mismatches[r.Why], r.Rule}
 		if r.Matched {
-			mark, why = "yes ", "matches"
+			row[0], row[2] = "yes", "matches"
+		} else {
+			for i := range row {
+				row[i] = e.palette.Faint(row[i])
+			}
 		}
-		rule := "  " + mark + r.Rule
-		if !r.Matched {
-			rule = e.palette.Faint(rule)
-		}
-		rows = append(rows, []string{"", rule, why, e.palette.Faint(place(r.At, r.Imported))})
+		rows = append(rows, row)
 	}
 	if left > 0 {
-		rows = append(rows, []string{"", e.palette.Faint(fmt.Sprintf("  no  %d other rules", left)), "for other routes"})
+		rows = append(rows, []string{e.palette.Faint("no"), "", e.palette.Faint(fmt.Sprintf("%d more, for other routes", left))})
 	}
 	return rows
 }

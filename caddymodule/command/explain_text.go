@@ -25,11 +25,11 @@ func (e explanation) print(out io.Writer) error {
 		b.WriteString(why + "\n")
 	}
 	e.section(&b, "", e.summary())
+	e.list(&b, "Missing", e.Missing)
 	e.section(&b, "How the request is read", e.reading())
-	e.section(&b, "What the policies say", e.policies())
+	e.policies(&b)
 	e.section(&b, "Questions to the site", e.questions())
 	e.list(&b, "Taken for granted", e.Assumed)
-	e.list(&b, "Missing", e.Missing)
 	e.change(&b)
 	_, err := io.WriteString(out, b.String())
 	return err
@@ -62,31 +62,27 @@ func (e explanation) refusal() string {
 }
 
 func (e explanation) missed() string {
-	m := e.Missed
-	if m == nil {
+	switch m := e.Missed; {
+	case m == nil:
 		return "the gateway is not on the request's way"
+	case m.Matcher != "":
+		return fmt.Sprintf("the matcher %q leaves the request out", m.Matcher)
+	default:
+		return m.Answered + " answers before the gateway"
 	}
-	text := m.Answered
-	if m.Status != 0 {
-		text = fmt.Sprintf("%s answers with %d", text, m.Status)
-	}
-	if m.Matcher != "" {
-		return fmt.Sprintf("the matcher %q leaves the request out, %s", m.Matcher, text)
-	}
-	return text + " before the gateway"
 }
 
 // why is one sentence on the answer.
 func (e explanation) why() string {
 	switch {
+	case e.Answer == dryrun.Unknown:
+		return "The answer depends on what nobody said."
 	case e.Answer == dryrun.WouldRefuse && e.Decision != nil:
 		return "The gateway only observes here, so the call passes. " + e.Decision.Why
 	case e.Decision != nil:
 		return e.Decision.Why
 	case e.Answer == dryrun.NotReached:
 		return "The gateway does not see the request. What it guards elsewhere is open on this way if the platform answers there."
-	case e.Answer == dryrun.Unknown:
-		return "The answer depends on what nobody said, see below."
 	}
 	return ""
 }
@@ -98,10 +94,12 @@ func (e explanation) summary() (rows [][]string) {
 			rows = append(rows, []string{e.palette.Faint(name), text, e.palette.Faint(at)})
 		}
 	}
-	if d := e.Decision; d != nil {
+	if d := e.Decision; d != nil && e.Answer != dryrun.Unknown {
 		add("policy", d.Policy, "")
-		add("rule", d.Rule, place(d.At, d.Imported))
-		if d.Error != "" {
+		if d.Rule != d.Policy {
+			add("rule", d.Rule, place(d.At, d.Imported))
+		}
+		if d.Policy != "call" { // there the rule is the error
 			add("error", d.Error, "")
 		}
 	}
@@ -109,6 +107,7 @@ func (e explanation) summary() (rows [][]string) {
 		add("rule", d.Rule, place(d.At, d.Imported))
 	}
 	if m := e.Missed; m != nil {
+		add("answers", strings.TrimSpace(fmt.Sprintf("%s %s", m.Answered, onlyStatus(m.Status))), "")
 		add("guard", "restwarden", place(m.At, m.Imported))
 	}
 	add("site", e.Site, place(e.At, e.Imported))
@@ -119,10 +118,17 @@ func (e explanation) summary() (rows [][]string) {
 	}
 	who := e.As
 	if e.Caller != "" && e.Caller != e.As {
-		who += ", for the gateway: " + e.Caller
+		who += ", who is for the gateway: " + e.Caller
 	}
 	add("caller", who, "")
 	return rows
+}
+
+func onlyStatus(status int) string {
+	if status == 0 {
+		return ""
+	}
+	return fmt.Sprintf("(%d)", status)
 }
 
 func onlyForm(form string) string {
@@ -219,6 +225,21 @@ func (e explanation) change(b *strings.Builder) {
 	}
 	fmt.Fprintf(b, "\n%s\n  %s\n", e.palette.Strong("A line that "+verb+", "+where), c.Line)
 	fmt.Fprintf(b, "  It has been tried. %s\n", opens(c.Line))
+	if d := e.Decision; d != nil && strings.HasPrefix(d.Rule, "built-in:") {
+		b.WriteString("  The built-in rule that it replaces closes what is known to leak.\n")
+	} else if d != nil && narrows(d.Rule, c.Line) {
+		fmt.Fprintf(b, "  It decides for everybody: whom %q admits must stand in it as well.\n", d.Rule)
+	}
+}
+
+// narrows tells whether a line, which decides before a rule, may shut out somebody whom the
+// rule admits.
+func narrows(rule, line string) bool {
+	words, other := strings.Fields(rule), strings.Fields(line)
+	if len(words) < 3 || words[0] != "allow" || len(other) < 3 || other[1] == "anyone" || other[1] == "users" {
+		return false
+	}
+	return words[1] != other[1] || !strings.HasPrefix(other[2]+",", words[2]+",")
 }
 
 func (e explanation) policyName() string {
@@ -255,46 +276,5 @@ func (e explanation) section(b *strings.Builder, heading string, rows [][]string
 		b.WriteString(e.palette.Strong(heading) + "\n")
 		indent = "  "
 	}
-	var widths []int
-	for _, row := range rows {
-		for i, cell := range row {
-			if i == len(widths) {
-				widths = append(widths, 0)
-			}
-			widths[i] = min(max(widths[i], width(cell)), widest)
-		}
-	}
-	for _, row := range rows {
-		last := len(row) - 1
-		for last > 0 && width(row[last]) == 0 {
-			last--
-		}
-		line := indent
-		for i, cell := range row[:last+1] {
-			line += cell
-			if i < last {
-				line += strings.Repeat(" ", max(widths[i]-width(cell), 0)+2)
-			}
-		}
-		b.WriteString(line + "\n")
-	}
-}
-
-// widest is the width from which a cell pushes the next one aside.
-const widest = 60
-
-// width is the number of characters that a terminal shows.
-func width(text string) int {
-	n, hidden := 0, false
-	for _, c := range text {
-		switch {
-		case c == '\x1b':
-			hidden = true
-		case hidden:
-			hidden = c != 'm'
-		default:
-			n++
-		}
-	}
-	return n
+	b.WriteString(aligned(indent, rows))
 }

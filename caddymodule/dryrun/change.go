@@ -24,7 +24,7 @@ func (c *Config) Change(ctx context.Context, r Request, res *Result) (*Change, e
 		if err != nil {
 			return nil, err
 		}
-		if try.rule.Deny != (answer == Pass) && answer != res.Answer && answer != Unknown {
+		if changes := answer == Pass; changes != try.rule.Deny && answer != res.Answer && answer != Unknown {
 			return &Change{Line: try.rule.line(), Before: try.before, Answer: answer}, nil
 		}
 	}
@@ -85,7 +85,7 @@ func candidates(r Request, res *Result) (all []candidate) {
 	case res.Answer == Pass:
 		whom = []string{""}
 	case (res.Answer == Refused || res.Answer == WouldRefuse) && d != nil && d.Policy == "access" && d.Code != codePlatform:
-		whom = admitting(r)
+		whom = admitting(r, d.Rule)
 	}
 	for _, who := range whom {
 		for _, pattern := range patterns(res.Reading) {
@@ -99,11 +99,15 @@ func candidates(r Request, res *Result) (all []candidate) {
 // codePlatform is the code of a refusal in the platform's own words: no rule changes it.
 const codePlatform = "platform"
 
-// admitting are the callers to admit so that the caller of r is, the narrowest first. A
+// admitting are the callers to admit so that the caller of r is, whom a rule refused. A
 // request with credentials that do not count needs other credentials, and no open route.
-func admitting(r Request) []string {
+func admitting(r Request, refused string) []string {
 	switch r.As.Kind {
 	case Role:
+		if rest, ok := strings.CutPrefix(refused, "allow role "); ok { // those whom the rule admits stay admitted
+			names, _, _ := strings.Cut(rest, " ")
+			return []string{"role " + names + "," + r.As.Name}
+		}
 		return []string{"role " + r.As.Name}
 	case Capability:
 		return []string{"capability " + r.As.Name}
