@@ -33,7 +33,7 @@ func (s *site) readDry(r *http.Request, next caddyhttp.Handler, c *call.Call) {
 	ctx, cancel := context.WithTimeout(r.Context(), s.questions.Timeout)
 	defer cancel()
 	s.discovery.await(ctx, s, r, next)
-	s.g.app.dry.Read(r, &dryrun.Site{
+	s.g.app.dry.Read(r, originalURL(r), &dryrun.Site{
 		Name: s.Name, Base: s.Base, At: s.g.At, Imported: s.g.importedAt(""), ImportedAt: s.importedAt,
 		Reader: s.reader, Chain: s.chain, Policies: &s.Site,
 	}, c)

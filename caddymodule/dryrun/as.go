@@ -88,12 +88,6 @@ func (a As) capabilities() map[string]bool {
 	return found
 }
 
-// Identity returns the roles and capabilities of a caller who is logged in; ok is false for
-// any other.
-func (a As) Identity() (roles []string, capabilities map[string]bool, ok bool) {
-	return a.roles(), a.capabilities(), a.loggedIn()
-}
-
 // readsOrders tells whether the shop shows orders to the caller.
 func (a As) readsOrders() bool {
 	return a.Kind == Key || a.capabilities()["read_private_shop_orders"]

@@ -77,11 +77,17 @@ func Load(o Options) (*Config, error) {
 	return c, nil
 }
 
+// ErrUnknowable is wrapped by the errors of what a dry run cannot find out.
+var ErrUnknowable = errors.New("this cannot be known")
+
 func (c *Config) provision(edit func(string, map[string]any)) error {
 	h := &harmless{dir: c.dir, run: c.key, live: c.live, edit: edit}
 	config, err := h.make(c.JSON)
 	if err != nil {
 		return err
+	}
+	if len(h.inner) > 0 {
+		return fmt.Errorf("%w: the handler %s holds a directive restwarden, and is not run here", ErrUnknowable, h.inner[0])
 	}
 	configs.Store(c.key, c)
 	if c.app, err = provision(config, observer()); err != nil {
@@ -89,9 +95,6 @@ func (c *Config) provision(edit func(string, map[string]any)) error {
 	}
 	c.assumed = h.assumed
 	c.guards = guardsOf(c.app)
-	if len(c.guards) == 0 {
-		return errors.New("the configuration has no directive restwarden")
-	}
 	return nil
 }
 
@@ -142,6 +145,7 @@ func (c *Config) Reach(ctx context.Context, r Request) (*Site, *Result, error) {
 		r.Secure = r.Secure && len(server.TLSConnPolicies) > 0
 	}
 	guard := c.guardFor(server, host)
+	run.live = c.live && (r.As.Kind == Anonymous || r.As.Kind == "" || hasCredentials(r.Raw, guard))
 	run.stub = stub{as: r.As, records: r.Records, index: c.index, platform: &guard.platform, home: guard.home(r, host)}
 	status, err := serve(ctx, run, server, r, r.withCredentials(guard))
 	if err != nil {
@@ -232,5 +236,8 @@ func (c *Config) guardFor(server *caddyhttp.Server, host string) *guard {
 			return c.guards[i]
 		}
 	}
-	return c.guards[0]
+	if len(c.guards) > 0 {
+		return c.guards[0]
+	}
+	return noGuard
 }

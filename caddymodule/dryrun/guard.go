@@ -21,6 +21,9 @@ type guard struct {
 	platform     call.Platform
 }
 
+// noGuard stands for the directive of a configuration that has none.
+var noGuard = &guard{platform: call.Platforms()[1]}
+
 // guardsOf returns the directives of a loaded app, by servers and in their order.
 func guardsOf(app *caddyhttp.App) (found []*guard) {
 	for _, way := range layout.Ways(app, "restwarden") {

@@ -3,7 +3,12 @@ package dryrun
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -26,6 +31,7 @@ type harmless struct {
 	live    bool
 	edit    func(at string, directive map[string]any)
 	assumed []string
+	inner   []string // handlers that are not run, and hold a directive
 }
 
 // make returns the harmless form of a configuration.
@@ -39,6 +45,7 @@ func (h *harmless) make(config []byte) (map[string]any, error) {
 	apps, _ := c["apps"].(map[string]any)
 	http, _ := apps["http"].(map[string]any)
 	delete(http, "metrics")
+	h.files(http)
 	for _, server := range object(http["servers"]) {
 		h.server(object(server))
 	}
@@ -139,6 +146,7 @@ func (h *harmless) handler(handler map[string]any) []any {
 	case slices.Contains(silent, name):
 		return []any{h.standIn("marks", "")}
 	}
+	each(handler, "restwarden", func(map[string]any) { h.inner = append(h.inner, name) })
 	return []any{h.standIn("passes", name)}
 }
 
@@ -164,6 +172,22 @@ func described(name string, handler map[string]any) string {
 	return "respond " + status
 }
 
+// files notes roots that are not on this machine, where a matcher looks for files.
+func (h *harmless) files(config any) {
+	looks := false
+	roots := map[string]bool{}
+	walk(config, func(m map[string]any) {
+		looks = looks || m["file"] != nil
+		root, _ := m["root"].(string)
+		if _, err := os.Stat(root); filepath.IsAbs(root) && !strings.Contains(root, "{") && errors.Is(err, fs.ErrNotExist) {
+			roots[root] = true
+		}
+	})
+	if looks && len(roots) > 0 {
+		h.assume("%s is not on this machine, so that no matcher finds a file in it", strings.Join(slices.Sorted(maps.Keys(roots)), ", "))
+	}
+}
+
 // directive makes a gateway's own configuration fit for any machine.
 func (h *harmless) directive(d map[string]any) {
 	delete(d, "spool_dir")
@@ -176,11 +200,10 @@ func (h *harmless) directive(d map[string]any) {
 // proxy gives a reverse_proxy a transport that sends nothing.
 func (h *harmless) proxy(p map[string]any) {
 	delete(p, "health_checks")
-	if dynamic := object(p["dynamic_upstreams"]); dynamic != nil {
+	delete(p, "load_balancing")
+	if !h.live && p["dynamic_upstreams"] != nil {
 		delete(p, "dynamic_upstreams")
-		if !h.live {
-			p["upstreams"] = []any{map[string]any{"dial": "dynamic.invalid:80"}}
-		}
+		p["upstreams"] = []any{map[string]any{"dial": "dynamic.invalid:80"}}
 	}
 	p["transport"] = map[string]any{"protocol": standInTransport, "run": h.run, "real": p["transport"]}
 }

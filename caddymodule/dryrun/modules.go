@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strconv"
 	"sync"
@@ -74,9 +75,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 		if err != nil {
 			return err
 		}
-		for name, values := range a.Header {
-			w.Header()[name] = values
-		}
+		maps.Copy(w.Header(), a.Header)
 		w.WriteHeader(a.Status)
 		_, err = w.Write(a.Body)
 		return err
@@ -150,7 +149,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if run == nil {
 		return nil, errNoRun
 	}
-	if q := questionOf(r.Context()); q != nil && t.real != nil && reads(r.Method) {
+	if q := questionOf(r.Context()); q != nil && t.real != nil && reads(r.Method) && (run.live || q.As != ask.AsCaller) {
 		return t.real.RoundTrip(r)
 	}
 	if info, ok := reverseproxy.GetDialInfo(r.Context()); ok {

@@ -3,6 +3,7 @@ package dryrun
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"sync"
 
 	"github.com/restwarden/restwarden/policies"
@@ -22,9 +23,9 @@ type Site struct {
 
 // Observer hears what the gateways of a configuration do with the requests of dry runs.
 type Observer struct {
-	// Read reports that a gateway has read r. The call is open until the gateway has
-	// answered.
-	Read func(r *http.Request, s *Site, c *call.Call)
+	// Read reports that a gateway has read r; original is the client's own URL, where
+	// rewrites have changed it. The call is open until the gateway has answered.
+	Read func(r *http.Request, original *url.URL, s *Site, c *call.Call)
 	// Asking returns the context for a question that a gateway puts to the site.
 	Asking func(ctx context.Context, q *ask.Question) context.Context
 	// Answered reports what came of it.

@@ -2,6 +2,7 @@ package dryrun
 
 import (
 	"net/http"
+	"net/url"
 
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
@@ -9,8 +10,11 @@ import (
 
 // readingOf describes a reading. It asks for the id, which may read the body; the gateway
 // does so, too.
-func readingOf(req *http.Request, s *Site, c *call.Call) *Reading {
+func readingOf(req *http.Request, original *url.URL, s *Site, c *call.Call) *Reading {
 	r := &Reading{Kind: c.Kind.String()}
+	for _, source := range s.Reader.Sources(c, req, original) {
+		r.Sources = append(r.Sources, Source(source))
+	}
 	if c.Kind == call.Page {
 		return r
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"sync"
 
@@ -17,6 +18,7 @@ import (
 // a lock guards it.
 type run struct {
 	stub stub
+	live bool // the credentials are those of a client, so that the real site may be asked with them
 
 	mu       sync.Mutex
 	began    *http.Request // as the server's first handler saw it
@@ -88,8 +90,10 @@ func (r *run) answer(req *http.Request) (*ask.Answer, error) {
 		return answerJSON(http.StatusOK, map[string]any{}), nil
 	}
 	a, err := r.stub.answer(q)
-	var unknown *missing
-	if errors.As(err, &unknown) {
+	if r.live && !reads(req.Method) {
+		a, err = nil, &missing{"the answer to a question that writes, which --live leaves out"}
+	}
+	if unknown, ok := errors.AsType[*missing](err); ok {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		if !slices.Contains(r.result.Missing, unknown.what) {
@@ -103,9 +107,9 @@ func (r *run) answer(req *http.Request) (*ask.Answer, error) {
 // what it hears.
 func observer() *Observer {
 	return &Observer{
-		Read: func(r *http.Request, s *Site, c *call.Call) {
+		Read: func(r *http.Request, original *url.URL, s *Site, c *call.Call) {
 			if run := runOf(r.Context()); run != nil {
-				run.read(r, s, c)
+				run.read(r, original, s, c)
 			}
 		},
 		Asking: func(ctx context.Context, q *ask.Question) context.Context {
@@ -117,7 +121,7 @@ func observer() *Observer {
 			}
 		},
 		Trace: policies.Trace{
-			Asked: func(r *policies.Request, policy string, v policies.Verdict, err error, early bool) {
+			Asked: func(r *policies.Request, policy string, v policies.Verdict, err error, _ bool) {
 				if run := runOf(r.HTTP.Context()); run != nil {
 					run.asked(r, policy, v, err)
 				}
@@ -137,7 +141,7 @@ func observer() *Observer {
 }
 
 // read notes that a gateway has read the request.
-func (r *run) read(req *http.Request, s *Site, c *call.Call) {
+func (r *run) read(req *http.Request, original *url.URL, s *Site, c *call.Call) {
 	if r.last != "" && r.site == nil {
 		r.assume("%s, before the gateway, lets the request pass", r.last)
 	}
@@ -145,7 +149,7 @@ func (r *run) read(req *http.Request, s *Site, c *call.Call) {
 	defer r.mu.Unlock()
 	r.site = s
 	r.result.Site, r.result.At, r.result.Imported = s.Name, s.At, s.Imported
-	r.result.Reading = readingOf(req, s, c)
+	r.result.Reading = readingOf(req, original, s, c)
 }
 
 // answered notes a question. The REST root is asked for in the background.
@@ -191,7 +195,10 @@ func (r *run) asked(req *policies.Request, policy string, v policies.Verdict, er
 	defer r.mu.Unlock()
 	p := Policy{Name: policy, Verdict: "pass", Rules: r.pending[policy]}
 	delete(r.pending, policy)
+	var unread *call.Refusal
 	switch {
+	case errors.As(err, &unread):
+		p.Verdict, p.Code, p.Error = "refuse", string(unread.Code), unread.Reason
 	case err != nil:
 		p.Verdict, p.Error = "undecided", err.Error()
 	case v.Refused():
