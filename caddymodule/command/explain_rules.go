@@ -48,6 +48,9 @@ func (e explanation) verdict(p *dryrun.Policy) string {
 		"undecided":    e.palette.Odd("cannot decide"),
 	}
 	text := cmp.Or(words[p.Verdict], p.Verdict)
+	if p.Name == "call" && p.Verdict == "undecided" { // no certain reading is what call refuses
+		text = words["refuse"]
+	}
 	if more := cmp.Or(p.Error, p.Code); more != "" {
 		text += ", " + more
 	}
@@ -81,11 +84,14 @@ func (e explanation) rulesOf(p *dryrun.Policy) []dryrun.Rule {
 
 // rules has a row for each rule: whether it matched, its place, why it did not, the rule.
 func (e explanation) rules(rules []dryrun.Rule) (rows [][]string) {
-	left := 0
+	left, builtIns := 0, 0
 	for _, r := range rules {
 		builtIn := strings.HasPrefix(r.Rule, "built-in:")
 		if !r.Matched && !e.verbose && r.Why == "route" && (builtIn || len(rules) > fewRules) {
 			left++
+			if builtIn {
+				builtIns++
+			}
 			continue
 		}
 		row := []string{"no", place(r.At, r.Imported), mismatches[r.Why], r.Rule}
@@ -99,7 +105,11 @@ func (e explanation) rules(rules []dryrun.Rule) (rows [][]string) {
 		rows = append(rows, row)
 	}
 	if left > 0 {
-		rows = append(rows, []string{e.palette.Faint("no"), "", e.palette.Faint(fmt.Sprintf("%d more, for other routes", left))})
+		text := fmt.Sprintf("%d more, of them %d built-in", left, builtIns)
+		if left == builtIns {
+			text = fmt.Sprintf("%d built-in rules", left)
+		}
+		rows = append(rows, []string{e.palette.Faint("no"), "", e.palette.Faint(mismatches["route"]), e.palette.Faint(text)})
 	}
 	return rows
 }

@@ -108,7 +108,9 @@ func (e explanation) summary() (rows [][]string) {
 	}
 	if m := e.Missed; m != nil {
 		add("answers", strings.TrimSpace(fmt.Sprintf("%s %s", m.Answered, onlyStatus(m.Status))), "")
-		add("guard", "restwarden", place(m.At, m.Imported))
+		if m.At != "" {
+			add("guard", "restwarden", place(m.At, m.Imported))
+		}
 	}
 	add("site", e.Site, place(e.At, e.Imported))
 	add("request", e.Request, "")
@@ -146,11 +148,11 @@ func place(at, imported string) string {
 	return at
 }
 
-// reading is what named the route, the method and the id, and what did not though it says
-// something. What is not there is shown with --verbose.
+// reading is what named the route, the method and the id, and what says something else.
+// What says the same or nothing is shown with --verbose.
 func (e explanation) reading() (rows [][]string) {
 	r := e.Reading
-	if r == nil {
+	if r == nil || r.Kind == "page" && !e.verbose {
 		return nil
 	}
 	add := func(cells ...string) { rows = append(rows, cells) }
@@ -160,18 +162,19 @@ func (e explanation) reading() (rows [][]string) {
 	if r.Pattern != "" && r.Pattern != r.Route {
 		add("pattern", r.Pattern)
 	}
+	named := map[string]string{"route": r.Route, "method": r.Method, "id": r.ID}
 	for _, s := range r.Sources {
 		switch {
 		case s.Named:
 			add(s.Of, s.Value, "from "+s.In)
-		case s.Value != "" || e.verbose:
-			add("", e.palette.Faint(s.Value), e.palette.Faint(strings.TrimSuffix("not from "+s.In+": "+s.Why, ": ")))
+		case e.verbose || s.Value != "" && s.Value != named[s.Of]:
+			add(e.palette.Faint("not"), e.palette.Faint(s.Value), e.palette.Faint(strings.TrimSuffix("from "+s.In+": "+s.Why, ": ")))
 		}
 	}
-	if len(r.Sources) == 0 && r.Kind != "page" {
-		for _, said := range [][2]string{{"route", r.Route}, {"method", r.Method}, {"id", r.ID}} {
-			if said[1] != "" {
-				add(said[0], said[1])
+	if len(r.Sources) == 0 {
+		for _, of := range []string{"route", "method", "id"} {
+			if named[of] != "" {
+				add(of, named[of])
 			}
 		}
 	}
