@@ -163,12 +163,16 @@ func (e explanation) reading() (rows [][]string) {
 		add("pattern", r.Pattern)
 	}
 	named := map[string]string{"route": r.Route, "method": r.Method, "id": r.ID}
+	shown := map[dryrun.Source]bool{}
 	for _, s := range r.Sources {
+		same := dryrun.Source{Of: s.Of, Value: s.Value} // the path before and after a rewrite, say
 		switch {
 		case s.Named:
 			add(s.Of, s.Value, "from "+s.In)
+		case shown[same] && !e.verbose:
 		case e.verbose || s.Value != "" && s.Value != named[s.Of]:
 			add(e.palette.Faint("not"), e.palette.Faint(s.Value), e.palette.Faint(strings.TrimSuffix("from "+s.In+": "+s.Why, ": ")))
+			shown[same] = true
 		}
 	}
 	if len(r.Sources) == 0 {

@@ -126,9 +126,10 @@ func admitting(r Request, refused string) []string {
 	return []string{"anyone"}
 }
 
-// patterns are the patterns for a route: the site's own, else one made of the route.
+// patterns are the patterns for a route: the site's own, then those made of the route. A
+// call with a second value for ":id" fits only "*".
 func patterns(r *Reading) (all []string) {
-	for _, text := range []string{r.Pattern, made(r.Route)} {
+	for _, text := range []string{r.Pattern, made(r.Route, ":id"), made(r.Route, "*")} {
 		if _, err := call.ParsePattern(text); err == nil && text != "" && !slices.Contains(all, text) {
 			all = append(all, text)
 		}
@@ -136,30 +137,22 @@ func patterns(r *Reading) (all []string) {
 	return all
 }
 
-// made returns a route with ids and what no rule can write as "*", and with ":id" where
-// one id is all there is.
-func made(route string) string {
+// made returns a route with id for its last id, and "*" for other ids and for what no rule
+// can write.
+func made(route, id string) string {
 	segments := strings.Split(route, "/")
-	ids := 0
-	for i, s := range segments {
-		if i == 0 || s == "" {
-			continue
-		}
-		number := strings.Trim(s, "0123456789") == ""
-		if _, err := call.ParsePattern("/" + s); err == nil && s != "*" && s != "**" && s[0] != ':' {
-			continue
-		}
-		segments[i] = "*"
-		if number {
-			segments[i] = ":id"
-			ids++
+	for i := len(segments) - 1; i > 0; i-- {
+		s := segments[i]
+		_, err := call.ParsePattern("/" + s)
+		switch {
+		case s == "" || err == nil && s != "*" && s != "**" && s[0] != ':':
+		case strings.Trim(s, "0123456789") == "":
+			segments[i], id = id, "*"
+		default:
+			segments[i] = "*"
 		}
 	}
-	text := strings.Join(segments, "/")
-	if ids > 1 {
-		text = strings.ReplaceAll(text, ":id", "*")
-	}
-	return text
+	return strings.Join(segments, "/")
 }
 
 // ruleBefore is the place of the owner's rule that matched; a new rule must stand before it.
