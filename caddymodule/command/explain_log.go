@@ -36,7 +36,7 @@ func (e *explainer) runLog(cmd *cobra.Command, o dryrun.Options, args []string) 
 	if len(args) != 1 {
 		return exitUsage, errOneID
 	}
-	var log io.Reader = cmd.InOrStdin()
+	log := cmd.InOrStdin()
 	if e.log != "-" {
 		f, err := os.Open(e.log)
 		if err != nil {
@@ -130,14 +130,17 @@ func (l loggedText) print(out io.Writer) error {
 		e.Result = &dryrun.Result{Answer: dryrun.Unknown}
 	}
 	b.WriteString(l.headline(e) + "\n")
+	if rec.Why != "" {
+		b.WriteString("Then: " + rec.Why + "\n")
+	}
 	if l.Missing != "" {
-		b.WriteString("The record alone does not tell what becomes of the request now: " + l.Missing + ".\n")
+		b.WriteString("Now: the record alone does not tell, " + l.Missing + ".\n")
 	}
 	for i := range l.Records {
 		e.section(&b, heading(i, len(l.Records)), recordRows(&l.Records[i], l.palette))
 	}
 	if rec.Remedy != "" && l.Result == nil {
-		e.list(&b, "The line that would let it pass, before the rule", []string{rec.Remedy})
+		e.list(&b, "The line of the record that would have let it pass, before the rule", []string{rec.Remedy})
 	}
 	e.list(&b, "Taken from the record", l.Taken)
 	if _, err := io.WriteString(out, b.String()); err != nil || l.Result == nil {
@@ -180,7 +183,6 @@ func recordRows(rec *records.Record, p terminal.Palette) (rows [][]string) {
 			rows = append(rows, []string{p.Faint(name), text, p.Faint(more)})
 		}
 	}
-	add("why", rec.Why, "")
 	add("policy", rec.Policy, rec.Code)
 	add("rule", rec.Rule, place(rec.At, rec.Imported))
 	add("error", rec.Error, "")

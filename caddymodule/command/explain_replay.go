@@ -21,55 +21,74 @@ type replay struct {
 	directives []map[string]any
 }
 
+// attempt is one request that the record may be of, and what became of it.
+type attempt struct {
+	request dryrun.Request
+	*dryrun.Result
+}
+
 // run sets the answer of l, or what is missing.
 func (r *replay) run(ctx context.Context, l *logged) error {
-	rec := r.record
-	if routes := r.routes(); len(routes) > mostRoutes {
+	if len(r.routes()) > mostRoutes {
 		l.Missing = "the rules tell too many routes of the pattern apart"
 		return nil
 	}
-	var all []*dryrun.Result
+	fit, past, err := r.attempts(ctx)
+	if err != nil {
+		return err
+	}
+	if len(fit) == 0 {
+		if past == nil {
+			l.Missing = fmt.Sprintf("the configuration has no site %s that such a request reaches", r.record.Site)
+		} else {
+			l.Answer, l.Result = dryrun.NotReached, past
+		}
+		return nil
+	}
+	first := fit[0]
+	l.Taken = r.taken()
+	switch {
+	case slices.ContainsFunc(fit, func(other attempt) bool { return decision(other.Result) != decision(first.Result) }):
+		l.Missing = "what it leaves open decides: " + r.open(fit)
+	case slices.ContainsFunc(fit, r.byRole):
+		l.Missing = "a rule for a role or a capability decides, and the record does not hold those of the user"
+	case first.Answer == dryrun.Pass && !passes(first.Result):
+		l.Missing, l.Result = "so far as the record tells, it passes now; the query and the body, which the record does not hold, may decide otherwise", first.Result
+	default:
+		l.Answer, l.Result, l.Same = first.Answer, first.Result, r.same(first.Result)
+		l.Result.Change, err = r.config.Change(ctx, first.request, first.Result)
+	}
+	return err
+}
+
+// attempts runs all requests that the record may be of. It returns those that the record's
+// site has read as the record says and, if the gateway saw none, what answered one.
+func (r *replay) attempts(ctx context.Context) (fit []attempt, past *dryrun.Result, err error) {
+	seen := false
 	for _, request := range r.requests() {
 		result, err := r.config.Run(ctx, request)
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
-		if result.Answer == dryrun.NotReached {
-			if l.Result == nil {
-				l.Result = result
-			}
-			continue
-		}
-		if r.is(result) {
-			all = append(all, result)
+		switch {
+		case r.is(result):
+			fit = append(fit, attempt{request, result})
+		case result.Answer != dryrun.NotReached:
+			seen = true
+		case past == nil:
+			past = result
 		}
 	}
-	if len(all) == 0 {
-		r.notReached(l)
-		return nil
+	if seen {
+		past = nil
 	}
-	first := all[0]
-	l.Taken = r.taken()
-	switch {
-	case slices.ContainsFunc(all, func(other *dryrun.Result) bool { return decision(other) != decision(first) }):
-		l.Missing, l.Result = "what it leaves open decides: "+r.open(), nil
-	case slices.ContainsFunc(all, r.byRole):
-		l.Missing, l.Result = "a rule for a role or a capability decides, and the record does not hold those of the user", nil
-	case first.Answer == dryrun.Pass && !passes(first):
-		l.Missing, l.Result = "so far as the record tells, it passes now; the query and the body, which the record does not hold, may decide otherwise", first
-	default:
-		l.Answer, l.Result = first.Answer, first
-		l.Same = first.Decision != nil && first.Decision.Code == rec.Code && first.Decision.Rule == rec.Rule && first.Decision.At == rec.At
-	}
-	return nil
+	return fit, past, nil
 }
 
-func (r *replay) notReached(l *logged) {
-	if l.Result != nil {
-		l.Answer = dryrun.NotReached
-		return
-	}
-	l.Missing = fmt.Sprintf("the configuration has no site %s that such a request reaches", r.record.Site)
+// same tells whether the rule of the record decides as it did.
+func (r *replay) same(result *dryrun.Result) bool {
+	d, rec := result.Decision, r.record
+	return d != nil && d.Code == rec.Code && d.Rule == rec.Rule && d.At == rec.At && string(result.Answer) == rec.Outcome
 }
 
 // requests are all requests that the record may be of: by https and by http, for each
@@ -147,7 +166,7 @@ func decision(result *dryrun.Result) string {
 }
 
 // byRole tells whether a rule for a role or a capability matched.
-func (r *replay) byRole(result *dryrun.Result) bool {
+func (r *replay) byRole(result attempt) bool {
 	if r.record.Caller != "user" {
 		return false
 	}
@@ -213,8 +232,11 @@ func (r *replay) taken() []string {
 }
 
 // open says what the record leaves open.
-func (r *replay) open() string {
-	open := []string{"whether the request came by https"}
+func (r *replay) open(fit []attempt) string {
+	var open []string
+	if slices.ContainsFunc(fit, func(a attempt) bool { return a.request.Secure != fit[0].request.Secure }) {
+		open = append(open, "whether the request came by https")
+	}
 	if len(r.routes()) > 1 {
 		open = append(open, "the parameters of the route "+r.record.Route)
 	}

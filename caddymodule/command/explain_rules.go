@@ -3,6 +3,7 @@ package command
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
@@ -79,7 +80,7 @@ func (e explanation) rulesOf(p *dryrun.Policy) []dryrun.Rule {
 	if last.Rule == "" || last.Rule == p.Name || p.Name == "call" {
 		return rules
 	}
-	return append(rules[:len(rules):len(rules)], last)
+	return append(slices.Clip(rules), last)
 }
 
 // rules has a row for each rule: whether it matched, its place, why it did not, the rule.

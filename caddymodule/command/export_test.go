@@ -9,6 +9,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// BuiltInWords is for the test of the list.
+var BuiltInWords = builtInWords
+
 // Run runs "caddy restwarden …" in this process.
 func Run(in io.Reader, args ...string) (out, problems string, status int) {
 	cmd := &cobra.Command{Use: "restwarden", SilenceUsage: true}

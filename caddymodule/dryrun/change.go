@@ -175,7 +175,7 @@ func (c *Config) tried(ctx context.Context, r Request, at string, try candidate)
 		}
 	}})
 	if err != nil { // the rule is none that the directive takes
-		return Unknown, nil //nolint:nilerr // another candidate may do
+		return Unknown, nil
 	}
 	defer func() { err = errors.Join(err, changed.Close()) }()
 	res, err := changed.Run(ctx, r)
