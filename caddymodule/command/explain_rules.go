@@ -52,7 +52,7 @@ func (e explanation) verdict(p *dryrun.Policy) string {
 	if p.Name == "call" && p.Verdict == "undecided" { // no certain reading is what call refuses
 		text = words["refuse"]
 	}
-	if more := cmp.Or(p.Error, p.Code); more != "" {
+	if more := cmp.Or(p.Error, p.Code); more != "" && e.Answer != dryrun.Unknown { // Missing says it there
 		text += ", " + more
 	}
 	return text

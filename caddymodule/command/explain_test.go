@@ -162,7 +162,7 @@ func TestExplain_Answers(t *testing.T) {
 		{"an order", loginOnly, []string{"--as", "key", "--id", "7=order", "-X", "PUT", "-d", "status=completed", order}, 0, "passes"},
 		{"a subscription", loginOnly, []string{"--as", "key", "--id", "7=subscription", "-X", "PUT", "-d", "status=completed", order}, 1, "refused: 400 woocommerce_rest_shop_order_invalid_id"},
 		{"raw", loginOnly, []string{"--raw", raw}, 1, "refused: 401 rest_not_logged_in"},
-		{"raw by http", loginOnly, []string{"--raw", raw, "--http"}, 4, "not reached: the redirect to https that Caddy makes by itself answers before the gateway"},
+		{"raw by http", loginOnly, []string{"--raw", raw, "--http"}, 4, "not reached: the redirect to https that Caddy makes by itself answers before the gateway (308)"},
 		{"a copied line", loginOnly, []string{"curl", "-sS", "-k", "-o", "/dev/null", "-H", "accept: */*", posts, "--compressed"}, 1, "refused: 401 rest_not_logged_in"},
 	} {
 		out, problems, status := explain(t, c.caddyfile, c.args...)
@@ -216,5 +216,20 @@ func TestExplain_JSON(t *testing.T) {
 	if result.Version != 1 || result.Answer != dryrun.Refused || result.Decision == nil || !strings.HasSuffix(result.Decision.At, "Caddyfile:3") ||
 		result.Change == nil || result.Change.Line != "allow anyone GET /wp/v2/posts" {
 		t.Errorf("%s", out)
+	}
+}
+
+// TestExplain_Completion: the shell completes callers, formats and records.
+func TestExplain_Completion(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ flag, word, want string }{
+		{"--as", "role:sh", "role:shop_manager\n"},
+		{"--as", "a", "anonymous\n"},
+		{"--format", "j", "json\n"},
+		{"--id", "1=s", "1=subscription\n"},
+	} {
+		if out, _, _ := command.Run(strings.NewReader(""), "__complete", "explain", c.flag, c.word); !strings.HasPrefix(out, c.want) {
+			t.Errorf("%s %s: %s", c.flag, c.word, out)
+		}
 	}
 }

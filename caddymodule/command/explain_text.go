@@ -68,7 +68,7 @@ func (e explanation) missed() string {
 	case m.Matcher != "":
 		return fmt.Sprintf("the matcher %q leaves the request out", m.Matcher)
 	default:
-		return m.Answered + " answers before the gateway"
+		return strings.TrimSpace(m.Answered + " answers before the gateway " + onlyStatus(m.Status))
 	}
 }
 
@@ -107,7 +107,9 @@ func (e explanation) summary() (rows [][]string) {
 		add("rule", d.Rule, place(d.At, d.Imported))
 	}
 	if m := e.Missed; m != nil {
-		add("answers", strings.TrimSpace(fmt.Sprintf("%s %s", m.Answered, onlyStatus(m.Status))), "")
+		if m.Matcher != "" {
+			add("answers", m.Answered, onlyStatus(m.Status))
+		}
 		if m.At != "" {
 			add("guard", "restwarden", place(m.At, m.Imported))
 		}
@@ -120,7 +122,7 @@ func (e explanation) summary() (rows [][]string) {
 	}
 	who := e.As
 	if e.Caller != "" && e.Caller != e.As {
-		who += ", who is for the gateway: " + e.Caller
+		who += " (for the gateway: " + e.Caller + ")"
 	}
 	add("caller", who, "")
 	return rows
@@ -168,10 +170,10 @@ func (e explanation) reading() (rows [][]string) {
 		same := dryrun.Source{Of: s.Of, Value: s.Value} // the path before and after a rewrite, say
 		switch {
 		case s.Named:
-			add(s.Of, s.Value, "from "+s.In)
+			add(s.Of, s.Value, "from "+e.placeOf(s))
 		case shown[same] && !e.verbose:
 		case e.verbose || s.Value != "" && s.Value != named[s.Of]:
-			add(e.palette.Faint("not"), e.palette.Faint(s.Value), e.palette.Faint(strings.TrimSuffix("from "+s.In+": "+s.Why, ": ")))
+			add(e.palette.Faint("not"), e.palette.Faint(s.Value), e.palette.Faint(strings.TrimSuffix("from "+e.placeOf(s)+": "+s.Why, ": ")))
 			shown[same] = true
 		}
 	}
@@ -186,6 +188,20 @@ func (e explanation) reading() (rows [][]string) {
 		add(fmt.Sprintf("part %d", i+1), strings.TrimSpace(p.Method+" "+p.Route), onlyID(p.ID))
 	}
 	return rows
+}
+
+// placeOf is the place of a source. Where no rewrite has changed the path there is one path.
+func (e explanation) placeOf(s dryrun.Source) string {
+	const path = "path "
+	if e.verbose || !strings.HasPrefix(s.In, path) {
+		return s.In
+	}
+	for _, other := range e.Reading.Sources {
+		if other.Of == s.Of && other.In != s.In && strings.HasPrefix(other.In, path) && other.Value == s.Value {
+			return strings.TrimSpace(path)
+		}
+	}
+	return s.In
 }
 
 func onlyID(id string) string {
