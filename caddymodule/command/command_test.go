@@ -62,7 +62,7 @@ func TestEveryCaddy(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	config := filepath.Join(t.TempDir(), "Caddyfile")
-	if err := os.WriteFile(config, []byte("http://a.test {\n\trestwarden cms {\n\t\tlogin_only\n\t}\n}\n"), 0o600); err != nil {
+	if err := os.WriteFile(config, []byte("http://a.test {\n\trestwarden cms {\n\t\tlogin_only\n\t}\n\treverse_proxy 127.0.0.1:1\n}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	explain := "explain --format json --config " + config + " "
@@ -79,7 +79,7 @@ func TestEveryCaddy(t *testing.T) {
 		{args: explain + "http://a.test/cms-json/x/y", shows: `"answer": "refused"`, status: 1},
 		{args: explain, problem: "name one URL", status: 2},
 		{args: explain + "--nonsense", problem: "unknown flag: --nonsense", status: 2},
-		{args: explain + "--as key -d a=b -X PUT http://a.test/cms-json/shop/v3/orders/7", shows: `"answer": "unknown"`, status: 3},
+		{args: explain + "--as role:shop_manager -d a=b -X PUT http://a.test/cms-json/shop/v3/orders/7", shows: `"answer": "unknown"`, status: 3},
 		{args: explain + "http://b.test/", shows: `"answer": "not_reached"`, status: 4},
 		{args: "demo", problem: `unknown command "demo" for "caddy restwarden"`, status: 1},
 		{args: "--nonsense", problem: `unknown flag: --nonsense ("caddy restwarden" has the ` + listed(commandNames()) + ")", status: 1},

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -80,10 +81,14 @@ func (e *explainer) flags(cmd *cobra.Command) {
 	f.BoolVar(&e.https, "https", false, "with --raw: the request comes by https (the default)")
 	f.IntVar(&e.port, "port", 0, "with --raw: the port that the request comes to")
 	e.line.AddFlags(cmd)
-	complete(cmd, map[string][]string{
-		"format": {"text", "json"},
-		"as":     callers(),
-		"id":     {"1=order", "1=subscription", "1=none"},
+	complete(cmd, "format", func(string) []string { return []string{"text", "json"} })
+	complete(cmd, "as", func(string) []string { return callers() })
+	complete(cmd, "id", func(typed string) (words []string) {
+		number, _, _ := strings.Cut(typed, "=")
+		for _, record := range recordWords() {
+			words = append(words, number+"="+record)
+		}
+		return words
 	})
 }
 
@@ -103,13 +108,14 @@ func callers() (words []string) {
 	return words
 }
 
-// complete lets the shell complete the values of flags.
-func complete(cmd *cobra.Command, values map[string][]string) {
-	for flag, words := range values {
-		// The error says that there is no such flag.
-		if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
-			panic(err)
-		}
+// complete lets the shell complete the values of a flag.
+func complete(cmd *cobra.Command, flag string, words func(typed string) []string) {
+	err := cmd.RegisterFlagCompletionFunc(flag, func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		other := func(word string) bool { return !strings.HasPrefix(word, typed) }
+		return slices.DeleteFunc(words(typed), other), cobra.ShellCompDirectiveNoFileComp
+	})
+	if err != nil { // there is no such flag
+		panic(err)
 	}
 }
 
@@ -133,7 +139,10 @@ func (e *explainer) run(cmd *cobra.Command, args []string) (int, error) {
 	if err != nil {
 		return exitUsage, err
 	}
+	progress := terminal.NewProgress(cmd.ErrOrStderr())
+	progress.Step("running the request through the configuration")
 	result, err := runAndChange(cmd.Context(), options, request)
+	progress.End()
 	if err != nil {
 		return exitUsage, err
 	}
@@ -206,20 +215,24 @@ func (e *explainer) facts(r *dryrun.Request) (err error) {
 			return fmt.Errorf("--from: %w", err)
 		}
 	}
-	records := []string{string(dryrun.Order), string(dryrun.Subscription), string(dryrun.NoRecord)}
 	r.Records = map[uint64]dryrun.Record{}
 	for _, text := range e.ids {
 		number, record, _ := strings.Cut(text, "=")
 		id, err := strconv.ParseUint(number, 10, 64)
 		if err != nil {
-			return fmt.Errorf("--id: %q is not N=%s", text, strings.Join(records, "|"))
+			return fmt.Errorf("--id: %q is not N=%s", text, strings.Join(recordWords(), "|"))
 		}
-		if err := nearest.Check(record, records...); err != nil {
+		if err := nearest.Check(record, recordWords()...); err != nil {
 			return fmt.Errorf("--id: %w", err)
 		}
 		r.Records[id] = dryrun.Record(record)
 	}
 	return nil
+}
+
+// recordWords are what --id can say of a record.
+func recordWords() []string {
+	return []string{string(dryrun.Order), string(dryrun.Subscription), string(dryrun.NoRecord)}
 }
 
 // runAndChange runs a request, and looks for the line that changes the answer.
@@ -240,8 +253,12 @@ func (e *explainer) print(cmd *cobra.Command, result *dryrun.Result) error {
 	if e.format == "json" {
 		return printJSON(cmd, result)
 	}
+	shown, err := printable(result)
+	if err != nil {
+		return err
+	}
 	out := cmd.OutOrStdout()
-	return explanation{result, terminal.PaletteOf(out), e.verbose}.print(out)
+	return explanation{shown, terminal.PaletteOf(out), e.verbose}.print(out)
 }
 
 func printJSON(cmd *cobra.Command, v any) error {

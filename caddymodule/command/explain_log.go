@@ -45,6 +45,9 @@ func (e *explainer) runLog(cmd *cobra.Command, o dryrun.Options, args []string) 
 		defer func() { _ = f.Close() }() // it was only read
 		log = f
 	}
+	progress := terminal.NewProgress(cmd.ErrOrStderr())
+	defer progress.End()
+	progress.Step("reading the log")
 	found, counts, err := records.Find(log, args[0])
 	switch {
 	case err != nil:
@@ -52,23 +55,33 @@ func (e *explainer) runLog(cmd *cobra.Command, o dryrun.Options, args []string) 
 	case len(found) == 0:
 		return exitUsage, fmt.Errorf("--log: %w", counts.NotFound(args[0]))
 	}
-	if counts.NoJSON > 0 {
-		_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "lines of the log that are no JSON, skipped: %d\n", counts.NoJSON)
-	}
+	progress.Step("running the request through the configuration")
 	l, err := replayed(cmd.Context(), o, found)
+	progress.End()
 	if err != nil {
 		return exitUsage, err
+	}
+	if counts.NoJSON > 0 {
+		_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "lines of the log that are no JSON, skipped: %d\n", counts.NoJSON)
 	}
 	if e.format == "json" {
 		err = printJSON(cmd, l)
 	} else {
-		out := cmd.OutOrStdout()
-		err = loggedText{l, terminal.PaletteOf(out), e.verbose}.print(out)
+		err = e.printLogged(cmd, l)
 	}
 	if err != nil {
 		return exitUsage, err
 	}
 	return statusOf(l.Answer), nil
+}
+
+func (e *explainer) printLogged(cmd *cobra.Command, l *logged) error {
+	shown, err := printable(l)
+	if err != nil {
+		return err
+	}
+	out := cmd.OutOrStdout()
+	return loggedText{shown, terminal.PaletteOf(out), e.verbose}.print(out)
 }
 
 // replayed runs the request of a record again if the record determines what decides.

@@ -172,6 +172,28 @@ func TestExplain_Answers(t *testing.T) {
 	}
 }
 
+// TestExplain_Terminal: what a client wrote cannot write to the terminal of who reads it.
+func TestExplain_Terminal(t *testing.T) {
+	t.Parallel()
+	out, problems, status := explain(t, loginOnly, "https://shop.example.com/?rest_route=/x/v1/%1b%5b2J%e2%80%ae")
+	if status != 1 || !strings.Contains(out, `\x1b[2J\u202e`) || strings.ContainsAny(out, "\x1b\r\u202e") {
+		t.Errorf("exit status %d\n%q\n%s", status, out, problems)
+	}
+}
+
+// TestExplain_Verbose: --verbose shows what did not matter.
+func TestExplain_Verbose(t *testing.T) {
+	t.Parallel()
+	const url, builtIn = "https://shop.example.com/wp-json/x/v1/y", "built-in: deny /*/v1/store-auth"
+	short, _, _ := explain(t, loginOnly, url)
+	long, _, _ := explain(t, loginOnly, "-v", url)
+	for _, more := range []string{builtIn, "from query rest_route: not there"} {
+		if strings.Contains(short, more) || !strings.Contains(long, more) {
+			t.Errorf("%q:\n%s\n%s", more, short, long)
+		}
+	}
+}
+
 // TestExplain_Usage: what is wrong on the command's line or in the configuration has exit
 // status 2, and nothing on standard output.
 func TestExplain_Usage(t *testing.T) {
@@ -224,7 +246,7 @@ func TestExplain_Completion(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ flag, word, want string }{
 		{"--as", "role:sh", "role:shop_manager\n"},
-		{"--as", "a", "anonymous\n"},
+		{"--as", "c", "cap:\n"},
 		{"--format", "j", "json\n"},
 		{"--id", "1=s", "1=subscription\n"},
 	} {
