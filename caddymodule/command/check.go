@@ -33,7 +33,7 @@ var checkFormats = []string{"text", "json", "sarif"}
 func checkCommand() *cobra.Command {
 	c := &checker{}
 	cmd := &cobra.Command{
-		Use:   "check [--config <file>] [--adapter <name>] [--strict] [--format text|json|sarif]",
+		Use:   "check [--config FILE] [--adapter NAME] [--strict] [--format text|json|sarif]",
 		Short: "Says what is odd in a configuration",
 		Long: `Reads your own configuration as Caddy does, with the plugins of this Caddy, and says
 what is odd in it: directives that guard less than it seems, ways past them, and rules
@@ -137,11 +137,12 @@ func spoolFindings(directives []*layout.Directive) ([]layout.Finding, error) {
 			continue // this machine does not know the directory
 		}
 		seen[s] = true
-		odd, err := call.CheckSpool(dir, d.SpoolLimit)
-		if err != nil {
+		if info, err := os.Stat(dir); err != nil {
 			return nil, fmt.Errorf("restwarden at %s: spool_dir: %w", place(cmp.Or(d.At, "the configuration"), d.Imported), err)
+		} else if !info.IsDir() {
+			return nil, fmt.Errorf("restwarden at %s: spool_dir: %s is no directory", place(cmp.Or(d.At, "the configuration"), d.Imported), dir)
 		}
-		for _, f := range odd {
+		for _, f := range call.LookAtSpool(dir, d.SpoolLimit) {
 			found = append(found, layout.Finding{Code: f.Code, At: d.At, Imported: d.Imported, Text: f.Text, Do: layout.CodeOf(f.Code).Do})
 		}
 	}

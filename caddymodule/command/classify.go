@@ -27,7 +27,7 @@ type classifier struct {
 func classifyCommand() *cobra.Command {
 	c := classifier{}
 	cmd := &cobra.Command{
-		Use:   "classify [--platform " + strings.Join(call.PlatformNames(), "|") + "] [--base <path>] [--permalinks pretty|plain] [<file>]",
+		Use:   "classify [--platform " + strings.Join(call.PlatformNames(), "|") + "] [--base PATH] [--permalinks pretty|plain] [FILE]",
 		Short: "Reads recorded requests and prints the call of each",
 		Long: `Reads JSON lines {"id":…,"request":"<base64 of the exact bytes>"} from a file or
 standard input and prints one JSON line for each: what the gateway takes the

@@ -26,7 +26,7 @@ func Add(constructor func() *cobra.Command) {
 func init() {
 	caddycmd.RegisterCommand(caddycmd.Command{
 		Name:      "restwarden",
-		Usage:     "<command>",
+		Usage:     "COMMAND",
 		Short:     "Tries out the REST gateway and shows how it reads requests",
 		Long:      "Commands of RestWarden, the policy gateway in front of a content platform's REST interface.",
 		CobraFunc: build,

@@ -42,7 +42,7 @@ func statusCommand() *cobra.Command {
 	var admin adminFlags
 	var format string
 	cmd := &cobra.Command{
-		Use:   "status [--address <admin endpoint>] [--format text|json]",
+		Use:   "status [--address ADDRESS] [--format text|json]",
 		Short: "Shows the sites that a running Caddy guards",
 		Long: `Shows each site that a running Caddy guards: its mode, whether a lockdown is in
 force, the release of the shop, how many questions were asked, how many refusals

@@ -33,7 +33,7 @@ func observeCommand() *cobra.Command {
 	var admin adminFlags
 	var lasts string
 	cmd := &cobra.Command{
-		Use:   "observe <site> --for <duration>",
+		Use:   "observe SITE --for DURATION",
 		Short: "Lets a site of a running Caddy observe for a while",
 		Long: `Switches a site of a running Caddy to observe: for the time it refuses and changes
 nothing, and records what it would have refused. No reload is needed. The switch
@@ -69,7 +69,7 @@ func lockdownCommand() *cobra.Command {
 	var lasts, site string
 	var hard bool
 	cmd := &cobra.Command{
-		Use:   "lockdown [--site <site>] --for <duration> [--hard]",
+		Use:   "lockdown [--site SITE] --for DURATION [--hard]",
 		Short: "Closes the REST interface of a running Caddy's sites to visitors for a while",
 		Long: `Closes the REST interface of all sites of a running Caddy, or of one, to anonymous
 callers, whatever the modes say. What stays open: what the rules "allow anyone" and

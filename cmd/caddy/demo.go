@@ -35,7 +35,7 @@ func demoCommand() *cobra.Command { return new(demo).command() }
 // command fills d from its flags.
 func (d *demo) command() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "demo [--json] [--listen <address>] [--backend-listen <address>] [--release 10.7|10.8|11.1] [--cookie-plugin 4.4.1|4.4.2] [--base <path>] [--platform cms|wordpress] [--smtp <address>]",
+		Use:   "demo [--json] [--listen ADDRESS] [--backend-listen ADDRESS] [--release 10.7|10.8|11.1] [--cookie-plugin 4.4.1|4.4.2] [--base PATH] [--platform cms|wordpress] [--smtp ADDRESS]",
 		Short: "Starts the reference platform and a gateway in front of it",
 		Long: `Starts the reference platform and a gateway in front of it on loopback,
 prints addresses, credentials and curl lines to try, and serves until

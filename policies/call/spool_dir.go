@@ -34,11 +34,15 @@ func CheckSpool(dir string, limit int64) ([]Finding, error) {
 		}
 		return nil, fmt.Errorf("request bodies cannot be kept in %s: %w", dir, err)
 	}
+	return LookAtSpool(dir, limit), nil
+}
+
+// LookAtSpool returns the findings of CheckSpool, and changes nothing.
+func LookAtSpool(dir string, limit int64) (found []Finding) {
 	disk, known := diskOf(dir)
 	if !known {
-		return nil, nil
+		return nil
 	}
-	var found []Finding
 	if disk.memory != "" {
 		found = append(found, Finding{"W14", fmt.Sprintf("request bodies are kept in %s, which is memory (%s)", dir, disk.memory)})
 	}
@@ -46,7 +50,7 @@ func CheckSpool(dir string, limit int64) ([]Finding, error) {
 		found = append(found, Finding{"W14", fmt.Sprintf("request bodies are kept in %s, which has %s free, less than spool_limit (%s)",
 			dir, humanize.IBytes(disk.free), humanize.IBytes(uint64(limit)))})
 	}
-	return found, nil
+	return found
 }
 
 // disk is what the system says about the disk of a directory.

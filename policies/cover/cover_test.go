@@ -118,11 +118,11 @@ func FuzzWalk(f *testing.F) {
 		key = strings.ToLower(key)
 		if len(patterns) == 0 || len(patterns) > 12 || !possible(key) || strings.Contains(key, "//") || !strings.HasPrefix(key, "/") ||
 			len(key) > 1 && strings.HasSuffix(key, "/") || strings.HasPrefix(key, "/shop/store/") || !patterns[0].Match(key) {
-			t.Skip()
+			return
 		}
 		found, err := regions(t, "", patterns[0], patterns)
 		if errors.Is(err, cover.ErrTooMany) {
-			t.Skip()
+			return
 		}
 		if name := region("", key, matching(patterns, key)); found[name] == "" {
 			t.Fatalf("no key like %s is found", key)

@@ -42,30 +42,6 @@ func TestPalette(t *testing.T) {
 	}
 }
 
-// TestTerminal: on a terminal, NO_COLOR and a dumb terminal switch colours off.
-func TestTerminal(t *testing.T) {
-	pty := openTerminal(t)
-	t.Setenv("TERM", "xterm")
-	t.Setenv("NO_COLOR", "")
-	if !PaletteOf(pty).colours {
-		t.Error("a terminal has colours")
-	}
-	t.Setenv("NO_COLOR", "1")
-	if PaletteOf(pty).colours {
-		t.Error("colours in spite of NO_COLOR")
-	}
-	t.Setenv("NO_COLOR", "")
-	t.Setenv("TERM", "dumb")
-	if PaletteOf(pty).colours {
-		t.Error("colours on a dumb terminal")
-	}
-	p := NewProgress(pty)
-	if p == nil {
-		t.Fatal("a terminal has progress")
-	}
-	p.End()
-}
-
 // TestProgress: nothing is shown of what is fast; what takes longer shows its steps and
 // removes them.
 func TestProgress(t *testing.T) {
