@@ -30,17 +30,17 @@ func withAnswer(cmd *cobra.Command, run func(cmd *cobra.Command, args []string) 
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return ended(cmd, exitUsage, err) })
 }
 
-// ended returns the error from which Caddy takes the exit status. What is no error of the
-// user's prints nothing.
+// ended prints err and returns the error from which Caddy takes the exit status. Caddy would
+// write err to its log, which is off while a configuration is read.
 func ended(cmd *cobra.Command, status int, err error) error {
-	if status == exitNo && err == nil {
-		cmd.SilenceErrors = true
+	cmd.SilenceErrors = true
+	if err != nil {
+		cmd.PrintErrln("Error:", err)
+	}
+	if status == exitNo {
 		return errNo
 	}
-	if status > exitNo && err == nil {
-		cmd.SilenceErrors = true
-	}
-	return caddycmd.WrapCommandFuncForCobra(func(caddycmd.Flags) (int, error) { return status, err })(cmd, nil)
+	return caddycmd.WrapCommandFuncForCobra(func(caddycmd.Flags) (int, error) { return status, nil })(cmd, nil)
 }
 
 // readInput reads a file, or standard input for "-".

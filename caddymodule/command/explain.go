@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -81,15 +80,19 @@ func (e *explainer) flags(cmd *cobra.Command) {
 	f.BoolVar(&e.https, "https", false, "with --raw: the request comes by https (the default)")
 	f.IntVar(&e.port, "port", 0, "with --raw: the port that the request comes to")
 	e.line.AddFlags(cmd)
-	complete(cmd, "format", func(string) []string { return []string{"text", "json"} })
-	complete(cmd, "as", func(string) []string { return callers() })
-	complete(cmd, "id", func(typed string) (words []string) {
-		number, _, _ := strings.Cut(typed, "=")
-		for _, record := range recordWords() {
-			words = append(words, number+"="+record)
-		}
-		return words
-	})
+	complete(cmd, "format", "text", "json")
+	complete(cmd, "adapter", "caddyfile", "json")
+	complete(cmd, "as", callers()...)
+	_ = cmd.RegisterFlagCompletionFunc("id", completeID) // the flag exists
+}
+
+// completeID offers what the record with a typed number may be.
+func completeID(_ *cobra.Command, _ []string, typed string) (words []string, _ cobra.ShellCompDirective) {
+	number, _, _ := strings.Cut(typed, "=")
+	for _, record := range recordWords() {
+		words = append(words, number+"="+record)
+	}
+	return words, cobra.ShellCompDirectiveNoFileComp
 }
 
 // callers are the words that --as completes.
@@ -106,17 +109,6 @@ func callers() (words []string) {
 		}
 	}
 	return words
-}
-
-// complete lets the shell complete the values of a flag.
-func complete(cmd *cobra.Command, flag string, words func(typed string) []string) {
-	err := cmd.RegisterFlagCompletionFunc(flag, func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-		other := func(word string) bool { return !strings.HasPrefix(word, typed) }
-		return slices.DeleteFunc(words(typed), other), cobra.ShellCompDirectiveNoFileComp
-	})
-	if err != nil { // there is no such flag
-		panic(err)
-	}
 }
 
 // run returns the exit status.
@@ -251,7 +243,7 @@ func runAndChange(ctx context.Context, o dryrun.Options, r dryrun.Request) (resu
 
 func (e *explainer) print(cmd *cobra.Command, result *dryrun.Result) error {
 	if e.format == "json" {
-		return printJSON(cmd, result)
+		return printIndented(cmd.OutOrStdout(), result)
 	}
 	shown, err := printable(result)
 	if err != nil {
@@ -259,13 +251,6 @@ func (e *explainer) print(cmd *cobra.Command, result *dryrun.Result) error {
 	}
 	out := cmd.OutOrStdout()
 	return explanation{shown, terminal.PaletteOf(out), e.verbose}.print(out)
-}
-
-func printJSON(cmd *cobra.Command, v any) error {
-	encoder := json.NewEncoder(cmd.OutOrStdout())
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(v)
 }
 
 // statusOf is the exit status for an answer.

@@ -20,11 +20,11 @@ func (e explanation) change(b *strings.Builder) {
 	if c.Answer == dryrun.Pass {
 		verb = "lets it pass"
 	}
-	where := "in the block of restwarden at " + place(e.At, e.Imported)
+	stands := "in the block of restwarden at " + where(e.At, e.Imported)
 	if c.Before != "" {
-		where = "before " + c.Before
+		stands = "before " + c.Before
 	}
-	fmt.Fprintf(b, "\n%s\n  %s\n", e.palette.Strong("A line that "+verb+", "+where), c.Line)
+	fmt.Fprintf(b, "\n%s\n  %s\n", e.palette.Strong("A line that "+verb+", "+stands), c.Line)
 	fmt.Fprintf(b, "  It has been tried. %s\n", opens(c.Line))
 	if d := e.Decision; d != nil && strings.HasPrefix(d.Rule, "built-in:") {
 		b.WriteString("  The built-in rule that it replaces closes what is known to leak.\n")

@@ -65,7 +65,7 @@ func (e *explainer) runLog(cmd *cobra.Command, o dryrun.Options, args []string) 
 		_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "lines of the log that are no JSON, skipped: %d\n", counts.NoJSON)
 	}
 	if e.format == "json" {
-		err = printJSON(cmd, l)
+		err = printIndented(cmd.OutOrStdout(), l)
 	} else {
 		err = e.printLogged(cmd, l)
 	}
@@ -197,7 +197,7 @@ func recordRows(rec *records.Record, p terminal.Palette) (rows [][]string) {
 		}
 	}
 	add("policy", rec.Policy, rec.Code)
-	add("rule", rec.Rule, place(rec.At, rec.Imported))
+	add("rule", rec.Rule, where(rec.At, rec.Imported))
 	add("error", rec.Error, "")
 	add("site", rec.Site, "")
 	add("host", rec.Host, "")

@@ -30,9 +30,9 @@ func Run(in io.Reader, args ...string) (out, problems string, status int) {
 		if code := reflect.Indirect(reflect.ValueOf(err)); code.Kind() == reflect.Struct && code.FieldByName("ExitCode").IsValid() {
 			status = int(code.FieldByName("ExitCode").Int()) // of Caddy's own type
 		}
-		if status == exitUsage {
-			p.WriteString(err.Error())
-		}
 	}
 	return o.String(), p.String(), status
 }
+
+// CheckCommand makes the command "check".
+var CheckCommand = checkCommand
