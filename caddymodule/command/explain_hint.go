@@ -16,10 +16,9 @@ func (e explanation) change(b *strings.Builder) {
 		}
 		return
 	}
-	verb := "refuses"
-	if c.Answer == dryrun.Pass {
-		verb = "lets it pass"
-	}
+	verb := map[dryrun.Answer]string{
+		dryrun.Pass: "lets it pass", dryrun.Refused: "refuses it", dryrun.WouldRefuse: "would refuse it",
+	}[c.Answer]
 	stands := "in the block of restwarden at " + where(e.At, e.Imported)
 	if c.Before != "" {
 		stands = "before " + c.Before
