@@ -81,18 +81,14 @@ func (e *explainer) flags(cmd *cobra.Command) {
 	f.IntVar(&e.port, "port", 0, "with --raw: the port that the request comes to")
 	e.line.AddFlags(cmd)
 	complete(cmd, "format", "text", "json")
-	complete(cmd, "adapter", "caddyfile", "json")
 	complete(cmd, "as", callers()...)
-	_ = cmd.RegisterFlagCompletionFunc("id", completeID) // the flag exists
-}
-
-// completeID offers what the record with a typed number may be.
-func completeID(_ *cobra.Command, _ []string, typed string) (words []string, _ cobra.ShellCompDirective) {
-	number, _, _ := strings.Cut(typed, "=")
-	for _, record := range recordWords() {
-		words = append(words, number+"="+record)
-	}
-	return words, cobra.ShellCompDirectiveNoFileComp
+	completeBy(cmd, "id", func(typed string) (words []string) {
+		number, _, _ := strings.Cut(typed, "=")
+		for _, record := range recordWords() {
+			words = append(words, number+"="+record)
+		}
+		return words
+	})
 }
 
 // callers are the words that --as completes.

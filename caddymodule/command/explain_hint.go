@@ -19,7 +19,7 @@ func (e explanation) change(b *strings.Builder) {
 	verb := map[dryrun.Answer]string{
 		dryrun.Pass: "lets it pass", dryrun.Refused: "refuses it", dryrun.WouldRefuse: "would refuse it",
 	}[c.Answer]
-	stands := "in the block of restwarden at " + where(e.At, e.Imported)
+	stands := "in the block of restwarden at " + place(e.At, e.Imported)
 	if c.Before != "" {
 		stands = "before " + c.Before
 	}

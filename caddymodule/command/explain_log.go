@@ -197,7 +197,7 @@ func recordRows(rec *records.Record, p terminal.Palette) (rows [][]string) {
 		}
 	}
 	add("policy", rec.Policy, rec.Code)
-	add("rule", rec.Rule, where(rec.At, rec.Imported))
+	add("rule", rec.Rule, place(rec.At, rec.Imported))
 	add("error", rec.Error, "")
 	add("site", rec.Site, "")
 	add("host", rec.Host, "")

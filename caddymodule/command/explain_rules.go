@@ -95,7 +95,7 @@ func (e explanation) rules(rules []dryrun.Rule) (rows [][]string) {
 			}
 			continue
 		}
-		row := []string{"no", where(r.At, r.Imported), mismatches[r.Why], r.Rule}
+		row := []string{"no", place(r.At, r.Imported), mismatches[r.Why], r.Rule}
 		if r.Matched {
 			row[0], row[2] = "yes", "matches"
 		} else {

@@ -97,24 +97,24 @@ func (e explanation) summary() (rows [][]string) {
 	if d := e.Decision; d != nil && e.Answer != dryrun.Unknown {
 		add("policy", d.Policy, "")
 		if d.Rule != d.Policy {
-			add("rule", d.Rule, where(d.At, d.Imported))
+			add("rule", d.Rule, place(d.At, d.Imported))
 		}
 		if d.Policy != "call" { // there the rule is the error
 			add("error", d.Error, "")
 		}
 	}
 	if d := e.Decided; d != nil && e.Decision == nil {
-		add("rule", d.Rule, where(d.At, d.Imported))
+		add("rule", d.Rule, place(d.At, d.Imported))
 	}
 	if m := e.Missed; m != nil {
 		if m.Matcher != "" {
 			add("answers", m.Answered, onlyStatus(m.Status))
 		}
 		if m.At != "" {
-			add("guard", "restwarden", where(m.At, m.Imported))
+			add("guard", "restwarden", place(m.At, m.Imported))
 		}
 	}
-	add("site", e.Site, where(e.At, e.Imported))
+	add("site", e.Site, place(e.At, e.Imported))
 	add("request", e.Request, "")
 	if r := e.Reading; r != nil && r.Kind != "page" {
 		text := strings.TrimSpace(r.Method + " " + cmp.Or(r.Pattern, r.Route))
@@ -140,14 +140,6 @@ func onlyForm(form string) string {
 		return ""
 	}
 	return form + " form"
-}
-
-// where is as place, but "" for what stands nowhere, such as a built-in rule.
-func where(at, imported string) string {
-	if at == "" {
-		return ""
-	}
-	return place(at, imported)
 }
 
 // reading is what named the route, the method and the id, and what says something else.

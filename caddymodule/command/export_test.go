@@ -9,6 +9,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// CheckCommand makes the command "check".
+var CheckCommand = checkCommand
+
 // BuiltInWords is for the test of the list.
 var BuiltInWords = builtInWords
 
@@ -33,6 +36,3 @@ func Run(in io.Reader, args ...string) (out, problems string, status int) {
 	}
 	return o.String(), p.String(), status
 }
-
-// CheckCommand makes the command "check".
-var CheckCommand = checkCommand
