@@ -239,7 +239,7 @@ func runAndChange(ctx context.Context, o dryrun.Options, r dryrun.Request) (resu
 
 func (e *explainer) print(cmd *cobra.Command, result *dryrun.Result) error {
 	if e.format == "json" {
-		return printJSON(cmd, result)
+		return printIndented(cmd.OutOrStdout(), result)
 	}
 	shown, err := printable(result)
 	if err != nil {
@@ -247,13 +247,6 @@ func (e *explainer) print(cmd *cobra.Command, result *dryrun.Result) error {
 	}
 	out := cmd.OutOrStdout()
 	return explanation{shown, terminal.PaletteOf(out), e.verbose}.print(out)
-}
-
-func printJSON(cmd *cobra.Command, v any) error {
-	encoder := json.NewEncoder(cmd.OutOrStdout())
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(v)
 }
 
 // statusOf is the exit status for an answer.

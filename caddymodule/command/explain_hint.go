@@ -16,15 +16,14 @@ func (e explanation) change(b *strings.Builder) {
 		}
 		return
 	}
-	verb := "refuses"
-	if c.Answer == dryrun.Pass {
-		verb = "lets it pass"
-	}
-	where := "in the block of restwarden at " + place(e.At, e.Imported)
+	verb := map[dryrun.Answer]string{
+		dryrun.Pass: "lets it pass", dryrun.Refused: "refuses it", dryrun.WouldRefuse: "would refuse it",
+	}[c.Answer]
+	stands := "in the block of restwarden at " + place(e.At, e.Imported)
 	if c.Before != "" {
-		where = "before " + c.Before
+		stands = "before " + c.Before
 	}
-	fmt.Fprintf(b, "\n%s\n  %s\n", e.palette.Strong("A line that "+verb+", "+where), c.Line)
+	fmt.Fprintf(b, "\n%s\n  %s\n", e.palette.Strong("A line that "+verb+", "+stands), c.Line)
 	fmt.Fprintf(b, "  It has been tried. %s\n", opens(c.Line))
 	if d := e.Decision; d != nil && strings.HasPrefix(d.Rule, "built-in:") {
 		b.WriteString("  The built-in rule that it replaces closes what is known to leak.\n")

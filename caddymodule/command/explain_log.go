@@ -65,7 +65,7 @@ func (e *explainer) runLog(cmd *cobra.Command, o dryrun.Options, args []string) 
 		_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "lines of the log that are no JSON, skipped: %d\n", counts.NoJSON)
 	}
 	if e.format == "json" {
-		err = printJSON(cmd, l)
+		err = printIndented(cmd.OutOrStdout(), l)
 	} else {
 		err = e.printLogged(cmd, l)
 	}
