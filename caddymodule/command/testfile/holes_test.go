@@ -66,6 +66,10 @@ func TestNever_Holes(t *testing.T) {
 			"shop.example.com {\nrestwarden wordpress {\nlogin_only\nallow anyone /wp/v2/posts\n}\nreverse_proxy 127.0.0.1:8080\n}", sub,
 			testfile.Failed, "https://shop.example.com/blog/wp-json/wp/v2/posts",
 		},
+		"W09, always": {
+			"shop.example.com {\nroute {\nrestwarden wordpress {\nlogin_only\n}\nrestwarden wordpress\nreverse_proxy 127.0.0.1:8080\n}\n}",
+			"always: { as: anonymous, routes: [/x/**], at: https://shop.example.com }", testfile.Unknown, "W09 at",
+		},
 		"another prefix": {
 			"shop.example.com {\nrestwarden wordpress {\nprefix api\nlogin_only\nallow anyone /wp/v2/posts\n}\nreverse_proxy 127.0.0.1:8080\n}", never,
 			testfile.Failed, "https://shop.example.com/api/wp/v2/posts",
@@ -88,5 +92,36 @@ func TestNever_Holes(t *testing.T) {
 				t.Errorf("%s %s", o.Status, o.Message())
 			}
 		})
+	}
+}
+
+// TestProofs_Index: with a saved index a proof speaks of the routes of that site, and of
+// nothing if there are none.
+func TestProofs_Index(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"Caddyfile":  "shop.example.com {\nrestwarden wordpress {\nlogin_only\nallow anyone /wp/v2/secret\n}\nreverse_proxy 127.0.0.1:8080\n}",
+		"index.json": `{"namespaces":["wp/v2"],"routes":{"/wp/v2/posts":{"methods":["GET"]},"/wp/v2/posts/(?P<id>[\\d]+)":{"methods":["GET"]}}}`,
+		"a.yaml": `config: Caddyfile
+index: index.json
+tests:
+- never: { as: anonymous, routes: [/wp/v2/**], at: https://shop.example.com }
+- always: { as: user, routes: [/wp/v2/**], at: https://shop.example.com }
+- always: { as: anonymous, routes: [/wp/v2/**], at: https://shop.example.com }
+- never: { as: anonymous, routes: [/wp/v2/**, /wp/v3/**], at: https://shop.example.com }
+`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	report, err := runFile(t, filepath.Join(dir, "a.yaml"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"got proved", "got proved", "got refused (rest_not_logged_in) by access as anonymous: GET https://shop.example.com/wp-json/wp/v2/posts", "the saved index has no call of /wp/v3/**"} {
+		if o := report.Tests[i]; !strings.Contains(o.Message(), want) {
+			t.Errorf("%s: %s", o.Name, o.Message())
+		}
 	}
 }
