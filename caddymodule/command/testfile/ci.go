@@ -22,10 +22,8 @@ func (r *Report) JUnit(w io.Writer) error {
 			s.Failures++
 			var b strings.Builder
 			fmt.Fprintf(&b, "%s: %s\n", o.Place, o.Message())
-			for _, command := range []string{o.Curl, o.Explain} {
-				if command != "" {
-					b.WriteString(command + "\n")
-				}
+			for _, line := range o.lines() {
+				b.WriteString(line + "\n")
 			}
 			c.Failure = &failure{Message: printable(o.Message()), Type: string(o.Status), Text: printable(b.String())}
 		}

@@ -86,7 +86,11 @@ func (c *configuration) Prove(ctx context.Context, p *Proof, i int) (*Proved, er
 		return nil, err
 	}
 	if f := c.finding(p, site, u.Host); f != nil {
-		return nil, &hole{fmt.Sprintf("%s at %s: %s", f.Code, f.At, f.Text)}
+		text := fmt.Sprintf("%s at %s: %s", f.Code, f.At, f.Text)
+		if p.Always {
+			return nil, errors.New(text)
+		}
+		return nil, &hole{text}
 	}
 	claim := policies.Claim{Never: !p.Always, Methods: p.Calls, Routes: p.Routes, Caller: p.As[i].Caller()}
 	if c.index {
@@ -98,11 +102,34 @@ func (c *configuration) Prove(ctx context.Context, p *Proof, i int) (*Proved, er
 	if err != nil {
 		return nil, err
 	}
+	if c.index && proof.Holds {
+		if err := vacuous(site.Chain, claim); err != nil {
+			return nil, err
+		}
+	}
 	proved := &Proved{Holds: proof.Holds, Unproved: proof.Unproved}
 	for _, e := range proof.Counter {
 		proved.Counter = append(proved.Counter, Counterexample{Method: e.Method, URLs: urls(u, site, e.Route)})
 	}
 	return proved, nil
+}
+
+// vacuous returns an error if a route of a proved claim is none of the index: a misspelled
+// route proves nothing. No call breaks the opposite claim either then.
+func vacuous(chain *policies.Chain, claim policies.Claim) error {
+	claim.Never = !claim.Never
+	for _, route := range claim.Routes {
+		one := claim
+		one.Routes = []string{route}
+		opposite, err := chain.Prove(one)
+		if err != nil {
+			return err
+		}
+		if opposite.Holds {
+			return fmt.Errorf("the saved index has no call of %s", route)
+		}
+	}
+	return nil
 }
 
 // hole is a way past the gateway, or past a part of it. No rule says what comes through.
@@ -114,16 +141,18 @@ func (h *hole) Error() string { return h.text }
 // (W01 to W03), without a certain reading (W10), or as another call (W12).
 var holes = []string{"W01", "W02", "W03", "W10", "W12"}
 
-// finding returns a finding about a site with which nothing can be proved about its calls.
+// finding returns a finding about a site with which nothing can be proved about its calls:
+// for never a hole, for always another directive that may refuse them.
 func (c *configuration) finding(p *Proof, site *dryrun.Site, host string) *layout.Finding {
+	codes := holes
 	if p.Always {
-		return nil // what goes past the gateway is not refused
+		codes = []string{"W09"}
 	}
 	for i := range c.Report.Odd {
 		f := &c.Report.Odd[i]
 		about := f.At == site.At && f.Imported == site.Imported || len(f.Sites) == 0 ||
 			slices.ContainsFunc(f.Sites, func(pattern string) bool { return hosts.Fits(pattern, hosts.Name(host)) })
-		if about && slices.Contains(holes, f.Code) {
+		if about && slices.Contains(codes, f.Code) {
 			return f
 		}
 	}

@@ -37,7 +37,13 @@ func runFile(t *testing.T, path, config string) (*testfile.Report, error) {
 	if config == "" {
 		config = f.Config
 	}
-	gateway, err := testfile.Load(dryrun.Options{File: config, Adapter: "caddyfile"})
+	var index []byte
+	if f.Index != "" {
+		if index, err = os.ReadFile(f.Index); err != nil {
+			t.Fatal(err)
+		}
+	}
+	gateway, err := testfile.Load(dryrun.Options{File: config, Adapter: "caddyfile", Index: index})
 	if err != nil {
 		return nil, err
 	}

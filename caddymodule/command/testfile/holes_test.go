@@ -9,68 +9,78 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/command/testfile"
 )
 
+const (
+	never = "never: { as: anonymous, routes: [/wp/v2/**], at: https://shop.example.com }"
+	sub   = "never: { as: anonymous, routes: [/wp/v2/**], at: https://shop.example.com/blog }"
+)
+
+// holes are configurations with a way past the rules, and some that nearly have one.
+var holes = map[string]struct {
+	caddyfile, test string
+	status          testfile.Status
+	message         string
+}{
+	"sound": {
+		"shop.example.com {\nrestwarden wordpress {\nlogin_only\n}\nreverse_proxy 127.0.0.1:8080\n}", never, testfile.Passed, "proved",
+	},
+	"W01": {
+		"shop.example.com {\nrestwarden wordpress {\nlogin_only\n}\nreverse_proxy 127.0.0.1:8080\n}\nold.example.com {\nreverse_proxy 127.0.0.1:8080\n}", never,
+		testfile.Failed, "Caddyfile:2: old.example.com leads to",
+	},
+	"another upstream": {
+		"shop.example.com {\nrestwarden wordpress {\nlogin_only\n}\nreverse_proxy 127.0.0.1:8080\n}\nold.example.com {\nreverse_proxy 127.0.0.1:8081\n}", never,
+		testfile.Passed, "proved",
+	},
+	"W03": {
+		"shop.example.com {\nrestwarden /wp-json/* wordpress {\nlogin_only\n}\nreverse_proxy 127.0.0.1:8080\n}", never,
+		testfile.Failed, "the gateway is not on the way",
+	},
+	"W03, for some methods": {
+		"shop.example.com {\n@m method GET POST\nrestwarden @m wordpress {\nlogin_only\n}\nreverse_proxy 127.0.0.1:8080\n}", never,
+		testfile.Failed, "Caddyfile:3: the matchers",
+	},
+	"W10": {
+		"shop.example.com {\nrestwarden wordpress {\nlogin_only\ncall off\n}\nreverse_proxy 127.0.0.1:8080\n}", never,
+		testfile.Failed, "Caddyfile:2: call off",
+	},
+	"observe": {
+		"shop.example.com {\nrestwarden wordpress {\nmode observe\nlogin_only\n}\nreverse_proxy 127.0.0.1:8080\n}", never, testfile.Failed, "would be refused",
+	},
+	"access observes": {
+		"shop.example.com {\nrestwarden wordpress {\nlogin_only\naccess {\nmode observe\n}\n}\nreverse_proxy 127.0.0.1:8080\n}", never, testfile.Failed, "would be refused",
+	},
+	"access off": {
+		"shop.example.com {\nrestwarden wordpress {\naccess off\n}\nreverse_proxy 127.0.0.1:8080\n}", never, testfile.Failed, "got pass",
+	},
+	"no directive": {
+		"shop.example.com {\nrestwarden wordpress\nreverse_proxy 127.0.0.1:8080\n}\nother.example.com {\nreverse_proxy 127.0.0.1:8081\n}",
+		"never: { as: anonymous, routes: [/wp/v2/**], at: https://other.example.com }", testfile.Failed, "the gateway is not on the way",
+	},
+	"a base": {
+		"shop.example.com {\nrestwarden wordpress {\nbase /blog\nlogin_only\n}\nreverse_proxy 127.0.0.1:8080\n}", sub, testfile.Passed, "proved",
+	},
+	"a base with an opening": {
+		"shop.example.com {\nrestwarden wordpress {\nbase /blog\nlogin_only\nallow anyone /wp/v2/posts\n}\nreverse_proxy 127.0.0.1:8080\n}", sub,
+		testfile.Failed, "https://shop.example.com/blog/wp-json/wp/v2/posts",
+	},
+	"no base, a path": {
+		"shop.example.com {\nrestwarden wordpress {\nlogin_only\nallow anyone /wp/v2/posts\n}\nreverse_proxy 127.0.0.1:8080\n}", sub,
+		testfile.Failed, "https://shop.example.com/blog/wp-json/wp/v2/posts",
+	},
+	"W09, always": {
+		"shop.example.com {\nroute {\nrestwarden wordpress {\nlogin_only\n}\nrestwarden wordpress\nreverse_proxy 127.0.0.1:8080\n}\n}",
+		"always: { as: anonymous, routes: [/x/**], at: https://shop.example.com }", testfile.Unknown, "W09 at",
+	},
+	"another prefix": {
+		"shop.example.com {\nrestwarden wordpress {\nprefix api\nlogin_only\nallow anyone /wp/v2/posts\n}\nreverse_proxy 127.0.0.1:8080\n}", never,
+		testfile.Failed, "https://shop.example.com/api/wp/v2/posts",
+	},
+}
+
 // TestNever_Holes: a configuration with a way past the rules proves nothing, and one that
 // nearly has it does.
 func TestNever_Holes(t *testing.T) {
-	const never = "never: { as: anonymous, routes: [/wp/v2/**], at: https://shop.example.com }"
-	const sub = "never: { as: anonymous, routes: [/wp/v2/**], at: https://shop.example.com/blog }"
-	for name, test := range map[string]struct {
-		caddyfile, test string
-		status          testfile.Status
-		message         string
-	}{
-		"sound": {
-			"shop.example.com {\nrestwarden wordpress {\nlogin_only\n}\nreverse_proxy 127.0.0.1:8080\n}", never, testfile.Passed, "proved",
-		},
-		"W01": {
-			"shop.example.com {\nrestwarden wordpress {\nlogin_only\n}\nreverse_proxy 127.0.0.1:8080\n}\nold.example.com {\nreverse_proxy 127.0.0.1:8080\n}", never,
-			testfile.Failed, "Caddyfile:2: old.example.com leads to",
-		},
-		"another upstream": {
-			"shop.example.com {\nrestwarden wordpress {\nlogin_only\n}\nreverse_proxy 127.0.0.1:8080\n}\nold.example.com {\nreverse_proxy 127.0.0.1:8081\n}", never,
-			testfile.Passed, "proved",
-		},
-		"W03": {
-			"shop.example.com {\nrestwarden /wp-json/* wordpress {\nlogin_only\n}\nreverse_proxy 127.0.0.1:8080\n}", never,
-			testfile.Failed, "the gateway is not on the way",
-		},
-		"W03, for some methods": {
-			"shop.example.com {\n@m method GET POST\nrestwarden @m wordpress {\nlogin_only\n}\nreverse_proxy 127.0.0.1:8080\n}", never,
-			testfile.Failed, "Caddyfile:3: the matchers",
-		},
-		"W10": {
-			"shop.example.com {\nrestwarden wordpress {\nlogin_only\ncall off\n}\nreverse_proxy 127.0.0.1:8080\n}", never,
-			testfile.Failed, "Caddyfile:2: call off",
-		},
-		"observe": {
-			"shop.example.com {\nrestwarden wordpress {\nmode observe\nlogin_only\n}\nreverse_proxy 127.0.0.1:8080\n}", never, testfile.Failed, "would be refused",
-		},
-		"access observes": {
-			"shop.example.com {\nrestwarden wordpress {\nlogin_only\naccess {\nmode observe\n}\n}\nreverse_proxy 127.0.0.1:8080\n}", never, testfile.Failed, "would be refused",
-		},
-		"access off": {
-			"shop.example.com {\nrestwarden wordpress {\naccess off\n}\nreverse_proxy 127.0.0.1:8080\n}", never, testfile.Failed, "got pass",
-		},
-		"no directive": {
-			"shop.example.com {\nrestwarden wordpress\nreverse_proxy 127.0.0.1:8080\n}\nother.example.com {\nreverse_proxy 127.0.0.1:8081\n}",
-			"never: { as: anonymous, routes: [/wp/v2/**], at: https://other.example.com }", testfile.Failed, "the gateway is not on the way",
-		},
-		"a base": {
-			"shop.example.com {\nrestwarden wordpress {\nbase /blog\nlogin_only\n}\nreverse_proxy 127.0.0.1:8080\n}", sub, testfile.Passed, "proved",
-		},
-		"a base with an opening": {
-			"shop.example.com {\nrestwarden wordpress {\nbase /blog\nlogin_only\nallow anyone /wp/v2/posts\n}\nreverse_proxy 127.0.0.1:8080\n}", sub,
-			testfile.Failed, "https://shop.example.com/blog/wp-json/wp/v2/posts",
-		},
-		"no base, a path": {
-			"shop.example.com {\nrestwarden wordpress {\nlogin_only\nallow anyone /wp/v2/posts\n}\nreverse_proxy 127.0.0.1:8080\n}", sub,
-			testfile.Failed, "https://shop.example.com/blog/wp-json/wp/v2/posts",
-		},
-		"another prefix": {
-			"shop.example.com {\nrestwarden wordpress {\nprefix api\nlogin_only\nallow anyone /wp/v2/posts\n}\nreverse_proxy 127.0.0.1:8080\n}", never,
-			testfile.Failed, "https://shop.example.com/api/wp/v2/posts",
-		},
-	} {
+	for name, test := range holes {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			if err := os.WriteFile(filepath.Join(dir, "Caddyfile"), []byte(test.caddyfile), 0o600); err != nil {
@@ -88,5 +98,36 @@ func TestNever_Holes(t *testing.T) {
 				t.Errorf("%s %s", o.Status, o.Message())
 			}
 		})
+	}
+}
+
+// TestProofs_Index: with a saved index a proof speaks of the routes of that site, and of
+// nothing if there are none.
+func TestProofs_Index(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"Caddyfile":  "shop.example.com {\nrestwarden wordpress {\nlogin_only\nallow anyone /wp/v2/secret\n}\nreverse_proxy 127.0.0.1:8080\n}",
+		"index.json": `{"namespaces":["wp/v2"],"routes":{"/wp/v2/posts":{"methods":["GET"]},"/wp/v2/posts/(?P<id>[\\d]+)":{"methods":["GET"]}}}`,
+		"a.yaml": `config: Caddyfile
+index: index.json
+tests:
+- never: { as: anonymous, routes: [/wp/v2/**], at: https://shop.example.com }
+- always: { as: user, routes: [/wp/v2/**], at: https://shop.example.com }
+- always: { as: anonymous, routes: [/wp/v2/**], at: https://shop.example.com }
+- never: { as: anonymous, routes: [/wp/v2/**, /wp/v3/**], at: https://shop.example.com }
+`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	report, err := runFile(t, filepath.Join(dir, "a.yaml"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"got proved", "got proved", "got refused (rest_not_logged_in) by access as anonymous: GET https://shop.example.com/wp-json/wp/v2/posts", "the saved index has no call of /wp/v3/**"} {
+		if o := report.Tests[i]; !strings.Contains(o.Message(), want) {
+			t.Errorf("%s: %s", o.Name, o.Message())
+		}
 	}
 }

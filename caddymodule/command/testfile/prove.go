@@ -51,11 +51,10 @@ func (r *Runner) proveFor(ctx context.Context, p *Proof, i int) Outcome {
 		return o
 	}
 	for _, c := range proved.Counter {
-		for _, url := range c.URLs {
-			if r.breaks(ctx, p, i, c.Method, url, &o) {
-				return o
-			}
-		}
+		r.confirm(ctx, p, i, c, &o)
+	}
+	if o.Status == Failed {
+		return o
 	}
 	o.Why = strings.Join(proved.Unproved, " ")
 	if o.Why == "" {
@@ -64,24 +63,33 @@ func (r *Runner) proveFor(ctx context.Context, p *Proof, i int) Outcome {
 	return o
 }
 
-// breaks runs a counter-example. It tells the outcome if the run confirms it.
-func (r *Runner) breaks(ctx context.Context, p *Proof, i int, method, url string, o *Outcome) bool {
-	request, err := dryrun.Build(method, url, nil, nil)
-	if err != nil {
-		return false
+// confirm runs a counter-example, in one form after the other. The first that is confirmed
+// is the outcome, the next ones stand beside it.
+func (r *Runner) confirm(ctx context.Context, p *Proof, i int, c Counterexample, o *Outcome) {
+	for _, url := range c.URLs {
+		request, err := dryrun.Build(c.Method, url, nil, nil)
+		if err != nil {
+			continue
+		}
+		request.As = p.As[i]
+		result, err := r.Gateway.Run(ctx, request)
+		o.Requests++
+		if err != nil || !p.brokenBy(result.Answer) {
+			continue
+		}
+		var one Outcome
+		one.tell(result)
+		line := c.Method + " " + url
+		if o.Status == Failed {
+			o.Also = append(o.Also, line+one.rule())
+			return
+		}
+		q := &Request{Request: request, Method: c.Method, URL: url}
+		one.Status, one.Got = Failed, fmt.Sprintf("%s as %s: %s", one.Got, p.Callers[i], line)
+		one.Curl, one.Explain, one.Requests = r.curl(q), r.explain(q), o.Requests
+		*o = one
+		return
 	}
-	request.As = p.As[i]
-	result, err := r.Gateway.Run(ctx, request)
-	o.Requests++
-	if err != nil || !p.brokenBy(result.Answer) {
-		return false
-	}
-	o.tell(result)
-	o.Status = Failed
-	o.Got = fmt.Sprintf("%s as %s: %s %s", o.Got, p.Callers[i], method, url)
-	q := &Request{Request: request, Method: method, URL: url}
-	o.Curl, o.Explain = r.curl(q), r.explain(q)
-	return true
 }
 
 // brokenBy tells whether a call with that answer breaks p. What would be refused passes.

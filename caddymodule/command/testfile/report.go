@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/restwarden/restwarden/caddymodule/command/terminal"
@@ -114,11 +115,17 @@ func (o *Outcome) Message() string {
 
 // hints writes how to see a failure oneself.
 func (o *Outcome) hints(b *strings.Builder, p terminal.Palette) {
-	for _, command := range []string{o.Curl, o.Explain} {
-		if command != "" {
-			fmt.Fprintf(b, "    %s\n", p.Faint(oneLine(command)))
-		}
+	for _, line := range o.lines() {
+		fmt.Fprintf(b, "    %s\n", p.Faint(oneLine(line)))
 	}
+}
+
+func (o *Outcome) lines() []string {
+	lines := []string{o.Curl, o.Explain}
+	for _, request := range o.Also {
+		lines = append(lines, "also "+request)
+	}
+	return slices.DeleteFunc(lines, func(line string) bool { return line == "" })
 }
 
 // rule is the rule that decided, with its place.

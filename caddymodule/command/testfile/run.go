@@ -40,6 +40,8 @@ type Outcome struct {
 	// Curl and Explain are command lines of the request that failed.
 	Curl    string `json:"curl,omitempty"`
 	Explain string `json:"explain,omitempty"`
+	// Also are further counter-examples, each by another rule.
+	Also []string `json:"also,omitempty"`
 }
 
 // Runner runs the tests of one configuration.

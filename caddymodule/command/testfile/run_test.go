@@ -162,9 +162,11 @@ func TestRun_Proofs(t *testing.T) {
 		word    string
 		status  Status
 		message string
+		also    string
 	}{
 		"proved":            {proved: &Proved{Holds: true}, word: "never", status: Passed},
 		"broken":            {proved: &Proved{Counter: counter("refused", "pass")}, word: "never", status: Failed, message: "got pass as user: POST http://a/pass (allow anyone /pass at Caddyfile:3)"},
+		"broken twice":      {proved: &Proved{Counter: counter("pass", "observed")}, word: "never", status: Failed, message: "got pass as user", also: "POST http://a/observed (deny /refused at Caddyfile:4)"},
 		"observed":          {proved: &Proved{Counter: counter("observed")}, word: "never", status: Failed, message: "got would be refused"},
 		"not confirmed":     {proved: &Proved{Counter: counter("refused", "unknown", "nothing", "past")}, word: "never", status: Unknown, message: "got cannot be proved for user: No run confirmed a counter-example."},
 		"unproved":          {proved: &Proved{Unproved: []string{"Bodies count."}}, word: "never", status: Unknown, message: "Bodies count."},
@@ -180,6 +182,8 @@ func TestRun_Proofs(t *testing.T) {
 		r := run(t, f, "- "+test.word+": {as: [anonymous, user], routes: /**, at: http://a}\n")
 		if o := r.Tests[0]; o.Status != test.status || !strings.Contains(o.Message(), test.message) {
 			t.Errorf("%s: %s %s", name, o.Status, o.Message())
+		} else if also := strings.Join(o.Also, ";"); also != test.also {
+			t.Errorf("%s: also %s", name, also)
 		}
 		if want := map[Status]int{Passed: 0, Failed: 1, Unknown: 3}[test.status]; r.Status() != want {
 			t.Errorf("%s: exit status %d", name, r.Status())
