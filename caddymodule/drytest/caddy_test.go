@@ -1,0 +1,153 @@
+package drytest
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	_ "github.com/caddyserver/caddy/v2/modules/standard"
+
+	_ "github.com/restwarden/restwarden/caddymodule"
+	"github.com/restwarden/restwarden/cmd/check/testkit/caddyrun"
+	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
+	"github.com/restwarden/restwarden/cmd/check/testkit/rawhttp"
+)
+
+func TestMain(m *testing.M) { caddyrun.Main(m) }
+
+// running is a Caddy that runs a configuration in a process of its own, with other
+// addresses, and with the platform behind it.
+type running struct {
+	t       *testing.T
+	dir     string
+	ports   map[string]string // of the configuration, to those that Caddy listens on
+	listens map[string]bool   // on these of its ports
+	process *machine.Process
+}
+
+// startCaddy runs a configuration, in Caddy's JSON.
+func startCaddy(t *testing.T, config []byte, p *platform) *running {
+	t.Helper()
+	c := &running{t: t, dir: t.TempDir(), ports: map[string]string{}, listens: map[string]bool{}}
+	if err := os.WriteFile(filepath.Join(c.dir, "config.json"), c.translated(config, p), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	started, err := machine.Server{
+		Name: caddyrun.Binary(t), Args: []string{"run", "--config", filepath.Join(c.dir, "config.json")},
+		Dir: c.dir, Env: []string{"HOME=" + c.dir, "XDG_DATA_HOME=" + c.dir, "XDG_CONFIG_HOME=" + c.dir},
+	}.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.process = started
+	t.Cleanup(started.Stop)
+	for port := range c.listens {
+		if err := started.Ready(t.Context(), machine.Connects("tcp", "127.0.0.1:"+c.ports[port])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return c
+}
+
+// request is what a client sends, and from where.
+type request struct {
+	name   string // for messages
+	raw    []byte
+	secure bool
+	port   string // of the configuration
+	host   string
+	as     string // the name of the caller
+	client string // the address, which no other request has
+}
+
+// patience is how long an answer may take.
+const patience = 20 * time.Second
+
+// send sends r and returns the status of the answer, 0 if there is none.
+func (c *running) send(r *request) (status int, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(r.client)}}
+	conn, err := dialer.DialContext(ctx, "tcp", "127.0.0.1:"+c.ports[r.port])
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = conn.Close() }()
+	_ = conn.SetDeadline(time.Now().Add(patience)) // fails only on a closed connection
+	closing := conn.(interface{ CloseWrite() error })
+	if r.secure {
+		//nolint:gosec // a server of the test, with a certificate of its own
+		secure := tls.Client(conn, &tls.Config{InsecureSkipVerify: true, ServerName: r.host, NextProtos: []string{"http/1.1"}})
+		conn, closing = secure, secure
+		if err := secure.HandshakeContext(ctx); err != nil {
+			return 0, err
+		}
+	}
+	go func() {
+		_, _ = conn.Write(r.raw) // fails where the server has refused early
+		if _, err := rawhttp.Parse(r.raw, io.Discard); err != nil {
+			_ = closing.CloseWrite()
+		}
+	}()
+	answer, err := io.ReadAll(conn)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return 0, err
+	}
+	if _, after, ok := strings.Cut(string(answer[:min(len(answer), 16)]), " "); ok && len(after) >= 3 {
+		status, _ = strconv.Atoi(after[:3]) // 0 for garbage
+	}
+	return status, nil
+}
+
+// line is what Caddy logs about a request, with the vars of the gateway.
+type line struct {
+	Request struct {
+		RemoteIP string `json:"remote_ip"`
+	} `json:"request"`
+	Status                                                               int
+	Kind, Outcome, Policy, Code, Caller, Method, Route, Rule, At, Caught string
+}
+
+// stop ends Caddy, and returns what it has logged about each request, by the client's
+// address. Only the first request of a connection counts.
+func (c *running) stop() map[string]line {
+	c.t.Helper()
+	if err := c.process.End(patience); err != nil {
+		c.t.Error(err)
+	}
+	file, err := os.Open(filepath.Join(c.dir, "access.log"))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	lines, in := map[string]line{}, json.NewDecoder(file)
+	for {
+		var l line
+		err := in.Decode(&l)
+		if errors.Is(err, io.EOF) {
+			return lines
+		}
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		if _, known := lines[l.Request.RemoteIP]; !known {
+			lines[l.Request.RemoteIP] = l
+		}
+	}
+}
+
+// bySender tells whether a status is an answer of net/http itself, to what is no request.
+func bySender(status int) bool {
+	return status == 0 || status == http.StatusBadRequest || status == http.StatusRequestHeaderFieldsTooLarge ||
+		status == http.StatusNotImplemented || status == http.StatusHTTPVersionNotSupported || status == http.StatusExpectationFailed
+}

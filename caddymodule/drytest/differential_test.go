@@ -1,0 +1,268 @@
+package drytest
+
+import (
+	"fmt"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/caddyserver/caddy/v2/caddyconfig"
+
+	"github.com/restwarden/restwarden/caddymodule/dryrun"
+	"github.com/restwarden/restwarden/cmd/check/testkit/recordings"
+)
+
+// verdict is what became of a request, in the words of package dryrun.
+type verdict struct {
+	answer       dryrun.Answer
+	status       int // of a refusal, or of what answered in the gateway's place
+	policy, code string
+}
+
+// noRequest is the answer to bytes that no handler of Caddy gets to see.
+const noRequest dryrun.Answer = "no request"
+
+func (v verdict) String() string {
+	return strings.TrimSpace(fmt.Sprintf("%s %d %s %s", v.answer, v.status, v.policy, v.code))
+}
+
+// seen is the verdict of the running gateway.
+func seen(l line, logged bool, status int) verdict {
+	switch {
+	case !logged && status >= 300 && status < 400: // Caddy's own redirect to https, which it does not log
+		return verdict{answer: dryrun.NotReached, status: status}
+	case !logged:
+		return verdict{answer: noRequest}
+	case l.Outcome == "":
+		return verdict{answer: dryrun.NotReached, status: l.Status}
+	case l.Kind == "page":
+		return verdict{answer: dryrun.Page}
+	case l.Outcome == "refuse":
+		return verdict{dryrun.Refused, l.Status, l.Policy, l.Code}
+	case l.Outcome == "would_refuse":
+		return verdict{dryrun.WouldRefuse, 0, l.Policy, l.Code}
+	}
+	return verdict{answer: dryrun.Answer(l.Outcome)}
+}
+
+// dry is the verdict of a dry run.
+func dry(r *dryrun.Result, err error) verdict {
+	if err != nil {
+		return verdict{answer: noRequest}
+	}
+	v := verdict{answer: r.Answer}
+	switch {
+	case r.Answer == dryrun.NotReached && r.Missed != nil:
+		v.status = r.Missed.Status
+	case r.Decision != nil && r.Answer == dryrun.Refused:
+		v.status, v.policy, v.code = r.Decision.Status, r.Decision.Policy, r.Decision.Code
+	case r.Decision != nil && r.Answer == dryrun.WouldRefuse:
+		v.policy, v.code = r.Decision.Policy, r.Decision.Code
+	}
+	return v
+}
+
+// comparison is one configuration in both.
+type comparison struct {
+	t        *testing.T
+	config   config
+	mixer    *mixer
+	file     string // the Caddyfile
+	caddy    *running
+	statuses []int // of the answers of the running Caddy, by request
+}
+
+// write writes the Caddyfile and the files of the site.
+func (c *comparison) write() {
+	c.t.Helper()
+	dir := c.t.TempDir()
+	root := filepath.Join(dir, "www")
+	c.file = filepath.Join(dir, "Caddyfile")
+	files := map[string]string{c.file: withRoots(c.config.caddyfile, root)}
+	for _, name := range []string{"index.php", "blog/index.php", "style.css", "wp-login.php", "wp-admin/admin-ajax.php"} {
+		files[filepath.Join(root, name)] = "x"
+	}
+	for name, text := range files {
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			c.t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+}
+
+func (c *comparison) adapted() []byte {
+	c.t.Helper()
+	source, err := os.ReadFile(c.file)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	config, _, err := caddyconfig.GetAdapter("caddyfile").Adapt(source, map[string]any{"filename": c.file})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return config
+}
+
+// senders is how many requests are under way at once.
+const senders = 4
+
+// settle waits until the gateway of each site has learnt what it learns in the background.
+func (c *comparison) settle(p *platform) {
+	c.t.Helper()
+	m := c.mixer
+	before := len(m.made)
+	for _, at := range m.hosts {
+		for _, raw := range [][]byte{plain("GET "+m.base+"/wp-json/", ""), plain("POST "+m.base+"/wp-admin/admin-ajax.php", "action=a", "Content-Type: application/x-www-form-urlencoded")} {
+			m.addTo(at, "first", raw, "anonymous")
+		}
+	}
+	for _, r := range m.made[before:] {
+		if _, err := c.caddy.send(r); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	m.made = m.made[:before]
+	p.rest(c.t)
+}
+
+// send sends all requests to the running Caddy.
+func (c *comparison) send() {
+	c.statuses = make([]int, len(c.mixer.made))
+	var group sync.WaitGroup
+	for sender := range senders {
+		group.Go(func() {
+			for i := sender; i < len(c.mixer.made); i += senders {
+				status, err := c.caddy.send(c.mixer.made[i])
+				if err != nil {
+					c.t.Errorf("%s: %v", c.mixer.made[i].name, err)
+				}
+				c.statuses[i] = status
+			}
+		})
+	}
+	group.Wait()
+}
+
+// seed is that of RESTWARDEN_SEED, or of the clock.
+func seed(t *testing.T) uint64 {
+	t.Helper()
+	seed := uint64(time.Now().UnixNano()) //nolint:gosec // any number will do
+	if text := os.Getenv("RESTWARDEN_SEED"); text != "" {
+		n, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seed = n
+	}
+	t.Logf("RESTWARDEN_SEED=%d repeats this run", seed)
+	return seed
+}
+
+// whole are the configurations that get every recording.
+var whole = []string{"Caddyfile.example", "base", "php_fastcgi"}
+
+// share is the share of the recordings that every other configuration gets.
+const share = 0.01
+
+// TestDryRun_Agrees sends requests through a running Caddy and through a dry run of the
+// same configuration. The verdicts are the same.
+func TestDryRun_Agrees(t *testing.T) {
+	seed, all := seed(t), recordings.Requests(t)
+	total := map[string]int{}
+	for _, one := range slices.Concat(documented(t), written) {
+		t.Run(one.name, func(t *testing.T) {
+			p := newPlatform(t)
+			for name, value := range map[string]string{
+				"COOKIE_PLUGIN_KEY": p.info.Keys.CookiePlugin, "COOKIE_PLUGIN_OLD_KEY": "old", "SHOP_READ_KEY": p.info.Keys.ReadKey, "REDIS_PASSWORD": "x",
+			} {
+				t.Setenv(name, value)
+			}
+			c := &comparison{t: t, config: one}
+			c.write()
+			of := share
+			if slices.Contains(whole, one.name) {
+				of = 1
+			}
+			c.mixer = mixed(t, &c.config, p, seed, all, of)
+			c.caddy = startCaddy(t, c.adapted(), p)
+			c.settle(p)
+			var sent sync.WaitGroup
+			sent.Go(c.send)
+			dried := c.dryRun(p)
+			sent.Wait()
+			c.compare(dried, total)
+		})
+	}
+	t.Logf("%d requests: %v", total["all"], total)
+}
+
+type dried struct {
+	result *dryrun.Result
+	err    error
+}
+
+// dryRun runs all requests through package dryrun.
+func (c *comparison) dryRun(p *platform) []dried {
+	c.t.Helper()
+	loaded, err := dryrun.Load(dryrun.Options{File: c.file, Adapter: "caddyfile"})
+	if err != nil {
+		c.t.Errorf("a dry run does not load what Caddy runs: %v", err)
+		return nil
+	}
+	defer func() {
+		if err := loaded.Close(); err != nil {
+			c.t.Error(err)
+		}
+	}()
+	records := p.records()
+	all := make([]dried, len(c.mixer.made))
+	for i, r := range c.mixer.made {
+		client, _ := netip.ParseAddr(r.client)
+		port, _ := strconv.Atoi(r.port)
+		result, err := loaded.Run(c.t.Context(), dryrun.Request{
+			Raw: r.raw, Secure: r.secure, Port: port, Client: client, As: c.mixer.callers[r.as].as, Records: records,
+		})
+		all[i] = dried{result, err}
+	}
+	return all
+}
+
+// compare holds the verdicts of both against each other.
+func (c *comparison) compare(all []dried, total map[string]int) {
+	lines := c.caddy.stop()
+	here := map[dryrun.Answer]int{}
+	for i, r := range c.mixer.made {
+		l, logged := lines[r.client]
+		want := seen(l, logged, c.statuses[i])
+		here[want.answer]++
+		total["all"]++
+		total[string(want.answer)]++
+		if want.answer == noRequest && !bySender(c.statuses[i]) {
+			c.t.Errorf("%s: status %d, and no line in the log\n%.300q", r.name, c.statuses[i], r.raw)
+		}
+		if all == nil {
+			continue
+		}
+		got := dry(all[i].result, all[i].err)
+		switch {
+		case got == want:
+		case got.answer == dryrun.Unknown:
+			total["unknown"]++
+			for _, why := range all[i].result.Missing {
+				total["unknown: "+why]++
+			}
+		default:
+			c.t.Errorf("%s, %s %s as %s from %s: the running gateway says %q, a dry run %q, %v\n%.600q\n%s",
+				r.name, map[bool]string{true: "https", false: "http"}[r.secure], r.host, r.as, r.client, want, got, all[i].err, r.raw, c.config.caddyfile)
+		}
+	}
+	c.t.Logf("%d requests: %v", len(c.mixer.made), here)
+}

@@ -1,0 +1,154 @@
+package drytest
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/fcgi"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/restwarden/restwarden/caddymodule/dryrun"
+	"github.com/restwarden/restwarden/cmd/check/testkit/client"
+	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
+	"github.com/restwarden/restwarden/cmd/check/testkit/wait"
+	"github.com/restwarden/restwarden/cmd/platform/site"
+)
+
+// mark is on every request of a client. Questions of the gateway lack it, since they carry
+// only headers of an allow-list.
+const mark = "X-Test-Client"
+
+// platform is what stands behind a running gateway: the reference platform answers the
+// gateway's questions, and a stub the requests of clients, so that they change nothing.
+type platform struct {
+	site    *site.Site
+	info    site.Info
+	http    string // addresses
+	fastcgi string
+
+	questions atomic.Int64 // of the gateway
+}
+
+func newPlatform(t *testing.T) *platform {
+	t.Helper()
+	s, err := site.New(site.Options{Platform: "wordpress", Release: "10.7"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &platform{site: s}
+	addSubscriber(t, s)
+	p.info = s.Info()
+	server := httptest.NewServer(p)
+	t.Cleanup(server.Close)
+	p.http = server.Listener.Addr().String()
+	l := machine.Listener(t)
+	go fcgi.Serve(l, p) //nolint:errcheck // ends with the listener
+	t.Cleanup(func() { _ = l.Close() })
+	p.fastcgi = l.Addr().String()
+	return p
+}
+
+// subscriber is the login name of the caller "user".
+const subscriber = "subscriber"
+
+// subscriberPassword is the application password of subscriber.
+var subscriberPassword = map[*site.Site]string{}
+
+// addSubscriber adds a user without any right, as its administrator would.
+func addSubscriber(t *testing.T, s *site.Site) {
+	t.Helper()
+	admin := client.Login("admin:" + s.Info().Users["admin"].ApplicationPassword)
+	ask := func(line, body string) client.Reply {
+		req, err := client.Request(t.Context(), "http://platform.test", line, body, admin, client.Typed(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, req)
+		if w.Code != http.StatusCreated && w.Code != http.StatusOK {
+			t.Fatalf("%s: %d %s", line, w.Code, w.Body)
+		}
+		return client.Reply{Status: w.Code, Body: w.Body.String()}
+	}
+	user := ask("POST /wp-json/wp/v2/users", `{"username":"`+subscriber+`","email":"s@example.test","password":"x","roles":["subscriber"]}`)
+	password := ask(fmt.Sprintf("POST /wp-json/wp/v2/users/%v/application-passwords", client.At(user.Body, "id")), `{"name":"test"}`)
+	subscriberPassword[s], _ = client.At(password.Body, "password").(string)
+}
+
+// authPath is where forward_auth asks. The answer is always yes, as a dry run assumes.
+const authPath = "/auth"
+
+// ServeHTTP implements http.Handler.
+func (p *platform) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Header.Get(mark) != "" || r.URL.Path == authPath {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, "{}")
+		return
+	}
+	r.URL.Path = strings.TrimPrefix(r.URL.Path, "/blog") // an install in a folder answers as one at the root
+	p.site.ServeHTTP(w, r)
+	p.questions.Add(1)
+}
+
+// rest waits until no question has come for a while.
+func (p *platform) rest(t *testing.T) {
+	t.Helper()
+	seen, since := p.questions.Load(), time.Now()
+	wait.For(t, patience, "the gateway asks nothing", func() bool {
+		if now := p.questions.Load(); now != seen {
+			seen, since = now, time.Now()
+		}
+		return time.Since(since) > 100*time.Millisecond
+	})
+}
+
+// caller is somebody who sends requests.
+type caller struct {
+	as     dryrun.As
+	header []string // that log in
+}
+
+// callers are all whom a dry run can play and the platform knows.
+func (p *platform) callers() map[string]caller {
+	basic := func(name, secret string) []string {
+		r := httptest.NewRequest(http.MethodGet, "/", http.NoBody)
+		r.SetBasicAuth(name, secret)
+		return []string{"Authorization: " + r.Header.Get("Authorization")}
+	}
+	login := func(name string) []string { return basic(name, p.info.Users[name].ApplicationPassword) }
+	session := func(name string) []string {
+		cookie, nonce := p.site.Nonce(name)
+		return []string{"Cookie: " + cookie.Name + "=" + cookie.Value, "X-WP-Nonce: " + nonce}
+	}
+	role := func(name string) dryrun.As { return dryrun.As{Kind: dryrun.Role, Name: name} }
+	key, secret, _ := strings.Cut(p.info.Keys.ReadWriteKey, ":")
+	return map[string]caller{
+		"anonymous":                {as: dryrun.As{Kind: dryrun.Anonymous}},
+		"user":                     {dryrun.As{Kind: dryrun.User}, basic(subscriber, subscriberPassword[p.site])},
+		"role:editor":              {role("editor"), login("editor")},
+		"role:shop_manager":        {role("shop_manager"), login("manager")},
+		"role:administrator":       {role("administrator"), login("admin")},
+		"role:administrator, page": {role("administrator"), session("admin")},
+		"key":                      {dryrun.As{Kind: dryrun.Key}, basic(key, secret)},
+	}
+}
+
+// records are the records that the platform has, and that other small ids are none.
+func (p *platform) records() map[uint64]dryrun.Record {
+	all := map[uint64]dryrun.Record{}
+	for id := range 3000 {
+		all[uint64(id)] = dryrun.NoRecord
+		switch r, ok := p.site.Record(id); {
+		case ok && strings.Contains(r.Type, "subscription"):
+			all[uint64(id)] = dryrun.Subscription
+		case ok && strings.HasSuffix(r.Type, "order"):
+			all[uint64(id)] = dryrun.Order
+		}
+	}
+	return all
+}
