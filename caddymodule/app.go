@@ -18,6 +18,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
+	"github.com/restwarden/restwarden/caddymodule/dryrun"
 	"github.com/restwarden/restwarden/caddymodule/layout"
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/nearest"
@@ -43,6 +44,7 @@ type App struct {
 	engines  map[[sha256.Size]byte]*engine // by what they were compiled from
 	assigned sync.Once
 	board    *switchboard
+	dry      *dryrun.Observer // nil unless the configuration is loaded for dry runs
 	surveyed sync.Once
 	refused  error            // why the configuration must not load
 	findings []layout.Finding // what else is odd in it

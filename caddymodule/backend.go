@@ -53,7 +53,14 @@ func newBackend(s *site, r *http.Request, next caddyhttp.Handler) backend {
 func (b *backend) Ask(ctx context.Context, q ask.Question) (*ask.Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.site.questions.Timeout)
 	defer cancel()
+	dry := b.site.g.app.dry
+	if dry != nil {
+		ctx = dry.Asking(ctx, &q)
+	}
 	answer, err := b.ask(ctx, q)
+	if dry != nil {
+		dry.Answered(ctx, &q, answer, err)
+	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = &ask.LateError{Timeout: b.site.questions.Timeout, Err: err}
 	}

@@ -43,6 +43,9 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 	}
 	c := s.reader.ReadFrom(holder, r, originalURL(r))
 	defer c.Close()
+	if s.g.app.dry != nil {
+		s.readDry(r, next, c)
+	}
 	if c.Kind == call.Page {
 		return s.servePage(w, r, next, c, inForce)
 	}

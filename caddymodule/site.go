@@ -2,6 +2,7 @@ package caddymodule
 
 import (
 	"context"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 
+	"github.com/restwarden/restwarden/caddymodule/dryrun"
 	"github.com/restwarden/restwarden/caddymodule/layout"
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/ask"
@@ -52,7 +54,10 @@ func newSite(g *Gateway, way layout.Way, apart string) *site {
 	own.Lists, own.Scripts = s.ListsNamespace, s.scriptDir
 	opts := g.engine.questions
 	own.Store, opts.Store = g.app.local, g.app.shared
-	if apart == manyWays {
+	switch {
+	case g.app.dry != nil:
+		own.Store, opts.Store, opts.Alone, opts.Rate = first{own.Store}, nil, true, math.MaxInt32
+	case apart == manyWays:
 		own.Store, opts.Store, opts.Alone = forgetful{own.Store}, nil, true
 		s.discovery.stop()
 	}
@@ -155,6 +160,9 @@ func (s *site) listen() {
 			s.report(r, d)
 		},
 	}
+	if s.g.app.dry != nil {
+		s.trace = s.g.app.dry.Trace // nothing goes into log and metrics
+	}
 }
 
 func (s *site) count(r *policies.Request, d policies.Decision) {
@@ -183,7 +191,7 @@ func appOf(ctx caddy.Context) (*App, error) {
 	if app.metrics != nil {
 		return app, nil
 	}
-	app.http, app.logger = http, ctx.Logger()
+	app.http, app.logger, app.dry = http, ctx.Logger(), dryrun.Loading()
 	app.metrics = newMetrics(ctx.GetMetricsRegistry(), http != nil && http.Metrics != nil && http.Metrics.PerHost)
 	registerOrExisting(ctx.GetMetricsRegistry(), prometheus.Collector(lockdownGauge{app}))
 	return app, app.openStore()

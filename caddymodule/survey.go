@@ -31,7 +31,7 @@ func (r refusals) Error() string {
 // directive guards nothing. The first gateway must call it before Caddy has loaded any.
 func (a *App) survey(logger *zap.Logger) error {
 	a.surveyed.Do(func() {
-		if a.http == nil {
+		if a.http == nil || a.dry != nil { // a dry run looks by itself, at what the stand-ins replace
 			return
 		}
 		report := layout.Survey(a.http, "restwarden")

@@ -2,7 +2,18 @@ package dryrun
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"slices"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/restwarden/restwarden/caddymodule/layout"
+	"github.com/restwarden/restwarden/policies"
 )
 
 // Options say which configuration to load.
@@ -17,32 +28,216 @@ type Options struct {
 	// Live puts questions that only read to the real site.
 	Live bool
 	// Edit changes the directives before they are loaded; it may be nil. It gets the JSON
-	// of each directive with its place, and returns what to load.
+	// of each directive with its place, and may change it.
 	Edit func(at string, directive map[string]any)
 }
 
 // Config is a loaded configuration. It is used by one goroutine at a time.
-type Config struct{}
+type Config struct {
+	// JSON is the configuration as Caddy's adapter gives it.
+	JSON []byte
+	// Report is what is odd in the layout of the configuration.
+	Report layout.Report
+
+	app     *caddyhttp.App
+	guards  []*guard
+	assumed []string
+	index   []byte
+	live    bool
+	key     string
+	dir     string
+}
 
 // Load adapts and provisions a configuration. It opens no listener, makes no log file, and
-// changes nothing that a Caddy on this machine uses. The error is that of Caddy.
-func Load(o Options) (*Config, error) { return nil, errors.New("later") }
+// changes nothing that a Caddy on this machine uses. The error is that of Caddy: the
+// configuration does not load. The caller must close the Config.
+func Load(o Options) (*Config, error) {
+	c := &Config{JSON: o.JSON, index: o.Index, live: o.Live, key: rand.Text()}
+	var err error
+	if c.JSON == nil {
+		if c.JSON, err = Adapt(o.File, o.Adapter); err != nil {
+			return nil, err
+		}
+	}
+	if err := quiet(); err != nil {
+		return nil, err
+	}
+	if c.Report, err = survey(c.JSON); err != nil {
+		return nil, err
+	}
+	if len(c.Report.Refused) > 0 {
+		return nil, refused(c.Report.Refused)
+	}
+	if c.dir, err = os.MkdirTemp("", "restwarden-dry-run-"); err != nil {
+		return nil, err
+	}
+	if err := c.provision(o.Edit); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
 
-// Close ends c.
-func (c *Config) Close() error { return nil }
+// ErrUnknowable is wrapped by the errors of what a dry run cannot find out.
+var ErrUnknowable = errors.New("this cannot be known")
+
+func (c *Config) provision(edit func(string, map[string]any)) error {
+	h := &harmless{dir: c.dir, run: c.key, live: c.live, edit: edit}
+	config, err := h.make(c.JSON)
+	if err != nil {
+		return err
+	}
+	if len(h.inner) > 0 {
+		return fmt.Errorf("%w: the handler %s holds a directive restwarden, and is not run here", ErrUnknowable, h.inner[0])
+	}
+	configs.Store(c.key, c)
+	if c.app, err = provision(config, observer()); err != nil {
+		return err
+	}
+	c.assumed = h.assumed
+	c.guards = guardsOf(c.app)
+	return nil
+}
+
+// refused are directives that guard nothing.
+func refused(findings []layout.Finding) error {
+	var errs []error
+	for _, f := range findings {
+		place := f.At
+		if f.Imported != "" {
+			place += " (imported by " + f.Imported + ")"
+		}
+		errs = append(errs, fmt.Errorf("restwarden at %s: %s", place, f.Text))
+	}
+	return errors.Join(errs...)
+}
+
+// Close removes what Load has made.
+func (c *Config) Close() error {
+	configs.Delete(c.key)
+	if c.dir == "" {
+		return nil
+	}
+	return os.RemoveAll(c.dir)
+}
 
 // Run runs a request through c. The error says that the request cannot be run at all, for
 // example since Raw is no request.
 func (c *Config) Run(ctx context.Context, r Request) (*Result, error) {
-	return nil, errors.New("later")
+	_, result, err := c.Reach(ctx, r)
+	return result, err
 }
 
-// Build returns the bytes that curl would send: method, URL, header lines "Name: value"
-// and a body. An empty method is GET, or POST with a body. Secure and Port are those of
-// the URL.
-func Build(method, url string, header []string, body []byte) (Request, error) {
-	return Request{}, errors.New("later")
+// Reach is Run. It also returns the site that the request has reached; nil if none.
+func (c *Config) Reach(ctx context.Context, r Request) (*Site, *Result, error) {
+	host, line, err := target(r.Raw)
+	if err != nil {
+		return nil, nil, err
+	}
+	run := &run{result: Result{Version: 1, Request: line, As: r.As.String(), Assumed: slices.Clone(c.assumed)}}
+	server, direct := c.serverFor(r, host)
+	if server == nil {
+		run.result.Answer = NotReached
+		run.result.Missed = &Missed{Answered: fmt.Sprintf("nothing: no server of the configuration listens on port %d", r.port())}
+		return nil, &run.result, nil
+	}
+	if !direct {
+		run.assume("a proxy before Caddy listens on port %d and hands the request on as it is", r.port())
+		r.Secure = r.Secure && len(server.TLSConnPolicies) > 0
+	}
+	guard := c.guardFor(server, host)
+	run.live = c.live && (r.As.Kind == Anonymous || r.As.Kind == "" || hasCredentials(r.Raw, guard))
+	run.stub = stub{as: r.As, records: r.Records, index: c.index, platform: &guard.platform, home: guard.home(r, host)}
+	status, err := serve(ctx, run, server, r, r.withCredentials(guard))
+	if err != nil {
+		return nil, nil, err
+	}
+	run.mu.Lock() // a question may still be under way
+	defer run.mu.Unlock()
+	run.finish(r, status, guard)
+	result := run.result
+	return run.site, &result, nil
 }
 
-// ParseAs reads "anonymous", "user", "role:NAME", "cap:NAME" or "key".
-func ParseAs(text string) (As, error) { return As{}, errors.New("later") }
+// finish says what became of the request.
+func (r *run) finish(req Request, status int, g *guard) {
+	res := &r.result
+	switch {
+	case r.site == nil:
+		res.Answer, res.Missed = NotReached, r.missed(req, status, g)
+		return
+	case !r.decided:
+		res.Answer = Page
+		return
+	}
+	d := r.decision
+	res.Answer = map[policies.Outcome]Answer{policies.Pass: Pass, policies.Refuse: Refused, policies.WouldRefuse: WouldRefuse}[d.Outcome]
+	if d.Outcome != policies.Pass {
+		res.Decision = &Decision{
+			Policy: d.Policy, Code: codeOf(d.Verdict), Status: d.Verdict.Status, Message: d.Verdict.Message,
+			Rule: d.Verdict.Rule, At: d.Verdict.Pos, Why: d.Why(),
+		}
+		if d.Verdict.Answer != nil {
+			res.Decision.Code = d.Verdict.Answer.Code()
+		}
+		if d.Verdict.Pos != "" {
+			res.Decision.Imported = r.site.ImportedAt(d.Verdict.Pos)
+		}
+	}
+	if d.Err != nil && res.Decision != nil {
+		res.Decision.Error = d.Err.Error()
+	}
+	if len(res.Missing) > 0 && (d.Outcome == policies.Pass || d.Err != nil) {
+		res.Answer = Unknown
+	}
+}
+
+// missed says why the gateway is not on the request's way.
+func (r *run) missed(req Request, status int, g *guard) *Missed {
+	m := &Missed{Answered: r.last, Status: status, At: g.at, Imported: g.imported}
+	if r.began != nil {
+		m.Matcher = g.leftOut(r.began)
+	}
+	switch {
+	case m.Answered != "":
+	case status == http.StatusPermanentRedirect && !req.Secure:
+		m.Answered = "the redirect to https that Caddy makes by itself"
+	case status == http.StatusOK:
+		m.Answered = "no route: Caddy's empty answer"
+	default:
+		m.Answered = "Caddy itself"
+	}
+	return m
+}
+
+// serverFor returns the server that r reaches: one that listens on its port. A port that no
+// server has may be one of a proxy in front; then it is the server with a way for the host.
+func (c *Config) serverFor(r Request, host string) (server *caddyhttp.Server, direct bool) {
+	for _, name := range slices.Sorted(maps.Keys(c.app.Servers)) {
+		if server := c.app.Servers[name]; listensOn(server, r.port()) {
+			return server, true
+		}
+	}
+	for _, g := range c.guards {
+		if g.covers(host) {
+			return g.way.Server, false
+		}
+	}
+	return nil, false
+}
+
+// guardFor returns the directive that is to guard a host on a server: the one with a way
+// for the host, else the first.
+func (c *Config) guardFor(server *caddyhttp.Server, host string) *guard {
+	for _, fits := range []func(*guard) bool{
+		func(g *guard) bool { return g.way.Server == server && g.covers(host) },
+		func(g *guard) bool { return g.covers(host) },
+	} {
+		if i := slices.IndexFunc(c.guards, fits); i >= 0 {
+			return c.guards[i]
+		}
+	}
+	if len(c.guards) > 0 {
+		return c.guards[0]
+	}
+	return noGuard
+}

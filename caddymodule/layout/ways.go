@@ -31,6 +31,8 @@ type Way struct {
 	// Matchers are the matchers on the way, but for those of hosts, in a form that is the
 	// same for equal ones. They tell two ways for the same hosts apart.
 	Matchers string
+	// Routes are the routes on the way, the outermost first.
+	Routes []*caddyhttp.Route
 	// Errors says that the way leads through routes for errors (handle_errors).
 	Errors bool
 	// Named is the named route that the handler is in, if any.
@@ -82,6 +84,7 @@ func (w *walk) route(route *caddyhttp.Route, at Way) {
 		at.Hosts, at.Match = hosts, matcherOf(hosts)
 	}
 	at.Matchers += textOf(matcherSets(route))
+	at.Routes = append(slices.Clip(at.Routes), route)
 	for _, s := range steps(route) {
 		w.step(s, at)
 	}

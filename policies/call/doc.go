@@ -16,7 +16,8 @@
 // questions from the request itself: what a parameter is ([Call.Param]), which record the
 // call is about ([Call.ObjectID]), what the body says ([Call.JSON]). It reads a body only
 // when a question needs it, and puts back what it has read, so that the request goes on
-// byte for byte. [Limits], [Memory] and [Spool] bound what that takes.
+// byte for byte. [Limits], [Memory] and [Spool] bound what that takes. [Reader.Sources] says
+// which place named route, method and id, and why the others did not.
 //
 // A [Pattern] is a route as rules write it. It matches the Key of a Call.
 //

@@ -7,7 +7,10 @@ import (
 	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
 
-const overrideHeader = "X-Http-Method-Override"
+const (
+	overrideHeader = "X-Http-Method-Override"
+	methodVar      = "_method"
+)
 
 // wireMethod tells whether a method is the same to every front-end. One in lower case is
 // not: Caddy's FastCGI client makes "get" a POST, Apache does not (docs/platform I.6).
@@ -21,38 +24,46 @@ func wireMethod(method string) bool {
 	return method == strings.ToUpper(method)
 }
 
-// effective returns the method that the platform dispatches: _method in the query, or else
-// the override header, or else the method on the wire (docs/platform I.2). An override
-// must be a method that the platform knows. A wire method that it does not know is the
-// same call on all front-ends, one that finds no handler.
-func effective(wire, query string, header http.Header) (string, *Refusal) {
-	method, overridden := wire, false
+// effective returns the method that the platform dispatches, and the place that names it:
+// _method in the query, or else the override header, or else the method on the wire
+// (docs/platform I.2). An override must be a method that the platform knows. A wire method
+// that it does not know is the same call on all front-ends, one that finds no handler.
+func effective(wire, query string, header http.Header) (string, place, *Refusal) {
+	method, from := wire, inLine
 	if override := header[overrideHeader]; len(override) > 0 {
-		method, overridden = override[0], true // a second one is refused with the other headers
+		method, from = override[0], inHeader // a second one is refused with the other headers
 	}
-	value, times, plain := phpvars.Last(query, "_method")
-	set := times > 0
-	if !plain {
-		v, isSet := phpvars.Query(query).Get("_method")
-		s, isString := v.(string)
-		if isSet && !isString {
-			return "", errVariable
-		}
-		value, set = s, isSet
-	}
+	value, times, set, refusal := methodIn(query)
 	switch {
+	case refusal != nil:
+		return "", from, refusal
 	case times > 1: // a server that sorts the query would choose another one
-		return "", errMethod
-	case set && overridden && upper(value) != upper(method): // a query may be lost on the way
-		return "", errMethod
+		return "", from, errMethod
+	case set && from == inHeader && upper(value) != upper(method): // a query may be lost on the way
+		return "", from, errMethod
 	}
 	if set {
-		method, overridden = value, true
+		method, from = value, inQuery
 	}
-	if method = upper(method); overridden && !known(method) || method == http.MethodConnect || wire == http.MethodConnect {
-		return "", errMethod
+	if method = upper(method); from != inLine && !known(method) || method == http.MethodConnect || wire == http.MethodConnect {
+		return "", from, errMethod
 	}
-	return method, nil
+	return method, from, nil
+}
+
+// methodIn finds _method in a raw query, and how many times it stands there. An array is
+// refused.
+func methodIn(query string) (value string, times int, set bool, refusal *Refusal) {
+	value, times, plain := phpvars.Last(query, methodVar)
+	if plain {
+		return value, times, times > 0, nil
+	}
+	v, set := phpvars.Query(query).Get(methodVar)
+	value, isString := v.(string)
+	if set && !isString {
+		return "", times, true, errVariable
+	}
+	return value, times, set, nil
 }
 
 func known(method string) bool {

@@ -21,15 +21,20 @@ func (c *Call) ObjectID() (id string, ok bool, err error) {
 	if !set {
 		v = path
 	}
-	if s, isString := v.(string); isString && digits(s) {
-		n, _ := strconv.ParseInt(s, 10, 64) // the platform's cast saturates, too
-		return strconv.FormatInt(n, 10), true, nil
-	}
-	n, ok := ParseID(v)
-	if !ok {
+	if id, ok = objectID(v); !ok {
 		return "", true, errID
 	}
-	return strconv.FormatUint(n, 10), true, nil
+	return id, true, nil
+}
+
+// objectID returns the id that a parameter names, in plain decimal.
+func objectID(v any) (id string, ok bool) {
+	if s, isString := v.(string); isString && digits(s) {
+		n, _ := strconv.ParseInt(s, 10, 64) // the platform's cast saturates, too
+		return strconv.FormatInt(n, 10), true
+	}
+	n, ok := ParseID(v)
+	return strconv.FormatUint(n, 10), ok
 }
 
 // ItemID returns the id of a part of a batch: its parameter id, or else the end of its

@@ -50,23 +50,44 @@ func (c *Call) Param(name string) (v any, set bool, err error) {
 }
 
 func (s *source) param(name string) (any, bool, *Refusal) {
+	v, from, refusal := s.find(name)
+	return v, from != nowhere, refusal
+}
+
+// place is where something stands in a request.
+type place uint8
+
+const (
+	nowhere  place = iota
+	inPart         // the part of a batch
+	inJSON         // the JSON body
+	inForm         // the form body
+	inQuery        // the query
+	inHeader       // the override header
+	inLine         // the request line
+)
+
+// find is param with the place of the value. With a refusal, it is the place that has no
+// certain value.
+func (s *source) find(name string) (any, place, *Refusal) {
 	if s.part != nil {
 		if v, ok, refusal := s.part.get(name); ok || refusal != nil {
-			return v, ok, refusal
+			return v, inPart, refusal
 		}
-		v, ok := s.queryVar(name)
-		return v, ok, nil
-	}
-	if v, set, refusal := s.jsonVar(name); set || refusal != nil {
-		return v, set, refusal
-	}
-	if writes(s.method) {
-		if v, set, refusal := s.postedVar(name); set || refusal != nil {
-			return v, set, refusal
+	} else {
+		if v, set, refusal := s.jsonVar(name); set || refusal != nil {
+			return v, inJSON, refusal
+		}
+		if writes(s.method) {
+			if v, set, refusal := s.postedVar(name); set || refusal != nil {
+				return v, inForm, refusal
+			}
 		}
 	}
-	v, ok := s.queryVar(name)
-	return v, ok, nil
+	if v, ok := s.queryVar(name); ok {
+		return v, inQuery, nil
+	}
+	return nil, nowhere, nil
 }
 
 func (s *source) queryVar(name string) (any, bool) {

@@ -19,13 +19,18 @@ func routeIn(raw string) (value string, set bool, refusal *Refusal) {
 	case plain:
 		return value, set, nil
 	}
-	if phpvars.Pairs(raw) > phpvars.MaxPairs || phpvars.Disputed(raw) {
+	if uncertain(raw) {
 		if set {
 			return "", true, errVariable
 		}
 		return "", false, nil
 	}
 	return routeOf(phpvars.Query(raw))
+}
+
+// uncertain tells whether limits or releases of PHP decide what a raw query sets.
+func uncertain(raw string) bool {
+	return phpvars.Pairs(raw) > phpvars.MaxPairs || phpvars.Disputed(raw)
 }
 
 // routeOf is routeIn for variables already read.

@@ -5,8 +5,6 @@ import (
 	"net/url"
 	"strings"
 	"sync/atomic"
-
-	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
 
 // Site is what a Reader needs to know of the site behind it.
@@ -119,7 +117,7 @@ func (rd *Reader) ReadFrom(holder Holder, r *http.Request, original *url.URL) *C
 	}
 	inQuery := set
 	src := &source{rd: rd, holder: holder, r: r, query: r.URL.RawQuery, wire: r.Method}
-	unread := !set && where == (pathReading{}) && rd.unread(r.Host, r.URL, original)
+	unread := rd.leavesForm(r, original, where, set)
 	if r.Method == http.MethodPost && r.ContentLength != 0 && !unread {
 		if value, set, refusal = src.withPostedRoute(value, set); refusal != nil {
 			return refuse(refusal, src)
@@ -209,10 +207,10 @@ func (rd *Reader) checkCall(c *Call, r *http.Request, original *url.URL, where p
 	if rd.marked(r.URL, where) || original != nil && rd.marked(original, rd.readPath(original)) {
 		return errKeyMarker
 	}
-	if phpvars.Pairs(r.URL.RawQuery) > phpvars.MaxPairs || phpvars.Disputed(r.URL.RawQuery) {
+	if uncertain(r.URL.RawQuery) {
 		return errVariable
 	}
-	method, refusal := effective(r.Method, r.URL.RawQuery, r.Header)
+	method, _, refusal := effective(r.Method, r.URL.RawQuery, r.Header)
 	c.Method, c.src.method = method, method
 	if refusal == nil {
 		c.src.attach()
@@ -303,6 +301,11 @@ func (rd *Reader) TrustScripts(host string, there bool) {
 func (rd *Reader) unread(host string, current, original *url.URL) bool {
 	known := rd.scripts.Load()
 	return (rd.site.Scripts || known != nil && *known == host) && rd.IsScript(current) && (original == nil || rd.IsScript(original))
+}
+
+// leavesForm tells whether the form of a request that names no route so far stays unread.
+func (rd *Reader) leavesForm(r *http.Request, original *url.URL, where pathReading, set bool) bool {
+	return !set && where == (pathReading{}) && rd.unread(r.Host, r.URL, original)
 }
 
 // IsScript tells whether u is one of the two scripts, see TrustScripts.

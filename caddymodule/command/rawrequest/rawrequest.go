@@ -26,26 +26,34 @@ import (
 // itself answers with 400 is Refused for the reason "http". The body, up to Limits.Body,
 // has been read, so that the Call answers questions. The caller closes the Call.
 func Read(rd *call.Reader, raw []byte) *call.Call {
-	conn := &rawConn{request: bytes.NewReader(raw), closed: make(chan struct{})}
 	result := &call.Call{Kind: call.Refused, Refusal: errHTTP}
+	Serve(raw, new(net.TCPAddr), 0, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if rejected(r) {
+			return
+		}
+		DropAliases(r.Header)
+		result = rd.Read(r, nil)
+		_, _ = result.RawBody() // what is wrong with it is asked of the Call again
+	}))
+	return result
+}
+
+// Serve has the HTTP server of Go read raw, the bytes of one request that a client at an
+// address sends to a port, and returns the bytes of the answer. The handler gets at most
+// one request, and none if the server itself answers with 400.
+func Serve(raw []byte, client *net.TCPAddr, port int, handler http.Handler) []byte {
+	conn := &rawConn{request: bytes.NewReader(raw), closed: make(chan struct{}), client: client, port: port}
 	var first sync.Once
 	server := &http.Server{
 		ErrorLog:                     log.New(io.Discard, "", 0),
 		ReadHeaderTimeout:            time.Minute, // never reached: the bytes are all there
 		DisableGeneralOptionsHandler: true,
-		Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-			first.Do(func() {
-				if rejected(r) {
-					return
-				}
-				DropAliases(r.Header)
-				result = rd.Read(r, nil)
-				_, _ = result.RawBody() // what is wrong with it is asked of the Call again
-			})
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			first.Do(func() { handler.ServeHTTP(w, r) })
 		}),
 	}
 	_ = server.Serve(&rawListener{conn: conn}) // ends with the listener's net.ErrClosed
-	return result
+	return conn.answer.Bytes()
 }
 
 // errHTTP is the HTTP server's own 400.
@@ -88,12 +96,15 @@ func (l *rawListener) Accept() (net.Conn, error) {
 func (l *rawListener) Close() error   { return nil }
 func (l *rawListener) Addr() net.Addr { return &net.TCPAddr{} }
 
-// rawConn is a connection whose client has sent everything and reads nothing.
+// rawConn is a connection whose client has sent everything.
 type rawConn struct {
 	request *bytes.Reader
 	mu      sync.Mutex
 	once    sync.Once
 	closed  chan struct{}
+	client  *net.TCPAddr
+	port    int
+	answer  bytes.Buffer
 }
 
 func (c *rawConn) Read(p []byte) (int, error) {
@@ -107,9 +118,15 @@ func (c *rawConn) Close() error {
 	return nil
 }
 
-func (c *rawConn) Write(p []byte) (int, error)      { return len(p), nil }
-func (c *rawConn) LocalAddr() net.Addr              { return &net.TCPAddr{} }
-func (c *rawConn) RemoteAddr() net.Addr             { return &net.TCPAddr{} }
+// Write keeps the answer.
+func (c *rawConn) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.answer.Write(p)
+}
+
+func (c *rawConn) LocalAddr() net.Addr              { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: c.port} }
+func (c *rawConn) RemoteAddr() net.Addr             { return c.client }
 func (c *rawConn) SetDeadline(time.Time) error      { return nil }
 func (c *rawConn) SetReadDeadline(time.Time) error  { return nil }
 func (c *rawConn) SetWriteDeadline(time.Time) error { return nil }

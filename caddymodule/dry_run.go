@@ -1,0 +1,40 @@
+package caddymodule
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/restwarden/restwarden/caddymodule/dryrun"
+	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/store"
+)
+
+// first is the store of dry runs. Each of them is the first request: none uses up a limit
+// or a signature of the next.
+type first struct{ store.Store }
+
+// Set implements store.Store.
+func (first) Set(context.Context, string, string, time.Duration) error { return nil }
+
+// SetOnce implements store.Store.
+func (first) SetOnce(context.Context, string, time.Duration) (bool, error) { return true, nil }
+
+// Take implements store.Store.
+func (first) Take(_ context.Context, _ string, rate store.Rate) (store.Taken, error) {
+	return store.Taken{Allowed: rate.Count > 0, Remaining: rate.Count - 1, ResetAfter: rate.Per}, nil
+}
+
+// readDry reports a reading to the dry run. It waits for the REST root, so that every
+// answer depends on it in the same way.
+func (s *site) readDry(r *http.Request, next caddyhttp.Handler, c *call.Call) {
+	ctx, cancel := context.WithTimeout(r.Context(), s.questions.Timeout)
+	defer cancel()
+	s.discovery.await(ctx, s, r, next)
+	s.g.app.dry.Read(r, originalURL(r), &dryrun.Site{
+		Name: s.Name, Base: s.Base, At: s.g.At, Imported: s.g.importedAt(""), ImportedAt: s.importedAt,
+		Reader: s.reader, Chain: s.chain, Policies: &s.Site,
+	}, c)
+}

@@ -1,0 +1,87 @@
+package dryrun
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/caddyserver/caddy/v2"
+	caddycmd "github.com/caddyserver/caddy/v2/cmd"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/restwarden/restwarden/caddymodule/layout"
+)
+
+// errNoConfig says that there is nothing to read.
+var errNoConfig = errors.New("there is no configuration: name one with --config, or run the command where a file Caddyfile is")
+
+// Adapt reads a configuration as Caddy does: a file with an adapter, "" for the one that
+// belongs to its name, and without a file the Caddyfile of the working directory. It
+// returns the configuration in Caddy's own JSON.
+func Adapt(file, adapter string) ([]byte, error) {
+	if err := quiet(); err != nil {
+		return nil, err
+	}
+	config, _, _, err := caddycmd.LoadConfig(file, adapter)
+	if err == nil && len(config) == 0 {
+		err = errNoConfig
+	}
+	return config, err
+}
+
+// silence is a level that nothing is logged at.
+const silence = "PANIC"
+
+// quiet keeps what Caddy logs while it reads and loads a configuration off the terminal:
+// loading anything is the only way to tell Caddy so. Where the log goes stays the same,
+// since Caddy logs a change of that.
+var quiet = sync.OnceValue(func() error {
+	_, err := caddy.ProvisionContext(&caddy.Config{
+		Admin:   &caddy.AdminConfig{Disabled: true},
+		Logging: &caddy.Logging{Logs: map[string]*caddy.CustomLog{"default": {BaseLog: caddy.BaseLog{Level: silence}}}},
+	})
+	return err
+})
+
+// survey looks at the HTTP app of a configuration as a load does.
+func survey(config []byte) (layout.Report, error) {
+	var said struct {
+		Apps struct {
+			HTTP *caddyhttp.App `json:"http"`
+		} `json:"apps"`
+	}
+	if err := json.Unmarshal(config, &said); err != nil {
+		return layout.Report{}, fmt.Errorf("the configuration is not JSON as Caddy reads it: %w", err)
+	}
+	if said.Apps.HTTP == nil {
+		return layout.Report{}, errors.New("the configuration has no site")
+	}
+	return layout.Survey(said.Apps.HTTP, "restwarden"), nil
+}
+
+// provision loads a configuration that harmless has made. The directory is for what
+// modules store.
+func provision(config map[string]any, o *Observer) (*caddyhttp.App, error) {
+	text, err := json.Marshal(config)
+	if err != nil {
+		return nil, err
+	}
+	var cfg caddy.Config
+	if err := caddy.StrictUnmarshalJSON(text, &cfg); err != nil {
+		return nil, err
+	}
+	loading.Lock()
+	defer loading.Unlock()
+	loading.observer = o
+	defer func() { loading.observer = nil }()
+	ctx, err := caddy.ProvisionContext(&cfg)
+	if err != nil {
+		return nil, err
+	}
+	app, err := ctx.App("http")
+	if err != nil {
+		return nil, err
+	}
+	return app.(*caddyhttp.App), nil
+}

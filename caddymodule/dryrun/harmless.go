@@ -1,0 +1,247 @@
+package dryrun
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+)
+
+// Names of the modules that stand in for others in a dry run.
+const (
+	standInHandler   = "restwarden_dry_run"
+	standInTransport = "restwarden_dry_run"
+)
+
+// harmless changes a configuration so that loading it and sending requests through it has
+// no effect on anything: what leaves the machine or writes is taken out or replaced by
+// stand-ins.
+type harmless struct {
+	dir     string // for what modules store
+	run     string // the key of the Config, for the stand-ins
+	live    bool
+	edit    func(at string, directive map[string]any)
+	assumed []string
+	inner   []string // handlers that are not run, and hold a directive
+}
+
+// make returns the harmless form of a configuration.
+func (h *harmless) make(config []byte) (map[string]any, error) {
+	var c map[string]any
+	decoder := json.NewDecoder(bytes.NewReader(config))
+	decoder.UseNumber() // numbers stay as they are
+	if err := decoder.Decode(&c); err != nil {
+		return nil, fmt.Errorf("the configuration is not JSON: %w", err)
+	}
+	apps, _ := c["apps"].(map[string]any)
+	http, _ := apps["http"].(map[string]any)
+	delete(http, "metrics")
+	for _, server := range object(http["servers"]) {
+		h.server(object(server))
+	}
+	return map[string]any{
+		"admin":   map[string]any{"disabled": true, "config": map[string]any{"persist": false}},
+		"logging": map[string]any{"logs": map[string]any{"default": map[string]any{"level": silence}}},
+		"storage": map[string]any{"module": "file_system", "root": h.dir},
+		"apps":    map[string]any{"http": http},
+	}, nil
+}
+
+func object(v any) map[string]any { m, _ := v.(map[string]any); return m }
+
+func list(v any) []any { l, _ := v.([]any); return l }
+
+func (h *harmless) server(s map[string]any) {
+	for _, name := range []string{"listener_wrappers", "packet_conn_wrappers", "metrics"} {
+		delete(s, name)
+	}
+	if policies := list(s["tls_connection_policies"]); len(policies) > 0 {
+		s["tls_connection_policies"] = []any{map[string]any{}}
+	}
+	if source := object(s["trusted_proxies"]); source != nil && source["source"] != "static" {
+		delete(s, "trusted_proxies")
+		h.assume("the client's address is taken as it is: trusted_proxies %v is not asked", source["source"])
+	}
+	s["routes"] = append([]any{map[string]any{"handle": []any{h.standIn("begins", "")}}}, h.routes(s["routes"])...)
+	if errors := object(s["errors"]); errors != nil {
+		errors["routes"] = h.routes(errors["routes"])
+	}
+	for _, route := range object(s["named_routes"]) {
+		// Caddy keeps only the first handler of a named route, so that none may be added.
+		handlers := list(object(route)["handle"])
+		for i := range handlers {
+			after := h.handler(object(handlers[i]))
+			handlers[i] = after[len(after)-1]
+		}
+	}
+}
+
+func (h *harmless) routes(v any) []any {
+	routes := list(v)
+	for _, route := range routes {
+		r := object(route)
+		if r == nil || r["handle"] == nil {
+			continue
+		}
+		var handlers []any
+		for _, handler := range list(r["handle"]) {
+			handlers = append(handlers, h.handler(object(handler))...)
+		}
+		r["handle"] = handlers
+	}
+	return routes
+}
+
+// passive are Caddy's handlers that do nothing but with the request itself.
+var passive = []string{
+	"copy_response", "copy_response_headers", "encode", "headers", "intercept", "invoke", "log_append", "map", "push",
+	"request_body", "rewrite", "subroute", "templates", "timeouts", "vars",
+}
+
+// silent are those whose work shows in no answer.
+var silent = []string{"tracing", "acme_server"}
+
+// handler returns the handlers that stand in for one.
+func (h *harmless) handler(handler map[string]any) []any {
+	if handler == nil {
+		return nil
+	}
+	h.standInValues(handler)
+	for _, inner := range []any{handler, handler["errors"]} {
+		if o := object(inner); o != nil && o["routes"] != nil {
+			o["routes"] = h.routes(o["routes"])
+		}
+	}
+	for _, response := range list(handler["handle_response"]) {
+		if o := object(response); o != nil && o["routes"] != nil {
+			o["routes"] = h.routes(o["routes"])
+		}
+	}
+	name, _ := handler["handler"].(string)
+	switch {
+	case name == "restwarden":
+		h.directive(handler)
+		return []any{handler}
+	case name == "reverse_proxy":
+		h.proxy(handler)
+		return []any{handler}
+	case name == "php":
+		return []any{h.standIn("answers", "php")}
+	case name == "authentication":
+		return h.authentication(handler)
+	case slices.Contains([]string{"static_response", "error", "file_server", "metrics"}, name):
+		return []any{h.standIn("marks", described(name, handler)), handler}
+	case slices.Contains(passive, name):
+		return []any{handler}
+	case slices.Contains(silent, name):
+		return []any{h.standIn("marks", "")}
+	}
+	each(handler, "restwarden", func(map[string]any) { h.inner = append(h.inner, name) })
+	return []any{h.standIn("passes", name)}
+}
+
+func (h *harmless) standIn(does, name string) map[string]any {
+	return map[string]any{"handler": standInHandler, "run": h.run, "does": does, "name": name}
+}
+
+// described writes a handler as a Caddyfile does.
+func described(name string, handler map[string]any) string {
+	if name != "static_response" {
+		return name
+	}
+	status := fmt.Sprint(handler["status_code"])
+	if handler["status_code"] == nil {
+		status = "200"
+	}
+	if handler["abort"] == true {
+		return "abort"
+	}
+	if location := list(object(handler["headers"])["Location"]); len(location) > 0 {
+		return fmt.Sprintf("redir %v %s", location[0], status)
+	}
+	return "respond " + status
+}
+
+// directive makes a gateway's own configuration fit for any machine.
+func (h *harmless) directive(d map[string]any) {
+	delete(d, "spool_dir")
+	if h.edit != nil {
+		at, _ := d["at"].(string)
+		h.edit(at, d)
+	}
+}
+
+// proxy gives a reverse_proxy a transport that sends nothing.
+func (h *harmless) proxy(p map[string]any) {
+	delete(p, "health_checks")
+	delete(p, "load_balancing")
+	if !h.live && p["dynamic_upstreams"] != nil {
+		delete(p, "dynamic_upstreams")
+		p["upstreams"] = []any{map[string]any{"dial": "dynamic.invalid:80"}}
+	}
+	p["transport"] = map[string]any{"protocol": standInTransport, "run": h.run, "real": p["transport"]}
+}
+
+// authentication keeps Caddy's own passwords, and lets others pass.
+func (h *harmless) authentication(handler map[string]any) []any {
+	for provider := range object(handler["providers"]) {
+		if provider != "http_basic" {
+			return []any{h.standIn("passes", "authentication "+provider)}
+		}
+	}
+	return []any{h.standIn("marks", "basic_auth"), handler}
+}
+
+func (h *harmless) assume(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(h.assumed, text) {
+		h.assumed = append(h.assumed, text)
+	}
+}
+
+// placeholder matches a placeholder for something of the machine that runs Caddy.
+var placeholder = regexp.MustCompile(`\{(env|file)\.[^{}]+\}`)
+
+// Stand-ins for secrets that this machine does not have: of a key of any scheme, and of a
+// shop key.
+const (
+	standInKey     = "c3RhbmQtaW4ta2V5LW9mLWEtZHJ5LXJ1bi0zMi1ieXRlcw=="
+	standInShopKey = "ck_stand_in:cs_stand_in"
+)
+
+// standInValues replaces placeholders without a value in the strings of v.
+func (h *harmless) standInValues(v map[string]any) {
+	for name, value := range v {
+		v[name] = h.valued(name, value)
+	}
+}
+
+func (h *harmless) valued(name string, value any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		h.standInValues(value)
+	case []any:
+		for i := range value {
+			value[i] = h.valued(name, value[i])
+		}
+	case string:
+		if !strings.Contains(value, "{env.") && !strings.Contains(value, "{file.") {
+			return value
+		}
+		repl := caddy.NewReplacer()
+		return placeholder.ReplaceAllStringFunc(value, func(text string) string {
+			if known, ok := repl.GetString(strings.Trim(text, "{}")); ok && known != "" {
+				return text
+			}
+			h.assume("%s has no value here, a stand-in takes its place", text)
+			if name == "credential" {
+				return standInShopKey
+			}
+			return standInKey
+		})
+	}
+	return value
+}

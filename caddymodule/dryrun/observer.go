@@ -1,0 +1,46 @@
+package dryrun
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"sync"
+
+	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/call"
+)
+
+// Site is what a gateway says of the site that a request has reached.
+type Site struct {
+	Name, Base   string
+	At, Imported string
+	ImportedAt   func(at string) string // where the line at a place was imported
+	Reader       *call.Reader
+	Chain        *policies.Chain
+	Policies     *policies.Site
+}
+
+// Observer hears what the gateways of a configuration do with the requests of dry runs.
+type Observer struct {
+	// Read reports that a gateway has read r; original is the client's own URL, where
+	// rewrites have changed it. The call is open until the gateway has answered.
+	Read func(r *http.Request, original *url.URL, s *Site, c *call.Call)
+	// Asking returns the context for a question that a gateway puts to the site.
+	Asking func(ctx context.Context, q *ask.Question) context.Context
+	// Answered reports what came of it.
+	Answered func(ctx context.Context, q *ask.Question, a *ask.Answer, err error)
+	// Trace reports what the policies do. Its Questions are not used.
+	Trace policies.Trace
+}
+
+// Caddy gives modules no way to pass values to them, so that what Load is loading stands
+// here. Caddy loads one configuration at a time.
+var loading struct {
+	sync.Mutex
+	observer *Observer
+}
+
+// Loading returns the observer of the configuration that is being loaded for dry runs; nil
+// while Caddy loads one to run it.
+func Loading() *Observer { return loading.observer }

@@ -1,0 +1,235 @@
+package dryrun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"sync"
+
+	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/call"
+)
+
+// run is one request on its way. Questions of the gateway may outlive the request, so that
+// a lock guards it.
+type run struct {
+	stub stub
+	live bool // the credentials are those of a client, so that the real site may be asked with them
+
+	mu       sync.Mutex
+	began    *http.Request // as the server's first handler saw it
+	last     string        // what may have answered: the last handler that was reached
+	site     *Site
+	pending  map[string][]Rule // considered for a policy that has not spoken yet
+	result   Result
+	decision policies.Decision
+	decided  bool
+}
+
+type contextKey int
+
+const (
+	runKey contextKey = iota
+	questionKey
+)
+
+var errNoRun = errors.New("no dry run")
+
+func runOf(ctx context.Context) *run {
+	r, _ := ctx.Value(runKey).(*run)
+	return r
+}
+
+func questionOf(ctx context.Context) *ask.Question {
+	q, _ := ctx.Value(questionKey).(*ask.Question)
+	return q
+}
+
+// begin notes the request as the server's first handler sees it, for the matchers.
+func (r *run) begin(req *http.Request) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.began == nil && questionOf(req.Context()) == nil {
+		r.began = req.Clone(req.Context())
+	}
+}
+
+// mark notes a handler that may answer.
+func (r *run) mark(req *http.Request, name string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if name != "" && questionOf(req.Context()) == nil && r.site == nil {
+		r.last = name
+	}
+}
+
+// pass notes a handler that the dry run has left out.
+func (r *run) pass(req *http.Request, name string) {
+	if questionOf(req.Context()) == nil {
+		r.assume("%s, which is not run here, lets the request pass unchanged", name)
+	}
+}
+
+func (r *run) assume(format string, args ...any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if text := fmt.Sprintf(format, args...); !slices.Contains(r.result.Assumed, text) {
+		r.result.Assumed = append(r.result.Assumed, text)
+	}
+}
+
+// answer answers in the place of the site: a question as the stub, a request with an
+// empty object.
+func (r *run) answer(req *http.Request) (*ask.Answer, error) {
+	q := questionOf(req.Context())
+	if q == nil {
+		return answerJSON(http.StatusOK, map[string]any{}), nil
+	}
+	a, err := r.stub.answer(q)
+	if r.live && !reads(req.Method) {
+		a, err = nil, &missing{"the answer to a question that writes, which --live leaves out"}
+	}
+	var unknown *missing
+	if errors.As(err, &unknown) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if !slices.Contains(r.result.Missing, unknown.what) {
+			r.result.Missing = append(r.result.Missing, unknown.what)
+		}
+	}
+	return a, err
+}
+
+// observer returns the observer of a configuration: it finds the run in the context of
+// what it hears.
+func observer() *Observer {
+	return &Observer{
+		Read: func(r *http.Request, original *url.URL, s *Site, c *call.Call) {
+			if run := runOf(r.Context()); run != nil {
+				run.read(r, original, s, c)
+			}
+		},
+		Asking: func(ctx context.Context, q *ask.Question) context.Context {
+			return context.WithValue(ctx, questionKey, q)
+		},
+		Answered: func(ctx context.Context, q *ask.Question, a *ask.Answer, err error) {
+			if run := runOf(ctx); run != nil {
+				run.answered(q, a, err)
+			}
+		},
+		Trace: policies.Trace{
+			Asked: func(r *policies.Request, policy string, v policies.Verdict, err error, early bool) {
+				if run := runOf(r.HTTP.Context()); run != nil {
+					run.asked(r, policy, v, err)
+				}
+			},
+			Rule: func(r *policies.Request, policy string, c policies.Considered) {
+				if run := runOf(r.HTTP.Context()); run != nil {
+					run.considered(policy, c)
+				}
+			},
+			Decided: func(r *policies.Request, d policies.Decision) {
+				if run := runOf(r.HTTP.Context()); run != nil {
+					run.decide(r, d)
+				}
+			},
+		},
+	}
+}
+
+// read notes that a gateway has read the request.
+func (r *run) read(req *http.Request, original *url.URL, s *Site, c *call.Call) {
+	if r.last != "" && r.site == nil {
+		r.assume("%s, before the gateway, lets the request pass", r.last)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.site = s
+	r.result.Site, r.result.At, r.result.Imported = s.Name, s.At, s.Imported
+	r.result.Reading = readingOf(req, original, s, c)
+}
+
+// answered notes a question. The REST root is asked for in the background.
+func (r *run) answered(q *ask.Question, a *ask.Answer, err error) {
+	if q.Kind == ask.KindIndex {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	asked := Question{Kind: string(q.Kind), Method: orDefault(q.Method, http.MethodGet), Route: orDefault(q.Route, q.Page)}
+	if q.Query != "" {
+		asked.Route += "?" + q.Query
+	}
+	var unknown *missing
+	switch {
+	case errors.As(err, &unknown):
+		asked.Error = "not known"
+	case err != nil:
+		asked.Error = err.Error()
+	default:
+		asked.Status = a.Status
+	}
+	r.result.Questions = append(r.result.Questions, asked)
+}
+
+// considered notes a rule for the policy that will speak next.
+func (r *run) considered(policy string, c policies.Considered) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.pending == nil {
+		r.pending = map[string][]Rule{}
+	}
+	rule := Rule{Rule: c.Rule, At: c.At, Matched: c.Why == policies.Matches, Why: string(c.Why)}
+	if c.At != "" {
+		rule.Imported = r.site.ImportedAt(c.At)
+	}
+	r.pending[policy] = append(r.pending[policy], rule)
+}
+
+// asked notes the verdict of a policy.
+func (r *run) asked(req *policies.Request, policy string, v policies.Verdict, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p := Policy{Name: policy, Verdict: "pass", Rules: r.pending[policy]}
+	delete(r.pending, policy)
+	var unread *call.Refusal
+	switch {
+	case errors.As(err, &unread):
+		p.Verdict, p.Code, p.Error = "refuse", string(unread.Code), unread.Reason
+	case err != nil:
+		p.Verdict, p.Error = "undecided", err.Error()
+	case v.Refused():
+		p.Verdict, p.Code = "refuse", codeOf(v)
+		if req.Observed {
+			p.Verdict = "would_refuse"
+		}
+	}
+	r.result.Policies = append(r.result.Policies, p)
+}
+
+// decide notes the decision, and what is known only while the call is open.
+func (r *run) decide(req *policies.Request, d policies.Decision) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.decision, r.decided = d, true
+	if who, known := req.Known(); known {
+		r.result.Caller = who.Kind.String()
+	}
+	if rule := req.Matched.Rule; rule != nil && d.Outcome == policies.Pass {
+		r.result.Decided = &Rule{Rule: rule.String(), At: rule.At, Matched: true}
+	}
+	if r.result.Reading != nil {
+		r.result.Reading.Parts = partsOf(req.Call)
+	}
+}
+
+func orDefault(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}

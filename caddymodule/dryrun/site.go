@@ -1,0 +1,108 @@
+package dryrun
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/caller"
+)
+
+// Site returns the site that a request for an address reaches. The error says what answers
+// if no gateway is on its way.
+func (c *Config) Site(ctx context.Context, address string) (*Site, error) {
+	r, err := Build("", address, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	site, result, err := c.Reach(ctx, r)
+	switch {
+	case err != nil:
+		return nil, err
+	case site == nil:
+		return nil, fmt.Errorf("the gateway is not on the way to %s: %s answers", address, result.Missed.Answered)
+	}
+	return site, nil
+}
+
+// Caller returns who the gateway takes the played caller for. A shop key counts on the
+// shop's routes only.
+func (a As) Caller() caller.Caller {
+	switch {
+	case a.Kind == Key:
+		return caller.Caller{Kind: caller.KeyHolder}
+	case a.loggedIn():
+		return caller.Caller{Kind: caller.User, ID: userID, Roles: a.roles(), Capabilities: a.capabilities()}
+	}
+	return caller.Caller{}
+}
+
+// Rules returns the owner's own rules of access in all directives, each place once.
+func (c *Config) Rules() ([]Rule, error) {
+	var config map[string]any
+	if err := json.Unmarshal(c.JSON, &config); err != nil {
+		return nil, err
+	}
+	var found []Rule
+	var failed error
+	each(config, "restwarden", func(directive map[string]any) {
+		rules, err := rulesOf(directive)
+		failed = errors.Join(failed, err)
+		for _, r := range rules {
+			if !slices.ContainsFunc(found, func(f Rule) bool { return f.At == r.At && f.Rule == r.Rule }) {
+				found = append(found, r)
+			}
+		}
+	})
+	return found, failed
+}
+
+// rulesOf returns the rules of one directive.
+func rulesOf(directive map[string]any) (found []Rule, err error) {
+	text, err := json.Marshal(directive)
+	if err != nil {
+		return nil, err
+	}
+	var said struct {
+		Imported map[string]string `json:"imported"`
+		Policies struct {
+			Access struct {
+				At        string          `json:"at"`
+				LoginOnly bool            `json:"login_only"`
+				Rules     []policies.Rule `json:"rules"`
+			} `json:"access"`
+		} `json:"policies"`
+	}
+	if err := json.Unmarshal(text, &said); err != nil {
+		return nil, err
+	}
+	access := &said.Policies.Access
+	for i := range access.Rules {
+		found = append(found, Rule{Rule: access.Rules[i].String(), At: access.Rules[i].At, Imported: said.Imported[access.Rules[i].At]})
+	}
+	if access.LoginOnly {
+		found = append(found, Rule{Rule: "login_only", At: access.At, Imported: said.Imported[access.At]})
+	}
+	return found, nil
+}
+
+// each calls do with every handler of a name within v.
+func each(v any, name string, do func(map[string]any)) {
+	switch v := v.(type) {
+	case map[string]any:
+		if v["handler"] == name {
+			do(v)
+			return
+		}
+		for _, inner := range v {
+			each(inner, name, do)
+		}
+	case []any:
+		for _, inner := range v {
+			each(inner, name, do)
+		}
+	}
+}
