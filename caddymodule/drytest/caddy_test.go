@@ -1,17 +1,18 @@
 package drytest
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 
 	_ "github.com/restwarden/restwarden/caddymodule"
 	"github.com/restwarden/restwarden/cmd/check/testkit/caddyrun"
+	"github.com/restwarden/restwarden/cmd/check/testkit/client"
 	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
 	"github.com/restwarden/restwarden/cmd/check/testkit/rawhttp"
 )
@@ -73,14 +75,20 @@ type request struct {
 // patience is how long an answer may take.
 const patience = 20 * time.Second
 
-// send sends r and returns the status of the answer, 0 if there is none.
-func (c *running) send(r *request) (status int, err error) {
+// answer is what a client got.
+type answer struct {
+	status int    // 0 if there is none
+	code   string // of the error object
+}
+
+// send sends r and returns the answer.
+func (c *running) send(r *request) (a answer, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(r.client)}}
 	conn, err := dialer.DialContext(ctx, "tcp", "127.0.0.1:"+c.ports[r.port])
 	if err != nil {
-		return 0, err
+		return a, err
 	}
 	defer func() { _ = conn.Close() }()
 	_ = conn.SetDeadline(time.Now().Add(patience)) // fails only on a closed connection
@@ -90,7 +98,7 @@ func (c *running) send(r *request) (status int, err error) {
 		secure := tls.Client(conn, &tls.Config{InsecureSkipVerify: true, ServerName: r.host, NextProtos: []string{"http/1.1"}})
 		conn, closing = secure, secure
 		if err := secure.HandshakeContext(ctx); err != nil {
-			return 0, err
+			return a, err
 		}
 	}
 	go func() {
@@ -99,14 +107,26 @@ func (c *running) send(r *request) (status int, err error) {
 			_ = closing.CloseWrite()
 		}
 	}()
-	answer, err := io.ReadAll(conn)
+	raw, err := io.ReadAll(conn)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return 0, err
+		return a, err
 	}
-	if _, after, ok := strings.Cut(string(answer[:min(len(answer), 16)]), " "); ok && len(after) >= 3 {
-		status, _ = strconv.Atoi(after[:3]) // 0 for garbage
+	return firstAnswer(raw), nil
+}
+
+func firstAnswer(raw []byte) (a answer) {
+	in := bufio.NewReader(bytes.NewReader(raw))
+	for a.status < 200 { // informational, or none yet
+		res, err := http.ReadResponse(in, nil)
+		if err != nil {
+			return answer{}
+		}
+		body, _ := io.ReadAll(res.Body) // what there is of it
+		_ = res.Body.Close()
+		a.status = res.StatusCode
+		a.code, _ = client.At(string(body), "code").(string)
 	}
-	return status, nil
+	return a
 }
 
 // line is what Caddy logs about a request, with the vars of the gateway.
@@ -114,8 +134,8 @@ type line struct {
 	Request struct {
 		RemoteIP string `json:"remote_ip"`
 	} `json:"request"`
-	Status                                                               int
-	Kind, Outcome, Policy, Code, Caller, Method, Route, Rule, At, Caught string
+	Status                                                              int
+	Kind, Outcome, Policy, Code, Caller, Method, Route, Rule, At, Error string
 }
 
 // stop ends Caddy, and returns what it has logged about each request, by the client's
@@ -125,14 +145,39 @@ func (c *running) stop() map[string]line {
 	if err := c.process.End(patience); err != nil {
 		c.t.Error(err)
 	}
-	file, err := os.Open(filepath.Join(c.dir, "access.log"))
+	lines, errs := map[string]line{}, map[string]string{}
+	for _, l := range logged[record](c, "records.log") {
+		errs[l.ClientIP] = l.Error
+	}
+	for _, l := range logged[line](c, "access.log") {
+		if _, known := lines[l.Request.RemoteIP]; !known {
+			l.Error = errs[l.Request.RemoteIP]
+			lines[l.Request.RemoteIP] = l
+		}
+	}
+	return lines
+}
+
+// record is what the gateway logs about a refusal.
+type record struct {
+	ClientIP string `json:"client_ip"`
+	Error    string
+}
+
+// logged reads a log.
+func logged[T any](c *running, name string) (lines []T) {
+	c.t.Helper()
+	file, err := os.Open(filepath.Join(c.dir, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // nothing was logged
+	}
 	if err != nil {
 		c.t.Fatal(err)
 	}
 	defer func() { _ = file.Close() }()
-	lines, in := map[string]line{}, json.NewDecoder(file)
+	in := json.NewDecoder(file)
 	for {
-		var l line
+		var l T
 		err := in.Decode(&l)
 		if errors.Is(err, io.EOF) {
 			return lines
@@ -140,14 +185,13 @@ func (c *running) stop() map[string]line {
 		if err != nil {
 			c.t.Fatal(err)
 		}
-		if _, known := lines[l.Request.RemoteIP]; !known {
-			lines[l.Request.RemoteIP] = l
-		}
+		lines = append(lines, l)
 	}
 }
 
-// bySender tells whether a status is an answer of net/http itself, to what is no request.
-func bySender(status int) bool {
-	return status == 0 || status == http.StatusBadRequest || status == http.StatusRequestHeaderFieldsTooLarge ||
+// unlogged tells whether a status is of an answer that no handler of Caddy gives: of the
+// server itself to what is no request, or of the redirect to https.
+func unlogged(status int) bool {
+	return status == 0 || status == http.StatusBadRequest || status == http.StatusRequestHeaderFieldsTooLarge || status == http.StatusPermanentRedirect ||
 		status == http.StatusNotImplemented || status == http.StatusHTTPVersionNotSupported || status == http.StatusExpectationFailed
 }

@@ -3,9 +3,12 @@ package drytest
 import (
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/fcgi"
 	"net/http/httptest"
+	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -25,10 +28,12 @@ const mark = "X-Test-Client"
 // platform is what stands behind a running gateway: the reference platform answers the
 // gateway's questions, and a stub the requests of clients, so that they change nothing.
 type platform struct {
-	site    *site.Site
-	info    site.Info
-	http    string // addresses
-	fastcgi string
+	site               *site.Site
+	info               site.Info
+	subscriberPassword string // for applications
+	orders             []int  // one for each caller
+	http               string // addresses
+	fastcgi            string
 
 	questions atomic.Int64 // of the gateway
 }
@@ -40,7 +45,7 @@ func newPlatform(t *testing.T) *platform {
 		t.Fatal(err)
 	}
 	p := &platform{site: s}
-	addSubscriber(t, s)
+	p.seed(t)
 	p.info = s.Info()
 	server := httptest.NewServer(p)
 	t.Cleanup(server.Close)
@@ -55,12 +60,10 @@ func newPlatform(t *testing.T) *platform {
 // subscriber is the login name of the caller "user".
 const subscriber = "subscriber"
 
-// subscriberPassword is the application password of subscriber.
-var subscriberPassword = map[*site.Site]string{}
-
-// addSubscriber adds a user without any right, as its administrator would.
-func addSubscriber(t *testing.T, s *site.Site) {
+// seed adds a user without any right, and orders, as the administrator would.
+func (p *platform) seed(t *testing.T) {
 	t.Helper()
+	s := p.site
 	admin := client.Login("admin:" + s.Info().Users["admin"].ApplicationPassword)
 	ask := func(line, body string) client.Reply {
 		req, err := client.Request(t.Context(), "http://platform.test", line, body, admin, client.Typed(body))
@@ -76,8 +79,16 @@ func addSubscriber(t *testing.T, s *site.Site) {
 	}
 	user := ask("POST /wp-json/wp/v2/users", `{"username":"`+subscriber+`","email":"s@example.test","password":"x","roles":["subscriber"]}`)
 	password := ask(fmt.Sprintf("POST /wp-json/wp/v2/users/%v/application-passwords", client.At(user.Body, "id")), `{"name":"test"}`)
-	subscriberPassword[s], _ = client.At(password.Body, "password").(string)
+	p.subscriberPassword, _ = client.At(password.Body, "password").(string)
+	for range 8 {
+		order := ask("POST /wp-json/wc/v3/orders", `{"status":"processing"}`)
+		id, _ := client.At(order.Body, "id").(float64)
+		p.orders = append(p.orders, int(id))
+	}
 }
+
+// folder is one that a site may be in: a dry run assumes a site wherever a call leads to.
+var folder = regexp.MustCompile(`^/(?:blog|de|shop|internal)/`)
 
 // authPath is where forward_auth asks. The answer is always yes, as a dry run assumes.
 const authPath = "/auth"
@@ -90,7 +101,7 @@ func (p *platform) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, "{}")
 		return
 	}
-	r.URL.Path = strings.TrimPrefix(r.URL.Path, "/blog") // an install in a folder answers as one at the root
+	r.URL.Path = folder.ReplaceAllString(r.URL.Path, "/")
 	p.site.ServeHTTP(w, r)
 	p.questions.Add(1)
 }
@@ -111,6 +122,7 @@ func (p *platform) rest(t *testing.T) {
 type caller struct {
 	as     dryrun.As
 	header []string // that log in
+	order  int      // one that no other caller asks for: the gateway remembers proofs
 }
 
 // callers are all whom a dry run can play and the platform knows.
@@ -127,15 +139,21 @@ func (p *platform) callers() map[string]caller {
 	}
 	role := func(name string) dryrun.As { return dryrun.As{Kind: dryrun.Role, Name: name} }
 	key, secret, _ := strings.Cut(p.info.Keys.ReadWriteKey, ":")
-	return map[string]caller{
+	all := map[string]caller{
 		"anonymous":                {as: dryrun.As{Kind: dryrun.Anonymous}},
-		"user":                     {dryrun.As{Kind: dryrun.User}, basic(subscriber, subscriberPassword[p.site])},
-		"role:editor":              {role("editor"), login("editor")},
-		"role:shop_manager":        {role("shop_manager"), login("manager")},
-		"role:administrator":       {role("administrator"), login("admin")},
-		"role:administrator, page": {role("administrator"), session("admin")},
-		"key":                      {dryrun.As{Kind: dryrun.Key}, basic(key, secret)},
+		"user":                     {as: dryrun.As{Kind: dryrun.User}, header: basic(subscriber, p.subscriberPassword)},
+		"role:editor":              {as: role("editor"), header: login("editor")},
+		"role:shop_manager":        {as: role("shop_manager"), header: login("manager")},
+		"role:administrator":       {as: role("administrator"), header: login("admin")},
+		"role:administrator, page": {as: role("administrator"), header: session("admin")},
+		"key":                      {as: dryrun.As{Kind: dryrun.Key}, header: basic(key, secret)},
 	}
+	for i, name := range slices.Sorted(maps.Keys(all)) {
+		c := all[name]
+		c.order = p.orders[i]
+		all[name] = c
+	}
+	return all
 }
 
 // records are the records that the platform has, and that other small ids are none.

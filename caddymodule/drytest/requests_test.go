@@ -93,10 +93,10 @@ func plain(line, body string, headers ...string) []byte {
 
 // throughDoors adds every door, or a share of them, for those who may write orders.
 func (m *mixer) throughDoors(share float64) {
-	order, sub := m.platform.info.Orders[0], m.platform.info.Subscriptions[0]
+	sub := m.platform.info.Subscriptions[0]
 	for _, d := range doors.All() {
-		d = d.At(order, sub).In("wordpress")
 		for _, as := range []string{"role:editor", "role:shop_manager", "key"} {
+			d := d.At(m.callers[as].order, sub).In("wordpress")
 			if m.Float64() < share {
 				m.add("door "+d.String(), plain(d.Method+" "+m.base+d.Target, d.Body, d.Headers...), as)
 			}
@@ -106,8 +106,8 @@ func (m *mixer) throughDoors(share float64) {
 
 // ordinary adds the table of calls for every caller.
 func (m *mixer) ordinary(share float64) {
-	ids := strings.NewReplacer("<order>", strconv.Itoa(m.platform.info.Orders[0]), "<sub>", strconv.Itoa(m.platform.info.Subscriptions[0]))
 	for _, as := range m.names {
+		ids := strings.NewReplacer("<order>", strconv.Itoa(m.callers[as].order), "<sub>", strconv.Itoa(m.platform.info.Subscriptions[0]))
 		for _, c := range calls {
 			if m.Float64() >= share {
 				continue

@@ -26,10 +26,7 @@ func (c *running) translated(config []byte, p *platform) []byte {
 	discard := object{"output": "discard"}
 	root["logging"] = object{"logs": object{
 		"default": object{"writer": discard, "level": "ERROR"},
-		"access": object{
-			"writer":  object{"output": "file", "filename": filepath.Join(c.dir, "access.log"), "roll": false},
-			"encoder": object{"format": "json"}, "include": []string{"http.log.access"},
-		},
+		"access":  c.log("access.log", "http.log.access"), "records": c.log("records.log", "http.handlers.restwarden"),
 	}}
 	apps := root["apps"].(object)
 	delete(apps, "restwarden") // a store that nobody runs
@@ -47,6 +44,14 @@ func (c *running) translated(config []byte, p *platform) []byte {
 		c.t.Fatal(err)
 	}
 	return text
+}
+
+// log is a log of what a logger says.
+func (c *running) log(file, logger string) object {
+	return object{
+		"writer":  object{"output": "file", "filename": filepath.Join(c.dir, file), "roll": false},
+		"encoder": object{"format": "json"}, "include": []string{logger},
+	}
 }
 
 // port returns the port of this test in place of one of the configuration.
@@ -77,8 +82,14 @@ func (c *running) translateServer(server object) {
 	for _, name := range []string{"kind", "outcome", "policy", "code", "caller", "method", "route", "rule", "at"} {
 		appends = append(appends, object{"handler": "log_append", "key": name, "value": "{http.vars.restwarden." + name + "}"})
 	}
-	routes, _ := server["routes"].([]any)
-	server["routes"] = slices.Concat([]any{object{"handle": appends}}, routes)
+	within := []object{server}
+	if errs, ok := server["errors"].(object); ok { // the vars of a gateway among them count
+		within = append(within, errs)
+	}
+	for _, o := range within {
+		routes, _ := o["routes"].([]any)
+		o["routes"] = slices.Concat([]any{object{"handle": appends}}, routes)
+	}
 }
 
 // stand puts p in place of every upstream in a part of a configuration.
