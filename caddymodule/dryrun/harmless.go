@@ -3,7 +3,12 @@ package dryrun
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -40,6 +45,7 @@ func (h *harmless) make(config []byte) (map[string]any, error) {
 	apps, _ := c["apps"].(map[string]any)
 	http, _ := apps["http"].(map[string]any)
 	delete(http, "metrics")
+	h.files(http)
 	for _, server := range object(http["servers"]) {
 		h.server(object(server))
 	}
@@ -164,6 +170,22 @@ func described(name string, handler map[string]any) string {
 		return fmt.Sprintf("redir %v %s", location[0], status)
 	}
 	return "respond " + status
+}
+
+// files notes roots that are not on this machine, where a matcher looks for files.
+func (h *harmless) files(config any) {
+	looks := false
+	roots := map[string]bool{}
+	walk(config, func(m map[string]any) {
+		looks = looks || m["file"] != nil
+		root, _ := m["root"].(string)
+		if _, err := os.Stat(root); filepath.IsAbs(root) && !strings.Contains(root, "{") && errors.Is(err, fs.ErrNotExist) {
+			roots[root] = true
+		}
+	})
+	if looks && len(roots) > 0 {
+		h.assume("%s is not on this machine, so that no matcher finds a file in it", strings.Join(slices.Sorted(maps.Keys(roots)), ", "))
+	}
 }
 
 // directive makes a gateway's own configuration fit for any machine.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strconv"
 	"sync"
@@ -74,9 +75,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 		if err != nil {
 			return err
 		}
-		for name, values := range a.Header {
-			w.Header()[name] = values
-		}
+		maps.Copy(w.Header(), a.Header)
 		w.WriteHeader(a.Status)
 		_, err = w.Write(a.Body)
 		return err

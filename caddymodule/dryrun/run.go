@@ -93,8 +93,7 @@ func (r *run) answer(req *http.Request) (*ask.Answer, error) {
 	if r.live && !reads(req.Method) {
 		a, err = nil, &missing{"the answer to a question that writes, which --live leaves out"}
 	}
-	var unknown *missing
-	if errors.As(err, &unknown) {
+	if unknown, ok := errors.AsType[*missing](err); ok {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		if !slices.Contains(r.result.Missing, unknown.what) {
@@ -122,7 +121,7 @@ func observer() *Observer {
 			}
 		},
 		Trace: policies.Trace{
-			Asked: func(r *policies.Request, policy string, v policies.Verdict, err error, early bool) {
+			Asked: func(r *policies.Request, policy string, v policies.Verdict, err error, _ bool) {
 				if run := runOf(r.HTTP.Context()); run != nil {
 					run.asked(r, policy, v, err)
 				}

@@ -46,7 +46,7 @@ func serve(ctx context.Context, run *run, server *caddyhttp.Server, r Request, r
 		res, err = http.ReadResponse(bufio.NewReader(bytes.NewReader(answer)), nil)
 	}
 	if err != nil {
-		return 0, nil //nolint:nilerr // Caddy has ended the connection without an answer, as abort does
+		return 0, nil // Caddy has ended the connection without an answer, as abort does
 	}
 	defer func() { _ = res.Body.Close() }() // it is in memory
 	return res.StatusCode, nil

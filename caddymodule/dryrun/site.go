@@ -91,18 +91,24 @@ func rulesOf(directive map[string]any) (found []Rule, err error) {
 
 // each calls do with every handler of a name within v.
 func each(v any, name string, do func(map[string]any)) {
+	walk(v, func(m map[string]any) {
+		if m["handler"] == name {
+			do(m)
+		}
+	})
+}
+
+// walk calls do with every object within v, v included.
+func walk(v any, do func(map[string]any)) {
 	switch v := v.(type) {
 	case map[string]any:
-		if v["handler"] == name {
-			do(v)
-			return
-		}
+		do(v)
 		for _, inner := range v {
-			each(inner, name, do)
+			walk(inner, do)
 		}
 	case []any:
 		for _, inner := range v {
-			each(inner, name, do)
+			walk(inner, do)
 		}
 	}
 }

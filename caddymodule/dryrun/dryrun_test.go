@@ -1,0 +1,385 @@
+package dryrun_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/caddyserver/caddy/v2"
+	_ "github.com/caddyserver/caddy/v2/modules/standard"
+
+	_ "github.com/restwarden/restwarden/caddymodule"
+	"github.com/restwarden/restwarden/caddymodule/dryrun"
+)
+
+// load writes a Caddyfile and loads it.
+func load(tb testing.TB, caddyfile string, opts ...func(*dryrun.Options)) *dryrun.Config {
+	tb.Helper()
+	c, err := tryLoad(tb, caddyfile, opts...)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return c
+}
+
+func tryLoad(tb testing.TB, caddyfile string, opts ...func(*dryrun.Options)) (*dryrun.Config, error) {
+	tb.Helper()
+	file := filepath.Join(tb.TempDir(), "Caddyfile")
+	if err := os.WriteFile(file, []byte(caddyfile), 0o600); err != nil {
+		tb.Fatal(err)
+	}
+	o := dryrun.Options{File: file}
+	for _, opt := range opts {
+		opt(&o)
+	}
+	c, err := dryrun.Load(o)
+	if err == nil {
+		tb.Cleanup(func() {
+			if err := c.Close(); err != nil {
+				tb.Error(err)
+			}
+		})
+	}
+	return c, err
+}
+
+// run runs "METHOD URL" with header lines as a caller.
+func run(tb testing.TB, c *dryrun.Config, as, line string, header ...string) *dryrun.Result {
+	tb.Helper()
+	return runWith(tb, c, as, line, nil, nil, header...)
+}
+
+func runWith(tb testing.TB, c *dryrun.Config, as, line string, body []byte, records map[uint64]dryrun.Record, header ...string) *dryrun.Result {
+	tb.Helper()
+	method, address, _ := strings.Cut(line, " ")
+	r, err := dryrun.Build(method, address, header, body)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if r.As, err = dryrun.ParseAs(as); err != nil {
+		tb.Fatal(err)
+	}
+	r.Records = records
+	result, err := c.Run(tb.Context(), r)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return result
+}
+
+const shop = `shop.example.com {
+	restwarden wordpress {
+		login_only
+		allow anyone POST /contact-form-7/v1/contact-forms/:id/feedback
+		allow role administrator,shop_manager /wc-admin/**
+		allow capability edit_posts POST /wp/v2/media
+		allow anyone /wc/store/v1/**
+		%s
+	}
+	reverse_proxy 127.0.0.1:1
+}
+`
+
+// TestRun_Callers: each caller that can be played gets what the rules give it.
+func TestRun_Callers(t *testing.T) {
+	c := load(t, fmt.Sprintf(shop, ""))
+	const at = "https://shop.example.com/wp-json"
+	for _, test := range []struct {
+		as, line string
+		want     dryrun.Answer
+		code     string
+	}{
+		{"", "GET " + at + "/wp/v2/posts", dryrun.Refused, "rest_not_logged_in"},
+		{"user", "GET " + at + "/wp/v2/posts", dryrun.Pass, ""},
+		{"key", "GET " + at + "/wp/v2/posts", dryrun.Refused, "rest_not_logged_in"}, // a shop key is no login there
+		{"key", "GET " + at + "/wc/v3/orders", dryrun.Pass, ""},
+		{"role:editor", "GET " + at + "/wc-admin/options", dryrun.Refused, "rest_forbidden"},
+		{"role:shop_manager", "GET " + at + "/wc-admin/options", dryrun.Pass, ""},
+		{"cap:edit_posts", "POST " + at + "/wp/v2/media", dryrun.Pass, ""},
+		{"cap:read", "POST " + at + "/wp/v2/media", dryrun.Refused, "rest_forbidden"},
+		{"role:author", "POST " + at + "/wp/v2/media", dryrun.Pass, ""},
+		{"role:subscriber", "POST " + at + "/wp/v2/media", dryrun.Refused, "rest_forbidden"},
+		{"", "POST " + at + "/contact-form-7/v1/contact-forms/5/feedback", dryrun.Pass, ""},
+		{"", "GET https://shop.example.com/?rest_route=/wp/v2/users", dryrun.Refused, "rest_not_logged_in"},
+		{"", "GET https://shop.example.com/about", dryrun.Page, ""},
+		{"", "GET https://shop.example.com/?rest_route=/wp/v2/posts&rest.route=/x", dryrun.Refused, "rest_ambiguous_request"},
+	} {
+		result := run(t, c, test.as, test.line)
+		code := ""
+		if result.Decision != nil {
+			code = result.Decision.Code
+		}
+		if result.Answer != test.want || code != test.code {
+			t.Errorf("%s as %s: %s %s, want %s %s\n%+v", test.line, test.as, result.Answer, code, test.want, test.code, result)
+		}
+	}
+}
+
+// TestRun_Records: an order update depends on the record, and is not known without it.
+func TestRun_Records(t *testing.T) {
+	c := load(t, fmt.Sprintf(shop, ""))
+	for _, test := range []struct {
+		as   string
+		is   dryrun.Record
+		want dryrun.Answer
+	}{
+		{"key", "", dryrun.Unknown},
+		{"key", dryrun.Order, dryrun.Pass},
+		{"key", dryrun.Subscription, dryrun.Refused},
+		{"key", dryrun.NoRecord, dryrun.Refused},
+		{"role:shop_manager", "", dryrun.Unknown},
+		{"role:shop_manager", dryrun.Order, dryrun.Pass},
+		{"role:shop_manager", dryrun.Subscription, dryrun.Refused},
+		{"role:subscriber", dryrun.Order, dryrun.Refused},
+		{"", dryrun.Subscription, dryrun.Refused},
+	} {
+		records := map[uint64]dryrun.Record{}
+		if test.is != "" {
+			records[7] = test.is
+		}
+		result := runWith(t, c, test.as, "PUT https://shop.example.com/wp-json/wc/v3/orders/7", []byte(`{"status":"completed"}`), records, "Content-Type: application/json")
+		if result.Answer != test.want || (test.want == dryrun.Unknown) != (len(result.Missing) > 0) {
+			t.Errorf("%s, %q: %s, missing %q, want %s", test.as, test.is, result.Answer, result.Missing, test.want)
+		}
+	}
+	checkout := runWith(t, c, "", "POST https://shop.example.com/wp-json/wc/store/v1/checkout", []byte(`{"expected_total":"5"}`), nil, "Content-Type: application/json")
+	if checkout.Answer != dryrun.Unknown || len(checkout.Missing) == 0 {
+		t.Errorf("%+v", checkout)
+	}
+}
+
+// TestRun_Fresh: no run uses up a limit or a signature of the next, and no caller is
+// remembered for the next.
+func TestRun_Fresh(t *testing.T) {
+	c := load(t, fmt.Sprintf(shop, "rate_limit 2/1m POST /contact-form-7/**"))
+	for range 5 {
+		if r := run(t, c, "", "POST https://shop.example.com/wp-json/contact-form-7/v1/contact-forms/5/feedback"); r.Answer != dryrun.Pass {
+			t.Fatalf("%+v", r)
+		}
+	}
+	const same = "Authorization: Basic YTpi"
+	for range 3 {
+		for as, want := range map[string]dryrun.Answer{"user": dryrun.Pass, "": dryrun.Refused} {
+			if r := run(t, c, as, "GET https://shop.example.com/wp-json/wp/v2/posts", same); r.Answer != want {
+				t.Errorf("%s: %s", as, r.Answer)
+			}
+		}
+	}
+}
+
+// TestRun_Missed: what answers in place of the gateway is named, and the matcher that left
+// the request out.
+func TestRun_Missed(t *testing.T) {
+	for name, test := range map[string]struct{ caddyfile, address, answered, matcher string }{
+		"below another path": {
+			"shop.example.com {\n\thandle_path /blog/* {\n\t\trestwarden wordpress {\n\t\t\tbase /blog\n\t\t}\n\t\treverse_proxy 127.0.0.1:1\n\t}\n\treverse_proxy 127.0.0.1:2\n}",
+			"https://shop.example.com/wp-json/wp/v2/posts", "reverse_proxy 127.0.0.1:2", "path /blog/*",
+		},
+		"another host": {
+			"shop.example.com {\n\trestwarden wordpress\n\treverse_proxy 127.0.0.1:1\n}\nwww.example.com {\n\trespond \"hello\" 200\n}",
+			"https://www.example.com/wp-json/wp/v2/posts", "respond 200", "host shop.example.com",
+		},
+		"a matcher": {
+			"shop.example.com {\n\t@api path /wp-json/*\n\trestwarden @api wordpress\n\treverse_proxy 127.0.0.1:1\n}",
+			"https://shop.example.com/?rest_route=/wp/v2/users", "reverse_proxy 127.0.0.1:1", "path /wp-json/*",
+		},
+		"a redirect of Caddy's": {
+			"shop.example.com {\n\trestwarden wordpress\n\treverse_proxy 127.0.0.1:1\n}",
+			"http://shop.example.com/wp-json/wp/v2/posts", "the redirect to https that Caddy makes by itself", "",
+		},
+		"a redirect": {
+			"shop.example.com {\n\troute {\n\t\tredir /wp-json/* https://other.example.com{uri} 301\n\t\trestwarden wordpress\n\t\treverse_proxy 127.0.0.1:1\n\t}\n}",
+			"https://shop.example.com/wp-json/wp/v2/posts", "redir https://other.example.com{http.request.uri} 301", "",
+		},
+		"basic_auth": {
+			"shop.example.com {\n\troute {\n\t\tbasic_auth {\n\t\t\tbob $2a$14$Zkx19XLiW6VYouLHR5NmfOFU0z2GTNmpkT/5qqR7hx4IjWJPDhjvG\n\t\t}\n\t\trestwarden wordpress\n\t\treverse_proxy 127.0.0.1:1\n\t}\n}",
+			"https://shop.example.com/wp-json/wp/v2/posts", "basic_auth", "",
+		},
+		"no directive": {
+			"shop.example.com {\n\treverse_proxy 127.0.0.1:1\n}",
+			"https://shop.example.com/wp-json/wp/v2/posts", "reverse_proxy 127.0.0.1:1", "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := load(t, test.caddyfile)
+			r := run(t, c, "", "GET "+test.address)
+			if r.Answer != dryrun.NotReached || r.Missed.Answered != test.answered || r.Missed.Matcher != test.matcher {
+				t.Fatalf("%s %+v", r.Answer, r.Missed)
+			}
+			if named := strings.Contains(r.Missed.At, "Caddyfile:"); named == (name == "no directive") {
+				t.Errorf("the directive's place: %q", r.Missed.At)
+			}
+		})
+	}
+}
+
+// TestRun_Assumed: what the run takes for granted, it says.
+func TestRun_Assumed(t *testing.T) {
+	c := load(t, `shop.example.com {
+	route {
+		forward_auth 127.0.0.1:1 {
+			uri /auth
+		}
+		restwarden wordpress {
+			signature s {
+				scheme request
+				key {env.RESTWARDEN_TEST_UNSET}
+				header signature X-Signature
+				header timestamp X-Timestamp
+			}
+			allow signed s POST /s/v1/s
+		}
+		root /no/such/directory
+		php_fastcgi unix//run/php.sock
+	}
+}`)
+	r := run(t, c, "", "GET https://shop.example.com/wp-json/wp/v2/posts")
+	for _, want := range []string{"reverse_proxy 127.0.0.1:1, before the gateway", "{env.RESTWARDEN_TEST_UNSET}", "/no/such/directory"} {
+		if !slices.ContainsFunc(r.Assumed, func(text string) bool { return strings.Contains(text, want) }) {
+			t.Errorf("%s: %q", want, r.Assumed)
+		}
+	}
+	if r.Answer != dryrun.Pass {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestRun_Ports: the port chooses the server; one that no server has may be a proxy's.
+func TestRun_Ports(t *testing.T) {
+	c := load(t, `{
+	auto_https off
+}
+http://shop.example.com:8080 {
+	restwarden wordpress
+	reverse_proxy 127.0.0.1:1
+}
+http://shop.example.com:8081 {
+	reverse_proxy 127.0.0.1:1
+}`)
+	for address, want := range map[string]dryrun.Answer{
+		"http://shop.example.com:8080/wp-json/wp/v2/posts": dryrun.Pass,
+		"http://shop.example.com:8081/wp-json/wp/v2/posts": dryrun.NotReached,
+		"https://shop.example.com/wp-json/wp/v2/posts":     dryrun.Pass,
+		"https://other.example.com/wp-json/wp/v2/posts":    dryrun.NotReached,
+	} {
+		r := run(t, c, "", "GET "+address)
+		if r.Answer != want {
+			t.Errorf("%s: %+v", address, r)
+		}
+		if proxied := len(r.Assumed) > 0; proxied != strings.HasPrefix(address, "https://shop") {
+			t.Errorf("%s: %q", address, r.Assumed)
+		}
+	}
+}
+
+// TestLoad_Refused: a configuration that does not load says so as Caddy does.
+func TestLoad_Refused(t *testing.T) {
+	for want, caddyfile := range map[string]string{
+		"Caddyfile:4":           "{\n\torder restwarden last\n}\nshop.example.com {\n\treverse_proxy 127.0.0.1:1\n\trestwarden wordpress\n}",
+		"unrecognized":          "shop.example.com {\n\tnonsense\n}",
+		"login_only":            "shop.example.com {\n\trestwarden wordpress {\n\t\tlogin-only\n\t}\n}",
+		"has no site":           "{\n\tadmin off\n}",
+		"there is no signature": "shop.example.com {\n\trestwarden wordpress {\n\t\tallow signed x /a/v1/b\n\t}\n\treverse_proxy 127.0.0.1:1\n}",
+	} {
+		if want == "Caddyfile:4" {
+			want = "Caddyfile:6"
+		}
+		if _, err := tryLoad(t, caddyfile); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+}
+
+// TestLive: only questions that read reach the real site, and never the request.
+func TestLive(t *testing.T) {
+	var mu sync.Mutex
+	var asked []string
+	backend := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		asked = append(asked, r.Method+" "+r.URL.Path)
+		w.Header().Set("Content-Type", "application/json")
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/users/me"):
+			_, _ = w.Write([]byte(`{"id":4,"roles":["editor"],"capabilities":{"edit_posts":true}}`))
+		default:
+			_, _ = w.Write([]byte(`{"namespaces":["wp/v2"],"routes":{}}`))
+		}
+	}))
+	defer backend.Close()
+	c := load(t, strings.Replace(fmt.Sprintf(shop, ""), "127.0.0.1:1", backend.Listener.Addr().(*net.TCPAddr).String(), 1), func(o *dryrun.Options) { o.Live = true })
+	r := run(t, c, "", "POST https://shop.example.com/wp-json/wp/v2/media", "Authorization: Basic YTpi")
+	if r.Answer != dryrun.Pass || r.Caller != "user" {
+		t.Errorf("%+v", r)
+	}
+	if played := run(t, c, "role:subscriber", "POST https://shop.example.com/wp-json/wp/v2/media"); played.Answer != dryrun.Refused {
+		t.Errorf("%+v", played)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	for _, line := range asked {
+		if !strings.HasPrefix(line, "GET ") || strings.Contains(line, "media") {
+			t.Errorf("sent: %s", line)
+		}
+	}
+	if n := len(slices.DeleteFunc(asked, func(line string) bool { return !strings.Contains(line, "users/me") })); n != 1 {
+		t.Errorf("%d questions for the caller, want that of the real credentials", n)
+	}
+}
+
+// TestStandIns: the modules of dry runs do not load in a Caddy that runs.
+func TestStandIns(t *testing.T) {
+	for _, handler := range []string{
+		`{"handler":"restwarden_dry_run","does":"answers"}`,
+		`{"handler":"reverse_proxy","transport":{"protocol":"restwarden_dry_run"},"upstreams":[{"dial":"a:1"}]}`,
+	} {
+		config := new(caddy.Config)
+		if err := json.Unmarshal([]byte(`{"admin":{"disabled":true},"apps":{"http":{"servers":{"a":{"routes":[{"handle":[`+handler+`]}]}}}}}`), config); err != nil {
+			t.Fatal(err)
+		}
+		if err := caddy.Validate(config); err == nil || !strings.Contains(err.Error(), "dry runs") {
+			t.Error(err)
+		}
+	}
+}
+
+// BenchmarkRun measures one dry run.
+func BenchmarkRun(b *testing.B) {
+	c := load(b, fmt.Sprintf(shop, ""))
+	r, err := dryrun.Build("", "https://shop.example.com/wp-json/wp/v2/posts", nil, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := c.Run(b.Context(), r); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkLoad measures loading a configuration.
+func BenchmarkLoad(b *testing.B) {
+	file := filepath.Join(b.TempDir(), "Caddyfile")
+	if err := os.WriteFile(file, fmt.Appendf(nil, shop, ""), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		c, err := dryrun.Load(dryrun.Options{File: file})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := c.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
