@@ -98,12 +98,20 @@ func (p *platform) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get(mark) != "" || r.URL.Path == authPath {
 		_, _ = io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, "{}")
+		body := "{}"
+		if strings.HasSuffix(r.URL.Path, "/abilities") { // a list, which the gateway filters
+			body = "[]"
+		}
+		_, _ = io.WriteString(w, body)
 		return
 	}
 	r.URL.Path = folder.ReplaceAllString(r.URL.Path, "/")
+	defer p.questions.Add(1)
+	if strings.HasSuffix(r.URL.Path, "/async-upload.php") { // as the real platform, unlike this one
+		http.Redirect(w, r, "/wp-login.php", http.StatusFound)
+		return
+	}
 	p.site.ServeHTTP(w, r)
-	p.questions.Add(1)
 }
 
 // rest waits until no question has come for a while.
