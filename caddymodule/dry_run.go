@@ -34,7 +34,7 @@ func (s *site) readDry(r *http.Request, next caddyhttp.Handler, c *call.Call) {
 	defer cancel()
 	s.discovery.await(ctx, s, r, next)
 	s.g.app.dry.Read(r, originalURL(r), &dryrun.Site{
-		Name: s.Name, Base: s.Base, At: s.g.At, Imported: s.g.importedAt(""), ImportedAt: s.importedAt,
+		Name: s.Name, Base: s.Base, Prefix: s.Prefix, At: s.g.At, Imported: s.g.importedAt(""), ImportedAt: s.importedAt,
 		Reader: s.reader, Chain: s.chain, Policies: &s.Site,
 	}, c)
 }

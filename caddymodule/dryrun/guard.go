@@ -19,6 +19,7 @@ type guard struct {
 	at, imported string
 	base         string
 	platform     call.Platform
+	release      string
 }
 
 // noGuard stands for the directive of a configuration that has none.
@@ -32,12 +33,13 @@ func guardsOf(app *caddyhttp.App) (found []*guard) {
 			Imported map[string]string `json:"imported"`
 			Platform string            `json:"platform"`
 			Base     string            `json:"base"`
+			Release  string            `json:"release"`
 		}
 		text, err := json.Marshal(way.Module)
 		if err != nil || json.Unmarshal(text, &said) != nil {
 			continue
 		}
-		g := &guard{way: way, at: said.At, imported: said.Imported[""], base: said.Base}
+		g := &guard{way: way, at: said.At, imported: said.Imported[""], base: said.Base, release: said.Release}
 		g.platform, _ = call.PlatformByName(said.Platform)
 		found = append(found, g)
 	}

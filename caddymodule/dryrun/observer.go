@@ -14,6 +14,7 @@ import (
 // Site is what a gateway says of the site that a request has reached.
 type Site struct {
 	Name, Base   string
+	Prefix       string // of the pretty form, without slashes
 	At, Imported string
 	ImportedAt   func(at string) string // where the line at a place was imported
 	Reader       *call.Reader

@@ -89,7 +89,7 @@ func (r *run) answer(req *http.Request) (*ask.Answer, error) {
 	if q == nil {
 		return answerJSON(http.StatusOK, map[string]any{}), nil
 	}
-	a, err := r.stub.answer(q)
+	a, err := r.stub.answer(q, req)
 	if r.live && !reads(req.Method) {
 		a, err = nil, &missing{"the answer to a question that writes, which --live leaves out"}
 	}
@@ -148,6 +148,9 @@ func (r *run) read(req *http.Request, original *url.URL, s *Site, c *call.Call) 
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.site = s
+	if c.Base != "" && c.Form == call.Pretty && s.Base == "" {
+		r.result.Assumed = append(r.result.Assumed, "a site answers below "+c.Base)
+	}
 	r.result.Site, r.result.At, r.result.Imported = s.Name, s.At, s.Imported
 	r.result.Reading = readingOf(req, original, s, c)
 }

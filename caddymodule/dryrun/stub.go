@@ -1,6 +1,7 @@
 package dryrun
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
 )
@@ -22,6 +24,8 @@ type stub struct {
 	records  map[uint64]Record
 	index    []byte // a saved REST root, or nil
 	home     string // of the site, "https://shop.example.com/blog"
+	release  string // as configured
+	secure   bool
 }
 
 // missing is the error of a question about something that nobody has chosen.
@@ -30,11 +34,13 @@ type missing struct{ what string }
 // Error implements error.
 func (m *missing) Error() string { return m.what + " is not known" }
 
-// answer answers a question.
-func (s *stub) answer(q *ask.Question) (*ask.Answer, error) {
+// answer answers a question, which arrives at the site as r.
+func (s *stub) answer(q *ask.Question, r *http.Request) (*ask.Answer, error) {
 	switch {
 	case q.Page != "":
-		return s.page(q), nil
+		return s.page(q, r), nil
+	case q.Form == call.Query && noREST.MatchString(strings.ToLower(r.URL.Path)):
+		return &ask.Answer{Status: http.StatusOK, Header: http.Header{"Content-Type": {"text/html"}}}, nil
 	case q.Kind == ask.KindIndex:
 		return s.root(), nil
 	case q.Kind == ask.KindSchema:
@@ -42,11 +48,50 @@ func (s *stub) answer(q *ask.Question) (*ask.Answer, error) {
 	case q.Kind == ask.KindCart:
 		return nil, &missing{"the total of the shopper's cart (--live asks the site)"}
 	case q.Route == "/"+s.platform.Checkout+"/cart":
-		return s.cart(), nil
+		return s.cart(q, r), nil
 	case q.Route == "/"+s.platform.Core+"/users/me":
-		return s.me(), nil
+		return s.me(q, r), nil
 	}
-	return s.order(q)
+	return s.order(q, r)
+}
+
+// noREST matches the scripts that do not read rest_route (docs/platform I.1.1).
+var noREST = regexp.MustCompile(`/((wp-|cms-)?(login|cron|comments-post|mail|links-opml|load)|xmlrpc)\.php$|/(wp|cms)-admin/([^/]+\.php)?$`)
+
+// arrived tells whether the credentials of a question have reached the site: handlers behind
+// the gateway may take them away.
+func arrived(q *ask.Question, r *http.Request) bool {
+	for name := range q.Header {
+		if r.Header.Get(name) == "" {
+			return false
+		}
+	}
+	return true
+}
+
+// knows tells whether the site knows the caller of a question as one who is logged in.
+func (s *stub) knows(q *ask.Question, r *http.Request) bool {
+	return s.as.loggedIn() && q.As == ask.AsCaller && arrived(q, r)
+}
+
+// stranger is the answer to credentials that the platform does not know, in its words; nil
+// if it takes the caller for anonymous.
+func (s *stub) stranger(q *ask.Question, r *http.Request) *ask.Answer {
+	switch {
+	case s.knows(q, r), q.As == ask.AsKey:
+		return nil
+	case s.secure && strings.HasPrefix(r.Header.Get("Authorization"), "Basic "):
+		return answerError(http.StatusUnauthorized, "invalid_username")
+	}
+	return s.strangeNonce(r)
+}
+
+// strangeNonce is the answer to a nonce that is not the caller's.
+func (s *stub) strangeNonce(r *http.Request) *ask.Answer {
+	if r.Header.Get(s.platform.NonceHeader) != "" || r.URL.Query().Has(s.platform.NonceParam) {
+		return answerError(http.StatusForbidden, "rest_cookie_invalid_nonce")
+	}
+	return nil
 }
 
 func answerJSON(status int, v any) *ask.Answer {
@@ -59,13 +104,13 @@ func answerError(status int, code string) *ask.Answer {
 }
 
 // page answers for the two scripts of the admin screens.
-func (s *stub) page(q *ask.Question) *ask.Answer {
+func (s *stub) page(q *ask.Question, r *http.Request) *ask.Answer {
 	header := http.Header{"Content-Type": {"text/html"}}
 	switch {
 	case strings.HasSuffix(q.Page, s.platform.UploadScript):
 		header.Set("Location", strings.TrimSuffix(s.home, "/")+"/wp-login.php?redirect_to="+url.QueryEscape(q.Page))
 		return &ask.Answer{Status: http.StatusFound, Header: header}
-	case q.Query != "" && s.as.loggedIn():
+	case q.Query != "" && s.knows(q, r):
 		return &ask.Answer{Status: http.StatusOK, Header: header, Body: []byte(standInNonce)}
 	}
 	return &ask.Answer{Status: http.StatusOK, Header: header, Body: []byte("0")}
@@ -83,18 +128,21 @@ func (s *stub) root() *ask.Answer {
 }
 
 // me answers who is logged in. A shop key is no login.
-func (s *stub) me() *ask.Answer {
-	if !s.as.loggedIn() {
+func (s *stub) me(q *ask.Question, r *http.Request) *ask.Answer {
+	if a := s.stranger(q, r); a != nil {
+		return a
+	}
+	if !s.knows(q, r) {
 		return answerError(http.StatusUnauthorized, "rest_not_logged_in")
 	}
 	return answerJSON(http.StatusOK, map[string]any{"id": userID, "roles": s.as.roles(), "capabilities": s.as.capabilities()})
 }
 
 // cart answers whose session it is.
-func (s *stub) cart() *ask.Answer {
+func (s *stub) cart(q *ask.Question, r *http.Request) *ask.Answer {
 	a := answerJSON(http.StatusOK, map[string]any{"totals": map[string]any{}})
 	a.Header.Set("User-ID", "0")
-	if s.as.loggedIn() {
+	if s.knows(q, r) {
 		a.Header.Set("User-ID", strconv.Itoa(userID))
 	}
 	return a
@@ -109,17 +157,16 @@ var (
 )
 
 // order answers a question for orders (docs/platform III.3, III.8).
-func (s *stub) order(q *ask.Question) (*ask.Answer, error) {
+func (s *stub) order(q *ask.Question, r *http.Request) (*ask.Answer, error) {
 	m := ordersRoute.FindStringSubmatch(q.Route)
-	switch {
-	case m == nil:
+	if m == nil {
 		return nil, &missing{"the answer of the site to " + q.Route}
-	case q.As != ask.AsKey && !s.as.readsOrders():
-		return answerError(http.StatusUnauthorized, s.platform.ErrorPrefix+"cannot_view"), nil
-	case q.Kind == ask.KindCaller: // whether the key counts
-		if s.as.Kind != Key {
-			return answerError(http.StatusUnauthorized, s.platform.ErrorPrefix+"cannot_view"), nil
-		}
+	}
+	if refusal, err := s.mayNotRead(q, r); refusal != nil || err != nil {
+		return refusal, err
+	}
+	switch {
+	case q.Kind == ask.KindCaller:
 		return answerJSON(http.StatusOK, []any{}), nil
 	case m[1] == "":
 		return s.orders(q)
@@ -131,6 +178,43 @@ func (s *stub) order(q *ask.Question) (*ask.Answer, error) {
 		return nil, err
 	}
 	return s.oneOrder(id, m[2] != "")
+}
+
+// mayNotRead returns the shop's refusal to a caller who may not read orders.
+func (s *stub) mayNotRead(q *ask.Question, r *http.Request) (*ask.Answer, error) {
+	denied := answerError(http.StatusUnauthorized, s.platform.ErrorPrefix+"cannot_view")
+	byKey := q.As == ask.AsKey && q.Kind != ask.KindCaller || s.as.Kind == Key
+	switch {
+	case byKey && !arrived(q, r):
+		return denied, nil
+	case byKey && q.Form == call.Query:
+		return s.keyInQuery(q, r, denied)
+	case byKey, s.knows(q, r) && s.as.readsOrders() && q.Kind != ask.KindCaller:
+		return nil, nil
+	case s.knows(q, r):
+		return answerError(http.StatusForbidden, s.platform.ErrorPrefix+"cannot_view"), nil
+	}
+	if a := s.strangeNonce(r); a != nil {
+		return a, nil
+	}
+	return denied, nil
+}
+
+// keyInQuery answers a key in the query form, where the shop takes keys from 11.1 on.
+func (s *stub) keyInQuery(q *ask.Question, r *http.Request, denied *ask.Answer) (*ask.Answer, error) {
+	release, err := policies.ParseRelease(s.release)
+	switch {
+	case err != nil:
+		return nil, err
+	case release.Configured(11, 1), release.Learns() && bytes.Contains(s.index, []byte(`refunds\/preview`)), release.Learns() && bytes.Contains(s.index, []byte("refunds/preview")):
+		return nil, nil
+	case release.Learns() && s.index == nil:
+		return nil, &missing{"whether the shop is release 11.1 or later, which takes keys in the query form (release in the directive, --index or --live)"}
+	}
+	if a := s.stranger(q, r); a != nil {
+		return a, nil
+	}
+	return denied, nil
 }
 
 // orders answers which of the ids are orders. The list without a filter shows none.
