@@ -65,6 +65,7 @@ func startCaddy(t *testing.T, config []byte, p *platform) *running {
 type request struct {
 	name   string // for messages
 	raw    []byte
+	bare   []byte // without the credentials of the caller; nil if that is not compared
 	secure bool
 	port   string // of the configuration
 	host   string

@@ -56,10 +56,10 @@ func (m *mixer) addTo(at, name string, raw []byte, as string) {
 	first, rest, _ := bytes.Cut(raw, []byte("\r\n"))
 	head, body, _ := bytes.Cut(rest, []byte("\r\n\r\n"))
 	first, head = bytes.ReplaceAll(first, []byte("127.0.0.1:8080"), []byte(host)), bytes.ReplaceAll(head, []byte("127.0.0.1:8080"), []byte(host))
-	lines := append([]string{mark + ": 1"}, m.callers[as].header...)
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s\r\n%s\r\n%s\r\n\r\n%s", first, strings.Join(lines, "\r\n"), head, body)
-	r := &request{name: name, raw: b.Bytes(), secure: scheme == "https", port: "80", host: host, as: as, client: m.nextClient()}
+	with := func(headers ...string) []byte {
+		return fmt.Appendf(nil, "%s\r\n%s\r\n%s\r\n\r\n%s", first, strings.Join(append(headers, mark+": 1"), "\r\n"), head, body)
+	}
+	r := &request{name: name, raw: with(m.callers[as].header...), bare: with(), secure: scheme == "https", port: "80", host: host, as: as, client: m.nextClient()}
 	if r.secure {
 		r.port = "443"
 	}
