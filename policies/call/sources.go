@@ -105,7 +105,7 @@ var disputes = map[*Refusal]string{
 func (s *sources) route() {
 	where := s.rd.readPaths(s.r.URL, s.original)
 	value, set, refusal := routeIn(s.r.URL.RawQuery)
-	s.formRoute(where, value, set)
+	s.formRoute(where, set)
 	c := s.c
 	in := "query " + spelled(s.r.URL.RawQuery, routeVar)
 	switch {
@@ -116,13 +116,14 @@ func (s *sources) route() {
 	case !set:
 		s.add(ofRoute, in, "", notThere)
 	default:
-		s.add(ofRoute, in, value, s.againstVariable(value, c.Kind != Page && c.Form == Query && !c.Posted, "the form says so too"))
+		s.add(ofRoute, in, value, s.againstVariable(value, c.Form == Query, "the path comes before"))
 	}
 	s.pathRoutes(set)
 }
 
-// formRoute adds the form. The other arguments are what path and query say.
-func (s *sources) formRoute(where pathReading, inQuery string, set bool) {
+// formRoute adds the form. The arguments are what the path says, and whether the query has
+// rest_route.
+func (s *sources) formRoute(where pathReading, inQuery bool) {
 	in := "form " + routeVar
 	switch r := s.r; {
 	case r.Method != http.MethodPost:
@@ -134,7 +135,7 @@ func (s *sources) formRoute(where pathReading, inQuery string, set bool) {
 	case s.c.Kind == Refused && s.c.src == nil:
 		s.add(ofRoute, in, "", "not read: the request is refused before")
 		return
-	case s.rd.leavesForm(r, s.original, where, set):
+	case s.rd.leavesForm(r, s.original, where, inQuery):
 		s.add(ofRoute, in, "", "not read: this script takes its form itself")
 		return
 	}
@@ -152,11 +153,7 @@ func (s *sources) formRoute(where pathReading, inQuery string, set bool) {
 			form, _ := s.src.text()
 			in = "form " + spelled(form, routeVar)
 		}
-		against := "the query says so too"
-		if set && inQuery != value {
-			against = "the query says something else"
-		}
-		s.add(ofRoute, in, value, s.againstVariable(value, s.c.Posted, against))
+		s.add(ofRoute, in, value, s.againstVariable(value, s.c.Posted, "the query says so too"))
 	}
 }
 
@@ -226,80 +223,6 @@ func (s *sources) againstPath(p pathReading, inQuery, named bool) string {
 		return "the query has rest_route, which comes before"
 	}
 	return "the form has rest_route, which comes before"
-}
-
-// method adds the places of the method: query, override header and request line.
-func (s *sources) method() {
-	wire, query := s.r.Method, s.r.URL.RawQuery
-	value, times, set, own := methodIn(query)
-	header := s.r.Header[overrideHeader]
-	_, from, refusal := effective(wire, query, s.r.Header)
-	differ := refusal == errMethod && set && len(header) > 0 && times == 1 && upper(value) != upper(header[0])
-	switch {
-	case !wireMethod(wire), wire == http.MethodConnect:
-		from, refusal = inLine, errMethod
-	case own != nil, times > 1:
-		from = inQuery
-	}
-	s.methodVariable(value, set, func() string {
-		switch {
-		case own != nil:
-			return because(own)
-		case times > 1:
-			return disputed("it stands there more than once")
-		case differ:
-			return disputed("the header " + override + " says something else")
-		}
-		return s.againstMethod(from == inQuery, refusal, "")
-	})
-	s.methodHeader(header, func() string {
-		if differ {
-			return disputed("_method in the query says something else")
-		}
-		return s.againstMethod(from == inHeader, refusal, "_method in the query comes before")
-	})
-	overridden := "overridden by _method in the query"
-	if from == inHeader {
-		overridden = "overridden by the header " + override
-	}
-	s.add(ofMethod, "request line", wire, s.againstMethod(from == inLine, refusal, overridden))
-}
-
-// override is overrideHeader as clients write it.
-const override = "X-HTTP-Method-Override"
-
-func (s *sources) methodVariable(value string, set bool, against func() string) {
-	in := "query " + spelled(s.r.URL.RawQuery, methodVar)
-	if !set {
-		s.add(ofMethod, in, "", notThere)
-		return
-	}
-	s.add(ofMethod, in, value, against())
-}
-
-func (s *sources) methodHeader(values []string, against func() string) {
-	switch in := "header " + override; len(values) {
-	case 0:
-		s.add(ofMethod, in, "", notThere)
-	case 1:
-		s.add(ofMethod, in, values[0], against())
-	default:
-		s.add(ofMethod, in, strings.Join(values, ", "), disputed("it was sent more than once"))
-	}
-}
-
-// againstMethod says why a place with one value did not name the method. chosen tells that
-// the platform would take it.
-func (s *sources) againstMethod(chosen bool, refusal *Refusal, otherwise string) string {
-	switch {
-	case chosen && refusal != nil:
-		return because(refusal)
-	case s.c.Kind == Refused:
-		return s.afterwards()
-	case chosen:
-		return ""
-	}
-	return otherwise
 }
 
 // spelled returns the name under which the last pair of a raw query or form sets the

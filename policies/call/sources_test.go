@@ -271,8 +271,8 @@ func TestSources_Doors(t *testing.T) {
 
 // FuzzSources: the sources of a request never disagree with its reading.
 func FuzzSources(f *testing.F) {
-	for _, rec := range recordings.All(f) {
-		if len(rec.Raw) < 2000 {
+	for i, rec := range recordings.Requests(f) {
+		if len(rec.Raw) < 2000 && i%4 == 0 { // TestSources_Recordings has all of them
 			f.Add(rec.Raw)
 		}
 	}
