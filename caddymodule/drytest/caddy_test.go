@@ -67,10 +67,13 @@ type request struct {
 	raw    []byte
 	bare   []byte // without the credentials of the caller; nil if that is not compared
 	secure bool
-	port   string // of the configuration
-	host   string
-	as     string // the name of the caller
-	client string // the address, which no other request has
+	// stranger tells of credentials that the platform does not know. What it says to them is
+	// no matter of the gateway's.
+	stranger bool
+	port     string // of the configuration
+	host     string
+	as       string // the name of the caller
+	client   string // the address, which no other request has
 }
 
 // patience is how long an answer may take.

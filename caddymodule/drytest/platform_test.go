@@ -87,8 +87,12 @@ func (p *platform) seed(t *testing.T) {
 	}
 }
 
-// folder is one that a site may be in: a dry run assumes a site wherever a call leads to.
-var folder = regexp.MustCompile(`^/(?:blog|de|shop|internal)/`)
+// folder are those that a site may be in, with the prefix of the site: a dry run assumes a
+// site with the configured prefix wherever a call leads to.
+var folder = regexp.MustCompile(`^/(?:[^/.]+(?:\.[a-oq-z]\w*)?/)*?(?:wp-json|api)(/|$)`)
+
+// screen is a script of the platform that does not lead to REST.
+var screen = regexp.MustCompile(`/wp-admin/(?:[\w-]+/)?[\w-]+\.php`)
 
 // authPath is where forward_auth asks. The answer is always yes, as a dry run assumes.
 const authPath = "/auth"
@@ -105,13 +109,26 @@ func (p *platform) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, body)
 		return
 	}
-	r.URL.Path = folder.ReplaceAllString(r.URL.Path, "/")
+	r.URL.Path = strings.TrimPrefix(folder.ReplaceAllString(r.URL.Path, "/wp-json$1"), "/blog")
+	if !p.counts(r) {
+		r.Header.Del("Authorization")
+	}
 	defer p.questions.Add(1)
-	if strings.HasSuffix(r.URL.Path, "/async-upload.php") { // as the real platform, unlike this one
+	if screen.MatchString(r.URL.Path) && !strings.HasSuffix(r.URL.Path, "/admin-ajax.php") { // as the real platform, unlike this one
 		http.Redirect(w, r, "/wp-login.php", http.StatusFound)
 		return
 	}
 	p.site.ServeHTTP(w, r)
+}
+
+// counts tells whether Basic credentials count: over plain http, the real platform takes
+// only those that a test says it takes.
+func (p *platform) counts(r *http.Request) bool {
+	if r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https" {
+		return true
+	}
+	name, _, _ := r.BasicAuth()
+	return p.info.Users[name].Password != "" || name == subscriber || strings.HasPrefix(name, "ck_") && strings.Contains(r.URL.Path, "/wc")
 }
 
 // rest waits until no question has come for a while.

@@ -50,7 +50,8 @@ func (m *mixer) add(name string, raw []byte, as string) {
 
 func (m *mixer) addTo(at, name string, raw []byte, as string) {
 	scheme, host, _ := strings.Cut(at, "://")
-	if ownCredentials.Match(raw) {
+	stranger := ownCredentials.Match(raw)
+	if stranger {
 		as = "anonymous"
 	}
 	first, rest, _ := bytes.Cut(raw, []byte("\r\n"))
@@ -59,7 +60,7 @@ func (m *mixer) addTo(at, name string, raw []byte, as string) {
 	with := func(headers ...string) []byte {
 		return fmt.Appendf(nil, "%s\r\n%s\r\n%s\r\n\r\n%s", first, strings.Join(append(headers, mark+": 1"), "\r\n"), head, body)
 	}
-	r := &request{name: name, raw: with(m.callers[as].header...), bare: with(), secure: scheme == "https", port: "80", host: host, as: as, client: m.nextClient()}
+	r := &request{name: name, raw: with(m.callers[as].header...), bare: with(), stranger: stranger, secure: scheme == "https", port: "80", host: host, as: as, client: m.nextClient()}
 	if r.secure {
 		r.port = "443"
 	}
