@@ -141,9 +141,7 @@ func (d *discovery) await(ctx context.Context, s *site, r *http.Request, next ca
 			return
 		}
 		d.request(s, r, next, false)
-		d.mu.Lock()
-		ended := d.ended
-		d.mu.Unlock()
+		ended := d.end()
 		if ended == nil {
 			return
 		}
@@ -153,6 +151,14 @@ func (d *discovery) await(ctx context.Context, s *site, r *http.Request, next ca
 			return
 		}
 	}
+}
+
+// end returns what is closed when the reading that waits or runs has ended; nil before the
+// first.
+func (d *discovery) end() <-chan struct{} {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.ended
 }
 
 // homeOf returns the home address of the site that answers for a host, as its root was last

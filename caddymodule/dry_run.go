@@ -27,12 +27,24 @@ func (first) Take(_ context.Context, _ string, rate store.Rate) (store.Taken, er
 	return store.Taken{Allowed: rate.Count > 0, Remaining: rate.Count - 1, ResetAfter: rate.Per}, nil
 }
 
-// readDry reports a reading to the dry run. It waits for the REST root, so that every
-// answer depends on it in the same way.
-func (s *site) readDry(r *http.Request, next caddyhttp.Handler, c *call.Call) {
+// settle waits for what a gateway learns in the background, so that no dry run depends on
+// those before it: the REST root, and whether the platform's scripts are there.
+func (s *site) settle(r *http.Request, next caddyhttp.Handler) {
 	ctx, cancel := context.WithTimeout(r.Context(), s.questions.Timeout)
 	defer cancel()
 	s.discovery.await(ctx, s, r, next)
+	if r.Method != http.MethodPost || !s.reader.IsScript(r.URL) {
+		return
+	}
+	s.discovery.script(s, r, next)
+	select {
+	case <-s.discovery.end():
+	case <-ctx.Done():
+	}
+}
+
+// readDry reports a reading to the dry run.
+func (s *site) readDry(r *http.Request, c *call.Call) {
 	s.g.app.dry.Read(r, originalURL(r), &dryrun.Site{
 		Name: s.Name, Base: s.Base, Prefix: s.Prefix, At: s.g.At, Imported: s.g.importedAt(""), ImportedAt: s.importedAt,
 		Reader: s.reader, Chain: s.chain, Policies: &s.Site,

@@ -34,6 +34,9 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 	if s.broken != nil {
 		return caddyhttp.Error(http.StatusServiceUnavailable, s.broken)
 	}
+	if s.g.app.dry != nil {
+		s.settle(r, next)
+	}
 	r.Body = counted(r)
 	inForce := s.Switches.InForce(s.Now)
 	r.Body = s.hurried(w, r, inForce)
@@ -44,7 +47,7 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 	c := s.reader.ReadFrom(holder, r, originalURL(r))
 	defer c.Close()
 	if s.g.app.dry != nil {
-		s.readDry(r, next, c)
+		s.readDry(r, c)
 	}
 	if c.Kind == call.Page {
 		return s.servePage(w, r, next, c, inForce)

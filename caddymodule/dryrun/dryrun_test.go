@@ -157,25 +157,6 @@ func TestRun_Records(t *testing.T) {
 	}
 }
 
-// TestRun_Fresh: no run uses up a limit or a signature of the next, and no caller is
-// remembered for the next.
-func TestRun_Fresh(t *testing.T) {
-	c := load(t, fmt.Sprintf(shop, "rate_limit 2/1m POST /contact-form-7/**"))
-	for range 5 {
-		if r := run(t, c, "", "POST https://shop.example.com/wp-json/contact-form-7/v1/contact-forms/5/feedback"); r.Answer != dryrun.Pass {
-			t.Fatalf("%+v", r)
-		}
-	}
-	const same = "Authorization: Basic YTpi"
-	for range 3 {
-		for as, want := range map[string]dryrun.Answer{"user": dryrun.Pass, "": dryrun.Refused, "role:editor": dryrun.Pass} {
-			if r := run(t, c, as, "GET https://shop.example.com/wp-json/wp/v2/posts", same); r.Answer != want {
-				t.Errorf("%s: %s", as, r.Answer)
-			}
-		}
-	}
-}
-
 // TestRun_Missed: what answers in place of the gateway is named, and the matcher that left
 // the request out.
 func TestRun_Missed(t *testing.T) {

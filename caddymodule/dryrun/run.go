@@ -44,6 +44,15 @@ func runOf(ctx context.Context) *run {
 	return r
 }
 
+// listening returns the run of a request; nil for a question, which another gateway on the
+// way judges like any request.
+func listening(ctx context.Context) *run {
+	if questionOf(ctx) != nil {
+		return nil
+	}
+	return runOf(ctx)
+}
+
 func questionOf(ctx context.Context) *ask.Question {
 	q, _ := ctx.Value(questionKey).(*ask.Question)
 	return q
@@ -108,7 +117,7 @@ func (r *run) answer(req *http.Request) (*ask.Answer, error) {
 func observer() *Observer {
 	return &Observer{
 		Read: func(r *http.Request, original *url.URL, s *Site, c *call.Call) {
-			if run := runOf(r.Context()); run != nil {
+			if run := listening(r.Context()); run != nil {
 				run.read(r, original, s, c)
 			}
 		},
@@ -116,23 +125,23 @@ func observer() *Observer {
 			return context.WithValue(ctx, questionKey, q)
 		},
 		Answered: func(ctx context.Context, q *ask.Question, a *ask.Answer, err error) {
-			if run := runOf(ctx); run != nil {
+			if run := runOf(ctx); run != nil && questionOf(ctx) == q {
 				run.answered(q, a, err)
 			}
 		},
 		Trace: policies.Trace{
 			Asked: func(r *policies.Request, policy string, v policies.Verdict, err error, _ bool) {
-				if run := runOf(r.HTTP.Context()); run != nil {
+				if run := listening(r.HTTP.Context()); run != nil {
 					run.asked(r, policy, v, err)
 				}
 			},
 			Rule: func(r *policies.Request, policy string, c policies.Considered) {
-				if run := runOf(r.HTTP.Context()); run != nil {
+				if run := listening(r.HTTP.Context()); run != nil {
 					run.considered(policy, c)
 				}
 			},
 			Decided: func(r *policies.Request, d policies.Decision) {
-				if run := runOf(r.HTTP.Context()); run != nil {
+				if run := listening(r.HTTP.Context()); run != nil {
 					run.decide(r, d)
 				}
 			},

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -37,6 +38,8 @@ func (m *missing) Error() string { return m.what + " is not known" }
 // answer answers a question, which arrives at the site as r.
 func (s *stub) answer(q *ask.Question, r *http.Request) (*ask.Answer, error) {
 	switch {
+	case changed(q, r):
+		return nil, &missing{"what the site answers to a question that a handler behind the gateway has changed"}
 	case q.Page != "":
 		return s.page(q, r), nil
 	case q.Form == call.Query && noREST.MatchString(strings.ToLower(r.URL.Path)):
@@ -69,8 +72,26 @@ func arrived(q *ask.Question, r *http.Request) bool {
 	return true
 }
 
-// knows tells whether the site knows the caller of a question as one who is logged in.
+// changed tells whether a question has reached the site as another one.
+func changed(q *ask.Question, r *http.Request) bool {
+	if r.Method != orDefault(q.Method, http.MethodGet) || r.Header.Get("X-Http-Method-Override") != "" {
+		return true
+	}
+	for name, values := range q.Header {
+		if has := r.Header.Values(name); len(has) > 0 && !slices.Equal(has, values) {
+			return true
+		}
+	}
+	return false
+}
+
+// knows tells whether the site knows the caller of a question as one who is logged in. A
+// nonce in the query comes before that of the header (docs/platform II).
 func (s *stub) knows(q *ask.Question, r *http.Request) bool {
+	header, query := r.Header.Get(s.platform.NonceHeader), r.URL.Query().Get(s.platform.NonceParam)
+	if header != "" && query != "" && header != query {
+		return false
+	}
 	return s.as.loggedIn() && q.As == ask.AsCaller && arrived(q, r)
 }
 
