@@ -87,9 +87,18 @@ func (p *platform) seed(t *testing.T) {
 	}
 }
 
-// folder are those that a site may be in, with the prefix of the site: a dry run assumes a
-// site with the configured prefix wherever a call leads to.
-var folder = regexp.MustCompile(`^/(?:[^/.]+(?:\.[a-oq-z]\w*)?/)*?(?:wp-json|api)(/|$)`)
+// prefixed is where the REST path begins, with any prefix that a configuration names.
+var prefixed = regexp.MustCompile(`/(?:wp-json|api)(?:/|$)`)
+
+// atRoot is a path as of a site at the root with the usual prefix: a dry run assumes a site
+// wherever a call leads to.
+func atRoot(path string) string {
+	at := prefixed.FindStringIndex(path)
+	if at == nil || strings.Contains(path[:at[0]], ".php") {
+		return strings.TrimPrefix(path, "/blog")
+	}
+	return "/wp-json/" + path[at[1]:]
+}
 
 // screen is a script of the platform that does not lead to REST.
 var screen = regexp.MustCompile(`/wp-admin/(?:[\w-]+/)?[\w-]+\.php`)
@@ -109,7 +118,7 @@ func (p *platform) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, body)
 		return
 	}
-	r.URL.Path = strings.TrimPrefix(folder.ReplaceAllString(r.URL.Path, "/wp-json$1"), "/blog")
+	r.URL.Path = atRoot(r.URL.Path)
 	if !p.counts(r) {
 		r.Header.Del("Authorization")
 	}
