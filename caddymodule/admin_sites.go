@@ -99,9 +99,9 @@ func (s *siteState) lockdown(now time.Time) *lockdownStatus {
 func (s *site) problems() []problemStatus {
 	all := []problemStatus{}
 	for _, f := range s.g.app.findings {
-		own := f.At == s.g.At && f.Imported == s.g.importedAt("")
+		own := f.directive == s.g.spot()
 		if len(f.Sites) == 0 && own || slices.ContainsFunc(s.way.Hosts, func(host string) bool { return slices.Contains(f.Sites, host) }) {
-			all = append(all, problemStatus{f.Code, f.Text, f.At})
+			all = append(all, problemStatus{f.Code, f.Problem(), f.At})
 		}
 	}
 	s.state.mu.Lock()

@@ -46,8 +46,9 @@ type App struct {
 	board    *switchboard
 	dry      *dryrun.Observer // nil unless the configuration is loaded for dry runs
 	surveyed sync.Once
-	refused  error            // why the configuration must not load
-	findings []layout.Finding // what else is odd in it
+	refused  error         // why the configuration must not load
+	findings []finding     // what else is odd in it
+	layout   layout.Report // what the survey found
 	leases   leases
 }
 

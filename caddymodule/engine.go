@@ -24,6 +24,7 @@ type engine struct {
 	reader    *call.Reader
 	spool     *call.Spool
 	chain     *policies.Chain
+	odd       []policies.Odd  // in its rules; nil until somebody asks
 	codes     map[string]bool // that its decisions may have
 	changers  []changer
 	rewriters []rewriter
@@ -121,7 +122,7 @@ func (e *engine) newReader(ctx caddy.Context, g *Gateway) error {
 		return fmt.Errorf("spool_dir: %w", err)
 	}
 	e.spool, err = e.leases.spool(ctx, spoolKey{dir, orDefault(g.SpoolLimit, call.SpoolFor(upload))}, func(f call.Finding) {
-		g.app.odd(g.logger, layout.Finding{Code: f.Code, At: g.At, Imported: g.importedAt(""), Text: f.Text})
+		g.app.odd(g.logger, finding{Finding: layout.Finding{Code: f.Code, At: g.At, Imported: g.importedAt(""), Text: f.Text}, directive: g.spot()})
 	})
 	if err != nil {
 		return err

@@ -123,6 +123,7 @@ func (g *Gateway) provision(ctx caddy.Context) error {
 	if g.engine, err = g.app.engineOf(ctx, g); err != nil {
 		return err
 	}
+	g.app.oddRules(g)
 	g.app.gateways = append(g.app.gateways, g)
 	return nil
 }

@@ -1,11 +1,13 @@
 package caddymodule
 
 import (
+	"slices"
 	"strings"
 
 	"go.uber.org/zap"
 
 	"github.com/restwarden/restwarden/caddymodule/layout"
+	"github.com/restwarden/restwarden/policies"
 )
 
 // refusals are directives that guard nothing. Each names its own place.
@@ -22,7 +24,7 @@ func (r refusals) Error() string {
 		if f.Imported != "" {
 			lines[i] += " (imported by " + f.Imported + ")"
 		}
-		lines[i] += ": " + f.Text
+		lines[i] += ": " + f.Problem()
 	}
 	return strings.Join(lines, "\n")
 }
@@ -40,41 +42,90 @@ func (a *App) survey(logger *zap.Logger) error {
 			return
 		}
 		for _, f := range report.Odd {
-			a.odd(logger, f)
+			a.odd(logger, finding{Finding: f, directive: spot{f.At, f.Imported}})
 		}
+		a.layout = report
 	})
 	return a.refused
 }
 
+// spot is where a directive stands, and where it was imported.
+type spot struct{ at, imported string }
+
+func (g *Gateway) spot() spot { return spot{g.At, g.importedAt("")} }
+
+// finding is something odd in a directive, or because of it.
+type finding struct {
+	layout.Finding
+	directive spot
+	whole     bool // it is about all sites of the directive
+}
+
 // odd logs what is odd in the configuration, and keeps it for the metrics.
-func (a *App) odd(logger *zap.Logger, f layout.Finding) {
+func (a *App) odd(logger *zap.Logger, f finding) {
 	a.findings = append(a.findings, f)
 	logger.Warn("the configuration is odd", zap.String("code", f.Code), zap.String("at", f.At),
-		zap.String("imported", f.Imported), zap.Strings("sites", f.Sites), zap.String("problem", f.Text))
+		zap.String("imported", f.Imported), zap.Strings("sites", f.Sites), zap.String("problem", f.Problem()))
+}
+
+// oddRules says of each directive what is odd in its rules. Directives that share an engine
+// share what is odd.
+func (a *App) oddRules(g *Gateway) {
+	if a.dry != nil && a.dry.Odd == nil {
+		return
+	}
+	if g.engine.odd == nil {
+		g.engine.odd = append([]policies.Odd{}, g.engine.chain.Odd()...)
+	}
+	if len(g.engine.odd) == 0 || slices.ContainsFunc(a.gateways, func(other *Gateway) bool { return other.engine == g.engine && other.spot() == g.spot() }) {
+		return // a snippet within a snippet, or a directive in JSON without a place
+	}
+	hosts := a.layout.HostsOf(g.At, g.importedAt(""))
+	for _, o := range g.engine.odd {
+		f := layout.Finding{Code: o.Code, At: orDefault(o.At, g.At), Imported: g.importedAt(o.At), Sites: hosts, Text: strings.TrimSuffix(o.Text, ".")}
+		if i := strings.LastIndex(f.Text, ": "); i >= 0 && !o.Note {
+			f.Text, f.Do = f.Text[:i], f.Text[i+2:]
+		}
+		switch {
+		case a.dry != nil:
+			a.dry.Odd(f, g.At, g.importedAt(""))
+		case !o.Note:
+			a.odd(g.logger, finding{f, g.spot(), true})
+		}
+	}
 }
 
 // countFindings counts what is odd under the names of sites, once they are known.
 func (a *App) countFindings() {
 	for _, f := range a.findings {
-		a.metrics.misconfigured.WithLabelValues(a.siteOf(f), f.Code).Set(1)
+		for _, name := range a.sitesOf(f) {
+			a.metrics.misconfigured.WithLabelValues(name, f.Code).Set(1)
+		}
 	}
 }
 
-// siteOf returns the name of the site that f is about, or its first host: a finding may
+// sitesOf returns the names of the sites that f is about, or its first host: a finding may
 // be about a site without the directive.
-func (a *App) siteOf(f layout.Finding) string {
+func (a *App) sitesOf(f finding) []string {
+	var names []string
 	for _, g := range a.gateways {
-		if g.At != f.At || g.importedAt("") != f.Imported {
+		if g.spot() != f.directive {
 			continue
 		}
 		for _, s := range g.sites {
-			if len(f.Sites) == 0 || len(s.Hosts) > 0 && s.Hosts[0] == f.Sites[0] {
-				return s.Name
+			switch {
+			case f.whole:
+				names = append(names, s.Name)
+			case len(f.Sites) == 0 || len(s.Hosts) > 0 && s.Hosts[0] == f.Sites[0]:
+				return []string{s.Name}
 			}
 		}
 	}
-	if len(f.Sites) > 0 {
-		return f.Sites[0]
+	switch {
+	case names != nil:
+		return names
+	case len(f.Sites) > 0:
+		return f.Sites[:1]
 	}
-	return "*"
+	return []string{"*"}
 }

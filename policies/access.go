@@ -100,8 +100,10 @@ func (p *Access) CheckEarly(ctx context.Context, r *Request) (Verdict, error) { 
 // decide returns the built-in rule that matches the call and the first of the site's own
 // rules that does; both must admit the caller. If neither exists, own is the default,
 // which asks for no more than any built-in rule.
-func (p *Access) decide(r *Request) (guard, own Match) {
-	own = p.ownRule(r)
+func (p *Access) decide(r *Request) (guard, own Match) { return p.decideWith(r, p.ownRule(r)) }
+
+// decideWith is decide for a call whose own rule is known.
+func (p *Access) decideWith(r *Request, own Match) (guard, either Match) {
 	for i := range p.builtIn {
 		b := &p.builtIn[i]
 		match, why := b.match(r.Call, own)

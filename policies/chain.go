@@ -30,6 +30,7 @@ type Decision struct {
 
 // Chain asks the policies of one site in the order of the catalog.
 type Chain struct {
+	site   *Site
 	links  []link
 	mode   Mode
 	locked []link // links with the lockdown
@@ -53,7 +54,7 @@ type link struct {
 // policies that the configuration names, by name. NewChain adds the others that the
 // catalog has on by default. An error names the policy. The caller must close the chain.
 func NewChain(site *Site, mode Mode, configured map[string]*Configured) (*Chain, error) {
-	c := &Chain{mode: mode}
+	c := &Chain{site: site, mode: mode}
 	for _, e := range Catalog {
 		p, named := configured[e.Name]
 		if !named && !e.Default {

@@ -30,6 +30,8 @@ type Options struct {
 	// Edit changes the directives before they are loaded; it may be nil. It gets the JSON
 	// of each directive with its place, and may change it.
 	Edit func(at string, directive map[string]any)
+	// Odd gets what is odd in the rules of the directives, notes as well; it may be nil.
+	Odd func(layout.Finding)
 }
 
 // Config is a loaded configuration. It is used by one goroutine at a time.
@@ -71,7 +73,7 @@ func Load(o Options) (*Config, error) {
 	if c.dir, err = os.MkdirTemp("", "restwarden-dry-run-"); err != nil {
 		return nil, err
 	}
-	if err := c.provision(o.Edit); err != nil {
+	if err := c.provision(&o); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
@@ -80,8 +82,8 @@ func Load(o Options) (*Config, error) {
 // ErrUnknowable is wrapped by the errors of what a dry run cannot find out.
 var ErrUnknowable = errors.New("this cannot be known")
 
-func (c *Config) provision(edit func(string, map[string]any)) error {
-	h := &harmless{dir: c.dir, run: c.key, live: c.live, edit: edit}
+func (c *Config) provision(o *Options) error {
+	h := &harmless{dir: c.dir, run: c.key, live: c.live, edit: o.Edit}
 	config, err := h.make(c.JSON)
 	if err != nil {
 		return err
@@ -90,12 +92,23 @@ func (c *Config) provision(edit func(string, map[string]any)) error {
 		return fmt.Errorf("%w: the handler %s holds a directive restwarden, and is not run here", ErrUnknowable, h.inner[0])
 	}
 	configs.Store(c.key, c)
-	if c.app, err = provision(config, observer()); err != nil {
+	if c.app, err = provision(config, observer(c.odd(o.Odd))); err != nil {
 		return err
 	}
 	c.assumed = h.assumed
 	c.guards = guardsOf(c.app)
 	return nil
+}
+
+// odd returns what reports what is odd in rules to report, with the hosts of the directive.
+func (c *Config) odd(report func(layout.Finding)) func(f layout.Finding, at, imported string) {
+	if report == nil {
+		return nil
+	}
+	return func(f layout.Finding, at, imported string) {
+		f.Sites = c.Report.HostsOf(at, imported)
+		report(f)
+	}
 }
 
 // refused are directives that guard nothing.
@@ -106,7 +119,7 @@ func refused(findings []layout.Finding) error {
 		if f.Imported != "" {
 			place += " (imported by " + f.Imported + ")"
 		}
-		errs = append(errs, fmt.Errorf("restwarden at %s: %s", place, f.Text))
+		errs = append(errs, fmt.Errorf("restwarden at %s: %s", place, f.Problem()))
 	}
 	return errors.Join(errs...)
 }

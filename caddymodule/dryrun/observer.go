@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"sync"
 
+	"github.com/restwarden/restwarden/caddymodule/layout"
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
@@ -31,6 +32,8 @@ type Observer struct {
 	Asking func(ctx context.Context, q *ask.Question) context.Context
 	// Answered reports what came of it.
 	Answered func(ctx context.Context, q *ask.Question, a *ask.Answer, err error)
+	// Odd reports what is odd in the rules of the directive at a place; it may be nil.
+	Odd func(f layout.Finding, at, imported string)
 	// Trace reports what the policies do. Its Questions are not used.
 	Trace policies.Trace
 }

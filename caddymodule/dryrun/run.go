@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/restwarden/restwarden/caddymodule/layout"
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
@@ -114,8 +115,9 @@ func (r *run) answer(req *http.Request) (*ask.Answer, error) {
 
 // observer returns the observer of a configuration: it finds the run in the context of
 // what it hears.
-func observer() *Observer {
+func observer(odd func(f layout.Finding, at, imported string)) *Observer {
 	return &Observer{
+		Odd: odd,
 		Read: func(r *http.Request, original *url.URL, s *Site, c *call.Call) {
 			if run := listening(r.Context()); run != nil {
 				run.read(r, original, s, c)

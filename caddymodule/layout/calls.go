@@ -36,11 +36,15 @@ func (v *survey) callsTo(d *Directive, at *visit) []*sample {
 		found = append(found, v.sample("GET", d.base+"/"+prefix+route+"?"+variable), v.sample("GET", d.base+"/"+query+"&"+variable))
 	}
 	for _, path := range d.paths(at) {
-		if path == d.base || strings.HasPrefix(path, d.base+"/") {
-			found = append(found, v.sample("GET", path+query))
-		}
+		found = append(found, v.sample("GET", path+query))
 	}
 	return slices.DeleteFunc(found, func(s *sample) bool { return s == nil })
+}
+
+// plainCalls returns the plainest calls to the platform behind d.
+func (v *survey) plainCalls(d *Directive) []*sample {
+	all := v.callsTo(d, nil)
+	return all[:min(len(all), 3)]
 }
 
 func (v *survey) sample(method, target string) *sample {
@@ -53,18 +57,18 @@ func (v *survey) sample(method, target string) *sample {
 	return s
 }
 
-// paths returns paths that fit the patterns of matchers at a place and on the way to d. The
-// platform's front page answers those of files that do not exist.
+// paths returns paths below the base that fit the patterns of matchers at a place and on the
+// way to d. The platform's front page answers those of files that do not exist.
 func (d *Directive) paths(at *visit) []string {
 	var found []string
 	for _, p := range d.patterns(at) {
+		path, ok := example(p)
 		switch {
-		case strings.HasSuffix(p, ".php") && !strings.Contains(p, "*") || strings.ContainsAny(p, "?[\\%{"):
-		case !strings.Contains(p, "*"):
-			found = append(found, p)
-		case strings.HasSuffix(p, ".php"):
-		default:
-			found = append(found, strings.ReplaceAll(cleanPrefix(p), "*", "no-such-page"))
+		case !ok:
+		case path == d.base || strings.HasPrefix(path, d.base+"/"):
+			found = append(found, path)
+		case strings.HasPrefix(p, "*"):
+			found = append(found, d.base+path)
 		}
 	}
 	if d.matches(at, "path_regexp") {
@@ -73,6 +77,15 @@ func (d *Directive) paths(at *visit) []string {
 		}
 	}
 	return distinct(found)
+}
+
+// example returns a path that fits a pattern of the matcher path and may be a page. Scripts
+// other than the front page are none.
+func example(pattern string) (path string, ok bool) {
+	if strings.HasSuffix(pattern, ".php") || strings.ContainsAny(pattern, "[\\%{") {
+		return "", false
+	}
+	return strings.NewReplacer("*", "no-such-page", "?", "x").Replace(cleanPrefix(pattern)), true
 }
 
 // staticFiles are the endings of files that configurations commonly treat apart.
@@ -134,7 +147,7 @@ func (d *Directive) each(at *visit, do func(*matcher)) {
 	}
 	visits := d.visits
 	if at != nil {
-		visits = append(slices.Clip(visits), at)
+		visits = append([]*visit{at}, visits...)
 	}
 	for _, visit := range visits {
 		for _, c := range visit.cubes {

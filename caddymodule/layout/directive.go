@@ -1,9 +1,11 @@
 package layout
 
 import (
-	"encoding/json"
+	"cmp"
 
 	jsonv1 "github.com/go-json-experiment/json/v1"
+
+	"github.com/restwarden/restwarden/policies/call"
 )
 
 // Directive is a directive that guards, as configured.
@@ -12,21 +14,25 @@ type Directive struct {
 	At, Imported string
 	// Hosts are those of all ways to it, in the order of the configuration.
 	Hosts []string
+	// SpoolDir is the directory for spooled bodies, "" for the system's, and SpoolLimit how
+	// much may lie there.
+	SpoolDir   string
+	SpoolLimit int64
 
 	platform, base, prefix string
 	observes, callOff      bool
 	headers, cookies       []string
 
 	visits  []*visit
-	guards  bool // a platform that this package knows
-	flagged bool // W03, or W02 for a part
+	guards  bool     // a platform that this package knows
+	flagged bool     // W03, or W02 for a part
+	changed bool     // W12
+	missed  []string // hosts whose requests do not come to it: W02
+
+	platforms map[upstream]bool // what its plainest calls come to; see survey.platformOf
 }
 
 func readDirective(s step) *Directive {
-	raw := s.raw
-	if s.module != nil {
-		raw, _ = json.Marshal(s.module)
-	}
 	var said struct {
 		At          string            `json:"at"`
 		Imported    map[string]string `json:"imported"` // by line; "" stands for the directive's own
@@ -34,6 +40,9 @@ func readDirective(s step) *Directive {
 		Base        string            `json:"base"`
 		Prefix      string            `json:"prefix"`
 		Mode        string            `json:"mode"`
+		SpoolDir    string            `json:"spool_dir"`
+		SpoolLimit  int64             `json:"spool_limit"`
+		UploadLimit int64             `json:"upload_limit"`
 		Credentials struct {
 			Headers []string `json:"headers"`
 			Cookies []string `json:"cookies"`
@@ -44,8 +53,9 @@ func readDirective(s step) *Directive {
 			} `json:"call"`
 		} `json:"policies"`
 	}
-	_ = jsonv1.Unmarshal(raw, &said) // Caddy will say what is wrong
+	_ = jsonv1.Unmarshal(s.json(), &said) // Caddy will say what is wrong
 	return &Directive{
+		SpoolDir: said.SpoolDir, SpoolLimit: cmp.Or(said.SpoolLimit, call.SpoolFor(cmp.Or(said.UploadLimit, call.DefaultUploadLimit))),
 		At: said.At, Imported: said.Imported[""], platform: said.Platform, base: said.Base, prefix: said.Prefix,
 		observes: said.Mode == "observe", callOff: said.Policies.Call.Off,
 		headers: said.Credentials.Headers, cookies: said.Credentials.Cookies,

@@ -117,6 +117,7 @@ const (
 	stopped kind = iota // they go no further
 	taken               // a route of the group has taken them: they skip the others
 	guarded             // they have passed a directive
+	altered             // they have been changed behind a directive
 )
 
 // fact says something of all requests in a cube, wherever they are behind the place that
@@ -127,7 +128,9 @@ type fact struct {
 	group string
 	by    string     // who answers them
 	plain bool       // the answer is Caddy's own redirect or refusal, and leads to no platform
-	guard *Directive // of guarded
+	guard *Directive // of guarded and altered
+
+	alters []alteration // of altered
 }
 
 // query asks whether facts cover requests.
@@ -144,6 +147,8 @@ func (q *query) counts(f *fact) bool {
 		return slices.Contains(q.groups, f.group)
 	case guarded:
 		return q.guards
+	case altered:
+		return false
 	case stopped:
 	}
 	return true

@@ -13,6 +13,7 @@ type spot struct {
 	groups []string // of the routes around it
 	hosts  []string // as Way.Hosts
 	errors bool
+	final  bool // in the server's routes for errors
 	top    bool // among the server's own routes
 }
 
@@ -22,8 +23,9 @@ type visit struct {
 	facts    []fact
 	server   *flow
 	upstream upstream
-	forwards bool // upstream's
-	end      bool // behind all routes, where nothing answers
+	forwards bool         // upstream's
+	alters   []alteration // upstream's
+	end      bool         // behind all routes, where nothing answers
 }
 
 // flow follows requests through the routes of one server, in the order in which Caddy runs
@@ -37,11 +39,13 @@ type flow struct {
 	facts    []fact
 	version  version
 	root     string
+	values   values
 	next     int             // numbers atoms
 	passed   map[string]bool // groups one of whose routes may pass on what it takes
 	groups   map[string]bool // that requests have met
 	invoking []string
 	invoked  map[string]bool
+	failures []failure
 	loose    bool     // a directive is in a route that is not terminal
 	ends     bool     // the server's present route is terminal
 	scripts  int      // the version of paths that are files or scripts
@@ -62,8 +66,11 @@ func (f *flow) routes(routes []*node, s spot) {
 // route follows requests into one route. What holds for those that come past it, the facts
 // say.
 func (f *flow) route(n *node, s spot) {
-	before, root := f.version, f.root
-	inner := f.enter(n, s)
+	before, root, known := f.version, f.root, f.values
+	inner, had := f.enter(n, s), len(f.facts)
+	if n.mayFail() {
+		f.fails(s, 0)
+	}
 	for _, h := range n.handlers {
 		f.handler(h, inner)
 	}
@@ -77,17 +84,22 @@ func (f *flow) route(n *node, s spot) {
 	if n.group != "" {
 		f.groups[n.group] = true
 		f.passed[n.group] = f.passed[n.group] || !all
-		f.add(inner.cubes, fact{kind: taken, group: n.group, by: "an earlier handle block"})
+		f.add(inner.cubes, fact{kind: taken, group: n.group, by: "an earlier handle block", plain: all && leadsNowhere(f.facts[had:])})
 	}
 	if all && n.isScript() && f.scripts == before.path && f.scripts != 0 {
 		f.fallen(s)
 	}
 	switch {
 	case all:
-		f.version, f.root = before, root // those that come past have not been inside
+		f.version, f.root, f.values = before, root, known // those that come past have not been inside
 	case n.falls:
 		f.scripts = f.version.path
 	}
+}
+
+// leadsNowhere tells whether what stops requests are redirects and refusals only.
+func leadsNowhere(facts []fact) bool {
+	return !slices.ContainsFunc(facts, func(f fact) bool { return f.kind == guarded || f.kind != altered && !f.plain })
 }
 
 // fallen notes that a route for scripts, behind one that sends all paths that are no files
@@ -164,6 +176,10 @@ func (f *flow) perhaps(s spot) spot {
 // handler follows requests through a handler.
 func (f *flow) handler(h *handler, s spot) {
 	f.change(h)
+	f.altered(h, s)
+	if h.fails {
+		f.fails(s, h.status)
+	}
 	switch {
 	case h.directive != nil:
 		f.guard(h.directive, s)
@@ -172,7 +188,7 @@ func (f *flow) handler(h *handler, s spot) {
 		return
 	case h.leads != nil:
 		v := f.visit(s, false)
-		v.upstream, v.forwards = h.leads.on(f.root), h.leads.forwarded
+		v.upstream, v.forwards, v.alters = h.leads.on(f.root, f.values), h.leads.forwarded, h.leads.alters
 		if h.leads.local {
 			v.upstream.name += " of " + f.name + " " + strings.Join(s.hosts, " ")
 		}
@@ -202,6 +218,7 @@ func (f *flow) change(h *handler) {
 	if h.root != "" {
 		f.root = h.root
 	}
+	f.values = f.values.with(h.sets)
 }
 
 // afterError makes nothing certain that handlers may have changed before the error.
@@ -250,6 +267,7 @@ func (f *flow) invoke(name string, s spot) {
 	n, ok := f.node(name)
 	switch {
 	case !ok:
+		f.fails(s, 0)
 		f.stop(s.cubes, "invoke of an unknown route")
 	case slices.Contains(f.invoking, name):
 		f.version.change(everything, &f.next)

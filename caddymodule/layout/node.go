@@ -30,8 +30,12 @@ type handler struct {
 	answers bool
 	plain   bool // the answer is a redirect or a refusal of its own: it leads nowhere
 	changes parts
-	root    string    // that it sets
-	leads   *upstream // to which it leads
+	root    string // that it sets
+	alters  []alteration
+	fails   bool  // it may fail
+	status  int   // … with this status; 0 stands for any
+	leads   *lead // to which it leads
+	sets    values
 }
 
 type nodeBranch struct {
@@ -70,9 +74,12 @@ func (d *reader) read(s step) *handler {
 		h.changes = other // of parameters
 		return h
 	}
+	h.alters, h.sets = alterationsOf(s), valuesOf(s)
+	h.status, h.fails = failsWith(s)
 	switch s.name {
 	case "subroute":
 	case "invoke":
+		h.fails = false // the route within it may
 		h.invokes = decoded[caddyhttp.Invoke](s).Name
 		return h
 	case "static_response":
@@ -103,7 +110,7 @@ func (d *reader) read(s step) *handler {
 	case "authentication", "map", "intercept":
 		h.changes = other
 	case "reverse_proxy", "php":
-		h.leads, h.answers, h.changes = upstreamOf(s), true, other
+		h.leads, h.answers, h.changes = leadOf(s), true, other
 	default:
 		h.changes = everything
 	}
@@ -119,7 +126,7 @@ func (h *handler) static(s *caddyhttp.StaticResponse) {
 	// 103 is no final answer, and a placeholder may say so
 	h.answers = s.Abort || status != "103" && !strings.Contains(status, "{")
 	if !s.Abort && (status == "" || strings.HasPrefix(status, "2")) {
-		h.leads = &upstream{name: "respond", local: true}
+		h.leads = &lead{upstream: upstream{name: "respond", local: true}}
 		return
 	}
 	h.plain = true
@@ -134,14 +141,10 @@ func (h *handler) by() string {
 }
 
 func changesOfHeaders(s step) parts {
-	raw := s.raw
-	if s.module != nil {
-		raw, _ = json.Marshal(s.module)
-	}
 	var headers struct {
 		Request json.RawMessage `json:"request"`
 	}
-	_ = jsonv1.Unmarshal(raw, &headers)
+	_ = jsonv1.Unmarshal(s.json(), &headers)
 	switch text := strings.ToLower(string(headers.Request)); {
 	case text == "" || text == "null":
 		return 0

@@ -8,19 +8,20 @@ import (
 // past looks for calls that go past the directives to what these guard: W01 and W03. Such
 // a call comes from any client: whom matchers let past by address comes past on purpose.
 func (v *survey) past() {
-	var ends, leads []*visit
+	var ends []*visit
 	for _, f := range v.flows {
 		for _, at := range f.visits {
 			if at.end {
 				ends = append(ends, at)
 				continue
 			}
-			leads = append(leads, at)
+			v.leads = append(v.leads, at)
 			v.note(at)
 		}
 	}
-	for _, at := range leads {
+	for _, at := range v.leads {
 		v.lead(at)
+		v.changed(at)
 	}
 	for _, at := range ends {
 		v.end(at)
@@ -36,7 +37,7 @@ func (v *survey) note(at *visit) {
 		for _, one := range at.upstream.each() {
 			v.guards[one] = append(v.guards[one], f.guard)
 			if one.php {
-				v.scripts[one.name] = append(v.scripts[one.name], f.guard)
+				v.scripts[one.name] = append(v.scripts[one.name], guardedScripts{one.root, f.guard})
 			}
 		}
 		f.guard.guards = f.guard.guards || !at.upstream.local
@@ -53,13 +54,57 @@ func (v *survey) guardsOf(at *visit) []*Directive {
 	var found []*Directive
 	for _, one := range at.upstream.each() {
 		found = append(found, v.guards[one]...)
-		if !at.errors || !one.php || one.root != "" {
+		if !one.php {
 			continue
 		}
-		for _, d := range v.scripts[one.name] { // routes for errors keep the root of the site
-			if slices.ContainsFunc(d.visits, at.shares) {
-				found = append(found, d)
+		for _, s := range v.scripts[one.name] {
+			switch {
+			case one.root == "" && at.errors: // routes for errors keep the root of the site
+				if slices.ContainsFunc(s.guard.visits, at.shares) {
+					found = append(found, s.guard)
+				}
+			case below(s.root, one.root) != "":
+				found = append(found, s.within(below(s.root, one.root)))
 			}
+		}
+	}
+	if len(found) == 0 && at.final && !at.upstream.local {
+		return v.idle(at)
+	}
+	return found
+}
+
+// guardedScripts are scripts in a root that a directive guards.
+type guardedScripts struct {
+	root  string
+	guard *Directive
+}
+
+// below returns the path of root below another one, "" if it is not below.
+func below(root, above string) string {
+	if above == "" || root == above {
+		return ""
+	}
+	if path, ok := strings.CutPrefix(root, strings.TrimSuffix(above, "/")+"/"); ok {
+		return "/" + path
+	}
+	return ""
+}
+
+// within returns the directive as it would stand where its root is a folder.
+func (s *guardedScripts) within(folder string) *Directive {
+	d := *s.guard
+	d.base = folder + d.base
+	return &d
+}
+
+// idle returns the site's directives that lead to no platform: the one that only
+// handle_errors leads to is theirs.
+func (v *survey) idle(at *visit) []*Directive {
+	var found []*Directive
+	for _, d := range v.reader.directives {
+		if !d.guards && slices.ContainsFunc(d.visits, at.shares) {
+			found = append(found, d)
 		}
 	}
 	return found
@@ -72,8 +117,8 @@ func (v *survey) lead(at *visit) {
 		return
 	}
 	d := guardOf(guards, at)
-	if at.upstream.local && d.guards {
-		return // an answer of Caddy's own beside a platform
+	if at.upstream.local && d.guards || at.errors && !at.errs() {
+		return // an answer of Caddy's own beside a platform, or errors that do not happen
 	}
 	for _, s := range v.callsTo(d, at) {
 		q := query{facts: at.facts, groups: at.groups, guards: true, like: s}
@@ -107,13 +152,15 @@ func (v *survey) unguarded(d *Directive, at *visit, s *sample, hosts []string) {
 	}
 	switch same := slices.ContainsFunc(d.visits, at.shares); {
 	case at.errors && same:
-		v.odd("W01", d, hosts, "handle_errors leads to %s without restwarden: put restwarden into it", to)
+		v.odd("W01", d, hosts, "put restwarden into it", "handle_errors leads to %s without restwarden", to)
 	case !same:
-		v.odd("W01", d, hosts, "%s leads to %s without restwarden, which guards it here: put restwarden there, too", all(hosts), to)
+		v.odd("W01", d, hosts, "put restwarden there, too", "%s leads to %s without restwarden, which guards it here", all(hosts), to)
 	case d.flagged:
+	case v.stops(d, s) && len(hosts) > 0 && !slices.ContainsFunc(hosts, func(h string) bool { return !slices.Contains(d.missed, h) }):
+		return // it has been said
 	case v.stops(d, s):
 		d.flagged = true
-		v.odd("W02", d, hosts, "%s reaches %s before this directive: put the directive first in its route", s.what, to)
+		v.odd("W02", d, hosts, "put the directive first in its route", "%s reaches %s before this directive", s.what, to)
 	default:
 		d.flagged = true
 		v.leftOut(d, s, hosts, "and it reaches "+to)
@@ -121,7 +168,8 @@ func (v *survey) unguarded(d *Directive, at *visit, s *sample, hosts []string) {
 }
 
 func (v *survey) leftOut(d *Directive, s *sample, hosts []string, then string) {
-	v.odd("W03", d, hosts, "the matchers around this directive leave out %s, which is a REST call, %s: let the directive stand without a matcher, outside of handle blocks", s.what, then)
+	v.odd("W03", d, hosts, "let the directive stand without a matcher, outside of handle blocks",
+		"the matchers around this directive leave out %s, which is a REST call, %s", s.what, then)
 }
 
 // stops tells whether requests like s would come to d if nothing answered them before.

@@ -34,8 +34,8 @@ func (v *survey) proxies() {
 		default:
 			continue
 		}
-		v.odd("W13", d, d.Hosts, "%s, so that a proxy seems to stand before Caddy, but there are no trusted_proxies: "+
-			"limits count all clients as one, the proxy: name it in the global options, servers { trusted_proxies static … }", why)
+		v.odd("W13", d, d.Hosts, "name it in the global options, servers { trusted_proxies static … }",
+			"%s, so that a proxy seems to stand before Caddy, but there are no trusted_proxies: limits count all clients as one, the proxy", why)
 	}
 }
 

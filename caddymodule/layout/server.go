@@ -18,8 +18,8 @@ func follow(name string, server *caddyhttp.Server, r *reader) *flow {
 	if server.Errors != nil {
 		f.afterError()
 		f.version = version{} // Caddy restores method and URL
-		f.root = ""
-		f.top(server.Errors.Routes, spot{cubes: []cube{nil}, errors: true})
+		f.root, f.values = "", nil
+		f.top(server.Errors.Routes, spot{cubes: []cube{nil}, errors: true, final: true})
 	}
 	for _, route := range slices.Sorted(maps.Keys(server.NamedRoutes)) {
 		f.node(route) // directives in a route that nothing invokes count, too

@@ -12,15 +12,25 @@ import (
 
 // Finding is something odd in a configuration.
 type Finding struct {
-	// Code is one of "W01" to "W13", or "" for what keeps the configuration from loading.
+	// Code is the name of one of Codes, or "" for what keeps the configuration from loading.
 	Code string
 	// At is where the directive stands, "Caddyfile:3", and Imported where the snippet that
 	// holds it was imported; "" if that is not known.
 	At, Imported string
 	// Sites are the hosts that it is about, as configured; empty for all hosts.
 	Sites []string
-	// Text says what is odd and what to do, in one sentence.
+	// Text says what is odd, in one sentence.
 	Text string
+	// Do says what to do; "" stands for what the code says.
+	Do string
+}
+
+// Problem says what is odd and what to do.
+func (f *Finding) Problem() string {
+	if f.Do == "" {
+		return f.Text
+	}
+	return f.Text + ": " + f.Do
 }
 
 // Report is what a survey found.
@@ -29,16 +39,34 @@ type Report struct {
 	Refused []Finding
 	// Odd is everything else.
 	Odd []Finding
+	// Directives are all directives, in the order of the configuration.
+	Directives []*Directive
+}
+
+// HostsOf returns the hosts of the directives at a place; nil if they are not known, or for
+// all hosts.
+func (r *Report) HostsOf(at, imported string) []string {
+	var hosts []string
+	for _, d := range r.Directives {
+		if d.At == at && d.Imported == imported {
+			if d.Hosts == nil {
+				return nil
+			}
+			hosts = append(hosts, d.Hosts...)
+		}
+	}
+	return distinct(hosts)
 }
 
 // Survey looks for directives of the handler that guard nothing or less than it seems. It
 // must run before Caddy has loaded one of them, for example when it loads the first: what
 // is loaded says less about itself.
 func Survey(app *caddyhttp.App, handlerName string) Report {
-	v := survey{reader: &reader{handler: handlerName}, samples: map[string]*sample{}, guards: map[upstream][]*Directive{}, scripts: map[string][]*Directive{}}
+	v := survey{reader: &reader{handler: handlerName}, samples: map[string]*sample{}, guards: map[upstream][]*Directive{}, scripts: map[string][]guardedScripts{}}
 	for _, name := range slices.Sorted(maps.Keys(app.Servers)) {
 		v.flows = append(v.flows, follow(name, app.Servers[name], v.reader))
 	}
+	v.report.Directives = v.reader.directives
 	if len(v.reader.directives) == 0 {
 		return v.report
 	}
@@ -58,15 +86,16 @@ func Survey(app *caddyhttp.App, handlerName string) Report {
 type survey struct {
 	reader  *reader
 	flows   []*flow
+	leads   []*visit
 	samples map[string]*sample
 	guards  map[upstream][]*Directive
-	scripts map[string][]*Directive // by the server that runs them, whatever their root
+	scripts map[string][]guardedScripts // by the server that runs them, whatever their root
 	report  Report
 }
 
-func (v *survey) odd(code string, d *Directive, sites []string, text string, args ...any) {
+func (v *survey) odd(code string, d *Directive, sites []string, do, text string, args ...any) {
 	v.report.Odd = append(v.report.Odd, Finding{
-		Code: code, At: d.At, Imported: d.Imported, Sites: sites, Text: fmt.Sprintf(text, args...),
+		Code: code, At: d.At, Imported: d.Imported, Sites: sites, Text: fmt.Sprintf(text, args...), Do: do,
 	})
 }
 
@@ -87,32 +116,34 @@ func (v *survey) reached() {
 		case len(all.open) > 0:
 			v.partly(d, all)
 		case len(all.closed) > 0 && !all.leads:
-			v.odd("W02", d, d.Hosts, "no request reaches this directive, since %s answers every request before it, and leads to no platform: remove the directive, or what stands before it", all.by.by)
+			v.odd("W02", d, d.Hosts, "remove the directive, or what stands before it",
+				"no request reaches this directive, since %s answers every request before it, and leads to no platform", all.by.by)
 		case len(all.closed) > 0:
 			v.never(d, all.by, "every request before it")
 		case len(d.visits) == 0:
-			v.odd("W02", d, d.Hosts, "no route leads to this directive, it guards nothing: invoke its named route, or remove it")
+			v.odd("W02", d, d.Hosts, "invoke its named route, or remove it", "no route leads to this directive, it guards nothing")
 		default:
-			v.odd("W02", d, d.Hosts, "no request passes all matchers on the way to this directive, it guards nothing: look at their hosts and paths")
+			v.odd("W02", d, d.Hosts, "look at their hosts and paths", "no request passes all matchers on the way to this directive, it guards nothing")
 		}
 	}
 }
 
 // never reports a directive that guards nothing. One that only observes may load.
 func (v *survey) never(d *Directive, by *fact, what string) {
-	text := fmt.Sprintf("no request reaches this directive, since %s answers %s: put it first in its route, and remove any order that puts it later", by.by, what)
+	text := fmt.Sprintf("no request reaches this directive, since %s answers %s", by.by, what)
+	const do = "put it first in its route, and remove any order that puts it later"
 	if d.observes {
-		v.odd("W02", d, d.Hosts, "%s", text)
+		v.odd("W02", d, d.Hosts, do, "%s", text)
 		return
 	}
-	v.report.Refused = append(v.report.Refused, Finding{At: d.At, Imported: d.Imported, Sites: d.Hosts, Text: text})
+	v.report.Refused = append(v.report.Refused, Finding{At: d.At, Imported: d.Imported, Sites: d.Hosts, Text: text, Do: do})
 }
 
 // partly reports a directive that only some requests reach.
 func (v *survey) partly(d *Directive, all coverage) {
 	missed := slices.DeleteFunc(distinct(all.closed), func(h string) bool { return h == "" || slices.Contains(all.open, h) })
-	if len(missed) > 0 && all.leads {
-		v.odd("W02", d, missed, "no request to %s reaches this directive, since %s answers before it: put the directive first in their route",
+	if d.missed = missed; len(missed) > 0 && all.leads {
+		v.odd("W02", d, missed, "put the directive first in their route", "no request to %s reaches this directive, since %s answers before it",
 			strings.Join(missed, ", "), all.by.by)
 	}
 	if len(missed) > 0 {
@@ -136,7 +167,7 @@ func (v *survey) partly(d *Directive, all coverage) {
 	case by.by == "php_fastcgi":
 		v.never(d, by, "every request before it, but for existing files")
 	default:
-		v.odd("W02", d, d.Hosts, "no REST call reaches this directive, since %s answers before it: put the directive first in its route", by.by)
+		v.odd("W02", d, d.Hosts, "put the directive first in its route", "no REST call reaches this directive, since %s answers before it", by.by)
 	}
 }
 
@@ -145,11 +176,11 @@ func (v *survey) own() {
 	for _, d := range v.reader.directives {
 		for _, name := range slices.Concat(d.headers, d.cookies) {
 			if strings.Contains(name, "*") {
-				v.odd("W08", d, d.Hosts, "credentials: the * of %q stands for itself, not for other characters: write out each name", name)
+				v.odd("W08", d, d.Hosts, "write out each name", "credentials: the * of %q stands for itself, not for other characters", name)
 			}
 		}
 		if d.callOff {
-			v.odd("W10", d, d.Hosts, "call off: paths and calls without a certain reading reach the platform unjudged: remove it, or use mode observe to see what it refuses")
+			v.odd("W10", d, d.Hosts, "remove it, or use mode observe to see what it refuses", "call off: paths and calls without a certain reading reach the platform unjudged")
 		}
 		v.second(d)
 	}
@@ -160,7 +191,7 @@ func (v *survey) second(d *Directive) {
 	for _, at := range d.visits {
 		for _, f := range at.facts {
 			if f.kind == guarded && f.guard != d && at.meets(f) {
-				v.odd("W09", d, at.hosts, "a request passes the directive at %s before this one, and the rules of both hold: keep one of them", place(f.guard))
+				v.odd("W09", d, at.hosts, "keep one of them", "a request passes the directive at %s before this one, and the rules of both hold", place(f.guard))
 				return
 			}
 		}

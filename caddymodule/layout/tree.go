@@ -19,6 +19,15 @@ type step struct {
 	raw    json.RawMessage
 }
 
+// json returns the configuration of the handler.
+func (s step) json() json.RawMessage {
+	if s.module == nil {
+		return s.raw
+	}
+	raw, _ := json.Marshal(s.module)
+	return raw
+}
+
 // steps returns the handlers of a route.
 func steps(route *caddyhttp.Route) []step {
 	var found []step

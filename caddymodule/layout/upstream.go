@@ -2,10 +2,13 @@ package layout
 
 import (
 	"encoding/json"
+	"net"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp/fileserver"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp/reverseproxy"
@@ -13,14 +16,21 @@ import (
 	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
-// upstream is what a handler leads to: a server, or scripts in a root.
+// upstream is what a handler leads to: a server, or scripts in a root. It may be several:
+// names and roots then stand on lines of their own.
 type upstream struct {
 	name  string // as the configuration has it
 	root  string // of scripts; "" until the way is known
 	php   bool   // root tells scripts apart
 	local bool   // an answer of Caddy's own, which stands for a platform in its site alone
+}
+
+// lead is a handler that leads to an upstream, and what it does to requests.
+type lead struct {
+	upstream
 	// forwarded says that requests carry an address that the client's headers name.
 	forwarded bool
+	alters    []alteration
 }
 
 // proxied is what this package needs of a reverse_proxy.
@@ -31,59 +41,53 @@ type proxied struct {
 	} `json:"upstreams"`
 	DynamicUpstreams json.RawMessage `json:"dynamic_upstreams"`
 	Headers          struct {
-		Request struct {
-			Set map[string][]string `json:"set"`
-			Add map[string][]string `json:"add"`
-		} `json:"request"`
+		Request headerOps `json:"request"`
 	} `json:"headers"`
-	Rewrite struct {
-		URI string `json:"uri"`
-	} `json:"rewrite"`
+	Rewrite        rewriting                   `json:"rewrite"`
 	HandleResponse []caddyhttp.ResponseHandler `json:"handle_response"`
 }
 
-// upstreamOf returns what a handler leads to; nil if requests there are not the client's.
-func upstreamOf(s step) *upstream {
+// leadOf returns where a handler leads to; nil if requests there are not the client's.
+func leadOf(s step) *lead {
+	raw := s.json()
 	if s.name == "php" {
-		raw := s.raw
-		if s.module != nil {
-			raw, _ = json.Marshal(s.module)
-		}
 		var php struct {
 			Root string `json:"root"`
 		}
 		_ = jsonv1.Unmarshal(raw, &php)
-		return &upstream{name: "php", root: varsRoot(php.Root), php: true}
-	}
-	raw := s.raw
-	loaded, _ := s.module.(*reverseproxy.Handler)
-	if loaded != nil {
-		raw, _ = json.Marshal(loaded)
+		return &lead{upstream: upstream{name: "php", root: php.Root, php: true}}
 	}
 	var p proxied
 	_ = jsonv1.Unmarshal(raw, &p)
-	if p.Rewrite.URI != "" && len(p.HandleResponse) > 0 {
-		return nil // as forward_auth asks
+	if p.asks() {
+		return nil
 	}
-	u := new(upstream)
+	l := new(lead)
 	var names []string
 	for _, to := range p.Upstreams {
-		names = append(names, address(to.Dial))
+		names = append(names, to.Dial)
 	}
 	if len(names) == 0 && len(p.DynamicUpstreams) > 0 {
 		names = append(names, string(p.DynamicUpstreams))
 	}
-	slices.Sort(names)
-	u.name = strings.Join(names, "\n")
-	u.transport(p.Transport, loaded)
-	for _, set := range []map[string][]string{p.Headers.Request.Set, p.Headers.Request.Add} {
+	l.name = strings.Join(names, "\n")
+	loaded, _ := s.module.(*reverseproxy.Handler)
+	l.transport(p.Transport, loaded)
+	for _, set := range []map[string]json.RawMessage{p.Headers.Request.Set, p.Headers.Request.Add} {
 		for field, values := range set {
-			u.forwarded = u.forwarded || isForwarding(field) && slices.ContainsFunc(values, func(v string) bool {
-				return strings.Contains(v, "{http.request.header.")
-			})
+			l.forwarded = l.forwarded || isForwarding(field) && strings.Contains(string(values), "{http.request.header.")
 		}
 	}
-	return u
+	l.alters = append(p.Rewrite.alterations(), p.Headers.Request.alterations("header_up")...)
+	return l
+}
+
+// asks tells whether requests only ask the upstream, as forward_auth does, and pass on if
+// its answer is a success.
+func (p *proxied) asks() bool {
+	return p.Rewrite.URI != "" && slices.ContainsFunc(p.HandleResponse, func(h caddyhttp.ResponseHandler) bool {
+		return h.Match == nil || len(h.Match.StatusCode) == 0 || slices.ContainsFunc(h.Match.StatusCode, func(code int) bool { return code == 2 || code/100 == 2 })
+	})
 }
 
 func isForwarding(field string) bool {
@@ -94,7 +98,7 @@ func isForwarding(field string) bool {
 func (u *upstream) transport(raw json.RawMessage, loaded *reverseproxy.Handler) {
 	if loaded != nil {
 		if t, ok := loaded.Transport.(*fastcgi.Transport); ok {
-			u.php, u.root = true, varsRoot(t.Root)
+			u.php, u.root = true, t.Root
 		}
 		return
 	}
@@ -104,7 +108,7 @@ func (u *upstream) transport(raw json.RawMessage, loaded *reverseproxy.Handler) 
 	}
 	_ = jsonv1.Unmarshal(raw, &t)
 	if t.Protocol == "fastcgi" {
-		u.php, u.root = true, varsRoot(t.Root)
+		u.php, u.root = true, t.Root
 	}
 }
 
@@ -116,43 +120,74 @@ func varsRoot(root string) string {
 	return filepath.Clean(root)
 }
 
-// address writes an upstream's address in one way.
-func address(dial string) string {
-	if strings.Contains(dial, "/") { // a socket
-		return dial
+// loopback are the hosts that stand for this machine.
+var loopback = []string{"", "localhost", "127.0.0.1", "::1", "0.0.0.0", "::"}
+
+// addresses writes an upstream's address in one way. A range of ports is many addresses.
+func addresses(dial string) []string {
+	at, err := caddy.ParseNetworkAddress(dial)
+	switch {
+	case strings.ContainsAny(dial, "{\"") || err != nil:
+		return []string{strings.ToLower(dial)}
+	case at.IsUnixNetwork():
+		return []string{"unix/" + at.Host}
 	}
-	dial = strings.ToLower(dial)
-	if port, ok := strings.CutPrefix(dial, ":"); ok {
-		return "127.0.0.1:" + port
+	host := strings.ToLower(at.Host)
+	if slices.Contains(loopback, host) {
+		host = "127.0.0.1"
 	}
-	if port, ok := strings.CutPrefix(dial, "localhost:"); ok {
-		return "127.0.0.1:" + port
+	var found []string
+	for i := range min(at.PortRangeSize(), maxPorts) {
+		found = append(found, net.JoinHostPort(host, strconv.FormatUint(uint64(at.StartPort+i), 10)))
 	}
-	return dial
+	return found
 }
+
+// maxPorts bounds how many ports of a range are looked at.
+const maxPorts = 1000
 
 // each returns the servers of u, each by itself.
 func (u *upstream) each() []upstream {
 	var found []upstream
 	for name := range strings.SplitSeq(u.name, "\n") {
-		found = append(found, upstream{name: name, root: u.root, php: u.php, local: u.local})
+		for root := range strings.SplitSeq(u.root, "\n") {
+			found = append(found, upstream{name: name, root: root, php: u.php, local: u.local})
+		}
 	}
 	return found
 }
 
-// on returns u as it is on a way where the root has been set.
-func (u *upstream) on(root string) upstream {
+// on returns u as it is on a way where the root and the values have been set.
+func (u *upstream) on(root string, vs values) upstream {
 	there := *u
-	if there.php && there.root == "" {
-		there.root = varsRoot(root)
+	if there.local {
+		return there
 	}
+	var names, roots []string
+	for name := range strings.SplitSeq(u.name, "\n") {
+		for _, dial := range vs.of(name) {
+			names = append(names, addresses(dial)...)
+		}
+	}
+	slices.Sort(names)
+	there.name = strings.Join(slices.Compact(names), "\n")
+	if !there.php {
+		return there
+	}
+	if varsRoot(there.root) == "" {
+		there.root = root
+	}
+	for _, dir := range vs.of(there.root) {
+		roots = append(roots, varsRoot(dir))
+	}
+	there.root = strings.Join(roots, "\n")
 	return there
 }
 
 func (u *upstream) String() string {
 	name := strings.ReplaceAll(u.name, "\n", " ")
 	if u.php && u.root != "" {
-		return name + " with root " + u.root
+		return name + " with root " + strings.ReplaceAll(u.root, "\n", " ")
 	}
 	return name
 }

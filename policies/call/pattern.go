@@ -99,6 +99,10 @@ func (p Pattern) Literal() bool {
 	return true
 }
 
+// Segments returns the segments of the pattern: literal text, "*" or ":name". rest is true
+// if any segments, or none, may follow. The slice belongs to the pattern.
+func (p Pattern) Segments() (segments []string, rest bool) { return p.segments, p.rest }
+
 // Names returns the names of the pattern's parameters.
 func (p Pattern) Names() []string {
 	var names []string

@@ -39,7 +39,7 @@ func (w *Whole) claimOf() (Claim, error) {
 	if w.Call.Key == "/"+s.Platform.MCP && strings.Contains(h.Get("X-Mcp-Api-Key"), ":") {
 		return ClaimTool, nil
 	}
-	if s.inShop(w.Call.Key) {
+	if s.InShop(w.Call.Key) {
 		if claim, err := w.shopClaim(); claim != ClaimNothing || err != nil {
 			return claim, err
 		}

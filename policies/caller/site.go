@@ -63,9 +63,9 @@ func (o Own) canonical() Own {
 // the shopper, so it answers scripts only of the origins that the shop names.
 func (s *Site) InCheckout(c *call.Call) bool { return inNamespace(c.Key, s.Platform.Checkout) }
 
-// inShop tells whether shop keys count on the route with this key: in every namespace that
+// InShop tells whether shop keys count on the route with this key: in every namespace that
 // begins with the shop's word, those of plugins for it included (docs/platform III.8).
-func (s *Site) inShop(key string) bool {
+func (s *Site) InShop(key string) bool {
 	rest, ok := strings.CutPrefix(key, "/"+s.Platform.ShopWord())
 	return ok && rest != "" && (rest[0] == '/' || rest[0] == '-') && key != "/"+s.Platform.MCP
 }
@@ -77,13 +77,13 @@ func (w *Whole) shopLooks() bool {
 	if w.Call.Form != call.Pretty && (w.Site.KeysInQuery == nil || !w.Site.KeysInQuery(w)) {
 		return false
 	}
-	return w.Site.inShop(w.Call.Route)
+	return w.Site.InShop(w.Call.Route)
 }
 
 // TakesKeys tells whether a shop key may count on the call. In the query form the shop's
 // answer decides: its release need not be known.
 func (w *Whole) TakesKeys() bool {
-	return w.Site.inShop(w.Call.Route) && (w.Call.Form == call.Pretty || !w.Site.NoKeysInQuery)
+	return w.Site.InShop(w.Call.Route) && (w.Call.Form == call.Pretty || !w.Site.NoKeysInQuery)
 }
 
 func inNamespace(key, ns string) bool {

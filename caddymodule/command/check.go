@@ -1,0 +1,230 @@
+package command
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/spf13/cobra"
+
+	"github.com/restwarden/restwarden/caddymodule/command/terminal"
+	"github.com/restwarden/restwarden/caddymodule/dryrun"
+	"github.com/restwarden/restwarden/caddymodule/layout"
+	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/nearest"
+)
+
+// checker says what is odd in a configuration.
+type checker struct {
+	config, adapter, format string
+	strict                  bool
+}
+
+var checkFormats = []string{"text", "json", "sarif"}
+
+func checkCommand() *cobra.Command {
+	c := &checker{}
+	cmd := &cobra.Command{
+		Use:   "check [--config <file>] [--adapter <name>] [--strict] [--format text|json|sarif]",
+		Short: "Says what is odd in a configuration",
+		Long: `Reads your own configuration as Caddy does, with the plugins of this Caddy, and says
+what is odd in it: directives that guard less than it seems, ways past them, and rules
+that never decide. Each line has a code, file and line, what is odd, and what to do.
+docs/checks.md explains the codes.
+
+Nothing is started, sent or written. A variable of the environment that is not set
+here gets a stand-in.
+
+Exit status: 0 fine, 1 something is odd and --strict is set, 2 usage, or the
+configuration does not load, 3 it cannot be known.`,
+		Example: `  caddy restwarden check
+  caddy restwarden check --config /etc/caddy/Caddyfile --strict
+  caddy restwarden check --format sarif > restwarden.sarif`,
+		SilenceUsage: true,
+	}
+	f := cmd.Flags()
+	f.StringVarP(&c.config, "config", "c", "", "configuration file (default the Caddyfile of the working directory)")
+	f.StringVarP(&c.adapter, "adapter", "a", "", "name of the config adapter")
+	f.BoolVar(&c.strict, "strict", false, "exit with 1 if something is odd")
+	f.StringVar(&c.format, "format", "text", strings.Join(checkFormats, ", ")+": how to print what is odd")
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(checkFormats, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
+	withAnswer(cmd, c.run)
+	return cmd
+}
+
+// checked is what is odd in a configuration. It is the JSON of "check".
+type checked struct {
+	Version  int       `json:"v"` // 1
+	Findings []oddness `json:"findings"`
+	Notes    []oddness `json:"notes"` // nothing is wrong
+}
+
+// oddness is one finding.
+type oddness struct {
+	Code     string   `json:"code"`
+	At       string   `json:"at"`
+	Imported string   `json:"imported,omitempty"`
+	Sites    []string `json:"sites"` // empty for all hosts
+	Problem  string   `json:"problem"`
+	Do       string   `json:"do"`
+
+	text string // in one line
+}
+
+// run returns the exit status.
+func (c *checker) run(cmd *cobra.Command, args []string) (int, error) {
+	if err := nearest.Check(c.format, checkFormats...); err != nil {
+		return exitUsage, fmt.Errorf("--format: %w", err)
+	}
+	if err := cobra.NoArgs(cmd, args); err != nil {
+		return exitUsage, err
+	}
+	progress := terminal.NewProgress(cmd.ErrOrStderr())
+	progress.Step("reading the configuration")
+	found, err := c.findings()
+	progress.End()
+	switch {
+	case errors.Is(err, dryrun.ErrUnknowable):
+		return exitUnknown, err
+	case err != nil:
+		return exitUsage, err
+	}
+	result := newChecked(found)
+	if err := c.print(cmd.OutOrStdout(), result); err != nil {
+		return exitUsage, err
+	}
+	if c.strict && len(result.Findings) > 0 {
+		return exitNo, nil
+	}
+	return 0, nil
+}
+
+// findings loads the configuration and returns all that is odd in it.
+func (c *checker) findings() ([]layout.Finding, error) {
+	var found []layout.Finding
+	config, err := dryrun.Load(dryrun.Options{
+		File: c.config, Adapter: c.adapter, Odd: func(f layout.Finding) { found = append(found, f) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = config.Close() }() // a directory of its own is left
+	spools, err := spoolFindings(config.Report.Directives)
+	return slices.Concat(config.Report.Odd, found, spools), err
+}
+
+// spoolFindings looks at the directories for spooled bodies, each once. The dry run does not
+// use them. The error says that one cannot be used.
+func spoolFindings(directives []*layout.Directive) ([]layout.Finding, error) {
+	type spool struct {
+		dir   string
+		limit int64
+	}
+	seen := map[spool]bool{}
+	var found []layout.Finding
+	for _, d := range directives {
+		dir, err := caddy.NewReplacer().ReplaceOrErr(cmp.Or(d.SpoolDir, os.TempDir()), true, true)
+		s := spool{dir, d.SpoolLimit}
+		if err != nil || seen[s] {
+			continue // this machine does not know the directory
+		}
+		seen[s] = true
+		odd, err := call.CheckSpool(dir, d.SpoolLimit)
+		if err != nil {
+			return nil, fmt.Errorf("restwarden at %s: spool_dir: %w", place(d.At, d.Imported), err)
+		}
+		for _, f := range odd {
+			found = append(found, layout.Finding{Code: f.Code, At: d.At, Imported: d.Imported, Text: f.Text, Do: layout.CodeOf(f.Code).Do})
+		}
+	}
+	return found, nil
+}
+
+// newChecked sorts findings by file, line and code, and takes the notes apart.
+func newChecked(found []layout.Finding) *checked {
+	slices.SortStableFunc(found, func(a, b layout.Finding) int {
+		return cmp.Or(comparePlaces(a.At, b.At), cmp.Compare(a.Code, b.Code), comparePlaces(a.Imported, b.Imported))
+	})
+	c := &checked{Version: 1, Findings: []oddness{}, Notes: []oddness{}}
+	for _, f := range found {
+		code := layout.CodeOf(f.Code)
+		o := oddness{
+			Code: f.Code, At: f.At, Imported: f.Imported, Sites: append([]string{}, f.Sites...),
+			Problem: f.Text, Do: cmp.Or(f.Do, code.Do), text: f.Problem(),
+		}
+		if code.Note {
+			c.Notes = append(c.Notes, o)
+		} else {
+			c.Findings = append(c.Findings, o)
+		}
+	}
+	return c
+}
+
+func (c *checker) print(out io.Writer, result *checked) error {
+	switch c.format {
+	case "json":
+		return printIndented(out, result)
+	case "sarif":
+		return printIndented(out, newSARIF(result, c.file()))
+	}
+	palette := terminal.PaletteOf(out)
+	var text strings.Builder
+	for _, o := range result.Findings {
+		fmt.Fprintf(&text, "%s %s: %s\n", palette.Odd(o.Code), palette.Strong(place(o.At, o.Imported)), o.text)
+	}
+	for _, o := range result.Notes {
+		fmt.Fprintf(&text, "note %s %s: %s\n", o.Code, place(o.At, o.Imported), o.text)
+	}
+	if len(result.Findings) == 0 {
+		text.WriteString(palette.Good("nothing odd") + "\n")
+	}
+	_, err := io.WriteString(out, text.String())
+	return err
+}
+
+// file is the configuration file, as the user names it.
+func (c *checker) file() string { return cmp.Or(c.config, "Caddyfile") }
+
+func printIndented(out io.Writer, v any) error {
+	encoder := json.NewEncoder(out)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(v)
+}
+
+// place writes where a line stands, and where it was imported.
+func place(at, imported string) string {
+	at = cmp.Or(at, "the configuration")
+	if imported != "" {
+		at += " (imported by " + imported + ")"
+	}
+	return at
+}
+
+func comparePlaces(a, b string) int {
+	fileA, lineA := splitPlace(a)
+	fileB, lineB := splitPlace(b)
+	return cmp.Or(cmp.Compare(fileA, fileB), cmp.Compare(lineA, lineB))
+}
+
+// splitPlace returns file and line of a place such as "Caddyfile:12"; line 0 if it has none.
+func splitPlace(at string) (file string, line int) {
+	i := strings.LastIndexByte(at, ':')
+	if i < 0 {
+		return filepath.ToSlash(at), 0
+	}
+	line, err := strconv.Atoi(at[i+1:])
+	if err != nil {
+		return filepath.ToSlash(at), 0
+	}
+	return filepath.ToSlash(at[:i]), line
+}

@@ -1,0 +1,4 @@
+package command
+
+// CheckCommand makes the command "check".
+var CheckCommand = checkCommand

@@ -1,0 +1,127 @@
+package policies
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/restwarden/restwarden/policies/call"
+)
+
+// Odd is something odd in the configuration of a chain, see docs/checks.md.
+type Odd struct {
+	Code string // "W04"
+	At   string // "Caddyfile:12"; "" where no line is to blame
+	Text string // what is odd and what to do, in one sentence
+	Note bool   // it is a note for the reader, never a finding
+}
+
+// Odd returns what is odd in the rules of the chain: W04, W05, W06, W07 and W11 of
+// docs/checks.md, in this order, and each in the order of the configuration. It takes for
+// odd only what is certain.
+func (c *Chain) Odd() []Odd {
+	var odd []Odd
+	for i := range c.links {
+		if access, ok := c.links[i].policy.(*Access); ok {
+			odd = access.odd()
+		}
+	}
+	odd = append(odd, c.oddRoutes()...)
+	odd = append(odd, c.oddSignatures()...)
+	odd = append(odd, c.observed()...)
+	slices.SortStableFunc(odd, func(a, b Odd) int { return strings.Compare(a.Code, b.Code) })
+	return odd
+}
+
+func oddf(code, at, format string, args ...any) Odd {
+	return Odd{Code: code, At: at, Text: fmt.Sprintf(format, args...)}
+}
+
+// oddSignatures returns W07: the signatures that no rule names.
+func (c *Chain) oddSignatures() (odd []Odd) {
+	var named []*Signature
+	for i := range c.links {
+		switch p := c.links[i].policy.(type) {
+		case *Access:
+			for j := range p.Rules {
+				named = append(named, p.Rules[j].signatures...)
+			}
+		case *Signatures: // behind access in the catalog
+			for _, s := range p.Signatures {
+				if !slices.Contains(named, s) {
+					odd = append(odd, oddf("W07", s.At, "No rule names the signature %s, so that it guards nothing: write a rule allow signed %s for its route, or remove it.", s.Name, s.Name))
+				}
+			}
+		}
+	}
+	return odd
+}
+
+// observed returns W11: the directive, or a policy, only observes.
+func (c *Chain) observed() (odd []Odd) {
+	if c.mode == Observe {
+		odd = append(odd, oddf("W11", "", "mode observe is in force: refusals are counted and logged, but nothing is refused; set mode enforce once the log shows no good call among them."))
+	}
+	for i := range c.links {
+		if l := &c.links[i]; l.settings.Mode == Observe {
+			odd = append(odd, oddf("W11", l.settings.At, "The policy %s only observes: its refusals are counted and logged, but not carried out; remove its mode once the log shows no good call among them.", l.name))
+		}
+	}
+	for i := range odd {
+		odd[i].Note = true
+	}
+	return odd
+}
+
+// oddRoutes returns W06: the routes that can be no REST routes.
+func (c *Chain) oddRoutes() (odd []Odd) {
+	check := func(at, line string, routes ...call.Pattern) {
+		for _, route := range routes {
+			if why := notREST(route); why != "" {
+				odd = append(odd, oddf("W06", at, "%s names %s, which can be no REST route, since %s: name a route as the REST index has it, without the prefix, or remove it.", line, route, why))
+			}
+		}
+	}
+	for i := range c.links {
+		switch p := c.links[i].policy.(type) {
+		case *Access:
+			for j := range p.Rules {
+				check(p.Rules[j].At, p.Rules[j].String(), p.Rules[j].target.routes...)
+			}
+		case *RateLimits:
+			for _, l := range p.Limits {
+				check(l.At, l.String(), l.target.routes...)
+			}
+		case *StripQuery:
+			for j := range p.Strips {
+				check(p.Strips[j].At, "strip_query "+p.Strips[j].Name, p.Strips[j].target.routes...)
+			}
+		case *Redact:
+			for _, r := range p.redactions {
+				check(r.At, "redact", r.pattern)
+			}
+		}
+	}
+	return odd
+}
+
+// directories are what the platforms have beside REST (docs/platform I.1; docs/interface 1),
+// as first segments.
+var directories = []string{
+	"wp-admin", "wp-content", "wp-includes", "wp-login", "wp-cron", "wp-signup", "wp-activate", "wp-trackback",
+	"cms-admin", "cms-content", "cms-includes", "cms-login", "cms-cron", "cms-signup", "cms-activate", "cms-trackback",
+}
+
+// notREST says why a pattern can be no REST route, or "".
+func notREST(p call.Pattern) string {
+	segments, _ := p.Segments()
+	for i, s := range segments {
+		switch {
+		case strings.HasSuffix(s, ".php") && s[0] != ':':
+			return s + " is a script"
+		case i == 0 && slices.Contains(directories, s):
+			return "/" + s + " is a part of the platform beside REST, which RestWarden does not guard"
+		}
+	}
+	return ""
+}

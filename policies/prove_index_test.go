@@ -1,0 +1,294 @@
+package policies
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/restwarden/restwarden/policies/ask/asktest"
+	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/index"
+)
+
+// counters are the counter-examples of a proof, in order: "GET /wp/v2/posts/1 by deny …".
+func counters(p Proof) (list []string) {
+	for _, e := range p.Counter {
+		list = append(list, strings.TrimSuffix(e.Method+" "+e.Route+" by "+e.Rule, " by "))
+	}
+	return list
+}
+
+// siteIndex is the index of a site with some routes, one for each way of writing groups.
+func siteIndex(more ...string) *index.Index {
+	return index.New(append([]string{
+		"/", "/wp/v2", "/wp/v2/posts", `/wp/v2/posts/(?P<id>[\d]+)`, `/wp/v2/users/(?P<id>[\d]+)`, "/wp/v2/users/me",
+		`/wp/v2/types/(?P<type>[\w-]+)`, `/wp/v2/media/(?P<id>[\d]{2,3})`, `/shop/v1/(?P<what>orders|refunds)/(?P<id>[\d]+)`,
+		`/files/v1/(?P<path>.+)`, `/files/v1/one(?:/(?P<part>[a-z]+))?`, "/wc/store/cart", "/wc/store/v1/checkout", `/wc/v3/orders/(?P<id>[\d]+)`,
+	}, more...), []string{"wp/v2", "shop/v1", "files/v1", "wc/store", "wc/store/v1", "wc/v3"})
+}
+
+func TestProve_OverTheRoutesOfASite(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		lines   string
+		never   bool
+		methods string
+		routes  string
+		who     caller.Caller
+		want    []string // counter-examples; nil if the claim holds
+	}{
+		{"a literal that the group does not accept", "login_only; allow anyone /wp/v2/posts/latest", true, "", "/wp/v2/posts/**", caller.Caller{}, nil},
+		{"a literal that the group accepts", "login_only; allow anyone GET /wp/v2/types/post", true, "", "/wp/v2/**", caller.Caller{}, []string{"GET /wp/v2/types/post by allow anyone GET /wp/v2/types/post"}},
+		{"a route that the site does not have", "login_only; allow anyone /wp/v2/pages/**", true, "", "/wp/v2/**", caller.Caller{}, nil},
+		{"bounds of a group", "login_only; allow anyone POST /wp/v2/media/:id", true, "POST", "/wp/v2/**", caller.Caller{}, []string{"POST /wp/v2/media/11 by allow anyone POST /wp/v2/media/:id"}},
+		{"an alternative", "login_only; allow anyone /shop/v1/refunds/*", true, "GET", "/shop/**", caller.Caller{}, []string{"GET /shop/v1/refunds/1 by allow anyone /shop/v1/refunds/*"}},
+		{"no alternative", "login_only; allow anyone /shop/v1/coupons/*", true, "GET", "/shop/**", caller.Caller{}, nil},
+		{"a group over slashes", "login_only; allow anyone /files/v1/*/b/c", true, "GET", "/files/**", caller.Caller{}, []string{"GET /files/v1/1/b/c by allow anyone /files/v1/*/b/c"}},
+		{"an optional group", "login_only; allow anyone /files/v1/one", true, "GET", "/files/v1/one", caller.Caller{}, []string{"GET /files/v1/one by allow anyone /files/v1/one"}},
+		{"the old address of the checkout", "login_only; allow anyone /wc/store/v1/cart", true, "GET", "/wc/store/**", caller.Caller{}, []string{"GET /wc/store/cart by allow anyone /wc/store/v1/cart"}},
+		{"the new address of the checkout", "login_only; allow anyone /wc/store/checkout", true, "GET", "/wc/store/**", caller.Caller{}, []string{"GET /wc/store/v1/checkout by allow anyone /wc/store/checkout"}},
+		{"the root", "login_only; allow anyone /", true, "GET", "/", caller.Caller{}, []string{"GET / by allow anyone /"}},
+		{"always, with a literal denied that the group accepts", "deny GET /wp/v2/types/secret", false, "GET", "/wp/v2/types/*", caller.Caller{}, []string{"GET /wp/v2/types/secret by deny GET /wp/v2/types/secret"}},
+		{"always, with a literal denied that no route has", "deny GET /wp/v2/posts/secret", false, "GET", "/wp/v2/posts/*", caller.Caller{}, nil},
+		{"always, for a built-in rule's exception", "", false, "GET", "/wp/v2/users/me", caller.Caller{}, nil},
+		{"always, for a built-in rule", "", false, "GET", "/wp/v2/users/*", caller.Caller{}, []string{"GET /wp/v2/users/1 by built-in: allow users /wp/v2/users /wp/v2/users/*"}},
+		{"a key in the shop", "login_only", false, "GET", "/wc/v3/**", caller.Caller{Kind: caller.KeyHolder}, nil},
+		{"a key elsewhere", "login_only", false, "GET", "/wp/v2/posts", caller.Caller{Kind: caller.KeyHolder}, []string{"GET /wp/v2/posts by login_only"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var lines []string
+			if test.lines != "" {
+				lines = strings.Split(test.lines, "; ")
+			}
+			q := Claim{Never: test.never, Routes: []string{test.routes}, Caller: test.who, Index: siteIndex()}
+			if test.methods != "" {
+				q.Methods = strings.Split(test.methods, ",")
+			}
+			proof, err := chainOf(t, lines...).Prove(q)
+			if got := counters(proof); err != nil || !slices.Equal(got, test.want) || proof.Holds != (test.want == nil) {
+				t.Errorf("got %q, want %q: %+v, %v", got, test.want, proof, err)
+			}
+			for _, e := range proof.Counter {
+				if name, _ := q.Index.Pattern(e.Route); name != e.Pattern {
+					t.Errorf("%s is %q, said to be %q", e.Route, name, e.Pattern)
+				}
+			}
+		})
+	}
+}
+
+// TestProve_Opaque: a claim on routes that cannot be reasoned about does not hold, nor does it
+// break.
+func TestProve_Opaque(t *testing.T) {
+	c := chainOf(t, "login_only")
+	for pattern, unproved := range map[string]bool{
+		`/odd/v1/(?=x)x`:      true,
+		`/odd/v1/a|/other/v1`: true, // it may begin with anything
+		`/other/v1/(?=x)x`:    false,
+	} {
+		proof, err := c.Prove(Claim{Never: true, Routes: []string{"/odd/**"}, Index: siteIndex(pattern)})
+		if err != nil || proof.Holds == unproved || (len(proof.Unproved) == 1) != unproved || len(proof.Counter) > 0 {
+			t.Errorf("%s: %+v, %v", pattern, proof, err)
+		}
+	}
+}
+
+// TestProve_Limits: what lets calls pass in spite of the rules is no proof of never.
+func TestProve_Limits(t *testing.T) {
+	never := Claim{Never: true, Routes: []string{"/a/**"}}
+	for lines, want := range map[string]string{
+		"login_only":                                           "holds",
+		"login_only; mode observe":                             "broken, unproved",
+		"login_only; access observe":                           "broken",
+		"login_only; call observe":                             "unproved",
+		"signature s; allow signed s /a/**":                    "holds",
+		"signature s; allow signed s /a/**; signature observe": "broken",
+		"allow anyone GET /a/b; deny /**":                      "broken",
+	} {
+		proof, err := chainOf(t, strings.Split(lines, "; ")...).Prove(never)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		if proof.Holds {
+			got = append(got, "holds")
+		}
+		if len(proof.Counter) > 0 {
+			got = append(got, "broken")
+		}
+		if len(proof.Unproved) > 0 {
+			got = append(got, "unproved")
+		}
+		if strings.Join(got, ", ") != want {
+			t.Errorf("%s: got %q, want %q: %+v", lines, got, want, proof)
+		}
+	}
+	access := configured("access", &Access{LoginOnly: true}, Settings{OnError: PassOnError})
+	c, err := NewChain(newSite(t), "", access)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if proof, err := c.Prove(never); err != nil || proof.Holds || len(proof.Unproved) != 1 {
+		t.Errorf("on_error pass: %+v, %v", proof, err)
+	}
+	if _, err := c.Prove(Claim{Routes: []string{"a"}}); err == nil {
+		t.Error("a claim without a route that can be read")
+	}
+}
+
+// TestProve_ShopKeys: a shop key counts on the shop's routes alone.
+func TestProve_ShopKeys(t *testing.T) {
+	for _, test := range []struct{ platform, routes, counter string }{
+		{"wordpress", "/wc/*/**", ""},
+		{"wordpress", "/wc-analytics/**", ""},
+		{"wordpress", "/wc/**", "GET /wc"},
+		{"wordpress", "/wcx/**", "GET /wcx"},
+		{"wordpress", "/*/v1", "GET /x/v1"},
+		{"wordpress", "/woocommerce/mcp", "GET /woocommerce/mcp"},
+		{"cms", "/shop/v3/**", ""},
+		{"cms", "/shop/**", "GET /shop"},
+		{"cms", "/shop/*/**", "GET /shop/mcp"},
+		{"cms", "/wc/v3/**", "GET /wc/v3"},
+	} {
+		s := newSite(t)
+		platform, _ := call.PlatformByName(test.platform)
+		s.Site = caller.NewSite(platform, caller.Own{})
+		c, err := NewChain(s, "", configured("access", &Access{LoginOnly: true, Recommended: "off"}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		proof, err := c.Prove(Claim{Methods: []string{"GET"}, Routes: []string{test.routes}, Caller: caller.Caller{Kind: caller.KeyHolder}})
+		got := strings.TrimSuffix(strings.Join(counters(proof), " "), " by login_only")
+		if err != nil || got != test.counter || proof.Holds != (got == "") {
+			t.Errorf("%+v: %+v, %v", test, proof, err)
+		}
+	}
+}
+
+// TestProve_Abilities: the policy abilities refuses what access lets pass.
+func TestProve_Abilities(t *testing.T) {
+	user := caller.Caller{Kind: caller.User}
+	for _, test := range []struct {
+		rules    []AbilityRule
+		never    bool
+		who      caller.Caller
+		counter  string
+		unproved bool
+	}{
+		{[]AbilityRule{{Pattern: "shop/Ping"}, {Pattern: "shop/*"}}, true, caller.Caller{}, "POST /wp-abilities/v1/abilities/shop/ping/run", false},
+		{[]AbilityRule{{Pattern: "shop/*"}}, true, caller.Caller{}, "", false},
+		{nil, true, caller.Caller{}, "", false},
+		{[]AbilityRule{{Pattern: "shop/ping", Deny: true}, {Pattern: "shop/ping"}}, true, caller.Caller{}, "", false},
+		{[]AbilityRule{{Pattern: "*", Deny: true}}, true, user, "", false},
+		{nil, true, user, "POST /wp-abilities/v1/abilities/1/run", false},
+		{nil, false, user, "", false},
+		{[]AbilityRule{{Pattern: "shop/*"}}, true, user, "", true},
+		{[]AbilityRule{{Pattern: "shop/*", Deny: true}}, false, user, "", true},
+		{[]AbilityRule{{Pattern: "shop/*"}}, false, user, "POST /wp-abilities/v1/abilities/1/run", false},
+	} {
+		all := configured("access", new(Access))
+		all["abilities"] = configured("abilities", &Abilities{Rules: test.rules})["abilities"]
+		c, err := NewChain(newSite(t), "", all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		routes := []string{"/wp-abilities/v1/abilities/*/run", "/wp-abilities/v1/abilities/*/*/run"}
+		proof, err := c.Prove(Claim{Never: test.never, Methods: []string{"POST"}, Routes: routes, Caller: test.who})
+		first := ""
+		if len(proof.Counter) > 0 {
+			first = proof.Counter[0].Method + " " + proof.Counter[0].Route
+		}
+		if err != nil || first != test.counter || (len(proof.Unproved) > 0) != test.unproved || proof.Holds != (test.counter == "" && !test.unproved) {
+			t.Errorf("%+v: %+v, %v", test, proof, err)
+		}
+	}
+}
+
+// TestProve_CountersAreReal sends each counter-example through the chain.
+func TestProve_CountersAreReal(t *testing.T) {
+	lines := []string{
+		"login_only", "allow anyone POST /a/v1/:id/feedback", "allow users /b/v1/**", "allow role administrator /c/v1/*", "allow anyone /wp/v2/users",
+		"allow anyone GET /wc/v3/products/*", "deny /d/** as 404", "allow anyone /d/e", "allow capability manage_options /e/**", "allow anyone /wc/*/cart",
+	}
+	backends := map[string]*asktest.Platform{"admin": asktest.Answering(200, adminBody), "customer": asktest.Answering(200, clientBody)}
+	callers := map[string]caller.Caller{
+		"":         {},
+		"admin":    {Kind: caller.User, ID: 1, Roles: []string{"administrator"}, Capabilities: map[string]bool{"manage_options": true, "edit_others_posts": true}},
+		"customer": {Kind: caller.User, ID: 5, Roles: []string{"customer", "subscriber"}, Capabilities: map[string]bool{"read": true}},
+	}
+	judged := 0
+	for name, who := range callers {
+		c := chainOf(t, lines...)
+		for _, never := range []bool{true, false} {
+			for _, methods := range [][]string{nil, {"GET"}, {"POST", "DELETE"}} {
+				proof, err := c.Prove(Claim{Never: never, Methods: methods, Routes: []string{"/**"}, Caller: who})
+				if err != nil || proof.Holds || len(proof.Counter) == 0 {
+					t.Fatalf("%+v, %v", proof, err)
+				}
+				for _, e := range proof.Counter {
+					var headers []string
+					if name != "" {
+						headers = append(headers, basicAuth)
+					}
+					r := request(t, c.site, backends[name], e.Method, "/wp-json"+e.Route, "", headers...)
+					if e.Method == http.MethodHead || r.Call.Key != e.Route {
+						t.Errorf("%+v is read as %s %s", e, r.Call.Method, r.Call.Key)
+					}
+					d := c.Judge(t.Context(), r)
+					if passed := d.Outcome == Pass; passed != never || !passed && (d.Policy != "access" || d.Verdict.Rule != e.Rule || d.Verdict.Pos != e.At) {
+						t.Errorf("%s, never %v: %+v: %+v", name, never, e, d)
+					}
+					judged++
+				}
+			}
+		}
+	}
+	if judged < 30 {
+		t.Errorf("only %d counter-examples", judged)
+	}
+}
+
+// BenchmarkProve proves a claim for five callers over 1,000 rules and 2,000 routes.
+func BenchmarkProve(b *testing.B) {
+	var routes, namespaces []string
+	for i := range 2000 {
+		ns := fmt.Sprintf("plugin-%d/v1", i/8)
+		if i%8 == 0 {
+			namespaces = append(namespaces, ns)
+		}
+		routes = append(routes, "/"+ns+[]string{
+			"", "/items", `/items/(?P<id>[\d]+)`, `/items/(?P<id>[\d]+)/notes`, `/types/(?P<type>[\w-]+)`, `/files/(?P<path>.+)`, "/settings/x",
+			`/(?P<what>orders|refunds)/(?P<id>[\d]+)`,
+		}[i%8])
+	}
+	x := index.New(routes, namespaces)
+	p := manyRules(1000)
+	for i := range p.Rules {
+		if r := &p.Rules[i]; !r.Deny {
+			r.Allow, r.Methods = []string{"anyone", "users"}[i%2], []string{"GET"}
+		}
+	}
+	c, err := NewChain(newSite(b), "", configured("access", p))
+	if err != nil {
+		b.Fatal(err)
+	}
+	claims := []Claim{ // which hold, so that nothing ends early
+		{Methods: []string{"GET"}, Caller: caller.Caller{Kind: caller.User}},
+		{Methods: []string{"GET"}, Caller: caller.Caller{Kind: caller.User, Roles: []string{"editor"}}},
+		{Methods: []string{"GET"}, Caller: caller.Caller{Kind: caller.Unverified}},
+		{Methods: []string{"POST", "PUT", "PATCH", "DELETE", "OPTIONS"}, Never: true},
+		{Methods: []string{"POST", "PUT", "PATCH", "DELETE", "OPTIONS"}, Never: true, Caller: caller.Caller{Kind: caller.KeyHolder}},
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		for _, q := range claims {
+			q.Routes, q.Index = []string{"/plugin-7/**", "/**"}, x
+			if proof, err := c.Prove(q); err != nil || !proof.Holds {
+				b.Fatal(proof, err)
+			}
+		}
+	}
+}

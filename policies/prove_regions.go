@@ -1,0 +1,229 @@
+package policies
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/cover"
+	"github.com/restwarden/restwarden/policies/index"
+)
+
+// prover decides one claim, region by region.
+type prover struct {
+	*regions
+	claim     *Claim
+	site      *Site
+	methods   []string  // of the claim, apart
+	signs     bool      // the policy signature enforces
+	abilities *runnable // nil if the policy abilities is off or only observes
+	found     map[*cover.State][]breach
+	named     map[Counterexample]bool // by rule alone
+	proof     Proof
+}
+
+// breach is a method whose calls break the claim in one region, and the rule that decides on
+// them.
+type breach struct {
+	method string
+	rule   *Rule
+}
+
+func newProver(c *Chain, q *Claim, target *Target) *prover {
+	p := &prover{claim: q, site: c.site, found: map[*cover.State][]breach{}, named: map[Counterexample]bool{}}
+	access := new(Access) // everything passes
+	for i := range c.links {
+		l := &c.links[i]
+		if c.observes(l, InForce{}) {
+			continue
+		}
+		switch policy := l.policy.(type) {
+		case *Access:
+			access = policy
+		case *Signatures:
+			p.signs = true
+		case *Abilities:
+			p.abilities = &runnable{Abilities: policy}
+		}
+	}
+	word := ""
+	if q.Caller.Kind == caller.KeyHolder {
+		word = c.site.Platform.ShopWord()
+	}
+	p.regions = divide(access, word)
+	p.Apart("/" + c.site.Platform.MCP)
+	if p.abilities != nil {
+		p.abilities.divide(p.regions)
+	}
+	for i := range target.routes {
+		p.Mark(target.routes[i])
+	}
+	set := target.methodSet()
+	for i, m := range methodsApart {
+		if set.has(i) {
+			p.methods = append(p.methods, m)
+		}
+	}
+	return p
+}
+
+// limits says what lets calls pass that the rules refuse.
+func (p *prover) limits(c *Chain) {
+	if !p.claim.Never {
+		return
+	}
+	reads := false
+	for i := range c.links {
+		l := &c.links[i]
+		switch l.policy.(type) {
+		case *Reading:
+			reads = !c.observes(l, InForce{})
+		case *Access, *Signatures, *Abilities:
+			if l.settings.OnError == PassOnError && !c.observes(l, InForce{}) {
+				p.unproved("%s has on_error pass: a call passes if the platform cannot be asked.", l.name)
+			}
+		}
+	}
+	if !reads {
+		p.unproved("The policy call does not enforce: a request that has no certain reading passes, and it may be such a call.")
+	}
+}
+
+func (p *prover) unproved(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(p.proof.Unproved, text) {
+		p.proof.Unproved = append(p.proof.Unproved, text)
+	}
+}
+
+// anyRoute decides the claim for all routes of its patterns.
+func (p *prover) anyRoute(target *Target) error {
+	for i := range target.routes {
+		if err := p.walk(cover.KeysOf(target.routes[i]), ""); err != nil || p.full() {
+			return err
+		}
+	}
+	return nil
+}
+
+// routesOf decides the claim for the routes of a site.
+func (p *prover) routesOf(x *index.Index) error {
+	for _, route := range x.Routes() {
+		var err error
+		if prefix, opaque := route.Opaque(); opaque {
+			err = p.opaque(prefix)
+		} else {
+			err = p.walk(route, route.Name())
+		}
+		if err != nil || p.full() {
+			return err
+		}
+	}
+	return nil
+}
+
+// walk decides the claim for a space. pattern is what the site calls it.
+func (p *prover) walk(space cover.Space, pattern string) error {
+	skip := func(s *cover.State) bool { return !s.Marked() }
+	return p.Walk(space, skip, func(place *cover.Place) bool {
+		if !place.State.Within() {
+			return true
+		}
+		found, known := p.found[place.State]
+		if !known {
+			found = p.judge(place)
+			p.found[place.State] = found
+		}
+		for _, b := range found {
+			p.counter(b, place.Route(), pattern)
+		}
+		return !p.full()
+	})
+}
+
+func (p *prover) full() bool { return len(p.proof.Counter) >= maxCounter }
+
+// counter keeps a call that breaks the claim, if none is known by the same rule.
+func (p *prover) counter(b breach, route, pattern string) {
+	var by Counterexample
+	if b.rule != &defaultAnyone {
+		by.Rule, by.At = b.rule.String(), b.rule.At
+	}
+	if p.named[by] || p.full() {
+		return
+	}
+	p.named[by] = true
+	by.Method, by.Route, by.Pattern = b.method, route, pattern
+	p.proof.Counter = append(p.proof.Counter, by)
+}
+
+// judge asks the rules about one call for each method of the claim, at a place that stands
+// for its region.
+func (p *prover) judge(place *cover.Place) (found []breach) {
+	patterns, key := place.State.Matches(), place.Key()
+	rules := p.matching(patterns)
+	for _, method := range p.methods {
+		c := callOf(method, key)
+		passes, by := p.admits(c, rules)
+		if passes && p.abilities != nil && p.abilities.covers(patterns) {
+			passes, by = p.runs(c, by)
+		}
+		if passes == p.claim.Never {
+			found = append(found, breach{method, by})
+		}
+	}
+	return found
+}
+
+// admits tells whether access lets a call pass, and which rule decides.
+func (p *prover) admits(c *call.Call, rules []int) (passes bool, by *Rule) {
+	guard, own, _ := p.decide(c, rules)
+	who := p.callerOf(c)
+	for _, rule := range [...]*Rule{guard.Rule, own.Rule} {
+		switch {
+		case rule == nil, rule.who == whoAnyone:
+		case rule.who == whoSigned && !p.signs:
+		case !rule.admits(who): // also who does not sign
+			return false, rule
+		}
+	}
+	return true, cmp.Or(own.Rule, guard.Rule)
+}
+
+// callerOf returns who calls on a route.
+func (p *prover) callerOf(c *call.Call) caller.Caller {
+	if p.claim.Caller.Kind == caller.KeyHolder && !p.site.InShop(c.Key) {
+		return caller.Caller{}
+	}
+	return p.claim.Caller
+}
+
+// opaque says that nothing is known of the routes that begin with a text, if they may be in
+// the claim.
+func (p *prover) opaque(prefix string) error {
+	segments := strings.Split(strings.TrimPrefix(prefix, "/"), "/")
+	last := len(segments) - 1 // the text may end inside of it
+	state, err := p.Start()
+	for i := 0; i < last && err == nil && state.Marked(); i++ {
+		steps := state.Alphabet().Exactly(segments[i], 0)
+		switch {
+		case len(steps) == 0: // below the old address of the checkout API
+			segments[last], i = "", last
+		case steps[0].Class == nil:
+			state, err = state.Next(segments[i])
+		default:
+			state, err = state.Other(steps[0].Class)
+		}
+	}
+	if err != nil || !state.Marked() {
+		return err
+	}
+	if prefix == "" {
+		p.unproved("The index of the site has routes that cannot be reasoned about.")
+	} else {
+		p.unproved("The index of the site has a route that cannot be reasoned about; it begins with %s.", prefix)
+	}
+	return nil
+}

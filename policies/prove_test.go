@@ -1,0 +1,137 @@
+package policies
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/caller"
+)
+
+// smallAlphabet are the segments of the keys that the property tests try out: literals of
+// drawn patterns, and segments that no pattern has.
+var smallAlphabet = []string{"a", "wp", "v2", "users", "me", "wc", "store", "v1", "troubleshooting", "upload-logo", "store-auth", "zz", "wc-zz"}
+
+// allKeys are the keys of up to three segments of the alphabet, as the reader makes them, and
+// of one more, which no drawn pattern tells apart.
+var allKeys = func() []string {
+	keys, longest := []string{"/"}, []string{""}
+	for i := range 4 {
+		var next []string
+		for _, key := range longest {
+			for _, s := range smallAlphabet {
+				if i == 3 && s != "zz" {
+					continue
+				}
+				if longer := key + "/" + s; !strings.HasPrefix(longer, "/wc/store/") || strings.HasPrefix(longer+"/", "/wc/store/v1/") {
+					next = append(next, longer)
+				}
+			}
+		}
+		keys, longest = append(keys, next...), next
+	}
+	for _, s := range smallAlphabet { // a pattern gets the version of the checkout API
+		keys = append(keys, "/wc/store/v1/"+s, "/wc/store/v1/"+s+"/zz")
+	}
+	return keys
+}()
+
+// someMethods are methods that the drawn rules tell apart.
+var someMethods = []string{"GET", "HEAD", "POST", "PUT", "DELETE", "PROPFIND"}
+
+func drawPattern(t *rapid.T) string {
+	segments := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "wp", "v2", "users", "me", "wc", "store", "v1", "*", ":id", "*"}), 0, 3).Draw(t, "segments")
+	if rapid.Bool().Draw(t, "rest") {
+		segments = append(segments, "**")
+	}
+	return "/" + strings.Join(segments, "/")
+}
+
+func drawMethods(t *rapid.T) []string {
+	return rapid.SampledFrom([][]string{nil, {"GET"}, {"HEAD"}, {"POST"}, {"GET", "POST"}, {"POST", "DELETE"}, knownMethods}).Draw(t, "methods")
+}
+
+func drawRule(t *rapid.T) Rule {
+	r := Rule{Methods: drawMethods(t)}
+	for range rapid.IntRange(1, 2).Draw(t, "routes") {
+		r.Routes = append(r.Routes, drawPattern(t))
+	}
+	r.Allow = rapid.SampledFrom([]string{"", "anyone", "users", "role editor", "capability read"}).Draw(t, "who")
+	r.Deny = r.Allow == ""
+	return r.mustCompile()
+}
+
+func drawAccess(t *rapid.T) *Access {
+	p := &Access{LoginOnly: rapid.Bool().Draw(t, "login_only")}
+	for range rapid.IntRange(0, 6).Draw(t, "rules") {
+		p.Rules = append(p.Rules, drawRule(t))
+	}
+	if rapid.Bool().Draw(t, "recommended") {
+		p.Recommended = "off"
+	}
+	return p
+}
+
+var testCallers = []caller.Caller{
+	{},
+	{Kind: caller.User, Roles: []string{"subscriber"}, Capabilities: map[string]bool{"read": true}},
+	{Kind: caller.User, Roles: []string{"editor"}},
+	{Kind: caller.KeyHolder},
+}
+
+// admitted is what access says of one call, without any reasoning.
+func admitted(s *Site, p *Access, c *call.Call, who caller.Caller) bool {
+	if who.Kind == caller.KeyHolder && !s.InShop(c.Key) {
+		who = caller.Caller{}
+	}
+	guard, own := p.decide(&Request{Call: c})
+	for _, m := range []Match{guard, own} {
+		if m.Rule != nil && m.Rule.who != whoAnyone && !m.Rule.admits(who) {
+			return false
+		}
+	}
+	return true
+}
+
+// TestProve_AsTriedOut compares a proof with all calls of a small alphabet.
+func TestProve_AsTriedOut(t *testing.T) {
+	s := newSite(t)
+	held := map[bool]int{}
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawAccess(t)
+		chain, err := NewChain(s, "", configured("access", p))
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := Claim{Never: rapid.Bool().Draw(t, "never"), Methods: drawMethods(t), Routes: []string{drawPattern(t), drawPattern(t)}}
+		q.Caller = rapid.SampledFrom(testCallers).Draw(t, "caller")
+		proof, err := chain.Prove(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		target, _ := NewTarget(q.Methods, q.Routes)
+		breaks := func(c *call.Call) bool { return target.match(c) != nil && admitted(s, p, c, q.Caller) == q.Never }
+		for _, e := range proof.Counter {
+			if !breaks(callOf(e.Method, e.Route)) {
+				t.Fatalf("%+v breaks nothing", e)
+			}
+		}
+		first := ""
+		for _, key := range allKeys {
+			for _, m := range someMethods {
+				if first == "" && breaks(callOf(m, key)) {
+					first = m + " " + key
+				}
+			}
+		}
+		if proof.Holds != (first == "") || proof.Holds != (len(proof.Counter) == 0) {
+			t.Fatalf("%+v, and %q breaks it", proof, first)
+		}
+		held[proof.Holds]++
+	})
+	if !t.Failed() && (held[true] < 5 || held[false] < 5) {
+		t.Errorf("the drawn claims are of one kind: %v", held)
+	}
+}
