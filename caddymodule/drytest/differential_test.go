@@ -165,7 +165,7 @@ func (c *comparison) send() {
 // seed is that of RESTWARDEN_SEED, or of the clock.
 func seed(t *testing.T) uint64 {
 	t.Helper()
-	seed := uint64(time.Now().UnixNano()) //nolint:gosec // any number will do
+	seed := uint64(time.Now().UnixNano())
 	if text := os.Getenv("RESTWARDEN_SEED"); text != "" {
 		n, err := strconv.ParseUint(text, 10, 64)
 		if err != nil {
