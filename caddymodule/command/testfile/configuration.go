@@ -1,0 +1,144 @@
+package testfile
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/restwarden/restwarden/caddymodule/dryrun"
+	"github.com/restwarden/restwarden/caddymodule/layout"
+	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/hosts"
+	"github.com/restwarden/restwarden/policies/spelling"
+)
+
+// configuration is a Gateway of dry runs.
+type configuration struct {
+	*dryrun.Config
+	index bool // a saved REST root was given
+	rules []dryrun.Rule
+}
+
+// Load loads a configuration. The error is that of Caddy.
+func Load(o dryrun.Options) (Gateway, error) {
+	c, err := dryrun.Load(o)
+	if err != nil {
+		return nil, err
+	}
+	rules, err := c.Rules()
+	if err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return &configuration{Config: c, index: o.Index != nil, rules: rules}, nil
+}
+
+// Rules implements Gateway.
+func (c *configuration) Rules() []dryrun.Rule { return c.rules }
+
+// Spell implements Gateway.
+func (c *configuration) Spell(ctx context.Context, r *Request) ([]Spelling, error) {
+	site, result, err := c.Reach(ctx, r.Request)
+	switch {
+	case err != nil:
+		return nil, err
+	case site == nil:
+		return nil, unreached(result)
+	}
+	var all []Spelling
+	for _, s := range spelling.All(site.Policies.Platform, spelling.Request{
+		Method: r.Method, URL: r.URL, Header: r.Headers, Body: r.Body, Base: site.Base, Prefix: site.Prefix,
+	}) {
+		if s.Name != spelling.Plain {
+			all = append(all, Spelling{Name: s.Name, Raw: s.Raw})
+		}
+	}
+	return all, nil
+}
+
+// unreached says that the gateway is not on the way of a request.
+func unreached(result *dryrun.Result) error {
+	if result.Missed == nil {
+		return errors.New("the gateway is not on the way")
+	}
+	return fmt.Errorf("the gateway is not on the way: %s", missed(result.Missed))
+}
+
+// Prove implements Gateway.
+func (c *configuration) Prove(ctx context.Context, p *Proof, i int) (*Proved, error) {
+	request, err := dryrun.Build(http.MethodGet, p.URL, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	site, result, err := c.Reach(ctx, request)
+	switch {
+	case err != nil:
+		return nil, err
+	case site == nil:
+		return nil, &hole{unreached(result).Error()}
+	}
+	u, err := url.Parse(p.URL)
+	if err != nil {
+		return nil, err
+	}
+	if f := c.finding(p, site, u.Host); f != nil {
+		return nil, &hole{fmt.Sprintf("%s at %s: %s", f.Code, f.At, f.Text)}
+	}
+	claim := policies.Claim{Never: !p.Always, Methods: p.Calls, Routes: p.Routes, Caller: p.As[i].Caller()}
+	if c.index {
+		if claim.Index = site.Policies.Index(u.Host); claim.Index == nil {
+			return nil, errors.New("the saved index has no routes")
+		}
+	}
+	proof, err := site.Chain.Prove(claim)
+	if err != nil {
+		return nil, err
+	}
+	proved := &Proved{Holds: proof.Holds, Unproved: proof.Unproved}
+	for _, e := range proof.Counter {
+		proved.Counter = append(proved.Counter, Counterexample{Method: e.Method, URLs: urls(u, site, e.Route)})
+	}
+	return proved, nil
+}
+
+// hole is a way past the gateway, or past a part of it. No rule says what comes through.
+type hole struct{ text string }
+
+func (h *hole) Error() string { return h.text }
+
+// holes are the findings with which calls reach the platform unjudged: past the gateway
+// (W01 to W03), without a certain reading (W10), or as another call (W12).
+var holes = []string{"W01", "W02", "W03", "W10", "W12"}
+
+// finding returns a finding about a site with which nothing can be proved about its calls.
+func (c *configuration) finding(p *Proof, site *dryrun.Site, host string) *layout.Finding {
+	if p.Always {
+		return nil // what goes past the gateway is not refused
+	}
+	for i := range c.Report.Odd {
+		f := &c.Report.Odd[i]
+		about := f.At == site.At && f.Imported == site.Imported || len(f.Sites) == 0 ||
+			slices.ContainsFunc(f.Sites, func(pattern string) bool { return hosts.Fits(pattern, hosts.Name(host)) })
+		if about && slices.Contains(holes, f.Code) {
+			return f
+		}
+	}
+	return nil
+}
+
+// urls write a route of a site in the pretty form and in the query form.
+func urls(at *url.URL, site *dryrun.Site, route string) []string {
+	base := site.Base
+	if base == "" {
+		base = strings.TrimRight(at.EscapedPath(), "/")
+	}
+	base = at.Scheme + "://" + at.Host + base + "/"
+	return []string{
+		base + cmp.Or(site.Prefix, site.Policies.Platform.Prefix) + (&url.URL{Path: route}).EscapedPath(),
+		base + "?rest_route=" + strings.ReplaceAll(url.QueryEscape(route), "%2F", "/"),
+	}
+}

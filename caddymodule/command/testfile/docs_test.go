@@ -1,0 +1,55 @@
+package testfile_test
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/restwarden/restwarden/caddymodule/command/terminal"
+	"github.com/restwarden/restwarden/caddymodule/command/testfile"
+)
+
+var block = regexp.MustCompile("(?ms)^```(caddyfile|yaml|text)\n(.*?)^```")
+
+// TestDocs runs the example of docs/test.md. Its answer is what the page shows, and the
+// claim that the page says to hold does.
+func TestDocs(t *testing.T) {
+	page, err := os.ReadFile(root + "docs/test.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]string{}
+	for _, m := range block.FindAllStringSubmatch(string(page), -1) {
+		if found[m[1]] == "" {
+			found[m[1]] = m[2]
+		}
+	}
+	t.Chdir(t.TempDir())
+	try := func(tests string) (*testfile.Report, string) {
+		for name, text := range map[string]string{"Caddyfile": found["caddyfile"], "shop.test.yaml": tests} {
+			if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		report, err := runFile(t, "shop.test.yaml", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var said strings.Builder
+		if err := report.Text(&said, terminal.Palette{}, false); err != nil {
+			t.Fatal(err)
+		}
+		return report, said.String()
+	}
+	if _, said := try(found["yaml"]); said != found["text"] {
+		t.Errorf("the page shows\n%s\nthe command says\n%s", found["text"], said)
+	}
+	const narrower = "routes: [/wp/v2/**, /wc/v3/**]"
+	if !strings.Contains(string(page), "`"+narrower+"`") {
+		t.Errorf("the page does not name %s", narrower)
+	}
+	if report, said := try(strings.Replace(found["yaml"], "routes: [/wp/v2/**, /wc/**]", narrower, 1)); report.Status() != 0 {
+		t.Error(said)
+	}
+}

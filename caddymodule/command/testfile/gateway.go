@@ -1,0 +1,44 @@
+package testfile
+
+import (
+	"context"
+
+	"github.com/restwarden/restwarden/caddymodule/dryrun"
+)
+
+// Gateway is a loaded configuration, as tests ask it.
+type Gateway interface {
+	// Run judges a request.
+	Run(ctx context.Context, r dryrun.Request) (*dryrun.Result, error)
+	// Spell returns the other spellings of a request, as the platform reads them that the
+	// request reaches.
+	Spell(ctx context.Context, r *Request) ([]Spelling, error)
+	// Prove decides p for its caller number i.
+	Prove(ctx context.Context, p *Proof, i int) (*Proved, error)
+	// Rules are the owner's rules, with their places.
+	Rules() []dryrun.Rule
+	// Close releases what the configuration holds.
+	Close() error
+}
+
+// Spelling is another spelling of a request.
+type Spelling struct {
+	Name string
+	Raw  []byte
+}
+
+// Proved is what is known of a proof for one caller.
+type Proved struct {
+	// Holds is true if it is certain. The counter-examples are then empty.
+	Holds bool
+	// Counter are requests that may break it, the plainest first. Only a run tells.
+	Counter []Counterexample
+	// Unproved says why it is not certain, in a sentence each.
+	Unproved []string
+}
+
+// Counterexample is a request that may break a proof.
+type Counterexample struct {
+	Method string
+	URLs   []string // ways to write the same call
+}

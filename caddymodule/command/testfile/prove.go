@@ -1,0 +1,93 @@
+package testfile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/restwarden/restwarden/caddymodule/dryrun"
+)
+
+// prove decides a proof for each of its callers. The first one that fails is told.
+func (r *Runner) prove(ctx context.Context, p *Proof) Outcome {
+	o := Outcome{Status: Passed, Expected: p.claim(), Got: "proved"}
+	for i := range p.As {
+		one := r.proveFor(ctx, p, i)
+		one.Expected = o.Expected
+		one.Requests += o.Requests
+		if one.Status == Failed || one.Status == Unknown && o.Status == Passed {
+			o = one
+		}
+		if o.Status == Failed {
+			return o
+		}
+		o.Requests = one.Requests
+	}
+	return o
+}
+
+func (p *Proof) claim() string {
+	if p.Always {
+		return "every call passes"
+	}
+	return "no call passes"
+}
+
+// proveFor decides p for one caller. A counter-example counts only if a run confirms it.
+func (r *Runner) proveFor(ctx context.Context, p *Proof, i int) Outcome {
+	o := Outcome{Status: Unknown, Got: "cannot be proved for " + p.Callers[i]}
+	proved, err := r.Gateway.Prove(ctx, p, i)
+	if past, ok := errors.AsType[*hole](err); ok {
+		o.Status, o.Got, o.Why = Failed, "calls reach the site past the rules", past.text
+		return o
+	}
+	if err != nil {
+		o.Why = err.Error()
+		return o
+	}
+	if proved.Holds && len(proved.Counter) == 0 && len(proved.Unproved) == 0 {
+		o.Status, o.Got = Passed, "proved"
+		return o
+	}
+	for _, c := range proved.Counter {
+		for _, url := range c.URLs {
+			if r.breaks(ctx, p, i, c.Method, url, &o) {
+				return o
+			}
+		}
+	}
+	o.Why = strings.Join(proved.Unproved, " ")
+	if o.Why == "" {
+		o.Why = "No run confirmed a counter-example."
+	}
+	return o
+}
+
+// breaks runs a counter-example. It tells the outcome if the run confirms it.
+func (r *Runner) breaks(ctx context.Context, p *Proof, i int, method, url string, o *Outcome) bool {
+	request, err := dryrun.Build(method, url, nil, nil)
+	if err != nil {
+		return false
+	}
+	request.As = p.As[i]
+	result, err := r.Gateway.Run(ctx, request)
+	o.Requests++
+	if err != nil || !p.brokenBy(result.Answer) {
+		return false
+	}
+	o.tell(result)
+	o.Status = Failed
+	o.Got = fmt.Sprintf("%s as %s: %s %s", o.Got, p.Callers[i], method, url)
+	q := &Request{Request: request, Method: method, URL: url}
+	o.Curl, o.Explain = r.curl(q), r.explain(q)
+	return true
+}
+
+// brokenBy tells whether a call with that answer breaks p. What would be refused passes.
+func (p *Proof) brokenBy(a dryrun.Answer) bool {
+	if p.Always {
+		return a == dryrun.Refused
+	}
+	return a == dryrun.Pass || a == dryrun.WouldRefuse
+}
