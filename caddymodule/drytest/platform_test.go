@@ -90,12 +90,15 @@ func (p *platform) seed(t *testing.T) {
 // prefixed is where the REST path begins, with any prefix that a configuration names.
 var prefixed = regexp.MustCompile(`/(?:wp-json|api)(?:/|$)`)
 
+// blog is the folder of some configurations.
+var blog = regexp.MustCompile(`^/blog(/|$)`)
+
 // atRoot is a path as of a site at the root with the usual prefix: a dry run assumes a site
 // wherever a call leads to.
 func atRoot(path string) string {
 	at := prefixed.FindStringIndex(path)
 	if at == nil || strings.Contains(path[:at[0]], ".php") {
-		return strings.TrimPrefix(path, "/blog")
+		return blog.ReplaceAllString(path, "$1")
 	}
 	return "/wp-json/" + path[at[1]:]
 }
