@@ -139,6 +139,19 @@ func TestProve_Limits(t *testing.T) {
 	}
 }
 
+// TestProve_Single: one key that is unlike its neighbours is not lost among them.
+func TestProve_Single(t *testing.T) {
+	proof, err := chainOf(t, "mode enforce").Prove(Claim{Never: true, Methods: []string{"GET"}, Routes: []string{"/wp/v2/users/*"}})
+	if got := counters(proof); err != nil || !slices.Equal(got, []string{"GET /wp/v2/users/me"}) {
+		t.Errorf("the exception of a built-in rule: %+v, %v", proof, err)
+	}
+	x := index.New([]string{"/wc/store/v1/checkout"}, []string{"wc/store/v1"})
+	proof, err = chainOf(t, "deny /wc/store/v1/v1/**").Prove(Claim{Methods: []string{"GET"}, Routes: []string{"/wc/store/**"}, Index: x})
+	if err != nil || !proof.Holds {
+		t.Errorf("a version of the checkout API is no second one: %+v, %v", proof, err)
+	}
+}
+
 // TestProve_ShopKeys: a shop key counts on the shop's routes alone.
 func TestProve_ShopKeys(t *testing.T) {
 	for _, test := range []struct{ platform, routes, counter string }{

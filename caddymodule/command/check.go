@@ -139,7 +139,7 @@ func spoolFindings(directives []*layout.Directive) ([]layout.Finding, error) {
 		seen[s] = true
 		odd, err := call.CheckSpool(dir, d.SpoolLimit)
 		if err != nil {
-			return nil, fmt.Errorf("restwarden at %s: spool_dir: %w", place(d.At, d.Imported), err)
+			return nil, fmt.Errorf("restwarden at %s: spool_dir: %w", place(cmp.Or(d.At, "the configuration"), d.Imported), err)
 		}
 		for _, f := range odd {
 			found = append(found, layout.Finding{Code: f.Code, At: d.At, Imported: d.Imported, Text: f.Text, Do: layout.CodeOf(f.Code).Do})
@@ -179,10 +179,10 @@ func (c *checker) print(out io.Writer, result *checked) error {
 	palette := terminal.PaletteOf(out)
 	var text strings.Builder
 	for _, o := range result.Findings {
-		fmt.Fprintf(&text, "%s %s: %s\n", palette.Odd(o.Code), palette.Strong(place(o.At, o.Imported)), o.text)
+		fmt.Fprintf(&text, "%s %s: %s\n", palette.Odd(o.Code), palette.Strong(place(cmp.Or(o.At, "the configuration"), o.Imported)), o.text)
 	}
 	for _, o := range result.Notes {
-		fmt.Fprintf(&text, "note %s %s: %s\n", o.Code, place(o.At, o.Imported), o.text)
+		fmt.Fprintf(&text, "note %s %s: %s\n", o.Code, place(cmp.Or(o.At, "the configuration"), o.Imported), o.text)
 	}
 	if len(result.Findings) == 0 {
 		text.WriteString(palette.Good("nothing odd") + "\n")
@@ -199,15 +199,6 @@ func printIndented(out io.Writer, v any) error {
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(v)
-}
-
-// place writes where a line stands, and where it was imported.
-func place(at, imported string) string {
-	at = cmp.Or(at, "the configuration")
-	if imported != "" {
-		at += " (imported by " + imported + ")"
-	}
-	return at
 }
 
 func comparePlaces(a, b string) int {

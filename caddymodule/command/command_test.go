@@ -3,6 +3,7 @@ package command
 import (
 	"bytes"
 	"errors"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -60,9 +61,15 @@ func TestEveryCaddy(t *testing.T) {
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", caddy, "./testdata/caddy").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	config := filepath.Join(t.TempDir(), "Caddyfile")
+	if err := os.WriteFile(config, []byte("http://a.test {\n\trestwarden cms {\n\t\tlogin_only\n\t}\n\treverse_proxy 127.0.0.1:1\n}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	explain := "explain --format json --config " + config + " "
 	users := recordedLine("1", "GET /cms-json/cms/v2/users HTTP/1.1\r\nHost: a\r\n\r\n")
 	for _, test := range []struct {
 		args, in, out, problem string
+		shows                  string // in place of out: a part of it
 		status                 int
 	}{
 		{args: "classify", in: users, out: usersLine + "\n"},
@@ -78,6 +85,12 @@ func TestEveryCaddy(t *testing.T) {
 		{args: "test", problem: "test needs a file", status: 2},
 		{args: "test --format jnuit testdata/test/passed.test.yaml", problem: "did you mean junit?", status: 2},
 		{args: "test --nonsense", problem: "unknown flag: --nonsense", status: 2},
+		{args: explain + "http://a.test/about", shows: `"answer": "page"`},
+		{args: explain + "http://a.test/cms-json/x/y", shows: `"answer": "refused"`, status: 1},
+		{args: explain, problem: "name one URL", status: 2},
+		{args: explain + "--nonsense", problem: "unknown flag: --nonsense", status: 2},
+		{args: explain + "--as role:shop_manager -d a=b -X PUT http://a.test/cms-json/shop/v3/orders/7", shows: `"answer": "unknown"`, status: 3},
+		{args: explain + "http://b.test/", shows: `"answer": "not_reached"`, status: 4},
 		{args: "demo", problem: `unknown command "demo" for "caddy restwarden"`, status: 1},
 		{args: "--nonsense", problem: `unknown flag: --nonsense ("caddy restwarden" has the ` + listed(commandNames()) + ")", status: 1},
 	} {
@@ -91,6 +104,9 @@ func TestEveryCaddy(t *testing.T) {
 			status = exit.ExitCode()
 		} else if err != nil {
 			t.Fatal(err)
+		}
+		if test.shows != "" && strings.Contains(out.String(), test.shows) {
+			test.out = out.String()
 		}
 		if status != test.status || out.String() != test.out || !strings.Contains(problems.String(), test.problem) {
 			t.Errorf("%s: exit status %d, want %d\n%s\n%s", test.args, status, test.status, out.String(), problems.String())

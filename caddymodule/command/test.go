@@ -70,13 +70,6 @@ but one cannot be known or proved.`,
 	return cmd
 }
 
-// complete offers words for a flag.
-func complete(cmd *cobra.Command, flag string, words ...string) {
-	if err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
-		panic(err) // the flag does not exist
-	}
-}
-
 // run returns the exit status.
 func (t *tester) run(cmd *cobra.Command, args []string) (int, error) {
 	if len(args) == 0 {

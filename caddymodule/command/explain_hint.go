@@ -1,0 +1,67 @@
+package command
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/restwarden/restwarden/caddymodule/dryrun"
+)
+
+// change writes the line that changes the answer, where it must stand and whom it concerns.
+func (e explanation) change(b *strings.Builder) {
+	c := e.Change
+	if c == nil {
+		if e.Answer == dryrun.Refused || e.Answer == dryrun.WouldRefuse {
+			e.list(b, "No single line of rules changes the answer", []string{"See the page of the policy: docs/policies/" + e.policyName() + ".md"})
+		}
+		return
+	}
+	verb := "refuses"
+	if c.Answer == dryrun.Pass {
+		verb = "lets it pass"
+	}
+	where := "in the block of restwarden at " + place(e.At, e.Imported)
+	if c.Before != "" {
+		where = "before " + c.Before
+	}
+	fmt.Fprintf(b, "\n%s\n  %s\n", e.palette.Strong("A line that "+verb+", "+where), c.Line)
+	fmt.Fprintf(b, "  It has been tried. %s\n", opens(c.Line))
+	if d := e.Decision; d != nil && strings.HasPrefix(d.Rule, "built-in:") {
+		b.WriteString("  The built-in rule that it replaces closes what is known to leak.\n")
+	} else if d != nil && narrows(d.Rule, c.Line) {
+		fmt.Fprintf(b, "  It decides for everybody: whom %q admits must stand in it as well.\n", d.Rule)
+	}
+}
+
+// narrows tells whether a line, which decides before a rule, may shut out somebody whom the
+// rule admits.
+func narrows(rule, line string) bool {
+	words, other := strings.Fields(rule), strings.Fields(line)
+	if len(words) < 3 || words[0] != "allow" || len(other) < 3 || other[1] == "anyone" || other[1] == "users" {
+		return false
+	}
+	return words[1] != other[1] || !strings.HasPrefix(other[2]+",", words[2]+",")
+}
+
+func (e explanation) policyName() string {
+	if e.Decision == nil {
+		return "README"
+	}
+	return e.Decision.Policy
+}
+
+// opens says for whom a line opens or closes its route.
+func opens(line string) string {
+	words := strings.Fields(line)
+	switch {
+	case len(words) > 1 && words[0] == "allow" && words[1] == "anyone":
+		return "It opens this method and route to everybody, without a login: should it be open?"
+	case len(words) > 1 && words[0] == "allow" && words[1] == "users":
+		return "It opens this method and route to everybody who is logged in; the site still checks their rights."
+	case len(words) > 2 && words[0] == "allow":
+		return fmt.Sprintf("It opens this method and route to the %s %s; the site still checks their rights.", words[1], words[2])
+	case words[0] == "deny":
+		return "It closes this method and route to everybody."
+	}
+	return ""
+}

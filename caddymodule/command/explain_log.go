@@ -1,0 +1,210 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/restwarden/restwarden/caddymodule/command/records"
+	"github.com/restwarden/restwarden/caddymodule/command/terminal"
+	"github.com/restwarden/restwarden/caddymodule/dryrun"
+)
+
+// logged is what --log says of a request: its records, and what becomes of the request
+// under the configuration as it is, so far as the records determine that.
+type logged struct {
+	Version int              `json:"v"`
+	Records []records.Record `json:"records"`
+	Answer  dryrun.Answer    `json:"answer"`
+	// Same tells that the same rule refuses the request with the same code.
+	Same bool `json:"same"`
+	// Taken says what was taken from the record, and Missing why that is not enough.
+	Taken   []string       `json:"taken,omitempty"`
+	Missing string         `json:"missing,omitempty"`
+	Result  *dryrun.Result `json:"result,omitempty"` // nil if nothing could be run
+}
+
+var errOneID = errors.New("--log needs one request id: X-Request-Id of the answer, request_id in the log")
+
+// runLog explains the record of a request.
+func (e *explainer) runLog(cmd *cobra.Command, o dryrun.Options, args []string) (status int, err error) {
+	if len(args) != 1 {
+		return exitUsage, errOneID
+	}
+	log := cmd.InOrStdin()
+	if e.log != "-" {
+		f, err := os.Open(e.log)
+		if err != nil {
+			return exitUsage, fmt.Errorf("--log: %w", err)
+		}
+		defer func() { _ = f.Close() }() // it was only read
+		log = f
+	}
+	progress := terminal.NewProgress(cmd.ErrOrStderr())
+	defer progress.End()
+	progress.Step("reading the log")
+	found, counts, err := records.Find(log, args[0])
+	switch {
+	case err != nil:
+		return exitUsage, fmt.Errorf("--log: %w", err)
+	case len(found) == 0:
+		return exitUsage, fmt.Errorf("--log: %w", counts.NotFound(args[0]))
+	}
+	progress.Step("running the request through the configuration")
+	l, err := replayed(cmd.Context(), o, found)
+	progress.End()
+	if err != nil {
+		return exitUsage, err
+	}
+	if counts.NoJSON > 0 {
+		_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "lines of the log that are no JSON, skipped: %d\n", counts.NoJSON)
+	}
+	if e.format == "json" {
+		err = printJSON(cmd, l)
+	} else {
+		err = e.printLogged(cmd, l)
+	}
+	if err != nil {
+		return exitUsage, err
+	}
+	return statusOf(l.Answer), nil
+}
+
+func (e *explainer) printLogged(cmd *cobra.Command, l *logged) error {
+	shown, err := printable(l)
+	if err != nil {
+		return err
+	}
+	out := cmd.OutOrStdout()
+	return loggedText{shown, terminal.PaletteOf(out), e.verbose}.print(out)
+}
+
+// replayed runs the request of a record again if the record determines what decides.
+func replayed(ctx context.Context, o dryrun.Options, found []records.Record) (l *logged, err error) {
+	l = &logged{Version: 1, Records: found, Answer: dryrun.Unknown}
+	var directives []map[string]any
+	o.Edit = func(_ string, directive map[string]any) { directives = append(directives, directive) }
+	config, err := dryrun.Load(o)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, config.Close()) }()
+	if l.Missing = undetermined(found); l.Missing != "" {
+		return l, nil
+	}
+	r := &replay{record: &found[0], config: config, directives: directives}
+	return l, r.run(ctx, l)
+}
+
+// undetermined says why records alone cannot tell which request they are of; "" if they
+// can.
+func undetermined(found []records.Record) string {
+	rec := &found[0]
+	switch {
+	case len(found) > 1 || rec.Parts > 0:
+		return "the request is a batch, and the record does not hold its parts"
+	case rec.Form == "":
+		return "the request has no certain reading or is too large, and the record does not hold what the client sent; use --raw with the request itself"
+	case rec.Policy != "access":
+		return fmt.Sprintf("%s decides by more than the record holds: the body, ids, signatures or earlier calls", rec.Policy)
+	case rec.Code == "platform":
+		return "the site itself refused the credentials, and the record does not hold them"
+	case !strings.HasPrefix(rec.Route, "/"):
+		return fmt.Sprintf("the record has no route (%q): the site's REST index was not known, or has no such route", rec.Route)
+	case strings.ContainsAny(rec.Route, "[]()|"):
+		return "the route is a pattern with several forms, " + rec.Route
+	case rec.Method == "" || rec.Method == "other":
+		return "the record does not hold the method"
+	case rec.Caller == "unverified":
+		return "nobody knew who was calling"
+	case rec.Host == "other" && !strings.HasPrefix(rec.Site, "*"):
+		return "the record does not hold the host"
+	}
+	return ""
+}
+
+// loggedText writes what --log says for people.
+type loggedText struct {
+	*logged
+	palette terminal.Palette
+	verbose bool
+}
+
+func (l loggedText) print(out io.Writer) error {
+	var b strings.Builder
+	rec := &l.Records[0]
+	e := explanation{l.Result, l.palette, l.verbose}
+	if e.Result == nil {
+		e.Result = &dryrun.Result{Answer: dryrun.Unknown}
+	}
+	b.WriteString(l.headline(e) + "\n")
+	if rec.Why != "" {
+		b.WriteString("Then: " + rec.Why + "\n")
+	}
+	if l.Missing != "" {
+		b.WriteString("Now: the record alone does not tell, " + l.Missing + ".\n")
+	}
+	for i := range l.Records {
+		e.section(&b, heading(i, len(l.Records)), recordRows(&l.Records[i], l.palette))
+	}
+	if rec.Remedy != "" && l.Result == nil {
+		e.list(&b, "The line of the record that would have let it pass, before the rule", []string{rec.Remedy})
+	}
+	e.list(&b, "Taken from the record", l.Taken)
+	if _, err := io.WriteString(out, b.String()); err != nil || l.Result == nil {
+		return err
+	}
+	if _, err := io.WriteString(out, "\n"+l.palette.Strong("Run again, under the configuration as it is")+"\n"); err != nil {
+		return err
+	}
+	return e.print(out)
+}
+
+func heading(i, n int) string {
+	if n == 1 {
+		return "The record"
+	}
+	return fmt.Sprintf("Record %d of %d", i+1, n)
+}
+
+// headline says what became of the request, and what would become of it now.
+func (l loggedText) headline(e explanation) string {
+	rec := &l.Records[0]
+	then := "refused"
+	if rec.Outcome == string(dryrun.WouldRefuse) {
+		then = "would have been refused"
+	}
+	then += " then: " + rec.Code
+	switch {
+	case l.Answer == dryrun.Unknown:
+		return then + "; now: " + l.palette.Odd("cannot be known")
+	case l.Same:
+		return then + "; now: the same"
+	}
+	return then + "; now: " + e.headline()
+}
+
+// recordRows are the fields of a record that help support staff.
+func recordRows(rec *records.Record, p terminal.Palette) (rows [][]string) {
+	add := func(name, text, more string) {
+		if text != "" {
+			rows = append(rows, []string{p.Faint(name), text, p.Faint(more)})
+		}
+	}
+	add("policy", rec.Policy, rec.Code)
+	add("rule", rec.Rule, place(rec.At, rec.Imported))
+	add("error", rec.Error, "")
+	add("site", rec.Site, "")
+	add("host", rec.Host, "")
+	add("call", rec.Method+" "+rec.Route, onlyForm(rec.Form))
+	add("caller", rec.Caller, rec.ClientIP)
+	add("sent by", map[string]string{
+		"page": "a page of the site, as the browser says", "other": "something else than a page of the site, as the browser says",
+	}[rec.From], "")
+	return rows
+}

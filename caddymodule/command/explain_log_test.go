@@ -1,0 +1,179 @@
+package command_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/restwarden/restwarden/caddymodule/command"
+	"github.com/restwarden/restwarden/caddymodule/dryrun"
+)
+
+const loggedSite = `shop.example.com {
+	restwarden wordpress {
+		login_only
+		allow role editor /newsletter/v1/**
+		allow users /members/v1/:id
+		deny /wc/v3/orders/*/notes
+		allow anyone /files/v1/public/*
+	}
+	reverse_proxy 127.0.0.1:8080
+}
+`
+
+// record is a line of the log, with fields in place of the usual ones.
+func record(fields map[string]any) string {
+	rec := map[string]any{
+		"level": "info", "ts": 1767225600.5, "logger": "http.handlers.restwarden", "msg": "request refused", "v": 1,
+		"request_id": "id-1", "site": "shop.example.com", "host": "shop.example.com", "base": "", "policy": "access",
+		"code": "rest_not_logged_in", "outcome": "refused", "rule": "login_only", "at": "Caddyfile:3", "from": "page",
+		"why": "A rule asks for a login for this call, and the caller sent none that counts here.", "method": "POST",
+		"form": "pretty", "route": "/contact-form-7/v1/contact-forms/:id/feedback", "client_ip": "203.0.113.7", "caller": "anonymous",
+	}
+	maps.Copy(rec, fields)
+	line, err := json.Marshal(rec)
+	if err != nil {
+		panic(err)
+	}
+	return string(line)
+}
+
+// TestExplain_Log: the record of a request, and what becomes of the request now.
+func TestExplain_Log(t *testing.T) {
+	t.Parallel()
+	file := written(t, loggedSite)
+	const refusedThen = "refused then: rest_not_logged_in; now: "
+	for _, c := range []struct {
+		name   string
+		fields map[string]any
+		status int
+		first  string
+		also   string
+	}{
+		{"the same", map[string]any{"at": file + ":3"}, 1, refusedThen + "the same", "A line that lets it pass"},
+		{"another line now", nil, 1, refusedThen + "refused: 401 rest_not_logged_in", file + ":3"},
+		{"by role", map[string]any{"caller": "user", "code": "rest_forbidden", "route": "/newsletter/v1/issues", "rule": "allow role editor /newsletter/v1/**"}, 3, "refused then: rest_forbidden; now: cannot be known", "who the caller is"},
+		{"a user, whatever the role", map[string]any{"caller": "user", "method": "GET", "code": "rest_forbidden", "rule": "x", "route": "/wp/v2/posts"}, 0, "refused then: rest_forbidden; now: passes", ""},
+		{"a key", map[string]any{"caller": "key", "method": "GET", "code": "rest_forbidden", "rule": "deny /wc/v3/orders/*/notes", "at": file + ":6", "route": "/wc/v3/orders/:order_id/notes"}, 1, "refused then: rest_forbidden; now: the same", ""},
+		{"nobody asked", map[string]any{"caller": "", "method": "GET", "code": "rest_forbidden", "rule": "deny /wc/v3/orders/*/notes", "at": file + ":6", "route": "/wc/v3/orders/:order_id/notes"}, 1, "refused then: rest_forbidden; now: the same", "all callers were tried"},
+		{"the query form", map[string]any{"form": "query", "at": file + ":3"}, 1, refusedThen + "the same", "rest_route="},
+		{"the form of a body", map[string]any{"form": "body", "at": file + ":3"}, 1, refusedThen + "the same", "body form"},
+		{"it may pass", map[string]any{"caller": "user", "route": "/members/v1/:id", "method": "GET"}, 3, refusedThen + "cannot be known", "so far as the record tells, it passes now"},
+		{"a body", map[string]any{"caller": "user", "route": "/wp/v2/posts"}, 3, refusedThen + "cannot be known", "so far as the record tells, it passes now"},
+		{"a parameter", map[string]any{"route": "/gallery/v1/:name/x", "method": "GET"}, 1, refusedThen + "refused: 401 rest_not_logged_in", "examples of the route"},
+		{"a named word decides", map[string]any{"route": "/files/v1/:name/:id", "method": "GET"}, 3, refusedThen + "cannot be known", "the parameters of the route"},
+		{"no route", map[string]any{"route": "unknown"}, 3, refusedThen + "cannot be known", "the record has no route"},
+		{"a namespace", map[string]any{"route": "wc/v3"}, 3, refusedThen + "cannot be known", "the record has no route"},
+		{"alternatives", map[string]any{"route": "/x/v1/(a|b)"}, 3, refusedThen + "cannot be known", "several forms"},
+		{"no reading", map[string]any{"policy": "call", "form": "", "code": "rest_ambiguous_request"}, 3, "refused then: rest_ambiguous_request; now: cannot be known", "--raw"},
+		{"another policy", map[string]any{"policy": "order_type", "code": "x"}, 3, "refused then: x; now: cannot be known", "order_type decides by more"},
+		{"the platform", map[string]any{"code": "platform"}, 3, "refused then: platform; now: cannot be known", "the site itself"},
+		{"a batch", map[string]any{"parts": 2}, 3, refusedThen + "cannot be known", "a batch"},
+		{"a method", map[string]any{"method": "other"}, 3, refusedThen + "cannot be known", "the method"},
+		{"unverified", map[string]any{"caller": "unverified"}, 3, refusedThen + "cannot be known", "nobody knew"},
+		{"a host", map[string]any{"host": "other"}, 3, refusedThen + "cannot be known", "the host"},
+		{"a site that is gone", map[string]any{"site": "gone.example.com", "host": "gone.example.com"}, 4, refusedThen + "not reached", `"host shop.example.com"`},
+		{"another base", map[string]any{"site": "shop.example.com/blog", "base": "/blog"}, 3, refusedThen + "cannot be known", "no site shop.example.com/blog"},
+		{"observed", map[string]any{"outcome": "would_refuse", "at": file + ":3"}, 1, "would have been refused then: rest_not_logged_in; now: ", ""},
+	} {
+		out, problems, status := command.Run(strings.NewReader(record(c.fields)+"\n"), "explain", "--config", file, "--log", "-", "id-1")
+		if first, _, _ := strings.Cut(out, "\n"); status != c.status || !strings.HasPrefix(first, c.first) || !strings.Contains(out, c.also) || problems != "" {
+			t.Errorf("%s: exit status %d, want %d: %s … %s\n%s\n%s", c.name, status, c.status, c.first, c.also, out, problems)
+		}
+	}
+}
+
+// TestExplain_LogLines: what is no record is skipped and counted.
+func TestExplain_LogLines(t *testing.T) {
+	t.Parallel()
+	file := written(t, loggedSite)
+	for _, c := range []struct {
+		log, id string
+		status  int
+		problem string
+	}{
+		{"not JSON\n" + record(nil) + "\n{}\n", "id-1", 1, "lines of the log that are no JSON, skipped: 1\n"},
+		{"not JSON\n" + record(nil) + "\n{}\n", "id-2", 2, `no record has the request id "id-2"; lines read: 3, of them records: 1, no JSON (skipped): 1`},
+		{record(map[string]any{"v": 2}), "id-1", 2, "records of another version (skipped): 1"},
+		{"", "id-1", 2, "lines read: 0"},
+	} {
+		out, problems, status := command.Run(strings.NewReader(c.log), "explain", "--config", file, "--log", "-", c.id)
+		if status != c.status || !strings.Contains(problems, c.problem) {
+			t.Errorf("%q: exit status %d\n%s\n%s", c.log, status, out, problems)
+		}
+	}
+	for _, args := range [][]string{{"--log", "-"}, {"--log", "-", "a", "b"}, {"--log", filepath.Join(t.TempDir(), "missing"), "a"}} {
+		if out, problems, status := explain(t, loggedSite, args...); status != 2 || problems == "" {
+			t.Errorf("%q: exit status %d\n%s", args, status, out)
+		}
+	}
+	// The parts of a batch have a record each.
+	out, _, status := command.Run(strings.NewReader(record(map[string]any{"parts": 2})+"\n"+record(map[string]any{"parts": 2})), "explain", "--config", file, "--log", "-", "id-1")
+	if status != 3 || !strings.Contains(out, "Record 2 of 2") {
+		t.Errorf("exit status %d\n%s", status, out)
+	}
+	out, _, status = command.Run(strings.NewReader(record(nil)), "explain", "--config", file, "--log", "-", "--format", "json", "id-1")
+	var said struct {
+		Version int    `json:"v"`
+		Answer  string `json:"answer"`
+		Result  struct {
+			Version int `json:"v"`
+		} `json:"result"`
+	}
+	if err := json.Unmarshal([]byte(out), &said); err != nil || status != 1 || fmt.Sprint(said) != "{1 refused {1}}" {
+		t.Errorf("exit status %d, %v, %v\n%s", status, err, said, out)
+	}
+}
+
+// TestExplain_LogSites: the record of a site with base and prefix, and of a catch-all.
+func TestExplain_LogSites(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		caddyfile string
+		fields    map[string]any
+	}{
+		{"shop.example.com {\n\trestwarden wordpress {\n\t\tlogin_only\n\t\tbase /blog\n\t\tprefix api\n\t}\n" + proxied + "}\n", map[string]any{"site": "shop.example.com/blog", "base": "/blog"}},
+		{":8080 {\n\trestwarden wordpress {\n\t\tlogin_only\n\t}\n" + proxied + "}\n", map[string]any{"site": "*:8080", "host": "other"}},
+		{"*.example.com {\n\ttls internal\n\trestwarden wordpress {\n\t\tlogin_only\n\t}\n" + proxied + "}\n", map[string]any{"site": "*.example.com", "host": "a.example.com"}},
+		{"http://shop.example.com {\n\trestwarden cms {\n\t\tlogin_only\n\t}\n" + proxied + "}\n", nil},
+	} {
+		out, problems, status := command.Run(strings.NewReader(record(c.fields)), "explain", "--config", written(t, c.caddyfile), "--log", "-", "id-1")
+		if status != 1 || !strings.Contains(out, "now: refused: 401 rest_not_logged_in\n") {
+			t.Errorf("%s: exit status %d\n%s\n%s", c.caddyfile, status, out, problems)
+		}
+	}
+}
+
+// TestBuiltInWords: examples of a pattern are told apart by all words of the built-in rules.
+func TestBuiltInWords(t *testing.T) {
+	t.Parallel()
+	for _, platform := range []string{"wordpress", "cms"} {
+		out, _, _ := explain(t, "http://shop.example.com {\n\trestwarden "+platform+"\n"+proxied+"}\n", "--format", "json", "http://shop.example.com/?rest_route=/x/y")
+		var result dryrun.Result
+		if err := json.Unmarshal([]byte(out), &result); err != nil {
+			t.Fatal(err)
+		}
+		found := 0
+		for _, policy := range result.Policies {
+			for _, rule := range policy.Rules {
+				_, routes, ok := strings.Cut(rule.Rule, " /")
+				if !ok || !strings.HasPrefix(rule.Rule, "built-in:") {
+					t.Errorf("%q", rule.Rule)
+				}
+				found++
+				for word := range strings.FieldsFuncSeq(routes, func(c rune) bool { return strings.ContainsRune("/ *", c) }) {
+					if !slices.Contains(command.BuiltInWords, word) {
+						t.Errorf("%s: %q is not among the words", rule.Rule, word)
+					}
+				}
+			}
+		}
+		if found == 0 {
+			t.Errorf("no rule in\n%s", out)
+		}
+	}
+}

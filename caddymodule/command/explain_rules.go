@@ -1,0 +1,125 @@
+package command
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/restwarden/restwarden/caddymodule/dryrun"
+)
+
+// fewRules is how many rules of a policy are shown even if they do not matter.
+const fewRules = 12
+
+// policies writes a line for each policy that was asked, and below it the rules that the
+// policy considered. Policies that say nothing share a line. Of many rules those for other
+// routes are only counted.
+func (e explanation) policies(b *strings.Builder) {
+	if len(e.Policies) == 0 {
+		return
+	}
+	b.WriteString("\n" + e.palette.Strong("What the policies say") + "\n")
+	var quiet []string
+	pass := func() {
+		if len(quiet) > 0 {
+			fmt.Fprintf(b, "  %s: %s\n", strings.Join(quiet, ", "), e.palette.Good("pass"))
+			quiet = nil
+		}
+	}
+	for i := range e.Policies {
+		p := &e.Policies[i]
+		rules := e.rulesOf(p)
+		if p.Verdict == "pass" && len(rules) == 0 {
+			quiet = append(quiet, p.Name)
+			continue
+		}
+		pass()
+		fmt.Fprintf(b, "  %s: %s\n", p.Name, e.verdict(p))
+		b.WriteString(aligned("    ", e.rules(rules)))
+	}
+	pass()
+}
+
+func (e explanation) verdict(p *dryrun.Policy) string {
+	words := map[string]string{
+		"pass":         e.palette.Good("passes"),
+		"refuse":       e.palette.Bad("refuses"),
+		"would_refuse": e.palette.Odd("would refuse, only observes"),
+		"undecided":    e.palette.Odd("cannot decide"),
+	}
+	text := cmp.Or(words[p.Verdict], p.Verdict)
+	if p.Name == "call" && p.Verdict == "undecided" { // no certain reading is what call refuses
+		text = words["refuse"]
+	}
+	if more := cmp.Or(p.Error, p.Code); more != "" && e.Answer != dryrun.Unknown { // Missing says it there
+		text += ", " + more
+	}
+	return text
+}
+
+// rulesOf returns the rules that a policy considered, and the one that decided if it is
+// none of them: login_only is no line of rules.
+func (e explanation) rulesOf(p *dryrun.Policy) []dryrun.Rule {
+	rules := p.Rules
+	var last dryrun.Rule
+	switch {
+	case e.Decision != nil && e.Decision.Policy == p.Name:
+		last = dryrun.Rule{Rule: e.Decision.Rule, At: e.Decision.At, Imported: e.Decision.Imported, Matched: true}
+	case e.Decision == nil && e.Decided != nil && p.Name == "access":
+		last = *e.Decided
+		last.Matched = true
+	default:
+		return rules
+	}
+	for i := range rules {
+		if rules[i].Rule == last.Rule && rules[i].At == last.At {
+			return rules
+		}
+	}
+	if last.Rule == "" || last.Rule == p.Name || p.Name == "call" {
+		return rules
+	}
+	return append(slices.Clip(rules), last)
+}
+
+// rules has a row for each rule: whether it matched, its place, why it did not, the rule.
+func (e explanation) rules(rules []dryrun.Rule) (rows [][]string) {
+	left, builtIns := 0, 0
+	for _, r := range rules {
+		builtIn := strings.HasPrefix(r.Rule, "built-in:")
+		if !r.Matched && !e.verbose && r.Why == "route" && (builtIn || len(rules) > fewRules) {
+			left++
+			if builtIn {
+				builtIns++
+			}
+			continue
+		}
+		row := []string{"no", place(r.At, r.Imported), mismatches[r.Why], r.Rule}
+		if r.Matched {
+			row[0], row[2] = "yes", "matches"
+		} else {
+			for i := range row {
+				row[i] = e.palette.Faint(row[i])
+			}
+		}
+		rows = append(rows, row)
+	}
+	if left > 0 {
+		text := fmt.Sprintf("%d more, of them %d built-in", left, builtIns)
+		if left == builtIns {
+			text = fmt.Sprintf("%d built-in rules", left)
+		}
+		rows = append(rows, []string{e.palette.Faint("no"), "", e.palette.Faint(mismatches["route"]), e.palette.Faint(text)})
+	}
+	return rows
+}
+
+// mismatches are the words of dryrun.Rule.Why for people.
+var mismatches = map[string]string{
+	"method":   "for other methods",
+	"route":    "for other routes",
+	"id":       "for other abilities",
+	"except":   "the route is its exception",
+	"replaced": "replaced by a rule of yours",
+}

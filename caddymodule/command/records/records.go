@@ -1,0 +1,112 @@
+// Package records reads the records of refusals from a log of Caddy in JSON lines. See
+// docs/operations.md, "Log", for the fields.
+package records
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Version is the version of the fields, "v", that this package reads.
+const Version = 1
+
+// Record is one line of the log: what was refused, or would have been, and why.
+type Record struct {
+	Version   int             `json:"v"`
+	Time      json.RawMessage `json:"ts,omitempty"` // in the form that the log's encoder has
+	Message   string          `json:"msg"`
+	RequestID string          `json:"request_id"`
+	Site      string          `json:"site"`
+	Host      string          `json:"host"`
+	Base      string          `json:"base"`
+	Policy    string          `json:"policy"`
+	Code      string          `json:"code"`
+	Outcome   string          `json:"outcome"`
+	Rule      string          `json:"rule"`
+	At        string          `json:"at"`
+	Imported  string          `json:"imported,omitempty"`
+	From      string          `json:"from"`
+	Why       string          `json:"why"`
+	Method    string          `json:"method"`
+	Form      string          `json:"form"`
+	Parts     int             `json:"parts,omitempty"`
+	Route     string          `json:"route"`
+	Remedy    string          `json:"remedy,omitempty"`
+	ClientIP  string          `json:"client_ip"`
+	Caller    string          `json:"caller"`
+	UserID    uint64          `json:"user_id,omitempty"`
+	Error     string          `json:"error,omitempty"`
+}
+
+// Counts say what a log held.
+type Counts struct {
+	Lines   int // that are not blank
+	NoJSON  int // lines that are no JSON object; they are skipped
+	Newer   int // records of a version that this package does not know; they are skipped
+	Records int // records of any request
+}
+
+// Find returns the records of one request, in their order: a batch has one for each part
+// that was refused. The error is that of the reader.
+func Find(log io.Reader, requestID string) (found []Record, n Counts, err error) {
+	in := bufio.NewReaderSize(log, 64<<10)
+	for {
+		line, err := in.ReadBytes('\n')
+		if line = bytes.TrimSpace(line); len(line) > 0 {
+			if rec := n.read(line); rec != nil && rec.RequestID == requestID {
+				found = append(found, *rec)
+			}
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return found, n, nil
+		case err != nil:
+			return found, n, fmt.Errorf("line %d: %w", n.Lines, err)
+		}
+	}
+}
+
+// read counts a line, and returns the record that it is, or nil.
+func (n *Counts) read(line []byte) *Record {
+	n.Lines++
+	var kind struct {
+		Version   *int    `json:"v"`
+		RequestID *string `json:"request_id"`
+		Policy    *string `json:"policy"`
+	}
+	var wrong *json.UnmarshalTypeError
+	switch err := json.Unmarshal(line, &kind); {
+	case errors.As(err, &wrong) && wrong.Field != "": // an object, and another line of the log
+		return nil
+	case err != nil || line[0] != '{':
+		n.NoJSON++
+		return nil
+	case kind.Version == nil || kind.RequestID == nil || kind.Policy == nil:
+		return nil
+	case *kind.Version != Version:
+		n.Newer++
+		return nil
+	}
+	rec := new(Record)
+	if json.Unmarshal(line, rec) != nil {
+		return nil
+	}
+	n.Records++
+	return rec
+}
+
+// NotFound says that a log has no record of a request, and what it has.
+func (n Counts) NotFound(requestID string) error {
+	text := fmt.Sprintf("no record has the request id %q; lines read: %d, of them records: %d", requestID, n.Lines, n.Records)
+	if n.NoJSON > 0 {
+		text += fmt.Sprintf(", no JSON (skipped): %d", n.NoJSON)
+	}
+	if n.Newer > 0 {
+		text += fmt.Sprintf(", records of another version (skipped): %d", n.Newer)
+	}
+	return errors.New(text)
+}

@@ -1,0 +1,211 @@
+package dryrun
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/restwarden/restwarden/policies/call"
+)
+
+// Change returns the smallest line of rules that changes the answer of a run, or nil if
+// there is none. r is the request that c has run, and res the result. Each line has been
+// put into the directive and the request run again, so that the line is certain to help.
+//
+// For a refusal by access it is an "allow" line for the caller, the method and the route.
+// For a call that passes it is a "deny" line. Other policies have no such line: what they
+// refuse is no question of who may call.
+func (c *Config) Change(ctx context.Context, r Request, res *Result) (*Change, error) {
+	for _, try := range candidates(r, res) {
+		answer, err := c.tried(ctx, r, res.At, try)
+		if err != nil {
+			return nil, err
+		}
+		if changes := answer == Pass; changes != try.rule.Deny && answer != res.Answer && answer != Unknown {
+			return &Change{Line: try.rule.line(), Before: try.before, Answer: answer}, nil
+		}
+	}
+	return nil, nil
+}
+
+// candidate is a rule, and the place of the rule that it must stand before; "" is anywhere.
+type candidate struct {
+	rule   newRule
+	before string
+}
+
+// newRule is a rule of access in JSON.
+type newRule struct {
+	Allow   string
+	Deny    bool
+	Methods []string
+	Routes  []string
+}
+
+func (r newRule) line() string {
+	words := []string{"allow " + r.Allow}
+	if r.Deny {
+		words = []string{"deny"}
+	}
+	return strings.Join(slices.Concat(words, r.Methods, r.Routes), " ")
+}
+
+func (r newRule) object() map[string]any {
+	o := map[string]any{"methods": anys(r.Methods), "routes": anys(r.Routes)}
+	if r.Deny {
+		o["deny"] = true
+	} else {
+		o["allow"] = r.Allow
+	}
+	return o
+}
+
+func anys(texts []string) (list []any) {
+	for _, text := range texts {
+		list = append(list, text)
+	}
+	return list
+}
+
+// candidates are the rules to try, those that open least first. Each is for one method and
+// one pattern.
+func candidates(r Request, res *Result) (all []candidate) {
+	if res.Reading == nil || res.Reading.Kind != call.Single.String() || !strings.HasPrefix(res.Reading.Route, "/") {
+		return nil
+	}
+	method := res.Reading.Method
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	var whom []string
+	switch d := res.Decision; {
+	case res.Answer == Pass:
+		whom = []string{""}
+	case (res.Answer == Refused || res.Answer == WouldRefuse) && d != nil && d.Policy == "access" && d.Code != codePlatform:
+		whom = admitting(r, d.Rule)
+	}
+	for _, who := range whom {
+		for _, pattern := range patterns(res.Reading) {
+			rule := newRule{Allow: who, Deny: who == "", Methods: []string{method}, Routes: []string{pattern}}
+			all = append(all, candidate{rule, ruleBefore(res)})
+		}
+	}
+	return all
+}
+
+// codePlatform is the code of a refusal in the platform's own words: no rule changes it.
+const codePlatform = "platform"
+
+// admitting are the callers to admit so that the caller of r is, whom a rule refused. A
+// request with credentials that do not count needs other credentials, and no open route.
+func admitting(r Request, refused string) []string {
+	switch r.As.Kind {
+	case Role:
+		if rest, ok := strings.CutPrefix(refused, "allow role "); ok { // those whom the rule admits stay admitted
+			names, _, _ := strings.Cut(rest, " ")
+			return []string{"role " + names + "," + r.As.Name}
+		}
+		return []string{"role " + r.As.Name}
+	case Capability:
+		return []string{"capability " + r.As.Name}
+	case User, Key:
+		return []string{"users"}
+	case Anonymous:
+	}
+	if bytes.Contains(r.Raw, []byte("consumer_key=")) {
+		return nil
+	}
+	for name := range headerLines(r.Raw) {
+		if strings.EqualFold(name, "Authorization") {
+			return nil
+		}
+	}
+	return []string{"anyone"}
+}
+
+// patterns are the patterns for a route: the site's own, then those made of the route. A
+// call with a second value for ":id" fits only "*".
+func patterns(r *Reading) (all []string) {
+	for _, text := range []string{r.Pattern, made(r.Route, ":id"), made(r.Route, "*")} {
+		if _, err := call.ParsePattern(text); err == nil && text != "" && !slices.Contains(all, text) {
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
+// made returns a route with id for its last id, and "*" for other ids and for what no rule
+// can write.
+func made(route, id string) string {
+	segments := strings.Split(route, "/")
+	for i := len(segments) - 1; i > 0; i-- {
+		s := segments[i]
+		_, err := call.ParsePattern("/" + s)
+		switch {
+		case s == "" || err == nil && s != "*" && s != "**" && s[0] != ':':
+		case strings.Trim(s, "0123456789") == "":
+			segments[i], id = id, "*"
+		default:
+			segments[i] = "*"
+		}
+	}
+	return strings.Join(segments, "/")
+}
+
+// ruleBefore is the place of the owner's rule that matched; a new rule must stand before it.
+func ruleBefore(res *Result) string {
+	for _, p := range res.Policies {
+		for _, rule := range p.Rules {
+			if p.Name == "access" && rule.Matched && rule.At != "" {
+				return rule.At
+			}
+		}
+	}
+	return ""
+}
+
+// tried runs r with a candidate in the directive at a place.
+func (c *Config) tried(ctx context.Context, r Request, at string, try candidate) (_ Answer, err error) {
+	changed, err := Load(Options{JSON: c.JSON, Index: c.index, Live: c.live, Edit: func(place string, directive map[string]any) {
+		if place == at {
+			insert(directive, try)
+		}
+	}})
+	if err != nil { // the rule is none that the directive takes
+		return Unknown, nil
+	}
+	defer func() { err = errors.Join(err, changed.Close()) }()
+	res, err := changed.Run(ctx, r)
+	if err != nil {
+		return Unknown, err
+	}
+	return res.Answer, nil
+}
+
+// insert puts a rule into the JSON of a directive.
+func insert(directive map[string]any, try candidate) {
+	policies := child(directive, "policies")
+	access := child(policies, "access")
+	rules, _ := access["rules"].([]any)
+	at := slices.IndexFunc(rules, func(rule any) bool {
+		place, _ := object(rule)["at"].(string)
+		return try.before != "" && place == try.before
+	})
+	if at < 0 {
+		at = len(rules)
+	}
+	access["rules"] = slices.Insert(rules, at, any(try.rule.object()))
+}
+
+// child returns the object under a name, and makes it if there is none.
+func child(of map[string]any, name string) map[string]any {
+	o := object(of[name])
+	if o == nil {
+		o = map[string]any{}
+		of[name] = o
+	}
+	return o
+}
