@@ -1,0 +1,282 @@
+package drytest
+
+import (
+	"fmt"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/caddyserver/caddy/v2/caddyconfig"
+
+	"github.com/restwarden/restwarden/caddymodule/dryrun"
+	"github.com/restwarden/restwarden/cmd/check/testkit/client"
+	"github.com/restwarden/restwarden/cmd/check/testkit/recordings"
+)
+
+// comparison is one configuration in both.
+type comparison struct {
+	t       *testing.T
+	config  config
+	mixer   *mixer
+	file    string // the Caddyfile
+	caddy   *running
+	answers []answer // of the running Caddy, by request
+}
+
+// siteFiles are files of the platform.
+var siteFiles = strings.Fields("index.php style.css wp-login.php wp-cron.php wp-comments-post.php wp-mail.php wp-links-opml.php wp-load.php " +
+	"wp-admin/index.php wp-admin/admin-post.php wp-admin/admin-ajax.php wp-admin/async-upload.php")
+
+// write writes the Caddyfile and the files of the site.
+func (c *comparison) write() {
+	c.t.Helper()
+	dir := c.t.TempDir()
+	root := filepath.Join(dir, "www")
+	c.file = filepath.Join(dir, "Caddyfile")
+	files := map[string]string{c.file: withRoots(c.config.caddyfile, root)}
+	for _, name := range siteFiles {
+		files[filepath.Join(root, name)], files[filepath.Join(root, "blog", name)] = "x", "x"
+	}
+	for name, text := range files {
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			c.t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+}
+
+func (c *comparison) adapted() []byte {
+	c.t.Helper()
+	source, err := os.ReadFile(c.file)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	config, _, err := caddyconfig.GetAdapter("caddyfile").Adapt(source, map[string]any{"filename": c.file})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return config
+}
+
+// senders is how many requests are under way at once.
+const senders = 4
+
+// settle waits until the gateway of each site has learnt what it learns in the background.
+func (c *comparison) settle(p *platform) {
+	c.t.Helper()
+	m := c.mixer
+	for _, at := range m.hosts {
+		for _, raw := range [][]byte{plain("GET "+m.base+"/wp-json/", ""), plain("POST "+m.base+"/wp-admin/admin-ajax.php", "action=a", "Content-Type: "+client.Form)} {
+			m.addTo(at, "first", raw, "anonymous")
+			first := m.made[len(m.made)-1]
+			m.made = m.made[:len(m.made)-1]
+			if _, err := c.caddy.send(first); err != nil {
+				c.t.Fatal(err)
+			}
+			p.rest(c.t)
+		}
+	}
+}
+
+// send sends all requests to the running Caddy.
+func (c *comparison) send() {
+	c.answers = make([]answer, len(c.mixer.made))
+	var group sync.WaitGroup
+	for sender := range senders {
+		group.Go(func() {
+			for i := sender; i < len(c.mixer.made); i += senders {
+				got, err := c.caddy.send(c.mixer.made[i])
+				if err != nil {
+					c.t.Errorf("%s: %v", c.mixer.made[i].name, err)
+				}
+				c.answers[i] = got
+			}
+		})
+	}
+	group.Wait()
+}
+
+// seed is that of RESTWARDEN_SEED, or of the clock.
+func seed(t *testing.T) uint64 {
+	t.Helper()
+	seed := uint64(time.Now().UnixNano())
+	if text := os.Getenv("RESTWARDEN_SEED"); text != "" {
+		n, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seed = n
+	}
+	t.Logf("RESTWARDEN_SEED=%d repeats this run", seed)
+	return seed
+}
+
+// whole are the configurations that get every recording.
+var whole = []string{"Caddyfile.example", "base", "php_fastcgi"}
+
+// share is the share of the recordings that every other configuration gets.
+const share = 0.01
+
+// TestDryRun_Agrees sends requests through a running Caddy and through a dry run of the
+// same configuration. The verdicts are the same.
+func TestDryRun_Agrees(t *testing.T) {
+	seed, all := seed(t), recordings.Requests(t)
+	total := map[string]int{}
+	for _, one := range slices.Concat(documented(t), written) {
+		t.Run(one.name, func(t *testing.T) {
+			p := newPlatform(t)
+			for name, value := range map[string]string{
+				"COOKIE_PLUGIN_KEY": p.info.Keys.CookiePlugin, "COOKIE_PLUGIN_OLD_KEY": "old", "SHOP_READ_KEY": p.info.Keys.ReadKey, "REDIS_PASSWORD": "x",
+			} {
+				t.Setenv(name, value)
+			}
+			c := &comparison{t: t, config: one}
+			c.write()
+			of := share
+			if slices.Contains(whole, one.name) {
+				of = 1
+			}
+			c.mixer = mixed(t, &c.config, p, seed, all, of)
+			c.caddy = startCaddy(t, c.adapted(), p)
+			c.settle(p)
+			var sent sync.WaitGroup
+			sent.Go(c.send)
+			dried := c.dryRun(p)
+			sent.Wait()
+			c.compare(dried, total)
+		})
+	}
+	t.Logf("of %d requests %d have another verdict in a dry run, %d an unknown one (%.2f%%)", total["all"], total["wrong"], total["unknown"],
+		100*float64(total["unknown"])/float64(max(1, total["all"])))
+	t.Attr("checks", strconv.Itoa(total["all"]-total["wrong"]-total["unknown"]))
+	if total["unknown"]*40 > total["all"] {
+		t.Error("more than one in 40 is unknown")
+	}
+}
+
+type dried struct {
+	result *dryrun.Result
+	err    error
+}
+
+// dryRun runs all requests through package dryrun.
+func (c *comparison) dryRun(p *platform) []dried {
+	c.t.Helper()
+	loaded, err := dryrun.Load(dryrun.Options{File: c.file, Adapter: "caddyfile"})
+	if err != nil {
+		c.t.Errorf("a dry run does not load what Caddy runs: %v", err)
+		return nil
+	}
+	defer func() {
+		if err := loaded.Close(); err != nil {
+			c.t.Error(err)
+		}
+	}()
+	records := p.records()
+	run := func(r *request, raw []byte) dried {
+		client, _ := netip.ParseAddr(r.client)
+		port, _ := strconv.Atoi(r.port)
+		result, err := loaded.Run(c.t.Context(), dryrun.Request{
+			Raw: raw, Secure: r.secure, Port: port, Client: client, As: c.mixer.callers[r.as].as, Records: records,
+		})
+		return dried{result, err}
+	}
+	all := make([]dried, len(c.mixer.made))
+	for i, r := range c.mixer.made {
+		all[i] = run(r, r.raw)
+	}
+	for i, r := range c.mixer.made {
+		if i%10 == 0 {
+			c.again(r, all[i], run(r, r.raw), "once more")
+			if !slices.Contains(changing, c.config.name) {
+				c.again(r, all[i], run(r, r.bare), "with the credentials that a dry run adds")
+			}
+		}
+	}
+	return all
+}
+
+// again holds that a second dry run of r says the same.
+func (c *comparison) again(r *request, first, second dried, what string) {
+	c.t.Helper()
+	if one, two := dry(first.result, first.err), dry(second.result, second.err); one != two {
+		c.t.Errorf("%s as %s: %q, and %q %s\n%.600q", r.name, r.as, one, two, what, r.raw)
+	}
+}
+
+// unknowable are the facts that a dry run may miss: nobody gave them.
+var unknowable = []string{"the total of the shopper's cart", "what record ", "what the ability is", "whether the shop is release 11.1"}
+
+// changing are the configurations with a handler behind the gateway that changes questions.
+// A dry run does not know how the site answers these. Credentials in another header than
+// the caller's may also fare otherwise.
+var changing = []string{"headers of the request", "a header is deleted"}
+
+// unknown holds that a dry run misses only what it may.
+func (c *comparison) unknown(missing []string) {
+	c.t.Helper()
+	if slices.Contains(changing, c.config.name) {
+		return
+	}
+	for _, what := range missing {
+		if !slices.ContainsFunc(unknowable, func(known string) bool { return strings.HasPrefix(what, known) }) {
+			c.t.Errorf("unknown for lack of %q", what)
+		}
+	}
+	if len(missing) == 0 {
+		c.t.Error("unknown, and nothing is missing")
+	}
+}
+
+// shown is how many examples of one difference are shown.
+const shown = 2
+
+// compare holds the verdicts of both against each other.
+func (c *comparison) compare(all []dried, total map[string]int) {
+	lines := c.caddy.stop()
+	here, differ := map[dryrun.Answer]int{}, map[string]int{}
+	for i, r := range c.mixer.made {
+		l, logged := lines[r.client]
+		want := seen(r, l, logged, c.answers[i])
+		here[want.answer]++
+		total["all"]++
+		if !logged && !unlogged(c.answers[i].status) {
+			c.t.Errorf("%s: %+v, and no line in the log\n%.300q", r.name, c.answers[i], r.raw)
+		}
+		if all == nil {
+			continue
+		}
+		got := dry(all[i].result, all[i].err)
+		if got.answer == dryrun.Unknown {
+			if !slices.Contains(changing, c.config.name) {
+				total["unknown"]++
+			}
+			c.unknown(all[i].result.Missing)
+			continue
+		}
+		if want.same(got) {
+			continue
+		}
+		total["wrong"]++
+		difference := fmt.Sprintf("the running gateway says %q, a dry run %q", want, got)
+		if differ[difference]++; differ[difference] <= shown {
+			c.t.Errorf("%s\n%s, %s %s as %s from %s, %v, %q\n%.600q", difference,
+				r.name, map[bool]string{true: "https", false: "http"}[r.secure], r.host, r.as, r.client, all[i].err, l.Error, r.raw)
+		}
+	}
+	for difference, n := range differ {
+		c.t.Logf("%d times %s", n, difference)
+	}
+	if c.t.Failed() {
+		c.t.Log(c.config.caddyfile)
+	}
+	c.t.Logf("%d requests: %v", len(c.mixer.made), here)
+}
