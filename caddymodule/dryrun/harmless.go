@@ -205,7 +205,8 @@ func (h *harmless) proxy(p map[string]any) {
 		delete(p, "dynamic_upstreams")
 		p["upstreams"] = []any{map[string]any{"dial": "dynamic.invalid:80"}}
 	}
-	p["transport"] = map[string]any{"protocol": standInTransport, "run": h.run, "real": p["transport"]}
+	asksFirst := p["rewrite"] != nil && len(list(p["handle_response"])) > 0 // as forward_auth does
+	p["transport"] = map[string]any{"protocol": standInTransport, "run": h.run, "real": p["transport"], "asks_first": asksFirst}
 }
 
 // authentication keeps Caddy's own passwords, and lets others pass.

@@ -208,7 +208,7 @@ func (s *stub) mayNotRead(q *ask.Question, r *http.Request) (*ask.Answer, error)
 	switch {
 	case byKey && !arrived(q, r):
 		return denied, nil
-	case byKey && q.Form == call.Query:
+	case byKey && q.Form == call.Query && !strings.Contains(r.URL.Path, s.platform.KeyMarker):
 		return s.keyInQuery(q, r, denied)
 	case byKey, s.knows(q, r) && s.as.readsOrders() && q.Kind != ask.KindCaller:
 		return nil, nil
@@ -221,7 +221,8 @@ func (s *stub) mayNotRead(q *ask.Question, r *http.Request) (*ask.Answer, error)
 	return denied, nil
 }
 
-// keyInQuery answers a key in the query form, where the shop takes keys from 11.1 on.
+// keyInQuery answers a key in the query form, where the shop takes keys from 11.1 on. Before,
+// it takes them where the address holds the marker (docs/platform III.8).
 func (s *stub) keyInQuery(q *ask.Question, r *http.Request, denied *ask.Answer) (*ask.Answer, error) {
 	release, err := policies.ParseRelease(s.release)
 	switch {
