@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
@@ -38,11 +40,11 @@ func (m *missing) Error() string { return m.what + " is not known" }
 // answer answers a question, which arrives at the site as r.
 func (s *stub) answer(q *ask.Question, r *http.Request) (*ask.Answer, error) {
 	switch {
-	case changed(q, r):
-		return nil, &missing{"what the site answers to a question that a handler behind the gateway has changed"}
 	case q.Page != "":
 		return s.page(q, r), nil
-	case q.Form == call.Query && noREST.MatchString(strings.ToLower(r.URL.Path)):
+	case changed(q, r):
+		return nil, &missing{"what the site answers to a question that a handler behind the gateway has changed"}
+	case q.Form == call.Query && (noREST.MatchString(strings.ToLower(r.URL.Path)) || noREST.MatchString(strings.ToLower(sentPath(r)))):
 		return &ask.Answer{Status: http.StatusOK, Header: http.Header{"Content-Type": {"text/html"}}}, nil
 	case q.Kind == ask.KindIndex:
 		return s.root(), nil
@@ -60,6 +62,15 @@ func (s *stub) answer(q *ask.Question, r *http.Request) (*ask.Answer, error) {
 
 // noREST matches the scripts that do not read rest_route (docs/platform I.1.1).
 var noREST = regexp.MustCompile(`/((wp-|cms-)?(login|cron|comments-post|mail|links-opml|load)|xmlrpc)\.php$|/(wp|cms)-admin/([^/]+\.php)?$`)
+
+// sentPath returns the path of a question before handlers have rewritten it, as php_fastcgi
+// does where this machine does not have the site's files.
+func sentPath(r *http.Request) string {
+	if sent, ok := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request); ok && sent.URL != nil {
+		return sent.URL.Path
+	}
+	return ""
+}
 
 // arrived tells whether the credentials of a question have reached the site: handlers behind
 // the gateway may take them away.
