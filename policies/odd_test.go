@@ -196,18 +196,18 @@ func TestOdd_OtherLines(t *testing.T) {
 func TestOdd_Sentences(t *testing.T) {
 	odd := chainOf(t, "login_only", "deny GET /a/**", "deny POST /a/b", "allow users GET,POST /a/b", "allow users /c", "deny /x.php", "signature s", "mode observe").Odd()
 	want := []string{
-		"allow users GET,POST /a/b never decides, since deny GET /a/** (Caddyfile:2) and deny POST /a/b (Caddyfile:3) together before it take all of its calls: remove it, or move it up.",
-		"allow users /c changes nothing, since without it the same callers would pass by login_only: remove it.",
-		"deny /x.php names /x.php, which can be no REST route, since x.php is a script: name a route as the REST index has it, without the prefix, or remove it.",
-		"No rule names the signature s, so that it guards nothing: write a rule allow signed s for its route, or remove it.",
-		"mode observe is in force: refusals are counted and logged, but nothing is refused; set mode enforce once the log shows no good call among them.",
+		"allow users GET,POST /a/b never decides, since deny GET /a/** (Caddyfile:2) and deny POST /a/b (Caddyfile:3) together before it take all of its calls: remove it, or move it up",
+		"allow users /c changes nothing, since without it the same callers would pass by login_only: remove it",
+		"deny /x.php names /x.php, which can be no REST route, since x.php is a script: name a route as the REST index has it, without the prefix, or remove it",
+		"No rule names the signature s, so that it guards nothing: write a rule allow signed s for its route, or remove it",
+		"mode observe is in force, so that refusals are counted and logged, but nothing is refused: set mode enforce once the log shows no good call among them",
 	}
 	if len(odd) != len(want) {
 		t.Fatalf("%+v", odd)
 	}
 	for i, o := range odd {
-		if o.Text != want[i] {
-			t.Errorf("got  %s\nwant %s", o.Text, want[i])
+		if got := o.Text + ": " + o.Do; got != want[i] {
+			t.Errorf("got  %s\nwant %s", got, want[i])
 		}
 	}
 }
