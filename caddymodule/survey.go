@@ -82,10 +82,7 @@ func (a *App) oddRules(g *Gateway) {
 	}
 	hosts := a.layout.HostsOf(g.At, g.importedAt(""))
 	for _, o := range g.engine.odd {
-		f := layout.Finding{Code: o.Code, At: orDefault(o.At, g.At), Imported: g.importedAt(o.At), Sites: hosts, Text: strings.TrimSuffix(o.Text, ".")}
-		if i := strings.LastIndex(f.Text, ": "); i >= 0 && !o.Note {
-			f.Text, f.Do = f.Text[:i], f.Text[i+2:]
-		}
+		f := layout.Finding{Code: o.Code, At: orDefault(o.At, g.At), Imported: g.importedAt(o.At), Sites: hosts, Text: o.Text, Do: o.Do}
 		switch {
 		case a.dry != nil:
 			a.dry.Odd(f, g.At, g.importedAt(""))

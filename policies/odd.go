@@ -12,7 +12,8 @@ import (
 type Odd struct {
 	Code string // "W04"
 	At   string // "Caddyfile:12"; "" where no line is to blame
-	Text string // what is odd and what to do, in one sentence
+	Text string // what is odd, in one sentence without a full stop
+	Do   string // what to do, in the same form
 	Note bool   // it is a note for the reader, never a finding
 }
 
@@ -33,10 +34,6 @@ func (c *Chain) Odd() []Odd {
 	return odd
 }
 
-func oddf(code, at, format string, args ...any) Odd {
-	return Odd{Code: code, At: at, Text: fmt.Sprintf(format, args...)}
-}
-
 // oddSignatures returns W07: the signatures that no rule names.
 func (c *Chain) oddSignatures() (odd []Odd) {
 	var named []*Signature
@@ -49,7 +46,11 @@ func (c *Chain) oddSignatures() (odd []Odd) {
 		case *Signatures: // behind access in the catalog
 			for _, s := range p.Signatures {
 				if !slices.Contains(named, s) {
-					odd = append(odd, oddf("W07", s.At, "No rule names the signature %s, so that it guards nothing: write a rule allow signed %s for its route, or remove it.", s.Name, s.Name))
+					odd = append(odd, Odd{
+						Code: "W07", At: s.At,
+						Text: fmt.Sprintf("No rule names the signature %s, so that it guards nothing", s.Name),
+						Do:   fmt.Sprintf("write a rule allow signed %s for its route, or remove it", s.Name),
+					})
 				}
 			}
 		}
@@ -59,16 +60,20 @@ func (c *Chain) oddSignatures() (odd []Odd) {
 
 // observed returns W11: the directive, or a policy, only observes.
 func (c *Chain) observed() (odd []Odd) {
+	const goodCalls = " once the log shows no good call among them"
 	if c.mode == Observe {
-		odd = append(odd, oddf("W11", "", "mode observe is in force: refusals are counted and logged, but nothing is refused; set mode enforce once the log shows no good call among them."))
+		odd = append(odd, Odd{
+			Code: "W11", Note: true, Do: "set mode enforce" + goodCalls,
+			Text: "mode observe is in force, so that refusals are counted and logged, but nothing is refused",
+		})
 	}
 	for i := range c.links {
 		if l := &c.links[i]; l.settings.Mode == Observe {
-			odd = append(odd, oddf("W11", l.settings.At, "The policy %s only observes: its refusals are counted and logged, but not carried out; remove its mode once the log shows no good call among them.", l.name))
+			odd = append(odd, Odd{
+				Code: "W11", At: l.settings.At, Note: true, Do: "remove its mode" + goodCalls,
+				Text: fmt.Sprintf("the policy %s only observes, so that its refusals are counted and logged, but not carried out", l.name),
+			})
 		}
-	}
-	for i := range odd {
-		odd[i].Note = true
 	}
 	return odd
 }
@@ -78,7 +83,11 @@ func (c *Chain) oddRoutes() (odd []Odd) {
 	check := func(at, line string, routes ...call.Pattern) {
 		for _, route := range routes {
 			if why := notREST(route); why != "" {
-				odd = append(odd, oddf("W06", at, "%s names %s, which can be no REST route, since %s: name a route as the REST index has it, without the prefix, or remove it.", line, route, why))
+				odd = append(odd, Odd{
+					Code: "W06", At: at,
+					Text: fmt.Sprintf("%s names %s, which can be no REST route, since %s", line, route, why),
+					Do:   "name a route as the REST index has it, without the prefix, or remove it",
+				})
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package policies
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -19,7 +20,10 @@ func (p *Access) odd() (odd []Odd) {
 		case err != nil:
 			continue
 		case left == nil && len(by) > 0:
-			odd = append(odd, oddf("W04", r.At, "%s never decides, since %s all of its calls: remove it, or move it up.", r, g.list(by, "before it takes", "together before it take")))
+			odd = append(odd, Odd{
+				Code: "W04", At: r.At, Do: "remove it, or move it up",
+				Text: fmt.Sprintf("%s never decides, since %s all of its calls", r, g.list(by, "before it takes", "together before it take")),
+			})
 			continue
 		case left == nil || r.Deny:
 			continue

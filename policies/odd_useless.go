@@ -123,11 +123,15 @@ func (u *use) odd(g *regions, r *Rule) Odd {
 	if u.otherwise && g.access.LoginOnly {
 		others = append(others, "login_only")
 	}
+	o := Odd{Code: "W05", At: r.At, Do: "remove it"}
 	switch {
 	case !u.otherwise || g.access.LoginOnly:
-		return oddf("W05", r.At, "%s changes nothing, since without it the same callers would pass by %s: remove it.", r, strings.Join(others, " and "))
+		o.Text = fmt.Sprintf("%s changes nothing, since without it the same callers would pass by %s", r, strings.Join(others, " and "))
 	case r.who == whoAnyone:
-		return oddf("W05", r.At, "%s changes nothing but what a lockdown leaves open, since without login_only anyone may make these calls anyway: set login_only, or remove the rule.", r)
+		o.Text = fmt.Sprintf("%s changes nothing but what a lockdown leaves open, since without login_only anyone may make these calls anyway", r)
+		o.Do = "set login_only, or remove the rule"
+	default:
+		o.Text = fmt.Sprintf("%s changes nothing, since the built-in rule of the route asks for the same callers", r)
 	}
-	return oddf("W05", r.At, "%s changes nothing, since the built-in rule of the route asks for the same callers: remove it.", r)
+	return o
 }
