@@ -72,7 +72,8 @@ type oddness struct {
 	Code     string   `json:"code"`
 	At       string   `json:"at"`
 	Imported string   `json:"imported,omitempty"`
-	Sites    []string `json:"sites"` // empty for all hosts
+	Imports  []string `json:"imports,omitempty"` // all of them, if a snippet has several
+	Sites    []string `json:"sites"`             // empty for all hosts
 	Problem  string   `json:"problem"`
 	Do       string   `json:"do"`
 
@@ -117,6 +118,11 @@ func (c *checker) findings() ([]layout.Finding, error) {
 		return nil, err
 	}
 	defer func() { _ = config.Close() }() // a directory of its own is left
+	if len(config.Report.Directives) == 0 {
+		found = append(found, layout.Finding{
+			Code: "W02", Text: "no route of the configuration leads to a directive restwarden, so that nothing is guarded", Do: "add the directive to each site that needs it",
+		})
+	}
 	spools, err := spoolFindings(config.Report.Directives)
 	return slices.Concat(config.Report.Odd, found, spools), err
 }
@@ -167,7 +173,43 @@ func newChecked(found []layout.Finding) *checked {
 			c.Findings = append(c.Findings, o)
 		}
 	}
+	c.Findings, c.Notes = append([]oddness{}, once(c.Findings)...), append([]oddness{}, once(c.Notes)...)
 	return c
+}
+
+// once makes one of the findings that a snippet causes wherever it is imported.
+func once(found []oddness) (list []oddness) {
+	type same struct{ code, at, text string }
+	first := map[same]int{}
+	for _, o := range found {
+		key := same{o.Code, o.At, o.text}
+		i, known := first[key]
+		if !known || o.At == "" {
+			first[key] = len(list)
+			list = append(list, o)
+			continue
+		}
+		all := &list[i]
+		if all.Imports == nil {
+			all.Imports = []string{all.Imported}
+		}
+		all.Imports = append(all.Imports, o.Imported)
+		for _, site := range o.Sites {
+			if !slices.Contains(all.Sites, site) {
+				all.Sites = append(all.Sites, site)
+			}
+		}
+	}
+	return list
+}
+
+// place is where a finding stands, for people.
+func (o *oddness) place() string {
+	imported := o.Imported
+	if imported != "" && len(o.Imports) > 1 {
+		imported = fmt.Sprintf("%s and %d more", imported, len(o.Imports)-1)
+	}
+	return place(cmp.Or(o.At, "the configuration"), imported)
 }
 
 func (c *checker) print(out io.Writer, result *checked) error {
@@ -180,10 +222,10 @@ func (c *checker) print(out io.Writer, result *checked) error {
 	palette := terminal.PaletteOf(out)
 	var text strings.Builder
 	for _, o := range result.Findings {
-		fmt.Fprintf(&text, "%s %s: %s\n", palette.Odd(o.Code), palette.Strong(place(cmp.Or(o.At, "the configuration"), o.Imported)), o.text)
+		fmt.Fprintf(&text, "%s %s: %s\n", palette.Odd(o.Code), palette.Strong(o.place()), o.text)
 	}
 	for _, o := range result.Notes {
-		fmt.Fprintf(&text, "note %s %s: %s\n", o.Code, place(cmp.Or(o.At, "the configuration"), o.Imported), o.text)
+		fmt.Fprintf(&text, "note %s %s: %s\n", o.Code, o.place(), o.text)
 	}
 	if len(result.Findings) == 0 {
 		text.WriteString(palette.Good("nothing odd") + "\n")

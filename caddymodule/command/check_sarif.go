@@ -82,7 +82,8 @@ func newSARIF(c *checked, file string) *sarifLog {
 			RuleID: o.Code, RuleIndex: i, Level: levelOf(layout.CodeOf(o.Code)), Message: sarifText{o.text},
 			Locations: []sarifLocation{locationOf(o.At, file, nil)},
 		}
-		for _, imported := range strings.FieldsFunc(strings.ReplaceAll(o.Imported, " or ", ", "), func(r rune) bool { return r == ',' }) {
+		imports := strings.Join(append([]string{o.Imported}, o.Imports[min(1, len(o.Imports)):]...), ", ")
+		for _, imported := range strings.FieldsFunc(strings.ReplaceAll(imports, " or ", ", "), func(r rune) bool { return r == ',' }) {
 			result.Related = append(result.Related, locationOf(strings.TrimSpace(imported), file, &sarifText{"It is imported here."}))
 		}
 		run.Results = append(run.Results, result)

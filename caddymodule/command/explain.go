@@ -68,7 +68,7 @@ func (e *explainer) flags(cmd *cobra.Command) {
 	f.StringVarP(&e.config, "config", "c", "", "configuration file (default the Caddyfile of the working directory)")
 	f.StringVarP(&e.adapter, "adapter", "a", "", "name of the config adapter")
 	f.StringVar(&e.index, "index", "", "file with the saved REST root of the site; routes are then named by the site's own patterns")
-	f.StringVar(&e.as, "as", "anonymous", "who is calling: "+strings.Join(dryrun.Callers(), ", "))
+	f.StringVar(&e.as, "as", "", "who is calling: "+strings.Join(dryrun.Callers(), ", ")+" (default anonymous; credentials in the request are then nobody's that is known)")
 	f.StringArrayVar(&e.ids, "id", nil, "what a record is: N=order, N=subscription or N=none; may be repeated")
 	f.StringVar(&e.from, "from", "", "the client's address (default one of the Internet)")
 	f.BoolVar(&e.live, "live", false, "put questions that only read to the real site; the request itself is never sent")

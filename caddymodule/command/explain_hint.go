@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
+	"github.com/restwarden/restwarden/policies"
 )
 
 // change writes the line that changes the answer, where it must stand and whom it concerns.
@@ -12,7 +13,7 @@ func (e explanation) change(b *strings.Builder) {
 	c := e.Change
 	if c == nil {
 		if e.Answer == dryrun.Refused || e.Answer == dryrun.WouldRefuse {
-			e.list(b, "No single line of rules changes the answer", []string{"See the page of the policy: docs/policies/" + e.policyName() + ".md"})
+			e.list(b, "No single line of rules changes the answer", []string{e.instead()})
 		}
 		return
 	}
@@ -30,6 +31,14 @@ func (e explanation) change(b *strings.Builder) {
 	} else if d != nil && narrows(d.Rule, c.Line) {
 		fmt.Fprintf(b, "  It decides for everybody: whom %q admits must stand in it as well.\n", d.Rule)
 	}
+}
+
+// instead says what to look at where no line helps.
+func (e explanation) instead() string {
+	if n := len(e.Policies); n > 0 && e.Policies[n-1].Code == string(policies.CodePlatform) {
+		return "The platform refuses the call or its credentials itself, in its own words"
+	}
+	return "See the page of the policy: docs/policies/" + e.policyName() + ".md"
 }
 
 // narrows tells whether a line, which decides before a rule, may shut out somebody whom the

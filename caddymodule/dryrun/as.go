@@ -12,7 +12,8 @@ import (
 
 // Request.As: who is calling.
 
-// ParseAs reads "anonymous", "user", "role:NAME", "cap:NAME" or "key". "" is anonymous.
+// ParseAs reads "anonymous", "user", "role:NAME", "cap:NAME" or "key". "" is anonymous, too,
+// but says nothing of credentials that the request has by itself.
 // Roles are those of the core and of the shop.
 func ParseAs(text string) (As, error) {
 	kind, name, named := strings.Cut(text, ":")
@@ -29,7 +30,7 @@ func ParseAs(text string) (As, error) {
 	case named:
 		return As{}, errors.New(`only "role:" and "cap:" take a name`)
 	case text == "":
-		return As{Kind: Anonymous}, nil
+		return As{}, nil
 	}
 	if err := nearest.Check(text, Callers()...); err != nil {
 		return As{}, err

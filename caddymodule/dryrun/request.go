@@ -16,7 +16,8 @@ type Request struct {
 	// Client is the client's address; the zero Addr means one of the Internet.
 	Client netip.Addr
 	// As is the caller that the site knows the request's credentials as. Run adds
-	// credentials of that caller if the request has none.
+	// credentials of that caller if the request has none. With the zero As the request is
+	// anonymous, and whose its own credentials are is not known.
 	As As
 	// Records are the ids that are known.
 	Records map[uint64]Record

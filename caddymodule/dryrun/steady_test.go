@@ -19,7 +19,7 @@ func TestRun_Fresh(t *testing.T) {
 	}
 	const same = "Authorization: Basic YTpi"
 	for range 3 {
-		for as, want := range map[string]dryrun.Answer{"user": dryrun.Pass, "": dryrun.Refused, "role:editor": dryrun.Pass} {
+		for as, want := range map[string]dryrun.Answer{"user": dryrun.Pass, "anonymous": dryrun.Refused, "role:editor": dryrun.Pass, "": dryrun.Unknown} {
 			if r := run(t, c, as, "GET https://shop.example.com/wp-json/wp/v2/posts", same); r.Answer != want {
 				t.Errorf("%s: %s", as, r.Answer)
 			}

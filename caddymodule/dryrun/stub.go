@@ -40,6 +40,8 @@ func (m *missing) Error() string { return m.what + " is not known" }
 // answer answers a question, which arrives at the site as r.
 func (s *stub) answer(q *ask.Question, r *http.Request) (*ask.Answer, error) {
 	switch {
+	case s.as.Kind == "" && q.As == ask.AsCaller && len(q.Header) > 0:
+		return nil, &missing{"whose credentials the request carries (--as user, role:NAME, cap:NAME or key; --as anonymous if the site does not know them)"}
 	case q.Page != "":
 		return s.page(q, r), nil
 	case changed(q, r):

@@ -1,6 +1,7 @@
 package testfile
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -53,11 +54,18 @@ func (c *configuration) Spell(ctx context.Context, r *Request) ([]Spelling, erro
 	for _, s := range spelling.All(site.Policies.Platform, spelling.Request{
 		Method: r.Method, URL: r.URL, Header: r.Headers, Body: r.Body, Base: site.Base, Prefix: site.Prefix,
 	}) {
-		if s.Name != spelling.Plain {
+		if s.Name != spelling.Plain && (r.As.Kind != dryrun.Key || namesShop(s.Raw, site)) {
 			all = append(all, Spelling{Name: s.Name, Raw: s.Raw})
 		}
 	}
 	return all, nil
+}
+
+// namesShop tells whether the address of a request names the shop, as it must for a shop key to
+// count on every release (docs/platform III.8).
+func namesShop(raw []byte, site *dryrun.Site) bool {
+	line, _, _ := bytes.Cut(raw, []byte("\n"))
+	return bytes.Contains(line, []byte(" "+site.Base+"/"+site.Prefix+"/"+site.Policies.Platform.ShopWord()))
 }
 
 // unreached says that the gateway is not on the way of a request.
