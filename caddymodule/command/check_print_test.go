@@ -49,10 +49,10 @@ func TestCheck_Text(t *testing.T) {
 	const left = "the matchers around this directive leave out GET /?rest_route=/wp/v2/users, which is a REST call, and it reaches 127.0.0.1:8080: " +
 		"let the directive stand without a matcher, outside of handle blocks\n"
 	for name, test := range map[string]struct{ file, out, err string }{
-		"nothing": {plainFile, "nothing odd\n", ""},
-		"snippet": {snippetFile, "W03 Caddyfile:2 (imported by Caddyfile:9 and 1 more): " + left, "no"},
+		"nothing":   {plainFile, "nothing odd\n", ""},
+		"snippet":   {snippetFile, "W03 Caddyfile:2 (imported by Caddyfile:9 and 1 more): " + left, "no"},
 		"unguarded": {"a.example.com {\n\treverse_proxy 127.0.0.1:1\n}\n", "W02 the configuration: no route of the configuration leads to a directive restwarden, so that nothing is guarded: add the directive to each site that needs it\n", "no"},
-		"observe": {observeFile, "nothing odd\n", ""},
+		"observe":   {observeFile, "nothing odd\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inFile(t, test.file)

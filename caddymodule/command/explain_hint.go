@@ -36,6 +36,9 @@ func (e explanation) change(b *strings.Builder) {
 // instead says what to look at where no line helps.
 func (e explanation) instead() string {
 	if n := len(e.Policies); n > 0 && e.Policies[n-1].Code == string(policies.CodePlatform) {
+		if e.As == string(dryrun.Key) {
+			return "A shop key counts on the shop's own routes only; elsewhere the platform takes it for a wrong name and password"
+		}
 		return "The platform refuses the call or its credentials itself, in its own words"
 	}
 	return "See the page of the policy: docs/policies/" + e.policyName() + ".md"

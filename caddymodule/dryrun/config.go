@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
@@ -185,6 +186,7 @@ func (r *run) finish(req Request, status int, g *guard) {
 		res.Answer = Page
 		return
 	}
+	r.answeredBehind()
 	d := r.decision
 	res.Answer = map[policies.Outcome]Answer{policies.Pass: Pass, policies.Refuse: Refused, policies.WouldRefuse: WouldRefuse}[d.Outcome]
 	if d.Outcome != policies.Pass {
@@ -204,6 +206,18 @@ func (r *run) finish(req Request, status int, g *guard) {
 	}
 	if len(res.Missing) > 0 && (d.Outcome == policies.Pass || d.Err != nil) {
 		res.Answer = Unknown
+	}
+}
+
+// answeredBehind notes that Caddy itself answers behind the gateway, so that a call that
+// passes does not come to the site.
+func (r *run) answeredBehind() {
+	switch {
+	case r.decision.Outcome == policies.Refuse, strings.HasPrefix(r.behind, "reverse_proxy"), r.behind == "php":
+	case r.behind == "":
+		r.result.Assumed = append(r.result.Assumed, "something answers behind the gateway: the configuration has nothing there")
+	default:
+		r.result.Assumed = append(r.result.Assumed, r.behind+", which answers behind the gateway, is the site")
 	}
 }
 

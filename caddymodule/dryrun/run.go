@@ -24,6 +24,7 @@ type run struct {
 	mu       sync.Mutex
 	began    *http.Request // as the server's first handler saw it
 	last     string        // what may have answered: the last handler that was reached
+	behind   string        // the same behind the gateway
 	site     *Site
 	pending  map[string][]Rule // considered for a policy that has not spoken yet
 	result   Result
@@ -72,8 +73,12 @@ func (r *run) begin(req *http.Request) {
 func (r *run) mark(req *http.Request, name string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if name != "" && questionOf(req.Context()) == nil && r.site == nil {
+	switch {
+	case name == "" || questionOf(req.Context()) != nil:
+	case r.site == nil:
 		r.last = name
+	default:
+		r.behind = name
 	}
 }
 

@@ -50,8 +50,13 @@ func (r *Runner) proveFor(ctx context.Context, p *Proof, i int) Outcome {
 		o.Status, o.Got = Passed, "proved"
 		return o
 	}
-	for _, c := range proved.Counter {
-		r.confirm(ctx, p, i, c, &o)
+	for at, c := range proved.Counter {
+		if r.confirm(ctx, p, i, c, &o); len(o.Also) == maxAlso {
+			if more := len(proved.Counter) - at - 1; more > 0 {
+				o.Also = append(o.Also, fmt.Sprintf("and %d more, each by another rule", more))
+			}
+			break
+		}
 	}
 	if o.Status == Failed {
 		return o
@@ -62,6 +67,9 @@ func (r *Runner) proveFor(ctx context.Context, p *Proof, i int) Outcome {
 	}
 	return o
 }
+
+// maxAlso bounds the counter-examples beside the first.
+const maxAlso = 9
 
 // confirm runs a counter-example, in one form after the other. The first that is confirmed
 // is the outcome, the next ones stand beside it.
