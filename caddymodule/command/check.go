@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
@@ -138,9 +136,9 @@ func spoolFindings(directives []*layout.Directive) ([]layout.Finding, error) {
 		}
 		seen[s] = true
 		if info, err := os.Stat(dir); err != nil {
-			return nil, fmt.Errorf("restwarden at %s: spool_dir: %w", place(cmp.Or(d.At, "the configuration"), d.Imported), err)
+			return nil, fmt.Errorf("restwarden at %s: spool_dir: %w", layout.Place(cmp.Or(d.At, "the configuration"), d.Imported), err)
 		} else if !info.IsDir() {
-			return nil, fmt.Errorf("restwarden at %s: spool_dir: %s is no directory", place(cmp.Or(d.At, "the configuration"), d.Imported), dir)
+			return nil, fmt.Errorf("restwarden at %s: spool_dir: %s is no directory", layout.Place(cmp.Or(d.At, "the configuration"), d.Imported), dir)
 		}
 		for _, f := range call.LookAtSpool(dir, d.SpoolLimit) {
 			found = append(found, layout.Finding{Code: f.Code, At: d.At, Imported: d.Imported, Text: f.Text, Do: layout.CodeOf(f.Code).Do})
@@ -152,7 +150,7 @@ func spoolFindings(directives []*layout.Directive) ([]layout.Finding, error) {
 // newChecked sorts findings by file, line and code, and takes the notes apart.
 func newChecked(found []layout.Finding) *checked {
 	slices.SortStableFunc(found, func(a, b layout.Finding) int {
-		return cmp.Or(comparePlaces(a.At, b.At), cmp.Compare(a.Code, b.Code), comparePlaces(a.Imported, b.Imported))
+		return cmp.Or(layout.ComparePlaces(a.At, b.At), cmp.Compare(a.Code, b.Code), layout.ComparePlaces(a.Imported, b.Imported))
 	})
 	c := &checked{Version: 1, Findings: []oddness{}, Notes: []oddness{}}
 	for _, f := range found {
@@ -180,10 +178,10 @@ func (c *checker) print(out io.Writer, result *checked) error {
 	palette := terminal.PaletteOf(out)
 	var text strings.Builder
 	for _, o := range result.Findings {
-		fmt.Fprintf(&text, "%s %s: %s\n", palette.Odd(o.Code), palette.Strong(place(cmp.Or(o.At, "the configuration"), o.Imported)), o.text)
+		fmt.Fprintf(&text, "%s %s: %s\n", palette.Odd(o.Code), palette.Strong(layout.Place(cmp.Or(o.At, "the configuration"), o.Imported)), o.text)
 	}
 	for _, o := range result.Notes {
-		fmt.Fprintf(&text, "note %s %s: %s\n", o.Code, place(cmp.Or(o.At, "the configuration"), o.Imported), o.text)
+		fmt.Fprintf(&text, "note %s %s: %s\n", o.Code, layout.Place(cmp.Or(o.At, "the configuration"), o.Imported), o.text)
 	}
 	if len(result.Findings) == 0 {
 		text.WriteString(palette.Good("nothing odd") + "\n")
@@ -200,23 +198,4 @@ func printIndented(out io.Writer, v any) error {
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(v)
-}
-
-func comparePlaces(a, b string) int {
-	fileA, lineA := splitPlace(a)
-	fileB, lineB := splitPlace(b)
-	return cmp.Or(cmp.Compare(fileA, fileB), cmp.Compare(lineA, lineB))
-}
-
-// splitPlace returns file and line of a place such as "Caddyfile:12"; line 0 if it has none.
-func splitPlace(at string) (file string, line int) {
-	i := strings.LastIndexByte(at, ':')
-	if i < 0 {
-		return filepath.ToSlash(at), 0
-	}
-	line, err := strconv.Atoi(at[i+1:])
-	if err != nil {
-		return filepath.ToSlash(at), 0
-	}
-	return filepath.ToSlash(at[:i]), line
 }
