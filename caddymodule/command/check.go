@@ -2,7 +2,6 @@ package command
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -22,8 +21,9 @@ import (
 
 // checker says what is odd in a configuration.
 type checker struct {
-	config, adapter, format string
-	strict                  bool
+	configFlags
+	format string
+	strict bool
 }
 
 var checkFormats = []string{"text", "json", "sarif"}
@@ -48,12 +48,11 @@ configuration does not load, 3 it cannot be known.`,
   caddy restwarden check --format sarif > restwarden.sarif`,
 		SilenceUsage: true,
 	}
+	c.add(cmd, configUsage)
 	f := cmd.Flags()
-	f.StringVarP(&c.config, "config", "c", "", "configuration file (default the Caddyfile of the working directory)")
-	f.StringVarP(&c.adapter, "adapter", "a", "", "name of the config adapter")
 	f.BoolVar(&c.strict, "strict", false, "exit with 1 if something is odd")
 	f.StringVar(&c.format, "format", "text", strings.Join(checkFormats, ", ")+": how to print what is odd")
-	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(checkFormats, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
+	complete(cmd, "format", checkFormats...)
 	withAnswer(cmd, c.run)
 	return cmd
 }
@@ -192,10 +191,3 @@ func (c *checker) print(out io.Writer, result *checked) error {
 
 // file is the configuration file, as the user names it.
 func (c *checker) file() string { return cmp.Or(c.config, "Caddyfile") }
-
-func printIndented(out io.Writer, v any) error {
-	encoder := json.NewEncoder(out)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(v)
-}
