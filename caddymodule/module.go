@@ -10,6 +10,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
+	"github.com/restwarden/restwarden/caddymodule/layout"
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/caller"
 )
@@ -100,7 +101,7 @@ func (Gateway) CaddyModule() caddy.ModuleInfo {
 // I/O.
 func (g *Gateway) Provision(ctx caddy.Context) error {
 	if err := g.provision(ctx); err != nil {
-		if _, names := errors.AsType[refusals](err); names {
+		if _, placed := errors.AsType[layout.RefusedError](err); placed {
 			return err
 		}
 		return g.placed(fmt.Errorf("restwarden: %w", err))

@@ -89,7 +89,7 @@ func (s *site) record(r *policies.Request, d policies.Decision) Record {
 	rec := Record{
 		Version: recordVersion, RequestID: requestID(r.HTTP), Site: s.Name, Host: s.hostFor(r.HTTP), Base: s.Base,
 		Policy: d.Policy, Code: codeOf(d), Outcome: string(d.Outcome), Rule: d.Verdict.Rule, At: d.Verdict.Pos, Imported: s.importedAt(d.Verdict.Pos),
-		From: s.calledFrom(r.HTTP), Why: d.Why(), Method: methodOf(r.Call), Form: formOf(r.Call), Parts: len(r.Call.Parts),
+		From: s.calledFrom(r.HTTP), Why: d.Why(), Method: methodOf(r.Call), Form: r.Call.FormName(), Parts: len(r.Call.Parts),
 		Route: s.routeOf(r.HTTP, r.Call), ClientIP: r.Client.String(), Caller: callerOf(r),
 	}
 	if who, known := r.Known(); known {
@@ -170,20 +170,6 @@ func methodOf(c *call.Call) string {
 		return c.Method
 	}
 	return other
-}
-
-// formOf returns the word for the way in which c names its route.
-func formOf(c *call.Call) string {
-	switch {
-	case c.Kind == call.Refused:
-		return ""
-	case c.Form == call.Pretty:
-		return "pretty"
-	case c.Posted:
-		return "body"
-	default:
-		return "query"
-	}
 }
 
 // Values of a record's field from.

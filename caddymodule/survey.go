@@ -2,32 +2,12 @@ package caddymodule
 
 import (
 	"slices"
-	"strings"
 
 	"go.uber.org/zap"
 
 	"github.com/restwarden/restwarden/caddymodule/layout"
 	"github.com/restwarden/restwarden/policies"
 )
-
-// refusals are directives that guard nothing. Each names its own place.
-type refusals []layout.Finding
-
-// Error implements error.
-func (r refusals) Error() string {
-	lines := make([]string, len(r))
-	for i, f := range r {
-		lines[i] = "restwarden"
-		if f.At != "" {
-			lines[i] += " at " + f.At
-		}
-		if f.Imported != "" {
-			lines[i] += " (imported by " + f.Imported + ")"
-		}
-		lines[i] += ": " + f.Problem()
-	}
-	return strings.Join(lines, "\n")
-}
 
 // survey looks once at the whole HTTP app, and logs what is odd. It returns an error if a
 // directive guards nothing. The first gateway must call it before Caddy has loaded any.
@@ -37,8 +17,7 @@ func (a *App) survey(logger *zap.Logger) error {
 			return
 		}
 		report := layout.Survey(a.http, "restwarden")
-		if len(report.Refused) > 0 {
-			a.refused = refusals(report.Refused)
+		if a.refused = report.Err(); a.refused != nil {
 			return
 		}
 		for _, f := range report.Odd {

@@ -13,13 +13,15 @@ import (
 )
 
 // adminFlags say which Caddy a command talks to, as those of "caddy reload" do.
-type adminFlags struct{ address, config, adapter string }
+type adminFlags struct {
+	configFlags
+	address string
+}
 
 func (a *adminFlags) add(cmd *cobra.Command) {
+	a.configFlags.add(cmd, "configuration file that names the admin endpoint")
 	f := cmd.Flags()
 	f.StringVar(&a.address, "address", "", "address of the admin endpoint, if it is not in --config (default localhost:2019)")
-	f.StringVarP(&a.config, "config", "c", "", "configuration file that names the admin endpoint")
-	f.StringVarP(&a.adapter, "adapter", "a", "", "name of the config adapter")
 }
 
 // Exit statuses (see docs/status).

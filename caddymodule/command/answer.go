@@ -2,7 +2,6 @@ package command
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
 
@@ -50,12 +49,4 @@ func readInput(cmd *cobra.Command, file string) ([]byte, error) {
 		return io.ReadAll(cmd.InOrStdin())
 	}
 	return os.ReadFile(file) //nolint:gosec // the user of the command names the file
-}
-
-// place is "Caddyfile:12 (imported by Caddyfile:3)".
-func place(at, imported string) string {
-	if imported != "" {
-		return fmt.Sprintf("%s (imported by %s)", at, imported)
-	}
-	return at
 }

@@ -2,14 +2,11 @@ package command
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
@@ -24,8 +21,9 @@ import (
 
 // checker says what is odd in a configuration.
 type checker struct {
-	config, adapter, format string
-	strict                  bool
+	configFlags
+	format string
+	strict bool
 }
 
 var checkFormats = []string{"text", "json", "sarif"}
@@ -50,12 +48,11 @@ configuration does not load, 3 it cannot be known.`,
   caddy restwarden check --format sarif > restwarden.sarif`,
 		SilenceUsage: true,
 	}
+	c.add(cmd, configUsage)
 	f := cmd.Flags()
-	f.StringVarP(&c.config, "config", "c", "", "configuration file (default the Caddyfile of the working directory)")
-	f.StringVarP(&c.adapter, "adapter", "a", "", "name of the config adapter")
 	f.BoolVar(&c.strict, "strict", false, "exit with 1 if something is odd")
 	f.StringVar(&c.format, "format", "text", strings.Join(checkFormats, ", ")+": how to print what is odd")
-	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(checkFormats, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
+	complete(cmd, "format", checkFormats...)
 	withAnswer(cmd, c.run)
 	return cmd
 }
@@ -144,9 +141,9 @@ func spoolFindings(directives []*layout.Directive) ([]layout.Finding, error) {
 		}
 		seen[s] = true
 		if info, err := os.Stat(dir); err != nil {
-			return nil, fmt.Errorf("restwarden at %s: spool_dir: %w", place(cmp.Or(d.At, "the configuration"), d.Imported), err)
+			return nil, fmt.Errorf("restwarden at %s: spool_dir: %w", layout.Place(cmp.Or(d.At, "the configuration"), d.Imported), err)
 		} else if !info.IsDir() {
-			return nil, fmt.Errorf("restwarden at %s: spool_dir: %s is no directory", place(cmp.Or(d.At, "the configuration"), d.Imported), dir)
+			return nil, fmt.Errorf("restwarden at %s: spool_dir: %s is no directory", layout.Place(cmp.Or(d.At, "the configuration"), d.Imported), dir)
 		}
 		for _, f := range call.LookAtSpool(dir, d.SpoolLimit) {
 			found = append(found, layout.Finding{Code: f.Code, At: d.At, Imported: d.Imported, Text: f.Text, Do: layout.CodeOf(f.Code).Do})
@@ -158,7 +155,7 @@ func spoolFindings(directives []*layout.Directive) ([]layout.Finding, error) {
 // newChecked sorts findings by file, line and code, and takes the notes apart.
 func newChecked(found []layout.Finding) *checked {
 	slices.SortStableFunc(found, func(a, b layout.Finding) int {
-		return cmp.Or(comparePlaces(a.At, b.At), cmp.Compare(a.Code, b.Code), comparePlaces(a.Imported, b.Imported))
+		return cmp.Or(layout.ComparePlaces(a.At, b.At), cmp.Compare(a.Code, b.Code), layout.ComparePlaces(a.Imported, b.Imported))
 	})
 	c := &checked{Version: 1, Findings: []oddness{}, Notes: []oddness{}}
 	for _, f := range found {
@@ -209,7 +206,7 @@ func (o *oddness) place() string {
 	if imported != "" && len(o.Imports) > 1 {
 		imported = fmt.Sprintf("%s and %d more", imported, len(o.Imports)-1)
 	}
-	return place(cmp.Or(o.At, "the configuration"), imported)
+	return layout.Place(cmp.Or(o.At, "the configuration"), imported)
 }
 
 func (c *checker) print(out io.Writer, result *checked) error {
@@ -236,29 +233,3 @@ func (c *checker) print(out io.Writer, result *checked) error {
 
 // file is the configuration file, as the user names it.
 func (c *checker) file() string { return cmp.Or(c.config, "Caddyfile") }
-
-func printIndented(out io.Writer, v any) error {
-	encoder := json.NewEncoder(out)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(v)
-}
-
-func comparePlaces(a, b string) int {
-	fileA, lineA := splitPlace(a)
-	fileB, lineB := splitPlace(b)
-	return cmp.Or(cmp.Compare(fileA, fileB), cmp.Compare(lineA, lineB))
-}
-
-// splitPlace returns file and line of a place such as "Caddyfile:12"; line 0 if it has none.
-func splitPlace(at string) (file string, line int) {
-	i := strings.LastIndexByte(at, ':')
-	if i < 0 {
-		return filepath.ToSlash(at), 0
-	}
-	line, err := strconv.Atoi(at[i+1:])
-	if err != nil {
-		return filepath.ToSlash(at), 0
-	}
-	return filepath.ToSlash(at[:i]), line
-}

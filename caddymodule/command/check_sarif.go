@@ -104,7 +104,7 @@ func sentence(text string) string {
 }
 
 func locationOf(at, file string, message *sarifText) sarifLocation {
-	name, line := splitPlace(at)
+	name, line := layout.SplitPlace(at)
 	if name == "" {
 		name = file
 	}

@@ -20,14 +20,15 @@ import (
 
 // explainer says what becomes of a request, and why.
 type explainer struct {
-	config, adapter, index string
-	as, from, format       string
-	ids                    []string
-	live, verbose          bool
-	raw, log               string
-	http, https            bool
-	port                   int
-	line                   curl.Line
+	configFlags
+	index            string
+	as, from, format string
+	ids              []string
+	live, verbose    bool
+	raw, log         string
+	http, https      bool
+	port             int
+	line             curl.Line
 }
 
 func explainCommand() *cobra.Command {
@@ -64,9 +65,8 @@ does not load, 3 it cannot be known, 4 the gateway is not on the request's way.`
 }
 
 func (e *explainer) flags(cmd *cobra.Command) {
+	e.configFlags.add(cmd, configUsage)
 	f := cmd.Flags()
-	f.StringVarP(&e.config, "config", "c", "", "configuration file (default the Caddyfile of the working directory)")
-	f.StringVarP(&e.adapter, "adapter", "a", "", "name of the config adapter")
 	f.StringVar(&e.index, "index", "", "file with the saved REST root of the site; routes are then named by the site's own patterns")
 	f.StringVar(&e.as, "as", "", "who is calling: "+strings.Join(dryrun.Callers(), ", ")+" (default anonymous; credentials in the request are then nobody's that is known)")
 	f.StringArrayVar(&e.ids, "id", nil, "what a record is: N=order, N=subscription or N=none; may be repeated")

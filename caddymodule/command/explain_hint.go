@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
+	"github.com/restwarden/restwarden/caddymodule/layout"
 	"github.com/restwarden/restwarden/policies"
 )
 
@@ -20,7 +21,7 @@ func (e explanation) change(b *strings.Builder) {
 	verb := map[dryrun.Answer]string{
 		dryrun.Pass: "lets it pass", dryrun.Refused: "refuses it", dryrun.WouldRefuse: "would refuse it",
 	}[c.Answer]
-	stands := "in the block of restwarden at " + place(e.At, e.Imported)
+	stands := "in the block of restwarden at " + layout.Place(e.At, e.Imported)
 	if c.Before != "" {
 		stands = "before " + c.Before
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/command/records"
 	"github.com/restwarden/restwarden/caddymodule/command/terminal"
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
+	"github.com/restwarden/restwarden/caddymodule/layout"
 )
 
 // logged is what --log says of a request: its records, and what becomes of the request
@@ -197,7 +198,7 @@ func recordRows(rec *records.Record, p terminal.Palette) (rows [][]string) {
 		}
 	}
 	add("policy", rec.Policy, rec.Code)
-	add("rule", rec.Rule, place(rec.At, rec.Imported))
+	add("rule", rec.Rule, layout.Place(rec.At, rec.Imported))
 	add("error", rec.Error, "")
 	add("site", rec.Site, "")
 	add("host", rec.Host, "")

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
+	"github.com/restwarden/restwarden/caddymodule/layout"
 )
 
 // fewRules is how many rules of a policy are shown even if they do not matter.
@@ -95,7 +96,7 @@ func (e explanation) rules(rules []dryrun.Rule) (rows [][]string) {
 			}
 			continue
 		}
-		row := []string{"no", place(r.At, r.Imported), mismatches[r.Why], r.Rule}
+		row := []string{"no", layout.Place(r.At, r.Imported), mismatches[r.Why], r.Rule}
 		if r.Matched {
 			row[0], row[2] = "yes", "matches"
 		} else {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/restwarden/restwarden/caddymodule/command/terminal"
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
+	"github.com/restwarden/restwarden/caddymodule/layout"
 )
 
 // explanation writes a result for people: the answer first, then what decided it, then how
@@ -97,24 +98,24 @@ func (e explanation) summary() (rows [][]string) {
 	if d := e.Decision; d != nil && e.Answer != dryrun.Unknown {
 		add("policy", d.Policy, "")
 		if d.Rule != d.Policy {
-			add("rule", d.Rule, place(d.At, d.Imported))
+			add("rule", d.Rule, layout.Place(d.At, d.Imported))
 		}
 		if d.Policy != "call" { // there the rule is the error
 			add("error", d.Error, "")
 		}
 	}
 	if d := e.Decided; d != nil && e.Decision == nil {
-		add("rule", d.Rule, place(d.At, d.Imported))
+		add("rule", d.Rule, layout.Place(d.At, d.Imported))
 	}
 	if m := e.Missed; m != nil {
 		if m.Matcher != "" {
 			add("answers", m.Answered, onlyStatus(m.Status))
 		}
 		if m.At != "" {
-			add("guard", "restwarden", place(m.At, m.Imported))
+			add("guard", "restwarden", layout.Place(m.At, m.Imported))
 		}
 	}
-	add("site", e.Site, place(e.At, e.Imported))
+	add("site", e.Site, layout.Place(e.At, e.Imported))
 	add("request", e.Request, "")
 	if r := e.Reading; r != nil && r.Kind != "page" {
 		text := strings.TrimSpace(r.Method + " " + cmp.Or(r.Pattern, r.Route))

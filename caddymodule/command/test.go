@@ -17,8 +17,9 @@ import (
 
 // tester runs tests of the operator's own.
 type tester struct {
-	config, adapter, format string
-	verbose                 bool
+	configFlags
+	format  string
+	verbose bool
 }
 
 var testFormats = []string{"text", "json", "junit", "github"}
@@ -59,9 +60,8 @@ but one cannot be known or proved.`,
 		SilenceUsage:      true,
 		ValidArgsFunction: cobra.FixedCompletions([]string{"yaml", "yml"}, cobra.ShellCompDirectiveFilterFileExt),
 	}
+	t.add(cmd, "configuration file, in place of those that the files name")
 	f := cmd.Flags()
-	f.StringVarP(&t.config, "config", "c", "", "configuration file, in place of those that the files name")
-	f.StringVarP(&t.adapter, "adapter", "a", "", "name of the config adapter")
 	f.StringVar(&t.format, "format", "text", "text, json, junit or github")
 	f.BoolVarP(&t.verbose, "verbose", "v", false, "list the tests that have passed, too")
 	complete(cmd, "format", testFormats...)

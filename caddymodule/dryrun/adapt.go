@@ -60,8 +60,7 @@ func survey(config []byte) (layout.Report, error) {
 	return layout.Survey(said.Apps.HTTP, "restwarden"), nil
 }
 
-// provision loads a configuration that harmless has made. The directory is for what
-// modules store.
+// provision loads a configuration that harmless has made.
 func provision(config map[string]any, o *Observer) (*caddyhttp.App, error) {
 	text, err := json.Marshal(config)
 	if err != nil {

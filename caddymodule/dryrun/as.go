@@ -10,8 +10,6 @@ import (
 	"github.com/restwarden/restwarden/policies/nearest"
 )
 
-// Request.As: who is calling.
-
 // ParseAs reads "anonymous", "user", "role:NAME", "cap:NAME" or "key". "" is anonymous, too,
 // but says nothing of credentials that the request has by itself.
 // Roles are those of the core and of the shop.
@@ -62,7 +60,7 @@ func Roles() []string { return slices.Sorted(maps.Keys(roles)) }
 
 func (a As) loggedIn() bool { return a.Kind == User || a.Kind == Role || a.Kind == Capability }
 
-// RoleNames are the roles that the platform gives for the caller.
+// roles are the roles that the platform gives for the caller.
 func (a As) roles() []string {
 	switch a.Kind {
 	case User:

@@ -68,8 +68,8 @@ func Load(o Options) (*Config, error) {
 	if c.Report, err = survey(c.JSON); err != nil {
 		return nil, err
 	}
-	if len(c.Report.Refused) > 0 {
-		return nil, refused(c.Report.Refused)
+	if err := c.Report.Err(); err != nil {
+		return nil, err
 	}
 	if c.dir, err = os.MkdirTemp("", "restwarden-dry-run-"); err != nil {
 		return nil, err
@@ -110,19 +110,6 @@ func (c *Config) odd(report func(layout.Finding)) func(f layout.Finding, at, imp
 		f.Sites = c.Report.HostsOf(at, imported)
 		report(f)
 	}
-}
-
-// refused are directives that guard nothing.
-func refused(findings []layout.Finding) error {
-	var errs []error
-	for _, f := range findings {
-		place := f.At
-		if f.Imported != "" {
-			place += " (imported by " + f.Imported + ")"
-		}
-		errs = append(errs, fmt.Errorf("restwarden at %s: %s", place, f.Problem()))
-	}
-	return errors.Join(errs...)
 }
 
 // Close removes what Load has made.

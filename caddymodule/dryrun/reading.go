@@ -25,7 +25,7 @@ func readingOf(req *http.Request, original *url.URL, s *Site, c *call.Call) *Rea
 	if c.Kind == call.Refused {
 		return r
 	}
-	r.Form = formOf(c)
+	r.Form = c.FormName()
 	if x := s.Policies.Index(req.Host); x != nil {
 		r.Pattern, _ = x.Pattern(c.Route)
 	}
@@ -35,16 +35,6 @@ func readingOf(req *http.Request, original *url.URL, s *Site, c *call.Call) *Rea
 		}
 	}
 	return r
-}
-
-func formOf(c *call.Call) string {
-	switch {
-	case c.Form == call.Pretty:
-		return "pretty"
-	case c.Posted:
-		return "body"
-	}
-	return "query"
 }
 
 func partsOf(c *call.Call) (parts []Part) {

@@ -43,6 +43,32 @@ type Report struct {
 	Directives []*Directive
 }
 
+// Err returns a [RefusedError] of the directives that no request reaches; nil if there are
+// none.
+func (r *Report) Err() error {
+	if len(r.Refused) == 0 {
+		return nil
+	}
+	return RefusedError(r.Refused)
+}
+
+// RefusedError is why a configuration must not load. It has a line for each directive, with
+// its place.
+type RefusedError []Finding
+
+// Error implements error.
+func (e RefusedError) Error() string {
+	lines := make([]string, len(e))
+	for i := range e {
+		lines[i] = "restwarden"
+		if e[i].At != "" {
+			lines[i] += " at "
+		}
+		lines[i] += Place(e[i].At, e[i].Imported) + ": " + e[i].Problem()
+	}
+	return strings.Join(lines, "\n")
+}
+
 // HostsOf returns the hosts of the directives at a place; nil if they are not known, or for
 // all hosts.
 func (r *Report) HostsOf(at, imported string) []string {

@@ -6,7 +6,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
-// MatcherText writes the matchers of a route for people: "path [\"/wp-json/*\"]", the sets
+// MatcherText writes the matchers of a route for people: "path /wp-json/*", the sets
 // of them with "or" between.
 func MatcherText(route *caddyhttp.Route) string {
 	var sets []string

@@ -44,6 +44,20 @@ type Call struct {
 	src    *source // where the parameters come from
 }
 
+// FormName returns the word for the way in which c names its route: "pretty", "query" or
+// "body"; "" without a certain reading.
+func (c *Call) FormName() string {
+	switch {
+	case c.Kind == Refused:
+		return ""
+	case c.Form == Pretty:
+		return "pretty"
+	case c.Posted:
+		return "body"
+	}
+	return "query"
+}
+
 // Close removes what Read kept of the request's body, unless another reading shares it.
 // It is safe on every Call, nil included, and more than once.
 func (c *Call) Close() {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/restwarden/restwarden/caddymodule/layout"
 )
 
 // JUnit writes r as the XML that Jenkins and GitLab read: a suite for each file.
@@ -87,8 +89,8 @@ func (r *Report) GitHub(w io.Writer) error {
 	}
 	for _, rule := range r.Untested {
 		at := ""
-		if file, line, ok := cutLast(rule.At, ":"); ok {
-			at = " file=" + property.Replace(file) + ",line=" + property.Replace(line)
+		if file, line := layout.SplitPlace(rule.At); line > 0 {
+			at = fmt.Sprintf(" file=%s,line=%d", property.Replace(file), line)
 		}
 		fmt.Fprintf(&b, "::notice%s::%s\n", at, data.Replace("No test was decided by: "+rule.Rule))
 	}
@@ -102,12 +104,3 @@ var (
 	data     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	property = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 )
-
-// cutLast is strings.Cut at the last sep.
-func cutLast(s, sep string) (before, after string, found bool) {
-	i := strings.LastIndex(s, sep)
-	if i < 0 {
-		return s, "", false
-	}
-	return s[:i], s[i+len(sep):], true
-}

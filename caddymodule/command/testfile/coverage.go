@@ -1,11 +1,10 @@
 package testfile
 
 import (
-	"cmp"
 	"slices"
-	"strconv"
 
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
+	"github.com/restwarden/restwarden/caddymodule/layout"
 )
 
 // note notes which rules a run was decided by: the rule that refused, and those of access
@@ -44,17 +43,6 @@ func (r *Runner) Untested() []dryrun.Rule {
 			found = append(found, dryrun.Rule{Rule: rule.Rule, At: rule.At, Imported: rule.Imported})
 		}
 	}
-	slices.SortStableFunc(found, func(a, b dryrun.Rule) int {
-		fileA, lineA := placed(a.At)
-		fileB, lineB := placed(b.At)
-		return cmp.Or(cmp.Compare(fileA, fileB), cmp.Compare(lineA, lineB))
-	})
+	slices.SortStableFunc(found, func(a, b dryrun.Rule) int { return layout.ComparePlaces(a.At, b.At) })
 	return found
-}
-
-// placed splits "Caddyfile:12".
-func placed(at string) (file string, line int) {
-	file, text, _ := cutLast(at, ":")
-	line, _ = strconv.Atoi(text)
-	return file, line
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/restwarden/restwarden/caddymodule/command/terminal"
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
+	"github.com/restwarden/restwarden/caddymodule/layout"
 )
 
 // Report is what became of all tests. It is the JSON of "caddy restwarden test".
@@ -138,12 +139,9 @@ func (o *Outcome) rule() string {
 
 func place(rule, at, imported string) string {
 	if at != "" {
-		rule += " at " + at
+		rule += " at "
 	}
-	if imported != "" {
-		rule += " (imported by " + imported + ")"
-	}
-	return rule
+	return rule + layout.Place(at, imported)
 }
 
 // oneLine keeps what a file or a configuration says from breaking lines, and from telling
