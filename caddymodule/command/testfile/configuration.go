@@ -92,6 +92,9 @@ func (c *configuration) Prove(ctx context.Context, p *Proof, i int) (*Proved, er
 		}
 		return nil, &hole{text}
 	}
+	if err := c.reached(ctx, p); err != nil {
+		return nil, err
+	}
 	claim := policies.Claim{Never: !p.Always, Methods: p.Calls, Routes: p.Routes, Caller: p.As[i].Caller()}
 	if c.index {
 		if claim.Index = site.Policies.Index(u.Host); claim.Index == nil {
@@ -133,6 +136,27 @@ func (c *configuration) proveOthers(r dryrun.Request, site *dryrun.Site, at *url
 		if !proof.Holds {
 			proved.Holds = false
 			proved.Unproved = append(proved.Unproved, fmt.Sprintf("The directive at %s judges some requests to this address, and its rules break the line.", other.At))
+		}
+	}
+	return nil
+}
+
+// reached returns an error if something else answers a method that always says passes.
+func (c *configuration) reached(ctx context.Context, p *Proof) error {
+	if !p.Always {
+		return nil
+	}
+	for _, method := range p.Calls {
+		request, err := dryrun.Build(method, p.URL, nil, nil)
+		if err != nil {
+			return err
+		}
+		site, result, err := c.Reach(ctx, request)
+		switch {
+		case err != nil:
+			return err
+		case site == nil:
+			return &hole{method + ": " + unreached(result).Error()}
 		}
 	}
 	return nil
