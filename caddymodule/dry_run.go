@@ -8,6 +8,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
+	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/store"
 )
@@ -26,6 +27,9 @@ func (first) SetOnce(context.Context, string, time.Duration) (bool, error) { ret
 func (first) Take(_ context.Context, _ string, rate store.Rate) (store.Taken, error) {
 	return store.Taken{Allowed: rate.Count > 0, Remaining: rate.Count - 1, ResetAfter: rate.Per}, nil
 }
+
+// Rules implements dryrun.Guarding.
+func (g *Gateway) Rules() *policies.Chain { return g.engine.chain }
 
 // settle waits for what a gateway learns in the background, so that no dry run depends on
 // those before it: the REST root, and whether the platform's scripts are there.

@@ -28,6 +28,37 @@ func (c *Config) Site(ctx context.Context, address string) (*Site, error) {
 	return site, nil
 }
 
+// Guarding is a directive that has rules.
+type Guarding interface {
+	// Rules returns what decides about calls; it does not depend on the site.
+	Rules() *policies.Chain
+}
+
+// Other is a directive that judges some requests to a site in place of another one.
+type Other struct {
+	At    string
+	Chain *policies.Chain
+}
+
+// Others returns the directives with other rules than the site's to which matchers may
+// lead requests for the same address.
+func (c *Config) Others(r Request, site *Site) ([]Other, error) {
+	host, _, err := target(r.Raw)
+	if err != nil {
+		return nil, err
+	}
+	server, _ := c.serverFor(r, host)
+	var found []Other
+	for _, g := range c.guards {
+		module, ok := g.way.Module.(Guarding)
+		if !ok || g.way.Server != server || !g.covers(host) || module.Rules() == site.Chain {
+			continue
+		}
+		found = append(found, Other{At: g.at, Chain: module.Rules()})
+	}
+	return found, nil
+}
+
 // Caller returns who the gateway takes the played caller for. A shop key counts on the
 // shop's routes only.
 func (a As) Caller() caller.Caller {

@@ -100,6 +100,9 @@ func (c *configuration) Prove(ctx context.Context, p *Proof, i int) (*Proved, er
 		}
 		return nil, &hole{text}
 	}
+	if err := c.reached(ctx, p); err != nil {
+		return nil, err
+	}
 	claim := policies.Claim{Never: !p.Always, Methods: p.Calls, Routes: p.Routes, Caller: p.As[i].Caller()}
 	if c.index {
 		if claim.Index = site.Policies.Index(u.Host); claim.Index == nil {
@@ -119,7 +122,52 @@ func (c *configuration) Prove(ctx context.Context, p *Proof, i int) (*Proved, er
 	for _, e := range proof.Counter {
 		proved.Counter = append(proved.Counter, Counterexample{Method: e.Method, URLs: urls(u, site, e.Route)})
 	}
-	return proved, nil
+	return proved, c.proveOthers(request, site, u, claim, proved)
+}
+
+// proveOthers proves a claim for the other directives of the site's address, too. Only a
+// run can tell whether a call that breaks it there comes to that directive.
+func (c *configuration) proveOthers(r dryrun.Request, site *dryrun.Site, at *url.URL, claim policies.Claim, proved *Proved) error {
+	others, err := c.Others(r, site)
+	if err != nil {
+		return err
+	}
+	for _, other := range others {
+		proof, err := other.Chain.Prove(claim)
+		if err != nil {
+			return err
+		}
+		for _, e := range proof.Counter {
+			proved.Counter = append(proved.Counter, Counterexample{Method: e.Method, URLs: urls(at, site, e.Route)})
+		}
+		proved.Unproved = append(proved.Unproved, proof.Unproved...)
+		if !proof.Holds {
+			proved.Holds = false
+			proved.Unproved = append(proved.Unproved, fmt.Sprintf("The directive at %s judges some requests to this address, and its rules break the line.", other.At))
+		}
+	}
+	return nil
+}
+
+// reached returns an error if something else answers a method that always says passes.
+func (c *configuration) reached(ctx context.Context, p *Proof) error {
+	if !p.Always {
+		return nil
+	}
+	for _, method := range p.Calls {
+		request, err := dryrun.Build(method, p.URL, nil, nil)
+		if err != nil {
+			return err
+		}
+		site, result, err := c.Reach(ctx, request)
+		switch {
+		case err != nil:
+			return err
+		case site == nil:
+			return &hole{method + ": " + unreached(result).Error()}
+		}
+	}
+	return nil
 }
 
 // vacuous returns an error if a route of a proved claim is none of the index: a misspelled

@@ -71,6 +71,26 @@ var holes = map[string]struct {
 		"shop.example.com {\nroute {\nrestwarden wordpress {\nlogin_only\n}\nrestwarden wordpress\nreverse_proxy 127.0.0.1:8080\n}\n}",
 		"always: { as: anonymous, routes: [/x/**], at: https://shop.example.com }", testfile.Unknown, "W09 at",
 	},
+	"always, a method that Caddy answers": {
+		"shop.example.com {\n@read method GET HEAD\nhandle @read {\nrestwarden wordpress\nreverse_proxy 127.0.0.1:8080\n}\nhandle {\nrespond gone 404\n}\n}",
+		"always: { as: anonymous, calls: [GET, PUT], routes: [/x/posts], at: https://shop.example.com }", testfile.Failed, "PUT: the gateway is not on the way",
+	},
+	"another directive behind a matcher": {
+		"shop.example.com {\n@beta header X-Beta *\nhandle @beta {\nrestwarden wordpress\nreverse_proxy 127.0.0.1:8080\n}\nhandle {\nrestwarden wordpress {\nlogin_only\n}\nreverse_proxy 127.0.0.1:8080\n}\n}", never,
+		testfile.Unknown, "Caddyfile:4 judges some requests",
+	},
+	"another directive behind a matcher, always": {
+		"shop.example.com {\n@odd method PROPFIND\nhandle @odd {\nrestwarden wordpress {\nlogin_only\n}\nreverse_proxy 127.0.0.1:8080\n}\nhandle {\nrestwarden wordpress\nreverse_proxy 127.0.0.1:8080\n}\n}",
+		"always: { as: anonymous, routes: [/x/posts], at: https://shop.example.com }", testfile.Unknown, "Caddyfile:4 judges some requests",
+	},
+	"another directive that a run reaches": {
+		"shop.example.com {\n@posts rest_call /wp/v2/posts\nhandle @posts {\nrestwarden wordpress\nreverse_proxy 127.0.0.1:8080\n}\nhandle {\nrestwarden wordpress {\nlogin_only\n}\nreverse_proxy 127.0.0.1:8080\n}\n}",
+		"never: { as: anonymous, routes: [/wp/v2/posts], at: https://shop.example.com }", testfile.Failed, "https://shop.example.com/wp-json/wp/v2/posts",
+	},
+	"another directive with rules as strict": {
+		"shop.example.com {\n@beta header X-Beta *\nhandle @beta {\nrestwarden wordpress {\nlogin_only\nallow anyone /beta/**\n}\nreverse_proxy 127.0.0.1:8080\n}\nhandle {\nrestwarden wordpress {\nlogin_only\n}\nreverse_proxy 127.0.0.1:8080\n}\n}", never,
+		testfile.Passed, "proved",
+	},
 	"another prefix": {
 		"shop.example.com {\nrestwarden wordpress {\nprefix api\nlogin_only\nallow anyone /wp/v2/posts\n}\nreverse_proxy 127.0.0.1:8080\n}", never,
 		testfile.Failed, "https://shop.example.com/api/wp/v2/posts",

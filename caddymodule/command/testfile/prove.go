@@ -40,6 +40,9 @@ func (r *Runner) proveFor(ctx context.Context, p *Proof, i int) Outcome {
 	proved, err := r.Gateway.Prove(ctx, p, i)
 	if past, ok := errors.AsType[*hole](err); ok {
 		o.Status, o.Got, o.Why = Failed, "calls reach the site past the rules", past.text
+		if p.Always {
+			o.Got = "calls do not come to the gateway"
+		}
 		return o
 	}
 	if err != nil {
