@@ -138,7 +138,7 @@ func (v *survey) changed(at *visit) {
 				continue
 			}
 			d.changed = true
-			v.odd("W12", d, at.hosts, "make the change before restwarden, in the same block, or remove it",
+			v.odd("W12", d, at.hosts, "write the change before restwarden, in the same block, or remove it",
 				"%s changes requests between this directive and %s, so that another call than the judged one may come there", a.what, at.upstream.String())
 			break
 		}

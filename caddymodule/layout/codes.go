@@ -22,7 +22,7 @@ var Codes = []Code{
 	{Name: "W09", Title: "requests pass two directives", Do: "keep one of them"},
 	{Name: "W10", Title: "the policy call is off", Do: "remove call off, or use mode observe to see what it refuses"},
 	{Name: "W11", Title: "the directive, or a policy of it, only observes", Do: "remove mode observe once the log shows nothing that must pass", Note: true},
-	{Name: "W12", Title: "the path or a deciding header is changed behind the gateway", Do: "make the change before restwarden, in the same block"},
+	{Name: "W12", Title: "the path or a deciding header is changed behind the gateway", Do: "write the change before restwarden, in the same block"},
 	{Name: "W13", Title: "the proxy before Caddy is not trusted", Do: "name it in the global options, servers { trusted_proxies static … }"},
 	{Name: "W14", Title: "request bodies are kept in memory, or on a disk with too little room", Do: "name a directory on a disk with room in spool_dir, or lower spool_limit"},
 }
