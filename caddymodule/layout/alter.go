@@ -16,7 +16,7 @@ type alteration struct {
 	what   string // as a Caddyfile has it
 	header string // the name, or a pattern of names, of a header; "" for path, query, method or body
 	strips string // the folder that is taken off the path; "" for any other change
-	script bool   // the path becomes that of the file that a matcher has found
+	script bool   // the path becomes that of a script, or of the file that a matcher has found
 }
 
 // headerOps are what request_header and header_up do.
@@ -67,7 +67,7 @@ func (w *rewriting) alterations() []alteration {
 			found = append(found, a)
 		}
 	}
-	add(w.URI != "", alteration{what: "rewrite " + w.URI, script: strings.TrimSuffix(w.URI, sameQuery) == foundFile})
+	add(w.URI != "", alteration{what: "rewrite " + w.URI, script: toScript(w.URI)})
 	add(w.Method != "", alteration{what: "method " + w.Method})
 	add(w.Prefix != "", alteration{what: "handle_path or uri strip_prefix " + w.Prefix, strips: w.Prefix})
 	add(w.Suffix != "", alteration{what: "uri strip_suffix " + w.Suffix})
@@ -75,6 +75,12 @@ func (w *rewriting) alterations() []alteration {
 	add(given(w.Path), alteration{what: "uri path_regexp"})
 	add(given(w.Query), alteration{what: "uri query"})
 	return found
+}
+
+// toScript tells whether a rewrite changes nothing but the script that answers.
+func toScript(uri string) bool {
+	path := strings.TrimSuffix(uri, sameQuery)
+	return path == foundFile || strings.HasSuffix(path, ".php") && !strings.ContainsAny(path, "{?%#")
 }
 
 func given(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }

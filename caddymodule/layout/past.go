@@ -161,6 +161,10 @@ func (v *survey) unguarded(d *Directive, at *visit, s *sample, hosts []string) {
 	case v.stops(d, s):
 		d.flagged = true
 		v.odd("W02", d, hosts, "put the directive first in its route", "%s reaches %s before this directive", s.what, to)
+	case len(hosts) == 0 && len(d.Hosts) > 0:
+		d.flagged = true
+		v.odd("W03", d, hosts, "put restwarden into the site for all other hosts, too",
+			"this directive is for %s only: with another host, %s, which is a REST call, reaches %s", all(d.Hosts), s.what, to)
 	default:
 		d.flagged = true
 		v.leftOut(d, s, hosts, "and it reaches "+to)
