@@ -51,6 +51,16 @@ func TestCheck_Text(t *testing.T) {
 	for name, test := range map[string]struct{ file, out, err string }{
 		"nothing": {plainFile, "nothing odd\n", ""},
 		"snippet": {snippetFile, "W03 Caddyfile:2 (imported by Caddyfile:9): " + left + "W03 Caddyfile:2 (imported by Caddyfile:12): " + left, "no"},
+		"other hosts": {
+			":443 {\n\treverse_proxy 127.0.0.1:8080\n}\na.example.com {\n\trestwarden wordpress\n\treverse_proxy 127.0.0.1:8080\n}\n",
+			"W03 Caddyfile:5: this directive is for a.example.com only: with another host, GET /?rest_route=/wp/v2/users, which is a REST call, " +
+				"reaches 127.0.0.1:8080: put restwarden into the site for all other hosts, too\n", "no",
+		},
+		"a call that Caddy answers": {
+			"a.example.com {\n\t@query query rest_route=*\n\trespond @query 403\n\t@get {\n\t\tmethod GET\n\t\tpath /wp-json/*\n\t}\n" +
+				"\trestwarden @get wordpress\n\treverse_proxy 127.0.0.1:8080\n}\n",
+			"W03 Caddyfile:8: " + strings.Replace(left, "GET /?rest_route=/wp/v2/users", "GET /wp-json", 1), "no",
+		},
 		"observe": {observeFile, "nothing odd\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

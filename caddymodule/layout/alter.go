@@ -35,12 +35,25 @@ func (o *headerOps) alterations(option string) []alteration {
 	}
 	var found []alteration
 	for _, name := range names {
-		found = append(found, alteration{what: option + " " + name, header: name})
+		if !o.keeps(name) {
+			found = append(found, alteration{what: option + " " + name, header: name})
+		}
 	}
 	for _, name := range o.Delete {
 		found = append(found, alteration{what: option + " -" + name, header: name})
 	}
 	return found
+}
+
+// keeps tells whether Authorization is only set to what it is. The gateway refuses a request
+// that has it twice. Other headers are not the same where the client sends none, or several.
+func (o *headerOps) keeps(name string) bool {
+	if name != "Authorization" || given(o.Add[name]) || given(o.Replace[name]) {
+		return false
+	}
+	var values []string
+	_ = jsonv1.Unmarshal(o.Set[name], &values)
+	return len(values) == 1 && values[0] == "{http.request.header.Authorization}"
 }
 
 // rewriting is what rewrite, uri, method and handle_path do.

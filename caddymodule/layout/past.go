@@ -120,11 +120,14 @@ func (v *survey) lead(at *visit) {
 	if at.upstream.local && d.guards || at.errors && !at.errs() {
 		return // an answer of Caddy's own beside a platform, or errors that do not happen
 	}
-	for _, s := range v.callsTo(d, at) {
-		q := query{facts: at.facts, groups: at.groups, guards: true, like: s}
-		if open := q.cover(at.cubes).open; len(open) > 0 {
-			v.unguarded(d, at, s, sites(open, at))
-			return
+	calls := v.callsTo(d, at)
+	for _, steady := range []bool{true, false} { // first a call that comes there even if no handler changes it
+		for _, s := range calls {
+			q := query{facts: at.facts, groups: at.groups, guards: true, like: s, steady: steady}
+			if open := q.cover(at.cubes).open; len(open) > 0 {
+				v.unguarded(d, at, s, sites(open, at))
+				return
+			}
 		}
 	}
 }

@@ -71,8 +71,13 @@ func leadOf(s step) *lead {
 	if len(p.DynamicUpstreams) > 0 {
 		names = append(names, dynamic(p.DynamicUpstreams)...)
 	}
-	l.name = strings.Join(names, "\n")
 	loaded, _ := s.module.(*reverseproxy.Handler)
+	if loaded != nil {
+		if from, ok := loaded.DynamicUpstreams.(*reverseproxy.AUpstreams); ok {
+			names = append(names, net.JoinHostPort(from.Name, cmp.Or(from.Port, "80")))
+		}
+	}
+	l.name = strings.Join(names, "\n")
 	l.transport(p.Transport, loaded)
 	for _, set := range []map[string]json.RawMessage{p.Headers.Request.Set, p.Headers.Request.Add} {
 		for field, values := range set {
