@@ -90,10 +90,12 @@ func (w *rewriting) alterations() []alteration {
 	return found
 }
 
-// toScript tells whether a rewrite changes nothing but the script that answers.
+// toScript tells whether a rewrite changes nothing but the script that answers. A path behind
+// the script's name would be its PATH_INFO, which may be a route.
 func toScript(uri string) bool {
 	path := strings.TrimSuffix(uri, sameQuery)
-	return path == foundFile || strings.HasSuffix(path, ".php") && !strings.ContainsAny(path, "{?%#")
+	_, behind, php := strings.Cut(strings.ToLower(path), ".php")
+	return path == foundFile || php && behind == "" && !strings.ContainsAny(path, "{?%#")
 }
 
 func given(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
