@@ -26,6 +26,9 @@ type exchange struct {
 
 // ServeHTTP implements caddyhttp.MiddlewareHandler.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+	if question, _ := caddyhttp.GetVar(r.Context(), varLookup).(bool); question {
+		return next.ServeHTTP(w, r) // another directive asks: to judge it would need the same question
+	}
 	return g.siteOf(r).serve(w, r, next)
 }
 

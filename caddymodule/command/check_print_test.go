@@ -49,10 +49,20 @@ func TestCheck_Text(t *testing.T) {
 	const left = "the matchers around this directive leave out GET /?rest_route=/wp/v2/users, which is a REST call, and it reaches 127.0.0.1:8080: " +
 		"let the directive stand without a matcher, outside of handle blocks\n"
 	for name, test := range map[string]struct{ file, out, err string }{
-		"nothing":   {plainFile, "nothing odd\n", ""},
 		"snippet":   {snippetFile, "W03 Caddyfile:2 (imported by Caddyfile:9 and 1 more): " + left, "no"},
 		"unguarded": {"a.example.com {\n\treverse_proxy 127.0.0.1:1\n}\n", "W02 the configuration: no route of the configuration leads to a directive restwarden, so that nothing is guarded: add the directive to each site that needs it\n", "no"},
-		"observe":   {observeFile, "nothing odd\n", ""},
+		"nothing":   {plainFile, "nothing odd\n", ""},
+		"other hosts": {
+			":443 {\n\treverse_proxy 127.0.0.1:8080\n}\na.example.com {\n\trestwarden wordpress\n\treverse_proxy 127.0.0.1:8080\n}\n",
+			"W03 Caddyfile:5: this directive is for a.example.com only: with another host, GET /?rest_route=/wp/v2/users, which is a REST call, " +
+				"reaches 127.0.0.1:8080: put restwarden into the site for all other hosts, too\n", "no",
+		},
+		"a call that Caddy answers": {
+			"a.example.com {\n\t@query query rest_route=*\n\trespond @query 403\n\t@get {\n\t\tmethod GET\n\t\tpath /wp-json/*\n\t}\n" +
+				"\trestwarden @get wordpress\n\treverse_proxy 127.0.0.1:8080\n}\n",
+			"W03 Caddyfile:8: " + strings.Replace(left, "GET /?rest_route=/wp/v2/users", "GET /wp-json", 1), "no",
+		},
+		"observe": {observeFile, "nothing odd\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inFile(t, test.file)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
 )
 
@@ -84,7 +85,7 @@ func candidates(r Request, res *Result) (all []candidate) {
 	switch d := res.Decision; {
 	case res.Answer == Pass:
 		whom = []string{""}
-	case (res.Answer == Refused || res.Answer == WouldRefuse) && d != nil && d.Policy == "access" && d.Code != codePlatform:
+	case (res.Answer == Refused || res.Answer == WouldRefuse) && d != nil && d.Policy == "access" && !inPlatformWords(res):
 		whom = admitting(r, d.Rule)
 	}
 	for _, who := range whom {
@@ -96,8 +97,11 @@ func candidates(r Request, res *Result) (all []candidate) {
 	return all
 }
 
-// codePlatform is the code of a refusal in the platform's own words: no rule changes it.
-const codePlatform = "platform"
+// inPlatformWords tells whether the platform itself has refused: no rule changes that.
+func inPlatformWords(res *Result) bool {
+	n := len(res.Policies)
+	return n > 0 && res.Policies[n-1].Code == string(policies.CodePlatform)
+}
 
 // admitting are the callers to admit so that the caller of r is, whom a rule refused. A
 // request with credentials that do not count needs other credentials, and no open route.

@@ -16,7 +16,7 @@ type alteration struct {
 	what   string // as a Caddyfile has it
 	header string // the name, or a pattern of names, of a header; "" for path, query, method or body
 	strips string // the folder that is taken off the path; "" for any other change
-	script bool   // the path becomes that of the file that a matcher has found
+	script bool   // the path becomes that of a script, or of the file that a matcher has found
 }
 
 // headerOps are what request_header and header_up do.
@@ -35,12 +35,25 @@ func (o *headerOps) alterations(option string) []alteration {
 	}
 	var found []alteration
 	for _, name := range names {
-		found = append(found, alteration{what: option + " " + name, header: name})
+		if !o.keeps(name) {
+			found = append(found, alteration{what: option + " " + name, header: name})
+		}
 	}
 	for _, name := range o.Delete {
 		found = append(found, alteration{what: option + " -" + name, header: name})
 	}
 	return found
+}
+
+// keeps tells whether Authorization is only set to what it is. The gateway refuses a request
+// that has it twice. Other headers are not the same where the client sends none, or several.
+func (o *headerOps) keeps(name string) bool {
+	if name != "Authorization" || given(o.Add[name]) || given(o.Replace[name]) {
+		return false
+	}
+	var values []string
+	_ = jsonv1.Unmarshal(o.Set[name], &values)
+	return len(values) == 1 && values[0] == "{http.request.header.Authorization}"
 }
 
 // rewriting is what rewrite, uri, method and handle_path do.
@@ -67,7 +80,7 @@ func (w *rewriting) alterations() []alteration {
 			found = append(found, a)
 		}
 	}
-	add(w.URI != "", alteration{what: "rewrite " + w.URI, script: strings.TrimSuffix(w.URI, sameQuery) == foundFile})
+	add(w.URI != "", alteration{what: "rewrite " + w.URI, script: toScript(w.URI)})
 	add(w.Method != "", alteration{what: "method " + w.Method})
 	add(w.Prefix != "", alteration{what: "handle_path or uri strip_prefix " + w.Prefix, strips: w.Prefix})
 	add(w.Suffix != "", alteration{what: "uri strip_suffix " + w.Suffix})
@@ -75,6 +88,14 @@ func (w *rewriting) alterations() []alteration {
 	add(given(w.Path), alteration{what: "uri path_regexp"})
 	add(given(w.Query), alteration{what: "uri query"})
 	return found
+}
+
+// toScript tells whether a rewrite changes nothing but the script that answers. A path behind
+// the script's name would be its PATH_INFO, which may be a route.
+func toScript(uri string) bool {
+	path := strings.TrimSuffix(uri, sameQuery)
+	_, behind, php := strings.Cut(strings.ToLower(path), ".php")
+	return path == foundFile || php && behind == "" && !strings.ContainsAny(path, "{?%#")
 }
 
 func given(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }

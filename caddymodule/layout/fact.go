@@ -139,6 +139,15 @@ type query struct {
 	groups []string // whose routes they have to be taken by
 	guards bool     // guarded requests count, too
 	like   *sample  // only requests like this one
+	steady bool     // no handler changes requests
+}
+
+// is tells whether a holds for the requests that q is about.
+func (q *query) is(a atom) truth {
+	if q.steady {
+		a.path, a.other = 0, 0
+	}
+	return a.of(q.like)
 }
 
 func (q *query) counts(f *fact) bool {
@@ -166,7 +175,7 @@ func (q *query) covering(c cube) *fact {
 
 func (q *query) holds(f *fact, c cube) bool {
 	for _, a := range f.cube {
-		switch a.of(q.like) {
+		switch q.is(a) {
 		case yes:
 			continue
 		case no:
@@ -228,7 +237,7 @@ func (q *query) coverEach(c cube, all *coverage) {
 
 // misses tells whether no request of c is like the sample.
 func (q *query) misses(c cube) bool {
-	return slices.ContainsFunc(c, func(a atom) bool { return a.of(q.like) == no })
+	return slices.ContainsFunc(c, func(a atom) bool { return q.is(a) == no })
 }
 
 // innermost returns the index of the last atom that names hosts, or -1.

@@ -120,11 +120,14 @@ func (v *survey) lead(at *visit) {
 	if at.upstream.local && d.guards || at.errors && !at.errs() {
 		return // an answer of Caddy's own beside a platform, or errors that do not happen
 	}
-	for _, s := range v.callsTo(d, at) {
-		q := query{facts: at.facts, groups: at.groups, guards: true, like: s}
-		if open := q.cover(at.cubes).open; len(open) > 0 {
-			v.unguarded(d, at, s, sites(open, at))
-			return
+	calls := v.callsTo(d, at)
+	for _, steady := range []bool{true, false} { // first a call that comes there even if no handler changes it
+		for _, s := range calls {
+			q := query{facts: at.facts, groups: at.groups, guards: true, like: s, steady: steady}
+			if open := q.cover(at.cubes).open; len(open) > 0 {
+				v.unguarded(d, at, s, sites(open, at))
+				return
+			}
 		}
 	}
 }
@@ -161,6 +164,10 @@ func (v *survey) unguarded(d *Directive, at *visit, s *sample, hosts []string) {
 	case v.stops(d, s):
 		d.flagged = true
 		v.odd("W02", d, hosts, "put the directive first in its route", "%s reaches %s before this directive", s.what, to)
+	case len(hosts) == 0 && len(d.Hosts) > 0:
+		d.flagged = true
+		v.odd("W03", d, hosts, "put restwarden into the site for all other hosts, too",
+			"this directive is for %s only: with another host, %s, which is a REST call, reaches %s", all(d.Hosts), s.what, to)
 	default:
 		d.flagged = true
 		v.leftOut(d, s, hosts, "and it reaches "+to)

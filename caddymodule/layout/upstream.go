@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"cmp"
 	"encoding/json"
 	"net"
 	"path/filepath"
@@ -67,11 +68,16 @@ func leadOf(s step) *lead {
 	for _, to := range p.Upstreams {
 		names = append(names, to.Dial)
 	}
-	if len(names) == 0 && len(p.DynamicUpstreams) > 0 {
-		names = append(names, string(p.DynamicUpstreams))
+	if len(p.DynamicUpstreams) > 0 {
+		names = append(names, dynamic(p.DynamicUpstreams)...)
+	}
+	loaded, _ := s.module.(*reverseproxy.Handler)
+	if loaded != nil {
+		if from, ok := loaded.DynamicUpstreams.(*reverseproxy.AUpstreams); ok {
+			names = append(names, net.JoinHostPort(from.Name, cmp.Or(from.Port, "80")))
+		}
 	}
 	l.name = strings.Join(names, "\n")
-	loaded, _ := s.module.(*reverseproxy.Handler)
 	l.transport(p.Transport, loaded)
 	for _, set := range []map[string]json.RawMessage{p.Headers.Request.Set, p.Headers.Request.Add} {
 		for field, values := range set {
@@ -80,6 +86,29 @@ func leadOf(s step) *lead {
 	}
 	l.alters = append(p.Rewrite.alterations(), p.Headers.Request.alterations("header_up")...)
 	return l
+}
+
+// dynamic returns the servers that dynamic upstreams name: those of "dynamic a" are the same
+// as upstreams of that name and port. What is of another kind stands for itself.
+func dynamic(raw json.RawMessage) []string {
+	var from struct {
+		Source  string            `json:"source"`
+		Name    string            `json:"name"`
+		Port    string            `json:"port"`
+		Sources []json.RawMessage `json:"sources"`
+	}
+	_ = jsonv1.Unmarshal(raw, &from)
+	switch from.Source {
+	case "a":
+		return []string{net.JoinHostPort(from.Name, cmp.Or(from.Port, "80"))}
+	case "multi":
+		var found []string
+		for _, one := range from.Sources {
+			found = append(found, dynamic(one)...)
+		}
+		return found
+	}
+	return []string{string(raw)}
 }
 
 // asks tells whether requests only ask the upstream, as forward_auth does, and pass on if
@@ -130,6 +159,9 @@ func addresses(dial string) []string {
 	case strings.ContainsAny(dial, "{\"") || err != nil:
 		return []string{strings.ToLower(dial)}
 	case at.IsUnixNetwork():
+		if path, ok := strings.CutPrefix(at.Host, "/var/run/"); ok {
+			return []string{"unix//run/" + path} // Linux has /var/run as a link to /run
+		}
 		return []string{"unix/" + at.Host}
 	}
 	host := strings.ToLower(at.Host)
