@@ -202,3 +202,15 @@ func TestGateways_RollingReload(t *testing.T) {
 		t.Errorf("of %d requests %d were sent again", sent.Load(), retried.Load())
 	}
 }
+
+// TestGateway_SecondDirective: the question of one directive passes the other one. To judge
+// it, the other one would ask the same, and wait for itself until identity { timeout }. The
+// rules of both hold for clients.
+func TestGateway_SecondDirective(t *testing.T) {
+	p := newPlatform(t)
+	g := startGateway(t, "\troute {\n\t\trestwarden cms {\n\t\t\tallow role editor /cms/v2/users\n\t\t\taccess {\n\t\t\t\ton_error pass\n\t\t\t}\n\t\t}\n"+
+		"\t\trestwarden cms {\n\t\t\tlogin_only\n\t\t}\n\t"+p.proxied()+"\n\t}")
+	g.do("GET /cms-json/cms/v2/users", "", asAdmin).want(t, 403, "rest_forbidden")
+	g.do("GET /cms-json/cms/v2/posts", "", asAdmin).want(t, 200, "/cms/v2/posts")
+	g.do("GET /cms-json/cms/v2/posts", "").want(t, 401, "rest_not_logged_in")
+}
