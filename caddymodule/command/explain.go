@@ -65,7 +65,7 @@ does not load, 3 it cannot be known, 4 the gateway is not on the request's way.`
 }
 
 func (e *explainer) flags(cmd *cobra.Command) {
-	e.configFlags.add(cmd, configUsage)
+	e.add(cmd, configUsage)
 	f := cmd.Flags()
 	f.StringVar(&e.index, "index", "", "file with the saved REST root of the site; routes are then named by the site's own patterns")
 	f.StringVar(&e.as, "as", "", "who is calling: "+strings.Join(dryrun.Callers(), ", ")+" (default anonymous; credentials in the request are then nobody's that is known)")
