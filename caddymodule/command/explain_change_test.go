@@ -136,3 +136,16 @@ func TestExplain_Index(t *testing.T) {
 		t.Errorf("exit status %d\n%s\n%s", status, out, problems)
 	}
 }
+
+// TestExplain_ChangeInSnippet: a line within a snippet counts for all sites that import it.
+func TestExplain_ChangeInSnippet(t *testing.T) {
+	t.Parallel()
+	const said = "it counts for every site that imports the snippet"
+	out, problems, status := explain(t, "(guarded) {\n"+strings.TrimPrefix(loginOnly, "shop.example.com {\n")+"shop.example.com {\n\timport guarded\n}\n", "https://shop.example.com/wp-json/wp/v2/posts")
+	if status != 1 || !strings.Contains(out, said) {
+		t.Errorf("exit status %d\n%s\n%s", status, out, problems)
+	}
+	if out, _, _ = explain(t, loginOnly, "https://shop.example.com/wp-json/wp/v2/posts"); strings.Contains(out, said) {
+		t.Error(out)
+	}
+}

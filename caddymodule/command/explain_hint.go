@@ -27,6 +27,9 @@ func (e explanation) change(b *strings.Builder) {
 	}
 	fmt.Fprintf(b, "\n%s\n  %s\n", e.palette.Strong("A line that "+verb+", "+stands), c.Line)
 	fmt.Fprintf(b, "  It has been tried. %s\n", opens(c.Line))
+	if d := e.Decision; c.Before != "" && d != nil && d.Imported != "" || c.Before == "" && e.Imported != "" {
+		b.WriteString("  It stands in a snippet: it counts for every site that imports the snippet.\n")
+	}
 	if d := e.Decision; d != nil && strings.HasPrefix(d.Rule, "built-in:") {
 		b.WriteString("  The built-in rule that it replaces closes what is known to leak.\n")
 	} else if d != nil && narrows(d.Rule, c.Line) {

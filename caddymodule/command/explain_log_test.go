@@ -73,6 +73,7 @@ func TestExplain_Log(t *testing.T) {
 		{"another policy", map[string]any{"policy": "order_type", "code": "x"}, 3, "refused then: x; now: cannot be known", "order_type decides by more"},
 		{"the platform", map[string]any{"code": "platform"}, 3, "refused then: platform; now: cannot be known", "the site itself"},
 		{"a batch", map[string]any{"parts": 2}, 3, refusedThen + "cannot be known", "a batch"},
+		{"a batch that was not opened", map[string]any{"route": "/batch/v1"}, 3, refusedThen + "cannot be known", "the parts of the batch"},
 		{"a method", map[string]any{"method": "other"}, 3, refusedThen + "cannot be known", "the method"},
 		{"unverified", map[string]any{"caller": "unverified"}, 3, refusedThen + "cannot be known", "nobody knew"},
 		{"a host", map[string]any{"host": "other"}, 3, refusedThen + "cannot be known", "the host"},

@@ -38,10 +38,13 @@ func (r *replay) run(ctx context.Context, l *logged) error {
 		return err
 	}
 	if len(fit) == 0 {
-		if past == nil {
-			l.Missing = fmt.Sprintf("the configuration has no site %s that such a request reaches", r.record.Site)
-		} else {
+		switch {
+		case past != nil:
 			l.Answer, l.Result = dryrun.NotReached, past
+		case strings.HasSuffix(r.record.Route, "/batch"), r.record.Route == "/batch/v1":
+			l.Missing = "the record does not hold the parts of the batch"
+		default:
+			l.Missing = fmt.Sprintf("the configuration has no site %s that such a request reaches", r.record.Site)
 		}
 		return nil
 	}

@@ -164,6 +164,9 @@ func TestExplain_Answers(t *testing.T) {
 		{"raw", loginOnly, []string{"--raw", raw}, 1, "refused: 401 rest_not_logged_in"},
 		{"raw by http", loginOnly, []string{"--raw", raw, "--http"}, 4, "not reached: the redirect to https that Caddy makes by itself answers before the gateway (308)"},
 		{"a copied line", loginOnly, []string{"curl", "-sS", "-k", "-o", "/dev/null", "-H", "accept: */*", posts, "--compressed"}, 1, "refused: 401 rest_not_logged_in"},
+		{"a copied login", loginOnly, []string{"-b", "wordpress_logged_in_1=a", "-H", "X-WP-Nonce: b", posts}, 3, "cannot be known"},
+		{"a copied login of a user", loginOnly, []string{"-b", "wordpress_logged_in_1=a", "-H", "X-WP-Nonce: b", "--as", "user", posts}, 0, "passes"},
+		{"a login that nobody knows", loginOnly, []string{"-b", "wordpress_logged_in_1=a", "-H", "X-WP-Nonce: b", "--as", "anonymous", posts}, 1, "refused: 403 rest_cookie_invalid_nonce"},
 	} {
 		out, problems, status := explain(t, c.caddyfile, c.args...)
 		if first, _, _ := strings.Cut(out, "\n"); status != c.status || first != c.first || problems != "" {

@@ -151,3 +151,30 @@ tests:
 		}
 	}
 }
+
+// TestSpellings_Key: a shop key counts where the address names the shop, so that only those
+// spellings are the same call.
+func TestSpellings_Key(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"Caddyfile": "shop.example.com {\nrestwarden wordpress {\nlogin_only\n}\nreverse_proxy 127.0.0.1:8080\n}",
+		"a.yaml": `config: Caddyfile
+tests:
+- { request: PUT https://shop.example.com/wp-json/wc/v3/orders/7, json: {status: completed}, as: key, ids: {7: order}, spellings: all, expect: pass }
+- { request: PUT https://shop.example.com/wp-json/wc/v3/orders/7, json: {status: completed}, as: key, ids: {7: subscription}, spellings: all, expect: refused }
+`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	report, err := runFile(t, filepath.Join(dir, "a.yaml"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range report.Tests {
+		if o.Status != testfile.Passed || o.Requests < 5 {
+			t.Errorf("%d requests, %s: %s", o.Requests, o.Status, o.Message())
+		}
+	}
+}
