@@ -83,7 +83,9 @@ func (r Request) withCredentials(g *guard) []byte {
 		return b.Bytes()
 	}
 	cookie := g.platform.LoginCookie() + standInCookie + "=" + url.QueryEscape(r.As.String())
-	b.WriteString(g.platform.NonceHeader + ": " + standInNonce + "\r\n")
+	if !hasNonce(r.Raw, g) {
+		b.WriteString(g.platform.NonceHeader + ": " + standInNonce + "\r\n")
+	}
 	if i := cookieLine(rest); i >= 0 {
 		b.Write(rest[:i])
 		b.WriteString(cookie + "; ")
@@ -95,18 +97,29 @@ func (r Request) withCredentials(g *guard) []byte {
 	return b.Bytes()
 }
 
+// hasNonce tells whether the request has a nonce, which says nothing without a login.
+func hasNonce(raw []byte, g *guard) bool {
+	for name := range headerLines(raw) {
+		if strings.EqualFold(name, g.platform.NonceHeader) {
+			return true
+		}
+	}
+	line, _, _ := bytes.Cut(raw, []byte("\n"))
+	return bytes.Contains(line, []byte(g.platform.NonceParam))
+}
+
 // hasCredentials tells whether the request says itself who is calling.
 func hasCredentials(raw []byte, g *guard) bool {
 	for name, value := range headerLines(raw) {
 		switch {
-		case strings.EqualFold(name, "Authorization"), strings.EqualFold(name, g.platform.NonceHeader), strings.EqualFold(name, "X-Mcp-Api-Key"):
+		case strings.EqualFold(name, "Authorization"), strings.EqualFold(name, "X-Mcp-Api-Key"):
 			return true
 		case strings.EqualFold(name, "Cookie") && strings.Contains(value, g.platform.AuthCookie):
 			return true
 		}
 	}
 	line, _, _ := bytes.Cut(raw, []byte("\n"))
-	return bytes.Contains(line, []byte("consumer_key=")) || bytes.Contains(line, []byte(g.platform.NonceParam+"="))
+	return bytes.Contains(line, []byte("consumer_key="))
 }
 
 // cookieLine returns where the value of the first Cookie header begins, or -1.

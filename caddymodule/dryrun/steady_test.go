@@ -78,3 +78,17 @@ func TestRun_Changed(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// TestRun_Nonce: a nonce without a login is the caller's, and its login is added.
+func TestRun_Nonce(t *testing.T) {
+	c := load(t, fmt.Sprintf(shop, ""))
+	const posts = "GET https://shop.example.com/wp-json/wp/v2/posts"
+	for as, want := range map[string]dryrun.Answer{"user": dryrun.Pass, "anonymous": dryrun.Refused} {
+		if r := run(t, c, as, posts+"?_wpnonce=x"); r.Answer != want {
+			t.Errorf("%s, query: %+v", as, r)
+		}
+		if r := run(t, c, as, posts, "X-WP-Nonce: x"); r.Answer != want {
+			t.Errorf("%s, header: %+v", as, r)
+		}
+	}
+}

@@ -34,7 +34,7 @@ func (c *config) base() string {
 	return ""
 }
 
-var siteAddress = regexp.MustCompile(`(?m)^(?:\S+, )?(https?://)?([\w.*-]+\.example\.(?:com|org)|https://)\S*(?:, \S+)* \{$`)
+var siteAddress = regexp.MustCompile(`(?m)^(?:\S+, )?(https?://)?((?:[\w*-]+\.)*example\.(?:com|org)|https://)\S*(?:, \S+)* \{$`)
 
 // hosts are those of its sites, with the scheme.
 func (c *config) hosts() (all []string) {

@@ -111,6 +111,9 @@ const authPath = "/auth"
 
 // ServeHTTP implements http.Handler.
 func (p *platform) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.ContentLength == 0 {
+		r.Body = http.NoBody // requests by FastCGI without a body share one reader
+	}
 	if r.Header.Get(mark) != "" || r.URL.Path == authPath {
 		_, _ = io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Type", "application/json")
