@@ -14,8 +14,8 @@ func TestCommand_Unknown(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
 		"nonsense":                     `unknown command "nonsense" for "caddy restwarden"`,
-		"explain Caddyfile":            `unknown command "explain"`,
-		"explain --format json":        `unknown flag: --format ("caddy restwarden" has the commands demo`,
+		"explian Caddyfile":            `unknown command "explian"`,
+		"explian --format json":        `unknown flag: --format ("caddy restwarden" has the commands demo`,
 		"--json":                       `unknown flag: --json`,
 		"demo nonsense":                `unknown command "nonsense" for "caddy restwarden demo"`,
 		"classify --nonsense":          `unknown flag: --nonsense`,
@@ -34,7 +34,7 @@ func TestCommand_Named(t *testing.T) {
 	c := caddycmd.Commands()["restwarden"]
 	cmd := &cobra.Command{Use: c.Name}
 	c.CobraFunc(cmd)
-	_, err := runCommand("explain", "--format")
+	_, err := runCommand("explian", "--format")
 	if err == nil || len(cmd.Commands()) < 2 {
 		t.Fatalf("%v, %d commands", err, len(cmd.Commands()))
 	}
