@@ -22,6 +22,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/net/http/httpguts"
+
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
@@ -50,8 +52,8 @@ const Plain = "as written"
 // returns nil where the gateway does not read r as a call.
 func All(platform call.Platform, r Request) []Spelling {
 	u, err := url.Parse(r.URL)
-	if err != nil || u.Host == "" {
-		return nil
+	if err != nil || strings.Trim(u.Hostname(), ".") == "" || !httpguts.ValidHostHeader(u.Host) || len(r.Method) > longestMethod {
+		return nil // Caddy answers by itself
 	}
 	w := &writer{host: u.Host}
 	plain := Spelling{Plain, w.asWritten(r)}
@@ -74,6 +76,9 @@ func All(platform call.Platform, r Request) []Spelling {
 	}
 	return list
 }
+
+// longestMethod is the length of the longest method that Caddy reads.
+const longestMethod = 32
 
 // reading is what the gateway takes a request for.
 type reading struct {
