@@ -63,7 +63,7 @@ func (s *stub) answer(q *ask.Question, r *http.Request) (*ask.Answer, error) {
 }
 
 // noREST matches the scripts that do not read rest_route (docs/platform I.1.1).
-var noREST = regexp.MustCompile(`/((wp-|cms-)?(login|cron|comments-post|mail|links-opml|load)|xmlrpc)\.php$|/(wp|cms)-admin/([^/]+\.php)?$`)
+var noREST = regexp.MustCompile(`/((wp-|cms-)?(login|cron|comments-post|mail|links-opml|load)|xmlrpc)\.php$|/(wp|cms)-admin(/([^/]+\.php)?)?$`)
 
 // sentPath returns the path of a question before handlers have rewritten it, as php_fastcgi
 // does where this machine does not have the site's files.

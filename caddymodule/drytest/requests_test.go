@@ -173,7 +173,7 @@ func mixed(t *testing.T, c *config, p *platform, seed uint64, all []*recordings.
 		m.names = append(m.names, name)
 	}
 	slices.Sort(m.names)
-	m.ordinary(min(1, 0.2+share*2))
+	m.ordinary(min(1, 0.1+share*2))
 	m.throughDoors(min(1, share))
 	m.recorded(all, share)
 	return m
