@@ -17,6 +17,7 @@ import (
 
 	"github.com/restwarden/restwarden/cmd/check/testkit/client"
 	"github.com/restwarden/restwarden/cmd/check/testkit/doors"
+	"github.com/restwarden/restwarden/cmd/check/testkit/rawhttp"
 	"github.com/restwarden/restwarden/cmd/check/testkit/recordings"
 )
 
@@ -78,18 +79,10 @@ func (m *mixer) recorded(all []*recordings.Recording, share float64) {
 	}
 }
 
-// plain builds the bytes of an ordinary request.
+// plain builds the bytes of an ordinary request. Its host is that of the recordings, which
+// the host of a site replaces.
 func plain(line, body string, headers ...string) []byte {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s HTTP/1.1\r\nHost: 127.0.0.1:8080\r\nConnection: close\r\n", line)
-	for _, h := range headers {
-		b.WriteString(h + "\r\n")
-	}
-	if body != "" {
-		fmt.Fprintf(&b, "Content-Length: %d\r\n", len(body))
-	}
-	b.WriteString("\r\n" + body)
-	return b.Bytes()
+	return bytes.Replace(rawhttp.Bytes(line, body, headers...), []byte("Host: 127.0.0.1\r\n"), []byte("Host: 127.0.0.1:8080\r\n"), 1)
 }
 
 // throughDoors adds every door, or a share of them, for those who may write orders.
