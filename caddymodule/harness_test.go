@@ -103,8 +103,9 @@ func (g *gateway) send(line string, body io.Reader, headers ...string) reply {
 func (g *gateway) roundTrip(req *http.Request) reply {
 	g.t.Helper()
 	got, err := client.Do(httpClient, req)
-	if errors.Is(err, syscall.ECONNRESET) && (req.Body == nil || req.GetBody != nil) {
-		// After a reload, the request has waited in the backlog of the old listener.
+	if (errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.EOF)) && (req.Body == nil || req.GetBody != nil) {
+		// After a reload, the request has waited in the backlog of the old listener, or the
+		// old server has read and dropped it.
 		if req.Body != nil {
 			req.Body, _ = req.GetBody()
 		}

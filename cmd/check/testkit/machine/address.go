@@ -3,10 +3,12 @@ package machine
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 )
@@ -31,22 +33,38 @@ func Listener(tb testing.TB) *net.TCPListener {
 	return l
 }
 
+// The ports of FreePorts lie below those that Linux gives to connections and to listeners on
+// port 0: a free one of those may be taken before the server that shall have it starts.
+const firstPort, lastPort = 10000, 32767
+
+// drawn counts the ports that this process has tried, from a random one on.
+var drawn = func() *atomic.Int64 {
+	n := new(atomic.Int64)
+	n.Store(rand.Int64N(lastPort - firstPort + 1))
+	return n
+}()
+
 // FreePorts returns n ports of the loopback address on which no process listens, and which
 // no other process gets from it while this one runs: Caddy shares a port with others
 // without a message.
 func FreePorts(n int) ([]int, error) {
 	ports := make([]int, 0, n)
-	for len(ports) < n {
-		l, err := Listen()
-		if err != nil {
-			return nil, err
+	for tries := 0; len(ports) < n; tries++ {
+		if tries > lastPort-firstPort {
+			return nil, fmt.Errorf("no %d ports from %d to %d are free", n, firstPort, lastPort)
 		}
-		defer func() { _ = l.Close() }() // all are open until the last is known, so that they differ
-		if port := l.Addr().(*net.TCPAddr).Port; reserve(port) {
+		port := firstPort + int(drawn.Add(1)%(lastPort-firstPort+1))
+		if free(port) && reserve(port) {
 			ports = append(ports, port)
 		}
 	}
 	return ports, nil
+}
+
+// free tells whether no process listens on a port of the loopback address.
+func free(port int) bool {
+	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", fmt.Sprintf("127.0.0.1:%d", port))
+	return err == nil && l.Close() == nil
 }
 
 // tempDir is one for all processes: a test may set TMPDIR for itself.

@@ -3,6 +3,8 @@ package machine
 import (
 	"context"
 	"errors"
+	"net"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -71,13 +73,21 @@ func TestRun_Cause(t *testing.T) {
 	}
 }
 
+// TestFreeAddresses: they differ, and no listener or connection that lets the system choose
+// gets one.
 func TestFreeAddresses(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
-	for _, address := range FreeAddresses(t, 20) {
-		if seen[address] || Port(address) == "0" {
-			t.Errorf("%s", address)
+	for _, address := range append(FreeAddresses(t, 20), FreeAddress(t)) {
+		port, err := strconv.Atoi(Port(address))
+		if err != nil || seen[address] || port < firstPort || port > lastPort {
+			t.Errorf("%s, %v", address, err)
 		}
 		seen[address] = true
+	}
+	for range 20 {
+		if chosen := Listener(t).Addr().(*net.TCPAddr).Port; chosen <= lastPort {
+			t.Errorf("the system chose %d", chosen)
+		}
 	}
 }
