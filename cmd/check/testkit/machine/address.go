@@ -34,8 +34,9 @@ func Listener(tb testing.TB) *net.TCPListener {
 }
 
 // The ports of FreePorts lie below those that Linux gives to connections and to listeners on
-// port 0: a free one of those may be taken before the server that shall have it starts.
-const firstPort, lastPort = 10000, 32767
+// port 0: a free one of those may be taken before the server that shall have it starts. They
+// lie above 10080, the last one that a browser refuses to open.
+const firstPort, lastPort = 11000, 32767
 
 // drawn counts the ports that this process has tried, from a random one on.
 var drawn = func() *atomic.Int64 {
