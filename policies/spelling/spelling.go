@@ -52,7 +52,8 @@ const Plain = "as written"
 // returns nil where the gateway does not read r as a call.
 func All(platform call.Platform, r Request) []Spelling {
 	u, err := url.Parse(r.URL)
-	if err != nil || strings.Trim(u.Hostname(), ".") == "" || !httpguts.ValidHostHeader(u.Host) || len(r.Method) > longestMethod {
+	if err != nil || strings.Trim(u.Hostname(), ".") == "" || !httpguts.ValidHostHeader(u.Host) || len(r.Method) > longestMethod ||
+		slices.ContainsFunc(r.Header, unread) {
 		return nil // Caddy answers by itself
 	}
 	w := &writer{host: u.Host}
@@ -75,6 +76,15 @@ func All(platform call.Platform, r Request) []Spelling {
 		}
 	}
 	return list
+}
+
+// unread tells whether Go's HTTP server answers a request with a header line by itself. A
+// line that begins with a space would continue the one before it.
+func unread(line string) bool {
+	name, value, colon := strings.Cut(line, ":")
+	value = strings.TrimSpace(value)
+	return !colon || !httpguts.ValidHeaderFieldName(name) || !httpguts.ValidHeaderFieldValue(value) ||
+		strings.EqualFold(name, "Expect") && !strings.EqualFold(value, "100-continue")
 }
 
 // longestMethod is the length of the longest method that Caddy reads.

@@ -179,6 +179,12 @@ func TestAll_None(t *testing.T) {
 			t.Errorf("%s has %d spellings", url, len(list))
 		}
 	}
+	for _, line := range []string{" 0", "no colon", "A b: c", "A: \x01", "Expect: more"} {
+		r := spelling.Request{URL: "https://shop.example.com/wp-json/wp/v2/users", Header: []string{line}}
+		if list := spelling.All(platform, r); list != nil {
+			t.Errorf("%q: %d spellings", line, len(list))
+		}
+	}
 	for _, test := range []struct{ kind, body, never string }{
 		{client.JSON, `{"a":1}`, "form body"},
 		{client.JSON, `{"a":1}`, "multipart"},
