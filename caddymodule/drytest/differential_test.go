@@ -70,20 +70,31 @@ func (c *comparison) adapted() []byte {
 const senders = 4
 
 // settle waits until the gateway of each site has learnt what it learns in the background.
+// One reading runs at a time: a gateway that still reads its root does not ask for the
+// scripts, and has to be given a form again. Some configurations never ask.
 func (c *comparison) settle(p *platform) {
 	c.t.Helper()
-	m := c.mixer
-	for _, at := range m.hosts {
-		for _, raw := range [][]byte{plain("GET "+m.base+"/wp-json/", ""), plain("POST "+m.base+"/wp-admin/admin-ajax.php", "action=a", "Content-Type: "+client.Form)} {
-			m.addTo(at, "first", raw, "anonymous")
-			first := m.made[len(m.made)-1]
-			m.made = m.made[:len(m.made)-1]
-			if _, err := c.caddy.send(first); err != nil {
-				c.t.Fatal(err)
-			}
-			p.rest(c.t)
+	root := plain("GET "+c.mixer.base+"/wp-json/", "")
+	form := plain("POST "+c.mixer.base+"/wp-admin/admin-ajax.php", "action=a", "Content-Type: "+client.Form)
+	for _, at := range c.mixer.hosts {
+		c.first(p, at, root)
+		for before, tries := p.scripts.Load(), 0; p.scripts.Load() == before && tries < 3; tries++ {
+			c.first(p, at, form)
 		}
 	}
+}
+
+// first sends a request that is not compared, and waits until the gateway asks nothing.
+func (c *comparison) first(p *platform, at string, raw []byte) {
+	c.t.Helper()
+	m := c.mixer
+	m.addTo(at, "first", raw, "anonymous")
+	first := m.made[len(m.made)-1]
+	m.made = m.made[:len(m.made)-1]
+	if _, err := c.caddy.send(first); err != nil {
+		c.t.Fatal(err)
+	}
+	p.rest(c.t)
 }
 
 // send sends all requests to the running Caddy.
