@@ -22,7 +22,7 @@ http://b.test {
 }
 `, func(when string, app *caddyhttp.App) {
 		report := Survey(app, "probe")
-		if when != "loaded" && !slices.ContainsFunc(report.Odd, func(f Finding) bool { return f.Code == "W01" }) {
+		if !slices.ContainsFunc(report.Odd, func(f Finding) bool { return f.Code == "W01" }) {
 			t.Errorf("%s: %+v", when, report.Odd)
 		}
 	})
