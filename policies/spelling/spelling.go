@@ -82,7 +82,7 @@ func All(platform call.Platform, r Request) []Spelling {
 // line that begins with a space would continue the one before it.
 func unread(line string) bool {
 	name, value, colon := strings.Cut(line, ":")
-	value = strings.TrimSpace(value)
+	value = strings.Trim(value, " \t") // a line end within the value would end the header
 	return !colon || !httpguts.ValidHeaderFieldName(name) || !httpguts.ValidHeaderFieldValue(value) ||
 		strings.EqualFold(name, "Expect") && !strings.EqualFold(value, "100-continue")
 }

@@ -179,7 +179,7 @@ func TestAll_None(t *testing.T) {
 			t.Errorf("%s has %d spellings", url, len(list))
 		}
 	}
-	for _, line := range []string{" 0", "no colon", "A b: c", "A: \x01", "Expect: more"} {
+	for _, line := range []string{" 0", "no colon", "A b: c", "A: \x01", "A: b\v", "A: b\r\n", "Expect: more"} {
 		r := spelling.Request{URL: "https://shop.example.com/wp-json/wp/v2/users", Header: []string{line}}
 		if list := spelling.All(platform, r); list != nil {
 			t.Errorf("%q: %d spellings", line, len(list))
