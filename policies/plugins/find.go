@@ -1,0 +1,54 @@
+package plugins
+
+import (
+	"slices"
+	"strings"
+)
+
+// Found is what the namespaces and routes of a REST root tell.
+type Found struct {
+	// Plugins are the entries that are there for certain, by a namespace that no other
+	// plugin has, or by routes that only they have.
+	Plugins []*Plugin
+	// Unknown are the namespaces that are of no plugin which was found, in the order given.
+	Unknown []string
+}
+
+// Find tells which plugins a site has. The namespaces and routes are those that its REST
+// root lists; upper and lower case are the same. A plugin without a namespace of its own is
+// not found.
+func Find(namespaces, routes []string) Found {
+	var found Found
+	for _, p := range All() {
+		if p.in(namespaces, routes) {
+			found.Plugins = append(found.Plugins, p)
+		}
+	}
+	for _, ns := range namespaces {
+		if !slices.ContainsFunc(found.Plugins, func(p *Plugin) bool { return p.registers(ns) }) {
+			found.Unknown = append(found.Unknown, ns)
+		}
+	}
+	return found
+}
+
+func (p *Plugin) in(namespaces, routes []string) bool {
+	for _, own := range p.Namespaces {
+		if !own.Shared && slices.ContainsFunc(namespaces, func(ns string) bool { return strings.EqualFold(ns, own.Name) }) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(p.Detect, func(below string) bool {
+		return slices.ContainsFunc(routes, func(route string) bool { return isBelow(strings.ToLower(route), below) })
+	})
+}
+
+// registers tells whether the namespace is one of the plugin.
+func (p *Plugin) registers(namespace string) bool {
+	return slices.ContainsFunc(p.Namespaces, func(own Namespace) bool { return strings.EqualFold(own.Name, namespace) })
+}
+
+func isBelow(route, base string) bool {
+	rest, ok := strings.CutPrefix(route, base)
+	return ok && (rest == "" || rest[0] == '/')
+}
