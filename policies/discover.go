@@ -3,7 +3,6 @@ package policies
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/netip"
@@ -50,9 +49,9 @@ func (s *Site) Discover(ctx context.Context, b ask.Backend, by Reach) (*Root, er
 		return &Root{Problems: []Problem{s.rootProblem(ctx, b, by, read.why)}}, nil
 	}
 	found := read.found
-	_, listed := found.Routes.values[fmt.Sprintf(`/%s/orders/(?P<order_id>[\d]+)/refunds/preview`, s.Platform.Shop[2])]
-	s.Release.Learn(by, listed)
-	root := &Root{Routes: found.Routes.names, Namespaces: found.Namespaces, Home: found.Home[:min(len(found.Home), maxHome)]}
+	preview := found.Route(fmt.Sprintf(`/%s/orders/(?P<order_id>[\d]+)/refunds/preview`, s.Platform.Shop[2]))
+	s.Release.Learn(by, preview != nil)
+	root := &Root{Routes: found.Patterns(), Namespaces: found.Namespaces, Home: found.Home[:min(len(found.Home), maxHome)]}
 	if len(root.Routes) > 0 { // some plugins take all routes out of the root
 		root.Index = index.New(root.Routes, root.Namespaces)
 	}
@@ -74,7 +73,7 @@ func (s *Site) Discover(ctx context.Context, b ask.Backend, by Reach) (*Root, er
 
 // learnScripts keeps where the platform's scripts are: an install may lie in a directory
 // below the site's home.
-func (s *Site) learnScripts(found *rootAnswer, by Reach) {
+func (s *Site) learnScripts(found *index.Root, by Reach) {
 	if s.ScriptDirs == nil {
 		return
 	}
@@ -127,20 +126,13 @@ func (s *Site) HasScripts(ctx context.Context, b ask.Backend, by Reach) bool {
 // prefixProblems compares the addresses that the site gives for its own routes with the
 // configured prefix and base. why says why the pretty form has no REST root; it is nil if it
 // has one. A site without pretty permalinks gives addresses in the query form.
-func (s *Site) prefixProblems(found *rootAnswer, why error) []Problem {
-	var self struct {
-		Links struct {
-			Self json.RawMessage `json:"self"`
-		} `json:"_links"`
-	}
-	if json.Unmarshal(found.Routes.values["/"], &self) != nil {
+func (s *Site) prefixProblems(found *index.Root, why error) []Problem {
+	root := found.Route("/")
+	if root == nil {
 		return nil
 	}
-	var href string
-	var hrefs []struct{ Href string }
-	if json.Unmarshal(self.Links.Self, &hrefs) == nil && len(hrefs) > 0 {
-		href = hrefs[0].Href
-	} else if json.Unmarshal(self.Links.Self, &href) != nil {
+	href := root.Self()
+	if href == "" {
 		return nil
 	}
 	u, err := url.Parse(href)
@@ -162,7 +154,7 @@ func (s *Site) prefixProblems(found *rootAnswer, why error) []Problem {
 
 // addressProblems compares the site's own addresses with the address that clients use
 // (docs/interface 5, rules 3 to 5).
-func (s *Site) addressProblems(found *rootAnswer, by Reach) (problems []Problem) {
+func (s *Site) addressProblems(found *index.Root, by Reach) (problems []Problem) {
 	home, err := url.Parse(found.Home)
 	if err != nil || found.Home == "" {
 		return nil

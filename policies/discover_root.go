@@ -1,61 +1,17 @@
 package policies
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"net/http"
 
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/index"
 )
-
-// rootAnswer holds the fields that are needed of the REST root.
-type rootAnswer struct {
-	Home       string   `json:"home"`
-	URL        string   `json:"url"`
-	Namespaces []string `json:"namespaces"`
-	Routes     ordered  `json:"routes"`
-}
-
-// ordered is an object of JSON whose names have an order, as the platform's routes have.
-type ordered struct {
-	names  []string
-	values map[string]json.RawMessage
-}
-
-// UnmarshalJSON reads an object. The platform writes an empty one as an array; anything
-// that is no object is empty.
-func (o *ordered) UnmarshalJSON(text []byte) error {
-	if len(text) == 0 || text[0] != '{' {
-		return nil
-	}
-	o.values = map[string]json.RawMessage{}
-	d := json.NewDecoder(bytes.NewReader(text))
-	if _, err := d.Token(); err != nil {
-		return err
-	}
-	for d.More() {
-		name, err := d.Token()
-		if err != nil {
-			return err
-		}
-		var value json.RawMessage
-		if err := d.Decode(&value); err != nil {
-			return err
-		}
-		key, _ := name.(string)
-		if _, twice := o.values[key]; !twice {
-			o.names = append(o.names, key)
-		}
-		o.values[key] = value
-	}
-	return nil
-}
 
 // rootReading is what a question for the REST root has found.
 type rootReading struct {
-	found  *rootAnswer // nil if there is none
+	found  *index.Root // nil if there is none
 	closed bool        // the root is not public
 	why    error       // why there is none in the pretty form, an *ask.UnexpectedError
 }
@@ -88,8 +44,8 @@ func askRoot(ctx context.Context, b ask.Backend, q ask.Question) (rootReading, e
 	case a.Status != http.StatusOK:
 		return rootReading{}, ask.Unexpected(a)
 	}
-	found := new(rootAnswer)
-	if json.Unmarshal(bytes.TrimPrefix(a.Body, []byte("\ufeff")), found) != nil {
+	found, err := index.ParseRoot(a.Body)
+	if err != nil {
 		return rootReading{why: &ask.UnexpectedError{Answer: a}}, nil //nolint:nilerr // a page: there is no REST here
 	}
 	return rootReading{found: found}, nil

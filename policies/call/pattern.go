@@ -130,6 +130,19 @@ func (p Pattern) Match(key string) bool {
 	return rest == "" || p.rest
 }
 
+// Covers tells whether p matches every key that other matches.
+func (p Pattern) Covers(other Pattern) bool {
+	if len(other.segments) < len(p.segments) || !p.rest && (other.rest || len(other.segments) > len(p.segments)) {
+		return false
+	}
+	for i, s := range p.segments {
+		if s != other.segments[i] && s != "*" && s[0] != ':' {
+			return false
+		}
+	}
+	return true
+}
+
 // Group returns the segment of key at the parameter name, or "" where the pattern has no
 // such parameter. The key must match the pattern.
 func (p Pattern) Group(key, name string) string {

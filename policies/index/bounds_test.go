@@ -10,7 +10,7 @@ import (
 
 // largeRoot is the root of a site with many plugins: a core, and its routes again under
 // further namespaces. Each call makes strings of its own, as each reading does.
-func largeRoot(tb testing.TB) Root {
+func largeRoot(tb testing.TB) patternsOfRoot {
 	tb.Helper()
 	r := coreRoot(tb)
 	core := r.Patterns
@@ -132,7 +132,7 @@ func TestIndex_Bounds(t *testing.T) {
 		return list
 	}
 	long := strings.Repeat("x", 800)
-	for name, r := range map[string]Root{
+	for name, r := range map[string]patternsOfRoot{
 		"8 MB of routes":          {[]string{"a/v1"}, many(10_000, "/a/v1/%d/(?P<id>"+long+")")},
 		"many expressions":        {[]string{"a/v1"}, many(5000, "/a/v1/(?P<x>.*%d.*)z")},
 		"heavy expressions":       {[]string{"a/v1"}, many(200, "/a/v1/(?P<x>(?:[a-z]{1,20}%d?){30})z")},

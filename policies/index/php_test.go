@@ -11,11 +11,11 @@ import (
 	"testing"
 )
 
-// Root is what a site's REST root says of its routes.
-type Root struct{ Namespaces, Patterns []string }
+// patternsOfRoot is what a site's REST root says of its routes.
+type patternsOfRoot struct{ Namespaces, Patterns []string }
 
 // coreRoot returns the root of a core without plugins.
-func coreRoot(tb testing.TB) (r Root) {
+func coreRoot(tb testing.TB) (r patternsOfRoot) {
 	tb.Helper()
 	text, err := os.ReadFile("testdata/core.json")
 	if err == nil {
@@ -40,7 +40,7 @@ var oddPatterns = []string{
 
 // measured is what PHP said of the routes that somebody might call on one site.
 type measured struct {
-	Root
+	patternsOfRoot
 	Routes  [][]byte // base64 in JSON, since a route is bytes
 	Matches []int    // the number of the pattern that PHP takes the route for, or -1
 }
@@ -86,12 +86,12 @@ func TestIndex_AsThePlatformMatches(t *testing.T) {
 func measure(t *testing.T, each int) (all []measured) {
 	t.Helper()
 	rand := rand.New(rand.NewPCG(7, 11))
-	sets := []Root{coreRoot(t)}
+	sets := []patternsOfRoot{coreRoot(t)}
 	for _, pattern := range oddPatterns {
-		sets = append(sets, Root{[]string{"o/v1", "o", "p/v1"}, []string{pattern}})
+		sets = append(sets, patternsOfRoot{[]string{"o/v1", "o", "p/v1"}, []string{pattern}})
 	}
 	for _, r := range sets {
-		m := measured{Root: r}
+		m := measured{patternsOfRoot: r}
 		for range each * len(r.Patterns) {
 			m.Routes = append(m.Routes, []byte(sample(rand, r.Patterns[rand.IntN(len(r.Patterns))])))
 		}

@@ -1,0 +1,90 @@
+package policies
+
+import (
+	"cmp"
+
+	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/cover"
+	"github.com/restwarden/restwarden/policies/index"
+)
+
+// Reached is what one caller reaches of one route of a site with one method. A route of the
+// index stands for many: rules may let some of them pass and refuse others.
+type Reached struct {
+	// Passes is a route that reaches the platform, and Refused one that does not, both as a
+	// client sends them; "" where there is none.
+	Passes, Refused string
+	// PassedBy and RefusedBy are the rules that decide on them. PassedBy is nil where nothing
+	// but the default does.
+	PassedBy, RefusedBy *Rule
+	// Unknown tells that the route cannot be reasoned about.
+	Unknown bool
+}
+
+// All tells whether every call of the route passes, and None whether no call does.
+func (r *Reached) All() bool { return !r.Unknown && r.Refused == "" }
+
+// None tells whether no call of the route passes.
+func (r *Reached) None() bool { return !r.Unknown && r.Passes == "" }
+
+// Reacher tells who reaches what, by the same reasoning, and within the same limits, as
+// Chain.Prove. It is for one goroutine.
+type Reacher struct{ prover *prover }
+
+// Reacher returns the Reacher of the chain.
+func (c *Chain) Reacher() (*Reacher, error) {
+	target, err := NewTarget(nil, []string{"/**"})
+	if err != nil {
+		return nil, err
+	}
+	return &Reacher{newProver(c, &Claim{}, &target)}, nil
+}
+
+// Of returns what each of callers, who have no shop key, reaches of a route with each of
+// methods, in the order methods, then callers. The error is cover.ErrTooMany.
+func (r *Reacher) Of(route *index.Route, methods []string, callers []caller.Caller) ([][]Reached, error) {
+	_, opaque := route.Opaque()
+	found := make([][]Reached, len(methods))
+	for i := range found {
+		found[i] = make([]Reached, len(callers))
+		for j := range found[i] {
+			found[i][j].Unknown = opaque
+		}
+	}
+	if opaque {
+		return found, nil
+	}
+	seen := map[*cover.State]bool{}
+	return found, r.prover.Walk(route, nil, func(place *cover.Place) bool {
+		if seen[place.State] {
+			return true
+		}
+		seen[place.State] = true
+		for i, method := range methods {
+			for j := range callers {
+				r.visit(place, method, &callers[j], &found[i][j])
+			}
+		}
+		return true
+	})
+}
+
+// visit judges one call at a place that stands for its region.
+func (r *Reacher) visit(place *cover.Place, method string, by *caller.Caller, reach *Reached) {
+	p, patterns := r.prover, place.State.Matches()
+	p.claim.Caller = *by
+	c := callOf(method, place.Key())
+	passes, rule := p.admits(c, p.matching(patterns))
+	if passes && p.abilities != nil && p.abilities.covers(patterns) {
+		passes, rule = p.runs(c, rule)
+	}
+	switch {
+	case passes && reach.Passes == "":
+		reach.Passes = place.Route()
+		if rule != &defaultAnyone {
+			reach.PassedBy = rule
+		}
+	case !passes:
+		reach.Refused, reach.RefusedBy = cmp.Or(reach.Refused, place.Route()), cmp.Or(reach.RefusedBy, rule)
+	}
+}

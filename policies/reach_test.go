@@ -1,0 +1,94 @@
+package policies
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/index"
+)
+
+// TestReacher: what the rules of a site leave of its routes, for three callers.
+func TestReacher(t *testing.T) {
+	c := chainOf(t, "login_only", "allow anyone GET /wp/v2/posts/*", "allow anyone POST /cf/v1/forms/:id/feedback", "deny /acme/v1/secret", "allow role editor /acme/v1/**")
+	site := index.New([]string{
+		`/wp/v2/posts/(?P<id>[\d]+)`, `/wp/v2/users/(?P<id>[\d]+)`, `/cf/v1/forms/(?P<id>\d+)/feedback`, `/acme/v1/(?P<what>[a-z]+)`, `/acme/v1/x`,
+	}, []string{"wp/v2", "cf/v1", "acme/v1"})
+	callers := []caller.Caller{{}, {Kind: caller.User, ID: 7, Roles: []string{"subscriber"}}, {Kind: caller.User, ID: 8, Roles: []string{"editor"}}}
+	want := map[string]string{
+		"/wp/v2/posts/:id":          "GET all all all, POST none all all",
+		"/wp/v2/users/:id":          "GET none all all, POST none all all",
+		"/cf/v1/forms/:id/feedback": "GET none all all, POST all all all",
+		"/acme/v1/:what":            "GET none none some, POST none none some",
+		"/acme/v1/x":                "GET none none all, POST none none all",
+	}
+	r, err := c.Reacher()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, route := range site.Routes() {
+		methods := []string{"GET", "POST"}
+		found, err := r.Of(route, methods, callers)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := ""
+		for i, method := range methods {
+			text += map[int]string{0: "", 1: ", "}[i] + method
+			for j := range callers {
+				text += " " + reachText(found[i][j])
+			}
+		}
+		if text != want[route.Name()] {
+			t.Errorf("%s: %s", route.Name(), text)
+		}
+	}
+}
+
+// TestReacher_AsProved compares what is reached with proofs.
+func TestReacher_AsProved(t *testing.T) {
+	s := newSite(t)
+	site := index.New([]string{`/wp/v2/users/(?P<id>[\d]+)`, `/a/(?P<b>[\w/]+)`, `/wc/store/v1/(?P<x>[a-z]+)`, `/`, `/a`}, []string{"wp/v2", "a", "wc/store/v1"})
+	rapid.Check(t, func(t *rapid.T) {
+		chain, err := NewChain(s, "", configured("access", drawAccess(t)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := chain.Reacher()
+		if err != nil {
+			t.Fatal(err)
+		}
+		by := rapid.SampledFrom(testCallers[:3]).Draw(t, "caller")
+		method := rapid.SampledFrom(someMethods).Draw(t, "method")
+		all, none := true, true
+		for _, route := range site.Routes() {
+			found, err := r.Of(route, []string{method}, []caller.Caller{by})
+			if err != nil {
+				t.Fatal(err)
+			}
+			all, none = all && found[0][0].All(), none && found[0][0].None()
+		}
+		for never, holds := range map[bool]bool{true: none, false: all} {
+			proof, err := chain.Prove(Claim{Never: never, Methods: []string{method}, Routes: []string{"/**"}, Caller: by, Index: site})
+			if method == "PROPFIND" {
+				continue // a claim names known methods
+			}
+			if err != nil || proof.Holds != holds {
+				t.Fatalf("never %t: %t, but %+v, %v", never, holds, proof, err)
+			}
+		}
+	})
+}
+
+func reachText(r Reached) string {
+	switch {
+	case r.Unknown:
+		return "unknown"
+	case r.All():
+		return "all"
+	case r.None():
+		return "none"
+	}
+	return "some"
+}
