@@ -88,7 +88,11 @@ func (g *Gateway) unmarshal(directive policies.Option) error {
 func (g *Gateway) configure(directive policies.Option) error {
 	own := map[string]bool{}
 	guests := guests{}
-	for _, o := range directive.Block {
+	lines, err := expanded(directive.Block, g.Platform)
+	if err != nil {
+		return err
+	}
+	for _, o := range lines {
 		set, known := gatewayOptions[o.Name]
 		if !known {
 			if err := guests.configure(o); err != nil {
@@ -106,6 +110,22 @@ func (g *Gateway) configure(directive policies.Option) error {
 	}
 	g.PoliciesRaw = guests.raw()
 	return nil
+}
+
+// expanded returns the options with what the lines `allow plugin` and `deny plugin` stand
+// for in their place.
+func expanded(block []policies.Option, platform string) (all []policies.Option, err error) {
+	names, _ := call.PlatformByName(platform)
+	for _, o := range block {
+		lines := []policies.Option{o}
+		if policies.IsPluginLine(o) {
+			if lines, err = policies.ExpandPlugins(o, names); err != nil {
+				return nil, err
+			}
+		}
+		all = append(all, lines...)
+	}
+	return all, nil
 }
 
 // gatewayOptions are the gateway's own options.
@@ -175,7 +195,7 @@ func (g *Gateway) credentialsOption(o policies.Option) error {
 	case len(o.Args) == 0, len(o.Args) == 1 && (o.Args[0] == "header" || o.Args[0] == "cookie"):
 		return o.Missing(needs)
 	case o.Args[0] == "jetpack" && len(o.Args) == 1:
-		if err := o.Once(c.Jetpack); err != nil {
+		if err := o.Once(c.Jetpack && o.From == ""); err != nil {
 			return err
 		}
 		c.Jetpack = true

@@ -67,6 +67,9 @@ func (a *App) oddRules(g *Gateway) {
 			a.dry.Odd(f, g.At, g.importedAt(""))
 		case !o.Note:
 			a.odd(g.logger, finding{f, g.spot(), true})
+		case o.Said:
+			g.logger.Info("a line of the configuration changes nothing", zap.String("code", f.Code),
+				zap.String("at", f.At), zap.String("imported", f.Imported), zap.String("problem", f.Problem()))
 		}
 	}
 }

@@ -12,16 +12,20 @@ import (
 // Access decides by route, method and caller. The first rule that matches decides. The
 // order is: built-in rules, the site's own rules as written, then the default, which is
 // users with login_only and anyone without (docs/design 6). A built-in rule only takes
-// away: the site's own rule must admit the caller as well.
+// away, and so does a line `deny plugin`: the site's own rule must admit the caller as well.
 type Access struct {
 	// LoginOnly makes the whole REST interface require a login.
 	LoginOnly bool `json:"login_only,omitempty"`
 	// Rules are the allow and deny lines, in order.
 	Rules []Rule `json:"rules,omitempty"`
+	// Guards are what the lines `deny plugin` take away from callers without a login.
+	Guards []Guard `json:"guards,omitempty"`
+	// Plugins are the lines `allow plugin` and `deny plugin`.
+	Plugins []PluginLine `json:"plugins,omitempty"`
 	// Recommended "off" switches the built-in rules off.
 	Recommended string `json:"recommended,omitempty"`
 
-	builtIn   []builtInRule
+	guards    []Guard // the built-in ones, then Guards
 	loginOnly Rule
 }
 
@@ -42,11 +46,25 @@ func (p *Access) Configure(o Option) error {
 		p.Recommended = word
 		return err
 	case "allow", "deny":
+		if o.From != "" && (o.Name == "deny" || o.Args[0] == "plugin") {
+			return p.fromPlugin(o)
+		}
 		r, err := ruleOption(o)
 		p.Rules = append(p.Rules, r)
 		return err
 	}
 	return o.Bare()
+}
+
+// fromPlugin takes what ExpandPlugins makes of a line, but for its allow rules.
+func (p *Access) fromPlugin(o Option) error {
+	if o.Args[0] == "plugin" {
+		p.Plugins = append(p.Plugins, pluginLineOption(o))
+		return nil
+	}
+	g, err := guardOption(o)
+	p.Guards = append(p.Guards, g)
+	return err
 }
 
 // Provision checks the rules and ties signed ones to their signatures.
@@ -56,8 +74,20 @@ func (p *Access) Provision(site *Site, settings Settings) error {
 	if err := nearest.Check(orDefault(p.Recommended, "on"), "on", "off"); err != nil {
 		return fmt.Errorf("recommended: %w", err)
 	}
+	p.guards = nil
 	if p.Recommended != "off" {
-		p.builtIn = builtInRules(site.Platform)
+		p.guards = builtInGuards(site.Platform)
+	}
+	for i := range p.Guards {
+		if err := p.Guards[i].compile(); err != nil {
+			return p.Guards[i].errorf(err)
+		}
+		p.guards = append(p.guards, p.Guards[i])
+	}
+	for _, l := range p.Plugins {
+		if err := l.validate(); err != nil {
+			return Option{Pos: l.At}.Errorf("plugins: %w", err)
+		}
 	}
 	for i := range p.Rules {
 		r := &p.Rules[i]
@@ -85,7 +115,7 @@ func (p *Access) Check(ctx context.Context, r *Request) (Verdict, error) {
 		}
 		verdict, err := p.apply(ctx, r, match.Rule)
 		if verdict.Refused() && verdict.Answer == nil { // else the platform refuses, not the rule
-			verdict.Rule, verdict.Pos, verdict.own = match.Rule.String(), match.Rule.At, !match.Rule.builtIn
+			verdict.Rule, verdict.Pos, verdict.own = match.Rule.String(), match.Rule.At, match.Rule != guard.Rule
 		}
 		if err != nil || verdict.Refused() {
 			return verdict, err
@@ -97,17 +127,17 @@ func (p *Access) Check(ctx context.Context, r *Request) (Verdict, error) {
 // CheckEarly judges a batch by its own route.
 func (p *Access) CheckEarly(ctx context.Context, r *Request) (Verdict, error) { return p.Check(ctx, r) }
 
-// decide returns the built-in rule that matches the call and the first of the site's own
-// rules that does; both must admit the caller. If neither exists, own is the default,
-// which asks for no more than any built-in rule.
+// decide returns the guard that matches the call and the first of the site's own rules that
+// does; both must admit the caller. If neither exists, own is the default, which asks for no
+// more than any guard.
 func (p *Access) decide(r *Request) (guard, own Match) { return p.decideWith(r, p.ownRule(r)) }
 
 // decideWith is decide for a call whose own rule is known.
 func (p *Access) decideWith(r *Request, own Match) (guard, either Match) {
-	for i := range p.builtIn {
-		b := &p.builtIn[i]
-		match, why := b.match(r.Call, own)
-		if r.considered("access", &b.Rule, "", why); why == Matches {
+	for i := range p.guards {
+		g := &p.guards[i]
+		match, why := g.match(r.Call, own)
+		if r.considered("access", &g.Rule, g.At, why); why == Matches {
 			return match, own
 		}
 	}

@@ -148,7 +148,7 @@ func TestBuiltInRules_OnThePage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, b := range builtInRules(newSite(t).Platform) {
+	for _, b := range builtInGuards(newSite(t).Platform) {
 		if rule := strings.TrimPrefix(b.String(), "built-in: "); !strings.Contains(string(page), "\n| `"+rule+"`") {
 			t.Errorf("docs/policies/access.md has no row for %s", rule)
 		}

@@ -15,16 +15,17 @@ type Odd struct {
 	Text string // what is odd, in one sentence without a full stop
 	Do   string // what to do, in the same form
 	Note bool   // it is a note for the reader, never a finding
+	Said bool   // a note that the log of a load has, too
 }
 
-// Odd returns what is odd in the rules of the chain: W04, W05, W06, W07 and W11 of
+// Odd returns what is odd in the rules of the chain: W04 to W07, W11, W16 and W17 of
 // docs/checks.md, in this order, and each in the order of the configuration. It takes for
 // odd only what is certain.
 func (c *Chain) Odd() []Odd {
 	var odd []Odd
 	for i := range c.links {
 		if access, ok := c.links[i].policy.(*Access); ok {
-			odd = access.odd()
+			odd = slices.Concat(access.odd(), access.oddPlugins())
 		}
 	}
 	odd = append(odd, c.oddRoutes()...)

@@ -10,39 +10,80 @@ import (
 )
 
 // odd returns W04 and W05: rules that decide nothing, or nothing else than the rules behind
-// them. It says nothing of a rule that has too many cases to decide.
+// them. It says nothing of a rule that has too many cases to decide. A plugin of a line is
+// odd if all of its rules are: a site need not have every route that a plugin may have.
 func (p *Access) odd() (odd []Odd) {
 	g := divide(p, "")
-	for i := range p.Rules {
-		r := &p.Rules[i]
-		by, left, err := g.hiding(i)
-		switch {
-		case err != nil:
-			continue
-		case left == nil && len(by) > 0:
-			odd = append(odd, Odd{
-				Code: "W04", At: r.At, Do: "remove it, or move it up",
-				Text: fmt.Sprintf("%s never decides, since %s all of its calls", r, g.list(by, "before it takes", "together before it take")),
-			})
-			continue
-		case left == nil || r.Deny:
-			continue
+	for i := 0; i < len(p.Rules); {
+		end := p.sameLine(i)
+		var found []Odd
+		for j := i; j < end && len(found) == j-i; j++ {
+			if o, is := g.oddRule(j); is {
+				found = append(found, o)
+			}
 		}
-		if u, err := g.useless(i); err == nil && u.useless {
-			odd = append(odd, u.odd(g, r))
+		if len(found) == end-i {
+			odd = append(odd, together(&p.Rules[i], found))
 		}
+		i = end
 	}
 	return odd
 }
 
+// sameLine returns the end of the rules that a line has for one plugin, of which rule i is
+// the first; i+1 for a rule of the owner's own.
+func (p *Access) sameLine(i int) int {
+	end := i + 1
+	for r := &p.Rules[i]; r.From != "" && end < len(p.Rules) && p.Rules[end].From == r.From && p.Rules[end].At == r.At; {
+		end++
+	}
+	return end
+}
+
+// together makes one finding of those of all rules of a plugin, whose first rule is r.
+func together(r *Rule, found []Odd) Odd {
+	if len(found) == 1 {
+		return found[0]
+	}
+	o := Odd{Code: "W04", At: r.At, Do: "remove it, or move it up", Text: fmt.Sprintf("%s never decides, since the rules before it take all of its calls", r)}
+	for _, f := range found {
+		if f.Code == "W05" {
+			return f
+		}
+	}
+	return o
+}
+
+// oddRule returns W04 or W05 for rule i.
+func (g *regions) oddRule(i int) (o Odd, is bool) {
+	r := &g.access.Rules[i]
+	by, left, err := g.hiding(i)
+	switch {
+	case err != nil:
+		return Odd{}, false
+	case left == nil && len(by) > 0:
+		return Odd{
+			Code: "W04", At: r.At, Do: "remove it, or move it up",
+			Text: fmt.Sprintf("%s never decides, since %s all of its calls", r, g.list(by, "before it takes", "together before it take")),
+		}, true
+	case left == nil || r.Deny:
+		return Odd{}, false
+	}
+	u, err := g.useless(i)
+	return u.odd(g, r), err == nil && u.useless
+}
+
 // list names rules with their places, and says what the one rule, or all of them, do.
 func (g *regions) list(rules []int, one, all string) string {
-	names := make([]string, len(rules))
-	for i, rule := range rules {
+	var names []string
+	for _, rule := range rules {
 		r := &g.access.Rules[rule]
-		names[i] = r.String()
+		name := r.String()
 		if r.At != "" {
-			names[i] += " (" + r.At + ")"
+			name += " (" + r.At + ")"
+		}
+		if !slices.Contains(names, name) { // a plugin has many rules
+			names = append(names, name)
 		}
 	}
 	if last := len(names) - 1; last > 0 {

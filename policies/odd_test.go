@@ -131,8 +131,8 @@ var oddRules = map[string]string{
 	"allow role editor /a/b; allow role editor,author /a/**":                "",
 	"allow role editor /a/b; allow capability editor /a/**":                 "",
 	"allow users /a/b; allow role editor /a/**":                             "",
-	"login_only; allow users /a; allow anyone /**; deny /":                  "W04:4",
-	"deny /a; login_only; allow anyone /**":                                 "",
+	"login_only; allow users /a; allow anyone /**; deny /":                  "W04:4 W16:3",
+	"deny /a; login_only; allow anyone /**":                                 "W16:3",
 	"signature s; allow signed s POST /cookie/v1/store-auth":                "",
 	"signature s; signature t; allow signed s /a/b; allow signed s,t /a/**": "",
 	"login_only; allow users /x/v1/upload-logo":                             "", // in place of a built-in deny

@@ -35,7 +35,7 @@ func TestOdd_AsTriedOut(t *testing.T) {
 			if _, left, err := divided.hiding(i); err != nil || left != nil && p.ownRule(&Request{Call: left}).Rule != &p.Rules[i] {
 				t.Fatalf("%s does not decide on %+v, %v", &p.Rules[i], left, err)
 			}
-			without := &Access{LoginOnly: p.LoginOnly, Recommended: p.Recommended, Rules: slices.Delete(slices.Clone(p.Rules), i, i+1)}
+			without := &Access{LoginOnly: p.LoginOnly, Recommended: p.Recommended, Guards: slices.Clone(p.Guards), Rules: slices.Delete(slices.Clone(p.Rules), i, i+1)}
 			if err := without.Provision(s, Settings{}); err != nil {
 				t.Fatal(err)
 			}
@@ -47,7 +47,7 @@ func TestOdd_AsTriedOut(t *testing.T) {
 				want += fmt.Sprintf("W05:%d ", i)
 			}
 		}
-		odd := chain.Odd()
+		odd := slices.DeleteFunc(chain.Odd(), func(o Odd) bool { return o.Code == "W16" })
 		fields := strings.Fields(want)
 		slices.SortStableFunc(fields, func(a, b string) int { return strings.Compare(a[:3], b[:3]) })
 		if got := codes(odd); got != strings.Join(fields, " ") {

@@ -60,6 +60,9 @@ func drawRule(t *rapid.T) Rule {
 	}
 	r.Allow = rapid.SampledFrom([]string{"", "anyone", "users", "role editor", "capability read"}).Draw(t, "who")
 	r.Deny = r.Allow == ""
+	if r.Allow == "anyone" && rapid.Bool().Draw(t, "from") {
+		r.From = rapid.StringMatching("plugin[0-9]{4}").Draw(t, "plugin") // a line of its own
+	}
 	return r.mustCompile()
 }
 
@@ -67,6 +70,13 @@ func drawAccess(t *rapid.T) *Access {
 	p := &Access{LoginOnly: rapid.Bool().Draw(t, "login_only")}
 	for range rapid.IntRange(0, 6).Draw(t, "rules") {
 		p.Rules = append(p.Rules, drawRule(t))
+	}
+	for range rapid.IntRange(0, 2).Draw(t, "guards") {
+		g := Guard{Rule: Rule{Allow: "users", Methods: drawMethods(t), Routes: []string{drawPattern(t)}, From: "drawn"}}
+		if rapid.Bool().Draw(t, "except") {
+			g.Except = []string{drawPattern(t)}
+		}
+		p.Guards = append(p.Guards, g)
 	}
 	if rapid.Bool().Draw(t, "recommended") {
 		p.Recommended = "off"

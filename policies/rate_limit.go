@@ -31,6 +31,8 @@ type RateLimit struct {
 	Per     string   `json:"per,omitempty"`
 	Methods []string `json:"methods,omitempty"`
 	Routes  []string `json:"routes"`
+	// From is the plugin whose line `allow plugin` the limit comes from.
+	From string `json:"from,omitempty"`
 	// At is where the limit stands, "Caddyfile:12".
 	At string `json:"at,omitempty"`
 
@@ -52,7 +54,7 @@ func (p *RateLimits) Configure(o Option) error {
 	if strings.HasPrefix(o.Args[0], "/") {
 		return o.Missing("needs a rate such as 10/1m before its routes")
 	}
-	l := &RateLimit{Rate: o.Args[0], At: o.Pos}
+	l := &RateLimit{Rate: o.Args[0], From: o.From, At: o.Pos}
 	args := o.Args[1:]
 	if len(args) > 0 && args[0] == "per" {
 		if len(args) < 2 || strings.HasPrefix(args[1], "/") {
@@ -65,7 +67,7 @@ func (p *RateLimits) Configure(o Option) error {
 		return o.Invalid(err)
 	}
 	if p.stands(l) {
-		return o.Once(true)
+		return o.Once(o.From == "") // two lines may allow one plugin
 	}
 	p.Limits = append(p.Limits, l)
 	return nil
@@ -160,7 +162,7 @@ func (p *RateLimits) Rewrite(r *Request, answer *ask.Answer) error {
 func (l *RateLimit) refuse(taken store.Taken) Verdict {
 	v := tooMany(seconds(taken.RetryAfter.Seconds()))
 	quota{l, taken}.header(v.Header)
-	v.Rule, v.Pos = l.String(), l.At
+	v.Rule, v.Pos = l.name(), l.At
 	return v
 }
 
@@ -176,6 +178,14 @@ func (l *RateLimit) String() string {
 		words = append(words, strings.Join(l.Methods, ","))
 	}
 	return strings.Join(append(words, l.Routes...), " ")
+}
+
+// name is the limit's name in the log.
+func (l *RateLimit) name() string {
+	if l.From != "" {
+		return "plugin " + l.From
+	}
+	return l.String()
 }
 
 // client returns the key of the client that the limit counts by.

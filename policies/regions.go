@@ -26,7 +26,7 @@ func (t *Target) methodSet() (set methodSet) {
 func (s methodSet) has(i int) bool { return s&(1<<i) != 0 }
 
 // regions divides all keys into regions: within one, the same rules of access match, and the
-// same built-in rules, whatever the key.
+// same guards, whatever the key.
 type regions struct {
 	*cover.Automaton
 	access  *Access
@@ -46,13 +46,10 @@ func divide(p *Access, word string) *regions {
 		g.methods = append(g.methods, target.methodSet())
 	}
 	number := len(g.rules)
-	for i := range p.builtIn {
-		for _, route := range p.builtIn[i].target.routes {
+	for i := range p.guards {
+		for _, route := range slices.Concat(p.guards[i].target.routes, p.guards[i].except) {
 			g.Add(route, number)
 			number++
-		}
-		if except := p.builtIn[i].except; except != "" {
-			g.Apart(except)
 		}
 	}
 	return g

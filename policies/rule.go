@@ -26,6 +26,9 @@ type Rule struct {
 	Routes []string `json:"routes"`
 	// As404 denies with 404 rest_no_route instead of 403.
 	As404 bool `json:"as_404,omitempty"`
+	// From is the plugin whose line `allow plugin` or `deny plugin` the rule comes from. Such
+	// a rule never replaces a built-in one.
+	From string `json:"from,omitempty"`
 	// At is where the rule stands, "Caddyfile:12".
 	At string `json:"at,omitempty"`
 
@@ -61,7 +64,7 @@ func ruleOption(o Option) (Rule, error) {
 	if len(o.Block) > 0 {
 		return Rule{}, o.Errorf("%s takes no block", o.Name)
 	}
-	r := Rule{At: o.Pos, Deny: o.Name == "deny"}
+	r := Rule{From: o.From, At: o.Pos, Deny: o.Name == "deny"}
 	args := o.Args
 	if !r.Deny {
 		n := 1
@@ -70,6 +73,9 @@ func ruleOption(o Option) (Rule, error) {
 		}
 		if len(args) < n || strings.HasPrefix(args[0], "/") {
 			return r, o.Missing("needs whom, then routes")
+		}
+		if err := nearest.Check(args[0], append(slices.Clip(whoNames), "plugin")...); err != nil {
+			return r, o.Invalid(err)
 		}
 		if n == 2 && (strings.HasPrefix(args[1], "/") || slices.Contains(knownMethods, args[1])) {
 			return r, o.Missing(args[0] + " needs a name before methods and routes")
@@ -86,6 +92,19 @@ func ruleOption(o Option) (Rule, error) {
 		return r, o.Invalid(err)
 	}
 	return r, nil
+}
+
+// mustRule returns a rule that is written in the program.
+func mustRule(allow string, methods []string, routes ...string) Rule {
+	r := Rule{Allow: allow, Methods: methods, Routes: routes}
+	return r.mustCompile()
+}
+
+func (r Rule) mustCompile() Rule {
+	if err := r.compile(); err != nil {
+		panic(err)
+	}
+	return r
 }
 
 // methodsAndRoutes splits `[<methods>] <route>...`.
@@ -135,12 +154,20 @@ func (r *Rule) compileWho() error {
 	return nil
 }
 
-// String writes the rule as in the Caddyfile, for log and explain. Built-in rules begin
-// with "built-in:".
+// String is the rule's name in the log and in explain: the line of the Caddyfile, or the
+// plugin that it comes from. Built-in rules begin with "built-in:".
 func (r *Rule) String() string {
-	if r.text != "" {
+	switch {
+	case r.text != "":
 		return r.text
+	case r.From != "":
+		return "plugin " + r.From
 	}
+	return r.Line()
+}
+
+// Line writes the rule as a line of the Caddyfile.
+func (r *Rule) Line() string {
 	words := []string{"allow " + r.Allow}
 	if r.Deny {
 		words = []string{"deny"}

@@ -33,6 +33,8 @@ type Signature struct {
 	// schemes timestamp and request.
 	SignatureHeader string `json:"signature_header,omitempty"`
 	TimestampHeader string `json:"timestamp_header,omitempty"`
+	// From is the plugin whose line `allow plugin` the signature comes from.
+	From string `json:"from,omitempty"`
 	// At is where the signature stands, "Caddyfile:12".
 	At string `json:"at,omitempty"`
 
@@ -50,7 +52,7 @@ func (p *Signatures) Configure(o Option) error {
 	if len(o.Args) > 1 {
 		return o.Errorf("signature takes one name, its options stand in a block")
 	}
-	s := &Signature{Name: o.Args[0], At: o.Pos}
+	s := &Signature{Name: o.Args[0], From: o.From, At: o.Pos}
 	if slices.ContainsFunc(p.Signatures, func(other *Signature) bool { return other.Name == s.Name }) {
 		return o.Errorf("signature %s: %w", s.Name, errRepeated)
 	}

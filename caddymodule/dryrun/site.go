@@ -101,9 +101,10 @@ func rulesOf(directive map[string]any) (found []Rule, err error) {
 		Imported map[string]string `json:"imported"`
 		Policies struct {
 			Access struct {
-				At        string          `json:"at"`
-				LoginOnly bool            `json:"login_only"`
-				Rules     []policies.Rule `json:"rules"`
+				At        string           `json:"at"`
+				LoginOnly bool             `json:"login_only"`
+				Rules     []policies.Rule  `json:"rules"`
+				Guards    []policies.Guard `json:"guards"`
 			} `json:"access"`
 		} `json:"policies"`
 	}
@@ -111,8 +112,14 @@ func rulesOf(directive map[string]any) (found []Rule, err error) {
 		return nil, err
 	}
 	access := &said.Policies.Access
+	add := func(r *policies.Rule) {
+		found = append(found, Rule{Rule: r.String(), At: r.At, Imported: said.Imported[r.At]})
+	}
 	for i := range access.Rules {
-		found = append(found, Rule{Rule: access.Rules[i].String(), At: access.Rules[i].At, Imported: said.Imported[access.Rules[i].At]})
+		add(&access.Rules[i])
+	}
+	for i := range access.Guards {
+		add(&access.Guards[i].Rule)
 	}
 	if access.LoginOnly {
 		found = append(found, Rule{Rule: "login_only", At: access.At, Imported: said.Imported[access.At]})

@@ -129,6 +129,8 @@ var directives = []config{
 	directive("call off", "call off"),
 	directive("call observes", "call {\nmode observe\n}\nlogin_only"),
 	directive("session_cookies", "session_cookies {\npath /\n}\nlogin_only"),
+	directive("plugins", "login_only\nallow plugin wordpress woocommerce complianz-gdpr surecart\ndeny plugin surecart wordpress"),
+	directive("risky routes of plugins", "deny plugin wordpress woocommerce surecart\nallow anyone GET /wp/v2/search"),
 	directive("unknown caller passes", "login_only\naccess {\non_error pass\n}"),
 }
 

@@ -1,0 +1,109 @@
+package policies
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/restwarden/restwarden/policies/call"
+)
+
+// Guard is a rule that only takes away: a caller whom it does not admit is refused, and one
+// whom it admits needs the site's own rule as well. It gives way to a rule that names its
+// route.
+type Guard struct {
+	Rule
+	// Except are routes that it leaves alone.
+	Except []string `json:"except,omitempty"`
+
+	except []call.Pattern
+	// signedOnly lets any signed rule of the site replace the guard.
+	signedOnly bool
+}
+
+// builtInGuards guard what is known to leak: user names, stored secrets of the feed plugin
+// (E13), the cookie plugin's open routes (E14), and the core's batch, whose parts login
+// plugins do not see (docs/platform II).
+func builtInGuards(p call.Platform) []Guard {
+	users := "/" + p.Core + "/users"
+	deny := func(route string) Rule { return Rule{Deny: true, Routes: []string{route}} }
+	admit := func(who string, routes ...string) Rule { return Rule{Allow: who, Routes: routes} }
+	guards := []Guard{
+		{Rule: admit("users", users, users+"/*"), Except: []string{users + "/me"}},
+		{Rule: admit("role administrator", "/*/troubleshooting", "/*/*/troubleshooting")},
+		{Rule: deny("/*/v1/upload-logo")},
+		{Rule: deny("/*/v1/store-auth"), signedOnly: true},
+		{Rule: admit("users", "/batch/v1")},
+	}
+	for i := range guards {
+		guards[i].builtIn = true
+		if err := guards[i].compile(); err != nil {
+			panic(err)
+		}
+	}
+	return guards
+}
+
+// guardOption reads a line that a line `deny plugin` stands for.
+func guardOption(o Option) (Guard, error) {
+	g := Guard{Rule: Rule{Allow: "users", From: o.From, At: o.Pos}}
+	g.Methods, g.Routes = methodsAndRoutes(o.Args)
+	for _, inner := range o.Block {
+		g.Except = append(g.Except, inner.Args...)
+	}
+	if err := g.compile(); err != nil {
+		return g, o.Invalid(err)
+	}
+	return g, nil
+}
+
+// compile checks the guard.
+func (g *Guard) compile() error {
+	g.except = nil
+	for _, text := range g.Except {
+		p, err := call.ParsePattern(text)
+		if err != nil {
+			return err
+		}
+		g.except = append(g.except, p)
+	}
+	return g.Rule.compile()
+}
+
+// match tells whether g applies to c. own is the site's own rule for c, if it has one.
+func (g *Guard) match(c *call.Call, own Match) (Match, Mismatch) {
+	match, ok := g.Rule.match(c)
+	switch {
+	case !ok:
+		return match, g.target.mismatch(c)
+	case slices.ContainsFunc(g.except, func(p call.Pattern) bool { return p.Match(c.Key) }):
+		return match, Excepted
+	case own.Rule != nil && g.givesWay(match.Route, own.Rule, c):
+		return match, Replaced
+	}
+	return match, Matches
+}
+
+// givesWay tells whether own replaces g: own names exactly the route that g guards, or a
+// literal route that g covers, or own is signed and g is signedOnly. What the catalogue
+// allows replaces no built-in rule.
+func (g *Guard) givesWay(guarded *call.Pattern, own *Rule, c *call.Call) bool {
+	if own.From != "" && g.builtIn {
+		return false
+	}
+	if g.signedOnly && own.who == whoSigned {
+		return true
+	}
+	return slices.ContainsFunc(own.target.routes, func(pattern call.Pattern) bool {
+		return pattern.Match(c.Key) && (pattern.Literal() || sameRoute(&pattern, guarded))
+	})
+}
+
+// sameRoute compares two patterns. A named segment equals "*".
+func sameRoute(a, b *call.Pattern) bool {
+	x, y := strings.Split(a.String(), "/"), strings.Split(b.String(), "/")
+	return slices.EqualFunc(x, y, func(s, t string) bool {
+		return strings.EqualFold(s, t) || oneSegment(s) && oneSegment(t)
+	})
+}
+
+func oneSegment(s string) bool { return s == "*" || strings.HasPrefix(s, ":") }

@@ -1,0 +1,93 @@
+package policies
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/plugins"
+)
+
+// oddPlugins returns W16, the rules by which anyone may write to what the catalogue calls
+// risky and nobody needs, and W17, the lines for plugins that change nothing.
+func (p *Access) oddPlugins() (odd []Odd) {
+	for i := range p.Rules {
+		if o, is := p.opensRisk(i); is {
+			odd = append(odd, o)
+		}
+	}
+	for i := range p.Plugins {
+		if text := p.Plugins[i].nothing(); text != "" {
+			odd = append(odd, Odd{Code: "W17", At: p.Plugins[i].At, Text: text, Do: "nothing: the line may stay", Note: true, Said: true})
+		}
+	}
+	return odd
+}
+
+// opensRisk returns W16 for rule i.
+func (p *Access) opensRisk(i int) (o Odd, is bool) {
+	rule := &p.Rules[i]
+	if rule.who != whoAnyone || rule.From != "" {
+		return Odd{}, false
+	}
+	var open []string
+	for _, plugin := range plugins.All() {
+		for j := range plugin.Risky {
+			if method, is := p.lets(i, plugin, &plugin.Risky[j]); is && plugin.Risky[j].Scope == "" {
+				open = append(open, fmt.Sprintf("%s %s of %s (%s)", method, plugin.Risky[j].Route, plugin.Slug, reason(&plugin.Risky[j])))
+			}
+		}
+	}
+	if len(open) == 0 {
+		return Odd{}, false
+	}
+	text := open[0]
+	if n := len(open) - 1; n > 0 {
+		text += fmt.Sprintf(" and %d more", n)
+	}
+	return Odd{Code: "W16", At: rule.At, Text: fmt.Sprintf("By %s anyone may write to %s", rule, text), Do: "name the routes that the plugin needs: allow plugin"}, true
+}
+
+func reason(r *plugins.Risk) string {
+	if len(r.CVE) > 0 {
+		return r.CVE[0].ID
+	}
+	return strings.TrimSuffix(strings.ToLower(r.Why[:1])+r.Why[1:], ".")
+}
+
+// lets tells whether rule i lets a caller without a login write to a risky route: a write
+// method of it that no plugin needs. It judges one call for the route.
+func (p *Access) lets(i int, plugin *plugins.Plugin, risk *plugins.Risk) (method string, is bool) {
+	key := exampleKey(call.MustPattern(risk.Route))
+	for _, method := range risk.Methods {
+		if method == "GET" || needs(plugin, method, risk.Route) {
+			continue
+		}
+		c := callOf(method, key)
+		r := &Request{Call: c}
+		guard, own := p.decideWith(r, p.ownRule(r))
+		if guard.Rule == nil && own.Rule == &p.Rules[i] {
+			return method, true
+		}
+	}
+	return "", false
+}
+
+// needs tells whether a plugin needs exactly this, or all that it is part of.
+func needs(p *plugins.Plugin, method, route string) bool {
+	return slices.ContainsFunc(p.Needed, func(n plugins.Need) bool { return n.Route == route && slices.Contains(n.Methods, method) })
+}
+
+// exampleKey is a key that a pattern matches.
+func exampleKey(p call.Pattern) string {
+	segments, _ := p.Segments()
+	var key strings.Builder
+	for _, s := range segments {
+		if s == "*" || s[0] == ':' {
+			s = "x"
+		}
+		key.WriteString("/" + s)
+	}
+	return key.String()
+}

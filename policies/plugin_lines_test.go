@@ -1,0 +1,204 @@
+package policies
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/plugins"
+)
+
+// pluginAccess is the policy access with the lines of a Caddyfile, plugin lines expanded.
+func pluginAccess(t *testing.T, platform string, lines ...string) *Access {
+	t.Helper()
+	site := newSite(t)
+	names, _ := call.PlatformByName(platform)
+	site.Platform = names
+	p := NewConfigured(accessEntry(t))
+	for _, text := range lines {
+		words := strings.Fields(text)
+		o := Option{Name: words[0], Args: words[1:], Pos: "Caddyfile:1"}
+		all := []Option{o}
+		if IsPluginLine(o) {
+			var err error
+			if all, err = ExpandPlugins(o, names); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, o := range all {
+			if e, _ := Lookup(o.Name); e.Name != "access" {
+				continue
+			}
+			if err := p.Configure(o); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	access, _ := p.Policy.(*Access)
+	if err := access.Provision(site, Settings{}); err != nil {
+		t.Fatal(err)
+	}
+	return access
+}
+
+func accessEntry(t *testing.T) Entry {
+	t.Helper()
+	e, ok := Lookup("access")
+	if !ok {
+		t.Fatal("no policy access")
+	}
+	return e
+}
+
+// passes tells whether the rules let a caller without a login make a call.
+func (p *Access) passes(method, route string) bool {
+	c := callOf(method, strings.ToLower(route))
+	guard, own := p.decide(&Request{Call: c})
+	for _, m := range []Match{guard, own} {
+		if m.Rule != nil && m.Rule.who != whoAnyone {
+			return false
+		}
+	}
+	return true
+}
+
+// TestExpandPlugins_Every: every plugin of the catalogue expands, alone and with its risky
+// routes closed. What it needs passes without a login, what is only risky does not, and the
+// built-in rules stay.
+func TestExpandPlugins_Every(t *testing.T) {
+	for _, p := range plugins.All() {
+		access := pluginAccess(t, "wordpress", "login_only", "allow plugin "+p.Slug+" for visitors,payments,services,sites,apps,setup", "deny plugin "+p.Slug)
+		open := pluginAccess(t, "wordpress", "allow anyone /**", "deny plugin "+p.Slug)
+		for _, n := range p.Needed {
+			for _, method := range n.Methods {
+				route := example(n.Route)
+				want := n.Credentials == "" && !riskier(p, method, route, n.Route)
+				if access.passes(method, route) != want {
+					t.Errorf("%s: %s %s passes: %t", p.Slug, method, route, !want)
+				}
+			}
+		}
+		for _, r := range p.Risky {
+			for _, method := range r.Methods {
+				route := example(r.Route)
+				if want := needed(p, method, route, r.Route); access.passes(method, route) != want || open.passes(method, route) != want {
+					t.Errorf("%s: %s %s passes: %t", p.Slug, method, route, !want)
+				}
+			}
+		}
+		for _, route := range []string{"/wp/v2/users", "/wp/v2/users/7", "/batch/v1", "/x/troubleshooting", "/x/v1/upload-logo", "/x/v1/store-auth"} {
+			for _, method := range []string{"GET", "POST", "DELETE"} {
+				if access.passes(method, route) || open.passes(method, route) {
+					t.Errorf("%s opens %s %s", p.Slug, method, route)
+				}
+			}
+		}
+	}
+}
+
+// example is a route that a pattern matches and that no row names.
+func example(pattern string) string {
+	segments := strings.Split(pattern, "/")
+	for i, s := range segments {
+		if s == "*" || s == "**" {
+			segments[i] = "zz"
+		}
+	}
+	return strings.Join(segments, "/")
+}
+
+// riskier tells whether a risky row, narrower than the needed one, names a call.
+func riskier(p *plugins.Plugin, method, route, needed string) bool {
+	return slices.ContainsFunc(p.Risky, func(r plugins.Risk) bool {
+		return r.Route != needed && slices.Contains(r.Methods, method) && call.MustPattern(r.Route).Match(strings.ToLower(route)) &&
+			!call.MustPattern(r.Route).Covers(call.MustPattern(needed))
+	})
+}
+
+// needed tells whether a needed row, no wider than the risky one, names a call.
+func needed(p *plugins.Plugin, method, route, risky string) bool {
+	return slices.ContainsFunc(p.Needed, func(n plugins.Need) bool {
+		return slices.Contains(n.Methods, method) && call.MustPattern(n.Route).Match(strings.ToLower(route)) && call.MustPattern(risky).Covers(call.MustPattern(n.Route))
+	})
+}
+
+// TestExpandPlugins_Groups: a line opens what its groups need, and those of the default.
+func TestExpandPlugins_Groups(t *testing.T) {
+	usual := pluginAccess(t, "wordpress", "login_only", "allow plugin woocommerce")
+	payments := pluginAccess(t, "wordpress", "login_only", "allow plugin woocommerce for payments")
+	apps := pluginAccess(t, "wordpress", "login_only", "allow plugin woocommerce for apps,payments")
+	const visitor, payment, app = "/wc/store/v1/checkout", "/wc/v3/paypal-webhooks", "/wc-admin/mobile-app/qr-login-scan"
+	for _, test := range []struct {
+		name   string
+		access *Access
+		want   [3]bool
+	}{{"usual", usual, [3]bool{true, true, false}}, {"payments", payments, [3]bool{false, true, false}}, {"apps", apps, [3]bool{false, true, true}}} {
+		got := [3]bool{test.access.passes("POST", visitor), test.access.passes("POST", payment), test.access.passes("POST", app)}
+		if got != test.want {
+			t.Errorf("%s: %v", test.name, got)
+		}
+	}
+}
+
+// TestExpandPlugins_Neutral: on a platform with other names the rows of the core and of the
+// shop have those names.
+func TestExpandPlugins_Neutral(t *testing.T) {
+	access := pluginAccess(t, "cms", "login_only", "allow plugin woocommerce", "allow plugin contact-form-7", "deny plugin wordpress")
+	for route, want := range map[string]bool{
+		"/shop/store/v1/checkout": true, "/wc/store/v1/checkout": false, "/shop/v3/paypal-webhooks": true,
+		"/contact-form-7/v1/contact-forms/5/feedback": true,
+	} {
+		if access.passes("POST", route) != want {
+			t.Errorf("%s passes: %t", route, !want)
+		}
+	}
+	if open := pluginAccess(t, "cms", "deny plugin wordpress"); open.passes("GET", "/cms/v2/media") || !open.passes("GET", "/cms/v2/posts") {
+		t.Error("deny plugin wordpress has the names of another platform")
+	}
+}
+
+// TestGuards: a guard of a plugin gives way to a line for its very route, and to no wider one.
+func TestGuards(t *testing.T) {
+	for lines, want := range map[string]bool{
+		"deny plugin wordpress":                                           false,
+		"deny plugin wordpress; allow anyone GET /wp/v2/search":           true,
+		"allow anyone GET /wp/v2/search; deny plugin wordpress":           true,
+		"deny plugin wordpress; allow anyone GET /wp/v2/**":               false,
+		"deny plugin wordpress; recommended off":                          false,
+		"deny plugin wordpress; allow plugin wordpress; allow anyone /**": false,
+	} {
+		access := pluginAccess(t, "wordpress", strings.Split(lines, "; ")...)
+		if got := access.passes("GET", "/wp/v2/search"); got != want {
+			t.Errorf("%s: passes %t", lines, got)
+		}
+	}
+}
+
+// TestGuards_OtherPlugin: what one plugin needs is open, though it is risky with another one.
+// A built-in rule gives way to no plugin.
+func TestGuards_OtherPlugin(t *testing.T) {
+	const connect = "/jetpack/v4/remote_authorize"
+	if access := pluginAccess(t, "wordpress", "login_only", "allow plugin jetpack", "deny plugin woocommerce"); !access.passes("POST", connect) {
+		t.Error("deny plugin woocommerce cuts off jetpack")
+	}
+	if access := pluginAccess(t, "wordpress", "login_only", "deny plugin woocommerce"); access.passes("POST", connect) {
+		t.Error("the route is open by nothing")
+	}
+	access := &Access{LoginOnly: true, Rules: []Rule{{Allow: "anyone", Routes: []string{"/wp/v2/users"}, From: "wordpress"}}}
+	if err := access.Provision(newSite(t), Settings{}); err != nil || access.passes("GET", "/wp/v2/users") {
+		t.Errorf("a plugin has opened the users, %v", err)
+	}
+}
+
+// TestGuards_Refusal: the log names the plugin and the line, and offers no remedy.
+func TestGuards_Refusal(t *testing.T) {
+	access := pluginAccess(t, "wordpress", "deny plugin wordpress")
+	r := request(t, newSite(t), nil, http.MethodGet, "/wp-json/wp/v2/media", "")
+	v, err := access.Check(context.Background(), r)
+	if err != nil || !v.Refused() || v.Rule != "plugin wordpress" || v.Pos != "Caddyfile:1" || v.own {
+		t.Errorf("%+v, %v", v, err)
+	}
+}
