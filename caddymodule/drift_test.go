@@ -233,7 +233,7 @@ func TestDrift_Bounded(t *testing.T) {
 	g.readAgain(p)
 	many := []string{"GET /cms/v2"}
 	for i := range 3000 {
-		many = append(many, fmt.Sprintf("GET /acme/v1/items/(?P<id>[\\d]+)/%s-%d", strings.Repeat("x", 100), i), fmt.Sprintf("GET /acme/v1/items/%d", i))
+		many = append(many, fmt.Sprintf("GET /acme/v1/long/(?P<id>[\\d]+)/%s-%d", strings.Repeat("x", 100), i), fmt.Sprintf("GET /acme/v1/items/%d", i))
 	}
 	root.lists(many...)
 	g.readAgain(p)
@@ -248,7 +248,7 @@ func TestDrift_Bounded(t *testing.T) {
 	if !slices.ContainsFunc(strings.Split(log, "\n"), func(line string) bool { return strings.Contains(line, "routes changed") && len(line) < 40_000 }) {
 		t.Error("the line is too long")
 	}
-	if anonymous, undecided := lines[0]["anonymous_count"].(float64), lines[0]["undecided_count"].(float64); anonymous == 0 || undecided == 0 || anonymous+undecided > 6000 {
+	if anonymous, undecided := lines[0]["anonymous_count"].(float64), lines[0]["undecided_count"].(float64); anonymous != 1000 || undecided != 5000 {
 		t.Errorf("%v anonymous, %v undecided", anonymous, undecided)
 	}
 }
