@@ -129,7 +129,7 @@ func TestDrift_AtOnce(t *testing.T) {
 		var told atomic.Int32
 		var group sync.WaitGroup
 		for _, g := range gateways {
-			group.Go(func() { told.Add(int32(g.read(routes...))) }) //nolint:gosec // few lines
+			group.Go(func() { told.Add(int32(g.read(routes...))) })
 		}
 		group.Wait()
 		if n, want := told.Load(), int32(min(round, 1)); n != want {

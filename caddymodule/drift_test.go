@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -80,38 +81,38 @@ func routeLines(log string) (lines []map[string]any) {
 
 const driftSite = "\t@shop host shop.example.com *.shops.example.com\n\thandle @shop {\n\t\trestwarden cms {\n\t\t\tlogin_only\n\t\t\tallow anyone POST /acme/v1/hook\n\t\t\tallow anyone GET /acme/v1/items/*\n\t\t}\n\t%s\n\t}\n\tmetrics /metrics\n"
 
-// TestDrift: what came and what went between two readings is a line of the log and a count,
-// also across a reload. What is no reading is no change.
-func TestDrift(t *testing.T) {
+// startDrift runs a gateway in front of a platform whose root may change, and reads it once.
+func startDrift(t *testing.T, routes ...string) (*gateway, *platform, *changing) {
+	t.Helper()
 	p := newPlatform(t)
 	root := p.changing()
-	root.lists("GET /cms/v2", "GET /cms/v2/posts", "GET /acme/v1/old")
-	site := fmt.Sprintf(driftSite, p.proxied())
-	g := administered(t, "\tmetrics\n", caddyrun.Site{Body: site})
-	counter := func(want int) {
-		t.Helper()
-		series := fmt.Sprintf(`caddy_restwarden_route_changes_total{site="shop.example.com"} %d`+"\n", want)
-		if !strings.Contains(g.do("GET /metrics", "").body, series) {
-			t.Errorf("no %s", series)
-		}
-	}
-	counter(0)
+	root.lists(routes...)
+	g := administered(t, "\tmetrics\n", caddyrun.Site{Body: fmt.Sprintf(driftSite, p.proxied())})
+	g.changes(0)
 	if st := g.statuses()["shop.example.com"]; st.Routes != nil {
 		t.Errorf("routes before a reading: %+v", st.Routes)
 	}
 	g.readAgain(p)
+	return g, p, root
+}
+
+// changes compares the metric.
+func (g *gateway) changes(want int) {
+	g.t.Helper()
+	series := fmt.Sprintf(`caddy_restwarden_route_changes_total{site="shop.example.com"} %d`+"\n", want)
+	if !strings.Contains(g.do("GET /metrics", "").body, series) {
+		g.t.Errorf("no %s", series)
+	}
+}
+
+// TestDrift: what came and what went between two readings is a line of the log with
+// documented fields, and a count.
+func TestDrift(t *testing.T) {
+	g, p, root := startDrift(t, "GET /cms/v2", "GET /cms/v2/posts", "GET /acme/v1/old")
 	g.readAgain(p)
-	asked := p.roots("/cms-json/")
-	for range 20 {
-		g.do("GET /cms-json/cms/v2/posts", "", shopHost).want(t, 401, "")
-	}
-	if n := len(p.asks); p.roots("/cms-json/") != asked || n != asked {
-		t.Errorf("anonymous calls led to %d questions", n-asked)
-	}
 	if st := g.statuses()["shop.example.com"].Routes; st == nil || st.Count != 3 || st.Changed != nil {
 		t.Errorf("routes: %+v", st)
 	}
-
 	root.lists("GET /cms/v2", "GET /cms/v2/posts", "POST /acme/v1/hook", "GET /acme/v1/hook2", `GET /acme/v1/items/(?P<id>[\d]+)`,
 		`PUT /acme/v1/items/(?P<id>[\d]+)/more`, `GET /acme/v1/(?=x)y`)
 	g.readAgain(p)
@@ -120,14 +121,9 @@ func TestDrift(t *testing.T) {
 	if len(lines) != 1 {
 		t.Fatalf("%d lines: %v", len(lines), lines)
 	}
-	for field, want := range map[string]any{
-		"level": "warn", "site": "shop.example.com", "host": "shop.example.com", "added_count": 5.0, "removed_count": 1.0, "anonymous_count": 2.0, "undecided_count": 1.0,
-	} {
-		if lines[0][field] != want {
-			t.Errorf("%s: %v, want %v", field, lines[0][field], want)
-		}
-	}
 	for field, want := range map[string]string{
+		"level": "warn", "site": "shop.example.com", "host": "shop.example.com",
+		"added_count": "5", "removed_count": "1", "anonymous_count": "2", "undecided_count": "1",
 		"added":     "[/acme/v1*~9ece5c5a /acme/v1/hook /acme/v1/hook2 /acme/v1/items/:id /acme/v1/items/:id/more]",
 		"removed":   "[/acme/v1/old]",
 		"anonymous": "[/acme/v1/hook /acme/v1/items/:id]",
@@ -137,42 +133,84 @@ func TestDrift(t *testing.T) {
 			t.Errorf("%s: %s, want %s", field, got, want)
 		}
 	}
-	counter(6)
+	page, err := os.ReadFile("../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for field := range lines[0] {
+		if !strings.Contains(string(page), `"`+field+`"`) && field != "ts" {
+			t.Errorf("docs/operations.md lacks %s", field)
+		}
+	}
+	g.changes(6)
+}
 
-	for name, spoil := range map[string]func(){ // none of them is a change
-		"closed":      func() { root.status.Store(401) },
-		"unreadable":  func() { root.status.Store(502) },
-		"no REST":     func() { root.status.Store(404) },
-		"a page":      func() { page := "<html>"; root.text.Store(&page) },
-		"no routes":   func() { root.lists() },
-		"other order": func() { root.lists("GET /acme/v1/hook2", "GET /cms/v2/posts", "GET /cms/v2", "POST /acme/v1/hook", `GET /acme/v1/items/(?P<id>[\d]+)`, `PUT /acme/v1/items/(?P<id>[\d]+)/more`, `GET /acme/v1/(?=x)y`) },
+// TestDrift_AnonymousCalls: they cost no question but the hourly one.
+func TestDrift_AnonymousCalls(t *testing.T) {
+	g, p, _ := startDrift(t, "GET /cms/v2")
+	for range 20 {
+		g.do("GET /cms-json/cms/v2/posts", "", shopHost).want(t, 401, "")
+	}
+	if n := len(p.asks); p.roots("/cms-json/") != 1 || n != 1 {
+		t.Errorf("%d questions", n)
+	}
+}
+
+// TestDrift_NoChange: a root that says nothing is no change, and does not make one of the
+// next root.
+func TestDrift_NoChange(t *testing.T) {
+	routes := []string{"GET /cms/v2", "POST /acme/v1/hook", `GET /acme/v1/items/(?P<id>[\d]+)`}
+	g, p, root := startDrift(t, routes...)
+	page, other := "<html>", `{"home":"http://shop.example.com","namespaces":["acme/v1","cms/v2"],"routes":{"/acme/v1/items/(?P<id>\\d+)":{},"/acme/v1/hook":{},"/cms/v2":{}}}`
+	for name, spoil := range map[string]func(){
+		"closed":          func() { root.status.Store(401) },
+		"unreadable":      func() { root.status.Store(502) },
+		"no REST":         func() { root.status.Store(404) },
+		"a page":          func() { root.text.Store(&page) },
+		"no routes":       func() { root.lists() },
+		"another order":   func() { root.text.Store(&other) },
+		"the same routes": func() {},
 	} {
-		text := root.text.Load()
 		spoil()
 		g.readAgain(p)
 		root.status.Store(0)
-		root.text.Store(text)
+		root.lists(routes...)
 		g.readAgain(p)
-		if n := len(routeLines(g.logged())); n != 1 {
-			t.Fatalf("%s: %d lines", name, n)
+		if lines := routeLines(g.logged()); len(lines) != 0 {
+			t.Fatalf("%s: %v", name, lines)
 		}
 	}
-
-	g.reload(site + "\theader X-Changed yes\n")
-	root.lists("GET /cms/v2", "GET /cms/v2/posts")
+	root.lists(routes[1:]...)
+	root.status.Store(401)
 	g.readAgain(p)
-	if lines = routeLines(g.logged()); len(lines) != 2 || lines[1]["removed_count"] != 5.0 || lines[1]["added_count"] != 0.0 || fmt.Sprint(lines[1]["anonymous"]) != "[]" {
-		t.Errorf("after a reload: %v", lines)
+	root.status.Store(0)
+	g.readAgain(p)
+	if lines := routeLines(g.logged()); len(lines) != 1 || fmt.Sprint(lines[0]["removed"]) != "[/cms/v2]" {
+		t.Errorf("a change behind a closed root: %v", lines)
 	}
-	counter(11)
-	if st := g.statuses()["shop.example.com"].Routes; st == nil || st.Count != 2 || st.Changed == nil || st.Added != 0 || st.Removed != 5 {
-		t.Errorf("routes: %+v", st)
-	}
+}
 
-	g.reload(strings.ReplaceAll(site, "cms {", "cms {\n\t\t\tprefix cms-json")) // another root
+// TestDrift_Reload: what was read before a reload counts after it, unless the root is now
+// another one.
+func TestDrift_Reload(t *testing.T) {
+	g, p, root := startDrift(t, "GET /cms/v2", "GET /acme/v1/x", "GET /acme/v1/y")
+	site := g.file.Sites[0].Body
+	g.reload(site + "\theader X-Changed yes\n")
 	root.lists("GET /cms/v2")
 	g.readAgain(p)
-	if n := len(routeLines(g.logged())); n != 2 {
+	if lines := routeLines(g.logged()); len(lines) != 1 || fmt.Sprint(lines[0]["removed"], lines[0]["added"], lines[0]["anonymous"]) != "[/acme/v1/x /acme/v1/y] [] []" {
+		t.Errorf("after a reload: %v", lines)
+	}
+	g.changes(2)
+	g.reload(site)
+	g.changes(2)
+	if st := g.statuses()["shop.example.com"].Routes; st == nil || st.Count != 1 || st.Changed == nil || st.Added != 0 || st.Removed != 2 {
+		t.Errorf("routes: %+v", st)
+	}
+	g.reload(strings.ReplaceAll(site, "cms {", "cms {\n\t\t\tprefix cms-json"))
+	root.lists("GET /cms/v2", "GET /acme/v1/z")
+	g.readAgain(p)
+	if n := len(routeLines(g.logged())); n != 1 {
 		t.Errorf("with another prefix: %d lines", n)
 	}
 }
@@ -250,5 +288,23 @@ func TestDrift_Bounded(t *testing.T) {
 	}
 	if anonymous, undecided := lines[0]["anonymous_count"].(float64), lines[0]["undecided_count"].(float64); anonymous != 1000 || undecided != 5000 {
 		t.Errorf("%v anonymous, %v undecided", anonymous, undecided)
+	}
+}
+
+// TestDrift_SharedMemory: a thousand sites with equal roots remember one index.
+func TestDrift_SharedMemory(t *testing.T) {
+	const count, bound = 1000, 1 << 10
+	root, all := sitesWithEqualRoots(t, count)
+	before := liveBytes()
+	for _, s := range all {
+		s.drift(t.Context(), root, s.Name, true)
+	}
+	if each := (liveBytes() - before) / count; each > bound {
+		t.Errorf("%d bytes a site, more than %d", each, bound)
+	}
+	for _, s := range all {
+		if s.state.roots.get(s.rootPlace(s.Name, true)) != root.Index {
+			t.Fatal("a site has an index of its own")
+		}
 	}
 }

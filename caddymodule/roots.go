@@ -62,7 +62,7 @@ func (m *rootMemory) count(added, removed int) {
 	now := time.Now().UTC()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.changed += uint64(added + removed) //nolint:gosec // lengths are not negative
+	m.changed += uint64(added + removed)
 	m.last.Changed, m.last.Added, m.last.Removed = &now, added, removed
 }
 

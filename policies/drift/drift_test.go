@@ -69,7 +69,7 @@ func TestPack(t *testing.T) {
 	for range 10_000 {
 		b := []byte("/")
 		for range 150 {
-			b = append(b, byte('a'+rand.IntN(26))) //nolint:gosec // no secret
+			b = append(b, byte('a'+rand.IntN(26)))
 		}
 		random = append(random, string(b))
 	}
