@@ -60,6 +60,14 @@ func Find(log io.Reader, requestID string) (found []Record, n Counts, err error)
 	return found, n, err
 }
 
+// Plus adds the counts of another log.
+func (n Counts) Plus(other Counts) Counts {
+	return Counts{
+		Lines: n.Lines + other.Lines, NoJSON: n.NoJSON + other.NoJSON, Newer: n.Newer + other.Newer,
+		TooLong: n.TooLong + other.TooLong, Records: n.Records + other.Records,
+	}
+}
+
 // NotFound says that a log has no record of a request, and what it has.
 func (n Counts) NotFound(requestID string) error {
 	text := fmt.Sprintf("no record has the request id %q; lines read: %d, of them records: %d", requestID, n.Lines, n.Records)
