@@ -136,6 +136,8 @@ func (j *judge) lacksPage(key subject, r *row, good int) (Reason, string) {
 		return ReasonIndex, ""
 	case pages >= j.options.MinClients:
 		return "", line
+	case pages == 0 && key.method != "GET" && j.facts.ofCore(key.route):
+		return ReasonNoPage, ""
 	case pages == 0 && (key.method != "GET" || j.facts.ofCore(key.route)):
 		return ReasonNoPage, line
 	case key.method != "GET" || j.facts.ofCore(key.route) || good < j.options.MinClients:
