@@ -49,13 +49,12 @@ type attack struct {
 	raw []byte
 }
 
-// attacks are recorded requests without credentials, of a few attackers and of many. Calls of
-// what visitors call are none.
+// attacks are recorded requests without credentials, of a few attackers and of many.
 func attacks(t *testing.T) (list []attack) {
 	t.Helper()
 	for i, r := range recordings.Requests(t) {
 		line, rest, whole := bytes.Cut(r.Raw, []byte("\r\n"))
-		if r.Site != "root" || i%2 > 0 || !whole || ofVisitors(r) {
+		if r.Site != "root" || i%2 > 0 || !whole {
 			continue
 		}
 		client := fmt.Sprintf("198.51.100.%d", len(list)%4)
@@ -70,23 +69,13 @@ func attacks(t *testing.T) (list []attack) {
 	return list
 }
 
-// ofVisitors tells whether some front-end took a recorded request for what visits call.
-func ofVisitors(r *recordings.Recording) bool {
-	for _, o := range r.Outcomes {
-		if o.Route == nil {
-			continue
-		}
-		if route := strings.ToLower(*o.Route); strings.HasPrefix(route, "/wc/store") || strings.HasPrefix(route, "/consent") {
-			return true
-		}
-	}
-	return false
-}
+// decided is what the gateway decided on a request, "" for none, and on which route.
+type decided struct{ outcome, route string }
 
-// outcomes sends attacks and returns what the gateway decided on each, "" for none.
-func outcomes(t *testing.T, w *world, list []attack) []string {
+// outcomes sends attacks and returns what the gateway decided on each.
+func outcomes(t *testing.T, w *world, list []attack) []decided {
 	t.Helper()
-	all, host := make([]string, len(list)), strings.TrimPrefix(w.gateway, "http://")
+	all, host := make([]decided, len(list)), strings.TrimPrefix(w.gateway, "http://")
 	for i, a := range list {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		x, err := rawhttp.HTTP1(ctx, host, bytes.Replace(a.raw, []byte("Host: 127.0.0.1:8080"), []byte("Host: "+host), 1))
@@ -95,7 +84,7 @@ func outcomes(t *testing.T, w *world, list []attack) []string {
 			continue
 		}
 		if vars := strings.Split(x.Header.Get("X-Vars"), "|"); len(vars) == 7 {
-			all[i] = vars[1]
+			all[i] = decided{vars[1], vars[2]}
 		}
 	}
 	return all
@@ -156,12 +145,13 @@ func TestSuggest(t *testing.T) {
 	}
 	refused := 0
 	for i, after := range outcomes(t, p, list) {
-		if before[i] != "refused" {
+		same := strings.HasPrefix(watched[i].route, "/wc/store") || strings.HasPrefix(watched[i].route, "/consent") // visitors call it
+		if before[i].outcome != "refused" || same {
 			continue
 		}
 		refused++
-		if watched[i] != "would_refuse" || after != "refused" {
-			t.Errorf("%s: %s, then %s with\n%s", list[i].id, watched[i], after, lines)
+		if watched[i].outcome != "would_refuse" || after.outcome != "refused" {
+			t.Errorf("%s: %v, then %v with\n%s", list[i].id, watched[i], after, lines)
 		}
 	}
 	if refused < 400 || !strings.Contains(lines, "\nallow plugin woocommerce\n") || !strings.Contains(lines, "\nallow anyone POST /consent/v1/consent\n") {
