@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,8 +19,9 @@ import (
 // auditor says what reaches a site.
 type auditor struct {
 	configFlags
-	site, index, prefix, format string
-	header                      []string
+	site, index, prefix, format, diff string
+	header, failOn                    []string
+	all                               bool
 }
 
 var auditFormats = []string{"text", "json"}
@@ -49,8 +51,12 @@ the configuration does not load, 3 it cannot be known.`,
 	f.StringVar(&a.index, "index", "", "file with a saved REST root, in place of the GET")
 	f.StringVar(&a.prefix, "prefix", "", "first segment of the site's REST addresses (default that of the configuration, or wp-json)")
 	f.StringArrayVarP(&a.header, "header", "H", nil, "header line of the GET, \"Name: value\"")
+	f.StringVar(&a.diff, "diff", "", "file with an earlier report in JSON: print what has changed since, and nothing else")
+	f.StringSliceVar(&a.failOn, "fail-on", nil, "exit with 1 for any of these: "+strings.Join(audit.Kinds(), ", "))
+	f.BoolVar(&a.all, "all", false, "print each route")
 	f.StringVar(&a.format, "format", "text", strings.Join(auditFormats, " or "))
 	complete(cmd, "format", auditFormats...)
+	complete(cmd, "fail-on", audit.Kinds()...)
 	withAnswer(cmd, a.run)
 	return cmd
 }
@@ -60,7 +66,14 @@ func (a *auditor) run(cmd *cobra.Command, args []string) (int, error) {
 	if err := nearest.Check(a.format, auditFormats...); err != nil {
 		return exitUsage, fmt.Errorf("--format: %w", err)
 	}
+	if err := audit.CheckKinds(a.failOn, a.diff != ""); err != nil {
+		return exitUsage, fmt.Errorf("--fail-on: %w", err)
+	}
 	address, err := a.address(args)
+	if err != nil {
+		return exitUsage, err
+	}
+	old, err := a.old()
 	if err != nil {
 		return exitUsage, err
 	}
@@ -71,7 +84,59 @@ func (a *auditor) run(cmd *cobra.Command, args []string) (int, error) {
 	case err != nil:
 		return exitUsage, err
 	}
-	return 0, a.print(cmd.OutOrStdout(), report)
+	return a.answer(cmd.OutOrStdout(), report, old)
+}
+
+// old reads the report of --diff. It is nil without one.
+func (a *auditor) old() (*audit.Report, error) {
+	if a.diff == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(a.diff)
+	if err != nil {
+		return nil, err
+	}
+	old, err := audit.Read(text)
+	if err != nil {
+		return nil, fmt.Errorf("--diff: %s: %w", a.diff, err)
+	}
+	return old, nil
+}
+
+// answer prints the report, or what has changed since old, and returns the exit status.
+func (a *auditor) answer(out io.Writer, report, old *audit.Report) (status int, err error) {
+	var diff *audit.Diff
+	if old != nil {
+		diff = report.Since(old)
+	}
+	failed := report.FailOn(a.failOn, diff)
+	if len(failed) > 0 {
+		status = exitNo
+	}
+	if diff != nil {
+		diff.Failed = failed
+		err = show(out, a.format, diff, func(d *audit.Diff) string { return d.Text(terminal.PaletteOf(out)) })
+	} else {
+		report.Failed = failed
+		err = show(out, a.format, report, func(r *audit.Report) string { return r.Text(terminal.PaletteOf(out), a.all) })
+	}
+	if err != nil {
+		return exitUsage, err
+	}
+	return status, nil
+}
+
+// show prints v as JSON or as text.
+func show[T any](out io.Writer, format string, v *T, text func(*T) string) error {
+	if format == "json" {
+		return printIndented(out, v)
+	}
+	shown, err := printable(v)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(out, text(shown))
+	return err
 }
 
 // address returns the URL that the command names, or "".
@@ -127,10 +192,6 @@ func (a *auditor) root(cmd *cobra.Command, g *guardedSite, address string, progr
 		return nil, fmt.Errorf("%w: %w", errUnknowable, err)
 	}
 	return root, nil
-}
-
-func (a *auditor) print(out io.Writer, report *audit.Report) error {
-	return printIndented(out, report)
 }
 
 func firstOf(texts ...string) string {

@@ -27,8 +27,16 @@ func (s *site) advise(r *Report, now *Gateway, with func([]string) (*Gateway, er
 	}
 	slices.SortStableFunc(r.Holes, compareHoles)
 	routes, err := s.table(then)
+	if err != nil {
+		return err
+	}
 	r.Proposed = totals(routes)
-	return err
+	for i := range routes {
+		for j := range routes[i].Methods {
+			r.Routes[i].Methods[j].Proposed = routes[i].Methods[j].Anonymous
+		}
+	}
+	return nil
 }
 
 // propose chooses the lines, and returns the gateway with them. A line that changes nothing
@@ -56,11 +64,11 @@ func propose(list []*found, with func([]string) (*Gateway, error)) (*Gateway, er
 			return nil, err
 		}
 		for i, r := range f.risks {
-			if at, _, err := r.reach(allowed); err != nil {
+			at, err := r.reach(allowed)
+			if err != nil {
 				return nil, err
-			} else if len(r.at) > 0 && at != None && at != Unknown && f.Risky[i].Scope == "" {
-				f.deny = true
 			}
+			f.deny = f.deny || at.Passes != "" && !at.Unknown && f.Risky[i].Scope == ""
 		}
 	}
 	denied, err := with(linesOf(list))
@@ -88,8 +96,8 @@ func (f *found) shut(i int, g *Gateway) (bool, error) {
 	if !f.counts(i) {
 		return false, nil
 	}
-	at, _, err := f.needs[i].reach(g)
-	return at == None || at == Some, err
+	at, err := f.needs[i].reach(g)
+	return at.Refused != "" && !at.Unknown, err
 }
 
 // opens tells whether the plugin's line opens something that it needs.
@@ -120,12 +128,8 @@ func (f *found) closes(before, after *Gateway) (bool, error) {
 
 // differs tells whether more, or less, of a row is reached.
 func (r *row) differs(before, after *Gateway) (bool, error) {
-	a, by, err := r.reach(before)
-	if err != nil {
-		return false, err
-	}
-	b, then, err := r.reach(after)
-	return a != b || a == Some && by.String() != then.String(), err
+	a, b, err := both(r, before, after)
+	return reach(&a) != reach(&b) || reach(&a) == Some && a.RefusedBy.String() != b.RefusedBy.String(), err
 }
 
 // linesOf returns the proposed lines: first what is opened, then what is closed.

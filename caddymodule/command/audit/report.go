@@ -42,6 +42,8 @@ type Report struct {
 	Propose  []string `json:"propose"`
 	Proposed Totals   `json:"proposed"`
 	Routes   []Route  `json:"routes"`
+	// Failed is what --fail-on has found.
+	Failed []Failure `json:"failed,omitempty"`
 }
 
 // Reach says how much of an endpoint a caller reaches.
@@ -90,6 +92,8 @@ type Method struct {
 	Subscriber    Reach  `json:"subscriber"`
 	Editor        Reach  `json:"editor"`
 	Administrator Reach  `json:"administrator"`
+	// Proposed is what callers without a login reach with login_only and Report.Propose.
+	Proposed Reach `json:"proposed"`
 	// Rule decides about callers without a login: the one that refuses them, or else the one
 	// that lets them pass; "" where none does. At is where the rule stands.
 	Rule string `json:"rule,omitempty"`

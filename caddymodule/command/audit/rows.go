@@ -33,8 +33,12 @@ type Need struct {
 	// hidden, or belongs to a setting.
 	Listed bool  `json:"listed"`
 	Now    Reach `json:"now"`
-	// Then is what reaches it with login_only and Report.Propose.
-	Then Reach `json:"then"`
+	// Proposed is what reaches it with login_only and Report.Propose.
+	Proposed Reach `json:"proposed"`
+	// Rule refuses calls of the row now, or some of them, such as Refused.
+	Rule    string `json:"rule,omitempty"`
+	At      string `json:"at,omitempty"`
+	Refused string `json:"refused,omitempty"`
 }
 
 // Risk is a route of a plugin that no caller without a login should reach.
@@ -44,9 +48,12 @@ type Risk struct {
 	Why     string        `json:"why"`
 	CVE     []plugins.CVE `json:"cve,omitempty"`
 	// Needed tells that the plugin needs the same route open.
-	Needed bool  `json:"needed,omitempty"`
-	Now    Reach `json:"now"`
-	Then   Reach `json:"then"`
+	Needed   bool  `json:"needed,omitempty"`
+	Now      Reach `json:"now"`
+	Proposed Reach `json:"proposed"`
+	// Rule lets calls of the row pass now; "" where no rule does.
+	Rule string `json:"rule,omitempty"`
+	At   string `json:"at,omitempty"`
 }
 
 // Hole is a published hole of a route that the site has. The REST root does not tell versions.
@@ -57,9 +64,9 @@ type Hole struct {
 	Methods  []string `json:"methods"`
 	Route    string   `json:"route"`
 	// Scope is set where the hole is one of the plugin in a route of the core.
-	Scope string `json:"scope,omitempty"`
-	Now   Reach  `json:"now"`
-	Then  Reach  `json:"then"`
+	Scope    string `json:"scope,omitempty"`
+	Now      Reach  `json:"now"`
+	Proposed Reach  `json:"proposed"`
 }
 
 // row is a row of the catalogue, with the endpoints of the site that are of it.
@@ -113,28 +120,26 @@ func (r *row) hidden(methods []string) {
 	}
 }
 
-// reach says how much of the row callers without a login reach, and which rule refuses some
-// of it.
-func (r *row) reach(g *Gateway) (Reach, *policies.Rule, error) {
+// reach says how much of the row callers without a login reach.
+func (r *row) reach(g *Gateway) (all policies.Reached, err error) {
 	who := caller.Caller{}
 	if r.jetpack && g.Jetpack {
 		who.Kind = caller.Unverified
 	}
 	reacher, err := g.Chain.Reacher(r.route)
 	if err != nil {
-		return Unknown, nil, err
+		return all, err
 	}
-	var all policies.Reached
 	for _, p := range r.at {
 		found, err := reacher.Of(p.pattern, p.methods, []caller.Caller{who})
 		if err != nil {
-			return Unknown, nil, err
+			return all, err
 		}
 		for i := range found {
 			join(&all, &found[i][0])
 		}
 	}
-	return reach(&all), all.RefusedBy, nil
+	return all, nil
 }
 
 // found is a plugin with its rows.
@@ -181,20 +186,15 @@ func (f *found) counts(i int) bool {
 }
 
 // plugin writes what is known of the plugin.
-func (f *found) plugin(now, then *Gateway) (Plugin, []Hole, error) {
-	p := Plugin{Slug: f.Slug, Name: f.Name, Needed: []Need{}, Risky: []Risk{}, Lines: f.lines()}
-	var holes []Hole
+func (f *found) plugin(now, then *Gateway) (p Plugin, holes []Hole, err error) {
+	p = Plugin{Slug: f.Slug, Name: f.Name, Needed: []Need{}, Risky: []Risk{}, Lines: f.lines()}
 	for i, r := range f.needs {
 		a, b, err := both(r, now, then)
 		if err != nil {
 			return p, nil, err
 		}
-		n := &f.Needed[i]
 		if len(r.at) > 0 {
-			p.Needed = append(p.Needed, Need{
-				Methods: methodsOr(r.methods, n.Methods), Route: r.route, Group: n.Caller.Group(), Caller: string(n.Caller), Why: n.Why,
-				Optional: n.Optional, Listed: f.listed[i], Now: a, Then: b,
-			})
+			p.Needed = append(p.Needed, f.need(i, &a, &b))
 		}
 	}
 	for i, r := range f.risks {
@@ -205,31 +205,49 @@ func (f *found) plugin(now, then *Gateway) (Plugin, []Hole, error) {
 		if len(r.at) == 0 {
 			continue
 		}
-		risk := &f.Risky[i]
-		p.Risky = append(p.Risky, Risk{
-			Methods: r.methods, Route: r.route, Why: risk.Why, CVE: risk.CVE, Needed: f.needed(i), Now: a, Then: b,
-		})
+		risk := f.risk(i, &a, &b)
+		p.Risky = append(p.Risky, risk)
 		for _, cve := range risk.CVE {
 			holes = append(holes, Hole{
-				CVE: cve.ID, Versions: cve.Versions, Plugin: f.Slug, Methods: r.methods, Route: r.route, Scope: risk.Scope, Now: a, Then: b,
+				CVE: cve.ID, Versions: cve.Versions, Plugin: f.Slug, Methods: risk.Methods, Route: risk.Route, Scope: f.Risky[i].Scope,
+				Now: risk.Now, Proposed: risk.Proposed,
 			})
 		}
 	}
 	return p, holes, nil
 }
 
-func both(r *row, now, then *Gateway) (a, b Reach, err error) {
-	if a, _, err = r.reach(now); err == nil {
-		b, _, err = r.reach(then)
+func both(r *row, now, then *Gateway) (a, b policies.Reached, err error) {
+	if a, err = r.reach(now); err == nil {
+		b, err = r.reach(then)
 	}
 	return a, b, err
 }
 
-func methodsOr(listed, all []string) []string {
-	if len(listed) > 0 {
-		return listed
+func (f *found) need(i int, now, then *policies.Reached) Need {
+	n, methods := &f.Needed[i], f.needs[i].methods
+	if !f.listed[i] {
+		methods = f.Needed[i].Methods
 	}
-	return all
+	need := Need{
+		Methods: methods, Route: n.Route, Group: n.Caller.Group(), Caller: string(n.Caller), Why: n.Why,
+		Optional: n.Optional, Listed: f.listed[i], Now: reach(now), Proposed: reach(then), Refused: now.Refused,
+	}
+	if now.RefusedBy != nil {
+		need.Rule, need.At = now.RefusedBy.String(), now.RefusedBy.At
+	}
+	return need
+}
+
+func (f *found) risk(i int, now, then *policies.Reached) Risk {
+	risk := Risk{
+		Methods: f.risks[i].methods, Route: f.Risky[i].Route, Why: f.Risky[i].Why, CVE: f.Risky[i].CVE, Needed: f.needed(i),
+		Now: reach(now), Proposed: reach(then),
+	}
+	if now.PassedBy != nil {
+		risk.Rule, risk.At = now.PassedBy.String(), now.PassedBy.At
+	}
+	return risk
 }
 
 // needed tells whether the plugin needs risky row i with one of the methods that the site
