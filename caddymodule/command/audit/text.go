@@ -3,6 +3,7 @@ package audit
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -91,6 +92,7 @@ func (t *text) routes() {
 		}
 	}
 	t.table(append(rows, folded("together", &t.Totals, &t.Proposed.Anonymous)))
+	t.line("  12/30: so many of the endpoints. ~: more of them in part, or it cannot be known.")
 	if !t.all {
 		t.line("  --all prints each route.")
 	}
@@ -127,7 +129,8 @@ func by(rule, at string) string {
 	return rule + " at " + at
 }
 
-// String returns "all", "none", "12 of 30", "12 of 30, 2 in part".
+// String returns "all", "none", "12/30", or "12/30~" where of some endpoints only a part is
+// reached, or it is not known.
 func (c *Count) String() string {
 	total := c.All + c.Some + c.None + c.Unknown
 	switch {
@@ -137,13 +140,20 @@ func (c *Count) String() string {
 		return string(All)
 	case c.None == total:
 		return string(None)
+	case c.Some+c.Unknown > 0:
+		return fmt.Sprintf("%d/%d~", c.All, total)
 	}
-	text := fmt.Sprintf("%d of %d", c.All, total)
+	return fmt.Sprintf("%d/%d", c.All, total)
+}
+
+// words writes out a count.
+func (c *Count) words() string {
+	text := fmt.Sprintf("%d of %d endpoints", c.All, c.All+c.Some+c.None+c.Unknown)
 	if c.Some > 0 {
 		text += fmt.Sprintf(", %d in part", c.Some)
 	}
 	if c.Unknown > 0 {
-		text += fmt.Sprintf(", %d unknown", c.Unknown)
+		text += fmt.Sprintf(", and of %d it is not known", c.Unknown)
 	}
 	return text
 }
@@ -242,35 +252,48 @@ func (t *text) plugin(p *Plugin) {
 	needed, open := p.Opened()
 	risky, reached := p.Exposed()
 	t.line("  %s: %d of %d needed routes open, %d of %d risky ones open", t.palette.Strong(p.Slug), open, needed, reached, risky)
+	var rows []string
 	for i := range p.Needed {
 		n := &p.Needed[i]
 		if n.Now != All && (t.all || p.lacks(n)) {
-			t.line("    needed, %s: %s %s, for the %s; by %s", t.palette.Odd(string(closed(n.Now))), strings.Join(n.Methods, ","), n.Route, n.Caller, by(n.Rule, n.At))
+			rows = append(rows, fmt.Sprintf("%s by %s: %s %s, for the %s", t.palette.Odd(n.Now.closed()), by(n.Rule, n.At), strings.Join(n.Methods, ","), n.Route, n.Caller))
 		}
 	}
 	for i := range p.Risky {
 		if r := &p.Risky[i]; r.Now != None && (t.all || t.Gateway && !r.Needed) {
-			t.line("    risky, %s: %s %s", t.palette.Odd(string(opened(r.Now))), strings.Join(r.Methods, ","), r.Route)
+			rows = append(rows, fmt.Sprintf("%s, risky: %s %s", t.palette.Odd(r.Now.opened()), strings.Join(r.Methods, ","), r.Route))
 		}
+	}
+	for i, row := range rows {
+		if more := len(rows) - i; !t.all && i == maxRows && more > 1 {
+			t.line("    and %d more", more)
+			break
+		}
+		t.line("    %s", row)
 	}
 	for _, line := range p.Lines {
 		t.line("    %s", t.palette.Good(line))
 	}
 }
 
-func closed(r Reach) string {
-	return map[Reach]string{All: "open", Some: "closed in part", None: "closed", Unknown: "unknown"}[r]
+// maxRows is how many rows of a plugin the text lists.
+const maxRows = 4
+
+// closed is the reach of what should be open, in words.
+func (r Reach) closed() string {
+	return map[Reach]string{All: "open", Some: "closed in part", None: "closed", Unknown: "not known"}[r]
 }
 
-func opened(r Reach) string {
-	return map[Reach]string{All: "open", Some: "open in part", None: "closed", Unknown: "unknown"}[r]
+// opened is the reach of what should be closed.
+func (r Reach) opened() string {
+	return map[Reach]string{All: "open", Some: "open in part", None: "closed", Unknown: "not known"}[r]
 }
 
 // Opened counts the rows that the plugin needs, and those that are open, but for apps and
 // for setup.
 func (p *Plugin) Opened() (needed, open int) {
 	for i := range p.Needed {
-		if n := &p.Needed[i]; n.Group != plugins.Group("apps") && n.Group != plugins.Group("setup") {
+		if n := &p.Needed[i]; slices.Contains(plugins.DefaultGroups, n.Group) {
 			needed++
 			if !p.lacks(n) && n.Now != None {
 				open++
@@ -303,7 +326,7 @@ func (t *text) proposal() {
 	for _, line := range t.Propose {
 		t.line("  %s", t.palette.Good(line))
 	}
-	t.line("Callers without a login then reach %s of the endpoints.", t.Proposed.Anonymous.String())
+	t.line("Callers without a login reach %s now, and then %s.", t.Totals.Anonymous.words(), t.Proposed.Anonymous.words())
 }
 
 func (t *text) failed(all []Failure) {
