@@ -2,7 +2,6 @@ package policies
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/call"
@@ -61,7 +60,7 @@ func reason(r *plugins.Risk) string {
 func (p *Access) lets(i int, plugin *plugins.Plugin, risk *plugins.Risk) (method string, is bool) {
 	key := exampleKey(call.MustPattern(risk.Route))
 	for _, method := range risk.Methods {
-		if method == "GET" || needs(plugin, method, risk.Route) {
+		if method == "GET" || plugin.Needs(method, risk.Route) {
 			continue
 		}
 		c := callOf(method, key)
@@ -72,11 +71,6 @@ func (p *Access) lets(i int, plugin *plugins.Plugin, risk *plugins.Risk) (method
 		}
 	}
 	return "", false
-}
-
-// needs tells whether a plugin needs exactly this, or all that it is part of.
-func needs(p *plugins.Plugin, method, route string) bool {
-	return slices.ContainsFunc(p.Needed, func(n plugins.Need) bool { return n.Route == route && slices.Contains(n.Methods, method) })
 }
 
 // exampleKey is a key that a pattern matches.
