@@ -17,8 +17,8 @@ import (
 	"github.com/restwarden/restwarden/policies/plugins"
 )
 
-// listed runs "plugins" with --format json.
-func listedPlugins(t *testing.T, status int, args ...string) (list struct {
+// pluginList is the JSON of "plugins".
+type pluginList struct {
 	V    int
 	Site *struct {
 		Name, Home, Address string
@@ -43,7 +43,10 @@ func listedPlugins(t *testing.T, status int, args ...string) (list struct {
 		Lines      []struct{ Line, Does string }
 		Recognised bool
 	}
-}) {
+}
+
+// listedPlugins runs "plugins" with --format json.
+func listedPlugins(t *testing.T, status int, args ...string) (list pluginList) {
 	t.Helper()
 	out, problems, got := command.Run(strings.NewReader(""), append([]string{"plugins", "--format", "json"}, args...)...)
 	if got != status {
