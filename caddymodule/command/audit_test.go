@@ -122,16 +122,18 @@ func TestAudit_Limits(t *testing.T) {
 // TestAudit_Site: the site is the one of --site, else that of the address, else the only one.
 func TestAudit_Site(t *testing.T) {
 	several := write(t, "Caddyfile", `a.example.com, www.a.example.com {
-	restwarden wordpress {
-		login_only
+	handle /blog/* {
+		restwarden wordpress {
+			base /blog
+		}
+		reverse_proxy 127.0.0.1:8082
 	}
-	reverse_proxy 127.0.0.1:8081
-}
-a.example.com/blog/* {
-	restwarden wordpress {
-		base /blog
+	handle {
+		restwarden wordpress {
+			login_only
+		}
+		reverse_proxy 127.0.0.1:8081
 	}
-	reverse_proxy 127.0.0.1:8082
 }
 :8080 {
 	restwarden wordpress {
@@ -141,20 +143,20 @@ a.example.com/blog/* {
 }
 `)
 	for args, want := range map[string]string{
-		"https://a.example.com":                                    "a.example.com",
-		"https://www.a.example.com/":                               "a.example.com",
-		"https://a.example.com/blog/":                              "a.example.com/blog",
-		"--site *:8080":                                            "*:8080",
-		"--site a.example.com/blog https://a.example.com":          "a.example.com/blog",
-		"":                                                         "2 the configuration guards several sites: name one with --site: ",
-		"https://b.example.com":                                    "2 the configuration guards several sites",
-		"--site a.example.co":                                      "2 did you mean a.example.com?",
+		"https://a.example.com":                           "a.example.com",
+		"https://www.a.example.com/":                      "a.example.com",
+		"https://a.example.com/blog/":                     "a.example.com/blog",
+		"--site *:8080":                                   "*:8080",
+		"--site a.example.com/blog https://a.example.com": "a.example.com/blog",
+		"":                      "2 the configuration guards several sites: name one with --site: ",
+		"https://b.example.com": "2 the configuration guards several sites",
+		"--site a.example.co":   "2 did you mean a.example.com?",
 		"--site a.example.com https://a.example.com one two three": "2 name one URL",
-		"--fail-on new-rout":                                       "2 did you mean new-route?",
-		"--fail-on new-route":                                      "2 new-route needs --diff",
-		"--diff " + savedRoot:                                      "2 it is no",
-		"--format jsn":                                             "2 did you mean json?",
-		"--config nowhere/Caddyfile":                               "2 nowhere/Caddyfile",
+		"--fail-on new-rout":         "2 did you mean new-route?",
+		"--fail-on new-route":        "2 new-route needs --diff",
+		"--diff " + savedRoot:        "2 it is no",
+		"--format jsn":               "2 did you mean json?",
+		"--config nowhere/Caddyfile": "2 nowhere/Caddyfile",
 	} {
 		line := append([]string{"audit", "--format", "json", "--index", savedRoot, "--config", several}, strings.Fields(args)...)
 		out, problems, status := command.Run(strings.NewReader(""), line...)
