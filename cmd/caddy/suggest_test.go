@@ -145,7 +145,8 @@ func TestSuggest(t *testing.T) {
 	}
 	refused := 0
 	for i, after := range outcomes(t, p, list) {
-		same := strings.HasPrefix(watched[i].route, "/wc/store") || strings.HasPrefix(watched[i].route, "/consent") // visitors call it
+		route := watched[i].route // visitors call these; the site has no route for orders of visitors, so that it has no name
+		same := strings.HasPrefix(route, "/wc/store") || strings.HasPrefix(route, "/consent") || bytes.Contains(list[i].raw, []byte("/wc/store/v1/order/"))
 		if before[i].outcome != "refused" || same {
 			continue
 		}
