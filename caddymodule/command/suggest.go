@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -176,7 +177,7 @@ func eachOf(cmd *cobra.Command, log string, read func(io.Reader) (records.Counts
 	}
 	if err == nil {
 		n, err = read(in)
-		err = errors.Join(err, in.Close())
+		err = cmp.Or(err, in.Close())
 	}
 	if err != nil {
 		err = fmt.Errorf("%s: %w", log, err)

@@ -162,7 +162,7 @@ func formsOf(route string) (forms []call.Pattern) {
 	}
 	for _, text := range texts {
 		form, err := call.ParsePattern(text)
-		if err != nil {
+		if _, wide := form.Segments(); err != nil || wide { // no route of an index has such a name
 			return nil
 		}
 		forms = append(forms, form)
