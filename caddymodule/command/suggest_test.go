@@ -106,6 +106,55 @@ func TestSuggest_JSON(t *testing.T) {
 	}
 }
 
+// TestSuggest_Check: what is printed loads in a directive with login_only, and nothing in it is
+// odd: plugins by default and by group, what closes risky routes, routes of all kinds.
+func TestSuggest_Check(t *testing.T) {
+	t.Parallel()
+	var log string
+	for i := range 4 {
+		for _, c := range [][2]string{
+			{"POST", "/contact-form-7/v1/contact-forms/:id/feedback"}, {"POST", "/jwt-auth/v1/token/validate"}, {"POST", "/wc-stripe/v1/webhook"},
+			{"GET", "/wc/store/v1/cart"}, {"POST", "/gdpr/v2/acme"}, {"GET", "/acme/v1/votes/:id"}, {"POST", "/acme/v1/votes/:id"}, {"GET", "/acme/v1/votes/new"},
+			{"GET", "/acme/v1/:what/new"}, {"GET", "/wp/v2/posts/:id"},
+		} {
+			log += observed("shop.example.com", c[0], c[1], fmt.Sprintf("203.0.113.%d", i), 1767225600)
+		}
+		risky := observed("shop.example.com", "POST", "/gdpr/v2/get_user_dashboard_data", fmt.Sprintf("203.0.113.%d", 10+i), 1767225600)
+		log += strings.Replace(risky, `"from":"page"`, `"from":"none"`, 1)
+		user := observed("shop.example.com", "GET", "/acme/v1/reports", fmt.Sprintf("203.0.113.%d", i), 1767225600)
+		log += strings.NewReplacer(
+			`"rule":"login_only"`, `"rule":"allow role editor /acme/v1/reports/**"`, `"caller":"anonymous"`, `"caller":"user"`, "allow anyone", "allow users",
+			"rest_not_logged_in", "rest_forbidden",
+		).Replace(user)
+	}
+	lines, problems, status := command.Run(strings.NewReader(log), "suggest", "-")
+	if status != 0 {
+		t.Fatal(problems)
+	}
+	var mine, users string
+	for line := range strings.Lines(lines) {
+		if strings.HasPrefix(line, "allow users ") {
+			users += line
+		} else {
+			mine += line
+		}
+	}
+	if strings.Count("\n"+mine, "\nallow ")+strings.Count(mine, "\ndeny ") != 10 || users != "allow users GET /acme/v1/reports\n" {
+		t.Errorf("%s", lines)
+	}
+	own := "shop.example.com {\n\trestwarden wordpress {\n\t\tspool_dir /var/tmp\n\t\tlogin_only\n" + users + "\t\tallow role editor /acme/v1/reports/**\n" + mine + "\t}\n\treverse_proxy 127.0.0.1:8080\n}\n"
+	out, problems, _ := command.Run(nil, "check", "--config", logFile(t, "Caddyfile", []byte(own)), "--adapter", "caddyfile", "--format", "json")
+	var found struct{ Findings []odd }
+	if err := json.Unmarshal([]byte(out), &found); err != nil {
+		t.Fatalf("%v: %s\n%s", err, problems, own)
+	}
+	for _, f := range found.Findings {
+		if f.Code != "W14" { // of this machine's disk
+			t.Errorf("%+v\n%s", f, own)
+		}
+	}
+}
+
 // TestSuggest_Untrusted: no control character of a log reaches the terminal, and no line of one
 // becomes a line of the Caddyfile.
 func TestSuggest_Untrusted(t *testing.T) {
