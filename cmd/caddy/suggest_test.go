@@ -155,7 +155,7 @@ func TestSuggest(t *testing.T) {
 			t.Errorf("%s: %v, then %v with\n%s", list[i].id, watched[i], after, lines)
 		}
 	}
-	if _, left, _ := strings.Cut(lines, "# Left out: no page of the site made them"); !strings.Contains(left, "\n# - POST /pay/v1/notify: 4 calls by 1 client,") {
+	if _, left, _ := strings.Cut(lines, "# Left out: no page of the site made them"); !strings.Contains(left, "\n# - POST /pay/v1/notify, 4 calls by 1 client,") {
 		t.Errorf("the provider's call is not left out:\n%s", lines)
 	}
 	if refused < 400 || !strings.Contains(lines, "\nallow plugin woocommerce\n") || !strings.Contains(lines, "\nallow anyone POST /consent/v1/consent\n") {
