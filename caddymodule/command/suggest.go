@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -176,7 +177,7 @@ func eachOf(cmd *cobra.Command, log string, read func(io.Reader) (records.Counts
 	}
 	if err == nil {
 		n, err = read(in)
-		err = errors.Join(err, in.Close())
+		err = cmp.Or(err, in.Close())
 	}
 	if err != nil {
 		err = fmt.Errorf("%s: %w", log, err)
@@ -203,7 +204,8 @@ func (s *suggester) print(cmd *cobra.Command, report *suggest.Report, n records.
 
 // readText says what was read.
 func readText(n records.Counts, report *suggest.Report) string {
-	text := fmt.Sprintf("lines read: %d; records: %d; of observe mode, and in question: %d", n.Lines, n.Records, report.Read.Observed)
+	var b strings.Builder
+	fmt.Fprintf(&b, "lines read: %d; records: %d; of observe mode, and in question: %d", n.Lines, n.Records, report.Read.Observed)
 	for _, more := range []struct {
 		what string
 		n    int64
@@ -215,8 +217,8 @@ func readText(n records.Counts, report *suggest.Report) string {
 		{"longer than any record, skipped", int64(n.TooLong)},
 	} {
 		if more.n > 0 {
-			text += fmt.Sprintf("; %s: %d", more.what, more.n)
+			fmt.Fprintf(&b, "; %s: %d", more.what, more.n)
 		}
 	}
-	return text
+	return b.String()
 }

@@ -80,7 +80,7 @@ func (n *Counts) read(line []byte) *Record {
 	err := json.Unmarshal(line, &text)
 	var wrong *json.UnmarshalTypeError
 	switch {
-	case err != nil && !(errors.As(err, &wrong) && wrong.Field != "") || line[0] != '{':
+	case line[0] != '{', err != nil && (!errors.As(err, &wrong) || wrong.Field == ""):
 		n.NoJSON++
 		return nil
 	case text.Version == nil || text.RequestID == nil || text.Policy == nil: // another line of the log

@@ -74,7 +74,7 @@ func (f *facts) risky(method string, forms []call.Pattern, need *needed) (found 
 		switch {
 		case !slices.Contains(r.risk.Methods, method), !slices.ContainsFunc(forms, r.pattern.Meets), found != nil && !hole:
 			continue
-		case need != nil && r.pattern.Covers(need.pattern) && !(hole && need.pattern.Covers(r.pattern)):
+		case need != nil && r.pattern.Covers(need.pattern) && (!hole || !need.pattern.Covers(r.pattern)):
 			continue
 		}
 		if found = r; hole {
@@ -150,9 +150,10 @@ func formsOf(route string) (forms []call.Pattern) {
 			alternatives = append(alternatives, "")
 		}
 		for j, a := range alternatives {
-			if form := text[:open] + a + text[open+end+1:]; j == 0 {
+			switch form := text[:open] + a + text[open+end+1:]; {
+			case j == 0:
 				texts[i] = form
-			} else {
+			case !slices.Contains(texts, form):
 				texts = append(texts, form)
 			}
 		}
@@ -162,7 +163,7 @@ func formsOf(route string) (forms []call.Pattern) {
 	}
 	for _, text := range texts {
 		form, err := call.ParsePattern(text)
-		if err != nil {
+		if _, wide := form.Segments(); err != nil || wide { // no route of an index has such a name
 			return nil
 		}
 		forms = append(forms, form)

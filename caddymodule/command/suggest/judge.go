@@ -182,8 +182,8 @@ func (j *judge) allow(key subject, r *row, calls Calls) {
 	j.anyone = append(j.anyone, Line{Calls: []Calls{calls}, About: []string{about}})
 }
 
-// methods are those of calls, as a rule has them.
-func methods(calls []Calls) string {
+// methodsOf returns the methods of calls, as a rule has them.
+func methodsOf(calls []Calls) string {
 	var all []string
 	for i := range calls {
 		all = append(all, calls[i].Method)

@@ -1,6 +1,7 @@
 package suggest
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/restwarden/restwarden/caddymodule/command/records"
@@ -23,6 +24,9 @@ const (
 	refused               // the platform refuses the credentials
 	noLine                // no line is certain to help
 )
+
+// methods are those of records, but for the word that stands for all others.
+var methods = []string{"GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
 // keyOf returns what a record counts as.
 func keyOf(rec *records.Record) subject {
@@ -57,7 +61,7 @@ func kindOf(rec *records.Record, method string) kind {
 		return unknown
 	case !strings.HasPrefix(rec.Route, "/"):
 		return unindexed
-	case len(rec.Route) > maxText || method == "" || method == "other":
+	case len(rec.Route) > maxText || !slices.Contains(methods, method):
 		return noLine
 	case (rec.Caller == "user" || rec.Caller == "key") && !strings.HasPrefix(rec.Rule, "deny ") && rec.Remedy == "allow users "+line:
 		return loggedIn

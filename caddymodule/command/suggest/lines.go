@@ -19,7 +19,7 @@ func (j *judge) lines() []Line {
 		all = append(all, j.pluginLines(o)...)
 	}
 	for i := range j.anyone {
-		j.anyone[i].Line = "allow anyone " + methods(j.anyone[i].Calls) + " " + j.anyone[i].Calls[0].Route
+		j.anyone[i].Line = "allow anyone " + methodsOf(j.anyone[i].Calls) + " " + j.anyone[i].Calls[0].Route
 	}
 	// A route without parameters goes first, so that a wider one does not decide in its place.
 	slices.SortStableFunc(j.anyone, func(a, b Line) int {

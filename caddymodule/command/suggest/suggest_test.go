@@ -51,7 +51,7 @@ func recordsOf(all ...seen) (list []records.Record) {
 	return list
 }
 
-func reportOf(t testing.TB, o suggest.Options, list []records.Record) *suggest.Report {
+func reportOf(t *testing.T, o suggest.Options, list []records.Record) *suggest.Report {
 	t.Helper()
 	if o.Platform.Name == "" {
 		o.Platform, _ = call.PlatformByName("wordpress")
@@ -229,7 +229,7 @@ func mixed() (list []records.Record) {
 	return list
 }
 
-func textOf(t testing.TB, r *suggest.Report) string {
+func textOf(t *testing.T, r *suggest.Report) string {
 	t.Helper()
 	var b strings.Builder
 	if err := r.Text(&b); err != nil {
@@ -243,7 +243,7 @@ func TestReport_Order(t *testing.T) {
 	t.Parallel()
 	list := mixed()
 	want, _ := json.Marshal(reportOf(t, suggest.Options{}, list))
-	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // a test
+	random := rand.New(rand.NewPCG(1, 2))
 	for range 20 {
 		random.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 		if got, _ := json.Marshal(reportOf(t, suggest.Options{}, list)); string(got) != string(want) {

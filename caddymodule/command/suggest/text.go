@@ -54,7 +54,7 @@ func (s *Site) text(b *strings.Builder) {
 		}
 		for j := range l.Calls {
 			c := &l.Calls[j]
-			comment(b, "- %s %s: %s", c.Method, c.Route, &c.Seen)
+			comment(b, "- %s %s, %s", c.Method, c.Route, &c.Seen)
 			if c.Why != "" {
 				comment(b, "  %s", c.Why)
 			}
@@ -93,7 +93,7 @@ func (l *Left) text(b *strings.Builder) {
 	if l.Rule != "" && l.Rule != "login_only" {
 		what += " (" + strings.TrimSpace(l.Rule+" "+l.At) + ")"
 	}
-	comment(b, "- %s: %s", what, &l.Seen)
+	comment(b, "- %s, %s", what, &l.Seen)
 	if l.Why != "" {
 		comment(b, "  %s", l.Why)
 	}

@@ -1,0 +1,133 @@
+package records_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/restwarden/restwarden/caddymodule/command/records"
+)
+
+// TestEach_Long: a line that is longer than any record is skipped and counted, and the records
+// around it are read.
+func TestEach_Long(t *testing.T) {
+	t.Parallel()
+	long := strings.Replace(refused, `"why":"w"`, `"why":"`+strings.Repeat("w", 1<<20)+`"`, 1)
+	for name, c := range map[string]struct {
+		log    string
+		counts records.Counts
+	}{
+		"between":  {refused + "\n" + long + "\n" + refused, records.Counts{Lines: 3, TooLong: 1, Records: 2}},
+		"last":     {refused + "\n" + long, records.Counts{Lines: 2, TooLong: 1, Records: 1}},
+		"no line":  {strings.Repeat("x", 5<<20), records.Counts{Lines: 1, TooLong: 1}},
+		"just not": {strings.Repeat("x", 1<<20), records.Counts{Lines: 1, NoJSON: 1}},
+	} {
+		found := 0
+		counts, err := records.Each(strings.NewReader(c.log), func(*records.Record) { found++ })
+		if counts != c.counts || found != counts.Records || err != nil {
+			t.Errorf("%s: %+v, %d found, %v; want %+v", name, counts, found, err, c.counts)
+		}
+	}
+}
+
+// TestOpen: a log is read as Caddy writes and rolls it, whatever its name.
+func TestOpen(t *testing.T) {
+	t.Parallel()
+	const log = refused + "\n" + refused + "\n"
+	zip := func(part string) string {
+		var b bytes.Buffer
+		z := gzip.NewWriter(&b)
+		_, _ = io.WriteString(z, part) // into memory
+		_ = z.Close()
+		return b.String()
+	}
+	var b bytes.Buffer
+	z, err := zstd.NewWriter(&b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = io.WriteString(z, log) // into memory
+	_ = z.Close()
+	for name, c := range map[string]struct {
+		text    string
+		records int
+		fails   bool
+	}{
+		"plain.log":        {log, 2, false},
+		"empty.log":        {"", 0, false},
+		"short.log":        {"x", 0, false},
+		"rolled.log.gz":    {zip(log), 2, false},
+		"two.log.gz":       {zip(log) + zip(log), 4, false},
+		"rolled.log.zst":   {b.String(), 2, false},
+		"other-name.log":   {zip(log), 2, false},
+		"cut-off.log.gz":   {zip(log)[:30], 0, true},
+		"cut-off.log.zst":  {b.String()[:b.Len()-8], 0, true},
+		"no-header.log.gz": {"\x1f\x8b", 0, true},
+	} {
+		file := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		in, err := records.Open(file)
+		var counts records.Counts
+		if err == nil {
+			counts, err = records.Each(in, func(*records.Record) {})
+			if err := in.Close(); err != nil && !c.fails {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if (err != nil) != c.fails || !c.fails && counts.Records != c.records {
+			t.Errorf("%s: %+v, %v", name, counts, err)
+		}
+	}
+	if _, err := records.Open(filepath.Join(t.TempDir(), "missing.log")); err == nil {
+		t.Error("a missing log is read")
+	}
+}
+
+// seeds are lines of all kinds.
+var seeds = []string{
+	refused, access, newer, "x\n" + refused, "{}\n[]\nnull\n1", `{"v":1,"request_id":"a","policy":null}`, refused + "\r\n\n " + refused,
+	`{"policy":1}`, "\x1f\x8b", "\x28\xb5\x2f\xfd" + refused,
+}
+
+// FuzzEach: every line that is not blank is counted once, as one kind, and a record is of the
+// known version, whatever stands in the log.
+func FuzzEach(f *testing.F) {
+	if len(seeds) == 0 {
+		f.Fatal("no seeds")
+	}
+	for _, seed := range seeds {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, log []byte) {
+		if plain, err := records.Plain(bytes.NewReader(log)); err == nil {
+			_, _ = records.Each(io.LimitReader(plain, 1<<20), func(*records.Record) {}) // it ends
+			_ = plain.Close()
+		}
+		visited := 0
+		n, err := records.Each(bytes.NewReader(log), func(r *records.Record) {
+			if visited++; r.Version != records.Version {
+				t.Errorf("%+v", r)
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := 0
+		for line := range bytes.Lines(log) {
+			if len(bytes.TrimSpace(line)) > 0 {
+				lines++
+			}
+		}
+		if n.Lines != lines || visited != n.Records || n.Records+n.NoJSON+n.Newer+n.TooLong > n.Lines {
+			t.Errorf("%d lines, %+v, %d visited", lines, n, visited)
+		}
+	})
+}
