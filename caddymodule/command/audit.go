@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -19,9 +20,9 @@ import (
 // auditor says what reaches a site.
 type auditor struct {
 	configFlags
-	site, index, prefix, format, diff string
-	header, failOn                    []string
-	all                               bool
+	site, index, prefix, format, diff, html string
+	header, failOn                          []string
+	all                                     bool
 }
 
 var auditFormats = []string{"text", "json"}
@@ -53,6 +54,7 @@ the configuration does not load, 3 it cannot be known.`,
 	f.StringArrayVarP(&a.header, "header", "H", nil, "header line of the GET, \"Name: value\"")
 	f.StringVar(&a.diff, "diff", "", "file with an earlier report in JSON: print what has changed since, and nothing else")
 	f.StringSliceVar(&a.failOn, "fail-on", nil, "exit with 1 for any of these: "+strings.Join(audit.Kinds(), ", "))
+	f.StringVar(&a.html, "html", "", "write the report as a page for the owner of the site, too")
 	f.BoolVar(&a.all, "all", false, "print each route")
 	f.StringVar(&a.format, "format", "text", strings.Join(auditFormats, " or "))
 	complete(cmd, "format", auditFormats...)
@@ -120,10 +122,26 @@ func (a *auditor) answer(out io.Writer, report, old *audit.Report) (status int, 
 		report.Failed = failed
 		err = show(out, a.format, report, func(r *audit.Report) string { return r.Text(terminal.PaletteOf(out), a.all) })
 	}
-	if err != nil {
+	if err = errors.Join(err, a.writePage(report)); err != nil {
 		return exitUsage, err
 	}
 	return status, nil
+}
+
+// writePage writes the page of --html.
+func (a *auditor) writePage(report *audit.Report) error {
+	if a.html == "" {
+		return nil
+	}
+	shown, err := printable(report)
+	if err != nil {
+		return err
+	}
+	var page bytes.Buffer
+	if err := shown.HTML(&page); err != nil {
+		return err
+	}
+	return os.WriteFile(a.html, page.Bytes(), 0o644) //nolint:gosec // a page for others to read
 }
 
 // show prints v as JSON or as text.
