@@ -56,11 +56,17 @@ func (a *App) oddRules(g *Gateway) {
 	if g.engine.odd == nil {
 		g.engine.odd = append([]policies.Odd{}, g.engine.chain.Odd()...)
 	}
-	if len(g.engine.odd) == 0 || slices.ContainsFunc(a.gateways, func(other *Gateway) bool { return other.engine == g.engine && other.spot() == g.spot() }) {
+	odd := g.engine.odd
+	if a.dry != nil && a.dry.Installed != nil {
+		if site := a.dry.Installed(g.At, g.importedAt("")); site != nil {
+			odd = g.engine.chain.OddOn(site)
+		}
+	}
+	if len(odd) == 0 || slices.ContainsFunc(a.gateways, func(other *Gateway) bool { return other.engine == g.engine && other.spot() == g.spot() }) {
 		return // a snippet within a snippet, or a directive in JSON without a place
 	}
 	hosts := a.layout.HostsOf(g.At, g.importedAt(""))
-	for _, o := range g.engine.odd {
+	for _, o := range odd {
 		f := layout.Finding{Code: o.Code, At: orDefault(o.At, g.At), Imported: g.importedAt(o.At), Sites: hosts, Text: o.Text, Do: o.Do}
 		switch {
 		case a.dry != nil:

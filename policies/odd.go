@@ -21,12 +21,19 @@ type Odd struct {
 // Odd returns what is odd in the rules of the chain: W04 to W07, W11, W16 and W17 of
 // docs/checks.md, in this order, and each in the order of the configuration. It takes for
 // odd only what is certain.
-func (c *Chain) Odd() []Odd {
+func (c *Chain) Odd() []Odd { return c.OddOn(nil) }
+
+// OddOn is Odd for a site whose REST root is known: it also returns W15, and W16 only for what
+// the site has. A nil site is not known.
+func (c *Chain) OddOn(site *Installed) []Odd {
 	var odd []Odd
 	for i := range c.links {
 		if access, ok := c.links[i].policy.(*Access); ok {
-			odd = slices.Concat(access.odd(), access.oddPlugins())
+			odd = slices.Concat(access.odd(), access.oddPlugins(site))
 		}
+	}
+	if site != nil {
+		odd = append(odd, c.absent(site)...)
 	}
 	odd = append(odd, c.oddRoutes()...)
 	odd = append(odd, c.oddSignatures()...)

@@ -2,7 +2,6 @@ package policies
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/call"
@@ -11,9 +10,9 @@ import (
 
 // oddPlugins returns W16, the rules by which anyone may write to what the catalogue calls
 // risky and nobody needs, and W17, the lines for plugins that change nothing.
-func (p *Access) oddPlugins() (odd []Odd) {
+func (p *Access) oddPlugins(site *Installed) (odd []Odd) {
 	for i := range p.Rules {
-		if o, is := p.opensRisk(i); is {
+		if o, is := p.opensRisk(i, site); is {
 			odd = append(odd, o)
 		}
 	}
@@ -25,28 +24,35 @@ func (p *Access) oddPlugins() (odd []Odd) {
 	return odd
 }
 
-// opensRisk returns W16 for rule i.
-func (p *Access) opensRisk(i int) (o Odd, is bool) {
+// opensRisk returns W16 for rule i. With a site, it is about what the site has.
+func (p *Access) opensRisk(i int, site *Installed) (o Odd, is bool) {
 	rule := &p.Rules[i]
 	if rule.who != whoAnyone || rule.From != "" {
 		return Odd{}, false
 	}
-	var open []string
+	var open []risk
 	for _, plugin := range plugins.All() {
 		for j := range plugin.Risky {
 			if method, is := p.lets(i, plugin, &plugin.Risky[j]); is && plugin.Risky[j].Scope == "" {
-				open = append(open, fmt.Sprintf("%s %s of %s (%s)", method, plugin.Risky[j].Route, plugin.Slug, reason(&plugin.Risky[j])))
+				open = append(open, risk{plugin, &plugin.Risky[j], method})
 			}
 		}
 	}
-	if len(open) == 0 {
+	if open = site.risks(open); len(open) == 0 {
 		return Odd{}, false
 	}
-	text := open[0]
+	text := fmt.Sprintf("%s %s of %s (%s)", open[0].method, open[0].row.Route, open[0].plugin.Slug, reason(open[0].row))
 	if n := len(open) - 1; n > 0 {
 		text += fmt.Sprintf(" and %d more", n)
 	}
 	return Odd{Code: "W16", At: rule.At, Text: fmt.Sprintf("By %s anyone may write to %s", rule, text), Do: "name the routes that the plugin needs: allow plugin"}, true
+}
+
+// risk is a risky row of a plugin with a method that writes.
+type risk struct {
+	plugin *plugins.Plugin
+	row    *plugins.Risk
+	method string
 }
 
 func reason(r *plugins.Risk) string {
@@ -61,7 +67,7 @@ func reason(r *plugins.Risk) string {
 func (p *Access) lets(i int, plugin *plugins.Plugin, risk *plugins.Risk) (method string, is bool) {
 	key := exampleKey(call.MustPattern(risk.Route))
 	for _, method := range risk.Methods {
-		if method == "GET" || needs(plugin, method, risk.Route) {
+		if method == "GET" || plugin.Needs(method, risk.Route) {
 			continue
 		}
 		c := callOf(method, key)
@@ -72,11 +78,6 @@ func (p *Access) lets(i int, plugin *plugins.Plugin, risk *plugins.Risk) (method
 		}
 	}
 	return "", false
-}
-
-// needs tells whether a plugin needs exactly this, or all that it is part of.
-func needs(p *plugins.Plugin, method, route string) bool {
-	return slices.ContainsFunc(p.Needed, func(n plugins.Need) bool { return n.Route == route && slices.Contains(n.Methods, method) })
 }
 
 // exampleKey is a key that a pattern matches.

@@ -23,12 +23,24 @@ func chainOf(tb testing.TB, lines ...string) *Chain {
 		case words[0] == "signature":
 			o.Block = []Option{{Name: "key", Args: []string{"secret"}, Pos: o.Pos}}
 		}
-		entry, _ := Lookup(o.Name)
-		if policies[entry.Name] == nil {
-			policies[entry.Name] = NewConfigured(entry)
+		all := []Option{o}
+		if IsPluginLine(o) {
+			var err error
+			if all, err = ExpandPlugins(o, newSite(tb).Platform); err != nil {
+				tb.Fatal(err)
+			}
 		}
-		if err := policies[entry.Name].Configure(o); err != nil {
-			tb.Fatal(err)
+		for _, o := range all {
+			entry, known := Lookup(o.Name)
+			if !known {
+				continue // credentials are no policy
+			}
+			if policies[entry.Name] == nil {
+				policies[entry.Name] = NewConfigured(entry)
+			}
+			if err := policies[entry.Name].Configure(o); err != nil {
+				tb.Fatal(err)
+			}
 		}
 	}
 	c, err := NewChain(newSite(tb), mode, policies)

@@ -90,11 +90,12 @@ func (e *expansion) spared(method, risky string) (narrower []string, needed bool
 	return narrower, false
 }
 
-// route returns a route of the catalogue as the platform writes it: the catalogue has the
+func (e *expansion) route(route string) string { return routeOn(e.platform, route) }
+
+// routeOn returns a route of the catalogue as a platform writes it: the catalogue has the
 // names of WordPress.
-func (e *expansion) route(route string) string {
+func routeOn(to call.Platform, route string) string {
 	from, _ := call.PlatformByName("wordpress")
-	to := e.platform
 	if to.Name == from.Name {
 		return route
 	}

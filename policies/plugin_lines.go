@@ -146,6 +146,22 @@ func pluginLineOption(o Option) PluginLine {
 	return l
 }
 
+// String writes the line for its one plugin.
+func (l *PluginLine) String() string {
+	words := []string{"allow plugin", l.Plugin}
+	if l.Deny {
+		words[0] = "deny plugin"
+	}
+	if len(l.Groups) > 0 {
+		var groups []string
+		for _, g := range l.Groups {
+			groups = append(groups, string(g))
+		}
+		words = append(words, "for", strings.Join(groups, ","))
+	}
+	return strings.Join(words, " ")
+}
+
 // validate checks what JSON may say.
 func (l *PluginLine) validate() error {
 	if _, err := plugins.ByName(l.Plugin); err != nil {

@@ -203,9 +203,23 @@ func (p *prover) callerOf(c *call.Call) caller.Caller {
 // opaque says that nothing is known of the routes that begin with a text, if they may be in
 // the claim.
 func (p *prover) opaque(prefix string) error {
+	may, err := mayBegin(p.Automaton, prefix)
+	if err != nil || !may {
+		return err
+	}
+	if prefix == "" {
+		p.unproved("The index of the site has routes that cannot be reasoned about.")
+	} else {
+		p.unproved("The index of the site has a route that cannot be reasoned about; it begins with %s.", prefix)
+	}
+	return nil
+}
+
+// mayBegin tells whether a marked pattern may match a route that begins with a text.
+func mayBegin(a *cover.Automaton, prefix string) (bool, error) {
 	segments := strings.Split(strings.TrimPrefix(prefix, "/"), "/")
 	last := len(segments) - 1 // the text may end inside of it
-	state, err := p.Start()
+	state, err := a.Start()
 	for i := 0; i < last && err == nil && state.Marked(); i++ {
 		steps := state.Alphabet().Exactly(segments[i], 0)
 		switch {
@@ -217,13 +231,5 @@ func (p *prover) opaque(prefix string) error {
 			state, err = state.Other(steps[0].Class)
 		}
 	}
-	if err != nil || !state.Marked() {
-		return err
-	}
-	if prefix == "" {
-		p.unproved("The index of the site has routes that cannot be reasoned about.")
-	} else {
-		p.unproved("The index of the site has a route that cannot be reasoned about; it begins with %s.", prefix)
-	}
-	return nil
+	return err == nil && state.Marked(), err
 }

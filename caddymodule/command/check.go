@@ -22,6 +22,8 @@ import (
 // checker says what is odd in a configuration.
 type checker struct {
 	configFlags
+	root   rootFlags
+	live   string
 	format string
 	strict bool
 }
@@ -31,7 +33,7 @@ var checkFormats = []string{"text", "json", "sarif"}
 func checkCommand() *cobra.Command {
 	c := &checker{}
 	cmd := &cobra.Command{
-		Use:   "check [--config FILE] [--adapter NAME] [--strict] [--format text|json|sarif]",
+		Use:   "check [--config FILE] [--adapter NAME] [--live URL [-H HEADER]… | --index FILE] [--strict] [--format text|json|sarif]",
 		Short: "Says what is odd in a configuration",
 		Long: `Reads your own configuration as Caddy does, with the plugins of this Caddy, and says
 what is odd in it: directives that guard less than it seems, ways past them, and rules
@@ -41,15 +43,22 @@ docs/checks.md explains the codes.
 Nothing is started, sent or written. A variable of the environment that is not set
 here gets a stand-in.
 
+With --live, the REST root of the site is read, by one GET, or with --index from a file:
+check then also says which routes, roles and plugins the site does not have. With --live
+and -H it also asks whether anybody has a role that neither the core nor the shop has.
+
 Exit status: 0 fine, 1 something is odd and --strict is set, 2 usage, or the
-configuration does not load, 3 it cannot be known.`,
+configuration does not load, 3 it cannot be known, or the REST root cannot be read.`,
 		Example: `  caddy restwarden check
+  caddy restwarden check --live https://shop.example.com
   caddy restwarden check --config /etc/caddy/Caddyfile --strict
   caddy restwarden check --format sarif > restwarden.sarif`,
 		SilenceUsage: true,
 	}
 	c.add(cmd, configUsage)
+	c.root.add(cmd)
 	f := cmd.Flags()
+	f.StringVar(&c.live, "live", "", "address of the site, or of the platform behind the gateway: read its REST root")
 	f.BoolVar(&c.strict, "strict", false, "exit with 1 if something is odd")
 	f.StringVar(&c.format, "format", "text", strings.Join(checkFormats, ", ")+": how to print what is odd")
 	complete(cmd, "format", checkFormats...)
@@ -87,7 +96,12 @@ func (c *checker) run(cmd *cobra.Command, args []string) (int, error) {
 	}
 	progress := terminal.NewProgress(cmd.ErrOrStderr())
 	progress.Step("reading the configuration")
-	found, err := c.findings()
+	site, status, err := c.site(cmd.Context())
+	if err != nil {
+		progress.End()
+		return status, err
+	}
+	found, err := c.findings(site)
 	progress.End()
 	switch {
 	case errors.Is(err, dryrun.ErrUnknowable):
@@ -106,15 +120,18 @@ func (c *checker) run(cmd *cobra.Command, args []string) (int, error) {
 }
 
 // findings loads the configuration and returns all that is odd in it.
-func (c *checker) findings() ([]layout.Finding, error) {
+func (c *checker) findings(site *dryrun.Installed) ([]layout.Finding, error) {
 	var found []layout.Finding
 	config, err := dryrun.Load(dryrun.Options{
-		File: c.config, Adapter: c.adapter, Odd: func(f layout.Finding) { found = append(found, f) },
+		File: c.config, Adapter: c.adapter, Odd: func(f layout.Finding) { found = append(found, f) }, Installed: site,
 	})
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = config.Close() }() // a directory of its own is left
+	if site != nil {
+		found = append(found, config.Absent(site)...)
+	}
 	if len(config.Report.Directives) == 0 {
 		found = append(found, layout.Finding{
 			Code: "W02", Text: "no route of the configuration leads to a directive restwarden, so that nothing is guarded", Do: "add the directive to each site that needs it",

@@ -40,9 +40,9 @@ func check(t *testing.T, args ...string) (out, problems string, err error) {
 
 // checkedFile returns what is odd in a file. The directory for bodies is this machine's, and
 // no matter of the file's, unless the file names one.
-func checkedFile(t *testing.T, file string) (findings, notes []odd) {
+func checkedFile(t *testing.T, file string, args ...string) (findings, notes []odd) {
 	t.Helper()
-	out, problems, err := check(t, "--config", file, "--adapter", "caddyfile", "--format", "json")
+	out, problems, err := check(t, append([]string{"--config", file, "--adapter", "caddyfile", "--format", "json"}, args...)...)
 	if err != nil {
 		t.Fatalf("%v: %s", err, problems)
 	}
@@ -63,7 +63,10 @@ func checkedFile(t *testing.T, file string) (findings, notes []odd) {
 	return result.Findings, result.Notes
 }
 
-var wanted = regexp.MustCompile(`(?m)^# want: (.*)$`)
+var (
+	wanted  = regexp.MustCompile(`(?m)^# want: (.*)$`)
+	indexed = regexp.MustCompile(`(?m)^# index: (.*)$`)
+)
 
 // TestCheck: the command finds in each file what its first line says, and nothing else.
 // Each code has a file that has it, and one that nearly has it.
@@ -97,7 +100,11 @@ func TestCheck(t *testing.T) {
 			if odd := call.LookAtSpool(spool, 1<<20); len(odd) > 0 && strings.HasSuffix(file, "W14-near.caddyfile") {
 				t.Fatalf("temporary files of this machine are in memory: %v", odd)
 			}
-			findings, notes := checkedFile(t, file)
+			var args []string
+			if m := indexed.FindSubmatch(text); m != nil {
+				args = []string{"--index", filepath.Join("testdata", "check", string(m[1]))}
+			}
+			findings, notes := checkedFile(t, file, args...)
 			if got := lines(t, file, findings, notes); got != want {
 				t.Errorf("got %q, want %q: %+v", got, want, findings)
 			}

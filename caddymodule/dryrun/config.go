@@ -33,6 +33,8 @@ type Options struct {
 	Edit func(at string, directive map[string]any)
 	// Odd gets what is odd in the rules of the directives, notes as well; it may be nil.
 	Odd func(layout.Finding)
+	// Installed is what is known of a site of the configuration; nil if nothing is.
+	Installed *Installed
 }
 
 // Config is a loaded configuration. It is used by one goroutine at a time.
@@ -71,6 +73,9 @@ func Load(o Options) (*Config, error) {
 	if err := c.Report.Err(); err != nil {
 		return nil, err
 	}
+	if err := c.place(o.Installed); err != nil {
+		return nil, err
+	}
 	if c.dir, err = os.MkdirTemp("", "restwarden-dry-run-"); err != nil {
 		return nil, err
 	}
@@ -93,7 +98,7 @@ func (c *Config) provision(o *Options) error {
 		return fmt.Errorf("%w: the handler %s holds a directive restwarden, and is not run here", ErrUnknowable, h.inner[0])
 	}
 	configs.Store(c.key, c)
-	if c.app, err = provision(config, observer(c.odd(o.Odd))); err != nil {
+	if c.app, err = provision(config, observer(c.odd(o.Odd), c.installed(o.Installed))); err != nil {
 		return err
 	}
 	c.assumed = h.assumed

@@ -34,6 +34,9 @@ type Observer struct {
 	Answered func(ctx context.Context, q *ask.Question, a *ask.Answer, err error)
 	// Odd reports what is odd in the rules of the directive at a place; it may be nil.
 	Odd func(f layout.Finding, at, imported string)
+	// Installed returns what is known of the site of the directive at a place; nil if nothing
+	// is. It may be nil.
+	Installed func(at, imported string) *policies.Installed
 	// Trace reports what the policies do. Its Questions are not used.
 	Trace policies.Trace
 }

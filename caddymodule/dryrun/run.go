@@ -120,9 +120,10 @@ func (r *run) answer(req *http.Request) (*ask.Answer, error) {
 
 // observer returns the observer of a configuration: it finds the run in the context of
 // what it hears.
-func observer(odd func(f layout.Finding, at, imported string)) *Observer {
+func observer(odd func(f layout.Finding, at, imported string), installed func(at, imported string) *policies.Installed) *Observer {
 	return &Observer{
-		Odd: odd,
+		Odd:       odd,
+		Installed: installed,
 		Read: func(r *http.Request, original *url.URL, s *Site, c *call.Call) {
 			if run := listening(r.Context()); run != nil {
 				run.read(r, original, s, c)

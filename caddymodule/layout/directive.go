@@ -2,10 +2,12 @@ package layout
 
 import (
 	"cmp"
+	"slices"
 
 	jsonv1 "github.com/go-json-experiment/json/v1"
 
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/hosts"
 )
 
 // Directive is a directive that guards, as configured.
@@ -31,6 +33,14 @@ type Directive struct {
 
 	platforms map[upstream]bool // what its plainest calls come to; see survey.platformOf
 }
+
+// Covers tells whether the directive guards a host, as far as its hosts say.
+func (d *Directive) Covers(host string) bool {
+	return d.Hosts == nil || slices.ContainsFunc(d.Hosts, func(pattern string) bool { return hosts.Fits(pattern, host) })
+}
+
+// Base is the folder that the site lies in, "/blog" or "".
+func (d *Directive) Base() string { return d.base }
 
 func readDirective(s step) *Directive {
 	var said struct {

@@ -1,0 +1,61 @@
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/restwarden/restwarden/caddymodule/command/siteroot"
+	"github.com/restwarden/restwarden/caddymodule/dryrun"
+	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/call"
+)
+
+var errManyNamespaces = errors.New("the REST root has too many namespaces to reason about")
+
+// site reads what --live or --index say of a site; nil without them. The status is that for
+// the error.
+func (c *checker) site(ctx context.Context) (site *dryrun.Installed, status int, err error) {
+	if c.live == "" && c.root.index == "" {
+		return nil, 0, nil
+	}
+	root, status, err := c.root.read(ctx, c.live)
+	if err != nil {
+		return nil, status, err
+	}
+	installed := policies.NewInstalled(root.Root)
+	if installed == nil {
+		return nil, exitUnknown, errManyNamespaces
+	}
+	if c.live != "" && len(c.root.header) > 0 {
+		installed.Has = func(role string) (has, known bool) { return hasRole(ctx, root, c.root.header, role) }
+	}
+	return &dryrun.Installed{Installed: installed, Addresses: []string{root.Home, root.URL, root.Address, c.live}}, 0, nil
+}
+
+// hasRole asks a site whether somebody has a role: the list of users takes roles, and its
+// header has their number (docs/interface E2). A caller who may not list users is refused, and an
+// answer of another form says nothing.
+func hasRole(ctx context.Context, root *siteroot.Root, header []string, role string) (has, known bool) {
+	for _, platform := range call.Platforms() {
+		if !slices.Contains(root.Namespaces, platform.Core) {
+			continue
+		}
+		query := url.Values{"roles": {role}, "per_page": {"1"}}
+		res, body, err := root.Ask(ctx, "/"+platform.Core+"/users", query, header)
+		if err != nil || res.StatusCode != http.StatusOK {
+			return false, false
+		}
+		var users []json.RawMessage
+		header, _, _ := strings.Cut(platform.ExposedHeaders, ",") // X-WP-Total
+		if json.Unmarshal(body, &users) != nil || users == nil {
+			return false, false
+		}
+		return len(users) > 0, len(users) > 0 || res.Header.Get(header) == "0"
+	}
+	return false, false
+}

@@ -1,0 +1,76 @@
+package dryrun
+
+import (
+	"errors"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/restwarden/restwarden/caddymodule/layout"
+	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/hosts"
+)
+
+// Installed is what is known of one site, and which one that is.
+type Installed struct {
+	*policies.Installed
+	// Addresses are those of the site, the surest first: its own word for its home, then the
+	// address that its REST root was read from. Any of them may be "".
+	Addresses []string
+
+	directives []*layout.Directive
+}
+
+// ErrOtherSite tells that no directive guards the site that is known.
+var ErrOtherSite = errors.New("none of the sites of the configuration is the one of the REST root: its home has another host")
+
+// place finds the directives that guard the site: those for the first address that one of them
+// covers, or the only one that there is.
+func (c *Config) place(site *Installed) error {
+	if site == nil {
+		return nil
+	}
+	all := c.Report.Directives
+	for _, address := range site.Addresses {
+		u, err := url.Parse(address)
+		if err != nil || u.Host == "" {
+			continue
+		}
+		host, folder := hosts.Name(u.Host), strings.TrimSuffix(u.Path, "/")
+		covering := directivesThat(all, func(d *layout.Directive) bool { return d.Hosts != nil && d.Covers(host) })
+		site.directives = directivesThat(covering, func(d *layout.Directive) bool { return d.Base() == folder })
+		if len(site.directives) == 0 && len(covering) == 1 {
+			site.directives = covering
+		}
+		if len(site.directives) > 0 {
+			return nil
+		}
+	}
+	if len(all) != 1 {
+		return ErrOtherSite
+	}
+	site.directives = all
+	return nil
+}
+
+func directivesThat(all []*layout.Directive, are func(*layout.Directive) bool) (found []*layout.Directive) {
+	for _, d := range all {
+		if are(d) {
+			found = append(found, d)
+		}
+	}
+	return found
+}
+
+// installed returns what tells the gateways what is known of their site.
+func (c *Config) installed(site *Installed) func(at, imported string) *policies.Installed {
+	if site == nil {
+		return nil
+	}
+	return func(at, imported string) *policies.Installed {
+		if slices.ContainsFunc(site.directives, func(d *layout.Directive) bool { return d.At == at && d.Imported == imported }) {
+			return site.Installed
+		}
+		return nil
+	}
+}

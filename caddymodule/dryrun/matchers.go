@@ -1,0 +1,82 @@
+package dryrun
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/restwarden/restwarden/caddymodule/layout"
+	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/hosts"
+)
+
+// Absent returns W15 for the matchers rest_call of a site that name routes which the site does
+// not have, each once. A matcher has no place in the file. Load must have got the site.
+func (c *Config) Absent(site *Installed) (found []layout.Finding) {
+	var config struct {
+		Apps struct {
+			HTTP any `json:"http"`
+		} `json:"apps"`
+	}
+	_ = json.Unmarshal(c.JSON, &config) // Load has read it
+	seen := map[string]bool{}
+	site.matchers(config.Apps.HTTP, func(methods, routes []string) {
+		target, err := policies.NewTarget(methods, routes)
+		if err != nil {
+			return
+		}
+		words := []string{"the matcher rest_call"}
+		if len(methods) > 0 {
+			words = append(words, strings.Join(methods, ","))
+		}
+		line := strings.Join(append(words, routes...), " ")
+		if missing := site.Lacks(&target); len(missing) > 0 && !seen[line] {
+			seen[line] = true
+			o := policies.Absent("", line, missing)
+			found = append(found, layout.Finding{Code: o.Code, Text: o.Text, Do: o.Do})
+		}
+	})
+	return found
+}
+
+// matchers calls do for each rest_call within v, but for those of routes that are for other
+// hosts.
+func (site *Installed) matchers(v any, do func(methods, routes []string)) {
+	switch v := v.(type) {
+	case map[string]any:
+		if sets, ok := v["match"].([]any); ok && len(sets) > 0 && !slices.ContainsFunc(sets, site.mayMatch) {
+			return
+		}
+		if m, ok := v["rest_call"].(map[string]any); ok {
+			do(textsOf(m["methods"]), textsOf(m["routes"]))
+		}
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			site.matchers(v[name], do)
+		}
+	case []any:
+		for _, inner := range v {
+			site.matchers(inner, do)
+		}
+	}
+}
+
+// mayMatch tells whether a set of matchers may hold for one of the site's hosts.
+func (site *Installed) mayMatch(set any) bool {
+	names, ok := object(set)["host"].([]any)
+	return !ok || slices.ContainsFunc(textsOf(names), func(name string) bool {
+		return slices.ContainsFunc(site.directives, func(d *layout.Directive) bool {
+			return d.Covers(hosts.Name(name)) || slices.ContainsFunc(d.Hosts, func(host string) bool { return hosts.Fits(name, host) })
+		})
+	})
+}
+
+func textsOf(v any) (texts []string) {
+	list, _ := v.([]any)
+	for _, one := range list {
+		if text, ok := one.(string); ok {
+			texts = append(texts, text)
+		}
+	}
+	return texts
+}
