@@ -2,6 +2,7 @@ package policies
 
 import (
 	"cmp"
+	"net/http"
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/call"
@@ -51,7 +52,7 @@ func (c *Chain) Reacher(within ...string) (*Reacher, error) {
 }
 
 // Of returns what each of callers, who have no shop key, reaches of a route with each of
-// methods, in the order methods, then callers. Where no call of the route counts, Passes and
+// methods, in the order methods, then callers. GET covers HEAD, as in a rule. Where no call of the route counts, Passes and
 // Refused are both "". The error is cover.ErrTooMany.
 func (r *Reacher) Of(route *index.Route, methods []string, callers []caller.Caller) ([][]Reached, error) {
 	found := make([][]Reached, len(methods))
@@ -62,6 +63,9 @@ func (r *Reacher) Of(route *index.Route, methods []string, callers []caller.Call
 		for i, method := range methods {
 			for j := range callers {
 				r.visit(place, method, &callers[j], &found[i][j])
+				if method == http.MethodGet {
+					r.visit(place, http.MethodHead, &callers[j], &found[i][j])
+				}
 			}
 		}
 	})

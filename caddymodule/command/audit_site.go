@@ -29,13 +29,11 @@ type guardedSite struct {
 	loginOnly    bool
 	limits       []string
 
-	options   dryrun.Options
-	ctx       context.Context // of the command, which loads configurations as a report needs them
-	site      *dryrun.Site    // nil without a gateway
-	home      string          // an address of the site
-	directive string          // the place of the directive; "" for all
-	platform  call.Platform
-	open      []*dryrun.Config
+	options  dryrun.Options
+	ctx      context.Context // of the command, which loads configurations as a report needs them
+	site     *dryrun.Site    // nil without a gateway
+	platform call.Platform
+	open     []*dryrun.Config
 }
 
 // guarded finds the site in the configuration: the one of --site, else that of the URL's

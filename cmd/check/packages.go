@@ -3,8 +3,8 @@ package main
 import "github.com/restwarden/restwarden/cmd/check/testkit/machine"
 
 // debianPackages are what a bare machine with Go lacks: the race detector needs a C
-// compiler, the README is tried in a clone, modules come over https, and sharing is
-// tested with a real Redis.
+// compiler, the README is tried in a clone, modules come over https, sharing is tested with a
+// real Redis, and pages in a browser.
 var debianPackages = []machine.Package{
 	{Name: "gcc", Command: "gcc"},
 	{Name: "libc6-dev", File: "/usr/include/stdio.h"},
@@ -13,4 +13,5 @@ var debianPackages = []machine.Package{
 	{Name: "redis-server", Command: "redis-server"},
 	{Name: "curl", Command: "curl"}, // runs the demo's lines as printed
 	{Name: "openssl", Command: "openssl"},
+	{Name: "chromium", Command: "chromium"},
 }

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
@@ -84,6 +85,9 @@ func openBrowser(t *testing.T) *browser {
 	if err := chromedp.Listen(tab, b.note); err != nil { // starts the browser
 		t.Fatal(err)
 	}
+	if _, err := chromedp.Call(tab, log.Enable, cdp.Empty{}); err != nil {
+		t.Fatal(err)
+	}
 	return b
 }
 
@@ -117,6 +121,22 @@ func (b *browser) noted() []string {
 	return notes
 }
 
+// show opens a page and looks at it.
+func (b *browser) show(url, scheme string, width, height int64) (*seen, error) {
+	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}
+	if _, err := chromedp.Call(b, emulation.SetEmulatedMedia, media); err != nil {
+		return nil, err
+	}
+	size := emulation.SetDeviceMetricsOverrideParams{Width: width, Height: height, DeviceScaleFactor: 1, Mobile: width < 500}
+	if _, err := chromedp.Call(b, emulation.SetDeviceMetricsOverride, size); err != nil {
+		return nil, err
+	}
+	if err := chromedp.Do(b, chromedp.Navigate(url)); err != nil {
+		return nil, err
+	}
+	return chromedp.Run(b, chromedp.Evaluate[*seen](look))
+}
+
 // TestReport_HTML: the page shows the numbers of the report, in both colour schemes, on a
 // telephone and on a desk, without sideways scrolling, also with all details open. It loads
 // nothing and complains of nothing.
@@ -131,13 +151,7 @@ func TestReport_HTML(t *testing.T) {
 	b, grounds := openBrowser(t), map[string]bool{}
 	for _, scheme := range []string{"light", "dark"} {
 		for _, width := range []int64{390, 1280} {
-			var shown seen
-			err := chromedp.Run(b,
-				log.Enable(),
-				emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}),
-				emulation.SetDeviceMetricsOverride(width, 900, 1, width < 500),
-				chromedp.Navigate(server.URL), chromedp.Evaluate(look, &shown),
-			)
+			shown, err := b.show(server.URL, scheme, width, 900)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -225,11 +239,13 @@ func (b *browser) picture(t *testing.T, url string, page []byte) {
 	sum := sha256.Sum256(page)
 	hash, beside := hex.EncodeToString(sum[:])+"\n", strings.TrimSuffix(picture, ".png")+".sha256"
 	if *update {
-		var png []byte
-		err := chromedp.Run(b,
-			emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "light"}}),
-			emulation.SetDeviceMetricsOverride(960, 1180, 1, false), chromedp.Navigate(url), chromedp.CaptureScreenshot(&png),
-		)
+		if _, err := b.show(url, "light", 960, 1180); err != nil {
+			t.Fatal(err)
+		}
+		if err := chromedp.Do(b, chromedp.Navigate(url)); err != nil { // with closed details
+			t.Fatal(err)
+		}
+		png, err := chromedp.Run(b, chromedp.CaptureScreenshot())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -50,36 +50,54 @@ func propose(list []*found, with func([]string) (*Gateway, error)) (*Gateway, er
 	if err != nil {
 		return nil, err
 	}
+	allowed, err := allow(list, closed, with)
+	if err != nil {
+		return nil, err
+	}
+	return deny(list, allowed, with)
+}
+
+// allow chooses the lines that open something.
+func allow(list []*found, closed *Gateway, with func([]string) (*Gateway, error)) (*Gateway, error) {
+	var err error
 	for _, f := range list {
-		for i := range f.needs {
-			if is, err := f.shut(i, closed); err != nil {
-				return nil, err
-			} else if is {
-				f.allow = true
-			}
+		if f.allow, err = f.lacks(closed); err != nil {
+			return nil, err
 		}
 	}
 	allowed, err := with(linesOf(list))
 	if err != nil {
 		return nil, err
 	}
+	dropped := false
 	for _, f := range list {
+		if !f.allow {
+			continue
+		}
 		if f.allow, err = f.opens(closed, allowed); err != nil {
 			return nil, err
 		}
-		for i, r := range f.risks {
-			at, err := r.reach(allowed)
-			if err != nil {
-				return nil, err
-			}
-			f.deny = f.deny || at.Passes != "" && !at.Unknown && f.Risky[i].Scope == ""
+		dropped = dropped || !f.allow
+	}
+	if !dropped {
+		return allowed, nil
+	}
+	return with(linesOf(list))
+}
+
+// deny chooses the lines that close something risky.
+func deny(list []*found, allowed *Gateway, with func([]string) (*Gateway, error)) (*Gateway, error) {
+	var err error
+	for _, f := range list {
+		if f.deny, err = f.exposed(allowed); err != nil {
+			return nil, err
 		}
 	}
 	denied, err := with(linesOf(list))
 	if err != nil {
 		return nil, err
 	}
-	changed := false
+	dropped := false
 	for _, f := range list {
 		if !f.deny {
 			continue
@@ -87,12 +105,37 @@ func propose(list []*found, with func([]string) (*Gateway, error)) (*Gateway, er
 		if f.deny, err = f.closes(allowed, denied); err != nil {
 			return nil, err
 		}
-		changed = changed || !f.deny
+		dropped = dropped || !f.deny
 	}
-	if !changed {
+	if !dropped {
 		return denied, nil
 	}
 	return with(linesOf(list))
+}
+
+// lacks tells whether something that the plugin needs is not all open.
+func (f *found) lacks(g *Gateway) (bool, error) {
+	for i := range f.needs {
+		if shut, err := f.shut(i, g); shut || err != nil {
+			return shut, err
+		}
+	}
+	return false, nil
+}
+
+// exposed tells whether something risky of the plugin is open. The plugin's line closes no
+// hole of it in a route of the core.
+func (f *found) exposed(g *Gateway) (bool, error) {
+	for i, r := range f.risks {
+		at, err := r.reach(g)
+		if err != nil {
+			return false, err
+		}
+		if at.Passes != "" && !at.Unknown && f.Risky[i].Scope == "" {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // shut tells whether the plugin needs row i, and not all of it is open.
@@ -107,7 +150,7 @@ func (f *found) shut(i int, g *Gateway) (bool, error) {
 // opens tells whether the plugin's line opens something that it needs.
 func (f *found) opens(before, after *Gateway) (bool, error) {
 	for i, r := range f.needs {
-		if !f.allow || !f.counts(i) {
+		if !f.counts(i) {
 			continue
 		}
 		if differs, err := r.differs(before, after); differs || err != nil {

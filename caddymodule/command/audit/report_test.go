@@ -1,0 +1,124 @@
+package audit_test
+
+import (
+	"bytes"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/restwarden/restwarden/caddymodule/command/audit"
+	"github.com/restwarden/restwarden/caddymodule/command/terminal"
+)
+
+// TestReport_Docs: docs/audit.md shows the text of the report whose page it shows.
+func TestReport_Docs(t *testing.T) {
+	docs, err := os.ReadFile("../../../docs/audit.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := savedReport(t).Text(terminal.Palette{}, false)
+	if !strings.Contains(string(docs), "```text\n"+text+"```\n") {
+		t.Errorf("docs/audit.md has another text:\n%s", text)
+	}
+	for _, kind := range audit.Kinds() {
+		if !bytes.Contains(docs, []byte("\n| `"+kind+"` |")) {
+			t.Errorf("docs/audit.md has no row for %s", kind)
+		}
+	}
+}
+
+// TestReport_Since: a comparison has exactly what was added, what was removed, and what
+// callers without a login reach more or less of.
+func TestReport_Since(t *testing.T) {
+	old := reportOf(map[string]audit.Reach{"GET /a": audit.All, "POST /a": audit.None, "GET /gone": audit.All, "GET /b": audit.Some, "GET /c": audit.Unknown})
+	now := reportOf(map[string]audit.Reach{"GET /a": audit.All, "POST /a": audit.Some, "PUT /new": audit.All, "GET /new": audit.None, "GET /b": audit.None, "GET /c": audit.Unknown})
+	d := now.Since(old)
+	want := "+ GET /new  none\n+ PUT /new  all\n- GET /gone\n~ POST /a  some, was none\n~ GET /b  none, was some\n"
+	if got := d.Text(terminal.Palette{}); got != want {
+		t.Errorf("%s", got)
+	}
+	if got := now.Since(now).Text(terminal.Palette{}); got != "nothing has changed\n" {
+		t.Errorf("%s", got)
+	}
+	for kind, want := range map[string][]string{
+		"new-anonymous-write": {"PUT /new", "POST /a"}, "new-route": {"GET /new", "PUT /new"}, "new-anonymous": {"PUT /new", "POST /a"},
+	} {
+		if failed := now.FailOn([]string{kind}, d); len(failed) != 1 || failed[0].Kind != kind || !slices.Equal(failed[0].Has, want) {
+			t.Errorf("%s: %v", kind, failed)
+		}
+		if failed := old.FailOn([]string{kind}, old.Since(old)); len(failed) > 0 {
+			t.Errorf("%s: %v", kind, failed)
+		}
+	}
+}
+
+// reportOf makes a report of endpoints "METHOD /route".
+func reportOf(endpoints map[string]audit.Reach) *audit.Report {
+	r := &audit.Report{Version: 1}
+	var names []string
+	for name := range endpoints {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		x, y := strings.Fields(a), strings.Fields(b)
+		return slices.Compare([]string{x[1], x[0]}, []string{y[1], y[0]})
+	})
+	for _, name := range names {
+		method, route, _ := strings.Cut(name, " ")
+		if n := len(r.Routes); n == 0 || r.Routes[n-1].Name != route {
+			r.Routes = append(r.Routes, audit.Route{Name: route})
+		}
+		last := &r.Routes[len(r.Routes)-1]
+		last.Methods = append(last.Methods, audit.Method{Method: method, Anonymous: endpoints[name]})
+	}
+	return r
+}
+
+// TestReport_FailOn: the kinds that need no earlier report.
+func TestReport_FailOn(t *testing.T) {
+	bad := savedReport(t)
+	for _, kind := range []string{"anonymous-write", "known-hole", "unknown-namespace"} {
+		if failed := bad.FailOn([]string{kind}, nil); len(failed) != 1 || len(failed[0].Has) == 0 {
+			t.Errorf("%s: %v", kind, failed)
+		}
+	}
+	if failed := bad.FailOn([]string{"needed-closed"}, nil); len(failed) > 0 {
+		t.Errorf("%v", failed)
+	}
+	closed := &audit.Report{Plugins: []audit.Plugin{{Slug: "x", Lines: []string{"allow plugin x"}, Needed: []audit.Need{
+		{Methods: []string{"GET"}, Route: "/x/closed", Group: "visitors", Now: audit.None},
+		{Methods: []string{"GET"}, Route: "/x/part", Group: "payments", Now: audit.Some},
+		{Methods: []string{"GET"}, Route: "/x/open", Group: "visitors", Now: audit.All},
+		{Methods: []string{"GET"}, Route: "/x/app", Group: "apps", Now: audit.None},
+		{Methods: []string{"GET"}, Route: "/x/seldom", Group: "visitors", Optional: true, Now: audit.None},
+	}}}}
+	failed := closed.FailOn([]string{"needed-closed", "known-hole", "anonymous-write", "unknown-namespace"}, nil)
+	if len(failed) != 1 || !slices.Equal(failed[0].Has, []string{"GET /x/closed of x", "GET /x/part of x"}) {
+		t.Errorf("%v", failed)
+	}
+}
+
+// TestCheckKinds: unknown words have the nearest, and some need an earlier report.
+func TestCheckKinds(t *testing.T) {
+	if err := audit.CheckKinds(audit.Kinds(), true); err != nil {
+		t.Error(err)
+	}
+	for word, want := range map[string]string{"anonymous-writes": "did you mean anonymous-write?", "new-route": "new-route needs --diff", "": "is not one of"} {
+		if err := audit.CheckKinds([]string{word}, false); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", word, err)
+		}
+	}
+}
+
+// TestRead: what is no report is told.
+func TestRead(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"v":1,"routes":[]}`: "", `{"v":2,"routes":[]}`: "it is no report", `{"v":1,"routes":{"/":{}}}`: "it is no JSON of a report",
+		`{"v":1}`: "it is no report", `no`: "it is no JSON",
+	} {
+		if _, err := audit.Read([]byte(text)); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}

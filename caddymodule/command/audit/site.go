@@ -1,0 +1,200 @@
+package audit
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/restwarden/restwarden/caddymodule/dryrun"
+	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/index"
+)
+
+// site are the routes of a REST root.
+type site struct {
+	root   *index.Root
+	routes []route
+}
+
+type route struct {
+	name, namespace string
+	methods         []string
+	patterns        []*index.Route // those of one name
+}
+
+func newSite(root *index.Root) *site {
+	s := &site{root: root}
+	at := map[string]int{}
+	for i := range root.Routes {
+		listed := &root.Routes[i]
+		found := index.New([]string{listed.Pattern}, nil).Routes()
+		if len(found) != 1 { // the pattern is "" or beyond all bounds
+			continue
+		}
+		name := cmp.Or(found[0].Name(), listed.Pattern)
+		n, known := at[name]
+		if !known {
+			n = len(s.routes)
+			at[name] = n
+			s.routes = append(s.routes, route{name: name, namespace: namespaceOf(listed.Pattern, root.Namespaces)})
+		}
+		r := &s.routes[n]
+		r.patterns = append(r.patterns, found[0])
+		r.methods = append(r.methods, listed.Methods()...)
+	}
+	for i := range s.routes {
+		slices.SortFunc(s.routes[i].methods, compareMethods)
+		s.routes[i].methods = slices.Compact(s.routes[i].methods)
+	}
+	slices.SortFunc(s.routes, func(a, b route) int {
+		return cmp.Or(cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name))
+	})
+	return s
+}
+
+// namespaceOf returns the namespace of a pattern: the longest one that it is below.
+func namespaceOf(pattern string, namespaces []string) (longest string) {
+	for _, ns := range namespaces {
+		if rest, ok := strings.CutPrefix(pattern, "/"+ns); ok && (rest == "" || rest[0] == '/') && len(ns) > len(longest) {
+			longest = ns
+		}
+	}
+	return longest
+}
+
+var methodOrder = []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete}
+
+func compareMethods(a, b string) int {
+	rank := func(m string) int {
+		if i := slices.Index(methodOrder, m); i >= 0 {
+			return i
+		}
+		return len(methodOrder)
+	}
+	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b))
+}
+
+// writes tells whether a method writes.
+func writes(method string) bool {
+	return method != http.MethodGet && method != http.MethodHead && method != http.MethodOptions
+}
+
+// roles are the callers of the table beside those without a login.
+var roles = []string{"subscriber", "editor", "administrator"}
+
+func callers() []caller.Caller {
+	all := []caller.Caller{{}}
+	for _, role := range roles {
+		all = append(all, dryrun.As{Kind: dryrun.Role, Name: role}.Caller())
+	}
+	return all
+}
+
+// table says who reaches what.
+func (s *site) table(g *Gateway) ([]Route, error) {
+	reacher, err := g.Chain.Reacher()
+	if err != nil {
+		return nil, err
+	}
+	who, all := callers(), make([]Route, len(s.routes))
+	for i := range s.routes {
+		r := &s.routes[i]
+		found, err := reachOf(reacher, r.patterns, r.methods, who)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", r.name, err)
+		}
+		all[i] = Route{Name: r.name, Namespace: r.namespace, Methods: make([]Method, len(r.methods))}
+		for j, method := range r.methods {
+			all[i].Methods[j] = methodOf(method, found[j])
+		}
+	}
+	return all, nil
+}
+
+// reachOf is Reacher.Of for several patterns together.
+func reachOf(reacher *policies.Reacher, patterns []*index.Route, methods []string, who []caller.Caller) ([][]policies.Reached, error) {
+	var all [][]policies.Reached
+	for _, p := range patterns {
+		found, err := reacher.Of(p, methods, who)
+		if err != nil {
+			return nil, err
+		}
+		if all == nil {
+			all = found
+			continue
+		}
+		for i := range found {
+			for j := range found[i] {
+				join(&all[i][j], &found[i][j])
+			}
+		}
+	}
+	return all, nil
+}
+
+// join adds what is reached of a second pattern.
+func join(a, b *policies.Reached) {
+	if a.Passes == "" {
+		a.Passes, a.PassedBy = b.Passes, b.PassedBy
+	}
+	if a.Refused == "" {
+		a.Refused, a.RefusedBy = b.Refused, b.RefusedBy
+	}
+	a.Unknown = a.Unknown || b.Unknown
+}
+
+func methodOf(method string, found []policies.Reached) Method {
+	m := Method{
+		Method: method, Anonymous: reach(&found[0]),
+		Subscriber: reach(&found[1]), Editor: reach(&found[2]), Administrator: reach(&found[3]),
+	}
+	if rule := cmp.Or(found[0].RefusedBy, found[0].PassedBy); rule != nil {
+		m.Rule, m.At = rule.String(), rule.At
+	}
+	if m.Anonymous == Some {
+		m.Passes, m.Refused = found[0].Passes, found[0].Refused
+	}
+	return m
+}
+
+func reach(r *policies.Reached) Reach {
+	switch {
+	case r.Unknown:
+		return Unknown
+	case r.None():
+		return None
+	case r.All():
+		return All
+	}
+	return Some
+}
+
+func totals(routes []Route) (t Totals) {
+	t.Routes = len(routes)
+	for i := range routes {
+		for _, m := range routes[i].Methods {
+			t.Endpoints++
+			t.Anonymous.add(m.Anonymous)
+			t.Subscriber.add(m.Subscriber)
+			t.Editor.add(m.Editor)
+			t.Administrator.add(m.Administrator)
+		}
+	}
+	return t
+}
+
+func (c *Count) add(r Reach) {
+	switch r {
+	case All:
+		c.All++
+	case Some:
+		c.Some++
+	case None:
+		c.None++
+	case Unknown:
+		c.Unknown++
+	}
+}

@@ -1,0 +1,279 @@
+package command_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/restwarden/restwarden/caddymodule/command"
+	"github.com/restwarden/restwarden/caddymodule/command/audit"
+)
+
+const savedRoot = "testdata/audit/root.json"
+
+// write writes a file into a directory of the test.
+func write(t *testing.T, name, text string) (file string) {
+	t.Helper()
+	file = filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// guarded is a Caddyfile of one site with these lines in its directive.
+func guarded(t *testing.T, lines ...string) (file string) {
+	t.Helper()
+	return write(t, "Caddyfile", "shop.example.com {\n\trestwarden wordpress {\n\t\t"+strings.Join(lines, "\n\t\t")+"\n\t}\n\treverse_proxy 127.0.0.1:8080\n}\n")
+}
+
+// auditJSON runs the command.
+func auditJSON(t *testing.T, args ...string) *audit.Report {
+	t.Helper()
+	out, problems, status := command.Run(strings.NewReader(""), append([]string{"audit", "--format", "json"}, args...)...)
+	if status != 0 {
+		t.Fatalf("%q: %d %s", args, status, problems)
+	}
+	report := new(audit.Report)
+	if err := json.Unmarshal([]byte(out), report); err != nil || report.Version != 1 {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return report
+}
+
+// TestAudit_Propose: with the proposed lines nothing that a plugin needs is closed, and
+// nothing risky is open that no plugin needs. The lines load, check finds nothing odd, and
+// each of them is needed.
+func TestAudit_Propose(t *testing.T) {
+	bare := auditJSON(t, "--index", savedRoot)
+	want := []string{
+		"allow plugin complianz-gdpr", "allow plugin contact-form-7", "allow plugin the-events-calendar", "allow plugin woo-stripe-payment",
+		"allow plugin woocommerce", "allow plugin wordpress-seo", "allow plugin wordpress", "deny plugin the-events-calendar", "deny plugin woocommerce",
+	}
+	if !slices.Equal(bare.Propose, want) || !slices.Equal(bare.UnknownNamespaces, []string{"acme/v1"}) || bare.Gateway {
+		t.Errorf("%q, %q", bare.Propose, bare.UnknownNamespaces)
+	}
+	file := guarded(t, append([]string{"login_only"}, bare.Propose...)...)
+	if findings, _ := checkedFile(t, file); len(findings) > 0 {
+		t.Errorf("%+v", findings)
+	}
+	done := auditJSON(t, "--index", savedRoot, "--config", file)
+	if len(done.Propose) > 0 || done.Totals.Anonymous != bare.Proposed.Anonymous || !done.Gateway || !done.LoginOnly || done.Site != "shop.example.com" {
+		t.Errorf("%q, %+v, %+v", done.Propose, done.Totals, bare.Proposed)
+	}
+	for _, p := range done.Plugins {
+		for _, n := range p.Needed {
+			if n.Now != audit.All && n.Group != "apps" && n.Group != "setup" && n.Route != "/tribe/events/v1/**" && n.Route != "/wc/store/v1/products/*" {
+				t.Errorf("%s: %+v", p.Slug, n)
+			}
+		}
+		for _, r := range p.Risky {
+			if r.Now != audit.None && !r.Needed {
+				t.Errorf("%s: %+v", p.Slug, r)
+			}
+		}
+	}
+	for i, line := range bare.Propose {
+		file := guarded(t, append([]string{"login_only"}, slices.Delete(slices.Clone(bare.Propose), i, i+1)...)...)
+		if fewer := auditJSON(t, "--index", savedRoot, "--config", file); !slices.Equal(fewer.Propose, []string{line}) {
+			t.Errorf("without %s: %q", line, fewer.Propose)
+		}
+	}
+}
+
+// TestAudit_OwnRules: rules of the owner's count. What they open needs no line, what they
+// open of risky things gets one, and what they close no line opens.
+func TestAudit_OwnRules(t *testing.T) {
+	file := guarded(t, "login_only", "deny /tribe/**", "allow anyone /complianz/v1/**", "allow anyone /wc-stripe/v1/**", "allow anyone /wc/**")
+	report := auditJSON(t, "--index", savedRoot, "--config", file)
+	want := []string{"allow plugin contact-form-7", "allow plugin wordpress-seo", "allow plugin wordpress", "deny plugin complianz-gdpr", "deny plugin woocommerce"}
+	if !slices.Equal(report.Propose, want) {
+		t.Errorf("%q", report.Propose)
+	}
+	out, _, status := command.Run(strings.NewReader(""), "audit", "--index", savedRoot, "--config", file, "--fail-on", "needed-closed,known-hole")
+	for _, text := range []string{
+		"closed by deny /tribe/** at " + file + ":4: GET,POST /tribe/views/v2/html", "open, risky: GET /complianz/v1/documents",
+		"CVE-2021-32789 GET /wc/store/v1/products/collection-data of woocommerce", "fails needed-closed: ", "fails known-hole: 1",
+	} {
+		if !strings.Contains(out, text) || status != 1 {
+			t.Errorf("no %q, status %d:\n%s", text, status, out)
+		}
+	}
+}
+
+// TestAudit_Limits: the report says why its numbers may be wrong.
+func TestAudit_Limits(t *testing.T) {
+	observes := auditJSON(t, "--index", savedRoot, "--config", guarded(t, "mode observe", "login_only"))
+	if a := observes.Totals.Anonymous; a.All != observes.Totals.Endpoints || len(observes.Limits) == 0 || observes.Proposed.Anonymous.All >= a.All {
+		t.Errorf("%+v, %q", observes.Totals, observes.Limits)
+	}
+	past := write(t, "Caddyfile", "a.example.com {\n\trestwarden wordpress\n\treverse_proxy 127.0.0.1:8080\n}\nb.example.com {\n\treverse_proxy 127.0.0.1:8080\n}\n")
+	if report := auditJSON(t, "--index", savedRoot, "--config", past); len(report.Limits) != 1 || !strings.Contains(report.Limits[0], "W01") {
+		t.Errorf("%q", report.Limits)
+	}
+}
+
+// TestAudit_Site: the site is the one of --site, else that of the address, else the only one.
+func TestAudit_Site(t *testing.T) {
+	several := write(t, "Caddyfile", `a.example.com, www.a.example.com {
+	handle /blog/* {
+		restwarden wordpress {
+			base /blog
+		}
+		reverse_proxy 127.0.0.1:8082
+	}
+	handle {
+		restwarden wordpress {
+			login_only
+		}
+		reverse_proxy 127.0.0.1:8081
+	}
+}
+:8080 {
+	restwarden wordpress {
+		prefix api
+	}
+	reverse_proxy 127.0.0.1:8083
+}
+`)
+	for args, want := range map[string]string{
+		"https://a.example.com":                           "a.example.com",
+		"https://www.a.example.com/":                      "a.example.com",
+		"https://a.example.com/blog/":                     "a.example.com/blog",
+		"--site *:8080":                                   "*:8080",
+		"--site a.example.com/blog https://a.example.com": "a.example.com/blog",
+		"":                      "2 the configuration guards several sites: name one with --site: ",
+		"https://b.example.com": "2 the configuration guards several sites",
+		"--site a.example.co":   "2 did you mean a.example.com?",
+		"--site a.example.com https://a.example.com one two three": "2 name one URL",
+		"--fail-on new-rout":         "2 did you mean new-route?",
+		"--fail-on new-route":        "2 new-route needs --diff",
+		"--diff " + savedRoot:        "2 it is no",
+		"--format jsn":               "2 did you mean json?",
+		"--config nowhere/Caddyfile": "2 nowhere/Caddyfile",
+	} {
+		line := append([]string{"audit", "--format", "json", "--index", savedRoot, "--config", several}, strings.Fields(args)...)
+		out, problems, status := command.Run(strings.NewReader(""), line...)
+		if problem, fails := strings.CutPrefix(want, "2 "); fails {
+			if status != 2 || !strings.Contains(problems, problem) || out != "" {
+				t.Errorf("%q: %d %s %s", args, status, problems, out)
+			}
+		} else if status != 0 || !strings.Contains(out, `"site": "`+want+`"`) {
+			t.Errorf("%q: %d %s %.300s", args, status, problems, out)
+		}
+	}
+	if _, problems, status := command.Run(strings.NewReader(""), "audit"); status != 2 || !strings.Contains(problems, "name the URL") {
+		t.Errorf("%d %s", status, problems)
+	}
+}
+
+// site serves a saved root, and notes what is asked.
+func site(t *testing.T, root []byte) (address string, asked *[]string) {
+	t.Helper()
+	asked = new([]string)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		*asked = append(*asked, r.Method+" "+r.URL.String()+" "+r.Header.Get("X-Test"))
+		if r.URL.Path == "/closed/wp-json/" {
+			w.WriteHeader(http.StatusUnauthorized)
+		}
+		_, _ = w.Write(root) // a client that is gone shows in the test
+	}))
+	t.Cleanup(server.Close)
+	return server.URL, asked
+}
+
+// TestAudit_Asks: the command sends one GET; a site that is closed is one of which nothing
+// can be known.
+func TestAudit_Asks(t *testing.T) {
+	root, err := os.ReadFile(savedRoot)
+	if err != nil {
+		t.Fatal(err)
+	}
+	address, asked := site(t, root)
+	if report := auditJSON(t, "-H", "X-Test: yes", "--prefix", "api", address); report.Address != address+"/api/" || report.Totals.Endpoints < 100 {
+		t.Errorf("%s, %+v", report.Address, report.Totals)
+	}
+	if !slices.Equal(*asked, []string{"GET /api/ yes"}) {
+		t.Errorf("%q", *asked)
+	}
+	out, problems, status := command.Run(strings.NewReader(""), "audit", address+"/closed")
+	if status != 3 || out != "" || !strings.Contains(problems, "closed to callers without a login") {
+		t.Errorf("%d %s %s", status, problems, out)
+	}
+}
+
+// TestAudit_Untrusted: what a site says moves no cursor and makes no markup.
+func TestAudit_Untrusted(t *testing.T) {
+	text, err := json.Marshal(map[string]any{
+		"name": "\x1b[2Jx", "home": "https://\u202eshop.example.com", "namespaces": []string{"a\x1b[31m/v1", "<script>alert(1)</script>/v1"},
+		"routes": map[string]any{
+			"/a\x1b[31m/v1/x":                 map[string]any{"methods": []string{"GET", "P\x1b[0mUT"}},
+			"/<script>alert(1)</script>/v1/y": map[string]any{"methods": []string{"GET"}},
+			"/(?<![a])\u009b2J<img src=x>/":   map[string]any{"methods": []string{"POST"}},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := filepath.Join(t.TempDir(), "page.html")
+	out, problems, status := command.Run(strings.NewReader(""), "audit", "--all", "--html", page, "--index", write(t, "root.json", string(text)))
+	if status != 0 || strings.ContainsAny(out, "\x1b\u009b\u202e") || strings.Count(out, "POST") != 2 {
+		t.Errorf("%d %q %q", status, out, problems)
+	}
+	html, err := os.ReadFile(page)
+	if err != nil || strings.Contains(string(html), "<script") || strings.Contains(string(html), "<img") || strings.ContainsAny(string(html), "\x1b\u009b\u202e") ||
+		!strings.Contains(string(html), "&lt;script&gt;") {
+		t.Errorf("%v: %s", err, html)
+	}
+}
+
+var shellBlock = regexp.MustCompile("(?ms)^```sh\n(.*?)^```")
+
+// TestDocs_Audit runs the commands of docs/audit.md, in their order.
+func TestDocs_Audit(t *testing.T) {
+	docs, err := os.ReadFile("../../docs/audit.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, err := os.ReadFile(savedRoot)
+	if err != nil {
+		t.Fatal(err)
+	}
+	address, _ := site(t, root)
+	config := guarded(t, "login_only")
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("root.json", root, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	real := strings.NewReplacer("https://shop.example.com", address, "http://127.0.0.1:8080", address, "/etc/caddy/Caddyfile", config)
+	ran := 0
+	for _, block := range shellBlock.FindAllStringSubmatch(string(docs), -1) {
+		for line := range strings.Lines(block[1]) {
+			words, file, saves := strings.Cut(strings.TrimSpace(line), " > ")
+			args, ok := strings.CutPrefix(real.Replace(words), "caddy restwarden ")
+			out, problems, status := command.Run(strings.NewReader(""), strings.Fields(args)...)
+			want := 0
+			if strings.Contains(args, "known-hole") { // the saved root has some
+				want = 1
+			}
+			if !ok || status != want || out == "" || problems != "" {
+				t.Errorf("%s: %d %s", line, status, problems)
+			}
+			if saves {
+				if err := os.WriteFile(file, []byte(out), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			ran++
+		}
+	}
+	if _, err := os.Stat("shop.html"); err != nil || ran != 7 {
+		t.Errorf("%d commands, %v", ran, err)
+	}
+}
