@@ -59,17 +59,7 @@ func (r *Reacher) Of(route *index.Route, methods []string, callers []caller.Call
 	for i := range found {
 		found[i] = make([]Reached, len(callers))
 	}
-	var skip func(*cover.State) bool
-	if r.part {
-		skip = func(s *cover.State) bool { return !s.Marked() }
-	}
-	space, opaque := spaceOf(route)
-	seen := map[*cover.State]bool{}
-	err := r.prover.Walk(space, skip, func(place *cover.Place) bool {
-		if seen[place.State] || r.part && !place.State.Within() {
-			return true
-		}
-		seen[place.State] = true
+	opaque, err := r.walk(route, func(place *cover.Place) {
 		for i, method := range methods {
 			for j := range callers {
 				r.visit(place, method, &callers[j], &found[i][j])
@@ -78,7 +68,6 @@ func (r *Reacher) Of(route *index.Route, methods []string, callers []caller.Call
 				}
 			}
 		}
-		return true
 	})
 	for i := range found {
 		for j := range found[i] {
@@ -87,6 +76,35 @@ func (r *Reacher) Of(route *index.Route, methods []string, callers []caller.Call
 		}
 	}
 	return found, err
+}
+
+// Refused returns routes, as a client sends them, that a caller without a shop key does not
+// reach of a route with a method: one of each kind, where the rules see no difference within a
+// kind. The error is cover.ErrTooMany.
+func (r *Reacher) Refused(route *index.Route, method string, by caller.Caller) (refused []string, err error) {
+	_, err = r.walk(route, func(place *cover.Place) {
+		if passes, _ := r.judge(place, method, &by); !passes {
+			refused = append(refused, place.Route())
+		}
+	})
+	return refused, err
+}
+
+// walk visits a place of each kind that counts.
+func (r *Reacher) walk(route *index.Route, visit func(*cover.Place)) (opaque bool, err error) {
+	var skip func(*cover.State) bool
+	if r.part {
+		skip = func(s *cover.State) bool { return !s.Marked() }
+	}
+	space, opaque := spaceOf(route)
+	seen := map[*cover.State]bool{}
+	return opaque, r.prover.Walk(space, skip, func(place *cover.Place) bool {
+		if !seen[place.State] && (!r.part || place.State.Within()) {
+			seen[place.State] = true
+			visit(place)
+		}
+		return true
+	})
 }
 
 // spaceOf returns the routes that an entry of the index stands for. Those of an opaque one
@@ -103,16 +121,21 @@ func spaceOf(route *index.Route) (space cover.Space, opaque bool) {
 	return cover.KeysOf(call.MustPattern("/**")), true
 }
 
-// visit judges one call at a place that stands for its region.
-func (r *Reacher) visit(place *cover.Place, method string, by *caller.Caller, reach *Reached) {
+// judge judges one call at a place that stands for its kind.
+func (r *Reacher) judge(place *cover.Place, method string, by *caller.Caller) (passes bool, rule *Rule) {
 	p, patterns := r.prover, place.State.Matches()
 	p.claim.Caller = *by
 	c := callOf(method, place.Key())
-	passes, rule := p.admits(c, p.matching(patterns))
+	passes, rule = p.admits(c, p.matching(patterns))
 	if passes && p.abilities != nil && p.abilities.covers(patterns) {
-		passes, rule = p.runs(c, rule)
+		return p.runs(c, rule)
 	}
-	switch {
+	return passes, rule
+}
+
+// visit adds what is reached at a place.
+func (r *Reacher) visit(place *cover.Place, method string, by *caller.Caller, reach *Reached) {
+	switch passes, rule := r.judge(place, method, by); {
 	case passes && reach.Passes == "":
 		reach.Passes = place.Route()
 		if rule != &defaultAnyone {

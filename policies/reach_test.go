@@ -1,6 +1,8 @@
 package policies
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -42,6 +44,24 @@ func TestReacher(t *testing.T) {
 		}
 		if text != want[route.Name()] {
 			t.Errorf("%s: %s", route.Name(), text)
+		}
+	}
+}
+
+// TestReacher_Refused: of each kind of routes that are refused there is one.
+func TestReacher_Refused(t *testing.T) {
+	c := chainOf(t, "login_only", "deny /acme/v1/secret", "allow anyone GET /acme/v1/**")
+	r, err := c.Reacher()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for pattern, want := range map[string]string{
+		`/acme/v1/(?P<what>[a-z]+)`: "/acme/v1/secret /acme/v1/troubleshooting", `/acme/v1/x`: "", `/acme/v2/x`: "/acme/v2/x",
+	} {
+		refused, err := r.Refused(index.New([]string{pattern}, nil).Routes()[0], "GET", caller.Caller{})
+		slices.Sort(refused)
+		if got := strings.Join(refused, " "); err != nil || got != want {
+			t.Errorf("%s: %q, %v, want %q", pattern, got, err, want)
 		}
 	}
 }

@@ -4,6 +4,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/index"
 )
 
 // advise fills in what the catalogue tells, and the lines to add.
@@ -159,11 +163,46 @@ func (f *found) opens(before, after *Gateway) (bool, error) {
 // closes tells whether the plugin's line closes something that is risky.
 func (f *found) closes(before, after *Gateway) (bool, error) {
 	for _, r := range f.risks {
-		if len(r.at) == 0 {
-			continue
-		}
-		if differs, err := r.differs(before, after); differs || err != nil {
+		if lost, err := r.lost(before, after); lost || err != nil {
 			return true, err
+		}
+	}
+	return false, nil
+}
+
+// lost tells whether callers without a login reach something of a row before, and not after.
+// The rules after are those before and more.
+func (r *row) lost(before, after *Gateway) (bool, error) {
+	earlier, err := before.Chain.Reacher()
+	if err != nil {
+		return false, err
+	}
+	later, err := after.Chain.Reacher(r.route)
+	if err != nil {
+		return false, err
+	}
+	for _, p := range r.at {
+		for _, method := range p.methods {
+			refused, err := later.Refused(p.pattern, method, caller.Caller{})
+			if err != nil {
+				return false, err
+			}
+			if lost, err := passesAny(earlier, method, refused); lost || err != nil {
+				return true, err
+			}
+		}
+	}
+	return false, nil
+}
+
+// passesAny tells whether callers without a login reach one of the routes.
+func passesAny(reacher *policies.Reacher, method string, routes []string) (bool, error) {
+	for _, route := range routes {
+		for _, one := range index.New([]string{regexp.QuoteMeta(route)}, nil).Routes() {
+			reached, err := reacher.Of(one, []string{method}, []caller.Caller{{}})
+			if err != nil || reached[0][0].Passes != "" {
+				return true, err
+			}
 		}
 	}
 	return false, nil

@@ -71,9 +71,10 @@ func rowNames(methods []string, pattern string, by rowCall) bool {
 	return slices.Contains(methods, by.method) && call.MustPattern(pattern).Match(strings.ToLower(by.route))
 }
 
-// checkReached makes a call in both forms: it reaches the stand-in, or WordPress's own route.
-func (c *catalogued) checkReached(ctx context.Context, g *standinGate, by rowCall, as *account) {
-	c.inBothForms(ctx, g, by, as, func(a *answer, seen *trace) error {
+// reaches makes a call in both forms. The error tells that one of them does not reach the
+// stand-in, or WordPress's own route.
+func (c *catalogued) reaches(ctx context.Context, g *standinGate, by rowCall, as *account) error {
+	return c.inBothForms(ctx, g, by, as, func(a *answer, seen *trace) error {
 		if by.row.ofCore {
 			return ranOfCore(seen, by, a)
 		}
@@ -81,10 +82,10 @@ func (c *catalogued) checkReached(ctx context.Context, g *standinGate, by rowCal
 	})
 }
 
-// checkRefused makes a call in both forms: the gateway refuses it in these words, if any are
-// given, and WordPress does not run.
-func (c *catalogued) checkRefused(ctx context.Context, g *standinGate, by rowCall, words want, as *account) {
-	c.inBothForms(ctx, g, by, as, func(a *answer, seen *trace) error {
+// refuses makes a call in both forms. The error tells that the gateway does not refuse one of
+// them in these words, if any are given, or that WordPress has run it.
+func (n *standins) refuses(ctx context.Context, g *standinGate, by rowCall, words want, as *account) error {
+	return n.inBothForms(ctx, g, by, as, func(a *answer, seen *trace) error {
 		if !a.refused() || words != "" && !words.matches(a) || len(seen.dispatches) > 0 {
 			return fmt.Errorf("it is not refused as expected: %s", a)
 		}
@@ -92,23 +93,26 @@ func (c *catalogued) checkRefused(ctx context.Context, g *standinGate, by rowCal
 	})
 }
 
-func (c *catalogued) inBothForms(ctx context.Context, g *standinGate, by rowCall, as *account, judge func(*answer, *trace) error) {
+func (n *standins) inBothForms(ctx context.Context, g *standinGate, by rowCall, as *account, judge func(*answer, *trace) error) error {
 	body := ""
-	if by.method != "GET" {
+	if by.method != "GET" && by.method != "HEAD" {
 		body = `{"requests":[]}` // the core's batch takes it
 	}
-	for form, path := range map[string]string{"pretty": "/wp-json" + by.route, "query": "/?rest_route=" + by.route} {
-		tag := c.tag()
-		a, err := c.fetch(ctx, g, request{method: by.method, path: path, body: body, as: as, headers: []string{"X-Request-Tag: " + tag}})
+	for _, path := range []string{"/wp-json" + by.route, "/?rest_route=" + by.route} {
+		tag := n.tag()
+		a, err := n.fetch(ctx, g, request{method: by.method, path: path, body: body, as: as, headers: []string{"X-Request-Tag: " + tag}})
 		var seen trace
 		if err == nil {
-			seen, err = c.readTrace(tag)
+			seen, err = n.readTrace(tag)
 		}
 		if err == nil {
 			err = judge(a, &seen)
 		}
-		c.check(fmt.Sprintf("%s, %s %s, %s, login %t", g.Name, by.method, by.route, form, as != nil), err)
+		if err != nil {
+			return fmt.Errorf("%s, %s %s, login %t: %w", g.Name, by.method, path, as != nil, err)
+		}
 	}
+	return nil
 }
 
 // echoed tells why an answer is not the stand-in's, with its permission or without.

@@ -155,11 +155,11 @@ func (c *catalogued) checkAllow(ctx context.Context, g *standinGate, groups []pl
 	for _, by := range c.calls() {
 		switch taken, _ := builtInTakes(by); {
 		case taken:
-			c.checkRefused(ctx, g, by, "", nil)
+			c.checkCall(by, c.refuses(ctx, g, by, "", nil))
 		case c.needed(by, groups):
-			c.checkReached(ctx, g, by, nil)
+			c.checkCall(by, c.reaches(ctx, g, by, nil))
 		default:
-			c.checkRefused(ctx, g, by, notLoggedIn, nil)
+			c.checkCall(by, c.refuses(ctx, g, by, notLoggedIn, nil))
 		}
 	}
 	c.checkGuards(ctx, g)
@@ -172,17 +172,19 @@ func (c *catalogued) checkDeny(ctx context.Context) {
 	for _, by := range c.calls() {
 		switch taken, always := builtInTakes(by); {
 		case always:
-			c.checkRefused(ctx, c.deny, by, forbidden, nil)
-			c.checkRefused(ctx, c.deny, by, forbidden, &admin)
+			c.checkCall(by, c.refuses(ctx, c.deny, by, forbidden, nil))
+			c.checkCall(by, c.refuses(ctx, c.deny, by, forbidden, &admin))
 		case taken || c.denied(by):
-			c.checkRefused(ctx, c.deny, by, forbidden, nil)
-			c.checkReached(ctx, c.deny, by, &admin)
+			c.checkCall(by, c.refuses(ctx, c.deny, by, forbidden, nil))
+			c.checkCall(by, c.reaches(ctx, c.deny, by, &admin))
 		default:
-			c.checkReached(ctx, c.deny, by, nil)
+			c.checkCall(by, c.reaches(ctx, c.deny, by, nil))
 		}
 	}
 	c.checkGuards(ctx, c.deny)
 }
+
+func (c *catalogued) checkCall(by rowCall, err error) { c.check(by.method+" "+by.route, err) }
 
 // checkLimits calls each route that has a limit until the gateway has had enough.
 func (c *catalogued) checkLimits(ctx context.Context, g *standinGate, groups []plugins.Group) {

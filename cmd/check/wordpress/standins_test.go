@@ -148,10 +148,9 @@ func (s *stack) newStandins() (*standins, error) {
 	if err != nil {
 		return nil, err
 	}
-	address := fmt.Sprintf("127.0.0.1:%d", ports[0])
 	transport := &http.Transport{
-		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
-			return new(net.Dialer).DialContext(ctx, network, address)
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, network, "127.0.0.1:"+machine.Port(address))
 		},
 		DisableKeepAlives: true, // several hundred names
 	}
