@@ -1,0 +1,79 @@
+package command_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/restwarden/restwarden/caddymodule/dryrun"
+)
+
+const pluginsFile = `shop.example.com {
+	restwarden wordpress {
+		login_only
+		allow plugin complianz-gdpr contact-form-7
+		deny plugin wordpress
+		allow users GET /acme/v1/**
+	}
+	reverse_proxy 127.0.0.1:8080
+}
+`
+
+// TestExplain_Plugins: the rules of a plugin are one line, or the row that matched. With
+// --verbose and in JSON they are all there.
+func TestExplain_Plugins(t *testing.T) {
+	t.Parallel()
+	const at = "https://shop.example.com/wp-json"
+	for _, test := range []struct {
+		args, url string
+		status    int
+		want      []string
+		not       string
+	}{
+		{"-X POST", "/complianz/v1/track", 0, []string{"rule     plugin complianz-gdpr: allow anyone POST /complianz/v1/track", "matches                      plugin complianz-gdpr: allow anyone POST /complianz/v1/track\n", "  for other methods or routes  plugin wordpress, 8 rules\n"}, "complianz-gdpr, "},
+		{"-X POST", "/contact-form-7/v1/contact-forms/5/feedback", 0, []string{"  plugin complianz-gdpr, 8 rules\n", "  plugin contact-form-7: allow anyone POST /contact-form-7/v1/contact-forms/*/feedback\n"}, "track"},
+		{"", "/acme/v1/x", 1, []string{"  plugin complianz-gdpr, 8 rules\n", "  plugin contact-form-7, 3 rules\n", "matches"}, "track"},
+		{"", "/wp/v2/search", 1, []string{"rule     plugin wordpress: allow users GET /wp/v2/search", "matches                      plugin wordpress: allow users GET /wp/v2/search\n"}, "track"},
+		{"-v", "/acme/v1/x", 1, []string{"plugin complianz-gdpr: allow anyone POST /complianz/v1/track\n", "plugin contact-form-7: allow anyone GET /contact-form-7/v1/contact-forms/*/refill\n"}, " rules\n"},
+	} {
+		out, problems, status := explain(t, pluginsFile, append(strings.Fields(test.args), at+test.url)...)
+		if status != test.status {
+			t.Errorf("%s: exit status %d\n%s\n%s", test.url, status, out, problems)
+		}
+		for _, want := range test.want {
+			if !strings.Contains(out, want) {
+				t.Errorf("%s: there is no %q in\n%s", test.url, want, out)
+			}
+		}
+		if strings.Contains(out, test.not) {
+			t.Errorf("%s: there is %q in\n%s", test.url, test.not, out)
+		}
+	}
+}
+
+// TestExplain_PluginsJSON: each rule that was considered is there, with what it says.
+func TestExplain_PluginsJSON(t *testing.T) {
+	t.Parallel()
+	out, problems, _ := explain(t, pluginsFile, "--format", "json", "-X", "POST", "https://shop.example.com/wp-json/contact-form-7/v1/contact-forms/5/feedback")
+	var result dryrun.Result
+	if err := json.Unmarshal([]byte(out), &result); err != nil {
+		t.Fatalf("%v\n%s", err, problems)
+	}
+	considered := map[string]int{}
+	for _, p := range result.Policies {
+		for _, r := range p.Rules {
+			if strings.HasPrefix(r.Rule, "plugin ") == (r.Line == "") {
+				t.Errorf("%+v", r)
+			}
+			if r.Line != "" {
+				considered[r.Rule]++
+			}
+		}
+	}
+	if considered["plugin complianz-gdpr"] != 8 || considered["plugin contact-form-7"] != 1 {
+		t.Errorf("%v", considered)
+	}
+	if d := result.Decided; d == nil || d.Rule != "plugin contact-form-7" || d.Line != "allow anyone POST /contact-form-7/v1/contact-forms/*/feedback" {
+		t.Errorf("%+v", d)
+	}
+}
