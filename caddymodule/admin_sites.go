@@ -27,7 +27,8 @@ type siteStatus struct {
 	Problems      []problemStatus        `json:"problems"`
 	Questions     map[ask.Kind]askedKind `json:"questions"`
 	Spool         spoolStatus            `json:"spool"`
-	Refusals      int                    `json:"refusals"` // that are kept
+	Refusals      int                    `json:"refusals"`         // that are kept
+	Routes        *routesStatus          `json:"routes,omitempty"` // nil until a root has listed some
 }
 
 // lockdownStatus is a lockdown in force.
@@ -65,6 +66,7 @@ func (s *site) status(now time.Time) siteStatus {
 		Site: s.Name, Platform: s.g.Platform, Mode: configured, Configured: configured,
 		Lockdown: s.state.lockdown(now), Questions: s.state.asked(), Spool: spoolStatus{bytes, limit},
 		Problems: s.problems(), Refusals: len(s.state.refusals()),
+		Routes: s.state.roots.status(),
 	}
 	st.Release, st.ReleaseSource = s.Release.Known()
 	if on, ok := s.state.switches.Mode.At(now); ok {

@@ -113,9 +113,11 @@ func (g *Gateway) configure(directive policies.Option) error {
 }
 
 // expanded returns the options with what the lines `allow plugin` and `deny plugin` stand
-// for in their place.
+// for in their place. Their limits and credentials come last: there a line of the owner's
+// own may say the same, wherever it stands.
 func expanded(block []policies.Option, platform string) (all []policies.Option, err error) {
 	names, _ := call.PlatformByName(platform)
+	var last []policies.Option
 	for _, o := range block {
 		lines := []policies.Option{o}
 		if policies.IsPluginLine(o) {
@@ -123,9 +125,15 @@ func expanded(block []policies.Option, platform string) (all []policies.Option, 
 				return nil, err
 			}
 		}
-		all = append(all, lines...)
+		for _, line := range lines {
+			if line.From != "" && (line.Name == "credentials" || line.Name == "rate_limit") {
+				last = append(last, line)
+			} else {
+				all = append(all, line)
+			}
+		}
 	}
-	return all, nil
+	return append(all, last...), nil
 }
 
 // gatewayOptions are the gateway's own options.

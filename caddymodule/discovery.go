@@ -85,16 +85,27 @@ func (d *discovery) request(s *site, r *http.Request, next caddyhttp.Handler, pr
 		return
 	}
 	by := policies.Reach{Host: strings.Clone(r.Host), Secure: isSecure(r), Base: base, Pretty: pretty}
-	d.start(s, r, next, func(ctx context.Context, b ask.Backend) { d.readRoot(ctx, s, b, by, below) })
+	named := s.isNamed(r)
+	d.start(s, r, next, func(ctx context.Context, b ask.Backend) {
+		if root := d.readRoot(ctx, s, b, by, below); root != nil && s.g.app.dry == nil {
+			s.drift(ctx, root, by.Host, named)
+		}
+	})
 }
 
 // mayLearn tells whether the root of a host that is new may be read now.
 func (d *discovery) mayLearn(s *site, r *http.Request, now int64) bool {
-	if host := s.hostOf(r.Host, r); host != other && !strings.ContainsAny(host, "*{") {
+	if s.isNamed(r) {
 		return true
 	}
 	after := d.unnamed.Load()
 	return after <= now && d.unnamed.CompareAndSwap(after, now+int64(discoverNew))
+}
+
+// isNamed tells whether the configuration names the host of r itself.
+func (s *site) isNamed(r *http.Request) bool {
+	host := s.hostOf(r.Host, r)
+	return host != other && !strings.ContainsAny(host, "*{")
 }
 
 // script is called for every form for a script that may be forwarded unread. The gateway
@@ -206,8 +217,9 @@ func isBelow(path, base string) bool {
 	return ok && (rest == "" || rest[0] == '/')
 }
 
-// readRoot reads the root of one host and says when it is due again.
-func (d *discovery) readRoot(ctx context.Context, s *site, b ask.Backend, by policies.Reach, below bool) {
+// readRoot reads the root of one host and says when it is due again. It returns nil for a
+// root that could not be read.
+func (d *discovery) readRoot(ctx context.Context, s *site, b ask.Backend, by policies.Reach, below bool) *policies.Root {
 	root, err := s.Discover(ctx, b, by)
 	read := new(hostRoot)
 	if err == nil {
@@ -233,6 +245,7 @@ func (d *discovery) readRoot(ctx context.Context, s *site, b ask.Backend, by pol
 		h.failures = 0
 	}
 	h.due.Store(time.Now().Add(jittered(pause, rand.Float64())).UnixNano()) //nolint:gosec // no secret
+	return root
 }
 
 // failed logs that a root could not be read. The first failure of its kind is a warning if

@@ -10,7 +10,7 @@ import (
 
 const loginOnly = `	restwarden cms {
 		login_only
-		allow anyone POST /complianz/v1/consent
+		allow anyone POST /complianz/v1/track
 		redact /feed/options access_token
 	}
 `
@@ -49,8 +49,8 @@ func TestGateway_AnonymousIsRefusedInEverySpelling(t *testing.T) {
 func TestGateway_CallersPass(t *testing.T) {
 	p := newPlatform(t)
 	g := startGateway(t, loginOnly+p.proxied())
-	g.do("POST /cms-json/complianz/v1/consent", `{"a":1}`, "Content-Type: application/json").want(t, 200, `"body":"{\"a\":1}"`)
-	g.do("GET /cms-json/complianz/v1/consent", "").want(t, 401, "rest_not_logged_in")
+	g.do("POST /cms-json/complianz/v1/track", `{"a":1}`, "Content-Type: application/json").want(t, 200, `"body":"{\"a\":1}"`)
+	g.do("GET /cms-json/complianz/v1/track", "").want(t, 401, "rest_not_logged_in")
 	g.do("GET /cms-json/cms/v2/users", "", asAdmin).want(t, 200, "/cms/v2/users")
 	g.do("GET /?rest_route=/cms/v2/users", "", asAdmin).want(t, 200, "/cms/v2/users")
 	g.do("HEAD /cms-json/cms/v2/users", "").want(t, 401, "")

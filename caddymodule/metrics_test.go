@@ -24,7 +24,7 @@ func TestGateway_VarsLogAndMetrics(t *testing.T) {
 	vars(g.do("GET /cms-json/cms/v2/posts/x?secret=hush", ""), "call refused cms/v2 GET anonymous access rest_not_logged_in")
 	vars(g.do("GET /cms-json/unknown/x", "", asAdmin), "call pass unknown GET user")
 	g.do("GET /cms-json/unknown/x", "", asAdmin) // the caller is remembered by now
-	vars(g.do("POST /cms-json/complianz/v1/consent", ""), "call pass complianz/v1 POST")
+	vars(g.do("POST /cms-json/complianz/v1/track", ""), "call pass complianz/v1 POST")
 	vars(g.do("GET /cms-json/shop/v3/orders", "", asCustomer), "call refused shop/v3 GET user access rest_forbidden")
 	vars(g.do("GET /cms-json/cms/v2/posts", "", asWrong), "call refused cms/v2 GET access platform")
 	vars(g.do("GET /cms-json/cms/v2/posts?rest_route=/cms/v2/users", ""), "refused refused unknown call rest_ambiguous_request") //nolint:dupword // a kind and an outcome

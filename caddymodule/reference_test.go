@@ -52,7 +52,7 @@ const asJSON = "Content-Type: application/json"
 
 const referenceSite = `	restwarden cms {
 		login_only
-		allow anyone POST /complianz/v1/consent
+		allow anyone POST /complianz/v1/track
 		allow anyone /shop/store/v1/**
 		allow signed cookie_plugin /*/v1/store-auth
 		signature cookie_plugin {

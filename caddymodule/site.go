@@ -194,5 +194,6 @@ func appOf(ctx caddy.Context) (*App, error) {
 	app.http, app.logger, app.dry = http, ctx.Logger(), dryrun.Loading()
 	app.metrics = newMetrics(ctx.GetMetricsRegistry(), http != nil && http.Metrics != nil && http.Metrics.PerHost)
 	registerOrExisting(ctx.GetMetricsRegistry(), prometheus.Collector(lockdownGauge{app}))
+	registerOrExisting(ctx.GetMetricsRegistry(), prometheus.Collector(routeChanges{app}))
 	return app, app.openStore()
 }

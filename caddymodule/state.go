@@ -16,11 +16,12 @@ import (
 const keptRecords = 100
 
 // siteState is what is known of a site beyond one configuration: its last refusals, its
-// questions and its switches. The pool keeps it by the site's name.
+// questions, its switches and its routes. The pool keeps it by the site's name.
 type siteState struct {
 	name     string
 	switches policies.Switches
 	board    *switchboard
+	roots    rootMemory
 
 	mu        sync.Mutex
 	records   []Record // the last ones; a ring once it is full

@@ -1,6 +1,7 @@
 package policies
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -66,8 +67,17 @@ func (g *Guard) compile() error {
 		}
 		g.except = append(g.except, p)
 	}
-	return g.Rule.compile()
+	if err := g.Rule.compile(); err != nil {
+		return err
+	}
+	if g.who == whoAnyone || g.who == whoSigned {
+		return errGuardAdmits
+	}
+	return nil
 }
+
+// errGuardAdmits: a guard that anyone passes would hide the guards behind it.
+var errGuardAdmits = errors.New("a guard only takes away: it allows users, a role or a capability, or denies")
 
 // match tells whether g applies to c. own is the site's own rule for c, if it has one.
 func (g *Guard) match(c *call.Call, own Match) (Match, Mismatch) {

@@ -12,7 +12,7 @@ import (
 func TestAccess_Decides(t *testing.T) {
 	open := []Option{
 		line("login_only"),
-		line("allow anyone POST /complianz/v1/consent"),
+		line("allow anyone POST /complianz/v1/track"),
 		line("allow role editor,administrator GET /report/v1/*"),
 		line("allow capability manage_options /settings/v1/**"),
 		line("deny /closed/v1/** as 404"),
@@ -40,9 +40,9 @@ func TestAccess_Decides(t *testing.T) {
 		"deny/login only":                      {open, nobody, "GET", "/wp-json/wp/v2/posts", nil, 401, CodeNotLoggedIn, 0},
 		"deny/login only on a guarded route":   {open, nobody, "GET", "/wp-json/wp/v2/users", nil, 401, CodeNotLoggedIn, 0},
 		"deny/login only, denied route":        {open, nobody, "POST", "/wp-json/cookie/v1/upload-logo", nil, 403, CodeForbidden, 0},
-		"allow/exception":                      {open, nobody, "POST", "/wp-json/complianz/v1/consent", nil, 0, "", 0},
-		"deny/exception, other method":         {open, nobody, "GET", "/wp-json/complianz/v1/consent", nil, 401, CodeNotLoggedIn, 0},
-		"deny/exception, overridden method":    {open, nobody, "POST", "/wp-json/complianz/v1/consent?_method=GET", nil, 401, CodeNotLoggedIn, 0},
+		"allow/exception":                      {open, nobody, "POST", "/wp-json/complianz/v1/track", nil, 0, "", 0},
+		"deny/exception, other method":         {open, nobody, "GET", "/wp-json/complianz/v1/track", nil, 401, CodeNotLoggedIn, 0},
+		"deny/exception, overridden method":    {open, nobody, "POST", "/wp-json/complianz/v1/track?_method=GET", nil, 401, CodeNotLoggedIn, 0},
 		"allow/logged in":                      {open, customer, "GET", "/wp-json/wp/v2/posts", []string{basicAuth}, 0, "", 1},
 		"deny/forged credentials":              {open, nobody, "GET", "/wp-json/wp/v2/posts", []string{basicAuth}, 401, CodeNotLoggedIn, 1},
 		"deny/cookie without nonce":            {open, admin, "GET", "/wp-json/wp/v2/posts", []string{loginLine}, 401, CodeNotLoggedIn, 0},
@@ -291,10 +291,10 @@ func TestAccess_BadConfiguration(t *testing.T) {
 func TestAccess_NoQuestionsWhereNobodyNeedsToKnow(t *testing.T) {
 	s := newSite(t)
 	p := new(Access)
-	configure(t, p, line("allow anyone POST /complianz/v1/consent"))
+	configure(t, p, line("allow anyone POST /complianz/v1/track"))
 	provision(t, s, p)
 	backend := asktest.Failing(http.ErrServerClosed)
-	v, err := p.Check(t.Context(), request(t, s, backend, "POST", "/wp-json/complianz/v1/consent", "", basicAuth))
+	v, err := p.Check(t.Context(), request(t, s, backend, "POST", "/wp-json/complianz/v1/track", "", basicAuth))
 	if err != nil || v.Refused() || len(backend.Questions()) > 0 {
 		t.Errorf("got %+v, %v after %d questions", v, err, len(backend.Questions()))
 	}

@@ -200,13 +200,13 @@ func BenchmarkChain(b *testing.B) {
 		target  string
 		headers []string
 	}{
-		"anonymous":  {"/wp-json/complianz/v1/consent", nil},
+		"anonymous":  {"/wp-json/complianz/v1/track", nil},
 		"identified": {"/wp-json/wp/v2/posts", []string{loginLine, nonceLine}},
 	} {
 		b.Run(name, func(b *testing.B) {
 			s := newSite(b)
 			backend := asktest.Answering(200, adminBody)
-			access := &Access{LoginOnly: true, Rules: []Rule{{Allow: "anyone", Routes: []string{"/complianz/v1/consent"}}}}
+			access := &Access{LoginOnly: true, Rules: []Rule{{Allow: "anyone", Routes: []string{"/complianz/v1/track"}}}}
 			c, err := NewChain(s, "", configured("access", access))
 			if err != nil {
 				b.Fatal(err)

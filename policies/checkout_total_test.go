@@ -238,7 +238,7 @@ func TestIntegerAndTruthy(t *testing.T) {
 func TestRateLimits(t *testing.T) {
 	s := newSite(t)
 	p := new(RateLimits)
-	configure(t, p, line("rate_limit 2/1h POST /complianz/v1/consent"), line("rate_limit 1/1h per caller /report/**"), line("rate_limit 1/1h per key /keyed/**"))
+	configure(t, p, line("rate_limit 2/1h POST /complianz/v1/track"), line("rate_limit 1/1h per caller /report/**"), line("rate_limit 1/1h per key /keyed/**"))
 	provision(t, s, p)
 	status := func(method, target string, headers ...string) int {
 		t.Helper()
@@ -252,11 +252,11 @@ func TestRateLimits(t *testing.T) {
 		return v.Status
 	}
 	for i, want := range []int{0, 0, 429, 429} {
-		if got := status("POST", "/wp-json/complianz/v1/consent"); got != want {
+		if got := status("POST", "/wp-json/complianz/v1/track"); got != want {
 			t.Errorf("call %d: %d, want %d", i+1, got, want)
 		}
 	}
-	if got := status("GET", "/wp-json/complianz/v1/consent"); got != 0 {
+	if got := status("GET", "/wp-json/complianz/v1/track"); got != 0 {
 		t.Errorf("another method is limited: %d", got)
 	}
 	if a, b := status("GET", "/wp-json/report/x", basicAuth), status("GET", "/wp-json/report/y", loginLine, nonceLine); a != 0 || b != 429 {

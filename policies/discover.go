@@ -17,11 +17,12 @@ import (
 
 // Root is what a site's REST root says.
 type Root struct {
-	Routes, Namespaces []string     // in the order of registration
-	Index              *index.Index // of these routes; nil if the root is not public, is not there or lists none
-	Home               string       // the site's home address as the root gives it; "" if it gives none
-	QueryOnly          bool         // there is no root in the pretty form
-	Problems           []Problem    // what of the configuration does not fit the site
+	Routes, Namespaces []string       // in the order of registration
+	Listed             []index.Listed // the same routes, with what the root says of them
+	Index              *index.Index   // of these routes; nil if the root is not public, is not there or lists none
+	Home               string         // the site's home address as the root gives it; "" if it gives none
+	QueryOnly          bool           // there is no root in the pretty form
+	Problems           []Problem      // what of the configuration does not fit the site
 }
 
 // maxHome bounds what is kept of a home address. No longer one is usable.
@@ -51,7 +52,7 @@ func (s *Site) Discover(ctx context.Context, b ask.Backend, by Reach) (*Root, er
 	found := read.found
 	preview := found.Route(fmt.Sprintf(`/%s/orders/(?P<order_id>[\d]+)/refunds/preview`, s.Platform.Shop[2]))
 	s.Release.Learn(by, preview != nil)
-	root := &Root{Routes: found.Patterns(), Namespaces: found.Namespaces, Home: found.Home[:min(len(found.Home), maxHome)]}
+	root := &Root{Routes: found.Patterns(), Namespaces: found.Namespaces, Listed: found.Routes, Home: found.Home[:min(len(found.Home), maxHome)]}
 	if len(root.Routes) > 0 { // some plugins take all routes out of the root
 		root.Index = index.New(root.Routes, root.Namespaces)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/restwarden/restwarden/policies/store"
 )
 
-const consent = "/wp-json/complianz/v1/consent"
+const consent = "/wp-json/complianz/v1/track"
 
 func limited(tb testing.TB, s *Site, text string) *RateLimits {
 	p := new(RateLimits)
@@ -77,7 +77,7 @@ func TestRateLimit_WhoIsOneClient(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t)
-			p := limited(t, s, "rate_limit 4/1m per "+test.per+" POST /complianz/v1/consent")
+			p := limited(t, s, "rate_limit 4/1m per "+test.per+" POST /complianz/v1/track")
 			backend := asktest.Answering(200, adminBody)
 			n := passes(t, p, 10, func(i int) *Request {
 				r := request(t, s, backend, "POST", consent, "")
@@ -136,14 +136,14 @@ func TestRateLimit_Keys(t *testing.T) {
 
 func TestRateLimit_Targets(t *testing.T) {
 	s := newSite(t)
-	p := limited(t, s, "rate_limit 2/1m POST /complianz/v1/consent")
+	p := limited(t, s, "rate_limit 2/1m POST /complianz/v1/track")
 	for path, method := range map[string]string{consent: "GET", "/wp-json/complianz/v1/other": "POST"} {
 		if n := passes(t, p, 5, func(int) *Request { return request(t, s, nil, method, path, "") }); n != 5 {
 			t.Errorf("%s %s: %d passed", method, path, n)
 		}
 	}
 	n := passes(t, p, 6, func(i int) *Request {
-		target := []string{consent, "/?rest_route=/complianz/v1/consent", "/wp-json/complianz/v1/consent?_method=POST"}[i%3]
+		target := []string{consent, "/?rest_route=/complianz/v1/track", "/wp-json/complianz/v1/track?_method=POST"}[i%3]
 		return request(t, s, nil, "POST", target, "")
 	})
 	if n != 2 {
@@ -155,7 +155,7 @@ func TestRateLimit_Targets(t *testing.T) {
 func TestRateLimit_Header(t *testing.T) {
 	s := newSite(t)
 	p := new(RateLimits)
-	configure(t, p, line("rate_limit 10/1m POST /complianz/v1/consent"), line("rate_limit 3/1h POST /complianz/**"))
+	configure(t, p, line("rate_limit 10/1m POST /complianz/v1/track"), line("rate_limit 3/1h POST /complianz/**"))
 	provision(t, s, p)
 	for i, want := range []string{"2", "1", "0"} {
 		r := request(t, s, nil, "POST", consent, "")
@@ -186,7 +186,7 @@ func TestRateLimit_Header(t *testing.T) {
 // TestRateLimit_RotatingAddresses: memory is bounded for any number of addresses.
 func TestRateLimit_RotatingAddresses(t *testing.T) {
 	s := newSite(t)
-	p := limited(t, s, "rate_limit 1/1h POST /complianz/v1/consent")
+	p := limited(t, s, "rate_limit 1/1h POST /complianz/v1/track")
 	r := request(t, s, nil, "POST", consent, "")
 	before := heap()
 	var half uint64
@@ -217,7 +217,7 @@ func heap() uint64 {
 
 func BenchmarkRateLimit(b *testing.B) {
 	s := newSite(b)
-	p := limited(b, s, "rate_limit 1000000000/1h POST /complianz/v1/consent")
+	p := limited(b, s, "rate_limit 1000000000/1h POST /complianz/v1/track")
 	r := request(b, s, nil, "POST", consent, "")
 	b.ReportAllocs()
 	for b.Loop() {

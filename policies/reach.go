@@ -2,7 +2,9 @@ package policies
 
 import (
 	"cmp"
+	"strings"
 
+	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/cover"
 	"github.com/restwarden/restwarden/policies/index"
@@ -29,34 +31,41 @@ func (r *Reached) None() bool { return !r.Unknown && r.Passes == "" }
 
 // Reacher tells who reaches what, by the same reasoning, and within the same limits, as
 // Chain.Prove. It is for one goroutine.
-type Reacher struct{ prover *prover }
+type Reacher struct {
+	prover *prover
+	part   bool // some routes do not count
+}
 
-// Reacher returns the Reacher of the chain.
-func (c *Chain) Reacher() (*Reacher, error) {
-	target, err := NewTarget(nil, []string{"/**"})
+// Reacher returns the Reacher of the chain. Where there are patterns, written as in a rule,
+// only the routes within them count.
+func (c *Chain) Reacher(within ...string) (*Reacher, error) {
+	part := len(within) > 0
+	if !part {
+		within = []string{"/**"}
+	}
+	target, err := NewTarget(nil, within)
 	if err != nil {
 		return nil, err
 	}
-	return &Reacher{newProver(c, &Claim{}, &target)}, nil
+	return &Reacher{newProver(c, &Claim{}, &target), part}, nil
 }
 
 // Of returns what each of callers, who have no shop key, reaches of a route with each of
-// methods, in the order methods, then callers. The error is cover.ErrTooMany.
+// methods, in the order methods, then callers. Where no call of the route counts, Passes and
+// Refused are both "". The error is cover.ErrTooMany.
 func (r *Reacher) Of(route *index.Route, methods []string, callers []caller.Caller) ([][]Reached, error) {
-	_, opaque := route.Opaque()
 	found := make([][]Reached, len(methods))
 	for i := range found {
 		found[i] = make([]Reached, len(callers))
-		for j := range found[i] {
-			found[i][j].Unknown = opaque
-		}
 	}
-	if opaque {
-		return found, nil
+	var skip func(*cover.State) bool
+	if r.part {
+		skip = func(s *cover.State) bool { return !s.Marked() }
 	}
+	space, opaque := spaceOf(route)
 	seen := map[*cover.State]bool{}
-	return found, r.prover.Walk(route, nil, func(place *cover.Place) bool {
-		if seen[place.State] {
+	err := r.prover.Walk(space, skip, func(place *cover.Place) bool {
+		if seen[place.State] || r.part && !place.State.Within() {
 			return true
 		}
 		seen[place.State] = true
@@ -67,6 +76,27 @@ func (r *Reacher) Of(route *index.Route, methods []string, callers []caller.Call
 		}
 		return true
 	})
+	for i := range found {
+		for j := range found[i] {
+			reach := &found[i][j]
+			reach.Unknown = opaque && reach.Passes != "" && (r.part || reach.Refused != "")
+		}
+	}
+	return found, err
+}
+
+// spaceOf returns the routes that an entry of the index stands for. Those of an opaque one
+// are all that may be among them: what no call of them reaches, none of the entry's does.
+func spaceOf(route *index.Route) (space cover.Space, opaque bool) {
+	prefix, opaque := route.Opaque()
+	if !opaque {
+		return route, false
+	}
+	first, _, whole := strings.Cut(strings.TrimPrefix(prefix, "/"), "/")
+	if below, err := call.ParsePattern("/" + first + "/**"); err == nil && whole && first != "" {
+		return cover.KeysOf(below), true
+	}
+	return cover.KeysOf(call.MustPattern("/**")), true
 }
 
 // visit judges one call at a place that stands for its region.

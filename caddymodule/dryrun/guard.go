@@ -17,7 +17,7 @@ import (
 type guard struct {
 	way          layout.Way
 	at, imported string
-	base         string
+	base, prefix string
 	platform     call.Platform
 	release      string
 }
@@ -33,13 +33,14 @@ func guardsOf(app *caddyhttp.App) (found []*guard) {
 			Imported map[string]string `json:"imported"`
 			Platform string            `json:"platform"`
 			Base     string            `json:"base"`
+			Prefix   string            `json:"prefix"`
 			Release  string            `json:"release"`
 		}
 		text, err := json.Marshal(way.Module)
 		if err != nil || json.Unmarshal(text, &said) != nil {
 			continue
 		}
-		g := &guard{way: way, at: said.At, imported: said.Imported[""], base: said.Base, release: said.Release}
+		g := &guard{way: way, at: said.At, imported: said.Imported[""], base: said.Base, prefix: said.Prefix, release: said.Release}
 		g.platform, _ = call.PlatformByName(said.Platform)
 		found = append(found, g)
 	}

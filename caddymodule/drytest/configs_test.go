@@ -116,7 +116,7 @@ var directives = []config{
 	directive("abilities", "abilities {\nallow core/get-* shop/orders-query\n}"),
 	directive("credentials", "login_only\ncredentials header X-Staff-Token\ncredentials cookie staff_session"),
 	directive("jetpack", "login_only\ncredentials jetpack"),
-	directive("rate_limit", "rate_limit 100/1m POST /complianz/v1/consent\nrate_limit 10000/1m per key /wc/v3/**\nrate_limit 10000/1m per caller /wp/v2/**"),
+	directive("rate_limit", "rate_limit 100/1m POST /complianz/v1/track\nrate_limit 10000/1m per key /wc/v3/**\nrate_limit 10000/1m per caller /wp/v2/**"),
 	directive("redact", "redact /wp/v2/posts title\nredact authors\nredact /feed/troubleshooting license_key"),
 	directive("strip_query", "strip_query lang /wp/v2/** /wp-block-editor/**\nlogin_only"),
 	directive("strict order_type", "order_type {\nstrict\n}"),

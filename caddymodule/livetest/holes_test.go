@@ -79,7 +79,7 @@ type place struct {
 }
 
 // loginOnly is a site that lets through what TestHonestClients sends.
-const loginOnly = "\trestwarden wordpress {\n\t\tlogin_only\n\t\tallow anyone POST /complianz/v1/consent\n\t\tallow anyone GET /wp/v2/posts /wp/v2/posts/:id\n\t}\n\twitness\n"
+const loginOnly = "\trestwarden wordpress {\n\t\tlogin_only\n\t\tallow anyone POST /complianz/v1/track\n\t\tallow anyone GET /wp/v2/posts /wp/v2/posts/:id\n\t}\n\twitness\n"
 
 // places runs a guarded site in front of each kind of back-end that the docs name
 // (docs/rewrites.md).
@@ -122,7 +122,7 @@ func attacks() map[string]message {
 		withB      = "content-type: multipart/form-data; boundary=B"
 		withZ      = "content-type: multipart/form-data; boundary=Z"
 		users      = "rest_route=%2Fwp%2Fv2%2Fusers"
-		consent    = "/wp-json/complianz/v1/consent"
+		consent    = "/wp-json/complianz/v1/track"
 	)
 	part := func(boundary, name string) string {
 		return "--" + boundary + "\r\nContent-Disposition: form-data; name=\"" + name + "\"\r\n\r\n/wp/v2/users\r\n"
@@ -229,8 +229,8 @@ func clients() map[string]struct {
 		"read with a query": {message{"GET", "/wp-json/wp/v2/posts", []string{asJSON}, `{"per_page":5}`, true}, aCall, route},
 		"read of one":       {message{"GET", "/wp-json/wp/v2/posts/5", []string{asJSON}, "{}", false}, aCall, "GET /wp/v2/posts/5"},
 		"head":              {message{"HEAD", "/wp-json/wp/v2/posts", nil, "", false}, aCall, "HEAD /wp/v2/posts"},
-		"consent":           {message{"POST", "/wp-json/complianz/v1/consent", []string{asJSON}, `{"a":"b"}`, false}, aCall, "POST /complianz/v1/consent"},
-		"consent, chunked":  {message{"POST", "/wp-json/complianz/v1/consent", []string{asJSON}, `{"a":"b"}`, true}, aCall, "POST /complianz/v1/consent"},
+		"consent":           {message{"POST", "/wp-json/complianz/v1/track", []string{asJSON}, `{"a":"b"}`, false}, aCall, "POST /complianz/v1/track"},
+		"consent, chunked":  {message{"POST", "/wp-json/complianz/v1/track", []string{asJSON}, `{"a":"b"}`, true}, aCall, "POST /complianz/v1/track"},
 		"form":              {message{"POST", "/contact/", []string{"content-type: application/x-www-form-urlencoded"}, "name=x", false}, aPage, ""},
 		"empty form":        {message{"POST", "/contact/", nil, "", false}, aPage, ""},
 		"upload":            {message{"POST", "/contact/", []string{"content-type: multipart/form-data; boundary=b"}, multipart("name", "x"), false}, aPage, ""},

@@ -120,8 +120,8 @@ http://shop.example.com:SITE {
 	restwarden wordpress {
 		spool_dir DIR
 		login_only
-		allow anyone POST /complianz/v1/consent
-		rate_limit 10/1m POST /complianz/v1/consent
+		allow anyone POST /complianz/v1/track
+		rate_limit 10/1m POST /complianz/v1/track
 		order_type {
 			credential {env.NOT_SET_EITHER}
 		}
@@ -164,7 +164,7 @@ tests:
     spellings: all
     expect: { refused: rest_not_logged_in }
   - name: consent is open
-    request: POST http://shop.example.com:SITE/wp-json/complianz/v1/consent
+    request: POST http://shop.example.com:SITE/wp-json/complianz/v1/track
     expect: pass
   - never: { as: anonymous, calls: [POST], routes: [/wp/v2/**], at: "http://shop.example.com:SITE" }
 `
@@ -231,7 +231,7 @@ func asking(port string) map[string]struct {
 		args   []string
 		status int
 	}{
-		"explain a call":      {[]string{"explain", "-X", "POST", "-d", "a=b", site + "/wp-json/complianz/v1/consent"}, 0},
+		"explain a call":      {[]string{"explain", "-X", "POST", "-d", "a=b", site + "/wp-json/complianz/v1/track"}, 0},
 		"explain an editor":   {[]string{"explain", "--as", "role:editor", site + "/wp-json/wp/v2/users"}, 0},
 		"explain a key":       {[]string{"explain", "--as", "key", "--id", "7=subscription", "-X", "PUT", "-d", "{}", "-H", "Content-Type: application/json", site + "/wp-json/wc/v3/orders/7"}, 1},
 		"explain dynamic":     {[]string{"explain", "--as", "user", site + "/dynamic/?rest_route=/wp/v2/posts"}, 0},

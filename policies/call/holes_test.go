@@ -40,7 +40,7 @@ func TestHoles_Blanks(t *testing.T) {
 	for _, n := range []int{1, 10_923, 30_000, 87_382} {
 		for _, blank := range []string{"%20", "+ %20"} {
 			for _, before := range []string{"", "a=" + strings.Repeat("b", 70_000) + "&"} {
-				for _, target := range []string{"/about/", "/wp-json/complianz/v1/consent"} {
+				for _, target := range []string{"/about/", "/wp-json/complianz/v1/track"} {
 					want := "POST /wp/v2/users"
 					if strings.HasPrefix(target, "/wp-json") {
 						want = "400 two_routes"
@@ -69,7 +69,7 @@ func TestHoles_GivenUp(t *testing.T) {
 			long: part(long, name) + "--" + long + "--\r\n",
 			"B":  file + part("B", name) + "--B--\r\n",
 		} {
-			for _, target := range []string{"/about/", "/wp-json/complianz/v1/consent"} {
+			for _, target := range []string{"/about/", "/wp-json/complianz/v1/track"} {
 				r := request("POST", target, "multipart/form-data; boundary="+boundary, body)
 				if got := describe(readerFor("root").Read(r, nil)); got != "400 body" {
 					t.Errorf("%.3s %q %s: %s", boundary, name, target, got)

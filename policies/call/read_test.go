@@ -316,7 +316,7 @@ func TestBatches(t *testing.T) {
 // straighten, is one of two routes.
 func TestRoutes_Straight(t *testing.T) {
 	for target, want := range map[string]string{
-		"/wp-json/stripe/v1/notif%79": "400 route", "/?rest_route=/stripe/v1/notif%2579": "400 route", "/wp-json/a/v1//b": "400 route", "/?rest_route=//a/v1": "400 route",
+		"/wp-json/wc-stripe/v1/webhoo%6b": "400 route", "/?rest_route=/wc-stripe/v1/webhoo%256b": "400 route", "/wp-json/a/v1//b": "400 route", "/?rest_route=//a/v1": "400 route",
 		"/?rest_route=/a/%252e%252ex": "400 route", "/wp-json/wp/v2/templates//home": "400 route",
 		"/wp-json/wp/v2/templates/t//home":                   "GET /wp/v2/templates/t//home",
 		"/?rest_route=/cms/v2/template-parts/t//x/revisions": "GET /cms/v2/template-parts/t//x/revisions",

@@ -12,7 +12,7 @@ type entry struct {
 	name     string    // what the pattern is called; "" where it is opaque
 	prefix   string    // literal text, in lower case, that every route of the pattern begins with
 	segments []segment // the whole pattern, where each segment is a text or one class
-	text     string    // the pattern itself, kept where it must be compiled
+	text     string    // the pattern itself, kept where it must be compiled and where it is opaque
 	weight   int       // what one byte of a route costs where the pattern is compiled
 
 	compile  sync.Once
@@ -38,7 +38,7 @@ const (
 func newEntry(pattern string) *entry {
 	seq, err := parse(pattern)
 	if err != nil {
-		return &entry{prefix: opaquePrefix(pattern)}
+		return &entry{prefix: opaquePrefix(pattern), text: pattern}
 	}
 	e := &entry{name: render(seq), prefix: literalPrefix(seq)}
 	if e.segments = simple(seq); e.segments == nil {

@@ -5,6 +5,7 @@ import (
 	"hash"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Bounds of an index and of one question to it.
@@ -19,6 +20,9 @@ const (
 // Index holds the route patterns of one site. It never changes; equal ones are one value.
 type Index struct {
 	groups []*group // in the order of the namespaces; the last one has none
+
+	digested sync.Once
+	digest   [sha256.Size]byte // of Names
 }
 
 var (

@@ -3,8 +3,6 @@
 package records
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -47,56 +45,27 @@ type Counts struct {
 	Lines   int // that are not blank
 	NoJSON  int // lines that are no JSON object; they are skipped
 	Newer   int // records of a version that this package does not know; they are skipped
+	TooLong int // lines that are longer than any record; they are skipped
 	Records int // records of any request
 }
 
 // Find returns the records of one request, in their order: a batch has one for each part
 // that was refused. The error is that of the reader.
 func Find(log io.Reader, requestID string) (found []Record, n Counts, err error) {
-	in := bufio.NewReaderSize(log, 64<<10)
-	for {
-		line, err := in.ReadBytes('\n')
-		if line = bytes.TrimSpace(line); len(line) > 0 {
-			if rec := n.read(line); rec != nil && rec.RequestID == requestID {
-				found = append(found, *rec)
-			}
+	n, err = Each(log, func(rec *Record) {
+		if rec.RequestID == requestID {
+			found = append(found, *rec)
 		}
-		switch {
-		case errors.Is(err, io.EOF):
-			return found, n, nil
-		case err != nil:
-			return found, n, fmt.Errorf("line %d: %w", n.Lines, err)
-		}
-	}
+	})
+	return found, n, err
 }
 
-// read counts a line, and returns the record that it is, or nil.
-func (n *Counts) read(line []byte) *Record {
-	n.Lines++
-	var kind struct {
-		Version   *int    `json:"v"`
-		RequestID *string `json:"request_id"`
-		Policy    *string `json:"policy"`
+// Plus adds the counts of another log.
+func (n Counts) Plus(other Counts) Counts {
+	return Counts{
+		Lines: n.Lines + other.Lines, NoJSON: n.NoJSON + other.NoJSON, Newer: n.Newer + other.Newer,
+		TooLong: n.TooLong + other.TooLong, Records: n.Records + other.Records,
 	}
-	var wrong *json.UnmarshalTypeError
-	switch err := json.Unmarshal(line, &kind); {
-	case errors.As(err, &wrong) && wrong.Field != "": // an object, and another line of the log
-		return nil
-	case err != nil || line[0] != '{':
-		n.NoJSON++
-		return nil
-	case kind.Version == nil || kind.RequestID == nil || kind.Policy == nil:
-		return nil
-	case *kind.Version != Version:
-		n.Newer++
-		return nil
-	}
-	rec := new(Record)
-	if json.Unmarshal(line, rec) != nil {
-		return nil
-	}
-	n.Records++
-	return rec
 }
 
 // NotFound says that a log has no record of a request, and what it has.
@@ -107,6 +76,9 @@ func (n Counts) NotFound(requestID string) error {
 	}
 	if n.Newer > 0 {
 		text += fmt.Sprintf(", records of another version (skipped): %d", n.Newer)
+	}
+	if n.TooLong > 0 {
+		text += fmt.Sprintf(", longer than any record (skipped): %d", n.TooLong)
 	}
 	return errors.New(text)
 }

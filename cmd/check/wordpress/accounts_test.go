@@ -103,7 +103,7 @@ func table(s *site) []access {
 		{method: "POST", path: "/cookie/v1/upload-logo", anonymous: forbidden, subscriber: forbidden, author: forbidden, editor: forbidden, manager: forbidden, admin: forbidden},
 		{method: "POST", path: "/cookie/v1/store-auth", anonymous: unsigned, subscriber: unsigned, author: unsigned, editor: unsigned, manager: unsigned, admin: unsigned},
 		{method: "POST", path: "/cookie/v1/store-auth", headers: signed, anonymous: "200", subscriber: "200", author: "200", editor: "200", manager: "200", admin: "200"},
-		{method: "POST", path: "/complianz/v1/consent", body: `{"choice":"all"}`, anonymous: "200", subscriber: "200", author: "200", editor: "200", manager: "200", admin: "200"},
+		{method: "POST", path: "/complianz/v1/track", body: `{"choice":"all"}`, anonymous: "200", subscriber: "200", author: "200", editor: "200", manager: "200", admin: "200"},
 		{method: "GET", path: "/wc/store/v1/cart", anonymous: "200", subscriber: "200", author: "200", editor: "200", manager: "200", admin: "200"},
 	}
 }

@@ -84,7 +84,7 @@ func (g *generator) route() string {
 	case 6:
 		return pick(g, "/wp/v2/posts", "/wp/v2/types", "/wp/v2/users", "/wp/v2/users/me", "/wp/v2/users/2", "/wp/v2/taxonomies", "/wp/v2/pages")
 	case 7:
-		return pick(g, "/complianz/v1/consent", "/stripe/v1/notify", "/feed/troubleshooting", "/cookie/v1/upload-logo", "/woocommerce/mcp")
+		return pick(g, "/complianz/v1/track", "/wc-stripe/v1/webhook", "/feed/troubleshooting", "/cookie/v1/upload-logo", "/woocommerce/mcp")
 	case 8:
 		return pick(g, "/wc/store/v1/cart", "/wc/store/cart", "/wc/store/v1/checkout", "/wc/store/v1/cart/add-item", "/wc/v4/orders/"+g.id())
 	}

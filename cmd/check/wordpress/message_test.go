@@ -2,6 +2,7 @@ package wordpress
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"net/http"
 )
@@ -87,6 +88,7 @@ type gate struct {
 	TLS   int // port of the same over TLS, with HTTP/2 and 3; 0 for none
 
 	Scheme string // "" is http
+	Domain string // "" is the loopback address
 }
 
-func (g *gate) host() string { return fmt.Sprintf("127.0.0.1:%d", g.Port) }
+func (g *gate) host() string { return fmt.Sprintf("%s:%d", cmp.Or(g.Domain, "127.0.0.1"), g.Port) }

@@ -62,7 +62,7 @@ func (e *endpoint) forms() []*message {
 
 // openTo tells whether the exceptions of the locked sites name an endpoint.
 func (e *endpoint) openTo(method string) bool {
-	if e.pattern == "/complianz/v1/consent" || e.pattern == "/stripe/v1/notify" {
+	if e.pattern == "/complianz/v1/track" || e.pattern == "/wc-stripe/v1/webhook" {
 		return method == "POST"
 	}
 	// The checkout's old address, without a version, is another name of the same.
@@ -95,7 +95,7 @@ func (s *stack) tryAnonymous(ctx context.Context, g *gate, e endpoint, m *messag
 
 // checkOpen is that the exceptions do what they are open for.
 func checkOpen(ctx context.Context, c *checks, g *gate) {
-	for _, route := range []string{"/complianz/v1/consent", "/stripe/v1/notify"} {
+	for _, route := range []string{"/complianz/v1/track", "/wc-stripe/v1/webhook"} {
 		a, err := fetch(ctx, g, request{method: "POST", path: "/index.php?rest_route=" + route, body: `{"choice":"all"}`})
 		if err == nil && (a.status != 200 || !strings.Contains(string(a.body), `"success":true`)) {
 			err = fmt.Errorf("%s", a)

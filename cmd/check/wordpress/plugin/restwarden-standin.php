@@ -6,6 +6,12 @@
 
 require __DIR__ . '/restwarden-standin/report.php';
 require __DIR__ . '/restwarden-standin/early.php';
+if ( isset( $_SERVER['STANDIN_CATALOGUE'] ) ) { // in place of the others
+	require __DIR__ . '/restwarden-standin/catalogue.php';
+	add_filter( 'option_active_plugins', '__return_empty_array' );
+	add_filter( 'pre_http_request', fn() => new WP_Error( 'standin_offline', 'No outgoing requests.' ) );
+	return;
+}
 require __DIR__ . '/restwarden-standin/shop-data.php';
 require __DIR__ . '/restwarden-standin/shop-keys.php';
 require __DIR__ . '/restwarden-standin/shop-orders.php';

@@ -25,8 +25,8 @@ add_action(
 			'permission_callback' => '__return_true',
 		);
 		$feed = fn() => array( 'access_token' => 'standin-secret', 'source' => array( 'access_token' => 'standin-secret' ), 'feed' => 'x' );
-		register_rest_route( 'complianz/v1', '/consent', $open( 'POST', standin_count( 'consent' ) ) );
-		register_rest_route( 'stripe/v1', '/notify', $open( 'POST', standin_count( 'notify' ) ) );
+		register_rest_route( 'complianz/v1', '/track', $open( 'POST', standin_count( 'consent' ) ) );
+		register_rest_route( 'wc-stripe/v1', '/webhook', $open( 'POST', standin_count( 'notify' ) ) );
 		register_rest_route( 'feed', '/troubleshooting', $open( 'GET', $feed ) );
 		register_rest_route( 'cookie/v1', '/store-auth', $open( 'POST', standin_count( 'auth' ) ) );
 		register_rest_route( 'cookie/v1', '/upload-logo', $open( 'POST', standin_count( 'logo' ) ) );
@@ -47,7 +47,7 @@ add_action(
 add_shortcode(
 	'standin_consent',
 	function () {
-		$url = esc_js( rest_url( 'complianz/v1/consent' ) );
+		$url = esc_js( rest_url( 'complianz/v1/track' ) );
 		return '<button id="consent">Accept</button> <span id="consent-state">asked</span><script>
 document.getElementById("consent").onclick = async () => {
 	const answer = await fetch("' . $url . '", {method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify({choice: "all"})});

@@ -1,0 +1,223 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/restwarden/restwarden/caddymodule/command/audit"
+	"github.com/restwarden/restwarden/caddymodule/command/siteroot"
+	"github.com/restwarden/restwarden/caddymodule/command/terminal"
+	"github.com/restwarden/restwarden/policies/nearest"
+)
+
+// auditor says what reaches a site.
+type auditor struct {
+	configFlags
+	site, index, prefix, format, diff string
+	header, failOn                    []string
+	all                               bool
+}
+
+var auditFormats = []string{"text", "json"}
+
+func auditCommand() *cobra.Command {
+	a := &auditor{}
+	cmd := &cobra.Command{
+		Use:   "audit [--site NAME] [--config FILE] [--index FILE] [-H HEADER]... [URL]",
+		Short: "Says what reaches a site, and which lines open exactly what its plugins need",
+		Long: `Reads the REST root of a site with one GET, and says what of it reaches the site
+under your configuration: which routes for whom, what callers without a login may
+write, published holes, the plugins that the site has, what each of them needs
+open, what is risky, and which lines to add. Without a configuration it says so of
+a site without the gateway. docs/audit.md explains the report.
+
+Nothing else is sent, nothing is started or changed.
+
+Exit status: 0 fine, 1 the report has something that --fail-on names, 2 usage, or
+the configuration does not load, 3 it cannot be known.`,
+		Example: `  caddy restwarden audit https://shop.example.com
+  caddy restwarden audit --format json https://shop.example.com > audit.json`,
+		SilenceUsage: true,
+	}
+	a.add(cmd, configUsage)
+	f := cmd.Flags()
+	f.StringVar(&a.site, "site", "", "site of the configuration, as `caddy restwarden status` names it")
+	f.StringVar(&a.index, "index", "", "file with a saved REST root, in place of the GET")
+	f.StringVar(&a.prefix, "prefix", "", "first segment of the site's REST addresses (default that of the configuration, or wp-json)")
+	f.StringArrayVarP(&a.header, "header", "H", nil, "header line of the GET, \"Name: value\"")
+	f.StringVar(&a.diff, "diff", "", "file with an earlier report in JSON: print what has changed since, and nothing else")
+	f.StringSliceVar(&a.failOn, "fail-on", nil, "exit with 1 for any of these: "+strings.Join(audit.Kinds(), ", "))
+	f.BoolVar(&a.all, "all", false, "print each route")
+	f.StringVar(&a.format, "format", "text", strings.Join(auditFormats, " or "))
+	complete(cmd, "format", auditFormats...)
+	complete(cmd, "fail-on", audit.Kinds()...)
+	withAnswer(cmd, a.run)
+	return cmd
+}
+
+// run returns the exit status.
+func (a *auditor) run(cmd *cobra.Command, args []string) (int, error) {
+	if err := nearest.Check(a.format, auditFormats...); err != nil {
+		return exitUsage, fmt.Errorf("--format: %w", err)
+	}
+	if err := audit.CheckKinds(a.failOn, a.diff != ""); err != nil {
+		return exitUsage, fmt.Errorf("--fail-on: %w", err)
+	}
+	address, err := a.address(args)
+	if err != nil {
+		return exitUsage, err
+	}
+	old, err := a.old()
+	if err != nil {
+		return exitUsage, err
+	}
+	report, err := a.report(cmd, address)
+	switch {
+	case errors.Is(err, errUnknowable):
+		return exitUnknown, err
+	case err != nil:
+		return exitUsage, err
+	}
+	return a.answer(cmd.OutOrStdout(), report, old)
+}
+
+// old reads the report of --diff. It is nil without one.
+func (a *auditor) old() (*audit.Report, error) {
+	if a.diff == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(a.diff)
+	if err != nil {
+		return nil, err
+	}
+	old, err := audit.Read(text)
+	if err != nil {
+		return nil, fmt.Errorf("--diff: %s: %w", a.diff, err)
+	}
+	return old, nil
+}
+
+// answer prints the report, or what has changed since old, and returns the exit status.
+func (a *auditor) answer(out io.Writer, report, old *audit.Report) (status int, err error) {
+	var diff *audit.Diff
+	if old != nil {
+		diff = report.Since(old)
+	}
+	failed := report.FailOn(a.failOn, diff)
+	if len(failed) > 0 {
+		status = exitNo
+	}
+	if diff != nil {
+		diff.Failed = failed
+		err = show(out, a.format, diff, func(d *audit.Diff) string { return d.Text(terminal.PaletteOf(out)) })
+	} else {
+		report.Failed = failed
+		err = show(out, a.format, report, func(r *audit.Report) string { return r.Text(terminal.PaletteOf(out), a.all) })
+	}
+	if err != nil {
+		return exitUsage, err
+	}
+	return status, nil
+}
+
+// show prints v as JSON or as text.
+func show[T any](out io.Writer, format string, v *T, text func(*T) string) error {
+	if format == "json" {
+		return printIndented(out, v)
+	}
+	shown, err := printable(v)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(out, text(shown))
+	return err
+}
+
+// address returns the URL that the command names, or "".
+func (a *auditor) address(args []string) (string, error) {
+	switch {
+	case len(args) > 1:
+		return "", errors.New("name one URL")
+	case len(args) == 0 && a.index == "":
+		return "", errors.New("name the URL of the site, such as https://shop.example.com, or a saved REST root with --index")
+	case len(args) == 0:
+		return "", nil
+	}
+	address := args[0]
+	if !strings.Contains(address, "://") {
+		address = "https://" + address
+	}
+	return address, nil
+}
+
+// report makes the report.
+func (a *auditor) report(cmd *cobra.Command, address string) (_ *audit.Report, err error) {
+	progress := terminal.NewProgress(cmd.ErrOrStderr())
+	defer progress.End()
+	progress.Step("reading the configuration")
+	g, err := a.guarded(cmd.Context(), address)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, g.close()) }()
+	root, err := a.root(cmd, g, address, progress)
+	if err != nil {
+		return nil, err
+	}
+	g.chooses(root)
+	progress.Step("reasoning about %d routes", len(root.Routes))
+	in := audit.Input{
+		Site: g.name, Address: shownAddress(root.Address), Root: root.Root, Now: g.now(), LoginOnly: g.loginOnly, Limits: g.limits, With: g.with,
+	}
+	if in.Site == "" {
+		in.Site = siteOfAddress(firstOf(address, root.Home, root.URL))
+	}
+	return audit.New(in)
+}
+
+// root reads the REST root.
+func (a *auditor) root(cmd *cobra.Command, g *guardedSite, address string, progress *terminal.Progress) (*siteroot.Root, error) {
+	if a.index != "" {
+		return siteroot.Open(a.index)
+	}
+	progress.Step("reading %s", address)
+	root, err := siteroot.Fetch(cmd.Context(), address, firstOf(a.prefix, g.prefix, "wp-json"), a.header)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errUnknowable, err)
+	}
+	return root, nil
+}
+
+func firstOf(texts ...string) string {
+	for _, text := range texts {
+		if text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// shownAddress is an address without what it may have of a login.
+func shownAddress(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	u.User = nil
+	return u.String()
+}
+
+// siteOfAddress names a site by its home address: the host and the folder.
+func siteOfAddress(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return strings.ToLower(u.Hostname()) + strings.TrimSuffix(u.EscapedPath(), "/")
+}

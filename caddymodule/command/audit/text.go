@@ -1,0 +1,398 @@
+package audit
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/restwarden/restwarden/caddymodule/command/terminal"
+	"github.com/restwarden/restwarden/policies/plugins"
+)
+
+// maxListed is how many endpoints the text lists one by one; more are folded.
+const maxListed = 20
+
+// Text writes the report for a terminal. all writes each route, else each namespace.
+func (r *Report) Text(p terminal.Palette, all bool) string {
+	t := &text{Report: r, palette: p, all: all}
+	t.head()
+	t.routes()
+	t.writes()
+	t.holes()
+	t.plugins()
+	t.proposal()
+	t.failed(r.Failed)
+	return t.String()
+}
+
+// text is a report that is being written.
+type text struct {
+	strings.Builder
+	*Report
+	palette terminal.Palette
+	all     bool
+}
+
+func (t *text) line(format string, args ...any) { fmt.Fprintf(t, format+"\n", args...) }
+
+func (t *text) title(format string, args ...any) {
+	t.line("\n%s", t.palette.Strong(fmt.Sprintf(format, args...)))
+}
+
+// table writes rows in columns.
+func (t *text) table(rows [][]string) {
+	w := tabwriter.NewWriter(t, 0, 0, 2, ' ', 0)
+	for _, row := range rows {
+		_, _ = fmt.Fprintln(w, "  "+strings.Join(row, "\t")) // to a Builder
+	}
+	_ = w.Flush()
+}
+
+func (t *text) head() {
+	name := cmp.Or(t.Site, "the site")
+	switch {
+	case !t.Gateway:
+		t.line("%s without the gateway: the platform alone decides about every call.", t.palette.Strong(name))
+	case t.LoginOnly:
+		t.line("%s behind the gateway, with login_only.", t.palette.Strong(name))
+	default:
+		t.line("%s behind the gateway, without login_only.", t.palette.Strong(name))
+	}
+	t.line("%d routes, %d endpoints (a route with one of its methods). A call that passes is still judged by the platform.", t.Totals.Routes, t.Totals.Endpoints)
+	for _, limit := range t.Limits {
+		t.line("%s %s", t.palette.Odd("note"), limit)
+	}
+}
+
+// columns are the callers of the table.
+var columns = []struct {
+	name  string
+	count func(*Totals) *Count
+}{
+	{"anonymous", func(t *Totals) *Count { return &t.Anonymous }},
+	{"subscriber", func(t *Totals) *Count { return &t.Subscriber }},
+	{"editor", func(t *Totals) *Count { return &t.Editor }},
+	{"administrator", func(t *Totals) *Count { return &t.Administrator }},
+}
+
+// routes writes who reaches what.
+func (t *text) routes() {
+	t.title("What reaches the platform")
+	rows := [][]string{{"", "endpoints"}}
+	for _, c := range columns {
+		rows[0] = append(rows[0], c.name)
+	}
+	rows[0] = append(rows[0], "anonymous, as proposed below")
+	for _, ns := range t.Namespaces() {
+		rows = append(rows, folded(cmp.Or(ns.Name, "/"), &ns.Totals, &ns.Proposed))
+		if t.all {
+			rows = append(rows, endpointRows(ns.Routes)...)
+		}
+	}
+	t.table(append(rows, folded("together", &t.Totals, &t.Proposed.Anonymous)))
+	t.line("  12/30: so many of the endpoints. ~: more of them in part, or it cannot be known.")
+	if !t.all {
+		t.line("  --all prints each route.")
+	}
+}
+
+func folded(name string, totals *Totals, proposed *Count) []string {
+	row := []string{name, fmt.Sprint(totals.Endpoints)}
+	for _, c := range columns {
+		row = append(row, c.count(totals).String())
+	}
+	return append(row, proposed.String())
+}
+
+func endpointRows(routes []Route) (rows [][]string) {
+	for i := range routes {
+		for _, m := range routes[i].Methods {
+			row := []string{
+				"  " + m.Method + " " + routes[i].Name, "", string(m.Anonymous), string(m.Subscriber), string(m.Editor), string(m.Administrator), string(m.Proposed),
+			}
+			if m.Rule != "" {
+				row = append(row, by(m.Rule, m.At))
+			}
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// by names a rule with its place.
+func by(rule, at string) string {
+	if at == "" {
+		return rule
+	}
+	return rule + " at " + at
+}
+
+// String returns "all", "none", "12/30", or "12/30~" where of some endpoints only a part is
+// reached, or it is not known.
+func (c *Count) String() string {
+	total := c.All + c.Some + c.None + c.Unknown
+	switch {
+	case total == 0:
+		return "-"
+	case c.All == total:
+		return string(All)
+	case c.None == total:
+		return string(None)
+	case c.Some+c.Unknown > 0:
+		return fmt.Sprintf("%d/%d~", c.All, total)
+	}
+	return fmt.Sprintf("%d/%d", c.All, total)
+}
+
+// words writes out a count.
+func (c *Count) words() string {
+	text := fmt.Sprintf("%d of %d endpoints", c.All, c.All+c.Some+c.None+c.Unknown)
+	if c.Some > 0 {
+		text += fmt.Sprintf(", %d in part", c.Some)
+	}
+	if c.Unknown > 0 {
+		text += fmt.Sprintf(", and of %d it is not known", c.Unknown)
+	}
+	return text
+}
+
+// writes lists what callers without a login may write to.
+func (t *text) writes() {
+	t.title("What callers without a login may write to: %d endpoints", len(t.Writes))
+	if len(t.Writes) == 0 {
+		return
+	}
+	if t.all || len(t.Writes) <= maxListed {
+		for _, e := range t.Writes {
+			t.line("  %s%s", e, partly(e.Anonymous))
+		}
+		return
+	}
+	var names []string
+	for _, ns := range t.Namespaces() {
+		if n := ns.Writes(); n > 0 {
+			names = append(names, fmt.Sprintf("%s %d", cmp.Or(ns.Name, "/"), n))
+		}
+	}
+	t.list(names)
+}
+
+// list writes words in lines.
+func (t *text) list(words []string) {
+	line := " "
+	for i, word := range words {
+		if i < len(words)-1 {
+			word += ","
+		}
+		if len(line)+len(word) > 100 {
+			t.line("%s", line)
+			line = " "
+		}
+		line += " " + word
+	}
+	t.line("%s", line)
+}
+
+func partly(r Reach) string {
+	switch r {
+	case Some:
+		return " (in part)"
+	case Unknown:
+		return " (unknown)"
+	case All, None:
+	}
+	return ""
+}
+
+func (t *text) holes() {
+	open := t.OpenHoles()
+	t.title("Published holes of routes that the site has: %d open, %d closed", len(open), len(t.Holes)-len(open))
+	for _, h := range open {
+		t.line("  %s %s %s of %s, versions %s%s", t.palette.Bad(h.CVE), strings.Join(h.Methods, ","), h.Route, h.Plugin, h.Versions, partly(h.Now))
+	}
+	if len(open) > 0 {
+		t.line("  The REST root does not tell versions: look yours up.")
+	}
+}
+
+// OpenHoles are the holes that callers without a login reach.
+func (r *Report) OpenHoles() (open []Hole) {
+	for i := range r.Holes {
+		if r.Holes[i].Now != None {
+			open = append(open, r.Holes[i])
+		}
+	}
+	return open
+}
+
+func (t *text) plugins() {
+	t.title("Plugins that the site certainly has: %d", len(t.Plugins))
+	var quiet []string
+	for i := range t.Plugins {
+		p := &t.Plugins[i]
+		if len(p.Needed) == 0 && len(p.Risky) == 0 {
+			quiet = append(quiet, p.Slug)
+			continue
+		}
+		t.plugin(p)
+	}
+	if len(quiet) > 0 {
+		t.line("  Nothing needed and nothing risky:")
+		t.list(quiet)
+	}
+	if len(t.UnknownNamespaces) > 0 {
+		t.title("Namespaces that no entry of the catalogue knows: %d", len(t.UnknownNamespaces))
+		t.list(t.UnknownNamespaces)
+	}
+}
+
+func (t *text) plugin(p *Plugin) {
+	needed, open := p.Opened()
+	risky, reached := p.Exposed()
+	t.line("  %s: %d of %d needed routes open, %d of %d risky ones open", t.palette.Strong(p.Slug), open, needed, reached, risky)
+	var rows []string
+	for i := range p.Needed {
+		n := &p.Needed[i]
+		if n.Now != All && (t.all || p.lacks(n)) {
+			rows = append(rows, fmt.Sprintf("%s by %s: %s %s, for the %s", t.palette.Odd(n.Now.closed()), by(n.Rule, n.At), strings.Join(n.Methods, ","), n.Route, n.Caller))
+		}
+	}
+	for i := range p.Risky {
+		if r := &p.Risky[i]; r.Now != None && (t.all || t.Gateway && !r.Needed) {
+			rows = append(rows, fmt.Sprintf("%s, risky: %s %s", t.palette.Odd(r.Now.opened()), strings.Join(r.Methods, ","), r.Route))
+		}
+	}
+	for i, row := range rows {
+		if more := len(rows) - i; !t.all && i == maxRows && more > 1 {
+			t.line("    and %d more", more)
+			break
+		}
+		t.line("    %s", row)
+	}
+	for _, line := range p.Lines {
+		t.line("    %s", t.palette.Good(line))
+	}
+}
+
+// maxRows is how many rows of a plugin the text lists.
+const maxRows = 4
+
+// closed is the reach of what should be open, in words.
+func (r Reach) closed() string {
+	return map[Reach]string{All: "open", Some: "closed in part", None: "closed", Unknown: "not known"}[r]
+}
+
+// opened is the reach of what should be closed.
+func (r Reach) opened() string {
+	return map[Reach]string{All: "open", Some: "open in part", None: "closed", Unknown: "not known"}[r]
+}
+
+// Opened counts the rows that the plugin needs, and those that are open, but for apps and
+// for setup.
+func (p *Plugin) Opened() (needed, open int) {
+	for i := range p.Needed {
+		if n := &p.Needed[i]; slices.Contains(plugins.DefaultGroups, n.Group) {
+			needed++
+			if !p.lacks(n) && n.Now != None {
+				open++
+			}
+		}
+	}
+	return needed, open
+}
+
+// Exposed counts the risky rows, and those that are open, if only in part.
+func (p *Plugin) Exposed() (risky, open int) {
+	for i := range p.Risky {
+		if p.Risky[i].Now != None {
+			open++
+		}
+	}
+	return len(p.Risky), open
+}
+
+// proposal writes the lines to add.
+func (t *text) proposal() {
+	if t.LoginOnly && len(t.Propose) == 0 {
+		t.title("Nothing to add")
+		return
+	}
+	t.title("Proposed")
+	if !t.LoginOnly {
+		t.line("  %s", t.palette.Good("login_only"))
+	}
+	for _, line := range t.Propose {
+		t.line("  %s", t.palette.Good(line))
+	}
+	t.line("Callers without a login reach %s now, and then %s.", t.Totals.Anonymous.words(), t.Proposed.Anonymous.words())
+}
+
+func (t *text) failed(all []Failure) {
+	for _, f := range all {
+		t.line("\n%s %s: %d", t.palette.Bad("fails"), f.Kind, len(f.Has))
+		for _, has := range f.Has {
+			t.line("  %s", has)
+		}
+	}
+}
+
+// Text writes what has changed for a terminal.
+func (d *Diff) Text(p terminal.Palette) string {
+	t := &text{palette: p}
+	for _, e := range d.Added {
+		t.line("%s %s  %s", p.Odd("+"), e, e.Anonymous)
+	}
+	for _, e := range d.Removed {
+		t.line("%s %s", p.Odd("-"), e)
+	}
+	for _, c := range d.Changed {
+		t.line("%s %s  %s, was %s", p.Odd("~"), c.Endpoint, c.Anonymous, c.Before)
+	}
+	if len(d.Added)+len(d.Removed)+len(d.Changed) == 0 {
+		t.line("nothing has changed")
+	}
+	t.failed(d.Failed)
+	return t.String()
+}
+
+// Namespace are the routes of one namespace.
+type Namespace struct {
+	Name     string
+	Totals   Totals
+	Proposed Count // of callers without a login
+	Routes   []Route
+}
+
+// Namespaces are the routes by their namespaces.
+func (r *Report) Namespaces() (all []Namespace) {
+	for i := range r.Routes {
+		if n := len(all); n == 0 || all[n-1].Name != r.Routes[i].Namespace {
+			all = append(all, Namespace{Name: r.Routes[i].Namespace})
+		}
+		ns := &all[len(all)-1]
+		ns.Routes = append(ns.Routes, r.Routes[i])
+	}
+	for i := range all {
+		all[i].Totals = totals(all[i].Routes)
+		for j := range all[i].Routes {
+			for _, m := range all[i].Routes[j].Methods {
+				all[i].Proposed.add(m.Proposed)
+			}
+		}
+	}
+	return all
+}
+
+// Writes counts the endpoints that callers without a login may write to.
+func (n *Namespace) Writes() (count int) {
+	for i := range n.Routes {
+		for _, m := range n.Routes[i].Methods {
+			if writes(m.Method) && m.Anonymous != None {
+				count++
+			}
+		}
+	}
+	return count
+}

@@ -1,0 +1,112 @@
+package suggest
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"math"
+	"net/netip"
+	"slices"
+)
+
+const (
+	// maxSample is up to where the clients of a row are counted.
+	maxSample = 100
+	// maxSigns bounds the clients of which something is kept that may tell a scanner.
+	maxSigns = 1 << 19
+	// enough is how many calls that go nowhere make a scanner.
+	enough = 10
+)
+
+// clientOf returns the number of a client: of an address, or of a network of 64 bits, since
+// one host has all of it. ok is false if the log has no address.
+func clientOf(address string) (client uint64, ok bool) {
+	if address == "" {
+		return 0, false
+	}
+	if a, err := netip.ParseAddr(address); err == nil {
+		if a = a.Unmap().WithZone(""); a.Is6() {
+			if p, err := a.Prefix(64); err == nil {
+				a = p.Addr()
+			}
+		}
+		address = a.String()
+	}
+	sum := sha256.Sum256([]byte(address)) // nobody can choose addresses with equal or small numbers
+	return binary.BigEndian.Uint64(sum[:]), true
+}
+
+// sample is a set of clients. It holds the smallest numbers, so that the order in which they
+// come makes no difference.
+type sample struct {
+	clients []uint64 // sorted
+	more    bool     // the set has others
+}
+
+func (s *sample) add(client uint64) {
+	i, there := slices.BinarySearch(s.clients, client)
+	switch {
+	case there:
+	case len(s.clients) < maxSample:
+		s.clients = slices.Insert(s.clients, i, client)
+	default:
+		s.more = true
+		if i < maxSample {
+			copy(s.clients[i+1:], s.clients[i:maxSample-1])
+			s.clients[i] = client
+		}
+	}
+}
+
+// clients tells scanners from others.
+type clients struct {
+	signs map[uint64]uint8 // up to enough
+	limit int
+	// beyond is set once there were too many: clients with larger numbers are forgotten, and
+	// count as scanners.
+	beyond uint64
+}
+
+// sign adds n signs that a client is a scanner.
+func (c *clients) sign(client uint64, n uint8) {
+	if c.beyond > 0 && client > c.beyond {
+		return
+	}
+	c.signs[client] = min(c.signs[client]+n, enough)
+	if len(c.signs) > 2*c.limit {
+		c.forget()
+	}
+}
+
+// forget keeps the clients with the smallest numbers.
+func (c *clients) forget() {
+	if len(c.signs) <= c.limit {
+		return
+	}
+	all := make([]uint64, 0, len(c.signs))
+	for client := range c.signs {
+		all = append(all, client)
+	}
+	slices.Sort(all)
+	for _, client := range all[c.limit:] {
+		delete(c.signs, client)
+	}
+	c.beyond = max(all[c.limit-1], 1)
+}
+
+// good returns how many clients of a set are certainly no scanners.
+func (c *clients) good(s *sample) (n int) {
+	for _, client := range s.clients {
+		if c.signs[client] < enough && client <= c.last() {
+			n++
+		}
+	}
+	return n
+}
+
+// last is the largest number of a client of which anything is known.
+func (c *clients) last() uint64 {
+	if c.beyond > 0 {
+		return c.beyond
+	}
+	return math.MaxUint64
+}

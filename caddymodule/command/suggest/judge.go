@@ -1,0 +1,197 @@
+package suggest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/plugins"
+)
+
+// judge decides for one site which calls are good traffic.
+type judge struct {
+	*Collector
+
+	plugins []*opened // that good traffic needs
+	anyone  []Line
+	users   []Line
+	left    []Left
+	risks   []found // risky rows that were called
+}
+
+// opened is a plugin for which a line is suggested.
+type opened struct {
+	plugin *plugins.Plugin
+	groups []plugins.Group // that were seen
+	signed *plugins.Signature
+	login  bool
+	calls  []Calls
+}
+
+// found is a risky row that was called. wanted tells that pages of the site call it.
+type found struct {
+	*risky
+	wanted bool
+}
+
+// judge decides on calls that count as one.
+func (j *judge) judge(key subject, r *row) {
+	calls := Calls{Method: key.method, Route: key.route, Seen: j.seen(r)}
+	switch key.kind {
+	case anonymous, formed:
+		j.weigh(key, r, calls)
+	case loggedIn:
+		j.weighUsers(key, calls)
+	default:
+		j.leave(Left{Calls: calls, Reason: kindReasons[key.kind], Rule: key.rule, At: key.at})
+	}
+}
+
+func (j *judge) leave(l Left) { j.left = append(j.left, l) }
+
+// weighUsers decides on calls of users whom a rule of the owner's refuses.
+func (j *judge) weighUsers(key subject, calls Calls) {
+	line := "allow users " + key.method + " " + key.route
+	if calls.Seen.Good < j.options.MinClients {
+		j.leave(Left{Calls: calls, Reason: ReasonFew, Rule: key.rule, At: key.at, Line: line})
+		return
+	}
+	j.users = append(j.users, Line{
+		Line: line, Before: key.rule, At: key.at, Calls: []Calls{calls},
+		About: []string{"It opens this method and route to everybody who is logged in; the site still checks their rights."},
+	})
+}
+
+// weigh decides on calls without a login that login_only refuses. Each step only takes away.
+func (j *judge) weigh(key subject, r *row, calls Calls) {
+	forms := formsOf(key.route)
+	guard, need := j.facts.guardedBy(key.method, forms), j.facts.needed(key.method, forms)
+	risk := j.facts.risky(key.method, forms, need)
+	left := Left{Calls: calls, Rule: "login_only"}
+	switch {
+	case len(forms) == 0:
+		left.Reason = ReasonForms
+	case guard != "":
+		left.Reason, left.Rule = ReasonGuarded, guard
+	case risk != nil:
+		left.Reason, left.Why = ReasonRisky, risk.risk.Why
+		if len(risk.risk.CVE) > 0 {
+			left.Reason, left.Why = ReasonHole, cves(risk.risk)+": "+risk.risk.Why
+		}
+		j.risks = append(j.risks, found{risk, j.clients.good(&r.pages) >= j.options.MinClients})
+	case need == nil && key.kind == formed:
+		left.Reason = ReasonForms
+	case calls.Seen.Clients == 0:
+		left.Reason = ReasonNoAddress
+	case calls.Seen.Good == 0:
+		left.Reason = ReasonScanners
+	case need != nil:
+		left.Reason, left.Why = j.lacks(need, calls.Seen.Good), need.need.Why
+	default:
+		left.Reason, left.Line = j.lacksPage(key, r, calls.Seen.Good)
+	}
+	switch {
+	case left.Reason != "":
+		j.leave(left)
+	case need != nil:
+		j.open(need, calls)
+	default:
+		j.allow(key, r, calls)
+	}
+}
+
+func cves(r *plugins.Risk) string {
+	var ids []string
+	for _, c := range r.CVE {
+		ids = append(ids, fmt.Sprintf("%s (%s)", c.ID, c.Versions))
+	}
+	return strings.Join(ids, ", ")
+}
+
+// lacks says why calls that a plugin needs are left out, or "". Providers and services have few
+// addresses, and the catalogue knows them: one will do.
+func (j *judge) lacks(n *needed, good int) Reason {
+	switch n.need.Caller.Group() {
+	case "setup":
+		return ReasonSetup
+	case "payments", "services", "sites":
+		return ""
+	}
+	if good < j.options.MinClients {
+		return ReasonFew
+	}
+	return ""
+}
+
+// lacksPage says why calls that no plugin is known to need are left out, or "", and the line
+// that opens them. Pages of the site must make them, but for reads of a plugin's own.
+func (j *judge) lacksPage(key subject, r *row, good int) (Reason, string) {
+	line := "allow anyone " + key.method + " " + key.route
+	pages := j.clients.good(&r.pages)
+	switch {
+	case j.facts.ofShop(key.route):
+		return ReasonShop, ""
+	case isIndex(key.route):
+		return ReasonIndex, ""
+	case pages >= j.options.MinClients:
+		return "", line
+	case pages == 0 && key.method != "GET" && j.facts.ofCore(key.route):
+		return ReasonNoPage, ""
+	case pages == 0 && (key.method != "GET" || j.facts.ofCore(key.route)):
+		return ReasonNoPage, line
+	case key.method != "GET" || j.facts.ofCore(key.route) || good < j.options.MinClients:
+		return ReasonFew, line
+	}
+	return "", line
+}
+
+// open adds calls that a plugin needs.
+func (j *judge) open(n *needed, calls Calls) {
+	i := slices.IndexFunc(j.plugins, func(o *opened) bool { return o.plugin == n.plugin })
+	if i < 0 {
+		i = len(j.plugins)
+		j.plugins = append(j.plugins, &opened{plugin: n.plugin})
+	}
+	o := j.plugins[i]
+	if g := n.need.Caller.Group(); !slices.Contains(o.groups, g) {
+		o.groups = append(o.groups, g)
+	}
+	if n.need.Signature != nil {
+		o.signed = n.need.Signature
+	}
+	o.login = o.login || n.need.Credentials != ""
+	calls.Why = n.need.Why
+	o.calls = append(o.calls, calls)
+}
+
+// allow adds calls that no plugin is known to need: one line a route.
+func (j *judge) allow(key subject, r *row, calls Calls) {
+	about := "No entry of the catalogue needs it; pages of the site call it."
+	if j.clients.good(&r.pages) < j.options.MinClients {
+		about = "No entry of the catalogue needs it, and hardly any page of the site calls it: do you know who does?"
+	}
+	if last := len(j.anyone) - 1; last >= 0 && j.anyone[last].Calls[0].Route == key.route {
+		l := &j.anyone[last] // rows come by route
+		l.Calls = append(l.Calls, calls)
+		if !slices.Contains(l.About, about) {
+			l.About = append(l.About, about)
+		}
+		return
+	}
+	j.anyone = append(j.anyone, Line{Calls: []Calls{calls}, About: []string{about}})
+}
+
+// methods are those of calls, as a rule has them.
+func methods(calls []Calls) string {
+	var all []string
+	for i := range calls {
+		all = append(all, calls[i].Method)
+	}
+	return strings.Join(all, ",")
+}
+
+// covers tells whether a pattern matches whatever one of a route's forms does.
+func covers(p call.Pattern, forms []call.Pattern) bool {
+	return len(forms) > 0 && !slices.ContainsFunc(forms, func(f call.Pattern) bool { return !p.Covers(f) })
+}

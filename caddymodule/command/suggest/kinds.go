@@ -1,0 +1,74 @@
+package suggest
+
+import (
+	"strings"
+
+	"github.com/restwarden/restwarden/caddymodule/command/records"
+	"github.com/restwarden/restwarden/policies/index"
+)
+
+// kind is what a record alone tells of the call.
+type kind uint8
+
+const (
+	anonymous kind = iota // refused by login_only, and a line would help
+	loggedIn              // somebody with a login, refused by a rule of the owner's that a line would replace
+	formed                // as anonymous, and the route has several forms, of which no record tells
+	unknown               // the index has no such route
+	unread                // the request has no certain reading
+	unindexed             // the index is not known
+	guarded               // a built-in rule, or one of a line "deny plugin"
+	owned                 // a rule of the owner's
+	elsewhere             // another policy
+	refused               // the platform refuses the credentials
+	noLine                // no line is certain to help
+)
+
+// keyOf returns what a record counts as.
+func keyOf(rec *records.Record) subject {
+	key := subject{site: cut(rec.Site), method: cut(rec.Method), route: cut(rec.Route)}
+	if key.method == "HEAD" {
+		key.method = "GET" // as in rules
+	}
+	switch key.kind = kindOf(rec, key.method); key.kind {
+	case anonymous, formed, unknown, unindexed, noLine:
+	case elsewhere, unread:
+		key.rule = cut(rec.Policy)
+	case refused:
+		key.rule = cut(rec.Code)
+	case loggedIn, guarded, owned:
+		key.rule, key.at = cut(rec.Rule), cut(rec.At)
+	}
+	return key
+}
+
+func kindOf(rec *records.Record, method string) kind {
+	line := method + " " + rec.Route
+	switch {
+	case rec.Code == "platform":
+		return refused
+	case rec.Form == "" || rec.Policy == "call":
+		return unread
+	case rec.Policy != "access":
+		return elsewhere
+	case strings.HasPrefix(rec.Rule, "built-in:"), strings.HasPrefix(rec.Rule, "plugin "):
+		return guarded
+	case rec.Route == index.Unknown:
+		return unknown
+	case !strings.HasPrefix(rec.Route, "/"):
+		return unindexed
+	case len(rec.Route) > maxText || method == "" || method == "other":
+		return noLine
+	case (rec.Caller == "user" || rec.Caller == "key") && !strings.HasPrefix(rec.Rule, "deny ") && rec.Remedy == "allow users "+line:
+		return loggedIn
+	case rec.Rule != "login_only":
+		return owned
+	case rec.Caller != "anonymous" || rec.Code != "rest_not_logged_in":
+		return noLine
+	case rec.Remedy == "allow anyone "+line:
+		return anonymous
+	case strings.ContainsAny(rec.Route, "[(|"):
+		return formed
+	}
+	return noLine
+}

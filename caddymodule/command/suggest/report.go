@@ -1,0 +1,139 @@
+package suggest
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Report is what a log tells.
+type Report struct {
+	Version    int    `json:"v"` // 1
+	Read       Read   `json:"read"`
+	MinClients int    `json:"min_clients"`
+	Sites      []Site `json:"sites"` // by name
+}
+
+// Site is one site of the log.
+type Site struct {
+	Name    string `json:"site"`
+	Seen    Seen   `json:"seen"`
+	Lines   []Line `json:"lines"`    // that let the good traffic through
+	LeftOut []Left `json:"left_out"` // calls for which no line is suggested
+}
+
+// Line is a line for the directive.
+type Line struct {
+	Line   string `json:"line"`
+	Plugin string `json:"plugin,omitempty"` // the slug, if the line names one
+	// Before is the rule before which the line must stand, and At its place. Without them the
+	// line stands behind all rules of the site's own.
+	Before string `json:"before,omitempty"`
+	At     string `json:"at,omitempty"`
+	// About says in sentences what the line does.
+	About []string `json:"about,omitempty"`
+	Calls []Calls  `json:"calls"` // that speak for the line
+}
+
+// Calls are calls of one route.
+type Calls struct {
+	Method string `json:"method"`
+	Route  string `json:"route"`
+	Seen   Seen   `json:"seen"`
+	Why    string `json:"why,omitempty"` // what they are for
+}
+
+// Left are calls for which no line is suggested.
+type Left struct {
+	Calls
+
+	Reason Reason `json:"reason"`
+	Rule   string `json:"rule,omitempty"` // that refuses the calls
+	At     string `json:"at,omitempty"`
+	// Line opens the calls. It is for people who know what they are for.
+	Line string `json:"line,omitempty"`
+	// Opened is a line of the report that opens the calls all the same.
+	Opened string `json:"opened,omitempty"`
+}
+
+// Seen says how often, by how many and when.
+type Seen struct {
+	Calls       int64 `json:"calls"`
+	Clients     int   `json:"clients"`
+	MoreClients bool  `json:"more_clients,omitempty"` // there are more than Clients
+	// Good is the number of clients, of those that were counted, that are certainly no scanners.
+	Good  int    `json:"good"`
+	From  From   `json:"from"`
+	Since string `json:"since,omitempty"` // as RFC 3339 has it
+	Until string `json:"until,omitempty"`
+}
+
+func (c *Collector) seen(r *row) Seen {
+	return Seen{
+		Calls: r.calls, Clients: len(r.clients.clients), MoreClients: r.clients.more, Good: c.clients.good(&r.clients), From: r.from,
+		Since: timeText(r.since), Until: timeText(r.until),
+	}
+}
+
+func timeText(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return at.Format(time.RFC3339)
+}
+
+// Report returns what the records tell. The Collector takes no records afterwards.
+func (c *Collector) Report() *Report {
+	c.clients.forget()
+	report := &Report{Version: 1, Read: c.read, MinClients: c.options.MinClients, Sites: []Site{}}
+	sites := map[string][]subject{}
+	for key := range c.rows {
+		sites[key.site] = append(sites[key.site], key)
+	}
+	for _, name := range slices.Sorted(maps.Keys(sites)) {
+		keys := sites[name]
+		slices.SortFunc(keys, compareSubjects)
+		report.Sites = append(report.Sites, c.site(name, keys))
+	}
+	return report
+}
+
+func compareSubjects(a, b subject) int {
+	return cmp.Or(
+		strings.Compare(a.route, b.route), strings.Compare(a.method, b.method), cmp.Compare(a.kind, b.kind),
+		strings.Compare(a.rule, b.rule), strings.Compare(a.at, b.at),
+	)
+}
+
+func (c *Collector) site(name string, keys []subject) Site {
+	all, j := new(row), &judge{Collector: c}
+	for _, key := range keys {
+		r := c.rows[key]
+		all.join(r)
+		j.judge(key, r)
+	}
+	s := Site{Name: name, Seen: c.seen(all), Lines: j.lines(), LeftOut: j.left}
+	for i := range s.LeftOut {
+		s.LeftOut[i].Opened = j.opens(s.Lines, &s.LeftOut[i].Calls)
+	}
+	slices.SortStableFunc(s.LeftOut, func(a, b Left) int { return cmp.Compare(order(a.Reason), order(b.Reason)) })
+	return s
+}
+
+// join adds up rows.
+func (r *row) join(other *row) {
+	r.calls += other.calls
+	r.from = From{r.from.Page + other.from.Page, r.from.Other + other.from.Other, r.from.None + other.from.None}
+	if r.since.IsZero() || !other.since.IsZero() && other.since.Before(r.since) {
+		r.since = other.since
+	}
+	if other.until.After(r.until) {
+		r.until = other.until
+	}
+	for _, client := range other.clients.clients {
+		r.clients.add(client)
+	}
+	r.clients.more = r.clients.more || other.clients.more
+}

@@ -1,0 +1,127 @@
+package suggest
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// maxLeft bounds the routes that are listed for one reason. JSON has all of them.
+const maxLeft = 20
+
+// Text writes the report as lines for the directive, with comments. It is as "caddy fmt" has it.
+// The texts of r must be printable.
+func (r *Report) Text(out io.Writer) error {
+	var b strings.Builder
+	for i := range r.Sites {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		r.Sites[i].text(&b)
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+func comment(b *strings.Builder, format string, args ...any) {
+	text := strings.TrimSpace(fmt.Sprintf("# "+format, args...))
+	b.WriteString(text + "\n")
+}
+
+func (s *Site) text(b *strings.Builder) {
+	comment(b, "%s: %s", s.Name, &s.Seen)
+	end := slices.IndexFunc(s.Lines, func(l Line) bool { return l.Before != "" })
+	if end < 0 {
+		end = len(s.Lines)
+	}
+	switch {
+	case len(s.Lines) == 0:
+		comment(b, "No line is suggested.")
+	case end > 0:
+		comment(b, "Put these lines at the end of the block of restwarden, behind your own rules. Nothing has been applied.")
+	}
+	for i := range s.Lines {
+		l := &s.Lines[i]
+		if !strings.HasPrefix(l.Line, "deny ") {
+			b.WriteString("\n")
+		}
+		if l.Before != "" {
+			comment(b, "Put this line before %s: %s", l.At, l.Before)
+		}
+		for _, about := range l.About {
+			comment(b, "%s", about)
+		}
+		for j := range l.Calls {
+			c := &l.Calls[j]
+			comment(b, "- %s %s: %s", c.Method, c.Route, &c.Seen)
+			if c.Why != "" {
+				comment(b, "  %s", c.Why)
+			}
+		}
+		b.WriteString(l.Line + "\n")
+	}
+	s.textLeft(b)
+}
+
+func (s *Site) textLeft(b *strings.Builder) {
+	for _, reason := range reasons {
+		var of []*Left
+		for i := range s.LeftOut {
+			if s.LeftOut[i].Reason == reason.reason {
+				of = append(of, &s.LeftOut[i])
+			}
+		}
+		if len(of) == 0 {
+			continue
+		}
+		slices.SortStableFunc(of, func(a, b *Left) int { return int(max(-1, min(1, b.Seen.Calls-a.Seen.Calls))) })
+		b.WriteString("\n")
+		comment(b, "Left out: %s.", reason.text)
+		for i, l := range of {
+			if i == maxLeft {
+				comment(b, "- %s; --format json has all", count(int64(len(of)-i), "more route"))
+				break
+			}
+			l.text(b)
+		}
+	}
+}
+
+func (l *Left) text(b *strings.Builder) {
+	what := strings.TrimSpace(l.Method + " " + l.Route)
+	if l.Rule != "" && l.Rule != "login_only" {
+		what += " (" + strings.TrimSpace(l.Rule+" "+l.At) + ")"
+	}
+	comment(b, "- %s: %s", what, &l.Seen)
+	if l.Why != "" {
+		comment(b, "  %s", l.Why)
+	}
+	switch {
+	case l.Opened != "":
+		comment(b, "  The line %q opens it all the same.", l.Opened)
+	case l.Line != "":
+		comment(b, "  %s", l.Line)
+	}
+}
+
+// String says how often, by how many and when.
+func (s *Seen) String() string {
+	clients := count(int64(s.Clients), "client")
+	switch {
+	case s.MoreClients:
+		clients = "more than " + clients
+	case s.Clients == 0:
+		clients = "clients without an address"
+	}
+	if scanners := s.Clients - s.Good; scanners > 0 && s.MoreClients {
+		clients += fmt.Sprintf(" (scanners among the first %d: %d)", s.Clients, scanners)
+	} else if scanners > 0 {
+		clients += fmt.Sprintf(" (of them scanners: %d)", scanners)
+	}
+	text := fmt.Sprintf("%s by %s, from page %d, other %d, none %d", count(s.Calls, "call"), clients, s.From.Page, s.From.Other, s.From.None)
+	if s.Since != "" {
+		text += fmt.Sprintf(", %s to %s", s.Since, s.Until)
+	}
+	return text
+}

@@ -1,0 +1,69 @@
+package dryrun
+
+import (
+	"cmp"
+	"context"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+)
+
+// anyHost is a host for a site that takes all of them.
+const anyHost = "site.invalid"
+
+// Sites returns the sites that the configuration guards, in its order, each name once. A
+// site is found by a request for its REST root: one whose matchers leave that out is none.
+func (c *Config) Sites(ctx context.Context) ([]*Site, error) {
+	var found []*Site
+	for _, g := range c.guards {
+		for _, address := range g.roots() {
+			r, err := Build("", address, nil, nil)
+			if err != nil {
+				continue // a pattern of hosts that no address has
+			}
+			site, _, err := c.Reach(ctx, r)
+			if err != nil {
+				return nil, err
+			}
+			if site == nil {
+				continue
+			}
+			if !slices.ContainsFunc(found, func(s *Site) bool { return s.Name == site.Name }) {
+				found = append(found, site)
+			}
+			break
+		}
+	}
+	return found, nil
+}
+
+// roots are addresses of the REST root, in both forms.
+func (g *guard) roots() (all []string) {
+	host := anyHost
+	if len(g.way.Hosts) > 0 {
+		host = strings.ReplaceAll(g.way.Hosts[0], "*", "any")
+	}
+	for _, port := range portsOf(g.way.Server) {
+		scheme := "http"
+		if port == caddyhttp.DefaultHTTPSPort || len(g.way.Server.TLSConnPolicies) > 0 {
+			scheme = "https"
+		}
+		home := scheme + "://" + net.JoinHostPort(host, strconv.Itoa(port)) + g.base
+		all = append(all, home+"/"+cmp.Or(g.prefix, g.platform.Prefix)+"/", home+"/?rest_route=/")
+	}
+	return all
+}
+
+// portsOf returns the first port of each address that a server listens on.
+func portsOf(server *caddyhttp.Server) (ports []int) {
+	for _, address := range server.Listen {
+		if at, err := caddy.ParseNetworkAddress(address); err == nil && !at.IsUnixNetwork() {
+			ports = append(ports, int(at.StartPort))
+		}
+	}
+	return ports
+}

@@ -1,0 +1,24 @@
+package policies
+
+import (
+	"slices"
+
+	"github.com/restwarden/restwarden/policies/call"
+)
+
+// GuardedBy returns the line of the built-in rule of a platform that guards a call which the
+// pattern matches, or "". A pattern that the rule guards in part is guarded.
+func GuardedBy(platform call.Platform, method string, pattern call.Pattern) string {
+	for _, g := range builtInGuards(platform) {
+		spared := slices.ContainsFunc(g.except, func(except call.Pattern) bool { return except.Covers(pattern) })
+		if !spared && g.target.method(method) && slices.ContainsFunc(g.target.routes, pattern.Meets) {
+			return g.Line()
+		}
+	}
+	return ""
+}
+
+// PluginRoute returns a route of the catalogue of plugins as a platform writes it.
+func PluginRoute(platform call.Platform, route string) string {
+	return (&expansion{platform: platform}).route(route)
+}
