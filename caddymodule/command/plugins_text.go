@@ -38,7 +38,7 @@ type pluginText struct {
 }
 
 func (t *pluginText) line(format string, args ...any) {
-	t.WriteString(fmt.Sprintf(format+"\n", args...))
+	_, _ = fmt.Fprintf(t, format+"\n", args...)
 }
 
 func (t *pluginText) table() {
