@@ -2,8 +2,11 @@ package policies
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/restwarden/restwarden/policies/call"
 )
 
 // TestAccess_PluginJSON: a configuration in JSON is checked as one in a Caddyfile is. A guard
@@ -28,6 +31,33 @@ func TestAccess_PluginJSON(t *testing.T) {
 		err := access.Provision(newSite(t), Settings{})
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// TestExpandPlugins_Signed: a key closes the routes that the provider signs, and those alone.
+func TestExpandPlugins_Signed(t *testing.T) {
+	wordpress, _ := call.PlatformByName("wordpress")
+	for name, want := range map[string][]string{
+		"sureforms":                {"signed POST /sureforms/webhook_live", "signed POST /sureforms/webhook_test"},
+		"wpforms-lite":             {"signed POST /wpforms/stripe/webhooks", "anyone GET /wpforms/stripe/webhooks"},
+		"social-photo-feed-widget": {"anyone POST /trustindex_feed_hook_instagram/submit-data", "signed GET /trustindex_feed_hook_instagram/refresh-data"},
+		"event-tickets":            {"signed POST /tribe/tickets/v1/commerce/stripe/webhook", "anyone POST /tribe/tickets/v1/commerce/paypal/webhook"},
+	} {
+		lines, err := ExpandPlugins(Option{Name: "allow", Args: []string{"plugin", name}, Block: []Option{{Name: "key", Args: []string{"k"}}}}, wordpress)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, o := range lines {
+			if o.Name == "allow" && o.Args[0] != "plugin" {
+				got = append(got, o.Args[0]+" "+strings.Join(o.Args[len(o.Args)-2:], " "))
+			}
+		}
+		for _, line := range want {
+			if !slices.Contains(got, line) {
+				t.Errorf("%s: no %s in %q", name, line, got)
+			}
 		}
 	}
 }
