@@ -85,10 +85,10 @@ func (d *discovery) request(s *site, r *http.Request, next caddyhttp.Handler, pr
 		return
 	}
 	by := policies.Reach{Host: strings.Clone(r.Host), Secure: isSecure(r), Base: base, Pretty: pretty}
-	named := s.isNamed(r)
+	spelled := s.isSpelled(r)
 	d.start(s, r, next, func(ctx context.Context, b ask.Backend) {
 		if root := d.readRoot(ctx, s, b, by, below); root != nil && s.g.app.dry == nil {
-			s.drift(ctx, root, by.Host, named)
+			s.drift(ctx, root, by.Host, spelled)
 		}
 	})
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"net"
+	"net/http"
 	"strings"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/drift"
+	"github.com/restwarden/restwarden/policies/hosts"
 	"github.com/restwarden/restwarden/policies/index"
 	"github.com/restwarden/restwarden/policies/store"
 )
@@ -27,9 +30,9 @@ const (
 )
 
 // drift compares what a root lists with what it listed before, and tells what has changed.
-// A root without routes says nothing. named says that the configuration names the host.
+// A root without routes says nothing. named says that isSpelled holds for the host.
 func (s *site) drift(ctx context.Context, root *policies.Root, host string, named bool) {
-	if root.Index == nil {
+	if root.Index == nil || ctx.Err() != nil { // the site is gone
 		return
 	}
 	at := s.rootPlace(host, named)
@@ -86,6 +89,19 @@ func (s *site) driftShared(ctx context.Context, shared store.Store, at rootPlace
 	} else {
 		_ = shared.Delete(ctx, key) // each gateway remembers it alone
 	}
+}
+
+// isSpelled tells whether a request names its host as the configuration does, without a port
+// or with the one that it came to. A client may send any number of other spellings.
+func (s *site) isSpelled(r *http.Request) bool {
+	name := hosts.Name(r.Host)
+	if _, port, err := net.SplitHostPort(r.Host); err == nil {
+		local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+		if local == nil || !strings.HasSuffix(local.String(), ":"+port) {
+			return false
+		}
+	}
+	return s.isNamed(r) && name == strings.ToLower(s.hostOf(name, r))
 }
 
 // rootPlace tells roots apart as callers are told apart: by host as sent, server, platform,

@@ -1,9 +1,11 @@
 package caddymodule
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -203,6 +205,26 @@ func TestDrift_RedisGarbage(t *testing.T) {
 		a.restart()
 		a.want(name+", after a restart", 0, "GET /cms/v2", "GET /acme/v1/"+strings.ReplaceAll(name, " ", "-"))
 		a.want(name+", then a change", 1, "GET /cms/v2")
+	}
+}
+
+// TestDrift_Spelled: of a named host two spellings are kept where a client cannot push them
+// out, and no other.
+func TestDrift_Spelled(t *testing.T) {
+	s := provisioned(t, `{"platform":"cms"}`).sites[0]
+	s.way.Hosts = []string{"Shop.example.com", "*.shops.example.com", "{env.DRIFT_HOST}"}
+	t.Setenv("DRIFT_HOST", "env.example.com")
+	for host, want := range map[string]bool{
+		"shop.example.com": true, "shop.example.com:8443": true, "env.example.com": true,
+		"Shop.example.com": false, "SHOP.example.com": false, "shop.example.com.": false, "shop.example.com:1": false, "shop.example.com:443": false,
+		"shop.example.com:": false, "a.shops.example.com": false, "other.example.com": false, "*.shops.example.com": false, "": false, ":8443": false,
+	} {
+		r := prepared(httptest.NewRecorder(), "/")
+		r.Host = host
+		r = r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, net.Addr(&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8443})))
+		if got := s.isSpelled(r); got != want {
+			t.Errorf("%q: %t", host, got)
+		}
 	}
 }
 

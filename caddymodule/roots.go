@@ -11,7 +11,8 @@ import (
 // rootMemory is what the REST roots of a site listed when they were last read. It outlives a
 // reload. It holds no routes of its own: sites with equal roots share one index.
 type rootMemory struct {
-	// Clients may send any host, and must not push out what is known of a named one.
+	// Clients may send any host, and must not push out what is known of one that the
+	// configuration names, see isSpelled.
 	named, others hosts.Table[*index.Index]
 
 	mu      sync.Mutex
@@ -30,7 +31,7 @@ type routesStatus struct {
 // rootPlace says where in the memory of a site a root is.
 type rootPlace struct {
 	key   string // the host, and what else tells roots apart
-	named bool   // the configuration names the host
+	named bool   // isSpelled holds for the host
 }
 
 func (m *rootMemory) table(at rootPlace) *hosts.Table[*index.Index] {

@@ -39,8 +39,9 @@ func Anonymous(c *policies.Chain, root *policies.Root, names []string) (reached,
 			continue
 		}
 		for i := range found {
-			passes[name] = passes[name] || found[i][0].Passes != ""
-			unknown[name] = unknown[name] || found[i][0].Unknown
+			reach := &found[i][0]
+			passes[name] = passes[name] || reach.Passes != "" && !reach.Unknown
+			unknown[name] = unknown[name] || reach.Unknown
 		}
 	}
 	for _, name := range names {
