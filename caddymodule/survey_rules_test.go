@@ -84,3 +84,48 @@ http://berta.example:PORT {
 		t.Errorf("%v", found)
 	}
 }
+
+// TestSurvey_Plugins: a load says in an INFO line that a line for a plugin changes nothing. It
+// is no finding: no metric counts it. A line that does something is not named.
+func TestSurvey_Plugins(t *testing.T) {
+	p := newPlatform(t)
+	s := startSites(t, `(rw) {
+	restwarden cms {
+		login_only
+		allow plugin polylang contact-form-7
+		allow plugin indieauth
+		deny plugin bbpress wordpress
+	}
+	`+strings.TrimSpace(p.proxied())+`
+}
+http://anton.example:PORT {
+	import rw
+}
+http://berta.example:PORT {
+	import rw
+}
+http://metrics.example:PORT {
+	metrics
+}
+`)
+	problems, imports := map[string]int{}, map[any]bool{}
+	for _, line := range lines(t, s.log, `"code":"W17"`) {
+		if line["level"] != "info" || line["msg"] != "a line of the configuration changes nothing" || !strings.HasPrefix(line["at"].(string), "Caddyfile:") {
+			t.Errorf("%v", line)
+		}
+		problem, _, _ := strings.Cut(line["problem"].(string), ":")
+		problems[problem]++
+		imports[line["imported"]] = true
+	}
+	if len(problems) != 3 || problems["allow plugin polylang"] != 2 || problems["allow plugin indieauth"] != 2 || problems["deny plugin bbpress"] != 2 || len(imports) != 2 {
+		t.Errorf("%v, %v", problems, imports)
+	}
+	for _, line := range lines(t, s.log, `"the configuration is odd"`) {
+		if line["code"] != "W13" { // of this machine
+			t.Errorf("%v", line)
+		}
+	}
+	if metrics := s.at("metrics.example", "GET /", "").body; !strings.Contains(metrics, "caddy_restwarden_site_info") || strings.Contains(metrics, "W17") {
+		t.Error(metrics)
+	}
+}

@@ -21,13 +21,7 @@ func (c *Chain) absent(site *Installed) (odd []Odd) {
 	for i := range c.links {
 		switch p := c.links[i].policy.(type) {
 		case *Access:
-			for j := range p.Rules {
-				if r := &p.Rules[j]; r.From == "" {
-					check(r.At, r.String(), r.target.routes)
-					odd = append(odd, r.absentRoles(site)...)
-				}
-			}
-			odd = append(odd, p.absentPlugins(site, c.site.Platform)...)
+			odd = append(odd, p.absent(site, c.site.Platform, check)...)
 		case *RateLimits:
 			for _, l := range p.Limits {
 				if l.From == "" {
@@ -45,6 +39,17 @@ func (c *Chain) absent(site *Installed) (odd []Odd) {
 		}
 	}
 	return odd
+}
+
+// absent checks the owner's own rules, and returns W15 for roles and plugins.
+func (p *Access) absent(site *Installed, platform call.Platform, check func(at, line string, routes []call.Pattern)) (odd []Odd) {
+	for i := range p.Rules {
+		if r := &p.Rules[i]; r.From == "" {
+			check(r.At, r.String(), r.target.routes)
+			odd = append(odd, r.absentRoles(site)...)
+		}
+	}
+	return append(odd, p.absentPlugins(site, platform)...)
 }
 
 // Absent is W15 for a line that names routes which the site does not list.

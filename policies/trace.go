@@ -27,6 +27,7 @@ type Trace struct {
 // Considered is a rule that a policy looked at for a call.
 type Considered struct {
 	Rule string   // as in the Caddyfile
+	Line string   // what the rule says, where Rule is only the plugin that it comes from
 	At   string   // where the rule stands, "Caddyfile:12"; "" for a built-in one
 	Why  Mismatch // why the rule did not match, "" if it did
 }
@@ -54,8 +55,16 @@ func (t *Trace) asked(r *Request, policy string, v Verdict, err error, early boo
 // rule only if the trace wants considered rules.
 func (r *Request) considered(policy string, rule fmt.Stringer, at string, why Mismatch) {
 	if r.Trace != nil && r.Trace.Rule != nil {
-		r.Trace.Rule(r, policy, Considered{Rule: rule.String(), At: at, Why: why})
+		r.Trace.Rule(r, policy, Considered{Rule: rule.String(), Line: lineOf(rule), At: at, Why: why})
 	}
+}
+
+// lineOf returns Considered.Line.
+func lineOf(rule fmt.Stringer) string {
+	if r, ok := rule.(*Rule); ok && r.From != "" {
+		return r.Line()
+	}
+	return ""
 }
 
 func (t *Trace) refused(r *Request, d Decision) {

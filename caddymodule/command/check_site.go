@@ -46,16 +46,16 @@ func hasRole(ctx context.Context, root *siteroot.Root, header []string, role str
 			continue
 		}
 		query := url.Values{"roles": {role}, "per_page": {"1"}}
-		res, body, err := root.Ask(ctx, "/"+platform.Core+"/users", query, header)
-		if err != nil || res.StatusCode != http.StatusOK {
+		answer, err := root.Ask(ctx, "/"+platform.Core+"/users", query, header)
+		if err != nil || answer.Status != http.StatusOK {
 			return false, false
 		}
 		var users []json.RawMessage
 		header, _, _ := strings.Cut(platform.ExposedHeaders, ",") // X-WP-Total
-		if json.Unmarshal(body, &users) != nil || users == nil {
+		if json.Unmarshal(answer.Body, &users) != nil || users == nil {
 			return false, false
 		}
-		return len(users) > 0, len(users) > 0 || res.Header.Get(header) == "0"
+		return len(users) > 0, len(users) > 0 || answer.Header.Get(header) == "0"
 	}
 	return false, false
 }

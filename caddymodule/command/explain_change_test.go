@@ -30,6 +30,13 @@ open.example.com {
 	restwarden wordpress
 	reverse_proxy 127.0.0.1:8080
 }
+closed.example.com {
+	restwarden wordpress {
+		deny plugin wordpress
+		deny POST /contact-form-7/v1/**
+	}
+	reverse_proxy 127.0.0.1:8080
+}
 watched.example.com {
 	restwarden wordpress {
 		mode observe
@@ -59,6 +66,12 @@ var changes = []struct {
 	{"anonymous", "POST", "https://shop.example.com/wp-json/wc/store/v1/batches", "deny POST /wc/store/v1/batches", dryrun.Refused},
 	{"anonymous", "GET", "https://watched.example.com/wp-json/x/v1/y", "allow anyone GET /x/v1/y", dryrun.Pass},
 	{"anonymous", "GET", "https://watched.example.com/wp-json/z/v1/y", "deny GET /z/v1/y", dryrun.WouldRefuse},
+	{"anonymous", "POST", "https://shop.example.com/wp-json/Contact-Form-7/v1/contact-forms/5/feedback", "allow plugin contact-form-7", dryrun.Pass},
+	{"anonymous", "POST", "https://shop.example.com/wp-json/indieauth/1.0/token", "allow plugin indieauth for apps", dryrun.Pass},
+	{"anonymous", "DELETE", "https://shop.example.com/wp-json/contact-form-7/v1/contact-forms/5/feedback", "allow anyone DELETE /contact-form-7/v1/contact-forms/:id/feedback", dryrun.Pass},
+	{"user", "POST", "https://closed.example.com/wp-json/contact-form-7/v1/contact-forms/5/feedback", "allow users POST /contact-form-7/v1/contact-forms/:id/feedback", dryrun.Pass},
+	{"anonymous", "POST", "https://closed.example.com/wp-json/contact-form-7/v1/contact-forms/5/feedback", "allow plugin contact-form-7", dryrun.Pass},
+	{"anonymous", "GET", "https://closed.example.com/wp-json/wp/v2/search", "allow anyone GET /wp/v2/search", dryrun.Pass}, // a guard of deny plugin
 	{"anonymous", "GET", "https://open.example.com/about", "", ""},
 	{"anonymous", "GET", "https://open.example.com/wp-json/a/b?rest_route=/c/d", "", ""},
 	{"anonymous", "GET", "https://nowhere.example.com/wp-json/a/b", "", ""},
@@ -127,12 +140,12 @@ func withLine(t *testing.T, at string, directive bool, line string) string {
 func TestExplain_Index(t *testing.T) {
 	t.Parallel()
 	index := t.TempDir() + "/index.json"
-	const root = `{"name":"s","namespaces":["contact-form-7/v1"],"routes":{"/contact-form-7/v1/contact-forms/(?P<form>\\d+)/feedback":{"methods":["POST"]}}}`
+	const root = `{"name":"s","namespaces":["own-forms/v1"],"routes":{"/own-forms/v1/forms/(?P<form>\\d+)/feedback":{"methods":["POST"]}}}`
 	if err := os.WriteFile(index, []byte(root), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out, problems, status := explain(t, loginOnly, "--index", index, "-F", "a=b", "https://shop.example.com/wp-json/contact-form-7/v1/contact-forms/5/feedback")
-	if status != 1 || !strings.Contains(out, "  allow anyone POST /contact-form-7/v1/contact-forms/:form/feedback\n") {
+	out, problems, status := explain(t, loginOnly, "--index", index, "-F", "a=b", "https://shop.example.com/wp-json/own-forms/v1/forms/5/feedback")
+	if status != 1 || !strings.Contains(out, "  allow anyone POST /own-forms/v1/forms/:form/feedback\n") {
 		t.Errorf("exit status %d\n%s\n%s", status, out, problems)
 	}
 }

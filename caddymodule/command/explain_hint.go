@@ -52,7 +52,7 @@ func (e explanation) instead() string {
 // rule admits.
 func narrows(rule, line string) bool {
 	words, other := strings.Fields(rule), strings.Fields(line)
-	if len(words) < 3 || words[0] != "allow" || len(other) < 3 || other[1] == "anyone" || other[1] == "users" {
+	if len(words) < 3 || words[0] != "allow" || len(other) < 3 || other[1] == "anyone" || other[1] == "plugin" || other[1] == "users" {
 		return false
 	}
 	return words[1] != other[1] || !strings.HasPrefix(other[2]+",", words[2]+",")
@@ -69,6 +69,8 @@ func (e explanation) policyName() string {
 func opens(line string) string {
 	words := strings.Fields(line)
 	switch {
+	case len(words) > 2 && words[0] == "allow" && words[1] == "plugin":
+		return fmt.Sprintf("It opens what callers without a login need of the plugin: caddy restwarden plugins %s shows the routes.", words[2])
 	case len(words) > 1 && words[0] == "allow" && words[1] == "anyone":
 		return "It opens this method and route to everybody, without a login: should it be open?"
 	case len(words) > 1 && words[0] == "allow" && words[1] == "users":

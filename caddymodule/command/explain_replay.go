@@ -192,7 +192,7 @@ func passes(result *dryrun.Result) bool {
 	}
 	for i := range result.Policies {
 		for _, rule := range result.Policies[i].Rules {
-			if rule.Matched && strings.Contains(rule.Rule, "/:") {
+			if rule.Matched && strings.Contains(rowOf(&rule), "/:") {
 				return false
 			}
 		}

@@ -3,6 +3,8 @@ package command
 import (
 	"slices"
 	"strings"
+
+	"github.com/restwarden/restwarden/policies/call"
 )
 
 // mostRoutes bounds the examples of one pattern. With more of them nothing is run.
@@ -38,18 +40,39 @@ func (r *replay) routes() []string {
 // builtInWords are the segments that the built-in rules name.
 var builtInWords = []string{"batch", "me", "store-auth", "troubleshooting", "upload-logo", "users", "v1", "v2", "wp", "cms"}
 
-// words are the segments that the rules of all directives and the built-in ones name.
+// mayFit tells whether a rule's route may be one of the record's. Both begin with a namespace
+// as a rule, and other plugins have other ones.
+func (r *replay) mayFit(route string) bool {
+	rule, own := strings.Split(call.Key(route), "/"), strings.Split(call.Key(r.record.Route), "/")
+	for i := 1; i < min(len(rule), len(own)); i++ {
+		switch {
+		case strings.ContainsAny(rule[i]+own[i], ":*"):
+			return true
+		case rule[i] != own[i]:
+			return false
+		}
+	}
+	return true
+}
+
+// words are the segments that the built-in rules name, and those rules of all directives that
+// may be for the record's route.
 func (r *replay) words() []string {
 	all := slices.Clone(builtInWords)
 	for _, d := range r.directives {
 		policies, _ := d["policies"].(map[string]any)
 		access, _ := policies["access"].(map[string]any)
 		rules, _ := access["rules"].([]any)
-		for _, rule := range rules {
+		guards, _ := access["guards"].([]any)
+		for _, rule := range slices.Concat(rules, guards) {
 			rule, _ := rule.(map[string]any)
 			routes, _ := rule["routes"].([]any)
-			for _, route := range routes {
+			except, _ := rule["except"].([]any)
+			for _, route := range slices.Concat(routes, except) {
 				route, _ := route.(string)
+				if !r.mayFit(route) {
+					continue
+				}
 				for segment := range strings.SplitSeq(strings.Trim(route, "/"), "/") {
 					if segment != "" && !strings.ContainsAny(segment, ":*") {
 						all = append(all, segment)

@@ -86,15 +86,21 @@ func (e explanation) rulesOf(p *dryrun.Policy) []dryrun.Rule {
 
 // rules has a row for each rule: whether it matched, its place, why it did not, the rule.
 func (e explanation) rules(rules []dryrun.Rule) (rows [][]string) {
+	if !e.verbose {
+		rules = oneForEach(rules)
+	}
 	left, builtIns := 0, 0
 	for _, r := range rules {
 		builtIn := strings.HasPrefix(r.Rule, "built-in:")
-		if !r.Matched && !e.verbose && r.Why == "route" && (builtIn || len(rules) > fewRules) {
+		if !r.Matched && !e.verbose && (r.Why == "route" || r.Why == mixed) && (builtIn || len(rules) > fewRules) {
 			left++
 			if builtIn {
 				builtIns++
 			}
 			continue
+		}
+		if e.verbose {
+			r.Rule = rowOf(&r)
 		}
 		row := []string{"no", layout.Place(r.At, r.Imported), mismatches[r.Why], r.Rule}
 		if r.Matched {
@@ -120,6 +126,7 @@ func (e explanation) rules(rules []dryrun.Rule) (rows [][]string) {
 var mismatches = map[string]string{
 	"method":   "for other methods",
 	"route":    "for other routes",
+	mixed:      "for other methods or routes",
 	"id":       "for other abilities",
 	"except":   "the route is its exception",
 	"replaced": "replaced by a rule of yours",

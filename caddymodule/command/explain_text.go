@@ -98,14 +98,14 @@ func (e explanation) summary() (rows [][]string) {
 	if d := e.Decision; d != nil && e.Answer != dryrun.Unknown {
 		add("policy", d.Policy, "")
 		if d.Rule != d.Policy {
-			add("rule", d.Rule, layout.Place(d.At, d.Imported))
+			add("rule", e.row(d.Rule, d.At), layout.Place(d.At, d.Imported))
 		}
 		if d.Policy != "call" { // there the rule is the error
 			add("error", d.Error, "")
 		}
 	}
 	if d := e.Decided; d != nil && e.Decision == nil {
-		add("rule", d.Rule, layout.Place(d.At, d.Imported))
+		add("rule", e.row(d.Rule, d.At), layout.Place(d.At, d.Imported))
 	}
 	if m := e.Missed; m != nil {
 		if m.Matcher != "" {

@@ -37,7 +37,9 @@ type pluginText struct {
 	palette terminal.Palette
 }
 
-func (t *pluginText) line(format string, args ...any) { t.WriteString(fmt.Sprintf(format+"\n", args...)) }
+func (t *pluginText) line(format string, args ...any) {
+	_, _ = fmt.Fprintf(t, format+"\n", args...)
+}
 
 func (t *pluginText) table() {
 	if t.Site != nil {

@@ -16,25 +16,30 @@ import (
 // there is none. r is the request that c has run, and res the result. Each line has been
 // put into the directive and the request run again, so that the line is certain to help.
 //
-// For a refusal by access it is an "allow" line for the caller, the method and the route.
+// For a refusal by access it is an "allow" line for the caller, the method and the route; for a
+// caller without a login "allow plugin", if one plugin of the catalogue needs the call.
 // For a call that passes it is a "deny" line. Other policies have no such line: what they
 // refuse is no question of who may call.
 func (c *Config) Change(ctx context.Context, r Request, res *Result) (*Change, error) {
-	for _, try := range candidates(r, res) {
+	for _, try := range c.candidates(r, res) {
 		answer, err := c.tried(ctx, r, res.At, try)
 		if err != nil {
 			return nil, err
 		}
-		if changes := answer == Pass; changes != try.rule.Deny && answer != res.Answer && answer != Unknown {
-			return &Change{Line: try.rule.line(), Before: try.before, Answer: answer}, nil
+		if changes := answer == Pass; changes != try.deny && answer != res.Answer && answer != Unknown {
+			return &Change{Line: try.line, Before: try.before, Answer: answer}, nil
 		}
 	}
 	return nil, nil
 }
 
-// candidate is a rule, and the place of the rule that it must stand before; "" is anywhere.
+// candidate is a line, what it stands for in JSON, and the place of the rule that it must stand
+// before; "" is anywhere.
 type candidate struct {
-	rule   newRule
+	line   string
+	deny   bool
+	rules  []any
+	limits []any
 	before string
 }
 
@@ -73,7 +78,7 @@ func anys(texts []string) (list []any) {
 
 // candidates are the rules to try, those that open least first. Each is for one method and
 // one pattern.
-func candidates(r Request, res *Result) (all []candidate) {
+func (c *Config) candidates(r Request, res *Result) (all []candidate) {
 	if res.Reading == nil || res.Reading.Kind != call.Single.String() || !strings.HasPrefix(res.Reading.Route, "/") {
 		return nil
 	}
@@ -88,10 +93,13 @@ func candidates(r Request, res *Result) (all []candidate) {
 	case (res.Answer == Refused || res.Answer == WouldRefuse) && d != nil && d.Policy == "access" && !inPlatformWords(res):
 		whom = admitting(r, d.Rule)
 	}
+	if len(whom) > 0 && whom[0] == "anyone" {
+		all = c.pluginCandidates(method, res)
+	}
 	for _, who := range whom {
 		for _, pattern := range patterns(res.Reading) {
 			rule := newRule{Allow: who, Deny: who == "", Methods: []string{method}, Routes: []string{pattern}}
-			all = append(all, candidate{rule, ruleBefore(res)})
+			all = append(all, candidate{line: rule.line(), deny: rule.Deny, rules: []any{rule.object()}, before: ruleBefore(res)})
 		}
 	}
 	return all
@@ -201,7 +209,12 @@ func insert(directive map[string]any, try candidate) {
 	if at < 0 {
 		at = len(rules)
 	}
-	access["rules"] = slices.Insert(rules, at, any(try.rule.object()))
+	access["rules"] = slices.Insert(rules, at, try.rules...)
+	if len(try.limits) > 0 {
+		limited := child(policies, "rate_limit")
+		limits, _ := limited["limits"].([]any)
+		limited["limits"] = slices.Concat(limits, try.limits)
+	}
 }
 
 // child returns the object under a name, and makes it if there is none.

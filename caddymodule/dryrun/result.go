@@ -92,7 +92,9 @@ type Policy struct {
 
 // Rule is a rule that a policy considered.
 type Rule struct {
-	Rule     string `json:"rule"`
+	Rule string `json:"rule"`
+	// Line is what the rule says, where Rule is only the plugin that it comes from.
+	Line     string `json:"line,omitempty"`
 	At       string `json:"at,omitempty"`
 	Imported string `json:"imported,omitempty"`
 	Matched  bool   `json:"matched"`

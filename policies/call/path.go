@@ -182,6 +182,9 @@ func keyOf(route string) string {
 	return versioned(key)
 }
 
+// Key returns the key of a route as called, which patterns match; see Call.Key.
+func Key(route string) string { return keyOf(route) }
+
 // straight tells whether a route stays the same if a server behind the gateway straightens
 // paths. The platform itself leaves "//" and escapes of plain characters alone
 // (docs/platform I.1.3), so that a free segment of one route fits text that looks like
