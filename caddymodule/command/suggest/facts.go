@@ -105,22 +105,6 @@ func (f *facts) guardedBy(method string, forms []call.Pattern) string {
 	return ""
 }
 
-// ofShop tells whether a route is of the shop's interface for keys and staff.
-func (f *facts) ofShop(route string) bool {
-	return slices.ContainsFunc(append(slices.Clip(f.platform.Shop), f.platform.Analytics, f.platform.MCP), func(ns string) bool { return below(route, ns) })
-}
-
-// ofCore tells whether a route is of the platform's own. No page of a stock theme needs one.
-func (f *facts) ofCore(route string) bool {
-	site, _, _ := strings.Cut(f.platform.Core, "/")
-	return below(route, f.platform.Core) || below(route, "batch") || strings.HasPrefix(strings.ToLower(route), "/"+site+"-")
-}
-
-func below(route, namespace string) bool {
-	rest, ok := strings.CutPrefix(strings.ToLower(route), "/"+namespace)
-	return ok && (rest == "" || rest[0] == '/')
-}
-
 // isIndex tells whether a route is the root or the index of a namespace, which list routes.
 func isIndex(route string) bool {
 	return route == "/" || versioned.MatchString(route) || strings.EqualFold(index.Known(route), strings.Trim(route, "/"))

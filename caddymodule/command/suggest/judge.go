@@ -90,6 +90,9 @@ func (j *judge) weigh(key subject, r *row, calls Calls) {
 		left.Reason, left.Why = j.lacks(need, calls.Seen.Good), need.need.Why
 	default:
 		left.Reason, left.Line = j.lacksPage(key, r, calls.Seen.Good)
+		if left.Reason == ReasonNotNeeded {
+			left.Why = "The catalogue knows " + j.facts.owner(key.route).Slug + ", and does not know that a visitor needs this."
+		}
 	}
 	switch {
 	case left.Reason != "":
@@ -125,22 +128,27 @@ func (j *judge) lacks(n *needed, good int) Reason {
 }
 
 // lacksPage says why calls that no plugin is known to need are left out, or "", and the line
-// that opens them. Pages of the site must make them, but for reads of a plugin's own.
+// that opens them. Reads of a plugin's own need no page. A client can forge a page, so that
+// what is known of the platform and of plugins goes first.
 func (j *judge) lacksPage(key subject, r *row, good int) (Reason, string) {
 	line := "allow anyone " + key.method + " " + key.route
-	pages := j.clients.good(&r.pages)
+	pages, core := j.clients.good(&r.pages), j.facts.ofCore(key.route)
 	switch {
 	case j.facts.ofShop(key.route):
 		return ReasonShop, ""
 	case isIndex(key.route):
 		return ReasonIndex, ""
+	case core && !j.facts.mayName(key.route):
+		return ReasonCore, ""
+	case core && !j.facts.pagesRead(key.method, key.route):
+		return ReasonCore, line
+	case j.facts.owner(key.route) != nil:
+		return ReasonNotNeeded, line
 	case pages >= j.options.MinClients:
 		return "", line
-	case pages == 0 && key.method != "GET" && j.facts.ofCore(key.route):
-		return ReasonNoPage, ""
-	case pages == 0 && (key.method != "GET" || j.facts.ofCore(key.route)):
+	case pages == 0 && (key.method != "GET" || core):
 		return ReasonNoPage, line
-	case key.method != "GET" || j.facts.ofCore(key.route) || good < j.options.MinClients:
+	case key.method != "GET" || core || good < j.options.MinClients:
 		return ReasonFew, line
 	}
 	return "", line
@@ -167,9 +175,12 @@ func (j *judge) open(n *needed, calls Calls) {
 
 // allow adds calls that no plugin is known to need: one line a route.
 func (j *judge) allow(key subject, r *row, calls Calls) {
-	about := "No entry of the catalogue needs it; pages of the site call it."
+	about := "No entry of the catalogue needs it. Clients say that pages of the site made these calls; a client can forge that: do you know this plugin?"
+	if j.facts.ofCore(key.route) {
+		about = "No entry of the catalogue needs it. Clients say that pages of the site made these calls; a client can forge that: which page of yours reads it?"
+	}
 	if j.clients.good(&r.pages) < j.options.MinClients {
-		about = "No entry of the catalogue needs it, and hardly any page of the site calls it: do you know who does?"
+		about = "No entry of the catalogue needs it, and hardly any client says that a page of the site made these calls: do you know this plugin, and who calls it?"
 	}
 	if last := len(j.anyone) - 1; last >= 0 && j.anyone[last].Calls[0].Route == key.route {
 		l := &j.anyone[last] // rows come by route

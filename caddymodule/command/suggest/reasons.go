@@ -12,6 +12,8 @@ type Reason string
 const (
 	ReasonFew       Reason = "few-clients"
 	ReasonNoPage    Reason = "no-page"
+	ReasonNotNeeded Reason = "not-needed"
+	ReasonCore      Reason = "core"
 	ReasonForms     Reason = "several-forms"
 	ReasonNoLine    Reason = "no-line"
 	ReasonNoAddress Reason = "no-address"
@@ -39,6 +41,8 @@ type said struct {
 var reasons = []said{
 	{ReasonFew, "too few clients called them; a lower --min-clients suggests them"},
 	{ReasonNoPage, "no page of the site made them, and no entry of the catalogue needs them; if you know who calls, write the line yourself"},
+	{ReasonNotNeeded, "the catalogue knows the plugin, and does not know that a visitor needs this"},
+	{ReasonCore, "the platform's own interface: visitors are not known to need these calls, whatever clients say of pages"},
 	{ReasonForms, "the route has several forms, and the records do not tell which was called"},
 	{ReasonNoLine, "no line is certain to let them pass: the caller sent a shop key, or a parameter stood elsewhere than in the path"},
 	{ReasonNoAddress, "the log has no addresses, so that nobody can tell how many clients there were"},

@@ -110,7 +110,7 @@ var decisions = map[string]struct {
 	"a write, few by a page":         {[]seen{{"POST /acme/v1/x", "none", 1, 9, nil}, {"POST /acme/v1/x", "page", 1, 1, nil}}, "", suggest.ReasonFew},
 	"a plugin's read":                {[]seen{{"GET /acme/v1/votes", "none", 1, 3, nil}}, "allow anyone GET /acme/v1/votes", ""},
 	"a read of the core's by a page": {[]seen{{"GET /wp/v2/posts/:id", "page", 1, 3, nil}}, "allow anyone GET /wp/v2/posts/:id", ""},
-	"a read of the core's":           {[]seen{{"GET /wp/v2/settings", "none", 1, 9, nil}}, "", suggest.ReasonNoPage},
+	"a read of the core's":           {[]seen{{"GET /wp/v2/posts", "none", 1, 9, nil}}, "", suggest.ReasonNoPage},
 	"the root":                       {[]seen{{"GET /", "page", 1, 9, nil}}, "", suggest.ReasonIndex},
 	"an index":                       {[]seen{{"GET /wp/v2", "page", 1, 9, nil}}, "", suggest.ReasonIndex},
 	"an index of nobody's":           {[]seen{{"GET /acme/v1", "page", 1, 9, nil}}, "", suggest.ReasonIndex},
@@ -139,6 +139,52 @@ var decisions = map[string]struct {
 	"users of a role":                {[]seen{{"GET /acme/v1/x", "page", 1, 3, user("allow role editor /acme/**")}}, "allow users GET /acme/v1/x", ""},
 	"users of a role, few":           {[]seen{{"GET /acme/v1/x", "page", 1, 2, user("allow role editor /acme/**")}}, "", suggest.ReasonFew},
 	"users whom a line denies":       {[]seen{{"GET /acme/v1/x", "page", 1, 9, user("deny /acme/**")}}, "", suggest.ReasonOwn},
+}
+
+// TestForgedPage: a client who says that pages of the site call opens no route of the core, of
+// the shop or of a plugin that the catalogue knows. For the most private ones there is not even
+// a line in the comment.
+func TestForgedPage(t *testing.T) {
+	t.Parallel()
+	for call, want := range map[string]struct {
+		reason suggest.Reason
+		named  bool
+	}{
+		"POST /wp/v2/users": {suggest.ReasonGuarded, false},
+		"POST /wp/v2/users/:user_id/application-passwords": {suggest.ReasonCore, false},
+		"GET /wp/v2/users/me":                              {suggest.ReasonRisky, false},
+		"GET /wp/v2/settings":                              {suggest.ReasonCore, false},
+		"POST /wp/v2/settings":                             {suggest.ReasonCore, false},
+		"PUT /wp/v2/plugins/:plugin":                       {suggest.ReasonCore, false},
+		"GET /wp/v2/themes":                                {suggest.ReasonCore, false},
+		"DELETE /wp/v2/templates/:id":                      {suggest.ReasonCore, false},
+		"POST /wp/v2/:base":                                {suggest.ReasonGuarded, false},
+		"GET /wp-site-health/v1/tests/:test":               {suggest.ReasonCore, false},
+		"POST /wp-abilities/v1/abilities/:name/run":        {suggest.ReasonCore, false},
+		"GET /oembed/1.0/proxy":                            {suggest.ReasonCore, false},
+		"POST /wp/v2/posts/:id":                            {suggest.ReasonCore, true},
+		"POST /wp/v2/media":                                {suggest.ReasonCore, true},
+		"GET /wp/v2/posts/:parent/revisions":               {suggest.ReasonCore, true},
+		"GET /wp/v2/comments/:id":                          {suggest.ReasonCore, true},
+		"PUT /wc-admin/v1/features":                        {suggest.ReasonShop, false},
+		"GET /wc-analytics/reports/revenue/stats":          {suggest.ReasonShop, false},
+		"POST /wc/private/patterns":                        {suggest.ReasonShop, false},
+		"DELETE /wc/v3/customers/:id":                      {suggest.ReasonShop, false},
+		"GET /complianz/v1/datarequests":                   {suggest.ReasonNotNeeded, true},
+		"POST /contact-form-7/v1/contact-forms":            {suggest.ReasonNotNeeded, true},
+	} {
+		report := reportOf(t, suggest.Options{}, recordsOf(seen{call, "page", 1, 9, nil}))
+		left := report.Sites[0].LeftOut
+		if len(report.Sites[0].Lines) > 0 || len(left) != 1 || left[0].Reason != want.reason || (left[0].Line != "") != want.named {
+			t.Errorf("%s: %q, %+v", call, linesOf(report), left)
+		}
+	}
+	text := textOf(t, reportOf(t, suggest.Options{}, recordsOf(seen{"POST /acme/v1/votes/:id", "page", 1, 9, nil}, seen{"GET /complianz/v1/datarequests", "none", 1, 9, nil})))
+	for _, want := range []string{"a client can forge that: do you know this plugin?\n", "# The catalogue knows complianz-gdpr, and does not know that a visitor needs this.\n"} {
+		if !strings.Contains(text, strings.Replace(want, "# The", "#   The", 1)) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
 }
 
 // TestDecisions: each kind of call gets its line, or is left out for its reason, and never both.
