@@ -60,7 +60,7 @@ type Read struct {
 type subject struct {
 	site, method, route string
 	kind                kind
-	rule, at            string
+	rule                string
 }
 
 // row is what is known of calls that count as one.
@@ -69,6 +69,8 @@ type row struct {
 	from           From
 	since, until   time.Time
 	clients, pages sample // pages are the clients for which a page of the site made the call
+	users          sample // numbers of users, where they are known
+	at             string // where the rule stood in the last record
 	attack         bool   // whoever calls it and is no page of the site is a scanner
 }
 
@@ -134,8 +136,17 @@ func (r *row) add(rec *records.Record, at time.Time, known bool) {
 	if known && (r.since.IsZero() || at.Before(r.since)) {
 		r.since = at
 	}
+	switch place := cut(rec.At); {
+	case r.calls == 1, at.After(r.until):
+		r.at = place
+	case at.Equal(r.until):
+		r.at = max(r.at, place)
+	}
 	if known && at.After(r.until) {
 		r.until = at
+	}
+	if rec.UserID > 0 {
+		r.users.add(rec.UserID)
 	}
 	client, named := clientOf(rec.ClientIP)
 	if named {

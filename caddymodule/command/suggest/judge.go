@@ -15,7 +15,6 @@ type judge struct {
 
 	plugins []*opened // that good traffic needs
 	anyone  []Line
-	users   []Line
 	left    []Left
 	risks   []found // risky rows that were called
 }
@@ -42,25 +41,25 @@ func (j *judge) judge(key subject, r *row) {
 	case anonymous, formed:
 		j.weigh(key, r, calls)
 	case loggedIn:
-		j.weighUsers(key, calls)
+		j.weighUsers(key, r, calls)
 	default:
-		j.leave(Left{Calls: calls, Reason: kindReasons[key.kind], Rule: key.rule, At: key.at})
+		j.leave(Left{Calls: calls, Reason: kindReasons[key.kind], Rule: key.rule, At: r.at})
 	}
 }
 
 func (j *judge) leave(l Left) { j.left = append(j.left, l) }
 
-// weighUsers decides on calls of users whom a rule of the owner's refuses.
-func (j *judge) weighUsers(key subject, calls Calls) {
-	line := "allow users " + key.method + " " + key.route
-	if calls.Seen.Good < j.options.MinClients {
-		j.leave(Left{Calls: calls, Reason: ReasonFew, Rule: key.rule, At: key.at, Line: line})
-		return
+// weighUsers leaves out calls of users whom a rule of the owner's refuses: the rule is an answer,
+// and no gap. One user with several addresses is one user.
+func (j *judge) weighUsers(key subject, r *row, calls Calls) {
+	left := Left{Calls: calls, Reason: ReasonOwn, Rule: key.rule, At: r.at, Users: len(r.users.clients), MoreUsers: r.users.more}
+	forms := formsOf(key.route)
+	closed := j.facts.ofShop(key.route) || j.facts.ofCore(key.route) && !(j.facts.mayName(key.route) && key.method == "GET") ||
+		j.facts.guardedBy(key.method, forms) != "" || j.facts.risky(key.method, forms, nil) != nil
+	if !closed {
+		left.Line = "allow users " + key.method + " " + key.route
 	}
-	j.users = append(j.users, Line{
-		Line: line, Before: key.rule, At: key.at, Calls: []Calls{calls},
-		About: []string{"It opens this method and route to everybody who is logged in; the site still checks their rights."},
-	})
+	j.leave(left)
 }
 
 // weigh decides on calls without a login that login_only refuses. Each step only takes away.

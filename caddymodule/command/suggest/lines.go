@@ -11,7 +11,7 @@ import (
 	"github.com/restwarden/restwarden/policies/plugins"
 )
 
-// lines returns the lines: plugins by name, then routes, then those for users.
+// lines returns the lines: plugins by name, then routes.
 func (j *judge) lines() []Line {
 	all := []Line{}
 	slices.SortFunc(j.plugins, func(a, b *opened) int { return strings.Compare(a.plugin.Slug, b.plugin.Slug) })
@@ -25,7 +25,7 @@ func (j *judge) lines() []Line {
 	slices.SortStableFunc(j.anyone, func(a, b Line) int {
 		return cmp.Compare(parameters(a.Calls[0].Route), parameters(b.Calls[0].Route))
 	})
-	return slices.Concat(all, j.anyone, j.users)
+	return append(all, j.anyone...)
 }
 
 func parameters(route string) int { return strings.Count(route, "/:") + strings.Count(route, "/*") }

@@ -28,10 +28,6 @@ type Site struct {
 type Line struct {
 	Line   string `json:"line"`
 	Plugin string `json:"plugin,omitempty"` // the slug, if the line names one
-	// Before is the rule before which the line must stand, and At its place. Without them the
-	// line stands behind all rules of the site's own.
-	Before string `json:"before,omitempty"`
-	At     string `json:"at,omitempty"`
 	// About says in sentences what the line does.
 	About []string `json:"about,omitempty"`
 	Calls []Calls  `json:"calls"` // that speak for the line
@@ -52,6 +48,10 @@ type Left struct {
 	Reason Reason `json:"reason"`
 	Rule   string `json:"rule,omitempty"` // that refuses the calls
 	At     string `json:"at,omitempty"`
+	// Users is how many users called, where a rule refuses users. There may be more whose number
+	// is not known.
+	Users     int  `json:"users,omitempty"`
+	MoreUsers bool `json:"more_users,omitempty"` // there are more than Users
 	// Line opens the calls. It is for people who know what they are for.
 	Line string `json:"line,omitempty"`
 	// Opened is a line of the report that opens the calls all the same.
@@ -103,7 +103,7 @@ func (c *Collector) Report() *Report {
 func compareSubjects(a, b subject) int {
 	return cmp.Or(
 		strings.Compare(a.route, b.route), strings.Compare(a.method, b.method), cmp.Compare(a.kind, b.kind),
-		strings.Compare(a.rule, b.rule), strings.Compare(a.at, b.at),
+		strings.Compare(a.rule, b.rule),
 	)
 }
 

@@ -136,8 +136,8 @@ var decisions = map[string]struct {
 	"another policy":                 {[]seen{{"PUT /wc/v3/orders/:id", "none", 1, 9, func(r *records.Record) { r.Policy, r.Rule = "order_type", "order_type" }}}, "", suggest.ReasonPolicy},
 	"a wrong password":               {[]seen{{"GET /acme/v1/x", "none", 1, 9, func(r *records.Record) { r.Code = "platform" }}}, "", suggest.ReasonPlatform},
 	"no reading":                     {[]seen{{"GET unknown", "none", 1, 9, func(r *records.Record) { r.Form, r.Policy = "", "call" }}}, "", suggest.ReasonUnread},
-	"users of a role":                {[]seen{{"GET /acme/v1/x", "page", 1, 3, user("allow role editor /acme/**")}}, "allow users GET /acme/v1/x", ""},
-	"users of a role, few":           {[]seen{{"GET /acme/v1/x", "page", 1, 2, user("allow role editor /acme/**")}}, "", suggest.ReasonFew},
+	"users of a role":                {[]seen{{"GET /acme/v1/x", "page", 1, 3, user("allow role editor /acme/**")}}, "", suggest.ReasonOwn},
+	"users of a role, few":           {[]seen{{"GET /acme/v1/x", "page", 1, 2, user("allow role editor /acme/**")}}, "", suggest.ReasonOwn},
 	"users whom a line denies":       {[]seen{{"GET /acme/v1/x", "page", 1, 9, user("deny /acme/**")}}, "", suggest.ReasonOwn},
 }
 
@@ -263,6 +263,31 @@ func TestOpened(t *testing.T) {
 	}
 }
 
+// TestOwnRules: a rule of the owner's that refuses users is an answer. One customer with many
+// addresses is one user, also where the rule has moved, and what is private has no line.
+func TestOwnRules(t *testing.T) {
+	t.Parallel()
+	customer := func(rule, at string) func(*records.Record) {
+		return func(r *records.Record) {
+			user(rule)(r)
+			r.UserID, r.At = 7, at
+		}
+	}
+	for call, named := range map[string]bool{
+		"GET /acme/v1/x": true, "POST /acme/v1/x": true, "GET /wp/v2/posts/:id/revisions": true, "POST /wp/v2/posts": false, "GET /wp/v2/users/me": false,
+		"POST /wp/v2/settings": false, "GET /wc/v3/orders": false, "GET /wp/v2/users": false, "POST /wplp-react-gdpr/v1/import-settings": false,
+	} {
+		const rule = "allow role administrator /**"
+		report := reportOf(t, suggest.Options{}, recordsOf(seen{call, "page", 1, 9, customer(rule, "Caddyfile:8")}, seen{call, "none", 1, 9, customer(rule, "Caddyfile:9")}))
+		left := report.Sites[0].LeftOut
+		if len(report.Sites[0].Lines) > 0 || len(left) != 1 || left[0].Reason != suggest.ReasonOwn || left[0].Users != 1 || left[0].At != "Caddyfile:9" {
+			t.Errorf("%s: %q, %+v", call, linesOf(report), left)
+		} else if (left[0].Line != "") != named {
+			t.Errorf("%s: %q", call, left[0].Line)
+		}
+	}
+}
+
 // mixed are the records of all decisions, over several sites.
 func mixed() (list []records.Record) {
 	for i, name := range slices.Sorted(maps.Keys(decisions)) {
@@ -312,7 +337,7 @@ func TestReport_Text(t *testing.T) {
 	}
 	for _, s := range []string{
 		"# POST", "3 clients, from page 6, other 0, none 0, 2026-01-01T00:00:00Z to 2026-01-01T00:00:01Z",
-		"# Put this line before Caddyfile:9: allow role editor /acme/**\n", "# Left out: only needed while a service is being connected",
+		"#   allow users GET /acme/v1/x, before Caddyfile:9, opens it to everybody who is logged in.\n", "# Left out: only needed while a service is being connected",
 	} {
 		if !strings.Contains(text, strings.Replace(s, "# POST", "# - POST", 1)) {
 			t.Errorf("no %q in\n%s", s, text)
