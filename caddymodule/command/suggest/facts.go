@@ -85,17 +85,19 @@ func (f *facts) risky(method string, forms []call.Pattern, need *needed) (found 
 }
 
 // attack tells whether only attacks call a route, as far as is known: lists of users and what
-// else a built-in rule guards, and known holes that nobody needs.
+// else a built-in rule guards, and known holes that nobody needs. A route that only may meet
+// one, since it has a parameter, is an honest route.
 func (f *facts) attack(method, route string) bool {
 	forms := formsOf(route)
-	if f.guardedBy(method, forms) != "" {
+	if len(forms) > 0 && !slices.ContainsFunc(forms, func(form call.Pattern) bool { return policies.GuardedBy(f.platform, method, form) == "" }) {
 		return true
 	}
 	need := f.needed(method, forms)
 	r := f.risky(method, forms, need)
-	return r != nil && len(r.risk.CVE) > 0 && need == nil
+	return r != nil && len(r.risk.CVE) > 0 && need == nil && covers(r.pattern, forms)
 }
 
+// guardedBy returns the line of the built-in rule that guards one of the forms, or "".
 func (f *facts) guardedBy(method string, forms []call.Pattern) string {
 	for _, form := range forms {
 		if line := policies.GuardedBy(f.platform, method, form); line != "" {
