@@ -16,22 +16,15 @@ type judge struct {
 	plugins []*opened // that good traffic needs
 	anyone  []Line
 	left    []Left
-	risks   []found // risky rows that were called
 }
 
 // opened is a plugin for which a line is suggested.
 type opened struct {
 	plugin *plugins.Plugin
 	groups []plugins.Group // that were seen
-	signed *plugins.Signature
 	login  bool
+	few    bool // some calls were made by fewer clients than --min-clients
 	calls  []Calls
-}
-
-// found is a risky row that was called. wanted tells that pages of the site call it.
-type found struct {
-	*risky
-	wanted bool
 }
 
 // judge decides on calls that count as one.
@@ -54,8 +47,9 @@ func (j *judge) leave(l Left) { j.left = append(j.left, l) }
 func (j *judge) weighUsers(key subject, r *row, calls Calls) {
 	left := Left{Calls: calls, Reason: ReasonOwn, Rule: key.rule, At: r.at, Users: len(r.users.clients), MoreUsers: r.users.more}
 	forms := formsOf(key.route)
-	closed := j.facts.ofShop(key.route) || j.facts.ofCore(key.route) && !(j.facts.mayName(key.route) && key.method == "GET") ||
-		j.facts.guardedBy(key.method, forms) != "" || j.facts.risky(key.method, forms, nil) != nil
+	f := j.facts
+	forbidden := f.ofCore(key.route) && (key.method != "GET" || !f.mayName(key.route))
+	closed := forbidden || f.ofShop(key.route) || f.guardedBy(key.method, forms) != "" || f.risky(key.method, forms, nil) != nil
 	if !closed {
 		left.Line = "allow users " + key.method + " " + key.route
 	}
@@ -78,7 +72,6 @@ func (j *judge) weigh(key subject, r *row, calls Calls) {
 		if len(risk.risk.CVE) > 0 {
 			left.Reason, left.Why = ReasonHole, cves(risk.risk)+": "+risk.risk.Why
 		}
-		j.risks = append(j.risks, found{risk, j.clients.good(&r.pages) >= j.options.MinClients})
 	case need == nil && key.kind == formed:
 		left.Reason = ReasonForms
 	case calls.Seen.Clients == 0:
@@ -86,7 +79,8 @@ func (j *judge) weigh(key subject, r *row, calls Calls) {
 	case calls.Seen.Good == 0:
 		left.Reason = ReasonScanners
 	case need != nil:
-		left.Reason, left.Why = j.lacks(need, calls.Seen.Good), need.need.Why
+		left.Reason, left.Line = j.lacks(need, calls.Seen.Good)
+		left.Why = need.need.Why
 	default:
 		left.Reason, left.Line = j.lacksPage(key, r, calls.Seen.Good)
 		if left.Reason == ReasonNotNeeded {
@@ -111,19 +105,23 @@ func cves(r *plugins.Risk) string {
 	return strings.Join(ids, ", ")
 }
 
-// lacks says why calls that a plugin needs are left out, or "". Providers and services have few
-// addresses, and the catalogue knows them: one will do.
-func (j *judge) lacks(n *needed, good int) Reason {
+// lacks says why calls that a plugin needs are left out, or "", and the line that opens them.
+// Providers and services have few addresses: one will do, and the line says so. Few sites need
+// what apps and connecting a service need, and anybody can call it.
+func (j *judge) lacks(n *needed, good int) (Reason, string) {
+	line := "allow plugin " + n.plugin.Slug + " for " + string(n.need.Caller.Group())
 	switch n.need.Caller.Group() {
 	case "setup":
-		return ReasonSetup
+		return ReasonSetup, line
+	case "apps":
+		return ReasonApps, line
 	case "payments", "services", "sites":
-		return ""
+		return "", ""
 	}
 	if good < j.options.MinClients {
-		return ReasonFew
+		return ReasonFew, line
 	}
-	return ""
+	return "", ""
 }
 
 // lacksPage says why calls that no plugin is known to need are left out, or "", and the line
@@ -164,9 +162,7 @@ func (j *judge) open(n *needed, calls Calls) {
 	if g := n.need.Caller.Group(); !slices.Contains(o.groups, g) {
 		o.groups = append(o.groups, g)
 	}
-	if n.need.Signature != nil {
-		o.signed = n.need.Signature
-	}
+	o.few = o.few || calls.Seen.Good < j.options.MinClients
 	o.login = o.login || n.need.Credentials != ""
 	calls.Why = n.need.Why
 	o.calls = append(o.calls, calls)

@@ -17,6 +17,7 @@ const (
 	ReasonForms     Reason = "several-forms"
 	ReasonNoLine    Reason = "no-line"
 	ReasonNoAddress Reason = "no-address"
+	ReasonApps      Reason = "apps"
 	ReasonSetup     Reason = "setup"
 	ReasonIndex     Reason = "index"
 	ReasonShop      Reason = "shop"
@@ -46,6 +47,7 @@ var reasons = []said{
 	{ReasonForms, "the route has several forms, and the records do not tell which was called"},
 	{ReasonNoLine, "no line is certain to let them pass: the caller sent a shop key, or a parameter stood elsewhere than in the path"},
 	{ReasonNoAddress, "the log has no addresses, so that nobody can tell how many clients there were"},
+	{ReasonApps, "apps need them, and anybody can make them: if people use this app with the site, add the line"},
 	{ReasonSetup, "only needed while a service is being connected: add the line for that time"},
 	{ReasonIndex, "they list the routes of the site"},
 	{ReasonShop, "the shop's own interface is for keys and staff"},

@@ -99,8 +99,8 @@ var decisions = map[string]struct {
 	"a form":                         {[]seen{{feedback, "page", 1, 3, nil}}, "allow plugin contact-form-7", ""},
 	"a form, few":                    {[]seen{{feedback, "page", 1, 2, nil}}, "", suggest.ReasonFew},
 	"a form, no browser":             {[]seen{{feedback, "none", 1, 3, nil}}, "allow plugin contact-form-7", ""},
-	"a provider, one address":        {[]seen{{"POST /wc-stripe/v1/webhook", "none", 1, 1, nil}}, "allow plugin woo-stripe-payment", ""},
-	"an app":                         {[]seen{{"POST /jwt-auth/v1/token/validate", "none", 1, 3, nil}}, "allow plugin jwt-authentication-for-wp-rest-api for apps", ""},
+	"a provider, one address":        {[]seen{{"POST /wc-stripe/v1/webhook", "none", 1, 1, nil}}, "allow plugin woo-stripe-payment for payments", ""},
+	"an app":                         {[]seen{{"POST /jwt-auth/v1/token/validate", "none", 1, 3, nil}}, "", suggest.ReasonApps},
 	"a set-up":                       {[]seen{{"GET /pinterest/v1/oauth/callback", "none", 1, 9, nil}}, "", suggest.ReasonSetup},
 	"a page's own call":              {[]seen{{"POST /acme/v1/votes/:id", "page", 1, 3, nil}}, "allow anyone POST /acme/v1/votes/:id", ""},
 	"HEAD":                           {[]seen{{"HEAD /acme/v1/votes", "page", 1, 3, nil}}, "allow anyone GET /acme/v1/votes", ""},
@@ -132,7 +132,7 @@ var decisions = map[string]struct {
 	"a shop key":                     {[]seen{{"GET /acme/v1/x", "page", 1, 9, func(r *records.Record) { r.Remedy = "" }}}, "", suggest.ReasonNoLine},
 	"another remedy":                 {[]seen{{"GET /acme/v1/x", "page", 1, 9, func(r *records.Record) { r.Remedy = "allow anyone /**" }}}, "", suggest.ReasonNoLine},
 	"several forms":                  {[]seen{{"GET /acme/v1/x[/:id]", "page", 1, 9, nil}}, "", suggest.ReasonForms},
-	"several forms, all needed":      {[]seen{{"POST /gdpr/v2/acme[/:id]", "none", 1, 3, nil}}, "allow plugin gdpr-cookie-consent", ""},
+	"several forms, all needed":      {[]seen{{"POST /gdpr/v2/acme[/:id]", "none", 1, 3, nil}}, "allow plugin gdpr-cookie-consent\ndeny plugin gdpr-cookie-consent", ""},
 	"several forms, one of a hole":   {[]seen{{"POST /wplp-react-gdpr/v1/(acme|upload-logo)", "none", 1, 9, nil}}, "", suggest.ReasonGuarded},
 	"no addresses":                   {[]seen{{"GET /acme/v1/x", "page", 1, 9, func(r *records.Record) { r.ClientIP = "" }}}, "", suggest.ReasonNoAddress},
 	"one network":                    {[]seen{{"GET /acme/v1/x", "page", 1, 9, func(r *records.Record) { r.ClientIP = "2001:db8::" + r.ClientIP[10:] }}}, "", suggest.ReasonFew},
@@ -197,7 +197,7 @@ func TestDecisions(t *testing.T) {
 		report := reportOf(t, suggest.Options{}, recordsOf(d.seen...))
 		var want []string
 		if d.line != "" {
-			want = []string{d.line}
+			want = strings.Split(d.line, "\n")
 		}
 		if got := linesOf(report); !slices.Equal(got, want) {
 			t.Errorf("%s: lines %q, want %q; left out %+v", name, got, want, report.Sites[0].LeftOut)
@@ -242,27 +242,70 @@ func TestScanners(t *testing.T) {
 }
 
 // TestOpened: what a line opens beside the good traffic is told, and risky routes that were
-// called are closed again, unless pages of the site call them.
+// called are closed again.
 func TestOpened(t *testing.T) {
 	t.Parallel()
 	const good, bad = "POST /gdpr/v2/acme", "POST /gdpr/v2/get_user_dashboard_data"
-	report := reportOf(t, suggest.Options{}, recordsOf(seen{good, "none", 1, 3, nil}, seen{bad, "none", 5, 9, nil}))
+	report := reportOf(t, suggest.Options{}, recordsOf(seen{good, "none", 1, 3, nil}, seen{bad, "page", 5, 9, nil}))
 	if got := linesOf(report); !slices.Equal(got, []string{"allow plugin gdpr-cookie-consent", "deny plugin gdpr-cookie-consent"}) {
 		t.Errorf("%q", got)
 	}
 	if left := report.Sites[0].LeftOut; len(left) != 1 || left[0].Opened != "" {
 		t.Errorf("%+v", left)
 	}
-	report = reportOf(t, suggest.Options{}, recordsOf(seen{good, "none", 1, 3, nil}, seen{bad, "page", 5, 9, nil}))
-	if got := linesOf(report); !slices.Equal(got, []string{"allow plugin gdpr-cookie-consent"}) {
-		t.Errorf("%q", got)
-	}
-	if left := report.Sites[0].LeftOut; len(left) != 1 || left[0].Opened != "allow plugin gdpr-cookie-consent" {
-		t.Errorf("%+v", left)
-	}
 	few := reportOf(t, suggest.Options{}, recordsOf(seen{feedback, "page", 1, 3, nil}, seen{"GET /contact-form-7/v1/contact-forms/:id/refill", "none", 8, 8, nil}))
 	if left := few.Sites[0].LeftOut; len(left) != 1 || left[0].Opened != "allow plugin contact-form-7" {
 		t.Errorf("%+v", left)
+	}
+}
+
+// TestPluginLines: a line of a plugin opens the groups that were seen alone, closes the risky
+// rows that it would open, called or not, and asks where few clients called.
+func TestPluginLines(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		calls []string
+		text  []string
+	}{
+		{
+			[]string{"POST /sure-triggers/v1/automation/triggers"},
+			[]string{
+				"# Only 1 client made some of these calls, and anybody can make them: is this plugin in use, and its service?\n",
+				"\nallow plugin suretriggers\n", "\ndeny plugin suretriggers\n", "with published holes: CVE-2025-3102 (",
+			},
+		},
+		{[]string{"POST /litespeed/v1/notify"}, []string{"\nallow plugin litespeed-cache", "\ndeny plugin litespeed-cache\n", "CVE-2023-40000"}},
+		{
+			[]string{"POST /wc-stripe/v1/webhook"},
+			[]string{
+				"\nallow plugin woo-stripe-payment for payments\n",
+				"\n#   allow plugin woo-stripe-payment for payments {\n#   	key {env.WOO_STRIPE_PAYMENT_KEY}\n#   }\n",
+			},
+		},
+		{[]string{"POST /wc/v3/paypal-webhooks"}, []string{"\nallow plugin woocommerce for payments\n"}},
+		{[]string{"POST /wc/v3/paypal-webhooks", "GET /wc/store/v1/cart"}, []string{"\nallow plugin woocommerce for payments\n", "\n#   allow plugin woocommerce for visitors\n"}},
+		{
+			[]string{"POST /wc/v3/paypal-webhooks", "POST /wc-admin/mobile-app/qr-login-exchange"},
+			[]string{"\nallow plugin woocommerce for payments\n", "\n#   allow plugin woocommerce for apps\n"},
+		},
+		{[]string{"GET /pinterest/v1/oauth/callback"}, []string{"# No line is suggested.\n", "\n#   allow plugin pinterest-for-woocommerce for setup\n"}},
+	} {
+		var all []seen
+		for _, call := range c.calls {
+			all = append(all, seen{call, "none", 1, 1, nil})
+		}
+		text := textOf(t, reportOf(t, suggest.Options{}, recordsOf(all...)))
+		for _, want := range c.text {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: no %q in\n%s", c.calls, want, text)
+			}
+		}
+	}
+	holes := textOf(t, reportOf(t, suggest.Options{}, recordsOf(seen{"GET /wc/store/v1/cart", "page", 1, 3, nil})))
+	for _, want := range []string{"\nallow plugin woocommerce for visitors\n", "published holes"} {
+		if !strings.Contains(holes, want) {
+			t.Errorf("no %q in\n%s", want, holes)
+		}
 	}
 }
 
