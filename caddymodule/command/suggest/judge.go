@@ -29,7 +29,7 @@ type opened struct {
 
 // judge decides on calls that count as one.
 func (j *judge) judge(key subject, r *row) {
-	calls := Calls{Method: key.method, Route: key.route, Seen: j.seen(r)}
+	calls := Calls{Method: key.method, Route: key.route, Seen: seen(r)}
 	switch key.kind {
 	case anonymous, formed:
 		j.weigh(key, r, calls)
@@ -74,15 +74,17 @@ func (j *judge) weigh(key subject, r *row, calls Calls) {
 		}
 	case need == nil && key.kind == formed:
 		left.Reason = ReasonForms
-	case calls.Seen.Clients == 0:
+	case calls.Seen.Clients == 0 && r.unnamed:
 		left.Reason = ReasonNoAddress
-	case calls.Seen.Good == 0:
+	case calls.Seen.Clients == 0 && calls.Seen.Unsure > 0:
+		left.Reason = ReasonUnsure
+	case calls.Seen.Clients == 0:
 		left.Reason = ReasonScanners
 	case need != nil:
-		left.Reason, left.Line = j.lacks(need, calls.Seen.Good)
+		left.Reason, left.Line = j.lacks(need, calls.Seen.Clients)
 		left.Why = need.need.Why
 	default:
-		left.Reason, left.Line = j.lacksPage(key, r, calls.Seen.Good)
+		left.Reason, left.Line = j.lacksPage(key, r, calls.Seen.Clients)
 		if left.Reason == ReasonNotNeeded {
 			left.Why = "The catalogue knows " + j.facts.owner(key.route).Slug + ", and does not know that a visitor needs this."
 		}
@@ -129,7 +131,7 @@ func (j *judge) lacks(n *needed, good int) (Reason, string) {
 // what is known of the platform and of plugins goes first.
 func (j *judge) lacksPage(key subject, r *row, good int) (Reason, string) {
 	line := "allow anyone " + key.method + " " + key.route
-	pages, core := j.clients.good(&r.pages), j.facts.ofCore(key.route)
+	pages, core := len(r.pages.clients), j.facts.ofCore(key.route)
 	switch {
 	case j.facts.ofShop(key.route):
 		return ReasonShop, ""
@@ -162,7 +164,7 @@ func (j *judge) open(n *needed, calls Calls) {
 	if g := n.need.Caller.Group(); !slices.Contains(o.groups, g) {
 		o.groups = append(o.groups, g)
 	}
-	o.few = o.few || calls.Seen.Good < j.options.MinClients
+	o.few = o.few || calls.Seen.Clients < j.options.MinClients
 	o.login = o.login || n.need.Credentials != ""
 	calls.Why = n.need.Why
 	o.calls = append(o.calls, calls)
@@ -174,7 +176,7 @@ func (j *judge) allow(key subject, r *row, calls Calls) {
 	if j.facts.ofCore(key.route) {
 		about = "No entry of the catalogue needs it. Clients say that pages of the site made these calls; a client can forge that: which page of yours reads it?"
 	}
-	if j.clients.good(&r.pages) < j.options.MinClients {
+	if len(r.pages.clients) < j.options.MinClients {
 		about = "No entry of the catalogue needs it, and hardly any client says that a page of the site made these calls: do you know this plugin, and who calls it?"
 	}
 	if last := len(j.anyone) - 1; last >= 0 && j.anyone[last].Calls[0].Route == key.route {

@@ -40,7 +40,7 @@ func (j *judge) pluginLines(o *opened) []Line {
 	}
 	if signature := o.signature(); signature != nil {
 		l.About = append(l.About, fmt.Sprintf("The provider signs its calls (%s). In place of the line, this block with its secret lets only signed calls pass:", signature.Scheme),
-			"  "+l.Line+" {", "  	key {env."+strings.ToUpper(strings.ReplaceAll(o.plugin.Slug, "-", "_"))+"_KEY}", "  }")
+			"  "+l.Line+" {", "      key {env."+strings.ToUpper(strings.ReplaceAll(o.plugin.Slug, "-", "_"))+"_KEY}", "  }")
 	}
 	if o.login {
 		l.About = append(l.About, "The line also makes the credentials of the plugin's service count.")
@@ -63,7 +63,7 @@ func (j *judge) pluginLines(o *opened) []Line {
 func (j *judge) askFew(o *opened) string {
 	least := j.options.MinClients
 	for i := range o.calls {
-		least = min(least, o.calls[i].Seen.Good)
+		least = min(least, o.calls[i].Seen.Clients)
 	}
 	return fmt.Sprintf("Only %s made some of these calls, and anybody can make them: is this plugin in use, and its service?", count(int64(least), "client"))
 }

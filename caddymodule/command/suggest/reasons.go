@@ -26,6 +26,7 @@ const (
 	ReasonHole      Reason = "known-hole"
 	ReasonRisky     Reason = "risky"
 	ReasonScanners  Reason = "scanners"
+	ReasonUnsure    Reason = "unsure"
 	ReasonUnindexed Reason = "no-index"
 	ReasonUnknown   Reason = "unknown-route"
 	ReasonUnread    Reason = "no-reading"
@@ -56,6 +57,7 @@ var reasons = []said{
 	{ReasonHole, "the route of a known hole"},
 	{ReasonRisky, "the catalogue calls them risky"},
 	{ReasonScanners, "only scanners called them"},
+	{ReasonUnsure, "cannot be known: the logs have so many clients that look like scanners that nothing is known of those who called"},
 	{ReasonUnindexed, "the gateway had not read the site's REST root, so that the records do not name the route: look again later"},
 	{ReasonUnknown, "the site has no such route"},
 	{ReasonUnread, "the request has no certain reading or is too large: no rule changes that"},

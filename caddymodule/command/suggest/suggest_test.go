@@ -60,9 +60,11 @@ func reportOf(t *testing.T, o suggest.Options, list []records.Record) *suggest.R
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range list {
-		if err := c.Add(&list[i]); err != nil {
-			t.Fatal(err)
+	for _, take := range []func(*records.Record) error{c.Learn, c.Add} {
+		for i := range list {
+			if err := take(&list[i]); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	return c.Report()
@@ -279,7 +281,7 @@ func TestPluginLines(t *testing.T) {
 			[]string{"POST /wc-stripe/v1/webhook"},
 			[]string{
 				"\nallow plugin woo-stripe-payment for payments\n",
-				"\n#   allow plugin woo-stripe-payment for payments {\n#   	key {env.WOO_STRIPE_PAYMENT_KEY}\n#   }\n",
+				"\n#   allow plugin woo-stripe-payment for payments {\n#       key {env.WOO_STRIPE_PAYMENT_KEY}\n#   }\n",
 			},
 		},
 		{[]string{"POST /wc/v3/paypal-webhooks"}, []string{"\nallow plugin woocommerce for payments\n"}},
@@ -306,6 +308,27 @@ func TestPluginLines(t *testing.T) {
 		if !strings.Contains(holes, want) {
 			t.Errorf("no %q in\n%s", want, holes)
 		}
+	}
+}
+
+// TestCrowd: a crowd of scanners that touches every route pushes no honest client out, neither
+// of a plugin's line nor of a provider's, and nobody is called a scanner who is none.
+func TestCrowd(t *testing.T) {
+	t.Parallel()
+	const webhook = "POST /wc-stripe/v1/webhook"
+	crowd := func(r *records.Record) {
+		r.ClientIP = strings.Replace(r.ClientIP, "203.0.113.", "2001:db8:0:", 1) + "::1"
+	}
+	list := recordsOf(
+		seen{feedback, "page", 1, 3, nil}, seen{webhook, "none", 4, 4, nil},
+		seen{"GET /wp/v2/users", "none", 1000, 5000, crowd}, seen{feedback, "none", 1000, 5000, crowd}, seen{webhook, "none", 1000, 5000, crowd},
+	)
+	report := reportOf(t, suggest.Options{}, list)
+	if got := linesOf(report); !slices.Contains(got, "allow plugin contact-form-7") || !slices.Contains(got, "allow plugin woo-stripe-payment for payments") {
+		t.Errorf("%q", got)
+	}
+	if text := textOf(t, report); !strings.Contains(text, "feedback, 8008 calls by 3 clients and more than 20 scanners, from") || strings.Contains(text, "only scanners called") {
+		t.Error(text)
 	}
 }
 

@@ -105,17 +105,15 @@ func (l *Left) text(b *strings.Builder) {
 
 // String says how often, by how many and when.
 func (s *Seen) String() string {
-	clients := count(int64(s.Clients), "client")
-	switch {
-	case s.MoreClients:
-		clients = "more than " + clients
-	case s.Clients == 0:
+	clients := people(s.Clients, s.MoreClients, "client")
+	if s.Clients+s.Scanners+s.Unsure == 0 {
 		clients = "clients without an address"
 	}
-	if scanners := s.Clients - s.Good; scanners > 0 && s.MoreClients {
-		clients += fmt.Sprintf(" (scanners among the first %d: %d)", s.Clients, scanners)
-	} else if scanners > 0 {
-		clients += fmt.Sprintf(" (of them scanners: %d)", scanners)
+	if s.Scanners > 0 {
+		clients += " and " + people(s.Scanners, s.MoreScanners, "scanner")
+	}
+	if s.Unsure > 0 {
+		clients += fmt.Sprintf(" (nothing is known of %s)", people(s.Unsure, s.MoreUnsure, "more client"))
 	}
 	text := fmt.Sprintf("%s by %s, from page %d, other %d, none %d", count(s.Calls, "call"), clients, s.From.Page, s.From.Other, s.From.None)
 	if s.Since != "" {
