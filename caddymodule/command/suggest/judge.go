@@ -63,6 +63,8 @@ func (j *judge) weigh(key subject, r *row, calls Calls) {
 	risk := j.facts.risky(key.method, forms, need)
 	left := Left{Calls: calls, Rule: "login_only"}
 	switch {
+	case len(forms) == 0 && key.kind != formed:
+		left.Reason = ReasonNoLine
 	case len(forms) == 0:
 		left.Reason = ReasonForms
 	case guard != "":
@@ -179,16 +181,28 @@ func (j *judge) allow(key subject, r *row, calls Calls) {
 	if len(r.pages.clients) < j.options.MinClients {
 		about = "No entry of the catalogue needs it, and hardly any client says that a page of the site made these calls: do you know this plugin, and who calls it?"
 	}
+	abouts := []string{about}
+	if parameters(key.route) > 0 {
+		abouts = append(abouts, aboutParameter)
+	}
+	if key.method != "GET" {
+		abouts = append(abouts, "It lets anybody write: a rate_limit beside it bounds how often.")
+	}
 	if last := len(j.anyone) - 1; last >= 0 && j.anyone[last].Calls[0].Route == key.route {
 		l := &j.anyone[last] // rows come by route
 		l.Calls = append(l.Calls, calls)
-		if !slices.Contains(l.About, about) {
-			l.About = append(l.About, about)
+		for _, about := range abouts {
+			if !slices.Contains(l.About, about) {
+				l.About = append(l.About, about)
+			}
 		}
 		return
 	}
-	j.anyone = append(j.anyone, Line{Calls: []Calls{calls}, About: []string{about}})
+	j.anyone = append(j.anyone, Line{Calls: []Calls{calls}, About: abouts})
 }
+
+// aboutParameter is said of a line whose route has a parameter.
+const aboutParameter = "It opens every address of this shape, other routes of the site with it: caddy restwarden audit lists them."
 
 // methodsOf returns the methods of calls, as a rule has them.
 func methodsOf(calls []Calls) string {

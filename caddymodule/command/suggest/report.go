@@ -125,7 +125,9 @@ func (c *Collector) site(name string, keys []subject) Site {
 	}
 	s := Site{Name: name, Seen: seen(all), Lines: j.lines(), LeftOut: j.left}
 	for i := range s.LeftOut {
-		s.LeftOut[i].Opened = j.opens(s.Lines, &s.LeftOut[i].Calls)
+		if s.LeftOut[i].Reason != ReasonGuarded { // what guards it stays in force
+			s.LeftOut[i].Opened = j.opens(s.Lines, &s.LeftOut[i].Calls)
+		}
 	}
 	slices.SortStableFunc(s.LeftOut, func(a, b Left) int { return cmp.Compare(order(a.Reason), order(b.Reason)) })
 	return s

@@ -136,6 +136,8 @@ var decisions = map[string]struct {
 	"several forms":                  {[]seen{{"GET /acme/v1/x[/:id]", "page", 1, 9, nil}}, "", suggest.ReasonForms},
 	"several forms, all needed":      {[]seen{{"POST /gdpr/v2/acme[/:id]", "none", 1, 3, nil}}, "allow plugin gdpr-cookie-consent\ndeny plugin gdpr-cookie-consent", ""},
 	"several forms, one of a hole":   {[]seen{{"POST /wplp-react-gdpr/v1/(acme|upload-logo)", "none", 1, 9, nil}}, "", suggest.ReasonGuarded},
+	"a route that no rule can name":  {[]seen{{"GET /x/v1/12", "page", 1, 9, nil}}, "", suggest.ReasonNoLine},
+	"a route with a space":           {[]seen{{"GET /x/v1/a b", "page", 1, 9, nil}}, "", suggest.ReasonNoLine},
 	"no addresses":                   {[]seen{{"GET /acme/v1/x", "page", 1, 9, func(r *records.Record) { r.ClientIP = "" }}}, "", suggest.ReasonNoAddress},
 	"one network":                    {[]seen{{"GET /acme/v1/x", "page", 1, 9, func(r *records.Record) { r.ClientIP = "2001:db8::" + r.ClientIP[10:] }}}, "", suggest.ReasonFew},
 	"another policy":                 {[]seen{{"PUT /wc/v3/orders/:id", "none", 1, 9, func(r *records.Record) { r.Policy, r.Rule = "order_type", "order_type" }}}, "", suggest.ReasonPolicy},
@@ -253,6 +255,13 @@ func TestOpened(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	if left := report.Sites[0].LeftOut; len(left) != 1 || left[0].Opened != "" {
+		t.Errorf("%+v", left)
+	}
+	report = reportOf(t, suggest.Options{}, recordsOf(
+		seen{"POST /sure-triggers/v1/automation/triggers", "none", 1, 3, nil},
+		seen{"POST /sure-triggers/v1/automation/action", "none", 5, 9, rule("plugin suretriggers", "Caddyfile:5")},
+	))
+	if left := report.Sites[0].LeftOut; len(left) != 1 || left[0].Reason != suggest.ReasonGuarded || left[0].Opened != "" {
 		t.Errorf("%+v", left)
 	}
 	few := reportOf(t, suggest.Options{}, recordsOf(seen{feedback, "page", 1, 3, nil}, seen{"GET /contact-form-7/v1/contact-forms/:id/refill", "none", 8, 8, nil}))
@@ -405,6 +414,7 @@ func TestReport_Text(t *testing.T) {
 		}
 	}
 	for _, s := range []string{
+		"# It opens every address of this shape, other routes of the site with it: caddy restwarden audit lists them.\n# It lets anybody write: a rate_limit beside it bounds how often.\n# POST /acme/v1/votes/:id", "or the gateway did not know it yet",
 		"# POST", "3 clients, from page 6, other 0, none 0, 2026-01-01T00:00:00Z to 2026-01-01T00:00:01Z",
 		"#   allow users GET /acme/v1/x, before Caddyfile:9, opens it to everybody who is logged in.\n", "# Left out: only needed while a service is being connected",
 	} {
