@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -125,25 +124,16 @@ func beginsWith(whole, begin io.Reader) bool {
 
 // each reads the log. What goes wrong with it is kept; what was read before counts. The error is
 // that of take.
-func (l *suggestLog) each(take func(*records.Record) error) (n records.Counts, err error) {
-	in, err := records.Open(l.file)
-	if err != nil {
-		l.lost = err
+func (l *suggestLog) each(take func(*records.Record) error) (n records.Counts, stopped error) {
+	in, broken := records.Open(l.file)
+	if broken != nil {
+		l.lost = broken
 		return n, nil
 	}
-	n, err = suggest.Scan(in, l.records, func(rec *records.Record) error {
-		if err := take(rec); err != nil {
-			return errTaken{err}
-		}
+	n, l.lost = suggest.Scan(in, l.records, func(rec *records.Record) error {
+		stopped = cmp.Or(stopped, take(rec))
 		return nil
 	})
-	l.lost = cmp.Or(err, in.Close())
-	var taken errTaken
-	if errors.As(err, &taken) {
-		return n, taken.error
-	}
-	return n, nil
+	l.lost = cmp.Or(l.lost, in.Close())
+	return n, stopped
 }
-
-// errTaken is an error that no log has.
-type errTaken struct{ error }

@@ -198,9 +198,16 @@ func TestSuggest_Check(t *testing.T) {
 	var log string
 	for i := range 4 {
 		for _, c := range [][2]string{
-			{"POST", "/contact-form-7/v1/contact-forms/:id/feedback"}, {"POST", "/jwt-auth/v1/token/validate"}, {"POST", "/wc-stripe/v1/webhook"},
-			{"GET", "/wc/store/v1/cart"}, {"POST", "/gdpr/v2/acme"}, {"GET", "/acme/v1/votes/:id"}, {"POST", "/acme/v1/votes/:id"}, {"GET", "/acme/v1/votes/new"},
-			{"GET", "/acme/v1/:what/new"}, {"GET", "/wp/v2/posts/:id"},
+			{"POST", "/contact-form-7/v1/contact-forms/:id/feedback"},
+			{"POST", "/jwt-auth/v1/token/validate"},
+			{"POST", "/wc-stripe/v1/webhook"},
+			{"GET", "/wc/store/v1/cart"},
+			{"POST", "/gdpr/v2/acme"},
+			{"GET", "/acme/v1/votes/:id"},
+			{"POST", "/acme/v1/votes/:id"},
+			{"GET", "/acme/v1/votes/new"},
+			{"GET", "/acme/v1/:what/new"},
+			{"GET", "/wp/v2/posts/:id"},
 		} {
 			log += observed("shop.example.com", c[0], c[1], fmt.Sprintf("203.0.113.%d", i), 1767225600)
 		}

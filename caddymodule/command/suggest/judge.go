@@ -88,7 +88,7 @@ func (j *judge) weigh(key subject, r *row, calls Calls) {
 	default:
 		left.Reason, left.Line = j.lacksPage(key, r, calls.Seen.Clients)
 		if left.Reason == ReasonNotNeeded {
-			left.Why = "The catalogue knows " + j.facts.owner(key.route).Slug + ", and does not know that a visitor needs this."
+			left.Why = "The catalogue knows " + j.facts.owner(key.route, forms).Slug + ", and does not know that a visitor needs this."
 		}
 	}
 	switch {
@@ -143,7 +143,7 @@ func (j *judge) lacksPage(key subject, r *row, good int) (Reason, string) {
 		return ReasonCore, ""
 	case core && !j.facts.pagesRead(key.method, key.route):
 		return ReasonCore, line
-	case j.facts.owner(key.route) != nil:
+	case j.facts.owner(key.route, formsOf(key.route)) != nil:
 		return ReasonNotNeeded, line
 	case pages >= j.options.MinClients:
 		return "", line

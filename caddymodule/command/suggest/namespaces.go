@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/plugins"
 )
 
@@ -49,14 +50,21 @@ func (f *facts) mayName(route string) bool {
 	return core && !slices.Contains(private, collection) && !strings.Contains(route, "application-passwords") && !strings.HasPrefix(rest, ":")
 }
 
-// owner returns the plugin that alone registers routes in the namespace of a route, or nil.
-func (f *facts) owner(route string) *plugins.Plugin {
+// owner returns the plugin that alone registers routes in the namespace of a route, or of which
+// the catalogue has the route with another method, or nil.
+func (f *facts) owner(route string, forms []call.Pattern) *plugins.Plugin {
 	for _, p := range plugins.All() {
 		if slices.ContainsFunc(p.Namespaces, func(ns plugins.Namespace) bool {
 			return !ns.Shared && below(route, strings.ToLower(strings.TrimPrefix(policies.PluginRoute(f.platform, "/"+ns.Name), "/")))
 		}) {
 			return p
 		}
+	}
+	if i := slices.IndexFunc(f.needs, func(n needed) bool { return covers(n.pattern, forms) }); i >= 0 {
+		return f.needs[i].plugin
+	}
+	if i := slices.IndexFunc(f.risks, func(r risky) bool { return covers(r.pattern, forms) }); i >= 0 {
+		return f.risks[i].plugin
 	}
 	return nil
 }

@@ -178,6 +178,8 @@ func TestForgedPage(t *testing.T) {
 		"POST /wc/private/patterns":                        {suggest.ReasonShop, false},
 		"DELETE /wc/v3/customers/:id":                      {suggest.ReasonShop, false},
 		"GET /complianz/v1/datarequests":                   {suggest.ReasonNotNeeded, true},
+		"DELETE /jetpack/v4/connection":                    {suggest.ReasonNotNeeded, true},
+		"GET /gdpr/v2/:x":                                  {suggest.ReasonNotNeeded, true},
 		"POST /contact-form-7/v1/contact-forms":            {suggest.ReasonNotNeeded, true},
 	} {
 		report := reportOf(t, suggest.Options{}, recordsOf(seen{call, "page", 1, 9, nil}))
