@@ -14,7 +14,10 @@ func TestGuardedBy(t *testing.T) {
 	for route, want := range map[string]string{
 		"/wp/v2/users":             "built-in: allow users /wp/v2/users /wp/v2/users/*",
 		"/wp/v2/users/:id":         "built-in: allow users /wp/v2/users /wp/v2/users/*",
-		"/wp/v2/:base":             "built-in: allow users /wp/v2/users /wp/v2/users/*",
+		"/wp/v2/:base":             "",
+		"/:ns/v1/upload-logo":      "built-in: deny /*/v1/upload-logo",
+		"/own/v1/:form":            "",
+		"/forms/:form":             "",
 		"/wp/v2/users/me":          "",
 		"/batch/v1":                "built-in: allow users /batch/v1",
 		"/x/v1/upload-logo":        "built-in: deny /*/v1/upload-logo",

@@ -1,11 +1,8 @@
 package command
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -40,8 +37,8 @@ when; then what is left out, and why. docs/suggest.md says how it decides.
 
 Nothing is applied. The same logs give the same text, in whatever order.
 
-Exit status: 0 fine, 2 usage, or a log cannot be read, 3 the logs have no record of
-observe mode, or too many different calls.`,
+Exit status: 0 fine, 2 usage, 3 the logs have no record of observe mode, or too many
+different calls, or a log cannot be read to its end; then what was read counts.`,
 		Example: `  caddy restwarden suggest /var/log/caddy/restwarden*.log*
   caddy restwarden suggest --host shop.example.com --since 7d /var/log/caddy/restwarden.log
   zcat old.log.gz | caddy restwarden suggest --min-clients 10 -`,
@@ -60,132 +57,106 @@ observe mode, or too many different calls.`,
 }
 
 // run returns the exit status.
-func (s *suggester) run(cmd *cobra.Command, logs []string) (int, error) {
-	collector, logs, err := s.collector(logs)
+func (s *suggester) run(cmd *cobra.Command, names []string) (int, error) {
+	o, err := s.options(names)
 	if err != nil {
 		return exitUsage, err
 	}
-	progress := terminal.NewProgress(cmd.ErrOrStderr())
-	defer progress.End()
-	var n records.Counts
-	for _, log := range logs {
-		progress.Step("reading %s", escapedText(log))
-		counts, err := eachOf(cmd, log, collector.Scan)
-		n = n.Plus(counts)
-		switch {
-		case errors.Is(err, suggest.ErrTooMany):
-			return exitUnknown, err
-		case err != nil:
-			return exitUsage, err
-		}
+	logs, copies, done, err := openLogs(cmd, names)
+	defer done()
+	switch {
+	case errors.Is(err, errSpool):
+		return exitUnknown, err
+	case err != nil:
+		return exitUsage, err
 	}
-	progress.End()
-	return s.print(cmd, collector.Report(), n)
-}
-
-// collector reads the flags. It also returns the logs, each once.
-func (s *suggester) collector(logs []string) (*suggest.Collector, []string, error) {
-	if err := nearest.Check(s.format, textOrJSON...); err != nil {
-		return nil, nil, fmt.Errorf("--format: %w", err)
+	for _, name := range copies {
+		cmd.PrintErrf("%s: left out, its content is the beginning of the plain file of that name\n", escapedText(name))
 	}
-	platform, known := call.PlatformByName(s.platform)
-	if !known {
-		return nil, nil, fmt.Errorf("--platform %q is not %s", s.platform, call.ListPlatforms("or"))
-	}
-	if len(logs) == 0 {
-		return nil, nil, errors.New("suggest needs a log, or - for standard input")
-	}
-	if s.minClients < 1 {
-		return nil, nil, errors.New("--min-clients is at least 1")
-	}
-	logs, err := distinct(logs)
-	if err != nil {
-		return nil, nil, err
-	}
-	o := suggest.Options{Platform: platform, Host: s.host, MinClients: s.minClients}
-	if o.Since, err = s.sinceTime(logs); err != nil {
-		return nil, nil, fmt.Errorf("--since: %w", err)
+	if err := s.sinceTime(cmd, &o, logs); err != nil {
+		return exitUsage, fmt.Errorf("--since: %w", err)
 	}
 	collector, err := suggest.New(o)
 	if err != nil {
-		return nil, nil, fmt.Errorf("--min-clients: %w", err)
+		return exitUsage, fmt.Errorf("--min-clients: %w", err)
 	}
-	return collector, logs, nil
+	n, err := s.read(cmd, collector, logs)
+	if err != nil {
+		return exitUnknown, err
+	}
+	return s.print(cmd, collector.Report(), n, logs)
 }
 
-// distinct returns each file once, though it may have several names.
-func distinct(logs []string) (list []string, err error) {
-	var files []os.FileInfo
+// read reads the logs twice: who scans must be known before clients are counted.
+func (s *suggester) read(cmd *cobra.Command, collector *suggest.Collector, logs []*suggestLog) (n records.Counts, err error) {
+	progress := terminal.NewProgress(cmd.ErrOrStderr())
+	defer progress.End()
 	for _, log := range logs {
-		if log == "-" {
-			if !slices.Contains(list, log) {
-				list = append(list, log)
-			}
-			continue
-		}
-		info, err := os.Stat(log)
+		progress.Step("looking for scanners in %s", escapedText(log.name))
+		counts, err := log.each(collector.Learn)
 		if err != nil {
-			return nil, err
+			return n, err
 		}
-		if !slices.ContainsFunc(files, func(f os.FileInfo) bool { return os.SameFile(f, info) }) {
-			files, list = append(files, info), append(list, log)
+		log.records = counts.Records
+	}
+	for _, log := range logs {
+		progress.Step("reading %s", escapedText(log.name))
+		counts, err := log.each(collector.Add)
+		if n = n.Plus(counts); err != nil {
+			return n, err
 		}
 	}
-	return list, nil
+	return n, nil
 }
 
-var errStdinTwice = errors.New("a duration counts from the last record, so that the logs are read twice: name files, or write a time")
-
-// sinceTime reads --since. A duration counts back from the last record of the logs, not from now:
-// the same logs give the same answer.
-func (s *suggester) sinceTime(logs []string) (at time.Time, err error) {
-	if s.since == "" {
-		return at, nil
+// options reads the flags, but for --since.
+func (s *suggester) options(names []string) (o suggest.Options, err error) {
+	if err := nearest.Check(s.format, textOrJSON...); err != nil {
+		return o, fmt.Errorf("--format: %w", err)
 	}
-	if at, ok := suggest.ParseTime(s.since); ok {
-		return at, nil
+	platform, known := call.PlatformByName(s.platform)
+	switch {
+	case !known:
+		return o, fmt.Errorf("--platform %q is not %s", s.platform, call.ListPlatforms("or"))
+	case len(names) == 0:
+		return o, errors.New("suggest needs a log, or - for standard input")
+	case s.minClients < 1:
+		return o, errors.New("--min-clients is at least 1")
+	}
+	return suggest.Options{Platform: platform, Host: s.host, MinClients: s.minClients}, nil
+}
+
+// sinceTime reads --since. A duration counts back from the last record in question, not from
+// now: the same logs give the same answer.
+func (s *suggester) sinceTime(cmd *cobra.Command, o *suggest.Options, logs []*suggestLog) error {
+	if s.since == "" {
+		return nil
+	}
+	at, ok := suggest.ParseTime(s.since)
+	if ok {
+		o.Since = at
+		return nil
 	}
 	d, err := caddy.ParseDuration(s.since)
-	switch {
-	case err != nil || d <= 0:
-		return at, fmt.Errorf("%q is neither a time (2026-01-31) nor a duration (7d)", s.since)
-	case slices.Contains(logs, "-"):
-		return at, errStdinTwice
+	if err != nil || d <= 0 {
+		return fmt.Errorf("%q is neither a time (2026-01-31) nor a duration (7d)", s.since)
 	}
 	for _, log := range logs {
-		_, err := eachOf(nil, log, func(in io.Reader) (records.Counts, error) {
-			return records.Each(in, func(rec *records.Record) {
-				if t, ok := suggest.TimeOf(rec.Time); ok && t.After(at) {
-					at = t
-				}
-			})
+		_, _ = log.each(func(rec *records.Record) error { // what goes wrong is told when the log is read again
+			if t, ok := o.LastOf(rec); ok && t.After(at) {
+				at = t
+			}
+			return nil
 		})
-		if err != nil {
-			return at, err
-		}
 	}
-	return at.Add(-d), nil
+	if !at.IsZero() {
+		o.Since = at.Add(-d)
+		cmd.PrintErrf("since %s, which is %s before the last record\n", o.Since.Format(time.RFC3339), s.since)
+	}
+	return nil
 }
 
-// eachOf opens a log and hands it to read. cmd has the standard input.
-func eachOf(cmd *cobra.Command, log string, read func(io.Reader) (records.Counts, error)) (n records.Counts, err error) {
-	var in io.ReadCloser
-	if log == "-" {
-		in, err = records.Plain(cmd.InOrStdin())
-	} else {
-		in, err = records.Open(log)
-	}
-	if err == nil {
-		n, err = read(in)
-		err = cmp.Or(err, in.Close())
-	}
-	if err != nil {
-		err = fmt.Errorf("%s: %w", log, err)
-	}
-	return n, err
-}
-
-func (s *suggester) print(cmd *cobra.Command, report *suggest.Report, n records.Counts) (int, error) {
+func (s *suggester) print(cmd *cobra.Command, report *suggest.Report, n records.Counts, logs []*suggestLog) (int, error) {
 	cmd.PrintErrln(readText(n, report))
 	var err error
 	if s.format == "json" {
@@ -196,10 +167,41 @@ func (s *suggester) print(cmd *cobra.Command, report *suggest.Report, n records.
 	switch {
 	case err != nil:
 		return exitUsage, err
+	}
+	lost := 0
+	for _, log := range logs {
+		if log.lost != nil {
+			lost++
+			cmd.PrintErrf("%s: cannot be read to its end; what was read of it counts: %s\n", escapedText(log.name), escapedText(log.lost.Error()))
+		}
+	}
+	switch {
 	case report.Read.Observed == 0:
-		return exitUnknown, errors.New("the logs have no record of a call that would have been refused: is the site in observe mode, and does the log have level INFO?")
+		return exitUnknown, s.nothing(report)
+	case lost > 0:
+		return exitUnknown, fmt.Errorf("logs that cannot be read to their end: %d", lost)
 	}
 	return 0, nil
+}
+
+// nothing says why no record counts.
+func (s *suggester) nothing(report *suggest.Report) error {
+	others := report.OtherSites
+	switch {
+	case report.Read.Earlier > 0:
+		return fmt.Errorf("no record of a call that would have been refused is in question: %d are before --since", report.Read.Earlier)
+	case report.Read.Records == 0 && len(others) > 0:
+		text := fmt.Sprintf("the logs have no record of %q, but of other sites", s.host)
+		if hint := nearest.Hint(s.host, others...); hint != "" {
+			return errors.New(escapedText(text + ": " + hint))
+		}
+		const most = 5
+		if len(others) > most {
+			others = append(slices.Clone(others[:most]), "…")
+		}
+		return errors.New(escapedText(text + ": " + strings.Join(others, ", ")))
+	}
+	return errors.New("the logs have no record of a call that would have been refused: is the site in observe mode, and does the log have level INFO?")
 }
 
 // readText says what was read.
@@ -211,6 +213,7 @@ func readText(n records.Counts, report *suggest.Report) string {
 		n    int64
 	}{
 		{"of calls that were refused, which count for nothing", report.Read.Refused},
+		{"before --since", report.Read.Earlier},
 		{"without a time that can be read", report.Read.NoTime},
 		{"no JSON, skipped", int64(n.NoJSON)},
 		{"of another version, skipped", int64(n.Newer)},

@@ -5,8 +5,10 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -70,11 +72,12 @@ func TestSuggest(t *testing.T) {
 		"no log":          {"", nil, nil, 2},
 		"missing":         {"", []string{whole + "x"}, nil, 2},
 		"a wrong time":    {"", []string{"--since", "yesterday", whole}, nil, 2},
-		"stdin twice":     {log, []string{"--since", "1h", "-"}, nil, 2},
+		"stdin, an hour":  {log, []string{"--since", "1h", "-"}, []string{votes, "!" + form}, 0},
+		"hour of a host":  {"", []string{"--since", "1h", "--host", "shop.example.com", whole}, []string{form, "!" + votes}, 0},
 		"too few clients": {"", []string{"--min-clients", "0", whole}, nil, 2},
 		"too many":        {"", []string{"--min-clients", "101", whole}, nil, 2},
 		"a wrong format":  {"", []string{"--format", "txt", whole}, nil, 2},
-		"cut off":         {zipped.String()[:50], []string{"-"}, nil, 2},
+		"cut off":         {zipped.String()[:50], []string{"-"}, nil, 3},
 	} {
 		out, problems, status := command.Run(strings.NewReader(c.in), append([]string{"suggest"}, c.args...)...)
 		if status != c.code || (status != 0) != strings.Contains(problems, "Error: ") {
@@ -90,6 +93,88 @@ func TestSuggest(t *testing.T) {
 	for _, files := range [][]string{{first, second}, {second, first}} {
 		if out, problems, _ := command.Run(nil, append([]string{"suggest"}, files...)...); out != one || !strings.Contains(problems, "lines read: 13; records: 8; of observe mode, and in question: 8; no JSON, skipped: 4") {
 			t.Errorf("%s\nfrom two files:\n%s\n%s", one, out, problems)
+		}
+	}
+}
+
+func zipOf(t *testing.T, text string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, _ = z.Write([]byte(text)) // into memory
+	_ = z.Close()
+	return b.Bytes()
+}
+
+// TestSuggest_Torn: what was read of a torn file counts, the other files do, too, and the exit
+// status says that something was lost.
+func TestSuggest_Torn(t *testing.T) {
+	t.Parallel()
+	whole := logFile(t, "new.log", []byte(observed("shop.example.com", "GET", "/acme/v1/votes", "203.0.113.9", 1767225600)))
+	random := rand.New(rand.NewPCG(1, 2))
+	var text string
+	for i := range 1000 {
+		text += observed("shop.example.com", "GET", "/acme/v1/votes", fmt.Sprintf("203.0.%d.%d", random.IntN(9), i%250), 1767225600)
+	}
+	zipped := zipOf(t, text)
+	for name, torn := range map[string][]byte{
+		"torn.log.gz": zipped[:len(zipped)/2], "zeros.log.gz": append(slices.Clone(zipped), make([]byte, 512)...), "header.log.gz": zipped[:5],
+	} {
+		file := logFile(t, name, torn)
+		for _, args := range [][]string{{file, whole}, {whole, file}} {
+			out, problems, status := command.Run(nil, append([]string{"suggest"}, args...)...)
+			if status != 3 || strings.Count(problems, name) != 1 || !strings.Contains(problems, "Error: logs that cannot be read to their end: 1") {
+				t.Errorf("%s: %d, %s", name, status, problems)
+			}
+			if few := strings.Contains(out, ": 1 call by"); few != (name == "header.log.gz") || !strings.Contains(out, "# shop.example.com: ") {
+				t.Errorf("%s: %s", name, out)
+			}
+		}
+	}
+}
+
+// TestSuggest_Compressing: a file that Caddy compresses counts once, whether or not the
+// compressed one is whole; another file with that name counts for itself.
+func TestSuggest_Compressing(t *testing.T) {
+	t.Parallel()
+	log := logOf(t)
+	zipped := zipOf(t, log)
+	for name, c := range map[string]struct {
+		compressed []byte
+		calls      string
+		status     int
+	}{
+		"whole":   {zipped, "4 calls", 0},
+		"torn":    {zipped[:len(zipped)/2], "4 calls", 0},
+		"empty":   {nil, "4 calls", 0},
+		"another": {zipOf(t, strings.ReplaceAll(log, "Caddyfile:3", "Caddyfile:4")), "8 calls", 0},
+		"longer":  {zipOf(t, log+log), "12 calls", 0},
+	} {
+		file := logFile(t, "x.log", []byte(log))
+		if err := os.WriteFile(file+".gz", c.compressed, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		out, problems, status := command.Run(nil, "suggest", file, file+".gz")
+		if status != c.status || !strings.Contains(out, "# shop.example.com: "+c.calls+" by") || strings.Contains(problems, "left out") != (c.calls == "4 calls") {
+			t.Errorf("%s: %d, %s\n%s", name, status, problems, out)
+		}
+	}
+}
+
+// TestSuggest_Nothing: where no record is in question, the error says which there are.
+func TestSuggest_Nothing(t *testing.T) {
+	t.Parallel()
+	file := logFile(t, "x.log", []byte(logOf(t)))
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--host", "shop.exmple.com"}, `no record of "shop.exmple.com", but of other sites: did you mean`},
+		{[]string{"--host", "s01"}, `no record of "s01", but of other sites: blog.example.com, shop.example.com`},
+		{[]string{"--since", "2027-01-01"}, "8 are before --since"},
+	} {
+		if _, problems, status := command.Run(nil, append(append([]string{"suggest"}, c.args...), file)...); status != 3 || !strings.Contains(problems, c.want) {
+			t.Errorf("%q: %d, %s", c.args, status, problems)
 		}
 	}
 }
@@ -113,9 +198,16 @@ func TestSuggest_Check(t *testing.T) {
 	var log string
 	for i := range 4 {
 		for _, c := range [][2]string{
-			{"POST", "/contact-form-7/v1/contact-forms/:id/feedback"}, {"POST", "/jwt-auth/v1/token/validate"}, {"POST", "/wc-stripe/v1/webhook"},
-			{"GET", "/wc/store/v1/cart"}, {"POST", "/gdpr/v2/acme"}, {"GET", "/acme/v1/votes/:id"}, {"POST", "/acme/v1/votes/:id"}, {"GET", "/acme/v1/votes/new"},
-			{"GET", "/acme/v1/:what/new"}, {"GET", "/wp/v2/posts/:id"},
+			{"POST", "/contact-form-7/v1/contact-forms/:id/feedback"},
+			{"POST", "/jwt-auth/v1/token/validate"},
+			{"POST", "/wc-stripe/v1/webhook"},
+			{"GET", "/wc/store/v1/cart"},
+			{"POST", "/gdpr/v2/acme"},
+			{"GET", "/acme/v1/votes/:id"},
+			{"POST", "/acme/v1/votes/:id"},
+			{"GET", "/acme/v1/votes/new"},
+			{"GET", "/acme/v1/:what/new"},
+			{"GET", "/wp/v2/posts/:id"},
 		} {
 			log += observed("shop.example.com", c[0], c[1], fmt.Sprintf("203.0.113.%d", i), 1767225600)
 		}
@@ -131,18 +223,14 @@ func TestSuggest_Check(t *testing.T) {
 	if status != 0 {
 		t.Fatal(problems)
 	}
-	var mine, users string
-	for line := range strings.Lines(lines) {
-		if strings.HasPrefix(line, "allow users ") {
-			users += line
-		} else {
-			mine += line
-		}
-	}
-	if strings.Count("\n"+mine, "\nallow ")+strings.Count(mine, "\ndeny ") != 10 || users != "allow users GET /acme/v1/reports\n" {
+	const users = "allow users GET /acme/v1/reports"
+	if !strings.Contains(lines, "\n#   "+users+", before Caddyfile:3,") {
 		t.Errorf("%s", lines)
 	}
-	own := "shop.example.com {\n\trestwarden wordpress {\n\t\tspool_dir /var/tmp\n\t\tlogin_only\n" + users + "\t\tallow role editor /acme/v1/reports/**\n" + mine + "\t}\n\treverse_proxy 127.0.0.1:8080\n}\n"
+	if n := strings.Count("\n"+lines, "\nallow ") + strings.Count(lines, "\ndeny "); n != 9 {
+		t.Errorf("%d lines:\n%s", n, lines)
+	}
+	own := "shop.example.com {\n\trestwarden wordpress {\n\t\tspool_dir /var/tmp\n\t\tlogin_only\n\t\t" + users + "\n\t\tallow role editor /acme/v1/reports/**\n" + lines + "\t}\n\treverse_proxy 127.0.0.1:8080\n}\n"
 	out, problems, _ := command.Run(nil, "check", "--config", logFile(t, "Caddyfile", []byte(own)), "--adapter", "caddyfile", "--format", "json")
 	var found struct{ Findings []odd }
 	if err := json.Unmarshal([]byte(out), &found); err != nil {

@@ -158,7 +158,7 @@ func TestSuggest(t *testing.T) {
 	if _, left, _ := strings.Cut(lines, "# Left out: no page of the site made them"); !strings.Contains(left, "\n# - POST /pay/v1/notify, 4 calls by 1 client,") {
 		t.Errorf("the provider's call is not left out:\n%s", lines)
 	}
-	if refused < 400 || !strings.Contains(lines, "\nallow plugin woocommerce\n") || !strings.Contains(lines, "\nallow anyone POST /consent/v1/consent\n") {
+	if refused < 400 || !strings.Contains(lines, "\nallow plugin woocommerce for visitors\n") || !strings.Contains(lines, "\nallow anyone POST /consent/v1/consent\n") {
 		t.Errorf("%d attacks were refused; the lines are\n%s", refused, lines)
 	}
 	t.Logf("%d of %d attacks are refused, before and after\n%s", refused, len(list), lines)

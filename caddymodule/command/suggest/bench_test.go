@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/restwarden/restwarden/caddymodule/command/records"
 	"github.com/restwarden/restwarden/caddymodule/command/suggest"
 	"github.com/restwarden/restwarden/policies/call"
 )
@@ -51,9 +52,11 @@ func live(tb testing.TB, n int) uint64 {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	log := &randomLog{n: n, random: rand.New(rand.NewPCG(1, 2)), routes: 1000}
-	if counts, err := c.Scan(log); err != nil || counts.Records != n {
-		tb.Fatalf("%+v, %v", counts, err)
+	for _, take := range []func(*records.Record) error{c.Learn, c.Add} {
+		log := &randomLog{n: n, random: rand.New(rand.NewPCG(1, 2)), routes: 1000}
+		if counts, err := suggest.Scan(log, n, take); err != nil || counts.Records != n {
+			tb.Fatalf("%+v, %v", counts, err)
+		}
 	}
 	var after runtime.MemStats
 	runtime.GC()

@@ -11,6 +11,8 @@ import (
 const (
 	// maxSample is up to where the clients of a row are counted.
 	maxSample = 100
+	// maxOthers is up to where the scanners and the users of a row are counted.
+	maxOthers = 20
 	// maxSigns bounds the clients of which something is kept that may tell a scanner.
 	maxSigns = 1 << 19
 	// enough is how many calls that go nowhere make a scanner.
@@ -42,16 +44,17 @@ type sample struct {
 	more    bool     // the set has others
 }
 
-func (s *sample) add(client uint64) {
+// add adds a client to a set that holds up to limit.
+func (s *sample) add(client uint64, limit int) {
 	i, there := slices.BinarySearch(s.clients, client)
 	switch {
 	case there:
-	case len(s.clients) < maxSample:
+	case len(s.clients) < limit:
 		s.clients = slices.Insert(s.clients, i, client)
 	default:
 		s.more = true
-		if i < maxSample {
-			copy(s.clients[i+1:], s.clients[i:maxSample-1])
+		if i < limit {
+			copy(s.clients[i+1:], s.clients[i:limit-1])
 			s.clients[i] = client
 		}
 	}
@@ -62,7 +65,7 @@ type clients struct {
 	signs map[uint64]uint8 // up to enough
 	limit int
 	// beyond is set once there were too many: clients with larger numbers are forgotten, and
-	// count as scanners.
+	// nothing is known of them.
 	beyond uint64
 }
 
@@ -93,14 +96,23 @@ func (c *clients) forget() {
 	c.beyond = max(all[c.limit-1], 1)
 }
 
-// good returns how many clients of a set are certainly no scanners.
-func (c *clients) good(s *sample) (n int) {
-	for _, client := range s.clients {
-		if c.signs[client] < enough && client <= c.last() {
-			n++
-		}
+// standing is what the signs tell of a client.
+type standing uint8
+
+const (
+	honest  standing = iota // certainly no scanner, by all records
+	scanner                 // certainly one
+	unsure                  // forgotten: there were too many clients with signs
+)
+
+func (c *clients) standing(client uint64) standing {
+	switch {
+	case client > c.last():
+		return unsure
+	case c.signs[client] >= enough:
+		return scanner
 	}
-	return n
+	return honest
 }
 
 // last is the largest number of a client of which anything is known.

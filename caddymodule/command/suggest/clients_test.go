@@ -12,7 +12,7 @@ import (
 )
 
 // TestClients_Order: which clients count as scanners does not depend on the order in which the
-// signs come, also where some must be forgotten. A client that is forgotten counts as one.
+// signs come, also where some must be forgotten. Nothing is known of a client that is forgotten.
 func TestClients_Order(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -21,7 +21,7 @@ func TestClients_Order(t *testing.T) {
 		client, _ := clientOf(fmt.Sprint("client ", i))
 		signs = append(signs, slices.Repeat([]uint64{client}, 1+i%15)...)
 	}
-	everybody := &sample{clients: slices.Compact(slices.Sorted(slices.Values(signs)))}
+	everybody := slices.Compact(slices.Sorted(slices.Values(signs)))
 	var want clients
 	for try := range 20 {
 		random.Shuffle(len(signs), func(i, j int) { signs[i], signs[j] = signs[j], signs[i] })
@@ -36,12 +36,16 @@ func TestClients_Order(t *testing.T) {
 		if got.beyond != want.beyond || !maps.Equal(got.signs, want.signs) || len(got.signs) != 50 {
 			t.Fatalf("%d, %d clients; before %d, %d", got.beyond, len(got.signs), want.beyond, len(want.signs))
 		}
-		if good := got.good(everybody); good == 0 || good > 50 {
-			t.Errorf("%d are no scanners", good)
+		of := map[standing]int{}
+		for _, client := range everybody {
+			of[got.standing(client)]++
+		}
+		if of[honest]+of[scanner] != 50 || of[honest] == 0 || of[scanner] == 0 || of[unsure] != len(everybody)-50 {
+			t.Errorf("%v", of)
 		}
 	}
-	if stranger := (&sample{clients: []uint64{want.beyond + 1}}); want.good(stranger) != 0 {
-		t.Error("a client of whom nothing is known counts as good")
+	if want.standing(want.beyond+1) != unsure {
+		t.Error("something is known of a client that may have been forgotten")
 	}
 }
 
@@ -73,7 +77,7 @@ func TestSample(t *testing.T) {
 		random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 		var s sample
 		for _, client := range all {
-			s.add(client)
+			s.add(client, maxSample)
 		}
 		if len(s.clients) != min(n, maxSample) || s.more != (n > maxSample) {
 			t.Fatalf("%d of %d, %v", len(s.clients), n, s.more)

@@ -2,14 +2,18 @@
 // traffic through, and says what it leaves out and why. It applies nothing. docs/suggest.md has
 // the rules by which it decides.
 //
+// Logs are read twice: first for the scanners, then for what the others call. So scanners take
+// no place of others, however many they are.
+//
 // Memory is bounded, whatever the log holds, and the order of the records makes no difference:
 // sums, sets and the smallest hashes of a set do not depend on it.
 package suggest
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,7 +49,9 @@ type Collector struct {
 	facts   *facts
 	rows    map[subject]*row
 	clients clients
+	learned bool
 	read    Read
+	others  []string // names of other sites, sorted
 }
 
 // Read counts the records.
@@ -53,6 +59,7 @@ type Read struct {
 	Records  int64 `json:"records"`  // of the site and time in question
 	Observed int64 `json:"observed"` // of them those of observe mode
 	Refused  int64 `json:"refused"`  // and those of calls that were refused; they count for nothing
+	Earlier  int64 `json:"earlier"`  // and those before Since; they count for nothing
 	NoTime   int64 `json:"no_time"`  // records whose time cannot be read; with Since they count for nothing
 }
 
@@ -60,7 +67,7 @@ type Read struct {
 type subject struct {
 	site, method, route string
 	kind                kind
-	rule, at            string
+	rule                string
 }
 
 // row is what is known of calls that count as one.
@@ -68,7 +75,12 @@ type row struct {
 	calls          int64
 	from           From
 	since, until   time.Time
-	clients, pages sample // pages are the clients for which a page of the site made the call
+	clients, pages sample // honest ones; for pages a page of the site made the call, as they say
+	scanners       sample
+	unsure         sample
+	unnamed        bool   // some calls have no address
+	users          sample // numbers of users, where they are known
+	at             string // where the rule stood in the last record
 	attack         bool   // whoever calls it and is no page of the site is a scanner
 }
 
@@ -90,43 +102,104 @@ func New(o Options) (*Collector, error) {
 	return &Collector{options: o, facts: factsOf(o.Platform), rows: map[subject]*row{}, clients: clients{signs: map[uint64]uint8{}, limit: maxSigns}}, nil
 }
 
-// Add takes a record. It keeps nothing of it but short strings. The error is ErrTooMany.
+// Learn takes a record in the first reading: it tells who is a scanner. The error is ErrTooMany.
+func (c *Collector) Learn(rec *records.Record) error {
+	if !c.options.Concerns(rec) || !c.inTime(rec) || rec.Outcome != observed {
+		return nil
+	}
+	key := keyOf(rec)
+	r, err := c.row(key)
+	if err == nil {
+		c.note(rec, key.kind, r.attack)
+	}
+	return err
+}
+
+// Add takes a record in the second reading, when all have been learned. It keeps nothing of it
+// but short strings. The error is ErrTooMany.
 func (c *Collector) Add(rec *records.Record) error {
-	if !c.concerns(rec) {
+	if !c.learned {
+		c.clients.forget()
+		c.learned = true
+	}
+	if !c.options.Concerns(rec) {
+		c.other(rec.Site)
 		return nil
 	}
 	at, known := TimeOf(rec.Time)
 	if !known {
 		c.read.NoTime++
 	}
-	if !c.options.Since.IsZero() && (!known || at.Before(c.options.Since)) {
+	if !c.inTime(rec) {
+		if known {
+			c.read.Earlier++
+		}
 		return nil
 	}
 	c.read.Records++
-	if rec.Outcome != "would_refuse" {
+	if rec.Outcome != observed {
 		c.read.Refused++
 		return nil
 	}
 	c.read.Observed++
-	key := keyOf(rec)
+	r, err := c.row(keyOf(rec))
+	if err == nil {
+		r.add(rec, at, known)
+		c.count(r, rec)
+	}
+	return err
+}
+
+// observed is the outcome of what observe mode would have refused.
+const observed = "would_refuse"
+
+// row returns what is known of the calls of a key.
+func (c *Collector) row(key subject) (*row, error) {
 	r := c.rows[key]
 	if r == nil {
 		if len(c.rows) == maxRows {
-			return ErrTooMany
+			return nil, ErrTooMany
 		}
 		r = &row{attack: c.facts.attack(key.method, key.route)}
 		c.rows[key] = r
 	}
-	r.add(rec, at, known)
-	c.note(rec, key.kind, r.attack)
-	return nil
+	return r, nil
 }
 
-// concerns tells whether a record is of the site in question.
-func (c *Collector) concerns(rec *records.Record) bool {
-	name := c.options.Host
+// Concerns tells whether a record is of the site in question.
+func (o *Options) Concerns(rec *records.Record) bool {
+	name := o.Host
 	return name == "" || strings.EqualFold(name, rec.Site) || strings.EqualFold(name, rec.Host) ||
 		strings.EqualFold(name, strings.TrimSuffix(rec.Site, rec.Base))
+}
+
+// LastOf is TimeOf of a record of observe mode that the options concern.
+func (o *Options) LastOf(rec *records.Record) (at time.Time, ok bool) {
+	if rec.Outcome != observed || !o.Concerns(rec) {
+		return at, false
+	}
+	return TimeOf(rec.Time)
+}
+
+func (c *Collector) inTime(rec *records.Record) bool {
+	if c.options.Since.IsZero() {
+		return true
+	}
+	at, known := TimeOf(rec.Time)
+	return known && !at.Before(c.options.Since)
+}
+
+// maxNames bounds the names of other sites that are kept.
+const maxNames = 1000
+
+// other keeps the name of a site that is not in question.
+func (c *Collector) other(site string) {
+	i, there := slices.BinarySearch(c.others, cut(site))
+	if there || i == maxNames {
+		return
+	}
+	c.others = slices.Insert(c.others, i, cut(site))
+	c.others = c.others[:min(len(c.others), maxNames)]
 }
 
 func (r *row) add(rec *records.Record, at time.Time, known bool) {
@@ -134,23 +207,45 @@ func (r *row) add(rec *records.Record, at time.Time, known bool) {
 	if known && (r.since.IsZero() || at.Before(r.since)) {
 		r.since = at
 	}
+	switch place := cut(rec.At); {
+	case r.calls == 1, at.After(r.until):
+		r.at = place
+	case at.Equal(r.until):
+		r.at = max(r.at, place)
+	}
 	if known && at.After(r.until) {
 		r.until = at
 	}
-	client, named := clientOf(rec.ClientIP)
-	if named {
-		r.clients.add(client)
+	if rec.UserID > 0 {
+		r.users.add(rec.UserID, maxOthers)
 	}
 	switch rec.From {
 	case "page":
 		r.from.Page++
-		if named {
-			r.pages.add(client)
-		}
 	case "other":
 		r.from.Other++
 	default:
 		r.from.None++
+	}
+}
+
+// count counts the client of a record.
+func (c *Collector) count(r *row, rec *records.Record) {
+	client, named := clientOf(rec.ClientIP)
+	if !named {
+		r.unnamed = true
+		return
+	}
+	switch c.clients.standing(client) {
+	case scanner:
+		r.scanners.add(client, maxOthers)
+	case unsure:
+		r.unsure.add(client, maxOthers)
+	default:
+		r.clients.add(client, maxSample)
+		if rec.From == "page" {
+			r.pages.add(client, maxSample)
+		}
 	}
 }
 
@@ -177,13 +272,14 @@ func cut(text string) string {
 	return text
 }
 
-// Scan reads a log and takes its records. The error is that of the reader, or ErrTooMany.
-func (c *Collector) Scan(log io.Reader) (records.Counts, error) {
+// Scan reads a log and gives up to most of its records to take, Learn or Add; a log may grow
+// between the two. The error is that of the reader, or of take.
+func Scan(log io.Reader, most int, take func(*records.Record) error) (records.Counts, error) {
 	var full error
 	n, err := records.Each(log, func(rec *records.Record) {
-		if full == nil {
-			full = c.Add(rec)
+		if most--; full == nil && most >= 0 {
+			full = take(rec)
 		}
 	})
-	return n, errors.Join(full, err)
+	return n, cmp.Or(full, err)
 }

@@ -85,17 +85,19 @@ func (f *facts) risky(method string, forms []call.Pattern, need *needed) (found 
 }
 
 // attack tells whether only attacks call a route, as far as is known: lists of users and what
-// else a built-in rule guards, and known holes that nobody needs.
+// else a built-in rule guards, and known holes that nobody needs. A route that only may meet
+// one, since it has a parameter, is an honest route.
 func (f *facts) attack(method, route string) bool {
 	forms := formsOf(route)
-	if f.guardedBy(method, forms) != "" {
+	if len(forms) > 0 && !slices.ContainsFunc(forms, func(form call.Pattern) bool { return policies.GuardedBy(f.platform, method, form) == "" }) {
 		return true
 	}
 	need := f.needed(method, forms)
 	r := f.risky(method, forms, need)
-	return r != nil && len(r.risk.CVE) > 0 && need == nil
+	return r != nil && len(r.risk.CVE) > 0 && need == nil && covers(r.pattern, forms)
 }
 
+// guardedBy returns the line of the built-in rule that guards one of the forms, or "".
 func (f *facts) guardedBy(method string, forms []call.Pattern) string {
 	for _, form := range forms {
 		if line := policies.GuardedBy(f.platform, method, form); line != "" {
@@ -103,22 +105,6 @@ func (f *facts) guardedBy(method string, forms []call.Pattern) string {
 		}
 	}
 	return ""
-}
-
-// ofShop tells whether a route is of the shop's interface for keys and staff.
-func (f *facts) ofShop(route string) bool {
-	return slices.ContainsFunc(append(slices.Clip(f.platform.Shop), f.platform.Analytics, f.platform.MCP), func(ns string) bool { return below(route, ns) })
-}
-
-// ofCore tells whether a route is of the platform's own. No page of a stock theme needs one.
-func (f *facts) ofCore(route string) bool {
-	site, _, _ := strings.Cut(f.platform.Core, "/")
-	return below(route, f.platform.Core) || below(route, "batch") || strings.HasPrefix(strings.ToLower(route), "/"+site+"-")
-}
-
-func below(route, namespace string) bool {
-	rest, ok := strings.CutPrefix(strings.ToLower(route), "/"+namespace)
-	return ok && (rest == "" || rest[0] == '/')
 }
 
 // isIndex tells whether a route is the root or the index of a namespace, which list routes.

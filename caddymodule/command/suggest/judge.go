@@ -15,52 +15,45 @@ type judge struct {
 
 	plugins []*opened // that good traffic needs
 	anyone  []Line
-	users   []Line
 	left    []Left
-	risks   []found // risky rows that were called
 }
 
 // opened is a plugin for which a line is suggested.
 type opened struct {
 	plugin *plugins.Plugin
 	groups []plugins.Group // that were seen
-	signed *plugins.Signature
 	login  bool
+	few    bool // some calls were made by fewer clients than --min-clients
 	calls  []Calls
-}
-
-// found is a risky row that was called. wanted tells that pages of the site call it.
-type found struct {
-	*risky
-	wanted bool
 }
 
 // judge decides on calls that count as one.
 func (j *judge) judge(key subject, r *row) {
-	calls := Calls{Method: key.method, Route: key.route, Seen: j.seen(r)}
+	calls := Calls{Method: key.method, Route: key.route, Seen: seen(r)}
 	switch key.kind {
 	case anonymous, formed:
 		j.weigh(key, r, calls)
 	case loggedIn:
-		j.weighUsers(key, calls)
+		j.weighUsers(key, r, calls)
 	default:
-		j.leave(Left{Calls: calls, Reason: kindReasons[key.kind], Rule: key.rule, At: key.at})
+		j.leave(Left{Calls: calls, Reason: kindReasons[key.kind], Rule: key.rule, At: r.at})
 	}
 }
 
 func (j *judge) leave(l Left) { j.left = append(j.left, l) }
 
-// weighUsers decides on calls of users whom a rule of the owner's refuses.
-func (j *judge) weighUsers(key subject, calls Calls) {
-	line := "allow users " + key.method + " " + key.route
-	if calls.Seen.Good < j.options.MinClients {
-		j.leave(Left{Calls: calls, Reason: ReasonFew, Rule: key.rule, At: key.at, Line: line})
-		return
+// weighUsers leaves out calls of users whom a rule of the owner's refuses: the rule is an answer,
+// and no gap. One user with several addresses is one user.
+func (j *judge) weighUsers(key subject, r *row, calls Calls) {
+	left := Left{Calls: calls, Reason: ReasonOwn, Rule: key.rule, At: r.at, Users: len(r.users.clients), MoreUsers: r.users.more}
+	forms := formsOf(key.route)
+	f := j.facts
+	forbidden := f.ofCore(key.route) && (key.method != "GET" || !f.mayName(key.route))
+	closed := forbidden || f.ofShop(key.route) || f.guardedBy(key.method, forms) != "" || f.risky(key.method, forms, nil) != nil
+	if !closed {
+		left.Line = "allow users " + key.method + " " + key.route
 	}
-	j.users = append(j.users, Line{
-		Line: line, Before: key.rule, At: key.at, Calls: []Calls{calls},
-		About: []string{"It opens this method and route to everybody who is logged in; the site still checks their rights."},
-	})
+	j.leave(left)
 }
 
 // weigh decides on calls without a login that login_only refuses. Each step only takes away.
@@ -70,6 +63,8 @@ func (j *judge) weigh(key subject, r *row, calls Calls) {
 	risk := j.facts.risky(key.method, forms, need)
 	left := Left{Calls: calls, Rule: "login_only"}
 	switch {
+	case len(forms) == 0 && key.kind != formed:
+		left.Reason = ReasonNoLine
 	case len(forms) == 0:
 		left.Reason = ReasonForms
 	case guard != "":
@@ -79,17 +74,22 @@ func (j *judge) weigh(key subject, r *row, calls Calls) {
 		if len(risk.risk.CVE) > 0 {
 			left.Reason, left.Why = ReasonHole, cves(risk.risk)+": "+risk.risk.Why
 		}
-		j.risks = append(j.risks, found{risk, j.clients.good(&r.pages) >= j.options.MinClients})
 	case need == nil && key.kind == formed:
 		left.Reason = ReasonForms
-	case calls.Seen.Clients == 0:
+	case calls.Seen.Clients == 0 && r.unnamed:
 		left.Reason = ReasonNoAddress
-	case calls.Seen.Good == 0:
+	case calls.Seen.Clients == 0 && calls.Seen.Unsure > 0:
+		left.Reason = ReasonUnsure
+	case calls.Seen.Clients == 0:
 		left.Reason = ReasonScanners
 	case need != nil:
-		left.Reason, left.Why = j.lacks(need, calls.Seen.Good), need.need.Why
+		left.Reason, left.Line = j.lacks(need, calls.Seen.Clients)
+		left.Why = need.need.Why
 	default:
-		left.Reason, left.Line = j.lacksPage(key, r, calls.Seen.Good)
+		left.Reason, left.Line = j.lacksPage(key, r, calls.Seen.Clients)
+		if left.Reason == ReasonNotNeeded {
+			left.Why = "The catalogue knows " + j.facts.owner(key.route, forms).Slug + ", and does not know that a visitor needs this."
+		}
 	}
 	switch {
 	case left.Reason != "":
@@ -109,38 +109,47 @@ func cves(r *plugins.Risk) string {
 	return strings.Join(ids, ", ")
 }
 
-// lacks says why calls that a plugin needs are left out, or "". Providers and services have few
-// addresses, and the catalogue knows them: one will do.
-func (j *judge) lacks(n *needed, good int) Reason {
+// lacks says why calls that a plugin needs are left out, or "", and the line that opens them.
+// Providers and services have few addresses: one will do, and the line says so. Few sites need
+// what apps and connecting a service need, and anybody can call it.
+func (j *judge) lacks(n *needed, good int) (Reason, string) {
+	line := "allow plugin " + n.plugin.Slug + " for " + string(n.need.Caller.Group())
 	switch n.need.Caller.Group() {
 	case "setup":
-		return ReasonSetup
+		return ReasonSetup, line
+	case "apps":
+		return ReasonApps, line
 	case "payments", "services", "sites":
-		return ""
+		return "", ""
 	}
 	if good < j.options.MinClients {
-		return ReasonFew
+		return ReasonFew, line
 	}
-	return ""
+	return "", ""
 }
 
 // lacksPage says why calls that no plugin is known to need are left out, or "", and the line
-// that opens them. Pages of the site must make them, but for reads of a plugin's own.
+// that opens them. Reads of a plugin's own need no page. A client can forge a page, so that
+// what is known of the platform and of plugins goes first.
 func (j *judge) lacksPage(key subject, r *row, good int) (Reason, string) {
 	line := "allow anyone " + key.method + " " + key.route
-	pages := j.clients.good(&r.pages)
+	pages, core := len(r.pages.clients), j.facts.ofCore(key.route)
 	switch {
 	case j.facts.ofShop(key.route):
 		return ReasonShop, ""
 	case isIndex(key.route):
 		return ReasonIndex, ""
+	case core && !j.facts.mayName(key.route):
+		return ReasonCore, ""
+	case core && !j.facts.pagesRead(key.method, key.route):
+		return ReasonCore, line
+	case j.facts.owner(key.route, formsOf(key.route)) != nil:
+		return ReasonNotNeeded, line
 	case pages >= j.options.MinClients:
 		return "", line
-	case pages == 0 && key.method != "GET" && j.facts.ofCore(key.route):
-		return ReasonNoPage, ""
-	case pages == 0 && (key.method != "GET" || j.facts.ofCore(key.route)):
+	case pages == 0 && (key.method != "GET" || core):
 		return ReasonNoPage, line
-	case key.method != "GET" || j.facts.ofCore(key.route) || good < j.options.MinClients:
+	case key.method != "GET" || core || good < j.options.MinClients:
 		return ReasonFew, line
 	}
 	return "", line
@@ -157,9 +166,7 @@ func (j *judge) open(n *needed, calls Calls) {
 	if g := n.need.Caller.Group(); !slices.Contains(o.groups, g) {
 		o.groups = append(o.groups, g)
 	}
-	if n.need.Signature != nil {
-		o.signed = n.need.Signature
-	}
+	o.few = o.few || calls.Seen.Clients < j.options.MinClients
 	o.login = o.login || n.need.Credentials != ""
 	calls.Why = n.need.Why
 	o.calls = append(o.calls, calls)
@@ -167,20 +174,35 @@ func (j *judge) open(n *needed, calls Calls) {
 
 // allow adds calls that no plugin is known to need: one line a route.
 func (j *judge) allow(key subject, r *row, calls Calls) {
-	about := "No entry of the catalogue needs it; pages of the site call it."
-	if j.clients.good(&r.pages) < j.options.MinClients {
-		about = "No entry of the catalogue needs it, and hardly any page of the site calls it: do you know who does?"
+	about := "No entry of the catalogue needs it. Clients say that pages of the site made these calls; a client can forge that: do you know this plugin?"
+	if j.facts.ofCore(key.route) {
+		about = "No entry of the catalogue needs it. Clients say that pages of the site made these calls; a client can forge that: which page of yours reads it?"
+	}
+	if len(r.pages.clients) < j.options.MinClients {
+		about = "No entry of the catalogue needs it, and hardly any client says that a page of the site made these calls: do you know this plugin, and who calls it?"
+	}
+	abouts := []string{about}
+	if parameters(key.route) > 0 {
+		abouts = append(abouts, aboutParameter)
+	}
+	if key.method != "GET" {
+		abouts = append(abouts, "It lets anybody write: a rate_limit beside it bounds how often.")
 	}
 	if last := len(j.anyone) - 1; last >= 0 && j.anyone[last].Calls[0].Route == key.route {
 		l := &j.anyone[last] // rows come by route
 		l.Calls = append(l.Calls, calls)
-		if !slices.Contains(l.About, about) {
-			l.About = append(l.About, about)
+		for _, about := range abouts {
+			if !slices.Contains(l.About, about) {
+				l.About = append(l.About, about)
+			}
 		}
 		return
 	}
-	j.anyone = append(j.anyone, Line{Calls: []Calls{calls}, About: []string{about}})
+	j.anyone = append(j.anyone, Line{Calls: []Calls{calls}, About: abouts})
 }
+
+// aboutParameter is said of a line whose route has a parameter.
+const aboutParameter = "It opens every address of this shape, other routes of the site with it: caddy restwarden audit lists them."
 
 // methodsOf returns the methods of calls, as a rule has them.
 func methodsOf(calls []Calls) string {

@@ -13,7 +13,7 @@ type kind uint8
 
 const (
 	anonymous kind = iota // refused by login_only, and a line would help
-	loggedIn              // somebody with a login, refused by a rule of the owner's that a line would replace
+	loggedIn              // somebody with a login, refused by a rule of the owner's before which a line could stand
 	formed                // as anonymous, and the route has several forms, of which no record tells
 	unknown               // the index has no such route
 	unread                // the request has no certain reading
@@ -41,7 +41,7 @@ func keyOf(rec *records.Record) subject {
 	case refused:
 		key.rule = cut(rec.Code)
 	case loggedIn, guarded, owned:
-		key.rule, key.at = cut(rec.Rule), cut(rec.At)
+		key.rule = cut(rec.Rule)
 	}
 	return key
 }

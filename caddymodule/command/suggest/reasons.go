@@ -12,9 +12,12 @@ type Reason string
 const (
 	ReasonFew       Reason = "few-clients"
 	ReasonNoPage    Reason = "no-page"
+	ReasonNotNeeded Reason = "not-needed"
+	ReasonCore      Reason = "core"
 	ReasonForms     Reason = "several-forms"
 	ReasonNoLine    Reason = "no-line"
 	ReasonNoAddress Reason = "no-address"
+	ReasonApps      Reason = "apps"
 	ReasonSetup     Reason = "setup"
 	ReasonIndex     Reason = "index"
 	ReasonShop      Reason = "shop"
@@ -23,6 +26,7 @@ const (
 	ReasonHole      Reason = "known-hole"
 	ReasonRisky     Reason = "risky"
 	ReasonScanners  Reason = "scanners"
+	ReasonUnsure    Reason = "unsure"
 	ReasonUnindexed Reason = "no-index"
 	ReasonUnknown   Reason = "unknown-route"
 	ReasonUnread    Reason = "no-reading"
@@ -39,9 +43,12 @@ type said struct {
 var reasons = []said{
 	{ReasonFew, "too few clients called them; a lower --min-clients suggests them"},
 	{ReasonNoPage, "no page of the site made them, and no entry of the catalogue needs them; if you know who calls, write the line yourself"},
+	{ReasonNotNeeded, "the catalogue knows the plugin, and does not know that a visitor needs this"},
+	{ReasonCore, "the platform's own interface: visitors are not known to need these calls, whatever clients say of pages"},
 	{ReasonForms, "the route has several forms, and the records do not tell which was called"},
-	{ReasonNoLine, "no line is certain to let them pass: the caller sent a shop key, or a parameter stood elsewhere than in the path"},
+	{ReasonNoLine, "no line is certain to let them pass: no rule can name the route, the caller sent a shop key, or a parameter stood elsewhere than in the path"},
 	{ReasonNoAddress, "the log has no addresses, so that nobody can tell how many clients there were"},
+	{ReasonApps, "apps need them, and anybody can make them: if people use this app with the site, add the line"},
 	{ReasonSetup, "only needed while a service is being connected: add the line for that time"},
 	{ReasonIndex, "they list the routes of the site"},
 	{ReasonShop, "the shop's own interface is for keys and staff"},
@@ -50,8 +57,9 @@ var reasons = []said{
 	{ReasonHole, "the route of a known hole"},
 	{ReasonRisky, "the catalogue calls them risky"},
 	{ReasonScanners, "only scanners called them"},
+	{ReasonUnsure, "cannot be known: the logs have so many clients that look like scanners that nothing is known of those who called"},
 	{ReasonUnindexed, "the gateway had not read the site's REST root, so that the records do not name the route: look again later"},
-	{ReasonUnknown, "the site has no such route"},
+	{ReasonUnknown, "the site has no such route, or the gateway did not know it yet: calls before its first reading of the REST root count here, too"},
 	{ReasonUnread, "the request has no certain reading or is too large: no rule changes that"},
 	{ReasonPolicy, "another policy refuses them: no rule of access changes that"},
 	{ReasonPlatform, "the platform itself refuses the credentials"},

@@ -14,6 +14,8 @@ type Report struct {
 	Read       Read   `json:"read"`
 	MinClients int    `json:"min_clients"`
 	Sites      []Site `json:"sites"` // by name
+	// OtherSites are sites of the logs that are not in question, up to 1000.
+	OtherSites []string `json:"other_sites,omitempty"`
 }
 
 // Site is one site of the log.
@@ -28,10 +30,6 @@ type Site struct {
 type Line struct {
 	Line   string `json:"line"`
 	Plugin string `json:"plugin,omitempty"` // the slug, if the line names one
-	// Before is the rule before which the line must stand, and At its place. Without them the
-	// line stands behind all rules of the site's own.
-	Before string `json:"before,omitempty"`
-	At     string `json:"at,omitempty"`
 	// About says in sentences what the line does.
 	About []string `json:"about,omitempty"`
 	Calls []Calls  `json:"calls"` // that speak for the line
@@ -52,6 +50,10 @@ type Left struct {
 	Reason Reason `json:"reason"`
 	Rule   string `json:"rule,omitempty"` // that refuses the calls
 	At     string `json:"at,omitempty"`
+	// Users is how many users called, where a rule refuses users. There may be more whose number
+	// is not known.
+	Users     int  `json:"users,omitempty"`
+	MoreUsers bool `json:"more_users,omitempty"` // there are more than Users
 	// Line opens the calls. It is for people who know what they are for.
 	Line string `json:"line,omitempty"`
 	// Opened is a line of the report that opens the calls all the same.
@@ -60,19 +62,24 @@ type Left struct {
 
 // Seen says how often, by how many and when.
 type Seen struct {
-	Calls       int64 `json:"calls"`
-	Clients     int   `json:"clients"`
-	MoreClients bool  `json:"more_clients,omitempty"` // there are more than Clients
-	// Good is the number of clients, of those that were counted, that are certainly no scanners.
-	Good  int    `json:"good"`
-	From  From   `json:"from"`
-	Since string `json:"since,omitempty"` // as RFC 3339 has it
-	Until string `json:"until,omitempty"`
+	Calls int64 `json:"calls"`
+	// Clients is the number of clients that are certainly no scanners.
+	Clients      int  `json:"clients"`
+	MoreClients  bool `json:"more_clients,omitempty"` // there are more than Clients
+	Scanners     int  `json:"scanners,omitempty"`
+	MoreScanners bool `json:"more_scanners,omitempty"`
+	// Unsure is the number of other clients: the logs have too many that look like scanners.
+	Unsure     int    `json:"unsure,omitempty"`
+	MoreUnsure bool   `json:"more_unsure,omitempty"`
+	From       From   `json:"from"`
+	Since      string `json:"since,omitempty"` // as RFC 3339 has it
+	Until      string `json:"until,omitempty"`
 }
 
-func (c *Collector) seen(r *row) Seen {
+func seen(r *row) Seen {
 	return Seen{
-		Calls: r.calls, Clients: len(r.clients.clients), MoreClients: r.clients.more, Good: c.clients.good(&r.clients), From: r.from,
+		Calls: r.calls, Clients: len(r.clients.clients), MoreClients: r.clients.more, From: r.from,
+		Scanners: len(r.scanners.clients), MoreScanners: r.scanners.more, Unsure: len(r.unsure.clients), MoreUnsure: r.unsure.more,
 		Since: timeText(r.since), Until: timeText(r.until),
 	}
 }
@@ -86,10 +93,12 @@ func timeText(at time.Time) string {
 
 // Report returns what the records tell. The Collector takes no records afterwards.
 func (c *Collector) Report() *Report {
-	c.clients.forget()
-	report := &Report{Version: 1, Read: c.read, MinClients: c.options.MinClients, Sites: []Site{}}
+	report := &Report{Version: 1, Read: c.read, MinClients: c.options.MinClients, OtherSites: c.others, Sites: []Site{}}
 	sites := map[string][]subject{}
-	for key := range c.rows {
+	for key, r := range c.rows {
+		if r.calls == 0 { // it could not be read again
+			continue
+		}
 		sites[key.site] = append(sites[key.site], key)
 	}
 	for _, name := range slices.Sorted(maps.Keys(sites)) {
@@ -103,7 +112,7 @@ func (c *Collector) Report() *Report {
 func compareSubjects(a, b subject) int {
 	return cmp.Or(
 		strings.Compare(a.route, b.route), strings.Compare(a.method, b.method), cmp.Compare(a.kind, b.kind),
-		strings.Compare(a.rule, b.rule), strings.Compare(a.at, b.at),
+		strings.Compare(a.rule, b.rule),
 	)
 }
 
@@ -114,9 +123,11 @@ func (c *Collector) site(name string, keys []subject) Site {
 		all.join(r)
 		j.judge(key, r)
 	}
-	s := Site{Name: name, Seen: c.seen(all), Lines: j.lines(), LeftOut: j.left}
+	s := Site{Name: name, Seen: seen(all), Lines: j.lines(), LeftOut: j.left}
 	for i := range s.LeftOut {
-		s.LeftOut[i].Opened = j.opens(s.Lines, &s.LeftOut[i].Calls)
+		if s.LeftOut[i].Reason != ReasonGuarded { // what guards it stays in force
+			s.LeftOut[i].Opened = j.opens(s.Lines, &s.LeftOut[i].Calls)
+		}
 	}
 	slices.SortStableFunc(s.LeftOut, func(a, b Left) int { return cmp.Compare(order(a.Reason), order(b.Reason)) })
 	return s
@@ -132,8 +143,14 @@ func (r *row) join(other *row) {
 	if other.until.After(r.until) {
 		r.until = other.until
 	}
-	for _, client := range other.clients.clients {
-		r.clients.add(client)
+	r.clients.join(&other.clients, maxSample)
+	r.scanners.join(&other.scanners, maxOthers)
+	r.unsure.join(&other.unsure, maxOthers)
+}
+
+func (s *sample) join(other *sample, limit int) {
+	for _, client := range other.clients {
+		s.add(client, limit)
 	}
-	r.clients.more = r.clients.more || other.clients.more
+	s.more = s.more || other.more
 }

@@ -1,6 +1,7 @@
 package suggest
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -31,23 +32,15 @@ func comment(b *strings.Builder, format string, args ...any) {
 
 func (s *Site) text(b *strings.Builder) {
 	comment(b, "%s: %s", s.Name, &s.Seen)
-	end := slices.IndexFunc(s.Lines, func(l Line) bool { return l.Before != "" })
-	if end < 0 {
-		end = len(s.Lines)
-	}
-	switch {
-	case len(s.Lines) == 0:
+	if len(s.Lines) == 0 {
 		comment(b, "No line is suggested.")
-	case end > 0:
+	} else {
 		comment(b, "Put these lines at the end of the block of restwarden, behind your own rules. Nothing has been applied.")
 	}
 	for i := range s.Lines {
 		l := &s.Lines[i]
 		if !strings.HasPrefix(l.Line, "deny ") {
 			b.WriteString("\n")
-		}
-		if l.Before != "" {
-			comment(b, "Put this line before %s: %s", l.At, l.Before)
 		}
 		for _, about := range l.About {
 			comment(b, "%s", about)
@@ -97,9 +90,14 @@ func (l *Left) text(b *strings.Builder) {
 	if l.Why != "" {
 		comment(b, "  %s", l.Why)
 	}
+	if l.Users > 0 {
+		comment(b, "  Logged in: %s.", people(l.Users, l.MoreUsers, "user"))
+	}
 	switch {
 	case l.Opened != "":
 		comment(b, "  The line %q opens it all the same.", l.Opened)
+	case l.Line != "" && l.Reason == ReasonOwn:
+		comment(b, "  %s, before %s, opens it to everybody who is logged in.", l.Line, cmp.Or(l.At, "that rule"))
 	case l.Line != "":
 		comment(b, "  %s", l.Line)
 	}
@@ -107,21 +105,27 @@ func (l *Left) text(b *strings.Builder) {
 
 // String says how often, by how many and when.
 func (s *Seen) String() string {
-	clients := count(int64(s.Clients), "client")
-	switch {
-	case s.MoreClients:
-		clients = "more than " + clients
-	case s.Clients == 0:
+	clients := people(s.Clients, s.MoreClients, "client")
+	if s.Clients+s.Scanners+s.Unsure == 0 {
 		clients = "clients without an address"
 	}
-	if scanners := s.Clients - s.Good; scanners > 0 && s.MoreClients {
-		clients += fmt.Sprintf(" (scanners among the first %d: %d)", s.Clients, scanners)
-	} else if scanners > 0 {
-		clients += fmt.Sprintf(" (of them scanners: %d)", scanners)
+	if s.Scanners > 0 {
+		clients += " and " + people(s.Scanners, s.MoreScanners, "scanner")
+	}
+	if s.Unsure > 0 {
+		clients += fmt.Sprintf(" (nothing is known of %s)", people(s.Unsure, s.MoreUnsure, "more client"))
 	}
 	text := fmt.Sprintf("%s by %s, from page %d, other %d, none %d", count(s.Calls, "call"), clients, s.From.Page, s.From.Other, s.From.None)
 	if s.Since != "" {
 		text += fmt.Sprintf(", %s to %s", s.Since, s.Until)
 	}
 	return text
+}
+
+// people says how many there are, of whom no more than n were counted.
+func people(n int, more bool, one string) string {
+	if more {
+		return "more than " + count(int64(n), one)
+	}
+	return count(int64(n), one)
 }

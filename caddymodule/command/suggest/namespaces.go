@@ -1,0 +1,75 @@
+package suggest
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/plugins"
+)
+
+// readable are the collections of the core that pages of themes read. A line for others would
+// open more than visitors need.
+var readable = []string{"posts", "pages", "media", "categories", "tags", "taxonomies", "types", "search"}
+
+// private are the collections of the core for which the report has no line at all, and
+// everything below them.
+var private = []string{
+	"users", "settings", "plugins", "themes", "templates", "template-parts", "global-styles", "sidebars", "widgets", "widget-types",
+	"block-directory", "font-families", "font-collections", "menus", "menu-items", "menu-locations", "navigation",
+}
+
+// ofCore tells whether a route is of the platform's own.
+func (f *facts) ofCore(route string) bool {
+	site, _, _ := strings.Cut(f.platform.Core, "/")
+	return below(route, site) || below(route, "batch") || below(route, "oembed") || strings.HasPrefix(strings.ToLower(route), "/"+site+"-")
+}
+
+// ofShop tells whether a route is of the shop's interface for keys and staff. Plugins of the
+// shop register routes in the same namespaces.
+func (f *facts) ofShop(route string) bool {
+	shop, _, _ := strings.Cut(f.platform.Shop[0], "/")
+	return below(route, shop) && !below(route, f.platform.Checkout) || below(route, shop+"-admin") ||
+		below(route, f.platform.Analytics) || below(route, f.platform.MCP)
+}
+
+// pagesRead tells whether pages of themes are known to make a call of the core: they read a
+// collection, or one record of it.
+func (f *facts) pagesRead(method, route string) bool {
+	rest, core := strings.CutPrefix(strings.ToLower(route), "/"+f.platform.Core+"/")
+	collection, record, below := strings.Cut(rest, "/")
+	one := strings.HasPrefix(record, ":") && !strings.Contains(record, "/")
+	return method == "GET" && core && slices.Contains(readable, collection) && (!below || one)
+}
+
+// mayName tells whether the report may name a line that opens a route of the core.
+func (f *facts) mayName(route string) bool {
+	rest, core := strings.CutPrefix(strings.ToLower(route), "/"+f.platform.Core+"/")
+	collection, _, _ := strings.Cut(rest, "/")
+	return core && !slices.Contains(private, collection) && !strings.Contains(route, "application-passwords") && !strings.HasPrefix(rest, ":")
+}
+
+// owner returns the plugin that alone registers routes in the namespace of a route, or of which
+// the catalogue has the route with another method, or nil.
+func (f *facts) owner(route string, forms []call.Pattern) *plugins.Plugin {
+	for _, p := range plugins.All() {
+		if slices.ContainsFunc(p.Namespaces, func(ns plugins.Namespace) bool {
+			return !ns.Shared && below(route, strings.ToLower(strings.TrimPrefix(policies.PluginRoute(f.platform, "/"+ns.Name), "/")))
+		}) {
+			return p
+		}
+	}
+	if i := slices.IndexFunc(f.needs, func(n needed) bool { return covers(n.pattern, forms) }); i >= 0 {
+		return f.needs[i].plugin
+	}
+	if i := slices.IndexFunc(f.risks, func(r risky) bool { return covers(r.pattern, forms) }); i >= 0 {
+		return f.risks[i].plugin
+	}
+	return nil
+}
+
+func below(route, namespace string) bool {
+	rest, ok := strings.CutPrefix(strings.ToLower(route), "/"+namespace)
+	return ok && (rest == "" || rest[0] == '/')
+}

@@ -1,0 +1,125 @@
+package suggest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/plugins"
+)
+
+// groupsOf returns the groups that were seen, in their order.
+func (o *opened) groupsOf() (seen []plugins.Group) {
+	for _, g := range plugins.Groups {
+		if slices.Contains(o.groups, g) {
+			seen = append(seen, g)
+		}
+	}
+	return seen
+}
+
+// line returns the line that opens what the groups need that were seen. It names them where a
+// line without a word would open more.
+func (o *opened) line() string {
+	line, named := "allow plugin "+o.plugin.Slug, []string(nil)
+	for _, g := range o.groupsOf() {
+		named = append(named, string(g))
+	}
+	if slices.ContainsFunc(plugins.DefaultGroups, func(g plugins.Group) bool { return o.plugin.Serves(g) && !slices.Contains(o.groups, g) }) {
+		line += " for " + strings.Join(named, ",")
+	}
+	return line
+}
+
+// pluginLines returns the line of a plugin, and the one that closes what is risky of it.
+func (j *judge) pluginLines(o *opened) []Line {
+	l := Line{Plugin: o.plugin.Slug, Line: o.line(), About: []string{o.plugin.Name + "."}, Calls: o.calls}
+	if o.few {
+		l.About = append(l.About, j.askFew(o))
+	}
+	if signature := o.signature(); signature != nil {
+		l.About = append(l.About, fmt.Sprintf("The provider signs its calls (%s). In place of the line, this block with its secret lets only signed calls pass:", signature.Scheme),
+			"  "+l.Line+" {", "      key {env."+strings.ToUpper(strings.ReplaceAll(o.plugin.Slug, "-", "_"))+"_KEY}", "  }")
+	}
+	if o.login {
+		l.About = append(l.About, "The line also makes the credentials of the plugin's service count.")
+	}
+	closed, open := j.risksOf(o)
+	if holes := holesOf(open); len(open) > 0 && holes != "" {
+		l.About = append(l.About, "It opens routes of published holes that the plugin needs: "+holes+". Is the plugin up to date?")
+	}
+	if len(closed) == 0 {
+		return []Line{l}
+	}
+	about := "What the line before opens has risky routes in it that nobody needs. This line closes them"
+	if holes := holesOf(closed); holes != "" {
+		about += ", with published holes: " + holes
+	}
+	return []Line{l, {Plugin: o.plugin.Slug, Line: "deny plugin " + o.plugin.Slug, Calls: []Calls{}, About: []string{about + "."}}}
+}
+
+// askFew asks about calls that came from few clients.
+func (j *judge) askFew(o *opened) string {
+	least := j.options.MinClients
+	for i := range o.calls {
+		least = min(least, o.calls[i].Seen.Clients)
+	}
+	return fmt.Sprintf("Only %s made some of these calls, and anybody can make them: is this plugin in use, and its service?", count(int64(least), "client"))
+}
+
+// signature returns how calls are signed that the line of a plugin opens, or nil.
+func (o *opened) signature() *plugins.Signature {
+	i := slices.IndexFunc(o.plugin.Needed, func(n plugins.Need) bool { return n.Signature != nil && slices.Contains(o.groups, n.Caller.Group()) })
+	if i < 0 {
+		return nil
+	}
+	return o.plugin.Needed[i].Signature
+}
+
+// risksOf returns the risky rows of a plugin that its line opens, at least in part, whether or
+// not they were called: those that a line deny closes, and those that it does not close, since
+// the plugin needs them.
+func (j *judge) risksOf(o *opened) (closed, open []*plugins.Risk) {
+	for _, r := range j.facts.risks {
+		if r.plugin != o.plugin {
+			continue
+		}
+		for _, method := range r.risk.Methods {
+			switch {
+			case !o.meets(j.facts, method, r.pattern):
+			case o.plugin.Needs(method, r.risk.Route):
+				open = append(open, r.risk)
+			default:
+				closed = append(closed, r.risk)
+			}
+		}
+	}
+	return closed, open
+}
+
+// holesOf names the published holes of risky rows, each once.
+func holesOf(risks []*plugins.Risk) string {
+	var all []string
+	for _, r := range risks {
+		if text := cves(r); text != "" && !slices.Contains(all, text) {
+			all = append(all, text)
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// meets tells whether the line of a plugin opens a method of a route, at least in part.
+func (o *opened) meets(f *facts, method string, route call.Pattern) bool {
+	return slices.ContainsFunc(f.needs, func(n needed) bool { return o.allows(&n, method) && n.pattern.Meets(route) })
+}
+
+// opens tells whether the line of a plugin opens a method of a route.
+func (o *opened) opens(f *facts, method string, forms []call.Pattern) bool {
+	return slices.ContainsFunc(f.needs, func(n needed) bool { return o.allows(&n, method) && covers(n.pattern, forms) })
+}
+
+// allows tells whether the line of a plugin makes a rule of a row of the catalogue.
+func (o *opened) allows(n *needed, method string) bool {
+	return n.plugin == o.plugin && slices.Contains(o.groups, n.need.Caller.Group()) && n.need.Credentials == "" && slices.Contains(n.need.Methods, method)
+}
