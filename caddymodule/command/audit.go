@@ -41,7 +41,8 @@ a site without the gateway. docs/audit.md explains the report.
 Nothing else is sent, nothing is started or changed.
 
 Exit status: 0 fine, 1 the report has something that --fail-on names, 2 usage, or
-the configuration does not load, 3 it cannot be known.`,
+the configuration does not load, 3 it cannot be known, 4 the gateway is not on the
+way to the site.`,
 		Example: `  caddy restwarden audit https://shop.example.com
   caddy restwarden audit --format json https://shop.example.com > audit.json`,
 		SilenceUsage: true,
@@ -83,6 +84,8 @@ func (a *auditor) run(cmd *cobra.Command, args []string) (int, error) {
 	switch {
 	case errors.Is(err, errUnknowable):
 		return exitUnknown, err
+	case errors.Is(err, errNotGuarded):
+		return exitNotReached, err
 	case err != nil:
 		return exitUsage, err
 	}

@@ -109,6 +109,9 @@ func (e Endpoint) String() string { return e.Method + " " + e.Route }
 // Gateway is a directive, as an audit asks it.
 type Gateway struct {
 	Chain *policies.Chain
+	// Beside are the chains of other directives that may judge calls of the site, too. What
+	// not all chains agree on is not known.
+	Beside []*policies.Chain
 	// Jetpack tells that callers who sign with Jetpack's token count as users.
 	Jetpack bool
 }

@@ -126,12 +126,12 @@ func (r *row) reach(g *Gateway) (all policies.Reached, err error) {
 	if r.jetpack && g.Jetpack {
 		who.Kind = caller.Unverified
 	}
-	reacher, err := g.Chain.Reacher(r.route)
+	reachers, err := g.reachers(r.route)
 	if err != nil {
 		return all, err
 	}
 	for _, p := range r.at {
-		found, err := reacher.Of(p.pattern, p.methods, []caller.Caller{who})
+		found, err := reachOf(reachers, []*index.Route{p.pattern}, p.methods, []caller.Caller{who})
 		if err != nil {
 			return all, err
 		}
