@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -89,7 +90,7 @@ func (a *auditor) run(cmd *cobra.Command, args []string) (int, error) {
 	case err != nil:
 		return exitUsage, err
 	}
-	return a.answer(cmd.OutOrStdout(), report, old)
+	return a.answer(cmd, report, old)
 }
 
 // old reads the report of --diff. It is nil without one.
@@ -109,24 +110,31 @@ func (a *auditor) old() (*audit.Report, error) {
 }
 
 // answer prints the report, or what has changed since old, and returns the exit status.
-func (a *auditor) answer(out io.Writer, report, old *audit.Report) (status int, err error) {
+func (a *auditor) answer(cmd *cobra.Command, report, old *audit.Report) (status int, err error) {
+	out := cmd.OutOrStdout()
 	var diff *audit.Diff
 	if old != nil {
 		diff = report.Since(old)
 	}
-	failed := report.FailOn(a.failOn, diff)
-	if len(failed) > 0 {
-		status = exitNo
-	}
+	failed, unknown := report.FailOn(a.failOn, diff)
 	if diff != nil {
-		diff.Failed = failed
+		diff.Failed, diff.Undecided = failed, unknown
 		err = show(out, a.format, diff, func(d *audit.Diff) string { return d.Text(terminal.PaletteOf(out)) })
 	} else {
-		report.Failed = failed
+		report.Failed, report.Undecided = failed, unknown
 		err = show(out, a.format, report, func(r *audit.Report) string { return r.Text(terminal.PaletteOf(out), a.all) })
 	}
 	if err = errors.Join(err, a.writePage(report)); err != nil {
 		return exitUsage, err
+	}
+	for _, f := range slices.Concat(failed, unknown) {
+		cmd.PrintErrln(escapedText(f.String()))
+	}
+	switch {
+	case len(failed) > 0:
+		status = exitNo
+	case len(unknown) > 0:
+		status = exitUnknown
 	}
 	return status, nil
 }
@@ -195,6 +203,7 @@ func (a *auditor) report(cmd *cobra.Command, address string) (_ *audit.Report, e
 	progress.Step("reasoning about %d routes", len(root.Routes))
 	in := audit.Input{
 		Site: g.name, Address: shownAddress(root.Address), Root: root.Root, Now: g.now(), LoginOnly: g.loginOnly, Limits: g.limits, With: g.with,
+		Configured: g.configured, NotEnforced: g.notEnforced, Past: g.past,
 	}
 	if in.Site == "" {
 		in.Site = siteOfAddress(firstOf(address, root.Home, root.URL))

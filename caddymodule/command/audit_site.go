@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -26,8 +27,10 @@ var errUnknowable = dryrun.ErrUnknowable
 // guardedSite is the site of an audit in a configuration.
 type guardedSite struct {
 	name, prefix string
+	configured   bool // there is a configuration
 	loginOnly    bool
-	limits       []string
+	notEnforced  string
+	limits, past []string // as in audit.Input
 
 	asked, address string // what --site and the command line name
 	options        dryrun.Options
@@ -50,8 +53,11 @@ func (a *auditor) guarded(ctx context.Context, address string) (*guardedSite, er
 		}
 		return g, nil
 	}
-	loginOnly := map[string]bool{}
-	g.options.Edit = func(at string, d map[string]any) { loginOnly[at] = loginOnly[at] || hasLoginOnly(d) }
+	g.configured = true
+	loginOnly, idle := map[string]bool{}, map[string]string{}
+	g.options.Edit = func(at string, d map[string]any) {
+		loginOnly[at], idle[at] = loginOnly[at] || hasLoginOnly(d), cmp.Or(idle[at], notEnforced(at, d))
+	}
 	config, err := g.load()
 	if err == nil {
 		err = g.choose(config)
@@ -60,7 +66,30 @@ func (a *auditor) guarded(ctx context.Context, address string) (*guardedSite, er
 		return nil, errors.Join(err, g.close())
 	}
 	g.loginOnly = len(g.places) > 0 && !slices.ContainsFunc(g.places, func(at string) bool { return !loginOnly[at] })
+	var parts []string
+	for _, at := range g.places {
+		if idle[at] != "" {
+			parts = append(parts, idle[at])
+		}
+	}
+	g.notEnforced = strings.Join(parts, ", ")
 	return g, nil
+}
+
+// notEnforced says what keeps the rules of a directive from refusing calls.
+func notEnforced(at string, directive map[string]any) string {
+	access := objectIn(objectIn(directive, "policies"), "access")
+	stands, _ := access["at"].(string)
+	stands = cmp.Or(stands, at)
+	switch {
+	case access["off"] == true:
+		return fmt.Sprintf("access off (%s)", stands)
+	case access["mode"] == "observe":
+		return fmt.Sprintf("mode observe of access (%s)", stands)
+	case directive["mode"] == "observe" && access["mode"] == nil:
+		return fmt.Sprintf("mode observe (%s)", at)
+	}
+	return ""
 }
 
 func (g *guardedSite) load() (*dryrun.Config, error) {
@@ -97,7 +126,7 @@ func (g *guardedSite) choose(config *dryrun.Config) (err error) {
 		g.limits = append(g.limits, fmt.Sprintf(
 			"Several directives may judge calls of the site, at %s: what their rules do not agree on is not known. Lines to add belong into each of them.", strings.Join(g.places, ", ")))
 	}
-	g.limits = append(g.limits, limitsOf(config, g.site, others)...)
+	g.past = pastOf(config, g.site, others)
 	return nil
 }
 
@@ -297,8 +326,8 @@ func hasLoginOnly(directive map[string]any) bool {
 // ways are the codes of findings by which calls reach the site past its rules.
 var ways = []string{"W01", "W02", "W03", "W10", "W12"}
 
-// limitsOf says why calls may reach the site that the rules refuse.
-func limitsOf(config *dryrun.Config, site *dryrun.Site, others []dryrun.Other) (limits []string) {
+// pastOf says why calls may reach the site that the rules refuse.
+func pastOf(config *dryrun.Config, site *dryrun.Site, others []dryrun.Other) (limits []string) {
 	judges := append([]dryrun.Other{{At: site.At, Imported: site.Imported, Chain: site.Chain}}, others...)
 	for i := range config.Report.Odd {
 		f := &config.Report.Odd[i]

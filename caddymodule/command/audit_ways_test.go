@@ -1,6 +1,8 @@
 package command_test
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -99,6 +101,75 @@ func TestAudit_NotGuarded(t *testing.T) {
 		out, problems, status := command.Run(strings.NewReader(""), line...)
 		if status != test.status || !strings.Contains(out+problems, test.says) || status == 4 && out != "" {
 			t.Errorf("%s: %d %s %.400s", name, status, problems, out)
+		}
+	}
+}
+
+// TestAudit_Uncertain: where calls may pass the rules, nothing is closed for certain.
+func TestAudit_Uncertain(t *testing.T) {
+	for name, config := range map[string]string{
+		"W01":           block(shopHome+":8081", closing) + block(shopHome+":8082"),
+		"W02":           block(shopHome+":8081", "handle /wp-json/own/* {\n\t\t\treverse_proxy 127.0.0.1:8080\n\t\t}", closing),
+		"W03":           block(shopHome+":8081", "@m not path /wp-json/wp/v2/media*", strings.Replace(closing, "restwarden", "restwarden @m", 1)),
+		"W12":           block(shopHome+":8081", closing, "uri strip_prefix /x"),
+		"on_error pass": block(shopHome+":8081", strings.Replace(closing, "login_only", "login_only\n\t\t\taccess {\n\t\t\t\ton_error pass\n\t\t\t}", 1)),
+		"call observes": block(shopHome+":8081", strings.Replace(closing, "login_only", "login_only\n\t\t\tcall {\n\t\t\t\tmode observe\n\t\t\t}", 1)),
+		"call off":      block(shopHome+":8081", strings.Replace(closing, "login_only", "login_only\n\t\t\tcall off", 1)),
+		"certain":       block(shopHome+":8081", closing),
+	} {
+		file := write(t, "Caddyfile", "{\n\tauto_https off\n}\n"+config)
+		report := auditJSON(t, "--index", savedRoot, "--config", file)
+		certain := name == "certain"
+		if report.Certain != certain || certain != (len(report.Limits) == 0) || anonymous(report, "POST /wp/v2/posts") != audit.None {
+			t.Errorf("%s: %t, %q", name, report.Certain, report.Limits)
+		}
+		for _, kind := range []string{"anonymous-write", "known-hole", "unknown-namespace,anonymous-write", "needed-closed"} {
+			out, problems, status := command.Run(strings.NewReader(""), "audit", "--index", savedRoot, "--config", file, "--fail-on", kind)
+			want := map[bool]int{true: 0, false: 3}[certain]
+			if strings.Contains(kind, "unknown-namespace") || kind == "needed-closed" {
+				want = 1
+			}
+			says := want == 0 && problems == "" || want == 1 && strings.HasPrefix(problems, "fails ") || want == 3 && strings.HasPrefix(problems, "cannot be known: "+kind)
+			if status != want || !says || strings.Contains(out, "reach at least 0 of 157") == certain || strings.Contains(out, "not certain") == certain {
+				t.Errorf("%s %s: %d %q\n%s", name, kind, status, problems, out)
+			}
+		}
+	}
+}
+
+// TestAudit_Observe: where nothing is refused, nothing is called closed or done.
+func TestAudit_Observe(t *testing.T) {
+	for lines, says := range map[string]string{
+		"mode observe\n\t\tlogin_only":                        "mode observe (%s:2)",
+		"login_only\n\t\taccess {\n\t\t\tmode observe\n\t\t}": "mode observe of access (%s:3)",
+		"access off": "access off (%s:3)",
+		"mode observe\n\t\tlogin_only\n\t\taccess {\n\t\t\tmode enforce\n\t\t}": "",
+	} {
+		file := guarded(t, lines)
+		page := filepath.Join(t.TempDir(), "page.html")
+		out, problems, status := command.Run(strings.NewReader(""), "audit", "--index", savedRoot, "--config", file, "--html", page)
+		html, err := os.ReadFile(page)
+		if err != nil || status != 0 {
+			t.Fatalf("%d %s %v", status, problems, err)
+		}
+		says = strings.ReplaceAll(says, "%s", file)
+		head, _, _ := strings.Cut(out, "\n")
+		if says == "" {
+			if strings.Contains(out, "nothing is refused") || strings.Contains(string(html), "nothing is refused, whatever") {
+				t.Errorf("%s:\n%s", lines, out)
+			}
+			continue
+		}
+		if !strings.HasSuffix(head, "behind the gateway, "+says+": nothing is refused.") || !strings.Contains(out, "Take out "+says) {
+			t.Errorf("%s:\n%s", lines, out)
+		}
+		for _, text := range []string{"refuses nothing: " + says, "Take " + says + " out of the configuration"} {
+			if !strings.Contains(string(html), text) {
+				t.Errorf("%s: no %q", lines, text)
+			}
+		}
+		if strings.Contains(string(html), "closed to strangers but") || strings.Contains(string(html), "Nothing: the gateway is closed") || strings.Contains(out, "Nothing to add") {
+			t.Errorf("%s: it is called closed", lines)
 		}
 	}
 }

@@ -21,7 +21,7 @@ func (r *Report) Text(p terminal.Palette, all bool) string {
 	t.holes()
 	t.plugins()
 	t.proposal()
-	t.failed(r.Failed)
+	t.failed(r.Failed, r.Undecided)
 	return t.String()
 }
 
@@ -51,17 +51,39 @@ func (t *text) table(rows [][]string) {
 func (t *text) head() {
 	name := cmp.Or(t.Site, "the site")
 	switch {
+	case !t.Gateway && !t.Configured:
+		t.line("%s, no configuration given: as if no gateway were there. What stands in front of the address is not known.", t.palette.Strong(name))
 	case !t.Gateway:
-		t.line("%s without the gateway: the platform alone decides about every call.", t.palette.Strong(name))
+		t.line("%s: the configuration has no directive restwarden, the platform alone decides about every call.", t.palette.Strong(name))
+	case t.NotEnforced != "":
+		t.line("%s behind the gateway, %s: nothing is refused.", t.palette.Strong(name), t.palette.Bad(t.NotEnforced))
 	case t.LoginOnly:
 		t.line("%s behind the gateway, with login_only.", t.palette.Strong(name))
 	default:
 		t.line("%s behind the gateway, without login_only.", t.palette.Strong(name))
 	}
 	t.line("%d routes, %d endpoints (a route with one of its methods). A call that passes is still judged by the platform.", t.Totals.Routes, t.Totals.Endpoints)
+	if !t.Certain {
+		t.line("%s Calls may pass the rules: what the report counts is the least that gets through, and nothing is closed for certain.", t.palette.Bad("not certain"))
+	}
 	for _, limit := range t.Limits {
 		t.line("%s %s", t.palette.Odd("note"), limit)
 	}
+}
+
+// least is put before the numbers of what is reached, byRules behind those of what is not.
+func (t *text) least() string {
+	if t.Certain {
+		return ""
+	}
+	return "at least "
+}
+
+func (t *text) byRules() string {
+	if t.Certain {
+		return ""
+	}
+	return " by the rules, which is not certain"
 }
 
 // columns are the callers of the table.
@@ -177,7 +199,7 @@ func partly(r Reach) string {
 
 func (t *text) holes() {
 	open := t.OpenHoles()
-	t.title("Published holes of routes that the site has: %d open, %d closed", len(open), len(t.Holes)-len(open))
+	t.title("Published holes of routes that the site has: %s%d open, %d closed%s", t.least(), len(open), len(t.Holes)-len(open), t.byRules())
 	for _, h := range open {
 		t.line("  %s %s %s of %s, versions %s%s", t.palette.Bad(h.CVE), strings.Join(h.Methods, ","), h.Route, h.Plugin, h.Versions, partly(h.Now))
 	}
@@ -240,21 +262,27 @@ const maxRows = 4
 
 // proposal writes the lines to add.
 func (t *text) proposal() {
-	if t.LoginOnly && len(t.Propose) == 0 {
+	if t.LoginOnly && len(t.Propose) == 0 && t.NotEnforced == "" {
 		t.title("Nothing to add")
 		return
 	}
 	t.title("Proposed")
+	if t.NotEnforced != "" {
+		t.line("  Take out %s: until then nothing is refused.", t.palette.Bad(t.NotEnforced))
+	}
 	if !t.LoginOnly {
 		t.line("  %s", t.palette.Good("login_only"))
 	}
 	for _, line := range t.Propose {
 		t.line("  %s", t.palette.Good(line))
 	}
-	t.line("Callers without a login reach %s now, and then %s.", t.Totals.Anonymous.words(), t.Proposed.Anonymous.words())
+	t.line("Callers without a login reach %s%s now, and then %s%s.", t.least(), t.Totals.Anonymous.words(), t.least(), t.Proposed.Anonymous.words())
 }
 
-func (t *text) failed(all []Failure) {
+func (t *text) failed(all, undecided []Failure) {
+	for _, f := range undecided {
+		t.line("\n%s", t.palette.Odd(f.String()))
+	}
 	for _, f := range all {
 		t.line("\n%s %s: %d", t.palette.Bad("fails"), f.Kind, len(f.Has))
 		for _, has := range f.Has {
@@ -278,6 +306,6 @@ func (d *Diff) Text(p terminal.Palette) string {
 	if len(d.Added)+len(d.Removed)+len(d.Changed) == 0 {
 		t.line("nothing has changed")
 	}
-	t.failed(d.Failed)
+	t.failed(d.Failed, d.Undecided)
 	return t.String()
 }
