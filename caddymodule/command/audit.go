@@ -70,6 +70,9 @@ func (a *auditor) run(cmd *cobra.Command, args []string) (int, error) {
 	if err := nearest.Check(a.format, auditFormats...); err != nil {
 		return exitUsage, fmt.Errorf("--format: %w", err)
 	}
+	if cmd.Flags().Changed("fail-on") && len(a.failOn) == 0 {
+		return exitUsage, errors.New("--fail-on names nothing: is a variable empty?")
+	}
 	if err := audit.CheckKinds(a.failOn, a.diff != ""); err != nil {
 		return exitUsage, fmt.Errorf("--fail-on: %w", err)
 	}
@@ -89,6 +92,8 @@ func (a *auditor) run(cmd *cobra.Command, args []string) (int, error) {
 		return exitNotReached, err
 	case err != nil:
 		return exitUsage, err
+	case old != nil && old.Site != report.Site:
+		return exitUsage, fmt.Errorf("--diff: %s is a report of %q, and this one is of %q", a.diff, old.Site, report.Site)
 	}
 	return a.answer(cmd, report, old)
 }

@@ -3,6 +3,7 @@ package command_test
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -142,7 +143,7 @@ func TestAudit_Observe(t *testing.T) {
 	for lines, says := range map[string]string{
 		"mode observe\n\t\tlogin_only":                        "mode observe (%s:2)",
 		"login_only\n\t\taccess {\n\t\t\tmode observe\n\t\t}": "mode observe of access (%s:3)",
-		"access off": "access off (%s:3)",
+		"access off": "access off (%s:2)",
 		"mode observe\n\t\tlogin_only\n\t\taccess {\n\t\t\tmode enforce\n\t\t}": "",
 	} {
 		file := guarded(t, lines)
@@ -170,6 +171,39 @@ func TestAudit_Observe(t *testing.T) {
 		}
 		if strings.Contains(string(html), "closed to strangers but") || strings.Contains(string(html), "Nothing: the gateway is closed") || strings.Contains(out, "Nothing to add") {
 			t.Errorf("%s: it is called closed", lines)
+		}
+	}
+}
+
+// TestAudit_OldReport: an earlier report that is odd, or of another site, is no base for a
+// comparison; an empty --fail-on checks nothing, and says so.
+func TestAudit_OldReport(t *testing.T) {
+	out, _, status := command.Run(strings.NewReader(""), "audit", "--format", "json", "--index", savedRoot)
+	if status != 0 {
+		t.Fatal(status)
+	}
+	routes := regexp.MustCompile(`(?s)"routes": \[\n    (\{.*?\n    \}),`)
+	for name, test := range map[string]struct {
+		old    string
+		status int
+		says   string
+	}{
+		"the same":     {out, 0, ""},
+		"trailing":     {out + "{}", 2, "something stands behind the report"},
+		"twice":        {routes.ReplaceAllString(out, `"routes": [$1, $1,`), 2, "twice"},
+		"no reach":     {strings.ReplaceAll(out, `"anonymous": "all"`, `"anonymous": "ALL"`), 2, `"ALL" is no reach`},
+		"empty reach":  {strings.ReplaceAll(out, `"anonymous": "all"`, `"anonymous": ""`), 2, "is no reach"},
+		"another site": {strings.Replace(out, `"site": "shop.example.com"`, `"site": "x"`, 1), 2, `is a report of "x", and this one is of "shop.example.com"`},
+		"a root":       {`{"routes": {}}`, 2, `it is no report: make one with`},
+	} {
+		_, problems, status := command.Run(strings.NewReader(""), "audit", "--index", savedRoot, "--diff", write(t, "old.json", test.old), "--fail-on", "new-route")
+		if status != test.status || !strings.Contains(problems, test.says) {
+			t.Errorf("%s: %d %s", name, status, problems)
+		}
+	}
+	for _, words := range []string{"", "known-hole,,new-route", ","} {
+		if out, problems, status := command.Run(strings.NewReader(""), "audit", "--index", savedRoot, "--fail-on", words); status != 2 || out != "" || !strings.Contains(problems, "--fail-on") {
+			t.Errorf("%q: %d %s", words, status, problems)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -30,14 +31,25 @@ type Change struct {
 	Before Reach `json:"before"`
 }
 
-// Read reads the JSON of a report.
+// Read reads the JSON of a report. The error says why the text is none: what a report never
+// has is one, too, since a comparison with it would be wrong.
 func Read(text []byte) (*Report, error) {
-	r := new(Report)
-	if err := json.NewDecoder(bytes.NewReader(text)).Decode(r); err != nil {
-		return nil, fmt.Errorf("it is no JSON of a report: %w", err)
-	}
-	if r.Version != 1 || r.Routes == nil {
+	r, decoder := new(Report), json.NewDecoder(bytes.NewReader(text))
+	if err := decoder.Decode(r); err != nil || r.Version != 1 || r.Routes == nil {
 		return nil, errors.New(`it is no report: make one with "audit --format json"`)
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("something stands behind the report")
+	}
+	seen := map[string]bool{}
+	for _, e := range r.endpoints() {
+		switch {
+		case seen[e.String()]:
+			return nil, fmt.Errorf("it has %q twice", e)
+		case !slices.Contains([]Reach{All, Some, None, Unknown}, e.Anonymous):
+			return nil, fmt.Errorf("%q is no reach, of %q", e.Anonymous, e)
+		}
+		seen[e.String()] = true
 	}
 	return r, nil
 }

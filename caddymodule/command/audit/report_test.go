@@ -122,3 +122,21 @@ func TestRead(t *testing.T) {
 		}
 	}
 }
+
+// TestReport_Undecided: what could be reasoned about before, and cannot now, may be more.
+func TestReport_Undecided(t *testing.T) {
+	for before, want := range map[audit.Reach]bool{audit.None: true, audit.Some: true, audit.All: false, audit.Unknown: false} {
+		old, now := reportOf(map[string]audit.Reach{"POST /a": before}), reportOf(map[string]audit.Reach{"POST /a": audit.Unknown})
+		for _, kind := range []string{"new-anonymous", "new-anonymous-write"} {
+			failed, undecided := now.FailOn([]string{kind}, now.Since(old))
+			if len(failed) > 0 || (len(undecided) == 1) != want || want && !slices.Equal(undecided[0].Has, []string{"POST /a"}) {
+				t.Errorf("%s, %s: %v, %v", before, kind, failed, undecided)
+			}
+		}
+	}
+	now := reportOf(map[string]audit.Reach{"GET /a": audit.None})
+	now.Certain = false
+	if failed, undecided := now.FailOn(audit.Kinds(), now.Since(now)); len(failed) > 0 || len(undecided) != 4 {
+		t.Errorf("%v, %v", failed, undecided)
+	}
+}
