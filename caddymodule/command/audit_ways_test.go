@@ -1,6 +1,7 @@
 package command_test
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/restwarden/restwarden/caddymodule/command"
 	"github.com/restwarden/restwarden/caddymodule/command/audit"
+	"github.com/restwarden/restwarden/policies/plugins"
 )
 
 // block is a site of a Caddyfile with these lines before its backend.
@@ -205,5 +207,45 @@ func TestAudit_OldReport(t *testing.T) {
 		if out, problems, status := command.Run(strings.NewReader(""), "audit", "--index", savedRoot, "--fail-on", words); status != 2 || out != "" || !strings.Contains(problems, "--fail-on") {
 			t.Errorf("%q: %d %s", words, status, problems)
 		}
+	}
+}
+
+// TestAudit_Again: audit proposes nothing more where its lines stand already, also where a rule
+// of the owner hides them, for all entries of the catalogue with a limit.
+func TestAudit_Again(t *testing.T) {
+	routes, namespaces, limited := map[string]any{}, []string{}, 0
+	for _, p := range plugins.All() {
+		if !slices.ContainsFunc(p.Needed, func(n plugins.Need) bool { return n.Limit != "" }) {
+			continue
+		}
+		limited++
+		for _, ns := range p.Namespaces {
+			namespaces = append(namespaces, ns.Name)
+		}
+		for _, n := range p.Needed {
+			name := regexp.MustCompile(`/(\*\*|\*|:[^/]+)`).ReplaceAllString(n.Route, `/(?P<id>[^/]+)`)
+			routes[name] = map[string]any{"methods": n.Methods}
+		}
+	}
+	text, err := json.Marshal(map[string]any{"name": "A", "home": "https://shop.example.com", "namespaces": namespaces, "routes": routes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := write(t, "root.json", string(text))
+	lines := append([]string{"login_only"}, auditJSON(t, "--index", root).Propose...)
+	if len(lines) < 3 || limited < 3 {
+		t.Fatalf("%d entries, %q", limited, lines)
+	}
+	if report := auditJSON(t, "--index", root, "--config", guarded(t, lines...)); len(report.Propose) > 0 {
+		t.Errorf("%q", report.Propose)
+	}
+	var all []string
+	for _, p := range plugins.All() {
+		if len(p.Needed) > 0 {
+			all = append(all, "allow plugin "+p.Slug)
+		}
+	}
+	if report := auditJSON(t, "--index", root, "--config", guarded(t, append([]string{"login_only", "deny /**"}, all...)...)); len(report.Propose) > 0 {
+		t.Errorf("%q", report.Propose)
 	}
 }
