@@ -119,6 +119,21 @@ func TestAudit_Limits(t *testing.T) {
 	}
 }
 
+// TestAudit_NoMethods: a root that tells no methods is no all-clear. Each route counts with
+// all methods, and the report says so.
+func TestAudit_NoMethods(t *testing.T) {
+	report := auditJSON(t, "--index", "testdata/check/shop.json")
+	if report.Totals.Endpoints != 7*5 || len(report.Writes) != 7*4 || !slices.Contains(report.Propose, "allow plugin contact-form-7") {
+		t.Errorf("%+v, %q", report.Totals, report.Propose)
+	}
+	if len(report.Limits) != 1 || !strings.Contains(report.Limits[0], "does not tell the methods of 7 of its 7 routes") {
+		t.Errorf("%q", report.Limits)
+	}
+	if report := auditJSON(t, "--index", savedRoot); len(report.Limits) > 0 {
+		t.Errorf("%q", report.Limits)
+	}
+}
+
 // TestAudit_Site: the site is the one of --site, else that of the address, else the only one.
 func TestAudit_Site(t *testing.T) {
 	several := write(t, "Caddyfile", `a.example.com, www.a.example.com {

@@ -134,7 +134,7 @@ func New(in Input) (*Report, error) {
 	s := newSite(in.Root)
 	r := &Report{
 		Version: 1, Site: in.Site, Address: in.Address, Gateway: in.Now != nil, LoginOnly: in.LoginOnly,
-		Limits: append([]string{}, in.Limits...), Writes: []Endpoint{},
+		Limits: append(append([]string{}, in.Limits...), s.limits()...), Writes: []Endpoint{},
 	}
 	var err error
 	if r.Routes, err = s.table(now); err != nil {
