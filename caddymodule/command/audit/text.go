@@ -133,7 +133,11 @@ func (t *text) writes() {
 	if len(t.Writes) == 0 {
 		return
 	}
-	t.line("  Their calls reach WordPress itself, which then decides; with what is proposed below, calls to %d of them do not get that far.", t.WritesShut())
+	more := ""
+	if n := t.WritesShut(); n > 0 {
+		more = fmt.Sprintf("; with what is proposed below, calls to %d of these do not get that far", n)
+	}
+	t.line("  Their calls reach WordPress itself, which then decides%s.", more)
 	if t.all || len(t.Writes) <= maxListed {
 		for _, e := range t.Writes {
 			t.line("  %s%s", e, partly(e.Anonymous))
