@@ -228,7 +228,7 @@ func (f *found) optional() (all bool) {
 
 // keyed returns the line that opens what the plugin needs for calls with a good signature.
 func (f *found) keyed() []string {
-	for _, line := range f.Plugin.Lines() {
+	for _, line := range f.Lines() {
 		if f.allow && strings.HasPrefix(line.Text, "allow ") && strings.Contains(line.Text, "\n") {
 			return strings.Split(strings.ReplaceAll(line.Text, "\t", "    "), "\n")
 		}

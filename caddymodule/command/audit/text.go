@@ -262,23 +262,23 @@ const maxRows = 8
 
 // words says what is risky, what opens it, and why it stays open.
 func (r *Risk) words() string {
-	text := fmt.Sprintf("risky: %s %s", strings.Join(r.Methods, ","), r.Route)
+	parts := []string{fmt.Sprintf("risky: %s %s", strings.Join(r.Methods, ","), r.Route)}
 	if r.Rule != "" {
-		text += ", by " + by(r.Rule, r.At)
+		parts = append(parts, "by "+by(r.Rule, r.At))
 	}
 	if !r.Listed {
-		text += ", not in the REST root"
+		parts = append(parts, "not in the REST root")
 	}
 	for _, cve := range r.CVE {
-		text += fmt.Sprintf(", %s of versions %s", cve.ID, cve.Versions)
+		parts = append(parts, fmt.Sprintf("%s of versions %s", cve.ID, cve.Versions))
 	}
 	switch {
 	case r.Needed:
-		text += ", needed, so that it stays open"
+		parts = append(parts, "needed, so that it stays open")
 	case r.Rule != "" && r.Proposed != None:
-		text += ", open as long as that rule stands"
+		parts = append(parts, "open as long as that rule stands")
 	}
-	return text + ". " + r.Why
+	return strings.Join(parts, ", ") + ". " + r.Why
 }
 
 // proposal writes the lines to add.
