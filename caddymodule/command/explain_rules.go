@@ -99,18 +99,7 @@ func (e explanation) rules(rules []dryrun.Rule) (rows [][]string) {
 			}
 			continue
 		}
-		if e.verbose {
-			r.Rule = rowOf(&r)
-		}
-		row := []string{"no", layout.Place(r.At, r.Imported), mismatches[r.Why], r.Rule}
-		if r.Matched {
-			row[0], row[2] = "yes", "matches"
-		} else {
-			for i := range row {
-				row[i] = e.palette.Faint(row[i])
-			}
-		}
-		rows = append(rows, row)
+		rows = append(rows, e.ruleRow(&r))
 	}
 	if left > 0 {
 		text := fmt.Sprintf("%d more, of them %d built-in", left, builtIns)
@@ -120,6 +109,22 @@ func (e explanation) rules(rules []dryrun.Rule) (rows [][]string) {
 		rows = append(rows, []string{e.palette.Faint("no"), "", e.palette.Faint(mismatches["route"]), e.palette.Faint(text)})
 	}
 	return rows
+}
+
+func (e explanation) ruleRow(r *dryrun.Rule) []string {
+	name := r.Rule
+	if e.verbose {
+		name = rowOf(r)
+	}
+	row := []string{"no", layout.Place(r.At, r.Imported), mismatches[r.Why], name}
+	if r.Matched {
+		row[0], row[2] = "yes", "matches"
+		return row
+	}
+	for i := range row {
+		row[i] = e.palette.Faint(row[i])
+	}
+	return row
 }
 
 // mismatches are the words of dryrun.Rule.Why for people.

@@ -243,7 +243,7 @@ func (r *Report) neededClosed(*Diff) (all []string) {
 // lacks tells whether a row that the plugin needs is closed: all of it, or a part that the
 // plugin's line would open. Rows for apps and for setup need not be open.
 func (p *Plugin) lacks(n *Need) bool {
-	if n.Optional || !slices.Contains(plugins.DefaultGroups, n.Group) {
+	if n.Optional || n.Signed || !slices.Contains(plugins.DefaultGroups, n.Group) {
 		return false
 	}
 	return n.Now == None || n.Now == Some && slices.Contains(p.Lines, "allow plugin "+p.Slug)

@@ -150,7 +150,7 @@ func New(in Input) (*Report, error) {
 	r := &Report{
 		Version: 1, Site: in.Site, Address: in.Address, Gateway: in.Now != nil, LoginOnly: in.LoginOnly,
 		Configured: in.Configured, NotEnforced: in.NotEnforced, Certain: len(in.Past) == 0,
-		Limits: append(append([]string{}, in.Limits...), in.Past...), Writes: []Endpoint{},
+		Limits: append(append(append([]string{}, in.Limits...), in.Past...), s.limits()...), Writes: []Endpoint{},
 	}
 	var err error
 	if r.Routes, err = s.table(now); err != nil {

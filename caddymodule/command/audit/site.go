@@ -17,6 +17,7 @@ import (
 type site struct {
 	root   *index.Root
 	routes []route
+	silent int // routes of which the root tells no method
 }
 
 type route struct {
@@ -43,7 +44,13 @@ func newSite(root *index.Root) *site {
 		}
 		r := &s.routes[n]
 		r.patterns = append(r.patterns, found[0])
-		r.methods = append(r.methods, listed.Methods()...)
+		methods, told := listed.Dispatched()
+		if told {
+			methods = listed.Methods()
+		} else {
+			s.silent++
+		}
+		r.methods = append(r.methods, methods...)
 	}
 	for i := range s.routes {
 		slices.SortFunc(s.routes[i].methods, compareMethods)
@@ -53,6 +60,15 @@ func newSite(root *index.Root) *site {
 		return cmp.Or(cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name))
 	})
 	return s
+}
+
+// limits says what the root does not tell.
+func (s *site) limits() (limits []string) {
+	if s.silent > 0 {
+		limits = append(limits, fmt.Sprintf("The REST root does not tell the methods of %d of its %d routes: each of them counts with all methods that the platform dispatches.",
+			s.silent, len(s.root.Routes)))
+	}
+	return limits
 }
 
 // namespaceOf returns the namespace of a pattern: the longest one that it is below.

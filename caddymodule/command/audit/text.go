@@ -62,7 +62,7 @@ func (t *text) head() {
 	default:
 		t.line("%s behind the gateway, without login_only.", t.palette.Strong(name))
 	}
-	t.line("%d routes, %d endpoints (a route with one of its methods). A call that passes is still judged by the platform.", t.Totals.Routes, t.Totals.Endpoints)
+	t.line("%d routes, %d endpoints (a route with one of its methods). A call that passes reaches WordPress itself, which then decides.", t.Totals.Routes, t.Totals.Endpoints)
 	if !t.Certain {
 		t.line("%s Calls may pass the rules: what the report counts is the least that gets through, and nothing is closed for certain.", t.palette.Bad("not certain"))
 	}
@@ -151,10 +151,15 @@ func by(rule, at string) string {
 
 // writes lists what callers without a login may write to.
 func (t *text) writes() {
-	t.title("What callers without a login may write to: %d endpoints", len(t.Writes))
+	t.title("Endpoints for writing that let callers without a login through: %d", len(t.Writes))
 	if len(t.Writes) == 0 {
 		return
 	}
+	more := ""
+	if n := t.WritesShut(); n > 0 {
+		more = fmt.Sprintf("; with what is proposed below, calls to %d of these do not get that far", n)
+	}
+	t.line("  Their calls reach WordPress itself, which then decides%s.", more)
 	if t.all || len(t.Writes) <= maxListed {
 		for _, e := range t.Writes {
 			t.line("  %s%s", e, partly(e.Anonymous))
@@ -209,15 +214,21 @@ func (t *text) holes() {
 }
 
 func (t *text) plugins() {
-	t.title("Plugins that the site certainly has: %d", len(t.Plugins))
-	var quiet []string
+	t.title("Plugins that the site seems to have: %d", len(t.Plugins))
+	var quiet, absent []string
 	for i := range t.Plugins {
-		p := &t.Plugins[i]
-		if len(p.Needed) == 0 && len(p.Risky) == 0 {
+		switch p := &t.Plugins[i]; {
+		case p.Absent:
+			absent = append(absent, p.Slug)
+		case len(p.Needed) == 0 && len(p.Risky) == 0:
 			quiet = append(quiet, p.Slug)
-			continue
+		default:
+			t.plugin(p)
 		}
-		t.plugin(p)
+	}
+	if len(absent) > 0 {
+		t.line("  None of the routes that it needs is listed, and no risky one, so that no line is proposed:")
+		t.list(absent)
 	}
 	if len(quiet) > 0 {
 		t.line("  Nothing needed and nothing risky:")
@@ -235,14 +246,16 @@ func (t *text) plugin(p *Plugin) {
 	t.line("  %s: %d of %d needed routes open, %d of %d risky ones open", t.palette.Strong(p.Slug), open, needed, reached, risky)
 	var rows []string
 	for i := range p.Needed {
-		n := &p.Needed[i]
-		if n.Now != All && (t.all || p.lacks(n)) {
+		switch n := &p.Needed[i]; {
+		case n.Signed:
+			rows = append(rows, fmt.Sprintf("open for signed calls by %s: %s %s, for the %s", by(n.Rule, n.At), strings.Join(n.Methods, ","), n.Route, n.Caller))
+		case n.Now != All && (t.all || p.lacks(n)):
 			rows = append(rows, fmt.Sprintf("%s by %s: %s %s, for the %s", t.palette.Odd(n.Now.closed()), by(n.Rule, n.At), strings.Join(n.Methods, ","), n.Route, n.Caller))
 		}
 	}
 	for i := range p.Risky {
-		if r := &p.Risky[i]; r.Now != None && (t.all || t.Gateway && !r.Needed) {
-			rows = append(rows, fmt.Sprintf("%s, risky: %s %s", t.palette.Odd(r.Now.opened()), strings.Join(r.Methods, ","), r.Route))
+		if r := &p.Risky[i]; r.Now != None && (t.all || t.Gateway || !r.Listed) {
+			rows = append(rows, t.palette.Odd(r.Now.opened())+", "+r.words())
 		}
 	}
 	for i, row := range rows {
@@ -255,10 +268,40 @@ func (t *text) plugin(p *Plugin) {
 	for _, line := range p.Lines {
 		t.line("    %s", t.palette.Good(line))
 	}
+	if len(p.Keyed) > 0 {
+		t.line("    or, so that only calls that the provider has signed pass:")
+		for _, line := range p.Keyed {
+			t.line("      %s", t.palette.Good(line))
+		}
+	}
+	if p.Optional {
+		t.line("    optional, few sites use what it needs; not proposed: allow plugin %s", p.Slug)
+	}
 }
 
 // maxRows is how many rows of a plugin the text lists.
-const maxRows = 4
+const maxRows = 8
+
+// words says what is risky, what opens it, and why it stays open.
+func (r *Risk) words() string {
+	parts := []string{fmt.Sprintf("risky: %s %s", strings.Join(r.Methods, ","), r.Route)}
+	if r.Rule != "" {
+		parts = append(parts, "by "+by(r.Rule, r.At))
+	}
+	if !r.Listed {
+		parts = append(parts, "not in the REST root")
+	}
+	for _, cve := range r.CVE {
+		parts = append(parts, fmt.Sprintf("%s of versions %s", cve.ID, cve.Versions))
+	}
+	switch {
+	case r.Needed:
+		parts = append(parts, "needed, so that it stays open")
+	case r.Rule != "" && r.Proposed != None:
+		parts = append(parts, "open as long as that rule stands")
+	}
+	return strings.Join(parts, ", ") + ". " + r.Why
+}
 
 // proposal writes the lines to add.
 func (t *text) proposal() {
@@ -276,7 +319,16 @@ func (t *text) proposal() {
 	for _, line := range t.Propose {
 		t.line("  %s", t.palette.Good(line))
 	}
-	t.line("Callers without a login reach %s%s now, and then %s%s.", t.least(), t.Totals.Anonymous.words(), t.least(), t.Proposed.Anonymous.words())
+	t.line("Without a login calls of %s%s get through to WordPress now, and then of %s%s.", t.least(), t.Totals.Anonymous.words(), t.least(), t.Proposed.Anonymous.words())
+	if shut := t.ShutUnknown(); len(shut) > 0 {
+		t.line("These lines also close what the catalogue does not know, and something may need it:")
+		var names []string
+		for _, s := range shut {
+			names = append(names, s.String())
+		}
+		t.list(names)
+		t.line("Add \"mode observe\" first: then nothing is refused, and \"caddy restwarden suggest\" reads in the log what these need.")
+	}
 }
 
 func (t *text) failed(all, undecided []Failure) {
