@@ -89,7 +89,7 @@ func (l *RateLimit) compile() (err error) {
 
 // stands tells whether another limit equals l: the two would count each call twice.
 func (p *RateLimits) stands(l *RateLimit) bool {
-	return slices.ContainsFunc(p.Limits, func(other *RateLimit) bool { return other != l && other.text == l.text })
+	return slices.ContainsFunc(p.Limits, func(other *RateLimit) bool { return other != l && other.String() == l.String() })
 }
 
 // Provision checks the limits.

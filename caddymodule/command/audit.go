@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -41,7 +42,8 @@ a site without the gateway. docs/audit.md explains the report.
 Nothing else is sent, nothing is started or changed.
 
 Exit status: 0 fine, 1 the report has something that --fail-on names, 2 usage, or
-the configuration does not load, 3 it cannot be known.`,
+the configuration does not load, 3 it cannot be known, 4 the gateway is not on the
+way to the site.`,
 		Example: `  caddy restwarden audit https://shop.example.com
   caddy restwarden audit --format json https://shop.example.com > audit.json`,
 		SilenceUsage: true,
@@ -68,6 +70,9 @@ func (a *auditor) run(cmd *cobra.Command, args []string) (int, error) {
 	if err := nearest.Check(a.format, auditFormats...); err != nil {
 		return exitUsage, fmt.Errorf("--format: %w", err)
 	}
+	if cmd.Flags().Changed("fail-on") && len(a.failOn) == 0 {
+		return exitUsage, errors.New("--fail-on names nothing: is a variable empty?")
+	}
 	if err := audit.CheckKinds(a.failOn, a.diff != ""); err != nil {
 		return exitUsage, fmt.Errorf("--fail-on: %w", err)
 	}
@@ -83,10 +88,14 @@ func (a *auditor) run(cmd *cobra.Command, args []string) (int, error) {
 	switch {
 	case errors.Is(err, errUnknowable):
 		return exitUnknown, err
+	case errors.Is(err, errNotGuarded):
+		return exitNotReached, err
 	case err != nil:
 		return exitUsage, err
+	case old != nil && old.Site != report.Site:
+		return exitUsage, fmt.Errorf("--diff: %s is a report of %q, and this one is of %q", a.diff, old.Site, report.Site)
 	}
-	return a.answer(cmd.OutOrStdout(), report, old)
+	return a.answer(cmd, report, old)
 }
 
 // old reads the report of --diff. It is nil without one.
@@ -106,24 +115,31 @@ func (a *auditor) old() (*audit.Report, error) {
 }
 
 // answer prints the report, or what has changed since old, and returns the exit status.
-func (a *auditor) answer(out io.Writer, report, old *audit.Report) (status int, err error) {
+func (a *auditor) answer(cmd *cobra.Command, report, old *audit.Report) (status int, err error) {
+	out := cmd.OutOrStdout()
 	var diff *audit.Diff
 	if old != nil {
 		diff = report.Since(old)
 	}
-	failed := report.FailOn(a.failOn, diff)
-	if len(failed) > 0 {
-		status = exitNo
-	}
+	failed, unknown := report.FailOn(a.failOn, diff)
 	if diff != nil {
-		diff.Failed = failed
+		diff.Failed, diff.Undecided = failed, unknown
 		err = show(out, a.format, diff, func(d *audit.Diff) string { return d.Text(terminal.PaletteOf(out)) })
 	} else {
-		report.Failed = failed
+		report.Failed, report.Undecided = failed, unknown
 		err = show(out, a.format, report, func(r *audit.Report) string { return r.Text(terminal.PaletteOf(out), a.all) })
 	}
 	if err = errors.Join(err, a.writePage(report)); err != nil {
 		return exitUsage, err
+	}
+	for _, f := range slices.Concat(failed, unknown) {
+		cmd.PrintErrln(escapedText(f.String()))
+	}
+	switch {
+	case len(failed) > 0:
+		status = exitNo
+	case len(unknown) > 0:
+		status = exitUnknown
 	}
 	return status, nil
 }
@@ -192,6 +208,7 @@ func (a *auditor) report(cmd *cobra.Command, address string) (_ *audit.Report, e
 	progress.Step("reasoning about %d routes", len(root.Routes))
 	in := audit.Input{
 		Site: g.name, Address: shownAddress(root.Address), Root: root.Root, Now: g.now(), LoginOnly: g.loginOnly, Limits: g.limits, With: g.with,
+		Configured: g.configured, NotEnforced: g.notEnforced, Past: g.past,
 	}
 	if in.Site == "" {
 		in.Site = siteOfAddress(firstOf(address, root.Home, root.URL))

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -26,20 +27,25 @@ var errUnknowable = dryrun.ErrUnknowable
 // guardedSite is the site of an audit in a configuration.
 type guardedSite struct {
 	name, prefix string
+	configured   bool // there is a configuration
 	loginOnly    bool
-	limits       []string
+	notEnforced  string
+	limits, past []string // as in audit.Input
 
-	options  dryrun.Options
-	ctx      context.Context // of the command, which loads configurations as a report needs them
-	site     *dryrun.Site    // nil without a gateway
-	platform call.Platform
-	open     []*dryrun.Config
+	asked, address string // what --site and the command line name
+	options        dryrun.Options
+	ctx            context.Context // of the command, which loads configurations as a report needs them
+	site           *dryrun.Site    // nil without a gateway
+	gateway        *audit.Gateway
+	places         []string // of the directives that may judge calls of the site
+	platform       call.Platform
+	open           []*dryrun.Config
 }
 
 // guarded finds the site in the configuration: the one of --site, else that of the URL's
 // host, else the only one.
 func (a *auditor) guarded(ctx context.Context, address string) (*guardedSite, error) {
-	g := &guardedSite{ctx: ctx, options: dryrun.Options{File: a.config, Adapter: a.adapter}}
+	g := &guardedSite{ctx: ctx, asked: a.site, address: address, options: dryrun.Options{File: a.config, Adapter: a.adapter}}
 	g.platform, _ = call.PlatformByName("wordpress")
 	if _, err := os.Stat("Caddyfile"); a.config == "" && errors.Is(err, fs.ErrNotExist) {
 		if a.site != "" {
@@ -47,19 +53,43 @@ func (a *auditor) guarded(ctx context.Context, address string) (*guardedSite, er
 		}
 		return g, nil
 	}
-	loginOnly := map[string]bool{}
-	g.options.Edit = func(at string, d map[string]any) { loginOnly[at] = loginOnly[at] || hasLoginOnly(d) }
+	g.configured = true
+	loginOnly, idle := map[string]bool{}, map[string]string{}
+	g.options.Edit = func(at string, d map[string]any) {
+		loginOnly[at], idle[at] = loginOnly[at] || hasLoginOnly(d), cmp.Or(idle[at], notEnforced(at, d))
+	}
 	config, err := g.load()
 	if err == nil {
-		err = g.choose(config, a.site, address)
+		err = g.choose(config)
 	}
 	if err != nil {
 		return nil, errors.Join(err, g.close())
 	}
-	if g.site != nil {
-		g.loginOnly = loginOnly[g.site.At]
+	g.loginOnly = len(g.places) > 0 && !slices.ContainsFunc(g.places, func(at string) bool { return !loginOnly[at] })
+	var parts []string
+	for _, at := range g.places {
+		if idle[at] != "" {
+			parts = append(parts, idle[at])
+		}
 	}
+	g.notEnforced = strings.Join(parts, ", ")
 	return g, nil
+}
+
+// notEnforced says what keeps the rules of a directive from refusing calls.
+func notEnforced(at string, directive map[string]any) string {
+	access := objectIn(objectIn(directive, "policies"), "access")
+	stands, _ := access["at"].(string)
+	stands = cmp.Or(stands, at)
+	switch {
+	case access["off"] == true:
+		return fmt.Sprintf("access off (%s)", stands)
+	case access["mode"] == "observe":
+		return fmt.Sprintf("mode observe of access (%s)", stands)
+	case directive["mode"] == "observe" && access["mode"] == nil:
+		return fmt.Sprintf("mode observe (%s)", at)
+	}
+	return ""
 }
 
 func (g *guardedSite) load() (*dryrun.Config, error) {
@@ -78,33 +108,83 @@ func (g *guardedSite) close() (err error) {
 }
 
 // choose chooses the site.
-func (g *guardedSite) choose(config *dryrun.Config, name, address string) error {
-	sites, err := config.Sites(g.ctx)
+func (g *guardedSite) choose(config *dryrun.Config) (err error) {
+	assumed := ""
+	if g.site, assumed, err = g.pick(config); g.site == nil || err != nil {
+		return err
+	}
+	others, err := config.Beside(g.ctx, g.site, g.address)
 	if err != nil {
 		return err
+	}
+	g.name, g.prefix, g.platform = g.site.Name, g.site.Prefix, g.site.Policies.Platform
+	g.places, g.gateway = placesOf(g.site, others), gatewayOf(g.site, others)
+	if assumed != "" {
+		g.limits = append(g.limits, assumed)
+	}
+	if len(others) > 0 {
+		g.limits = append(g.limits, fmt.Sprintf(
+			"Several directives may judge calls of the site, at %s: what their rules do not agree on is not known. Lines to add belong into each of them.", strings.Join(g.places, ", ")))
+	}
+	g.past = pastOf(config, g.site, others)
+	return nil
+}
+
+func placesOf(site *dryrun.Site, others []dryrun.Other) []string {
+	places := []string{site.At}
+	for _, o := range others {
+		if !slices.Contains(places, o.At) {
+			places = append(places, o.At)
+		}
+	}
+	return places
+}
+
+// errNotGuarded tells that the gateway is not on the way to the site.
+var errNotGuarded = errors.New("the gateway is not on the way")
+
+// pick returns the site: the one of --site, else the one that calls to the address come to, else
+// the only one, if the configuration does not know the address. assumed says so in a sentence.
+func (g *guardedSite) pick(config *dryrun.Config) (site *dryrun.Site, assumed string, err error) {
+	sites, err := config.Sites(g.ctx)
+	if err != nil {
+		return nil, "", err
 	}
 	var names []string
 	for _, s := range sites {
 		names = append(names, s.Name)
 	}
-	switch {
-	case name != "":
-		if err := nearest.Check(name, names...); err != nil {
-			return fmt.Errorf("--site: %w", err)
+	if g.asked != "" {
+		if err := nearest.Check(g.asked, names...); err != nil {
+			return nil, "", fmt.Errorf("--site: %w", err)
 		}
-		g.site = sites[slices.Index(names, name)]
-	case len(sites) == 0:
-		return nil
-	default:
-		if g.site = siteAt(sites, address); g.site == nil && len(sites) > 1 {
-			return fmt.Errorf("the configuration guards several sites: name one with --site: %s", strings.Join(names, ", "))
-		} else if g.site == nil {
-			g.site = sites[0]
+		site = sites[slices.Index(names, g.asked)]
+		if at, _, err := config.Serving(g.ctx, g.address); g.address != "" && err == nil && at != nil && at.Name == site.Name {
+			site = at // on the port of the address
+		}
+		return site, "", nil
+	}
+	if g.address != "" && len(sites) > 0 {
+		at, answers, err := config.Serving(g.ctx, g.address)
+		switch {
+		case err != nil || at != nil:
+			return at, "", err
+		case answers != "":
+			return nil, "", fmt.Errorf("%w to %s: %s answers there; --site names another site of the configuration", errNotGuarded, g.address, answers)
+		}
+		if at := siteAt(sites, g.address); at != nil {
+			return at, "", nil
 		}
 	}
-	g.name, g.prefix, g.platform = g.site.Name, g.site.Prefix, g.site.Policies.Platform
-	g.limits = limitsOf(config, g.site)
-	return nil
+	switch {
+	case len(sites) == 0:
+		return nil, "", nil
+	case len(sites) > 1:
+		return nil, "", fmt.Errorf("the configuration guards several sites: name one with --site: %s", strings.Join(names, ", "))
+	case g.address != "":
+		assumed = fmt.Sprintf("Site assumed: the configuration does not know the host of the address, so that its only site, %s, is taken.", names[0])
+	}
+	return sites[0], assumed, nil
 }
 
 // siteAt returns the site that an address is one of, or nil: the one with the longest base.
@@ -146,22 +226,22 @@ func (g *guardedSite) now() *audit.Gateway {
 	if g.site == nil {
 		return nil
 	}
-	return gatewayOf(g.site)
+	return g.gateway
 }
 
-func gatewayOf(s *dryrun.Site) *audit.Gateway {
-	return &audit.Gateway{Chain: s.Chain, Jetpack: s.Policies.Own.Jetpack}
+func gatewayOf(s *dryrun.Site, others []dryrun.Other) *audit.Gateway {
+	g := &audit.Gateway{Chain: s.Chain, Jetpack: s.Policies.Own.Jetpack}
+	for _, o := range others {
+		g.Beside = append(g.Beside, o.Chain)
+	}
+	return g
 }
 
 // with loads the configuration with login_only and more lines in the site's directive.
 func (g *guardedSite) with(lines []string) (*audit.Gateway, error) {
 	var failed error
-	at := ""
-	if g.site != nil {
-		at = g.site.At
-	}
 	g.options.Edit = func(place string, d map[string]any) {
-		if at == "" || place == at {
+		if g.site == nil || slices.Contains(g.places, place) {
 			failed = errors.Join(failed, enforce(d, g.platform, lines))
 		}
 	}
@@ -169,16 +249,12 @@ func (g *guardedSite) with(lines []string) (*audit.Gateway, error) {
 	if err = errors.Join(err, failed); err != nil {
 		return nil, err
 	}
-	sites, err := config.Sites(g.ctx)
-	if err != nil {
-		return nil, err
+	site, _, err := g.pick(config)
+	if err != nil || site == nil {
+		return nil, errors.Join(err, errors.New("the site is gone"))
 	}
-	for _, s := range sites {
-		if g.site == nil || s.Name == g.site.Name {
-			return gatewayOf(s), nil
-		}
-	}
-	return nil, errors.New("the site is gone")
+	others, err := config.Beside(g.ctx, site, g.address)
+	return gatewayOf(site, others), err
 }
 
 // enforce makes a directive enforce, with login_only and lines such as "allow plugin x".
@@ -250,19 +326,30 @@ func hasLoginOnly(directive map[string]any) bool {
 // ways are the codes of findings by which calls reach the site past its rules.
 var ways = []string{"W01", "W02", "W03", "W10", "W12"}
 
-// limitsOf says why calls may reach the site that the rules refuse.
-func limitsOf(config *dryrun.Config, site *dryrun.Site) (limits []string) {
+// pastOf says why calls may reach the site that the rules refuse.
+func pastOf(config *dryrun.Config, site *dryrun.Site, others []dryrun.Other) (limits []string) {
+	judges := append([]dryrun.Other{{At: site.At, Imported: site.Imported, Chain: site.Chain}}, others...)
 	for i := range config.Report.Odd {
 		f := &config.Report.Odd[i]
-		about := f.At == site.At && f.Imported == site.Imported || len(f.Sites) == 0 ||
-			slices.ContainsFunc(f.Sites, func(host string) bool { return slices.Contains(site.Policies.Hosts, host) })
+		about := len(f.Sites) == 0 || slices.ContainsFunc(f.Sites, func(host string) bool { return serves(site, host) }) ||
+			slices.ContainsFunc(judges, func(d dryrun.Other) bool { return f.At == d.At && f.Imported == d.Imported })
 		if about && slices.Contains(ways, f.Code) {
 			limits = append(limits, fmt.Sprintf("Calls may reach the site past the rules, %s at %s: %s.", f.Code, f.At, strings.TrimSuffix(f.Text, ".")))
 		}
 	}
-	proof, err := site.Chain.Prove(policies.Claim{Never: true, Methods: []string{"GET"}, Routes: []string{"/"}})
-	if err == nil {
-		limits = append(limits, proof.Unproved...)
+	for _, d := range judges {
+		proof, err := d.Chain.Prove(policies.Claim{Never: true, Methods: []string{"GET"}, Routes: []string{"/"}})
+		if err == nil {
+			limits = append(limits, proof.Unproved...)
+		}
 	}
-	return limits
+	slices.Sort(limits)
+	return slices.Compact(limits)
+}
+
+// serves tells whether a host, or a pattern of hosts, may be one of the site's.
+func serves(site *dryrun.Site, host string) bool {
+	return len(site.Policies.Hosts) == 0 || slices.ContainsFunc(site.Policies.Hosts, func(own string) bool {
+		return hosts.Fits(own, host) || hosts.Fits(host, own)
+	})
 }

@@ -215,7 +215,7 @@ func (r *run) answeredBehind() {
 
 // missed says why the gateway is not on the request's way.
 func (r *run) missed(req Request, status int, g *guard) *Missed {
-	m := &Missed{Answered: r.last, Status: status, At: g.at, Imported: g.imported}
+	m := &Missed{Answered: r.last, Status: status, At: g.at, Imported: g.imported, handler: r.last != ""}
 	if r.began != nil {
 		m.Matcher = g.leftOut(r.began)
 	}

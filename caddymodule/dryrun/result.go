@@ -50,6 +50,8 @@ type Missed struct {
 	Matcher  string `json:"matcher,omitempty"`  // what left the request out: "path /wp-json/*"
 	At       string `json:"at,omitempty"`       // the directive that would have guarded
 	Imported string `json:"imported,omitempty"` // and where its snippet was imported
+
+	handler bool // a handler of the configuration answered
 }
 
 // Reading is how the gateway reads the request.

@@ -36,8 +36,8 @@ type Guarding interface {
 
 // Other is a directive that judges some requests to a site in place of another one.
 type Other struct {
-	At    string
-	Chain *policies.Chain
+	At, Imported string
+	Chain        *policies.Chain
 }
 
 // Others returns the directives with other rules than the site's to which matchers may

@@ -10,6 +10,8 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/restwarden/restwarden/policies/hosts"
 )
 
 // anyHost is a host for a site that takes all of them.
@@ -42,18 +44,25 @@ func (c *Config) Sites(ctx context.Context) ([]*Site, error) {
 }
 
 // roots are addresses of the REST root, in both forms.
-func (g *guard) roots() (all []string) {
+func (g *guard) roots() []string {
 	host := anyHost
 	if len(g.way.Hosts) > 0 {
 		host = strings.ReplaceAll(g.way.Hosts[0], "*", "any")
 	}
-	for _, port := range portsOf(g.way.Server) {
-		scheme := "http"
-		if port == caddyhttp.DefaultHTTPSPort || len(g.way.Server.TLSConnPolicies) > 0 {
-			scheme = "https"
+	return g.rootsFor([]string{host})
+}
+
+// rootsFor is roots for some hosts.
+func (g *guard) rootsFor(names []string) (all []string) {
+	for _, name := range names {
+		for _, port := range portsOf(g.way.Server) {
+			scheme := "http"
+			if port == caddyhttp.DefaultHTTPSPort || len(g.way.Server.TLSConnPolicies) > 0 {
+				scheme = "https"
+			}
+			home := scheme + "://" + net.JoinHostPort(hosts.Name(name), strconv.Itoa(port)) + g.base
+			all = append(all, home+"/"+cmp.Or(g.prefix, g.platform.Prefix)+"/", home+"/?rest_route=/")
 		}
-		home := scheme + "://" + net.JoinHostPort(host, strconv.Itoa(port)) + g.base
-		all = append(all, home+"/"+cmp.Or(g.prefix, g.platform.Prefix)+"/", home+"/?rest_route=/")
 	}
 	return all
 }

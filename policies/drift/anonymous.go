@@ -10,10 +10,6 @@ import (
 // maxJudged bounds the routes that are reasoned about after one change.
 const maxJudged = 1000
 
-// everyMethod are the methods that the platform dispatches. They stand in where a root does
-// not say which of them a route takes.
-var everyMethod = []string{"DELETE", "GET", "PATCH", "POST", "PUT"}
-
 // Anonymous tells which of names, routes of a root, an anonymous caller reaches with a
 // method that the route takes, by the rules of a chain as Chain.Prove reads them. Of
 // undecided that cannot be known. Both are in the order of names, which is sorted.
@@ -64,10 +60,7 @@ func methodsOf(root *policies.Root, names []string) map[string][]string {
 	for i := range root.Listed {
 		name := root.Listed[i].Called()
 		if known, asked := methods[name]; asked {
-			own := slices.DeleteFunc(root.Listed[i].Methods(), func(m string) bool { return !slices.Contains(everyMethod, m) })
-			if len(own) == 0 {
-				own = everyMethod
-			}
+			own, _ := root.Listed[i].Dispatched()
 			known = append(known, own...)
 			slices.Sort(known)
 			methods[name] = slices.Compact(known)

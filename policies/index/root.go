@@ -71,6 +71,20 @@ func (l *Listed) Methods() []string {
 	return slices.Compact(methods)
 }
 
+// dispatched are the methods that the platform dispatches.
+var dispatched = []string{"DELETE", "GET", "PATCH", "POST", "PUT"}
+
+// Dispatched returns those methods of the route that the platform dispatches, in order. told
+// is false where the root tells none of them: then the route may take any, and all are
+// returned.
+func (l *Listed) Dispatched() (methods []string, told bool) {
+	methods = slices.DeleteFunc(l.Methods(), func(m string) bool { return !slices.Contains(dispatched, m) })
+	if len(methods) == 0 {
+		return slices.Clone(dispatched), false
+	}
+	return methods, true
+}
+
 // Self returns the address that the site gives for the route, or "".
 func (l *Listed) Self() string {
 	var said struct {

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -68,4 +69,19 @@ func FuzzParseRoot(f *testing.F) {
 			r.Routes[i].Self()
 		}
 	})
+}
+
+// TestListed_Dispatched: only what the platform dispatches counts, and a route of which the
+// root tells none of it may take all.
+func TestListed_Dispatched(t *testing.T) {
+	root, err := ParseRoot([]byte(`{"routes":{"/a":{"methods":["POST","OPTIONS","GET"]},"/b":{},"/c":{"methods":["OPTIONS"],"endpoints":[]},"/d":{"endpoints":[{"methods":"GET"}]}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"GET,POST true", "DELETE,GET,PATCH,POST,PUT false", "DELETE,GET,PATCH,POST,PUT false", "DELETE,GET,PATCH,POST,PUT false"} {
+		methods, told := root.Routes[i].Dispatched()
+		if got := fmt.Sprint(strings.Join(methods, ","), " ", told); got != want {
+			t.Errorf("%s: %s", root.Routes[i].Pattern, got)
+		}
+	}
 }

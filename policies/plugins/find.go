@@ -7,10 +7,11 @@ import (
 
 // Found is what the namespaces and routes of a REST root tell.
 type Found struct {
-	// Plugins are the entries that are there for certain, by a namespace that no other
-	// plugin has, or by routes that only they have.
+	// Plugins are the entries that seem to be there, by a namespace that no other entry has,
+	// or by routes that only they have.
 	Plugins []*Plugin
-	// Unknown are the namespaces that are of no plugin which was found, in the order given.
+	// Unknown are the namespaces that are of no plugin which was found, nor of the core or the
+	// shop, in the order given.
 	Unknown []string
 }
 
@@ -24,12 +25,19 @@ func Find(namespaces, routes []string) Found {
 			found.Plugins = append(found.Plugins, p)
 		}
 	}
+	known := append(base(), found.Plugins...)
 	for _, ns := range namespaces {
-		if !slices.ContainsFunc(found.Plugins, func(p *Plugin) bool { return p.registers(ns) }) {
+		if !slices.ContainsFunc(known, func(p *Plugin) bool { return p.registers(ns) }) {
 			found.Unknown = append(found.Unknown, ns)
 		}
 	}
 	return found
+}
+
+// base are the entries of the core and the shop. Their namespaces are known on each site, also
+// where nothing proves that they are there: others register routes in "wp/v2" and "wc/v3".
+func base() []*Plugin {
+	return slices.DeleteFunc(slices.Clone(All()), func(p *Plugin) bool { return p.Slug != "wordpress" && p.Slug != "woocommerce" })
 }
 
 func (p *Plugin) in(namespaces, routes []string) bool {

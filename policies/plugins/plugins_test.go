@@ -216,8 +216,21 @@ func TestFind(t *testing.T) {
 	if want := []string{"contact-form-7", "woocommerce-payments", "wordpress"}; !slices.Equal(slugs, want) {
 		t.Errorf("found %v", slugs)
 	}
-	if want := []string{"jetpack/v4", "wc/v3", "acme/v1"}; !slices.Equal(found.Unknown, want) {
+	if want := []string{"jetpack/v4", "acme/v1"}; !slices.Equal(found.Unknown, want) {
 		t.Errorf("unknown %v", found.Unknown)
+	}
+}
+
+// TestFind_Base: the namespaces of the core and of the shop are known, though those that
+// others register routes in prove nothing.
+func TestFind_Base(t *testing.T) {
+	found := plugins.Find([]string{"wp/v2", "wc/v1", "wc/v2", "wc/v3", "wc-admin/v1"}, nil)
+	if len(found.Plugins) > 0 || len(found.Unknown) > 0 {
+		t.Errorf("%v, %v", found.Plugins, found.Unknown)
+	}
+	found = plugins.Find([]string{"wp-site-health/v1", "oembed/1.0", "wc/store", "wc/private", "wc-telemetry", "wc-analytics", "wc-admin-email", "wccom-site/v3", "wp-fake/v1"}, nil)
+	if len(found.Plugins) != 2 || !slices.Equal(found.Unknown, []string{"wp-fake/v1"}) {
+		t.Errorf("%v, %v", found.Plugins, found.Unknown)
 	}
 }
 

@@ -178,7 +178,7 @@ type seen struct {
 	Ground                               string
 	Contrast                             float64
 	Numbers                              map[string]int
-	Propose                              string
+	Propose, Then                        string
 	Plugins, Holes, Endpoints, Strangers int
 	Namespaces                           []string
 }
@@ -203,7 +203,7 @@ const look = `(() => {
 	return {
 		Wide: wide, Ground: getComputedStyle(document.body).backgroundColor, Contrast: Math.min(...contrasts),
 		Numbers: Object.fromEntries(["open", "endpoints", "writes", "holes", "closed", "then"].map(id => [id, number(id)])),
-		Propose: document.getElementById("propose").textContent,
+		Propose: document.getElementById("propose").textContent, Then: document.getElementById("then").parentElement.textContent,
 		Plugins: part("Plugins").length, Holes: part("Published security holes").length, Endpoints: rows.length,
 		Strangers: rows.filter(r => r.cells[1].textContent !== "no").length,
 		Namespaces: part("All addresses").map(d => d.querySelector("b").textContent),
@@ -215,7 +215,7 @@ func (s *seen) compare(t *testing.T, name string, r *audit.Report) {
 	t.Helper()
 	reached := func(c audit.Count) int { return c.All + c.Some + c.Unknown }
 	want := map[string]int{
-		"open": reached(r.Totals.Anonymous), "endpoints": r.Totals.Endpoints, "writes": len(r.Writes), "then": reached(r.Proposed.Anonymous),
+		"open": r.Totals.Anonymous.All, "endpoints": r.Totals.Endpoints, "writes": len(r.Writes), "then": r.Proposed.Anonymous.All,
 		"holes": len(r.OpenHoles()), "closed": r.Lacking(),
 	}
 	for id, n := range want {
@@ -223,8 +223,12 @@ func (s *seen) compare(t *testing.T, name string, r *audit.Report) {
 			t.Errorf("%s: %s is %d, the report has %d", name, id, s.Numbers[id], n)
 		}
 	}
-	if s.Plugins != len(r.Plugins) || s.Holes != want["holes"] || s.Endpoints != want["endpoints"] || s.Strangers != want["open"] || len(s.Namespaces) != len(r.Namespaces()) {
+	if s.Plugins != len(r.Plugins) || s.Holes != want["holes"] || s.Endpoints != want["endpoints"] || s.Strangers != reached(r.Totals.Anonymous) || len(s.Namespaces) != len(r.Namespaces()) {
 		t.Errorf("%s: %+v", name, s)
+	}
+	then := fmt.Sprintf("With these lines: %d of %d, and %d in part", r.Proposed.Anonymous.All, r.Totals.Endpoints, r.Proposed.Anonymous.Some)
+	if s.Then != then { // as in the text
+		t.Errorf("%s: %q is not %q", name, s.Then, then)
 	}
 	for _, line := range append([]string{"login_only"}, r.Propose...) {
 		if !strings.Contains(s.Propose, "\t"+line+"\n") {

@@ -26,9 +26,13 @@ func (c *Count) String() string {
 
 // words writes out a count.
 func (c *Count) words() string {
-	text := fmt.Sprintf("%d of %d endpoints", c.All, c.All+c.Some+c.None+c.Unknown)
+	return fmt.Sprintf("%d of %d endpoints%s", c.All, c.All+c.Some+c.None+c.Unknown, c.More())
+}
+
+// More says what is not counted as open: ", and 2 in part", or "".
+func (c *Count) More() (text string) {
 	if c.Some > 0 {
-		text += fmt.Sprintf(", %d in part", c.Some)
+		text += fmt.Sprintf(", and %d in part", c.Some)
 	}
 	if c.Unknown > 0 {
 		text += fmt.Sprintf(", and of %d it is not known", c.Unknown)
@@ -52,7 +56,7 @@ func (p *Plugin) Opened() (needed, open int) {
 	for i := range p.Needed {
 		if n := &p.Needed[i]; slices.Contains(plugins.DefaultGroups, n.Group) {
 			needed++
-			if !p.lacks(n) && n.Now != None {
+			if !p.lacks(n) && (n.Signed || n.Now != None) {
 				open++
 			}
 		}
@@ -108,14 +112,53 @@ func (r *Report) Namespaces() (all []Namespace) {
 	return all
 }
 
-// Writes counts the endpoints that callers without a login may write to.
-func (n *Namespace) Writes() (count int) {
+// count counts the endpoints of the namespace that are of a kind.
+func (n *Namespace) count(is func(*Method) bool) (count int) {
 	for i := range n.Routes {
-		for _, m := range n.Routes[i].Methods {
-			if writes(m.Method) && m.Anonymous != None {
+		for j := range n.Routes[i].Methods {
+			if is(&n.Routes[i].Methods[j]) {
 				count++
 			}
 		}
 	}
 	return count
+}
+
+// Writes counts the endpoints for writing that let callers without a login through.
+func (n *Namespace) Writes() (count int) {
+	return n.count(func(m *Method) bool { return writes(m.Method) && m.Anonymous != None })
+}
+
+// WritesShut counts the endpoints for writing that let callers without a login through now,
+// and not with the proposal.
+func (r *Report) WritesShut() (count int) {
+	for _, n := range r.Namespaces() {
+		count += n.count(func(m *Method) bool { return writes(m.Method) && m.Anonymous != None && m.Proposed == None })
+	}
+	return count
+}
+
+// Shut is a namespace of which the proposal closes something to callers without a login.
+type Shut struct {
+	Name   string
+	Writes int // endpoints for writing among what is closed
+}
+
+// ShutUnknown are the namespaces that the catalogue does not know and the proposal closes.
+func (r *Report) ShutUnknown() (all []Shut) {
+	for _, n := range r.Namespaces() {
+		closes := func(m *Method) bool { return m.Anonymous != None && m.Proposed != m.Anonymous }
+		if slices.Contains(r.UnknownNamespaces, n.Name) && n.count(closes) > 0 {
+			all = append(all, Shut{n.Name, n.count(func(m *Method) bool { return closes(m) && writes(m.Method) })})
+		}
+	}
+	return all
+}
+
+// String returns "acme/v1 (1 endpoint for writing)".
+func (s Shut) String() string {
+	if s.Writes == 1 {
+		return s.Name + " (1 endpoint for writing)"
+	}
+	return fmt.Sprintf("%s (%d endpoints for writing)", s.Name, s.Writes)
 }

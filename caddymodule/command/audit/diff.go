@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -19,8 +20,9 @@ type Diff struct {
 	Removed []Endpoint `json:"removed"`
 	// Changed are the endpoints of which callers without a login reach more or less.
 	Changed []Change `json:"changed"`
-	// Failed is what --fail-on has found.
-	Failed []Failure `json:"failed,omitempty"`
+	// Failed is what --fail-on has found, and Undecided what it could not decide.
+	Failed    []Failure `json:"failed,omitempty"`
+	Undecided []Failure `json:"undecided,omitempty"`
 }
 
 // Change is an endpoint, and what callers without a login reached of it before.
@@ -29,14 +31,25 @@ type Change struct {
 	Before Reach `json:"before"`
 }
 
-// Read reads the JSON of a report.
+// Read reads the JSON of a report. The error says why the text is none: what a report never
+// has is one, too, since a comparison with it would be wrong.
 func Read(text []byte) (*Report, error) {
-	r := new(Report)
-	if err := json.NewDecoder(bytes.NewReader(text)).Decode(r); err != nil {
-		return nil, fmt.Errorf("it is no JSON of a report: %w", err)
-	}
-	if r.Version != 1 || r.Routes == nil {
+	r, decoder := new(Report), json.NewDecoder(bytes.NewReader(text))
+	if err := decoder.Decode(r); err != nil || r.Version != 1 || r.Routes == nil {
 		return nil, errors.New(`it is no report: make one with "audit --format json"`)
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("something stands behind the report")
+	}
+	seen := map[string]bool{}
+	for _, e := range r.endpoints() {
+		switch {
+		case seen[e.String()]:
+			return nil, fmt.Errorf("it has %q twice", e)
+		case !slices.Contains([]Reach{All, Some, None, Unknown}, e.Anonymous):
+			return nil, fmt.Errorf("%q is no reach, of %q", e.Anonymous, e)
+		}
+		seen[e.String()] = true
 	}
 	return r, nil
 }
@@ -77,30 +90,62 @@ func (r *Report) endpoints() (all []Endpoint) {
 	return all
 }
 
-// Failure is a kind of --fail-on that a report has, and what is of that kind.
+// Failure is a kind of --fail-on that a report has, or may have, and what is of that kind.
 type Failure struct {
 	Kind string   `json:"kind"`
 	Has  []string `json:"has"`
+	// Why says why it is not known whether the report has more of the kind.
+	Why string `json:"why,omitempty"`
+}
+
+// maxFailed is how many routes String names.
+const maxFailed = 5
+
+// String says in a line what has failed and by which routes.
+func (f *Failure) String() string {
+	routes := strings.Join(f.Has[:min(len(f.Has), maxFailed)], ", ")
+	if more := len(f.Has) - maxFailed; more > 0 {
+		routes += fmt.Sprintf(" and %d more", more)
+	}
+	switch {
+	case f.Why != "" && routes != "":
+		return fmt.Sprintf("cannot be known: %s: %s: %s", f.Kind, f.Why, routes)
+	case f.Why != "":
+		return fmt.Sprintf("cannot be known: %s: %s", f.Kind, f.Why)
+	}
+	return fmt.Sprintf("fails %s: %d: %s", f.Kind, len(f.Has), routes)
 }
 
 // kind finds what is of one kind.
 type kind struct {
 	name string
 	diff bool // it needs an earlier report
-	find func(r *Report, d *Diff) []string
+	// reach tells that it is about what callers without a login reach, so that calls past the
+	// rules are of the kind, too.
+	reach bool
+	find  func(r *Report, d *Diff) []string
+	// may finds what may be of the kind, beside what find finds; it may be nil.
+	may func(d *Diff) []string
 }
 
-// kinds are the words of --fail-on. What cannot be reasoned about counts as reached.
+// kinds are the words of --fail-on. What cannot be reasoned about counts as reached, unless
+// its earlier reach cannot be compared.
 var kinds = []kind{
-	{"anonymous-write", false, func(r *Report, _ *Diff) []string { return texts(r.Writes) }},
-	{"new-anonymous-write", true, func(_ *Report, d *Diff) []string {
-		return texts(slices.DeleteFunc(d.reached(), func(e Endpoint) bool { return !writes(e.Method) }))
-	}},
-	{"new-route", true, func(_ *Report, d *Diff) []string { return texts(d.Added) }},
-	{"new-anonymous", true, func(_ *Report, d *Diff) []string { return texts(d.reached()) }},
-	{"known-hole", false, (*Report).openHoles},
-	{"needed-closed", false, (*Report).neededClosed},
-	{"unknown-namespace", false, func(r *Report, _ *Diff) []string { return r.UnknownNamespaces }},
+	{"anonymous-write", false, true, func(r *Report, _ *Diff) []string { return texts(r.Writes) }, nil},
+	{"new-anonymous-write", true, true,
+		func(_ *Report, d *Diff) []string { return texts(writing(d.reached())) },
+		func(d *Diff) []string { return texts(writing(d.perhaps())) }},
+	{"new-route", true, false, func(_ *Report, d *Diff) []string { return texts(d.Added) }, nil},
+	{"new-anonymous", true, true,
+		func(_ *Report, d *Diff) []string { return texts(d.reached()) },
+		func(d *Diff) []string { return texts(d.perhaps()) }},
+	{"known-hole", false, true, (*Report).openHoles, nil},
+	{"needed-closed", false, false, (*Report).neededClosed, nil},
+	{"unknown-namespace", false, false, func(r *Report, _ *Diff) []string { return r.UnknownNamespaces }, nil},
+}
+
+func writing(list []Endpoint) []Endpoint {
+	return slices.DeleteFunc(list, func(e Endpoint) bool { return !writes(e.Method) })
 }
 
 // Kinds are the words of --fail-on.
@@ -124,20 +169,32 @@ func CheckKinds(names []string, diff bool) error {
 	return nil
 }
 
-// FailOn returns what a report has of these kinds. d may be nil if no kind needs it.
-func (r *Report) FailOn(names []string, d *Diff) (all []Failure) {
-	for _, k := range kinds {
+// FailOn returns what a report has of these kinds, and of which it cannot be known whether it
+// has any. d may be nil if no kind needs it.
+func (r *Report) FailOn(names []string, d *Diff) (failed, undecided []Failure) {
+	for i := range kinds {
+		k := &kinds[i]
 		if !slices.Contains(names, k.name) {
 			continue
 		}
-		if has := k.find(r, d); len(has) > 0 {
-			all = append(all, Failure{k.name, has})
+		has, may := k.find(r, d), []string(nil)
+		if k.may != nil {
+			may = k.may(d)
+		}
+		switch {
+		case len(has) > 0:
+			failed = append(failed, Failure{Kind: k.name, Has: has})
+		case k.reach && !r.Certain:
+			undecided = append(undecided, Failure{Kind: k.name, Has: []string{}, Why: "calls may pass the rules, see limits"})
+		case len(may) > 0:
+			undecided = append(undecided, Failure{Kind: k.name, Has: may, Why: "how much of these is reached"})
 		}
 	}
-	return all
+	return failed, undecided
 }
 
-// reached are the endpoints of which callers without a login now reach more.
+// reached are the endpoints of which callers without a login now certainly reach more, or that
+// are new and not certainly closed.
 func (d *Diff) reached() (all []Endpoint) {
 	for _, e := range d.Added {
 		if e.Anonymous != None {
@@ -145,7 +202,17 @@ func (d *Diff) reached() (all []Endpoint) {
 		}
 	}
 	for _, c := range d.Changed {
-		if c.Anonymous == All || c.Before == None {
+		if c.Anonymous == All || c.Before == None && c.Anonymous == Some {
+			all = append(all, c.Endpoint)
+		}
+	}
+	return all
+}
+
+// perhaps are the endpoints of which callers without a login may now reach more.
+func (d *Diff) perhaps() (all []Endpoint) {
+	for _, c := range d.Changed {
+		if c.Anonymous == Unknown && c.Before != All || c.Anonymous == Some && c.Before == Unknown {
 			all = append(all, c.Endpoint)
 		}
 	}
@@ -176,7 +243,7 @@ func (r *Report) neededClosed(*Diff) (all []string) {
 // lacks tells whether a row that the plugin needs is closed: all of it, or a part that the
 // plugin's line would open. Rows for apps and for setup need not be open.
 func (p *Plugin) lacks(n *Need) bool {
-	if n.Optional || !slices.Contains(plugins.DefaultGroups, n.Group) {
+	if n.Optional || n.Signed || !slices.Contains(plugins.DefaultGroups, n.Group) {
 		return false
 	}
 	return n.Now == None || n.Now == Some && slices.Contains(p.Lines, "allow plugin "+p.Slug)

@@ -25,18 +25,17 @@ func (r *Report) HTML(w io.Writer) error { return page.Execute(w, r) }
 // Name is the name of the site.
 func (r *Report) Name() string { return cmp.Or(r.Site, "the site") }
 
-// reached counts the endpoints that are not certainly closed.
-func (c *Count) reached() int { return c.All + c.Some + c.Unknown }
+// Reached counts the endpoints that are not certainly closed.
+func (c *Count) Reached() int { return c.All + c.Some + c.Unknown }
 
-// Open counts the endpoints that callers without a login reach, if only in part, or as far
-// as is known; OpenThen counts them with the proposal.
-func (r *Report) Open() int { return r.Totals.Anonymous.reached() }
+// Now is what callers without a login reach; Then is that with the proposal.
+func (r *Report) Now() *Count { return &r.Totals.Anonymous }
 
-// OpenThen is Open with the proposal.
-func (r *Report) OpenThen() int { return r.Proposed.Anonymous.reached() }
+// Then is what callers without a login reach with the proposal.
+func (r *Report) Then() *Count { return &r.Proposed.Anonymous }
 
-// Open counts the endpoints of the namespace that callers without a login reach.
-func (n *Namespace) Open() int { return n.Totals.Anonymous.reached() }
+// Now is what callers without a login reach of the namespace.
+func (n *Namespace) Now() *Count { return &n.Totals.Anonymous }
 
 // Lacking counts the rows that plugins need and that are closed.
 func (r *Report) Lacking() (count int) {
@@ -51,9 +50,12 @@ func (r *Report) Lacking() (count int) {
 func (p *Plugin) Summary() string {
 	needed, open := p.Opened()
 	risky, reached := p.Exposed()
+	if p.Absent {
+		return "none of the addresses that it needs is listed"
+	}
 	var parts []string
 	if needed > 0 {
-		parts = append(parts, fmt.Sprintf("%d of %d that it needs are open", open, needed))
+		parts = append(parts, fmt.Sprintf("%d of %d that it needs are open", open, needed)+map[bool]string{true: " (optional)"}[p.Optional])
 	}
 	if risky > 0 {
 		parts = append(parts, fmt.Sprintf("%d of %d risky ones are open", reached, risky))

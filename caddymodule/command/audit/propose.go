@@ -123,19 +123,20 @@ func (f *found) lacks(g *Gateway) (bool, error) {
 	return false, nil
 }
 
-// exposed tells whether something risky of the plugin is open. The plugin's line closes no
-// hole of it in a route of the core.
+// exposed tells whether something risky of the plugin is open, and notes what. A row that the
+// site does not list counts: a line may open it all the same. The plugin's line closes no hole
+// of it in a route of the core.
 func (f *found) exposed(g *Gateway) (bool, error) {
+	open := false
 	for i, r := range f.risks {
 		at, err := r.reach(g)
 		if err != nil {
 			return false, err
 		}
-		if at.Passes != "" && !at.Unknown && f.Risky[i].Scope == "" {
-			return true, nil
-		}
+		f.exposes[i] = at.Passes != "" && !at.Unknown && f.Risky[i].Scope == ""
+		open = open || f.exposes[i]
 	}
-	return false, nil
+	return open && !f.absent(), nil
 }
 
 // shut tells whether the plugin needs row i, and not all of it is open.
@@ -144,7 +145,7 @@ func (f *found) shut(i int, g *Gateway) (bool, error) {
 		return false, nil
 	}
 	at, err := f.needs[i].reach(g)
-	return at.Refused != "" && !at.Unknown, err
+	return at.Refused != "" && !at.Unknown && !f.signed(i, &at), err
 }
 
 // opens tells whether the plugin's line opens something that it needs.

@@ -20,6 +20,13 @@ type Report struct {
 	// Gateway tells that a gateway guards the site, and LoginOnly that it has login_only.
 	Gateway   bool `json:"gateway"`
 	LoginOnly bool `json:"login_only"`
+	// Configured tells that there is a configuration, with a directive or without.
+	Configured bool `json:"configured"`
+	// NotEnforced says what keeps the rules from refusing calls, "mode observe (Caddyfile:3)".
+	NotEnforced string `json:"not_enforced,omitempty"`
+	// Certain tells that no call passes the rules as Limits say. Else the reaches are the least
+	// that gets through: None is not certain.
+	Certain bool `json:"certain"`
 	// Limits say what the report does not cover, in a sentence each.
 	Limits []string `json:"limits"`
 
@@ -35,8 +42,9 @@ type Report struct {
 	Propose  []string `json:"propose"`
 	Proposed Totals   `json:"proposed"`
 	Routes   []Route  `json:"routes"`
-	// Failed is what --fail-on has found.
-	Failed []Failure `json:"failed,omitempty"`
+	// Failed is what --fail-on has found, and Undecided what it could not decide.
+	Failed    []Failure `json:"failed,omitempty"`
+	Undecided []Failure `json:"undecided,omitempty"`
 }
 
 // Reach says how much of an endpoint a caller reaches.
@@ -109,6 +117,9 @@ func (e Endpoint) String() string { return e.Method + " " + e.Route }
 // Gateway is a directive, as an audit asks it.
 type Gateway struct {
 	Chain *policies.Chain
+	// Beside are the chains of other directives that may judge calls of the site, too. What
+	// not all chains agree on is not known.
+	Beside []*policies.Chain
 	// Jetpack tells that callers who sign with Jetpack's token count as users.
 	Jetpack bool
 }
@@ -120,7 +131,11 @@ type Input struct {
 	// Now is the gateway of the site; nil if there is none.
 	Now       *Gateway
 	LoginOnly bool
-	Limits    []string
+	// Configured and NotEnforced are as in a Report.
+	Configured  bool
+	NotEnforced string
+	// Past are the limits by which calls may pass the rules, Limits all others.
+	Past, Limits []string
 	// With returns the gateway as it would be with login_only and more lines.
 	With func(lines []string) (*Gateway, error)
 }
@@ -134,7 +149,8 @@ func New(in Input) (*Report, error) {
 	s := newSite(in.Root)
 	r := &Report{
 		Version: 1, Site: in.Site, Address: in.Address, Gateway: in.Now != nil, LoginOnly: in.LoginOnly,
-		Limits: append([]string{}, in.Limits...), Writes: []Endpoint{},
+		Configured: in.Configured, NotEnforced: in.NotEnforced, Certain: len(in.Past) == 0,
+		Limits: append(append(append([]string{}, in.Limits...), in.Past...), s.limits()...), Writes: []Endpoint{},
 	}
 	var err error
 	if r.Routes, err = s.table(now); err != nil {

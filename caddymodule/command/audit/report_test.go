@@ -44,10 +44,10 @@ func TestReport_Since(t *testing.T) {
 	for kind, want := range map[string][]string{
 		"new-anonymous-write": {"PUT /new", "POST /a"}, "new-route": {"GET /new", "PUT /new"}, "new-anonymous": {"PUT /new", "POST /a"},
 	} {
-		if failed := now.FailOn([]string{kind}, d); len(failed) != 1 || failed[0].Kind != kind || !slices.Equal(failed[0].Has, want) {
+		if failed, _ := now.FailOn([]string{kind}, d); len(failed) != 1 || failed[0].Kind != kind || !slices.Equal(failed[0].Has, want) {
 			t.Errorf("%s: %v", kind, failed)
 		}
-		if failed := old.FailOn([]string{kind}, old.Since(old)); len(failed) > 0 {
+		if failed, _ := old.FailOn([]string{kind}, old.Since(old)); len(failed) > 0 {
 			t.Errorf("%s: %v", kind, failed)
 		}
 	}
@@ -55,7 +55,7 @@ func TestReport_Since(t *testing.T) {
 
 // reportOf makes a report of endpoints "METHOD /route".
 func reportOf(endpoints map[string]audit.Reach) *audit.Report {
-	r := &audit.Report{Version: 1}
+	r := &audit.Report{Version: 1, Certain: true}
 	var names []string
 	for name := range endpoints {
 		names = append(names, name)
@@ -79,11 +79,11 @@ func reportOf(endpoints map[string]audit.Reach) *audit.Report {
 func TestReport_FailOn(t *testing.T) {
 	bad := savedReport(t)
 	for _, kind := range []string{"anonymous-write", "known-hole", "unknown-namespace"} {
-		if failed := bad.FailOn([]string{kind}, nil); len(failed) != 1 || len(failed[0].Has) == 0 {
+		if failed, _ := bad.FailOn([]string{kind}, nil); len(failed) != 1 || len(failed[0].Has) == 0 {
 			t.Errorf("%s: %v", kind, failed)
 		}
 	}
-	if failed := bad.FailOn([]string{"needed-closed"}, nil); len(failed) > 0 {
+	if failed, _ := bad.FailOn([]string{"needed-closed"}, nil); len(failed) > 0 {
 		t.Errorf("%v", failed)
 	}
 	closed := &audit.Report{Plugins: []audit.Plugin{{Slug: "x", Lines: []string{"allow plugin x"}, Needed: []audit.Need{
@@ -93,7 +93,7 @@ func TestReport_FailOn(t *testing.T) {
 		{Methods: []string{"GET"}, Route: "/x/app", Group: "apps", Now: audit.None},
 		{Methods: []string{"GET"}, Route: "/x/seldom", Group: "visitors", Optional: true, Now: audit.None},
 	}}}}
-	failed := closed.FailOn([]string{"needed-closed", "known-hole", "anonymous-write", "unknown-namespace"}, nil)
+	failed, _ := closed.FailOn([]string{"needed-closed", "known-hole", "anonymous-write", "unknown-namespace"}, nil)
 	if len(failed) != 1 || !slices.Equal(failed[0].Has, []string{"GET /x/closed of x", "GET /x/part of x"}) {
 		t.Errorf("%v", failed)
 	}
@@ -120,5 +120,23 @@ func TestRead(t *testing.T) {
 		if _, err := audit.Read([]byte(text)); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
 		}
+	}
+}
+
+// TestReport_Undecided: what could be reasoned about before, and cannot now, may be more.
+func TestReport_Undecided(t *testing.T) {
+	for before, want := range map[audit.Reach]bool{audit.None: true, audit.Some: true, audit.All: false, audit.Unknown: false} {
+		old, now := reportOf(map[string]audit.Reach{"POST /a": before}), reportOf(map[string]audit.Reach{"POST /a": audit.Unknown})
+		for _, kind := range []string{"new-anonymous", "new-anonymous-write"} {
+			failed, undecided := now.FailOn([]string{kind}, now.Since(old))
+			if len(failed) > 0 || (len(undecided) == 1) != want || want && !slices.Equal(undecided[0].Has, []string{"POST /a"}) {
+				t.Errorf("%s, %s: %v, %v", before, kind, failed, undecided)
+			}
+		}
+	}
+	now := reportOf(map[string]audit.Reach{"GET /a": audit.None})
+	now.Certain = false
+	if failed, undecided := now.FailOn(audit.Kinds(), now.Since(now)); len(failed) > 0 || len(undecided) != 4 {
+		t.Errorf("%v, %v", failed, undecided)
 	}
 }

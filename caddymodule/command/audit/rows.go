@@ -3,6 +3,7 @@ package audit
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/caller"
@@ -10,14 +11,21 @@ import (
 	"github.com/restwarden/restwarden/policies/plugins"
 )
 
-// Plugin is a plugin that the site certainly has.
+// Plugin is a plugin that the site seems to have: namespaces or routes of its own are there.
 type Plugin struct {
 	Slug   string `json:"slug"`
 	Name   string `json:"name"`
 	Needed []Need `json:"needed"`
 	Risky  []Risk `json:"risky"`
-	// Lines are those of Report.Propose that name the plugin.
+	// Absent tells that the REST root lists none of the routes that the plugin needs, and no
+	// risky one, though the catalogue has some. Nothing is then said of them.
+	Absent bool `json:"absent,omitempty"`
+	// Optional tells that few sites use anything of what the plugin needs: no line is proposed.
+	Optional bool `json:"optional,omitempty"`
+	// Lines are those of Report.Propose that name the plugin. Keyed is the first of them, line
+	// by line, for a site that knows the provider's key.
 	Lines []string `json:"lines"`
+	Keyed []string `json:"keyed,omitempty"`
 }
 
 // Need is what a plugin needs open.
@@ -35,6 +43,8 @@ type Need struct {
 	Now    Reach `json:"now"`
 	// Proposed is what reaches it with login_only and Report.Propose.
 	Proposed Reach `json:"proposed"`
+	// Signed tells that calls pass now if the provider signs them.
+	Signed bool `json:"signed,omitempty"`
 	// Rule refuses calls of the row now, or some of them, such as Refused.
 	Rule    string `json:"rule,omitempty"`
 	At      string `json:"at,omitempty"`
@@ -48,7 +58,10 @@ type Risk struct {
 	Why     string        `json:"why"`
 	CVE     []plugins.CVE `json:"cve,omitempty"`
 	// Needed tells that the plugin needs the same route open.
-	Needed   bool  `json:"needed,omitempty"`
+	Needed bool `json:"needed,omitempty"`
+	// Listed tells that the REST root has it. What is not listed stands here only where rules
+	// open it once login_only is on.
+	Listed   bool  `json:"listed"`
 	Now      Reach `json:"now"`
 	Proposed Reach `json:"proposed"`
 	// Rule lets calls of the row pass now; "" where no rule does.
@@ -56,7 +69,8 @@ type Risk struct {
 	At   string `json:"at,omitempty"`
 }
 
-// Hole is a published hole of a route that the site has. The REST root does not tell versions.
+// Hole is a published hole of a route that the site lists, or that its rules open though it
+// is not listed. The REST root does not tell versions.
 type Hole struct {
 	CVE      string   `json:"cve"`
 	Versions string   `json:"versions"` // that have the hole
@@ -126,12 +140,12 @@ func (r *row) reach(g *Gateway) (all policies.Reached, err error) {
 	if r.jetpack && g.Jetpack {
 		who.Kind = caller.Unverified
 	}
-	reacher, err := g.Chain.Reacher(r.route)
+	reachers, err := g.reachers(r.route)
 	if err != nil {
 		return all, err
 	}
 	for _, p := range r.at {
-		found, err := reacher.Of(p.pattern, p.methods, []caller.Caller{who})
+		found, err := reachOf(reachers, []*index.Route{p.pattern}, p.methods, []caller.Caller{who})
 		if err != nil {
 			return all, err
 		}
@@ -147,6 +161,8 @@ type found struct {
 	*plugins.Plugin
 	needs, risks []*row // of the same rows of the catalogue; nil where they do not count
 	listed       []bool // of needs
+	shown        []bool // of risks: the site lists the row
+	exposes      []bool // of risks: open with login_only and the lines that allow
 	allow, deny  bool   // the line is proposed
 }
 
@@ -173,21 +189,61 @@ func (s *site) find() (list []*found, unknown []string, err error) {
 			if err != nil {
 				return nil, nil, err
 			}
-			f.risks = append(f.risks, r)
+			shown := len(r.at) > 0
+			if !shown {
+				r.hidden(p.Risky[i].Methods)
+			}
+			f.risks, f.shown = append(f.risks, r), append(f.shown, shown)
 		}
+		f.exposes = make([]bool, len(f.risks))
 		list = append(list, f)
 	}
 	return list, append([]string{}, in.Unknown...), nil
 }
 
-// counts tells whether row i of what the plugin needs is opened by its plain line.
-func (f *found) counts(i int) bool {
+// absent tells whether the site lists no row of the plugin, though the catalogue has some.
+func (f *found) absent() bool {
+	return len(f.Needed)+len(f.Risky) > 0 && !slices.Contains(f.listed, true) && !slices.Contains(f.shown, true)
+}
+
+// counts tells whether row i of what the plugin needs calls for its plain line.
+func (f *found) counts(i int) bool { return f.served(i) && !f.Needed[i].Optional && !f.absent() }
+
+// served tells whether the plain line of the plugin opens row i, as far as the site has it.
+func (f *found) served(i int) bool {
 	return len(f.needs[i].at) > 0 && slices.Contains(plugins.DefaultGroups, f.Needed[i].Caller.Group())
+}
+
+// optional tells whether few sites use anything of what the plain line opens.
+func (f *found) optional() (all bool) {
+	for i := range f.needs {
+		if f.served(i) {
+			if all = f.Needed[i].Optional; !all {
+				return false
+			}
+		}
+	}
+	return all
+}
+
+// keyed returns the line that opens what the plugin needs for calls with a good signature.
+func (f *found) keyed() []string {
+	for _, line := range f.Lines() {
+		if f.allow && strings.HasPrefix(line.Text, "allow ") && strings.Contains(line.Text, "\n") {
+			return strings.Split(strings.ReplaceAll(line.Text, "\t", "    "), "\n")
+		}
+	}
+	return nil
 }
 
 // plugin writes what is known of the plugin.
 func (f *found) plugin(now, then *Gateway) (p Plugin, holes []Hole, err error) {
-	p = Plugin{Slug: f.Slug, Name: f.Name, Needed: []Need{}, Risky: []Risk{}, Lines: f.lines()}
+	p = Plugin{
+		Slug: f.Slug, Name: f.Name, Needed: []Need{}, Risky: []Risk{}, Absent: f.absent(), Optional: f.optional(), Lines: f.lines(), Keyed: f.keyed(),
+	}
+	if p.Absent {
+		return p, nil, nil
+	}
 	for i, r := range f.needs {
 		a, b, err := both(r, now, then)
 		if err != nil {
@@ -202,11 +258,14 @@ func (f *found) plugin(now, then *Gateway) (p Plugin, holes []Hole, err error) {
 		if err != nil {
 			return p, nil, err
 		}
-		if len(r.at) == 0 {
+		if !f.shown[i] && !f.exposes[i] {
 			continue
 		}
 		risk := f.risk(i, &a, &b)
 		p.Risky = append(p.Risky, risk)
+		if !f.shown[i] && risk.Rule == "" { // it is not known whether the site has it
+			continue
+		}
 		for _, cve := range risk.CVE {
 			holes = append(holes, Hole{
 				CVE: cve.ID, Versions: cve.Versions, Plugin: f.Slug, Methods: risk.Methods, Route: risk.Route, Scope: f.Risky[i].Scope,
@@ -230,6 +289,7 @@ func (f *found) need(i int, now, then *policies.Reached) Need {
 		methods = f.Needed[i].Methods
 	}
 	need := Need{
+		Signed:  f.signed(i, now),
 		Methods: methods, Route: n.Route, Group: n.Caller.Group(), Caller: string(n.Caller), Why: n.Why,
 		Optional: n.Optional, Listed: f.listed[i], Now: reach(now), Proposed: reach(then), Refused: now.Refused,
 	}
@@ -240,8 +300,12 @@ func (f *found) need(i int, now, then *policies.Reached) Need {
 }
 
 func (f *found) risk(i int, now, then *policies.Reached) Risk {
+	methods := f.risks[i].methods
+	if !f.shown[i] {
+		methods = f.Risky[i].Methods
+	}
 	risk := Risk{
-		Methods: f.risks[i].methods, Route: f.Risky[i].Route, Why: f.Risky[i].Why, CVE: f.Risky[i].CVE, Needed: f.needed(i),
+		Listed: f.shown[i], Methods: methods, Route: f.Risky[i].Route, Why: f.Risky[i].Why, CVE: f.Risky[i].CVE, Needed: f.needed(i),
 		Now: reach(now), Proposed: reach(then),
 	}
 	if now.PassedBy != nil {
@@ -254,8 +318,18 @@ func (f *found) risk(i int, now, then *policies.Reached) Risk {
 // lists.
 func (f *found) needed(i int) bool {
 	return slices.ContainsFunc(f.Needed, func(n plugins.Need) bool {
-		return n.Route == f.Risky[i].Route && slices.ContainsFunc(f.risks[i].methods, func(m string) bool { return slices.Contains(n.Methods, m) })
+		methods := f.risks[i].methods
+		if !f.shown[i] {
+			methods = f.Risky[i].Methods
+		}
+		return n.Route == f.Risky[i].Route && slices.ContainsFunc(methods, func(m string) bool { return slices.Contains(n.Methods, m) })
 	})
+}
+
+// signed tells whether calls of row i pass if the provider signs them. at is what callers
+// reach who do not.
+func (f *found) signed(i int, at *policies.Reached) bool {
+	return f.Needed[i].Signature != nil && at.None() && at.RefusedBy != nil && strings.HasPrefix(at.RefusedBy.Allow, "signed ")
 }
 
 func (f *found) lines() []string {

@@ -17,6 +17,7 @@ import (
 type site struct {
 	root   *index.Root
 	routes []route
+	silent int // routes of which the root tells no method
 }
 
 type route struct {
@@ -43,7 +44,13 @@ func newSite(root *index.Root) *site {
 		}
 		r := &s.routes[n]
 		r.patterns = append(r.patterns, found[0])
-		r.methods = append(r.methods, listed.Methods()...)
+		methods, told := listed.Dispatched()
+		if told {
+			methods = listed.Methods()
+		} else {
+			s.silent++
+		}
+		r.methods = append(r.methods, methods...)
 	}
 	for i := range s.routes {
 		slices.SortFunc(s.routes[i].methods, compareMethods)
@@ -53,6 +60,15 @@ func newSite(root *index.Root) *site {
 		return cmp.Or(cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name))
 	})
 	return s
+}
+
+// limits says what the root does not tell.
+func (s *site) limits() (limits []string) {
+	if s.silent > 0 {
+		limits = append(limits, fmt.Sprintf("The REST root does not tell the methods of %d of its %d routes: each of them counts with all methods that the platform dispatches.",
+			s.silent, len(s.root.Routes)))
+	}
+	return limits
 }
 
 // namespaceOf returns the namespace of a pattern: the longest one that it is below.
@@ -95,14 +111,14 @@ func callers() []caller.Caller {
 
 // table says who reaches what.
 func (s *site) table(g *Gateway) ([]Route, error) {
-	reacher, err := g.Chain.Reacher()
+	reachers, err := g.reachers()
 	if err != nil {
 		return nil, err
 	}
 	who, all := callers(), make([]Route, len(s.routes))
 	for i := range s.routes {
 		r := &s.routes[i]
-		found, err := reachOf(reacher, r.patterns, r.methods, who)
+		found, err := reachOf(reachers, r.patterns, r.methods, who)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", r.name, err)
 		}
@@ -114,25 +130,52 @@ func (s *site) table(g *Gateway) ([]Route, error) {
 	return all, nil
 }
 
-// reachOf is Reacher.Of for several patterns together.
-func reachOf(reacher *policies.Reacher, patterns []*index.Route, methods []string, who []caller.Caller) ([][]policies.Reached, error) {
-	var all [][]policies.Reached
-	for _, p := range patterns {
-		found, err := reacher.Of(p, methods, who)
+// reachers returns a Reacher for each chain.
+func (g *Gateway) reachers(within ...string) (all []*policies.Reacher, err error) {
+	for _, chain := range append([]*policies.Chain{g.Chain}, g.Beside...) {
+		reacher, err := chain.Reacher(within...)
 		if err != nil {
 			return nil, err
 		}
-		if all == nil {
-			all = found
-			continue
-		}
-		for i := range found {
-			for j := range found[i] {
-				join(&all[i][j], &found[i][j])
-			}
-		}
+		all = append(all, reacher)
 	}
 	return all, nil
+}
+
+// reachOf is Reacher.Of for several patterns together, and for several chains.
+func reachOf(reachers []*policies.Reacher, patterns []*index.Route, methods []string, who []caller.Caller) (all [][]policies.Reached, err error) {
+	for _, reacher := range reachers {
+		var one [][]policies.Reached
+		for _, p := range patterns {
+			found, err := reacher.Of(p, methods, who)
+			if err != nil {
+				return nil, err
+			}
+			one = each(one, found, join)
+		}
+		all = each(all, one, agree)
+	}
+	return all, nil
+}
+
+// each puts b together with a, which may be nil.
+func each(a, b [][]policies.Reached, together func(a, b *policies.Reached)) [][]policies.Reached {
+	if a == nil {
+		return b
+	}
+	for i := range b {
+		for j := range b[i] {
+			together(&a[i][j], &b[i][j])
+		}
+	}
+	return a
+}
+
+// agree adds what another chain lets through of the same pattern.
+func agree(a, b *policies.Reached) {
+	same := a.All() && b.All() || a.None() && b.None()
+	join(a, b)
+	a.Unknown = a.Unknown || !same
 }
 
 // join adds what is reached of a second pattern.

@@ -21,7 +21,7 @@ func (r *Report) Text(p terminal.Palette, all bool) string {
 	t.holes()
 	t.plugins()
 	t.proposal()
-	t.failed(r.Failed)
+	t.failed(r.Failed, r.Undecided)
 	return t.String()
 }
 
@@ -51,17 +51,39 @@ func (t *text) table(rows [][]string) {
 func (t *text) head() {
 	name := cmp.Or(t.Site, "the site")
 	switch {
+	case !t.Gateway && !t.Configured:
+		t.line("%s, no configuration given: as if no gateway were there. What stands in front of the address is not known.", t.palette.Strong(name))
 	case !t.Gateway:
-		t.line("%s without the gateway: the platform alone decides about every call.", t.palette.Strong(name))
+		t.line("%s: the configuration has no directive restwarden, the platform alone decides about every call.", t.palette.Strong(name))
+	case t.NotEnforced != "":
+		t.line("%s behind the gateway, %s: nothing is refused.", t.palette.Strong(name), t.palette.Bad(t.NotEnforced))
 	case t.LoginOnly:
 		t.line("%s behind the gateway, with login_only.", t.palette.Strong(name))
 	default:
 		t.line("%s behind the gateway, without login_only.", t.palette.Strong(name))
 	}
-	t.line("%d routes, %d endpoints (a route with one of its methods). A call that passes is still judged by the platform.", t.Totals.Routes, t.Totals.Endpoints)
+	t.line("%d routes, %d endpoints (a route with one of its methods). A call that passes reaches WordPress itself, which then decides.", t.Totals.Routes, t.Totals.Endpoints)
+	if !t.Certain {
+		t.line("%s Calls may pass the rules: what the report counts is the least that gets through, and nothing is closed for certain.", t.palette.Bad("not certain"))
+	}
 	for _, limit := range t.Limits {
 		t.line("%s %s", t.palette.Odd("note"), limit)
 	}
+}
+
+// least is put before the numbers of what is reached, byRules behind those of what is not.
+func (t *text) least() string {
+	if t.Certain {
+		return ""
+	}
+	return "at least "
+}
+
+func (t *text) byRules() string {
+	if t.Certain {
+		return ""
+	}
+	return " by the rules, which is not certain"
 }
 
 // columns are the callers of the table.
@@ -129,10 +151,15 @@ func by(rule, at string) string {
 
 // writes lists what callers without a login may write to.
 func (t *text) writes() {
-	t.title("What callers without a login may write to: %d endpoints", len(t.Writes))
+	t.title("Endpoints for writing that let callers without a login through: %d", len(t.Writes))
 	if len(t.Writes) == 0 {
 		return
 	}
+	more := ""
+	if n := t.WritesShut(); n > 0 {
+		more = fmt.Sprintf("; with what is proposed below, calls to %d of these do not get that far", n)
+	}
+	t.line("  Their calls reach WordPress itself, which then decides%s.", more)
 	if t.all || len(t.Writes) <= maxListed {
 		for _, e := range t.Writes {
 			t.line("  %s%s", e, partly(e.Anonymous))
@@ -177,7 +204,7 @@ func partly(r Reach) string {
 
 func (t *text) holes() {
 	open := t.OpenHoles()
-	t.title("Published holes of routes that the site has: %d open, %d closed", len(open), len(t.Holes)-len(open))
+	t.title("Published holes of routes that the site has: %s%d open, %d closed%s", t.least(), len(open), len(t.Holes)-len(open), t.byRules())
 	for _, h := range open {
 		t.line("  %s %s %s of %s, versions %s%s", t.palette.Bad(h.CVE), strings.Join(h.Methods, ","), h.Route, h.Plugin, h.Versions, partly(h.Now))
 	}
@@ -187,15 +214,21 @@ func (t *text) holes() {
 }
 
 func (t *text) plugins() {
-	t.title("Plugins that the site certainly has: %d", len(t.Plugins))
-	var quiet []string
+	t.title("Plugins that the site seems to have: %d", len(t.Plugins))
+	var quiet, absent []string
 	for i := range t.Plugins {
-		p := &t.Plugins[i]
-		if len(p.Needed) == 0 && len(p.Risky) == 0 {
+		switch p := &t.Plugins[i]; {
+		case p.Absent:
+			absent = append(absent, p.Slug)
+		case len(p.Needed) == 0 && len(p.Risky) == 0:
 			quiet = append(quiet, p.Slug)
-			continue
+		default:
+			t.plugin(p)
 		}
-		t.plugin(p)
+	}
+	if len(absent) > 0 {
+		t.line("  None of the routes that it needs is listed, and no risky one, so that no line is proposed:")
+		t.list(absent)
 	}
 	if len(quiet) > 0 {
 		t.line("  Nothing needed and nothing risky:")
@@ -213,14 +246,16 @@ func (t *text) plugin(p *Plugin) {
 	t.line("  %s: %d of %d needed routes open, %d of %d risky ones open", t.palette.Strong(p.Slug), open, needed, reached, risky)
 	var rows []string
 	for i := range p.Needed {
-		n := &p.Needed[i]
-		if n.Now != All && (t.all || p.lacks(n)) {
+		switch n := &p.Needed[i]; {
+		case n.Signed:
+			rows = append(rows, fmt.Sprintf("open for signed calls by %s: %s %s, for the %s", by(n.Rule, n.At), strings.Join(n.Methods, ","), n.Route, n.Caller))
+		case n.Now != All && (t.all || p.lacks(n)):
 			rows = append(rows, fmt.Sprintf("%s by %s: %s %s, for the %s", t.palette.Odd(n.Now.closed()), by(n.Rule, n.At), strings.Join(n.Methods, ","), n.Route, n.Caller))
 		}
 	}
 	for i := range p.Risky {
-		if r := &p.Risky[i]; r.Now != None && (t.all || t.Gateway && !r.Needed) {
-			rows = append(rows, fmt.Sprintf("%s, risky: %s %s", t.palette.Odd(r.Now.opened()), strings.Join(r.Methods, ","), r.Route))
+		if r := &p.Risky[i]; r.Now != None && (t.all || t.Gateway || !r.Listed) {
+			rows = append(rows, t.palette.Odd(r.Now.opened())+", "+r.words())
 		}
 	}
 	for i, row := range rows {
@@ -233,28 +268,73 @@ func (t *text) plugin(p *Plugin) {
 	for _, line := range p.Lines {
 		t.line("    %s", t.palette.Good(line))
 	}
+	if len(p.Keyed) > 0 {
+		t.line("    or, so that only calls that the provider has signed pass:")
+		for _, line := range p.Keyed {
+			t.line("      %s", t.palette.Good(line))
+		}
+	}
+	if p.Optional {
+		t.line("    optional, few sites use what it needs; not proposed: allow plugin %s", p.Slug)
+	}
 }
 
 // maxRows is how many rows of a plugin the text lists.
-const maxRows = 4
+const maxRows = 8
+
+// words says what is risky, what opens it, and why it stays open.
+func (r *Risk) words() string {
+	parts := []string{fmt.Sprintf("risky: %s %s", strings.Join(r.Methods, ","), r.Route)}
+	if r.Rule != "" {
+		parts = append(parts, "by "+by(r.Rule, r.At))
+	}
+	if !r.Listed {
+		parts = append(parts, "not in the REST root")
+	}
+	for _, cve := range r.CVE {
+		parts = append(parts, fmt.Sprintf("%s of versions %s", cve.ID, cve.Versions))
+	}
+	switch {
+	case r.Needed:
+		parts = append(parts, "needed, so that it stays open")
+	case r.Rule != "" && r.Proposed != None:
+		parts = append(parts, "open as long as that rule stands")
+	}
+	return strings.Join(parts, ", ") + ". " + r.Why
+}
 
 // proposal writes the lines to add.
 func (t *text) proposal() {
-	if t.LoginOnly && len(t.Propose) == 0 {
+	if t.LoginOnly && len(t.Propose) == 0 && t.NotEnforced == "" {
 		t.title("Nothing to add")
 		return
 	}
 	t.title("Proposed")
+	if t.NotEnforced != "" {
+		t.line("  Take out %s: until then nothing is refused.", t.palette.Bad(t.NotEnforced))
+	}
 	if !t.LoginOnly {
 		t.line("  %s", t.palette.Good("login_only"))
 	}
 	for _, line := range t.Propose {
 		t.line("  %s", t.palette.Good(line))
 	}
-	t.line("Callers without a login reach %s now, and then %s.", t.Totals.Anonymous.words(), t.Proposed.Anonymous.words())
+	t.line("Without a login calls of %s%s get through to WordPress now, and then of %s%s.", t.least(), t.Totals.Anonymous.words(), t.least(), t.Proposed.Anonymous.words())
+	if shut := t.ShutUnknown(); len(shut) > 0 {
+		t.line("These lines also close what the catalogue does not know, and something may need it:")
+		var names []string
+		for _, s := range shut {
+			names = append(names, s.String())
+		}
+		t.list(names)
+		t.line("Add \"mode observe\" first: then nothing is refused, and \"caddy restwarden suggest\" reads in the log what these need.")
+	}
 }
 
-func (t *text) failed(all []Failure) {
+func (t *text) failed(all, undecided []Failure) {
+	for _, f := range undecided {
+		t.line("\n%s", t.palette.Odd(f.String()))
+	}
 	for _, f := range all {
 		t.line("\n%s %s: %d", t.palette.Bad("fails"), f.Kind, len(f.Has))
 		for _, has := range f.Has {
@@ -278,6 +358,6 @@ func (d *Diff) Text(p terminal.Palette) string {
 	if len(d.Added)+len(d.Removed)+len(d.Changed) == 0 {
 		t.line("nothing has changed")
 	}
-	t.failed(d.Failed)
+	t.failed(d.Failed, d.Undecided)
 	return t.String()
 }

