@@ -20,7 +20,7 @@ var ErrUsage = errors.New("usage")
 type usageError string
 
 func (e usageError) Error() string        { return string(e) }
-func (e usageError) Is(target error) bool { return target == ErrUsage } //nolint:errorlint // errors.Is calls it
+func (e usageError) Is(target error) bool { return target == ErrUsage }
 
 func usagef(format string, args ...any) error { return usageError(fmt.Sprintf(format, args...)) }
 

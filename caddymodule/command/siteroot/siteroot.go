@@ -95,8 +95,7 @@ func get(ctx context.Context, address string, header []string) (*Root, error) {
 	}
 	shown, named := req.URL.Redacted(), origin(req.URL)
 	res, err := client(len(header) > 0).Do(req)
-	var elsewhere *redirected
-	if errors.As(err, &elsewhere) {
+	if elsewhere, is := errors.AsType[*redirected](err); is {
 		return nil, elsewhere
 	}
 	if err != nil {
