@@ -216,7 +216,7 @@ func (l *PluginLine) nothing() string {
 		}
 	}
 	if len(others) > 0 {
-		return fmt.Sprintf("allow plugin %s: %s needs nothing open for these callers; it does for %s", p.Slug, p.Name, strings.Join(others, ","))
+		return fmt.Sprintf("allow plugin %s: %s needs nothing open for these callers, but for %s it does", p.Slug, p.Name, strings.Join(others, ","))
 	}
 	return fmt.Sprintf("allow plugin %s: %s needs nothing open", p.Slug, p.Name)
 }

@@ -154,6 +154,9 @@ func (r *pluginList) look(root *siteroot.Root) {
 		return
 	}
 	r.Plugins, r.Unknown = rowsOf(found.Plugins), append([]string{}, found.Unknown...)
+	for i := range r.Plugins {
+		r.Plugins[i].By = listedIn(root, r.Plugins[i].By)
+	}
 	for _, p := range plugins.All() {
 		if how := recognisedBy(p); len(how) == 0 {
 			r.Unseen++
