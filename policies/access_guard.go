@@ -57,6 +57,13 @@ func guardOption(o Option) (Guard, error) {
 	return g, nil
 }
 
+// Named returns the rule of the guard, which is then called after its line `deny plugin`. It
+// is for guards that were read from JSON.
+func (g *Guard) Named() *Rule {
+	g.guards = true
+	return &g.Rule
+}
+
 // compile checks the guard.
 func (g *Guard) compile() error {
 	g.except = nil
@@ -67,7 +74,7 @@ func (g *Guard) compile() error {
 		}
 		g.except = append(g.except, p)
 	}
-	if err := g.Rule.compile(); err != nil {
+	if err := g.Named().compile(); err != nil {
 		return err
 	}
 	if g.who == whoAnyone || g.who == whoSigned {

@@ -29,7 +29,7 @@ func (c *Chain) OddOn(site *Installed) []Odd {
 	var odd []Odd
 	for i := range c.links {
 		if access, ok := c.links[i].policy.(*Access); ok {
-			odd = slices.Concat(access.odd(), access.oddPlugins(site))
+			odd = slices.Concat(access.odd(), access.oddPlugins(site, c.site.Platform))
 		}
 	}
 	if site != nil {

@@ -145,3 +145,22 @@ func TestOddOn_Risk(t *testing.T) {
 		}
 	}
 }
+
+// TestOddPlugins_Words: W16 names the line to write, or says that no line is needed, and a line
+// for a plugin that is not there has W15 alone.
+func TestOddPlugins_Words(t *testing.T) {
+	for rule, want := range map[string]string{
+		"allow anyone POST /elementor/v1/**": "remove the line, since",
+		"allow anyone POST /**":              "as in allow plugin ",
+		"allow plugin bbpress":               "the line may stay",
+	} {
+		odd := chainOf(t, "login_only", rule).Odd()
+		if len(odd) != 1 || !strings.Contains(odd[0].Do, want) || strings.HasSuffix(odd[0].Do, "plugin") || strings.Contains(odd[0].Do+odd[0].Text, ": ") && odd[0].Code == "W16" {
+			t.Errorf("%s: %+v", rule, odd)
+		}
+	}
+	const root = `{"namespaces":["wp/v2"],"routes":{"/":{},"/wp/v2/posts":{}}}`
+	if odd := chainOf(t, "login_only", "deny plugin mollie-payments-for-woocommerce").OddOn(installedAs(t, root)); codes(odd) != "W15:2" {
+		t.Errorf("%+v", odd)
+	}
+}

@@ -2,6 +2,7 @@ package policies
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/call"
@@ -9,16 +10,21 @@ import (
 )
 
 // oddPlugins returns W16, the rules by which anyone may write to what the catalogue calls
-// risky and nobody needs, and W17, the lines for plugins that change nothing.
-func (p *Access) oddPlugins(site *Installed) (odd []Odd) {
+// risky and nobody needs, and W17, the lines for plugins that change nothing. W15 says it of a
+// plugin that the site does not have.
+func (p *Access) oddPlugins(site *Installed, platform call.Platform) (odd []Odd) {
 	for i := range p.Rules {
 		if o, is := p.opensRisk(i, site); is {
 			odd = append(odd, o)
 		}
 	}
 	for i := range p.Plugins {
-		if text := p.Plugins[i].nothing(); text != "" {
-			odd = append(odd, Odd{Code: "W17", At: p.Plugins[i].At, Text: text, Do: "nothing: the line may stay", Note: true, Said: true})
+		l := &p.Plugins[i]
+		if plugin, err := plugins.ByName(l.Plugin); err != nil || site != nil && site.lacksPlugin(plugin, platform) {
+			continue
+		}
+		if text := l.nothing(); text != "" {
+			odd = append(odd, Odd{Code: "W17", At: l.At, Text: text, Do: "the line may stay", Note: true, Said: true})
 		}
 	}
 	return odd
@@ -45,7 +51,25 @@ func (p *Access) opensRisk(i int, site *Installed) (o Odd, is bool) {
 	if n := len(open) - 1; n > 0 {
 		text += fmt.Sprintf(" and %d more", n)
 	}
-	return Odd{Code: "W16", At: rule.At, Text: fmt.Sprintf("By %s anyone may write to %s", rule, text), Do: "name the routes that the plugin needs: allow plugin"}, true
+	return Odd{Code: "W16", At: rule.At, Text: fmt.Sprintf("By %s anyone may write to %s", rule, text), Do: instead(open)}, true
+}
+
+// instead says what to write in place of a rule that opens risks: the lines of their plugins
+// that visitors and others without a login need.
+func instead(open []risk) string {
+	var needed []string
+	for _, r := range open {
+		if slices.ContainsFunc(plugins.DefaultGroups, r.plugin.Serves) && !slices.Contains(needed, r.plugin.Slug) {
+			needed = append(needed, r.plugin.Slug)
+		}
+	}
+	switch {
+	case len(needed) == 0:
+		return "remove the line, since the catalogue knows no caller without a login who needs it"
+	case len(needed) > 3:
+		return "name the plugins of your site in place of it, as in allow plugin " + needed[0]
+	}
+	return "write allow plugin " + strings.Join(needed, " ") + " in place of it"
 }
 
 // risk is a risky row of a plugin with a method that writes.

@@ -69,7 +69,11 @@ func readPluginLine(o Option) (*pluginLine, error) {
 		names = names[:at]
 	}
 	if len(names) == 0 {
-		return nil, o.Missing("plugin needs the name of a plugin")
+		const needs = "plugin needs the name of a plugin"
+		if o.Imported != "" { // {args[:]} of an import without arguments is nothing
+			return nil, o.Errorf("%s %s: does the import of the snippet give one, or %s", o.Name, needs, UnsetHint)
+		}
+		return nil, o.Missing(needs)
 	}
 	for _, name := range names {
 		p, err := plugins.ByName(name)
@@ -91,7 +95,7 @@ func (l *pluginLine) readGroups(args []string) error {
 	case len(args) == 0:
 		return l.Missing("plugin … for needs a list such as visitors,payments")
 	case len(args) > 1:
-		return l.Errorf("allow plugin … for takes one list, with commas: %s", strings.Join(args, ","))
+		return l.Errorf("allow plugin … for takes one list, with commas: %s", strings.Join(wordsOf(args), ","))
 	}
 	l.groups, l.words = nil, strings.Split(args[0], ",")
 	for _, word := range l.words {
@@ -101,6 +105,11 @@ func (l *pluginLine) readGroups(args []string) error {
 		l.groups = append(l.groups, plugins.Group(word))
 	}
 	return nil
+}
+
+// wordsOf returns the words of a list that was written with spaces.
+func wordsOf(args []string) []string {
+	return strings.FieldsFunc(strings.Join(args, ","), func(c rune) bool { return c == ',' })
 }
 
 // readBlock reads the keys.
@@ -207,7 +216,7 @@ func (l *PluginLine) nothing() string {
 		}
 	}
 	if len(others) > 0 {
-		return fmt.Sprintf("allow plugin %s: %s needs nothing open for these callers; it does for %s", p.Slug, p.Name, strings.Join(others, ","))
+		return fmt.Sprintf("allow plugin %s: %s needs nothing open for these callers, but for %s it does", p.Slug, p.Name, strings.Join(others, ","))
 	}
 	return fmt.Sprintf("allow plugin %s: %s needs nothing open", p.Slug, p.Name)
 }

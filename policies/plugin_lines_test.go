@@ -198,7 +198,27 @@ func TestGuards_Refusal(t *testing.T) {
 	access := pluginAccess(t, "wordpress", "deny plugin wordpress")
 	r := request(t, newSite(t), nil, http.MethodGet, "/wp-json/wp/v2/media", "")
 	v, err := access.Check(context.Background(), r)
-	if err != nil || !v.Refused() || v.Rule != "plugin wordpress" || v.Pos != "Caddyfile:1" || v.own {
+	if err != nil || !v.Refused() || v.Rule != "deny plugin wordpress" || v.Pos != "Caddyfile:1" || v.own {
 		t.Errorf("%+v, %v", v, err)
+	}
+}
+
+// TestPluginLine_Words: an error about a line says what to write, or where the name is missing.
+func TestPluginLine_Words(t *testing.T) {
+	platform, _ := call.PlatformByName("wordpress")
+	for _, test := range []struct {
+		args     []string
+		imported string
+		want     string
+	}{
+		{[]string{"plugin", "woocommerce", "for", "visitors,", "payments"}, "", "with commas: visitors,payments"},
+		{[]string{"plugin", "cf7,woocommerce"}, "", "names are separated by spaces"},
+		{[]string{"plugin"}, "", "needs the name of a plugin: is an environment variable"},
+		{[]string{"plugin"}, "Caddyfile:9", "does the import of the snippet give one"},
+	} {
+		_, err := ExpandPlugins(Option{Name: "allow", Args: test.args, Imported: test.imported}, platform)
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%q: %v", test.args, err)
+		}
 	}
 }

@@ -37,6 +37,7 @@ type Rule struct {
 	target     Target
 	signatures []*Signature
 	builtIn    bool
+	guards     bool   // it only takes away, see Guard
 	text       string // the rule's name in the log, if the Caddyfile has no such line
 }
 
@@ -155,12 +156,16 @@ func (r *Rule) compileWho() error {
 }
 
 // String is the rule's name in the log and in explain: the line of the Caddyfile, or the
-// plugin that it comes from. Built-in rules begin with "built-in:".
+// plugin that it comes from, "plugin x" for a line `allow plugin x` and "deny plugin x" for
+// the other. Built-in rules begin with "built-in:".
 func (r *Rule) String() string {
 	switch {
 	case r.text != "":
 		return r.text
 	case r.From != "":
+		if r.guards {
+			return "deny plugin " + r.From
+		}
 		return "plugin " + r.From
 	}
 	return r.Line()

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"strings"
 
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 	"github.com/spf13/cobra"
@@ -35,12 +36,25 @@ func withAnswer(cmd *cobra.Command, run func(cmd *cobra.Command, args []string) 
 func ended(cmd *cobra.Command, status int, err error) error {
 	cmd.SilenceErrors = true
 	if err != nil {
-		cmd.PrintErrln("Error:", err)
+		cmd.PrintErrln("Error:", shownError(err))
 	}
 	if status == exitNo {
 		return errNo
 	}
 	return caddycmd.WrapCommandFuncForCobra(func(caddycmd.Flags) (int, error) { return status, nil })(cmd, nil)
+}
+
+// shownError is the text of an error for a terminal: it may have words of a site or of a log.
+func shownError(err error) string {
+	lines := strings.Split(err.Error(), "\n")
+	for i := range lines {
+		parts := strings.Split(lines[i], "\t")
+		for j := range parts {
+			parts[j] = escapedText(parts[j])
+		}
+		lines[i] = strings.Join(parts, "\t")
+	}
+	return strings.Join(lines, "\n")
 }
 
 // readInput reads a file, or standard input for "-".

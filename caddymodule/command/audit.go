@@ -223,7 +223,10 @@ func (a *auditor) root(cmd *cobra.Command, g *guardedSite, address string, progr
 	}
 	progress.Step("reading %s", address)
 	root, err := siteroot.Fetch(cmd.Context(), address, firstOf(a.prefix, g.prefix, "wp-json"), a.header)
-	if err != nil {
+	switch {
+	case errors.Is(err, siteroot.ErrUsage):
+		return nil, err
+	case err != nil:
 		return nil, fmt.Errorf("%w: %w", errUnknowable, err)
 	}
 	return root, nil

@@ -24,6 +24,7 @@ type checker struct {
 	configFlags
 	root   rootFlags
 	live   string
+	named  string // the site, by --site
 	format string
 	strict bool
 }
@@ -33,7 +34,7 @@ var checkFormats = []string{"text", "json", "sarif"}
 func checkCommand() *cobra.Command {
 	c := &checker{}
 	cmd := &cobra.Command{
-		Use:   "check [--config FILE] [--adapter NAME] [--live URL [-H HEADER]… | --index FILE] [--strict] [--format text|json|sarif]",
+		Use:   "check [--config FILE] [--adapter NAME] [--live URL [-H HEADER]… | --index FILE] [--site NAME] [--strict] [--format text|json|sarif]",
 		Short: "Says what is odd in a configuration",
 		Long: `Reads your own configuration as Caddy does, with the plugins of this Caddy, and says
 what is odd in it: directives that guard less than it seems, ways past them, and rules
@@ -59,6 +60,7 @@ configuration does not load, 3 it cannot be known, or the REST root cannot be re
 	c.root.add(cmd)
 	f := cmd.Flags()
 	f.StringVar(&c.live, "live", "", "address of the site, or of the platform behind the gateway: read its REST root")
+	f.StringVar(&c.named, "site", "", "site of the configuration that the REST root is of, host and folder (default that of the root's home)")
 	f.BoolVar(&c.strict, "strict", false, "exit with 1 if something is odd")
 	f.StringVar(&c.format, "format", "text", strings.Join(checkFormats, ", ")+": how to print what is odd")
 	complete(cmd, "format", checkFormats...)

@@ -15,12 +15,18 @@ import (
 	"github.com/restwarden/restwarden/policies/call"
 )
 
+var errNoRootOfSite = errors.New("--site says whose REST root it is: name the root with --live or --index")
+
 var errManyNamespaces = errors.New("the REST root has too many namespaces to reason about")
 
 // site reads what --live or --index say of a site; nil without them. The status is that for
 // the error.
 func (c *checker) site(ctx context.Context) (site *dryrun.Installed, status int, err error) {
-	if c.live == "" && c.root.index == "" {
+	switch {
+	case c.live != "" || c.root.index != "":
+	case c.named != "":
+		return nil, exitUsage, errNoRootOfSite
+	default:
 		return nil, 0, nil
 	}
 	root, status, err := c.root.read(ctx, c.live)
@@ -34,7 +40,11 @@ func (c *checker) site(ctx context.Context) (site *dryrun.Installed, status int,
 	if c.live != "" && len(c.root.header) > 0 {
 		installed.Has = func(role string) (has, known bool) { return hasRole(ctx, root, c.root.header, role) }
 	}
-	return &dryrun.Installed{Installed: installed, Addresses: []string{root.Home, root.URL, root.Address, c.live}}, 0, nil
+	addresses := []string{root.Home, root.URL, root.Address, c.live}
+	if c.named != "" {
+		addresses = []string{"//" + c.named}
+	}
+	return &dryrun.Installed{Installed: installed, Addresses: addresses, Named: c.named != ""}, 0, nil
 }
 
 // hasRole asks a site whether somebody has a role: the list of users takes roles, and its

@@ -124,7 +124,7 @@ func TestCheck_OtherSite(t *testing.T) {
 	if err := os.WriteFile("root.json", []byte(`{"home":"https://staging.example.com",`+routes), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, problems, status := command.Run(nil, "check", "--index", "root.json"); status != 2 || out != "" || !strings.Contains(problems, "none of the sites") {
+	if out, problems, status := command.Run(nil, "check", "--index", "root.json"); status != 2 || out != "" || !strings.Contains(problems, "none of the sites of the configuration is the one of the REST root: the root is of ") || !strings.Contains(problems, "name one with --site") {
 		t.Errorf("exit status %d\n%s\n%s", status, out, problems)
 	}
 	inFile(t, plainFile) // the only site is the one
@@ -147,6 +147,7 @@ func TestCheck_SiteFails(t *testing.T) {
 	}{
 		{"--live " + closed.URL, "there is no REST root", 3},
 		{"--live shop", `"shop" is no address`, 2},
+		{"--site shop.example.com", "name the root with --live or --index", 2},
 		{"--index nowhere.json", "nowhere.json", 2},
 		{"--index root.json --live " + closed.URL, "not both", 2},
 	} {
@@ -181,5 +182,26 @@ func TestCheck_SiteFormats(t *testing.T) {
 	}
 	if len(levels) != 3 || levels["W15"] != "warning" || levels["W16"] != "warning" || levels["W17"] != "note" {
 		t.Errorf("%v", levels)
+	}
+}
+
+// TestCheck_SiteNamed: --site says whose root it is, whatever the root says of its home.
+func TestCheck_SiteNamed(t *testing.T) {
+	inFile(t, "a.example.com {\n\trestwarden wordpress {\n\t\tallow users /gone/v1/x\n\t}\n\treverse_proxy 127.0.0.1:9\n}\nb.example.com {\n\trestwarden wordpress\n\treverse_proxy 127.0.0.1:8\n}\n")
+	if err := os.WriteFile("root.json", []byte(`{"home":"https://staging.example.com","namespaces":["wp/v2"],"routes":{"/":{},"/wp/v2/posts":{}}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		site, want string
+		status     int
+	}{
+		{"", "the root is of staging.example.com, the configuration has a.example.com, b.example.com: name one with --site", 2},
+		{"a.example.com", "/gone/v1/x", 0},
+		{"c.example.com", "the root is of c.example.com", 2},
+	} {
+		out, problems, status := command.Run(nil, "check", "--index", "root.json", "--site", test.site)
+		if status != test.status || !strings.Contains(out+problems, test.want) {
+			t.Errorf("%s: exit status %d\n%s\n%s", test.site, status, out, problems)
+		}
 	}
 }

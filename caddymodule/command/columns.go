@@ -1,10 +1,14 @@
 package command
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // aligned writes rows in columns. Colours take no width.
 func aligned(indent string, rows [][]string) string {
 	var widths []int
+	rows = bounded(rows)
 	for _, row := range rows {
 		for i, cell := range row {
 			if i == len(widths) {
@@ -56,4 +60,22 @@ func width(text string) int {
 		}
 	}
 	return n
+}
+
+// longest is the most of a cell that a table shows: a site may give its routes long names.
+const longest = 500
+
+// bounded returns rows with cells of at most longest characters. A cell with a colour stays:
+// the program has written it.
+func bounded(rows [][]string) [][]string {
+	list := make([][]string, len(rows))
+	for i, row := range rows {
+		list[i] = slices.Clone(row)
+		for j, cell := range row {
+			if runes := []rune(cell); len(runes) > longest && !strings.Contains(cell, "\x1b") {
+				list[i][j] = string(runes[:longest-1]) + "…"
+			}
+		}
+	}
+	return list
 }

@@ -33,10 +33,10 @@ func TestExplain_Plugins(t *testing.T) {
 		want      []string
 		not       string
 	}{
-		{"-X POST", "/complianz/v1/track", 0, []string{"rule     plugin complianz-gdpr: allow anyone POST /complianz/v1/track", "matches                      plugin complianz-gdpr: allow anyone POST /complianz/v1/track\n", "  for other methods or routes  plugin wordpress, 8 rules\n"}, "complianz-gdpr, "},
+		{"-X POST", "/complianz/v1/track", 0, []string{"rule     plugin complianz-gdpr: allow anyone POST /complianz/v1/track", "matches                      plugin complianz-gdpr: allow anyone POST /complianz/v1/track\n", "  for other methods or routes  deny plugin wordpress, 8 rules\n"}, "complianz-gdpr, "},
 		{"-X POST", "/contact-form-7/v1/contact-forms/5/feedback", 0, []string{"  plugin complianz-gdpr, 8 rules\n", "  plugin contact-form-7: allow anyone POST /contact-form-7/v1/contact-forms/*/feedback\n"}, "track"},
 		{"", "/acme/v1/x", 1, []string{"  plugin complianz-gdpr, 8 rules\n", "  plugin contact-form-7, 3 rules\n", "matches"}, "track"},
-		{"", "/wp/v2/search", 1, []string{"rule     plugin wordpress: allow users GET /wp/v2/search", "matches                      plugin wordpress: allow users GET /wp/v2/search\n"}, "track"},
+		{"", "/wp/v2/search", 1, []string{"rule     deny plugin wordpress: allow users GET /wp/v2/search", "matches                      deny plugin wordpress: allow users GET /wp/v2/search\n"}, "track"},
 		{"-v", "/acme/v1/x", 1, []string{"plugin complianz-gdpr: allow anyone POST /complianz/v1/track\n", "plugin contact-form-7: allow anyone GET /contact-form-7/v1/contact-forms/*/refill\n"}, " rules\n"},
 	} {
 		out, problems, status := explain(t, pluginsFile, append(strings.Fields(test.args), at+test.url)...)
@@ -65,7 +65,7 @@ func TestExplain_PluginsJSON(t *testing.T) {
 	considered := map[string]int{}
 	for _, p := range result.Policies {
 		for _, r := range p.Rules {
-			if strings.HasPrefix(r.Rule, "plugin ") == (r.Line == "") {
+			if strings.HasPrefix(strings.TrimPrefix(r.Rule, "deny "), "plugin ") == (r.Line == "") {
 				t.Errorf("%+v", r)
 			}
 			if r.Line != "" {
@@ -103,8 +103,8 @@ func TestExplain_LogPlugins(t *testing.T) {
 		first  string
 		also   string
 	}{
-		{"closed by deny plugin", map[string]any{"rule": "plugin wordpress", "at": file + ":5", "route": "/wp/v2/search", "method": "GET"}, 1, refusedThen + "the same", "plugin wordpress: allow users GET /wp/v2/search"},
-		{"another line now", map[string]any{"rule": "plugin wordpress", "at": "Caddyfile:4", "route": "/wp/v2/search", "method": "GET"}, 1, refusedThen + "refused: 401", ""},
+		{"closed by deny plugin", map[string]any{"rule": "deny plugin wordpress", "at": file + ":5", "route": "/wp/v2/search", "method": "GET"}, 1, refusedThen + "the same", "deny plugin wordpress: allow users GET /wp/v2/search"},
+		{"another line now", map[string]any{"rule": "deny plugin wordpress", "at": "Caddyfile:4", "route": "/wp/v2/search", "method": "GET"}, 1, refusedThen + "refused: 401", ""},
 		{"opened since", map[string]any{"rule": "login_only", "at": file + ":3", "route": "/wc/store/v1/cart", "method": "GET"}, 0, refusedThen + "passes", "plugin woocommerce: allow anyone GET /wc/store/v1/cart"},
 		{"many words", map[string]any{"rule": "login_only", "at": file + ":3", "route": "/gallery/v1/:name/:other"}, 1, refusedThen + "the same", "examples of the route"},
 		{"the words that decide", map[string]any{"rule": "login_only", "at": file + ":3", "route": "/learnpress/v1/:what/archive"}, 3, refusedThen + "cannot be known", "the parameters of the route"},
@@ -131,7 +131,7 @@ func TestTest_Plugins(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, problems, status := command.Run(nil, "test", "--config", config, tests)
-	want := "No test was decided by:\n  login_only at " + config + ":3\n  plugin complianz-gdpr at " + config + ":4\n  plugin wordpress at " + config + ":5\n2 passed, 0 failed\n"
+	want := "No test was decided by:\n  login_only at " + config + ":3\n  plugin complianz-gdpr at " + config + ":4\n  deny plugin wordpress at " + config + ":5\n2 passed, 0 failed\n"
 	if status != 0 || out != want {
 		t.Errorf("exit status %d\n%s\n%s", status, out, problems)
 	}

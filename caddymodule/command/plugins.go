@@ -26,7 +26,7 @@ func (f *rootFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.index, "index", "", "file with the saved REST root of the site")
 	flags.StringVar(&f.prefix, "prefix", "wp-json", "first segment of the site's REST addresses")
-	flags.StringArrayVarP(&f.header, "header", "H", nil, "header line for the site, such as Authorization: Basic …; may be repeated")
+	flags.StringArrayVarP(&f.header, "header", "H", nil, "header line for the site, such as Authorization: Basic …, or Host: …; may be repeated")
 }
 
 // errBothRoots tells that a root has two sources.
@@ -46,6 +46,9 @@ func (f *rootFlags) read(ctx context.Context, address string) (root *siteroot.Ro
 		return nil, exitUsage, fmt.Errorf("%q is no address such as https://shop.example.com", address)
 	}
 	root, err = siteroot.Fetch(ctx, address, f.prefix, f.header)
+	if errors.Is(err, siteroot.ErrUsage) {
+		return nil, exitUsage, err
+	}
 	return root, exitUnknown, err
 }
 
@@ -151,6 +154,9 @@ func (r *pluginList) look(root *siteroot.Root) {
 		return
 	}
 	r.Plugins, r.Unknown = rowsOf(found.Plugins), append([]string{}, found.Unknown...)
+	for i := range r.Plugins {
+		r.Plugins[i].By = listedIn(root, r.Plugins[i].By)
+	}
 	for _, p := range plugins.All() {
 		if how := recognisedBy(p); len(how) == 0 {
 			r.Unseen++

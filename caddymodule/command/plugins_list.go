@@ -1,6 +1,13 @@
 package command
 
-import "github.com/restwarden/restwarden/policies/plugins"
+import (
+	"slices"
+	"strings"
+
+	"github.com/restwarden/restwarden/caddymodule/command/siteroot"
+	"github.com/restwarden/restwarden/policies/index"
+	"github.com/restwarden/restwarden/policies/plugins"
+)
 
 // pluginList is the JSON of "plugins": all plugins, those of a site, or one.
 type pluginList struct {
@@ -30,7 +37,8 @@ type pluginRow struct {
 	Needs []groupNeed `json:"needs"`
 	Risky int         `json:"risky"` // rows
 	CVEs  int         `json:"cves"`
-	// By are the namespaces and the routes that a REST root shows it by.
+	// By are the namespaces and the routes that a REST root shows it by: those of the site's
+	// root, if one was read.
 	By []string `json:"recognised_by"`
 }
 
@@ -81,6 +89,24 @@ func recognisedBy(p *plugins.Plugin) []string {
 	}
 	for _, route := range p.Detect {
 		by = append(by, route+"/**")
+	}
+	return by
+}
+
+// listedIn returns those of recognisedBy that a root lists.
+func listedIn(root *siteroot.Root, all []string) []string {
+	by := []string{}
+	for _, name := range all {
+		below, is := strings.CutSuffix(strings.ToLower(name), "/**")
+		listed := slices.ContainsFunc(root.Namespaces, func(ns string) bool { return strings.EqualFold(ns, name) })
+		if is {
+			listed = slices.ContainsFunc(root.Routes, func(r index.Listed) bool {
+				return strings.HasPrefix(strings.ToLower(r.Pattern)+"/", below+"/")
+			})
+		}
+		if listed {
+			by = append(by, name)
+		}
 	}
 	return by
 }

@@ -159,6 +159,11 @@ func TestPlugins_Site(t *testing.T) {
 			t.Errorf("exit status %d, %s\n%q", status, problems, out)
 		}
 	}
+	for _, p := range listedPlugins(t, 0, "--index", file).Plugins {
+		if want := map[string]string{"contact-form-7": "contact-form-7/v1", "woocommerce-payments": "/wc/v3/payments/**"}[p.Slug]; strings.Join(p.RecognisedBy, " ") != want {
+			t.Errorf("%s is recognised by %q, not %s", p.Slug, p.RecognisedBy, want)
+		}
+	}
 	if asked != 2 {
 		t.Errorf("asked %d times", asked)
 	}

@@ -2,6 +2,7 @@ package dryrun
 
 import (
 	"errors"
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -17,12 +18,38 @@ type Installed struct {
 	// Addresses are those of the site, the surest first: its own word for its home, then the
 	// address that its REST root was read from. Any of them may be "".
 	Addresses []string
+	// Named tells that the user has named the site: the only one does not stand for it.
+	Named bool
 
 	directives []*layout.Directive
 }
 
 // ErrOtherSite tells that no directive guards the site that is known.
-var ErrOtherSite = errors.New("none of the sites of the configuration is the one of the REST root: its home has another host")
+var ErrOtherSite = errors.New("none of the sites of the configuration is the one of the REST root")
+
+// otherSite is ErrOtherSite with the host of the root and those of the configuration.
+func otherSite(site *Installed, all []*layout.Directive) error {
+	home, names := "no host", []string(nil)
+	for _, address := range site.Addresses {
+		if u, err := url.Parse(address); err == nil && u.Host != "" {
+			home = hosts.Name(u.Host)
+			break
+		}
+	}
+	for _, d := range all {
+		if len(d.Hosts) > 0 && !slices.Contains(names, d.Hosts[0]) {
+			names = append(names, d.Hosts[0])
+		}
+	}
+	slices.Sort(names)
+	if more := len(names) - fewSites; more > 0 {
+		names = append(names[:fewSites], fmt.Sprintf("%d more", more))
+	}
+	return fmt.Errorf("%w: the root is of %s, the configuration has %s: name one with --site", ErrOtherSite, home, strings.Join(names, ", "))
+}
+
+// fewSites is how many sites an error names.
+const fewSites = 8
 
 // place finds the directives that guard the site: those for the first address that one of them
 // covers, or the only one that there is.
@@ -46,8 +73,8 @@ func (c *Config) place(site *Installed) error {
 			return nil
 		}
 	}
-	if len(all) != 1 {
-		return ErrOtherSite
+	if len(all) != 1 || site.Named {
+		return otherSite(site, all)
 	}
 	site.directives = all
 	return nil

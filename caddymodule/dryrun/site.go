@@ -119,7 +119,7 @@ func rulesOf(directive map[string]any) (found []Rule, err error) {
 		add(&access.Rules[i])
 	}
 	for i := range access.Guards {
-		add(&access.Guards[i].Rule)
+		add(access.Guards[i].Named())
 	}
 	if access.LoginOnly {
 		found = append(found, Rule{Rule: "login_only", At: access.At, Imported: said.Imported[access.At]})

@@ -26,8 +26,8 @@ var Codes = []Code{
 	{Name: "W13", Title: "the proxy before Caddy is not trusted", Do: "name it in the global options, servers { trusted_proxies static … }"},
 	{Name: "W14", Title: "request bodies are kept in memory, or on a disk with too little room", Do: "name a directory on a disk with room in spool_dir, or lower spool_limit"},
 	{Name: "W15", Title: "the site has no such route, role or plugin", Do: "remove the line, or mend the name"},
-	{Name: "W16", Title: "anyone may write to what is risky and nobody needs", Do: "name the routes that the plugin needs: allow plugin"},
-	{Name: "W17", Title: "a line for a plugin changes nothing", Do: "nothing: the line may stay", Note: true},
+	{Name: "W16", Title: "anyone may write to what is risky and nobody needs", Do: "write allow plugin and its name, or remove the line"},
+	{Name: "W17", Title: "a line for a plugin changes nothing", Do: "the line may stay", Note: true},
 }
 
 // CodeOf returns the code of a name; the zero Code for a name that is none.

@@ -170,6 +170,7 @@ var catalogue = sync.OnceValue(func() []*Plugin {
 		must(json.Unmarshal(text, p))
 		all = append(all, p)
 	}
+	slices.SortFunc(all, func(a, b *Plugin) int { return strings.Compare(a.Slug, b.Slug) })
 	return all
 })
 
@@ -182,7 +183,8 @@ func must(err error) {
 // All returns the catalogue, sorted by slug. It belongs to the package.
 func All() []*Plugin { return catalogue() }
 
-// ByName returns the plugin of a slug or an alias, in any case. The error names the nearest.
+// ByName returns the plugin of a slug or an alias, in any case. The error names the nearest,
+// or those that have the word in a name: owners know a brand, not its plugin's directory.
 func ByName(name string) (*Plugin, error) {
 	var names []string
 	for _, p := range All() {
@@ -192,9 +194,28 @@ func ByName(name string) (*Plugin, error) {
 		}
 		names = append(names, own...)
 	}
-	text := fmt.Sprintf("the catalogue has no plugin %q", name)
-	if hint := nearest.Hint(name, names...); hint != "" {
-		text += ": " + hint
+	hint := nearest.Hint(name, names...)
+	switch with := having(name); {
+	case strings.Contains(name, ","):
+		hint = "names are separated by spaces"
+	case hint != "":
+	case len(with) > 0:
+		hint = "did you mean " + strings.Join(with, ", ") + "?"
+	default:
+		hint = "caddy restwarden plugins lists them"
 	}
-	return nil, fmt.Errorf("%s", text)
+	return nil, fmt.Errorf("the catalogue has no plugin %q: %s", name, hint)
+}
+
+// having returns the slugs of the plugins that have a word in one of their names, at most five.
+func having(word string) (slugs []string) {
+	word = strings.ToLower(strings.TrimSpace(word))
+	for _, p := range All() {
+		names := append([]string{p.Slug, p.Name}, p.Aliases...)
+		has := func(name string) bool { return strings.Contains(strings.ToLower(name), word) }
+		if len(word) >= 3 && len(slugs) < 5 && slices.ContainsFunc(names, has) {
+			slugs = append(slugs, p.Slug)
+		}
+	}
+	return slugs
 }

@@ -244,10 +244,20 @@ func TestByName(t *testing.T) {
 	for name, want := range map[string]string{
 		"contact-form7": `the catalogue has no plugin "contact-form7": did you mean contact-form-7?`,
 		"complianz-gdp": `the catalogue has no plugin "complianz-gdp": did you mean complianz-gdpr?`,
-		"qqqqqqqq":      `the catalogue has no plugin "qqqqqqqq"`,
+		"qqqqqqqq":      `the catalogue has no plugin "qqqqqqqq": caddy restwarden plugins lists them`,
+		"cf7,events":    `the catalogue has no plugin "cf7,events": names are separated by spaces`,
+		"Stripe":        `the catalogue has no plugin "Stripe": did you mean woo-stripe-payment, woocommerce-gateway-stripe?`,
+		"":              `the catalogue has no plugin "": caddy restwarden plugins lists them`,
 	} {
 		if _, err := plugins.ByName(name); err == nil || err.Error() != want {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestAll_Sorted: the catalogue is sorted by slug, not by the names of files.
+func TestAll_Sorted(t *testing.T) {
+	if !slices.IsSortedFunc(plugins.All(), func(a, b *plugins.Plugin) int { return strings.Compare(a.Slug, b.Slug) }) {
+		t.Error("the catalogue is not sorted")
 	}
 }

@@ -15,6 +15,9 @@ const maxAnswer = 1 << 20
 // errFile tells that a root is of a file: no site can be asked.
 var errFile = errors.New("the root was read from a file")
 
+// errElsewhere tells that headers would go to another place than the named one.
+var errElsewhere = errors.New("the root was read from another address than the named one")
+
 // Answer is what a site answers to Ask.
 type Answer struct {
 	Status int
@@ -23,7 +26,8 @@ type Answer struct {
 }
 
 // Ask sends one GET for a route of the site, "/wp/v2/users", with a query and these header
-// lines. It returns what the site answers.
+// lines. It returns what the site answers, also if that is a redirect. Headers go only to the
+// scheme, host and port that Fetch was given.
 func (r *Root) Ask(ctx context.Context, route string, query url.Values, header []string) (*Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -37,19 +41,16 @@ func (r *Root) Ask(ctx context.Context, route string, query url.Values, header [
 		u.Path = strings.TrimSuffix(u.Path, "/") + route
 	}
 	u.RawQuery = query.Encode()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), http.NoBody)
+	if len(header) > 0 && r.named != origin(u) {
+		return nil, errElsewhere
+	}
+	req, err := question(ctx, u.String(), header)
 	if err != nil {
 		return nil, err
 	}
-	for _, line := range header {
-		name, value, _ := strings.Cut(line, ":")
-		req.Header.Add(strings.TrimSpace(name), strings.TrimSpace(value))
-	}
-	client := http.Client{
-		Timeout:       patience,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-	res, err := client.Do(req)
+	asker := client(true)
+	asker.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	res, err := asker.Do(req)
 	if err != nil {
 		return nil, err
 	}

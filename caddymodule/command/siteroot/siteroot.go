@@ -29,6 +29,8 @@ type Root struct {
 	*index.Root
 	Text    []byte // as the site sent it
 	Address string // that it was read from; "" for a file
+
+	named string // the origin that Fetch was given
 }
 
 // Open reads a saved root.
@@ -39,7 +41,7 @@ func Open(file string) (*Root, error) {
 	}
 	root, err := parse(text)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+		return nil, fmt.Errorf("%s: the file %w", file, err)
 	}
 	return root, nil
 }
@@ -47,7 +49,8 @@ func Open(file string) (*Root, error) {
 // Fetch reads the root of the site at an address: its home page, or the root itself. It sends
 // one GET, with these header lines "Name: value", and a second one where the first finds no
 // root, since a site with plain permalinks has it in the query form. prefix is the first
-// segment of the pretty form, "wp-json".
+// segment of the pretty form, "wp-json". With header lines, a redirect to another scheme, host
+// or port ends it: the lines may have a login. ErrUsage tells of a wrong address or line.
 func Fetch(ctx context.Context, address, prefix string, header []string) (*Root, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -70,13 +73,13 @@ func addresses(address, prefix string) (pretty, query string, err error) {
 	u, err := url.Parse(address)
 	switch {
 	case err != nil:
-		return "", "", err
+		return "", "", usageError(err.Error())
 	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-		return "", "", fmt.Errorf("%q is no address such as https://shop.example.com", address)
+		return "", "", usagef("%q is no address such as https://shop.example.com", address)
 	case u.Query().Has("rest_route"), strings.Contains(u.Path+"/", "/"+prefix+"/"):
 		return u.String(), "", nil
 	case u.RawQuery != "" || u.Fragment != "":
-		return "", "", fmt.Errorf("%q is not the address of a site's home page", address)
+		return "", "", usagef("%q is not the address of a site's home page", address)
 	}
 	home := strings.TrimSuffix(u.String(), "/")
 	return home + "/" + prefix + "/", home + "/?rest_route=/", nil
@@ -86,18 +89,15 @@ func addresses(address, prefix string) (pretty, query string, err error) {
 var errNone = errors.New("there is no REST root")
 
 func get(ctx context.Context, address string, header []string) (*Root, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
+	req, err := question(ctx, address, header)
 	if err != nil {
 		return nil, err
 	}
-	for _, line := range header {
-		name, value, ok := strings.Cut(line, ":")
-		if !ok {
-			return nil, fmt.Errorf("%q is no header: write Name: value", line)
-		}
-		req.Header.Add(strings.TrimSpace(name), strings.TrimSpace(value))
+	shown, named := req.URL.Redacted(), origin(req.URL)
+	res, err := client(len(header) > 0).Do(req)
+	if elsewhere, is := errors.AsType[*redirected](err); is {
+		return nil, elsewhere
 	}
-	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return nil, err
 	}
@@ -105,33 +105,42 @@ func get(ctx context.Context, address string, header []string) (*Root, error) {
 	text, err := io.ReadAll(io.LimitReader(res.Body, maxRoot+1))
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("%s: %w", address, err)
+		return nil, fmt.Errorf("%s: %w", shown, err)
 	case len(text) > maxRoot:
-		return nil, fmt.Errorf("%s: the answer is larger than %d MiB", address, maxRoot>>20)
+		return nil, fmt.Errorf("%s: the answer is larger than %d MiB", shown, maxRoot>>20)
 	case res.StatusCode == http.StatusUnauthorized || res.StatusCode == http.StatusForbidden:
-		return nil, fmt.Errorf("%s is closed to callers without a login (%s): add a header with -H, name the address of the site behind the gateway, or save the root and use --index", address, res.Status)
+		return nil, fmt.Errorf("%s is closed to callers without a login (%s): add a header with -H, name the address of the site behind the gateway, or save the root and use --index", shown, answered(res))
 	case res.StatusCode != http.StatusOK:
-		return nil, fmt.Errorf("%s: %w (%s)", address, errNone, res.Status)
+		return nil, fmt.Errorf("%s: %w (%s)", shown, errNone, answered(res))
 	}
 	root, err := parse(text)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w (%w)", address, errNone, err)
+		return nil, fmt.Errorf("%s: %w (the answer %w)", shown, errNone, err)
 	}
-	root.Address = res.Request.URL.String()
+	root.Address, root.named = res.Request.URL.String(), named
 	return root, nil
 }
 
-// errNoRoutes tells that a text is JSON, and no REST root.
-var errNoRoutes = errors.New("the answer lists no routes")
+// answered is the status of an answer. The site's own words for the status are left out.
+func answered(res *http.Response) string {
+	return strings.TrimSpace(fmt.Sprintf("%d %s", res.StatusCode, http.StatusText(res.StatusCode)))
+}
+
+// Texts that are no REST root.
+var (
+	errNoJSON   = errors.New("is no JSON")
+	errNoRoot   = errors.New("is JSON, and no REST root")
+	errNoRoutes = errors.New("lists no routes")
+)
 
 func parse(text []byte) (*Root, error) {
 	root, err := index.ParseRoot(text)
 	var syntax *json.SyntaxError
 	switch {
 	case errors.As(err, &syntax):
-		return nil, errors.New("the answer is no JSON")
+		return nil, errNoJSON
 	case err != nil:
-		return nil, err
+		return nil, errNoRoot // the text of err names types of Go
 	case len(root.Routes) == 0:
 		return nil, errNoRoutes
 	}

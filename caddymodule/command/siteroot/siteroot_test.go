@@ -1,8 +1,10 @@
 package siteroot_test
 
 import (
+	"errors"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -99,5 +101,91 @@ func TestOpen(t *testing.T) {
 	}
 	if _, err := siteroot.Open(filepath.Join(dir, "none")); err == nil {
 		t.Error("there is no such file")
+	}
+}
+
+// TestFetch_Elsewhere: header lines go to the named scheme, host and port, wherever the site
+// redirects to. Without them a redirect is followed.
+func TestFetch_Elsewhere(t *testing.T) {
+	var stolen []string
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		stolen = append(stolen, r.Header.Get("X-Token")+r.Header.Get("Authorization")+r.Header.Get("Cookie"))
+		_, _ = w.Write([]byte(small))
+	}))
+	defer other.Close()
+	mux := http.NewServeMux()
+	site := httptest.NewServer(mux)
+	defer site.Close()
+	away := strings.Replace(other.URL, "127.0.0.1", "localhost", 1) + "/wp-json/"
+	var hosts []string
+	mux.HandleFunc("/here/wp-json/", func(w http.ResponseWriter, r *http.Request) {
+		hosts = append(hosts, r.Host+" "+r.Header.Get("X-Token"))
+		_, _ = w.Write([]byte(small))
+	})
+	mux.Handle("/away/wp-json/", http.RedirectHandler(away, http.StatusFound))
+	mux.Handle("/port/wp-json/", http.RedirectHandler(other.URL, http.StatusFound))
+	mux.Handle("/scheme/wp-json/", http.RedirectHandler("https"+strings.TrimPrefix(site.URL, "http")+"/here/wp-json/", http.StatusFound))
+	mux.Handle("/twice/wp-json/", http.RedirectHandler("/away/wp-json/", http.StatusFound))
+	mux.Handle("/near/wp-json/", http.RedirectHandler(site.URL+"/here/wp-json/", http.StatusFound))
+	mux.Handle("/loop/wp-json/", http.RedirectHandler("/loop/wp-json/", http.StatusFound))
+	fetch := func(path string, header ...string) (*siteroot.Root, error) {
+		return siteroot.Fetch(t.Context(), site.URL+path, "wp-json", header)
+	}
+	for path, target := range map[string]string{"/away": "name http://localhost:", "/port": "name " + other.URL, "/scheme": "name https://127.0.0.1:", "/twice": "name http://localhost:", "/loop": "10 redirects"} {
+		for _, line := range []string{"X-Token: t", "Authorization: Basic c2VjcmV0", "Cookie: a=b"} {
+			if root, err := fetch(path, line); err == nil || !strings.Contains(err.Error(), target) || errors.Is(err, siteroot.ErrUsage) {
+				t.Errorf("%s, %s: %+v, %v", path, line, root, err)
+			}
+		}
+	}
+	if len(stolen) > 0 {
+		t.Fatalf("headers went elsewhere: %q", stolen)
+	}
+	if root, err := fetch("/near", "X-Token: t", "Host: shop.example.com"); err != nil || strings.Join(hosts, ",") != "shop.example.com t" {
+		t.Errorf("%+v, %v, %q", root, err, hosts)
+	}
+	root, err := fetch("/away")
+	if err != nil || root.Address != away {
+		t.Fatalf("%+v, %v", root, err)
+	}
+	if _, err := root.Ask(t.Context(), "/wp/v2/users", url.Values{}, []string{"X-Token: t"}); err == nil || len(stolen) != 1 || stolen[0] != "" {
+		t.Errorf("%v, %q", err, stolen)
+	}
+}
+
+// TestFetch_Usage: what cannot be meant is ErrUsage, and nothing is sent.
+func TestFetch_Usage(t *testing.T) {
+	for line, address := range map[string]string{
+		"nonsense": "http://127.0.0.1:1", "A B: x": "http://127.0.0.1:1", "A: x\ny": "http://127.0.0.1:1", "Host:": "http://127.0.0.1:1",
+		"Host: a b": "http://127.0.0.1:1", "A: 1": "ftp://x", "A: 2": "http://[", "A: 3": "http://x/?a=1", "A: 4": "",
+	} {
+		if _, err := siteroot.Fetch(t.Context(), address, "wp-json", []string{line}); !errors.Is(err, siteroot.ErrUsage) {
+			t.Errorf("%q to %q: %v", line, address, err)
+		}
+	}
+}
+
+// TestFetch_Words: what the site writes into its answer is not shown, and no type of Go.
+func TestFetch_Words(t *testing.T) {
+	status := "500 \x1b[31mRED"
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/list") {
+			_, _ = w.Write([]byte(`[{"routes":1}]`))
+			return
+		}
+		conn, buffer, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		_, _ = buffer.WriteString("HTTP/1.0 " + status + "\r\n\r\n")
+		_ = buffer.Flush()
+		_ = conn.Close()
+	}))
+	defer server.Close()
+	for path, want := range map[string]string{"/": "(500 Internal Server Error)", "/list": "the answer is JSON, and no REST root"} {
+		if _, err := siteroot.Fetch(t.Context(), server.URL+path, "wp-json", nil); err == nil || !strings.Contains(err.Error(), want) || strings.ContainsAny(err.Error(), "\x1b{") {
+			t.Errorf("%s: %q", path, err)
+		}
 	}
 }

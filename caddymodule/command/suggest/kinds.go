@@ -55,7 +55,7 @@ func kindOf(rec *records.Record, method string) kind {
 		return unread
 	case rec.Policy != "access":
 		return elsewhere
-	case strings.HasPrefix(rec.Rule, "built-in:"), strings.HasPrefix(rec.Rule, "plugin "):
+	case strings.HasPrefix(rec.Rule, "built-in:"), strings.HasPrefix(rec.Rule, "plugin "), strings.HasPrefix(rec.Rule, "deny plugin "):
 		return guarded
 	case rec.Route == index.Unknown:
 		return unknown

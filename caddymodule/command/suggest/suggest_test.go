@@ -119,7 +119,7 @@ var decisions = map[string]struct {
 	"orders":                         {[]seen{{"GET /wc/v3/orders", "page", 1, 9, nil}}, "", suggest.ReasonShop},
 	"users":                          {[]seen{{"GET /wp/v2/users", "page", 1, 9, rule("built-in: allow users /wp/v2/users", "")}}, "", suggest.ReasonGuarded},
 	"users without built-in rules":   {[]seen{{"GET /wp/v2/users/:id", "page", 1, 9, nil}}, "", suggest.ReasonGuarded},
-	"a line deny plugin":             {[]seen{{"GET /wp/v2/search", "page", 1, 9, rule("plugin wordpress", "Caddyfile:5")}}, "", suggest.ReasonGuarded},
+	"a line deny plugin":             {[]seen{{"GET /wp/v2/search", "page", 1, 9, rule("deny plugin wordpress", "Caddyfile:5")}}, "", suggest.ReasonGuarded},
 	"a known hole":                   {[]seen{{"POST /sure-triggers/v1/automation/action", "page", 1, 9, nil}}, "", suggest.ReasonHole},
 	"a hole that a plugin needs":     {[]seen{{"GET /lp/v1/courses/archive-course", "page", 1, 9, nil}}, "", suggest.ReasonHole},
 	"a parameter may meet a guard":   {[]seen{{"GET /own/v1/:form", "none", 1, 3, nil}}, "allow anyone GET /own/v1/:form", ""},

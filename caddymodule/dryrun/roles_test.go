@@ -1,0 +1,16 @@
+package dryrun_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/restwarden/restwarden/caddymodule/dryrun"
+	"github.com/restwarden/restwarden/policies"
+)
+
+// TestRoles: explain knows the roles that check takes for known.
+func TestRoles(t *testing.T) {
+	if !slices.Equal(dryrun.Roles(), policies.KnownRoles) {
+		t.Errorf("%v and %v", dryrun.Roles(), policies.KnownRoles)
+	}
+}
