@@ -132,13 +132,17 @@ type kind struct {
 // its earlier reach cannot be compared.
 var kinds = []kind{
 	{"anonymous-write", false, true, func(r *Report, _ *Diff) []string { return texts(r.Writes) }, nil},
-	{"new-anonymous-write", true, true,
+	{
+		"new-anonymous-write", true, true,
 		func(_ *Report, d *Diff) []string { return texts(writing(d.reached())) },
-		func(d *Diff) []string { return texts(writing(d.perhaps())) }},
+		func(d *Diff) []string { return texts(writing(d.perhaps())) },
+	},
 	{"new-route", true, false, func(_ *Report, d *Diff) []string { return texts(d.Added) }, nil},
-	{"new-anonymous", true, true,
+	{
+		"new-anonymous", true, true,
 		func(_ *Report, d *Diff) []string { return texts(d.reached()) },
-		func(d *Diff) []string { return texts(d.perhaps()) }},
+		func(d *Diff) []string { return texts(d.perhaps()) },
+	},
 	{"known-hole", false, true, (*Report).openHoles, nil},
 	{"needed-closed", false, false, (*Report).neededClosed, nil},
 	{"unknown-namespace", false, false, func(r *Report, _ *Diff) []string { return r.UnknownNamespaces }, nil},
