@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -17,8 +16,6 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
-	"github.com/restwarden/restwarden/policies/hosts"
-	"github.com/restwarden/restwarden/policies/nearest"
 )
 
 // errUnknowable tells that facts are missing.
@@ -105,102 +102,6 @@ func (g *guardedSite) close() (err error) {
 		err = errors.Join(err, config.Close())
 	}
 	return err
-}
-
-// choose chooses the site.
-func (g *guardedSite) choose(config *dryrun.Config) (err error) {
-	assumed := ""
-	if g.site, assumed, err = g.pick(config); g.site == nil || err != nil {
-		return err
-	}
-	others, err := config.Beside(g.ctx, g.site, g.address)
-	if err != nil {
-		return err
-	}
-	g.name, g.prefix, g.platform = g.site.Name, g.site.Prefix, g.site.Policies.Platform
-	g.places, g.gateway = placesOf(g.site, others), gatewayOf(g.site, others)
-	if assumed != "" {
-		g.limits = append(g.limits, assumed)
-	}
-	if len(others) > 0 {
-		g.limits = append(g.limits, fmt.Sprintf(
-			"Several directives may judge calls of the site, at %s: what their rules do not agree on is not known. Lines to add belong into each of them.", strings.Join(g.places, ", ")))
-	}
-	g.past = pastOf(config, g.site, others)
-	return nil
-}
-
-func placesOf(site *dryrun.Site, others []dryrun.Other) []string {
-	places := []string{site.At}
-	for _, o := range others {
-		if !slices.Contains(places, o.At) {
-			places = append(places, o.At)
-		}
-	}
-	return places
-}
-
-// errNotGuarded tells that the gateway is not on the way to the site.
-var errNotGuarded = errors.New("the gateway is not on the way")
-
-// pick returns the site: the one of --site, else the one that calls to the address come to, else
-// the only one, if the configuration does not know the address. assumed says so in a sentence.
-func (g *guardedSite) pick(config *dryrun.Config) (site *dryrun.Site, assumed string, err error) {
-	sites, err := config.Sites(g.ctx)
-	if err != nil {
-		return nil, "", err
-	}
-	var names []string
-	for _, s := range sites {
-		names = append(names, s.Name)
-	}
-	if g.asked != "" {
-		if err := nearest.Check(g.asked, names...); err != nil {
-			return nil, "", fmt.Errorf("--site: %w", err)
-		}
-		site = sites[slices.Index(names, g.asked)]
-		if at, _, err := config.Serving(g.ctx, g.address); g.address != "" && err == nil && at != nil && at.Name == site.Name {
-			site = at // on the port of the address
-		}
-		return site, "", nil
-	}
-	if g.address != "" && len(sites) > 0 {
-		at, answers, err := config.Serving(g.ctx, g.address)
-		switch {
-		case err != nil || at != nil:
-			return at, "", err
-		case answers != "":
-			return nil, "", fmt.Errorf("%w to %s: %s answers there; --site names another site of the configuration", errNotGuarded, g.address, answers)
-		}
-		if at := siteAt(sites, g.address); at != nil {
-			return at, "", nil
-		}
-	}
-	switch {
-	case len(sites) == 0:
-		return nil, "", nil
-	case len(sites) > 1:
-		return nil, "", fmt.Errorf("the configuration guards several sites: name one with --site: %s", strings.Join(names, ", "))
-	case g.address != "":
-		assumed = fmt.Sprintf("Site assumed: the configuration does not know the host of the address, so that its only site, %s, is taken.", names[0])
-	}
-	return sites[0], assumed, nil
-}
-
-// siteAt returns the site that an address is one of, or nil: the one with the longest base.
-func siteAt(sites []*dryrun.Site, address string) (found *dryrun.Site) {
-	u, err := url.Parse(address)
-	if err != nil || u.Host == "" {
-		return nil
-	}
-	for _, s := range sites {
-		fits := slices.ContainsFunc(s.Policies.Hosts, func(pattern string) bool { return hosts.Fits(pattern, hosts.Name(u.Host)) })
-		rest, below := strings.CutPrefix(u.Path, s.Base)
-		if fits && below && (rest == "" || rest[0] == '/') && (found == nil || len(s.Base) > len(found.Base)) {
-			found = s
-		}
-	}
-	return found
 }
 
 // bareSite is a configuration for a site that no gateway guards, with a directive in it.
@@ -321,35 +222,4 @@ func objectIn(of map[string]any, name string) map[string]any {
 
 func hasLoginOnly(directive map[string]any) bool {
 	return objectIn(objectIn(directive, "policies"), "access")["login_only"] == true
-}
-
-// ways are the codes of findings by which calls reach the site past its rules.
-var ways = []string{"W01", "W02", "W03", "W10", "W12"}
-
-// pastOf says why calls may reach the site that the rules refuse.
-func pastOf(config *dryrun.Config, site *dryrun.Site, others []dryrun.Other) (limits []string) {
-	judges := append([]dryrun.Other{{At: site.At, Imported: site.Imported, Chain: site.Chain}}, others...)
-	for i := range config.Report.Odd {
-		f := &config.Report.Odd[i]
-		about := len(f.Sites) == 0 || slices.ContainsFunc(f.Sites, func(host string) bool { return serves(site, host) }) ||
-			slices.ContainsFunc(judges, func(d dryrun.Other) bool { return f.At == d.At && f.Imported == d.Imported })
-		if about && slices.Contains(ways, f.Code) {
-			limits = append(limits, fmt.Sprintf("Calls may reach the site past the rules, %s at %s: %s.", f.Code, f.At, strings.TrimSuffix(f.Text, ".")))
-		}
-	}
-	for _, d := range judges {
-		proof, err := d.Chain.Prove(policies.Claim{Never: true, Methods: []string{"GET"}, Routes: []string{"/"}})
-		if err == nil {
-			limits = append(limits, proof.Unproved...)
-		}
-	}
-	slices.Sort(limits)
-	return slices.Compact(limits)
-}
-
-// serves tells whether a host, or a pattern of hosts, may be one of the site's.
-func serves(site *dryrun.Site, host string) bool {
-	return len(site.Policies.Hosts) == 0 || slices.ContainsFunc(site.Policies.Hosts, func(own string) bool {
-		return hosts.Fits(own, host) || hosts.Fits(host, own)
-	})
 }
