@@ -50,7 +50,7 @@ way to the site.`,
 	}
 	a.add(cmd, configUsage)
 	f := cmd.Flags()
-	f.StringVar(&a.site, "site", "", "site of the configuration, as `caddy restwarden status` names it")
+	f.StringVar(&a.site, "site", "", "site of the configuration, as the command status names it")
 	f.StringVar(&a.index, "index", "", "file with a saved REST root, in place of the GET")
 	f.StringVar(&a.prefix, "prefix", "", "first segment of the site's REST addresses (default that of the configuration, or wp-json)")
 	f.StringArrayVarP(&a.header, "header", "H", nil, "header line of the GET, \"Name: value\"")
