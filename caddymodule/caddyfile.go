@@ -113,8 +113,8 @@ func (g *Gateway) configure(directive policies.Option) error {
 }
 
 // expanded returns the options with what the lines `allow plugin` and `deny plugin` stand
-// for in their place. Their limits and credentials come last: there a line of the owner's
-// own may say the same, wherever it stands.
+// for in their place. Their limits come last: there a line of the owner's own may say the
+// same, wherever it stands.
 func expanded(block []policies.Option, platform string) (all []policies.Option, err error) {
 	names, _ := call.PlatformByName(platform)
 	var last []policies.Option
@@ -126,7 +126,7 @@ func expanded(block []policies.Option, platform string) (all []policies.Option, 
 			}
 		}
 		for _, line := range lines {
-			if line.From != "" && (line.Name == "credentials" || line.Name == "rate_limit") {
+			if line.From != "" && line.Name == "rate_limit" {
 				last = append(last, line)
 			} else {
 				all = append(all, line)

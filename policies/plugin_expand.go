@@ -38,9 +38,6 @@ func (e *expansion) allow() {
 		}
 		methods, route := strings.Join(n.Methods, ","), e.route(n.Route)
 		switch {
-		case n.Credentials != "":
-			e.add("credentials", n.Credentials)
-			continue
 		case n.Signature != nil && len(e.line.keys) > 0:
 			e.add("allow", "signed", e.plugin.Slug, methods, route)
 		default:

@@ -28,9 +28,8 @@ func IsPluginLine(o Option) bool {
 
 // ExpandPlugins returns the lines that a plugin line stands for on a platform: rules that
 // allow anyone what visitors and others without a login need, or a signature where the line
-// has a key for it; the limits of what must not be tried too often; and the credentials of
-// those who log in. A deny line becomes rules that take away what is risky, see Guard.
-// Errors name file and line.
+// has a key for it; and the limits of what must not be tried too often. A deny line becomes
+// rules that take away what is risky, see Guard. Errors name file and line.
 func ExpandPlugins(o Option, platform call.Platform) ([]Option, error) {
 	line, err := readPluginLine(o)
 	if err != nil {

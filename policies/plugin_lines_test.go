@@ -75,7 +75,7 @@ func TestExpandPlugins_Every(t *testing.T) {
 		for _, n := range p.Needed {
 			for _, method := range n.Methods {
 				route := example(n.Route)
-				want := n.Credentials == "" && !riskier(p, method, route, n.Route)
+				want := !riskier(p, method, route, n.Route)
 				if access.passes(method, route) != want {
 					t.Errorf("%s: %s %s passes: %t", p.Slug, method, route, !want)
 				}

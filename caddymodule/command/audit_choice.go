@@ -123,6 +123,9 @@ func pastOf(config *dryrun.Config, site *dryrun.Site, others []dryrun.Other) (li
 			limits = append(limits, fmt.Sprintf("Calls may reach the site past the rules, %s at %s: %s.", f.Code, f.At, strings.TrimSuffix(f.Text, ".")))
 		}
 	}
+	if site.Policies.Own.Jetpack {
+		limits = append(limits, "Calls may reach the site past the rules, by credentials jetpack: who forges such a signature counts as a user until the platform refuses it.")
+	}
 	for _, d := range judges {
 		proof, err := d.Chain.Prove(policies.Claim{Never: true, Methods: []string{"GET"}, Routes: []string{"/"}})
 		if err == nil {

@@ -131,7 +131,7 @@ func (g *guardedSite) now() *audit.Gateway {
 }
 
 func gatewayOf(s *dryrun.Site, others []dryrun.Other) *audit.Gateway {
-	g := &audit.Gateway{Chain: s.Chain, Jetpack: s.Policies.Own.Jetpack}
+	g := &audit.Gateway{Chain: s.Chain}
 	for _, o := range others {
 		g.Beside = append(g.Beside, o.Chain)
 	}
@@ -176,10 +176,6 @@ func enforce(directive map[string]any, platform call.Platform, lines []string) e
 	delete(access, "off")
 	access["login_only"] = true
 	for _, o := range options {
-		if o.Name == "credentials" {
-			objectIn(directive, "credentials")[o.Args[0]] = true
-			continue
-		}
 		if err := configure(configured, o); err != nil {
 			return err
 		}

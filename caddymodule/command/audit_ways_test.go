@@ -118,6 +118,7 @@ func TestAudit_Uncertain(t *testing.T) {
 		"on_error pass": block(shopHome+":8081", strings.Replace(closing, "login_only", "login_only\n\t\t\taccess {\n\t\t\t\ton_error pass\n\t\t\t}", 1)),
 		"call observes": block(shopHome+":8081", strings.Replace(closing, "login_only", "login_only\n\t\t\tcall {\n\t\t\t\tmode observe\n\t\t\t}", 1)),
 		"call off":      block(shopHome+":8081", strings.Replace(closing, "login_only", "login_only\n\t\t\tcall off", 1)),
+		"jetpack":       block(shopHome+":8081", strings.Replace(closing, "login_only", "login_only\n\t\t\tcredentials jetpack", 1)),
 		"certain":       block(shopHome+":8081", closing),
 	} {
 		file := write(t, "Caddyfile", "{\n\tauto_https off\n}\n"+config)

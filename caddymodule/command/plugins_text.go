@@ -161,9 +161,6 @@ func (t *pluginText) need(n *plugins.Need) {
 	if n.Limit != "" {
 		facts = append(facts, "limited to "+n.Limit)
 	}
-	if n.Credentials != "" {
-		facts = append(facts, "adds credentials "+n.Credentials)
-	}
 	if n.Optional {
 		facts = append(facts, "few sites use it")
 	}

@@ -74,9 +74,6 @@ type Need struct {
 	Signature *Signature `json:"signature,omitempty"`
 	// Limit is how often one address may call, "10/1m"; it is set where a password is tried.
 	Limit string `json:"limit,omitempty"`
-	// Credentials are those that the directive must know, "jetpack". The caller then acts as
-	// a user: no rule opens the route.
-	Credentials string `json:"credentials,omitempty"`
 }
 
 // Signature is a scheme of the policy signature.

@@ -29,7 +29,6 @@ func (s *site) find() (list []*found, unknown []string, err error) {
 			if err != nil {
 				return nil, nil, err
 			}
-			r.jetpack = n.Credentials != ""
 			listed := len(r.at) > 0
 			if !listed && n.Seen != plugins.InIndex { // the root of no site lists it
 				r.hidden(n.Methods)

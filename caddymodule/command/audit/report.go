@@ -120,8 +120,6 @@ type Gateway struct {
 	// Beside are the chains of other directives that may judge calls of the site, too. What
 	// not all chains agree on is not known.
 	Beside []*policies.Chain
-	// Jetpack tells that callers who sign with Jetpack's token count as users.
-	Jetpack bool
 }
 
 // Input is what a report is made of.

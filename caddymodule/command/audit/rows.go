@@ -87,7 +87,6 @@ type row struct {
 	route   string
 	methods []string // that the site lists
 	at      []place
-	jetpack bool // the caller signs with Jetpack's token
 }
 
 type place struct {
@@ -135,16 +134,12 @@ func (r *row) hidden(methods []string) {
 
 // reach says how much of the row callers without a login reach.
 func (r *row) reach(g *Gateway) (all policies.Reached, err error) {
-	who := caller.Caller{}
-	if r.jetpack && g.Jetpack {
-		who.Kind = caller.Unverified
-	}
 	reachers, err := g.reachers(r.route)
 	if err != nil {
 		return all, err
 	}
 	for _, p := range r.at {
-		found, err := reachOf(reachers, []*index.Route{p.pattern}, p.methods, []caller.Caller{who})
+		found, err := reachOf(reachers, []*index.Route{p.pattern}, p.methods, []caller.Caller{{}})
 		if err != nil {
 			return all, err
 		}

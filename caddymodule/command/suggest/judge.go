@@ -22,8 +22,7 @@ type judge struct {
 type opened struct {
 	plugin *plugins.Plugin
 	groups []plugins.Group // that were seen
-	login  bool
-	few    bool // some calls were made by fewer clients than --min-clients
+	few    bool            // some calls were made by fewer clients than --min-clients
 	calls  []Calls
 }
 
@@ -167,7 +166,6 @@ func (j *judge) open(n *needed, calls Calls) {
 		o.groups = append(o.groups, g)
 	}
 	o.few = o.few || calls.Seen.Clients < j.options.MinClients
-	o.login = o.login || n.need.Credentials != ""
 	calls.Why = n.need.Why
 	o.calls = append(o.calls, calls)
 }

@@ -42,9 +42,6 @@ func (j *judge) pluginLines(o *opened) []Line {
 		l.About = append(l.About, fmt.Sprintf("The provider signs its calls (%s). In place of the line, this block with its secret lets only signed calls pass:", signature.Scheme),
 			"  "+l.Line+" {", "      key {env."+strings.ToUpper(strings.ReplaceAll(o.plugin.Slug, "-", "_"))+"_KEY}", "  }")
 	}
-	if o.login {
-		l.About = append(l.About, "The line also makes the credentials of the plugin's service count.")
-	}
 	closed, open := j.risksOf(o)
 	if holes := holesOf(open); len(open) > 0 && holes != "" {
 		l.About = append(l.About, "It opens routes of published holes that the plugin needs: "+holes+". Is the plugin up to date?")
@@ -121,5 +118,5 @@ func (o *opened) opens(f *facts, method string, forms []call.Pattern) bool {
 
 // allows tells whether the line of a plugin makes a rule of a row of the catalogue.
 func (o *opened) allows(n *needed, method string) bool {
-	return n.plugin == o.plugin && slices.Contains(o.groups, n.need.Caller.Group()) && n.need.Credentials == "" && slices.Contains(n.need.Methods, method)
+	return n.plugin == o.plugin && slices.Contains(o.groups, n.need.Caller.Group()) && slices.Contains(n.need.Methods, method)
 }

@@ -52,7 +52,7 @@ func routesOf(pattern string) []string {
 // needed tells whether a needed row of the groups names the call.
 func (c *catalogued) needed(by rowCall, groups []plugins.Group) bool {
 	return slices.ContainsFunc(c.Needed, func(n plugins.Need) bool {
-		return n.Credentials == "" && slices.Contains(groups, n.Caller.Group()) && rowNames(n.Methods, n.Route, by)
+		return slices.Contains(groups, n.Caller.Group()) && rowNames(n.Methods, n.Route, by)
 	})
 }
 
