@@ -181,8 +181,12 @@ func TestAudit_Absent(t *testing.T) {
 	if status != 0 || !strings.Contains(out, absent) || !strings.Contains(out, "Plugins that the site seems to have: ") || strings.Contains(out, "plugin suretriggers\n") {
 		t.Errorf("%d\n%s", status, out)
 	}
-	if report := auditJSON(t, "--index", root, "--config", guarded(t, "login_only")); len(report.Propose) > 0 {
-		t.Errorf("%q", report.Propose)
+	if report := auditJSON(t, "--index", root, "--config", guarded(t, "login_only")); len(report.Propose) > 0 || len(report.Holes) > 0 {
+		t.Errorf("%q, %v", report.Propose, report.Holes)
+	}
+	opened := guarded(t, "login_only", "allow anyone /sure-triggers/**")
+	if _, problems, status := command.Run(strings.NewReader(""), "audit", "--index", root, "--config", opened, "--fail-on", "known-hole"); status != 1 || !strings.Contains(problems, "CVE-2025-3102") {
+		t.Errorf("%d %s", status, problems)
 	}
 }
 

@@ -92,15 +92,12 @@ func (f *found) plugin(now, then *Gateway) (p Plugin, holes []Hole, err error) {
 	p = Plugin{
 		Slug: f.Slug, Name: f.Name, Needed: []Need{}, Risky: []Risk{}, Absent: f.absent(), Optional: f.optional(), Lines: f.lines(), Keyed: f.keyed(),
 	}
-	if p.Absent {
-		return p, nil, nil
-	}
 	for i, r := range f.needs {
 		a, b, err := both(r, now, then)
 		if err != nil {
 			return p, nil, err
 		}
-		if len(r.at) > 0 {
+		if len(r.at) > 0 && !p.Absent {
 			p.Needed = append(p.Needed, f.need(i, &a, &b))
 		}
 	}
@@ -109,11 +106,10 @@ func (f *found) plugin(now, then *Gateway) (p Plugin, holes []Hole, err error) {
 		if err != nil {
 			return p, nil, err
 		}
-		if !f.shown[i] && !f.exposes[i] {
-			continue
-		}
 		risk := f.risk(i, &a, &b)
-		p.Risky = append(p.Risky, risk)
+		if !p.Absent && (f.shown[i] || f.exposes[i]) {
+			p.Risky = append(p.Risky, risk)
+		}
 		if !f.shown[i] && risk.Rule == "" { // it is not known whether the site has it
 			continue
 		}
