@@ -138,7 +138,7 @@ func TestCrowd(t *testing.T) {
 	t.Parallel()
 	const webhook = "POST /wc-stripe/v1/webhook"
 	crowd := func(r *records.Record) {
-		r.ClientIP = strings.Replace(r.ClientIP, "203.0.113.", "2001:db8:0:", 1) + "::1"
+		r.ClientIP = strings.Replace(r.ClientIP, "203.0.113.", "2001:db8:", 1) + "::1"
 	}
 	list := recordsOf(
 		seen{feedback, "page", 1, 3, nil}, seen{webhook, "none", 4, 4, nil},

@@ -140,6 +140,8 @@ var decisions = map[string]struct {
 	"a route with a space":           {[]seen{{"GET /x/v1/a b", "page", 1, 9, nil}}, "", suggest.ReasonNoLine},
 	"no addresses":                   {[]seen{{"GET /acme/v1/x", "page", 1, 9, func(r *records.Record) { r.ClientIP = "" }}}, "", suggest.ReasonNoAddress},
 	"one network":                    {[]seen{{"GET /acme/v1/x", "page", 1, 9, func(r *records.Record) { r.ClientIP = "2001:db8::" + r.ClientIP[10:] }}}, "", suggest.ReasonFew},
+	"one line of a customer":         {[]seen{{"POST /acme/v1/votes", "page", 1, 9, func(r *records.Record) { r.ClientIP = "2001:db8:42:" + r.ClientIP[10:] + "::1" }}}, "", suggest.ReasonFew},
+	"three lines of customers":       {[]seen{{"POST /acme/v1/votes", "page", 1, 3, func(r *records.Record) { r.ClientIP = "2001:db8:" + r.ClientIP[10:] + "::1" }}}, "allow anyone POST /acme/v1/votes", ""},
 	"another policy":                 {[]seen{{"PUT /wc/v3/orders/:id", "none", 1, 9, func(r *records.Record) { r.Policy, r.Rule = "order_type", "order_type" }}}, "", suggest.ReasonPolicy},
 	"a wrong password":               {[]seen{{"GET /acme/v1/x", "none", 1, 9, func(r *records.Record) { r.Code = "platform" }}}, "", suggest.ReasonPlatform},
 	"no reading":                     {[]seen{{"GET unknown", "none", 1, 9, func(r *records.Record) { r.Form, r.Policy = "", "call" }}}, "", suggest.ReasonUnread},
