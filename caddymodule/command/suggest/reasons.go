@@ -71,7 +71,7 @@ func order(r Reason) int {
 
 // kindReasons are the reasons that a record alone tells.
 var kindReasons = map[kind]Reason{
-	formed: ReasonForms, unknown: ReasonUnknown, unread: ReasonUnread, unindexed: ReasonUnindexed, guarded: ReasonGuarded,
+	formed: ReasonForms, unknown: ReasonUnknown, unread: ReasonUnread, unindexed: ReasonUnindexed, guarded: ReasonGuarded, denied: ReasonGuarded,
 	owned: ReasonOwn, elsewhere: ReasonPolicy, refused: ReasonPlatform, noLine: ReasonNoLine,
 }
 

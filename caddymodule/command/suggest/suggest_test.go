@@ -181,6 +181,8 @@ func TestScanners(t *testing.T) {
 		"a list of users":           {[]seen{{"GET /wp/v2/users", "none", 1, 3, nil}}, true},
 		"a list of users by a page": {[]seen{{"GET /wp/v2/users", "page", 1, 3, nil}}, false},
 		"a known hole":              {[]seen{{"POST /wplp-react-gdpr/v1/store-auth", "none", 1, 3, rule("built-in: deny /*/v1/store-auth", "")}}, true},
+		"what deny plugin closes":   {[]seen{{"GET /klaviyo/v1/version", "none", 1, 3, rule("deny plugin klaviyo", "Caddyfile:5")}}, false},
+		"a hole that deny closes":   {[]seen{{"GET /pmpro/v1/order", "none", 1, 3, rule("deny plugin paid-memberships-pro", "Caddyfile:5")}}, true},
 		"a hole of a plugin's":      {[]seen{{"GET /post-smtp/v1/get-log", "other", 1, 3, nil}}, false}, // the app needs /post-smtp/v1/*
 		"some unknown routes":       {many(4), false},                                                   // eight calls each
 		"many unknown routes":       {many(5), true},
