@@ -227,7 +227,7 @@ func TestSuggest_Check(t *testing.T) {
 	if !strings.Contains(lines, "\n#   "+users+", before Caddyfile:3,") {
 		t.Errorf("%s", lines)
 	}
-	if n := strings.Count("\n"+lines, "\nallow ") + strings.Count(lines, "\ndeny "); n != 9 {
+	if n := strings.Count("\n"+lines, "\nallow ") + strings.Count(lines, "\ndeny "); n != 10 {
 		t.Errorf("%d lines:\n%s", n, lines)
 	}
 	own := "shop.example.com {\n\trestwarden wordpress {\n\t\tspool_dir /var/tmp\n\t\tlogin_only\n\t\t" + users + "\n\t\tallow role editor /acme/v1/reports/**\n" + lines + "\t}\n\treverse_proxy 127.0.0.1:8080\n}\n"

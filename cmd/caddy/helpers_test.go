@@ -171,6 +171,9 @@ func (w *world) start(directive string, site ...string) {
 		identity = "rate 1000000/1m"
 	}
 	w.log = filepath.Join(w.t.TempDir(), "log")
+	w.tap.mu.Lock()
+	w.tap.roots = 0
+	w.tap.mu.Unlock()
 	f := &caddyrun.File{
 		Log: "file " + w.log, Global: caddyrun.TrustLoopback,
 		Sites: []caddyrun.Site{

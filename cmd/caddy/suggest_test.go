@@ -117,6 +117,11 @@ func TestSuggest(t *testing.T) {
 
 	p.start("mode observe\nlogin_only", varsHeader)
 	p.learned()
+	p.eventually("the records name routes", func() bool {
+		p.gate("GET /cms-json/cms/v2/settings", "")
+		text, err := os.ReadFile(p.log)
+		return err == nil && strings.Contains(string(text), `"route":"/wp/v2/settings"`)
+	})
 	for client := range 4 {
 		for _, v := range visits {
 			p.gate(v.line, v.body, byPage(fmt.Sprintf("203.0.113.%d", client))...)

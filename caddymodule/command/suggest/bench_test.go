@@ -40,7 +40,7 @@ func (l *randomLog) next() []byte {
 	}
 	return fmt.Appendf(nil, `{"level":"info","ts":%d.25,"msg":"request would be refused","v":1,"request_id":"0","site":"shop-%d.example.com","host":"shop.example.com","base":"",`+
 		`"policy":"access","code":"rest_not_logged_in","outcome":"would_refuse","rule":"login_only","at":"Caddyfile:3","from":"none","why":"A rule asks for a login.",`+
-		`"method":"GET","form":"pretty","route":%q,"client_ip":"2001:db8:%x:%x::%x","caller":"anonymous","remedy":"allow anyone GET %s"}`+"\n",
+		`"method":"GET","form":"pretty","route":%q,"client_ip":"2001:%x:%x:%x::1","caller":"anonymous","remedy":"allow anyone GET %s"}`+"\n",
 		1767225600+l.random.IntN(86400), l.random.IntN(20), route, l.random.IntN(1<<16), l.random.IntN(1<<16), l.random.IntN(1<<16), route)
 }
 

@@ -19,15 +19,19 @@ const (
 	enough = 10
 )
 
-// clientOf returns the number of a client: of an address, or of a network of 64 bits, since
-// one host has all of it. ok is false if the log has no address.
+// customer is how many bits of an IPv6 address tell one line of a customer from another:
+// providers give a line up to this much.
+const customer = 48
+
+// clientOf returns the number of a client: of an IPv4 address, or of an IPv6 network that one
+// customer may have. ok is false if the log has no address.
 func clientOf(address string) (client uint64, ok bool) {
 	if address == "" {
 		return 0, false
 	}
 	if a, err := netip.ParseAddr(address); err == nil {
 		if a = a.Unmap().WithZone(""); a.Is6() {
-			if p, err := a.Prefix(64); err == nil {
+			if p, err := a.Prefix(customer); err == nil {
 				a = p.Addr()
 			}
 		}

@@ -251,6 +251,8 @@ func (c *Collector) count(r *row, rec *records.Record) {
 
 // note keeps what tells a scanner: a call that only attacks make, or one of many that go
 // nowhere. A call by a page of the site tells nothing, nor does one by somebody who is logged in.
+// A line "deny plugin" of the owner's tells nothing either: services and apps of the plugin make
+// some of the calls that it closes.
 func (c *Collector) note(rec *records.Record, k kind, attack bool) {
 	client, named := clientOf(rec.ClientIP)
 	if !named || rec.From == "page" || rec.Caller == "user" || rec.Caller == "key" {

@@ -131,7 +131,7 @@ func (j *judge) lacks(n *needed, good int) (Reason, string) {
 // that opens them. Reads of a plugin's own need no page. A client can forge a page, so that
 // what is known of the platform and of plugins goes first.
 func (j *judge) lacksPage(key subject, r *row, good int) (Reason, string) {
-	line := "allow anyone " + key.method + " " + key.route
+	line := anyoneLine(key)
 	pages, core := len(r.pages.clients), j.facts.ofCore(key.route)
 	switch {
 	case j.facts.ofShop(key.route):
@@ -144,6 +144,8 @@ func (j *judge) lacksPage(key subject, r *row, good int) (Reason, string) {
 		return ReasonCore, line
 	case j.facts.owner(key.route, formsOf(key.route)) != nil:
 		return ReasonNotNeeded, line
+	case slices.Contains(changes, key.method):
+		return ReasonChange, line
 	case pages >= j.options.MinClients:
 		return "", line
 	case pages == 0 && (key.method != "GET" || core):
@@ -170,7 +172,8 @@ func (j *judge) open(n *needed, calls Calls) {
 	o.calls = append(o.calls, calls)
 }
 
-// allow adds calls that no plugin is known to need: one line a route.
+// allow adds calls that no plugin is known to need. Each method of a route has a line of its own,
+// so that forged writes stand apart from good reads.
 func (j *judge) allow(key subject, r *row, calls Calls) {
 	about := "No entry of the catalogue needs it. Clients say that pages of the site made these calls; a client can forge that: do you know this plugin?"
 	if j.facts.ofCore(key.route) {
@@ -186,30 +189,17 @@ func (j *judge) allow(key subject, r *row, calls Calls) {
 	if key.method != "GET" {
 		abouts = append(abouts, "It lets anybody write: a rate_limit beside it bounds how often.")
 	}
-	if last := len(j.anyone) - 1; last >= 0 && j.anyone[last].Calls[0].Route == key.route {
-		l := &j.anyone[last] // rows come by route
-		l.Calls = append(l.Calls, calls)
-		for _, about := range abouts {
-			if !slices.Contains(l.About, about) {
-				l.About = append(l.About, about)
-			}
-		}
-		return
-	}
-	j.anyone = append(j.anyone, Line{Calls: []Calls{calls}, About: abouts})
+	j.anyone = append(j.anyone, Line{Line: anyoneLine(key), Calls: []Calls{calls}, About: abouts})
 }
 
 // aboutParameter is said of a line whose route has a parameter.
 const aboutParameter = "It opens every address of this shape, other routes of the site with it: caddy restwarden audit lists them."
 
-// methodsOf returns the methods of calls, as a rule has them.
-func methodsOf(calls []Calls) string {
-	var all []string
-	for i := range calls {
-		all = append(all, calls[i].Method)
-	}
-	return strings.Join(all, ",")
-}
+// anyoneLine returns the line that opens the calls of a key to anybody.
+func anyoneLine(key subject) string { return "allow anyone " + key.method + " " + key.route }
+
+// changes are methods that change or remove what is there. Forged calls must not open them.
+var changes = []string{"PUT", "PATCH", "DELETE"}
 
 // covers tells whether a pattern matches whatever one of a route's forms does.
 func covers(p call.Pattern, forms []call.Pattern) bool {

@@ -18,7 +18,8 @@ const (
 	unknown               // the index has no such route
 	unread                // the request has no certain reading
 	unindexed             // the index is not known
-	guarded               // a built-in rule, or one of a line "deny plugin"
+	guarded               // a built-in rule
+	denied                // a line of the owner's for a plugin
 	owned                 // a rule of the owner's
 	elsewhere             // another policy
 	refused               // the platform refuses the credentials
@@ -40,7 +41,7 @@ func keyOf(rec *records.Record) subject {
 		key.rule = cut(rec.Policy)
 	case refused:
 		key.rule = cut(rec.Code)
-	case loggedIn, guarded, owned:
+	case loggedIn, guarded, denied, owned:
 		key.rule = cut(rec.Rule)
 	}
 	return key
@@ -55,8 +56,10 @@ func kindOf(rec *records.Record, method string) kind {
 		return unread
 	case rec.Policy != "access":
 		return elsewhere
-	case strings.HasPrefix(rec.Rule, "built-in:"), strings.HasPrefix(rec.Rule, "plugin "), strings.HasPrefix(rec.Rule, "deny plugin "):
+	case strings.HasPrefix(rec.Rule, "built-in:"):
 		return guarded
+	case strings.HasPrefix(rec.Rule, "plugin "), strings.HasPrefix(rec.Rule, "deny plugin "):
+		return denied
 	case rec.Route == index.Unknown:
 		return unknown
 	case !strings.HasPrefix(rec.Route, "/"):

@@ -17,9 +17,6 @@ func (j *judge) lines() []Line {
 	for _, o := range j.plugins {
 		all = append(all, j.pluginLines(o)...)
 	}
-	for i := range j.anyone {
-		j.anyone[i].Line = "allow anyone " + methodsOf(j.anyone[i].Calls) + " " + j.anyone[i].Calls[0].Route
-	}
 	// A route without parameters goes first, so that a wider one does not decide in its place.
 	slices.SortStableFunc(j.anyone, func(a, b Line) int {
 		return cmp.Compare(parameters(a.Calls[0].Route), parameters(b.Calls[0].Route))
@@ -44,7 +41,7 @@ func (j *judge) opens(lines []Line, calls *Calls) string {
 	}
 	for i := range lines {
 		words := strings.Fields(lines[i].Line)
-		if words[1] != "anyone" || !slices.Contains(strings.Split(words[2], ","), calls.Method) {
+		if words[1] != "anyone" || words[2] != calls.Method {
 			continue
 		}
 		if p, err := call.ParsePattern(words[3]); err == nil && covers(p, forms) {

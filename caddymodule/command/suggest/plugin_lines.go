@@ -22,14 +22,57 @@ func (o *opened) groupsOf() (seen []plugins.Group) {
 // line returns the line that opens what the groups need that were seen. It names them where a
 // line without a word would open more.
 func (o *opened) line() string {
-	line, named := "allow plugin "+o.plugin.Slug, []string(nil)
+	line, named := o.plainLine(), []string(nil)
 	for _, g := range o.groupsOf() {
 		named = append(named, string(g))
 	}
-	if slices.ContainsFunc(plugins.DefaultGroups, func(g plugins.Group) bool { return o.plugin.Serves(g) && !slices.Contains(o.groups, g) }) {
+	if len(o.unseen()) > 0 {
 		line += " for " + strings.Join(named, ",")
 	}
 	return line
+}
+
+// plainLine returns the line that opens all default groups.
+func (o *opened) plainLine() string { return "allow plugin " + o.plugin.Slug }
+
+// unseen returns the default groups of which no good call was seen.
+func (o *opened) unseen() (groups []plugins.Group) {
+	for _, g := range plugins.DefaultGroups {
+		if o.plugin.Serves(g) && !slices.Contains(o.groups, g) {
+			groups = append(groups, g)
+		}
+	}
+	return groups
+}
+
+// closed names the default groups that the line leaves closed, with a route of each, or is "".
+// A log of a week may have no refund and no dispute.
+func (j *judge) closed(o *opened) string {
+	var all []string
+	for _, g := range o.unseen() {
+		if call := j.closedCall(o, g); call != "" {
+			all = append(all, fmt.Sprintf("%s (%s)", g, call))
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Not seen, or by too few clients, and closed where no other line opens it: %s. The line %q opens that, too.", strings.Join(all, ", "), o.plainLine())
+}
+
+// closedCall returns the first call of a group that the line of a plugin does not open, or "".
+func (j *judge) closedCall(o *opened, g plugins.Group) string {
+	for _, n := range j.facts.needs {
+		if n.plugin != o.plugin || n.need.Caller.Group() != g {
+			continue
+		}
+		for _, method := range n.need.Methods {
+			if !o.opens(j.facts, method, []call.Pattern{n.pattern}) {
+				return method + " " + n.pattern.String()
+			}
+		}
+	}
+	return ""
 }
 
 // pluginLines returns the line of a plugin, and the one that closes what is risky of it.
@@ -41,6 +84,9 @@ func (j *judge) pluginLines(o *opened) []Line {
 	if signature := o.signature(); signature != nil {
 		l.About = append(l.About, fmt.Sprintf("The provider signs its calls (%s). In place of the line, this block with its secret lets only signed calls pass:", signature.Scheme),
 			"  "+l.Line+" {", "      key {env."+strings.ToUpper(strings.ReplaceAll(o.plugin.Slug, "-", "_"))+"_KEY}", "  }")
+	}
+	if closed := j.closed(o); closed != "" {
+		l.About = append(l.About, closed)
 	}
 	closed, open := j.risksOf(o)
 	if holes := holesOf(open); len(open) > 0 && holes != "" {

@@ -12,6 +12,7 @@ type Reason string
 const (
 	ReasonFew       Reason = "few-clients"
 	ReasonNoPage    Reason = "no-page"
+	ReasonChange    Reason = "change"
 	ReasonNotNeeded Reason = "not-needed"
 	ReasonCore      Reason = "core"
 	ReasonForms     Reason = "several-forms"
@@ -43,6 +44,7 @@ type said struct {
 var reasons = []said{
 	{ReasonFew, "too few clients called them; a lower --min-clients suggests them"},
 	{ReasonNoPage, "no page of the site made them, and no entry of the catalogue needs them; if you know who calls, write the line yourself"},
+	{ReasonChange, "PUT, PATCH and DELETE change or remove what is there, and no entry of the catalogue needs them; if you know who calls, write the line yourself"},
 	{ReasonNotNeeded, "the catalogue knows the plugin, and does not know that a visitor needs this"},
 	{ReasonCore, "the platform's own interface: visitors are not known to need these calls, whatever clients say of pages"},
 	{ReasonForms, "the route has several forms, and the records do not tell which was called"},
@@ -71,7 +73,7 @@ func order(r Reason) int {
 
 // kindReasons are the reasons that a record alone tells.
 var kindReasons = map[kind]Reason{
-	formed: ReasonForms, unknown: ReasonUnknown, unread: ReasonUnread, unindexed: ReasonUnindexed, guarded: ReasonGuarded,
+	formed: ReasonForms, unknown: ReasonUnknown, unread: ReasonUnread, unindexed: ReasonUnindexed, guarded: ReasonGuarded, denied: ReasonGuarded,
 	owned: ReasonOwn, elsewhere: ReasonPolicy, refused: ReasonPlatform, noLine: ReasonNoLine,
 }
 
