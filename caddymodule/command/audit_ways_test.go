@@ -108,6 +108,27 @@ func TestAudit_NotGuarded(t *testing.T) {
 	}
 }
 
+// TestAudit_Password: no error says the password of an address.
+func TestAudit_Password(t *testing.T) {
+	shop := block(shopHome+":8081", closing)
+	for name, test := range map[string]struct {
+		config, address string
+		status          int
+	}{
+		"not guarded": {shop + block("http://other.example.com:8081"), "http://bob:hunter2@other.example.com:8081/", 4},
+		"a folder":    {block(shopHome+":8081", "restwarden wordpress {\n\t\t\tbase /blog\n\t\t}"), "http://bob:hunter2@shop.example.com:8081", 4},
+		"no address":  {shop, "http://bob:hunter2@shop .example.com", 2},
+		"no port":     {shop, "http://bob:hunter2/x@shop.example.com", 2},
+		"no answer":   {shop, "http://bob:hunter2@127.0.0.1:1", 3},
+	} {
+		file := write(t, "Caddyfile", "{\n\tauto_https off\n}\n"+test.config)
+		out, problems, status := command.Run(strings.NewReader(""), "audit", "--config", file, test.address)
+		if status != test.status || out != "" || problems == "" || strings.Contains(problems, "hunter2") {
+			t.Errorf("%s: %d %s %s", name, status, problems, out)
+		}
+	}
+}
+
 // TestAudit_Uncertain: where calls may pass the rules, nothing is closed for certain.
 func TestAudit_Uncertain(t *testing.T) {
 	for name, config := range map[string]string{
