@@ -198,6 +198,39 @@ func TestAudit_Observe(t *testing.T) {
 	}
 }
 
+// TestAudit_Diff: a wider rule for a part of an endpoint, and a new pattern under a known name,
+// are more of it.
+func TestAudit_Diff(t *testing.T) {
+	one, form := `"/my/v1/(?P<id>[\\d]+)": {"methods": ["POST"]}`, `"/my/v1/form/(?P<form>[a-z0-9-]+)": {"methods": ["POST"]}`
+	two := `"/my/v1/(?P<id>[a-z]+)": {"methods": ["GET"]}`
+	both := strings.Replace(two, "GET", "POST", 1)
+	root := func(routes ...string) string {
+		return write(t, "root.json", `{"name": "A", "home": "https://shop.example.com", "namespaces": ["my/v1"], "routes": {`+strings.Join(routes, ",")+`}}`)
+	}
+	narrow, wide := "allow anyone POST /my/v1/form/newsletter", "allow anyone POST /my/v1/form/newsletter /my/v1/form/admin"
+	for name, test := range map[string]struct {
+		before, now []string // a root and rules
+		status      int
+		says        string
+	}{
+		"a wider rule":        {[]string{root(one, form), "login_only", narrow}, []string{root(one, form), "login_only", wide}, 3, "some, otherwise than before"},
+		"the same rule":       {[]string{root(one, form), "login_only", narrow}, []string{root(one, form), "login_only", narrow}, 0, "nothing has changed"},
+		"another rule beside": {[]string{root(one, form), "login_only", narrow}, []string{root(one, form), "login_only", narrow, "deny /other/v1/**"}, 0, "nothing has changed"},
+		"a pattern":           {[]string{root(one), "allow anyone /my/v1/*"}, []string{root(one, both), "allow anyone /my/v1/*"}, 1, "+ POST /my/v1/:id, pattern /my/v1/(?P<id>[a-z]+)"},
+		"a method":            {[]string{root(one, two), "allow anyone /my/v1/*"}, []string{root(one, both), "allow anyone /my/v1/*"}, 1, "+ POST /my/v1/:id, pattern /my/v1/(?P<id>[a-z]+)"},
+	} {
+		args := func(with []string) []string { return []string{"--index", with[0], "--config", guarded(t, with[1:]...)} }
+		out, _, status := command.Run(strings.NewReader(""), append([]string{"audit", "--format", "json"}, args(test.before)...)...)
+		if status != 0 {
+			t.Fatal(status)
+		}
+		line := append([]string{"audit", "--diff", write(t, "old.json", out), "--fail-on", "new-anonymous-write"}, args(test.now)...)
+		if out, problems, status := command.Run(strings.NewReader(""), line...); status != test.status || !strings.Contains(out, test.says) {
+			t.Errorf("%s: %d %s %s", name, status, problems, out)
+		}
+	}
+}
+
 // TestAudit_OldReport: an earlier report that is odd, or of another site, is no base for a
 // comparison; an empty --fail-on checks nothing, and says so.
 func TestAudit_OldReport(t *testing.T) {
