@@ -51,12 +51,11 @@ func TestAudit_Several(t *testing.T) {
 		"two ports and the closed one":       {reversed, shopHome + ":8081", audit.None, 0},
 		"a port of a proxy in front":         {reversed, shopHome, audit.Unknown, 1},
 		"a site for all other hosts":         {block(shopHome+":8081", closing) + block("http://:8081", leaving), shopHome + ":8081", audit.None, 0},
+		"all hosts on another port":          {block(shopHome+":8081", closing) + block("http://:8083", leaving), "--site shop.example.com", audit.Unknown, 1},
+		"all hosts on a port not asked":      {block(shopHome+":8081", closing) + block("http://:8083", leaving), shopHome + ":8081", audit.None, 0},
 	} {
 		args := []string{"--index", savedRoot, "--config", write(t, "Caddyfile", "{\n\tauto_https off\n}\n"+test.config)}
-		if test.address != "" {
-			args = append(args, test.address)
-		}
-		report := auditJSON(t, args...)
+		report := auditJSON(t, append(args, strings.Fields(test.address)...)...)
 		limits := slices.DeleteFunc(report.Limits, func(l string) bool { return !strings.HasPrefix(l, "Several directives") })
 		if got := anonymous(report, "POST /wp/v2/posts"); got != test.want || len(limits) != test.limits {
 			t.Errorf("%s: %s, %q", name, got, report.Limits)
@@ -89,6 +88,8 @@ func TestAudit_NotGuarded(t *testing.T) {
 		says            string
 	}{
 		"another host":         {shop + block("http://other.example.com:8081"), "http://other.example.com:8081", 4, "reverse_proxy 127.0.0.1:8080 answers there"},
+		"a host of -H":         {shop + block("http://other.example.com:8081"), "-H Host:other.example.com http://127.0.0.1:8081", 4, "reverse_proxy 127.0.0.1:8080 answers there"},
+		"the last host of -H":  {shop + block("http://other.example.com:8081"), "-H Host:other.example.com -H host:shop.example.com:80 http://other.example.com:8081", 0, `"site": "shop.example.com"`},
 		"another port":         {shop + block(shopHome+":8082"), shopHome + ":8082", 4, "reverse_proxy 127.0.0.1:8080 answers there"},
 		"one host of two":      {block(shopHome+":8081, http://www.shop.example.com:8081", "@www host www.shop.example.com", "restwarden @www wordpress {\n\t\t\tlogin_only\n\t\t}"), shopHome + ":8081", 4, "answers there"},
 		"a folder":             {block(shopHome+":8081", "restwarden wordpress {\n\t\t\tbase /blog\n\t\t}"), shopHome + ":8081", 4, ", which guards /blog alone, answers there"},
