@@ -3,6 +3,7 @@ package policies
 import (
 	"cmp"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/call"
@@ -88,6 +89,32 @@ func (r *Reacher) Refused(route *index.Route, method string, by caller.Caller) (
 		}
 	})
 	return refused, err
+}
+
+// Parts describes what a caller without a shop key reaches of a route with a method: a line for
+// each kind of its routes, "+ GET /a/x" with the rule that lets calls of the kind pass, or "- GET /a/y"
+// with the rule that refuses them, sorted. Equal rules and patterns have equal lines. The error
+// is cover.ErrTooMany.
+func (r *Reacher) Parts(route *index.Route, method string, by caller.Caller) (parts []string, err error) {
+	methods := []string{method}
+	if method == http.MethodGet {
+		methods = append(methods, http.MethodHead)
+	}
+	_, err = r.walk(route, func(place *cover.Place) {
+		for _, method := range methods {
+			sign, decides := "-", ""
+			passes, rule := r.judge(place, method, &by)
+			if passes {
+				sign = "+"
+			}
+			if rule != nil {
+				decides = rule.String()
+			}
+			parts = append(parts, strings.Join([]string{sign, method, place.Route(), decides}, " "))
+		}
+	})
+	slices.Sort(parts)
+	return parts, err
 }
 
 // walk visits a place of each kind that counts.

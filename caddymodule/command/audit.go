@@ -187,6 +187,9 @@ func (a *auditor) address(args []string) (string, error) {
 	if !strings.Contains(address, "://") {
 		address = "https://" + address
 	}
+	if _, err := url.Parse(address); err != nil { // the text of err may have a password
+		return "", errors.New("the URL cannot be read: write it as https://shop.example.com")
+	}
 	return address, nil
 }
 
@@ -221,7 +224,7 @@ func (a *auditor) root(cmd *cobra.Command, g *guardedSite, address string, progr
 	if a.index != "" {
 		return siteroot.Open(a.index)
 	}
-	progress.Step("reading %s", address)
+	progress.Step("reading %s", shownAddress(address))
 	root, err := siteroot.Fetch(cmd.Context(), address, firstOf(a.prefix, g.prefix, "wp-json"), a.header)
 	switch {
 	case errors.Is(err, siteroot.ErrUsage):

@@ -3,6 +3,7 @@ package command
 import (
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"slices"
 	"strings"
@@ -91,6 +92,30 @@ func (g *guardedSite) pick(config *dryrun.Config) (site *dryrun.Site, assumed st
 		assumed = fmt.Sprintf("Site assumed: the configuration does not know the host of the address, so that its only site, %s, is taken.", names[0])
 	}
 	return sites[0], assumed, nil
+}
+
+// calledAt returns the address that a site is called at, without a login: a header line "Host: …"
+// says which host that is, since the server goes by it.
+func calledAt(address string, header []string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return ""
+	}
+	port := u.Port()
+	for _, line := range header {
+		name, value, _ := strings.Cut(line, ":")
+		host := strings.Trim(hosts.Name(strings.TrimSpace(value)), "[]")
+		switch {
+		case !strings.EqualFold(strings.TrimSpace(name), "Host") || host == "":
+		case port != "":
+			u.Host = net.JoinHostPort(host, port)
+		case strings.Contains(host, ":"):
+			u.Host = "[" + host + "]"
+		default:
+			u.Host = host
+		}
+	}
+	return shownAddress(u.String())
 }
 
 // siteAt returns the site that an address is one of, or nil: the one with the longest base.

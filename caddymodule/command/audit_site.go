@@ -42,7 +42,7 @@ type guardedSite struct {
 // guarded finds the site in the configuration: the one of --site, else that of the URL's
 // host, else the only one.
 func (a *auditor) guarded(ctx context.Context, address string) (*guardedSite, error) {
-	g := &guardedSite{ctx: ctx, asked: a.site, address: address, options: dryrun.Options{File: a.config, Adapter: a.adapter}}
+	g := &guardedSite{ctx: ctx, asked: a.site, address: calledAt(address, a.header), options: dryrun.Options{File: a.config, Adapter: a.adapter}}
 	g.platform, _ = call.PlatformByName("wordpress")
 	if _, err := os.Stat("Caddyfile"); a.config == "" && errors.Is(err, fs.ErrNotExist) {
 		if a.site != "" {

@@ -51,12 +51,11 @@ func TestAudit_Several(t *testing.T) {
 		"two ports and the closed one":       {reversed, shopHome + ":8081", audit.None, 0},
 		"a port of a proxy in front":         {reversed, shopHome, audit.Unknown, 1},
 		"a site for all other hosts":         {block(shopHome+":8081", closing) + block("http://:8081", leaving), shopHome + ":8081", audit.None, 0},
+		"all hosts on another port":          {block(shopHome+":8081", closing) + block("http://:8083", leaving), "--site shop.example.com", audit.Unknown, 1},
+		"all hosts on a port not asked":      {block(shopHome+":8081", closing) + block("http://:8083", leaving), shopHome + ":8081", audit.None, 0},
 	} {
 		args := []string{"--index", savedRoot, "--config", write(t, "Caddyfile", "{\n\tauto_https off\n}\n"+test.config)}
-		if test.address != "" {
-			args = append(args, test.address)
-		}
-		report := auditJSON(t, args...)
+		report := auditJSON(t, append(args, strings.Fields(test.address)...)...)
 		limits := slices.DeleteFunc(report.Limits, func(l string) bool { return !strings.HasPrefix(l, "Several directives") })
 		if got := anonymous(report, "POST /wp/v2/posts"); got != test.want || len(limits) != test.limits {
 			t.Errorf("%s: %s, %q", name, got, report.Limits)
@@ -89,6 +88,8 @@ func TestAudit_NotGuarded(t *testing.T) {
 		says            string
 	}{
 		"another host":         {shop + block("http://other.example.com:8081"), "http://other.example.com:8081", 4, "reverse_proxy 127.0.0.1:8080 answers there"},
+		"a host of -H":         {shop + block("http://other.example.com:8081"), "-H Host:other.example.com http://127.0.0.1:8081", 4, "reverse_proxy 127.0.0.1:8080 answers there"},
+		"the last host of -H":  {shop + block("http://other.example.com:8081"), "-H Host:other.example.com -H host:shop.example.com:80 http://other.example.com:8081", 0, `"site": "shop.example.com"`},
 		"another port":         {shop + block(shopHome+":8082"), shopHome + ":8082", 4, "reverse_proxy 127.0.0.1:8080 answers there"},
 		"one host of two":      {block(shopHome+":8081, http://www.shop.example.com:8081", "@www host www.shop.example.com", "restwarden @www wordpress {\n\t\t\tlogin_only\n\t\t}"), shopHome + ":8081", 4, "answers there"},
 		"a folder":             {block(shopHome+":8081", "restwarden wordpress {\n\t\t\tbase /blog\n\t\t}"), shopHome + ":8081", 4, ", which guards /blog alone, answers there"},
@@ -104,6 +105,27 @@ func TestAudit_NotGuarded(t *testing.T) {
 		out, problems, status := command.Run(strings.NewReader(""), line...)
 		if status != test.status || !strings.Contains(out+problems, test.says) || status == 4 && out != "" {
 			t.Errorf("%s: %d %s %.400s", name, status, problems, out)
+		}
+	}
+}
+
+// TestAudit_Password: no error says the password of an address.
+func TestAudit_Password(t *testing.T) {
+	shop := block(shopHome+":8081", closing)
+	for name, test := range map[string]struct {
+		config, address string
+		status          int
+	}{
+		"not guarded": {shop + block("http://other.example.com:8081"), "http://bob:hunter2@other.example.com:8081/", 4},
+		"a folder":    {block(shopHome+":8081", "restwarden wordpress {\n\t\t\tbase /blog\n\t\t}"), "http://bob:hunter2@shop.example.com:8081", 4},
+		"no address":  {shop, "http://bob:hunter2@shop .example.com", 2},
+		"no port":     {shop, "http://bob:hunter2/x@shop.example.com", 2},
+		"no answer":   {shop, "http://bob:hunter2@127.0.0.1:1", 3},
+	} {
+		file := write(t, "Caddyfile", "{\n\tauto_https off\n}\n"+test.config)
+		out, problems, status := command.Run(strings.NewReader(""), "audit", "--config", file, test.address)
+		if status != test.status || out != "" || problems == "" || strings.Contains(problems, "hunter2") {
+			t.Errorf("%s: %d %s %s", name, status, problems, out)
 		}
 	}
 }
@@ -174,6 +196,39 @@ func TestAudit_Observe(t *testing.T) {
 		}
 		if strings.Contains(string(html), "closed to strangers but") || strings.Contains(string(html), "Nothing: the gateway is closed") || strings.Contains(out, "Nothing to add") {
 			t.Errorf("%s: it is called closed", lines)
+		}
+	}
+}
+
+// TestAudit_Diff: a wider rule for a part of an endpoint, and a new pattern under a known name,
+// are more of it.
+func TestAudit_Diff(t *testing.T) {
+	one, form := `"/my/v1/(?P<id>[\\d]+)": {"methods": ["POST"]}`, `"/my/v1/form/(?P<form>[a-z0-9-]+)": {"methods": ["POST"]}`
+	two := `"/my/v1/(?P<id>[a-z]+)": {"methods": ["GET"]}`
+	both := strings.Replace(two, "GET", "POST", 1)
+	root := func(routes ...string) string {
+		return write(t, "root.json", `{"name": "A", "home": "https://shop.example.com", "namespaces": ["my/v1"], "routes": {`+strings.Join(routes, ",")+`}}`)
+	}
+	narrow, wide := "allow anyone POST /my/v1/form/newsletter", "allow anyone POST /my/v1/form/newsletter /my/v1/form/admin"
+	for name, test := range map[string]struct {
+		before, now []string // a root and rules
+		status      int
+		says        string
+	}{
+		"a wider rule":        {[]string{root(one, form), "login_only", narrow}, []string{root(one, form), "login_only", wide}, 3, "some, otherwise than before"},
+		"the same rule":       {[]string{root(one, form), "login_only", narrow}, []string{root(one, form), "login_only", narrow}, 0, "nothing has changed"},
+		"another rule beside": {[]string{root(one, form), "login_only", narrow}, []string{root(one, form), "login_only", narrow, "deny /other/v1/**"}, 0, "nothing has changed"},
+		"a pattern":           {[]string{root(one), "allow anyone /my/v1/*"}, []string{root(one, both), "allow anyone /my/v1/*"}, 1, "+ POST /my/v1/:id, pattern /my/v1/(?P<id>[a-z]+)"},
+		"a method":            {[]string{root(one, two), "allow anyone /my/v1/*"}, []string{root(one, both), "allow anyone /my/v1/*"}, 1, "+ POST /my/v1/:id, pattern /my/v1/(?P<id>[a-z]+)"},
+	} {
+		args := func(with []string) []string { return []string{"--index", with[0], "--config", guarded(t, with[1:]...)} }
+		out, _, status := command.Run(strings.NewReader(""), append([]string{"audit", "--format", "json"}, args(test.before)...)...)
+		if status != 0 {
+			t.Fatal(status)
+		}
+		line := append([]string{"audit", "--diff", write(t, "old.json", out), "--fail-on", "new-anonymous-write"}, args(test.now)...)
+		if out, problems, status := command.Run(strings.NewReader(""), line...); status != test.status || !strings.Contains(out, test.says) {
+			t.Errorf("%s: %d %s %s", name, status, problems, out)
 		}
 	}
 }

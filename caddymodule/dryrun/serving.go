@@ -116,7 +116,7 @@ func probesOf(site *Site, address string) (probes []string, port int) {
 }
 
 // apart tells whether no request that comes to the site's directive, or would without its
-// matchers, comes to g: a block for other hosts stands before it, or another server listens.
+// matchers, comes to g: a block for the site's own hosts stands before it.
 func (c *Config) apart(site *Site, g *guard) bool {
 	for _, own := range c.guards {
 		module, ok := own.way.Module.(Guarding)
@@ -127,7 +127,7 @@ func (c *Config) apart(site *Site, g *guard) bool {
 			return ends(own, g)
 		}
 	}
-	return g.way.Hosts == nil
+	return false // another server listens, and may get the requests of any host
 }
 
 // ends tells whether the outermost route on the way to own takes all requests to its hosts, so

@@ -20,12 +20,15 @@ type Diff struct {
 	Removed []Endpoint `json:"removed"`
 	// Changed are the endpoints of which callers without a login reach more or less.
 	Changed []Change `json:"changed"`
+	// Limits say what cannot be compared, in a sentence each.
+	Limits []string `json:"limits,omitempty"`
 	// Failed is what --fail-on has found, and Undecided what it could not decide.
 	Failed    []Failure `json:"failed,omitempty"`
 	Undecided []Failure `json:"undecided,omitempty"`
 }
 
-// Change is an endpoint, and what callers without a login reached of it before.
+// Change is an endpoint, and what callers without a login reached of it before. Both reaches
+// may be Some: then the parts, or the rules that decide on them, are others.
 type Change struct {
 	Endpoint
 	Before Reach `json:"before"`
@@ -57,34 +60,61 @@ func Read(text []byte) (*Report, error) {
 // Since compares two reports of one site.
 func (r *Report) Since(old *Report) *Diff {
 	d := &Diff{Version: 1, Added: []Endpoint{}, Removed: []Endpoint{}, Changed: []Change{}}
-	before, after := old.endpoints(), r.endpoints()
-	known := map[string]Reach{}
-	for _, e := range before {
-		known[e.String()] = e.Anonymous
-	}
-	now := map[string]bool{}
-	for _, e := range after {
-		now[e.String()] = true
-		was, had := known[e.String()]
-		switch {
-		case !had:
+	before, after := old.methods(), r.methods()
+	for _, e := range r.endpoints() {
+		was, now := before[e.String()], after[e.String()]
+		if was == nil {
 			d.Added = append(d.Added, e)
-		case was != e.Anonymous:
-			d.Changed = append(d.Changed, Change{e, was})
+			continue
+		}
+		if was.Anonymous != now.Anonymous || now.Anonymous == Some && (now.Parts == "" || now.Parts != was.Parts) {
+			d.Changed = append(d.Changed, Change{e, was.Anonymous})
+		}
+		if len(was.Patterns) > 0 {
+			d.Added = append(d.Added, e.withPatterns(now.Patterns, was.Patterns)...)
 		}
 	}
-	for _, e := range before {
-		if !now[e.String()] {
+	for _, e := range old.endpoints() {
+		was, now := before[e.String()], after[e.String()]
+		if now == nil {
 			d.Removed = append(d.Removed, e)
+			continue
+		}
+		d.Removed = append(d.Removed, e.withPatterns(was.Patterns, now.Patterns)...)
+		if len(was.Patterns) == 0 && d.Limits == nil {
+			d.Limits = []string{"the earlier report does not hold the patterns of its routes: make a new one"}
 		}
 	}
 	return d
 }
 
+// withPatterns returns e with each pattern that is not among others.
+func (e Endpoint) withPatterns(patterns, others []string) (all []Endpoint) {
+	for _, p := range patterns {
+		if !slices.Contains(others, p) {
+			e.Pattern = p
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
 func (r *Report) endpoints() (all []Endpoint) {
 	for i := range r.Routes {
 		for _, m := range r.Routes[i].Methods {
-			all = append(all, Endpoint{m.Method, r.Routes[i].Name, m.Anonymous})
+			all = append(all, Endpoint{Method: m.Method, Route: r.Routes[i].Name, Anonymous: m.Anonymous})
+		}
+	}
+	return all
+}
+
+// methods are the methods of all routes by what Endpoint.String calls them.
+func (r *Report) methods() map[string]*Method {
+	all := map[string]*Method{}
+	for i := range r.Routes {
+		for j := range r.Routes[i].Methods {
+			m := &r.Routes[i].Methods[j]
+			all[Endpoint{Method: m.Method, Route: r.Routes[i].Name}.String()] = m
 		}
 	}
 	return all
@@ -190,6 +220,8 @@ func (r *Report) FailOn(names []string, d *Diff) (failed, undecided []Failure) {
 			failed = append(failed, Failure{Kind: k.name, Has: has})
 		case k.reach && !r.Certain:
 			undecided = append(undecided, Failure{Kind: k.name, Has: []string{}, Why: "calls may pass the rules, see limits"})
+		case k.diff && len(d.Limits) > 0:
+			undecided = append(undecided, Failure{Kind: k.name, Has: append([]string{}, may...), Why: d.Limits[0]})
 		case len(may) > 0:
 			undecided = append(undecided, Failure{Kind: k.name, Has: may, Why: "how much of these is reached"})
 		}
@@ -216,7 +248,7 @@ func (d *Diff) reached() (all []Endpoint) {
 // perhaps are the endpoints of which callers without a login may now reach more.
 func (d *Diff) perhaps() (all []Endpoint) {
 	for _, c := range d.Changed {
-		if c.Anonymous == Unknown && c.Before != All || c.Anonymous == Some && c.Before == Unknown {
+		if c.Anonymous == Unknown && c.Before != All || c.Anonymous == Some && (c.Before == Unknown || c.Before == Some) {
 			all = append(all, c.Endpoint)
 		}
 	}

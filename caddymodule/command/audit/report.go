@@ -102,6 +102,11 @@ type Method struct {
 	// Passes and Refused are examples of a route that Some callers reach in part.
 	Passes  string `json:"passes,omitempty"`
 	Refused string `json:"refused,omitempty"`
+	// Parts tells which part Some callers without a login reach: it is a digest, and equal in
+	// two reports if the part and the rules that decide on it are.
+	Parts string `json:"parts,omitempty"`
+	// Patterns are the site's own patterns with the name of the route and this method, sorted.
+	Patterns []string `json:"patterns"`
 }
 
 // Endpoint is a route with a method, and how much of it callers without a login reach.
@@ -109,10 +114,17 @@ type Endpoint struct {
 	Method    string `json:"method"`
 	Route     string `json:"route"`
 	Anonymous Reach  `json:"anonymous"`
+	// Pattern is the one pattern of the route that a Diff is about; "" for all of them.
+	Pattern string `json:"pattern,omitempty"`
 }
 
-// String returns "POST /cf/v1/send".
-func (e Endpoint) String() string { return e.Method + " " + e.Route }
+// String returns "POST /cf/v1/send", or "POST /a/:id, pattern /a/(?P<id>[a-z]+)".
+func (e Endpoint) String() string {
+	if e.Pattern != "" {
+		return e.Method + " " + e.Route + ", pattern " + e.Pattern
+	}
+	return e.Method + " " + e.Route
+}
 
 // Gateway is a directive, as an audit asks it.
 type Gateway struct {
@@ -158,7 +170,7 @@ func New(in Input) (*Report, error) {
 	for i := range r.Routes {
 		for _, m := range r.Routes[i].Methods {
 			if writes(m.Method) && m.Anonymous != None {
-				r.Writes = append(r.Writes, Endpoint{m.Method, r.Routes[i].Name, m.Anonymous})
+				r.Writes = append(r.Writes, Endpoint{Method: m.Method, Route: r.Routes[i].Name, Anonymous: m.Anonymous})
 			}
 		}
 	}

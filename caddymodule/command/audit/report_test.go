@@ -70,7 +70,10 @@ func reportOf(endpoints map[string]audit.Reach) *audit.Report {
 			r.Routes = append(r.Routes, audit.Route{Name: route})
 		}
 		last := &r.Routes[len(r.Routes)-1]
-		last.Methods = append(last.Methods, audit.Method{Method: method, Anonymous: endpoints[name]})
+		last.Methods = append(last.Methods, audit.Method{Method: method, Anonymous: endpoints[name], Patterns: []string{route}})
+		if endpoints[name] == audit.Some {
+			last.Methods[len(last.Methods)-1].Parts = "x"
+		}
 	}
 	return r
 }
@@ -138,5 +141,48 @@ func TestReport_Undecided(t *testing.T) {
 	now.Certain = false
 	if failed, undecided := now.FailOn(audit.Kinds(), now.Since(now)); len(failed) > 0 || len(undecided) != 4 {
 		t.Errorf("%v, %v", failed, undecided)
+	}
+}
+
+// TestReport_Parts: where a part is reached before and now, another part is more or less of the
+// endpoint; an earlier report that does not tell the parts or the patterns decides nothing.
+func TestReport_Parts(t *testing.T) {
+	some := map[string]audit.Reach{"POST /a": audit.Some}
+	old, now := reportOf(some), reportOf(some)
+	now.Routes[0].Methods[0].Parts = "y"
+	d := now.Since(old)
+	if got := d.Text(terminal.Palette{}); got != "~ POST /a  some, otherwise than before\n" {
+		t.Error(got)
+	}
+	kinds := []string{"new-anonymous", "new-anonymous-write"}
+	if failed, undecided := now.FailOn(kinds, d); len(failed) > 0 || len(undecided) != 2 || !slices.Equal(undecided[1].Has, []string{"POST /a"}) {
+		t.Errorf("%v, %v", failed, undecided)
+	}
+	bare := &old.Routes[0].Methods[0]
+	bare.Parts, bare.Patterns = "", nil
+	d = now.Since(old)
+	if got := d.Text(terminal.Palette{}); !strings.HasPrefix(got, "~ POST /a  some, perhaps otherwise than before\nnote the earlier report") {
+		t.Error(got)
+	}
+	if failed, undecided := now.FailOn(append(kinds, "new-route"), d); len(failed) > 0 || len(undecided) != 3 {
+		t.Errorf("%v, %v", failed, undecided)
+	}
+}
+
+// TestReport_Patterns: a pattern that is new under a known name is an added endpoint.
+func TestReport_Patterns(t *testing.T) {
+	all := map[string]audit.Reach{"POST /a/:id": audit.All}
+	old, now := reportOf(all), reportOf(all)
+	old.Routes[0].Methods[0].Patterns = []string{`/a/(?P<id>\d+)`}
+	now.Routes[0].Methods[0].Patterns = []string{`/a/(?P<id>[a-z]+)`}
+	d := now.Since(old)
+	want := "+ POST /a/:id, pattern /a/(?P<id>[a-z]+)  all\n- POST /a/:id, pattern /a/(?P<id>\\d+)\n"
+	if got := d.Text(terminal.Palette{}); got != want {
+		t.Error(got)
+	}
+	for _, kind := range []string{"new-route", "new-anonymous", "new-anonymous-write"} {
+		if failed, _ := now.FailOn([]string{kind}, d); len(failed) != 1 || !slices.Equal(failed[0].Has, []string{"POST /a/:id, pattern /a/(?P<id>[a-z]+)"}) {
+			t.Errorf("%s: %v", kind, failed)
+		}
 	}
 }

@@ -2,6 +2,8 @@ package audit
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"net/http"
 	"slices"
@@ -23,7 +25,8 @@ type site struct {
 type route struct {
 	name, namespace string
 	methods         []string
-	patterns        []*index.Route // those of one name
+	patterns        []*index.Route      // those of one name
+	listed          map[string][]string // the site's patterns that have a method
 }
 
 func newSite(root *index.Root) *site {
@@ -40,7 +43,7 @@ func newSite(root *index.Root) *site {
 		if !known {
 			n = len(s.routes)
 			at[name] = n
-			s.routes = append(s.routes, route{name: name, namespace: namespaceOf(listed.Pattern, root.Namespaces)})
+			s.routes = append(s.routes, route{name: name, namespace: namespaceOf(listed.Pattern, root.Namespaces), listed: map[string][]string{}})
 		}
 		r := &s.routes[n]
 		r.patterns = append(r.patterns, found[0])
@@ -51,6 +54,9 @@ func newSite(root *index.Root) *site {
 			s.silent++
 		}
 		r.methods = append(r.methods, methods...)
+		for _, method := range methods {
+			r.listed[method] = append(r.listed[method], listed.Pattern)
+		}
 	}
 	for i := range s.routes {
 		slices.SortFunc(s.routes[i].methods, compareMethods)
@@ -124,7 +130,14 @@ func (s *site) table(g *Gateway) ([]Route, error) {
 		}
 		all[i] = Route{Name: r.name, Namespace: r.namespace, Methods: make([]Method, len(r.methods))}
 		for j, method := range r.methods {
-			all[i].Methods[j] = methodOf(method, found[j])
+			m := methodOf(method, found[j])
+			m.Patterns = slices.Compact(slices.Sorted(slices.Values(r.listed[method])))
+			if m.Anonymous == Some {
+				if m.Parts, err = partsOf(reachers, r.patterns, method); err != nil {
+					return nil, fmt.Errorf("%s: %w", r.name, err)
+				}
+			}
+			all[i].Methods[j] = m
 		}
 	}
 	return all, nil
@@ -156,6 +169,23 @@ func reachOf(reachers []*policies.Reacher, patterns []*index.Route, methods []st
 		all = each(all, one, agree)
 	}
 	return all, nil
+}
+
+// partsOf identifies the part of some patterns that callers without a login reach.
+func partsOf(reachers []*policies.Reacher, patterns []*index.Route, method string) (string, error) {
+	var all []string
+	for _, reacher := range reachers {
+		for _, p := range patterns {
+			parts, err := reacher.Parts(p, method, caller.Caller{})
+			if err != nil {
+				return "", err
+			}
+			all = append(all, parts...)
+		}
+	}
+	slices.Sort(all)
+	sum := sha256.Sum256([]byte(strings.Join(slices.Compact(all), "\n")))
+	return hex.EncodeToString(sum[:8]), nil
 }
 
 // each puts b together with a, which may be nil.

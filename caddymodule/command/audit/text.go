@@ -274,9 +274,20 @@ func (d *Diff) Text(p terminal.Palette) string {
 		t.line("%s %s", p.Odd("-"), e)
 	}
 	for _, c := range d.Changed {
-		t.line("%s %s  %s, was %s", p.Odd("~"), c.Endpoint, c.Anonymous, c.Before)
+		was := "was " + string(c.Before)
+		switch {
+		case c.Before != Some || c.Anonymous != Some:
+		case len(d.Limits) > 0:
+			was = "perhaps otherwise than before"
+		default:
+			was = "otherwise than before"
+		}
+		t.line("%s %s  %s, %s", p.Odd("~"), c.Endpoint, c.Anonymous, was)
 	}
-	if len(d.Added)+len(d.Removed)+len(d.Changed) == 0 {
+	for _, limit := range d.Limits {
+		t.line("%s %s", p.Odd("note"), limit)
+	}
+	if len(d.Added)+len(d.Removed)+len(d.Changed)+len(d.Limits) == 0 {
 		t.line("nothing has changed")
 	}
 	t.failed(d.Failed, d.Undecided)
