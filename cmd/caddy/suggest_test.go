@@ -118,9 +118,9 @@ func TestSuggest(t *testing.T) {
 	p.start("mode observe\nlogin_only", varsHeader)
 	p.learned()
 	p.eventually("the records name routes", func() bool {
-		p.gate("GET /cms-json/cms/v2/settings", "")
+		p.gate("GET /cms-json/cms/v2/posts", "")
 		text, err := os.ReadFile(p.log)
-		return err == nil && strings.Contains(string(text), `"route":"/wp/v2/settings"`)
+		return err == nil && strings.Contains(string(text), `"route":"/wp/v2/posts"`)
 	})
 	for client := range 4 {
 		for _, v := range visits {
