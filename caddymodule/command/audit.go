@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -214,7 +215,7 @@ func (a *auditor) report(cmd *cobra.Command, address string) (_ *audit.Report, e
 		Configured: g.configured, NotEnforced: g.notEnforced, Past: g.past,
 	}
 	if in.Site == "" {
-		in.Site = siteOfAddress(firstOf(address, root.Home, root.URL))
+		in.Site = siteOfAddress(cmp.Or(address, root.Home, root.URL))
 	}
 	return audit.New(in)
 }
@@ -225,7 +226,7 @@ func (a *auditor) root(cmd *cobra.Command, g *guardedSite, address string, progr
 		return siteroot.Open(a.index)
 	}
 	progress.Step("reading %s", shownAddress(address))
-	root, err := siteroot.Fetch(cmd.Context(), address, firstOf(a.prefix, g.prefix, "wp-json"), a.header)
+	root, err := siteroot.Fetch(cmd.Context(), address, cmp.Or(a.prefix, g.prefix, "wp-json"), a.header)
 	switch {
 	case errors.Is(err, siteroot.ErrUsage):
 		return nil, err
@@ -233,15 +234,6 @@ func (a *auditor) root(cmd *cobra.Command, g *guardedSite, address string, progr
 		return nil, fmt.Errorf("%w: %w", errUnknowable, err)
 	}
 	return root, nil
-}
-
-func firstOf(texts ...string) string {
-	for _, text := range texts {
-		if text != "" {
-			return text
-		}
-	}
-	return ""
 }
 
 // shownAddress is an address without what it may have of a login.
