@@ -51,7 +51,7 @@ func opening(line string, platform call.Platform, method, route string) (try can
 	try.line = line
 	for _, o := range options {
 		if len(o.Args) != 3 || o.Args[0] == "plugin" {
-			continue // the line itself, or credentials
+			continue // the line itself
 		}
 		rule := map[string]any{"methods": anys(strings.Split(o.Args[1], ",")), "routes": []any{o.Args[2]}, "from": o.From}
 		switch o.Name {
