@@ -32,8 +32,8 @@ type Request struct {
 
 	part     bool     // of a batch
 	agent    *message // to a server of tools; nil until a policy has read it
-	mustSign bool   // set by the lockdown: only the signature of the call opens it
-	quota    *quota // set by rate_limit: the limit with the least remaining
+	mustSign bool     // set by the lockdown: only the signature of the call opens it
+	quota    *quota   // set by rate_limit: the limit with the least remaining
 }
 
 // Part returns the request for the part p of a batch: the same caller, another call.
