@@ -26,7 +26,7 @@ var debianPackages = []machine.Package{
 // clients are the packages by exact version, with the sums of all that they need, and the
 // program that drives them.
 //
-//go:embed clients
+//go:embed clients/package.json clients/package-lock.json clients/drive.mjs
 var clients embed.FS
 
 // installLimit bounds the download of the packages.

@@ -75,8 +75,8 @@ func newShop(t *testing.T, of server, directive string) *shop {
 }
 
 // record passes requests on to the gateway, and counts them with the status of the answer:
-// by the method of a message, such as "tools/call 200", or as "GET 405"; one for another path has
-// that too.
+// messages by their method, as "tools/call 200", others as "GET 405", and those that are not
+// for the server of tools with their path.
 func (s *shop) record(gateway *url.URL) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
