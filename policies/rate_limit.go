@@ -88,7 +88,7 @@ func (l *RateLimit) compile() (err error) {
 	l.text = l.String()
 	methods := l.Methods
 	l.messages = nil
-	if slices.ContainsFunc(methods, isMessage) {
+	if slices.ContainsFunc(methods, meansMessage) {
 		if err := onlyMessages(methods); err != nil {
 			return err
 		}

@@ -14,6 +14,11 @@ import (
 
 func isMessage(method string) bool { return slices.Contains(mcp.Methods, method) }
 
+// meansMessage tells whether a word is a message's method, or a slip for one.
+func meansMessage(word string) bool {
+	return isMessage(word) || nearest.Hint(word, knownMethods...) == "" && nearest.Hint(word, mcp.Methods...) != ""
+}
+
 // onlyMessages checks the methods of a limit that counts messages.
 func onlyMessages(methods []string) error {
 	for _, m := range methods {

@@ -129,6 +129,8 @@ func TestRateLimit_MessagesConfiguration(t *testing.T) {
 		"rate_limit 1/1m GET,tools/call /x":         "a limit counts either",
 		"rate_limit 1/1m tools/call,POST /x":        "leave POST out",
 		"rate_limit 1/1m tools/call,tools/lists /x": "did you mean tools/list?",
+		"rate_limit 1/1m tools/cal /x":              "did you mean tools/call?",
+		"rate_limit 1/1m PUST /x":                   "did you mean POST or PUT?",
 		"rate_limit 1/1m tools/call":                "no route named",
 	} {
 		if err := new(RateLimits).Configure(line(text)); err == nil || !strings.Contains(err.Error(), want) {
