@@ -24,15 +24,23 @@ type message struct {
 	known *catalog // the platform's abilities; nil until somebody has asked
 }
 
-// isDoor tells whether a call goes to a server of tools: a route with a segment that contains
-// "mcp", one that the REST index shows as such a server, or one that the configuration names.
-// The routes by which clients of such servers log in are none.
+// isDoor tells whether a call goes to a server of tools: one that any policy knows, or one
+// that the configuration names.
 func (p *Abilities) isDoor(r *Request) bool {
-	key := r.Call.Key
-	if i := strings.Index(key, "mcp"); i >= 0 {
-		return !slices.Contains(strings.Split(key[i:], "/"), "oauth")
-	}
-	return slices.ContainsFunc(p.doors, func(door call.Pattern) bool { return door.Match(key) }) || r.Site.hasTools(r.HTTP.Host, r.Call.Route)
+	return r.toTools() || slices.ContainsFunc(p.doors, func(door call.Pattern) bool { return door.Match(r.Call.Key) })
+}
+
+// toTools tells whether a call goes to a server of tools: a route with a segment that contains
+// "mcp", or one that the REST index shows as such a server.
+func (r *Request) toTools() bool {
+	return namesTools(r.Call.Key) || r.Site.hasTools(r.HTTP.Host, r.Call.Route)
+}
+
+// namesTools tells whether the key of a route names a server of tools. The routes by which
+// clients of such servers log in are none.
+func namesTools(key string) bool {
+	i := strings.Index(key, "mcp")
+	return i >= 0 && !slices.Contains(strings.Split(key[i:], "/"), "oauth")
 }
 
 // checkDoor judges a call that may reach a server of tools.
@@ -180,18 +188,22 @@ func (p *Abilities) checkMarker(r *Request) error {
 	return nil
 }
 
-// message returns the message in the body of r. Queries may hold none: some servers ask
-// WordPress for the members, which also finds them there.
+// messageBody returns the body of r, which should be a message. Queries may hold none: some
+// servers ask WordPress for the members, which also finds them there.
+func (r *Request) messageBody() ([]byte, error) {
+	for _, name := range []string{"jsonrpc", "method", "params", "name", "arguments"} {
+		if _, set := r.Call.QueryVariable(name); set {
+			return nil, call.Ambiguous("message")
+		}
+	}
+	return r.Call.JSONBody()
+}
+
+// message returns the message in the body of r.
 func (r *Request) message() *message {
 	if r.agent == nil {
 		m := new(message)
-		m.body, m.err = r.Call.JSONBody()
-		for _, name := range []string{"jsonrpc", "method", "params", "name", "arguments"} {
-			if _, set := r.Call.QueryVariable(name); set && m.err == nil {
-				m.err = call.Ambiguous("message")
-			}
-		}
-		if m.err == nil {
+		if m.body, m.err = r.messageBody(); m.err == nil {
 			m.Message, m.err = mcp.Read(m.body, r.HTTP.Header)
 		}
 		r.agent = m

@@ -39,7 +39,7 @@ const (
 // WriteRefusal implements RefusalWriter: servers of tools refuse with a JSON-RPC error. Its
 // status is never 401 or 404, at which clients log in or begin anew (docs/platform IV.7).
 func (p *Abilities) WriteRefusal(r *Request, v Verdict) *ask.Answer {
-	if !p.guards() || r.Call.Kind != call.Single || r.Call.Wire != http.MethodPost || r.agent == nil && !p.isDoor(r) {
+	if !p.guards() || r.Call.Kind != call.Single || r.Call.Wire != http.MethodPost || !p.isDoor(r) && (r.agent == nil || !mayRun(r)) {
 		return nil
 	}
 	code, message, status := string(p.site.Code(v.Code)), v.Message, v.Status

@@ -92,14 +92,18 @@ func (p *OrderType) Check(ctx context.Context, r *Request) (Verdict, error) {
 	if p.notNeeded() {
 		return Verdict{}, nil
 	}
-	if r.Call.Key == p.mcp && r.Call.Method == http.MethodPost {
-		return p.checkTool(ctx, r)
-	}
 	id, guarded, err := p.guardedID(r.Call)
-	if !guarded || err != nil {
+	switch {
+	case err != nil:
 		return Verdict{}, err
+	case guarded:
+		return p.checkIDs(ctx, r, []uint64{id})
+	case r.Call.Key == p.mcp && r.Call.Method == http.MethodPost:
+		return p.checkTool(ctx, r)
+	case r.toTools():
+		return p.checkDoor(ctx, r)
 	}
-	return p.checkIDs(ctx, r, []uint64{id})
+	return Verdict{}, nil
 }
 
 // CheckBatch judges all ids of a batch together.
@@ -146,17 +150,30 @@ func (p *OrderType) notNeeded() bool {
 
 // guardedID returns the id that c would change through an order route.
 func (p *OrderType) guardedID(c *call.Call) (id uint64, guarded bool, err error) {
+	param, inPath, guarded := p.guards(c.Method, c.Key)
+	if guarded {
+		id, err = c.ID(param, inPath)
+	}
+	return id, guarded, err
+}
+
+// guards tells whether calls with a method and the key of a route are guarded. param is the
+// parameter with the id of the record, and inPath what the route has for it.
+func (p *OrderType) guards(method, key string) (param, inPath string, guarded bool) {
 	for i := range p.orders {
-		if p.orders[i].Match(c.Key) && (isUpdate(c.Method) || p.Strict && c.Method == http.MethodDelete) {
-			id, err = c.ID("id", p.orders[i].Group(c.Key, "id"))
-			return id, true, err
+		if p.orders[i].Match(key) && p.changes(method) {
+			return "id", p.orders[i].Group(key, "id"), true
 		}
-		if p.Strict && c.Method == http.MethodPost && p.subs[i].Match(c.Key) {
-			id, err = c.ID("order_id", p.subs[i].Group(c.Key, "order_id"))
-			return id, true, err
+		if p.Strict && method == http.MethodPost && p.subs[i].Match(key) {
+			return "order_id", p.subs[i].Group(key, "order_id"), true
 		}
 	}
-	return 0, false, nil
+	return "", "", false
+}
+
+// changes tells whether the policy guards calls with a method at all.
+func (p *OrderType) changes(method string) bool {
+	return isUpdate(method) || p.Strict && method == http.MethodDelete
 }
 
 // isUpdate tells whether the platform updates with this method.

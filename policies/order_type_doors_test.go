@@ -45,7 +45,7 @@ func TestOrderType_Doors(t *testing.T) {
 		"tool, no id":                   {nil, "POST", "/wp-json/woocommerce/mcp", tool("woocommerce-orders-update", `null`), 400},
 		"tool, a list of messages":      {nil, "POST", "/wp-json/woocommerce/mcp", "[" + tool("woocommerce-orders-update", "13") + "]", 400},
 		"tool, a negative index":        {nil, "POST", "/wp-json/woocommerce/mcp", `{"-1":` + tool("woocommerce-orders-update", "13") + `,"method":"ping"}`, 400},
-		"tool, an order":                {nil, "POST", "/wp-json/woocommerce/mcp", tool("woocommerce/orders-update", "7"), 0},
+		"tool, an order":                {nil, "POST", "/wp-json/woocommerce/mcp", tool("woocommerce-orders-update", "7"), 0},
 		"tool, another method about it": {nil, "POST", "/wp-json/woocommerce/mcp", strings.Replace(tool("woocommerce-orders-update", "13"), "call", "list", 1), 0},
 	} {
 		t.Run(name, func(t *testing.T) {

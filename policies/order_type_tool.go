@@ -5,68 +5,87 @@ import (
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/mcp"
 )
 
-// checkTool judges a call of the shop's tool server, whose order-update tool makes the
-// same update (docs/platform III.7). The server reads only the JSON body. The body must
-// be one message: PHP takes an object with keys like "0" for a list of messages, and the
-// server accepts params inside params. Other servers ask WordPress for the parameters,
-// which also finds them in the query, so the query may hold none.
+// checkTool judges a call of the shop's own server of tools, whose order-update tool makes the
+// same update (docs/platform III.7). A body without a certain reading is refused.
 func (p *OrderType) checkTool(ctx context.Context, r *Request) (Verdict, error) {
-	for _, name := range []string{"method", "params"} {
-		if _, set := r.Call.QueryVariable(name); set {
-			return Verdict{}, call.Ambiguous("tool_calls")
-		}
-	}
-	body, err := r.Call.JSON()
-	if err != nil || body == nil {
-		return Verdict{}, err
-	}
-	message, ok := body.(map[string]any)
-	if !ok {
-		return Verdict{}, call.Ambiguous("tool_calls")
-	}
-	for key := range message {
-		if strings.Trim(key, "-0123456789") == "" {
-			return Verdict{}, call.Ambiguous("tool_calls")
-		}
-	}
-	params, _ := message["params"].(map[string]any)
-	name, _ := params["name"].(string)
-	if _, nested := params["params"]; nested || !toolName(name) {
-		return Verdict{}, call.Ambiguous("tool_calls")
-	}
-	if message["method"] != "tools/call" || !updatesOrders(name) {
+	if r.HTTP.ContentLength == 0 && len(r.Call.QueryNames()) == 0 {
 		return Verdict{}, nil
 	}
-	arguments, _ := params["arguments"].(map[string]any)
-	id, ok := call.ParseID(arguments["id"])
-	if !ok {
-		return Verdict{}, call.Ambiguous("id")
+	m, err := r.toolCall()
+	if err != nil {
+		return Verdict{}, err
+	}
+	ids, err := p.updatedBy(m)
+	if len(ids) == 0 || err != nil {
+		return Verdict{}, err
 	}
 	key := r.HTTP.Header.Get("X-Mcp-Api-Key")
 	if key == "" {
 		return Verdict{}, nil // anonymous: the platform itself refuses it
 	}
-	return p.proveTool(ctx, r, key, id)
+	return p.proveTool(ctx, r, key, ids)
 }
 
-// toolName tells whether a name means the same tool to every release of the server. Newer
-// releases drop blanks and NUL around it.
-func toolName(name string) bool {
-	return strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-") == ""
+// toolCall reads the message in the body of r for what it would run.
+func (r *Request) toolCall() (*mcp.Message, error) {
+	body, err := r.messageBody()
+	if err != nil {
+		return nil, err
+	}
+	return mcp.ReadCall(body, r.HTTP.Header)
 }
 
-// updatesOrders recognizes the tool in the spellings of different tool servers:
+// updatedBy returns the ids of the records that a message updates as orders. The default
+// server's tool runs the ability that it names (docs/platform IV.3).
+func (p *OrderType) updatedBy(m *mcp.Message) ([]uint64, error) {
+	name := m.Name
+	if m.Runs() {
+		name = m.Ability
+	}
+	switch {
+	case !m.Executes():
+		return nil, nil
+	case runsREST(name):
+		return p.updatedInside(m)
+	case !updatesOrders(name):
+		return nil, nil
+	}
+	arguments, err := argumentsOf(m)
+	if err != nil {
+		return nil, err
+	}
+	id, ok := call.ParseID(arguments["id"])
+	if !ok {
+		return nil, call.Ambiguous("id")
+	}
+	return []uint64{id}, nil
+}
+
+// argumentsOf decodes what a message hands to its tool; nil is nothing.
+func argumentsOf(m *mcp.Message) (map[string]any, error) {
+	v, _, err := input(m.Input)
+	if err != nil {
+		return nil, call.Ambiguous("message_arguments")
+	}
+	arguments, _ := v.(map[string]any)
+	return arguments, nil
+}
+
+// updatesOrders recognizes the tool in the spellings of different servers:
 // woocommerce-orders-update, woocommerce/orders-update.
-func updatesOrders(name string) bool {
-	return strings.HasSuffix(strings.NewReplacer("/", "-", "_", "-").Replace(strings.ToLower(name)), "orders-update")
+func updatesOrders(name string) bool { return strings.HasSuffix(dashed(name), "orders-update") }
+
+// dashed returns a name as servers would offer it as a tool.
+func dashed(name string) string {
+	return strings.NewReplacer("/", "-", "_", "-").Replace(strings.ToLower(name))
 }
 
 // proveTool asks with the caller's key. If that key may write but not read, it asks with
 // the credential of order_type.
-func (p *OrderType) proveTool(ctx context.Context, r *Request, key string, id uint64) (Verdict, error) {
-	ids := []uint64{id}
+func (p *OrderType) proveTool(ctx context.Context, r *Request, key string, ids []uint64) (Verdict, error) {
 	as := r.withKey(key)
 	found, err := p.recordsOf(ctx, r, as, ids)
 	switch {

@@ -28,7 +28,9 @@ type RateLimit struct {
 	// Per says what counts as one client: "address" (the default; IPv6 by /64), "caller"
 	// (the user that the platform names; others by address) or "key" (like "caller", and
 	// the shop key if the platform accepts it).
-	Per     string   `json:"per,omitempty"`
+	Per string `json:"per,omitempty"`
+	// Methods are those of HTTP, or those of agents' messages (mcp.Methods). Empty means
+	// all calls.
 	Methods []string `json:"methods,omitempty"`
 	Routes  []string `json:"routes"`
 	// From is the plugin whose line `allow plugin` the limit comes from.
@@ -36,9 +38,10 @@ type RateLimit struct {
 	// At is where the limit stands, "Caddyfile:12".
 	At string `json:"at,omitempty"`
 
-	rate   store.Rate
-	target Target
-	text   string
+	rate     store.Rate
+	target   Target
+	messages []string // methods of agents' messages that the limit counts; nil: every call
+	text     string
 }
 
 var limitKinds = []string{"address", "caller", "key"}
@@ -83,7 +86,15 @@ func (l *RateLimit) compile() (err error) {
 		}
 	}
 	l.text = l.String()
-	l.target, err = NewTarget(l.Methods, l.Routes)
+	methods := l.Methods
+	l.messages = nil
+	if slices.ContainsFunc(methods, meansMessage) {
+		if err := onlyMessages(methods); err != nil {
+			return err
+		}
+		l.messages, methods = methods, nil
+	}
+	l.target, err = NewTarget(methods, l.Routes)
 	return err
 }
 
@@ -109,11 +120,14 @@ func (p *RateLimits) Provision(*Site, Settings) error {
 // Check counts the call against every limit whose target it is in.
 func (p *RateLimits) Check(ctx context.Context, r *Request) (Verdict, error) {
 	for _, l := range p.Limits {
-		if l.target.match(r.Call) == nil {
-			r.considered("rate_limit", l, l.At, l.target.mismatch(r.Call))
+		why, err := l.mismatch(r)
+		if err != nil {
+			return Verdict{}, err
+		}
+		r.considered("rate_limit", l, l.At, why)
+		if why != Matches {
 			continue
 		}
-		r.considered("rate_limit", l, l.At, Matches)
 		client, err := l.client(ctx, r)
 		if err != nil {
 			return Verdict{}, err

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/mcp"
 	"github.com/restwarden/restwarden/policies/nearest"
 )
 
@@ -24,8 +25,7 @@ func NewTarget(methods, routes []string) (Target, error) {
 	t := Target{methods: methods}
 	for _, m := range methods {
 		if !slices.Contains(knownMethods, m) {
-			return t, fmt.Errorf("%q is neither a method (in upper case) nor a route (with a leading /)%s",
-				m, prefixed(": ", nearest.Hint(m, knownMethods...)))
+			return t, unknownMethod(m)
 		}
 	}
 	if len(routes) == 0 {
@@ -39,6 +39,14 @@ func NewTarget(methods, routes []string) (Target, error) {
 		t.routes = append(t.routes, p)
 	}
 	return t, nil
+}
+
+func unknownMethod(m string) error {
+	if slices.Contains(mcp.Methods, m) {
+		return fmt.Errorf("%q is a method of agents' messages, which only rate_limit takes; abilities says what agents may run", m)
+	}
+	return fmt.Errorf("%q is neither a method (in upper case) nor a route (with a leading /)%s",
+		m, prefixed(": ", nearest.Hint(m, knownMethods...)))
 }
 
 // Matches tells whether c is in the target. A batch is if it or one of its parts is.

@@ -37,12 +37,13 @@ type Mismatch string
 
 // The reasons for which a rule does not match.
 const (
-	Matches     Mismatch = ""         // the rule matches
-	OtherMethod Mismatch = "method"   // the rule is for other methods
-	OtherRoute  Mismatch = "route"    // the rule is for other routes
-	OtherID     Mismatch = "id"       // the rule is for other abilities
-	Excepted    Mismatch = "except"   // the route is an exception of the rule
-	Replaced    Mismatch = "replaced" // a rule of the site replaces the built-in one
+	Matches      Mismatch = ""         // the rule matches
+	OtherMethod  Mismatch = "method"   // the rule is for other methods
+	OtherRoute   Mismatch = "route"    // the rule is for other routes
+	OtherID      Mismatch = "id"       // the rule is for other abilities
+	OtherMessage Mismatch = "message"  // the limit is for other messages of agents
+	Excepted     Mismatch = "except"   // the route is an exception of the rule
+	Replaced     Mismatch = "replaced" // a rule of the site replaces the built-in one
 )
 
 func (t *Trace) asked(r *Request, policy string, v Verdict, err error, early bool) {

@@ -133,6 +133,7 @@ var mismatches = map[string]string{
 	"route":    "for other routes",
 	mixed:      "for other methods or routes",
 	"id":       "for other abilities",
+	"message":  "for other messages of agents",
 	"except":   "the route is its exception",
 	"replaced": "replaced by a rule of yours",
 }

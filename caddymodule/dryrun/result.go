@@ -100,7 +100,7 @@ type Rule struct {
 	At       string `json:"at,omitempty"`
 	Imported string `json:"imported,omitempty"`
 	Matched  bool   `json:"matched"`
-	Why      string `json:"why,omitempty"` // why it did not match: "method", "route", "except", "replaced"
+	Why      string `json:"why,omitempty"` // why it did not match: "method", "route", "id", "message", "except", "replaced"
 }
 
 // Question is a question to the site.

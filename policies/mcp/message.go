@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -40,9 +41,25 @@ const (
 )
 
 // safe are the methods that run nothing on any server.
-var safe = map[string]bool{
-	"initialize": true, "ping": true, "server/discover": true, "logging/setLevel": true, "completion/complete": true, "roots/list": true,
-	ToolsList: true, ToolsListAll: true, PromptsList: true, ResourcesList: true, ResourceTemplates: true,
+var safe = []string{
+	"initialize", "ping", "server/discover", "logging/setLevel", "completion/complete", "roots/list",
+	ToolsList, ToolsListAll, PromptsList, ResourcesList, ResourceTemplates,
+}
+
+// Methods are the methods that some server answers.
+var Methods = slices.Concat(Executing, safe)
+
+// Is tells whether the message has one of methods. Both names of the list of tools are one
+// method.
+func (m *Message) Is(methods ...string) bool {
+	return slices.ContainsFunc(methods, func(method string) bool { return oneName(method) == oneName(m.Method) })
+}
+
+func oneName(method string) string {
+	if method == ToolsListAll {
+		return ToolsList
+	}
+	return method
 }
 
 // Executes tells whether the message runs something.
@@ -53,7 +70,7 @@ func (m *Message) Executes() bool {
 // Safe tells whether the message runs nothing: the methods of the protocol that only list
 // and greet, and notifications. Any other method may be a server's own.
 func (m *Message) Safe() bool {
-	return safe[m.Method] || m.ID == "" && strings.HasPrefix(m.Method, "notifications/")
+	return slices.Contains(safe, m.Method) || m.ID == "" && strings.HasPrefix(m.Method, "notifications/")
 }
 
 // The tools by which the adapter's default server runs and describes abilities

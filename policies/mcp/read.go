@@ -34,8 +34,15 @@ const (
 
 // Read reads one message and the headers that repeat it. The error is a *call.Refusal with
 // status 400: some server would read the body in another way, or not at all.
-func Read(body []byte, h http.Header) (*Message, error) {
-	m, refusal := read(body)
+func Read(body []byte, h http.Header) (*Message, error) { return certain(body, h, false) }
+
+// ReadCall is Read for those who only need to know what a message runs if it runs. It also
+// takes a message without jsonrpc or id, and one whose members stand beside method in place
+// of params: a server either runs nothing of it, or what it says (docs/platform IV.2).
+func ReadCall(body []byte, h http.Header) (*Message, error) { return certain(body, h, true) }
+
+func certain(body []byte, h http.Header, old bool) (*Message, error) {
+	m, refusal := read(body, old)
 	if refusal == nil && !m.repeats(h) {
 		refusal = errHeaders
 	}
@@ -45,10 +52,14 @@ func Read(body []byte, h http.Header) (*Message, error) {
 	return m, nil
 }
 
-func read(body []byte) (*Message, *call.Refusal) {
+// read reads a message, in the forms of old clients too if old is true.
+func read(body []byte, old bool) (*Message, *call.Refusal) {
 	members, refusal := object(body)
 	if refusal != nil {
 		return nil, refusal
+	}
+	if old {
+		members = modern(members)
 	}
 	m := new(Message)
 	if refusal := m.envelope(members); refusal != nil {
@@ -58,10 +69,28 @@ func read(body []byte) (*Message, *call.Refusal) {
 	if refusal != nil || !m.Executes() {
 		return m, refusal
 	}
-	if m.ID == "" { // some servers run it, some do not
+	if m.ID == "" && !old { // some servers run it, some do not
 		return nil, errEnvelope
 	}
 	return m, m.executing(params)
+}
+
+// modern returns the members of a message of an old client as a newer one would send them.
+func modern(members map[string]jsontext.Value) map[string]jsontext.Value {
+	if _, set := members["jsonrpc"]; !set {
+		members["jsonrpc"] = jsontext.Value(`"2.0"`)
+	}
+	name, beside := members["name"]
+	if _, set := members["params"]; set || !beside {
+		return members
+	}
+	params := []byte(`{"name":` + string(name))
+	if arguments, set := members["arguments"]; set {
+		params = append(append(params, `,"arguments":`...), arguments...)
+	}
+	members["params"] = append(params, '}')
+	delete(members, "name")
+	return members
 }
 
 // object reads the members of the outermost object.

@@ -1,0 +1,166 @@
+package policies
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/phpvars"
+	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/mcp"
+)
+
+// checkDoor judges a call of any other server of tools. Most of their tools change no order,
+// and some servers take messages that others do not (docs/platform IV.2). So only a message
+// that may update an order needs a certain reading.
+func (p *OrderType) checkDoor(ctx context.Context, r *Request) (Verdict, error) {
+	body, err := toolBody(r)
+	if err != nil || !mcp.Mentions(body, mayUpdate) {
+		return Verdict{}, err
+	}
+	m, err := r.toolCall()
+	if err != nil {
+		if !mcp.Mentions(body, namesUpdate) && !mcp.Mentions(body, namesOrder) {
+			return Verdict{}, nil
+		}
+		return Verdict{}, err
+	}
+	ids, err := p.updatedBy(m)
+	if len(ids) == 0 || err != nil {
+		return Verdict{}, err
+	}
+	return p.checkIDsAtDoor(ctx, r, ids)
+}
+
+// toolBody returns the body of a call that a server of tools may read, whatever its type.
+// PHP keeps no raw body of a multipart POST.
+func toolBody(r *Request) ([]byte, error) {
+	_, multipart := phpvars.FormKind(r.HTTP.Header.Get("Content-Type"))
+	if multipart && r.Call.Wire == http.MethodPost {
+		return nil, nil
+	}
+	return r.Call.RawBody()
+}
+
+// mayUpdate tells whether a text has the name of a tool that may update orders.
+func mayUpdate(text string) bool {
+	return namesUpdate(text) || strings.Contains(dashed(text), restTool)
+}
+
+func namesUpdate(text string) bool { return strings.Contains(dashed(text), "orders-update") }
+
+// namesOrder tells whether a text has a part of a route that updates orders. The platform
+// matches the route of an inner call as it is, without regard to case: without this text
+// there is no such route.
+func namesOrder(text string) bool {
+	text = strings.ToLower(text)
+	return strings.Contains(text, "/orders/") || strings.Contains(text, "batch/v1")
+}
+
+// restTool runs any REST call inside the platform (docs/platform IV.5).
+const restTool = "run-api-function"
+
+func runsREST(name string) bool { return strings.HasSuffix(dashed(name), restTool) }
+
+// updatedInside returns the ids of the records that an inner call updates. The tool takes
+// route, method and data as they are (docs/platform IV.5), so each form that passes is exact:
+//   - a method that changes nothing, since inner calls have no method override,
+//   - a route of plain letters that is none of the guarded ones, since the platform compares
+//     it without decoding or cleaning it,
+//   - a guarded route whose ids, in the route and in data, are plain digits. The platform takes
+//     that in data (docs/platform I.3); that in the route is held against the rules as well.
+func (p *OrderType) updatedInside(m *mcp.Message) ([]uint64, error) {
+	arguments, err := argumentsOf(m)
+	if err != nil {
+		return nil, err
+	}
+	route, isRoute := arguments["route"].(string)
+	method, isMethod := arguments["method"].(string)
+	method = strings.ToUpper(method)
+	switch {
+	case !isRoute || !isMethod:
+		return nil, call.Ambiguous("inner_route")
+	case !p.changes(method):
+		return nil, nil
+	}
+	key := "/" + strings.ToLower(strings.Trim(route, "/"))
+	if !plainRoute(key) || leadsOn(key) {
+		return nil, call.Ambiguous("inner_route")
+	}
+	param, inPath, guarded := p.guards(method, key)
+	if !guarded {
+		return nil, nil
+	}
+	return innerIDs(arguments, param, inPath)
+}
+
+// innerIDs returns the id in a route, and those in the objects beside it: some servers take
+// data by another name.
+func innerIDs(arguments map[string]any, param, inPath string) ([]uint64, error) {
+	values := []any{inPath}
+	for name, data := range arguments {
+		if name == "route" || name == "method" || data == nil {
+			continue
+		}
+		object, ok := data.(map[string]any)
+		if list, isList := data.([]any); !ok && (!isList || len(list) > 0) {
+			return nil, call.Ambiguous("inner_data")
+		}
+		if v, set := object[param]; set {
+			values = append(values, v)
+		}
+	}
+	var ids []uint64
+	for _, v := range values {
+		id, ok := call.ParseID(v)
+		if !ok {
+			return nil, call.Ambiguous("id")
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
+}
+
+// plainRoute tells whether a key has nothing that any reader would decode, cut off or clean.
+func plainRoute(key string) bool {
+	return !strings.Contains(key, "//") && strings.Trim(key, "abcdefghijklmnopqrstuvwxyz0123456789/_-") == ""
+}
+
+// leadsOn tells whether a route runs further calls: batches, servers of tools, and the ability
+// that updates orders.
+func leadsOn(key string) bool {
+	return key == "/batch/v1" || strings.HasSuffix(key, "/orders/batch") || namesTools(key) || namesUpdate(key)
+}
+
+// checkIDsAtDoor proves that ids are orders. Servers of tools know callers in ways of their
+// own (docs/platform IV.4), so who is anonymous to the platform may be an administrator to
+// them: only the credential of order_type can tell what the record is.
+func (p *OrderType) checkIDsAtDoor(ctx context.Context, r *Request, ids []uint64) (Verdict, error) {
+	claim, err := r.Claim()
+	if err != nil {
+		return Verdict{}, err
+	}
+	open := p.unproven(ctx, r, ids)
+	if len(open) == 0 {
+		return Verdict{}, nil
+	}
+	known := claim != caller.ClaimNothing && claim != caller.ClaimSession
+	if known && claim.Verifiable() && p.Credential != "" {
+		who, answer, err := r.Who(ctx)
+		if err != nil {
+			return Verdict{}, err
+		}
+		known = answer != nil || who.Kind != caller.Anonymous
+	}
+	var found proof
+	if known {
+		found, err = p.prove(ctx, r, claim, open)
+	} else {
+		found, err = p.proveUnverified(ctx, r, open)
+	}
+	if err != nil {
+		return Verdict{}, err
+	}
+	return p.verdict(r, found), nil
+}

@@ -1,0 +1,59 @@
+package policies
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/mcp"
+	"github.com/restwarden/restwarden/policies/nearest"
+)
+
+func isMessage(method string) bool { return slices.Contains(mcp.Methods, method) }
+
+// meansMessage tells whether a word is a message's method, or a slip for one.
+func meansMessage(word string) bool {
+	return isMessage(word) || nearest.Hint(word, knownMethods...) == "" && nearest.Hint(word, mcp.Methods...) != ""
+}
+
+// onlyMessages checks the methods of a limit that counts messages.
+func onlyMessages(methods []string) error {
+	for _, m := range methods {
+		switch {
+		case slices.Contains(knownMethods, m):
+			return fmt.Errorf("%s is a method of HTTP and the others are of agents' messages: a limit counts either; "+
+				"leave %s out, since messages count however they are sent, or write a line of its own for it", m, m)
+		case !isMessage(m):
+			return fmt.Errorf("%q is none of the methods of agents' messages (%s)%s",
+				m, strings.Join(mcp.Methods, ", "), prefixed(": ", nearest.Hint(m, mcp.Methods...)))
+		}
+	}
+	return nil
+}
+
+// mismatch says why the limit does not count the call, if so. A message counts with any
+// method of HTTP: some servers read it with each (docs/platform IV.1, IV.2). A body without
+// a certain reading counts, since some server may take it for one of the limit's messages;
+// to refuse it is for other policies.
+func (l *RateLimit) mismatch(r *Request) (Mismatch, error) {
+	switch {
+	case l.target.match(r.Call) == nil:
+		return l.target.mismatch(r.Call), nil
+	case l.messages == nil:
+		return Matches, nil
+	case r.HTTP.ContentLength == 0:
+		return OtherMessage, nil
+	}
+	m := r.message()
+	var refusal *call.Refusal
+	switch {
+	case m.err == nil && !m.Is(l.messages...):
+		return OtherMessage, nil
+	case m.err != nil && (!errors.As(m.err, &refusal) || refusal.Status >= http.StatusInternalServerError):
+		return Matches, m.err // the body could not be read, which is not the client's doing
+	}
+	return Matches, nil
+}
