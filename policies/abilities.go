@@ -249,7 +249,7 @@ func (p *Abilities) told(r *Request) func(*AbilityRule, Mismatch) {
 
 func (p *Abilities) forbid(rule AbilityRule) Verdict {
 	v := forbidden()
-	v.Rule = "abilities: not allowed by any rule"
+	v.Rule = ruleNone
 	if rule.Pattern != "" {
 		v.Rule, v.Pos = rule.String(), rule.At
 	}

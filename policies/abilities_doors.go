@@ -16,6 +16,12 @@ import (
 // names them.
 var innerREST = []string{"/wp/v2/wpmcp", "/mcp/v1", "/royal-mcp/v1", "/royal-mcp-server/v1"}
 
+// What the log names where no line of the configuration decides.
+const (
+	ruleNone  = "abilities: not allowed by any rule"
+	ruleInner = "abilities: a server whose tools run REST calls inside"
+)
+
 // message is what a client sends to a server of tools.
 type message struct {
 	*mcp.Message
@@ -24,15 +30,20 @@ type message struct {
 	known *catalog // the platform's abilities; nil until somebody has asked
 }
 
-// isDoor tells whether a call goes to a server of tools: a route with a segment that contains
-// "mcp", one that the REST index shows as such a server, or one that the configuration names.
-// The routes by which clients of such servers log in are none.
+// isDoor tells whether a call goes to a server of tools: one that is known by its route, or
+// that the REST index shows as such a server.
 func (p *Abilities) isDoor(r *Request) bool {
-	key := r.Call.Key
+	return p.knowsDoor(r.Call.Key) || !strings.Contains(r.Call.Key, "mcp") && r.Site.hasTools(r.HTTP.Host, r.Call.Route)
+}
+
+// knowsDoor tells whether a key is that of a server of tools: a route with a segment that
+// contains "mcp", or one that the configuration names. The routes by which clients of such
+// servers log in are none.
+func (p *Abilities) knowsDoor(key string) bool {
 	if i := strings.Index(key, "mcp"); i >= 0 {
 		return !slices.Contains(strings.Split(key[i:], "/"), "oauth")
 	}
-	return slices.ContainsFunc(p.doors, func(door call.Pattern) bool { return door.Match(key) }) || r.Site.hasTools(r.HTTP.Host, r.Call.Route)
+	return slices.ContainsFunc(p.doors, func(door call.Pattern) bool { return door.Match(key) })
 }
 
 // checkDoor judges a call that may reach a server of tools.
@@ -51,9 +62,9 @@ func (p *Abilities) checkDoor(ctx context.Context, r *Request) (Verdict, error) 
 	if err := p.checkMarker(r); err != nil {
 		return Verdict{}, err
 	}
-	if !p.isOpen(r) {
+	if !p.isOpen(r.Call.Key, r.Matched) {
 		v := forbidden()
-		v.Rule, v.Note = "abilities: a server whose tools run REST calls inside", "The server's tools run REST calls that no rule sees; doors or an access rule that names its route opens it."
+		v.Rule, v.Note = ruleInner, "The server's tools run REST calls that no rule sees; doors or an access rule that names its route opens it."
 		return v, nil
 	}
 	if door && c.Wire != http.MethodPost && c.Method == c.Wire {
@@ -122,14 +133,13 @@ func mayRun(r *Request) bool {
 }
 
 // isOpen tells whether the configuration lets messages reach the server: it names each whose
-// tools run REST calls inside.
-func (p *Abilities) isOpen(r *Request) bool {
-	key := r.Call.Key
+// tools run REST calls inside. m is the rule of access that matches.
+func (p *Abilities) isOpen(key string, m Match) bool {
 	for _, root := range innerREST {
 		if key != root && !strings.HasPrefix(key, root+"/") {
 			continue
 		}
-		if m := r.Matched; m.Rule != nil && !m.Rule.Deny && !m.Rule.builtIn && names(*m.Route, root) {
+		if m.Rule != nil && !m.Rule.Deny && !m.Rule.builtIn && names(*m.Route, root) {
 			return true
 		}
 		return slices.ContainsFunc(p.doors, func(door call.Pattern) bool { return names(door, root) && door.Match(key) })
