@@ -2,6 +2,7 @@ package policies
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -26,6 +27,7 @@ const (
 type message struct {
 	*mcp.Message
 	body  []byte
+	door  bool     // the route is one of a server of tools
 	err   error    // a *call.Refusal: the body is no certain message
 	known *catalog // the platform's abilities; nil until somebody has asked
 }
@@ -71,6 +73,7 @@ func (p *Abilities) checkDoor(ctx context.Context, r *Request) (Verdict, error) 
 		return Verdict{}, bodiless(r)
 	}
 	m := r.message()
+	m.door = door
 	switch {
 	case c.Method != c.Wire:
 		return Verdict{}, call.Ambiguous("method")
@@ -175,6 +178,35 @@ func (p *Abilities) checkMarker(r *Request) error {
 		return call.Ambiguous("tools_marker")
 	}
 	return nil
+}
+
+// ToolMessage says how a message to a server of tools was read.
+type ToolMessage struct {
+	// Door tells that the route is one of a server of tools; false for a body of another
+	// route that may be a message.
+	Door bool
+	// Method is that of the message, with the Tool (or prompt), the Ability or the Resource
+	// that it names; "" for none.
+	Method, Tool, Ability, Resource string
+	// Ambiguous says why the message has no certain reading, as the log does; "" if it has one.
+	Ambiguous string
+}
+
+// ToolMessage returns how the policy abilities read the message of r; ok is false if it read
+// none.
+func (r *Request) ToolMessage() (m ToolMessage, ok bool) {
+	if r.agent == nil {
+		return m, false
+	}
+	m.Door = r.agent.door
+	if unread, ok := errors.AsType[*call.Refusal](r.agent.err); ok {
+		m.Ambiguous = unread.Reason
+		return m, true
+	}
+	if read := r.agent.Message; read != nil {
+		m.Method, m.Tool, m.Ability, m.Resource = read.Method, read.Name, read.Ability, read.URI
+	}
+	return m, true
 }
 
 // message returns the message in the body of r. Queries may hold none: some servers ask

@@ -20,7 +20,7 @@ import (
 func (p *Abilities) checkMessage(ctx context.Context, r *Request, m *message) (Verdict, error) {
 	switch {
 	case m.URI != "":
-		return p.judgeTool(ctx, r, &subject{uri: m.URI})
+		return p.judgeKnown(ctx, r, &subject{uri: m.URI})
 	case strings.HasSuffix(m.Name, mcp.Discovery):
 		return p.checkList(ctx, r, m)
 	case m.Ability != "":
@@ -68,6 +68,7 @@ func input(raw []byte) (v any, set bool, err error) {
 func (p *Abilities) checkTool(ctx context.Context, r *Request, m *message) (Verdict, error) {
 	s := &subject{name: m.Name}
 	if rule, _ := p.decide(s, nil); rule.Deny { // no answer of the platform changes that
+		p.decide(s, p.told(r))
 		return p.forbid(rule), nil
 	}
 	claim, err := r.Claim()
@@ -84,6 +85,7 @@ func (p *Abilities) checkTool(ctx context.Context, r *Request, m *message) (Verd
 	list, answer, err := p.list(ctx, r, claim)
 	switch {
 	case err != nil:
+		p.decide(s, p.told(r))
 		return Verdict{}, err
 	case answer != nil:
 		return inPlatformWords(answer), nil
@@ -95,12 +97,6 @@ func (p *Abilities) checkTool(ctx context.Context, r *Request, m *message) (Verd
 	if len(found) == 1 {
 		s.id, s.about = found[0].Name, found[0]
 	}
-	return p.judgeTool(ctx, r, s)
-}
-
-// judgeTool decides on a subject of which all is known.
-func (p *Abilities) judgeTool(ctx context.Context, r *Request, s *subject) (Verdict, error) {
-	p.decide(s, p.told(r))
 	return p.judgeKnown(ctx, r, s)
 }
 
