@@ -177,3 +177,37 @@ func TestProve_AbilitiesKinds(t *testing.T) {
 		})
 	}
 }
+
+// TestOdd_AbilitiesAsTriedOut: a rule of which W18 says that it never decides decides on no
+// subject. A deny behind an allow may, where it changes nothing.
+func TestOdd_AbilitiesAsTriedOut(t *testing.T) {
+	s, found := newSite(t), 0
+	readonly := new(ability)
+	readonly.Meta.Annotations.Readonly = true
+	var subjects []subject
+	for _, id := range []string{"shop/a", "shop/b", "core/x", "zz/y"} {
+		name := strings.ReplaceAll(id, "/", "-")
+		subjects = append(subjects, subject{id: id}, subject{id: id, about: readonly}, subject{name: name}, subject{id: id, name: name, about: readonly}, subject{uri: id})
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawAbilities(t)
+		if err := provisionError(s, p); err != nil {
+			t.Fatal(err)
+		}
+		for i := range p.Rules {
+			p.Rules[i].At = fmt.Sprint("line:", i)
+		}
+		for _, odd := range p.hidden() {
+			found++
+			for j := range subjects {
+				rule, allowed := p.decide(&subjects[j], nil)
+				if rule.At == odd.At && (!rule.Deny || allowed || p.open) {
+					t.Fatalf("%s, but it decides on %+v", odd.Text, subjects[j])
+				}
+			}
+		}
+	})
+	if !t.Failed() && found < 20 {
+		t.Errorf("only %d of the drawn rules never decide", found)
+	}
+}
