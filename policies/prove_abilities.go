@@ -110,7 +110,7 @@ func (p *prover) fate(c *call.Call, patterns []int) fate {
 	case slices.Contains(patterns, runsAbility):
 		f = p.runs(c, by)
 	case a.guards():
-		p.enters(&f, c, patterns, own)
+		p.enters(&f, c, own)
 	}
 	return f
 }
@@ -123,7 +123,7 @@ var (
 
 // enters changes the fate of calls to a server of tools. Without a message only those pass
 // that need none.
-func (p *prover) enters(f *fate, c *call.Call, patterns []int, own Match) {
+func (p *prover) enters(f *fate, c *call.Call, own Match) {
 	switch {
 	case !p.abilities.knowsDoor(c.Key):
 	case !p.abilities.isOpen(c.Key, own):

@@ -178,7 +178,7 @@ func TestProve_AbilitiesKinds(t *testing.T) {
 	}
 }
 
-// TestOdd_AbilitiesAsTriedOut: a rule of which W18 says that it never decides decides on no
+// TestOdd_AbilitiesAsTriedOut: what W18 calls a rule that never decides does not decide on any
 // subject. A deny behind an allow may, where it changes nothing.
 func TestOdd_AbilitiesAsTriedOut(t *testing.T) {
 	s, found := newSite(t), 0
