@@ -185,9 +185,10 @@ func (p *Abilities) judge(ctx context.Context, r *Request, s *subject) (Verdict,
 	if err != nil {
 		return Verdict{}, err
 	}
-	rule, allowed := p.decide(s, p.told(r))
+	rule, allowed := p.decide(s, nil)
 	asks := allowed || p.asksReadonly(s)
 	if !asks || claim == caller.ClaimNothing {
+		p.decide(s, p.told(r))
 		if allowed && rule.names(s) && rule.forAnyone() {
 			return Verdict{}, nil
 		}
@@ -196,6 +197,7 @@ func (p *Abilities) judge(ctx context.Context, r *Request, s *subject) (Verdict,
 	about, answer, err := p.describe(ctx, r, s.id)
 	switch {
 	case err != nil:
+		p.decide(s, p.told(r))
 		return Verdict{}, err
 	case answer != nil && answer.Status != http.StatusNotFound:
 		return inPlatformWords(answer), nil
@@ -206,7 +208,7 @@ func (p *Abilities) judge(ctx context.Context, r *Request, s *subject) (Verdict,
 
 // judgeKnown decides once s is all that can be known.
 func (p *Abilities) judgeKnown(ctx context.Context, r *Request, s *subject) (Verdict, error) {
-	rule, allowed := p.decide(s, nil)
+	rule, allowed := p.decide(s, p.told(r))
 	if !allowed || s.about.destructive() && !rule.names(s) {
 		return p.forbid(rule), nil
 	}
@@ -249,7 +251,7 @@ func (p *Abilities) told(r *Request) func(*AbilityRule, Mismatch) {
 
 func (p *Abilities) forbid(rule AbilityRule) Verdict {
 	v := forbidden()
-	v.Rule = "abilities: not allowed by any rule"
+	v.Rule = ruleNone
 	if rule.Pattern != "" {
 		v.Rule, v.Pos = rule.String(), rule.At
 	}

@@ -2,6 +2,7 @@ package policies
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -16,18 +17,29 @@ import (
 // names them.
 var innerREST = []string{"/wp/v2/wpmcp", "/mcp/v1", "/royal-mcp/v1", "/royal-mcp-server/v1"}
 
+// What the log names where no line of the configuration decides.
+const (
+	ruleNone  = "abilities: not allowed by any rule"
+	ruleInner = "abilities: a server whose tools run REST calls inside"
+)
+
 // message is what a client sends to a server of tools.
 type message struct {
 	*mcp.Message
 	body  []byte
+	door  bool     // the route is one of a server of tools
 	err   error    // a *call.Refusal: the body is no certain message
 	known *catalog // the platform's abilities; nil until somebody has asked
 }
 
-// isDoor tells whether a call goes to a server of tools: one that any policy knows, or one
-// that the configuration names.
-func (p *Abilities) isDoor(r *Request) bool {
-	return r.toTools() || slices.ContainsFunc(p.doors, func(door call.Pattern) bool { return door.Match(r.Call.Key) })
+// isDoor tells whether a call goes to a server of tools: one that is known by its route, or
+// that the REST index shows as such a server.
+func (p *Abilities) isDoor(r *Request) bool { return p.knowsDoor(r.Call.Key) || r.toTools() }
+
+// knowsDoor tells whether a key is that of a server of tools: by its name, or since the
+// configuration names it.
+func (p *Abilities) knowsDoor(key string) bool {
+	return namesTools(key) || slices.ContainsFunc(p.doors, func(door call.Pattern) bool { return door.Match(key) })
 }
 
 // toTools tells whether a call goes to a server of tools: a route with a segment that contains
@@ -61,9 +73,9 @@ func (p *Abilities) checkDoor(ctx context.Context, r *Request) (Verdict, error) 
 	if err := p.checkMarker(r); err != nil {
 		return Verdict{}, err
 	}
-	if !p.isOpen(r) {
+	if !p.isOpen(r.Call.Key, r.Matched) {
 		v := forbidden()
-		v.Rule, v.Note = "abilities: a server whose tools run REST calls inside", "The server's tools run REST calls that no rule sees; doors or an access rule that names its route opens it."
+		v.Rule, v.Note = ruleInner, "The server's tools run REST calls that no rule sees; doors or an access rule that names its route opens it."
 		return v, nil
 	}
 	if innerRoot(c.Key) != "" && r.IgnoresCookie() { // such servers take the cookie alone (docs/platform IV.4)
@@ -73,6 +85,7 @@ func (p *Abilities) checkDoor(ctx context.Context, r *Request) (Verdict, error) 
 		return Verdict{}, bodiless(r)
 	}
 	m := r.message()
+	m.door = door
 	switch {
 	case c.Method != c.Wire:
 		return Verdict{}, call.Ambiguous("method")
@@ -148,11 +161,10 @@ func innerRoot(key string) string {
 }
 
 // isOpen tells whether the configuration lets messages reach the server: it names each whose
-// tools run REST calls inside.
-func (p *Abilities) isOpen(r *Request) bool {
-	key := r.Call.Key
+// tools run REST calls inside. m is the rule of access that matches.
+func (p *Abilities) isOpen(key string, m Match) bool {
 	root := innerRoot(key)
-	if m := r.Matched; root == "" || m.Rule != nil && !m.Rule.Deny && !m.Rule.builtIn && names(*m.Route, root) {
+	if root == "" || m.Rule != nil && !m.Rule.Deny && !m.Rule.builtIn && names(*m.Route, root) {
 		return true
 	}
 	return slices.ContainsFunc(p.doors, func(door call.Pattern) bool { return names(door, root) && door.Match(key) })
@@ -197,6 +209,35 @@ func (r *Request) messageBody() ([]byte, error) {
 		}
 	}
 	return r.Call.JSONBody()
+}
+
+// ToolMessage says how a message to a server of tools was read.
+type ToolMessage struct {
+	// Door tells that the route is one of a server of tools; false for a body of another
+	// route that may be a message.
+	Door bool
+	// Method is that of the message, with the Tool (or prompt), the Ability or the Resource
+	// that it names; "" for none.
+	Method, Tool, Ability, Resource string
+	// Ambiguous says why the message has no certain reading, as the log does; "" if it has one.
+	Ambiguous string
+}
+
+// ToolMessage returns how the policy abilities read the message of r; ok is false if it read
+// none.
+func (r *Request) ToolMessage() (m ToolMessage, ok bool) {
+	if r.agent == nil {
+		return m, false
+	}
+	m.Door = r.agent.door
+	if unread, ok := errors.AsType[*call.Refusal](r.agent.err); ok {
+		m.Ambiguous = unread.Reason
+		return m, true
+	}
+	if read := r.agent.Message; read != nil {
+		m.Method, m.Tool, m.Ability, m.Resource = read.Method, read.Name, read.Ability, read.URI
+	}
+	return m, true
 }
 
 // message returns the message in the body of r.

@@ -39,7 +39,7 @@ const (
 // WriteRefusal implements RefusalWriter: servers of tools refuse with a JSON-RPC error. Its
 // status is never 401 or 404, at which clients log in or begin anew (docs/platform IV.7).
 func (p *Abilities) WriteRefusal(r *Request, v Verdict) *ask.Answer {
-	if !p.guards() || r.Call.Kind != call.Single || r.Call.Wire != http.MethodPost || !p.isDoor(r) && (r.agent == nil || !mayRun(r)) {
+	if !p.guards() || r.Call.Kind != call.Single || r.Call.Wire != http.MethodPost || !p.isAgents(r) {
 		return nil
 	}
 	code, message, status := string(p.site.Code(v.Code)), v.Message, v.Status
@@ -59,6 +59,19 @@ func (p *Abilities) WriteRefusal(r *Request, v Verdict) *ask.Answer {
 		"jsonrpc": "2.0", "id": json.RawMessage(mcp.ID(body)),
 		"error": map[string]any{"code": rpcCode(status, v.Code), "message": message, "data": p.refusalData(code, status, v)},
 	})
+}
+
+// isAgents tells whether a call is an agent's: by its route, or by the message in its body. It
+// reads no body that no policy has read.
+func (p *Abilities) isAgents(r *Request) bool {
+	if p.isDoor(r) {
+		return true
+	}
+	if r.agent == nil {
+		return false
+	}
+	runs, err := mayRun(r)
+	return runs && err == nil
 }
 
 func (p *Abilities) refusalData(code string, status int, v Verdict) map[string]any {

@@ -20,7 +20,7 @@ import (
 func (p *Abilities) checkMessage(ctx context.Context, r *Request, m *message) (Verdict, error) {
 	switch {
 	case m.URI != "":
-		return p.judgeTool(ctx, r, &subject{uri: m.URI})
+		return p.judgeKnown(ctx, r, &subject{uri: m.URI})
 	case strings.HasSuffix(m.Name, mcp.Discovery):
 		return p.checkList(ctx, r, m)
 	case m.Ability != "":
@@ -68,10 +68,11 @@ func input(raw []byte) (v any, set bool, err error) {
 func (p *Abilities) checkTool(ctx context.Context, r *Request, m *message) (Verdict, error) {
 	s := &subject{name: m.Name}
 	if rule := p.surelyDenied(s.name); rule != nil {
+		p.decide(s, p.told(r))
 		return p.forbid(*rule), nil
 	}
 	if innerRoot(r.Call.Key) != "" { // its tools are no abilities, and it has keys of its own
-		return p.judgeTool(ctx, r, s)
+		return p.judgeKnown(ctx, r, s)
 	}
 	claim, err := r.Claim()
 	if err != nil {
@@ -87,6 +88,7 @@ func (p *Abilities) checkTool(ctx context.Context, r *Request, m *message) (Verd
 	list, answer, err := p.list(ctx, r, claim)
 	switch {
 	case err != nil:
+		p.decide(s, p.told(r))
 		return Verdict{}, err
 	case answer != nil:
 		return inPlatformWords(answer), nil
@@ -98,7 +100,7 @@ func (p *Abilities) checkTool(ctx context.Context, r *Request, m *message) (Verd
 	if len(found) == 1 {
 		s.id, s.about = found[0].Name, found[0]
 	}
-	return p.judgeTool(ctx, r, s)
+	return p.judgeKnown(ctx, r, s)
 }
 
 // surelyDenied returns the rule that denies a name whatever ability it is of, or nil. It saves
@@ -114,12 +116,6 @@ func (p *Abilities) surelyDenied(name string) *AbilityRule {
 		}
 	}
 	return nil
-}
-
-// judgeTool decides on a subject of which all is known.
-func (p *Abilities) judgeTool(ctx context.Context, r *Request, s *subject) (Verdict, error) {
-	p.decide(s, p.told(r))
-	return p.judgeKnown(ctx, r, s)
 }
 
 // catalog is the platform's list of abilities; nil lists none.

@@ -19,6 +19,7 @@ type Installed struct {
 
 	namespaces []string
 	routes     []*index.Route
+	tools      []*index.Route // servers of tools
 	found      []*plugins.Plugin
 }
 
@@ -29,6 +30,11 @@ func NewInstalled(root *index.Root) *Installed {
 		namespaces: root.Namespaces,
 		routes:     index.New(root.Patterns(), root.Namespaces).Routes(),
 		found:      plugins.Find(root.Namespaces, root.Patterns()).Plugins,
+	}
+	for _, route := range x.routes {
+		if slices.ContainsFunc(root.Routes, func(l index.Listed) bool { return l.ServesTools() && l.Called() == route.Called() }) {
+			x.tools = append(x.tools, route)
+		}
 	}
 	if len(x.routes) == 0 {
 		return nil

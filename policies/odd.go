@@ -18,12 +18,12 @@ type Odd struct {
 	Said bool   // a note that the log of a load has, too
 }
 
-// Odd returns what is odd in the rules of the chain: W04 to W07, W11, W16 and W17 of
+// Odd returns what is odd in the rules of the chain: W04 to W07, W11 and W16 to W18 of
 // docs/checks.md, in this order, and each in the order of the configuration. It takes for
 // odd only what is certain.
 func (c *Chain) Odd() []Odd { return c.OddOn(nil) }
 
-// OddOn is Odd for a site whose REST root is known: it also returns W15, and W16 only for what
+// OddOn is Odd for a site whose REST root is known: it also returns W15, W19 and W20, and W16 only for what
 // the site has. A nil site is not known.
 func (c *Chain) OddOn(site *Installed) []Odd {
 	var odd []Odd
@@ -35,6 +35,7 @@ func (c *Chain) OddOn(site *Installed) []Odd {
 	if site != nil {
 		odd = append(odd, c.absent(site)...)
 	}
+	odd = append(odd, c.oddAbilities(site)...)
 	odd = append(odd, c.oddRoutes()...)
 	odd = append(odd, c.oddSignatures()...)
 	odd = append(odd, c.observed()...)

@@ -3,50 +3,13 @@ package policies
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
-	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/restwarden/restwarden/policies/call"
 )
-
-// recorded is a message that was sent to a real server (policies/mcp/testdata).
-type recorded struct {
-	ID, Case, Server string
-	Request          []byte
-	Ran              []struct {
-		Ran   string
-		Input json.RawMessage
-	}
-}
-
-// recordedMessages returns the recorded messages.
-func recordedMessages(t *testing.T) (list []recorded) {
-	t.Helper()
-	f, err := os.Open("mcp/testdata/recorded.jsonl.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = f.Close() }()
-	unzipped, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for d := json.NewDecoder(unzipped); ; {
-		var r recorded
-		if err := d.Decode(&r); errors.Is(err, io.EOF) {
-			return list
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		list = append(list, r)
-	}
-}
 
 // TestOrderType_Recorded: what ran the update of an order is judged by the id that ran, and
 // what ran anything else passes, unless it is odd.
@@ -56,7 +19,7 @@ func TestOrderType_Recorded(t *testing.T) {
 		"wpmcp-014": true, // an inner batch
 	}
 	updates, others := 0, 0
-	for _, sent := range recordedMessages(t) {
+	for _, sent := range recordings(t) {
 		if sent.Server == "abilities" {
 			continue
 		}

@@ -96,7 +96,7 @@ func TestProve_Abilities(t *testing.T) {
 		{[]AbilityRule{{Pattern: "shop/ping", Deny: true}, {Pattern: "shop/ping"}}, true, caller.Caller{}, "", false},
 		{[]AbilityRule{{Pattern: "*", Deny: true}}, true, user, "", false},
 		{nil, true, user, "POST /wp-abilities/v1/abilities/1/run", false},
-		{nil, false, user, "", false},
+		{nil, false, user, "", true}, // a destructive one is to be named
 		{[]AbilityRule{{Pattern: "shop/*"}}, true, user, "", true},
 		{[]AbilityRule{{Pattern: "shop/*", Deny: true}}, false, user, "", true},
 		{[]AbilityRule{{Pattern: "shop/*"}}, false, user, "POST /wp-abilities/v1/abilities/1/run", false},

@@ -56,7 +56,7 @@ func newProver(c *Chain, q *Claim, target *Target) *prover {
 	p.regions = divide(access, word)
 	p.Apart("/" + c.site.Platform.MCP)
 	if p.abilities != nil {
-		p.abilities.divide(p.regions)
+		p.abilities.divide(p.regions, target)
 	}
 	for i := range target.routes {
 		p.Mark(target.routes[i])
@@ -162,23 +162,25 @@ func (p *prover) counter(b breach, route, pattern string) {
 // judge asks the rules about one call for each method of the claim, at a place that stands
 // for its region.
 func (p *prover) judge(place *cover.Place) (found []breach) {
-	patterns, key := place.State.Matches(), place.Key()
-	rules := p.matching(patterns)
 	for _, method := range p.methods {
-		c := callOf(method, key)
-		passes, by := p.admits(c, rules)
-		if passes && p.abilities != nil && p.abilities.covers(patterns) {
-			passes, by = p.runs(c, by)
-		}
-		if passes == p.claim.Never {
-			found = append(found, breach{method, by})
+		f := p.fate(callOf(method, place.Key()), place.State.Matches())
+		switch {
+		case f.message:
+			p.unproved("%s", f.why)
+		case f.sure && p.claim.Never:
+			found = append(found, breach{method, f.passedBy})
+		case !f.sure && !p.claim.Never:
+			found = append(found, breach{method, f.refusedBy})
+		case f.passes && f.refused:
+			p.unproved("%s", f.why)
 		}
 	}
 	return found
 }
 
-// admits tells whether access lets a call pass, and which rule decides.
-func (p *prover) admits(c *call.Call, rules []int) (passes bool, by *Rule) {
+// admits tells whether access lets a call pass, and which rule decides. own is what matches of
+// the site's own rules.
+func (p *prover) admits(c *call.Call, rules []int) (passes bool, by *Rule, own Match) {
 	guard, own, _ := p.decide(c, rules)
 	who := p.callerOf(c)
 	for _, rule := range [...]*Rule{guard.Rule, own.Rule} {
@@ -186,10 +188,10 @@ func (p *prover) admits(c *call.Call, rules []int) (passes bool, by *Rule) {
 		case rule == nil, rule.who == whoAnyone:
 		case rule.who == whoSigned && !p.signs:
 		case !rule.admits(who): // also who does not sign
-			return false, rule
+			return false, rule, own
 		}
 	}
-	return true, cmp.Or(own.Rule, guard.Rule)
+	return true, cmp.Or(own.Rule, guard.Rule), own
 }
 
 // callerOf returns who calls on a route.

@@ -84,7 +84,7 @@ func (r *Reacher) Of(route *index.Route, methods []string, callers []caller.Call
 // kind. The error is cover.ErrTooMany.
 func (r *Reacher) Refused(route *index.Route, method string, by caller.Caller) (refused []string, err error) {
 	_, err = r.walk(route, func(place *cover.Place) {
-		if passes, _ := r.judge(place, method, &by); !passes {
+		if f := r.judge(place, method, &by); !f.passes {
 			refused = append(refused, place.Route())
 		}
 	})
@@ -102,15 +102,20 @@ func (r *Reacher) Parts(route *index.Route, method string, by caller.Caller) (pa
 	}
 	_, err = r.walk(route, func(place *cover.Place) {
 		for _, method := range methods {
-			sign, decides := "-", ""
-			passes, rule := r.judge(place, method, &by)
-			if passes {
-				sign = "+"
+			part := func(sign string, by *Rule) {
+				decides := ""
+				if by != nil {
+					decides = by.String()
+				}
+				parts = append(parts, strings.Join([]string{sign, method, place.Route(), decides}, " "))
 			}
-			if rule != nil {
-				decides = rule.String()
+			f := r.judge(place, method, &by)
+			if f.passes {
+				part("+", f.passedBy)
 			}
-			parts = append(parts, strings.Join([]string{sign, method, place.Route(), decides}, " "))
+			if f.refused {
+				part("-", f.refusedBy)
+			}
 		}
 	})
 	slices.Sort(parts)
@@ -148,27 +153,22 @@ func spaceOf(route *index.Route) (space cover.Space, opaque bool) {
 	return cover.KeysOf(call.MustPattern("/**")), true
 }
 
-// judge judges one call at a place that stands for its kind.
-func (r *Reacher) judge(place *cover.Place, method string, by *caller.Caller) (passes bool, rule *Rule) {
-	p, patterns := r.prover, place.State.Matches()
-	p.claim.Caller = *by
-	c := callOf(method, place.Key())
-	passes, rule = p.admits(c, p.matching(patterns))
-	if passes && p.abilities != nil && p.abilities.covers(patterns) {
-		return p.runs(c, rule)
-	}
-	return passes, rule
+// judge judges the calls of a kind, for which a place stands.
+func (r *Reacher) judge(place *cover.Place, method string, by *caller.Caller) fate {
+	r.prover.claim.Caller = *by
+	return r.prover.fate(callOf(method, place.Key()), place.State.Matches())
 }
 
 // visit adds what is reached at a place.
 func (r *Reacher) visit(place *cover.Place, method string, by *caller.Caller, reach *Reached) {
-	switch passes, rule := r.judge(place, method, by); {
-	case passes && reach.Passes == "":
+	f := r.judge(place, method, by)
+	if f.passes && reach.Passes == "" {
 		reach.Passes = place.Route()
-		if rule != &defaultAnyone {
-			reach.PassedBy = rule
+		if f.passedBy != &defaultAnyone {
+			reach.PassedBy = f.passedBy
 		}
-	case !passes:
-		reach.Refused, reach.RefusedBy = cmp.Or(reach.Refused, place.Route()), cmp.Or(reach.RefusedBy, rule)
+	}
+	if f.refused {
+		reach.Refused, reach.RefusedBy = cmp.Or(reach.Refused, place.Route()), cmp.Or(reach.RefusedBy, f.refusedBy)
 	}
 }

@@ -119,3 +119,41 @@ func reachText(r Reached) string {
 	}
 	return "some"
 }
+
+// TestReacher_ToolServers: servers whose tools run REST inside are closed by any rule of
+// abilities, and what passes at others depends on the message.
+func TestReacher_ToolServers(t *testing.T) {
+	c, err := NewChain(newSite(t), "", configured("abilities", &Abilities{Rules: []AbilityRule{{Pattern: "a/b", Deny: true}}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := c.Reacher()
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := index.New([]string{"/wp/v2/wpmcp", "/mcp/mcp-adapter-default-server", "/wp/v2/posts"}, []string{"wp/v2", "mcp"})
+	want := map[string]string{
+		"/wp/v2/wpmcp":                    "closed abilities: a server whose tools run REST calls inside",
+		"/mcp/mcp-adapter-default-server": "in part abilities: by message",
+		"/wp/v2/posts":                    "open",
+	}
+	for _, route := range x.Routes() {
+		found, err := r.Of(route, []string{"POST"}, []caller.Caller{{Kind: caller.User}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		reach, got := &found[0][0], "in part"
+		switch {
+		case reach.All():
+			got = "open"
+		case reach.None():
+			got = "closed"
+		}
+		if reach.RefusedBy != nil {
+			got += " " + reach.RefusedBy.String()
+		}
+		if got != want[route.Name()] {
+			t.Errorf("%s: got %q, want %q", route.Name(), got, want[route.Name()])
+		}
+	}
+}

@@ -15,6 +15,7 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/command/curl"
 	"github.com/restwarden/restwarden/caddymodule/command/terminal"
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
+	"github.com/restwarden/restwarden/policies/mcp"
 	"github.com/restwarden/restwarden/policies/nearest"
 )
 
@@ -23,7 +24,7 @@ type explainer struct {
 	configFlags
 	index            string
 	as, from, format string
-	ids              []string
+	ids, abilities   []string
 	live, verbose    bool
 	raw, log         string
 	http, https      bool
@@ -70,6 +71,7 @@ func (e *explainer) flags(cmd *cobra.Command) {
 	f.StringVar(&e.index, "index", "", "file with the saved REST root of the site; routes are then named by the site's own patterns")
 	f.StringVar(&e.as, "as", "", "who is calling: "+strings.Join(dryrun.Callers(), ", ")+" (default anonymous; credentials in the request are then nobody's that is known)")
 	f.StringArrayVar(&e.ids, "id", nil, "what a record is: N=order, N=subscription or N=none; may be repeated")
+	f.StringArrayVar(&e.abilities, "ability", nil, "what the site says of an ability: ID="+strings.Join(dryrun.Abilities(), ", ID=")+"; may be repeated, and the site then lists no others")
 	f.StringVar(&e.from, "from", "", "the client's address (default one of the Internet)")
 	f.BoolVar(&e.live, "live", false, "put questions that only read to the real site; the request itself is never sent")
 	f.StringVar(&e.format, "format", "text", "text or json")
@@ -203,6 +205,9 @@ func (e *explainer) facts(r *dryrun.Request) (err error) {
 			return fmt.Errorf("--from: %w", err)
 		}
 	}
+	if err := e.saysAbilities(r); err != nil {
+		return err
+	}
 	r.Records = map[uint64]dryrun.Record{}
 	for _, text := range e.ids {
 		number, record, _ := strings.Cut(text, "=")
@@ -214,6 +219,22 @@ func (e *explainer) facts(r *dryrun.Request) (err error) {
 			return fmt.Errorf("--id: %w", err)
 		}
 		r.Records[id] = dryrun.Record(record)
+	}
+	return nil
+}
+
+// saysAbilities adds to r what --ability says.
+func (e *explainer) saysAbilities(r *dryrun.Request) error {
+	r.Abilities = map[string]dryrun.Ability{}
+	for _, text := range e.abilities {
+		id, about, _ := strings.Cut(text, "=")
+		if !mcp.AbilityID(id) {
+			return fmt.Errorf("--ability: %q is not ID=%s, such as shop/orders-query=readonly", text, strings.Join(dryrun.Abilities(), "|"))
+		}
+		if err := nearest.Check(about, dryrun.Abilities()...); err != nil {
+			return fmt.Errorf("--ability: %w", err)
+		}
+		r.Abilities[id] = dryrun.Ability(about)
 	}
 	return nil
 }

@@ -177,8 +177,31 @@ func (e explanation) reading() (rows [][]string) {
 			}
 		}
 	}
+	rows = append(rows, e.message()...)
 	for i, p := range r.Parts {
 		add(fmt.Sprintf("part %d", i+1), strings.TrimSpace(p.Method+" "+p.Route), onlyID(p.ID))
+	}
+	return rows
+}
+
+// message is how the body was read as a message of an AI agent.
+func (e explanation) message() (rows [][]string) {
+	m := e.Reading.Message
+	if m == nil {
+		return nil
+	}
+	where := "to a server of tools"
+	if !m.Door {
+		where = "on a route that is no known server of tools"
+	}
+	if m.Ambiguous != "" {
+		return [][]string{{"message", "ambiguous: " + m.Ambiguous, where}}
+	}
+	rows = append(rows, []string{"message", m.Method, where})
+	for _, named := range [][2]string{{"tool", m.Tool}, {"ability", m.Ability}, {"resource", m.Resource}} {
+		if named[1] != "" {
+			rows = append(rows, []string{named[0], named[1], "from the message"})
+		}
 	}
 	return rows
 }

@@ -153,7 +153,7 @@ func (c *Config) Reach(ctx context.Context, r Request) (*Site, *Result, error) {
 	guard := c.guardFor(server, host)
 	run.live = c.live && (r.As.Kind == Anonymous || r.As.Kind == "" || hasCredentials(r.Raw, guard))
 	run.stub = stub{
-		as: r.As, records: r.Records, index: c.index,
+		as: r.As, records: r.Records, ability: r.Abilities, index: c.index,
 		platform: &guard.platform, home: guard.home(r, host), release: guard.release, secure: r.Secure,
 	}
 	status, err := serve(ctx, run, server, r, r.withCredentials(guard))

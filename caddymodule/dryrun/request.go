@@ -21,6 +21,9 @@ type Request struct {
 	As As
 	// Records are the ids that are known.
 	Records map[uint64]Record
+	// Abilities are what the site says of abilities, by id. Where there is any, the site lists
+	// these and no others.
+	Abilities map[string]Ability
 }
 
 // Record is what a record is.
@@ -32,6 +35,21 @@ const (
 	Subscription Record = "subscription"
 	NoRecord     Record = "none"
 )
+
+// Ability is what the site says of an ability.
+type Ability string
+
+// The abilities that the stub can play.
+const (
+	Readonly    Ability = "readonly"
+	Writes      Ability = "write"
+	Destructive Ability = "destructive" // and idempotent, so that REST runs it with DELETE
+)
+
+// Abilities are the words for an Ability.
+func Abilities() []string {
+	return []string{string(Readonly), string(Writes), string(Destructive)}
+}
 
 // As is who is calling.
 type As struct {

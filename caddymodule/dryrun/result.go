@@ -65,6 +65,8 @@ type Reading struct {
 	Reason  string   `json:"reason,omitempty"`
 	Sources []Source `json:"sources,omitempty"` // that the route, the method and the id were looked for in
 	Parts   []Part   `json:"parts,omitempty"`
+	// Message is how the body was read as a message of an AI agent.
+	Message *Message `json:"message,omitempty"`
 }
 
 // Source is a place that may name the route, the method or the id.
@@ -74,6 +76,16 @@ type Source struct {
 	Value string `json:"value,omitempty"` // what it says
 	Named bool   `json:"named"`           // it named what Of says
 	Why   string `json:"why,omitempty"`   // why it did not
+}
+
+// Message is a message to a server of tools.
+type Message struct {
+	Door      bool   `json:"door"` // the route is one of a server of tools
+	Method    string `json:"method,omitempty"`
+	Tool      string `json:"tool,omitempty"`
+	Ability   string `json:"ability,omitempty"`
+	Resource  string `json:"resource,omitempty"`
+	Ambiguous string `json:"ambiguous,omitempty"` // why it has no certain reading
 }
 
 // Part is a part of a batch.

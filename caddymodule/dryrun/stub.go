@@ -25,6 +25,7 @@ type stub struct {
 	platform *call.Platform
 	as       As
 	records  map[uint64]Record
+	ability  map[string]Ability
 	index    []byte // a saved REST root, or nil
 	home     string // of the site, "https://shop.example.com/blog"
 	release  string // as configured
@@ -51,7 +52,7 @@ func (s *stub) answer(q *ask.Question, r *http.Request) (*ask.Answer, error) {
 	case q.Kind == ask.KindIndex:
 		return s.root(), nil
 	case q.Kind == ask.KindSchema:
-		return nil, &missing{"what the ability is and which input it takes (--live asks the site)"}
+		return s.schema(q, r)
 	case q.Kind == ask.KindCart:
 		return nil, &missing{"the total of the shopper's cart (--live asks the site)"}
 	case q.Route == "/"+s.platform.Checkout+"/cart":

@@ -28,6 +28,9 @@ var Codes = []Code{
 	{Name: "W15", Title: "the site has no such route, role or plugin", Do: "remove the line, or mend the name"},
 	{Name: "W16", Title: "anyone may write to what is risky and nobody needs", Do: "write allow plugin and its name, or remove the line"},
 	{Name: "W17", Title: "a line for a plugin changes nothing", Do: "the line may stay", Note: true},
+	{Name: "W18", Title: "a rule of abilities never decides", Do: "move it before the rule that hides it"},
+	{Name: "W19", Title: "agents run what they like at a server of tools", Do: "write abilities with allow lines, or close the route"},
+	{Name: "W20", Title: "doors names what is no server of tools", Do: "mend the route, or remove it"},
 }
 
 // CodeOf returns the code of a name; the zero Code for a name that is none.

@@ -84,8 +84,11 @@ const (
 // Runs tells whether the message runs the ability that it names.
 func (m *Message) Runs() bool { return m.Ability != "" && strings.HasSuffix(m.Name, Executor) }
 
-// Lists tells whether the answer lists what the server offers.
+// Lists tells whether the answer lists what the server offers. A notification has none.
 func (m *Message) Lists() bool {
+	if m.ID == "" {
+		return false
+	}
 	switch m.Method {
 	case ToolsList, ToolsListAll, PromptsList, ResourcesList, ResourceTemplates:
 		return true

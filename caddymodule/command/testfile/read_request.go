@@ -12,6 +12,7 @@ import (
 
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
 	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/mcp"
 	"github.com/restwarden/restwarden/policies/nearest"
 )
 
@@ -24,6 +25,7 @@ type builder struct {
 	kind    string // the Content-Type that goes with json and form
 	as      dryrun.As
 	records map[uint64]dryrun.Record
+	ability map[string]dryrun.Ability
 	client  netip.Addr
 }
 
@@ -53,6 +55,7 @@ func (d *document) request(t *Test, readers map[string]func(*yaml.Node) error) *
 		return err
 	}
 	readers["ids"] = b.ids
+	readers["abilities"] = b.abilities
 	readers["from"] = b.from
 	readers["spellings"] = b.spellings
 	readers["expect"] = func(n *yaml.Node) error { return d.expect(n, &t.Expect) }
@@ -81,7 +84,7 @@ func (b *builder) build(given map[string]*yaml.Node) error {
 	if err != nil {
 		return b.fail(given["request"], "request: %v", err)
 	}
-	built.As, built.Records, built.Client = b.as, b.records, b.client
+	built.As, built.Records, built.Abilities, built.Client = b.as, b.records, b.ability, b.client
 	r.Request, r.Headers, r.Body = built, b.headers, b.body
 	if b.t.Name == "" {
 		b.t.Name = r.Text
@@ -173,6 +176,25 @@ func (b *builder) ids(n *yaml.Node) error {
 			return b.fail(value, "ids: %v", err)
 		}
 		b.records[id] = dryrun.Record(word)
+		return nil
+	})
+}
+
+// abilities reads what the site says of abilities.
+func (b *builder) abilities(n *yaml.Node) error {
+	b.ability = map[string]dryrun.Ability{}
+	return b.pairs(n, "abilities", func(key, value *yaml.Node) error {
+		if !mcp.AbilityID(key.Value) {
+			return b.fail(key, "abilities: %q is no id, such as shop/orders-query", key.Value)
+		}
+		word, err := b.text(value, "abilities")
+		if err != nil {
+			return err
+		}
+		if err := nearest.Check(word, dryrun.Abilities()...); err != nil {
+			return b.fail(value, "abilities: %v", err)
+		}
+		b.ability[key.Value] = dryrun.Ability(word)
 		return nil
 	})
 }

@@ -170,14 +170,16 @@ func (o *Outcome) tell(result *dryrun.Result) {
 
 // Hints of dry runs name flags of explain.
 var (
-	recordHint = regexp.MustCompile(`\(--id (\d+)=[^()]*\)`)
-	flagHint   = regexp.MustCompile(` \([^()]*--[^()]*\)`)
+	recordHint  = regexp.MustCompile(`\(--id (\d+)=[^()]*\)`)
+	abilityHint = regexp.MustCompile(`\(--ability ([a-z0-9/-]+)=[^()]*\)`)
+	flagHint    = regexp.MustCompile(` \([^()]*--[^()]*\)`)
 )
 
 // depends says what nobody gave.
 func depends(on []string) string {
 	text := "it depends on " + strings.Join(on, ", and on ")
 	text = recordHint.ReplaceAllString(text, "(ids: { $1: order }, subscription or none)")
+	text = abilityHint.ReplaceAllString(text, "(abilities: { $1: readonly }, write or destructive)")
 	return flagHint.ReplaceAllString(text, "")
 }
 

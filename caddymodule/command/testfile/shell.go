@@ -45,6 +45,9 @@ func (r *Runner) explains(q *Request) string {
 	for _, id := range slices.Sorted(maps.Keys(q.Records)) {
 		fmt.Fprintf(&b, " --id %d=%s", id, q.Records[id])
 	}
+	for _, id := range slices.Sorted(maps.Keys(q.Abilities)) {
+		fmt.Fprintf(&b, " --ability %s=%s", id, q.Abilities[id])
+	}
 	if q.Client.IsValid() {
 		b.WriteString(" --from " + q.Client.String())
 	}
