@@ -181,6 +181,11 @@ func TestExample_Served(t *testing.T) {
 		"GET /wp-json/old-plugin/v1/settings":      http.StatusNotFound,
 		"GET /wp-json/wp/v2/posts?x=wp-json/wc/":   http.StatusBadRequest,
 		"GET /?a=1&consumer_secret=query-secret-1": http.StatusOK,
+		"POST /wp-json/mcp/v1/path-secret-1/sse":   http.StatusForbidden,
+		"POST /wp-json/MCP//v1/upload/path-secret": http.StatusBadRequest,
+		"GET /?rest_route=/mcp/v1/path-secret-2":   http.StatusUnauthorized,
+		"GET /?rest_route=%2Fmcp%2Fv1%2Fpath-secr": http.StatusUnauthorized,
+		"GET /wp-json/mcp/v1/http":                 http.StatusUnauthorized,
 	} {
 		if got := g.do(line, "", "X-Signature: header-secret"); got.status != want {
 			t.Errorf("%s: %d %s, want %d", line, got.status, got.body, want)
@@ -198,9 +203,9 @@ func TestExample_Served(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, secret := range []string{"query-secret-1", "header-secret", "key-secret"} {
+	for _, secret := range []string{"query-secret-1", "header-secret", "key-secret", "path-secr"} {
 		if strings.Contains(string(logged), secret) {
-			t.Errorf("the access log holds %s", secret)
+			t.Errorf("the access log holds %s: %s", secret, logged)
 		}
 	}
 	if !strings.Contains(string(logged), `"rest_code":"rest_not_logged_in"`) {

@@ -29,6 +29,7 @@ type engine struct {
 	changers  []changer
 	rewriters []rewriter
 	watchers  []policies.Watcher
+	auditors  []policies.AgentAuditor
 	leases    leases
 }
 
@@ -156,6 +157,9 @@ func (e *engine) sortPolicies() {
 	for _, p := range e.chain.WithLockdown() {
 		if w, ok := p.Policy.(policies.Watcher); ok {
 			e.watchers = append(e.watchers, w)
+		}
+		if a, ok := p.Policy.(policies.AgentAuditor); ok {
+			e.auditors = append(e.auditors, a)
 		}
 		if c, ok := p.Policy.(policies.RequestChanger); ok {
 			e.changers = append(e.changers, changer{p.Name, p.Observes, c})

@@ -67,6 +67,9 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 	}
 	d := s.chain.Judge(r.Context(), &x.req)
 	s.metrics.decisionDuration.Observe(time.Since(start).Seconds())
+	if a := s.audit(x, d, start); a != nil {
+		defer a.log() // also if the platform breaks off or the client goes away
+	}
 	if d.Outcome == policies.Refuse {
 		return s.refuse(w, x, d.Verdict)
 	}

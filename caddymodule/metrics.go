@@ -33,6 +33,7 @@ type metrics struct {
 	storeOperations  *prometheus.CounterVec
 	misconfigured    *prometheus.GaugeVec
 	siteInfo         *prometheus.GaugeVec
+	agentCalls       *prometheus.CounterVec
 	perHost          bool // decisions have the label host, as Caddy's own metrics
 }
 
@@ -76,6 +77,10 @@ func newMetrics(registry *prometheus.Registry, perHost bool) *metrics {
 			Namespace: ns, Subsystem: sub, Name: "misconfigured",
 			Help: "Settings that do not fit the site, as the configuration or its REST root tells.",
 		}, []string{"site", "problem"})),
+		agentCalls: registerOrExisting(registry, prometheus.NewCounterVec(prometheus.CounterOpts{
+			Namespace: ns, Subsystem: sub, Name: "agent_calls_total",
+			Help: "Calls of abilities, tools, prompts and resources by agents.",
+		}, []string{"site", "outcome"})),
 		siteInfo: registerOrExisting(registry, prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Namespace: ns, Subsystem: sub, Name: "site_info",
 			Help: "1 for every guarded site.",
@@ -120,6 +125,13 @@ func (m *metrics) zero() {
 	}
 	if !m.perHost {
 		m.decisions.WithLabelValues(none, none, string(policies.Pass))
+	}
+}
+
+// countAgents creates the series of a site whose agents are audited at 0.
+func (m *metrics) countAgents(site string) {
+	for _, outcome := range []policies.Outcome{policies.Pass, policies.Refuse, policies.WouldRefuse} {
+		m.agentCalls.WithLabelValues(site, string(outcome))
 	}
 }
 

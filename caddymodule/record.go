@@ -99,7 +99,16 @@ func (s *site) record(r *policies.Request, d policies.Decision) Record {
 		rec.Error = d.Err.Error()
 	}
 	rec.Remedy = remedy(r, r.Call, d.Verdict, rec.Route)
+	rec.mask()
 	return rec
+}
+
+// mask takes credentials in paths out of what the configuration and errors say. Routes have
+// none, since those of the index are masked.
+func (rec *Record) mask() {
+	for _, text := range []*string{&rec.Rule, &rec.Why, &rec.Remedy, &rec.Error} {
+		*text = call.Masked(*text)
+	}
 }
 
 // records returns the record of a decision, or one for each refused part of a batch.
@@ -119,6 +128,7 @@ func (s *site) records(r *policies.Request, d policies.Decision) []Record {
 		rec.Imported = s.importedAt(rec.At)
 		rec.Method, rec.Route = methodOf(part.Call), s.routeOf(r.HTTP, part.Call)
 		rec.Remedy = remedy(r, part.Call, part.Verdict, rec.Route)
+		rec.mask()
 		parts = append(parts, rec)
 	}
 	return parts

@@ -49,7 +49,7 @@ func (s *site) report(r *policies.Request, d policies.Decision) {
 		route := s.routeOf(r.HTTP, c)
 		caddyhttp.SetVar(ctx, varRoute, route)
 		if d.Err != nil {
-			s.logger.Warn("could not decide, passed", zap.String("site", s.Name), zap.String("route", route), zap.String("method", c.Method), zap.Error(d.Err))
+			s.logger.Warn("could not decide, passed", zap.String("site", s.Name), zap.String("route", route), zap.String("method", c.Method), zap.String("error", call.Masked(d.Err.Error())))
 		}
 		return
 	}

@@ -31,6 +31,7 @@ type site struct {
 	g         *Gateway
 	reader    *call.Reader
 	logger    *zap.Logger
+	agents    *zap.Logger // the audit log
 	metrics   *metrics
 	way       layout.Way // on which requests reach it
 	trace     policies.Trace
@@ -46,6 +47,7 @@ type site struct {
 func newSite(g *Gateway, way layout.Way, apart string) *site {
 	s := &site{Site: *g.engine.every, engine: g.engine, g: g, way: way, discovery: newDiscovery()}
 	s.reader, s.logger, s.metrics = g.engine.reader.Clone(), g.logger, g.app.metrics
+	s.agents = s.logger.Named(agentsLogger)
 	own := *g.engine.every.Site
 	s.Site.Site, s.Server, s.Name = &own, g.server+apart, siteName(way.Hosts, g.server, g.Base)
 	s.Release, _ = policies.ParseRelease(g.Release) // has been parsed before
@@ -70,6 +72,9 @@ func newSite(g *Gateway, way layout.Way, apart string) *site {
 	s.listen()
 	if way.Server == nil && len(g.sites) > 0 {
 		return s // it stands in for sites that are known
+	}
+	if len(s.auditors) > 0 {
+		s.metrics.countAgents(s.Name)
 	}
 	s.metrics.siteInfo.WithLabelValues(s.Name, g.Platform, string(orDefault(g.Mode, policies.Enforce)), orDefault(g.Release, "auto")).Set(1)
 	return s

@@ -7,6 +7,7 @@ import (
 
 	"github.com/restwarden/restwarden/caddymodule/layout"
 	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/call"
 )
 
 // survey looks once at the whole HTTP app, and logs what is odd. It returns an error if a
@@ -42,6 +43,7 @@ type finding struct {
 
 // odd logs what is odd in the configuration, and keeps it for the metrics.
 func (a *App) odd(logger *zap.Logger, f finding) {
+	f.Text, f.Do = call.Masked(f.Text), call.Masked(f.Do)
 	a.findings = append(a.findings, f)
 	logger.Warn("the configuration is odd", zap.String("code", f.Code), zap.String("at", f.At),
 		zap.String("imported", f.Imported), zap.Strings("sites", f.Sites), zap.String("problem", f.Problem()))
@@ -75,7 +77,7 @@ func (a *App) oddRules(g *Gateway) {
 			a.odd(g.logger, finding{f, g.spot(), true})
 		case o.Said:
 			g.logger.Info("a line of the configuration changes nothing", zap.String("code", f.Code),
-				zap.String("at", f.At), zap.String("imported", f.Imported), zap.String("problem", f.Problem()))
+				zap.String("at", f.At), zap.String("imported", f.Imported), zap.String("problem", call.Masked(f.Problem())))
 		}
 	}
 }

@@ -2,6 +2,7 @@ package policies
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -25,6 +26,9 @@ type Abilities struct {
 	Doors []string `json:"doors,omitempty"`
 	// Refuse is "error" (the default) or "result": how a refused call of a tool is answered.
 	Refuse string `json:"refuse,omitempty"`
+	// Audit is what the audit log holds of arguments: "hashes" (the default), "arguments" for
+	// themselves too, or "off" for no log.
+	Audit string `json:"audit,omitempty"`
 
 	site      *Site
 	namespace string
@@ -34,7 +38,7 @@ type Abilities struct {
 }
 
 // abilitiesWords are the options of the policy's block.
-var abilitiesWords = []string{"allow", "deny", "doors", "refuse"}
+var abilitiesWords = []string{"allow", "deny", "doors", "refuse", "audit"}
 
 // Configure takes the policy's block.
 func (p *Abilities) Configure(o Option) error {
@@ -58,6 +62,8 @@ func (p *Abilities) Configure(o Option) error {
 			}
 		case "refuse":
 			p.Refuse, err = o.Word("error", "result")
+		case "audit":
+			p.Audit, err = o.Word(auditHashes, auditArguments, auditOff)
 		default:
 			err = o.UnknownIn(abilitiesWords...)
 		}
@@ -85,7 +91,7 @@ func (p *Abilities) Provision(site *Site, _ Settings) error {
 	if len(p.Doors) > 0 && !p.guards() {
 		return fmt.Errorf("doors: no rule says what agents may run there: add allow or deny")
 	}
-	return p.checkRefuse()
+	return errors.Join(p.checkRefuse(), p.checkAudit())
 }
 
 // guards tells whether the policy judges servers of tools. Without a rule it judges the

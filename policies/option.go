@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/nearest"
 )
 
@@ -32,7 +33,7 @@ type PlacedError struct {
 
 // Error returns the message with the place.
 func (e *PlacedError) Error() string {
-	text := e.Err.Error()
+	text := call.Masked(e.Err.Error()) // it goes to a terminal or a log
 	if e.At != "" {
 		if !strings.HasSuffix(text, "?") {
 			text += ","

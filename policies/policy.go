@@ -106,6 +106,14 @@ type RefusalWriter interface {
 	WriteRefusal(r *Request, v Verdict) *ask.Answer
 }
 
+// AgentAuditor is a Policy that knows which requests run something for an agent.
+type AgentAuditor interface {
+	// AgentCalls returns what r runs, or would have run if it had not been refused: one call
+	// for a message or a run over REST, one for each such part of a batch. It returns nil for
+	// nearly all requests, and must be called before the request is forwarded.
+	AgentCalls(r *Request) []AgentCall
+}
+
 // Watcher is a Policy that keeps facts which a forwarded request may end.
 type Watcher interface {
 	// Watch returns the function to call with status and header once the platform has

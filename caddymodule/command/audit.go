@@ -158,7 +158,7 @@ func (a *auditor) writePage(report *audit.Report) error {
 	if err := shown.HTML(&page); err != nil {
 		return err
 	}
-	return os.WriteFile(a.html, page.Bytes(), 0o644) //nolint:gosec // a page for others to read
+	return os.WriteFile(a.html, masked(page.Bytes()), 0o644) //nolint:gosec // a page for others to read
 }
 
 // show prints v as JSON or as text.

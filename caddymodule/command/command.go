@@ -42,6 +42,7 @@ func build(cmd *cobra.Command) {
 	for i, constructor := range constructors {
 		c := constructor()
 		names[i] = c.Name()
+		masking(c)
 		cmd.AddCommand(c)
 	}
 	// Cobra meets a flag behind an unknown word before it meets the word.

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/index"
 )
 
@@ -86,5 +87,15 @@ func Unpack(value string) (names []string, err error) {
 	if digest := index.DigestOf(names); len(names) > maxNames || value[:sha256.Size] != string(digest[:]) {
 		return nil, errGarbage
 	}
-	return slices.Clip(names), nil
+	return masked(names), nil
+}
+
+// masked returns the names as an index has them now: a value may come from a release that
+// did not mask them.
+func masked(names []string) []string {
+	for i := range names {
+		names[i] = call.Masked(names[i])
+	}
+	slices.Sort(names)
+	return slices.Clip(slices.Compact(names))
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"slices"
 	"strings"
+
+	"github.com/restwarden/restwarden/policies/call"
 )
 
 // Names returns what the routes of the index are called, sorted, each name once. An opaque
@@ -60,7 +62,8 @@ const hashLen = 8
 func (e *entry) called() string {
 	if e.name == "" {
 		sum := sha256.Sum256([]byte(e.text))
-		return e.prefix[:min(len(e.prefix), maxName-hashLen)] + "*~" + hex.EncodeToString(sum[:hashLen/2])
+		prefix := call.Masked(e.prefix)
+		return prefix[:min(len(prefix), maxName-hashLen)] + "*~" + hex.EncodeToString(sum[:hashLen/2])
 	}
 	return e.name
 }

@@ -10,6 +10,13 @@ import (
 
 // Is tells whether w is a terminal.
 func Is(w io.Writer) bool {
+	for {
+		wrapped, ok := w.(interface{ Unwrap() io.Writer })
+		if !ok {
+			break
+		}
+		w = wrapped.Unwrap()
+	}
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }

@@ -1,0 +1,184 @@
+package caddymodule
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+
+	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/mcp"
+)
+
+// agentsLogger is the name of the audit log below that of the module:
+// http.handlers.restwarden.agents.
+const agentsLogger = "agents"
+
+// maxHeard bounds, in bytes, the answers that are read for what they say of errors.
+const maxHeard = 64 << 10
+
+// agentRecord is a line of the audit log: one call that an agent made, and what became of
+// it. Its fields are called as those of [Record].
+type agentRecord struct {
+	policies.AgentCall
+	of                        *audited
+	door                      string // see routeOf
+	outcome, policy           string
+	code, rule                string // of a refusal
+	requestID, site, host, ip string
+	caller                    string
+	userID                    uint64
+}
+
+// audited are the calls of agents that one request makes.
+type audited struct {
+	s     *site
+	calls []agentRecord
+	start time.Time
+	took  time.Duration
+	heard heard
+}
+
+// heard is what the platform answered.
+type heard struct {
+	status  int // 0 if it has not
+	failed  bool
+	decided bool // failed is known
+}
+
+// audit returns what the audit log will tell of a request, or nil for one that runs nothing
+// for an agent. It prepares x for listening to the platform's answer.
+func (s *site) audit(x *exchange, d policies.Decision, start time.Time) *audited {
+	if s.g.app.dry != nil {
+		return nil
+	}
+	var found []policies.AgentCall
+	for _, auditor := range s.auditors {
+		found = append(found, auditor.AgentCalls(&x.req)...)
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	a := &audited{s: s, start: start}
+	if d.Outcome != policies.Refuse {
+		_, _, _ = x.req.Who(x.r.Context()) // who stays unknown if the platform does not say
+		tools := slices.ContainsFunc(found, func(c policies.AgentCall) bool { return c.Tool != "" })
+		x.next = &listener{next: x.next, heard: &a.heard, tools: tools}
+	}
+	for _, c := range found {
+		a.calls = append(a.calls, a.record(x, d, c))
+	}
+	return a
+}
+
+func (a *audited) record(x *exchange, d policies.Decision, c policies.AgentCall) agentRecord {
+	s, r := a.s, &x.req
+	rec := agentRecord{
+		AgentCall: c, of: a, door: s.routeOf(r.HTTP, c.Call), outcome: string(d.Outcome), site: s.Name,
+		requestID: requestID(r.HTTP), host: s.hostFor(r.HTTP), ip: r.Client.String(), caller: callerOf(r),
+	}
+	if who, known := r.Known(); known {
+		rec.userID = who.ID
+	}
+	if d.Outcome == policies.Pass {
+		return rec
+	}
+	for _, part := range d.Verdict.Parts {
+		if part.Call == c.Call {
+			d.Verdict = part.Verdict
+		}
+	}
+	rec.policy, rec.code, rec.rule = d.Policy, codeOf(d), call.Masked(d.Verdict.Rule)
+	return rec
+}
+
+// log writes the lines, and counts the calls.
+func (a *audited) log() {
+	a.took = time.Since(a.start)
+	for i := range a.calls {
+		rec := &a.calls[i]
+		a.s.metrics.agentCalls.WithLabelValues(rec.site, rec.outcome).Inc()
+		if entry := a.s.agents.Check(zap.InfoLevel, "agent call"); entry != nil {
+			entry.Write(zap.Inline(rec))
+		}
+	}
+}
+
+// MarshalLogObject implements zapcore.ObjectMarshaler.
+func (rec *agentRecord) MarshalLogObject(to zapcore.ObjectEncoder) error {
+	to.AddInt("v", recordVersion)
+	for _, f := range [...]struct{ name, value string }{
+		{"request_id", rec.requestID},
+		{"site", rec.site},
+		{"host", rec.host},
+		{"client_ip", rec.ip},
+		{"caller", rec.caller},
+		{"door", rec.door},
+		{"method", rec.Method},
+		{"outcome", rec.outcome},
+	} {
+		to.AddString(f.name, f.value)
+	}
+	for _, f := range [...]struct{ name, value string }{
+		{"ability", rec.Ability},
+		{"tool", rec.Tool},
+		{"prompt", rec.Prompt},
+		{"resource", rec.Resource},
+		{"arguments_sha256", rec.Hash},
+		{"arguments", rec.Arguments},
+		{"policy", rec.policy},
+		{"code", rec.code},
+		{"rule", rec.rule},
+	} {
+		if f.value != "" {
+			to.AddString(f.name, f.value)
+		}
+	}
+	if rec.userID > 0 {
+		to.AddUint64("user_id", rec.userID)
+	}
+	if said := rec.of.heard; said.status > 0 {
+		to.AddInt("status", said.status)
+		if said.decided {
+			to.AddBool("is_error", said.failed)
+		}
+	}
+	to.AddDuration("took", rec.of.took)
+	return nil
+}
+
+// listener hears what the platform answers. The answer streams as it would without it.
+type listener struct {
+	next  caddyhttp.Handler
+	heard *heard
+	tools bool // the answer may say that a tool failed
+}
+
+// ServeHTTP implements caddyhttp.Handler.
+func (l *listener) ServeHTTP(w http.ResponseWriter, r *http.Request) error {
+	aw := &answerWriter{ResponseWriterWrapper: wrap(w)}
+	aw.head = func(status int) error {
+		l.heard.status = status
+		if l.tools && isPlainJSON(w.Header()) {
+			aw.watch(maxHeard, func(begin []byte) { l.heard.failed, l.heard.decided = mcp.IsError(begin) })
+		}
+		return nil
+	}
+	defer aw.seen(nil, true)
+	err := l.next.ServeHTTP(aw, r)
+	if err == nil && !aw.sent {
+		l.heard.status = http.StatusOK // of an empty answer
+	}
+	return err
+}
+
+// isPlainJSON tells whether an answer is JSON that is not compressed.
+func isPlainJSON(h http.Header) bool {
+	kind, _, _ := strings.Cut(h.Get("Content-Type"), ";")
+	return strings.EqualFold(strings.TrimSpace(kind), "application/json") && h.Get("Content-Encoding") == ""
+}
