@@ -50,8 +50,6 @@ func (a *agents) addAgents(name, reading string, lines ...string) (*standinGate,
 	return g, nil
 }
 
-const defaultServer = "/wp-json/mcp/mcp-adapter-default-server"
-
 // session returns a session of the adapter for a role, which it makes past the gateway.
 func (a *agents) session(ctx context.Context, g *standinGate, role string) (string, error) {
 	key := g.Name + " " + role
@@ -120,23 +118,40 @@ func roleOf(s *site) func(int) string {
 	}
 }
 
-// TestAgents is the servers of agents behind the gateway.
+// TestAgents is the servers of agents behind the gateway. The stand-ins run what the real
+// servers ran; of generated messages nothing runs but what the rules allow, by any door, and
+// what real clients send passes.
 func TestAgents(t *testing.T) {
 	s := setUps(t)
 	a, err := s.newAgents()
 	if err != nil {
 		t.Fatal(err)
 	}
-	bare := map[string]*standinGate{}
+	bare, guarded := map[string]*standinGate{}, map[string]*standinGate{}
 	for _, reading := range []string{newerAdapter, olderAdapter} {
 		if bare[reading], err = a.addAgents("agents-bare-"+reading, reading); err != nil {
 			t.Fatal(err)
+		}
+		for _, rules := range []*agentRules{&denying, &allowing} {
+			name := rules.name + " " + reading
+			if guarded[name], err = a.addAgents("agents-"+rules.name+"-"+reading, reading, rules.lines...); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	if err := a.start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	t.Run("recorded", func(t *testing.T) { a.testRecorded(t, bare) })
+	for _, rules := range []*agentRules{&denying, &allowing} {
+		for _, reading := range []string{newerAdapter, olderAdapter} {
+			name := rules.name + " " + reading
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				a.testGuarded(t, guarded[name], bare[reading], rules)
+			})
+		}
+	}
 }
 
 // same tells whether two lists have the same elements.
