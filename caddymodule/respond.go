@@ -113,6 +113,9 @@ func (s *site) refuse(w http.ResponseWriter, x *exchange, v policies.Verdict) er
 	if origin := x.r.Header.Get("Origin"); origin != "" && !page && !s.InCheckout(x.req.Call) {
 		allowOrigin(h, origin, &s.Platform)
 	}
+	if a := s.chain.Refusal(&x.req, v); a != nil {
+		v.Answer = a
+	}
 	status, body := v.Status, []byte(nil)
 	if v.Answer != nil {
 		status, body = v.Answer.Status, v.Answer.Body

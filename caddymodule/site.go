@@ -51,6 +51,7 @@ func newSite(g *Gateway, way layout.Way, apart string) *site {
 	s.Release, _ = policies.ParseRelease(g.Release) // has been parsed before
 	own.KeysInQuery, own.NoKeysInQuery, own.Home = s.keysInQuery, s.Release.Before(11, 1), s.home
 	s.Hosts, s.Indexes, s.ScriptDirs = way.Hosts, new(hosts.Table[*index.Index]), new(hosts.Table[string])
+	s.Tools = new(hosts.Table[*index.Index])
 	own.Lists, own.Scripts = s.ListsNamespace, s.scriptDir
 	opts := g.engine.questions
 	own.Store, opts.Store = g.app.local, g.app.shared

@@ -2,10 +2,9 @@ package policies
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
-	"strconv"
+	"slices"
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/ask"
@@ -13,97 +12,93 @@ import (
 	"github.com/restwarden/restwarden/policies/caller"
 )
 
-// Abilities decides which named operations of the platform may be run over REST
-// (docs/interface E11; docs/platform I.9, III.11). It judges the ability's id, the method
-// that the ability requires, and the input by the ability's own schema.
+// Abilities decides which named operations of the platform agents may run: over REST
+// (docs/interface E11; docs/platform I.9, III.11), and by the servers of tools that lead to
+// the same operations (docs/platform IV). It judges what runs, who runs it, the method that
+// the ability requires, and the input by the ability's own schema.
 type Abilities struct {
-	// Rules are the allow and deny lines, in order; the first that fits an ability
-	// decides. An ability that no rule fits is denied if any rule allows, and allowed
-	// otherwise. A destructive ability needs a rule that names it without wildcard.
+	// Rules are the allow and deny lines, in order; the first that fits decides. What no
+	// rule fits is denied if any rule allows, and allowed otherwise. A destructive ability
+	// needs a rule that names it without wildcard.
 	Rules []AbilityRule `json:"rules,omitempty"`
+	// Doors are routes of servers of tools beside those that are known (docs/platform IV.1).
+	Doors []string `json:"doors,omitempty"`
+	// Refuse is "error" (the default) or "result": how a refused call of a tool is answered.
+	Refuse string `json:"refuse,omitempty"`
 
 	site      *Site
 	namespace string
 	schemas   *schemaCache
+	doors     []call.Pattern
+	open      bool // no rule allows: what no rule fits is allowed
 }
 
-// AbilityRule is one pattern of a line `allow <pattern>...` or `deny <pattern>...`.
-type AbilityRule struct {
-	// Pattern is an ability's id, with * for any part of it: "shop/*".
-	Pattern string `json:"pattern"`
-	Deny    bool   `json:"deny,omitempty"`
-	// At is where the rule stands, "Caddyfile:12".
-	At string `json:"at,omitempty"`
-}
+// abilitiesWords are the options of the policy's block.
+var abilitiesWords = []string{"allow", "deny", "doors", "refuse"}
 
-// Configure takes abilities [{ allow|deny <pattern>... }].
+// Configure takes the policy's block.
 func (p *Abilities) Configure(o Option) error {
 	if len(o.Args) > 0 {
 		return o.Errorf("abilities takes a block, no arguments")
 	}
-	return o.Each(func(o Option) error {
-		if o.Name != "allow" && o.Name != "deny" {
-			return o.UnknownIn("allow", "deny")
-		}
-		if len(o.Args) == 0 || len(o.Block) > 0 {
-			return o.Errorf("%s takes one pattern or several", o.Name)
-		}
-		for _, pattern := range o.Args {
-			r := AbilityRule{Pattern: pattern, Deny: o.Name == "deny", At: o.Pos}
-			if err := r.check(); err != nil {
-				return o.Errorf("%s: %w", o.Name, err)
+	return o.Each(func(o Option) (err error) {
+		switch o.Name {
+		case "allow", "deny":
+			var rules []AbilityRule
+			rules, err = abilityRules(o)
+			p.Rules = append(p.Rules, rules...)
+		case "doors":
+			if len(o.Args) == 0 || len(o.Block) > 0 {
+				return o.Missing("takes the routes of servers of tools")
 			}
-			p.Rules = append(p.Rules, r)
+			p.Doors = append(p.Doors, o.Args...)
+			_, err = NewTarget(nil, o.Args)
+			if err != nil {
+				err = o.Invalid(err)
+			}
+		case "refuse":
+			p.Refuse, err = o.Word("error", "result")
+		default:
+			err = o.UnknownIn(abilitiesWords...)
 		}
-		return nil
-	}, "allow", "deny")
+		return err
+	}, "allow", "deny", "doors")
 }
 
-func (r AbilityRule) check() error {
-	if r.Pattern == "" || strings.Trim(r.Pattern, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-/*") != "" {
-		return fmt.Errorf("%q cannot be the id of an ability, such as shop/orders-query", r.Pattern)
-	}
-	return nil
-}
-
-func (r AbilityRule) fits(id string) bool {
-	parts := strings.Split(r.Pattern, "*")
-	rest, ok := strings.CutPrefix(id, parts[0])
-	for i := 1; ok && i < len(parts); i++ {
-		if i == len(parts)-1 {
-			return strings.HasSuffix(rest, parts[i])
-		}
-		_, rest, ok = strings.Cut(rest, parts[i])
-	}
-	return ok && rest == ""
-}
-
-func (r AbilityRule) String() string {
-	if r.Deny {
-		return "abilities deny " + r.Pattern
-	}
-	return "abilities allow " + r.Pattern
-}
-
-// Provision checks the rules.
+// Provision checks rules and doors.
 func (p *Abilities) Provision(site *Site, _ Settings) error {
 	p.site, p.namespace, p.schemas = site, "/"+site.Platform.Abilities+"/abilities", newSchemaCache()
-	for _, r := range p.Rules {
-		if err := r.check(); err != nil {
-			return Option{Pos: r.At}.Errorf("%w", err)
+	for i := range p.Rules {
+		if err := p.Rules[i].compile(); err != nil {
+			return Option{Pos: p.Rules[i].At}.Errorf("%w", err)
 		}
 	}
-	return nil
+	p.open = !slices.ContainsFunc(p.Rules, func(r AbilityRule) bool { return !r.Deny })
+	p.doors = nil
+	for _, text := range p.Doors {
+		pattern, err := call.ParsePattern(text)
+		if err != nil {
+			return fmt.Errorf("doors: %w", err)
+		}
+		p.doors = append(p.doors, pattern)
+	}
+	if len(p.Doors) > 0 && !p.guards() {
+		return fmt.Errorf("doors: no rule says what agents may run there: add allow or deny")
+	}
+	return p.checkRefuse()
 }
 
-// decide returns the first rule that fits id, and whether the rules allow the ability. It
+// guards tells whether the policy judges servers of tools. Without a rule it judges the
+// method and the input of runs over REST alone.
+func (p *Abilities) guards() bool { return len(p.Rules) > 0 }
+
+// decide returns the first rule that fits s, and whether the rules allow it to somebody. It
 // reports each rule that it considers to told, which may be nil.
-func (p *Abilities) decide(id string, told func(*AbilityRule, Mismatch)) (rule AbilityRule, allowed bool) {
-	open := true
+func (p *Abilities) decide(s *subject, told func(*AbilityRule, Mismatch)) (rule AbilityRule, allowed bool) {
 	for i := range p.Rules {
 		r := &p.Rules[i]
 		why := Matches
-		if !r.fits(id) {
+		if !r.fits(s) {
 			why = OtherID
 		}
 		if told != nil {
@@ -112,9 +107,8 @@ func (p *Abilities) decide(id string, told func(*AbilityRule, Mismatch)) (rule A
 		if why == Matches {
 			return *r, !r.Deny
 		}
-		open = open && r.Deny
 	}
-	return AbilityRule{}, open
+	return AbilityRule{}, p.open && s.uri == "" // nobody can tell which ability a resource is of
 }
 
 // runs returns the id of the ability that c runs. It reads the id from the route as sent,
@@ -137,46 +131,120 @@ func (p *Abilities) runs(c *call.Call) (id string, runs bool, err error) {
 	return strings.TrimPrefix(c.Route[:len(c.Route)-len("/run")], c.Route[:len(p.namespace)+1]), true, nil
 }
 
-// Check judges a call that runs an ability. The rules come first. The platform is asked
-// only about an ability that they allow, and only as a caller with credentials. A caller
-// without credentials may run an ability that a rule names without wildcard, if the
-// platform lets them.
+// Check judges a call that runs an ability, over REST or by a server of tools.
 func (p *Abilities) Check(ctx context.Context, r *Request) (Verdict, error) {
 	id, runs, err := p.runs(r.Call)
-	if !runs || err != nil {
-		return Verdict{}, err
-	}
-	rule, allowed := p.decide(id, func(rule *AbilityRule, why Mismatch) { r.considered("abilities", rule, rule.At, why) })
-	if !allowed {
-		return p.forbid(rule), nil
-	}
-	claim, err := r.Claim()
 	switch {
 	case err != nil:
 		return Verdict{}, err
-	case claim == caller.ClaimNothing && rule.Pattern == id:
+	case runs:
+		return p.checkRun(ctx, r, id)
+	case !p.guards():
 		return Verdict{}, nil
-	case claim == caller.ClaimNothing: // the platform describes abilities to users only
-		return p.forbid(rule), nil
 	}
-	about, answer, err := p.describe(ctx, r, id)
-	switch {
-	case err != nil:
+	return p.checkDoor(ctx, r)
+}
+
+// checkRun judges a run over REST. A run of an ability that does not exist is left to the
+// platform.
+func (p *Abilities) checkRun(ctx context.Context, r *Request, id string) (Verdict, error) {
+	if err := p.checkMarker(r); err != nil {
 		return Verdict{}, err
-	case answer != nil && answer.Status == http.StatusNotFound:
-		return Verdict{}, nil // no such ability, or no abilities at all: the platform itself says so
-	case answer != nil:
-		return inPlatformWords(answer), nil
-	case about.destructive() && rule.Pattern != id:
-		return p.forbid(rule), nil
-	case !about.runsWith(r.Call.Method):
-		return invalid(fmt.Sprintf("This ability is run with %s.", about.method())), nil
 	}
-	reason, err := p.schemas.violation(about, r.Call)
+	s := &subject{id: id}
+	v, err := p.judge(ctx, r, s)
+	if err != nil || v.Refused() || s.about == nil {
+		return v, err
+	}
+	if !s.about.runsWith(r.Call.Method) {
+		return invalid(fmt.Sprintf("This ability is run with %s.", s.about.method())), nil
+	}
+	return p.checkInput(s.about, func() (any, bool, error) { return abilityInput(r.Call) })
+}
+
+// checkInput holds the input of a run against the ability's schema.
+func (p *Abilities) checkInput(about *ability, input func() (any, bool, error)) (Verdict, error) {
+	value, set, err := input()
+	if !set || err != nil {
+		return Verdict{}, err
+	}
+	reason, err := p.schemas.violation(about, value)
 	if err != nil || reason == "" {
 		return Verdict{}, err
 	}
 	return invalid("Ability input is not valid: " + reason), nil
+}
+
+// judge decides whether the caller may run the ability with the id of s, by whatever way. The
+// rules come first. The platform is asked only about an ability that they allow, and only as
+// a caller with credentials. A caller without credentials may run an ability that a rule for
+// everybody names without wildcard, if the platform lets them. s.about stays nil for an ability
+// about which the platform says nothing.
+func (p *Abilities) judge(ctx context.Context, r *Request, s *subject) (Verdict, error) {
+	claim, err := r.Claim()
+	if err != nil {
+		return Verdict{}, err
+	}
+	rule, allowed := p.decide(s, p.told(r))
+	asks := allowed || p.asksReadonly(s)
+	if !asks || claim == caller.ClaimNothing {
+		if allowed && rule.names(s) && rule.Allow == "" {
+			return Verdict{}, nil
+		}
+		return p.forbid(rule), nil // the platform describes abilities to users only
+	}
+	about, answer, err := p.describe(ctx, r, s.id)
+	switch {
+	case err != nil:
+		return Verdict{}, err
+	case answer != nil && answer.Status != http.StatusNotFound:
+		return inPlatformWords(answer), nil
+	}
+	s.about = about
+	return p.judgeKnown(ctx, r, s)
+}
+
+// judgeKnown decides once s is all that can be known.
+func (p *Abilities) judgeKnown(ctx context.Context, r *Request, s *subject) (Verdict, error) {
+	rule, allowed := p.decide(s, nil)
+	if !allowed || s.about.destructive() && !rule.names(s) {
+		return p.forbid(rule), nil
+	}
+	return p.admit(ctx, r, rule)
+}
+
+// asksReadonly tells whether a rule for readonly abilities may fit s once the platform has
+// said what it is.
+func (p *Abilities) asksReadonly(s *subject) bool {
+	if s.about != nil || s.id == "" {
+		return false
+	}
+	as := subject{id: s.id, name: s.name, about: new(ability)}
+	as.about.Meta.Annotations.Readonly = true
+	_, allowed := p.decide(&as, nil)
+	return allowed
+}
+
+// admit refuses callers whom the rule does not name.
+func (p *Abilities) admit(ctx context.Context, r *Request, rule AbilityRule) (Verdict, error) {
+	if rule.Allow == "" || rule.by.who == whoAnyone {
+		return Verdict{}, nil
+	}
+	who, answer, err := r.Who(ctx)
+	switch {
+	case err != nil:
+		return Verdict{}, err
+	case answer != nil:
+		return inPlatformWords(answer), nil
+	case rule.by.admits(who):
+		return Verdict{}, nil
+	}
+	return p.forbid(rule), nil
+}
+
+// told reports considered rules to the trace of r.
+func (p *Abilities) told(r *Request) func(*AbilityRule, Mismatch) {
+	return func(rule *AbilityRule, why Mismatch) { r.considered("abilities", rule, rule.At, why) }
 }
 
 func (p *Abilities) forbid(rule AbilityRule) Verdict {
@@ -216,51 +284,3 @@ func (p *Abilities) describe(ctx context.Context, r *Request, id string) (*abili
 func validAbility(id string) bool {
 	return id != "" && strings.Trim(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-/") == ""
 }
-
-// Rewrites asks for the body of the list of abilities.
-func (p *Abilities) Rewrites(r *Request) Rewrite {
-	if c := r.Call; c.Kind == call.Single && c.Key == p.namespace && (c.Method == http.MethodGet || c.Method == http.MethodHead) {
-		return RewriteBody
-	}
-	return RewriteNothing
-}
-
-// Rewrite removes from the list the abilities that may not be run. An answer to HEAD
-// loses its totals.
-func (p *Abilities) Rewrite(_ *Request, a *ask.Answer) error {
-	if a.Status != http.StatusOK {
-		return nil
-	}
-	if len(a.Body) == 0 {
-		p.recount(a.Header, -1)
-		return nil
-	}
-	body, left, all, err := filterAbilities(a.Body, func(about *ability) bool {
-		rule, allowed := p.decide(about.Name, nil)
-		return allowed && (!about.destructive() || rule.Pattern == about.Name)
-	})
-	if err != nil {
-		return fmt.Errorf("abilities: %w", err)
-	}
-	a.Body = body
-	a.Header.Del("ETag")
-	if left < all {
-		p.recount(a.Header, left)
-	}
-	return nil
-}
-
-// recount corrects the totals in h to left, so that they do not count removed abilities.
-// It deletes them if left is negative (unknown) or if the list has several pages.
-func (p *Abilities) recount(h http.Header, left int) {
-	prefix := strings.TrimSuffix(p.site.Platform.NonceHeader, "Nonce")
-	total, pages := prefix+"Total", prefix+"Totalpages"
-	if left >= 0 && h.Get(pages) == "1" {
-		h.Set(total, strconv.Itoa(left))
-		return
-	}
-	h.Del(total)
-	h.Del(pages)
-}
-
-var errNotAbility = errors.New("the answer is not the ability that was asked about")

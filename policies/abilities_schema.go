@@ -44,7 +44,7 @@ func parseAbility(body []byte, id string) (*ability, error) {
 	return &about, nil
 }
 
-func (a *ability) destructive() bool { return a.Meta.Annotations.Destructive }
+func (a *ability) destructive() bool { return a != nil && a.Meta.Annotations.Destructive }
 
 // method is the method with which the platform runs the ability.
 func (a *ability) method() string {
@@ -76,14 +76,9 @@ func newSchemaCache() *schemaCache {
 	)}
 }
 
-// violation checks the input of c against the ability's schema. It returns what is wrong,
-// for the client, or "". A call without input is left to the platform, which knows the
-// defaults.
-func (s *schemaCache) violation(a *ability, c *call.Call) (string, error) {
-	input, set, err := abilityInput(c)
-	if !set || err != nil {
-		return "", err
-	}
+// violation checks input against the ability's schema. It returns what is wrong, for the
+// client, or "". A call without input is left to the platform, which knows the defaults.
+func (s *schemaCache) violation(a *ability, input any) (string, error) {
 	if !plainNumbers(input) {
 		return "input has a number that is out of range", nil
 	}

@@ -165,6 +165,18 @@ func (c *Chain) judge(ctx context.Context, r *Request) Decision {
 	return first
 }
 
+// Refusal returns what to answer a refused call with, or nil for the platform's error object.
+func (c *Chain) Refusal(r *Request, v Verdict) *ask.Answer {
+	for i := range c.links {
+		if w, ok := c.links[i].policy.(RefusalWriter); ok {
+			if a := w.WriteRefusal(r, v); a != nil {
+				return a
+			}
+		}
+	}
+	return nil
+}
+
 // judgeEarly asks the policies that can judge a batch before it is opened. Policies that
 // only observe wait for their turn in judge.
 func (c *Chain) judgeEarly(ctx context.Context, r *Request) Decision {

@@ -59,6 +59,7 @@ func (s *Site) Discover(ctx context.Context, b ask.Backend, by Reach) (*Root, er
 	if s.Indexes != nil {
 		s.Indexes.Put(by.Host, root.Index)
 	}
+	s.learnTools(found, by.Host)
 	s.learnScripts(found, by)
 	if !slices.ContainsFunc(found.Namespaces, func(ns string) bool { return strings.EqualFold(ns, s.Platform.Core) }) {
 		root.Problems = append(root.Problems, Problem{ProblemPlatform, fmt.Sprintf("the site has no namespace %s: check the platform named behind restwarden", s.Platform.Core)})
@@ -70,6 +71,23 @@ func (s *Site) Discover(ctx context.Context, b ask.Backend, by Reach) (*Root, er
 	root.Problems = append(root.Problems, s.prefixProblems(found, read.why)...)
 	root.Problems = append(root.Problems, s.addressProblems(found, by)...)
 	return root, nil
+}
+
+// learnTools keeps which routes are servers of tools: one endpoint with exactly the methods
+// POST, GET and DELETE, without arguments (docs/platform IV.1).
+func (s *Site) learnTools(found *index.Root, host string) {
+	if s.Tools == nil {
+		return
+	}
+	var routes []string
+	for i := range found.Routes {
+		if found.Routes[i].ServesTools() {
+			routes = append(routes, found.Routes[i].Pattern)
+		}
+	}
+	if _, known := s.Tools.Get(host); known || routes != nil {
+		s.Tools.Put(host, index.New(routes, found.Namespaces))
+	}
 }
 
 // learnScripts keeps where the platform's scripts are: an install may lie in a directory

@@ -98,6 +98,14 @@ const (
 	RewriteBody            // the whole body too, decoded, up to a bound
 )
 
+// RefusalWriter is a Policy that words the refusals of all policies for clients of another
+// protocol than REST.
+type RefusalWriter interface {
+	// WriteRefusal returns what to answer a refused call with, in place of the platform's error
+	// object, or nil.
+	WriteRefusal(r *Request, v Verdict) *ask.Answer
+}
+
 // Watcher is a Policy that keeps facts which a forwarded request may end.
 type Watcher interface {
 	// Watch returns the function to call with status and header once the platform has

@@ -53,16 +53,16 @@ func (p *prover) runs(c *call.Call, by *Rule) (passes bool, _ *Rule) {
 	refused := &Rule{text: "abilities: not allowed by any rule"}
 	if p.callerOf(c).Kind == caller.Anonymous {
 		for _, id := range named {
-			if rule, allowed := a.decide(id, nil); allowed && rule.Pattern == id {
+			if rule, allowed := a.decide(&subject{id: id}, nil); allowed && rule.Pattern == id {
 				return true, by
 			}
 		}
 		return false, refused
 	}
 	id := strings.TrimSuffix(strings.TrimPrefix(c.Key, a.namespace+"/"), "/run")
-	rule, allowed := a.decide(id, nil)
+	rule, allowed := a.decide(&subject{id: id}, nil)
 	for _, other := range named {
-		if r, also := a.decide(other, nil); also == p.claim.Never {
+		if r, also := a.decide(&subject{id: other}, nil); also == p.claim.Never {
 			rule, allowed = r, also
 		}
 	}

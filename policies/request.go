@@ -30,9 +30,10 @@ type Request struct {
 	// signatures are those that the policy signature verifies.
 	Matched Match
 
-	part     bool   // of a batch
-	mustSign bool   // set by the lockdown: only the signature of the call opens it
-	quota    *quota // set by rate_limit: the limit with the least remaining
+	part     bool     // of a batch
+	agent    *message // to a server of tools; nil until a policy has read it
+	mustSign bool     // set by the lockdown: only the signature of the call opens it
+	quota    *quota   // set by rate_limit: the limit with the least remaining
 }
 
 // Part returns the request for the part p of a batch: the same caller, another call.
@@ -41,6 +42,7 @@ func (r *Request) Part(p *call.Call) *Request {
 	part.Call = p
 	part.Matched = Match{}
 	part.quota = nil
+	part.agent = nil
 	part.part = true
 	return &part
 }

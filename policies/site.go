@@ -29,6 +29,9 @@ type Site struct {
 	// Indexes are the routes that the REST roots listed, by host, since another host may be
 	// another shop. With nil, none are kept.
 	Indexes *hosts.Table[*index.Index]
+	// Tools are those routes that the REST roots show as servers of tools, by host. With nil,
+	// none are kept.
+	Tools *hosts.Table[*index.Index]
 	// ScriptDirs are the directories of the platform's scripts, by host, where they are not
 	// the base. With nil, none are kept.
 	ScriptDirs *hosts.Table[string]
@@ -88,6 +91,17 @@ func (s *Site) Index(host string) *index.Index {
 	}
 	x, _ := s.Indexes.Get(host)
 	return x
+}
+
+// hasTools tells whether the REST root of a host, as it was last read, shows a route as a
+// server of tools (docs/platform IV.1).
+func (s *Site) hasTools(host, route string) bool {
+	if s.Tools == nil {
+		return false
+	}
+	x, _ := s.Tools.Get(host)
+	_, ok := x.Pattern(route)
+	return ok
 }
 
 // ListsNamespace tells whether the REST root of a host, as it was last read, lists a

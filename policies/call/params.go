@@ -260,12 +260,9 @@ func (c *Call) MayBeURLEncoded() bool {
 // JSON returns the whole JSON body, decoded as in Param. It returns nil where the body is
 // empty. The error is a *Refusal: the type is not JSON, or as in Param.
 func (c *Call) JSON() (v any, err error) {
-	data, err := c.RawBody()
+	data, err := c.JSONBody()
 	if err != nil || len(data) == 0 {
 		return nil, err
-	}
-	if !phpvars.IsJSON(c.src.r.Header.Get("Content-Type")) || c.src.encoded() {
-		return nil, errBody
 	}
 	if _, refusal := readObject(data); refusal != nil {
 		return nil, refusal
@@ -275,6 +272,19 @@ func (c *Call) JSON() (v any, err error) {
 		return nil, refusal
 	}
 	return v, nil
+}
+
+// JSONBody is RawBody for a body that the platform takes for JSON. The error is a *Refusal
+// for any other body, unless it is empty.
+func (c *Call) JSONBody() ([]byte, error) {
+	data, err := c.RawBody()
+	if err != nil || len(data) == 0 {
+		return nil, err
+	}
+	if !phpvars.IsJSON(c.src.r.Header.Get("Content-Type")) || c.src.encoded() {
+		return nil, errBody
+	}
+	return data, nil
 }
 
 // RawBody returns the received bytes of the body, up to Limits.Body. The caller must not

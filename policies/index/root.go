@@ -85,6 +85,23 @@ func (l *Listed) Dispatched() (methods []string, told bool) {
 	return methods, true
 }
 
+// ServesTools tells whether the route has one endpoint with exactly the methods POST, GET and
+// DELETE, and no arguments, as a server of tools for agents has (docs/platform IV.1).
+func (l *Listed) ServesTools() bool {
+	var said struct {
+		Endpoints []struct {
+			Methods []string        `json:"methods"`
+			Args    json.RawMessage `json:"args"`
+		} `json:"endpoints"`
+	}
+	if json.Unmarshal(l.about, &said) != nil || len(said.Endpoints) != 1 {
+		return false
+	}
+	e := &said.Endpoints[0]
+	slices.Sort(e.Methods)
+	return slices.Equal(e.Methods, []string{"DELETE", "GET", "POST"}) && (string(e.Args) == "[]" || string(e.Args) == "{}")
+}
+
 // Self returns the address that the site gives for the route, or "".
 func (l *Listed) Self() string {
 	var said struct {

@@ -1,0 +1,187 @@
+package policies
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/phpvars"
+	"github.com/restwarden/restwarden/policies/mcp"
+)
+
+// innerREST are the roots of servers whose tools run REST calls inside the platform, where no
+// rule sees the inner route (docs/platform IV.5). They are closed unless the configuration
+// names them.
+var innerREST = []string{"/wp/v2/wpmcp", "/mcp/v1", "/royal-mcp/v1", "/royal-mcp-server/v1"}
+
+// message is what a client sends to a server of tools.
+type message struct {
+	*mcp.Message
+	body  []byte
+	err   error    // a *call.Refusal: the body is no certain message
+	known *catalog // the platform's abilities; nil until somebody has asked
+}
+
+// isDoor tells whether a call goes to a server of tools: a route with a segment that contains
+// "mcp", one that the REST index shows as such a server, or one that the configuration names.
+// The routes by which clients of such servers log in are none.
+func (p *Abilities) isDoor(r *Request) bool {
+	key := r.Call.Key
+	if i := strings.Index(key, "mcp"); i >= 0 {
+		return !slices.Contains(strings.Split(key[i:], "/"), "oauth")
+	}
+	return slices.ContainsFunc(p.doors, func(door call.Pattern) bool { return door.Match(key) }) || r.Site.hasTools(r.HTTP.Host, r.Call.Route)
+}
+
+// checkDoor judges a call that may reach a server of tools.
+func (p *Abilities) checkDoor(ctx context.Context, r *Request) (Verdict, error) {
+	c := r.Call
+	if c.Kind != call.Single || c.Method == http.MethodOptions && c.Wire == http.MethodOptions && r.HTTP.ContentLength == 0 {
+		return Verdict{}, nil
+	}
+	door := p.isDoor(r)
+	switch {
+	case r.part:
+		return Verdict{}, checkPart(c, door)
+	case !door && !mayRun(r):
+		return p.checkOther(ctx, r)
+	}
+	if err := p.checkMarker(r); err != nil {
+		return Verdict{}, err
+	}
+	if !p.isOpen(r) {
+		v := forbidden()
+		v.Rule, v.Note = "abilities: a server whose tools run REST calls inside", "The server's tools run REST calls that no rule sees; doors or an access rule that names its route opens it."
+		return v, nil
+	}
+	if door && c.Wire != http.MethodPost && c.Method == c.Wire {
+		return Verdict{}, bodiless(r)
+	}
+	m := r.message()
+	switch {
+	case c.Method != c.Wire:
+		return Verdict{}, call.Ambiguous("method")
+	case m.err != nil:
+		return Verdict{}, m.err
+	case m.Safe():
+		return p.checkList(ctx, r, m)
+	case !m.Executes():
+		v := forbidden()
+		v.Rule = "abilities: a method that is none of the protocol's"
+		return v, nil
+	}
+	return p.checkMessage(ctx, r, m)
+}
+
+// checkOther judges a call that reaches no server of tools. The list of abilities needs to
+// know who is asking.
+func (p *Abilities) checkOther(ctx context.Context, r *Request) (Verdict, error) {
+	if !p.isList(r.Call) {
+		return Verdict{}, nil
+	}
+	if err := p.checkMarker(r); err != nil {
+		return Verdict{}, err
+	}
+	return p.askWho(ctx, r)
+}
+
+// checkPart refuses a part of a batch that may be a message: no server of tools takes one.
+func checkPart(c *call.Call, door bool) error {
+	if door {
+		return call.Ambiguous("batch")
+	}
+	method, set, err := c.Param("method")
+	if err != nil {
+		return err
+	}
+	if text, _ := method.(string); set && slices.Contains(mcp.Executing, text) {
+		return call.Ambiguous("batch")
+	}
+	return nil
+}
+
+// maxUntyped bounds the bodies of other types than JSON in which mayRun looks for a message.
+const maxUntyped = 1 << 20
+
+// mayRun tells whether the body of a call on any route may be a message that runs something.
+// A body that cannot be read is left to the policies that need it.
+func mayRun(r *Request) bool {
+	length, contentType := r.HTTP.ContentLength, r.HTTP.Header.Get("Content-Type")
+	if length == 0 {
+		return false
+	}
+	_, multipart := phpvars.FormKind(contentType)
+	isJSON := strings.Contains(strings.ToLower(contentType), "json")
+	if !isJSON && (multipart || length > maxUntyped) {
+		return false
+	}
+	body, err := r.Call.RawBody()
+	return err == nil && mcp.MayExecute(body)
+}
+
+// isOpen tells whether the configuration lets messages reach the server: it names each whose
+// tools run REST calls inside.
+func (p *Abilities) isOpen(r *Request) bool {
+	key := r.Call.Key
+	for _, root := range innerREST {
+		if key != root && !strings.HasPrefix(key, root+"/") {
+			continue
+		}
+		if m := r.Matched; m.Rule != nil && !m.Rule.Deny && !m.Rule.builtIn && names(*m.Route, root) {
+			return true
+		}
+		return slices.ContainsFunc(p.doors, func(door call.Pattern) bool { return names(door, root) && door.Match(key) })
+	}
+	return true
+}
+
+// names tells whether a pattern spells out a root.
+func names(p call.Pattern, root string) bool {
+	segments, _ := p.Segments()
+	want := strings.Split(root[1:], "/")
+	return len(segments) >= len(want) && slices.Equal(segments[:len(want)], want)
+}
+
+// bodiless refuses a body where the protocol has none: some servers read it.
+func bodiless(r *Request) error {
+	if r.HTTP.ContentLength == 0 {
+		return nil
+	}
+	body, err := r.Call.RawBody()
+	if err == nil && len(body) > 0 {
+		err = call.Ambiguous("message")
+	}
+	return err
+}
+
+// checkMarker refuses an address that holds the route of the shop's server of tools without
+// being it: with that text anywhere, the platform has abilities that it has not otherwise
+// (docs/platform IV.6).
+func (p *Abilities) checkMarker(r *Request) error {
+	route := "/" + p.site.Platform.MCP
+	if r.Call.Key != route && (strings.Contains(r.HTTP.RequestURI, route) || strings.Contains(r.HTTP.URL.RequestURI(), route)) {
+		return call.Ambiguous("tools_marker")
+	}
+	return nil
+}
+
+// message returns the message in the body of r. Queries may hold none: some servers ask
+// WordPress for the members, which also finds them there.
+func (r *Request) message() *message {
+	if r.agent == nil {
+		m := new(message)
+		m.body, m.err = r.Call.JSONBody()
+		for _, name := range []string{"jsonrpc", "method", "params", "name", "arguments"} {
+			if _, set := r.Call.QueryVariable(name); set && m.err == nil {
+				m.err = call.Ambiguous("message")
+			}
+		}
+		if m.err == nil {
+			m.Message, m.err = mcp.Read(m.body, r.HTTP.Header)
+		}
+		r.agent = m
+	}
+	return r.agent
+}

@@ -1,0 +1,272 @@
+package policies
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/mcp"
+)
+
+// isList tells whether c asks for the platform's list of abilities.
+func (p *Abilities) isList(c *call.Call) bool {
+	return c.Kind == call.Single && c.Key == p.namespace && (c.Method == http.MethodGet || c.Method == http.MethodHead)
+}
+
+// checkList prepares for the answer to a message that runs nothing. A list shows only what
+// its reader may call, which depends on the platform's abilities and on who reads.
+func (p *Abilities) checkList(ctx context.Context, r *Request, m *message) (Verdict, error) {
+	if !m.Lists() {
+		return Verdict{}, nil
+	}
+	claim, err := r.Claim()
+	if err != nil || claim == caller.ClaimNothing { // the platform lists nothing to anonymous callers
+		return Verdict{}, err
+	}
+	if _, answer, err := p.list(ctx, r, claim); err != nil || answer != nil {
+		if err != nil {
+			return Verdict{}, err
+		}
+		return inPlatformWords(answer), nil
+	}
+	return p.askWho(ctx, r)
+}
+
+// askWho finds out who is calling, if a rule depends on it.
+func (p *Abilities) askWho(ctx context.Context, r *Request) (Verdict, error) {
+	if !slices.ContainsFunc(p.Rules, func(rule AbilityRule) bool { return rule.Allow != "" }) {
+		return Verdict{}, nil
+	}
+	_, answer, err := r.Who(ctx)
+	if err != nil || answer == nil {
+		return Verdict{}, err
+	}
+	return inPlatformWords(answer), nil
+}
+
+// Rewrites asks for the bodies of lists: of abilities, and of what servers of tools offer.
+func (p *Abilities) Rewrites(r *Request) Rewrite {
+	if p.isList(r.Call) || r.agent != nil && r.agent.err == nil && r.agent.Lists() {
+		return RewriteBody
+	}
+	return RewriteNothing
+}
+
+// Rewrite removes from a list what its reader may not run. An answer to HEAD loses its
+// totals.
+func (p *Abilities) Rewrite(r *Request, a *ask.Answer) error {
+	var err error
+	switch {
+	case a.Status != http.StatusOK:
+	case r.agent != nil:
+		err = p.rewriteOffer(r, a)
+	case len(a.Body) == 0:
+		p.recount(a.Header, -1)
+	default:
+		err = p.rewriteList(r, a)
+	}
+	if err != nil {
+		return fmt.Errorf("abilities: %w", err)
+	}
+	return nil
+}
+
+// rewriteList changes the platform's list of abilities.
+func (p *Abilities) rewriteList(r *Request, a *ask.Answer) error {
+	body, left, all, err := filterAbilities(a.Body, func(about *ability) bool {
+		return p.visible(r, &subject{id: about.Name, about: about})
+	})
+	if err != nil {
+		return err
+	}
+	a.Body = body
+	a.Header.Del("ETag")
+	if left < all {
+		p.recount(a.Header, left)
+	}
+	return nil
+}
+
+// visible tells whether the caller may run s.
+func (p *Abilities) visible(r *Request, s *subject) bool {
+	rule, allowed := p.decide(s, nil)
+	if !allowed || s.about.destructive() && !rule.names(s) {
+		return false
+	}
+	if rule.Allow == "" || rule.by.who == whoAnyone {
+		return true
+	}
+	who, known := r.Known()
+	return known && rule.by.admits(who)
+}
+
+// recount corrects the totals in h to left, so that they do not count removed abilities.
+// It deletes them if left is negative (unknown) or if the list has several pages.
+func (p *Abilities) recount(h http.Header, left int) {
+	prefix := strings.TrimSuffix(p.site.Platform.NonceHeader, "Nonce")
+	total, pages := prefix+"Total", prefix+"Totalpages"
+	if left >= 0 && h.Get(pages) == "1" {
+		h.Set(total, strconv.Itoa(left))
+		return
+	}
+	h.Del(total)
+	h.Del(pages)
+}
+
+var (
+	errNotAbility = errors.New("the answer is not the ability that was asked about")
+	errNotOffer   = errors.New("the answer is no list of what the server offers")
+)
+
+// rewriteOffer changes the answer of a server of tools. An answer without a result lists
+// nothing.
+func (p *Abilities) rewriteOffer(r *Request, a *ask.Answer) error {
+	if kind, _, err := mime.ParseMediaType(a.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		return errNotOffer
+	}
+	var answer map[string]json.RawMessage
+	if err := json.Unmarshal(a.Body, &answer); err != nil {
+		return fmt.Errorf("%w: %w", errNotOffer, err)
+	}
+	if _, set := answer["result"]; !set {
+		return nil
+	}
+	var result map[string]json.RawMessage
+	if err := json.Unmarshal(answer["result"], &result); err != nil {
+		return fmt.Errorf("%w: %w", errNotOffer, err)
+	}
+	if err := p.filterResult(r, result); err != nil {
+		return err
+	}
+	var err error
+	if answer["result"], err = json.Marshal(result); err != nil {
+		return err
+	}
+	a.Body, err = json.Marshal(answer)
+	return err
+}
+
+// filterResult changes the lists of a result in place.
+func (p *Abilities) filterResult(r *Request, result map[string]json.RawMessage) (err error) {
+	if r.agent.Method == mcp.ToolsCall {
+		return p.filterDiscovery(r, result)
+	}
+	for _, name := range []string{"tools", "prompts", "resources", "resourceTemplates"} {
+		list, set := result[name]
+		if !set {
+			continue
+		}
+		if result[name], err = filterItems(list, func(i item) bool { return p.offers(r, i) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// item is one entry of a list.
+type item struct {
+	Name        string `json:"name"`
+	URI         string `json:"uri"`
+	URITemplate string `json:"uriTemplate"`
+}
+
+// offers tells whether a list may show an item: the tools by which abilities are found and
+// run, and what the caller may run.
+func (p *Abilities) offers(r *Request, i item) bool {
+	switch {
+	case i.URI != "" || i.URITemplate != "":
+		return p.visible(r, &subject{uri: i.URI + i.URITemplate})
+	case strings.HasSuffix(i.Name, mcp.Executor), strings.HasSuffix(i.Name, mcp.Describer), strings.HasSuffix(i.Name, mcp.Discovery):
+		return true
+	}
+	found := r.agent.known.named(i.Name)
+	switch len(found) {
+	case 0:
+		return p.visible(r, &subject{name: i.Name})
+	case 1:
+		return p.visible(r, &subject{id: found[0].Name, name: i.Name, about: found[0]})
+	}
+	return false
+}
+
+// filterItems keeps the items of a list for which keep returns true.
+func filterItems(list json.RawMessage, keep func(item) bool) (json.RawMessage, error) {
+	var items []json.RawMessage
+	if err := json.Unmarshal(list, &items); err != nil {
+		return nil, fmt.Errorf("%w: %w", errNotOffer, err)
+	}
+	kept := []json.RawMessage{}
+	for _, raw := range items {
+		var i item
+		if err := json.Unmarshal(raw, &i); err != nil {
+			return nil, fmt.Errorf("%w: %w", errNotOffer, err)
+		}
+		if keep(i) {
+			kept = append(kept, raw)
+		}
+	}
+	return json.Marshal(kept)
+}
+
+// filterDiscovery changes the answer of the tool that lists abilities: the structured list,
+// and its copy as text.
+func (p *Abilities) filterDiscovery(r *Request, result map[string]json.RawMessage) (err error) {
+	var failed bool
+	if raw, set := result["isError"]; set && json.Unmarshal(raw, &failed) == nil && failed {
+		return nil
+	}
+	if structured, set := result["structuredContent"]; set {
+		if result["structuredContent"], err = p.filterFound(r, structured); err != nil {
+			return err
+		}
+	}
+	var content []map[string]json.RawMessage
+	if err := json.Unmarshal(result["content"], &content); err != nil {
+		return fmt.Errorf("%w: %w", errNotOffer, err)
+	}
+	for _, part := range content {
+		var text string
+		if err := json.Unmarshal(part["text"], &text); err != nil {
+			return fmt.Errorf("%w: %w", errNotOffer, err)
+		}
+		filtered, err := p.filterFound(r, json.RawMessage(text))
+		if err != nil {
+			return err
+		}
+		if part["text"], err = json.Marshal(string(filtered)); err != nil {
+			return err
+		}
+	}
+	result["content"], err = json.Marshal(content)
+	return err
+}
+
+// filterFound changes {"abilities":[…]}.
+func (p *Abilities) filterFound(r *Request, object json.RawMessage) (json.RawMessage, error) {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(object, &members); err != nil {
+		return nil, fmt.Errorf("%w: %w", errNotOffer, err)
+	}
+	list, err := filterItems(members["abilities"], func(i item) bool {
+		s := &subject{id: i.Name, about: r.agent.known.ability(i.Name)}
+		if s.about == nil { // see checkExecutor
+			rule, _ := p.decide(s, nil)
+			return rule.names(s) && p.visible(r, s)
+		}
+		return p.visible(r, s)
+	})
+	if err != nil {
+		return nil, err
+	}
+	members["abilities"] = list
+	return json.Marshal(members)
+}

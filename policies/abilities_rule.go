@@ -1,0 +1,172 @@
+package policies
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/restwarden/restwarden/policies/mcp"
+	"github.com/restwarden/restwarden/policies/nearest"
+)
+
+// AbilityRule is one pattern of a line `allow [<who>] [<kind>] <pattern>...` or
+// `deny [<kind>] <pattern>...`.
+type AbilityRule struct {
+	// Pattern is an ability's id, the name of a tool, or a resource's address, with * for
+	// any part of it: "shop/*".
+	Pattern string `json:"pattern"`
+	Deny    bool   `json:"deny,omitempty"`
+	// Kind is "readonly" for abilities that call themselves so, "tool" for tools and prompts
+	// by the name that is called, "resource" for resources, and empty for abilities.
+	Kind AbilityKind `json:"kind,omitempty"`
+	// Allow names the admitted callers as Rule.Allow does. Empty means every caller.
+	Allow string `json:"allow,omitempty"`
+	// At is where the rule stands, "Caddyfile:12".
+	At string `json:"at,omitempty"`
+
+	by Rule // compiled from Allow
+}
+
+// AbilityKind is what the pattern of an AbilityRule fits.
+type AbilityKind string
+
+// The kinds of rules.
+const (
+	KindAbility  AbilityKind = ""
+	KindReadonly AbilityKind = "readonly"
+	KindTool     AbilityKind = "tool"
+	KindResource AbilityKind = "resource"
+)
+
+// subject is what a call runs, as far as it is known.
+type subject struct {
+	id    string   // of an ability; "" if the platform's list has none of that name
+	name  string   // of a tool or prompt, as called; "" if the id itself was sent
+	uri   string   // of a resource
+	about *ability // what the platform says of the ability; nil if nobody has asked
+}
+
+// abilityRules reads one line of the block.
+func abilityRules(o Option) (rules []AbilityRule, err error) {
+	r := AbilityRule{Deny: o.Name == "deny", At: o.Pos}
+	args := o.Args
+	if !r.Deny && len(args) > 0 && whoWords[args[0]] != whoNobody {
+		n := 1
+		if whoWords[args[0]] >= whoRole {
+			n = 2
+		}
+		if len(args) <= n {
+			return nil, o.Missing("needs whom, then patterns")
+		}
+		r.Allow, args = strings.Join(args[:n], " "), args[n:]
+	}
+	if len(args) > 0 {
+		switch kind := AbilityKind(args[0]); kind {
+		case KindReadonly, KindTool, KindResource:
+			r.Kind, args = kind, args[1:]
+		}
+	}
+	if len(args) == 0 || len(o.Block) > 0 {
+		return nil, o.Errorf("%s takes one pattern or several", o.Name)
+	}
+	for _, r.Pattern = range args {
+		if err := r.compile(); err != nil {
+			return nil, o.Invalid(err)
+		}
+		rules = append(rules, r)
+	}
+	return rules, nil
+}
+
+const (
+	idLetters  = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-/*"
+	toolExtras = "_."
+)
+
+// compile checks the rule, from Caddyfile and JSON alike.
+func (r *AbilityRule) compile() error {
+	switch {
+	case r.Kind != KindAbility && r.Kind != KindReadonly && r.Kind != KindTool && r.Kind != KindResource:
+		return nearest.Check(string(r.Kind), string(KindReadonly), string(KindTool), string(KindResource))
+	case r.Deny && r.Allow != "":
+		return errors.New("a rule either allows somebody or denies")
+	case r.Deny && r.Kind == KindReadonly:
+		return errors.New("deny takes no readonly: an ability is denied whatever it calls itself")
+	}
+	if err := r.checkPattern(); err != nil || r.Allow == "" {
+		return err
+	}
+	r.by = Rule{Allow: r.Allow}
+	if err := r.by.compileWho(); err != nil {
+		return err
+	}
+	if r.by.who == whoSigned {
+		return errors.New("abilities know users, not signatures: anyone, users, role or capability")
+	}
+	return nil
+}
+
+func (r *AbilityRule) checkPattern() error {
+	word, letters := "the id of an ability, such as shop/orders-query", idLetters
+	switch r.Kind {
+	case KindTool:
+		word, letters = "the name of a tool, such as shop-orders-query", idLetters+toolExtras
+	case KindResource:
+		if strings.IndexFunc(r.Pattern, func(c rune) bool { return c <= ' ' || c > '~' }) >= 0 {
+			return fmt.Errorf("%q cannot be the address of a resource, such as shop://products", r.Pattern)
+		}
+		return nil
+	default:
+	}
+	if r.Pattern == "" || strings.Trim(r.Pattern, letters) != "" {
+		return fmt.Errorf("%q cannot be %s", r.Pattern, word)
+	}
+	return nil
+}
+
+// fits tells whether the rule is about s. A rule for readonly abilities fits what the
+// platform calls readonly. A rule that denies also fits the dashed name of an ability that
+// the platform does not list.
+func (r *AbilityRule) fits(s *subject) bool {
+	switch r.Kind {
+	case KindResource:
+		return s.uri != "" && glob(r.Pattern, s.uri)
+	case KindTool:
+		return s.name != "" && (s.id == "" || r.Deny) && glob(r.Pattern, s.name)
+	case KindReadonly:
+		return s.id != "" && glob(r.Pattern, s.id) && s.about != nil && s.about.Meta.Annotations.Readonly
+	}
+	return s.id != "" && glob(r.Pattern, s.id) || r.Deny && s.name != "" && glob(mcp.Dashed(r.Pattern), s.name)
+}
+
+// names tells whether the rule names s without wildcard.
+func (r *AbilityRule) names(s *subject) bool {
+	return r.Pattern != "" && (r.Pattern == s.id || r.Kind == KindTool && r.Pattern == s.name || r.Kind == KindResource && r.Pattern == s.uri)
+}
+
+// glob tells whether text fits a pattern in which * stands for any part.
+func glob(pattern, text string) bool {
+	parts := strings.Split(pattern, "*")
+	rest, ok := strings.CutPrefix(text, parts[0])
+	for i := 1; ok && i < len(parts); i++ {
+		if i == len(parts)-1 {
+			return strings.HasSuffix(rest, parts[i])
+		}
+		_, rest, ok = strings.Cut(rest, parts[i])
+	}
+	return ok && rest == ""
+}
+
+// String is the rule's name in the log and in explain.
+func (r AbilityRule) String() string {
+	words := []string{"abilities allow"}
+	if r.Deny {
+		words[0] = "abilities deny"
+	}
+	for _, word := range []string{r.Allow, string(r.Kind), r.Pattern} {
+		if word != "" {
+			words = append(words, word)
+		}
+	}
+	return strings.Join(words, " ")
+}

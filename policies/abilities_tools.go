@@ -1,0 +1,187 @@
+package policies
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/mcp"
+)
+
+// checkMessage judges a message that runs something.
+func (p *Abilities) checkMessage(ctx context.Context, r *Request, m *message) (Verdict, error) {
+	switch {
+	case m.URI != "":
+		return p.judgeTool(ctx, r, &subject{uri: m.URI})
+	case strings.HasSuffix(m.Name, mcp.Discovery):
+		return p.checkList(ctx, r, m)
+	case m.Ability != "":
+		return p.checkExecutor(ctx, r, m)
+	}
+	return p.checkTool(ctx, r, m)
+}
+
+// checkExecutor judges the tools that run or describe the ability that they name, as a run
+// over REST is judged. The platform also runs abilities there that it does not list
+// (docs/platform IV.3): such a one needs a rule that names it without wildcard.
+func (p *Abilities) checkExecutor(ctx context.Context, r *Request, m *message) (Verdict, error) {
+	s := &subject{id: m.Ability}
+	v, err := p.judge(ctx, r, s)
+	if err != nil || v.Refused() {
+		return v, err
+	}
+	if s.about == nil {
+		if rule, _ := p.decide(s, nil); !rule.names(s) {
+			v := p.forbid(rule)
+			v.Note = "The platform does not list the ability, so that only a rule with exactly its id allows it."
+			return v, nil
+		}
+		return Verdict{}, nil
+	}
+	if !m.Runs() {
+		return Verdict{}, nil
+	}
+	return p.checkInput(s.about, func() (any, bool, error) { return input(m.Input) })
+}
+
+// input decodes the input of a message.
+func input(raw []byte) (v any, set bool, err error) {
+	if raw == nil {
+		return nil, false, nil
+	}
+	d := json.NewDecoder(strings.NewReader(string(raw)))
+	d.UseNumber()
+	err = d.Decode(&v)
+	return v, true, err
+}
+
+// checkTool judges a tool or a prompt by its name. The name is that of the one ability in the
+// platform's list whose dashed id it is. Two such abilities leave it open which one runs.
+func (p *Abilities) checkTool(ctx context.Context, r *Request, m *message) (Verdict, error) {
+	s := &subject{name: m.Name}
+	if rule, _ := p.decide(s, nil); rule.Deny { // no answer of the platform changes that
+		return p.forbid(rule), nil
+	}
+	claim, err := r.Claim()
+	if err != nil {
+		return Verdict{}, err
+	}
+	if claim == caller.ClaimNothing {
+		rule, allowed := p.decide(s, p.told(r))
+		if allowed && rule.names(s) && rule.Allow == "" {
+			return Verdict{}, nil
+		}
+		return p.forbid(rule), nil
+	}
+	list, answer, err := p.list(ctx, r, claim)
+	switch {
+	case err != nil:
+		return Verdict{}, err
+	case answer != nil:
+		return inPlatformWords(answer), nil
+	}
+	found := list.named(m.Name)
+	if len(found) > 1 {
+		return Verdict{}, call.Ambiguous("message_tool")
+	}
+	if len(found) == 1 {
+		s.id, s.about = found[0].Name, found[0]
+	}
+	return p.judgeTool(ctx, r, s)
+}
+
+// judgeTool decides on a subject of which all is known.
+func (p *Abilities) judgeTool(ctx context.Context, r *Request, s *subject) (Verdict, error) {
+	p.decide(s, p.told(r))
+	return p.judgeKnown(ctx, r, s)
+}
+
+// catalog is the platform's list of abilities; nil lists none.
+type catalog struct{ abilities []*ability }
+
+// named returns the abilities that servers offer under a dashed name.
+func (c *catalog) named(name string) (found []*ability) {
+	if c == nil {
+		return nil
+	}
+	for _, a := range c.abilities {
+		if mcp.Dashed(a.Name) == name {
+			found = append(found, a)
+		}
+	}
+	return found
+}
+
+// ability returns the ability with an id, or nil.
+func (c *catalog) ability(id string) *ability {
+	if c == nil {
+		return nil
+	}
+	if i := slices.IndexFunc(c.abilities, func(a *ability) bool { return a.Name == id }); i >= 0 {
+		return c.abilities[i]
+	}
+	return nil
+}
+
+// listPages bounds the questions for one list; each page has as many abilities as the
+// platform gives at once.
+const (
+	listPages   = 20
+	listPerPage = 100
+)
+
+// list returns the platform's list of abilities, as the caller sees it. It is empty on a
+// platform without abilities, and for a key of the shop's server of tools: the abilities of
+// that server are in no list (docs/platform IV.6). If the platform refuses the list, the
+// answer is that refusal.
+func (p *Abilities) list(ctx context.Context, r *Request, claim caller.Claim) (*catalog, *ask.Answer, error) {
+	m := r.message()
+	if m.known != nil || claim == caller.ClaimTool {
+		return m.known, nil, nil
+	}
+	list := new(catalog)
+	for page := 1; ; page++ {
+		query := url.Values{"per_page": {strconv.Itoa(listPerPage)}, "page": {strconv.Itoa(page)}}
+		a, err := r.Ask(ctx, ask.Question{Kind: ask.KindSchema, Route: p.namespace, Query: query.Encode()})
+		switch {
+		case err != nil:
+			return nil, nil, fmt.Errorf("which abilities are there: %w", err)
+		case a.Status == http.StatusNotFound && a.Code() != "":
+			m.known = list
+			return list, nil, nil
+		case a.Status < 500 && a.Code() != "":
+			return nil, a, nil
+		case a.Status != http.StatusOK:
+			return nil, nil, fmt.Errorf("which abilities are there: %w", ask.Unexpected(a))
+		}
+		more, err := list.add(a.Body)
+		if err != nil || more && page == listPages {
+			return nil, nil, fmt.Errorf("%w: the list of abilities does not parse or does not end: %w", ask.ErrUndecided, err)
+		}
+		if !more {
+			m.known = list
+			return list, nil, nil
+		}
+	}
+}
+
+// add takes one page. more is true if another one may follow.
+func (c *catalog) add(body []byte) (more bool, err error) {
+	var page []*ability
+	if err := json.Unmarshal(body, &page); err != nil {
+		return false, err
+	}
+	if slices.Contains(page, nil) || slices.ContainsFunc(page, func(a *ability) bool { return a.Name == "" }) {
+		return false, errNotAbility
+	}
+	c.abilities = append(c.abilities, page...)
+	return len(page) >= listPerPage, nil
+}

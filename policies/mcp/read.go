@@ -1,0 +1,277 @@
+package mcp
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/restwarden/restwarden/policies/call"
+)
+
+// Why a body is no certain message.
+var (
+	errSyntax    = call.Ambiguous("message")           // no JSON object in UTF-8, a key twice, too deep
+	errList      = call.Ambiguous("message_list")      // a list, or an object that PHP takes for one
+	errEnvelope  = call.Ambiguous("message_envelope")  // jsonrpc, id, method or params of another form
+	errName      = call.Ambiguous("message_name")      // a name, uri or ability that some servers trim or refuse
+	errArguments = call.Ambiguous("message_arguments") // neither an object nor an empty list
+	errHeaders   = call.Ambiguous("message_headers")   // Mcp-Method or Mcp-Name that differ from the body
+)
+
+// maxDepth bounds nesting, as for other inspected JSON.
+const maxDepth = 64
+
+// Bounds of what names something. Servers cut longer names (docs/platform IV.3).
+const (
+	maxName = 128
+	maxURI  = 2048
+	maxID   = 256
+)
+
+// Read reads one message and the headers that repeat it. The error is a *call.Refusal with
+// status 400: some server would read the body in another way, or not at all.
+func Read(body []byte, h http.Header) (*Message, error) {
+	m, refusal := read(body)
+	if refusal == nil && !m.repeats(h) {
+		refusal = errHeaders
+	}
+	if refusal != nil {
+		return nil, refusal
+	}
+	return m, nil
+}
+
+func read(body []byte) (*Message, *call.Refusal) {
+	members, refusal := object(body)
+	if refusal != nil {
+		return nil, refusal
+	}
+	m := new(Message)
+	if refusal := m.envelope(members); refusal != nil {
+		return nil, refusal
+	}
+	params, refusal := m.params(members)
+	if refusal != nil || !m.Executes() {
+		return m, refusal
+	}
+	if m.ID == "" { // some servers run it, some do not
+		return nil, errEnvelope
+	}
+	return m, m.executing(params)
+}
+
+// object reads the members of the outermost object.
+func object(body []byte) (map[string]jsontext.Value, *call.Refusal) {
+	body = bytes.Trim(body, " \t\r\n")
+	if len(body) > 0 && body[0] == '[' {
+		return nil, errList
+	}
+	members, ok := membersOf(body)
+	if !ok {
+		return nil, errSyntax
+	}
+	for key := range members {
+		if integerKey(key) {
+			return nil, errList
+		}
+	}
+	return members, nil
+}
+
+// membersOf reads an object whose names are unique at every depth. Names are compared as
+// PHP compares them, after escapes. ok is false for anything else.
+func membersOf(text []byte) (members map[string]jsontext.Value, ok bool) {
+	dec := jsontext.NewDecoder(bytes.NewReader(text))
+	if t, err := dec.ReadToken(); err != nil || t.Kind() != '{' {
+		return nil, false
+	}
+	members = map[string]jsontext.Value{}
+	for dec.PeekKind() == '"' {
+		name, err := dec.ReadToken()
+		if err != nil {
+			return nil, false
+		}
+		key := name.String()
+		value, err := dec.ReadValue()
+		if err != nil || tooDeep(value) {
+			return nil, false
+		}
+		members[key] = value.Clone()
+	}
+	if t, err := dec.ReadToken(); err != nil || t.Kind() != '}' {
+		return nil, false
+	}
+	_, err := dec.ReadToken()
+	return members, errors.Is(err, io.EOF)
+}
+
+func tooDeep(v jsontext.Value) bool {
+	depth, quoted := 0, false
+	for i := 0; i < len(v); i++ {
+		switch c := v[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{' || c == '[':
+			if depth++; depth >= maxDepth {
+				return true
+			}
+		case c == '}' || c == ']':
+			depth--
+		}
+	}
+	return false
+}
+
+// integerKey tells whether PHP makes an integer of a key. An object with the key 0 is a list
+// to some servers.
+func integerKey(key string) bool {
+	digits := strings.TrimPrefix(key, "-")
+	return digits != "" && strings.Trim(digits, "0123456789") == ""
+}
+
+// envelope takes jsonrpc, id and method.
+func (m *Message) envelope(members map[string]jsontext.Value) *call.Refusal {
+	version, _ := text(members["jsonrpc"])
+	method, isText := text(members["method"])
+	if _, beside := members["name"]; version != "2.0" || !isText || beside || !plainMethod(method) {
+		return errEnvelope
+	}
+	id, known := members["id"]
+	switch {
+	case !known || id.Kind() == 'n':
+	case !plainID(id):
+		return errEnvelope
+	default:
+		m.ID = string(id)
+	}
+	m.Method = method
+	return nil
+}
+
+// plainMethod tells whether a method is a word that no server reads as another one.
+func plainMethod(method string) bool {
+	return method != "" && len(method) <= maxName && strings.Trim(method, letters+"0123456789/_-") == ""
+}
+
+const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+// plainID tells whether an id is a text or an integer that PHP keeps as it is.
+func plainID(id jsontext.Value) bool {
+	if id.Kind() == '"' {
+		return len(id) <= maxID
+	}
+	return id.Kind() == '0' && len(id) <= 16 && strings.Trim(string(id), "-0123456789") == ""
+}
+
+// params returns the members of params, which only messages that run nothing may lack.
+func (m *Message) params(members map[string]jsontext.Value) (map[string]jsontext.Value, *call.Refusal) {
+	raw, set := members["params"]
+	if !set || raw.Kind() == 'n' || emptyList(raw) {
+		return nil, nil
+	}
+	params, ok := membersOf(raw)
+	if !ok {
+		return nil, errEnvelope
+	}
+	if _, nested := params["params"]; nested {
+		return nil, errEnvelope
+	}
+	return params, nil
+}
+
+// executing takes what a message names and hands over.
+func (m *Message) executing(params map[string]jsontext.Value) *call.Refusal {
+	if m.Method == ResourcesRead {
+		uri, ok := text(params["uri"])
+		if !ok || !plainURI(uri) {
+			return errName
+		}
+		m.URI = uri
+		return nil
+	}
+	name, ok := text(params["name"])
+	if !ok || !plainName(name) {
+		return errName
+	}
+	m.Name = name
+	input, ok := argument(params["arguments"])
+	if !ok {
+		return errArguments
+	}
+	m.Input = input
+	if m.Method == ToolsCall && (strings.HasSuffix(name, Executor) || strings.HasSuffix(name, Describer)) {
+		return m.ability()
+	}
+	return nil
+}
+
+// plainName tells whether all servers take a name for the same tool. Newer adapters drop
+// blanks and NUL around it. Only the tools of the default server are known by a slash, too.
+func plainName(name string) bool {
+	allowed := letters + "0123456789_.-"
+	if strings.HasSuffix(name, "/"+Executor) || strings.HasSuffix(name, "/"+Describer) {
+		allowed += "/"
+	}
+	return name != "" && len(name) <= maxName && strings.Trim(name, allowed) == ""
+}
+
+// plainURI tells whether a uri is printable ASCII without blanks.
+func plainURI(uri string) bool {
+	return uri != "" && len(uri) <= maxURI && strings.IndexFunc(uri, func(c rune) bool { return c <= ' ' || c > '~' }) < 0
+}
+
+// ability takes the id that one of the default server's tools names, and its input.
+func (m *Message) ability() *call.Refusal {
+	arguments, ok := membersOf(m.Input)
+	id, isText := text(arguments["ability_name"])
+	if !ok || !isText || !AbilityID(id) || strings.HasSuffix(id, Executor) { // it would run a third one
+		return errName
+	}
+	m.Ability, m.Input = id, nil
+	if strings.HasSuffix(m.Name, Describer) {
+		return nil
+	}
+	if m.Input, ok = argument(arguments["parameters"]); !ok {
+		return errArguments
+	}
+	return nil
+}
+
+// AbilityID tells whether the platform registers abilities under such an id: two words of
+// lower case letters, digits and dashes with a slash between them (docs/platform IV.3).
+func AbilityID(id string) bool {
+	namespace, name, ok := strings.Cut(id, "/")
+	word := func(s string) bool { return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == "" }
+	return ok && len(id) <= 2*maxName && word(namespace) && word(name)
+}
+
+// argument returns an object, or nil for what PHP takes for no input.
+func argument(raw jsontext.Value) (object jsontext.Value, ok bool) {
+	switch {
+	case raw == nil, raw.Kind() == 'n', emptyList(raw):
+		return nil, true
+	}
+	return raw, raw.Kind() == '{'
+}
+
+// emptyList tells whether raw is a list without elements, which clients in PHP write for an
+// empty object.
+func emptyList(raw jsontext.Value) bool {
+	return raw.Kind() == '[' && len(bytes.Trim(raw, "[] \t\r\n")) == 0 && bytes.Count(raw, []byte("[")) == 1
+}
+
+// text returns a JSON text without its quotes and escapes.
+func text(raw jsontext.Value) (s string, ok bool) {
+	if raw.Kind() != '"' {
+		return "", false
+	}
+	b, err := jsontext.AppendUnquote(nil, raw)
+	return string(b), err == nil
+}
