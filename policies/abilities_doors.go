@@ -121,20 +121,26 @@ func mayRun(r *Request) bool {
 	return err == nil && mcp.MayExecute(body)
 }
 
+// innerRoot returns the root of the server whose tools run REST calls inside and to which a
+// route belongs, or "".
+func innerRoot(key string) string {
+	for _, root := range innerREST {
+		if key == root || strings.HasPrefix(key, root+"/") {
+			return root
+		}
+	}
+	return ""
+}
+
 // isOpen tells whether the configuration lets messages reach the server: it names each whose
 // tools run REST calls inside.
 func (p *Abilities) isOpen(r *Request) bool {
 	key := r.Call.Key
-	for _, root := range innerREST {
-		if key != root && !strings.HasPrefix(key, root+"/") {
-			continue
-		}
-		if m := r.Matched; m.Rule != nil && !m.Rule.Deny && !m.Rule.builtIn && names(*m.Route, root) {
-			return true
-		}
-		return slices.ContainsFunc(p.doors, func(door call.Pattern) bool { return names(door, root) && door.Match(key) })
+	root := innerRoot(key)
+	if m := r.Matched; root == "" || m.Rule != nil && !m.Rule.Deny && !m.Rule.builtIn && names(*m.Route, root) {
+		return true
 	}
-	return true
+	return slices.ContainsFunc(p.doors, func(door call.Pattern) bool { return names(door, root) && door.Match(key) })
 }
 
 // names tells whether a pattern spells out a root.

@@ -29,7 +29,7 @@ func (p *Abilities) checkList(ctx context.Context, r *Request, m *message) (Verd
 		return Verdict{}, nil
 	}
 	claim, err := r.Claim()
-	if err != nil || claim == caller.ClaimNothing { // the platform lists nothing to anonymous callers
+	if err != nil || claim == caller.ClaimNothing || innerRoot(r.Call.Key) != "" { // the platform tells anonymous callers nothing
 		return Verdict{}, err
 	}
 	if _, answer, err := p.list(ctx, r, claim); err != nil || answer != nil {

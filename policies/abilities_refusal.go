@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 
@@ -62,9 +63,7 @@ func (p *Abilities) WriteRefusal(r *Request, v Verdict) *ask.Answer {
 
 func (p *Abilities) refusalData(code string, status int, v Verdict) map[string]any {
 	data := map[string]any{"code": code, "status": status}
-	for key, value := range v.Data {
-		data[key] = value
-	}
+	maps.Copy(data, v.Data)
 	return data
 }
 

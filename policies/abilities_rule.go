@@ -38,6 +38,10 @@ const (
 	KindResource AbilityKind = "resource"
 )
 
+func (k AbilityKind) known() bool {
+	return k == KindAbility || k == KindReadonly || k == KindTool || k == KindResource
+}
+
 // subject is what a call runs, as far as it is known.
 type subject struct {
 	id    string   // of an ability; "" if the platform's list has none of that name
@@ -61,8 +65,7 @@ func abilityRules(o Option) (rules []AbilityRule, err error) {
 		r.Allow, args = strings.Join(args[:n], " "), args[n:]
 	}
 	if len(args) > 0 {
-		switch kind := AbilityKind(args[0]); kind {
-		case KindReadonly, KindTool, KindResource:
+		if kind := AbilityKind(args[0]); kind != KindAbility && kind.known() {
 			r.Kind, args = kind, args[1:]
 		}
 	}
@@ -86,7 +89,7 @@ const (
 // compile checks the rule, from Caddyfile and JSON alike.
 func (r *AbilityRule) compile() error {
 	switch {
-	case r.Kind != KindAbility && r.Kind != KindReadonly && r.Kind != KindTool && r.Kind != KindResource:
+	case !r.Kind.known():
 		return nearest.Check(string(r.Kind), string(KindReadonly), string(KindTool), string(KindResource))
 	case r.Deny && r.Allow != "":
 		return errors.New("a rule either allows somebody or denies")
@@ -107,18 +110,15 @@ func (r *AbilityRule) compile() error {
 }
 
 func (r *AbilityRule) checkPattern() error {
-	word, letters := "the id of an ability, such as shop/orders-query", idLetters
+	word, possible := "the id of an ability, such as shop/orders-query", strings.Trim(r.Pattern, idLetters) == ""
 	switch r.Kind {
 	case KindTool:
-		word, letters = "the name of a tool, such as shop-orders-query", idLetters+toolExtras
+		word, possible = "the name of a tool, such as shop-orders-query", strings.Trim(r.Pattern, idLetters+toolExtras) == ""
 	case KindResource:
-		if strings.IndexFunc(r.Pattern, func(c rune) bool { return c <= ' ' || c > '~' }) >= 0 {
-			return fmt.Errorf("%q cannot be the address of a resource, such as shop://products", r.Pattern)
-		}
-		return nil
-	default:
+		word, possible = "the address of a resource, such as shop://products", strings.IndexFunc(r.Pattern, func(c rune) bool { return c <= ' ' || c > '~' }) < 0
+	case KindAbility, KindReadonly:
 	}
-	if r.Pattern == "" || strings.Trim(r.Pattern, letters) != "" {
+	if r.Pattern == "" || !possible {
 		return fmt.Errorf("%q cannot be %s", r.Pattern, word)
 	}
 	return nil
@@ -129,6 +129,8 @@ func (r *AbilityRule) checkPattern() error {
 // the platform does not list.
 func (r *AbilityRule) fits(s *subject) bool {
 	switch r.Kind {
+	case KindAbility:
+		return s.id != "" && glob(r.Pattern, s.id) || r.Deny && s.name != "" && glob(mcp.Dashed(r.Pattern), s.name)
 	case KindResource:
 		return s.uri != "" && glob(r.Pattern, s.uri)
 	case KindTool:
@@ -136,7 +138,7 @@ func (r *AbilityRule) fits(s *subject) bool {
 	case KindReadonly:
 		return s.id != "" && glob(r.Pattern, s.id) && s.about != nil && s.about.Meta.Annotations.Readonly
 	}
-	return s.id != "" && glob(r.Pattern, s.id) || r.Deny && s.name != "" && glob(mcp.Dashed(r.Pattern), s.name)
+	return false
 }
 
 // names tells whether the rule names s without wildcard.

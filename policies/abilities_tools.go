@@ -67,8 +67,11 @@ func input(raw []byte) (v any, set bool, err error) {
 // platform's list whose dashed id it is. Two such abilities leave it open which one runs.
 func (p *Abilities) checkTool(ctx context.Context, r *Request, m *message) (Verdict, error) {
 	s := &subject{name: m.Name}
-	if rule, _ := p.decide(s, nil); rule.Deny { // no answer of the platform changes that
-		return p.forbid(rule), nil
+	if rule := p.surelyDenied(s.name); rule != nil {
+		return p.forbid(*rule), nil
+	}
+	if innerRoot(r.Call.Key) != "" { // its tools are no abilities, and it has keys of its own
+		return p.judgeTool(ctx, r, s)
 	}
 	claim, err := r.Claim()
 	if err != nil {
@@ -96,6 +99,21 @@ func (p *Abilities) checkTool(ctx context.Context, r *Request, m *message) (Verd
 		s.id, s.about = found[0].Name, found[0]
 	}
 	return p.judgeTool(ctx, r, s)
+}
+
+// surelyDenied returns the rule that denies a name whatever ability it is of, or nil. It saves
+// the question for the list.
+func (p *Abilities) surelyDenied(name string) *AbilityRule {
+	for i := range p.Rules {
+		r := &p.Rules[i]
+		switch {
+		case r.Deny && r.fits(&subject{name: name}):
+			return r
+		case !r.Deny && glob(mcp.Dashed(r.Pattern), name):
+			return nil
+		}
+	}
+	return nil
 }
 
 // judgeTool decides on a subject of which all is known.

@@ -1,0 +1,362 @@
+package policies
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/ask/asktest"
+	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/hosts"
+	"github.com/restwarden/restwarden/policies/index"
+)
+
+const adapter = "/wp-json/mcp/mcp-adapter-default-server"
+
+// toolOf is a message that calls a tool.
+func toolOf(name, arguments string) string {
+	return `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"` + name + `","arguments":` + arguments + `}}`
+}
+
+// executorOf is a message that runs an ability by the default server.
+func executorOf(id, parameters string) string {
+	return toolOf("mcp-adapter-execute-ability", `{"ability_name":"`+id+`","parameters":`+parameters+`}`)
+}
+
+// shopOffers is abilitiesOf with the list of all, and a caller.
+func shopOffers(me string) *asktest.Platform {
+	list := `[{"name":"shop/query","meta":{"annotations":{"readonly":true}}},{"name":"shop/update","meta":{}},` +
+		`{"name":"shop/delete","meta":{"annotations":{"destructive":true,"idempotent":true}}},{"name":"a/b-c"},{"name":"a-b/c"}]`
+	return abilitiesOf(map[string]*ask.Answer{
+		"GET /wp-abilities/v1/abilities":        asktest.JSON(200, list),
+		"GET /wp-abilities/v1/abilities/lab/no": asktest.JSON(404, `{"code":"rest_ability_not_found"}`),
+		"GET /wp/v2/users/me":                   asktest.JSON(200, me),
+	})
+}
+
+const editorBody = `{"id":3,"roles":["editor"],"capabilities":{"edit_posts":true}}`
+
+func abilitiesPolicy(t *testing.T, s *Site, lines ...string) *Abilities {
+	t.Helper()
+	var block []Option
+	for _, text := range lines {
+		block = append(block, line(text))
+	}
+	p := new(Abilities)
+	configure(t, p, line("abilities", block...))
+	return provision(t, s, p)
+}
+
+func TestAbilities_Doors(t *testing.T) {
+	for name, test := range map[string]struct {
+		rules        string // lines, separated by ;
+		target, body string
+		status       int
+	}{
+		"pass/initialize":                          {"deny shop/update", adapter, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}`, 0},
+		"pass/notification":                        {"deny shop/update", adapter, `{"jsonrpc":"2.0","method":"notifications/initialized"}`, 0},
+		"refuse/unknown method":                    {"deny shop/update", adapter, `{"jsonrpc":"2.0","id":1,"method":"tools/run"}`, 403},
+		"refuse/denied, by execute-ability":        {"deny shop/update", adapter, executorOf("shop/update", `{"id":1}`), 403},
+		"pass/other, by execute-ability":           {"deny shop/query", adapter, executorOf("shop/update", `{"id":1}`), 0},
+		"refuse/against the schema":                {"deny shop/query", adapter, executorOf("shop/update", `{"id":"x"}`), 400},
+		"refuse/destructive by wildcard":           {"allow shop/*", adapter, executorOf("shop/delete", `{"id":1}`), 403},
+		"pass/destructive by name":                 {"allow shop/delete", adapter, executorOf("shop/delete", `{"id":1}`), 0},
+		"refuse/destructive, only denials":         {"deny core/*", adapter, executorOf("shop/delete", `[]`), 403},
+		"refuse/unlisted by wildcard":              {"allow lab/*", adapter, executorOf("lab/no", `[]`), 403},
+		"pass/unlisted by name":                    {"allow lab/no", adapter, executorOf("lab/no", `[]`), 0},
+		"pass/readonly":                            {"allow readonly shop/*", adapter, executorOf("shop/query", `{"id":1}`), 0},
+		"refuse/not readonly":                      {"allow readonly shop/*", adapter, executorOf("shop/update", `{"id":1}`), 403},
+		"refuse/info of a denied one":              {"allow readonly shop/*", adapter, toolOf("mcp-adapter-get-ability-info", `{"ability_name":"shop/update"}`), 403},
+		"pass/info":                                {"allow readonly shop/*", adapter, toolOf("mcp-adapter-get-ability-info", `{"ability_name":"shop/query"}`), 0},
+		"pass/discovery":                           {"allow readonly shop/*", adapter, toolOf("mcp-adapter-discover-abilities", `{}`), 0},
+		"refuse/denied tool":                       {"deny shop/update", "/wp-json/own/v1/mcp", toolOf("shop-update", `{}`), 403},
+		"pass/tool allowed before a deny":          {"allow shop/update;deny shop/*", "/wp-json/own/v1/mcp", toolOf("shop-update", `{}`), 0},
+		"refuse/tool by wildcard of a deny":        {"deny shop/*;allow *", "/wp-json/own/v1/mcp", toolOf("shop-nobody-knows", `{}`), 403},
+		"pass/tool of a listed ability":            {"allow shop/update", "/wp-json/own/v1/mcp", toolOf("shop-update", `{}`), 0},
+		"refuse/destructive tool":                  {"allow shop/*;allow tool shop-*", "/wp-json/own/v1/mcp", toolOf("shop-delete", `{}`), 403},
+		"pass/destructive tool by its ability":     {"allow shop/delete", "/wp-json/own/v1/mcp", toolOf("shop-delete", `{}`), 0},
+		"refuse/two abilities of the name":         {"allow *;allow tool *", "/wp-json/own/v1/mcp", toolOf("a-b-c", `{}`), 400},
+		"refuse/unlisted tool, a rule allows":      {"allow shop/*", "/wp-json/own/v1/mcp", toolOf("plain_tool", `{}`), 403},
+		"pass/unlisted tool, only denials":         {"deny shop/*", "/wp-json/own/v1/mcp", toolOf("plain_tool", `{}`), 0},
+		"pass/tool by a tool rule":                 {"allow tool plain_*", "/wp-json/own/v1/mcp", toolOf("plain_tool", `{}`), 0},
+		"refuse/tool by a tool rule":               {"deny tool plain_*", "/wp-json/own/v1/mcp", toolOf("plain_tool", `{}`), 403},
+		"refuse/resource":                          {"deny shop/*", adapter, `{"jsonrpc":"2.0","id":7,"method":"resources/read","params":{"uri":"shop://a"}}`, 403},
+		"pass/resource":                            {"allow resource shop://*", adapter, `{"jsonrpc":"2.0","id":7,"method":"resources/read","params":{"uri":"shop://a"}}`, 0},
+		"refuse/REST inside, tools/list":           {"deny shop/*", "/wp-json/wp/v2/wpmcp/streamable", `{"jsonrpc":"2.0","id":7,"method":"tools/list"}`, 403},
+		"refuse/REST inside, opened elsewhere":     {"allow tool *;doors /mcp/**", "/wp-json/mcp/v1/http", toolOf("any", `{}`), 403},
+		"pass/REST inside, opened":                 {"allow tool *;doors /mcp/v1/http", "/wp-json/mcp/v1/http", toolOf("any", `{}`), 0},
+		"pass/login of a server":                   {"allow shop/*", "/wp-json/own-mcp/v1/oauth/token", `{"grant_type":"x"}`, 0},
+		"pass/another route":                       {"allow shop/*", "/wp-json/wp/v2/posts", `{"title":"tools/call"}`, 0},
+		"refuse/net":                               {"allow readonly shop/*", "/wp-json/lab/v1/agent", executorOf("shop/update", `{"id":1}`), 403},
+		"pass/net":                                 {"allow shop/update", "/wp-json/lab/v1/agent", executorOf("shop/update", `{"id":1}`), 0},
+		"refuse/net, a list":                       {"allow *;allow tool *", "/wp-json/lab/v1/agent", "[" + toolOf("x", `{}`) + "]", 400},
+		"refuse/net, key 0":                        {"allow *;allow tool *", "/wp-json/lab/v1/agent", `{"0":` + toolOf("x", `{}`) + "}", 400},
+		"refuse/configured door, unknown method":   {"allow shop/*;doors /team/*/agent", "/wp-json/team/red/agent", `{"jsonrpc":"2.0","id":1,"method":"x"}`, 403},
+		"refuse/overridden":                        {"allow shop/update", adapter + "?_method=POST", "", 400},
+		"refuse/overridden to GET":                 {"allow shop/update", adapter + "?_method=GET", executorOf("shop/update", `{"id":1}`), 400},
+		"refuse/params in the query":               {"allow shop/update", adapter + "?params[name]=x", executorOf("shop/update", `{"id":1}`), 400},
+		"refuse/marker elsewhere":                  {"allow shop/update", adapter + "?x=/woocommerce/mcp", executorOf("shop/update", `{"id":1}`), 400},
+		"refuse/marker at the list":                {"allow shop/update", "/wp-json/wp-abilities/v1/abilities?x=/woocommerce/mcp", "", 400},
+		"pass/marker on a page's call":             {"allow shop/update", "/wp-json/wp/v2/posts?x=/woocommerce/mcp", "", 0},
+		"refuse/execute-ability under other names": {"deny shop/update", "/wp-json/own/v1/mcp", toolOf("team/execute-ability", `{"ability_name":"shop/update"}`), 403},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			p := abilitiesPolicy(t, s, strings.Split(test.rules, ";")...)
+			method, headers := "POST", []string{basicAuth, jsonType}
+			if test.body == "" {
+				method, headers = "GET", []string{basicAuth}
+			}
+			r := request(t, s, shopOffers(adminBody), method, test.target, test.body, headers...)
+			if d := alone("abilities", p).Judge(t.Context(), r); d.Verdict.Status != test.status {
+				t.Errorf("got %+v (%v), want %d", d, d.Err, test.status)
+			}
+		})
+	}
+}
+
+// TestAbilities_DoorTypes: a door takes one message, as JSON, by POST.
+func TestAbilities_DoorTypes(t *testing.T) {
+	message := executorOf("shop/update", `{"id":1}`)
+	for _, test := range []struct {
+		method, contentType, body string
+		status                    int
+	}{
+		{"POST", "application/json", message, 0},
+		{"POST", "application/x+json; charset=utf-8", message, 0},
+		{"POST", "text/plain", message, 400},
+		{"POST", "application/json-rpc", message, 400},
+		{"POST", "", message, 400},
+		{"GET", "application/json", "", 0},
+		{"DELETE", "", "", 0},
+		{"DELETE", "application/json", message, 400},
+		{"GET", "application/json", message, 400},
+		{"PUT", "application/json", message, 400},
+		{"OPTIONS", "application/json", message, 400},
+		{"OPTIONS", "", "", 0},
+	} {
+		s := newSite(t)
+		p := abilitiesPolicy(t, s, "allow shop/update")
+		headers := []string{basicAuth}
+		if test.contentType != "" {
+			headers = append(headers, "Content-Type: "+test.contentType)
+		}
+		r := request(t, s, shopOffers(adminBody), test.method, adapter, test.body, headers...)
+		if d := alone("abilities", p).Judge(t.Context(), r); d.Verdict.Status != test.status {
+			t.Errorf("%+v: got %+v (%v)", test, d, d.Err)
+		}
+	}
+}
+
+// TestAbilities_Callers: the first rule that fits decides, and names who may.
+func TestAbilities_Callers(t *testing.T) {
+	for name, test := range map[string]struct {
+		rules, me string
+		body      string
+		status    int
+	}{
+		"the role":                   {"allow role editor readonly shop/*", editorBody, executorOf("shop/query", `{"id":1}`), 0},
+		"another role":               {"allow role shop_manager,administrator readonly shop/*", editorBody, executorOf("shop/query", `{"id":1}`), 403},
+		"a capability":               {"allow capability edit_posts shop/update", editorBody, executorOf("shop/update", `{"id":1}`), 0},
+		"another capability":         {"allow capability manage_options shop/update", editorBody, executorOf("shop/update", `{"id":1}`), 403},
+		"users":                      {"allow users shop/update", editorBody, toolOf("shop-update", `{}`), 0},
+		"the first decides":          {"allow role administrator shop/update;allow users shop/*", editorBody, toolOf("shop-update", `{}`), 403},
+		"a tool by role":             {"allow role editor tool plain_tool", editorBody, toolOf("plain_tool", `{}`), 0},
+		"a tool by another role":     {"allow role administrator tool plain_tool", editorBody, toolOf("plain_tool", `{}`), 403},
+		"a resource by another role": {"allow role administrator resource shop://*", editorBody, `{"jsonrpc":"2.0","id":7,"method":"resources/read","params":{"uri":"shop://a"}}`, 403},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			p := abilitiesPolicy(t, s, strings.Split(test.rules, ";")...)
+			r := request(t, s, shopOffers(test.me), "POST", adapter, test.body, basicAuth, jsonType)
+			if d := alone("abilities", p).Judge(t.Context(), r); d.Verdict.Status != test.status {
+				t.Errorf("got %+v (%v), want %d", d, d.Err, test.status)
+			}
+		})
+	}
+}
+
+// TestAbilities_DoorAnonymous: a message without credentials costs no question.
+func TestAbilities_DoorAnonymous(t *testing.T) {
+	backend := shopOffers(adminBody)
+	for body, want := range map[string]int{
+		executorOf("shop/query", `{"id":1}`):             0,
+		executorOf("shop/update", `{"id":1}`):            403,
+		toolOf("shop-query", `{}`):                       403,
+		toolOf("plain_tool", `{}`):                       0,
+		toolOf("plain_other", `{}`):                      403,
+		`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`: 0,
+		`{"jsonrpc":"2.0","id":1,"method":"initialize"}`: 0,
+	} {
+		s := newSite(t)
+		p := abilitiesPolicy(t, s, "allow shop/query shop/*", "allow tool plain_tool plain_*")
+		r := request(t, s, backend, "POST", adapter, body, jsonType)
+		if v, err := p.Check(t.Context(), r); err != nil || v.Status != want {
+			t.Errorf("%s: got %+v, %v, want %d", body, v, err, want)
+		}
+	}
+	if q := backend.Questions(); len(q) > 0 {
+		t.Errorf("asked %+v", q)
+	}
+}
+
+// TestAbilities_DoorsOfTheIndex: a route that the REST index shows as a server of tools is a
+// door by whatever name.
+func TestAbilities_DoorsOfTheIndex(t *testing.T) {
+	root := `{"namespaces":["team/v1"],"routes":{` +
+		`"/team/v1/(?P<team>[a-z]+)/agent":{"endpoints":[{"methods":["POST","GET","DELETE"],"args":[]}]},` +
+		`"/team/v1/items":{"endpoints":[{"methods":["POST","GET","DELETE"],"args":{"id":{}}}]}}}`
+	found, err := index.ParseRoot([]byte(root))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for target, want := range map[string]int{"/wp-json/team/v1/red/agent": 403, "/wp-json/team/v1/items": 0} {
+		s := newSite(t)
+		s.Tools = new(hosts.Table[*index.Index])
+		s.learnTools(found, "example.com")
+		p := abilitiesPolicy(t, s, "allow shop/query")
+		r := request(t, s, shopOffers(adminBody), "POST", target, `{"jsonrpc":"2.0","id":1,"method":"own/method"}`, basicAuth, jsonType)
+		if v, err := p.Check(t.Context(), r); err != nil || v.Status != want {
+			t.Errorf("%s: got %+v, %v, want %d", target, v, err, want)
+		}
+	}
+}
+
+// TestAbilities_ListPages: a tool's ability may stand on any page of the platform's list.
+func TestAbilities_ListPages(t *testing.T) {
+	page := func(first int) string {
+		names := make([]string, listPerPage)
+		for i := range names {
+			names[i] = fmt.Sprintf(`{"name":"lab/a%d"}`, first+i)
+		}
+		return "[" + strings.Join(names, ",") + "]"
+	}
+	backend := &asktest.Platform{Answer: func(q ask.Question) (*ask.Answer, error) {
+		if strings.Contains(q.Query, "page=3") {
+			return asktest.JSON(200, `[{"name":"lab/last","meta":{"annotations":{"destructive":true}}}]`), nil
+		}
+		return asktest.JSON(200, page(len(q.Query))), nil
+	}}
+	s := newSite(t)
+	p := abilitiesPolicy(t, s, "allow lab/* ", "allow tool *")
+	r := request(t, s, backend, "POST", adapter, toolOf("lab-last", `{}`), basicAuth, jsonType)
+	if v, err := p.Check(t.Context(), r); err != nil || v.Status != 403 || len(backend.Questions()) != 3 {
+		t.Errorf("got %+v, %v after %d questions", v, err, len(backend.Questions()))
+	}
+	backend.Answer = func(ask.Question) (*ask.Answer, error) { return asktest.JSON(200, page(0)), nil }
+	r = request(t, s, backend, "POST", adapter, toolOf("lab-last", `{}`), basicAuth, jsonType)
+	if _, err := p.Check(t.Context(), r); err == nil {
+		t.Error("a list without end decides")
+	}
+}
+
+func TestAbilities_BatchParts(t *testing.T) {
+	s := newSite(t)
+	p := abilitiesPolicy(t, s, "allow *")
+	for path, body := range map[string]string{"/mcp/mcp-adapter-default-server": `{"x":1}`, "/lab/v1/agent": executorOf("shop/update", `{}`)} {
+		batch := `{"requests":[{"method":"POST","path":"` + path + `","body":` + body + `}]}`
+		r := request(t, s, shopOffers(adminBody), "POST", "/wp-json/batch/v1", batch, basicAuth, jsonType)
+		if d := alone("abilities", p).Judge(t.Context(), r); d.Verdict.Status != 400 {
+			t.Errorf("%s: got %+v", path, d)
+		}
+	}
+}
+
+// TestAbilities_Offers: lists show what the caller may call, and nothing else.
+func TestAbilities_Offers(t *testing.T) {
+	list := func(names ...string) string {
+		items := []string{}
+		for _, name := range names {
+			items = append(items, `{"name":"`+name+`","inputSchema":{"type":"object"}}`)
+		}
+		return "[" + strings.Join(items, ",") + "]"
+	}
+	const own = "mcp-adapter-execute-ability"
+	found := `{"abilities":[{"name":"shop/query","label":"q"},{"name":"shop/update"},{"name":"lab/hidden"}]}`
+	quoted, _ := json.Marshal(found)
+	for _, test := range []struct {
+		rules, method, result string
+		has, lacks            []string
+	}{
+		{"allow readonly shop/*", "tools/list", `{"tools":` + list("shop-query", "shop-update", own) + `,"nextCursor":"x"}`, []string{"shop-query", own, "nextCursor"}, []string{"shop-update"}},
+		{"allow tool plain", "tools/list", `{"tools":` + list("shop-query", "plain") + `}`, []string{"plain"}, []string{"shop-query"}},
+		{"allow role administrator shop/*", "tools/list", `{"tools":` + list("shop-query") + `}`, nil, []string{"shop-query"}},
+		{"allow *", "tools/list", `{"tools":` + list("a-b-c", "shop-delete", "shop-update") + `}`, []string{"shop-update"}, []string{"a-b-c", "shop-delete"}},
+		{"allow shop/query", "prompts/list", `{"prompts":` + list("shop-query", "shop-update") + `}`, []string{"shop-query"}, []string{"shop-update"}},
+		{"allow resource shop://a", "resources/list", `{"resources":[{"uri":"shop://a","name":"x"},{"uri":"shop://b","name":"shop-query"}]}`, []string{"shop://a"}, []string{"shop://b"}},
+		{"allow readonly *", "discover", `{"content":[{"type":"text","text":` + string(quoted) + `}],"structuredContent":` + found + `}`, []string{"shop/query"}, []string{"shop/update", "lab/hidden"}},
+	} {
+		s := newSite(t)
+		p := abilitiesPolicy(t, s, test.rules)
+		body := `{"jsonrpc":"2.0","id":7,"method":"` + test.method + `"}`
+		if test.method == "discover" {
+			body = toolOf("mcp-adapter-discover-abilities", `{}`)
+		}
+		r := request(t, s, shopOffers(editorBody), "POST", adapter, body, basicAuth, jsonType)
+		if v, err := p.Check(t.Context(), r); err != nil || v.Refused() || p.Rewrites(r) != RewriteBody {
+			t.Fatalf("%+v: %+v, %v", test, v, err)
+		}
+		a := asktest.JSON(200, `{"jsonrpc":"2.0","id":7,"result":`+test.result+`}`)
+		if err := p.Rewrite(r, a); err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range slices.Concat(test.has, test.lacks) {
+			if got := strings.Contains(string(a.Body), text); got != slices.Contains(test.has, text) {
+				t.Errorf("%s: %q in %s: %v", test.rules, text, a.Body, got)
+			}
+		}
+		if err := p.Rewrite(r, &ask.Answer{Status: 200, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: a.Body}); err == nil {
+			t.Errorf("%s: an event stream passes", test.rules)
+		}
+		for _, odd := range []string{`[]`, `{"result":[]}`, `{"result":{"tools":{},"prompts":1,"resources":1,"content":1}}`} {
+			if err := p.Rewrite(r, asktest.JSON(200, odd)); err == nil {
+				t.Errorf("%s: %s passes", test.rules, odd)
+			}
+		}
+	}
+}
+
+// TestAbilities_RefusalsOfDoors: agents get a JSON-RPC error with their id.
+func TestAbilities_RefusalsOfDoors(t *testing.T) {
+	message := executorOf("shop/update", `{"id":1}`)
+	for name, test := range map[string]struct {
+		refuse, body string
+		verdict      Verdict
+		status       int
+		want         string
+	}{
+		"forbidden": {"error", message, forbidden(), 403, `{"error":{"code":-32008,"data":{"code":"rest_forbidden","status":403},"message":"Sorry, you are not allowed to do that."},"id":7,"jsonrpc":"2.0"}`},
+		"login":     {"error", message, Verdict{Status: 401, Code: CodeNotLoggedIn, Message: "x"}, 403, `{"error":{"code":-32008,"data":{"code":"rest_not_logged_in","status":403},"message":"x"},"id":7,"jsonrpc":"2.0"}`},
+		"hidden":    {"error", message, Verdict{Status: 404, Code: CodeNoRoute, Message: "x"}, 403, `{"error":{"code":-32008,"data":{"code":"rest_no_route","status":403},"message":"x"},"id":7,"jsonrpc":"2.0"}`},
+		"ambiguous": {"result", `[]`, fromRefusal(call.Ambiguous("message_list")), 400, `{"error":{"code":-32600,"data":{"code":"rest_ambiguous_request","status":400},"message":"The request has no certain meaning."},"id":null,"jsonrpc":"2.0"}`},
+		"schema":    {"error", message, invalid("x"), 400, `{"error":{"code":-32602,"data":{"code":"rest_invalid_param","status":400},"message":"x"},"id":7,"jsonrpc":"2.0"}`},
+		"too many":  {"error", message, tooMany(3), 429, `{"error":{"code":-32000,"data":{"code":"rest_too_many_requests","status":429},"message":"Too many requests. Please try again later."},"id":7,"jsonrpc":"2.0"}`},
+		"undecided": {"error", message, Unavailable(), 503, `{"error":{"code":-32603,"data":{"code":"rest_policy_unavailable","status":503},"message":"The request could not be checked. Please try again."},"id":7,"jsonrpc":"2.0"}`},
+		"platform":  {"error", message, inPlatformWords(asktest.JSON(401, `{"code":"incorrect_password","message":"No."}`)), 403, `{"error":{"code":-32008,"data":{"code":"incorrect_password","status":403},"message":"No."},"id":7,"jsonrpc":"2.0"}`},
+		"result":    {"result", message, forbidden(), 200, `{"id":7,"jsonrpc":"2.0","result":{"content":[{"text":"Sorry, you are not allowed to do that.","type":"text"}],"isError":true}}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			p := abilitiesPolicy(t, s, "deny shop/update", "refuse "+test.refuse)
+			r := request(t, s, nil, "POST", adapter, test.body, basicAuth, jsonType)
+			r.message()
+			a := alone("abilities", p).Refusal(r, test.verdict)
+			if a == nil || a.Status != test.status || string(a.Body) != test.want {
+				t.Errorf("got %+v\n%s, want\n%s", a, a.Body, test.want)
+			}
+		})
+	}
+	s := newSite(t)
+	p := abilitiesPolicy(t, s, "deny shop/update")
+	if a := alone("abilities", p).Refusal(request(t, s, nil, "POST", "/wp-json/wp/v2/posts", `{}`, jsonType), forbidden()); a != nil {
+		t.Errorf("another route: %s", a.Body)
+	}
+	bare := provision(t, s, new(Abilities))
+	if a := alone("abilities", bare).Refusal(request(t, s, nil, "POST", adapter, `{}`, jsonType), forbidden()); a != nil {
+		t.Errorf("without a rule: %s", a.Body)
+	}
+}
