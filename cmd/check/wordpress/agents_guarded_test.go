@@ -74,7 +74,7 @@ func (g *guardedAgents) judge(m *agentMessage, seen *trace, a *answer) error {
 	if err := g.rules.check(m.message, seen); err != nil {
 		return err
 	}
-	if strings.Contains(a.decision, "rest_policy_unavailable") {
+	if m.plain && strings.Contains(a.decision, "rest_policy_unavailable") {
 		return errors.New("the gateway could not decide")
 	}
 	if len(seen.agents) == 0 && a.status == 200 && !a.refused() {

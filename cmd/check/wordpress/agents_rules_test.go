@@ -19,8 +19,8 @@ type agentRules struct {
 	hidden []string
 }
 
-// denying allows all but some; a destructive ability needs a rule with its name, and servers
-// whose tools run REST inside stay closed.
+// denying allows all but some. A destructive ability and a resource, of which nobody can tell
+// the ability, need a rule with their name, and servers whose tools run REST inside stay closed.
 var denying = agentRules{
 	name: "denying",
 	lines: []string{
@@ -29,8 +29,11 @@ var denying = agentRules{
 		"}",
 	},
 	may: func(run, _ string) bool {
-		denied := []string{"lab/write-item", "lab/secret", "lab-a/b", "lab/delete-item", "(tool lab_tool)", "(a post was written)"}
-		return !slices.Contains(denied, run)
+		switch run {
+		case "lab/write-item", "lab/secret", "lab-a/b", "lab/delete-item", "lab/doc":
+			return false
+		}
+		return strings.HasPrefix(run, "lab/") || run == "(tool plain_tool)"
 	},
 	hidden: []string{"write-item", "lab-a/b", "secret"},
 }
@@ -95,29 +98,32 @@ func (a *agentRules) check(m *message, seen *trace) error {
 
 const defaultServer = "/wp-json/mcp/mcp-adapter-default-server"
 
-// namedIn is what a message names, plainly read.
+// namedIn is what a message names, plainly read: keys are as they are written, the last of
+// one counts.
 func namedIn(body string) string {
-	var m struct {
-		Method string
-		Params struct {
-			Name      string
-			URI       string
-			Arguments json.RawMessage
-		}
+	params := memberIn(json.RawMessage(body), "params")
+	name := textIn(params, "name")
+	if name == "mcp-adapter-execute-ability" {
+		return textIn(memberIn(params, "arguments"), "ability_name")
 	}
-	if err := json.Unmarshal([]byte(body), &m); err != nil {
+	return name + textIn(params, "uri")
+}
+
+// memberIn returns a member of an object, nil where there is none. Names differ by case,
+// other than in structs.
+func memberIn(object json.RawMessage, key string) json.RawMessage {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(object, &members) != nil {
+		return nil
+	}
+	return members[key]
+}
+
+func textIn(object json.RawMessage, key string) (text string) {
+	if json.Unmarshal(memberIn(object, key), &text) != nil {
 		return ""
 	}
-	if m.Params.Name != "mcp-adapter-execute-ability" {
-		return m.Params.Name + m.Params.URI
-	}
-	var arguments struct {
-		ID string `json:"ability_name"`
-	}
-	if err := json.Unmarshal(m.Params.Arguments, &arguments); err != nil {
-		return ""
-	}
-	return arguments.ID
+	return text
 }
 
 func fitsName(ran, named string) bool {
