@@ -39,7 +39,7 @@ func (a *agents) testGuarded(t *testing.T, gate, bare *standinGate, rules *agent
 		g.sessions[role] = id
 	}
 	t.Logf("RESTWARDEN_SEED=%d makes the same requests again", options.seed)
-	rounds(t, (options.requests+3)/4, 0, func(t *testing.T, n int) {
+	rounds(t, (options.requests+5)/6, 0, func(t *testing.T, n int) {
 		t.Helper()
 		property(t, options.seed, n, func(r *rapid.T) { g.compare(t.Context(), c, r) })
 	})

@@ -142,8 +142,15 @@ func TestAgents(t *testing.T) {
 	if err := a.start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	t.Run("recorded", func(t *testing.T) { a.testRecorded(t, bare) })
+	t.Run("recorded", func(t *testing.T) { a.testRecorded(t, bare, nil) })
+	t.Run("conversions", func(t *testing.T) { a.testAgentConversions(t, bare[newerAdapter], guarded) })
 	for _, rules := range []*agentRules{&denying, &allowing} {
+		t.Run("recorded, "+rules.name, func(t *testing.T) {
+			t.Parallel()
+			a.testRecorded(t, map[string]*standinGate{
+				newerAdapter: guarded[rules.name+" "+newerAdapter], olderAdapter: guarded[rules.name+" "+olderAdapter],
+			}, rules)
+		})
 		for _, reading := range []string{newerAdapter, olderAdapter} {
 			name := rules.name + " " + reading
 			t.Run(name, func(t *testing.T) {
