@@ -148,7 +148,7 @@ func (m *recordedMessage) ran() (list []string) {
 func (r *replay) rewrite(ctx context.Context, g *standinGate, m *recordedMessage, tag string) ([]byte, error) {
 	head, body, _ := bytes.Cut(m.Request, []byte("\r\n\r\n"))
 	var lines []string
-	for _, line := range strings.Split(string(head), "\r\n") {
+	for line := range strings.SplitSeq(string(head), "\r\n") {
 		name, value, _ := strings.Cut(line, ": ")
 		switch name {
 		case "Host":

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"sync"
 	"testing"
 
 	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
@@ -22,11 +21,7 @@ const (
 )
 
 // agents are the addresses of a site whose servers of agents are on.
-type agents struct {
-	*standins
-
-	sessions sync.Map // of the adapter, by gate and role
-}
+type agents struct{ *standins }
 
 // newAgents plans the addresses; start starts them.
 func (s *stack) newAgents() (*agents, error) {
@@ -35,7 +30,7 @@ func (s *stack) newAgents() (*agents, error) {
 		return nil, err
 	}
 	n.variable = "STANDIN_AGENTS"
-	return &agents{standins: n}, nil
+	return &agents{n}, nil
 }
 
 // addAgents plans an address with one of the readings and the lines of a directive.
@@ -50,19 +45,7 @@ func (a *agents) addAgents(name, reading string, lines ...string) (*standinGate,
 	return g, nil
 }
 
-// session returns a session of the adapter for a role, which it makes past the gateway.
-func (a *agents) session(ctx context.Context, g *standinGate, role string) (string, error) {
-	key := g.Name + " " + role
-	if id, ok := a.sessions.Load(key); ok {
-		return id.(string), nil
-	}
-	id, err := a.initialize(ctx, g, role)
-	if err == nil {
-		a.sessions.Store(key, id)
-	}
-	return id, err
-}
-
+// initialize returns a new session of the adapter for a role.
 func (a *agents) initialize(ctx context.Context, g *standinGate, role string) (string, error) {
 	account := g.Site.Accounts[role]
 	answer, err := a.fetch(ctx, g, request{
