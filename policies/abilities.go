@@ -188,7 +188,7 @@ func (p *Abilities) judge(ctx context.Context, r *Request, s *subject) (Verdict,
 	rule, allowed := p.decide(s, p.told(r))
 	asks := allowed || p.asksReadonly(s)
 	if !asks || claim == caller.ClaimNothing {
-		if allowed && rule.names(s) && rule.Allow == "" {
+		if allowed && rule.names(s) && rule.forAnyone() {
 			return Verdict{}, nil
 		}
 		return p.forbid(rule), nil // the platform describes abilities to users only
@@ -227,7 +227,7 @@ func (p *Abilities) asksReadonly(s *subject) bool {
 
 // admit refuses callers whom the rule does not name.
 func (p *Abilities) admit(ctx context.Context, r *Request, rule AbilityRule) (Verdict, error) {
-	if rule.Allow == "" || rule.by.who == whoAnyone {
+	if rule.forAnyone() {
 		return Verdict{}, nil
 	}
 	who, answer, err := r.Who(ctx)

@@ -42,11 +42,13 @@ func (p *Abilities) checkDoor(ctx context.Context, r *Request) (Verdict, error) 
 		return Verdict{}, nil
 	}
 	door := p.isDoor(r)
-	switch {
-	case r.part:
+	if r.part {
 		return Verdict{}, checkPart(c, door)
-	case !door && !mayRun(r):
-		return p.checkOther(ctx, r)
+	}
+	if !door {
+		if runs, err := mayRun(r); !runs || err != nil {
+			return p.checkOther(ctx, r, err)
+		}
 	}
 	if err := p.checkMarker(r); err != nil {
 		return Verdict{}, err
@@ -55,6 +57,9 @@ func (p *Abilities) checkDoor(ctx context.Context, r *Request) (Verdict, error) 
 		v := forbidden()
 		v.Rule, v.Note = "abilities: a server whose tools run REST calls inside", "The server's tools run REST calls that no rule sees; doors or an access rule that names its route opens it."
 		return v, nil
+	}
+	if innerRoot(c.Key) != "" && r.IgnoresCookie() { // such servers take the cookie alone (docs/platform IV.4)
+		return Verdict{}, call.Ambiguous("message_cookie")
 	}
 	if door && c.Wire != http.MethodPost && c.Method == c.Wire {
 		return Verdict{}, bodiless(r)
@@ -77,9 +82,9 @@ func (p *Abilities) checkDoor(ctx context.Context, r *Request) (Verdict, error) 
 
 // checkOther judges a call that reaches no server of tools. The list of abilities needs to
 // know who is asking.
-func (p *Abilities) checkOther(ctx context.Context, r *Request) (Verdict, error) {
-	if !p.isList(r.Call) {
-		return Verdict{}, nil
+func (p *Abilities) checkOther(ctx context.Context, r *Request, err error) (Verdict, error) {
+	if err != nil || !p.isList(r.Call) {
+		return Verdict{}, err
 	}
 	if err := p.checkMarker(r); err != nil {
 		return Verdict{}, err
@@ -106,19 +111,21 @@ func checkPart(c *call.Call, door bool) error {
 const maxUntyped = 1 << 20
 
 // mayRun tells whether the body of a call on any route may be a message that runs something.
-// A body that cannot be read is left to the policies that need it.
-func mayRun(r *Request) bool {
+// The error is a *call.Refusal: nobody can tell of a body that the platform takes for JSON.
+func mayRun(r *Request) (bool, error) {
 	length, contentType := r.HTTP.ContentLength, r.HTTP.Header.Get("Content-Type")
 	if length == 0 {
-		return false
+		return false, nil
 	}
-	_, multipart := phpvars.FormKind(contentType)
-	isJSON := strings.Contains(strings.ToLower(contentType), "json")
-	if !isJSON && (multipart || length > maxUntyped) {
-		return false
+	if phpvars.IsJSON(contentType) {
+		body, err := r.Call.JSONBody()
+		return err == nil && mcp.MayExecute(body), err
+	}
+	if _, multipart := phpvars.FormKind(contentType); multipart || length > maxUntyped {
+		return false, nil
 	}
 	body, err := r.Call.RawBody()
-	return err == nil && mcp.MayExecute(body)
+	return err == nil && mcp.MayExecute(body), nil
 }
 
 // innerRoot returns the root of the server whose tools run REST calls inside and to which a

@@ -152,6 +152,50 @@ func TestAbilities_DoorTypes(t *testing.T) {
 	}
 }
 
+// TestAbilities_LoneCookie: a server whose tools run REST calls inside may take a login cookie
+// that the platform ignores.
+func TestAbilities_LoneCookie(t *testing.T) {
+	for name, test := range map[string]struct {
+		target  string
+		headers []string
+		status  int
+	}{
+		"cookie alone":     {"/wp-json/wp/v2/wpmcp/streamable", []string{loginLine}, 400},
+		"cookie and nonce": {"/wp-json/wp/v2/wpmcp/streamable", []string{loginLine, nonceLine}, 0},
+		"no cookie":        {"/wp-json/wp/v2/wpmcp/streamable", nil, 0},
+		"another server":   {adapter, []string{loginLine}, 403},
+	} {
+		s := newSite(t)
+		p := abilitiesPolicy(t, s, "allow tool *", "doors /wp/v2/wpmcp/**")
+		r := request(t, s, shopOffers(adminBody), "POST", test.target, toolOf("any", `{}`), append(test.headers, jsonType)...)
+		if d := alone("abilities", p).Judge(t.Context(), r); d.Verdict.Status != test.status {
+			t.Errorf("%s: got %+v", name, d)
+		}
+	}
+}
+
+// TestAbilities_NetUnread: a body that nobody can read may hold a message on any route.
+func TestAbilities_NetUnread(t *testing.T) {
+	padded := strings.Repeat(" ", 2<<20) + executorOf("shop/update", `{"id":1}`)
+	for _, test := range []struct {
+		contentType, body string
+		headers           []string
+		status            int
+	}{
+		{"application/json", padded, nil, 413},
+		{"application/json", executorOf("shop/update", `{"id":1}`), []string{"Content-Encoding: gzip"}, 400},
+		{"application/octet-stream", padded, nil, 0}, // an upload
+		{"text/plain", executorOf("shop/update", `{"id":1}`), nil, 400},
+	} {
+		s := newSite(t)
+		p := abilitiesPolicy(t, s, "allow shop/query")
+		r := request(t, s, shopOffers(adminBody), "POST", "/wp-json/lab/v1/agent", test.body, append(test.headers, basicAuth, "Content-Type: "+test.contentType)...)
+		if d := alone("abilities", p).Judge(t.Context(), r); d.Verdict.Status != test.status {
+			t.Errorf("%s: got %+v", test.contentType, d)
+		}
+	}
+}
+
 // TestAbilities_Callers: the first rule that fits decides, and names who may.
 func TestAbilities_Callers(t *testing.T) {
 	for name, test := range map[string]struct {
@@ -312,7 +356,7 @@ func TestAbilities_Offers(t *testing.T) {
 		if err := p.Rewrite(r, &ask.Answer{Status: 200, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: a.Body}); err == nil {
 			t.Errorf("%s: an event stream passes", test.rules)
 		}
-		for _, odd := range []string{`[]`, `{"result":[]}`, `{"result":{"tools":{},"prompts":1,"resources":1,"content":1}}`} {
+		for _, odd := range []string{`[]`, `{"body":{"result":{"tools":[]}},"status":200}`, `{"result":[]}`, `{"result":{"tools":{},"prompts":1,"resources":1,"content":1}}`} {
 			if err := p.Rewrite(r, asktest.JSON(200, odd)); err == nil {
 				t.Errorf("%s: %s passes", test.rules, odd)
 			}

@@ -102,7 +102,7 @@ func (p *Abilities) visible(r *Request, s *subject) bool {
 	if !allowed || s.about.destructive() && !rule.names(s) {
 		return false
 	}
-	if rule.Allow == "" || rule.by.who == whoAnyone {
+	if rule.forAnyone() {
 		return true
 	}
 	who, known := r.Known()
@@ -138,7 +138,10 @@ func (p *Abilities) rewriteOffer(r *Request, a *ask.Answer) error {
 		return fmt.Errorf("%w: %w", errNotOffer, err)
 	}
 	if _, set := answer["result"]; !set {
-		return nil
+		if _, refused := answer["error"]; refused {
+			return nil
+		}
+		return errNotOffer // in an envelope, say
 	}
 	var result map[string]json.RawMessage
 	if err := json.Unmarshal(answer["result"], &result); err != nil {

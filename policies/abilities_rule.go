@@ -141,6 +141,9 @@ func (r *AbilityRule) fits(s *subject) bool {
 	return false
 }
 
+// forAnyone tells whether the rule admits every caller.
+func (r *AbilityRule) forAnyone() bool { return r.Allow == "" || r.by.who == whoAnyone }
+
 // names tells whether the rule names s without wildcard.
 func (r *AbilityRule) names(s *subject) bool {
 	return r.Pattern != "" && (r.Pattern == s.id || r.Kind == KindTool && r.Pattern == s.name || r.Kind == KindResource && r.Pattern == s.uri)

@@ -79,7 +79,7 @@ func (p *Abilities) checkTool(ctx context.Context, r *Request, m *message) (Verd
 	}
 	if claim == caller.ClaimNothing {
 		rule, allowed := p.decide(s, p.told(r))
-		if allowed && rule.names(s) && rule.Allow == "" {
+		if allowed && rule.names(s) && rule.forAnyone() {
 			return Verdict{}, nil
 		}
 		return p.forbid(rule), nil

@@ -185,6 +185,10 @@ func demoCaddyfile(gateway, metrics address, backend, base string, info site.Inf
 		allow anyone POST %[4]s
 		allow anyone POST %[5]s
 		allow signed cookie_plugin,cookie_plugin_request %[6]s
+		abilities {
+			allow readonly %[10]s/*
+			allow resource shop://*
+		}
 		signature cookie_plugin {
 			key       %[7]q
 			tolerance 5m
@@ -203,7 +207,7 @@ func demoCaddyfile(gateway, metrics address, backend, base string, info site.Inf
 	metrics /metrics
 }
 `, gateway.site(), info.Platform, baseLine, info.Routes.Consent, info.Routes.Notify, info.Routes.StoreAuth,
-		info.Keys.CookiePlugin, backend, metrics.site())
+		info.Keys.CookiePlugin, backend, metrics.site(), shopWord(info.Platform))
 }
 
 // runningDemo holds what a person needs to try the demo.

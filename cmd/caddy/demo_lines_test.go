@@ -69,6 +69,14 @@ var curlLines = []struct {
 	{`$GATE/cookie/v1/store-auth`, 401, `rest_invalid_signature`, 0},
 	{`"X-Signature: $SIGN" $GATE/cookie/v1/store-auth`, 200, `"success":true`, 0},
 
+	{`-d "$QUERY" $BARE/shop-agent/v1/mcp`, 200, `"name":"Mug"`, 0},
+	{`-d "$DELETE" $BARE/shop-agent/v1/mcp`, 200, `"deleted":true`, 0},
+	{`-d "$QUERY" $GATE/shop-agent/v1/mcp`, 200, `"name":"Mug"`, 0},
+	{`-d "$DELETE" $GATE/shop-agent/v1/mcp`, 403, `"code":-32008`, 0},
+	{`-d "$EXECUTE" $GATE/mcp/mcp-adapter-default-server`, 403, `"code":-32008`, 0},
+	{`-d "$READ" $GATE/shop-agent/v1/mcp`, 200, `shop://products`, 0},
+	{`$GATE/shop/v3/products/`, 200, `"name":"Mug"`, 0},
+
 	{`$GATE/shop-admin/v1/features`, 400, `rest_invalid_param`, 200},
 	{`-d order_withdrawal_action=confirm`, 404, `<html`, 200},
 	{`$GATE/shop-analytics/admin/notes`, 200, `[]`, 200},

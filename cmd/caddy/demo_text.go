@@ -22,6 +22,13 @@ func list(ids []int) string {
 	return strings.Join(words, ", ")
 }
 
+// shopWord is the shop's own word in a set of names: the namespace of its abilities.
+func shopWord(platform string) string {
+	names, _ := call.PlatformByName(platform)
+	shop, _, _ := strings.Cut(names.MCP, "/")
+	return shop
+}
+
 // text returns the demo's output for people.
 func (d *runningDemo) text() (string, error) {
 	return d.render("demo")
@@ -41,14 +48,13 @@ func (d *runningDemo) lines() ([]string, error) {
 
 func (d *runningDemo) render(name string) (string, error) {
 	names, _ := call.PlatformByName(d.Platform)
-	shop, _, _ := strings.Cut(names.MCP, "/") // the shop's word
 	var out strings.Builder
 	err := demoTemplate.ExecuteTemplate(&out, name, map[string]any{
 		"Platform": d.Platform, "Release": d.Release, "Gateway": d.Gateway, "Backend": d.Backend, "Metrics": d.Metrics,
 		"Base": d.Base, "Users": d.Users, "Orders": d.Orders, "Subscriptions": d.Subscriptions, "Products": d.Products,
 		"Keys": d.Keys, "Routes": d.Routes, "Caddyfile": d.caddyfile,
 		"Prefix": d.Prefix, "Core": names.Core, "Shop": names.Shop[2], "Checkout": names.Checkout,
-		"Analytics": names.Analytics, "Admin": strings.TrimSuffix(names.Analytics, "analytics") + "admin", "Word": shop, "SMTP": d.smtp,
+		"Analytics": names.Analytics, "Admin": strings.TrimSuffix(names.Analytics, "analytics") + "admin", "Word": shopWord(d.Platform), "SMTP": d.smtp,
 	})
 	return out.String(), err
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -215,6 +216,51 @@ func TestDocs_Dependencies(t *testing.T) {
 	for _, row := range dependencyRow.FindAllStringSubmatch(page, -1) {
 		if !slices.ContainsFunc(direct, func(m []string) bool { return m[1] == row[1] }) {
 			t.Errorf("docs/dependencies.md names %s, which go.mod does not require", row[1])
+		}
+	}
+}
+
+var npmRow = regexp.MustCompile("(?m)^\\| `(@[\\w-]+/[\\w-]+)` \\|")
+
+// TestDocs_NPM compares the page with the packages of the step agents, which are held by
+// exact versions and by sums, and come from no address of their own.
+func TestDocs_NPM(t *testing.T) {
+	t.Parallel()
+	var wanted struct {
+		Dependencies map[string]string `json:"dependencies"`
+	}
+	var lock struct {
+		Packages map[string]struct {
+			Version   string `json:"version"`
+			Resolved  string `json:"resolved"`
+			Integrity string `json:"integrity"`
+		} `json:"packages"`
+	}
+	for name, into := range map[string]any{"package.json": &wanted, "package-lock.json": &lock} {
+		text, err := os.ReadFile(filepath.Join("agents", "clients", name))
+		if err == nil {
+			err = json.Unmarshal(text, into)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	var named []string
+	for _, row := range npmRow.FindAllStringSubmatch(documents(t)["docs/dependencies.md"], -1) {
+		named = append(named, row[1])
+	}
+	slices.Sort(named)
+	if want := slices.Sorted(maps.Keys(wanted.Dependencies)); len(want) == 0 || !slices.Equal(named, want) {
+		t.Errorf("docs/dependencies.md names %q, package.json %q", named, want)
+	}
+	for name, version := range wanted.Dependencies {
+		if locked := lock.Packages["node_modules/"+name].Version; locked != version {
+			t.Errorf("%s: %q wanted, %q locked", name, version, locked)
+		}
+	}
+	for path, p := range lock.Packages {
+		if path != "" && p.Integrity == "" || p.Resolved != "" {
+			t.Errorf("%s: sum %q, address %q, want a sum and no address", path, p.Integrity, p.Resolved)
 		}
 	}
 }

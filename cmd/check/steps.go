@@ -21,15 +21,19 @@ var steps = []step{
 	{"format", "gofmt -l finds nothing", (*check).format},
 	{"tidy", "go.mod and go.sum are tidy", goCommand("mod", "tidy", "-diff")},
 	{"build", "everything builds", goCommand("build", "./...")},
-	{"vet", "go vet", goCommand("vet", "-tags="+wordpressTag, "./...")},
+	{"vet", "go vet", goCommand("vet", "-tags="+allTags, "./...")},
 	{"lint", "golangci-lint " + linterVersion + " finds nothing", (*check).lint},
 	{"test", "all tests, with the race detector, in random order", (*check).test},
 	{"fuzz", "every fuzz target for a short time", (*check).fuzz},
 	{"php", "queries, forms and multipart bodies are read as PHP itself reads them", (*check).php},
 	{"bench", "every benchmark once", (*check).bench},
 	{"readme", "the commands of the README in a fresh clone of HEAD", (*check).readme},
+	{"agents", "the clients that agents use, from npm, before the gateway", (*check).agents},
 	{"wordpress", "WordPress itself behind the gateway, also in a browser", (*check).wordpress},
 }
+
+// allTags are the build tags of what is not always built.
+const allTags = wordpressTag + "," + agentsTag
 
 // The pinned version is the one whose findings the tree is free of. Editors and
 // CI have no version of their own.
@@ -71,9 +75,9 @@ func goCommand(args ...string) func(*check, context.Context) {
 const lintLimit = 20 * time.Minute
 
 // lint runs the linters of .golangci.yml over what is always built, then over
-// what only the tag wordpress builds.
+// what only tags build.
 func (c *check) lint(ctx context.Context) {
-	for _, args := range [][]string{{"./..."}, {"--build-tags=wordpress", "./..."}} {
+	for _, args := range [][]string{{"./..."}, {"--build-tags=" + allTags, "./..."}} {
 		start := time.Now()
 		out, err := output(ctx, lintLimit, c.root, "go", append([]string{"run", linter, "run"}, args...)...)
 		c.results.verdict("golangci-lint run "+strings.Join(args, " "), time.Since(start), out, err)

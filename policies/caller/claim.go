@@ -69,6 +69,13 @@ func (w *Whole) claimOf() (Claim, error) {
 	return ClaimNothing, nil
 }
 
+// IgnoresCookie tells whether w has a login cookie that the platform does not count, since
+// nothing else says that the caller meant the call. A plugin may count it all the same.
+func (w *Whole) IgnoresCookie() bool {
+	claim, err := w.Claim()
+	return err == nil && claim == ClaimNothing && w.Site.hasLoginCookie(w.HTTP.Header)
+}
+
 // shopClaim looks for the shop's own credentials on a call of the shop.
 func (w *Whole) shopClaim() (Claim, error) {
 	signed, err := isOAuth1(w)

@@ -1,6 +1,7 @@
 package site
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 )
@@ -11,10 +12,18 @@ type ability struct {
 	id, label, description, category string
 	readonly, destructive            bool
 	idempotent, hidden               bool
+	public                           bool   // for agents, by the adapter's default server
+	kind, uri                        string // kind: "" is a tool; a resource has a uri
 	input, output                    obj
 	allow                            func(*request) bool
 	run                              func(*request, obj) (any, error)
 }
+
+// The kinds of abilities that the adapter knows beside tools.
+const (
+	kindResource = "resource"
+	kindPrompt   = "prompt"
+)
 
 func (s *Site) abilityRoutes() {
 	ns := s.names.Abilities
@@ -43,15 +52,18 @@ func (s *Site) abilityRoutes() {
 	s.router.add(ns, "/categories", reading, endpoint{allow: read, run: func(_ *request) (any, error) {
 		return []obj{{"slug": "site", "label": "Site"}, {"slug": "user", "label": "Users"}, {"slug": s.names.shop, "label": "Shop"}}, nil
 	}})
-	s.abilities = append(s.coreAbilities(), s.shopAbilities()...)
+}
+
+// noInput is the schema of an ability that takes none.
+func noInput() obj {
+	return obj{"type": "object", "properties": obj{}, "additionalProperties": false}
 }
 
 func (s *Site) coreAbilities() []*ability {
-	none := obj{"type": "object", "properties": obj{}, "additionalProperties": false}
 	return []*ability{
 		{
 			id: "core/get-site-info", label: "Get site information", description: "Returns name and address of the site.",
-			category: "site", readonly: true, idempotent: true, input: none, output: obj{"type": "object"},
+			category: "site", readonly: true, idempotent: true, input: noInput(), output: obj{"type": "object"},
 			allow: func(q *request) bool { return q.can("manage_options") },
 			run: func(q *request, _ obj) (any, error) {
 				return obj{"name": "Reference shop", "url": s.homeURL(q.wire), "version": s.opt.Core}, nil
@@ -59,7 +71,7 @@ func (s *Site) coreAbilities() []*ability {
 		},
 		{
 			id: "core/get-user-info", label: "Get user information", description: "Returns the profile of the caller.",
-			category: "user", readonly: true, idempotent: true, input: none, output: obj{"type": "object"},
+			category: "user", readonly: true, idempotent: true, input: noInput(), output: obj{"type": "object"},
 			allow: func(q *request) bool { return q.can("read") },
 			run: func(q *request, _ obj) (any, error) {
 				return obj{"id": q.user.id, "user_login": q.user.login, "roles": slices.Clone(q.user.roles)}, nil
@@ -67,60 +79,11 @@ func (s *Site) coreAbilities() []*ability {
 		},
 		{
 			id: "core/get-environment-info", label: "Get environment information", description: "Not shown to clients.",
-			category: "site", readonly: true, hidden: true, input: none, output: obj{"type": "object"},
+			category: "site", readonly: true, hidden: true, input: noInput(), output: obj{"type": "object"},
 			allow: func(q *request) bool { return q.can("manage_options") },
 			run:   func(*request, obj) (any, error) { return obj{"environment": "local"}, nil },
 		},
 	}
-}
-
-func (s *Site) shopAbilities() []*ability {
-	id := obj{"type": "integer", "minimum": 1}
-	status := obj{"type": "string", "enum": orderStatuses}
-	o := ordersAPI{s, s.names.Shop[2], 3}
-	return []*ability{
-		{
-			id: s.names.shop + "/orders-query", label: "Query orders", description: "Lists orders.", category: s.names.shop,
-			readonly: true, idempotent: true, output: obj{"type": "array"},
-			input: obj{"type": "object", "properties": obj{"status": status}, "additionalProperties": false},
-			allow: func(q *request) bool { return q.can("read_private_shop_orders") },
-			run: func(q *request, input obj) (any, error) {
-				rep := o.one(q, http.MethodGet, "/"+o.namespace+"/orders", input)
-				return rep.body, nil
-			},
-		},
-		{
-			id: s.names.shop + "/order-update-status", label: "Update order status", description: "Sets the status of an order.",
-			category: s.names.shop, output: obj{"type": "object"},
-			input: obj{
-				"type": "object", "required": []any{"id", "status"}, "additionalProperties": false,
-				"properties": obj{"id": id, "status": status},
-			},
-			allow: func(q *request) bool { return q.can("edit_shop_orders") }, run: abilityUpdateStatus,
-		},
-		{
-			id: s.names.shop + "/product-delete", label: "Delete a product", description: "Deletes a product.",
-			category: s.names.shop, destructive: true, idempotent: true, output: obj{"type": "object"},
-			input: obj{"type": "object", "required": []any{"id"}, "properties": obj{"id": id}, "additionalProperties": false},
-			allow: func(q *request) bool { return q.can("delete_products") },
-			run: func(_ *request, input obj) (any, error) {
-				_, existed := s.products[cast(input["id"])]
-				delete(s.products, cast(input["id"]))
-				return obj{"deleted": existed}, nil
-			},
-		},
-	}
-}
-
-// abilityUpdateStatus answers 500 for what is not an order and leaves it as it
-// is (docs/platform III.7).
-func abilityUpdateStatus(q *request, input obj) (any, error) {
-	r := q.site.records[cast(input["id"])]
-	if r == nil || r.Type != typeOrder {
-		return nil, errFatal()
-	}
-	r.Status = text(input["status"])
-	return obj{"id": r.ID, "status": r.Status}, nil
 }
 
 // ability is the one that the effective parameter name names, not necessarily
@@ -176,6 +139,12 @@ func runAbility(q *request) (any, error) {
 	if !a.allow(q) {
 		return nil, q.denied("rest_ability_cannot_execute", "Sorry, you are not allowed to execute this ability.")
 	}
+	return a.execute(q, input)
+}
+
+// execute runs an ability, whatever way the call came, and notes that it ran.
+func (a *ability) execute(q *request, input obj) (any, error) {
+	q.ran(a.id, input)
 	return a.run(q, input)
 }
 
@@ -238,12 +207,18 @@ func violates(schema, input obj) string {
 }
 
 func (a *ability) json() obj {
+	meta := obj{
+		"show_in_rest": !a.hidden,
+		"annotations":  obj{"readonly": a.readonly, "destructive": a.destructive, "idempotent": a.idempotent},
+	}
+	if a.public {
+		meta["mcp"] = obj{"public": true, "type": cmp.Or(a.kind, "tool")}
+	}
+	if a.uri != "" {
+		meta["uri"] = a.uri
+	}
 	return obj{
 		"name": a.id, "label": a.label, "description": a.description, "category": a.category,
-		"input_schema": a.input, "output_schema": a.output,
-		"meta": obj{
-			"show_in_rest": true,
-			"annotations":  obj{"readonly": a.readonly, "destructive": a.destructive, "idempotent": a.idempotent},
-		},
+		"input_schema": a.input, "output_schema": a.output, "meta": meta,
 	}
 }

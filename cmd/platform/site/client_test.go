@@ -61,7 +61,7 @@ func (c *client) send(method, target, body string, edits ...edit) *answer {
 	c.site.ServeHTTP(w, r)
 	a := &answer{t: c.t, Response: w.Result()}
 	a.body, _ = io.ReadAll(a.Body)
-	if strings.HasPrefix(a.Header.Get("Content-Type"), "application/json") {
+	if strings.HasPrefix(a.Header.Get("Content-Type"), "application/json") && len(a.body) > 0 {
 		if err := json.Unmarshal(a.body, &a.json); err != nil && method != http.MethodHead {
 			c.t.Fatalf("%s %s: %v in %q", method, target, err, a.body)
 		}

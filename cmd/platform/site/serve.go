@@ -43,7 +43,11 @@ func (s *Site) serveREST(w http.ResponseWriter, r *http.Request, in *input, rout
 	rep, q := s.rest(r, in, route)
 	// Handlers answer with fresh values or with text that nothing changes, so
 	// encoding under the lock is enough to keep an answer of one moment.
-	body, err := json.Marshal(inOrder(rep.body))
+	var body []byte
+	var err error
+	if rep.body != nil { // else the answer is empty, as the platform answers null
+		body, err = json.Marshal(inOrder(rep.body))
+	}
 	s.mu.Unlock()
 	if err != nil {
 		http.Error(w, "Internal Server Error", http.StatusInternalServerError)
@@ -58,7 +62,7 @@ func (s *Site) serveREST(w http.ResponseWriter, r *http.Request, in *input, rout
 		header.Set("Cache-Control", "no-cache, must-revalidate, max-age=0, no-store, private")
 	}
 	contentType := "application/json; charset=UTF-8"
-	if name, _ := in.get.String("_jsonp"); validCallback.MatchString(name) {
+	if name, _ := in.get.String("_jsonp"); validCallback.MatchString(name) && body != nil {
 		contentType = "application/javascript; charset=UTF-8"
 		body = []byte("/**/" + name + "(" + string(body) + ")")
 	}

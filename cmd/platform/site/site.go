@@ -40,7 +40,8 @@ type Site struct {
 	feed          feedPlugin
 	cookies       cookiePlugin
 	abilities     []*ability
-	journal       journal
+	journal       journal[Dispatch]
+	runs          journal[Run]
 }
 
 // New builds a site with its seed of users, orders, subscriptions and products.
@@ -80,6 +81,7 @@ func (s *Site) register() {
 	s.userRoutes()
 	s.appPasswordRoutes()
 	if s.coreSince("6.9") || s.opt.Abilities {
+		s.abilities = slices.Concat(s.coreAbilities(), s.shopAbilities(), s.agentAbilities())
 		s.abilityRoutes()
 	}
 	for version := range s.names.Shop {
@@ -94,6 +96,9 @@ func (s *Site) register() {
 	s.featureRoutes()
 	s.pluginRoutes()
 	s.mcpRoute()
+	if len(s.abilities) > 0 {
+		s.adapterRoutes()
+	}
 }
 
 // id returns the next id of the one sequence that all records share.
@@ -113,16 +118,36 @@ type Dispatch struct {
 	Status  int
 }
 
-// journal keeps the last calls.
-type journal struct{ entries []Dispatch }
+// Run is one ability that ran, or one tool that is none, by whatever door.
+type Run struct {
+	Name  string // id of the ability, name of the tool
+	Route string // of the call that ran it, as dispatched
+	User  string // login name, "" for anonymous
+	Input map[string]any
+}
+
+// ran notes a run of the caller's.
+func (q *request) ran(name string, input obj) {
+	q.site.runs.add(Run{name, q.route, q.login(), maps.Clone(input)})
+}
+
+// Ran returns the last abilities and tools that ran, at most a thousand, oldest first.
+func (s *Site) Ran() []Run {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.runs.entries)
+}
+
+// journal keeps the last of what happened.
+type journal[T any] struct{ entries []T }
 
 const journalSize = 1000
 
-func (j *journal) add(d Dispatch) {
+func (j *journal[T]) add(entry T) {
 	if len(j.entries) == journalSize {
 		j.entries = slices.Delete(j.entries, 0, journalSize/2)
 	}
-	j.entries = append(j.entries, d)
+	j.entries = append(j.entries, entry)
 }
 
 // Dispatched returns the last calls that reached a route, at most a thousand,
@@ -152,13 +177,15 @@ type Credentials struct {
 	BearerToken         string `json:"bearer_token"`
 }
 
-// Routes are those of the plugins, without the REST prefix.
+// Routes are those of the plugins and of the servers for agents, without the REST prefix.
 type Routes struct {
 	Consent         string `json:"consent"`
 	Troubleshooting string `json:"troubleshooting"`
 	StoreAuth       string `json:"store_auth"`
 	UploadLogo      string `json:"upload_logo"`
 	Notify          string `json:"notify"`
+	Tools           string `json:"tools"`      // the adapter's default server; "" on a site without abilities
+	ShopTools       string `json:"shop_tools"` // its server for the shop
 }
 
 // Keys are the plugins' signing keys and the shop's consumer keys, those as
@@ -181,6 +208,9 @@ func (s *Site) Info() Info {
 		Orders: s.idsOf(typeOrder), Subscriptions: s.idsOf(typeSubscription),
 		Products: slices.Sorted(maps.Keys(s.products)), Routes: pluginPaths(),
 		Keys: Keys{FeedPublicID: s.feed.publicID, CookiePlugin: s.cookies.key},
+	}
+	if len(s.abilities) > 0 {
+		info.Routes.Tools, info.Routes.ShopTools = s.defaultServer().path(), s.shopServer().path()
 	}
 	for _, u := range s.users {
 		c := Credentials{Password: u.password, BearerToken: u.bearer}

@@ -24,6 +24,8 @@ type user struct {
 	passwords  []*appPassword
 	sessions   map[string]time.Time // token of a login, until when it is valid
 	bearer     string
+
+	toolSessions []toolSession // of agents, oldest first
 }
 
 func (s *Site) userRoutes() {

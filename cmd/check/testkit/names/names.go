@@ -25,4 +25,5 @@ var wordpress = strings.NewReplacer( // of two that fit, the first counts
 	"/cms-", "/wp-", "_cmsnonce", "_wpnonce", "X-CMS-", "X-WP-", "shop-admin", "wc-admin", "shop-analytics", "wc-analytics",
 	"shop/mcp", "woocommerce/mcp", "shop_rest_", "woocommerce_rest_", "shop/store", "wc/store", "SHOP/STORE", "WC/STORE",
 	"shop/v", "wc/v", "SHOP/V", "WC/V", "shop%2Fv", "wc%2Fv", "shop-orders", "woocommerce-orders",
+	"shop-agent/", "woocommerce-agent/", "shop-product", "woocommerce-product", "shop/product", "woocommerce/product",
 )
