@@ -128,7 +128,7 @@ func expression(pattern string) string {
 type standinGate struct {
 	gate
 
-	Set   string   // file of the stand-ins' routes
+	Set   string   // value of the stand-ins' variable
 	Lines []string // of the directive; none is no gateway
 }
 
@@ -137,10 +137,11 @@ type standinGate struct {
 type standins struct {
 	*stack
 
-	port   int
-	Gates  []*standinGate
-	client *http.Client // reaches every name
-	tags   atomic.Int64
+	variable string // by which the plugin knows what to stand in for
+	port     int
+	Gates    []*standinGate
+	client   *http.Client // reaches every name
+	tags     atomic.Int64
 }
 
 func (s *stack) newStandins() (*standins, error) {
@@ -154,7 +155,7 @@ func (s *stack) newStandins() (*standins, error) {
 		},
 		DisableKeepAlives: true, // several hundred names
 	}
-	return &standins{stack: s, port: ports[0], client: &http.Client{Transport: transport, Timeout: time.Minute}}, nil
+	return &standins{stack: s, variable: "STANDIN_CATALOGUE", port: ports[0], client: &http.Client{Transport: transport, Timeout: time.Minute}}, nil
 }
 
 // write makes a file of routes. It takes the place of one of the same name.
@@ -178,7 +179,7 @@ func (n *standins) add(name, set string, lines ...string) *standinGate {
 func (n *standins) start(ctx context.Context) error {
 	config := filepath.Join(n.dir, fmt.Sprintf("catalogue-%d.Caddyfile", n.port))
 	err := n.render("catalogue.Caddyfile", config, map[string]any{
-		"Dir": n.dir, "Root": n.site(fpm).Root, "FPM": n.fpmSocket(), "Gates": n.Gates,
+		"Variable": n.variable, "Dir": n.dir, "Root": n.site(fpm).Root, "FPM": n.fpmSocket(), "Gates": n.Gates,
 	})
 	if err != nil {
 		return err

@@ -18,6 +18,7 @@ type trace struct {
 	loaded     bool
 	dispatches []dispatch
 	items      []item // of a shop's batch
+	agents     []agentRun
 }
 
 // dispatch is one dispatched route: the request's own first, then batch parts
@@ -33,6 +34,13 @@ type dispatch struct {
 	OrderID json.RawMessage `json:"order_id"`
 	Error   string
 	ran     bool // the handler was called
+}
+
+// agentRun is an ability or a tool that a server of agents ran.
+type agentRun struct {
+	Ran   string          `json:"ran"` // "lab/write-item", "(tool lab_tool)"
+	Input json.RawMessage `json:"input"`
+	User  int             `json:"user"`
 }
 
 type item struct {
@@ -86,6 +94,12 @@ func (t *trace) add(line []byte) error {
 			return err
 		}
 		t.items = append(t.items, i)
+	case "agent":
+		var a agentRun
+		if err := json.Unmarshal(line, &a); err != nil {
+			return err
+		}
+		t.agents = append(t.agents, a)
 	case "match", "run":
 		if len(t.dispatches) == 0 {
 			return fmt.Errorf("%s before any dispatch", fact.At)

@@ -19,6 +19,9 @@ require __DIR__ . '/restwarden-standin/shop-sub.php';
 require __DIR__ . '/restwarden-standin/shop-tools.php';
 require __DIR__ . '/restwarden-standin/store.php';
 require __DIR__ . '/restwarden-standin/plugins.php';
+if ( isset( $_SERVER['STANDIN_AGENTS'] ) ) {
+	require __DIR__ . '/restwarden-standin/agents.php';
+}
 
 // A copy of somebody's site may have the plugins that these stand in for.
 add_filter(
