@@ -29,6 +29,7 @@ type engine struct {
 	changers  []changer
 	rewriters []rewriter
 	watchers  []policies.Watcher
+	confirmer policies.Confirmer // nil unless calls may have to wait for a person
 	leases    leases
 }
 
@@ -156,6 +157,9 @@ func (e *engine) sortPolicies() {
 	for _, p := range e.chain.WithLockdown() {
 		if w, ok := p.Policy.(policies.Watcher); ok {
 			e.watchers = append(e.watchers, w)
+		}
+		if c, ok := p.Policy.(policies.Confirmer); ok && c.Confirms() {
+			e.confirmer = c
 		}
 		if c, ok := p.Policy.(policies.RequestChanger); ok {
 			e.changers = append(e.changers, changer{p.Name, p.Observes, c})

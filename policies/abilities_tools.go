@@ -44,12 +44,23 @@ func (p *Abilities) checkExecutor(ctx context.Context, r *Request, m *message) (
 			v.Note = "The platform does not list the ability, so that only a rule with exactly its id allows it."
 			return v, nil
 		}
-		return Verdict{}, nil
 	}
 	if !m.Runs() {
 		return Verdict{}, nil
 	}
-	return p.checkInput(s.about, func() (any, bool, error) { return input(m.Input) })
+	return p.checkArguments(ctx, r, s, m)
+}
+
+// checkArguments holds the input of a message against the schema, if the platform has said
+// one. What is right by then may have to wait for a person.
+func (p *Abilities) checkArguments(ctx context.Context, r *Request, s *subject, m *message) (Verdict, error) {
+	arguments := func() (any, bool, error) { return input(m.Input) }
+	if s.about != nil {
+		if v, err := p.checkInput(s.about, arguments); err != nil || v.Refused() {
+			return v, err
+		}
+	}
+	return p.confirm(ctx, r, s, m.Method+" "+m.Name, arguments)
 }
 
 // input decodes the input of a message.
@@ -77,7 +88,7 @@ func (p *Abilities) checkTool(ctx context.Context, r *Request, m *message) (Verd
 	if claim == caller.ClaimNothing {
 		rule, allowed := p.decide(s, p.told(r))
 		if allowed && rule.names(s) && rule.Allow == "" {
-			return Verdict{}, nil
+			return p.confirm(ctx, r, s, "", nil)
 		}
 		return p.forbid(rule), nil
 	}
@@ -95,7 +106,11 @@ func (p *Abilities) checkTool(ctx context.Context, r *Request, m *message) (Verd
 	if len(found) == 1 {
 		s.id, s.about = found[0].Name, found[0]
 	}
-	return p.judgeTool(ctx, r, s)
+	v, err := p.judgeTool(ctx, r, s)
+	if err != nil || v.Refused() {
+		return v, err
+	}
+	return p.confirm(ctx, r, s, m.Method+" "+m.Name, func() (any, bool, error) { return input(m.Input) })
 }
 
 // judgeTool decides on a subject of which all is known.
