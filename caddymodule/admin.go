@@ -36,6 +36,7 @@ const adminPath = "/restwarden/"
 type adminRequest struct {
 	app  *App
 	site *site // that the path names; nil if it names none
+	id   string
 	r    *http.Request
 }
 
@@ -50,8 +51,11 @@ var (
 		"sites":    {http.MethodGet, serveSites},
 		"events":   {http.MethodGet, serveEvents},
 		"lockdown": {http.MethodPost, serveLockdown},
+
+		"confirmations": {http.MethodGet, serveConfirmations},
 	}
-	siteResources = map[string]adminResource{ // below /restwarden/sites/<site>
+	confirmationResource = adminResource{http.MethodPost, serveDecision} // /restwarden/confirmations/<id>
+	siteResources        = map[string]adminResource{                     // below /restwarden/sites/<site>
 		"refusals": {http.MethodGet, serveRefusals},
 		"mode":     {http.MethodPost, serveMode},
 	}
@@ -80,6 +84,8 @@ func serveAdmin(w http.ResponseWriter, r *http.Request) error {
 				return err
 			}
 		}
+	} else if len(segments) == 2 && segments[0] == "confirmations" {
+		resource, found, a.id = confirmationResource, true, segments[1]
 	} else if len(segments) != 1 {
 		found = false
 	}

@@ -44,6 +44,7 @@ type App struct {
 	engines  map[[sha256.Size]byte]*engine // by what they were compiled from
 	assigned sync.Once
 	board    *switchboard
+	people   *people          // who confirm calls
 	dry      *dryrun.Observer // nil unless the configuration is loaded for dry runs
 	surveyed sync.Once
 	refused  error         // why the configuration must not load

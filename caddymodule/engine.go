@@ -30,6 +30,7 @@ type engine struct {
 	rewriters []rewriter
 	watchers  []policies.Watcher
 	auditors  []policies.AgentAuditor
+	confirmer policies.Confirmer // nil unless calls may have to wait for a person
 	leases    leases
 }
 
@@ -160,6 +161,9 @@ func (e *engine) sortPolicies() {
 		}
 		if a, ok := p.Policy.(policies.AgentAuditor); ok {
 			e.auditors = append(e.auditors, a)
+		}
+		if c, ok := p.Policy.(policies.Confirmer); ok && c.Confirms() {
+			e.confirmer = c
 		}
 		if c, ok := p.Policy.(policies.RequestChanger); ok {
 			e.changers = append(e.changers, changer{p.Name, p.Observes, c})

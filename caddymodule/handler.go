@@ -37,6 +37,11 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 	if s.broken != nil {
 		return caddyhttp.Error(http.StatusServiceUnavailable, s.broken)
 	}
+	if s.confirmer != nil {
+		if token, ok := s.confirmToken(r); ok {
+			return s.serveConfirm(w, r, token)
+		}
+	}
 	if s.g.app.dry != nil {
 		s.settle(r, next)
 	}

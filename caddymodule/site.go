@@ -18,6 +18,7 @@ import (
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/confirm"
 	"github.com/restwarden/restwarden/policies/hosts"
 	"github.com/restwarden/restwarden/policies/index"
 )
@@ -63,6 +64,9 @@ func newSite(g *Gateway, way layout.Way, apart string) *site {
 	case apart == manyWays:
 		own.Store, opts.Store, opts.Alone = forgetful{own.Store}, nil, true
 		s.discovery.stop()
+	}
+	if g.app.dry == nil {
+		s.Confirmations = confirm.NewLedger(g.app.local, s.Name)
 	}
 	opts.Site, opts.Server, opts.Before = s.Name, s.Server, strings.Join([]string{g.Platform, g.Base, g.Prefix}, " ")
 	own.Identities, s.broken = lease(&s.leases, identitiesKey{opts},
@@ -159,6 +163,7 @@ func (s *site) listen() {
 	s.trace = policies.Trace{
 		Questions: s.state.counting(ask.Trace{Asked: s.metrics.asked, Known: s.metrics.remembered}),
 		Refused:   func(r *policies.Request, d policies.Decision) { s.count(r, d) },
+		Confirm:   s.waits,
 		Decided: func(r *policies.Request, d policies.Decision) {
 			if d.Outcome == policies.Pass {
 				s.count(r, d)

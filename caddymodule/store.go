@@ -21,6 +21,9 @@ func (a *App) openStore() error {
 	if a.board, err = lease(&a.leases, switchboardKey{}, newSwitchboard); err != nil {
 		return err
 	}
+	if a.people, err = lease(&a.leases, peopleKey{}, newPeople); err != nil {
+		return err
+	}
 	a.local = countedStore{memory, a.metrics.storeOperations}
 	if !a.usesRedis() {
 		return nil

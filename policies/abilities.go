@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
@@ -24,6 +25,13 @@ type Abilities struct {
 	Rules []AbilityRule `json:"rules,omitempty"`
 	// Doors are routes of servers of tools beside those that are known (docs/platform IV.1).
 	Doors []string `json:"doors,omitempty"`
+	// Confirm are the patterns of what waits for a person.
+	Confirm []ConfirmRule `json:"confirm,omitempty"`
+	// ConfirmWithin is how long a confirmation lasts, from the first call on; default 15m, at
+	// most 24h.
+	ConfirmWithin Duration `json:"confirm_within,omitempty"`
+	// Notify is the address of the owner's that is told of each new confirmation, a secret.
+	Notify string `json:"notify,omitempty"`
 	// Refuse is "error" (the default) or "result": how a refused call of a tool is answered.
 	Refuse string `json:"refuse,omitempty"`
 	// Audit is what the audit log holds of arguments: "hashes" (the default), "arguments" for
@@ -34,11 +42,12 @@ type Abilities struct {
 	namespace string
 	schemas   *schemaCache
 	doors     []call.Pattern
+	within    time.Duration
 	open      bool // no rule allows: what no rule fits is allowed
 }
 
 // abilitiesWords are the options of the policy's block.
-var abilitiesWords = []string{"allow", "deny", "doors", "refuse", "audit"}
+var abilitiesWords = []string{"allow", "deny", "doors", "refuse", "audit", "confirm", "confirm_within", "notify"}
 
 // Configure takes the policy's block.
 func (p *Abilities) Configure(o Option) error {
@@ -65,10 +74,10 @@ func (p *Abilities) Configure(o Option) error {
 		case "audit":
 			p.Audit, err = o.Word(auditHashes, auditArguments, auditOff)
 		default:
-			err = o.UnknownIn(abilitiesWords...)
+			err = p.configureConfirm(o)
 		}
 		return err
-	}, "allow", "deny", "doors")
+	}, "allow", "deny", "doors", "confirm")
 }
 
 // Provision checks rules and doors.
@@ -91,12 +100,12 @@ func (p *Abilities) Provision(site *Site, _ Settings) error {
 	if len(p.Doors) > 0 && !p.guards() {
 		return fmt.Errorf("doors: no rule says what agents may run there: add allow or deny")
 	}
-	return errors.Join(p.checkRefuse(), p.checkAudit())
+	return errors.Join(p.checkConfirm(), p.checkRefuse(), p.checkAudit())
 }
 
 // guards tells whether the policy judges servers of tools. Without a rule it judges the
 // method and the input of runs over REST alone.
-func (p *Abilities) guards() bool { return len(p.Rules) > 0 }
+func (p *Abilities) guards() bool { return len(p.Rules) > 0 || len(p.Confirm) > 0 }
 
 // decide returns the first rule that fits s, and whether the rules allow it to somebody. It
 // reports each rule that it considers to told, which may be nil.
@@ -159,13 +168,19 @@ func (p *Abilities) checkRun(ctx context.Context, r *Request, id string) (Verdic
 	}
 	s := &subject{id: id}
 	v, err := p.judge(ctx, r, s)
-	if err != nil || v.Refused() || s.about == nil {
+	if err != nil || v.Refused() {
 		return v, err
 	}
-	if !s.about.runsWith(r.Call.Method) {
-		return invalid(fmt.Sprintf("This ability is run with %s.", s.about.method())), nil
+	if s.about != nil {
+		if !s.about.runsWith(r.Call.Method) {
+			return invalid(fmt.Sprintf("This ability is run with %s.", s.about.method())), nil
+		}
+		v, err := p.checkInput(s.about, func() (any, bool, error) { return abilityInput(r.Call) })
+		if err != nil || v.Refused() {
+			return v, err
+		}
 	}
-	return p.checkInput(s.about, func() (any, bool, error) { return abilityInput(r.Call) })
+	return p.confirm(ctx, r, s, r.Call.Method, func() (any, bool, error) { return runInput(r.Call) })
 }
 
 // checkInput holds the input of a run against the ability's schema.
@@ -215,7 +230,7 @@ func (p *Abilities) judge(ctx context.Context, r *Request, s *subject) (Verdict,
 // judgeKnown decides once s is all that can be known.
 func (p *Abilities) judgeKnown(ctx context.Context, r *Request, s *subject) (Verdict, error) {
 	rule, allowed := p.decide(s, p.told(r))
-	if !allowed || s.about.destructive() && !rule.names(s) {
+	if !allowed || s.about.destructive() && !p.names(rule, s) {
 		return p.forbid(rule), nil
 	}
 	return p.admit(ctx, r, rule)

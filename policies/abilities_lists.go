@@ -99,7 +99,7 @@ func (p *Abilities) rewriteList(r *Request, a *ask.Answer) error {
 // visible tells whether the caller may run s.
 func (p *Abilities) visible(r *Request, s *subject) bool {
 	rule, allowed := p.decide(s, nil)
-	if !allowed || s.about.destructive() && !rule.names(s) {
+	if !allowed || s.about.destructive() && !p.names(rule, s) {
 		return false
 	}
 	if rule.forAnyone() {

@@ -26,9 +26,9 @@ type ability struct {
 	InputSchema json.RawMessage `json:"input_schema"`
 	Meta        struct {
 		Annotations struct {
-			Readonly    bool `json:"readonly"`
-			Destructive bool `json:"destructive"`
-			Idempotent  bool `json:"idempotent"`
+			Readonly    bool  `json:"readonly"`
+			Destructive *bool `json:"destructive"` // nil if the platform does not say
+			Idempotent  bool  `json:"idempotent"`
 		} `json:"annotations"`
 	} `json:"meta"`
 }
@@ -44,14 +44,24 @@ func parseAbility(body []byte, id string) (*ability, error) {
 	return &about, nil
 }
 
-func (a *ability) destructive() bool { return a != nil && a.Meta.Annotations.Destructive }
+func (a *ability) destructive() bool {
+	return a != nil && a.Meta.Annotations.Destructive != nil && *a.Meta.Annotations.Destructive
+}
+
+// harmless tells whether the platform says that the ability destroys nothing.
+func (a *ability) harmless() bool {
+	if a == nil || a.destructive() {
+		return false
+	}
+	return a.Meta.Annotations.Readonly || a.Meta.Annotations.Destructive != nil
+}
 
 // method is the method with which the platform runs the ability.
 func (a *ability) method() string {
 	switch note := a.Meta.Annotations; {
 	case note.Readonly:
 		return http.MethodGet
-	case note.Destructive && note.Idempotent:
+	case a.destructive() && note.Idempotent:
 		return http.MethodDelete
 	}
 	return http.MethodPost

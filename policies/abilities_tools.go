@@ -44,12 +44,23 @@ func (p *Abilities) checkExecutor(ctx context.Context, r *Request, m *message) (
 			v.Note = "The platform does not list the ability, so that only a rule with exactly its id allows it."
 			return v, nil
 		}
-		return Verdict{}, nil
 	}
 	if !m.Runs() {
 		return Verdict{}, nil
 	}
-	return p.checkInput(s.about, func() (any, bool, error) { return input(m.Input) })
+	return p.checkArguments(ctx, r, s, m)
+}
+
+// checkArguments holds the input of a message against the schema, if the platform has said
+// one. What is right by then may have to wait for a person.
+func (p *Abilities) checkArguments(ctx context.Context, r *Request, s *subject, m *message) (Verdict, error) {
+	arguments := func() (any, bool, error) { return input(m.Input) }
+	if s.about != nil {
+		if v, err := p.checkInput(s.about, arguments); err != nil || v.Refused() {
+			return v, err
+		}
+	}
+	return p.confirm(ctx, r, s, m.Method+" "+m.Name, arguments)
 }
 
 // input decodes the input of a message.
@@ -72,7 +83,7 @@ func (p *Abilities) checkTool(ctx context.Context, r *Request, m *message) (Verd
 		return p.forbid(*rule), nil
 	}
 	if innerRoot(r.Call.Key) != "" { // its tools are no abilities, and it has keys of its own
-		return p.judgeKnown(ctx, r, s)
+		return p.judgeNamed(ctx, r, s, m)
 	}
 	claim, err := r.Claim()
 	if err != nil {
@@ -81,7 +92,7 @@ func (p *Abilities) checkTool(ctx context.Context, r *Request, m *message) (Verd
 	if claim == caller.ClaimNothing {
 		rule, allowed := p.decide(s, p.told(r))
 		if allowed && rule.names(s) && rule.forAnyone() {
-			return Verdict{}, nil
+			return p.confirm(ctx, r, s, "", nil)
 		}
 		return p.forbid(rule), nil
 	}
@@ -100,7 +111,16 @@ func (p *Abilities) checkTool(ctx context.Context, r *Request, m *message) (Verd
 	if len(found) == 1 {
 		s.id, s.about = found[0].Name, found[0]
 	}
-	return p.judgeKnown(ctx, r, s)
+	return p.judgeNamed(ctx, r, s, m)
+}
+
+// judgeNamed decides on a tool or a prompt of which all is known.
+func (p *Abilities) judgeNamed(ctx context.Context, r *Request, s *subject, m *message) (Verdict, error) {
+	v, err := p.judgeKnown(ctx, r, s)
+	if err != nil || v.Refused() {
+		return v, err
+	}
+	return p.confirm(ctx, r, s, m.Method+" "+m.Name, func() (any, bool, error) { return input(m.Input) })
 }
 
 // surelyDenied returns the rule that denies a name whatever ability it is of, or nil. It saves

@@ -36,7 +36,12 @@ var Catalog = []Entry{
 	{"order_type", []string{"order_type"}, true, func() Policy { return new(OrderType) }, []Code{codeInvalidID, CodeForbidden, CodeTooMany, CodePlatform}},
 	{"checkout_total", []string{"checkout_total"}, true, func() Policy { return new(CheckoutTotal) }, []Code{codeTotalMismatch, CodeInvalidParam, CodePlatform}},
 	{"refund_totals", []string{"refund_totals"}, true, func() Policy { return new(RefundTotals) }, []Code{codeComputeTotals, CodePlatform}},
-	{"abilities", []string{"abilities"}, false, func() Policy { return new(Abilities) }, []Code{CodeForbidden, CodeInvalidParam, CodePlatform}},
+	{
+		"abilities",
+		[]string{"abilities"},
+		false, func() Policy { return new(Abilities) },
+		[]Code{CodeForbidden, CodeInvalidParam, CodeConfirm, CodeTooMany, CodePlatform},
+	},
 	{"strip_query", []string{"strip_query"}, false, func() Policy { return new(StripQuery) }, nil},
 	{"redact", []string{"redact"}, true, func() Policy { return new(Redact) }, nil},
 	{"session_cookies", []string{"session_cookies"}, false, func() Policy { return new(SessionCookies) }, nil},

@@ -114,6 +114,15 @@ type AgentAuditor interface {
 	AgentCalls(r *Request) []AgentCall
 }
 
+// Confirmer is a Policy that lets calls wait for a person.
+type Confirmer interface {
+	// Confirms tells whether any call may have to wait.
+	Confirms() bool
+	// Notifies returns the address that is told of each new confirmation, or "". It is a
+	// secret.
+	Notifies() string
+}
+
 // Watcher is a Policy that keeps facts which a forwarded request may end.
 type Watcher interface {
 	// Watch returns the function to call with status and header once the platform has

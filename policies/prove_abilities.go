@@ -139,8 +139,12 @@ func (p *prover) enters(f *fate, c *call.Call, own Match) {
 func (p *prover) runs(c *call.Call, by *Rule) (f fate) {
 	a, who := p.abilities, p.callerOf(c)
 	add := func(id string, about *ability) {
-		passes, rule := a.run(&subject{id: id, about: about}, who, by)
+		s := &subject{id: id, about: about}
+		passes, rule := a.run(s, who, by)
 		f.add(passes, rule)
+		if c := a.confirms(s); passes && c != nil {
+			f.add(false, &Rule{text: c.String(), At: c.At})
+		}
 	}
 	ids, exact := a.exact[c.Key]
 	f.sure, _ = a.run(&subject{id: a.idOf(c.Key)}, who, by)
@@ -178,7 +182,8 @@ func abilitiesFor(method string, who caller.Caller) []*ability {
 	for bits := range 8 {
 		about := new(ability)
 		note := &about.Meta.Annotations
-		note.Readonly, note.Destructive, note.Idempotent = bits&1 > 0, bits&2 > 0, bits&4 > 0
+		destructive := bits&2 > 0
+		note.Readonly, note.Destructive, note.Idempotent = bits&1 > 0, &destructive, bits&4 > 0
 		if about.runsWith(method) {
 			abouts = append(abouts, about)
 		}
@@ -190,9 +195,9 @@ func abilitiesFor(method string, who caller.Caller) []*ability {
 func (a *runnable) run(s *subject, who caller.Caller, by *Rule) (passes bool, _ *Rule) {
 	rule, allowed := a.decide(s, nil)
 	if who.Kind == caller.Anonymous {
-		allowed = allowed && rule.names(s) && rule.Allow == ""
+		allowed = allowed && rule.names(s) && rule.forAnyone() && a.confirms(s) == nil
 	}
-	return rule.verdict(allowed && (!s.about.destructive() || rule.names(s)), who, by)
+	return rule.verdict(allowed && (!s.about.destructive() || a.names(rule, s)), who, by)
 }
 
 // verdict tells whether a caller passes whom a rule allows or not.
@@ -209,6 +214,11 @@ func (r AbilityRule) verdict(allowed bool, who caller.Caller, by *Rule) (passes 
 // others adds what may become of runs of ids that no rule names. A pattern with a wildcard
 // may fit them.
 func (a *runnable) others(f *fate, about *ability, who caller.Caller, by *Rule) {
+	for i := range a.Confirm {
+		if c := &a.Confirm[i]; !c.exact() && !about.harmless() {
+			f.add(false, &Rule{text: c.String(), At: c.At})
+		}
+	}
 	for i := range a.Rules {
 		r := &a.Rules[i]
 		if !r.judgesIDs() || !strings.Contains(r.Pattern, "*") || r.Kind == KindReadonly && (about == nil || !about.Meta.Annotations.Readonly) {

@@ -46,7 +46,7 @@ func liveRun(t *testing.T, s *Site, p *Abilities, method, id string, about *abil
 	answers := map[string]*ask.Answer{}
 	if about != nil {
 		note := about.Meta.Annotations
-		answers["GET "+runPrefix+id] = asktest.JSON(200, fmt.Sprintf(`{"name":%q,"meta":{"annotations":{"readonly":%t,"destructive":%t,"idempotent":%t}}}`, id, note.Readonly, note.Destructive, note.Idempotent))
+		answers["GET "+runPrefix+id] = asktest.JSON(200, fmt.Sprintf(`{"name":%q,"meta":{"annotations":{"readonly":%t,"destructive":%t,"idempotent":%t}}}`, id, note.Readonly, about.destructive(), note.Idempotent))
 	}
 	var headers []string
 	if who.Kind != caller.Anonymous {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/confirm"
 	"github.com/restwarden/restwarden/policies/hosts"
 	"github.com/restwarden/restwarden/policies/index"
 )
@@ -35,6 +36,9 @@ type Site struct {
 	// ScriptDirs are the directories of the platform's scripts, by host, where they are not
 	// the base. With nil, none are kept.
 	ScriptDirs *hosts.Table[string]
+	// Confirmations are the calls that wait for a person. With nil, none are kept, and none
+	// can pass.
+	Confirmations *confirm.Ledger
 
 	signatures []*Signature // that rules may name
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/confirm"
 )
 
 // Trace reports what the chain does with a request, as net/http/httptrace does for a
@@ -19,6 +20,8 @@ type Trace struct {
 	Rule func(r *Request, policy string, c Considered)
 	// Refused reports each refusal of a policy, enforced or only observed.
 	Refused func(r *Request, d Decision)
+	// Confirm reports each new confirmation, for which a person is to be told.
+	Confirm func(r *Request, c *confirm.Confirmation)
 	// Decided reports the decision on the request. It reports again if the answer of a
 	// call that passed cannot be sent.
 	Decided func(r *Request, d Decision)
@@ -71,6 +74,12 @@ func lineOf(rule fmt.Stringer) string {
 func (t *Trace) refused(r *Request, d Decision) {
 	if t != nil && t.Refused != nil {
 		t.Refused(r, d)
+	}
+}
+
+func (t *Trace) confirm(r *Request, c *confirm.Confirmation) {
+	if t != nil && t.Confirm != nil {
+		t.Confirm(r, c)
 	}
 }
 

@@ -45,6 +45,7 @@ const (
 	CodeForbidden   Code = "rest_forbidden"
 	CodeSignature   Code = "rest_invalid_signature"
 	CodeTooMany     Code = "rest_too_many_requests"
+	CodeConfirm     Code = "rest_confirmation_required"
 
 	// Codes that a reading can give as well.
 	CodeAmbiguous    = call.CodeAmbiguous

@@ -67,6 +67,8 @@ var whys = map[string]map[Code]string{
 	"abilities": {
 		CodeForbidden:    "The site does not allow this ability to run in this way.",
 		CodeInvalidParam: "The input does not fit the schema of the ability.",
+		CodeConfirm:      "A person must confirm this call before it runs.",
+		CodeTooMany:      "Too many calls of the caller, or of the site, wait for a person, or too many checks of credentials were needed.",
 	},
 	"redact": {CodeUnavailable: "The answer could not be checked for what must not leave the site."},
 }

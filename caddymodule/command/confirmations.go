@@ -1,0 +1,124 @@
+package command
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/url"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/restwarden/restwarden/policies/confirm"
+	"github.com/restwarden/restwarden/policies/nearest"
+)
+
+// confirmation is a call that waits for a person, as Caddy tells of it.
+type confirmation struct {
+	Site      string          `json:"site"`
+	ID        string          `json:"id"`
+	State     string          `json:"state"`
+	Caller    string          `json:"caller"`
+	Ability   string          `json:"ability"`
+	Door      string          `json:"door"`
+	Arguments json.RawMessage `json:"arguments"`
+	Expires   time.Time       `json:"expires"`
+	Link      string          `json:"link"`
+}
+
+func confirmationsCommand() *cobra.Command {
+	var admin adminFlags
+	var site string
+	cmd := &cobra.Command{
+		Use:   "confirmations [--site SITE] [list | show ID | give ID | reject ID]",
+		Short: "Shows the calls that wait for a person, and decides on them",
+		Long: `Shows the calls of a running Caddy's sites that wait for a person, since a line
+"confirm" of the policy abilities names what they run. "show" also shows what the call
+is to run with. "give" lets the same call pass once, "reject" does not; both count on
+all gateways. Each link opens a page that does the same: who has it can decide.`,
+		Args:         cobra.MaximumNArgs(2),
+		SilenceUsage: true,
+	}
+	admin.add(cmd)
+	cmd.Flags().StringVar(&site, "site", "", "the site (default all)")
+	withStatus(cmd, func(cmd *cobra.Command, args []string) error {
+		word, id, err := confirmationWords(args)
+		if err != nil {
+			return usage(err)
+		}
+		var list struct{ Confirmations []confirmation }
+		if err := admin.ask("GET", "confirmations", nil, &list); err != nil {
+			return err
+		}
+		found := list.Confirmations[:0]
+		for _, c := range list.Confirmations {
+			if (site == "" || c.Site == site) && (id == "" || c.ID == id) {
+				found = append(found, c)
+			}
+		}
+		switch {
+		case word == "list":
+			return listConfirmations(cmd.OutOrStdout(), found)
+		case len(found) == 0:
+			return usage(fmt.Errorf("no call waits with the confirmation %s", id))
+		case word == "show":
+			return found[0].show(cmd.OutOrStdout())
+		}
+		var decided confirmation
+		if err := admin.ask("POST", "confirmations/"+url.PathEscape(id), map[string]any{"give": word == "give"}, &decided); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: confirmation %s %s\n", plain(decided.Site), plain(decided.ID), plain(decided.State))
+		return err
+	})
+	return cmd
+}
+
+// confirmationWords returns what to do, and with which confirmation.
+func confirmationWords(args []string) (word, id string, err error) {
+	word = "list"
+	if len(args) > 0 {
+		word = args[0]
+	}
+	if err := nearest.Check(word, "list", "show", "give", "reject"); err != nil {
+		return "", "", err
+	}
+	switch {
+	case word == "list" && len(args) > 1:
+		return "", "", fmt.Errorf("list takes no id")
+	case word != "list" && len(args) < 2:
+		return "", "", fmt.Errorf("%s: say which one; list shows them", word)
+	case word != "list":
+		id = args[1]
+	}
+	return word, id, nil
+}
+
+// plain makes text safe for a terminal, on one line.
+func plain(text string) string { return strings.ReplaceAll(confirm.Plain(text), "\n", `\n`) }
+
+func listConfirmations(out io.Writer, all []confirmation) error {
+	if len(all) == 0 {
+		_, err := fmt.Fprintln(out, "no call waits for a person")
+		return err
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	line := func(cells ...string) { _, _ = fmt.Fprintln(w, strings.Join(cells, "\t")) } // Flush returns the error
+	line("ID", "SITE", "STATE", "CALLER", "RUNS", "UNTIL", "LINK")
+	for _, c := range all {
+		line(plain(c.ID), plain(c.Site), plain(c.State), plain(c.Caller), plain(c.Ability), moment(c.Expires), plain(c.Link))
+	}
+	return w.Flush()
+}
+
+func (c *confirmation) show(out io.Writer) error {
+	arguments := "none"
+	if len(c.Arguments) > 0 {
+		arguments = "\n" + confirm.Show(string(c.Arguments))
+	}
+	_, err := fmt.Fprintf(out, "confirmation  %s\nsite          %s\nstate         %s\ncaller        %s\nruns          %s\ndoor          %s\nuntil         %s\nlink          %s\narguments     %s\n",
+		plain(c.ID), plain(c.Site), plain(c.State), plain(c.Caller), plain(c.Ability), plain(c.Door), moment(c.Expires), plain(c.Link), arguments)
+	return err
+}

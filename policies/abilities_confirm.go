@@ -1,0 +1,282 @@
+package policies
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/confirm"
+	"github.com/restwarden/restwarden/policies/index"
+	"github.com/restwarden/restwarden/policies/mcp"
+)
+
+// ConfirmRule is one pattern of a line `confirm <pattern>...`.
+type ConfirmRule struct {
+	// Pattern is an ability's id or the name of a tool, with * for any part of it.
+	Pattern string `json:"pattern"`
+	// At is where the rule stands, "Caddyfile:12".
+	At string `json:"at,omitempty"`
+}
+
+// Bounds of Abilities.ConfirmWithin.
+const (
+	defaultConfirmWithin = 15 * time.Minute
+	minConfirmWithin     = 10 * time.Second
+	maxConfirmWithin     = 24 * time.Hour
+)
+
+func (p *Abilities) configureConfirm(o Option) (err error) {
+	switch o.Name {
+	case "confirm":
+		if len(o.Args) == 0 || len(o.Block) > 0 {
+			return o.Missing("takes one pattern or several")
+		}
+		for _, pattern := range o.Args {
+			rule := ConfirmRule{Pattern: pattern, At: o.Pos}
+			if err := rule.check(); err != nil {
+				return o.Invalid(err)
+			}
+			p.Confirm = append(p.Confirm, rule)
+		}
+	case "confirm_within":
+		err = o.Duration(&p.ConfirmWithin)
+	case "notify":
+		p.Notify, err = o.One()
+	default:
+		err = o.UnknownIn(abilitiesWords...)
+	}
+	return err
+}
+
+func (c *ConfirmRule) check() error {
+	if c.Pattern == "" || strings.Trim(c.Pattern, idLetters+toolExtras) != "" {
+		return fmt.Errorf("%q cannot be the id of an ability, such as shop/product-delete", c.Pattern)
+	}
+	return nil
+}
+
+// checkConfirm checks what is configured about confirmations, from Caddyfile and JSON alike.
+func (p *Abilities) checkConfirm() error {
+	for i := range p.Confirm {
+		if err := p.Confirm[i].check(); err != nil {
+			return Option{Pos: p.Confirm[i].At}.Errorf("confirm: %w", err)
+		}
+	}
+	within := time.Duration(p.ConfirmWithin)
+	switch {
+	case within != 0 && (within < minConfirmWithin || within > maxConfirmWithin):
+		return fmt.Errorf("confirm_within: %s is not between %s and %s", within, minConfirmWithin, maxConfirmWithin)
+	case len(p.Confirm) == 0 && within != 0:
+		return errors.New("confirm_within: nothing is confirmed: add confirm")
+	case len(p.Confirm) == 0 && p.Notify != "":
+		return errors.New("notify: nothing is confirmed: add confirm")
+	case p.Notify != "" && !isWebAddress(p.Notify):
+		return errors.New("notify: not an address such as https://chat.example.com/hook") // without it: it is a secret
+	}
+	p.within = within
+	if within == 0 {
+		p.within = defaultConfirmWithin
+	}
+	return nil
+}
+
+func isWebAddress(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != ""
+}
+
+// Secrets returns the address of notify: who knows it can write there.
+func (p *Abilities) Secrets() []*string {
+	if p.Notify == "" {
+		return nil
+	}
+	return []*string{&p.Notify}
+}
+
+// Confirms implements Confirmer.
+func (p *Abilities) Confirms() bool { return len(p.Confirm) > 0 }
+
+// Notifies implements Confirmer.
+func (p *Abilities) Notifies() string { return p.Notify }
+
+func (c *ConfirmRule) exact() bool { return !strings.Contains(c.Pattern, "*") }
+
+// fits tells whether the rule is about s, or about the dashed name of an ability that the
+// platform does not list.
+func (c *ConfirmRule) fits(s *subject) bool {
+	return s.id != "" && glob(c.Pattern, s.id) ||
+		s.name != "" && (glob(c.Pattern, s.name) || glob(mcp.Dashed(c.Pattern), s.name))
+}
+
+// String is the rule's name in the log.
+func (c *ConfirmRule) String() string { return "abilities confirm " + c.Pattern }
+
+// confirms returns the rule for which s waits for a person, or nil. A wildcard leaves out
+// what the platform says destroys nothing.
+func (p *Abilities) confirms(s *subject) *ConfirmRule {
+	for i := range p.Confirm {
+		if c := &p.Confirm[i]; c.fits(s) && (c.exact() || !s.about.harmless()) {
+			return c
+		}
+	}
+	return nil
+}
+
+// names tells whether the configuration names s without wildcard, as a destructive ability
+// needs: the rule that allows it does, or one for confirmation.
+func (p *Abilities) names(rule AbilityRule, s *subject) bool {
+	if rule.names(s) {
+		return true
+	}
+	for i := range p.Confirm {
+		if s.id != "" && p.Confirm[i].Pattern == s.id {
+			return true
+		}
+	}
+	return false
+}
+
+// confirm refuses a call that all rules allow until a person has confirmed it, and then lets
+// it pass once. how says by what the door runs s; input is what s gets there.
+func (p *Abilities) confirm(ctx context.Context, r *Request, s *subject, how string, input func() (any, bool, error)) (Verdict, error) {
+	rule := p.confirms(s)
+	if rule == nil {
+		return Verdict{}, nil
+	}
+	by, v, err := p.confirmedFor(ctx, r, rule)
+	if err != nil || v.Refused() {
+		return v, err
+	}
+	arguments, err := shownArguments(input)
+	switch {
+	case errors.Is(err, confirm.ErrArguments):
+		return rule.refuse(fmt.Sprintf("A person must confirm this call, but cannot: its arguments are too long to be shown (at most %d KiB).", confirm.MaxArguments>>10)), nil
+	case err != nil:
+		return Verdict{}, err
+	case r.part:
+		return rule.refuse("A person must confirm this call. Send it alone, not in a batch."), nil
+	case r.Observed || r.Site.Confirmations == nil:
+		return rule.refuse("A person must confirm this call."), nil
+	}
+	runs := s.id
+	if runs == "" {
+		runs = s.name
+	}
+	asked := &confirm.Call{
+		Shop: r.Site.shop(r), Caller: by, Runs: runs, How: how, Route: r.Call.Key, Door: doorOf(r), Arguments: arguments,
+	}
+	c, made, err := r.Site.Confirmations.Ask(ctx, asked, p.within)
+	switch {
+	case errors.Is(err, confirm.ErrTooMany):
+		v := tooMany(int(p.within.Seconds()))
+		v.Message, v.Rule, v.Pos = "Too many calls wait for a person. Please try again later.", rule.String(), rule.At
+		return v, nil
+	case err != nil:
+		return Verdict{}, fmt.Errorf("has a person confirmed the call: %w", err)
+	case c.State == confirm.Used:
+		return Verdict{}, nil
+	case made:
+		r.Trace.confirm(r, c)
+	}
+	return rule.wait(c, p.within), nil
+}
+
+// doorOf names the route of r for a person, in the site's own pattern: the route as sent may
+// hold a secret (docs/platform IV.1).
+func doorOf(r *Request) string {
+	x := r.Site.Index(r.HTTP.Host)
+	if x == nil {
+		return index.Known(r.Call.Route)
+	}
+	if pattern, ok := x.Pattern(r.Call.Route); ok {
+		return pattern
+	}
+	return index.Unknown
+}
+
+// confirmedFor returns the name of the caller whose calls are confirmed: a user, or a shop
+// key that the platform accepts. Nobody else can ask for a confirmation.
+func (p *Abilities) confirmedFor(ctx context.Context, r *Request, rule *ConfirmRule) (by string, _ Verdict, _ error) {
+	refused := forbidden()
+	refused.Rule, refused.Pos = rule.String(), rule.At
+	refused.Note = "A person confirms calls of users and of shop keys alone."
+	claim, err := r.Claim()
+	if err != nil || claim == caller.ClaimNothing {
+		return "", refused, err
+	}
+	who, answer, err := r.Who(ctx)
+	switch {
+	case err != nil:
+		return "", Verdict{}, err
+	case answer != nil:
+		return "", inPlatformWords(answer), nil
+	case who.Kind == caller.User && who.ID > 0:
+		return "user " + strconv.FormatUint(who.ID, 10), Verdict{}, nil
+	case who.Kind == caller.KeyHolder:
+		if name, ok := r.ShopKeyName(); ok {
+			return "key " + r.Site.Identities.KeyedName(name), Verdict{}, nil
+		}
+	}
+	return "", refused, nil
+}
+
+func shownArguments(input func() (any, bool, error)) (string, error) {
+	value, set, err := input()
+	if err != nil || !set {
+		return "", err
+	}
+	return confirm.Arguments(value)
+}
+
+// runInput is abilityInput where it is certain that the ability gets what a person is shown:
+// the platform reads the input of GET and DELETE from the query alone, any other from JSON
+// alone (docs/platform IV.9).
+func runInput(c *call.Call) (input any, set bool, err error) {
+	_, inQuery := c.QueryVariable("input")
+	inBody := false
+	if c.Method == http.MethodGet || c.Method == http.MethodHead || c.Method == http.MethodDelete {
+		body, err := c.RawBody()
+		if err != nil {
+			return nil, false, err
+		}
+		inBody, inQuery = len(body) > 0, false
+	} else if _, err := c.JSONBody(); err != nil { // a form, say
+		return nil, false, err
+	}
+	if inQuery || inBody {
+		return nil, false, call.Ambiguous("parameter_place")
+	}
+	return abilityInput(c)
+}
+
+// refuse is the refusal of a call that waits for a person.
+func (c *ConfirmRule) refuse(message string) Verdict {
+	return Verdict{Status: http.StatusForbidden, Code: CodeConfirm, Message: message, Rule: c.String(), Pos: c.At}
+}
+
+// wait refuses a call with what its caller needs to know of the confirmation.
+func (c *ConfirmRule) wait(made *confirm.Confirmation, within time.Duration) Verdict {
+	message := fmt.Sprintf("A person must confirm this call: confirmation %s. Repeat exactly the same call once it has been given, within %s.",
+		made.ID, inWords(within))
+	if made.State == confirm.Rejected {
+		message = fmt.Sprintf("A person has rejected this call: confirmation %s. Do not repeat it.", made.ID)
+	}
+	v := c.refuse(message)
+	v.Data = map[string]any{"confirmation": made.ID, "expires": made.Expires.Format(time.RFC3339)}
+	return v
+}
+
+// inWords is "15 minutes" for whole minutes.
+func inWords(d time.Duration) string {
+	if d >= 2*time.Minute && d%time.Minute == 0 {
+		return strconv.Itoa(int(d/time.Minute)) + " minutes"
+	}
+	return d.String()
+}

@@ -1,0 +1,291 @@
+package policies
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/ask/asktest"
+	"github.com/restwarden/restwarden/policies/confirm"
+	"github.com/restwarden/restwarden/policies/store"
+)
+
+// confirming is a site whose policy abilities has these lines.
+func confirming(t *testing.T, lines ...Option) (*Site, *Abilities) {
+	t.Helper()
+	s := newSite(t)
+	s.Name, s.Confirmations = "shop.example.com", confirm.NewLedger(s.Store, "shop.example.com")
+	p := new(Abilities)
+	configure(t, p, line("abilities", lines...))
+	return s, provision(t, s, p)
+}
+
+// shopAnswers are what the platform says of abilities, and who is calling.
+func shopAnswers() map[string]*ask.Answer {
+	one := func(name, annotations string) string {
+		return `{"name":"` + name + `","input_schema":[],"meta":{"annotations":` + annotations + `}}`
+	}
+	abilities := map[string]string{
+		"shop/query":  one("shop/query", `{"readonly":true}`),
+		"shop/update": one("shop/update", `{"destructive":false}`),
+		"shop/odd":    one("shop/odd", `{"destructive":null}`),
+		"shop/none":   one("shop/none", `{}`),
+		"shop/both":   one("shop/both", `{"readonly":true,"destructive":true}`),
+		"shop/delete": one("shop/delete", `{"destructive":true,"idempotent":true}`),
+		"shop/erase":  one("shop/erase", `{"destructive":true}`),
+	}
+	answers, list := map[string]*ask.Answer{}, []string{}
+	for id, text := range abilities {
+		answers["GET /wp-abilities/v1/abilities/"+id] = asktest.JSON(200, text)
+		list = append(list, text)
+	}
+	answers["GET /wp-abilities/v1/abilities"] = asktest.JSON(200, "["+strings.Join(list, ",")+"]")
+	answers["GET /wp/v2/users/me"] = asktest.JSON(200, adminBody)
+	return answers
+}
+
+// agentCall is one call of an agent.
+type agentCall struct{ method, target, body string }
+
+func restRun(method, id, input string) agentCall {
+	target := "/wp-json/wp-abilities/v1/abilities/" + id + "/run"
+	if method == http.MethodPost {
+		return agentCall{method, target, `{"input":` + input + `}`}
+	}
+	return agentCall{method, target + "?" + input, ""}
+}
+
+const adapterRoute = "/wp-json/mcp/mcp-adapter-default-server"
+
+func toolCall(method, name, arguments string) agentCall {
+	return agentCall{"POST", adapterRoute, `{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":{"name":"` + name + `","arguments":` + arguments + `}}`}
+}
+
+func executeAbility(tool, id, parameters string) agentCall {
+	return toolCall("tools/call", tool, `{"ability_name":"`+id+`","parameters":`+parameters+`}`)
+}
+
+// sent judges a call.
+func sent(t *testing.T, s *Site, p *Abilities, c agentCall, headers ...string) Decision {
+	t.Helper()
+	if headers == nil {
+		headers = []string{basicAuth}
+	}
+	if c.body != "" {
+		headers = append(headers, jsonType)
+	}
+	r := request(t, s, asktest.Routed(shopAnswers()), c.method, c.target, c.body, headers...)
+	return alone("abilities", p).Judge(t.Context(), r)
+}
+
+// TestConfirm_Needs: which calls wait for a person, by every way to an ability.
+func TestConfirm_Needs(t *testing.T) {
+	allow := line("allow shop/*")
+	tools := line("allow tool *")
+	const waits = CodeConfirm
+	for name, test := range map[string]struct {
+		lines []Option
+		call  agentCall
+		want  Code // "" passes
+	}{
+		"exact/rest":              {[]Option{allow, line("confirm shop/delete")}, restRun("DELETE", "shop/delete", "input[id]=1"), waits},
+		"exact/harmless":          {[]Option{allow, line("confirm shop/query")}, restRun("GET", "shop/query", "input[id]=1"), waits},
+		"exact/execute":           {[]Option{allow, line("confirm shop/delete")}, executeAbility("mcp-adapter-execute-ability", "shop/delete", `{}`), waits},
+		"exact/tool":              {[]Option{allow, line("confirm shop/delete")}, toolCall("tools/call", "shop-delete", `{}`), waits},
+		"exact/prompt":            {[]Option{allow, line("confirm shop/delete")}, toolCall("prompts/get", "shop-delete", `{}`), waits},
+		"exact/alone":             {[]Option{line("confirm shop/delete")}, restRun("DELETE", "shop/delete", ""), waits},
+		"exact/denied":            {[]Option{line("deny shop/delete"), line("confirm shop/delete")}, restRun("DELETE", "shop/delete", ""), CodeForbidden},
+		"exact/not allowed":       {[]Option{line("allow core/*"), line("confirm shop/delete")}, restRun("DELETE", "shop/delete", ""), CodeForbidden},
+		"exact/other method":      {[]Option{allow, line("confirm shop/delete")}, restRun("POST", "shop/delete", "{}"), CodeInvalidParam},
+		"exact/described":         {[]Option{allow, line("confirm shop/delete")}, executeAbility("mcp-adapter-get-ability-info", "shop/delete", `{}`), ""},
+		"exact/listed":            {[]Option{allow, line("confirm shop/delete")}, agentCall{"GET", "/wp-json/wp-abilities/v1/abilities", ""}, ""},
+		"exact/another":           {[]Option{allow, line("confirm shop/delete")}, restRun("POST", "shop/odd", "{}"), ""},
+		"unlisted/dashed":         {[]Option{tools, line("confirm shop/gone")}, toolCall("tools/call", "shop-gone", `{}`), waits},
+		"unlisted/by name":        {[]Option{tools, line("confirm plain_tool")}, toolCall("tools/call", "plain_tool", `{}`), waits},
+		"unlisted/wildcard":       {[]Option{tools, line("confirm plain*")}, toolCall("tools/call", "plain_tool", `{}`), waits},
+		"unlisted/executed":       {[]Option{line("allow shop/gone"), line("confirm shop/*")}, executeAbility("mcp-adapter-execute-ability", "shop/gone", `{}`), waits},
+		"unlisted/rest":           {[]Option{allow, line("confirm shop/*")}, restRun("POST", "shop/gone", "{}"), waits},
+		"wildcard/readonly":       {[]Option{allow, line("confirm shop/*")}, restRun("GET", "shop/query", ""), ""},
+		"wildcard/not destroying": {[]Option{allow, line("confirm shop/*")}, restRun("POST", "shop/update", "{}"), ""},
+		"wildcard/null":           {[]Option{allow, line("confirm shop/*")}, restRun("POST", "shop/odd", "{}"), waits},
+		"wildcard/unsaid":         {[]Option{allow, line("confirm shop/*")}, restRun("POST", "shop/none", "{}"), waits},
+		"wildcard/says both":      {[]Option{line("allow shop/both"), line("confirm shop/*")}, restRun("GET", "shop/both", ""), waits},
+		"wildcard/names nothing":  {[]Option{allow, line("confirm shop/*")}, restRun("DELETE", "shop/delete", ""), CodeForbidden},
+		"wildcard/named by allow": {[]Option{line("allow shop/delete"), line("confirm shop/*")}, restRun("DELETE", "shop/delete", ""), waits},
+		"wildcard/tool":           {[]Option{line("allow shop/delete"), line("confirm shop/*")}, toolCall("tools/call", "shop-delete", `{}`), waits},
+		"place/body of DELETE":    {[]Option{line("confirm shop/delete")}, agentCall{"DELETE", "/wp-json/wp-abilities/v1/abilities/shop/delete/run", `{"input":{"id":1}}`}, CodeAmbiguous},
+		"place/query of POST":     {[]Option{line("confirm shop/erase")}, agentCall{"POST", "/wp-json/wp-abilities/v1/abilities/shop/erase/run?input[id]=1", `{}`}, CodeAmbiguous},
+		"too long":                {[]Option{line("confirm shop/erase")}, restRun("POST", "shop/erase", `"`+strings.Repeat("x", confirm.MaxArguments)+`"`), waits},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, p := confirming(t, test.lines...)
+			d := sent(t, s, p, test.call)
+			if d.Verdict.Code != test.want {
+				t.Fatalf("got %+v, %v, want %q", d.Verdict, d.Err, test.want)
+			}
+			list, err := s.Confirmations.List(t.Context())
+			if kept := test.want == waits && name != "too long"; err != nil || (len(list) == 1) != kept {
+				t.Errorf("%d calls wait, %v", len(list), err)
+			}
+			if again := sent(t, s, p, test.call); again.Verdict.Message != d.Verdict.Message {
+				t.Errorf("again: %s, not %s", again.Verdict.Message, d.Verdict.Message)
+			}
+		})
+	}
+}
+
+// TestConfirm_Flow: what the agent is told, and what passes.
+func TestConfirm_Flow(t *testing.T) {
+	s, p := confirming(t, line("confirm shop/erase"), line("confirm_within 20m"))
+	erase := restRun("POST", "shop/erase", `{"b":1,"a":"x"}`)
+	d := sent(t, s, p, erase)
+	list, err := s.Confirmations.List(t.Context())
+	if err != nil || len(list) != 1 {
+		t.Fatal(list, err)
+	}
+	c := list[0]
+	want := "A person must confirm this call: confirmation " + c.ID + ". Repeat exactly the same call once it has been given, within 20 minutes."
+	if d.Verdict.Status != 403 || d.Verdict.Message != want || d.Verdict.Data["confirmation"] != c.ID || d.Verdict.Data["expires"] != c.Expires.Format(time.RFC3339) {
+		t.Errorf("told %+v", d.Verdict)
+	}
+	if c.Caller != "user 1" || c.Ability != "shop/erase" || c.Arguments != `{"a":"x","b":1}` {
+		t.Errorf("kept %+v", c)
+	}
+	if _, err := s.Confirmations.Decide(t.Context(), c.ID, true); err != nil {
+		t.Fatal(err)
+	}
+	for name, other := range map[string]agentCall{
+		"arguments": restRun("POST", "shop/erase", `{"b":2,"a":"x"}`),
+		"type":      restRun("POST", "shop/erase", `{"b":"1","a":"x"}`),
+		"door":      executeAbility("mcp-adapter-execute-ability", "shop/erase", `{"b":1,"a":"x"}`),
+	} {
+		if d := sent(t, s, p, other); d.Verdict.Code != CodeConfirm {
+			t.Errorf("given for another call, other %s: %+v", name, d.Verdict)
+		}
+	}
+	reordered := restRun("POST", "shop/erase", `{"a":"x", "b":1}`)
+	if d := sent(t, s, p, reordered); d.Outcome != Pass {
+		t.Errorf("given, and refused: %+v, %v", d.Verdict, d.Err)
+	}
+	d = sent(t, s, p, erase)
+	if d.Verdict.Code != CodeConfirm || d.Verdict.Data["confirmation"] == c.ID {
+		t.Errorf("given once, and used again: %+v", d.Verdict)
+	}
+	if _, err := s.Confirmations.Decide(t.Context(), d.Verdict.Data["confirmation"].(string), false); err != nil {
+		t.Fatal(err)
+	}
+	if d := sent(t, s, p, erase); d.Verdict.Code != CodeConfirm || !strings.Contains(d.Verdict.Message, "rejected") {
+		t.Errorf("rejected: %+v", d.Verdict)
+	}
+}
+
+// TestConfirm_KeepsNothing: for whom and when no confirmation is made.
+func TestConfirm_KeepsNothing(t *testing.T) {
+	erase := restRun("POST", "shop/erase", `{"secret":1}`)
+	for name, test := range map[string]struct {
+		call    agentCall
+		prepare func(*Site, *Abilities, *Request)
+		headers []string
+		want    int
+	}{
+		"anonymous, by REST":   {erase, nil, []string{}, 403},
+		"anonymous, by a tool": {toolCall("tools/call", "plain", "{}"), nil, []string{}, 403},
+		"observed":             {erase, func(_ *Site, _ *Abilities, r *Request) { r.InForce.Mode = Observe }, nil, 403},
+		"none are kept":        {erase, func(s *Site, _ *Abilities, _ *Request) { s.Confirmations = nil }, nil, 403},
+		"the store fails": {erase, func(s *Site, _ *Abilities, _ *Request) {
+			s.Confirmations = confirm.NewLedger(deadStore{s.Store}, s.Name)
+		}, nil, 503},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, p := confirming(t, line("allow tool plain"), line("allow shop/erase"), line("confirm shop/erase plain"))
+			ledger := s.Confirmations
+			headers := test.headers
+			if headers == nil {
+				headers = []string{basicAuth}
+			}
+			r := request(t, s, asktest.Routed(shopAnswers()), test.call.method, test.call.target, test.call.body, append(headers, jsonType)...)
+			r.Trace = &Trace{Confirm: func(*Request, *confirm.Confirmation) { t.Error("a person is told") }}
+			if test.prepare != nil {
+				test.prepare(s, p, r)
+			}
+			if d := alone("abilities", p).Judge(t.Context(), r); d.Verdict.Status != test.want {
+				t.Errorf("got %+v, %v", d.Verdict, d.Err)
+			}
+			if list, err := ledger.List(t.Context()); err != nil || len(list) > 0 {
+				t.Errorf("%d calls wait, %v", len(list), err)
+			}
+		})
+	}
+}
+
+// deadStore reads nothing.
+type deadStore struct{ store.Store }
+
+func (deadStore) GetAll(context.Context, ...string) (map[string]string, error) {
+	return nil, store.ErrFull
+}
+
+func TestConfirm_ListsWhatItNames(t *testing.T) {
+	s, p := confirming(t, line("allow shop/*"), line("confirm shop/erase"))
+	r := request(t, s, nil, "GET", "/wp-json/wp-abilities/v1/abilities", "", basicAuth)
+	a := shopAnswers()["GET /wp-abilities/v1/abilities"]
+	if err := p.Rewrite(r, a); err != nil {
+		t.Fatal(err)
+	}
+	var list []struct{ Name string }
+	if err := json.Unmarshal(a.Body, &list); err != nil {
+		t.Fatal(err)
+	}
+	shown := map[string]bool{}
+	for _, one := range list {
+		shown[one.Name] = true
+	}
+	if !shown["shop/erase"] || shown["shop/delete"] {
+		t.Errorf("shown: %v", shown)
+	}
+}
+
+// TestConfirm_BadConfiguration: errors name the option, and never the address of notify.
+func TestConfirm_BadConfiguration(t *testing.T) {
+	for name, test := range map[string]struct {
+		p    Abilities
+		want string
+	}{
+		"too short":         {Abilities{Confirm: []ConfirmRule{{Pattern: "a"}}, ConfirmWithin: Duration(time.Second)}, "confirm_within"},
+		"too long":          {Abilities{Confirm: []ConfirmRule{{Pattern: "a"}}, ConfirmWithin: Duration(25 * time.Hour)}, "confirm_within"},
+		"no confirm":        {Abilities{ConfirmWithin: Duration(time.Hour)}, "add confirm"},
+		"notify alone":      {Abilities{Notify: "https://h0st.example/s3cret"}, "add confirm"},
+		"no address":        {Abilities{Confirm: []ConfirmRule{{Pattern: "a"}}, Notify: "h0st.example/s3cret"}, "notify"},
+		"another scheme":    {Abilities{Confirm: []ConfirmRule{{Pattern: "a"}}, Notify: "file://h0st.example/s3cret"}, "notify"},
+		"pattern with ?":    {Abilities{Confirm: []ConfirmRule{{Pattern: "a?"}}}, "cannot be"},
+		"pattern of nobody": {Abilities{Confirm: []ConfirmRule{{}}}, "cannot be"},
+	} {
+		err := provisionError(newSite(t), &test.p)
+		if err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "s3cret") || strings.Contains(err.Error(), "h0st") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, o := range []Option{line("abilities", line("confirm")), line("abilities", line("confirm a%b")), line("abilities", line("confirm_within soon")), line("abilities", line("notify"))} {
+		if err := new(Abilities).Configure(o); err == nil || !strings.Contains(err.Error(), "Caddyfile:7") {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+}
+
+// TestConfirm_TooMany: 429 once the caller has too many calls that wait.
+func TestConfirm_TooMany(t *testing.T) {
+	s, p := confirming(t, line("confirm shop/erase"))
+	for i := range confirm.PerCaller {
+		if d := sent(t, s, p, restRun("POST", "shop/erase", strings.Repeat("1", i+1))); d.Verdict.Code != CodeConfirm {
+			t.Fatalf("%+v, %v", d.Verdict, d.Err)
+		}
+	}
+	d := sent(t, s, p, restRun("POST", "shop/erase", "0"))
+	if d.Verdict.Status != 429 || d.Verdict.Code != CodeTooMany || d.Verdict.Header.Get("Retry-After") != "900" {
+		t.Errorf("%+v, %v", d.Verdict, d.Err)
+	}
+}
