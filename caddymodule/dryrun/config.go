@@ -189,6 +189,9 @@ func (r *run) finish(req Request, status int, g *guard) {
 		if d.Verdict.Answer != nil {
 			res.Decision.Code = d.Verdict.Answer.Code()
 		}
+		if d.Outcome == policies.Refuse && status > 0 { // agents get another one, see policies.RefusalWriter
+			res.Decision.Status = status
+		}
 		if d.Verdict.Pos != "" {
 			res.Decision.Imported = r.site.ImportedAt(d.Verdict.Pos)
 		}

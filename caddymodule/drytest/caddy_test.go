@@ -128,7 +128,9 @@ func firstAnswer(raw []byte) (a answer) {
 		body, _ := io.ReadAll(res.Body) // what there is of it
 		_ = res.Body.Close()
 		a.status = res.StatusCode
-		a.code, _ = client.At(string(body), "code").(string)
+		if a.code, _ = client.At(string(body), "code").(string); a.code == "" { // an agent's refusal
+			a.code, _ = client.At(string(body), "error", "data", "code").(string)
+		}
 	}
 	return a
 }

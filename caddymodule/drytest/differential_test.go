@@ -239,7 +239,7 @@ func (c *comparison) again(r *request, first, second dried, what string) {
 }
 
 // unknowable are the facts that a dry run may miss: nobody gave them.
-var unknowable = []string{"the total of the shopper's cart", "what record ", "what the ability is", "whether the shop is release 11.1"}
+var unknowable = []string{"the total of the shopper's cart", "what record ", "what the ability ", "which abilities the site has", "whether the shop is release 11.1"}
 
 // changing are the configurations with a handler behind the gateway that changes questions.
 // A dry run does not know how the site answers these. Credentials in another header than

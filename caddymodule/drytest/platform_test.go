@@ -118,7 +118,7 @@ func (p *platform) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get(mark) != "" || r.URL.Path == authPath {
 		_, _ = io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Type", "application/json")
-		body := "{}"
+		body := `{"jsonrpc":"2.0","id":1,"result":{}}`   // of a server of tools that offers nothing
 		if strings.HasSuffix(r.URL.Path, "/abilities") { // a list, which the gateway filters
 			body = "[]"
 		}
