@@ -49,8 +49,11 @@ func (r *Request) toTools() bool {
 }
 
 // namesTools tells whether the key of a route names a server of tools. The routes by which
-// clients of such servers log in are none.
+// clients of such servers log in are none. The core's own routes name plugins and templates.
 func namesTools(key string) bool {
+	if rest, core := strings.CutPrefix(key, "/wp/v2/"); core {
+		return strings.HasPrefix(rest, "wpmcp")
+	}
 	i := strings.Index(key, "mcp")
 	return i >= 0 && !slices.Contains(strings.Split(key[i:], "/"), "oauth")
 }
@@ -58,6 +61,9 @@ func namesTools(key string) bool {
 // checkDoor judges a call that may reach a server of tools.
 func (p *Abilities) checkDoor(ctx context.Context, r *Request) (Verdict, error) {
 	c := r.Call
+	if c.Kind == call.Batch {
+		return Verdict{}, p.checkBatch(r)
+	}
 	if c.Kind != call.Single || c.Method == http.MethodOptions && c.Wire == http.MethodOptions && r.HTTP.ContentLength == 0 {
 		return Verdict{}, nil
 	}
@@ -113,6 +119,19 @@ func (p *Abilities) checkOther(ctx context.Context, r *Request, err error) (Verd
 	return p.askWho(ctx, r)
 }
 
+// checkBatch refuses a message to a route that looks like that of a batch: it has no parts
+// that could be judged.
+func (p *Abilities) checkBatch(r *Request) error {
+	if p.isDoor(r) {
+		return call.Ambiguous("batch")
+	}
+	runs, err := mayRun(r)
+	if err == nil && runs {
+		err = call.Ambiguous("batch")
+	}
+	return err
+}
+
 // checkPart refuses a part of a batch that may be a message: no server of tools takes one.
 func checkPart(c *call.Call, door bool) error {
 	if door {
@@ -142,11 +161,19 @@ func mayRun(r *Request) (bool, error) {
 		body, err := r.Call.JSONBody()
 		return err == nil && mcp.MayExecute(body), err
 	}
-	if _, multipart := phpvars.FormKind(contentType); multipart || length > maxUntyped {
+	if hasParts(contentType) || length > maxUntyped {
 		return false, nil
 	}
 	body, err := r.Call.RawBody()
 	return err == nil && mcp.MayExecute(body), nil
+}
+
+// hasParts tells whether PHP reads a body as a multipart form. Without a boundary it leaves the
+// body to others.
+func hasParts(contentType string) bool {
+	_, multipart := phpvars.FormKind(contentType)
+	_, boundary, _ := strings.Cut(strings.ToLower(contentType), "boundary=")
+	return multipart && strings.Trim(boundary, `"; `) != ""
 }
 
 // innerRoot returns the root of the server whose tools run REST calls inside and to which a

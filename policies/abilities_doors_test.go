@@ -1,6 +1,7 @@
 package policies
 
 import (
+	"crypto/md5" //nolint:gosec // see cutName
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/hosts"
 	"github.com/restwarden/restwarden/policies/index"
+	"github.com/restwarden/restwarden/policies/mcp"
 )
 
 const adapter = "/wp-json/mcp/mcp-adapter-default-server"
@@ -30,13 +32,21 @@ func executorOf(id, parameters string) string {
 // shopOffers is abilitiesOf with the list of all, and a caller.
 func shopOffers(me string) *asktest.Platform {
 	list := `[{"name":"shop/query","meta":{"annotations":{"readonly":true}}},{"name":"shop/update","meta":{}},` +
-		`{"name":"shop/delete","meta":{"annotations":{"destructive":true,"idempotent":true}}},{"name":"a/b-c"},{"name":"a-b/c"}]`
+		`{"name":"shop/delete","meta":{"annotations":{"destructive":true,"idempotent":true}}},{"name":"a/b-c"},{"name":"a-b/c"},` +
+		`{"name":"shop/doc","meta":{"annotations":{"readonly":1,"destructive":"","idempotent":"yes"},"uri":"shop://doc"}},` +
+		`{"name":"shop/burn","meta":{"annotations":{"destructive":"false"},"mcp":{"uri":"shop://burn"}}},{"name":"` + longID + `","meta":[]}]`
 	return abilitiesOf(map[string]*ask.Answer{
 		"GET /wp-abilities/v1/abilities":        asktest.JSON(200, list),
 		"GET /wp-abilities/v1/abilities/lab/no": asktest.JSON(404, `{"code":"rest_ability_not_found"}`),
 		"GET /wp/v2/users/me":                   asktest.JSON(200, me),
 	})
 }
+
+// longID is over 128 characters, and cutName what adapters call it.
+var (
+	longID  = "long/" + strings.Repeat("x", 130)
+	cutName = mcp.Dashed(longID)[:115] + fmt.Sprintf("-%.6x", md5.Sum([]byte(longID))) //nolint:gosec // the adapter's own choice
+)
 
 const editorBody = `{"id":3,"roles":["editor"],"capabilities":{"edit_posts":true}}`
 
@@ -102,6 +112,20 @@ func TestAbilities_Doors(t *testing.T) {
 		"refuse/marker elsewhere":                  {"allow shop/update", adapter + "?x=/woocommerce/mcp", executorOf("shop/update", `{"id":1}`), 400},
 		"refuse/marker at the list":                {"allow shop/update", "/wp-json/wp-abilities/v1/abilities?x=/woocommerce/mcp", "", 400},
 		"pass/marker on a page's call":             {"allow shop/update", "/wp-json/wp/v2/posts?x=/woocommerce/mcp", "", 0},
+		"pass/a plugin of the core's list":         {"allow shop/*", "/wp-json/wp/v2/plugins/mcp-head/mcp-adapter", `{"status":"inactive"}`, 0},
+		"refuse/net, all members beside a key 0":   {"allow shop/query", "/wp-json/lab/v1/agent", `{"0":[],"x":` + executorOf("shop/update", `{}`) + "}", 400},
+		"refuse/a door that looks like a batch":    {"allow shop/query", "/wp-json/wc/v3/mcp/batch", toolOf("shop-update", `{}`), 400},
+		"refuse/net, a batch without parts":        {"allow shop/query", "/wp-json/wc/v3/things/batch", executorOf("shop/update", `{}`), 400},
+		"pass/a batch":                             {"allow shop/query", "/wp-json/wc/v3/products/batch", `{"create":[{"name":"x"}]}`, 0},
+		"refuse/an ability called as the executor": {"allow shop/query", "/wp-json/own/v1/mcp", toolOf("lab-execute-ability", `{"ability_name":"shop/query","parameters":{"id":1}}`), 403},
+		"refuse/an ability called as the list":     {"allow shop/query", "/wp-json/own/v1/mcp", toolOf("lab-discover-abilities", `{}`), 403},
+		"refuse/a prompt called as the list":       {"allow shop/query", "/wp-json/own/v1/mcp", `{"jsonrpc":"2.0","id":7,"method":"prompts/get","params":{"name":"lab-discover-abilities"}}`, 403},
+		"refuse/the executor, as a tool":           {"deny tool mcp-adapter-execute-*", adapter, executorOf("shop/query", `{"id":1}`), 403},
+		"refuse/the list, as a tool":               {"deny tool mcp-adapter-*", adapter, toolOf("mcp-adapter-discover-abilities", `{}`), 403},
+		"refuse/a resource of a denied ability":    {"deny shop/doc;allow resource shop://*", adapter, `{"jsonrpc":"2.0","id":7,"method":"resources/read","params":{"uri":"shop://doc"}}`, 403},
+		"refuse/a resource that destroys":          {"allow resource shop://*", adapter, `{"jsonrpc":"2.0","id":7,"method":"resources/read","params":{"uri":"shop://burn"}}`, 403},
+		"pass/a reply":                             {"allow shop/query", adapter, `{"jsonrpc":"2.0","id":3,"result":{}}`, 0},
+		"refuse/a name that is cut":                {"deny " + longID, "/wp-json/own/v1/mcp", toolOf(cutName, `{}`), 403},
 		"refuse/execute-ability under other names": {"deny shop/update", "/wp-json/own/v1/mcp", toolOf("team/execute-ability", `{"ability_name":"shop/update"}`), 403},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -184,7 +208,8 @@ func TestAbilities_NetUnread(t *testing.T) {
 	}{
 		{"application/json", padded, nil, 413},
 		{"application/json", executorOf("shop/update", `{"id":1}`), []string{"Content-Encoding: gzip"}, 400},
-		{"application/octet-stream", padded, nil, 0}, // an upload
+		{"application/octet-stream", padded, nil, 0},                             // an upload
+		{"multipart/form-data", executorOf("shop/update", `{"id":1}`), nil, 400}, // without a boundary
 		{"text/plain", executorOf("shop/update", `{"id":1}`), nil, 400},
 	} {
 		s := newSite(t)

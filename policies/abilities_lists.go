@@ -82,8 +82,16 @@ func (p *Abilities) Rewrite(r *Request, a *ask.Answer) error {
 
 // rewriteList changes the platform's list of abilities.
 func (p *Abilities) rewriteList(r *Request, a *ask.Answer) error {
+	_, picked, err := r.Call.Param("_fields")
+	if err != nil {
+		return err
+	}
 	body, left, all, err := filterAbilities(a.Body, func(about *ability) bool {
-		return p.visible(r, &subject{id: about.Name, about: about})
+		if picked && !about.annotated { // it may be a destructive one
+			destructive := true
+			about.Meta.Annotations.Destructive = &destructive
+		}
+		return about.Name != "" && p.visible(r, &subject{id: about.Name, about: about})
 	})
 	if err != nil {
 		return err
@@ -187,9 +195,13 @@ type item struct {
 func (p *Abilities) offers(r *Request, i item) bool {
 	switch {
 	case i.URI != "" || i.URITemplate != "":
-		return p.visible(r, &subject{uri: i.URI + i.URITemplate})
-	case strings.HasSuffix(i.Name, mcp.Executor), strings.HasSuffix(i.Name, mcp.Describer), strings.HasSuffix(i.Name, mcp.Discovery):
-		return true
+		s := &subject{uri: i.URI + i.URITemplate}
+		if found := r.agent.known.at(i.URI); len(found) > 0 {
+			s.id, s.about = found[0].Name, found[0]
+		}
+		return p.visible(r, s)
+	case mcp.IsAdapters(i.Name):
+		return p.deniesTool(i.Name) == nil
 	}
 	found := r.agent.known.named(i.Name)
 	switch len(found) {

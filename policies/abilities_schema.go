@@ -20,19 +20,6 @@ import (
 	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
 
-// ability is the platform's description of one ability (docs/interface 2).
-type ability struct {
-	Name        string          `json:"name"`
-	InputSchema json.RawMessage `json:"input_schema"`
-	Meta        struct {
-		Annotations struct {
-			Readonly    bool  `json:"readonly"`
-			Destructive *bool `json:"destructive"` // nil if the platform does not say
-			Idempotent  bool  `json:"idempotent"`
-		} `json:"annotations"`
-	} `json:"meta"`
-}
-
 func parseAbility(body []byte, id string) (*ability, error) {
 	var about ability
 	if err := json.Unmarshal(body, &about); err != nil {
@@ -42,18 +29,6 @@ func parseAbility(body []byte, id string) (*ability, error) {
 		return nil, fmt.Errorf("%w: %w", ask.ErrUndecided, errNotAbility)
 	}
 	return &about, nil
-}
-
-func (a *ability) destructive() bool {
-	return a != nil && a.Meta.Annotations.Destructive != nil && *a.Meta.Annotations.Destructive
-}
-
-// harmless tells whether the platform says that the ability destroys nothing.
-func (a *ability) harmless() bool {
-	if a == nil || a.destructive() {
-		return false
-	}
-	return a.Meta.Annotations.Readonly || a.Meta.Annotations.Destructive != nil
 }
 
 // method is the method with which the platform runs the ability.

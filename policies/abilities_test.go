@@ -122,6 +122,30 @@ func TestAbilities_AnonymousCostsNoQuestion(t *testing.T) {
 	}
 }
 
+// TestAbilities_ListOfFields: a list without annotations does not show what may be
+// destructive, and one without names shows nothing.
+func TestAbilities_ListOfFields(t *testing.T) {
+	s := newSite(t)
+	p := new(Abilities)
+	configure(t, p, line("abilities", line("deny core/*"), line("allow shop/erase shop/*")))
+	provision(t, s, p)
+	for fields, want := range map[string]string{
+		"name":      `[{"name":"shop/erase"}]`,
+		"label":     `[]`,
+		"name,meta": `[{"name":"shop/a","meta":{"annotations":{}}}]`,
+	} {
+		r := request(t, s, nil, "GET", "/wp-json/wp-abilities/v1/abilities?_fields="+fields, "", basicAuth)
+		list := map[string]string{
+			"name": `[{"name":"shop/a"},{"name":"shop/erase"},{"name":"core/b"}]`, "label": `[{"label":"A"},{"label":"B"}]`,
+			"name,meta": `[{"name":"shop/a","meta":{"annotations":{}}},{"name":"shop/b","meta":[]}]`,
+		}[fields]
+		a := asktest.JSON(200, list)
+		if err := p.Rewrite(r, a); err != nil || string(a.Body) != want {
+			t.Errorf("%s: %s, %v", fields, a.Body, err)
+		}
+	}
+}
+
 func TestAbilities_ListIsFiltered(t *testing.T) {
 	s := newSite(t)
 	p := new(Abilities)

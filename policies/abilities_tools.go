@@ -18,15 +18,71 @@ import (
 
 // checkMessage judges a message that runs something.
 func (p *Abilities) checkMessage(ctx context.Context, r *Request, m *message) (Verdict, error) {
-	switch {
-	case m.URI != "":
-		return p.judgeKnown(ctx, r, &subject{uri: m.URI})
-	case strings.HasSuffix(m.Name, mcp.Discovery):
-		return p.checkList(ctx, r, m)
+	if m.URI != "" {
+		return p.checkResource(ctx, r, m)
+	}
+	if !mcp.IsAdapters(m.Name) {
+		v, err := p.checkTool(ctx, r, m)
+		if err != nil || v.Refused() || m.Ability == "" {
+			return v, err
+		}
+		return p.checkExecutor(ctx, r, m) // a server's own tool of that name runs the other one
+	}
+	switch rule := p.deniesTool(m.Name); {
+	case rule != nil:
+		p.decide(&subject{name: m.Name}, p.told(r))
+		return p.forbid(*rule), nil
 	case m.Ability != "":
 		return p.checkExecutor(ctx, r, m)
+	case m.Lists():
+		return p.checkList(ctx, r, m)
 	}
 	return p.checkTool(ctx, r, m)
+}
+
+// deniesTool returns the first rule about tools that denies a name, or nil.
+func (p *Abilities) deniesTool(name string) *AbilityRule {
+	for i := range p.Rules {
+		if r := &p.Rules[i]; r.Kind == KindTool && glob(r.Pattern, name) {
+			if r.Deny {
+				return r
+			}
+			return nil
+		}
+	}
+	return nil
+}
+
+// checkResource judges a resource by its address, and by the rules about the ability that the
+// platform lists with this address.
+func (p *Abilities) checkResource(ctx context.Context, r *Request, m *message) (Verdict, error) {
+	s := &subject{uri: m.URI}
+	claim, err := r.Claim()
+	if err != nil {
+		return Verdict{}, err
+	}
+	if _, allowed := p.decide(s, nil); !allowed || claim == caller.ClaimNothing || innerRoot(r.Call.Key) != "" {
+		return p.judgeKnown(ctx, r, s)
+	}
+	list, answer, err := p.list(ctx, r, claim)
+	switch {
+	case err != nil:
+		return Verdict{}, err
+	case answer != nil:
+		return inPlatformWords(answer), nil
+	}
+	found := list.at(m.URI)
+	if len(found) > 1 {
+		return Verdict{}, call.Ambiguous("message_tool")
+	}
+	if len(found) == 1 {
+		s.id, s.about = found[0].Name, found[0]
+	}
+	v, err := p.judgeKnown(ctx, r, s)
+	if err != nil || v.Refused() {
+		return v, err
+	}
+	return p.confirm(ctx, r, s, m.Method+" "+m.URI, func() (any, bool, error) { return nil, false, nil })
 }
 
 // checkExecutor judges the tools that run or describe the ability that they name, as a run
@@ -147,7 +203,20 @@ func (c *catalog) named(name string) (found []*ability) {
 		return nil
 	}
 	for _, a := range c.abilities {
-		if mcp.Dashed(a.Name) == name {
+		if mcp.Offers(a.Name, name) {
+			found = append(found, a)
+		}
+	}
+	return found
+}
+
+// at returns the abilities that are resources with an address.
+func (c *catalog) at(uri string) (found []*ability) {
+	if c == nil {
+		return nil
+	}
+	for _, a := range c.abilities {
+		if a.Meta.URI == uri || a.Meta.MCP.URI == uri {
 			found = append(found, a)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/call"
-	"github.com/restwarden/restwarden/policies/call/phpvars"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/mcp"
 )
@@ -36,8 +35,7 @@ func (p *OrderType) checkDoor(ctx context.Context, r *Request) (Verdict, error) 
 // toolBody returns the body of a call that a server of tools may read, whatever its type.
 // PHP keeps no raw body of a multipart POST.
 func toolBody(r *Request) ([]byte, error) {
-	_, multipart := phpvars.FormKind(r.HTTP.Header.Get("Content-Type"))
-	if multipart && r.Call.Wire == http.MethodPost {
+	if hasParts(r.HTTP.Header.Get("Content-Type")) && r.Call.Wire == http.MethodPost {
 		return nil, nil
 	}
 	return r.Call.RawBody()

@@ -1,6 +1,8 @@
 package mcp
 
 import (
+	"crypto/md5" //nolint:gosec // see Offers
+	"encoding/hex"
 	"net/http"
 	"slices"
 	"strings"
@@ -11,7 +13,7 @@ import (
 // Message is one request or notification of a client.
 type Message struct {
 	ID     string // as written, a JSON text or integer; "" for a notification
-	Method string // "tools/call"
+	Method string // "tools/call"; "" for the answer to a request of the server
 	Name   string // of the tool or prompt; "" for other methods
 	URI    string // of the resource; "" for other methods
 	// Ability is the id that a tool of the adapter's default server names, see [Executor].
@@ -70,16 +72,23 @@ func (m *Message) Executes() bool {
 // Safe tells whether the message runs nothing: the methods of the protocol that only list
 // and greet, and notifications. Any other method may be a server's own.
 func (m *Message) Safe() bool {
-	return slices.Contains(safe, m.Method) || m.ID == "" && strings.HasPrefix(m.Method, "notifications/")
+	return m.Method == "" || slices.Contains(safe, m.Method) || m.ID == "" && strings.HasPrefix(m.Method, "notifications/")
 }
 
 // The tools by which the adapter's default server runs and describes abilities
-// (docs/platform IV.3). Custom servers may offer them under a prefix of their own.
+// (docs/platform IV.3). Other servers may offer them under a prefix of their own, and other
+// abilities may have such a name.
 const (
 	Executor  = "execute-ability"
 	Describer = "get-ability-info"
 	Discovery = "discover-abilities"
 )
+
+// IsAdapters tells whether a name is that of one of the default server's three tools.
+func IsAdapters(name string) bool {
+	tool, ok := strings.CutPrefix(Dashed(name), "mcp-adapter-")
+	return ok && (tool == Executor || tool == Describer || tool == Discovery)
+}
 
 // Runs tells whether the message runs the ability that it names.
 func (m *Message) Runs() bool { return m.Ability != "" && strings.HasSuffix(m.Name, Executor) }
@@ -93,12 +102,30 @@ func (m *Message) Lists() bool {
 	case ToolsList, ToolsListAll, PromptsList, ResourcesList, ResourceTemplates:
 		return true
 	}
-	return m.Method == ToolsCall && strings.HasSuffix(m.Name, Discovery)
+	return m.Method == ToolsCall && IsAdapters(m.Name) && strings.HasSuffix(m.Name, Discovery)
 }
 
 // Dashed returns the name under which servers offer an ability as a tool or prompt
 // (docs/platform IV.3).
 func Dashed(id string) string { return strings.ReplaceAll(id, "/", "-") }
+
+// Offers tells whether servers offer an ability under a name: its dashed id, or what newer
+// adapters make of one over 128 characters, its beginning and a part of the MD5 of the id.
+func Offers(id, name string) bool {
+	dashed := Dashed(id)
+	if dashed == name {
+		return true
+	}
+	i := strings.LastIndexByte(name, '-')
+	if i < 0 || len(dashed) <= maxName || len(name)-i-1 != shortSum {
+		return false
+	}
+	sum := md5.Sum([]byte(id)) //nolint:gosec // the adapter's own choice
+	return strings.HasPrefix(dashed, name[:i]) && strings.HasPrefix(hex.EncodeToString(sum[:]), name[i+1:])
+}
+
+// shortSum is how many digits of a sum end a name that was too long.
+const shortSum = 12
 
 // The headers that repeat the method and the name of the body, from revision 2026-07-28 of
 // the protocol on.

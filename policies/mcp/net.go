@@ -8,9 +8,10 @@ import (
 )
 
 // MayExecute tells whether a body on any route may be a message that runs something: an
-// object whose member method is one of [Executing], or a list or an object with an integer
-// key that holds such an object. Of equal keys any counts. A body that breaks off, or is no
-// JSON, may if it has one of the methods as plain text.
+// object whose member method is one of [Executing], or a list or an object with an integer key
+// that holds such an object anywhere: some servers take it for a list of all its members
+// (docs/platform IV.2). Of equal keys any counts. A body that breaks off, or is no JSON, may if
+// it has one of the methods as plain text.
 func MayExecute(body []byte) bool {
 	body = bytes.Trim(body, " \t\r\n")
 	if len(body) == 0 || body[0] != '{' && body[0] != '[' || !mentions(body) && bytes.IndexByte(body, '\\') < 0 {
@@ -26,6 +27,7 @@ func holdsMethod(body []byte) (found bool, err error) {
 	if _, err := dec.ReadToken(); err != nil {
 		return false, err
 	}
+	list, below := body[0] == '[', false
 	for dec.PeekKind() != ']' && dec.PeekKind() != '}' {
 		key := ""
 		if body[0] == '{' {
@@ -39,10 +41,12 @@ func holdsMethod(body []byte) (found bool, err error) {
 		if err != nil {
 			return found, err
 		}
-		found = found || member(key, body[0] == '[', value)
+		list = list || integerKey(key)
+		below = below || value.Kind() == '{' && hasMethod(value)
+		found = found || key == "method" && executes(value)
 	}
 	_, err = dec.ReadToken()
-	return found, err
+	return found || list && below, err
 }
 
 // mentions tells whether a body has one of the methods as plain text.
@@ -50,20 +54,14 @@ func mentions(body []byte) bool {
 	return slices.ContainsFunc(Executing, func(method string) bool { return bytes.Contains(body, []byte(method)) })
 }
 
-// member tells whether one member of the outermost value makes the body a message that runs
-// something.
-func member(key string, element bool, value jsontext.Value) bool {
-	if method, ok := text(value); ok {
-		return key == "method" && slices.Contains(Executing, method)
-	}
-	if !element && !integerKey(key) || value.Kind() != '{' {
-		return false
-	}
-	return methodOf(value)
+// executes tells whether a value is the text of a method that runs something.
+func executes(value jsontext.Value) bool {
+	method, ok := text(value)
+	return ok && slices.Contains(Executing, method)
 }
 
-// methodOf tells whether an object has a member method that runs something.
-func methodOf(object jsontext.Value) bool {
+// hasMethod tells whether an object has a member method that runs something.
+func hasMethod(object jsontext.Value) bool {
 	dec := jsontext.NewDecoder(bytes.NewReader(object), jsontext.AllowDuplicateNames(true))
 	if _, err := dec.ReadToken(); err != nil {
 		return false
@@ -78,7 +76,7 @@ func methodOf(object jsontext.Value) bool {
 		if err != nil {
 			return false
 		}
-		if method, ok := text(value); ok && key == "method" && slices.Contains(Executing, method) {
+		if key == "method" && executes(value) {
 			return true
 		}
 	}

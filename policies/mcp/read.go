@@ -22,8 +22,11 @@ var (
 	errHeaders   = call.Ambiguous("message_headers")   // Mcp-Method or Mcp-Name that differ from the body
 )
 
-// maxDepth bounds nesting, as for other inspected JSON.
-const maxDepth = 64
+// Bounds of nesting and of the members of one object, as for other inspected JSON.
+const (
+	maxDepth   = 64
+	maxMembers = 4096
+)
 
 // Bounds of what names something. Servers cut longer names (docs/platform IV.3).
 const (
@@ -129,7 +132,9 @@ func membersOf(text []byte) (members map[string]jsontext.Value, ok bool) {
 		if err != nil || tooDeep(value) {
 			return nil, false
 		}
-		members[key] = value.Clone()
+		if members[key] = value.Clone(); len(members) > maxMembers {
+			return nil, false
+		}
 	}
 	if t, err := dec.ReadToken(); err != nil || t.Kind() != '}' {
 		return nil, false
@@ -169,7 +174,8 @@ func integerKey(key string) bool {
 func (m *Message) envelope(members map[string]jsontext.Value) *call.Refusal {
 	version, _ := text(members["jsonrpc"])
 	method, isText := text(members["method"])
-	if _, beside := members["name"]; version != "2.0" || !isText || beside || !plainMethod(method) {
+	reply := isReply(members)
+	if _, beside := members["name"]; version != "2.0" || beside || !reply && (!isText || !plainMethod(method)) {
 		return errEnvelope
 	}
 	id, known := members["id"]
@@ -182,6 +188,16 @@ func (m *Message) envelope(members map[string]jsontext.Value) *call.Refusal {
 	}
 	m.Method = method
 	return nil
+}
+
+// isReply tells whether a message answers a request of the server: it has a result or an error,
+// and neither method nor params.
+func isReply(members map[string]jsontext.Value) bool {
+	_, result := members["result"]
+	_, failed := members["error"]
+	_, method := members["method"]
+	_, params := members["params"]
+	return (result || failed) && !method && !params
 }
 
 // plainMethod tells whether a method is a word that no server reads as another one.

@@ -23,6 +23,7 @@ func TestRead_Messages(t *testing.T) {
 		`{"jsonrpc":"2.0","id":7,"method":"resources/read","params":{"uri":"shop://products?x=1"}}`:                         {ID: "7", Method: mcp.ResourcesRead, URI: "shop://products?x=1"},
 		execute(`"ability_name":"shop/query","parameters":{"id":1}`):                                                        {ID: "7", Method: mcp.ToolsCall, Name: "mcp-adapter-execute-ability", Ability: "shop/query", Input: []byte(`{"id":1}`)},
 		execute(`"ability_name":"shop/query","parameters":[]`):                                                              {ID: "7", Method: mcp.ToolsCall, Name: "mcp-adapter-execute-ability", Ability: "shop/query"},
+		`{"jsonrpc":"2.0","id":7,"result":{}}`:                                                                              {ID: "7"}, // the answer to a request of the server
 	} {
 		m, err := mcp.Read([]byte(body), http.Header{})
 		if err != nil {
@@ -66,7 +67,7 @@ func TestRead_Refusals(t *testing.T) {
 		`{"jsonrpc":2.0,"id":7,"method":"ping"}`:                        "message_envelope",
 		`{"jsonrpc":"2.0","id":7,"method":["ping"]}`:                    "message_envelope",
 		`{"jsonrpc":"2.0","id":7,"method":"tools/call "}`:               "message_envelope",
-		`{"jsonrpc":"2.0","id":7,"result":{}}`:                          "message_envelope",
+		`{"jsonrpc":"2.0","id":7,"result":{},"params":{}}`:              "message_envelope",
 		`{"jsonrpc":"2.0","id":7.0,"method":"ping"}`:                    "message_envelope",
 		`{"jsonrpc":"2.0","id":true,"method":"ping"}`:                   "message_envelope",
 		`{"jsonrpc":"2.0","id":99999999999999999,"method":"ping"}`:      "message_envelope",
@@ -131,6 +132,9 @@ func TestMayExecute(t *testing.T) {
 		"[" + call + "]":                     true,
 		"[5," + call + "]":                   true,
 		`{"0":` + call + `,"method":"x"}`:    true,
+		`{"0":[],"x":` + call + `}`:          true,
+		`{"x":` + call + `,"0":5}`:           true,
+		`{"x":` + call + `,"00":5}`:          true, // PHP takes it for a text, which costs nothing
 		`{"m\u0065thod":"tools\/call"}`:      true,
 		`{"method":"prompts/get","x":1}`:     true,
 		`{"method":"tools/call","method":1}`: true, // nobody says which one counts

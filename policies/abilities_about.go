@@ -1,0 +1,80 @@
+package policies
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// ability is the platform's description of one ability (docs/interface 2).
+type ability struct {
+	Name        string
+	InputSchema json.RawMessage
+	Meta        struct {
+		Annotations struct {
+			Readonly    bool
+			Destructive *bool // nil if the platform does not say
+			Idempotent  bool
+		}
+		URI string // of the resource that the ability is, "" for others
+		MCP struct{ URI string }
+	}
+
+	annotated bool // the description has annotations
+}
+
+// UnmarshalJSON reads a description as the platform's own code does: plugins write what they
+// like for an annotation, and PHP takes it for true or false. PHP writes an empty list for an
+// object without members.
+func (a *ability) UnmarshalJSON(text []byte) error {
+	var said struct {
+		Name        string          `json:"name"`
+		InputSchema json.RawMessage `json:"input_schema"`
+		Meta        json.RawMessage `json:"meta"`
+	}
+	if err := json.Unmarshal(text, &said); err != nil {
+		return err
+	}
+	*a = ability{Name: said.Name, InputSchema: said.InputSchema}
+	meta := membersOf(said.Meta)
+	notes := membersOf(meta["annotations"])
+	a.annotated = meta["annotations"] != nil
+	about := &a.Meta.Annotations
+	about.Readonly, about.Idempotent = isTrue(notes["readonly"]), isTrue(notes["idempotent"])
+	if raw := notes["destructive"]; raw != nil && string(raw) != "null" {
+		destructive := isTrue(raw)
+		about.Destructive = &destructive
+	}
+	_ = json.Unmarshal(meta["uri"], &a.Meta.URI) // what is no text is no address
+	_ = json.Unmarshal(membersOf(meta["mcp"])["uri"], &a.Meta.MCP.URI)
+	return nil
+}
+
+// membersOf returns the members of an object; of anything else there are none.
+func membersOf(text json.RawMessage) (members map[string]json.RawMessage) {
+	if json.Unmarshal(text, &members) != nil {
+		return nil
+	}
+	return members
+}
+
+// isTrue tells whether PHP takes a value for true.
+func isTrue(raw json.RawMessage) bool {
+	switch text := strings.TrimSpace(string(raw)); text {
+	case "", "null", "false", `""`, `"0"`, "[]":
+		return false
+	default:
+		return strings.Trim(text, "-0.") != "" // 0, -0 and 0.0
+	}
+}
+
+func (a *ability) destructive() bool {
+	return a != nil && a.Meta.Annotations.Destructive != nil && *a.Meta.Annotations.Destructive
+}
+
+// harmless tells whether the platform says that the ability destroys nothing.
+func (a *ability) harmless() bool {
+	if a == nil || a.destructive() {
+		return false
+	}
+	return a.Meta.Annotations.Readonly || a.Meta.Annotations.Destructive != nil
+}
