@@ -17,19 +17,12 @@ import (
 func TestMasked_EveryOutput(t *testing.T) {
 	const secret = "Tok3nInThePath"
 	p := newToolServer(t)
-	tools, index := p.answer, ""
-	list := func(more string) {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		index = fmt.Sprintf(`"/mcp/v1/%s":{},"/mcp/v1/%[1]s/sse":{},"/mcp/v1/upload/%[1]s":{}%s`, secret, more)
-	}
-	list("")
+	tools := p.answer
 	p.answer = func(w http.ResponseWriter, r *http.Request) bool {
 		if strings.Trim(r.URL.Path, "/") != "wp-json" {
 			return tools(w, r)
 		}
-		p.mu.Lock()
-		defer p.mu.Unlock()
+		index := fmt.Sprintf(`"/mcp/v1/%s":{},"/mcp/v1/%[1]s/sse":{},"/mcp/v1/upload/%[1]s":{}`, secret)
 		_, _ = fmt.Fprintf(w, `{"home":"http://%s","url":"http://%s","namespaces":["mcp/v1"],"routes":{%s}}`, r.Host, r.Host, index)
 		return true
 	}
@@ -42,19 +35,7 @@ func TestMasked_EveryOutput(t *testing.T) {
 	g := startFile(t, file)
 	m := &gateway{t: t, url: "http://" + file.Sites[1].Address}
 	var seen strings.Builder
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+file.Admin+"/restwarden/events", http.NoBody)
-	if err != nil {
-		t.Fatal(err)
-	}
-	events, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	streamed := make(chan string, 1)
-	go func() {
-		text, _ := io.ReadAll(events.Body)
-		streamed <- string(text)
-	}()
+	streamed := follow(t, file.Admin)
 	for _, path := range []string{"", "/sse", "/messages", "/messages", "/nothing"} {
 		for _, line := range []string{"POST /wp-json/mcp/v1/" + secret + path, "POST /?rest_route=/mcp/v1/" + secret + path, "GET /wp-json/MCP/v1/" + secret + path} {
 			g.do(line, toolCall("shop-query", `{}`), jsonBody)
@@ -65,15 +46,11 @@ func TestMasked_EveryOutput(t *testing.T) {
 		return strings.Contains(g.logged(), "/mcp/v1/upload/:token")
 	})
 	g.do("POST /wp-json/mcp/v1/"+secret, toolCall("shop-query", `{}`), jsonBody)
-	for _, path := range []string{"sites", "sites/" + "_/refusals"} {
-		_, answer := adminOf(t, file.Admin, http.MethodGet, path, "")
-		seen.WriteString(answer)
-	}
+	_, sites := adminOf(t, file.Admin, http.MethodGet, "sites", "")
+	seen.WriteString(sites)
 	time.Sleep(50 * time.Millisecond) // for the events, which nothing awaits
-	caddyrunMetrics := m.do("GET /metrics", "").body
-	seen.WriteString(caddyrunMetrics)
+	seen.WriteString(m.do("GET /metrics", "").body)
 	caddyrun.Stop(t)
-	_ = events.Body.Close()
 	seen.WriteString(<-streamed)
 	seen.WriteString(g.logged())
 	for _, want := range []string{"/mcp/v1/:token", "agent call", "/mcp/v1/upload/:token", "caddy_restwarden_agent_calls_total"} {
@@ -86,4 +63,24 @@ func TestMasked_EveryOutput(t *testing.T) {
 			t.Errorf("the secret is in %s", line)
 		}
 	}
+}
+
+// follow reads the events of the admin endpoint until it ends, and then gives their text.
+func follow(t *testing.T, admin string) <-chan string {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+admin+"/restwarden/events", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	streamed := make(chan string, 1)
+	res, err := new(http.Client).Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer func() { _ = res.Body.Close() }()
+		text, _ := io.ReadAll(res.Body)
+		streamed <- string(text)
+	}()
+	return streamed
 }

@@ -76,19 +76,19 @@ func maskedError(err error) error {
 	}
 	text := err.Error()
 	if shown := call.Masked(text); shown != text {
-		return &shownAs{shown, err}
+		return &shownError{shown, err}
 	}
 	return err
 }
 
-// shownAs is an error with another message.
-type shownAs struct {
+// shownError is an error with another message.
+type shownError struct {
 	text string
 	error
 }
 
 // Error implements error.
-func (e *shownAs) Error() string { return e.text }
+func (e *shownError) Error() string { return e.text }
 
 // Unwrap returns the error with its own message.
-func (e *shownAs) Unwrap() error { return e.error }
+func (e *shownError) Unwrap() error { return e.error }
