@@ -76,19 +76,19 @@ func maskedError(err error) error {
 	}
 	text := err.Error()
 	if shown := call.Masked(text); shown != text {
-		return &shownError{shown, err}
+		return &maskError{shown, err}
 	}
 	return err
 }
 
-// shownError is an error with another message.
-type shownError struct {
+// maskError is an error with another message.
+type maskError struct {
 	text string
 	error
 }
 
 // Error implements error.
-func (e *shownError) Error() string { return e.text }
+func (e *maskError) Error() string { return e.text }
 
 // Unwrap returns the error with its own message.
-func (e *shownError) Unwrap() error { return e.error }
+func (e *maskError) Unwrap() error { return e.error }
