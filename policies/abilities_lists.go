@@ -189,7 +189,7 @@ func (p *Abilities) offers(r *Request, i item) bool {
 	case i.URI != "" || i.URITemplate != "":
 		return p.visible(r, &subject{uri: i.URI + i.URITemplate})
 	case strings.HasSuffix(i.Name, mcp.Executor), strings.HasSuffix(i.Name, mcp.Describer), strings.HasSuffix(i.Name, mcp.Discovery):
-		return true
+		return !p.deniesTool(&subject{by: mcp.Dashed(i.Name)})
 	}
 	found := r.agent.known.named(i.Name)
 	switch len(found) {

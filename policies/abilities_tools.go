@@ -22,6 +22,9 @@ func (p *Abilities) checkMessage(ctx context.Context, r *Request, m *message) (V
 	case m.URI != "":
 		return p.judgeKnown(ctx, r, &subject{uri: m.URI})
 	case strings.HasSuffix(m.Name, mcp.Discovery):
+		if s := (&subject{by: mcp.Dashed(m.Name)}); p.deniesTool(s) {
+			return p.judgeKnown(ctx, r, s)
+		}
 		return p.checkList(ctx, r, m)
 	case m.Ability != "":
 		return p.checkExecutor(ctx, r, m)
@@ -29,11 +32,25 @@ func (p *Abilities) checkMessage(ctx context.Context, r *Request, m *message) (V
 	return p.checkTool(ctx, r, m)
 }
 
+// deniesTool tells whether a rule denies a tool of the default server whatever ability it is
+// to run, since none before it allows any.
+func (p *Abilities) deniesTool(s *subject) bool {
+	for i := range p.Rules {
+		switch r := &p.Rules[i]; {
+		case r.fits(s):
+			return true // only rules that deny fit it
+		case !r.Deny && (r.Kind == KindAbility || r.Kind == KindReadonly):
+			return false
+		}
+	}
+	return false
+}
+
 // checkExecutor judges the tools that run or describe the ability that they name, as a run
 // over REST is judged. The platform also runs abilities there that it does not list
 // (docs/platform IV.3): such a one needs a rule that names it without wildcard.
 func (p *Abilities) checkExecutor(ctx context.Context, r *Request, m *message) (Verdict, error) {
-	s := &subject{id: m.Ability}
+	s := &subject{id: m.Ability, by: mcp.Dashed(m.Name)}
 	v, err := p.judge(ctx, r, s)
 	if err != nil || v.Refused() {
 		return v, err
