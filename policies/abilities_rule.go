@@ -95,8 +95,8 @@ func misplaced(pattern string) error {
 	if !slices.Contains(ruleWords, pattern) {
 		return nil
 	}
-	return fmt.Errorf("%q stands where a pattern does: the order is allow [<who>] [readonly|tool|resource] <pattern>..., "+
-		"deny [tool|resource] <pattern>... and confirm <pattern>...", pattern)
+	return fmt.Errorf("%q stands where a pattern does: lines are allow [<who>] [readonly|tool|resource] <pattern>..., "+
+		"deny [tool|resource] <pattern>... or confirm <pattern>... in this order", pattern)
 }
 
 const (
