@@ -107,12 +107,16 @@ func notFound(format string, args ...any) error {
 
 // sites returns the guarded sites by name, each once. It leaves out those for requests on
 // ways that nobody knows, where the ways are known.
-func (a *App) sites() []*site {
+func (a *App) sites() []*site { return a.sitesWith(func(*site) bool { return true }) }
+
+// sitesWith returns the sites with one directive at least that fits: two for the same site
+// may differ.
+func (a *App) sitesWith(fits func(*site) bool) []*site {
 	a.assign()
 	var all []*site
 	for _, g := range a.gateways {
 		for _, s := range g.sites {
-			if s.way.Module != nil || len(g.sites) == 1 {
+			if (s.way.Module != nil || len(g.sites) == 1) && fits(s) {
 				all = append(all, s)
 			}
 		}

@@ -38,13 +38,8 @@ func (s *site) confirmation(ctx context.Context, c *confirm.Confirmation) confir
 }
 
 // confirming returns the sites where calls may have to wait for a person.
-func (a *App) confirming() (all []*site) {
-	for _, s := range a.sites() {
-		if s.confirmer != nil {
-			all = append(all, s)
-		}
-	}
-	return all
+func (a *App) confirming() []*site {
+	return a.sitesWith(func(s *site) bool { return s.confirmer != nil })
 }
 
 // serveConfirmations answers GET /restwarden/confirmations.

@@ -95,12 +95,27 @@ func (p *Abilities) Provision(site *Site, _ Settings) error {
 		if err != nil {
 			return fmt.Errorf("doors: %w", err)
 		}
+		if ofAll(pattern) {
+			return fmt.Errorf("doors: %s would take every call for a message of an agent, and refuse people's: name the servers of tools", text)
+		}
 		p.doors = append(p.doors, pattern)
 	}
-	if len(p.Doors) > 0 && !p.guards() {
-		return fmt.Errorf("doors: no rule says what agents may run there: add allow or deny")
+	return errors.Join(p.checkIdle(), p.checkConfirm(), p.checkRefuse(), p.checkAudit())
+}
+
+// checkIdle refuses what does nothing without a rule: servers of tools are not judged then.
+func (p *Abilities) checkIdle() error {
+	switch {
+	case p.guards():
+		return nil
+	case len(p.Doors) > 0:
+		return errors.New("doors: no rule says what agents may run there: add allow or deny")
+	case p.Refuse != "":
+		return errors.New("refuse: no rule says what agents may run: add allow or deny")
+	case p.Audit != "" && p.Audit != auditOff:
+		return errors.New("audit: without a rule no call of an agent is read: add allow or deny")
 	}
-	return errors.Join(p.checkConfirm(), p.checkRefuse(), p.checkAudit())
+	return nil
 }
 
 // guards tells whether the policy judges servers of tools. Without a rule it judges the
@@ -242,7 +257,7 @@ func (p *Abilities) asksReadonly(s *subject) bool {
 	if s.about != nil || s.id == "" {
 		return false
 	}
-	as := subject{id: s.id, name: s.name, about: new(ability)}
+	as := subject{id: s.id, name: s.name, by: s.by, about: new(ability)}
 	as.about.Meta.Annotations.Readonly = true
 	_, allowed := p.decide(&as, nil)
 	return allowed

@@ -1,6 +1,7 @@
 package policies
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,7 +41,7 @@ func (p *Abilities) configureConfirm(o Option) (err error) {
 		}
 		for _, pattern := range o.Args {
 			rule := ConfirmRule{Pattern: pattern, At: o.Pos}
-			if err := rule.check(); err != nil {
+			if err := cmp.Or(misplaced(pattern), rule.check()); err != nil {
 				return o.Invalid(err)
 			}
 			p.Confirm = append(p.Confirm, rule)

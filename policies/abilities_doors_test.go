@@ -71,6 +71,11 @@ func TestAbilities_Doors(t *testing.T) {
 		"pass/notification":                        {"deny shop/update", adapter, `{"jsonrpc":"2.0","method":"notifications/initialized"}`, 0},
 		"refuse/unknown method":                    {"deny shop/update", adapter, `{"jsonrpc":"2.0","id":1,"method":"tools/run"}`, 403},
 		"refuse/denied, by execute-ability":        {"deny shop/update", adapter, executorOf("shop/update", `{"id":1}`), 403},
+		"refuse/execute-ability itself":            {"deny tool mcp-adapter-execute-*;allow shop/*", adapter, executorOf("shop/query", `{"id":1}`), 403},
+		"refuse/execute-ability, by a slash":       {"deny tool team-execute-ability", adapter, toolOf("team/execute-ability", `{"ability_name":"shop/query"}`), 403},
+		"refuse/get-ability-info itself":           {"deny tool *-get-ability-info;allow shop/*", adapter, toolOf("mcp-adapter-get-ability-info", `{"ability_name":"shop/query"}`), 403},
+		"refuse/discover-abilities itself":         {"deny tool *-discover-abilities;allow shop/*", adapter, toolOf("mcp-adapter-discover-abilities", `{}`), 403},
+		"pass/execute-ability, allowed before":     {"allow shop/query;deny tool *", adapter, executorOf("shop/query", `{"id":1}`), 0},
 		"pass/other, by execute-ability":           {"deny shop/query", adapter, executorOf("shop/update", `{"id":1}`), 0},
 		"refuse/against the schema":                {"deny shop/query", adapter, executorOf("shop/update", `{"id":"x"}`), 400},
 		"refuse/destructive by wildcard":           {"allow shop/*", adapter, executorOf("shop/delete", `{"id":1}`), 403},
@@ -352,6 +357,8 @@ func TestAbilities_Offers(t *testing.T) {
 		has, lacks            []string
 	}{
 		{"allow readonly shop/*", "tools/list", `{"tools":` + list("shop-query", "shop-update", own) + `,"nextCursor":"x"}`, []string{"shop-query", own, "nextCursor"}, []string{"shop-update"}},
+		{"deny tool *-ability;allow shop/query", "tools/list", `{"tools":` + list("shop-query", own) + `}`, []string{"shop-query"}, []string{own}},
+		{"allow shop/query;deny tool *-ability", "tools/list", `{"tools":` + list("shop-query", own) + `}`, []string{"shop-query", own}, nil},
 		{"allow tool plain", "tools/list", `{"tools":` + list("shop-query", "plain") + `}`, []string{"plain"}, []string{"shop-query"}},
 		{"allow role administrator shop/*", "tools/list", `{"tools":` + list("shop-query") + `}`, nil, []string{"shop-query"}},
 		{"allow *", "tools/list", `{"tools":` + list("a-b-c", "shop-delete", "shop-update") + `}`, []string{"shop-update"}, []string{"a-b-c", "shop-delete"}},
@@ -360,7 +367,7 @@ func TestAbilities_Offers(t *testing.T) {
 		{"allow readonly *", "discover", `{"content":[{"type":"text","text":` + string(quoted) + `}],"structuredContent":` + found + `}`, []string{"shop/query"}, []string{"shop/update", "lab/hidden"}},
 	} {
 		s := newSite(t)
-		p := abilitiesPolicy(t, s, test.rules)
+		p := abilitiesPolicy(t, s, strings.Split(test.rules, ";")...)
 		body := `{"jsonrpc":"2.0","id":7,"method":"` + test.method + `"}`
 		if test.method == "discover" {
 			body = toolOf("mcp-adapter-discover-abilities", `{}`)
@@ -427,5 +434,32 @@ func TestAbilities_RefusalsOfDoors(t *testing.T) {
 	bare := provision(t, s, new(Abilities))
 	if a := alone("abilities", bare).Refusal(request(t, s, nil, "POST", adapter, `{}`, jsonType), forbidden()); a != nil {
 		t.Errorf("without a rule: %s", a.Body)
+	}
+}
+
+// TestAbilities_Idle: what could do nothing, or would take every call for a message, does not
+// load.
+func TestAbilities_Idle(t *testing.T) {
+	rules := []AbilityRule{{Pattern: "shop/*"}}
+	for _, test := range []struct {
+		p    Abilities
+		want string
+	}{
+		{Abilities{Doors: []string{"/team/agents"}}, "no rule says"},
+		{Abilities{Refuse: refuseResult}, "no rule says"},
+		{Abilities{Audit: auditArguments}, "without a rule"},
+		{Abilities{Audit: auditOff}, ""},
+		{Abilities{Rules: rules, Refuse: refuseResult, Audit: auditArguments}, ""},
+		{Abilities{Confirm: []ConfirmRule{{Pattern: "shop/*"}}, Refuse: refuseResult}, ""},
+		{Abilities{Rules: rules, Doors: []string{"/**"}}, "every call"},
+		{Abilities{Rules: rules, Doors: []string{"/*/**"}}, "every call"},
+		{Abilities{Rules: rules, Doors: []string{"/team/**"}}, ""},
+		{Abilities{Rules: []AbilityRule{{Pattern: "readonl"}}}, "did you mean readonly"},
+		{Abilities{Rules: []AbilityRule{{Pattern: "role", Kind: KindTool}}}, ""},
+	} {
+		err := provisionError(newSite(t), &test.p)
+		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%+v: %v, want %q", test.p, err, test.want)
+		}
 	}
 }

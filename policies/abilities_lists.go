@@ -201,7 +201,7 @@ func (p *Abilities) offers(r *Request, i item) bool {
 		}
 		return p.visible(r, s)
 	case mcp.IsAdapters(i.Name):
-		return p.deniesTool(i.Name) == nil
+		return !p.deniesTool(&subject{by: mcp.Dashed(i.Name)})
 	}
 	found := r.agent.known.named(i.Name)
 	switch len(found) {

@@ -3,6 +3,7 @@ package policies
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/mcp"
@@ -46,6 +47,7 @@ func (k AbilityKind) known() bool {
 type subject struct {
 	id    string   // of an ability; "" if the platform's list has none of that name
 	name  string   // of a tool or prompt, as called; "" if the id itself was sent
+	by    string   // dashed name of a tool of the default server, which runs or describes id; "" for other ways
 	uri   string   // of a resource
 	about *ability // what the platform says of the ability; nil if nobody has asked
 }
@@ -60,7 +62,7 @@ func abilityRules(o Option) (rules []AbilityRule, err error) {
 			n = 2
 		}
 		if len(args) <= n {
-			return nil, o.Missing("needs whom, then patterns")
+			return nil, o.Missing(strings.Join(args, " ") + " says whom, but not what: patterns come behind it")
 		}
 		r.Allow, args = strings.Join(args[:n], " "), args[n:]
 	}
@@ -73,6 +75,9 @@ func abilityRules(o Option) (rules []AbilityRule, err error) {
 		return nil, o.Errorf("%s takes one pattern or several", o.Name)
 	}
 	for _, r.Pattern = range args {
+		if err := misplaced(r.Pattern); err != nil {
+			return nil, o.Invalid(err)
+		}
 		if err := r.compile(); err != nil {
 			return nil, o.Invalid(err)
 		}
@@ -81,9 +86,24 @@ func abilityRules(o Option) (rules []AbilityRule, err error) {
 	return rules, nil
 }
 
+// ruleWords are the words of a line that stand before its patterns.
+var ruleWords = []string{"anyone", "users", "role", "capability", string(KindReadonly), string(KindTool), string(KindResource)}
+
+// misplaced refuses a pattern that is a word of the line: as a pattern it would leave the others
+// in force for every caller. JSON keeps the words apart.
+func misplaced(pattern string) error {
+	if !slices.Contains(ruleWords, pattern) {
+		return nil
+	}
+	return fmt.Errorf("%q stands where a pattern does: lines are allow [<who>] [readonly|tool|resource] <pattern>..., "+
+		"deny [tool|resource] <pattern>... or confirm <pattern>... in this order", pattern)
+}
+
 const (
 	idLetters  = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-/*"
 	toolExtras = "_."
+	// toolLetters are those of names that rules for tools judge.
+	toolLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-*" + toolExtras
 )
 
 // compile checks the rule, from Caddyfile and JSON alike.
@@ -94,10 +114,17 @@ func (r *AbilityRule) compile() error {
 	case r.Deny && r.Allow != "":
 		return errors.New("a rule either allows somebody or denies")
 	case r.Deny && r.Kind == KindReadonly:
-		return errors.New("deny takes no readonly: an ability is denied whatever it calls itself")
+		return errors.New("readonly goes with allow alone: what is denied is denied whatever it calls itself")
 	}
-	if err := r.checkPattern(); err != nil || r.Allow == "" {
+	if err := r.compileWho(); err != nil {
 		return err
+	}
+	return r.checkPattern()
+}
+
+func (r *AbilityRule) compileWho() error {
+	if r.Allow == "" {
+		return nil
 	}
 	r.by = Rule{Allow: r.Allow}
 	if err := r.by.compileWho(); err != nil {
@@ -109,17 +136,33 @@ func (r *AbilityRule) compile() error {
 	return nil
 }
 
+// checkPattern refuses patterns that fit nothing: no ability has an id without a slash, no tool
+// that a rule judges has a name with one (docs/platform IV.3), and no resource has an address
+// without a scheme.
 func (r *AbilityRule) checkPattern() error {
-	word, possible := "the id of an ability, such as shop/orders-query", strings.Trim(r.Pattern, idLetters) == ""
+	wild := strings.Contains(r.Pattern, "*")
+	var word, hint string
+	var possible bool
 	switch r.Kind {
 	case KindTool:
-		word, possible = "the name of a tool, such as shop-orders-query", strings.Trim(r.Pattern, idLetters+toolExtras) == ""
+		word, possible = "the name of a tool, such as shop-orders-query", strings.Trim(r.Pattern, toolLetters) == ""
+		if strings.Contains(r.Pattern, "/") {
+			hint = ": a line for an ability has its id without the word tool"
+		}
 	case KindResource:
-		word, possible = "the address of a resource, such as shop://products", strings.IndexFunc(r.Pattern, func(c rune) bool { return c <= ' ' || c > '~' }) < 0
+		word = "the address of a resource, such as shop://products"
+		possible = (wild || strings.Contains(r.Pattern, ":")) && strings.IndexFunc(r.Pattern, func(c rune) bool { return c <= ' ' || c > '~' }) < 0
 	case KindAbility, KindReadonly:
+		word = "the id of an ability, such as shop/orders-query"
+		possible = (wild || strings.Contains(r.Pattern, "/")) && strings.Trim(r.Pattern, idLetters) == ""
+		if near := nearest.Hint(r.Pattern, ruleWords...); near != "" {
+			hint = ": " + near
+		} else if strings.Trim(r.Pattern, toolLetters) == "" {
+			hint = ": the name of a tool that is no ability stands behind the word tool"
+		}
 	}
 	if r.Pattern == "" || !possible {
-		return fmt.Errorf("%q cannot be %s", r.Pattern, word)
+		return fmt.Errorf("%q cannot be %s%s", r.Pattern, word, hint)
 	}
 	return nil
 }
@@ -134,7 +177,7 @@ func (r *AbilityRule) fits(s *subject) bool {
 	case KindResource:
 		return s.uri != "" && glob(r.Pattern, s.uri)
 	case KindTool:
-		return s.name != "" && (s.id == "" || r.Deny) && glob(r.Pattern, s.name)
+		return s.name != "" && (s.id == "" || r.Deny) && glob(r.Pattern, s.name) || r.Deny && s.by != "" && glob(r.Pattern, s.by)
 	case KindReadonly:
 		return s.id != "" && glob(r.Pattern, s.id) && s.about != nil && s.about.Meta.Annotations.Readonly
 	}

@@ -28,29 +28,27 @@ func (p *Abilities) checkMessage(ctx context.Context, r *Request, m *message) (V
 		}
 		return p.checkExecutor(ctx, r, m) // a server's own tool of that name runs the other one
 	}
-	switch rule := p.deniesTool(m.Name); {
-	case rule != nil:
-		p.decide(&subject{name: m.Name}, p.told(r))
-		return p.forbid(*rule), nil
-	case m.Ability != "":
+	if m.Ability != "" {
 		return p.checkExecutor(ctx, r, m)
-	case m.Lists():
-		return p.checkList(ctx, r, m)
 	}
-	return p.checkTool(ctx, r, m)
+	if s := (&subject{by: mcp.Dashed(m.Name)}); p.deniesTool(s) {
+		return p.judgeKnown(ctx, r, s)
+	}
+	return p.checkList(ctx, r, m)
 }
 
-// deniesTool returns the first rule about tools that denies a name, or nil.
-func (p *Abilities) deniesTool(name string) *AbilityRule {
+// deniesTool tells whether a rule denies a tool of the default server whatever ability it is
+// to run, since none before it allows any.
+func (p *Abilities) deniesTool(s *subject) bool {
 	for i := range p.Rules {
-		if r := &p.Rules[i]; r.Kind == KindTool && glob(r.Pattern, name) {
-			if r.Deny {
-				return r
-			}
-			return nil
+		switch r := &p.Rules[i]; {
+		case r.fits(s):
+			return true // only rules that deny fit it
+		case !r.Deny && (r.Kind == KindAbility || r.Kind == KindReadonly):
+			return false
 		}
 	}
-	return nil
+	return false
 }
 
 // checkResource judges a resource by its address, and by the rules about the ability that the
@@ -89,7 +87,7 @@ func (p *Abilities) checkResource(ctx context.Context, r *Request, m *message) (
 // over REST is judged. The platform also runs abilities there that it does not list
 // (docs/platform IV.3): such a one needs a rule that names it without wildcard.
 func (p *Abilities) checkExecutor(ctx context.Context, r *Request, m *message) (Verdict, error) {
-	s := &subject{id: m.Ability}
+	s := &subject{id: m.Ability, by: mcp.Dashed(m.Name)}
 	v, err := p.judge(ctx, r, s)
 	if err != nil || v.Refused() {
 		return v, err

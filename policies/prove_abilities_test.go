@@ -10,6 +10,7 @@ import (
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/ask/asktest"
 	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/mcp"
 )
 
 const runPrefix = "/wp-abilities/v1/abilities/"
@@ -30,6 +31,9 @@ func drawAbilities(t *rapid.T) *Abilities {
 		}
 		if r.Kind = rapid.SampledFrom([]AbilityKind{KindAbility, KindAbility, KindReadonly, KindTool}).Draw(t, "kind"); r.Kind == KindReadonly {
 			r.Deny = false
+		}
+		if r.Kind == KindTool {
+			r.Pattern = mcp.Dashed(r.Pattern) // the name of a tool has no slash
 		}
 		if !r.Deny {
 			r.Allow = rapid.SampledFrom([]string{"", "", "role editor", "users", "anyone"}).Draw(t, "who")

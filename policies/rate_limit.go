@@ -94,8 +94,10 @@ func (l *RateLimit) compile() (err error) {
 		}
 		l.messages, methods = methods, nil
 	}
-	l.target, err = NewTarget(methods, l.Routes)
-	return err
+	if l.target, err = NewTarget(methods, l.Routes); err != nil {
+		return err
+	}
+	return l.onlyServers()
 }
 
 // stands tells whether another limit equals l: the two would count each call twice.

@@ -34,6 +34,23 @@ func onlyMessages(methods []string) error {
 	return nil
 }
 
+// ofAll tells whether a pattern fits the routes of every plugin.
+func ofAll(p call.Pattern) bool {
+	segments, rest := p.Segments()
+	return rest && !slices.ContainsFunc(segments, func(s string) bool { return s != "*" && s[0] != ':' })
+}
+
+// onlyServers refuses a limit of messages on every route. A body without a certain reading
+// counts, so that uploads of people would use it up.
+func (l *RateLimit) onlyServers() error {
+	for i := range l.target.routes {
+		if l.messages != nil && ofAll(l.target.routes[i]) {
+			return fmt.Errorf("a limit of agents' messages counts uploads and forms on %s, too: name the routes of servers, such as /mcp/**", l.target.routes[i])
+		}
+	}
+	return nil
+}
+
 // mismatch says why the limit does not count the call, if so. A message counts with any
 // method of HTTP: some servers read it with each (docs/platform IV.1, IV.2). A body without
 // a certain reading counts, since some server may take it for one of the limit's messages;

@@ -48,7 +48,7 @@ var policyHeadings = []string{
 
 var (
 	heading     = regexp.MustCompile(`(?m)^## (.*)$`)
-	anySize     = regexp.MustCompile(`(?m)^##+ (.*)$`)
+	anchored    = regexp.MustCompile(`(?m)^##+ (.*)$`)
 	punctuation = regexp.MustCompile(`[^a-z0-9 _-]`)
 )
 
@@ -115,7 +115,7 @@ func TestDocs_Links(t *testing.T) {
 // anchors returns the headings of a page as links name them: without punctuation.
 func anchors(text string) []string {
 	var found []string
-	for _, m := range anySize.FindAllStringSubmatch(text, -1) {
+	for _, m := range anchored.FindAllStringSubmatch(text, -1) {
 		found = append(found, strings.ReplaceAll(punctuation.ReplaceAllString(strings.ToLower(m[1]), ""), " ", "-"))
 	}
 	return found

@@ -242,7 +242,7 @@ func (m *Message) executing(params map[string]jsontext.Value) *call.Refusal {
 		return nil
 	}
 	name, ok := text(params["name"])
-	if !ok || !plainName(name) {
+	if !ok || !plainName(name) || m.Method == PromptsGet && IsAdapters(name) { // a prompt could run any ability by that
 		return errName
 	}
 	m.Name = name

@@ -91,8 +91,9 @@ func TestRead_Refusals(t *testing.T) {
 		execute(`"ability_name":"shop-query"`):                  "message_name",
 		execute(`"ability_name":"Shop/query"`):                  "message_name",
 		execute(`"ability_name":"mcp-adapter/execute-ability"`): "message_name",
-		execute(`"parameters":{}`):                              "message_name",
-		execute(`"ability_name":"shop/query","parameters":[1]`): "message_arguments",
+		`{"jsonrpc":"2.0","id":7,"method":"prompts/get","params":{"name":"mcp-adapter-execute-ability","arguments":{"ability_name":"a/b"}}}`: "message_name",
+		execute(`"parameters":{}`):                                                        "message_name",
+		execute(`"ability_name":"shop/query","parameters":[1]`):                           "message_arguments",
 		`{"jsonrpc":"2.0","id":7,"method":"resources/read","params":{"uri":" shop://a"}}`: "message_name",
 	} {
 		_, err := mcp.Read([]byte(body), http.Header{})
