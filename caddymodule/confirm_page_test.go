@@ -157,3 +157,20 @@ func TestConfirm_WrongTokens(t *testing.T) {
 		t.Error("no Retry-After")
 	}
 }
+
+// TestConfirm_BrokenSite: a site that cannot judge serves the page all the same: an error
+// would be logged with the address.
+func TestConfirm_BrokenSite(t *testing.T) {
+	g, _, notices := confirming(t, "")
+	g.run().want(t, 403, "rest_confirmation_required")
+	page := g.pathOf(told(t, notices).Link)
+	for _, s := range current.Load().confirming() {
+		s.broken = errTelling
+	}
+	g.do("GET "+page, "", onShop).want(t, 200, "Reject")
+	g.run().want(t, 503, "")
+	eventually(t, "the log of the call", func() bool { return strings.Contains(g.logged(), errTelling.Error()) })
+	if strings.Contains(g.logged(), confirmPath) {
+		t.Error("the page is in the log")
+	}
+}
