@@ -15,8 +15,11 @@ import (
 // TestConfirm_NotTold: a hook that fails is one line of the log, without address and link.
 func TestConfirm_NotTold(t *testing.T) {
 	for name, hook := range map[string]http.HandlerFunc{
-		"answers 500":       func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) },
-		"answers 302":       func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Location", "/h00k2"); w.WriteHeader(http.StatusFound) },
+		"answers 500": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) },
+		"answers 302": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Location", "/h00k2")
+			w.WriteHeader(http.StatusFound)
+		},
 		"cannot be reached": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
 	} {
 		t.Run(name, func(t *testing.T) {
