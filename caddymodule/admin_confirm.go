@@ -92,6 +92,7 @@ func serveDecision(w http.ResponseWriter, a adminRequest) error {
 		case err != nil:
 			return adminError(http.StatusServiceUnavailable, err)
 		}
+		w.Header().Set("Cache-Control", "no-store")
 		return writeJSON(w, s.confirmation(a.r.Context(), c))
 	}
 	return adminError(http.StatusNotFound, confirm.ErrUnknown)

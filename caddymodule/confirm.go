@@ -83,10 +83,10 @@ func portOf(server string) string {
 }
 
 // waits is called for each new confirmation.
-func (s *site) waits(r *policies.Request, c *confirm.Confirmation) {
+func (s *site) waits(_ *policies.Request, c *confirm.Confirmation) {
 	s.logger.Info("a call waits for a person", zap.String("site", s.Name), zap.String("confirmation", c.ID), zap.Time("expires", c.Expires))
 	if to := s.confirmer.Notifies(); to != "" {
-		s.notify(context.WithoutCancel(r.HTTP.Context()), to, c)
+		s.notify(to, c)
 	}
 }
 

@@ -35,9 +35,9 @@ type notice struct {
 
 var errTelling = errors.New("too many notifications are under way")
 
-// notify sends a notice in the background. A failure is one line of the log, which holds
-// neither the address nor the link.
-func (s *site) notify(ctx context.Context, to string, c *confirm.Confirmation) {
+// notify sends a notice in the background, until the site ends. A failure is one line of the
+// log, which holds neither the address nor the link.
+func (s *site) notify(to string, c *confirm.Confirmation) {
 	telling := s.g.app.people.telling
 	select {
 	case telling <- struct{}{}:
@@ -47,7 +47,7 @@ func (s *site) notify(ctx context.Context, to string, c *confirm.Confirmation) {
 	}
 	go func() {
 		defer func() { <-telling }()
-		ctx, cancel := context.WithTimeout(ctx, tellTimeout)
+		ctx, cancel := context.WithTimeout(s.life, tellTimeout)
 		defer cancel()
 		link, err := s.linkTo(ctx, c)
 		if err == nil {
@@ -63,10 +63,17 @@ func (s *site) notTold(c *confirm.Confirmation, err error) {
 	s.logger.Warn("nobody could be told of a confirmation", zap.String("site", s.Name), zap.String("confirmation", c.ID), zap.Error(err))
 }
 
-// teller follows no redirect: it would take the link to an address that nobody has configured.
+// teller follows no redirect: it would take the link to an address that nobody has
+// configured. It keeps no connection, which would outlive the configuration.
 var teller = &http.Client{
-	Transport:     http.DefaultTransport.(*http.Transport).Clone(),
+	Transport:     telling(),
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+}
+
+func telling() *http.Transport {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.DisableKeepAlives = true
+	return t
 }
 
 // post sends v. Its errors do not hold the address.
@@ -82,6 +89,8 @@ func post(ctx context.Context, to string, v any) error {
 	r.Header.Set("Content-Type", "application/json")
 	res, err := teller.Do(r)
 	switch {
+	case errors.Is(err, context.Canceled):
+		return errors.New("the configuration has ended meanwhile")
 	case errors.Is(err, context.DeadlineExceeded), os.IsTimeout(err):
 		return errors.New("the address does not answer in time")
 	case err != nil:

@@ -34,13 +34,13 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 
 // serve reads r, judges it if it is a call, and answers or forwards it.
 func (s *site) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
-	if s.broken != nil {
-		return caddyhttp.Error(http.StatusServiceUnavailable, s.broken)
-	}
-	if s.confirmer != nil {
+	if s.confirmer != nil && s.Confirmations != nil { // a dry run has none
 		if token, ok := s.confirmToken(r); ok {
 			return s.serveConfirm(w, r, token)
 		}
+	}
+	if s.broken != nil {
+		return caddyhttp.Error(http.StatusServiceUnavailable, s.broken)
 	}
 	if s.g.app.dry != nil {
 		s.settle(r, next)

@@ -73,7 +73,7 @@ func follow(t *testing.T, admin string) <-chan string {
 		t.Fatal(err)
 	}
 	streamed := make(chan string, 1)
-	res, err := new(http.Client).Do(req)
+	res, err := new(http.Client).Do(req) //nolint:bodyclose // closed in the background
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,6 +38,8 @@ type site struct {
 	trace     policies.Trace
 	state     *siteState
 	discovery *discovery
+	life      context.Context // ends with the site
+	end       context.CancelFunc
 	leases    leases
 	broken    error // why no call can be judged
 }
@@ -49,6 +51,7 @@ func newSite(g *Gateway, way layout.Way, apart string) *site {
 	s := &site{Site: *g.engine.every, engine: g.engine, g: g, way: way, discovery: newDiscovery()}
 	s.reader, s.logger, s.metrics = g.engine.reader.Clone(), g.logger, g.app.metrics
 	s.agents = s.logger.Named(agentsLogger)
+	s.life, s.end = context.WithCancel(context.Background())
 	own := *g.engine.every.Site
 	s.Site.Site, s.Server, s.Name = &own, g.server+apart, siteName(way.Hosts, g.server, g.Base)
 	s.Release, _ = policies.ParseRelease(g.Release) // has been parsed before
@@ -131,6 +134,7 @@ func siteName(names []string, server, base string) string {
 
 // close releases what newSite acquired.
 func (s *site) close() error {
+	s.end()
 	s.discovery.stop()
 	return s.leases.release()
 }
