@@ -151,7 +151,7 @@ func TestDryRun_Agrees(t *testing.T) {
 		t.Run(one.name, func(t *testing.T) {
 			p := newPlatform(t)
 			for name, value := range map[string]string{
-				"COOKIE_PLUGIN_KEY": p.info.Keys.CookiePlugin, "COOKIE_PLUGIN_OLD_KEY": "old", "STRIPE_WEBHOOK_SECRET": "whsec_x", "SHOP_READ_KEY": p.info.Keys.ReadKey, "REDIS_PASSWORD": "x",
+				"COOKIE_PLUGIN_KEY": p.info.Keys.CookiePlugin, "COOKIE_PLUGIN_OLD_KEY": "old", "STRIPE_WEBHOOK_SECRET": "whsec_x", "SHOP_READ_KEY": p.info.Keys.ReadKey, "REDIS_PASSWORD": "x", "CHAT_HOOK": "x",
 			} {
 				t.Setenv(name, value)
 			}
