@@ -190,7 +190,7 @@ func (p *Abilities) checkRun(ctx context.Context, r *Request, id string) (Verdic
 		if !s.about.runsWith(r.Call.Method) {
 			return invalid(fmt.Sprintf("This ability is run with %s.", s.about.method())), nil
 		}
-		v, err := p.checkInput(s.about, func() (any, bool, error) { return abilityInput(r.Call) })
+		v, err := p.checkInput(s.about, func() (any, bool, error) { return writtenInput(r.Call) })
 		if err != nil || v.Refused() {
 			return v, err
 		}

@@ -1,0 +1,314 @@
+package policies
+
+import (
+	"encoding/json"
+	"maps"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// finding is what the platform's validator makes of a value, as far as it can be computed.
+type finding struct {
+	state findingState
+	cause string // the place and the keyword of what is wrong
+}
+
+type findingState int
+
+const (
+	fits findingState = iota
+	unsure
+	wrong
+)
+
+// inputSchema is a part of a schema as the platform reads it: null is no keyword.
+type inputSchema map[string]any
+
+var builtinTypes = []string{"array", "object", "string", "number", "integer", "boolean", "null"}
+
+func violates(at, keyword string) finding { return finding{wrong, at + " does not meet " + keyword} }
+
+// firstOf returns the first finding that is wrong, or else one that is unsure.
+func firstOf(findings ...finding) (worst finding) {
+	for _, f := range findings {
+		if f.state > worst.state {
+			worst = f
+		}
+	}
+	return worst
+}
+
+// checkValue holds v against a schema as rest_validate_value_from_schema does (WordPress 7.1,
+// wp-includes/rest-api.php). A schema that is no object has no keywords.
+func checkValue(v, schema any, inherited any, at string) (found finding, matched any) {
+	if _, text := schema.(string); text {
+		return finding{state: unsure}, nil // PHP fails on it
+	}
+	object, _ := schema.(map[string]any)
+	s := inputSchema(object)
+	kind := s["type"]
+	if kind == nil {
+		kind = inherited
+	}
+	for _, keyword := range []string{"anyOf", "oneOf"} {
+		if s[keyword] == nil {
+			continue
+		}
+		found, adopted := s.combined(v, keyword, kind, at)
+		if found.state != fits {
+			return found, nil
+		}
+		if kind == nil {
+			kind = adopted
+		}
+	}
+	name, found := bestType(v, kind, at)
+	if found.state != fits {
+		return found, kind
+	}
+	found = s.checkType(v, name, at)
+	if found.state == wrong {
+		return found, kind
+	}
+	return firstOf(found, s.checkEnum(v, name, at), s.checkFormat(v, name, at)), kind
+}
+
+// combined counts the schemas of anyOf or oneOf that v fits. It returns the type of the
+// schema that the platform goes on with.
+func (s inputSchema) combined(v any, keyword string, kind any, at string) (finding, any) {
+	list, ok := s[keyword].([]any)
+	if !ok {
+		return finding{state: unsure}, nil
+	}
+	var adopted any
+	fit, open := 0, 0
+	for _, schema := range list {
+		if _, ok := schema.(map[string]any); !ok {
+			open++
+			continue
+		}
+		switch found, of := checkValue(v, schema, kind, at); found.state {
+		case fits:
+			if fit++; fit == 1 {
+				adopted = schema.(map[string]any)["type"]
+				if adopted == nil {
+					adopted = of
+				}
+			}
+			if keyword == "anyOf" && open == 0 {
+				return finding{}, adopted
+			}
+		case unsure:
+			open++
+		}
+	}
+	switch {
+	case fit > 1 && keyword == "oneOf", fit+open == 0:
+		return violates(at, keyword), nil
+	case open > 0:
+		return finding{state: unsure}, nil
+	}
+	return finding{}, adopted
+}
+
+// bestType picks the type with which the platform goes on: "" for one that it does not know.
+func bestType(v, kind any, at string) (string, finding) {
+	switch kind := kind.(type) {
+	case nil:
+		return "", finding{}
+	case string:
+		if !slices.Contains(builtinTypes, kind) {
+			kind = ""
+		}
+		return kind, finding{}
+	case []any:
+		unknown := false
+		if v == "" && slices.Contains(kind, any("string")) {
+			return "string", finding{}
+		}
+		for _, one := range kind {
+			name, ok := one.(string)
+			if !ok {
+				return "", finding{state: unsure}
+			}
+			unknown = unknown || !slices.Contains(builtinTypes, name)
+			if isType(v, name) {
+				return name, finding{}
+			}
+		}
+		if unknown {
+			return "", finding{}
+		}
+		return "", violates(at, "type")
+	}
+	return "", finding{state: unsure}
+}
+
+func isType(v any, name string) bool {
+	switch name {
+	case "null":
+		return v == nil
+	case "string":
+		_, ok := v.(string)
+		return ok
+	case "boolean":
+		return isBoolean(v)
+	case "number":
+		_, ok := numeral(v)
+		return ok
+	case "integer":
+		f, ok := numeral(v)
+		return ok && math.Floor(f) == f
+	case "array":
+		if m, ok := v.(map[string]any); ok {
+			return !slices.ContainsFunc(slices.Collect(maps.Keys(m)), func(k string) bool { return !intKey(k) })
+		}
+		return v != nil
+	case "object":
+		_, isMap := v.(map[string]any)
+		_, isList := v.([]any)
+		return isMap || isList || v == ""
+	}
+	return false
+}
+
+func (s inputSchema) checkType(v any, name, at string) finding {
+	if name == "" {
+		return finding{}
+	}
+	if !isType(v, name) {
+		return violates(at, "type")
+	}
+	switch name {
+	case "object":
+		return s.checkObject(members(v), at)
+	case "array":
+		return s.checkArray(v, at)
+	case "number", "integer":
+		return s.checkNumber(v, at)
+	case "string":
+		text := v.(string)
+		return firstOf(s.bounded(float64(utf8.RuneCountInString(text)), "Length", at), s.checkPattern(text, at))
+	}
+	return finding{}
+}
+
+func isBoolean(v any) bool {
+	switch v := v.(type) {
+	case bool:
+		return true
+	case string:
+		return slices.Contains([]string{"true", "false", "0", "1"}, strings.ToLower(v))
+	case json.Number:
+		return v == "0" || v == "1"
+	}
+	return false
+}
+
+var numeric = regexp.MustCompile(`^[ \t\n\r\v\f]*([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)[ \t\n\r\v\f]*$`)
+
+// numeral reads what PHP's is_numeric takes.
+func numeral(v any) (float64, bool) {
+	text, ok := v.(string)
+	if n, isNumber := v.(json.Number); isNumber {
+		text, ok = string(n), true
+	}
+	if !ok {
+		return 0, false
+	}
+	m := numeric.FindStringSubmatch(text)
+	if m == nil {
+		return 0, false
+	}
+	f, _ := strconv.ParseFloat(m[1], 64) // out of range is infinite, as in PHP
+	return f, true
+}
+
+// intKey tells whether PHP makes an integer of the key.
+func intKey(k string) bool {
+	i, err := strconv.ParseInt(k, 10, 64)
+	return err == nil && strconv.FormatInt(i, 10) == k
+}
+
+// phpTrue is PHP's conversion to bool.
+func phpTrue(v any) bool {
+	switch v := v.(type) {
+	case bool:
+		return v
+	case string:
+		return v != "" && v != "0"
+	case json.Number:
+		f, _ := v.Float64()
+		return f != 0
+	case []any:
+		return len(v) > 0
+	case map[string]any:
+		return len(v) > 0
+	}
+	return false
+}
+
+// members returns an object's members. PHP has lists and objects in one type.
+func members(v any) map[string]any {
+	switch v := v.(type) {
+	case map[string]any:
+		return v
+	case []any:
+		m := make(map[string]any, len(v))
+		for i, e := range v {
+			m[strconv.Itoa(i)] = e
+		}
+		return m
+	}
+	return nil
+}
+
+// bounded holds a size against min… and max….
+func (s inputSchema) bounded(size float64, what, at string) finding {
+	found := finding{}
+	for _, side := range []string{"min", "max"} {
+		limit := s[side+what]
+		if limit == nil {
+			continue
+		}
+		bound, ok := numeral(limit)
+		switch {
+		case !ok:
+			found = firstOf(found, finding{state: unsure})
+		case side == "min" && size < bound, side == "max" && size > bound:
+			return violates(at, side+what)
+		}
+	}
+	return found
+}
+
+func (s inputSchema) checkNumber(v any, at string) finding {
+	n, _ := numeral(v)
+	found := finding{}
+	if s["multipleOf"] != nil {
+		of, ok := numeral(s["multipleOf"])
+		if !ok {
+			found.state = unsure
+		} else if math.Mod(n, of) != 0 {
+			return violates(at, "multipleOf")
+		}
+	}
+	for side, sign := range map[string]float64{"Minimum": 1, "Maximum": -1} {
+		keyword := strings.ToLower(side)
+		if s[keyword] == nil {
+			continue
+		}
+		bound, ok := numeral(s[keyword])
+		switch {
+		case !ok || n == bound && math.Abs(n) >= 1<<53: // where integers and floats differ
+			found = firstOf(found, finding{state: unsure})
+		case sign*n < sign*bound, n == bound && phpTrue(s["exclusive"+side]):
+			return violates(at, keyword)
+		}
+	}
+	return found
+}
