@@ -2,16 +2,12 @@ package policies
 
 import (
 	"crypto/md5" //nolint:gosec // see cutName
-	"encoding/json"
 	"fmt"
-	"net/http"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/ask/asktest"
-	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/hosts"
 	"github.com/restwarden/restwarden/policies/index"
 	"github.com/restwarden/restwarden/policies/mcp"
@@ -61,78 +57,81 @@ func abilitiesPolicy(t *testing.T, s *Site, lines ...string) *Abilities {
 	return provision(t, s, p)
 }
 
+// doorRows are calls of an administrator and what the rules make of them.
+var doorRows = map[string]struct {
+	rules        string // lines, separated by ;
+	target, body string
+	status       int
+}{
+	"pass/initialize":                          {"deny shop/update", adapter, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}`, 0},
+	"pass/notification":                        {"deny shop/update", adapter, `{"jsonrpc":"2.0","method":"notifications/initialized"}`, 0},
+	"refuse/unknown method":                    {"deny shop/update", adapter, `{"jsonrpc":"2.0","id":1,"method":"tools/run"}`, 403},
+	"refuse/denied, by execute-ability":        {"deny shop/update", adapter, executorOf("shop/update", `{"id":1}`), 403},
+	"refuse/execute-ability itself":            {"deny tool mcp-adapter-execute-*;allow shop/*", adapter, executorOf("shop/query", `{"id":1}`), 403},
+	"refuse/execute-ability, by a slash":       {"deny tool team-execute-ability", adapter, toolOf("team/execute-ability", `{"ability_name":"shop/query"}`), 403},
+	"refuse/get-ability-info itself":           {"deny tool *-get-ability-info;allow shop/*", adapter, toolOf("mcp-adapter-get-ability-info", `{"ability_name":"shop/query"}`), 403},
+	"refuse/discover-abilities itself":         {"deny tool *-discover-abilities;allow shop/*", adapter, toolOf("mcp-adapter-discover-abilities", `{}`), 403},
+	"pass/execute-ability, allowed before":     {"allow shop/query;deny tool *", adapter, executorOf("shop/query", `{"id":1}`), 0},
+	"pass/other, by execute-ability":           {"deny shop/query", adapter, executorOf("shop/update", `{"id":1}`), 0},
+	"refuse/against the schema":                {"deny shop/query", adapter, executorOf("shop/update", `{"id":"x"}`), 400},
+	"refuse/destructive by wildcard":           {"allow shop/*", adapter, executorOf("shop/delete", `{"id":1}`), 403},
+	"pass/destructive by name":                 {"allow shop/delete", adapter, executorOf("shop/delete", `{"id":1}`), 0},
+	"refuse/destructive, only denials":         {"deny core/*", adapter, executorOf("shop/delete", `[]`), 403},
+	"refuse/unlisted by wildcard":              {"allow lab/*", adapter, executorOf("lab/no", `[]`), 403},
+	"pass/unlisted by name":                    {"allow lab/no", adapter, executorOf("lab/no", `[]`), 0},
+	"pass/readonly":                            {"allow readonly shop/*", adapter, executorOf("shop/query", `{"id":1}`), 0},
+	"refuse/not readonly":                      {"allow readonly shop/*", adapter, executorOf("shop/update", `{"id":1}`), 403},
+	"refuse/info of a denied one":              {"allow readonly shop/*", adapter, toolOf("mcp-adapter-get-ability-info", `{"ability_name":"shop/update"}`), 403},
+	"pass/info":                                {"allow readonly shop/*", adapter, toolOf("mcp-adapter-get-ability-info", `{"ability_name":"shop/query"}`), 0},
+	"pass/discovery":                           {"allow readonly shop/*", adapter, toolOf("mcp-adapter-discover-abilities", `{}`), 0},
+	"refuse/denied tool":                       {"deny shop/update", "/wp-json/own/v1/mcp", toolOf("shop-update", `{}`), 403},
+	"pass/tool allowed before a deny":          {"allow shop/update;deny shop/*", "/wp-json/own/v1/mcp", toolOf("shop-update", `{}`), 0},
+	"refuse/tool by wildcard of a deny":        {"deny shop/*;allow *", "/wp-json/own/v1/mcp", toolOf("shop-nobody-knows", `{}`), 403},
+	"pass/tool of a listed ability":            {"allow shop/update", "/wp-json/own/v1/mcp", toolOf("shop-update", `{}`), 0},
+	"refuse/destructive tool":                  {"allow shop/*;allow tool shop-*", "/wp-json/own/v1/mcp", toolOf("shop-delete", `{}`), 403},
+	"pass/destructive tool by its ability":     {"allow shop/delete", "/wp-json/own/v1/mcp", toolOf("shop-delete", `{}`), 0},
+	"refuse/two abilities of the name":         {"allow *;allow tool *", "/wp-json/own/v1/mcp", toolOf("a-b-c", `{}`), 400},
+	"refuse/unlisted tool, a rule allows":      {"allow shop/*", "/wp-json/own/v1/mcp", toolOf("plain_tool", `{}`), 403},
+	"pass/unlisted tool, only denials":         {"deny shop/*", "/wp-json/own/v1/mcp", toolOf("plain_tool", `{}`), 0},
+	"pass/tool by a tool rule":                 {"allow tool plain_*", "/wp-json/own/v1/mcp", toolOf("plain_tool", `{}`), 0},
+	"refuse/tool by a tool rule":               {"deny tool plain_*", "/wp-json/own/v1/mcp", toolOf("plain_tool", `{}`), 403},
+	"refuse/resource":                          {"deny shop/*", adapter, `{"jsonrpc":"2.0","id":7,"method":"resources/read","params":{"uri":"shop://a"}}`, 403},
+	"pass/resource":                            {"allow resource shop://*", adapter, `{"jsonrpc":"2.0","id":7,"method":"resources/read","params":{"uri":"shop://a"}}`, 0},
+	"refuse/REST inside, tools/list":           {"deny shop/*", "/wp-json/wp/v2/wpmcp/streamable", `{"jsonrpc":"2.0","id":7,"method":"tools/list"}`, 403},
+	"refuse/REST inside, opened elsewhere":     {"allow tool *;doors /mcp/**", "/wp-json/mcp/v1/http", toolOf("any", `{}`), 403},
+	"pass/REST inside, opened":                 {"allow tool *;doors /mcp/v1/http", "/wp-json/mcp/v1/http", toolOf("any", `{}`), 0},
+	"pass/login of a server":                   {"allow shop/*", "/wp-json/own-mcp/v1/oauth/token", `{"grant_type":"x"}`, 0},
+	"pass/another route":                       {"allow shop/*", "/wp-json/wp/v2/posts", `{"title":"tools/call"}`, 0},
+	"refuse/net":                               {"allow readonly shop/*", "/wp-json/lab/v1/agent", executorOf("shop/update", `{"id":1}`), 403},
+	"pass/net":                                 {"allow shop/update", "/wp-json/lab/v1/agent", executorOf("shop/update", `{"id":1}`), 0},
+	"refuse/net, a list":                       {"allow *;allow tool *", "/wp-json/lab/v1/agent", "[" + toolOf("x", `{}`) + "]", 400},
+	"refuse/net, key 0":                        {"allow *;allow tool *", "/wp-json/lab/v1/agent", `{"0":` + toolOf("x", `{}`) + "}", 400},
+	"refuse/configured door, unknown method":   {"allow shop/*;doors /team/*/agent", "/wp-json/team/red/agent", `{"jsonrpc":"2.0","id":1,"method":"x"}`, 403},
+	"refuse/overridden":                        {"allow shop/update", adapter + "?_method=POST", "", 400},
+	"refuse/overridden to GET":                 {"allow shop/update", adapter + "?_method=GET", executorOf("shop/update", `{"id":1}`), 400},
+	"refuse/params in the query":               {"allow shop/update", adapter + "?params[name]=x", executorOf("shop/update", `{"id":1}`), 400},
+	"refuse/marker elsewhere":                  {"allow shop/update", adapter + "?x=/woocommerce/mcp", executorOf("shop/update", `{"id":1}`), 400},
+	"refuse/marker at the list":                {"allow shop/update", "/wp-json/wp-abilities/v1/abilities?x=/woocommerce/mcp", "", 400},
+	"pass/marker on a page's call":             {"allow shop/update", "/wp-json/wp/v2/posts?x=/woocommerce/mcp", "", 0},
+	"pass/a plugin of the core's list":         {"allow shop/*", "/wp-json/wp/v2/plugins/mcp-head/mcp-adapter", `{"status":"inactive"}`, 0},
+	"refuse/net, all members beside a key 0":   {"allow shop/query", "/wp-json/lab/v1/agent", `{"0":[],"x":` + executorOf("shop/update", `{}`) + "}", 400},
+	"refuse/a door that looks like a batch":    {"allow shop/query", "/wp-json/wc/v3/mcp/batch", toolOf("shop-update", `{}`), 400},
+	"refuse/net, a batch without parts":        {"allow shop/query", "/wp-json/wc/v3/things/batch", executorOf("shop/update", `{}`), 400},
+	"pass/a batch":                             {"allow shop/query", "/wp-json/wc/v3/products/batch", `{"create":[{"name":"x"}]}`, 0},
+	"refuse/an ability called as the executor": {"allow shop/query", "/wp-json/own/v1/mcp", toolOf("lab-execute-ability", `{"ability_name":"shop/query","parameters":{"id":1}}`), 403},
+	"refuse/an ability called as the list":     {"allow shop/query", "/wp-json/own/v1/mcp", toolOf("lab-discover-abilities", `{}`), 403},
+	"refuse/a prompt called as the list":       {"allow shop/query", "/wp-json/own/v1/mcp", `{"jsonrpc":"2.0","id":7,"method":"prompts/get","params":{"name":"lab-discover-abilities"}}`, 403},
+	"refuse/the executor, as a tool":           {"deny tool mcp-adapter-execute-*", adapter, executorOf("shop/query", `{"id":1}`), 403},
+	"refuse/the list, as a tool":               {"deny tool mcp-adapter-*", adapter, toolOf("mcp-adapter-discover-abilities", `{}`), 403},
+	"refuse/a resource of a denied ability":    {"deny shop/doc;allow resource shop://*", adapter, `{"jsonrpc":"2.0","id":7,"method":"resources/read","params":{"uri":"shop://doc"}}`, 403},
+	"refuse/a resource that destroys":          {"allow resource shop://*", adapter, `{"jsonrpc":"2.0","id":7,"method":"resources/read","params":{"uri":"shop://burn"}}`, 403},
+	"pass/a reply":                             {"allow shop/query", adapter, `{"jsonrpc":"2.0","id":3,"result":{}}`, 0},
+	"refuse/a name that is cut":                {"deny " + longID, "/wp-json/own/v1/mcp", toolOf(cutName, `{}`), 403},
+	"refuse/execute-ability under other names": {"deny shop/update", "/wp-json/own/v1/mcp", toolOf("team/execute-ability", `{"ability_name":"shop/update"}`), 403},
+}
+
 func TestAbilities_Doors(t *testing.T) {
-	for name, test := range map[string]struct {
-		rules        string // lines, separated by ;
-		target, body string
-		status       int
-	}{
-		"pass/initialize":                          {"deny shop/update", adapter, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}`, 0},
-		"pass/notification":                        {"deny shop/update", adapter, `{"jsonrpc":"2.0","method":"notifications/initialized"}`, 0},
-		"refuse/unknown method":                    {"deny shop/update", adapter, `{"jsonrpc":"2.0","id":1,"method":"tools/run"}`, 403},
-		"refuse/denied, by execute-ability":        {"deny shop/update", adapter, executorOf("shop/update", `{"id":1}`), 403},
-		"refuse/execute-ability itself":            {"deny tool mcp-adapter-execute-*;allow shop/*", adapter, executorOf("shop/query", `{"id":1}`), 403},
-		"refuse/execute-ability, by a slash":       {"deny tool team-execute-ability", adapter, toolOf("team/execute-ability", `{"ability_name":"shop/query"}`), 403},
-		"refuse/get-ability-info itself":           {"deny tool *-get-ability-info;allow shop/*", adapter, toolOf("mcp-adapter-get-ability-info", `{"ability_name":"shop/query"}`), 403},
-		"refuse/discover-abilities itself":         {"deny tool *-discover-abilities;allow shop/*", adapter, toolOf("mcp-adapter-discover-abilities", `{}`), 403},
-		"pass/execute-ability, allowed before":     {"allow shop/query;deny tool *", adapter, executorOf("shop/query", `{"id":1}`), 0},
-		"pass/other, by execute-ability":           {"deny shop/query", adapter, executorOf("shop/update", `{"id":1}`), 0},
-		"refuse/against the schema":                {"deny shop/query", adapter, executorOf("shop/update", `{"id":"x"}`), 400},
-		"refuse/destructive by wildcard":           {"allow shop/*", adapter, executorOf("shop/delete", `{"id":1}`), 403},
-		"pass/destructive by name":                 {"allow shop/delete", adapter, executorOf("shop/delete", `{"id":1}`), 0},
-		"refuse/destructive, only denials":         {"deny core/*", adapter, executorOf("shop/delete", `[]`), 403},
-		"refuse/unlisted by wildcard":              {"allow lab/*", adapter, executorOf("lab/no", `[]`), 403},
-		"pass/unlisted by name":                    {"allow lab/no", adapter, executorOf("lab/no", `[]`), 0},
-		"pass/readonly":                            {"allow readonly shop/*", adapter, executorOf("shop/query", `{"id":1}`), 0},
-		"refuse/not readonly":                      {"allow readonly shop/*", adapter, executorOf("shop/update", `{"id":1}`), 403},
-		"refuse/info of a denied one":              {"allow readonly shop/*", adapter, toolOf("mcp-adapter-get-ability-info", `{"ability_name":"shop/update"}`), 403},
-		"pass/info":                                {"allow readonly shop/*", adapter, toolOf("mcp-adapter-get-ability-info", `{"ability_name":"shop/query"}`), 0},
-		"pass/discovery":                           {"allow readonly shop/*", adapter, toolOf("mcp-adapter-discover-abilities", `{}`), 0},
-		"refuse/denied tool":                       {"deny shop/update", "/wp-json/own/v1/mcp", toolOf("shop-update", `{}`), 403},
-		"pass/tool allowed before a deny":          {"allow shop/update;deny shop/*", "/wp-json/own/v1/mcp", toolOf("shop-update", `{}`), 0},
-		"refuse/tool by wildcard of a deny":        {"deny shop/*;allow *", "/wp-json/own/v1/mcp", toolOf("shop-nobody-knows", `{}`), 403},
-		"pass/tool of a listed ability":            {"allow shop/update", "/wp-json/own/v1/mcp", toolOf("shop-update", `{}`), 0},
-		"refuse/destructive tool":                  {"allow shop/*;allow tool shop-*", "/wp-json/own/v1/mcp", toolOf("shop-delete", `{}`), 403},
-		"pass/destructive tool by its ability":     {"allow shop/delete", "/wp-json/own/v1/mcp", toolOf("shop-delete", `{}`), 0},
-		"refuse/two abilities of the name":         {"allow *;allow tool *", "/wp-json/own/v1/mcp", toolOf("a-b-c", `{}`), 400},
-		"refuse/unlisted tool, a rule allows":      {"allow shop/*", "/wp-json/own/v1/mcp", toolOf("plain_tool", `{}`), 403},
-		"pass/unlisted tool, only denials":         {"deny shop/*", "/wp-json/own/v1/mcp", toolOf("plain_tool", `{}`), 0},
-		"pass/tool by a tool rule":                 {"allow tool plain_*", "/wp-json/own/v1/mcp", toolOf("plain_tool", `{}`), 0},
-		"refuse/tool by a tool rule":               {"deny tool plain_*", "/wp-json/own/v1/mcp", toolOf("plain_tool", `{}`), 403},
-		"refuse/resource":                          {"deny shop/*", adapter, `{"jsonrpc":"2.0","id":7,"method":"resources/read","params":{"uri":"shop://a"}}`, 403},
-		"pass/resource":                            {"allow resource shop://*", adapter, `{"jsonrpc":"2.0","id":7,"method":"resources/read","params":{"uri":"shop://a"}}`, 0},
-		"refuse/REST inside, tools/list":           {"deny shop/*", "/wp-json/wp/v2/wpmcp/streamable", `{"jsonrpc":"2.0","id":7,"method":"tools/list"}`, 403},
-		"refuse/REST inside, opened elsewhere":     {"allow tool *;doors /mcp/**", "/wp-json/mcp/v1/http", toolOf("any", `{}`), 403},
-		"pass/REST inside, opened":                 {"allow tool *;doors /mcp/v1/http", "/wp-json/mcp/v1/http", toolOf("any", `{}`), 0},
-		"pass/login of a server":                   {"allow shop/*", "/wp-json/own-mcp/v1/oauth/token", `{"grant_type":"x"}`, 0},
-		"pass/another route":                       {"allow shop/*", "/wp-json/wp/v2/posts", `{"title":"tools/call"}`, 0},
-		"refuse/net":                               {"allow readonly shop/*", "/wp-json/lab/v1/agent", executorOf("shop/update", `{"id":1}`), 403},
-		"pass/net":                                 {"allow shop/update", "/wp-json/lab/v1/agent", executorOf("shop/update", `{"id":1}`), 0},
-		"refuse/net, a list":                       {"allow *;allow tool *", "/wp-json/lab/v1/agent", "[" + toolOf("x", `{}`) + "]", 400},
-		"refuse/net, key 0":                        {"allow *;allow tool *", "/wp-json/lab/v1/agent", `{"0":` + toolOf("x", `{}`) + "}", 400},
-		"refuse/configured door, unknown method":   {"allow shop/*;doors /team/*/agent", "/wp-json/team/red/agent", `{"jsonrpc":"2.0","id":1,"method":"x"}`, 403},
-		"refuse/overridden":                        {"allow shop/update", adapter + "?_method=POST", "", 400},
-		"refuse/overridden to GET":                 {"allow shop/update", adapter + "?_method=GET", executorOf("shop/update", `{"id":1}`), 400},
-		"refuse/params in the query":               {"allow shop/update", adapter + "?params[name]=x", executorOf("shop/update", `{"id":1}`), 400},
-		"refuse/marker elsewhere":                  {"allow shop/update", adapter + "?x=/woocommerce/mcp", executorOf("shop/update", `{"id":1}`), 400},
-		"refuse/marker at the list":                {"allow shop/update", "/wp-json/wp-abilities/v1/abilities?x=/woocommerce/mcp", "", 400},
-		"pass/marker on a page's call":             {"allow shop/update", "/wp-json/wp/v2/posts?x=/woocommerce/mcp", "", 0},
-		"pass/a plugin of the core's list":         {"allow shop/*", "/wp-json/wp/v2/plugins/mcp-head/mcp-adapter", `{"status":"inactive"}`, 0},
-		"refuse/net, all members beside a key 0":   {"allow shop/query", "/wp-json/lab/v1/agent", `{"0":[],"x":` + executorOf("shop/update", `{}`) + "}", 400},
-		"refuse/a door that looks like a batch":    {"allow shop/query", "/wp-json/wc/v3/mcp/batch", toolOf("shop-update", `{}`), 400},
-		"refuse/net, a batch without parts":        {"allow shop/query", "/wp-json/wc/v3/things/batch", executorOf("shop/update", `{}`), 400},
-		"pass/a batch":                             {"allow shop/query", "/wp-json/wc/v3/products/batch", `{"create":[{"name":"x"}]}`, 0},
-		"refuse/an ability called as the executor": {"allow shop/query", "/wp-json/own/v1/mcp", toolOf("lab-execute-ability", `{"ability_name":"shop/query","parameters":{"id":1}}`), 403},
-		"refuse/an ability called as the list":     {"allow shop/query", "/wp-json/own/v1/mcp", toolOf("lab-discover-abilities", `{}`), 403},
-		"refuse/a prompt called as the list":       {"allow shop/query", "/wp-json/own/v1/mcp", `{"jsonrpc":"2.0","id":7,"method":"prompts/get","params":{"name":"lab-discover-abilities"}}`, 403},
-		"refuse/the executor, as a tool":           {"deny tool mcp-adapter-execute-*", adapter, executorOf("shop/query", `{"id":1}`), 403},
-		"refuse/the list, as a tool":               {"deny tool mcp-adapter-*", adapter, toolOf("mcp-adapter-discover-abilities", `{}`), 403},
-		"refuse/a resource of a denied ability":    {"deny shop/doc;allow resource shop://*", adapter, `{"jsonrpc":"2.0","id":7,"method":"resources/read","params":{"uri":"shop://doc"}}`, 403},
-		"refuse/a resource that destroys":          {"allow resource shop://*", adapter, `{"jsonrpc":"2.0","id":7,"method":"resources/read","params":{"uri":"shop://burn"}}`, 403},
-		"pass/a reply":                             {"allow shop/query", adapter, `{"jsonrpc":"2.0","id":3,"result":{}}`, 0},
-		"refuse/a name that is cut":                {"deny " + longID, "/wp-json/own/v1/mcp", toolOf(cutName, `{}`), 403},
-		"refuse/execute-ability under other names": {"deny shop/update", "/wp-json/own/v1/mcp", toolOf("team/execute-ability", `{"ability_name":"shop/update"}`), 403},
-	} {
+	for name, test := range doorRows {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t)
 			p := abilitiesPolicy(t, s, strings.Split(test.rules, ";")...)
@@ -336,130 +335,6 @@ func TestAbilities_BatchParts(t *testing.T) {
 		r := request(t, s, shopOffers(adminBody), "POST", "/wp-json/batch/v1", batch, basicAuth, jsonType)
 		if d := alone("abilities", p).Judge(t.Context(), r); d.Verdict.Status != 400 {
 			t.Errorf("%s: got %+v", path, d)
-		}
-	}
-}
-
-// TestAbilities_Offers: lists show what the caller may call, and nothing else.
-func TestAbilities_Offers(t *testing.T) {
-	list := func(names ...string) string {
-		items := []string{}
-		for _, name := range names {
-			items = append(items, `{"name":"`+name+`","inputSchema":{"type":"object"}}`)
-		}
-		return "[" + strings.Join(items, ",") + "]"
-	}
-	const own = "mcp-adapter-execute-ability"
-	found := `{"abilities":[{"name":"shop/query","label":"q"},{"name":"shop/update"},{"name":"lab/hidden"}]}`
-	quoted, _ := json.Marshal(found)
-	for _, test := range []struct {
-		rules, method, result string
-		has, lacks            []string
-	}{
-		{"allow readonly shop/*", "tools/list", `{"tools":` + list("shop-query", "shop-update", own) + `,"nextCursor":"x"}`, []string{"shop-query", own, "nextCursor"}, []string{"shop-update"}},
-		{"deny tool *-ability;allow shop/query", "tools/list", `{"tools":` + list("shop-query", own) + `}`, []string{"shop-query"}, []string{own}},
-		{"allow shop/query;deny tool *-ability", "tools/list", `{"tools":` + list("shop-query", own) + `}`, []string{"shop-query", own}, nil},
-		{"allow tool plain", "tools/list", `{"tools":` + list("shop-query", "plain") + `}`, []string{"plain"}, []string{"shop-query"}},
-		{"allow role administrator shop/*", "tools/list", `{"tools":` + list("shop-query") + `}`, nil, []string{"shop-query"}},
-		{"allow *", "tools/list", `{"tools":` + list("a-b-c", "shop-delete", "shop-update") + `}`, []string{"shop-update"}, []string{"a-b-c", "shop-delete"}},
-		{"allow shop/query", "prompts/list", `{"prompts":` + list("shop-query", "shop-update") + `}`, []string{"shop-query"}, []string{"shop-update"}},
-		{"allow resource shop://a", "resources/list", `{"resources":[{"uri":"shop://a","name":"x"},{"uri":"shop://b","name":"shop-query"}]}`, []string{"shop://a"}, []string{"shop://b"}},
-		{"allow readonly *", "discover", `{"content":[{"type":"text","text":` + string(quoted) + `}],"structuredContent":` + found + `}`, []string{"shop/query"}, []string{"shop/update", "lab/hidden"}},
-	} {
-		s := newSite(t)
-		p := abilitiesPolicy(t, s, strings.Split(test.rules, ";")...)
-		body := `{"jsonrpc":"2.0","id":7,"method":"` + test.method + `"}`
-		if test.method == "discover" {
-			body = toolOf("mcp-adapter-discover-abilities", `{}`)
-		}
-		r := request(t, s, shopOffers(editorBody), "POST", adapter, body, basicAuth, jsonType)
-		if v, err := p.Check(t.Context(), r); err != nil || v.Refused() || p.Rewrites(r) != RewriteBody {
-			t.Fatalf("%+v: %+v, %v", test, v, err)
-		}
-		a := asktest.JSON(200, `{"jsonrpc":"2.0","id":7,"result":`+test.result+`}`)
-		if err := p.Rewrite(r, a); err != nil {
-			t.Fatal(err)
-		}
-		for _, text := range slices.Concat(test.has, test.lacks) {
-			if got := strings.Contains(string(a.Body), text); got != slices.Contains(test.has, text) {
-				t.Errorf("%s: %q in %s: %v", test.rules, text, a.Body, got)
-			}
-		}
-		if err := p.Rewrite(r, &ask.Answer{Status: 200, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: a.Body}); err == nil {
-			t.Errorf("%s: an event stream passes", test.rules)
-		}
-		for _, odd := range []string{`[]`, `{"body":{"result":{"tools":[]}},"status":200}`, `{"result":[]}`, `{"result":{"tools":{},"prompts":1,"resources":1,"content":1}}`} {
-			if err := p.Rewrite(r, asktest.JSON(200, odd)); err == nil {
-				t.Errorf("%s: %s passes", test.rules, odd)
-			}
-		}
-	}
-}
-
-// TestAbilities_RefusalsOfDoors: agents get a JSON-RPC error with their id.
-func TestAbilities_RefusalsOfDoors(t *testing.T) {
-	message := executorOf("shop/update", `{"id":1}`)
-	for name, test := range map[string]struct {
-		refuse, body string
-		verdict      Verdict
-		status       int
-		want         string
-	}{
-		"forbidden": {"error", message, forbidden(), 403, `{"error":{"code":-32008,"data":{"code":"rest_forbidden","status":403},"message":"Sorry, you are not allowed to do that."},"id":7,"jsonrpc":"2.0"}`},
-		"login":     {"error", message, Verdict{Status: 401, Code: CodeNotLoggedIn, Message: "x"}, 403, `{"error":{"code":-32008,"data":{"code":"rest_not_logged_in","status":403},"message":"x"},"id":7,"jsonrpc":"2.0"}`},
-		"hidden":    {"error", message, Verdict{Status: 404, Code: CodeNoRoute, Message: "x"}, 403, `{"error":{"code":-32008,"data":{"code":"rest_no_route","status":403},"message":"x"},"id":7,"jsonrpc":"2.0"}`},
-		"ambiguous": {"result", `[]`, fromRefusal(call.Ambiguous("message_list")), 400, `{"error":{"code":-32600,"data":{"code":"rest_ambiguous_request","status":400},"message":"The request has no certain meaning."},"id":null,"jsonrpc":"2.0"}`},
-		"schema":    {"error", message, invalid("x"), 400, `{"error":{"code":-32602,"data":{"code":"rest_invalid_param","status":400},"message":"x"},"id":7,"jsonrpc":"2.0"}`},
-		"too many":  {"error", message, tooMany(3), 429, `{"error":{"code":-32000,"data":{"code":"rest_too_many_requests","status":429},"message":"Too many requests. Please try again later."},"id":7,"jsonrpc":"2.0"}`},
-		"undecided": {"error", message, Unavailable(), 503, `{"error":{"code":-32603,"data":{"code":"rest_policy_unavailable","status":503},"message":"The request could not be checked. Please try again."},"id":7,"jsonrpc":"2.0"}`},
-		"platform":  {"error", message, inPlatformWords(asktest.JSON(401, `{"code":"incorrect_password","message":"No."}`)), 403, `{"error":{"code":-32008,"data":{"code":"incorrect_password","status":403},"message":"No."},"id":7,"jsonrpc":"2.0"}`},
-		"result":    {"result", message, forbidden(), 200, `{"id":7,"jsonrpc":"2.0","result":{"content":[{"text":"Sorry, you are not allowed to do that.","type":"text"}],"isError":true}}`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := newSite(t)
-			p := abilitiesPolicy(t, s, "deny shop/update", "refuse "+test.refuse)
-			r := request(t, s, nil, "POST", adapter, test.body, basicAuth, jsonType)
-			r.message()
-			a := alone("abilities", p).Refusal(r, test.verdict)
-			if a == nil || a.Status != test.status || string(a.Body) != test.want {
-				t.Errorf("got %+v\n%s, want\n%s", a, a.Body, test.want)
-			}
-		})
-	}
-	s := newSite(t)
-	p := abilitiesPolicy(t, s, "deny shop/update")
-	if a := alone("abilities", p).Refusal(request(t, s, nil, "POST", "/wp-json/wp/v2/posts", `{}`, jsonType), forbidden()); a != nil {
-		t.Errorf("another route: %s", a.Body)
-	}
-	bare := provision(t, s, new(Abilities))
-	if a := alone("abilities", bare).Refusal(request(t, s, nil, "POST", adapter, `{}`, jsonType), forbidden()); a != nil {
-		t.Errorf("without a rule: %s", a.Body)
-	}
-}
-
-// TestAbilities_Idle: what could do nothing, or would take every call for a message, does not
-// load.
-func TestAbilities_Idle(t *testing.T) {
-	rules := []AbilityRule{{Pattern: "shop/*"}}
-	for _, test := range []struct {
-		p    Abilities
-		want string
-	}{
-		{Abilities{Doors: []string{"/team/agents"}}, "no rule says"},
-		{Abilities{Refuse: refuseResult}, "no rule says"},
-		{Abilities{Audit: auditArguments}, "without a rule"},
-		{Abilities{Audit: auditOff}, ""},
-		{Abilities{Rules: rules, Refuse: refuseResult, Audit: auditArguments}, ""},
-		{Abilities{Confirm: []ConfirmRule{{Pattern: "shop/*"}}, Refuse: refuseResult}, ""},
-		{Abilities{Rules: rules, Doors: []string{"/**"}}, "every call"},
-		{Abilities{Rules: rules, Doors: []string{"/*/**"}}, "every call"},
-		{Abilities{Rules: rules, Doors: []string{"/team/**"}}, ""},
-		{Abilities{Rules: []AbilityRule{{Pattern: "readonl"}}}, "did you mean readonly"},
-		{Abilities{Rules: []AbilityRule{{Pattern: "role", Kind: KindTool}}}, ""},
-	} {
-		err := provisionError(newSite(t), &test.p)
-		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%+v: %v, want %q", test.p, err, test.want)
 		}
 	}
 }

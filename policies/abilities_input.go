@@ -104,6 +104,7 @@ func (s inputSchema) combined(v any, keyword string, kind any, at string) (findi
 			}
 		case unsure:
 			open++
+		case wrong:
 		}
 	}
 	switch {

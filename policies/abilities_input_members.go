@@ -63,6 +63,7 @@ func (s inputSchema) checkMember(name string, v any, at string) finding {
 			matching = append(matching, schema)
 		case unsure:
 			return finding{state: unsure}
+		case wrong:
 		}
 	}
 	switch {
@@ -183,7 +184,8 @@ func (s inputSchema) checkEnum(v any, name, at string) finding {
 	text, isText := v.(string)
 	n, isNumber := numeral(v)
 	isNumber = isNumber && (name == "integer" || name == "number")
-	if !ok || s["anyOf"] != nil || s["oneOf"] != nil || s["format"] != nil || !(isNumber || isText && name == "string" || name == "boolean") {
+	compares := isNumber || isText && name == "string" || name == "boolean"
+	if !ok || !compares || s["anyOf"] != nil || s["oneOf"] != nil || s["format"] != nil {
 		return finding{state: unsure}
 	}
 	for _, e := range list {

@@ -1,0 +1,137 @@
+package policies
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/ask/asktest"
+	"github.com/restwarden/restwarden/policies/call"
+)
+
+// TestAbilities_Offers: lists show what the caller may call, and nothing else.
+func TestAbilities_Offers(t *testing.T) {
+	list := func(names ...string) string {
+		items := []string{}
+		for _, name := range names {
+			items = append(items, `{"name":"`+name+`","inputSchema":{"type":"object"}}`)
+		}
+		return "[" + strings.Join(items, ",") + "]"
+	}
+	const own = "mcp-adapter-execute-ability"
+	found := `{"abilities":[{"name":"shop/query","label":"q"},{"name":"shop/update"},{"name":"lab/hidden"}]}`
+	quoted, _ := json.Marshal(found)
+	for _, test := range []struct {
+		rules, method, result string
+		has, lacks            []string
+	}{
+		{"allow readonly shop/*", "tools/list", `{"tools":` + list("shop-query", "shop-update", own) + `,"nextCursor":"x"}`, []string{"shop-query", own, "nextCursor"}, []string{"shop-update"}},
+		{"deny tool *-ability;allow shop/query", "tools/list", `{"tools":` + list("shop-query", own) + `}`, []string{"shop-query"}, []string{own}},
+		{"allow shop/query;deny tool *-ability", "tools/list", `{"tools":` + list("shop-query", own) + `}`, []string{"shop-query", own}, nil},
+		{"allow tool plain", "tools/list", `{"tools":` + list("shop-query", "plain") + `}`, []string{"plain"}, []string{"shop-query"}},
+		{"allow role administrator shop/*", "tools/list", `{"tools":` + list("shop-query") + `}`, nil, []string{"shop-query"}},
+		{"allow *", "tools/list", `{"tools":` + list("a-b-c", "shop-delete", "shop-update") + `}`, []string{"shop-update"}, []string{"a-b-c", "shop-delete"}},
+		{"allow shop/query", "prompts/list", `{"prompts":` + list("shop-query", "shop-update") + `}`, []string{"shop-query"}, []string{"shop-update"}},
+		{"allow resource shop://a", "resources/list", `{"resources":[{"uri":"shop://a","name":"x"},{"uri":"shop://b","name":"shop-query"}]}`, []string{"shop://a"}, []string{"shop://b"}},
+		{"allow readonly *", "discover", `{"content":[{"type":"text","text":` + string(quoted) + `}],"structuredContent":` + found + `}`, []string{"shop/query"}, []string{"shop/update", "lab/hidden"}},
+	} {
+		s := newSite(t)
+		p := abilitiesPolicy(t, s, strings.Split(test.rules, ";")...)
+		body := `{"jsonrpc":"2.0","id":7,"method":"` + test.method + `"}`
+		if test.method == "discover" {
+			body = toolOf("mcp-adapter-discover-abilities", `{}`)
+		}
+		r := request(t, s, shopOffers(editorBody), "POST", adapter, body, basicAuth, jsonType)
+		if v, err := p.Check(t.Context(), r); err != nil || v.Refused() || p.Rewrites(r) != RewriteBody {
+			t.Fatalf("%+v: %+v, %v", test, v, err)
+		}
+		a := asktest.JSON(200, `{"jsonrpc":"2.0","id":7,"result":`+test.result+`}`)
+		if err := p.Rewrite(r, a); err != nil {
+			t.Fatal(err)
+		}
+		for _, text := range slices.Concat(test.has, test.lacks) {
+			if got := strings.Contains(string(a.Body), text); got != slices.Contains(test.has, text) {
+				t.Errorf("%s: %q in %s: %v", test.rules, text, a.Body, got)
+			}
+		}
+		if err := p.Rewrite(r, &ask.Answer{Status: 200, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: a.Body}); err == nil {
+			t.Errorf("%s: an event stream passes", test.rules)
+		}
+		for _, odd := range []string{`[]`, `{"body":{"result":{"tools":[]}},"status":200}`, `{"result":[]}`, `{"result":{"tools":{},"prompts":1,"resources":1,"content":1}}`} {
+			if err := p.Rewrite(r, asktest.JSON(200, odd)); err == nil {
+				t.Errorf("%s: %s passes", test.rules, odd)
+			}
+		}
+	}
+}
+
+// TestAbilities_RefusalsOfDoors: agents get a JSON-RPC error with their id.
+func TestAbilities_RefusalsOfDoors(t *testing.T) {
+	message := executorOf("shop/update", `{"id":1}`)
+	for name, test := range map[string]struct {
+		refuse, body string
+		verdict      Verdict
+		status       int
+		want         string
+	}{
+		"forbidden": {"error", message, forbidden(), 403, `{"error":{"code":-32008,"data":{"code":"rest_forbidden","status":403},"message":"Sorry, you are not allowed to do that."},"id":7,"jsonrpc":"2.0"}`},
+		"login":     {"error", message, Verdict{Status: 401, Code: CodeNotLoggedIn, Message: "x"}, 403, `{"error":{"code":-32008,"data":{"code":"rest_not_logged_in","status":403},"message":"x"},"id":7,"jsonrpc":"2.0"}`},
+		"hidden":    {"error", message, Verdict{Status: 404, Code: CodeNoRoute, Message: "x"}, 403, `{"error":{"code":-32008,"data":{"code":"rest_no_route","status":403},"message":"x"},"id":7,"jsonrpc":"2.0"}`},
+		"ambiguous": {"result", `[]`, fromRefusal(call.Ambiguous("message_list")), 400, `{"error":{"code":-32600,"data":{"code":"rest_ambiguous_request","status":400},"message":"The request has no certain meaning."},"id":null,"jsonrpc":"2.0"}`},
+		"schema":    {"error", message, invalid("x"), 400, `{"error":{"code":-32602,"data":{"code":"rest_invalid_param","status":400},"message":"x"},"id":7,"jsonrpc":"2.0"}`},
+		"too many":  {"error", message, tooMany(3), 429, `{"error":{"code":-32000,"data":{"code":"rest_too_many_requests","status":429},"message":"Too many requests. Please try again later."},"id":7,"jsonrpc":"2.0"}`},
+		"undecided": {"error", message, Unavailable(), 503, `{"error":{"code":-32603,"data":{"code":"rest_policy_unavailable","status":503},"message":"The request could not be checked. Please try again."},"id":7,"jsonrpc":"2.0"}`},
+		"platform":  {"error", message, inPlatformWords(asktest.JSON(401, `{"code":"incorrect_password","message":"No."}`)), 403, `{"error":{"code":-32008,"data":{"code":"incorrect_password","status":403},"message":"No."},"id":7,"jsonrpc":"2.0"}`},
+		"result":    {"result", message, forbidden(), 200, `{"id":7,"jsonrpc":"2.0","result":{"content":[{"text":"Sorry, you are not allowed to do that.","type":"text"}],"isError":true}}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			p := abilitiesPolicy(t, s, "deny shop/update", "refuse "+test.refuse)
+			r := request(t, s, nil, "POST", adapter, test.body, basicAuth, jsonType)
+			r.message()
+			a := alone("abilities", p).Refusal(r, test.verdict)
+			if a == nil || a.Status != test.status || string(a.Body) != test.want {
+				t.Errorf("got %+v\n%s, want\n%s", a, a.Body, test.want)
+			}
+		})
+	}
+	s := newSite(t)
+	p := abilitiesPolicy(t, s, "deny shop/update")
+	if a := alone("abilities", p).Refusal(request(t, s, nil, "POST", "/wp-json/wp/v2/posts", `{}`, jsonType), forbidden()); a != nil {
+		t.Errorf("another route: %s", a.Body)
+	}
+	bare := provision(t, s, new(Abilities))
+	if a := alone("abilities", bare).Refusal(request(t, s, nil, "POST", adapter, `{}`, jsonType), forbidden()); a != nil {
+		t.Errorf("without a rule: %s", a.Body)
+	}
+}
+
+// TestAbilities_Idle: what could do nothing, or would take every call for a message, does not
+// load.
+func TestAbilities_Idle(t *testing.T) {
+	rules := []AbilityRule{{Pattern: "shop/*"}}
+	for _, test := range []struct {
+		p    Abilities
+		want string
+	}{
+		{Abilities{Doors: []string{"/team/agents"}}, "no rule says"},
+		{Abilities{Refuse: refuseResult}, "no rule says"},
+		{Abilities{Audit: auditArguments}, "without a rule"},
+		{Abilities{Audit: auditOff}, ""},
+		{Abilities{Rules: rules, Refuse: refuseResult, Audit: auditArguments}, ""},
+		{Abilities{Confirm: []ConfirmRule{{Pattern: "shop/*"}}, Refuse: refuseResult}, ""},
+		{Abilities{Rules: rules, Doors: []string{"/**"}}, "every call"},
+		{Abilities{Rules: rules, Doors: []string{"/*/**"}}, "every call"},
+		{Abilities{Rules: rules, Doors: []string{"/team/**"}}, ""},
+		{Abilities{Rules: []AbilityRule{{Pattern: "readonl"}}}, "did you mean readonly"},
+		{Abilities{Rules: []AbilityRule{{Pattern: "role", Kind: KindTool}}}, ""},
+	} {
+		err := provisionError(newSite(t), &test.p)
+		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%+v: %v, want %q", test.p, err, test.want)
+		}
+	}
+}
