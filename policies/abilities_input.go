@@ -44,7 +44,7 @@ func firstOf(findings ...finding) (worst finding) {
 
 // checkValue holds v against a schema as rest_validate_value_from_schema does (WordPress 7.1,
 // wp-includes/rest-api.php). A schema that is no object has no keywords.
-func checkValue(v, schema any, inherited any, at string) (found finding, matched any) {
+func checkValue(v, schema, inherited any, at string) (found finding, matched any) {
 	if _, text := schema.(string); text {
 		return finding{state: unsure}, nil // PHP fails on it
 	}
