@@ -23,7 +23,7 @@ func MayExecute(body []byte) bool {
 
 // holdsMethod reads a body up to its first error.
 func holdsMethod(body []byte) (found bool, err error) {
-	dec := jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowDuplicateNames(true))
+	dec := jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowDuplicateNames(true))
 	if _, err := dec.ReadToken(); err != nil {
 		return false, err
 	}
@@ -62,7 +62,7 @@ func executes(value jsontext.Value) bool {
 
 // hasMethod tells whether an object has a member method that runs something.
 func hasMethod(object jsontext.Value) bool {
-	dec := jsontext.NewDecoder(bytes.NewReader(object), jsontext.AllowDuplicateNames(true))
+	dec := jsontext.NewDecoder(bytes.NewBuffer(object), jsontext.AllowDuplicateNames(true))
 	if _, err := dec.ReadToken(); err != nil {
 		return false
 	}
