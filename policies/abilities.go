@@ -320,5 +320,5 @@ func (p *Abilities) describe(ctx context.Context, r *Request, id string) (*abili
 
 // validAbility accepts the ids that the platform's route pattern accepts.
 func validAbility(id string) bool {
-	return id != "" && strings.Trim(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-/") == ""
+	return strings.Count(id, "/") == 1 && strings.Trim(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-/") == ""
 }

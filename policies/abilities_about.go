@@ -19,7 +19,7 @@ type ability struct {
 		MCP struct{ URI string }
 	}
 
-	annotated bool // the description has annotations
+	annotated bool // the description says whether the ability is destructive, or that nobody knows
 }
 
 // UnmarshalJSON reads a description as the platform's own code does: plugins write what they
@@ -37,7 +37,7 @@ func (a *ability) UnmarshalJSON(text []byte) error {
 	*a = ability{Name: said.Name, InputSchema: said.InputSchema}
 	meta := membersOf(said.Meta)
 	notes := membersOf(meta["annotations"])
-	a.annotated = meta["annotations"] != nil
+	_, a.annotated = notes["destructive"]
 	about := &a.Meta.Annotations
 	about.Readonly, about.Idempotent = isTrue(notes["readonly"]), isTrue(notes["idempotent"])
 	if raw := notes["destructive"]; raw != nil && string(raw) != "null" {

@@ -113,6 +113,7 @@ func (c *ConfirmRule) exact() bool { return !strings.Contains(c.Pattern, "*") }
 // platform does not list.
 func (c *ConfirmRule) fits(s *subject) bool {
 	return s.id != "" && glob(c.Pattern, s.id) ||
+		s.by != "" && (glob(c.Pattern, s.by) || glob(mcp.Dashed(c.Pattern), s.by)) ||
 		s.name != "" && (glob(c.Pattern, s.name) || glob(mcp.Dashed(c.Pattern), s.name))
 }
 

@@ -49,13 +49,14 @@ func (r *Request) toTools() bool {
 }
 
 // namesTools tells whether the key of a route names a server of tools. The routes by which
-// clients of such servers log in are none. The core's own routes name plugins and templates.
+// clients of such servers log in are none. The core's own routes name plugins and templates,
+// and those of settings name options.
 func namesTools(key string) bool {
 	if rest, core := strings.CutPrefix(key, "/wp/v2/"); core {
 		return strings.HasPrefix(rest, "wpmcp")
 	}
 	i := strings.Index(key, "mcp")
-	return i >= 0 && !slices.Contains(strings.Split(key[i:], "/"), "oauth")
+	return i >= 0 && !strings.Contains(key[i:], "/oauth/") && !strings.Contains(key[:i], "/settings/")
 }
 
 // checkDoor judges a call that may reach a server of tools.
@@ -173,7 +174,11 @@ func mayRun(r *Request) (bool, error) {
 func hasParts(contentType string) bool {
 	_, multipart := phpvars.FormKind(contentType)
 	_, boundary, _ := strings.Cut(strings.ToLower(contentType), "boundary=")
-	return multipart && strings.Trim(boundary, `"; `) != ""
+	if quoted, is := strings.CutPrefix(boundary, `"`); is {
+		before, _, closed := strings.Cut(quoted, `"`)
+		return multipart && closed && before != ""
+	}
+	return multipart && strings.Trim(boundary, ",; ") != ""
 }
 
 // innerRoot returns the root of the server whose tools run REST calls inside and to which a
@@ -206,8 +211,8 @@ func names(p call.Pattern, root string) bool {
 
 // bodiless refuses a body where the protocol has none: some servers read it.
 func bodiless(r *Request) error {
-	if r.HTTP.ContentLength == 0 {
-		return nil
+	if err := plainQuery(r); err != nil || r.HTTP.ContentLength == 0 {
+		return err
 	}
 	body, err := r.Call.RawBody()
 	if err == nil && len(body) > 0 {
@@ -230,12 +235,20 @@ func (p *Abilities) checkMarker(r *Request) error {
 // messageBody returns the body of r, which should be a message. Queries may hold none: some
 // servers ask WordPress for the members, which also finds them there.
 func (r *Request) messageBody() ([]byte, error) {
-	for _, name := range []string{"jsonrpc", "method", "params", "name", "arguments"} {
-		if _, set := r.Call.QueryVariable(name); set {
-			return nil, call.Ambiguous("message")
-		}
+	if err := plainQuery(r); err != nil {
+		return nil, err
 	}
 	return r.Call.JSONBody()
+}
+
+// plainQuery refuses members of a message in the query.
+func plainQuery(r *Request) error {
+	for _, name := range []string{"jsonrpc", "method", "params", "name", "arguments"} {
+		if _, set := r.Call.QueryVariable(name); set {
+			return call.Ambiguous("message")
+		}
+	}
+	return nil
 }
 
 // ToolMessage says how a message to a server of tools was read.

@@ -44,6 +44,11 @@ var (
 	cutName = mcp.Dashed(longID)[:115] + fmt.Sprintf("-%.6x", md5.Sum([]byte(longID))) //nolint:gosec // the adapter's own choice
 )
 
+// readOf is a message that reads a resource.
+func readOf(uri string) string {
+	return `{"jsonrpc":"2.0","id":7,"method":"resources/read","params":{"uri":"` + uri + `"}}`
+}
+
 const editorBody = `{"id":3,"roles":["editor"],"capabilities":{"edit_posts":true}}`
 
 func abilitiesPolicy(t *testing.T, s *Site, lines ...string) *Abilities {
@@ -125,6 +130,12 @@ var doorRows = map[string]struct {
 	"refuse/the list, as a tool":               {"deny tool mcp-adapter-*", adapter, toolOf("mcp-adapter-discover-abilities", `{}`), 403},
 	"refuse/a resource of a denied ability":    {"deny shop/doc;allow resource shop://*", adapter, `{"jsonrpc":"2.0","id":7,"method":"resources/read","params":{"uri":"shop://doc"}}`, 403},
 	"refuse/a resource that destroys":          {"allow resource shop://*", adapter, `{"jsonrpc":"2.0","id":7,"method":"resources/read","params":{"uri":"shop://burn"}}`, 403},
+	"refuse/a scheme in capitals":              {"deny shop/doc;allow resource *", adapter, readOf("SHOP://doc"), 400},
+	"refuse/a prompt that executes":            {"deny shop/update", adapter, `{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"team-execute-ability","arguments":{"ability_name":"shop/update"}}}`, 400},
+	"pass/the list, allowed first":             {"allow tool mcp-adapter-discover-abilities;deny tool mcp-adapter-*", adapter, toolOf("mcp-adapter-discover-abilities", `{}`), 0},
+	"refuse/a method of a server called oauth": {"allow shop/query", "/wp-json/team/mcp/oauth", `{"jsonrpc":"2.0","id":1,"method":"own/x"}`, 403},
+	"refuse/a call in the query of a GET":      {"allow shop/query", adapter + "?method=tools/call&params[name]=x", "", 400},
+	"pass/a setting of the shop":               {"allow shop/query", "/wp-json/wc/v3/settings/advanced/woocommerce_feature_mcp_enabled", `{"value":"yes"}`, 0},
 	"pass/a reply":                             {"allow shop/query", adapter, `{"jsonrpc":"2.0","id":3,"result":{}}`, 0},
 	"refuse/a name that is cut":                {"deny " + longID, "/wp-json/own/v1/mcp", toolOf(cutName, `{}`), 403},
 	"refuse/execute-ability under other names": {"deny shop/update", "/wp-json/own/v1/mcp", toolOf("team/execute-ability", `{"ability_name":"shop/update"}`), 403},
@@ -214,6 +225,7 @@ func TestAbilities_NetUnread(t *testing.T) {
 		{"application/json", executorOf("shop/update", `{"id":1}`), []string{"Content-Encoding: gzip"}, 400},
 		{"application/octet-stream", padded, nil, 0},                             // an upload
 		{"multipart/form-data", executorOf("shop/update", `{"id":1}`), nil, 400}, // without a boundary
+		{`multipart/form-data; boundary="x`, executorOf("shop/update", `{"id":1}`), nil, 400},
 		{"text/plain", executorOf("shop/update", `{"id":1}`), nil, 400},
 	} {
 		s := newSite(t)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/jellydator/ttlcache/v3"
 )
 
 func (s inputSchema) checkObject(v map[string]any, at string) finding {
@@ -165,14 +167,30 @@ func matchesPattern(pattern, text string) findingState {
 	if strings.ContainsFunc(text, control) || strings.Contains(pattern, `\#`) || strings.Contains(pattern, `\v`) {
 		return unsure
 	}
-	expression, err := regexp.Compile(pattern)
+	expression := compiled(pattern)
 	switch {
-	case err != nil:
+	case expression == nil:
 		return unsure
 	case expression.MatchString(text):
 		return fits
 	}
 	return wrong
+}
+
+var expressions = ttlcache.New(ttlcache.WithCapacity[string, *regexp.Regexp](schemaCapacity))
+
+// compiled is nil for an expression that Go does not take. A list of texts has the same one
+// for each, and to compile costs more than to match.
+func compiled(pattern string) *regexp.Regexp {
+	if item := expressions.Get(pattern); item != nil {
+		return item.Value()
+	}
+	expression, err := regexp.Compile(pattern)
+	if err != nil {
+		expression = nil
+	}
+	expressions.Set(pattern, expression, ttlcache.NoTTL)
+	return expression
 }
 
 // checkEnum compares v, made what the type says, with the values of enum.

@@ -55,7 +55,7 @@ func (p *Abilities) askWho(ctx context.Context, r *Request) (Verdict, error) {
 
 // Rewrites asks for the bodies of lists: of abilities, and of what servers of tools offer.
 func (p *Abilities) Rewrites(r *Request) Rewrite {
-	if p.isList(r.Call) || r.agent != nil && r.agent.err == nil && r.agent.Lists() {
+	if p.isList(r.Call) || p.guards() && r.agent != nil && r.agent.err == nil && r.agent.Lists() {
 		return RewriteBody
 	}
 	return RewriteNothing
@@ -82,7 +82,7 @@ func (p *Abilities) Rewrite(r *Request, a *ask.Answer) error {
 
 // rewriteList changes the platform's list of abilities.
 func (p *Abilities) rewriteList(r *Request, a *ask.Answer) error {
-	_, picked, err := r.Call.Param("_fields")
+	picked, err := picks(r.Call)
 	if err != nil {
 		return err
 	}
@@ -102,6 +102,15 @@ func (p *Abilities) rewriteList(r *Request, a *ask.Answer) error {
 		p.recount(a.Header, left)
 	}
 	return nil
+}
+
+// picks tells whether the call asks for items with fewer members than usual.
+func picks(c *call.Call) (bool, error) {
+	if _, set, err := c.Param("_fields"); set || err != nil {
+		return set, err
+	}
+	shape, set, err := c.Param("context")
+	return set && shape != "view", err
 }
 
 // visible tells whether the caller may run s.
@@ -138,6 +147,9 @@ var (
 // rewriteOffer changes the answer of a server of tools. An answer without a result lists
 // nothing.
 func (p *Abilities) rewriteOffer(r *Request, a *ask.Answer) error {
+	if len(a.Body) == 0 { // to a message without an id
+		return nil
+	}
 	if kind, _, err := mime.ParseMediaType(a.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		return errNotOffer
 	}
@@ -176,7 +188,7 @@ func (p *Abilities) filterResult(r *Request, result map[string]json.RawMessage) 
 		if !set {
 			continue
 		}
-		if result[name], err = filterItems(list, func(i item) bool { return p.offers(r, i) }); err != nil {
+		if result[name], err = filterItems(list, func(i item) bool { return p.offers(r, name, i) }); err != nil {
 			return err
 		}
 	}
@@ -190,16 +202,20 @@ type item struct {
 	URITemplate string `json:"uriTemplate"`
 }
 
-// offers tells whether a list may show an item: the tools by which abilities are found and
-// run, and what the caller may run.
-func (p *Abilities) offers(r *Request, i item) bool {
+// offers tells whether a list of a result may show an item: the tools by which abilities are
+// found and run, and what the caller may run. What names nothing is not shown.
+func (p *Abilities) offers(r *Request, list string, i item) bool {
 	switch {
-	case i.URI != "" || i.URITemplate != "":
-		s := &subject{uri: i.URI + i.URITemplate}
+	case list == "resourceTemplates":
+		return i.URITemplate != "" && p.visible(r, &subject{uri: i.URITemplate})
+	case list == "resources":
+		s := &subject{uri: i.URI}
 		if found := r.agent.known.at(i.URI); len(found) > 0 {
 			s.id, s.about = found[0].Name, found[0]
 		}
-		return p.visible(r, s)
+		return i.URI != "" && p.visible(r, s)
+	case i.Name == "":
+		return false
 	case mcp.IsAdapters(i.Name):
 		return !p.deniesTool(&subject{by: mcp.Dashed(i.Name)})
 	}

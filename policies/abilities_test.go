@@ -132,12 +132,12 @@ func TestAbilities_ListOfFields(t *testing.T) {
 	for fields, want := range map[string]string{
 		"name":      `[{"name":"shop/erase"}]`,
 		"label":     `[]`,
-		"name,meta": `[{"name":"shop/a","meta":{"annotations":{}}}]`,
+		"name,meta": `[{"name":"shop/a","meta":{"annotations":{"destructive":null}}}]`,
 	} {
 		r := request(t, s, nil, "GET", "/wp-json/wp-abilities/v1/abilities?_fields="+fields, "", basicAuth)
 		list := map[string]string{
 			"name": `[{"name":"shop/a"},{"name":"shop/erase"},{"name":"core/b"}]`, "label": `[{"label":"A"},{"label":"B"}]`,
-			"name,meta": `[{"name":"shop/a","meta":{"annotations":{}}},{"name":"shop/b","meta":[]}]`,
+			"name,meta": `[{"name":"shop/a","meta":{"annotations":{"destructive":null}}},{"name":"shop/b","meta":[]},{"name":"shop/c","meta":{"annotations":{"readonly":false}}}]`,
 		}[fields]
 		a := asktest.JSON(200, list)
 		if err := p.Rewrite(r, a); err != nil || string(a.Body) != want {

@@ -44,7 +44,7 @@ func (p *Abilities) deniesTool(s *subject) bool {
 		switch r := &p.Rules[i]; {
 		case r.fits(s):
 			return true // only rules that deny fit it
-		case !r.Deny && (r.Kind == KindAbility || r.Kind == KindReadonly):
+		case !r.Deny && r.Kind == KindTool && glob(r.Pattern, s.by), !r.Deny && (r.Kind == KindAbility || r.Kind == KindReadonly):
 			return false
 		}
 	}
@@ -59,7 +59,12 @@ func (p *Abilities) checkResource(ctx context.Context, r *Request, m *message) (
 	if err != nil {
 		return Verdict{}, err
 	}
-	if _, allowed := p.decide(s, nil); !allowed || claim == caller.ClaimNothing || innerRoot(r.Call.Key) != "" {
+	rule, allowed := p.decide(s, nil)
+	if allowed && claim == caller.ClaimNothing && innerRoot(r.Call.Key) == "" && !rule.names(s) {
+		p.decide(s, p.told(r))
+		return p.forbid(rule), nil
+	}
+	if !allowed || claim == caller.ClaimNothing || innerRoot(r.Call.Key) != "" {
 		return p.judgeKnown(ctx, r, s)
 	}
 	list, answer, err := p.list(ctx, r, claim)
@@ -174,7 +179,7 @@ func (p *Abilities) judgeNamed(ctx context.Context, r *Request, s *subject, m *m
 	if err != nil || v.Refused() {
 		return v, err
 	}
-	return p.confirm(ctx, r, s, m.Method+" "+m.Name, func() (any, bool, error) { return input(m.Input) })
+	return p.confirm(ctx, r, s, m.Method+" "+m.Name, func() (any, bool, error) { return input(m.Arguments) })
 }
 
 // surelyDenied returns the rule that denies a name whatever ability it is of, or nil. It saves
@@ -214,7 +219,7 @@ func (c *catalog) at(uri string) (found []*ability) {
 		return nil
 	}
 	for _, a := range c.abilities {
-		if a.Meta.URI == uri || a.Meta.MCP.URI == uri {
+		if strings.TrimSpace(a.Meta.URI) == uri || strings.TrimSpace(a.Meta.MCP.URI) == uri { // servers trim them
 			found = append(found, a)
 		}
 	}

@@ -33,7 +33,7 @@ func (p *OrderType) checkDoor(ctx context.Context, r *Request) (Verdict, error) 
 }
 
 // toolBody returns the body of a call that a server of tools may read, whatever its type.
-// PHP keeps no raw body of a multipart POST.
+// PHP keeps no raw body of a multipart POST that it can read.
 func toolBody(r *Request) ([]byte, error) {
 	if hasParts(r.HTTP.Header.Get("Content-Type")) && r.Call.Wire == http.MethodPost {
 		return nil, nil

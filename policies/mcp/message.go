@@ -4,6 +4,7 @@ import (
 	"crypto/md5" //nolint:gosec // see Offers
 	"encoding/hex"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -21,6 +22,8 @@ type Message struct {
 	// Input is what the tool gets: the member arguments, or parameters if Ability is set.
 	// It is an object, or nil if the message has none or an empty list.
 	Input jsontext.Value
+	// Arguments are all that the tool gets; they differ from Input if Ability is set.
+	Arguments jsontext.Value
 }
 
 // The methods that run something (docs/platform IV.2).
@@ -93,11 +96,9 @@ func IsAdapters(name string) bool {
 // Runs tells whether the message runs the ability that it names.
 func (m *Message) Runs() bool { return m.Ability != "" && strings.HasSuffix(m.Name, Executor) }
 
-// Lists tells whether the answer lists what the server offers. A notification has none.
+// Lists tells whether the answer lists what the server offers. Some servers answer a message
+// without an id, too.
 func (m *Message) Lists() bool {
-	if m.ID == "" {
-		return false
-	}
 	switch m.Method {
 	case ToolsList, ToolsListAll, PromptsList, ResourcesList, ResourceTemplates:
 		return true
@@ -113,7 +114,8 @@ func Dashed(id string) string { return strings.ReplaceAll(id, "/", "-") }
 // adapters make of one over 128 characters, its beginning and a part of the MD5 of the id.
 func Offers(id, name string) bool {
 	dashed := Dashed(id)
-	if dashed == name {
+	plain := strings.Trim(dashes.ReplaceAllString(dashed, "-"), "-_") // what adapters keep of it
+	if dashed == name || plain == name {
 		return true
 	}
 	i := strings.LastIndexByte(name, '-')
@@ -121,8 +123,10 @@ func Offers(id, name string) bool {
 		return false
 	}
 	sum := md5.Sum([]byte(id)) //nolint:gosec // the adapter's own choice
-	return strings.HasPrefix(dashed, name[:i]) && strings.HasPrefix(hex.EncodeToString(sum[:]), name[i+1:])
+	return (strings.HasPrefix(dashed, name[:i]) || strings.HasPrefix(plain, name[:i])) && strings.HasPrefix(hex.EncodeToString(sum[:]), name[i+1:])
 }
+
+var dashes = regexp.MustCompile(`-+`)
 
 // shortSum is how many digits of a sum end a name that was too long.
 const shortSum = 12

@@ -242,7 +242,7 @@ func (m *Message) executing(params map[string]jsontext.Value) *call.Refusal {
 		return nil
 	}
 	name, ok := text(params["name"])
-	if !ok || !plainName(name) || m.Method == PromptsGet && IsAdapters(name) { // a prompt could run any ability by that
+	if !ok || !plainName(name) || m.Method == PromptsGet && (IsAdapters(name) || strings.HasSuffix(name, Executor)) { // a prompt could run any ability by that
 		return errName
 	}
 	m.Name = name
@@ -250,7 +250,7 @@ func (m *Message) executing(params map[string]jsontext.Value) *call.Refusal {
 	if !ok {
 		return errArguments
 	}
-	m.Input = input
+	m.Input, m.Arguments = input, input
 	if m.Method == ToolsCall && (strings.HasSuffix(name, Executor) || strings.HasSuffix(name, Describer)) {
 		return m.ability()
 	}
@@ -269,7 +269,8 @@ func plainName(name string) bool {
 
 // plainURI tells whether a uri is printable ASCII without blanks.
 func plainURI(uri string) bool {
-	return uri != "" && len(uri) <= maxURI && strings.IndexFunc(uri, func(c rune) bool { return c <= ' ' || c > '~' }) < 0
+	scheme, _, _ := strings.Cut(uri, ":")
+	return uri != "" && scheme == strings.ToLower(scheme) && len(uri) <= maxURI && strings.IndexFunc(uri, func(c rune) bool { return c <= ' ' || c > '~' }) < 0
 }
 
 // ability takes the id that one of the default server's tools names, and its input.
