@@ -21,9 +21,12 @@ func MayExecute(body []byte) bool {
 	return found || err != nil && mentions(body)
 }
 
+// lax takes what some server may take: names that stand twice, and text that is no UTF-8.
+var lax = []jsontext.Options{jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)}
+
 // holdsMethod reads a body up to its first error.
 func holdsMethod(body []byte) (found bool, err error) {
-	dec := jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowDuplicateNames(true))
+	dec := jsontext.NewDecoder(bytes.NewBuffer(body), lax...)
 	if _, err := dec.ReadToken(); err != nil {
 		return false, err
 	}
@@ -62,7 +65,7 @@ func executes(value jsontext.Value) bool {
 
 // hasMethod tells whether an object has a member method that runs something.
 func hasMethod(object jsontext.Value) bool {
-	dec := jsontext.NewDecoder(bytes.NewBuffer(object), jsontext.AllowDuplicateNames(true))
+	dec := jsontext.NewDecoder(bytes.NewBuffer(object), lax...)
 	if _, err := dec.ReadToken(); err != nil {
 		return false
 	}

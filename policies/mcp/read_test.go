@@ -128,26 +128,27 @@ func TestRead_Headers(t *testing.T) {
 func TestMayExecute(t *testing.T) {
 	call := tool(`"name":"a"`)
 	for body, want := range map[string]bool{
-		call:                                 true,
-		" \n" + call:                         true,
-		"[" + call + "]":                     true,
-		"[5," + call + "]":                   true,
-		`{"0":` + call + `,"method":"x"}`:    true,
-		`{"0":[],"x":` + call + `}`:          true,
-		`{"x":` + call + `,"0":5}`:           true,
-		`{"x":` + call + `,"00":5}`:          true, // PHP takes it for a text, which costs nothing
-		`{"m\u0065thod":"tools\/call"}`:      true,
-		`{"method":"prompts/get","x":1}`:     true,
-		`{"method":"tools/call","method":1}`: true, // nobody says which one counts
-		`{"method":"tools/call"`:             true, // it breaks off
-		`{"title":"tools/call"}`:             false,
-		`{"x":{"method":"tools/call"}}`:      false,
-		`{"method":"tools/list"}`:            false,
-		`{"method":["tools/call"]}`:          false,
-		`{"content":"a \\ b"}`:               false,
-		`"tools/call"`:                       false,
-		`tools/call`:                         false,
-		``:                                   false,
+		call:                                           true,
+		" \n" + call:                                   true,
+		"[" + call + "]":                               true,
+		"[5," + call + "]":                             true,
+		`{"0":` + call + `,"method":"x"}`:              true,
+		`{"0":[],"x":` + call + `}`:                    true,
+		`{"x":` + call + `,"0":5}`:                     true,
+		`{"x":` + call + `,"00":5}`:                    true, // PHP takes it for a text, which costs nothing
+		`{"m\u0065thod":"tools\/call"}`:                true,
+		`{"method":"prompts/get","x":1}`:               true,
+		`{"method":"tools/call","method":1}`:           true, // nobody says which one counts
+		`{"method":"tools/call"`:                       true, // it breaks off
+		"{\"\x8c\":0,\"method\":\"tools/c\\u0061ll\"}": true, // no UTF-8
+		`{"title":"tools/call"}`:                       false,
+		`{"x":{"method":"tools/call"}}`:                false,
+		`{"method":"tools/list"}`:                      false,
+		`{"method":["tools/call"]}`:                    false,
+		`{"content":"a \\ b"}`:                         false,
+		`"tools/call"`:                                 false,
+		`tools/call`:                                   false,
+		``:                                             false,
 	} {
 		if got := mcp.MayExecute([]byte(body)); got != want {
 			t.Errorf("%s: %v", body, got)

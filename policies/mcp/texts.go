@@ -13,7 +13,7 @@ import (
 // PHP takes no body that breaks off, but a server might mend one: such a body fits if it has
 // escapes, or if it fits as a whole.
 func Mentions(body []byte, fits func(text string) bool) bool {
-	dec := jsontext.NewDecoder(bytes.NewReader(body), jsontext.AllowDuplicateNames(true))
+	dec := jsontext.NewDecoder(bytes.NewReader(body), lax...)
 	for {
 		token, err := dec.ReadToken()
 		switch {
