@@ -303,6 +303,10 @@ func TestAbilities_DoorsOfTheIndex(t *testing.T) {
 		s := newSite(t)
 		s.Tools = new(hosts.Table[*index.Index])
 		s.learnTools(found, "example.com")
+		s.learnTools(new(index.Root), "other.example.com")
+		if _, known := s.Tools.Get("other.example.com"); !known || s.hasTools("other.example.com", "/team/v1/red/agent") {
+			t.Error("a host without servers of tools is not kept, or has one")
+		}
 		p := abilitiesPolicy(t, s, "allow shop/query")
 		r := request(t, s, shopOffers(adminBody), "POST", target, `{"jsonrpc":"2.0","id":1,"method":"own/method"}`, basicAuth, jsonType)
 		if v, err := p.Check(t.Context(), r); err != nil || v.Status != want {

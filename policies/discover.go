@@ -85,9 +85,11 @@ func (s *Site) learnTools(found *index.Root, host string) {
 			routes = append(routes, found.Routes[i].Pattern)
 		}
 	}
-	if _, known := s.Tools.Get(host); known || routes != nil {
-		s.Tools.Put(host, index.New(routes, found.Namespaces))
+	var x *index.Index // kept for most sites, which have none: a host that is not in the table costs a lock
+	if routes != nil {
+		x = index.New(routes, found.Namespaces)
 	}
+	s.Tools.Put(host, x)
 }
 
 // learnScripts keeps where the platform's scripts are: an install may lie in a directory

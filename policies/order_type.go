@@ -100,7 +100,7 @@ func (p *OrderType) Check(ctx context.Context, r *Request) (Verdict, error) {
 		return p.checkIDs(ctx, r, []uint64{id})
 	case r.Call.Key == p.mcp && r.Call.Method == http.MethodPost:
 		return p.checkTool(ctx, r)
-	case r.toTools():
+	case r.HTTP.ContentLength != 0 && r.toTools():
 		return p.checkDoor(ctx, r)
 	}
 	return Verdict{}, nil
