@@ -85,7 +85,7 @@ func (p *Abilities) checkDoor(ctx context.Context, r *Request) (Verdict, error) 
 		v.Rule, v.Note = ruleInner, "The server's tools run REST calls that no rule sees; doors or an access rule that names its route opens it."
 		return v, nil
 	}
-	if innerRoot(c.Key) != "" && r.IgnoresCookie() { // such servers take the cookie alone (docs/platform IV.4)
+	if innerRoot(c.Key) != "" && r.IgnoresCookie() { // the core's view does not tell who calls there (docs/platform IV.4)
 		return Verdict{}, call.Ambiguous("message_cookie")
 	}
 	if door && c.Wire != http.MethodPost && c.Method == c.Wire {

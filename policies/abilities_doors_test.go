@@ -191,7 +191,7 @@ func TestAbilities_DoorTypes(t *testing.T) {
 	}
 }
 
-// TestAbilities_LoneCookie: a server whose tools run REST calls inside may take a login cookie
+// TestAbilities_LoneCookie: who calls a server whose tools run REST calls inside is not certain by a login cookie
 // that the platform ignores.
 func TestAbilities_LoneCookie(t *testing.T) {
 	for name, test := range map[string]struct {
