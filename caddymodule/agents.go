@@ -161,20 +161,22 @@ type listener struct {
 
 // ServeHTTP implements caddyhttp.Handler.
 func (l *listener) ServeHTTP(w http.ResponseWriter, r *http.Request) error {
-	aw := &answerWriter{ResponseWriterWrapper: wrap(w)}
-	aw.head = func(status int) error {
-		l.heard.status = status
-		if l.tools && isPlainJSON(w.Header()) {
-			aw.watch(maxHeard, func(begin []byte) { l.heard.failed, l.heard.decided = mcp.IsError(begin) })
-		}
-		return nil
-	}
+	aw := &answerWriter{ResponseWriterWrapper: wrap(w), to: l}
 	defer aw.seen(nil, true)
 	err := l.next.ServeHTTP(aw, r)
 	if err == nil && !aw.sent {
 		l.heard.status = http.StatusOK // of an empty answer
 	}
 	return err
+}
+
+// head implements headReader.
+func (l *listener) head(w *answerWriter, status int) error {
+	l.heard.status = status
+	if l.tools && isPlainJSON(w.Header()) {
+		w.watch(maxHeard, func(begin []byte) { l.heard.failed, l.heard.decided = mcp.IsError(begin) })
+	}
+	return nil
 }
 
 // isPlainJSON tells whether an answer is JSON that is not compressed.

@@ -39,12 +39,11 @@ type backend struct {
 	tls                     *tls.ConnectionState
 }
 
-func newBackend(s *site, r *http.Request, next caddyhttp.Handler) backend {
+func newBackend(s *site, r *http.Request, next caddyhttp.Handler) *backend {
 	server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
-	vars, _ := r.Context().Value(caddyhttp.VarsCtxKey).(map[string]any)
 	repl, _ := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
-	return backend{
-		site: s, next: next, header: r.Header, server: server, vars: vars, repl: repl,
+	return &backend{
+		site: s, next: next, header: r.Header, server: server, vars: varsOf(r), repl: repl,
 		host: r.Host, remoteAddr: r.RemoteAddr, proto: r.Proto, major: r.ProtoMajor, minor: r.ProtoMinor, tls: r.TLS,
 	}
 }

@@ -206,8 +206,8 @@ func TestBackend_Trust(t *testing.T) {
 		r := prepared(httptest.NewRecorder(), "/", "X-Forwarded-Proto", "https")
 		caddyhttp.SetVar(r.Context(), caddyhttp.TrustedProxyVarKey, trusted)
 		caddyhttp.SetVar(r.Context(), caddyhttp.ClientIPVarKey, "2001:db8::1")
-		if isSecure(r) != trusted || clientAddr(r).String() != "2001:db8::1" {
-			t.Errorf("trusted %v: %v %v", trusted, isSecure(r), clientAddr(r))
+		if peerOf(r, varsOf(r)).secure != trusted || peerOf(r, varsOf(r)).client.String() != "2001:db8::1" {
+			t.Errorf("trusted %v: %v %v", trusted, peerOf(r, varsOf(r)).secure, peerOf(r, varsOf(r)).client)
 		}
 	}
 }

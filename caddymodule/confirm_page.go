@@ -58,7 +58,7 @@ func (s *site) serveConfirm(w http.ResponseWriter, r *http.Request, token string
 		w.Header().Set("Allow", "GET, HEAD, POST")
 		return showConfirm(w, http.StatusMethodNotAllowed, confirmView{Title: "Method not allowed"})
 	}
-	from, wrong := caller.AddressKey(clientAddr(r)), s.g.app.people.wrong
+	from, wrong := caller.AddressKey(peerOf(r, varsOf(r)).client), s.g.app.people.wrong
 	if !wrong.Allow(from) {
 		w.Header().Set("Retry-After", "60")
 		return showConfirm(w, http.StatusTooManyRequests, confirmView{Title: "Too many requests", Text: "Please try again later."})
@@ -85,7 +85,7 @@ func (s *site) serveDecided(w http.ResponseWriter, r *http.Request, c *confirm.C
 		return showConfirm(w, http.StatusBadRequest, confirmView{Title: "Nothing was decided", Text: "Open the link again and use its buttons."})
 	}
 	// A person who closes the page has decided all the same.
-	c, err := s.decide(context.WithoutCancel(r.Context()), c.ID, give, "link, "+clientAddr(r).String())
+	c, err := s.decide(context.WithoutCancel(r.Context()), c.ID, give, "link, "+peerOf(r, varsOf(r)).client.String())
 	if err != nil {
 		return s.showFailed(w, err)
 	}

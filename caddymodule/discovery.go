@@ -71,20 +71,21 @@ func newDiscovery() *discovery {
 // request is called for every call. When a reading is due it starts one, which uses the
 // rest of this request's route.
 // pretty tells that the call is as the root is asked for, see policies.Reach.
-func (d *discovery) request(s *site, r *http.Request, next caddyhttp.Handler, pretty bool) {
+func (d *discovery) request(s *site, r *http.Request, next caddyhttp.Handler, pretty bool, at time.Time) {
 	if d.busy.Load() {
 		return
 	}
-	base, below := baseOf(s, r)
 	h, known := d.hosts.Get(r.Host)
-	now := time.Now().UnixNano()
-	switch {
-	case !known && !d.mayLearn(s, r, now):
-		return
-	case known && now < h.due.Load() && (!below || !h.outside.Load()) && (!pretty || !h.queryOnly.Load()):
+	now := at.UnixNano()
+	waits := known && now < h.due.Load() && (!pretty || !h.queryOnly.Load())
+	if waits && !h.outside.Load() {
 		return
 	}
-	by := policies.Reach{Host: strings.Clone(r.Host), Secure: isSecure(r), Base: base, Pretty: pretty}
+	base, below := baseOf(s, r)
+	if waits && !below || !known && !d.mayLearn(s, r, now) {
+		return
+	}
+	by := policies.Reach{Host: strings.Clone(r.Host), Secure: peerOf(r, varsOf(r)).secure, Base: base, Pretty: pretty}
 	spelled := s.isSpelled(r)
 	d.start(s, r, next, func(ctx context.Context, b ask.Backend) {
 		if root := d.readRoot(ctx, s, b, by, below); root != nil && s.g.app.dry == nil {
@@ -115,7 +116,7 @@ func (d *discovery) script(s *site, r *http.Request, next caddyhttp.Handler) {
 	if !below || time.Now().UnixNano() < d.scripts.Load() {
 		return
 	}
-	by := policies.Reach{Host: strings.Clone(r.Host), Secure: isSecure(r), Base: base}
+	by := policies.Reach{Host: strings.Clone(r.Host), Secure: peerOf(r, varsOf(r)).secure, Base: base}
 	d.start(s, r, next, func(ctx context.Context, b ask.Backend) {
 		s.reader.TrustScripts(by.Host, s.HasScripts(ctx, b, by))
 		d.scripts.Store(time.Now().Add(discoverScripts).UnixNano())
@@ -151,7 +152,7 @@ func (d *discovery) await(ctx context.Context, s *site, r *http.Request, next ca
 		if _, known := d.hosts.Get(r.Host); known {
 			return
 		}
-		d.request(s, r, next, false)
+		d.request(s, r, next, false, time.Now())
 		ended := d.end()
 		if ended == nil {
 			return

@@ -16,7 +16,7 @@ import (
 var pages = sync.Pool{New: func() any { return new(exchange) }}
 
 func (x *exchange) recycle() {
-	*x = exchange{rewriters: x.rewriters[:0]}
+	*x = exchange{}
 	pages.Put(x)
 }
 
@@ -28,13 +28,14 @@ const rewriteLimit = 8 << 20
 // unless a policy rewrites it or a watch needs it.
 func (s *site) forward(w http.ResponseWriter, x *exchange) error {
 	need := policies.RewriteNothing
-	for _, p := range s.rewriters {
+	for i := range s.rewriters {
+		p := &s.rewriters[i]
 		if p.observes(x.req.InForce) {
 			continue
 		}
 		if n := p.Rewrites(&x.req); n != policies.RewriteNothing {
 			need = max(need, n)
-			x.rewriters = append(x.rewriters, p)
+			x.rewriters |= 1 << i
 		}
 	}
 	by := s.watch(x)
@@ -48,9 +49,9 @@ func (s *site) forward(w http.ResponseWriter, x *exchange) error {
 }
 
 // needsBody returns the name of the first policy that rewrites the body.
-func (x *exchange) needsBody() string {
-	for _, p := range x.rewriters {
-		if p.Rewrites(&x.req) == policies.RewriteBody {
+func (s *site) needsBody(x *exchange) string {
+	for i, p := range s.rewriters {
+		if x.rewriters&(1<<i) != 0 && p.Rewrites(&x.req) == policies.RewriteBody {
 			return p.name
 		}
 	}
@@ -88,28 +89,40 @@ func (s *site) watch(x *exchange) (w watching) {
 // forwardHeader streams the answer, passes its head to the watch and rewrites its header.
 // If that fails, the client gets a refusal instead.
 func (s *site) forwardHeader(w http.ResponseWriter, x *exchange, by watching) error {
-	aw := &answerWriter{ResponseWriterWrapper: wrap(w)}
-	aw.head = func(status int) error {
-		a := &ask.Answer{Status: status, Header: w.Header()}
-		switch {
-		case by.told == nil:
-		case by.body:
-			aw.watch(caller.WatchedBody, func(begin []byte) {
-				by.told(&ask.Answer{Status: status, Header: w.Header(), Body: begin})
-			})
-		default:
-			by.told(a)
-		}
-		return x.rewrite(a)
-	}
-	defer aw.seen(nil, true) // also if the platform breaks off
-	err := x.next.ServeHTTP(aw, x.request())
-	aw.finish(err)
-	if aw.failed != nil {
+	f := &forwarding{s: s, x: x, by: by}
+	f.w.ResponseWriterWrapper, f.w.to = wrap(w), f
+	defer f.w.seen(nil, true) // also if the platform breaks off
+	err := x.next.ServeHTTP(&f.w, x.request())
+	f.w.finish(err)
+	if f.w.failed != nil {
 		clear(w.Header()) // it belongs to the platform's answer
-		return s.unusable(w, x, aw.failed)
+		return s.unusable(w, x, f.w.failed)
 	}
 	return err
+}
+
+// forwarding is an answer on its way, in one piece of memory.
+type forwarding struct {
+	w      answerWriter
+	s      *site
+	x      *exchange
+	by     watching
+	answer ask.Answer // status and header
+}
+
+// head implements headReader.
+func (f *forwarding) head(w *answerWriter, status int) error {
+	f.answer = ask.Answer{Status: status, Header: w.Header()}
+	switch {
+	case f.by.told == nil:
+	case f.by.body:
+		w.watch(caller.WatchedBody, func(begin []byte) {
+			f.by.told(&ask.Answer{Status: status, Header: w.Header(), Body: begin})
+		})
+	default:
+		f.by.told(&f.answer)
+	}
+	return f.s.rewrite(f.x, &f.answer)
 }
 
 // forwardBuffered holds the whole answer back until it is rewritten. It asks the platform
@@ -132,9 +145,9 @@ func (s *site) forwardBuffered(w http.ResponseWriter, x *exchange, by watching) 
 	}
 	answer, unusable := held.answer(r.Method)
 	if err = errors.Join(err, unusable); err != nil {
-		return s.unusable(w, x, &rewriteError{x.needsBody(), err})
+		return s.unusable(w, x, &rewriteError{s.needsBody(x), err})
 	}
-	if err := x.rewrite(answer); err != nil {
+	if err := s.rewrite(x, answer); err != nil {
 		return s.unusable(w, x, err)
 	}
 	return send(w, r, answer)
@@ -169,10 +182,13 @@ func (e *rewriteError) Error() string {
 func (e *rewriteError) Unwrap() error { return e.err }
 
 // rewrite runs the rewriters of the exchange.
-func (x *exchange) rewrite(a *ask.Answer) error {
-	for _, p := range x.rewriters {
-		if err := p.Rewrite(&x.req, a); err != nil {
-			return &rewriteError{p.name, err}
+func (s *site) rewrite(x *exchange, a *ask.Answer) error {
+	for i := range s.rewriters {
+		if x.rewriters&(1<<i) == 0 {
+			continue
+		}
+		if err := s.rewriters[i].Rewrite(&x.req, a); err != nil {
+			return &rewriteError{s.rewriters[i].name, err}
 		}
 	}
 	return nil

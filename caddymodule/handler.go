@@ -1,6 +1,7 @@
 package caddymodule
 
 import (
+	"context"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -9,31 +10,44 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
 )
 
 // exchange is one request on its way through the gateway.
 type exchange struct {
-	whole   caller.Whole
-	req     policies.Request
-	backend backend
-	r       *http.Request // the request that is forwarded
-	next    caddyhttp.Handler
+	whole caller.Whole
+	req   policies.Request
+	s     *site
+	r     *http.Request // the request that is forwarded
+	host  string        // of the request as it came
+	next  caddyhttp.Handler
+	rest  caddyhttp.Handler // of the site's route, where questions go: next without what listens to the answer
 
-	rewriters []rewriter // the policies that change the answer
+	rewriters uint32 // the policies that change the answer, as bits by their place in engine.rewriters
 }
 
 // ServeHTTP implements caddyhttp.MiddlewareHandler.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
-	if question, _ := caddyhttp.GetVar(r.Context(), varLookup).(bool); question {
+	vars := varsOf(r)
+	if question, _ := vars[varLookup].(bool); question {
 		return next.ServeHTTP(w, r) // another directive asks: to judge it would need the same question
 	}
-	return g.siteOf(r).serve(w, r, next)
+	return g.siteOf(r).serve(w, r, next, vars)
+}
+
+// varsOf returns the variables of r. Each search of a context passes all values of it, so
+// that a request is searched once.
+func varsOf(r *http.Request) map[string]any {
+	if vars, ok := r.Context().Value(caddyhttp.VarsCtxKey).(map[string]any); ok {
+		return vars
+	}
+	return map[string]any{} // outside of a server
 }
 
 // serve reads r, judges it if it is a call, and answers or forwards it.
-func (s *site) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+func (s *site) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, vars map[string]any) error {
 	if s.confirmer != nil && s.Confirmations != nil { // a dry run has none
 		if token, ok := s.confirmToken(r); ok {
 			return s.serveConfirm(w, r, token)
@@ -50,7 +64,7 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 	r.Body = s.hurried(w, r, inForce)
 	var holder call.Holder // nothing is held without a body
 	if r.ContentLength != 0 {
-		holder = s.holderOf(r)
+		holder = s.holderOf(r, peerOf(r, vars))
 	}
 	c := s.reader.ReadFrom(holder, r, originalURL(r))
 	defer c.Close()
@@ -58,15 +72,16 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 		s.readDry(r, c)
 	}
 	if c.Kind == call.Page {
+		vars[varKind], vars[varOutcome] = kindPage, outcomePass
 		return s.servePage(w, r, next, c, inForce)
 	}
-	s.discovery.request(s, r, next, c.Form == call.Pretty && c.Rewritten == nil)
-	x := s.newExchange(r, next, c)
+	start := time.Now()
+	s.discovery.request(s, r, next, c.Form == call.Pretty && c.Rewritten == nil, start)
+	x := s.newExchange(r, next, c, vars)
 	x.req.InForce = inForce
 	if s.isPreflight(x) {
 		return s.servePreflight(w, x)
 	}
-	start := time.Now()
 	if changed := s.change(x); changed != c {
 		defer changed.Close()
 	}
@@ -83,8 +98,6 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 
 // servePage forwards a page. It asks no policy to judge, and allocates nothing.
 func (s *site) servePage(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, c *call.Call, f policies.InForce) error {
-	caddyhttp.SetVar(r.Context(), varKind, kindPage)
-	caddyhttp.SetVar(r.Context(), varOutcome, outcomePass)
 	if r.Method == http.MethodPost && s.reader.IsScript(r.URL) {
 		s.discovery.script(s, r, next)
 	}
@@ -96,16 +109,30 @@ func (s *site) servePage(w http.ResponseWriter, r *http.Request, next caddyhttp.
 	return s.forward(w, x)
 }
 
-func (s *site) newExchange(r *http.Request, next caddyhttp.Handler, c *call.Call) *exchange {
-	x := &exchange{r: r, next: next}
-	x.backend = newBackend(s, r, next)
+func (s *site) newExchange(r *http.Request, next caddyhttp.Handler, c *call.Call, vars map[string]any) *exchange {
+	x := &exchange{s: s, r: r, host: r.Host, next: next, rest: next}
+	p := peerOf(r, vars)
 	x.whole = caller.Whole{
-		Site: s.Site.Site, Call: c, HTTP: r, Client: clientAddr(r), Holder: s.holderOf(r), Secure: isSecure(r),
-		Backend: &x.backend, Trace: &s.trace.Questions,
+		Site: s.Site.Site, Call: c, HTTP: r, Client: p.client, Holder: s.holderOf(r, p), Secure: p.secure,
+		Backend: x, Trace: &s.trace.Questions,
 	}
 	x.req = policies.Request{Whole: &x.whole, Call: c, Site: &s.Site, Trace: &s.trace}
-	caddyhttp.SetVar(r.Context(), varCall, c)
+	setCall(vars, c)
 	return x
+}
+
+// Ask implements ask.Backend. Most requests ask nothing.
+func (x *exchange) Ask(ctx context.Context, q ask.Question) (*ask.Answer, error) {
+	return x.backend().Ask(ctx, q)
+}
+
+// Detach implements ask.Backend.
+func (x *exchange) Detach() ask.Backend { return x.backend().Detach() }
+
+func (x *exchange) backend() *backend {
+	b := newBackend(x.s, x.r, x.rest)
+	b.host = x.host // a handler behind the gateway may have set another one
+	return b
 }
 
 // change runs the policies that change requests, and reads the request again. The result
@@ -134,7 +161,7 @@ func (s *site) change(x *exchange) *call.Call {
 		}}
 	}
 	x.req.Call, x.whole.Call = after, after
-	caddyhttp.SetVar(x.r.Context(), varCall, after)
+	setCall(varsOf(x.r), after)
 	return after
 }
 
@@ -165,38 +192,40 @@ func originalURL(r *http.Request) *url.URL {
 	return nil
 }
 
-// clientAddr is the client's address as the server determined it, by trusted proxies if
-// there are any. It is the zero Addr if unknown.
-func clientAddr(r *http.Request) netip.Addr {
-	text, _ := caddyhttp.GetVar(r.Context(), caddyhttp.ClientIPVarKey).(string)
-	addr, _ := netip.ParseAddr(text)
-	return addr
+// peer is who is at the other end of a request, as far as the server knows.
+type peer struct {
+	client  netip.Addr // by trusted proxies if there are any; the zero Addr if unknown
+	trusted bool       // a trusted proxy sent the request
+	secure  bool       // the client came by https
 }
 
-// holderOf says on whose account a request holds memory, disk and questions.
-func (s *site) holderOf(r *http.Request) call.Holder {
-	return call.Holder{Site: s.Name, Client: shareAddr(r)}
+func peerOf(r *http.Request, vars map[string]any) peer {
+	text, _ := vars[caddyhttp.ClientIPVarKey].(string)
+	p := peer{secure: r.TLS != nil}
+	p.client, _ = netip.ParseAddr(text)
+	p.trusted, _ = vars[caddyhttp.TrustedProxyVarKey].(bool)
+	if p.trusted && !p.secure { // anybody can send the header
+		p.secure = r.Header.Get("X-Forwarded-Proto") == "https"
+	}
+	return p
 }
 
-// shareAddr is the address whose share of memory, disk and questions a request uses. It is
+// holderOf says on whose account a request of p holds memory, disk and questions.
+func (s *site) holderOf(r *http.Request, p peer) call.Holder {
+	return call.Holder{Site: s.Name, Client: p.share(r)}
+}
+
+// share is the address whose share of memory, disk and questions a request uses. It is
 // the zero Addr for the address of a proxy: one that the server trusts or one of a private
 // network.
-func shareAddr(r *http.Request) netip.Addr {
-	addr := clientAddr(r)
-	trusted, _ := caddyhttp.GetVar(r.Context(), caddyhttp.TrustedProxyVarKey).(bool)
-	remote, _ := netip.ParseAddrPort(r.RemoteAddr)
-	if addr.IsPrivate() || addr.IsLoopback() || trusted && remote.Addr() == addr {
+func (p peer) share(r *http.Request) netip.Addr {
+	if p.client.IsPrivate() || p.client.IsLoopback() {
 		return netip.Addr{}
 	}
-	return addr
-}
-
-// isSecure tells whether the client came by https. It believes the header only from
-// trusted proxies.
-func isSecure(r *http.Request) bool {
-	if r.TLS != nil {
-		return true
+	if p.trusted {
+		if remote, _ := netip.ParseAddrPort(r.RemoteAddr); remote.Addr() == p.client {
+			return netip.Addr{}
+		}
 	}
-	trusted, _ := caddyhttp.GetVar(r.Context(), caddyhttp.TrustedProxyVarKey).(bool)
-	return trusted && r.Header.Get("X-Forwarded-Proto") == "https"
+	return p.client
 }

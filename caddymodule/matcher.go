@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"sync/atomic"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
@@ -62,6 +63,7 @@ func (m *MatchRESTCall) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 
 // Provision checks methods and routes.
 func (m *MatchRESTCall) Provision(ctx caddy.Context) (err error) {
+	matchers.Add(1)
 	if m.target, err = policies.NewTarget(m.Methods, m.Routes); err != nil {
 		return err
 	}
@@ -107,11 +109,25 @@ func (m *MatchRESTCall) holder(r *http.Request) call.Holder {
 	if r.ContentLength == 0 {
 		return call.Holder{}
 	}
-	return call.Holder{Site: "rest_call", Client: shareAddr(r)}
+	return call.Holder{Site: "rest_call", Client: peerOf(r, varsOf(r)).share(r)}
 }
 
 // Cleanup releases what Provision acquired.
-func (m *MatchRESTCall) Cleanup() error { return m.leases.release() }
+func (m *MatchRESTCall) Cleanup() error {
+	matchers.Add(-1)
+	return m.leases.release()
+}
+
+// matchers counts the matchers of all configurations that are loaded.
+var matchers atomic.Int64
+
+// setCall leaves the gateway's reading for the matchers. Without any it leaves nothing: a
+// variable more may let the map of a request grow, which costs each call.
+func setCall(vars map[string]any, c *call.Call) {
+	if matchers.Load() > 0 {
+		vars[varCall] = c
+	}
+}
 
 // Match implements caddyhttp.RequestMatcher, for callers of the older interface.
 func (m *MatchRESTCall) Match(r *http.Request) bool {
@@ -121,10 +137,11 @@ func (m *MatchRESTCall) Match(r *http.Request) bool {
 
 // MatchWithError implements caddyhttp.RequestMatcherWithError.
 func (m *MatchRESTCall) MatchWithError(r *http.Request) (bool, error) {
-	if caddyhttp.GetVar(r.Context(), varKind) == kindPage {
+	vars := varsOf(r)
+	if vars[varKind] == kindPage {
 		return false, nil
 	}
-	if c, judged := caddyhttp.GetVar(r.Context(), varCall).(*call.Call); judged {
+	if c, judged := vars[varCall].(*call.Call); judged {
 		// A refused request comes here only if the gateway observes.
 		return c.Kind != call.Refused && m.target.Matches(c), nil
 	}

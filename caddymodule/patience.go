@@ -23,19 +23,21 @@ const (
 // memory, disk and connections by waiting.
 type hurriedBody struct {
 	io.ReadCloser
-	control *http.ResponseController
-	hurry   bool
-	left    int // of the current portion
+	w     http.ResponseWriter // of the connection
+	hurry bool
+	left  int // of the current portion
 }
 
 // hurried wraps the body of r. It leaves two cases alone: a server with a read timeout of
 // its own, which a later deadline would remove, and a site that only observes.
 func (s *site) hurried(w http.ResponseWriter, r *http.Request, f policies.InForce) io.ReadCloser {
-	server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
-	if s.observes(f) || r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 || server != nil && server.ReadTimeout > 0 {
+	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 || s.observes(f) {
 		return r.Body
 	}
-	return &hurriedBody{ReadCloser: r.Body, control: http.NewResponseController(w)}
+	if server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server); server != nil && server.ReadTimeout > 0 {
+		return r.Body
+	}
+	return &hurriedBody{ReadCloser: r.Body, w: w}
 }
 
 // countedBody returns an error if a body ends before its announced length. Over HTTP/3 no
@@ -88,4 +90,4 @@ func (b *hurriedBody) Read(p []byte) (int, error) {
 }
 
 // deadline ignores errors: what wraps the connection may not support deadlines.
-func (b *hurriedBody) deadline(t time.Time) { _ = b.control.SetReadDeadline(t) }
+func (b *hurriedBody) deadline(t time.Time) { _ = http.NewResponseController(b.w).SetReadDeadline(t) }

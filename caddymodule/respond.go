@@ -11,6 +11,7 @@ import (
 
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/caller"
 )
 
 // Vars of a request (docs/design 10); varCall is for the matcher rest_call.
@@ -30,24 +31,35 @@ const (
 	varCall      = "restwarden.call"
 )
 
-// Values for the vars of pages, converted to interfaces once.
+// Values for the vars of nearly all requests, converted to interfaces once.
 var (
-	kindPage    any = call.Page.String()
-	outcomePass any = string(policies.Pass)
+	kindPage    = constants[call.Page.String()]
+	outcomePass = constants[string(policies.Pass)]
+
+	constants = func() map[string]any {
+		all := map[string]any{}
+		for _, value := range []string{
+			http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions, "", other,
+			call.Page.String(), call.Single.String(), call.Batch.String(), call.Refused.String(),
+			string(policies.Pass), string(policies.Refuse), string(policies.WouldRefuse),
+			caller.Anonymous.String(), caller.User.String(), caller.KeyHolder.String(), caller.Unverified.String(),
+		} {
+			all[value] = value
+		}
+		return all
+	}()
 )
 
 // report sets the vars of a call, and logs a refusal or a call that passed undecided.
 func (s *site) report(r *policies.Request, d policies.Decision) {
-	ctx, c := r.HTTP.Context(), r.Call
-	caddyhttp.SetVar(ctx, varKind, c.Kind.String())
-	caddyhttp.SetVar(ctx, varOutcome, string(d.Outcome))
-	caddyhttp.SetVar(ctx, varMethod, methodOf(c))
+	c, vars := r.Call, varsOf(r.HTTP)
+	vars[varKind], vars[varOutcome], vars[varMethod] = constants[c.Kind.String()], constants[string(d.Outcome)], constants[methodOf(c)]
 	if who := callerOf(r); who != "" {
-		caddyhttp.SetVar(ctx, varCaller, who)
+		vars[varCaller] = constants[who]
 	}
 	if d.Outcome == policies.Pass {
 		route := s.routeOf(r.HTTP, c)
-		caddyhttp.SetVar(ctx, varRoute, route)
+		vars[varRoute] = route
 		if d.Err != nil {
 			s.logger.Warn("could not decide, passed", zap.String("site", s.Name), zap.String("route", route), zap.String("method", c.Method), zap.String("error", call.Masked(d.Err.Error())))
 		}
@@ -64,7 +76,7 @@ func (s *site) report(r *policies.Request, d policies.Decision) {
 		{varSite, first.Site},
 		{varRequestID, first.RequestID},
 	} {
-		caddyhttp.SetVar(ctx, v.name, v.value)
+		vars[v.name] = v.value
 	}
 	level, message := zap.InfoLevel, "request refused"
 	if c.Foreign {

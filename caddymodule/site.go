@@ -113,10 +113,10 @@ func (s *site) home(w *caller.Whole) string {
 
 // awaitRoot waits until the REST root has been read once, or as long as a question may take.
 func (s *site) awaitRoot(w *caller.Whole) {
-	if b, ok := w.Backend.(*backend); ok {
+	if x, ok := w.Backend.(*exchange); ok {
 		ctx, cancel := context.WithTimeout(w.HTTP.Context(), s.questions.Timeout)
 		defer cancel()
-		s.discovery.await(ctx, s, w.HTTP, b.next)
+		s.discovery.await(ctx, s, w.HTTP, x.rest)
 	}
 }
 

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/restwarden/restwarden/policies/store"
 )
 
@@ -24,7 +22,7 @@ func (a *App) openStore() error {
 	if a.people, err = lease(&a.leases, peopleKey{}, newPeople); err != nil {
 		return err
 	}
-	a.local = countedStore{memory, a.metrics.storeOperations}
+	a.local = countedStore{memory, a.metrics}
 	if !a.usesRedis() {
 		return nil
 	}
@@ -32,7 +30,7 @@ func (a *App) openStore() error {
 	if err != nil {
 		return err
 	}
-	a.local, a.shared = fallbackStore{Store: countedStore{redis, a.metrics.storeOperations}, memory: memory}, redis
+	a.local, a.shared = fallbackStore{Store: countedStore{redis, a.metrics}, memory: memory}, redis
 	return nil
 }
 
@@ -102,20 +100,21 @@ const resultSkipped = "skipped"
 // countedStore counts the operations of a store.
 type countedStore struct {
 	store.Store
-	operations *prometheus.CounterVec
+	metrics *metrics
 }
 
 func (s countedStore) count(op string, err error) {
-	result := resultOK
+	result := resultError
 	switch {
+	case err == nil:
+		s.metrics.storeDone[op].Inc()
+		return
 	case errors.Is(err, errPaused):
 		result = resultSkipped
-	case err != nil && isTimeout(err):
+	case isTimeout(err):
 		result = resultTimeout
-	case err != nil:
-		result = resultError
 	}
-	s.operations.WithLabelValues(op, result).Inc()
+	s.metrics.storeOperations.WithLabelValues(op, result).Inc()
 }
 
 // Get implements store.Store.

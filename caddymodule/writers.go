@@ -16,15 +16,20 @@ import (
 	"github.com/restwarden/restwarden/policies/ask"
 )
 
-func wrap(w http.ResponseWriter) *caddyhttp.ResponseWriterWrapper {
-	return &caddyhttp.ResponseWriterWrapper{ResponseWriter: w}
+func wrap(w http.ResponseWriter) caddyhttp.ResponseWriterWrapper {
+	return caddyhttp.ResponseWriterWrapper{ResponseWriter: w}
 }
 
-// answerWriter streams an answer. It calls head once, before it sends the header. If head
-// returns an error, it sends nothing of the answer.
+// headReader is told how an answer begins, before anything of it is sent. With an error,
+// nothing is.
+type headReader interface {
+	head(w *answerWriter, status int) error
+}
+
+// answerWriter streams an answer. It calls head once.
 type answerWriter struct {
-	*caddyhttp.ResponseWriterWrapper
-	head   func(status int) error
+	caddyhttp.ResponseWriterWrapper
+	to     headReader
 	sent   bool
 	failed error
 
@@ -60,7 +65,7 @@ func (w *answerWriter) WriteHeader(status int) {
 		return
 	}
 	w.sent = true
-	if w.failed = w.head(status); w.failed == nil {
+	if w.failed = w.to.head(w, status); w.failed == nil {
 		w.ResponseWriter.WriteHeader(status)
 	}
 }
@@ -109,7 +114,7 @@ func (w *answerWriter) finish(err error) {
 // also removes headers that describe the route, such as Allow, since rules do not apply
 // to a preflight.
 type headOnlyWriter struct {
-	*caddyhttp.ResponseWriterWrapper
+	caddyhttp.ResponseWriterWrapper
 	before http.Header // set by handlers around the gateway
 	sent   bool
 }

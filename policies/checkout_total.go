@@ -22,8 +22,9 @@ type CheckoutTotal struct {
 	// more.
 	Refuse string `json:"refuse,omitempty"`
 
-	site  *Site
-	named bool
+	site     *Site
+	named    bool
+	checkout string // key of the route
 }
 
 // Configure takes checkout_total [{ differs | higher }].
@@ -45,7 +46,7 @@ func (p *CheckoutTotal) Configure(o Option) error {
 
 // Provision checks the option.
 func (p *CheckoutTotal) Provision(site *Site, settings Settings) error {
-	p.site, p.named = site, settings.Named
+	p.site, p.named, p.checkout = site, settings.Named, "/"+site.Platform.Checkout+"/checkout"
 	if p.Refuse == "" {
 		return nil
 	}
@@ -57,7 +58,7 @@ func (p *CheckoutTotal) Provision(site *Site, settings Settings) error {
 
 // Check compares the total of a checkout that states one.
 func (p *CheckoutTotal) Check(ctx context.Context, r *Request) (Verdict, error) {
-	if p.notNeeded(r) || r.Call.Kind != call.Single || !p.isCheckout(r.Call) {
+	if r.Call.Kind != call.Single || !p.isCheckout(r.Call) || p.notNeeded(r) {
 		return Verdict{}, nil
 	}
 	return p.compare(ctx, r)
@@ -100,7 +101,7 @@ func (p *CheckoutTotal) notNeeded(r *Request) bool {
 }
 
 func (p *CheckoutTotal) isCheckout(c *call.Call) bool {
-	return c.Method == http.MethodPost && c.Key == "/"+p.site.Platform.Checkout+"/checkout"
+	return c.Method == http.MethodPost && c.Key == p.checkout
 }
 
 // expectedTotal reads the total that the shopper saw, in minor units. states is false for

@@ -3,9 +3,9 @@ package policies
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -237,7 +237,7 @@ func (p *OrderType) unproven(ctx context.Context, r *Request, ids []uint64) (ope
 }
 
 func (p *OrderType) factKey(r *Request, id uint64) string {
-	return fmt.Sprintf("order:%s:%d", r.Site.shop(r), id)
+	return "order:" + r.Site.shop(r) + ":" + strconv.FormatUint(id, 10)
 }
 
 // remember keeps a proof. A lost proof only costs another question.

@@ -65,16 +65,20 @@ func (s *Site) signatureNames() []string {
 // own path. Another spelling of the host may be another shop, and costs no more than a
 // question.
 func (s *Site) shop(r *Request) string {
-	h, c := sha256.New(), r.Whole.Call
-	parts := []string{s.Name, s.Server, r.HTTP.Host, c.Base}
+	c := r.Whole.Call
+	parts := [...]string{s.Name, s.Server, r.HTTP.Host, c.Base, "", ""}
+	n := 4
 	if c.Rewritten != nil {
-		parts = append(parts, c.Rewritten.Client, c.Rewritten.Script)
+		parts[4], parts[5] = c.Rewritten.Client, c.Rewritten.Script
+		n = len(parts)
 	}
-	for _, part := range parts {
-		h.Write([]byte(part))
-		h.Write([]byte{0})
+	var room [256]byte
+	text := room[:0]
+	for _, part := range parts[:n] {
+		text = append(append(text, part...), 0)
 	}
-	return hex.EncodeToString(h.Sum(nil)[:16])
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:16])
 }
 
 // Code returns c as this site sends it. The shop's codes get the platform's prefix.

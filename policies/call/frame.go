@@ -33,6 +33,9 @@ func decidingWith(credentials []string, nonce string) []string {
 // docs/platform I.7, 1 and I.12).
 func (rd *Reader) frame(r *http.Request) *Refusal {
 	h := r.Header
+	if isUsual(h) && len(r.Trailer) == 0 {
+		return nil
+	}
 	for _, name := range rd.deciding {
 		if len(h[name]) > 1 {
 			return errTwiceHeader
@@ -58,16 +61,33 @@ func (rd *Reader) frame(r *http.Request) *Refusal {
 	return nil
 }
 
-// plainValue tells whether the values of a header reach every back-end as they
-// are: HTTP/2 and 3 keep blanks around them that HTTP/1.1 drops.
-func plainValue(values []string) bool {
-	for _, v := range values {
-		if len(v) > maxTarget || v != strings.Trim(v, " \t") {
+// isUsual tells whether frame has nothing to look at: no header stands twice, has an odd
+// value or a name that may fold onto another one, or says something of the connection.
+func isUsual(h http.Header) bool {
+	for name, values := range h {
+		if len(values) != 1 || !plainValue(values) || strings.IndexByte(name, '_') >= 0 || strings.IndexByte(name, '.') >= 0 {
+			return false
+		}
+		switch name {
+		case "Connection", "Upgrade", "Host":
 			return false
 		}
 	}
 	return true
 }
+
+// plainValue tells whether the values of a header reach every back-end as they
+// are: HTTP/2 and 3 keep blanks around them that HTTP/1.1 drops.
+func plainValue(values []string) bool {
+	for _, v := range values {
+		if v != "" && (len(v) > maxTarget || isBlank(v[0]) || isBlank(v[len(v)-1])) {
+			return false
+		}
+	}
+	return true
+}
+
+func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 
 // secondHost tells whether a header Host says something else than :authority. HTTP/3
 // keeps the header where both are the same.
@@ -154,7 +174,7 @@ func (rd *Reader) target(current, original *url.URL) *Refusal {
 // servers put the decoded path into the query (nginx: /index.php?q=$uri&$args), and
 // Caddy's rewrite takes the text behind a "?" in a placeholder for a query.
 func namesRoute(path string) bool {
-	if !strings.ContainsAny(path, "?&%") {
+	if plainBytes.holds(path) || !strings.ContainsAny(path, "?&%") {
 		return false
 	}
 	path = decodeAll(path)
@@ -163,7 +183,9 @@ func namesRoute(path string) bool {
 }
 
 // endsEarly tells whether a path holds what ends one, or begins a variable.
-func endsEarly(path string) bool { return strings.ContainsAny(decodeAll(path), "?&#") }
+func endsEarly(path string) bool {
+	return !plainBytes.holds(path) && strings.ContainsAny(decodeAll(path), "?&#")
+}
 
 // oddLength refuses a Content-Length that differs from the length that the server has
 // read in it. FastCGI back-ends get the header as it was sent, and would wait for more.

@@ -19,19 +19,26 @@ const (
 )
 
 var (
-	decoders  = sync.Pool{New: func() any { return new(jsontext.Decoder) }}
-	noData    = new(bytes.Buffer)
+	decoders  = sync.Pool{New: func() any { return new(decoder) }}
 	asPHPDoes = jsontext.AllowDuplicateNames(true)
 )
+
+// decoder is kept with the buffer that it reads from.
+type decoder struct {
+	jsontext.Decoder
+	data bytes.Buffer
+}
 
 // decoding hands read a decoder of data. The decoder takes values as PHP does: the last of
 // two equal names counts, and text that is not UTF-8 is an error. It returns slices of
 // data, which must not change.
 func decoding[T any](data []byte, read func(*jsontext.Decoder) (T, *Refusal)) (T, *Refusal) {
-	dec := decoders.Get().(*jsontext.Decoder)
-	dec.Reset(bytes.NewBuffer(data), asPHPDoes)
-	v, refusal := read(dec)
-	dec.Reset(noData)
+	dec := decoders.Get().(*decoder)
+	dec.data = *bytes.NewBuffer(data)
+	dec.Reset(&dec.data, asPHPDoes)
+	v, refusal := read(&dec.Decoder)
+	dec.data = bytes.Buffer{}
+	dec.Reset(&dec.data)
 	decoders.Put(dec)
 	return v, refusal
 }

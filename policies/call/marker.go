@@ -9,15 +9,11 @@ import (
 // At the start of a pretty path that text is honest. The shop looks for it in the address
 // as the platform cleans it (docs/platform III.8).
 func (rd *Reader) marked(u *url.URL, p pathReading) bool {
-	raw := u.EscapedPath()
-	if u.RawQuery != "" {
-		raw += "?" + u.RawQuery
-	}
-	cleaned := cleanedURL(raw)
+	path, query := cleanedURL(escapedPath(u)), cleanedURL(u.RawQuery) // no marker has a "?"
 	for _, marker := range rd.markers {
-		i := strings.LastIndex(cleaned, marker)
-		atStart := p.isCall && i >= 0 && strings.Trim(cleaned[:i], "/") == strings.Trim(p.base, "/")
-		if i >= 0 && !atStart {
+		i := strings.LastIndex(path, marker)
+		atStart := p.isCall && i >= 0 && strings.Trim(path[:i], "/") == strings.Trim(p.base, "/")
+		if i >= 0 && !atStart || strings.Contains(query, marker) {
 			return true
 		}
 	}
@@ -27,13 +23,13 @@ func (rd *Reader) marked(u *url.URL, p pathReading) bool {
 // cleanedURL drops what the platform's esc_url_raw drops: every byte that is not in a list,
 // and encoded line ends until none is left.
 func cleanedURL(s string) string {
-	if strings.IndexFunc(s, dropped) < 0 && !strings.Contains(s, "%0") {
+	if keptBytes.holds(s) && !strings.Contains(s, "%0") {
 		return s
 	}
 	b := make([]byte, 0, len(s))
 	for i := range len(s) {
 		c := s[i]
-		if dropped(rune(c)) {
+		if !keptBytes[c] {
 			continue
 		}
 		b = append(b, c)
@@ -45,6 +41,11 @@ func cleanedURL(s string) string {
 	return string(b)
 }
 
-func dropped(c rune) bool {
-	return c < 0x80 && !alnum(byte(c)) && strings.IndexByte("-~+_.?#=!&;,/:%@$|*'()[]", byte(c)) < 0
-}
+// keptBytes are those that esc_url_raw keeps.
+var keptBytes = func() *byteSet {
+	s := alnumAnd("-~+_.?#=!&;,/:%@$|*'()[]")
+	for c := 0x80; c < len(s); c++ {
+		s[c] = true
+	}
+	return s
+}()

@@ -27,10 +27,13 @@ func (p pathReading) sameAs(q pathReading) bool {
 // decoded text where that fails (docs/platform I.1.4). A path of the second kind is
 // refused: no honest client encodes the prefix.
 func (rd *Reader) readPath(u *url.URL) pathReading {
-	raw := u.EscapedPath()
+	raw := escapedPath(u)
 	plain := u.RawPath == "" && strings.IndexByte(raw, '%') < 0
 	if plain && !containsAny(raw, rd.prefixes) && !containsAny(raw, rd.foreign) {
 		return pathReading{}
+	}
+	if route, ok := rd.usualRoute(raw); ok {
+		return pathReading{isCall: true, route: route}
 	}
 	decoded := raw
 	if !plain {
@@ -57,6 +60,17 @@ func (rd *Reader) readPath(u *url.URL) pathReading {
 		return pathReading{refusal: errPath}
 	}
 	return p
+}
+
+// usualRoute is readPath for nearly all calls: a plain path without dots that begins with the
+// site's prefix, and names no other. ok is false for any other path.
+func (rd *Reader) usualRoute(raw string) (route string, ok bool) {
+	rest, ok := strings.CutPrefix(raw, rd.start)
+	if !ok || rd.start == "" || !plainBytes.holds(rest) || strings.IndexByte(rest, '.') >= 0 || containsAny(rest, rd.prefixes) || containsAny(rest, rd.foreign) {
+		return "", false
+	}
+	route = strings.TrimRight(raw[len(rd.start)-1:], "/")
+	return route, route != ""
 }
 
 // containsAny is a quick test for named.
@@ -142,17 +156,15 @@ func before(s string) (base string, ok bool) {
 
 // plainPath tells whether s is made of segments that no server rewrites.
 func plainPath(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if c := s[i]; !alnum(c) && !strings.ContainsRune("-._~/", rune(c)) {
-			return false
-		}
-	}
-	return !strings.Contains(s, "//") && !dots(s)
+	return plainBytes.holds(s) && !strings.Contains(s, "//") && !dots(s)
 }
 
 // prettyRoute tells whether a raw route is the same to every front-end. Decoded, it must
 // have no control bytes, quotes or backslashes, no additional slashes and no dot segments.
 func prettyRoute(route string) bool {
+	if plainBytes.holds(route) {
+		return !dots(route)
+	}
 	if strings.IndexByte(route, '%') >= 0 {
 		decoded := decodeAll(route)
 		if strings.Count(decoded, "/") != strings.Count(route, "/") {
@@ -190,6 +202,9 @@ func Key(route string) string { return keyOf(route) }
 // (docs/platform I.1.3), so that a free segment of one route fits text that looks like
 // another route.
 func straight(route string) bool {
+	if plainBytes.holds(route) && !strings.Contains(route, "//") {
+		return true
+	}
 	double := isTemplate(route)
 	for i := 0; i < len(route); i++ {
 		switch {
@@ -206,6 +221,9 @@ func straight(route string) bool {
 
 // dots tells whether a path has a "." or ".." segment.
 func dots(s string) bool {
+	if strings.IndexByte(s, '.') < 0 {
+		return false
+	}
 	for s != "" {
 		var segment string
 		segment, s, _ = strings.Cut(s, "/")

@@ -13,7 +13,7 @@ import (
 // server resolves dot segments, and so is "/wp-/index.phpjson/…" where PATH_INFO is
 // "/index.php" on every page.
 func (rd *Reader) cutPath(u *url.URL) *Refusal {
-	if !strings.ContainsAny(u.Path, "%.") {
+	if strings.IndexByte(u.Path, '%') < 0 && strings.IndexByte(u.Path, '.') < 0 {
 		return nil
 	}
 	path := lower(decodeAll(u.Path))
@@ -53,7 +53,7 @@ func (rd *Reader) emptyInfo(u *url.URL, info string) bool {
 	if rest != "" && rest != "0" {
 		return false
 	}
-	raw := lower(u.EscapedPath())
+	raw := lower(escapedPath(u))
 	for _, cut := range []string{info, "/" + strings.Trim(info, "/"), strings.TrimRight(info, "/")} {
 		if cut == "" {
 			continue

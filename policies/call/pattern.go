@@ -3,6 +3,7 @@ package call
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -12,7 +13,8 @@ import (
 type Pattern struct {
 	text     string
 	segments []string
-	rest     bool // ends in "**"
+	rest     bool   // ends in "**"
+	start    string // its first segments up to a wildcard, without slashes around them
 }
 
 // ParsePattern reads a pattern. It refuses a text that could never match or would be a
@@ -52,8 +54,16 @@ func ParsePattern(text string) (Pattern, error) {
 	if len(segments) > 0 {
 		p.segments = strings.Split(versioned("/" + strings.Join(segments, "/"))[1:], "/")
 	}
+	literal := slices.IndexFunc(p.segments, isWildcard)
+	if literal < 0 {
+		literal = len(p.segments)
+	}
+	p.start = strings.Join(p.segments[:literal], "/")
 	return p, nil
 }
+
+// isWildcard tells whether a segment of a pattern matches any segment.
+func isWildcard(s string) bool { return s == "*" || s[0] == ':' }
 
 func checkSegment(s string) error {
 	switch {
@@ -91,12 +101,7 @@ func (p Pattern) Literal() bool {
 	if p.rest {
 		return false
 	}
-	for _, s := range p.segments {
-		if s == "*" || s[0] == ':' {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(p.segments, isWildcard)
 }
 
 // Segments returns the segments of the pattern: literal text, "*" or ":name". rest is true
@@ -117,13 +122,16 @@ func (p Pattern) Names() []string {
 // Match tells whether key, a folded route, fits the pattern.
 func (p Pattern) Match(key string) bool {
 	rest := strings.TrimPrefix(key, "/")
+	if !strings.HasPrefix(rest, p.start) {
+		return false // as nearly all
+	}
 	for _, s := range p.segments {
 		if rest == "" {
 			return false
 		}
 		var segment string
 		segment, rest, _ = strings.Cut(rest, "/")
-		if s != segment && s != "*" && s[0] != ':' || segment == "" {
+		if s != segment && !isWildcard(s) || segment == "" {
 			return false
 		}
 	}
@@ -136,7 +144,7 @@ func (p Pattern) Covers(other Pattern) bool {
 		return false
 	}
 	for i, s := range p.segments {
-		if s != other.segments[i] && s != "*" && s[0] != ':' {
+		if s != other.segments[i] && !isWildcard(s) {
 			return false
 		}
 	}

@@ -46,6 +46,7 @@ type Reader struct {
 	// prefixes are those of the pretty form: the site's own, and the platform's usual one,
 	// which is judged too in case that the site has not changed it.
 	prefixes []string
+	start    string   // of usual paths: the site's own prefix between slashes; "" where it holds another one
 	foreign  []string // see foreignPrefixes
 	markers  []string // Platform.KeyMarker, with each of the prefixes
 	nonce    string
@@ -78,6 +79,9 @@ func NewReader(site Site) *Reader {
 	}
 	rd.deciding = decidingWith(site.Credentials, rd.nonce)
 	rd.foreign = foreignPrefixes(site.Platform.Name, rd.prefixes[0])
+	if !containsAny(rd.prefixes[0], rd.prefixes[1:]) && !containsAny(rd.prefixes[0], rd.foreign) {
+		rd.start = "/" + rd.prefixes[0] + "/"
+	}
 	for _, prefix := range rd.prefixes {
 		rd.markers = append(rd.markers, prefix+strings.TrimPrefix(site.Platform.KeyMarker, site.Platform.Prefix))
 	}
@@ -101,7 +105,7 @@ func (rd *Reader) Read(r *http.Request, original *url.URL) *Call {
 // for bodies. A batch has no Parts until Open. Until then only the body of a form has been
 // read.
 func (rd *Reader) ReadFrom(holder Holder, r *http.Request, original *url.URL) *Call {
-	if original == r.URL {
+	if original != nil && *original == *r.URL { // no rewrite
 		original = nil
 	}
 	if refusal := rd.unfit(r, original); refusal != nil {
@@ -116,14 +120,16 @@ func (rd *Reader) ReadFrom(holder Holder, r *http.Request, original *url.URL) *C
 		return page
 	}
 	inQuery := set
-	src := &source{rd: rd, holder: holder, r: r, query: r.URL.RawQuery, wire: r.Method}
+	read := &reading{source: source{rd: rd, holder: holder, r: r, query: r.URL.RawQuery, wire: r.Method}}
+	src := &read.source
 	unread := rd.leavesForm(r, original, where, set)
 	if r.Method == http.MethodPost && r.ContentLength != 0 && !unread {
 		if value, set, refusal = src.withPostedRoute(value, set); refusal != nil {
 			return refuse(refusal, src)
 		}
 	}
-	c := &Call{Wire: r.Method, src: src}
+	c := &read.call
+	c.Wire, c.src = r.Method, src
 	if refusal := rd.dispatch(c, r, original, where, value, set); refusal != nil {
 		return refuse(refusal, src)
 	}
@@ -135,6 +141,12 @@ func (rd *Reader) ReadFrom(holder Holder, r *http.Request, original *url.URL) *C
 		c.Kind = Batch
 	}
 	return c // a policy may ask for more of a page's form
+}
+
+// reading is a Call with its source, in one piece of memory.
+type reading struct {
+	call   Call
+	source source
 }
 
 // unfit refuses requests, pages too, whose method, target or headers have no certain
@@ -255,9 +267,9 @@ func (rd *Reader) frontController(current, original *url.URL) bool {
 // queryPath returns the path of a call in the query form. It determines which install
 // answers, so the gateway's own questions of that form go to it too.
 func (rd *Reader) queryPath(current, original *url.URL) (string, *Refusal) {
-	path, client := current.EscapedPath(), current.EscapedPath()
+	path, client := escapedPath(current), escapedPath(current)
 	if original != nil {
-		client = original.EscapedPath()
+		client = escapedPath(original)
 	}
 	base := rd.site.Base
 	switch {
@@ -280,7 +292,7 @@ func under(path, base string) bool {
 // Clone returns a Reader with the same limits for another site, which trusts no scripts
 // yet.
 func (rd *Reader) Clone() *Reader {
-	return &Reader{site: rd.site, prefixes: rd.prefixes, foreign: rd.foreign, markers: rd.markers, nonce: rd.nonce, deciding: rd.deciding}
+	return &Reader{site: rd.site, prefixes: rd.prefixes, start: rd.start, foreign: rd.foreign, markers: rd.markers, nonce: rd.nonce, deciding: rd.deciding}
 }
 
 // TrustScripts says whether the two scripts whose forms are forwarded unread are there.
@@ -310,6 +322,6 @@ func (rd *Reader) leavesForm(r *http.Request, original *url.URL, where pathReadi
 
 // IsScript tells whether u is one of the two scripts, see TrustScripts.
 func (rd *Reader) IsScript(u *url.URL) bool {
-	script, ok := strings.CutPrefix(u.EscapedPath(), rd.site.Base)
+	script, ok := strings.CutPrefix(escapedPath(u), rd.site.Base)
 	return ok && (script == rd.site.Platform.AjaxScript || script == rd.site.Platform.UploadScript)
 }

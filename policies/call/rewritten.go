@@ -13,15 +13,15 @@ type Rewritten struct {
 // rewritten compares the current path of c with the client's own path. It returns nil if
 // they are the same.
 func (rd *Reader) rewritten(c *Call, current, original *url.URL) *Rewritten {
-	if original == nil || original.EscapedPath() == current.EscapedPath() {
+	if original == nil || escapedPath(original) == escapedPath(current) {
 		return nil
 	}
 	client := rd.readPath(original)
 	switch {
 	case !client.isCall:
-		return &Rewritten{Client: original.EscapedPath()}
+		return &Rewritten{Client: escapedPath(original)}
 	case c.Form == Pretty && !rd.readPath(current).isCall:
-		return &Rewritten{Client: client.base, Pretty: true, Script: current.EscapedPath()}
+		return &Rewritten{Client: client.base, Pretty: true, Script: escapedPath(current)}
 	}
 	return &Rewritten{Client: client.base, Pretty: true}
 }

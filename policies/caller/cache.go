@@ -59,31 +59,44 @@ func newEntries() *ttlcache.Cache[string, identityEntry] {
 
 // hasher makes keyed hashes with one secret.
 type hasher struct {
-	id     string // identifies the secret without revealing it
-	shared bool   // other gateways have the same secret
-	macs   sync.Pool
+	id     string    // identifies the secret without revealing it
+	shared bool      // other gateways have the same secret
+	work   sync.Pool // of *work
 }
 
 func newHasher(secret []byte, shared bool) *hasher {
 	h := &hasher{shared: shared}
-	h.macs.New = func() any { return hmac.New(sha256.New, secret) }
+	h.work.New = func() any { return &work{hash: hmac.New(sha256.New, secret)} }
 	h.id = hex.EncodeToString([]byte(h.mac([]byte("id"))[:8]))
 	return h
 }
 
 // mac returns the keyed hash of b.
 func (h *hasher) mac(b []byte) string {
-	m := h.macs.Get().(hash.Hash)
-	defer h.macs.Put(m)
-	m.Reset()
-	m.Write(b)
-	var sum [sha256.Size]byte
-	return string(m.Sum(sum[:0]))
+	return h.macOf(func(to []byte) []byte { return append(to, b...) })
+}
+
+// macOf is mac for the bytes that text appends.
+func (h *hasher) macOf(text func([]byte) []byte) string {
+	w := h.work.Get().(*work)
+	defer h.work.Put(w)
+	w.hash.Reset()
+	w.text = text(w.text[:0])
+	w.hash.Write(w.text)
+	clear(w.text) // credentials
+	w.sum = w.hash.Sum(w.sum[:0])
+	return string(w.sum)
+}
+
+// work is what a hash needs, kept for the next one.
+type work struct {
+	hash      hash.Hash
+	text, sum []byte
 }
 
 // key returns the hash of everything that decides who is calling.
 func (c *identityCache) key(claim Claim, credentials *Credentials) string {
-	return c.hasher.Load().mac(credentials.appendKey(make([]byte, 0, 512), claim))
+	return c.hasher.Load().macOf(func(b []byte) []byte { return credentials.appendKey(b, claim) })
 }
 
 // KeyedName returns a keyed hash of secret, which may stand in the key of a Store. The

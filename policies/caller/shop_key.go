@@ -26,6 +26,9 @@ var oauth1 = []string{"oauth_consumer_key", "oauth_timestamp", "oauth_nonce", "o
 // decoded parameters as the shop does: from query and form, then from the header; the
 // last value wins, and PHP takes "0" for empty.
 func isOAuth1(w *Whole) (bool, error) {
+	if !mayBeOAuth1(w) {
+		return false, nil
+	}
 	found := map[string]string{}
 	for _, name := range oauth1 {
 		v, set, err := w.Call.Variable(name)
@@ -53,6 +56,11 @@ func isOAuth1(w *Whole) (bool, error) {
 	return false, nil
 }
 
+// mayBeOAuth1 tells whether w has a query, a form or a header that could hold a parameter.
+func mayBeOAuth1(w *Whole) bool {
+	return w.HTTP.URL.RawQuery != "" || w.HTTP.Method == http.MethodPost || strings.Contains(w.HTTP.Header.Get("Authorization"), "OAuth")
+}
+
 // trimmed are the bytes that PHP's trim removes.
 const trimmed = " \t\n\r\x00\x0b"
 
@@ -78,16 +86,18 @@ func basicName(h http.Header) (name string, ok bool) {
 
 // decodeBase64 skips foreign characters, as PHP does.
 func decodeBase64(s string) string {
-	digits := strings.Map(func(c rune) rune {
-		if c < 0x80 && (alnum(byte(c)) || c == '+' || c == '/') {
-			return c
+	var room [256]byte
+	digits := room[:0]
+	for i := range len(s) {
+		if c := s[i]; alnum(c) || c == '+' || c == '/' {
+			digits = append(digits, c)
 		}
-		return -1
-	}, s)
+	}
 	if len(digits)%4 == 1 {
 		digits = digits[:len(digits)-1]
 	}
-	plain, _ := base64.RawStdEncoding.DecodeString(digits) // digits is valid base64
+	var more [256]byte
+	plain, _ := base64.RawStdEncoding.AppendDecode(more[:0], digits) // digits is valid base64
 	return string(plain)
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -150,20 +148,20 @@ const (
 
 // after does work and returns what it took.
 func (c *caddy) after(ctx context.Context, work func(context.Context) error) (state, error) {
-	before, err := c.ticks()
+	before, err := c.cpu()
 	if err == nil {
 		err = work(ctx)
 	}
 	if err != nil {
 		return state{}, err
 	}
-	return c.settle(ctx, time.Duration(before)*tick)
+	return c.settle(ctx, time.Duration(before))
 }
 
 // settle waits until the process is quiet, collects its garbage, and returns what it has
 // taken. The CPU time counts from before and does not include the collection.
 func (c *caddy) settle(ctx context.Context, before time.Duration) (state, error) {
-	cpu, err := c.quiet(ctx, c.ticks)
+	cpu, err := c.quiet(ctx, c.cpu)
 	if err != nil {
 		return state{}, err
 	}
@@ -178,7 +176,7 @@ func (c *caddy) settle(ctx context.Context, before time.Duration) (state, error)
 		return state{}, err
 	}
 	heap, err := field(text, "# HeapAlloc = ")
-	return state{time.Duration(cpu)*tick - before, resident << 20, heap}, err
+	return state{time.Duration(cpu) - before, resident << 20, heap}, err
 }
 
 // quiet returns a value of the process when it has stopped changing.
@@ -198,22 +196,10 @@ func (c *caddy) quiet(ctx context.Context, value func() (int64, error)) (int64, 
 	}
 }
 
-// tick is the unit in which Linux counts the CPU time of processes.
-const tick = 10 * time.Millisecond
-
-// ticks is the CPU time of the process, user and system.
-func (c *caddy) ticks() (int64, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", c.process.PID()))
-	if err != nil {
-		return 0, err
-	}
-	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:])) // from the third on
-	user, err := strconv.ParseInt(fields[11], 10, 64)
-	if err != nil {
-		return 0, err
-	}
-	system, err := strconv.ParseInt(fields[12], 10, 64)
-	return user + system, err
+// cpu is the CPU time of the process, in nanoseconds.
+func (c *caddy) cpu() (int64, error) {
+	took, err := machine.CPU(c.process.PID())
+	return int64(took), err
 }
 
 func (c *caddy) residentMiB() (int64, error) {
