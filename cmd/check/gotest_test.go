@@ -121,7 +121,7 @@ func TestTestRun(t *testing.T) { //nolint:funlen // a table of streams of events
 // TestFigures: the result of a benchmark is shown, not what it logs or its name.
 func TestFigures(t *testing.T) {
 	t.Parallel()
-	output := "=== RUN   BenchmarkA\nBenchmarkA\n    a_test.go:7: up\nBenchmarkA-2   \t      10\t     11432 a/s\t        95.60 b/s\n"
+	output := "=== RUN   BenchmarkA\n    a_test.go:7: up\nBenchmarkA-2   \t      10\t     11432 a/s\t        95.60 b/s\n"
 	if got, want := figures(output), "\n        11432 a/s 95.60 b/s"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
