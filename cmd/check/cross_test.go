@@ -48,3 +48,25 @@ func TestCrossSystems(t *testing.T) {
 		}
 	}
 }
+
+// TestCompiles: what a system does not have is found, in a test too, and elsewhere it is
+// none.
+func TestCompiles(t *testing.T) {
+	t.Parallel()
+	c := &check{root: t.TempDir()}
+	for name, text := range map[string]string{
+		"go.mod":       "module example.test/own\n\ngo 1.26\n",
+		"own.go":       "package own\n",
+		"kill_test.go": "package own\n\nimport \"syscall\"\n\nvar kill = syscall.Kill\n",
+	} {
+		if err := os.WriteFile(filepath.Join(c.root, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for system, want := range map[string]string{"windows/amd64": "undefined: syscall.Kill", "linux/arm64": ""} {
+		out, err := c.compiles(t.Context(), system)
+		if !strings.Contains(out, want) || (err != nil) != (want != "") {
+			t.Errorf("%s: %v\n%s", system, err, out)
+		}
+	}
+}
