@@ -146,7 +146,7 @@ func varsRoot(root string) string {
 	if root == "" || root == "{http.vars.root}" {
 		return ""
 	}
-	return filepath.Clean(root)
+	return filepath.ToSlash(filepath.Clean(root)) // also on Windows, which has both slashes
 }
 
 // loopback are the hosts that stand for this machine.

@@ -19,12 +19,12 @@ import (
 // stopLimit is how long the demo may take to end after an interrupt.
 const stopLimit = 20 * time.Second
 
-// tryDemo starts the demo in dir, looks at the gateway and at the bare platform
+// tryDemo starts the demo in dir by a command, looks at the gateway and at the bare platform
 // behind it, and interrupts it as a person would.
-func tryDemo(ctx context.Context, dir string) (string, error) {
+func tryDemo(ctx context.Context, dir, name string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, toolLimit)
 	defer cancel()
-	cmd, err := machine.Command(ctx, dir, "go", "run", "./cmd/caddy", "restwarden", "demo", "--json")
+	cmd, err := machine.Command(ctx, dir, name, args...)
 	if err != nil {
 		return "", err
 	}

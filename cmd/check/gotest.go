@@ -173,6 +173,28 @@ func (t *testRun) endTest(id testID, e event) {
 	}
 }
 
+// endBenchmark counts a benchmark that passed: go test tells of the end of one only where
+// it failed.
+func (t *testRun) endBenchmark(id testID) {
+	t.any = true
+	t.counts[id.pkg]++
+	t.results.pass(1)
+	t.passed = append(t.passed, id)
+	t.results.progress("   ok   %s%s", id.test, figures(builder(t.output, id).String()))
+	delete(t.output, id)
+}
+
+// figures are what a benchmark has measured.
+func figures(output string) string {
+	var b strings.Builder
+	for _, m := range measured.FindAllStringSubmatch(output, -1) {
+		b.WriteString("\n        " + strings.Join(strings.Fields(m[1]), " "))
+	}
+	return b.String()
+}
+
+var measured = regexp.MustCompile(`(?m)^Benchmark\S+\s+\d+\t(.+)`)
+
 // notes is what a test has logged, without the lines of go test itself.
 func notes(output string) string {
 	var b strings.Builder
@@ -188,6 +210,10 @@ var logged = regexp.MustCompile(`^ +\w+\.go:\d+: (.*)`)
 
 func (t *testRun) endPackage(e event) {
 	for _, id := range t.unfinished(e.Package) {
+		if e.Action == "pass" && strings.HasPrefix(id.test, "Benchmark") {
+			t.endBenchmark(id)
+			continue
+		}
 		t.failed[e.Package] = true
 		t.results.fail(id.String(), "did not finish\n"+builder(t.output, id).String())
 	}

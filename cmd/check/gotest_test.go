@@ -73,6 +73,25 @@ func TestTestRun(t *testing.T) { //nolint:funlen // a table of streams of events
 {"Action":"fail","Package":"p"}`,
 			err: failed, passed: 1, failures: []string{"goroutine leak"},
 		},
+		"a benchmark passes with its package": {
+			events: `{"Action":"run","Package":"p","Test":"BenchmarkA"}
+{"Action":"output","Package":"p","Test":"BenchmarkA","Output":"BenchmarkA-2   \t       3\t     11 calls/s\n"}
+{"Action":"pass","Package":"p"}`,
+			passed: 1,
+		},
+		"a benchmark that fails": {
+			events: `{"Action":"run","Package":"p","Test":"BenchmarkA"}
+{"Action":"output","Package":"p","Test":"BenchmarkA","Output":"because\n"}
+{"Action":"fail","Package":"p","Test":"BenchmarkA"}
+{"Action":"fail","Package":"p"}`,
+			err: failed, failures: []string{"because"},
+		},
+		"a benchmark that a panic cut off": {
+			events: `{"Action":"run","Package":"p","Test":"BenchmarkA"}
+{"Action":"output","Package":"p","Test":"BenchmarkA","Output":"panic\n"}
+{"Action":"fail","Package":"p"}`,
+			err: failed, failures: []string{"did not finish\npanic"},
+		},
 		"go test itself fails": {
 			events: "go: no such module\n", err: failed, failures: []string{"no such module"},
 		},
@@ -96,6 +115,15 @@ func TestTestRun(t *testing.T) { //nolint:funlen // a table of streams of events
 				}
 			}
 		})
+	}
+}
+
+// TestFigures: the result of a benchmark is shown, not what it logs or its name.
+func TestFigures(t *testing.T) {
+	t.Parallel()
+	output := "=== RUN   BenchmarkA\n    a_test.go:7: up\nBenchmarkA-2   \t      10\t     11432 a/s\t        95.60 b/s\n"
+	if got, want := figures(output), "\n        11432 a/s 95.60 b/s"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

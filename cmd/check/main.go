@@ -6,7 +6,7 @@
 //	go run ./cmd/check                  everything
 //	go run ./cmd/check --run test,fuzz  some steps
 //	go run ./cmd/check --list           the steps
-//	go run ./cmd/check --nightly 2h     what generates inputs goes on for two hours each
+//	go run ./cmd/check --nightly 2h     what generates inputs goes on for two hours each, and all systems are built for
 package main
 
 import (

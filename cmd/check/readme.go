@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -31,7 +32,7 @@ func (c *check) readme(ctx context.Context) {
 		return
 	}
 	commands := shellCommands(string(text))
-	for _, required := range []string{demoCommand, checkCommand} {
+	for _, required := range []string{demoCommand, checkCommand, refusalCommand} {
 		if !contains(commands, required) {
 			c.results.fail(required, "the README does not name this command")
 		}
@@ -46,6 +47,8 @@ func (c *check) readme(ctx context.Context) {
 const (
 	demoCommand  = "go run ./cmd/caddy restwarden demo"
 	checkCommand = "go run ./cmd/check"
+
+	refusalCommand = "go test -tags wordpress ./cmd/check/wordpress -run '^$' -bench Refusal"
 )
 
 var shellBlock = regexp.MustCompile("(?ms)^```sh\n(.*?)^```")
@@ -75,15 +78,26 @@ func contains(commands []string, command string) bool {
 }
 
 // tryCommand runs one line of the README in dir. The demo serves until it is
-// stopped, and the check is under way already.
+// stopped, the check is under way already, and its step wordpress runs the benchmark.
 func tryCommand(ctx context.Context, dir, line string) (string, error) {
 	switch {
 	case line == checkCommand:
 		return output(ctx, toolLimit, dir, "go", "run", "./cmd/check", "--list")
+	case strings.HasPrefix(line, refusalCommand):
+		return lists(ctx, dir, line, "BenchmarkRefusal")
 	case strings.HasPrefix(line, demoCommand):
-		return tryDemo(ctx, dir)
+		return tryDemo(ctx, dir, "go", "run", "./cmd/caddy", "restwarden", "demo", "--json")
 	case strings.HasPrefix(line, "xcaddy "):
 		return buildOwnCaddy(ctx, dir, line)
 	}
 	return output(ctx, toolLimit, dir, "bash", "-euo", "pipefail", "-c", line)
+}
+
+// lists holds that a line with go test knows the benchmark, and runs nothing.
+func lists(ctx context.Context, dir, line, benchmark string) (string, error) {
+	out, err := output(ctx, toolLimit, dir, "bash", "-euo", "pipefail", "-c", line+" -list "+benchmark)
+	if err == nil && !strings.Contains(out, benchmark+"\n") {
+		err = fmt.Errorf("there is no %s", benchmark)
+	}
+	return out, err
 }

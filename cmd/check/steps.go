@@ -23,6 +23,7 @@ var steps = []step{
 	{"build", "everything builds", goCommand("build", "./...")},
 	{"vet", "go vet", goCommand("vet", "-tags="+allTags, "./...")},
 	{"lint", "golangci-lint " + linterVersion + " finds nothing", (*check).lint},
+	{"cross", "everything compiles for other systems, with --nightly Caddy is built, too", (*check).cross},
 	{"test", "all tests, with the race detector, in random order", (*check).test},
 	{"fuzz", "every fuzz target for a short time", (*check).fuzz},
 	{"php", "queries, forms and multipart bodies are read as PHP itself reads them", (*check).php},

@@ -54,21 +54,21 @@ func runTests(m *testing.M) (code int) {
 }
 
 // setUps returns the set-ups. They are started once; what is missing fails every test
-// that needs them.
-func setUps(t *testing.T) *stack {
-	t.Helper()
+// and benchmark that needs them.
+func setUps(tb testing.TB) *stack {
+	tb.Helper()
 	running.once.Do(func() {
 		started := time.Now()
-		if out, err := machine.Install(t.Context(), debianPackages); err != nil {
+		if out, err := machine.Install(tb.Context(), debianPackages); err != nil {
 			running.err = fmt.Errorf("%s\n%w", out, err)
 			return
 		}
-		if running.stack, running.err = startStack(t.Context(), "../../.."); running.err == nil {
-			t.Logf("WordPress %s is up (%s)", running.stack.sites[0].Release, time.Since(started).Round(100*time.Millisecond))
+		if running.stack, running.err = startStack(tb.Context(), "../../.."); running.err == nil {
+			tb.Logf("WordPress %s is up (%s)", running.stack.sites[0].Release, time.Since(started).Round(100*time.Millisecond))
 		}
 	})
 	if running.err != nil {
-		t.Fatalf("set-ups: %v", running.err)
+		tb.Fatalf("set-ups: %v", running.err)
 	}
 	return running.stack
 }

@@ -138,6 +138,7 @@ type standins struct {
 	*stack
 
 	variable string // by which the plugin knows what to stand in for
+	level    string // of the log
 	port     int
 	Gates    []*standinGate
 	client   *http.Client // reaches every name
@@ -155,7 +156,8 @@ func (s *stack) newStandins() (*standins, error) {
 		},
 		DisableKeepAlives: true, // several hundred names
 	}
-	return &standins{stack: s, variable: "STANDIN_CATALOGUE", port: ports[0], client: &http.Client{Transport: transport, Timeout: time.Minute}}, nil
+	client := &http.Client{Transport: transport, Timeout: time.Minute}
+	return &standins{stack: s, variable: "STANDIN_CATALOGUE", level: "WARN", port: ports[0], client: client}, nil
 }
 
 // write makes a file of routes. It takes the place of one of the same name.
@@ -179,7 +181,7 @@ func (n *standins) add(name, set string, lines ...string) *standinGate {
 func (n *standins) start(ctx context.Context) error {
 	config := filepath.Join(n.dir, fmt.Sprintf("catalogue-%d.Caddyfile", n.port))
 	err := n.render("catalogue.Caddyfile", config, map[string]any{
-		"Variable": n.variable, "Dir": n.dir, "Root": n.site(fpm).Root, "FPM": n.fpmSocket(), "Gates": n.Gates,
+		"Variable": n.variable, "Level": n.level, "Dir": n.dir, "Root": n.site(fpm).Root, "FPM": n.fpmSocket(), "Gates": n.Gates,
 	})
 	if err != nil {
 		return err

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 )
 
@@ -88,8 +87,7 @@ func reserve(port int) bool {
 	if f == nil {
 		return true
 	}
-	lock := syscall.Flock_t{Type: syscall.F_WRLCK, Start: int64(port), Len: 1}
-	return syscall.FcntlFlock(f.Fd(), syscall.F_SETLK, &lock) == nil
+	return lockByte(f, int64(port))
 }
 
 // FreeAddresses returns n different loopback addresses, "127.0.0.1:port", on which no

@@ -1,7 +1,8 @@
 // Package machine works on the machine of tests and checks: it installs packages, runs
 // commands, starts and stops servers, and finds addresses for them.
 //
-// Every child has a process group of its own, so that its own children end with it.
+// Every child has a process group of its own, so that its own children end with it. On
+// Windows, where the tests are built and not run, the children of a child go on.
 package machine
 
 import (
@@ -28,16 +29,10 @@ func Command(ctx context.Context, dir, name string, args ...string) (*exec.Cmd, 
 	}
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Dir = dir
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.SysProcAttr = ownGroup()
 	cmd.Cancel = func() error { return Signal(cmd, syscall.SIGKILL) }
 	cmd.WaitDelay = 5 * time.Second // a grandchild may hold the pipes open
 	return cmd, nil
-}
-
-// Signal sends s to a command that was started and to all that it has started. It
-// must be called before Wait returns, while the number is certainly the command's.
-func Signal(cmd *exec.Cmd, s syscall.Signal) error {
-	return syscall.Kill(-cmd.Process.Pid, s)
 }
 
 // Run runs a command to its end and returns its output, both streams. If ctx ended it,

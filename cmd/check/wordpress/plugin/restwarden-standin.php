@@ -4,6 +4,11 @@
  * Description: What the checks need on the real REST server and Debian does not package. For test sites only.
  */
 
+if ( isset( $_SERVER['STANDIN_LOCKDOWN'] ) ) { // in place of all others, which would cost time
+	require __DIR__ . '/restwarden-standin/lockdown.php';
+	add_filter( 'pre_http_request', fn() => new WP_Error( 'standin_offline', 'No outgoing requests.' ) );
+	return;
+}
 require __DIR__ . '/restwarden-standin/report.php';
 require __DIR__ . '/restwarden-standin/early.php';
 if ( isset( $_SERVER['STANDIN_CATALOGUE'] ) ) { // in place of the others
