@@ -58,7 +58,7 @@ type side struct {
 
 func newSide(b *testing.B, address string, w *workloads.Workload) *side {
 	b.Helper()
-	c, err := workloads.NewClient(address, w)
+	c, err := workloads.NewClient(b.Context(), address, w)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -149,7 +149,7 @@ func newSenders(b *testing.B, p *caddyrun.Process, w *workloads.Workload) sender
 	b.Helper()
 	c := senders{program: p}
 	for range parallelSenders {
-		client, err := workloads.NewClient(p.Address, w)
+		client, err := workloads.NewClient(b.Context(), p.Address, w)
 		if err != nil {
 			b.Fatal(err)
 		}

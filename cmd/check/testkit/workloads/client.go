@@ -2,6 +2,7 @@ package workloads
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"net"
 )
@@ -13,8 +14,8 @@ type Client struct {
 }
 
 // NewClient returns a client that is connected to address. The caller must close it.
-func NewClient(address string, w *Workload) (*Client, error) {
-	conn, err := net.Dial("tcp", address)
+func NewClient(ctx context.Context, address string, w *Workload) (*Client, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 	if err != nil {
 		return nil, err
 	}

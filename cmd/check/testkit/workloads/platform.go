@@ -95,10 +95,9 @@ func (m *messages) next() (head []byte, err error) {
 var lengthField = []byte("\r\nContent-Length: ")
 
 func contentLength(head []byte) (int, error) {
-	at := bytes.Index(head, lengthField)
-	if at < 0 {
+	_, digits, found := bytes.Cut(head, lengthField)
+	if !found {
 		return 0, nil
 	}
-	digits := head[at+len(lengthField):]
 	return strconv.Atoi(string(digits[:bytes.IndexByte(digits, '\r')]))
 }

@@ -28,7 +28,7 @@ type Workload struct {
 // shopKey is a key of the shop. The platform of this package takes any.
 const shopKey = "ck_0123456789abcdef0123456789abcdef01234567:cs_0123456789abcdef0123456789abcdef01234567"
 
-// All are the workloads, in the order of the table in docs/cost.md.
+// All are the workloads.
 var All = []Workload{
 	{Name: "page", Method: "GET", Target: "/product/shirt?colour=red"},
 	{Name: "anonymous call", Method: "GET", Target: "/wp-json/wp/v2/posts?per_page=10"},
