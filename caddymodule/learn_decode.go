@@ -105,12 +105,12 @@ func (d *decoding) unzstd(l policies.Lesson) error {
 		return err
 	}
 	_, err := io.Copy(lessonWriter{l}, z)
-	if err == nil { // after an error, what it holds is uncertain
-		if err := z.Reset(nil); err == nil {
-			zstds.Put(z)
-		}
+	if err != nil || z.Reset(nil) != nil {
+		z.Close() // what it holds is uncertain
+		return err
 	}
-	return err
+	zstds.Put(z)
+	return nil
 }
 
 // lessonWriter hides all but Write, so that io.Copy takes pieces of its own.
