@@ -41,7 +41,7 @@ func (p *OrderType) Learn(r *Request) Lesson {
 	shape, most := idscan.List, onePage
 	switch c := r.Call; {
 	case c.Method == http.MethodGet && slices.Contains(p.lists, c.Key):
-		if l.status = http.StatusOK; r.HTTP.ContentLength != 0 {
+		if l.status = http.StatusOK; r.HTTP.ContentLength > 0 {
 			return nil
 		}
 	case c.Method == http.MethodPost && slices.Contains(p.lists, c.Key):
@@ -57,6 +57,9 @@ func (p *OrderType) Learn(r *Request) Lesson {
 	}
 	if !p.plain(r) {
 		return nil
+	}
+	if shape == idscan.List {
+		l.sent = seeBody(r.HTTP)
 	}
 	l.Scanner, l.key = idscan.New(shape, most), p.factsOf(r)
 	return &l
@@ -106,6 +109,7 @@ func createdBy(batch *call.Call) (n int) {
 // orderLesson reads the answer to one call.
 type orderLesson struct {
 	*idscan.Scanner
+	sent   *seenBody // of a call that must have none; nil if that is certain
 	status int
 	key    string // what the keys of proofs begin with
 	store  proofStore
@@ -131,7 +135,7 @@ func (l *orderLesson) Begin(a *ask.Answer) bool {
 // be an error in the middle of a list.
 func (l *orderLesson) End(whole bool) {
 	ids := l.IDs()
-	if !whole || len(ids) == 0 {
+	if !whole || len(ids) == 0 || !l.sent.empty() {
 		return
 	}
 	keys := make([]string, len(ids))

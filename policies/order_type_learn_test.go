@@ -3,6 +3,7 @@ package policies
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -248,6 +249,39 @@ func TestOrderType_LearnsFromTheWhole(t *testing.T) {
 		lesson.Begin(&ask.Answer{Status: 200, Header: http.Header{"Content-Type": {"application/json"}}})
 		_, _ = lesson.Write([]byte(test.body))
 		lesson.End(test.whole)
+		if got := p.proven(t.Context(), r, factKey(p.factsOf(r), 7)); got != test.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// TestOrderType_LearnsWithoutALength: a list that was asked for without an announced length
+// counts only if there was certainly no body (HTTP/3).
+func TestOrderType_LearnsWithoutALength(t *testing.T) {
+	for name, test := range map[string]struct {
+		body string
+		read int // bytes that the next handler asks for
+		want bool
+	}{
+		"no body":       {"", 10, true},
+		"a body":        {"{}", 10, false},
+		"not read":      {"", 0, false},
+		"not read, all": {"{}", 1, false},
+	} {
+		s := newSite(t)
+		p := provision(t, s, new(OrderType))
+		r := request(t, s, nil, "GET", ordersRoute, "", basicAuth)
+		r.HTTP.Body, r.HTTP.ContentLength = io.NopCloser(strings.NewReader(test.body)), -1
+		lesson := p.Learn(r)
+		if test.read > 0 {
+			sent, _ := io.ReadAll(io.LimitReader(r.HTTP.Body, int64(test.read)))
+			if !strings.HasPrefix(test.body, string(sent)) {
+				t.Errorf("%s: the next handler gets %q", name, sent)
+			}
+		}
+		lesson.Begin(&ask.Answer{Status: 200, Header: http.Header{"Content-Type": {"application/json"}}})
+		_, _ = lesson.Write([]byte(`[{"id":7}]`))
+		lesson.End(true)
 		if got := p.proven(t.Context(), r, factKey(p.factsOf(r), 7)); got != test.want {
 			t.Errorf("%s: %v", name, got)
 		}
