@@ -81,7 +81,7 @@ func zstandard(tb testing.TB, b []byte) []byte {
 
 // noise is text that does not compress well.
 func noise(n int) []byte {
-	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same in each run
+	random := rand.New(rand.NewPCG(1, 2)) // the same in each run
 	b := make([]byte, n)
 	for i := range b {
 		b[i] = byte(' ' + random.IntN(90))

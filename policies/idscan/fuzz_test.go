@@ -22,7 +22,7 @@ func decoded(text []byte) (any, bool) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	v, err := valueOf(d)
-	if _, more := d.Token(); err != nil || more != io.EOF { //nolint:errorlint // the decoder's own value
+	if _, more := d.Token(); err != nil || more != io.EOF {
 		return nil, false
 	}
 	return v, true

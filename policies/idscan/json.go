@@ -87,11 +87,11 @@ func (s *Scanner) value(c byte) {
 	case digit(c):
 		s.step = inInteger
 	case c == 't':
-		s.literal, s.step = "rue", inLiteral
+		s.literal, s.step = "true"[1:], inLiteral
 	case c == 'f':
-		s.literal, s.step = "alse", inLiteral
+		s.literal, s.step = "false"[1:], inLiteral
 	case c == 'n':
-		s.literal, s.step = "ull", inLiteral
+		s.literal, s.step = "null"[1:], inLiteral
 	default:
 		s.failed = true
 	}
