@@ -20,6 +20,9 @@ type first struct{ store.Store }
 // Set implements store.Store.
 func (first) Set(context.Context, string, string, time.Duration) error { return nil }
 
+// SetAll implements store.Store.
+func (first) SetAll(context.Context, string, time.Duration, ...string) error { return nil }
+
 // SetOnce implements store.Store.
 func (first) SetOnce(context.Context, string, time.Duration) (bool, error) { return true, nil }
 

@@ -29,6 +29,7 @@ type engine struct {
 	changers  []changer
 	rewriters []rewriter
 	watchers  []policies.Watcher
+	learners  []policies.Learner
 	auditors  []policies.AgentAuditor
 	confirmer policies.Confirmer // nil unless calls may have to wait for a person
 	leases    leases
@@ -158,6 +159,9 @@ func (e *engine) sortPolicies() {
 	for _, p := range e.chain.WithLockdown() {
 		if w, ok := p.Policy.(policies.Watcher); ok {
 			e.watchers = append(e.watchers, w)
+		}
+		if l, ok := p.Policy.(policies.Learner); ok {
+			e.learners = append(e.learners, l)
 		}
 		if a, ok := p.Policy.(policies.AgentAuditor); ok {
 			e.auditors = append(e.auditors, a)

@@ -39,6 +39,7 @@ func (s *site) forward(w http.ResponseWriter, x *exchange) error {
 		}
 	}
 	by := s.watch(x)
+	s.learn(x)
 	switch {
 	case need == policies.RewriteBody:
 		return s.forwardBuffered(w, x, by)

@@ -62,6 +62,35 @@ func TestGateways_IdentityIsShared(t *testing.T) {
 	}
 }
 
+// TestGateways_ProofsAreShared: what one gateway has learned from a list, the other need not
+// ask.
+func TestGateways_ProofsAreShared(t *testing.T) {
+	p := startPair(t)
+	const orders = "/cms-json/shop/v3/orders"
+	key := basicAuth(p.info.Keys.ReadWriteKey)
+	update := func(what string, g *process, id int, asks int64) {
+		t.Helper()
+		before := p.records.Load()
+		p.want(what, g, 200, fmt.Sprintf("PUT %s/%d", orders, id), `{"status":"completed"}`, asJSON, key, "Host: shop.example")
+		if n := p.records.Load() - before; n != asks {
+			t.Errorf("%s: %d questions, want %d", what, n, asks)
+		}
+	}
+	first, second, third := p.info.Orders[0], p.info.Orders[1], p.info.Orders[2]
+	p.want("list", p.a, 200, fmt.Sprintf("GET %s?include=%d,%d", orders, first, second), "", key, "Host: shop.example")
+	update("here, at once", p.a, first, 0)
+	time.Sleep(300 * time.Millisecond) // the proofs are in Redis
+	update("on the other", p.b, first, 0)
+	update("on the other, another", p.b, second, 0)
+	update("not in the list", p.b, third, 1)
+	p.want("delete", p.b, 200, fmt.Sprintf("DELETE %s/%d", orders, second), "", key, "Host: shop.example")
+	time.Sleep(100 * time.Millisecond)
+	update("after a delete", p.a, second, 1)
+	p.redis.Kill()
+	p.want("list without Redis", p.a, 200, fmt.Sprintf("GET %s?include=%d", orders, first), "", key, "Host: shop.example")
+	update("without Redis", p.a, first, 0)
+}
+
 func TestGateways_LimitIsShared(t *testing.T) {
 	p := startPair(t)
 	var passed atomic.Int32

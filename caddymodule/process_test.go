@@ -81,6 +81,7 @@ type pair struct {
 	platform *httptest.Server
 
 	questions atomic.Int64 // questions about callers that reached the platform
+	records   atomic.Int64 // questions about records
 }
 
 const pairSite = `	restwarden cms {
@@ -109,6 +110,9 @@ func startPair(t *testing.T, redisArgs ...string) *pair {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/users/me") {
 			p.questions.Add(1)
+		}
+		if strings.HasSuffix(r.URL.Path, "/notes/0") {
+			p.records.Add(1)
 		}
 		s.ServeHTTP(w, r)
 	}))

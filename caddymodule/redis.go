@@ -169,6 +169,22 @@ func (s *redisStore) Set(ctx context.Context, key, value string, ttl time.Durati
 	})
 }
 
+// SetAll implements store.Store.
+func (s *redisStore) SetAll(ctx context.Context, value string, ttl time.Duration, keys ...string) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	return s.try(ctx, func(ctx context.Context) error {
+		_, err := s.client.Pipelined(ctx, func(p redis.Pipeliner) error {
+			for _, key := range keys {
+				p.Set(ctx, s.key(kindFact, key), sealed(key, value), atLeast(ttl))
+			}
+			return nil
+		})
+		return err
+	})
+}
+
 // Delete implements store.Store.
 func (s *redisStore) Delete(ctx context.Context, keys ...string) error {
 	if len(keys) == 0 {

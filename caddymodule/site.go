@@ -42,6 +42,7 @@ type site struct {
 	end       context.CancelFunc
 	leases    leases
 	broken    error // why no call can be judged
+	learns    bool  // answers that pass prove facts about later calls
 }
 
 // newSite returns the site of g on a way; the zero Way is a way that nobody knows. Another
@@ -68,6 +69,7 @@ func newSite(g *Gateway, way layout.Way, apart string) *site {
 		own.Store, opts.Store, opts.Alone = forgetful{own.Store}, nil, true
 		s.discovery.stop()
 	}
+	s.learns = g.app.dry == nil && apart != manyWays // of a dry run, the next one must know nothing
 	if g.app.dry == nil {
 		s.Confirmations = confirm.NewLedger(g.app.local, s.Name)
 	}

@@ -39,6 +39,9 @@ type forgetful struct{ store.Store }
 // Set implements store.Store.
 func (forgetful) Set(context.Context, string, string, time.Duration) error { return nil }
 
+// SetAll implements store.Store.
+func (forgetful) SetAll(context.Context, string, time.Duration, ...string) error { return nil }
+
 // assignWays gives each gateway the sites on the ways that layout knows.
 func (a *App) assignWays() {
 	if a.http == nil {

@@ -60,6 +60,14 @@ func (s fallbackStore) Set(ctx context.Context, key, value string, ttl time.Dura
 	return nil
 }
 
+// SetAll implements store.Store.
+func (s fallbackStore) SetAll(ctx context.Context, value string, ttl time.Duration, keys ...string) error {
+	if s.Store.SetAll(ctx, value, ttl, keys...) != nil {
+		return s.memory.SetAll(ctx, value, ttl, keys...)
+	}
+	return nil
+}
+
 // Delete implements store.Store.
 func (s fallbackStore) Delete(ctx context.Context, keys ...string) error {
 	return errors.Join(s.memory.Delete(ctx, keys...), s.Store.Delete(ctx, keys...))
@@ -134,6 +142,13 @@ func (s countedStore) GetAll(ctx context.Context, keys ...string) (map[string]st
 // Set implements store.Store.
 func (s countedStore) Set(ctx context.Context, key, value string, ttl time.Duration) error {
 	err := s.Store.Set(ctx, key, value, ttl)
+	s.count("set", err)
+	return err
+}
+
+// SetAll implements store.Store.
+func (s countedStore) SetAll(ctx context.Context, value string, ttl time.Duration, keys ...string) error {
+	err := s.Store.SetAll(ctx, value, ttl, keys...)
 	s.count("set", err)
 	return err
 }

@@ -29,7 +29,9 @@ type OrderType struct {
 	at     string         // where the policy is configured, "Caddyfile:12"
 	orders []call.Pattern // update routes: …/orders/:id
 	subs   []call.Pattern // sub-routes with an order's id: …/orders/:order_id/refunds
+	lists  []string       // keys of the routes whose answers prove ids
 	mcp    string         // key of the tool server's route
+	late   lateProofs
 }
 
 // proofTTL is how long the proof "is an order" is believed. Only a delete ends it early,
@@ -80,6 +82,7 @@ func (p *OrderType) Provision(site *Site, settings Settings) error {
 	}
 	pl := site.Platform
 	p.mcp = "/" + pl.MCP
+	p.lists = []string{"/" + pl.Shop[1] + "/orders", "/" + pl.Shop[2] + "/orders"}
 	for _, ns := range []string{pl.Shop[1], pl.Shop[2], pl.Analytics} {
 		p.orders = append(p.orders, call.MustPattern("/"+ns+"/orders/:id"))
 		p.subs = append(p.subs, call.MustPattern("/"+ns+"/orders/:order_id/refunds"))
@@ -223,11 +226,12 @@ func (p *OrderType) verdict(r *Request, found proof) Verdict {
 // unproven returns the ids without a recent proof, each once. If the store cannot be
 // read, the platform is asked again.
 func (p *OrderType) unproven(ctx context.Context, r *Request, ids []uint64) (open []uint64) {
+	facts := p.factsOf(r)
 	for _, id := range ids {
 		if slices.Contains(open, id) {
 			continue
 		}
-		if _, proven, err := r.Site.Store.Get(ctx, p.factKey(r, id)); err != nil || !proven {
+		if !p.proven(ctx, r, factKey(facts, id)) {
 			open = append(open, id)
 			continue
 		}
@@ -236,13 +240,22 @@ func (p *OrderType) unproven(ctx context.Context, r *Request, ids []uint64) (ope
 	return open
 }
 
-func (p *OrderType) factKey(r *Request, id uint64) string {
-	return "order:" + r.Site.shop(r) + ":" + strconv.FormatUint(id, 10)
+func (p *OrderType) proven(ctx context.Context, r *Request, key string) bool {
+	if p.late.has(key) {
+		return true
+	}
+	_, proven, err := r.Site.Store.Get(ctx, key)
+	return err == nil && proven
 }
+
+// factsOf is what the keys of the proofs about the shop of r begin with.
+func (p *OrderType) factsOf(r *Request) string { return "order:" + r.Site.shop(r) + ":" }
+
+func factKey(facts string, id uint64) string { return facts + strconv.FormatUint(id, 10) }
 
 // remember keeps a proof. A lost proof only costs another question.
 func (p *OrderType) remember(ctx context.Context, r *Request, id uint64) {
-	_ = r.Site.Store.Set(ctx, p.factKey(r, id), "1", proofTTL)
+	_ = r.Site.Store.Set(ctx, factKey(p.factsOf(r), id), "1", proofTTL)
 }
 
 // Watch drops the proofs of the orders that a forwarded delete names.
@@ -255,7 +268,7 @@ func (p *OrderType) Watch(r *Request) func(*ask.Answer) {
 		for i := range p.orders {
 			if p.orders[i].Match(c.Key) {
 				if id, err := c.ID("id", p.orders[i].Group(c.Key, "id")); err == nil {
-					keys = append(keys, p.factKey(r, id))
+					keys = append(keys, factKey(p.factsOf(r), id))
 				}
 			}
 		}
@@ -264,5 +277,8 @@ func (p *OrderType) Watch(r *Request) func(*ask.Answer) {
 		return nil
 	}
 	ctx := context.WithoutCancel(r.HTTP.Context())
-	return ask.OnSuccess(func() { _ = r.Site.Store.Delete(ctx, keys...) }) // on error the proof ends with its TTL
+	return ask.OnSuccess(func() {
+		p.late.forget(keys)
+		_ = r.Site.Store.Delete(ctx, keys...) // on error the proof ends with its TTL
+	})
 }

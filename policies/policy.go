@@ -130,6 +130,25 @@ type Watcher interface {
 	Watch(r *Request) func(*ask.Answer)
 }
 
+// Learner is a Policy that learns facts from answers as they pass.
+type Learner interface {
+	// Learn returns what reads the answer to r. It is nil for nearly all requests, whose
+	// answers are then sent without a look. The gateway calls Learn before it sends r on.
+	Learn(r *Request) Lesson
+}
+
+// Lesson reads one answer while it is sent. Its methods are called one after another, after
+// Begin perhaps by another goroutine than the request's, and beyond its end.
+type Lesson interface {
+	// Begin tells whether an answer with this status and header teaches anything.
+	Begin(*ask.Answer) bool
+	// Write takes the body, decoded. After an error nothing of it is needed any more.
+	Write([]byte) (int, error)
+	// End tells whether the body has come to its end. It is called once after a Begin that
+	// returned true, and must not wait for anybody.
+	End(whole bool)
+}
+
 // Settings is what the owner can set for every policy. The gateway reads it; a policy
 // receives it in Provision.
 type Settings struct {

@@ -72,6 +72,15 @@ func (c *Call) QueryNames() []string {
 	return phpvars.Query(c.src.query).Keys()
 }
 
+// CertainQuery is QueryNames with whether every front-end and release of PHP reads the same
+// names.
+func (c *Call) CertainQuery() (names []string, certain bool) {
+	if c.src == nil || c.src.query == "" {
+		return nil, true
+	}
+	return c.QueryNames(), !uncertain(c.src.query)
+}
+
 // Each returns the calls of a request: its parts, or itself.
 func (c *Call) Each() []*Call {
 	if c.Kind == Batch {

@@ -72,6 +72,14 @@ func (m *Memory) Set(_ context.Context, key, value string, ttl time.Duration) er
 	return nil
 }
 
+// SetAll implements Store.
+func (m *Memory) SetAll(_ context.Context, value string, ttl time.Duration, keys ...string) error {
+	for _, key := range keys {
+		m.facts.Set(key, value, ttl)
+	}
+	return nil
+}
+
 // Delete implements Store.
 func (m *Memory) Delete(_ context.Context, keys ...string) error {
 	for _, key := range keys {

@@ -24,6 +24,9 @@ type Store interface {
 	GetAll(ctx context.Context, keys ...string) (values map[string]string, err error)
 	// Set keeps value under key for ttl.
 	Set(ctx context.Context, key, value string, ttl time.Duration) error
+	// SetAll keeps value under several keys for ttl, in one round trip. After an error, some
+	// of them may be kept.
+	SetAll(ctx context.Context, value string, ttl time.Duration, keys ...string) error
 	// Delete forgets keys; unknown keys are no error.
 	Delete(ctx context.Context, keys ...string) error
 	// SetOnce remembers key for ttl and tells whether it was new. It returns ErrFull if

@@ -18,7 +18,7 @@ import (
 func Run(t *testing.T, open func(t *testing.T) (a, b store.Store)) {
 	t.Helper()
 	for name, test := range map[string]func(t *testing.T, a, b store.Store){
-		"facts": facts, "facts end": factsEnd, "many facts": manyFacts, "odd keys": oddKeys,
+		"facts": facts, "facts end": factsEnd, "many facts": manyFacts, "many at once": manyAtOnce, "odd keys": oddKeys,
 		"once": once, "once ends": onceEnds, "once under contention": onceUnderContention, "kinds apart": kindsApart,
 		"rate": rate, "rates apart": ratesApart, "rate under contention": rateUnderContention, "rate refills": rateRefills,
 		"bad rate": badRate, "announce": announce, "secret": secret,
@@ -78,6 +78,41 @@ func manyFacts(t *testing.T, a, b store.Store) {
 	}
 	if values, err := b.GetAll(ctx); err != nil || len(values) != 0 {
 		t.Errorf("nothing to get: %v, %v", values, err)
+	}
+}
+
+func manyAtOnce(t *testing.T, a, b store.Store) {
+	ctx := t.Context()
+	var keys []string
+	for i := range 100 {
+		keys = append(keys, fmt.Sprint("k", i))
+	}
+	if err := a.Set(ctx, "k0", "before", time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.SetAll(ctx, "v", time.Hour, keys...); err != nil {
+		t.Fatal(err)
+	}
+	values, err := b.GetAll(ctx, keys...)
+	if err != nil || len(values) != len(keys) {
+		t.Errorf("got %d values, %v", len(values), err)
+	}
+	for key, value := range values {
+		if value != "v" {
+			t.Errorf("%s: got %q", key, value)
+		}
+	}
+	if err := a.SetAll(ctx, "short", 30*time.Millisecond, "k1", "k2"); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(80 * time.Millisecond)
+	for key, want := range map[string]bool{"k1": false, "k2": false, "k3": true} {
+		if _, ok, err := b.Get(ctx, key); ok != want || err != nil {
+			t.Errorf("%s after its time: %v, %v", key, ok, err)
+		}
+	}
+	if err := a.SetAll(ctx, "v", time.Hour); err != nil {
+		t.Errorf("nothing to set: %v", err)
 	}
 }
 
