@@ -13,9 +13,14 @@ type Client struct {
 	answers messages
 }
 
-// NewClient returns a client that is connected to address. The caller must close it.
-func NewClient(ctx context.Context, address string, w *Workload) (*Client, error) {
-	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
+// NewClient returns a client that is connected to address of network, which may be the
+// MemoryNetwork. The caller must close it.
+func NewClient(ctx context.Context, network, address string, w *Workload) (*Client, error) {
+	dial := new(net.Dialer).DialContext
+	if network == MemoryNetwork {
+		dial = func(ctx context.Context, _, address string) (net.Conn, error) { return dialMemory(ctx, address) }
+	}
+	conn, err := dial(ctx, network, address)
 	if err != nil {
 		return nil, err
 	}
