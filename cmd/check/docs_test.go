@@ -224,12 +224,35 @@ func TestDocs_Dependencies(t *testing.T) {
 	}
 }
 
-var npmRow = regexp.MustCompile("(?m)^\\| `(@[\\w-]+/[\\w-]+)` \\|")
+var npmRow = regexp.MustCompile("(?m)^\\| `([^`]+)` \\|")
 
-// TestDocs_NPM compares the page with the packages of the step agents, which are held by
-// exact versions and by sums, and come from no address of their own.
+// npmDirs are the directories with packages of npm.
+var npmDirs = []string{"agents/clients", "testkit/libraries/npm"}
+
+// TestDocs_NPM compares the page with the packages of npm.
 func TestDocs_NPM(t *testing.T) {
 	t.Parallel()
+	var want []string
+	for _, dir := range npmDirs {
+		want = append(want, npmPackages(t, dir)...)
+	}
+	var named []string
+	_, section, _ := strings.Cut(documents(t)["docs/dependencies.md"], "\n## From npm\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	for _, row := range npmRow.FindAllStringSubmatch(section, -1) {
+		named = append(named, row[1])
+	}
+	slices.Sort(named)
+	slices.Sort(want)
+	if len(want) == 0 || !slices.Equal(named, want) {
+		t.Errorf("docs/dependencies.md names %q, package.json %q", named, want)
+	}
+}
+
+// npmPackages are the packages that a directory names. They are held by exact versions and by
+// sums, and come from no address of their own.
+func npmPackages(t *testing.T, dir string) []string {
+	t.Helper()
 	var wanted struct {
 		Dependencies map[string]string `json:"dependencies"`
 	}
@@ -241,21 +264,13 @@ func TestDocs_NPM(t *testing.T) {
 		} `json:"packages"`
 	}
 	for name, into := range map[string]any{"package.json": &wanted, "package-lock.json": &lock} {
-		text, err := os.ReadFile(filepath.Join("agents", "clients", name))
+		text, err := os.ReadFile(filepath.Join(filepath.FromSlash(dir), name))
 		if err == nil {
 			err = json.Unmarshal(text, into)
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	var named []string
-	for _, row := range npmRow.FindAllStringSubmatch(documents(t)["docs/dependencies.md"], -1) {
-		named = append(named, row[1])
-	}
-	slices.Sort(named)
-	if want := slices.Sorted(maps.Keys(wanted.Dependencies)); len(want) == 0 || !slices.Equal(named, want) {
-		t.Errorf("docs/dependencies.md names %q, package.json %q", named, want)
 	}
 	for name, version := range wanted.Dependencies {
 		if locked := lock.Packages["node_modules/"+name].Version; locked != version {
@@ -267,4 +282,5 @@ func TestDocs_NPM(t *testing.T) {
 			t.Errorf("%s: sum %q, address %q, want a sum and no address", path, p.Integrity, p.Resolved)
 		}
 	}
+	return slices.Sorted(maps.Keys(wanted.Dependencies))
 }

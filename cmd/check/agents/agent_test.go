@@ -95,7 +95,7 @@ type agent struct {
 func (k kind) start(t *testing.T, door string, headers map[string]string) *agent {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), sessionLimit)
-	cmd, err := machine.Command(ctx, clientsDir(t), "node", "drive.mjs")
+	cmd, err := machine.Command(ctx, clients.Dir(t), "node", "drive.mjs")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/restwarden/restwarden/cmd/check/testkit/libraries"
 	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
 )
 
@@ -43,6 +44,7 @@ func runTests(m *testing.M) (code int) {
 		return 1
 	}
 	code = m.Run()
+	libraries.Packages.Remove()
 	if running.stack == nil {
 		return code
 	}

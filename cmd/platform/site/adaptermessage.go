@@ -83,7 +83,9 @@ func (v *toolServer) initialize(q *request, params obj) obj {
 	if !slices.Contains(protocolVersions, version) {
 		version = protocolVersions[0]
 	}
-	q.reply.Set("Mcp-Session-Id", q.user.startToolSession(q.site.opt.Now()))
+	id := q.site.newUUID()
+	q.user.startToolSession(id, q.site.opt.Now())
+	q.reply.Set("Mcp-Session-Id", id)
 	return obj{
 		"protocolVersion": version, "serverInfo": obj{"name": v.name, "version": "1.0.0"},
 		"capabilities": obj{

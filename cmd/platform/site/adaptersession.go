@@ -18,14 +18,12 @@ const (
 	toolSessionIdle = 24 * time.Hour
 )
 
-// startToolSession returns the id of a new session. The oldest makes room for it.
-func (u *user) startToolSession(now time.Time) string {
+// startToolSession notes a new session. The oldest makes room for it.
+func (u *user) startToolSession(id string, now time.Time) {
 	if len(u.toolSessions) == maxToolSessions {
 		u.toolSessions = slices.Delete(u.toolSessions, 0, 1)
 	}
-	t := toolSession{newUUID(), now}
-	u.toolSessions = append(u.toolSessions, t)
-	return t.id
+	u.toolSessions = append(u.toolSessions, toolSession{id, now})
 }
 
 // checkToolSession returns an error unless the call names a session of its user.

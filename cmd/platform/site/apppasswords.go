@@ -1,7 +1,6 @@
 package site
 
 import (
-	"crypto/rand"
 	"fmt"
 	"net/http"
 	"slices"
@@ -21,7 +20,7 @@ type appPassword struct {
 // addAppPassword gives u a new application password and returns it as shown
 // once: six groups of four characters.
 func (s *Site) addAppPassword(u *user, name, appID string) (p *appPassword, shown string) {
-	p = &appPassword{uuid: newUUID(), appID: appID, name: name, secret: token(24), created: s.opt.Now()}
+	p = &appPassword{uuid: s.newUUID(), appID: appID, name: name, secret: s.token(24), created: s.opt.Now()}
 	u.passwords = append(u.passwords, p)
 	return p, grouped(p.secret)
 }
@@ -35,9 +34,8 @@ func grouped(secret string) string {
 	return strings.Join(groups, " ")
 }
 
-func newUUID() string {
-	var b [16]byte
-	rand.Read(b[:])
+func (s *Site) newUUID() string {
+	b := s.random(16)
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }

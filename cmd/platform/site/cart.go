@@ -118,7 +118,7 @@ func (q *request) sessionKey() string {
 			return key
 		}
 	}
-	key := "t_" + hexToken(15)
+	key := "t_" + q.site.hexToken(15)
 	cookie := http.Cookie{
 		Name: name, Value: key + "." + q.site.stamp("cart", key), Path: q.site.opt.Base + "/", HttpOnly: true, SameSite: http.SameSiteLaxMode,
 	}

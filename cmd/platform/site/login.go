@@ -18,7 +18,7 @@ func (s *Site) loginCookie() string { return s.names.AuthCookie + "logged_in_" +
 
 // newSession logs u in and returns the cookie of the session.
 func (s *Site) newSession(u *user) (*http.Cookie, string) {
-	session := token(24)
+	session := s.token(24)
 	expires := s.opt.Now().Add(loginLifetime)
 	u.sessions[session] = expires
 	value := s.cookieValue(u, strconv.FormatInt(expires.Unix(), 10), session)

@@ -57,7 +57,7 @@ func (s *Site) deliver(m mail) error {
 	if err != nil {
 		return err
 	}
-	if _, err := w.Write([]byte(m.text(s.opt.Now()))); err != nil {
+	if _, err := w.Write([]byte(m.text(s.opt.Now(), s.hexToken(16)))); err != nil {
 		return err
 	}
 	if err := w.Close(); err != nil {
@@ -66,12 +66,12 @@ func (s *Site) deliver(m mail) error {
 	return client.Quit()
 }
 
-// text is m as it is sent. The headers hold nothing but checked single lines;
+// text is m as it is sent, with this id. The headers hold nothing but checked single lines;
 // the body goes through the writer's dot-stuffing.
-func (m mail) text(now time.Time) string {
+func (m mail) text(now time.Time, id string) string {
 	headers := []string{
 		"From: Reference shop <shop@" + mailDomain + ">", "To: " + m.to, "Subject: " + m.subject,
-		"Date: " + now.Format(time.RFC1123Z), fmt.Sprintf("Message-ID: <%s@%s>", hexToken(16), mailDomain),
+		"Date: " + now.Format(time.RFC1123Z), fmt.Sprintf("Message-ID: <%s@%s>", id, mailDomain),
 		"MIME-Version: 1.0", "Content-Type: text/plain; charset=utf-8", "Content-Transfer-Encoding: 8bit",
 	}
 	return strings.Join(headers, "\r\n") + "\r\n\r\n" + strings.ReplaceAll(m.body, "\x00", "") + "\r\n"

@@ -1,8 +1,10 @@
 package site
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"log"
 	"net"
 	"net/url"
@@ -36,6 +38,7 @@ type Options struct {
 	KeysNeedTLS  bool              // over plain http shop keys are ignored unless they sign, as on a real shop
 	Symbols      map[string]string // by currency: what a filter of the site overrides
 	Now          func() time.Time  // clock; nil is time.Now
+	Random       io.Reader         // what secrets and ids are made of; nil is crypto/rand. With SMTP it is read from several goroutines
 
 	// Logf notes what goes wrong in the background; nil is log.Printf.
 	Logf func(format string, args ...any)
@@ -95,6 +98,9 @@ func (o Options) complete() (Options, error) {
 	}
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Random == nil {
+		o.Random = rand.Reader
 	}
 	if o.Logf == nil {
 		o.Logf = log.Printf

@@ -121,7 +121,7 @@ func (s *Site) addRecord(r *Record) *Record {
 		r.Meta = map[string]any{}
 	}
 	if r.Key == "" {
-		r.Key = s.names.shop + "_order_" + token(13)
+		r.Key = s.names.shop + "_order_" + s.token(13)
 	}
 	s.records[r.ID] = r
 	return r

@@ -2,32 +2,36 @@ package site
 
 import (
 	"crypto/hmac"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"io"
 	"strings"
 )
 
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
+// random returns n bytes of the site's source, which ends as little as crypto/rand does.
+func (s *Site) random(n int) []byte {
+	b := make([]byte, n)
+	if _, err := io.ReadFull(s.opt.Random, b); err != nil {
+		panic(err)
+	}
+	return b
+}
+
 // token returns n random letters and digits.
-func token(n int) string {
+func (s *Site) token(n int) string {
 	out := make([]byte, 0, n)
-	for b := make([]byte, 1); len(out) < n; {
-		rand.Read(b)
-		if int(b[0]) < 256-256%len(alphabet) {
-			out = append(out, alphabet[int(b[0])%len(alphabet)])
+	for len(out) < n {
+		if b := int(s.random(1)[0]); b < 256-256%len(alphabet) {
+			out = append(out, alphabet[b%len(alphabet)])
 		}
 	}
 	return string(out)
 }
 
 // hexToken returns n random bytes in hex.
-func hexToken(n int) string {
-	b := make([]byte, n)
-	rand.Read(b)
-	return hex.EncodeToString(b)
-}
+func (s *Site) hexToken(n int) string { return hex.EncodeToString(s.random(n)) }
 
 // sign is the hex HMAC-SHA256 of message.
 func sign(key, message string) string {

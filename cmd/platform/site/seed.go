@@ -13,20 +13,20 @@ func (s *Site) seed() {
 			role = login
 		}
 		u := s.addUser(login, role)
-		u.password, u.bearer = token(20), token(40)
+		u.password, u.bearer = s.token(20), s.token(40)
 		s.addAppPassword(u, "demo", "")
 	}
 	manager, customer := s.userByLogin("manager"), s.userByLogin("customer")
 	for _, scope := range []string{"read", "write", "read_write"} {
-		s.keys = append(s.keys, &shopKey{key: "ck_" + hexToken(20), secret: "cs_" + hexToken(20), scope: scope, user: manager})
+		s.keys = append(s.keys, &shopKey{key: "ck_" + s.hexToken(20), secret: "cs_" + s.hexToken(20), scope: scope, user: manager})
 	}
-	s.feed = feedPlugin{publicID: hexToken(8)}
-	secret := token(32)
+	s.feed = feedPlugin{publicID: s.hexToken(8)}
+	secret := s.token(32)
 	s.feed.options = obj{
 		"feed_id": s.feed.publicID, "version": "2.1.0", "access_token": secret,
 		"source": obj{"access_token": secret, "url": "https://feed.example.test"}, "sync": obj{"enabled": true},
 	}
-	s.cookies.key = hexToken(32)
+	s.cookies.key = s.hexToken(32)
 	// A post of each user, so that the list of a real site shows them all to everybody, too
 	// (docs/interface 2).
 	for i, title := range []string{"Hello world", "New in the shop", "My first mug", "Opening hours", "Summer sale"} {
@@ -42,7 +42,7 @@ func (s *Site) addUser(login, role string) *user {
 		id = s.users[len(s.users)-1].id + 1
 	}
 	u := &user{
-		id: id, login: login, name: login, email: login + "@example.test", password: token(20), roles: []string{role},
+		id: id, login: login, name: login, email: login + "@example.test", password: s.token(20), roles: []string{role},
 		registered: s.opt.Now(), sessions: map[string]time.Time{},
 	}
 	s.users = append(s.users, u)

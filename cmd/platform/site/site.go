@@ -53,10 +53,11 @@ func New(options Options) (*Site, error) {
 	}
 	n := namesOf(opt.Platform)
 	s := &Site{
-		opt: opt, names: n, rewrite: rewriteRule(n.Prefix), secret: token(64), nextID: 11,
+		opt: opt, names: n, rewrite: rewriteRule(n.Prefix), nextID: 11,
 		oauthNonces: map[string]time.Time{}, records: map[int]*Record{}, products: map[int]*product{},
 		carts: map[string]*cart{}, features: map[string]bool{}, withdrawn: map[string]time.Time{},
 	}
+	s.secret = s.token(64)
 	s.staleRewrites.Store(opt.Fault == faultStaleRewrites)
 	s.register()
 	if err := s.checkLoginAllow(); err != nil {

@@ -38,3 +38,11 @@ add_filter(
 add_filter( 'should_load_remote_block_patterns', '__return_false' );
 add_filter( 'pre_http_request', fn() => new WP_Error( 'standin_offline', 'No outgoing requests.' ) );
 add_filter( 'pre_wp_mail', '__return_true' );
+
+// Where the clock stands still, posts of one run have the dates of any other.
+function standin_dates( $data ) {
+	$now = get_option( 'standin_clock' );
+	return $now ? array_merge( $data, array_fill_keys( array( 'post_date', 'post_date_gmt', 'post_modified', 'post_modified_gmt' ), $now ) ) : $data;
+}
+add_filter( 'wp_insert_post_data', 'standin_dates' );
+add_filter( 'wp_insert_attachment_data', 'standin_dates' );
