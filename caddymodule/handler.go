@@ -166,8 +166,11 @@ func originalURL(r *http.Request) *url.URL {
 }
 
 // clientAddr is the client's address as the server determined it, by trusted proxies if
-// there are any. It is the zero Addr if unknown.
+// there are any. It is the zero Addr if unknown, as in early data.
 func clientAddr(r *http.Request) netip.Addr {
+	if call.Early(r) {
+		return netip.Addr{}
+	}
 	text, _ := caddyhttp.GetVar(r.Context(), caddyhttp.ClientIPVarKey).(string)
 	addr, _ := netip.ParseAddr(text)
 	return addr
