@@ -1,6 +1,7 @@
 package caddymodule
 
 import (
+	"crypto/tls"
 	"fmt"
 	"io"
 	"net/http"
@@ -208,6 +209,19 @@ func TestBackend_Trust(t *testing.T) {
 		caddyhttp.SetVar(r.Context(), caddyhttp.ClientIPVarKey, "2001:db8::1")
 		if peerOf(r, varsOf(r)).secure != trusted || peerOf(r, varsOf(r)).client.String() != "2001:db8::1" {
 			t.Errorf("trusted %v: %v %v", trusted, peerOf(r, varsOf(r)).secure, peerOf(r, varsOf(r)).client)
+		}
+	}
+}
+
+// TestPeer_EarlyData: the address of a request in early data may be forged, and counts only
+// when the handshake has ended.
+func TestPeer_EarlyData(t *testing.T) {
+	for _, complete := range []bool{true, false} {
+		r := prepared(httptest.NewRecorder(), "/")
+		r.ProtoMajor, r.TLS = 3, &tls.ConnectionState{HandshakeComplete: complete}
+		caddyhttp.SetVar(r.Context(), caddyhttp.ClientIPVarKey, "2001:db8::1")
+		if p := peerOf(r, varsOf(r)); p.client.IsValid() != complete || !p.secure {
+			t.Errorf("handshake complete %v: %+v", complete, p)
 		}
 	}
 }

@@ -194,7 +194,7 @@ func originalURL(r *http.Request) *url.URL {
 
 // peer is who is at the other end of a request, as far as the server knows.
 type peer struct {
-	client  netip.Addr // by trusted proxies if there are any; the zero Addr if unknown
+	client  netip.Addr // by trusted proxies if there are any; the zero Addr if unknown, as in early data
 	trusted bool       // a trusted proxy sent the request
 	secure  bool       // the client came by https
 }
@@ -202,7 +202,9 @@ type peer struct {
 func peerOf(r *http.Request, vars map[string]any) peer {
 	text, _ := vars[caddyhttp.ClientIPVarKey].(string)
 	p := peer{secure: r.TLS != nil}
-	p.client, _ = netip.ParseAddr(text)
+	if !call.Early(r) {
+		p.client, _ = netip.ParseAddr(text)
+	}
 	p.trusted, _ = vars[caddyhttp.TrustedProxyVarKey].(bool)
 	if p.trusted && !p.secure { // anybody can send the header
 		p.secure = r.Header.Get("X-Forwarded-Proto") == "https"

@@ -50,7 +50,7 @@ var Catalog = []Entry{
 
 // ReadingCodes are the codes of requests that have no certain reading. Any policy that
 // looks into a body may return one.
-var ReadingCodes = []Code{call.CodeAmbiguous, call.CodeTooLarge, call.CodeUnsupportedType, call.CodeNoRoute}
+var ReadingCodes = []Code{call.CodeAmbiguous, call.CodeTooLarge, call.CodeUnsupportedType, call.CodeTooEarly, call.CodeNoRoute}
 
 // Lookup returns the catalog entry that takes the option word.
 func Lookup(word string) (Entry, bool) {

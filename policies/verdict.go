@@ -137,5 +137,6 @@ var refusalMessages = map[int]string{
 	http.StatusNotFound:              MessageNoRoute,
 	http.StatusRequestEntityTooLarge: "The request is too large.",
 	http.StatusUnsupportedMediaType:  "The encoding of the request body is not supported.",
+	http.StatusTooEarly:              "The request came too early. Please send it again.",
 	http.StatusServiceUnavailable:    MessageUnavailable,
 }

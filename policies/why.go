@@ -47,6 +47,7 @@ var why = map[Code]string{
 	CodeUnavailable:          "The gateway could not find out what it has to know before the call may pass.",
 	call.CodeTooLarge:        "The request is larger than the site's limits allow.",
 	call.CodeUnsupportedType: "The body is encoded in a way that cannot be checked.",
+	call.CodeTooEarly:        "The call came before the connection was made, so that it may be a copy; clients send it again by themselves.",
 }
 
 // whys has the sentences of single policies, by policy and code; "" stands for the code

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -34,6 +35,8 @@ type streamed struct {
 	fields        fields
 	body, trailer string
 	emptyData     bool // the stream is ended by an empty DATA frame, not by the header
+	grease        bool // a frame that nobody knows comes behind the header
+	cancelled     bool // behind the body, in place of an end
 }
 
 // request returns the fields of m for a scheme.
@@ -48,7 +51,7 @@ func (m streamed) request(scheme string) rawhttp.Request {
 		}
 		return list
 	}
-	r := rawhttp.Request{Fields: split(m.fields), Body: m.body, EmptyData: m.emptyData}
+	r := rawhttp.Request{Fields: split(m.fields), Body: m.body, EmptyData: m.emptyData, Grease: m.grease, Reset: m.cancelled}
 	if m.trailer != "" {
 		r.Trailer = split(fields{m.trailer})
 	}
@@ -114,6 +117,23 @@ var streamFrames = []streamFrame{
 	{name: "pseudo field twice", streamed: streamed{fields: get("/wp-json/wp/v2/posts", ":path /about/")}},
 	{name: "unknown pseudo field", streamed: streamed{fields: append(fields{":protocol websocket"}, get("/wp-json/wp/v2/posts")...)}},
 	{name: "lower-case method", streamed: streamed{fields: fields{":method get", ":scheme http", ":authority 127.0.0.1", ":path /wp-json/wp/v2/posts"}}},
+	{name: "quoted method", streamed: streamed{fields: fields{`:method "GET"`, ":scheme http", ":authority 127.0.0.1", ":path /wp-json/wp/v2/posts"}}},
+	{name: "two methods", streamed: streamed{fields: fields{":method GET,POST", ":scheme http", ":authority 127.0.0.1", ":path /about/"}}},
+	{name: "priority", streamed: streamed{fields: get("/wp-json/wp/v2/posts", "priority u=1, i")}, kind: aCall, call: route},
+	{name: "frame of an unknown type", streamed: streamed{fields: post("/wp-json/wc/v3/orders/7", "content-type application/json"), body: `{"a":1}`, grease: true}, kind: aCall, call: "POST /wc/v3/orders/7"},
+	{name: "stream that is cancelled", streamed: streamed{fields: post("/wp-json/wc/v3/orders/7", "content-type application/json"), body: `{"a":1}`, cancelled: true}},
+	{name: "form that is cancelled", streamed: streamed{fields: post("/contact/", "content-type application/x-www-form-urlencoded"), body: strings.Repeat("a=b&", 50_000), cancelled: true}},
+	{name: "length twice", streamed: streamed{fields: post("/wp-json/wc/v3/orders/7", "content-type application/json", "content-length 2", "content-length 3"), body: "{}"}},
+	{name: "signed length", streamed: streamed{fields: post("/wp-json/wc/v3/orders/7", "content-type application/json", "content-length +2"), body: "{}"}},
+	{name: "user in the authority", streamed: streamed{fields: fields{":method GET", ":scheme http", ":authority user:pw@127.0.0.1", ":path /wp-json/wp/v2/posts"}}},
+	{name: "host for an authority", streamed: streamed{fields: fields{":method GET", ":scheme http", ":path /wp-json/wp/v2/posts", "host 127.0.0.1"}}, kind: aCall, call: route},
+	{name: "empty path", streamed: streamed{fields: get("")}},
+	{name: "the whole server", streamed: streamed{fields: get("*")}},
+	{name: "many fields", streamed: streamed{fields: get("/wp-json/wp/v2/posts", slices.Repeat([]string{"x-many " + strings.Repeat("v", 100)}, 100)...)}, kind: aCall, call: route},
+	{name: "trailer, announced", streamed: streamed{fields: post("/wp-json/wc/v3/orders/7", "content-type application/json", "trailer x-http-method-override"), body: "{}", trailer: "x-http-method-override DELETE"}},
+	{name: "nonce and cookie crumbs", streamed: streamed{fields: get("/wp-json/wp/v2/posts", "x-wp-nonce a", "cookie a=b", "cookie c=d", "cookie e=f")}, kind: aCall, call: route, arrives: "Cookie: a=b; c=d; e=f"},
+	{name: "CONNECT for a web socket", streamed: streamed{fields: fields{":method CONNECT", ":protocol websocket", ":scheme http", ":authority 127.0.0.1", ":path /wp-json/wp/v2/posts"}}},
+	{name: "CONNECT for WebTransport", streamed: streamed{fields: fields{":method CONNECT", ":protocol webtransport", ":scheme http", ":authority 127.0.0.1", ":path /?rest_route=/wp/v2/posts"}}},
 	{name: "CONNECT", streamed: streamed{fields: fields{":method CONNECT", ":authority 127.0.0.1:80"}}},
 	{name: "CONNECT with a path", streamed: streamed{fields: fields{":method CONNECT", ":scheme http", ":authority 127.0.0.1", ":path /wp-json/wp/v2/posts"}}},
 	{name: "body on GET", streamed: streamed{fields: get("/wp-json/wp/v2/posts", "content-type application/json"), body: "{}"}, kind: aCall, call: route},

@@ -24,17 +24,24 @@ type front struct {
 	name    string
 	backend *backend
 	address map[string]string // by base; "open" before it without the built-in rules
+	secure  map[string]string // the same over TLS
 	fastcgi bool
 
-	pages, calls, batches, refused atomic.Int64 // of the recordings
+	pages, calls, batches, refused, unsaid atomic.Int64 // of the recordings
 }
 
 // fronts runs Caddy with a reverse_proxy and a php_fastcgi site for each base,
 // with the directive as most sites have it, and without its built-in rules.
 func fronts(tb testing.TB) []*front {
 	tb.Helper()
-	proxy := &front{name: "reverse_proxy", backend: newBackend(tb), address: map[string]string{}}
-	php := &front{name: "php_fastcgi", backend: newFastCGI(tb), address: map[string]string{}, fastcgi: true}
+	return frontsFor(tb, http1)
+}
+
+// frontsFor is fronts for all of these protocols.
+func frontsFor(tb testing.TB, protocols ...string) []*front {
+	tb.Helper()
+	proxy := &front{name: "reverse_proxy", backend: newBackend(tb), address: map[string]string{}, secure: map[string]string{}}
+	php := &front{name: "php_fastcgi", backend: newFastCGI(tb), address: map[string]string{}, secure: map[string]string{}, fastcgi: true}
 	root := scripts(tb)
 	var sites []block
 	var keys []func(address string)
@@ -45,8 +52,13 @@ func fronts(tb testing.TB) []*front {
 				if f.fastcgi {
 					last = f.backend.php(root, base)
 				}
-				sites = append(sites, block{Body: "\trestwarden wordpress {\n" + options(base, rules) + "\t}\n\twitness\n" + last})
+				body := "\trestwarden wordpress {\n" + options(base, rules) + "\t}\n\twitness\n" + last
+				sites = append(sites, block{Body: body})
 				keys = append(keys, func(address string) { f.address[rules+base] = address })
+				if len(protocols) > 1 {
+					sites = append(sites, block{Secure: true, Body: "\ttls internal\n" + body})
+					keys = append(keys, func(address string) { f.secure[rules+base] = address })
+				}
 			}
 		}
 	}
@@ -54,6 +66,14 @@ func fronts(tb testing.TB) []*front {
 		keys[i](address)
 	}
 	return []*front{proxy, php}
+}
+
+// at returns the addresses for a protocol.
+func (f *front) at(protocol string) map[string]string {
+	if protocol == http1 {
+		return f.address
+	}
+	return f.secure
 }
 
 func options(base, rules string) (s string) {
@@ -77,23 +97,28 @@ func (f *front) trustScripts(t *testing.T, address string) {
 	})
 }
 
-// TestLive_Recordings sends every recorded request through a running Caddy.
-// Nothing reaches the backend but what was judged as what the real platform
-// ran, and it arrives as it was sent.
+// TestLive_Recordings sends every recorded request through a running Caddy, to each front
+// over HTTP/1.1, and to one of them over HTTP/2, to the other over HTTP/3. Nothing reaches
+// the backend but what was judged as what the real platform ran, and it arrives as it was
+// sent.
 func TestLive_Recordings(t *testing.T) {
 	all := recordings.Requests(t)
-	for _, f := range fronts(t) {
-		work := make(chan *recordings.Recording)
+	for n, f := range frontsFor(t, allProtocols...) {
+		work := make(chan int)
 		var senders sync.WaitGroup
 		for range 4 {
 			senders.Go(func() {
-				for r := range work {
-					f.hold(t, r)
+				first, streams := newClient(http1), []*client{newClient(http2), newClient(http3)}
+				for i := range work {
+					f.hold(t, first, all[i])
+					f.hold(t, streams[(i+n)%2], all[i])
 				}
+				streams[0].close()
+				streams[1].close()
 			})
 		}
-		for _, r := range all {
-			work <- r
+		for i := range all {
+			work <- i
 		}
 		close(work)
 		senders.Wait()
@@ -101,37 +126,49 @@ func TestLive_Recordings(t *testing.T) {
 			t.Errorf("%s: reached the backend unseen: %s %s %v", f.name, a.method, a.target, a.header)
 		}
 		pages, calls, batches, refused := f.pages.Load(), f.calls.Load(), f.batches.Load(), f.refused.Load()
-		t.Logf("%s: of %d requests %d pages, %d calls and %d batches arrived, %d are refused", f.name, len(all), pages, calls, batches, refused)
-		if pages < 500 || calls < 2000 || batches < 10 || refused < 2000 {
+		t.Logf("%s: of %d requests, each over two protocols, %d pages, %d calls and %d batches arrived, %d are refused; HTTP/2 and 3 have no words for %d",
+			f.name, len(all), pages, calls, batches, refused, f.unsaid.Load())
+		if pages < 1000 || calls < 4000 || batches < 20 || refused < 4000 || f.unsaid.Load() > 50 {
 			t.Errorf("%s: too few of a kind", f.name)
 		}
 	}
 }
 
 // hold sends one recording and compares what came of it.
-func (f *front) hold(t *testing.T, r *recordings.Recording) {
+func (f *front) hold(t *testing.T, by *client, r *recordings.Recording) {
 	t.Helper()
-	got, passed := f.exchange(t, f.address[r.Base()], r)
-	if r.Honest() && got.is("rest_ambiguous_request") {
-		t.Errorf("%s: refused an honest request: %s", r.ID, got.body)
+	at, rules := f.at(by.protocol), ""
+	if by.protocol != http1 {
+		rules = "open" // the first protocol has met the rules
 	}
-	if !passed && (got.status == 401 || got.status == 403) { // by a rule, not for its reading
-		got, passed = f.exchange(t, f.address["open"+r.Base()], r)
+	got, passed := f.exchange(t, by, at[rules+r.Base()], r)
+	if _, err := parse(r.Raw); err == nil && r.Honest() && got.is("rest_ambiguous_request") {
+		t.Errorf("%s, %s: refused an honest request: %s", r.ID, by.protocol, got.body)
 	}
-	if !passed && got.status >= 400 {
+	if !passed && rules == "" && (got.status == 401 || got.status == 403) { // by a rule, not for its reading
+		got, passed = f.exchange(t, by, at["open"+r.Base()], r)
+	}
+	if !passed && (got.status >= 400 || by.protocol != http1 && got.status == 0) {
 		f.refused.Add(1)
 	}
 }
 
 // exchange sends the bytes of r; passed tells whether anything was forwarded.
-func (f *front) exchange(t *testing.T, address string, r *recordings.Recording) (got reply, passed bool) {
+func (f *front) exchange(t *testing.T, by *client, address string, r *recordings.Recording) (got reply, passed bool) {
 	t.Helper()
-	got = send(t, address, r.Raw)
+	got, unsaid := by.send(t, address, r.Raw)
+	if unsaid != "" {
+		f.unsaid.Add(1)
+		return reply{status: -1}, false
+	}
 	seen := ledger.take(got.conn)
 	first, err := parse(r.Raw)
+	if err == nil && by.protocol != http1 {
+		first = first.asStreamed()
+	}
 	for i, j := range seen {
 		complain := func(format string, args ...any) {
-			t.Errorf("%s@%s %s: %s\n%.600q", r.ID, r.Site, f.name, fmt.Sprintf(format, args...), r.Raw)
+			t.Errorf("%s@%s %s, %s: %s\n%.600q", r.ID, r.Site, f.name, by.protocol, fmt.Sprintf(format, args...), r.Raw)
 		}
 		arrived := f.backend.take(j.n)
 		if len(arrived) > 1 {

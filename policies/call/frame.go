@@ -205,3 +205,10 @@ func onlyPath(u *url.URL) bool {
 	return u.Scheme == "" && u.Host == "" && u.Opaque == "" && u.User == nil && u.Fragment == "" &&
 		strings.IndexByte(u.RawQuery, '#') < 0 && (u.RawPath == "" || strings.IndexByte(u.RawPath, '#') < 0)
 }
+
+// Early tells whether r came before its TLS handshake has ended, in QUIC's early data. It may
+// be a copy of an earlier request, and its sender has not shown that the address is his
+// (RFC 9001, 9.2; RFC 8470). Over TCP no server of Go's takes early data.
+func Early(r *http.Request) bool {
+	return r.ProtoMajor >= 3 && r.TLS != nil && !r.TLS.HandshakeComplete
+}

@@ -13,7 +13,8 @@ const (
 )
 
 // wireMethod tells whether a method is the same to every front-end. One in lower case is
-// not: Caddy's FastCGI client makes "get" a POST, Apache does not (docs/platform I.6).
+// not: Caddy's FastCGI client makes "get" a POST, Apache does not (docs/platform I.6). One
+// that is no token comes over HTTP/2 alone, where Go's server lets it through.
 func wireMethod(method string) bool {
 	switch method {
 	case http.MethodGet, http.MethodPost, http.MethodHead:
@@ -21,7 +22,9 @@ func wireMethod(method string) bool {
 	case "":
 		return false
 	}
-	return method == strings.ToUpper(method)
+	return !strings.ContainsFunc(method, func(c rune) bool {
+		return (c < 'A' || c > 'Z') && (c < '0' || c > '9') && !strings.ContainsRune("!#$%&'*+-.^_`|~", c)
+	})
 }
 
 // effective returns the method that the platform dispatches, and the place that names it:

@@ -213,6 +213,9 @@ func (rd *Reader) dispatch(c *Call, r *http.Request, original *url.URL, where pa
 // checkCall refuses a call whose headers, address or variables are not certain, and fills
 // in its effective method.
 func (rd *Reader) checkCall(c *Call, r *http.Request, original *url.URL, where pathReading) *Refusal {
+	if Early(r) {
+		return errTooEarly
+	}
 	if refusal := rd.frame(r); refusal != nil {
 		return refusal
 	}

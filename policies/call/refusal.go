@@ -17,11 +17,12 @@ const (
 	CodeInvalidParam    Code = "rest_invalid_param"
 	CodeUnavailable     Code = "rest_policy_unavailable"
 	CodeUnsupportedType Code = "rest_unsupported_media_type"
+	CodeTooEarly        Code = "rest_too_early"
 )
 
 // Refusal says why a request is refused: it has no certain reading, or is over a limit.
 type Refusal struct { //nolint:errname // a reading that travels as an error
-	Status int    // 400, 404, 413, 415 or 503
+	Status int    // 400, 404, 413, 415, 425 or 503
 	Code   Code   // one of the codes above
 	Reason string // one of a closed set of words, for logs and explain; never shown to clients
 	Err    error  // the cause where it is not the client's, for the log: a full disk, a share that is used up
@@ -64,6 +65,7 @@ var (
 	errTooLarge    = &Refusal{Status: http.StatusRequestEntityTooLarge, Code: CodeTooLarge, Reason: "body_limit"}
 	errTooMany     = &Refusal{Status: http.StatusRequestEntityTooLarge, Code: CodeTooLarge, Reason: "batch_limit"}
 	errEncodedBody = &Refusal{Status: http.StatusUnsupportedMediaType, Code: CodeUnsupportedType, Reason: "content_encoding"}
+	errTooEarly    = &Refusal{Status: http.StatusTooEarly, Code: CodeTooEarly, Reason: "early_data"}
 	errNeverFits   = &Refusal{Status: http.StatusRequestEntityTooLarge, Code: CodeTooLarge, Reason: "spool_limit"}
 )
 

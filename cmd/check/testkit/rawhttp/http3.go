@@ -22,6 +22,9 @@ const (
 	dataFrame     = 0x0
 	headersFrame  = 0x1
 	settingsFrame = 0x4
+	greaseFrame   = 0x21 // reserved, 7.2.8
+
+	requestCancelled = 0x10c // 8.1
 )
 
 // DialHTTP3 opens a connection to address from a port of its own on 127.0.0.1. It
@@ -79,6 +82,9 @@ func HTTP3(conn *quic.Conn, r Request, deadline time.Time) (Answer, error) {
 	}
 	var out bytes.Buffer
 	writeFrame(&out, headersFrame, fieldSection(r.Fields))
+	if r.Grease {
+		writeFrame(&out, greaseFrame, []byte("grease"))
+	}
 	if r.Body != "" || r.EmptyData {
 		writeFrame(&out, dataFrame, []byte(r.Body))
 	}
@@ -87,6 +93,11 @@ func HTTP3(conn *quic.Conn, r Request, deadline time.Time) (Answer, error) {
 	}
 	go func() { // fails where the server has refused early
 		_, _ = stream.Write(out.Bytes())
+		if r.Reset {
+			stream.CancelWrite(requestCancelled)
+			stream.CancelRead(requestCancelled)
+			return
+		}
 		_ = stream.Close()
 	}()
 	return readHTTP3(bufio.NewReader(stream))

@@ -19,6 +19,10 @@ type Request struct {
 	Trailer []Field
 	// EmptyData ends a stream without a body by an empty DATA frame.
 	EmptyData bool
+	// Grease sends a frame of an unknown type behind the fields, which a server has to ignore.
+	Grease bool
+	// Reset cancels the stream behind the body, in place of its end.
+	Reset bool
 }
 
 // Answer is the final answer to a request.
