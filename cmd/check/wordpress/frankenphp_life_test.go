@@ -83,6 +83,10 @@ func (s *stack) sendShort(ctx context.Context, g *gate, runs bool) error {
 	if err = errors.Join(err, readErr); err != nil {
 		return err
 	}
+	// PHP may go on without its client; the only thread takes the next request when it has ended.
+	if err := answersTo(ctx, s.gate(franken, modeBare), request{path: "/?rest_route=/"}, "200"); err != nil {
+		return err
+	}
 	seen, err := s.readTrace(tag)
 	if err == nil && seen.ran(strings.TrimPrefix(m.target, "/wp-json")) != runs {
 		err = fmt.Errorf("WordPress ran: %s\nthe answer: %.300q", seen.describe(), answer)
