@@ -28,14 +28,18 @@ func releasesIn(root string) (list []release, err error) {
 		err = fmt.Errorf("%w: %s", os.ErrNotExist, root+fpmPattern)
 	}
 	for _, f := range files {
-		list = append(list, release{name: filepath.Base(f), root: root, binary: f[len(root):]})
+		r := release{name: filepath.Base(f), root: root, binary: f[len(root):]}
+		if root != "" {
+			r.name += " of " + filepath.Base(root)
+		}
+		list = append(list, r)
 	}
 	return list, err
 }
 
-// others are the Debian releases whose PHP is asked in a long run, before and
-// after this system's.
-var others = []struct{ debian, fpm string }{{"bullseye", "php7.4-fpm"}, {"trixie", "php8.4-fpm"}}
+// others are the Debian releases whose PHP is asked in a long run, before and after this
+// system's. The last one has the newest PHP that Debian has on that day.
+var others = []string{"bullseye", "trixie", "sid"}
 
 // otherReleases installs other Debian releases with their PHP into dir.
 func otherReleases(ctx context.Context, dir string) (list []release, err error) {
@@ -45,9 +49,9 @@ func otherReleases(ctx context.Context, dir string) (list []release, err error) 
 	if out, err := machine.Install(ctx, []machine.Package{{Name: "debootstrap", Command: "debootstrap"}}); err != nil {
 		return nil, fmt.Errorf("%w\n%s", err, out)
 	}
-	for _, other := range others {
-		root := filepath.Join(dir, other.debian)
-		out, err := machine.Run(ctx, dir, nil, "debootstrap", "--variant=minbase", "--include="+other.fpm, other.debian, root)
+	for _, debian := range others {
+		root := filepath.Join(dir, debian)
+		out, err := machine.Run(ctx, dir, nil, "debootstrap", "--variant=minbase", "--include=php-fpm", debian, root)
 		if err != nil {
 			return list, fmt.Errorf("%w\n%.4000s", err, out)
 		}

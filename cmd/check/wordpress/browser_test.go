@@ -39,10 +39,11 @@ func (s *stack) testBrowser(t *testing.T) {
 	}
 	before, err := s.wouldRefuse(t.Context())
 	c.check("metrics", err)
-	for _, g := range []*gate{
-		s.gate(fpm, modeLocked), s.gate(apache, modeLocked), s.gate(subFolder, modeLocked), s.gate(plain, modeLocked),
-		s.gate(fpm, modeLocked).secure(), s.gate(fpm, modeObserve),
-	} {
+	var gates []*gate
+	for _, site := range s.sites {
+		gates = append(gates, s.gate(site.Name, modeLocked))
+	}
+	for _, g := range append(gates, s.gate(fpm, modeLocked).secure(), s.gate(fpm, modeObserve)) {
 		t.Run(g.Name, func(t *testing.T) {
 			v := &visit{gate: g, shots: shots, image: image}
 			profile := filepath.Join(s.dir, "chromium-"+strings.ReplaceAll(g.Name, " ", "-"))

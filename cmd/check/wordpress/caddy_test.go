@@ -43,6 +43,7 @@ const signingKey = "standin-signing-key"
 // caddyConfig is what the Caddyfile is filled with.
 type caddyConfig struct {
 	Admin, Inner, Nginx          int // ports
+	FrankenPHP                   bool
 	Dir, FPM, SigningKey, Behind string
 	Credential                   string // of order_type
 	Gates                        []*gate
@@ -61,6 +62,17 @@ func (c *caddyConfig) Of(g *gate) *caddyConfig {
 	return &of
 }
 
+// caddyConfig is that of the Caddy whose PHP is FrankenPHP, or of the other one.
+func (s *stack) caddyConfig(admin int, frankenPHP bool) *caddyConfig {
+	c := &caddyConfig{Admin: admin, FrankenPHP: frankenPHP, Dir: s.dir, SigningKey: signingKey, Credential: signingShopKey}
+	for _, g := range s.gates {
+		if g.Site.FrankenPHP == frankenPHP {
+			c.Gates = append(c.Gates, g)
+		}
+	}
+	return c
+}
+
 // gatewayVariable names a checkout whose gateway stands in front in place of this
 // one's, to see what the checks find in it.
 const gatewayVariable = "RESTWARDEN_GATEWAY"
@@ -75,10 +87,8 @@ func (s *stack) startCaddy(ctx context.Context) error {
 		return fmt.Errorf("%w\n%s", err, out)
 	}
 	config := filepath.Join(s.dir, "Caddyfile")
-	data := &caddyConfig{
-		Admin: s.admin, Dir: s.dir, Gates: s.gates, FPM: s.fpmSocket(), SigningKey: signingKey, Credential: signingShopKey,
-		Inner: s.inner, Nginx: s.nginx, Behind: s.site(fpm).Root,
-	}
+	data := s.caddyConfig(s.admin, false)
+	data.Inner, data.Nginx, data.FPM, data.Behind = s.inner, s.nginx, s.fpmSocket(), s.site(fpm).Root
 	data.Early.Inner, data.Early.FPM = s.early.caddy, s.earlySocket()
 	for _, target := range s.targets {
 		data.Targets = append(data.Targets, s.blocks(target))
@@ -94,8 +104,11 @@ func (s *stack) startCaddy(ctx context.Context) error {
 }
 
 // metrics returns the gateway's metrics as they are scraped.
-func (s *stack) metrics(ctx context.Context) (string, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("http://127.0.0.1:%d/metrics", s.admin), http.NoBody)
+func (s *stack) metrics(ctx context.Context) (string, error) { return metricsAt(ctx, s.admin) }
+
+// metricsAt returns those of the Caddy with that port of the admin interface.
+func metricsAt(ctx context.Context, admin int) (string, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("http://127.0.0.1:%d/metrics", admin), http.NoBody)
 	if err != nil {
 		return "", err
 	}

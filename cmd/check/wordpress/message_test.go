@@ -57,7 +57,8 @@ type site struct {
 	Base       string // sub-folder of the site's address
 	Core       string // where in it WordPress's files are
 	Permalinks string
-	Apache     int    // port of Apache; 0 where php-fpm serves the site
+	Apache     int    // port of Apache; 0 where php-fpm or FrankenPHP serves the site
+	FrankenPHP bool   // FrankenPHP serves the site
 	Root       string // document root
 	Index      int    // among the sites
 

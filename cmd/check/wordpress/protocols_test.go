@@ -76,7 +76,7 @@ func tryShortBodies(ctx context.Context, g *gate) error {
 		}
 		answer, err := rawhttp.HTTP3(conn, r, time.Now().Add(10*time.Second))
 		hangUp()
-		if err == nil && answer.Status < http.StatusBadRequest {
+		if err == nil && answer.Status < http.StatusBadRequest && !g.Site.FrankenPHP { // which takes what there is for the body
 			return fmt.Errorf("status %d", answer.Status)
 		}
 	}

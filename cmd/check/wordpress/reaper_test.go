@@ -62,7 +62,12 @@ func (r *reaper) dismiss() {
 
 // start starts a server of the set-ups, which ends with them.
 func (s *stack) start(name string, args ...string) (*machine.Process, error) {
-	p, err := machine.Start(s.dir, name, args...)
+	return s.startServer(machine.Server{Dir: s.dir, Name: name, Args: args})
+}
+
+// startServer is start for a server with an environment of its own.
+func (s *stack) startServer(server machine.Server) (*machine.Process, error) {
+	p, err := server.Start()
 	if err != nil {
 		return nil, err
 	}

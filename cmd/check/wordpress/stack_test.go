@@ -32,6 +32,7 @@ type stack struct {
 	admin    int    // port of Caddy's admin interface
 	inner    int    // port of the Caddy behind another one
 	nginx    int    // port of nginx
+	franken  int    // port of the admin interface of FrankenPHP's Caddy
 	sites    []*site
 	gates    []*gate
 	early    earlyPorts
@@ -43,7 +44,7 @@ type stack struct {
 // webUser is whose rights PHP runs with where the tests run as root.
 const webUser = "www-data"
 
-// The four set-ups.
+// The four set-ups that every run has.
 const (
 	fpm       = "fpm"    // php_fastcgi in the same site block
 	apache    = "apache" // reverse_proxy to Apache with mod_php
@@ -79,6 +80,7 @@ func startStack(ctx context.Context, root string) (*stack, error) {
 		{Name: subFolder, Base: "/blog", Core: "/core", Permalinks: prettyPermalinks},
 		{Name: plain},
 	}
+	s.sites = append(s.sites, frankenSites()...)
 	if s.reaper, err = startReaper(dir); err != nil {
 		return s, err
 	}
@@ -88,7 +90,7 @@ func startStack(ctx context.Context, root string) (*stack, error) {
 	if err := errors.Join(os.Chmod(dir, 0o755), s.shareDir(s.reports)); err != nil {
 		return s, err
 	}
-	steps := []func(context.Context) error{s.startMariaDB, s.startPHP, s.createSites, s.startCaddy, s.warmUp}
+	steps := []func(context.Context) error{s.startMariaDB, s.startPHP, s.createSites, s.startCaddy, s.startFrankenPHP, s.warmUp}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
 			return s, err
@@ -135,7 +137,7 @@ func (s *stack) allotPorts() error {
 	for _, front := range fronts {
 		s.addGates(s.site(fpm), front, modeDefault, modeLocked, modeBare, modeKey)
 	}
-	ports, err := machine.FreePorts(2*len(s.gates) + 8 + 2*len(s.targets))
+	ports, err := machine.FreePorts(2*len(s.gates) + 9 + 2*len(s.targets))
 	if err != nil {
 		return err
 	}
@@ -149,7 +151,7 @@ func (s *stack) allotPorts() error {
 			g.TLS = next()
 		}
 	}
-	s.admin, s.inner, s.nginx, s.site(apache).Apache = next(), next(), next(), next()
+	s.admin, s.inner, s.nginx, s.franken, s.site(apache).Apache = next(), next(), next(), next(), next()
 	s.early = earlyPorts{apache: next(), nginx: next(), nginxQ: next(), caddy: next()}
 	for _, target := range s.targets {
 		target.port, target.tls = next(), next()

@@ -97,17 +97,22 @@ const guard = `
 		rate 1000000/1m
 	}`
 
-// blocks writes a target's site blocks, over http and https.
-func (s *stack) blocks(t *target) string {
-	site := s.site(t.site)
-	text := exampleGate.ReplaceAllStringFunc(t.text, func(line string) string {
+// withOptions puts options into every directive of a Caddyfile.
+func withOptions(text, options string) string {
+	return exampleGate.ReplaceAllStringFunc(text, func(line string) string {
 		indent := line[:len(line)-len(strings.TrimLeft(line, "\t"))]
 		opened, ends := line, ""
 		if !strings.HasSuffix(line, "{") {
 			opened, ends = line+" {", "\n"+indent+"}"
 		}
-		return opened + strings.ReplaceAll(guard, "\n", "\n"+indent) + ends
+		return opened + strings.ReplaceAll(options, "\n", "\n"+indent) + ends
 	})
+}
+
+// blocks writes a target's site blocks, over http and https.
+func (s *stack) blocks(t *target) string {
+	site := s.site(t.site)
+	text := withOptions(t.text, guard)
 	text = strings.NewReplacer(
 		"127.0.0.1:9000", "unix/"+s.earlySocket(), "127.0.0.1:8080", fmt.Sprintf("127.0.0.1:%d", s.early.apache), "/srv/www", site.Root,
 		"{nginx}", fmt.Sprint(s.early.nginx), "{nginx_q}", fmt.Sprint(s.early.nginxQ), "{caddy}", fmt.Sprint(s.early.caddy),

@@ -92,7 +92,7 @@ func TestConversions(t *testing.T) {
 	})
 	t.Run(rewritten, func(t *testing.T) {
 		s, c := setUps(t), count(t)
-		s.checkRewritten(t.Context(), c, s.gateBehind(rewritten, modeLocked))
+		checkRewritten(t.Context(), c, s.gateBehind(rewritten, modeLocked), s.admin)
 		s.checkConversions(t.Context(), c, s.gateBehind(rewritten, modeDefault))
 	})
 	t.Run("batches", func(t *testing.T) {
