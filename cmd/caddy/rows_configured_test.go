@@ -18,6 +18,7 @@ import (
 var configurations = []struct{ name, lines string }{
 	{"allow-list", "login_only\nallow anyone POST /consent/v1/consent /pay/v1/notify\nallow anyone /shop/store/v1/**"},
 	{"signature", "login_only\nallow signed cookie_plugin POST /cookie/v1/store-auth\nsignature cookie_plugin {\n\tscheme request\n\tkey <cookie plugin>\n\tonce\n}"},
+	{"no credential", "login_only"},
 	{"credential", "order_type {\n\tcredential <read key>\n}"},
 	{"cookies", "login_only\nsession_cookies {\n\tpath /\n\tdomain 127.0.0.1\n}"},
 }
@@ -25,6 +26,7 @@ var configurations = []struct{ name, lines string }{
 // configuredRows show what lines of the directive open, and what they leave closed.
 func configuredRows() []row {
 	return slices.Concat(allowListRows(), signatureRows(), []row{
+		{of: "5 OAuth", with: "no credential", says: "an update of an order that the gateway has not seen in an answer", line: "PUT /cms-json/shop/v3/orders/<third>", body: `{"status":"completed"}`, as: "oauth", bare: ok, gate: always(unchecked)},
 		{of: "5 OAuth", with: "credential", says: "an order update signed by OAuth 1", line: "PUT /cms-json/shop/v3/orders/<order>", body: `{"status":"completed"}`, as: "oauth", bare: ok, text: `"status":"completed"`},
 		{of: "5 OAuth", with: "credential", says: "over plain http, to a shop that takes signed keys alone there", line: "PUT /cms-json/shop/v3/orders/<order>", body: `{"status":"completed"}`, as: "oauth", options: func(o *site.Options) { o.KeysNeedTLS = true }, bare: ok, text: `"status":"completed"`},
 		{of: "5 OAuth", with: "credential", says: "one of a subscription", line: "PUT /cms-json/shop/v3/orders/<sub>", body: `{"status":"completed"}`, as: "oauth", bare: since("10.8", "200", notAnOrder), gate: always(hidden)},

@@ -20,8 +20,17 @@ func keyRows() []row {
 		{of: of, says: "a write in the query form", line: "PUT /?rest_route=/shop/v3/orders/<order>", body: `{"status":"completed"}`, as: "key", bare: noKey, gate: either},
 		{of: of, says: "a write to a subscription as an order, query form", line: "PUT /?rest_route=/shop/v3/orders/<sub>", body: `{"status":"completed"}`, as: "key", bare: since("11.1", noKey(""), notAnOrder), gate: always(words)},
 		{of: of, says: "a key does not count for the core's routes", line: "GET /cms-json/cms/v2/users/me", as: "key", bare: always(noKey("")), loginOnly: always(words)},
-		{of: "5 OAuth", says: "an order update signed by OAuth 1", line: "PUT /cms-json/shop/v3/orders/<third>", body: `{"status":"completed"}`, as: "oauth", bare: ok, gate: always(unchecked)},
+		{of: "5 OAuth", says: "an update, signed by OAuth 1, of an order that a list of orders has shown", line: "PUT /cms-json/shop/v3/orders/<third>", body: `{"status":"completed"}`, as: "oauth", prepare: listed, bare: ok},
 		{of: "names text that makes", says: "in a query, a key counts on the core's route, too", line: "GET /cms-json/cms/v2/posts?x=cms-json/shop/", as: "key", bare: ok, gate: always(marker)},
 		{of: "names the shop's tool server", says: "its tools", line: "POST /cms-json/shop/mcp", body: `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, as: "tools", options: func(o *site.Options) { o.ToolServer = true }, bare: ok, text: "orders-update"},
 	}
+}
+
+// listed lets the gateway see a list of orders at each address of the shop.
+func listed(w *world) []edit {
+	if w.gateway != "" {
+		w.gate("GET /cms-json/shop/v3/orders", "", w.as("admin")).want(200)
+		w.gate("GET /?rest_route=/shop/v3/orders", "", w.as("admin")).want(200)
+	}
+	return nil
 }
