@@ -10,6 +10,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -79,8 +80,9 @@ type visit struct {
 
 // response is what the browser got for one request.
 type response struct {
-	url, decision, protocol string
-	status                  int64
+	url, decision   string
+	protocol, taken string // by the browser, and by the server
+	status          int64
 }
 
 // trusting returns the browser's options for a gate over TLS: it speaks HTTP/3 with
@@ -152,8 +154,11 @@ func (v *visit) note(event any) {
 	}
 	r := response{url: e.Response.URL, status: e.Response.Status, protocol: e.Response.Protocol}
 	for name, value := range e.Response.Headers {
-		if strings.EqualFold(name, "X-Check-Decision") {
+		switch http.CanonicalHeaderKey(name) {
+		case "X-Check-Decision":
 			r.decision = fmt.Sprint(value)
+		case "X-Check-Protocol":
+			r.taken = fmt.Sprint(value)
 		}
 	}
 	v.mu.Lock()
@@ -209,8 +214,8 @@ func (v *visit) refusals() (refused []string, calls int) {
 		if !strings.HasPrefix(r.decision, "page") && r.decision != "" {
 			calls++
 		}
-		if v.gate.Scheme == "https" && r.decision != "" && r.protocol != "h3" {
-			refused = append(refused, fmt.Sprintf("%s came by %s", r.url, r.protocol))
+		if v.gate.Scheme == "https" && r.decision != "" && (r.protocol != "h3" || r.taken != "HTTP/3.0") {
+			refused = append(refused, fmt.Sprintf("%s came by %s, and the server took it as %s", r.url, r.protocol, r.taken))
 		}
 		if strings.Contains(r.decision, "refuse") || r.status >= 500 {
 			refused = append(refused, fmt.Sprintf("%d %s %s", r.status, r.decision, r.url))
