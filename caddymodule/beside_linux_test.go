@@ -127,8 +127,12 @@ func cpu(b *testing.B) time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// parallelSenders is how many clients send at the same time.
-const parallelSenders = 16
+// parallelSenders is how many clients send at the same time, and requestsOfSender how many
+// requests each sends in a round.
+const (
+	parallelSenders  = 16
+	requestsOfSender = 200
+)
 
 // BenchmarkBeside_Load is BenchmarkBeside as a load test: two Caddys as programs of their
 // own, and several clients. It reports the CPU time of the programs.
@@ -193,7 +197,7 @@ func (c *senders) round(b *testing.B) {
 	var group errgroup.Group
 	for _, client := range c.clients {
 		group.Go(func() error {
-			for range requestsInRound {
+			for range requestsOfSender {
 				if err := client.Do(); err != nil {
 					return err
 				}
@@ -209,7 +213,7 @@ func (c *senders) round(b *testing.B) {
 		b.Fatal(err)
 	}
 	c.cpu += after - before
-	c.requests += len(c.clients) * requestsInRound
+	c.requests += len(c.clients) * requestsOfSender
 }
 
 func (c *senders) perRequest() time.Duration { return c.cpu / time.Duration(c.requests) }
