@@ -45,8 +45,8 @@ func (p *OrderType) Learn(r *Request) Lesson {
 			return nil
 		}
 	case c.Method == http.MethodPost && slices.Contains(p.lists, c.Key):
-		if shape, l.status, most = idscan.Object, http.StatusCreated, 1; !createsNew(c) {
-			return nil
+		if shape, l.status, most = idscan.Object, http.StatusCreated, 1; r.HTTP.ContentLength < 0 || !createsNew(c) {
+			return nil // to read a body of unknown length gives it one, which would change the request
 		}
 	case c.Method == http.MethodPost && c.Kind == call.Batch && slices.Contains(p.lists, strings.TrimSuffix(c.Key, "/batch")):
 		if shape, l.status, most = idscan.Created, http.StatusOK, createdBy(c); most == 0 || most > onePage {

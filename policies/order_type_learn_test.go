@@ -54,6 +54,32 @@ const (
 	override    = "X-HTTP-Method-Override: "
 )
 
+// TestOrderType_LearnsUnread: a creation whose body has no length yet goes on as it came.
+func TestOrderType_LearnsUnread(t *testing.T) {
+	for _, test := range []struct {
+		name, kind, body string
+		want             []uint64
+	}{
+		{"JSON", jsonType, `{"status":"pending"}`, nil},
+		{"a form, which the reading has read", formType, "status=pending", []uint64{7}},
+	} {
+		s := newSite(t)
+		p := provision(t, s, new(OrderType))
+		r := request(t, s, nil, "POST", ordersRoute, "", test.kind, basicAuth)
+		r.HTTP.Body, r.HTTP.ContentLength = io.NopCloser(strings.NewReader(test.body)), -1
+		r.Call = call.NewReader(call.Site{Platform: s.Platform}).Read(r.HTTP, nil)
+		r.Whole.Call = r.Call
+		before := r.HTTP.ContentLength
+		if got := teach(t, p, r, http.StatusCreated, createdAnswer); !slices.Equal(got, test.want) {
+			t.Errorf("%s: proven %v, want %v", test.name, got, test.want)
+		}
+		if body, err := io.ReadAll(r.HTTP.Body); r.HTTP.ContentLength != before || string(body) != test.body || err != nil {
+			t.Errorf("%s: length %d has become %d; %q, %v", test.name, before, r.HTTP.ContentLength, body, err)
+		}
+		r.Call.Close()
+	}
+}
+
 func TestOrderType_Learns(t *testing.T) {
 	ids := func(ids ...uint64) []uint64 { return ids }
 	for name, test := range map[string]struct {

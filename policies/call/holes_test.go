@@ -217,6 +217,26 @@ func TestHoles_PathInfoAfterRewrites(t *testing.T) {
 	}
 }
 
+// TestHoles_PathsInURL: a handler before the gateway may set one of the two paths of a URL
+// alone. Then the path is sent on in another encoding than the client's.
+func TestHoles_PathsInURL(t *testing.T) {
+	for _, test := range []struct {
+		current url.URL
+		want    string
+	}{
+		{url.URL{Path: "/wp-json/wp/v2/users"}, "GET /wp/v2/users"},
+		{url.URL{Path: "/wp-json/wp/v2/users", RawPath: "/wp-json/wp/v2/users"}, "GET /wp/v2/users"},
+		{url.URL{Path: "/wp-json/wp/v2/users", RawPath: "/wp-json/wp/v2/posts"}, "400 target"},
+		{url.URL{Path: "/wp-json/wp/v2/users", RawPath: "/wp-json/wp/v2/users/"}, "400 target"},
+	} {
+		r := request("GET", "/", "", "")
+		r.URL = &test.current
+		if got := describe(readerFor("root").Read(r, nil)); got != test.want {
+			t.Errorf("%q, %q: %s, want %s", test.current.Path, test.current.RawPath, got, test.want)
+		}
+	}
+}
+
 // TestHoles_HeaderValues: blanks that HTTP/2 and 3 keep and HTTP/1.1 drops, and what
 // is long enough to be cut on the way.
 func TestHoles_HeaderValues(t *testing.T) {

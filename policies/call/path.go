@@ -32,11 +32,12 @@ func (rd *Reader) readPath(u *url.URL) pathReading {
 	if plain && !containsAny(raw, rd.prefixes) && !containsAny(raw, rd.foreign) {
 		return pathReading{}
 	}
-	if route, ok := rd.usualRoute(raw); ok {
-		return pathReading{isCall: true, route: route}
-	}
 	decoded := raw
-	if !plain {
+	if plain {
+		if route, ok := rd.usualRoute(raw); ok {
+			return pathReading{isCall: true, route: route}
+		}
+	} else {
 		decoded = decodeAll(raw)
 	}
 	own, n := named(decoded, rd.prefixes, rd.homeEnds)
