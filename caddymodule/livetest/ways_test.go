@@ -48,6 +48,18 @@ func (c *client) close() {
 	clear(c.open)
 }
 
+// overAll runs a test with a client of each protocol.
+func overAll(t *testing.T, prefix string, test func(t *testing.T, by *client)) {
+	t.Helper()
+	for _, protocol := range allProtocols {
+		t.Run(prefix+protocol, func(t *testing.T) {
+			by := newClient(protocol)
+			defer by.close()
+			test(t, by)
+		})
+	}
+}
+
 // send sends the request in raw; why says why the protocol has no words for it.
 func (c *client) send(t *testing.T, address string, raw []byte) (got reply, why string) {
 	t.Helper()
@@ -163,9 +175,9 @@ func (m *streamed) add(name, value string) {
 	m.fields = append(m.fields, strings.ToLower(name)+" "+value)
 }
 
-// asStreamed is s as it arrives over HTTP/2 and 3: cookies are joined (RFC 9113, 8.2.3).
-func (s sent) asStreamed() sent {
-	if len(s.Header["Cookie"]) > 1 {
+// over is s as it arrives by a protocol: HTTP/2 and 3 join cookies (RFC 9113, 8.2.3).
+func (s sent) over(protocol string) sent {
+	if protocol != http1 && len(s.Header["Cookie"]) > 1 {
 		s.Header["Cookie"] = []string{strings.Join(s.Header["Cookie"], "; ")}
 	}
 	return s

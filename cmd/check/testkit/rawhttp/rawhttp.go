@@ -23,6 +23,24 @@ type Request struct {
 	Grease bool
 	// Reset cancels the stream behind the body, in place of its end.
 	Reset bool
+	// Halfway, if set, is called when half of the body is sent. It returns whether the rest is
+	// to follow; if not, the stream ends there.
+	Halfway func() bool
+}
+
+// body sends the body by send, which is told whether a part is the last.
+func (r *Request) body(send func(part string, last bool)) {
+	if r.Halfway == nil {
+		send(r.Body, true)
+		return
+	}
+	half := len(r.Body) / 2
+	send(r.Body[:half], false)
+	if r.Halfway() {
+		send(r.Body[half:], true)
+	} else {
+		send("", true)
+	}
 }
 
 // Answer is the final answer to a request.
