@@ -17,11 +17,7 @@ import (
 
 // The protocols that Caddy speaks. The first is sent as the bytes say, the others as the
 // fields that mean the same.
-const (
-	http1 = "HTTP/1.1"
-	http2 = "HTTP/2"
-	http3 = "HTTP/3"
-)
+const http1, http2, http3 = rawhttp.Protocol1, rawhttp.Protocol2, rawhttp.Protocol3
 
 var allProtocols = []string{http1, http2, http3}
 

@@ -9,6 +9,13 @@ import (
 	"strconv"
 )
 
+// The protocols by name.
+const (
+	Protocol1 = "HTTP/1.1"
+	Protocol2 = "HTTP/2"
+	Protocol3 = "HTTP/3"
+)
+
 // Field is one header field; names are sent as they are.
 type Field struct{ Name, Value string }
 
