@@ -84,20 +84,21 @@ func (s *spool) files(t *testing.T) (n int) {
 var gauge = regexp.MustCompile(`(?m)^caddy_restwarden_spooled_bytes(?:\{[^}]*\})? (\S+)$`)
 
 // bytes is the gauge of spooled bytes.
-func (s *spool) bytes(t *testing.T) string {
+func (s *spool) bytes(t *testing.T) (n float64) {
 	t.Helper()
 	r := send(t, s.metrics, request("GET /metrics", ""))
 	m := gauge.FindStringSubmatch(r.body)
 	if m == nil {
 		t.Fatalf("no gauge in %d %.300q", r.status, r.raw)
 	}
-	return m[1]
+	_, _ = fmt.Sscan(m[1], &n) // it is a number
+	return n
 }
 
 // empty waits until nothing is spooled any more.
 func (s *spool) empty(t *testing.T) {
 	t.Helper()
-	eventually(t, "the spool is empty", func() bool { return s.files(t) == 0 && s.bytes(t) == "0" })
+	eventually(t, "the spool is empty", func() bool { return s.files(t) == 0 && s.bytes(t) == 0 })
 }
 
 func eventually(t *testing.T, what string, happened func() bool) {
@@ -107,11 +108,12 @@ func eventually(t *testing.T, what string, happened func() bool) {
 
 var whole = request("POST /contact/", upload(2<<20), multipartType)
 
-// begin sends the first half of an upload and waits until it is on disk.
+// begin sends the first half of an upload and waits until it is on disk, all of it: a
+// goodbye over HTTP/3 is lost where too much is on its way.
 func (s *spool) begin(t *testing.T, protocol, address string) *halfSent {
 	t.Helper()
 	h := halfSender(t, protocol, whole)(address)
-	eventually(t, "half an upload is spooled", func() bool { return s.files(t) == 1 && s.bytes(t) > "0" })
+	eventually(t, "half an upload is spooled", func() bool { return s.files(t) == 1 && s.bytes(t) >= 1<<20-64<<10 })
 	return h
 }
 
@@ -205,9 +207,7 @@ func TestSpool_Slow(t *testing.T) {
 			slow[i] = begin(address)
 		}
 		eventually(t, "all of it is read", func() bool {
-			var spooled float64
-			_, _ = fmt.Sscan(s.bytes(t), &spooled)
-			return spooled >= clients*(each-64<<10) && s.files(t) == clients
+			return s.bytes(t) >= clients*(each-64<<10) && s.files(t) == clients
 		})
 		most := map[bool]int64{true: 3, false: 5}[by.protocol == http1] * clients << 16 // both ends of a connection are here
 		if held := heap() - before; held > most {
