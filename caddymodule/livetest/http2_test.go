@@ -32,11 +32,12 @@ const reset = "reset"
 
 // streamed is a request of HTTP/2 or 3.
 type streamed struct {
-	fields        fields
-	body, trailer string
-	emptyData     bool // the stream is ended by an empty DATA frame, not by the header
-	grease        bool // a frame that nobody knows comes behind the header
-	cancelled     bool // behind the body, in place of an end
+	fields    fields
+	body      string
+	trailer   fields
+	emptyData bool // the stream is ended by an empty DATA frame, not by the header
+	grease    bool // a frame that nobody knows comes behind the header
+	cancelled bool // behind the body, in place of an end
 }
 
 // request returns the fields of m for a scheme.
@@ -52,8 +53,8 @@ func (m streamed) request(scheme string) rawhttp.Request {
 		return list
 	}
 	r := rawhttp.Request{Fields: split(m.fields), Body: m.body, EmptyData: m.emptyData, Grease: m.grease, Reset: m.cancelled}
-	if m.trailer != "" {
-		r.Trailer = split(fields{m.trailer})
+	if m.trailer != nil {
+		r.Trailer = split(m.trailer)
 	}
 	return r
 }
@@ -130,7 +131,7 @@ var streamFrames = []streamFrame{
 	{name: "empty path", streamed: streamed{fields: get("")}},
 	{name: "the whole server", streamed: streamed{fields: get("*")}},
 	{name: "many fields", streamed: streamed{fields: get("/wp-json/wp/v2/posts", slices.Repeat([]string{"x-many " + strings.Repeat("v", 100)}, 100)...)}, kind: aCall, call: route},
-	{name: "trailer, announced", streamed: streamed{fields: post("/wp-json/wc/v3/orders/7", "content-type application/json", "trailer x-http-method-override"), body: "{}", trailer: "x-http-method-override DELETE"}},
+	{name: "trailer, announced", streamed: streamed{fields: post("/wp-json/wc/v3/orders/7", "content-type application/json", "trailer x-http-method-override"), body: "{}", trailer: fields{"x-http-method-override DELETE"}}},
 	{name: "nonce and cookie crumbs", streamed: streamed{fields: get("/wp-json/wp/v2/posts", "x-wp-nonce a", "cookie a=b", "cookie c=d", "cookie e=f")}, kind: aCall, call: route, arrives: "Cookie: a=b; c=d; e=f"},
 	{name: "CONNECT for a web socket", streamed: streamed{fields: fields{":method CONNECT", ":protocol websocket", ":scheme http", ":authority 127.0.0.1", ":path /wp-json/wp/v2/posts"}}},
 	{name: "CONNECT for WebTransport", streamed: streamed{fields: fields{":method CONNECT", ":protocol webtransport", ":scheme http", ":authority 127.0.0.1", ":path /?rest_route=/wp/v2/posts"}}},
@@ -147,7 +148,7 @@ var streamFrames = []streamFrame{
 	{name: "form that ends with an empty frame", streamed: streamed{fields: post("/about/", "content-type application/x-www-form-urlencoded"), emptyData: true}, kind: aPage},
 	{name: "longer than its length", streamed: streamed{fields: post("/wp-json/wc/v3/orders/7", "content-type application/json", "content-length 2"), body: `{"id":9}`}},
 	{name: "shorter than its length", streamed: streamed{fields: post("/wp-json/wc/v3/orders/7", "content-type application/json", "content-length 9"), body: "{}"}},
-	{name: "trailer", streamed: streamed{fields: post("/wp-json/wc/v3/orders/7", "content-type application/json"), body: "{}", trailer: "x-http-method-override DELETE"}, kind: aCall, call: "POST /wc/v3/orders/7"},
+	{name: "trailer", streamed: streamed{fields: post("/wp-json/wc/v3/orders/7", "content-type application/json"), body: "{}", trailer: fields{"x-http-method-override DELETE"}}, kind: aCall, call: "POST /wc/v3/orders/7"},
 }
 
 // hold compares what came of a request over conn with what should.

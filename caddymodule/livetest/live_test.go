@@ -88,11 +88,11 @@ func options(base, rules string) (s string) {
 
 // trustScripts waits until the gateway has asked whether the two upload scripts
 // are there: until then their forms are read.
-func (f *front) trustScripts(t *testing.T, address string) {
+func (f *front) trustScripts(t *testing.T, address string, by *client) {
 	t.Helper()
-	try(t, address, f.backend, request("POST /wp-admin/admin-ajax.php", "action=a", form)).passed(t, aPage, "")
+	by.try(t, address, f.backend, request("POST /wp-admin/admin-ajax.php", "action=a", form)).passed(t, aPage, "")
 	eventually(t, "the scripts are trusted", func() bool {
-		p := try(t, address, f.backend, request("POST /wp-admin/admin-ajax.php", aForm, form))
+		p := by.try(t, address, f.backend, request("POST /wp-admin/admin-ajax.php", aForm, form))
 		return len(p.judged) == 1 && p.judged[0].kind == aPage
 	})
 }
@@ -104,24 +104,7 @@ func (f *front) trustScripts(t *testing.T, address string) {
 func TestLive_Recordings(t *testing.T) {
 	all := recordings.Requests(t)
 	for n, f := range frontsFor(t, allProtocols...) {
-		work := make(chan int)
-		var senders sync.WaitGroup
-		for range 4 {
-			senders.Go(func() {
-				first, streams := newClient(http1), []*client{newClient(http2), newClient(http3)}
-				for i := range work {
-					f.hold(t, first, all[i])
-					f.hold(t, streams[(i+n)%2], all[i])
-				}
-				streams[0].close()
-				streams[1].close()
-			})
-		}
-		for i := range all {
-			work <- i
-		}
-		close(work)
-		senders.Wait()
+		sendAll(all, n, func(by *client, r *recordings.Recording) { f.hold(t, by, r) })
 		for _, a := range f.backend.rest() {
 			t.Errorf("%s: reached the backend unseen: %s %s %v", f.name, a.method, a.target, a.header)
 		}
@@ -132,6 +115,29 @@ func TestLive_Recordings(t *testing.T) {
 			t.Errorf("%s: too few of a kind", f.name)
 		}
 	}
+}
+
+// sendAll sends each recording over HTTP/1.1, and over HTTP/2 or 3 in turn; n says which
+// comes first.
+func sendAll(all []*recordings.Recording, n int, send func(by *client, r *recordings.Recording)) {
+	work := make(chan int)
+	var senders sync.WaitGroup
+	for range 4 {
+		senders.Go(func() {
+			first, streams := newClient(http1), []*client{newClient(http2), newClient(http3)}
+			for i := range work {
+				send(first, all[i])
+				send(streams[(i+n)%2], all[i])
+			}
+			streams[0].close()
+			streams[1].close()
+		})
+	}
+	for i := range all {
+		work <- i
+	}
+	close(work)
+	senders.Wait()
 }
 
 // hold sends one recording and compares what came of it.
@@ -163,8 +169,8 @@ func (f *front) exchange(t *testing.T, by *client, address string, r *recordings
 	}
 	seen := ledger.take(got.conn)
 	first, err := parse(r.Raw)
-	if err == nil && by.protocol != http1 {
-		first = first.asStreamed()
+	if err == nil {
+		first = first.over(by.protocol)
 	}
 	for i, j := range seen {
 		complain := func(format string, args ...any) {
@@ -236,47 +242,4 @@ func (f *front) compare(s sent, j *judged, a *arrival) (faults []string) {
 	}
 	differ("body", s.body, a.body)
 	return faults
-}
-
-// TestLive_Observe: a gateway that only observes changes nothing: every request
-// that Caddy serves arrives as it was sent, whatever the limits.
-func TestLive_Observe(t *testing.T) {
-	f := &front{name: "observe", backend: newBackend(t)}
-	site := func(limits string) block {
-		return block{Body: "\trestwarden wordpress {\n\t\tmode observe\n" + limits + "\t}\n\twitness\n" + f.backend.proxied()}
-	}
-	addresses := run(t, "", site("\t\tbody_limit 1KiB\n\t\tupload_limit 1KiB\n\t\tbatch_limit 1\n"), site("\t\tspool_limit 100KiB\n"))
-	hold := func(name, address string, raw []byte) {
-		got := send(t, address, raw)
-		first, err := parse(raw)
-		seen := ledger.take(got.conn)
-		if err != nil || len(seen) != 1 {
-			return // not a request to Caddy
-		}
-		arrived := f.backend.take(seen[0].n)
-		if len(arrived) != 1 {
-			t.Errorf("%s: arrived %d times, got %.200q\n%.400q", name, len(arrived), got.raw, raw)
-			return
-		}
-		seen[0].kind = "page" // headers that Connection names are gone
-		for _, why := range f.compare(first, seen[0], arrived[0]) {
-			t.Errorf("%s: %s\n%.400q", name, why, raw)
-		}
-	}
-	for _, r := range recordings.Requests(t) {
-		hold(r.ID, addresses[0], r.Raw)
-	}
-	for _, f := range frames {
-		hold(f.name, addresses[0], f.raw)
-	}
-	for name, body := range map[string]string{"memory": noise(2000), "disk": noise(200 << 10), "spool": noise(3 << 20)} {
-		for _, header := range []string{form, multipartType, jsonType} {
-			for _, line := range []string{"POST /contact/", "POST /wp-json/wc/v3/orders/7", "PUT /wp-json/wc/v3/orders/batch"} {
-				for _, address := range addresses {
-					hold(name, address, request(line, body, header))
-					hold(name+", chunked", address, chunked(line, body, 5000, header))
-				}
-			}
-		}
-	}
 }

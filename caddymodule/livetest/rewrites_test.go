@@ -188,44 +188,12 @@ func runRewrites(t *testing.T, site string, requests []rewritten) {
 	root := scripts(t)
 	site = directive.ReplaceAllString(site, "$0\n${1}witness")
 	site = strings.NewReplacer("127.0.0.1:8080", proxy.address, "127.0.0.1:9000", php.address, "/srv/www", root).Replace(site)
-	address := run(t, "", block{Body: site})[0]
-	for _, c := range requests {
-		t.Run(c.line, func(t *testing.T) {
-			line, body, isForm := strings.Cut(c.line, " | ")
-			raw := request(line, "")
-			if isForm {
-				raw = request(line, body, form)
-			}
-			p := try(t, address, proxy, raw)
-			for _, j := range p.judged {
-				p.arrived = append(p.arrived, php.take(j.n)...)
-			}
-			if c.want == "answered" {
-				if len(p.arrived) > 0 || p.status == 0 || p.status >= 400 {
-					t.Errorf("got %d %.200q, %d arrived", p.status, p.raw, len(p.arrived))
-				}
-				return
-			}
-			if len(c.want) == 3 {
-				if len(p.arrived) > 0 || fmt.Sprint(p.status) != c.want {
-					t.Errorf("got %d %.200q, %d arrived", p.status, p.raw, len(p.arrived))
-				}
-				return
-			}
-			kind := aCall
-			if c.call == "" {
-				kind = aPage
-			}
-			a := p.passed(t, kind, c.call)
-			got := a.target
-			if a.params != nil {
-				got = strings.Join([]string{a.target, a.query, a.params["SCRIPT_NAME"]}, " ")
-			}
-			if got != c.want || a.body.String() != digestOf([]byte(body)).String() {
-				t.Errorf("arrived %q %v, want %q", got, a.body, c.want)
-			}
-		})
-	}
+	at := runEverywhere(t, "", site)
+	overAll(t, "", func(t *testing.T, by *client) {
+		for _, c := range requests {
+			t.Run(c.line, func(t *testing.T) { c.hold(t, by, at(by.protocol)[0], proxy, php) })
+		}
+	})
 	eventually(t, "the gateway asks for the REST root", func() bool {
 		return slices.ContainsFunc(append(proxy.questions(), php.questions()...), func(a *arrival) bool {
 			return strings.HasSuffix(a.path(), "/wp-json/") || a.target == "/index.php?rest_route=%2F" // no file of that name: the query form
@@ -240,5 +208,43 @@ func runRewrites(t *testing.T, site string, requests []rewritten) {
 		for _, a := range b.rest() {
 			t.Errorf("reached the backend unseen: %s %s", a.method, a.target)
 		}
+	}
+}
+
+// hold sends the request to a site in front of these two and compares what comes of it.
+func (c *rewritten) hold(t *testing.T, by *client, address string, proxy, php *backend) {
+	t.Helper()
+	line, body, isForm := strings.Cut(c.line, " | ")
+	raw := request(line, "")
+	if isForm {
+		raw = request(line, body, form)
+	}
+	p := by.try(t, address, proxy, raw)
+	for _, j := range p.judged {
+		p.arrived = append(p.arrived, php.take(j.n)...)
+	}
+	if c.want == "answered" {
+		if len(p.arrived) > 0 || p.status == 0 || p.status >= 400 {
+			t.Errorf("got %d %.200q, %d arrived", p.status, p.raw, len(p.arrived))
+		}
+		return
+	}
+	if len(c.want) == 3 {
+		if len(p.arrived) > 0 || fmt.Sprint(p.status) != c.want {
+			t.Errorf("got %d %.200q, %d arrived", p.status, p.raw, len(p.arrived))
+		}
+		return
+	}
+	kind := aCall
+	if c.call == "" {
+		kind = aPage
+	}
+	a := p.passed(t, kind, c.call)
+	got := a.target
+	if a.params != nil {
+		got = strings.Join([]string{a.target, a.query, a.params["SCRIPT_NAME"]}, " ")
+	}
+	if got != c.want || a.body.String() != digestOf([]byte(body)).String() {
+		t.Errorf("arrived %q %v, want %q", got, a.body, c.want)
 	}
 }

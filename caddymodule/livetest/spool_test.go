@@ -1,7 +1,6 @@
 package livetest
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"net"
@@ -12,7 +11,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
@@ -86,20 +84,21 @@ func (s *spool) files(t *testing.T) (n int) {
 var gauge = regexp.MustCompile(`(?m)^caddy_restwarden_spooled_bytes(?:\{[^}]*\})? (\S+)$`)
 
 // bytes is the gauge of spooled bytes.
-func (s *spool) bytes(t *testing.T) string {
+func (s *spool) bytes(t *testing.T) (n float64) {
 	t.Helper()
 	r := send(t, s.metrics, request("GET /metrics", ""))
 	m := gauge.FindStringSubmatch(r.body)
 	if m == nil {
 		t.Fatalf("no gauge in %d %.300q", r.status, r.raw)
 	}
-	return m[1]
+	_, _ = fmt.Sscan(m[1], &n) // it is a number
+	return n
 }
 
 // empty waits until nothing is spooled any more.
 func (s *spool) empty(t *testing.T) {
 	t.Helper()
-	eventually(t, "the spool is empty", func() bool { return s.files(t) == 0 && s.bytes(t) == "0" })
+	eventually(t, "the spool is empty", func() bool { return s.files(t) == 0 && s.bytes(t) == 0 })
 }
 
 func eventually(t *testing.T, what string, happened func() bool) {
@@ -107,33 +106,15 @@ func eventually(t *testing.T, what string, happened func() bool) {
 	wait.For(t, patience, what, happened)
 }
 
-var half = request("POST /contact/", upload(2<<20), multipartType)
+var whole = request("POST /contact/", upload(2<<20), multipartType)
 
-// begin sends the first half of an upload and waits until it is on disk.
-func (s *spool) begin(t *testing.T, address string) net.Conn {
+// begin sends the first half of an upload and waits until it is on disk, all of it: a
+// goodbye over HTTP/3 is lost where too much is on its way.
+func (s *spool) begin(t *testing.T, protocol, address string) *halfSent {
 	t.Helper()
-	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = conn.Close() })
-	_ = conn.SetDeadline(time.Now().Add(patience))
-	if _, err := conn.Write(half[:len(half)/2]); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "half an upload is spooled", func() bool { return s.files(t) == 1 && s.bytes(t) > "0" })
-	return conn
-}
-
-// finish sends the rest and returns the answer.
-func finish(t *testing.T, conn net.Conn) string {
-	t.Helper()
-	_, _ = conn.Write(half[len(half)/2:])
-	answer, err := io.ReadAll(conn)
-	if err != nil && len(answer) == 0 {
-		t.Error(err)
-	}
-	return string(answer)
+	h := halfSender(t, protocol, whole)(address)
+	eventually(t, "half an upload is spooled", func() bool { return s.files(t) == 1 && s.bytes(t) >= 1<<20-64<<10 })
+	return h
 }
 
 // TestSpool_Removed: a spooled body is gone in every outcome.
@@ -141,80 +122,67 @@ func TestSpool_Removed(t *testing.T) {
 	s, b := newSpool(t), newBackend(t)
 	mute := listen(t, func(_ *backend, conn net.Conn) { _, _ = io.CopyN(io.Discard, conn, 100<<10) }) // goes away in the middle
 	guard := "\trestwarden wordpress\n\twitness\n"
-	f := &caddyrun.File{Global: "\tmetrics\n", Sites: []block{
-		{Body: guard + b.proxied()},
-		{Body: guard + mute.proxied()},
-		{Body: guard + "\treverse_proxy " + machine.FreeAddress(t) + "\n"},
-		{Body: "\trestwarden wordpress\n\tpanics\n"},
-		{Body: "\tmetrics\n"},
-		{Body: "\trestwarden wordpress {\n\t\tupload_limit 1500KiB\n\t}\n\twitness\n" + b.proxied()},
-	}}
+	f, at := everywhere("\tmetrics\n",
+		guard+b.proxied(),
+		guard+mute.proxied(),
+		guard+"\treverse_proxy "+machine.FreeAddress(t)+"\n",
+		"\trestwarden wordpress\n\tpanics\n",
+		"\trestwarden wordpress {\n\t\tupload_limit 1500KiB\n\t}\n\twitness\n"+b.proxied(),
+		"\tmetrics\n")
 	caddyrun.Start(t, f)
-	addresses := f.Addresses()
-	s.metrics = addresses[4]
-
-	t.Run("served", func(t *testing.T) {
-		conn := s.begin(t, addresses[0])
-		if answer := finish(t, conn); !strings.HasPrefix(answer, "HTTP/1.1 200 ") {
-			t.Errorf("got %.200q", answer)
+	s.metrics = at(http1)[5]
+	overAll(t, "", func(t *testing.T, by *client) {
+		addresses := at(by.protocol)
+		for _, c := range []struct {
+			name   string
+			site   int
+			rest   bool // is sent
+			status int  // 0: whatever it is
+		}{
+			{"served", 0, true, http.StatusOK},
+			{"client done early", 0, false, 0},
+			{"backend gone in the middle", 1, true, http.StatusBadGateway},
+			{"no backend", 2, true, http.StatusBadGateway},
+			{"panic", 3, true, 0},
+		} {
+			t.Run(c.name, func(t *testing.T) {
+				got := s.begin(t, by.protocol, addresses[c.site]).finish(c.rest)
+				if c.status != 0 && got != c.status || got == http.StatusOK && c.status == 0 {
+					t.Errorf("got %d", got)
+				}
+				s.empty(t)
+			})
 		}
-		s.empty(t)
-	})
-	t.Run("client gone", func(t *testing.T) {
-		_ = s.begin(t, addresses[0]).Close()
-		s.empty(t)
-	})
-	t.Run("client done early", func(t *testing.T) {
-		conn := s.begin(t, addresses[0])
-		_ = conn.(*net.TCPConn).CloseWrite()
-		if answer, _ := io.ReadAll(conn); len(answer) > 0 && !bytes.HasPrefix(answer, []byte("HTTP/1.1 400 ")) {
-			t.Errorf("got %.200q", answer)
-		}
-		s.empty(t)
-	})
-	t.Run("backend gone in the middle", func(t *testing.T) {
-		if answer := finish(t, s.begin(t, addresses[1])); !strings.HasPrefix(answer, "HTTP/1.1 502 ") {
-			t.Errorf("got %.200q", answer)
-		}
-		s.empty(t)
-	})
-	t.Run("no backend", func(t *testing.T) {
-		if answer := finish(t, s.begin(t, addresses[2])); !strings.HasPrefix(answer, "HTTP/1.1 502 ") {
-			t.Errorf("got %.200q", answer)
-		}
-		s.empty(t)
-	})
-	t.Run("panic", func(t *testing.T) {
-		conn := s.begin(t, addresses[3])
-		_, _ = conn.Write(half[len(half)/2:])
-		_, _ = io.ReadAll(conn)
-		s.empty(t)
-	})
-	t.Run("over the limit", func(t *testing.T) {
-		raw := chunked("POST /contact/", upload(2<<20), 10_000, multipartType)
-		try(t, addresses[5], b, raw).refused(t, http.StatusRequestEntityTooLarge)
-		s.empty(t)
-	})
-	t.Run("reload", func(t *testing.T) {
-		conn := s.begin(t, addresses[0])
-		reload, reloaded := caddyrun.Reload(t, f), make(chan error)
-		go func() { reloaded <- reload() }() // waits for the upload, a while
-		// A connection that waits at the old listener is reset when it closes.
-		eventually(t, "the new configuration serves", func() bool {
-			x, err := rawhttp.HTTP1(t.Context(), addresses[0], request(posts, ""))
-			return err == nil && x.Status == http.StatusOK
+		t.Run("client gone", func(t *testing.T) {
+			s.begin(t, by.protocol, addresses[0]).leave()
+			s.empty(t)
 		})
-		if answer := finish(t, conn); !strings.HasPrefix(answer, "HTTP/1.1 200 ") {
-			t.Errorf("got %.200q", answer)
-		}
-		if err := <-reloaded; err != nil {
-			t.Error(err)
-		}
-		s.empty(t)
+		t.Run("over the limit", func(t *testing.T) {
+			raw := chunked("POST /contact/", upload(2<<20), 10_000, multipartType)
+			by.try(t, addresses[4], b, raw).refused(t, http.StatusRequestEntityTooLarge)
+			s.empty(t)
+		})
+		t.Run("reload", func(t *testing.T) {
+			h := s.begin(t, by.protocol, addresses[0])
+			reload, reloaded := caddyrun.Reload(t, f), make(chan error)
+			go func() { reloaded <- reload() }() // waits for the upload, a while
+			// A connection that waits at the old listener is reset when it closes.
+			eventually(t, "the new configuration serves", func() bool {
+				x, err := rawhttp.HTTP1(t.Context(), at(http1)[0], request(posts, ""))
+				return err == nil && x.Status == http.StatusOK
+			})
+			if got := h.finish(true); got != http.StatusOK {
+				t.Errorf("got %d", got)
+			}
+			if err := <-reloaded; err != nil {
+				t.Error(err)
+			}
+			s.empty(t)
+		})
 	})
-	whole := digestOf([]byte(upload(2 << 20))).String()
+	sent := digestOf([]byte(upload(2 << 20))).String()
 	for _, a := range b.rest() {
-		if a.method == http.MethodPost && a.body.String() != whole {
+		if a.method == http.MethodPost && a.body.String() != sent {
 			t.Errorf("arrived: %v", a.body)
 		}
 	}
@@ -224,38 +192,35 @@ func TestSpool_Removed(t *testing.T) {
 // more, and nothing when they are gone.
 func TestSpool_Slow(t *testing.T) {
 	s, b := newSpool(t), newBackend(t)
-	addresses := run(t, "\tmetrics\n", block{Body: "\trestwarden wordpress\n\twitness\n" + b.proxied()}, block{Body: "\tmetrics\n"})
-	s.metrics = addresses[1]
-	send(t, addresses[0], request(posts, "")) // all that is made once is there
-	s.empty(t)
-	goroutines, before := runtime.NumGoroutine(), heap()
-
+	at := runEverywhere(t, "\tmetrics\n", "\trestwarden wordpress\n\twitness\n"+b.proxied(), "\tmetrics\n")
+	s.metrics = at(http1)[1]
 	const clients, each = 100, 512 << 10
-	raw := []byte(fmt.Sprintf("POST /contact/ HTTP/1.1\r\nHost: a\r\n%s\r\nContent-Length: %d\r\n\r\n%s", multipartType, 10*each, upload(each)))
-	conns := make([]net.Conn, clients)
-	for i := range conns {
-		var err error
-		if conns[i], err = new(net.Dialer).DialContext(t.Context(), "tcp", addresses[0]); err != nil {
-			t.Fatal(err)
+	raw := request("POST /contact/", upload(2*each), multipartType)
+	overAll(t, "", func(t *testing.T, by *client) {
+		begin, address := halfSender(t, by.protocol, raw), at(by.protocol)[0]
+		by.try(t, address, b, request(posts, "")).passed(t, aCall, route) // all that is made once is there
+		s.empty(t)
+		goroutines, before := runtime.NumGoroutine(), heap()
+
+		slow := make([]*halfSent, clients)
+		for i := range slow {
+			slow[i] = begin(address)
 		}
-		defer func() { _ = conns[i].Close() }()
-		go func() { _, _ = conns[i].Write(raw) }()
-	}
-	eventually(t, "all of it is read", func() bool {
-		var spooled float64
-		_, _ = fmt.Sscan(s.bytes(t), &spooled)
-		return spooled >= clients*(each-64<<10) && s.files(t) == clients
+		eventually(t, "all of it is read", func() bool {
+			return s.bytes(t) >= clients*(each-64<<10) && s.files(t) == clients
+		})
+		most := map[bool]int64{true: 3, false: 5}[by.protocol == http1] * clients << 16 // both ends of a connection are here
+		if held := heap() - before; held > most {
+			t.Errorf("%d clients hold %d KiB each", clients, held/clients>>10)
+		} else {
+			t.Logf("%d clients that have sent %d KiB each hold %d KiB each", clients, each>>10, held/clients>>10)
+		}
+		for _, h := range slow {
+			h.leave()
+		}
+		s.empty(t)
+		eventually(t, "their goroutines end", func() bool { return runtime.NumGoroutine() <= goroutines+2 })
 	})
-	if held := heap() - before; held > clients*(64<<10)*3 {
-		t.Errorf("%d clients hold %d KiB each", clients, held/clients>>10)
-	} else {
-		t.Logf("%d clients that have sent %d KiB each hold %d KiB each", clients, each>>10, held/clients>>10)
-	}
-	for _, conn := range conns {
-		_ = conn.Close()
-	}
-	s.empty(t)
-	eventually(t, "their goroutines end", func() bool { return runtime.NumGoroutine() <= goroutines+2 })
 }
 
 func heap() int64 {

@@ -132,61 +132,92 @@ func TestStream_WholeServer(t *testing.T) {
 
 // TestStream_Trailer: no header of a call comes after its body.
 func TestStream_Trailer(t *testing.T) {
-	for _, f := range fronts(t) {
-		for _, target := range []string{"/wp-json/wp/v2/posts/5", "/wp-json/wc/v3/orders/7", "/wp-json/wc/v3/orders/batch"} {
-			for _, declared := range []string{"Trailer: X-HTTP-Method-Override, Authorization\r\n", "Trailer: X-A\r\n", ""} {
-				raw := "POST " + target + " HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n" + jsonType + "\r\nTransfer-Encoding: chunked\r\n" +
-					declared + "\r\n2\r\n{}\r\n0\r\nX-HTTP-Method-Override: DELETE\r\nAuthorization: Basic YTpi\r\n\r\n"
-				p := try(t, f.address["open"], f.backend, []byte(raw))
-				if p.status != 200 && p.status != 400 {
-					t.Fatalf("%s: %.200q", target, p.raw)
-				}
-				for _, a := range p.arrived {
-					if len(a.after) > 0 || a.header["X-Http-Method-Override"] != nil || a.header["Authorization"] != nil {
-						t.Errorf("%s %s %q: arrived: %v %v", f.name, target, declared, a.header, a.after)
+	for _, f := range frontsFor(t, allProtocols...) {
+		overAll(t, f.name+"/", func(t *testing.T, by *client) {
+			address := f.at(by.protocol)["open"]
+			for _, target := range []string{"/wp-json/wp/v2/posts/5", "/wp-json/wc/v3/orders/7", "/wp-json/wc/v3/orders/batch"} {
+				for _, declared := range []string{"Trailer: X-HTTP-Method-Override, Authorization", "Trailer: X-A", ""} {
+					p := by.passage(by.sendTrailed(t, address, target, declared), f.backend)
+					// Over HTTP/2 the stream may end first; over HTTP/3 Caddy itself fails with trailers.
+					if by.protocol == http1 && p.status != 200 && p.status != 400 {
+						t.Errorf("%s %q: %d %.200q", target, declared, p.status, p.raw)
+					}
+					for _, a := range p.arrived {
+						if len(a.after) > 0 || a.header["X-Http-Method-Override"] != nil || a.header["Authorization"] != nil {
+							t.Errorf("%s %q: arrived: %v %v", target, declared, a.header, a.after)
+						}
 					}
 				}
 			}
-		}
+		})
 	}
 }
 
+// sendTrailed sends JSON with two header fields behind it, declared or not.
+func (c *client) sendTrailed(t *testing.T, address, target, declared string) reply {
+	t.Helper()
+	if c.protocol == http1 {
+		if declared != "" {
+			declared += "\r\n"
+		}
+		return send(t, address, []byte("POST "+target+" HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n"+jsonType+"\r\nTransfer-Encoding: chunked\r\n"+
+			declared+"\r\n2\r\n{}\r\n0\r\nX-HTTP-Method-Override: DELETE\r\nAuthorization: Basic YTpi\r\n\r\n"))
+	}
+	m := streamed{fields: post(target, "content-type application/json"), body: "{}", trailer: fields{"x-http-method-override DELETE", "authorization Basic YTpi"}}
+	if name, value, ok := strings.Cut(declared, ": "); ok {
+		m.add(name, value)
+	}
+	return c.ask(t, address, m)
+}
+
 // TestStream_Continue: a client that waits for 100 Continue gets it where its
-// body is read, and a refusal instead where it is not.
+// body is read, and a refusal instead where it is not. A server of HTTP/3 need not send it,
+// so that the clients of HTTP/2 and 3 do not wait.
 func TestStream_Continue(t *testing.T) {
 	const twoRoutes = "/wp-json/wp/v2/posts?rest_route=/wp/v2/users"
-	for _, f := range fronts(t) {
+	for _, f := range frontsFor(t, allProtocols...) {
 		for target, first := range map[string]int{ // orders are inspected, posts are streamed
 			"/wp-json/wc/v3/orders/7": 100,
 			"/wp-json/wp/v2/posts/5":  100,
 			"/contact/":               100,
 			twoRoutes:                 400,
 		} {
-			t.Run(f.name+target, func(t *testing.T) {
-				conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", f.address["open"])
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer func() { _ = conn.Close() }()
-				_ = conn.SetDeadline(time.Now().Add(patience))
-				_, _ = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nExpect: 100-continue\r\n%s\r\nContent-Length: 7\r\n\r\n", target, jsonType)
-				answers := bufio.NewReader(conn)
-				if got := status(t, answers); got != first {
-					t.Fatalf("got %d, want %d", got, first)
-				}
-				if first != 100 {
-					return
-				}
-				_, _ = io.WriteString(conn, `{"a":1}`)
-				got := status(t, answers)
-				for got == 100 { // the backend's own
-					got = status(t, answers)
-				}
-				if got != 200 {
-					t.Errorf("got %d", got)
+			overAll(t, f.name+target+"/", func(t *testing.T, by *client) {
+				address, final := f.at(by.protocol)["open"], max(first, 200)
+				if by.protocol == http1 {
+					expect(t, address, target, first)
+				} else if p := by.try(t, address, f.backend, request("POST "+target, `{"a":1}`, jsonType, "Expect: 100-continue")); p.status != final {
+					t.Errorf("got %d, want %d", p.status, final)
 				}
 			})
 		}
+	}
+}
+
+// expect waits for an answer to the head of a request, and for 200 where it is 100.
+func expect(t *testing.T, address, target string, first int) {
+	t.Helper()
+	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	_ = conn.SetDeadline(time.Now().Add(patience))
+	_, _ = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nExpect: 100-continue\r\n%s\r\nContent-Length: 7\r\n\r\n", target, jsonType)
+	answers := bufio.NewReader(conn)
+	if got := status(t, answers); got != first {
+		t.Fatalf("got %d, want %d", got, first)
+	}
+	if first != 100 {
+		return
+	}
+	_, _ = io.WriteString(conn, `{"a":1}`)
+	got := status(t, answers)
+	for got == 100 { // the backend's own
+		got = status(t, answers)
+	}
+	if got != 200 {
+		t.Errorf("got %d", got)
 	}
 }
 

@@ -17,11 +17,7 @@ import (
 
 // The protocols that Caddy speaks. The first is sent as the bytes say, the others as the
 // fields that mean the same.
-const (
-	http1 = "HTTP/1.1"
-	http2 = "HTTP/2"
-	http3 = "HTTP/3"
-)
+const http1, http2, http3 = rawhttp.Protocol1, rawhttp.Protocol2, rawhttp.Protocol3
 
 var allProtocols = []string{http1, http2, http3}
 
@@ -46,6 +42,18 @@ func (c *client) close() {
 		l.close()
 	}
 	clear(c.open)
+}
+
+// overAll runs a test with a client of each protocol.
+func overAll(t *testing.T, prefix string, test func(t *testing.T, by *client)) {
+	t.Helper()
+	for _, protocol := range allProtocols {
+		t.Run(prefix+protocol, func(t *testing.T) {
+			by := newClient(protocol)
+			defer by.close()
+			test(t, by)
+		})
+	}
 }
 
 // send sends the request in raw; why says why the protocol has no words for it.
@@ -163,9 +171,9 @@ func (m *streamed) add(name, value string) {
 	m.fields = append(m.fields, strings.ToLower(name)+" "+value)
 }
 
-// asStreamed is s as it arrives over HTTP/2 and 3: cookies are joined (RFC 9113, 8.2.3).
-func (s sent) asStreamed() sent {
-	if len(s.Header["Cookie"]) > 1 {
+// over is s as it arrives by a protocol: HTTP/2 and 3 join cookies (RFC 9113, 8.2.3).
+func (s sent) over(protocol string) sent {
+	if protocol != http1 && len(s.Header["Cookie"]) > 1 {
 		s.Header["Cookie"] = []string{strings.Join(s.Header["Cookie"], "; ")}
 	}
 	return s

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
@@ -55,7 +56,7 @@ func oauth1At(pair, base string) edit {
 			path = base
 		}
 		text := strings.Join([]string{
-			strings.ToUpper(r.Method), percent("http://" + r.URL.Host + path), percent(strings.Join(pairs, "&")),
+			strings.ToUpper(r.Method), percent(cmp.Or(r.Header.Get("X-Forwarded-Proto"), r.URL.Scheme) + "://" + r.URL.Host + path), percent(strings.Join(pairs, "&")),
 		}, "&")
 		mac := hmac.New(sha256.New, []byte(secret+"&"))
 		mac.Write([]byte(text))

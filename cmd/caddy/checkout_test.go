@@ -38,11 +38,18 @@ func (w *world) placed(f func()) int {
 // TestCheckout_Doors: every way to order a cart is compared with the total that the
 // shopper saw.
 func TestCheckout_Doors(t *testing.T) {
-	for name, options := range map[string]site.Options{
-		"cms": {Release: "10.7"}, "wordpress": {Release: "10.7", Platform: "wordpress"}, "sub-folder": {Release: "10.7", Base: "/blog"},
+	for name, c := range map[string]struct {
+		options  site.Options
+		protocol string
+	}{
+		"cms":        {site.Options{Release: "10.7"}, http1},
+		"wordpress":  {site.Options{Release: "10.7", Platform: "wordpress"}, http2},
+		"sub-folder": {site.Options{Release: "10.7", Base: "/blog"}, http3},
 	} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, options, "")
+		t.Run(name+" "+c.protocol, func(t *testing.T) {
+			w := newPlatform(t, c.options)
+			w.protocol = c.protocol
+			w.start("")
 			form, multipart := multipartBody("expected_total", "1")
 			part := `{"requests":[{"method":"POST","path":"/shop/store/v1/checkout","body":{"expected_total":1}}]}`
 			for _, door := range []struct {

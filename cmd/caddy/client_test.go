@@ -74,13 +74,20 @@ func (w *world) gate(line, body string, edits ...edit) reply {
 // bare sends "METHOD target" to the platform itself.
 func (w *world) bare(line, body string, edits ...edit) reply {
 	w.t.Helper()
+	if w.secure() {
+		edits = append([]edit{header("X-Forwarded-Proto", "https")}, edits...) // as the gateway says
+	}
 	return w.send(w.platform, line, body, edits...)
 }
 
 func (w *world) send(to, line, body string, edits ...edit) reply {
 	w.t.Helper()
 	req := w.request(to, line, body, edits...)
-	got, err := client.Do(httpClient, req)
+	by := httpClient
+	if to == w.gateway {
+		by = w.client
+	}
+	got, err := client.Do(by, req)
 	if err != nil {
 		w.t.Fatalf("%s: %v", line, err)
 	}

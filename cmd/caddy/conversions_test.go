@@ -41,13 +41,15 @@ func TestConversions_Bare(t *testing.T) {
 	}
 }
 
-// conversions runs a test on a platform that converts, without and with a credential of
-// order_type.
-func conversions(t *testing.T, options string, test func(t *testing.T, w *world, credential bool)) {
+// conversions runs a test on a platform that converts, over each of these protocols, without and
+// with a credential of order_type.
+func conversions(t *testing.T, over []string, options string, test func(t *testing.T, w *world, credential bool)) {
 	t.Helper()
-	for _, own := range []bool{false, true} {
-		t.Run(map[bool]string{false: "callers' credentials", true: "own credential"}[own], func(t *testing.T) {
+	for n := range 2 * len(over) {
+		protocol, own := over[n/2], n%2 > 0
+		t.Run(protocol+map[bool]string{false: ", callers' credentials", true: ", own credential"}[own], func(t *testing.T) {
 			p := newPlatform(t, site.Options{Release: "10.7", Platform: "cms", ToolServer: true})
+			p.protocol = protocol
 			block := "order_type {\n" + options + "\n}"
 			if own {
 				block = "order_type {\n" + options + "\ncredential " + p.info.Keys.ReadKey + "\n}"
@@ -112,7 +114,7 @@ func outcome(r reply) string {
 // TestConversions: through the gateway no door changes a record that is not an order, for
 // any caller. A caller with all rights learns that the id is invalid.
 func TestConversions(t *testing.T) {
-	conversions(t, "", func(t *testing.T, w *world, own bool) {
+	conversions(t, protocols, "", func(t *testing.T, w *world, own bool) {
 		t.Helper()
 		callers := w.callers()
 		for _, name := range slices.Sorted(maps.Keys(callers)) {

@@ -41,6 +41,7 @@ type document struct {
 	platform, release, base string
 	gated, twin             *world
 	now                     time.Time
+	protocol                string // of the gateway's clients
 	mail                    string // the mail server of both platforms
 	mails                   <-chan mailsink.Mail
 	webhook                 string // where both platforms send their webhooks
@@ -64,6 +65,7 @@ func newDocument(t *testing.T, platform, release, base string) *document {
 func (d *document) start(t *testing.T, lines string, options site.Options) {
 	t.Helper()
 	d.twin, d.gated = newPlatform(t, options), newPlatform(t, options)
+	d.twin.protocol, d.gated.protocol = d.protocol, d.protocol
 	keys := strings.NewReplacer("<cookie plugin>", d.gated.info.Keys.CookiePlugin, "<read key>", d.gated.info.Keys.ReadKey)
 	d.gated.start(keys.Replace(lines))
 	d.gated.learned()
@@ -235,22 +237,30 @@ func TestDocument(t *testing.T) {
 	for _, platform := range []string{"cms", "wordpress"} {
 		for _, release := range releases {
 			for _, mode := range modes() {
-				for _, base := range []string{"", "/blog"} {
-					var its []row
-					for _, r := range rows() {
-						if r.base == (base != "") && r.with == mode.with {
-							its = append(its, r)
-						}
-					}
-					if its == nil {
-						continue
-					}
-					t.Run(platform+" "+release+" "+mode.name+base, func(t *testing.T) {
-						newDocument(t, platform, release, base).walk(t, its, mode)
-					})
-				}
+				walk(t, http1, platform, release, mode)
 			}
 		}
+	}
+}
+
+// walk walks the rows of a mode, at the root and in a sub-folder.
+func walk(t *testing.T, protocol, platform, release string, mode mode) {
+	t.Helper()
+	for _, base := range []string{"", "/blog"} {
+		var its []row
+		for _, r := range rows() {
+			if r.base == (base != "") && r.with == mode.with {
+				its = append(its, r)
+			}
+		}
+		if its == nil {
+			continue
+		}
+		t.Run(platform+" "+release+" "+mode.name+base, func(t *testing.T) {
+			d := newDocument(t, platform, release, base)
+			d.protocol = protocol
+			d.walk(t, its, mode)
+		})
 	}
 }
 

@@ -17,9 +17,10 @@ import (
 
 // behindFastCGI starts a gateway whose site block ends in php_fastcgi, as on most sites
 // of the platform. The process behind it is the reference platform.
-func behindFastCGI(t *testing.T, options site.Options, directive string) *world {
+func behindFastCGI(t *testing.T, protocol string, options site.Options, directive string) *world {
 	t.Helper()
 	w := newPlatform(t, options)
+	w.protocol = protocol
 	l := machine.Listener(t)
 	go fcgi.Serve(l, w.tap) //nolint:errcheck // ends with the listener
 	root := t.TempDir()
@@ -33,25 +34,29 @@ func behindFastCGI(t *testing.T, options site.Options, directive string) *world 
 // TestFastCGI_Conversions: the doors of docs/platform III, where paths are
 // rewritten to the front controller before the platform sees them.
 func TestFastCGI_Conversions(t *testing.T) {
-	w := behindFastCGI(t, site.Options{Release: "10.7"}, "")
-	sub, order := w.info.Subscriptions[0], w.info.Orders[0]
-	before := w.record(sub)
-	w.gate(fmt.Sprintf("PUT /cms-json/shop/v3/orders/%d", order), `{"customer_note":"x"}`, w.as("admin")).want(200, `"customer_note":"x"`).passed()
-	for _, d := range doors.All() {
-		d = d.At(order, sub)
-		r := w.gate(d.Line(), d.Body, asDoor(d), w.as("admin"))
-		if !reflect.DeepEqual(before, w.record(sub)) {
-			t.Fatalf("%s: the subscription changed (%d %.200s)", d, r.status, r.body)
-		}
+	for _, protocol := range protocols {
+		t.Run(protocol, func(t *testing.T) {
+			w := behindFastCGI(t, protocol, site.Options{Release: "10.7"}, "")
+			sub, order := w.info.Subscriptions[0], w.info.Orders[0]
+			before := w.record(sub)
+			w.gate(fmt.Sprintf("PUT /cms-json/shop/v3/orders/%d", order), `{"customer_note":"x"}`, w.as("admin")).want(200, `"customer_note":"x"`).passed()
+			for _, d := range doors.All() {
+				d = d.At(order, sub)
+				r := w.gate(d.Line(), d.Body, asDoor(d), w.as("admin"))
+				if !reflect.DeepEqual(before, w.record(sub)) {
+					t.Fatalf("%s: the subscription changed (%d %.200s)", d, r.status, r.body)
+				}
+			}
+			w.gate(fmt.Sprintf("PUT /cms-json/shop/v3/orders/%d", sub), "{}", w.as("admin")).refusedWith(400, invalidID)
+			w.gate("PUT /?rest_route=/shop/v3/orders/"+fmt.Sprint(sub), "{}", w.as("admin")).refusedWith(400, invalidID)
+		})
 	}
-	w.gate(fmt.Sprintf("PUT /cms-json/shop/v3/orders/%d", sub), "{}", w.as("admin")).refusedWith(400, invalidID)
-	w.gate("PUT /?rest_route=/shop/v3/orders/"+fmt.Sprint(sub), "{}", w.as("admin")).refusedWith(400, invalidID)
 }
 
 // TestFastCGI_Identity: the question goes through php_fastcgi, and the platform's answer
 // counts.
 func TestFastCGI_Identity(t *testing.T) {
-	p := behindFastCGI(t, site.Options{Release: "10.7"}, "login_only\nallow role administrator /consent/v1/log")
+	p := behindFastCGI(t, http1, site.Options{Release: "10.7"}, "login_only\nallow role administrator /consent/v1/log")
 	cookie, nonce := p.session("admin")
 	posts(p).refusedWith(401, "rest_not_logged_in").unasked()
 	posts(p, p.as("customer")).want(200).passed()

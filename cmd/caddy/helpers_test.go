@@ -29,6 +29,8 @@ type world struct {
 	log      string // file
 	identity string // options of the block of this name
 	tap      *tap
+	protocol string // of the gateway's clients; "" is HTTP/1.1
+	client   *http.Client
 }
 
 // tap stands between gateway and platform and records the requests that reach the
@@ -102,7 +104,7 @@ func newPlatform(t *testing.T, options site.Options) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{t: t, site: s, info: s.Info(), base: options.Base, tap: &tap{platform: s}}
+	w := &world{t: t, site: s, info: s.Info(), base: options.Base, tap: &tap{platform: s}, client: httpClient}
 	bare := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { w.tap.now().ServeHTTP(rw, r) }))
 	t.Cleanup(bare.Close)
 	w.platform = bare.URL
@@ -174,15 +176,23 @@ func (w *world) start(directive string, site ...string) {
 	w.tap.mu.Lock()
 	w.tap.roots = 0
 	w.tap.mu.Unlock()
+	secured := ""
+	if w.secure() {
+		secured = "tls internal\n"
+	}
 	f := &caddyrun.File{
 		Log: "file " + w.log, Global: caddyrun.TrustLoopback,
 		Sites: []caddyrun.Site{
-			{Body: fmt.Sprintf("restwarden %s {\nidentity {\n%s\n}\n%s\n}\n%s", w.info.Platform, identity, w.branded(directive), w.branded(rest))},
+			{Secure: w.secure(), Body: fmt.Sprintf(secured+"restwarden %s {\nidentity {\n%s\n}\n%s\n}\n%s", w.info.Platform, identity, w.branded(directive), w.branded(rest))},
 			{Body: "metrics /metrics"},
 		},
 	}
 	w.load(f)
 	w.gateway, w.metrics = "http://"+f.Sites[0].Address, "http://"+f.Sites[1].Address+"/metrics"
+	if w.secure() {
+		w.gateway = "https://" + f.Sites[0].Address
+		w.connect(f.Sites[0].Address)
+	}
 }
 
 // load starts Caddy anew, so that it remembers nothing of another world.

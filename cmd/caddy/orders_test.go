@@ -50,7 +50,7 @@ func TestConversions_Tool(t *testing.T) {
 	call := func(name, arguments string) string {
 		return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"shop-` + name + `","arguments":` + arguments + `}}`
 	}
-	conversions(t, "", func(t *testing.T, w *world, own bool) {
+	conversions(t, protocols, "", func(t *testing.T, w *world, own bool) {
 		t.Helper()
 		sub, order := w.info.Subscriptions[0], w.info.Orders[0]
 		before := w.record(sub)
@@ -145,7 +145,7 @@ var legitimate = []struct {
 
 // TestOrders_Legitimate: calls that work on the bare platform work through the gateway.
 func TestOrders_Legitimate(t *testing.T) {
-	conversions(t, "", func(t *testing.T, w *world, own bool) {
+	conversions(t, []string{http1, http3}, "", func(t *testing.T, w *world, own bool) {
 		t.Helper()
 		callers := w.callers()
 		for _, name := range slices.Sorted(maps.Keys(callers)) {
@@ -177,7 +177,7 @@ func TestOrders_Legitimate(t *testing.T) {
 // TestOrders_WordsDoNotTell: the refusal to a caller without rights does not show what an
 // id is.
 func TestOrders_WordsDoNotTell(t *testing.T) {
-	conversions(t, "strict", func(t *testing.T, w *world, own bool) {
+	conversions(t, []string{http1}, "strict", func(t *testing.T, w *world, own bool) {
 		t.Helper()
 		refund := w.bare(fmt.Sprintf("POST /cms-json/shop/v3/orders/%d/refunds", w.info.Orders[0]), `{"amount":"1.00"}`, w.as("admin")).want(201).id()
 		w.gate(fmt.Sprintf("PUT /cms-json/shop/v3/orders/%d", w.info.Orders[1]), "{}", w.as("admin")).want(200) // remembered as an order

@@ -111,28 +111,34 @@ func (c *HTTP2Conn) update(change func()) {
 }
 
 func (c *HTTP2Conn) send(r Request) {
-	data := []byte(r.Body)
 	trailed := r.Trailer != nil || r.Reset
-	c.headers(r.Fields, len(data) == 0 && !trailed && !r.EmptyData)
+	c.headers(r.Fields, r.Body == "" && !trailed && !r.EmptyData)
 	if r.Grease {
 		c.write(func() error { return c.framer.WriteRawFrame(0x0b, 0, c.stream, []byte("grease")) })
 	}
-	for len(data) > 0 {
-		n := c.take(len(data))
-		if n == 0 {
-			return
-		}
-		c.write(func() error { return c.framer.WriteData(c.stream, n == len(data) && !trailed, data[:n]) })
-		data = data[n:]
-	}
-	if r.Body == "" && r.EmptyData {
-		c.write(func() error { return c.framer.WriteData(c.stream, !trailed, nil) })
+	if r.Body != "" || r.EmptyData {
+		r.body(func(part string, last bool) { c.data(part, last && !trailed) })
 	}
 	if r.Trailer != nil {
 		c.headers(r.Trailer, true)
 	}
 	if r.Reset {
 		c.write(func() error { return c.framer.WriteRSTStream(c.stream, http2.ErrCodeCancel) })
+	}
+}
+
+// data sends a part of the body; end ends the stream with it.
+func (c *HTTP2Conn) data(part string, end bool) {
+	if part == "" {
+		c.write(func() error { return c.framer.WriteData(c.stream, end, nil) })
+	}
+	for part != "" {
+		n := c.take(len(part))
+		if n == 0 {
+			return
+		}
+		c.write(func() error { return c.framer.WriteData(c.stream, end && n == len(part), []byte(part[:n])) })
+		part = part[n:]
 	}
 }
 
@@ -231,7 +237,7 @@ func (a *Answer) take(frame http2.Frame) (ended bool, err error) {
 		}
 		return true, ErrReset
 	case *http2.GoAwayFrame:
-		if !a.final() {
+		if frame.ErrCode != http2.ErrCodeNo && !a.final() { // else what is under way goes on
 			return true, ErrReset
 		}
 	}

@@ -80,19 +80,8 @@ func HTTP3(conn *quic.Conn, r Request, deadline time.Time) (Answer, error) {
 	if err := stream.SetDeadline(deadline); err != nil {
 		return Answer{}, err
 	}
-	var out bytes.Buffer
-	writeFrame(&out, headersFrame, fieldSection(r.Fields))
-	if r.Grease {
-		writeFrame(&out, greaseFrame, []byte("grease"))
-	}
-	if r.Body != "" || r.EmptyData {
-		writeFrame(&out, dataFrame, []byte(r.Body))
-	}
-	if r.Trailer != nil {
-		writeFrame(&out, headersFrame, fieldSection(r.Trailer))
-	}
 	go func() { // fails where the server has refused early
-		_, _ = stream.Write(out.Bytes())
+		sendHTTP3(stream, r)
 		if r.Reset {
 			stream.CancelWrite(requestCancelled)
 			stream.CancelRead(requestCancelled)
@@ -101,6 +90,25 @@ func HTTP3(conn *quic.Conn, r Request, deadline time.Time) (Answer, error) {
 		_ = stream.Close()
 	}()
 	return readHTTP3(bufio.NewReader(stream))
+}
+
+// sendHTTP3 writes r, in one piece unless it waits halfway.
+func sendHTTP3(to io.Writer, r Request) {
+	var out bytes.Buffer
+	writeFrame(&out, headersFrame, fieldSection(r.Fields))
+	if r.Grease {
+		writeFrame(&out, greaseFrame, []byte("grease"))
+	}
+	r.body(func(part string, last bool) {
+		if part != "" || r.EmptyData {
+			writeFrame(&out, dataFrame, []byte(part))
+		}
+		if last && r.Trailer != nil {
+			writeFrame(&out, headersFrame, fieldSection(r.Trailer))
+		}
+		_, _ = to.Write(out.Bytes())
+		out = bytes.Buffer{} // a client that waits holds nothing
+	})
 }
 
 func writeFrame(b *bytes.Buffer, kind uint64, payload []byte) {

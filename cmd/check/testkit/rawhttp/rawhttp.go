@@ -9,6 +9,13 @@ import (
 	"strconv"
 )
 
+// The protocols by name.
+const (
+	Protocol1 = "HTTP/1.1"
+	Protocol2 = "HTTP/2"
+	Protocol3 = "HTTP/3"
+)
+
 // Field is one header field; names are sent as they are.
 type Field struct{ Name, Value string }
 
@@ -23,6 +30,24 @@ type Request struct {
 	Grease bool
 	// Reset cancels the stream behind the body, in place of its end.
 	Reset bool
+	// Halfway, if set, is called when half of the body is sent. It returns whether the rest is
+	// to follow; if not, the stream ends there.
+	Halfway func() bool
+}
+
+// body sends the body by send, which is told whether a part is the last.
+func (r *Request) body(send func(part string, last bool)) {
+	if r.Halfway == nil {
+		send(r.Body, true)
+		return
+	}
+	half := len(r.Body) / 2
+	send(r.Body[:half], false)
+	if r.Halfway() {
+		send(r.Body[half:], true)
+	} else {
+		send("", true)
+	}
 }
 
 // Answer is the final answer to a request.
