@@ -61,15 +61,15 @@ func (s *Site) signatureNames() []string {
 }
 
 // shop identifies in a Store's key the shop that answers r: site and server, since a
-// client may send any Host, then the host as sent, then the base, also that of the client's
-// own path. Another spelling of the host may be another shop, and costs no more than a
-// question.
+// client may send any Host, then the host as sent, the form, then the base, also that of the
+// client's own path. Another spelling of the host may be another shop, and so may "/blog" of
+// the query form beside "/blog/wp-json"; to tell them apart costs no more than a question.
 func (s *Site) shop(r *Request) string {
 	c := r.Whole.Call
-	parts := [...]string{s.Name, s.Server, r.HTTP.Host, c.Base, "", ""}
-	n := 4
+	parts := [...]string{s.Name, s.Server, r.HTTP.Host, c.FormName(), c.Base, "", ""}
+	n := 5
 	if c.Rewritten != nil {
-		parts[4], parts[5] = c.Rewritten.Client, c.Rewritten.Script
+		parts[5], parts[6] = c.Rewritten.Client, c.Rewritten.Script
 		n = len(parts)
 	}
 	var room [256]byte
