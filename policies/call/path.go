@@ -32,7 +32,7 @@ func (rd *Reader) readPath(u *url.URL) pathReading {
 	if plain && !containsAny(raw, rd.prefixes) && !containsAny(raw, rd.foreign) {
 		return pathReading{}
 	}
-	if route, ok := rd.usualRoute(raw); ok {
+	if route, ok := rd.usualRoute(raw); ok && plain {
 		return pathReading{isCall: true, route: route}
 	}
 	decoded := raw
