@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/restwarden/restwarden/cmd/check/testkit/caddyrun"
 	referencesite "github.com/restwarden/restwarden/cmd/platform/site"
 )
 
@@ -65,6 +66,37 @@ func TestLearning_ShopBesideAShop(t *testing.T) {
 		t.Fatalf("%d %s", got.status, got.body)
 	}
 	if got := g.do(fmt.Sprintf("PUT /blog%s/%d", wooOrders, sub), `{"status":"completed"}`, (&reference{g, b, b.Info()}).as("admin"), asJSON); got.status != 400 {
+		t.Errorf("the update of the subscription: %d %s", got.status, got.body)
+	}
+}
+
+// TestLearning_ShopsBehindAProxy: where a trusted proxy names the shop, the orders of one shop
+// prove nothing about another.
+func TestLearning_ShopsBehindAProxy(t *testing.T) {
+	a, _ := oldShop(t)
+	b, _ := oldShop(t)
+	both := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("X-Forwarded-Host") == "b.example" {
+			b.ServeHTTP(w, r)
+			return
+		}
+		a.ServeHTTP(w, r)
+	}))
+	defer both.Close()
+	g := startFile(t, &caddyrun.File{
+		Global: "\tservers {\n\t\ttrusted_proxies static 127.0.0.1\n\t}\n",
+		Sites:  []caddyrun.Site{{Body: "\trestwarden wordpress\n\treverse_proxy " + strings.TrimPrefix(both.URL, "http://")}},
+	})
+	order := makeOrders(t, a, basicAuth(a.Info().Keys.ReadWriteKey), 1)[0]
+	sub := makeSubscription(t, b, basicAuth(b.Info().Keys.ReadWriteKey))
+	if order != sub {
+		t.Fatalf("order %d, subscription %d", order, sub)
+	}
+	list := fmt.Sprintf("GET %s?include=%d", wooOrders, order)
+	if got := g.do(list, "", (&reference{g, a, a.Info()}).as("admin"), "X-Forwarded-Host: a.example"); got.status != 200 {
+		t.Fatalf("%d %s", got.status, got.body)
+	}
+	if got := g.do(fmt.Sprintf("PUT %s/%d", wooOrders, sub), `{"status":"completed"}`, (&reference{g, b, b.Info()}).as("admin"), asJSON, "X-Forwarded-Host: b.example"); got.status != 400 {
 		t.Errorf("the update of the subscription: %d %s", got.status, got.body)
 	}
 }

@@ -214,6 +214,11 @@ func TestOrderType_LearnsWhereItAsks(t *testing.T) {
 			t.Errorf("%s: believes the list of another shop", host)
 		}
 	}
+	forwarded := on("shop.example", "PUT", ordersRoute+"/7", "{}")
+	forwarded.HTTP.Header.Set("X-Forwarded-Host", "other.example")
+	if p.proven(t.Context(), forwarded, factKey(p.factsOf(forwarded), 7)) {
+		t.Error("believes the list of another shop behind the proxy")
+	}
 	for _, target := range []string{"/?rest_route=/wc/v3/orders/7", "/blog/wp-json/wc/v3/orders/7"} {
 		if !asked("shop.example", target) {
 			t.Errorf("%s: believes the list of another way", target)
