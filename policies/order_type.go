@@ -88,7 +88,7 @@ func (p *OrderType) Provision(site *Site, settings Settings) error {
 		p.orders = append(p.orders, call.MustPattern("/"+ns+"/orders/:id"))
 		p.subs = append(p.subs, call.MustPattern("/"+ns+"/orders/:order_id/refunds"))
 	}
-	p.ends = append(p.orders[:len(p.orders):len(p.orders)], call.MustPattern("/"+pl.Shop[0]+"/orders/:id"))
+	p.ends = append(slices.Clip(p.orders), call.MustPattern("/"+pl.Shop[0]+"/orders/:id"))
 	return nil
 }
 
