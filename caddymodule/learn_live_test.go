@@ -43,21 +43,27 @@ func decodedBody(t *testing.T, r client.Reply) string {
 	return string(text)
 }
 
+// makeRecord makes a record past the gateway, and returns its id.
+func makeRecord(t *testing.T, s http.Handler, collection, record, key string) int {
+	t.Helper()
+	name, value, _ := strings.Cut(key, ": ")
+	r := httptest.NewRequest(http.MethodPost, collection, strings.NewReader(record))
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set(name, value)
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	var made struct{ ID int }
+	if err := json.Unmarshal(w.Body.Bytes(), &made); err != nil || w.Code != http.StatusCreated {
+		t.Fatal(w.Code, w.Body, err)
+	}
+	return made.ID
+}
+
 // makeOrders makes orders past the gateway, and returns their ids.
 func makeOrders(t *testing.T, s http.Handler, key string, n int) (ids []int) {
 	t.Helper()
-	name, value, _ := strings.Cut(key, ": ")
 	for range n {
-		r := httptest.NewRequest(http.MethodPost, wooOrders, strings.NewReader(`{"status":"processing"}`))
-		r.Header.Set("Content-Type", "application/json")
-		r.Header.Set(name, value)
-		w := httptest.NewRecorder()
-		s.ServeHTTP(w, r)
-		var order struct{ ID int }
-		if err := json.Unmarshal(w.Body.Bytes(), &order); err != nil || w.Code != http.StatusCreated {
-			t.Fatal(w.Code, w.Body, err)
-		}
-		ids = append(ids, order.ID)
+		ids = append(ids, makeRecord(t, s, wooOrders, `{"status":"processing"}`, key))
 	}
 	return ids
 }

@@ -286,6 +286,7 @@ func TestLearning_OnlyWhereItTeaches(t *testing.T) {
 			w := &fromKernel{ResponseRecorder: httptest.NewRecorder()}
 			next := caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) error {
 				w.Header().Set("Content-Type", "application/json")
+				w.Header().Set("X-CMS-Total", "1")
 				w.WriteHeader(test.status)
 				_, err := io.Copy(w, struct{ io.Reader }{strings.NewReader(`[{"id":7}]`)})
 				return err
@@ -317,6 +318,7 @@ func BenchmarkLearning_List(b *testing.B) {
 				r := prepared(w, "/cms-json/shop/v3/orders?per_page=100")
 				next := caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) error {
 					w.Header().Set("Content-Type", "application/json")
+					w.Header().Set("X-CMS-Total", "100")
 					if name != "plain" {
 						w.Header().Set("Content-Encoding", name)
 					}

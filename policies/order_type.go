@@ -29,6 +29,7 @@ type OrderType struct {
 	at     string         // where the policy is configured, "Caddyfile:12"
 	orders []call.Pattern // update routes: …/orders/:id
 	subs   []call.Pattern // sub-routes with an order's id: …/orders/:order_id/refunds
+	ends   []call.Pattern // orders, and that of v1, which checks types itself but deletes all the same
 	lists  []string       // keys of the routes whose answers prove ids
 	mcp    string         // key of the tool server's route
 	late   lateProofs
@@ -87,6 +88,7 @@ func (p *OrderType) Provision(site *Site, settings Settings) error {
 		p.orders = append(p.orders, call.MustPattern("/"+ns+"/orders/:id"))
 		p.subs = append(p.subs, call.MustPattern("/"+ns+"/orders/:order_id/refunds"))
 	}
+	p.ends = append(slices.Clip(p.orders), call.MustPattern("/"+pl.Shop[0]+"/orders/:id"))
 	return nil
 }
 
@@ -265,9 +267,9 @@ func (p *OrderType) Watch(r *Request) func(*ask.Answer) {
 		if c.Method != http.MethodDelete {
 			continue
 		}
-		for i := range p.orders {
-			if p.orders[i].Match(c.Key) {
-				if id, err := c.ID("id", p.orders[i].Group(c.Key, "id")); err == nil {
+		for i := range p.ends {
+			if p.ends[i].Match(c.Key) {
+				if id, err := c.ID("id", p.ends[i].Group(c.Key, "id")); err == nil {
 					keys = append(keys, factKey(p.factsOf(r), id))
 				}
 			}

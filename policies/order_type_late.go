@@ -23,26 +23,41 @@ type lateProofs struct {
 	mu    sync.Mutex
 	keys  map[string]int // how many answers bring it
 	under int            // answers under way
+	ended uint64         // how often proofs have been forgotten
 }
 
-// keep puts proofs into the store, in the background.
-func (l *lateProofs) keep(s proofStore, keys []string) {
-	if !l.add(keys) {
+// moment is when a call was sent on. Its answer shows what was true then, however long a slow
+// client takes to read it.
+type moment struct {
+	at    time.Time
+	ended uint64 // as lateProofs.ended
+}
+
+func (l *lateProofs) now() moment {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return moment{time.Now(), l.ended}
+}
+
+// keep puts proofs into the store, in the background, unless one has been forgotten since.
+func (l *lateProofs) keep(s proofStore, since moment, keys []string) {
+	left := proofTTL - time.Since(since.at)
+	if left <= 0 || !l.add(since.ended, keys) {
 		return
 	}
 	go func() {
 		ctx := context.Background() // the store has its own deadline
-		_ = s.SetAll(ctx, "1", proofTTL, keys...)
+		_ = s.SetAll(ctx, "1", left, keys...)
 		if ended := l.done(keys); len(ended) > 0 {
 			_ = s.Delete(ctx, ended...)
 		}
 	}()
 }
 
-func (l *lateProofs) add(keys []string) bool {
+func (l *lateProofs) add(ended uint64, keys []string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.under == lateAtOnce {
+	if l.under == lateAtOnce || l.ended != ended {
 		return false
 	}
 	if l.keys == nil {
@@ -80,10 +95,12 @@ func (l *lateProofs) has(key string) bool {
 	return l.keys[key] > 0
 }
 
-// forget drops proofs that are on their way.
+// forget drops proofs that are on their way, and keeps away those of answers that are being
+// read: any of them may have been asked for before.
 func (l *lateProofs) forget(keys []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.ended++
 	for _, key := range keys {
 		delete(l.keys, key)
 	}

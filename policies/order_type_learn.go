@@ -59,9 +59,9 @@ func (p *OrderType) Learn(r *Request) Lesson {
 		return nil
 	}
 	if shape == idscan.List {
-		l.sent = seeBody(r.HTTP)
+		l.sent, l.header = seeBody(r.HTTP), p.site.Platform.TotalHeader()
 	}
-	l.Scanner, l.key = idscan.New(shape, most), p.factsOf(r)
+	l.Scanner, l.key, l.since = idscan.New(shape, most), p.factsOf(r), p.late.now()
 	return &l
 }
 
@@ -111,14 +111,17 @@ type orderLesson struct {
 	*idscan.Scanner
 	sent   *seenBody // of a call that must have none; nil if that is certain
 	status int
+	header string // that the platform's own answer has; "" for any
 	key    string // what the keys of proofs begin with
+	since  moment
 	store  proofStore
 	late   *lateProofs
 }
 
-// Begin implements Lesson. An answer that a cache has kept is as old as the cache likes.
+// Begin implements Lesson. An answer that a cache has kept is as old as the cache likes. In the
+// query form a file may stand at the path of the call.
 func (l *orderLesson) Begin(a *ask.Answer) bool {
-	if a.Status != l.status || len(a.Header["Content-Type"]) != 1 {
+	if a.Status != l.status || len(a.Header["Content-Type"]) != 1 || l.header != "" && a.Header.Get(l.header) == "" {
 		return false
 	}
 	for _, name := range []string{"Age", "Cache-Status", "Content-Range"} {
@@ -142,5 +145,5 @@ func (l *orderLesson) End(whole bool) {
 	for i, id := range ids {
 		keys[i] = factKey(l.key, id)
 	}
-	l.late.keep(l.store, keys)
+	l.late.keep(l.store, l.since, keys)
 }

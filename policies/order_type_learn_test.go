@@ -32,10 +32,13 @@ func teach(tb testing.TB, p *OrderType, r *Request, status int, body string, hea
 	if lesson == nil {
 		return nil
 	}
-	header := http.Header{"Content-Type": {"application/json; charset=UTF-8"}}
+	header := http.Header{"Content-Type": {"application/json; charset=UTF-8"}, "X-Wp-Total": {"2"}}
 	for _, h := range headers {
-		name, value, _ := strings.Cut(h, ": ")
-		header.Add(name, value)
+		if name, value, _ := strings.Cut(h, ": "); value != "" {
+			header.Add(name, value)
+		} else {
+			header.Del(name)
+		}
 	}
 	if lesson.Begin(&ask.Answer{Status: status, Header: header}) {
 		_, _ = lesson.Write([]byte(body))
@@ -164,6 +167,7 @@ func TestOrderType_LearnsFromNoOtherAnswer(t *testing.T) {
 		want   int
 	}{
 		"a list":                 {"GET " + ordersRoute, 200, "X-WP-Total: 2", 2},
+		"not the platform's":     {"GET " + ordersRoute, 200, "X-WP-Total: ", 0},
 		"a list, created":        {"GET " + ordersRoute, 201, "", 0},
 		"no rights":              {"GET " + ordersRoute, 401, "", 0},
 		"partial":                {"GET " + ordersRoute, 206, "", 0},
@@ -197,7 +201,7 @@ func TestOrderType_LearnsFromNoOtherAnswer(t *testing.T) {
 		s := newSite(t)
 		p := provision(t, s, new(OrderType))
 		lesson := p.Learn(request(t, s, nil, "GET", ordersRoute, "", basicAuth))
-		if got := lesson.Begin(&ask.Answer{Status: 200, Header: http.Header{"Content-Type": {kind}}}); got != want {
+		if got := lesson.Begin(&ask.Answer{Status: 200, Header: http.Header{"Content-Type": {kind}, "X-Wp-Total": {"2"}}}); got != want {
 			t.Errorf("%q: %v", kind, got)
 		}
 	}
@@ -236,8 +240,21 @@ func TestOrderType_LearnsWhereItAsks(t *testing.T) {
 			t.Errorf("%s: believes the list of another shop", host)
 		}
 	}
-	if !asked("shop.example", "/?rest_route=/wc/v3/orders/7") {
-		t.Error("believes the list of another way")
+	forwarded := on("shop.example", "PUT", ordersRoute+"/7", "{}")
+	forwarded.HTTP.Header.Set("X-Forwarded-Host", "other.example")
+	if p.proven(t.Context(), forwarded, factKey(p.factsOf(forwarded), 7)) {
+		t.Error("believes the list of another shop behind the proxy")
+	}
+	for _, target := range []string{"/?rest_route=/wc/v3/orders/7", "/blog/wp-json/wc/v3/orders/7"} {
+		if !asked("shop.example", target) {
+			t.Errorf("%s: believes the list of another way", target)
+		}
+	}
+	if got := teach(t, p, on("shop.example", "GET", "/folder?rest_route=/wc/v3/orders", ""), 200, `[{"id":7}]`); len(got) != 1 {
+		t.Fatal(got)
+	}
+	if !asked("shop.example", "/folder/wp-json/wc/v3/orders/7") {
+		t.Error("believes the list of another form")
 	}
 }
 
@@ -272,7 +289,7 @@ func TestOrderType_LearnsFromTheWhole(t *testing.T) {
 		p := provision(t, s, new(OrderType))
 		r := request(t, s, nil, "GET", ordersRoute, "", basicAuth)
 		lesson := p.Learn(r)
-		lesson.Begin(&ask.Answer{Status: 200, Header: http.Header{"Content-Type": {"application/json"}}})
+		lesson.Begin(&ask.Answer{Status: 200, Header: http.Header{"Content-Type": {"application/json"}, "X-Wp-Total": {"2"}}})
 		_, _ = lesson.Write([]byte(test.body))
 		lesson.End(test.whole)
 		if got := p.proven(t.Context(), r, factKey(p.factsOf(r), 7)); got != test.want {
@@ -305,7 +322,7 @@ func TestOrderType_LearnsWithoutALength(t *testing.T) {
 				t.Errorf("%s: the next handler gets %q", name, sent)
 			}
 		}
-		lesson.Begin(&ask.Answer{Status: 200, Header: http.Header{"Content-Type": {"application/json"}}})
+		lesson.Begin(&ask.Answer{Status: 200, Header: http.Header{"Content-Type": {"application/json"}, "X-Wp-Total": {"2"}}})
 		_, _ = lesson.Write([]byte(`[{"id":7}]`))
 		lesson.End(true)
 		if got := p.proven(t.Context(), r, factKey(p.factsOf(r), 7)); got != test.want {
@@ -363,6 +380,47 @@ func TestOrderType_LearnsWithoutWaiting(t *testing.T) {
 	})
 }
 
+// TestOrderType_LearnsWhatWasTrue: however long the client of a list takes to read it, its
+// proofs are as old as the call, and those of an order that was deleted meanwhile never come.
+func TestOrderType_LearnsWhatWasTrue(t *testing.T) {
+	for name, test := range map[string]struct {
+		takes  time.Duration
+		delete string
+		after  time.Duration // the end of the answer
+		want   bool
+	}{
+		"at once":                  {0, "", 9 * time.Minute, true},
+		"at once, outdated":        {0, "", 11 * time.Minute, false},
+		"slowly":                   {6 * time.Minute, "", 3 * time.Minute, true},
+		"slowly, outdated":         {6 * time.Minute, "", 5 * time.Minute, false},
+		"too slowly":               {11 * time.Minute, "", 0, false},
+		"deleted meanwhile":        {time.Second, "DELETE " + ordersRoute + "/7?force=true", 0, false},
+		"deleted meanwhile, batch": {time.Second, "POST " + ordersRoute + "/batch", 0, false},
+		"deleted meanwhile, v1":    {time.Second, "DELETE /wp-json/wc/v1/orders/7", 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newSite(t)
+				p := provision(t, s, new(OrderType))
+				r := request(t, s, nil, "GET", ordersRoute, "", basicAuth)
+				lesson := p.Learn(r)
+				lesson.Begin(&ask.Answer{Status: 200, Header: http.Header{"Content-Type": {"application/json"}, "X-Wp-Total": {"1"}}})
+				_, _ = lesson.Write([]byte(`[{"id":7}]`))
+				time.Sleep(test.takes)
+				if method, target, deletes := strings.Cut(test.delete, " "); deletes {
+					p.Watch(request(t, s, nil, method, target, `{"delete":[7]}`, jsonType, basicAuth))(asktest.JSON(200, `{}`))
+				}
+				lesson.End(true)
+				synctest.Wait()
+				time.Sleep(test.after)
+				if got := p.proven(t.Context(), r, factKey(p.factsOf(r), 7)); got != test.want {
+					t.Errorf("proven: %v", got)
+				}
+			})
+		})
+	}
+}
+
 // TestOrderType_SubscriptionIsNeverLearned: whatever anybody reads, creates or updates before,
 // the update of a subscription is refused.
 func TestOrderType_SubscriptionIsNeverLearned(t *testing.T) {
@@ -411,7 +469,7 @@ func TestLateProofs_Races(t *testing.T) {
 		wg.Go(func() {
 			for j := range 200 {
 				keys := []string{fmt.Sprint(j % 7), fmt.Sprint(i)}
-				late.keep(s.Store, keys)
+				late.keep(s.Store, late.now(), keys)
 				late.has(keys[0])
 				late.forget(keys[:1])
 			}

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
+	"strings"
 
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/confirm"
@@ -61,15 +62,17 @@ func (s *Site) signatureNames() []string {
 }
 
 // shop identifies in a Store's key the shop that answers r: site and server, since a
-// client may send any Host, then the host as sent, then the base, also that of the client's
-// own path. Another spelling of the host may be another shop, and costs no more than a
-// question.
+// client may send any Host, then the host as sent, the form, then the base, also that of the
+// client's own path. Another spelling of the host may be another shop, and so may "/blog" of
+// the query form beside "/blog/wp-json"; to tell them apart costs no more than a question.
+// Behind a trusted proxy a platform of several shops may go by X-Forwarded-Host, and questions
+// carry it.
 func (s *Site) shop(r *Request) string {
 	c := r.Whole.Call
-	parts := [...]string{s.Name, s.Server, r.HTTP.Host, c.Base, "", ""}
-	n := 4
+	parts := [...]string{s.Name, s.Server, r.HTTP.Host, strings.Join(r.HTTP.Header["X-Forwarded-Host"], ","), c.FormName(), c.Base, "", ""}
+	n := 6
 	if c.Rewritten != nil {
-		parts[4], parts[5] = c.Rewritten.Client, c.Rewritten.Script
+		parts[6], parts[7] = c.Rewritten.Client, c.Rewritten.Script
 		n = len(parts)
 	}
 	var room [256]byte

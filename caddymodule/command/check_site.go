@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 
 	"github.com/restwarden/restwarden/caddymodule/command/siteroot"
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
@@ -61,11 +60,10 @@ func hasRole(ctx context.Context, root *siteroot.Root, header []string, role str
 			return false, false
 		}
 		var users []json.RawMessage
-		header, _, _ := strings.Cut(platform.ExposedHeaders, ",") // X-WP-Total
 		if json.Unmarshal(answer.Body, &users) != nil || users == nil {
 			return false, false
 		}
-		return len(users) > 0, len(users) > 0 || answer.Header.Get(header) == "0"
+		return len(users) > 0, len(users) > 0 || answer.Header.Get(platform.TotalHeader()) == "0"
 	}
 	return false, false
 }

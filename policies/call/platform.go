@@ -85,6 +85,12 @@ func ListPlatforms(conjunction string) string {
 	return strings.Join(names[:last], ", ") + " " + conjunction + " " + names[last]
 }
 
+// TotalHeader is the header in which each list of the platform says how many records there are.
+func (p *Platform) TotalHeader() string {
+	header, _, _ := strings.Cut(p.ExposedHeaders, ",")
+	return header
+}
+
 // ShopWord is what the names of the shop's namespaces begin with, and those of plugins for
 // it.
 func (p *Platform) ShopWord() string {
