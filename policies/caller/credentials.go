@@ -20,10 +20,12 @@ type Credentials struct {
 
 // where is how a request reaches the platform. It is part of what decides who is calling.
 type where struct {
-	host, base string
-	form       call.Form
-	secure     bool
-	rewritten  *call.Rewritten
+	host      string
+	forwarded string // host that a trusted proxy was asked for; the platform may go by it
+	base      string
+	form      call.Form
+	secure    bool
+	rewritten *call.Rewritten
 }
 
 // value is what a request has for one row of the table.
@@ -35,7 +37,10 @@ type value struct {
 // readCredentials reads the values of w. It leaves out a variable of a form without a
 // certain reading: where the claim depends on it there is no claim, see Whole.hasNonce.
 func readCredentials(w *Whole) *Credentials {
-	c := &Credentials{where: where{w.HTTP.Host, w.Call.Base, w.Call.Form, w.Secure, w.Call.Rewritten}}
+	c := &Credentials{where: where{
+		host: w.HTTP.Host, forwarded: strings.Join(w.HTTP.Header["X-Forwarded-Host"], ","), base: w.Call.Base,
+		form: w.Call.Form, secure: w.Secure, rewritten: w.Call.Rewritten,
+	}}
 	c.values = c.room[:0]
 	for i := range w.Site.rows {
 		c.readRow(w, &w.Site.rows[i])
@@ -98,6 +103,7 @@ func (w *where) appendKey(b []byte) []byte {
 	}
 	b = append(b, form, secure)
 	b = appendPart(b, w.host)
+	b = appendPart(b, w.forwarded)
 	b = appendPart(b, w.base)
 	if w.rewritten != nil {
 		b = appendPart(b, w.rewritten.Client)

@@ -14,6 +14,7 @@ func TestIdentityKey(t *testing.T) {
 		"as it is":        func(*Whole) {},
 		"https":           func(w *Whole) { w.Secure = true },
 		"host":            func(w *Whole) { w.HTTP.Host = "other.example" },
+		"forwarded host":  header("X-Forwarded-Host", "other.example"),
 		"base":            func(w *Whole) { w.Call.Base = "/two" },
 		"form":            func(w *Whole) { w.Call.Form = call.Query },
 		"nonce":           header("X-Wp-Nonce", "0123456789"),
