@@ -144,6 +144,7 @@ func TestDocs_JSON(t *testing.T) {
 var commandPages = map[string]string{
 	"README.md":                  "the step readme",
 	"docs/audit.md":              "TestDocs_Audit in caddymodule/command",
+	"docs/cost.md":               "the step bench, once each",
 	"docs/explain.md":            "TestDocs_Explain in caddymodule/command",
 	"docs/status.md":             "TestDocs_Status in caddymodule",
 	"docs/wordpress.md":          "the step wordpress, in its own process",
