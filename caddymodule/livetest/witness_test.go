@@ -71,7 +71,7 @@ func (witness) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.
 	}
 	j := &judged{
 		kind: v("kind"), route: v("route"), method: v("method"), wire: r.Method,
-		uri: r.URL.RequestURI(), header: r.Header.Clone(), body: &digest{Hash: sha256.New()},
+		uri: r.URL.RequestURI(), header: r.Header.Clone(), body: newDigest(),
 	}
 	j.call, _ = caddyhttp.GetVar(r.Context(), "restwarden.call").(*call.Call)
 	switch j.kind {
@@ -120,25 +120,35 @@ func (l *entries) take(conn string) []*judged {
 	return seen
 }
 
-// digest is the length and the hash of a body.
+// digest is the length and the hash of a body. The proxy may still look for more of the body
+// when the answer is there.
 type digest struct {
-	hash.Hash
+	mu   sync.Mutex
+	hash hash.Hash
 	size int64
 }
 
+func newDigest() *digest { return &digest{hash: sha256.New()} }
+
 func digestOf(b []byte) *digest {
-	d := &digest{Hash: sha256.New()}
+	d := newDigest()
 	_, _ = d.Write(b)
 	return d
 }
 
 func (d *digest) Write(p []byte) (int, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	d.size += int64(len(p))
-	return d.Hash.Write(p)
+	return d.hash.Write(p)
 }
 
 // String identifies the bytes.
-func (d *digest) String() string { return fmt.Sprintf("%d bytes %.8x", d.size, d.Sum(nil)) }
+func (d *digest) String() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return fmt.Sprintf("%d bytes %.8x", d.size, d.hash.Sum(nil))
+}
 
 type hashing struct {
 	io.ReadCloser
