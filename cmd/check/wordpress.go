@@ -18,10 +18,9 @@ const (
 // answers are judged: speed depends on the machine.
 func (c *check) wordpress(ctx context.Context) {
 	limit, tags := wordpressLimit+c.nightly, wordpressTag
-	switch {
-	case os.Getenv(frankenVariable) != "":
+	if os.Getenv(frankenVariable) != "" {
 		limit, tags = limit+frankenLimit, tags+","+frankenTag
-	case c.nightly > 0:
+	} else {
 		c.results.progress("   FrankenPHP is not tried: %s names no Caddy that has it", frankenVariable)
 	}
 	env := []string{"RESTWARDEN_NIGHTLY=" + c.nightly.String()}
