@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
+	"unsafe"
 
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/restwarden/restwarden/cmd/check/testkit/caddyrun"
 	"github.com/restwarden/restwarden/cmd/check/testkit/client"
 	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
+	"github.com/restwarden/restwarden/policies"
 )
 
 const equalSites = `{
@@ -101,6 +103,13 @@ func TestEngine_Shared(t *testing.T) {
 		}
 		want("one.example", "/count/x", http.StatusTooManyRequests)
 		want("two.example", "/count/x", http.StatusOK)
+	}
+}
+
+// TestEngine_Rewriters: an exchange has a bit for each policy that may rewrite its answer.
+func TestEngine_Rewriters(t *testing.T) {
+	if bits := 8 * int(unsafe.Sizeof(exchange{}.rewriters)); len(policies.Catalog) > bits {
+		t.Errorf("%d policies, and %d bits", len(policies.Catalog), bits)
 	}
 }
 
