@@ -195,3 +195,23 @@ func readDoc(t *testing.T, name string) string {
 	}
 	return string(text)
 }
+
+// TestComingFrom_Order: the order lines that the page names for both kinds of handlers, and a
+// route block, put all of them before the gateway.
+func TestComingFrom_Order(t *testing.T) {
+	page := readDoc(t, "coming-from.md")
+	orders := []string{"order coraza_waf first", "order crowdsec before coraza_waf", "order appsec after crowdsec"}
+	for _, line := range orders {
+		if !strings.Contains(page, line) {
+			t.Errorf("the page does not name %q", line)
+		}
+	}
+	site := "shop.example.com {\n\trestwarden wordpress\n\tcoraza_waf\n\treverse_proxy 127.0.0.1:8080\n\tappsec\n\tcrowdsec\n}\n"
+	route := "shop.example.com {\n\troute {\n\t\tcrowdsec\n\t\tappsec\n\t\tcoraza_waf\n\t\trestwarden wordpress\n\t\treverse_proxy 127.0.0.1:8080\n\t}\n}\n"
+	want := []string{"crowdsec", "appsec", "waf", "restwarden", "reverse_proxy"}
+	for _, text := range []string{"{\n\t" + strings.Join(orders, "\n\t") + "\n}\n" + site, route} {
+		if got := handlersOf(t, text); !slices.Equal(got, want) {
+			t.Errorf("handlers %v of\n%s", got, text)
+		}
+	}
+}
