@@ -37,10 +37,21 @@ func (c *check) readme(ctx context.Context) {
 			c.results.fail(required, "the README does not name this command")
 		}
 	}
+	user, err := newUserOf(clone, string(text))
+	if err != nil {
+		c.results.fail("the README's own site", err.Error())
+		return
+	}
 	for _, line := range commands {
-		start := time.Now()
-		out, err := tryCommand(ctx, clone, line)
+		start, try := time.Now(), func(ctx context.Context, line string) (string, error) { return tryCommand(ctx, clone, line) }
+		if user.does(line) {
+			try = user.try
+		}
+		out, err := try(ctx, line)
 		c.results.verdict(line, time.Since(start), out, err)
+	}
+	if err := user.close(ctx); err != nil {
+		c.results.fail("the README's own site", err.Error())
 	}
 }
 
