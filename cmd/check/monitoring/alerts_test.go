@@ -22,8 +22,8 @@ func promtool(t *testing.T, args ...string) {
 	}
 }
 
-// ruleTests are the files of tests that promtool runs.
-func ruleTests(t *testing.T) []string {
+// ruleFiles are the files of tests that promtool runs.
+func ruleFiles(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob("testdata/*_test.yml")
 	if err != nil || len(files) == 0 {
@@ -36,7 +36,7 @@ func ruleTests(t *testing.T) []string {
 func TestAlerts_Promtool(t *testing.T) {
 	t.Parallel()
 	promtool(t, "check", "rules", "--lint=all", "--lint-fatal", filepath.Join(root(t), alertsFile))
-	promtool(t, append([]string{"test", "rules"}, ruleTests(t)...)...)
+	promtool(t, append([]string{"test", "rules"}, ruleFiles(t)...)...)
 }
 
 // ruleTest is one test for promtool.
@@ -47,6 +47,23 @@ type ruleTest struct {
 		Expr    string
 		Samples []struct{ Labels string } `yaml:"exp_samples"`
 	} `yaml:"promql_expr_test"`
+}
+
+// ruleTests are all tests for promtool.
+func ruleTests(t *testing.T) (all []ruleTest) {
+	t.Helper()
+	for _, path := range ruleFiles(t) {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var file struct{ Tests []ruleTest }
+		if err := yaml.Unmarshal(text, &file); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, file.Tests...)
+	}
+	return all
 }
 
 var (
@@ -61,35 +78,25 @@ func TestAlerts_BothWays(t *testing.T) {
 	t.Parallel()
 	fires, quiet := map[string]bool{}, map[string]bool{}
 	all := alerts(t)
-	for _, path := range ruleTests(t) {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
+	for _, test := range ruleTests(t) {
+		name := strings.Fields(test.Name)[0]
+		if len(test.Expect) != 1 || len(test.Series) == 0 {
+			t.Fatalf("%s expects %d things of %d series", test.Name, len(test.Expect), len(test.Series))
 		}
-		var file struct{ Tests []ruleTest }
-		if err := yaml.Unmarshal(text, &file); err != nil {
-			t.Fatal(err)
+		m := firing.FindStringSubmatch(test.Expect[0].Expr)
+		if m == nil || m[1] != name {
+			t.Errorf("%s asks for %s", test.Name, test.Expect[0].Expr)
 		}
-		for _, test := range file.Tests {
-			name := strings.Fields(test.Name)[0]
-			if len(test.Expect) != 1 || len(test.Series) == 0 {
-				t.Fatalf("%s expects %d things of %d series", test.Name, len(test.Expect), len(test.Series))
-			}
-			m := firing.FindStringSubmatch(test.Expect[0].Expr)
-			if m == nil || m[1] != name {
-				t.Errorf("%s asks for %s", test.Name, test.Expect[0].Expr)
-			}
-			samples := test.Expect[0].Samples
-			fires[name] = fires[name] || len(samples) > 0
-			quiet[name] = quiet[name] || len(samples) == 0
-			if len(samples) == 0 || strings.Contains(test.Name, "for a host") {
-				continue
-			}
-			message := all[name].Annotations["summary"] + all[name].Annotations["description"]
-			for _, label := range usedBy.FindAllStringSubmatch(message, -1) {
-				if label[1] != "host" && !strings.Contains(samples[0].Labels, ","+label[1]+"=") {
-					t.Errorf("%s speaks of the label %s, which is not in %s", name, label[1], samples[0].Labels)
-				}
+		samples := test.Expect[0].Samples
+		fires[name] = fires[name] || len(samples) > 0
+		quiet[name] = quiet[name] || len(samples) == 0
+		if len(samples) == 0 {
+			continue
+		}
+		message := all[name].Annotations["summary"] + all[name].Annotations["description"]
+		for _, label := range usedBy.FindAllStringSubmatch(message, -1) {
+			if perHost := label[1] == "host"; !perHost && !strings.Contains(samples[0].Labels, ","+label[1]+"=") {
+				t.Errorf("%s speaks of the label %s, which is not in %s", name, label[1], samples[0].Labels)
 			}
 		}
 	}

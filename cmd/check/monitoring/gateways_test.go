@@ -34,7 +34,7 @@ const sites = `
 			allow anyone /wc/store/v1/**
 			rate_limit 1/1h GET /wc/store/v1/products
 			identity {
-				timeout 300ms
+				timeout 2s
 			}
 			abilities {
 				allow core/get-site-info
@@ -98,7 +98,7 @@ func (f *fleet) before(platform http.Handler) http.Handler {
 		switch {
 		case question && f.silent.Load():
 			select {
-			case <-time.After(time.Second):
+			case <-time.After(3 * time.Second):
 			case <-r.Context().Done():
 			}
 		case question && f.broken.Load():
@@ -176,15 +176,13 @@ func (f *fleet) flooded() {
 	}
 }
 
-// fail lets questions run into their limit, and then into a server that fails.
-func (f *fleet) fail() {
+// during asks each gateway something that it has to ask the platform about, which has a fault.
+func (f *fleet) during(fault *atomic.Bool) {
 	f.t.Helper()
-	for _, fault := range []*atomic.Bool{&f.silent, &f.broken} {
-		fault.Store(true)
-		for _, g := range f.gateways {
-			f.at(g, shop, "GET /wp-json/wp/v2/posts", "", 503, f.stranger())
-		}
-		fault.Store(false)
+	fault.Store(true)
+	defer fault.Store(false)
+	for _, g := range f.gateways {
+		f.at(g, shop, "GET /wp-json/wp/v2/posts", "", 503, f.stranger())
 	}
 }
 

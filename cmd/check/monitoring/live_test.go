@@ -26,7 +26,8 @@ func TestLive(t *testing.T) {
 	p := startPrometheus(t, addresses)
 	f.flood()
 	f.round()
-	f.fail()
+	f.during(&f.silent)
+	f.during(&f.broken)
 	p.scraped(`count(up == 1) == 2 and count(caddy_restwarden_decision_duration_seconds_count > 10) == 2`)
 	f.grow()
 	p.scraped(`sum(caddy_restwarden_route_changes_total) > 0`)
@@ -37,7 +38,6 @@ func TestLive(t *testing.T) {
 	f.upload()
 	p.scraped(`count(caddy_restwarden_spooled_bytes > 0) == 2`)
 	f.redis.Kill()
-	f.fail()
 	f.flooded()
 	p.scraped(`count(sum by (instance) (caddy_restwarden_store_operations_total{result!="ok"}) > 0) == 2`)
 
@@ -61,6 +61,11 @@ func TestLive(t *testing.T) {
 			questions = append(questions, question{a.Alert, a.Expr})
 		}
 		p.named(t, questions)
+		for _, test := range ruleTests(t) {
+			for _, s := range test.Series {
+				p.labeled(t, question{test.Name, s.Series})
+			}
+		}
 	})
 	t.Run("rules", func(t *testing.T) {
 		wait.For(t, patience, "all rules are evaluated", func() bool {
@@ -102,21 +107,11 @@ func (p *prometheus) named(t *testing.T, questions []question) {
 	t.Helper()
 	used := map[string]bool{}
 	for _, q := range questions {
-		known := map[string]bool{"alertname": true, "alertstate": true}
+		p.labeled(t, q)
 		for _, s := range selectors(q.expr) {
 			used[metricOf(s.metric)] = true
-			labels, err := p.labels(s.metric)
-			if err != nil {
-				t.Fatal(err)
-			}
-			maps.Copy(known, labels)
 			for _, one := range s.narrowed() {
 				p.shows(t, q.where, "last_over_time("+one+"[10m])")
-			}
-		}
-		for _, label := range labelsOf(q.expr) {
-			if !known[label] {
-				t.Errorf("%s: no metric there has the label %s", q.where, label)
 			}
 		}
 	}
@@ -133,6 +128,28 @@ func (p *prometheus) named(t *testing.T, questions []question) {
 		}
 		if !strings.Contains(read(t, "docs/operations.md"), "| `"+name+"` |") {
 			t.Errorf("docs/operations.md does not explain %s", name)
+		}
+	}
+}
+
+// labeled requires that the metrics of an expression have the labels by which it matches and
+// groups.
+func (p *prometheus) labeled(t *testing.T, q question) {
+	t.Helper()
+	known := map[string]bool{}
+	for _, s := range selectors(q.expr) {
+		labels, err := p.labels(s.metric)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(labels) == 0 {
+			t.Errorf("%s: there is no %s", q.where, s.metric)
+		}
+		maps.Copy(known, labels)
+	}
+	for _, label := range labelsOf(q.expr) {
+		if !known[label] {
+			t.Errorf("%s: no metric there has the label %s", q.where, label)
 		}
 	}
 }
