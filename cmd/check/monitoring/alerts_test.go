@@ -72,22 +72,26 @@ var (
 	mention = regexp.MustCompile(`RestWarden[A-Z]\w+`)
 )
 
-// TestAlerts_BothWays: each alert has a test in which it fires and one in which it just does
-// not. Where it fires it has the labels that its message speaks of.
+// TestAlerts_BothWays: each alert has a test in which it fires, and not a step before, and one
+// in which it just does not. Where it fires it has the labels that its message speaks of.
 func TestAlerts_BothWays(t *testing.T) {
 	t.Parallel()
 	fires, quiet := map[string]bool{}, map[string]bool{}
 	all := alerts(t)
 	for _, test := range ruleTests(t) {
 		name := strings.Fields(test.Name)[0]
-		if len(test.Expect) != 1 || len(test.Series) == 0 {
+		if len(test.Expect) == 0 || len(test.Series) == 0 {
 			t.Fatalf("%s expects %d things of %d series", test.Name, len(test.Expect), len(test.Series))
 		}
-		m := firing.FindStringSubmatch(test.Expect[0].Expr)
-		if m == nil || m[1] != name {
-			t.Errorf("%s asks for %s", test.Name, test.Expect[0].Expr)
+		for _, e := range test.Expect {
+			if m := firing.FindStringSubmatch(e.Expr); m == nil || m[1] != name {
+				t.Errorf("%s asks for %s", test.Name, e.Expr)
+			}
 		}
-		samples := test.Expect[0].Samples
+		samples := test.Expect[len(test.Expect)-1].Samples
+		if before := test.Expect[0].Samples; len(samples) > 0 && (len(test.Expect) != 2 || len(before) > 0) {
+			t.Errorf("%s: nothing says that it does not fire before", test.Name)
+		}
 		fires[name] = fires[name] || len(samples) > 0
 		quiet[name] = quiet[name] || len(samples) == 0
 		if len(samples) == 0 {
