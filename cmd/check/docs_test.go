@@ -228,7 +228,7 @@ func TestDocs_Dependencies(t *testing.T) {
 var npmRow = regexp.MustCompile("(?m)^\\| `([^`]+)` \\|")
 
 // npmDirs are the directories with packages of npm.
-var npmDirs = []string{"agents/clients", "testkit/libraries/npm"}
+var npmDirs = []string{"agents/clients", "testkit/libraries/npm", "grafana/types"}
 
 // TestDocs_NPM compares the page with the packages of npm.
 func TestDocs_NPM(t *testing.T) {

@@ -31,11 +31,12 @@ var steps = []step{
 	{"readme", "the commands of the README in a fresh clone of HEAD", (*check).readme},
 	{"agents", "the clients that agents use, from npm, before the gateway", (*check).agents},
 	{"clients", "the shop's client library, from npm, before the gateway and without it", (*check).clients},
+	{"grafana", "the dashboard is of the form that Grafana's types from npm say", (*check).grafana},
 	{"wordpress", "WordPress itself behind the gateway, also in a browser", (*check).wordpress},
 }
 
 // allTags are the build tags of what is not always built.
-const allTags = wordpressTag + "," + frankenTag + "," + agentsTag + "," + clientsTag
+const allTags = wordpressTag + "," + frankenTag + "," + agentsTag + "," + clientsTag + "," + grafanaTag
 
 // The pinned version is the one whose findings the tree is free of. Editors and
 // CI have no version of their own.
