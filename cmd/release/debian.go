@@ -61,7 +61,8 @@ func (r *release) debianPackage(ctx context.Context, arch, program string) error
 	if err := plainDirectories(tree); err != nil {
 		return err
 	}
-	name := "caddy-restwarden_" + debianVersion(r.version) + "_" + arch + ".deb"
+	// a "~" of the version would be lost on the way: GitHub renames such files
+	name := "caddy-restwarden_" + strings.TrimPrefix(r.version, "v") + "_" + arch + ".deb"
 	_, err = r.command(ctx, r.work, []string{r.epoch()}, "dpkg-deb",
 		"-Zzstd", "--threads-max=1", "--root-owner-group", "--build", tree, filepath.Join(r.dir, name))
 	return err
