@@ -39,13 +39,17 @@ type container struct {
 	dir     string
 	root    string
 	group   string // control group of its memory
+	files   int    // open ones that it may have
 	process *machine.Process
 }
 
 // start starts the program of the image under the limits of the recipe.
-func (k *container) start(args []string) error {
+func (k *container) start(ctx context.Context, args []string) error {
 	memory, err := k.recipe.bytes()
 	if err != nil {
+		return err
+	}
+	if k.files, err = k.openFiles(ctx); err != nil {
 		return err
 	}
 	k.group = memoryGroup(memory)
@@ -53,7 +57,7 @@ func (k *container) start(args []string) error {
 	line := []string{"--mount", "env", "-i"}
 	line = append(line, k.recipe.env...)
 	line = append(line, "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "sh", "-euc", confined, "sh",
-		k.root, filepath.Join(k.dir, "volumes"), k.group, strconv.FormatUint(memory, 10), strconv.Itoa(k.recipe.files),
+		k.root, filepath.Join(k.dir, "volumes"), k.group, strconv.FormatUint(memory, 10), strconv.Itoa(k.files),
 		user, group, strings.Join(k.recipe.volumes, " "), k.recipe.program)
 	k.process, err = machine.Start(k.dir, "unshare", append(line, args...)...)
 	return err
@@ -71,12 +75,27 @@ func (k *container) stop() error {
 	return err
 }
 
-// limitedBy says what bounds its memory.
-func (k *container) limitedBy() string {
-	if k.group == "" {
-		return "RLIMIT_DATA, since no control group can be made here"
+// openFiles is the recipe's limit, or this machine's where that is lower: a lower one is the
+// harder test.
+func (k *container) openFiles(ctx context.Context) (int, error) {
+	out, err := output(ctx, time.Minute, "/", "prlimit", "--nofile", "--noheadings", "--output", "HARD")
+	if err != nil {
+		return 0, err
 	}
-	return "a control group"
+	if out = strings.TrimSpace(out); out == "unlimited" {
+		return k.recipe.files, nil
+	}
+	most, err := strconv.Atoi(out)
+	return min(most, k.recipe.files), err
+}
+
+// limits says what is in force.
+func (k *container) limits() string {
+	by := "a control group"
+	if k.group == "" {
+		by = "RLIMIT_DATA, since no control group can be made here"
+	}
+	return fmt.Sprintf("memory %s, by %s; %d open files of %d", k.recipe.memory, by, k.files, k.recipe.files)
 }
 
 // memoryGroup makes a control group with a limit of memory, of version 2 or 1, and returns its
@@ -117,7 +136,7 @@ func (k *container) holds(ctx context.Context) error {
 		"no inherited":    {"status", "CapInh: 0000000000000000"},
 		"none ambient":    {"status", "CapAmb: 0000000000000000"},
 		"no new ones":     {"status", "NoNewPrivs: 1"},
-		"open files":      {"limits", fmt.Sprintf("Max open files %d %d files", k.recipe.files, k.recipe.files)},
+		"open files":      {"limits", fmt.Sprintf("Max open files %d %d files", k.files, k.files)},
 		"memory":          {"cgroup", filepath.Base(k.group)},
 		"no other groups": {"status", "Groups: NStgid:"},
 	} {

@@ -37,7 +37,7 @@ func (c *check) tryContainer(ctx context.Context, dir, unpacked string) {
 	out, err := k.try(ctx, unpacked)
 	c.results.verdict("the recipe of the container, in an empty root", time.Since(start), out, err)
 	if err == nil {
-		c.results.progress("        memory is limited by %s", k.limitedBy())
+		c.results.progress("        %s", k.limits())
 	}
 }
 
@@ -63,7 +63,7 @@ func (k *container) try(ctx context.Context, unpacked string) (out string, err e
 		k.root, err = k.recipe.lay(ctx, k.dir, unpacked, config)
 	}
 	if err == nil {
-		err = k.start(k.recipe.args)
+		err = k.start(ctx, k.recipe.args)
 	}
 	if err != nil {
 		return "", errors.Join(err, k.stop())

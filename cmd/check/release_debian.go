@@ -140,14 +140,16 @@ func (d *debianRoot) called() (string, error) {
 }
 
 // state is all that a package could leave: each file with owner, mode and sum, diversions,
-// users. What dpkg writes down of its own work is left out.
+// packages. What dpkg writes down of its own work is left out, and what the check does as root.
 func (d *debianRoot) state() (string, error) {
 	const script = `cd /
-find . -xdev \( -path ./proc -o -path ./sys -o -path ./dev -o -path ./var/log -o -path ./root/calls \
-	-o -path './var/lib/dpkg/status*' -o -path './var/lib/dpkg/diversions*' \) -prune -o -printf '%p %M %U %G %l\n' | sort
-find . -xdev \( -path ./proc -o -path ./sys -o -path ./dev -o -path ./var/log -o -path ./root/calls \
-	-o -path './var/lib/dpkg/status*' -o -path './var/lib/dpkg/diversions*' \) -prune -o -type f -print0 | sort -z | xargs -0 sha256sum
-dpkg-divert --list | sort
+rest() {
+	find . \( -path ./proc -o -path ./sys -o -path ./dev -o -path ./run -o -path ./root -o -path ./var/log \
+		-o -path './var/lib/dpkg/status*' -o -path './var/lib/dpkg/diversions*' \) -prune -o "$@"
+}
+rest -printf '%p %M %U %G %l\n'
+rest -type f -exec sha256sum {} +
+dpkg-divert --list
 dpkg-query --show`
 	out := d.out
 	text, err := d.run("sh", "-euc", script)

@@ -104,8 +104,12 @@ func (d *debianRoot) purges() error {
 	if _, err := d.run("dpkg", "--purge", "caddy-restwarden"); err != nil {
 		return err
 	}
-	if restarted, err := d.restarts(); err != nil || restarted {
-		return fmt.Errorf("it restarted Caddy: %t, %w", restarted, err)
+	restarted, err := d.restarts()
+	if err == nil && restarted {
+		err = errors.New("it restarted Caddy")
+	}
+	if err != nil {
+		return err
 	}
 	after, err := d.state()
 	if err != nil {
