@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,9 +20,6 @@ var releasePackages = []machine.Package{
 	{Name: "debian-archive-keyring", File: "/usr/share/keyrings/debian-archive-keyring.gpg"},
 	{Name: "util-linux", Command: "unshare"},
 }
-
-// releaseSystems are built for in every run: what the step can run.
-const releaseSystems = "linux/amd64"
 
 // release makes a release from two clones of HEAD, which must be the same, and tries what is
 // in it. With --nightly that is for all systems, and on more than one Debian.
@@ -44,12 +42,20 @@ func (c *check) release(ctx context.Context) {
 		return
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	made := filepath.Join(dir, "made")
-	if !c.makeRelease(ctx, filepath.Join(dir, "clone"), made) {
+	clone := filepath.Join(dir, "clone")
+	if !c.clone(ctx, clone) || !c.asInstalled(ctx, clone) {
 		return
 	}
-	if c.makeRelease(ctx, filepath.Join(dir, "elsewhere", "another clone"), filepath.Join(dir, "again")) {
-		c.results.verdict("both releases are the same", 0, "", sameFile(made, filepath.Join(dir, "again"), "SHA256SUMS"))
+	made := filepath.Join(clone, "dist")
+	if c.nightly > 0 {
+		made = filepath.Join(dir, "made")
+		if !c.makeRelease(ctx, clone, made) {
+			return
+		}
+	}
+	other, again := filepath.Join(dir, "elsewhere", "another clone"), filepath.Join(dir, "again")
+	if c.clone(ctx, other) && c.makeRelease(ctx, other, again) {
+		c.results.verdict("both releases are the same", 0, "", sameFile(made, again, "SHA256SUMS"))
 	}
 	unpacked, err := c.unpack(ctx, dir, made)
 	if err != nil {
@@ -61,17 +67,52 @@ func (c *check) release(ctx context.Context) {
 	}
 }
 
-// makeRelease clones HEAD and makes a release from it.
-func (c *check) makeRelease(ctx context.Context, clone, made string) bool {
+// clone clones HEAD.
+func (c *check) clone(ctx context.Context, to string) bool {
 	start := time.Now()
-	out, err := output(ctx, time.Minute, c.root, "git", "clone", "--quiet", "--no-hardlinks", c.root, clone)
-	if err == nil {
-		args := []string{"run", "./cmd/release", "--systems", releaseSystems, made}
-		if c.nightly > 0 {
-			args = []string{"run", "./cmd/release", made}
-		}
-		out, err = output(ctx, lintLimit, clone, "go", args...)
+	out, err := output(ctx, time.Minute, c.root, "git", "clone", "--quiet", "--no-hardlinks", c.root, to)
+	c.results.verdict("git clone of HEAD into "+filepath.Base(to), time.Since(start), out, err)
+	return err == nil
+}
+
+// installPage is the page on installing. Its commands make a release in dist.
+const installPage = "docs/install.md"
+
+// asInstalled runs the commands of the page on installing, as written.
+func (c *check) asInstalled(ctx context.Context, clone string) bool {
+	text, err := os.ReadFile(filepath.Join(clone, filepath.FromSlash(installPage)))
+	if err != nil {
+		c.results.fail(installPage, err.Error())
+		return false
 	}
+	commands := shellCommands(string(text))
+	if !slices.Contains(commands, releaseCommand) {
+		c.results.fail(installPage, "it does not have "+releaseCommand)
+		return false
+	}
+	for _, line := range commands {
+		start := time.Now()
+		out, err := tryCommand(ctx, clone, line)
+		c.results.verdict(line, time.Since(start), out, err)
+		if err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// releaseCommand is what every run builds for: what the step can run.
+const releaseCommand = "go run ./cmd/release --systems linux/amd64 dist"
+
+// makeRelease makes a release from a clone.
+func (c *check) makeRelease(ctx context.Context, clone, made string) bool {
+	args := strings.Fields(strings.TrimPrefix(releaseCommand, "go "))
+	args[len(args)-1] = made
+	if c.nightly > 0 { // for all systems
+		args = []string{"run", "./cmd/release", made}
+	}
+	start := time.Now()
+	out, err := output(ctx, lintLimit, clone, "go", args...)
 	c.results.verdict("go run ./cmd/release, in "+filepath.Base(clone), time.Since(start), out, err)
 	return err == nil
 }

@@ -26,7 +26,7 @@ import (
 )
 
 // systems are those that a release is for.
-var systems = []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "freebsd/amd64", "windows/amd64"}
+var systems = []string{"linux/amd64", "windows/amd64", "linux/arm64", "freebsd/amd64", "darwin/arm64"}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
