@@ -42,20 +42,9 @@ func (c *check) release(ctx context.Context) {
 		return
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	clone := filepath.Join(dir, "clone")
-	if !c.clone(ctx, clone) || !c.asInstalled(ctx, clone) {
+	made, err := c.releases(ctx, dir)
+	if err != nil {
 		return
-	}
-	made := filepath.Join(clone, "dist")
-	if c.nightly > 0 {
-		made = filepath.Join(dir, "made")
-		if !c.makeRelease(ctx, clone, made) {
-			return
-		}
-	}
-	other, again := filepath.Join(dir, "elsewhere", "another clone"), filepath.Join(dir, "again")
-	if c.clone(ctx, other) && c.makeRelease(ctx, other, again) {
-		c.results.verdict("both releases are the same", 0, "", sameFile(made, again, "SHA256SUMS"))
 	}
 	unpacked, err := c.unpack(ctx, dir, made)
 	if err != nil {
@@ -67,54 +56,79 @@ func (c *check) release(ctx context.Context) {
 	}
 }
 
+// releases makes two and returns the directory of the first. The second is made elsewhere,
+// with other settings; with --nightly it takes nothing from an earlier build.
+func (c *check) releases(ctx context.Context, dir string) (made string, err error) {
+	clone, other, again := filepath.Join(dir, "clone"), filepath.Join(dir, "elsewhere", "another clone"), filepath.Join(dir, "again")
+	if err := errors.Join(c.clone(ctx, clone), c.clone(ctx, other)); err != nil {
+		return "", err
+	}
+	if err := c.asInstalled(ctx, clone); err != nil {
+		return "", err
+	}
+	made = filepath.Join(clone, "dist")
+	command, env := strings.TrimSuffix(releaseCommand, "dist")+`"$1"`, []string{"TZ=Asia/Tokyo"}
+	if c.nightly > 0 {
+		command, made = `go run ./cmd/release "$1"`, filepath.Join(dir, "made")
+		if err := c.makeRelease(ctx, clone, made, command, nil); err != nil {
+			return "", err
+		}
+		env = append(env, "GOCACHE="+filepath.Join(dir, "cache"))
+	}
+	if err := c.makeRelease(ctx, other, again, "umask 027; "+command, env); err != nil {
+		return "", err
+	}
+	c.results.verdict("both releases are the same", 0, "", sameFile(made, again, "SHA256SUMS"))
+	return made, nil
+}
+
 // clone clones HEAD.
-func (c *check) clone(ctx context.Context, to string) bool {
+func (c *check) clone(ctx context.Context, to string) error {
 	start := time.Now()
 	out, err := output(ctx, time.Minute, c.root, "git", "clone", "--quiet", "--no-hardlinks", c.root, to)
 	c.results.verdict("git clone of HEAD into "+filepath.Base(to), time.Since(start), out, err)
-	return err == nil
+	return err
 }
 
 // installPage is the page on installing. Its commands make a release in dist.
 const installPage = "docs/install.md"
 
 // asInstalled runs the commands of the page on installing, as written.
-func (c *check) asInstalled(ctx context.Context, clone string) bool {
+func (c *check) asInstalled(ctx context.Context, clone string) error {
 	text, err := os.ReadFile(filepath.Join(clone, filepath.FromSlash(installPage)))
+	commands := shellCommands(string(text))
+	if err == nil && !slices.Contains(commands, releaseCommand) {
+		err = errors.New("it does not have " + releaseCommand)
+	}
 	if err != nil {
 		c.results.fail(installPage, err.Error())
-		return false
-	}
-	commands := shellCommands(string(text))
-	if !slices.Contains(commands, releaseCommand) {
-		c.results.fail(installPage, "it does not have "+releaseCommand)
-		return false
+		return err
 	}
 	for _, line := range commands {
 		start := time.Now()
 		out, err := tryCommand(ctx, clone, line)
 		c.results.verdict(line, time.Since(start), out, err)
 		if err != nil {
-			return false
+			return err
 		}
 	}
-	return true
+	return nil
 }
 
 // releaseCommand is what every run builds for: what the step can run.
 const releaseCommand = "go run ./cmd/release --systems linux/amd64 dist"
 
-// makeRelease makes a release from a clone.
-func (c *check) makeRelease(ctx context.Context, clone, made string) bool {
-	args := strings.Fields(strings.TrimPrefix(releaseCommand, "go "))
-	args[len(args)-1] = made
-	if c.nightly > 0 { // for all systems
-		args = []string{"run", "./cmd/release", made}
-	}
+// releaseLimit bounds one release for all systems, built from nothing.
+const releaseLimit = time.Hour
+
+// makeRelease makes a release from a clone by a command, whose $1 is the directory for it.
+func (c *check) makeRelease(ctx context.Context, clone, made, command string, env []string) error {
+	ctx, cancel := context.WithTimeout(ctx, releaseLimit)
+	defer cancel()
 	start := time.Now()
-	out, err := output(ctx, lintLimit, clone, "go", args...)
+	out, err := machine.Run(ctx, clone, env, "bash", "-euc", command, "bash", made)
 	c.results.verdict("go run ./cmd/release, in "+filepath.Base(clone), time.Since(start), out, err)
-	return err == nil
+	return err
 }
 
 // sameFile compares a file of two directories.

@@ -104,7 +104,7 @@ func memoryGroup(limit uint64) string {
 	name := fmt.Sprintf("restwarden-check-%d", os.Getpid())
 	for parent, file := range map[string]string{"/sys/fs/cgroup": "memory.max", "/sys/fs/cgroup/memory": "memory.limit_in_bytes"} {
 		group := filepath.Join(parent, name)
-		if os.Mkdir(group, 0o755) != nil {
+		if os.Mkdir(group, 0o700) != nil {
 			continue
 		}
 		// no O_CREATE: where the file is missing, this is no control group

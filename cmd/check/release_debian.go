@@ -99,12 +99,12 @@ func (d *debianRoot) make(made, suite string) (string, error) {
 		return "", err
 	}
 	err = errors.Join(
-		os.MkdirAll(d.path("/run/systemd/system"), 0o755),
+		os.MkdirAll(d.path("/run/systemd/system"), 0o755), //nolint:gosec // as systemd does
 		os.WriteFile(d.path("/root/package.deb"), text, 0o600),
 		os.WriteFile(d.path("/root/calls"), nil, 0o600),
 	)
 	for name, script := range systemdStandIns {
-		err = errors.Join(err, os.WriteFile(d.path("/usr/local/bin/"+name), []byte("#!/bin/sh\n"+script), 0o755))
+		err = errors.Join(err, os.WriteFile(d.path("/usr/local/bin/"+name), []byte("#!/bin/sh\n"+script), 0o755)) //nolint:gosec // a program
 	}
 	if err == nil {
 		d.before, err = d.state()

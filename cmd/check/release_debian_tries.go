@@ -34,8 +34,8 @@ func (d *debianRoot) isCaddy() error {
 		d.says("v2.", "caddy", "version"),
 		d.says("/usr/bin/caddy.distrib by caddy-restwarden", "dpkg-divert", "--list", "/usr/bin/caddy"),
 		d.says("2.", "/usr/bin/caddy.distrib", "version"),
-		d.says("drwx------ caddy caddy", "stat", "--format", "%A %U %G", "/var/lib/restwarden"),
-		d.says("-rw------- root root", "stat", "--format", "%A %U %G", "/etc/caddy/restwarden.env"),
+		d.says("drwx------ caddy:caddy", "stat", "--format", "%A %U:%G", "/var/lib/restwarden"),
+		d.says("-rw------- root:root", "stat", "--format", "%A %U:%G", "/etc/caddy/restwarden.env"),
 		d.says("", "dpkg", "--verify", "caddy-restwarden"),
 		d.says("caddy-restwarden-explain.8.gz", "dpkg", "--listfiles", "caddy-restwarden"),
 	)
@@ -96,7 +96,7 @@ func (d *debianRoot) upgrades() error {
 	}
 	return errors.Join(
 		os.WriteFile(d.path(config), own, 0o644), //nolint:gosec // as it was
-		d.says("drwx------ caddy caddy", "stat", "--format", "%A %U %G", "/var/lib/restwarden"),
+		d.says("drwx------ caddy:caddy", "stat", "--format", "%A %U:%G", "/var/lib/restwarden"),
 	)
 }
 

@@ -99,7 +99,7 @@ func (r *release) archived(goos, program string) ([]file, error) {
 	if goos == "windows" {
 		name += ".exe"
 	}
-	text, err := os.ReadFile(program)
+	text, err := os.ReadFile(program) //nolint:gosec // just built
 	if err != nil {
 		return nil, err
 	}
@@ -145,8 +145,7 @@ func (r *release) command(ctx context.Context, dir string, env []string, name st
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), env...)
 	out, err := cmd.Output()
-	var ended *exec.ExitError
-	if errors.As(err, &ended) {
+	if ended, is := errors.AsType[*exec.ExitError](err); is {
 		err = fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args, " "), err, ended.Stderr)
 	}
 	return string(out), err
