@@ -10,8 +10,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// TestCrossSystems: the workflow builds for the systems of the step, and the page on
-// running it names them.
+// TestCrossSystems: the workflow builds for the systems of the step, a release is for these and
+// the check's own, and the page on running it names them.
 func TestCrossSystems(t *testing.T) {
 	t.Parallel()
 	root, err := repositoryRoot()
@@ -40,6 +40,12 @@ func TestCrossSystems(t *testing.T) {
 	}
 	if !slices.Equal(systems, crossSystems) {
 		t.Errorf("the workflow builds for %q, the step for %q", systems, crossSystems)
+	}
+	if text, err = os.ReadFile(filepath.Join(root, ".github", "workflows", "release.yml")); err != nil {
+		t.Fatal(err)
+	}
+	if matrix := strings.ReplaceAll("linux/amd64, "+strings.Join(systems, ", "), "/", "_"); !strings.Contains(string(text), "system: ["+matrix+"]") {
+		t.Errorf("the workflow release is not for %s", matrix)
 	}
 	page := documents(t)["docs/service.md"]
 	for _, system := range systems {

@@ -146,6 +146,7 @@ var commandPages = map[string]string{
 	"docs/audit.md":              "TestDocs_Audit in caddymodule/command",
 	"docs/cost.md":               "the step bench, once each",
 	"docs/explain.md":            "TestDocs_Explain in caddymodule/command",
+	"docs/install.md":            "the step release",
 	"docs/status.md":             "TestDocs_Status in caddymodule",
 	"docs/wordpress.md":          "the step wordpress, in its own process",
 	"docs/reference-platform.md": "TestDocs_Withdrawal in cmd/platform",

@@ -29,6 +29,7 @@ var steps = []step{
 	{"php", "queries, forms and multipart bodies are read as PHP itself reads them", (*check).php},
 	{"bench", "every benchmark once", (*check).bench},
 	{"readme", "the commands of the README in a fresh clone of HEAD", (*check).readme},
+	{"release", "a release, twice: the Debian package and the container of it are tried", (*check).release},
 	{"agents", "the clients that agents use, from npm, before the gateway", (*check).agents},
 	{"clients", "the shop's client library, from npm, before the gateway and without it", (*check).clients},
 	{"grafana", "the dashboard is of the form that Grafana's types from npm say", (*check).grafana},
