@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	caddycmd "github.com/caddyserver/caddy/v2/cmd"
+
+	"github.com/restwarden/restwarden/caddymodule"
+	"github.com/restwarden/restwarden/caddymodule/dryrun"
+	"github.com/restwarden/restwarden/cmd/platform/site"
+)
+
+// siteState is a site in the answers of the admin endpoint.
+type siteState struct {
+	Name   string `json:"site"`
+	Source string `json:"release_source"`
+}
+
+// state asks Caddy for the site that it guards.
+func (d *runningDemo) state() (siteState, error) {
+	var answer struct{ Sites []siteState }
+	if err := d.ask("sites", &answer); err != nil || len(answer.Sites) == 0 {
+		return siteState{}, err
+	}
+	return answer.Sites[0], nil
+}
+
+// ask asks Caddy's admin endpoint.
+func (d *runningDemo) ask(path string, v any) error {
+	res, err := caddycmd.AdminAPIRequest(d.admin, http.MethodGet, "/restwarden/"+path, nil, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = res.Body.Close() }() // it was only read
+	return json.NewDecoder(res.Body).Decode(v)
+}
+
+// learn waits until the gateway has read the REST root. It knows release and routes of the
+// shop then, so that table and records are the same each time. The visitor leaves.
+func (d *runningDemo) learn(v *visitor) error {
+	defer v.leave()
+	v.send("GET {rest}/", "", v.as("admin"))
+	for until := time.Now().Add(10 * time.Second); time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
+		state, err := d.state()
+		if err != nil || state.Source == "rest root" {
+			return errors.Join(v.err, err)
+		}
+	}
+	return errors.Join(v.err, errors.New("the gateway has not read the REST root of the site"))
+}
+
+// explain says what decided on the rows at the gateway: of a refusal by its record, of a
+// call that passed by a dry run, as "caddy restwarden explain" does it, on a site with
+// this REST root.
+func (d *runningDemo) explain(ctx context.Context, rows []*tried, root string) error {
+	state, err := d.state()
+	if err != nil {
+		return err
+	}
+	var kept struct{ Refusals []caddymodule.Record }
+	if err := d.ask("sites/"+url.PathEscape(state.Name)+"/refusals", &kept); err != nil {
+		return err
+	}
+	records := map[string]caddymodule.Record{}
+	for _, rec := range kept.Refusals {
+		records[rec.RequestID] = rec
+	}
+	dry, err := dryrun.Load(dryrun.Options{JSON: d.config, Index: []byte(root)})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = dry.Close() }() // its directory is in that of temporary files
+	for _, t := range rows {
+		rec, refused := records[t.guarded.answer.header.Get("X-Request-Id")]
+		switch {
+		case refused:
+			t.refused, t.decided = true, policyAndRule(rec.Policy, rec.Rule)
+		case t.guarded.done:
+			if t.decided, err = d.letIn(ctx, dry, t); err != nil {
+				return fmt.Errorf("%s: %w", t.what, err)
+			}
+		default:
+			t.decided = "the platform"
+		}
+	}
+	return nil
+}
+
+// letIn says by a dry run what let the last request of a row in.
+func (d *runningDemo) letIn(ctx context.Context, dry *dryrun.Config, t *tried) (string, error) {
+	address, err := url.Parse(d.Gateway)
+	if err != nil {
+		return "", err
+	}
+	r := dryrun.Request{
+		Raw: t.guarded.answer.request, Records: map[uint64]dryrun.Record{},
+		Abilities: map[string]dryrun.Ability{shopWord(d.Platform) + "/products-query": dryrun.Readonly},
+	}
+	r.Port, _ = strconv.Atoi(address.Port()) // it is the demo's own
+	for _, id := range d.Orders {
+		r.Records[uint64(id)] = dryrun.Order //nolint:gosec // ids are positive
+	}
+	if t.login != "" {
+		if r.As, err = dryrun.ParseAs("role:" + site.RoleOf(t.login)); err != nil {
+			return "", err
+		}
+	}
+	result, err := dry.Run(ctx, r)
+	switch {
+	case err != nil:
+		return "", err
+	case result.Answer == dryrun.Page:
+		return "no REST call", nil
+	case result.Answer == dryrun.Unknown && result.Decision != nil: // only the running platform knows, such as what is in a cart
+		return result.Decision.Policy, nil
+	case result.Answer != dryrun.Pass:
+		return "", fmt.Errorf("passed, and in the dry run: %s", result.Answer)
+	}
+	decided := "default"
+	if result.Decided != nil {
+		decided = policyAndRule("access", result.Decided.Rule)
+	}
+	for _, p := range result.Policies {
+		for _, rule := range p.Rules {
+			if rule.Matched {
+				decided = policyAndRule(p.Name, rule.Rule)
+			}
+		}
+	}
+	return decided, nil
+}
+
+// policyAndRule names a policy, and its rule without methods and routes: the row says
+// which call it is.
+func policyAndRule(policy, rule string) string {
+	if strings.HasPrefix(rule, "built-in: ") {
+		return policy + ": built-in rule"
+	}
+	text := policy
+	for i, word := range strings.Fields(strings.TrimPrefix(strings.TrimPrefix(rule, policy), ":")) {
+		switch {
+		case strings.ContainsAny(word, "/,"), strings.ToUpper(word) == word:
+			return text
+		case i == 0:
+			text += ":"
+		case i == maxRuleWords:
+			return text + "…"
+		}
+		text += " " + word
+	}
+	return text
+}
+
+// maxRuleWords keeps the table narrow.
+const maxRuleWords = 2
