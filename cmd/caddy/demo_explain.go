@@ -2,60 +2,16 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
-	"time"
-
-	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 
 	"github.com/restwarden/restwarden/caddymodule"
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
 	"github.com/restwarden/restwarden/cmd/platform/site"
 )
-
-// siteState is a site in the answers of the admin endpoint.
-type siteState struct {
-	Name   string `json:"site"`
-	Source string `json:"release_source"`
-}
-
-// state asks Caddy for the site that it guards.
-func (d *runningDemo) state() (siteState, error) {
-	var answer struct{ Sites []siteState }
-	if err := d.ask("sites", &answer); err != nil || len(answer.Sites) == 0 {
-		return siteState{}, err
-	}
-	return answer.Sites[0], nil
-}
-
-// ask asks Caddy's admin endpoint.
-func (d *runningDemo) ask(path string, v any) error {
-	res, err := caddycmd.AdminAPIRequest(d.admin, http.MethodGet, "/restwarden/"+path, nil, nil)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = res.Body.Close() }() // it was only read
-	return json.NewDecoder(res.Body).Decode(v)
-}
-
-// learn waits until the gateway has read the REST root. It knows release and routes of the
-// shop then, so that table and records are the same each time. The visitor leaves.
-func (d *runningDemo) learn(v *visitor) error {
-	defer v.leave()
-	v.send("GET {rest}/", "", v.as("admin"))
-	for until := time.Now().Add(10 * time.Second); time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
-		state, err := d.state()
-		if err != nil || state.Source == "rest root" {
-			return errors.Join(v.err, err)
-		}
-	}
-	return errors.Join(v.err, errors.New("the gateway has not read the REST root of the site"))
-}
 
 // explain says what decided on the rows at the gateway: of a refusal by its record, of a
 // call that passed by a dry run, as "caddy restwarden explain" does it, on a site with
@@ -106,7 +62,7 @@ func (d *runningDemo) letIn(ctx context.Context, dry *dryrun.Config, t *tried) (
 	}
 	r.Port, _ = strconv.Atoi(address.Port()) // it is the demo's own
 	for _, id := range d.Orders {
-		r.Records[uint64(id)] = dryrun.Order //nolint:gosec // ids are positive
+		r.Records[uint64(id)] = dryrun.Order
 	}
 	if t.login != "" {
 		if r.As, err = dryrun.ParseAs("role:" + site.RoleOf(t.login)); err != nil {
@@ -138,8 +94,8 @@ func (d *runningDemo) letIn(ctx context.Context, dry *dryrun.Config, t *tried) (
 	return decided, nil
 }
 
-// policyAndRule names a policy, and its rule without methods and routes: the row says
-// which call it is.
+// policyAndRule names a policy, and the first words of its rule: the row says which call
+// it is.
 func policyAndRule(policy, rule string) string {
 	if strings.HasPrefix(rule, "built-in: ") {
 		return policy + ": built-in rule"
@@ -147,7 +103,7 @@ func policyAndRule(policy, rule string) string {
 	text := policy
 	for i, word := range strings.Fields(strings.TrimPrefix(strings.TrimPrefix(rule, policy), ":")) {
 		switch {
-		case strings.ContainsAny(word, "/,"), strings.ToUpper(word) == word:
+		case !ruleWord.MatchString(word):
 			return text
 		case i == 0:
 			text += ":"
@@ -158,6 +114,9 @@ func policyAndRule(policy, rule string) string {
 	}
 	return text
 }
+
+// ruleWord matches what is no method, route or name in a rule.
+var ruleWord = regexp.MustCompile(`^[a-z_]+$`)
 
 // maxRuleWords keeps the table narrow.
 const maxRuleWords = 2

@@ -122,6 +122,9 @@ func printedLines(t *testing.T, flags []string) (*world, []string) {
 	if err := d.command().ParseFlags(append([]string{"--curl"}, flags...)); err != nil {
 		t.Fatal(err)
 	}
+	if _, err := d.walk(t.Context()); err != nil { // the lines must work after it
+		t.Fatal(err)
+	}
 	w := newPlatform(t, d.options)
 	running, err := d.startGateway(t.Context(), w.startTap(), w.info)
 	if err != nil {

@@ -22,7 +22,7 @@ type follower struct {
 
 // follow returns a follower, who hears of all that happens from now on.
 func (d *runningDemo) follow() (*follower, error) {
-	res, err := caddycmd.AdminAPIRequest(d.admin, http.MethodGet, "/restwarden/events", nil, nil)
+	res, err := caddycmd.AdminAPIRequest(d.admin, http.MethodGet, "/restwarden/events", nil, nil) //nolint:bodyclose // leave closes it
 	if err != nil {
 		return nil, err
 	}

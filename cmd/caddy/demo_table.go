@@ -40,8 +40,10 @@ func tableOf(rows []*tried, p terminal.Palette) string {
 	var b strings.Builder
 	write(&b, lines[0], [4]func(string) string{p.Strong, p.Strong, p.Strong, p.Strong})
 	counts := map[bool][2]int{} // by attack: bare, guarded
+	attacks := true
 	for i, t := range rows {
-		if i > 0 && t.attack != rows[i-1].attack {
+		if attacks && !t.attack {
+			attacks = false
 			b.WriteString("\n" + p.Strong("HONEST CALLS") + "\n")
 		}
 		colour := func(r result) func(string) string {
