@@ -171,8 +171,8 @@ func TestBinary_Demo(t *testing.T) {
 	}
 }
 
-// TestBinary_Unexpected: an error of the demo is exit status 1, and one line.
-func TestBinary_Unexpected(t *testing.T) {
+// TestBinary_Error: an error of the demo is exit status 1, and one line.
+func TestBinary_Error(t *testing.T) {
 	out, err := machine.Run(t.Context(), t.TempDir(), nil, caddyrun.Binary(t), "restwarden", "demo", "--release", "9.0")
 	var status *exec.ExitError
 	if !errors.As(err, &status) || status.ExitCode() != 1 || !strings.HasPrefix(out, "Error: demo: --release: ") || strings.Count(out, "\n") != 1 {

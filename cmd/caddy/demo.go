@@ -163,6 +163,15 @@ func (p *platform) stop() { _ = p.server.Close() }
 
 // startGateway loads a Caddy configuration with the gateway in front of backend.
 func (d *demo) startGateway(ctx context.Context, backend string, info site.Info) (*runningDemo, error) {
+	running, err := d.newGateway(ctx, backend, info)
+	if err != nil {
+		return nil, err
+	}
+	return running, running.load()
+}
+
+// newGateway finds addresses and writes the Caddyfile of a gateway in front of backend.
+func (d *demo) newGateway(ctx context.Context, backend string, info site.Info) (*runningDemo, error) {
 	gateway, err := freeAddress(ctx, d.listen)
 	if err != nil {
 		return nil, fmt.Errorf("demo: --listen: %w", err)
@@ -171,26 +180,30 @@ func (d *demo) startGateway(ctx context.Context, backend string, info site.Info)
 	if err != nil {
 		return nil, fmt.Errorf("demo: %w", err)
 	}
+	names, _ := call.PlatformByName(info.Platform)
 	running := &runningDemo{
 		Gateway: "http://" + gateway.dial(), Backend: "http://" + backend, Metrics: "http://" + metrics.dial() + "/metrics",
-		Base: d.options.Base, Info: info, show: d.show, smtp: d.options.SMTP,
+		Base: d.options.Base, Prefix: names.Prefix, Info: info, show: d.show, smtp: d.options.SMTP,
 		admin: "unix/" + filepath.ToSlash(filepath.Join(d.dir, "admin.sock")),
 	}
-	names, _ := call.PlatformByName(info.Platform)
-	running.Prefix = names.Prefix
 	running.caddyfile = string(caddyfile.Format([]byte(running.writeCaddyfile(gateway, metrics, backend, d.dir))))
-	adapted, warnings, err := caddyconfig.GetAdapter("caddyfile").Adapt([]byte(running.caddyfile), map[string]any{"filename": "Caddyfile"})
+	return running, nil
+}
+
+// load makes Caddy run the Caddyfile.
+func (d *runningDemo) load() error {
+	adapted, warnings, err := caddyconfig.GetAdapter("caddyfile").Adapt([]byte(d.caddyfile), map[string]any{"filename": "Caddyfile"})
 	if err != nil {
-		return nil, fmt.Errorf("demo: the gateway's Caddyfile: %w", err)
+		return fmt.Errorf("demo: the gateway's Caddyfile: %w", err)
 	}
 	if len(warnings) > 0 {
-		return nil, fmt.Errorf("demo: the gateway's Caddyfile: %v", warnings)
+		return fmt.Errorf("demo: the gateway's Caddyfile: %v", warnings)
 	}
 	if err := caddy.Load(adapted, true); err != nil {
-		return nil, fmt.Errorf("demo: %w", err)
+		return fmt.Errorf("demo: %w", err)
 	}
-	running.config = adapted
-	return running, nil
+	d.config = adapted
+	return nil
 }
 
 // runningDemo holds what a person needs to try the demo.

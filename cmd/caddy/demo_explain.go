@@ -75,10 +75,10 @@ func (d *runningDemo) letIn(ctx context.Context, dry *dryrun.Config, t *tried) (
 		return "", err
 	case result.Answer == dryrun.Page:
 		return "no REST call", nil
-	case result.Answer == dryrun.Unknown && result.Decision != nil: // only the running platform knows, such as what is in a cart
+	case result.Answer == dryrun.Refused:
+		return "", fmt.Errorf("passed, and in the dry run %s refuses it", result.Decision.Policy)
+	case result.Decision != nil: // by what only the running platform knows, such as a cart; or only observed
 		return result.Decision.Policy, nil
-	case result.Answer != dryrun.Pass:
-		return "", fmt.Errorf("passed, and in the dry run: %s", result.Answer)
 	}
 	decided := "default"
 	if result.Decided != nil {

@@ -22,7 +22,7 @@ var attackTrials = []trial{
 	{what: "computed refund that books 0.00", try: computedRefund, fixed: []string{"11.1"}},
 	{what: "checkout after the total changed", try: checkoutChanged, fixed: []string{"11.1"}},
 	{what: "upload to the cookie plugin", try: uploadLogo, fixed: []string{"4.4.2"}},
-	{what: "its store-auth without a signature", try: storeAuthUnsigned, fixed: []string{"4.4.2"}},
+	{what: "its store-auth, unsigned", try: storeAuthUnsigned, fixed: []string{"4.4.2"}},
 	{what: "its store-auth, signature replayed", try: storeAuthReplayed},
 	{what: "agent deletes a product", try: agentDeletes},
 	{what: "agent completes order by a detour", try: agentCompletes},

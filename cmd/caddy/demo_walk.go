@@ -51,39 +51,46 @@ func (d *demo) printWalk(ctx context.Context, out io.Writer) error {
 func (d *demo) walk(ctx context.Context) ([]*tried, error) {
 	own := *d
 	own.listen, own.options.SMTP = "127.0.0.1:0", ""
-	var platforms [2]*platform
-	for i := range platforms {
-		p, err := startPlatform(ctx, own.options, "127.0.0.1:0")
-		if err != nil {
-			return nil, err
-		}
-		defer p.stop()
-		platforms[i] = p
+	bare, err := startPlatform(ctx, own.options, "127.0.0.1:0")
+	if err != nil {
+		return nil, err
 	}
-	running, err := own.startGateway(ctx, platforms[1].address.dial(), platforms[1].Info())
+	defer bare.stop()
+	guarded, err := startPlatform(ctx, own.options, "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	defer guarded.stop()
+	running, err := own.startGateway(ctx, guarded.address.dial(), guarded.Info())
 	if err != nil {
 		return nil, err
 	}
 	defer caddy.Stop() //nolint:errcheck // it has done its work
-	bare := newVisitor(ctx, platforms[0].Site, "http://"+platforms[0].address.dial())
-	guarded := newVisitor(ctx, platforms[1].Site, running.Gateway)
-	defer bare.leave()
-	defer guarded.leave()
-	if err := running.learn(guarded); err != nil {
+	return running.compare(ctx, bare, guarded)
+}
+
+// compare tries all rows on the bare platform, and on the guarded one through the gateway.
+func (d *runningDemo) compare(ctx context.Context, bare, guarded *platform) ([]*tried, error) {
+	direct := newVisitor(ctx, bare.Site, "http://"+bare.address.dial())
+	defer direct.leave()
+	through := newVisitor(ctx, guarded.Site, d.Gateway)
+	defer through.leave()
+	if err := d.learn(through); err != nil {
 		return nil, err
 	}
 	var rows []*tried
 	for _, next := range slices.Concat(attackTrials, honestTrials) {
-		t := &tried{trial: next, attack: len(rows) < len(attackTrials), bare: bare.do(next), guarded: guarded.do(next)}
-		t.login = guarded.login
+		t := &tried{trial: next, attack: len(rows) < len(attackTrials), bare: direct.do(next), guarded: through.do(next)}
+		t.login = through.login
 		rows = append(rows, t)
 	}
-	if err := errors.Join(bare.err, guarded.err); err != nil {
+	root := direct.send("GET {rest}/", "").body
+	if err := errors.Join(direct.err, through.err); err != nil {
 		return nil, err
 	}
-	err = running.explain(ctx, rows, bare.send("GET {rest}/", "").body)
+	err := d.explain(ctx, rows, root)
 	for _, t := range rows {
-		t.odd = !t.expected(d.options)
+		t.odd = !t.expected(bare.Options())
 	}
 	return rows, err
 }

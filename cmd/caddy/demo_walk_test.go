@@ -4,10 +4,14 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+
 	"github.com/restwarden/restwarden/caddymodule/command/terminal"
+	"github.com/restwarden/restwarden/cmd/check/testkit/caddyrun"
 	"github.com/restwarden/restwarden/cmd/platform/site"
 )
 
@@ -65,6 +69,87 @@ func TestDemo_Unexpected(t *testing.T) {
 	if !strings.Contains(out, "\nan attack that gets through       200, the page      200, the page           no REST call  <- not as expected\n") || !strings.Contains(out, "attacks: 2 through on the bare platform, 1 behind the gateway") {
 		t.Error(out)
 	}
+}
+
+// TestDemo_Holes: a hole in the gateway, and a call that it should let pass, are in the
+// table. So no row is as expected whatever the gateway does.
+func TestDemo_Holes(t *testing.T) {
+	noticed := map[string]bool{}
+	more := func(line string) [2]string { return [2]string{"login_only", "login_only\n" + line} }
+	for want, change := range map[string][2]string{ // the rows that are odd if a line of the Caddyfile is another
+		"user names; user names, by ?rest_route=; user names, by ?rest.route=; user names, form overridden to GET": more("allow anyone GET /wp/v2/users"),
+		"user names, at the posts' address":                            more("call {\nmode observe\n}"),
+		"stored secrets of the feed plugin":                            more("allow anyone /feed/troubleshooting\nredact off"),
+		"order update of a subscription; the same as part of a batch":  more("order_type off"),
+		"computed refund that books 0.00":                              more("refund_totals off"),
+		"checkout after the total changed":                             more("checkout_total off"),
+		"upload to the cookie plugin":                                  more("allow anyone POST /cookie/v1/upload-logo"),
+		"its store-auth, unsigned; its store-auth, signature replayed": more("allow anyone POST /cookie/v1/store-auth"),
+		"its store-auth, signature replayed":                           {"once", ""},
+		"agent deletes a product; agent completes order by a detour":   {"abilities {", "abilities {\nmode observe"},
+		"a page":                           {"reverse_proxy", "respond / 404\nreverse_proxy"},
+		"choice in the consent banner":     {"allow anyone POST /consent/v1/consent", ""},
+		"payment notification":             {"allow anyone POST /pay/v1/notify", ""},
+		"a post saved in the block editor": more("deny PUT /wp/v2/posts/*"),
+		"update of a real order":           more("deny PUT /wc/v3/orders/:id"),
+		"checkout at the total on display": more("deny POST /wc/store/v1/checkout"),
+		"agent looks for products":         {"allow readonly woocommerce/*", ""},
+		"signed store-auth":                more("deny /cookie/v1/store-auth"),
+	} {
+		if odd := oddRows(t, change[0], change[1]); odd != want {
+			t.Errorf("%q in place of %q: %q, want %q", change[1], change[0], odd, want)
+		}
+		for what := range strings.SplitSeq(want, "; ") {
+			noticed[what] = true
+		}
+	}
+	for _, row := range slices.Concat(attackTrials, honestTrials) {
+		if !noticed[row.what] {
+			t.Errorf("nothing makes the row %q odd", row.what)
+		}
+	}
+}
+
+// oddRows returns the rows that are not as expected with another line in the Caddyfile.
+func oddRows(t *testing.T, line, other string) string {
+	t.Helper()
+	var d demo
+	if err := d.command().ParseFlags(nil); err != nil {
+		t.Fatal(err)
+	}
+	d.dir = demoDir(t)
+	var platforms [2]*platform
+	for i := range platforms {
+		p, err := startPlatform(t.Context(), d.options, "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.stop()
+		platforms[i] = p
+	}
+	running, err := d.newGateway(t.Context(), platforms[1].address.dial(), platforms[1].Info())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Count(running.caddyfile, "\t"+line) != 1 {
+		t.Fatalf("%q begins no line of\n%s", line, running.caddyfile)
+	}
+	running.caddyfile = string(caddyfile.Format([]byte(strings.Replace(running.caddyfile, "\t"+line, "\t"+other, 1))))
+	if err := running.load(); err != nil {
+		t.Fatal(err)
+	}
+	defer caddyrun.Stop(t)
+	rows, err := running.compare(t.Context(), platforms[0], platforms[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var odd []string
+	for _, row := range rows {
+		if row.odd {
+			odd = append(odd, row.what)
+		}
+	}
+	return strings.Join(odd, "; ")
 }
 
 // TestTried_Expected: what may not happen in a row.
