@@ -78,15 +78,15 @@ func TestDemo_Holes(t *testing.T) {
 	more := func(line string) [2]string { return [2]string{"login_only", "login_only\n" + line} }
 	for want, change := range map[string][2]string{ // the rows that are odd if a line of the Caddyfile is another
 		"user names; user names, by ?rest_route=; user names, by ?rest.route=; user names, form overridden to GET": more("allow anyone GET /wp/v2/users"),
-		"user names, at the posts' address":                            more("call {\nmode observe\n}"),
-		"stored secrets of the feed plugin":                            more("allow anyone /feed/troubleshooting\nredact off"),
-		"order update of a subscription; the same as part of a batch":  more("order_type off"),
-		"computed refund that books 0.00":                              more("refund_totals off"),
-		"checkout after the total changed":                             more("checkout_total off"),
-		"upload to the cookie plugin":                                  more("allow anyone POST /cookie/v1/upload-logo"),
-		"its store-auth, unsigned; its store-auth, signature replayed": more("allow anyone POST /cookie/v1/store-auth"),
-		"its store-auth, signature replayed":                           {"once", ""},
-		"agent deletes a product; agent completes order by a detour":   {"abilities {", "abilities {\nmode observe"},
+		"user names, at the posts' address":                                      more("call {\nmode observe\n}"),
+		"feed plugin, stored secrets":                                            more("allow anyone /feed/troubleshooting\nredact off"),
+		"order update of a subscription; the same as part of a batch":            more("order_type off"),
+		"computed refund that books 0.00":                                        more("refund_totals off"),
+		"checkout after the total changed":                                       more("checkout_total off"),
+		"cookie plugin, upload of a file":                                        more("allow anyone POST /cookie/v1/upload-logo"),
+		"cookie plugin, unsigned store-auth; cookie plugin, replayed store-auth": more("allow anyone POST /cookie/v1/store-auth"),
+		"cookie plugin, replayed store-auth":                                     {"once", ""},
+		"agent deletes a product; agent completes order by a detour":             {"abilities {", "abilities {\nmode observe"},
 		"a page":                           {"reverse_proxy", "respond / 404\nreverse_proxy"},
 		"choice in the consent banner":     {"allow anyone POST /consent/v1/consent", ""},
 		"payment notification":             {"allow anyone POST /pay/v1/notify", ""},
@@ -94,7 +94,7 @@ func TestDemo_Holes(t *testing.T) {
 		"update of a real order":           more("deny PUT /wc/v3/orders/:id"),
 		"checkout at the total on display": more("deny POST /wc/store/v1/checkout"),
 		"agent looks for products":         {"allow readonly woocommerce/*", ""},
-		"signed store-auth":                more("deny /cookie/v1/store-auth"),
+		"cookie plugin, signed store-auth": more("deny /cookie/v1/store-auth"),
 	} {
 		if odd := oddRows(t, change[0], change[1]); odd != want {
 			t.Errorf("%q in place of %q: %q, want %q", change[1], change[0], odd, want)

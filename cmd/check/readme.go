@@ -78,7 +78,7 @@ func contains(commands []string, command string) bool {
 }
 
 // tryCommand runs one line of the README in dir. The demo serves until it is
-// stopped, after a table that is its own test; the check is under way already, and its step wordpress runs the benchmark.
+// stopped, the check is under way already, and its step wordpress runs the benchmark.
 func tryCommand(ctx context.Context, dir, line string) (string, error) {
 	switch {
 	case line == checkCommand:
@@ -86,11 +86,7 @@ func tryCommand(ctx context.Context, dir, line string) (string, error) {
 	case strings.HasPrefix(line, refusalCommand):
 		return lists(ctx, dir, line, "BenchmarkRefusal")
 	case strings.HasPrefix(line, demoCommand):
-		out, err := output(ctx, toolLimit, dir, "go", "run", "./cmd/caddy", "restwarden", "demo", "--once")
-		if err == nil {
-			out, err = tryDemo(ctx, dir, "go", "run", "./cmd/caddy", "restwarden", "demo", "--json")
-		}
-		return out, err
+		return tryDemo(ctx, dir, "go", "run", "./cmd/caddy", "restwarden", "demo")
 	case strings.HasPrefix(line, "xcaddy "):
 		return buildOwnCaddy(ctx, dir, line)
 	}
