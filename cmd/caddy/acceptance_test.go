@@ -20,9 +20,9 @@ import (
 // under the other platform's names.
 func demos(t *testing.T, test func(t *testing.T, w *world)) {
 	for name, options := range map[string]site.Options{
-		"default":    {Release: "10.7", Platform: "cms"},
+		"default":    {Release: "10.7", Platform: "wordpress"},
 		"sub-folder": {Release: "10.7", Platform: "cms", Base: "/blog"},
-		"wordpress":  {Release: "10.7", Platform: "wordpress"},
+		"cms":        {Release: "10.7", Platform: "cms"},
 	} {
 		t.Run(name, func(t *testing.T) { test(t, newDemo(t, options)) })
 	}

@@ -18,6 +18,7 @@ func TestCommand_Unknown(t *testing.T) {
 		"explian --format json":        `unknown flag: --format ("caddy restwarden" has the commands demo`,
 		"--json":                       `unknown flag: --json`,
 		"demo nonsense":                `unknown command "nonsense" for "caddy restwarden demo"`,
+		"demo --json --once":           "[json once] were all set",
 		"classify --nonsense":          `unknown flag: --nonsense`,
 		"classify --platform joomla -": `--platform "joomla" is neither cms nor wordpress`,
 	} {

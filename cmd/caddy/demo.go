@@ -3,13 +3,13 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"net/netip"
+	"os"
 	"os/signal"
-	"strconv"
+	"path/filepath"
 	"syscall"
 	"time"
 
@@ -27,7 +27,9 @@ type demo struct {
 	options       site.Options
 	listen        string
 	backendListen string
-	json          bool
+	json, once    bool
+	show          sections
+	dir           string // for all that Caddy writes, and for the socket of its admin endpoint
 }
 
 func demoCommand() *cobra.Command { return new(demo).command() }
@@ -35,11 +37,13 @@ func demoCommand() *cobra.Command { return new(demo).command() }
 // command fills d from its flags.
 func (d *demo) command() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "demo [--json] [--listen ADDRESS] [--backend-listen ADDRESS] [--release 10.7|10.8|11.1] [--cookie-plugin 4.4.1|4.4.2] [--base PATH] [--platform cms|wordpress] [--smtp ADDRESS]",
-		Short: "Starts the reference platform and a gateway in front of it",
-		Long: `Starts the reference platform and a gateway in front of it on loopback,
-prints addresses, credentials and curl lines to try, and serves until
-interrupted. With --json, one JSON object is all that goes to standard output.`,
+		Use:   "demo [--once] [--curl] [--users] [--caddyfile] [--json] [--listen ADDRESS] [--backend-listen ADDRESS] [--release 10.7|10.8|11.1] [--cookie-plugin 4.4.1|4.4.2] [--base PATH] [--platform wordpress|cms] [--smtp ADDRESS]",
+		Short: "Tries attacks and honest calls on a reference platform, bare and behind a gateway",
+		Long: `Starts the reference platform on loopback, bare and behind a gateway, tries
+attacks and honest calls on both, and prints a table of what came of them. If a
+row is not as expected, that is an error. Then it serves a fresh platform until
+interrupted, and prints a line for each refusal. With --json it tries nothing,
+and one JSON object is all that goes to standard output.`,
 		Args:         cobra.NoArgs,
 		SilenceUsage: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -49,53 +53,125 @@ interrupted. With --json, one JSON object is all that goes to standard output.`,
 		},
 	}
 	f := cmd.Flags()
+	f.BoolVar(&d.once, "once", false, "end after the table")
+	f.BoolVar(&d.show.Curl, "curl", false, "print lines to type")
+	f.BoolVar(&d.show.Users, "users", false, "print log-ins, ids and keys")
+	f.BoolVar(&d.show.Caddyfile, "caddyfile", false, "print the gateway's Caddyfile")
 	f.BoolVar(&d.json, "json", false, "print one JSON object instead of text")
 	f.StringVar(&d.listen, "listen", "127.0.0.1:0", "address of the gateway")
 	f.StringVar(&d.backendListen, "backend-listen", "127.0.0.1:0", "address of the bare platform")
 	f.StringVar(&d.options.Release, "release", "10.7", "release of the shop: 10.7, 10.8 or 11.1")
 	f.StringVar(&d.options.CookiePlugin, "cookie-plugin", "4.4.1", "version of the cookie plugin: 4.4.1, with holes to guard, or 4.4.2")
 	f.StringVar(&d.options.Base, "base", "", "sub-folder of the install, such as /blog")
-	f.StringVar(&d.options.Platform, "platform", "cms", "names: cms or wordpress")
+	f.StringVar(&d.options.Platform, "platform", "wordpress", "names: wordpress or cms")
 	f.StringVar(&d.options.SMTP, "smtp", "", "mail server, host:port, for the mail about a withdrawal; none sends no mail")
+	for _, text := range []string{"once", "curl", "users", "caddyfile"} {
+		cmd.MarkFlagsMutuallyExclusive("json", text)
+	}
 	return cmd
 }
 
-// run serves until ctx ends.
-func (d *demo) run(ctx context.Context, out io.Writer) error {
+// run prints the table and serves until ctx ends.
+func (d *demo) run(ctx context.Context, out io.Writer) (err error) {
 	if err := call.CheckBase(d.options.Base); err != nil { // the platform is less strict than the directive
 		return fmt.Errorf("demo: --base: %w", err)
 	}
-	platform, err := site.New(d.options)
+	p, err := startPlatform(ctx, d.options, d.backendListen)
 	if err != nil {
-		return fmt.Errorf("demo: --%w", err)
+		return err
 	}
-	listener, address, err := listen(ctx, d.backendListen)
-	if err != nil {
-		return fmt.Errorf("demo: --backend-listen: %w", err)
+	defer p.stop()
+	d.options = p.Options()
+	if _, err := freeAddress(ctx, d.listen); err != nil { // before the table
+		return fmt.Errorf("demo: --listen: %w", err)
 	}
-	backend := &http.Server{Handler: platform, ReadHeaderTimeout: 10 * time.Second}
-	failed := make(chan error, 1)
-	go func() { failed <- backend.Serve(listener) }()
-	defer func() { _ = backend.Close() }()
+	if d.dir, err = os.MkdirTemp("", "restwarden-demo-"); err != nil {
+		return fmt.Errorf("demo: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(d.dir)) }()
+	if !d.json {
+		if err := d.printWalk(ctx, out); err != nil || d.once {
+			return err
+		}
+	}
+	return d.serve(ctx, out, p)
+}
 
-	running, err := d.startGateway(ctx, address.dial(), platform.Info())
+// serve serves p behind a gateway.
+func (d *demo) serve(ctx context.Context, out io.Writer, p *platform) error {
+	running, err := d.startGateway(ctx, p.address.dial(), p.Info())
 	if err != nil {
 		return err
 	}
 	defer caddy.Stop() //nolint:errcheck // the process ends
-	if err := running.print(out, d.json); err != nil {
+	if d.json {
+		if err := running.print(out, true); err != nil {
+			return err
+		}
+		return p.wait(ctx)
+	}
+	if err := running.learn(newVisitor(ctx, p.Site, running.Gateway)); err != nil { // the routes, for the lines of refusals
+		return fmt.Errorf("demo: %w", err)
+	}
+	follower, err := running.follow()
+	if err != nil {
+		return fmt.Errorf("demo: %w", err)
+	}
+	err = running.print(out, false)
+	go follower.print(out)
+	defer follower.leave()
+	if err != nil {
 		return err
 	}
+	return p.wait(ctx)
+}
+
+// platform is a reference platform that listens.
+type platform struct {
+	*site.Site
+	address address
+	failed  chan error
+	server  *http.Server
+}
+
+// startPlatform starts a fresh platform. Its errors name the flag.
+func startPlatform(ctx context.Context, options site.Options, on string) (*platform, error) {
+	s, err := site.New(options)
+	if err != nil {
+		return nil, fmt.Errorf("demo: --%w", err)
+	}
+	listener, address, err := listen(ctx, on)
+	if err != nil {
+		return nil, fmt.Errorf("demo: --backend-listen: %w", err)
+	}
+	p := &platform{s, address, make(chan error, 1), &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second}}
+	go func() { p.failed <- p.server.Serve(listener) }()
+	return p, nil
+}
+
+// wait waits until ctx ends. The error says that the platform has ended before.
+func (p *platform) wait(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		return nil
-	case err := <-failed:
+	case err := <-p.failed:
 		return fmt.Errorf("demo: the platform stopped: %w", err)
 	}
 }
 
+func (p *platform) stop() { _ = p.server.Close() }
+
 // startGateway loads a Caddy configuration with the gateway in front of backend.
 func (d *demo) startGateway(ctx context.Context, backend string, info site.Info) (*runningDemo, error) {
+	running, err := d.newGateway(ctx, backend, info)
+	if err != nil {
+		return nil, err
+	}
+	return running, running.load()
+}
+
+// newGateway finds addresses and writes the Caddyfile of a gateway in front of backend.
+func (d *demo) newGateway(ctx context.Context, backend string, info site.Info) (*runningDemo, error) {
 	gateway, err := freeAddress(ctx, d.listen)
 	if err != nil {
 		return nil, fmt.Errorf("demo: --listen: %w", err)
@@ -104,110 +180,30 @@ func (d *demo) startGateway(ctx context.Context, backend string, info site.Info)
 	if err != nil {
 		return nil, fmt.Errorf("demo: %w", err)
 	}
-	text := string(caddyfile.Format([]byte(demoCaddyfile(gateway, metrics, backend, d.options.Base, info))))
-	adapted, warnings, err := caddyconfig.GetAdapter("caddyfile").Adapt([]byte(text), map[string]any{"filename": "Caddyfile"})
+	names, _ := call.PlatformByName(info.Platform)
+	running := &runningDemo{
+		Gateway: "http://" + gateway.dial(), Backend: "http://" + backend, Metrics: "http://" + metrics.dial() + "/metrics",
+		Base: d.options.Base, Prefix: names.Prefix, Info: info, show: d.show, smtp: d.options.SMTP,
+		admin: "unix/" + filepath.ToSlash(filepath.Join(d.dir, "admin.sock")),
+	}
+	running.caddyfile = string(caddyfile.Format([]byte(running.writeCaddyfile(gateway, metrics, backend, d.dir))))
+	return running, nil
+}
+
+// load makes Caddy run the Caddyfile.
+func (d *runningDemo) load() error {
+	adapted, warnings, err := caddyconfig.GetAdapter("caddyfile").Adapt([]byte(d.caddyfile), map[string]any{"filename": "Caddyfile"})
 	if err != nil {
-		return nil, fmt.Errorf("demo: the gateway's Caddyfile: %w", err)
+		return fmt.Errorf("demo: the gateway's Caddyfile: %w", err)
 	}
 	if len(warnings) > 0 {
-		return nil, fmt.Errorf("demo: the gateway's Caddyfile: %v", warnings)
+		return fmt.Errorf("demo: the gateway's Caddyfile: %v", warnings)
 	}
 	if err := caddy.Load(adapted, true); err != nil {
-		return nil, fmt.Errorf("demo: %w", err)
+		return fmt.Errorf("demo: %w", err)
 	}
-	names, _ := call.PlatformByName(info.Platform)
-	return &runningDemo{
-		Gateway: "http://" + gateway.dial(), Backend: "http://" + backend, Metrics: "http://" + metrics.dial() + "/metrics",
-		Base: d.options.Base, Prefix: names.Prefix, Info: info, caddyfile: text, smtp: d.options.SMTP,
-	}, nil
-}
-
-// address is where a server of the demo listens; without a host, everywhere.
-type address struct{ host, port string }
-
-// listen listens on text, and returns the port that it got for port 0.
-func listen(ctx context.Context, text string) (net.Listener, address, error) {
-	host, _, err := net.SplitHostPort(text)
-	if err != nil {
-		return nil, address{}, err
-	}
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp", text)
-	if err != nil {
-		return nil, address{}, err
-	}
-	return l, address{host, strconv.Itoa(l.Addr().(*net.TCPAddr).Port)}, nil
-}
-
-// freeAddress returns text with a port that is free now. A port in use is an error: Caddy
-// would share it with its owner without a message.
-func freeAddress(ctx context.Context, text string) (address, error) {
-	l, a, err := listen(ctx, text)
-	if err != nil {
-		return a, err
-	}
-	return a, l.Close()
-}
-
-// site returns the beginning of a site block that answers any Host at this address.
-func (a address) site() string {
-	begin := "http://:" + a.port + " {"
-	if a.host == "" {
-		return begin
-	}
-	return begin + "\n\tbind " + a.host
-}
-
-// dial returns host and port for a client on this machine.
-func (a address) dial() string {
-	host := a.host
-	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
-		host = "127.0.0.1"
-	}
-	return net.JoinHostPort(host, a.port)
-}
-
-func demoCaddyfile(gateway, metrics address, backend, base string, info site.Info) string {
-	baseLine := "# at the root of the address: no base"
-	if base != "" {
-		baseLine = "base " + base
-	}
-	return fmt.Sprintf(`{
-	admin off
-	persist_config off
-	auto_https off
-	metrics
-}
-
-%[1]s
-	restwarden %[2]s {
-		%[3]s
-		login_only
-		allow anyone POST %[4]s
-		allow anyone POST %[5]s
-		allow signed cookie_plugin,cookie_plugin_request %[6]s
-		abilities {
-			allow readonly %[10]s/*
-			allow resource shop://*
-		}
-		signature cookie_plugin {
-			key       %[7]q
-			tolerance 5m
-		}
-		signature cookie_plugin_request {
-			scheme    request
-			once
-			key       %[7]q
-			tolerance 5m
-		}
-	}
-	reverse_proxy %[8]s
-}
-
-%[9]s
-	metrics /metrics
-}
-`, gateway.site(), info.Platform, baseLine, info.Routes.Consent, info.Routes.Notify, info.Routes.StoreAuth,
-		info.Keys.CookiePlugin, backend, metrics.site(), shopWord(info.Platform))
+	d.config = adapted
+	return nil
 }
 
 // runningDemo holds what a person needs to try the demo.
@@ -220,7 +216,10 @@ type runningDemo struct {
 	site.Info
 	Try []string `json:"try"`
 
+	admin     string // address of Caddy's admin endpoint, as --address of "caddy restwarden status" takes it
 	caddyfile string
+	config    []byte // the Caddyfile as Caddy's own JSON
+	show      sections
 	smtp      string // mail server
 }
 

@@ -87,7 +87,7 @@ func TestDemo_Lines(t *testing.T) {
 	for name, flags := range map[string][]string{
 		"default":    nil,
 		"sub-folder": {"--base", "/blog"},
-		"wordpress":  {"--platform", "wordpress"},
+		"cms":        {"--platform", "cms"},
 		"newest":     {"--release", "11.1", "--cookie-plugin", "4.4.2"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -118,8 +118,11 @@ func TestDemo_Lines(t *testing.T) {
 // to try, which are those of the text.
 func printedLines(t *testing.T, flags []string) (*world, []string) {
 	t.Helper()
-	var d demo
-	if err := d.command().ParseFlags(flags); err != nil {
+	d := demo{dir: demoDir(t)}
+	if err := d.command().ParseFlags(append([]string{"--curl"}, flags...)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.walk(t.Context()); err != nil { // the lines must work after it
 		t.Fatal(err)
 	}
 	w := newPlatform(t, d.options)
@@ -186,7 +189,8 @@ func TestDemo_Withdrawal(t *testing.T) {
 	}
 }
 
-// TestDemo_Text: the text has all credentials that --json has.
+// TestDemo_Text: with --users the text has all credentials that --json has, and without it
+// none.
 func TestDemo_Text(t *testing.T) {
 	t.Parallel()
 	s, err := site.New(site.Options{})
@@ -194,6 +198,11 @@ func TestDemo_Text(t *testing.T) {
 		t.Fatal(err)
 	}
 	running := &runningDemo{Info: s.Info()}
+	bare, err := running.text()
+	if err != nil {
+		t.Fatal(err)
+	}
+	running.show.Users = true
 	text, err := running.text()
 	if err != nil {
 		t.Fatal(err)
@@ -206,6 +215,9 @@ func TestDemo_Text(t *testing.T) {
 	for _, secret := range secrets {
 		if secret == "" || !strings.Contains(text, secret) {
 			t.Errorf("%q is not in the text:\n%.2000s", secret, text)
+		}
+		if strings.Contains(bare, secret) {
+			t.Errorf("%q is in the text without --users:\n%s", secret, bare)
 		}
 	}
 }

@@ -43,7 +43,7 @@ func TestDemo_Listen(t *testing.T) {
 	for _, text := range []string{"127.0.0.1:0", "localhost:0"} {
 		t.Run(text, func(t *testing.T) {
 			w := newPlatform(t, options)
-			d := demo{options: options, listen: text}
+			d := demo{options: options, listen: text, dir: demoDir(t)}
 			running, err := d.startGateway(t.Context(), w.startTap(), w.info)
 			if err != nil {
 				t.Fatal(err)

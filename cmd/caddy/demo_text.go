@@ -14,6 +14,9 @@ var demoText string
 
 var demoTemplate = template.Must(template.New("demo").Funcs(template.FuncMap{"list": list}).Parse(demoText))
 
+// sections are the parts of the text that are printed on demand.
+type sections struct{ Curl, Users, Caddyfile bool }
+
 func list(ids []int) string {
 	words := make([]string, len(ids))
 	for i, id := range ids {
@@ -55,6 +58,7 @@ func (d *runningDemo) render(name string) (string, error) {
 		"Keys": d.Keys, "Routes": d.Routes, "Caddyfile": d.caddyfile,
 		"Prefix": d.Prefix, "Core": names.Core, "Shop": names.Shop[2], "Checkout": names.Checkout,
 		"Analytics": names.Analytics, "Admin": strings.TrimSuffix(names.Analytics, "analytics") + "admin", "Word": shopWord(d.Platform), "SMTP": d.smtp,
+		"Show": d.show, "Socket": d.admin,
 	})
 	return out.String(), err
 }

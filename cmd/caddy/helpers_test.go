@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -136,7 +137,7 @@ func newDemo(t *testing.T, options site.Options) *world {
 	t.Helper()
 	w := newPlatform(t, options)
 	caddyrun.Stop(t)
-	d := demo{options: options, listen: "127.0.0.1:0"}
+	d := demo{options: options, listen: "127.0.0.1:0", dir: demoDir(t)}
 	running, err := d.startGateway(t.Context(), w.startTap(), w.info)
 	if err != nil {
 		t.Fatal(err)
@@ -144,6 +145,17 @@ func newDemo(t *testing.T, options site.Options) *world {
 	caddyrun.StopAfter(t)
 	w.gateway, w.metrics = running.Gateway, running.Metrics
 	return w
+}
+
+// demoDir returns a directory for a demo. Its name is short, as that of a socket must be.
+func demoDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "demo-") //nolint:usetesting // that one has the name of the test
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
 }
 
 // newWorld starts a gateway with the given options of the directive, and the

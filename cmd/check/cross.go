@@ -95,7 +95,7 @@ func (c *check) emulate(ctx context.Context, dir, binary string) {
 	start := time.Now()
 	out, err := machine.Install(ctx, []machine.Package{emulator})
 	if err == nil {
-		out, err = tryDemo(ctx, dir, emulator.Command, binary, "restwarden", "demo", "--json")
+		out, err = tryDemo(ctx, dir, emulator.Command, binary, "restwarden", "demo")
 	}
 	c.results.verdict(emulated+": the demo, by "+emulator.Command, time.Since(start), out, err)
 }

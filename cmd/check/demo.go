@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -19,9 +20,18 @@ import (
 // stopLimit is how long the demo may take to end after an interrupt.
 const stopLimit = 20 * time.Second
 
-// tryDemo starts the demo in dir by a command, looks at the gateway and at the bare platform
-// behind it, and interrupts it as a person would.
+// tryDemo runs the demo in dir by a command: to the end of its table, which is its own test,
+// then as a program that serves.
 func tryDemo(ctx context.Context, dir, name string, args ...string) (string, error) {
+	if out, err := output(ctx, toolLimit, dir, name, append(slices.Clone(args), "--once")...); err != nil {
+		return out, err
+	}
+	return serveDemo(ctx, dir, name, append(slices.Clone(args), "--json")...)
+}
+
+// serveDemo starts the demo in dir by a command, looks at the gateway and at the bare
+// platform behind it, and interrupts it as a person would.
+func serveDemo(ctx context.Context, dir, name string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, toolLimit)
 	defer cancel()
 	cmd, err := machine.Command(ctx, dir, name, args...)

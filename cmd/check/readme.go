@@ -97,7 +97,7 @@ func tryCommand(ctx context.Context, dir, line string) (string, error) {
 	case strings.HasPrefix(line, refusalCommand):
 		return lists(ctx, dir, line, "BenchmarkRefusal")
 	case strings.HasPrefix(line, demoCommand):
-		return tryDemo(ctx, dir, "go", "run", "./cmd/caddy", "restwarden", "demo", "--json")
+		return tryDemo(ctx, dir, "go", "run", "./cmd/caddy", "restwarden", "demo")
 	case strings.HasPrefix(line, "xcaddy "):
 		return buildOwnCaddy(ctx, dir, line)
 	}

@@ -8,11 +8,7 @@ import (
 // seed fills a new site. Passwords and keys are random in each process.
 func (s *Site) seed() {
 	for _, login := range []string{"admin", "manager", "customer", "editor", "author"} {
-		role := map[string]string{"admin": "administrator", "manager": "shop_manager"}[login]
-		if role == "" {
-			role = login
-		}
-		u := s.addUser(login, role)
+		u := s.addUser(login, RoleOf(login))
 		u.password, u.bearer = s.token(20), s.token(40)
 		s.addAppPassword(u, "demo", "")
 	}
@@ -33,6 +29,17 @@ func (s *Site) seed() {
 		s.posts = append(s.posts, &post{id: s.id(), kind: "post", author: s.users[i].id, title: title, content: title + ".", status: "publish", date: s.opt.Now()})
 	}
 	s.seedShop(customer)
+}
+
+// RoleOf returns the role of a user that a new site has.
+func RoleOf(login string) string {
+	switch login {
+	case "admin":
+		return "administrator"
+	case "manager":
+		return "shop_manager"
+	}
+	return login
 }
 
 // addUser adds an account with one role and no password.

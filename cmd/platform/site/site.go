@@ -67,6 +67,9 @@ func New(options Options) (*Site, error) {
 	return s, nil
 }
 
+// Options returns what the site was built with, with the defaults filled in.
+func (s *Site) Options() Options { return s.opt }
+
 // register adds all routes, the core's first, as the platform does.
 func (s *Site) register() {
 	s.router.add("", "", reading, endpoint{run: index})

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	caddycmd "github.com/caddyserver/caddy/v2/cmd"
+
+	"github.com/restwarden/restwarden/caddymodule"
+)
+
+// follower hears of the refusals of a running demo, as they happen.
+type follower struct {
+	events io.ReadCloser
+	ended  chan struct{}
+}
+
+// follow returns a follower, who hears of all that happens from now on.
+func (d *runningDemo) follow() (*follower, error) {
+	res, err := caddycmd.AdminAPIRequest(d.admin, http.MethodGet, "/restwarden/events", nil, nil) //nolint:bodyclose // leave closes it
+	if err != nil {
+		return nil, err
+	}
+	return &follower{res.Body, make(chan struct{})}, nil
+}
+
+// print prints a line for each until leave is called.
+func (f *follower) print(out io.Writer) {
+	defer close(f.ended)
+	for lines := bufio.NewScanner(f.events); lines.Scan(); {
+		var rec caddymodule.Record
+		data, ok := strings.CutPrefix(lines.Text(), "data: ")
+		if ok && json.Unmarshal([]byte(data), &rec) == nil && rec.Policy != "" {
+			_, _ = fmt.Fprintln(out, refusalLine(time.Now(), &rec)) // an error means that nobody reads it
+		}
+	}
+}
+
+// leave ends print, which must have been called.
+func (f *follower) leave() {
+	_ = f.events.Close() // it was only read
+	<-f.ended
+}
+
+// refusalLine is "15:04:05  rest_not_logged_in  GET /wp/v2/users  access: built-in rule".
+func refusalLine(at time.Time, rec *caddymodule.Record) string {
+	call := strings.TrimSpace(rec.Method + " " + rec.Route)
+	return fmt.Sprintf("%s  %s  %s  %s", at.Format(time.TimeOnly), rec.Code, call, policyAndRule(rec.Policy, rec.Rule))
+}
