@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap/zapcore"
@@ -21,28 +22,30 @@ const recordVersion = 1
 // and an object of the admin API. No field holds a word of the client's but the address,
 // and the host where it is one of the site's.
 type Record struct {
-	Version   int    `json:"v"`
-	RequestID string `json:"request_id"` // Caddy's {http.request.uuid}
-	Site      string `json:"site"`
-	Host      string `json:"host"` // the request's, or "other" if it is none of the site's
-	Base      string `json:"base"`
-	Policy    string `json:"policy"`
-	Code      string `json:"code"`
-	Outcome   string `json:"outcome"`
-	Rule      string `json:"rule"`
-	At        string `json:"at"`
-	Imported  string `json:"imported,omitempty"` // where the snippet with the rule was imported
-	From      string `json:"from"`               // "page", "other" or "none", see calledFrom
-	Why       string `json:"why"`                // one sentence for support staff
-	Method    string `json:"method"`             // the effective one
-	Form      string `json:"form"`               // "pretty", "query" or "body"; "" without a reading
-	Parts     int    `json:"parts,omitempty"`    // of a batch
-	Route     string `json:"route"`              // see routeOf
-	Remedy    string `json:"remedy,omitempty"`   // see policies.Remedy
-	ClientIP  string `json:"client_ip"`
-	Caller    string `json:"caller"`
-	UserID    uint64 `json:"user_id,omitempty"`
-	Error     string `json:"error,omitempty"` // why a policy could not decide
+	Version int `json:"v"`
+	// Time is when the decision was recorded. A line of the log has a time of its own.
+	Time      time.Time `json:"time,omitzero"`
+	RequestID string    `json:"request_id"` // Caddy's {http.request.uuid}
+	Site      string    `json:"site"`
+	Host      string    `json:"host"` // the request's, or "other" if it is none of the site's
+	Base      string    `json:"base"`
+	Policy    string    `json:"policy"`
+	Code      string    `json:"code"`
+	Outcome   string    `json:"outcome"`
+	Rule      string    `json:"rule"`
+	At        string    `json:"at"`
+	Imported  string    `json:"imported,omitempty"` // where the snippet with the rule was imported
+	From      string    `json:"from"`               // "page", "other" or "none", see calledFrom
+	Why       string    `json:"why"`                // one sentence for support staff
+	Method    string    `json:"method"`             // the effective one
+	Form      string    `json:"form"`               // "pretty", "query" or "body"; "" without a reading
+	Parts     int       `json:"parts,omitempty"`    // of a batch
+	Route     string    `json:"route"`              // see routeOf
+	Remedy    string    `json:"remedy,omitempty"`   // see policies.Remedy
+	ClientIP  string    `json:"client_ip"`
+	Caller    string    `json:"caller"`
+	UserID    uint64    `json:"user_id,omitempty"`
+	Error     string    `json:"error,omitempty"` // why a policy could not decide
 }
 
 // MarshalLogObject implements zapcore.ObjectMarshaler.

@@ -59,6 +59,7 @@ func (s *siteState) Close() error {
 
 // add keeps a record and sends it to those who follow the events.
 func (s *siteState) add(rec Record) {
+	rec.Time = time.Now().UTC()
 	s.mu.Lock()
 	if len(s.records) < keptRecords {
 		s.records = append(s.records, rec)

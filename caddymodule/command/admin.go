@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"strings"
 
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 	"github.com/spf13/cobra"
+
+	"github.com/restwarden/restwarden/caddymodule/command/adminapi"
 )
 
 // adminFlags say which Caddy a command talks to, as those of "caddy reload" do.
@@ -86,49 +86,31 @@ func (a *adminFlags) endpoint() (string, error) {
 	return address, nil
 }
 
-// ask sends a request to the admin endpoint and reads its answer into v.
-func (a *adminFlags) ask(method, path string, body, v any) error {
+// client returns a client for the admin endpoint.
+func (a *adminFlags) client() (*adminapi.Client, error) {
 	address, err := a.endpoint()
+	if err != nil {
+		return nil, err
+	}
+	c, err := adminapi.New(address)
+	if err != nil {
+		return nil, usage(err)
+	}
+	return c, nil
+}
+
+// ask sends a request to the admin endpoint and reads its answer into v.
+func (a *adminFlags) ask(cmd *cobra.Command, method, path string, body, v any) error {
+	c, err := a.client()
 	if err != nil {
 		return err
 	}
-	var text io.Reader
-	if body != nil {
-		b, err := json.Marshal(body)
-		if err != nil {
-			return err
-		}
-		text = strings.NewReader(string(b))
-	}
-	res, err := caddycmd.AdminAPIRequest(address, method, "/restwarden/"+path, http.Header{}, text)
-	if err != nil {
-		return explained(address, err)
-	}
-	defer func() { _ = res.Body.Close() }() // it was only read
-	if err := json.NewDecoder(res.Body).Decode(v); err != nil {
-		return fmt.Errorf("the answer of Caddy at %s: %w", address, err)
-	}
-	return nil
+	return asked(c.Ask(cmd.Context(), method, path, body, v))
 }
 
-// explained adds to an error of AdminAPIRequest what it means. That function has the
-// status of the answer only in the text of its error.
-func explained(address string, err error) error {
-	_, answer, answered := strings.Cut(err.Error(), "HTTP ")
-	if !answered {
-		return fmt.Errorf("no Caddy answers at %s (%w); with `admin off` it shows no status and cannot be switched while it runs", address, err)
-	}
-	status, text, _ := strings.Cut(answer, ": ")
-	var said struct {
-		Error string `json:"error"`
-	}
-	switch {
-	case json.Unmarshal([]byte(text), &said) != nil || said.Error == "":
-		err = fmt.Errorf("the Caddy at %s has no RestWarden, or one without this command: it answers %s", address, status)
-	default:
-		err = errors.New(said.Error)
-	}
-	if strings.HasPrefix(status, "4") {
+// asked marks an error of Caddy that is one of those who use the command.
+func asked(err error) error {
+	if said, ok := errors.AsType[*adminapi.Error](err); ok && said.Status < http.StatusInternalServerError {
 		return usage(err)
 	}
 	return err

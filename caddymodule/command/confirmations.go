@@ -49,7 +49,7 @@ all gateways. Each link opens a page that does the same: who has it can decide.`
 			return usage(err)
 		}
 		var list struct{ Confirmations []confirmation }
-		if err := admin.ask("GET", "confirmations", nil, &list); err != nil {
+		if err := admin.ask(cmd, "GET", "confirmations", nil, &list); err != nil {
 			return err
 		}
 		found := list.Confirmations[:0]
@@ -67,7 +67,7 @@ all gateways. Each link opens a page that does the same: who has it can decide.`
 			return found[0].show(cmd.OutOrStdout())
 		}
 		var decided confirmation
-		if err := admin.ask("POST", "confirmations/"+url.PathEscape(id), map[string]any{"give": word == "give"}, &decided); err != nil {
+		if err := admin.ask(cmd, "POST", "confirmations/"+url.PathEscape(id), map[string]any{"give": word == "give"}, &decided); err != nil {
 			return err
 		}
 		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: confirmation %s %s\n", plain(decided.Site), plain(decided.ID), plain(decided.State))

@@ -1,11 +1,12 @@
 package command
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/restwarden/restwarden/caddymodule/command/adminapi"
 	"github.com/restwarden/restwarden/policies/nearest"
 )
 
@@ -38,39 +40,117 @@ type siteState struct {
 	Refusals int `json:"refusals"`
 }
 
+// statusFlags say what "caddy restwarden status" shows, and how.
+type statusFlags struct {
+	admin              adminFlags
+	format, site       string
+	web                bool
+	listen, secretFile string
+}
+
 func statusCommand() *cobra.Command {
-	var admin adminFlags
-	var format string
+	var flags statusFlags
 	cmd := &cobra.Command{
-		Use:   "status [--address ADDRESS] [--format text|json]",
+		Use:   "status [--site SITE] [--format text|json] [--web [--listen ADDRESS] [--secret-file FILE]] [--address ADDRESS]",
 		Short: "Shows the sites that a running Caddy guards",
 		Long: `Shows each site that a running Caddy guards: its mode, whether a lockdown is in
 force, the release of the shop, how many questions were asked, how many refusals
-are kept, and what does not fit the site.`,
+are kept, and what does not fit the site. With --site, that site and its last
+refusals.
+
+With --web, prints the address of a page that shows the same, with refusals as they
+happen and buttons for the switches, and serves it until interrupted. With --site as
+well, the page shows that site alone and switches nothing.`,
 		Args:         cobra.NoArgs,
 		SilenceUsage: true,
 	}
-	admin.add(cmd)
-	cmd.Flags().StringVar(&format, "format", "text", "text or json")
+	flags.admin.add(cmd)
+	f := cmd.Flags()
+	f.StringVar(&flags.format, "format", "text", "text or json")
+	f.StringVar(&flags.site, "site", "", "the site (default all)")
+	f.BoolVar(&flags.web, "web", false, "serve a page for a browser until interrupted")
+	f.StringVar(&flags.listen, "listen", "127.0.0.1:0", "with --web: address of the page; with port 0 a free one")
+	f.StringVar(&flags.secretFile, "secret-file", "", "with --web: file with the secret that makes the page's address, made if missing (default: another address each time)")
 	withStatus(cmd, func(cmd *cobra.Command, _ []string) error {
-		if err := nearest.Check(format, "text", "json"); err != nil {
+		if err := nearest.Check(flags.format, "text", "json"); err != nil {
 			return usage(fmt.Errorf("--format: %w", err))
 		}
-		var answer json.RawMessage
-		if err := admin.ask("GET", "sites", nil, &answer); err != nil {
+		c, err := flags.admin.client()
+		if err != nil {
 			return err
 		}
-		if format == "json" {
-			_, err := fmt.Fprintln(cmd.OutOrStdout(), string(bytes.TrimSpace(answer)))
-			return err
+		if flags.web {
+			return flags.serve(cmd, c)
 		}
-		var list struct{ Sites []siteState }
-		if err := json.Unmarshal(answer, &list); err != nil {
-			return err
+		for _, name := range []string{"listen", "secret-file"} {
+			if cmd.Flags().Changed(name) {
+				return usage(fmt.Errorf("--%s: only with --web", name))
+			}
 		}
-		return table(cmd.OutOrStdout(), list.Sites)
+		return flags.print(cmd, c)
 	})
 	return cmd
+}
+
+// print prints the sites, or one with its last refusals.
+func (f *statusFlags) print(cmd *cobra.Command, c *adminapi.Client) error {
+	var list struct {
+		Version  int               `json:"v"`
+		Sites    []json.RawMessage `json:"sites"`
+		Refusals []json.RawMessage `json:"refusals,omitempty"` // of one site, the newest first
+	}
+	if f.site != "" {
+		if err := asked(c.Ask(cmd.Context(), "GET", "sites/"+url.PathEscape(f.site)+"/refusals", nil, &list)); err != nil {
+			return err
+		}
+	}
+	if err := asked(c.Ask(cmd.Context(), "GET", "sites", nil, &list)); err != nil {
+		return err
+	}
+	var sites []siteState
+	kept := list.Sites[:0]
+	for _, text := range list.Sites {
+		var s siteState
+		if err := json.Unmarshal(text, &s); err != nil {
+			return err
+		}
+		if f.site == "" || s.Site == f.site {
+			kept, sites = append(kept, text), append(sites, s)
+		}
+	}
+	if list.Sites = kept; f.format == "json" {
+		return json.NewEncoder(cmd.OutOrStdout()).Encode(list)
+	}
+	if err := table(cmd.OutOrStdout(), sites); err != nil {
+		return err
+	}
+	return refusalTable(cmd.OutOrStdout(), list.Refusals)
+}
+
+// refusalTable prints a line for each record, the newest first.
+func refusalTable(out io.Writer, records []json.RawMessage) error {
+	if len(records) == 0 {
+		return nil
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(w, "\nTIME\tOUTCOME\tCODE\tCALL\tRULE\tCLIENT\tREQUEST ID") // Flush returns the error
+	for _, text := range records {
+		var r struct {
+			Time                                           time.Time
+			Outcome, Code, Method, Route, Policy, Rule, At string
+			Client                                         string `json:"client_ip"`
+			ID                                             string `json:"request_id"`
+		}
+		if err := json.Unmarshal(text, &r); err != nil {
+			return err
+		}
+		rule := cmp.Or(r.Rule, r.Policy)
+		if r.At != "" {
+			rule += " (" + r.At + ")"
+		}
+		_, _ = fmt.Fprintln(w, strings.Join([]string{moment(r.Time), r.Outcome, r.Code, r.Method + " " + r.Route, rule, r.Client, r.ID}, "\t"))
+	}
+	return w.Flush()
 }
 
 // table prints a line for each site, then what does not fit it.

@@ -49,7 +49,7 @@ survives reloads and ends by itself; --for 0s ends it now.`,
 		}
 		var answer switched
 		body := map[string]any{"mode": "observe", "for": lasts}
-		if err := admin.ask("POST", "sites/"+url.PathEscape(args[0])+"/mode", body, &answer); err != nil {
+		if err := admin.ask(cmd, "POST", "sites/"+url.PathEscape(args[0])+"/mode", body, &answer); err != nil {
 			return err
 		}
 		text := fmt.Sprintf("%s: mode %s", answer.Site, answer.Mode)
@@ -92,7 +92,7 @@ The lockdown survives reloads and ends by itself; --for 0s ends it now.`,
 			body["site"] = site
 		}
 		var answer switched
-		if err := admin.ask("POST", "lockdown", body, &answer); err != nil {
+		if err := admin.ask(cmd, "POST", "lockdown", body, &answer); err != nil {
 			return err
 		}
 		text := "no lockdown"

@@ -2,38 +2,19 @@ package audit_test
 
 import (
 	"bytes"
-	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
-	"time"
-
-	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/log"
-	"github.com/chromedp/cdproto/network"
-	"github.com/chromedp/cdproto/runtime"
-	"github.com/chromedp/chromedp"
 
 	"github.com/restwarden/restwarden/caddymodule/command/audit"
-	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
+	"github.com/restwarden/restwarden/cmd/check/testkit/browser"
 )
 
 var update = flag.Bool("update", false, "write the screenshot of docs/audit.md anew")
-
-// picture is the screenshot of the docs. Beside it stands the hash of the page that it shows.
-const picture = "../../../docs/images/audit.png"
-
-// patience bounds what the browser does in one test, also on a busy machine.
-const patience = 2 * time.Minute
 
 func savedReport(t *testing.T) *audit.Report {
 	t.Helper()
@@ -57,86 +38,6 @@ func pageOf(t *testing.T, report *audit.Report) []byte {
 	return page.Bytes()
 }
 
-// browser is a Chromium that notes what a page asks for and complains about.
-type browser struct {
-	context.Context
-	mu    sync.Mutex
-	notes []string
-}
-
-func openBrowser(t *testing.T) *browser {
-	t.Helper()
-	path, err := machine.LookPath("chromium")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithTimeout(t.Context(), patience)
-	t.Cleanup(stop)
-	allocator, stop := chromedp.NewExecAllocator(ctx, append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(path), chromedp.UserDataDir(t.TempDir()), chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.Flag("headless", "new"), chromedp.Flag("disable-component-update", true), chromedp.Flag("hide-scrollbars", true),
-		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"), // nothing leaves this machine
-	)...)
-	t.Cleanup(stop)
-	b := new(browser)
-	tab, stop := chromedp.NewContext(allocator)
-	t.Cleanup(stop)
-	b.Context = tab
-	if err := chromedp.Listen(tab, b.note); err != nil { // starts the browser
-		t.Fatal(err)
-	}
-	if _, err := chromedp.Call(tab, log.Enable, cdp.Empty{}); err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
-func (b *browser) note(event any) {
-	text := ""
-	switch e := event.(type) {
-	case *network.EventRequestWillBeSent:
-		if !strings.HasPrefix(e.Request.URL, "data:") {
-			text = "request " + e.Request.URL
-		}
-	case *runtime.EventExceptionThrown:
-		text = "exception " + e.ExceptionDetails.Text
-	case *runtime.EventConsoleAPICalled:
-		text = "console " + string(e.Type)
-	case *log.EventEntryAdded:
-		text = "log " + e.Entry.Text
-	}
-	if text != "" {
-		b.mu.Lock()
-		b.notes = append(b.notes, text)
-		b.mu.Unlock()
-	}
-}
-
-// noted returns the notes since the last call.
-func (b *browser) noted() []string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	notes := b.notes
-	b.notes = nil
-	return notes
-}
-
-// show opens a page and looks at it.
-func (b *browser) show(url, scheme string, width, height int64) (*seen, error) {
-	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}
-	if _, err := chromedp.Call(b, emulation.SetEmulatedMedia, media); err != nil {
-		return nil, err
-	}
-	size := emulation.SetDeviceMetricsOverrideParams{Width: width, Height: height, DeviceScaleFactor: 1, Mobile: width < 500}
-	if _, err := chromedp.Call(b, emulation.SetDeviceMetricsOverride, size); err != nil {
-		return nil, err
-	}
-	if err := chromedp.Do(b, chromedp.Navigate(url)); err != nil {
-		return nil, err
-	}
-	return chromedp.Run(b, chromedp.Evaluate[*seen](look))
-}
-
 // TestReport_HTML: the page shows the numbers of the report, in both colour schemes, on a
 // telephone and on a desk, without sideways scrolling, also with all details open. It loads
 // nothing and complains of nothing.
@@ -148,15 +49,13 @@ func TestReport_HTML(t *testing.T) {
 		_, _ = w.Write(page) // a browser that is gone shows in the test
 	}))
 	defer server.Close()
-	b, grounds := openBrowser(t), map[string]bool{}
+	b, grounds := browser.Open(t), map[string]bool{}
 	for _, scheme := range []string{"light", "dark"} {
 		for _, width := range []int64{390, 1280} {
-			shown, err := b.show(server.URL, scheme, width, 900)
-			if err != nil {
-				t.Fatal(err)
-			}
+			b.Show(server.URL, scheme, width, 900)
+			shown := browser.Run[*seen](b, look)
 			name := fmt.Sprintf("%s, %d px", scheme, width)
-			if notes := b.noted(); len(notes) != 1 || notes[0] != "request "+server.URL+"/" {
+			if notes := b.Noted(); len(notes) != 1 || notes[0] != "request "+server.URL+"/" {
 				t.Errorf("%s: %q", name, notes)
 			}
 			if shown.Wide[0] > width || shown.Wide[1] > width || shown.Contrast < 4.5 {
@@ -169,7 +68,8 @@ func TestReport_HTML(t *testing.T) {
 	if len(grounds) != 2 {
 		t.Errorf("the colour schemes are %v", grounds)
 	}
-	b.picture(t, server.URL, page)
+	b.Show(server.URL, "light", 960, 1180)
+	b.Picture("../../../docs/images/audit.png", "../../../docs/audit.md", page, *update)
 }
 
 // seen is what a script reads from the page.
@@ -234,40 +134,5 @@ func (s *seen) compare(t *testing.T, name string, r *audit.Report) {
 		if !strings.Contains(s.Propose, "\t"+line+"\n") {
 			t.Errorf("%s: the lines do not have %s: %q", name, line, s.Propose)
 		}
-	}
-}
-
-// picture holds that the screenshot is one of this page. With -update it makes it.
-func (b *browser) picture(t *testing.T, url string, page []byte) {
-	t.Helper()
-	sum := sha256.Sum256(page)
-	hash, beside := hex.EncodeToString(sum[:])+"\n", strings.TrimSuffix(picture, ".png")+".sha256"
-	if *update {
-		if _, err := b.show(url, "light", 960, 1180); err != nil {
-			t.Fatal(err)
-		}
-		if err := chromedp.Do(b, chromedp.Navigate(url)); err != nil { // with closed details
-			t.Fatal(err)
-		}
-		png, err := chromedp.Run(b, chromedp.CaptureScreenshot())
-		if err != nil {
-			t.Fatal(err)
-		}
-		for file, text := range map[string][]byte{picture: png, beside: []byte(hash)} {
-			if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(file, text, 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	was, err := os.ReadFile(beside)
-	if png, missing := os.ReadFile(picture); err != nil || missing != nil || string(was) != hash || !bytes.HasPrefix(png, []byte("\x89PNG")) {
-		t.Errorf("the screenshot shows another page (%v, %v): run this test with -update", err, missing)
-	}
-	docs, err := os.ReadFile("../../../docs/audit.md")
-	if err != nil || !strings.Contains(string(docs), "](images/audit.png)") {
-		t.Errorf("docs/audit.md does not show the picture: %v", err)
 	}
 }

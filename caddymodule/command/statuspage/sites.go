@@ -1,0 +1,152 @@
+package statuspage
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/restwarden/restwarden/caddymodule/command/adminapi"
+)
+
+// object is a JSON object whose fields this package does not need to know.
+type object map[string]json.RawMessage
+
+// only returns the object with these fields alone.
+func (o object) only(fields ...string) object {
+	some := make(object, len(fields))
+	for _, field := range fields {
+		if value, ok := o[field]; ok {
+			some[field] = value
+		}
+	}
+	return some
+}
+
+// text returns a field that is text.
+func (o object) text(field string) (text string) {
+	_ = json.Unmarshal(o[field], &text) // anything else is no text
+	return text
+}
+
+// set sets a field to a value that is certain to have a JSON form.
+func (o object) set(field string, value any) {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(err)
+	}
+	o[field] = text
+}
+
+// refreshed is how long an answer of Caddy counts for all who look.
+const refreshed = time.Second
+
+// siteList is the sites as Caddy last told them.
+type siteList struct {
+	api *adminapi.Client
+
+	mu    sync.Mutex
+	asked time.Time
+	list  []object
+}
+
+// get returns the sites. Callers must not change them.
+func (l *siteList) get(ctx context.Context) ([]object, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if time.Since(l.asked) < refreshed {
+		return l.list, nil
+	}
+	var answer struct{ Sites []object }
+	if err := l.api.Ask(ctx, http.MethodGet, "sites", nil, &answer); err != nil {
+		return nil, err
+	}
+	l.list, l.asked = answer.Sites, time.Now()
+	return l.list, nil
+}
+
+// forget makes the next get ask Caddy.
+func (l *siteList) forget() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.asked = time.Time{}
+}
+
+// serveSites answers with the sites as Caddy's admin endpoint does. The page of all sites
+// also gets the address of the page of each.
+func (p *Page) serveSites(w http.ResponseWriter, r *http.Request, v view) error {
+	all, err := p.sites.get(r.Context())
+	if err != nil {
+		return err
+	}
+	shown := []object{}
+	for _, site := range all {
+		name := site.text("site")
+		switch {
+		case v.all():
+			linked := maps.Clone(site)
+			linked.set("page", ".."+p.Path(name))
+			shown = append(shown, linked)
+		case name == v.site:
+			shown = append(shown, ownSite(site))
+		}
+	}
+	if !v.all() && len(shown) == 0 {
+		return statusError{http.StatusNotFound, fmt.Errorf("the site %s is not guarded any more", v.site)}
+	}
+	return writeJSON(w, http.StatusOK, map[string]any{"v": 1, "sites": shown})
+}
+
+// ownSite is a site as its owner may see it. Errors of questions and places in the
+// configuration tell of the machine, which others may share.
+func ownSite(site object) object {
+	own := site.only("site", "platform", "mode", "mode_until", "configured_mode", "lockdown", "release", "release_source", "refusals", "routes")
+	var problems []object
+	if json.Unmarshal(site["problems"], &problems) == nil {
+		for i := range problems {
+			problems[i] = problems[i].only("code", "problem")
+		}
+		own.set("problems", problems)
+	}
+	var questions map[string]object
+	if json.Unmarshal(site["questions"], &questions) == nil {
+		for kind, q := range questions {
+			questions[kind] = q.only("asked", "known", "failed", "seconds", "last")
+		}
+		own.set("questions", questions)
+	}
+	return own
+}
+
+// ownRecord is a record as the owner of its site may see it.
+func ownRecord(record object) object {
+	return record.only("v", "time", "request_id", "site", "host", "base", "policy", "code", "outcome", "rule", "from", "why",
+		"method", "form", "parts", "route", "remedy", "client_ip", "caller", "user_id")
+}
+
+// serveRefusals answers with the last refusals of a site, the newest first.
+func (p *Page) serveRefusals(w http.ResponseWriter, r *http.Request, v view) error {
+	site := cmp.Or(v.site, r.URL.Query().Get("site"))
+	records, err := refusals(r.Context(), p.api, site)
+	if err != nil {
+		return err
+	}
+	if !v.all() {
+		for i := range records {
+			records[i] = ownRecord(records[i])
+		}
+	}
+	return writeJSON(w, http.StatusOK, map[string]any{"v": 1, "site": site, "refusals": records})
+}
+
+// refusals returns the records that Caddy keeps of a site.
+func refusals(ctx context.Context, api *adminapi.Client, site string) ([]object, error) {
+	var answer struct{ Refusals []object }
+	err := api.Ask(ctx, http.MethodGet, "sites/"+url.PathEscape(site)+"/refusals", nil, &answer)
+	return answer.Refusals, err
+}

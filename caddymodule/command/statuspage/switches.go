@@ -1,0 +1,63 @@
+package statuspage
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+)
+
+// maxBody bounds, in bytes, the body of a request that switches.
+const maxBody = 4 << 10
+
+var errOnlyShows = errors.New("this page shows one site, and switches nothing")
+
+// serveMode switches the mode of a site, as POST /restwarden/sites/<site>/mode.
+func (p *Page) serveMode(w http.ResponseWriter, r *http.Request, v view) error {
+	var body struct {
+		Site string `json:"site"`
+		Mode string `json:"mode"`
+		For  string `json:"for"`
+	}
+	if err := readSwitch(w, r, v, &body); err != nil {
+		return err
+	}
+	return p.forward(w, r, "sites/"+url.PathEscape(body.Site)+"/mode", map[string]any{"mode": body.Mode, "for": body.For})
+}
+
+// serveLockdown switches a lockdown, as POST /restwarden/lockdown.
+func (p *Page) serveLockdown(w http.ResponseWriter, r *http.Request, v view) error {
+	var body struct {
+		Site *string `json:"site,omitempty"` // nil for all sites
+		For  string  `json:"for"`
+		Hard bool    `json:"hard"`
+	}
+	if err := readSwitch(w, r, v, &body); err != nil {
+		return err
+	}
+	return p.forward(w, r, "lockdown", body)
+}
+
+// readSwitch reads the body of a request that switches, which only the page of all sites may.
+func readSwitch(w http.ResponseWriter, r *http.Request, v view, body any) error {
+	if !v.all() {
+		return statusError{http.StatusForbidden, errOnlyShows}
+	}
+	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(body); err != nil {
+		return statusError{http.StatusBadRequest, fmt.Errorf("the body of the switch: %w", err)}
+	}
+	return nil
+}
+
+// forward lets Caddy switch, and answers what it answers.
+func (p *Page) forward(w http.ResponseWriter, r *http.Request, path string, body any) error {
+	defer p.sites.forget()
+	var answer json.RawMessage
+	if err := p.api.Ask(r.Context(), http.MethodPost, path, body, &answer); err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, answer)
+}
