@@ -143,7 +143,10 @@ func (d *dashboard) filled(expr string, given map[string]string) string {
 	})
 }
 
-var usedVariable = regexp.MustCompile(`\$\w+`)
+var (
+	usedVariable  = regexp.MustCompile(`\$\w+`)
+	variableQuery = regexp.MustCompile(`^label_values\((.+), (\w+)\)$`)
+)
 
 // selector is a metric in an expression, with its matchers in braces.
 type selector struct{ metric, matchers string }

@@ -54,6 +54,13 @@ func TestLive(t *testing.T) {
 	})
 	t.Run("names", func(t *testing.T) {
 		questions := d.questions()
+		for _, v := range d.Templating.List {
+			if m := variableQuery.FindStringSubmatch(v.Definition); m != nil {
+				questions = append(questions, question{"variable " + v.Name, "count by (" + m[2] + ") (" + m[1] + ")"})
+			} else if v.Type != "datasource" {
+				t.Errorf("the variable %s is %q", v.Name, v.Definition)
+			}
+		}
 		for i := range questions {
 			questions[i].expr = d.filled(questions[i].expr, nil)
 		}
