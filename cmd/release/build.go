@@ -61,16 +61,19 @@ func (r *release) manualPages(ctx context.Context) (string, error) {
 		return "", err
 	}
 	dir := filepath.Join(r.work, "man")
-	if _, err := r.command(ctx, r.work, []string{r.epoch()}, program, "manpage", "--directory", dir); err != nil {
+	if _, err := r.command(ctx, r.work, r.clock(), program, "manpage", "--directory", dir); err != nil {
 		return "", err
 	}
 	r.manuals = dir
 	return dir, nil
 }
 
-// epoch is the time of the release as tools read it from the environment,
-// https://reproducible-builds.org/docs/source-date-epoch/.
-func (r *release) epoch() string { return "SOURCE_DATE_EPOCH=" + strconv.FormatInt(r.time.Unix(), 10) }
+// clock is the time of the release as tools read it from the environment,
+// https://reproducible-builds.org/docs/source-date-epoch/, and the zone in which it has its
+// date.
+func (r *release) clock() []string {
+	return []string{"SOURCE_DATE_EPOCH=" + strconv.FormatInt(r.time.Unix(), 10), "TZ=UTC"}
+}
 
 // cyclonedx is pinned: another version writes another file.
 const cyclonedx = "github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0"
