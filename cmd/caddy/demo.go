@@ -72,9 +72,16 @@ and one JSON object is all that goes to standard output.`,
 }
 
 // run prints the table and serves until ctx ends.
-func (d *demo) run(ctx context.Context, out io.Writer) (err error) {
+func (d *demo) run(ctx context.Context, out io.Writer) error {
+	if err := d.start(ctx, out); err != nil {
+		return fmt.Errorf("demo: %w", err)
+	}
+	return nil
+}
+
+func (d *demo) start(ctx context.Context, out io.Writer) (err error) {
 	if err := call.CheckBase(d.options.Base); err != nil { // the platform is less strict than the directive
-		return fmt.Errorf("demo: --base: %w", err)
+		return fmt.Errorf("--base: %w", err)
 	}
 	p, err := startPlatform(ctx, d.options, d.backendListen)
 	if err != nil {
@@ -83,10 +90,10 @@ func (d *demo) run(ctx context.Context, out io.Writer) (err error) {
 	defer p.stop()
 	d.options = p.Options()
 	if _, err := freeAddress(ctx, d.listen); err != nil { // before the table
-		return fmt.Errorf("demo: --listen: %w", err)
+		return fmt.Errorf("--listen: %w", err)
 	}
 	if d.dir, err = os.MkdirTemp("", "restwarden-demo-"); err != nil {
-		return fmt.Errorf("demo: %w", err)
+		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(d.dir)) }()
 	if !d.json {
@@ -111,18 +118,17 @@ func (d *demo) serve(ctx context.Context, out io.Writer, p *platform) error {
 		return p.wait(ctx)
 	}
 	if err := running.learn(newVisitor(ctx, p.Site, running.Gateway)); err != nil { // the routes, for the lines of refusals
-		return fmt.Errorf("demo: %w", err)
+		return err
 	}
 	follower, err := running.follow()
 	if err != nil {
-		return fmt.Errorf("demo: %w", err)
-	}
-	err = running.print(out, false)
-	go follower.print(out)
-	defer follower.leave()
-	if err != nil {
 		return err
 	}
+	defer follower.leave()
+	if err := running.print(out, false); err != nil {
+		return err
+	}
+	follower.print(out)
 	return p.wait(ctx)
 }
 
@@ -138,11 +144,11 @@ type platform struct {
 func startPlatform(ctx context.Context, options site.Options, on string) (*platform, error) {
 	s, err := site.New(options)
 	if err != nil {
-		return nil, fmt.Errorf("demo: --%w", err)
+		return nil, fmt.Errorf("--%w", err)
 	}
 	listener, address, err := listen(ctx, on)
 	if err != nil {
-		return nil, fmt.Errorf("demo: --backend-listen: %w", err)
+		return nil, fmt.Errorf("--backend-listen: %w", err)
 	}
 	p := &platform{s, address, make(chan error, 1), &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second}}
 	go func() { p.failed <- p.server.Serve(listener) }()
@@ -155,7 +161,7 @@ func (p *platform) wait(ctx context.Context) error {
 	case <-ctx.Done():
 		return nil
 	case err := <-p.failed:
-		return fmt.Errorf("demo: the platform stopped: %w", err)
+		return fmt.Errorf("the platform stopped: %w", err)
 	}
 }
 
@@ -174,11 +180,11 @@ func (d *demo) startGateway(ctx context.Context, backend string, info site.Info)
 func (d *demo) newGateway(ctx context.Context, backend string, info site.Info) (*runningDemo, error) {
 	gateway, err := freeAddress(ctx, d.listen)
 	if err != nil {
-		return nil, fmt.Errorf("demo: --listen: %w", err)
+		return nil, fmt.Errorf("--listen: %w", err)
 	}
 	metrics, err := freeAddress(ctx, "127.0.0.1:0")
 	if err != nil {
-		return nil, fmt.Errorf("demo: %w", err)
+		return nil, err
 	}
 	names, _ := call.PlatformByName(info.Platform)
 	running := &runningDemo{
@@ -194,13 +200,13 @@ func (d *demo) newGateway(ctx context.Context, backend string, info site.Info) (
 func (d *runningDemo) load() error {
 	adapted, warnings, err := caddyconfig.GetAdapter("caddyfile").Adapt([]byte(d.caddyfile), map[string]any{"filename": "Caddyfile"})
 	if err != nil {
-		return fmt.Errorf("demo: the gateway's Caddyfile: %w", err)
+		return fmt.Errorf("the gateway's Caddyfile: %w", err)
 	}
 	if len(warnings) > 0 {
-		return fmt.Errorf("demo: the gateway's Caddyfile: %v", warnings)
+		return fmt.Errorf("the gateway's Caddyfile: %v", warnings)
 	}
 	if err := caddy.Load(adapted, true); err != nil {
-		return fmt.Errorf("demo: %w", err)
+		return err
 	}
 	d.config = adapted
 	return nil
@@ -225,7 +231,7 @@ type runningDemo struct {
 
 func (d *runningDemo) print(out io.Writer, asJSON bool) (err error) {
 	if d.Try, err = d.lines(); err != nil {
-		return fmt.Errorf("demo: %w", err)
+		return err
 	}
 	if asJSON {
 		encoder := json.NewEncoder(out)
@@ -234,7 +240,7 @@ func (d *runningDemo) print(out io.Writer, asJSON bool) (err error) {
 	}
 	text, err := d.text()
 	if err != nil {
-		return fmt.Errorf("demo: %w", err)
+		return err
 	}
 	_, err = io.WriteString(out, text)
 	return err

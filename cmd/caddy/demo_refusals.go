@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
@@ -14,10 +15,10 @@ import (
 	"github.com/restwarden/restwarden/caddymodule"
 )
 
-// follower hears of the refusals of a running demo, as they happen.
+// follower hears of the refusals of a running demo.
 type follower struct {
-	events io.ReadCloser
-	ended  chan struct{}
+	events   io.ReadCloser
+	printing sync.WaitGroup
 }
 
 // follow returns a follower, who hears of all that happens from now on.
@@ -26,25 +27,26 @@ func (d *runningDemo) follow() (*follower, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &follower{res.Body, make(chan struct{})}, nil
+	return &follower{events: res.Body}, nil
 }
 
-// print prints a line for each until leave is called.
+// print begins to print a line for each refusal.
 func (f *follower) print(out io.Writer) {
-	defer close(f.ended)
-	for lines := bufio.NewScanner(f.events); lines.Scan(); {
-		var rec caddymodule.Record
-		data, ok := strings.CutPrefix(lines.Text(), "data: ")
-		if ok && json.Unmarshal([]byte(data), &rec) == nil && rec.Policy != "" {
-			_, _ = fmt.Fprintln(out, refusalLine(time.Now(), &rec)) // an error means that nobody reads it
+	f.printing.Go(func() {
+		for lines := bufio.NewScanner(f.events); lines.Scan(); {
+			var rec caddymodule.Record
+			data, ok := strings.CutPrefix(lines.Text(), "data: ")
+			if ok && json.Unmarshal([]byte(data), &rec) == nil && rec.Policy != "" {
+				_, _ = fmt.Fprintln(out, refusalLine(time.Now(), &rec)) // an error means that nobody reads it
+			}
 		}
-	}
+	})
 }
 
-// leave ends print, which must have been called.
+// leave ends the printing.
 func (f *follower) leave() {
 	_ = f.events.Close() // it was only read
-	<-f.ended
+	f.printing.Wait()
 }
 
 // refusalLine is "15:04:05  rest_not_logged_in  GET /wp/v2/users  access: built-in rule".

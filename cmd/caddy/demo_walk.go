@@ -30,10 +30,10 @@ type tried struct {
 func (d *demo) printWalk(ctx context.Context, out io.Writer) error {
 	rows, err := d.walk(ctx)
 	if err != nil {
-		return fmt.Errorf("demo: %w", err)
+		return err
 	}
 	if _, err := io.WriteString(out, tableOf(rows, terminal.PaletteOf(out))); err != nil {
-		return fmt.Errorf("demo: %w", err)
+		return err
 	}
 	var odd []string
 	for _, t := range rows {
@@ -42,7 +42,7 @@ func (d *demo) printWalk(ctx context.Context, out io.Writer) error {
 		}
 	}
 	if odd != nil {
-		return fmt.Errorf("demo: not as expected: %s", strings.Join(odd, ", "))
+		return fmt.Errorf("not as expected: %s", strings.Join(odd, ", "))
 	}
 	return nil
 }
@@ -103,12 +103,4 @@ func (t *tried) expected(o site.Options) bool {
 	}
 	fixed := slices.Contains(t.fixed, o.Release) || slices.Contains(t.fixed, o.CookiePlugin)
 	return t.bare.done != fixed && !t.guarded.done && (t.refused || fixed)
-}
-
-// String is the cell of a result: "200, 5 user names" or "401 rest_not_logged_in".
-func (r result) String() string {
-	if r.got != "" {
-		return fmt.Sprintf("%d, %s", r.answer.status, r.got)
-	}
-	return strings.TrimSpace(fmt.Sprintf("%d %s", r.answer.status, r.answer.code()))
 }

@@ -215,7 +215,7 @@ func TestDemo_Docs(t *testing.T) {
 // TestTable_Plain: what is no terminal gets no colours.
 func TestTable_Plain(t *testing.T) {
 	t.Parallel()
-	if text := tableOf([]*tried{{attack: true}}, terminal.Palette{}); strings.Contains(text, "\x1b") {
+	if text := tableOf([]*tried{{attack: true}, {}}, terminal.Palette{}); strings.Contains(text, "\x1b") {
 		t.Errorf("%q", text)
 	}
 }
