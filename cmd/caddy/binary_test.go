@@ -155,6 +155,16 @@ func TestBinary_Demo(t *testing.T) {
 	if got, err := client.Do(httpClient, req); err != nil || got.Status != http.StatusUnauthorized {
 		t.Error(got, err)
 	}
+	page := regexp.MustCompile(`(?m)^  status page +(http://127\.0\.0\.1:\d+/)(\S+/)$`).FindStringSubmatch(text)
+	if page == nil {
+		t.Fatal(text)
+	}
+	if req, err = client.Request(t.Context(), page[1], "GET "+page[2]+"sites", ""); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := client.Do(httpClient, req); err != nil || got.Status != http.StatusOK || !strings.Contains(got.Body, `"problems":[]`) {
+		t.Error(got, err)
+	}
 	until("") // an empty line
 	if line := until(""); !strings.HasSuffix(line, "  rest_not_logged_in  GET /wp/v2/users  access: built-in rule\n") {
 		t.Error(line)

@@ -18,6 +18,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/spf13/cobra"
 
+	"github.com/restwarden/restwarden/caddymodule/command/adminapi"
 	"github.com/restwarden/restwarden/cmd/platform/site"
 	"github.com/restwarden/restwarden/policies/call"
 )
@@ -125,6 +126,9 @@ func (d *demo) serve(ctx context.Context, out io.Writer, p *platform) error {
 		return err
 	}
 	defer follower.leave()
+	if running.page, err = running.openPage(ctx); err != nil {
+		return err
+	}
 	if err := running.print(out, false); err != nil {
 		return err
 	}
@@ -209,7 +213,8 @@ func (d *runningDemo) load() error {
 		return err
 	}
 	d.config = adapted
-	return nil
+	d.api, err = adminapi.New(d.admin)
+	return err
 }
 
 // runningDemo holds what a person needs to try the demo.
@@ -222,6 +227,8 @@ type runningDemo struct {
 	site.Info
 	Try []string `json:"try"`
 
+	api       *adminapi.Client
+	page      string // address of the status page
 	admin     string // address of Caddy's admin endpoint, as --address of "caddy restwarden status" takes it
 	caddyfile string
 	config    []byte // the Caddyfile as Caddy's own JSON

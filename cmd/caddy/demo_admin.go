@@ -1,12 +1,14 @@
 package main
 
 import (
-	"encoding/json"
+	"context"
+	"crypto/rand"
 	"errors"
+	"net"
 	"net/http"
 	"time"
 
-	caddycmd "github.com/caddyserver/caddy/v2/cmd"
+	"github.com/restwarden/restwarden/caddymodule/command/statuspage"
 )
 
 // siteState is a site in the answers of the admin endpoint.
@@ -26,12 +28,7 @@ func (d *runningDemo) state() (siteState, error) {
 
 // ask asks Caddy's admin endpoint.
 func (d *runningDemo) ask(path string, v any) error {
-	res, err := caddycmd.AdminAPIRequest(d.admin, http.MethodGet, "/restwarden/"+path, nil, nil)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = res.Body.Close() }() // it was only read
-	return json.NewDecoder(res.Body).Decode(v)
+	return d.api.Ask(context.Background(), http.MethodGet, path, nil, v)
 }
 
 // learn waits until the gateway has read the REST root. It knows release and routes of the
@@ -46,4 +43,15 @@ func (d *runningDemo) learn(v *visitor) error {
 		}
 	}
 	return errors.Join(v.err, errors.New("the gateway has not read the REST root of the site"))
+}
+
+// openPage serves the status page, until ctx ends, and returns its address.
+func (d *runningDemo) openPage(ctx context.Context) (string, error) {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	page := statuspage.New(d.api, []byte(rand.Text()+rand.Text()))
+	go func() { _ = page.Serve(ctx, l) }() // a page that has ended shows in the browser
+	return "http://" + l.Addr().String() + page.Path(""), nil
 }

@@ -17,6 +17,10 @@ func (d *runningDemo) writeCaddyfile(gateway, metrics address, backend, dir stri
 	storage_clean_interval off
 	auto_https off
 	metrics
+	servers {
+		# only programs of this machine are in front
+		trusted_proxies static 127.0.0.1 ::1
+	}
 	log {
 		level ERROR
 	}

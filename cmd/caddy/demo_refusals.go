@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -9,8 +10,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 
 	"github.com/restwarden/restwarden/caddymodule"
 )
@@ -23,7 +22,7 @@ type follower struct {
 
 // follow returns a follower, who hears of all that happens from now on.
 func (d *runningDemo) follow() (*follower, error) {
-	res, err := caddycmd.AdminAPIRequest(d.admin, http.MethodGet, "/restwarden/events", nil, nil) //nolint:bodyclose // leave closes it
+	res, err := d.api.Open(context.Background(), http.MethodGet, "events", nil) //nolint:bodyclose // leave closes it
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +36,7 @@ func (f *follower) print(out io.Writer) {
 			var rec caddymodule.Record
 			data, ok := strings.CutPrefix(lines.Text(), "data: ")
 			if ok && json.Unmarshal([]byte(data), &rec) == nil && rec.Policy != "" {
-				_, _ = fmt.Fprintln(out, refusalLine(time.Now(), &rec)) // an error means that nobody reads it
+				_, _ = fmt.Fprintln(out, refusalLine(&rec)) // an error means that nobody reads it
 			}
 		}
 	})
@@ -50,7 +49,7 @@ func (f *follower) leave() {
 }
 
 // refusalLine is "15:04:05  rest_not_logged_in  GET /wp/v2/users  access: built-in rule".
-func refusalLine(at time.Time, rec *caddymodule.Record) string {
+func refusalLine(rec *caddymodule.Record) string {
 	call := strings.TrimSpace(rec.Method + " " + rec.Route)
-	return fmt.Sprintf("%s  %s  %s  %s", at.Format(time.TimeOnly), rec.Code, call, policyAndRule(rec.Policy, rec.Rule))
+	return fmt.Sprintf("%s  %s  %s  %s", rec.Time.Local().Format(time.TimeOnly), rec.Code, call, policyAndRule(rec.Policy, rec.Rule))
 }

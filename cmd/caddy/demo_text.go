@@ -58,7 +58,7 @@ func (d *runningDemo) render(name string) (string, error) {
 		"Keys": d.Keys, "Routes": d.Routes, "Caddyfile": d.caddyfile,
 		"Prefix": d.Prefix, "Core": names.Core, "Shop": names.Shop[2], "Checkout": names.Checkout,
 		"Analytics": names.Analytics, "Admin": strings.TrimSuffix(names.Analytics, "analytics") + "admin", "Word": shopWord(d.Platform), "SMTP": d.smtp,
-		"Show": d.show, "Socket": d.admin,
+		"Show": d.show, "Socket": d.admin, "StatusPage": d.page,
 	})
 	return out.String(), err
 }

@@ -180,7 +180,7 @@ func TestTried_Expected(t *testing.T) {
 }
 
 // tableFiles have the table of a default run, in a text block.
-var tableFiles = []string{"../../docs/reference-platform.md"}
+var tableFiles = []string{"../../docs/reference-platform.md", "../../README.md"}
 
 // tableBlock matches such a block.
 var tableBlock = regexp.MustCompile("(?s)```text\nATTACKS .*?\n```")
