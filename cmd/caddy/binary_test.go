@@ -148,23 +148,12 @@ func TestBinary_Demo(t *testing.T) {
 	} else if about, err := entries[0].Info(); err != nil || about.Mode().Perm() != 0o700 {
 		t.Errorf("others reach its admin endpoint: %v %v", about, err)
 	}
-	req, err := client.Request(t.Context(), gateway[1], "GET wp-json/wp/v2/users", "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, err := client.Do(httpClient, req); err != nil || got.Status != http.StatusUnauthorized {
-		t.Error(got, err)
-	}
+	answersOf(t, gateway[1], "wp-json/wp/v2/users", http.StatusUnauthorized, `"rest_not_logged_in"`)
 	page := regexp.MustCompile(`(?m)^  status page +(http://127\.0\.0\.1:\d+/)(\S+/)$`).FindStringSubmatch(text)
 	if page == nil {
 		t.Fatal(text)
 	}
-	if req, err = client.Request(t.Context(), page[1], "GET "+page[2]+"sites", ""); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := client.Do(httpClient, req); err != nil || got.Status != http.StatusOK || !strings.Contains(got.Body, `"problems":[]`) {
-		t.Error(got, err)
-	}
+	answersOf(t, page[1], page[2]+"sites", http.StatusOK, `"problems":[]`)
 	until("") // an empty line
 	if line := until(""); !strings.HasSuffix(line, "  rest_not_logged_in  GET /wp/v2/users  access: built-in rule\n") {
 		t.Error(line)
@@ -187,5 +176,17 @@ func TestBinary_Error(t *testing.T) {
 	var status *exec.ExitError
 	if !errors.As(err, &status) || status.ExitCode() != 1 || !strings.HasPrefix(out, "Error: demo: --release: ") || strings.Count(out, "\n") != 1 {
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// answersOf asks for a path below an address.
+func answersOf(t *testing.T, address, path string, status int, contains string) {
+	t.Helper()
+	req, err := client.Request(t.Context(), address, "GET "+path, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := client.Do(httpClient, req); err != nil || got.Status != status || !strings.Contains(got.Body, contains) {
+		t.Errorf("%s%s: %v, %v", address, path, got, err)
 	}
 }
