@@ -13,8 +13,8 @@ import (
 
 // siteState is a site in the answers of the admin endpoint.
 type siteState struct {
-	Name   string `json:"site"`
-	Source string `json:"release_source"`
+	Name   string    `json:"site"`
+	Routes *struct{} // nil until the REST root has been read
 }
 
 // state asks Caddy for the site that it guards.
@@ -38,7 +38,7 @@ func (d *runningDemo) learn(v *visitor) error {
 	v.send("GET {rest}/", "", v.as("admin"))
 	for until := time.Now().Add(10 * time.Second); time.Now().Before(until); time.Sleep(10 * time.Millisecond) {
 		state, err := d.state()
-		if err != nil || state.Source == "rest root" {
+		if err != nil || state.Routes != nil {
 			return errors.Join(v.err, err)
 		}
 	}
