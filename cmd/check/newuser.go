@@ -95,7 +95,7 @@ func (u *newUser) try(ctx context.Context, line string) (string, error) {
 	switch {
 	case words[1] == "start":
 		u.started = true
-		out, err := u.run(ctx, line+" > start.log 2>&1") // Caddy keeps both streams
+		out, err := u.run(ctx, line+" > start.log") // Caddy keeps both streams
 		return out, errors.Join(err, expect(ctx, "http://"+u.gate+userList, http.StatusOK, ""))
 	case words[1] == "reload":
 		out, err := u.run(ctx, line)
