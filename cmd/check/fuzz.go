@@ -3,6 +3,9 @@ package main
 import (
 	"context"
 	"io"
+	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,6 +29,14 @@ func (c *check) fuzz(ctx context.Context) {
 			targets = append(targets, id)
 		}
 	}
+	dir, err := os.MkdirTemp("", "restwarden-fuzz-")
+	if err != nil {
+		c.results.fail("fuzz", err.Error())
+		return
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	f := fuzzer{check: c, dir: dir}
+	slices.SortStableFunc(targets, func(a, b testID) int { return strings.Compare(a.pkg, b.pkg) })
 	for _, target := range targets {
 		if ctx.Err() != nil {
 			c.results.fail(target.String(), "interrupted")
@@ -35,15 +46,41 @@ func (c *check) fuzz(ctx context.Context) {
 			c.results.fail(target.String(), "the fuzz target has no seeds")
 			continue
 		}
-		c.fuzzTarget(ctx, target)
+		start := time.Now()
+		out, err := f.run(ctx, target)
+		c.results.verdict(target.String(), time.Since(start), out, err)
 	}
 }
 
-func (c *check) fuzzTarget(ctx context.Context, target testID) {
-	start := time.Now()
-	out, err := output(ctx, c.fuzzTime.duration+toolLimit, c.root, "go", "test",
-		"-run=^$", "-fuzz=^"+target.test+"$", "-fuzztime="+c.fuzzTime.text, target.pkg)
-	c.results.verdict(target.String(), time.Since(start), out, err)
+// fuzzer runs fuzz targets. It links the tests of a package once, and not for each target
+// anew as "go test -fuzz" does.
+type fuzzer struct {
+	*check
+	dir           string // for the binary
+	pkg           string // whose tests are linked
+	source, cache string // its directory, and where the go command keeps inputs that are worth it
+}
+
+func (f *fuzzer) run(ctx context.Context, target testID) (string, error) {
+	binary := filepath.Join(f.dir, "fuzz.test")
+	if f.pkg != target.pkg {
+		f.pkg = ""
+		source, err := output(ctx, toolLimit, f.root, "go", "list", "-f", "{{.Dir}}", target.pkg)
+		if err != nil {
+			return source, err
+		}
+		cache, err := output(ctx, toolLimit, f.root, "go", "env", "GOCACHE")
+		if err != nil {
+			return cache, err
+		}
+		if out, err := output(ctx, toolLimit, f.root, "go", "test", "-c", "-fuzz=.", "-o", binary, target.pkg); err != nil {
+			return out, err
+		}
+		f.pkg, f.source = target.pkg, strings.TrimSpace(source)
+		f.cache = filepath.Join(strings.TrimSpace(cache), "fuzz", target.pkg)
+	}
+	return output(ctx, f.fuzzTime.duration+toolLimit, f.source, binary,
+		"-test.run=^$", "-test.fuzz=^"+target.test+"$", "-test.fuzztime="+f.fuzzTime.text, "-test.fuzzcachedir="+f.cache)
 }
 
 // fuzzTime is how long a target runs, as go test takes it.
