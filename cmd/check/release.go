@@ -67,7 +67,7 @@ func (c *check) releases(ctx context.Context, dir string) (made string, err erro
 		return "", err
 	}
 	made = filepath.Join(clone, "dist")
-	command, env := strings.TrimSuffix(releaseCommand, "dist")+`"$1"`, []string{"TZ=Asia/Tokyo"}
+	command, env := strings.TrimSuffix(releaseCommand, "dist")+`"$1"`, []string{"TZ=Pacific/Kiritimati"}
 	if c.nightly > 0 {
 		command, made = `go run ./cmd/release "$1"`, filepath.Join(dir, "made")
 		if err := c.makeRelease(ctx, clone, made, command, nil); err != nil {
