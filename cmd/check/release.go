@@ -54,6 +54,9 @@ func (c *check) release(ctx context.Context) {
 	for _, suite := range c.suites() {
 		c.tryPackage(ctx, dir, made, suite)
 	}
+	if c.nightly > 0 {
+		c.lintian(ctx, made)
+	}
 }
 
 // releases makes two and returns the directory of the first. The second is made elsewhere,

@@ -148,7 +148,7 @@ func (k *container) holds(ctx context.Context) error {
 	defer cancel()
 	out, err := machine.Run(ctx, "/", []string{"LC_ALL=C"}, "nsenter", "--target", pid, "--mount", "touch", filepath.Join(k.root, "written"))
 	if err == nil || !strings.Contains(out, "Read-only file system") {
-		missing = append(missing, fmt.Errorf("the root can be written: %w, %s", err, out))
+		missing = append(missing, errors.Join(errors.New("the root can be written: "+out), err))
 	}
 	return errors.Join(missing...)
 }
