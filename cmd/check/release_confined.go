@@ -19,9 +19,11 @@ import (
 // unshare needs three of those rights for its own work, and gives them up with its user.
 //
 // $1 is the root, $2 the directory of the volumes, $3 a control group or empty, $4 the limit of
-// memory, $5 that of files, $6 user, $7 group, $8 the volumes; then comes the program.
-const confined = `root=$1 held=$2 group=$3 memory=$4 files=$5 user=$6 gid=$7 volumes=$8
-shift 8
+// memory, $5 that of files, $6 user, $7 group, $8 the volumes, $9 settings of its network if it
+// has one of its own; then comes the program.
+const confined = `root=$1 held=$2 group=$3 memory=$4 files=$5 user=$6 gid=$7 volumes=$8 settings=$9
+shift 9
+for s in $settings; do echo "${s#*=}" >"/proc/sys/$(echo "${s%%=*}" | tr . /)"; done
 mount --make-rprivate /
 mount --bind "$root" "$root"
 for v in $volumes; do mount --bind "$held/$v" "$root/$v"; done
@@ -40,6 +42,7 @@ type container struct {
 	root    string
 	group   string // control group of its memory
 	files   int    // open ones that it may have
+	network bool   // it has one of its own
 	process *machine.Process
 }
 
@@ -54,11 +57,15 @@ func (k *container) start(ctx context.Context, args []string) error {
 	}
 	k.group = memoryGroup(memory)
 	user, group, _ := strings.Cut(k.recipe.user, ":")
-	line := []string{"--mount", "env", "-i"}
+	line, settings := []string{"--mount"}, ""
+	if k.network { // the settings are of the network: not of this machine's
+		line, settings = append(line, "--net"), strings.Join(k.recipe.sysctls, " ")
+	}
+	line = append(line, "env", "-i")
 	line = append(line, k.recipe.env...)
 	line = append(line, "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "sh", "-euc", confined, "sh",
 		k.root, filepath.Join(k.dir, "volumes"), k.group, strconv.FormatUint(memory, 10), strconv.Itoa(k.files),
-		user, group, strings.Join(k.recipe.volumes, " "), k.recipe.program)
+		user, group, strings.Join(k.recipe.volumes, " "), settings, k.recipe.program)
 	k.process, err = machine.Start(k.dir, "unshare", append(line, args...)...)
 	return err
 }
