@@ -136,6 +136,14 @@ func (k *container) holds(ctx context.Context) error {
 		return strings.Join(strings.Fields(string(text)), " ")
 	}
 	user, group, _ := strings.Cut(k.recipe.user, ":")
+	memory := [2]string{"cgroup", filepath.Base(k.group)}
+	if k.group == "" {
+		n, err := k.recipe.bytes()
+		if err != nil {
+			return err
+		}
+		memory = [2]string{"limits", fmt.Sprintf("Max data size %d", n)}
+	}
 	var missing []error
 	for what, words := range map[string][2]string{
 		"user":            {"status", strings.TrimRight(strings.Repeat(user+" ", 4), " ") + " Gid: " + group},
@@ -144,7 +152,7 @@ func (k *container) holds(ctx context.Context) error {
 		"none ambient":    {"status", "CapAmb: 0000000000000000"},
 		"no new ones":     {"status", "NoNewPrivs: 1"},
 		"open files":      {"limits", fmt.Sprintf("Max open files %d %d files", k.files, k.files)},
-		"memory":          {"cgroup", filepath.Base(k.group)},
+		"memory":          memory,
 		"no other groups": {"status", "Groups: NStgid:"},
 	} {
 		if !strings.Contains(read(words[0]), words[1]) {
