@@ -54,6 +54,9 @@ func (c *check) release(ctx context.Context) {
 	for _, suite := range c.suites() {
 		c.tryPackage(ctx, dir, made, suite)
 	}
+	if c.nightly > 0 {
+		c.lintian(ctx, made)
+	}
 }
 
 // releases makes two and returns the directory of the first. The second is made elsewhere,
@@ -67,7 +70,7 @@ func (c *check) releases(ctx context.Context, dir string) (made string, err erro
 		return "", err
 	}
 	made = filepath.Join(clone, "dist")
-	command, env := strings.TrimSuffix(releaseCommand, "dist")+`"$1"`, []string{"TZ=Asia/Tokyo"}
+	command, env := strings.TrimSuffix(releaseCommand, "dist")+`"$1"`, []string{"TZ=Pacific/Kiritimati"}
 	if c.nightly > 0 {
 		command, made = `go run ./cmd/release "$1"`, filepath.Join(dir, "made")
 		if err := c.makeRelease(ctx, clone, made, command, nil); err != nil {

@@ -19,9 +19,11 @@ import (
 // unshare needs three of those rights for its own work, and gives them up with its user.
 //
 // $1 is the root, $2 the directory of the volumes, $3 a control group or empty, $4 the limit of
-// memory, $5 that of files, $6 user, $7 group, $8 the volumes; then comes the program.
-const confined = `root=$1 held=$2 group=$3 memory=$4 files=$5 user=$6 gid=$7 volumes=$8
-shift 8
+// memory, $5 that of files, $6 user, $7 group, $8 the volumes, $9 settings of its network if it
+// has one of its own; then comes the program.
+const confined = `root=$1 held=$2 group=$3 memory=$4 files=$5 user=$6 gid=$7 volumes=$8 settings=$9
+shift 9
+for s in $settings; do echo "${s#*=}" >"/proc/sys/$(echo "${s%%=*}" | tr . /)"; done
 mount --make-rprivate /
 mount --bind "$root" "$root"
 for v in $volumes; do mount --bind "$held/$v" "$root/$v"; done
@@ -40,6 +42,7 @@ type container struct {
 	root    string
 	group   string // control group of its memory
 	files   int    // open ones that it may have
+	network bool   // it has one of its own
 	process *machine.Process
 }
 
@@ -54,11 +57,15 @@ func (k *container) start(ctx context.Context, args []string) error {
 	}
 	k.group = memoryGroup(memory)
 	user, group, _ := strings.Cut(k.recipe.user, ":")
-	line := []string{"--mount", "env", "-i"}
+	line, settings := []string{"--mount"}, ""
+	if k.network { // the settings are of the network: not of this machine's
+		line, settings = append(line, "--net"), strings.Join(k.recipe.sysctls, " ")
+	}
+	line = append(line, "env", "-i")
 	line = append(line, k.recipe.env...)
 	line = append(line, "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "sh", "-euc", confined, "sh",
 		k.root, filepath.Join(k.dir, "volumes"), k.group, strconv.FormatUint(memory, 10), strconv.Itoa(k.files),
-		user, group, strings.Join(k.recipe.volumes, " "), k.recipe.program)
+		user, group, strings.Join(k.recipe.volumes, " "), settings, k.recipe.program)
 	k.process, err = machine.Start(k.dir, "unshare", append(line, args...)...)
 	return err
 }
@@ -129,6 +136,14 @@ func (k *container) holds(ctx context.Context) error {
 		return strings.Join(strings.Fields(string(text)), " ")
 	}
 	user, group, _ := strings.Cut(k.recipe.user, ":")
+	memory := [2]string{"cgroup", filepath.Base(k.group)}
+	if k.group == "" {
+		n, err := k.recipe.bytes()
+		if err != nil {
+			return err
+		}
+		memory = [2]string{"limits", fmt.Sprintf("Max data size %d", n)}
+	}
 	var missing []error
 	for what, words := range map[string][2]string{
 		"user":            {"status", strings.TrimRight(strings.Repeat(user+" ", 4), " ") + " Gid: " + group},
@@ -137,7 +152,7 @@ func (k *container) holds(ctx context.Context) error {
 		"none ambient":    {"status", "CapAmb: 0000000000000000"},
 		"no new ones":     {"status", "NoNewPrivs: 1"},
 		"open files":      {"limits", fmt.Sprintf("Max open files %d %d files", k.files, k.files)},
-		"memory":          {"cgroup", filepath.Base(k.group)},
+		"memory":          memory,
 		"no other groups": {"status", "Groups: NStgid:"},
 	} {
 		if !strings.Contains(read(words[0]), words[1]) {
@@ -148,7 +163,7 @@ func (k *container) holds(ctx context.Context) error {
 	defer cancel()
 	out, err := machine.Run(ctx, "/", []string{"LC_ALL=C"}, "nsenter", "--target", pid, "--mount", "touch", filepath.Join(k.root, "written"))
 	if err == nil || !strings.Contains(out, "Read-only file system") {
-		missing = append(missing, fmt.Errorf("the root can be written: %w, %s", err, out))
+		missing = append(missing, errors.Join(errors.New("the root can be written: "+out), err))
 	}
 	return errors.Join(missing...)
 }

@@ -30,6 +30,7 @@ type recipe struct {
 	security []string
 	files    int // open ones
 	memory   string
+	sysctls  []string // "name=value"
 	mounts   []string // "name:/directory[:ro]"
 	ports    []string
 }
@@ -103,6 +104,7 @@ func (r *recipe) compose(name string) error {
 			Security []string `yaml:"security_opt"`
 			Ulimits  struct{ Nofile int }
 			Memory   string `yaml:"mem_limit"`
+			Sysctls  []string
 			Volumes  []string
 			Ports    []string
 		}
@@ -115,7 +117,7 @@ func (r *recipe) compose(name string) error {
 		return fmt.Errorf("user %q in compose.yaml, %q in the Containerfile", s.User, r.user)
 	}
 	r.readOnly, r.capDrop, r.security, r.files, r.memory = s.ReadOnly, s.CapDrop, s.Security, s.Ulimits.Nofile, s.Memory
-	r.mounts, r.ports = s.Volumes, s.Ports
+	r.mounts, r.ports, r.sysctls = s.Volumes, s.Ports, s.Sysctls
 	return nil
 }
 
@@ -132,6 +134,9 @@ func (r *recipe) flags() []string {
 		flags = append(flags, "--security-opt "+strings.TrimSuffix(option, ":true"))
 	}
 	flags = append(flags, "--ulimit nofile="+strconv.Itoa(r.files), "--memory "+r.memory)
+	for _, setting := range r.sysctls {
+		flags = append(flags, "--sysctl "+setting)
+	}
 	for _, port := range r.ports {
 		flags = append(flags, "--publish "+port)
 	}

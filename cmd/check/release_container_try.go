@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -79,8 +81,60 @@ func (k *container) try(ctx context.Context, unpacked string) (out string, err e
 			k.healthy(ctx, fmt.Sprintf("127.0.0.1:%d", ports[0])),
 		)
 	}
+	if err = errors.Join(err, k.stop()); err == nil {
+		err = k.binds(ctx)
+	}
 	log, _ := os.ReadFile(filepath.Join(k.dir, "unshare.out")) // for the message
-	return string(log), errors.Join(err, k.stop())
+	return string(log), err
+}
+
+// own is a Caddyfile that listens on the ports of the web.
+const own = `{
+	admin off
+	skip_install_trust
+}
+
+localhost {
+	tls internal
+	respond ok
+}
+`
+
+// binds starts it again, in a network of its own, and holds that it listens on the ports that
+// the recipe publishes.
+func (k *container) binds(ctx context.Context) error {
+	config := filepath.Join(k.root, k.recipe.args[slices.Index(k.recipe.args, "--config")+1])
+	if err := os.WriteFile(config, []byte(own), 0o644); err != nil { //nolint:gosec // as above
+		return err
+	}
+	k.network = true
+	if err := k.start(ctx, k.recipe.args); err != nil {
+		return errors.Join(err, k.stop())
+	}
+	return errors.Join(k.process.Ready(ctx, k.listens), k.stop())
+}
+
+// listens looks up the ports among those of the process's network.
+func (k *container) listens(context.Context) error {
+	for _, published := range k.recipe.ports {
+		_, port, _ := strings.Cut(published, ":")
+		kind, state := "tcp6", "0A" // listening
+		if udp, is := strings.CutSuffix(port, "/udp"); is {
+			port, kind, state = udp, "udp6", "07" // not connected
+		}
+		n, err := strconv.Atoi(port)
+		if err != nil {
+			return err
+		}
+		sockets, err := os.ReadFile(fmt.Sprintf("/proc/%d/net/%s", k.process.PID(), kind))
+		if want := fmt.Sprintf(":%04X 00000000000000000000000000000000:0000 %s", n, state); err == nil && !strings.Contains(string(sockets), want) {
+			err = fmt.Errorf("nothing listens on %s", published)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // healthy runs what the image asks of itself, against this Caddy's endpoint.

@@ -49,9 +49,6 @@ func (c *check) tryPackage(ctx context.Context, dir, made, suite string) {
 			return
 		}
 	}
-	if c.nightly > 0 {
-		c.lintian(ctx, made)
-	}
 }
 
 // lintian holds the package against Debian's own rules.

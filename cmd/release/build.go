@@ -16,7 +16,8 @@ func environment(system string) []string {
 	goos, goarch, _ := strings.Cut(system, "/")
 	return []string{
 		"GOOS=" + goos, "GOARCH=" + goarch, "CGO_ENABLED=0",
-		"GOFLAGS=", "GOEXPERIMENT=", "GOWORK=off", "GOAMD64=v1", "GOARM64=v8.0",
+		// not empty: then go would take those of its own file
+		"GOFLAGS=-trimpath", "GOWORK=off", "GOAMD64=v1", "GOARM64=v8.0", "GOFIPS140=off",
 	}
 }
 
