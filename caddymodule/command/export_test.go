@@ -15,6 +15,9 @@ var CheckCommand = checkCommand
 // BuiltInWords is for the test of the list.
 var BuiltInWords = builtInWords
 
+// SecretOf is for tests of --secret-file.
+var SecretOf = secretOf
+
 // Run runs "caddy restwarden …" in this process.
 func Run(in io.Reader, args ...string) (out, problems string, status int) {
 	cmd := &cobra.Command{Use: "restwarden", SilenceUsage: true}

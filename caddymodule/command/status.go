@@ -148,16 +148,24 @@ func refusalTable(out io.Writer, records []json.RawMessage) error {
 		if r.At != "" {
 			rule += " (" + r.At + ")"
 		}
-		_, _ = fmt.Fprintln(w, strings.Join([]string{moment(r.Time), r.Outcome, r.Code, r.Method + " " + r.Route, rule, r.Client, r.ID}, "\t"))
+		writeCells(w, moment(r.Time), r.Outcome, r.Code, r.Method+" "+r.Route, rule, r.Client, r.ID)
 	}
 	return w.Flush()
+}
+
+// writeCells writes a line of a table. Routes, releases and problems hold words of the site,
+// which must not move the terminal's cursor.
+func writeCells(w *tabwriter.Writer, cells ...string) {
+	for i, cell := range cells {
+		cells[i] = escapedText(cell)
+	}
+	_, _ = fmt.Fprintln(w, strings.Join(cells, "\t")) // Flush returns the error
 }
 
 // table prints a line for each site, then what does not fit it.
 func table(out io.Writer, sites []siteState) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	line := func(cells ...string) { _, _ = fmt.Fprintln(w, strings.Join(cells, "\t")) } // Flush returns the error
-	line("SITE", "MODE", "LOCKDOWN", "RELEASE", "QUESTIONS", "REFUSALS", "SPOOL", "PROBLEMS")
+	writeCells(w, "SITE", "MODE", "LOCKDOWN", "RELEASE", "QUESTIONS", "REFUSALS", "SPOOL", "PROBLEMS")
 	for i := range sites {
 		s := &sites[i]
 		mode, lockdown := s.Mode, "no"
@@ -170,14 +178,14 @@ func table(out io.Writer, sites []siteState) error {
 				lockdown = "hard, " + lockdown
 			}
 		}
-		line(s.Site, mode, lockdown, s.Release, s.questions(), fmt.Sprint(s.Refusals), fmt.Sprintf("%d B", s.Spool.Bytes), fmt.Sprint(len(s.Problems)))
+		writeCells(w, s.Site, mode, lockdown, s.Release, s.questions(), fmt.Sprint(s.Refusals), fmt.Sprintf("%d B", s.Spool.Bytes), fmt.Sprint(len(s.Problems)))
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
 	for i := range sites {
 		for _, remark := range sites[i].remarks() {
-			if _, err := fmt.Fprintf(out, "%s: %s\n", sites[i].Site, remark); err != nil {
+			if _, err := fmt.Fprintf(out, "%s: %s\n", escapedText(sites[i].Site), escapedText(remark)); err != nil {
 				return err
 			}
 		}

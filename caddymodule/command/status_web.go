@@ -1,6 +1,8 @@
 package command
 
 import (
+	"bytes"
+	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -12,7 +14,7 @@ import (
 	"net/url"
 	"os"
 	"os/signal"
-	"strings"
+	"path/filepath"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -21,8 +23,12 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/command/statuspage"
 )
 
-// secretSize is how many bytes a secret of the page has at least.
-const secretSize = 32
+const (
+	// secretSize is how many bytes a secret of the page has at least.
+	secretSize = 32
+	// maxSecret is how many bytes the file with it has at most.
+	maxSecret = 64 << 10
+)
 
 // serve serves the status page until the command is interrupted. A Caddy that does not
 // answer, and a site that it does not guard, are errors at once.
@@ -82,15 +88,46 @@ func secretOf(file string) ([]byte, error) {
 	if file == "" {
 		return fresh, nil
 	}
-	text, err := os.ReadFile(file) //nolint:gosec // the user names it
+	text, err := readSecret(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fresh, os.WriteFile(file, append(fresh, '\n'), 0o600)
+		if err = makeSecret(file, fresh); err == nil || errors.Is(err, fs.ErrExist) { // another process may have made it
+			text, err = readSecret(file)
+		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	if secret := strings.TrimSpace(string(text)); len(secret) >= secretSize {
-		return []byte(secret), nil
+	switch secret := bytes.TrimSpace(text); {
+	case len(text) > maxSecret:
+		return nil, fmt.Errorf("%s has more than %d bytes", file, maxSecret)
+	case len(secret) < secretSize:
+		return nil, fmt.Errorf("%s has fewer than %d bytes", file, secretSize)
+	default:
+		return secret, nil
 	}
-	return nil, fmt.Errorf("%s has fewer than %d bytes", file, secretSize)
+}
+
+// readSecret reads what is more than maxSecret in part.
+func readSecret(file string) ([]byte, error) {
+	f, err := os.Open(file) //nolint:gosec // the user names it
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	return io.ReadAll(io.LimitReader(f, maxSecret+1))
+}
+
+// makeSecret makes a file with a secret. The file has its name only once it is whole, and
+// replaces no other.
+func makeSecret(file string, secret []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".*")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(f.Name()) }() // its other name stays
+	_, err = f.Write(append(secret, '\n'))
+	if err := cmp.Or(err, f.Close()); err != nil {
+		return err
+	}
+	return os.Link(f.Name(), file)
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/caddyserver/caddy/v2"
 )
 
-// patience is how long Caddy may take before it begins to answer. A switch waits for Redis,
-// which has a deadline of its own.
+// patience is how long Caddy may take before it begins to answer, and to end an answer that
+// is read at once. A switch waits for Redis, which has a deadline of its own.
 const patience = 30 * time.Second
 
 // maxProblem bounds, in bytes, what is read of an answer that is an error.
@@ -30,6 +30,8 @@ type Client struct {
 	origin  string
 	tcp     bool
 	http    *http.Client
+
+	patience time.Duration
 }
 
 // New returns a client for an admin endpoint, with an address as Caddy's `admin` has it:
@@ -39,13 +41,13 @@ func New(address string) (*Client, error) {
 	if err != nil || to.PortRangeSize() > 1 {
 		return nil, fmt.Errorf("invalid admin address %q", address)
 	}
-	c := &Client{address: address, tcp: !to.IsUnixNetwork() && !to.IsFdNetwork(), origin: "http://127.0.0.1"} // which Caddy takes on a socket
+	c := &Client{address: address, tcp: !to.IsUnixNetwork() && !to.IsFdNetwork(), origin: "http://127.0.0.1", patience: patience} // which Caddy takes on a socket
 	if c.tcp {
 		c.origin = "http://" + to.JoinHostPort(0)
 	} else {
 		to.Host, _, _ = strings.Cut(to.Host, "|") // the permissions that the socket is made with
 	}
-	var d net.Dialer
+	d := net.Dialer{Timeout: patience}
 	c.http = &http.Client{Transport: &http.Transport{
 		ResponseHeaderTimeout: patience,
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -125,6 +127,8 @@ func (c *Client) problem(res *http.Response) error {
 
 // Ask is Open, and reads the answer into v.
 func (c *Client) Ask(ctx context.Context, method, path string, body, v any) error {
+	ctx, cancel := context.WithTimeout(ctx, c.patience)
+	defer cancel()
 	res, err := c.Open(ctx, method, path, body)
 	if err != nil {
 		return err

@@ -219,7 +219,7 @@ func TestPage_Picture(t *testing.T) {
 	b.click("#list summary")
 	b.shows("why", `document.querySelector("#list dl") !== null`)
 	var source []byte
-	for _, file := range []string{"page.html", "page.css", "page.js"} {
+	for _, file := range []string{"page.html", "page.css", "page.js", "live.js"} {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

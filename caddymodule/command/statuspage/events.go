@@ -53,7 +53,7 @@ type stream struct {
 func (s stream) tell(n news, v view) bool {
 	if n.state {
 		if n.problem != "" && !v.all() { // it tells of the machine
-			n.problem = "the gateway does not answer"
+			n.problem = errSilent.Error()
 		}
 		if !s.event("caddy", map[string]string{"problem": n.problem}) {
 			return false

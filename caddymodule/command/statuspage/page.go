@@ -13,6 +13,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"html/template"
 	"net"
 	"net/http"
@@ -28,7 +29,11 @@ var (
 	//go:embed page.css
 	style string
 	//go:embed page.js
-	script string
+	drawing string
+	//go:embed live.js
+	following string
+
+	script = drawing + following
 
 	page = template.Must(template.New("page").Parse(pageText))
 
@@ -78,7 +83,7 @@ func (p *Page) Path(site string) string { return "/" + p.tokens.of(view{site}) +
 // Serve follows what Caddy refuses, and serves the pages on l, until ctx ends.
 func (p *Page) Serve(ctx context.Context, l net.Listener) error {
 	go p.feed.follow(ctx, p.api)
-	server := &http.Server{Handler: p, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute}
+	server := &http.Server{Handler: p, ReadHeaderTimeout: 10 * time.Second, WriteTimeout: time.Minute, IdleTimeout: time.Minute}
 	context.AfterFunc(ctx, func() { _ = server.Close() }) // answers of events have no end of their own
 	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 		return err
@@ -112,10 +117,25 @@ func (p *Page) viewed(serve func(http.ResponseWriter, *http.Request, view) error
 			return
 		}
 		if err := serve(w, r, v); err != nil {
-			writeError(w, err)
+			writeError(w, v.told(err))
 		}
 	})
 }
+
+// told returns an error as those may see it who have the token: that of all sites sees
+// everything, but what Caddy says names other sites, and the address of its endpoint.
+func (v view) told(err error) error {
+	if v.all() || errors.As(err, new(statusError)) {
+		return err
+	}
+	if said, ok := errors.AsType[*adminapi.Error](err); ok && said.Status == http.StatusNotFound {
+		return statusError{http.StatusNotFound, fmt.Errorf("the site %s is not guarded any more", v.site)}
+	}
+	return statusError{http.StatusBadGateway, errSilent}
+}
+
+// errSilent is why nothing comes, for those who may see one site alone.
+var errSilent = errors.New("the gateway does not answer")
 
 // statusError is an error of the browser's request.
 type statusError struct {

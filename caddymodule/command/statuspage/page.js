@@ -53,6 +53,11 @@ async function load() {
 		site.status = status;
 		sites.set(status.site, site);
 	}
+	if (picked && !only && !guarded.has(picked)) {
+		const gone = picked;
+		pick("");
+		say(`${gone} is not guarded any more.`, "odd");
+	}
 	arrange();
 	redraw();
 }
@@ -141,6 +146,7 @@ function drawDetail() {
 	const address = new URL(status.page, location.href).href;
 	if ($("link").href !== address) { $("link").href = address; $("link").textContent = address; }
 	$("enforce").hidden = !status.mode_until;
+	$("enforce").textContent = status.mode === "observe" ? "End observing" : "End enforcing";
 	$("unlock").hidden = !status.lockdown || status.lockdown.all;
 }
 
@@ -228,7 +234,7 @@ function sure(question, act) {
 		$("sure").close();
 		try {
 			const answer = await act();
-			const what = answer.lockdown ? `${answer.lockdown.hard ? "hard lockdown" : "lockdown"} ${until(answer.lockdown.until)}` : "no lockdown";
+			const what = answer.lockdown ? `${answer.lockdown.hard ? "hard lockdown" : "lockdown"} ${until(answer.lockdown.until)}` : answer.site || !answer.sites ? "no lockdown" : `lockdowns of their own on ${answer.sites}`;
 			const mode = answer.mode ? `mode ${answer.mode}${answer.mode_until ? " " + until(answer.mode_until) : ""}, ` : "";
 			say(`${answer.site || "All sites"}: ${mode}${what}, on ${answer.gateways === "all" ? "all gateways" : "this gateway"}. ${answer.error ?? ""}`, answer.error ? "odd" : "good");
 			await load();
@@ -242,8 +248,8 @@ function switches() {
 	const time = (id = "for") => [$(id).value, $(id).selectedOptions[0].textContent];
 	const on = (id, act) => $(id).addEventListener("click", act);
 	on("observe", () => {
-		const [value, text] = time(), site = picked;
-		sure(`Let ${site} observe for ${text}? Until then it refuses nothing, and records what it would have refused.`, () => ask("mode", {site, mode: "observe", for: value}));
+		const [value, text] = time(), site = picked, locked = sites.get(site)?.status.lockdown;
+		sure(`Let ${site} observe for ${text}? Until then it refuses nothing${locked ? " but what the lockdown closes" : ""}, and records what it would have refused.`, () => ask("mode", {site, mode: "observe", for: value}));
 	});
 	on("enforce", () => { const site = picked; sure(`End the switch of ${site} now?`, () => ask("mode", {site, mode: "", for: "0s"})); });
 	on("lock", () => {
@@ -265,46 +271,3 @@ function switches() {
 	for (const id of ["find-site", "which"]) $(id).addEventListener("input", redraw);
 	$("order").addEventListener("input", () => { arrange(); redraw(); });
 }
-
-// What Caddy tells
-
-let source;
-
-function connect() {
-	source = new EventSource("events");
-	source.addEventListener("refusals", e => happened(JSON.parse(e.data)));
-	source.addEventListener("caddy", e => {
-		const {problem} = JSON.parse(e.data);
-		live(problem ? problem : "live", problem ? "bad" : "good");
-		if (!problem) refresh();
-	});
-	source.onerror = () => live("the server of this page does not answer", "bad");
-}
-
-function live(text, className) {
-	$("live").textContent = text;
-	$("live").className = className;
-}
-
-function refresh() {
-	if (document.hidden) return;
-	load().then(() => only && history(only), error => live(error.message, "bad"));
-}
-
-// A page that nobody sees asks for nothing.
-document.addEventListener("visibilitychange", () => {
-	source.close();
-	if (!document.hidden) connect();
-});
-
-if (!only) switches();
-$("find-refusal").addEventListener("input", redraw);
-$("pause").addEventListener("click", () => {
-	paused = !paused;
-	$("pause").setAttribute("aria-pressed", String(paused));
-	$("pause").textContent = paused ? "Go on" : "Pause";
-	redraw();
-});
-setInterval(refresh, 10000);
-setInterval(redraw, 5000);
-connect();

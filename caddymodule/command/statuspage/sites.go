@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/restwarden/restwarden/caddymodule/command/adminapi"
+	"github.com/restwarden/restwarden/caddymodule/layout"
 )
 
 // object is a JSON object whose fields this package does not need to know.
@@ -53,21 +54,20 @@ type siteList struct {
 	mu    sync.Mutex
 	asked time.Time
 	list  []object
+	err   error
 }
 
-// get returns the sites. Callers must not change them.
+// get returns the sites. Callers must not change them. A failure counts for all who wait,
+// too: each would wait as long for its own.
 func (l *siteList) get(ctx context.Context) ([]object, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if time.Since(l.asked) < refreshed {
-		return l.list, nil
+	if time.Since(l.asked) >= refreshed {
+		var answer struct{ Sites []object }
+		l.err = l.api.Ask(context.WithoutCancel(ctx), http.MethodGet, "sites", nil, &answer)
+		l.list, l.asked = answer.Sites, time.Now()
 	}
-	var answer struct{ Sites []object }
-	if err := l.api.Ask(ctx, http.MethodGet, "sites", nil, &answer); err != nil {
-		return nil, err
-	}
-	l.list, l.asked = answer.Sites, time.Now()
-	return l.list, nil
+	return l.list, l.err
 }
 
 // forget makes the next get ask Caddy.
@@ -102,16 +102,24 @@ func (p *Page) serveSites(w http.ResponseWriter, r *http.Request, v view) error 
 	return writeJSON(w, http.StatusOK, map[string]any{"v": 1, "sites": shown})
 }
 
-// ownSite is a site as its owner may see it. Errors of questions and places in the
-// configuration tell of the machine, which others may share.
+// ownSite is a site as its owner may see it. Errors of questions and what is odd in the
+// configuration tell of the machine, which others may share: of hosts, addresses,
+// directories and lines.
 func ownSite(site object) object {
 	own := site.only("site", "platform", "mode", "mode_until", "configured_mode", "lockdown", "release", "release_source", "refusals", "routes")
 	var problems []object
 	if json.Unmarshal(site["problems"], &problems) == nil {
 		for i := range problems {
 			problems[i] = problems[i].only("code", "problem")
+			if kind := layout.CodeOf(problems[i].text("code")); kind.Name != "" {
+				problems[i].set("problem", kind.Title)
+			}
 		}
 		own.set("problems", problems)
+	}
+	var lockdown object
+	if json.Unmarshal(site["lockdown"], &lockdown) == nil && lockdown != nil {
+		own.set("lockdown", lockdown.only("until", "hard")) // not whether all sites have it
 	}
 	var questions map[string]object
 	if json.Unmarshal(site["questions"], &questions) == nil {

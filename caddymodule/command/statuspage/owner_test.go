@@ -1,0 +1,131 @@
+package statuspage_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/restwarden/restwarden/caddymodule/command/adminapi"
+	"github.com/restwarden/restwarden/caddymodule/command/statuspage"
+	"github.com/restwarden/restwarden/cmd/check/testkit/caddyrun"
+)
+
+// configure replaces the configuration of Caddy by one with these sites.
+func (g *guarded) configure(sites string) {
+	g.t.Helper()
+	_, port, _ := strings.Cut(g.sites, ":")
+	text := fmt.Sprintf("{\n\tadmin %s\n\tpersist_config off\n\tauto_https off\n\tlog {\n\t\toutput discard\n\t}\n}\n", g.admin) + strings.ReplaceAll(sites, "PORT", port)
+	if err := caddy.Load(caddyrun.Adapt(g.t, text), true); err != nil {
+		g.t.Fatal(err)
+	}
+	time.Sleep(1100 * time.Millisecond) // until what Caddy has told before counts no more
+}
+
+// TestPage_OwnerProblems: what is odd in the configuration names no line, no address and
+// no directory to the owner of one.
+func TestPage_OwnerProblems(t *testing.T) {
+	g := guard(t, 1)
+	g.configure(`http://shop-1.example.com:PORT {
+	bind 127.0.0.1
+	restwarden wordpress {
+		spool_dir /dev/shm
+		spool_limit 1MB
+	}
+	restwarden wordpress {
+		login_only
+	}
+	reverse_proxy 127.0.0.1:9876
+}
+`)
+	whole, own := fmt.Sprint(g.shown("")[first]["problems"]), fmt.Sprint(g.shown(first)[first]["problems"])
+	for _, told := range []string{"Caddyfile:", "127.0.0.1:", "/dev/shm"} {
+		if !strings.Contains(whole, told) || strings.Contains(own, told) {
+			t.Errorf("%s\nall: %s\none: %s", told, whole, own)
+		}
+	}
+	for _, code := range []string{"W09", "W13", "W14"} {
+		if !strings.Contains(own, code) {
+			t.Errorf("no %s: %s", code, own)
+		}
+	}
+}
+
+// TestPage_OwnerLockdown: the owner of a site is told that it is locked down, and not
+// whether others are.
+func TestPage_OwnerLockdown(t *testing.T) {
+	g := guard(t, 2)
+	for _, body := range []string{`{"for":"1h"}`, `{"for":"1h","site":"` + first + `"}`} {
+		if status, text := g.ask("", "POST", "lockdown", body); status != http.StatusOK {
+			t.Fatal(text)
+		}
+		lockdown, _ := g.shown(first)[first]["lockdown"].(map[string]any)
+		if lockdown["until"] == nil || lockdown["hard"] != false || len(lockdown) != 2 {
+			t.Errorf("%s: %v", body, lockdown)
+		}
+		if status, text := g.ask("", "POST", "lockdown", `{"for":"0s"}`); status != http.StatusOK {
+			t.Fatal(text)
+		}
+	}
+}
+
+// TestPage_OwnerErrors: an error names no other site and no address to the owner of one.
+func TestPage_OwnerErrors(t *testing.T) {
+	g := guard(t, 2)
+	g.configure("http://shop-2.example.com:PORT {\n\tbind 127.0.0.1\n\trestwarden wordpress\n\treverse_proxy 127.0.0.1:9876\n}\n")
+	for _, path := range []string{"sites", "refusals"} {
+		if status, text := g.ask(first, "GET", path, ""); status != http.StatusNotFound || text != `{"error":"the site shop-1.example.com is not guarded any more"}` {
+			t.Errorf("%s: %d %s", path, status, text)
+		}
+	}
+	api, err := adminapi.New("127.0.0.1:1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := statuspage.New(api, []byte(strings.Repeat("k", 32)))
+	for site, told := range map[string]string{"": "127.0.0.1:1", first: "the gateway does not answer"} {
+		for _, path := range []string{"sites", "refusals"} {
+			res := httptest.NewRecorder()
+			page.ServeHTTP(res, httptest.NewRequest(http.MethodGet, page.Path(site)+path, http.NoBody))
+			if text := res.Body.String(); res.Code != http.StatusBadGateway || !strings.Contains(text, told) || site != "" && strings.Contains(text, "127") {
+				t.Errorf("%q %s: %d %s", site, path, res.Code, text)
+			}
+		}
+	}
+}
+
+// TestPage_SlowCaddy: pages that wait for the same answer of a Caddy in trouble wait once.
+func TestPage_SlowCaddy(t *testing.T) {
+	t.Parallel()
+	const slow = 300 * time.Millisecond
+	admin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		time.Sleep(slow)
+		http.Error(w, "trouble", http.StatusInternalServerError)
+	}))
+	t.Cleanup(admin.Close)
+	api, err := adminapi.New(strings.TrimPrefix(admin.URL, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := statuspage.New(api, []byte(strings.Repeat("k", 32)))
+	started := time.Now()
+	var group sync.WaitGroup
+	for range 20 {
+		group.Go(func() {
+			res := httptest.NewRecorder()
+			page.ServeHTTP(res, httptest.NewRequest(http.MethodGet, page.Path("")+"sites", http.NoBody))
+			if res.Code != http.StatusInternalServerError {
+				t.Errorf("%d %s", res.Code, res.Body)
+			}
+		})
+	}
+	group.Wait()
+	if took := time.Since(started); took > 5*slow {
+		t.Errorf("20 pages waited %v", took)
+	}
+}
