@@ -44,7 +44,7 @@ func run(ctx context.Context, args []string, out io.Writer) (ok bool, err error)
 	flags.SetOutput(out)
 	// A number of executions by default: go test reports its own deadline as a
 	// failure now and then, on a machine that is busy.
-	fuzz := fuzzTime{text: "10000x"}
+	fuzz := fuzzTime{text: "5000x"}
 	flags.Var(&fuzz, "fuzz", "how long each fuzz target runs: a time such as 10m, or a number of executions such as 20000x")
 	seed := flags.Uint64("seed", 0, "of what is generated; 0 takes the clock")
 	nightly := flags.Duration("nightly", 0, "how long each generator of the steps php and wordpress goes on, in place of a number of inputs")

@@ -42,7 +42,9 @@ type news struct {
 	state   bool // whether problem is new
 }
 
-// join returns a reader that first gets the recent records. The caller must call leave.
+// join returns a reader. That of all sites first gets the recent records; the page of one
+// asks Caddy, which forgets them with the site: another customer may have its name now. The
+// caller must call leave.
 func (f *feed) join(v view) *reader {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -51,8 +53,10 @@ func (f *feed) join(v view) *reader {
 	}
 	r := &reader{view: v, changed: make(chan struct{}, 1)}
 	r.problem, r.state = f.problem, true
-	for _, record := range f.recent {
-		r.add(record, 0)
+	if v.all() {
+		for _, record := range f.recent {
+			r.add(record, 0)
+		}
 	}
 	f.readers[r] = struct{}{}
 	r.wake()

@@ -101,7 +101,7 @@ func (f *feed) event(name, data string, twice map[string]bool) error {
 	return nil
 }
 
-// last returns the records that Caddy keeps, the oldest site's first.
+// last returns the records that Caddy keeps of the first sites that refuse.
 func last(ctx context.Context, api *adminapi.Client) (all []object, err error) {
 	var answer struct {
 		Sites []struct {

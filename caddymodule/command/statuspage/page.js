@@ -141,7 +141,11 @@ function drawDetail() {
 	if (status.routes) facts.push(["REST routes", `${status.routes.count}` + (status.routes.changed_at ? `; ${status.routes.added} came and ${status.routes.removed} went ${new Date(status.routes.changed_at).toLocaleString()}` : "")]);
 	if (status.spool) facts.push(["bodies on disk", `${status.spool.bytes} of ${status.spool.limit} bytes`]);
 	$("name").textContent = only ? "State" : picked;
-	$("facts").replaceChildren(...facts.flatMap(([name, ...content]) => [make("dt", "", name), make("dd", "", ...content)]));
+	const text = JSON.stringify(status);
+	if (text !== $("facts").dataset.drawn) { // else a person may be copying from it
+		$("facts").replaceChildren(...facts.flatMap(([name, ...content]) => [make("dt", "", name), make("dd", "", ...content)]));
+		$("facts").dataset.drawn = text;
+	}
 	if (only) return;
 	const address = new URL(status.page, location.href).href;
 	if ($("link").href !== address) { $("link").href = address; $("link").textContent = address; }
