@@ -143,7 +143,7 @@ func (c *Config) Reach(ctx context.Context, r Request) (*Site, *Result, error) {
 	server, direct := c.serverFor(r, host)
 	if server == nil {
 		run.result.Answer = NotReached
-		run.result.Missed = &Missed{Answered: fmt.Sprintf("nothing: no server of the configuration listens on port %d", r.port())}
+		run.result.Missed = &Missed{Answered: fmt.Sprintf("Caddy has no server on port %d, so that something else", r.port())}
 		return nil, &run.result, nil
 	}
 	if !direct {

@@ -68,7 +68,7 @@ function arrange() {
 	if (only) return;
 	const by = {
 		name: () => 0,
-		refusals: (a, b) => b.seen - a.seen || b.status.refusals - a.status.refusals,
+		refusals: (a, b) => b.seen - a.seen || refusalsOf(b) - refusalsOf(a),
 		problems: (a, b) => b.status.problems.length - a.status.problems.length,
 	}[$("order").value];
 	const sorted = [...sites.values()].sort((a, b) => by(a, b) || names.compare(a.status.site, b.status.site));
@@ -87,6 +87,11 @@ const fits = {
 	refusing: site => site.seen > 0 || site.status.refusals > 0,
 };
 
+// refusalsOf counts what Caddy has kept of a site, a hundred at most, or more if the page has
+// seen more.
+const refusalsOf = site => Math.max(site.seen, site.status.refusals);
+const counted = site => `${refusalsOf(site)}${refusalsOf(site) === 100 ? "+" : ""}`;
+
 function drawSites() {
 	const word = $("find-site").value.trim().toLowerCase(), which = fits[$("which").value];
 	let shown = 0;
@@ -95,17 +100,18 @@ function drawSites() {
 		if (!site.row.hidden) shown++;
 		site.row.className = name === picked ? "picked" : "";
 		const text = JSON.stringify([site.status.mode, site.status.mode_until, site.status.lockdown, site.status.release, site.status.problems.length]);
-		if (site.drawn !== site.seen && site.text) site.row.cells[3].textContent = site.drawn = site.seen;
+		const refused = counted(site);
+		if (site.drawn !== refused && site.text) site.row.cells[3].textContent = site.drawn = refused;
 		if (text === site.text) continue;
 		site.text = text;
-		site.drawn = site.seen;
+		site.drawn = refused;
 		const open = make("button", "", name);
 		open.type = "button";
 		open.addEventListener("click", () => pick(name));
 		site.row.replaceChildren(make("td", "", open), make("td", "", ...states(site.status)), make("td", "", site.status.release === "unknown" ? "–" : site.status.release),
-			make("td", "number", String(site.seen)), make("td", site.status.problems.length ? "number bad" : "number", String(site.status.problems.length)));
+			make("td", "number", refused), make("td", site.status.problems.length ? "number bad" : "number", String(site.status.problems.length)));
 	}
-	$("no-site").hidden = shown > 0;
+	$("no-site").hidden = shown > 0 || sites.size === 0;
 	const count = which => [...sites.values()].filter(which).length;
 	$("count-sites").textContent = sites.size;
 	$("unlock-all").hidden = count(site => site.status.lockdown?.all) === 0;
@@ -139,7 +145,7 @@ function drawDetail() {
 		facts.push([`questions: ${kind}`, `${q.asked} asked${mean}, ${q.known} known, `, make("span", q.failed ? "bad" : "", `${q.failed} failed`), q.error ? `; the last: ${q.error}` : ""]);
 	}
 	if (status.routes) facts.push(["REST routes", `${status.routes.count}` + (status.routes.changed_at ? `; ${status.routes.added} came and ${status.routes.removed} went ${new Date(status.routes.changed_at).toLocaleString()}` : "")]);
-	if (status.spool) facts.push(["bodies on disk", `${status.spool.bytes} of ${status.spool.limit} bytes`]);
+	if (status.spool) facts.push(["bodies on disk", `${(status.spool.bytes / 2 ** 20).toFixed(1)} of ${Math.round(status.spool.limit / 2 ** 20)} MiB`]);
 	$("name").textContent = only ? "State" : picked;
 	const text = JSON.stringify(status);
 	if (text !== $("facts").dataset.drawn) { // else a person may be copying from it
