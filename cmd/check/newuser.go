@@ -25,6 +25,11 @@ const (
 	userList       = "/wp-json/wp/v2/users"
 )
 
+// newUserCommands are those without which a new user gets nowhere.
+var newUserCommands = []string{
+	"bin/caddy restwarden audit", "sudo bin/caddy start", "bin/caddy restwarden status --web", "bin/caddy restwarden suggest", "bin/caddy reload",
+}
+
 // newUser puts the gateway in front of a site, by the README's own lines and with its
 // Caddyfile: the site is the reference platform, and all addresses are on loopback.
 type newUser struct {
@@ -103,7 +108,25 @@ func (u *newUser) try(ctx context.Context, line string) (string, error) {
 	case slices.Contains(words, "--web"):
 		return u.page(ctx, line)
 	}
-	return u.run(ctx, line)
+	out, err := u.run(ctx, line)
+	if want := u.says(words); err == nil && !strings.Contains(out, want) {
+		err = fmt.Errorf("it does not say %q", want)
+	}
+	return out, err
+}
+
+// says is what a line prints whose site is as it is then: while it observed, the list of
+// users was asked for once.
+func (u *newUser) says(words []string) string {
+	switch words[2] {
+	case "audit":
+		return map[bool]string{false: "no configuration given", true: "behind the gateway, with login_only"}[u.started]
+	case "suggest":
+		return "1 call"
+	case "status":
+		return "  enforce  "
+	}
+	return ""
 }
 
 // closed waits until the gateway refuses: a reload takes effect in the background.

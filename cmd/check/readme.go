@@ -32,7 +32,7 @@ func (c *check) readme(ctx context.Context) {
 		return
 	}
 	commands := shellCommands(string(text))
-	for _, required := range []string{demoCommand, checkCommand, refusalCommand} {
+	for _, required := range append([]string{demoCommand, checkCommand, refusalCommand}, newUserCommands...) {
 		if !contains(commands, required) {
 			c.results.fail(required, "the README does not name this command")
 		}
