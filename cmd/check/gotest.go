@@ -16,17 +16,18 @@ import (
 	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
 )
 
-// testLimit bounds one package's tests, testRunLimit all of them. testGrace is for the
-// build, and for tests that end by a limit of their own.
+// testLimit bounds one package's tests, testRunLimit all of them, both with the nightly
+// mode's time on top. testGrace is for the build, and for tests that end by a limit of their
+// own.
 const (
-	testLimit    = 10 * time.Minute
-	testRunLimit = 18 * time.Minute
+	testLimit    = 20 * time.Minute
+	testRunLimit = 40 * time.Minute
 	testGrace    = 2 * time.Minute
 )
 
 func (c *check) test(ctx context.Context) {
 	env := []string{"RESTWARDEN_NIGHTLY=" + c.nightly.String()}
-	c.goTestWith(ctx, &c.results, testRunLimit, env, "-race", "-shuffle=on", "-timeout="+testLimit.String(), "./...")
+	c.goTestWith(ctx, &c.results, testRunLimit+c.nightly, env, "-race", "-shuffle=on", "-timeout="+(testLimit+c.nightly).String(), "./...")
 }
 
 // goTest runs go test with args and counts every test and subtest into r.

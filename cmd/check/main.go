@@ -47,7 +47,7 @@ func run(ctx context.Context, args []string, out io.Writer) (ok bool, err error)
 	fuzz := fuzzTime{text: "5000x"}
 	flags.Var(&fuzz, "fuzz", "how long each fuzz target runs: a time such as 10m, or a number of executions such as 20000x")
 	seed := flags.Uint64("seed", 0, "of what is generated; 0 takes the clock")
-	nightly := flags.Duration("nightly", 0, "how long each generator of the steps php and wordpress goes on, in place of a number of inputs")
+	nightly := flags.Duration("nightly", 0, "how long each generator of the steps test, php and wordpress goes on, in place of a number of inputs")
 	names := flags.String("run", "", "comma-separated names of the steps to run; all where empty")
 	list := flags.Bool("list", false, "list the steps and stop")
 	if err := flags.Parse(args); err != nil {
