@@ -3,6 +3,7 @@ package grammar
 import (
 	"net/http"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -66,6 +67,25 @@ func TestLengths(t *testing.T) {
 		if !near[edge] {
 			t.Errorf("no length of %d", edge)
 		}
+	}
+}
+
+// TestRequest_otherSites: what rewrite rules and another separator lead to is among the
+// requests for a site that has them.
+func TestRequest_otherSites(t *testing.T) {
+	aim := &Aim{Route: "/canary/v1/t7", Method: "GET", Decoy: "/open", Paths: []string{"/api/canary/v1/t7", "/.well-known/canary/t7"}, Semicolons: true}
+	g, rules, separated := New(1, 0), 0, 0
+	for range 2000 {
+		r := g.Request(aim)
+		if slices.Contains(r.Notes, "a rewrite rule") {
+			rules++
+		}
+		if strings.Contains(r.Target, ";rest_route=") || strings.Contains(r.Target, ";_method=") {
+			separated++
+		}
+	}
+	if rules < 100 || separated < 20 {
+		t.Errorf("%d rules, %d variables behind a semicolon", rules, separated)
 	}
 }
 

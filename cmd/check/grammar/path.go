@@ -9,6 +9,10 @@ import (
 func (g *Generator) inPath(r *Request, aim *Aim) {
 	r.note("path")
 	path := "/wp-json" + aim.Route
+	if len(aim.Paths) > 0 && g.oneIn(2) {
+		r.note("a rewrite rule")
+		path = pick(g, aim.Paths...)
+	}
 	for range g.IntN(4) {
 		path = g.twisted(path, aim)
 	}

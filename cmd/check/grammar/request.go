@@ -15,6 +15,26 @@ type Aim struct {
 	Host   string // host and port that the client calls
 	Decoy  string // a route that anybody may call
 	Object string // where it is set, the id that a parameter names in place of the path's
+	// Paths are other paths below Base that the site's rewrite rules lead to Route.
+	Paths []string
+	// Semicolons tells that the site's PHP splits queries at ";" as well.
+	Semicolons bool
+}
+
+// between is what stands between two pairs.
+func (g *Generator) between(aim *Aim) string {
+	if aim.Semicolons && g.oneIn(2) {
+		return pick(g, ";", ";", "&amp;", ";;", ";&")
+	}
+	return pick(g, "&", "&", "&", "&&")
+}
+
+// next is what stands before one more pair.
+func (g *Generator) next(aim *Aim) string {
+	if aim.Semicolons {
+		return g.between(aim)
+	}
+	return "&"
 }
 
 // Field is a header field as it stands on the wire.
@@ -132,7 +152,7 @@ func (g *Generator) around(pair string, aim *Aim) string {
 		many := strings.Repeat("a&", 990+g.IntN(20))
 		pairs = append([]string{many[:len(many)-1]}, pairs...)
 	}
-	return strings.Join(pairs, pick(g, "&", "&", "&", "&&"))
+	return strings.Join(pairs, g.between(aim))
 }
 
 func (g *Generator) noise(aim *Aim) string {
@@ -205,12 +225,12 @@ func (g *Generator) object(r *Request, aim *Aim) {
 	number := pick(g, aim.Object, aim.Object, `"`+aim.Object+`"`, aim.Object+".0", aim.Object+"e0", `" `+aim.Object+`"`, "["+aim.Object+"]", "0"+aim.Object)
 	switch {
 	case r.Body != "" && !strings.HasPrefix(r.Body, "{"):
-		r.Body += "&" + pair
+		r.Body += g.next(aim) + pair
 	case r.Body == "" && g.oneIn(2):
 		r.add("Content-Type", pick(g, "application/json", "application/json", "application/vnd.x+json; charset=utf-8", "text/plain, application/json", formType, ""))
 		r.Body = pick(g, `{"id":7,"id":`+number+`}`, `{"id":`+number+`}`, `{"id":`+number+`}`, `{"\u0069d":`+number+`}`, `{"ID":7,"id":`+number+`,"x":{"id":7}}`, "\ufeff"+`{"id":`+number+`}`, `{"id":`+number+`}`+pick(g, "\x00", " ", "x"), "id="+aim.Object)
 	case strings.Contains(r.Target, "?"):
-		r.Target += "&" + pair
+		r.Target += g.next(aim) + pair
 	default:
 		r.Target += "?" + pair
 	}
@@ -230,7 +250,7 @@ func (g *Generator) override(r *Request, aim *Aim) {
 	r.note("_method")
 	pair := g.spelled("_method") + "=" + strings.ReplaceAll(method, " ", "+")
 	if strings.Contains(r.Target, "?") {
-		r.Target += "&" + pair
+		r.Target += g.next(aim) + pair
 	} else {
 		r.Target += "?" + pair
 	}
