@@ -3,6 +3,7 @@ package index
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -103,6 +104,49 @@ func TestIndex_MemoryOfManySites(t *testing.T) {
 	runtime.KeepAlive(first)
 	runtime.KeepAlive(equal)
 	runtime.KeepAlive(nearly)
+}
+
+// TestIndex_Parts: the sizes of the parts are about what an index takes, also where its
+// expressions are compiled, and rather too large.
+func TestIndex_Parts(t *testing.T) {
+	compiled := patternsOfRoot{Namespaces: []string{"own/v1"}}
+	for i := range 500 {
+		compiled.Patterns = append(compiled.Patterns, fmt.Sprintf(`/own/v1/x%d/(?P<a>[\d]+)-(?P<b>[a-z]{1,20})/(?P<c>x|y|[\w]+)`, i))
+	}
+	for name, r := range map[string]patternsOfRoot{"of a site": largeRoot(t), "compiled": compiled} {
+		before := heap()
+		x := build(slices.Clone(r.Patterns), r.Namespaces)
+		for i := range 500 {
+			x.Pattern(fmt.Sprintf("/own/v1/x%d/7-a/x", i))
+		}
+		took, said := int(heap()-before), 0
+		x.Parts(func(_ any, bytes int) { said += bytes })
+		t.Logf("%s: %d routes take %d KiB, the parts say %d KiB", name, len(r.Patterns), took>>10, said>>10)
+		if said < took || said > 6*took {
+			t.Errorf("%s: the parts say %d bytes of %d", name, said, took)
+		}
+		runtime.KeepAlive(x)
+		runtime.KeepAlive(r)
+	}
+	var none *Index
+	none.Parts(func(any, int) { t.Error("nothing has a part") })
+}
+
+// TestIndex_PartsAreShared: what indexes share is the same part.
+func TestIndex_PartsAreShared(t *testing.T) {
+	r := largeRoot(t)
+	a, parts, own := New(r.Patterns, r.Namespaces), map[any]bool{}, 0
+	a.Parts(func(part any, _ int) { parts[part] = true })
+	b := New(append(slices.Clone(r.Patterns), "/another/v1/x"), append(slices.Clone(r.Namespaces), "another/v1"))
+	b.Parts(func(part any, bytes int) {
+		if !parts[part] {
+			own += bytes
+		}
+	})
+	if own == 0 || own > 4<<10 {
+		t.Errorf("a route of its own is %d bytes", own)
+	}
+	runtime.KeepAlive(a)
 }
 
 // TestIndex_IsFreed: nothing is kept of an index that no site uses.

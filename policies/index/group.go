@@ -13,6 +13,7 @@ type group struct {
 	entries   []*entry
 	below     map[string][]int32 // by the literal segment below the namespace
 	open      []int32            // where there is no such segment
+	bytes     int                // that it takes, about
 }
 
 // entries are the patterns in use, by their text.
@@ -40,6 +41,7 @@ func newGroup(namespace string, patterns []string) *group {
 		}
 	}
 	g.entries = slices.Clip(g.entries)
+	g.bytes = g.size()
 	return g
 }
 

@@ -11,7 +11,7 @@ import (
 // Bounds of an index and of one question to it.
 const (
 	maxRoutes     = 10_000
-	maxText       = 2 << 20 // bytes of all patterns
+	maxText       = 2 << 20 // bytes of all patterns, and of all namespaces
 	maxNamespaces = 1000
 	maxRoute      = 2048    // bytes of a route as called
 	maxSteps      = 500_000 // of compiled patterns, each byte of a route by the weight of the pattern
@@ -40,7 +40,7 @@ func New(routes, namespaces []string) *Index {
 
 func build(routes, namespaces []string) *Index {
 	x := new(Index)
-	if len(namespaces) > maxNamespaces {
+	if len(namespaces) > maxNamespaces || len(strings.Join(namespaces, "")) > maxText {
 		return x
 	}
 	patterns, cut := map[string][]string{}, false
