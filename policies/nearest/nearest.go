@@ -10,13 +10,27 @@ import (
 	"strings"
 )
 
-// Check returns nil if word is one of words. The error names the words and the nearest of
-// them.
+// mostListed is how many words an error names one by one, mostNear how many near ones.
+const (
+	mostListed = 24
+	mostNear   = 5
+)
+
+// List names words for an error: all of them, or a few of many and how many more there are.
+func List(words []string) string {
+	if len(words) <= mostListed {
+		return strings.Join(words, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(words[:mostNear], ", "), len(words)-mostNear)
+}
+
+// Check returns nil if word is one of words. The error names the words, a few of many, and the
+// nearest of them.
 func Check(word string, words ...string) error {
 	if slices.Contains(words, word) {
 		return nil
 	}
-	text := "is not one of " + strings.Join(words, ", ")
+	text := "is not one of " + List(words)
 	if len(words) == 2 {
 		text = "is neither " + words[0] + " nor " + words[1]
 	}
@@ -32,7 +46,11 @@ func Hint(word string, words ...string) string {
 	if len(near) == 0 {
 		return ""
 	}
-	return "did you mean " + strings.Join(near, " or ") + "?"
+	more := ""
+	if len(near) > mostNear {
+		near, more = near[:mostNear], fmt.Sprintf(" or one of %d more like these", len(near)-mostNear)
+	}
+	return "did you mean " + strings.Join(near, " or ") + more + "?"
 }
 
 // Words returns those of words that are nearest to word: those with the fewest slips, one
