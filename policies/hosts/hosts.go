@@ -9,9 +9,20 @@ import (
 	"sync/atomic"
 )
 
-// Bound is how many hosts a Table surely keeps, if they were the last ones that were used.
-// It never keeps more than twice as many.
-const Bound = 1024
+// A Table surely keeps the last hosts that were used, up to Bound of them and Bytes for all
+// their values. It never keeps more than twice as many, or as much, but for one value that is
+// larger by itself.
+const (
+	Bound = 1024
+	Bytes = 16 << 20
+)
+
+// Sized is a value that may take more than some hundred bytes.
+type Sized interface {
+	// Parts calls f for each part of the value with the bytes that it takes. Equal parts are
+	// what values share; they count once.
+	Parts(f func(part any, bytes int))
+}
 
 // maxHost bounds the length of a host that is kept.
 const maxHost = 300
@@ -23,7 +34,14 @@ type Table[V any] struct {
 	last atomic.Pointer[entry[V]] // most sites have one host
 
 	mu         sync.Mutex
-	young, old map[string]*entry[V] // what is used in old becomes young again
+	young, old generation[V] // what is used in old becomes young again
+}
+
+// generation holds the hosts that were used in one span of time.
+type generation[V any] struct {
+	entries map[string]*entry[V]
+	parts   map[any]struct{} // counted in bytes; also those of values that were replaced
+	bytes   int
 }
 
 type entry[V any] struct {
@@ -73,40 +91,67 @@ func (t *Table[V]) put(host string, v V) {
 		return
 	}
 	e := &entry[V]{strings.Clone(host), v}
-	delete(t.old, host)
+	delete(t.old.entries, host)
 	t.add(e)
 	t.last.Store(e)
 }
 
 // find returns the entry of a host, which is then a young one.
 func (t *Table[V]) find(host string) *entry[V] {
-	if e := t.young[host]; e != nil {
+	if e := t.young.entries[host]; e != nil {
 		return e
 	}
-	e := t.old[host]
+	e := t.old.entries[host]
 	if e != nil {
-		delete(t.old, host)
+		delete(t.old.entries, host)
 		t.add(e)
 	}
 	return e
 }
 
 func (t *Table[V]) add(e *entry[V]) {
-	if t.young == nil {
-		t.young = map[string]*entry[V]{}
+	_, known := t.young.entries[e.host]
+	if !known && len(t.young.entries) >= Bound || len(t.young.entries) > 0 && t.young.bytes+t.young.more(e.value) > Bytes {
+		t.young, t.old = generation[V]{}, t.young
+		delete(t.old.entries, e.host)
 	}
-	if _, known := t.young[e.host]; !known && len(t.young) >= Bound {
-		t.young, t.old = map[string]*entry[V]{}, t.young
+	t.young.add(e)
+}
+
+// more returns the bytes that a value would add.
+func (g *generation[V]) more(v V) (bytes int) {
+	if s, ok := any(v).(Sized); ok {
+		s.Parts(func(part any, size int) {
+			if _, counted := g.parts[part]; !counted {
+				bytes += size
+			}
+		})
 	}
-	t.young[e.host] = e
+	return bytes
+}
+
+func (g *generation[V]) add(e *entry[V]) {
+	if g.entries == nil {
+		g.entries = map[string]*entry[V]{}
+	}
+	g.entries[e.host] = e
+	s, ok := any(e.value).(Sized)
+	if !ok {
+		return
+	}
+	g.bytes += g.more(e.value)
+	if g.parts == nil {
+		g.parts = map[any]struct{}{}
+	}
+	s.Parts(func(part any, _ int) { g.parts[part] = struct{}{} })
 }
 
 // Each calls f for every value.
 func (t *Table[V]) Each(f func(host string, v V)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, all := range []map[string]*entry[V]{t.old, t.young} {
-		for host, e := range all {
+	for _, g := range []*generation[V]{&t.old, &t.young} {
+		for host, e := range g.entries {
 			f(host, e.value)
 		}
 	}
