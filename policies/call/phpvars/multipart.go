@@ -16,7 +16,7 @@ var (
 	ErrUnclear  = errors.New("multipart: parts depend on settings of the platform")
 )
 
-// MaxValues bounds the bytes of all values together: PHP's default for a body.
+// MaxValues bounds the bytes of all names and values together: PHP's default for a body.
 const MaxValues = 8 << 20
 
 const (
@@ -31,58 +31,75 @@ const (
 // wins, a part with a file name is no value and is skipped unread. It returns
 // an error of body, ErrBoundary, ErrParts, ErrValues or ErrUnclear.
 func Multipart(contentType string, body io.Reader) (*Array, error) {
-	vars, _, err := MultipartFiles(contentType, body)
-	return vars, err
+	pairs, err := OfMultipart(contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	return pairs.all(), nil
+}
+
+// OfMultipart is Multipart for variables that are asked for one by one.
+func OfMultipart(contentType string, body io.Reader) (Variables, error) {
+	return multipart(contentType, body, everything(func(string, bool) {}))
 }
 
 // MultipartFiles is Multipart, and returns the names of the fields that are files,
 // in order and as they were sent; PHP numbers those without a name.
 func MultipartFiles(contentType string, body io.Reader) (vars *Array, files []string, err error) {
 	unnamed := 0
-	vars, err = multipart(contentType, body, &want{
-		value: func(name string) bool { return !disputedName(name) },
-		file: func(name string, named bool) {
-			if !named {
-				name = strconv.Itoa(unnamed)
-				unnamed++
-			}
-			files = append(files, name)
-		},
-		most: MaxValues,
-		all:  true,
-	})
-	return vars, files, err
+	pairs, err := multipart(contentType, body, everything(func(name string, named bool) {
+		if !named {
+			name = strconv.Itoa(unnamed)
+			unnamed++
+		}
+		files = append(files, name)
+	}))
+	if err != nil {
+		return nil, files, err
+	}
+	return pairs.all(), files, nil
 }
 
 // MultipartOnly is Multipart for the one variable name. It skips other values, which take no
 // memory and count towards no limit. So there may be any number of parts, but no part with
-// this name beyond the limit.
+// this name beyond the limit. An array comes without its elements.
 func MultipartOnly(contentType string, body io.Reader, name string) (*Array, error) {
-	return multipart(contentType, body, &want{
+	pairs, err := multipart(contentType, body, &want{
 		value: func(param string) bool { return foldDecoded(param, name) },
 		most:  maxAlone,
 		file:  func(string, bool) {},
 	})
+	if err != nil {
+		return nil, err
+	}
+	vars := &Array{levels: 1}
+	pairs.register(vars, name)
+	return vars, nil
+}
+
+// everything wants all values, and tells file of every file.
+func everything(file func(name string, named bool)) *want {
+	return &want{value: func(name string) bool { return !disputedName(name) }, file: file, most: MaxValues, all: true}
 }
 
 // want is what is wanted of a form.
 type want struct {
 	value func(name string) bool        // the values with such names
 	file  func(name string, named bool) // told of every file
-	most  int                           // bytes of all values together
+	most  int                           // bytes of all names and values together
 	all   bool                          // a value that is not wanted is an error
 }
 
-func multipart(contentType string, body io.Reader, w *want) (*Array, error) {
+func multipart(contentType string, body io.Reader, w *want) (vars Variables, err error) {
 	boundary, ok := Boundary(contentType)
 	if !ok || len(boundary) > maxBoundary {
-		return nil, ErrBoundary
+		return Variables{}, ErrBoundary
 	}
 	m := &multipartReader{br: bufio.NewReaderSize(body, 16<<10), boundary: []byte("--" + boundary)}
-	vars, size := new(Array), 0
+	size := 0
 	for parts := 0; m.header(); parts++ {
 		if w.all && parts >= MaxPairs {
-			return nil, ErrParts
+			return Variables{}, ErrParts
 		}
 		if !m.hasDisposition {
 			continue
@@ -90,7 +107,7 @@ func multipart(contentType string, body io.Reader, w *want) (*Array, error) {
 		name, file, named := disposition(m.disposition)
 		switch {
 		case !named && !file: // PHP gives up here
-			return vars, m.err()
+			return vars, m.failed
 		case file:
 			w.file(name, named)
 			m.skipFile()
@@ -99,19 +116,22 @@ func multipart(contentType string, body io.Reader, w *want) (*Array, error) {
 		kept := w.value(name)
 		switch {
 		case !kept && w.all:
-			return nil, ErrUnclear
+			return Variables{}, ErrUnclear
 		case kept && parts >= MaxPairs:
-			return nil, ErrParts
+			return Variables{}, ErrParts
+		case !kept:
+			m.value(false, 0)
+			continue
 		}
-		value := m.value(kept, w.most-size)
-		if size += len(value); m.failed != nil {
+		size += len(name)
+		value := m.value(true, w.most-size)
+		if m.failed != nil {
 			break
 		}
-		if kept {
-			vars.Register(name, string(value))
-		}
+		size += len(value)
+		vars.list = append(vars.list, pair{name, string(value)})
 	}
-	return vars, m.err()
+	return vars, m.failed
 }
 
 // multipartReader walks through the parts of a body.
@@ -122,8 +142,6 @@ type multipartReader struct {
 	hasDisposition bool
 	failed         error
 }
-
-func (m *multipartReader) err() error { return m.failed }
 
 // peek looks n bytes ahead; fewer mean the end of the body.
 func (m *multipartReader) peek(n int) []byte {

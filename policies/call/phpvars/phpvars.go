@@ -3,8 +3,8 @@
 //
 // PHP folds names, so that "rest.route" is rest_route. The last of several equal names
 // counts, "a[b][]" builds arrays, and invalid escapes are kept. [Query], [Form], [RawForm]
-// and [Multipart] read a whole text into an [Array]. [Has], [Last] and [HasReader] look for
-// one variable and take next to no memory.
+// and [Multipart] read a whole text into an [Array]. [Variables] builds the one variable that is
+// asked for. [Has], [Last] and [HasReader] look for one variable and take next to no memory.
 //
 // Releases and settings of PHP differ in some names. [Disputed] finds those names, so that
 // a caller can refuse them.
@@ -21,8 +21,24 @@ type Value = any
 // Array is an ordered PHP array. The zero value is empty and ready to use.
 type Array struct {
 	keys   []string
-	values map[string]Value
-	next   int64 // index of the next value appended with "[]"
+	values []Value        // of keys
+	places map[string]int // in keys; nil for the few keys of most arrays
+	next   int64          // index of the next value appended with "[]"
+	levels int            // of arrays that get elements, this one included; 0 is no limit
+}
+
+// fewKeys is how many keys are searched one by one.
+const fewKeys = 8
+
+// place returns where key stands in keys, or -1.
+func (a *Array) place(key string) int {
+	if a.places == nil {
+		return slices.Index(a.keys, key)
+	}
+	if i, ok := a.places[key]; ok {
+		return i
+	}
+	return -1
 }
 
 // Get returns the value under key; ok is false where the key is not set.
@@ -30,8 +46,11 @@ func (a *Array) Get(key string) (v Value, ok bool) {
 	if a == nil {
 		return nil, false
 	}
-	v, ok = a.values[key]
-	return v, ok
+	i := a.place(key)
+	if i < 0 {
+		return nil, false
+	}
+	return a.values[i], true
 }
 
 // String returns the value under key where it is a string; set tells whether
@@ -59,16 +78,28 @@ func (a *Array) Len() int {
 }
 
 func (a *Array) set(key string, v Value) {
-	if a.values == nil {
-		a.values = make(map[string]Value)
+	if i := a.place(key); i >= 0 {
+		a.values[i] = v
+		return
 	}
-	if _, ok := a.values[key]; !ok {
-		a.keys = append(a.keys, key)
-		if n, ok := index(key); ok && n >= a.next {
-			a.next = n + 1 // negative after the largest index: nothing more is appended
-		}
+	a.keys, a.values = append(a.keys, key), append(a.values, v)
+	a.note(len(a.keys) - 1)
+	if n, ok := index(key); ok && n >= a.next {
+		a.next = n + 1 // negative after the largest index: nothing more is appended
 	}
-	a.values[key] = v
+}
+
+// note enters the keys from a place on into places, if there are many.
+func (a *Array) note(from int) {
+	switch {
+	case len(a.keys) <= fewKeys:
+		return
+	case a.places == nil:
+		a.places, from = make(map[string]int, 2*len(a.keys)), 0
+	}
+	for i, key := range a.keys[from:] {
+		a.places[key] = from + i
+	}
 }
 
 // push appends v under the next free index. It drops v where no index is left.
@@ -78,20 +109,41 @@ func (a *Array) push(v Value) {
 	}
 }
 
-// child returns the array under key, which takes the place of a plain value.
-func (a *Array) child(key string) *Array {
-	c, ok := a.values[key].(*Array)
-	if !ok {
-		c = new(Array)
-		a.set(key, c)
+// enter returns the array under key, which takes the place of a plain value, or with push a
+// new one behind the last value. It returns nil where the array gets no elements.
+func (a *Array) enter(key string, push bool) *Array {
+	if a == nil {
+		return nil
+	}
+	var c *Array
+	if i := a.place(key); !push && i >= 0 {
+		c, _ = a.values[i].(*Array)
+	}
+	if c == nil {
+		c = &Array{levels: max(0, a.levels-1)}
+		a.put(key, push, c)
+	}
+	if a.levels == 1 {
+		return nil
 	}
 	return c
 }
 
+// put sets a value under key, or with push appends it. A nil array gets no elements.
+func (a *Array) put(key string, push bool, v Value) {
+	switch {
+	case a == nil:
+	case push:
+		a.push(v)
+	default:
+		a.set(key, v)
+	}
+}
+
 func (a *Array) remove(key string) {
-	if _, ok := a.values[key]; ok {
-		delete(a.values, key)
-		a.keys = slices.DeleteFunc(a.keys, func(k string) bool { return k == key })
+	if i := a.place(key); i >= 0 {
+		a.keys, a.values, a.places = slices.Delete(a.keys, i, i+1), slices.Delete(a.values, i, i+1), nil
+		a.note(0)
 	}
 }
 

@@ -10,37 +10,15 @@ const (
 
 // Query reads a raw query string into $_GET: pairs are split on "&" only, empty
 // ones do not count, those after the first 1000 are ignored.
-func Query(raw string) *Array {
-	a := new(Array)
-	for n := 0; raw != "" && n < MaxPairs; {
-		var pair string
-		pair, raw, _ = strings.Cut(raw, "&")
-		if pair != "" {
-			a.add(pair)
-			n++
-		}
-	}
-	return a
-}
+func Query(raw string) *Array { return OfQuery(raw).all() }
 
 // Form reads an urlencoded body into $_POST: one pair more than in a query, and
 // empty pairs count.
-func Form(raw string) *Array {
-	a := new(Array)
-	for n := 0; raw != "" && n <= MaxPairs; n++ {
-		var pair string
-		pair, raw, _ = strings.Cut(raw, "&")
-		a.add(pair)
-	}
-	return a
-}
+func Form(raw string) *Array { return OfForm(raw).all() }
 
 // RawForm reads a body that the platform's core parses itself, that of PUT,
 // PATCH and DELETE: by the rules of a query, ending at the first NUL.
-func RawForm(raw string) *Array {
-	raw, _, _ = strings.Cut(raw, "\x00")
-	return Query(raw)
-}
+func RawForm(raw string) *Array { return OfRawForm(raw).all() }
 
 func (a *Array) add(pair string) {
 	name, value, _ := strings.Cut(pair, "=")
@@ -72,13 +50,7 @@ func (a *Array) Register(name string, v Value) {
 	}
 	at, key, push := a, name, false
 	for depth := 1; brackets && end >= 0; depth++ {
-		if push {
-			c := new(Array)
-			at.push(c)
-			at = c
-		} else {
-			at = at.child(key)
-		}
+		at = at.enter(key, push)
 		key, push = rest[:end], end == 0 || end == 1 && space(rest[0])
 		if reserved(key, whole) {
 			return
@@ -90,11 +62,7 @@ func (a *Array) Register(name string, v Value) {
 			return
 		}
 	}
-	if push {
-		at.push(v)
-	} else {
-		at.set(key, v)
-	}
+	at.put(key, push, v)
 }
 
 // reservedPrefixes begin the names of cookies that only the site itself, or only
@@ -171,4 +139,33 @@ func hex(c byte) byte {
 		return c | 0x20 - 'a' + 10
 	}
 	return 16
+}
+
+// Separated tells whether a PHP that splits a query at ";" as well as at "&"
+// (arg_separator.input) would find another value of the variable name in raw, or one more:
+// a piece next to a ";" has a name that folds to it, or the name has a ";" itself. It takes no
+// memory.
+func Separated(raw, name string) bool {
+	at := strings.IndexByte(raw, ';')
+	if at < 0 {
+		return false
+	}
+	if strings.Contains(name, ";") {
+		return true
+	}
+	raw = raw[strings.LastIndexByte(raw[:at], '&')+1:] // pairs before it are the same
+	for behind := false; raw != ""; {
+		end := strings.IndexAny(raw, ";&")
+		piece, next := raw, byte(0)
+		if end >= 0 {
+			piece, next, raw = raw[:end], raw[end], raw[end+1:]
+		} else {
+			raw = ""
+		}
+		if (behind || next == ';') && fold(piece, name) != other {
+			return true
+		}
+		behind = next == ';'
+	}
+	return false
 }
