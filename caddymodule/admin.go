@@ -107,11 +107,18 @@ func notFound(format string, args ...any) error {
 
 // sites returns the guarded sites by name, each once. It leaves out those for requests on
 // ways that nobody knows, where the ways are known.
-func (a *App) sites() []*site { return a.sitesWith(func(*site) bool { return true }) }
+func (a *App) sites() []*site { return a.sitesWith(anySite) }
+
+func anySite(*site) bool { return true }
 
 // sitesWith returns the sites with one directive at least that fits: two for the same site
 // may differ.
 func (a *App) sitesWith(fits func(*site) bool) []*site {
+	return slices.CompactFunc(a.directives(fits), func(s, t *site) bool { return s.Name == t.Name })
+}
+
+// directives returns what fits by name, once for each directive and way.
+func (a *App) directives(fits func(*site) bool) []*site {
 	a.assign()
 	var all []*site
 	for _, g := range a.gateways {
@@ -122,7 +129,7 @@ func (a *App) sitesWith(fits func(*site) bool) []*site {
 		}
 	}
 	slices.SortStableFunc(all, func(s, t *site) int { return strings.Compare(s.Name, t.Name) })
-	return slices.CompactFunc(all, func(s, t *site) bool { return s.Name == t.Name })
+	return all
 }
 
 // siteNamed returns the site of that name. The error names near ones.

@@ -19,6 +19,7 @@ type confirmationStatus struct {
 	Ability   string          `json:"ability"`
 	Door      string          `json:"door"`
 	Arguments json.RawMessage `json:"arguments,omitempty"`
+	Beside    json.RawMessage `json:"beside,omitempty"` // what the call carries beside its arguments
 	Expires   time.Time       `json:"expires"`
 	Link      string          `json:"link,omitempty"` // while it is pending
 }
@@ -27,7 +28,7 @@ type confirmationStatus struct {
 func (s *site) confirmation(ctx context.Context, c *confirm.Confirmation) confirmationStatus {
 	st := confirmationStatus{
 		Site: s.Name, ID: c.ID, State: c.State, Caller: c.Caller, Ability: c.Ability, Door: c.Door,
-		Arguments: json.RawMessage(c.Arguments), Expires: c.Expires,
+		Arguments: json.RawMessage(c.Arguments), Beside: json.RawMessage(c.Beside), Expires: c.Expires,
 	}
 	if c.State == confirm.Pending {
 		if link, err := s.linkTo(ctx, c); err == nil {

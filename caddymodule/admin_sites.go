@@ -3,6 +3,7 @@ package caddymodule
 import (
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/restwarden/restwarden/policies"
@@ -15,7 +16,9 @@ const statusVersion = 1
 
 // siteStatus is a site in the answer to GET /restwarden/sites.
 type siteStatus struct {
-	Site      string     `json:"site"`
+	Site string `json:"site"`
+	// Listen is where Caddy listens; only where another directive guards the site elsewhere.
+	Listen    []string   `json:"listen,omitempty"`
 	Platform  string     `json:"platform"`
 	Mode      string     `json:"mode"`                 // in force now
 	ModeUntil *time.Time `json:"mode_until,omitempty"` // if it is switched
@@ -29,6 +32,7 @@ type siteStatus struct {
 	Spool         spoolStatus            `json:"spool"`
 	Refusals      int                    `json:"refusals"`         // that are kept
 	Routes        *routesStatus          `json:"routes,omitempty"` // nil until a root has listed some
+	Misread       misreadStatus          `json:"misread"`
 }
 
 // lockdownStatus is a lockdown in force.
@@ -47,15 +51,37 @@ type spoolStatus struct {
 
 // serveSites answers GET /restwarden/sites.
 func serveSites(w http.ResponseWriter, a adminRequest) error {
-	now, sites := time.Now(), a.app.sites()
-	all := make([]siteStatus, len(sites))
-	for i, s := range sites {
-		all[i] = s.status(now)
-	}
 	return writeJSON(w, struct {
 		Version int          `json:"v"`
 		Sites   []siteStatus `json:"sites"`
-	}{statusVersion, all})
+		Store   *storeStatus `json:"store,omitempty"`
+	}{statusVersion, a.app.statuses(time.Now()), a.app.storeStatus()})
+}
+
+// statuses returns the state of each site. One that several directives guard, each on
+// addresses of its own, is there for each of them: they share the name, and what is counted
+// and switched by it.
+func (a *App) statuses(now time.Time) []siteStatus {
+	all := []siteStatus{}
+	var same []*site // with the name of the last ones, each with other rules
+	for _, s := range a.directives(anySite) {
+		if len(same) > 0 && same[0].Name != s.Name {
+			same = nil
+		}
+		first := len(all) - len(same)
+		switch i := slices.IndexFunc(same, func(t *site) bool { return t.g.spot() == s.g.spot() || t.g.server == s.g.server }); {
+		case i < 0:
+			same, all = append(same, s), append(all, s.status(now))
+		case same[i].g.server != s.g.server: // one directive with several addresses
+			all[first+i].Listen = append(all[first+i].Listen, strings.Fields(s.g.server)...)
+		}
+	}
+	for i := range all {
+		if (i == 0 || all[i-1].Site != all[i].Site) && (i+1 == len(all) || all[i+1].Site != all[i].Site) {
+			all[i].Listen = nil
+		}
+	}
+	return all
 }
 
 // status returns the state of the site.
@@ -63,10 +89,10 @@ func (s *site) status(now time.Time) siteStatus {
 	configured := string(orDefault(s.g.Mode, policies.Enforce))
 	bytes, limit := s.spool.Held(s.Name)
 	st := siteStatus{
-		Site: s.Name, Platform: s.g.Platform, Mode: configured, Configured: configured,
+		Site: s.Name, Listen: strings.Fields(s.g.server), Platform: s.g.Platform, Mode: configured, Configured: configured,
 		Lockdown: s.state.lockdown(now), Questions: s.state.asked(), Spool: spoolStatus{bytes, limit},
 		Problems: s.problems(), Refusals: len(s.state.refusals()),
-		Routes: s.state.roots.status(),
+		Routes: s.state.roots.status(), Misread: s.misreadStatus(),
 	}
 	st.Release, st.ReleaseSource = s.Release.Known()
 	if on, ok := s.state.switches.Mode.At(now); ok {
@@ -102,7 +128,8 @@ func (s *site) problems() []problemStatus {
 	all := []problemStatus{}
 	for _, f := range s.g.app.findings {
 		own := f.directive == s.g.spot()
-		if len(f.Sites) == 0 && own || slices.ContainsFunc(s.way.Hosts, func(host string) bool { return slices.Contains(f.Sites, host) }) {
+		about := len(f.Sites) == 0 && own || slices.ContainsFunc(s.way.Hosts, func(host string) bool { return slices.Contains(f.Sites, host) })
+		if about && (own || !s.g.app.elsewhere(f.directive, s.g.server)) {
 			all = append(all, problemStatus{f.Code, f.Problem(), f.At})
 		}
 	}

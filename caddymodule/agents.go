@@ -2,7 +2,6 @@ package caddymodule
 
 import (
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -33,6 +32,7 @@ type agentRecord struct {
 	requestID, site, host, ip string
 	caller                    string
 	userID                    uint64
+	claimed                   string // the login that the caller gives, where nobody has verified it
 }
 
 // audited are the calls of agents that one request makes.
@@ -46,9 +46,17 @@ type audited struct {
 
 // heard is what the platform answered.
 type heard struct {
-	status  int // 0 if it has not
-	failed  bool
-	decided bool // failed is known
+	status int         // 0 if it has not
+	answer *mcp.Answer // to a message; nil if it could not be read
+}
+
+// outcomeFailed is the outcome of a call that passed, and to which the platform answered with
+// an error of HTTP or of the protocol. A tool that says of itself that it failed has run.
+const outcomeFailed = "failed"
+
+// failed tells whether the answer is an error.
+func (h *heard) failed() bool {
+	return h.status >= http.StatusBadRequest || h.answer != nil && h.answer.Error != nil
 }
 
 // audit returns what the audit log will tell of a request, or nil for one that runs nothing
@@ -66,9 +74,8 @@ func (s *site) audit(x *exchange, d policies.Decision, start time.Time) *audited
 	}
 	a := &audited{s: s, start: start}
 	if d.Outcome != policies.Refuse {
-		_, _, _ = x.req.Who(x.r.Context()) // who stays unknown if the platform does not say
-		tools := slices.ContainsFunc(found, func(c policies.AgentCall) bool { return c.Tool != "" })
-		x.next = &listener{next: x.next, heard: &a.heard, tools: tools}
+		_, _, _ = x.req.Who(x.r.Context())                                 // who stays unknown if the platform does not say
+		x.next = &listener{next: x.next, heard: &a.heard, id: found[0].ID} // a message stands alone
 	}
 	for _, c := range found {
 		a.calls = append(a.calls, a.record(x, d, c))
@@ -84,6 +91,9 @@ func (a *audited) record(x *exchange, d policies.Decision, c policies.AgentCall)
 	}
 	if who, known := r.Known(); known {
 		rec.userID = who.ID
+	}
+	if rec.userID == 0 {
+		rec.claimed = r.ClaimedLogin()
 	}
 	if d.Outcome == policies.Pass {
 		return rec
@@ -102,6 +112,9 @@ func (a *audited) log() {
 	a.took = time.Since(a.start)
 	for i := range a.calls {
 		rec := &a.calls[i]
+		if rec.outcome == string(policies.Pass) && a.heard.failed() {
+			rec.outcome = outcomeFailed
+		}
 		a.s.metrics.agentCalls.WithLabelValues(rec.site, rec.outcome).Inc()
 		if entry := a.s.agents.Check(zap.InfoLevel, "agent call"); entry != nil {
 			entry.Write(zap.Inline(rec))
@@ -134,6 +147,7 @@ func (rec *agentRecord) MarshalLogObject(to zapcore.ObjectEncoder) error {
 		{"policy", rec.policy},
 		{"code", rec.code},
 		{"rule", rec.rule},
+		{"claimed_login", rec.claimed},
 	} {
 		if f.value != "" {
 			to.AddString(f.name, f.value)
@@ -144,8 +158,12 @@ func (rec *agentRecord) MarshalLogObject(to zapcore.ObjectEncoder) error {
 	}
 	if said := rec.of.heard; said.status > 0 {
 		to.AddInt("status", said.status)
-		if said.decided {
-			to.AddBool("is_error", said.failed)
+		switch a := said.answer; {
+		case a == nil:
+		case a.Error != nil:
+			to.AddInt("error_code", a.Error.Code)
+		case rec.Tool != "":
+			to.AddBool("is_error", a.Result.IsError)
 		}
 	}
 	to.AddDuration("took", rec.of.took)
@@ -156,7 +174,7 @@ func (rec *agentRecord) MarshalLogObject(to zapcore.ObjectEncoder) error {
 type listener struct {
 	next  caddyhttp.Handler
 	heard *heard
-	tools bool // the answer may say that a tool failed
+	id    string // of the message; "" for a run over REST
 }
 
 // ServeHTTP implements caddyhttp.Handler.
@@ -173,14 +191,37 @@ func (l *listener) ServeHTTP(w http.ResponseWriter, r *http.Request) error {
 // head implements headReader.
 func (l *listener) head(w *answerWriter, status int) error {
 	l.heard.status = status
-	if l.tools && isPlainJSON(w.Header()) {
-		w.watch(maxHeard, func(begin []byte) { l.heard.failed, l.heard.decided = mcp.IsError(begin) })
+	if l.id == "" || w.Header().Get("Content-Encoding") != "" {
+		return nil
+	}
+	switch mediaType(w.Header()) {
+	case typeJSON:
+		w.watch(maxHeard, func(begin []byte) { l.hear(mcp.ReadAnswer(begin)) })
+	case typeEvents:
+		w.watch(maxHeard, func(begin []byte) { l.hear(mcp.ReadEvents(begin, l.id)) })
 	}
 	return nil
 }
 
+func (l *listener) hear(a mcp.Answer, err error) {
+	if err == nil {
+		l.heard.answer = &a
+	}
+}
+
+// The media types of answers of servers of tools.
+const (
+	typeJSON   = "application/json"
+	typeEvents = "text/event-stream"
+)
+
+// mediaType returns the media type of an answer, without parameters.
+func mediaType(h http.Header) string {
+	kind, _, _ := strings.Cut(h.Get("Content-Type"), ";")
+	return strings.ToLower(strings.TrimSpace(kind))
+}
+
 // isPlainJSON tells whether an answer is JSON that is not compressed.
 func isPlainJSON(h http.Header) bool {
-	kind, _, _ := strings.Cut(h.Get("Content-Type"), ";")
-	return strings.EqualFold(strings.TrimSpace(kind), "application/json") && h.Get("Content-Encoding") == ""
+	return mediaType(h) == typeJSON && h.Get("Content-Encoding") == ""
 }

@@ -35,22 +35,23 @@ type App struct {
 
 	redis redisOptions
 
-	http     *caddyhttp.App // whose routes lead to the gateways; nil outside a configuration
-	metrics  *metrics
-	logger   *zap.Logger
-	local    store.Store // that policies use
-	shared   store.Store // the Redis itself, or nil
-	gateways []*Gateway
-	engines  map[[sha256.Size]byte]*engine // by what they were compiled from
-	assigned sync.Once
-	board    *switchboard
-	people   *people          // who confirm calls
-	dry      *dryrun.Observer // nil unless the configuration is loaded for dry runs
-	surveyed sync.Once
-	refused  error         // why the configuration must not load
-	findings []finding     // what else is odd in it
-	layout   layout.Report // what the survey found
-	leases   leases
+	http         *caddyhttp.App // whose routes lead to the gateways; nil outside a configuration
+	metrics      *metrics
+	logger       *zap.Logger
+	local        store.Store // that policies use
+	shared       store.Store // the Redis itself, or nil
+	gateways     []*Gateway
+	engines      map[[sha256.Size]byte]*engine // by what they were compiled from
+	assigned     sync.Once
+	board        *switchboard
+	people       *people          // who confirm calls
+	dry          *dryrun.Observer // nil unless the configuration is loaded for dry runs
+	surveyed     sync.Once
+	refused      error         // why the configuration must not load
+	findings     []finding     // what else is odd in it
+	layout       layout.Report // what the survey found
+	placeholders []string      // that handlers of the sites define
+	leases       leases
 }
 
 // StoreOptions says which store the gateways of this process use.

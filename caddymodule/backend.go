@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -27,12 +28,12 @@ const (
 // backend is the ask.Backend of one request. It sends questions through the rest of the
 // route, so that they use the upstreams, TLS and rewrites of the site.
 type backend struct {
-	site   *site
-	next   caddyhttp.Handler
-	header http.Header
-	server *caddyhttp.Server
-	vars   map[string]any  // the variables that the site has set, such as root
-	repl   *caddy.Replacer // the client request's, for the placeholders that the site defines
+	site         *site
+	next         caddyhttp.Handler
+	header       http.Header
+	server       *caddyhttp.Server
+	vars         map[string]any // the variables that the site has set, such as root
+	placeholders map[string]any // that the site has defined, with their values for the client's request
 
 	host, remoteAddr, proto string
 	major, minor            int
@@ -41,17 +42,14 @@ type backend struct {
 
 func newBackend(s *site, r *http.Request, next caddyhttp.Handler) *backend {
 	server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
-	repl, _ := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
 	return &backend{
-		site: s, next: next, header: r.Header, server: server, vars: varsOf(r), repl: repl,
+		site: s, next: next, header: r.Header, server: server, vars: varsOf(r), placeholders: definedFor(r, s.g.app.placeholders),
 		host: r.Host, remoteAddr: r.RemoteAddr, proto: r.Proto, major: r.ProtoMajor, minor: r.ProtoMinor, tls: r.TLS,
 	}
 }
 
 // Ask implements ask.Backend.
 func (b *backend) Ask(ctx context.Context, q ask.Question) (*ask.Answer, error) {
-	ctx, cancel := context.WithTimeout(ctx, b.site.questions.Timeout)
-	defer cancel()
 	dry := b.site.g.app.dry
 	if dry != nil {
 		ctx = dry.Asking(ctx, &q)
@@ -67,6 +65,19 @@ func (b *backend) Ask(ctx context.Context, q ask.Question) (*ask.Answer, error) 
 		return nil, fmt.Errorf("%w: %s question: %w", ask.ErrUndecided, q.Kind, err)
 	}
 	return answer, nil
+}
+
+// timed ends each question after a time. It is for those that no client waits for.
+type timed struct {
+	ask.Backend
+	timeout time.Duration
+}
+
+// Ask implements ask.Backend.
+func (b timed) Ask(ctx context.Context, q ask.Question) (*ask.Answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, b.timeout)
+	defer cancel()
+	return b.Backend.Ask(ctx, q)
 }
 
 // Detach implements ask.Backend. It copies the header and the variables of the request.
@@ -122,7 +133,7 @@ func (b *backend) ask(ctx context.Context, q ask.Question) (*ask.Answer, error) 
 	case err = <-result:
 	case <-ctx.Done():
 		b.site.metrics.leave(ended)
-		return nil, &ask.LeftError{Ended: ended, Err: ctx.Err()}
+		return nil, &ask.LeftError{Ended: ended, Err: context.Cause(ctx)}
 	}
 	if answer := errorAnswer(w, err); answer != nil && ctx.Err() == nil {
 		return answer, nil
@@ -130,23 +141,35 @@ func (b *backend) ask(ctx context.Context, q ask.Question) (*ask.Answer, error) 
 	if err != nil {
 		return nil, failure(ctx, err)
 	}
-	if err := ctx.Err(); err != nil { // reverse_proxy: status 499, no error
+	if err := context.Cause(ctx); err != nil { // reverse_proxy: status 499, no error
 		return nil, err
 	}
 	return complete(w, req.Method, q.Page != "")
+}
+
+// definedFor returns what placeholders of these names stand for in r. A handler such as map
+// finds that out from the request when it is asked, so that only the goroutine that serves r
+// may ask.
+func definedFor(r *http.Request, names []string) map[string]any {
+	repl, _ := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
+	if repl == nil || len(names) == 0 {
+		return nil
+	}
+	defined := map[string]any{}
+	for _, name := range names {
+		if value, ok := repl.Get(name); ok {
+			defined[name] = value
+		}
+	}
+	return defined
 }
 
 // replacer returns a replacer for the question. Beside the standard placeholders it knows
 // those that the site has defined for the client's request, as map does.
 func (b *backend) replacer() *caddy.Replacer {
 	repl := caddy.NewReplacer()
-	if b.repl != nil {
-		repl.Map(func(key string) (any, bool) {
-			if strings.HasPrefix(key, "http.") {
-				return nil, false
-			}
-			return b.repl.Get(key)
-		})
+	for name, value := range b.placeholders {
+		repl.Set(name, value)
 	}
 	return repl
 }
@@ -164,8 +187,8 @@ func (b *backend) copyVars(ctx context.Context) {
 
 // failure returns the error of a question without an answer, and not where in Caddy it arose.
 func failure(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return errors.Join(ctx.Err(), err)
+	if cause := context.Cause(ctx); cause != nil {
+		return errors.Join(cause, err)
 	}
 	var said caddyhttp.HandlerError
 	if errors.As(err, &said) && said.StatusCode >= 500 && said.Err != nil {

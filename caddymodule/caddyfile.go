@@ -46,6 +46,7 @@ func parseDirective(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 //		release auto|<x.y>[.<z>]
 //		mode enforce|observe
 //		request_id on|off
+//		misread count|refuse
 //		credentials header|cookie <name>...
 //		credentials jetpack
 //		identity { ttl <d>  timeout <d>  max_in_flight <n>  rate <n>/<d> }
@@ -100,7 +101,7 @@ func (g *Gateway) configure(directive policies.Option) error {
 			}
 			continue
 		}
-		if err := o.Once(own[o.Name] && o.Name != "credentials"); err != nil {
+		if err := o.Once(own[o.Name] && o.Name != "credentials" && o.Name != "alias"); err != nil {
 			return err
 		}
 		own[o.Name] = true
@@ -139,9 +140,11 @@ func expanded(block []policies.Option, platform string) (all []policies.Option, 
 // gatewayOptions are the gateway's own options.
 var gatewayOptions = map[string]func(*Gateway, policies.Option) error{
 	"base":         func(g *Gateway, o policies.Option) error { return checked(o, &g.Base, validateBase) },
-	"prefix":       func(g *Gateway, o policies.Option) error { return checked(o, &g.Prefix, validatePrefix) },
+	"prefix":       (*Gateway).prefixOption,
+	"alias":        (*Gateway).aliasOption,
 	"release":      func(g *Gateway, o policies.Option) error { return checked(o, &g.Release, validateRelease) },
 	"mode":         func(g *Gateway, o policies.Option) error { return checked(o, &g.Mode, policies.Mode.Validate) },
+	"misread":      (*Gateway).misreadOption,
 	"request_id":   func(g *Gateway, o policies.Option) (err error) { g.RequestID, err = o.Word("on", "off"); return err },
 	"credentials":  (*Gateway).credentialsOption,
 	"identity":     (*Gateway).identityOption,
@@ -188,6 +191,36 @@ func number(o policies.Option, to *int) error {
 		return o.Errorf("%s: %q is not a positive number", o.Name, text)
 	}
 	*to = n
+	return nil
+}
+
+func (g *Gateway) prefixOption(o policies.Option) error {
+	if len(o.Args) == 0 || len(o.Block) > 0 {
+		return o.Missing("takes the names of the prefix, the site's own first")
+	}
+	if g.Prefix = o.Args; slices.Contains(o.Args, "") {
+		return o.Errorf("prefix: a name is empty")
+	}
+	if err := validatePrefixes(g.Prefix); err != nil {
+		return o.Errorf("%w", err)
+	}
+	return nil
+}
+
+// aliasOption takes one rewrite rule of the site. Of a plugin that is named twice it takes each
+// rule once.
+func (g *Gateway) aliasOption(o policies.Option) error {
+	if len(o.Args) != 2 || len(o.Block) > 0 {
+		return o.Missing("takes a pattern and a route, such as ^api/(.+) /$1")
+	}
+	a := call.Alias{Pattern: o.Args[0], Route: o.Args[1]}
+	if o.From != "" && slices.Contains(g.Alias, a) {
+		return nil
+	}
+	g.Alias = append(g.Alias, a)
+	if err := validateAliases(g.Alias); err != nil {
+		return o.Errorf("%w", err)
+	}
 	return nil
 }
 

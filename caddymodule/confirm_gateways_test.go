@@ -1,6 +1,7 @@
 package caddymodule
 
 import (
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -54,15 +55,16 @@ func TestConfirm_Command(t *testing.T) {
 	command("list", 0, "no call waits for a person")
 }
 
-// TestConfirm_Gateways: what is given on one gateway passes on the other, once; without Redis
-// nothing passes.
+// TestConfirm_Gateways: what is given on one gateway passes on the other, which listens on other
+// addresses, once; without Redis nothing passes.
 func TestConfirm_Gateways(t *testing.T) {
 	server := redisrun.Start(t)
 	p := newDeletingShop(t)
 	shared := "redis " + server.Addr + " {\n\t\t\ttimeout 2s\n\t\t}"
 	pair := [2]*process{}
 	for i := range pair {
-		pair[i] = startProcess(t, shared, confirmingSite(p, "", "shop.example.com"))
+		alsoAt := "\tbind unix/" + filepath.Join(t.TempDir(), "socket") + "\n"
+		pair[i] = startProcess(t, shared, alsoAt+confirmingSite(p, "", "shop.example.com"))
 	}
 	crowd := func(n int) (statuses map[int]int) {
 		statuses = map[int]int{}

@@ -43,6 +43,7 @@ type confirmView struct {
 	Site        string
 	C           *confirm.Confirmation
 	Arguments   string
+	Beside      string // what the call carries beside them
 	Left        time.Duration
 }
 
@@ -74,7 +75,7 @@ func (s *site) serveConfirm(w http.ResponseWriter, r *http.Request, token string
 		return s.showFailed(w, err)
 	}
 	return showConfirm(w, http.StatusOK, confirmView{
-		Title: "Confirm a call", Site: s.Name, C: c, Arguments: confirm.Show(c.Arguments), Left: time.Until(c.Expires).Round(time.Second),
+		Title: "Confirm a call", Site: s.Name, C: c, Arguments: confirm.Show(c.Arguments), Beside: confirm.Show(c.Beside), Left: time.Until(c.Expires).Round(time.Second),
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -28,7 +29,7 @@ func newDeletingShop(t *testing.T) *platform {
 	t.Helper()
 	const one = `{"name":"shop/delete","input_schema":[],"meta":{"annotations":{"destructive":true}}}`
 	p := newPlatform(t)
-	p.answer = func(w http.ResponseWriter, r *http.Request) bool {
+	p.setAnswer(func(w http.ResponseWriter, r *http.Request) bool {
 		w.Header().Set("Content-Type", "application/json; charset=UTF-8")
 		user, _, _ := r.BasicAuth()
 		switch path := strings.TrimPrefix(r.URL.Path, "/wp-json"); {
@@ -47,7 +48,7 @@ func newDeletingShop(t *testing.T) *platform {
 			_, _ = io.WriteString(w, `{"ran":true}`)
 		}
 		return true
-	}
+	})
 	return p
 }
 
@@ -136,6 +137,46 @@ func TestConfirm_Door(t *testing.T) {
 	call().want(t, 403, "rejected")
 	if ran := p.received(); len(ran) != 0 {
 		t.Errorf("ran %q", ran)
+	}
+}
+
+// TestConfirm_OfOneCall: a yes is for the call as it was shown, not for one with a query, another
+// member or an override. Who is told no keeps the place.
+func TestConfirm_OfOneCall(t *testing.T) {
+	g, p, notices := confirming(t, "")
+	g.run().want(t, 403, "rest_confirmation_required")
+	g.admin("POST", "confirmations/"+told(t, notices).Confirmation, `{"give":true}`, 200, "given")
+	for _, other := range []struct{ line, body, header string }{
+		{runDelete + "?force=true", someInput, "Accept: */*"},
+		{runDelete + "?%69nput[note]=x", someInput, "Accept: */*"},
+		{runDelete + "?_method=PUT", someInput, "Accept: */*"},
+		{runDelete, strings.TrimSuffix(someInput, "}") + `,"force":true}`, "Accept: */*"},
+		{runDelete, strings.Replace(someInput, secretWord, "", 1), "Accept: */*"},
+		{runDelete, someInput, "X-HTTP-Method-Override: PUT"},
+		{runDelete, someInput, "X-Forwarded-Host: other.example.com"},
+	} {
+		if got := g.do(other.line, other.body, other.header, asAdmin, asJSON, onShop); got.status != 403 && got.status != 400 {
+			t.Errorf("%+v: %d %s", other, got.status, got.body)
+		}
+	}
+	if ran := p.received(); len(ran) != 0 {
+		t.Errorf("ran %q", ran)
+	}
+	g.run().want(t, 200, "ran")
+	p.received()
+	for _, c := range waitingAt(t, g.file.Admin) {
+		g.admin("POST", "confirmations/"+c.ID, `{"give":false}`, 200, "rejected")
+	}
+	last := reply{status: 403}
+	for i := 0; last.status == 403 && i <= confirm.PerCaller; i++ {
+		last = g.do(runDelete, fmt.Sprintf(`{"input":%d}`, i), asAdmin, asJSON, onShop)
+		for _, c := range waitingAt(t, g.file.Admin) {
+			g.admin("POST", "confirmations/"+c.ID, `{"give":false}`, 200, "rejected")
+		}
+	}
+	last.want(t, 429, "rest_too_many_requests")
+	if left, err := strconv.Atoi(last.header.Get("Retry-After")); err != nil || left < 1 || left > 900 {
+		t.Errorf("Retry-After: %q", last.header["Retry-After"])
 	}
 }
 

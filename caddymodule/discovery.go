@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -35,36 +34,17 @@ const (
 // first with a shop key waits for it. Each host has its own, since each may be another shop.
 type discovery struct {
 	hosts   hosts.Table[*hostRoot]
-	unnamed atomic.Int64 // when a host that the configuration does not name may be read
 	scripts atomic.Int64 // when to ask for the scripts again
-	busy    atomic.Bool  // a reading waits or runs; there is one for each site
+	siteReader
 
 	// For the one reading that runs.
 	problems map[string]int  // the number of hosts that have a problem, by its code
 	logged   map[string]bool // texts of problems
-
-	mu      sync.Mutex            // guards what follows
-	pending func(context.Context) // the reading that waits
-	ended   chan struct{}         // closed when the reading that waits or runs has ended; nil before the first
-	stopped bool
-	running sync.WaitGroup
-	ctx     context.Context
-	cancel  context.CancelFunc
-}
-
-// hostRoot is what is known of the REST root of one host.
-type hostRoot struct {
-	due       atomic.Int64           // nanoseconds since 1970
-	home      atomic.Pointer[string] // the site's home address; nil if no root was read
-	outside   atomic.Bool            // a problem was found for a request outside of the base
-	queryOnly atomic.Bool            // the pretty form has no root, and no pretty call has come since
-	failures  int                    // readings that failed or found a problem, one after the other
-	problems  []policies.Problem
 }
 
 func newDiscovery() *discovery {
 	d := &discovery{problems: map[string]int{}, logged: map[string]bool{}}
-	d.ctx, d.cancel = context.WithCancel(context.Background())
+	d.open()
 	return d
 }
 
@@ -94,15 +74,6 @@ func (d *discovery) request(s *site, r *http.Request, next caddyhttp.Handler, pr
 	})
 }
 
-// mayLearn tells whether the root of a host that is new may be read now.
-func (d *discovery) mayLearn(s *site, r *http.Request, now int64) bool {
-	if s.isNamed(r) {
-		return true
-	}
-	after := d.unnamed.Load()
-	return after <= now && d.unnamed.CompareAndSwap(after, now+int64(discoverNew))
-}
-
 // isNamed tells whether the configuration names the host of r itself.
 func (s *site) isNamed(r *http.Request) bool {
 	host := s.hostOf(r.Host, r)
@@ -125,24 +96,9 @@ func (d *discovery) script(s *site, r *http.Request, next caddyhttp.Handler) {
 
 // start lets read wait for its turn, unless another reading of this site waits or runs.
 func (d *discovery) start(s *site, r *http.Request, next caddyhttp.Handler, read func(context.Context, ask.Backend)) {
-	if !d.busy.CompareAndSwap(false, true) {
-		return
+	if !d.busy.Load() {
+		d.siteReader.start(r.Context(), s, newBackend(s, r, next).Detach(), read)
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.stopped {
-		return
-	}
-	own := newBackend(s, r, next)
-	detached, values := ask.Traced(own.Detach(), &s.trace.Questions), context.WithoutCancel(r.Context())
-	d.pending = func(stop context.Context) {
-		ctx, cancel := context.WithCancel(values)
-		defer cancel()
-		defer context.AfterFunc(stop, cancel)()
-		read(ctx, detached)
-	}
-	d.ended = make(chan struct{})
-	readings.add(d)
 }
 
 // await waits until the root of r's host has been read once. It gives up when ctx ends, and
@@ -165,14 +121,6 @@ func (d *discovery) await(ctx context.Context, s *site, r *http.Request, next ca
 	}
 }
 
-// end returns what is closed when the reading that waits or runs has ended; nil before the
-// first.
-func (d *discovery) end() <-chan struct{} {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.ended
-}
-
 // homeOf returns the home address of the site that answers for a host, as its root was last
 // read, or "".
 func (d *discovery) homeOf(host string) string {
@@ -184,30 +132,16 @@ func (d *discovery) homeOf(host string) string {
 	return ""
 }
 
-// read runs the reading that waits, unless the site is gone.
-func (d *discovery) read() {
-	d.mu.Lock()
-	read := d.pending
-	if d.pending = nil; d.stopped || read == nil {
-		d.mu.Unlock()
-		return
-	}
-	d.running.Add(1)
-	ended := d.ended
-	d.mu.Unlock()
-	defer d.running.Done()
-	defer close(ended)
-	defer d.busy.Store(false)
-	read(d.ctx)
-}
-
 // baseOf returns the base that questions need after the rewrites which r has passed: ""
 // if they have removed it. below is false for requests outside the base.
-func baseOf(s *site, r *http.Request) (base string, below bool) {
-	switch original := originalURL(r); {
-	case s.Base == "" || isBelow(r.URL.Path, s.Base):
+func baseOf(s *site, r *http.Request) (base string, below bool) { return baseAt(s, r, r.URL.Path) }
+
+// baseAt does so for a request that came to the gateway with this path.
+func baseAt(s *site, r *http.Request, path string) (base string, below bool) {
+	if s.Base == "" || isBelow(path, s.Base) {
 		return s.Base, true
-	case original != nil && isBelow(original.Path, s.Base):
+	}
+	if original := originalURL(r); original != nil && isBelow(original.Path, s.Base) {
 		return "", true
 	}
 	return s.Base, false
@@ -224,13 +158,14 @@ func (d *discovery) readRoot(ctx context.Context, s *site, b ask.Backend, by pol
 	root, err := s.Discover(ctx, b, by)
 	read := new(hostRoot)
 	if err == nil {
-		read.home.Store(&root.Home)
+		read.learn(root)
 	}
 	h := d.hosts.GetOrPut(by.Host, func() *hostRoot { return read })
 	if err != nil {
 		d.failed(s, err)
 	} else {
-		h.home.Store(&root.Home)
+		h.learn(root)
+		d.hosts.Put(by.Host, h) // it may have become larger
 		d.report(s, h, root.Problems)
 		h.outside.Store(!below && len(root.Problems) > 0)
 		h.queryOnly.Store(root.QueryOnly)
@@ -300,16 +235,4 @@ func (d *discovery) report(s *site, h *hostRoot, problems []policies.Problem) {
 		}
 	}
 	d.problems = counts
-}
-
-// stop ends the reading and waits for it. A reading that waits is dropped.
-func (d *discovery) stop() {
-	d.mu.Lock()
-	if d.pending != nil {
-		close(d.ended)
-	}
-	d.stopped, d.pending = true, nil
-	d.mu.Unlock()
-	d.cancel()
-	d.running.Wait()
 }

@@ -22,13 +22,13 @@ import (
 
 // answersRoot lets p answer its REST root at a path.
 func (p *platform) answersRoot(path, text string) {
-	p.answer = func(w http.ResponseWriter, r *http.Request) bool {
+	p.setAnswer(func(w http.ResponseWriter, r *http.Request) bool {
 		if r.URL.RequestURI() != path {
 			return false
 		}
 		io.WriteString(w, text)
 		return true
-	}
+	})
 }
 
 // roots returns how often p was asked for its REST root.
@@ -84,13 +84,13 @@ func TestGateway_DiscoveryByCalls(t *testing.T) {
 // TestGateway_WrongBase: nobody can send a request below a base that is wrong.
 func TestGateway_WrongBase(t *testing.T) {
 	p := newPlatform(t)
-	p.answer = func(w http.ResponseWriter, r *http.Request) bool {
+	p.setAnswer(func(w http.ResponseWriter, r *http.Request) bool {
 		if strings.HasPrefix(r.URL.Path, "/blog/") {
 			w.WriteHeader(http.StatusNotFound)
 			return true
 		}
 		return false
-	}
+	})
 	g := startGateway(t, "\trestwarden cms {\n\t\tbase /blog\n\t}\n\tmetrics /metrics\n"+p.proxied())
 	g.do("GET /cms-json/cms/v2/posts", "").want(t, 404, "rest_no_route")
 	eventually(t, "a warning", func() bool {
@@ -156,7 +156,7 @@ func TestReadings(t *testing.T) {
 		all[i].pending = func(context.Context) { <-hold }
 	}
 	for _, d := range all {
-		readings.add(d)
+		readings.add(&d.siteReader)
 	}
 	eventually(t, "two readings", func() bool {
 		readings.mu.Lock()

@@ -31,7 +31,8 @@
 // caddy_restwarden_lookups_total{kind,result},
 // caddy_restwarden_lookup_duration_seconds{kind},
 // caddy_restwarden_store_operations_total{op,result}, caddy_restwarden_spooled_bytes,
-// caddy_restwarden_lockdown{site} and caddy_restwarden_misconfigured. They belong to one
+// caddy_restwarden_buffered_bytes, caddy_restwarden_lockdown{site},
+// caddy_restwarden_misread_total{site} and caddy_restwarden_misconfigured. They belong to one
 // configuration: a reload starts them anew.
 //
 // Log: one line per refusal, "request refused" or in observe mode "request would be

@@ -107,7 +107,7 @@ func (s *site) isSpelled(r *http.Request) bool {
 // rootPlace tells roots apart as callers are told apart: by host as sent, server, platform,
 // base and prefix.
 func (s *site) rootPlace(host string, named bool) rootPlace {
-	sum := sha256.Sum256([]byte(strings.Join([]string{s.Server, s.g.Platform, s.g.Base, s.g.Prefix}, "\x00")))
+	sum := sha256.Sum256([]byte(strings.Join([]string{s.Server, s.g.Platform, s.g.Base, s.g.Prefix.First()}, "\x00")))
 	return rootPlace{host + " " + string(sum[:8]), named}
 }
 

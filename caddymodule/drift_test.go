@@ -24,7 +24,7 @@ type changing struct {
 
 func (p *platform) changing() *changing {
 	c := new(changing)
-	p.answer = func(w http.ResponseWriter, r *http.Request) bool {
+	p.setAnswer(func(w http.ResponseWriter, r *http.Request) bool {
 		if r.URL.RequestURI() != "/cms-json/" {
 			return false
 		}
@@ -35,7 +35,7 @@ func (p *platform) changing() *changing {
 		}
 		_, _ = io.WriteString(w, *c.text.Load())
 		return true
-	}
+	})
 	return c
 }
 

@@ -23,6 +23,7 @@ type engine struct {
 	questions caller.Options
 	reader    *call.Reader
 	spool     *call.Spool
+	memory    *call.Memory
 	chain     *policies.Chain
 	odd       []policies.Odd  // in its rules; nil until somebody asks
 	codes     map[string]bool // that its decisions may have
@@ -106,14 +107,19 @@ func (e *engine) newSite(g *Gateway) error {
 	if e.questions, err = g.Identity.options(); err != nil {
 		return err
 	}
-	e.questions.InFlight, err = lease(&e.leases, questionsKey{e.questions.MaxInFlight},
-		func() (*call.Shares, error) { return call.NewShares(int64(e.questions.MaxInFlight)), nil })
-	if err != nil {
+	shares := func(late bool) (*call.Shares, error) {
+		return lease(&e.leases, questionsKey{e.questions.MaxInFlight, late},
+			func() (*call.Shares, error) { return call.NewShares(int64(e.questions.MaxInFlight)), nil })
+	}
+	var errs [2]error
+	e.questions.InFlight, errs[0] = shares(false)
+	e.questions.Late, errs[1] = shares(true)
+	if err := errors.Join(errs[:]...); err != nil {
 		return err
 	}
 	e.every = &policies.Site{Site: caller.NewSite(platform, own), Base: g.Base, Release: release}
-	if g.Prefix != "" {
-		e.every.Prefix = g.Prefix
+	if len(g.Prefix) > 0 {
+		e.every.Prefix = g.Prefix.First()
 	}
 	return nil
 }
@@ -131,16 +137,16 @@ func (e *engine) newReader(ctx caddy.Context, g *Gateway) error {
 		return err
 	}
 	body := orDefault(g.BodyLimit, call.DefaultBodyLimit)
-	memory, err := lease(&e.leases, memoryKey{call.MemoryFor(body)},
+	e.memory, err = lease(&e.leases, memoryKey{call.MemoryFor(body)},
 		func() (*call.Memory, error) { return call.NewMemory(call.MemoryFor(body)), nil })
 	if err != nil {
 		return err
 	}
 	platform, _ := call.PlatformByName(g.Platform)
 	e.reader = caller.NewReader(call.Site{
-		Platform: platform, Prefix: g.Prefix, Base: g.Base,
+		Platform: platform, Prefix: g.Prefix.First(), Prefixes: g.Prefix.More(), Aliases: g.Alias, Base: g.Base,
 		Limits: call.Limits{
-			Body: body, Upload: upload, Batch: g.BatchLimit, Spool: e.spool, Memory: memory,
+			Body: body, Upload: upload, Batch: g.BatchLimit, Spool: e.spool, Memory: e.memory,
 		},
 	})
 	return nil

@@ -240,10 +240,11 @@ func TestFailures_StartAndReloadWhileDown(t *testing.T) {
 func TestFailures_ReloadKeepsTheClient(t *testing.T) {
 	server := redisrun.Start(t)
 	p := newPlatform(t)
-	g := startSharing(t, p, "redis "+server.Addr)
+	store := "redis " + server.Addr + " {\n\t\t\ttimeout 2s\n\t\t}" // a busy machine may take 100 ms
+	g := startSharing(t, p, store)
 	g.decides("started", true)
 	before := connections(t, server)
-	g.reshare("redis " + server.Addr)
+	g.reshare(store)
 	g.decides("reloaded", true)
 	if after := connections(t, server); !slices.ContainsFunc(after, func(id string) bool { return slices.Contains(before, id) }) {
 		t.Errorf("of the connections %q none is left: %q", before, after)

@@ -1,13 +1,19 @@
 package caddymodule
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
+	"maps"
 	"net/http"
 	"sync"
 
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
 )
 
@@ -22,7 +28,7 @@ func (x *exchange) recycle() {
 
 // rewriteLimit bounds, in bytes, an answer that is held back to be rewritten. The
 // platform's largest collections are well below it.
-const rewriteLimit = 8 << 20
+const rewriteLimit = call.BufferLimit
 
 // forward sends the request on and the answer back. It leaves the answer untouched,
 // unless a policy rewrites it or a watch needs it.
@@ -43,7 +49,7 @@ func (s *site) forward(w http.ResponseWriter, x *exchange) error {
 	switch {
 	case need == policies.RewriteBody:
 		return s.forwardBuffered(w, x, by)
-	case need == policies.RewriteHeader || by.told != nil:
+	case need == policies.RewriteHeader || by.told != nil || s.looks(x):
 		return s.forwardHeader(w, x, by)
 	}
 	return x.next.ServeHTTP(w, x.request())
@@ -61,8 +67,15 @@ func (s *site) needsBody(x *exchange) string {
 
 // request returns the request to forward. After that no policy may look into the call.
 func (x *exchange) request() *http.Request {
-	x.req.Call.Settle()
+	x.req.Settle()
 	return x.r
+}
+
+// renewVars gives the request a copy of its variables, for what is written after the handlers behind
+// have answered: a connection that reverse_proxy still dials reads those that it was given. It
+// changes the request itself, which handlers in front of the gateway and placeholders look into.
+func (x *exchange) renewVars() {
+	*x.r = *x.r.WithContext(context.WithValue(x.r.Context(), caddyhttp.VarsCtxKey, maps.Clone(varsOf(x.r))))
 }
 
 // watching is the function that learns how the platform answered.
@@ -90,11 +103,12 @@ func (s *site) watch(x *exchange) (w watching) {
 // forwardHeader streams the answer, passes its head to the watch and rewrites its header.
 // If that fails, the client gets a refusal instead.
 func (s *site) forwardHeader(w http.ResponseWriter, x *exchange, by watching) error {
-	f := &forwarding{s: s, x: x, by: by}
+	f := &forwarding{s: s, x: x, by: by, before: call.MarkHeadersOf(w.Header())}
 	f.w.ResponseWriterWrapper, f.w.to = wrap(w), f
 	defer f.w.seen(nil, true) // also if the platform breaks off
 	err := x.next.ServeHTTP(&f.w, x.request())
 	f.w.finish(err)
+	f.w.sent = true // nobody may look into x any more
 	if f.w.failed != nil {
 		clear(w.Header()) // it belongs to the platform's answer
 		return s.unusable(w, x, f.w.failed)
@@ -109,6 +123,7 @@ type forwarding struct {
 	x      *exchange
 	by     watching
 	answer ask.Answer // status and header
+	before call.MarkHeaders
 }
 
 // head implements headReader.
@@ -123,35 +138,66 @@ func (f *forwarding) head(w *answerWriter, status int) error {
 	default:
 		f.by.told(&f.answer)
 	}
+	if f.s.looks(f.x) {
+		if err := f.s.judge(f.x, w.Header(), &f.before); err != nil {
+			return err
+		}
+	}
 	return f.s.rewrite(f.x, &f.answer)
 }
 
 // forwardBuffered holds the whole answer back until it is rewritten. It asks the platform
 // for a plain, whole answer, since nobody can rewrite an encoded, partial or unchanged
-// one.
+// one. What is held until the client has taken it, is the rewritten body alone.
 func (s *site) forwardBuffered(w http.ResponseWriter, x *exchange, by watching) error {
 	r := x.request()
 	for _, name := range []string{"Range", "If-Range", "If-None-Match", "If-Modified-Since"} {
 		r.Header.Del(name)
 	}
 	r.Header.Set("Accept-Encoding", "identity")
+	body := call.NewBuffer(s.memory, s.spool, x.whole.Holder)
+	defer func() { body.Close() }()
 	held := newCapture(rewriteLimit, w.Header().Clone())
+	held.to = body
 	err := capturing(held, x.next, r)
 	if by.told != nil && held.status != 0 {
-		begin := held.body.Bytes()
-		by.told(&ask.Answer{Status: held.status, Header: held.header, Body: begin[:min(len(begin), caller.WatchedBody)]})
+		begin, _ := io.ReadAll(io.LimitReader(body.Reader(), caller.WatchedBody)) // what there is
+		by.told(&ask.Answer{Status: held.status, Header: held.header, Body: begin})
 	}
-	if err != nil && !errors.Is(err, errTooLarge) && !errors.Is(err, errTruncated) {
+	if err != nil && held.failed == nil && !errors.Is(err, errTruncated) {
 		return err // the site decides how to answer
 	}
-	answer, unusable := held.answer(r.Method)
-	if err = errors.Join(err, unusable); err != nil {
+	if before := call.MarkHeadersOf(w.Header()); s.looks(x) && held.status != 0 {
+		if err := s.judge(x, held.header, &before); err != nil {
+			return s.unusable(w, x, err)
+		}
+	}
+	if err = errors.Join(err, held.whole(r.Method)); err == nil {
+		body, err = s.decoded(held, body, x)
+	}
+	if err != nil {
 		return s.unusable(w, x, &rewriteError{s.needsBody(x), err})
 	}
-	if err := s.rewrite(x, answer); err != nil {
+	answer := &ask.Answer{Status: held.status, Header: held.header}
+	if err := s.rewriteBody(x, answer, body); err != nil {
 		return s.unusable(w, x, err)
 	}
-	return send(w, r, answer)
+	return send(w, r, answer, body)
+}
+
+// decoded returns the body of a whole answer without its encoding. It closes body where it
+// returns another one.
+func (s *site) decoded(held *capture, body *call.Buffer, x *exchange) (*call.Buffer, error) {
+	if x.r.Method == http.MethodHead {
+		return body, nil
+	}
+	if zipped, err := held.zipped(); !zipped {
+		return body, err
+	}
+	plain := call.NewBuffer(s.memory, s.spool, x.whole.Holder)
+	err := gunzip(plain, body.Reader(), rewriteLimit)
+	body.Close()
+	return plain, err
 }
 
 // rewriter is a policy that changes answers.
@@ -195,11 +241,37 @@ func (s *site) rewrite(x *exchange, a *ask.Answer) error {
 	return nil
 }
 
+// rewriteBody runs the rewriters of the exchange on an answer whose body is kept. An answer to
+// HEAD has none.
+func (s *site) rewriteBody(x *exchange, a *ask.Answer, body *call.Buffer) error {
+	if x.r.Method == http.MethodHead {
+		body.Close()
+	}
+	err := body.Replace(x.r.Context(), func(piece []byte) ([]byte, error) {
+		a.Body = piece
+		err := s.rewrite(x, a)
+		piece, a.Body = a.Body, nil
+		return piece, err
+	})
+	if refusal, full := errors.AsType[*call.Refusal](err); full {
+		return &rewriteError{s.needsBody(x), refusal}
+	}
+	return err
+}
+
 // unusable sends a refusal in place of an answer that must not be sent.
 func (s *site) unusable(w http.ResponseWriter, x *exchange, cause error) error {
+	x.id() // before Caddy makes one
+	x.renewVars()
 	d := policies.Decision{Outcome: policies.Refuse, Verdict: policies.Unavailable(), Err: cause}
 	if e, ok := errors.AsType[*rewriteError](cause); ok {
 		d.Policy = e.policy
+	}
+	if refusal, full := errors.AsType[*call.Refusal](cause); full { // of memory or disk
+		d.Verdict.Rule = refusal.Reason
+	}
+	if e, ok := errors.AsType[*misreadError](cause); ok {
+		d = e.refusal(s, x)
 	}
 	s.trace.Refused(&x.req, d)
 	s.trace.Decided(&x.req, d)

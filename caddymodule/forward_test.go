@@ -29,15 +29,10 @@ func TestGateway_PHPFastCGI(t *testing.T) {
 
 func TestGateway_Encode(t *testing.T) {
 	p := newPlatform(t)
-	p.answer = func(w http.ResponseWriter, r *http.Request) bool {
-		if isQuestion(r) {
-			return false
-		}
-		w.Header().Set("Content-Type", "application/json")
+	p.answerCalls(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Etag", `"x"`)
 		_, _ = fmt.Fprintf(w, `{"access_token":"t0ken","x":%q}`, strings.Repeat("x", 2000))
-		return true
-	}
+	})
 	g := startGateway(t, loginOnly+"\tencode gzip\n"+p.proxied())
 	plain := g.do("GET /cms-json/feed/options", "", asAdmin, "Accept-Encoding: gzip")
 	plain.want(t, 200, `"access_token":"[redacted]"`)
@@ -95,15 +90,10 @@ func TestGateway_Redact(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPlatform(t)
-			p.answer = func(w http.ResponseWriter, r *http.Request) bool {
-				if isQuestion(r) {
-					return false
-				}
-				w.Header().Set("Content-Type", "application/json")
+			p.answerCalls(func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Set-Cookie", "kept=1")
 				c.answer(w)
-				return true
-			}
+			})
 			g := startGateway(t, "\trestwarden cms {\n\t\tredact /feed/options access_token\n\t}\n"+p.proxied())
 			r := g.do("GET /cms-json/feed/options", "", "Range: bytes=0-3")
 			if r.status != c.status || strings.Contains(r.body, "t0ken") {
@@ -134,7 +124,7 @@ func TestGateway_StripQuery(t *testing.T) {
 func TestGateway_Revocation(t *testing.T) {
 	p := newPlatform(t)
 	revoked := false
-	p.answer = func(w http.ResponseWriter, r *http.Request) bool {
+	p.setAnswer(func(w http.ResponseWriter, r *http.Request) bool {
 		if r.Method == http.MethodDelete {
 			revoked = true
 		}
@@ -144,7 +134,7 @@ func TestGateway_Revocation(t *testing.T) {
 		w.WriteHeader(http.StatusUnauthorized)
 		_, _ = io.WriteString(w, `{"code":"incorrect_password"}`)
 		return true
-	}
+	})
 	g := startGateway(t, loginOnly+p.proxied())
 	g.do("GET /cms-json/cms/v2/posts", "", asAdmin).want(t, 200, "")
 	g.do("DELETE /cms-json/cms/v2/users/1/application-passwords/x", "", asAdmin).want(t, 200, "")
@@ -175,7 +165,7 @@ func TestGateway_LoggedOutElsewhere(t *testing.T) {
 				p := newPlatform(t)
 				asked := 0
 				got := ""
-				p.answer = func(w http.ResponseWriter, r *http.Request) bool {
+				p.setAnswer(func(w http.ResponseWriter, r *http.Request) bool {
 					switch {
 					case isQuestion(r) && strings.Contains(r.URL.Path, "users/me"):
 						asked++
@@ -191,7 +181,7 @@ func TestGateway_LoggedOutElsewhere(t *testing.T) {
 						return true
 					}
 					return false
-				}
+				})
 				g := startGateway(t, loginOnly+p.proxied())
 				g.do("GET /cms-json/cms/v2/posts", "", cookie, nonce).want(t, 200, "")
 				var body io.Reader = strings.NewReader(test.form)
@@ -214,16 +204,12 @@ func TestGateway_LoggedOutElsewhere(t *testing.T) {
 func TestGateway_Streaming(t *testing.T) {
 	p := newPlatform(t)
 	release := make(chan struct{})
-	p.answer = func(w http.ResponseWriter, r *http.Request) bool {
-		if isQuestion(r) {
-			return false
-		}
+	p.answerCalls(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		_, _ = io.WriteString(w, "first\n")
 		_ = http.NewResponseController(w).Flush()
 		<-release
-		return true
-	}
+	})
 	g := startGateway(t, "\trestwarden cms {\n\t\tsession_cookies {\n\t\t\tpath /\n\t\t}\n\t}\n"+p.proxied())
 	for _, target := range []string{"/events", "/cms-json/x/v1/events"} {
 		req, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, g.url+target, nil)
@@ -242,7 +228,7 @@ func TestGateway_Streaming(t *testing.T) {
 
 func TestGateway_WebSocket(t *testing.T) {
 	p := newPlatform(t)
-	p.answer = func(w http.ResponseWriter, r *http.Request) bool {
+	p.setAnswer(func(w http.ResponseWriter, r *http.Request) bool {
 		if r.Header.Get("Upgrade") == "" {
 			return false
 		}
@@ -256,7 +242,7 @@ func TestGateway_WebSocket(t *testing.T) {
 		line, _ := rw.ReadString('\n')
 		_, _ = io.WriteString(conn, "echo "+line)
 		return true
-	}
+	})
 	g := startGateway(t, "\trestwarden cms {\n\t\tsession_cookies {\n\t\t\tpath /\n\t\t}\n\t}\n"+p.proxied())
 	const upgrade = " HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
 	for target, want := range map[string]string{"/socket": "HTTP/1.1 101", "/cms-json/x/v1/y": "HTTP/1.1 400"} {

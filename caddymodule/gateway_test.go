@@ -57,8 +57,8 @@ func TestGateway_CallersPass(t *testing.T) {
 
 	wrong := g.do("GET /cms-json/cms/v2/users", "", asWrong)
 	wrong.want(t, 401, `"code":"incorrect_password"`)
-	if wrong.header.Get("Www-Authenticate") == "" || wrong.header.Get("Set-Cookie") != "" || wrong.header.Get("Cache-Control") != "no-store" {
-		t.Errorf("the platform's own words: %v", wrong.header)
+	if wrong.header.Get("Www-Authenticate") != "" || wrong.header.Get("Set-Cookie") != "" || wrong.header.Get("Cache-Control") != "no-store" {
+		t.Errorf("the one answer to refused log-ins: %v", wrong.header)
 	}
 	if n := len(p.asked()); n != 3 {
 		t.Errorf("%d questions, want one for each caller and form", n)
@@ -122,6 +122,30 @@ func TestGateway_Preflight(t *testing.T) {
 	g.do("OPTIONS /cms-json/cms/v2/posts", "", append(preflight, asWrong)...).want(t, 401, "incorrect_password")
 }
 
+// TestGateway_PreflightAlone: a preflight brings nothing but its route to the platform, and counts
+// against the limits of the route.
+func TestGateway_PreflightAlone(t *testing.T) {
+	p := newPlatform(t)
+	g := startGateway(t, "\trestwarden cms {\n\t\tlogin_only\n\t\trate_limit 4/1h POST /cms/v2/posts\n\t}\n"+p.proxied())
+	preflight := []string{"Origin: https://app.test", "Access-Control-Request-Method: GET"}
+	for target, want := range map[string]string{
+		"/cms-json/cms/v2/posts?email=a@b.test&x[]=1":              "/cms-json/cms/v2/posts",
+		"/?a=1&rest_route=/cms/v2/posts&email=a@b.test":            "/?rest_route=/cms/v2/posts",
+		"/index.php?rest_route=%2Fcms%2Fv2%2Fposts&context=edit&x": "/index.php?rest_route=%2Fcms%2Fv2%2Fposts",
+		"/cms-json/cms/v2/posts":                                   "/cms-json/cms/v2/posts",
+	} {
+		g.do("OPTIONS "+target, `{"email":"a@b.test"}`, preflight...).want(t, 200, "")
+		if seen := p.received(); len(seen) != 1 || seen[0] != "OPTIONS "+want+" " {
+			t.Errorf("%s: the platform got %q", target, seen)
+		}
+	}
+	g.do("OPTIONS /cms-json/cms/v2/posts", "", preflight...).want(t, 429, "rest_too_many_requests")
+	if seen := p.received(); len(seen) > 0 {
+		t.Errorf("reached the platform: %q", seen)
+	}
+	g.do("OPTIONS /cms-json/cms/v2/pages", "", preflight...).want(t, 200, "") // another route
+}
+
 func TestGateway_CORS(t *testing.T) {
 	p := newPlatform(t)
 	g := startGateway(t, loginOnly+p.proxied())
@@ -142,13 +166,13 @@ func TestGateway_CORS(t *testing.T) {
 // whatever the platform answers to it.
 func TestGateway_MemoryIsNobodysToEmpty(t *testing.T) {
 	p := newPlatform(t)
-	p.answer = func(w http.ResponseWriter, r *http.Request) bool {
+	p.setAnswer(func(w http.ResponseWriter, r *http.Request) bool {
 		if isQuestion(r) || !strings.Contains(r.URL.Path, ".php") {
 			return false
 		}
 		io.WriteString(w, "<html>a form, or the front page")
 		return true
-	}
+	})
 	g := startGateway(t, loginOnly+p.proxied())
 	me := func() { g.do("GET /cms-json/cms/v2/posts", "", asAdmin).want(t, 200, "") }
 	me()

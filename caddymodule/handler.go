@@ -25,6 +25,8 @@ type exchange struct {
 	next  caddyhttp.Handler
 	rest  caddyhttp.Handler // of the site's route, where questions go: next without what listens to the answer
 
+	path      string // of a page, as the gateway got it
+	uuid      string // see id
 	rewriters uint32 // the policies that change the answer, as bits by their place in engine.rewriters
 }
 
@@ -68,6 +70,7 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 	}
 	c := s.reader.ReadFrom(holder, r, originalURL(r))
 	defer c.Close()
+	s.plain.early(s, r, next)
 	if s.g.app.dry != nil {
 		s.readDry(r, c)
 	}
@@ -90,14 +93,21 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 	if a := s.audit(x, d, start); a != nil {
 		defer a.log() // also if the platform breaks off or the client goes away
 	}
-	if d.Outcome == policies.Refuse {
+	switch {
+	case d.Outcome == policies.Refuse:
+		s.answered(x, nil, true)
 		return s.refuse(w, x, d.Verdict)
+	case x.req.Confirmed():
+		return s.forwardConfirmed(w, x)
 	}
 	return s.forward(w, x)
 }
 
-// servePage forwards a page. It asks no policy to judge, and allocates nothing.
+// servePage forwards a page. It asks no policy to judge, and looks at the header of the answer.
 func (s *site) servePage(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, c *call.Call, f policies.InForce) error {
+	if call.OffersHTTP2(r) && !s.observes(f) {
+		call.DropHTTP2(r.Header)
+	}
 	if r.Method == http.MethodPost && s.reader.IsScript(r.URL) {
 		s.discovery.script(s, r, next)
 	}
@@ -105,7 +115,7 @@ func (s *site) servePage(w http.ResponseWriter, r *http.Request, next caddyhttp.
 	defer x.recycle()
 	x.whole = caller.Whole{Site: s.Site.Site, Call: c, HTTP: r}
 	x.req = policies.Request{Whole: &x.whole, Call: c, Site: &s.Site, InForce: f}
-	x.r, x.next = r, next
+	x.r, x.next, x.path = r, next, r.URL.Path
 	return s.forward(w, x)
 }
 
@@ -173,14 +183,26 @@ func (s *site) isPreflight(x *exchange) bool {
 		h.Get("Origin") != "" && h.Get("Access-Control-Request-Method") != "" && !s.HasCredentials(x.r)
 }
 
-// servePreflight forwards a preflight without a body. It returns only status and headers
-// of the answer, since the body would list the route's parameters.
+// servePreflight counts a preflight against the limits of its route and forwards it without a
+// body, and without any variable but the route: the platform runs the route's permission
+// callbacks for it. It returns only status and headers of the answer, since the body would list
+// the route's parameters.
 func (s *site) servePreflight(w http.ResponseWriter, x *exchange) error {
-	s.trace.Decided(&x.req, policies.Decision{Outcome: policies.Pass})
+	x.req.Preflight = true
+	if d := s.chain.Judge(x.r.Context(), &x.req); d.Outcome == policies.Refuse {
+		return s.refuse(w, x, d.Verdict)
+	}
 	if s.observes(x.req.InForce) {
 		return s.forward(w, x)
 	}
 	x.r.Body, x.r.ContentLength = http.NoBody, 0
+	x.r.URL.RawQuery = policies.PreflightQuery(x.r.URL.RawQuery)
+	if original, ok := x.r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request); ok && original.URL != nil {
+		address := *original.URL // what PHP gets as REQUEST_URI
+		address.RawQuery = policies.PreflightQuery(address.RawQuery)
+		original.URL, original.RequestURI = &address, address.RequestURI()
+		x.r = x.r.WithContext(context.WithValue(x.r.Context(), caddyhttp.OriginalRequestCtxKey, original))
+	}
 	return x.next.ServeHTTP(newHeadOnly(w), x.r)
 }
 

@@ -45,7 +45,7 @@ func hostName(i int) string {
 func startHosts(t *testing.T, global, site, tlsOption string) (address string) {
 	t.Helper()
 	p := newPlatform(t)
-	p.answer = func(w http.ResponseWriter, r *http.Request) bool {
+	p.setAnswer(func(w http.ResponseWriter, r *http.Request) bool {
 		p.mu.Lock()
 		p.seen, p.asks = nil, nil // thousands of them
 		p.mu.Unlock()
@@ -55,7 +55,7 @@ func startHosts(t *testing.T, global, site, tlsOption string) (address string) {
 		w.WriteHeader(http.StatusUnauthorized)
 		_, _ = io.WriteString(w, `{"code":"incorrect_password","message":"no","data":{"status":401}}`)
 		return true
-	}
+	})
 	address = machine.FreeAddress(t)
 	file := fmt.Sprintf("{\n\tadmin off\n\tpersist_config off\n\tgrace_period 1s\n\tlog {\n\t\toutput discard\n\t}\n%s}\n%s {\n\tbind 127.0.0.1\n%s%s%s\n}\n",
 		global, strings.ReplaceAll(site, "PORT", machine.Port(address)), tlsOption, hostsGuard, p.proxied())

@@ -19,7 +19,7 @@ func (s *site) learn(x *exchange) {
 	}
 	for _, p := range s.learners {
 		if lesson := p.Learn(&x.req); lesson != nil {
-			x.next = &learning{x.next, lesson}
+			x.next = &learning{x.next, lesson, account{s.memory, x.whole.Holder}}
 		}
 	}
 }
@@ -29,11 +29,12 @@ func (s *site) learn(x *exchange) {
 type learning struct {
 	next   caddyhttp.Handler
 	lesson policies.Lesson
+	by     account
 }
 
 // ServeHTTP implements caddyhttp.Handler.
 func (l *learning) ServeHTTP(w http.ResponseWriter, r *http.Request) error {
-	lw := &learningWriter{ResponseWriterWrapper: wrap(w), lesson: l.lesson}
+	lw := &learningWriter{ResponseWriterWrapper: wrap(w), lesson: l.lesson, by: l.by}
 	whole := false
 	defer func() { lw.end(whole) }() // also if the platform breaks off
 	err := l.next.ServeHTTP(lw, r)
@@ -45,6 +46,7 @@ func (l *learning) ServeHTTP(w http.ResponseWriter, r *http.Request) error {
 type learningWriter struct {
 	caddyhttp.ResponseWriterWrapper
 	lesson policies.Lesson
+	by     account
 	begun  bool
 	body   pupil // nil while, or if, nothing is learned
 }
@@ -64,7 +66,7 @@ func (w *learningWriter) begin(status int) {
 	w.begun = true
 	encoding, known := encodingOf(w.Header())
 	if known && w.lesson.Begin(&ask.Answer{Status: status, Header: w.Header()}) {
-		w.body = newPupil(encoding, w.lesson)
+		w.body = newPupil(encoding, w.lesson, w.by)
 	}
 }
 
@@ -119,11 +121,11 @@ func (p plainPupil) end(whole bool) { p.End(whole) }
 
 // newPupil returns what reads a body of an encoding for a lesson that has begun. It returns
 // nil if too many are read already.
-func newPupil(encoding string, l policies.Lesson) pupil {
+func newPupil(encoding string, l policies.Lesson, by account) pupil {
 	if encoding == "" {
 		return plainPupil{l}
 	}
-	if d := startDecoding(encoding, l); d != nil {
+	if d := startDecoding(encoding, l, by); d != nil {
 		return d
 	}
 	l.End(false)

@@ -12,6 +12,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/call"
 )
 
 // Bounds of the answers that are decoded to be learned from. A page of 100 large orders has
@@ -23,6 +24,19 @@ const (
 	zstdWindow    = 8 << 20 // the largest that clients must know, too (RFC 8878)
 	decoderMemory = 64 << 20
 )
+
+// decoderCosts is the memory that a decoder holds until its answer ends, by encoding: its
+// window, its tables and what is on the way through it.
+var decoderCosts = map[string]int64{"gzip": 96 << 10, "zstd": zstdWindow + 256<<10}
+
+// account is on whose account an answer is decoded.
+type account struct {
+	memory *call.Memory
+	holder call.Holder
+}
+
+func (a account) take(n int64) bool { return a.memory.Take(a.holder, n) == nil }
+func (a account) free(n int64)      { a.memory.Free(a.holder, n) }
 
 // decoders has a place for each answer that is decoded.
 var decoders = make(chan struct{}, decodedAtOnce)
@@ -41,6 +55,7 @@ func encodingOf(h http.Header) (encoding string, known bool) {
 // neither for the decoder nor for its failure. The goroutine ends with the answer at the
 // latest.
 type decoding struct {
+	account
 	mu      sync.Mutex
 	more    sync.Cond
 	waiting [][]byte
@@ -51,17 +66,26 @@ type decoding struct {
 	given   bool // up: nothing is read any more
 }
 
-// startDecoding returns nil if too many answers are decoded already.
-func startDecoding(encoding string, l policies.Lesson) *decoding {
+// startDecoding returns nil if too many answers are decoded already, or where the account has
+// no memory for it.
+func startDecoding(encoding string, l policies.Lesson, by account) *decoding {
 	select {
 	case decoders <- struct{}{}:
 	default:
 		return nil
 	}
-	d := new(decoding)
+	cost := decoderCosts[encoding]
+	if !by.take(cost) {
+		<-decoders
+		return nil
+	}
+	d := &decoding{account: by}
 	d.more.L = &d.mu
 	go func() {
-		defer func() { <-decoders }()
+		defer func() {
+			by.free(cost)
+			<-decoders
+		}()
 		l.End(d.decode(encoding, l) == nil)
 	}()
 	return d
@@ -124,10 +148,10 @@ func (d *decoding) write(b []byte) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.taken += len(b)
-	d.held += len(b)
-	if d.given || d.held > waitingBytes || d.taken > encodedBytes {
+	if d.given || d.held+len(b) > waitingBytes || d.taken > encodedBytes || !d.take(int64(len(b))) {
 		return false
 	}
+	d.held += len(b)
 	d.waiting = append(d.waiting, append([]byte(nil), b...))
 	d.more.Signal()
 	return true
@@ -144,7 +168,8 @@ func (d *decoding) end(whole bool) {
 func (d *decoding) giveUp() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.given, d.waiting = true, nil
+	d.free(int64(d.held))
+	d.given, d.waiting, d.held = true, nil, 0
 }
 
 // Read serves the decoder. An answer that breaks off has no proper end.
@@ -162,6 +187,7 @@ func (d *decoding) Read(p []byte) (int, error) {
 	}
 	n := copy(p, d.waiting[0])
 	d.held -= n
+	d.free(int64(n))
 	if d.waiting[0] = d.waiting[0][n:]; len(d.waiting[0]) == 0 {
 		d.waiting = d.waiting[1:]
 	}

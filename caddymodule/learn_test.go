@@ -18,6 +18,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/idscan"
 )
 
@@ -89,6 +90,9 @@ func noise(n int) []byte {
 	return b
 }
 
+// anybody is an account with much room.
+func anybody() account { return account{memory: call.NewMemory(1 << 30)} }
+
 // awaitDecoders waits until no answer is decoded: none of their goroutines is left.
 func awaitDecoders(t *testing.T) {
 	t.Helper()
@@ -138,7 +142,7 @@ func TestLearning_Bodies(t *testing.T) {
 		"gzip, endless":        {"gzip", bytes.Repeat(gzipped(t, nil), encodedBytes/20), 0, nil, false, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			lesson := &reader{most: test.most}
+			lesson, by := &reader{most: test.most}, anybody()
 			w := httptest.NewRecorder()
 			h := &learning{caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) error {
 				if test.encoding != "" {
@@ -150,11 +154,14 @@ func TestLearning_Bodies(t *testing.T) {
 					_, _ = io.Copy(w, bytes.NewReader(test.body[1:]))
 				}
 				return test.err
-			}), lesson}
+			}), lesson, by}
 			if err := h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil)); !errors.Is(err, test.err) {
 				t.Error(err)
 			}
 			awaitDecoders(t)
+			if held := by.memory.Bytes(); held != 0 {
+				t.Errorf("%d bytes are never given back", held)
+			}
 			if !bytes.Equal(w.Body.Bytes(), test.body) {
 				t.Errorf("the client got %d of %d bytes", w.Body.Len(), len(test.body))
 			}
@@ -179,7 +186,7 @@ func TestLearning_BreaksOff(t *testing.T) {
 			}
 			_, _ = w.Write(map[string][]byte{"": []byte("[]"), "gzip": gzipped(t, []byte("[]")), "zstd": zstandard(t, []byte("[]"))}[encoding])
 			panic(http.ErrAbortHandler)
-		}), lesson}
+		}), lesson, anybody()}
 		defer func() {
 			if p := recover(); p != http.ErrAbortHandler { //nolint:errorlint // a panic's value
 				t.Errorf("%s: %v", encoding, p)
@@ -190,6 +197,36 @@ func TestLearning_BreaksOff(t *testing.T) {
 		if ends, whole := lesson.state(); ends != 1 || whole {
 			t.Errorf("%s: ended %d times, whole: %v", encoding, ends, whole)
 		}
+	}
+}
+
+// TestLearning_Memory: what an answer holds to be decoded is counted while a slow reader takes
+// it. Where there is no room, the answer is sent and teaches nothing.
+func TestLearning_Memory(t *testing.T) {
+	body := gzipped(t, noise(64<<10))
+	for name, test := range map[string]struct {
+		memory int64
+		counts bool
+	}{"room": {1 << 30, true}, "none": {1 << 10, false}} {
+		t.Run(name, func(t *testing.T) {
+			lesson, by := new(reader), account{memory: call.NewMemory(test.memory)}
+			h := &learning{caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) error {
+				w.Header().Set("Content-Encoding", "gzip")
+				_, err := w.Write(body)
+				if held := by.memory.Bytes(); (held >= decoderCosts["gzip"]) != test.counts {
+					t.Errorf("%d bytes are counted", held)
+				}
+				return err
+			}), lesson, by}
+			w := httptest.NewRecorder()
+			if err := h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil)); err != nil || !bytes.Equal(w.Body.Bytes(), body) {
+				t.Error(err, w.Body.Len())
+			}
+			awaitDecoders(t)
+			if ends, whole := lesson.state(); ends != 1 || whole != test.counts || by.memory.Bytes() != 0 {
+				t.Errorf("ended %d times, whole: %v, held: %d", ends, whole, by.memory.Bytes())
+			}
+		})
 	}
 }
 
@@ -232,7 +269,7 @@ func TestLearning_SlowDecoder(t *testing.T) {
 			}
 			_, err := io.Copy(struct{ io.Writer }{w}, struct{ io.Reader }{bytes.NewReader(body[first:])}) // in pieces
 			return err
-		}), l}
+		}), l, anybody()}
 		if err := h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil)); err != nil {
 			t.Error(err)
 		}

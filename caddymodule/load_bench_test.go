@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -15,8 +16,8 @@ import (
 )
 
 // manySites returns a Caddyfile of n sites with one snippet: without the directive, with
-// it, or with a line of its own for each site.
-func manySites(tb testing.TB, n int, guarded, override bool) string {
+// it, or with a line of its own for each site, "allow anyone GET /site-SITE/v1/status".
+func manySites(tb testing.TB, n int, guarded bool, line string) string {
 	tb.Helper()
 	var b strings.Builder
 	b.WriteString("{\n\tadmin off\n\tpersist_config off\n\tauto_https off\n\tlog {\n\t\toutput discard\n\t}\n}\n(site) {\n\tbind 127.0.0.1\n")
@@ -36,8 +37,8 @@ func manySites(tb testing.TB, n int, guarded, override bool) string {
 	port := machine.Port(machine.FreeAddress(tb))
 	for site := range n {
 		own := ""
-		if override {
-			own = fmt.Sprintf(" {\n\t\tallow anyone GET /site-%d/v1/status\n\t}", site)
+		if line != "" {
+			own = " {\n\t\t" + strings.ReplaceAll(line, "SITE", strconv.Itoa(site)) + "\n\t}"
 		}
 		fmt.Fprintf(&b, "http://shop%d.example.com:%s {\n\timport site%s\n}\n", site, port, own)
 	}
@@ -49,10 +50,16 @@ func manySites(tb testing.TB, n int, guarded, override bool) string {
 func BenchmarkManySites(b *testing.B) {
 	const sites = 1000
 	for _, kind := range []struct {
-		name              string
-		guarded, override bool
-	}{{"bare", false, false}, {"snippet", true, false}, {"override", true, true}} {
-		file := manySites(b, sites, kind.guarded, kind.override)
+		name    string
+		guarded bool
+		line    string
+	}{
+		{"bare", false, ""},
+		{"snippet", true, ""},
+		{"line", true, "allow anyone GET /site-SITE/v1/status"},
+		{"plugins", true, "allow plugin contact-form-7"},
+	} {
+		file := manySites(b, sites, kind.guarded, kind.line)
 		b.Run("adapt/"+kind.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

@@ -17,15 +17,15 @@ import (
 func TestMasked_EveryOutput(t *testing.T) {
 	const secret = "Tok3nInThePath"
 	p := newToolServer(t)
-	tools := p.answer
-	p.answer = func(w http.ResponseWriter, r *http.Request) bool {
+	tools := p.answering()
+	p.setAnswer(func(w http.ResponseWriter, r *http.Request) bool {
 		if strings.Trim(r.URL.Path, "/") != "wp-json" {
 			return tools(w, r)
 		}
 		index := fmt.Sprintf(`"/mcp/v1/%s":{},"/mcp/v1/%[1]s/sse":{},"/mcp/v1/upload/%[1]s":{}`, secret)
 		_, _ = fmt.Fprintf(w, `{"home":"http://%s","url":"http://%s","namespaces":["mcp/v1"],"routes":{%s}}`, r.Host, r.Host, index)
 		return true
-	}
+	})
 	rules := "restwarden wordpress {\nabilities {\naudit arguments\nallow shop/query\ndoors /mcp/v1/**\n}\n" +
 		"login_only\nrate_limit 1/1h POST /mcp/v1/" + secret + "/messages\ndeny /mcp/v1/upload/" + secret + "\nallow anyone /mcp/v1/" + secret + "\nallow users /mcp/v1/" + secret + "\n}\n"
 	file := &caddyrun.File{

@@ -152,7 +152,7 @@ func (m *MatchRESTCall) MatchWithError(r *http.Request) (bool, error) {
 			context.AfterFunc(r.Context(), c.Close) // a spooled body must still be forwarded
 		}
 		matches := c.Kind != call.Page && c.Kind != call.Refused && !c.Foreign && m.target.Matches(c)
-		c.Release() // the next reader, and the gateway, have memory of their own
+		c.Settle() // the next reader, and the gateway, have memory of their own
 		switch {
 		case c.Kind == call.Refused:
 			return false, caddyhttp.Error(c.Refusal.Status, c.Refusal)

@@ -91,8 +91,12 @@ func newMetrics(registry *prometheus.Registry, perHost bool) *metrics {
 	}
 	registerOrExisting(registry, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Namespace: ns, Subsystem: sub, Name: "spooled_bytes",
-		Help: "Bytes of request bodies that are spooled to disk.",
+		Help: "Bytes of request bodies and rewritten answers that are spooled to disk.",
 	}, spooledBytes))
+	registerOrExisting(registry, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Namespace: ns, Subsystem: sub, Name: "buffered_bytes",
+		Help: "Bytes of request bodies and rewritten answers that are in memory.",
+	}, bufferedBytes))
 	m.zero()
 	return m
 }
@@ -137,7 +141,7 @@ func (m *metrics) zero() {
 
 // countAgents creates the series of a site whose agents are audited at 0.
 func (m *metrics) countAgents(site string) {
-	for _, outcome := range []policies.Outcome{policies.Pass, policies.Refuse, policies.WouldRefuse} {
+	for _, outcome := range []policies.Outcome{policies.Pass, outcomeFailed, policies.Refuse, policies.WouldRefuse} {
 		m.agentCalls.WithLabelValues(site, string(outcome))
 	}
 }

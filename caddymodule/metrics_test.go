@@ -57,6 +57,7 @@ func TestGateway_VarsLogAndMetrics(t *testing.T) {
 		`caddy_restwarden_lookup_duration_seconds_count{kind="caller"} 3`,
 		`caddy_restwarden_store_operations_total{op="take",result="ok"} 0`,
 		`caddy_restwarden_spooled_bytes 0`,
+		`caddy_restwarden_buffered_bytes 0`,
 		`caddy_restwarden_site_info{mode="enforce",platform="cms",release="auto",site="*:` + g.port() + `"} 1`,
 	} {
 		if !strings.Contains(metrics, want+"\n") {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/restwarden/restwarden/caddymodule/layout"
 	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
 )
 
@@ -29,14 +30,21 @@ type Gateway struct {
 	// Base is the sub-folder of the install, "/blog". If it is empty, a question takes as
 	// its base the path before the REST prefix in the client's request.
 	Base string `json:"base,omitempty"`
-	// Prefix is the first segment of the pretty form, if the site has changed it.
-	Prefix string `json:"prefix,omitempty"`
+	// Prefix is the first segment of the pretty form, if the site has changed it. A list has
+	// more names of it; questions take the first.
+	Prefix call.Prefixes `json:"prefix,omitempty"`
+	// Alias are the rewrite rules of the site that make calls of other paths, in the order in
+	// which the platform tries them.
+	Alias []call.Alias `json:"alias,omitempty"`
 	// Release is the release of the shop, "10.7" or "10.7.2", which is the same, or "auto"
 	// (the default): policies ask the platform for what they must know.
 	Release string `json:"release,omitempty"`
 	// Mode is "enforce" (the default) or "observe": decide, count and log, but refuse and
 	// change nothing.
 	Mode policies.Mode `json:"mode,omitempty"`
+	// Misread is what happens when an answer shows that a page was a REST call: "count" (the
+	// default), count and log, or "refuse", send 502 in place of a read without credentials.
+	Misread string `json:"misread,omitempty"`
 	// Credentials names what counts as a credential on this site beside the platform's
 	// own.
 	Credentials *caller.Own `json:"credentials,omitempty"`
@@ -82,7 +90,8 @@ type Gateway struct {
 type Identity struct {
 	// TTL is how long an answer is believed; default 10s.
 	TTL policies.Duration `json:"ttl,omitempty"`
-	// Timeout is how long the platform may take to answer; default 5s.
+	// Timeout is how long a question goes on that nobody waits for, and when one that a client
+	// waits for makes room for others; default 30s.
 	Timeout policies.Duration `json:"timeout,omitempty"`
 	// MaxInFlight is how many questions may be under way at once, for all sites with the
 	// same number; default 128. A site may have a quarter, a client's address an eighth.
@@ -132,8 +141,8 @@ func (g *Gateway) provision(ctx caddy.Context) error {
 // Validate checks everything that does not depend on the rest of the configuration.
 func (g *Gateway) Validate() error {
 	for _, check := range []error{
-		validatePlatform(g.Platform), validateBase(g.Base), validatePrefix(g.Prefix), validateRelease(g.Release), g.Mode.Validate(),
-		validateSwitch("request_id", g.RequestID),
+		validatePlatform(g.Platform), validateBase(g.Base), validatePrefixes(g.Prefix), validateAliases(g.Alias), validateRelease(g.Release), g.Mode.Validate(),
+		validateSwitch("request_id", g.RequestID), validateMisread(g.Misread),
 		validateCredentials(g.Credentials), validateIdentity(g.Identity),
 		validateNotNegative("body_limit", g.BodyLimit), validateNotNegative("upload_limit", g.UploadLimit),
 		validateNotNegative("spool_limit", g.SpoolLimit), validateNotNegative("batch_limit", int64(g.BatchLimit)),

@@ -17,9 +17,12 @@ import (
 var pool = caddy.NewUsagePool()
 
 type (
-	storeKey      struct{}
-	memoryKey     struct{ limit int64 }
-	questionsKey  struct{ limit int }
+	storeKey     struct{}
+	memoryKey    struct{ limit int64 }
+	questionsKey struct {
+		limit int
+		late  bool
+	}
 	identitiesKey struct{ caller.Options }
 )
 
@@ -71,12 +74,19 @@ func (l *leases) release() error {
 	return errors.Join(errs...)
 }
 
-// spooledBytes is how much of request bodies is on disk now, over all sites.
-func spooledBytes() float64 {
+// spooledBytes is how much of request bodies and rewritten answers is on disk now, over all
+// sites.
+func spooledBytes() float64 { return pooled[*call.Spool]() }
+
+// bufferedBytes is how much of them is in memory now.
+func bufferedBytes() float64 { return pooled[*call.Memory]() }
+
+// pooled adds up what the values of one type hold.
+func pooled[T interface{ Bytes() int64 }]() float64 {
 	var sum int64
 	pool.Range(func(_, value any) bool {
-		if s, ok := value.(held[*call.Spool]); ok {
-			sum += s.value.Bytes()
+		if v, ok := value.(held[T]); ok {
+			sum += v.value.Bytes()
 		}
 		return true
 	})

@@ -1,12 +1,17 @@
 package caddymodule
 
 import (
+	"context"
+	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"github.com/restwarden/restwarden/policies/ask"
 )
 
-// readingsAtOnce bounds the readings of REST roots in this process, so that the start of a
-// thousand sites is no storm for what they share.
+// readingsAtOnce bounds the readings of REST roots and plain pages in this process, so that
+// the start of a thousand sites is no storm for what they share.
 const readingsAtOnce = 2
 
 // readings are the sites that wait for a reading. A site waits once, and no goroutine
@@ -15,11 +20,11 @@ var readings readingQueue
 
 type readingQueue struct {
 	mu      sync.Mutex
-	waiting []*discovery
+	waiting []*siteReader
 	workers int
 }
 
-func (q *readingQueue) add(d *discovery) {
+func (q *readingQueue) add(d *siteReader) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.waiting = append(q.waiting, d)
@@ -36,7 +41,7 @@ func (q *readingQueue) work() {
 	}
 }
 
-func (q *readingQueue) next() *discovery {
+func (q *readingQueue) next() *siteReader {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.waiting) == 0 {
@@ -53,4 +58,92 @@ func (q *readingQueue) next() *discovery {
 // jittered returns d, a tenth more or less.
 func jittered(d time.Duration, random float64) time.Duration {
 	return d*9/10 + time.Duration(random*float64(d)/5)
+}
+
+// siteReader reads something of one site in the background, in its turn. It has one reading at a
+// time.
+type siteReader struct {
+	busy    atomic.Bool  // a reading waits or runs
+	unnamed atomic.Int64 // when a host that the configuration does not name may be read
+
+	mu      sync.Mutex            // guards what follows
+	pending func(context.Context) // the reading that waits
+	ended   chan struct{}         // closed when the reading that waits or runs has ended; nil before the first
+	stopped bool
+	running sync.WaitGroup
+	ctx     context.Context
+	cancel  context.CancelFunc
+}
+
+// open makes the reader ready.
+func (d *siteReader) open() { d.ctx, d.cancel = context.WithCancel(context.Background()) }
+
+// mayLearn tells whether a host of which nothing is known may be read now.
+func (d *siteReader) mayLearn(s *site, r *http.Request, now int64) bool {
+	if s.isNamed(r) {
+		return true
+	}
+	after := d.unnamed.Load()
+	return after <= now && d.unnamed.CompareAndSwap(after, now+int64(discoverNew))
+}
+
+// start lets read wait for its turn, unless another reading waits or runs. read gets the values
+// of a request, and a backend that outlives it. Nobody waits for the answers, so that each
+// question has its time.
+func (d *siteReader) start(values context.Context, s *site, detached ask.Backend, read func(context.Context, ask.Backend)) {
+	if !d.busy.CompareAndSwap(false, true) {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.stopped {
+		return
+	}
+	values = context.WithoutCancel(values)
+	detached = ask.Traced(timed{detached, s.questions.Timeout}, &s.trace.Questions)
+	d.pending = func(stop context.Context) {
+		ctx, cancel := context.WithCancel(values)
+		defer cancel()
+		defer context.AfterFunc(stop, cancel)()
+		read(ctx, detached)
+	}
+	d.ended = make(chan struct{})
+	readings.add(d)
+}
+
+// end returns what is closed when the reading that waits or runs has ended; nil before the
+// first.
+func (d *siteReader) end() <-chan struct{} {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.ended
+}
+
+// read runs the reading that waits, unless the site is gone.
+func (d *siteReader) read() {
+	d.mu.Lock()
+	read := d.pending
+	if d.pending = nil; d.stopped || read == nil {
+		d.mu.Unlock()
+		return
+	}
+	d.running.Add(1)
+	ended := d.ended
+	d.mu.Unlock()
+	defer d.running.Done()
+	defer close(ended)
+	defer d.busy.Store(false)
+	read(d.ctx)
+}
+
+// stop ends the reading and waits for it. A reading that waits is dropped.
+func (d *siteReader) stop() {
+	d.mu.Lock()
+	if d.pending != nil {
+		close(d.ended)
+	}
+	d.stopped, d.pending = true, nil
+	d.mu.Unlock()
+	d.cancel()
+	d.running.Wait()
 }

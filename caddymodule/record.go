@@ -1,12 +1,17 @@
 package caddymodule
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"github.com/google/uuid"
+	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
 	"github.com/restwarden/restwarden/policies"
@@ -18,9 +23,15 @@ import (
 // a new version.
 const recordVersion = 1
 
+// maxIDs and maxRoles bound the ids and the roles in a record.
+const (
+	maxIDs   = 100
+	maxRoles = 16
+)
+
 // Record says what was refused, or would have been, and why. It is one line of the log,
 // and an object of the admin API. No field holds a word of the client's but the address,
-// and the host where it is one of the site's.
+// the ids of a batch, and the host where it is one of the site's.
 type Record struct {
 	Version int `json:"v"`
 	// Time is when the decision was recorded. A line of the log has a time of its own.
@@ -37,15 +48,18 @@ type Record struct {
 	Imported  string    `json:"imported,omitempty"` // where the snippet with the rule was imported
 	From      string    `json:"from"`               // "page", "other" or "none", see calledFrom
 	Why       string    `json:"why"`                // one sentence for support staff
+	Scheme    string    `json:"scheme"`             // "https" or "http", as the connection came
 	Method    string    `json:"method"`             // the effective one
-	Form      string    `json:"form"`               // "pretty", "query" or "body"; "" without a reading
+	Form      string    `json:"form"`               // "pretty", "query", "body" or "alias"; "" without a reading
 	Parts     int       `json:"parts,omitempty"`    // of a batch
 	Route     string    `json:"route"`              // see routeOf
 	Remedy    string    `json:"remedy,omitempty"`   // see policies.Remedy
 	ClientIP  string    `json:"client_ip"`
 	Caller    string    `json:"caller"`
 	UserID    uint64    `json:"user_id,omitempty"`
+	Roles     []string  `json:"roles,omitempty"` // of the user, as the site has told, at most maxRoles
 	Error     string    `json:"error,omitempty"` // why a policy could not decide
+	IDs       []uint64  `json:"ids,omitempty"`   // of the refused parts of a batch, at most maxIDs
 }
 
 // MarshalLogObject implements zapcore.ObjectMarshaler.
@@ -63,6 +77,7 @@ func (rec *Record) MarshalLogObject(to zapcore.ObjectEncoder) error {
 		{"at", rec.At},
 		{"from", rec.From},
 		{"why", rec.Why},
+		{"scheme", rec.Scheme},
 		{"method", rec.Method},
 		{"form", rec.Form},
 		{"route", rec.Route},
@@ -84,7 +99,31 @@ func (rec *Record) MarshalLogObject(to zapcore.ObjectEncoder) error {
 	if rec.UserID > 0 {
 		to.AddUint64("user_id", rec.UserID)
 	}
+	if len(rec.Roles) > 0 {
+		zap.Strings("roles", rec.Roles).AddTo(to)
+	}
+	if len(rec.IDs) > 0 {
+		return to.AddArray("ids", zapcore.ArrayMarshalerFunc(func(list zapcore.ArrayEncoder) error {
+			for _, id := range rec.IDs {
+				list.AppendUint64(id)
+			}
+			return nil
+		}))
+	}
 	return nil
+}
+
+// named adds the id of a part of a batch.
+func (rec *Record) named(part *call.Call) {
+	if id, ok := part.ItemID(); ok && len(rec.IDs) < maxIDs {
+		rec.IDs = append(rec.IDs, id)
+	}
+}
+
+// alike tells whether two refused parts of a batch differ in their ids alone.
+func (rec *Record) alike(other *Record) bool {
+	return rec.Code == other.Code && rec.Rule == other.Rule && rec.At == other.At && rec.Why == other.Why && rec.Method == other.Method &&
+		rec.Route == other.Route && rec.Remedy == other.Remedy && len(rec.IDs) > 0 && len(other.IDs) > 0
 }
 
 // record returns the record of a decision on r.
@@ -92,11 +131,11 @@ func (s *site) record(r *policies.Request, d policies.Decision) Record {
 	rec := Record{
 		Version: recordVersion, RequestID: requestID(r.HTTP), Site: s.Name, Host: s.hostFor(r.HTTP), Base: s.Base,
 		Policy: d.Policy, Code: codeOf(d), Outcome: string(d.Outcome), Rule: d.Verdict.Rule, At: d.Verdict.Pos, Imported: s.importedAt(d.Verdict.Pos),
-		From: s.calledFrom(r.HTTP), Why: d.Why(), Method: methodOf(r.Call), Form: r.Call.FormName(), Parts: len(r.Call.Parts),
+		From: s.calledFrom(r.HTTP), Why: d.Why(), Scheme: schemeOf(r.HTTP), Method: methodOf(r.Call), Form: r.Call.FormName(), Parts: len(r.Call.Parts),
 		Route: s.routeOf(r.HTTP, r.Call), ClientIP: r.Client.String(), Caller: callerOf(r),
 	}
 	if who, known := r.Known(); known {
-		rec.UserID = who.ID
+		rec.UserID, rec.Roles = who.ID, who.Roles[:min(len(who.Roles), maxRoles)]
 	}
 	if d.Err != nil {
 		rec.Error = d.Err.Error()
@@ -114,10 +153,14 @@ func (rec *Record) mask() {
 	}
 }
 
-// records returns the record of a decision, or one for each refused part of a batch.
+// records returns the record of a decision, or those of the refused parts of a batch: one for
+// all parts that differ in their ids alone.
 func (s *site) records(r *policies.Request, d policies.Decision) []Record {
 	whole := s.record(r, d)
 	if len(d.Verdict.Parts) == 0 {
+		for _, part := range r.Call.Parts {
+			whole.named(part)
+		}
 		return []Record{whole}
 	}
 	var parts []Record
@@ -132,6 +175,11 @@ func (s *site) records(r *policies.Request, d policies.Decision) []Record {
 		rec.Method, rec.Route = methodOf(part.Call), s.routeOf(r.HTTP, part.Call)
 		rec.Remedy = remedy(r, part.Call, part.Verdict, rec.Route)
 		rec.mask()
+		rec.named(part.Call)
+		if i := slices.IndexFunc(parts, func(p Record) bool { return p.alike(&rec) }); i >= 0 {
+			parts[i].named(part.Call)
+			continue
+		}
 		parts = append(parts, rec)
 	}
 	return parts
@@ -161,6 +209,25 @@ func requestID(r *http.Request) string {
 	return ""
 }
 
+// id returns the request's id once the handlers behind have the request. It does not write to the
+// variables, as Caddy's placeholder does where it makes one.
+func (x *exchange) id() string {
+	repl, server := x.r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
+	made, _ := varsOf(x.r)["uuid"].(fmt.Stringer)
+	switch {
+	case x.uuid != "":
+	case made != nil || !server:
+		x.uuid = requestID(x.r)
+	default:
+		x.uuid = uuid.NewString()
+		repl.Set("http.request.uuid", x.uuid)
+		if log, ok := x.r.Context().Value(caddyhttp.ExtraLogFieldsCtxKey).(*caddyhttp.ExtraLogFields); ok {
+			log.Set(zap.String("uuid", x.uuid))
+		}
+	}
+	return x.uuid
+}
+
 // routeOf returns the site's own pattern for the route of c. If the site's REST index is
 // not known, it returns the namespace if that is a well-known one.
 func (s *site) routeOf(r *http.Request, c *call.Call) string {
@@ -174,6 +241,14 @@ func (s *site) routeOf(r *http.Request, c *call.Call) string {
 		return index.Unknown
 	}
 	return index.Known(c.Route)
+}
+
+// schemeOf returns the scheme of the connection that r came by.
+func schemeOf(r *http.Request) string {
+	if r.TLS != nil {
+		return "https"
+	}
+	return "http"
 }
 
 // methodOf returns the effective method of c. The platform takes any word for one.

@@ -15,13 +15,13 @@ const rootWithForms = `{"namespaces":["cms/v2","contact-form-7/v1"],"routes":{
 
 // withRoot makes p answer its REST root.
 func (p *platform) withRoot() {
-	p.answer = func(w http.ResponseWriter, r *http.Request) bool {
+	p.setAnswer(func(w http.ResponseWriter, r *http.Request) bool {
 		if r.URL.Path != "/cms-json/" {
 			return false
 		}
 		_, err := io.WriteString(w, rootWithForms)
 		return err == nil
-	}
+	})
 }
 
 // TestRecord_Route: the route is the site's own pattern, or "unknown", whatever a client

@@ -44,6 +44,31 @@ type health struct {
 	down        atomic.Bool
 	mu          sync.Mutex
 	failed      time.Time // time of the last failure
+	since       time.Time // time of the first one since Redis answered
+	cause       string    // of that one
+}
+
+// storeStatus is the Redis of the gateways in the answer to GET /restwarden/sites.
+type storeStatus struct {
+	Reachable bool       `json:"reachable"` // when it was last used
+	Since     *time.Time `json:"since,omitempty"`
+	Error     string     `json:"error,omitempty"`
+}
+
+// storeStatus returns the state of the Redis; nil if there is none.
+func (a *App) storeStatus() *storeStatus {
+	redis, ok := a.shared.(*redisStore)
+	if !ok {
+		return nil
+	}
+	h := &redis.health
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if !h.down.Load() {
+		return &storeStatus{Reachable: true}
+	}
+	since := h.since.UTC()
+	return &storeStatus{Since: &since, Error: h.cause}
 }
 
 func (h *health) paused() bool {
@@ -72,6 +97,7 @@ func (h *health) fail(err error) {
 	defer h.mu.Unlock()
 	h.failed = time.Now()
 	if !h.down.Swap(true) {
+		h.since, h.cause = h.failed, err.Error()
 		storeLogger().Warn("the store cannot be reached", zap.Error(err))
 	}
 }

@@ -22,12 +22,12 @@ import (
 func TestReload(t *testing.T) {
 	p := newPlatform(t)
 	slow := make(chan struct{})
-	p.answer = func(_ http.ResponseWriter, r *http.Request) bool {
+	p.setAnswer(func(_ http.ResponseWriter, r *http.Request) bool {
 		if r.URL.Path == "/slow" {
 			<-slow
 		}
 		return false
-	}
+	})
 	site := strings.Replace(loginOnly, "login_only", "login_only\n\t\trate_limit 3/1h /count/**", 1) + p.proxied()
 	g := startGateway(t, site)
 	for range 3 {
@@ -63,7 +63,7 @@ func TestReload(t *testing.T) {
 	close(stop)
 	clients.Wait()
 	g.do("GET /cms-json/count/x", "", asAdmin).want(t, 429, "rest_too_many_requests")
-	for _, key := range []any{storeKey{}, spoolKey{os.TempDir(), call.SpoolFor(call.DefaultUploadLimit)}, questionsKey{128}, memoryKey{call.MemoryFor(call.DefaultBodyLimit)}} {
+	for _, key := range []any{storeKey{}, spoolKey{os.TempDir(), call.SpoolFor(call.DefaultUploadLimit)}, questionsKey{128, false}, questionsKey{128, true}, memoryKey{call.MemoryFor(call.DefaultBodyLimit)}} {
 		eventually(t, fmt.Sprintf("one reference to %T", key), func() bool { n, _ := pool.References(key); return n == 1 })
 	}
 	httpClient.CloseIdleConnections()

@@ -18,11 +18,17 @@ import (
 	"time"
 
 	"github.com/restwarden/restwarden/cmd/check/testkit/client"
+	"github.com/restwarden/restwarden/cmd/check/testkit/environment"
 )
 
 // reloads returns how often TestGateways_Reloads reloads, over both processes.
-func reloads() int {
-	if nightly, err := time.ParseDuration(os.Getenv("RESTWARDEN_NIGHTLY")); err == nil && nightly > 0 {
+func reloads(t *testing.T) int {
+	t.Helper()
+	nightly, err := environment.Nightly()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if nightly > 0 {
 		return 200
 	}
 	return 60
@@ -42,7 +48,7 @@ type reloaded struct {
 // Redis, under traffic. No request is lost but those that Caddy alone loses as well,
 // nothing stays behind, and what was used up before stays used up.
 func TestGateways_Reloads(t *testing.T) {
-	p, reloads := startPair(t), reloads()
+	p, reloads := startPair(t), reloads(t)
 	bare := &reloaded{t: t, reloads: reloads, both: [2]*process{startProcess(t, "memory", p.proxied()), startProcess(t, "memory", p.proxied())}}
 	without := bare.reload(sharing("memory"), func(i int) string { return fmt.Sprintf("\theader X-Config %d\n", i) + p.proxied() }, bare.pages)
 

@@ -1,7 +1,9 @@
 package caddymodule
 
 import (
+	"bytes"
 	"encoding/json"
+	"io"
 	"maps"
 	"net/http"
 	"strconv"
@@ -79,7 +81,7 @@ func (s *site) report(r *policies.Request, d policies.Decision) {
 		vars[v.name] = v.value
 	}
 	level, message := zap.InfoLevel, "request refused"
-	if c.Foreign {
+	if c.Foreign || call.DiskFails(d.Err) { // the operator has to act
 		level = zap.ErrorLevel
 	}
 	if d.Outcome == policies.WouldRefuse {
@@ -112,7 +114,8 @@ func callerOf(r *policies.Request) string {
 	return ""
 }
 
-// refuse answers with the platform's error object, or with the platform's own answer.
+// refuse answers with the platform's error object, or with the platform's own answer. That may be
+// large: until the client has taken it, it is kept and counted as a rewritten answer is.
 func (s *site) refuse(w http.ResponseWriter, x *exchange, v policies.Verdict) error {
 	h := w.Header()
 	maps.Copy(h, v.Header)
@@ -128,24 +131,36 @@ func (s *site) refuse(w http.ResponseWriter, x *exchange, v policies.Verdict) er
 	if a := s.chain.Refusal(&x.req, v); a != nil {
 		v.Answer = a
 	}
-	status, body := v.Status, []byte(nil)
+	kept := call.NewBuffer(s.memory, s.spool, x.whole.Holder)
+	defer kept.Close()
 	if v.Answer != nil {
-		status, body = v.Answer.Status, v.Answer.Body
+		if _, err := kept.Write(v.Answer.Body); err != nil {
+			s.logger.Warn("no room for an answer of the platform", zap.String("site", s.Name), zap.Error(err))
+			v = policies.Unavailable()
+			maps.Copy(h, v.Header)
+		}
+	}
+	status, body := v.Status, io.Reader(nil)
+	if v.Answer != nil {
+		status, body = v.Answer.Status, kept.Reader()
 		for _, name := range []string{"Content-Type", "Www-Authenticate"} {
 			if values := v.Answer.Header[name]; len(values) > 0 {
 				h[name] = values
 			}
 		}
+		h.Set("Content-Length", strconv.FormatInt(kept.Size(), 10))
+		v.Answer = nil
 	} else {
 		h.Set("Content-Type", "application/json; charset=UTF-8")
-		var err error
-		if body, err = errorObject(v); err != nil {
+		object, err := errorObject(v)
+		if err != nil {
 			return caddyhttp.Error(http.StatusInternalServerError, err)
 		}
+		h.Set("Content-Length", strconv.Itoa(len(object)))
+		body = bytes.NewReader(object)
 	}
-	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
-	_, err := w.Write(body)
+	_, err := io.Copy(w, body)
 	return err
 }
 

@@ -136,14 +136,14 @@ func TestRewritten_Discovery(t *testing.T) {
 // although the rewrite leads both to one script.
 func TestRewritten_Sites(t *testing.T) {
 	s := newPHPServer(t)
-	s.answer = func(w http.ResponseWriter, r *http.Request) bool {
+	s.setAnswer(func(w http.ResponseWriter, r *http.Request) bool {
 		if !strings.HasPrefix(r.RequestURI, "/two/") || !strings.Contains(r.RequestURI, "users") {
 			return false
 		}
 		w.WriteHeader(http.StatusUnauthorized)
 		_, _ = io.WriteString(w, `{"code":"rest_not_logged_in"}`)
 		return true
-	}
+	})
 	g := startGateway(t, "\troot "+s.root+"\n\ttry_files {path} /index.php\n\trestwarden cms {\n\t\tallow role administrator /secret/v1/**\n\t}\n\treverse_proxy "+s.php)
 	for _, form := range []string{"cms-json/secret/v1/x", "index.php?rest_route=/secret/v1/x", "a-page?rest_route=/secret/v1/x"} {
 		g.do("GET /"+form, "", asAdmin).want(t, 200, "")

@@ -38,6 +38,7 @@ type site struct {
 	trace     policies.Trace
 	state     *siteState
 	discovery *discovery
+	plain     *plainPages
 	life      context.Context // ends with the site
 	end       context.CancelFunc
 	leases    leases
@@ -49,7 +50,7 @@ type site struct {
 // way to the same site may lead to another backend: apart then tells the callers and the
 // proofs of the two apart. The caller must close the site.
 func newSite(g *Gateway, way layout.Way, apart string) *site {
-	s := &site{Site: *g.engine.every, engine: g.engine, g: g, way: way, discovery: newDiscovery()}
+	s := &site{Site: *g.engine.every, engine: g.engine, g: g, way: way, discovery: newDiscovery(), plain: newPlainPages()}
 	s.reader, s.logger, s.metrics = g.engine.reader.Clone(), g.logger, g.app.metrics
 	s.agents = s.logger.Named(agentsLogger)
 	s.life, s.end = context.WithCancel(context.Background())
@@ -73,7 +74,7 @@ func newSite(g *Gateway, way layout.Way, apart string) *site {
 	if g.app.dry == nil {
 		s.Confirmations = confirm.NewLedger(g.app.local, s.Name)
 	}
-	opts.Site, opts.Server, opts.Before = s.Name, s.Server, strings.Join([]string{g.Platform, g.Base, g.Prefix}, " ")
+	opts.Site, opts.Server, opts.Before = s.Name, s.Server, strings.Join([]string{g.Platform, g.Base, g.Prefix.First()}, " ")
 	own.Identities, s.broken = lease(&s.leases, identitiesKey{opts},
 		func() (*caller.Identities, error) { return caller.NewIdentities(opts) })
 	s.state, _ = lease(&s.leases, siteStateKey{s.Name}, func() (*siteState, error) { return newSiteState(s.Name, g.app.board), nil })
@@ -138,6 +139,7 @@ func siteName(names []string, server, base string) string {
 func (s *site) close() error {
 	s.end()
 	s.discovery.stop()
+	s.plain.end(s)
 	return s.leases.release()
 }
 
@@ -212,5 +214,6 @@ func appOf(ctx caddy.Context) (*App, error) {
 	app.metrics = newMetrics(ctx.GetMetricsRegistry(), http != nil && http.Metrics != nil && http.Metrics.PerHost)
 	registerOrExisting(ctx.GetMetricsRegistry(), prometheus.Collector(lockdownGauge{app}))
 	registerOrExisting(ctx.GetMetricsRegistry(), prometheus.Collector(routeChanges{app}))
+	registerOrExisting(ctx.GetMetricsRegistry(), prometheus.Collector(misreadTotal{app}))
 	return app, app.openStore()
 }

@@ -2,11 +2,13 @@ package caddymodule
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/restwarden/restwarden/caddymodule/layout"
@@ -24,6 +26,7 @@ func (a *App) assign() {
 				g.guard(layout.Way{}, "") // a handler that layout does not know leads to it
 			}
 		}
+		a.tellApart()
 		a.countFindings()
 	})
 }
@@ -76,6 +79,48 @@ func (a *App) assignWays() {
 			g.guard(way, "")
 		}
 	}
+}
+
+// tellApart sets Site.Apart. A site behind one server is the same wherever that listens. Of
+// several, each has ports of its own, or else addresses.
+func (a *App) tellApart() {
+	servers, ports := map[string]map[string]bool{}, map[string]map[string]bool{}
+	add := func(to map[string]map[string]bool, name, what string) {
+		if to[name] == nil {
+			to[name] = map[string]bool{}
+		}
+		to[name][what] = true
+	}
+	for _, g := range a.gateways {
+		for _, s := range g.sites {
+			add(servers, s.Name, g.server)
+			add(ports, s.Name, portsOf(g.server))
+		}
+	}
+	for _, g := range a.gateways {
+		for _, s := range g.sites {
+			way := strings.TrimPrefix(s.Server, g.server)
+			switch n := len(servers[s.Name]); {
+			case n == 1:
+				s.Apart = way
+			case n == len(ports[s.Name]):
+				s.Apart = portsOf(g.server) + way
+			default:
+				s.Apart = s.Server
+			}
+		}
+	}
+}
+
+// portsOf returns the ports of a server's addresses. What is no port stays as it is.
+func portsOf(server string) string {
+	addresses := strings.Fields(server)
+	for i, address := range addresses {
+		if at, err := caddy.ParseNetworkAddress(address); err == nil && !at.IsUnixNetwork() && !at.IsFdNetwork() {
+			addresses[i] = fmt.Sprintf("%s/%d-%d", at.Network, at.StartPort, at.EndPort)
+		}
+	}
+	return strings.Join(addresses, " ")
 }
 
 func (g *Gateway) guard(way layout.Way, apart string) {

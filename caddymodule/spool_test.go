@@ -47,7 +47,8 @@ func loginOnlyWith(options ...string) string {
 	return strings.Replace(loginOnly, "login_only", "login_only\n\t\t"+strings.Join(options, "\n\t\t"), 1)
 }
 
-// TestSpoolDir_Cause: the log says why a body could not be kept, and whose share is used up.
+// TestSpoolDir_Cause: a disk that keeps no body is an ERROR with a word of its own, since a machine
+// is broken and no client is at fault. The log says why.
 func TestSpoolDir_Cause(t *testing.T) {
 	p := newPlatform(t)
 	dir := filepath.Join(t.TempDir(), "spool")
@@ -60,7 +61,7 @@ func TestSpoolDir_Cause(t *testing.T) {
 	}
 	g.do("POST /page", "a="+strings.Repeat("x", 100_000), form).want(t, 503, "rest_policy_unavailable")
 	eventually(t, "a log line", func() bool { return strings.Contains(g.logged(), "request refused") })
-	for _, want := range []string{`"rule":"spool_limit"`, `spool_limit: open ` + dir, "no such file or directory"} {
+	for _, want := range []string{`"level":"error"`, `"rule":"disk"`, `disk: open ` + dir, "no such file or directory"} {
 		if !strings.Contains(g.logged(), want) {
 			t.Errorf("no %s in %s", want, g.logged())
 		}
@@ -134,14 +135,14 @@ func TestSpool_Fair(t *testing.T) {
 // ones are limited as soon as they exceed it.
 func TestIdentity_Accepted(t *testing.T) {
 	p := newPlatform(t)
-	p.answer = func(w http.ResponseWriter, r *http.Request) bool {
+	p.setAnswer(func(w http.ResponseWriter, r *http.Request) bool {
 		user, _, _ := r.BasicAuth()
 		if !isQuestion(r) || !strings.HasPrefix(user, "editor") {
 			return false
 		}
 		_, _ = io.WriteString(w, `{"id":3,"roles":["editor"],"capabilities":{"edit_posts":true}}`)
 		return true
-	}
+	})
 	g := startGateway(t, loginOnlyWith("identity {\nrate 5/1h\nttl 1ms\n}")+p.proxied())
 	polls := func() {
 		t.Helper()

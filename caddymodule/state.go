@@ -16,12 +16,13 @@ import (
 const keptRecords = 100
 
 // siteState is what is known of a site beyond one configuration: its last refusals, its
-// questions, its switches and its routes. The pool keeps it by the site's name.
+// questions, its switches, its routes and its misread pages. The pool keeps it by the site's name.
 type siteState struct {
 	name     string
 	switches policies.Switches
 	board    *switchboard
 	roots    rootMemory
+	misreads misreads
 
 	mu        sync.Mutex
 	records   []Record // the last ones; a ring once it is full

@@ -14,7 +14,11 @@ import (
 // directive guards nothing. The first gateway must call it before Caddy has loaded any.
 func (a *App) survey(logger *zap.Logger) error {
 	a.surveyed.Do(func() {
-		if a.http == nil || a.dry != nil { // a dry run looks by itself, at what the stand-ins replace
+		if a.http == nil {
+			return
+		}
+		a.placeholders = layout.Placeholders(a.http)
+		if a.dry != nil { // a dry run looks by itself, at what the stand-ins replace
 			return
 		}
 		report := layout.Survey(a.http, "restwarden")
@@ -33,6 +37,19 @@ func (a *App) survey(logger *zap.Logger) error {
 type spot struct{ at, imported string }
 
 func (g *Gateway) spot() spot { return spot{g.At, g.importedAt("")} }
+
+// elsewhere tells whether a directive stands there, and on other servers alone.
+func (a *App) elsewhere(where spot, server string) (found bool) {
+	for _, g := range a.gateways {
+		if g.spot() == where {
+			if g.server == server {
+				return false
+			}
+			found = true
+		}
+	}
+	return found
+}
 
 // finding is something odd in a directive, or because of it.
 type finding struct {

@@ -50,6 +50,30 @@ func validatePrefix(prefix string) error {
 	return nil
 }
 
+func validatePrefixes(prefixes call.Prefixes) error {
+	for i, prefix := range prefixes {
+		if err := validatePrefix(prefix); err != nil {
+			return err
+		}
+		if prefix == "" || slices.Contains(prefixes[:i], prefix) {
+			return fmt.Errorf("prefix: %q is empty or stands twice", prefix)
+		}
+	}
+	return nil
+}
+
+func validateAliases(aliases []call.Alias) error {
+	for i, a := range aliases {
+		if err := a.Validate(); err != nil {
+			return fmt.Errorf("alias: %w", err)
+		}
+		if slices.Contains(aliases[:i], a) {
+			return fmt.Errorf("%s: stands twice", a)
+		}
+	}
+	return nil
+}
+
 func plainSegments(path string) bool {
 	return !slices.ContainsFunc(strings.Split(path, "/"), func(s string) bool { return s == "" || s == "." || s == ".." })
 }

@@ -1,12 +1,10 @@
 package caddymodule
 
 import (
-	"bytes"
-	"compress/gzip"
-	"errors"
-	"fmt"
+	"bufio"
 	"io"
 	"maps"
+	"net"
 	"net/http"
 	"strconv"
 	"strings"
@@ -14,6 +12,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/call"
 )
 
 func wrap(w http.ResponseWriter) caddyhttp.ResponseWriterWrapper {
@@ -102,6 +101,20 @@ func (w *answerWriter) FlushError() error {
 	return http.NewResponseController(w.ResponseWriter).Flush()
 }
 
+// Flush implements http.Flusher, for handlers that know no http.ResponseController.
+func (w *answerWriter) Flush() { _ = w.FlushError() } // it has no way to tell
+
+// Hijack implements http.Hijacker, likewise. Nothing of an answer that must not be sent may
+// follow on the connection.
+func (w *answerWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	if w.failed != nil {
+		return nil, nil, w.failed
+	}
+	conn, rw, err := http.NewResponseController(w.ResponseWriter).Hijack()
+	w.sent = w.sent || err == nil // by the handler
+	return conn, rw, err
+}
+
 // finish ends the answer after the handler has returned err. A handler that wrote nothing
 // has answered with an empty 200.
 func (w *answerWriter) finish(err error) {
@@ -157,115 +170,9 @@ func (w *headOnlyWriter) FlushError() error {
 	return http.NewResponseController(w.ResponseWriter).Flush()
 }
 
-// capture is a private ResponseWriter. It has its own header, so that a client sees
-// nothing of it, and it holds no more than limit bytes.
-type capture struct {
-	header   http.Header
-	status   int
-	body     bytes.Buffer
-	limit    int
-	overflow bool
-}
-
-func newCapture(limit int, header http.Header) *capture {
-	return &capture{limit: limit, header: header}
-}
-
-// Header implements http.ResponseWriter.
-func (c *capture) Header() http.Header { return c.header }
-
-// WriteHeader implements http.ResponseWriter; informational answers are ignored.
-func (c *capture) WriteHeader(status int) {
-	if c.status == 0 && status >= 200 {
-		c.status = status
-	}
-}
-
-// Write implements http.ResponseWriter. It fails beyond the limit, which ends the answer
-// early.
-func (c *capture) Write(b []byte) (int, error) {
-	c.WriteHeader(http.StatusOK)
-	if c.overflow || c.body.Len()+len(b) > c.limit {
-		c.overflow = true
-		return 0, errTooLarge
-	}
-	return c.body.Write(b)
-}
-
-var (
-	errTooLarge  = errors.New("the answer is too large")
-	errTruncated = errors.New("the answer is truncated")
-	errNoAnswer  = errors.New("no answer")
-	errEncoded   = errors.New("the answer has an encoding that was not asked for")
-)
-
-// answer returns the captured answer to a request with this method, decoded. It returns
-// an error if the answer is not complete.
-func (c *capture) answer(method string) (*ask.Answer, error) {
-	switch {
-	case c.overflow:
-		return nil, errTooLarge
-	case c.status == 0:
-		return nil, errNoAnswer
-	}
-	if method == http.MethodHead {
-		return &ask.Answer{Status: c.status, Header: c.header}, nil
-	}
-	if length := c.header.Get("Content-Length"); length != "" && length != strconv.Itoa(c.body.Len()) {
-		return nil, errTruncated
-	}
-	body := c.body.Bytes()
-	switch strings.ToLower(c.header.Get("Content-Encoding")) {
-	case "", "identity":
-	case "gzip":
-		var err error
-		if body, err = gunzip(body, c.limit); err != nil {
-			return nil, err
-		}
-		c.header.Del("Content-Encoding")
-	default:
-		return nil, errEncoded
-	}
-	return &ask.Answer{Status: c.status, Header: c.header, Body: body}, nil
-}
-
-// capturing runs next with w. reverse_proxy panics if an answer ends early, and if w
-// fails; capturing turns every panic into an error. A question runs in its own goroutine,
-// where nothing else would recover it.
-func capturing(w *capture, next caddyhttp.Handler, r *http.Request) (err error) {
-	defer func() {
-		switch p := recover(); {
-		case p == nil:
-		case p != http.ErrAbortHandler: //nolint:errorlint // a panic's value, compared as net/http does
-			err = fmt.Errorf("panic: %v", p)
-		case w.overflow:
-			err = errTooLarge
-		default:
-			err = errTruncated
-		}
-	}()
-	return next.ServeHTTP(w, r)
-}
-
-// gunzip decodes an answer of a platform that compresses without being asked.
-func gunzip(b []byte, limit int) ([]byte, error) {
-	z, err := gzip.NewReader(bytes.NewReader(b))
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errTruncated, err)
-	}
-	var plain bytes.Buffer
-	n, err := io.Copy(&plain, io.LimitReader(z, int64(limit)+1))
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("%w: %w", errTruncated, err)
-	case n > int64(limit):
-		return nil, errTooLarge
-	}
-	return plain.Bytes(), nil
-}
-
-// send answers with a. It drops headers that describe the body before it was rewritten.
-func send(w http.ResponseWriter, r *http.Request, a *ask.Answer) error {
+// send answers with a and body. It drops headers that describe the body before it was
+// rewritten.
+func send(w http.ResponseWriter, r *http.Request, a *ask.Answer, body *call.Buffer) error {
 	clear(w.Header())
 	maps.Copy(w.Header(), a.Header)
 	for _, name := range []string{"Etag", "Last-Modified", "Content-Md5", "Digest", "Content-Digest", "Repr-Digest", "Accept-Ranges", "Trailer"} {
@@ -273,9 +180,9 @@ func send(w http.ResponseWriter, r *http.Request, a *ask.Answer) error {
 	}
 	w.Header().Del("Content-Length")
 	if r.Method != http.MethodHead && a.Status != http.StatusNoContent && a.Status != http.StatusNotModified {
-		w.Header().Set("Content-Length", strconv.Itoa(len(a.Body)))
+		w.Header().Set("Content-Length", strconv.FormatInt(body.Size(), 10))
 	}
 	w.WriteHeader(a.Status)
-	_, err := w.Write(a.Body)
+	_, err := io.Copy(w, body.Reader())
 	return err
 }

@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
-	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
 )
@@ -141,26 +139,6 @@ func (p *Abilities) decide(s *subject, told func(*AbilityRule, Mismatch)) (rule 
 	return AbilityRule{}, p.open && s.uri == "" // nobody can tell which ability a resource is of
 }
 
-// runs returns the id of the ability that c runs. It reads the id from the route as sent,
-// since ids differ by case. An id anywhere else is an error: the platform would take it
-// from there (docs/platform I.9).
-func (p *Abilities) runs(c *call.Call) (id string, runs bool, err error) {
-	if c.Kind != call.Single || c.Method == http.MethodOptions {
-		return "", false, nil
-	}
-	rest, ok := strings.CutPrefix(c.Key, p.namespace+"/")
-	if !ok || !strings.HasSuffix(rest, "/run") {
-		return "", false, nil
-	}
-	if _, set, err := c.Param("name"); err != nil || set {
-		if err == nil {
-			err = call.Ambiguous("parameter_outside_path")
-		}
-		return "", true, err
-	}
-	return strings.TrimPrefix(c.Route[:len(c.Route)-len("/run")], c.Route[:len(p.namespace)+1]), true, nil
-}
-
 // Check judges a call that runs an ability, over REST or by a server of tools.
 func (p *Abilities) Check(ctx context.Context, r *Request) (Verdict, error) {
 	id, runs, err := p.runs(r.Call)
@@ -172,7 +150,22 @@ func (p *Abilities) Check(ctx context.Context, r *Request) (Verdict, error) {
 	case !p.guards():
 		return Verdict{}, nil
 	}
+	if id, describes, err := p.describes(r.Call); describes {
+		return p.checkDescribed(ctx, r, id, err)
+	}
 	return p.checkDoor(ctx, r)
+}
+
+// checkDescribed judges the question what an ability is, as the run of it. Below this route the
+// platform knows ids alone.
+func (p *Abilities) checkDescribed(ctx context.Context, r *Request, id string, err error) (Verdict, error) {
+	if err == nil {
+		err = p.checkMarker(r)
+	}
+	if err != nil || !validAbility(id) {
+		return Verdict{}, err
+	}
+	return p.judge(ctx, r, &subject{id: id})
 }
 
 // checkRun judges a run over REST. A run of an ability that does not exist is left to the
@@ -188,7 +181,7 @@ func (p *Abilities) checkRun(ctx context.Context, r *Request, id string) (Verdic
 	}
 	if s.about != nil {
 		if !s.about.runsWith(r.Call.Method) {
-			return invalid(fmt.Sprintf("This ability is run with %s.", s.about.method())), nil
+			return invalid(fmt.Sprintf("The ability %s is run with %s.", id, s.about.method())), nil
 		}
 		v, err := p.checkInput(s.about, func() (any, bool, error) { return writtenInput(r.Call) })
 		if err != nil || v.Refused() {
@@ -208,7 +201,7 @@ func (p *Abilities) checkInput(about *ability, input func() (any, bool, error)) 
 	if err != nil || reason == "" {
 		return Verdict{}, err
 	}
-	return invalid("Ability input is not valid: " + reason), nil
+	return invalid(fmt.Sprintf("The input of the ability %s is not valid: %s.", about.Name, reason)), nil
 }
 
 // judge decides whether the caller may run the ability with the id of s, by whatever way. The
@@ -223,14 +216,18 @@ func (p *Abilities) judge(ctx context.Context, r *Request, s *subject) (Verdict,
 	}
 	rule, allowed := p.decide(s, nil)
 	asks := allowed || p.asksReadonly(s)
-	if !asks || claim == caller.ClaimNothing {
+	if claim == caller.ClaimNothing || !asks && rule.Deny {
 		p.decide(s, p.told(r))
 		if allowed && rule.names(s) && rule.forAnyone() {
 			return Verdict{}, nil
 		}
-		return p.forbid(rule), nil // the platform describes abilities to users only
+		return p.forbid(rule, s), nil // the platform describes abilities to users only
 	}
 	about, answer, err := p.describe(ctx, r, s.id)
+	if s.unlisted = answer != nil && answer.Status == http.StatusNotFound; !asks {
+		p.decide(s, p.told(r))
+		return p.forbid(rule, s), nil
+	}
 	switch {
 	case err != nil:
 		p.decide(s, p.told(r))
@@ -246,9 +243,9 @@ func (p *Abilities) judge(ctx context.Context, r *Request, s *subject) (Verdict,
 func (p *Abilities) judgeKnown(ctx context.Context, r *Request, s *subject) (Verdict, error) {
 	rule, allowed := p.decide(s, p.told(r))
 	if !allowed || s.about.destructive() && !p.names(rule, s) {
-		return p.forbid(rule), nil
+		return p.forbid(rule, s), nil
 	}
-	return p.admit(ctx, r, rule)
+	return p.admit(ctx, r, rule, s)
 }
 
 // asksReadonly tells whether a rule for readonly abilities may fit s once the platform has
@@ -264,7 +261,7 @@ func (p *Abilities) asksReadonly(s *subject) bool {
 }
 
 // admit refuses callers whom the rule does not name.
-func (p *Abilities) admit(ctx context.Context, r *Request, rule AbilityRule) (Verdict, error) {
+func (p *Abilities) admit(ctx context.Context, r *Request, rule AbilityRule, s *subject) (Verdict, error) {
 	if rule.forAnyone() {
 		return Verdict{}, nil
 	}
@@ -277,48 +274,10 @@ func (p *Abilities) admit(ctx context.Context, r *Request, rule AbilityRule) (Ve
 	case rule.by.admits(who):
 		return Verdict{}, nil
 	}
-	return p.forbid(rule), nil
+	return p.forbid(rule, s), nil
 }
 
 // told reports considered rules to the trace of r.
 func (p *Abilities) told(r *Request) func(*AbilityRule, Mismatch) {
 	return func(rule *AbilityRule, why Mismatch) { r.considered("abilities", rule, rule.At, why) }
-}
-
-func (p *Abilities) forbid(rule AbilityRule) Verdict {
-	v := forbidden()
-	v.Rule = ruleNone
-	if rule.Pattern != "" {
-		v.Rule, v.Pos = rule.String(), rule.At
-	}
-	return v
-}
-
-func invalid(message string) Verdict {
-	return Verdict{Status: http.StatusBadRequest, Code: CodeInvalidParam, Message: message}
-}
-
-// describe asks the platform, as the caller, what the ability is. If the platform refuses
-// to say, describe returns that answer.
-func (p *Abilities) describe(ctx context.Context, r *Request, id string) (*ability, *ask.Answer, error) {
-	if !validAbility(id) {
-		return nil, nil, call.Ambiguous("ability_id")
-	}
-	a, err := r.Ask(ctx, ask.Question{Kind: ask.KindSchema, Route: p.namespace + "/" + id})
-	if err != nil {
-		return nil, nil, fmt.Errorf("what is the ability %s: %w", id, err)
-	}
-	switch {
-	case a.Status == http.StatusOK:
-		about, err := parseAbility(a.Body, id)
-		return about, nil, err
-	case a.Status < 500 && a.Code() != "":
-		return nil, a, nil
-	}
-	return nil, nil, fmt.Errorf("what is the ability %s: %w", id, ask.Unexpected(a))
-}
-
-// validAbility accepts the ids that the platform's route pattern accepts.
-func validAbility(id string) bool {
-	return strings.Count(id, "/") == 1 && strings.Trim(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-/") == ""
 }

@@ -1,8 +1,14 @@
 package policies
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
+	"net/http"
 	"strings"
+
+	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/call"
 )
 
 // ability is the platform's description of one ability (docs/interface 2).
@@ -77,4 +83,35 @@ func (a *ability) harmless() bool {
 		return false
 	}
 	return a.Meta.Annotations.Readonly || a.Meta.Annotations.Destructive != nil
+}
+
+// describe asks the platform, as the caller, what the ability is. If the platform refuses
+// to say, describe returns that answer.
+func (p *Abilities) describe(ctx context.Context, r *Request, id string) (*ability, *ask.Answer, error) {
+	if !validAbility(id) {
+		return nil, nil, call.Ambiguous("ability_id")
+	}
+	a, err := r.Ask(ctx, ask.Question{Kind: ask.KindSchema, Route: p.namespace + "/" + id})
+	if err != nil {
+		return nil, nil, fmt.Errorf("what is the ability %s: %w", id, err)
+	}
+	switch {
+	case a.Status == http.StatusOK:
+		about, err := parseAbility(a.Body, id)
+		return about, nil, err
+	case a.Status < 500 && a.Code() != "":
+		return nil, a, nil
+	}
+	return nil, nil, fmt.Errorf("what is the ability %s: %w", id, ask.Unexpected(a))
+}
+
+func parseAbility(body []byte, id string) (*ability, error) {
+	var about ability
+	if err := json.Unmarshal(body, &about); err != nil {
+		return nil, fmt.Errorf("%w: the ability does not parse: %w", ask.ErrUndecided, err)
+	}
+	if about.Name != id {
+		return nil, fmt.Errorf("%w: %w", ask.ErrUndecided, errNotAbility)
+	}
+	return &about, nil
 }

@@ -22,6 +22,7 @@ import (
 type AgentCall struct {
 	Call     *call.Call // the request, or the part of a batch
 	Method   string     // of the protocol, "tools/call"; of HTTP for a run over REST
+	ID       string     // of the message, as written; "" for a run over REST
 	Ability  string     // the id, where it is known
 	Tool     string     // as called; likewise Prompt and Resource
 	Prompt   string
@@ -120,7 +121,7 @@ func (p *Abilities) agentMessage(r *Request) (a AgentCall, ok bool) {
 	if m.err != nil || r.Call.Method != r.Call.Wire {
 		return a, true
 	}
-	a.Method = m.Method
+	a.Method, a.ID = m.Method, m.ID
 	switch describes := m.Ability != "" && !m.Runs(); {
 	case m.Safe(), m.Lists(), describes:
 		return a, false
@@ -141,13 +142,13 @@ func (p *Abilities) agentMessage(r *Request) (a AgentCall, ok bool) {
 
 // audit takes the arguments into a. Canonical ones have sorted members, no blanks, texts with
 // as few escapes as possible, and numbers as they were sent: two calls with equal ones say the
-// same.
+// same. Who has read them has seen that no name stands twice.
 func (p *Abilities) audit(a *AgentCall, input []byte) {
 	if len(input) == 0 {
 		return
 	}
 	text := jsontext.Value(input).Clone()
-	if text.Canonicalize(jsontext.CanonicalizeRawInts(false), jsontext.CanonicalizeRawFloats(false)) != nil {
+	if text.Canonicalize(jsontext.AllowDuplicateNames(true), jsontext.CanonicalizeRawInts(false), jsontext.CanonicalizeRawFloats(false)) != nil {
 		return
 	}
 	sum := sha256.Sum256(text)

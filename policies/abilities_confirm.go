@@ -11,10 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/confirm"
-	"github.com/restwarden/restwarden/policies/index"
 	"github.com/restwarden/restwarden/policies/mcp"
 )
 
@@ -114,7 +112,7 @@ func (c *ConfirmRule) exact() bool { return !strings.Contains(c.Pattern, "*") }
 func (c *ConfirmRule) fits(s *subject) bool {
 	return s.id != "" && glob(c.Pattern, s.id) ||
 		s.by != "" && (glob(c.Pattern, s.by) || glob(mcp.Dashed(c.Pattern), s.by)) ||
-		s.name != "" && (glob(c.Pattern, s.name) || glob(mcp.Dashed(c.Pattern), s.name))
+		s.name != "" && glob(c.Pattern, s.name) || fitsName(c.Pattern, s)
 }
 
 // String is the rule's name in the log.
@@ -156,7 +154,7 @@ func (p *Abilities) confirm(ctx context.Context, r *Request, s *subject, how str
 	if err != nil || v.Refused() {
 		return v, err
 	}
-	arguments, err := shownArguments(input)
+	asked, err := p.askedCall(r, s, how, input)
 	switch {
 	case errors.Is(err, confirm.ErrArguments):
 		return rule.refuse(fmt.Sprintf("A person must confirm this call, but cannot: its arguments are too long to be shown (at most %d KiB).", confirm.MaxArguments>>10)), nil
@@ -164,43 +162,28 @@ func (p *Abilities) confirm(ctx context.Context, r *Request, s *subject, how str
 		return Verdict{}, err
 	case r.part:
 		return rule.refuse("A person must confirm this call. Send it alone, not in a batch."), nil
+	case r.first != nil || r.Call.WithoutOverride() != nil:
+		return rule.refuse("A person must confirm this call. Send it without the header X-HTTP-Method-Override."), nil
 	case r.Observed || r.Site.Confirmations == nil:
 		return rule.refuse("A person must confirm this call."), nil
 	}
-	runs := s.id
-	if runs == "" {
-		runs = s.name
-	}
-	asked := &confirm.Call{
-		Shop: r.Site.shop(r), Caller: by, Runs: runs, How: how, Route: r.Call.Key, Door: doorOf(r), Arguments: arguments,
-	}
+	asked.Caller = by
 	c, made, err := r.Site.Confirmations.Ask(ctx, asked, p.within)
+	full, isFull := errors.AsType[*confirm.TooManyError](err)
 	switch {
-	case errors.Is(err, confirm.ErrTooMany):
-		v := tooMany(int(p.within.Seconds()))
+	case isFull:
+		v := tooMany(seconds(time.Until(full.Until).Seconds()))
 		v.Message, v.Rule, v.Pos = "Too many calls wait for a person. Please try again later.", rule.String(), rule.At
 		return v, nil
 	case err != nil:
 		return Verdict{}, fmt.Errorf("has a person confirmed the call: %w", err)
 	case c.State == confirm.Used:
+		r.confirmed = c
 		return Verdict{}, nil
 	case made:
 		r.Trace.confirm(r, c)
 	}
-	return rule.wait(c, p.within), nil
-}
-
-// doorOf names the route of r for a person, in the site's own pattern: the route as sent may
-// hold a secret (docs/platform IV.1).
-func doorOf(r *Request) string {
-	x := r.Site.Index(r.HTTP.Host)
-	if x == nil {
-		return index.Known(r.Call.Route)
-	}
-	if pattern, ok := x.Pattern(r.Call.Route); ok {
-		return pattern
-	}
-	return index.Unknown
+	return rule.wait(c, time.Until(c.Expires)), nil
 }
 
 // confirmedFor returns the name of the caller whose calls are confirmed: a user, or a shop
@@ -229,56 +212,33 @@ func (p *Abilities) confirmedFor(ctx context.Context, r *Request, rule *ConfirmR
 	return "", refused, nil
 }
 
-func shownArguments(input func() (any, bool, error)) (string, error) {
-	value, set, err := input()
-	if err != nil || !set {
-		return "", err
-	}
-	return confirm.Arguments(value)
-}
-
-// runInput is abilityInput where it is certain that the ability gets what a person is shown:
-// the platform reads the input of GET and DELETE from the query alone, any other from JSON
-// alone (docs/platform IV.9).
-func runInput(c *call.Call) (input any, set bool, err error) {
-	_, inQuery := c.QueryVariable("input")
-	inBody := false
-	if c.Method == http.MethodGet || c.Method == http.MethodHead || c.Method == http.MethodDelete {
-		body, err := c.RawBody()
-		if err != nil {
-			return nil, false, err
-		}
-		inBody, inQuery = len(body) > 0, false
-	} else if _, err := c.JSONBody(); err != nil { // a form, say
-		return nil, false, err
-	}
-	if inQuery || inBody {
-		return nil, false, call.Ambiguous("parameter_place")
-	}
-	return abilityInput(c)
-}
-
 // refuse is the refusal of a call that waits for a person.
 func (c *ConfirmRule) refuse(message string) Verdict {
 	return Verdict{Status: http.StatusForbidden, Code: CodeConfirm, Message: message, Rule: c.String(), Pos: c.At}
 }
 
-// wait refuses a call with what its caller needs to know of the confirmation.
-func (c *ConfirmRule) wait(made *confirm.Confirmation, within time.Duration) Verdict {
-	message := fmt.Sprintf("A person must confirm this call: confirmation %s. Repeat exactly the same call once it has been given, within %s.",
-		made.ID, inWords(within))
+// wait refuses a call with what its caller needs to know of the confirmation, which lasts for
+// left.
+func (c *ConfirmRule) wait(made *confirm.Confirmation, left time.Duration) Verdict {
+	message := fmt.Sprintf("A person must confirm this call of %s: confirmation %s. Repeat exactly the same call once it has been given, within %s.",
+		made.Ability, made.ID, inWords(left))
 	if made.State == confirm.Rejected {
-		message = fmt.Sprintf("A person has rejected this call: confirmation %s. Do not repeat it.", made.ID)
+		message = fmt.Sprintf("A person has rejected this call of %s: confirmation %s."+noUse, made.Ability, made.ID)
 	}
 	v := c.refuse(message)
 	v.Data = map[string]any{"confirmation": made.ID, "expires": made.Expires.Format(time.RFC3339)}
 	return v
 }
 
-// inWords is "15 minutes" for whole minutes.
-func inWords(d time.Duration) string {
-	if d >= 2*time.Minute && d%time.Minute == 0 {
-		return strconv.Itoa(int(d/time.Minute)) + " minutes"
+// inWords says how much time is left, in whole minutes, or in seconds below two. The first
+// answer says the whole time, though a confirmation ends with a second.
+func inWords(left time.Duration) string {
+	if minutes := (left + 2*time.Second) / time.Minute; minutes >= 2 {
+		return strconv.Itoa(int(minutes)) + " minutes"
 	}
-	return d.String()
+	seconds := strconv.Itoa(int(max(left, 0) / time.Second))
+	if seconds == "1" {
+		return "1 second"
+	}
+	return seconds + " seconds"
 }

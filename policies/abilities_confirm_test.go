@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/restwarden/restwarden/policies/ask"
@@ -148,7 +149,7 @@ func TestConfirm_Flow(t *testing.T) {
 		t.Fatal(list, err)
 	}
 	c := list[0]
-	want := "A person must confirm this call: confirmation " + c.ID + ". Repeat exactly the same call once it has been given, within 20 minutes."
+	want := "A person must confirm this call of shop/erase: confirmation " + c.ID + ". Repeat exactly the same call once it has been given, within 20 minutes."
 	if d.Verdict.Status != 403 || d.Verdict.Message != want || d.Verdict.Data["confirmation"] != c.ID || d.Verdict.Data["expires"] != c.Expires.Format(time.RFC3339) {
 		t.Errorf("told %+v", d.Verdict)
 	}
@@ -161,6 +162,8 @@ func TestConfirm_Flow(t *testing.T) {
 	for name, other := range map[string]agentCall{
 		"arguments": restRun("POST", "shop/erase", `{"b":2,"a":"x"}`),
 		"type":      restRun("POST", "shop/erase", `{"b":"1","a":"x"}`),
+		"query":     {erase.method, erase.target + "?_fields=id", erase.body},
+		"member":    {erase.method, erase.target, `{"input":{"b":1,"a":"x"},"more":1}`},
 		"door":      executeAbility("mcp-adapter-execute-ability", "shop/erase", `{"b":1,"a":"x"}`),
 	} {
 		if d := sent(t, s, p, other); d.Verdict.Code != CodeConfirm {
@@ -181,6 +184,64 @@ func TestConfirm_Flow(t *testing.T) {
 	if d := sent(t, s, p, erase); d.Verdict.Code != CodeConfirm || !strings.Contains(d.Verdict.Message, "rejected") {
 		t.Errorf("rejected: %+v", d.Verdict)
 	}
+}
+
+// TestConfirm_Whole: a person is shown all of a call but credentials, and confirms no other one.
+func TestConfirm_Whole(t *testing.T) {
+	message := executeAbility("mcp-adapter-execute-ability", "shop/erase", `{}`)
+	more := agentCall{"POST", adapterRoute + "?x=1", strings.Replace(message.body, `"parameters":{}`, `"parameters":{},"dry":false`, 1)}
+	again := agentCall{"POST", more.target, strings.Replace(strings.Replace(more.body, `"id":1`, `"id":"2"`, 1), `"params":{`, `"params":{"_meta":{"progressToken":9},`, 1)}
+	run := agentCall{"DELETE", "/?rest_route=/wp-abilities/v1/abilities/shop/delete/run&input[id]=1&_locale=user&_wpnonce=1", ""}
+	for name, test := range map[string]struct {
+		call, same agentCall
+		beside     string
+		others     []agentCall
+	}{
+		"message": {more, again, `{"body":{"arguments":{"dry":false}},"query":"x=1"}`, []agentCall{message, {more.method, adapterRoute, more.body}}},
+		"run": {run, agentCall{run.method, strings.Replace(run.target, "_wpnonce=1", "_wpnonce=2", 1), ""}, `{"query":"_locale=user"}`, []agentCall{
+			{run.method, run.target + "&_envelope", ""}, {run.method, strings.Replace(run.target, "=user", "=site", 1), ""},
+		}},
+	} {
+		s, p := confirming(t, line("confirm shop/erase shop/delete"))
+		d := sent(t, s, p, test.call)
+		list, err := s.Confirmations.List(t.Context())
+		if err != nil || len(list) != 1 || list[0].Beside != test.beside {
+			t.Fatalf("%s: %+v, %v, %v", name, list, d, err)
+		}
+		if _, err := s.Confirmations.Decide(t.Context(), list[0].ID, true); err != nil {
+			t.Fatal(err)
+		}
+		for _, other := range test.others {
+			if d := sent(t, s, p, other); d.Verdict.Code != CodeConfirm {
+				t.Errorf("%s: given for %+v: %+v", name, other, d.Verdict)
+			}
+		}
+		s.Server = "10.0.0.2:443" // the gateway that listens there
+		if d := sent(t, s, p, test.same); d.Outcome != Pass {
+			t.Errorf("%s: %+v, %v", name, d.Verdict, d.Err)
+		}
+	}
+}
+
+// TestConfirm_TimeLeft: each answer says how long the confirmation still lasts.
+func TestConfirm_TimeLeft(t *testing.T) {
+	for left, want := range map[time.Duration]string{
+		20*time.Minute - time.Second: "20 minutes", 19 * time.Minute: "19 minutes", 19*time.Minute - 3*time.Second: "18 minutes",
+		2 * time.Minute: "2 minutes", 90 * time.Second: "90 seconds", 1500 * time.Millisecond: "1 second", -time.Second: "0 seconds",
+	} {
+		if got := inWords(left); got != want {
+			t.Errorf("%s is %q, want %q", left, got, want)
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		s, p := confirming(t, line("confirm shop/erase"), line("confirm_within 2m5s"))
+		for _, want := range []string{"2 minutes", "85 seconds", "45 seconds"} {
+			if d := sent(t, s, p, restRun("POST", "shop/erase", `{}`)); !strings.Contains(d.Verdict.Message, "within "+want) {
+				t.Errorf("%s, want %s", d.Verdict.Message, want)
+			}
+			time.Sleep(40 * time.Second)
+		}
+	})
 }
 
 // TestConfirm_KeepsNothing: for whom and when no confirmation is made.
@@ -276,16 +337,33 @@ func TestConfirm_BadConfiguration(t *testing.T) {
 	}
 }
 
-// TestConfirm_TooMany: 429 once the caller has too many calls that wait.
+// TestConfirm_TooMany: 429 once the caller has too many calls that wait, until the first of them
+// ends. A rejected one keeps its place.
 func TestConfirm_TooMany(t *testing.T) {
-	s, p := confirming(t, line("confirm shop/erase"))
-	for i := range confirm.PerCaller {
-		if d := sent(t, s, p, restRun("POST", "shop/erase", strings.Repeat("1", i+1))); d.Verdict.Code != CodeConfirm {
-			t.Fatalf("%+v, %v", d.Verdict, d.Err)
+	synctest.Test(t, func(t *testing.T) {
+		s, p := confirming(t, line("confirm shop/erase"), line("confirm_within 10m"))
+		for i := range confirm.PerCaller {
+			if d := sent(t, s, p, restRun("POST", "shop/erase", strings.Repeat("1", i+1))); d.Verdict.Code != CodeConfirm {
+				t.Fatalf("%+v, %v", d.Verdict, d.Err)
+			}
+			time.Sleep(10 * time.Second)
 		}
-	}
-	d := sent(t, s, p, restRun("POST", "shop/erase", "0"))
-	if d.Verdict.Status != 429 || d.Verdict.Code != CodeTooMany || d.Verdict.Header.Get("Retry-After") != "900" {
-		t.Errorf("%+v, %v", d.Verdict, d.Err)
-	}
+		list, err := s.Confirmations.List(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Confirmations.Decide(t.Context(), list[0].ID, false); err != nil {
+			t.Fatal(err)
+		}
+		one := restRun("POST", "shop/erase", "0")
+		for _, want := range []string{"400", "100"} {
+			if d := sent(t, s, p, one); d.Verdict.Status != 429 || d.Verdict.Code != CodeTooMany || d.Verdict.Header.Get("Retry-After") != want {
+				t.Errorf("%+v, %v, want %s", d.Verdict, d.Err, want)
+			}
+			time.Sleep(300 * time.Second)
+		}
+		if d := sent(t, s, p, one); d.Verdict.Code != CodeConfirm {
+			t.Errorf("when the first has ended: %+v, %v", d.Verdict, d.Err)
+		}
+	})
 }

@@ -26,7 +26,6 @@ const (
 // message is what a client sends to a server of tools.
 type message struct {
 	*mcp.Message
-	body  []byte
 	door  bool     // the route is one of a server of tools
 	err   error    // a *call.Refusal: the body is no certain message
 	known *catalog // the platform's abilities; nil until somebody has asked
@@ -138,7 +137,7 @@ func checkPart(c *call.Call, door bool) error {
 	if door {
 		return call.Ambiguous("batch")
 	}
-	method, set, err := c.Param("method")
+	method, set, err := c.Scalar("method")
 	if err != nil {
 		return err
 	}
@@ -284,8 +283,9 @@ func (r *Request) ToolMessage() (m ToolMessage, ok bool) {
 func (r *Request) message() *message {
 	if r.agent == nil {
 		m := new(message)
-		if m.body, m.err = r.messageBody(); m.err == nil {
-			m.Message, m.err = mcp.Read(m.body, r.HTTP.Header)
+		var body []byte
+		if body, m.err = r.messageBody(); m.err == nil {
+			m.Message, m.err = mcp.Read(body, r.HTTP.Header)
 		}
 		r.agent = m
 	}

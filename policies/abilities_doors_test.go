@@ -38,11 +38,19 @@ func shopOffers(me string) *asktest.Platform {
 	})
 }
 
-// longID is over 128 characters, and cutName what adapters call it.
+// longID is over 128 characters.
 var (
 	longID  = "long/" + strings.Repeat("x", 130)
-	cutName = mcp.Dashed(longID)[:115] + fmt.Sprintf("-%.6x", md5.Sum([]byte(longID))) //nolint:gosec // the adapter's own choice
+	cutName = cutOf(longID)
+	// Abilities that the platform does not list.
+	hiddenID = "gone/" + strings.Repeat("y", 130) + "-end"
+	dashedID = "gone/a" + strings.Repeat("-", 130) + "b"
 )
+
+// cutOf is what adapters call an ability with an id over 128 characters.
+func cutOf(id string) string {
+	return mcp.Dashed(id)[:115] + fmt.Sprintf("-%.6x", md5.Sum([]byte(id))) //nolint:gosec // the adapter's own choice
+}
 
 // readOf is a message that reads a resource.
 func readOf(uri string) string {
@@ -137,6 +145,15 @@ var doorRows = map[string]struct {
 	"refuse/a call in the query of a GET":      {"allow shop/query", adapter + "?method=tools/call&params[name]=x", "", 400},
 	"pass/a setting of the shop":               {"allow shop/query", "/wp-json/wc/v3/settings/advanced/woocommerce_feature_mcp_enabled", `{"value":"yes"}`, 0},
 	"pass/a reply":                             {"allow shop/query", adapter, `{"jsonrpc":"2.0","id":3,"result":{}}`, 0},
+	"refuse/hidden, by its cut name":           {"deny " + hiddenID + ";allow tool *", "/wp-json/own/v1/mcp", toolOf(cutOf(hiddenID), `{}`), 403},
+	"refuse/hidden, only denials":              {"deny " + hiddenID, "/wp-json/own/v1/mcp", toolOf(cutOf(hiddenID), `{}`), 403},
+	"refuse/hidden prompt, by its cut name":    {"deny " + hiddenID + ";allow tool *", "/wp-json/own/v1/mcp", `{"jsonrpc":"2.0","id":7,"method":"prompts/get","params":{"name":"` + cutOf(hiddenID) + `"}}`, 403},
+	"refuse/hidden, by a pattern's end":        {"deny gone/*-end;allow tool *", "/wp-json/own/v1/mcp", toolOf(cutOf(hiddenID), `{}`), 403},
+	"refuse/hidden, a run of dashes":           {"deny " + dashedID + ";allow tool *", "/wp-json/own/v1/mcp", toolOf("gone-a-b", `{}`), 403},
+	"pass/cut from another id":                 {"deny " + hiddenID + ";allow tool *", "/wp-json/own/v1/mcp", toolOf(cutOf(hiddenID+"x"), `{}`), 0},
+	"pass/cut, no beginning of the pattern":    {"deny core/*-end;allow tool *", "/wp-json/own/v1/mcp", toolOf(cutOf(hiddenID), `{}`), 0},
+	"pass/cut, of a listed one":                {"deny long/*-end;allow " + longID, "/wp-json/own/v1/mcp", toolOf(cutName, `{}`), 0},
+	"pass/cut, allowed before":                 {"allow " + longID + ";deny *", "/wp-json/own/v1/mcp", toolOf(cutName, `{}`), 0},
 	"refuse/a name that is cut":                {"deny " + longID, "/wp-json/own/v1/mcp", toolOf(cutName, `{}`), 403},
 	"refuse/execute-ability under other names": {"deny shop/update", "/wp-json/own/v1/mcp", toolOf("team/execute-ability", `{"ability_name":"shop/update"}`), 403},
 }

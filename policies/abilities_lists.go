@@ -32,7 +32,7 @@ func (p *Abilities) checkList(ctx context.Context, r *Request, m *message) (Verd
 	if err != nil || claim == caller.ClaimNothing || innerRoot(r.Call.Key) != "" { // the platform tells anonymous callers nothing
 		return Verdict{}, err
 	}
-	if _, answer, err := p.list(ctx, r, claim); err != nil || answer != nil {
+	if _, answer, err := listAbilities(ctx, r, claim); err != nil || answer != nil {
 		if err != nil {
 			return Verdict{}, err
 		}
@@ -106,17 +106,19 @@ func (p *Abilities) rewriteList(r *Request, a *ask.Answer) error {
 
 // picks tells whether the call asks for items with fewer members than usual.
 func picks(c *call.Call) (bool, error) {
-	if _, set, err := c.Param("_fields"); set || err != nil {
+	if _, set, err := c.Scalar("_fields"); set || err != nil {
 		return set, err
 	}
-	shape, set, err := c.Param("context")
+	shape, set, err := c.Scalar("context")
 	return set && shape != "view", err
 }
 
 // visible tells whether the caller may run s.
 func (p *Abilities) visible(r *Request, s *subject) bool {
 	rule, allowed := p.decide(s, nil)
-	if !allowed || s.about.destructive() && !p.names(rule, s) {
+	claim, err := r.Claim()
+	nobody := claim == caller.ClaimNothing && innerRoot(r.Call.Key) == ""
+	if err != nil || !allowed || s.about.destructive() && !p.names(rule, s) || nobody && !rule.names(s) {
 		return false
 	}
 	if rule.forAnyone() {
@@ -208,25 +210,17 @@ func (p *Abilities) offers(r *Request, list string, i item) bool {
 	switch {
 	case list == "resourceTemplates":
 		return i.URITemplate != "" && p.visible(r, &subject{uri: i.URITemplate})
-	case list == "resources":
+	case list == "resources": // as checkResource decides
 		s := &subject{uri: i.URI}
-		if found := r.agent.known.at(i.URI); len(found) > 0 {
-			s.id, s.about = found[0].Name, found[0]
-		}
-		return i.URI != "" && p.visible(r, s)
+		_, allowed := p.decide(s, nil)
+		return allowed && i.URI != "" && s.resolve(r.agent.known) && p.visible(r, s)
 	case i.Name == "":
 		return false
 	case mcp.IsAdapters(i.Name):
 		return !p.deniesTool(&subject{by: mcp.Dashed(i.Name)})
 	}
-	found := r.agent.known.named(i.Name)
-	switch len(found) {
-	case 0:
-		return p.visible(r, &subject{name: i.Name})
-	case 1:
-		return p.visible(r, &subject{id: found[0].Name, name: i.Name, about: found[0]})
-	}
-	return false
+	s := &subject{name: i.Name}
+	return s.resolve(r.agent.known) && p.visible(r, s)
 }
 
 // filterItems keeps the items of a list for which keep returns true.

@@ -36,6 +36,10 @@ func TestAbilities_Offers(t *testing.T) {
 		{"allow *", "tools/list", `{"tools":` + list("a-b-c", "shop-delete", "shop-update") + `}`, []string{"shop-update"}, []string{"a-b-c", "shop-delete"}},
 		{"allow shop/query", "prompts/list", `{"prompts":` + list("shop-query", "shop-update") + `}`, []string{"shop-query"}, []string{"shop-update"}},
 		{"allow resource shop://a", "resources/list", `{"resources":[{"uri":"shop://a","name":"x"},{"uri":"shop://b","name":"shop-query"}]}`, []string{"shop://a"}, []string{"shop://b"}},
+		{"allow readonly *", "resources/list", `{"resources":[{"uri":"shop://doc","name":"x"}]}`, nil, []string{"shop://doc"}},
+		{"deny core/*", "resources/list", `{"resources":[{"uri":"shop://doc","name":"x"}]}`, nil, []string{"shop://doc"}},
+		{"deny shop/burn;allow resource *", "resources/list", `{"resources":[{"uri":"shop://doc","name":"x"},{"uri":"shop://burn","name":"x"}]}`, []string{"shop://doc"}, []string{"shop://burn"}},
+		{"deny " + hiddenID + ";allow tool *", "tools/list", `{"tools":` + list(cutOf(hiddenID), "plain") + `}`, []string{"plain"}, []string{"gone-"}},
 		{"allow readonly *", "discover", `{"content":[{"type":"text","text":` + string(quoted) + `}],"structuredContent":` + found + `}`, []string{"shop/query"}, []string{"shop/update", "lab/hidden"}},
 	} {
 		s := newSite(t)
@@ -77,15 +81,15 @@ func TestAbilities_RefusalsOfDoors(t *testing.T) {
 		status       int
 		want         string
 	}{
-		"forbidden": {"error", message, forbidden(), 403, `{"error":{"code":-32008,"data":{"code":"rest_forbidden","status":403},"message":"Sorry, you are not allowed to do that."},"id":7,"jsonrpc":"2.0"}`},
-		"login":     {"error", message, Verdict{Status: 401, Code: CodeNotLoggedIn, Message: "x"}, 403, `{"error":{"code":-32008,"data":{"code":"rest_not_logged_in","status":403},"message":"x"},"id":7,"jsonrpc":"2.0"}`},
-		"hidden":    {"error", message, Verdict{Status: 404, Code: CodeNoRoute, Message: "x"}, 403, `{"error":{"code":-32008,"data":{"code":"rest_no_route","status":403},"message":"x"},"id":7,"jsonrpc":"2.0"}`},
-		"ambiguous": {"result", `[]`, fromRefusal(call.Ambiguous("message_list")), 400, `{"error":{"code":-32600,"data":{"code":"rest_ambiguous_request","status":400},"message":"The request has no certain meaning."},"id":null,"jsonrpc":"2.0"}`},
-		"schema":    {"error", message, invalid("x"), 400, `{"error":{"code":-32602,"data":{"code":"rest_invalid_param","status":400},"message":"x"},"id":7,"jsonrpc":"2.0"}`},
+		"forbidden": {"error", message, forbidden(), 403, `{"error":{"code":-32008,"data":{"code":"rest_forbidden","status":403},"message":"Sorry, you are not allowed to do that. Repeating the same call does not help."},"id":7,"jsonrpc":"2.0"}`},
+		"login":     {"error", message, Verdict{Status: 401, Code: CodeNotLoggedIn, Message: "x"}, 403, `{"error":{"code":-32008,"data":{"code":"rest_not_logged_in","status":403},"message":"x Repeating the same call does not help."},"id":7,"jsonrpc":"2.0"}`},
+		"hidden":    {"error", message, Verdict{Status: 404, Code: CodeNoRoute, Message: "x"}, 403, `{"error":{"code":-32008,"data":{"code":"rest_no_route","status":403},"message":"x Repeating the same call does not help."},"id":7,"jsonrpc":"2.0"}`},
+		"ambiguous": {"result", `[]`, fromRefusal(call.Ambiguous("message_list")), 400, `{"error":{"code":-32600,"data":{"code":"rest_ambiguous_request","status":400},"message":"The request has no certain meaning. Repeating the same call does not help."},"id":null,"jsonrpc":"2.0"}`},
+		"schema":    {"error", message, invalid("x"), 400, `{"error":{"code":-32602,"data":{"code":"rest_invalid_param","status":400},"message":"x Repeating the same call does not help."},"id":7,"jsonrpc":"2.0"}`},
 		"too many":  {"error", message, tooMany(3), 429, `{"error":{"code":-32000,"data":{"code":"rest_too_many_requests","status":429},"message":"Too many requests. Please try again later."},"id":7,"jsonrpc":"2.0"}`},
 		"undecided": {"error", message, Unavailable(), 503, `{"error":{"code":-32603,"data":{"code":"rest_policy_unavailable","status":503},"message":"The request could not be checked. Please try again."},"id":7,"jsonrpc":"2.0"}`},
 		"platform":  {"error", message, inPlatformWords(asktest.JSON(401, `{"code":"incorrect_password","message":"No."}`)), 403, `{"error":{"code":-32008,"data":{"code":"incorrect_password","status":403},"message":"No."},"id":7,"jsonrpc":"2.0"}`},
-		"result":    {"result", message, forbidden(), 200, `{"id":7,"jsonrpc":"2.0","result":{"content":[{"text":"Sorry, you are not allowed to do that.","type":"text"}],"isError":true}}`},
+		"result":    {"result", message, forbidden(), 200, `{"id":7,"jsonrpc":"2.0","result":{"content":[{"text":"Sorry, you are not allowed to do that. Repeating the same call does not help.","type":"text"}],"isError":true}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t)
@@ -106,6 +110,52 @@ func TestAbilities_RefusalsOfDoors(t *testing.T) {
 	bare := provision(t, s, new(Abilities))
 	if a := alone("abilities", bare).Refusal(request(t, s, nil, "POST", adapter, `{}`, jsonType), forbidden()); a != nil {
 		t.Errorf("without a rule: %s", a.Body)
+	}
+}
+
+// TestAbilities_RefusalsSay: a refusal says what was called, and that a repetition is of no use.
+// That a name is unknown it says to callers whom the platform has told, and never of a name
+// that a rule denies.
+func TestAbilities_RefusalsSay(t *testing.T) {
+	const unknown, denied = "The site lists nothing called ", "Sorry, you are not allowed to use "
+	for _, test := range []struct {
+		rules, target, body, headers, want string
+	}{
+		{"allow shop/query", adapter, executorOf("shop/update", `{}`), basicAuth, denied + "shop/update"},
+		{"allow shop/query", adapter, executorOf("lab/no", `{}`), basicAuth, unknown + "lab/no"},
+		{"allow lab/*", adapter, executorOf("lab/no", `{}`), basicAuth, unknown + "lab/no"},
+		{"allow readonly *", adapter, executorOf("lab/no", `{}`), basicAuth, unknown + "lab/no"},
+		{"deny lab/*", adapter, executorOf("lab/no", `{}`), basicAuth, denied + "lab/no"},
+		{"allow shop/query", adapter, toolOf("shop-update", `{}`), basicAuth, denied + "shop-update"},
+		{"allow shop/query", adapter, toolOf("shop-updat", `{}`), basicAuth, unknown + "shop-updat"},
+		{"deny shop/*", adapter, toolOf("shop-updat", `{}`), basicAuth, denied + "shop-updat"},
+		{"allow role administrator shop/query", adapter, toolOf("shop-query", `{}`), basicAuth, denied + "shop-query"},
+		{"allow shop/query", adapter, readOf("shop://x"), basicAuth, denied + "shop://x"},
+		{"allow shop/query", "/wp-json/wp-abilities/v1/abilities/shop/update/run", "{}", basicAuth, denied + "shop/update"},
+		{"allow shop/query", adapter, executorOf("lab/no", `{}`), "X-Nobody: y", denied + "lab/no"},
+		{"allow shop/query", adapter, executorOf("shop/update", `{}`), "X-Nobody: y", denied + "shop/update"},
+		{"allow shop/query", adapter, toolOf("shop-updat", `{}`), "X-Nobody: y", denied + "shop-updat"},
+		{"allow shop/*", adapter, executorOf("shop/update", `{"id":"x"}`), basicAuth, "The input of the ability shop/update is not valid"},
+	} {
+		s := newSite(t)
+		p := abilitiesPolicy(t, s, test.rules)
+		backend := shopOffers(editorBody)
+		r := request(t, s, backend, "POST", test.target, test.body, test.headers, jsonType)
+		d := alone("abilities", p).Judge(t.Context(), r)
+		message := d.Verdict.Message
+		if a := alone("abilities", p).Refusal(r, d.Verdict); a != nil {
+			var sent struct{ Error struct{ Message string } }
+			if err := json.Unmarshal(a.Body, &sent); err != nil {
+				t.Fatal(err)
+			}
+			message = sent.Error.Message
+		}
+		if !strings.HasPrefix(message, test.want) || strings.Count(message, noUse) != 1 || !strings.HasSuffix(message, noUse) {
+			t.Errorf("%s, %s: %q (%v), want %q", test.rules, test.body, message, d.Err, test.want)
+		}
+		if q := backend.Questions(); test.headers != basicAuth && len(q) > 0 {
+			t.Errorf("asked for nobody: %+v", q)
+		}
 	}
 }
 

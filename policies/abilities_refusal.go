@@ -7,12 +7,41 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/mcp"
 	"github.com/restwarden/restwarden/policies/nearest"
 )
+
+// noUse ends the refusals that stay what they are: agents read the message, and some repeat a
+// call in other words.
+const noUse = " Repeating the same call does not help."
+
+// forbid refuses what rule does not allow. It names only what the caller has called. That the
+// site has nothing of that name it says only where the platform itself has told the caller, and
+// no rule denies the name: of what is denied nobody learns whether it exists.
+func (p *Abilities) forbid(rule AbilityRule, s *subject) Verdict {
+	v := forbidden()
+	v.Message = fmt.Sprintf("Sorry, you are not allowed to use %s: the rules of this site do not allow it.", s.called())
+	if s.unlisted && !rule.Deny {
+		v.Message = fmt.Sprintf("The site lists nothing called %s, and its rules allow nothing of that name.", s.called())
+	}
+	if s.called() == "" {
+		v.Message = MessageForbidden
+	}
+	v.Message += noUse
+	v.Rule = ruleNone
+	if rule.Pattern != "" {
+		v.Rule, v.Pos = rule.String(), rule.At
+	}
+	return v
+}
+
+func invalid(message string) Verdict {
+	return Verdict{Status: http.StatusBadRequest, Code: CodeInvalidParam, Message: message + noUse}
+}
 
 // The values of Abilities.Refuse.
 const (
@@ -51,14 +80,30 @@ func (p *Abilities) WriteRefusal(r *Request, v Verdict) *ask.Answer {
 	if status == http.StatusUnauthorized || status == http.StatusNotFound {
 		status = http.StatusForbidden
 	}
+	if v.Answer == nil && v.Code != CodeConfirm && lasting(v.Status) && !strings.HasSuffix(message, noUse) {
+		message += noUse
+	}
 	if m := r.agent; p.Refuse == refuseResult && m != nil && m.err == nil && m.Method == mcp.ToolsCall {
 		return p.refuseAsResult(m, message)
 	}
-	body, _ := r.Call.RawBody() // without one the answer has no id
 	return answerOf(status, map[string]any{
-		"jsonrpc": "2.0", "id": json.RawMessage(mcp.ID(body)),
+		"jsonrpc": "2.0", "id": json.RawMessage(r.messageID()),
 		"error": map[string]any{"code": rpcCode(status, v.Code), "message": message, "data": p.refusalData(code, status, v)},
 	})
+}
+
+// messageID returns the id that the answer to the body of r should carry, as written.
+func (r *Request) messageID() string {
+	if r.agent != nil && r.agent.Message != nil && r.agent.ID != "" {
+		return r.agent.ID
+	}
+	body, _ := r.Call.RawBody() // without one the answer has no id
+	return mcp.ID(body)
+}
+
+// lasting tells whether a refusal with a status stays the same for the same message.
+func lasting(status int) bool {
+	return status >= http.StatusBadRequest && status < http.StatusInternalServerError && status != http.StatusTooManyRequests && status != http.StatusTooEarly
 }
 
 // isAgents tells whether a call is an agent's: by its route, or by the message in its body. It

@@ -1,6 +1,7 @@
 package policies
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -50,7 +51,12 @@ type subject struct {
 	by    string   // dashed name of a tool of the default server, which runs or describes id; "" for other ways
 	uri   string   // of a resource
 	about *ability // what the platform says of the ability; nil if nobody has asked
+
+	unlisted bool // the platform has told the caller that it lists nothing of that name
 }
+
+// called is what the caller has called: a name, an id or an address.
+func (s *subject) called() string { return cmp.Or(s.name, s.uri, s.id) }
 
 // abilityRules reads one line of the block.
 func abilityRules(o Option) (rules []AbilityRule, err error) {
@@ -173,7 +179,7 @@ func (r *AbilityRule) checkPattern() error {
 func (r *AbilityRule) fits(s *subject) bool {
 	switch r.Kind {
 	case KindAbility:
-		return s.id != "" && glob(r.Pattern, s.id) || r.Deny && s.name != "" && glob(mcp.Dashed(r.Pattern), s.name)
+		return s.id != "" && glob(r.Pattern, s.id) || r.Deny && fitsName(r.Pattern, s)
 	case KindResource:
 		return s.uri != "" && glob(r.Pattern, s.uri)
 	case KindTool:
@@ -182,6 +188,13 @@ func (r *AbilityRule) fits(s *subject) bool {
 		return s.id != "" && glob(r.Pattern, s.id) && s.about != nil && s.about.Meta.Annotations.Readonly
 	}
 	return false
+}
+
+// fitsName tells whether servers of tools may offer an ability that fits a pattern under the
+// name of s. What only a name over 128 characters would be (docs/platform IV.3) is left out
+// where the platform lists the ability of that name.
+func fitsName(pattern string, s *subject) bool {
+	return s.name != "" && (glob(mcp.Dashed(pattern), s.name) || s.id == "" && mcp.MayOffer(pattern, s.name))
 }
 
 // forAnyone tells whether the rule admits every caller.

@@ -18,17 +18,6 @@ import (
 	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
 
-func parseAbility(body []byte, id string) (*ability, error) {
-	var about ability
-	if err := json.Unmarshal(body, &about); err != nil {
-		return nil, fmt.Errorf("%w: the ability does not parse: %w", ask.ErrUndecided, err)
-	}
-	if about.Name != id {
-		return nil, fmt.Errorf("%w: %w", ask.ErrUndecided, errNotAbility)
-	}
-	return &about, nil
-}
-
 // method is the method with which the platform runs the ability.
 func (a *ability) method() string {
 	switch note := a.Meta.Annotations; {

@@ -215,3 +215,47 @@ func BenchmarkAbilities_Schema(b *testing.B) {
 		}
 	}
 }
+
+// TestAbilities_Described: over REST nobody reads what an ability is that they may not run.
+func TestAbilities_Described(t *testing.T) {
+	const of = "/wp-json/wp-abilities/v1/abilities/"
+	for _, test := range []struct {
+		rules, method, target string
+		anonymous             bool
+		want                  int
+	}{
+		{"deny shop/update", "GET", of + "shop/update", false, 403},
+		{"deny shop/update", "HEAD", of + "shop/update", false, 403},
+		{"deny shop/update", "GET", of + "shop/update/", false, 403},
+		{"deny shop/update", "GET", "/?rest_route=/wp-abilities/v1/abilities/shop/update", false, 403},
+		{"deny shop/update", "GET", of + "shop/up%64ate", false, 0}, // no id, so that the platform has no such route
+		{"deny shop/update", "GET", of + "shop/query?name=shop/update", false, 400},
+		{"deny shop/update", "GET", of + "shop/update?x=/woocommerce/mcp", false, 400},
+		{"deny shop/gone", "GET", of + "shop/gone", false, 403},
+		{"allow readonly shop/*", "GET", of + "shop/update", false, 403},
+		{"allow readonly shop/*", "GET", of + "shop/query", false, 0},
+		{"allow role administrator shop/*", "GET", of + "shop/query", false, 403},
+		{"allow shop/*", "GET", of + "shop/delete", false, 403},
+		{"deny shop/delete", "GET", of + "shop/update", false, 0},
+		{"deny shop/update", "OPTIONS", of + "shop/update", false, 0},
+		{"deny shop/update", "GET", "/wp-json/wp-abilities/v1/categories/shop", false, 0},
+		{"deny shop/update", "GET", of + "shop/query", true, 403},
+		{"", "GET", of + "shop/update", false, 0},
+	} {
+		s := newSite(t)
+		p := abilitiesPolicy(t, s)
+		if test.rules != "" {
+			p = abilitiesPolicy(t, s, test.rules)
+		}
+		headers := []string{basicAuth}
+		if test.anonymous {
+			headers = nil
+		}
+		backend := shopOffers(editorBody)
+		r := request(t, s, backend, test.method, test.target, "", headers...)
+		d := alone("abilities", p).Judge(t.Context(), r)
+		if d.Verdict.Status != test.want || test.anonymous && len(backend.Questions()) > 0 {
+			t.Errorf("%s, %s %s: %+v, %v", test.rules, test.method, test.target, d.Verdict, d.Err)
+		}
+	}
+}

@@ -62,24 +62,20 @@ func (p *Abilities) checkResource(ctx context.Context, r *Request, m *message) (
 	rule, allowed := p.decide(s, nil)
 	if allowed && claim == caller.ClaimNothing && innerRoot(r.Call.Key) == "" && !rule.names(s) {
 		p.decide(s, p.told(r))
-		return p.forbid(rule), nil
+		return p.forbid(rule, s), nil
 	}
 	if !allowed || claim == caller.ClaimNothing || innerRoot(r.Call.Key) != "" {
 		return p.judgeKnown(ctx, r, s)
 	}
-	list, answer, err := p.list(ctx, r, claim)
+	list, answer, err := listAbilities(ctx, r, claim)
 	switch {
 	case err != nil:
 		return Verdict{}, err
 	case answer != nil:
 		return inPlatformWords(answer), nil
 	}
-	found := list.at(m.URI)
-	if len(found) > 1 {
+	if !s.resolve(list) {
 		return Verdict{}, call.Ambiguous("message_tool")
-	}
-	if len(found) == 1 {
-		s.id, s.about = found[0].Name, found[0]
 	}
 	v, err := p.judgeKnown(ctx, r, s)
 	if err != nil || v.Refused() {
@@ -99,7 +95,7 @@ func (p *Abilities) checkExecutor(ctx context.Context, r *Request, m *message) (
 	}
 	if s.about == nil {
 		if rule, _ := p.decide(s, nil); !rule.names(s) {
-			v := p.forbid(rule)
+			v := p.forbid(rule, s)
 			v.Note = "The platform does not list the ability, so that only a rule with exactly its id allows it."
 			return v, nil
 		}
@@ -139,7 +135,7 @@ func (p *Abilities) checkTool(ctx context.Context, r *Request, m *message) (Verd
 	s := &subject{name: m.Name}
 	if rule := p.surelyDenied(s.name); rule != nil {
 		p.decide(s, p.told(r))
-		return p.forbid(*rule), nil
+		return p.forbid(*rule, s), nil
 	}
 	if innerRoot(r.Call.Key) != "" { // its tools are no abilities, and it has keys of its own
 		return p.judgeNamed(ctx, r, s, m)
@@ -153,9 +149,9 @@ func (p *Abilities) checkTool(ctx context.Context, r *Request, m *message) (Verd
 		if allowed && rule.names(s) && rule.forAnyone() {
 			return p.confirm(ctx, r, s, "", nil)
 		}
-		return p.forbid(rule), nil
+		return p.forbid(rule, s), nil
 	}
-	list, answer, err := p.list(ctx, r, claim)
+	list, answer, err := listAbilities(ctx, r, claim)
 	switch {
 	case err != nil:
 		p.decide(s, p.told(r))
@@ -163,13 +159,10 @@ func (p *Abilities) checkTool(ctx context.Context, r *Request, m *message) (Verd
 	case answer != nil:
 		return inPlatformWords(answer), nil
 	}
-	found := list.named(m.Name)
-	if len(found) > 1 {
+	if !s.resolve(list) {
 		return Verdict{}, call.Ambiguous("message_tool")
 	}
-	if len(found) == 1 {
-		s.id, s.about = found[0].Name, found[0]
-	}
+	s.unlisted = s.id == ""
 	return p.judgeNamed(ctx, r, s, m)
 }
 
@@ -188,9 +181,9 @@ func (p *Abilities) surelyDenied(name string) *AbilityRule {
 	for i := range p.Rules {
 		r := &p.Rules[i]
 		switch {
-		case r.Deny && r.fits(&subject{name: name}):
+		case r.Deny && (r.Kind == KindAbility && glob(mcp.Dashed(r.Pattern), name) || r.Kind == KindTool && glob(r.Pattern, name)):
 			return r
-		case !r.Deny && glob(mcp.Dashed(r.Pattern), name):
+		case glob(mcp.Dashed(r.Pattern), name), mcp.MayOffer(r.Pattern, name): // the list may say of which ability the name is
 			return nil
 		}
 	}
@@ -211,6 +204,19 @@ func (c *catalog) named(name string) (found []*ability) {
 		}
 	}
 	return found
+}
+
+// resolve fills in the one ability in list that has the name or the address of s, if there is
+// one. It returns false where there are two: nobody can tell which one runs.
+func (s *subject) resolve(list *catalog) bool {
+	found := list.named(s.name)
+	if s.uri != "" {
+		found = list.at(s.uri)
+	}
+	if len(found) == 1 {
+		s.id, s.about = found[0].Name, found[0]
+	}
+	return len(found) < 2
 }
 
 // at returns the abilities that are resources with an address.
@@ -244,11 +250,11 @@ const (
 	listPerPage = 100
 )
 
-// list returns the platform's list of abilities, as the caller sees it. It is empty on a
+// listAbilities returns the platform's list of abilities, as the caller sees it. It is empty on a
 // platform without abilities, and for a key of the shop's server of tools: the abilities of
 // that server are in no list (docs/platform IV.6). If the platform refuses the list, the
 // answer is that refusal.
-func (p *Abilities) list(ctx context.Context, r *Request, claim caller.Claim) (*catalog, *ask.Answer, error) {
+func listAbilities(ctx context.Context, r *Request, claim caller.Claim) (*catalog, *ask.Answer, error) {
 	m := r.message()
 	if m.known != nil || claim == caller.ClaimTool {
 		return m.known, nil, nil
@@ -256,7 +262,7 @@ func (p *Abilities) list(ctx context.Context, r *Request, claim caller.Claim) (*
 	list := new(catalog)
 	for page := 1; ; page++ {
 		query := url.Values{"per_page": {strconv.Itoa(listPerPage)}, "page": {strconv.Itoa(page)}}
-		a, err := r.Ask(ctx, ask.Question{Kind: ask.KindSchema, Route: p.namespace, Query: query.Encode()})
+		a, err := r.Ask(ctx, ask.Question{Kind: ask.KindSchema, Route: "/" + r.Site.Platform.Abilities + "/abilities", Query: query.Encode()})
 		switch {
 		case err != nil:
 			return nil, nil, fmt.Errorf("which abilities are there: %w", err)

@@ -172,6 +172,8 @@ var (
 
 func (p *Access) apply(ctx context.Context, r *Request, rule *Rule) (Verdict, error) {
 	switch {
+	case p.LoginOnly && (rule.who == whoAnyone || rule.who == whoSigned && !r.part):
+		return checkOpen(ctx, r)
 	case rule.who == whoAnyone, rule.who == whoSigned && !r.part:
 		return Verdict{}, nil
 	case rule.who == whoSigned: // a signature covers a request, not a part of one
@@ -185,6 +187,8 @@ func (p *Access) apply(ctx context.Context, r *Request, rule *Rule) (Verdict, er
 	switch {
 	case err != nil:
 		return Verdict{}, err
+	case answer != nil && p.LoginOnly:
+		return inOneWord(answer), nil
 	case answer != nil:
 		return inPlatformWords(answer), nil
 	case rule.admits(who):
@@ -196,4 +200,27 @@ func (p *Access) apply(ctx context.Context, r *Request, rule *Rule) (Verdict, er
 	}
 	v.Note = noteOnKey(r)
 	return v, nil
+}
+
+// Standing says how the policy access of a chain stands, whatever its rules are.
+type Standing struct {
+	LoginOnly bool
+	// Off tells that the policy is off: no call is judged by a rule.
+	Off bool
+	// Observes tells that it refuses nothing. Mode is the policy's own, "" where that of the
+	// directive counts.
+	Observes bool
+	Mode     Mode
+	At       string // of the policy; "" where no line names it
+}
+
+// Access returns how the policy access stands.
+func (c *Chain) Access() Standing {
+	for i := range c.links {
+		l := &c.links[i]
+		if access, ok := l.policy.(*Access); ok {
+			return Standing{LoginOnly: access.LoginOnly, Observes: c.observes(l, InForce{}), Mode: l.settings.Mode, At: l.settings.At}
+		}
+	}
+	return Standing{Off: true}
 }

@@ -17,7 +17,7 @@ import (
 // (WP_REST_Server::embed_links), which the gateway cannot judge beforehand. Built-in
 // rules apply to direct calls only; the policy redact hides embedded authors.
 func (p *Access) Rewrites(r *Request) Rewrite {
-	if r.Call.Kind != call.Single || r.Call.Foreign || !rewrite.Embeds(r.Call) {
+	if r.Call.Kind != call.Single || r.Call.Foreign || !r.Call.Embeds() {
 		return RewriteNothing
 	}
 	if !slices.ContainsFunc(p.Rules, func(rule Rule) bool { return rule.who != whoAnyone }) && (!p.LoginOnly || !r.IsAnonymous(r.HTTP.Context())) {

@@ -66,7 +66,7 @@ func TestGuards_Lifted(t *testing.T) {
 func TestGuards_SayWhatTheyAre(t *testing.T) {
 	s := newSite(t)
 	d := guarded(t, s).Judge(t.Context(), request(t, s, nil, "GET", "/wp-json/wp/v2/users", ""))
-	if !strings.HasPrefix(d.Verdict.Rule, "built-in: allow users /wp/v2/users") {
+	if !strings.HasPrefix(d.Verdict.Rule, "built-in: only users /wp/v2/users") {
 		t.Errorf("got %q", d.Verdict.Rule)
 	}
 }

@@ -139,9 +139,11 @@ func TestAccess_NamespaceIndex(t *testing.T) {
 }
 
 func TestAccess_HandsOnThePlatformsWords(t *testing.T) {
-	for _, body := range []string{`{"code":"incorrect_password"}`, `{"code":"rest_cookie_invalid_nonce"}`} {
+	for body, p := range map[string]*Access{
+		`{"code":"incorrect_password"}`:        {Rules: []Rule{mustRule("users", nil, "/wp/v2/posts")}},
+		`{"code":"rest_cookie_invalid_nonce"}`: {LoginOnly: true},
+	} {
 		s := newSite(t)
-		p := &Access{LoginOnly: true}
 		provision(t, s, p)
 		v, err := p.Check(t.Context(), request(t, s, asktest.Answering(403, body), "GET", "/wp-json/wp/v2/posts", "", basicAuth))
 		if err != nil || v.Answer == nil || string(v.Answer.Body) != body {

@@ -24,7 +24,7 @@ type Entry struct {
 // Catalog lists the policies in their fixed order, cheap before expensive. The first
 // refusal wins.
 var Catalog = []Entry{
-	{"call", []string{"call"}, true, func() Policy { return new(Reading) }, ReadingCodes},
+	{"call", []string{"call"}, true, func() Policy { return new(Reading) }, append([]Code{CodeMisread}, ReadingCodes...)},
 	{
 		"access",
 		[]string{"login_only", "access", "allow", "deny", "recommended"},

@@ -48,6 +48,8 @@ type link struct {
 	checker Checker
 	batch   BatchChecker
 	early   EarlyChecker
+
+	preflight PreflightChecker
 }
 
 // NewChain provisions the policies for site and puts them in order. configured holds the
@@ -85,6 +87,7 @@ func newLink(p *Configured) link {
 	l.checker, _ = p.Policy.(Checker)
 	l.batch, _ = p.Policy.(BatchChecker)
 	l.early, _ = p.Policy.(EarlyChecker)
+	l.preflight, _ = p.Policy.(PreflightChecker)
 	return l
 }
 
@@ -123,6 +126,9 @@ func (c *Chain) Close() error {
 // only observed is reported, and the next policy is asked.
 func (c *Chain) Judge(ctx context.Context, r *Request) Decision {
 	d := c.judge(ctx, r)
+	if other := r.Call.WithoutOverride(); other != nil && d.Outcome != Refuse {
+		d = c.judgeOther(ctx, r, other, d)
+	}
 	r.Trace.decided(r, d)
 	return d
 }
@@ -138,8 +144,8 @@ func (c *Chain) judge(ctx context.Context, r *Request) Decision {
 	links := c.linksFor(r)
 	for i := range links {
 		l := &links[i]
-		if l.reading == nil && (l.checker == nil && l.batch == nil || r.Call.Kind == call.Refused) {
-			continue // the policy has nothing to judge
+		if !l.judges(r) {
+			continue
 		}
 		r.Observed = c.observesIn(l, r)
 		verdict, err := l.check(ctx, r)
@@ -226,7 +232,18 @@ func (l *link) undecided(err error) (v Verdict, passed bool) {
 	return couldNotDecide(err), false
 }
 
+// judges tells whether the policy has anything to judge.
+func (l *link) judges(r *Request) bool {
+	if r.Preflight {
+		return l.preflight != nil
+	}
+	return l.reading != nil || (l.checker != nil || l.batch != nil) && r.Call.Kind != call.Refused
+}
+
 func (l *link) check(ctx context.Context, r *Request) (Verdict, error) {
+	if r.Preflight {
+		return l.preflight.CheckPreflight(ctx, r)
+	}
 	if l.reading != nil {
 		if verdict, err := l.reading.CheckReading(r); err != nil || verdict.Refused() || l.checker == nil {
 			return verdict, err

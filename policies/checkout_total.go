@@ -58,7 +58,7 @@ func (p *CheckoutTotal) Provision(site *Site, settings Settings) error {
 
 // Check compares the total of a checkout that states one.
 func (p *CheckoutTotal) Check(ctx context.Context, r *Request) (Verdict, error) {
-	if r.Call.Kind != call.Single || !p.isCheckout(r.Call) || p.notNeeded(r) {
+	if r.Call.Kind != call.Single || !p.isCheckout(r.Call) || p.notNeeded() {
 		return Verdict{}, nil
 	}
 	return p.compare(ctx, r)
@@ -67,7 +67,7 @@ func (p *CheckoutTotal) Check(ctx context.Context, r *Request) (Verdict, error) 
 // CheckBatch compares the total of the last checkout in a batch that states one. If other
 // parts change the cart, the total cannot be known beforehand.
 func (p *CheckoutTotal) CheckBatch(ctx context.Context, r *Request) (Verdict, error) {
-	if p.notNeeded(r) {
+	if p.notNeeded() {
 		return Verdict{}, nil
 	}
 	var stated *call.Call
@@ -94,10 +94,10 @@ func (p *CheckoutTotal) CheckBatch(ctx context.Context, r *Request) (Verdict, er
 	return p.compare(ctx, r.Part(stated))
 }
 
-// notNeeded is true if the shop is known to check by itself and the configuration does
-// not name the policy.
-func (p *CheckoutTotal) notNeeded(r *Request) bool {
-	return !p.named && r.Site.Release.AtLeast(r.Whole, 11, 1)
+// notNeeded is true if the shop is configured as a release that checks by itself and the
+// configuration does not name the policy. What a REST root lists proves no release.
+func (p *CheckoutTotal) notNeeded() bool {
+	return !p.named && p.site.Release.Configured(11, 1)
 }
 
 func (p *CheckoutTotal) isCheckout(c *call.Call) bool {
@@ -107,7 +107,7 @@ func (p *CheckoutTotal) isCheckout(c *call.Call) bool {
 // expectedTotal reads the total that the shopper saw, in minor units. states is false for
 // an absent or empty value.
 func expectedTotal(c *call.Call) (total int64, states bool, err error) {
-	v, set, err := c.Param("expected_total")
+	v, set, err := c.Scalar("expected_total")
 	if err != nil || !set || v == nil || v == "" {
 		return 0, false, err
 	}

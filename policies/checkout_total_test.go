@@ -293,16 +293,38 @@ func BenchmarkRefundTotals_Known(b *testing.B) {
 	}
 }
 
-// TestCheckoutTotal_ReleaseOfTheSite: what is compiled once serves many sites, and the
-// release of the one that is asked counts.
-func TestCheckoutTotal_ReleaseOfTheSite(t *testing.T) {
-	every, asked := newSite(t), newSite(t)
-	p := provision(t, every, new(CheckoutTotal))
-	asked.Release.Learn(Reach{Host: "example.com"}, true)
-	for s, needed := range map[*Site]bool{every: true, asked: false} {
-		r := request(t, s, nil, "POST", "/wp-json/wc/store/v1/checkout", `{"expected_total":1}`, jsonType)
-		if p.notNeeded(r) == needed {
-			t.Errorf("needed: %v, want %v", !needed, needed)
+// TestCheckoutTotal_Release: a plugin may register the route that came with 11.1. Only the
+// configuration proves that the shop compares the total itself.
+func TestCheckoutTotal_Release(t *testing.T) {
+	for name, test := range map[string]struct {
+		release string
+		lists   bool // the REST root lists the route of 11.1
+		named   bool
+		status  int
+	}{
+		"nothing is known":         {"auto", false, false, 409},
+		"a route of 11.1":          {"auto", true, false, 409},
+		"an older release":         {"11.0", true, false, 409},
+		"release 11.1":             {"11.1", false, false, 0},
+		"release 11.1, and a line": {"11.1", true, true, 409},
+	} {
+		for _, target := range []struct{ path, body string }{
+			{checkout, `{"expected_total":1}`},
+			{"/wp-json/wc/store/v1/batch", `{"requests":[{"path":"/wc/store/v1/checkout","body":{"expected_total":1}}]}`},
+		} {
+			s := newSite(t)
+			s.Release, _ = ParseRelease(test.release)
+			if test.lists {
+				s.Release.Learn(Reach{Host: "example.com"}, true)
+			}
+			p := new(CheckoutTotal)
+			if err := p.Provision(s, Settings{Named: test.named}); err != nil {
+				t.Fatal(err)
+			}
+			r := request(t, s, shopWithCart(cartBody), "POST", target.path, target.body, jsonType)
+			if d := alone("checkout_total", p).Judge(t.Context(), r); d.Verdict.Status != test.status {
+				t.Errorf("%s, %s: got %+v, want %d", name, target.path, d.Verdict, test.status)
+			}
 		}
 	}
 }

@@ -25,8 +25,11 @@ type Root struct {
 	Problems           []Problem      // what of the configuration does not fit the site
 }
 
-// maxHome bounds what is kept of a home address. No longer one is usable.
-const maxHome = 2048
+// Bounds of what is kept of a root, beside its index. No longer address is usable.
+const (
+	maxAddress = 2048
+	maxProblem = 1024
+)
 
 // Reach says how a client's request reached the site.
 type Reach struct {
@@ -47,12 +50,12 @@ func (s *Site) Discover(ctx context.Context, b ask.Backend, by Reach) (*Root, er
 	case read.closed:
 		return new(Root), nil // the site shows its root to no anonymous caller; nothing is learned
 	case read.found == nil:
-		return &Root{Problems: []Problem{s.rootProblem(ctx, b, by, read.why)}}, nil
+		return (&Root{Problems: []Problem{s.rootProblem(ctx, b, by, read.why)}}).bounded(), nil
 	}
 	found := read.found
 	preview := found.Route(fmt.Sprintf(`/%s/orders/(?P<order_id>[\d]+)/refunds/preview`, s.Platform.Shop[2]))
 	s.Release.Learn(by, preview != nil)
-	root := &Root{Routes: found.Patterns(), Namespaces: found.Namespaces, Listed: found.Routes, Home: found.Home[:min(len(found.Home), maxHome)]}
+	root := &Root{Routes: found.Patterns(), Namespaces: found.Namespaces, Listed: found.Routes, Home: strings.Clone(found.Home[:min(len(found.Home), maxAddress)])}
 	if len(root.Routes) > 0 { // some plugins take all routes out of the root
 		root.Index = index.New(root.Routes, root.Namespaces)
 	}
@@ -70,7 +73,16 @@ func (s *Site) Discover(ctx context.Context, b ask.Backend, by Reach) (*Root, er
 	}
 	root.Problems = append(root.Problems, s.prefixProblems(found, read.why)...)
 	root.Problems = append(root.Problems, s.addressProblems(found, by)...)
-	return root, nil
+	return root.bounded(), nil
+}
+
+// bounded cuts the texts of the problems: the site may write anything into what they show.
+func (r *Root) bounded() *Root {
+	for i := range r.Problems {
+		p := &r.Problems[i]
+		p.Text = strings.ToValidUTF8(strings.Clone(p.Text[:min(len(p.Text), maxProblem)]), "")
+	}
+	return r
 }
 
 // learnTools keeps which routes are servers of tools: one endpoint with exactly the methods
@@ -103,8 +115,8 @@ func (s *Site) learnScripts(found *index.Root, by Reach) {
 	install, errInstall := url.Parse(found.URL)
 	if errHome == nil && errInstall == nil {
 		rest, below := strings.CutPrefix(strings.TrimSuffix(install.EscapedPath(), "/"), strings.TrimSuffix(home.EscapedPath(), "/"))
-		if below && strings.HasPrefix(rest, "/") {
-			dir = rest
+		if below && strings.HasPrefix(rest, "/") && len(rest) <= maxAddress {
+			dir = strings.Clone(rest)
 		}
 	}
 	if _, known := s.ScriptDirs.Get(by.Host); known || dir != "" {

@@ -13,6 +13,7 @@ import (
 type rootReading struct {
 	found  *index.Root // nil if there is none
 	closed bool        // the root is not public
+	answer *ask.Answer // with which it is closed
 	why    error       // why there is none in the pretty form, an *ask.UnexpectedError
 }
 
@@ -38,7 +39,7 @@ func askRoot(ctx context.Context, b ask.Backend, q ask.Question) (rootReading, e
 	case err != nil:
 		return rootReading{}, err
 	case a.Denied() && (a.Code() != "" || a.Status == http.StatusUnauthorized):
-		return rootReading{closed: true}, nil
+		return rootReading{closed: true, answer: a}, nil
 	case a.Status == http.StatusNotFound, a.Status == http.StatusForbidden:
 		return rootReading{why: &ask.UnexpectedError{Answer: a}}, nil
 	case a.Status != http.StatusOK:

@@ -12,15 +12,15 @@ func TestGuardedBy(t *testing.T) {
 	wordpress, _ := call.PlatformByName("wordpress")
 	cms, _ := call.PlatformByName("cms")
 	for route, want := range map[string]string{
-		"/wp/v2/users":             "built-in: allow users /wp/v2/users /wp/v2/users/*",
-		"/wp/v2/users/:id":         "built-in: allow users /wp/v2/users /wp/v2/users/*",
+		"/wp/v2/users":             "built-in: only users /wp/v2/users /wp/v2/users/*",
+		"/wp/v2/users/:id":         "built-in: only users /wp/v2/users /wp/v2/users/*",
 		"/wp/v2/:base":             "",
-		"/:ns/v1/upload-logo":      "built-in: deny /*/v1/upload-logo",
+		"/:ns/v1/upload-logo":      "built-in: nobody /*/v1/upload-logo",
 		"/own/v1/:form":            "",
 		"/forms/:form":             "",
 		"/wp/v2/users/me":          "",
-		"/batch/v1":                "built-in: allow users /batch/v1",
-		"/x/v1/upload-logo":        "built-in: deny /*/v1/upload-logo",
+		"/batch/v1":                "built-in: only users /batch/v1",
+		"/x/v1/upload-logo":        "built-in: nobody /*/v1/upload-logo",
 		"/wp/v2/users/:id/preview": "",
 		"/cms/v2/users":            "",
 	} {

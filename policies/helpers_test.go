@@ -12,6 +12,8 @@ import (
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/hosts"
+	"github.com/restwarden/restwarden/policies/index"
 	"github.com/restwarden/restwarden/policies/store"
 )
 
@@ -27,6 +29,8 @@ func newSite(tb testing.TB) *Site {
 		tb.Fatal(err)
 	}
 	s := &Site{Site: caller.NewSite(p, caller.Own{}), Release: new(Release)}
+	s.Indexes = new(hosts.Table[*index.Index])
+	s.Indexes.Put("example.com", index.New([]string{"/"}, []string{p.Core, p.Shop[2]}))
 	s.Store, s.Identities, s.Now = memory, ids, func() time.Time { return time.Unix(1_800_000_000, 0) }
 	return s
 }

@@ -1,6 +1,7 @@
 package policies
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -18,6 +19,7 @@ type Installed struct {
 	Has func(role string) (has, known bool)
 
 	namespaces []string
+	http       bool // the home address is not https
 	routes     []*index.Route
 	tools      []*index.Route // servers of tools
 	found      []*plugins.Plugin
@@ -28,6 +30,7 @@ type Installed struct {
 func NewInstalled(root *index.Root) *Installed {
 	x := &Installed{
 		namespaces: root.Namespaces,
+		http:       strings.HasPrefix(strings.ToLower(cmp.Or(root.Home, root.URL)), "http:"),
 		routes:     index.New(root.Patterns(), root.Namespaces).Routes(),
 		found:      plugins.Find(root.Namespaces, root.Patterns()).Plugins,
 	}

@@ -9,10 +9,13 @@ import (
 	"github.com/restwarden/restwarden/policies/caller"
 )
 
-// noteOnKey says that a shop key of the caller's cannot count: the shop takes keys on its own
+// noteOnKey says that a shop key of the caller's, or a signature, cannot count: the shop takes keys on its own
 // routes alone, by the form of the address, and none over plain http (docs/platform III.8). It
 // is "" if the caller sent none, or has been found.
 func noteOnKey(r *Request) string {
+	if r.SignedInVain() {
+		return "The caller signed by OAuth 1 in the header Authorization, and the shop did not see it: the server in front of PHP keeps that header (Apache needs CGIPassAuth On). Parameters of OAuth 1 in the query arrive always."
+	}
 	if !r.SentShopKey() {
 		return ""
 	}
@@ -20,6 +23,8 @@ func noteOnKey(r *Request) string {
 		return ""
 	}
 	switch {
+	case r.Call.Form == call.Aliased:
+		return "The caller sent a shop key under an alias, and the shop did not take it: it looks for the prefix in the address."
 	case r.Call.Form != call.Pretty:
 		return "The caller sent a shop key in the query form, and the shop did not take it: it takes keys there from release 11.1 on, on its own routes, and none over plain http."
 	case !r.TakesKeys():

@@ -86,3 +86,32 @@ func TestOrderType_RefusedCredential(t *testing.T) {
 		}
 	}
 }
+
+// TestOrderType_Cure: the record of a refused caller who may not ask what a record is names the line that
+// ends such refusals, and not that the key were unknown.
+func TestOrderType_Cure(t *testing.T) {
+	mayOnlyWrite := asktest.JSON(401, `{"code":"woocommerce_rest_authentication_error","message":"The API key provided does not have read permissions."}`)
+	for name, test := range map[string]struct {
+		target, header string
+		status         int
+		says           string
+	}{
+		"OAuth 1":        {"/wp-json/wc/v3/orders/7?oauth_consumer_key=a", "Accept: x", 503, "Only the platform can check this caller"},
+		"write-only key": {"/wp-json/wc/v3/orders/7", shopKey, 401, "The key is good"},
+	} {
+		s := newSite(t)
+		c, err := NewChain(s, Enforce, configured("order_type", new(OrderType)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		backend := &asktest.Platform{Answer: func(ask.Question) (*ask.Answer, error) { return mayOnlyWrite, nil }}
+		r := request(t, s, backend, "PUT", test.target, `{}`, jsonType, test.header)
+		r.Secure = true
+		d := c.Judge(t.Context(), r)
+		why := d.Why()
+		if d.Verdict.Status != test.status || !strings.Contains(why, test.says) || !strings.Contains(why, "release 11.1") || !strings.Contains(why, credentialLine) ||
+			strings.Contains(why, "does not know it") || strings.Contains(why, "refuses the call") {
+			t.Errorf("%s: %d, %s", name, d.Verdict.Status, why)
+		}
+	}
+}

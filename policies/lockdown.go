@@ -9,7 +9,6 @@ import (
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
-	"github.com/restwarden/restwarden/policies/rewrite"
 )
 
 // LockdownName is the name of the lockdown where refusals name a policy and a rule.
@@ -22,8 +21,9 @@ var lockdownCodes = []Code{CodeNotLoggedIn, CodeTooMany, CodePlatform}
 
 // lockdown closes a site's REST interface to anonymous callers while the owner has
 // switched it on. What stays open: the routes of the site's own rules "allow anyone" and
-// "allow signed", unless a built-in rule guards the call as well, and the shop's checkout,
-// unless the lockdown is hard. It enforces whatever the modes say.
+// "allow signed", unless a built-in rule guards the call as well, and the shop's checkout. A
+// hard lockdown closes the checkout, whichever rule opens it to anyone: a login_only shop has
+// such rules, or it would sell nothing. It enforces whatever the modes say.
 //
 // It is no entry of the catalog, since nobody configures it.
 type lockdown struct {
@@ -56,15 +56,18 @@ func (p *lockdown) CheckReading(r *Request) (Verdict, error) { return p.reading.
 // Check refuses the calls of anonymous callers, but for what is open.
 func (p *lockdown) Check(ctx context.Context, r *Request) (Verdict, error) {
 	open, signed, err := p.opens(r)
-	if open || err != nil {
+	switch {
+	case err != nil:
 		return Verdict{}, err
+	case open:
+		return checkOpen(ctx, r)
 	}
 	who, answer, err := r.Who(ctx)
 	switch {
 	case err != nil:
 		return Verdict{}, err
 	case answer != nil:
-		return inPlatformWords(answer), nil
+		return inOneWord(answer), nil
 	case who.Kind != caller.Anonymous:
 		return Verdict{}, nil
 	case signed:
@@ -91,20 +94,23 @@ func (p *lockdown) opens(r *Request) (open, signed bool, err error) {
 			return false, false, nil
 		}
 	}
-	if !r.InForce.Hard && r.Site.InCheckout(r.Call) {
+	checkout := r.Site.InCheckout(r.Call)
+	if checkout && !r.InForce.Hard {
 		return true, false, nil
 	}
 	if own.Rule == nil || own.Rule == &defaultAnyone || own.Rule.who != whoAnyone && own.Rule.who != whoSigned {
 		return false, false, nil
 	}
-	open = own.Rule.who == whoAnyone
+	if open = own.Rule.who == whoAnyone; open && checkout {
+		return false, false, nil
+	}
 	return open, !open && !r.part, own.protectNames(r.Call)
 }
 
 // Rewrites asks for the body of an answer with embedded objects, since the platform itself
 // runs a call for each.
 func (p *lockdown) Rewrites(r *Request) Rewrite {
-	if r.InForce.Locked && r.Call.Kind == call.Single && !r.Call.Foreign && rewrite.Embeds(r.Call) && r.IsAnonymous(r.HTTP.Context()) {
+	if r.InForce.Locked && r.Call.Kind == call.Single && !r.Call.Foreign && r.Call.Embeds() && r.IsAnonymous(r.HTTP.Context()) {
 		return RewriteBody
 	}
 	return RewriteNothing

@@ -23,7 +23,7 @@ type Odd struct {
 // odd only what is certain.
 func (c *Chain) Odd() []Odd { return c.OddOn(nil) }
 
-// OddOn is Odd for a site whose REST root is known: it also returns W15, W19 and W20, and W16 only for what
+// OddOn is Odd for a site whose REST root is known: it also returns W15, W19, W20 and W24, and W16 only for what
 // the site has. A nil site is not known.
 func (c *Chain) OddOn(site *Installed) []Odd {
 	var odd []Odd
@@ -34,6 +34,7 @@ func (c *Chain) OddOn(site *Installed) []Odd {
 	}
 	if site != nil {
 		odd = append(odd, c.absent(site)...)
+		odd = append(odd, c.oddCredential(site)...)
 	}
 	odd = append(odd, c.oddAbilities(site)...)
 	odd = append(odd, c.oddRoutes()...)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/plugins"
@@ -37,11 +38,9 @@ func (p *Access) opensRisk(i int, site *Installed) (o Odd, is bool) {
 		return Odd{}, false
 	}
 	var open []risk
-	for _, plugin := range plugins.All() {
-		for j := range plugin.Risky {
-			if method, is := p.lets(i, plugin, &plugin.Risky[j]); is && plugin.Risky[j].Scope == "" {
-				open = append(open, risk{plugin, &plugin.Risky[j], method})
-			}
+	for _, c := range riskyCalls().near(rule.target.routes) {
+		if p.lets(i, c) && !slices.ContainsFunc(open, func(r risk) bool { return r.row == c.row }) {
+			open = append(open, c.risk)
 		}
 	}
 	if open = site.risks(open); len(open) == 0 {
@@ -86,22 +85,78 @@ func reason(r *plugins.Risk) string {
 	return strings.TrimSuffix(strings.ToLower(r.Why[:1])+r.Why[1:], ".")
 }
 
-// lets tells whether rule i lets a caller without a login write to a risky route: a write
-// method of it that no plugin needs. It judges one call for the route.
-func (p *Access) lets(i int, plugin *plugins.Plugin, risk *plugins.Risk) (method string, is bool) {
-	key := exampleKey(call.MustPattern(risk.Route))
-	for _, method := range risk.Methods {
-		if method == "GET" || plugin.Needs(method, risk.Route) {
-			continue
-		}
-		c := callOf(method, key)
-		r := &Request{Call: c}
-		guard, own := p.decideWith(r, p.ownRule(r))
-		if guard.Rule == nil && own.Rule == &p.Rules[i] {
-			return method, true
+// riskyCall is an example of a call that writes to a risky route, by a method that no plugin
+// needs there.
+type riskyCall struct {
+	risk
+	call  *call.Call
+	place int // in the catalogue
+}
+
+// riskTable has the risky calls of the catalogue in its order, and those of each first segment.
+type riskTable struct {
+	all   []riskyCall
+	below map[string][]riskyCall
+}
+
+// riskyCalls reads the catalogue once: each directive with rules of its own asks.
+var riskyCalls = sync.OnceValue(func() *riskTable {
+	t := &riskTable{below: map[string][]riskyCall{}}
+	for _, plugin := range plugins.All() {
+		for i := range plugin.Risky {
+			t.add(plugin, &plugin.Risky[i])
 		}
 	}
-	return "", false
+	return t
+})
+
+func (t *riskTable) add(plugin *plugins.Plugin, row *plugins.Risk) {
+	if row.Scope != "" {
+		return
+	}
+	key := exampleKey(call.MustPattern(row.Route))
+	for _, method := range row.Methods {
+		if method != "GET" && !plugin.Needs(method, row.Route) {
+			c := riskyCall{risk{plugin, row, method}, callOf(method, key), len(t.all)}
+			t.all = append(t.all, c)
+			t.below[firstSegment(key)] = append(t.below[firstSegment(key)], c)
+		}
+	}
+}
+
+// near returns the calls that routes may fit, and perhaps others, in the order of the catalogue.
+func (t *riskTable) near(routes []call.Pattern) (calls []riskyCall) {
+	var seen []string
+	for i := range routes {
+		first := firstSegment(routes[i].String())
+		switch {
+		case first == "" || strings.ContainsAny(first, "*:"):
+			return t.all
+		case !slices.Contains(seen, first):
+			seen = append(seen, first)
+			calls = append(calls, t.below[first]...)
+		}
+	}
+	if len(seen) > 1 {
+		slices.SortFunc(calls, func(a, b riskyCall) int { return a.place - b.place })
+	}
+	return calls
+}
+
+// firstSegment returns the first segment of a route or pattern, in lower case.
+func firstSegment(route string) string {
+	first, _, _ := strings.Cut(strings.TrimPrefix(route, "/"), "/")
+	return strings.ToLower(first)
+}
+
+// lets tells whether rule i lets a caller without a login make a call.
+func (p *Access) lets(i int, risky riskyCall) bool {
+	if _, match := p.Rules[i].match(risky.call); !match {
+		return false
+	}
+	r := &Request{Call: risky.call}
+	guard, own := p.decideWith(r, p.ownRule(r))
+	return guard.Rule == nil && own.Rule == &p.Rules[i]
 }
 
 // exampleKey is a key that a pattern matches.

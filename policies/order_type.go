@@ -12,6 +12,7 @@ import (
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/hosts"
 )
 
 // OrderType refuses an update through an order route of a record that is not an order:
@@ -33,6 +34,7 @@ type OrderType struct {
 	lists  []string       // keys of the routes whose answers prove ids
 	mcp    string         // key of the tool server's route
 	late   lateProofs
+	roots  hosts.Table[rootSeen] // by Site.shop
 }
 
 // proofTTL is how long the proof "is an order" is believed. Only a delete ends it early,
@@ -208,9 +210,14 @@ func (p *OrderType) verdict(r *Request, found proof) Verdict {
 	switch {
 	case found.answer != nil:
 		v := inPlatformWords(found.answer)
-		v.Note = noteOnKey(r)
+		switch {
+		case p.Credential == "" && found.answer.MayNotRead():
+			v.Note = "The key is good, but may not read, so that it may not ask what the record is. " + curesOrderType
+		default:
+			v.Note = noteOnKey(r)
+		}
 		if v.Note == "" && p.Credential == "" {
-			v.Note = "The caller may not read orders; order_type { credential … } lets the gateway ask for itself."
+			v.Note = "The caller may not read orders. " + curesOrderType
 		}
 		return v
 	case len(found.others) == 0:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -134,6 +135,38 @@ func TestOrderType_BatchQuestions(t *testing.T) {
 				t.Errorf("%d questions, want %d at most", n, test.asked)
 			}
 		})
+	}
+}
+
+// TestOrderType_BatchOfSubscriptions: the five lists show nothing. While the fourth record is
+// asked about, three more are, each by two questions. The last one asks whether the key writes.
+func TestOrderType_BatchOfSubscriptions(t *testing.T) {
+	s := newSite(t)
+	p := provision(t, s, new(OrderType))
+	shop, body := batchOf(slices.Repeat([]string{"subscription active"}, 100)...)
+	var late []string // the last ones that are under way together
+	for id := range atOnce {
+		late = append(late, fmt.Sprintf("/wc/v3/orders/%d/notes/0", 103+id))
+	}
+	var together sync.WaitGroup
+	together.Add(len(late))
+	backend := &asktest.Platform{Answer: func(q ask.Question) (*ask.Answer, error) {
+		if slices.Contains(late, q.Route) {
+			together.Done()
+			together.Wait()
+		}
+		return shop.Answer(q)
+	}}
+	r := request(t, s, backend, "POST", "/wp-json/wc/v3/orders/batch", body, jsonType, shopKey)
+	if v, err := p.CheckBatch(t.Context(), r); err != nil || v.Status != 400 {
+		t.Errorf("got %+v, %v", v, err)
+	}
+	page, err := os.ReadFile("../docs/policies/order_type.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if row := fmt.Sprintf("| subscriptions | up to %d |", len(backend.Questions())); !strings.Contains(string(page), row) {
+		t.Errorf("docs/policies/order_type.md has no row %s", row)
 	}
 }
 

@@ -186,19 +186,6 @@ func TestOrderType_ProofsEnd(t *testing.T) {
 	}
 }
 
-// TestOrderType_KeyOfTheGatewayAsks: questions with the credential go where the call
-// goes.
-func TestOrderType_KeyOfTheGatewayAsks(t *testing.T) {
-	s := newSite(t)
-	p := provision(t, s, &OrderType{Credential: "ck:cs"})
-	backend := shopOf(nil)
-	r := request(t, s, backend, "PUT", "/blog/wp-json/wc/v3/orders/7?_for=jetpack&token=a&signature=b", `{}`, jsonType)
-	v, err := p.Check(t.Context(), r)
-	if q := backend.Questions(); err != nil || v.Refused() || len(q) != 1 || q[0].Base != "/blog" || q[0].Form != call.Pretty || q[0].Key != "ck:cs" {
-		t.Errorf("got %+v, %v, asked %+v", v, err, q)
-	}
-}
-
 // TestOrderType_UncertainClaims: the guard asks about credentials that may count, even if
 // the rules take the caller for anonymous.
 func TestOrderType_UncertainClaims(t *testing.T) {

@@ -201,6 +201,8 @@ func TestOrderType_CallersOfServers(t *testing.T) {
 		id, status         int
 	}{
 		"cookie alone":                        {"", loginLine, nil, 13, 503},
+		"nobody":                              {"", "X-Nobody: y", nil, 13, 403},
+		"nobody, credential":                  {"ck:cs", "X-Nobody: y", nil, 13, 403},
 		"cookie alone, credential":            {"ck:cs", loginLine, nil, 13, 403},
 		"cookie alone, credential, an order":  {"ck:cs", loginLine, nil, 7, 0},
 		"a token of its own":                  {"", "Authorization: Bearer x", nobody, 13, 401},

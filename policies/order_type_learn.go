@@ -85,7 +85,7 @@ func (p *OrderType) plain(r *Request) bool {
 
 // createsNew tells whether a creation names no id. The shop refuses one that does.
 func createsNew(c *call.Call) bool {
-	_, set, err := c.Param("id")
+	_, set, err := c.Scalar("id")
 	return !set && err == nil
 }
 

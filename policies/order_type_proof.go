@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
@@ -39,6 +38,12 @@ func (p *OrderType) prove(ctx context.Context, r *Request, claim caller.Claim, i
 		return proof{answer: refusal.DeniedWrite(&p.site.Platform, r.Call)}, nil
 	}
 	might, may, err := p.mayWrite(ctx, r, refusal)
+	if err == nil && might {
+		err = p.mayAsk(ctx, r)
+	}
+	if notTheShop(err) {
+		might, err = false, nil
+	}
 	if err != nil || !might {
 		return proof{answer: refusal.DeniedWrite(&p.site.Platform, r.Call)}, err
 	}
@@ -73,12 +78,32 @@ func (p *OrderType) updatesOne(c *call.Call) bool {
 		slices.ContainsFunc(p.orders, func(orders call.Pattern) bool { return orders.Match(c.Key) })
 }
 
+// errNoCredential says that nobody can be asked what the record is.
+var errNoCredential = &callerError{fmt.Errorf("%w: the caller cannot be asked about; the line %s would help", ask.ErrUndecided, credentialLine)}
+
+// callerError is the error of a call whose record the gateway could only ask about itself.
+type callerError struct{ error }
+
+// Unwrap returns what is wrong.
+func (e *callerError) Unwrap() error { return e.error }
+
+// Note says in one sentence, for the operator, what ends such refusals.
+func (e *callerError) Note() string {
+	return "Only the platform can check this caller, by OAuth 1 for example. " + curesOrderType
+}
+
+// curesOrderType says what ends refusals of good callers who may not ask what a record is.
+const curesOrderType = "If the shop is release 10.8 or later, the line release, such as release 11.1, ends the check; before that, the line " + credentialLine + " with a read-only key of the shop lets the gateway ask for itself."
+
 // proveUnverified asks with the credential of order_type, since the platform cannot be
 // asked who the caller is. The caller may be anybody, so a record that is not an order is
 // refused as forbidden.
 func (p *OrderType) proveUnverified(ctx context.Context, r *Request, ids []uint64) (proof, error) {
 	if p.Credential == "" {
-		return proof{}, fmt.Errorf("%w: the caller cannot be asked about; order_type { credential … } would help", ask.ErrUndecided)
+		return proof{}, errNoCredential
+	}
+	if err := p.mayAsk(ctx, r); err != nil {
+		return proof{}, err
 	}
 	as := r.limited(r.withKey(p.Credential)) // forged signatures must not become load
 	found, err := p.recordsOf(ctx, r, as, ids)
@@ -92,7 +117,7 @@ func (p *OrderType) proveUnverified(ctx context.Context, r *Request, ids []uint6
 // Write-only keys may, and editors where orders borrow the rights of posts (docs/platform
 // III.1, III.3). Only the platform knows about other users: they might.
 func (p *OrderType) mayWrite(ctx context.Context, r *Request, refusal *ask.Answer) (might, may bool, err error) {
-	if writeOnly(refusal) {
+	if refusal.MayNotRead() {
 		return true, true, nil
 	}
 	who, _, err := r.Who(ctx)
@@ -101,11 +126,6 @@ func (p *OrderType) mayWrite(ctx context.Context, r *Request, refusal *ask.Answe
 	}
 	may = who.Capabilities["edit_others_posts"] || who.Capabilities["edit_others_shop_orders"]
 	return who.Kind != caller.Anonymous, may, nil
-}
-
-func writeOnly(refusal *ask.Answer) bool {
-	_, message := refusal.Fault()
-	return strings.Contains(message, "read permissions")
 }
 
 // about builds a question about records.

@@ -31,6 +31,9 @@ func (p *OrderType) checkTool(ctx context.Context, r *Request) (Verdict, error) 
 
 // toolCall reads the message in the body of r for what it would run.
 func (r *Request) toolCall() (*mcp.Message, error) {
+	if r.agent != nil && r.agent.Message != nil { // ReadCall says the same of what Read takes
+		return r.agent.Message, r.agent.err
+	}
 	body, err := r.messageBody()
 	if err != nil {
 		return nil, err
@@ -50,11 +53,11 @@ func (p *OrderType) updatedBy(m *mcp.Message) ([]uint64, error) {
 		return nil, nil
 	case runsREST(name):
 		return p.updatedInside(m)
-	case !updatesOrders(name):
+	case !updatesOrders(name) && !mcp.IsCut(name):
 		return nil, nil
 	}
 	arguments, err := argumentsOf(m)
-	if err != nil {
+	if err != nil || arguments["id"] == nil && !updatesOrders(name) {
 		return nil, err
 	}
 	id, ok := call.ParseID(arguments["id"])
@@ -79,9 +82,9 @@ func argumentsOf(m *mcp.Message) (map[string]any, error) {
 func updatesOrders(name string) bool { return strings.HasSuffix(dashed(name), "orders-update") }
 
 // dashed returns a name as servers would offer it as a tool.
-func dashed(name string) string {
-	return strings.NewReplacer("/", "-", "_", "-").Replace(strings.ToLower(name))
-}
+func dashed(name string) string { return dashes.Replace(strings.ToLower(name)) }
+
+var dashes = strings.NewReplacer("/", "-", "_", "-")
 
 // proveTool asks with the caller's key. If that key may write but not read, it asks with
 // the credential of order_type.
@@ -90,8 +93,10 @@ func (p *OrderType) proveTool(ctx context.Context, r *Request, key string, ids [
 	found, err := p.recordsOf(ctx, r, as, ids)
 	switch {
 	case err != nil:
-	case found.refusal != nil && writeOnly(found.refusal) && p.Credential != "":
-		found, err = p.recordsOf(ctx, r, r.withKey(p.Credential), ids)
+	case found.refusal != nil && found.refusal.MayNotRead() && p.Credential != "":
+		if err = p.mayAsk(ctx, r); err == nil {
+			found, err = p.recordsOf(ctx, r, r.withKey(p.Credential), ids)
+		}
 	case len(found.others) > 0:
 		found.refusal, err = r.readOnly(ctx, as)
 	}

@@ -3,6 +3,7 @@ package policies
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/restwarden/restwarden/policies/ask"
@@ -94,6 +95,33 @@ func TestOrderType_ToolMessagesThatHideACall(t *testing.T) {
 		r := request(t, s, shopOf(nil), "POST", "/wp-json/woocommerce/mcp", body, jsonType, "X-MCP-API-Key: ck_1:cs_1")
 		if d := alone("order_type", p).Judge(t.Context(), r); d.Verdict.Status != want {
 			t.Errorf("%s: got %+v", body, d)
+		}
+	}
+}
+
+// TestOrderType_CutToolNames: the name that newer adapters make of an id over 128 characters no
+// longer tells how the id ended.
+func TestOrderType_CutToolNames(t *testing.T) {
+	name := strings.Repeat("a", 115) + "-0123456789ab"
+	call := func(name, arguments string) string {
+		return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + name + `","arguments":` + arguments + `}}`
+	}
+	for _, route := range []string{"/wp-json/woocommerce/mcp", "/wp-json/mcp/mcp-adapter-default-server"} {
+		for body, want := range map[string]int{
+			call(name, `{"id":13}`):           400,
+			call(name+`\u000b`, `{"id":13}`):  400,
+			call(name, `{"id":"13abc"}`):      400,
+			call(name, `{"id":7}`):            0,
+			call(name, `{"sku":"13"}`):        0,
+			call(name[1:], `{"id":13}`):       0,
+			call(name[:127]+"g", `{"id":13}`): 0,
+		} {
+			s := newSite(t)
+			p := provision(t, s, new(OrderType))
+			r := request(t, s, shopOf(nil), "POST", route, body, jsonType, basicAuth, "X-MCP-API-Key: ck_1:cs_1")
+			if d := alone("order_type", p).Judge(t.Context(), r); d.Verdict.Status != want {
+				t.Errorf("%s %s: got %+v, %v", route, body, d.Verdict, d.Err)
+			}
 		}
 	}
 }

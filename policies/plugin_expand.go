@@ -22,6 +22,14 @@ func (e *expansion) add(name string, args ...string) *Option {
 	return &e.options[len(e.options)-1]
 }
 
+// rewrites adds the aliases of the plugin: a line that names it, of either kind, says that it is
+// there, and that its rules make calls of their paths.
+func (e *expansion) rewrites() {
+	for _, r := range e.plugin.Rewrites {
+		e.add("alias", r.Pattern, e.route(r.Route))
+	}
+}
+
 func (e *expansion) allow() {
 	signature := signatureOf(e.plugin, e.line.groups)
 	if len(e.line.keys) > 0 {

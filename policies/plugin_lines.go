@@ -39,6 +39,7 @@ func ExpandPlugins(o Option, platform call.Platform) ([]Option, error) {
 	for _, p := range line.plugins {
 		e := expansion{line: line, plugin: p, platform: platform}
 		e.add(o.Name, append([]string{"plugin", p.Slug}, line.words...)...)
+		e.rewrites()
 		if o.Name == "deny" {
 			e.deny()
 		} else {

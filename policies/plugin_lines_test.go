@@ -3,6 +3,7 @@ package policies
 import (
 	"context"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -123,6 +124,35 @@ func needed(p *plugins.Plugin, method, route, risky string) bool {
 	return slices.ContainsFunc(p.Needed, func(n plugins.Need) bool {
 		return slices.Contains(n.Methods, method) && call.MustPattern(n.Route).Match(strings.ToLower(route)) && call.MustPattern(risky).Covers(call.MustPattern(n.Route))
 	})
+}
+
+// TestExpandPlugins_Rewrites: a line of either kind makes the plugin's rewrite rules known, and
+// what the plugin needs open is open under them, too.
+func TestExpandPlugins_Rewrites(t *testing.T) {
+	names, _ := call.PlatformByName("wordpress")
+	for _, text := range []string{"allow plugin activitypub", "deny plugin activitypub"} {
+		options, err := ExpandPlugins(line(text), names)
+		if err != nil {
+			t.Fatal(err)
+		}
+		site := call.Site{Platform: names}
+		for _, o := range options {
+			if o.Name == "alias" {
+				site.Aliases = append(site.Aliases, call.Alias{Pattern: o.Args[0], Route: o.Args[1]})
+			}
+		}
+		for target, want := range map[string]string{
+			"/.well-known/webfinger?resource=acct:a@example.com": "/activitypub/1.0/webfinger",
+			"/.well-known/nodeinfo":                              "/activitypub/1.0/nodeinfo/discovery",
+			"/@anna":                                             "/activitypub/1.0/actors/anna",
+		} {
+			c := call.NewReader(site).Read(httptest.NewRequest(http.MethodGet, target, http.NoBody), nil)
+			access := pluginAccess(t, "wordpress", "login_only", text)
+			if allowed := strings.HasPrefix(text, "allow"); c.Key != want || access.passes(c.Method, c.Key) != allowed {
+				t.Errorf("%s: %s is %s, open %v", text, target, c.Key, !allowed)
+			}
+		}
+	}
 }
 
 // TestExpandPlugins_Groups: a line opens what its groups need, and those of the default.

@@ -71,6 +71,12 @@ type EarlyChecker interface {
 	CheckEarly(ctx context.Context, r *Request) (Verdict, error)
 }
 
+// PreflightChecker is a Policy that judges the preflights of browsers too, which pass all
+// others.
+type PreflightChecker interface {
+	CheckPreflight(ctx context.Context, r *Request) (Verdict, error)
+}
+
 // RequestChanger is a Policy that changes the request that is sent on. It runs before the
 // call is judged; the gateway reads the call again afterwards.
 type RequestChanger interface {

@@ -20,6 +20,7 @@ type runnable struct {
 // The numbers of patterns that tell routes of abilities apart, behind those of all rules.
 const (
 	runsAbility = 1<<30 + iota
+	describesAbility
 	entersDoor
 	entersInner // the first of innerREST
 )
@@ -70,6 +71,7 @@ func (a *runnable) divide(g *regions, target *Target) {
 	if !a.guards() {
 		return
 	}
+	g.Add(call.MustPattern(a.namespace+"/*/**"), describesAbility)
 	for _, door := range a.doors {
 		g.Add(door, entersDoor)
 	}
@@ -109,6 +111,9 @@ func (p *prover) fate(c *call.Call, patterns []int) fate {
 	case !passes, a == nil, c.Method == http.MethodOptions:
 	case slices.Contains(patterns, runsAbility):
 		f = p.runs(c, by)
+	case slices.Contains(patterns, describesAbility):
+		f.add(false, byAbility)
+		f.why = "The rules of abilities decide which abilities may be read at " + a.namespace + "/…, as they do for runs."
 	case a.guards():
 		p.enters(&f, c, own)
 	}
@@ -118,6 +123,7 @@ func (p *prover) fate(c *call.Call, patterns []int) fate {
 var (
 	innerClosed = &Rule{text: ruleInner}
 	noneAllows  = &Rule{text: ruleNone}
+	byAbility   = &Rule{text: "abilities: by ability"}
 	byMessage   = &Rule{text: "abilities: by message"}
 )
 

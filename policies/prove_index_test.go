@@ -53,7 +53,7 @@ func TestProve_OverTheRoutesOfASite(t *testing.T) {
 		{"always, with a literal denied that the group accepts", "deny GET /wp/v2/types/secret", false, "GET", "/wp/v2/types/*", caller.Caller{}, []string{"GET /wp/v2/types/secret by deny GET /wp/v2/types/secret"}},
 		{"always, with a literal denied that no route has", "deny GET /wp/v2/posts/secret", false, "GET", "/wp/v2/posts/*", caller.Caller{}, nil},
 		{"always, for a built-in rule's exception", "", false, "GET", "/wp/v2/users/me", caller.Caller{}, nil},
-		{"always, for a built-in rule", "", false, "GET", "/wp/v2/users/*", caller.Caller{}, []string{"GET /wp/v2/users/1 by built-in: allow users /wp/v2/users /wp/v2/users/*"}},
+		{"always, for a built-in rule", "", false, "GET", "/wp/v2/users/*", caller.Caller{}, []string{"GET /wp/v2/users/1 by built-in: only users /wp/v2/users /wp/v2/users/*"}},
 		{"a key in the shop", "login_only", false, "GET", "/wc/v3/**", caller.Caller{Kind: caller.KeyHolder}, nil},
 		{"a key elsewhere", "login_only", false, "GET", "/wp/v2/posts", caller.Caller{Kind: caller.KeyHolder}, []string{"GET /wp/v2/posts by login_only"}},
 	} {

@@ -80,6 +80,24 @@ func TestProve_ShopKeys(t *testing.T) {
 	}
 }
 
+// TestProve_AbilitiesDescribed: not everybody is told of an ability, and lists are open.
+func TestProve_AbilitiesDescribed(t *testing.T) {
+	all := configured("access", new(Access))
+	all["abilities"] = configured("abilities", &Abilities{Rules: []AbilityRule{{Pattern: "shop/*", Deny: true}}})["abilities"]
+	c, err := NewChain(newSite(t), "", all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for route, want := range map[string]bool{
+		"/wp-abilities/v1/abilities": true, "/wp-abilities/v1/abilities/shop/query": false, "/wp-abilities/v1/abilities/*/*": false, "/wp-abilities/v1/**": false,
+	} {
+		proof, err := c.Prove(Claim{Methods: []string{"GET"}, Routes: []string{route}, Caller: caller.Caller{Kind: caller.User}})
+		if err != nil || proof.Holds != want {
+			t.Errorf("%s: %+v, %v", route, proof, err)
+		}
+	}
+}
+
 // TestProve_Abilities: the policy abilities refuses what access lets pass.
 func TestProve_Abilities(t *testing.T) {
 	user := caller.Caller{Kind: caller.User}

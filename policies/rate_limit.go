@@ -121,14 +121,38 @@ func (p *RateLimits) Provision(*Site, Settings) error {
 
 // Check counts the call against every limit whose target it is in.
 func (p *RateLimits) Check(ctx context.Context, r *Request) (Verdict, error) {
+	return p.count(ctx, r, (*RateLimit).mismatch)
+}
+
+// CheckPreflight counts the preflight against every limit of its route but those of messages,
+// whatever the methods: the platform asks the route's endpoints of all methods who may use them.
+func (p *RateLimits) CheckPreflight(ctx context.Context, r *Request) (Verdict, error) {
+	return p.count(ctx, r, func(l *RateLimit, r *Request) (Mismatch, error) {
+		switch {
+		case l.target.route(r.Call) == nil:
+			return OtherRoute, nil
+		case l.messages != nil:
+			return OtherMessage, nil
+		}
+		return Matches, nil
+	})
+}
+
+// count counts the call against every limit that mismatch leaves.
+func (p *RateLimits) count(ctx context.Context, r *Request, mismatch func(*RateLimit, *Request) (Mismatch, error)) (Verdict, error) {
 	for _, l := range p.Limits {
-		why, err := l.mismatch(r)
+		why, err := mismatch(l, r)
 		if err != nil {
 			return Verdict{}, err
 		}
 		r.considered("rate_limit", l, l.At, why)
 		if why != Matches {
 			continue
+		}
+		if r.first != nil { // one request counts once
+			if why, err := l.mismatch(r.first); err != nil || why == Matches {
+				continue
+			}
 		}
 		client, err := l.client(ctx, r)
 		if err != nil {

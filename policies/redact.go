@@ -19,6 +19,8 @@ import (
 // secrets of the troubleshooting route (docs/interface E13).
 type Redact struct {
 	Fields []Redaction `json:"fields,omitempty"`
+	// Abilities are the fields of what abilities return, by every way to them.
+	Abilities []AbilityRedaction `json:"abilities,omitempty"`
 	// Authors hides user slugs and links in embedded authors from anonymous callers.
 	Authors bool `json:"authors,omitempty"`
 
@@ -36,8 +38,8 @@ type Redaction struct {
 	paths   [][]string
 }
 
-// Configure takes `redact <route> <field>...`, `redact authors`, or the
-// policy's own block.
+// Configure takes `redact <route> <field>...`, `redact ability <pattern> <field>...`, `redact
+// authors`, or the policy's own block.
 func (p *Redact) Configure(o Option) error {
 	switch {
 	case len(o.Args) == 0:
@@ -48,9 +50,11 @@ func (p *Redact) Configure(o Option) error {
 		err := o.Once(p.Authors)
 		p.Authors = true
 		return err
+	case o.Args[0] == "ability":
+		return p.configureAbility(o)
 	}
-	if hint := nearest.Hint(o.Args[0], "authors"); hint != "" && len(o.Args) == 1 {
-		return o.Errorf("redact: %q is neither a route nor authors: %s", o.Args[0], hint)
+	if hint := nearest.Hint(o.Args[0], "authors", "ability"); hint != "" && !strings.HasPrefix(o.Args[0], "/") {
+		return o.Errorf("redact: %q is neither a route nor ability nor authors: %s", o.Args[0], hint)
 	}
 	r := Redaction{Route: o.Args[0], Fields: o.Args[1:], At: o.Pos}
 	if err := r.compile(); err != nil {
@@ -64,18 +68,23 @@ func (r *Redaction) compile() (err error) {
 	if r.pattern, err = call.ParsePattern(r.Route); err != nil {
 		return err
 	}
-	if len(r.Fields) == 0 {
-		return errors.New("no field named")
+	r.paths, err = fieldPaths(r.Fields)
+	return err
+}
+
+// fieldPaths takes fields such as source.access_token apart.
+func fieldPaths(fields []string) (paths [][]string, err error) {
+	if len(fields) == 0 {
+		return nil, errors.New("no field named")
 	}
-	r.paths = nil
-	for _, field := range r.Fields {
+	for _, field := range fields {
 		path := strings.Split(field, ".")
 		if slices.Contains(path, "") {
-			return fmt.Errorf("%q is not a field path such as source.access_token", field)
+			return nil, fmt.Errorf("%q is not a field path such as source.access_token", field)
 		}
-		r.paths = append(r.paths, path)
+		paths = append(paths, path)
 	}
-	return nil
+	return paths, nil
 }
 
 // Provision checks the lines and adds the built-in ones.
@@ -89,6 +98,11 @@ func (p *Redact) Provision(_ *Site, settings Settings) error {
 			return Option{Pos: r.At}.Errorf("%w", err)
 		}
 		p.redactions = append(p.redactions, r)
+	}
+	for i := range p.Abilities {
+		if err := p.Abilities[i].compile(); err != nil {
+			return Option{Pos: p.Abilities[i].At}.Errorf("%w", err)
+		}
 	}
 	for _, route := range []string{"/*/troubleshooting", "/*/*/troubleshooting"} {
 		r := Redaction{Route: route, Fields: []string{"access_token", "source.access_token"}}
@@ -108,13 +122,13 @@ func (p *Redact) Rewrites(r *Request) Rewrite {
 	if len(p.paths(r)) > 0 || p.redactsEmbedded(r) {
 		return RewriteBody
 	}
-	return RewriteNothing
+	return p.agentAnswer(r).rewrites()
 }
 
 // redactsEmbedded tells whether the answer may embed objects of routes whose fields the
 // Caddyfile names.
 func (p *Redact) redactsEmbedded(r *Request) bool {
-	return len(p.Fields) > 0 && r.Call.Kind == call.Single && rewrite.Embeds(r.Call)
+	return len(p.Fields) > 0 && r.Call.Kind == call.Single && r.Call.Embeds()
 }
 
 // paths returns the field paths to redact in the answer to r.
@@ -125,7 +139,10 @@ func (p *Redact) paths(r *Request) [][]string {
 			paths = append(paths, p.redactions[i].paths...)
 		}
 	}
-	if p.Authors && (rewrite.Embeds(r.Call) || answers(r.Call, oEmbed)) && r.IsAnonymous(r.HTTP.Context()) {
+	if agents := p.agentAnswer(r); !agents.message {
+		paths = append(paths, agents.paths...)
+	}
+	if p.Authors && (r.Call.Embeds() || answers(r.Call, oEmbed)) && r.IsAnonymous(r.HTTP.Context()) {
 		paths = append(paths, authorPaths...)
 	}
 	return paths
@@ -165,13 +182,30 @@ func answers(c *call.Call, p call.Pattern) bool {
 	return false
 }
 
+// redactAnswer redacts the body of an answer to r.
+func (p *Redact) redactAnswer(r *Request, body []byte) (_ []byte, err error) {
+	if agents := p.agentAnswer(r); agents.message && len(agents.paths) > 0 {
+		if body, err = rewrite.ToolAnswer(body, agents.paths); err != nil {
+			return nil, err
+		}
+	}
+	paths := p.paths(r)
+	if len(paths) == 0 { // of an answer that nobody has to read
+		return body, nil
+	}
+	return rewrite.Redact(body, paths)
+}
+
 // Rewrite redacts the body. An empty body, or an error that does not parse, stays as it
 // is. Any other body that does not parse is an error.
 func (p *Redact) Rewrite(r *Request, a *ask.Answer) error {
+	if err := p.agentAnswer(r).check(a); err != nil {
+		return fmt.Errorf("redact: %w", err)
+	}
 	if len(a.Body) == 0 {
 		return nil
 	}
-	body, err := rewrite.Redact(a.Body, p.paths(r))
+	body, err := p.redactAnswer(r, a.Body)
 	if err == nil && p.redactsEmbedded(r) {
 		body, err = rewrite.Embedded(body, r.Call, p.embedded)
 	}

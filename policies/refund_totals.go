@@ -83,7 +83,7 @@ func (p *RefundTotals) mayNot(ctx context.Context, r *Request, claim caller.Clai
 	if err != nil {
 		return nil, fmt.Errorf("may the caller refund: %w", err)
 	}
-	if refuses(a) && !writeOnly(a) {
+	if refuses(a) && !a.MayNotRead() {
 		return a, nil
 	}
 	if claim == caller.ClaimKey {

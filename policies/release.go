@@ -59,7 +59,7 @@ func (rel *Release) Configured(major, minor int) bool {
 
 // AtLeast tells whether the shop that answers w is release major.minor or later, by the
 // configuration or by its REST root, as far as that can be believed. An unknown release
-// counts as older, so that guards stay on.
+// counts as older. No guard stands down by it, see Configured.
 func (rel *Release) AtLeast(w *caller.Whole, major, minor int) bool {
 	if rel.fixed > 0 {
 		return rel.Configured(major, minor)
@@ -80,7 +80,7 @@ func (rel *Release) Learns() bool { return rel.fixed == 0 }
 // answers tells whether c certainly goes to the shop at this base. In the query form only
 // the shop's own front page is certain.
 func (l *learned) answers(c *call.Call) bool {
-	if c.Form == call.Pretty {
+	if c.Form != call.Query {
 		return c.Base == l.base
 	}
 	return c.Base == l.base+"/" || c.Base == l.base+"/index.php"

@@ -8,6 +8,7 @@ import (
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/confirm"
 )
 
 // Request is one REST call on its way through the chain. It belongs to one goroutine.
@@ -22,6 +23,9 @@ type Request struct {
 	// InForce is what the site's switches said when the request came.
 	InForce InForce
 
+	// Preflight is true for a browser's preflight, which only a PreflightChecker judges.
+	Preflight bool
+
 	// Observed is true while the chain asks a policy that only observes. Such a policy
 	// must not ask questions that write.
 	Observed bool
@@ -30,10 +34,16 @@ type Request struct {
 	// signatures are those that the policy signature verifies.
 	Matched Match
 
-	part     bool     // of a batch
-	agent    *message // to a server of tools; nil until a policy has read it
-	mustSign bool     // set by the lockdown: only the signature of the call opens it
-	quota    *quota   // set by rate_limit: the limit with the least remaining
+	confirmed *confirm.Confirmation // that the call has used up; nil for nearly all
+
+	agents *agentAnswer // what redact hides of the answer, by abilities; nil until it has read r
+
+	part     bool       // of a batch
+	first    *Request   // the reading with the override header, where this is the one without
+	spent    *Signature // that verified the call, and counts once
+	agent    *message   // to a server of tools; nil until a policy has read it
+	mustSign bool       // set by the lockdown: only the signature of the call opens it
+	quota    *quota     // set by rate_limit: the limit with the least remaining
 }
 
 // Part returns the request for the part p of a batch: the same caller, another call.
@@ -43,8 +53,20 @@ func (r *Request) Part(p *call.Call) *Request {
 	part.Matched = Match{}
 	part.quota = nil
 	part.agent = nil
-	part.part = true
+	part.agents = nil
+	part.part, part.first = true, nil
 	return &part
+}
+
+// Settle gives back what reading the call took, see [call.Call.Settle]. It is called once r is
+// decided. After that no policy may look into parameters or arguments.
+func (r *Request) Settle() {
+	r.Call.Settle()
+	if r.agent != nil && r.agent.Message != nil {
+		m := *r.agent.Message // a copy: who has recorded the message keeps its arguments
+		m.Input, m.Arguments = nil, nil
+		r.agent.Message = &m
+	}
 }
 
 // asker puts questions as one caller, or as the gateway.

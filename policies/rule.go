@@ -155,9 +155,11 @@ func (r *Rule) compileWho() error {
 	return nil
 }
 
+const builtIn = "built-in:"
+
 // String is the rule's name in the log and in explain: the line of the Caddyfile, or the
 // plugin that it comes from, "plugin x" for a line `allow plugin x` and "deny plugin x" for
-// the other. Built-in rules begin with "built-in:".
+// the other. Built-in rules begin with builtIn.
 func (r *Rule) String() string {
 	switch {
 	case r.text != "":
@@ -184,8 +186,11 @@ func (r *Rule) Line() string {
 	if r.As404 {
 		words = append(words, "as 404")
 	}
-	if r.builtIn {
-		words = append([]string{"built-in:"}, words...)
+	if r.builtIn { // it only takes away, and must not read as if it allowed
+		words[0] = builtIn + " only " + r.Allow
+		if r.Deny {
+			words[0] = builtIn + " nobody"
+		}
 	}
 	return strings.Join(words, " ")
 }
@@ -206,11 +211,11 @@ func (r *Rule) match(c *call.Call) (m Match, ok bool) {
 // elsewhere than the path (docs/platform I.3).
 func (m Match) protectNames(c *call.Call) error {
 	for _, name := range m.Route.Names() {
-		v, set, err := c.Param(name)
+		v, set, err := c.Scalar(name)
 		if err != nil {
 			return err
 		}
-		if set && fmt.Sprint(v) != m.Route.Group(c.Key, name) {
+		if _, compound := v.(call.Compound); compound || set && fmt.Sprint(v) != m.Route.Group(c.Key, name) {
 			return call.Ambiguous("parameter_outside_path")
 		}
 	}

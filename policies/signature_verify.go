@@ -73,10 +73,11 @@ func (s *Signature) verify(ctx context.Context, r *Request) (fault string, err e
 	if len(right) == 0 {
 		return "is not made with one of its keys, or is for another call", nil
 	}
-	if s.Once {
+	if s.Once && r.spent != s {
 		if first, err := s.first(ctx, r.Site.Store, right); err != nil || !first {
 			return "was used before", err
 		}
+		r.spent = s
 	}
 	return "", nil
 }

@@ -21,7 +21,10 @@ type Site struct {
 	// site, wherever the directive stands. Clients do not choose it.
 	Name string
 	// Server identifies the server that listens for the site, by its addresses.
-	Server  string
+	Server string
+	// Apart tells the ways to one site apart that a configuration has; "" where there is one
+	// alone. Unlike Server it is the same on gateways that listen on other addresses.
+	Apart   string
 	Base    string   // "" or "/blog"
 	Hosts   []string // as the configuration names them, "*.example.com"; none for all hosts
 	Release *Release // of the shop
@@ -67,9 +70,12 @@ func (s *Site) signatureNames() []string {
 // the query form beside "/blog/wp-json"; to tell them apart costs no more than a question.
 // Behind a trusted proxy a platform of several shops may go by X-Forwarded-Host, and questions
 // carry it.
-func (s *Site) shop(r *Request) string {
+func (s *Site) shop(r *Request) string { return s.shopApart(r, s.Server) }
+
+// shopApart is shop for facts that hold on all gateways: apart stands for the server.
+func (s *Site) shopApart(r *Request, apart string) string {
 	c := r.Whole.Call
-	parts := [...]string{s.Name, s.Server, r.HTTP.Host, strings.Join(r.HTTP.Header["X-Forwarded-Host"], ","), c.FormName(), c.Base, "", ""}
+	parts := [...]string{s.Name, apart, r.HTTP.Host, strings.Join(r.HTTP.Header["X-Forwarded-Host"], ","), c.FormName(), c.Base, "", ""}
 	n := 6
 	if c.Rewritten != nil {
 		parts[6], parts[7] = c.Rewritten.Client, c.Rewritten.Script

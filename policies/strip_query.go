@@ -85,7 +85,8 @@ func dropPairs(query, name string) string {
 	pairs := strings.Split(query, "&")
 	kept := pairs[:0]
 	for _, pair := range pairs {
-		if _, is := phpvars.Query(pair).Get(name); !is {
+		_, is := phpvars.OfQuery(pair).Get(name, 1)
+		if !is && !phpvars.Separated(pair, name) {
 			kept = append(kept, pair)
 		}
 	}

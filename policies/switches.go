@@ -21,7 +21,7 @@ type Switch struct{ on atomic.Pointer[Switched] }
 // Switched is what a switch is on for.
 type Switched struct {
 	Mode  Mode // of a mode switch
-	Hard  bool // of a lockdown: the shop's checkout is closed as well
+	Hard  bool // of a lockdown: the shop's checkout is closed as well, whatever the rules say
 	Until time.Time
 }
 

@@ -59,6 +59,11 @@ func (t *Target) match(c *call.Call) *call.Pattern {
 	if !t.method(c.Method) {
 		return nil
 	}
+	return t.route(c)
+}
+
+// route returns the first route that c fits, whatever its method, or nil.
+func (t *Target) route(c *call.Call) *call.Pattern {
 	for i := range t.routes {
 		if t.routes[i].Match(c.Key) {
 			return &t.routes[i]

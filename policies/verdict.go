@@ -46,6 +46,7 @@ const (
 	CodeSignature   Code = "rest_invalid_signature"
 	CodeTooMany     Code = "rest_too_many_requests"
 	CodeConfirm     Code = "rest_confirmation_required"
+	CodeMisread     Code = "rest_misread"
 
 	// Codes that a reading can give as well.
 	CodeAmbiguous    = call.CodeAmbiguous
@@ -82,6 +83,15 @@ func Unavailable() Verdict {
 	return Verdict{
 		Status: http.StatusServiceUnavailable, Code: CodeUnavailable, Message: MessageUnavailable,
 		Header: http.Header{"Retry-After": {"5"}},
+	}
+}
+
+// Misread is the refusal in place of an answer that shows that a page was a call. at is where
+// the directive stands.
+func Misread(at string) Verdict {
+	return Verdict{
+		Status: http.StatusBadGateway, Code: CodeMisread, Rule: "misread refuse", Pos: at,
+		Message: "The answer to this address cannot be sent.",
 	}
 }
 

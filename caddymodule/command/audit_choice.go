@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
+	"github.com/restwarden/restwarden/caddymodule/layout"
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/hosts"
 	"github.com/restwarden/restwarden/policies/nearest"
@@ -25,23 +26,23 @@ func (g *guardedSite) choose(config *dryrun.Config) (err error) {
 		return err
 	}
 	g.name, g.prefix, g.platform = g.site.Name, g.site.Prefix, g.site.Policies.Platform
-	g.places, g.gateway = placesOf(g.site, others), gatewayOf(g.site, others)
+	g.judges = append([]dryrun.Other{{At: g.site.At, Imported: g.site.Imported, Chain: g.site.Chain}}, others...)
+	g.gateway = gatewayOf(g.site, others)
 	if assumed != "" {
 		g.limits = append(g.limits, assumed)
 	}
 	if len(others) > 0 {
 		g.limits = append(g.limits, fmt.Sprintf(
-			"Several directives may judge calls of the site, at %s: what their rules do not agree on is not known. Lines to add belong into each of them.", strings.Join(g.places, ", ")))
+			"Several directives may judge calls of the site, at %s: what their rules do not agree on is not known. Lines to add belong into each of them.", strings.Join(placesOf(g.judges), ", ")))
 	}
-	g.past = pastOf(config, g.site, others)
+	g.past = pastOf(config, g.site, g.judges)
 	return nil
 }
 
-func placesOf(site *dryrun.Site, others []dryrun.Other) []string {
-	places := []string{site.At}
-	for _, o := range others {
-		if !slices.Contains(places, o.At) {
-			places = append(places, o.At)
+func placesOf(judges []dryrun.Other) (places []string) {
+	for i := range judges {
+		if place := layout.Place(judges[i].At, judges[i].Imported); !slices.Contains(places, place) {
+			places = append(places, place)
 		}
 	}
 	return places
@@ -87,7 +88,7 @@ func (g *guardedSite) pick(config *dryrun.Config) (site *dryrun.Site, assumed st
 	case len(sites) == 0:
 		return nil, "", nil
 	case len(sites) > 1:
-		return nil, "", fmt.Errorf("the configuration guards several sites: name one with --site: %s", strings.Join(names, ", "))
+		return nil, "", fmt.Errorf("the configuration guards several sites: name one with --site: %s", nearest.List(names))
 	case g.address != "":
 		assumed = fmt.Sprintf("Site assumed: the configuration does not know the host of the address, so that its only site, %s, is taken.", names[0])
 	}
@@ -138,8 +139,7 @@ func siteAt(sites []*dryrun.Site, address string) (found *dryrun.Site) {
 var ways = []string{"W01", "W02", "W03", "W10", "W12"}
 
 // pastOf says why calls may reach the site that the rules refuse.
-func pastOf(config *dryrun.Config, site *dryrun.Site, others []dryrun.Other) (limits []string) {
-	judges := append([]dryrun.Other{{At: site.At, Imported: site.Imported, Chain: site.Chain}}, others...)
+func pastOf(config *dryrun.Config, site *dryrun.Site, judges []dryrun.Other) (limits []string) {
 	for i := range config.Report.Odd {
 		f := &config.Report.Odd[i]
 		about := len(f.Sites) == 0 || slices.ContainsFunc(f.Sites, func(host string) bool { return serves(site, host) }) ||

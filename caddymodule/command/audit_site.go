@@ -14,6 +14,7 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/command/audit"
 	"github.com/restwarden/restwarden/caddymodule/command/siteroot"
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
+	"github.com/restwarden/restwarden/caddymodule/layout"
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
 )
@@ -34,7 +35,7 @@ type guardedSite struct {
 	ctx            context.Context // of the command, which loads configurations as a report needs them
 	site           *dryrun.Site    // nil without a gateway
 	gateway        *audit.Gateway
-	places         []string // of the directives that may judge calls of the site
+	judges         []dryrun.Other // the directives that may judge calls of the site, its own first
 	platform       call.Platform
 	open           []*dryrun.Config
 }
@@ -51,10 +52,6 @@ func (a *auditor) guarded(ctx context.Context, address string) (*guardedSite, er
 		return g, nil
 	}
 	g.configured = true
-	loginOnly, idle := map[string]bool{}, map[string]string{}
-	g.options.Edit = func(at string, d map[string]any) {
-		loginOnly[at], idle[at] = loginOnly[at] || hasLoginOnly(d), cmp.Or(idle[at], notEnforced(at, d))
-	}
 	config, err := g.load()
 	if err == nil {
 		err = g.choose(config)
@@ -62,11 +59,13 @@ func (a *auditor) guarded(ctx context.Context, address string) (*guardedSite, er
 	if err != nil {
 		return nil, errors.Join(err, g.close())
 	}
-	g.loginOnly = len(g.places) > 0 && !slices.ContainsFunc(g.places, func(at string) bool { return !loginOnly[at] })
+	g.loginOnly = len(g.judges) > 0
 	var parts []string
-	for _, at := range g.places {
-		if idle[at] != "" {
-			parts = append(parts, idle[at])
+	for i := range g.judges {
+		standing := g.judges[i].Chain.Access()
+		g.loginOnly = g.loginOnly && standing.LoginOnly
+		if idle := notEnforced(&g.judges[i], standing); idle != "" {
+			parts = append(parts, idle)
 		}
 	}
 	g.notEnforced = strings.Join(parts, ", ")
@@ -74,17 +73,15 @@ func (a *auditor) guarded(ctx context.Context, address string) (*guardedSite, er
 }
 
 // notEnforced says what keeps the rules of a directive from refusing calls.
-func notEnforced(at string, directive map[string]any) string {
-	access := objectIn(objectIn(directive, "policies"), "access")
-	stands, _ := access["at"].(string)
-	stands = cmp.Or(stands, at)
+func notEnforced(d *dryrun.Other, standing policies.Standing) string {
+	place := layout.Place(d.At, d.Imported)
 	switch {
-	case access["off"] == true:
-		return fmt.Sprintf("access off (%s)", stands)
-	case access["mode"] == "observe":
-		return fmt.Sprintf("mode observe of access (%s)", stands)
-	case directive["mode"] == "observe" && access["mode"] == nil:
-		return fmt.Sprintf("mode observe (%s)", at)
+	case standing.Off:
+		return fmt.Sprintf("access off (%s)", place)
+	case standing.Mode == policies.Observe:
+		return fmt.Sprintf("mode observe of access (%s)", cmp.Or(standing.At, place))
+	case standing.Observes:
+		return fmt.Sprintf("mode observe (%s)", place)
 	}
 	return ""
 }
@@ -141,8 +138,8 @@ func gatewayOf(s *dryrun.Site, others []dryrun.Other) *audit.Gateway {
 // with loads the configuration with login_only and more lines in the site's directive.
 func (g *guardedSite) with(lines []string) (*audit.Gateway, error) {
 	var failed error
-	g.options.Edit = func(place string, d map[string]any) {
-		if g.site == nil || slices.Contains(g.places, place) {
+	g.options.Edit = func(at string, d map[string]any) {
+		if g.site == nil || g.judged(at, d) {
 			failed = errors.Join(failed, enforce(d, g.platform, lines))
 		}
 	}
@@ -156,6 +153,13 @@ func (g *guardedSite) with(lines []string) (*audit.Gateway, error) {
 	}
 	others, err := config.Beside(g.ctx, site, g.address)
 	return gatewayOf(site, others), err
+}
+
+// judged tells whether a directive, in JSON, may judge calls of the site. Those of one snippet
+// stand at one place, and differ in where it was imported.
+func (g *guardedSite) judged(at string, directive map[string]any) bool {
+	imports, _ := directive["imported"].(map[string]any)
+	return slices.ContainsFunc(g.judges, func(d dryrun.Other) bool { return d.At == at && d.Imported == text(imports, "") })
 }
 
 // enforce makes a directive enforce, with login_only and lines such as "allow plugin x".
@@ -176,6 +180,11 @@ func enforce(directive map[string]any, platform call.Platform, lines []string) e
 	delete(access, "off")
 	access["login_only"] = true
 	for _, o := range options {
+		if o.Name == "alias" {
+			aliases, _ := directive["alias"].([]any)
+			directive["alias"] = append(aliases, map[string]any{"pattern": o.Args[0], "route": o.Args[1]})
+			continue
+		}
 		if err := configure(configured, o); err != nil {
 			return err
 		}
@@ -214,8 +223,4 @@ func objectIn(of map[string]any, name string) map[string]any {
 		of[name] = o
 	}
 	return o
-}
-
-func hasLoginOnly(directive map[string]any) bool {
-	return objectIn(objectIn(directive, "policies"), "access")["login_only"] == true
 }

@@ -119,6 +119,19 @@ func TestAudit_Limits(t *testing.T) {
 	}
 }
 
+// TestAudit_Credential: on an http shop the report says that order_type lacks a credential.
+func TestAudit_Credential(t *testing.T) {
+	for file, want := range map[string]bool{"W24.caddyfile": true, "W24-near.caddyfile": false} {
+		report := auditJSON(t, "--index", "testdata/check/plain.json", "--config", "testdata/check/"+file)
+		says := slices.ContainsFunc(report.Limits, func(l string) bool {
+			return strings.Contains(l, "W24") && strings.Contains(l, "order_type { credential <key:secret> }")
+		})
+		if says != want {
+			t.Errorf("%s: %q", file, report.Limits)
+		}
+	}
+}
+
 // TestAudit_NoMethods: a root that tells no methods is no all-clear. Each route counts with
 // all methods, and the report says so.
 func TestAudit_NoMethods(t *testing.T) {

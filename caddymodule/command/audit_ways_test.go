@@ -200,6 +200,57 @@ func TestAudit_Observe(t *testing.T) {
 	}
 }
 
+// TestAudit_Snippet: what the block of one site says counts for no other site of the snippet.
+func TestAudit_Snippet(t *testing.T) {
+	file := write(t, "Caddyfile", `(shop) {
+	restwarden wordpress {
+		{block}
+	}
+	reverse_proxy 127.0.0.1:8080
+}
+closed.example.com {
+	import shop {
+		login_only
+	}
+}
+open.example.com {
+	import shop {
+		deny GET /acme/v1/x
+	}
+}
+trial.example.com {
+	import shop {
+		login_only
+		mode observe
+	}
+}
+off.example.com {
+	import shop {
+		access off
+	}
+}
+`)
+	for site, want := range map[string]struct {
+		loginOnly   bool
+		notEnforced string
+	}{
+		"closed.example.com": {loginOnly: true},
+		"open.example.com":   {},
+		"trial.example.com":  {true, "mode observe (" + file + ":2 (imported by " + file + ":21))"},
+		"off.example.com":    {false, "access off (" + file + ":2 (imported by " + file + ":26))"},
+	} {
+		report := auditJSON(t, "--index", savedRoot, "--config", file, "--site", site)
+		if report.LoginOnly != want.loginOnly || report.NotEnforced != want.notEnforced || len(report.Propose) == 0 {
+			t.Errorf("%s: login_only %v, %q, %q", site, report.LoginOnly, report.NotEnforced, report.Propose)
+		}
+		out, _, _ := command.Run(strings.NewReader(""), "audit", "--index", savedRoot, "--config", file, "--site", site)
+		_, proposed, _ := strings.Cut(out, "\nProposed\n")
+		if strings.Contains(proposed, "  login_only\n") == want.loginOnly {
+			t.Errorf("%s:\n%s", site, out)
+		}
+	}
+}
+
 // TestAudit_Diff: a wider rule for a part of an endpoint, and a new pattern under a known name,
 // are more of it.
 func TestAudit_Diff(t *testing.T) {

@@ -24,6 +24,7 @@ type confirmation struct {
 	Ability   string          `json:"ability"`
 	Door      string          `json:"door"`
 	Arguments json.RawMessage `json:"arguments"`
+	Beside    json.RawMessage `json:"beside"`
 	Expires   time.Time       `json:"expires"`
 	Link      string          `json:"link"`
 }
@@ -117,6 +118,9 @@ func (c *confirmation) show(out io.Writer) error {
 	arguments := "none"
 	if len(c.Arguments) > 0 {
 		arguments = "\n" + confirm.Show(string(c.Arguments))
+	}
+	if len(c.Beside) > 0 {
+		arguments += "\nalso sent     \n" + confirm.Show(string(c.Beside))
 	}
 	_, err := fmt.Fprintf(out, "confirmation  %s\nsite          %s\nstate         %s\ncaller        %s\nruns          %s\ndoor          %s\nuntil         %s\nlink          %s\narguments     %s\n",
 		plain(c.ID), plain(c.Site), plain(c.State), plain(c.Caller), plain(c.Ability), plain(c.Door), moment(c.Expires), plain(c.Link), arguments)

@@ -162,6 +162,8 @@ var errBoth = errors.New("--raw does not go with --log, nor --http with --https"
 
 var errOneURL = errors.New("name one URL (or --raw FILE, or --log FILE and a request id)")
 
+var errQuotedCurl = errors.New("the whole curl line is one argument: leave out the quotes around it")
+
 // request returns the request that the flags describe.
 func (e *explainer) request(cmd *cobra.Command, args []string) (r dryrun.Request, err error) {
 	if e.raw != "" {
@@ -170,8 +172,11 @@ func (e *explainer) request(cmd *cobra.Command, args []string) (r dryrun.Request
 		if len(args) > 1 && args[0] == "curl" {
 			args = args[1:]
 		}
-		if len(args) != 1 {
+		switch {
+		case len(args) != 1:
 			return r, errOneURL
+		case strings.HasPrefix(args[0], "curl "):
+			return r, errQuotedCurl
 		}
 		var sent curl.Request
 		if sent, err = e.line.Request(args[0]); err == nil {

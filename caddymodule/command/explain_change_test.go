@@ -150,6 +150,31 @@ func TestExplain_Index(t *testing.T) {
 	}
 }
 
+// TestExplain_ChangeInBlock: where the snippet takes a block, the line goes into the site's own.
+func TestExplain_ChangeInBlock(t *testing.T) {
+	t.Parallel()
+	const import1 = "shop.example.com {\n\timport guarded {\n\t\tdeny GET /x/v1/y\n\t}\n\treverse_proxy 127.0.0.1:8080\n}\n"
+	for name, c := range map[string]struct {
+		snippet string
+		own     bool
+	}{
+		"the default":            {"login_only\n\t\t{block}", true},
+		"a rule behind it":       {"{block}\n\t\tdeny /wp/v2/**", true},
+		"a rule before it":       {"deny /wp/v2/**\n\t\t{block}", false},
+		"no block":               {"login_only", false},
+		"the block of an option": {"login_only\n\t\taccess {\n\t\t\t{block}\n\t\t}", false},
+	} {
+		text := "(guarded) {\n\trestwarden wordpress {\n\t\t" + c.snippet + "\n\t}\n}\n" + import1
+		if name == "no block" || name == "the block of an option" {
+			text = strings.Replace(text, "\t\tdeny GET /x/v1/y\n", "", 1)
+		}
+		out, problems, status := explain(t, text, "https://shop.example.com/wp-json/wp/v2/posts")
+		if status != 1 || strings.Contains(out, "in the site's own block, that of the import at ") != c.own || c.own == strings.Contains(out, "counts for every site") {
+			t.Errorf("%s: exit status %d\n%s\n%s", name, status, out, problems)
+		}
+	}
+}
+
 // TestExplain_ChangeInSnippet: a line within a snippet counts for all sites that import it.
 func TestExplain_ChangeInSnippet(t *testing.T) {
 	t.Parallel()

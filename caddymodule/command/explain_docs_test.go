@@ -38,7 +38,7 @@ func TestDocs_Explain(t *testing.T) {
 		t.Errorf("%d commands with their output, %d in all", len(shown), all)
 	}
 	for _, m := range shown {
-		out, problems, status := command.Run(strings.NewReader(""), strings.Fields(m[1])...)
+		out, problems, status := command.Run(strings.NewReader(""), strings.Fields(strings.ReplaceAll(m[1], "'", ""))...)
 		if out != m[3] || m[2] != string(rune('0'+status)) {
 			t.Errorf("%s: exit status %d\n%s\n%s", m[1], status, out, problems)
 		}

@@ -22,12 +22,18 @@ func (e explanation) change(b *strings.Builder) {
 		dryrun.Pass: "lets it pass", dryrun.Refused: "refuses it", dryrun.WouldRefuse: "would refuse it",
 	}[c.Answer]
 	stands := "in the block of restwarden at " + layout.Place(e.At, e.Imported)
-	if c.Before != "" {
+	own := importBlock(e.At, e.Imported, c.Before)
+	switch {
+	case own != "":
+		stands = "in the site's own block, that of the import at " + own
+	case c.Before != "":
 		stands = "before " + c.Before
 	}
 	fmt.Fprintf(b, "\n%s\n  %s\n", e.palette.Strong("A line that "+verb+", "+stands), c.Line)
 	fmt.Fprintf(b, "  It has been tried. %s\n", opens(c.Line))
-	if d := e.Decision; c.Before != "" && d != nil && d.Imported != "" || c.Before == "" && e.Imported != "" {
+	if d := e.Decision; own != "" {
+		b.WriteString("  The snippet has {block} there: the line counts for this site alone.\n")
+	} else if c.Before != "" && d != nil && d.Imported != "" || c.Before == "" && e.Imported != "" {
 		b.WriteString("  It stands in a snippet: it counts for every site that imports the snippet.\n")
 	}
 	if d := e.Decision; d != nil && strings.HasPrefix(d.Rule, "built-in:") {

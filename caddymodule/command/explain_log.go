@@ -1,11 +1,13 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,6 +16,7 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/command/terminal"
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
 	"github.com/restwarden/restwarden/caddymodule/layout"
+	"github.com/restwarden/restwarden/policies"
 )
 
 // logged is what --log says of a request: its records, and what becomes of the request
@@ -95,38 +98,33 @@ func replayed(ctx context.Context, o dryrun.Options, found []records.Record) (l 
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, config.Close()) }()
-	if l.Missing = undetermined(found); l.Missing != "" {
+	if settled(&found[0]) && judgesStill(&found[0], directives) && guards(ctx, config, found[0].Site) {
+		l.Answer, l.Same = dryrun.Answer(found[0].Outcome), true
+		l.Taken = []string{"the word " + found[0].Rule + ": the request itself is why, and no rule changes that"}
+		return l, nil
+	}
+	if l.Missing = undetermined(&found[0]); l.Missing != "" {
 		return l, nil
 	}
 	r := &replay{record: &found[0], config: config, directives: directives}
 	return l, r.run(ctx, l)
 }
 
-// undetermined says why records alone cannot tell which request they are of; "" if they
-// can.
-func undetermined(found []records.Record) string {
-	rec := &found[0]
-	switch {
-	case len(found) > 1 || rec.Parts > 0:
-		return "the request is a batch, and the record does not hold its parts"
-	case rec.Form == "":
-		return "the request has no certain reading or is too large, and the record does not hold what the client sent; use --raw with the request itself"
-	case rec.Policy != "access":
-		return fmt.Sprintf("%s decides by more than the record holds: the body, ids, signatures or earlier calls", rec.Policy)
-	case rec.Code == "platform":
-		return "the site itself refused the credentials, and the record does not hold them"
-	case !strings.HasPrefix(rec.Route, "/"):
-		return fmt.Sprintf("the record has no route (%q): the site's REST index was not known, or has no such route", rec.Route)
-	case strings.ContainsAny(rec.Route, "[]()|"):
-		return "the route is a pattern with several forms, " + rec.Route
-	case rec.Method == "" || rec.Method == "other":
-		return "the record does not hold the method"
-	case rec.Caller == "unverified":
-		return "nobody knew who was calling"
-	case rec.Host == "other" && !strings.HasPrefix(rec.Site, "*"):
-		return "the record does not hold the host"
-	}
-	return ""
+// judgesStill tells whether a directive with the base of the record judges requests without a
+// certain reading, in the mode of the record.
+func judgesStill(rec *records.Record, directives []map[string]any) bool {
+	return slices.ContainsFunc(directives, func(d map[string]any) bool {
+		configured, _ := d["policies"].(map[string]any)
+		reading, _ := configured["call"].(map[string]any)
+		same := (text(d, "mode") == "observe") == (rec.Outcome == string(dryrun.WouldRefuse))
+		return text(d, "base") == rec.Base && reading["off"] != true && reading["mode"] == nil && same
+	})
+}
+
+// guards tells whether the configuration guards a site of that name.
+func guards(ctx context.Context, config *dryrun.Config, name string) bool {
+	sites, err := config.Sites(ctx)
+	return err == nil && slices.ContainsFunc(sites, func(s *dryrun.Site) bool { return s.Name == name })
 }
 
 // loggedText writes what --log says for people.
@@ -144,11 +142,11 @@ func (l loggedText) print(out io.Writer) error {
 		e.Result = &dryrun.Result{Answer: dryrun.Unknown}
 	}
 	b.WriteString(l.headline(e) + "\n")
-	if rec.Why != "" {
-		b.WriteString("Then: " + rec.Why + "\n")
+	if why := cmp.Or(policies.WordFor(rec.Rule), rec.Why); why != "" {
+		b.WriteString("Then: " + why + "\n")
 	}
 	if l.Missing != "" {
-		b.WriteString("Now: the record alone does not tell, " + l.Missing + ".\n")
+		b.WriteString("Now: what the record does not hold decides: " + l.Missing + ".\n")
 	}
 	for i := range l.Records {
 		e.section(&b, heading(i, len(l.Records)), recordRows(&l.Records[i], l.palette))
@@ -183,9 +181,11 @@ func (l loggedText) headline(e explanation) string {
 	then += " then: " + rec.Code
 	switch {
 	case l.Answer == dryrun.Unknown:
-		return then + "; now: " + l.palette.Odd("cannot be known")
+		return then + "; now: " + l.palette.Odd("it depends")
 	case l.Same:
 		return then + "; now: the same"
+	case rec.Policy == policies.LockdownName:
+		return then + ", by a lockdown; now, without one: " + e.headline()
 	}
 	return then + "; now: " + e.headline()
 }
@@ -202,8 +202,9 @@ func recordRows(rec *records.Record, p terminal.Palette) (rows [][]string) {
 	add("error", rec.Error, "")
 	add("site", rec.Site, "")
 	add("host", rec.Host, "")
-	add("call", rec.Method+" "+rec.Route, onlyForm(rec.Form))
-	add("caller", rec.Caller, rec.ClientIP)
+	add("call", strings.TrimSpace(rec.Method+" "+rec.Route), strings.TrimSpace(onlyForm(rec.Form)+" "+rec.Scheme))
+	add("caller", strings.TrimSpace(rec.Caller+" "+strings.Join(rec.Roles, ", ")), rec.ClientIP)
+	add("ids", strings.Trim(fmt.Sprint(rec.IDs), "[]"), "")
 	add("sent by", map[string]string{
 		"page": "a page of the site, as the browser says", "other": "something else than a page of the site, as the browser says",
 	}[rec.From], "")

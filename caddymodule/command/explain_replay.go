@@ -1,8 +1,10 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"net/http"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -41,10 +43,8 @@ func (r *replay) run(ctx context.Context, l *logged) error {
 		switch {
 		case past != nil:
 			l.Answer, l.Result = dryrun.NotReached, past
-		case strings.HasSuffix(r.record.Route, "/batch"), r.record.Route == "/batch/v1":
-			l.Missing = "the record does not hold the parts of the batch"
 		default:
-			l.Missing = fmt.Sprintf("the configuration has no site %s that such a request reaches", r.record.Site)
+			l.Missing = fmt.Sprintf("where the site is now, as the configuration has no %s that such a request reaches", r.record.Site)
 		}
 		return nil
 	}
@@ -52,11 +52,13 @@ func (r *replay) run(ctx context.Context, l *logged) error {
 	l.Taken = r.taken()
 	switch {
 	case slices.ContainsFunc(fit, func(other attempt) bool { return decision(other.Result) != decision(first.Result) }):
-		l.Missing = "what it leaves open decides: " + r.open(fit)
-	case slices.ContainsFunc(fit, r.byRole):
-		l.Missing = "a rule for a role or a capability decides, and the record does not hold those of the user"
+		l.Missing = cmp.Or(r.open(fit), "more of the request")
+	case !r.same(first.Result) && slices.ContainsFunc(fit, r.byRole):
+		l.Missing = "the capabilities of the user, or the roles"
+	case !r.same(first.Result) && (opensBatch(r.record) || r.record.Parts > 0 && first.Answer == dryrun.Pass):
+		l.Missing = "the parts of the batch"
 	case first.Answer == dryrun.Pass && !passes(first.Result):
-		l.Missing, l.Result = "so far as the record tells, it passes now; the query and the body, which the record does not hold, may decide otherwise", first.Result
+		l.Missing, l.Result = "the query and the body (without them it passes)", first.Result
 	default:
 		l.Answer, l.Result, l.Same = first.Answer, first.Result, r.same(first.Result)
 		l.Result.Change, err = r.config.Change(ctx, first.request, first.Result)
@@ -102,20 +104,32 @@ func (r *replay) requests() (all []dryrun.Request) {
 	if name, port, ok := strings.Cut(rec.Site, ":"); ok && name == "*" && host == "other" {
 		host = "localhost:" + strings.TrimSuffix(port, rec.Base)
 	}
-	client, _ := netip.ParseAddr(rec.ClientIP) // the zero value without one
-	for _, scheme := range []string{"https://", "http://"} {
+	schemes := []string{"https://", "http://"}
+	if rec.Scheme != "" {
+		schemes = []string{rec.Scheme + "://"}
+	}
+	for _, scheme := range schemes {
 		for _, route := range r.routes() {
 			for _, target := range r.targets(route) {
-				built, err := dryrun.Build(rec.Method, scheme+host+target.path, target.header, target.body)
-				if err != nil {
-					continue // the route has a character that no address has
-				}
-				built.Client = client
-				for _, built.As = range r.callers() {
-					all = append(all, built)
-				}
+				all = append(all, r.asEach(scheme+host, target)...)
 			}
 		}
+	}
+	return all
+}
+
+// asEach returns the requests of the record's callers to target.
+func (r *replay) asEach(root string, target target) (all []dryrun.Request) {
+	built, err := dryrun.Build(r.record.Method, root+target.path, target.header, target.body)
+	if err != nil {
+		return nil // the route has a character that no address has
+	}
+	built.Client, _ = netip.ParseAddr(r.record.ClientIP) // the zero value without one
+	if r.record.Policy == "order_type" {                 // it refuses ids of what is no order
+		built.Records = map[uint64]dryrun.Record{1: dryrun.Subscription}
+	}
+	for _, built.As = range r.callers() {
+		all = append(all, built)
 	}
 	return all
 }
@@ -128,24 +142,71 @@ type target struct {
 }
 
 func (r *replay) targets(route string) (all []target) {
-	base := r.record.Base
+	base, body := r.record.Base, r.body()
 	variable := "rest_route=" + url.QueryEscape(route)
-	switch r.record.Form {
-	case "query":
-		return []target{{path: base + "/?" + variable}}
-	case "body":
-		return []target{{path: base + "/", header: []string{"Content-Type: application/x-www-form-urlencoded"}, body: []byte(variable)}}
+	if r.record.Form == "body" {
+		return []target{{base + "/", []string{"Content-Type: application/x-www-form-urlencoded"}, []byte(variable)}}
+	}
+	var header []string
+	if body != nil {
+		header = []string{"Content-Type: application/json"}
+	}
+	add := func(path string) {
+		if !slices.ContainsFunc(all, func(other target) bool { return other.path == path }) {
+			all = append(all, target{path, header, body})
+		}
+	}
+	if r.record.Form == "query" {
+		add(base + "/?" + variable)
+		return all
 	}
 	for _, d := range r.directives {
-		platform, _ := call.PlatformByName(text(d, "platform"))
-		for _, prefix := range []string{text(d, "prefix"), platform.Prefix} {
-			t := target{path: base + "/" + prefix + route}
-			if prefix != "" && !slices.ContainsFunc(all, func(other target) bool { return other.path == t.path }) {
-				all = append(all, t)
+		if r.record.Form == "alias" {
+			aliases, _ := d["alias"].([]any)
+			for _, alias := range aliases {
+				alias, _ := alias.(map[string]any)
+				if path := aliasedPath(text(alias, "pattern"), text(alias, "route"), route); path != "" {
+					add(base + "/" + path)
+				}
 			}
+			continue
+		}
+		platform, _ := call.PlatformByName(text(d, "platform"))
+		for _, prefix := range append(prefixes(d), platform.Prefix) {
+			add(base + "/" + prefix + route)
 		}
 	}
 	return all
+}
+
+// body is a body for what decides by one: a batch has parts, and the update of an order fields.
+func (r *replay) body() []byte {
+	switch {
+	case r.record.Method == http.MethodGet || r.record.Method == http.MethodHead:
+		return nil
+	case r.record.Route == "/batch/v1":
+		return []byte(`{"requests":[{"method":"POST","path":"/"}]}`)
+	case opensBatch(r.record):
+		return []byte(`{"update":[{"id":1}]}`)
+	case r.record.Policy == "order_type":
+		return []byte(`{}`)
+	}
+	return nil
+}
+
+// prefixes returns the names of the prefix that a directive has in JSON.
+func prefixes(directive map[string]any) (names []string) {
+	switch said := directive["prefix"].(type) {
+	case string:
+		names = append(names, said)
+	case []any:
+		for _, name := range said {
+			if name, ok := name.(string); ok {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
 }
 
 func text(of map[string]any, name string) string { s, _ := of[name].(string); return s }
@@ -153,7 +214,10 @@ func text(of map[string]any, name string) string { s, _ := of[name].(string); re
 // is tells whether a result is of the record's site and route.
 func (r *replay) is(result *dryrun.Result) bool {
 	reading := result.Reading
-	if result.Site != r.record.Site || reading == nil || reading.Kind != "call" || reading.Method != r.record.Method {
+	if result.Site != r.record.Site || reading == nil || (reading.Kind == call.Batch.String()) != opensBatch(r.record) || reading.Kind == "page" || reading.Method != r.record.Method {
+		return false
+	}
+	if (reading.Form == "alias") != (r.record.Form == "alias") {
 		return false
 	}
 	return reading.Pattern == "" || strings.EqualFold(reading.Pattern, r.record.Route)
@@ -175,8 +239,8 @@ func (r *replay) byRole(result attempt) bool {
 	}
 	for i := range result.Policies {
 		for _, rule := range result.Policies[i].Rules {
-			words := strings.TrimPrefix(rule.Rule, "built-in: ")
-			if rule.Matched && (strings.HasPrefix(words, "allow role ") || strings.HasPrefix(words, "allow capability ")) {
+			whom := strings.TrimPrefix(strings.TrimPrefix(rule.Rule, "built-in: only "), "allow ")
+			if rule.Matched && (strings.HasPrefix(whom, "role ") && len(r.record.Roles) == 0 || strings.HasPrefix(whom, "capability ")) {
 				return true
 			}
 		}
@@ -204,6 +268,9 @@ func passes(result *dryrun.Result) bool {
 func (r *replay) callers() []dryrun.As {
 	switch r.record.Caller {
 	case "user":
+		if len(r.record.Roles) > 0 {
+			return []dryrun.As{{Kind: dryrun.Role, Name: strings.Join(r.record.Roles, ",")}}
+		}
 		all := []dryrun.As{{Kind: dryrun.User}}
 		for _, role := range dryrun.Roles() {
 			all = append(all, dryrun.As{Kind: dryrun.Role, Name: role})
@@ -231,7 +298,13 @@ func (r *replay) taken() []string {
 	if who == "" {
 		who = "not known, as nobody asked: all callers were tried"
 	}
-	return append(list, "caller "+who)
+	if r.record.Policy == "order_type" {
+		list = append(list, "the id is no order's, as order_type had found")
+	}
+	if r.record.Parts > 0 && !opensBatch(r.record) {
+		list = append(list, "the refused part of the batch, as a call of its own")
+	}
+	return append(list, strings.TrimSpace("caller "+who+" "+strings.Join(rec.Roles, ", ")))
 }
 
 // open says what the record leaves open.

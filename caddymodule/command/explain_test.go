@@ -58,7 +58,7 @@ func TestExplain_Callers(t *testing.T) {
 		{"anonymous", newsletter, 1, []string{"refused: 401 rest_not_logged_in\n", "allow role editor /newsletter/v1/**", "Caddyfile:5"}},
 		{"role:editor", newsletter, 0, []string{"passes\n", "allow role editor /newsletter/v1/**", "Caddyfile:5"}},
 		{"role:shop_manager", newsletter, 1, []string{"refused: 403 rest_forbidden\n", "allow role editor /newsletter/v1/**", "Caddyfile:5"}},
-		{"key", form, 0, []string{"passes\n", "allow anyone POST /contact-form-7/v1/contact-forms/:id/feedback", "Caddyfile:6"}},
+		{"key", form, 1, []string{"refused: 401 incorrect_password\n", "allow anyone POST /contact-form-7/v1/contact-forms/:id/feedback", "Caddyfile:6"}}, // as the platform does
 		{"anonymous", form, 0, []string{"passes\n", "allow anyone POST /contact-form-7/v1/contact-forms/:id/feedback", "Caddyfile:6"}},
 	} {
 		out, problems, status := explain(t, underBase, "--as", c.as, "-d", "a=1", "https://shop.example.com/blog/wp-json"+c.route)
@@ -166,6 +166,8 @@ func TestExplain_Answers(t *testing.T) {
 		{"a copied line", loginOnly, []string{"curl", "-sS", "-k", "-o", "/dev/null", "-H", "accept: */*", posts, "--compressed"}, 1, "refused: 401 rest_not_logged_in"},
 		{"a copied login", loginOnly, []string{"-b", "wordpress_logged_in_1=a", "-H", "X-WP-Nonce: b", posts}, 3, "cannot be known"},
 		{"a copied login of a user", loginOnly, []string{"-b", "wordpress_logged_in_1=a", "-H", "X-WP-Nonce: b", "--as", "user", posts}, 0, "passes"},
+		{"other cookies of a browser", loginOnly, []string{"-b", "wordpress_test_cookie=WP%20Cookie%20check; woocommerce_cart_hash=a; wp-settings-1=b; x=wordpress_y", "--as", "user", posts}, 0, "passes"},
+		{"a cookie of the shop's own", "shop.example.com {\n\trestwarden wordpress {\n\t\tlogin_only\n\t\tcredentials cookie sso\n\t}\n\treverse_proxy 127.0.0.1:8080\n}\n", []string{"-b", "sso=a", "--as", "user", posts}, 0, "passes"},
 		{"a login that nobody knows", loginOnly, []string{"-b", "wordpress_logged_in_1=a", "-H", "X-WP-Nonce: b", "--as", "anonymous", posts}, 1, "refused: 403 rest_cookie_invalid_nonce"},
 	} {
 		out, problems, status := explain(t, c.caddyfile, c.args...)
@@ -187,7 +189,7 @@ func TestExplain_Terminal(t *testing.T) {
 // TestExplain_Verbose: --verbose shows what did not matter.
 func TestExplain_Verbose(t *testing.T) {
 	t.Parallel()
-	const url, builtIn = "https://shop.example.com/wp-json/x/v1/y", "built-in: deny /*/v1/store-auth"
+	const url, builtIn = "https://shop.example.com/wp-json/x/v1/y", "built-in: nobody /*/v1/store-auth"
 	short, _, _ := explain(t, loginOnly, url)
 	long, _, _ := explain(t, loginOnly, "-v", url)
 	for _, more := range []string{builtIn, "from query rest_route: not there"} {
@@ -212,6 +214,7 @@ func TestExplain_Usage(t *testing.T) {
 		{loginOnly, []string{"--nonsense", posts}, "unknown flag: --nonsense"},
 		{loginOnly, []string{"--format", "xml", posts}, `--format: "xml" is neither text nor json`},
 		{loginOnly, []string{"--as", "editor", posts}, "--as: "},
+		{loginOnly, []string{"curl -X POST '" + posts + "'"}, "leave out the quotes around it"},
 		{loginOnly, []string{"--as", "role:editr", posts}, "did you mean editor?"},
 		{loginOnly, []string{"--id", "x=order", posts}, "--id: "},
 		{loginOnly, []string{"--id", "7=ordr", posts}, "did you mean order?"},

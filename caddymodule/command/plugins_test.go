@@ -106,6 +106,10 @@ func TestPlugins_One(t *testing.T) {
 	if want := "  allow plugin woo-stripe-payment {\n  \tkey {env.WOO_STRIPE_PAYMENT_KEY}\n  }\n"; !strings.Contains(out, want) {
 		t.Errorf("there is no %q in %s", want, out)
 	}
+	out, _, _ = command.Run(nil, "plugins", "activitypub")
+	if want := "as aliases\n  alias ^.well-known/webfinger /activitypub/1.0/webfinger\n"; !strings.Contains(out, want) || !strings.Contains(out, `  alias ^@([\w\-\.]+) /`) {
+		t.Errorf("there is no %q in %s", want, out)
+	}
 	cf7 := listedPlugins(t, 0, "cf7").Plugin
 	if cf7 == nil || cf7.Slug != "contact-form-7" || len(cf7.Needed) != 3 || cf7.Needed[0].Why == "" || len(cf7.Lines) != 2 || len(cf7.Sources) == 0 {
 		t.Errorf("%+v", cf7)

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/restwarden/restwarden/caddymodule/command/terminal"
+	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/plugins"
 )
 
@@ -111,6 +112,12 @@ func (t *pluginText) entry(p *pluginEntry) {
 	for i := range p.Needed {
 		t.need(&p.Needed[i])
 	}
+	if len(p.Rewrites) > 0 {
+		t.heading("Rewrite rules that a line of the plugin brings, as aliases")
+	}
+	for _, r := range p.Rewrites {
+		t.line("  %s", call.Alias(r))
+	}
 	if len(p.Risky) > 0 {
 		t.heading("What is risky")
 	}
@@ -131,9 +138,9 @@ func (t *pluginText) entry(p *pluginEntry) {
 }
 
 // blockOf undoes what printable does to a line with a block. The line is the program's own.
-func blockOf(text string) string {
-	return strings.NewReplacer(`\n`, "\n  ", `\t`, "\t").Replace(text)
-}
+func blockOf(text string) string { return blockBreaks.Replace(text) }
+
+var blockBreaks = strings.NewReplacer(`\n`, "\n  ", `\t`, "\t")
 
 func (t *pluginText) recognised(p *pluginEntry) {
 	switch {

@@ -37,7 +37,33 @@ type siteState struct {
 	Spool struct {
 		Bytes int64 `json:"bytes"`
 	} `json:"spool"`
-	Refusals int `json:"refusals"`
+	Refusals int      `json:"refusals"`
+	Listen   []string `json:"listen"`
+	Routes   *struct {
+		Changed *time.Time `json:"changed_at"`
+		Added   int        `json:"added"`
+		Removed int        `json:"removed"`
+	} `json:"routes"`
+	Misread struct {
+		Count     uint64    `json:"count"`
+		Last      time.Time `json:"last"`
+		Unguarded []string  `json:"unguarded"`
+	} `json:"misread"`
+}
+
+// name is the site, with its addresses where another line has the same site on others.
+func (s *siteState) name() string {
+	if len(s.Listen) == 0 {
+		return s.Site
+	}
+	return s.Site + " on " + strings.Join(s.Listen, ", ")
+}
+
+// storeState is what it shows of the Redis of the gateways.
+type storeState struct {
+	Reachable bool       `json:"reachable"`
+	Since     *time.Time `json:"since,omitempty"`
+	Error     string     `json:"error,omitempty"`
 }
 
 // statusFlags say what "caddy restwarden status" shows, and how.
@@ -55,8 +81,8 @@ func statusCommand() *cobra.Command {
 		Short: "Shows the sites that a running Caddy guards",
 		Long: `Shows each site that a running Caddy guards: its mode, whether a lockdown is in
 force, the release of the shop, how many questions were asked, how many refusals
-are kept, and what does not fit the site. With --site, that site and its last
-refusals.
+are kept, what does not fit the site, the last change of its REST routes, and
+whether Redis is lost. With --site, that site and its last refusals.
 
 With --web, prints the address of a page that shows the same, with refusals as they
 happen and buttons for the switches, and serves it until interrupted. With --site as
@@ -98,6 +124,7 @@ func (f *statusFlags) print(cmd *cobra.Command, c *adminapi.Client) error {
 		Version  int               `json:"v"`
 		Sites    []json.RawMessage `json:"sites"`
 		Refusals []json.RawMessage `json:"refusals,omitempty"` // of one site, the newest first
+		Store    *storeState       `json:"store,omitempty"`
 	}
 	if f.site != "" {
 		if err := asked(c.Ask(cmd.Context(), "GET", "sites/"+url.PathEscape(f.site)+"/refusals", nil, &list)); err != nil {
@@ -123,6 +150,11 @@ func (f *statusFlags) print(cmd *cobra.Command, c *adminapi.Client) error {
 	}
 	if err := table(cmd.OutOrStdout(), sites); err != nil {
 		return err
+	}
+	if s := list.Store; s != nil && !s.Reachable && s.Since != nil {
+		if _, err := fmt.Fprintf(cmd.OutOrStdout(), "Redis cannot be reached since %s: %s\n", moment(*s.Since), escapedText(s.Error)); err != nil {
+			return err
+		}
 	}
 	return refusalTable(cmd.OutOrStdout(), list.Refusals)
 }
@@ -178,14 +210,14 @@ func table(out io.Writer, sites []siteState) error {
 				lockdown = "hard, " + lockdown
 			}
 		}
-		writeCells(w, s.Site, mode, lockdown, s.Release, s.questions(), fmt.Sprint(s.Refusals), fmt.Sprintf("%d B", s.Spool.Bytes), fmt.Sprint(len(s.Problems)))
+		writeCells(w, s.name(), mode, lockdown, s.Release, s.questions(), fmt.Sprint(s.Refusals), fmt.Sprintf("%d B", s.Spool.Bytes), fmt.Sprint(len(s.Problems)))
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
 	for i := range sites {
 		for _, remark := range sites[i].remarks() {
-			if _, err := fmt.Fprintf(out, "%s: %s\n", escapedText(sites[i].Site), escapedText(remark)); err != nil {
+			if _, err := fmt.Fprintf(out, "%s: %s\n", escapedText(sites[i].name()), escapedText(remark)); err != nil {
 				return err
 			}
 		}
@@ -193,7 +225,8 @@ func table(out io.Writer, sites []siteState) error {
 	return nil
 }
 
-// remarks are the last questions without a usable answer, then the problems.
+// remarks are the last questions without a usable answer, the problems, the pages that were
+// misread, and the last change of the routes.
 func (s *siteState) remarks() (all []string) {
 	for _, kind := range slices.Sorted(maps.Keys(s.Questions)) {
 		if why := s.Questions[kind].Error; why != "" {
@@ -202,6 +235,15 @@ func (s *siteState) remarks() (all []string) {
 	}
 	for _, p := range s.Problems {
 		all = append(all, p.Code+": "+p.Problem)
+	}
+	if m := &s.Misread; m.Count > 0 {
+		all = append(all, fmt.Sprintf("misread: the REST interface answered %d pages, the last at %s; the log names the requests", m.Count, moment(m.Last)))
+	}
+	if headers := s.Misread.Unguarded; len(headers) > 0 {
+		all = append(all, "misread: pages of the site have "+strings.Join(headers, " and ")+", which then does not tell when a page is misread")
+	}
+	if r := s.Routes; r != nil && r.Changed != nil {
+		all = append(all, fmt.Sprintf("routes changed at %s: %d came, %d went", moment(*r.Changed), r.Added, r.Removed))
 	}
 	return all
 }

@@ -34,3 +34,44 @@ func TestStatus_Escapes(t *testing.T) {
 		}
 	}
 }
+
+// TestStatus_Misread: below the table the status says how many pages were misread, and what
+// does not tell.
+func TestStatus_Misread(t *testing.T) {
+	t.Parallel()
+	for misread, want := range map[string]string{
+		`{"action":"count","count":0}`:                                                        "",
+		`{"action":"count","count":2,"last":"2026-03-01T10:04:31Z"}`:                          "a.example: misread: the REST interface answered 2 pages, the last at 2026-0",
+		`{"action":"count","count":0,"unguarded":["Access-Control-Allow-Headers","W\u001b"]}`: `a.example: misread: pages of the site have Access-Control-Allow-Headers and W\x1b, which then does not tell`,
+	} {
+		admin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, `{"v":1,"sites":[{"site":"a.example","mode":"enforce","misread":`+misread+`}]}`)
+		}))
+		t.Cleanup(admin.Close)
+		out, problems, status := command.Run(nil, "status", "--address", strings.TrimPrefix(admin.URL, "http://"))
+		if status != 0 || !strings.Contains(out, want) || strings.Contains(out, "misread") != (want != "") {
+			t.Errorf("%d %s\n%q", status, problems, out)
+		}
+	}
+}
+
+// TestStatus_Tells: the table has a line for each port of a host, the last change of the routes,
+// and a Redis that is lost.
+func TestStatus_Tells(t *testing.T) {
+	t.Parallel()
+	admin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `{"v":1,"sites":[{"site":"a.example","listen":[":8081"],"mode":"enforce"},{"site":"a.example","listen":[":8082"],"mode":"observe"},`+
+			`{"site":"b.example","mode":"enforce","routes":{"count":9,"changed_at":"2026-03-01T12:00:00Z","added":3,"removed":1}}],`+
+			`"store":{"reachable":false,"since":"2026-03-01T12:00:00Z","error":"connection refused"}}`)
+	}))
+	t.Cleanup(admin.Close)
+	out, problems, status := command.Run(nil, "status", "--address", strings.TrimPrefix(admin.URL, "http://"))
+	for _, want := range []string{
+		"\na.example on :8081  enforce", "\na.example on :8082  observe", "\nb.example: routes changed at 2026-03-0", ": 3 came, 1 went\n",
+		"\nRedis cannot be reached since 2026-03-0", ": connection refused\n",
+	} {
+		if status != 0 || !strings.Contains(out, want) {
+			t.Errorf("%d %s: no %q in\n%s", status, problems, want, out)
+		}
+	}
+}

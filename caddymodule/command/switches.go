@@ -73,7 +73,8 @@ func lockdownCommand() *cobra.Command {
 		Short: "Closes the REST interface of a running Caddy's sites to visitors for a while",
 		Long: `Closes the REST interface of all sites of a running Caddy, or of one, to anonymous
 callers, whatever the modes say. What stays open: what the rules "allow anyone" and
-"allow signed" name and, without --hard, the shop's checkout. No reload is needed.
+"allow signed" name, "allow plugin" as well, and the shop's checkout. With --hard the
+checkout closes too, also where a rule opens it to anyone. No reload is needed.
 The lockdown survives reloads and ends by itself; --for 0s ends it now.`,
 		Args:         cobra.NoArgs,
 		SilenceUsage: true,
@@ -82,7 +83,7 @@ The lockdown survives reloads and ends by itself; --for 0s ends it now.`,
 	f := cmd.Flags()
 	f.StringVar(&lasts, "for", "", "how long, such as 6h or 1d; 0s ends it")
 	f.StringVar(&site, "site", "", "the site (default all)")
-	f.BoolVar(&hard, "hard", false, "close the shop's checkout as well, unless an allow anyone line names it")
+	f.BoolVar(&hard, "hard", false, "close the shop's checkout as well, whichever rule opens it to anyone")
 	withStatus(cmd, func(cmd *cobra.Command, _ []string) error {
 		if lasts == "" {
 			return usage(errNoFor)

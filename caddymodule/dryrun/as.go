@@ -66,7 +66,7 @@ func (a As) roles() []string {
 	case User:
 		return []string{"subscriber"}
 	case Role:
-		return []string{a.Name}
+		return strings.Split(a.Name, ",")
 	case Anonymous, Capability, Key:
 	}
 	return []string{}

@@ -70,7 +70,8 @@ const (
 
 // withCredentials returns the bytes of r with credentials of its caller, unless it has some.
 func (r Request) withCredentials(g *guard) []byte {
-	if r.As.Kind == Anonymous || r.As.Kind == "" || hasCredentials(r.Raw, g) {
+	head := headOf(r.Raw)
+	if r.As.Kind == Anonymous || r.As.Kind == "" || g.site.SaysWho(head) {
 		return r.Raw
 	}
 	line, rest, _ := bytes.Cut(r.Raw, []byte("\n"))
@@ -83,7 +84,7 @@ func (r Request) withCredentials(g *guard) []byte {
 		return b.Bytes()
 	}
 	cookie := g.platform.LoginCookie() + standInCookie + "=" + url.QueryEscape(r.As.String())
-	if !hasNonce(r.Raw, g) {
+	if !g.site.SaysNonce(head) {
 		b.WriteString(g.platform.NonceHeader + ": " + standInNonce + "\r\n")
 	}
 	if i := cookieLine(rest); i >= 0 {
@@ -97,29 +98,18 @@ func (r Request) withCredentials(g *guard) []byte {
 	return b.Bytes()
 }
 
-// hasNonce tells whether the request has a nonce, which says nothing without a login.
-func hasNonce(raw []byte, g *guard) bool {
-	for name := range headerLines(raw) {
-		if strings.EqualFold(name, g.platform.NonceHeader) {
-			return true
-		}
-	}
+// headOf reads the header lines and the query of a request, without judging them: what the
+// gateway knows as credentials is looked for in them.
+func headOf(raw []byte) *http.Request {
 	line, _, _ := bytes.Cut(raw, []byte("\n"))
-	return bytes.Contains(line, []byte(g.platform.NonceParam))
-}
-
-// hasCredentials tells whether the request says itself who is calling.
-func hasCredentials(raw []byte, g *guard) bool {
+	_, target, _ := strings.Cut(strings.TrimRight(string(line), "\r"), " ")
+	target, _, _ = strings.Cut(target, " ")
+	_, query, _ := strings.Cut(target, "?")
+	r := &http.Request{Header: http.Header{}, URL: &url.URL{RawQuery: query}}
 	for name, value := range headerLines(raw) {
-		switch {
-		case strings.EqualFold(name, "Authorization"), strings.EqualFold(name, "X-Mcp-Api-Key"):
-			return true
-		case strings.EqualFold(name, "Cookie") && strings.Contains(value, g.platform.AuthCookie):
-			return true
-		}
+		r.Header.Add(strings.TrimSpace(name), value)
 	}
-	line, _, _ := bytes.Cut(raw, []byte("\n"))
-	return bytes.Contains(line, []byte("consumer_key="))
+	return r
 }
 
 // cookieLine returns where the value of the first Cookie header begins, or -1.

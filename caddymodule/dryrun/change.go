@@ -1,7 +1,6 @@
 package dryrun
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"net/http"
@@ -91,7 +90,7 @@ func (c *Config) candidates(r Request, res *Result) (all []candidate) {
 	case res.Answer == Pass:
 		whom = []string{""}
 	case (res.Answer == Refused || res.Answer == WouldRefuse) && d != nil && d.Policy == "access" && !inPlatformWords(res):
-		whom = admitting(r, d.Rule)
+		whom = admitting(r, d.Rule, c.guardAt(res.At))
 	}
 	if len(whom) > 0 && whom[0] == "anyone" {
 		all = c.pluginCandidates(method, res)
@@ -113,7 +112,7 @@ func inPlatformWords(res *Result) bool {
 
 // admitting are the callers to admit so that the caller of r is, whom a rule refused. A
 // request with credentials that do not count needs other credentials, and no open route.
-func admitting(r Request, refused string) []string {
+func admitting(r Request, refused string, g *guard) []string {
 	switch r.As.Kind {
 	case Role:
 		if rest, ok := strings.CutPrefix(refused, "allow role "); ok { // those whom the rule admits stay admitted
@@ -127,13 +126,8 @@ func admitting(r Request, refused string) []string {
 		return []string{"users"}
 	case Anonymous:
 	}
-	if bytes.Contains(r.Raw, []byte("consumer_key=")) {
+	if g.site.SaysWho(headOf(r.Raw)) {
 		return nil
-	}
-	for name := range headerLines(r.Raw) {
-		if strings.EqualFold(name, "Authorization") {
-			return nil
-		}
 	}
 	return []string{"anyone"}
 }

@@ -12,7 +12,7 @@ import (
 // pluginCandidates returns the line `allow plugin` for a call that exactly one plugin of the
 // catalogue needs without a login; else none.
 func (c *Config) pluginCandidates(method string, res *Result) (all []candidate) {
-	platform := c.platformAt(res.At)
+	platform := c.guardAt(res.At).platform
 	for _, p := range plugins.All() {
 		for _, line := range p.Lines() {
 			if try, needs := opening(line.Text, platform, method, res.Reading.Route); needs {
@@ -28,14 +28,14 @@ func (c *Config) pluginCandidates(method string, res *Result) (all []candidate) 
 	return all
 }
 
-// platformAt is the platform of the directive at a place.
-func (c *Config) platformAt(at string) call.Platform {
+// guardAt is the directive at a place.
+func (c *Config) guardAt(at string) *guard {
 	for _, g := range c.guards {
 		if g.at == at {
-			return g.platform
+			return g
 		}
 	}
-	return noGuard.platform
+	return noGuard
 }
 
 // opening expands a line of the catalogue. needs tells whether one of its rules is for a call.

@@ -151,7 +151,7 @@ func (c *Config) Reach(ctx context.Context, r Request) (*Site, *Result, error) {
 		r.Secure = r.Secure && len(server.TLSConnPolicies) > 0
 	}
 	guard := c.guardFor(server, host)
-	run.live = c.live && (r.As.Kind == Anonymous || r.As.Kind == "" || hasCredentials(r.Raw, guard))
+	run.live = c.live && (r.As.Kind == Anonymous || r.As.Kind == "" || guard.site.SaysWho(headOf(r.Raw)))
 	run.stub = stub{
 		as: r.As, records: r.Records, ability: r.Abilities, index: c.index,
 		platform: &guard.platform, home: guard.home(r, host), release: guard.release, secure: r.Secure,
@@ -212,6 +212,7 @@ func (r *run) answeredBehind() {
 	case r.behind == "":
 		r.result.Assumed = append(r.result.Assumed, "something answers behind the gateway: the configuration has nothing there")
 	default:
+		r.result.Behind = r.behind
 		r.result.Assumed = append(r.result.Assumed, r.behind+", which answers behind the gateway, is the site")
 	}
 }

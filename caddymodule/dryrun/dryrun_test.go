@@ -20,7 +20,7 @@ func TestRun_Callers(t *testing.T) {
 	}{
 		{"", "GET " + at + "/wp/v2/posts", dryrun.Refused, "rest_not_logged_in"},
 		{"user", "GET " + at + "/wp/v2/posts", dryrun.Pass, ""},
-		{"key", "GET " + at + "/wp/v2/posts", dryrun.Refused, "invalid_username"},                                    // a shop key is no login there
+		{"key", "GET " + at + "/wp/v2/posts", dryrun.Refused, "incorrect_password"},                                  // a shop key is no login there
 		{"key", "GET https://shop.example.com/?rest_route=/wc/v3/orders", dryrun.Unknown, "rest_policy_unavailable"}, // from 11.1 on
 		{"key", "GET " + at + "/wc/v3/orders", dryrun.Pass, ""},
 		{"role:editor", "GET " + at + "/wc-admin/options", dryrun.Refused, "rest_forbidden"},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/restwarden/restwarden/caddymodule/layout"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/hosts"
 )
 
@@ -20,10 +21,11 @@ type guard struct {
 	base, prefix string
 	platform     call.Platform
 	release      string
+	site         *caller.Site // knows the credentials
 }
 
 // noGuard stands for the directive of a configuration that has none.
-var noGuard = &guard{platform: call.Platforms()[1]}
+var noGuard = &guard{platform: call.Platforms()[1], site: caller.NewSite(call.Platforms()[1], caller.Own{})}
 
 // guardsOf returns the directives of a loaded app, by servers and in their order.
 func guardsOf(app *caddyhttp.App) (found []*guard) {
@@ -33,15 +35,17 @@ func guardsOf(app *caddyhttp.App) (found []*guard) {
 			Imported map[string]string `json:"imported"`
 			Platform string            `json:"platform"`
 			Base     string            `json:"base"`
-			Prefix   string            `json:"prefix"`
+			Prefix   call.Prefixes     `json:"prefix"`
 			Release  string            `json:"release"`
+			Own      caller.Own        `json:"credentials"`
 		}
 		text, err := json.Marshal(way.Module)
 		if err != nil || json.Unmarshal(text, &said) != nil {
 			continue
 		}
-		g := &guard{way: way, at: said.At, imported: said.Imported[""], base: said.Base, prefix: said.Prefix, release: said.Release}
+		g := &guard{way: way, at: said.At, imported: said.Imported[""], base: said.Base, prefix: said.Prefix.First(), release: said.Release}
 		g.platform, _ = call.PlatformByName(said.Platform)
+		g.site = caller.NewSite(g.platform, said.Own)
 		found = append(found, g)
 	}
 	return found

@@ -16,6 +16,7 @@ import (
 type Site struct {
 	Name, Base   string
 	Prefix       string // of the pretty form, without slashes
+	Aliases      []call.Alias
 	At, Imported string
 	ImportedAt   func(at string) string // where the line at a place was imported
 	Reader       *call.Reader

@@ -54,7 +54,7 @@ func Abilities() []string {
 // As is who is calling.
 type As struct {
 	Kind AsKind
-	Name string // of the role or of the capability
+	Name string // of the role, or of several with commas between them, or of the capability
 }
 
 // AsKind is the kind of a caller.

@@ -28,6 +28,10 @@ type Result struct {
 	// Missed is set if the gateway is not on the request's way.
 	Missed *Missed `json:"missed,omitempty"`
 
+	// Behind is what of Caddy's own answers behind the gateway, "respond 404": a call that
+	// passes does not come to the site.
+	Behind string `json:"behind,omitempty"`
+
 	Reading   *Reading   `json:"reading,omitempty"`
 	Caller    string     `json:"caller,omitempty"` // who is calling, as the gateway found out; "" if no policy asked
 	Policies  []Policy   `json:"policies,omitempty"`
@@ -61,7 +65,7 @@ type Reading struct {
 	Pattern string   `json:"pattern,omitempty"` // the site's own, if its index is known
 	Method  string   `json:"method,omitempty"`
 	ID      string   `json:"id,omitempty"`
-	Form    string   `json:"form,omitempty"` // "pretty", "query" or "body"
+	Form    string   `json:"form,omitempty"` // "pretty", "query", "body" or "alias"
 	Reason  string   `json:"reason,omitempty"`
 	Sources []Source `json:"sources,omitempty"` // that the route, the method and the id were looked for in
 	Parts   []Part   `json:"parts,omitempty"`

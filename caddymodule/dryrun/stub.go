@@ -51,6 +51,12 @@ func (s *stub) answer(q *ask.Question, r *http.Request) (*ask.Answer, error) {
 		return &ask.Answer{Status: http.StatusOK, Header: http.Header{"Content-Type": {"text/html"}}}, nil
 	case q.Kind == ask.KindIndex:
 		return s.root(), nil
+	case strings.HasPrefix(q.Header.Get("Authorization"), "OAuth ") && q.As == ask.AsNobody: // does the header arrive?
+		code := "authentication_error"
+		if !arrived(q, r) {
+			code = "cannot_view"
+		}
+		return answerError(http.StatusUnauthorized, s.platform.ErrorPrefix+code), nil
 	case q.Kind == ask.KindSchema:
 		return s.schema(q, r)
 	case q.Kind == ask.KindCart:

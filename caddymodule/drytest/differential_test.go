@@ -10,12 +10,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
 	"github.com/restwarden/restwarden/cmd/check/testkit/client"
+	"github.com/restwarden/restwarden/cmd/check/testkit/environment"
 	"github.com/restwarden/restwarden/cmd/check/testkit/recordings"
 )
 
@@ -118,19 +118,11 @@ func (c *comparison) send() {
 // usualSeed chooses the requests of every day; the nightly mode chooses others each time.
 const usualSeed = 1795385575687319281
 
-// seed is that of RESTWARDEN_SEED, or the usual one, or in the nightly mode that of the clock.
 func seed(t *testing.T) uint64 {
 	t.Helper()
-	seed := uint64(usualSeed)
-	if nightly, _ := time.ParseDuration(os.Getenv("RESTWARDEN_NIGHTLY")); nightly > 0 {
-		seed = uint64(time.Now().UnixNano())
-	}
-	if text := os.Getenv("RESTWARDEN_SEED"); text != "" {
-		n, err := strconv.ParseUint(text, 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		seed = n
+	seed, err := environment.Seed(usualSeed)
+	if err != nil {
+		t.Fatal(err)
 	}
 	t.Logf("RESTWARDEN_SEED=%d repeats this run", seed)
 	return seed

@@ -85,8 +85,10 @@ func example(pattern string) (path string, ok bool) {
 	if strings.HasSuffix(pattern, ".php") || strings.ContainsAny(pattern, "[\\%{") {
 		return "", false
 	}
-	return strings.NewReplacer("*", "no-such-page", "?", "x").Replace(cleanPrefix(pattern)), true
+	return wildcards.Replace(cleanPrefix(pattern)), true
 }
+
+var wildcards = strings.NewReplacer("*", "no-such-page", "?", "x")
 
 // staticFiles are the endings of files that configurations commonly treat apart.
 var staticFiles = []string{"css", "js", "png", "jpg", "jpeg", "gif", "svg", "webp", "ico", "woff", "woff2", "ttf", "txt", "pdf", "xml", "html"}

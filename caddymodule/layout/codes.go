@@ -31,6 +31,7 @@ var Codes = []Code{
 	{Name: "W18", Title: "a rule of abilities never decides", Do: "move it before the rule that hides it"},
 	{Name: "W19", Title: "agents run what they like at a server of tools", Do: "write abilities with allow lines, or close the route"},
 	{Name: "W20", Title: "doors names what is no server of tools", Do: "mend the route, or remove it"},
+	{Name: "W24", Title: "updates signed by OAuth 1 cannot be decided", Do: "from release 10.8 on write the release of the shop, before that order_type { credential <key:secret> } with a read-only key of the shop"},
 }
 
 // CodeOf returns the code of a name; the zero Code for a name that is none.

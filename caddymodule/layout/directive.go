@@ -48,7 +48,7 @@ func readDirective(s step) *Directive {
 		Imported    map[string]string `json:"imported"` // by line; "" stands for the directive's own
 		Platform    string            `json:"platform"`
 		Base        string            `json:"base"`
-		Prefix      string            `json:"prefix"`
+		Prefix      call.Prefixes     `json:"prefix"`
 		Mode        string            `json:"mode"`
 		SpoolDir    string            `json:"spool_dir"`
 		SpoolLimit  int64             `json:"spool_limit"`
@@ -66,7 +66,7 @@ func readDirective(s step) *Directive {
 	_ = jsonv1.Unmarshal(s.json(), &said) // Caddy will say what is wrong
 	return &Directive{
 		SpoolDir: said.SpoolDir, SpoolLimit: cmp.Or(said.SpoolLimit, call.SpoolFor(cmp.Or(said.UploadLimit, call.DefaultUploadLimit))),
-		At: said.At, Imported: said.Imported[""], platform: said.Platform, base: said.Base, prefix: said.Prefix,
+		At: said.At, Imported: said.Imported[""], platform: said.Platform, base: said.Base, prefix: said.Prefix.First(),
 		observes: said.Mode == "observe", callOff: said.Policies.Call.Off,
 		headers: said.Credentials.Headers, cookies: said.Credentials.Cookies,
 	}

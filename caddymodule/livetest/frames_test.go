@@ -154,7 +154,8 @@ var frames = []struct {
 	// Tunnels.
 	{name: "web socket on a call", raw: request(posts, "", "Connection: Upgrade", "Upgrade: websocket"), status: 400},
 	{name: "web socket on a page", only: http1, raw: request("GET /live/", "", "Connection: Upgrade", "Upgrade: websocket"), kind: aPage},
-	{name: "HTTP/2 upgrade on a page", raw: request("GET /live/", "", "Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAMAAABkAAQAAP__"), status: 400},
+	{name: "HTTP/2 upgrade on a page", only: http1, raw: request("GET /live/", "", "Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAMAAABkAAQAAP__"), kind: aPage},
+	{name: "HTTP/2 upgrade on a call", raw: request(posts, "", "Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAMAAABkAAQAAP__"), status: 400},
 	{name: "two upgrades on a page", raw: request("GET /live/", "", "Connection: Upgrade", "Upgrade: websocket, h2c"), status: 400},
 
 	// Lines.

@@ -227,11 +227,16 @@ func TestHTTP2_ExtendedConnect(t *testing.T) {
 }
 
 // TestHTTP2_Upgrade: a server that speaks HTTP/2 in clear text is not to be
-// brought there by an upgrade, unread.
+// brought there by an upgrade, unread. Of a page the offer is dropped.
 func TestHTTP2_Upgrade(t *testing.T) {
 	b := newBackend(t)
 	address := run(t, "\tservers {\n\t\tprotocols h1 h2c\n\t}\n", block{Body: "\trestwarden wordpress\n\twitness\n" + b.proxied()})[0]
-	for _, target := range []string{"GET /about/", posts} {
-		try(t, address, b, request(target, "", "Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAMAAABkAAQAAP__")).refused(t, 400)
+	offer := []string{"Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAMAAABkAAQAAP__"}
+	try(t, address, b, request(posts, "", offer...)).refused(t, 400)
+	page := try(t, address, b, request("GET /about/", "", offer...)).passed(t, aPage, "")
+	for _, name := range []string{"Upgrade", "Http2-Settings"} {
+		if _, sent := page.header[name]; sent {
+			t.Errorf("%s went on", name)
+		}
 	}
 }

@@ -41,6 +41,12 @@ func (a *Answer) Denied() bool {
 	return a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden
 }
 
+// MayNotRead recognizes the answer to a valid key that may only write.
+func (a *Answer) MayNotRead() bool {
+	code, message := a.Fault()
+	return a.Status == http.StatusUnauthorized && strings.HasSuffix(code, "authentication_error") && strings.Contains(message, "read permissions")
+}
+
 // refusesKey tells whether the shop refuses the question's key or signature
 // (docs/platform III.8). A key without the right to read has been accepted.
 func (a *Answer) refusesKey() bool {

@@ -97,7 +97,7 @@ func (l *LateError) Unwrap() error { return l.Err }
 
 // Note says in one sentence, for the operator, what the cause is and what to change.
 func (l *LateError) Note() string {
-	return fmt.Sprintf("The site did not answer the gateway's question within %s: PHP is slow or has no free worker. The gateway waits as long as identity { timeout } says.", l.Timeout)
+	return fmt.Sprintf("The site did not answer the gateway's question within %s: PHP is slow or has no free worker. Of the questions that take longer than identity { timeout }, the gateway waits for as many as max_in_flight allows.", l.Timeout)
 }
 
 // DownError is the error of a question that did not reach the platform, or whose answer was

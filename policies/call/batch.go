@@ -3,7 +3,6 @@ package call
 import (
 	"net/http"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -14,29 +13,32 @@ import (
 
 // part holds the parameters that one part of a batch carries itself.
 type part struct {
-	members map[string]jsontext.Value // from JSON
-	array   *phpvars.Array            // from a form or a query
+	members *members // from JSON
+	branch  *branch  // from a form or a query
+	gone    bool     // see Call.Settle
 }
 
-func (p *part) get(name string) (any, bool, *Refusal) {
-	if p.array != nil {
-		v, ok := p.array.Get(name)
-		return v, ok, nil
+func (p *part) get(name string, levels int) (any, bool, *Refusal) {
+	switch {
+	case p.gone:
+		return nil, false, errBody
+	case p.branch != nil:
+		return p.branch.get(name, levels)
 	}
-	raw, ok := p.members[name]
+	raw, ok := p.members.get(name)
 	if !ok || raw.Kind() == 'n' {
 		return nil, false, nil
 	}
-	v, refusal := decodeJSON(raw)
+	v, refusal := decodeLevels(raw, levels)
 	return v, true, refusal
 }
 
 // raw is get for a value that is taken apart further. It leaves JSON undecoded.
 func (p *part) raw(name string) (any, bool) {
-	if p.array != nil {
-		return p.array.Get(name)
+	if p.branch != nil {
+		return p.branch.child(name)
 	}
-	raw, ok := p.members[name]
+	raw, ok := p.members.get(name)
 	return raw, ok && raw.Kind() != 'n'
 }
 
@@ -44,12 +46,12 @@ func (p *part) raw(name string) (any, bool) {
 // object as an empty list.
 func partOf(item any) (*part, *Refusal) {
 	switch v := item.(type) {
-	case *phpvars.Array:
-		return &part{array: v}, nil
+	case *branch:
+		return &part{branch: v}, nil
 	case jsontext.Value:
 		if v.Kind() == '{' {
-			members, refusal := decoding(v, readMembers)
-			return &part{members: members}, refusal
+			object, refusal := decoding(v, func(dec *jsontext.Decoder) (*members, *Refusal) { return readMembers(dec, v) })
+			return &part{members: object}, refusal
 		}
 		if items, refusal := readList(v, 0); refusal == nil && items == nil {
 			return new(part), nil
@@ -75,8 +77,8 @@ func (s *source) list(name string, limit int) (items []any, refusal *Refusal) {
 		}
 		return readList(raw, limit)
 	}
-	v, set, refusal := s.param(name)
-	if refusal != nil || !set || v == "" {
+	v, _, refusal := s.find(name, branchLevels)
+	if refusal != nil || v == nil || v == "" {
 		return nil, refusal
 	}
 	array, ok := v.(*phpvars.Array)
@@ -86,11 +88,12 @@ func (s *source) list(name string, limit int) (items []any, refusal *Refusal) {
 	if array.Len() > limit {
 		return nil, errTooMany
 	}
+	list := &branch{array: array, of: s, path: []string{name}}
 	for i, key := range array.Keys() {
 		if key != strconv.Itoa(i) {
 			return nil, errBatch
 		}
-		item, _ := array.Get(key)
+		item, _ := list.child(key)
 		items = append(items, item)
 	}
 	return items, nil
@@ -156,11 +159,23 @@ func (rd *Reader) batchRoute(key string) (collection string, kind int) {
 	return "", noBatch
 }
 
-// partPath matches a path that every front-end and release takes for the same route. The
+// isPartPath tells whether every front-end and release takes a path for the same route. The
 // platform's parse_url drops a host, a fragment and control bytes. Where it cannot parse
 // a path, some releases run the handler of another part (docs/platform I.4; I.8, V3;
-// I.12, 1).
-var partPath = regexp.MustCompile(`^/[A-Za-z0-9._~-][A-Za-z0-9._~/-]*(\?[!-~]*)?$`)
+// I.12, 1). It is as long as the target of a request may be.
+func isPartPath(path string) bool {
+	route, query, _ := strings.Cut(path, "?")
+	return len(path) <= maxTarget && len(route) > 1 && route[0] == '/' && route[1] != '/' && plainBytes.holds(route) && printed.holds(query) && !strings.ContainsAny(path, "#\\")
+}
+
+// printed are the bytes that are neither blank nor control.
+var printed = func() *byteSet {
+	s := new(byteSet)
+	for c := '!'; c <= '~'; c++ {
+		s[c] = true
+	}
+	return s
+}()
 
 // flattenRequests reads the batch of the core and of the checkout.
 func (rd *Reader) flattenRequests(c *Call) *Refusal {
@@ -183,12 +198,12 @@ func (rd *Reader) requestPart(c *Call, request any) (*Call, *Refusal) {
 	if refusal != nil {
 		return nil, refusal
 	}
-	target, _, refusal := fields.get("path")
+	target, _, refusal := fields.get("path", scalar)
 	if refusal != nil {
 		return nil, refusal
 	}
 	path, ok := target.(string)
-	if !ok || !partPath.MatchString(path) || strings.ContainsAny(path, "#\\") {
+	if !ok || !isPartPath(path) {
 		return nil, errBatch
 	}
 	route, query, _ := strings.Cut(path, "?")
@@ -196,7 +211,7 @@ func (rd *Reader) requestPart(c *Call, request any) (*Call, *Refusal) {
 		return nil, errBatch
 	}
 	method := http.MethodPost
-	if v, set, _ := fields.get("method"); set {
+	if v, set, _ := fields.get("method", scalar); set {
 		if method, ok = v.(string); !ok || !writes(method) {
 			return nil, errBatch
 		}
@@ -207,7 +222,7 @@ func (rd *Reader) requestPart(c *Call, request any) (*Call, *Refusal) {
 			return nil, refusal
 		}
 	}
-	if phpvars.Pairs(query) > phpvars.MaxPairs || phpvars.Disputed(query) {
+	if uncertain(query) || rd.separated(query) {
 		return nil, errVariable
 	}
 	p := rd.newPart(c, route, method, query, own)

@@ -253,7 +253,10 @@ func (b *body) keep(p []byte) *Refusal {
 	if b.neverFits(b.size() + int64(len(p))) {
 		return errNeverFits
 	}
-	return spoolFull(err)
+	if _, full := errors.AsType[FullError](err); full {
+		return spoolFull(err)
+	}
+	return diskFails(err)
 }
 
 func (b *body) write(p []byte) (err error) {

@@ -105,7 +105,7 @@ func TestBodyFailures(t *testing.T) {
 	}
 	noDir := NewReader(Site{Platform: rd.site.Platform, Limits: Limits{Spool: NewSpool("/does/not/exist", 1<<30)}})
 	r := post("/page", formType, strings.NewReader(strings.Repeat("a", 200_000)))
-	if c := noDir.Read(r, nil); describe(c) != "503 spool_limit" || !errors.Is(c.Refusal, fs.ErrNotExist) {
+	if c := noDir.Read(r, nil); describe(c) != "503 disk" || !errors.Is(c.Refusal, fs.ErrNotExist) {
 		t.Error(describe(c), c.Refusal)
 	}
 	if n, err := io.Copy(io.Discard, r.Body); n != 200_000 || err != nil {

@@ -6,15 +6,20 @@ import (
 	"unsafe"
 )
 
-// The memory for a body in one piece, as a multiple of its size: the piece itself, and the
-// values that are decoded out of a form. Values of JSON are slices of the piece.
-const (
-	costOfJSON   = 1
-	costOfPosted = 2
-)
+// costOfPosted is the memory for a form in one piece, as a multiple of its size: the piece
+// itself, and a value that is decoded out of it.
+const costOfPosted = 2
+
+// costOfJSON is the memory for a JSON body in one piece: the piece itself, and the members of
+// so many objects in it. All other values are slices of the piece. A body alone has room.
+func (b *body) costOfJSON(objects int) int64 {
+	size := b.size()
+	room := max(0, b.memory.whole.Of(b.holder)-size)
+	return size + min(3*size, int64(objects)*jsonMembers*costOfMember, room)
+}
 
 // bytes returns the loaded body in one piece. The piece is valid until settle, and the
-// caller must not change it. A large body waits for memory of cost times its size.
+// caller must not change it. A body of more than one chunk waits for cost bytes of memory.
 func (b *body) bytes(ctx context.Context, cost int64) ([]byte, *Refusal) {
 	switch {
 	case b.whole != nil:
@@ -24,7 +29,7 @@ func (b *body) bytes(ctx context.Context, cost int64) ([]byte, *Refusal) {
 	case b.file == nil && len(b.chunks) == 1:
 		return b.chunks[0], nil
 	}
-	if refusal := b.borrow(ctx, cost*b.size()); refusal != nil {
+	if refusal := b.borrow(ctx, cost); refusal != nil {
 		return nil, refusal
 	}
 	all := make([]byte, b.size())
@@ -38,7 +43,7 @@ func (b *body) bytes(ctx context.Context, cost int64) ([]byte, *Refusal) {
 // borrow takes memory until settle. It does so once: a body that holds memory and waits
 // for more could wait for itself.
 func (b *body) borrow(ctx context.Context, n int64) *Refusal {
-	if b.borrowed > 0 || n <= inMemory {
+	if b.borrowed > 0 || n <= chunkSize {
 		return nil
 	}
 	if err := b.memory.borrow(ctx, b.holder, n); err != nil {

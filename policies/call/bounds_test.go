@@ -66,7 +66,9 @@ func TestJSONBounds(t *testing.T) {
 		r := request("POST", target, jsonType, body)
 		n := testing.AllocsPerRun(1, func() {
 			r.Body = io.NopCloser(strings.NewReader(body))
-			if c := rd.Read(r, nil); c.Kind != Refused || c.Refusal.Status != 413 && c.Refusal.Reason != "batch" {
+			c := rd.Read(r, nil)
+			defer c.Close()
+			if c.Kind != Refused || c.Refusal.Status != 413 && c.Refusal.Reason != "batch" {
 				t.Errorf("%s: %s", target, describe(c))
 			}
 		})

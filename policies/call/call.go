@@ -1,5 +1,10 @@
 package call
 
+import (
+	"slices"
+	"strings"
+)
+
 // Kind says what a request is to the platform.
 type Kind uint8
 
@@ -21,8 +26,9 @@ type Form uint8
 
 // The addressing forms.
 const (
-	Pretty Form = iota // the prefix in the path
-	Query              // the variable rest_route, in the query or in a form body
+	Pretty  Form = iota // the prefix in the path
+	Query               // the variable rest_route, in the query or in a form body
+	Aliased             // a rewrite rule of the site, see Alias
 )
 
 // Call is the reading of one request, or of one part of a batch.
@@ -44,14 +50,16 @@ type Call struct {
 	src    *source // where the parameters come from
 }
 
-// FormName returns the word for the way in which c names its route: "pretty", "query" or
-// "body"; "" without a certain reading.
+// FormName returns the word for the way in which c names its route: "pretty", "query", "body"
+// or "alias"; "" for a page and without a certain reading.
 func (c *Call) FormName() string {
 	switch {
-	case c.Kind == Refused:
+	case c.Kind == Refused, c.Kind == Page:
 		return ""
 	case c.Form == Pretty:
 		return "pretty"
+	case c.Form == Aliased:
+		return "alias"
 	case c.Posted:
 		return "body"
 	}
@@ -67,22 +75,40 @@ func (c *Call) Close() {
 }
 
 // Settle gives back the memory that reading the body took. It is called before the request
-// is sent on. Later questions read the body again. A batch keeps its memory until Close,
-// since its parts are slices of the body. Settle is safe on every Call, nil included.
+// is sent on. Later questions about the call read the body again. The parts of a batch keep
+// what answers are rewritten by, their routes and methods and whether they embed; a question
+// for a parameter of theirs has no certain answer any more. Settle is safe on every Call, nil
+// included.
 func (c *Call) Settle() {
-	if c != nil && c.Kind != Batch {
-		c.Release()
+	if c == nil || c.src == nil {
+		return
+	}
+	for _, part := range c.Parts {
+		part.settlePart()
+	}
+	c.src.postedVars, c.src.postedRead, c.src.members, c.src.jsonRead = nil, false, nil, false
+	if c.src.body != nil {
+		c.src.body.settle()
 	}
 }
 
-// Release is Settle for a Call that gets no more questions. It drops the parts of a batch.
-func (c *Call) Release() {
-	if c == nil || c.src == nil || c.src.body == nil {
-		return
+// settlePart drops the fields of a part. What it keeps are copies: a text keeps the whole body
+// that it is a slice of.
+func (c *Call) settlePart() {
+	c.Route, c.Key = strings.Clone(c.Route), strings.Clone(c.Key)
+	_, embeds := c.QueryVariable(embedVar)
+	if c.src.query, *c.src.part = "", (part{gone: true}); embeds {
+		c.src.query = embedVar
 	}
-	c.Parts = nil
-	c.src.postedVars, c.src.postedRead, c.src.members, c.src.jsonRead = nil, false, nil, false
-	c.src.body.settle()
+}
+
+// embedVar asks the platform to embed what an answer links to.
+const embedVar = "_embed"
+
+// Embeds tells whether the answer to c may hold embedded objects, of c or of one of its parts.
+func (c *Call) Embeds() bool {
+	_, embeds := c.QueryVariable(embedVar)
+	return embeds || slices.ContainsFunc(c.Parts, (*Call).Embeds)
 }
 
 // page is the reading of every page without a form. It is one value, so that a page costs

@@ -55,7 +55,7 @@ func (rd *Reader) itemPart(c *Call, collection, action string, item any) (*Call,
 	}
 	ids := []string{collection}
 	for _, name := range idNames(collection) {
-		v, _, refusal := own.get(name)
+		v, _, refusal := own.get(name, scalar)
 		if refusal != nil {
 			return nil, refusal
 		}

@@ -109,6 +109,36 @@ func tunnels(upgrade []string) bool {
 	return false
 }
 
+// OffersHTTP2 tells whether r came over plain http and offers nothing but to go on in HTTP/2.
+// A client that does so takes an answer in HTTP/1.1 as well (RFC 9110, 7.8).
+func OffersHTTP2(r *http.Request) bool {
+	if r.TLS != nil || r.ProtoMajor != 1 {
+		return false
+	}
+	offers := r.Header["Upgrade"]
+	return len(offers) == 1 && lower(offers[0]) == "h2c"
+}
+
+// DropHTTP2 takes from h what OffersHTTP2 has found: the header Upgrade, the settings, and their
+// names in Connection. Other headers stay as they are.
+func DropHTTP2(h http.Header) {
+	delete(h, "Upgrade")
+	delete(h, "Http2-Settings")
+	var kept []string
+	for _, value := range h["Connection"] {
+		for token := range strings.SplitSeq(value, ",") {
+			switch token = strings.Trim(token, " \t"); lower(token) {
+			case "", "upgrade", "http2-settings":
+			default:
+				kept = append(kept, token)
+			}
+		}
+	}
+	if delete(h, "Connection"); len(kept) > 0 {
+		h["Connection"] = []string{strings.Join(kept, ", ")}
+	}
+}
+
 // quietConnection tells whether Connection names nothing that a proxy would
 // take away from the platform (docs/platform I.11, P1).
 func quietConnection(values []string) bool {
@@ -131,7 +161,7 @@ func (rd *Reader) aliases(h http.Header) bool {
 		if strings.IndexByte(name, '_') < 0 && strings.IndexByte(name, '.') < 0 {
 			continue
 		}
-		folded := http.CanonicalHeaderKey(strings.NewReplacer("_", "-", ".", "-").Replace(name))
+		folded := http.CanonicalHeaderKey(variableNames.Replace(name))
 		if _, ok := h[folded]; ok || folded == rd.nonce {
 			return true
 		}
@@ -141,6 +171,9 @@ func (rd *Reader) aliases(h http.Header) bool {
 	}
 	return false
 }
+
+// variableNames folds names of headers as PHP's variables do.
+var variableNames = strings.NewReplacer("_", "-", ".", "-")
 
 // maxTarget bounds target and deciding headers, in bytes: Caddy's FastCGI client cuts
 // what is longer than 64 KiB, and other readers at limits of their own.
@@ -174,13 +207,16 @@ func (rd *Reader) target(current, original *url.URL) *Refusal {
 // servers put the decoded path into the query (nginx: /index.php?q=$uri&$args), and
 // Caddy's rewrite takes the text behind a "?" in a placeholder for a query.
 func namesRoute(path string) bool {
-	if plainBytes.holds(path) || !strings.ContainsAny(path, "?&%") {
+	if plainBytes.holds(path) || !strings.ContainsAny(path, "?&;%") {
 		return false
 	}
 	path = decodeAll(path)
-	i := strings.IndexAny(path, "?&")
-	return i >= 0 && phpvars.Has(strings.ReplaceAll(path[i+1:], "?", "&"), routeVar)
+	i := strings.IndexAny(path, "?&;")
+	return i >= 0 && phpvars.Has(asPairs.Replace(path[i+1:]), routeVar)
 }
+
+// asPairs writes what begins a pair anywhere as it begins one in a query.
+var asPairs = strings.NewReplacer("?", "&", ";", "&")
 
 // endsEarly tells whether a path holds what ends one, or begins a variable.
 func endsEarly(path string) bool {

@@ -11,7 +11,7 @@ const maxID = 1 << 53 // beyond, JSON readers disagree (docs/platform I.7, 6; I.
 // the caller has taken from the route. The id consists of plain decimal digits up to 2^53,
 // in a string or as a JSON number. The error is a *Refusal, for any other value too.
 func (c *Call) ID(name, path string) (id uint64, err error) {
-	v, set, err := c.Param(name)
+	v, set, err := c.Scalar(name)
 	if err != nil {
 		return 0, err
 	}

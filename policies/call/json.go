@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"math"
 	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -46,47 +47,24 @@ func decoding[T any](data []byte, read func(*jsontext.Decoder) (T, *Refusal)) (T
 // readObject reads the members of a JSON object, undecoded. The names must be unique and in
 // UTF-8, and the text at most 64 levels deep. A value that is no object has no members:
 // the platform ignores it (docs/platform I.3.1).
-func readObject(data []byte) (map[string]jsontext.Value, *Refusal) {
-	if tooDeep(data) {
+func readObject(data []byte) (*members, *Refusal) {
+	switch {
+	case tooDeep(data):
 		return nil, errBody
+	case int64(len(data)) > math.MaxUint32: // members count so far
+		return nil, errTooLarge
 	}
-	return decoding(data, func(dec *jsontext.Decoder) (members map[string]jsontext.Value, refusal *Refusal) {
+	return decoding(data, func(dec *jsontext.Decoder) (object *members, refusal *Refusal) {
 		if dec.PeekKind() == '{' {
-			members, refusal = readMembers(dec)
+			object, refusal = readMembers(dec, data)
 		} else if dec.SkipValue() != nil {
 			refusal = errBody
 		}
 		if refusal == nil && !ended(dec) {
 			refusal = errBody
 		}
-		return members, refusal
+		return object, refusal
 	})
-}
-
-// readMembers reads one object from dec.
-func readMembers(dec *jsontext.Decoder) (map[string]jsontext.Value, *Refusal) {
-	if _, err := dec.ReadToken(); err != nil {
-		return nil, errBody
-	}
-	members := make(map[string]jsontext.Value)
-	for dec.PeekKind() == '"' {
-		name, err := dec.ReadToken()
-		if err != nil {
-			return nil, errBody
-		}
-		key := name.String()
-		value, err := dec.ReadValue()
-		if _, twice := members[key]; err != nil || twice {
-			return nil, errBody
-		}
-		if members[key] = value; len(members) > jsonMembers {
-			return nil, errTooLarge
-		}
-	}
-	if t, err := dec.ReadToken(); err != nil || t.Kind() != '}' {
-		return nil, errBody
-	}
-	return members, nil
 }
 
 // readList reads the elements of a JSON list, undecoded, at most limit of them. An empty
@@ -138,6 +116,17 @@ func tooDeep(data []byte) bool {
 		}
 	}
 	return false
+}
+
+// decodeLevels is decodeJSON. As a scalar, a list or an object is a Compound.
+func decodeLevels(raw jsontext.Value, levels int) (any, *Refusal) {
+	switch kind := raw.Kind(); {
+	case levels != scalar, kind != '{' && kind != '[':
+		return decodeJSON(raw)
+	case len(raw) > jsonValue:
+		return nil, errTooLarge
+	}
+	return Compound{}, nil
 }
 
 // decodeJSON turns a value that is known to be valid into Go's generic form. Numbers keep

@@ -7,11 +7,15 @@ import (
 	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
 
-// Memory bounds the bytes of request bodies that are in memory at one time, over all
-// readers that share it. Bodies that are read in one piece share its limit, the beginnings
-// of other bodies half as much; see [Shares].
+// Memory bounds the bytes of request bodies, and of answers that are rewritten, that are in
+// memory at one time, over all readers and buffers that share it. Bodies that are read in one
+// piece share its limit, answers while they are rewritten as much, the beginnings of others
+// half as much; see [Shares].
+//
+// Answers have shares of their own: a batch holds its body until it is answered, and must not
+// wait for itself.
 type Memory struct {
-	whole, chunks *Shares
+	whole, answers, chunks *Shares
 }
 
 // MemoryFor returns the limit of a Memory for inspected bodies of at most largest bytes.
@@ -20,10 +24,18 @@ type Memory struct {
 func MemoryFor(largest int64) int64 { return 8 * costOfPosted * max(largest, phpvars.MaxValues) }
 
 // NewMemory returns a Memory of limit bytes for bodies in one piece.
-func NewMemory(limit int64) *Memory { return &Memory{NewShares(limit), NewShares(limit / 2)} }
+func NewMemory(limit int64) *Memory {
+	return &Memory{NewShares(limit), NewShares(limit), NewShares(limit / 2)}
+}
 
 // Bytes returns how much is held now.
-func (m *Memory) Bytes() int64 { return m.whole.Used() + m.chunks.Used() }
+func (m *Memory) Bytes() int64 { return m.whole.Used() + m.answers.Used() + m.chunks.Used() }
+
+// Take takes n bytes to read an answer while it is sent, or returns a FullError.
+func (m *Memory) Take(h Holder, n int64) error { return m.answers.Try(h, n) }
+
+// Free gives back n bytes that h has taken.
+func (m *Memory) Free(h Holder, n int64) { m.answers.Free(h, n) }
 
 // memoryPatience is how long a body waits for memory. Other bodies hold it only while they
 // are read, not while they are sent or answered.
@@ -31,7 +43,11 @@ const memoryPatience = 10 * time.Second
 
 // borrow takes n bytes for a body in one piece, and waits for them.
 func (m *Memory) borrow(ctx context.Context, h Holder, n int64) error {
+	return borrow(ctx, m.whole, h, n)
+}
+
+func borrow(ctx context.Context, s *Shares, h Holder, n int64) error {
 	ctx, cancel := context.WithTimeout(ctx, memoryPatience)
 	defer cancel()
-	return m.whole.Wait(ctx, h, n)
+	return s.Wait(ctx, h, n)
 }

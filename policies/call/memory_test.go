@@ -43,6 +43,45 @@ func TestMemory_OfBodies(t *testing.T) {
 	})
 }
 
+// TestMemory_OnePiece: a body in one piece is counted beside the chunks that it was sent in,
+// whoever asks for it first, and so is what is read out of it.
+func TestMemory_OnePiece(t *testing.T) {
+	for name, tc := range map[string]struct {
+		contentType, body string
+		least             int64 // for each byte of the body
+	}{
+		"JSON":        {jsonType, `{"a":"` + strings.Repeat("x", 60_000) + `"}`, 1},
+		"form":        {formType, "a=%41" + strings.Repeat("x", 60_000), costOfPosted},
+		"other types": {"text/plain", strings.Repeat("x", 60_000), 1},
+	} {
+		memory := NewMemory(128 << 20)
+		rd := NewReader(Site{Platform: wordpress(), Limits: Limits{Memory: memory}})
+		for first := range 2 {
+			c := rd.ReadFrom(Holder{Client: someone}, request("POST", "/wp-json/wp/v2/posts", tc.contentType, tc.body), nil)
+			if first == 0 {
+				if _, err := c.RawBody(); err != nil {
+					t.Error(name, err)
+				}
+			}
+			if _, _, err := c.Param("a"); err != nil {
+				t.Error(name, err)
+			}
+			size := int64(len(tc.body))
+			if _, err := c.RawBody(); err != nil || memory.Bytes() < size-chunkSize+tc.least*size {
+				t.Errorf("%s: of %d bytes, %d are counted, %v", name, size, memory.Bytes(), err)
+			}
+			c.Settle()
+			if memory.Bytes() > size {
+				t.Errorf("%s: of %d bytes, %d are counted once it is sent on", name, size, memory.Bytes())
+			}
+			c.Close()
+			if memory.Bytes() != 0 {
+				t.Errorf("%s: %d bytes are never given back", name, memory.Bytes())
+			}
+		}
+	}
+}
+
 // TestMemory_Full: a body that finds no memory in time has no certain reading.
 func TestMemory_Full(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

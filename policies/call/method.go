@@ -61,7 +61,7 @@ func methodIn(query string) (value string, times int, set bool, refusal *Refusal
 	if plain {
 		return value, times, times > 0, nil
 	}
-	v, set := phpvars.Query(query).Get(methodVar)
+	v, set := phpvars.OfQuery(query).Get(methodVar, scalar)
 	value, isString := v.(string)
 	if set && !isString {
 		return "", times, true, errVariable

@@ -14,7 +14,7 @@ func (c *Call) ObjectID() (id string, ok bool, err error) {
 	if !ok {
 		return "", false, nil
 	}
-	v, set, err := c.Param("id")
+	v, set, err := c.Scalar("id")
 	if err != nil {
 		return "", true, err
 	}
@@ -40,7 +40,7 @@ func objectID(v any) (id string, ok bool) {
 // ItemID returns the id of a part of a batch: its parameter id, or else the end of its
 // route. ok is false where that is not a plain number.
 func (c *Call) ItemID() (id uint64, ok bool) {
-	v, set, err := c.Param("id")
+	v, set, err := c.Scalar("id")
 	if !set {
 		v = c.Key[strings.LastIndexByte(c.Key, '/')+1:]
 	}

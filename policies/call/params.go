@@ -22,12 +22,13 @@ type source struct {
 	body   *body
 	closed atomic.Bool // this reading of body has ended
 
-	queryVars  *phpvars.Array
-	postedVars []*phpvars.Array // $_POST, then what the core parses itself
+	postedVars []phpvars.Variables // $_POST, then what the core parses itself
 	postedRead bool
 	loose      bool // front-ends differ in whether the body is a form
-	members    map[string]jsontext.Value
+	coreParsed bool // the core itself parses the form, at ";" too where PHP splits queries there
+	members    *members
 	jsonRead   bool
+	parts      int // that a batch may have
 
 	part *part // set for a part of a batch: its fields replace JSON and form
 }
@@ -38,20 +39,30 @@ type source struct {
 // (docs/platform I.3, III.4). set is false where there is no value. The error is a
 // *Refusal: the body does not parse, is over a limit or encoded, or is a form to some
 // front-ends only.
-func (c *Call) Param(name string) (v any, set bool, err error) {
+func (c *Call) Param(name string) (v any, set bool, err error) { return c.param(name, whole) }
+
+// Compound is a list, an object or an array whose content was not asked for.
+type Compound struct{}
+
+// Scalar is Param for a parameter that is no list, no object and no array where it is valid.
+// Any of these is a Compound, so that nothing is built of what a client has nested.
+func (c *Call) Scalar(name string) (v any, set bool, err error) { return c.param(name, scalar) }
+
+// How many levels of a value are built, see phpvars.Variables.
+const (
+	whole  = 0
+	scalar = 1
+)
+
+func (c *Call) param(name string, levels int) (v any, set bool, err error) {
 	if c.src == nil {
 		return nil, false, nil
 	}
-	v, set, refusal := c.src.param(name)
+	v, from, refusal := c.src.find(name, levels)
 	if refusal != nil {
 		return nil, false, refusal
 	}
-	return v, set, nil
-}
-
-func (s *source) param(name string) (any, bool, *Refusal) {
-	v, from, refusal := s.find(name)
-	return v, from != nowhere, refusal
+	return v, from != nowhere, nil
 }
 
 // place is where something stands in a request.
@@ -67,50 +78,68 @@ const (
 	inLine         // the request line
 )
 
-// find is param with the place of the value. With a refusal, it is the place that has no
-// certain value.
-func (s *source) find(name string) (any, place, *Refusal) {
+// find returns the value of a parameter, with so many levels, and its place. With a refusal,
+// it is the place that has no certain value.
+func (s *source) find(name string, levels int) (any, place, *Refusal) {
 	if s.part != nil {
-		if v, ok, refusal := s.part.get(name); ok || refusal != nil {
+		if v, ok, refusal := s.part.get(name, levels); ok || refusal != nil {
 			return v, inPart, refusal
 		}
 	} else {
-		if v, set, refusal := s.jsonVar(name); set || refusal != nil {
+		if v, set, refusal := s.jsonVar(name, levels); set || refusal != nil {
 			return v, inJSON, refusal
 		}
 		if writes(s.method) {
-			if v, set, refusal := s.postedVar(name); set || refusal != nil {
+			if v, set, refusal := s.postedVar(name, levels); set || refusal != nil {
 				return v, inForm, refusal
 			}
 		}
 	}
-	if v, ok := s.queryVar(name); ok {
+	if phpvars.Separated(s.query, name) {
+		return nil, inQuery, errVariable
+	}
+	if v, ok := s.queryVar(name, levels); ok {
 		return v, inQuery, nil
 	}
 	return nil, nowhere, nil
 }
 
-func (s *source) queryVar(name string) (any, bool) {
-	if s.queryVars == nil {
-		if v, times, plain := phpvars.Last(s.query, name); plain {
-			return v, times > 0
-		}
-		s.queryVars = phpvars.Query(s.query)
+func (s *source) queryVar(name string, levels int) (any, bool) {
+	if v, times, plain := phpvars.Last(s.query, name); plain {
+		return v, times > 0
 	}
-	return s.queryVars.Get(name)
+	return variable(phpvars.OfQuery(s.query), name, levels)
+}
+
+// variable returns one of vars. As a scalar, an array is a Compound.
+func variable(vars phpvars.Variables, name string, levels int) (v any, set bool) {
+	v, set = vars.Get(name, levels)
+	if _, array := v.(*phpvars.Array); array && levels == scalar {
+		return Compound{}, true
+	}
+	return v, set
 }
 
 // postedVar finds a form value: in $_POST, which follows the wire method, else in
 // what the core parses itself (docs/platform I.3.1).
-func (s *source) postedVar(name string) (any, bool, *Refusal) {
+func (s *source) postedVar(name string, levels int) (any, bool, *Refusal) {
 	if !s.postedRead {
 		if refusal := s.readPosted(); refusal != nil {
 			return nil, false, refusal
 		}
 		s.postedRead = true
 	}
+	if s.coreParsed {
+		form, refusal := s.text()
+		if refusal != nil {
+			return nil, false, refusal
+		}
+		if phpvars.Separated(form, name) {
+			return nil, false, errVariable
+		}
+	}
 	for _, vars := range s.postedVars {
-		v, ok := vars.Get(name)
+		v, ok := variable(vars, name, levels)
 		switch {
 		case !ok:
 		case s.loose:
@@ -133,12 +162,12 @@ func (s *source) readPosted() *Refusal {
 			return s.readMultipart(multipart)
 		}
 		if urlencoded != "" {
-			return s.readURLEncoded(phpvars.Form)
+			return s.readURLEncoded(phpvars.OfForm)
 		}
 	}
 	if s.method != http.MethodPost && writes(s.method) && coreParses(s.r.Header.Get("Content-Type")) {
-		s.loose = s.droppable()
-		return s.readURLEncoded(phpvars.RawForm)
+		s.loose, s.coreParsed = s.droppable(), true
+		return s.readURLEncoded(phpvars.OfRawForm)
 	}
 	return nil
 }
@@ -152,7 +181,7 @@ func coreParses(contentType string) bool {
 	return !strings.Contains(contentType, "/") || lower(strings.Trim(contentType, " \t")) == "application/x-www-form-urlencoded"
 }
 
-func (s *source) readURLEncoded(parse func(string) *phpvars.Array) *Refusal {
+func (s *source) readURLEncoded(read func(string) phpvars.Variables) *Refusal {
 	if refusal := s.inspect(s.rd.site.Limits.Body); refusal != nil {
 		return refusal
 	}
@@ -163,7 +192,7 @@ func (s *source) readURLEncoded(parse func(string) *phpvars.Array) *Refusal {
 	if phpvars.Pairs(form) > phpvars.MaxPairs || phpvars.Disputed(form) {
 		return errVariable
 	}
-	s.postedVars = append(s.postedVars, parse(form))
+	s.postedVars = append(s.postedVars, read(form))
 	return nil
 }
 
@@ -177,7 +206,7 @@ func (s *source) readMultipart(contentType string) *Refusal {
 	if refusal := s.body.borrow(s.r.Context(), costOfPosted*min(s.body.size(), phpvars.MaxValues)); refusal != nil {
 		return refusal
 	}
-	vars, err := phpvars.Multipart(contentType, s.body.reader())
+	vars, err := phpvars.OfMultipart(contentType, s.body.reader())
 	if err != nil {
 		return errBody
 	}
@@ -198,12 +227,12 @@ func (s *source) inspect(limit int64) *Refusal {
 }
 
 // jsonVar finds a member of a JSON body. Such a body counts for every method.
-func (s *source) jsonVar(name string) (any, bool, *Refusal) {
+func (s *source) jsonVar(name string, levels int) (any, bool, *Refusal) {
 	raw, set, refusal := s.rawJSON(name)
 	if !set || refusal != nil {
 		return nil, false, refusal
 	}
-	v, refusal := decodeJSON(raw)
+	v, refusal := decodeLevels(raw, levels)
 	return v, true, refusal
 }
 
@@ -215,7 +244,7 @@ func (s *source) rawJSON(name string) (jsontext.Value, bool, *Refusal) {
 		}
 		s.jsonRead = true
 	}
-	raw, ok := s.members[name]
+	raw, ok := s.members.get(name)
 	if ok = ok && raw.Kind() != 'n'; ok && s.droppable() {
 		return nil, false, errTwoBodies
 	}
@@ -239,7 +268,7 @@ func (s *source) readJSON() *Refusal {
 	if refusal := s.inspect(s.rd.site.Limits.Body); refusal != nil || s.body == nil {
 		return refusal
 	}
-	data, refusal := s.body.bytes(s.r.Context(), costOfJSON)
+	data, refusal := s.onePiece()
 	if refusal == nil && len(data) > 0 {
 		s.members, refusal = readObject(data)
 	}
@@ -299,7 +328,7 @@ func (c *Call) RawBody() ([]byte, error) {
 	if c.src.body == nil {
 		return nil, nil
 	}
-	data, refusal := c.src.body.bytes(c.src.r.Context(), costOfJSON)
+	data, refusal := c.src.onePiece()
 	if refusal == nil && len(data) > 0 && c.src.droppable() {
 		refusal = errTwoBodies
 	}

@@ -14,7 +14,16 @@ type pathReading struct {
 	foreign bool
 	route   string
 	base    string
+	alias   string // that made a call of it; "" for the prefix
 	refusal *Refusal
+}
+
+// form is the form of a call that p makes.
+func (p pathReading) form() Form {
+	if p.alias != "" {
+		return Aliased
+	}
+	return Pretty
 }
 
 // sameAs tells whether two paths are the same page or the same call.
@@ -22,11 +31,21 @@ func (p pathReading) sameAs(q pathReading) bool {
 	return p.isCall == q.isCall && p.foreign == q.foreign && lower(p.route) == lower(q.route) && p.refusal == q.refusal
 }
 
-// readPath reads the path of u as it is sent on. The platform matches its rewrite rules
+// readPath reads the path of u as it is sent on: by the prefix, and by the aliases where the
+// site has any.
+func (rd *Reader) readPath(u *url.URL) pathReading {
+	p := rd.readPrefix(u)
+	if len(rd.rules) == 0 {
+		return p
+	}
+	return p.and(rd.readAlias(u))
+}
+
+// readPrefix reads a path by the prefix. The platform matches its rewrite rules
 // against the raw text first, so that a route stays undecoded. It matches them against the
 // decoded text where that fails (docs/platform I.1.4). A path of the second kind is
 // refused: no honest client encodes the prefix.
-func (rd *Reader) readPath(u *url.URL) pathReading {
+func (rd *Reader) readPrefix(u *url.URL) pathReading {
 	raw := escapedPath(u)
 	plain := u.RawPath == "" && strings.IndexByte(raw, '%') < 0
 	if plain && !containsAny(raw, rd.prefixes) && !containsAny(raw, rd.foreign) {
@@ -63,7 +82,7 @@ func (rd *Reader) readPath(u *url.URL) pathReading {
 	return p
 }
 
-// usualRoute is readPath for nearly all calls: a plain path without dots that begins with the
+// usualRoute is readPrefix for nearly all calls: a plain path without dots that begins with the
 // site's prefix, and names no other. ok is false for any other path.
 func (rd *Reader) usualRoute(raw string) (route string, ok bool) {
 	rest, ok := strings.CutPrefix(raw, rd.start)

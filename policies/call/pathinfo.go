@@ -3,6 +3,7 @@ package call
 import (
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -23,15 +24,13 @@ func (rd *Reader) cutPath(u *url.URL) *Refusal {
 	case gluedScript.MatchString(path):
 		return errScriptPath
 	}
-	_, info, _ := strings.Cut(path, ".php")
-	if ownScript.MatchString(info) {
+	_, behind, _ := strings.Cut(path, ".php")
+	if ownScript.MatchString(behind) {
 		return errScriptPath
 	}
-	for info != "" { // servers differ in which script counts
-		if rd.emptyInfo(u, info) {
-			return errScriptPath
-		}
-		_, info, _ = strings.Cut(info, ".php")
+	infos, ok := rd.emptyInfos(behind)
+	if !ok || slices.ContainsFunc(infos, func(info string) bool { return rd.namedWithout(u, info) }) {
+		return errScriptPath
 	}
 	return nil
 }
@@ -44,21 +43,43 @@ var (
 	ownScript = regexp.MustCompile(`(?s)index.php`)
 )
 
-// emptyInfo tells whether the platform takes PATH_INFO for empty, and the rest of the
-// address, without it, names the prefix.
-func (rd *Reader) emptyInfo(u *url.URL, info string) bool {
-	info, _, _ = strings.Cut(info, "?")
-	rest := strings.Trim(info, "/")
-	rest = strings.Trim(strings.TrimPrefix(rest, lower(strings.TrimPrefix(rd.site.Base, "/"))), "/")
-	if rest != "" && rest != "0" {
-		return false
+// mostInfos is how many different texts of a path may be an empty PATH_INFO. Each costs a look
+// at the whole path. One script has one, and honest paths have one script.
+const mostInfos = 4
+
+// emptyInfos returns what the platform may take for an empty PATH_INFO, each once. behind is
+// what follows the first script of a path. Servers differ in which script counts. ok is false
+// where there are more than mostInfos. Each byte of behind is looked at a few times only.
+func (rd *Reader) emptyInfos(behind string) (infos []string, ok bool) {
+	base := lower(strings.TrimPrefix(rd.site.Base, "/"))
+	for behind != "" {
+		if info, empty := emptyInfo(behind, base); empty && !slices.Contains(infos, info) {
+			if infos = append(infos, info); len(infos) > mostInfos {
+				return nil, false
+			}
+		}
+		_, behind, _ = strings.Cut(behind, ".php")
 	}
+	return infos, true
+}
+
+// emptyInfo tells whether the platform takes the PATH_INFO that s begins with for empty, and
+// returns it: nothing but slashes, the home path and "0", up to a "?" or the end.
+func emptyInfo(s, base string) (info string, empty bool) {
+	rest := strings.TrimLeft(s, "/")
+	rest = strings.TrimLeft(strings.TrimPrefix(rest, base), "/")
+	rest = strings.TrimLeft(strings.TrimPrefix(rest, "0"), "/")
+	if rest != "" && rest[0] != '?' {
+		return "", false
+	}
+	return s[:len(s)-len(rest)], true
+}
+
+// namedWithout tells whether the address names the prefix if the platform removes info.
+func (rd *Reader) namedWithout(u *url.URL, info string) bool {
 	raw := lower(escapedPath(u))
 	for _, cut := range []string{info, "/" + strings.Trim(info, "/"), strings.TrimRight(info, "/")} {
-		if cut == "" {
-			continue
-		}
-		if rd.names(decodeAll(strings.ReplaceAll(raw, cut, ""))) {
+		if cut != "" && rd.names(decodeAll(strings.ReplaceAll(raw, cut, ""))) {
 			return true
 		}
 	}

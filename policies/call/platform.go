@@ -109,12 +109,12 @@ func (p *Platform) LogsIn(cookie string) bool {
 	return ok && !strings.HasPrefix(rest, "test_cookie=")
 }
 
-// foreignPrefixes returns the prefixes of the other platforms, without the one that the
-// site itself has.
-func foreignPrefixes(platform, own string) []string {
+// foreignPrefixes returns the prefixes of the other platforms, without those that the site
+// itself has.
+func foreignPrefixes(platform string, own []string) []string {
 	var prefixes []string
 	for i := range platforms {
-		if p := &platforms[i]; p.Name != platform && p.Prefix != own {
+		if p := &platforms[i]; p.Name != platform && !slices.Contains(own, p.Prefix) {
 			prefixes = append(prefixes, p.Prefix)
 		}
 	}

@@ -14,12 +14,43 @@ import (
 func postHeaders(h http.Header) *Refusal {
 	types := h["Content-Type"]
 	switch {
-	case len(types) > 1, len(types) == 1 && strings.IndexByte(types[0], ',') >= 0:
+	case len(types) > 1, len(types) == 1 && !oneType(types[0]):
 		return errTwiceHeader
 	case !plainValue(types), !plainValue(h["Content-Encoding"]):
 		return errOddHeader
 	}
 	return nil
+}
+
+// oneType tells whether a Content-Type names one form or none, whatever a server makes of a
+// comma in it. SOAP has commas in quotes (action="urn:a,b"). A server that cuts there must find
+// the same boundary before the first comma, and no form behind it.
+func oneType(contentType string) bool {
+	before, behind, comma := strings.Cut(contentType, ",")
+	if !comma {
+		return true
+	}
+	quoted := false
+	for i := 0; i < len(contentType); i++ {
+		switch c := contentType[i]; {
+		case c == '"':
+			quoted = !quoted
+		case c == '\\' && quoted:
+			i++
+		case c == ',' && !quoted:
+			return false
+		}
+	}
+	behind = lower(behind)
+	if quoted || strings.Contains(behind, "form-data") || strings.Contains(behind, "form-urlencoded") {
+		return false
+	}
+	if _, multipart := phpvars.FormKind(contentType); !multipart {
+		return true
+	}
+	whole, _ := phpvars.Boundary(contentType)
+	cut, ok := phpvars.Boundary(before)
+	return ok && cut == whole
 }
 
 // postedType returns the Content-Type under which PHP would fill $_POST. certain is false
@@ -103,7 +134,7 @@ func (s *source) urlencodedRoute() (string, bool, *Refusal) {
 	if phpvars.Pairs(form) > phpvars.MaxPairs || phpvars.Disputed(form) {
 		return "", true, errVariable
 	}
-	value, set, refusal := routeOf(phpvars.Form(form))
+	value, set, refusal := routeOf(phpvars.OfForm(form).Get(routeVar, scalar))
 	return strings.Clone(value), set, refusal // the form is not kept for it
 }
 
@@ -118,7 +149,7 @@ func (s *source) multipartRoute(contentType string) (string, bool, *Refusal) {
 	if err != nil {
 		return "", true, errBody
 	}
-	return routeOf(vars)
+	return routeOf(vars.Get(routeVar))
 }
 
 // encoded tells whether the body is in an encoding. PHP does not undo it, but a server
@@ -154,11 +185,21 @@ func (s *source) attach() {
 	s.r.Body = s.body
 }
 
-// text returns the whole body as a string, see body.bytes.
+// onePiece returns the loaded body in one piece, see body.bytes. Who asks first borrows for all
+// that others read out of it.
+func (s *source) onePiece() ([]byte, *Refusal) {
+	cost := costOfPosted * s.body.size()
+	if phpvars.IsJSON(s.r.Header.Get("Content-Type")) {
+		cost = s.body.costOfJSON(1 + s.parts)
+	}
+	return s.body.bytes(s.r.Context(), cost)
+}
+
+// text is onePiece as a string.
 func (s *source) text() (string, *Refusal) {
 	if s.body == nil {
 		return "", nil
 	}
-	b, refusal := s.body.bytes(s.r.Context(), costOfPosted)
+	b, refusal := s.onePiece()
 	return text(b), refusal
 }

@@ -1,6 +1,7 @@
 package call
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/call/phpvars"
@@ -14,6 +15,8 @@ func routeIn(raw string) (value string, set bool, refusal *Refusal) {
 	value, times, plain := phpvars.Last(raw, routeVar)
 	set = times > 0
 	switch {
+	case phpvars.Separated(raw, routeVar):
+		return "", true, errVariable
 	case times > 1: // a server that sorts the query would choose another one
 		return "", true, errTwoRoutes
 	case plain:
@@ -25,17 +28,29 @@ func routeIn(raw string) (value string, set bool, refusal *Refusal) {
 		}
 		return "", false, nil
 	}
-	return routeOf(phpvars.Query(raw))
+	return routeOf(phpvars.OfQuery(raw).Get(routeVar, scalar))
 }
 
 // uncertain tells whether limits or releases of PHP decide what a raw query sets.
 func uncertain(raw string) bool {
-	return phpvars.Pairs(raw) > phpvars.MaxPairs || phpvars.Disputed(raw)
+	return phpvars.Pairs(raw)+strings.Count(raw, ";") > phpvars.MaxPairs || phpvars.Disputed(raw)
 }
 
-// routeOf is routeIn for variables already read.
-func routeOf(vars *phpvars.Array) (value string, set bool, refusal *Refusal) {
-	v, set := vars.Get(routeVar)
+// decidingVars are the variables of a query, beside those of Site.Variables, that decide
+// whatever the rules of a site look at.
+var decidingVars = []string{methodVar, "_envelope"}
+
+// separated tells whether a PHP that splits queries at ";" too would find another value of a
+// variable that decides (docs/platform I.1.5). The parameters that a rule looks at are judged
+// where they are read, see source.find.
+func (rd *Reader) separated(query string) bool {
+	hides := func(name string) bool { return phpvars.Separated(query, name) }
+	return strings.IndexByte(query, ';') >= 0 &&
+		(slices.ContainsFunc(decidingVars, hides) || slices.ContainsFunc(rd.site.Variables, hides))
+}
+
+// routeOf is routeIn for a variable already read.
+func routeOf(v any, set bool) (value string, _ bool, refusal *Refusal) {
 	if !set {
 		return "", false, nil
 	}

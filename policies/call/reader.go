@@ -1,8 +1,10 @@
 package call
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync/atomic"
 )
@@ -10,13 +12,17 @@ import (
 // Site is what a Reader needs to know of the site behind it.
 type Site struct {
 	Platform Platform
-	Prefix   string // of the pretty form, where the site has changed it
-	Base     string // home path of a sub-folder install, "/blog", else ""
+	Prefix   string   // of the pretty form, where the site has changed it
+	Prefixes []string // more names of it
+	Aliases  []Alias  // rewrite rules of the site; one that Validate refuses counts for nothing
+	Base     string   // home path of a sub-folder install, "/blog", else ""
 	Limits   Limits
 	Scripts  bool // the two upload scripts are there, whatever the host; see TrustScripts
 	// Credentials are the canonical names of headers that say who is calling, beside those
 	// that a Reader knows of itself. caller.NewReader sets them.
 	Credentials []string
+	// Variables are those of a query that say who is calling. caller.NewReader sets them.
+	Variables []string
 }
 
 // Limits bound what is read of a request. Zero values mean the defaults.
@@ -46,6 +52,7 @@ type Reader struct {
 	// prefixes are those of the pretty form: the site's own, and the platform's usual one,
 	// which is judged too in case that the site has not changed it.
 	prefixes []string
+	rules    []*alias
 	start    string   // of usual paths: the site's own prefix between slashes; "" where it holds another one
 	foreign  []string // see foreignPrefixes
 	markers  []string // Platform.KeyMarker, with each of the prefixes
@@ -74,11 +81,19 @@ func NewReader(site Site) *Reader {
 		site.Base = "/" + site.Base
 	}
 	rd := &Reader{site: site, prefixes: []string{site.Platform.Prefix}, nonce: http.CanonicalHeaderKey(site.Platform.NonceHeader)}
-	if own := strings.Trim(site.Prefix, "/"); own != "" && own != site.Platform.Prefix {
-		rd.prefixes = []string{own, site.Platform.Prefix}
+	own := append([]string{site.Prefix}, site.Prefixes...)
+	for _, name := range slices.Backward(own) {
+		if p := strings.Trim(name, "/"); p != "" {
+			rd.prefixes = append([]string{p}, slices.DeleteFunc(rd.prefixes, func(other string) bool { return other == p })...)
+		}
+	}
+	for _, a := range site.Aliases {
+		if ready, err := a.compile(); err == nil {
+			rd.rules = append(rd.rules, ready)
+		}
 	}
 	rd.deciding = decidingWith(site.Credentials, rd.nonce)
-	rd.foreign = foreignPrefixes(site.Platform.Name, rd.prefixes[0])
+	rd.foreign = foreignPrefixes(site.Platform.Name, rd.prefixes)
 	if !containsAny(rd.prefixes[0], rd.prefixes[1:]) && !containsAny(rd.prefixes[0], rd.foreign) {
 		rd.start = "/" + rd.prefixes[0] + "/"
 	}
@@ -138,7 +153,7 @@ func (rd *Reader) ReadFrom(holder Holder, r *http.Request, original *url.URL) *C
 		return page
 	}
 	if c.Kind != Page && rd.isBatch(c) {
-		c.Kind = Batch
+		c.Kind, src.parts = Batch, rd.batchLimit(DefaultShopBatchLimit)
 	}
 	return c // a policy may ask for more of a page's form
 }
@@ -155,7 +170,7 @@ func (rd *Reader) unfit(r *http.Request, original *url.URL) *Refusal {
 	if !wireMethod(r.Method) || r.Method == http.MethodConnect && (r.ProtoMajor < 2 || r.URL.Path == "") {
 		return errMethod
 	}
-	if tunnels(r.Header["Upgrade"]) {
+	if tunnels(r.Header["Upgrade"]) && !OffersHTTP2(r) {
 		return errUpgrade
 	}
 	if refusal := oddLength(r); refusal != nil {
@@ -196,7 +211,7 @@ func (rd *Reader) dispatch(c *Call, r *http.Request, original *url.URL, where pa
 		}
 		c.Route, c.Base, c.Form = route, path, Query
 	case where.isCall:
-		c.Route, c.Base, c.Form, c.Foreign = where.route, where.base, Pretty, where.foreign
+		c.Route, c.Base, c.Form, c.Foreign = where.route, where.base, where.form(), where.foreign
 	default:
 		return nil
 	}
@@ -213,8 +228,11 @@ func (rd *Reader) dispatch(c *Call, r *http.Request, original *url.URL, where pa
 // checkCall refuses a call whose headers, address or variables are not certain, and fills
 // in its effective method.
 func (rd *Reader) checkCall(c *Call, r *http.Request, original *url.URL, where pathReading) *Refusal {
-	if Early(r) {
+	switch {
+	case Early(r):
 		return errTooEarly
+	case r.Method == http.MethodPost && strings.IndexByte(r.Header.Get("Content-Type"), ',') >= 0:
+		return errTwiceHeader
 	}
 	if refusal := rd.frame(r); refusal != nil {
 		return refusal
@@ -222,7 +240,7 @@ func (rd *Reader) checkCall(c *Call, r *http.Request, original *url.URL, where p
 	if rd.marked(r.URL, where) || original != nil && rd.marked(original, rd.readPath(original)) {
 		return errKeyMarker
 	}
-	if uncertain(r.URL.RawQuery) {
+	if uncertain(r.URL.RawQuery) || rd.separated(r.URL.RawQuery) {
 		return errVariable
 	}
 	method, _, refusal := effective(r.Method, r.URL.RawQuery, r.Header)
@@ -243,9 +261,11 @@ func (rd *Reader) readPaths(current, original *url.URL) pathReading {
 	if original != nil {
 		q := rd.readPath(original)
 		switch {
-		case p.sameAs(q) && !under(p.base, rd.site.Base):
-			based = q.base
 		case p.sameAs(q):
+			if !under(p.base, rd.site.Base) {
+				based = q.base
+			}
+			p.alias = cmp.Or(p.alias, q.alias)
 		case rd.frontController(current, original):
 			p, based = q, q.base
 		default:
@@ -295,7 +315,7 @@ func under(path, base string) bool {
 // Clone returns a Reader with the same limits for another site, which trusts no scripts
 // yet.
 func (rd *Reader) Clone() *Reader {
-	return &Reader{site: rd.site, prefixes: rd.prefixes, start: rd.start, foreign: rd.foreign, markers: rd.markers, nonce: rd.nonce, deciding: rd.deciding}
+	return &Reader{site: rd.site, prefixes: rd.prefixes, rules: rd.rules, start: rd.start, foreign: rd.foreign, markers: rd.markers, nonce: rd.nonce, deciding: rd.deciding}
 }
 
 // TrustScripts says whether the two scripts whose forms are forwarded unread are there.

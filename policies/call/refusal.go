@@ -1,6 +1,7 @@
 package call
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 )
@@ -48,7 +49,7 @@ var (
 	errTwoPaths    = Ambiguous("rewritten_path")    // original and current path disagree
 	errTwoRoutes   = Ambiguous("two_routes")        // rest_route and path, or query and form, disagree
 	errRoute       = Ambiguous("route")             // a value of rest_route that needs guessing
-	errVariable    = Ambiguous("variables")         // beyond a limit of PHP, or an array where a string belongs
+	errVariable    = Ambiguous("variables")         // beyond a limit of PHP, next to a ";", or an array where a string belongs
 	errKeyMarker   = Ambiguous("key_marker")        // text that makes a shop key valid on any route
 	errConnection  = Ambiguous("connection_header") // names a header that decides
 	errTwiceHeader = Ambiguous("repeated_header")   // a deciding header sent twice
@@ -78,8 +79,20 @@ func Ambiguous(reason string) *Refusal {
 // noMemory refuses a body that found no memory in time.
 func noMemory(cause error) *Refusal { return unavailable("memory", cause) }
 
-// spoolFull refuses a body that cannot be kept on disk.
+// spoolFull refuses a body that finds its share of the disk used up.
 func spoolFull(cause error) *Refusal { return unavailable("spool_limit", cause) }
+
+const reasonDisk = "disk"
+
+// diskFails refuses a body that the system cannot keep: its disk is full, or fails.
+func diskFails(cause error) *Refusal { return unavailable(reasonDisk, cause) }
+
+// DiskFails tells whether err is a refusal because of the gateway's own disk, which its operator
+// must look at.
+func DiskFails(err error) bool {
+	refusal, ok := errors.AsType[*Refusal](err)
+	return ok && refusal.Reason == reasonDisk
+}
 
 func unavailable(reason string, cause error) *Refusal {
 	return &Refusal{Status: http.StatusServiceUnavailable, Code: CodeUnavailable, Reason: reason, Err: cause}

@@ -20,7 +20,7 @@ func (rd *Reader) rewritten(c *Call, current, original *url.URL) *Rewritten {
 	switch {
 	case !client.isCall:
 		return &Rewritten{Client: escapedPath(original)}
-	case c.Form == Pretty && !rd.readPath(current).isCall:
+	case c.Form != Query && !rd.readPath(current).isCall:
 		return &Rewritten{Client: client.base, Pretty: true, Script: escapedPath(current)}
 	}
 	return &Rewritten{Client: client.base, Pretty: true}

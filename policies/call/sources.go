@@ -95,7 +95,7 @@ var disputes = map[*Refusal]string{
 	errTwoPaths:   "a rewrite has made another call or page of it",
 	errTwoRoutes:  "the places name different routes, or one of them names two",
 	errRoute:      "the route has characters or slashes that something on the way may change",
-	errVariable:   "the value is an array, or the variables are at a limit of PHP",
+	errVariable:   "the value is an array, stands next to a \";\", or the variables are at a limit of PHP",
 	errBody:       "the body does not parse",
 	errTwoBodies:  "only some servers read the body so",
 	errID:         "it is no plain decimal number",
@@ -182,7 +182,7 @@ func (s *sources) afterwards() string { return "the request is refused: " + s.c.
 // pathRoutes adds the path, before and after a rewrite.
 func (s *sources) pathRoutes(inQuery bool) {
 	current := s.rd.readPath(s.r.URL)
-	taken := s.c.Kind != Refused && s.c.Kind != Page && s.c.Form == Pretty
+	taken := s.c.Kind != Refused && s.c.Kind != Page && s.c.Form != Query
 	if s.original == nil {
 		s.path("path", current, s.againstPath(current, inQuery, taken))
 		return
@@ -193,6 +193,9 @@ func (s *sources) pathRoutes(inQuery bool) {
 }
 
 func (s *sources) path(in string, p pathReading, why string) {
+	if p.alias != "" {
+		in += ", by " + p.alias
+	}
 	s.add(ofRoute, in, p.route, why)
 }
 
@@ -210,14 +213,18 @@ func (s *sources) againstPath(p pathReading, inQuery, named bool) string {
 	case !p.isCall && refused && s.c.Refusal == errOutside:
 		return because(errOutside)
 	case !p.isCall:
-		return "no segment of it is " + strings.Join(s.rd.prefixes, " or ")
+		why := "no segment of it is " + strings.Join(s.rd.prefixes, " or ")
+		if len(s.rd.rules) > 0 {
+			why += ", and no alias fits"
+		}
+		return why
 	case refused && (s.c.Refusal == errTwoRoutes || s.c.Refusal == errOutside || s.c.Refusal == errRoute && !straight(p.route)):
 		return because(s.c.Refusal)
 	case refused:
 		return s.afterwards()
 	case named:
 		return ""
-	case s.c.Form == Pretty:
+	case s.c.Form != Query:
 		return "the path after the rewrite says so too"
 	case inQuery:
 		return "the query has rest_route, which comes before"

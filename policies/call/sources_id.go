@@ -14,7 +14,7 @@ func (s *sources) id() {
 	if !ok {
 		return
 	}
-	v, from, refusal := s.src.find("id")
+	v, from, refusal := s.src.find("id", whole)
 	id := idSources{sources: s, from: from, refusal: refusal}
 	if from == nowhere && refusal == nil {
 		v = path
@@ -23,12 +23,12 @@ func (s *sources) id() {
 		id.refusal = errID
 	}
 	if s.src.part != nil {
-		v, set, own := s.src.part.get("id")
+		v, set, own := s.src.part.get("id", whole)
 		id.place(inPart, v, set, own, notThere)
 	} else {
 		id.bodies()
 	}
-	v, set := s.src.queryVar("id")
+	v, set := s.src.queryVar("id", whole)
 	id.place(inQuery, v, set, nil, notThere)
 	id.place(nowhere, path, true, nil, "")
 }
@@ -43,7 +43,7 @@ type idSources struct {
 // bodies adds JSON and form. A body behind the place that names the id is not asked: its
 // reading could fail.
 func (s *idSources) bodies() {
-	v, set, own := s.src.jsonVar("id")
+	v, set, own := s.src.jsonVar("id", whole)
 	s.place(inJSON, v, set, own, s.withoutJSON())
 	if s.from == inJSON {
 		s.add(ofID, placeOfID[inForm], "", "not read: "+comesBefore[inJSON])
@@ -53,7 +53,7 @@ func (s *idSources) bodies() {
 		s.add(ofID, placeOfID[inForm], "", "not read: a form does not count for "+s.c.Method)
 		return
 	}
-	v, set, own = s.src.postedVar("id")
+	v, set, own = s.src.postedVar("id", whole)
 	s.place(inForm, v, set, own, s.withoutForm())
 }
 
@@ -63,10 +63,15 @@ func (s *idSources) withoutJSON() string {
 		return "there is no body"
 	case !phpvars.IsJSON(s.src.r.Header.Get("Content-Type")):
 		return "the body is not JSON"
-	case string(s.src.members["id"]) == "null":
+	case s.nullID():
 		return "null does not count"
 	}
 	return notThere
+}
+
+func (s *idSources) nullID() bool {
+	raw, set := s.src.members.get("id")
+	return set && raw.Kind() == 'n'
 }
 
 func (s *idSources) withoutForm() string {

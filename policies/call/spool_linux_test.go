@@ -25,7 +25,7 @@ func TestSpool_DiskFull(t *testing.T) {
 	b.file = &spoolFile{File: full, spool: spool}
 	r := &http.Request{Header: http.Header{}}
 	refusal := b.load(r, 1<<20)
-	if refusal == nil || refusal.Status != 503 || refusal.Reason != "spool_limit" || !errors.Is(refusal, syscall.ENOSPC) ||
+	if refusal == nil || refusal.Status != 503 || refusal.Reason != "disk" || !DiskFails(refusal) || !errors.Is(refusal, syscall.ENOSPC) ||
 		!strings.Contains(refusal.Error(), "no space left on device") {
 		t.Errorf("%+v", refusal)
 	}

@@ -14,7 +14,7 @@ func (c *Call) Variable(name string) (value string, set bool, err error) {
 		return "", false, nil
 	}
 	if c.src.part == nil && c.src.wire == http.MethodPost {
-		v, set, refusal := c.src.postedVar(name)
+		v, set, refusal := c.src.postedVar(name, scalar)
 		if refusal != nil {
 			return "", false, refusal
 		}
@@ -48,18 +48,21 @@ func (c *Call) PostedValue(name string) (value string, set bool) {
 	if refusal != nil {
 		return "", false
 	}
-	v, set := phpvars.Form(form).Get(name)
+	v, set := phpvars.OfForm(form).Get(name, scalar)
 	value, _ = v.(string)
 	return value, set
 }
 
-// QueryVariable returns a variable of the query alone. For an array, set is true and value
-// is "".
+// QueryVariable returns a variable of the query alone. For an array, and where it stands next
+// to a ";", set is true and value is "".
 func (c *Call) QueryVariable(name string) (value string, set bool) {
 	if c.src == nil {
 		return "", false
 	}
-	v, set := c.src.queryVar(name)
+	if phpvars.Separated(c.src.query, name) {
+		return "", true
+	}
+	v, set := c.src.queryVar(name, scalar)
 	value, _ = v.(string)
 	return value, set
 }
@@ -69,7 +72,7 @@ func (c *Call) QueryNames() []string {
 	if c.src == nil || c.src.query == "" {
 		return nil
 	}
-	return phpvars.Query(c.src.query).Keys()
+	return phpvars.OfQuery(c.src.query).Names()
 }
 
 // CertainQuery is QueryNames with whether every front-end and release of PHP reads the same

@@ -25,6 +25,9 @@ const acceptedTTL = time.Hour
 // loop, short enough for a user who has just created a password.
 const rejectedTTL = 2 * time.Second
 
+// lifetime is how long an answer is kept.
+type lifetime struct{ accepted, rejected time.Duration }
+
 // identityCache keeps callers under a keyed hash of their credentials, so that nobody can
 // read a credential out of memory by its key.
 type identityCache struct {
@@ -144,15 +147,16 @@ func (c *identityCache) adopt(h *hasher) {
 // is not remembered.
 func (c *identityCache) epoch() uint64 { return c.drops.Load() }
 
-// put keeps an answer for ttl. Callers whom the platform accepts are kept twice as long:
-// a new question may take its time.
-func (c *identityCache) put(key string, epoch uint64, e identityEntry, ttl time.Duration) {
+// put keeps an answer for its lifetime. Callers whom the platform accepts are kept twice as
+// long: a new question may take its time.
+func (c *identityCache) put(key string, epoch uint64, e identityEntry, of lifetime) {
 	if c.drops.Load() != epoch {
 		return
 	}
+	ttl := of.accepted
 	kept := 2 * ttl // see ended
 	if !e.accepted() {
-		ttl = min(ttl, rejectedTTL)
+		ttl = min(ttl, of.rejected)
 		kept = ttl
 	}
 	e.until, e.again = time.Now().Add(ttl), new(atomic.Bool)
@@ -188,7 +192,7 @@ func (c *identityCache) drop(gone func(identityEntry) bool) {
 	for _, entries := range []*ttlcache.Cache[string, identityEntry]{c.entries, c.accepted} {
 		var keys []string
 		entries.Range(func(item *ttlcache.Item[string, identityEntry]) bool {
-			if gone(item.Value()) {
+			if gone(item.Value()) && item.Value().caller.Kind != Unverified { // that is about the site
 				keys = append(keys, item.Key())
 			}
 			return true

@@ -17,7 +17,7 @@ const (
 	ClaimSession         // a login cookie in the checkout API: ask for the cart
 	ClaimKey             // a shop key on a route that accepts shop keys: ask the shop
 	ClaimTool            // a key of the shop's tool server, on its route: ask the shop
-	ClaimOAuth1          // signed by OAuth 1 on a route that accepts it: the platform cannot be asked
+	ClaimOAuth1          // signed by OAuth 1 on a route that accepts it: the platform cannot be asked who it is, see arrives
 	ClaimJetpack         // signed with Jetpack's token: the platform cannot be asked; anonymous to rules unless the site accepts Jetpack
 	ClaimUncertain       // several credentials, any of which the platform may drop: anonymous to rules, not to guards
 	ClaimNamespace       // a login cookie without a nonce on the index of a namespace: ask for a nonce, then for the current user
@@ -78,13 +78,16 @@ func (w *Whole) IgnoresCookie() bool {
 
 // shopClaim looks for the shop's own credentials on a call of the shop.
 func (w *Whole) shopClaim() (Claim, error) {
-	signed, err := isOAuth1(w)
+	signed, byHeader, err := isOAuth1(w)
 	if err != nil {
 		return 0, err
 	}
+	w.byHeader = byHeader
 	inQuery := hasQueryKey(w.Call)
 	switch {
 	case signed && (!w.shopLooks() || w.Site.hasLoginCookie(w.HTTP.Header)): // with a valid cookie the shop ignores the signature
+		return ClaimUncertain, nil
+	case signed && byHeader && !plainHeader(w.HTTP.Header.Get("Authorization")):
 		return ClaimUncertain, nil
 	case signed:
 		return ClaimOAuth1, nil

@@ -80,6 +80,9 @@ func (c *Credentials) readRow(w *Whole, r *row) {
 // ask again.
 func (c *Credentials) appendKey(b []byte, claim Claim) []byte {
 	b = c.where.appendKey(append(b, byte(claim)))
+	if claim == ClaimOAuth1 {
+		return b // about the site, not the caller
+	}
 	for _, v := range c.values {
 		if v.row.keyed.has(claim) {
 			b = appendPart(append(b, v.row.line), v.text)

@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"golang.org/x/sync/singleflight"
-
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/store"
@@ -18,7 +16,7 @@ import (
 // Options bounds the questions about callers. WithDefaults fills in zero values.
 type Options struct {
 	TTL         time.Duration // how long an answer is believed; default 10 s
-	Timeout     time.Duration // how long an answer may take; default 10 s
+	Timeout     time.Duration // how long a question may take that nobody waits for, see begin; default 30 s
 	MaxInFlight int           // questions under way at once, of all sites with the same InFlight; default 128
 	Rate        int           // questions about credentials that the platform does not accept, per client address ...
 	Per         time.Duration // ... and time; default 120 per minute
@@ -29,6 +27,9 @@ type Options struct {
 	// InFlight are the shares of the questions under way. It is nil for a site that shares
 	// them with no other.
 	InFlight *call.Shares
+	// Late are the shares of the questions that take longer than Timeout, while somebody waits
+	// for them. It is nil like InFlight.
+	Late *call.Shares
 	// Site identifies the site among those that share Store. A right that ends is dropped
 	// on all gateways with the same Site.
 	Site string
@@ -49,7 +50,7 @@ func (o Options) WithDefaults() Options {
 		o.TTL = 10 * time.Second
 	}
 	if o.Timeout == 0 {
-		o.Timeout = 10 * time.Second
+		o.Timeout = 30 * time.Second
 	}
 	if o.MaxInFlight == 0 {
 		o.MaxInFlight = 128
@@ -65,11 +66,11 @@ func (o Options) WithDefaults() Options {
 // under a keyed hash of everything that decides it. The questions are bounded by
 // [Options].
 type Identities struct {
-	opts   Options
-	cache  *identityCache
-	shared *sharedIdentities // nil for a gateway that shares nothing
-	flight singleflight.Group
-	limit  *store.Limiter
+	opts    Options
+	cache   *identityCache
+	shared  *sharedIdentities // nil for a gateway that shares nothing
+	flights flights
+	limit   *store.Limiter
 }
 
 // NewIdentities returns an Identities without any answer. The caller must close it.
@@ -81,6 +82,9 @@ func NewIdentities(opts Options) (*Identities, error) {
 	}
 	if opts.InFlight == nil {
 		opts.InFlight = call.NewShares(int64(opts.MaxInFlight))
+	}
+	if opts.Late == nil {
+		opts.Late = call.NewShares(int64(opts.MaxInFlight))
 	}
 	ids := &Identities{opts: opts, cache: newIdentityCache(), limit: limit}
 	if opts.Store != nil {
@@ -114,18 +118,18 @@ func (ids *Identities) who(ctx context.Context, w *Whole) (Caller, *ask.Answer, 
 		return Caller{}, nil, err
 	case claim == ClaimNothing, claim == ClaimUncertain, claim == ClaimJetpack && !w.Site.Own.Jetpack:
 		return Caller{}, nil, nil
-	case !claim.Verifiable():
+	case !claim.Verifiable() && !w.asksArrival():
 		return Caller{Kind: Unverified}, nil, nil
 	}
 	credentials, err := w.Credentials()
 	if err != nil {
 		return Caller{}, nil, err
 	}
-	key := ids.cache.key(claim, credentials)
+	key, kept := ids.cache.key(claim, credentials), w.claim.kept(&ids.opts)
 	if ids.opts.Alone {
 		key += rand.Text() // no other request has this key
 	}
-	found, is, renew := ids.cache.get(key, ids.opts.TTL)
+	found, is, renew := ids.cache.get(key, kept.accepted)
 	if renew {
 		_, _ = ids.ask(ctx, w, key, true) // nobody waits; an error comes up when the entry has ended
 	}
@@ -133,11 +137,12 @@ func (ids *Identities) who(ctx context.Context, w *Whole) (Caller, *ask.Answer, 
 		w.Trace.Remembered(ask.KindCaller)
 		return found.caller, found.answer, nil
 	}
-	answer, err := ids.ask(ctx, w, key, false)
+	f, err := ids.ask(ctx, w, key, false)
 	if err != nil {
 		return Caller{}, nil, err
 	}
-	return ids.await(ctx, w, key, answer, is == ended)
+	defer ids.flights.leave(f)
+	return ids.await(ctx, w, f, key, is == ended)
 }
 
 // patience is how long a request waits for the platform while an answer that has just
@@ -146,7 +151,7 @@ const patience = time.Second
 
 // await waits for the answer to a question. After some time it takes the answer before, if
 // that has just ended and no right of the caller's was seen to end (docs/design 7).
-func (ids *Identities) await(ctx context.Context, w *Whole, key string, answer <-chan singleflight.Result, before bool) (Caller, *ask.Answer, error) {
+func (ids *Identities) await(ctx context.Context, w *Whole, f *flight, key string, before bool) (Caller, *ask.Answer, error) {
 	var late <-chan time.Time
 	if before {
 		timer := time.NewTimer(min(patience, ids.opts.Timeout/2))
@@ -158,30 +163,30 @@ func (ids *Identities) await(ctx context.Context, w *Whole, key string, answer <
 		case <-ctx.Done():
 			return Caller{}, nil, context.Cause(ctx)
 		case <-late:
-			if found, is, _ := ids.cache.get(key, ids.opts.TTL); is != unknown {
+			if found, is, _ := ids.cache.get(key, w.claim.kept(&ids.opts).accepted); is != unknown {
 				w.Trace.Remembered(ask.KindCaller)
 				return found.caller, found.answer, nil
 			}
-		case result := <-answer:
-			if result.Err != nil {
-				return Caller{}, nil, result.Err
-			}
-			found := result.Val.(identity)
-			return found.caller, found.answer, nil
+		case <-f.done:
+			return f.who.caller, f.who.answer, f.err
 		}
 	}
 }
 
 // ask begins the question about the caller of w, once for all who ask at the same time.
-// Requests that come after a drop do not share a question from before it.
-func (ids *Identities) ask(ctx context.Context, w *Whole, key string, renews bool) (<-chan singleflight.Result, error) {
+// Requests that come after a drop do not share a question from before it. Nobody waits for one
+// that renews an answer; who asks for another must leave it.
+func (ids *Identities) ask(ctx context.Context, w *Whole, key string, renews bool) (*flight, error) {
 	i, err := ids.inquire(w, key)
 	if err != nil {
 		return nil, err
 	}
 	i.renews = renews
-	flight := key + strconv.FormatUint(ids.cache.epoch(), 10)
-	return ids.flight.DoChan(flight, func() (any, error) { return i.run(ctx) }), nil
+	name := key + strconv.FormatUint(ids.cache.epoch(), 10)
+	if w.claim == ClaimOAuth1 {
+		name += " " + w.Client.String() // what fails for one client, such as a banned one, must not fail for all
+	}
+	return ids.flights.join(ctx, name, !renews, ids.opts.Timeout, i.run), nil
 }
 
 // inquiry is one question about a caller with all that it needs. It holds nothing of the
@@ -225,8 +230,6 @@ func (ids *Identities) inquire(w *Whole, key string) (*inquiry, error) {
 // the platform accepts them. A question without an answer counts.
 func (i *inquiry) run(ctx context.Context) (identity, error) {
 	ids := i.ids
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), ids.opts.Timeout)
-	defer cancel()
 	known, found := ids.recall(ctx, i)
 	if found {
 		return known.identity, nil
@@ -249,7 +252,7 @@ func (i *inquiry) run(ctx context.Context) (identity, error) {
 		ids.limit.Refund(AddressKey(i.client))
 	}
 	entry := identityEntry{identity: who, session: i.session}
-	ids.cache.put(i.key, epoch, entry, ids.opts.TTL)
+	ids.cache.put(i.key, epoch, entry, i.claim.kept(&ids.opts))
 	ids.cache.judged(i.key, epoch, entry)
 	ids.share(ctx, i, known, who)
 	return who, nil
@@ -265,25 +268,6 @@ func (ids *Identities) count(key string, client netip.Addr) (counted bool, err e
 		return false, ask.ErrTooMany
 	}
 	return true, nil
-}
-
-// underWay marks the context of a question. What a question itself causes on its way, such
-// as the question of a second directive on the same route, could otherwise wait for it.
-type underWay struct{}
-
-// begin waits in order until a question of h may be under way, or ctx ends. The caller calls
-// ended after the answer. The returned context is for the question.
-func (ids *Identities) begin(ctx context.Context, h call.Holder) (question context.Context, ended func(), err error) {
-	if ctx.Value(underWay{}) != nil {
-		return ctx, func() {}, nil
-	}
-	if h.Site == "" {
-		h.Site = ids.opts.Site
-	}
-	if err := ids.opts.InFlight.Wait(ctx, h, 1); err != nil {
-		return nil, nil, fmt.Errorf("%w: too many questions under way: %w", ask.ErrUndecided, err)
-	}
-	return context.WithValue(ctx, underWay{}, true), func() { ids.opts.InFlight.Free(h, 1) }, nil
 }
 
 // AddressKey returns the address as limits count it: IPv6 by /64, since one client

@@ -67,5 +67,5 @@ func (i *inquiry) identify(ctx context.Context) (identity, error) {
 	if err != nil {
 		return identity{}, err
 	}
-	return interpret(answer, i.claim)
+	return interpret(answer, i.claim, &i.site.Platform)
 }

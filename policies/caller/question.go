@@ -19,6 +19,8 @@ func questionFor(claim Claim, p *call.Platform, w *Whole) ask.Question {
 	case ClaimTool:
 		q.As, q.Key = ask.AsKey, w.HTTP.Header.Get("X-Mcp-Api-Key")
 		q.Route, q.Query = "/"+p.Shop[2]+"/orders", "per_page=1&_fields=id"
+	case ClaimOAuth1:
+		return arrivalQuestion(p, w)
 	case ClaimKey:
 		q.Route, q.Query = "/"+p.Shop[2]+"/orders", "per_page=1&_fields=id"
 	case ClaimSession:
@@ -29,9 +31,9 @@ func questionFor(claim Claim, p *call.Platform, w *Whole) ask.Question {
 	return q
 }
 
-func interpret(a *ask.Answer, claim Claim) (identity, error) {
+func interpret(a *ask.Answer, claim Claim, p *call.Platform) (identity, error) {
 	if code := a.Code(); handedOn[code] {
-		if claim == ClaimNamespace { // the nonce was not the client's
+		if claim == ClaimNamespace || claim == ClaimOAuth1 { // not about what the client sent
 			return identity{}, nil
 		}
 		return identity{answer: a}, nil
@@ -41,6 +43,8 @@ func interpret(a *ask.Answer, claim Claim) (identity, error) {
 		return interpretKey(a)
 	case ClaimSession:
 		return interpretSession(a)
+	case ClaimOAuth1:
+		return interpretArrival(a, p)
 	default:
 		return interpretUser(a)
 	}
@@ -57,8 +61,12 @@ var handedOn = map[string]bool{
 	"application_passwords_disabled_for_user": true,
 }
 
-// wrongPassword are the codes of handedOn that concern a name and a password.
-var wrongPassword = map[string]bool{"incorrect_password": true, "invalid_username": true, "invalid_email": true}
+// RefusesLogin tells whether the platform refuses a name and a password with a. Its codes and
+// words may tell whether the name exists.
+func RefusesLogin(a *ask.Answer) bool {
+	code := a.Code()
+	return handedOn[code] && code != "rest_cookie_invalid_nonce"
+}
 
 func interpretUser(a *ask.Answer) (identity, error) {
 	code := a.Code()
@@ -113,7 +121,7 @@ func interpretKey(a *ask.Answer) (identity, error) {
 	code := a.Code()
 	switch {
 	case a.Status == http.StatusOK && bytes.HasPrefix(bytes.TrimSpace(a.Body), []byte("[")),
-		a.Status == http.StatusForbidden && strings.HasSuffix(code, "cannot_view"), mayNotRead(a):
+		a.Status == http.StatusForbidden && strings.HasSuffix(code, "cannot_view"), a.MayNotRead():
 		return identity{caller: Caller{Kind: KeyHolder}}, nil
 	case a.Status == http.StatusUnauthorized && strings.HasSuffix(code, "authentication_error"):
 		return identity{answer: a}, nil
@@ -121,12 +129,6 @@ func interpretKey(a *ask.Answer) (identity, error) {
 		return identity{}, nil
 	}
 	return identity{}, ask.Unexpected(a)
-}
-
-// mayNotRead recognizes the answer to a valid key that may only write.
-func mayNotRead(a *ask.Answer) bool {
-	code, message := a.Fault()
-	return a.Status == http.StatusUnauthorized && strings.HasSuffix(code, "authentication_error") && strings.Contains(message, "read permissions")
 }
 
 // interpretSession reads the cart's header User-ID: 0 for guests.

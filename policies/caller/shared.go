@@ -155,7 +155,7 @@ func (ids *Identities) recall(ctx context.Context, i *inquiry) (known recalled, 
 		return known, false
 	}
 	entry := identityEntry{identity: known.identity, session: i.session}
-	ids.cache.put(i.key, epoch, entry, min(known.left, ids.opts.TTL))
+	ids.cache.put(i.key, epoch, entry, lifetime{min(known.left, ids.opts.TTL), rejectedTTL})
 	ids.cache.judged(i.key, epoch, entry)
 	return known, true
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/call"
@@ -22,23 +23,24 @@ func hasQueryKey(c *call.Call) bool {
 // unless all are valid. If it finds none, it looks no further (docs/platform III.8).
 var oauth1 = []string{"oauth_consumer_key", "oauth_timestamp", "oauth_nonce", "oauth_signature", "oauth_signature_method"}
 
-// isOAuth1 tells whether the shop will verify an OAuth 1 signature. It collects the
-// decoded parameters as the shop does: from query and form, then from the header; the
-// last value wins, and PHP takes "0" for empty.
-func isOAuth1(w *Whole) (bool, error) {
+// isOAuth1 tells whether the shop will verify an OAuth 1 signature, and whether it will do so
+// only if Authorization reaches it. It collects the decoded parameters as the shop does: from
+// query and form, then from the header; the last value wins, and PHP takes "0" for empty.
+func isOAuth1(w *Whole) (signed, byHeader bool, err error) {
 	if !mayBeOAuth1(w) {
-		return false, nil
+		return false, false, nil
 	}
 	found := map[string]string{}
 	for _, name := range oauth1 {
 		v, set, err := w.Call.Variable(name)
 		if err != nil {
-			return false, err
+			return false, false, err
 		}
 		if set {
 			found[name] = v
 		}
 	}
+	byHeader = !anyOAuth1(found)
 	if rest, ok := strings.CutPrefix(strings.Trim(w.HTTP.Header.Get("Authorization"), trimmed), "OAuth "); ok {
 		for _, m := range oauth1Pair.FindAllStringSubmatch(rest, -1) {
 			value := m[3]
@@ -48,12 +50,11 @@ func isOAuth1(w *Whole) (bool, error) {
 			found[m[1]] = phpvars.Decode(value)
 		}
 	}
-	for _, name := range oauth1 {
-		if v := found[name]; v != "" && v != "0" {
-			return true, nil
-		}
-	}
-	return false, nil
+	return anyOAuth1(found), byHeader, nil
+}
+
+func anyOAuth1(found map[string]string) bool {
+	return slices.ContainsFunc(oauth1, func(name string) bool { return found[name] != "" && found[name] != "0" })
 }
 
 // mayBeOAuth1 tells whether w has a query, a form or a header that could hold a parameter.
@@ -82,6 +83,12 @@ func basicName(h http.Header) (name string, ok bool) {
 	}
 	name, _, ok = strings.Cut(decodeBase64(encoded), ":")
 	return name, ok
+}
+
+// SentPassword tells whether the platform will look for a name and a password in Authorization.
+func (w *Whole) SentPassword() bool {
+	_, ok := basicName(w.HTTP.Header)
+	return ok
 }
 
 // decodeBase64 skips foreign characters, as PHP does.

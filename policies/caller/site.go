@@ -74,6 +74,9 @@ func (s *Site) InShop(key string) bool {
 // recognizes its routes by text in the address, in the query form from 11.1 on
 // (docs/interface 9, rule 4). Newer releases may check on other addresses too.
 func (w *Whole) shopLooks() bool {
+	if w.Call.Form == call.Aliased {
+		return false // its address has no text that every release looks for
+	}
 	if w.Call.Form != call.Pretty && (w.Site.KeysInQuery == nil || !w.Site.KeysInQuery(w)) {
 		return false
 	}

@@ -92,10 +92,14 @@ func with(rows []row, own row) []row {
 // under another name that PHP folds onto it.
 func NewReader(site call.Site) *call.Reader {
 	for _, r := range table(&site.Platform, Own{}) {
-		if r.in == inHeader {
+		switch r.in { //nolint:exhaustive // the others are read where they stand
+		case inHeader:
 			site.Credentials = append(site.Credentials, r.name)
+		case inQuery, inVariable:
+			site.Variables = append(site.Variables, r.name)
 		}
 	}
+	site.Variables = append(append(site.Variables, oauth1...), "_for", "token")
 	return call.NewReader(site)
 }
 
@@ -115,6 +119,18 @@ func Strippable(name string) bool {
 // HasCredentials tells whether a request carries anything that may count as a credential,
 // so that its answer is private.
 func (s *Site) HasCredentials(r *http.Request) bool { return s.countCredentials(r, 1) > 0 }
+
+// SaysWho tells whether a request carries a credential of somebody, and not of a session alone.
+func (s *Site) SaysWho(r *http.Request) bool {
+	return slices.ContainsFunc(s.rows, func(row row) bool {
+		return row.private && row.keyed != only(ClaimSession) && s.carries(r, &row)
+	})
+}
+
+// SaysNonce tells whether a request carries a nonce, which says nothing without a login.
+func (s *Site) SaysNonce(r *http.Request) bool {
+	return len(r.Header[s.Platform.NonceHeader]) > 0 || phpvars.Has(r.URL.RawQuery, s.Platform.NonceParam)
+}
 
 // countCredentials returns how many rows of the table that make an answer private the request
 // has a credential for, and at most most.

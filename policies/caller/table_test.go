@@ -44,6 +44,9 @@ func TestTable(t *testing.T) {
 					t.Errorf("claim %d, %v", claim, err)
 				}
 				for claim := ClaimNothing; claim <= ClaimUncertain; claim++ {
+					if claim == ClaimOAuth1 {
+						continue // its answer is about the site
+					}
 					r.decides(t, claim, a, b)
 				}
 				if got := s.HasCredentials(one.HTTP); got != r.private {

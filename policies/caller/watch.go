@@ -247,7 +247,7 @@ func changesRights(c *call.Call) bool {
 		return true
 	}
 	for _, name := range []string{"password", "role"} {
-		if _, set, err := c.Param(name); set || err != nil {
+		if _, set, err := c.Scalar(name); set || err != nil {
 			return true
 		}
 	}

@@ -26,6 +26,7 @@ type Whole struct {
 	claimed     bool // claim and unclear are known
 	claim       Claim
 	unclear     error        // why there is no claim
+	byHeader    bool         // of ClaimOAuth1: it counts if Authorization reaches the shop
 	reading     sync.Mutex   // guards the credentials while a question reads them
 	credentials *Credentials // nil until they are read
 
@@ -71,8 +72,8 @@ func (w *Whole) Who(ctx context.Context) (Caller, *ask.Answer, error) {
 	if !w.asked {
 		w.caller, w.answer, w.err = w.Site.Identities.who(ctx, w)
 		w.asked = true
-		if w.answer != nil && wrongPassword[w.answer.Code()] && w.shopLooks() {
-			w.answer = nil // where the shop accepts keys, such a caller is anonymous (docs/platform III.8)
+		if w.answer != nil && RefusesLogin(w.answer) && w.shopLooks() {
+			w.answer = nil // where the shop looks for its own keys, such a caller is anonymous (docs/platform III.8)
 		}
 	}
 	return w.caller, w.answer, w.err
@@ -94,8 +95,8 @@ func (w *Whole) IsAnonymous(ctx context.Context) bool {
 }
 
 // Ask puts q to the platform on behalf of w: to the same install, in the same form, and
-// with the credentials that q.As names. It waits while too many questions are under way, up
-// to the time that a question may take. Several goroutines may ask at once. A question with
+// with the credentials that q.As names. It waits while too many questions are under way, until
+// ctx ends. Several goroutines may ask at once. A question with
 // credentials that the platform has not accepted counts against the client's limit. Errors
 // are those of Backend.Ask, ask.ErrUndecided, ask.ErrTooMany, or a *call.Refusal.
 func (w *Whole) Ask(ctx context.Context, q ask.Question) (*ask.Answer, error) {
@@ -149,7 +150,7 @@ func (w *Whole) accepts(a *ask.Answer) bool {
 	case http.StatusNotFound:
 		return code == w.Site.Platform.ErrorPrefix+"invalid_id"
 	}
-	return mayNotRead(a)
+	return a.MayNotRead()
 }
 
 // session returns the hash of the login cookies, "" without any.
@@ -159,10 +160,7 @@ func (w *Whole) session() string {
 
 // send waits until q may be under way, and sends it.
 func (w *Whole) send(ctx context.Context, q ask.Question) (*ask.Answer, error) {
-	ids := w.Site.Identities
-	ctx, cancel := context.WithTimeout(ctx, ids.opts.Timeout)
-	defer cancel()
-	ctx, ended, err := ids.begin(ctx, w.Holder)
+	ctx, ended, err := w.Site.Identities.begin(ctx, w.Holder)
 	if err != nil {
 		return nil, err
 	}

@@ -23,12 +23,14 @@ type Call struct {
 	Door string
 	// Arguments are those of [Arguments]; "" for a call without any.
 	Arguments string
+	// Beside is what the call carries beside its arguments, in the same form; "" if nothing.
+	Beside string
 }
 
 // hash identifies the call. A field is told from the next one by its length.
 func (c *Call) hash() string {
 	h := sha256.New()
-	for _, field := range []string{c.Shop, c.Caller, c.Runs, c.How, c.Route, c.Arguments} {
+	for _, field := range []string{c.Shop, c.Caller, c.Runs, c.How, c.Route, c.Arguments, c.Beside} {
 		_, _ = fmt.Fprintf(h, "%d:%s", len(field), field) // a hash takes everything
 	}
 	return hex.EncodeToString(h.Sum(nil))

@@ -44,6 +44,11 @@ func ask(t *testing.T, l *confirm.Ledger, call *confirm.Call, want confirm.State
 	return c
 }
 
+func tooMany(err error) bool {
+	_, is := errors.AsType[*confirm.TooManyError](err)
+	return is
+}
+
 func decide(t *testing.T, l *confirm.Ledger, id string, give bool) {
 	t.Helper()
 	if _, err := l.Decide(t.Context(), id, give); err != nil {
@@ -95,6 +100,7 @@ func TestLedger_OtherCalls(t *testing.T) {
 		"how":       func(c *confirm.Call) { c.How = "POST" },
 		"route":     func(c *confirm.Call) { c.Route = "/other" },
 		"shop":      func(c *confirm.Call) { c.Shop = "t" },
+		"beside":    func(c *confirm.Call) { c.Beside = `{"query":"x=1"}` },
 		"boundary":  func(c *confirm.Call) { c.Runs, c.How = "shop/deleteD", "ELETE" },
 	} {
 		call := deletion(`{"id":1}`)
@@ -143,16 +149,74 @@ func TestLedger_Bounds(t *testing.T) {
 				first = c
 			}
 		}
-		if _, _, err := l.Ask(t.Context(), of(user, -1), within); !errors.Is(err, confirm.ErrTooMany) {
+		if _, _, err := l.Ask(t.Context(), of(user, -1), within); !tooMany(err) {
 			t.Fatalf("user %d has more than %d: %v", user, confirm.PerCaller, err)
 		}
 	}
 	ask(t, l, of(3, 3), confirm.Pending) // one that waits needs no place
-	if _, _, err := l.Ask(t.Context(), of(1000, 0), within); !errors.Is(err, confirm.ErrTooMany) {
+	if _, _, err := l.Ask(t.Context(), of(1000, 0), within); !tooMany(err) {
 		t.Fatalf("more than %d on one site: %v", confirm.PerSite, err)
 	}
-	decide(t, l, first.ID, false)
+	decide(t, l, first.ID, false) // keeps its place: who is told no cannot go on asking
+	for _, call := range []*confirm.Call{of(0, -1), of(1000, 0)} {
+		if _, _, err := l.Ask(t.Context(), call, within); !tooMany(err) {
+			t.Errorf("a place after a rejection: %v", err)
+		}
+	}
+	second := ask(t, l, of(1, 1), confirm.Pending)
+	decide(t, l, second.ID, true)
+	if err := l.Ran(t.Context(), ask(t, l, of(1, 1), confirm.Used)); err != nil {
+		t.Fatal(err)
+	}
 	ask(t, l, of(1000, 0), confirm.Pending)
+}
+
+// TestLedger_GivenBack: a confirmation whose call never ran passes once more, whoever comes,
+// and never after its time.
+func TestLedger_GivenBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := memory(t)
+		l, other := confirm.NewLedger(s, "shop"), confirm.NewLedger(s, "shop")
+		first := ask(t, l, deletion("{}"), confirm.Pending)
+		decide(t, l, first.ID, true)
+		for range 3 {
+			used := ask(t, l, deletion("{}"), confirm.Used)
+			if err := l.GiveBack(t.Context(), used); err != nil || used.ID != first.ID {
+				t.Fatal(used, err)
+			}
+			if list, err := l.List(t.Context()); err != nil || len(list) != 1 || list[0].State != confirm.Given {
+				t.Fatalf("given back, and listed: %v, %v", list, err)
+			}
+		}
+		used := ask(t, other, deletion("{}"), confirm.Used)
+		var passed atomic.Int32
+		if err := other.GiveBack(t.Context(), used); err != nil {
+			t.Fatal(err)
+		}
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Go(func() {
+				if c, _, err := l.Ask(t.Context(), deletion("{}"), within); err == nil && c.State == confirm.Used {
+					passed.Add(1)
+				}
+			})
+		}
+		wg.Wait()
+		if err := other.GiveBack(t.Context(), used); err != nil || passed.Load() != 1 { // a second time
+			t.Fatalf("passed %d times, %v", passed.Load(), err)
+		}
+		if c, _, err := l.Ask(t.Context(), deletion("{}"), within); err != nil || c.State != confirm.Pending {
+			t.Fatalf("given back twice: %+v, %v", c, err)
+		}
+		late := ask(t, l, deletion("late"), confirm.Pending)
+		decide(t, l, late.ID, true)
+		late = ask(t, l, deletion("late"), confirm.Used)
+		time.Sleep(within + time.Second)
+		if err := l.GiveBack(t.Context(), late); err != nil {
+			t.Fatal(err)
+		}
+		ask(t, l, deletion("late"), confirm.Pending)
+	})
 }
 
 // TestLedger_Contention: many at once make one confirmation, use it once, and never exceed
@@ -208,7 +272,7 @@ func contend(t *testing.T, a, b *confirm.Ledger) {
 	}
 	for i := range 60 {
 		wg.Go(func() {
-			if _, _, err := at(i).Ask(t.Context(), deletion(fmt.Sprint(i)), within); err != nil && !errors.Is(err, confirm.ErrTooMany) {
+			if _, _, err := at(i).Ask(t.Context(), deletion(fmt.Sprint(i)), within); err != nil && !tooMany(err) {
 				t.Error(err)
 			}
 		})

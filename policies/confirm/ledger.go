@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/restwarden/restwarden/policies/store"
@@ -30,6 +32,7 @@ type Confirmation struct {
 	Ability   string    `json:"ability"` // or the name of a tool that no list has
 	Door      string    `json:"door"`
 	Arguments string    `json:"arguments,omitempty"`
+	Beside    string    `json:"beside,omitempty"`
 	Expires   time.Time `json:"expires"`
 	State     State     `json:"-"`
 
@@ -38,17 +41,23 @@ type Confirmation struct {
 	Within time.Duration `json:"within"`
 	Slot   int           `json:"slot"`
 	Turn   int           `json:"turn"` // of the slot
+	Back   int           `json:"-"`    // how often it was given back
 }
 
 // Errors of a Ledger. Any other means that the store has failed: the result is unknown.
 var (
 	ErrUnknown = errors.New("there is no such confirmation, or its time is over")
 	ErrDecided = errors.New("somebody has already decided on the confirmation")
-	// ErrTooMany means that more calls of the caller, or of the site, wait than may.
-	ErrTooMany = errors.New("too many calls wait for a person")
 	// errLost means that the store has not kept what it was given.
 	errLost = errors.New("the store has lost a confirmation")
 )
+
+// TooManyError means that more calls of the caller, or of the site, wait than may.
+type TooManyError struct {
+	Until time.Time // when the first of them ends
+}
+
+func (*TooManyError) Error() string { return "too many calls wait for a person" }
 
 // Ledger has the confirmations of one site.
 type Ledger struct {
@@ -74,7 +83,7 @@ const (
 	kindMaking  = "making"  // hash of a call and the id before: somebody makes the next one
 	kindTurn    = "turn"    // number and turn of a slot: somebody has it
 	kindDecided = "decided" // id: somebody has decided
-	kindUsed    = "used"    // id: a call has passed
+	kindUsed    = "used"    // id, and how often it was given back: a call has passed
 )
 
 // Ask returns the confirmation of a call, and uses it up if it was given: the state is then
@@ -89,7 +98,7 @@ func (l *Ledger) Ask(ctx context.Context, call *Call, within time.Duration) (c *
 			return nil, false, err
 		}
 		if c != nil && c.State == Given {
-			first, err := l.store.SetOnce(ctx, l.key(kindUsed, c.ID), c.Within)
+			first, err := l.store.SetOnce(ctx, l.key(kindUsed, c.use()), c.Within)
 			if err != nil {
 				return nil, false, err
 			}
@@ -112,13 +121,39 @@ func (l *Ledger) Ask(ctx context.Context, call *Call, within time.Duration) (c *
 	return nil, false, errBusy
 }
 
+// use names the next use of c.
+func (c *Confirmation) use() string {
+	if c.Back == 0 {
+		return c.ID
+	}
+	return c.ID + ":" + strconv.Itoa(c.Back)
+}
+
 // used notes that a confirmation is used up. The mark of SetOnce alone decides that; the
-// rest is for lists, and an error leaves them as they are until the time is over.
+// note is for lists, and an error leaves them as they are until the time is over.
 func (l *Ledger) used(ctx context.Context, c *Confirmation) *Confirmation {
 	_ = l.store.Set(ctx, l.key(kindDecision, c.ID), string(Used), c.Within)
-	_ = l.free(ctx, c)
 	c.State = Used
 	return c
+}
+
+// Ran ends a confirmation that Ask has used up: its place is free for another call. An error
+// leaves it taken until the time is over.
+func (l *Ledger) Ran(ctx context.Context, c *Confirmation) error { return l.free(ctx, c) }
+
+// GiveBack undoes the use of a confirmation for a call that never ran: the next one that is
+// the same passes, within the same time. Only who has used it may give it back, once: the
+// marks of earlier uses stay. An error leaves it used up.
+func (l *Ledger) GiveBack(ctx context.Context, c *Confirmation) error {
+	left := time.Until(c.Expires)
+	last, err := l.last(ctx, c.Call)
+	if err != nil {
+		return err
+	}
+	if left <= 0 || last == nil || last.ID != c.ID { // the same call already waits for another one
+		return l.free(ctx, c)
+	}
+	return l.store.Set(ctx, l.key(kindDecision, c.ID), string(Given)+":"+strconv.Itoa(c.Back+1), left)
 }
 
 // last returns the last confirmation of a call, or nil.
@@ -172,7 +207,11 @@ func (l *Ledger) get(ctx context.Context, ids ...string) (all []*Confirmation, e
 			return nil, errors.Join(errLost, err)
 		}
 		if state, decided := values[l.key(kindDecision, id)]; decided {
+			state, back, _ := strings.Cut(state, ":")
 			c.State = State(state)
+			if c.Back, err = atoi(back); err != nil {
+				return nil, errors.Join(errLost, err)
+			}
 		}
 		all = append(all, c)
 	}
@@ -208,7 +247,8 @@ func (l *Ledger) List(ctx context.Context) ([]*Confirmation, error) {
 const decideAttempts = 3
 
 // Decide gives or rejects a confirmation. Only the first decision counts; the error of any
-// other is ErrDecided.
+// other is ErrDecided. What is rejected keeps its place until its time is over: a caller who
+// is told no cannot go on asking.
 func (l *Ledger) Decide(ctx context.Context, id string, give bool) (*Confirmation, error) {
 	c, err := l.Get(ctx, id)
 	if err != nil {
@@ -232,7 +272,7 @@ func (l *Ledger) Decide(ctx context.Context, id string, give bool) (*Confirmatio
 	for range decideAttempts { // no person could decide again
 		err = l.store.Set(ctx, key, string(c.State), c.Within)
 		values, readErr := l.store.GetAll(ctx, key)
-		if err = errors.Join(err, readErr); err == nil && values[key] != string(c.State) && values[key] != string(Used) {
+		if err = errors.Join(err, readErr); err == nil && values[key] != string(c.State) && values[key] != string(Used) && !strings.HasPrefix(values[key], string(Given)+":") {
 			err = errLost
 		}
 		if err == nil {
@@ -242,10 +282,15 @@ func (l *Ledger) Decide(ctx context.Context, id string, give bool) (*Confirmatio
 	if err != nil {
 		return nil, fmt.Errorf("the decision could not be kept, and counts nowhere: %w", err)
 	}
-	if !give {
-		_ = l.free(ctx, c) // or else the place is free once the time is over
-	}
 	return c, nil
+}
+
+// atoi reads a number that may be missing.
+func atoi(text string) (int, error) {
+	if text == "" {
+		return 0, nil
+	}
+	return strconv.Atoi(text)
 }
 
 // idLen is the length of an id: 50 random bits, enough to tell the confirmations of a site

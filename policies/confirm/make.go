@@ -29,9 +29,10 @@ var errBusy = errors.New("another gateway is making the confirmation of the same
 // slot is one of the places of a site for what waits. A place that is free again keeps its
 // turn, so that two callers can never have one at the same time.
 type slot struct {
-	Turn   int    `json:"turn"`
-	ID     string `json:"id,omitempty"` // "" if it is free
-	Caller string `json:"caller,omitempty"`
+	Turn   int       `json:"turn"`
+	ID     string    `json:"id,omitempty"` // "" if it is free
+	Caller string    `json:"caller,omitempty"`
+	Until  time.Time `json:"until,omitzero"`
 }
 
 func (l *Ledger) slotKey(i int) string { return l.key(kindSlot, strconv.Itoa(i)) }
@@ -59,22 +60,37 @@ func (l *Ledger) slots(ctx context.Context) ([]slot, error) {
 	return all, nil
 }
 
-// room returns ErrTooMany if slots have more than the bounds allow, with more to come.
+// room returns a *TooManyError if slots have more than the bounds allow, with more to come.
 func room(slots []slot, caller string, more int) error {
-	site, own := more, more
+	var site, own places
 	for _, s := range slots {
 		if s.ID == "" {
 			continue
 		}
-		site++
+		site.take(s.Until)
 		if s.Caller == caller {
-			own++
+			own.take(s.Until)
 		}
 	}
-	if own > PerCaller || site > PerSite {
-		return ErrTooMany
+	switch {
+	case own.taken+more > PerCaller:
+		return &TooManyError{own.until}
+	case site.taken+more > PerSite:
+		return &TooManyError{site.until}
 	}
 	return nil
+}
+
+// places are slots that are taken, the first of them until a time.
+type places struct {
+	taken int
+	until time.Time
+}
+
+func (p *places) take(until time.Time) {
+	if p.taken++; p.taken == 1 || until.Before(p.until) {
+		p.until = until
+	}
 }
 
 // make makes the confirmation of a call that comes after the one with the id before. It
@@ -98,7 +114,7 @@ func (l *Ledger) make(ctx context.Context, call *Call, hash, before string, with
 		return nil, err // it was made before this one had its turn
 	}
 	c := &Confirmation{
-		ID: newID(), Caller: call.Caller, Ability: call.Runs, Door: call.Door, Arguments: call.Arguments,
+		ID: newID(), Caller: call.Caller, Ability: call.Runs, Door: call.Door, Arguments: call.Arguments, Beside: call.Beside,
 		Expires: time.Now().Add(within).UTC().Truncate(time.Second), State: Pending, Call: hash, Within: within,
 	}
 	if err := l.occupy(ctx, c, slots); err != nil {
@@ -139,10 +155,10 @@ func (l *Ledger) occupy(ctx context.Context, c *Confirmation, slots []slot) erro
 		}
 		if first {
 			c.Slot, c.Turn = i, turn
-			return l.setSlot(ctx, c, slot{turn, c.ID, c.Caller})
+			return l.setSlot(ctx, c, slot{turn, c.ID, c.Caller, c.Expires})
 		}
 	}
-	return ErrTooMany
+	return new(TooManyError) // others have just taken the last ones; the next call is told until when
 }
 
 func (l *Ledger) setSlot(ctx context.Context, c *Confirmation, s slot) error {

@@ -4,9 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"crypto/md5" //nolint:gosec // see adaptersName
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -43,6 +46,43 @@ func bodies(tb testing.TB) (list [][]byte) {
 	return list
 }
 
+// FuzzMayOffer: the name that adapters make of an id over 128 characters is never free of a
+// pattern that the id fits.
+func FuzzMayOffer(f *testing.F) {
+	long := strings.Repeat("y", 130)
+	for _, seed := range [][3]string{{"gone/", "", long}, {"gone/a", strings.Repeat("-", 130), "b"}, {"-a/", "--b", long + "--"}, {"", "/" + long, ""}, {"a/b--", long, "-c"}} {
+		f.Add(seed[0], seed[1], seed[2])
+	}
+	f.Fuzz(func(t *testing.T, begin, some, end string) {
+		id := begin + some + end
+		if strings.Trim(id, "abcdefghijklmnopqrstuvwxyz0123456789-/") != "" || len(id) <= 128 {
+			return
+		}
+		name := adaptersName(id)
+		for _, pattern := range []string{id, begin + "*" + end, "*" + end, begin + "*", "*" + some + "*", begin + "*" + some + "*" + end} {
+			if !mcp.MayOffer(pattern, name) {
+				t.Errorf("%s is free of %s, which fits %s", name, pattern, id)
+			}
+		}
+		if mcp.MayOffer(id+"x", name) {
+			t.Errorf("%s may be of %sx", name, id)
+		}
+	})
+}
+
+// adaptersName is what the adapter makes of an id over 128 characters, step by step.
+func adaptersName(id string) string {
+	name := strings.ReplaceAll(id, "/", "-")
+	for strings.Contains(name, "--") {
+		name = strings.ReplaceAll(name, "--", "-")
+	}
+	name = strings.Trim(name, "-_")
+	if len(name) > 128 {
+		name = name[:115] + fmt.Sprintf("-%x", md5.Sum([]byte(id)))[:13] //nolint:gosec // the adapter's own choice
+	}
+	return name
+}
+
 // FuzzRead: what Read returns is what a decoder with other rules reads too (of equal keys
 // the last, unknown members ignored), nothing in it has a second meaning, and a message that
 // runs something is seen on any route.
@@ -62,6 +102,9 @@ func FuzzRead(f *testing.F) {
 		}
 		if err != nil {
 			return
+		}
+		if same, err := mcp.ReadCall(body, http.Header{}); err != nil || !reflect.DeepEqual(same, m) {
+			t.Errorf("%q: %+v, but as a call %+v, %v", body, m, same, err)
 		}
 		if lax != nil || exact(body, "method") != (m.Method != "") || plain.Method != m.Method {
 			t.Fatalf("%q: %q, %v, but read as %+v", body, plain.Method, lax, m)
@@ -99,4 +142,23 @@ func exact(body []byte, key string) bool {
 		_, ok = members[key]
 	}
 	return ok
+}
+
+// FuzzReadEvents: whatever a stream says, only an answer with that very id counts, and it is
+// the one that the stream has on its own.
+func FuzzReadEvents(f *testing.F) {
+	f.Add([]byte("data: {\"id\":7,\"error\":{\"code\":-1,\"message\":\"x\"}}\n\n"), "7")
+	f.Add([]byte("event: m\r\ndata: {\"method\":\"x\"}\r\n\r\ndata:{\"id\":\"a\",\r\ndata:\"result\":{\"isError\":true}}\r\n\r\n"), `"a"`)
+	f.Add([]byte("data: {\"id\":8,\"result\":{}}\r\rdata: {\"id\":7,"), "7")
+	f.Fuzz(func(t *testing.T, begin []byte, id string) {
+		a, err := mcp.ReadEvents(begin, id)
+		if err == nil && ((a.Result == nil) == (a.Error == nil) || !bytes.Contains(begin, []byte(id)) || !bytes.Contains(begin, []byte("data:"))) {
+			t.Errorf("%+v", a)
+		}
+		if text := []byte(`{"id":` + id + `,"error":{"code":-32005,"message":"m"}}`); json.Valid(text) && !bytes.ContainsAny(text, "\r\n") && mcp.ID(text) == id {
+			if a, err := mcp.ReadEvents(slices.Concat([]byte("data: "), text, []byte("\n\n"), begin), id); err != nil || a.Error == nil || a.Error.Code != -32005 {
+				t.Errorf("%+v, %v", a, err)
+			}
+		}
+	})
 }

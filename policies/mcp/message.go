@@ -1,17 +1,15 @@
 package mcp
 
 import (
-	"crypto/md5" //nolint:gosec // see Offers
-	"encoding/hex"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Message is one request or notification of a client.
+// Message is one request or notification of a client. Input and Arguments are slices of the
+// body that it was read from.
 type Message struct {
 	ID     string // as written, a JSON text or integer; "" for a notification
 	Method string // "tools/call"; "" for the answer to a request of the server
@@ -105,31 +103,6 @@ func (m *Message) Lists() bool {
 	}
 	return m.Method == ToolsCall && IsAdapters(m.Name) && strings.HasSuffix(m.Name, Discovery)
 }
-
-// Dashed returns the name under which servers offer an ability as a tool or prompt
-// (docs/platform IV.3).
-func Dashed(id string) string { return strings.ReplaceAll(id, "/", "-") }
-
-// Offers tells whether servers offer an ability under a name: its dashed id, or what newer
-// adapters make of one over 128 characters, its beginning and a part of the MD5 of the id.
-func Offers(id, name string) bool {
-	dashed := Dashed(id)
-	plain := strings.Trim(dashes.ReplaceAllString(dashed, "-"), "-_") // what adapters keep of it
-	if dashed == name || plain == name {
-		return true
-	}
-	i := strings.LastIndexByte(name, '-')
-	if i < 0 || len(dashed) <= maxName || len(name)-i-1 != shortSum {
-		return false
-	}
-	sum := md5.Sum([]byte(id)) //nolint:gosec // the adapter's own choice
-	return (strings.HasPrefix(dashed, name[:i]) || strings.HasPrefix(plain, name[:i])) && strings.HasPrefix(hex.EncodeToString(sum[:]), name[i+1:])
-}
-
-var dashes = regexp.MustCompile(`-+`)
-
-// shortSum is how many digits of a sum end a name that was too long.
-const shortSum = 12
 
 // The headers that repeat the method and the name of the body, from revision 2026-07-28 of
 // the protocol on.

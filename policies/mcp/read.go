@@ -115,9 +115,23 @@ func object(body []byte) (map[string]jsontext.Value, *call.Refusal) {
 }
 
 // membersOf reads an object whose names are unique at every depth. Names are compared as
-// PHP compares them, after escapes. ok is false for anything else.
+// PHP compares them, after escapes. ok is false for anything else. The values are slices of
+// text.
 func membersOf(text []byte) (members map[string]jsontext.Value, ok bool) {
-	dec := jsontext.NewDecoder(bytes.NewReader(text))
+	if tooDeep(text) {
+		return nil, false
+	}
+	return readMembers(text)
+}
+
+// membersInside is membersOf for a value that membersOf has returned: its depth and names need
+// no second look.
+func membersInside(value jsontext.Value) (members map[string]jsontext.Value, ok bool) {
+	return readMembers(value, jsontext.AllowDuplicateNames(true))
+}
+
+func readMembers(text []byte, options ...jsontext.Options) (members map[string]jsontext.Value, ok bool) {
+	dec := jsontext.NewDecoder(bytes.NewBuffer(text), options...)
 	if t, err := dec.ReadToken(); err != nil || t.Kind() != '{' {
 		return nil, false
 	}
@@ -129,10 +143,11 @@ func membersOf(text []byte) (members map[string]jsontext.Value, ok bool) {
 		}
 		key := name.String()
 		value, err := dec.ReadValue()
-		if err != nil || tooDeep(value) {
+		if err != nil {
 			return nil, false
 		}
-		if members[key] = value.Clone(); len(members) > maxMembers {
+		end := dec.InputOffset() // the decoder's own slice is valid until it reads on
+		if members[key] = text[end-int64(len(value)) : end : end]; len(members) > maxMembers {
 			return nil, false
 		}
 	}
@@ -153,7 +168,7 @@ func tooDeep(v jsontext.Value) bool {
 			quoted = !quoted
 		case quoted:
 		case c == '{' || c == '[':
-			if depth++; depth >= maxDepth {
+			if depth++; depth > maxDepth {
 				return true
 			}
 		case c == '}' || c == ']':
@@ -221,7 +236,7 @@ func (m *Message) params(members map[string]jsontext.Value) (map[string]jsontext
 	if !set || raw.Kind() == 'n' || emptyList(raw) {
 		return nil, nil
 	}
-	params, ok := membersOf(raw)
+	params, ok := membersInside(raw)
 	if !ok {
 		return nil, errEnvelope
 	}
@@ -275,7 +290,7 @@ func plainURI(uri string) bool {
 
 // ability takes the id that one of the default server's tools names, and its input.
 func (m *Message) ability() *call.Refusal {
-	arguments, ok := membersOf(m.Input)
+	arguments, ok := membersInside(m.Input)
 	id, isText := text(arguments["ability_name"])
 	if !ok || !isText || !AbilityID(id) || strings.HasSuffix(id, Executor) { // it would run a third one
 		return errName

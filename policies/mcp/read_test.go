@@ -1,6 +1,7 @@
 package mcp_test
 
 import (
+	"bytes"
 	"errors"
 	"net/http"
 	"strings"
@@ -152,6 +153,22 @@ func TestMayExecute(t *testing.T) {
 	} {
 		if got := mcp.MayExecute([]byte(body)); got != want {
 			t.Errorf("%s: %v", body, got)
+		}
+	}
+}
+
+// TestRead_Slices: arguments are slices of the body, at every depth: nothing is held that the
+// body's memory does not count.
+func TestRead_Slices(t *testing.T) {
+	body := []byte(execute(`"ability_name":"shop/query","parameters":{"note":"xyz"}`))
+	m, err := mcp.Read(body, http.Header{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	copy(body[bytes.Index(body, []byte("xyz")):], "abc")
+	for _, text := range []string{string(m.Input), string(m.Arguments)} {
+		if !strings.Contains(text, `"note":"abc"`) {
+			t.Errorf("%s is a copy", text)
 		}
 	}
 }

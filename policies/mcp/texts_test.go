@@ -28,6 +28,25 @@ func TestMentions(t *testing.T) {
 	}
 }
 
+func TestMentionsCut(t *testing.T) {
+	name := strings.Repeat("a", 115) + "-0123456789ab"
+	for body, want := range map[string]bool{
+		`{"params":{"name":"` + name + `"}}`:                               true,
+		`{"params":{"name":"` + name[:115] + `\u002d` + name[116:] + `"}}`: true,
+		`{"params":{"name":" ` + name + `\n"}}`:                            true,
+		`{"params":{"name":"x` + name + `"}}`:                              false,
+		`{"params":{"name":"a-0123456789ab"}}`:                             false,
+		`{"params":{"name":"a"}}`:                                          false,
+		`{"a":"` + name:                                                    true,
+		`{"params":{"name":"a-0-0123456789a` + name + `"}}`:                false,
+		`{"a":"-0-0123456789a","params":{"name":"` + name + `"}}`:          true,
+	} {
+		if got := MentionsCut([]byte(body)); got != want {
+			t.Errorf("%s: %v, want %v", body, got, want)
+		}
+	}
+}
+
 // TestReadCall_OldClients: messages of old clients are read as what servers run of them, and
 // Read refuses them.
 func TestReadCall_OldClients(t *testing.T) {

@@ -25,9 +25,12 @@ func Find(namespaces, routes []string) Found {
 			found.Plugins = append(found.Plugins, p)
 		}
 	}
-	known := append(base(), found.Plugins...)
+	known := base()
 	for _, ns := range namespaces {
-		if !slices.ContainsFunc(known, func(p *Plugin) bool { return p.registers(ns) }) {
+		has := func(bundled bool) func(*Plugin) bool {
+			return func(p *Plugin) bool { return p.registers(ns, bundled) }
+		}
+		if !slices.ContainsFunc(known, has(false)) && !slices.ContainsFunc(found.Plugins, has(true)) {
 			found.Unknown = append(found.Unknown, ns)
 		}
 	}
@@ -35,7 +38,8 @@ func Find(namespaces, routes []string) Found {
 }
 
 // base are the entries of the core and the shop. Their namespaces are known on each site, also
-// where nothing proves that they are there: others register routes in "wp/v2" and "wc/v3".
+// where nothing proves that they are there: others register routes in "wp/v2" and "wc/v3". What
+// their libraries register is not.
 func base() []*Plugin {
 	return slices.DeleteFunc(slices.Clone(All()), func(p *Plugin) bool { return p.Slug != "wordpress" && p.Slug != "woocommerce" })
 }
@@ -51,9 +55,12 @@ func (p *Plugin) in(namespaces, routes []string) bool {
 	})
 }
 
-// registers tells whether the namespace is one of the plugin.
-func (p *Plugin) registers(namespace string) bool {
-	return slices.ContainsFunc(p.Namespaces, func(own Namespace) bool { return strings.EqualFold(own.Name, namespace) })
+// registers tells whether the namespace is one of the plugin, or, with bundled, of a library in
+// it.
+func (p *Plugin) registers(namespace string, bundled bool) bool {
+	return slices.ContainsFunc(p.Namespaces, func(own Namespace) bool {
+		return strings.EqualFold(own.Name, namespace) && (bundled || !own.Bundled)
+	})
 }
 
 func isBelow(route, base string) bool {

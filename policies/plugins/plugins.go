@@ -30,6 +30,8 @@ type Plugin struct {
 	Namespaces []Namespace `json:"namespaces,omitempty"`
 	// Detect are routes below which only this plugin registers any, "/wc/v3/payments".
 	Detect []string `json:"detect,omitempty"`
+	// Rewrites are the plugin's rewrite rules that make calls of other paths, as aliases.
+	Rewrites []Rewrite `json:"rewrites,omitempty"`
 	// Versions were read, and Sources are what was read of them.
 	Versions []string `json:"versions"`
 	Sources  []Source `json:"sources"`
@@ -47,6 +49,8 @@ type Namespace struct {
 	Shared bool `json:"shared,omitempty"`
 	// Conditional tells that only some settings of the plugin register it.
 	Conditional bool `json:"conditional,omitempty"`
+	// Bundled tells that a library registers it, which the plugin brings along, as others do.
+	Bundled bool `json:"bundled,omitempty"`
 }
 
 // Source is a file of the plugin's source.
@@ -54,6 +58,12 @@ type Source struct {
 	Repo   string `json:"repo"` // "owner/name"
 	Path   string `json:"path"`
 	Commit string `json:"commit"`
+}
+
+// Rewrite is a rewrite rule to rest_route: its pattern, and the route with $1 to $9.
+type Rewrite struct {
+	Pattern string `json:"pattern"`
+	Route   string `json:"route"`
 }
 
 // Need is a route that callers without a login need.

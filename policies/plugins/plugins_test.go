@@ -144,6 +144,25 @@ func TestAll_Rows(t *testing.T) {
 	}
 }
 
+// TestAll_Rewrites: each rewrite rule can be an alias, and leads to a namespace of its plugin.
+func TestAll_Rewrites(t *testing.T) {
+	found := 0
+	for _, p := range plugins.All() {
+		for _, r := range p.Rewrites {
+			found++
+			if err := (call.Alias{Pattern: r.Pattern, Route: r.Route}).Validate(); err != nil {
+				t.Errorf("%s: %v", p.Slug, err)
+			}
+			if !slices.ContainsFunc(p.Namespaces, func(ns plugins.Namespace) bool { return strings.HasPrefix(r.Route, "/"+ns.Name+"/") }) {
+				t.Errorf("%s: %s is in no namespace of it", p.Slug, r.Route)
+			}
+		}
+	}
+	if found == 0 {
+		t.Error("no plugin has any")
+	}
+}
+
 // TestAll_Shared: a namespace in which two plugins have routes is marked, so that it tells of
 // neither.
 func TestAll_Shared(t *testing.T) {
@@ -231,6 +250,19 @@ func TestFind_Base(t *testing.T) {
 	found = plugins.Find([]string{"wp-site-health/v1", "oembed/1.0", "wc/store", "wc/private", "wc-telemetry", "wc-analytics", "wc-admin-email", "wccom-site/v3", "wp-fake/v1"}, nil)
 	if len(found.Plugins) != 2 || !slices.Equal(found.Unknown, []string{"wp-fake/v1"}) {
 		t.Errorf("%v, %v", found.Plugins, found.Unknown)
+	}
+}
+
+// TestFind_Shop: the namespaces that a shop without other plugins lists are known, also those of
+// libraries that it brings along. Without a shop these are of somebody else.
+func TestFind_Shop(t *testing.T) {
+	libraries := []string{"jetpack/v4", "mcp"}
+	shop := append([]string{"wp/v2", "wc/v3", "wc/store/v1", "wc/pos/v1", "wc/pos/v1/catalog", "woocommerce"}, libraries...)
+	if found := plugins.Find(shop, nil); len(found.Unknown) > 0 {
+		t.Errorf("unknown: %v", found.Unknown)
+	}
+	if found := plugins.Find(append([]string{"wp/v2"}, libraries...), nil); !slices.Equal(found.Unknown, libraries) {
+		t.Errorf("without a shop: %v", found.Unknown)
 	}
 }
 

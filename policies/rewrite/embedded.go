@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -18,90 +17,58 @@ import (
 // embedded is the call that value answers, or nil if it is unknown. A body that is neither
 // JSON nor JSON in _jsonp is an error.
 func Embedded(body []byte, c *call.Call, each func(embedded *call.Call, value jsontext.Value) (jsontext.Value, error)) ([]byte, error) {
-	e := &embedder{c, each}
-	if m := scriptAnswer.FindSubmatch(body); m != nil {
-		inner, err := e.value(m[2])
-		return slices.Concat(m[1], inner, m[3]), err
+	before, inner, behind := unwrapped(body)
+	e := &embedder{call: c, each: each, body: inner, in: decoderOf(inner)}
+	if kind := e.in.PeekKind(); kind != '[' && kind != '{' && !jsontext.Value(inner).IsValid() {
+		return nil, errNotJSON
 	}
-	return e.value(body)
+	e.out.Grow(len(body) + len(body)/8)
+	e.out.Write(before)
+	if err := e.value(); err != nil {
+		return nil, err
+	}
+	e.out.Write(behind)
+	return e.out.Bytes(), nil
 }
 
-// Embeds tells whether the answer to c may hold embedded objects.
-func Embeds(c *call.Call) bool {
-	if _, set := c.QueryVariable("_embed"); set {
-		return true
-	}
-	for _, part := range c.Parts {
-		if _, set := part.QueryVariable("_embed"); set {
-			return true
-		}
-	}
-	return false
-}
-
+// embedder copies an answer in one pass.
 type embedder struct {
 	call *call.Call
 	each func(embedded *call.Call, value jsontext.Value) (jsontext.Value, error)
+	body []byte // that in reads
+	in   *jsontext.Decoder
+	out  bytes.Buffer
 }
 
-// member is one member of an object, with its raw value.
-type member struct {
-	name  string
-	value jsontext.Value
+// value copies an object, the objects of a list, or the content of an _envelope.
+func (e *embedder) value() error {
+	switch e.in.PeekKind() { //nolint:exhaustive // all others are one value
+	case '[':
+		return e.list()
+	case '{':
+		return e.object()
+	}
+	value, err := next(e.in, e.body)
+	e.out.Write(value)
+	return err
 }
 
-// value rewrites an object, the objects of a list, or the content of an _envelope.
-func (e *embedder) value(body jsontext.Value) (jsontext.Value, error) {
-	switch kind := body.Kind(); {
-	case kind == '[':
-		items, err := elements(body)
-		for i := range items {
-			if err == nil {
-				items[i], err = e.value(items[i])
-			}
-		}
-		return slices.Concat([]byte("["), bytes.Join(raw(items), []byte(",")), []byte("]")), err
-	case kind == '{':
-		return e.object(body)
-	case !body.IsValid():
-		return nil, errNotJSON
+func (e *embedder) list() error {
+	if _, err := e.in.ReadToken(); err != nil {
+		return err
 	}
-	return body, nil
-}
-
-func (e *embedder) object(body jsontext.Value) (jsontext.Value, error) {
-	members, err := membersOf(body)
-	if err != nil {
-		return nil, err
-	}
-	links := map[string][]reference{}
-	for _, m := range members {
-		if m.name == "_links" {
-			_ = json.Unmarshal(m.value, &links) // without links every embedded call is unknown
-		}
-	}
-	var out bytes.Buffer
-	out.WriteByte('{')
-	for i, m := range members {
-		switch m.name {
-		case "_embedded":
-			m.value, err = e.embedded(m.value, links)
-		case "body": // of an _envelope
-			m.value, err = e.value(m.value)
-		}
-		if err != nil {
-			return nil, err
-		}
+	e.out.WriteByte('[')
+	for i := 0; e.in.PeekKind() != ']'; i++ {
 		if i > 0 {
-			out.WriteByte(',')
+			e.out.WriteByte(',')
 		}
-		name, _ := json.Marshal(m.name) // text
-		out.Write(name)
-		out.WriteByte(':')
-		out.Write(m.value)
+		if err := e.value(); err != nil {
+			return err
+		}
 	}
-	out.WriteByte('}')
-	return out.Bytes(), nil
+	e.out.WriteByte(']')
+	_, err := e.in.ReadToken()
+	return err
 }
 
 // reference is one of an object's _links.
@@ -109,82 +76,145 @@ type reference struct {
 	Href string `json:"href"`
 }
 
-// embedded rewrites _embedded. The objects of a relation stand in the order of its links.
-func (e *embedder) embedded(value jsontext.Value, links map[string][]reference) (jsontext.Value, error) {
-	relations, err := membersOf(value)
-	if err != nil {
-		return nil, err
+// late is an _embedded that is written once all _links of its object are known.
+type late struct {
+	value jsontext.Value
+	at    int // in the output
+}
+
+func (e *embedder) object() error {
+	if _, err := e.in.ReadToken(); err != nil {
+		return err
 	}
-	var out bytes.Buffer
-	out.WriteByte('{')
-	for i, relation := range relations {
-		items, err := elements(relation.value)
+	links, embedded := map[string][]reference{}, []late(nil)
+	e.out.WriteByte('{')
+	for i := 0; e.in.PeekKind() == '"'; i++ {
+		raw, err := next(e.in, e.body)
 		if err != nil {
-			return nil, err
-		}
-		for j := range items {
-			var embedded *call.Call
-			if refs := links[relation.name]; j < len(refs) {
-				embedded, _ = e.call.Embedded(refs[j].Href)
-			}
-			if items[j], err = e.each(embedded, items[j]); err != nil {
-				return nil, err
-			}
+			return err
 		}
 		if i > 0 {
-			out.WriteByte(',')
+			e.out.WriteByte(',')
 		}
-		name, _ := json.Marshal(relation.name) // text
-		out.Write(slices.Concat(name, []byte(":["), bytes.Join(raw(items), []byte(",")), []byte("]")))
+		e.out.Write(raw)
+		e.out.WriteByte(':')
+		name := nameOf(raw)
+		if name == "body" { // of an _envelope
+			if err := e.value(); err != nil {
+				return err
+			}
+			continue
+		}
+		value, err := next(e.in, e.body)
+		switch {
+		case err != nil:
+			return err
+		case name == "_embedded":
+			embedded = append(embedded, late{value, e.out.Len()})
+			continue
+		case name == "_links":
+			_ = json.Unmarshal(value, &links) // without links every embedded call is unknown
+		}
+		e.out.Write(value)
 	}
-	out.WriteByte('}')
-	return out.Bytes(), nil
+	e.out.WriteByte('}')
+	if _, err := e.in.ReadToken(); err != nil {
+		return err
+	}
+	return e.insert(embedded, links)
+}
+
+// insert writes each _embedded of an object to its place.
+func (e *embedder) insert(embedded []late, links map[string][]reference) error {
+	if len(embedded) == 0 {
+		return nil
+	}
+	first := embedded[0].at
+	behind := bytes.Clone(e.out.Bytes()[first:])
+	e.out.Truncate(first)
+	for i, l := range embedded {
+		if err := e.relations(l.value, links); err != nil {
+			return err
+		}
+		end := len(behind)
+		if i+1 < len(embedded) {
+			end = embedded[i+1].at - first
+		}
+		e.out.Write(behind[l.at-first : end])
+	}
+	return nil
+}
+
+// relations rewrites the value of _embedded. The objects of a relation stand in the order of
+// its links.
+func (e *embedder) relations(value jsontext.Value, links map[string][]reference) error {
+	in := decoderOf(value)
+	if t, err := in.ReadToken(); err != nil || t.Kind() != '{' {
+		return errNotJSON
+	}
+	e.out.WriteByte('{')
+	for i := 0; in.PeekKind() == '"'; i++ {
+		raw, err := next(in, value)
+		if err != nil {
+			return err
+		}
+		if i > 0 {
+			e.out.WriteByte(',')
+		}
+		e.out.Write(raw)
+		e.out.WriteByte(':')
+		if err := e.related(in, value, links[nameOf(raw)]); err != nil {
+			return err
+		}
+	}
+	e.out.WriteByte('}')
+	_, err := in.ReadToken()
+	return err
+}
+
+// related rewrites the objects of one relation, which in has come to.
+func (e *embedder) related(in *jsontext.Decoder, body []byte, links []reference) error {
+	if t, err := in.ReadToken(); err != nil || t.Kind() != '[' {
+		return errNotJSON
+	}
+	e.out.WriteByte('[')
+	for i := 0; in.PeekKind() != ']'; i++ {
+		value, err := next(in, body)
+		if err != nil {
+			return err
+		}
+		var embedded *call.Call
+		if i < len(links) {
+			embedded, _ = e.call.Embedded(links[i].Href)
+		}
+		if value, err = e.each(embedded, value); err != nil {
+			return err
+		}
+		if i > 0 {
+			e.out.WriteByte(',')
+		}
+		e.out.Write(value)
+	}
+	e.out.WriteByte(']')
+	_, err := in.ReadToken()
+	return err
 }
 
 var errNotJSON = fmt.Errorf("%w of JSON", ask.ErrUndecided)
 
-func membersOf(value jsontext.Value) (members []member, err error) {
-	in := jsontext.NewDecoder(bytes.NewReader(value), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	if t, err := in.ReadToken(); err != nil || t.Kind() != '{' {
-		return nil, errNotJSON
-	}
-	for in.PeekKind() == '"' {
-		name, err := in.ReadToken()
-		if err != nil {
-			return nil, err
-		}
-		m := member{name: name.String()}
-		value, err := in.ReadValue()
-		if err != nil {
-			return nil, err
-		}
-		m.value = value.Clone()
-		members = append(members, m)
-	}
-	_, err = in.ReadToken()
-	return members, err
+func decoderOf(body []byte) *jsontext.Decoder {
+	return jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 }
 
-// elements returns copies of the elements of a JSON array; any other value is an error.
-func elements(value jsontext.Value) (items []jsontext.Value, err error) {
-	in := jsontext.NewDecoder(bytes.NewReader(value), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	if t, err := in.ReadToken(); err != nil || t.Kind() != '[' {
-		return nil, errNotJSON
-	}
-	for k := in.PeekKind(); k != ']'; k = in.PeekKind() {
-		value, err := in.ReadValue()
-		if err != nil {
-			return nil, err
-		}
-		items = append(items, value.Clone())
-	}
-	return items, nil
+// next reads a value, or the name of a member, and returns it as a part of body.
+func next(in *jsontext.Decoder, body []byte) (jsontext.Value, error) {
+	value, err := in.ReadValue()
+	end := in.InputOffset()
+	return body[end-int64(len(value)) : end], err
 }
 
-func raw(values []jsontext.Value) [][]byte {
-	list := make([][]byte, len(values))
-	for i, v := range values {
-		list[i] = v
-	}
-	return list
+// nameOf returns the text of a name.
+func nameOf(raw jsontext.Value) string {
+	name, _ := jsontext.AppendUnquote(nil, raw) // it has been read, and a bad character matches nothing
+	return string(name)
 }

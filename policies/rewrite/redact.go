@@ -5,14 +5,27 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// scriptAnswer matches an answer that the platform has wrapped for _jsonp.
-var scriptAnswer = regexp.MustCompile(`(?s)^(/\*\*/[\w.]+\()(.*)(\)\s*)$`)
+// unwrapped returns the JSON of an answer, and what stands around it where the platform has
+// wrapped it for _jsonp.
+func unwrapped(body []byte) (before, inner, behind []byte) {
+	const mark = "/**/"
+	rest, wrapped := bytes.CutPrefix(body, []byte(mark))
+	end := bytes.TrimRight(rest, "\t\n\f\r ")
+	name := len(rest) - len(bytes.TrimLeft(rest, nameOfScript))
+	if last := len(end) - 1; wrapped && name > 0 && last > name && rest[name] == '(' && end[last] == ')' {
+		start, stop := len(mark)+name+1, len(mark)+last
+		return body[:start], body[start:stop], body[stop:]
+	}
+	return nil, body, nil
+}
+
+const nameOfScript = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_."
 
 // containers are the wrappers in which an answer may stand: none, a batch of calls, or
 // the lists of a collection's batch; each of them also in an _envelope.
@@ -33,26 +46,33 @@ var containers = [][]string{
 // way. It keeps the meaning of all other bytes. A body that is neither JSON nor JSON in
 // _jsonp is an error.
 func Redact(body []byte, paths [][]string) ([]byte, error) {
-	if m := scriptAnswer.FindSubmatch(body); m != nil {
-		inner, err := Redact(m[2], paths)
-		if err != nil {
-			return nil, err
-		}
-		return slices.Concat(m[1], inner, m[3]), nil
-	}
-	options := []jsontext.Options{
-		jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true), jsontext.PreserveRawStrings(true),
-	}
-	in := jsontext.NewDecoder(bytes.NewReader(body), options...)
+	before, inner, behind := unwrapped(body)
+	return redact(before, inner, behind, paths, false)
+}
+
+// lax takes what a platform may answer.
+var lax = []jsontext.Options{
+	jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true), jsontext.PreserveRawStrings(true),
+}
+
+// redact is Redact for the JSON inner, which stands between before and behind. With lists,
+// integer keys stand for elements of a list.
+func redact(before, inner, behind []byte, paths [][]string, lists bool) ([]byte, error) {
+	in := jsontext.NewDecoder(bytes.NewBuffer(inner), lax...)
 	var out bytes.Buffer
-	w := &redactor{in: in, out: jsontext.NewEncoder(&out, options...), paths: paths}
+	out.Grow(len(before) + len(inner) + len(inner)/8 + len(behind))
+	out.Write(before)
+	encoder := jsontext.NewEncoder(struct{ io.Writer }{&out}, lax...) // it would let the buffer itself grow too far
+	w := &redactor{in: in, out: encoder, paths: paths, lists: lists}
 	if err := w.value(); err != nil {
 		return nil, err
 	}
 	if _, err := in.ReadToken(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("the answer is more than one JSON value")
 	}
-	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), nil
+	out.Truncate(len(bytes.TrimSuffix(out.Bytes(), []byte("\n"))))
+	out.Write(behind)
+	return out.Bytes(), nil
 }
 
 const redacted = `"[redacted]"`
@@ -62,6 +82,7 @@ type redactor struct {
 	out   *jsontext.Encoder
 	paths [][]string
 	at    []string // names on the way; arrays add none
+	lists bool
 }
 
 // value copies one value, or writes "[redacted]" for it.
@@ -96,7 +117,11 @@ func (w *redactor) members(end jsontext.Kind, named bool) error {
 			if err != nil {
 				return fmt.Errorf("the answer is not JSON: %w", err)
 			}
-			w.at = append(w.at, name.String())
+			step := name.String()
+			if w.lists && isInteger(step) {
+				step = ""
+			}
+			w.at = append(w.at, step)
 			if err := w.out.WriteToken(jsontext.String(name.String())); err != nil {
 				return err
 			}
@@ -117,7 +142,7 @@ func (w *redactor) members(end jsontext.Kind, named bool) error {
 
 func (w *redactor) redacts() bool {
 	for _, container := range containers {
-		rest, ok := cutPrefix(w.at, container)
+		rest, ok := cutPrefix(w.names(), container)
 		if !ok {
 			continue
 		}
@@ -129,6 +154,16 @@ func (w *redactor) redacts() bool {
 	}
 	return false
 }
+
+// names are the names on the way without the keys that stand for elements of a list.
+func (w *redactor) names() []string {
+	if !w.lists || !slices.Contains(w.at, "") {
+		return w.at
+	}
+	return slices.DeleteFunc(slices.Clone(w.at), func(name string) bool { return name == "" })
+}
+
+func isInteger(name string) bool { return name != "" && strings.Trim(name, "0123456789") == "" }
 
 func cutPrefix(path, prefix []string) ([]string, bool) {
 	if len(path) < len(prefix) || !slices.Equal(path[:len(prefix)], prefix) {

@@ -36,12 +36,17 @@ type Request struct {
 	Body   []byte   // nil for none
 	Base   string   // home path, "/blog"; "" takes it from the URL, which is in the pretty form or the home page's
 	Prefix string   // of the pretty form, where the site has changed it
+	// Aliases are the rewrite rules of the site. A call under one is written in the other ways.
+	Aliases []call.Alias
 }
 
 // Spelling is one way to write a call.
 type Spelling struct {
 	Name string // for users, "query, folded name rest[route"; no two of a call have the same
 	Raw  []byte // the bytes of an HTTP/1.1 request
+	// Overrides tells that the override header alone changes the method. Then another call must
+	// be allowed as well: see call.Call.WithoutOverride.
+	Overrides bool
 }
 
 // Plain is the name of the spelling that a Request has itself. It is the first one.
@@ -57,8 +62,12 @@ func All(platform call.Platform, r Request) []Spelling {
 		return nil // Caddy answers by itself
 	}
 	w := &writer{host: u.Host}
-	plain := Spelling{Plain, w.asWritten(r)}
-	reader := call.NewReader(call.Site{Platform: platform, Prefix: r.Prefix})
+	plain := Spelling{Name: Plain, Raw: w.asWritten(r)}
+	known := call.Site{Platform: platform, Prefix: r.Prefix}
+	if known.Aliases = r.Aliases; len(r.Aliases) > 0 {
+		known.Base = r.Base // the platform tries its rules below it
+	}
+	reader := call.NewReader(known)
 	want, ok := readingOf(reader, plain.Raw)
 	if !ok || !want.isCall {
 		return nil
@@ -72,6 +81,7 @@ func All(platform call.Platform, r Request) []Spelling {
 	for _, s := range w.spellings() {
 		known := func(t Spelling) bool { return bytes.Equal(t.Raw, s.Raw) }
 		if got, ok := readingOf(reader, s.Raw); ok && got.is(want) && !slices.ContainsFunc(list, known) {
+			s.Overrides = got.overrides
 			list = append(list, s)
 		}
 	}
@@ -93,6 +103,7 @@ const longestMethod = 32
 // reading is what the gateway takes a request for.
 type reading struct {
 	isCall, pretty      bool
+	overrides           bool
 	route, method, base string
 	calls               string // keys, methods and ids of the call and its parts
 }
@@ -106,8 +117,8 @@ func readingOf(reader *call.Reader, raw []byte) (got reading, ok bool) {
 	c := reader.Read(r, nil)
 	defer c.Close()
 	got = reading{
-		isCall: (c.Kind == call.Single || c.Kind == call.Batch) && !c.Foreign, pretty: c.Form == call.Pretty,
-		route: c.Route, method: c.Method, base: c.Base,
+		isCall: (c.Kind == call.Single || c.Kind == call.Batch) && !c.Foreign, pretty: c.Form != call.Query,
+		route: c.Route, method: c.Method, base: c.Base, overrides: c.WithoutOverride() != nil,
 	}
 	for _, p := range append([]*call.Call{c}, c.Parts...) {
 		id, _, err := p.ObjectID()

@@ -231,3 +231,28 @@ func FuzzAll(f *testing.F) {
 		}
 	})
 }
+
+// TestAll_Aliased: a call under an alias is written in the other ways, and what the override
+// header alone changes is marked.
+func TestAll_Aliased(t *testing.T) {
+	p, _ := call.PlatformByName(names.WordPress)
+	for _, base := range []string{"", "/blog"} {
+		all := spelling.All(p, spelling.Request{
+			URL: "https://shop.example.com" + base + "/api/wp/v2/users", Base: base, Aliases: []call.Alias{{Pattern: "^api/(.+)", Route: "/$1"}},
+		})
+		overrides := 0
+		for _, s := range all {
+			if s.Overrides {
+				overrides++
+			}
+			if s.Overrides != (bytes.Contains(s.Raw, []byte("X-HTTP-Method-Override")) && !bytes.HasPrefix(s.Raw, []byte("GET "))) {
+				t.Errorf("%s: %v", s.Name, s.Overrides)
+			}
+		}
+		if len(all) < 60 || overrides == 0 || !slices.ContainsFunc(all, func(s spelling.Spelling) bool {
+			return bytes.HasPrefix(s.Raw, []byte("GET "+base+"/wp-json/wp/v2/users "))
+		}) {
+			t.Errorf("%q: %d spellings, %d with an override", base, len(all), overrides)
+		}
+	}
+}

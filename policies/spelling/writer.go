@@ -176,7 +176,7 @@ func (w *writer) write(p place, m way) (s Spelling, ok bool) {
 	if m.name != "" {
 		name += ", " + m.name
 	}
-	return Spelling{name, w.request(m.wire, target, header, content)}, true
+	return Spelling{Name: name, Raw: w.request(m.wire, target, header, content)}, true
 }
 
 // allows tells whether the platform finds the same parameters in the body if the route and

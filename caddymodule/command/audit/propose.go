@@ -232,10 +232,11 @@ func linesOf(list []*found) []string {
 
 var wildcard = regexp.MustCompile(`/(\*\*|\*|:[^/]+)`)
 
+var escapes = strings.NewReplacer(".", `\.`, "(", `\(`, ")", `\)`, "+", `\+`)
+
 // expression writes a pattern of a rule as a site's own.
 func expression(route string) string {
-	route = strings.NewReplacer(".", `\.`, "(", `\(`, ")", `\)`, "+", `\+`).Replace(route)
-	return wildcard.ReplaceAllStringFunc(route, func(s string) string {
+	return wildcard.ReplaceAllStringFunc(escapes.Replace(route), func(s string) string {
 		if s == "/**" {
 			return `/(?P<rest>.+)`
 		}

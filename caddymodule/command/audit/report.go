@@ -5,6 +5,8 @@
 package audit
 
 import (
+	"slices"
+
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/index"
@@ -134,6 +136,20 @@ type Gateway struct {
 	Beside []*policies.Chain
 }
 
+// limits says which calls of the site of a root the gateway cannot decide.
+func (g *Gateway) limits(root *index.Root) []string {
+	if g == nil {
+		return nil
+	}
+	site := policies.NewInstalled(root)
+	for _, chain := range append([]*policies.Chain{g.Chain}, g.Beside...) {
+		if _, text := chain.LacksCredential(site); text != "" {
+			return []string{"W24: " + text + "."}
+		}
+	}
+	return nil
+}
+
 // Input is what a report is made of.
 type Input struct {
 	Site, Address string
@@ -160,7 +176,7 @@ func New(in Input) (*Report, error) {
 	r := &Report{
 		Version: 1, Site: in.Site, Address: in.Address, Gateway: in.Now != nil, LoginOnly: in.LoginOnly,
 		Configured: in.Configured, NotEnforced: in.NotEnforced, Certain: len(in.Past) == 0,
-		Limits: append(append(append([]string{}, in.Limits...), in.Past...), s.limits()...), Writes: []Endpoint{},
+		Limits: append([]string{}, slices.Concat(in.Limits, in.Past, s.limits(), in.Now.limits(in.Root))...), Writes: []Endpoint{},
 	}
 	var err error
 	if r.Routes, err = s.table(now); err != nil {

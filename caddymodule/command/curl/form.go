@@ -112,13 +112,16 @@ func unquoted(text string) string {
 	if len(text) < 2 || text[0] != '"' || text[len(text)-1] != '"' {
 		return text
 	}
-	return strings.NewReplacer(`\\`, `\`, `\"`, `"`).Replace(text[1 : len(text)-1])
+	return quotedEscapes.Replace(text[1 : len(text)-1])
 }
 
 // quoted writes a name as curl does between quotes.
-func quoted(name string) string {
-	return strings.NewReplacer(`"`, "%22", "\r", "%0D", "\n", "%0A").Replace(name)
-}
+func quoted(name string) string { return inQuotes.Replace(name) }
+
+var (
+	quotedEscapes = strings.NewReplacer(`\\`, `\`, `\"`, `"`)
+	inQuotes      = strings.NewReplacer(`"`, "%22", "\r", "%0D", "\n", "%0A")
+)
 
 // types are the types that curl knows by the end of a file's name.
 var types = map[string]string{

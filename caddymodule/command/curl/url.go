@@ -26,7 +26,7 @@ func (l *Line) url(text string) (string, error) {
 		}
 	}
 	if !l.globOff { // brackets and braces are escaped in copied lines
-		text = strings.NewReplacer(`\[`, "[", `\]`, "]", `\{`, "{", `\}`, "}").Replace(text)
+		text = escapedGlobs.Replace(text)
 	}
 	text, _, _ = strings.Cut(text, "#")
 	scheme, rest, ok := strings.Cut(text, "://")
@@ -105,3 +105,5 @@ func withQuery(to, query string) string {
 	}
 	return to + "?" + query
 }
+
+var escapedGlobs = strings.NewReplacer(`\[`, "[", `\]`, "]", `\{`, "{", `\}`, "}")

@@ -29,6 +29,7 @@ type Record struct {
 	Imported  string          `json:"imported,omitempty"`
 	From      string          `json:"from"`
 	Why       string          `json:"why"`
+	Scheme    string          `json:"scheme,omitempty"` // "" in logs of older releases
 	Method    string          `json:"method"`
 	Form      string          `json:"form"`
 	Parts     int             `json:"parts,omitempty"`
@@ -37,6 +38,8 @@ type Record struct {
 	ClientIP  string          `json:"client_ip"`
 	Caller    string          `json:"caller"`
 	UserID    uint64          `json:"user_id,omitempty"`
+	Roles     []string        `json:"roles,omitempty"`
+	IDs       []uint64        `json:"ids,omitempty"`
 	Error     string          `json:"error,omitempty"`
 }
 

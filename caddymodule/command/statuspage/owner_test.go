@@ -2,6 +2,7 @@ package statuspage_test
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -127,5 +128,27 @@ func TestPage_SlowCaddy(t *testing.T) {
 	group.Wait()
 	if took := time.Since(started); took > 5*slow {
 		t.Errorf("20 pages waited %v", took)
+	}
+}
+
+// TestPage_OwnerMisread: the owner of a site is told of misread pages as the operator is.
+func TestPage_OwnerMisread(t *testing.T) {
+	t.Parallel()
+	const misread = `{"action":"refuse","count":2,"last":"2026-03-01T10:04:31Z","unguarded":["Access-Control-Allow-Headers"]}`
+	admin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `{"v":1,"sites":[{"site":"`+first+`","misread":`+misread+`}]}`)
+	}))
+	t.Cleanup(admin.Close)
+	api, err := adminapi.New(strings.TrimPrefix(admin.URL, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := statuspage.New(api, []byte(strings.Repeat("k", 32)))
+	for _, site := range []string{"", first} {
+		res := httptest.NewRecorder()
+		page.ServeHTTP(res, httptest.NewRequest(http.MethodGet, page.Path(site)+"sites", http.NoBody))
+		if !strings.Contains(res.Body.String(), `"misread":`+misread) {
+			t.Errorf("%q: %s", site, res.Body)
+		}
 	}
 }

@@ -151,9 +151,11 @@ func writeError(w http.ResponseWriter, err error) {
 	} else if own, ok := errors.AsType[statusError](err); ok {
 		status = own.status
 	}
-	_ = writeJSON(w, status, map[string]string{"error": err.Error()}) // a browser that is gone reads nothing
+	_ = writeJSON(w, status, map[string]string{"error": err.Error()}) // a map of strings is always JSON
 }
 
+// writeJSON answers with v. Its error means that nothing was written: a browser that goes
+// meanwhile is none.
 func writeJSON(w http.ResponseWriter, status int, v any) error {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -161,8 +163,8 @@ func writeJSON(w http.ResponseWriter, status int, v any) error {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, err = w.Write(text)
-	return err
+	_, _ = w.Write(text) // a browser that is gone reads nothing
+	return nil
 }
 
 // servePage answers with the page itself.
@@ -177,6 +179,6 @@ func (p *Page) servePage(w http.ResponseWriter, _ *http.Request, v view) error {
 		return err
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	_, err = w.Write([]byte(text.String()))
-	return err
+	_, _ = w.Write([]byte(text.String())) // as in writeJSON
+	return nil
 }

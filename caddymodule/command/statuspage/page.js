@@ -4,7 +4,7 @@ const only = document.body.dataset.site;
 const shownRefusals = 300;
 const names = new Intl.Collator(undefined, {numeric: true}); // shop-2 before shop-10
 const $ = id => document.getElementById(id);
-const sites = new Map(); // name -> {status, seen, row, text}
+const sites = new Map(); // name -> {status, all, seen, row, text}
 const known = new Set(); // keys of the refusals that the page has
 let refusals = []; // the newest first
 let recent = []; // [time, count] of the last minute
@@ -44,15 +44,23 @@ function states(s) {
 	return all.flatMap((e, i) => i ? [", ", e] : [e]);
 }
 
+// statesOf has the state on each port where they differ.
+const statesOf = site => site.all.length === 1 ? states(site.status) : site.all.flatMap((s, i) => [i ? "; " : "", s.listen ? `${s.listen.join(", ")}: ` : "", ...states(s)]);
+const unique = problems => [...new Map(problems.map(p => [JSON.stringify(p), p])).values()];
+
 async function load() {
 	const answer = await ask("sites");
 	const guarded = new Set(answer.sites.map(s => s.site));
 	for (const [name, site] of sites) if (!guarded.has(name)) { site.row?.remove(); sites.delete(name); }
+	for (const site of sites.values()) site.all = [];
 	for (const status of answer.sites) {
-		const site = sites.get(status.site) ?? {seen: 0};
-		site.status = status;
+		const site = sites.get(status.site) ?? {seen: 0, all: []};
+		site.all.push(status); // more than one where directives guard it on ports of their own
 		sites.set(status.site, site);
 	}
+	for (const site of sites.values()) site.status = {...site.all[0], problems: unique(site.all.flatMap(s => s.problems))};
+	const store = answer.store;
+	if (!only) $("store").textContent = store && !store.reachable ? `Redis cannot be reached since ${new Date(store.since).toLocaleString()}: ${store.error}` : "";
 	if (picked && !only && !guarded.has(picked)) {
 		const gone = picked;
 		pick("");
@@ -82,7 +90,7 @@ function arrange() {
 const fits = {
 	"": () => true,
 	problems: site => site.status.problems.length > 0,
-	observe: site => site.status.mode === "observe",
+	observe: site => site.all.some(s => s.mode === "observe"),
 	lockdown: site => Boolean(site.status.lockdown),
 	refusing: site => site.seen > 0 || site.status.refusals > 0,
 };
@@ -99,7 +107,7 @@ function drawSites() {
 		site.row.hidden = !(name.toLowerCase().includes(word) && which(site));
 		if (!site.row.hidden) shown++;
 		site.row.className = name === picked ? "picked" : "";
-		const text = JSON.stringify([site.status.mode, site.status.mode_until, site.status.lockdown, site.status.release, site.status.problems.length]);
+		const text = JSON.stringify([site.all.map(s => [s.mode, s.mode_until, s.listen]), site.status.lockdown, site.status.release, site.status.problems.length]);
 		const refused = counted(site);
 		if (site.drawn !== refused && site.text) site.row.cells[3].textContent = site.drawn = refused;
 		if (text === site.text) continue;
@@ -108,7 +116,7 @@ function drawSites() {
 		const open = make("button", "", name);
 		open.type = "button";
 		open.addEventListener("click", () => pick(name));
-		site.row.replaceChildren(make("td", "", open), make("td", "", ...states(site.status)), make("td", "", site.status.release === "unknown" ? "–" : site.status.release),
+		site.row.replaceChildren(make("td", "", open), make("td", "", ...statesOf(site)), make("td", "", site.status.release === "unknown" ? "–" : site.status.release),
 			make("td", "number", refused), make("td", site.status.problems.length ? "number bad" : "number", String(site.status.problems.length)));
 	}
 	$("no-site").hidden = shown > 0 || sites.size === 0;
@@ -125,7 +133,7 @@ function pick(name) {
 	say("");
 	redraw();
 	if (!name) return;
-	$("detail").scrollIntoView({block: "nearest"});
+	requestAnimationFrame(() => $("detail").scrollIntoView({block: "nearest"})); // once it is drawn
 	history(name);
 }
 
@@ -135,19 +143,21 @@ function history(name) {
 }
 
 function drawDetail() {
-	const status = sites.get(picked)?.status;
+	const site = sites.get(picked), status = site?.status;
 	$("detail").hidden = !status;
 	if (!status) return;
-	const facts = [["state", ...states(status)], ["configured", status.configured_mode], ["platform", `${status.platform}, release ${status.release}${status.release_source ? ` (by the ${status.release_source})` : ""}`]];
+	const facts = [["state", ...statesOf(site)], ["in the Caddyfile", status.configured_mode === "observe" ? "observes: refuses nothing" : "enforces"], ["platform", `${status.platform}, shop release ${status.release}${status.release_source ? ` (by the ${status.release_source})` : ""}`]];
 	for (const p of status.problems) facts.push(["problem", make("span", "bad", `${p.code}: ${p.problem}${p.at ? ` (${p.at})` : ""}`)]);
-	for (const [kind, q] of Object.entries(status.questions ?? {}).sort()) {
+	if (!only) for (const [kind, q] of Object.entries(status.questions ?? {}).sort()) {
 		const mean = q.asked ? `, ${Math.round(1000 * q.seconds / q.asked)} ms each` : "";
 		facts.push([`questions: ${kind}`, `${q.asked} asked${mean}, ${q.known} known, `, make("span", q.failed ? "bad" : "", `${q.failed} failed`), q.error ? `; the last: ${q.error}` : ""]);
 	}
 	if (status.routes) facts.push(["REST routes", `${status.routes.count}` + (status.routes.changed_at ? `; ${status.routes.added} came and ${status.routes.removed} went ${new Date(status.routes.changed_at).toLocaleString()}` : "")]);
+	if (status.misread?.count) facts.push(["misread pages", make("span", "bad", `${status.misread.count}, the last ${new Date(status.misread.last).toLocaleString()}: the REST interface answered, and no rule had judged the call`)]);
+	if (status.misread?.unguarded) facts.push(["misread pages", `not told by ${status.misread.unguarded.join(", ")}: the site's own pages have it`]);
 	if (status.spool) facts.push(["bodies on disk", `${(status.spool.bytes / 2 ** 20).toFixed(1)} of ${Math.round(status.spool.limit / 2 ** 20)} MiB`]);
 	$("name").textContent = only ? "State" : picked;
-	const text = JSON.stringify(status);
+	const text = JSON.stringify([status, site.all]);
 	if (text !== $("facts").dataset.drawn) { // else a person may be copying from it
 		$("facts").replaceChildren(...facts.flatMap(([name, ...content]) => [make("dt", "", name), make("dd", "", ...content)]));
 		$("facts").dataset.drawn = text;
@@ -188,17 +198,27 @@ function happened(news) {
 	add(news.records ?? []);
 }
 
+const ruleOf = r => r.rule || r.policy;
+
+// The owner of a shop reads what happened, and no names of the gateway's.
+const happenedTo = {rest_not_logged_in: "needs a login", rest_forbidden: "not allowed", rest_no_route: "hidden", rest_ambiguous_request: "unclear request", rest_invalid_param: "wrong value",
+	rest_policy_unavailable: "could not be checked", rest_request_too_large: "too large", rest_invalid_signature: "not signed", rest_too_many_requests: "too many calls", rest_confirmation_required: "waits for a person", platform: "refused by the site itself"};
+
 function entry(r) {
 	const summary = make("summary", "", make("span", "faint", clock(r.time)));
 	if (!only) summary.append(make("span", "", r.site));
-	summary.append(make("span", r.outcome === "refused" ? "bad" : "odd", r.outcome === "refused" ? r.code : `would be ${r.code}`),
-		make("code", "", `${r.method} ${r.route}`), " ", make("span", "faint", r.rule || r.policy));
-	const facts = [["why", r.why], ["policy", `${r.policy}${r.rule ? `, rule ${r.rule}` : ""}`], ["at", r.at], ["imported", r.imported], ["from", `${r.client_ip}, ${r.caller || "caller not asked"}${r.user_id ? ` ${r.user_id}` : ""}, ${{page: "a page of the site", other: "not a page of the site", none: "the browser says nothing"}[r.from]}`],
+	const code = only ? happenedTo[r.code] ?? r.code : r.code, refused = r.outcome === "refused";
+	summary.append(make("span", refused ? "bad" : "odd", refused ? code : only ? `only observed: ${code}` : `would be ${code}`),
+		make("code", "", only && r.route === "unknown" ? "an unknown address" : `${r.method} ${r.route}`), " ");
+	if (!only) summary.append(make("span", "faint", ruleOf(r)));
+	const facts = [["why", r.why], ["policy", `${r.policy}${r.rule ? `, rule ${ruleOf(r)}` : ""}`], ["code", only && r.code], ["at", r.at], ["imported", r.imported], ["from", `${r.client_ip}, ${callers[r.caller] ?? r.caller}${r.user_id ? ` ${r.user_id}` : ""}, ${{page: "by a page of the site", other: "not by a page of the site", none: "nothing says by which page"}[r.from]}`],
 		["line that lets it pass", r.remedy], ["error", r.error], ["request id", r.request_id]].filter(([, text]) => text);
 	const details = make("details", "", summary);
 	details.addEventListener("toggle", () => details.append(make("dl", "", ...facts.flatMap(([name, text]) => [make("dt", "", name), make("dd", "", text)]))), {once: true});
 	return details;
 }
+
+const callers = {"": "who called was not asked", anonymous: "without a login", user: "user", key: "with a shop key", unverified: "with a login that only the site can check"};
 
 const entries = new Map(); // key -> element, so that an open one stays open
 
@@ -264,13 +284,13 @@ function switches() {
 	on("enforce", () => { const site = picked; sure(`End the switch of ${site} now?`, () => ask("mode", {site, mode: "", for: "0s"})); });
 	on("lock", () => {
 		const [value, text] = time(), site = picked, hard = $("hard").checked;
-		sure(`Close the REST interface of ${site} to visitors for ${text}? What its rules "allow anyone" and "allow signed" name stays open${hard ? "; the shop's checkout closes" : ", and the shop's checkout"}.`,
+		sure(`Close the REST interface of ${site} to visitors for ${text}? What its rules "allow anyone" and "allow signed" name stays open${hard ? ", but for the shop's checkout, which closes" : ", and the shop's checkout"}.`,
 			() => ask("lockdown", {site, for: value, hard}));
 	});
 	on("unlock", () => { const site = picked; sure(`End the lockdown of ${site} now?`, () => ask("lockdown", {site, for: "0s"})); });
 	on("lock-all", () => {
 		const [value, text] = time("for-all"), hard = $("hard-all").checked;
-		sure(`Close the REST interface of all ${sites.size} sites to visitors for ${text}? What their rules "allow anyone" and "allow signed" name stays open${hard ? "; the checkouts close" : ", and the checkouts"}.`,
+		sure(`Close the REST interface of all ${sites.size} sites to visitors for ${text}? What their rules "allow anyone" and "allow signed" name stays open${hard ? ", but for the checkouts, which close" : ", and the checkouts"}.`,
 			() => ask("lockdown", {for: value, hard}));
 	});
 	on("unlock-all", () => sure("End the lockdown of all sites now? Sites with a lockdown of their own stay closed until that ends.", () => ask("lockdown", {for: "0s"})));

@@ -2,8 +2,10 @@ package statuspage_test
 
 import (
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -176,6 +178,31 @@ func TestPage_Headers(t *testing.T) {
 		if !strings.HasPrefix(policy, "default-src 'none';") || !strings.Contains(policy, "frame-ancestors 'none'") || strings.Contains(policy, "unsafe") ||
 			res.Header.Get("Referrer-Policy") != "no-referrer" || res.Header.Get("Cache-Control") != "no-store" || res.Header.Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("%s: %v", path, res.Header)
+		}
+	}
+}
+
+// gone is a browser that went away once the header was written.
+type gone struct {
+	*httptest.ResponseRecorder
+	headers int
+}
+
+func (g *gone) WriteHeader(status int) {
+	g.headers++
+	g.ResponseRecorder.WriteHeader(status)
+}
+
+func (g *gone) Write([]byte) (int, error) { return 0, errors.New("the browser is gone") }
+
+// TestPage_Gone: an answer has one header, also where nobody reads it.
+func TestPage_Gone(t *testing.T) {
+	g := guard(t, 2)
+	for _, name := range []string{"sites", "refusals?site=" + first} {
+		w := &gone{ResponseRecorder: httptest.NewRecorder()}
+		g.page.ServeHTTP(w, httptest.NewRequest(http.MethodGet, g.page.Path("")+name, nil))
+		if w.headers != 1 {
+			t.Errorf("%s: %d headers", name, w.headers)
 		}
 	}
 }

@@ -54,20 +54,24 @@ type siteList struct {
 	mu    sync.Mutex
 	asked time.Time
 	list  []object
+	store object // the Redis of the gateways, empty without one
 	err   error
 }
 
-// get returns the sites. Callers must not change them. A failure counts for all who wait,
+// get returns the sites, and the store. Callers must not change them. A failure counts for all who wait,
 // too: each would wait as long for its own.
-func (l *siteList) get(ctx context.Context) ([]object, error) {
+func (l *siteList) get(ctx context.Context) (sites []object, store object, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if time.Since(l.asked) >= refreshed {
-		var answer struct{ Sites []object }
+		var answer struct {
+			Sites []object
+			Store object
+		}
 		l.err = l.api.Ask(context.WithoutCancel(ctx), http.MethodGet, "sites", nil, &answer)
-		l.list, l.asked = answer.Sites, time.Now()
+		l.list, l.store, l.asked = answer.Sites, answer.Store, time.Now()
 	}
-	return l.list, l.err
+	return l.list, l.store, l.err
 }
 
 // forget makes the next get ask Caddy.
@@ -80,7 +84,7 @@ func (l *siteList) forget() {
 // serveSites answers with the sites as Caddy's admin endpoint does. The page of all sites
 // also gets the address of the page of each.
 func (p *Page) serveSites(w http.ResponseWriter, r *http.Request, v view) error {
-	all, err := p.sites.get(r.Context())
+	all, store, err := p.sites.get(r.Context())
 	if err != nil {
 		return err
 	}
@@ -99,14 +103,18 @@ func (p *Page) serveSites(w http.ResponseWriter, r *http.Request, v view) error 
 	if !v.all() && len(shown) == 0 {
 		return statusError{http.StatusNotFound, fmt.Errorf("the site %s is not guarded any more", v.site)}
 	}
-	return writeJSON(w, http.StatusOK, map[string]any{"v": 1, "sites": shown})
+	answer := map[string]any{"v": 1, "sites": shown}
+	if v.all() && store != nil {
+		answer["store"] = store
+	}
+	return writeJSON(w, http.StatusOK, answer)
 }
 
 // ownSite is a site as its owner may see it. Errors of questions and what is odd in the
 // configuration tell of the machine, which others may share: of hosts, addresses,
 // directories and lines.
 func ownSite(site object) object {
-	own := site.only("site", "platform", "mode", "mode_until", "configured_mode", "lockdown", "release", "release_source", "refusals", "routes")
+	own := site.only("site", "platform", "mode", "mode_until", "configured_mode", "lockdown", "release", "release_source", "refusals", "routes", "misread")
 	var problems []object
 	if json.Unmarshal(site["problems"], &problems) == nil {
 		for i := range problems {

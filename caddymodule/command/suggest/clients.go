@@ -9,9 +9,10 @@ import (
 )
 
 const (
-	// maxSample is up to where the clients of a row are counted.
+	// maxSample is up to where the clients and the scanners of a row are counted.
 	maxSample = 100
-	// maxOthers is up to where the scanners and the users of a row are counted.
+	// maxOthers is up to where the users of a row, and those of whom nothing is known, are counted,
+	// and up to where the report counts scanners.
 	maxOthers = 20
 	// maxSigns bounds the clients of which something is kept that may tell a scanner.
 	maxSigns = 1 << 19

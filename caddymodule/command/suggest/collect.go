@@ -238,7 +238,7 @@ func (c *Collector) count(r *row, rec *records.Record) {
 	}
 	switch c.clients.standing(client) {
 	case scanner:
-		r.scanners.add(client, maxOthers)
+		r.scanners.add(client, maxSample)
 	case unsure:
 		r.unsure.add(client, maxOthers)
 	default:

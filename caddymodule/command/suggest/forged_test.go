@@ -163,6 +163,26 @@ func TestCrowd(t *testing.T) {
 	}
 }
 
+// TestMoreScanners: a line that no entry of the catalogue speaks for is no active line where more
+// scanners than others called.
+func TestMoreScanners(t *testing.T) {
+	t.Parallel()
+	const vote = "POST /acme/v1/votes"
+	for scanners, active := range map[int]bool{3: true, 5: true, 6: false, 30: false, 500: false} {
+		list := recordsOf(
+			seen{vote, "page", 1, 5, nil},
+			seen{"GET /wp/v2/users", "none", 100, 99 + scanners, nil}, seen{vote, "page", 100, 99 + scanners, nil},
+		)
+		report := reportOf(t, suggest.Options{}, list)
+		if got := slices.Contains(linesOf(report), "allow anyone "+vote); got != active {
+			t.Errorf("%d scanners and 5 others: active is %v", scanners, got)
+		}
+		if text := textOf(t, report); !active && !strings.Contains(text, "\n#   allow anyone "+vote+"\n") {
+			t.Errorf("%d scanners: no comment with the line:\n%s", scanners, text)
+		}
+	}
+}
+
 // TestOwnRules: a rule of the owner's that refuses users is an answer. One customer with many
 // addresses is one user, also where the rule has moved, and what is private has no line.
 func TestOwnRules(t *testing.T) {

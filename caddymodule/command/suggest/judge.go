@@ -93,11 +93,20 @@ func (j *judge) weigh(key subject, r *row, calls Calls) {
 	switch {
 	case left.Reason != "":
 		j.leave(left)
-	case need != nil:
+	case need != nil: // the catalogue speaks for the line, and no crowd of scanners against it
 		j.open(need, calls)
+	case r.moreScanners():
+		left.Reason = ReasonMostly
+		j.leave(left)
 	default:
 		j.allow(key, r, calls)
 	}
+}
+
+// moreScanners tells whether more scanners than others called. Where both are too many to count,
+// nothing speaks against so many others.
+func (r *row) moreScanners() bool {
+	return len(r.scanners.clients) > len(r.clients.clients) || r.scanners.more && !r.clients.more
 }
 
 func cves(r *plugins.Risk) string {

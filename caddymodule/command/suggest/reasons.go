@@ -27,6 +27,7 @@ const (
 	ReasonHole      Reason = "known-hole"
 	ReasonRisky     Reason = "risky"
 	ReasonScanners  Reason = "scanners"
+	ReasonMostly    Reason = "mostly-scanners"
 	ReasonUnsure    Reason = "unsure"
 	ReasonUnindexed Reason = "no-index"
 	ReasonUnknown   Reason = "unknown-route"
@@ -59,6 +60,7 @@ var reasons = []said{
 	{ReasonHole, "the route of a known hole"},
 	{ReasonRisky, "the catalogue calls them risky"},
 	{ReasonScanners, "only scanners called them"},
+	{ReasonMostly, "more scanners than others called them; if you know who the others are, write the line yourself"},
 	{ReasonUnsure, "cannot be known: the logs have so many clients that look like scanners that nothing is known of those who called"},
 	{ReasonUnindexed, "the gateway had not read the site's REST root, so that the records do not name the route: look again later"},
 	{ReasonUnknown, "the site has no such route, or the gateway did not know it yet: calls before its first reading of the REST root count here, too"},

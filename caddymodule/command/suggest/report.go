@@ -79,7 +79,7 @@ type Seen struct {
 func seen(r *row) Seen {
 	return Seen{
 		Calls: r.calls, Clients: len(r.clients.clients), MoreClients: r.clients.more, From: r.from,
-		Scanners: len(r.scanners.clients), MoreScanners: r.scanners.more, Unsure: len(r.unsure.clients), MoreUnsure: r.unsure.more,
+		Scanners: min(len(r.scanners.clients), maxOthers), MoreScanners: len(r.scanners.clients) > maxOthers, Unsure: len(r.unsure.clients), MoreUnsure: r.unsure.more,
 		Since: timeText(r.since), Until: timeText(r.until),
 	}
 }

@@ -122,7 +122,7 @@ var decisions = map[string]struct {
 	"an index":                       {[]seen{{"GET /wp/v2", "page", 1, 9, nil}}, "", suggest.ReasonIndex},
 	"an index of nobody's":           {[]seen{{"GET /acme/v1", "page", 1, 9, nil}}, "", suggest.ReasonIndex},
 	"orders":                         {[]seen{{"GET /wc/v3/orders", "page", 1, 9, nil}}, "", suggest.ReasonShop},
-	"users":                          {[]seen{{"GET /wp/v2/users", "page", 1, 9, rule("built-in: allow users /wp/v2/users", "")}}, "", suggest.ReasonGuarded},
+	"users":                          {[]seen{{"GET /wp/v2/users", "page", 1, 9, rule("built-in: only users /wp/v2/users", "")}}, "", suggest.ReasonGuarded},
 	"users without built-in rules":   {[]seen{{"GET /wp/v2/users/:id", "page", 1, 9, nil}}, "", suggest.ReasonGuarded},
 	"a line deny plugin":             {[]seen{{"GET /wp/v2/search", "page", 1, 9, rule("deny plugin wordpress", "Caddyfile:5")}}, "", suggest.ReasonGuarded},
 	"a known hole":                   {[]seen{{"POST /sure-triggers/v1/automation/action", "page", 1, 9, nil}}, "", suggest.ReasonHole},
@@ -185,13 +185,13 @@ func TestScanners(t *testing.T) {
 	}{
 		"a list of users":           {[]seen{{"GET /wp/v2/users", "none", 1, 3, nil}}, true},
 		"a list of users by a page": {[]seen{{"GET /wp/v2/users", "page", 1, 3, nil}}, false},
-		"a known hole":              {[]seen{{"POST /wplp-react-gdpr/v1/store-auth", "none", 1, 3, rule("built-in: deny /*/v1/store-auth", "")}}, true},
+		"a known hole":              {[]seen{{"POST /wplp-react-gdpr/v1/store-auth", "none", 1, 3, rule("built-in: nobody /*/v1/store-auth", "")}}, true},
 		"what deny plugin closes":   {[]seen{{"GET /klaviyo/v1/version", "none", 1, 3, rule("deny plugin klaviyo", "Caddyfile:5")}}, false},
 		"a hole that deny closes":   {[]seen{{"GET /pmpro/v1/order", "none", 1, 3, rule("deny plugin paid-memberships-pro", "Caddyfile:5")}}, true},
 		"a hole of a plugin's":      {[]seen{{"GET /post-smtp/v1/get-log", "other", 1, 3, nil}}, false}, // the app needs /post-smtp/v1/*
 		"some unknown routes":       {many(4), false},                                                   // eight calls each
 		"many unknown routes":       {many(5), true},
-		"a user's":                  {[]seen{{"GET /wp/v2/users", "none", 1, 3, user("built-in: allow users /wp/v2/users")}}, false},
+		"a user's":                  {[]seen{{"GET /wp/v2/users", "none", 1, 3, user("built-in: only users /wp/v2/users")}}, false},
 	} {
 		for _, good := range []int{0, 2, 3} {
 			all := append(slices.Clip(c.signs), seen{votes, "page", 1, 3, nil}, seen{votes, "page", 11, 10 + good, nil})

@@ -52,10 +52,10 @@ func (c *configuration) Spell(ctx context.Context, r *Request) ([]Spelling, erro
 	}
 	var all []Spelling
 	for _, s := range spelling.All(site.Policies.Platform, spelling.Request{
-		Method: r.Method, URL: r.URL, Header: r.Headers, Body: r.Body, Base: site.Base, Prefix: site.Prefix,
+		Method: r.Method, URL: r.URL, Header: r.Headers, Body: r.Body, Base: site.Base, Prefix: site.Prefix, Aliases: site.Aliases,
 	}) {
 		if s.Name != spelling.Plain && (r.As.Kind != dryrun.Key || namesShop(s.Raw, site)) {
-			all = append(all, Spelling{Name: s.Name, Raw: s.Raw})
+			all = append(all, Spelling{Name: s.Name, Raw: s.Raw, Overrides: s.Overrides})
 		}
 	}
 	return all, nil
@@ -100,7 +100,7 @@ func (c *configuration) Prove(ctx context.Context, p *Proof, i int) (*Proved, er
 		}
 		return nil, &hole{text}
 	}
-	if err := c.reached(ctx, p); err != nil {
+	if err := c.reached(ctx, p, i, site, u); err != nil {
 		return nil, err
 	}
 	claim := policies.Claim{Never: !p.Always, Methods: p.Calls, Routes: p.Routes, Caller: p.As[i].Caller()}
@@ -144,27 +144,6 @@ func (c *configuration) proveOthers(r dryrun.Request, site *dryrun.Site, at *url
 		if !proof.Holds {
 			proved.Holds = false
 			proved.Unproved = append(proved.Unproved, fmt.Sprintf("The directive at %s judges some requests to this address, and its rules break the line.", other.At))
-		}
-	}
-	return nil
-}
-
-// reached returns an error if something else answers a method that always says passes.
-func (c *configuration) reached(ctx context.Context, p *Proof) error {
-	if !p.Always {
-		return nil
-	}
-	for _, method := range p.Calls {
-		request, err := dryrun.Build(method, p.URL, nil, nil)
-		if err != nil {
-			return err
-		}
-		site, result, err := c.Reach(ctx, request)
-		switch {
-		case err != nil:
-			return err
-		case site == nil:
-			return &hole{method + ": " + unreached(result).Error()}
 		}
 	}
 	return nil

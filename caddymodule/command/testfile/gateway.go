@@ -25,6 +25,8 @@ type Gateway interface {
 type Spelling struct {
 	Name string
 	Raw  []byte
+	// Overrides is that of spelling.Spelling.
+	Overrides bool
 }
 
 // Proved is what is known of a proof for one caller.

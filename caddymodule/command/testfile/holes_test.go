@@ -75,6 +75,22 @@ var holes = map[string]struct {
 		"shop.example.com {\n@read method GET HEAD\nhandle @read {\nrestwarden wordpress\nreverse_proxy 127.0.0.1:8080\n}\nhandle {\nrespond gone 404\n}\n}",
 		"always: { as: anonymous, calls: [GET, PUT], routes: [/x/posts], at: https://shop.example.com }", testfile.Failed, "PUT: the gateway is not on the way",
 	},
+	"a respond in place of the site, always": {
+		"shop.example.com {\nrestwarden wordpress\nrespond 404\n}",
+		"always: { as: anonymous, routes: [/x/posts/**], at: https://shop.example.com }", testfile.Failed, "respond 404 answers behind the gateway",
+	},
+	"a respond for some path of the routes, always": {
+		"shop.example.com {\nrestwarden wordpress\nrespond /wp-json/x/posts/* 403\nreverse_proxy 127.0.0.1:8080\n}",
+		"always: { as: anonymous, calls: [GET], routes: [/x/posts/**], at: https://shop.example.com }", testfile.Failed, "respond 403 answers behind the gateway",
+	},
+	"a respond for another path, always": {
+		"shop.example.com {\nrestwarden wordpress\nrespond /xmlrpc.php 403\nrespond /wp-json/y/* 403\nreverse_proxy 127.0.0.1:8080\n}",
+		"always: { as: anonymous, calls: [GET], routes: [/x/posts], at: https://shop.example.com }", testfile.Passed, "proved",
+	},
+	"a respond in place of the site": {
+		"shop.example.com {\nrestwarden wordpress\nrespond 404\n}",
+		"{ request: GET https://shop.example.com/wp-json/x/posts, as: anonymous, expect: pass }", testfile.Failed, "does not come to the site: respond 404 answers",
+	},
 	"another directive behind a matcher": {
 		"shop.example.com {\n@beta header X-Beta *\nhandle @beta {\nrestwarden wordpress\nreverse_proxy 127.0.0.1:8080\n}\nhandle {\nrestwarden wordpress {\nlogin_only\n}\nreverse_proxy 127.0.0.1:8080\n}\n}", never,
 		testfile.Unknown, "Caddyfile:4 judges some requests",

@@ -41,7 +41,7 @@ func (r *Runner) proveFor(ctx context.Context, p *Proof, i int) Outcome {
 	if past, ok := errors.AsType[*hole](err); ok {
 		o.Status, o.Got, o.Why = Failed, "calls reach the site past the rules", past.text
 		if p.Always {
-			o.Got = "calls do not come to the gateway"
+			o.Got = "calls do not come to the site"
 		}
 		return o
 	}
@@ -66,7 +66,7 @@ func (r *Runner) proveFor(ctx context.Context, p *Proof, i int) Outcome {
 	}
 	o.Why = strings.Join(proved.Unproved, " ")
 	if o.Why == "" {
-		o.Why = "No run confirmed a counter-example."
+		o.Why = "Some call may break it, but no request that was tried does, so that nobody knows: a test with the request itself says more."
 	}
 	return o
 }

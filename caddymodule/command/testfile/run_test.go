@@ -125,7 +125,7 @@ func TestRun(t *testing.T) {
 func TestRun_Spellings(t *testing.T) {
 	t.Parallel()
 	spelled := func(path string) []Spelling {
-		return []Spelling{{"folded", []byte("GET /ambiguous \r\n\r\n")}, {"query", []byte("GET /" + path + " \r\n\r\n\\")}}
+		return []Spelling{{Name: "folded", Raw: []byte("GET /ambiguous \r\n\r\n")}, {Name: "query", Raw: []byte("GET /" + path + " \r\n\r\n\\")}}
 	}
 	const refused = "- {request: GET https://a:8443/refused, spellings: all, as: user, expect: {refused: no}}\n"
 	if r := run(t, &fake{spellings: spelled("ambiguous")}, refused); r.Failed != 0 || r.Tests[0].Requests != 3 {
@@ -139,6 +139,11 @@ func TestRun_Spellings(t *testing.T) {
 	const pass = "- {request: GET http://a/pass, spellings: all, expect: pass}\n"
 	if o := run(t, &fake{spellings: spelled("pass")}, pass).Tests[0]; o.Status != Failed || o.Spelling != "folded" {
 		t.Errorf("%+v", o)
+	}
+	overrides := spelled("pass")
+	overrides[0].Overrides = true
+	if o := run(t, &fake{spellings: overrides}, pass).Tests[0]; o.Status != Passed || o.Requests != 2 {
+		t.Errorf("a spelling that is two calls: %+v", o)
 	}
 	for _, f := range []*fake{{}, {spell: errors.New("no site")}} {
 		if o := run(t, f, pass).Tests[0]; o.Status != Failed {
@@ -168,7 +173,7 @@ func TestRun_Proofs(t *testing.T) {
 		"broken":            {proved: &Proved{Counter: counter("refused", "pass")}, word: "never", status: Failed, message: "got pass as user: POST http://a/pass (allow anyone /pass at Caddyfile:3)"},
 		"broken twice":      {proved: &Proved{Counter: counter("pass", "observed")}, word: "never", status: Failed, message: "got pass as user", also: "POST http://a/observed (deny /refused at Caddyfile:4)"},
 		"observed":          {proved: &Proved{Counter: counter("observed")}, word: "never", status: Failed, message: "got would be refused"},
-		"not confirmed":     {proved: &Proved{Counter: counter("refused", "unknown", "nothing", "past")}, word: "never", status: Unknown, message: "got cannot be proved for user: No run confirmed a counter-example."},
+		"not confirmed":     {proved: &Proved{Counter: counter("refused", "unknown", "nothing", "past")}, word: "never", status: Unknown, message: "got cannot be proved for user: Some call may break it, but no request that was tried does, so that nobody knows: a test with the request itself says more."},
 		"unproved":          {proved: &Proved{Unproved: []string{"Bodies count."}}, word: "never", status: Unknown, message: "Bodies count."},
 		"holds, and yet":    {proved: &Proved{Holds: true, Unproved: []string{"Bodies count."}}, word: "never", status: Unknown, message: "Bodies count."},
 		"holds and counter": {proved: &Proved{Holds: true, Counter: counter("pass")}, word: "never", status: Failed, message: "got pass"},

@@ -1,0 +1,81 @@
+package caddymodule
+
+import (
+	"io"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+)
+
+const guardedShop = `{"platform":"wordpress","policies":{"access":{"rules":[
+	{"allow":"anyone","methods":["GET","POST"],"routes":["/wp/v2/posts/:id","/wc/store/v1/**","/a/:b/:c"]}]},
+	"abilities":{"rules":[{"pattern":"a/*","deny":true}]},
+	"strip_query":{"strips":[{"name":"a","routes":["/wp/v2/posts/:id"]}]}}}`
+
+// judgedPlaces are the places of a request that policies look at, with the text that stands in them.
+var judgedPlaces = map[string]func(r *http.Request, text string) string{
+	"cookie":            func(r *http.Request, text string) string { r.Header.Set("Cookie", text); return "" },
+	"authorization":     func(r *http.Request, text string) string { r.Header.Set("Authorization", "OAuth "+text); return "" },
+	"basic":             func(r *http.Request, text string) string { r.Header.Set("Authorization", "Basic "+text); return "" },
+	"signature":         func(r *http.Request, text string) string { r.Header.Set("X-Signature", text); return "" },
+	"query":             func(r *http.Request, text string) string { r.URL.RawQuery = "_embed&a" + text; return "" },
+	"update":            posts("/wp-json/wc/v3/orders/5", `{"id":5,"x":"`, `"}`),
+	"updates":           posts("/wp-json/wc/v3/orders/batch", `{"update":[{"id":5,"x":"`, `"}]}`),
+	"checkout":          posts("/wp-json/wc/store/v1/checkout", `{"expected_total":"`, `"}`),
+	"batch":             posts("/wp-json/wc/store/v1/batch", `{"requests":[{"path":"/wc/store/v1/cart/add-item","body":{"id":"`, `"}}]}`),
+	"message":           posts("/wp-json/mcp/mcp-adapter-default-server", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a-`, `"}}`),
+	"name of a tool":    posts("/wp-json/team/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"mcp-adapter-execute-ability","arguments":{"ability_name":"`, `"}}}`),
+	"inside a tool":     posts("/wp-json/team/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"run-api-function","arguments":{"route":"`, `"}}}`),
+	"run of an ability": posts("/wp-json/wp-abilities/v1/abilities/b/c/run", `{"input":{"a":["`, `"]}}`),
+}
+
+func posts(path, before, behind string) func(*http.Request, string) string {
+	return func(r *http.Request, text string) string {
+		r.Method, r.URL.Path = http.MethodPost, path
+		r.Header.Set("Content-Type", "application/json")
+		return before + text + behind
+	}
+}
+
+// TestLinear_Gateway: whatever stands many times in a request that policies judge, twice of it
+// costs twice.
+func TestLinear_Gateway(t *testing.T) {
+	const n = 10 << 10
+	g := provisioned(t, guardedShop)
+	next := caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) error {
+		w.WriteHeader(http.StatusNotFound)
+		return nil
+	})
+	cost := func(place func(*http.Request, string) string, text string) (bytes int64) {
+		bytes = math.MaxInt64
+		for range 4 { // pools are filled, and emptied now and then
+			w := httptest.NewRecorder()
+			r := prepared(w, "/wp-json/wp/v2/posts/5")
+			if body := place(r, text); body != "" {
+				r.Body, r.ContentLength = io.NopCloser(strings.NewReader(body)), int64(len(body))
+			}
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			_ = g.ServeHTTP(w, r, next) // whatever it answers
+			runtime.ReadMemStats(&after)
+			bytes = min(bytes, int64(after.TotalAlloc-before.TotalAlloc))
+		}
+		return bytes
+	}
+	for name, place := range judgedPlaces {
+		for _, unit := range []string{
+			"a", "-", "_", "/", "--a", "a/", "[]", "&a[]=1", "&_embed[]", "&id=5", "%5B", "; a=b", "; wordpress_logged_in_x=1", "; wordpress.logged.in_", `oauth_a="`, `oauth_a=",`, ",", "Y2tfOg==",
+			`","a":"`, `","id":"`, `"],"b":["`, `"},{"id":"`, `\u0061`, "/wc/v3/orders/5", "orders-update", "run-api-function", "batch/v1", "mcp/v1/x",
+		} {
+			once, twice := cost(place, strings.Repeat(unit, n/len(unit))), cost(place, strings.Repeat(unit, 2*n/len(unit)))
+			if twice > once*5/2+64<<10 {
+				t.Errorf("%s of %q: %d bytes for %d, %d for twice as many", name, unit, once, n, twice)
+			}
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package call
+
+import (
+	"context"
+	"io"
+)
+
+// BufferLimit is the largest stream that a client's share of the default limits has room for,
+// in memory and on disk.
+const BufferLimit = 8 << 20
+
+// costOfRewriting is the memory for a stream that is rewritten, as a multiple of its size:
+// the piece that is read, and the piece that is made of it.
+const costOfRewriting = 2
+
+// Buffer keeps a stream until it is sent, such as an answer that is rewritten. It keeps it on
+// the account of a holder and as request bodies are kept: the beginning in memory, the rest on
+// disk. It belongs to one goroutine.
+type Buffer struct{ body body }
+
+// NewBuffer returns an empty Buffer. The caller must close it.
+func NewBuffer(m *Memory, s *Spool, h Holder) *Buffer {
+	return &Buffer{body{length: -1, memory: m, spool: s, holder: h}}
+}
+
+// Write appends p. An error is a *Refusal: the disk or a share of it is full.
+func (b *Buffer) Write(p []byte) (int, error) {
+	kept := b.remember(p)
+	if kept == len(p) {
+		return kept, nil
+	}
+	if err := b.spool(p[kept:]); err != nil {
+		return kept, spoolFull(err)
+	}
+	return len(p), nil
+}
+
+// remember keeps as much of p in memory as shares allow, and returns how much.
+func (b *Buffer) remember(p []byte) (n int) {
+	if b.body.file != nil {
+		return 0
+	}
+	for n < len(p) {
+		last := len(b.body.chunks) - 1
+		if last < 0 || len(b.body.chunks[last]) == chunkSize {
+			if !b.body.grow() {
+				return n
+			}
+			last++
+		}
+		chunk := b.body.chunks[last]
+		more := min(len(p)-n, chunkSize-len(chunk))
+		b.body.chunks[last] = append(chunk, p[n:n+more]...)
+		n += more
+	}
+	return n
+}
+
+func (b *Buffer) spool(p []byte) (err error) {
+	if b.body.file == nil {
+		if b.body.file, err = b.body.spool.create(b.body.holder); err != nil {
+			return err
+		}
+		b.body.file.part = b.body.spool.answers
+	}
+	return b.body.file.append(p)
+}
+
+// Size returns how many bytes are kept.
+func (b *Buffer) Size() int64 { return b.body.size() }
+
+// Reader reads what is kept from its beginning.
+func (b *Buffer) Reader() io.Reader { return b.body.reader() }
+
+// Replace replaces what is kept by what f makes of it. f gets it in one piece, and must not
+// keep that. For the time of f a large piece takes memory of the holder's share, and waits
+// for it. An error is f's, or a *Refusal: there is no memory, or the disk is full.
+func (b *Buffer) Replace(ctx context.Context, f func([]byte) ([]byte, error)) error {
+	size := costOfRewriting * b.Size()
+	if size > inMemory {
+		shares, holder := b.body.memory.answers, b.body.holder
+		if err := borrow(ctx, shares, holder, size); err != nil {
+			return noMemory(err)
+		}
+		defer shares.Free(holder, size)
+	}
+	piece, err := b.take()
+	if err != nil {
+		return spoolFull(err)
+	}
+	if piece, err = f(piece); err != nil {
+		return err
+	}
+	_, err = b.Write(piece)
+	return err
+}
+
+// take returns what is kept, and keeps nothing any more.
+func (b *Buffer) take() ([]byte, error) {
+	defer b.Close()
+	piece := make([]byte, b.Size())
+	_, err := io.ReadFull(b.Reader(), piece)
+	return piece, err
+}
+
+// Close gives back what b holds. A closed Buffer is empty.
+func (b *Buffer) Close() {
+	b.body.discard()
+	b.body.chunks, b.body.held, b.body.file = nil, 0, nil
+}

@@ -1,0 +1,49 @@
+package policies
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/restwarden/restwarden/policies/call"
+)
+
+// judgeOther judges what r is to a server that drops the header X-HTTP-Method-Override. d is the
+// decision on r as it was sent, no enforced refusal. Both readings must be allowed, so that of
+// two refusals the enforced one counts. A refusal of the other reading alone makes it r.Call,
+// so that the record names its method.
+func (c *Chain) judgeOther(ctx context.Context, r *Request, other *call.Call, d Decision) Decision {
+	also := r.without(other)
+	e := c.judge(ctx, also)
+	if r.quota == nil {
+		r.quota = also.quota
+	}
+	if e.Outcome == Pass || e.Outcome == WouldRefuse && d.Outcome == WouldRefuse {
+		d.Err = errors.Join(d.Err, e.Err)
+		return d
+	}
+	note := fmt.Sprintf("Servers may drop the header X-HTTP-Method-Override, and without it the call is %s.", other.Method)
+	if e.Verdict.Note != "" {
+		note += " " + e.Verdict.Note
+	}
+	e.Verdict.Note = note
+	if e.Outcome == Refuse {
+		r.Call = other
+	}
+	r.Trace.refused(r, e)
+	return e
+}
+
+// without returns the request for other, the reading of r without its override header. What
+// r has counted and spent is not counted again.
+func (r *Request) without(other *call.Call) *Request {
+	also := *r
+	also.Call, also.first = other, r
+	also.Matched, also.quota, also.agent, also.mustSign = Match{}, nil, nil, false
+	if r.Trace != nil {
+		quiet := *r.Trace
+		quiet.Refused = nil // judgeOther reports what counts
+		also.Trace = &quiet
+	}
+	return &also
+}

@@ -1,0 +1,89 @@
+package policies
+
+import (
+	"testing"
+
+	"github.com/restwarden/restwarden/policies/store"
+)
+
+// TestOverride_BothMethods: where the override header alone changes the method, the call and
+// the one of a server that drops the header must both be allowed.
+func TestOverride_BothMethods(t *testing.T) {
+	const posts, sub = "/wp-json/wp/v2/posts/5", "/wp-json/wc/v3/orders/13"
+	for name, test := range map[string]struct {
+		rules                []string
+		method, target, body string
+		as                   string
+		status               int
+		methodOf             string // of the call that is refused
+	}{
+		"the override is denied":       {[]string{"deny DELETE /wp/v2/posts/*"}, "POST", posts, "", "DELETE", 403, "DELETE"},
+		"the request line is denied":   {[]string{"deny POST /wp/v2/posts/*"}, "POST", posts, "", "DELETE", 403, "POST"},
+		"GET, denied as POST":          {[]string{"deny POST /wp/v2/posts/*"}, "POST", posts, "", "GET", 403, "POST"},
+		"POST, denied as GET":          {[]string{"deny GET /wp/v2/posts/*"}, "GET", posts, "", "POST", 403, "GET"},
+		"both are allowed":             {[]string{"deny PATCH /wp/v2/posts/*"}, "POST", posts, "", "DELETE", 0, ""},
+		"the query says so, too":       {[]string{"deny POST /wp/v2/posts/*"}, "POST", posts + "?_method=DELETE", "", "DELETE", 0, ""},
+		"the header changes nothing":   {[]string{"deny GET /wp/v2/posts/*"}, "POST", posts, "", "POST", 0, ""},
+		"an update behind GET":         {nil, "POST", sub, "{}", "GET", 400, "POST"},
+		"an update behind OPTIONS":     {nil, "PUT", sub, "{}", "OPTIONS", 400, "PUT"},
+		"a batch behind GET":           {[]string{"deny DELETE /wp/v2/posts/*"}, "POST", "/wp-json/batch/v1", `{"requests":[{"path":"/wp/v2/posts/1","method":"DELETE"}]}`, "GET", 403, "POST"},
+		"a batch of orders behind GET": {nil, "POST", "/wp-json/wc/v3/orders/batch", `{"update":[{"id":13}]}`, "GET", 400, "POST"},
+		"a batch either way":           {[]string{"deny POST /wc/v3/products/batch"}, "POST", "/wp-json/wc/v3/products/batch", `{"update":[{"id":1}]}`, "PUT", 403, "POST"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			access := &Access{Recommended: "off"}
+			for _, rule := range test.rules {
+				configure(t, access, line(rule))
+			}
+			chain := &Chain{links: []link{
+				linked("access", provision(t, s, access), Settings{}), linked("order_type", provision(t, s, new(OrderType)), Settings{}),
+			}}
+			r := request(t, s, shopOf(nil), test.method, test.target, test.body, jsonType, basicAuth, override+test.as)
+			d := chain.Judge(t.Context(), r)
+			if d.Verdict.Status != test.status || test.status != 0 && r.Call.Method != test.methodOf {
+				t.Errorf("%s: %+v (%v), want %d", r.Call.Method, d.Verdict, d.Err, test.status)
+			}
+		})
+	}
+}
+
+// TestOverride_CountsOnce: a request that is judged as two calls counts once in a limit, and
+// uses its signature once.
+func TestOverride_CountsOnce(t *testing.T) {
+	s := newSite(t)
+	limits := limited(t, s, "rate_limit 2/1m /wp/v2/**")
+	call := func(as string) Decision {
+		return alone("rate_limit", limits).Judge(t.Context(), request(t, s, nil, "POST", "/wp-json/wp/v2/posts/5", "", override+as))
+	}
+	for i, want := range []Outcome{Pass, Pass, Refuse} {
+		if d := call("PUT"); d.Outcome != want {
+			t.Errorf("%d: %v", i, d.Outcome)
+		}
+	}
+	var err error
+	if s.Store, err = store.NewMemory(); err != nil {
+		t.Fatal(err)
+	}
+	limits = limited(t, s, "rate_limit 2/1m POST /wp/v2/**")
+	for i, want := range []Outcome{Pass, Pass, Refuse} {
+		if d := call("GET"); d.Outcome != want {
+			t.Errorf("behind GET, %d: %v", i, d.Outcome)
+		}
+	}
+
+	s, p := signed(t, &Signature{Name: "cookie", Keys: []string{"secret"}, Once: true})
+	r := request(t, s, nil, "POST", "/wp-json/cookie/v1/store-auth", "", "X-Timestamp: 1800000000", "X-Signature: "+stampMAC)
+	r.Matched.Rule = signedRule(s)
+	for i, refused := range []bool{false, false, true} {
+		if v, err := p.Check(t.Context(), r); err != nil || v.Refused() != refused {
+			t.Errorf("reading %d: %+v %v", i, v, err)
+		}
+		if rule := r.Matched.Rule; i == 0 {
+			r = r.without(r.Call)
+			r.Matched.Rule = rule
+		} else {
+			r.spent = nil // another request
+		}
+	}
+}

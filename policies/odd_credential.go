@@ -1,0 +1,41 @@
+package policies
+
+import (
+	"slices"
+	"strings"
+)
+
+// credentialLine is the line by which the gateway asks about orders for itself.
+const credentialLine = "order_type { credential <key:secret> }" //nolint:gosec // a placeholder
+
+// LacksCredential says in a sentence, without a full stop, that updates signed by OAuth 1
+// cannot be decided on a site: it shows a shop at an http address, where keys count in no other
+// way, and order_type has no credential. at is where order_type stands. text is "" for other
+// sites, and for one that is not known.
+func (c *Chain) LacksCredential(site *Installed) (at, text string) {
+	if site == nil || !site.http {
+		return "", ""
+	}
+	shop := c.site.Platform.Shop[1:] // v1 checks the type itself
+	if !slices.ContainsFunc(site.namespaces, func(ns string) bool {
+		return slices.ContainsFunc(shop, func(own string) bool { return strings.EqualFold(ns, own) })
+	}) {
+		return "", ""
+	}
+	for i := range c.links {
+		if p, ok := c.links[i].policy.(*OrderType); ok && p.Credential == "" && !p.notNeeded() {
+			cures := strings.ToLower(curesOrderType[:1]) + strings.TrimSuffix(curesOrderType[1:], ".")
+			return c.links[i].settings.At, "the shop has an http address, where clients sign by OAuth 1, and order_type has no credential, so that their updates of orders which nobody has listed get 503: " + cures
+		}
+	}
+	return "", ""
+}
+
+// oddCredential returns W24, see LacksCredential.
+func (c *Chain) oddCredential(site *Installed) []Odd {
+	at, text := c.LacksCredential(site)
+	if text == "" {
+		return nil
+	}
+	return []Odd{{Code: "W24", At: at, Text: strings.ToUpper(text[:1]) + text[1:], Do: "write the one that fits, or make the site https"}}
+}

@@ -1,0 +1,30 @@
+package policies
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/restwarden/restwarden/policies/call"
+)
+
+// TestOdd_RiskOrder: a rule of several namespaces names risks in the order of the catalogue,
+// as one for all of them does.
+func TestOdd_RiskOrder(t *testing.T) {
+	every := riskyCalls().all
+	var routes []call.Pattern
+	for _, risk := range slices.Backward(every) {
+		routes = append(routes, call.MustPattern(risk.row.Route))
+	}
+	near := riskyCalls().near(routes)
+	if len(near) < len(every) {
+		t.Errorf("%d of %d calls", len(near), len(every))
+	}
+	for i := range near {
+		if i > 0 && near[i].place <= near[i-1].place {
+			t.Fatalf("call %d stands behind %d", near[i].place, near[i-1].place)
+		}
+		if !slices.ContainsFunc(riskyCalls().near([]call.Pattern{call.MustPattern(near[i].row.Route)}), func(c riskyCall) bool { return c.row == near[i].row }) {
+			t.Errorf("%s does not find itself", near[i].row.Route)
+		}
+	}
+}

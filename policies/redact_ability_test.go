@@ -1,0 +1,116 @@
+package policies
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/ask/asktest"
+)
+
+func redactsAbilities(t *testing.T, s *Site, lines ...string) *Redact {
+	t.Helper()
+	p := new(Redact)
+	for _, text := range lines {
+		configure(t, p, line(text))
+	}
+	return provision(t, s, p)
+}
+
+// secretResult is what a tool returns with a field to hide.
+const secretResult = `{"jsonrpc":"2.0","id":7,"result":{"structuredContent":{"email":"S3CRET"},"content":[{"type":"text","text":"{\"email\":\"S3CRET\"}"}]}}`
+
+// TestRedact_Ability: a line holds for every way to an ability, with or without rules of
+// abilities, and for no other one.
+func TestRedact_Ability(t *testing.T) {
+	const run, plain = "/wp-json/wp-abilities/v1/abilities/shop/query/run", `{"email":"S3CRET"}`
+	const own = "/wp-json/own/v1/mcp"
+	for name, test := range map[string]struct {
+		line, method, target, body, answer string
+		want                               string // "hidden", "kept" or "withheld"
+	}{
+		"REST":                      {"shop/*", "GET", run + "?input[id]=1", "", plain, "hidden"},
+		"REST, an envelope":         {"shop/query", "GET", run + "?_envelope", "", `{"body":` + plain + `,"status":200}`, "hidden"},
+		"REST, another ability":     {"shop/update", "GET", run, "", plain, "kept"},
+		"REST, a name in the query": {"shop/update", "GET", run + "?name=shop/update", "", plain, "hidden"},
+		"REST, no JSON":             {"shop/*", "GET", run, "", "S3CRET", "withheld"},
+		"a tool":                    {"shop/query", "POST", own, toolOf("shop-query", `{}`), secretResult, "hidden"},
+		"a tool by its name":        {"plain_tool", "POST", own, toolOf("plain_tool", `{}`), secretResult, "hidden"},
+		"a tool by a cut name":      {longID, "POST", own, toolOf(cutName, `{}`), secretResult, "hidden"},
+		"another tool":              {"shop/query", "POST", own, toolOf("shop-update", `{}`), secretResult, "kept"},
+		"a prompt":                  {"shop/query", "POST", own, `{"jsonrpc":"2.0","id":7,"method":"prompts/get","params":{"name":"shop-query"}}`, `{"jsonrpc":"2.0","id":7,"result":{"messages":[{"role":"user","content":{"type":"text","text":"{\"email\":\"S3CRET\"}"}}]}}`, "hidden"},
+		"a prompt of another form":  {"shop/query", "POST", own, `{"jsonrpc":"2.0","id":7,"method":"prompts/get","params":{"name":"shop-query"}}`, `{"jsonrpc":"2.0","id":7,"result":{"messages":[{"role":"user","text":"S3CRET"}]}}`, "withheld"},
+		"executed":                  {"shop/query", "POST", adapter, executorOf("shop/query", `{}`), strings.Replace(secretResult, `{"email":"S3CRET"}`, `{"success":true,"data":{"email":"S3CRET"}}`, 1), "hidden"},
+		"executed, another one":     {"shop/query", "POST", adapter, executorOf("shop/update", `{}`), secretResult, "kept"},
+		"on any route":              {"shop/query", "POST", "/wp-json/lab/v1/agent", toolOf("shop-query", `{}`), secretResult, "hidden"},
+		"a resource":                {"shop/doc", "POST", adapter, readOf("shop://doc"), `{"jsonrpc":"2.0","id":7,"result":{"contents":[{"uri":"shop://doc","text":"{\"email\":\"S3CRET\"}"}]}}`, "hidden"},
+		"another resource":          {"shop/query", "POST", adapter, readOf("shop://doc"), `{"jsonrpc":"2.0","id":7,"result":{"contents":[{"uri":"shop://doc","text":"S3CRET"}]}}`, "kept"},
+		"a resource of no ability":  {"shop/query", "POST", adapter, readOf("lab://x"), `{"jsonrpc":"2.0","id":7,"result":{"contents":[{"uri":"lab://x","text":"S3CRET"}]}}`, "withheld"},
+		"a text that is no JSON":    {"shop/query", "POST", own, toolOf("shop-query", `{}`), `{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"It is S3CRET."}]}}`, "withheld"},
+		"events":                    {"shop/query", "POST", own, toolOf("shop-query", `{}`), "data: " + secretResult, "withheld"},
+		"a list of messages":        {"shop/query", "POST", own, "[" + toolOf("shop-query", `{}`) + "]", "[" + secretResult + "]", "withheld"},
+		"a name in the params":      {"shop/query", "POST", own, `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"params":{"name":"shop-query"}}}`, secretResult, "withheld"},
+		"an overridden method":      {"shop/query", "GET", own + "?_method=POST", toolOf("shop-query", `{}`), secretResult, "withheld"},
+		"initialize":                {"shop/query", "POST", own, `{"jsonrpc":"2.0","id":7,"method":"initialize"}`, `{"jsonrpc":"2.0","id":7,"result":{"email":"S3CRET"}}`, "kept"},
+		"a settings form":           {"shop/query", "POST", "/wp-json/my-mcp/v1/settings", `{"a":1}`, `{"email":"S3CRET"}`, "kept"},
+		"another route":             {"shop/query", "POST", "/wp-json/wp/v2/posts", `{"title":"x"}`, `{"email":"S3CRET"}`, "kept"},
+		"too long to be read":       {"shop/query", "POST", "/wp-json/lab/v1/agent", toolOf("shop-query", `{"a":"`+strings.Repeat("x", 1<<20)+`"}`), secretResult, "withheld"},
+		"too long, another answer":  {"shop/query", "POST", "/wp-json/wp/v2/posts", `{"title":"` + strings.Repeat("x", 1<<20) + `"}`, `{"email":"S3CRET"}`, "kept"},
+	} {
+		for _, guarded := range []bool{false, true} {
+			s := newSite(t)
+			p := redactsAbilities(t, s, "redact ability "+test.line+" email")
+			r := request(t, s, shopOffers(adminBody), test.method, test.target, test.body, basicAuth, jsonType)
+			if guarded {
+				if d := alone("abilities", abilitiesPolicy(t, s, "allow *", "allow tool *", "allow resource *")).Judge(t.Context(), r); d.Outcome != Pass {
+					continue
+				}
+			}
+			a := asktest.JSON(200, test.answer)
+			got := "kept"
+			if p.Rewrites(r) == RewriteBody {
+				if err := p.Rewrite(r, a); err != nil {
+					got = "withheld"
+				} else if !strings.Contains(string(a.Body), "S3CRET") {
+					got = "hidden"
+				}
+			}
+			if got != test.want {
+				t.Errorf("%s, guarded %v: %s, want %s: %s", name, guarded, got, test.want, a.Body)
+			}
+		}
+	}
+}
+
+// TestRedact_AbilityStreams: what a server sends to a stream is not let out; nobody without
+// credentials causes a question.
+func TestRedact_AbilityStreams(t *testing.T) {
+	s := newSite(t)
+	p := redactsAbilities(t, s, "redact ability shop/* email")
+	r := request(t, s, nil, "GET", adapter, "", basicAuth)
+	if got := p.Rewrites(r); got != RewriteHeader {
+		t.Fatalf("got %d", got)
+	}
+	if err := p.Rewrite(r, &ask.Answer{Status: 200, Header: http.Header{"Content-Type": {"text/event-stream"}}}); err == nil {
+		t.Error("a stream passes")
+	}
+	if err := p.Rewrite(r, &ask.Answer{Status: 405, Header: http.Header{}}); err != nil {
+		t.Error(err)
+	}
+	backend := shopOffers(adminBody)
+	if got := p.Rewrites(request(t, s, backend, "POST", adapter, readOf("shop://doc"), jsonType)); got != RewriteBody || len(backend.Questions()) > 0 {
+		t.Errorf("nobody: %d, asked %+v", got, backend.Questions())
+	}
+}
+
+func TestRedact_AbilityBadConfiguration(t *testing.T) {
+	for _, text := range []string{"redact ability", "redact ability shop/x", "redact ability shop?x email", "redact ability shop/x a..b", "redact abilities shop/x email"} {
+		if err := new(Redact).Configure(line(text)); err == nil || !strings.Contains(err.Error(), "Caddyfile:7") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	if err := provisionError(newSite(t), &Redact{Abilities: []AbilityRedaction{{Pattern: "shop/x"}}}); err == nil {
+		t.Error("no field: no error")
+	}
+}

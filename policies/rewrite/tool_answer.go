@@ -1,0 +1,210 @@
+package rewrite
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// errToolAnswer means that an answer of a server of tools may hold what nobody can redact.
+var errToolAnswer = errors.New("the answer of the tool is not all JSON")
+
+// ToolAnswer replaces the values at paths in what a tool, a prompt or a resource has returned,
+// as [Redact] does: in the answer of a server of tools (JSON-RPC), in its structured content and
+// in each text, which must be JSON. A text that says what failed may be any. The error says that
+// the answer has another form, or anything that is not JSON.
+func ToolAnswer(body []byte, paths [][]string) ([]byte, error) {
+	answers := false
+	body, err := eachMember(body, func(name string, value jsontext.Value) (jsontext.Value, error) {
+		switch name {
+		case "result":
+			answers = true
+			return toolResult(value, paths)
+		case "error":
+			answers = true
+			return Redact(value, below("data", paths))
+		}
+		return value, nil
+	})
+	if err == nil && !answers {
+		err = errToolAnswer
+	}
+	return body, err
+}
+
+// below returns paths in a member of an object.
+func below(name string, paths [][]string) [][]string {
+	all := make([][]string, len(paths))
+	for i, path := range paths {
+		all[i] = slices.Concat([]string{name}, path)
+	}
+	return all
+}
+
+// toolPaths are the places of the fields of an ability in what a tool returns: the adapter's
+// tool that runs any ability has its result in data, and newer adapters have a list in result.
+func toolPaths(paths [][]string) [][]string {
+	return slices.Concat(paths, below("data", paths), below("result", paths))
+}
+
+// toolResult redacts the result of a call.
+func toolResult(result jsontext.Value, paths [][]string) (jsontext.Value, error) {
+	t := &toolRedactor{paths: toolPaths(paths)}
+	err := members(result, func(name, value jsontext.Value) error {
+		t.failed = t.failed || nameOf(name) == "isError" && string(value) == "true"
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, known := range []string{"structuredContent", "toolResult"} {
+		t.whole = append(t.whole, below(known, t.paths)...)
+	}
+	if result, err = redactLists(result, slices.Concat(t.paths, t.whole)); err != nil {
+		return nil, err
+	}
+	return eachMember(result, func(name string, value jsontext.Value) (jsontext.Value, error) {
+		switch name {
+		case "content", "contents":
+			return eachElement(value, t.part)
+		case "messages": // of a prompt
+			return eachElement(value, func(message jsontext.Value) (jsontext.Value, error) {
+				return eachMember(message, func(name string, value jsontext.Value) (jsontext.Value, error) {
+					switch {
+					case name == "content" && value.Kind() == '[':
+						return eachElement(value, t.part)
+					case name == "content":
+						return t.part(value)
+					case name == "role" || name == "_meta":
+						return value, nil
+					}
+					return nil, errToolAnswer
+				})
+			})
+		}
+		return value, nil
+	})
+}
+
+type toolRedactor struct {
+	paths, whole [][]string
+	failed       bool // the result says what failed
+}
+
+// aboutPart are the members of a part that say what it is, and hold nothing that an ability
+// returns.
+var aboutPart = []string{"type", "uri", "mimeType", "name", "title", "description", "size", "annotations", "icons", "_meta"}
+
+// part redacts a part of a result: a text, or a resource with one. What is neither cannot be
+// read, such as an image.
+func (t *toolRedactor) part(part jsontext.Value) (jsontext.Value, error) {
+	return eachMember(part, func(name string, value jsontext.Value) (jsontext.Value, error) {
+		switch name {
+		case "text":
+			return t.text(value)
+		case "resource":
+			return t.part(value)
+		}
+		if slices.Contains(aboutPart, name) {
+			return value, nil
+		}
+		return nil, errToolAnswer
+	})
+}
+
+// text redacts a text that holds JSON.
+func (t *toolRedactor) text(value jsontext.Value) (jsontext.Value, error) {
+	if value.Kind() != '"' {
+		return nil, errToolAnswer
+	}
+	text, err := jsontext.AppendUnquote(nil, value)
+	if err != nil {
+		return nil, errToolAnswer
+	}
+	if len(bytes.TrimSpace(text)) == 0 {
+		return value, nil
+	}
+	redacted, err := redactLists(text, t.paths)
+	switch {
+	case err == nil:
+		return json.Marshal(string(redacted))
+	case t.failed:
+		return value, nil
+	}
+	return nil, errToolAnswer
+}
+
+// redactLists is Redact for what PHP has made of lists with a further member: objects whose
+// integer keys stand for elements.
+func redactLists(body []byte, paths [][]string) ([]byte, error) {
+	return redact(nil, body, nil, paths, true)
+}
+
+// members reads an object. Anything else, and anything behind it, is an error.
+func members(object jsontext.Value, each func(name, value jsontext.Value) error) error {
+	in := decoderOf(object)
+	if t, err := in.ReadToken(); err != nil || t.Kind() != '{' {
+		return errNotJSON
+	}
+	for in.PeekKind() == '"' {
+		name, err := next(in, object)
+		if err != nil {
+			return err
+		}
+		value, err := next(in, object)
+		if err != nil {
+			return err
+		}
+		if err := each(name, value); err != nil {
+			return err
+		}
+	}
+	if _, err := in.ReadToken(); err != nil {
+		return err
+	}
+	if len(bytes.TrimSpace(object[in.InputOffset():])) > 0 {
+		return errToolAnswer
+	}
+	return nil
+}
+
+// eachMember replaces the values of an object. Anything else is an error.
+func eachMember(object jsontext.Value, each func(name string, value jsontext.Value) (jsontext.Value, error)) (jsontext.Value, error) {
+	out := []byte{'{'}
+	err := members(object, func(name, value jsontext.Value) error {
+		value, err := each(nameOf(name), value)
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(append(append(out, name...), ':'), value...)
+		return err
+	})
+	return append(out, '}'), err
+}
+
+// eachElement replaces the elements of a list. Anything else is an error.
+func eachElement(list jsontext.Value, each func(jsontext.Value) (jsontext.Value, error)) (jsontext.Value, error) {
+	in := decoderOf(list)
+	if t, err := in.ReadToken(); err != nil || t.Kind() != '[' {
+		return nil, errNotJSON
+	}
+	out := []byte{'['}
+	for in.PeekKind() != ']' {
+		value, err := next(in, list)
+		if err != nil {
+			return nil, err
+		}
+		if value, err = each(value); err != nil {
+			return nil, err
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(out, value...)
+	}
+	_, err := in.ReadToken()
+	return append(out, ']'), err
+}
