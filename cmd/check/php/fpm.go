@@ -15,6 +15,14 @@ type release struct {
 	name   string
 	root   string // the directory, "" for this system
 	binary string // in it
+	splits bool   // arg_separator.input is ";&"
+}
+
+// splitting returns the release with the setting that some sites have.
+func (r release) splitting() release {
+	r.name += " with arg_separator.input=;&"
+	r.splits = true
+	return r
 }
 
 // installed returns the releases on this system.
@@ -68,6 +76,7 @@ func otherReleases(ctx context.Context, dir string) (list []release, err error) 
 type server struct {
 	socket  string // as seen from here
 	script  string // as PHP sees it
+	splits  bool   // queries at ";", too
 	process *machine.Process
 }
 
@@ -86,23 +95,29 @@ listen.mode = 0666
 pm = static
 pm.max_children = %d
 php_flag[display_errors] = off
-`
+%s`
 
 // startFPM starts r without any php.ini.
 func startFPM(ctx context.Context, dir string, r release) (*server, error) {
-	inside, command := filepath.Join(dir, r.name), []string{r.binary}
+	inside, command := filepath.Join(dir, filepath.Base(r.binary)), []string{r.binary}
 	if r.root != "" {
 		inside, command = "/restwarden", []string{"chroot", r.root, r.binary}
+	}
+	if r.splits {
+		inside += "-splits"
 	}
 	home := r.root + inside
 	if err := os.MkdirAll(home, 0o755); err != nil { //nolint:gosec // PHP-FPM runs as another user
 		return nil, err
 	}
-	account := ""
+	account, setting := "", ""
 	if os.Geteuid() == 0 {
 		account = "user = www-data\ngroup = www-data\n"
 	}
-	for name, text := range map[string]string{"vars.php": string(script), "fpm.conf": fmt.Sprintf(fpmConfig, account, inside, workers)} {
+	if r.splits {
+		setting = "php_admin_value[arg_separator.input] = \";&\"\n"
+	}
+	for name, text := range map[string]string{"vars.php": string(script), "fpm.conf": fmt.Sprintf(fpmConfig, account, inside, workers, setting)} {
 		if err := os.WriteFile(filepath.Join(home, name), []byte(text), 0o644); err != nil { //nolint:gosec // PHP-FPM runs as another user
 			return nil, err
 		}
@@ -111,7 +126,7 @@ func startFPM(ctx context.Context, dir string, r release) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &server{socket: home + "/fpm.sock", script: inside + "/vars.php", process: process}
+	s := &server{socket: home + "/fpm.sock", script: inside + "/vars.php", splits: r.splits, process: process}
 	if err := process.Ready(ctx, machine.Connects("unix", s.socket)); err != nil {
 		s.stop()
 		return nil, err

@@ -56,3 +56,13 @@ func next(g *grammar.Generator) *input {
 	}
 	return in
 }
+
+// split returns the input as it reads where ";" separates as "&" does.
+func (in *input) split() *input {
+	read := *in
+	read.query = strings.ReplaceAll(in.query, ";", "&")
+	if in.kind == kindRaw {
+		read.body = strings.ReplaceAll(in.body, ";", "&")
+	}
+	return &read
+}

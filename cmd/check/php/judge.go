@@ -21,9 +21,13 @@ var watched = []string{"rest_route", "_method", "id"}
 var errDiffers = errors.New("PHP reads it differently")
 
 // judge compares what PHP made of in with what phpvars does. An error says how
-// they differ, and verdict where.
-func judge(in *input, found *list) (verdict string, err error) {
+// they differ, and verdict where. A PHP that splits at ";" too does so in queries and in
+// bodies that the core parses as one; forms of POST stay as they are.
+func judge(in *input, found *list, splits bool) (verdict string, err error) {
 	verdict = verdictSame
+	if splits {
+		in = in.split()
+	}
 	for _, part := range []struct {
 		name  string
 		check func(*input, *list) (refused bool, err error)

@@ -21,7 +21,7 @@ import (
 // Options say how long PHP is asked.
 type Options struct {
 	Seed   uint64        // 0 takes the clock
-	Inputs int           // for each release of PHP
+	Inputs int           // for each release of PHP, with and without arg_separator.input=";&"
 	For    time.Duration // in place of Inputs, where it is set: with other Debian releases' PHP, too
 }
 
@@ -69,6 +69,9 @@ func Run(ctx context.Context, o Options, t *Report) {
 		t.Fail("releases of PHP", err.Error())
 	}
 	t.Progress("   seed %d makes the same inputs again", o.Seed)
+	for _, r := range releases {
+		releases = append(releases, r.splitting())
+	}
 	for _, r := range releases {
 		start := time.Now()
 		count, err := ask(ctx, o, t, dir, r)
@@ -129,7 +132,7 @@ func compare(ctx context.Context, s *server, in *input, all *count, t *Report) e
 	if err != nil {
 		return fmt.Errorf("%w: %.300q\n%s", err, answer, in)
 	}
-	verdict, err := judge(in, found)
+	verdict, err := judge(in, found, s.splits)
 	if err != nil {
 		if all.fail() {
 			t.Fail(verdict, fmt.Sprintf("%v\n%s\nkept in %s", err, in, in.keep()))

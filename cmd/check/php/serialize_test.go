@@ -35,7 +35,7 @@ func TestTopLevel(t *testing.T) {
 func TestJudge(t *testing.T) {
 	empty := serialize(nil)
 	right := &list{get: serialize(phpvars.Query("a=1")), post: empty, files: empty, raw: empty}
-	if verdict, err := judge(&input{kind: kindQuery, method: "GET", query: "a=1"}, right); err != nil || verdict != verdictSame {
+	if verdict, err := judge(&input{kind: kindQuery, method: "GET", query: "a=1"}, right, false); err != nil || verdict != verdictSame {
 		t.Error(verdict, err)
 	}
 	for name, in := range map[string]*input{
@@ -46,7 +46,7 @@ func TestJudge(t *testing.T) {
 		"a file":                {method: "POST", query: "a=1", contentType: "multipart/form-data; boundary=B", body: "--B\r\nContent-Disposition: form-data; name=a; filename=f\r\n\r\n1\r\n--B--"},
 		"body of PUT":           {method: "PUT", query: "a=1", contentType: formType, body: "a=1"},
 	} {
-		if _, err := judge(in, right); err == nil {
+		if _, err := judge(in, right, false); err == nil {
 			t.Errorf("%s: no difference", name)
 		}
 	}
