@@ -107,7 +107,7 @@ func TestAgents_RefuseResult(t *testing.T) {
 		a := k.start(t, s.door, s.as("admin"))
 		a.works("connect", nil)
 		text, isError := a.call(productDelete, arguments{"id": s.info.Products[0]}).text(t)
-		if want := "Sorry, you are not allowed to do that."; !isError || text != want {
+		if want := "Sorry, you are not allowed to use " + productDelete + ": the rules of this site do not allow it. Repeating the same call does not help."; !isError || text != want {
 			t.Errorf("%t, %q, want an error, %q", isError, text, want)
 		}
 		a.runs(productsQuery, arguments{}, "Mug")

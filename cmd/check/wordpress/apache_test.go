@@ -14,10 +14,11 @@ import (
 // needs.
 var apacheModuleNames = []string{
 	"mpm_prefork", "authz_core", "authz_host", "access_compat", "alias", "dir", "env", "filter", "headers",
-	"mime", "negotiation", "reqtimeout", "rewrite", "setenvif", "deflate",
+	"mime", "negotiation", "proxy", "proxy_fcgi", "reqtimeout", "rewrite", "setenvif", "deflate",
 }
 
-// startApache serves a site's files with mod_php and the stock .htaccess.
+// startApache serves a site's files with mod_php and the stock .htaccess, and once more with
+// PHP-FPM behind mod_proxy_fcgi, where Authorization does not reach PHP.
 func (s *stack) startApache(ctx context.Context, site *site) error {
 	php, err := machine.Newest(apachePHP)
 	if err != nil {
@@ -25,7 +26,7 @@ func (s *stack) startApache(ctx context.Context, site *site) error {
 	}
 	conf := filepath.Join(s.dir, "apache.conf")
 	err = s.render("apache.conf", conf, map[string]any{
-		"Dir": s.dir, "Port": site.Apache, "Early": s.early.apache, "User": s.accountOf(webUser), "Root": site.Root,
+		"Dir": s.dir, "Port": site.Apache, "Early": s.early.apache, "Lost": s.early.lost, "FPM": s.earlySocket(), "User": s.accountOf(webUser), "Root": site.Root,
 		"Modules": apacheModuleNames, "ModuleDir": apacheModules, "PHP": php,
 	})
 	if err != nil {

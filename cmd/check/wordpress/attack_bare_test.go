@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"time"
 
@@ -21,7 +22,7 @@ var (
 // prove nothing that they do not run behind it. Some go a second time, the whole way
 // through the platform, which must dispatch the same.
 func (a *attack) bare(ctx context.Context, c *checks) {
-	behind := []*target{{name: "Apache", port: a.s.early.apache}, {name: "nginx", port: a.s.early.nginx}, {name: "Caddy", port: a.s.early.caddy}, {name: "nginx, the path in the query", port: a.s.early.nginxQ}}
+	behind := []*target{{name: "Apache", port: a.s.early.apache}, {name: "nginx", port: a.s.early.nginx}, {name: "Caddy", port: a.s.early.caddy}, {name: "nginx, the path in the query", port: a.s.early.nginxQ}, {name: "rewrite rules", port: a.s.early.other, other: true}}
 	g := grammar.New(options.seed, 1<<32)
 	ran := 0
 	for i := range bareShots {
@@ -43,6 +44,15 @@ func (a *attack) bare(ctx context.Context, c *checks) {
 		if i < wholeShots && !s.request.Short {
 			c.check("whole", a.tryWhole(ctx, s, early))
 		}
+	}
+	for _, target := range []string{"/api/canary/v1/t%d", "/.well-known/canary/t%d", "/?x=1;rest_route=/canary/v1/t%d"} {
+		number := int(a.last.Add(1))
+		r := &grammar.Request{Method: http.MethodGet, Target: fmt.Sprintf(target, number)}
+		seen, err := a.dispatches(ctx, &shot{number: number, target: behind[len(behind)-1], version: http1, request: r})
+		if err == nil && len(seen) == 0 {
+			err = fmt.Errorf("%s: %w", target, errTame)
+		}
+		c.check("the rules and the separator of the other site", err)
 	}
 	c.t.Logf("of %d requests %d run what they are aimed at on the bare platform", bareShots, ran)
 	time.Sleep(100 * time.Millisecond) // for what comes late

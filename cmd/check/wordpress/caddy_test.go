@@ -21,6 +21,7 @@ const (
 	modeLocked  = "locked"             // login_only with the exceptions
 	modeObserve = "observe"            // the same, deciding only
 	modeCookies = "no_session_cookies" // locked, without the policy that the sub-folder needs
+	modeMisread = "misread"            // nothing else but misread refuse
 	modeBare    = "bare"               // no gateway
 	modeKey     = "credential"         // order_type with a shop key of its own
 )
@@ -48,11 +49,14 @@ type caddyConfig struct {
 	Credential                   string // of order_type
 	Gates                        []*gate
 	Gate                         *gate // the one that is written
-	Early                        struct {
-		Inner int
-		FPM   string
-	}
-	Targets []string // site blocks of the part attack
+	Early                        []earlyPool
+	Targets                      []string // site blocks of the part attack
+}
+
+// earlyPool is a pool of PHP that ends pages early, and the port of the Caddy in front of it.
+type earlyPool struct {
+	Inner int
+	FPM   string
 }
 
 // Of returns c for one gate.
@@ -89,7 +93,7 @@ func (s *stack) startCaddy(ctx context.Context) error {
 	config := filepath.Join(s.dir, "Caddyfile")
 	data := s.caddyConfig(s.admin, false)
 	data.Inner, data.Nginx, data.FPM, data.Behind = s.inner, s.nginx, s.fpmSocket(), s.site(fpm).Root
-	data.Early.Inner, data.Early.FPM = s.early.caddy, s.earlySocket()
+	data.Early = []earlyPool{{s.early.caddy, s.earlySocket()}, {s.early.other, s.otherSocket()}}
 	for _, target := range s.targets {
 		data.Targets = append(data.Targets, s.blocks(target))
 	}

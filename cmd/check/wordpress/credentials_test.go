@@ -43,9 +43,9 @@ func (s *stack) checkCredentials(ctx context.Context, c *checks, g, bare *gate) 
 	check("forged cookie", (&caller{header: []string{"Cookie: wordpress_logged_in_x=admin|1|x|y"}}).answers(ctx, g, notLoggedIn))
 	wrong := admin
 	wrong.Application = "AAAA BBBB CCCC DDDD EEEE FFFF"
-	check("wrong application password", (&caller{as: &wrong}).answersAs(ctx, g, bare, "401 incorrect_password"))
-	wrong.Login = "nobody"
-	check("unknown user", (&caller{as: &wrong}).answersAs(ctx, g, bare, "401 invalid_username"))
+	check("wrong application password", (&caller{as: &wrong}).answers(ctx, g, "401 incorrect_password"))
+	wrong.Login = "nobody" // invalid_username on the bare site
+	check("unknown user", (&caller{as: &wrong}).answers(ctx, g, "401 incorrect_password"))
 
 	check("the index of a namespace", checkNamespace(ctx, g, through))
 	if g.Site.Name == fpm {

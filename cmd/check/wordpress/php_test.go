@@ -35,5 +35,9 @@ func (s *stack) startPHP(ctx context.Context) error {
 
 func (s *stack) fpmSocket() string { return filepath.Join(s.dir, "php-fpm.sock") }
 
+// otherSocket leads to the pool that does so for a site with rewrite rules, and whose PHP
+// splits queries at ";".
+func (s *stack) otherSocket() string { return filepath.Join(s.dir, "php-other.sock") }
+
 // earlySocket leads to the pool that ends pages early.
 func (s *stack) earlySocket() string { return filepath.Join(s.dir, "php-early.sock") }

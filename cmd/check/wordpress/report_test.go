@@ -3,14 +3,14 @@
 package wordpress
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"os"
 	"strconv"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/restwarden/restwarden/cmd/check/testkit/environment"
 )
 
 // settings are what a run takes from its environment, so that it can be replayed.
@@ -28,24 +28,11 @@ const (
 )
 
 func settingsFromEnvironment() (*settings, error) {
-	seed, err := fromVariable("RESTWARDEN_SEED", uint64(time.Now().UnixNano()))
-	requests, err1 := fromVariable("RESTWARDEN_REQUESTS", usualRequests)
-	shots, err2 := fromVariable("RESTWARDEN_SHOTS", usualShots)
-	nightly, err3 := time.ParseDuration(cmp.Or(os.Getenv("RESTWARDEN_NIGHTLY"), "0s"))
+	seed, err := environment.Number("RESTWARDEN_SEED", environment.Clock())
+	requests, err1 := environment.Number("RESTWARDEN_REQUESTS", usualRequests)
+	shots, err2 := environment.Number("RESTWARDEN_SHOTS", usualShots)
+	nightly, err3 := environment.Nightly()
 	return &settings{seed, int(requests), int(shots), nightly}, errors.Join(err, err1, err2, err3)
-}
-
-// fromVariable returns the value of a variable, or else usual.
-func fromVariable(name string, usual uint64) (uint64, error) {
-	text := os.Getenv(name)
-	if text == "" {
-		return usual, nil
-	}
-	n, err := strconv.ParseUint(text, 10, 64)
-	if err != nil {
-		return 0, fmt.Errorf("%s: %w", name, err)
-	}
-	return cmp.Or(n, usual), nil
 }
 
 // checks counts what one test checks. Its sub-tests and several goroutines may use it.

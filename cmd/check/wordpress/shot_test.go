@@ -69,6 +69,12 @@ func (a *attack) aim(g *grammar.Generator, to *target, number int) *shot {
 	default:
 		aim.Route, aim.Method = fmt.Sprintf("/canary/v1/t%d", number), "GET"
 	}
+	if to.other {
+		aim.Semicolons, aim.Paths = true, []string{"/api" + aim.Route}
+		if rest, ok := strings.CutPrefix(aim.Route, "/canary/v1/"); ok {
+			aim.Paths = append(aim.Paths, "/.well-known/canary/"+rest)
+		}
+	}
 	s.request, s.object = g.Request(aim), aim.Object
 	if admin {
 		account := site.Accounts["administrator"]

@@ -128,7 +128,9 @@ func (s *stack) allotPorts() error {
 		modes := []string{modeDefault, modeLocked, modeBare, modeKey}
 		switch site.Name {
 		case fpm:
-			modes = append(modes, modeObserve)
+			modes = append(modes, modeObserve, modeMisread)
+		case apache:
+			modes = append(modes, modeMisread)
 		case subFolder:
 			modes = append(modes, modeCookies)
 		}
@@ -137,7 +139,7 @@ func (s *stack) allotPorts() error {
 	for _, front := range fronts {
 		s.addGates(s.site(fpm), front, modeDefault, modeLocked, modeBare, modeKey)
 	}
-	ports, err := machine.FreePorts(2*len(s.gates) + 9 + 2*len(s.targets))
+	ports, err := machine.FreePorts(2*len(s.gates) + 11 + 2*len(s.targets))
 	if err != nil {
 		return err
 	}
@@ -152,7 +154,7 @@ func (s *stack) allotPorts() error {
 		}
 	}
 	s.admin, s.inner, s.nginx, s.franken, s.site(apache).Apache = next(), next(), next(), next(), next()
-	s.early = earlyPorts{apache: next(), nginx: next(), nginxQ: next(), caddy: next()}
+	s.early = earlyPorts{apache: next(), lost: next(), nginx: next(), nginxQ: next(), caddy: next(), other: next()}
 	for _, target := range s.targets {
 		target.port, target.tls = next(), next()
 	}

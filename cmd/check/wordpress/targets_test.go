@@ -17,12 +17,18 @@ type target struct {
 	text string   // the site block, without its address
 	site string   // whose WordPress stands behind it
 	at   []string // what stands before the site's paths there, "" for nothing
+	// other tells that its PHP splits queries at ";", and that its site has the rewrite rules
+	// of early.php.
+	other bool
 
 	port, tls int
 }
 
 // earlyPorts are the servers that end pages early.
-type earlyPorts struct{ apache, nginx, nginxQ, caddy int }
+type earlyPorts struct{ apache, lost, nginx, nginxQ, caddy, other int }
+
+// lostHeader is the target where the server keeps Authorization from PHP.
+const lostHeader = "Apache, mod_proxy_fcgi"
 
 // documentedAt are the examples of docs/rewrites.md by their headings: the paths at
 // which they serve the site, and the site where it is not fpm's or Apache's.
@@ -54,6 +60,11 @@ var otherTargets = []*target{
 	{name: "nginx", text: "\trestwarden wordpress\n\treverse_proxy 127.0.0.1:{nginx}\n", site: fpm, at: []string{""}},
 	{name: "nginx, the path in the query", text: "\trestwarden wordpress\n\treverse_proxy 127.0.0.1:{nginx_q}\n", site: fpm, at: []string{""}},
 	{name: "another Caddy", text: "\trestwarden wordpress\n\treverse_proxy 127.0.0.1:{caddy}\n", site: fpm, at: []string{""}},
+	{
+		name: "rewrite rules, and a PHP that splits at semicolons", site: fpm, at: []string{""}, other: true,
+		text: "\trestwarden wordpress {\n\t\talias ^api/(.+) /$1\n\t\talias ^.well-known/canary/(.+)$ /canary/v1/$1\n\t}\n\treverse_proxy 127.0.0.1:{other}\n",
+	},
+	{name: lostHeader, text: "\trestwarden wordpress\n\treverse_proxy 127.0.0.1:{lost}\n", site: apache, at: []string{""}},
 	{name: "plain permalinks", text: "\troot /srv/www\n\trestwarden wordpress\n\tphp_fastcgi 127.0.0.1:9000\n\tfile_server\n", site: plain, at: []string{""}},
 }
 
@@ -116,6 +127,7 @@ func (s *stack) blocks(t *target) string {
 	text = strings.NewReplacer(
 		"127.0.0.1:9000", "unix/"+s.earlySocket(), "127.0.0.1:8080", fmt.Sprintf("127.0.0.1:%d", s.early.apache), "/srv/www", site.Root,
 		"{nginx}", fmt.Sprint(s.early.nginx), "{nginx_q}", fmt.Sprint(s.early.nginxQ), "{caddy}", fmt.Sprint(s.early.caddy),
+		"{lost}", fmt.Sprint(s.early.lost), "{other}", fmt.Sprint(s.early.other),
 	).Replace(text)
 	return fmt.Sprintf("# %s\nhttp://127.0.0.1:%d {\n\tbind 127.0.0.1\n%s}\nhttps://127.0.0.1:%d {\n\tbind 127.0.0.1\n\ttls internal\n%s}\n", t.name, t.port, text, t.tls, text)
 }

@@ -11,6 +11,20 @@ if ( empty( $_SERVER['STANDIN_EARLY'] ) ) {
 	return;
 }
 
+// Rules as a theme and a plugin add them.
+if ( ! empty( $_SERVER['STANDIN_RULES'] ) ) {
+	add_filter(
+		'option_rewrite_rules',
+		function ( $rules ) {
+			$own = array(
+				'^api/(.+)'                 => 'index.php?rest_route=/$matches[1]',
+				'^.well-known/canary/(.+)$' => 'index.php?rest_route=/canary/v1/$matches[1]',
+			);
+			return $rules ? $own + (array) $rules : $rules;
+		}
+	);
+}
+
 add_filter(
 	'rest_pre_dispatch',
 	function ( $result, $server, WP_REST_Request $request ) {
