@@ -1,9 +1,10 @@
 // Command scale measures what the gateway costs a Caddy with many sites: memory and CPU at
 // start, at a reload and after a few requests for each site, with the directive and
-// without. It prints a table with the ratios, and judges nothing.
+// without. It prints a table with the ratios, and fails where more memory is live than
+// results.judge allows.
 //
 //	go run ./cmd/check/scale                one thousand sites
-//	go run ./cmd/check/scale --sites 100    fewer
+//	go run ./cmd/check/scale --sites 200    fewer
 //	go run ./cmd/check/scale --profile DIR  also write profiles of the start and the reload
 //
 // All servers are real processes on the loopback address.
@@ -36,7 +37,7 @@ func main() {
 }
 
 // limit bounds one run.
-const limit = 10 * time.Minute
+const limit = 20 * time.Minute
 
 // settings are the flags.
 type settings struct {
@@ -50,7 +51,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("scale", flag.ContinueOnError)
 	flags.SetOutput(out)
 	flags.IntVar(&s.sites, "sites", 1000, "how many sites")
-	flags.IntVar(&s.routes, "routes", 800, "how many routes the REST index of each site has")
+	flags.IntVar(&s.routes, "routes", realRoutes, "how many routes the REST index of each site has")
 	flags.StringVar(&s.profiles, "profile", "", "directory for CPU profiles of reloads and for heap profiles")
 	flags.StringVar(&s.binary, "caddy", "", "the program to measure; cmd/caddy where empty")
 	if err := flags.Parse(args); err != nil {
@@ -68,8 +69,9 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "%d sites, an index of %d routes each, %s, %d processors\n\n%s", s.sites, s.routes, runtime.Version(), runtime.NumCPU(), table)
-	return err
+	_, err = fmt.Fprintf(out, "%d sites, a REST root of %d routes and %d KiB each, %s, %d processors\n\n%s",
+		s.sites, s.routes, len(index(s.routes))>>10, runtime.Version(), runtime.NumCPU(), table)
+	return errors.Join(err, table.judge())
 }
 
 // measureAll measures each kind of configuration in a process of its own.

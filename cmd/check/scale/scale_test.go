@@ -9,21 +9,22 @@ import (
 	"testing"
 )
 
-// TestRun: a few sites give a table without gaps, and profiles.
+// TestRun: a few sites with roots of real size give a table without gaps, and profiles. Their
+// roots together are larger than the memory that the gateway may keep.
 func TestRun(t *testing.T) {
 	dir := t.TempDir()
 	var out bytes.Buffer
-	if err := run(t.Context(), []string{"--sites", "3", "--routes", "50", "--profile", dir}, &out); err != nil {
+	if err := run(t.Context(), []string{"--sites", "30", "--profile", dir}, &out); err != nil {
 		t.Fatal(err)
 	}
 	text := out.String()
-	for _, want := range []string{"3 sites, an index of 50 routes each", "bare", "one snippet", "a line each", "start: CPU", "reload: CPU", "three requests each: CPU", "live objects"} {
+	for _, want := range []string{"30 sites, a REST root of 1000 routes and ", "bare", "one snippet", "a line each", "start: CPU", "reload: CPU", "three requests each: CPU", "live objects"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
 	_, last, _ := strings.Cut(text, "indexes read")
-	if got := strings.Join(strings.Fields(last), " "); got != "0 3 3" {
+	if got := strings.Join(strings.Fields(last), " "); got != "0 30 30" {
 		t.Errorf("the indexes that were read: %q\n%s", got, text)
 	}
 	for line := range strings.Lines(text) {
@@ -42,18 +43,32 @@ func TestRun(t *testing.T) {
 // and as long as a site's own.
 func TestIndex(t *testing.T) {
 	t.Parallel()
-	text := index(800)
+	text := index(realRoutes)
 	var got struct {
 		Routes map[string]struct{ Namespace string }
 	}
 	if err := json.Unmarshal([]byte(text), &got); err != nil {
 		t.Fatal(err)
 	}
-	if n := len(got.Routes); n != 800 {
+	if n := len(got.Routes); n != realRoutes {
 		t.Errorf("%d routes", n)
 	}
-	if len(text) < 500<<10 || len(text) > 2<<20 {
+	if len(text) < 19e5 || len(text) > 22e5 {
 		t.Errorf("%d bytes", len(text))
+	}
+}
+
+// TestJudge: it fails where the roots of the sites stay in memory.
+func TestJudge(t *testing.T) {
+	t.Parallel()
+	of := func(mib int64) state { return state{heap: mib << 20} }
+	for guarded, fails := range map[int64]bool{100: false, 270: false, 271: true, 1363: true} {
+		table := results{{used: of(100)}, {used: of(100)}, {kind: kind{title: "a line each"}, used: of(guarded)}}
+		if err := table.judge(); (err != nil) != fails {
+			t.Errorf("%d MiB: %v", guarded, err)
+		} else if fails && !strings.Contains(err.Error(), "a line each") {
+			t.Error(err)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -44,6 +45,26 @@ func (rs results) String() string {
 	rs.line(w, "indexes read", "%.0f", func(r result) float64 { return float64(r.indexes) })
 	_ = w.Flush() // a Builder takes everything
 	return b.String()
+}
+
+// Bounds of the live objects after the requests: a multiple of those without the directive,
+// and what the gateway has by itself.
+const (
+	heapRatio = 2.5
+	heapOwn   = 20 << 20
+)
+
+// judge returns an error where the gateway keeps more memory than it may: what it has read of
+// the sites must not stay.
+func (rs results) judge() error {
+	var errs []error
+	for _, r := range rs[1:] {
+		if most := heapRatio*float64(rs[0].used.heap) + heapOwn; float64(r.used.heap) > most {
+			errs = append(errs, fmt.Errorf("%s: %d MiB are live after the requests, more than %.0f MiB (%.1f times %d MiB, and %d MiB)",
+				r.title, r.used.heap>>20, most/(1<<20), heapRatio, rs[0].used.heap>>20, heapOwn>>20))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // line writes one quantity of all results.

@@ -166,7 +166,8 @@ func (p *Process) Reload() error {
 	}
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Cache-Control", "must-revalidate") // reload even if nothing has changed
-	res, err := (&http.Client{Timeout: 20 * time.Second}).Do(req)
+	// A kept connection may be one that the reload before has ended.
+	res, err := (&http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}).Do(req)
 	if err != nil {
 		return err
 	}
