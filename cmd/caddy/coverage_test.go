@@ -26,7 +26,7 @@ What the gateway makes of a row, with its defaults and with ` + "`login_only`" +
 
 - **same**: forwarded, and answered byte for byte as the bare platform answers (addresses and random keys aside)
 - **words**: refused by the gateway in the words of the bare platform
-- **redacted**: forwarded, the stored secrets of the answer hidden
+- **redacted**: forwarded, the stored secrets of the answer hidden; the option redact off ends that
 - **refused:** and a name, in bold: refused by design, although the bare platform allows it. The name stands in the table below
 - refused: and a name, or an answer: refused by both, by the gateway in these words
 

@@ -21,7 +21,7 @@ func (w *world) methods() []struct {
 	query := fmt.Sprintf("?consumer_key=%s&consumer_secret=%s", key, secret)
 	wrong := withKey(key + ":cs_wrong")
 	const orders, byQuery, posts = "GET /cms-json/shop/v3/orders", "GET /?rest_route=/shop/v3/orders", "GET /cms-json/cms/v2/posts"
-	const anonymous, noUser = "401 rest_not_logged_in", "401 invalid_username"
+	const anonymous, noUser = "401 rest_not_logged_in", "401 incorrect_password"
 	badSignature := func(r *http.Request) {
 		oauth1(w.info.Keys.ReadWriteKey)(r)
 		r.Header.Set("Authorization", strings.Replace(r.Header.Get("Authorization"), "oauth_signature=\"", "oauth_signature=\"x", 1))

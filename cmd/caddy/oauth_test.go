@@ -138,7 +138,7 @@ func TestOAuth_Records(t *testing.T) {
 		status int
 		record string // part of it
 	}{
-		"no credential":     {nil, order, signer, "", 503, `order_type { credential … } would help`},
+		"no credential":     {nil, order, signer, "", 503, `order_type { credential <key:secret> } would help`},
 		"wrong secret":      {wrong, order, signer, "", 503, `the shop says \"Invalid signature - provided signature does not match.\"`},
 		"unknown":           {unknown, order, signer, "", 503, `the shop says \"Consumer key is invalid.\"`},
 		"write-only":        {writes, order, signer, "", 503, `the shop says \"The API key provided does not have read permissions.\"`},

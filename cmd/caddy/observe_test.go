@@ -131,7 +131,7 @@ func TestSeen(t *testing.T) {
 		}
 	}
 	for line, want := range map[string]string{
-		"GET /": "page|pass|||||", "GET /cms-json/cms/v2/posts": "call|pass|/cms/v2/posts|GET|user||", "POST /cms-json/shop/store/v1/cart/add-item": "call|pass|/shop/store/v1/cart/add-item|POST|||",
+		"GET /": "page|pass|||||", "GET /cms-json/cms/v2/posts": "call|pass|/cms/v2/posts|GET|user||", "POST /cms-json/shop/store/v1/cart/add-item": "call|pass|/shop/store/v1/cart/add-item|POST|user||",
 	} {
 		if r := p.gate(line, "", p.as("admin")); r.header.Get("X-Vars") != want {
 			t.Errorf("%s: vars %s, want %s", line, r.header.Get("X-Vars"), want)

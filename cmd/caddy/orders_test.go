@@ -209,7 +209,7 @@ func TestOrders_WordsDoNotTell(t *testing.T) {
 }
 
 // TestOrders_PluginRoute: a plugin that registers the route of newer shops does not
-// switch off the guard of an old one.
+// switch off the guards of an old one.
 func TestOrders_PluginRoute(t *testing.T) {
 	w := newWorld(t, site.Options{Release: "10.7"}, "")
 	w.tap.answerWith(func(rw http.ResponseWriter, r *http.Request) bool {
@@ -220,10 +220,10 @@ func TestOrders_PluginRoute(t *testing.T) {
 		_, _ = fmt.Fprintf(rw, `{"home":"http://%s","url":"http://%s","namespaces":["cms/v2"],"routes":{"/shop/v3/orders/(?P<order_id>[\\d]+)/refunds/preview":{}}}`, r.Host, r.Host)
 		return true
 	})
-	w.info.Release = "11.1" // the root lists the route of 11.1
 	w.learned()
 	sub, order := w.info.Subscriptions[0], w.info.Orders[0]
 	w.gate(fmt.Sprintf("PUT /cms-json/shop/v3/orders/%d", sub), `{"status":"processing"}`, w.as("manager")).refusedWith(400, "shop_rest_shop_order_invalid_id")
 	w.gate(fmt.Sprintf("POST /cms-json/shop/v3/orders/%d/refunds", order), `{"compute_totals":true}`, w.as("manager")).refusedWith(400, "shop_rest_compute_totals_unsupported")
+	w.gate(checkout, `{"expected_total":1}`, w.guest(true)...).refusedWith(409, mismatch)
 	w.gate(fmt.Sprintf("PUT /cms-json/shop/v3/orders/%d", order), `{"status":"processing"}`, w.as("manager")).want(200).passed()
 }

@@ -43,22 +43,24 @@ const (
 	oddID        verdict = "id"
 	writeOnlyKey verdict = "write-only key"
 	mayNotSee    verdict = "may not read"
+	noLogin      verdict = "log-in"
 )
 
 var refusals = []refusal{
 	{loggedOut, `401 rest_not_logged_in "Only authenticated users can access the REST API."`, "`login_only`, for anonymous calls alone: section 5, rule 1", "`allow anyone` and the route"},
+	{noLogin, `401 incorrect_password "The provided password is an invalid application password."`, "under `login_only`, one answer to every refused log-in: the platform's codes tell which names and e-mail addresses exist", "nothing: the credentials are wrong"},
 	{noList, `403 rest_forbidden "Sorry, you are not allowed to do that."`, "the names of all users, administrators included, for anybody (E2); logged-in users read them", "`allow anyone GET /cms/v2/users`"},
-	{noSecrets, `403 rest_forbidden "Sorry, you are not allowed to do that."`, "stored secrets; who can sign is everybody (E13); administrators read them, redacted", "`recommended off`"},
+	{noSecrets, `403 rest_forbidden "Sorry, you are not allowed to do that."`, "stored secrets; who can sign is everybody (E13); administrators read them, redacted", "`recommended off`; and `redact off`, which ends the redaction"},
 	{unsigned, `403 rest_forbidden "Sorry, you are not allowed to do that."`, "open routes of the cookie-consent plugin (E14); closed to everybody until `allow signed` says whose signature counts", "`allow signed` for store-auth; upload-logo stays closed"},
 	{badSignature, `401 rest_invalid_signature "The signature is missing or not valid."`, "a route of `allow signed` without a good, fresh signature that is used for the first time", "the plugin's key in `signature`"},
 	{noOrder, `400 shop_rest_shop_order_invalid_id "ID is invalid."`, "before 10.8 the platform would turn the record into an order, for good (section 3); the answer is 10.8's", "`order_type off`"},
 	{noCompute, `400 shop_rest_compute_totals_unsupported "This shop cannot compute the totals of a refund: compute_totals needs release 11.1 or later."`, "before 11.1 the platform would ignore `compute_totals` and book a refund of 0.00", "`refund_totals off`"},
-	{staleTotal, `409 shop_rest_checkout_total_mismatch "The total of the cart has changed. Please review it before you place the order."`, "before 11.1 the platform would ignore `expected_total` and take the order at a total that the customer has not seen", "`checkout_total off`"},
+	{staleTotal, `409 shop_rest_checkout_total_mismatch "The total of the cart has changed. Please review it before you place the order."`, "before 11.1 the platform would ignore `expected_total` and take the order at a total that the customer has not seen; nothing that it shows proves 11.1", "`checkout_total off`, or `release 11.1`"},
 	{badTotal, `400 rest_invalid_param "Invalid parameter(s): expected_total"`, "the same, for an `expected_total` that is no integer; the answer is 11.1's", "`checkout_total off`"},
 	{notHere, noRoute, "`base` names the sub-folder, and the call stands outside of it, where the platform has no REST (section 4, rule 2)", "`base`"},
-	{unchecked, `503 rest_policy_unavailable "The request could not be checked. Please try again."`, "only the platform can check OAuth 1, so the gateway cannot ask in the caller's name what record the id is", "`order_type { credential … }`"},
+	{unchecked, `503 rest_policy_unavailable "The request could not be checked. Please try again."`, "only the platform can check OAuth 1, so the gateway cannot ask in the caller's name what record the id is", "`release` from 10.8 on, such as `release 11.1`; before that `order_type { credential … }`"},
 	{hidden, `403 rest_forbidden "Sorry, you are not allowed to do that."`, "the same, with a `credential`: the id is no order, and the gateway cannot ask whether this caller may know that", "`order_type off`"},
-	{writeOnlyKey, `401 shop_rest_authentication_error "The API key provided does not have read permissions."`, "a key that may not read may not ask what record an id is, and the gateway asks as the caller until it has a `credential`", "`order_type { credential … }`, or `release` from 10.8 on"},
+	{writeOnlyKey, `401 shop_rest_authentication_error "The API key provided does not have read permissions."`, "a key that may not read may not ask what record an id is, and the gateway asks as the caller until it has a `credential`", "`release` from 10.8 on, such as `release 11.1`; before that `order_type { credential … }`"},
 	{mayNotSee, `403 shop_rest_cannot_edit "Sorry, you are not allowed to edit this resource."`, "the same for an editor, who before 10.8 may change orders and not read them", "`order_type { credential … }`"},
 	{marker, noMeaning, "the text makes a key of the shop valid on any route, wherever in the address it stands; no client writes it there", "nothing: send the call without the text"},
 	{indexForm, noMeaning, "PHP set-ups read `/index.php/` and the prefix behind it in three ways", "pretty permalinks without `index.php`"},

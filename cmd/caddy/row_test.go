@@ -165,7 +165,7 @@ func (w *world) words() func(string) string {
 	ids, more := w.ids(), strings.NewReplacer()
 	if w.info.Platform == "wordpress" {
 		more = strings.NewReplacer("abilities/shop/", "abilities/woocommerce/", "shop/orders-query", "woocommerce/orders-query", `"shop/order`, `"woocommerce/order`,
-			"cms-block-shop-", "wp-block-woocommerce-", "shop-settings", "wc-settings", "shop-ajax", "woocommerce-ajax")
+			"cms-block-shop-", "wp-block-woocommerce-", "shop-settings", "wc-settings", "shop-ajax", "wc-ajax")
 	}
 	return func(s string) string { return w.branded(ids(more.Replace(s))) }
 }

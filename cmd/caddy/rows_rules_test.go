@@ -92,7 +92,8 @@ func authenticationRows() []row {
 	const me = "GET /cms-json/cms/v2/users/me"
 	return []row{
 		{of: "5 application password", says: "a right one", line: me, as: "admin", bare: ok, text: `"slug":"admin"`},
-		{of: "5 application password", says: "a wrong one", line: me, as: "admin wrong password", bare: always(`401 incorrect_password "The provided password is an invalid application password."`), loginOnly: always(words)},
+		{of: "5 application password", says: "a wrong one", line: me, as: "admin wrong password", bare: always(`401 incorrect_password "The provided password is an invalid application password."`), loginOnly: always(noLogin)},
+		{of: "5 application password", says: "one of a name that does not exist", line: me, as: "nobody wrong password", bare: always(`401 invalid_username "Unknown username. Check again or try your email address."`), loginOnly: always(noLogin)},
 		{of: "5 session cookie and nonce; names nonce header; names cookies that", says: "both", line: me, as: "admin nonce", bare: ok, text: `"slug":"admin"`},
 		{of: "5 session cookie and nonce; names nonce variable", says: "the nonce as a variable", line: me, as: "admin nonce variable", bare: ok, text: `"slug":"admin"`},
 		{of: "5 session cookie and nonce", says: "a missing nonce", line: me, as: "admin cookie", bare: always(onlyUsers), wordpress: realNoLogin, loginOnly: always(loggedOut)},
@@ -131,7 +132,7 @@ func errorRows() []row {
 	return []row{
 		{of: "7 400 shop_rest_shop_order_invalid_id", says: "400, ID is invalid.", line: "PUT /cms-json/shop/v3/orders/999999", body: "{}", as: "manager", bare: since("10.8", oldInvalidID, notAnOrder), gate: since("10.8", noOrder, words)},
 		{of: "7 400 shop_rest_shop_order_invalid_id", says: "in a batch each item has its own", line: "POST /cms-json/shop/v3/orders/batch", body: `{"update":[{"id":999999}]}`, as: "manager", bare: ok, shows: since("10.8", inBatch("Invalid ID."), inBatch("ID is invalid."))},
-		{of: "7 409 shop_rest_checkout_total_mismatch", says: "409, no order is confirmed", line: checkout, body: `{"expected_total":"1"}`, prepare: filledCart, bare: since("11.1", "200", `409 shop_rest_checkout_total_mismatch "The total has changed from 1 to 2000. Please review your order."`), gate: since("11.1", staleTotal, same)},
+		{of: "7 409 shop_rest_checkout_total_mismatch", says: "409, no order is confirmed", line: checkout, body: `{"expected_total":"1"}`, prepare: filledCart, bare: since("11.1", "200", `409 shop_rest_checkout_total_mismatch "The total has changed from 1 to 2000. Please review your order."`), gate: always(staleTotal)},
 		{of: "7 403 rest_forbidden; 2 error; 7 The body of an error", says: "403, a guard that requires a right", line: "GET /cms-json/consent/v1/log", as: "customer", bare: always(noRight)},
 		{of: "7 401 or 403 rest_not_logged_in", says: "401, REST is limited to logged-in users", line: "GET /cms-json/cms/v2/posts", options: ownLoginOnly, bare: always(onlyUsers), loginOnly: always(words)},
 		{of: "7 400 a nonce error", says: "400, an outdated nonce", line: "POST /cms-json/cms/v2/posts", body: `{"title":"x"}`, as: "editor bad nonce", bare: always(`400 rest_cookie_invalid_nonce "Cookie check failed: the cookie nonce is invalid."`), text: "nonce is invalid", wordpress: `403 rest_cookie_invalid_nonce "Cookie check failed"`, loginOnly: always(words)},

@@ -128,7 +128,7 @@ func (s *Site) serveUpload(w http.ResponseWriter, r *http.Request) {
 
 // servePage answers what the main query does not take for REST.
 func (s *Site) servePage(w http.ResponseWriter, r *http.Request, in *input, path string) {
-	if v, set := in.get.String(s.names.shop + "-ajax"); set && v == "get_variation" {
+	if v, set := in.get.String(s.names.short() + "-ajax"); set && v == "get_variation" {
 		s.serveVariation(w, in)
 		return
 	}

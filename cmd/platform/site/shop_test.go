@@ -49,7 +49,7 @@ func TestProducts(t *testing.T) {
 			}
 		}
 		c.rest("GET", "/shop/v3/data/currencies/XXX", "", manager).want(404)
-		page := c.send("POST", map[bool]string{true: "/?woocommerce-ajax", false: "/?shop-ajax"}[c.wp]+"=get_variation", "product_id="+id(shirt))
+		page := c.send("POST", map[bool]string{true: "/?wc-ajax", false: "/?shop-ajax"}[c.wp]+"=get_variation", "product_id="+id(shirt))
 		if !strings.Contains(string(page.want(200).body), `"variation_id":`) {
 			t.Fatalf("variation %s", page.body)
 		}
