@@ -43,13 +43,15 @@ func wantCounted(tb testing.TB, g *Gateway, r *grammar.Repetition) {
 	if r.Kind == "answer" {
 		most += copied
 	}
-	live, shares := more(tb, g, r)
-	if live > shares+most { // what pools keep from the first time is not held by an exchange
-		live, shares = more(tb, g, r)
+	// What is left of other tests, and what pools keep from the first time, is in a measurement
+	// now and then. What an exchange holds is in each of them.
+	var live, shares int64
+	for range 5 {
+		if live, shares = more(tb, g, r); live <= shares+most {
+			return
+		}
 	}
-	if live > shares+most {
-		tb.Errorf("%s: %d bytes are held of %d that were sent, and %d are counted", r, live, len(r.Wire("a")), shares)
-	}
+	tb.Errorf("%s: %d bytes are held of %d that were sent, and %d are counted", r, live, len(r.Wire("a")), shares)
 }
 
 // TestDearest_Held: nothing is held that no share counts, of the dearest known request of each
@@ -66,7 +68,7 @@ func TestDearest_Held(t *testing.T) {
 }
 
 // dearestTries are how many requests of each kind a usual run makes at random.
-const dearestTries = 25
+const dearestTries = 10
 
 // TestDearest_Random: nothing is held that no share counts, of requests that repeat units at
 // random. It is no fuzz target: a measurement stops the world, and no coverage guides it.

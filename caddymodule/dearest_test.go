@@ -17,6 +17,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/restwarden/restwarden/cmd/check/grammar"
+	"github.com/restwarden/restwarden/cmd/check/testkit/heap"
 )
 
 // dearestSite is a site with the defaults, and with all that rewrites what anybody may ask for.
@@ -94,7 +95,7 @@ func taken(r *grammar.Repetition) bool {
 func (s *stalled) held(tb testing.TB, handler caddyhttp.Handler, counted func() int64) (live, shares int64) {
 	tb.Helper()
 	s.let = make(chan struct{})
-	heap, counts := liveHeap(), counted()
+	before, counts := heap.Live(), counted()
 	var group sync.WaitGroup
 	for i := range exchanges {
 		w, r := s.request(tb, i)
@@ -104,7 +105,7 @@ func (s *stalled) held(tb testing.TB, handler caddyhttp.Handler, counted func() 
 		})
 	}
 	awaitIdle(tb)
-	live, shares = (liveHeap()-heap)/exchanges, (counted()-counts)/exchanges
+	live, shares = (heap.Live()-before)/exchanges, (counted()-counts)/exchanges
 	close(s.let)
 	group.Wait()
 	return live, shares

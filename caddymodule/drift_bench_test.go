@@ -7,6 +7,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/restwarden/restwarden/cmd/check/testkit/heap"
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/ask/asktest"
 )
@@ -47,7 +48,7 @@ func BenchmarkDrift_Sites(b *testing.B) {
 			for b.Loop() {
 				b.StopTimer()
 				root, all := sitesWithEqualRoots(b, sites)
-				before := liveBytes()
+				before := heap.Live()
 				b.StartTimer()
 				for _, s := range all {
 					if remembers {
@@ -55,7 +56,7 @@ func BenchmarkDrift_Sites(b *testing.B) {
 					}
 				}
 				b.StopTimer()
-				b.ReportMetric(float64(liveBytes()-before)/sites, "B/site")
+				b.ReportMetric(float64(heap.Live()-before)/sites, "B/site")
 				runtime.KeepAlive(all)
 				runtime.KeepAlive(root)
 				b.StartTimer()

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/restwarden/restwarden/cmd/check/testkit/caddyrun"
+	"github.com/restwarden/restwarden/cmd/check/testkit/heap"
 	"github.com/restwarden/restwarden/policies/hosts"
 	"github.com/restwarden/restwarden/policies/index"
 )
@@ -295,11 +296,11 @@ func TestDrift_Bounded(t *testing.T) {
 func TestDrift_SharedMemory(t *testing.T) {
 	const count, bound = 1000, 1 << 10
 	root, all := sitesWithEqualRoots(t, count)
-	before := liveBytes()
+	before := heap.Live()
 	for _, s := range all {
 		s.drift(t.Context(), root, s.Name, true)
 	}
-	if each := (liveBytes() - before) / count; each > bound {
+	if each := (heap.Live() - before) / count; each > bound {
 		t.Errorf("%d bytes a site, more than %d", each, bound)
 	}
 	for _, s := range all {

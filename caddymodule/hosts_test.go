@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/restwarden/restwarden/cmd/check/testkit/caddyrun"
 	"github.com/restwarden/restwarden/cmd/check/testkit/client"
+	"github.com/restwarden/restwarden/cmd/check/testkit/heap"
 	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
 )
 
@@ -100,15 +100,6 @@ func visitHosts(t *testing.T, from, to int, send func(host, line string, headers
 	group.Wait()
 }
 
-// liveBytes is what is in use after a collection.
-func liveBytes() int64 {
-	runtime.GC()
-	runtime.GC() // empties pools
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
-}
-
 // TestHosts_Thousands: one directive behind a wildcard serves thousands of hosts. What one
 // host has answered counts for no other, a limit is the site's, and memory does not grow
 // with the hosts.
@@ -124,9 +115,9 @@ func TestHosts_Thousands(t *testing.T) {
 		return got.Status, err
 	}
 	visitHosts(t, 0, first, send)
-	before := liveBytes()
+	before := heap.Live()
 	visitHosts(t, first, all, send)
-	grown := liveBytes() - before
+	grown := heap.Live() - before
 	t.Logf("%d KiB more after %d more hosts", grown>>10, all-first)
 	if grown > bound {
 		t.Errorf("%d more hosts took %d bytes, more than %d", all-first, grown, bound)

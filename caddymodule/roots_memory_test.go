@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/restwarden/restwarden/cmd/check/testkit/heap"
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/ask/asktest"
 	"github.com/restwarden/restwarden/policies/hosts"
@@ -51,11 +52,11 @@ func TestRoots_Memory(t *testing.T) {
 		}
 	}
 	grown := func(name string, reading func(i int)) {
-		before := liveBytes()
+		before := heap.Live()
 		for i := range roots {
 			reading(i)
 		}
-		took := (liveBytes() - before) / roots
+		took := (heap.Live() - before) / roots
 		t.Logf("%s: %d KiB a root of %d KiB", name, took>>10, len(realRoot("h.example"))>>10)
 		if took > each {
 			t.Errorf("%s: %d bytes a root, more than %d", name, took, each)

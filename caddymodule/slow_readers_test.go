@@ -8,13 +8,13 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/restwarden/restwarden/cmd/check/testkit/caddyrun"
+	"github.com/restwarden/restwarden/cmd/check/testkit/heap"
 	"github.com/restwarden/restwarden/cmd/check/testkit/wait"
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/ask"
@@ -50,15 +50,6 @@ func (g *gateway) unreadBy(client int, target string) net.Conn {
 	return conn
 }
 
-// liveHeap is what is in use after a collection of garbage; pools need two.
-func liveHeap() int64 {
-	runtime.GC()
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
-}
-
 // TestSlowReaders: of answers that are rewritten, and that many clients do not read, the
 // gateway holds in memory what the shares count and little more. All is given back when the
 // clients are gone.
@@ -77,7 +68,7 @@ func TestSlowReaders(t *testing.T) {
 	g := startFile(t, &caddyrun.File{Global: caddyrun.TrustLoopback, Sites: []caddyrun.Site{{Body: "\trestwarden wordpress {\n\t\tredact authors\n\t}\n" + p.proxied()}}})
 	g.do("GET /wp-json/wp/v2/posts?_embed", "").want(t, 200, `"slug":"[redacted]"`)
 	<-begun
-	before, counted := liveHeap(), bufferedBytes()
+	before, counted := heap.Live(), bufferedBytes()
 	var conns []net.Conn
 	for len(conns) < clients { // few at a time: who waits too long for the memory to rewrite in gets 503
 		conns = append(conns, g.unread(4, "/wp-json/wp/v2/posts?_embed")...)
@@ -92,7 +83,7 @@ func TestSlowReaders(t *testing.T) {
 	}
 	var held, shares int64
 	wait.For(t, time.Minute, "the answers are rewritten", func() bool {
-		held, shares = liveHeap()-before, int64(bufferedBytes()-counted)
+		held, shares = heap.Live()-before, int64(bufferedBytes()-counted)
 		return spooledBytes() >= clients*(6<<20-64<<10) && shares <= clients*64<<10 && held <= shares+clients*small
 	})
 	t.Logf("%d KiB are held, of which the shares count %d, and %d on disk", held>>10, shares>>10, int64(spooledBytes())>>10)

@@ -4,11 +4,11 @@ import (
 	"encoding/base64"
 	"net/http"
 	"net/netip"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/restwarden/restwarden/cmd/check/testkit/heap"
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/ask/asktest"
 	"github.com/restwarden/restwarden/policies/caller"
@@ -188,31 +188,24 @@ func TestRateLimit_RotatingAddresses(t *testing.T) {
 	s := newSite(t)
 	p := limited(t, s, "rate_limit 1/1h POST /complianz/v1/track")
 	r := request(t, s, nil, "POST", consent, "")
-	before := heap()
-	var half uint64
+	before := heap.Live()
+	var half int64
 	const n = 4 * store.CounterCapacity
 	for i := range n {
 		if i == n/2 {
-			half = heap()
+			half = heap.Live()
 		}
 		r.Client = netip.AddrFrom4([4]byte{byte(i >> 24), byte(i >> 16), byte(i >> 8), byte(i)})
 		if v, err := p.Check(t.Context(), r); v.Refused() || err != nil {
 			t.Fatal(v, err)
 		}
 	}
-	if grown := int64(heap()) - int64(half); grown > int64(half-before)/2 {
+	if grown := heap.Live() - half; grown > (half-before)/2 {
 		t.Errorf("%d bytes for the first half, %d for the second", half-before, grown)
 	}
 	if v, err := p.Check(t.Context(), r); !v.Refused() || err != nil {
 		t.Error("the last address is forgotten")
 	}
-}
-
-func heap() uint64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.HeapAlloc
 }
 
 func BenchmarkRateLimit(b *testing.B) {

@@ -17,6 +17,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/restwarden/restwarden/cmd/check/testkit/caddyrun"
+	"github.com/restwarden/restwarden/cmd/check/testkit/heap"
 	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
 	"github.com/restwarden/restwarden/cmd/check/testkit/rawhttp"
 	"github.com/restwarden/restwarden/cmd/check/testkit/wait"
@@ -200,7 +201,7 @@ func TestSpool_Slow(t *testing.T) {
 		begin, address := halfSender(t, by.protocol, raw), at(by.protocol)[0]
 		by.try(t, address, b, request(posts, "")).passed(t, aCall, route) // all that is made once is there
 		s.empty(t)
-		goroutines, before := runtime.NumGoroutine(), heap()
+		goroutines, before := runtime.NumGoroutine(), heap.Live()
 
 		slow := make([]*halfSent, clients)
 		for i := range slow {
@@ -210,7 +211,7 @@ func TestSpool_Slow(t *testing.T) {
 			return s.bytes(t) >= clients*(each-64<<10) && s.files(t) == clients
 		})
 		most := map[bool]int64{true: 3, false: 5}[by.protocol == http1] * clients << 16 // both ends of a connection are here
-		if held := heap() - before; held > most {
+		if held := heap.Live() - before; held > most {
 			t.Errorf("%d clients hold %d KiB each", clients, held/clients>>10)
 		} else {
 			t.Logf("%d clients that have sent %d KiB each hold %d KiB each", clients, each>>10, held/clients>>10)
@@ -221,11 +222,4 @@ func TestSpool_Slow(t *testing.T) {
 		s.empty(t)
 		eventually(t, "their goroutines end", func() bool { return runtime.NumGoroutine() <= goroutines+2 })
 	})
-}
-
-func heap() int64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
 }

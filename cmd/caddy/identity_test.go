@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -15,6 +14,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/restwarden/restwarden/cmd/check/testkit/heap"
 	"github.com/restwarden/restwarden/cmd/platform/site"
 )
 
@@ -261,13 +261,7 @@ func TestIdentity_Forged(t *testing.T) {
 	if server == nil {
 		t.Fatal("no server")
 	}
-	heap := func() uint64 {
-		runtime.GC()
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return m.HeapAlloc
-	}
-	start, before := time.Now(), heap()
+	start, before := time.Now(), heap.Live()
 	const forged = 100_000
 	counts := map[int]int{}
 	for n := range forged {
@@ -288,7 +282,7 @@ func TestIdentity_Forged(t *testing.T) {
 	if questions > most || counts[http.StatusTooManyRequests] < forged-most {
 		t.Errorf("%d questions of at most %d; answers by status %v", questions, most, counts)
 	}
-	if after := heap(); after > before+8<<20 {
+	if after := heap.Live(); after > before+8<<20 {
 		t.Errorf("%d KiB more than before", (after-before)>>10)
 	}
 	posts(p, p.as("manager"), header("X-Forwarded-For", "192.0.2.8")).want(200).passed() // others are served

@@ -5,10 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"runtime"
 	"strings"
 	"testing"
 	"unsafe"
+
+	"github.com/restwarden/restwarden/cmd/check/testkit/heap"
 )
 
 // checkMembers fails unless an object that is accepted has the members that encoding/json
@@ -70,16 +71,13 @@ func TestMembers_Of4096(t *testing.T) {
 		fmt.Fprintf(&text, `,"%x":0`, i)
 	}
 	data := []byte("{" + text.String()[1:] + "}")
-	var before, after runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&before)
+	before := heap.Live()
 	m, refusal := readObject(data)
-	runtime.GC()
-	runtime.ReadMemStats(&after)
+	after := heap.Live()
 	if refusal != nil || len(m.at) != jsonMembers {
 		t.Fatal(refusal)
 	}
-	if held := int64(after.HeapAlloc) - int64(before.HeapAlloc); held > jsonMembers*costOfMember*5/4+8<<10 || held > int64(3*len(data)) {
+	if held := after - before; held > jsonMembers*costOfMember*5/4+8<<10 || held > int64(3*len(data)) {
 		t.Errorf("%d bytes are held for an object of %d", held, len(data))
 	}
 	if raw, ok := m.get("fff"); !ok || raw.Kind() != '0' {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/restwarden/restwarden/cmd/check/testkit/heap"
 )
 
 // largeRoot is the root of a site with many plugins: a core, and its routes again under
@@ -61,24 +63,13 @@ func BenchmarkNew(b *testing.B) {
 	})
 }
 
-// heap returns the bytes in use once what can be freed is free.
-func heap() uint64 {
-	for range 3 {
-		runtime.GC()
-		time.Sleep(5 * time.Millisecond) // cleanups run in a goroutine
-	}
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.HeapAlloc
-}
-
 // TestIndex_MemoryOfManySites: sites with the same plugins share their patterns, and what
 // sites no longer use is freed.
 func TestIndex_MemoryOfManySites(t *testing.T) {
 	const sites = 1000
-	before := heap()
+	before := heap.Live()
 	first := New(largeRoot(t).Patterns, largeRoot(t).Namespaces)
-	one := heap()
+	one := heap.Live()
 	fill := func(own bool) (list []*Index) {
 		for i := range sites {
 			r := largeRoot(t)
@@ -93,9 +84,9 @@ func TestIndex_MemoryOfManySites(t *testing.T) {
 	if equal[0] != first || equal[sites-1] != first {
 		t.Error("equal roots do not share their index")
 	}
-	same := int64(heap()-one) / sites
+	same := (heap.Live() - one) / sites
 	nearly := fill(true)
-	other := int64(heap()-one) / sites
+	other := (heap.Live() - one) / sites
 	t.Logf("%d routes: %d KiB for the first site, %d bytes for each further one, %d bytes with one route of its own",
 		len(largeRoot(t).Patterns), (one-before)>>10, same, other)
 	if same > 256 || other > 16<<10 {
@@ -114,12 +105,12 @@ func TestIndex_Parts(t *testing.T) {
 		compiled.Patterns = append(compiled.Patterns, fmt.Sprintf(`/own/v1/x%d/(?P<a>[\d]+)-(?P<b>[a-z]{1,20})/(?P<c>x|y|[\w]+)`, i))
 	}
 	for name, r := range map[string]patternsOfRoot{"of a site": largeRoot(t), "compiled": compiled} {
-		before := heap()
+		before := heap.Live()
 		x := build(slices.Clone(r.Patterns), r.Namespaces)
 		for i := range 500 {
 			x.Pattern(fmt.Sprintf("/own/v1/x%d/7-a/x", i))
 		}
-		took, said := int(heap()-before), 0
+		took, said := int(heap.Live()-before), 0
 		x.Parts(func(_ any, bytes int) { said += bytes })
 		t.Logf("%s: %d routes take %d KiB, the parts say %d KiB", name, len(r.Patterns), took>>10, said>>10)
 		if said < took || said > 6*took {
@@ -154,7 +145,7 @@ func TestIndex_IsFreed(t *testing.T) {
 	New([]string{"/own/v1/thing/(?P<id>[\\d]+)", "/own/v1/x"}, []string{"own/v1"}).Pattern("/own/v1/thing/7")
 	deadline := time.Now().Add(10 * time.Second)
 	for entries.has("/own/v1/x") || entries.has("/own/v1/thing/(?P<id>[\\d]+)") {
-		if heap(); time.Now().After(deadline) {
+		if heap.Live(); time.Now().After(deadline) {
 			t.Fatal("the patterns are still there")
 		}
 	}
@@ -189,7 +180,7 @@ func TestIndex_Bounds(t *testing.T) {
 		"empty names and nothing": {[]string{"", "a", "a", "/", "//"}, []string{"", "", "/", "a", "(?P<x>)"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			before, start := heap(), time.Now()
+			before, start := heap.Live(), time.Now()
 			x := New(r.Patterns, r.Namespaces)
 			built := time.Since(start)
 			start = time.Now()
@@ -201,7 +192,7 @@ func TestIndex_Bounds(t *testing.T) {
 			asked := time.Since(start)
 			start = time.Now()
 			x.Pattern("/a/v1/" + strings.Repeat("b", 1500))
-			again, held := time.Since(start), int64(heap())-int64(before)
+			again, held := time.Since(start), heap.Live()-before
 			t.Logf("built in %v, first questions %v, another one %v, %d KiB", built, asked, again, held>>10)
 			if held > 16<<20 || built > 10*time.Second || asked > 10*time.Second || again > 500*time.Millisecond {
 				t.Error("too much")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/restwarden/restwarden/caddymodule/command/records"
 	"github.com/restwarden/restwarden/caddymodule/command/suggest"
+	"github.com/restwarden/restwarden/cmd/check/testkit/heap"
 	"github.com/restwarden/restwarden/policies/call"
 )
 
@@ -45,7 +46,7 @@ func (l *randomLog) next() []byte {
 }
 
 // live returns the bytes that a Collector holds after n records.
-func live(tb testing.TB, n int) uint64 {
+func live(tb testing.TB, n int) int64 {
 	tb.Helper()
 	wordpress, _ := call.PlatformByName("wordpress")
 	c, err := suggest.New(suggest.Options{Platform: wordpress})
@@ -58,11 +59,9 @@ func live(tb testing.TB, n int) uint64 {
 			tb.Fatalf("%+v, %v", counts, err)
 		}
 	}
-	var after runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&after)
+	bytes := heap.Live()
 	runtime.KeepAlive(c)
-	return after.HeapAlloc
+	return bytes
 }
 
 // maxLive is what the heap may hold while random clients call 20,000 routes. It includes the
