@@ -2,6 +2,7 @@ package caddymodule
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -21,6 +22,9 @@ const (
 	resultCanceled = "canceled"
 	resultCached   = "cached" // not asked: the answer was known
 )
+
+// slow are buckets above 10 s: a question may take as long as identity's timeout, 30 s by default.
+var slow = []float64{20, 30, 60}
 
 // metrics are the collectors of one configuration, shared by its gateways. Their
 // labels come from constants and from the catalog only (docs/design 10).
@@ -58,7 +62,7 @@ func newMetrics(registry *prometheus.Registry, perHost bool) *metrics {
 		decisionDuration: registerOrExisting(registry, prometheus.NewHistogram(prometheus.HistogramOpts{
 			Namespace: ns, Subsystem: sub, Name: "decision_duration_seconds",
 			Help:    "Time to decide on a call, questions included.",
-			Buckets: []float64{1e-5, 1e-4, 1e-3, 1e-2, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10},
+			Buckets: append([]float64{1e-5, 1e-4, 1e-3, 1e-2, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10}, slow...),
 		})),
 		lookups: registerOrExisting(registry, prometheus.NewCounterVec(prometheus.CounterOpts{
 			Namespace: ns, Subsystem: sub, Name: "lookups_total",
@@ -66,7 +70,7 @@ func newMetrics(registry *prometheus.Registry, perHost bool) *metrics {
 		}, []string{"kind", "result"})),
 		lookupDuration: registerOrExisting(registry, prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Namespace: ns, Subsystem: sub, Name: "lookup_duration_seconds",
-			Help: "Time until the platform answered a question.", Buckets: prometheus.DefBuckets,
+			Help: "Time until the platform answered a question.", Buckets: append(slices.Clone(prometheus.DefBuckets), slow...),
 		}, []string{"kind"})),
 		lookupsLeft: registerOrExisting(registry, prometheus.NewGauge(prometheus.GaugeOpts{
 			Namespace: ns, Subsystem: sub, Name: "lookups_left",

@@ -55,6 +55,7 @@ func TestGateway_VarsLogAndMetrics(t *testing.T) {
 		`caddy_restwarden_lookups_total{kind="caller",result="ok"} 3`,
 		`caddy_restwarden_lookups_total{kind="caller",result="cached"} 1`,
 		`caddy_restwarden_lookup_duration_seconds_count{kind="caller"} 3`,
+		`caddy_restwarden_lookup_duration_seconds_bucket{kind="caller",le="30"} 3`, // the default timeout
 		`caddy_restwarden_store_operations_total{op="take",result="ok"} 0`,
 		`caddy_restwarden_spooled_bytes 0`,
 		`caddy_restwarden_buffered_bytes 0`,
