@@ -11,7 +11,7 @@ const credentialLine = "order_type { credential <key:secret> }" //nolint:gosec /
 // LacksCredential says in a sentence, without a full stop, that updates signed by OAuth 1
 // cannot be decided on a site: it shows a shop at an http address, where keys count in no other
 // way, and order_type has no credential. at is where order_type stands. text is "" for other
-// sites, and for one that is not known.
+// sites, for one that is not known, and where such updates pass all the same.
 func (c *Chain) LacksCredential(site *Installed) (at, text string) {
 	if site == nil || !site.http {
 		return "", ""
@@ -23,9 +23,10 @@ func (c *Chain) LacksCredential(site *Installed) (at, text string) {
 		return "", ""
 	}
 	for i := range c.links {
-		if p, ok := c.links[i].policy.(*OrderType); ok && p.Credential == "" && !p.notNeeded() {
+		l := &c.links[i]
+		if p, ok := l.policy.(*OrderType); ok && p.Credential == "" && !p.notNeeded() && l.settings.OnError != PassOnError && !c.observes(l, InForce{}) {
 			cures := strings.ToLower(curesOrderType[:1]) + strings.TrimSuffix(curesOrderType[1:], ".")
-			return c.links[i].settings.At, "the shop has an http address, where clients sign by OAuth 1, and order_type has no credential, so that their updates of orders which nobody has listed get 503: " + cures
+			return l.settings.At, "the shop has an http address, where clients sign by OAuth 1, and order_type has no credential, so that their updates of orders which nobody has listed get 503: " + cures
 		}
 	}
 	return "", ""
