@@ -9,6 +9,7 @@ import (
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/rewrite"
 )
 
 // AbilityRedaction is one line `redact ability <pattern> <field>...`. It holds for what the
@@ -111,18 +112,19 @@ func (p *Redact) agentAnswer(r *Request) *agentAnswer {
 var nothingHidden agentAnswer
 
 func (p *Redact) readAgent(r *Request, t *agentAnswer) {
+	var ran [][]string
 	for _, c := range r.Call.Each() {
 		switch id, runs, err := abilityRun(c, "/"+r.Site.Platform.Abilities+"/abilities"); {
 		case err != nil:
-			t.paths = append(t.paths, p.abilityPaths(anyAbility)...)
+			ran = append(ran, p.abilityPaths(anyAbility)...)
 		case runs:
-			t.paths = append(t.paths, p.abilityPaths(func(pattern string) bool { return glob(pattern, id) })...)
+			ran = append(ran, p.abilityPaths(func(pattern string) bool { return glob(pattern, id) })...)
 		}
 	}
-	tools := r.toTools()
-	if t.paths != nil {
+	if t.paths = rewrite.AbilityPaths(ran); t.paths != nil {
 		return
 	}
+	tools := r.toTools()
 	if runs, err := mayRun(r); err != nil {
 		t.unclear, t.other = true, !tools
 		return

@@ -31,6 +31,11 @@ func TestRedact_Ability(t *testing.T) {
 		want                               string // "hidden", "kept" or "withheld"
 	}{
 		"REST":                      {"shop/*", "GET", run + "?input[id]=1", "", plain, "hidden"},
+		"REST, in data":             {"shop/query", "GET", run, "", `{"data":` + plain + `}`, "hidden"},
+		"REST, in result":           {"shop/query", "GET", run, "", `{"result":[` + plain + `]}`, "hidden"},
+		"REST, a list":              {"shop/query", "GET", run, "", `[` + plain + `]`, "hidden"},
+		"REST, in a batch":          {"shop/query", "POST", "/wp-json/batch/v1", `{"requests":[{"method":"POST","path":"/wp-abilities/v1/abilities/shop/query/run","body":{}}]}`, `{"responses":[{"body":` + plain + `,"status":200,"headers":{}}]}`, "hidden"},
+		"REST, with a message":      {"shop/query", "POST", run, toolOf("x-y", `{}`), plain, "hidden"},
 		"REST, an envelope":         {"shop/query", "GET", run + "?_envelope", "", `{"body":` + plain + `,"status":200}`, "hidden"},
 		"REST, another ability":     {"shop/update", "GET", run, "", plain, "kept"},
 		"REST, a name in the query": {"shop/update", "GET", run + "?name=shop/update", "", plain, "hidden"},

@@ -44,15 +44,16 @@ func below(name string, paths [][]string) [][]string {
 	return all
 }
 
-// toolPaths are the places of the fields of an ability in what a tool returns: the adapter's
-// tool that runs any ability has its result in data, and newer adapters have a list in result.
-func toolPaths(paths [][]string) [][]string {
+// AbilityPaths are the places of the fields of an ability in what it returns, over REST or by a
+// tool: the adapter's tool that runs any ability has its result in data, and newer adapters have
+// a list in result.
+func AbilityPaths(paths [][]string) [][]string {
 	return slices.Concat(paths, below("data", paths), below("result", paths))
 }
 
 // toolResult redacts the result of a call.
 func toolResult(result jsontext.Value, paths [][]string) (jsontext.Value, error) {
-	t := &toolRedactor{paths: toolPaths(paths)}
+	t := &toolRedactor{paths: AbilityPaths(paths)}
 	err := members(result, func(name, value jsontext.Value) error {
 		t.failed = t.failed || nameOf(name) == "isError" && string(value) == "true"
 		return nil
