@@ -158,7 +158,7 @@ func (p *OrderType) checkIDsAtDoor(ctx context.Context, r *Request, ids []uint64
 		found, err = p.prove(ctx, r, claim, open)
 	case p.Credential == "" && claim == caller.ClaimNothing && !r.IgnoresCookie():
 		v := forbidden() // nobody can ask, and no repetition changes that
-		v.Note = "Nobody is logged in, and the gateway cannot ask what the record is; order_type { credential … } lets it."
+		v.Note = "Nobody is logged in, so that nobody may ask what the record is. " + curesOrderType
 		return v, nil
 	default:
 		found, err = p.proveUnverified(ctx, r, open)

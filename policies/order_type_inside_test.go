@@ -199,17 +199,19 @@ func TestOrderType_CallersOfServers(t *testing.T) {
 		credential, header string
 		answers            map[string]*ask.Answer
 		id, status         int
+		lines              bool // the record names the lines that end the refusal
 	}{
-		"cookie alone":                        {"", loginLine, nil, 13, 503},
-		"nobody":                              {"", "X-Nobody: y", nil, 13, 403},
-		"nobody, credential":                  {"ck:cs", "X-Nobody: y", nil, 13, 403},
-		"cookie alone, credential":            {"ck:cs", loginLine, nil, 13, 403},
-		"cookie alone, credential, an order":  {"ck:cs", loginLine, nil, 7, 0},
-		"a token of its own":                  {"", "Authorization: Bearer x", nobody, 13, 401},
-		"a token of its own, credential":      {"ck:cs", "Authorization: Bearer x", nobody, 13, 403},
-		"a token, credential, an order":       {"ck:cs", "Authorization: Bearer x", nobody, 7, 0},
-		"an application password":             {"", basicAuth, nil, 13, 400},
-		"an application password, credential": {"ck:cs", basicAuth, map[string]*ask.Answer{"/wp/v2/users/me": asktest.JSON(200, adminBody)}, 13, 400},
+		"cookie alone":                        {"", loginLine, nil, 13, 503, true},
+		"nobody":                              {"", "X-Nobody: y", nil, 13, 403, true},
+		"nobody, credential":                  {"ck:cs", "X-Nobody: y", nil, 13, 403, false},
+		"nobody, credential, an order":        {"ck:cs", "X-Nobody: y", nil, 7, 0, false},
+		"cookie alone, credential":            {"ck:cs", loginLine, nil, 13, 403, false},
+		"cookie alone, credential, an order":  {"ck:cs", loginLine, nil, 7, 0, false},
+		"a token of its own":                  {"", "Authorization: Bearer x", nobody, 13, 401, true},
+		"a token of its own, credential":      {"ck:cs", "Authorization: Bearer x", nobody, 13, 403, false},
+		"a token, credential, an order":       {"ck:cs", "Authorization: Bearer x", nobody, 7, 0, false},
+		"an application password":             {"", basicAuth, nil, 13, 400, false},
+		"an application password, credential": {"ck:cs", basicAuth, map[string]*ask.Answer{"/wp/v2/users/me": asktest.JSON(200, adminBody)}, 13, 400, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t)
@@ -218,6 +220,9 @@ func TestOrderType_CallersOfServers(t *testing.T) {
 			d := alone("order_type", p).Judge(t.Context(), request(t, s, shopOf(test.answers), "POST", restDoor, body, jsonType, test.header))
 			if d.Verdict.Status != test.status {
 				t.Errorf("got %+v (%v), want %d", d, d.Err, test.status)
+			}
+			if lines := strings.Contains(d.Why(), "release 11.1") && strings.Contains(d.Why(), credentialLine); lines != test.lines {
+				t.Errorf("why: %q", d.Why())
 			}
 		})
 	}
