@@ -87,6 +87,8 @@ func TestAbilities_RefusalsOfDoors(t *testing.T) {
 		"ambiguous": {"result", `[]`, fromRefusal(call.Ambiguous("message_list")), 400, `{"error":{"code":-32600,"data":{"code":"rest_ambiguous_request","status":400},"message":"The request has no certain meaning. Repeating the same call does not help."},"id":null,"jsonrpc":"2.0"}`},
 		"schema":    {"error", message, invalid("x"), 400, `{"error":{"code":-32602,"data":{"code":"rest_invalid_param","status":400},"message":"x Repeating the same call does not help."},"id":7,"jsonrpc":"2.0"}`},
 		"too many":  {"error", message, tooMany(3), 429, `{"error":{"code":-32000,"data":{"code":"rest_too_many_requests","status":429},"message":"Too many requests. Please try again later."},"id":7,"jsonrpc":"2.0"}`},
+		"too early": {"error", message, Verdict{Status: http.StatusTooEarly, Code: CodeTooMany, Message: "x"}, 425, `{"error":{"code":-32008,"data":{"code":"rest_too_many_requests","status":425},"message":"x"},"id":7,"jsonrpc":"2.0"}`},
+		"confirm":   {"error", message, Verdict{Status: 403, Code: CodeConfirm, Message: "x"}, 403, `{"error":{"code":-32008,"data":{"code":"` + string(CodeConfirm) + `","status":403},"message":"x"},"id":7,"jsonrpc":"2.0"}`},
 		"undecided": {"error", message, Unavailable(), 503, `{"error":{"code":-32603,"data":{"code":"rest_policy_unavailable","status":503},"message":"The request could not be checked. Please try again."},"id":7,"jsonrpc":"2.0"}`},
 		"platform":  {"error", message, inPlatformWords(asktest.JSON(401, `{"code":"incorrect_password","message":"No."}`)), 403, `{"error":{"code":-32008,"data":{"code":"incorrect_password","status":403},"message":"No."},"id":7,"jsonrpc":"2.0"}`},
 		"result":    {"result", message, forbidden(), 200, `{"id":7,"jsonrpc":"2.0","result":{"content":[{"text":"Sorry, you are not allowed to do that. Repeating the same call does not help.","type":"text"}],"isError":true}}`},
@@ -130,7 +132,16 @@ func TestAbilities_RefusalsSay(t *testing.T) {
 		{"allow shop/query", adapter, toolOf("shop-updat", `{}`), basicAuth, unknown + "shop-updat"},
 		{"deny shop/*", adapter, toolOf("shop-updat", `{}`), basicAuth, denied + "shop-updat"},
 		{"allow role administrator shop/query", adapter, toolOf("shop-query", `{}`), basicAuth, denied + "shop-query"},
-		{"allow shop/query", adapter, readOf("shop://x"), basicAuth, denied + "shop://x"},
+		{"allow shop/query", adapter, readOf("shop://doc"), basicAuth, denied + "shop://doc"},
+		{"allow shop/*", adapter, readOf("shop://gone"), basicAuth, unknown + "shop://gone"},
+		{"allow role administrator resource shop://*", adapter, readOf("shop://gone"), basicAuth, unknown + "shop://gone"},
+		{"allow role administrator resource shop://*;deny shop/*", adapter, readOf("shop://gone"), basicAuth, denied + "shop://gone"},
+		{"allow shop/*;deny lab/*", adapter, readOf("shop://gone"), basicAuth, denied + "shop://gone"},
+		{"deny resource shop://*", adapter, readOf("shop://gone"), basicAuth, denied + "shop://gone"},
+		{"allow shop/*", adapter, readOf("shop://gone"), "X-Nobody: y", denied + "shop://gone"},
+		{"allow readonly shop/*;deny shop/*", adapter, toolOf("shop-gone", `{}`), basicAuth, denied + "shop-gone"},
+		{"allow readonly shop/*;deny shop/*", adapter, executorOf("shop/gone", `{}`), basicAuth, denied + "shop/gone"},
+		{"allow readonly shop/*;deny shop/*", "/wp-json/wp-abilities/v1/abilities/shop/gone/run", "{}", basicAuth, denied + "shop/gone"},
 		{"allow shop/query", "/wp-json/wp-abilities/v1/abilities/shop/update/run", "{}", basicAuth, denied + "shop/update"},
 		{"allow shop/query", adapter, executorOf("lab/no", `{}`), "X-Nobody: y", denied + "lab/no"},
 		{"allow shop/query", adapter, executorOf("shop/update", `{}`), "X-Nobody: y", denied + "shop/update"},
@@ -138,7 +149,7 @@ func TestAbilities_RefusalsSay(t *testing.T) {
 		{"allow shop/*", adapter, executorOf("shop/update", `{"id":"x"}`), basicAuth, "The input of the ability shop/update is not valid"},
 	} {
 		s := newSite(t)
-		p := abilitiesPolicy(t, s, test.rules)
+		p := abilitiesPolicy(t, s, strings.Split(test.rules, ";")...)
 		backend := shopOffers(editorBody)
 		r := request(t, s, backend, "POST", test.target, test.body, test.headers, jsonType)
 		d := alone("abilities", p).Judge(t.Context(), r)

@@ -64,11 +64,14 @@ func (p *Abilities) checkResource(ctx context.Context, r *Request, m *message) (
 		p.decide(s, p.told(r))
 		return p.forbid(rule, s), nil
 	}
-	if !allowed || claim == caller.ClaimNothing || innerRoot(r.Call.Key) != "" {
+	if claim == caller.ClaimNothing || innerRoot(r.Call.Key) != "" || !allowed && (rule.Deny || p.deniesAbilities()) {
 		return p.judgeKnown(ctx, r, s)
 	}
 	list, answer, err := listAbilities(ctx, r, claim)
 	switch {
+	case !allowed: // the list only tells what to say
+		s.unlisted = err == nil && answer == nil && len(list.at(s.uri)) == 0
+		return p.judgeKnown(ctx, r, s)
 	case err != nil:
 		return Verdict{}, err
 	case answer != nil:
@@ -77,11 +80,18 @@ func (p *Abilities) checkResource(ctx context.Context, r *Request, m *message) (
 	if !s.resolve(list) {
 		return Verdict{}, call.Ambiguous("message_tool")
 	}
+	s.unlisted = s.id == "" && !p.deniesAbilities()
 	v, err := p.judgeKnown(ctx, r, s)
 	if err != nil || v.Refused() {
 		return v, err
 	}
 	return p.confirm(ctx, r, s, m.Method+" "+m.URI, func() (any, bool, error) { return nil, false, nil })
+}
+
+// deniesAbilities tells whether a rule may deny the ability of any resource: no address may then
+// be called unknown, or the others would be known to exist.
+func (p *Abilities) deniesAbilities() bool {
+	return slices.ContainsFunc(p.Rules, func(r AbilityRule) bool { return r.Deny && r.Kind == KindAbility })
 }
 
 // checkExecutor judges the tools that run or describe the ability that they name, as a run
