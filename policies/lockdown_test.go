@@ -119,6 +119,28 @@ func TestLockdown(t *testing.T) {
 	}
 }
 
+// TestLockdown_GenericBatch: hard closes the checkout to the parts of a batch of the core too,
+// whichever rules open it.
+func TestLockdown_GenericBatch(t *testing.T) {
+	s := newSite(t)
+	access := new(Access)
+	for _, text := range []string{"allow anyone POST /batch/v1", "allow anyone /wc/store/v1/cart"} {
+		configure(t, access, line(text))
+	}
+	c, err := NewChain(s, Enforce, configured("access", access))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	for hard, want := range map[bool]int{true: 401, false: 0} {
+		r := request(t, s, asktest.Answering(401, ""), "POST", "/wp-json/batch/v1", `{"requests":[{"path":"/wc/store/v1/cart","method":"POST"}]}`, jsonType)
+		r.InForce = InForce{Locked: true, Hard: hard}
+		if d := c.Judge(t.Context(), r); d.Verdict.Status != want {
+			t.Errorf("hard %v: %+v, %v", hard, d.Verdict, d.Err)
+		}
+	}
+}
+
 // TestLockdown_Embedded: what a lockdown closes is not embedded either.
 func TestLockdown_Embedded(t *testing.T) {
 	s := newSite(t)

@@ -3,6 +3,7 @@ package policies
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -122,6 +123,30 @@ func TestOrderType_CutToolNames(t *testing.T) {
 			if d := alone("order_type", p).Judge(t.Context(), r); d.Verdict.Status != want {
 				t.Errorf("%s %s: got %+v, %v", route, body, d.Verdict, d.Err)
 			}
+		}
+	}
+}
+
+// TestOrderType_ToolCredential: the credential goes to the shop alone. Another program may have a
+// server of tools at the same route below another base.
+func TestOrderType_ToolCredential(t *testing.T) {
+	const message = `{"method":"tools/call","params":{"name":"woocommerce-orders-update","arguments":{"id":7}}}`
+	for namespace, want := range map[string]bool{"wc/v3": true, "wp/v2": false} {
+		s := newSite(t)
+		p := provision(t, s, &OrderType{Credential: "ck:cs"})
+		backend := &asktest.Platform{Answer: func(q ask.Question) (*ask.Answer, error) {
+			switch {
+			case q.Kind == ask.KindIndex:
+				return asktest.JSON(200, `{"home":"https://a.test/other","namespaces":["`+namespace+`"]}`), nil
+			case q.Key == "ck_1:cs_1":
+				return asktest.JSON(401, `{"code":"woocommerce_rest_authentication_error","message":"The API key provided does not have read permissions."}`), nil
+			}
+			return shopOf(nil).Answer(q)
+		}}
+		v, err := p.Check(t.Context(), request(t, s, backend, "POST", "/other/wp-json/woocommerce/mcp", message, jsonType, "X-MCP-API-Key: ck_1:cs_1"))
+		sent := slices.ContainsFunc(backend.Questions(), func(q ask.Question) bool { return q.Key == "ck:cs" })
+		if sent != want || (err == nil && !v.Refused()) != want {
+			t.Errorf("%s: sent %v, %+v, %v", namespace, sent, v, err)
 		}
 	}
 }

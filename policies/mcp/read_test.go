@@ -172,3 +172,16 @@ func TestRead_Slices(t *testing.T) {
 		}
 	}
 }
+
+// TestReadEvents: the answer is the one with the id of the message, behind those to others.
+func TestReadEvents(t *testing.T) {
+	const other, own = `data: {"id":2,"error":{"code":-1,"message":"x"}}` + "\n\n", `data: {"id":1,"result":{}}` + "\n\n"
+	for _, stream := range []string{other + own, own + other} {
+		if a, err := mcp.ReadEvents([]byte(stream), "1"); err != nil || a.Result == nil {
+			t.Errorf("%s: %+v, %v", stream, a, err)
+		}
+	}
+	if a, err := mcp.ReadEvents([]byte(other), "1"); err == nil {
+		t.Errorf("another answer alone: %+v", a)
+	}
+}
