@@ -120,10 +120,11 @@ func (rec *Record) named(part *call.Call) {
 	}
 }
 
-// alike tells whether two refused parts of a batch differ in their ids alone.
+// alike tells whether two refused parts of a batch differ in their ids at most; new records have
+// none.
 func (rec *Record) alike(other *Record) bool {
 	return rec.Code == other.Code && rec.Rule == other.Rule && rec.At == other.At && rec.Why == other.Why && rec.Method == other.Method &&
-		rec.Route == other.Route && rec.Remedy == other.Remedy && len(rec.IDs) > 0 && len(other.IDs) > 0
+		rec.Route == other.Route && rec.Remedy == other.Remedy
 }
 
 // record returns the record of a decision on r.
@@ -154,7 +155,7 @@ func (rec *Record) mask() {
 }
 
 // records returns the record of a decision, or those of the refused parts of a batch: one for
-// all parts that differ in their ids alone.
+// all parts that are alike.
 func (s *site) records(r *policies.Request, d policies.Decision) []Record {
 	whole := s.record(r, d)
 	if len(d.Verdict.Parts) == 0 {
