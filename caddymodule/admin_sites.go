@@ -17,7 +17,8 @@ const statusVersion = 1
 // siteStatus is a site in the answer to GET /restwarden/sites.
 type siteStatus struct {
 	Site string `json:"site"`
-	// Listen is where Caddy listens; only where another directive guards the site elsewhere.
+	// Listen is where Caddy listens; only where another directive guards the site elsewhere, or
+	// in another mode.
 	Listen    []string   `json:"listen,omitempty"`
 	Platform  string     `json:"platform"`
 	Mode      string     `json:"mode"`                 // in force now
@@ -59,8 +60,8 @@ func serveSites(w http.ResponseWriter, a adminRequest) error {
 }
 
 // statuses returns the state of each site. One that several directives guard, each on
-// addresses of its own, is there for each of them: they share the name, and what is counted
-// and switched by it.
+// addresses or with a mode of its own, is there for each of them: they share the name, and
+// what is counted and switched by it.
 func (a *App) statuses(now time.Time) []siteStatus {
 	all := []siteStatus{}
 	var same []*site // with the name of the last ones, each with other rules
@@ -69,7 +70,9 @@ func (a *App) statuses(now time.Time) []siteStatus {
 			same = nil
 		}
 		first := len(all) - len(same)
-		switch i := slices.IndexFunc(same, func(t *site) bool { return t.g.spot() == s.g.spot() || t.g.server == s.g.server }); {
+		switch i := slices.IndexFunc(same, func(t *site) bool {
+			return t.g.spot() == s.g.spot() || t.g.server == s.g.server && t.g.mode() == s.g.mode()
+		}); {
 		case i < 0:
 			same, all = append(same, s), append(all, s.status(now))
 		case same[i].g.server != s.g.server: // one directive with several addresses
@@ -84,9 +87,12 @@ func (a *App) statuses(now time.Time) []siteStatus {
 	return all
 }
 
+// mode returns the mode of the directive.
+func (g *Gateway) mode() policies.Mode { return orDefault(g.Mode, policies.Enforce) }
+
 // status returns the state of the site.
 func (s *site) status(now time.Time) siteStatus {
-	configured := string(orDefault(s.g.Mode, policies.Enforce))
+	configured := string(s.g.mode())
 	bytes, limit := s.spool.Held(s.Name)
 	st := siteStatus{
 		Site: s.Name, Listen: strings.Fields(s.g.server), Platform: s.g.Platform, Mode: configured, Configured: configured,

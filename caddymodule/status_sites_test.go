@@ -10,11 +10,12 @@ import (
 	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
 )
 
-// TestStatus_Ports: two directives for one host, each on a port of its own, are told apart, with
-// the problems of each. One directive for two ports is one site.
+// TestStatus_Ports: two directives for one host, each on a port or with a mode of its own, are
+// told apart, with the problems of each. One directive for two ports is one site, and so are
+// directives of one mode on one port.
 func TestStatus_Ports(t *testing.T) {
 	var ports []string
-	for _, address := range machine.FreeAddresses(t, 4) {
+	for _, address := range machine.FreeAddresses(t, 5) {
 		ports = append(ports, address[strings.LastIndexByte(address, ':')+1:])
 	}
 	startSites(t, fmt.Sprintf(`http://shop.example.com:%s {
@@ -29,18 +30,31 @@ http://shop.example.com:%s {
 http://blog.example.com:%s, http://blog.example.com:%s {
 	restwarden wordpress
 }
-`, ports[0], ports[1], ports[2], ports[3]))
+http://two.example.com:%s {
+	handle /a/* {
+		restwarden wordpress
+	}
+	handle /b/* {
+		restwarden wordpress
+	}
+	handle {
+		restwarden wordpress {
+			mode observe
+		}
+	}
+}
+`, ports[0], ports[1], ports[2], ports[3], ports[4]))
 	got := map[string]string{}
 	for _, s := range current.Load().statuses(time.Now()) {
 		name := s.Site + " " + strings.Join(s.Listen, " ")
-		got[name] = s.Mode
+		got[name] = strings.TrimSpace(got[name] + " " + s.Mode)
 		for _, p := range s.Problems {
 			if p.Code == "W10" { // call off
 				got[name] += " " + p.Code
 			}
 		}
 	}
-	want := map[string]string{"blog.example.com ": "enforce", "shop.example.com 127.0.0.1:" + ports[0]: "enforce", "shop.example.com 127.0.0.1:" + ports[1]: "observe W10"}
+	want := map[string]string{"blog.example.com ": "enforce", "shop.example.com 127.0.0.1:" + ports[0]: "enforce", "shop.example.com 127.0.0.1:" + ports[1]: "observe W10", "two.example.com 127.0.0.1:" + ports[4]: "enforce observe"}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("%v, want %v", got, want)
 	}
@@ -48,7 +62,7 @@ http://blog.example.com:%s, http://blog.example.com:%s {
 	for _, s := range current.Load().sites() { // that switches belong to
 		names = append(names, s.Name)
 	}
-	if !slices.Equal(names, []string{"blog.example.com", "shop.example.com"}) {
+	if !slices.Equal(names, []string{"blog.example.com", "shop.example.com", "two.example.com"}) {
 		t.Errorf("%q", names)
 	}
 }
