@@ -103,23 +103,19 @@ func (s *Signature) given(h http.Header) (g given, ok bool) {
 }
 
 // single returns the value of a header that occurs once, with no other header whose name
-// PHP folds onto it (docs/platform I.7, 1).
+// some server folds onto it (docs/platform I.7, 1).
 func single(h http.Header, name string) (string, bool) {
 	values := h[name]
 	if len(values) != 1 || len(values[0]) > maxSignature {
 		return "", false
 	}
 	for other := range h {
-		if len(other) == len(name) && other != name && strings.EqualFold(asVariable(other), asVariable(name)) {
+		if len(other) == len(name) && other != name && strings.EqualFold(call.FoldHeader(other), call.FoldHeader(name)) {
 			return "", false
 		}
 	}
 	return values[0], true
 }
-
-var variableNames = strings.NewReplacer("-", "_", ".", "_", " ", "_")
-
-func asVariable(header string) string { return variableNames.Replace(header) }
 
 // stale returns "" for exactly ten digits, UNIX seconds from 2001 to 2286, that are within
 // the tolerance. Else it says for the operator what is wrong.

@@ -77,9 +77,12 @@ func (s *source) list(name string, limit int) (items []any, refusal *Refusal) {
 		}
 		return readList(raw, limit)
 	}
-	v, _, refusal := s.find(name, branchLevels)
+	v, from, refusal := s.find(name, branchLevels)
 	if refusal != nil || v == nil || v == "" {
 		return nil, refusal
+	}
+	if from == inQuery && phpvars.OrderMatters(s.query, name) {
+		return nil, errBatch // a server that sorts the query would make another list
 	}
 	array, ok := v.(*phpvars.Array)
 	if !ok {

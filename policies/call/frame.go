@@ -65,7 +65,7 @@ func (rd *Reader) frame(r *http.Request) *Refusal {
 // value or a name that may fold onto another one, or says something of the connection.
 func isUsual(h http.Header) bool {
 	for name, values := range h {
-		if len(values) != 1 || !plainValue(values) || strings.IndexByte(name, '_') >= 0 || strings.IndexByte(name, '.') >= 0 {
+		if len(values) != 1 || !plainValue(values) || !plainName(name) {
 			return false
 		}
 		switch name {
@@ -158,10 +158,10 @@ func quietConnection(values []string) bool {
 // another one that is present: PHP reads "X_A", "X.A" and "X-A" alike.
 func (rd *Reader) aliases(h http.Header) bool {
 	for name := range h {
-		if strings.IndexByte(name, '_') < 0 && strings.IndexByte(name, '.') < 0 {
+		if plainName(name) {
 			continue
 		}
-		folded := http.CanonicalHeaderKey(variableNames.Replace(name))
+		folded := http.CanonicalHeaderKey(FoldHeader(name))
 		if _, ok := h[folded]; ok || folded == rd.nonce {
 			return true
 		}
@@ -172,8 +172,31 @@ func (rd *Reader) aliases(h http.Header) bool {
 	return false
 }
 
-// variableNames folds names of headers as PHP's variables do.
-var variableNames = strings.NewReplacer("_", "-", ".", "-")
+// plainName tells whether FoldHeader leaves a name alone.
+func plainName(name string) bool {
+	for i := range len(name) {
+		if c := name[i]; c != '-' && !alnum(c) {
+			return false
+		}
+	}
+	return true
+}
+
+// FoldHeader returns the name that a header has where all that servers make the same variable
+// of is written with a dash. PHP folds "_", "." and " ", lighttpd all but letters and digits
+// (docs/platform I.7, 1; I.13, B5).
+func FoldHeader(name string) string {
+	if plainName(name) {
+		return name
+	}
+	folded := []byte(name)
+	for i, c := range folded {
+		if !alnum(c) {
+			folded[i] = '-'
+		}
+	}
+	return string(folded)
+}
 
 // maxTarget bounds target and deciding headers, in bytes: Caddy's FastCGI client cuts
 // what is longer than 64 KiB, and other readers at limits of their own.
@@ -220,7 +243,7 @@ var asPairs = strings.NewReplacer("?", "&", ";", "&")
 
 // endsEarly tells whether a path holds what ends one, or begins a variable.
 func endsEarly(path string) bool {
-	return !plainBytes.holds(path) && strings.ContainsAny(decodeAll(path), "?&#")
+	return !plainBytes.holds(path) && strings.ContainsAny(decodeAll(path), "?&#;")
 }
 
 // oddLength refuses a Content-Length that differs from the length that the server has

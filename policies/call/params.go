@@ -98,7 +98,11 @@ func (s *source) find(name string, levels int) (any, place, *Refusal) {
 	if phpvars.Separated(s.query, name) {
 		return nil, inQuery, errVariable
 	}
-	if v, ok := s.queryVar(name, levels); ok {
+	v, set := s.queryVar(name, levels)
+	if _, text := v.(string); text && phpvars.Count(s.query, name) > 1 {
+		return nil, inQuery, errVariable // a server that sorts the query would choose another one
+	}
+	if set {
 		return v, inQuery, nil
 	}
 	return nil, nowhere, nil
@@ -254,7 +258,7 @@ func (s *source) rawJSON(name string) (jsontext.Value, bool, *Refusal) {
 // droppable tells whether some front-ends hand the body on and others drop it, so that what
 // it sets is not certain (docs/platform I.6).
 func (s *source) droppable() bool {
-	return s.wire == http.MethodHead || s.wire == http.MethodOptions
+	return s.wire == http.MethodHead || s.wire == http.MethodOptions || s.wire == http.MethodGet && s.method != http.MethodGet
 }
 
 func (s *source) readJSON() *Refusal {

@@ -225,6 +225,12 @@ func straight(route string) bool {
 	if plainBytes.holds(route) && !strings.Contains(route, "//") {
 		return true
 	}
+	if strings.HasSuffix(decodeAll(route), " ") { // nginx drops it where it passes on the decoded path
+		return false
+	}
+	if once := phpvars.Decode(strings.ReplaceAll(route, "+", "%2B")); once != route && strings.IndexByte(once, '%') >= 0 && !straight(once) {
+		return false // some servers decode before a rewrite, and PHP decodes again
+	}
 	double := isTemplate(route)
 	for i := 0; i < len(route); i++ {
 		switch {

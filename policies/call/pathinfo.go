@@ -15,7 +15,7 @@ import (
 // "/index.php" on every page.
 func (rd *Reader) cutPath(u *url.URL) *Refusal {
 	if strings.IndexByte(u.Path, '%') < 0 && strings.IndexByte(u.Path, '.') < 0 {
-		return nil
+		return splits(u.Path)
 	}
 	path := lower(decodeAll(u.Path))
 	switch {
@@ -31,6 +31,16 @@ func (rd *Reader) cutPath(u *url.URL) *Refusal {
 	infos, ok := rd.emptyInfos(behind)
 	if !ok || slices.ContainsFunc(infos, func(info string) bool { return rd.namedWithout(u, info) }) {
 		return errScriptPath
+	}
+	return splits(path)
+}
+
+// splits refuses a decoded path with a line end before its end. A server that puts the decoded
+// path into its request to the next one would send a second request (docs/platform I.13). A
+// link that somebody has copied with the end of its line is honest.
+func splits(path string) *Refusal {
+	if strings.ContainsAny(strings.TrimSuffix(strings.TrimSuffix(path, "\n"), "\r"), "\r\n") {
+		return errPath
 	}
 	return nil
 }

@@ -46,8 +46,8 @@ func ids() (list []Door) {
 	}
 	return append(list,
 		door(of, "PUT"+toOrder+"?id=<sub>", ""),
-		door(of, "PUT"+toOrder+"?id=<order>&id=<sub>", ""),
-		door(of, "PUT"+toOrder+"?id=<order>&id=<sub>", note),
+		door(of, "PUT"+toOrder+"?id=<order>&id=<sub>", "").odd(),
+		door(of, "PUT"+toOrder+"?id=<order>&id=<sub>", note).odd(),
 		door(of, "PUT"+toOrder+"?ID=<sub>", "").kept(),
 		inParts(of, "POST"+toOrder, "id", "<sub>"),
 		inParts(of, "POST"+toOrder, "id", "<sub>", "customer_note", "x"),
