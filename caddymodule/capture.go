@@ -115,7 +115,7 @@ func (c *capture) answer(method string) (*ask.Answer, error) {
 			return nil, err
 		}
 	}
-	return &ask.Answer{Status: c.status, Header: c.header, Body: body.Bytes()}, nil
+	return &ask.Answer{Status: c.status, Header: c.header, Body: ask.Text(body.Bytes())}, nil
 }
 
 // capturing runs next with w. reverse_proxy panics if an answer ends early, and if w

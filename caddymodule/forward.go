@@ -248,7 +248,7 @@ func (s *site) rewriteBody(x *exchange, a *ask.Answer, body *call.Buffer) error 
 		body.Close()
 	}
 	err := body.Replace(x.r.Context(), func(piece []byte) ([]byte, error) {
-		a.Body = piece
+		a.Body = ask.Text(piece)
 		err := s.rewrite(x, a)
 		piece, a.Body = a.Body, nil
 		return piece, err

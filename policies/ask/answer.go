@@ -1,12 +1,18 @@
 package ask
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/call"
 )
+
+// Text returns a body without a byte order mark at its head. A file of the site's own code that
+// was saved with one puts it before each answer. Browsers drop it (Encoding Standard, "UTF-8
+// decode"), and so its site works.
+func Text(body []byte) []byte { return bytes.TrimPrefix(body, []byte("\ufeff")) }
 
 // Answer is a complete answer of the platform.
 type Answer struct {
