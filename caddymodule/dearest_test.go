@@ -28,7 +28,7 @@ var dearestDoors = grammar.Doors{
 	"page":    {"/shop/"},
 	"call":    {"/wp-json/wc/v3/orders/5", "/wp-json/wc/store/v1/checkout?_embed"},
 	"form":    {"/"},
-	"batch":   {"/wp-json/batch/v1", "/wp-json/wc/store/v1/batch", "/wp-json/wc/v3/orders/batch"},
+	"batch":   {"/wp-json/batch/v1", "/wp-json/wc/store/v1/batch", "/wp-json/wc/v3/orders/batch", "/wp-json/wc/v3/orders/5/refunds/batch"},
 	"message": {agentsDoor},
 	"answer":  {"/wp-json/wp/v2/posts?_embed"},
 }

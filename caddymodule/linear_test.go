@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -42,15 +43,17 @@ func posts(path, before, behind string) func(*http.Request, string) string {
 	}
 }
 
+// silentNext answers 404 without a word.
+var silentNext = caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) error {
+	w.WriteHeader(http.StatusNotFound)
+	return nil
+})
+
 // TestLinear_Gateway: whatever stands many times in a request that policies judge, twice of it
 // costs twice.
 func TestLinear_Gateway(t *testing.T) {
 	const n = 10 << 10
 	g := provisioned(t, guardedShop)
-	next := caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) error {
-		w.WriteHeader(http.StatusNotFound)
-		return nil
-	})
 	cost := func(place func(*http.Request, string) string, text string) (bytes int64) {
 		bytes = math.MaxInt64
 		for range 4 { // pools are filled, and emptied now and then
@@ -61,7 +64,7 @@ func TestLinear_Gateway(t *testing.T) {
 			}
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			_ = g.ServeHTTP(w, r, next) // whatever it answers
+			_ = g.ServeHTTP(w, r, silentNext) // whatever it answers
 			runtime.ReadMemStats(&after)
 			bytes = min(bytes, int64(after.TotalAlloc-before.TotalAlloc))
 		}
@@ -76,6 +79,51 @@ func TestLinear_Gateway(t *testing.T) {
 			if twice > once*5/2+64<<10 {
 				t.Errorf("%s of %q: %d bytes for %d, %d for twice as many", name, unit, once, n, twice)
 			}
+		}
+	}
+}
+
+// TestLinear_Parts: what the parts of a batch share is read once, not once for each part.
+func TestLinear_Parts(t *testing.T) {
+	g := provisioned(t, guardedShop)
+	items := func(item string, n int) (text string) {
+		for i := range n {
+			text += strings.ReplaceAll(item, "#", strconv.Itoa(i))
+		}
+		return strings.TrimRight(text, ",&")
+	}
+	const refunds, orders, customers = "/wp-json/wc/v3/orders/5/refunds/batch", "/wp-json/wc/v3/orders/batch", "/wp-json/wc/v3/customers/batch"
+	for name, made := range map[string]func(n int) (target, contentType, body string){
+		"a form of refunds": func(n int) (string, string, string) {
+			return refunds, "application/x-www-form-urlencoded", items("create[#][compute_totals][]=1&", n) + "&" + items("create[0][a#][][][][][]=&", 5*n)
+		},
+		"a query of creations": func(n int) (string, string, string) {
+			return orders + "?" + items("id[#=&_embed[#=&", 5*n), "application/json", `{"create":[` + items("{},", n) + "]}"
+		},
+		"a query of updates": func(n int) (string, string, string) {
+			return customers + "?" + items("password[#=&", 9*n), "application/json", `{"update":[` + items(`{"id":#},`, n) + "]}"
+		},
+		"a long collection": func(n int) (string, string, string) {
+			return "/wp-json/wc/v3/" + strings.Repeat("a", 20*n) + "/batch", "application/json", `{"create":[` + items("{},", n) + "]}"
+		},
+	} {
+		cost := func(n int) (bytes int64) {
+			bytes = math.MaxInt64
+			for range 4 {
+				target, contentType, body := made(n)
+				w := httptest.NewRecorder()
+				r := prepared(w, target, "Content-Type", contentType)
+				r.Method, r.Body, r.ContentLength = http.MethodPost, io.NopCloser(strings.NewReader(body)), int64(len(body))
+				var before, after runtime.MemStats
+				runtime.ReadMemStats(&before)
+				_ = g.ServeHTTP(w, r, silentNext) // whatever it answers
+				runtime.ReadMemStats(&after)
+				bytes = min(bytes, int64(after.TotalAlloc-before.TotalAlloc))
+			}
+			return bytes
+		}
+		if once, twice := cost(50), cost(100); twice > once*5/2+64<<10 {
+			t.Errorf("%s: %d bytes for 50 parts, %d for 100", name, once, twice)
 		}
 	}
 }

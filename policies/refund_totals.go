@@ -44,7 +44,7 @@ func (p *RefundTotals) Check(ctx context.Context, r *Request) (Verdict, error) {
 	if i < 0 {
 		return Verdict{}, nil
 	}
-	v, set, err := r.Call.Param("compute_totals")
+	v, set, err := r.Call.Scalar("compute_totals") // an array is true, whatever it holds
 	if err != nil || !set || !truthy(v) {
 		return Verdict{}, err
 	}

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"unsafe"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -91,7 +92,7 @@ func (s *source) list(name string, limit int) (items []any, refusal *Refusal) {
 	if array.Len() > limit {
 		return nil, errTooMany
 	}
-	list := &branch{array: array, of: s, path: []string{name}}
+	list := &branch{array}
 	for i, key := range array.Keys() {
 		if key != strconv.Itoa(i) {
 			return nil, errBatch
@@ -127,9 +128,30 @@ func (c *Call) Open() {
 	if collection, kind := rd.batchRoute(c.Key); kind == itemLists {
 		flatten = func(c *Call) *Refusal { return rd.flattenItems(c, collection) }
 	}
-	if refusal := flatten(c); refusal != nil {
+	refusal := flatten(c)
+	if refusal == nil {
+		refusal = c.countParts()
+	}
+	if refusal != nil {
 		*c = Call{Kind: Refused, Refusal: refusal, src: c.src}
 	}
+}
+
+// costOfPart is what a part takes beside its route.
+const costOfPart = int64(unsafe.Sizeof(Call{}) + unsafe.Sizeof(source{}) + unsafe.Sizeof(part{}))
+
+// countParts takes memory of the holder's share for the parts, for as long as the request lasts:
+// a part can be a few bytes of the body. Of a list in the query there is no more than the query
+// has room for.
+func (c *Call) countParts() *Refusal {
+	if c.src.body == nil {
+		return nil
+	}
+	size := int64(0)
+	for _, p := range c.Parts {
+		size += costOfPart + int64(len(p.Route)+len(p.Key))
+	}
+	return c.src.body.hold(size)
 }
 
 const (
@@ -168,7 +190,7 @@ func (rd *Reader) batchRoute(key string) (collection string, kind int) {
 // I.12, 1). It is as long as the target of a request may be.
 func isPartPath(path string) bool {
 	route, query, _ := strings.Cut(path, "?")
-	return len(path) <= maxTarget && len(route) > 1 && route[0] == '/' && route[1] != '/' && plainBytes.holds(route) && printed.holds(query) && !strings.ContainsAny(path, "#\\")
+	return len(path) <= maxTarget && len(route) > 1 && len(route) <= maxRoute && route[0] == '/' && route[1] != '/' && plainBytes.holds(route) && printed.holds(query) && !strings.ContainsAny(path, "#\\")
 }
 
 // printed are the bytes that are neither blank nor control.
@@ -236,9 +258,13 @@ func (rd *Reader) requestPart(c *Call, request any) (*Call, *Refusal) {
 }
 
 func (rd *Reader) newPart(c *Call, route, method, query string, own *part) *Call {
+	src := &source{rd: rd, query: query, wire: c.Wire, method: method, part: own}
+	if query == c.src.query {
+		src.asked = c.src.answers()
+	}
 	return &Call{
 		Kind: Single, Route: route, Key: keyOf(route), Method: method, Wire: c.Wire, Form: c.Form, Base: c.Base, Rewritten: c.Rewritten,
-		src: &source{rd: rd, query: query, wire: c.Wire, method: method, part: own},
+		src: src,
 	}
 }
 

@@ -1,18 +1,10 @@
 package call
 
-import (
-	"slices"
-
-	"github.com/restwarden/restwarden/policies/call/phpvars"
-)
+import "github.com/restwarden/restwarden/policies/call/phpvars"
 
 // branch is an array within a list of a batch that comes in a form or a query. Arrays within a
-// field of a part have no elements there: they are built where they are asked for.
-type branch struct {
-	array *phpvars.Array
-	of    *source
-	path  []string // to the array: the name of the list, then keys
-}
+// field of a part have no elements there.
+type branch struct{ array *phpvars.Array }
 
 // branchLevels are those of a list: the list itself, its items, and the fields of the body of
 // an item, see phpvars.Variables.
@@ -22,24 +14,20 @@ const branchLevels = 4
 func (b *branch) child(key string) (any, bool) {
 	v, set := b.array.Get(key)
 	if array, ok := v.(*phpvars.Array); ok {
-		return &branch{array, b.of, append(slices.Clone(b.path), key)}, true
+		return &branch{array}, true
 	}
 	return v, set
 }
 
-// get returns a field, see source.find.
+// get returns a field, see source.find. What is nested in one is built for nobody: clients that
+// nest send JSON, and each part would read the whole form once more.
 func (b *branch) get(name string, levels int) (any, bool, *Refusal) {
 	v, set := b.array.Get(name)
-	if _, array := v.(*phpvars.Array); !array {
+	switch _, array := v.(*phpvars.Array); {
+	case !array:
 		return v, set, nil
-	}
-	if levels == scalar {
+	case levels == scalar:
 		return Compound{}, true, nil
 	}
-	v, _, refusal := b.of.find(b.path[0], whole)
-	for _, key := range append(slices.Clone(b.path[1:]), name) {
-		array, _ := v.(*phpvars.Array)
-		v, _ = array.Get(key)
-	}
-	return v, true, refusal
+	return nil, true, errBatch
 }

@@ -95,9 +95,12 @@ func (c *Call) Settle() {
 // settlePart drops the fields of a part. What it keeps are copies: a text keeps the whole body
 // that it is a slice of.
 func (c *Call) settlePart() {
-	c.Route, c.Key = strings.Clone(c.Route), strings.Clone(c.Key)
+	c.Route = strings.Clone(c.Route)
+	if c.Key = strings.Clone(c.Key); c.Key == c.Route {
+		c.Key = c.Route
+	}
 	_, embeds := c.QueryVariable(embedVar)
-	if c.src.query, *c.src.part = "", (part{gone: true}); embeds {
+	if c.src.query, c.src.asked, *c.src.part = "", nil, (part{gone: true}); embeds {
 		c.src.query = embedVar
 	}
 }

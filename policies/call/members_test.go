@@ -112,8 +112,8 @@ func TestParts_Settled(t *testing.T) {
 			t.Error(v, set, err)
 		}
 		v, set, err := p.Param("x")
-		if text := strings.Join(strings.Fields(valueText(v)), ""); !set || err != nil || text != `[y]` && text != `{"y":[{"z":"1"}]}` {
-			t.Error(text, set, err)
+		if text := strings.Join(strings.Fields(valueText(v)), ""); set != (contentType == jsonType) || set != (err == nil) || set && text != `{"y":[{"z":"1"}]}` {
+			t.Error(text, set, err) // what a form nests in a field of a part is built for nobody
 		}
 		c.Settle()
 		c.Settle()

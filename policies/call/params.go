@@ -30,6 +30,8 @@ type source struct {
 	jsonRead   bool
 	parts      int // that a batch may have
 
+	asked map[string]queryValue // of the query, where parts share it
+
 	part *part // set for a part of a batch: its fields replace JSON and form
 }
 
@@ -95,17 +97,47 @@ func (s *source) find(name string, levels int) (any, place, *Refusal) {
 			}
 		}
 	}
-	if phpvars.Separated(s.query, name) {
+	switch v := s.inQuery(name, levels); {
+	case v.apart, v.repeated:
 		return nil, inQuery, errVariable
-	}
-	v, set := s.queryVar(name, levels)
-	if _, text := v.(string); text && phpvars.Count(s.query, name) > 1 {
-		return nil, inQuery, errVariable // a server that sorts the query would choose another one
-	}
-	if set {
-		return v, inQuery, nil
+	case v.set:
+		return v.value, inQuery, nil
 	}
 	return nil, nowhere, nil
+}
+
+// queryValue is what a query says of a variable.
+type queryValue struct {
+	value    any
+	set      bool
+	apart    bool // it stands next to a ";", where some PHP split a query too
+	repeated bool // a server that sorts the query would choose another value
+}
+
+// answers makes the parts of a batch that have its query read each variable of it once.
+func (s *source) answers() map[string]queryValue {
+	if s.asked == nil {
+		s.asked = map[string]queryValue{}
+	}
+	return s.asked
+}
+
+func (s *source) inQuery(name string, levels int) (v queryValue) {
+	if s.query == "" {
+		return v
+	}
+	if known, ok := s.asked[name]; ok && levels == scalar {
+		return known
+	}
+	v.apart = phpvars.Separated(s.query, name)
+	v.value, v.set = s.queryVar(name, levels)
+	if _, text := v.value.(string); text {
+		v.repeated = phpvars.Count(s.query, name) > 1
+	}
+	if s.asked != nil && levels == scalar {
+		s.asked[name] = v
+	}
+	return v
 }
 
 func (s *source) queryVar(name string, levels int) (any, bool) {

@@ -217,6 +217,10 @@ func keyOf(route string) string {
 // Key returns the key of a route as called, which patterns match; see Call.Key.
 func Key(route string) string { return keyOf(route) }
 
+// maxRoute bounds a route, in bytes. The longest of the platform holds one name of a post, 200
+// bytes that may each be escaped. Every part of a shop's batch has the route of its collection.
+const maxRoute = 1 << 10
+
 // straight tells whether a route stays the same if a server behind the gateway straightens
 // paths. The platform itself leaves "//" and escapes of plain characters alone
 // (docs/platform I.1.3), so that a free segment of one route fits text that looks like

@@ -216,7 +216,7 @@ func (rd *Reader) dispatch(c *Call, r *http.Request, original *url.URL, where pa
 		return nil
 	}
 	switch {
-	case !straight(c.Route):
+	case len(c.Route) > maxRoute, !straight(c.Route):
 		return errRoute
 	case endsEarly(r.URL.Path), original != nil && endsEarly(original.Path):
 		return errPath // see namesRoute: any variable might stand there

@@ -59,12 +59,12 @@ func (c *Call) QueryVariable(name string) (value string, set bool) {
 	if c.src == nil {
 		return "", false
 	}
-	if phpvars.Separated(c.src.query, name) {
+	v := c.src.inQuery(name, scalar)
+	if v.apart {
 		return "", true
 	}
-	v, set := c.src.queryVar(name, scalar)
-	value, _ = v.(string)
-	return value, set
+	value, _ = v.value.(string)
+	return value, v.set
 }
 
 // QueryNames returns the names of the variables in the query.

@@ -147,6 +147,29 @@ var places = []place{
 	{"paths of parts", "batch", mostOfBody, pairs, func(r *Request, u string) {
 		posted(r, jsonType, `{"requests":[`+inParts(u, `{"path":"/wp/v2/posts?`, `"},`, "&")+`]}`)
 	}},
+	{"items", "batch", mostOfBody, members, func(r *Request, u string) {
+		posted(r, jsonType, `{"update":[`+inParts(u, `{"id":5,`, `},`, jsonCut)+`]}`)
+	}},
+	{"many items", "batch", mostOfBody, []unit{{end: `{},`}, {end: `1,`}}, func(r *Request, u string) {
+		some := strings.Join(strings.SplitAfterN(u, ",", mostItems+1)[:mostItems], "")
+		posted(r, jsonType, `{"create":[`+strings.TrimSuffix(some, ",")+`]}`)
+	}},
+	{"form of items", "batch", mostOfBody, pairs, func(r *Request, u string) {
+		u = strings.ReplaceAll(u, "&", "&create[0][")
+		posted(r, formType, allItems("create[#][compute_totals][]=1&")+"create[0]["+u[:min(len(u), mostOfBody)])
+	}},
+	{"query of items", "batch", mostOfHead, pairs, func(r *Request, u string) {
+		r.Target += mark(r.Target) + u
+		posted(r, jsonType, `{"create":[`+strings.TrimSuffix(allItems(`{},`), ",")+`]}`)
+	}},
+	{"collection", "batch", mostOfHead, []unit{{end: "/a"}, {end: "A"}, {end: "/#"}}, func(r *Request, u string) {
+		r.Target = "/wp-json/wc/v3/" + u + "/batch"
+		posted(r, jsonType, `{"create":[`+strings.TrimSuffix(allItems(`{},`), ",")+`]}`)
+	}},
+	{"posted collection", "batch", mostOfBody, []unit{{end: "/a"}, {end: "A"}}, func(r *Request, u string) {
+		r.Target = "/"
+		posted(r, formType, "rest_route=/wc/v3/"+u+"/batch&"+strings.TrimSuffix(allItems("delete[#]=1&"), "&"))
+	}},
 	{"arguments", "message", mostOfBody, members, func(r *Request, u string) {
 		posted(r, jsonType, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"mcp-adapter-execute-ability","arguments":{"ability_name":"shop/query","parameters":{`+strings.TrimSuffix(u, ",")+`}}}}`)
 	}},
@@ -174,6 +197,18 @@ func mark(target string) string {
 func posted(r *Request, contentType, body string) {
 	r.Method, r.Body = "POST", body
 	r.Fields = append([]Field{{"Content-Type", contentType}, {"Content-Length", strconv.Itoa(len(body))}}, r.Fields...)
+}
+
+// mostItems is how many items a batch of a shop's collection may have.
+const mostItems = 100
+
+// allItems writes as many items as there may be, each with its number for "#".
+func allItems(item string) string {
+	var b strings.Builder
+	for i := range mostItems {
+		b.WriteString(strings.ReplaceAll(item, "#", strconv.Itoa(i)))
+	}
+	return b.String()
 }
 
 // mostParts is how many parts a batch may have.
