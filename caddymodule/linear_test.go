@@ -43,6 +43,25 @@ func posts(path, before, behind string) func(*http.Request, string) string {
 	}
 }
 
+// allocated returns the bytes that g takes for a request with a body, the least of several times:
+// pools are filled, and emptied now and then.
+func allocated(g *Gateway, made func(w http.ResponseWriter) (r *http.Request, body string)) int64 {
+	bytes := int64(math.MaxInt64)
+	for range 4 {
+		w := httptest.NewRecorder()
+		r, body := made(w)
+		if body != "" {
+			r.Body, r.ContentLength = io.NopCloser(strings.NewReader(body)), int64(len(body))
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_ = g.ServeHTTP(w, r, silentNext) // whatever it answers
+		runtime.ReadMemStats(&after)
+		bytes = min(bytes, int64(after.TotalAlloc-before.TotalAlloc))
+	}
+	return bytes
+}
+
 // silentNext answers 404 without a word.
 var silentNext = caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) error {
 	w.WriteHeader(http.StatusNotFound)
@@ -54,21 +73,11 @@ var silentNext = caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Reque
 func TestLinear_Gateway(t *testing.T) {
 	const n = 10 << 10
 	g := provisioned(t, guardedShop)
-	cost := func(place func(*http.Request, string) string, text string) (bytes int64) {
-		bytes = math.MaxInt64
-		for range 4 { // pools are filled, and emptied now and then
-			w := httptest.NewRecorder()
+	cost := func(place func(*http.Request, string) string, text string) int64 {
+		return allocated(g, func(w http.ResponseWriter) (*http.Request, string) {
 			r := prepared(w, "/wp-json/wp/v2/posts/5")
-			if body := place(r, text); body != "" {
-				r.Body, r.ContentLength = io.NopCloser(strings.NewReader(body)), int64(len(body))
-			}
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			_ = g.ServeHTTP(w, r, silentNext) // whatever it answers
-			runtime.ReadMemStats(&after)
-			bytes = min(bytes, int64(after.TotalAlloc-before.TotalAlloc))
-		}
-		return bytes
+			return r, place(r, text)
+		})
 	}
 	for name, place := range judgedPlaces {
 		for _, unit := range []string{
@@ -107,20 +116,13 @@ func TestLinear_Parts(t *testing.T) {
 			return "/wp-json/wc/v3/" + strings.Repeat("a", 20*n) + "/batch", "application/json", `{"create":[` + items("{},", n) + "]}"
 		},
 	} {
-		cost := func(n int) (bytes int64) {
-			bytes = math.MaxInt64
-			for range 4 {
+		cost := func(n int) int64 {
+			return allocated(g, func(w http.ResponseWriter) (*http.Request, string) {
 				target, contentType, body := made(n)
-				w := httptest.NewRecorder()
 				r := prepared(w, target, "Content-Type", contentType)
-				r.Method, r.Body, r.ContentLength = http.MethodPost, io.NopCloser(strings.NewReader(body)), int64(len(body))
-				var before, after runtime.MemStats
-				runtime.ReadMemStats(&before)
-				_ = g.ServeHTTP(w, r, silentNext) // whatever it answers
-				runtime.ReadMemStats(&after)
-				bytes = min(bytes, int64(after.TotalAlloc-before.TotalAlloc))
-			}
-			return bytes
+				r.Method = http.MethodPost
+				return r, body
+			})
 		}
 		if once, twice := cost(50), cost(100); twice > once*5/2+64<<10 {
 			t.Errorf("%s: %d bytes for 50 parts, %d for 100", name, once, twice)
