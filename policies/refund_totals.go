@@ -37,6 +37,34 @@ func (p *RefundTotals) Provision(site *Site, settings Settings) error {
 
 // Check asks whether the release knows the field, if the call sets it.
 func (p *RefundTotals) Check(ctx context.Context, r *Request) (Verdict, error) {
+	return p.check(ctx, r, new(refundAnswers))
+}
+
+// CheckBatch judges each part. The parts have one caller, who is asked about once.
+func (p *RefundTotals) CheckBatch(ctx context.Context, r *Request) (Verdict, error) {
+	return checkParts(ctx, &refundParts{policy: p}, r)
+}
+
+// refundParts judges the parts of one batch.
+type refundParts struct {
+	policy *RefundTotals
+	said   refundAnswers
+}
+
+// Check judges one part.
+func (p *refundParts) Check(ctx context.Context, r *Request) (Verdict, error) {
+	return p.policy.check(ctx, r, &p.said)
+}
+
+// refundAnswers is what the platform has said while one request is judged. None of it is about
+// a single order.
+type refundAnswers struct {
+	known   map[string]bool // by namespace
+	asked   bool            // whether the caller may refund
+	refusal *ask.Answer     // nil if so
+}
+
+func (p *RefundTotals) check(ctx context.Context, r *Request, said *refundAnswers) (Verdict, error) {
 	if !p.named && p.site.Release.Configured(11, 1) || r.Call.Kind != call.Single || !isUpdate(r.Call.Method) {
 		return Verdict{}, nil
 	}
@@ -53,15 +81,26 @@ func (p *RefundTotals) Check(ctx context.Context, r *Request) (Verdict, error) {
 	if err != nil || claim == caller.ClaimNothing {
 		return Verdict{}, err // the platform itself refuses anonymous callers
 	}
-	known, err := p.known(ctx, r, namespace)
-	if known || err != nil {
-		return Verdict{}, err
+	known, asked := said.known[namespace]
+	if !asked {
+		if known, err = p.known(ctx, r, namespace); err != nil {
+			return Verdict{}, err
+		}
+		if said.known == nil {
+			said.known = map[string]bool{}
+		}
+		said.known[namespace] = known
 	}
-	refusal, err := p.mayNot(ctx, r, claim)
-	switch {
-	case err != nil:
-		return Verdict{}, err
-	case refusal != nil:
+	if known {
+		return Verdict{}, nil
+	}
+	if !said.asked {
+		if said.refusal, err = p.mayNot(ctx, r, claim); err != nil {
+			return Verdict{}, err
+		}
+		said.asked = true
+	}
+	if refusal := said.refusal; refusal != nil {
 		return inPlatformWords(refusal.DeniedWrite(&p.site.Platform, r.Call)), nil
 	}
 	return Verdict{
