@@ -114,8 +114,9 @@ func callerOf(r *policies.Request) string {
 	return ""
 }
 
-// refuse answers with the platform's error object, or with the platform's own answer. That may be
-// large: until the client has taken it, it is kept and counted as a rewritten answer is.
+// refuse answers with the platform's error object, which may carry a cart, or with the platform's
+// own answer. Either may be large: until the client has taken it, it is kept and counted as a
+// rewritten answer is.
 func (s *site) refuse(w http.ResponseWriter, x *exchange, v policies.Verdict) error {
 	h := w.Header()
 	maps.Copy(h, v.Header)
@@ -131,37 +132,54 @@ func (s *site) refuse(w http.ResponseWriter, x *exchange, v policies.Verdict) er
 	if a := s.chain.Refusal(&x.req, v); a != nil {
 		v.Answer = a
 	}
+	text, err := textOf(v)
+	if err != nil {
+		return caddyhttp.Error(http.StatusInternalServerError, err)
+	}
 	kept := call.NewBuffer(s.memory, s.spool, x.whole.Holder)
 	defer kept.Close()
-	if v.Answer != nil {
-		if _, err := kept.Write(v.Answer.Body); err != nil {
-			s.logger.Warn("no room for an answer of the platform", zap.String("site", s.Name), zap.Error(err))
+	body := io.Reader(bytes.NewReader(text))
+	if len(text) > smallText {
+		if _, err := kept.Write(text); err == nil {
+			body = kept.Reader()
+		} else {
+			s.logger.Warn("no room for a large refusal", zap.String("site", s.Name), zap.Error(err))
 			v = policies.Unavailable()
 			maps.Copy(h, v.Header)
+			if text, err = textOf(v); err != nil {
+				return caddyhttp.Error(http.StatusInternalServerError, err)
+			}
+			body = bytes.NewReader(text)
 		}
 	}
-	status, body := v.Status, io.Reader(nil)
+	h.Set("Content-Length", strconv.Itoa(len(text)))
+	status := v.Status
 	if v.Answer != nil {
-		status, body = v.Answer.Status, kept.Reader()
+		status = v.Answer.Status
 		for _, name := range []string{"Content-Type", "Www-Authenticate"} {
 			if values := v.Answer.Header[name]; len(values) > 0 {
 				h[name] = values
 			}
 		}
-		h.Set("Content-Length", strconv.FormatInt(kept.Size(), 10))
-		v.Answer = nil
 	} else {
 		h.Set("Content-Type", "application/json; charset=UTF-8")
-		object, err := errorObject(v)
-		if err != nil {
-			return caddyhttp.Error(http.StatusInternalServerError, err)
-		}
-		h.Set("Content-Length", strconv.Itoa(len(object)))
-		body = bytes.NewReader(object)
 	}
+	v, text = policies.Verdict{}, nil // what is large is kept
 	w.WriteHeader(status)
-	_, err := io.Copy(w, body)
+	_, err = io.Copy(w, body)
 	return err
+}
+
+// smallText is the size up to which a refusal is sent as it is. The buffer of a connection takes
+// as much, so that no slow client makes it wait.
+const smallText = 4 << 10
+
+// textOf returns the body of a refusal.
+func textOf(v policies.Verdict) ([]byte, error) {
+	if v.Answer != nil {
+		return v.Answer.Body, nil
+	}
+	return errorObject(v)
 }
 
 // errorObject returns {"code","message","data":{"status",…}} (docs/interface 7).

@@ -3,11 +3,13 @@ package caddymodule
 import (
 	"bufio"
 	"compress/gzip"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -216,29 +218,53 @@ func (w *slowReader) Write(b []byte) (int, error) {
 	return w.ResponseWriter.Write(b)
 }
 
-// TestSlowReaders_Refused: a refusal in the platform's own words is counted until the client has
-// taken it.
+// liveHeap returns the bytes in memory that something still refers to.
+func liveHeap() int64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// TestSlowReaders_Refused: a refusal in the platform's own words, or with a cart, is counted until
+// the client has taken it, and held nowhere else.
 func TestSlowReaders_Refused(t *testing.T) {
-	page := "<html>Forbidden</html>" + strings.Repeat("x", 200<<10)
-	g := provisioned(t, `{"platform":"wordpress"}`)
-	client := httptest.NewRecorder()
-	w := &slowReader{ResponseWriter: client, begun: make(chan struct{}), may: make(chan struct{})}
-	r := prepared(w, "/wp-json/wc/v3/orders/5")
-	s := g.sites[0]
-	x := s.newExchange(r, nil, s.reader.Read(r, nil), varsOf(r))
-	ended := make(chan error, 1)
-	go func() {
-		ended <- s.refuse(w, x, policies.Verdict{Status: http.StatusForbidden, Answer: &ask.Answer{Status: http.StatusForbidden, Header: http.Header{"Content-Type": {"text/html"}}, Body: []byte(page)}})
-	}()
-	<-w.begun
-	if held := bufferedBytes() + spooledBytes(); held < float64(len(page)-4<<10) {
-		t.Errorf("%.0f bytes are counted", held)
-	}
-	close(w.may)
-	if err := <-ended; err != nil || client.Code != http.StatusForbidden || client.Body.String() != page {
-		t.Errorf("%v, %d, %d bytes", err, client.Code, client.Body.Len())
-	}
-	if held := bufferedBytes() + spooledBytes(); held != 0 {
-		t.Errorf("%.0f bytes are still counted", held)
+	const size = 1 << 20
+	for name, verdict := range map[string]func() policies.Verdict{
+		"the platform's answer": func() policies.Verdict {
+			page := []byte("<html>" + strings.Repeat("x", size))
+			return policies.Verdict{Status: 403, Answer: &ask.Answer{Status: 403, Header: http.Header{"Content-Type": {"text/html"}}, Body: page}}
+		},
+		"a cart": func() policies.Verdict {
+			cart := json.RawMessage(`{"items":["` + strings.Repeat("x", size) + `"]}`)
+			return policies.Verdict{Status: 409, Code: "x", Data: map[string]any{"cart": cart}}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := provisioned(t, `{"platform":"wordpress"}`)
+			client := httptest.NewRecorder()
+			w := &slowReader{ResponseWriter: client, begun: make(chan struct{}), may: make(chan struct{})}
+			r := prepared(w, "/wp-json/wc/v3/orders/5")
+			s := g.sites[0]
+			x := s.newExchange(r, nil, s.reader.Read(r, nil), varsOf(r))
+			ended, heap := make(chan error, 1), liveHeap()
+			go func() { ended <- s.refuse(w, x, verdict()) }()
+			<-w.begun
+			if held := bufferedBytes() + spooledBytes(); held < size-4<<10 { // one piece is on its way
+				t.Errorf("%.0f bytes are counted", held)
+			}
+			if live := liveHeap() - heap; live > size/2 {
+				t.Errorf("%d bytes are in memory", live)
+			}
+			close(w.may)
+			want, err := textOf(verdict())
+			if sent := <-ended; sent != nil || err != nil || client.Code != verdict().Status || client.Body.String() != string(want) {
+				t.Errorf("%v, %v, %d, %d bytes", sent, err, client.Code, client.Body.Len())
+			}
+			if held := bufferedBytes() + spooledBytes(); held != 0 {
+				t.Errorf("%.0f bytes are still counted", held)
+			}
+		})
 	}
 }
