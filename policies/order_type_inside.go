@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/mcp"
@@ -70,12 +72,20 @@ func runsREST(name string) bool { return strings.HasSuffix(dashed(name), restToo
 //   - a guarded route whose ids, in the route and in data, are plain digits. The platform takes
 //     that in data (docs/platform I.3); that in the route is held against the rules as well.
 func (p *OrderType) updatedInside(m *mcp.Message) ([]uint64, error) {
-	arguments, err := argumentsOf(m)
+	var saidRoute, saidMethod any
+	err := eachArgument(m, func(name []byte, value jsontext.Value) {
+		switch string(name) {
+		case "route":
+			saidRoute = mcp.Plain(value)
+		case "method":
+			saidMethod = mcp.Plain(value)
+		}
+	})
 	if err != nil {
 		return nil, err
 	}
-	route, isRoute := arguments["route"].(string)
-	method, isMethod := arguments["method"].(string)
+	route, isRoute := saidRoute.(string)
+	method, isMethod := saidMethod.(string)
 	method = strings.ToUpper(method)
 	switch {
 	case !isRoute || !isMethod:
@@ -91,32 +101,37 @@ func (p *OrderType) updatedInside(m *mcp.Message) ([]uint64, error) {
 	if !guarded {
 		return nil, nil
 	}
-	return innerIDs(arguments, param, inPath)
+	return innerIDs(m, param, inPath)
 }
 
 // innerIDs returns the id in a route, and those in the objects beside it: some servers take
 // data by another name.
-func innerIDs(arguments map[string]any, param, inPath string) ([]uint64, error) {
-	values := []any{inPath}
-	for name, data := range arguments {
-		if name == "route" || name == "method" || data == nil {
-			continue
-		}
-		object, ok := data.(map[string]any)
-		if list, isList := data.([]any); !ok && (!isList || len(list) > 0) {
-			return nil, call.Ambiguous("inner_data")
-		}
-		if v, set := object[param]; set {
-			values = append(values, v)
-		}
-	}
+func innerIDs(m *mcp.Message, param, inPath string) ([]uint64, error) {
 	var ids []uint64
-	for _, v := range values {
-		id, ok := call.ParseID(v)
-		if !ok {
-			return nil, call.Ambiguous("id")
+	plainIDs, plainData := true, true
+	add := func(said any) {
+		id, ok := call.ParseID(said)
+		ids, plainIDs = append(ids, id), plainIDs && ok
+	}
+	add(inPath)
+	inside := new(mcp.Members)
+	err := eachArgument(m, func(name []byte, data jsontext.Value) {
+		if string(name) == "route" || string(name) == "method" || data.Kind() == 'n' || mcp.EmptyList(data) {
+			return
 		}
-		ids = append(ids, id)
+		plainData = inside.Each(data, func(name []byte, value jsontext.Value) {
+			if string(name) == param {
+				add(mcp.Plain(value))
+			}
+		}) && plainData
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case !plainData:
+		return nil, call.Ambiguous("inner_data")
+	case !plainIDs:
+		return nil, call.Ambiguous("id")
 	}
 	return ids, nil
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/mcp"
 )
@@ -56,25 +58,29 @@ func (p *OrderType) updatedBy(m *mcp.Message) ([]uint64, error) {
 	case !updatesOrders(name) && !mcp.IsCut(name):
 		return nil, nil
 	}
-	arguments, err := argumentsOf(m)
-	if err != nil || arguments["id"] == nil && !updatesOrders(name) {
+	var said any
+	err := eachArgument(m, func(name []byte, value jsontext.Value) {
+		if string(name) == "id" {
+			said = mcp.Plain(value)
+		}
+	})
+	if err != nil || said == nil && !updatesOrders(name) {
 		return nil, err
 	}
-	id, ok := call.ParseID(arguments["id"])
+	id, ok := call.ParseID(said)
 	if !ok {
 		return nil, call.Ambiguous("id")
 	}
 	return []uint64{id}, nil
 }
 
-// argumentsOf decodes what a message hands to its tool; nil is nothing.
-func argumentsOf(m *mcp.Message) (map[string]any, error) {
-	v, _, err := input(m.Input)
-	if err != nil {
-		return nil, call.Ambiguous("message_arguments")
+// eachArgument goes through what a message hands to its tool. It decodes nothing: arguments may
+// be large.
+func eachArgument(m *mcp.Message, f func(name []byte, value jsontext.Value)) error {
+	if m.Input != nil && !new(mcp.Members).Each(m.Input, f) {
+		return call.Ambiguous("message_arguments")
 	}
-	arguments, _ := v.(map[string]any)
-	return arguments, nil
+	return nil
 }
 
 // updatesOrders recognizes the tool in the spellings of different servers:

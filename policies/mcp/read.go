@@ -233,7 +233,7 @@ func plainID(id jsontext.Value) bool {
 // params returns the members of params, which only messages that run nothing may lack.
 func (m *Message) params(members map[string]jsontext.Value) (map[string]jsontext.Value, *call.Refusal) {
 	raw, set := members["params"]
-	if !set || raw.Kind() == 'n' || emptyList(raw) {
+	if !set || raw.Kind() == 'n' || EmptyList(raw) {
 		return nil, nil
 	}
 	params, ok := membersInside(raw)
@@ -316,16 +316,10 @@ func AbilityID(id string) bool {
 // argument returns an object, or nil for what PHP takes for no input.
 func argument(raw jsontext.Value) (object jsontext.Value, ok bool) {
 	switch {
-	case raw == nil, raw.Kind() == 'n', emptyList(raw):
+	case raw == nil, raw.Kind() == 'n', EmptyList(raw):
 		return nil, true
 	}
 	return raw, raw.Kind() == '{'
-}
-
-// emptyList tells whether raw is a list without elements, which clients in PHP write for an
-// empty object.
-func emptyList(raw jsontext.Value) bool {
-	return raw.Kind() == '[' && len(bytes.Trim(raw, "[] \t\r\n")) == 0 && bytes.Count(raw, []byte("[")) == 1
 }
 
 // text returns a JSON text without its quotes and escapes.
