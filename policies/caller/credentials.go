@@ -53,6 +53,10 @@ func readCredentials(w *Whole) *Credentials {
 	return c
 }
 
+// maxVariable is the size up to which questions carry a variable that a form may have. The only
+// one is the platform's nonce, of ten characters: a longer one is wrong, whatever follows.
+const maxVariable = 256
+
 func (c *Credentials) readRow(w *Whole, r *row) {
 	if r.keyed|r.carried == 0 && !r.cart {
 		return
@@ -69,6 +73,9 @@ func (c *Credentials) readRow(w *Whole, r *row) {
 		}
 	case inVariable:
 		if text, set, err := w.Call.Variable(r.name); set && err == nil {
+			if len(text) > maxVariable {
+				text = strings.Clone(text[:maxVariable]) // its beginning is as wrong, and holds no form
+			}
 			c.values = append(c.values, value{r, text})
 		}
 	}
