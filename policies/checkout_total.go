@@ -1,6 +1,7 @@
 package policies
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -225,7 +226,11 @@ func addressChanges(c *call.Call, body []byte) ([]byte, error) {
 	if len(changes) == 0 {
 		return nil, nil
 	}
-	return json.Marshal(changes)
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false) // what needs no escape stays as large as it came
+	err := e.Encode(changes)
+	return b.Bytes(), err
 }
 
 // cartTotal reads the total in minor units. empty means that the cart holds nothing; the
