@@ -27,48 +27,21 @@ func Embedded(body []byte, c *call.Call, each func(embedded *call.Call, value js
 	if err := e.value(); err != nil {
 		return nil, err
 	}
+	e.copyTo(e.in.InputOffset())
 	e.out.Write(behind)
 	return e.out.Bytes(), nil
 }
 
-// embedder copies an answer in one pass.
+// embedder copies an answer in one pass. Each object waits only for its own _links, so that the
+// work grows with the answer, however its objects are nested.
 type embedder struct {
-	call *call.Call
-	each func(embedded *call.Call, value jsontext.Value) (jsontext.Value, error)
-	body []byte // that in reads
-	in   *jsontext.Decoder
-	out  bytes.Buffer
-}
-
-// value copies an object, the objects of a list, or the content of an _envelope.
-func (e *embedder) value() error {
-	switch e.in.PeekKind() { //nolint:exhaustive // all others are one value
-	case '[':
-		return e.list()
-	case '{':
-		return e.object()
-	}
-	value, err := next(e.in, e.body)
-	e.out.Write(value)
-	return err
-}
-
-func (e *embedder) list() error {
-	if _, err := e.in.ReadToken(); err != nil {
-		return err
-	}
-	e.out.WriteByte('[')
-	for i := 0; e.in.PeekKind() != ']'; i++ {
-		if i > 0 {
-			e.out.WriteByte(',')
-		}
-		if err := e.value(); err != nil {
-			return err
-		}
-	}
-	e.out.WriteByte(']')
-	_, err := e.in.ReadToken()
-	return err
+	call   *call.Call
+	each   func(embedded *call.Call, value jsontext.Value) (jsontext.Value, error)
+	body   []byte // that in reads
+	in     *jsontext.Decoder
+	late   []late
+	copied int64 // bytes of body that stand in out, or whose replacement does
+	out    bytes.Buffer
 }
 
 // reference is one of an object's _links.
@@ -79,25 +52,45 @@ type reference struct {
 // late is an _embedded that is written once all _links of its object are known.
 type late struct {
 	value jsontext.Value
-	at    int // in the output
+	end   int64 // in the body
+	links *map[string][]reference
+}
+
+// value reads an object, the objects of a list, or the content of an _envelope.
+func (e *embedder) value() error {
+	switch e.in.PeekKind() { //nolint:exhaustive // all others are one value
+	case '[':
+		return e.list()
+	case '{':
+		return e.object()
+	}
+	_, err := next(e.in, e.body)
+	return err
+}
+
+func (e *embedder) list() error {
+	if _, err := e.in.ReadToken(); err != nil {
+		return err
+	}
+	for e.in.PeekKind() != ']' {
+		if err := e.value(); err != nil {
+			return err
+		}
+	}
+	_, err := e.in.ReadToken()
+	return err
 }
 
 func (e *embedder) object() error {
 	if _, err := e.in.ReadToken(); err != nil {
 		return err
 	}
-	links, embedded := map[string][]reference{}, []late(nil)
-	e.out.WriteByte('{')
-	for i := 0; e.in.PeekKind() == '"'; i++ {
+	links, waiting := new(map[string][]reference), len(e.late) > 0
+	for e.in.PeekKind() == '"' {
 		raw, err := next(e.in, e.body)
 		if err != nil {
 			return err
 		}
-		if i > 0 {
-			e.out.WriteByte(',')
-		}
-		e.out.Write(raw)
-		e.out.WriteByte(':')
 		name := nameOf(raw)
 		if name == "body" { // of an _envelope
 			if err := e.value(); err != nil {
@@ -110,39 +103,35 @@ func (e *embedder) object() error {
 		case err != nil:
 			return err
 		case name == "_embedded":
-			embedded = append(embedded, late{value, e.out.Len()})
-			continue
+			e.late = append(e.late, late{value, e.in.InputOffset(), links})
 		case name == "_links":
-			_ = json.Unmarshal(value, &links) // without links every embedded call is unknown
+			_ = json.Unmarshal(value, links) // without links every embedded call is unknown
 		}
-		e.out.Write(value)
 	}
-	e.out.WriteByte('}')
-	if _, err := e.in.ReadToken(); err != nil {
-		return err
+	if _, err := e.in.ReadToken(); err != nil || waiting {
+		return err // an object around this one may have more _links
 	}
-	return e.insert(embedded, links)
+	return e.insert()
 }
 
-// insert writes each _embedded of an object to its place.
-func (e *embedder) insert(embedded []late, links map[string][]reference) error {
-	if len(embedded) == 0 {
-		return nil
-	}
-	first := embedded[0].at
-	behind := bytes.Clone(e.out.Bytes()[first:])
-	e.out.Truncate(first)
-	for i, l := range embedded {
-		if err := e.relations(l.value, links); err != nil {
+// insert writes each _embedded that was waiting, and what stands before it.
+func (e *embedder) insert() error {
+	for _, l := range e.late {
+		e.copyTo(l.end - int64(len(l.value)))
+		if err := e.relations(l.value, *l.links); err != nil {
 			return err
 		}
-		end := len(behind)
-		if i+1 < len(embedded) {
-			end = embedded[i+1].at - first
-		}
-		e.out.Write(behind[l.at-first : end])
+		e.copied = l.end
 	}
+	clear(e.late)
+	e.late = e.late[:0]
 	return nil
+}
+
+// copyTo copies the body up to end as it is.
+func (e *embedder) copyTo(end int64) {
+	e.out.Write(e.body[e.copied:end])
+	e.copied = end
 }
 
 // relations rewrites the value of _embedded. The objects of a relation stand in the order of

@@ -3,6 +3,8 @@ package rewrite
 import (
 	"bytes"
 	"encoding/json"
+	"net/http"
+	"net/http/httptest"
 	"reflect"
 	"regexp"
 	"runtime"
@@ -31,7 +33,7 @@ var posts = &call.Call{Kind: call.Single, Route: "/wp/v2/posts", Key: "/wp/v2/po
 func TestEmbedded(t *testing.T) {
 	for in, want := range map[string]string{
 		`{"_embedded":{"author":[{}]}}`:                                         `{"_embedded":{"author":["unknown"]}}`,
-		` [ {"a" : 1, "_embedded":{"a":[1, 2],"b":[]} } , 2]`:                   `[{"a":1,"_embedded":{"a":["unknown","unknown"],"b":[]}},2]`,
+		` [ {"a" : 1, "_embedded":{"a":[1, 2],"b":[]} } , 2]`:                   ` [ {"a" : 1, "_embedded":{"a":["unknown","unknown"],"b":[]} } , 2]`,
 		`{"body":[{"_embedded":{"a":[1]},"z":"\u00e9"}],"status":200}`:          `{"body":[{"_embedded":{"a":["unknown"]},"z":"\u00e9"}],"status":200}`,
 		`{"_embedded":{"a":[1]},"b":2,"_embedded":{"c":[3]},"d":[4]}`:           `{"_embedded":{"a":["unknown"]},"b":2,"_embedded":{"c":["unknown"]},"d":[4]}`,
 		`{"_embedded":{"a":[1]},"body":{"_embedded":{"a":[1]},"x":1},"last":1}`: `{"_embedded":{"a":["unknown"]},"body":{"_embedded":{"a":["unknown"]},"x":1},"last":1}`,
@@ -47,6 +49,27 @@ func TestEmbedded(t *testing.T) {
 	}
 }
 
+// TestEmbedded_Links: each _embedded goes by the links of its own object, which may stand behind it
+// and behind those inside.
+func TestEmbedded_Links(t *testing.T) {
+	object := func(links, inside string) string {
+		return `{"_embedded":{"a":[1]},"body":` + inside + `,"_embedded":{"a":[2]},"_links":{"a":[{"href":"https://a.test/wp-json/wp/v2/` + links + `"}]}}`
+	}
+	p, _ := call.PlatformByName("wordpress")
+	r := httptest.NewRequest("GET", "/wp-json/wp/v2/posts?_embed", http.NoBody)
+	c := call.NewReader(call.Site{Platform: p, Limits: call.Limits{Body: 1, Upload: 1, Spool: call.NewSpool(t.TempDir(), 1)}}).Read(r, nil)
+	defer c.Close()
+	in := object("users", "["+object("tags", "0")+","+object("pages", object("media", "[]"))+"]")
+	got, err := Embedded([]byte(in), c, replaced)
+	var routes []string
+	for _, found := range regexp.MustCompile(`\["/wp/v2/(\w+)"\]|unknown`).FindAllSubmatch(got, -1) {
+		routes = append(routes, string(found[1]))
+	}
+	if want := "users tags tags pages media media pages users"; err != nil || strings.Join(routes, " ") != want {
+		t.Errorf("%v, %v\n%s", routes, err, got)
+	}
+}
+
 // TestRewriting_Memory: an answer takes its own size and that of the result, however deeply it
 // is nested and whatever stands around it.
 func TestRewriting_Memory(t *testing.T) {
@@ -58,6 +81,7 @@ func TestRewriting_Memory(t *testing.T) {
 		"nested":   strings.Repeat("[", 400) + list + strings.Repeat("]", 400),
 		"envelope": strings.Repeat(`{"body":`, 400) + list + strings.Repeat("}", 400),
 		"script":   "/**/cb(" + list + ")",
+		"itself":   strings.Repeat(`{"_embedded":{},"body":`, 400) + list + strings.Repeat("}", 400),
 	} {
 		for how, rewrite := range map[string]func() ([]byte, error){
 			"Embedded": func() ([]byte, error) { return Embedded([]byte(body), posts, same) },
