@@ -104,6 +104,10 @@ func (p *OrderType) updatedInside(m *mcp.Message) ([]uint64, error) {
 	return innerIDs(m, param, inPath)
 }
 
+// maxInside bounds the ids of one inner call. No server takes data by so many names, and each id is
+// looked for among all proofs.
+const maxInside = 16
+
 // innerIDs returns the id in a route, and those in the objects beside it: some servers take
 // data by another name.
 func innerIDs(m *mcp.Message, param, inPath string) ([]uint64, error) {
@@ -120,7 +124,7 @@ func innerIDs(m *mcp.Message, param, inPath string) ([]uint64, error) {
 			return
 		}
 		plainData = inside.Each(data, func(name []byte, value jsontext.Value) {
-			if string(name) == param {
+			if string(name) == param && len(ids) <= maxInside {
 				add(mcp.Plain(value))
 			}
 		}) && plainData
@@ -128,7 +132,7 @@ func innerIDs(m *mcp.Message, param, inPath string) ([]uint64, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case !plainData:
+	case !plainData, len(ids) > maxInside:
 		return nil, call.Ambiguous("inner_data")
 	case !plainIDs:
 		return nil, call.Ambiguous("id")

@@ -29,6 +29,15 @@ func rest(method, route, data string) string {
 	return callOfTool("run_api_function", inner(method, route, data))
 }
 
+// numbered returns form n times, each with its number.
+func numbered(n int, form string) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, form, i)
+	}
+	return b.String()
+}
+
 // runOf runs an ability by the tool of the default server.
 func runOf(ability, parameters string) string {
 	return callOfTool("mcp-adapter-execute-ability", `{"ability_name":"`+ability+`","parameters":`+parameters+`}`)
@@ -57,6 +66,7 @@ func TestOrderType_AnyServer(t *testing.T) {
 		"id in data, list":              {restDoor, rest("PUT", "/wc/v3/orders/7", `{"id":[13]}`)},
 		"id in data by another name":    {restDoor, callOfTool("run_api_function", `{"route":"/wc/v3/orders/7","method":"PUT","params":{"id":13}}`)},
 		"id in the route is no order":   {restDoor, rest("PUT", "/wc/v3/orders/13", `{"id":7}`)},
+		"data by very many names":       {restDoor, callOfTool("run_api_function", `{"route":"/wc/v3/orders/7","method":"PUT"`+numbered(17, `,"n%d":{"id":7}`)+`}`)},
 		"data is a text":                {restDoor, rest("PUT", "/wc/v3/orders/7", `"{\"id\":13}"`)},
 		"data is a list":                {restDoor, rest("PUT", "/wc/v3/orders/7", `[13]`)},
 		"route in capitals":             {restDoor, rest("PUT", "/WC/V3/Orders/13", `{}`)},
