@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -218,15 +217,6 @@ func (w *slowReader) Write(b []byte) (int, error) {
 	return w.ResponseWriter.Write(b)
 }
 
-// liveHeap returns the bytes in memory that something still refers to.
-func liveHeap() int64 {
-	runtime.GC()
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
-}
-
 // TestSlowReaders_Refused: a refusal in the platform's own words, or with a cart, is counted until
 // the client has taken it, and held nowhere else.
 func TestSlowReaders_Refused(t *testing.T) {
@@ -248,13 +238,13 @@ func TestSlowReaders_Refused(t *testing.T) {
 			r := prepared(w, "/wp-json/wc/v3/orders/5")
 			s := g.sites[0]
 			x := s.newExchange(r, nil, s.reader.Read(r, nil), varsOf(r))
-			ended, heap := make(chan error, 1), liveHeap()
+			ended, before := make(chan error, 1), heap.Live()
 			go func() { ended <- s.refuse(w, x, verdict()) }()
 			<-w.begun
 			if held := bufferedBytes() + spooledBytes(); held < size-4<<10 { // one piece is on its way
 				t.Errorf("%.0f bytes are counted", held)
 			}
-			if live := liveHeap() - heap; live > size/2 {
+			if live := heap.Live() - before; live > size/2 {
 				t.Errorf("%d bytes are in memory", live)
 			}
 			close(w.may)
