@@ -164,7 +164,7 @@ func (s *site) refuse(w http.ResponseWriter, x *exchange, v policies.Verdict) er
 	} else {
 		h.Set("Content-Type", "application/json; charset=UTF-8")
 	}
-	v, text = policies.Verdict{}, nil // what is large is kept
+	v = policies.Verdict{} // what is large is kept
 	w.WriteHeader(status)
 	_, err = io.Copy(w, body)
 	return err

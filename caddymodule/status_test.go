@@ -100,7 +100,7 @@ func TestLockdown_OfASite(t *testing.T) {
 		t.Errorf("%+v", st.Lockdown)
 	}
 	g.do("POST /cms-json/shop/store/v1/batch", `{"requests":[{"path":"/shop/store/v1/cart","method":"POST"},`+
-		`{"path":"/x/v1/y","method":"POST"},{"path":"/x/v1/z","method":"POST"}]}`, asJSON).want(t, 401, "")
+		`{"path":"/x/v1/y","method":"POST"},{"path":"/x/v1/z","method":"PUT"}]}`, asJSON).want(t, 401, "")
 	if kept := current.Load().sites()[0].state.refusals(); kept[0].Policy != "lockdown" || kept[1].Policy != "lockdown" ||
 		kept[0].RequestID != kept[1].RequestID || kept[1].RequestID == kept[2].RequestID || kept[0].Parts != 3 {
 		t.Errorf("%+v", kept[:3])

@@ -288,10 +288,13 @@ func (s *source) rawJSON(name string) (jsontext.Value, bool, *Refusal) {
 }
 
 // droppable tells whether some front-ends hand the body on and others drop it, so that what
-// it sets is not certain (docs/platform I.6).
+// it sets is not certain (docs/platform I.6). A cache drops that of a GET (docs/platform I.13, B3).
 func (s *source) droppable() bool {
-	return s.wire == http.MethodHead || s.wire == http.MethodOptions || s.wire == http.MethodGet && s.method != http.MethodGet
+	return s.unsure() || s.wire == http.MethodGet && s.method != http.MethodGet
 }
+
+// unsure is droppable for a body that is all that runs: without the body of a GET nothing does.
+func (s *source) unsure() bool { return s.wire == http.MethodHead || s.wire == http.MethodOptions }
 
 func (s *source) readJSON() *Refusal {
 	contentType := s.r.Header.Get("Content-Type")
@@ -365,7 +368,7 @@ func (c *Call) RawBody() ([]byte, error) {
 		return nil, nil
 	}
 	data, refusal := c.src.onePiece()
-	if refusal == nil && len(data) > 0 && c.src.droppable() {
+	if refusal == nil && len(data) > 0 && c.src.unsure() {
 		refusal = errTwoBodies
 	}
 	if refusal != nil {

@@ -49,15 +49,14 @@ func (m *Members) Each(object jsontext.Value, f func(name []byte, value jsontext
 // Plain returns a text as a string, a number as a json.Number and null as nil. Anything else it
 // returns as it is.
 func Plain(value jsontext.Value) any {
-	switch value.Kind() {
-	case 'n':
+	s, isText := text(value)
+	switch kind := value.Kind(); {
+	case kind == 'n':
 		return nil
-	case '0':
+	case kind == '0':
 		return json.Number(value)
-	case '"':
-		if s, ok := text(value); ok {
-			return s
-		}
+	case isText:
+		return s
 	}
 	return value
 }

@@ -56,7 +56,7 @@ func TestEmbedded_Links(t *testing.T) {
 		return `{"_embedded":{"a":[1]},"body":` + inside + `,"_embedded":{"a":[2]},"_links":{"a":[{"href":"https://a.test/wp-json/wp/v2/` + links + `"}]}}`
 	}
 	p, _ := call.PlatformByName("wordpress")
-	r := httptest.NewRequest("GET", "/wp-json/wp/v2/posts?_embed", http.NoBody)
+	r := httptest.NewRequest(http.MethodGet, "/wp-json/wp/v2/posts?_embed", http.NoBody)
 	c := call.NewReader(call.Site{Platform: p, Limits: call.Limits{Body: 1, Upload: 1, Spool: call.NewSpool(t.TempDir(), 1)}}).Read(r, nil)
 	defer c.Close()
 	in := object("users", "["+object("tags", "0")+","+object("pages", object("media", "[]"))+"]")
@@ -65,7 +65,7 @@ func TestEmbedded_Links(t *testing.T) {
 	for _, found := range regexp.MustCompile(`\["/wp/v2/(\w+)"\]|unknown`).FindAllSubmatch(got, -1) {
 		routes = append(routes, string(found[1]))
 	}
-	if want := "users tags tags pages media media pages users"; err != nil || strings.Join(routes, " ") != want {
+	if want := "users tags tags pages media media pages users"; err != nil || strings.Join(routes, " ") != want { //nolint:dupword // each object's own
 		t.Errorf("%v, %v\n%s", routes, err, got)
 	}
 }
