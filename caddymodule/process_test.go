@@ -42,13 +42,18 @@ func (p *process) stop() {
 
 // send sends "METHOD target"; unlike gateway.do it can be used by many at once.
 func (p *process) send(line, body string, headers ...string) (status int, header http.Header, err error) {
+	c := crowd
+	if strings.HasPrefix(line, http.MethodPost+" ") {
+		c = strangers
+	}
+	return p.sendBy(c, line, body, headers...)
+}
+
+// sendBy sends with a client of its own.
+func (p *process) sendBy(c *http.Client, line, body string, headers ...string) (status int, header http.Header, err error) {
 	req, err := client.Request(p.t.Context(), "http://"+p.Address, line, body, client.Lines(headers...))
 	if err != nil {
 		return 0, nil, err
-	}
-	c := crowd
-	if req.Method == http.MethodPost {
-		c = strangers
 	}
 	got, err := client.Do(c, req)
 	return got.Status, got.Header, err
