@@ -257,7 +257,7 @@ func TestFind_Base(t *testing.T) {
 // libraries that it brings along. Without a shop these are of somebody else.
 func TestFind_Shop(t *testing.T) {
 	libraries := []string{"jetpack/v4", "mcp"}
-	shop := append([]string{"wp/v2", "wc/v3", "wc/store/v1", "wc/pos/v1", "wc/pos/v1/catalog", "woocommerce"}, libraries...)
+	shop := append([]string{"wp/v2", "wc/v3", "wc/store/v1", "wc/v4", "wc/agentic/v1", "wc/pos/v1", "wc/pos/v1/catalog", "woocommerce"}, libraries...)
 	if found := plugins.Find(shop, nil); len(found.Unknown) > 0 {
 		t.Errorf("unknown: %v", found.Unknown)
 	}
