@@ -3,6 +3,7 @@ package caddymodule
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -62,12 +63,22 @@ func (s *site) linkTo(ctx context.Context, c *confirm.Confirmation) (string, err
 	return s.origin() + s.Base + confirmPath + token, nil
 }
 
-// origin is "https://shop.example.com", or "" if the configuration names no host in full.
+// origin is "https://shop.example.com", or "" if the configuration names no host in full. The
+// site's own home address tells scheme and port as visitors see them, if a root was read.
 func (s *site) origin() string {
 	for _, host := range s.way.Hosts {
-		if !strings.ContainsAny(host, "*{") {
-			return "https://" + strings.ToLower(hosts.Name(host)) + portOf(s.g.server)
+		if strings.ContainsAny(host, "*{") {
+			continue
 		}
+		host = strings.ToLower(hosts.Name(host))
+		port := portOf(s.g.server)
+		for _, asked := range []string{host, host + port} {
+			home, err := url.Parse(s.discovery.homeOf(asked))
+			if err == nil && (home.Scheme == "http" || home.Scheme == "https") && strings.EqualFold(home.Hostname(), host) {
+				return home.Scheme + "://" + home.Host
+			}
+		}
+		return "https://" + host + port
 	}
 	return ""
 }

@@ -174,3 +174,31 @@ func TestConfirm_BrokenSite(t *testing.T) {
 		t.Error("the page is in the log")
 	}
 }
+
+// TestOrigin: a link has scheme and port of the site's home address, and https before that is
+// known, or where it is of another host.
+func TestOrigin(t *testing.T) {
+	for name, c := range map[string]struct{ listens, asked, home, want string }{
+		"not read":       {"tcp/:443", "", "", "https://shop.example.com"},
+		"a port":         {"tcp/:8443", "", "", "https://shop.example.com:8443"},
+		"plain http":     {"tcp/:80", "shop.example.com", "http://shop.example.com/blog", "http://shop.example.com"},
+		"with its port":  {"tcp/:8080", "shop.example.com:8080", "http://shop.example.com:8080", "http://shop.example.com:8080"},
+		"TLS in front":   {"tcp/:8080", "shop.example.com", "https://Shop.example.com", "https://Shop.example.com"},
+		"another host":   {"tcp/:80", "shop.example.com", "http://www.shop.example.com", "https://shop.example.com"},
+		"another scheme": {"tcp/:80", "shop.example.com", "javascript://shop.example.com", "https://shop.example.com"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := provisioned(t, `{"platform":"wordpress"}`)
+			s := g.sites[0]
+			g.server, s.way.Hosts = c.listens, []string{"*.example.com", "Shop.Example.com"}
+			if c.asked != "" {
+				h := new(hostRoot)
+				h.home.Store(&c.home)
+				s.discovery.hosts.Put(c.asked, h)
+			}
+			if got := s.origin(); got != c.want {
+				t.Errorf("%s, want %s", got, c.want)
+			}
+		})
+	}
+}
