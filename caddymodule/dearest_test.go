@@ -26,7 +26,7 @@ const dearestSite = `{"platform":"wordpress","identity":{"max_in_flight":1000},"
 // dearestDoors are where anybody may go.
 var dearestDoors = grammar.Doors{
 	"page":    {"/shop/"},
-	"call":    {"/wp-json/wc/v3/orders/5", "/wp-json/wc/store/v1/checkout?_embed"},
+	"call":    {"/wp-json/wc/v3/orders/5", "/wp-json/wc/store/v1/checkout?_embed", "/wp-json/wp-abilities/v1/abilities/shop/query/run"},
 	"form":    {"/"},
 	"batch":   {"/wp-json/batch/v1", "/wp-json/wc/store/v1/batch", "/wp-json/wc/v3/orders/batch", "/wp-json/wc/v3/orders/5/refunds/batch"},
 	"message": {agentsDoor},

@@ -2,9 +2,7 @@ package policies
 
 import (
 	"encoding/json"
-	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,6 +29,18 @@ type inputSchema map[string]any
 var builtinTypes = []string{"array", "object", "string", "number", "integer", "boolean", "null"}
 
 func violates(at, keyword string) finding { return finding{wrong, at + " does not meet " + keyword} }
+
+// maxCause bounds what a client is told of what is wrong, in bytes.
+const maxCause = 200
+
+// below is the place of a member within the place at, as far as a client is told of it: each
+// element of the input has one, and a name may be as long as the input.
+func below(at, name string) string {
+	if len(at) >= maxCause {
+		return at
+	}
+	return at + "." + name[:min(len(name), maxCause)]
+}
 
 // firstOf returns the first finding that is wrong, or else one that is unsure.
 func firstOf(findings ...finding) (worst finding) {
@@ -166,7 +176,12 @@ func isType(v any, name string) bool {
 		return ok && math.Floor(f) == f
 	case "array":
 		if m, ok := v.(map[string]any); ok {
-			return !slices.ContainsFunc(slices.Collect(maps.Keys(m)), func(k string) bool { return !intKey(k) })
+			for key := range m {
+				if !intKey(key) {
+					return false
+				}
+			}
+			return true
 		}
 		return v != nil
 	case "object":
@@ -186,7 +201,7 @@ func (s inputSchema) checkType(v any, name, at string) finding {
 	}
 	switch name {
 	case "object":
-		return s.checkObject(members(v), at)
+		return s.checkObject(objectOf(v), at)
 	case "array":
 		return s.checkArray(v, at)
 	case "number", "integer":
@@ -210,31 +225,6 @@ func isBoolean(v any) bool {
 	return false
 }
 
-var numeric = regexp.MustCompile(`^[ \t\n\r\v\f]*([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)[ \t\n\r\v\f]*$`)
-
-// numeral reads what PHP's is_numeric takes.
-func numeral(v any) (float64, bool) {
-	text, ok := v.(string)
-	if n, isNumber := v.(json.Number); isNumber {
-		text, ok = string(n), true
-	}
-	if !ok {
-		return 0, false
-	}
-	m := numeric.FindStringSubmatch(text)
-	if m == nil {
-		return 0, false
-	}
-	f, _ := strconv.ParseFloat(m[1], 64) // out of range is infinite, as in PHP
-	return f, true
-}
-
-// intKey tells whether PHP makes an integer of the key.
-func intKey(k string) bool {
-	i, err := strconv.ParseInt(k, 10, 64)
-	return err == nil && strconv.FormatInt(i, 10) == k
-}
-
 // phpTrue is PHP's conversion to bool.
 func phpTrue(v any) bool {
 	switch v := v.(type) {
@@ -253,7 +243,7 @@ func phpTrue(v any) bool {
 	return false
 }
 
-// members returns an object's members. PHP has lists and objects in one type.
+// members returns the members of a part of a schema. PHP has lists and objects in one type.
 func members(v any) map[string]any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -282,33 +272,6 @@ func (s inputSchema) bounded(size float64, what, at string) finding {
 			found = firstOf(found, finding{state: unsure})
 		case side == "min" && size < bound, side == "max" && size > bound:
 			return violates(at, side+what)
-		}
-	}
-	return found
-}
-
-func (s inputSchema) checkNumber(v any, at string) finding {
-	n, _ := numeral(v)
-	found := finding{}
-	if s["multipleOf"] != nil {
-		of, ok := numeral(s["multipleOf"])
-		if !ok {
-			found.state = unsure
-		} else if math.Mod(n, of) != 0 {
-			return violates(at, "multipleOf")
-		}
-	}
-	for side, sign := range map[string]float64{"Minimum": 1, "Maximum": -1} {
-		keyword := strings.ToLower(side)
-		if s[keyword] == nil {
-			continue
-		}
-		bound, ok := numeral(s[keyword])
-		switch {
-		case !ok || n == bound && math.Abs(n) >= 1<<53: // where integers and floats differ
-			found = firstOf(found, finding{state: unsure})
-		case sign*n < sign*bound, n == bound && phpTrue(s["exclusive"+side]):
-			return violates(at, keyword)
 		}
 	}
 	return found

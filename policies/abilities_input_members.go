@@ -11,19 +11,74 @@ import (
 	"github.com/jellydator/ttlcache/v3"
 )
 
-func (s inputSchema) checkObject(v map[string]any, at string) finding {
+// inputObject is what the platform takes for an object: a map, or a list with its places for names.
+type inputObject struct {
+	named map[string]any
+	list  []any
+}
+
+func objectOf(v any) (o inputObject) {
+	o.named, _ = v.(map[string]any)
+	o.list, _ = v.([]any)
+	return o
+}
+
+func (o inputObject) len() int { return len(o.named) + len(o.list) }
+
+func (o inputObject) get(name string) (v any, set bool) {
+	if o.list == nil {
+		v, set = o.named[name]
+		return v, set
+	}
+	i, err := strconv.Atoi(name)
+	if err != nil || !intKey(name) || i < 0 || i >= len(o.list) {
+		return nil, false
+	}
+	return o.list[i], true
+}
+
+// names returns the names in an order that is always the same.
+func (o inputObject) names() []string {
+	if o.list == nil {
+		return slices.Sorted(maps.Keys(o.named))
+	}
+	names := make([]string, len(o.list))
+	for i := range names {
+		names[i] = strconv.Itoa(i)
+	}
+	return names
+}
+
+func (s inputSchema) checkObject(v inputObject, at string) finding {
 	found := s.checkRequired(v, at)
-	for _, name := range slices.Sorted(maps.Keys(v)) {
+	for _, name := range s.judged(v) {
 		if found.state == wrong {
 			return found
 		}
-		found = firstOf(found, s.checkMember(name, v[name], at))
+		member, _ := v.get(name)
+		found = firstOf(found, s.checkMember(name, member, at))
 	}
-	return firstOf(found, s.bounded(float64(len(v)), "Properties", at))
+	return firstOf(found, s.bounded(float64(v.len()), "Properties", at))
+}
+
+// judged returns the names of v that the schema says anything about. Mostly that is only what it
+// names, and an input may have very many others.
+func (s inputSchema) judged(v inputObject) (names []string) {
+	_, text := s["properties"].(string)
+	_, others := s["additionalProperties"].(map[string]any)
+	if text || others || s["additionalProperties"] == false || len(members(s["patternProperties"])) > 0 {
+		return v.names()
+	}
+	for _, name := range slices.Sorted(maps.Keys(members(s["properties"]))) {
+		if _, set := v.get(name); set {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // checkRequired knows both forms of required: a list wins over the flags of the properties.
-func (s inputSchema) checkRequired(v map[string]any, at string) finding {
+func (s inputSchema) checkRequired(v inputObject, at string) finding {
 	found := finding{}
 	_, isMap := s["required"].(map[string]any)
 	if list, ok := s["required"].([]any); ok || isMap {
@@ -32,7 +87,7 @@ func (s inputSchema) checkRequired(v map[string]any, at string) finding {
 		}
 		for _, name := range list {
 			text, ok := name.(string)
-			if _, set := v[text]; !ok {
+			if _, set := v.get(text); !ok {
 				found.state = unsure
 			} else if !set {
 				return violates(at, "required")
@@ -42,7 +97,7 @@ func (s inputSchema) checkRequired(v map[string]any, at string) finding {
 	}
 	for name, property := range members(s["properties"]) {
 		schema, _ := property.(map[string]any)
-		if _, set := v[name]; !set && schema["required"] == true {
+		if _, set := v.get(name); !set && schema["required"] == true {
 			return violates(at, "required")
 		}
 	}
@@ -50,7 +105,7 @@ func (s inputSchema) checkRequired(v map[string]any, at string) finding {
 }
 
 func (s inputSchema) checkMember(name string, v any, at string) finding {
-	at += "." + name
+	at = below(at, name)
 	if _, text := s["properties"].(string); text {
 		return finding{state: unsure}
 	}
@@ -97,7 +152,7 @@ func (s inputSchema) checkArray(v any, at string) finding {
 	unique := phpTrue(s["uniqueItems"])
 	for i, e := range list {
 		if s["items"] != nil {
-			item, _ := checkValue(e, s["items"], nil, at+"."+strconv.Itoa(i))
+			item, _ := checkValue(e, s["items"], nil, below(at, strconv.Itoa(i)))
 			if found = firstOf(found, item); found.state == wrong {
 				return found
 			}

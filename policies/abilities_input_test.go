@@ -2,7 +2,13 @@ package policies
 
 import (
 	"encoding/json"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
 	"testing"
+
+	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
 
 func TestAbilityInput_AsThePlatform(t *testing.T) {
@@ -95,4 +101,61 @@ func FuzzAbilityInput(f *testing.F) {
 			t.Error(err)
 		}
 	})
+}
+
+// FuzzNumeral: the reader takes the numbers that the expression takes of PHP's manual for
+// is_numeric.
+func FuzzNumeral(f *testing.F) {
+	numeric := regexp.MustCompile(`^[ \t\n\r\v\f]*([+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)[ \t\n\r\v\f]*$`)
+	for _, text := range []string{"", " 1.5 ", "+.5e-7", "1.", ".", "1e", "1e+", "0x1", "1 2", "-", "--1", "1.2.3", "1e5.", "\v7\f", "1_0", "Inf", "1\x00"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		m := numeric.FindStringSubmatch(text)
+		n, ok := numeral(text)
+		if ok != (m != nil) {
+			t.Fatalf("%q is a number: %v", text, ok)
+		}
+		if ok {
+			if want, _ := strconv.ParseFloat(m[1], 64); n != want {
+				t.Errorf("%q is %v, want %v", text, n, want)
+			}
+		}
+	})
+}
+
+// TestAbilityInput_Takes: to hold an input against a schema takes no more than a few times its size.
+func TestAbilityInput_Takes(t *testing.T) {
+	long := `{"` + strings.Repeat("n", 50_000) + `":[` + strings.Repeat(`"a",`, 10_000) + `"a"]}`
+	for name, test := range map[string]struct {
+		schema, input string
+		most          uint64 // bytes for each of the input's
+	}{
+		"a list as an object": {`{"type":"object","properties":{"x":{}}}`, "[" + strings.Repeat("1,", 50_000) + "1]", 0},
+		"a long name":         {`{"additionalProperties":{"type":"array","items":{"type":"string"}}}`, long, 60},
+	} {
+		v, _, err := input([]byte(test.input))
+		if err != nil {
+			t.Fatal(err)
+		}
+		cache, about := newSchemaCache(), &ability{InputSchema: []byte(test.schema)}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		cause, err := cache.violation(about, v)
+		runtime.ReadMemStats(&after)
+		if cause != "" || err != nil {
+			t.Fatal(cause, err)
+		}
+		if took := after.TotalAlloc - before.TotalAlloc; took > 16<<10+test.most*uint64(len(test.input)) {
+			t.Errorf("%s: %d bytes for %d", name, took, len(test.input))
+		}
+	}
+}
+
+// TestCoerce_Takes: a list of a form takes no map beside it.
+func TestCoerce_Takes(t *testing.T) {
+	v, _ := phpvars.Query("a" + strings.Repeat("[]", 60) + "=1").Get("a")
+	if n := testing.AllocsPerRun(10, func() { coerce(v, func(text string) any { return text }) }); n > 3*60 {
+		t.Errorf("%.0f allocations for 60 lists", n)
+	}
 }

@@ -63,7 +63,7 @@ func (s *schemaCache) violation(a *ability, input any) (string, error) {
 		return "", fmt.Errorf("%w: the input schema of %s: %w", ask.ErrUndecided, a.Name, err)
 	}
 	found, _ := checkValue(input, schema, nil, "input")
-	return found.cause[:min(len(found.cause), 200)], nil
+	return found.cause[:min(len(found.cause), maxCause)], nil
 }
 
 // abilityInput returns the parameter input: from the query for GET and DELETE, otherwise
@@ -127,17 +127,18 @@ func coerce(v any, convert func(string) any) any {
 	case string:
 		return convert(v)
 	case *phpvars.Array:
-		list := make([]any, 0, v.Len())
-		object := make(map[string]any, v.Len())
-		for i, key := range v.Keys() {
+		keys, values, list := v.Keys(), make([]any, v.Len()), v.Len() > 0
+		for i, key := range keys {
 			member, _ := v.Get(key)
-			object[key] = coerce(member, convert)
-			if key == strconv.Itoa(i) {
-				list = append(list, object[key])
-			}
+			values[i] = coerce(member, convert)
+			list = list && key == strconv.Itoa(i)
 		}
-		if len(list) == v.Len() && len(list) > 0 {
-			return list
+		if list {
+			return values
+		}
+		object := make(map[string]any, len(keys))
+		for i, key := range keys {
+			object[key] = values[i]
 		}
 		return object
 	}

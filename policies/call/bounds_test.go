@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 	"testing"
 )
@@ -74,6 +75,34 @@ func TestJSONBounds(t *testing.T) {
 		})
 		if n > 2000 {
 			t.Errorf("%s: %.0f allocations for a batch that is refused", target, n)
+		}
+	}
+}
+
+// TestParam_Brackets: a variable is built whole only up to as many arrays as honest forms have, and
+// whether it is one is said in any case.
+func TestParam_Brackets(t *testing.T) {
+	rd := readerFor("root")
+	for most, status := range map[int]int{wholeBrackets: 0, wholeBrackets + 40: http.StatusRequestEntityTooLarge} {
+		form := strings.Repeat("&input"+strings.Repeat("[]", 40)+"=1", most/40)[1:]
+		parts := strings.Repeat("--B\r\nContent-Disposition: form-data; name=\"input"+strings.Repeat("[]", 40)+"\"\r\n\r\n1\r\n", most/40) + "--B--\r\n"
+		for name, r := range map[string]*http.Request{
+			"form":      request("POST", "/wp-json/wp/v2/posts", formType, form),
+			"encoded":   request("POST", "/wp-json/wp/v2/posts", formType, strings.ReplaceAll(form, "[", "%5b")),
+			"put":       request("PUT", "/wp-json/wp/v2/posts", formType, form),
+			"multipart": request("POST", "/wp-json/wp/v2/posts", partType, parts),
+			"query":     request("GET", "/wp-json/wp/v2/posts?"+form, "", ""),
+		} {
+			c := rd.Read(r, nil)
+			_, set, err := c.Param("input")
+			refusal, _ := errors.AsType[*Refusal](err)
+			if (refusal == nil) != (status == 0) || set != (status == 0) || refusal != nil && refusal.Status != status {
+				t.Errorf("%s with %d brackets: %v, %v, want %d", name, most, set, err, status)
+			}
+			if v, set, err := c.Scalar("input"); v != (Compound{}) || !set || err != nil {
+				t.Errorf("%s with %d brackets is %v, %v, %v", name, most, v, set, err)
+			}
+			c.Close()
 		}
 	}
 }

@@ -56,6 +56,10 @@ const (
 	scalar = 1
 )
 
+// wholeBrackets bounds the arrays of a variable of a form or a query that is built whole: an array
+// takes many times the bytes of its brackets. It is four for each pair that PHP takes.
+const wholeBrackets = 4 * phpvars.MaxPairs
+
 func (c *Call) param(name string, levels int) (v any, set bool, err error) {
 	if c.src == nil {
 		return nil, false, nil
@@ -96,6 +100,9 @@ func (s *source) find(name string, levels int) (any, place, *Refusal) {
 				return v, inForm, refusal
 			}
 		}
+	}
+	if tooBracketed(phpvars.OfQuery(s.query), name, levels) {
+		return nil, inQuery, errTooLarge
 	}
 	switch v := s.inQuery(name, levels); {
 	case v.apart, v.repeated:
@@ -156,6 +163,10 @@ func variable(vars phpvars.Variables, name string, levels int) (v any, set bool)
 	return v, set
 }
 
+func tooBracketed(vars phpvars.Variables, name string, levels int) bool {
+	return levels == whole && vars.Brackets(name) > wholeBrackets
+}
+
 // postedVar finds a form value: in $_POST, which follows the wire method, else in
 // what the core parses itself (docs/platform I.3.1).
 func (s *source) postedVar(name string, levels int) (any, bool, *Refusal) {
@@ -175,6 +186,9 @@ func (s *source) postedVar(name string, levels int) (any, bool, *Refusal) {
 		}
 	}
 	for _, vars := range s.postedVars {
+		if tooBracketed(vars, name, levels) {
+			return nil, false, errTooLarge
+		}
 		v, ok := variable(vars, name, levels)
 		switch {
 		case !ok:

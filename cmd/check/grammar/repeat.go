@@ -83,6 +83,7 @@ var (
 		{open: "a#", nest: "[", end: "=1&"},
 		{open: "a", nest: "[]", end: "=1&"},
 		{end: "a[#]=1&"},
+		{open: "input[#]", nest: "[]", end: "=1&"},
 		{end: "%41#=%41&"},
 		{end: "a.b#=1&"},
 		{end: "id=#&"},
@@ -112,6 +113,7 @@ var (
 		{open: `"meta_data":[`, nest: `{"id":1},`, end: `{}],`},
 		{end: `"a#":1e9,`},
 		{open: `"a#":"`, nest: "x", end: `",`},
+		{open: `"input":[`, nest: `{},`, end: `1],`},
 	}
 	fields = []unit{{open: "x", nest: ","}, {open: "a#", nest: ";"}, {end: "a#, "}, {end: "a#=b; "}, {end: " "}, {end: ";boundary=a#"}, {end: "="}}
 )

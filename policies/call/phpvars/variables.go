@@ -42,6 +42,26 @@ func (p Variables) Names() []string {
 	return vars.keys
 }
 
+// Brackets returns how many brackets open in the names of the pairs that may set the variable
+// name: no more arrays are built for it. It takes no memory.
+func (p Variables) Brackets(name string) (n int) {
+	raw := p.text
+	for raw != "" {
+		var pair string
+		pair, raw, _ = strings.Cut(raw, "&")
+		if fold(pair, name) == perhaps {
+			sent, _, _ := strings.Cut(pair, "=")
+			n += strings.Count(sent, "[") + strings.Count(sent, "%5B") + strings.Count(sent, "%5b")
+		}
+	}
+	for _, pair := range p.list {
+		if foldDecoded(pair.name, name) {
+			n += strings.Count(pair.name, "[")
+		}
+	}
+	return n
+}
+
 func (p Variables) all() *Array {
 	vars := new(Array)
 	p.register(vars, "")

@@ -16,6 +16,9 @@ func checkVariables(t *testing.T, all *Array, vars Variables) {
 	}
 	for _, name := range append(slices.Clone(all.Keys()[:min(8, all.Len())]), "rest_route", "id", "a", "a_b", "0") {
 		want, set := all.Get(name)
+		if made, most := arrays(want), vars.Brackets(name); made > most {
+			t.Fatalf("%q has %d arrays and %d brackets", name, made, most)
+		}
 		for levels := range 5 {
 			got, isSet := vars.Get(name, levels)
 			if isSet != set || dump(got) != dump(upTo(want, levels)) {
@@ -39,6 +42,19 @@ func upTo(v Value, levels int) Value {
 		}
 	}
 	return cut
+}
+
+// arrays counts the arrays of a value.
+func arrays(v Value) (n int) {
+	a, ok := v.(*Array)
+	if !ok {
+		return 0
+	}
+	for _, key := range a.Keys() {
+		member, _ := a.Get(key)
+		n += arrays(member)
+	}
+	return n + 1
 }
 
 func checkAllVariables(t *testing.T, raw string) {
@@ -94,6 +110,9 @@ func TestVariables_Bytes(t *testing.T) {
 		vars := OfForm(raw.String())
 		if n := testing.AllocsPerRun(10, func() { vars.Get("id", 1) }); n > 10 {
 			t.Errorf("%s: %.0f allocations to see what id is", name, n)
+		}
+		if n := testing.AllocsPerRun(10, func() { vars.Brackets("id") }); n > 0 {
+			t.Errorf("%s: %.0f allocations to count the brackets of id", name, n)
 		}
 		if n := testing.AllocsPerRun(10, func() { vars.Get("id", 2) }); n > 2100 {
 			t.Errorf("%s: %.0f allocations for the keys of id", name, n)
