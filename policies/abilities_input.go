@@ -39,7 +39,7 @@ func below(at, name string) string {
 	if len(at) >= maxCause {
 		return at
 	}
-	return at + "." + name[:min(len(name), maxCause)]
+	return at + "." + name
 }
 
 // firstOf returns the first finding that is wrong, or else one that is unsure.

@@ -2,8 +2,8 @@ package call
 
 import (
 	"context"
+	"errors"
 	"net/netip"
-	"slices"
 	"sync"
 )
 
@@ -36,18 +36,12 @@ type Shares struct {
 	used    int64
 	sites   map[string]int64
 	clients map[netip.Addr]int64
-	waiting []*waiter
-}
-
-type waiter struct {
-	Holder
-	n       int64
-	granted chan struct{}
+	waiting waiting
 }
 
 // NewShares returns the shares of limit.
 func NewShares(limit int64) *Shares {
-	return &Shares{limit: limit, sites: map[string]int64{}, clients: map[netip.Addr]int64{}}
+	return &Shares{limit: limit, sites: map[string]int64{}, clients: map[netip.Addr]int64{}, waiting: newWaiting()}
 }
 
 // FullError says which share has no room: "client", "site", or "all" for the whole limit.
@@ -100,18 +94,14 @@ func (s *Shares) Try(h Holder, n int64) error {
 	return s.take(h, n)
 }
 
-// Wait takes n for h as soon as there is room. It returns a FullError when ctx ends before.
-// Waiters get room in their order.
+// Wait takes n for h as soon as there is room. It returns a FullError when ctx ends before, and
+// at once where h may never hold as much. Who waits gets room in the order of arrival, but for
+// those who need more than there is: see waiting.
 func (s *Shares) Wait(ctx context.Context, h Holder, n int64) error {
-	h = h.network()
-	s.mu.Lock()
-	if s.take(h, n) == nil {
-		s.mu.Unlock()
-		return nil
+	w, err := s.enter(h.network(), n)
+	if w == nil {
+		return err
 	}
-	w := &waiter{h, n, make(chan struct{})}
-	s.waiting = append(s.waiting, w)
-	s.mu.Unlock()
 	select {
 	case <-w.granted:
 		return nil
@@ -120,16 +110,41 @@ func (s *Shares) Wait(ctx context.Context, h Holder, n int64) error {
 	}
 }
 
-// giveUp removes a waiter. It returns nil where the waiter has just got its room.
+// enter takes n, or returns who waits for it.
+func (s *Shares) enter(h Holder, n int64) (*waiter, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n > s.Of(h) {
+		return nil, s.full(h, n)
+	}
+	w := &waiter{Holder: h, n: n, granted: make(chan struct{})}
+	if s.waiting.joins(w) {
+		return w, nil // those of the line have come before
+	}
+	if err := s.take(h, n); err == nil {
+		return nil, nil
+	}
+	s.park(s.waiting.open(w), share{})
+	return w, nil
+}
+
+// giveUp removes a waiter. It returns nil where the waiter has just got its room, or gets it now
+// since only the one before it in line did not fit.
 func (s *Shares) giveUp(w *waiter) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	i := slices.Index(s.waiting, w)
-	if i < 0 {
+	l := w.line
+	if l == nil {
 		return nil
 	}
-	s.waiting = slices.Delete(s.waiting, i, i+1)
-	return s.full(w.Holder, w.n)
+	at, first := l.at, l.first() == w
+	s.waiting.leave(w)
+	err := s.take(w.Holder, w.n)
+	if first { // who stands behind it may fit
+		s.park(l, at)
+		s.serve(at)
+	}
+	return err
 }
 
 // take takes n if every share allows it. The caller holds the lock.
@@ -166,8 +181,7 @@ func (s *Shares) add(h Holder, n int64) {
 	}
 }
 
-// Free gives back n that h has taken. A waiter whose own share is used up does not hold up
-// the waiters behind it.
+// Free gives back n that h has taken, and grants it to who has waited for it.
 func (s *Shares) Free(h Holder, n int64) {
 	if n == 0 {
 		return
@@ -176,11 +190,56 @@ func (s *Shares) Free(h Holder, n int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.add(h, -n)
-	s.waiting = slices.DeleteFunc(s.waiting, func(w *waiter) bool {
-		granted := s.take(w.Holder, w.n) == nil
-		if granted {
+	s.serve(h.of(errClientFull), h.of(errSiteFull), h.of(errAllFull))
+}
+
+// serve grants what there is room for in shares that have become emptier. Each line that it looks
+// at gets room, or waits for another share from then on.
+func (s *Shares) serve(emptier ...share) {
+	for {
+		l := s.next(emptier)
+		if l == nil {
+			return
+		}
+		if w := l.first(); s.take(w.Holder, w.n) == nil {
+			s.waiting.leave(w)
 			close(w.granted)
 		}
-		return granted
-	})
+		s.park(l, emptier[0])
+	}
+}
+
+// next returns the line whose first waiter has waited longest, of those that wait for one of
+// these shares and have room there.
+func (s *Shares) next(emptier []share) (best *line) {
+	for _, of := range emptier {
+		if l := s.waiting.firstAt(of, s.room(of)); l != nil && (best == nil || l.first().arrived < best.first().arrived) {
+			best = l
+		}
+	}
+	return best
+}
+
+// park lets a line wait for the share that has no room for its first waiter. One that has room
+// everywhere waits for one of the shares that are being served.
+func (s *Shares) park(l *line, served share) {
+	w := l.first()
+	if w == nil {
+		return
+	}
+	if full, is := errors.AsType[FullError](s.full(w.Holder, w.n)); is {
+		served = w.of(full)
+	}
+	s.waiting.park(l, served)
+}
+
+// room returns what is left of a share.
+func (s *Shares) room(of share) int64 {
+	switch of.full {
+	case errClientFull:
+		return s.ofClient() - s.clients[of.client]
+	case errSiteFull:
+		return s.ofSite() - s.sites[of.site]
+	}
+	return s.limit - s.used
 }

@@ -111,8 +111,8 @@ func TestShares_Waits(t *testing.T) {
 		go wait(gone, a, 1)
 		synctest.Wait()
 		cancel()
-		if <-results == nil || len(s.waiting) > 0 || s.Used() != 400 {
-			t.Errorf("a client who has gone: %d wait, %d held", len(s.waiting), s.Used())
+		if <-results == nil || len(s.waiting.lines) > 0 || s.Used() != 400 {
+			t.Errorf("a client who has gone: %d wait, %d held", len(s.waiting.lines), s.Used())
 		}
 	})
 }
@@ -163,7 +163,7 @@ func TestShares_Race(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if s.Used() != 0 || len(s.sites)+len(s.clients)+len(s.waiting) > 0 {
+	if s.Used() != 0 || len(s.sites)+len(s.clients)+len(s.waiting.lines) > 0 {
 		t.Errorf("%d are left, %v %v", s.Used(), s.sites, s.clients)
 	}
 }
