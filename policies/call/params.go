@@ -28,7 +28,8 @@ type source struct {
 	coreParsed bool // the core itself parses the form, at ";" too where PHP splits queries there
 	members    *members
 	jsonRead   bool
-	parts      int // that a batch may have
+	parts      int   // that a batch may have
+	typed      *bool // the Content-Type says JSON; nil until somebody asks
 
 	asked map[string]queryValue // of the query, where parts share it
 
@@ -310,12 +311,20 @@ func (s *source) droppable() bool {
 // unsure is droppable for a body that is all that runs: without the body of a GET nothing does.
 func (s *source) unsure() bool { return s.wire == http.MethodHead || s.wire == http.MethodOptions }
 
+// isJSON tells whether the Content-Type, which may be long, says JSON.
+func (s *source) isJSON() bool {
+	if s.typed == nil {
+		typed := phpvars.IsJSON(s.r.Header.Get("Content-Type"))
+		s.typed = &typed
+	}
+	return *s.typed
+}
+
 func (s *source) readJSON() *Refusal {
-	contentType := s.r.Header.Get("Content-Type")
-	if !phpvars.IsJSON(contentType) || s.r.ContentLength == 0 {
+	if s.r.ContentLength == 0 || !s.isJSON() {
 		return nil
 	}
-	if _, multipart := phpvars.FormKind(contentType); multipart && s.wire == http.MethodPost {
+	if _, multipart := phpvars.FormKind(s.r.Header.Get("Content-Type")); multipart && s.wire == http.MethodPost {
 		return errTwoBodies // PHP has used the body up, or has not
 	}
 	if refusal := s.inspect(s.rd.site.Limits.Body); refusal != nil || s.body == nil {
@@ -363,7 +372,7 @@ func (c *Call) JSONBody() ([]byte, error) {
 	if err != nil || len(data) == 0 {
 		return nil, err
 	}
-	if !phpvars.IsJSON(c.src.r.Header.Get("Content-Type")) || c.src.encoded() {
+	if !c.src.isJSON() || c.src.encoded() {
 		return nil, errBody
 	}
 	return data, nil

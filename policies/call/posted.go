@@ -189,7 +189,7 @@ func (s *source) attach() {
 // that others read out of it.
 func (s *source) onePiece() ([]byte, *Refusal) {
 	cost := costOfPosted * s.body.size()
-	if phpvars.IsJSON(s.r.Header.Get("Content-Type")) {
+	if s.isJSON() {
 		cost = s.body.costOfJSON(1 + s.parts)
 	}
 	return s.body.bytes(s.r.Context(), cost)

@@ -61,7 +61,7 @@ func (s *idSources) withoutJSON() string {
 	switch {
 	case s.src.r.ContentLength == 0:
 		return "there is no body"
-	case !phpvars.IsJSON(s.src.r.Header.Get("Content-Type")):
+	case !s.src.isJSON():
 		return "the body is not JSON"
 	case s.nullID():
 		return "null does not count"

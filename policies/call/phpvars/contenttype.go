@@ -1,9 +1,6 @@
 package phpvars
 
-import (
-	"regexp"
-	"strings"
-)
+import "strings"
 
 // FormKind tells whether PHP fills $_POST from the body of a POST request with
 // this Content-Type. The media type ends at the first ";", "," or blank, any
@@ -21,10 +18,6 @@ func FormKind(contentType string) (urlencoded, multipart bool) {
 	return false, false
 }
 
-// jsonType is the core's own expression, with its odd range "&-^". It matches the type in
-// lower case.
-var jsonType = regexp.MustCompile(`(^|[\s\x0b]|,)application/([\w!#$&-^.+]+\+)?json(\+oembed)?($|[\s\x0b]|;|,)`)
-
 // IsJSON tells whether the core reads a body of this Content-Type as JSON
 // (docs/platform I.3.1). A type may be JSON and a form at once.
 func IsJSON(contentType string) bool {
@@ -37,7 +30,48 @@ func IsJSON(contentType string) bool {
 	if len(contentType) < len("application/json") {
 		return false
 	}
-	return jsonType.MatchString(Lower(strings.Trim(contentType, " \t\n\r\x00\x0b")))
+	return namesJSON(Lower(strings.Trim(contentType, " \t\n\r\x00\x0b")))
+}
+
+const application = "application/"
+
+// namesJSON is the core's own expression, in one pass over a type in lower case:
+//
+//	(^|[\s\x0b]|,)application/([\w!#$&-^.+]+\+)?json(\+oembed)?($|[\s\x0b]|;|,)
+func namesJSON(kind string) bool {
+	tree := -1 // where the first prefix begins that "+json" may end here
+	for i := range len(kind) {
+		switch c := kind[i]; {
+		case !inPrefix(c):
+			tree = -1
+		case c == '+' && tree >= 0 && tree < i && endsJSON(kind[i+1:]):
+			return true
+		case c == 'a' && (i == 0 || kind[i-1] == ',' || blank(kind[i-1])) && strings.HasPrefix(kind[i:], application):
+			begin := i + len(application)
+			if endsJSON(kind[begin:]) {
+				return true
+			}
+			if tree < 0 {
+				tree = begin
+			}
+		}
+	}
+	return false
+}
+
+// inPrefix are the letters of the expression's prefix, with its odd range "&-^".
+func inPrefix(c byte) bool {
+	return '&' <= c && c <= '^' || 'a' <= c && c <= 'z' || c == '_' || c == '!' || c == '#' || c == '$'
+}
+
+// blank are the expression's blanks.
+func blank(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
+
+// endsJSON tells whether what stands behind the prefix is "json" and the end of a type.
+func endsJSON(rest string) bool {
+	rest, is := strings.CutPrefix(rest, "json")
+	rest = strings.TrimPrefix(rest, "+oembed")
+	return is && (rest == "" || rest[0] == ';' || rest[0] == ',' || blank(rest[0]))
 }
 
 func asciiEqual(s, lowered string) bool { return len(s) == len(lowered) && Lower(s) == lowered }
