@@ -26,6 +26,8 @@ var dearest = []dear{
 	{"batch", "paths of parts", "a[0]"},
 	{"batch", "many items", "{}"},
 	{"batch", "form of items", "a0[]"},
+	{"batch", "form of a key's items", "update[0]"},
+	{"batch", "a key's items in the query", "update[0]"},
 	{"batch", "query of items", "id[0]"},
 	{"batch", "collection", "/a"},
 	{"batch", "posted collection", "A"},

@@ -92,6 +92,10 @@ func (s *source) list(name string, limit int) (items []any, refusal *Refusal) {
 	if array.Len() > limit {
 		return nil, errTooMany
 	}
+	src := s.outlasting()
+	if refusal := src.hold(&src.listed, array.Size()); refusal != nil {
+		return nil, refusal
+	}
 	list := &branch{array}
 	for i, key := range array.Keys() {
 		if key != strconv.Itoa(i) {
@@ -140,18 +144,39 @@ func (c *Call) Open() {
 // costOfPart is what a part takes beside its route.
 const costOfPart = int64(unsafe.Sizeof(Call{}) + unsafe.Sizeof(source{}) + unsafe.Sizeof(part{}))
 
-// countParts takes memory of the holder's share for the parts, for as long as the request lasts:
-// a part can be a few bytes of the body. Of a list in the query there is no more than the query
-// has room for.
+// countParts counts the parts for as long as the request lasts: a part can be a few bytes.
 func (c *Call) countParts() *Refusal {
-	if c.src.body == nil {
-		return nil
-	}
 	size := int64(0)
 	for _, p := range c.Parts {
 		size += costOfPart + int64(len(p.Route)+len(p.Key))
 	}
-	return c.src.body.hold(size)
+	src := c.src.outlasting()
+	return src.hold(&src.held, size)
+}
+
+// outlasting is the source that s ends with.
+func (s *source) outlasting() *source {
+	if s.first != nil {
+		return s.first
+	}
+	return s
+}
+
+// hold takes size bytes of the holder's share, and adds them to an account of s.
+func (s *source) hold(account *int64, size int64) *Refusal {
+	if err := s.rd.site.Limits.Memory.chunks.Try(s.holder, size); err != nil {
+		return noMemory(err)
+	}
+	*account += size
+	return nil
+}
+
+// free gives back what an account of s holds.
+func (s *source) free(account *int64) {
+	if *account > 0 {
+		s.rd.site.Limits.Memory.chunks.Free(s.holder, *account)
+		*account = 0
+	}
 }
 
 const (

@@ -206,15 +206,6 @@ func (b *body) readChunk() error {
 	return err
 }
 
-// hold counts size bytes that are kept of the body until discard.
-func (b *body) hold(size int64) *Refusal {
-	if err := b.memory.chunks.Try(b.holder, size); err != nil {
-		return noMemory(err)
-	}
-	b.held += size
-	return nil
-}
-
 // grow begins another chunk, if there is memory for it.
 func (b *body) grow() bool {
 	size := int64(chunkSize)

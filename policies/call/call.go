@@ -69,7 +69,12 @@ func (c *Call) FormName() string {
 // Close removes what Read kept of the request's body, unless another reading shares it.
 // It is safe on every Call, nil included, and more than once.
 func (c *Call) Close() {
-	if c != nil && c.src != nil && c.src.body != nil && !c.src.closed.Swap(true) {
+	if c == nil || c.src == nil || c.src.closed.Swap(true) {
+		return
+	}
+	c.src.free(&c.src.listed)
+	c.src.free(&c.src.held)
+	if c.src.body != nil {
 		c.src.body.leave()
 	}
 }
@@ -87,6 +92,7 @@ func (c *Call) Settle() {
 		part.settlePart()
 	}
 	c.src.postedVars, c.src.postedRead, c.src.members, c.src.jsonRead = nil, false, nil, false
+	c.src.free(&c.src.listed)
 	if c.src.body != nil {
 		c.src.body.settle()
 	}

@@ -20,6 +20,9 @@ type source struct {
 	wire   string
 	method string
 	body   *body
+	first  *source     // that this one ends with, see Call.WithoutOverride
+	listed int64       // of memory, for the lists of a batch until they are judged
+	held   int64       // of memory, for its parts
 	closed atomic.Bool // this reading of body has ended
 
 	postedVars []phpvars.Variables // $_POST, then what the core parses itself

@@ -115,6 +115,7 @@ var (
 		{open: `"a#":"`, nest: "x", end: `",`},
 		{open: `"input":[`, nest: `{},`, end: `1],`},
 	}
+	items  = []unit{{end: "update[0][a#]=&"}, {end: "update[0][a#][a][]=&"}, {end: "delete[#]=1&"}}
 	fields = []unit{{open: "x", nest: ","}, {open: "a#", nest: ";"}, {end: "a#, "}, {end: "a#=b; "}, {end: " "}, {end: ";boundary=a#"}, {end: "="}}
 )
 
@@ -160,6 +161,14 @@ var places = []place{
 		u = strings.ReplaceAll(u, "&", "&create[0][")
 		posted(r, formType, allItems("create[#][compute_totals][]=1&")+"create[0]["+u[:min(len(u), mostOfBody)])
 	}},
+	{"form of a key's items", "batch", mostOfHead, items, func(r *Request, u string) {
+		posted(r, formType, "update[0][id]=5&"+strings.TrimSuffix(u, "&"))
+		r.add("Authorization", someKey)
+	}},
+	{"a key's items in the query", "batch", mostOfHead, items, func(r *Request, u string) {
+		r.Method, r.Target = "POST", r.Target+mark(r.Target)+"update[0][id]=5&"+strings.TrimSuffix(u, "&")
+		r.add("Authorization", someKey)
+	}},
 	{"query of items", "batch", mostOfHead, pairs, func(r *Request, u string) {
 		r.Target += mark(r.Target) + u
 		posted(r, jsonType, `{"create":[`+strings.TrimSuffix(allItems(`{},`), ",")+`]}`)
@@ -184,6 +193,9 @@ var places = []place{
 }
 
 const (
+	// someKey makes the gateway ask the platform, and hold what it has read meanwhile.
+	someKey = "Basic Y2tfYTpjc19i"
+
 	part     = "\r\n--B\r\nContent-Disposition: form-data; "
 	jsonType = "application/json"
 	jsonCut  = `,"`

@@ -13,6 +13,7 @@ package phpvars
 import (
 	"slices"
 	"strconv"
+	"unsafe"
 )
 
 // Value is a PHP value: a string or an *Array.
@@ -67,6 +68,22 @@ func (a *Array) Keys() []string {
 		return nil
 	}
 	return a.keys
+}
+
+// Size returns about how many bytes a takes with all that it holds, but for its texts: most are
+// parts of the text that was read.
+func (a *Array) Size() int64 {
+	const perPlace = 2 * int64(unsafe.Sizeof("")+unsafe.Sizeof(0)) // maps are half full
+	n := int64(unsafe.Sizeof(*a)) + int64(cap(a.keys)+cap(a.values))*int64(unsafe.Sizeof("")) + int64(len(a.places))*perPlace
+	for _, v := range a.values {
+		switch v := v.(type) {
+		case *Array:
+			n += v.Size()
+		case string:
+			n += int64(unsafe.Sizeof(v)) // in its interface
+		}
+	}
+	return n
 }
 
 // Len returns the number of keys.
