@@ -53,9 +53,17 @@ func readCredentials(w *Whole) *Credentials {
 	return c
 }
 
-// maxVariable is the size up to which questions carry a variable that a form may have. The only
-// one is the platform's nonce, of ten characters: a longer one is wrong, whatever follows.
-const maxVariable = 256
+// maxNonce is the size up to which questions carry the platform's nonce, of ten characters, from
+// a variable or a header: a longer one is wrong, whatever follows.
+const maxNonce = 256
+
+// nonceOf returns the beginning of a long nonce. It is as wrong, and holds no form.
+func nonceOf(text string) string {
+	if len(text) <= maxNonce {
+		return text
+	}
+	return strings.Clone(text[:maxNonce])
+}
 
 func (c *Credentials) readRow(w *Whole, r *row) {
 	if r.keyed|r.carried == 0 && !r.cart {
@@ -64,6 +72,9 @@ func (c *Credentials) readRow(w *Whole, r *row) {
 	switch r.in {
 	case inHeader:
 		for _, text := range w.HTTP.Header[r.name] {
+			if r.name == w.Site.Platform.NonceHeader {
+				text = nonceOf(text)
+			}
 			c.values = append(c.values, value{r, text})
 		}
 	case inCookie: // see readCredentials
@@ -73,10 +84,7 @@ func (c *Credentials) readRow(w *Whole, r *row) {
 		}
 	case inVariable:
 		if text, set, err := w.Call.Variable(r.name); set && err == nil {
-			if len(text) > maxVariable {
-				text = strings.Clone(text[:maxVariable]) // its beginning is as wrong, and holds no form
-			}
-			c.values = append(c.values, value{r, text})
+			c.values = append(c.values, value{r, nonceOf(text)}) // no other variable may stand in a form
 		}
 	}
 }

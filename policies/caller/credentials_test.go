@@ -31,3 +31,16 @@ func TestCredentials_LongNonce(t *testing.T) {
 		}
 	}
 }
+
+// TestCredentials_LongNonceHeader: neither does it of the header.
+func TestCredentials_LongNonceHeader(t *testing.T) {
+	s := newSite(t)
+	for _, n := range []int{10, 256, 257, 14 << 10} {
+		nonce := strings.Repeat("a", n)
+		w := request(t, s, asktest.Answering(200, adminBody), http.MethodGet, "/wp-json/wp/v2/posts", "", loginLine, "X-WP-Nonce: "+nonce)
+		q, err := w.Question(ask.Question{Kind: ask.KindCaller, As: ask.AsCaller, Route: "/x"})
+		if got := q.Header.Get("X-WP-Nonce"); err != nil || got != nonce[:min(n, 256)] {
+			t.Errorf("a nonce of %d bytes is one of %d in the question, %v", n, len(got), err)
+		}
+	}
+}
