@@ -37,23 +37,23 @@ func (p *RefundTotals) Provision(site *Site, settings Settings) error {
 
 // Check asks whether the release knows the field, if the call sets it.
 func (p *RefundTotals) Check(ctx context.Context, r *Request) (Verdict, error) {
-	return p.check(ctx, r, new(refundAnswers))
+	return p.check(ctx, r, r.refundAnswers())
 }
 
 // CheckBatch judges each part. The parts have one caller, who is asked about once.
 func (p *RefundTotals) CheckBatch(ctx context.Context, r *Request) (Verdict, error) {
-	return checkParts(ctx, &refundParts{policy: p}, r)
+	return checkParts(ctx, &refundParts{p, r.refundAnswers()}, r)
 }
 
 // refundParts judges the parts of one batch.
 type refundParts struct {
 	policy *RefundTotals
-	said   refundAnswers
+	said   *refundAnswers
 }
 
 // Check judges one part.
 func (p *refundParts) Check(ctx context.Context, r *Request) (Verdict, error) {
-	return p.policy.check(ctx, r, &p.said)
+	return p.policy.check(ctx, r, p.said)
 }
 
 // refundAnswers is what the platform has said while one request is judged. None of it is about
@@ -62,6 +62,14 @@ type refundAnswers struct {
 	known   map[string]bool // by namespace
 	asked   bool            // whether the caller may refund
 	refusal *ask.Answer     // nil if so
+}
+
+// refundAnswers is shared with the reading of r without its override header.
+func (r *Request) refundAnswers() *refundAnswers {
+	if r.refunds == nil {
+		r.refunds = new(refundAnswers)
+	}
+	return r.refunds
 }
 
 func (p *RefundTotals) check(ctx context.Context, r *Request, said *refundAnswers) (Verdict, error) {

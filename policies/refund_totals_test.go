@@ -57,3 +57,22 @@ func TestRefundTotals_BatchAsksOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestRefundTotals_OverrideAsksOnce: a refund with an override header is judged as two calls, and
+// asks what one asks.
+func TestRefundTotals_OverrideAsksOnce(t *testing.T) {
+	for _, mode := range []Mode{Observe, Enforce} {
+		s := newSite(t)
+		s.Store = brokenStore{s.Store}
+		p := provision(t, s, new(RefundTotals))
+		backend := asktest.Routed(map[string]*ask.Answer{
+			"OPTIONS /wc/v3/orders/0/refunds": asktest.JSON(200, `[]`),
+			"GET /wc/v3/orders/0/refunds":     asktest.JSON(404, `{"code":"woocommerce_rest_shop_order_invalid_id"}`),
+		})
+		r := request(t, s, backend, "POST", "/wp-json/wc/v3/orders/5/refunds", `{"compute_totals":1}`, loginLine, nonceLine, jsonType, "X-HTTP-Method-Override: PUT")
+		d := (&Chain{links: []link{linked("refund_totals", p, Settings{Mode: mode})}}).Judge(t.Context(), r)
+		if n := len(backend.Questions()); d.Verdict.Status != 400 || n != 2 {
+			t.Errorf("%v: %d after %d questions, want 400 after 2, %v", mode, d.Verdict.Status, n, d.Err)
+		}
+	}
+}

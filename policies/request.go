@@ -38,12 +38,13 @@ type Request struct {
 
 	agents *agentAnswer // what redact hides of the answer, by abilities; nil until it has read r
 
-	part     bool       // of a batch
-	first    *Request   // the reading with the override header, where this is the one without
-	spent    *Signature // that verified the call, and counts once
-	agent    *message   // to a server of tools; nil until a policy has read it
-	mustSign bool       // set by the lockdown: only the signature of the call opens it
-	quota    *quota     // set by rate_limit: the limit with the least remaining
+	part     bool           // of a batch
+	first    *Request       // the reading with the override header, where this is the one without
+	spent    *Signature     // that verified the call, and counts once
+	agent    *message       // to a server of tools; nil until a policy has read it
+	mustSign bool           // set by the lockdown: only the signature of the call opens it
+	quota    *quota         // set by rate_limit: the limit with the least remaining
+	refunds  *refundAnswers // what refund_totals has asked; nil until it has
 }
 
 // Part returns the request for the part p of a batch: the same caller, another call.
