@@ -23,6 +23,18 @@ type Answer struct {
 	ForCaller bool
 }
 
+// Size returns about how many bytes a takes.
+func (a *Answer) Size() int {
+	n := cap(a.Body)
+	for name, values := range a.Header {
+		n += len(name)
+		for _, v := range values {
+			n += len(v)
+		}
+	}
+	return n
+}
+
 // Fault reads code and message of the platform's error object. Both are "" for any other
 // body.
 func (a *Answer) Fault() (code, message string) {

@@ -147,12 +147,17 @@ func (c *identityCache) adopt(h *hasher) {
 // is not remembered.
 func (c *identityCache) epoch() uint64 { return c.drops.Load() }
 
-// put keeps an answer for its lifetime. Callers whom the platform accepts are kept twice as
+// maxRefusal bounds what is kept of the platform's refusal of credentials, in bytes, headers
+// included. It has one or two thousand; where a plugin writes more, the platform is asked again.
+const maxRefusal = 8 << 10
+
+// put keeps an answer for its lifetime, and drops those whose lifetime has ended. Callers whom the platform accepts are kept twice as
 // long: a new question may take its time.
 func (c *identityCache) put(key string, epoch uint64, e identityEntry, of lifetime) {
-	if c.drops.Load() != epoch {
+	if c.drops.Load() != epoch || e.answer != nil && e.answer.Size() > maxRefusal {
 		return
 	}
+	c.entries.DeleteExpired() // it looks only at those that end first
 	ttl := of.accepted
 	kept := 2 * ttl // see ended
 	if !e.accepted() {
