@@ -253,7 +253,7 @@ func (rd *Reader) requestPart(c *Call, request any) (*Call, *Refusal) {
 		return nil, refusal
 	}
 	path, ok := target.(string)
-	if !ok || !isPartPath(path) {
+	if !ok || !isPartPath(path) || fields.branch != nil && filtered(path) { // a variable, unlike JSON
 		return nil, errBatch
 	}
 	route, query, _ := strings.Cut(path, "?")

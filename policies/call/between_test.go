@@ -2,6 +2,7 @@ package call
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 )
 
@@ -54,4 +55,108 @@ func TestBetween_HeaderNames(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
 	}
+}
+
+// TestBetween_Filter: PHP with filter.default takes tags and some bytes out of what it reads.
+func TestBetween_Filter(t *testing.T) {
+	const order = "/wp-json/wc/v3/orders/7"
+	const batch = "/wp-json/batch/v1?requests[0][path]=/wp/v2/tags"
+	runReads(t, readerFor("root"), []readTest{
+		{"GET", "/?rest_route=/wp/v2/us%3Cb%3Eers", "", "", "400 route"},
+		{"GET", "/?rest_route=/wp/v2/users%3C", "", "", "400 route"},
+		{"GET", "/?rest_route=/wp/v2/us%60ers", "", "", "400 route"},
+		{"POST", "/", formType, "rest_route=/wp/v2/us<b>ers", "400 route"},
+		{"GET", "/wp-json/wp/v2/us%3Cb%3Eers", "", "", "400 path"},
+		{"GET", "/?rest_route=/wc/store/v1/products/%D7%A9", "", "", "GET /wc/store/v1/products/\u05e9"},
+		// PATH_INFO, and what a server writes into its request to the next one.
+		{"GET", "/index.php/wp-j%3Cb%3Eson/wp/v2/users", "", "", "400 path"},
+		{"GET", "/index.php/wp-j%3C%3Cb%3E%22%3E%22%3Eson/wp/v2/users", "", "", "400 path"},
+		{"GET", "/index.php/wp-j%01son/wp/v2/users", "", "", "400 path"},
+		{"GET", "/x%0dwp-j%80son/wp/v2/users", "", "", "400 path"},
+		{"GET", "/wp-js%C3%BCon/wp/v2/users", "", "", "400 path"},
+		{"GET", "/wp-j%60son/wp/v2/users", "", "", "400 path"},
+		{"GET", "/wp//-json/wp/v2/users/x.php//%80", "", "", "400 script_path"},
+		{"GET", "/index.php/%3Cb%3E", "", "", "400 script_path"},
+		{"GET", "/%C3%BCber-wp-json/", "", "", "page"},
+		{"GET", "/index.php/%C3%BCber/", "", "", "page"},
+		{"GET", "/search/%3Cscript%3E/", "", "", "page"},
+		{"GET", "/%D7%A9%D7%9C%D7%95%D7%9D/a'b/", "", "", "page"},
+		// What the server says of the request.
+		{"PO`ST", order, "", "", "400 method"},
+		{"PUT", order, "application/js<b>on", `{"id":9}`, "400 header_value"},
+		{"PUT", order, "application/\x80json", `{"id":9}`, "400 header_value"},
+		{"PUT", order, `"text/plain"`, "id=9", "400 header_value"},
+		{"PUT", order, "application/x'+json", `{"id":9}`, "400 header_value"},
+		{"GET", order, `"application/json"`, "", "GET /wc/v3/orders/7 id 7"},
+		{"PUT", order, `application/json; charset="utf-8"`, `{"id":9}`, "PUT /wc/v3/orders/7 id 9"},
+		// The text that makes a shop key valid on any route.
+		{"GET", "/wp-json/wp/v2/users?x=wp-js<b>on/wc/", "", "", "400 key_marker"},
+		{"GET", "/wp-json/wp/v2/users?x=wp-js\x80on/wc/", "", "", "400 key_marker"},
+		{"GET", "/wp-json/wp/v2/users?search=m\xc3\xbcller", "", "", "GET /wp/v2/users"},
+		// A part of a batch in a variable.
+		{"POST", batch + "?a=%3C%26id=9%26b=%3E", "", "", "400 batch"},
+		{"POST", batch + "?a='%26id=9", "", "", "400 batch"},
+		{"POST", batch + "?a=b%26c=9", "", "", "batch POST /batch/v1 | POST /wp/v2/tags"},
+		{"POST", "/wp-json/batch/v1", jsonType, `{"requests":[{"path":"/wp/v2/tags?a=it's"}]}`, "batch POST /batch/v1 | POST /wp/v2/tags"},
+	})
+}
+
+// TestBetween_Encodings: PHP with mbstring.encoding_translation converts names and values.
+func TestBetween_Encodings(t *testing.T) {
+	const order = "/wp-json/wc/v3/orders/7"
+	part := func(name string) string {
+		return "--B\r\nContent-Disposition: form-data; name=\"" + name + "\"\r\n\r\n/wp/v2/users\r\n--B--\r\n"
+	}
+	runReads(t, readerFor("root"), []readTest{
+		{"GET", "/?re%1B(Bst_route=/wp/v2/users", "", "", "400 variables"},
+		{"GET", "/?%1B(Brest_route=/wp/v2/users", "", "", "400 variables"},
+		{"GET", "/?rest_route%0F=/wp/v2/users", "", "", "400 variables"},
+		{"GET", "/?rest%0E_route=/wp/v2/users", "", "", "400 variables"},
+		{"GET", "/?rest_route=/wp/v2/us%1B(Bers", "", "", "400 route"},
+		{"GET", "/x%26re%1B(Bst_route=/wp/v2/users", "", "", "400 path"},
+		{"GET", "/?s=a%1B(Bb&utm%1B=1", "", "", "page"},
+		{"POST", "/", formType, "re\x1b(Bst_route=/wp/v2/users", "400 variables"},
+		{"POST", "/", formType, "x=" + strings.Repeat("y", 70_000) + "&re%1B(Bst_route=/wp/v2/users", "400 variables"},
+		{"POST", "/", formType, "s=%1B(B&x%1B=1", "page"},
+		{"POST", "/", partType, part("re\x1b(Bst_route"), "400 body"},
+		{"POST", "/", partType, part("x\x1b"), "page"},
+		{"POST", order + "?_meth%1B(Bod=DELETE", "", "", "400 variables"},
+		{"PUT", order + "?i%1B(Bd=9", "", "", "400 variables"},
+		{"PUT", order, formType, "i%1B(Bd=9", "PUT /wc/v3/orders/7 id?"},
+		{"POST", order, partType, part("i\x1b(Bd"), "POST /wc/v3/orders/7 id?"},
+		{"GET", order + "?gr%C3%B6%C3%9Fe=1", "", "", "GET /wc/v3/orders/7 id 7"},
+	})
+}
+
+// TestBetween_Cuts: caches cut parameters of advertisers out of an address, and what stands
+// around them becomes another pair.
+func TestBetween_Cuts(t *testing.T) {
+	const order = "/wp-json/wc/v3/orders/7"
+	runReads(t, NewReader(Site{Platform: wordpress(), Variables: []string{"consumer_key"}}), []readTest{
+		{"GET", "/?rest_route&utm_source=x=/wp/v2/users", "", "", "400 variables"},
+		{"GET", "/?rest_route=&utm_source=x/wp/v2/users", "", "", "400 variables"},
+		{"GET", "/?rest_route&own_tracker=x=/wp/v2/users", "", "", "400 variables"},
+		{"GET", "/?rest_route=", "", "", "page"},
+		{"GET", "/?x&rest_route=", "", "", "page"},
+		{"GET", "/?rest&utm_source=x+route=/wp/v2/users", "", "", "400 variables"},
+		{"GET", "/?utm_source=x+rest_route=/wp/v2/users", "", "", "400 variables"},
+		{"GET", "/?rest_rgclid=x&oute=/wp/v2/users", "", "", "400 variables"},
+		{"GET", "/wp-jsgclid=x&on/wp/v2/users", "", "", "400 path"},
+		{"GET", "/wp-jsongclid=x/wp/v2/users", "", "", "400 path"},
+		{"GET", "/wp-json/wp/v2/usersgclid=x", "", "", "400 path"},
+		{"GET", "/?rest_route=/wp/v2&utm_source=x/users", "", "", "400 variables"},
+		{"GET", "/?rest_route=/wp/v2/usersgclid=x", "", "", "400 variables"},
+		{"GET", "/?a=gclid=x&rest_route=/wp/v2/posts", "", "", "400 variables"},
+		{"POST", order + "?x=gclid=x&_method=DELETE", "", "", "400 variables"},
+		{"POST", order + "?consumer&utm_id=x+key=ck_1", "", "", "400 variables"},
+		{"PUT", order + "?i&fbclid=x&d=9", "", "", "PUT /wc/v3/orders/7 id 7"},
+		{"PUT", order + "?ifbclid=x&d=9", "", "", "PUT /wc/v3/orders/7 id?"},
+		{"GET", "/?utm_source=google/cpc&utm_campaign=a+b,c&gclid=x-y_z", "", "", "page"},
+		{"GET", "/?rest_route=/wp/v2/posts&utm_source=google&fbclid=x", "", "", "GET /wp/v2/posts"},
+		{"GET", "/?redirect_to=/wp-admin/?origin=x&rest=1", "", "", "page"},
+		{"PUT", order + "?cookie=1&id=7", "", "", "PUT /wc/v3/orders/7 id?"},
+		{"GET", "/?cookie=1&rest_route=/wp/v2/posts", "", "", "400 variables"},
+		{"GET", order + "?cookie=1&consumer_key=ck_1", "", "", "GET /wc/v3/orders/7 id 7"},
+		{"GET", order + "?utm_source=google&id=7", "", "", "GET /wc/v3/orders/7 id 7"},
+	})
 }

@@ -45,7 +45,7 @@ func (rd *Reader) frame(r *http.Request) *Refusal {
 		}
 	}
 	switch {
-	case !plainValue(h[rd.nonce]):
+	case !plainValue(h[rd.nonce]), r.ContentLength != 0 && !plainType(h["Content-Type"]):
 		return errOddHeader
 	case len(h[rd.nonce]) > 1, secondHost(r): // FastCGI believes the header
 		return errTwiceHeader
@@ -71,6 +71,10 @@ func isUsual(h http.Header) bool {
 		switch name {
 		case "Connection", "Upgrade", "Host":
 			return false
+		case "Content-Type":
+			if !plainType(values) {
+				return false
+			}
 		}
 	}
 	return true
@@ -218,6 +222,8 @@ func (rd *Reader) target(current, original *url.URL) *Refusal {
 	case 3*len(client.Path)+len(client.RawQuery) > maxTarget, 3*len(current.Path)+len(current.RawQuery) > maxTarget:
 		return errTarget // a byte of the path may stand there as three
 	case namesRoute(client.Path), current != client && namesRoute(current.Path):
+		return errPath
+	case rd.gluedPath(client), current != client && rd.gluedPath(current):
 		return errPath
 	}
 	if refusal := rd.cutPath(client); refusal != nil || current == client {

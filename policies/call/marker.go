@@ -13,7 +13,7 @@ func (rd *Reader) marked(u *url.URL, p pathReading) bool {
 	for _, marker := range rd.markers {
 		i := strings.LastIndex(path, marker)
 		atStart := p.isCall && i >= 0 && strings.Trim(path[:i], "/") == strings.Trim(p.base, "/")
-		if i >= 0 && !atStart || strings.Contains(query, marker) {
+		if i >= 0 && !atStart || strings.Contains(query, marker) || filteredHolds(u.RawQuery, marker) {
 			return true
 		}
 	}

@@ -14,7 +14,8 @@ const (
 
 // wireMethod tells whether a method is the same to every front-end. One in lower case is
 // not: Caddy's FastCGI client makes "get" a POST, Apache does not (docs/platform I.6). One
-// that is no token comes over HTTP/2 alone, where Go's server lets it through.
+// that is no token comes over HTTP/2 alone, where Go's server lets it through. A back tick is
+// one that a filter of PHP may take out (docs/platform I.13, B6).
 func wireMethod(method string) bool {
 	switch method {
 	case http.MethodGet, http.MethodPost, http.MethodHead:
@@ -23,7 +24,7 @@ func wireMethod(method string) bool {
 		return false
 	}
 	return !strings.ContainsFunc(method, func(c rune) bool {
-		return (c < 'A' || c > 'Z') && (c < '0' || c > '9') && !strings.ContainsRune("!#$%&'*+-.^_`|~", c)
+		return (c < 'A' || c > 'Z') && (c < '0' || c > '9') && !strings.ContainsRune("!#$%&'*+-.^_|~", c)
 	})
 }
 

@@ -36,6 +36,9 @@ type source struct {
 
 	asked map[string]queryValue // of the query, where parts share it
 
+	cutLeft []string // see cuts
+	cutRead bool
+
 	part *part // set for a part of a batch: its fields replace JSON and form
 }
 
@@ -109,7 +112,7 @@ func (s *source) find(name string, levels int) (any, place, *Refusal) {
 		return nil, inQuery, errTooLarge
 	}
 	switch v := s.inQuery(name, levels); {
-	case v.apart, v.repeated:
+	case v.apart, v.repeated, v.lost:
 		return nil, inQuery, errVariable
 	case v.set:
 		return v.value, inQuery, nil
@@ -121,7 +124,8 @@ func (s *source) find(name string, levels int) (any, place, *Refusal) {
 type queryValue struct {
 	value    any
 	set      bool
-	apart    bool // it stands next to a ";", where some PHP split a query too
+	apart    bool // it stands next to a ";", where some PHP split a query too, or a cut leaves another one
+	lost     bool // a cut may take it away
 	repeated bool // a server that sorts the query would choose another value
 }
 
@@ -140,7 +144,8 @@ func (s *source) inQuery(name string, levels int) (v queryValue) {
 	if known, ok := s.asked[name]; ok && levels == scalar {
 		return known
 	}
-	v.apart = phpvars.Separated(s.query, name)
+	left := s.cuts()
+	v.apart, v.lost = phpvars.Separated(s.query, name) || glued(s.query, left, name), lost(s.query, left, name)
 	v.value, v.set = s.queryVar(name, levels)
 	if _, text := v.value.(string); text {
 		v.repeated = phpvars.Count(s.query, name) > 1
@@ -149,6 +154,14 @@ func (s *source) inQuery(name string, levels int) (v queryValue) {
 		s.asked[name] = v
 	}
 	return v
+}
+
+// cuts is cutQueries of the query.
+func (s *source) cuts() []string {
+	if !s.cutRead {
+		s.cutLeft, s.cutRead = cutQueries(s.query), true
+	}
+	return s.cutLeft
 }
 
 func (s *source) queryVar(name string, levels int) (any, bool) {

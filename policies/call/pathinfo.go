@@ -14,25 +14,32 @@ import (
 // server resolves dot segments, and so is "/wp-/index.phpjson/…" where PATH_INFO is
 // "/index.php" on every page.
 func (rd *Reader) cutPath(u *url.URL) *Refusal {
-	if strings.IndexByte(u.Path, '%') < 0 && strings.IndexByte(u.Path, '.') < 0 {
-		return splits(u.Path)
+	if plainBytes.holds(u.Path) && strings.IndexByte(u.Path, '.') < 0 {
+		return nil
 	}
-	path := lower(decodeAll(u.Path))
+	decoded := decodeAll(u.Path)
+	path := lower(decoded)
 	switch {
 	case dots(path):
 		return errPath
-	case gluedScript.MatchString(path):
+	case gluedScript.MatchString(path), rd.cutsInfo(u, path):
 		return errScriptPath
 	}
-	_, behind, _ := strings.Cut(path, ".php")
-	if ownScript.MatchString(behind) {
-		return errScriptPath
-	}
-	infos, ok := rd.emptyInfos(behind)
-	if !ok || slices.ContainsFunc(infos, func(info string) bool { return rd.namedWithout(u, info) }) {
-		return errScriptPath
+	if refusal := rd.filteredPath(u, decoded); refusal != nil {
+		return refusal
 	}
 	return splits(path)
+}
+
+// cutsInfo tells whether the platform may take what stands behind a script in a decoded path out
+// of the address.
+func (rd *Reader) cutsInfo(u *url.URL, path string) bool {
+	_, behind, _ := strings.Cut(path, ".php")
+	if ownScript.MatchString(behind) {
+		return true
+	}
+	infos, ok := rd.emptyInfos(behind)
+	return !ok || slices.ContainsFunc(infos, func(info string) bool { return rd.namedWithout(u, info) })
 }
 
 // splits refuses a decoded path with a line end before its end. A server that puts the decoded

@@ -14,8 +14,9 @@ const routeVar = "rest_route"
 func routeIn(raw string) (value string, set bool, refusal *Refusal) {
 	value, times, plain := phpvars.Last(raw, routeVar)
 	set = times > 0
+	left := cutQueries(raw)
 	switch {
-	case phpvars.Separated(raw, routeVar):
+	case phpvars.Separated(raw, routeVar), glued(raw, left, routeVar), lost(raw, left, routeVar), set && value == "" && plain && !endsWith(raw, routeVar):
 		return "", true, errVariable
 	case times > 1: // a server that sorts the query would choose another one
 		return "", true, errTwoRoutes
@@ -40,13 +41,17 @@ func uncertain(raw string) bool {
 // whatever the rules of a site look at.
 var decidingVars = []string{methodVar, "_envelope"}
 
-// separated tells whether a PHP that splits queries at ";" too would find another value of a
-// variable that decides (docs/platform I.1.5). The parameters that a rule looks at are judged
+// separated tells whether a PHP that splits queries at ";" too (docs/platform I.1.5), or a cache
+// that cuts parameters out (docs/platform I.13, B8), would find another value of a variable that
+// decides. The parameters that a rule looks at are judged
 // where they are read, see source.find.
 func (rd *Reader) separated(query string) bool {
-	hides := func(name string) bool { return phpvars.Separated(query, name) }
-	return strings.IndexByte(query, ';') >= 0 &&
-		(slices.ContainsFunc(decidingVars, hides) || slices.ContainsFunc(rd.site.Variables, hides))
+	left := cutQueries(query)
+	if strings.IndexByte(query, ';') < 0 && left == nil {
+		return false
+	}
+	hides := func(name string) bool { return phpvars.Separated(query, name) || glued(query, left, name) }
+	return slices.ContainsFunc(decidingVars, hides) || lost(query, left, methodVar) || slices.ContainsFunc(rd.site.Variables, hides)
 }
 
 // routeOf is routeIn for a variable already read.
@@ -67,10 +72,11 @@ func cancelled(value string) bool { return value == "" || value == "0" }
 
 // dispatched returns the route that the platform makes of a value of rest_route. It strips
 // trailing slashes, and an empty route is the root (docs/platform I.1.3). ok is false for
-// a value with quotes, backslashes or control bytes, which is rewritten on the way.
+// a value with quotes, backslashes or control bytes, which is rewritten on the way, and with
+// what a filter of PHP takes out (docs/platform I.13, B6).
 func dispatched(value string) (route string, ok bool) {
 	for i := 0; i < len(value); i++ {
-		if c := value[i]; c < ' ' || c == 0x7f || c == '"' || c == '\'' || c == '\\' {
+		if c := value[i]; c == 0x7f || c == '\\' || filters(c) && c < 0x80 {
 			return "", false
 		}
 	}

@@ -95,7 +95,7 @@ var disputes = map[*Refusal]string{
 	errTwoPaths:   "a rewrite has made another call or page of it",
 	errTwoRoutes:  "the places name different routes, or one of them names two",
 	errRoute:      "the route has characters or slashes that something on the way may change",
-	errVariable:   "the value is an array, stands next to a \";\", or the variables are at a limit of PHP",
+	errVariable:   "the value is an array, stands next to a \";\" or to what a cache cuts out, or the variables are at a limit of PHP",
 	errBody:       "the body does not parse",
 	errTwoBodies:  "only some servers read the body so",
 	errID:         "it is no plain decimal number",

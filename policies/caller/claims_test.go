@@ -97,6 +97,7 @@ func TestClaims_Uncertain(t *testing.T) {
 		"shop, a form that PHP reads in two ways": {"POST", "/wp-json/wc/v3/orders", "a[b[c=1", []string{formType}},
 		"nonce in such a form":                    {"POST", "/wp-json/wp/v2/posts", "a[b[c=1", []string{formType, loginLine}},
 		"a cookie behind an encoded blank":        {"GET", "/wp-json/wp/v2/posts", "", []string{"Cookie: %20wordpress_logged_in_abc=x", nonceLine}},
+		"a cookie with a shift between sets":      {"GET", "/wp-json/wp/v2/posts", "", []string{"Cookie: wordpress%1B(B_logged_in_abc=x", nonceLine}},
 		"own cookie and one that folds onto it":   {"GET", "/wp-json/wp/v2/posts", "", []string{"Cookie: my_auth=v; my.auth=w"}},
 		"own cookie, ended by NUL":                {"GET", "/wp-json/wp/v2/posts", "", []string{"Cookie: my_auth%00x=v"}},
 	} {

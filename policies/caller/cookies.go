@@ -25,16 +25,19 @@ func cookiePairs(h http.Header) iter.Seq[string] {
 
 // foldsOnto tells whether some release of PHP reads the name of a cookie as a name that
 // begins with prefix, and returns the rest. PHP turns dots, blanks and brackets into
-// underscores, and older releases decode the name first (docs/platform I.1.5;
-// CVE-2020-7070).
+// underscores. Older releases, and those that convert what they read, decode the name first
+// (docs/platform I.1.5; I.13, B7; CVE-2020-7070).
 func foldsOnto(pair, prefix string) (rest string, folds bool) {
 	name, _, _ := strings.Cut(pair, "=")
 	name = strings.TrimLeft(phpvars.Decode(name), " ")
-	if len(name) < len(prefix) {
-		return "", false
-	}
 	for i := range len(prefix) {
+		if i == len(name) {
+			return "", false
+		}
 		c := name[i]
+		if phpvars.Shifts(c) {
+			return "", true
+		}
 		if c == '.' || c == ' ' || c == '[' || c == '+' {
 			c = '_'
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"strconv"
+	"strings"
 )
 
 // Errors of Multipart.
@@ -115,7 +116,7 @@ func multipart(contentType string, body io.Reader, w *want) (vars Variables, err
 		}
 		kept := w.value(name)
 		switch {
-		case !kept && w.all:
+		case !kept && w.all, kept && strings.ContainsAny(name, shiftBytes):
 			return Variables{}, ErrUnclear
 		case kept && parts >= MaxPairs:
 			return Variables{}, ErrParts

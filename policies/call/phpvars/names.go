@@ -84,6 +84,8 @@ func fold(pair, name string) int {
 		switch {
 		case c == 0:
 			return end(j, name, kind)
+		case Shifts(c):
+			return perhaps
 		case c == '[' && j == len(name):
 			return perhaps
 		case j == len(name):
@@ -97,6 +99,14 @@ func fold(pair, name string) int {
 		i += n
 	}
 }
+
+// Shifts tells whether c may be gone from a variable, as it shifts between the sets of
+// characters of ISO-2022-JP: some sites have PHP convert what it reads
+// (mbstring.encoding_translation). Bytes of other encodings become other characters there, or "?",
+// and never plain ones.
+func Shifts(c byte) bool { return c == '\x1b' || c == '\x0e' || c == '\x0f' }
+
+const shiftBytes = "\x1b\x0e\x0f"
 
 func end(j int, name string, kind int) int {
 	if j == len(name) {
@@ -113,9 +123,9 @@ func Pairs(raw string) int {
 	return strings.Count(raw, "&") + 1
 }
 
-// Disputed tells whether PHP's limits or releases decide what some pair sets: its name has
-// so many brackets that a limit could delete the variable, or releases differ in it (see
-// disputedName).
+// Disputed tells whether PHP's limits, releases or settings decide what some pair sets: its name
+// has so many brackets that a limit could delete the variable, or releases or settings differ in
+// it (see disputedName).
 func Disputed(raw string) bool {
 	for raw != "" {
 		var pair string
@@ -124,7 +134,8 @@ func Disputed(raw string) bool {
 		if len(name) > MaxDepth && strings.Count(name, "[")+strings.Count(name, "%5B")+strings.Count(name, "%5b") > MaxDepth-4 {
 			return true
 		}
-		odd := strings.IndexByte(name, '-') >= 0 || strings.IndexByte(name, '[') >= 0 || strings.IndexByte(name, '%') >= 0
+		odd := strings.IndexByte(name, '-') >= 0 || strings.IndexByte(name, '[') >= 0 || strings.IndexByte(name, '%') >= 0 ||
+			strings.ContainsAny(name, shiftBytes)
 		if odd && disputedName(Decode(name)) {
 			return true
 		}
@@ -135,8 +146,11 @@ func Disputed(raw string) bool {
 // disputedName tells whether releases of PHP differ in what a decoded name sets. Releases
 // since 8.1.28 and 8.2.18 drop reserved keys (see reserved). Releases before 8 do not
 // change the text behind an unclosed bracket, and append behind a negative index at 0. The
-// step php of the check asks 7.4, 8.2 and 8.4.
+// step php of the check asks 7.4, 8.2 and 8.4. A setting decides about bytes that shift.
 func disputedName(name string) bool {
+	if strings.ContainsAny(name, shiftBytes) {
+		return true
+	}
 	odd := strings.IndexAny(name, "[. ")
 	if odd < 0 {
 		return false
@@ -172,6 +186,8 @@ func foldDecoded(raw, name string) bool {
 	raw = strings.TrimLeft(raw, " ")
 	for i := 0; i < len(raw); i++ {
 		switch c := raw[i]; {
+		case Shifts(c):
+			return true
 		case i == len(name):
 			return c == '['
 		case (c == ' ' || c == '.' || c == '[') && name[i] == '_':
