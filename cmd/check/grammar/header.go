@@ -74,7 +74,7 @@ func (g *Generator) change(r *Request, i int) {
 	case "case":
 		f.Name = strings.ToUpper(f.Name)
 	case "alias":
-		f.Name = strings.ReplaceAll(f.Name, "-", pick(g, "_", "."))
+		f.Name = strings.ReplaceAll(f.Name, "-", pick(g, "_", ".", "~", "!", "*", "|"))
 	case "long":
 		f.Value = strings.Replace(f.Value, ";", "; x="+strings.Repeat("y", g.edge()%60_000)+";", 1)
 	case "control":

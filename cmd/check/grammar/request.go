@@ -89,6 +89,9 @@ func (g *Generator) Request(aim *Aim) *Request {
 	if g.oneIn(6) {
 		g.override(r, aim)
 	}
+	if g.oneIn(6) {
+		g.onTheWay(r, aim)
+	}
 	if g.oneIn(3) {
 		g.targetForm(r, aim)
 	}

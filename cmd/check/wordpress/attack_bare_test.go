@@ -45,14 +45,14 @@ func (a *attack) bare(ctx context.Context, c *checks) {
 			c.check("whole", a.tryWhole(ctx, s, early))
 		}
 	}
-	for _, target := range []string{"/api/canary/v1/t%d", "/.well-known/canary/t%d", "/?x=1;rest_route=/canary/v1/t%d"} {
-		number := int(a.last.Add(1))
-		r := &grammar.Request{Method: http.MethodGet, Target: fmt.Sprintf(target, number)}
-		seen, err := a.dispatches(ctx, &shot{number: number, target: behind[len(behind)-1], version: http1, request: r})
-		if err == nil && len(seen) == 0 {
-			err = fmt.Errorf("%s: %w", target, errTame)
-		}
-		c.check("the rules and the separator of the other site", err)
+	for _, target := range []string{
+		"/api/canary/v1/t%d", "/.well-known/canary/t%d", "/?x=1;rest_route=/canary/v1/t%d",
+		"/?rest_route=/cana%%3Cb%%3Ery/v1/t%d", "/?rest_route=/cana%%60ry/v1/t%d", "/index.php/wp-j%%3Cb%%3Eson/canary/v1/t%d", "/?re%%1B(Bst_route=/canary/v1/t%d",
+	} {
+		c.check("the rules and the settings of the other site", a.runs(ctx, behind[len(behind)-1], target))
+	}
+	for _, target := range []string{"/?rest_route&utm_x=x=/canary/v1/t%d", "/?rest_rgclid=x&oute=/canary/v1/t%d"} {
+		c.check("the cuts", a.runs(ctx, behind[3], target))
 	}
 	c.t.Logf("of %d requests %d run what they are aimed at on the bare platform", bareShots, ran)
 	time.Sleep(100 * time.Millisecond) // for what comes late
@@ -60,6 +60,17 @@ func (a *attack) bare(ctx context.Context, c *checks) {
 	if ran < bareShots/10 {
 		c.failf("tame", "%v", errTame)
 	}
+}
+
+// runs is that a target, with the number of a shot, runs a call.
+func (a *attack) runs(ctx context.Context, to *target, target string) error {
+	number := int(a.last.Add(1))
+	r := &grammar.Request{Method: http.MethodGet, Target: fmt.Sprintf(target, number)}
+	seen, err := a.dispatches(ctx, &shot{number: number, target: to, version: http1, request: r})
+	if err == nil && len(seen) == 0 {
+		err = fmt.Errorf("%s: %w", target, errTame)
+	}
+	return err
 }
 
 // tryWhole sends a shot the whole way through the platform.
