@@ -3,6 +3,7 @@ package policies
 import (
 	"slices"
 
+	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
 )
 
@@ -33,7 +34,12 @@ var Catalog = []Entry{
 	},
 	{"signature", []string{"signature"}, false, func() Policy { return new(Signatures) }, []Code{CodeSignature}},
 	{"rate_limit", []string{"rate_limit"}, false, func() Policy { return new(RateLimits) }, []Code{CodeTooMany}},
-	{"order_type", []string{"order_type"}, true, func() Policy { return new(OrderType) }, []Code{codeInvalidID, CodeForbidden, CodeTooMany, CodePlatform}},
+	{
+		"order_type",
+		[]string{"order_type"},
+		true, func() Policy { return new(OrderType) },
+		[]Code{codeInvalidID, ask.CodeCannotBatch, ask.CodeCannotCreate, ask.CodeCannotDelete, ask.CodeCannotEdit, CodeForbidden, CodeTooMany, CodePlatform},
+	},
 	{"checkout_total", []string{"checkout_total"}, true, func() Policy { return new(CheckoutTotal) }, []Code{codeTotalMismatch, CodeInvalidParam, CodePlatform}},
 	{"refund_totals", []string{"refund_totals"}, true, func() Policy { return new(RefundTotals) }, []Code{codeComputeTotals, CodePlatform}},
 	{

@@ -11,7 +11,6 @@ import (
 
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
-	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/hosts"
 )
 
@@ -188,12 +187,14 @@ func isUpdate(method string) bool {
 	return method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch
 }
 
-// checkIDs proves that all ids are orders, or left to the platform. It lets anonymous updates pass: the platform
-// refuses them, whatever the record is.
+// checkIDs proves that all ids are orders, or left to the platform.
 func (p *OrderType) checkIDs(ctx context.Context, r *Request, ids []uint64) (Verdict, error) {
 	claim, err := r.Claim()
-	if err != nil || claim == caller.ClaimNothing || claim == caller.ClaimSession {
+	switch {
+	case err != nil:
 		return Verdict{}, err
+	case isNobody(claim):
+		return p.nobodyMayWrite(ctx, r), nil
 	}
 	open := p.unproven(ctx, r, ids)
 	if len(open) == 0 {

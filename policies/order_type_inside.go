@@ -163,7 +163,7 @@ func (p *OrderType) checkIDsAtDoor(ctx context.Context, r *Request, ids []uint64
 	if len(open) == 0 {
 		return Verdict{}, nil
 	}
-	known := claim != caller.ClaimNothing && claim != caller.ClaimSession
+	known := !isNobody(claim)
 	if known && claim.Verifiable() && p.Credential != "" {
 		who, answer, err := r.Who(ctx)
 		if err != nil {
@@ -176,9 +176,7 @@ func (p *OrderType) checkIDsAtDoor(ctx context.Context, r *Request, ids []uint64
 	case known:
 		found, err = p.prove(ctx, r, claim, open)
 	case p.Credential == "" && claim == caller.ClaimNothing && !r.IgnoresCookie():
-		v := forbidden() // nobody can ask, and no repetition changes that
-		v.Note = "Nobody is logged in, so that nobody may ask what the record is. " + curesOrderType
-		return v, nil
+		return nobodyMayRun(), nil
 	default:
 		found, err = p.proveUnverified(ctx, r, open)
 	}

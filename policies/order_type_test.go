@@ -173,16 +173,6 @@ func TestOrderType_ForgedBatchAsksOnce(t *testing.T) {
 	}
 }
 
-func TestOrderType_AnonymousGoesToThePlatform(t *testing.T) {
-	s := newSite(t)
-	p := provision(t, s, new(OrderType))
-	backend := shopOf(nil)
-	v, err := p.Check(t.Context(), request(t, s, backend, "PUT", "/wp-json/wc/v3/orders/13", `{}`, jsonType))
-	if err != nil || v.Refused() || len(backend.Questions()) > 0 {
-		t.Errorf("got %+v, %v after %d questions", v, err, len(backend.Questions()))
-	}
-}
-
 func TestOrderType_UnverifiedCallers(t *testing.T) {
 	oauth := "Authorization: OAuth oauth_consumer_key=\"x\""
 	s := newSite(t)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/confirm"
 	"github.com/restwarden/restwarden/policies/hosts"
@@ -93,7 +94,8 @@ func (s *Site) shopApart(r *Request, apart string) string {
 // Code returns c as this site sends it. The shop's codes get the platform's prefix.
 func (s *Site) Code(c Code) Code {
 	switch c {
-	case codeInvalidID, codeTotalMismatch, codeComputeTotals:
+	case codeInvalidID, codeTotalMismatch, codeComputeTotals,
+		ask.CodeCannotBatch, ask.CodeCannotCreate, ask.CodeCannotDelete, ask.CodeCannotEdit:
 		return Code(s.Platform.ErrorPrefix) + c
 	default:
 		return c

@@ -3,6 +3,7 @@ package policies
 import (
 	"cmp"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/call"
@@ -45,7 +46,11 @@ func (d Decision) why() string {
 	case d.Policy == "access" && strings.HasPrefix(d.Verdict.Rule, builtIn):
 		own = whys[builtIn]
 	}
-	return cmp.Or(own[d.Verdict.Code], why[d.Verdict.Code], own[""])
+	login := ""
+	if d.Verdict.Status == http.StatusUnauthorized { // in words of the shop
+		login = why[CodeNotLoggedIn]
+	}
+	return cmp.Or(own[d.Verdict.Code], why[d.Verdict.Code], login, own[""])
 }
 
 // WordFor returns the sentence for a word that stands in place of a rule, or "".

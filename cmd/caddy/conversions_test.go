@@ -72,7 +72,7 @@ var answers = map[string][2]string{
 	"editor":         {"403 shop_rest_cannot_", "400 " + invalidID},
 	"customer":       {"403 shop_rest_cannot_", "403 shop_rest_cannot_"},
 	"OAuth 1":        {"503 rest_policy_unavailable", "403 rest_forbidden"},
-	"anonymous":      {"passed 401", "passed 401"},
+	"anonymous":      {"401 shop_rest_cannot_", "401 shop_rest_cannot_"},
 }
 
 // allows tells whether the answer that a caller got at d is right.

@@ -110,7 +110,7 @@ func shopRows() []row {
 	}
 	return append(all,
 		row{of: "4 E7", says: "an order update by a shop key", line: "PUT /cms-json/shop/v3/orders/<order>", body: `{"status":"completed"}`, as: "key", bare: ok},
-		row{of: "4 E7", says: "an order update without login", line: "PUT /cms-json/shop/v3/orders/<order>", body: `{}`, bare: always(`401 shop_rest_cannot_edit "Sorry, you are not allowed to edit this resource."`)},
+		row{of: "4 E7", says: "an order update without login", line: "PUT /cms-json/shop/v3/orders/<order>", body: `{}`, bare: always(`401 shop_rest_cannot_edit "Sorry, you are not allowed to edit this resource."`), gate: always(words)},
 		row{of: "4 E7", says: "an order update by a customer", line: "PUT /cms-json/shop/v3/orders/<order>", body: `{}`, as: "customer", bare: always(`403 shop_rest_cannot_edit "Sorry, you are not allowed to edit this resource."`)},
 	)
 }

@@ -79,15 +79,7 @@ func (a *Answer) DeniedWrite(p *call.Platform, c *call.Call) *Answer {
 	if a.Code() != p.ErrorPrefix+"cannot_view" {
 		return a
 	}
-	code, message := "cannot_edit", "Sorry, you are not allowed to edit this resource."
-	switch {
-	case strings.HasSuffix(c.Key, "/batch"):
-		code, message = "cannot_batch", "Sorry, you are not allowed to batch manipulate this resource."
-	case strings.HasSuffix(c.Key, "/refunds"):
-		code, message = "cannot_create", "Sorry, you are not allowed to create resources."
-	case c.Method == http.MethodDelete:
-		code, message = "cannot_delete", "Sorry, you are not allowed to delete this resource."
-	}
+	code, message := CannotWrite(c)
 	var object struct { // in the order of the platform
 		Code    string `json:"code"`
 		Message string `json:"message"`
@@ -95,9 +87,31 @@ func (a *Answer) DeniedWrite(p *call.Platform, c *call.Call) *Answer {
 			Status int `json:"status"`
 		} `json:"data"`
 	}
-	object.Code, object.Message, object.Data.Status = p.ErrorPrefix+code, message, a.Status
+	object.Code, object.Message, object.Data.Status = p.ErrorPrefix+string(code), message, a.Status
 	body, _ := json.Marshal(object) // strings and a number: it cannot fail
 	return &Answer{Status: a.Status, Header: http.Header{"Content-Type": {"application/json; charset=UTF-8"}}, Body: body}
+}
+
+// The codes of CannotWrite.
+const (
+	CodeCannotBatch  call.Code = "cannot_batch"
+	CodeCannotCreate call.Code = "cannot_create"
+	CodeCannotDelete call.Code = "cannot_delete"
+	CodeCannotEdit   call.Code = "cannot_edit"
+)
+
+// CannotWrite returns code, without the platform's prefix, and message with which the platform
+// refuses the call c of the shop to who has no right to it (docs/platform III.8).
+func CannotWrite(c *call.Call) (code call.Code, message string) {
+	switch {
+	case strings.HasSuffix(c.Key, "/batch"):
+		return CodeCannotBatch, "Sorry, you are not allowed to batch manipulate this resource."
+	case strings.HasSuffix(c.Key, "/refunds"):
+		return CodeCannotCreate, "Sorry, you are not allowed to create resources."
+	case c.Method == http.MethodDelete:
+		return CodeCannotDelete, "Sorry, you are not allowed to delete this resource."
+	}
+	return CodeCannotEdit, "Sorry, you are not allowed to edit this resource."
 }
 
 // OnSuccess returns a function that calls f if the answer is no error.

@@ -1,0 +1,67 @@
+package policies
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestOrderType_Nobody: whom the gateway takes for nobody gets the platform's refusal of anonymous
+// callers, whatever the record is, and without a question.
+func TestOrderType_Nobody(t *testing.T) {
+	const cookie = "Cookie: wordpress_logged_in_1=a"
+	for name, test := range map[string]struct {
+		method, target, body string
+		header               string
+		code                 string // "" passes
+	}{
+		"an order":                {"PUT", "/wp-json/wc/v3/orders/7", `{}`, jsonType, "cannot_edit"},
+		"a subscription":          {"PUT", "/wp-json/wc/v3/orders/13", `{}`, jsonType, "cannot_edit"},
+		"no record":               {"PATCH", "/wp-json/wc/v2/orders/2000", `{}`, jsonType, "cannot_edit"},
+		"analytics":               {"POST", "/wp-json/wc-analytics/orders/13", `{}`, jsonType, "cannot_edit"},
+		"a log-in in the query":   {"PUT", "/wp-json/wc/v3/orders/13?JWT=x", `{}`, jsonType, "cannot_edit"},
+		"a cookie of a plugin":    {"PUT", "/wp-json/wc/v3/orders/13", `{}`, "Cookie: staff=x", "cannot_edit"},
+		"a cookie without nonce":  {"PUT", "/wp-json/wc/v3/orders/13", `{}`, cookie, "cannot_edit"},
+		"rest_route":              {"POST", "/?rest_route=/wc/v3/orders/13", "", jsonType, "cannot_edit"},
+		"a batch":                 {"POST", "/wp-json/wc/v3/orders/batch?JWT=x", `{"update":[{"id":7}]}`, jsonType, "cannot_batch"},
+		"a part of the core's":    {"POST", "/wp-json/batch/v1?JWT=x", `{"requests":[{"method":"PUT","path":"/wc/v3/orders/13"}]}`, jsonType, "cannot_edit"},
+		"a delete":                {"DELETE", "/wp-json/wc/v3/orders/13", "", jsonType, "cannot_delete"},
+		"a refund":                {"POST", "/wp-json/wc/v3/orders/13/refunds", `{}`, jsonType, "cannot_create"},
+		"a new order":             {"POST", "/wp-json/wc/v3/orders", `{}`, jsonType, ""},
+		"a batch of new orders":   {"POST", "/wp-json/wc/v3/orders/batch", `{"create":[{}]}`, jsonType, ""},
+		"a read":                  {"GET", "/wp-json/wc/v3/orders/13", "", jsonType, ""},
+		"a subscription's route":  {"PUT", "/wp-json/wc/v3/subscriptions/13", `{}`, jsonType, ""},
+		"a record that v1 checks": {"PUT", "/wp-json/wc/v1/orders/13", `{}`, jsonType, ""},
+	} {
+		s := newSite(t)
+		p := provision(t, s, &OrderType{Credential: "ck:cs", Strict: true})
+		backend := shopOf(nil)
+		d := alone("order_type", p).Judge(t.Context(), request(t, s, backend, test.method, test.target, test.body, test.header))
+		want := strings.TrimSuffix("woocommerce_rest_"+test.code, "woocommerce_rest_")
+		switch {
+		case string(d.Verdict.Code) != want, d.Verdict.Refused() && d.Verdict.Status != 401:
+			t.Errorf("%s: got %+v, %v", name, d.Verdict, d.Err)
+		case len(backend.Questions()) > 0:
+			t.Errorf("%s: %d questions", name, len(backend.Questions()))
+		case want != "" && !strings.Contains(d.Why(), "the line credentials names it"):
+			t.Errorf("%s: why: %s", name, d.Why())
+		}
+	}
+}
+
+// TestOrderType_NobodyWhereTheShopChecks: where the shop is configured as a release that checks
+// the record itself, such an update is its own.
+func TestOrderType_NobodyWhereTheShopChecks(t *testing.T) {
+	for text, status := range map[string]int{"10.7": 401, "10.8": 0, "11.1": 0} {
+		s := newSite(t)
+		s.Release, _ = ParseRelease(text)
+		d := guarded(t, s).Judge(t.Context(), request(t, s, shopOf(nil), "PUT", "/wp-json/wc/v3/orders/13?JWT=x", `{}`, jsonType))
+		if d.Verdict.Status != status {
+			t.Errorf("%s: got %+v", text, d.Verdict)
+		}
+	}
+	s := newSite(t)
+	c := guarded(t, s, line("order_type", line("mode observe")))
+	if d := c.Judge(t.Context(), request(t, s, shopOf(nil), "PUT", "/wp-json/wc/v3/orders/13?JWT=x", `{}`, jsonType)); d.Outcome != WouldRefuse {
+		t.Errorf("in mode observe: got %+v", d)
+	}
+}
