@@ -40,7 +40,7 @@ func manyMembers(parts int) string {
 // grown are requests that would grow in memory if all of them were built. Caddy takes no longer
 // head by default than that of the query.
 var grown = map[string]struct{ target, contentType, body string }{
-	"brackets to an order":    {"/wp-json/wc/v3/orders/5", "application/x-www-form-urlencoded", nested("a%d", 1<<20)},
+	"brackets to a refund":    {"/wp-json/wc/v3/orders/5/refunds", "application/x-www-form-urlencoded", nested("a%d", 1<<20)},
 	"brackets beside a key":   {"/wp-json/wc/v3/orders/5?consumer_key=ck_%d&consumer_secret=cs_%[1]d", "application/x-www-form-urlencoded", nested("a%d", 1<<20)},
 	"brackets to a checkout":  {"/wp-json/wc/store/v1/checkout", "application/x-www-form-urlencoded", nested("a%d", 1<<20)},
 	"brackets in a query":     {"/wp-json/wp/v2/posts?" + nested("_embed[x%d]", 15<<10), "", ""},

@@ -6,6 +6,7 @@ import (
 	"net/http/fcgi"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -61,10 +62,18 @@ func (s *phpServer) serve(w http.ResponseWriter, r *http.Request) {
 	s.ServeHTTP(w, r)
 }
 
+// freshText is what makes the address of a question one of its own.
+var freshText = regexp.MustCompile(`&restwarden=[A-Z2-7]{26}`)
+
+// questions returns the questions, without that text.
 func (s *phpServer) questions() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]string(nil), s.asked...)
+	asked := slices.Clone(s.asked)
+	for i := range asked {
+		asked[i] = freshText.ReplaceAllString(asked[i], "")
+	}
+	return asked
 }
 
 // TestRewritten: behind a rewrite to the front controller and a bare FastCGI proxy, a

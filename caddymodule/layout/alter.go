@@ -53,8 +53,11 @@ func (o *headerOps) keeps(name string) bool {
 	}
 	var values []string
 	_ = jsonv1.Unmarshal(o.Set[name], &values)
-	return len(values) == 1 && values[0] == "{http.request.header.Authorization}"
+	return len(values) == 1 && values[0] == itself
 }
+
+// itself is what Authorization is.
+const itself = "{http.request.header.Authorization}"
 
 // rewriting is what rewrite, uri, method and handle_path do.
 type rewriting struct {

@@ -53,10 +53,11 @@ func leadOf(s step) *lead {
 	raw := s.json()
 	if s.name == "php" {
 		var php struct {
-			Root string `json:"root"`
+			Root string            `json:"root"`
+			Env  map[string]string `json:"env"`
 		}
 		_ = jsonv1.Unmarshal(raw, &php)
-		return &lead{upstream: upstream{name: "php", root: php.Root, php: true}}
+		return &lead{upstream: upstream{name: "php", root: php.Root, php: true}, alters: environment(php.Env)}
 	}
 	var p proxied
 	_ = jsonv1.Unmarshal(raw, &p)
@@ -78,13 +79,13 @@ func leadOf(s step) *lead {
 		}
 	}
 	l.name = strings.Join(names, "\n")
-	l.transport(p.Transport, loaded)
+	env := l.transport(p.Transport, loaded)
 	for _, set := range []map[string]json.RawMessage{p.Headers.Request.Set, p.Headers.Request.Add} {
 		for field, values := range set {
 			l.forwarded = l.forwarded || isForwarding(field) && strings.Contains(string(values), "{http.request.header.")
 		}
 	}
-	l.alters = append(p.Rewrite.alterations(), p.Headers.Request.alterations("header_up")...)
+	l.alters = slices.Concat(p.Rewrite.alterations(), p.Headers.Request.alterations("header_up"), environment(env))
 	return l
 }
 
@@ -123,22 +124,26 @@ func isForwarding(field string) bool {
 	return strings.EqualFold(field, "X-Forwarded-For") || strings.EqualFold(field, "X-Real-Ip")
 }
 
-// transport takes the root of scripts from the transport.
-func (u *upstream) transport(raw json.RawMessage, loaded *reverseproxy.Handler) {
+// transport takes the root of scripts from the transport, and returns the variables that it sets.
+func (u *upstream) transport(raw json.RawMessage, loaded *reverseproxy.Handler) (env map[string]string) {
 	if loaded != nil {
 		if t, ok := loaded.Transport.(*fastcgi.Transport); ok {
 			u.php, u.root = true, t.Root
+			return t.EnvVars
 		}
-		return
+		return nil
 	}
 	var t struct {
-		Protocol string `json:"protocol"`
-		Root     string `json:"root"`
+		Protocol string            `json:"protocol"`
+		Root     string            `json:"root"`
+		Env      map[string]string `json:"env"`
 	}
 	_ = jsonv1.Unmarshal(raw, &t)
-	if t.Protocol == "fastcgi" {
-		u.php, u.root = true, t.Root
+	if t.Protocol != "fastcgi" {
+		return nil
 	}
+	u.php, u.root = true, t.Root
+	return t.Env
 }
 
 // varsRoot is the root that a handler names, "" if it is the site's.

@@ -41,6 +41,10 @@ type Question struct {
 	Method string // "" means GET
 	Body   []byte // JSON, for the few questions that are not GET
 
+	// Fresh is random text in the address, so that no other question and no client's request has
+	// that address: a cache on the way may take the address for all that decides an answer.
+	Fresh string
+
 	As  As     // whose credentials it carries
 	Key string // "key:secret" if As is AsKey
 

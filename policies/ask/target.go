@@ -13,11 +13,11 @@ import (
 func (q *Question) Target(prefix string) (path, query string) {
 	switch {
 	case q.Page != "":
-		return q.Base + q.Page, q.Query
+		return q.Base + q.Page, q.query()
 	case q.Form != call.Query && q.Rewritten != nil && q.Rewritten.Script != "":
-		return q.Rewritten.Script, q.Query
+		return q.Rewritten.Script, q.query()
 	case q.Form != call.Query:
-		return q.Base + "/" + prefix + q.Route, q.Query
+		return q.Base + "/" + prefix + q.Route, q.query()
 	}
 	path = orRoot(q.Base)
 	if strings.HasSuffix(path, "/") && q.Method != "" && q.Method != http.MethodGet {
@@ -33,7 +33,7 @@ func (q *Question) Client(prefix string) (path, query string) {
 	case r == nil || q.Page != "":
 		return q.Target(prefix)
 	case r.Pretty:
-		return r.Client + "/" + prefix + q.Route, q.Query
+		return r.Client + "/" + prefix + q.Route, q.query()
 	default:
 		return orRoot(r.Client), q.routeInQuery()
 	}
@@ -41,10 +41,24 @@ func (q *Question) Client(prefix string) (path, query string) {
 
 func (q *Question) routeInQuery() string {
 	query := "rest_route=" + url.QueryEscape(q.Route)
-	if q.Query != "" {
-		query += "&" + q.Query
+	if own := q.query(); own != "" {
+		query += "&" + own
 	}
 	return query
+}
+
+// freshParam is the variable with Fresh. No route of the platform has it.
+const freshParam = "restwarden"
+
+// query returns Query with Fresh.
+func (q *Question) query() string {
+	switch {
+	case q.Fresh == "":
+		return q.Query
+	case q.Query == "":
+		return freshParam + "=" + q.Fresh
+	}
+	return q.Query + "&" + freshParam + "=" + q.Fresh
 }
 
 func orRoot(path string) string {

@@ -1,7 +1,6 @@
 package caller
 
 import (
-	"crypto/rand"
 	"net/http"
 	"strings"
 	"time"
@@ -55,7 +54,7 @@ func plainHeader(text string) bool {
 func arrivalQuestion(p *call.Platform, w *Whole) ask.Question {
 	return ask.Question{
 		Kind: ask.KindCaller, Method: http.MethodGet, As: ask.AsNobody,
-		Route: "/" + p.Shop[2] + "/orders", Query: "per_page=1&_fields=id&restwarden=" + rand.Text(),
+		Route: "/" + p.Shop[2] + "/orders", Query: "per_page=1&_fields=id",
 		Header: http.Header{"Authorization": {w.HTTP.Header.Get("Authorization")}},
 	}
 }

@@ -2,6 +2,7 @@ package caller
 
 import (
 	"context"
+	"crypto/rand"
 	"net/http"
 	"net/netip"
 	"strings"
@@ -172,7 +173,7 @@ func (w *Whole) send(ctx context.Context, q ask.Question) (*ask.Answer, error) {
 // Question completes q as Ask would send it. The error is a *call.Refusal, or wraps
 // ask.ErrUndecided if a key cannot be used.
 func (w *Whole) Question(q ask.Question) (ask.Question, error) {
-	q.Base, q.Form, q.Rewritten = w.Call.Base, w.Call.Form, w.Call.Rewritten
+	q.Base, q.Form, q.Rewritten, q.Fresh = w.Call.Base, w.Call.Form, w.Call.Rewritten, rand.Text()
 	switch q.As {
 	case ask.AsKey:
 		err := w.withKey(&q)
