@@ -276,7 +276,8 @@ type readCloser struct {
 // hasVariable tells whether the loaded body, as a form, may set a variable.
 func (b *body) hasVariable(name string) bool {
 	if b.file == nil && len(b.chunks) == 1 {
-		return phpvars.Has(text(b.chunks[0]), name)
+		form := text(b.chunks[0])
+		return phpvars.Has(form, name) || phpvars.Separated(form, name)
 	}
 	return phpvars.HasReader(b.reader(), name)
 }

@@ -21,7 +21,7 @@ func filters(c byte) bool {
 func plainType(values []string) bool {
 	return !slices.ContainsFunc(values, func(value string) bool {
 		mediaType, _, _ := strings.Cut(value, ";")
-		return filtered(mediaType)
+		return filtered(strings.Trim(mediaType, " \t")) // the platform trims it, too
 	})
 }
 

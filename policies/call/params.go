@@ -28,7 +28,7 @@ type source struct {
 	postedVars []phpvars.Variables // $_POST, then what the core parses itself
 	postedRead bool
 	loose      bool // front-ends differ in whether the body is a form
-	coreParsed bool // the core itself parses the form, at ";" too where PHP splits queries there
+	urlencoded bool // some PHP splits the form at ";" as it does queries (docs/platform I.13, B7)
 	members    *members
 	jsonRead   bool
 	parts      int   // that a batch may have
@@ -193,7 +193,7 @@ func (s *source) postedVar(name string, levels int) (any, bool, *Refusal) {
 		}
 		s.postedRead = true
 	}
-	if s.coreParsed {
+	if s.urlencoded {
 		form, refusal := s.text()
 		if refusal != nil {
 			return nil, false, refusal
@@ -233,7 +233,7 @@ func (s *source) readPosted() *Refusal {
 		}
 	}
 	if s.method != http.MethodPost && writes(s.method) && coreParses(s.r.Header.Get("Content-Type")) {
-		s.loose, s.coreParsed = s.droppable(), true
+		s.loose = s.droppable()
 		return s.readURLEncoded(phpvars.OfRawForm)
 	}
 	return nil
@@ -249,6 +249,7 @@ func coreParses(contentType string) bool {
 }
 
 func (s *source) readURLEncoded(read func(string) phpvars.Variables) *Refusal {
+	s.urlencoded = true
 	if refusal := s.inspect(s.rd.site.Limits.Body); refusal != nil {
 		return refusal
 	}

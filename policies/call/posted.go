@@ -131,7 +131,7 @@ func (s *source) urlencodedRoute() (string, bool, *Refusal) {
 	if refusal != nil {
 		return "", true, refusal
 	}
-	if phpvars.Pairs(form) > phpvars.MaxPairs || phpvars.Disputed(form) {
+	if phpvars.Pairs(form) > phpvars.MaxPairs || phpvars.Disputed(form) || phpvars.Separated(form, routeVar) {
 		return "", true, errVariable
 	}
 	value, set, refusal := routeOf(phpvars.OfForm(form).Get(routeVar, scalar))

@@ -29,9 +29,12 @@ func TestSeparator(t *testing.T) {
 		{"GET", "/wp-json/wp/v2/posts?" + strings.Repeat(";", 1000) + "&a=1", "", "", "400 variables"},
 		{"POST", "/batch?x", jsonType, "", "page"},
 		{"POST", "/wp-json/batch/v1", jsonType, `{"requests":[{"path":"/wp/v2/posts/1?a=1;_method=DELETE"}]}`, "400 variables"},
-		// $_POST is split at "&" alone, the body of PUT by the core as a query.
-		{"POST", "/", formType, "x=1;rest_route=/wp/v2/users", "page"},
-		{"POST", "/wp-json/wc/v3/orders/7", formType, "x=1;id=9", "POST /wc/v3/orders/7 id 7"},
+		// $_POST is split at "&" alone, but where PHP converts it; the body of PUT by the core as a query.
+		{"POST", "/", formType, "x=1;rest_route=/wp/v2/users", "400 variables"},
+		{"POST", "/", formType, "x=" + strings.Repeat("y", 70_000) + ";rest_route=/wp/v2/users", "400 variables"},
+		{"POST", "/", formType, "x=1;y=rest_route;z", "page"},
+		{"POST", "/wp-json/wc/v3/orders/7", formType, "x=1;id=9", "POST /wc/v3/orders/7 id?"},
+		{"POST", "/wp-json/wc/v3/orders/7", formType, "x=1;y&id=9", "POST /wc/v3/orders/7 id 9"},
 		{"PUT", "/wp-json/wc/v3/orders/7", formType, "x=1;id=9", "PUT /wc/v3/orders/7 id?"},
 		{"PUT", "/wp-json/wc/v3/orders/7", formType, "id=9", "PUT /wc/v3/orders/7 id 9"},
 	})

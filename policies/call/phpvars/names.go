@@ -198,8 +198,8 @@ func foldDecoded(raw, name string) bool {
 	return len(raw) == len(name)
 }
 
-// HasReader is Has for an urlencoded body that is not in memory. It says yes where reading
-// r fails.
+// HasReader is Has for an urlencoded body that is not in memory, also behind a ";". It says yes
+// where reading r fails.
 func HasReader(r io.Reader, name string) bool {
 	br := bufio.NewReaderSize(r, 32<<10)
 	for {
@@ -234,18 +234,29 @@ func nameStart(br *bufio.Reader, name string) ([]byte, error) {
 			if err != nil && !errors.Is(err, io.EOF) {
 				return nil, err
 			}
-			b, _, _ = bytes.Cut(b, []byte{'&'})
+			if end := bytes.IndexAny(b, pairEnds); end >= 0 {
+				b = b[:end]
+			}
 			return b, nil
 		}
 		_, _ = br.Discard(n) // it has been seen
 	}
 }
 
+// pairEnds end a pair in some PHP.
+const pairEnds = "&;"
+
 // skipPair goes to the beginning of the next pair.
 func skipPair(br *bufio.Reader) error {
 	for {
-		if _, err := br.ReadSlice('&'); !errors.Is(err, bufio.ErrBufferFull) {
+		if _, err := br.Peek(1); err != nil {
 			return err
 		}
+		b, _ := br.Peek(br.Buffered())
+		if end := bytes.IndexAny(b, pairEnds); end >= 0 {
+			_, _ = br.Discard(end + 1) // it has been seen
+			return nil
+		}
+		_, _ = br.Discard(len(b))
 	}
 }
