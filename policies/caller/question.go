@@ -46,7 +46,7 @@ func interpret(a *ask.Answer, claim Claim, p *call.Platform) (identity, error) {
 	case ClaimOAuth1:
 		return interpretArrival(a, p)
 	default:
-		return interpretUser(a)
+		return interpretUser(a, p)
 	}
 }
 
@@ -68,10 +68,27 @@ func RefusesLogin(a *ask.Answer) bool {
 	return handedOn[code] && code != "rest_cookie_invalid_nonce"
 }
 
-func interpretUser(a *ask.Answer) (identity, error) {
+// takenAwayError is the error of a question for the current user at a site without that route.
+type takenAwayError struct {
+	error
+	route string
+}
+
+// Unwrap returns what is wrong.
+func (e *takenAwayError) Unwrap() error { return e.error }
+
+// Note says in one sentence, for the operator, what to change.
+func (e *takenAwayError) Note() string {
+	return fmt.Sprintf("The site has no route %s, by which the gateway asks who is calling: a plugin or a snippet has taken it away with the list of users. Leave %[1]s in; it shows nobody but the caller.", e.route)
+}
+
+func interpretUser(a *ask.Answer, p *call.Platform) (identity, error) {
 	code := a.Code()
 	if a.Status == http.StatusUnauthorized && code != "" || a.Status == http.StatusForbidden && code == "rest_not_logged_in" {
 		return identity{}, nil // the two statuses of docs/interface 7
+	}
+	if a.Status == http.StatusNotFound && code == "rest_no_route" {
+		return identity{}, &takenAwayError{ask.Unexpected(a), "/" + p.Core + "/users/me"}
 	}
 	if a.Status != http.StatusOK {
 		return identity{}, ask.Unexpected(a)
