@@ -43,7 +43,7 @@ var bodies = []struct {
 	{"one more", "POST /contact/", form, "a=" + noise(64<<10-1), aPage, "", true},
 	{"multipart", "POST /contact/", multipartType, upload(1000), aPage, "", true},
 	{"multipart 5 MiB", "POST /wp-json/wp/v2/media", multipartType, upload(5 << 20), aCall, "POST /wp/v2/media", true},
-	{"inspected", "POST /wp-json/wc/v3/orders/7", jsonType, `{"note":"` + noise(100<<10) + `"}`, aCall, "POST /wc/v3/orders/7", true},
+	{"inspected", "POST /wp-json/wc/v3/orders/7/refunds", jsonType, `{"note":"` + noise(100<<10) + `"}`, aCall, "POST /wc/v3/orders/7/refunds", true},
 	{"not inspected", "POST /wp-json/wp/v2/posts/5", jsonType, `{"content":"` + noise(1<<20) + `"}`, aCall, "POST /wp/v2/posts/5", false},
 	{"PUT", "PUT /wp-json/wp/v2/posts/5", jsonType, `{"content":"` + noise(200<<10) + `"}`, aCall, "PUT /wp/v2/posts/5", false},
 	{"page", "POST /webhook/", "Content-Type: application/octet-stream", noise(1 << 20), aPage, "", false},
@@ -108,7 +108,7 @@ var limited = []struct {
 }{
 	{"form", ofBody, "POST /contact/", form, noise(101 << 10), 413, "rest_request_too_large"},
 	{"form within", ofBody, "POST /contact/", form, noise(99 << 10), 200, ""},
-	{"inspected", ofBody, "POST /wp-json/wc/v3/orders/7", jsonType, `{"a":"` + noise(101<<10) + `"}`, 413, "rest_request_too_large"},
+	{"inspected", ofBody, "POST /wp-json/wc/v3/orders/7/refunds", jsonType, `{"a":"` + noise(101<<10) + `"}`, 413, "rest_request_too_large"},
 	{"batch", ofBody, "POST /wp-json/wc/v3/orders/batch", jsonType, `{"a":"` + noise(101<<10) + `"}`, 413, "rest_request_too_large"},
 	{"not inspected", ofBody, "POST /wp-json/wp/v2/posts/5", jsonType, `{"a":"` + noise(300<<10) + `"}`, 200, ""},
 	{"multipart", ofBody, "POST /contact/", multipartType, upload(300 << 10), 200, ""},
@@ -163,7 +163,7 @@ func TestBodies_Encoded(t *testing.T) {
 	for _, f := range frontsFor(t, allProtocols...) {
 		overAll(t, f.name+"/", func(t *testing.T, by *client) {
 			address := f.at(by.protocol)["open"]
-			by.try(t, address, f.backend, request("POST /wp-json/wc/v3/orders/7", zipped.String(), jsonType, encoded)).refused(t, 415)
+			by.try(t, address, f.backend, request("POST /wp-json/wc/v3/orders/7/refunds", zipped.String(), jsonType, encoded)).refused(t, 415)
 			by.try(t, address, f.backend, request("POST /wp-json/wc/v3/orders/batch", zipped.String(), jsonType, encoded)).refused(t, 415)
 			by.try(t, address, f.backend, request("POST /wp-json/batch/v1", zipped.String(), jsonType, encoded)).refused(t, 415)
 			by.try(t, address, f.backend, request("POST /contact/", aForm, form, encoded)).refused(t, 415)
@@ -174,7 +174,7 @@ func TestBodies_Encoded(t *testing.T) {
 			if a.body.String() != digestOf(zipped.Bytes()).String() || a.header["Content-Encoding"] == nil {
 				t.Errorf("arrived %v %v", a.body, a.header)
 			}
-			by.try(t, address, f.backend, request("POST /wp-json/wc/v3/orders/7", `{"a":1}`, jsonType, "Content-Encoding: identity")).passed(t, aCall, "POST /wc/v3/orders/7")
+			by.try(t, address, f.backend, request("POST /wp-json/wc/v3/orders/7/refunds", `{"a":1}`, jsonType, "Content-Encoding: identity")).passed(t, aCall, "POST /wc/v3/orders/7/refunds")
 		})
 	}
 }
