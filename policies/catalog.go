@@ -41,7 +41,7 @@ var Catalog = []Entry{
 		[]Code{codeInvalidID, ask.CodeCannotBatch, ask.CodeCannotCreate, ask.CodeCannotDelete, ask.CodeCannotEdit, CodeForbidden, CodeTooMany, CodePlatform},
 	},
 	{"checkout_total", []string{"checkout_total"}, true, func() Policy { return new(CheckoutTotal) }, []Code{codeTotalMismatch, CodeInvalidParam, CodePlatform}},
-	{"refund_totals", []string{"refund_totals"}, true, func() Policy { return new(RefundTotals) }, []Code{codeComputeTotals, CodePlatform}},
+	{"refund_totals", []string{"refund_totals"}, true, func() Policy { return new(RefundTotals) }, []Code{codeComputeTotals, ask.CodeCannotCreate, CodePlatform}},
 	{
 		"abilities",
 		[]string{"abilities"},

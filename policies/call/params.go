@@ -28,7 +28,7 @@ type source struct {
 	postedVars []phpvars.Variables // $_POST, then what the core parses itself
 	postedRead bool
 	loose      bool // front-ends differ in whether the body is a form
-	urlencoded bool // some PHP splits the form at ";" as it does queries (docs/platform I.13, B7)
+	urlencoded bool // some PHP splits the form at ";" as it does queries (docs/platform I.1.5; I.13, B7)
 	members    *members
 	jsonRead   bool
 	parts      int   // that a batch may have

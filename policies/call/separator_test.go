@@ -29,13 +29,15 @@ func TestSeparator(t *testing.T) {
 		{"GET", "/wp-json/wp/v2/posts?" + strings.Repeat(";", 1000) + "&a=1", "", "", "400 variables"},
 		{"POST", "/batch?x", jsonType, "", "page"},
 		{"POST", "/wp-json/batch/v1", jsonType, `{"requests":[{"path":"/wp/v2/posts/1?a=1;_method=DELETE"}]}`, "400 variables"},
-		// $_POST is split at "&" alone, but where PHP converts it; the body of PUT by the core as a query.
+		// $_POST is split at "&" alone, but where PHP converts it; the core splits the body of PUT as a
+		// query, also of a PUT that is a POST on the wire.
 		{"POST", "/", formType, "x=1;rest_route=/wp/v2/users", "400 variables"},
 		{"POST", "/", formType, "x=" + strings.Repeat("y", 70_000) + ";rest_route=/wp/v2/users", "400 variables"},
 		{"POST", "/", formType, "x=1;y=rest_route;z", "page"},
 		{"POST", "/wp-json/wc/v3/orders/7", formType, "x=1;id=9", "POST /wc/v3/orders/7 id?"},
 		{"POST", "/wp-json/wc/v3/orders/7", formType, "x=1;y&id=9", "POST /wc/v3/orders/7 id 9"},
 		{"PUT", "/wp-json/wc/v3/orders/7", formType, "x=1;id=9", "PUT /wc/v3/orders/7 id?"},
+		{"POST", "/x/?%20%5Fmethod=PUT", formType, "p=7&=x&rest_route=%2Fwc%2Fv3%2Forders%2F133&s=x&amp;id%00=+231", "PUT /wc/v3/orders/133 id?"},
 		{"PUT", "/wp-json/wc/v3/orders/7", formType, "id=9", "PUT /wc/v3/orders/7 id 9"},
 	})
 }
