@@ -240,6 +240,7 @@ func (s *Shares) room(of share) int64 {
 		return s.ofClient() - s.clients[of.client]
 	case errSiteFull:
 		return s.ofSite() - s.sites[of.site]
+	default:
+		return s.limit - s.used
 	}
-	return s.limit - s.used
 }

@@ -32,8 +32,9 @@ func (h Holder) of(full FullError) share {
 		return share{full: full, client: h.Client}
 	case errSiteFull:
 		return share{full: full, site: h.Site}
+	default:
+		return share{full: errAllFull}
 	}
-	return share{full: errAllFull}
 }
 
 type waiter struct {
