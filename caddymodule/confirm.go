@@ -64,7 +64,8 @@ func (s *site) linkTo(ctx context.Context, c *confirm.Confirmation) (string, err
 }
 
 // origin is "https://shop.example.com", or "" if the configuration names no host in full. The
-// site's own home address tells scheme and port as visitors see them, if a root was read.
+// site's own home address tells scheme and port as visitors see them, if a root was read; a
+// site that has TLS here has no link without.
 func (s *site) origin() string {
 	for _, host := range s.way.Hosts {
 		if strings.ContainsAny(host, "*{") {
@@ -74,7 +75,7 @@ func (s *site) origin() string {
 		port := portOf(s.g.server)
 		for _, asked := range []string{host, host + port} {
 			home, err := url.Parse(s.discovery.homeOf(asked))
-			if err == nil && (home.Scheme == "http" || home.Scheme == "https") && strings.EqualFold(home.Hostname(), host) {
+			if err == nil && (home.Scheme == "https" || home.Scheme == "http" && !s.hasTLS()) && strings.EqualFold(home.Hostname(), host) {
 				return home.Scheme + "://" + home.Host
 			}
 		}
@@ -82,6 +83,8 @@ func (s *site) origin() string {
 	}
 	return ""
 }
+
+func (s *site) hasTLS() bool { return s.way.Server != nil && len(s.way.Server.TLSConnPolicies) > 0 }
 
 // portOf is ":8443" for a server that listens on such a port, and "" for the usual ones.
 func portOf(server string) string {

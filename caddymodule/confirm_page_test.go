@@ -7,6 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"github.com/caddyserver/caddy/v2/modules/caddytls"
+
 	"github.com/restwarden/restwarden/cmd/check/testkit/client"
 	"github.com/restwarden/restwarden/policies/confirm"
 )
@@ -185,12 +188,16 @@ func TestOrigin(t *testing.T) {
 		"with its port":  {"tcp/:8080", "shop.example.com:8080", "http://shop.example.com:8080", "http://shop.example.com:8080"},
 		"TLS in front":   {"tcp/:8080", "shop.example.com", "https://Shop.example.com", "https://Shop.example.com"},
 		"another host":   {"tcp/:80", "shop.example.com", "http://www.shop.example.com", "https://shop.example.com"},
+		"TLS here":       {"tcp/:443", "shop.example.com", "http://shop.example.com", "https://shop.example.com"},
 		"another scheme": {"tcp/:80", "shop.example.com", "javascript://shop.example.com", "https://shop.example.com"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := provisioned(t, `{"platform":"wordpress"}`)
 			s := g.sites[0]
 			g.server, s.way.Hosts = c.listens, []string{"*.example.com", "Shop.Example.com"}
+			if s.way.Server = new(caddyhttp.Server); strings.HasSuffix(c.listens, "443") {
+				s.way.Server.TLSConnPolicies = caddytls.ConnectionPolicies{new(caddytls.ConnectionPolicy)}
+			}
 			if c.asked != "" {
 				h := new(hostRoot)
 				h.home.Store(&c.home)

@@ -16,7 +16,7 @@ func isNobody(claim caller.Claim) bool {
 }
 
 // nobodyMayWrite refuses a call as the platform refuses it to anonymous callers, whatever the record
-// is, and asks nothing. cure is for callers whom a plugin knows by anything but a header or a cookie.
+// is, and asks nothing.
 func (s *Site) nobodyMayWrite(ctx context.Context, r *Request, cure string) Verdict {
 	if claim, _ := r.Claim(); claim == caller.ClaimNothing {
 		_, _, _ = r.Who(ctx) // asks nothing: the log names the caller
@@ -27,16 +27,29 @@ func (s *Site) nobodyMayWrite(ctx context.Context, r *Request, cure string) Verd
 
 // nobodyMayRun refuses a tool that would update a record: nobody can ask what it is, and no
 // repetition changes that.
-func nobodyMayRun() Verdict {
+func (p *OrderType) nobodyMayRun() Verdict {
 	v := forbidden()
-	v.Note = noteNobody + cureOrderType + " The line " + credentialLine + " lets the gateway ask for itself."
+	v.Note = noteNobody + p.cureNobody() + " The line " + credentialLine + " lets the gateway ask for itself."
 	return v
 }
 
 // noteNobody says why, and what ends such refusals of callers whom a plugin knows.
 const noteNobody = "The gateway takes the caller for nobody, and nobody may change orders. If a plugin logs the caller in by a header or a cookie of its own, the line credentials names it to the gateway. "
 
-const (
-	cureOrderType    = "Where a plugin does so by anything else, such as a variable of the query, the line release, such as release 11.1, ends the check for a shop of release 10.8 or later; for an older one only order_type off does, and then such callers can turn a subscription into an order."
-	cureRefundTotals = "Where a plugin does so by anything else, such as a variable of the query, the line release 11.1 ends the check for a shop of that release or a later one; for an older one only refund_totals off does, and then such callers can book refunds of 0.00."
-)
+// cureNobody is for callers whom a plugin knows by anything but a header or a cookie. policy checks
+// shops before release since, with the line release; a line of its own keeps it on.
+func cureNobody(policy string, named bool, since, line, otherwise string) string {
+	if named {
+		line += " in place of the line " + policy
+	}
+	return "Where a plugin does so by anything else, such as a variable of the query, the line " + line + " ends the check for a shop of release " +
+		since + " or later; for an older one only " + policy + " off does, and then such callers can " + otherwise + "."
+}
+
+func (p *OrderType) cureNobody() string {
+	return cureNobody("order_type", p.named, "10.8", "release, such as release 11.1,", "turn a subscription into an order")
+}
+
+func (p *RefundTotals) cureNobody() string {
+	return cureNobody("refund_totals", p.named, "11.1", "release 11.1", "book refunds of 0.00")
+}

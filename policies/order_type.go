@@ -194,7 +194,7 @@ func (p *OrderType) checkIDs(ctx context.Context, r *Request, ids []uint64) (Ver
 	case err != nil:
 		return Verdict{}, err
 	case isNobody(claim):
-		return p.site.nobodyMayWrite(ctx, r, cureOrderType), nil
+		return p.site.nobodyMayWrite(ctx, r, p.cureNobody()), nil
 	}
 	open := p.unproven(ctx, r, ids)
 	if len(open) == 0 {

@@ -176,7 +176,7 @@ func (p *OrderType) checkIDsAtDoor(ctx context.Context, r *Request, ids []uint64
 	case known:
 		found, err = p.prove(ctx, r, claim, open)
 	case p.Credential == "" && claim == caller.ClaimNothing && !r.IgnoresCookie():
-		return nobodyMayRun(), nil
+		return p.nobodyMayRun(), nil
 	default:
 		found, err = p.proveUnverified(ctx, r, open)
 	}

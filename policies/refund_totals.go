@@ -90,7 +90,7 @@ func (p *RefundTotals) check(ctx context.Context, r *Request, said *refundAnswer
 	case err != nil:
 		return Verdict{}, err
 	case claim == caller.ClaimNothing:
-		return p.site.nobodyMayWrite(ctx, r, cureRefundTotals), nil
+		return p.site.nobodyMayWrite(ctx, r, p.cureNobody()), nil
 	}
 	known, asked := said.known[namespace]
 	if !asked {

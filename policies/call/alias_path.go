@@ -135,6 +135,15 @@ func (rd *Reader) aliasBehindScript(raw string) *Refusal {
 	return nil
 }
 
+// aliasWithin tells whether an alias fits a decoded path, or what stands behind a script in it.
+func (rd *Reader) aliasWithin(path string) bool {
+	if len(rd.rules) == 0 {
+		return false
+	}
+	text, _ := rd.belowHome(path)
+	return rd.fitsAlias(text) || rd.fitsAlias(singleSlashes(text)) || rd.aliasBehindScript(path) != nil
+}
+
 func (rd *Reader) fitsAlias(text string) bool {
 	text = wide(text)
 	return slices.ContainsFunc(rd.rules, func(a *alias) bool { return a.fits.MatchString(text) })

@@ -69,6 +69,12 @@ func TestAliases(t *testing.T) {
 		{"", "^apix.php$ /wp/v2/users", "/a/pi/x.php/", "400 script_path"},
 		{"", api, "/" + strings.Repeat("x.php/", 50), "400 script_path"},
 		{"", api, "/feed/x.php/y", "page"},
+		{"", api, "/index.php/ap%60i/wp/v2/users", "400 path"}, // see filtered.go
+		{"", api, "/ap%01i/wp/v2/users", "400 path"},
+		{"", api, "/api/wc/store/v1/products/%D7%A9", "GET /wc/store/v1/products/%D7%A9"},
+		{"", api, "/%C3%BCber/apis", "page"},
+		{"", api, "/apgclid=x&i/wp/v2/users", "400 path"}, // see cut.go
+		{"", api, "/api/wp/v2/usersgclid=x", "400 path"},
 		// The first rule that fits wins.
 		{"", "^api/v2/(.+) /wp/v2/$1|" + api, "/api/v2/users", "GET /wp/v2/users"},
 		{"", api + "|^api/v2/(.+) /wp/v2/$1", "/api/v2/users", "GET /v2/users"},

@@ -16,7 +16,10 @@ import (
 
 // Names of the parameters that they cut.
 var (
-	cutNames  = [...]string{"gclid", "gclsrc", "dclid", "fbclid", "msclkid", "cx", "ie", "cof", "siteurl", "zanpid", "origin"}
+	cutNames = [...]string{
+		"gclid", "gclsrc", "dclid", "fbclid", "msclkid", "cx", "_kx", "ie", "cof", "siteurl", "zanpid", "origin",
+		"gad_source", "gbraid", "wbraid", "_gl", "srsltid",
+	}
 	cutStarts = [...]string{"utm_", "mc_", "_bta_"} // and small letters
 )
 
@@ -38,12 +41,26 @@ var (
 	wideValue  = alnumAnd(bracketed + "-.%+(){}*")
 )
 
-// cutting are the expressions, as in the examples of Varnish for WordPress and for shops. Those
-// of one line are applied one after the other.
-var cutting = [...][]cutter{
-	{{before: "&", value: shortValue}, {before: "?", keeps: true, value: shortValue}},
-	{{before: "?&", keeps: true, value: wideValue, and: true}},
-	{{value: longValue, and: true}},
+// cutLine is expressions that are applied one after the other, and what is cut of the end then.
+type cutLine struct {
+	cutters []cutter
+	ends    string
+}
+
+// cutting are the expressions, as in the examples of Varnish for WordPress and for shops. Those for
+// shops cut the last only where a name stands behind "?" or "&"; not all caches look.
+var cutting = [...]cutLine{
+	{cutters: []cutter{{before: "&", value: shortValue}, {before: "?", keeps: true, value: shortValue}}},
+	{cutters: []cutter{{before: "?&", keeps: true, value: wideValue, and: true}}},
+	{cutters: []cutter{{value: longValue, and: true}}, ends: "?|&"},
+}
+
+// leaves returns what l leaves of a text.
+func (l *cutLine) leaves(text string) string {
+	for i := range l.cutters {
+		text = l.cutters[i].cut(text)
+	}
+	return strings.TrimRight(text, l.ends)
 }
 
 // cutName returns where the name that a text ends with begins, if caches cut it, else -1.
@@ -113,12 +130,8 @@ func (c *cutter) cut(text string) string {
 
 // cutsOf returns what caches leave of a text, where that is something else.
 func cutsOf(text string) (left []string) {
-	for _, line := range cutting {
-		rest := text
-		for i := range line {
-			rest = line[i].cut(rest)
-		}
-		if rest != text {
+	for i := range cutting {
+		if rest := cutting[i].leaves(text); rest != text {
 			left = append(left, rest)
 		}
 	}
@@ -190,13 +203,16 @@ func pairsOf(query, name string) iter.Seq[string] {
 	}
 }
 
-// gluedPath tells whether a cut makes a path name the prefix, or another route.
+// gluedPath tells whether a cut makes a path name the prefix or an alias, or another route.
 func (rd *Reader) gluedPath(u *url.URL) bool {
 	path := escapedPath(u)
 	if plainBytes.holds(path) || !cuttable(path) {
 		return false
 	}
-	return slices.ContainsFunc(cutsOf(path), func(left string) bool { return rd.names(decodeAll(left)) })
+	return slices.ContainsFunc(cutsOf(path), func(left string) bool {
+		left = decodeAll(left)
+		return rd.names(left) || rd.aliasWithin(left)
+	})
 }
 
 // endsWith tells whether the last pair of a raw query sets the variable name.

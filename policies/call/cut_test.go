@@ -8,7 +8,7 @@ import (
 
 // cutExpressions are the expressions that cutting stands for.
 var cutExpressions = func() (lines [][]*regexp.Regexp) {
-	const names = `(?:utm_[a-z]+|mc_[a-z]+|_bta_[a-z]+|gclid|gclsrc|dclid|fbclid|msclkid|cx|ie|cof|siteurl|zanpid|origin)`
+	const names = `(?:utm_[a-z]+|mc_[a-z]+|_bta_[a-z]+|gclid|gclsrc|dclid|fbclid|msclkid|cx|ie|cof|siteurl|zanpid|origin|_kx|gad_source|gbraid|wbraid|_gl|srsltid)`
 	for _, line := range [][]string{
 		{`&` + names + `=[-A-z0-9_.%]+`, `(\?)` + names + `=[-A-z0-9_.%]+`},
 		{`([?&])` + names + `=[-_A-z0-9+(){}%.*]+&?`},
@@ -23,6 +23,9 @@ var cutExpressions = func() (lines [][]*regexp.Regexp) {
 	return lines
 }()
 
+// cutEnd is applied after the last.
+var cutEnd = regexp.MustCompile(`[?|&]+$`)
+
 // FuzzCut: cutting leaves what the expressions leave.
 func FuzzCut(f *testing.F) {
 	for _, seed := range []string{
@@ -36,7 +39,7 @@ func FuzzCut(f *testing.F) {
 		for i, line := range cutExpressions {
 			got, want := query, query
 			for j, expression := range line {
-				got = cutting[i][j].cut(got)
+				got = cutting[i].cutters[j].cut(got)
 				by := "$1"
 				if expression.NumSubexp() == 0 {
 					by = ""
@@ -45,6 +48,12 @@ func FuzzCut(f *testing.F) {
 			}
 			if got != want {
 				t.Fatalf("%d: %q leaves %q, want %q", i, query, got, want)
+			}
+			if i == len(cutting)-1 {
+				want = cutEnd.ReplaceAllString(want, "")
+			}
+			if got = cutting[i].leaves(query); got != want {
+				t.Fatalf("%d: of %q is left %q, want %q", i, query, got, want)
 			}
 		}
 	})

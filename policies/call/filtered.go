@@ -20,8 +20,10 @@ func filters(c byte) bool {
 // platform reads after it. PHP reads forms before.
 func plainType(values []string) bool {
 	return !slices.ContainsFunc(values, func(value string) bool {
-		mediaType, _, _ := strings.Cut(value, ";")
-		return filtered(strings.Trim(mediaType, " \t")) // the platform trims it, too
+		if end := strings.IndexByte(value, ';'); end > 0 { // at the beginning it ends nothing
+			value = value[:end]
+		}
+		return filtered(strings.Trim(value, " \t")) // the platform trims it, too
 	})
 }
 
@@ -57,6 +59,8 @@ func (rd *Reader) filteredPath(u *url.URL, path string) *Refusal {
 			return errPath
 		case strings.Contains(lower(rest), ".php/") && rd.cutsInfo(u, lower(rest)):
 			return errScriptPath
+		case rest != path && rd.aliasWithin(rest) && !rd.aliasWithin(path):
+			return errPath
 		}
 	}
 	return nil

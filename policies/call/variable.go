@@ -54,13 +54,13 @@ func (c *Call) PostedValue(name string) (value string, set bool) {
 }
 
 // QueryVariable returns a variable of the query alone. For an array, and where it stands next
-// to a ";", set is true and value is "".
+// to a ";" or a cache may cut it away, set is true and value is "".
 func (c *Call) QueryVariable(name string) (value string, set bool) {
 	if c.src == nil {
 		return "", false
 	}
 	v := c.src.inQuery(name, scalar)
-	if v.apart {
+	if v.apart || v.lost {
 		return "", true
 	}
 	value, _ = v.value.(string)

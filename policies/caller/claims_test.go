@@ -59,6 +59,7 @@ func TestClaims_WhatIsAsked(t *testing.T) {
 		"Jetpack, configured":               {user, jetpack, "/wp-json/wp/v2/posts?_for=jetpack&token=a&signature=b", nil, Unverified, ""},
 		"Jetpack without a signature":       {user, jetpack, "/wp-json/wp/v2/posts?_for=jetpack&token=a", []string{basicAuth}, User, usersMe + "?context=edit"},
 		"Jetpack without a token":           {user, jetpack, "/wp-json/wp/v2/posts?_for=jetpack&signature=b", []string{basicAuth}, User, usersMe + "?context=edit"},
+		"Jetpack, what a cut takes away":    {user, jetpack, "/wp-json/wp/v2/posts?_for=jetpack&cookie=1&token=a&signature=b", []string{basicAuth}, User, usersMe + "?context=edit"},
 		"signed for somebody else":          {user, jetpack, "/wp-json/wp/v2/posts?_for=other&token=a&signature=b", []string{basicAuth}, User, usersMe + "?context=edit"},
 		"own header, empty":                 {user, sso, "/wp-json/wp/v2/posts", []string{"X-SSO: "}, User, usersMe + "?context=edit"},
 		"own cookie, another one behind it": {user, sso, "/wp-json/wp/v2/posts", []string{"Cookie: sso=v; a=b"}, User, usersMe + "?context=edit"},
