@@ -2,7 +2,6 @@ package call
 
 import (
 	"context"
-	"errors"
 	"net/netip"
 	"sync"
 )
@@ -41,7 +40,9 @@ type Shares struct {
 
 // NewShares returns the shares of limit.
 func NewShares(limit int64) *Shares {
-	return &Shares{limit: limit, sites: map[string]int64{}, clients: map[netip.Addr]int64{}, waiting: newWaiting()}
+	s := &Shares{limit: limit, sites: map[string]int64{}, clients: map[netip.Addr]int64{}}
+	s.waiting = newWaiting(s.roomOfSite)
+	return s
 }
 
 // FullError says which share has no room: "client", "site", or "all" for the whole limit.
@@ -91,6 +92,7 @@ func (s *Shares) Try(h Holder, n int64) error {
 	h = h.network()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	defer s.serve()
 	return s.take(h, n)
 }
 
@@ -121,11 +123,13 @@ func (s *Shares) enter(h Holder, n int64) (*waiter, error) {
 	if s.waiting.joins(w) {
 		return w, nil // those of the line have come before
 	}
-	if err := s.take(h, n); err == nil {
-		return nil, nil
+	if err := s.take(h, n); err != nil {
+		s.waiting.open(w)
+		s.settle(h)
+		return w, nil
 	}
-	s.park(s.waiting.open(w), share{})
-	return w, nil
+	s.serve()
+	return nil, nil
 }
 
 // giveUp removes a waiter. It returns nil where the waiter has just got its room, or gets it now
@@ -133,17 +137,15 @@ func (s *Shares) enter(h Holder, n int64) (*waiter, error) {
 func (s *Shares) giveUp(w *waiter) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	l := w.line
-	if l == nil {
+	if w.line == nil {
 		return nil
 	}
-	at, first := l.at, l.first() == w
 	s.waiting.leave(w)
 	err := s.take(w.Holder, w.n)
-	if first { // who stands behind it may fit
-		s.park(l, at)
-		s.serve(at)
+	if err != nil {
+		s.settle(w.Holder)
 	}
+	s.serve() // who stood behind it may fit
 	return err
 }
 
@@ -158,26 +160,41 @@ func (s *Shares) take(h Holder, n int64) error {
 
 func (s *Shares) full(h Holder, n int64) error {
 	switch {
-	case h.Client.IsValid() && s.clients[h.Client]+n > s.ofClient():
+	case n > s.roomOfClient(h.Client):
 		return errClientFull
-	case s.sites[h.Site]+n > s.ofSite():
+	case n > s.roomOfSite(h.Site):
 		return errSiteFull
-	case s.used+n > s.limit:
+	case n > s.limit-s.used:
 		return errAllFull
 	}
 	return nil
 }
 
+func (s *Shares) roomOfSite(site string) int64 { return s.ofSite() - s.sites[site] }
+
+func (s *Shares) roomOfClient(client netip.Addr) int64 {
+	if !client.IsValid() {
+		return s.limit
+	}
+	return s.ofClient() - s.clients[client]
+}
+
+// add changes what h holds. Who has room then is served by the caller.
 func (s *Shares) add(h Holder, n int64) {
 	s.used += n
-	if s.sites[h.Site] += n; s.sites[h.Site] == 0 {
-		delete(s.sites, h.Site)
+	change(s.sites, h.Site, n)
+	if h.Client.IsValid() {
+		change(s.clients, h.Client, n)
 	}
-	if !h.Client.IsValid() {
-		return
-	}
-	if s.clients[h.Client] += n; s.clients[h.Client] == 0 {
-		delete(s.clients, h.Client)
+	s.settle(h)
+}
+
+// change adds n to what a share holds. Who holds nothing is not kept.
+func change[K comparable](held map[K]int64, of K, n int64) {
+	if n += held[of]; n != 0 {
+		held[of] = n
+	} else {
+		delete(held, of)
 	}
 }
 
@@ -190,57 +207,23 @@ func (s *Shares) Free(h Holder, n int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.add(h, -n)
-	s.serve(h.of(errClientFull), h.of(errSiteFull), h.of(errAllFull))
+	s.serve()
 }
 
-// serve grants what there is room for in shares that have become emptier. Each line that it looks
-// at gets room, or waits for another share from then on.
-func (s *Shares) serve(emptier ...share) {
+// settle lets those wait for the right share whose shares or lines have changed.
+func (s *Shares) settle(h Holder) { s.waiting.settle(h, s.roomOfClient(h.Client)) }
+
+// serve grants what there is room for, after any change: who takes something may fill up its
+// client's share, and so stand aside for others who fit.
+func (s *Shares) serve() {
 	for {
-		l := s.next(emptier)
-		if l == nil {
+		w := s.waiting.next(s.limit - s.used)
+		if w == nil {
 			return
 		}
-		if w := l.first(); s.take(w.Holder, w.n) == nil {
-			s.waiting.leave(w)
-			close(w.granted)
-		}
-		s.park(l, emptier[0])
-	}
-}
-
-// next returns the line whose first waiter has waited longest, of those that wait for one of
-// these shares and have room there.
-func (s *Shares) next(emptier []share) (best *line) {
-	for _, of := range emptier {
-		if l := s.waiting.firstAt(of, s.room(of)); l != nil && (best == nil || l.first().arrived < best.first().arrived) {
-			best = l
-		}
-	}
-	return best
-}
-
-// park lets a line wait for the share that has no room for its first waiter. One that has room
-// everywhere waits for one of the shares that are being served.
-func (s *Shares) park(l *line, served share) {
-	w := l.first()
-	if w == nil {
-		return
-	}
-	if full, is := errors.AsType[FullError](s.full(w.Holder, w.n)); is {
-		served = w.of(full)
-	}
-	s.waiting.park(l, served)
-}
-
-// room returns what is left of a share.
-func (s *Shares) room(of share) int64 {
-	switch of.full {
-	case errClientFull:
-		return s.ofClient() - s.clients[of.client]
-	case errSiteFull:
-		return s.ofSite() - s.sites[of.site]
-	default:
-		return s.limit - s.used
+		s.waiting.leave(w)
+		s.add(w.Holder, w.n)
+		close(w.granted)
+		s.waiting.served++
 	}
 }

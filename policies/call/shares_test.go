@@ -163,9 +163,7 @@ func TestShares_Race(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if s.Used() != 0 || len(s.sites)+len(s.clients)+len(s.waiting.lines) > 0 {
-		t.Errorf("%d are left, %v %v", s.Used(), s.sites, s.clients)
-	}
+	nothingLeft(t, s)
 }
 
 // slowly sends n bytes and then nothing until it is closed.

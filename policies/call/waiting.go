@@ -1,40 +1,35 @@
 package call
 
 import (
-	"container/heap"
+	"cmp"
 	"container/list"
 	"math/bits"
 	"net/netip"
+	"slices"
 )
 
 // waiting are those who wait for room in shares. They stand in lines, one for each holder and
-// class of sizes, so that whoever needs little does not wait behind those who need much. Of a line only the
-// first is looked at. It waits for the one share that has no room for it, so that what is given
-// back is seen by a few lines, however many there are.
+// class of sizes, so that whoever needs little does not wait behind those who need much. Of a line
+// only the first is looked at.
+//
+// A line stands in the group of its site and class, unless its client's share has no room for it.
+// Of a group only the first line is looked at. A group waits for the share of its site, or else
+// among the groups of its class for the share of all. So a change of a share moves the lines of one
+// client and the groups of one site, however many wait, and whoever is first among the groups needs
+// no room but in the share of all.
 type waiting struct {
 	lines    map[lineKey]*line
-	parked   map[share]map[int]*lines // by class
+	clients  map[netip.Addr][]*line
+	sites    map[string][]*group
+	all      [65]queue[*group]       // by class: those that wait for the share of all
+	room     func(site string) int64 // what is left of a site's share
 	arrivals uint64
-	looked   int // at lines; tests count what a release takes
+	// looked are looks at lines and groups, served who got room: tests count what a release takes.
+	looked, served int
 }
 
-// share is one of the shares that a Holder has a part in: that of a client, of a site, or of all.
-type share struct {
-	full   FullError
-	site   string
-	client netip.Addr
-}
-
-// of returns the share of h that is meant by an error.
-func (h Holder) of(full FullError) share {
-	switch full {
-	case errClientFull:
-		return share{full: full, client: h.Client}
-	case errSiteFull:
-		return share{full: full, site: h.Site}
-	default:
-		return share{full: errAllFull}
-	}
+func newWaiting(room func(site string) int64) waiting {
+	return waiting{lines: map[lineKey]*line{}, clients: map[netip.Addr][]*line{}, sites: map[string][]*group{}, room: room}
 }
 
 type waiter struct {
@@ -46,33 +41,27 @@ type waiter struct {
 	place   *list.Element
 }
 
+// key is the line of w: sizes of one class differ by less than a factor of two.
+func (w *waiter) key() lineKey { return lineKey{w.Holder, bits.Len64(uint64(w.n))} }
+
 type lineKey struct {
 	Holder
 	class int
 }
 
-// line is never empty while it is parked.
+// line is never empty, but while its last waiter leaves.
 type line struct {
 	key     lineKey
 	waiters list.List
-	at      share
-	place   int // among those who wait for at
+	since   uint64 // when its first arrived
+	group   *group // nil while it waits for its client's share
+	place   int    // in the group
 }
 
-// first returns who has waited longest, or nil.
-func (l *line) first() *waiter {
-	if front := l.waiters.Front(); front != nil {
-		return front.Value.(*waiter)
-	}
-	return nil
-}
+// first returns who has waited longest.
+func (l *line) first() *waiter { return l.waiters.Front().Value.(*waiter) }
 
-func newWaiting() waiting {
-	return waiting{lines: map[lineKey]*line{}, parked: map[share]map[int]*lines{}}
-}
-
-// key is the line of w: sizes of one class differ by less than a factor of two.
-func (w *waiter) key() lineKey { return lineKey{w.Holder, bits.Len64(uint64(w.n))} }
+func (l *line) moved(to int) { l.place = to }
 
 // joins puts w behind those of its holder and class, if there are any.
 func (q *waiting) joins(w *waiter) bool {
@@ -80,96 +69,98 @@ func (q *waiting) joins(w *waiter) bool {
 	if l == nil {
 		return false
 	}
-	q.arrivals++
-	w.line, w.arrived, w.place = l, q.arrivals, l.waiters.PushBack(w)
+	q.push(l, w)
 	return true
 }
 
-// open makes a line for w.
-func (q *waiting) open(w *waiter) *line {
+func (q *waiting) push(l *line, w *waiter) {
+	q.arrivals++
+	w.line, w.arrived, w.place = l, q.arrivals, l.waiters.PushBack(w)
+}
+
+// open makes a line for w, to be settled.
+func (q *waiting) open(w *waiter) {
 	l := &line{key: w.key()}
 	q.lines[l.key] = l
-	q.joins(w)
-	return l
+	q.push(l, w)
+	l.since = w.arrived
+	if w.Client.IsValid() {
+		q.clients[w.Client] = append(q.clients[w.Client], l)
+	} else {
+		q.enter(l)
+	}
 }
 
-// leave takes w out of its line. If it was the first, the line is parked no more.
+// leave takes w out of its line, to be settled.
 func (q *waiting) leave(w *waiter) {
 	l := w.line
-	if l.first() == w {
-		q.unpark(l)
-	}
-	l.waiters.Remove(w.place)
-	if w.line = nil; l.waiters.Len() == 0 {
-		delete(q.lines, l.key)
-	}
-}
-
-// park lets l wait for a share, and for no other.
-func (q *waiting) park(l *line, at share) {
-	q.unpark(l)
-	classes := q.parked[at]
-	if classes == nil {
-		classes = map[int]*lines{}
-		q.parked[at] = classes
-	}
-	if classes[l.key.class] == nil {
-		classes[l.key.class] = new(lines)
-	}
-	l.at = at
-	heap.Push(classes[l.key.class], l)
-}
-
-func (q *waiting) unpark(l *line) {
-	classes := q.parked[l.at]
-	if all := classes[l.key.class]; all == nil || l.place >= all.Len() || (*all)[l.place] != l {
-		return
-	} else if heap.Remove(all, l.place); all.Len() > 0 {
+	w.line = nil
+	if l.waiters.Remove(w.place); l.waiters.Len() == 0 {
+		q.close(l)
 		return
 	}
-	if delete(classes, l.key.class); len(classes) == 0 {
-		delete(q.parked, l.at)
+	if l.since = l.first().arrived; l.group != nil {
+		l.group.lines.fix(l.place, l.since)
 	}
 }
 
-// firstAt returns the line whose first waiter has waited longest, of the first of each class that
-// wait for a share with so much room.
-func (q *waiting) firstAt(of share, room int64) (best *line) {
-	for _, all := range q.parked[of] {
+// close removes a line that is empty.
+func (q *waiting) close(l *line) {
+	q.exit(l)
+	delete(q.lines, l.key)
+	if client := l.key.Client; client.IsValid() {
+		remove(q.clients, client, l)
+	}
+}
+
+// remove takes what is there out of a map's slice.
+func remove[K, V comparable](from map[K][]V, key K, what V) {
+	all := from[key]
+	if at := slices.Index(all, what); len(all) > 1 {
+		from[key] = slices.Delete(all, at, at+1)
+	} else {
+		delete(from, key)
+	}
+}
+
+// settle lets the lines of a client stand in their groups while the client's share has room for
+// them, and the groups of a site wait for the share that lacks it. A line that waits for its
+// client's share holds up those of its class that have come later.
+func (q *waiting) settle(h Holder, room int64) {
+	held := uint64(0) // classes
+	lines := q.clients[h.Client]
+	slices.SortFunc(lines, func(a, b *line) int { return cmp.Compare(a.since, b.since) })
+	for _, l := range lines {
 		q.looked++
-		l := (*all)[0]
-		if w := l.first(); w.n <= room && (best == nil || w.arrived < best.first().arrived) {
-			best = l
+		class := uint64(1) << l.key.class
+		if l.first().n > room {
+			held |= class
+		}
+		if held&class != 0 {
+			q.exit(l)
+		} else {
+			q.enter(l)
+		}
+	}
+	for _, g := range q.sites[h.Site] {
+		q.park(g)
+	}
+}
+
+// next returns who has waited longest of the first of each class, if its group waits for the
+// share of all, and that has room.
+func (q *waiting) next(room int64) (best *waiter) {
+	if len(q.lines) == 0 {
+		return nil
+	}
+	for _, groups := range &q.all {
+		if len(groups) == 0 {
+			continue
+		}
+		q.looked++
+		if w := groups[0].who.first(); w.n <= room && (best == nil || w.arrived < best.arrived) {
+			best = w
 		}
 	}
 	return best
-}
-
-// lines is a heap of lines, by the arrival of their first.
-type lines []*line
-
-// Len implements heap.Interface.
-func (h lines) Len() int { return len(h) }
-
-// Less implements heap.Interface.
-func (h lines) Less(i, j int) bool { return h[i].first().arrived < h[j].first().arrived }
-
-// Swap implements heap.Interface.
-func (h lines) Swap(i, j int) {
-	h[i], h[j] = h[j], h[i]
-	h[i].place, h[j].place = i, j
-}
-
-// Push implements heap.Interface.
-func (h *lines) Push(l any) {
-	l.(*line).place = len(*h)
-	*h = append(*h, l.(*line))
-}
-
-// Pop implements heap.Interface.
-func (h *lines) Pop() any {
-	last := len(*h) - 1
-	l := (*h)[last]
-	(*h)[last], *h = nil, (*h)[:last]
-	return l
 }

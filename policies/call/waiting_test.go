@@ -53,14 +53,40 @@ func granted(w *waiter) bool {
 	}
 }
 
-// TestShares_Crowd: whoever stands in a crowd gets room in the end, and what is given back takes the
-// same few looks however many wait.
+// fewLooks does one thing to shares, which must take the same few looks however many wait.
+func fewLooks(tb testing.TB, s *Shares, what string, do func()) {
+	tb.Helper()
+	looked, served := s.waiting.looked, s.waiting.served
+	do()
+	looked, served = s.waiting.looked-looked, s.waiting.served-served
+	if looked > 64*(1+served) {
+		tb.Fatalf("%s: %d looks, and %d got room", what, looked, served)
+	}
+}
+
+// nothingLeft: nothing is held, and nobody waits.
+func nothingLeft(tb testing.TB, s *Shares) {
+	tb.Helper()
+	q := &s.waiting
+	for class, groups := range &q.all {
+		if len(groups) > 0 {
+			tb.Errorf("%d groups of class %d are left", len(groups), class)
+		}
+	}
+	if s.used != 0 || len(s.sites)+len(s.clients) > 0 || len(q.lines)+len(q.clients)+len(q.sites) > 0 {
+		tb.Errorf("%d are left, %v %v, %d lines of %d clients, groups of %d sites", s.used, s.sites, s.clients,
+			len(q.lines), len(q.clients), len(q.sites))
+	}
+}
+
+// TestShares_Crowd: whoever stands in a crowd gets room in the end, and each release takes the same
+// few looks however many wait.
 func TestShares_Crowd(t *testing.T) {
 	for name, way := range ways {
 		t.Run(name, func(t *testing.T) {
 			const n = 16_000
 			s, waiters, free := crowded(t, way, n)
-			free()
+			fewLooks(t, s, "all that was held", free)
 			for left := waiters; len(left) > 0; {
 				var still []*waiter
 				for _, w := range left {
@@ -68,21 +94,69 @@ func TestShares_Crowd(t *testing.T) {
 						still = append(still, w)
 						continue
 					}
-					s.Free(w.Holder, w.n)
+					fewLooks(t, s, "one", func() { s.Free(w.Holder, w.n) })
 				}
 				if len(still) == len(left) {
 					t.Fatalf("%d wait for ever, %d are held", len(left), s.Used())
 				}
 				left = still
 			}
-			if s.Used() != 0 || len(s.waiting.lines)+len(s.waiting.parked) > 0 {
-				t.Errorf("%d are left, %d lines", s.Used(), len(s.waiting.lines))
-			}
-			if each := s.waiting.looked / n; each > 64 {
-				t.Errorf("%d looks at lines for each waiter", each)
-			}
+			nothingLeft(t, s)
 		})
 	}
+}
+
+// TestShares_Between: a crowd that waits for one share, and then for another one, is not looked at
+// each by each.
+func TestShares_Between(t *testing.T) {
+	const n, limit = 16_000, 8 * 16_000
+	crowd := func(t *testing.T, each int64) (*Shares, func(site string, n int64), []*waiter) {
+		s := NewShares(limit)
+		take := func(site string, n int64) {
+			if n < 0 {
+				fewLooks(t, s, fmt.Sprint(n, " of ", site), func() { s.Free(Holder{Site: site}, -n) })
+			} else if err := s.Try(Holder{Site: site}, n); err != nil {
+				t.Fatal(err)
+			}
+		}
+		take("a", limit/4)
+		waiters := make([]*waiter, n)
+		for i := range n {
+			waiters[i], _ = s.enter(Holder{"a", client(i)}, each)
+		}
+		return s, take, waiters
+	}
+	t.Run("site and all", func(t *testing.T) {
+		_, take, waiters := crowd(t, 8)
+		take("b", limit/4)
+		take("c", limit/4)
+		take("d", limit/4)
+		take("a", -7)
+		take("e", 7)
+		for i := range 100 {
+			if take("a", -1); granted(waiters[i]) {
+				t.Fatal("granted what others hold")
+			}
+			if take("b", -7); !granted(waiters[i]) || granted(waiters[i+1]) {
+				t.Fatal("who came first has no room, or who came next has")
+			}
+			take("a", -7)
+			take("e", 7)
+		}
+	})
+	t.Run("client", func(t *testing.T) {
+		s, take, waiters := crowd(t, limit/8)
+		for i := range n {
+			of := Holder{"b", client(i)}
+			if fewLooks(t, s, "taken", func() { _ = s.Try(of, 1) }); i%1000 == 0 {
+				fewLooks(t, s, "given back", func() { s.Free(of, 1) })
+			}
+		}
+		take("a", -limit/4)
+		if !granted(waiters[0]) || granted(waiters[1]) || !granted(waiters[1000]) || granted(waiters[2000]) {
+			t.Fatal("not those are served who hold nothing else")
+		}
+	})
 }
 
 // TestShares_Fair: among those who have room the first to come is served first, whoever it is; little is
@@ -153,6 +227,32 @@ func TestShares_FirstGives(t *testing.T) {
 	little, _ := s.enter(newer, 10)
 	if s.Free(of(2), 40); !granted(much) || granted(little) {
 		t.Error("40 are there, and who came first does not get them")
+	}
+}
+
+// TestShares_StandsAside: who stands before others and takes something else that fills up its
+// client's share lets them be served.
+func TestShares_StandsAside(t *testing.T) {
+	for name, take := range map[string]func(*Shares, Holder) bool{
+		"try": func(s *Shares, h Holder) bool { return s.Try(h, 6) == nil },
+		"enter": func(s *Shares, h Holder) bool {
+			w, err := s.enter(h, 6)
+			return w == nil && err == nil
+		},
+	} {
+		s := NewShares(800)
+		_ = s.Try(Holder{"b", client(1)}, 35)
+		for site, n := range map[string]int64{"b": 165, "c": 200, "d": 200, "e": 170} {
+			_ = s.Try(Holder{Site: site}, n)
+		}
+		first, _ := s.enter(Holder{"a", client(1)}, 60)
+		second, _ := s.enter(Holder{"a", client(2)}, 40)
+		if s.Free(Holder{Site: "e"}, 20); granted(first) || granted(second) {
+			t.Fatalf("%s: of 50, 60 are granted, or 40 behind them", name)
+		}
+		if !take(s, Holder{"e", client(1)}) || granted(first) || !granted(second) {
+			t.Errorf("%s: 44 are there, and 40 are not granted", name)
+		}
 	}
 }
 
