@@ -5,8 +5,6 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
 
@@ -118,57 +116,6 @@ func (s *source) find(name string, levels int) (any, place, *Refusal) {
 		return v.value, inQuery, nil
 	}
 	return nil, nowhere, nil
-}
-
-// queryValue is what a query says of a variable.
-type queryValue struct {
-	value    any
-	set      bool
-	apart    bool // it stands next to a ";", where some PHP split a query too, or a cut leaves another one
-	lost     bool // a cut may take it away
-	repeated bool // a server that sorts the query would choose another value
-}
-
-// answers makes the parts of a batch that have its query read each variable of it once.
-func (s *source) answers() map[string]queryValue {
-	if s.asked == nil {
-		s.asked = map[string]queryValue{}
-	}
-	return s.asked
-}
-
-func (s *source) inQuery(name string, levels int) (v queryValue) {
-	if s.query == "" {
-		return v
-	}
-	if known, ok := s.asked[name]; ok && levels == scalar {
-		return known
-	}
-	left := s.cuts()
-	v.apart, v.lost = phpvars.Separated(s.query, name) || glued(s.query, left, name), lost(s.query, left, name)
-	v.value, v.set = s.queryVar(name, levels)
-	if _, text := v.value.(string); text {
-		v.repeated = phpvars.Count(s.query, name) > 1
-	}
-	if s.asked != nil && levels == scalar {
-		s.asked[name] = v
-	}
-	return v
-}
-
-// cuts is cutQueries of the query.
-func (s *source) cuts() []string {
-	if !s.cutRead {
-		s.cutLeft, s.cutRead = cutQueries(s.query), true
-	}
-	return s.cutLeft
-}
-
-func (s *source) queryVar(name string, levels int) (any, bool) {
-	if v, times, plain := phpvars.Last(s.query, name); plain {
-		return v, times > 0
-	}
-	return variable(phpvars.OfQuery(s.query), name, levels)
 }
 
 // variable returns one of vars. As a scalar, an array is a Compound.
@@ -294,31 +241,6 @@ func (s *source) inspect(limit int64) *Refusal {
 	return s.load(limit)
 }
 
-// jsonVar finds a member of a JSON body. Such a body counts for every method.
-func (s *source) jsonVar(name string, levels int) (any, bool, *Refusal) {
-	raw, set, refusal := s.rawJSON(name)
-	if !set || refusal != nil {
-		return nil, false, refusal
-	}
-	v, refusal := decodeLevels(raw, levels)
-	return v, true, refusal
-}
-
-// rawJSON is jsonVar without decoding.
-func (s *source) rawJSON(name string) (jsontext.Value, bool, *Refusal) {
-	if !s.jsonRead {
-		if refusal := s.readJSON(); refusal != nil {
-			return nil, false, refusal
-		}
-		s.jsonRead = true
-	}
-	raw, ok := s.members.get(name)
-	if ok = ok && raw.Kind() != 'n'; ok && s.droppable() {
-		return nil, false, errTwoBodies
-	}
-	return raw, ok, nil
-}
-
 // droppable tells whether some front-ends hand the body on and others drop it, so that what
 // it sets is not certain (docs/platform I.6). A cache drops that of a GET (docs/platform I.13, B3).
 func (s *source) droppable() bool {
@@ -327,32 +249,6 @@ func (s *source) droppable() bool {
 
 // unsure is droppable for a body that is all that runs: without the body of a GET nothing does.
 func (s *source) unsure() bool { return s.wire == http.MethodHead || s.wire == http.MethodOptions }
-
-// isJSON tells whether the Content-Type, which may be long, says JSON.
-func (s *source) isJSON() bool {
-	if s.typed == nil {
-		typed := phpvars.IsJSON(s.r.Header.Get("Content-Type"))
-		s.typed = &typed
-	}
-	return *s.typed
-}
-
-func (s *source) readJSON() *Refusal {
-	if s.r.ContentLength == 0 || !s.isJSON() {
-		return nil
-	}
-	if _, multipart := phpvars.FormKind(s.r.Header.Get("Content-Type")); multipart && s.wire == http.MethodPost {
-		return errTwoBodies // PHP has used the body up, or has not
-	}
-	if refusal := s.inspect(s.rd.site.Limits.Body); refusal != nil || s.body == nil {
-		return refusal
-	}
-	data, refusal := s.onePiece()
-	if refusal == nil && len(data) > 0 {
-		s.members, refusal = readObject(data)
-	}
-	return refusal
-}
 
 // MayBeURLEncoded tells whether some front-end reads the body as an urlencoded form, since
 // the type says so or is missing (docs/platform I.6).
@@ -363,56 +259,4 @@ func (c *Call) MayBeURLEncoded() bool {
 	contentType := c.src.r.Header.Get("Content-Type")
 	urlencoded, _ := phpvars.FormKind(contentType)
 	return urlencoded || !strings.Contains(contentType, "/")
-}
-
-// JSON returns the whole JSON body, decoded as in Param. It returns nil where the body is
-// empty. The error is a *Refusal: the type is not JSON, or as in Param.
-func (c *Call) JSON() (v any, err error) {
-	data, err := c.JSONBody()
-	if err != nil || len(data) == 0 {
-		return nil, err
-	}
-	if _, refusal := readObject(data); refusal != nil {
-		return nil, refusal
-	}
-	v, refusal := decodeJSON(data)
-	if refusal != nil {
-		return nil, refusal
-	}
-	return v, nil
-}
-
-// JSONBody is RawBody for a body that the platform takes for JSON. The error is a *Refusal
-// for any other body, unless it is empty.
-func (c *Call) JSONBody() ([]byte, error) {
-	data, err := c.RawBody()
-	if err != nil || len(data) == 0 {
-		return nil, err
-	}
-	if !c.src.isJSON() || c.src.encoded() {
-		return nil, errBody
-	}
-	return data, nil
-}
-
-// RawBody returns the received bytes of the body, up to Limits.Body. The caller must not
-// change them. A part of a batch has none. The error is a *Refusal.
-func (c *Call) RawBody() ([]byte, error) {
-	if c.src == nil || c.src.part != nil || c.src.r.ContentLength == 0 {
-		return nil, nil
-	}
-	if refusal := c.src.load(c.src.rd.site.Limits.Body); refusal != nil {
-		return nil, refusal
-	}
-	if c.src.body == nil {
-		return nil, nil
-	}
-	data, refusal := c.src.onePiece()
-	if refusal == nil && len(data) > 0 && c.src.unsure() {
-		refusal = errTwoBodies
-	}
-	if refusal != nil {
-		return nil, refusal
-	}
-	return data, nil
 }

@@ -43,8 +43,7 @@ var decidingVars = []string{methodVar, "_envelope"}
 
 // separated tells whether a PHP that splits queries at ";" too (docs/platform I.1.5), or a cache
 // that cuts parameters out (docs/platform I.13, B8), would find another value of a variable that
-// decides. The parameters that a rule looks at are judged
-// where they are read, see source.find.
+// decides. The parameters that a rule looks at are judged where they are read, see source.find.
 func (rd *Reader) separated(query string) bool {
 	left := cutQueries(query)
 	if strings.IndexByte(query, ';') < 0 && left == nil {

@@ -1,0 +1,112 @@
+package call
+
+import (
+	"net/http"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/restwarden/restwarden/policies/call/phpvars"
+)
+
+// jsonVar finds a member of a JSON body. Such a body counts for every method.
+func (s *source) jsonVar(name string, levels int) (any, bool, *Refusal) {
+	raw, set, refusal := s.rawJSON(name)
+	if !set || refusal != nil {
+		return nil, false, refusal
+	}
+	v, refusal := decodeLevels(raw, levels)
+	return v, true, refusal
+}
+
+// rawJSON is jsonVar without decoding.
+func (s *source) rawJSON(name string) (jsontext.Value, bool, *Refusal) {
+	if !s.jsonRead {
+		if refusal := s.readJSON(); refusal != nil {
+			return nil, false, refusal
+		}
+		s.jsonRead = true
+	}
+	raw, ok := s.members.get(name)
+	if ok = ok && raw.Kind() != 'n'; ok && s.droppable() {
+		return nil, false, errTwoBodies
+	}
+	return raw, ok, nil
+}
+
+// isJSON tells whether the Content-Type, which may be long, says JSON.
+func (s *source) isJSON() bool {
+	if s.typed == nil {
+		typed := phpvars.IsJSON(s.r.Header.Get("Content-Type"))
+		s.typed = &typed
+	}
+	return *s.typed
+}
+
+func (s *source) readJSON() *Refusal {
+	if s.r.ContentLength == 0 || !s.isJSON() {
+		return nil
+	}
+	if _, multipart := phpvars.FormKind(s.r.Header.Get("Content-Type")); multipart && s.wire == http.MethodPost {
+		return errTwoBodies // PHP has used the body up, or has not
+	}
+	if refusal := s.inspect(s.rd.site.Limits.Body); refusal != nil || s.body == nil {
+		return refusal
+	}
+	data, refusal := s.onePiece()
+	if refusal == nil && len(data) > 0 {
+		s.members, refusal = readObject(data)
+	}
+	return refusal
+}
+
+// JSON returns the whole JSON body, decoded as in Param. It returns nil where the body is
+// empty. The error is a *Refusal: the type is not JSON, or as in Param.
+func (c *Call) JSON() (v any, err error) {
+	data, err := c.JSONBody()
+	if err != nil || len(data) == 0 {
+		return nil, err
+	}
+	if _, refusal := readObject(data); refusal != nil {
+		return nil, refusal
+	}
+	v, refusal := decodeJSON(data)
+	if refusal != nil {
+		return nil, refusal
+	}
+	return v, nil
+}
+
+// JSONBody is RawBody for a body that the platform takes for JSON. The error is a *Refusal
+// for any other body, unless it is empty.
+func (c *Call) JSONBody() ([]byte, error) {
+	data, err := c.RawBody()
+	if err != nil || len(data) == 0 {
+		return nil, err
+	}
+	if !c.src.isJSON() || c.src.encoded() {
+		return nil, errBody
+	}
+	return data, nil
+}
+
+// RawBody returns the received bytes of the body, up to Limits.Body. The caller must not
+// change them. A part of a batch has none. The error is a *Refusal.
+func (c *Call) RawBody() ([]byte, error) {
+	if c.src == nil || c.src.part != nil || c.src.r.ContentLength == 0 {
+		return nil, nil
+	}
+	if refusal := c.src.load(c.src.rd.site.Limits.Body); refusal != nil {
+		return nil, refusal
+	}
+	if c.src.body == nil {
+		return nil, nil
+	}
+	data, refusal := c.src.onePiece()
+	if refusal == nil && len(data) > 0 && c.src.unsure() {
+		refusal = errTwoBodies
+	}
+	if refusal != nil {
+		return nil, refusal
+	}
+	return data, nil
+}

@@ -1,0 +1,54 @@
+package call
+
+import "github.com/restwarden/restwarden/policies/call/phpvars"
+
+// queryValue is what a query says of a variable.
+type queryValue struct {
+	value    any
+	set      bool
+	apart    bool // it stands next to a ";", where some PHP split a query too, or a cut leaves another one
+	lost     bool // a cut may take it away
+	repeated bool // a server that sorts the query would choose another value
+}
+
+// answers makes the parts of a batch that have its query read each variable of it once.
+func (s *source) answers() map[string]queryValue {
+	if s.asked == nil {
+		s.asked = map[string]queryValue{}
+	}
+	return s.asked
+}
+
+func (s *source) inQuery(name string, levels int) (v queryValue) {
+	if s.query == "" {
+		return v
+	}
+	if known, ok := s.asked[name]; ok && levels == scalar {
+		return known
+	}
+	left := s.cuts()
+	v.apart, v.lost = phpvars.Separated(s.query, name) || glued(s.query, left, name), lost(s.query, left, name)
+	v.value, v.set = s.queryVar(name, levels)
+	if _, text := v.value.(string); text {
+		v.repeated = phpvars.Count(s.query, name) > 1
+	}
+	if s.asked != nil && levels == scalar {
+		s.asked[name] = v
+	}
+	return v
+}
+
+// cuts is cutQueries of the query.
+func (s *source) cuts() []string {
+	if !s.cutRead {
+		s.cutLeft, s.cutRead = cutQueries(s.query), true
+	}
+	return s.cutLeft
+}
+
+func (s *source) queryVar(name string, levels int) (any, bool) {
+	if v, times, plain := phpvars.Last(s.query, name); plain {
+		return v, times > 0
+	}
+	return variable(phpvars.OfQuery(s.query), name, levels)
+}
