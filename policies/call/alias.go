@@ -32,8 +32,15 @@ func (a Alias) Validate() error {
 // alias is an Alias that is ready.
 type alias struct {
 	text   string
-	fits   *regexp.Regexp // of texts whose bytes stand as characters, see wide
-	pieces []piece        // of the route
+	fits   expression // of texts whose bytes stand as characters, see wide
+	pieces []piece    // of the route
+	begins string     // what the texts begin with, in small letters
+}
+
+// expression is a *regexp.Regexp.
+type expression interface {
+	MatchString(text string) bool
+	FindStringSubmatch(text string) []string
 }
 
 // piece is literal text of a route, or what a group holds.
@@ -70,7 +77,25 @@ func (a Alias) compile() (*alias, error) {
 	if err != nil {
 		return nil, fmt.Errorf("pattern %q: RE2 cannot hold it: %w", a.Pattern, err)
 	}
-	return &alias{a.String(), fits, pieces}, nil
+	return &alias{a.String(), fits, pieces, beginning(tree)}, nil
+}
+
+// beginning returns the literal text, in small letters, that an expression for the beginning of a text
+// asks for.
+func beginning(tree *syntax.Regexp) string {
+	if tree.Op != syntax.OpConcat {
+		return ""
+	}
+	for _, sub := range tree.Sub {
+		switch sub.Op {
+		case syntax.OpBeginText: // the pattern may have its own "^"
+		case syntax.OpLiteral:
+			return lower(string(sub.Rune))
+		default:
+			return ""
+		}
+	}
+	return ""
 }
 
 // samePCRE refuses what PHP reads otherwise than Go, beside what Go does not read at all.
@@ -137,19 +162,16 @@ func folds(tree *syntax.Regexp) bool {
 	return tree.Flags&syntax.FoldCase != 0 || slices.ContainsFunc(tree.Sub, folds)
 }
 
-// fill returns the route that the rule makes of text. ok is false where the pattern does not fit.
-func (a *alias) fill(text string) (route string, ok bool) {
-	groups := a.fits.FindStringSubmatch(wide(text))
-	if groups == nil {
-		return "", false
-	}
+// fill returns the route that the rule makes of a text that it fits, see wide.
+func (a *alias) fill(text string) string {
+	groups := a.fits.FindStringSubmatch(text)
 	var b strings.Builder
 	for _, p := range a.pieces {
 		if b.WriteString(p.text); p.group > 0 {
 			b.WriteString(narrow(groups[p.group]))
 		}
 	}
-	return b.String(), true
+	return b.String()
 }
 
 func ascii(s string) bool {

@@ -2,7 +2,6 @@ package call
 
 import (
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/call/phpvars"
@@ -18,35 +17,29 @@ func (rd *Reader) readAlias(u *url.URL) pathReading {
 	if text == "" || text == "0" || text == "index.php" { // the home page, for which no rule is tried
 		return pathReading{}
 	}
-	for _, a := range rd.rules {
-		route, decoded := "", false
-		route, ok := a.fill(text)
-		if !ok {
-			route, ok = a.fill(phpvars.Decode(text))
-			decoded = ok
-		}
-		if !ok {
-			continue
-		}
-		switch {
-		case cancelled(route): // the rule's, and no call
-			return pathReading{}
-		case namesScript(decodeAll(raw)):
-			return pathReading{refusal: errScriptPath}
-		case u.RawPath != "" && u.RawPath != raw: // re-encoded on the way
-			return pathReading{refusal: errTarget}
-		case decoded && !decodesOnce(text), hasControl(decodeAll(text)):
-			return pathReading{refusal: errPath}
-		}
-		if route = strings.TrimRight(route, "/"); route == "" {
-			route = "/"
-		}
-		if !prettyRoute(route) {
-			return pathReading{refusal: errPath}
-		}
-		return pathReading{isCall: true, route: route, base: base, alias: a.text}
+	tried := trials{rules: rd.rules}
+	a, fitted := tried.first(text, phpvars.Decode(text))
+	if a == nil {
+		return pathReading{refusal: rd.nearAlias(&tried, raw, text)}
 	}
-	return pathReading{refusal: rd.nearAlias(raw, text)}
+	route := a.fill(fitted)
+	switch {
+	case cancelled(route): // the rule's, and no call
+		return pathReading{}
+	case namesScript(decodeAll(raw)):
+		return pathReading{refusal: errScriptPath}
+	case u.RawPath != "" && u.RawPath != raw: // re-encoded on the way
+		return pathReading{refusal: errTarget}
+	case fitted != wide(text) && !decodesOnce(text), hasControl(decodeAll(text)):
+		return pathReading{refusal: errPath}
+	}
+	if route = strings.TrimRight(route, "/"); route == "" {
+		route = "/"
+	}
+	if !prettyRoute(route) {
+		return pathReading{refusal: errPath}
+	}
+	return pathReading{isCall: true, route: route, base: base, alias: a.text}
 }
 
 // and joins what the prefix and the aliases say of one path.
@@ -88,18 +81,26 @@ func decodesOnce(text string) bool {
 }
 
 // nearAlias refuses a path that no alias fits as it is sent, but that one fits once it is
-// decoded further, straightened, or cut at a script. No honest client sends one.
-func (rd *Reader) nearAlias(raw, text string) *Refusal {
+// decoded further, straightened, or cut at a script, or that may be too many texts to tell. No
+// honest client sends one.
+func (rd *Reader) nearAlias(tried *trials, raw, text string) *Refusal {
+	if tried.spent() {
+		return errPath
+	}
 	if plainBytes.holds(raw) && !strings.Contains(raw, "//") && strings.IndexByte(raw, '.') < 0 {
 		return nil
 	}
 	all := decodeAll(text)
-	for _, t := range []string{all, singleSlashes(all), strings.TrimSuffix(all, "\n"), strings.ReplaceAll(all, "\v", " ")} {
-		if t != text && rd.fitsAlias(t) {
-			return errPath
-		}
+	if a, _ := tried.first(all, singleSlashes(all), strings.TrimSuffix(all, "\n"), strings.ReplaceAll(all, "\v", " ")); a != nil {
+		return errPath
 	}
-	return rd.aliasBehindScript(raw)
+	if refusal := rd.aliasBehindScript(tried, raw); refusal != nil {
+		return refusal
+	}
+	if tried.spent() {
+		return errPath
+	}
+	return nil
 }
 
 // maxScripts is how many scripts a path may name. Each may be the one that a server runs.
@@ -107,7 +108,7 @@ const maxScripts = 4
 
 // aliasBehindScript refuses a path that an alias fits behind a script: in PATH_INFO, or in
 // what is left where the platform takes an empty PATH_INFO out of the address.
-func (rd *Reader) aliasBehindScript(raw string) *Refusal {
+func (rd *Reader) aliasBehindScript(tried *trials, raw string) *Refusal {
 	for _, path := range []string{raw, phpvars.Decode(raw), decodeAll(raw)} {
 		at := lower(path)
 		if strings.Count(at, ".php") > maxScripts {
@@ -127,7 +128,7 @@ func (rd *Reader) aliasBehindScript(raw string) *Refusal {
 			if text == "" || text == "0" {
 				text, _ = rd.belowHome(strings.ReplaceAll(path, info, ""))
 			}
-			if rd.fitsAlias(text) || rd.fitsAlias(singleSlashes(text)) {
+			if a, _ := tried.first(text, singleSlashes(text)); a != nil {
 				return errScriptPath
 			}
 		}
@@ -135,18 +136,15 @@ func (rd *Reader) aliasBehindScript(raw string) *Refusal {
 	return nil
 }
 
-// aliasWithin tells whether an alias fits a decoded path, or what stands behind a script in it.
-func (rd *Reader) aliasWithin(path string) bool {
+// aliasWithin tells whether an alias fits a decoded path, or what stands behind a script in it,
+// unless tried is spent.
+func (rd *Reader) aliasWithin(tried *trials, path string) bool {
 	if len(rd.rules) == 0 {
 		return false
 	}
 	text, _ := rd.belowHome(path)
-	return rd.fitsAlias(text) || rd.fitsAlias(singleSlashes(text)) || rd.aliasBehindScript(path) != nil
-}
-
-func (rd *Reader) fitsAlias(text string) bool {
-	text = wide(text)
-	return slices.ContainsFunc(rd.rules, func(a *alias) bool { return a.fits.MatchString(text) })
+	a, _ := tried.first(text, singleSlashes(text))
+	return a != nil || rd.aliasBehindScript(tried, path) != nil
 }
 
 // phpSlashes writes a backslash before what WordPress slashes in REQUEST_URI.

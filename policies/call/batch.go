@@ -5,7 +5,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"unsafe"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -107,16 +106,16 @@ func (s *source) list(name string, limit int) (items []any, refusal *Refusal) {
 	return items, nil
 }
 
-// isBatch tells whether a call is one of a batch route.
-func (rd *Reader) isBatch(c *Call) bool {
+// isBatch tells whether c is a call of a batch route with this method.
+func (rd *Reader) isBatch(c *Call, method string) bool {
 	_, kind := rd.batchRoute(c.Key)
 	switch {
 	case c.Foreign:
 		return false
 	case kind == requestList:
-		return c.Method == http.MethodPost
+		return method == http.MethodPost
 	}
-	return kind == itemLists && (c.Method == http.MethodPost || c.Method == http.MethodPut || c.Method == http.MethodPatch)
+	return kind == itemLists && (method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch)
 }
 
 // Open takes a batch apart. Its Parts are calls of their own, to be judged as if each had
@@ -138,44 +137,6 @@ func (c *Call) Open() {
 	}
 	if refusal != nil {
 		*c = Call{Kind: Refused, Refusal: refusal, src: c.src}
-	}
-}
-
-// costOfPart is what a part takes beside its route.
-const costOfPart = int64(unsafe.Sizeof(Call{}) + unsafe.Sizeof(source{}) + unsafe.Sizeof(part{}))
-
-// countParts counts the parts for as long as the request lasts: a part can be a few bytes.
-func (c *Call) countParts() *Refusal {
-	size := int64(0)
-	for _, p := range c.Parts {
-		size += costOfPart + int64(len(p.Route)+len(p.Key))
-	}
-	src := c.src.outlasting()
-	return src.hold(&src.held, size)
-}
-
-// outlasting is the source that s ends with.
-func (s *source) outlasting() *source {
-	if s.first != nil {
-		return s.first
-	}
-	return s
-}
-
-// hold takes size bytes of the holder's share, and adds them to an account of s.
-func (s *source) hold(account *int64, size int64) *Refusal {
-	if err := s.rd.site.Limits.Memory.chunks.Try(s.holder, size); err != nil {
-		return noMemory(err)
-	}
-	*account += size
-	return nil
-}
-
-// free gives back what an account of s holds.
-func (s *source) free(account *int64) {
-	if *account > 0 {
-		s.rd.site.Limits.Memory.chunks.Free(s.holder, *account)
-		*account = 0
 	}
 }
 
@@ -272,7 +233,7 @@ func (rd *Reader) requestPart(c *Call, request any) (*Call, *Refusal) {
 			return nil, refusal
 		}
 	}
-	if uncertain(query) || rd.separated(query) {
+	if uncertain(query) || rd.separated(query, nil) {
 		return nil, errVariable
 	}
 	p := rd.newPart(c, route, method, query, own)
@@ -285,7 +246,7 @@ func (rd *Reader) requestPart(c *Call, request any) (*Call, *Refusal) {
 func (rd *Reader) newPart(c *Call, route, method, query string, own *part) *Call {
 	src := &source{rd: rd, query: query, wire: c.Wire, method: method, part: own}
 	if query == c.src.query {
-		src.asked = c.src.answers()
+		src.asked, src.changed = c.src.answers(), c.src.changed
 	}
 	return &Call{
 		Kind: Single, Route: route, Key: keyOf(route), Method: method, Wire: c.Wire, Form: c.Form, Base: c.Base, Rewritten: c.Rewritten,
@@ -308,7 +269,7 @@ func (c *Call) Embedded(href string) (embedded *Call, ok bool) {
 		return nil, false
 	}
 	rd := c.src.rd
-	route, set, refusal := routeIn(u.RawQuery)
+	route, set, refusal := routeIn(u.RawQuery, nil)
 	if !set && refusal == nil {
 		where := rd.readPath(u)
 		route, refusal, set = where.route, where.refusal, where.isCall

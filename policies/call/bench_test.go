@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -64,8 +65,8 @@ func BenchmarkOrderUpdate(b *testing.B) {
 	}
 	body := `{"id":7,"status":"processing","line_items":[` + strings.TrimSuffix(items.String(), ",") + `]}`
 	benchmarkRead(b, "PUT", "/wp-json/wc/v3/orders/7", "application/json", body, func(c *Call) {
-		if id, err := c.ID("id", "7"); err != nil || id != 7 {
-			b.Fatal(id, err)
+		if ids, err := c.IDs("id", "7"); err != nil || !slices.Equal(ids, []uint64{7}) {
+			b.Fatal(ids, err)
 		}
 	})
 }

@@ -35,6 +35,9 @@ func TestBetween(t *testing.T) {
 		{"PUT", order + "?id=7&+id=7", "", "", "PUT /wc/v3/orders/7 id?"},
 		{"PUT", order + "?id=7&x=1&x=2", "", "", "PUT /wc/v3/orders/7 id 7"},
 		{"POST", "/wp-json/wc/v3/orders/batch?update[0][id]=9&update[0][id]=7", "", "", "400 batch"},
+		{"POST", "/wp-json/wc/v3/orders/batch?update[0][id]=7&update[0][ID]=9", "", "", "400 batch"},
+		{"POST", "/wp-json/wc/v3/orders/batch?update[0][id]=7&update[0][i%%364]=9", "", "", "400 variables"},
+		{"POST", "/wp-json/batch/v1?requests[0][path]=/wp/v2/tags&requests[0][PATH]=/wp/v2/users", "", "", "400 batch"},
 		{"POST", "/wp-json/batch/v1?requests[0][path]=/wp/v2/tags&requests[0][path]=/wp/v2/posts", "", "", "400 batch"},
 		// The body of a GET is dropped.
 		{"GET", order + "?_method=PUT", jsonType, `{"id":9}`, "PUT /wc/v3/orders/7 id?"},
@@ -72,6 +75,7 @@ func TestBetween_Filter(t *testing.T) {
 		{"GET", "/index.php/wp-j%3Cb%3Eson/wp/v2/users", "", "", "400 path"},
 		{"GET", "/index.php/wp-j%3C%3Cb%3E%22%3E%22%3Eson/wp/v2/users", "", "", "400 path"},
 		{"GET", "/index.php/wp-j%01son/wp/v2/users", "", "", "400 path"},
+		{"GET", "/WP-JS%15ON/wp/v2/users", "", "", "400 path"}, // in small letters, then filtered
 		{"GET", "/x%0dwp-j%80son/wp/v2/users", "", "", "400 path"},
 		{"GET", "/wp-js%C3%BCon/wp/v2/users", "", "", "400 path"},
 		{"GET", "/wp-j%60son/wp/v2/users", "", "", "400 path"},
@@ -95,9 +99,9 @@ func TestBetween_Filter(t *testing.T) {
 		{"GET", "/wp-json/wp/v2/users?x=wp-js\x80on/wc/", "", "", "400 key_marker"},
 		{"GET", "/wp-json/wp/v2/users?search=m\xc3\xbcller", "", "", "GET /wp/v2/users"},
 		// A part of a batch in a variable.
-		{"POST", batch + "?a=%3C%26id=9%26b=%3E", "", "", "400 batch"},
-		{"POST", batch + "?a='%26id=9", "", "", "400 batch"},
-		{"POST", batch + "?a=b%26c=9", "", "", "batch POST /batch/v1 | POST /wp/v2/tags"},
+		{"POST", batch + "%3Fa=%3C%26id=9%26b=%3E", "", "", "400 batch"},
+		{"POST", batch + "%3Fa='%26id=9", "", "", "400 batch"},
+		{"POST", batch + "%3Fa=b%26c=9", "", "", "batch POST /batch/v1 | POST /wp/v2/tags"},
 		{"POST", "/wp-json/batch/v1", jsonType, `{"requests":[{"path":"/wp/v2/tags?a=it's"}]}`, "batch POST /batch/v1 | POST /wp/v2/tags"},
 	})
 }
@@ -129,41 +133,64 @@ func TestBetween_Encodings(t *testing.T) {
 	})
 }
 
-// TestBetween_Cuts: caches cut parameters of advertisers out of an address, and what stands
-// around them becomes another pair.
-func TestBetween_Cuts(t *testing.T) {
+// TestBetween_QuestionMark: lighttpd with Debian's options ends the path of a target at its last "?",
+// and cuts dot segments out of what stands before it.
+func TestBetween_QuestionMark(t *testing.T) {
 	const order = "/wp-json/wc/v3/orders/7"
-	runReads(t, NewReader(Site{Platform: wordpress(), Variables: []string{"consumer_key"}}), []readTest{
-		{"GET", "/?rest_route&utm_source=x=/wp/v2/users", "", "", "400 variables"},
-		{"GET", "/?rest_route=&utm_source=x/wp/v2/users", "", "", "400 variables"},
-		{"GET", "/?rest_route&own_tracker=x=/wp/v2/users", "", "", "400 variables"},
-		{"GET", "/?rest_route=", "", "", "page"},
-		{"GET", "/?x&rest_route=", "", "", "page"},
-		{"GET", "/?rest&utm_source=x+route=/wp/v2/users", "", "", "400 variables"},
-		{"GET", "/?utm_source=x+rest_route=/wp/v2/users", "", "", "400 variables"},
-		{"GET", "/?rest_rgclid=x&oute=/wp/v2/users", "", "", "400 variables"},
-		{"GET", "/wp-jsgclid=x&on/wp/v2/users", "", "", "400 path"},
-		{"GET", "/wp-jsongclid=x/wp/v2/users", "", "", "400 path"},
-		{"GET", "/wp-json/wp/v2/usersgclid=x", "", "", "400 path"},
-		{"GET", "/?rest_route=/wp/v2&utm_source=x/users", "", "", "400 variables"},
-		{"GET", "/?rest_route=/wp/v2/usersgclid=x", "", "", "400 variables"},
-		{"GET", "/?a=gclid=x&rest_route=/wp/v2/posts", "", "", "400 variables"},
-		{"GET", "/?utm_source=x&rest_route=/wp/v2/users|", "", "", "400 variables"},
-		{"GET", "/?utm_source=x&rest_route=/wp/v2/users?|?", "", "", "400 variables"},
-		{"GET", "/?utm_source=x&rest_route=/wp/v2/users&", "", "", "GET /wp/v2/users"},
-		{"GET", "/?rest_rgbraid=x&oute=/wp/v2/users", "", "", "400 variables"},
-		{"GET", "/?rest_rgad_source=1&oute=/wp/v2/users", "", "", "400 variables"},
-		{"GET", "/wp-json_gl=x/wp/v2/users", "", "", "400 path"},
-		{"POST", order + "?x=gclid=x&_method=DELETE", "", "", "400 variables"},
-		{"POST", order + "?consumer&utm_id=x+key=ck_1", "", "", "400 variables"},
-		{"PUT", order + "?i&fbclid=x&d=9", "", "", "PUT /wc/v3/orders/7 id 7"},
-		{"PUT", order + "?ifbclid=x&d=9", "", "", "PUT /wc/v3/orders/7 id?"},
-		{"GET", "/?utm_source=google/cpc&utm_campaign=a+b,c&gclid=x-y_z", "", "", "page"},
-		{"GET", "/?rest_route=/wp/v2/posts&utm_source=google&fbclid=x", "", "", "GET /wp/v2/posts"},
-		{"GET", "/?redirect_to=/wp-admin/?origin=x&rest=1", "", "", "page"},
-		{"PUT", order + "?cookie=1&id=7", "", "", "PUT /wc/v3/orders/7 id?"},
-		{"GET", "/?cookie=1&rest_route=/wp/v2/posts", "", "", "400 variables"},
-		{"GET", order + "?cookie=1&consumer_key=ck_1", "", "", "GET /wc/v3/orders/7 id 7"},
-		{"GET", order + "?utm_source=google&id=7", "", "", "GET /wc/v3/orders/7 id 7"},
+	runReads(t, readerFor("root"), []readTest{
+		{"GET", "/?/../?rest_route=/wp/v2/users", "", "", "400 target"},
+		{"GET", "/?x?rest_route=/wp/v2/users", "", "", "400 variables"},
+		{"GET", "/a?b?rest_route=/wp/v2/users", "", "", "400 variables"},
+		{"GET", "/?a=1&b=2?c=3&%72est.route=/wp/v2/users", "", "", "GET /wp/v2/users"},
+		{"GET", "/?a=1&b=2?%72est.route=/wp/v2/users", "", "", "400 variables"},
+		{"GET", "/?/../wp-json/wp/v2/users?x", "", "", "400 target"},
+		{"GET", "/?/%2e%2e/wp-json/wp/v2/users?x", "", "", "400 target"},
+		{"GET", "/?a\\..\\wp-json?x", "", "", "400 target"},
+		{"GET", "/?redirect_to=https://shop.example/x?a=b", "", "", "page"},
+		{"GET", "/?s=what?", "", "", "page"},
+		{"GET", "/?next=/../a", "", "", "page"},
+		{"GET", "/wp-json/oembed/1.0/embed?url=https://shop.example/?p=5", "", "", "GET /oembed/1.0/embed"},
+		{"POST", order + "?x?_method=DELETE", "", "", "400 variables"},
+		{"POST", order + "?_method=DELETE&x?y", "", "", "DELETE /wc/v3/orders/7 id 7"}, // and a POST, see WithoutOverride
+		{"GET", "/?rest_route=/wp/v2/posts&search=What?", "", "", "GET /wp/v2/posts"},
+		{"GET", "/?rest_route=/oembed/1.0/embed&url=https://shop.example/?p=5", "", "", "GET /oembed/1.0/embed"},
+		{"PUT", order + "?x?id=9", "", "", "PUT /wc/v3/orders/7 id?"},
+		{"PUT", order + "?x%3Fid=9", "", "", "PUT /wc/v3/orders/7 id 7"},
+	})
+}
+
+// TestBetween_Names: caches write addresses in small letters, and servers decode what they need not.
+func TestBetween_Names(t *testing.T) {
+	const order = "/wp-json/wc/v3/orders/7"
+	runReads(t, readerFor("root"), []readTest{
+		{"GET", "/?REST_ROUTE=/wp/v2/users", "", "", "400 variables"},
+		{"GET", "/?Rest.Route=/wp/v2/users", "", "", "400 variables"},
+		{"GET", "/?a=b&rest_routE%00x=/wp/v2/users", "", "", "400 variables"},
+		{"GET", "/?rest_route%3D/wp/v2/users", "", "", "400 variables"}, // HAProxy's example of set-query
+		{"POST", order + "?_method%3DDELETE", "", "", "400 variables"},
+		{"PUT", order + "?id%3D9", "", "", "PUT /wc/v3/orders/7 id?"},
+		{"GET", "/?redirect_to=/a%3Frest_route%3D/wp", "", "", "page"},
+		{"GET", "/?rest_%%372oute=/wp/v2/users", "", "", "400 variables"},
+		{"GET", "/?rest_rout%6%35=/wp/v2/users", "", "", "400 variables"},
+		{"GET", "/?rest_rout%2565=/wp/v2/users", "", "", "400 variables"},
+		{"GET", "/?REST_ROUTES=/wp/v2/users&S=Rest_Route", "", "", "page"},
+		{"GET", "/WP-JSON/wp/v2/users", "", "", "400 path"},
+		{"GET", "/shop/Wp-%4ason/", "", "", "400 path"},
+		{"GET", "/About-WP-JSON/", "", "", "page"},
+		{"GET", "/wp-json/WP/v2/Users", "", "", "GET /WP/v2/Users"},
+		{"POST", order + "?_METHOD=DELETE", "", "", "400 variables"},
+		{"POST", order + "?_m%%365thod=DELETE", "", "", "400 variables"},
+		{"PUT", order + "?ID=9", "", "", "PUT /wc/v3/orders/7 id?"},
+		{"PUT", order + "?i%%364=9", "", "", "400 variables"},
+		{"GET", "/?rest_route=/wp/v2%%32%66users", "", "", "400 variables"},
+		{"GET", "/?rest_route=/wp/v2%2%66users", "", "", "400 variables"},
+		{"GET", "/wp-json/wc/v3?oauth_signature=%%33%30", "", "", "400 variables"},
+		{"GET", "/wp-json/wp/v2/posts?search=50%&after=5%%20x&q=%zz%e", "", "", "GET /wp/v2/posts"},
+		{"GET", "/?x=%%32%66", "", "", "page"},
+		{"GET", "/x&REST_ROUTE=/wp/v2/users", "", "", "400 path"},
+		{"GET", "/x%26Rest.Route=/wp/v2/users", "", "", "400 path"},
+		{"GET", "/x&REST_ROUTES=1&s", "", "", "page"},
+		{"PUT", order + "?Search=9", "", "", "PUT /wc/v3/orders/7 id 7"},
+		{"GET", "/wp-json/wp/v2/posts?OAuth_Signature=x", "", "", "GET /wp/v2/posts"},
 	})
 }

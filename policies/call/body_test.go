@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -127,8 +128,8 @@ func TestBodyIsReadLate(t *testing.T) {
 	if content.Len() != 8 {
 		t.Error("read before it was asked for")
 	}
-	if id, err := c.ID("id", "7"); id != 9 || err != nil || content.Len() != 0 {
-		t.Error(id, err)
+	if ids, err := c.IDs("id", "7"); !slices.Equal(ids, []uint64{9}) || err != nil || content.Len() != 0 {
+		t.Error(ids, err)
 	}
 	if got, _ := io.ReadAll(r.Body); !bytes.Equal(got, []byte(`{"id":9}`)) {
 		t.Errorf("%q arrives", got)
@@ -139,7 +140,7 @@ func TestBodyIsReadLate(t *testing.T) {
 	if _, err := io.Copy(io.Discard, r.Body); err != nil {
 		t.Error(err)
 	}
-	if _, err := c.ID("id", "7"); err == nil {
+	if _, err := c.IDs("id", "7"); err == nil {
 		t.Error("an id without the body that was forwarded already")
 	}
 }
@@ -150,7 +151,7 @@ func TestEncodedBody(t *testing.T) {
 	r.Header.Set("Content-Encoding", "gzip")
 	c := rd.Read(r, nil)
 	var refusal *Refusal
-	if _, err := c.ID("id", "7"); !errors.As(err, &refusal) || refusal.Status != 415 {
+	if _, err := c.IDs("id", "7"); !errors.As(err, &refusal) || refusal.Status != 415 {
 		t.Error(err)
 	}
 	// Whatever it seems to hold: something before PHP may inflate it.

@@ -3,6 +3,7 @@ package call
 import (
 	"context"
 	"io"
+	"sync"
 )
 
 // BufferLimit is the largest stream that a client's share of the default limits has room for,
@@ -13,7 +14,7 @@ const BufferLimit = 8 << 20
 // the piece that is read, and the piece that is made of it.
 const costOfRewriting = 2
 
-// Buffer keeps a stream until it is sent, such as an answer that is rewritten. It keeps it on
+// Buffer keeps a stream until it is sent, such as an answer that is rewritten, or a cart. It keeps it on
 // the account of a holder and as request bodies are kept: the beginning in memory, the rest on
 // disk. It belongs to one goroutine.
 type Buffer struct{ body body }
@@ -76,14 +77,11 @@ func (b *Buffer) Reader() io.Reader { return b.body.reader() }
 // keep that. For the time of f a large piece takes memory of the holder's share, and waits
 // for it. An error is f's, or a *Refusal: there is no memory, or the disk is full.
 func (b *Buffer) Replace(ctx context.Context, f func([]byte) ([]byte, error)) error {
-	size := costOfRewriting * b.Size()
-	if size > inMemory {
-		shares, holder := b.body.memory.answers, b.body.holder
-		if err := borrow(ctx, shares, holder, size); err != nil {
-			return noMemory(err)
-		}
-		defer shares.Free(holder, size)
+	free, err := b.borrow(ctx, costOfRewriting)
+	if err != nil {
+		return err
 	}
+	defer free()
 	piece, err := b.take()
 	if err != nil {
 		return spoolFull(err)
@@ -93,6 +91,33 @@ func (b *Buffer) Replace(ctx context.Context, f func([]byte) ([]byte, error)) er
 	}
 	_, err = b.Write(piece)
 	return err
+}
+
+// Piece returns what is kept in one piece. A large one takes memory of the holder's share until
+// free is called, and waits for it. An error is a *Refusal: there is no memory, or the disk fails.
+func (b *Buffer) Piece(ctx context.Context) (piece []byte, free func(), err error) {
+	if free, err = b.borrow(ctx, 1); err != nil {
+		return nil, nil, err
+	}
+	piece = make([]byte, b.Size())
+	if _, err := io.ReadFull(b.Reader(), piece); err != nil {
+		free()
+		return nil, nil, diskFails(err)
+	}
+	return piece, free, nil
+}
+
+// borrow takes memory for a large piece of cost times what is kept, and waits for it.
+func (b *Buffer) borrow(ctx context.Context, cost int64) (free func(), err error) {
+	size := cost * b.Size()
+	if size <= inMemory {
+		return func() {}, nil
+	}
+	shares, holder := b.body.memory.answers, b.body.holder
+	if err := borrow(ctx, shares, holder, size); err != nil {
+		return nil, noMemory(err)
+	}
+	return sync.OnceFunc(func() { shares.Free(holder, size) }), nil
 }
 
 // take returns what is kept, and keeps nothing any more.

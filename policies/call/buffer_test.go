@@ -28,7 +28,17 @@ func TestBuffer(t *testing.T) {
 				t.Errorf("%d bytes are counted of %d, %d in memory", held, size, memory.Bytes())
 			}
 			if limit >= int64(size)*costOfRewriting*8 {
-				err := b.Replace(t.Context(), func(p []byte) ([]byte, error) {
+				before := memory.Bytes()
+				piece, free, err := b.Piece(t.Context())
+				if took := memory.Bytes() - before; string(piece) != stream || err != nil || size > inMemory && took != int64(size) || size <= inMemory && took != 0 {
+					t.Errorf("a piece of %d of %d bytes takes %d, %v", len(piece), size, took, err)
+				}
+				free()
+				free()
+				if after := memory.Bytes(); after != before {
+					t.Errorf("%d bytes of the piece are never given back", after-before)
+				}
+				err = b.Replace(t.Context(), func(p []byte) ([]byte, error) {
 					if spool.Bytes() != 0 || memory.Bytes() < int64(size)*costOfRewriting && size > inMemory {
 						t.Errorf("while %d bytes are rewritten, %d are on disk and %d in memory", size, spool.Bytes(), memory.Bytes())
 					}

@@ -1,9 +1,6 @@
 package call
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // Kind says what a request is to the platform.
 type Kind uint8
@@ -39,6 +36,7 @@ type Call struct {
 	Method    string     // effective method, upper case
 	Wire      string     // method of the request line
 	Form      Form       // addressing form
+	OwnPrefix bool       // in the pretty form, before and after rewrites by the first name of the prefix
 	Posted    bool       // rest_route stands in the body
 	Foreign   bool       // under the other platform's prefix: the gateway is set up for the wrong one
 	Base      string     // where questions go: the path before the prefix, "" or "/blog", and in the query form the whole path
@@ -72,8 +70,8 @@ func (c *Call) Close() {
 	if c == nil || c.src == nil || c.src.closed.Swap(true) {
 		return
 	}
-	c.src.free(&c.src.listed)
-	c.src.free(&c.src.held)
+	c.src.keep(&c.src.listed, 0)
+	c.src.keep(&c.src.held, 0)
 	if c.src.body != nil {
 		c.src.body.leave()
 	}
@@ -88,26 +86,12 @@ func (c *Call) Settle() {
 	if c == nil || c.src == nil {
 		return
 	}
-	for _, part := range c.Parts {
-		part.settlePart()
-	}
+	c.settleParts()
 	c.src.postedVars, c.src.postedRead, c.src.members, c.src.jsonRead = nil, false, nil, false
-	c.src.free(&c.src.listed)
+	c.src.keep(&c.src.listed, 0)
+	c.src.changed.settle()
 	if c.src.body != nil {
 		c.src.body.settle()
-	}
-}
-
-// settlePart drops the fields of a part. What it keeps are copies: a text keeps the whole body
-// that it is a slice of.
-func (c *Call) settlePart() {
-	c.Route = strings.Clone(c.Route)
-	if c.Key = strings.Clone(c.Key); c.Key == c.Route {
-		c.Key = c.Route
-	}
-	_, embeds := c.QueryVariable(embedVar)
-	if c.src.query, c.src.asked, *c.src.part = "", nil, (part{gone: true}); embeds {
-		c.src.query = embedVar
 	}
 }
 

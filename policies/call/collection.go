@@ -36,7 +36,7 @@ func (rd *Reader) itemPart(c *Call, collection, action string, item any) (*Call,
 	if action == "delete" {
 		if raw, ok := item.(jsontext.Value); ok {
 			var refusal *Refusal
-			if item, refusal = decodeJSON(raw); refusal != nil {
+			if item, refusal = decodeLevels(raw, scalar); refusal != nil {
 				return nil, refusal
 			}
 		}

@@ -57,7 +57,7 @@ func TestEdges_Rewrites(t *testing.T) {
 		{"GET", "/x", "/" + strings.Repeat("x", 12<<10), "", "400 target"},
 		{"GET", "/" + strings.Repeat("x", 12<<10), "/x", "", "400 target"},
 		{"POST", "/x", wordpress().AjaxScript, "rest_route=/a", "POST /a"},
-		{"POST", wordpress().AjaxScript, wordpress().AjaxScript, "rest_route=/a", "page"},
+		{"POST", wordpress().AjaxScript, wordpress().AjaxScript, "rest_route=/a", "POST /a"},
 		{"POST", wordpress().AjaxScript + "?rest_route=/b", wordpress().AjaxScript + "?rest_route=/b", "rest_route=/a", "400 two_routes"},
 		{"POST", "/wp-admin/admin-ajax%2Ephp", "/wp-admin/admin-ajax%2Ephp", "rest_route=/a", "POST /a"},
 	} {

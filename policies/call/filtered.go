@@ -13,8 +13,11 @@ import (
 
 // filters tells whether a filter of PHP may take c out of a text, or write it otherwise.
 func filters(c byte) bool {
-	return c < ' ' || c >= 0x80 || c == '<' || c == '>' || c == '`' || c == '"' || c == '\''
+	return dropped(c) || c == '<' || c == '>' || c == '"' || c == '\''
 }
+
+// dropped tells whether a filter of PHP may take c alone out of a text.
+func dropped(c byte) bool { return c < ' ' || c >= 0x80 || c == '`' }
 
 // plainType tells whether a filter leaves the media type of a Content-Type alone, which the
 // platform reads after it. PHP reads forms before.
@@ -40,13 +43,13 @@ func filtered(text string) bool {
 // filteredPath refuses a page whose decoded path names the prefix, or a script with nothing
 // behind it, once a filter has been at it: it is PATH_INFO on some pages, and some servers put it
 // into their requests to the next one.
-func (rd *Reader) filteredPath(u *url.URL, path string) *Refusal {
+func (rd *Reader) filteredPath(tried *trials, u *url.URL, path string) *Refusal {
 	if !filtered(path) {
 		return nil
 	}
 	if before, _, tag := strings.Cut(path, "<"); tag && !rd.names(path) {
 		switch {
-		case slices.ContainsFunc(rd.prefixes, func(prefix string) bool { return spells(path, prefix) }):
+		case slices.ContainsFunc(rd.prefixes, func(prefix string) bool { return spells(lower(path), prefix) }):
 			return errPath
 		case strings.Contains(lower(before), ".php"):
 			return errScriptPath
@@ -55,11 +58,11 @@ func (rd *Reader) filteredPath(u *url.URL, path string) *Refusal {
 	for _, low := range []rune{0, ' '} { // with and without control bytes
 		rest := without(path, func(c byte) bool { return c >= 0x80 || c == '`' || c < byte(low) })
 		switch {
-		case rd.names(rest) && !rd.names(path):
+		case (rd.names(rest) || rd.names(lower(rest))) && !rd.names(path):
 			return errPath
 		case strings.Contains(lower(rest), ".php/") && rd.cutsInfo(u, lower(rest)):
 			return errScriptPath
-		case rest != path && rd.aliasWithin(rest) && !rd.aliasWithin(path):
+		case rest != path && rd.aliasWithin(tried, rest) && !rd.aliasWithin(tried, path), tried.spent():
 			return errPath
 		}
 	}

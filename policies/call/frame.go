@@ -1,6 +1,7 @@
 package call
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"slices"
@@ -51,7 +52,7 @@ func (rd *Reader) frame(r *http.Request) *Refusal {
 		return errTwiceHeader
 	case !quietConnection(h["Connection"]):
 		return errConnection
-	case len(h["Upgrade"]) > 0:
+	case len(h["Upgrade"]) > 0 && !OffersHTTP2(r):
 		return errUpgrade
 	case len(r.Trailer) > 0: // some back-ends merge trailers into the header
 		return errTwiceHeader
@@ -214,6 +215,7 @@ func (rd *Reader) target(current, original *url.URL) *Refusal {
 	if original != nil {
 		client = original
 	}
+	tried := trials{rules: rd.rules}
 	switch {
 	case !onlyPath(current), !onlyPath(client), !strings.HasPrefix(client.Path, "/"):
 		return errTarget
@@ -223,13 +225,11 @@ func (rd *Reader) target(current, original *url.URL) *Refusal {
 		return errTarget // a byte of the path may stand there as three
 	case namesRoute(client.Path), current != client && namesRoute(current.Path):
 		return errPath
-	case rd.gluedPath(client), current != client && rd.gluedPath(current):
-		return errPath
 	}
-	if refusal := rd.cutPath(client); refusal != nil || current == client {
+	if refusal := cmp.Or(rd.oddBetween(&tried, client), rd.cutPath(&tried, client)); refusal != nil || current == client {
 		return refusal
 	}
-	return rd.cutPath(current) // FastCGI gets the one, a proxy the other
+	return cmp.Or(rd.oddBetween(&tried, current), rd.cutPath(&tried, current)) // FastCGI gets the one, a proxy the other
 }
 
 // namesRoute tells whether a path would name a route if it were part of a query. Some

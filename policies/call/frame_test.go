@@ -131,7 +131,8 @@ func TestTunnelsAndSecondHosts(t *testing.T) {
 		want                  Kind
 	}{
 		"page/h2c":               {"/shop/", "Upgrade", "h2c", Page}, // the gateway drops the header
-		"call/h2c":               {"/wp-json/wp/v2/posts", "Upgrade", "h2c", Refused},
+		"call/h2c":               {"/wp-json/wp/v2/posts", "Upgrade", "h2c", Single},
+		"call/h2c and another":   {"/wp-json/wp/v2/posts", "Upgrade", "h2c, TLS/1.0", Refused},
 		"page/h2c and another":   {"/shop/", "Upgrade", "h2c, TLS/1.0", Refused},
 		"page/websocket":         {"/shop/", "Upgrade", "websocket", Page},
 		"page/websocket and h2c": {"/shop/", "Upgrade", "websocket, h2c", Refused},

@@ -2,27 +2,39 @@ package call
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 )
 
 const maxID = 1 << 53 // beyond, JSON readers disagree (docs/platform I.7, 6; I.12, 12)
 
-// ID returns the effective id of a named group: the parameter name, or else path, which
-// the caller has taken from the route. The id consists of plain decimal digits up to 2^53,
-// in a string or as a JSON number. The error is a *Refusal, for any other value too.
-func (c *Call) ID(name, path string) (id uint64, err error) {
-	v, set, err := c.Scalar(name)
-	if err != nil {
-		return 0, err
+// IDs returns the effective id of a named group: the parameter name, or else path, which
+// the caller has taken from the route. Where the query names it, path may count as well, since
+// servers lose queries (docs/platform I.13, B9): then it is a second id, if it is another one. An id
+// consists of plain decimal digits up to 2^53, in a string or as a JSON number. The error is a
+// *Refusal, for any other value too.
+func (c *Call) IDs(name, path string) (ids []uint64, err error) {
+	values := []any{path}
+	if c.src != nil {
+		switch v, from, refusal := c.src.find(name, scalar); {
+		case refusal != nil:
+			return nil, refusal
+		case from == inQuery && v != path:
+			values = []any{v, path}
+		case from != nowhere:
+			values[0] = v
+		}
 	}
-	if !set {
-		v = path
+	for _, v := range values {
+		id, ok := ParseID(v)
+		if !ok {
+			return nil, errID
+		}
+		if !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
 	}
-	id, ok := ParseID(v)
-	if !ok {
-		return 0, errID
-	}
-	return id, nil
+	return ids, nil
 }
 
 // ParseID reads an id out of a decoded value: plain decimal digits up to 2^53, in a string

@@ -16,7 +16,7 @@ import (
 var units = []string{
 	".php", "/a.php", "/a.php%3F", "/a.php/%3F", "/a.php/0%3F", "/index.ph", "/index%2Ephp", "%252525252e", "%2f", "//", "/./", "/x", "/wp-json", "wp-json", "wp-json-",
 	"wp%2Djson/", "/wp/v2/templates//", "/orders/5", "%0a", "%0", "%00", "+", ".", "_", "0", "[", "[]", "[x", "]", "a[", "&a[][][]", "&id[]=", "&id=5", "&rest_route[", "&rest.route",
-	"&__Host-", "&a[__Secure-x]", "&a[-5]", "&_method=GET", "&consumer_key[x]=1", ";a=1", "=", "&", "?", "%3f", "%26rest_route=/a", `"id":5,`, `"a":[],`, `{"id":`, `[`, `\u0061`, `"`, `oauth_a="`, ",", "\n", "\r\n--B\r\n",
+	"&__Host-", "&a[__Secure-x]", "&a[-5]", "&_method=GET", "&consumer_key[x]=1", "utm_a=b&", "&gclid=a|b", "&%55TM_a=b?", "fbclutm_a=b&id=1&", "%6utm_a=~&", "rest_rout&%6&utm_a=~6&5=x&", "%%3&", ";a=1", "=", "&", "?", "%3f", "%26rest_route=/a", `"id":5,`, `"a":[],`, `{"id":`, `[`, `\u0061`, `"`, `oauth_a="`, ",", "\n", "\r\n--B\r\n",
 }
 
 // repeated returns a text of about n bytes.

@@ -10,12 +10,13 @@ import (
 // Memory bounds the bytes of request bodies, and of answers that are rewritten, that are in
 // memory at one time, over all readers and buffers that share it. Bodies that are read in one
 // piece share its limit, answers while they are rewritten as much, the beginnings of others
-// half as much; see [Shares].
+// half as much, and so the parts of batches; see [Shares].
 //
 // Answers have shares of their own: a batch holds its body until it is answered, and must not
-// wait for itself.
+// wait for itself. So have parts: anybody can fill up the share of beginnings, whose like then
+// go to the disk, and a part cannot.
 type Memory struct {
-	whole, answers, chunks *Shares
+	whole, answers, chunks, parts *Shares
 }
 
 // MemoryFor returns the limit of a Memory for inspected bodies of at most largest bytes.
@@ -25,11 +26,13 @@ func MemoryFor(largest int64) int64 { return 8 * costOfPosted * max(largest, php
 
 // NewMemory returns a Memory of limit bytes for bodies in one piece.
 func NewMemory(limit int64) *Memory {
-	return &Memory{NewShares(limit), NewShares(limit), NewShares(limit / 2)}
+	return &Memory{NewShares(limit), NewShares(limit), NewShares(limit / 2), NewShares(limit / 2)}
 }
 
 // Bytes returns how much is held now.
-func (m *Memory) Bytes() int64 { return m.whole.Used() + m.answers.Used() + m.chunks.Used() }
+func (m *Memory) Bytes() int64 {
+	return m.whole.Used() + m.answers.Used() + m.chunks.Used() + m.parts.Used()
+}
 
 // Take takes n bytes to read an answer while it is sent, or returns a FullError.
 func (m *Memory) Take(h Holder, n int64) error { return m.answers.Try(h, n) }

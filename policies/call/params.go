@@ -34,8 +34,7 @@ type source struct {
 
 	asked map[string]queryValue // of the query, where parts share it
 
-	cutLeft []string // see cuts
-	cutRead bool
+	changed *changes // what may become of query on its way
 
 	part *part // set for a part of a batch: its fields replace JSON and form
 }
@@ -134,11 +133,8 @@ func tooBracketed(vars phpvars.Variables, name string, levels int) bool {
 // postedVar finds a form value: in $_POST, which follows the wire method, else in
 // what the core parses itself (docs/platform I.3.1).
 func (s *source) postedVar(name string, levels int) (any, bool, *Refusal) {
-	if !s.postedRead {
-		if refusal := s.readPosted(); refusal != nil {
-			return nil, false, refusal
-		}
-		s.postedRead = true
+	if refusal := s.posted(); refusal != nil {
+		return nil, false, refusal
 	}
 	if s.urlencoded {
 		form, refusal := s.text()
@@ -163,6 +159,16 @@ func (s *source) postedVar(name string, levels int) (any, bool, *Refusal) {
 		}
 	}
 	return nil, false, nil
+}
+
+// posted is readPosted, once.
+func (s *source) posted() *Refusal {
+	if s.postedRead {
+		return nil
+	}
+	refusal := s.readPosted()
+	s.postedRead = refusal == nil
+	return refusal
 }
 
 func (s *source) readPosted() *Refusal {

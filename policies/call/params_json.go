@@ -42,6 +42,32 @@ func (s *source) isJSON() bool {
 	return *s.typed
 }
 
+// Undecoded is Param for a JSON value that is not to be built in memory. raw is as it was sent,
+// valid until Settle, and not to be changed; it is nil where the value comes from a form or a query.
+func (c *Call) Undecoded(name string) (raw jsontext.Value, set bool, err error) {
+	if c.src == nil {
+		return nil, false, nil
+	}
+	raw, set, refusal := c.src.undecoded(name)
+	if refusal != nil {
+		return nil, false, refusal
+	}
+	return raw, set, nil
+}
+
+func (s *source) undecoded(name string) (jsontext.Value, bool, *Refusal) {
+	if s.part == nil {
+		if raw, set, refusal := s.rawJSON(name); set || refusal != nil {
+			return raw, true, refusal
+		}
+	} else if v, set := s.part.raw(name); set {
+		raw, _ := v.(jsontext.Value)
+		return raw, true, nil
+	}
+	_, from, refusal := s.find(name, scalar)
+	return nil, from != nowhere, refusal
+}
+
 func (s *source) readJSON() *Refusal {
 	if s.r.ContentLength == 0 || !s.isJSON() {
 		return nil

@@ -6,7 +6,7 @@ import "github.com/restwarden/restwarden/policies/call/phpvars"
 type queryValue struct {
 	value    any
 	set      bool
-	apart    bool // it stands next to a ";", where some PHP split a query too, or a cut leaves another one
+	apart    bool // something on the way, or some PHP, would find another value, see phpvars.Hidden and changes
 	lost     bool // a cut may take it away
 	repeated bool // a server that sorts the query would choose another value
 }
@@ -26,8 +26,7 @@ func (s *source) inQuery(name string, levels int) (v queryValue) {
 	if known, ok := s.asked[name]; ok && levels == scalar {
 		return known
 	}
-	left := s.cuts()
-	v.apart, v.lost = phpvars.Separated(s.query, name) || glued(s.query, left, name), lost(s.query, left, name)
+	v.apart, v.lost = phpvars.Hidden(s.query, name) || s.changed.sets(name), s.changed.loses(name)
 	v.value, v.set = s.queryVar(name, levels)
 	if _, text := v.value.(string); text {
 		v.repeated = phpvars.Count(s.query, name) > 1
@@ -36,14 +35,6 @@ func (s *source) inQuery(name string, levels int) (v queryValue) {
 		s.asked[name] = v
 	}
 	return v
-}
-
-// cuts is cutQueries of the query.
-func (s *source) cuts() []string {
-	if !s.cutRead {
-		s.cutLeft, s.cutRead = cutQueries(s.query), true
-	}
-	return s.cutLeft
 }
 
 func (s *source) queryVar(name string, levels int) (any, bool) {

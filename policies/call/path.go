@@ -12,6 +12,7 @@ import (
 type pathReading struct {
 	isCall  bool
 	foreign bool
+	own     bool // by the site's own prefix, not another name of it
 	route   string
 	base    string
 	alias   string // that made a call of it; "" for the prefix
@@ -54,7 +55,7 @@ func (rd *Reader) readPrefix(u *url.URL) pathReading {
 	decoded := raw
 	if plain {
 		if route, ok := rd.usualRoute(raw); ok {
-			return pathReading{isCall: true, route: route}
+			return pathReading{isCall: true, own: true, route: route}
 		}
 	} else {
 		decoded = decodeAll(raw)
@@ -76,6 +77,7 @@ func (rd *Reader) readPrefix(u *url.URL) pathReading {
 		return p
 	}
 	p := split(raw, own)
+	p.own = p.isCall && own == rd.prefixes[0]
 	if p.isCall && rd.names(p.base) { // a rule might fit there already
 		return pathReading{refusal: errPath}
 	}
@@ -301,7 +303,7 @@ func never(string) bool { return false }
 
 // decodeAll decodes until nothing is left to decode. Some servers decode once, some twice.
 func decodeAll(s string) string {
-	for range 8 {
+	for range maxDecoded {
 		d := phpvars.Decode(s)
 		if d == s {
 			break

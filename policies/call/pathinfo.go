@@ -13,7 +13,7 @@ import (
 // class-wp.php). So "/index.php/wp%2D/index.phpjson/…/../.." is "/wp-json/…" where a
 // server resolves dot segments, and so is "/wp-/index.phpjson/…" where PATH_INFO is
 // "/index.php" on every page.
-func (rd *Reader) cutPath(u *url.URL) *Refusal {
+func (rd *Reader) cutPath(tried *trials, u *url.URL) *Refusal {
 	if plainBytes.holds(u.Path) && strings.IndexByte(u.Path, '.') < 0 {
 		return nil
 	}
@@ -25,7 +25,7 @@ func (rd *Reader) cutPath(u *url.URL) *Refusal {
 	case gluedScript.MatchString(path), rd.cutsInfo(u, path):
 		return errScriptPath
 	}
-	if refusal := rd.filteredPath(u, decoded); refusal != nil {
+	if refusal := rd.filteredPath(tried, u, decoded); refusal != nil {
 		return refusal
 	}
 	return splits(path)

@@ -24,7 +24,7 @@ type Platform struct {
 	KeyMarker   string   // raw text that makes a shop key valid on any route (docs/platform III.8)
 
 	// The two scripts of the admin screens that take large forms, as paths below the
-	// base (docs/design 5). The first one also gives a user who is logged in a nonce.
+	// base. The first one also gives a user who is logged in a nonce.
 	AjaxScript, UploadScript string
 	// What the platform writes into the headers for scripts of other origins: the nonce
 	// header in its own spelling, and the headers that such scripts may read.

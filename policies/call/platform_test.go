@@ -34,7 +34,7 @@ func TestPlatform_Third(t *testing.T) {
 	if names := PlatformNames(); !ok || p.Core != made.Core || len(Platforms()) != 3 || names[2] != "made" {
 		t.Errorf("%v, %v", p, names)
 	}
-	runReads(t, NewReader(Site{Platform: p, Scripts: true}), []readTest{
+	runReads(t, NewReader(Site{Platform: p}), []readTest{
 		{"GET", "/made-api/mp/v9/users", "", "", "GET /mp/v9/users"},
 		{"GET", "/?rest_route=/mp/v9/users", "", "", "GET /mp/v9/users"},
 		{"GET", "/wp-json/wp/v2/users", "", "", "GET /wp/v2/users foreign"},
@@ -50,8 +50,8 @@ func TestPlatform_Third(t *testing.T) {
 		{"GET", "/made-api/till/desk/order/7", "", "", "GET /till/desk/order/7 id 7"},
 		{"POST", "/made-api/till/desk/batch", jsonType, `{"requests":[{"path":"/till/desk/cart"}]}`, "batch POST /till/desk/batch | POST /till/desk/cart"},
 		{"POST", "/made-api/till/v3/orders/batch", jsonType, `{"delete":[7]}`, "batch POST /till/v3/orders/batch | DELETE /till/v3/orders/7 id 7"},
-		{"POST", "/back/ajax", formType, "rest_route=/mp/v9/users", "page"},
-		{"POST", "/back/upload", formType, "rest_route=/mp/v9/users", "page"},
+		{"POST", "/back/ajax", formType, "rest_route=/mp/v9/users", "POST /mp/v9/users"},
+		{"POST", "/back/upload", formType, "rest_route=/mp/v9/users", "POST /mp/v9/users"},
 		{"POST", "/wp-admin/admin-ajax.php", formType, "rest_route=/mp/v9/users", "POST /mp/v9/users"},
 	})
 	runReads(t, NewReader(Site{Platform: wordpress()}), []readTest{

@@ -98,7 +98,11 @@ func (s *source) postedRoute() (value string, set bool, refusal *Refusal) {
 		return "", true, errEncodedBody
 	}
 	if urlencoded != "" {
-		if refusal := s.load(s.rd.site.Limits.Body); refusal != nil {
+		limit := s.rd.site.Limits.Body
+		if s.rd.IsScript(s.r.URL) { // editors save whole pages there: only a form that names a route is held
+			limit = s.rd.site.Limits.Upload
+		}
+		if refusal := s.load(limit); refusal != nil {
 			return "", false, refusal
 		}
 		if value, set, refusal = s.urlencodedRoute(); refusal != nil {
@@ -126,6 +130,9 @@ func (s *source) postedRoute() (value string, set bool, refusal *Refusal) {
 func (s *source) urlencodedRoute() (string, bool, *Refusal) {
 	if s.body == nil || !s.body.hasVariable(routeVar) {
 		return "", false, nil
+	}
+	if s.body.size() > s.rd.site.Limits.Body {
+		return "", true, errTooLarge
 	}
 	form, refusal := s.text()
 	if refusal != nil {

@@ -9,14 +9,14 @@ import (
 
 const routeVar = "rest_route"
 
-// routeIn finds rest_route in a raw query (docs/platform I.1.2). An array, a
-// variable beyond PHP's limits or one that they could delete is refused.
-func routeIn(raw string) (value string, set bool, refusal *Refusal) {
+// routeIn finds rest_route in a raw query (docs/platform I.1.2), of which changed may become. An array, a
+// variable beyond PHP's limits or one that they could delete is refused. Where a cache cuts it away the
+// request is a page, or the same call by its path.
+func routeIn(raw string, changed *changes) (value string, set bool, refusal *Refusal) {
 	value, times, plain := phpvars.Last(raw, routeVar)
 	set = times > 0
-	left := cutQueries(raw)
 	switch {
-	case phpvars.Separated(raw, routeVar), glued(raw, left, routeVar), lost(raw, left, routeVar), set && value == "" && plain && !endsWith(raw, routeVar):
+	case phpvars.Hidden(raw, routeVar), changed.sets(routeVar), set && value == "" && plain && !endsWith(raw, routeVar):
 		return "", true, errVariable
 	case times > 1: // a server that sorts the query would choose another one
 		return "", true, errTwoRoutes
@@ -42,15 +42,14 @@ func uncertain(raw string) bool {
 var decidingVars = []string{methodVar, "_envelope"}
 
 // separated tells whether a PHP that splits queries at ";" too (docs/platform I.1.5), or a cache
-// that cuts parameters out (docs/platform I.13, B8), would find another value of a variable that
-// decides. The parameters that a rule looks at are judged where they are read, see source.find.
-func (rd *Reader) separated(query string) bool {
-	left := cutQueries(query)
-	if strings.IndexByte(query, ';') < 0 && left == nil {
-		return false
+// that cuts parameters out or writes them otherwise (docs/platform I.13, B8 to B12), would find another value of a variable that
+// decides, or a server the end of an escape in any. The parameters that a rule looks at are judged where they are read, see source.find.
+func (rd *Reader) separated(query string, changed *changes) bool {
+	if changed == nil && !strings.ContainsAny(query, ";?%ABCDEFGHIJKLMNOPQRSTUVWXYZ") {
+		return false // as most: nothing of it is written otherwise
 	}
-	hides := func(name string) bool { return phpvars.Separated(query, name) || glued(query, left, name) }
-	return slices.ContainsFunc(decidingVars, hides) || lost(query, left, methodVar) || slices.ContainsFunc(rd.site.Variables, hides)
+	hides := func(name string) bool { return phpvars.Hidden(query, name) || changed.sets(name) }
+	return phpvars.Completed(query) || slices.ContainsFunc(decidingVars, hides) || changed.loses(methodVar) || slices.ContainsFunc(rd.site.Variables, hides)
 }
 
 // routeOf is routeIn for a variable already read.
@@ -83,4 +82,9 @@ func dispatched(value string) (route string, ok bool) {
 		route = "/"
 	}
 	return route, true
+}
+
+// endsWith tells whether the last pair of a raw query sets the variable name.
+func endsWith(query, name string) bool {
+	return phpvars.Has(query[strings.LastIndexByte(query, '&')+1:], name)
 }

@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync/atomic"
 )
 
 // Site is what a Reader needs to know of the site behind it.
@@ -17,7 +16,6 @@ type Site struct {
 	Aliases  []Alias  // rewrite rules of the site; one that Validate refuses counts for nothing
 	Base     string   // home path of a sub-folder install, "/blog", else ""
 	Limits   Limits
-	Scripts  bool // the two upload scripts are there, whatever the host; see TrustScripts
 	// Credentials are the canonical names of headers that say who is calling, beside those
 	// that a Reader knows of itself. caller.NewReader sets them.
 	Credentials []string
@@ -59,7 +57,6 @@ type Reader struct {
 	nonce    string
 	// deciding are the headers that may stand once, under one name.
 	deciding []string
-	scripts  atomic.Pointer[string] // the host that has them, see TrustScripts
 }
 
 // NewReader returns a Reader for site.
@@ -127,7 +124,11 @@ func (rd *Reader) ReadFrom(holder Holder, r *http.Request, original *url.URL) *C
 		return refuse(refusal, nil)
 	}
 	where := rd.readPaths(r.URL, original)
-	value, set, refusal := routeIn(r.URL.RawQuery)
+	changed := changesOf(r.URL.RawQuery)
+	if rd.crosses(r.URL, changed) || original != nil && rd.crosses(original, changesOf(original.RawQuery)) {
+		return refuse(errTarget, nil)
+	}
+	value, set, refusal := routeIn(r.URL.RawQuery, changed)
 	if refusal != nil {
 		return refuse(refusal, nil)
 	}
@@ -135,10 +136,9 @@ func (rd *Reader) ReadFrom(holder Holder, r *http.Request, original *url.URL) *C
 		return page
 	}
 	inQuery := set
-	read := &reading{source: source{rd: rd, holder: holder, r: r, query: r.URL.RawQuery, wire: r.Method}}
+	read := &reading{source: source{rd: rd, holder: holder, r: r, query: r.URL.RawQuery, changed: changed, wire: r.Method}}
 	src := &read.source
-	unread := rd.leavesForm(r, original, where, set)
-	if r.Method == http.MethodPost && r.ContentLength != 0 && !unread {
+	if r.Method == http.MethodPost && r.ContentLength != 0 {
 		if value, set, refusal = src.withPostedRoute(value, set); refusal != nil {
 			return refuse(refusal, src)
 		}
@@ -149,11 +149,15 @@ func (rd *Reader) ReadFrom(holder Holder, r *http.Request, original *url.URL) *C
 		return refuse(refusal, src)
 	}
 	c.Posted = c.Form == Query && !inQuery
-	if c.Kind == Page && src.body == nil && !unread {
+	if c.Kind == Page && src.body == nil {
 		return page
 	}
-	if c.Kind != Page && rd.isBatch(c) {
+	switch {
+	case c.Kind == Page:
+	case rd.isBatch(c, c.Method):
 		c.Kind, src.parts = Batch, rd.batchLimit(DefaultShopBatchLimit)
+	case rd.isBatch(c, c.Wire): // no client overrides the method of one, and a server may drop what does
+		return refuse(errBatch, src)
 	}
 	return c // a policy may ask for more of a page's form
 }
@@ -212,6 +216,7 @@ func (rd *Reader) dispatch(c *Call, r *http.Request, original *url.URL, where pa
 		c.Route, c.Base, c.Form = route, path, Query
 	case where.isCall:
 		c.Route, c.Base, c.Form, c.Foreign = where.route, where.base, where.form(), where.foreign
+		c.OwnPrefix = where.own && c.Form == Pretty
 	default:
 		return nil
 	}
@@ -240,7 +245,7 @@ func (rd *Reader) checkCall(c *Call, r *http.Request, original *url.URL, where p
 	if rd.marked(r.URL, where) || original != nil && rd.marked(original, rd.readPath(original)) {
 		return errKeyMarker
 	}
-	if uncertain(r.URL.RawQuery) || rd.separated(r.URL.RawQuery) {
+	if uncertain(r.URL.RawQuery) || rd.separated(r.URL.RawQuery, c.src.changed) {
 		return errVariable
 	}
 	method, _, refusal := effective(r.Method, r.URL.RawQuery, r.Header)
@@ -265,7 +270,7 @@ func (rd *Reader) readPaths(current, original *url.URL) pathReading {
 			if !under(p.base, rd.site.Base) {
 				based = q.base
 			}
-			p.alias = cmp.Or(p.alias, q.alias)
+			p.alias, p.own = cmp.Or(p.alias, q.alias), p.own && q.own
 		case rd.frontController(current, original):
 			p, based = q, q.base
 		default:
@@ -312,38 +317,9 @@ func under(path, base string) bool {
 	return ok && (rest == "" || rest[0] == '/')
 }
 
-// Clone returns a Reader with the same limits for another site, which trusts no scripts
-// yet.
-func (rd *Reader) Clone() *Reader {
-	return &Reader{site: rd.site, prefixes: rd.prefixes, rules: rd.rules, start: rd.start, foreign: rd.foreign, markers: rd.markers, nonce: rd.nonce, deciding: rd.deciding}
-}
-
-// TrustScripts says whether the two scripts whose forms are forwarded unread are there.
-// Where the platform is in a directory of its own they are not: the front controller
-// answers instead, and reads the form (docs/platform I.1.1). Forms are read until the
-// scripts are known to be there. That is known of one host at a time, in the spelling that
-// was sent, since another spelling may be another site.
-func (rd *Reader) TrustScripts(host string, there bool) {
-	if there {
-		rd.scripts.Store(&host)
-	} else {
-		rd.scripts.Store(nil)
-	}
-}
-
-// unread tells whether a path is one of the two scripts whose forms are forwarded unread, in
-// exactly that spelling. These scripts never run the main query.
-func (rd *Reader) unread(host string, current, original *url.URL) bool {
-	known := rd.scripts.Load()
-	return (rd.site.Scripts || known != nil && *known == host) && rd.IsScript(current) && (original == nil || rd.IsScript(original))
-}
-
-// leavesForm tells whether the form of a request that names no route so far stays unread.
-func (rd *Reader) leavesForm(r *http.Request, original *url.URL, where pathReading, set bool) bool {
-	return !set && where == (pathReading{}) && rd.unread(r.Host, r.URL, original)
-}
-
-// IsScript tells whether u is one of the two scripts, see TrustScripts.
+// IsScript tells whether u is one of the platform's two scripts for forms of the admin screens,
+// in exactly that spelling. They never run the main query themselves, but a server may run the
+// front controller in their place, for some clients only.
 func (rd *Reader) IsScript(u *url.URL) bool {
 	script, ok := strings.CutPrefix(escapedPath(u), rd.site.Base)
 	return ok && (script == rd.site.Platform.AjaxScript || script == rd.site.Platform.UploadScript)

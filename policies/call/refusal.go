@@ -55,7 +55,7 @@ var (
 	errTwiceHeader = Ambiguous("repeated_header")   // a deciding header sent twice
 	errOddHeader   = Ambiguous("header_value")      // a deciding header with blanks around it, or a very long one
 	errAliasHeader = Ambiguous("header_alias")      // names that PHP folds onto one
-	errUpgrade     = Ambiguous("upgrade")           // a call is never a tunnel
+	errUpgrade     = Ambiguous("upgrade")           // to another protocol; a call is no web socket either
 	errBody        = Ambiguous("body")              // an inspected body that does not parse
 	errBrokenBody  = Ambiguous("body_read")         // the client went away or the framing is broken
 	errTwoBodies   = Ambiguous("body_type")         // a form to one front-end, none to the other

@@ -8,7 +8,6 @@ func readerFor(site string) *Reader {
 	if site == "subfolder" {
 		s.Base = "/blog"
 	}
-	s.Scripts = true // they were there
 	return NewReader(s)
 }
 
@@ -24,8 +23,11 @@ func orderOf(c *Call) (string, bool, error) {
 	}
 	for _, p := range orderParts {
 		if p.Match(c.Key) && digits(p.Group(c.Key, "order_id")) {
-			id, err := c.ID("order_id", p.Group(c.Key, "order_id"))
-			return strconv.FormatUint(id, 10), true, err
+			ids, err := c.IDs("order_id", p.Group(c.Key, "order_id"))
+			if err != nil {
+				return "", true, err
+			}
+			return strconv.FormatUint(ids[0], 10), true, nil
 		}
 	}
 	return "", false, nil

@@ -103,9 +103,8 @@ var disputes = map[*Refusal]string{
 
 // route adds the places of the route: form, query and path.
 func (s *sources) route() {
-	where := s.rd.readPaths(s.r.URL, s.original)
-	value, set, refusal := routeIn(s.r.URL.RawQuery)
-	s.formRoute(where, set)
+	value, set, refusal := routeIn(s.r.URL.RawQuery, changesOf(s.r.URL.RawQuery))
+	s.formRoute()
 	c := s.c
 	in := "query " + spelled(s.r.URL.RawQuery, routeVar)
 	switch {
@@ -121,9 +120,8 @@ func (s *sources) route() {
 	s.pathRoutes(set)
 }
 
-// formRoute adds the form. The arguments are what the path says, and whether the query has
-// rest_route.
-func (s *sources) formRoute(where pathReading, inQuery bool) {
+// formRoute adds the form.
+func (s *sources) formRoute() {
 	in := "form " + routeVar
 	switch r := s.r; {
 	case r.Method != http.MethodPost:
@@ -134,9 +132,6 @@ func (s *sources) formRoute(where pathReading, inQuery bool) {
 		return
 	case s.c.Kind == Refused && s.c.src == nil:
 		s.add(ofRoute, in, "", "not read: the request is refused before")
-		return
-	case s.rd.leavesForm(r, s.original, where, inQuery):
-		s.add(ofRoute, in, "", "not read: this script takes its form itself")
 		return
 	}
 	urlencoded, multipart, _ := s.src.postedType()

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestOffersHTTP2: a page that a client of HTTP/1.1 asks for with an offer of HTTP/2 loses the
-// offer, and nothing else of its headers.
+// TestOffersHTTP2: a request of HTTP/1.1 with an offer of HTTP/2 loses the offer, and nothing else
+// of its headers.
 func TestOffersHTTP2(t *testing.T) {
 	r := request("GET", "/shop/", "", "")
 	r.Header = http.Header{
@@ -31,6 +31,31 @@ func TestOffersHTTP2(t *testing.T) {
 	r.Header, r.TLS = http.Header{"Upgrade": {"h2c"}}, new(tls.ConnectionState)
 	if OffersHTTP2(r) || describe(readerFor("root").Read(r, nil)) != "400 upgrade" {
 		t.Error("over TLS there is no clear text")
+	}
+}
+
+// TestOffersHTTP2_Calls: a call may have exactly that offer. Anything beside it is an upgrade.
+func TestOffersHTTP2_Calls(t *testing.T) {
+	for name, test := range map[string]struct {
+		connection, upgrade []string
+		want                string
+	}{
+		"the offer":                 {[]string{"Upgrade, HTTP2-Settings"}, []string{"h2c"}, "GET /wp/v2/posts"},
+		"in capitals":               {[]string{"upgrade"}, []string{"H2C"}, "GET /wp/v2/posts"},
+		"a web socket":              {[]string{"Upgrade"}, []string{"websocket"}, "400 upgrade"},
+		"a web socket or HTTP/2":    {[]string{"Upgrade"}, []string{"h2c, websocket"}, "400 upgrade"},
+		"two headers":               {[]string{"Upgrade"}, []string{"h2c", "h2c"}, "400 upgrade"},
+		"HTTP/2 over TLS":           {[]string{"Upgrade"}, []string{"h2"}, "400 upgrade"},
+		"empty":                     {[]string{"Upgrade"}, []string{""}, "400 upgrade"},
+		"and a header to strip":     {[]string{"Upgrade, Authorization"}, []string{"h2c"}, "400 connection_header"},
+		"another header to strip":   {[]string{"Upgrade", "HTTP2-Settings, X-WP-Nonce"}, []string{"h2c"}, "400 connection_header"},
+		"beside a header of tokens": {[]string{"Upgrade, HTTP2-Settings", "close"}, []string{"h2c"}, "GET /wp/v2/posts"},
+	} {
+		r := request("GET", "/wp-json/wp/v2/posts", "", "")
+		r.Header = http.Header{"Connection": test.connection, "Upgrade": test.upgrade, "Http2-Settings": {"AAMAAABkAAQAAP__"}}
+		if got := describe(readerFor("root").Read(r, nil)); got != test.want {
+			t.Errorf("%s: %s, want %s", name, got, test.want)
+		}
 	}
 }
 

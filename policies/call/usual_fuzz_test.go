@@ -25,9 +25,9 @@ func usualSites() (readers []*Reader) {
 
 // longWay returns rd without its short way for usual paths.
 func longWay(rd *Reader) *Reader {
-	long := rd.Clone()
+	long := *rd
 	long.start = ""
-	return long
+	return &long
 }
 
 // noPlainBytes runs f while no text but "" counts as plain.

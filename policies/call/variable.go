@@ -2,6 +2,7 @@ package call
 
 import (
 	"net/http"
+	"strings"
 
 	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
@@ -82,6 +83,35 @@ func (c *Call) CertainQuery() (names []string, certain bool) {
 		return nil, true
 	}
 	return c.QueryNames(), !uncertain(c.src.query)
+}
+
+// RequestNames returns the names of all variables in $_REQUEST: those of the query, and those of the
+// form of a POST. certain is as in CertainQuery, for both, and false with a ";", at which some PHP
+// splits, and where caches may make other variables of the query. The error is a *Refusal, as in Param.
+func (c *Call) RequestNames() (names []string, certain bool, err error) {
+	s := c.src
+	if s == nil {
+		return nil, true, nil
+	}
+	names, certain = c.CertainQuery()
+	certain = certain && !strings.Contains(s.query, ";") && s.changed.certain()
+	if s.part != nil || s.wire != http.MethodPost {
+		return names, certain, nil
+	}
+	if refusal := s.posted(); refusal != nil {
+		return nil, false, refusal
+	}
+	for _, form := range s.postedVars {
+		names = append(names, form.Names()...)
+	}
+	if s.urlencoded {
+		form, refusal := s.text()
+		if refusal != nil {
+			return nil, false, refusal
+		}
+		certain = certain && !strings.Contains(form, ";")
+	}
+	return names, certain, nil
 }
 
 // Each returns the calls of a request: its parts, or itself.

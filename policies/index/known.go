@@ -2,6 +2,8 @@ package index
 
 import (
 	_ "embed"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 
@@ -30,6 +32,9 @@ var wellKnown = sync.OnceValue(func() map[string]string {
 	}
 	return known
 })
+
+// KnownNamespaces returns the namespaces that are known without a site's index, in order.
+func KnownNamespaces() []string { return slices.Sorted(maps.Values(wellKnown())) }
 
 // Known returns the namespace of a route as called if it is a well-known one, else
 // "unknown". It is for sites whose index could not be read.

@@ -24,10 +24,7 @@ func (x *Index) Routes() []*Route {
 		for _, e := range g.entries {
 			r := &Route{entry: e}
 			if seq := e.sequence(); seq != nil {
-				m := machine{}
-				m.sequence(seq)
-				m.add(char{kind: isEnd})
-				r.chars = m.chars
+				r = routeOf(e, seq)
 			}
 			routes = append(routes, r)
 		}

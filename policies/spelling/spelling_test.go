@@ -91,7 +91,7 @@ func described(reader *call.Reader, raw []byte) string {
 func TestAll(t *testing.T) {
 	for _, platform := range platforms(t) {
 		for _, base := range []string{"", "/blog"} {
-			reader := call.NewReader(call.Site{Platform: platform, Base: base, Scripts: true})
+			reader := call.NewReader(call.Site{Platform: platform, Base: base})
 			for _, c := range calls {
 				r := requestAt(platform.Name, base, c.line, c.header, c.body)
 				list := spelling.All(platform, r)
@@ -232,8 +232,8 @@ func FuzzAll(f *testing.F) {
 	})
 }
 
-// TestAll_Aliased: a call under an alias is written in the other ways, and what the override
-// header alone changes is marked.
+// TestAll_Aliased: a call under an alias is written in the other ways, and where a header or the
+// query changes the method is marked.
 func TestAll_Aliased(t *testing.T) {
 	p, _ := call.PlatformByName(names.WordPress)
 	for _, base := range []string{"", "/blog"} {
@@ -245,7 +245,8 @@ func TestAll_Aliased(t *testing.T) {
 			if s.Overrides {
 				overrides++
 			}
-			if s.Overrides != (bytes.Contains(s.Raw, []byte("X-HTTP-Method-Override")) && !bytes.HasPrefix(s.Raw, []byte("GET "))) {
+			named := bytes.Contains(s.Raw, []byte("X-HTTP-Method-Override")) || bytes.Contains(s.Raw, []byte("method="))
+			if s.Overrides != (named && !bytes.HasPrefix(s.Raw, []byte("GET "))) {
 				t.Errorf("%s: %v", s.Name, s.Overrides)
 			}
 		}

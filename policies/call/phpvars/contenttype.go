@@ -92,6 +92,14 @@ func Lower(s string) string {
 	return s
 }
 
+// LowerByte folds an ASCII letter.
+func LowerByte(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c | 0x20
+	}
+	return c
+}
+
 // Boundary returns what PHP takes for the boundary: after the "=" that follows
 // the first "boundary" anywhere in the header, else the first in any case.
 func Boundary(contentType string) (boundary string, ok bool) {

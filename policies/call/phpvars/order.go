@@ -3,8 +3,8 @@ package phpvars
 import "strings"
 
 // OrderMatters tells whether some order of the pairs of a raw query gives the variable name
-// another value, as sets: caches and proxies sort queries. It may say yes where PHP says no,
-// but never no where PHP says yes.
+// another value, as sets, or another way to write their keys: caches and proxies sort queries and
+// write them anew. It may say yes where PHP says no, but never no where PHP says yes.
 func OrderMatters(raw, name string) bool {
 	all := map[string]bool{} // the keys of each pair, as they stand behind the name
 	for pair := range strings.SplitSeq(raw, "&") {
@@ -29,7 +29,8 @@ func OrderMatters(raw, name string) bool {
 }
 
 // bracketsOf returns the keys of a decoded name, "[0][id]" or "". plain is false where other
-// text than keys stands there, a key is the next free one, or the limit of brackets is near.
+// text than keys stands there, a key is the next free one, something on the way may make another
+// key of one (see Hidden), or the limit of brackets is near.
 func bracketsOf(name string) (keys string, plain bool) {
 	at := strings.IndexByte(name, '[')
 	if at < 0 || strings.IndexByte(name, 0) >= 0 { // the name ends at a NUL
@@ -43,5 +44,5 @@ func bracketsOf(name string) (keys string, plain bool) {
 		}
 		rest = behind
 	}
-	return keys, strings.Count(keys, "[") < MaxDepth
+	return keys, strings.Count(keys, "[") < MaxDepth && Lower(Decode(keys)) == keys
 }

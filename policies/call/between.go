@@ -1,0 +1,84 @@
+package call
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/restwarden/restwarden/policies/call/phpvars"
+)
+
+// oddBetween refuses a path of which a server or a cache makes a call, or another one: in small
+// letters, trimmed, or by cuts (docs/platform I.13, B8 and B11).
+func (rd *Reader) oddBetween(tried *trials, u *url.URL) *Refusal {
+	path := escapedPath(u)
+	if lower(path) == path && plainBytes.holds(path) {
+		return nil
+	}
+	decoded := decodeAll(path)
+	if rd.namesInSmall(tried, decoded) && !rd.namesCall(tried, decoded) || tried.spent() {
+		return errPath
+	}
+	left := path
+	if cuttable(path) {
+		j := jointsOf(path)
+		pairs, whole := cutWhole(path)
+		switch {
+		case rd.namesCall(tried, decoded), j == nil || rd.cutToCall(j), !whole && (strings.Contains(lower(decoded), ".php/") || strings.IndexByte(decoded, '<') >= 0):
+			return errPath
+		case (!whole || len(pairs) > 1) && len(rd.rules) > 0 && (strings.Contains(lower(decoded), ".php") || rd.cutToAlias(j)): // many texts may be left
+			return errPath
+		case !whole:
+			return nil
+		}
+		left = strings.Join(slices.DeleteFunc(strings.Split(path, "&"), func(pair string) bool { return slices.Contains(pairs, pair) }), "&")
+	}
+	if left = trimmed(left); left == path {
+		return nil
+	}
+	if decoded := decodeAll(left); rd.namesCall(tried, decoded) || rd.namesInSmall(tried, decoded) || tried.spent() {
+		return errPath
+	}
+	return rd.cutPath(tried, &url.URL{Path: phpvars.Decode(left), RawPath: left})
+}
+
+// cutToCall tells whether what is left of a path, when parameters are cut out of it, may name a call, a script or
+// a dot segment.
+func (rd *Reader) cutToCall(j *joints) bool {
+	j.starts.remove(0) // nothing comes before a path
+	route := literal(routeVar)
+	route.shifts = true
+	words := append([]word{route, variableName(routeVar), literal(".php/"), frontController}, dotSegments[:]...)
+	for _, prefix := range rd.prefixes {
+		words = append(words, literal(prefix))
+	}
+	return slices.ContainsFunc(words, j.makes)
+}
+
+// cutToAlias tells whether an alias may fit what is left of a path, as what is left of its beginning in
+// any case does not tell them apart.
+func (rd *Reader) cutToAlias(j *joints) bool {
+	end := 0
+	for end < len(j.text) && !j.gaps.has(end) && j.text[end] != '%' {
+		end++
+	}
+	head := singleSlashes(lower(j.text[:end]))
+	if len(head) <= len(rd.site.Base) {
+		return true
+	}
+	head, _ = rd.belowHome(head)
+	return slices.ContainsFunc(rd.rules, func(a *alias) bool {
+		return strings.HasPrefix(head, a.begins) || strings.HasPrefix(a.begins, head)
+	})
+}
+
+// namesInSmall is namesCall for a path that a cache writes in small letters.
+func (rd *Reader) namesInSmall(tried *trials, path string) bool {
+	small := lower(path)
+	return small != path && rd.namesCall(tried, small)
+}
+
+// namesCall tells whether a decoded path names the prefix or an alias, or a route as a part of a query.
+func (rd *Reader) namesCall(tried *trials, path string) bool {
+	return rd.names(path) || rd.aliasWithin(tried, path) || namesRoute(path)
+}

@@ -1,0 +1,57 @@
+package call
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestJoints_Looks: whatever a text holds, a bounded number of its pieces is looked at; a text with more is
+// refused.
+func TestJoints_Looks(t *testing.T) {
+	for _, unit := range []string{
+		"rest_rout&re&rest&_meth&oaut%6&fbcl&utm_a=b~e=/", "%6utm_a=~&", "rest_rout%&%6&utm_a=~6&5=x&", "%%3&%3&%3&6=~&utm_a=~&", "rest_rout&utm_a=~&",
+		"s&i&si=~&utm_a=~&", "r=~&utm_a=x~", "%zutm_", "%", "%25", "=~r", "/", "/\x80", "utm_", "hsa_", "mc_mc_", "/%2f", "fbcli%6&4=~&utm_a=~&",
+	} {
+		for _, n := range []int{100, 1_000, 4_000, 16_000} {
+			text := strings.Repeat(unit, n/len(unit)) + "&gclid=~"
+			j := jointsOf(text)
+			if j == nil {
+				continue
+			}
+			for _, name := range rewrittenNames {
+				j.makes(variableName(name))
+			}
+			if j.looks > mostLooks+dearLook {
+				t.Errorf("%d of %q: %d looks", n, unit, j.looks)
+			}
+		}
+	}
+	j := jointsOf(strings.Repeat("id%5B%5D=1000&", 990) + "utm_source=a+b") // the longest form of an administrator
+	if j == nil {
+		t.Fatal("a form is too many")
+	}
+	for range 20 {
+		if j.makes(variableName("rest_route")) {
+			t.Fatalf("a form makes a route, after %d looks", j.looks)
+		}
+	}
+}
+
+// TestJoints_Settled: a call that is sent on holds no joints, and tells the same.
+func TestJoints_Settled(t *testing.T) {
+	rd := readerFor("root")
+	c := rd.Read(request("GET", "/wp-json/wc/v3/orders/7?idsi=x&=9&utm_a=b+c&page=2", "", ""), nil)
+	defer c.Close()
+	for range 2 {
+		if _, _, err := c.ObjectID(); err == nil {
+			t.Error("the id is certain")
+		}
+		if page, set := c.QueryVariable("page"); page != "" || !set {
+			t.Errorf("page is %q, %t", page, set)
+		}
+		c.Settle()
+		if c.src.changed.joints != nil {
+			t.Error("joints are held")
+		}
+	}
+}

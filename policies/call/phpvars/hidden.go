@@ -1,0 +1,107 @@
+package phpvars
+
+import "strings"
+
+// Hidden tells whether something on the way, or a PHP with other settings, would find another value
+// of the variable name in a raw query, or one more (docs/platform I.13, B7, B11, B12): a piece next
+// to a ";" sets it, see Separated; or a pair does in another case, or once it is decoded again.
+func Hidden(raw, name string) bool { return Separated(raw, name) || resembled(raw, name) }
+
+// resembled tells whether a pair sets the variable name only where a cache writes addresses in small
+// letters, or where a server has decoded a part of it: of "%%372" it makes an escape.
+func resembled(raw, name string) bool {
+	for raw != "" {
+		var pair string
+		pair, raw, _ = strings.Cut(raw, "&")
+		key, _, _ := strings.Cut(pair, "=")
+		if len(key) >= len(name) && odd(key) && fold(pair, name) == other {
+			decoded, _, _ := strings.Cut(Lower(Decode(Decode(Usual(key)))), "=")
+			if foldDecoded(decoded, Lower(name)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// odd tells whether a key may be another one in small letters, or decoded again.
+func odd(key string) bool {
+	for i := 0; i < len(key); i++ {
+		if c := key[i]; c == '%' || 'A' <= c && c <= 'Z' {
+			return true
+		}
+	}
+	return false
+}
+
+// Completed tells whether raw has a "%" that begins no escape, but does once a server has decoded the
+// letters and digits behind it (docs/platform I.13, B12): of "%%32%66" it makes "%2f".
+func Completed(raw string) bool {
+	for at := strings.IndexByte(raw, '%'); at >= 0; at = strings.IndexByte(raw, '%') {
+		raw = raw[at+1:]
+		if first, rest, ok := hexDigit(raw); ok {
+			if second, _, ok := hexDigit(rest); ok && (first || second) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// hexDigit reads a hexadecimal digit off s, which may be written as an escape.
+func hexDigit(s string) (escaped bool, rest string, ok bool) {
+	if len(s) > 0 && hex(s[0]) < 16 {
+		return false, s[1:], true
+	}
+	if len(s) > 2 && s[0] == '%' {
+		if c := Decode(s[:3]); len(c) == 1 && hex(c[0]) < 16 {
+			return true, s[3:], true
+		}
+	}
+	return false, "", false
+}
+
+// Usual is raw in small letters, of which Unreserved leaves nothing to decode. It goes from the end to
+// the beginning, so that the digits of an escape are known when its "%" comes.
+func Usual(raw string) string {
+	if strings.IndexByte(raw, '%') < 0 {
+		return Lower(raw)
+	}
+	from := len(raw)
+	usual := make([]byte, from)
+	for i := len(raw) - 1; i >= 0; i-- {
+		c := LowerByte(raw[i])
+		if c == '%' && len(usual)-from >= 2 {
+			if first, second := hex(usual[from]), hex(usual[from+1]); first < 16 && second < 16 && isUnreserved(first<<4|second) {
+				c, from = LowerByte(first<<4|second), from+2
+			}
+		}
+		from--
+		usual[from] = c
+	}
+	return string(usual[from:])
+}
+
+// Unreserved decodes the letters, digits and "-._~" of raw, once (docs/platform I.13, B12).
+func Unreserved(raw string) string {
+	var b strings.Builder
+	from := 0
+	for i := strings.IndexByte(raw, '%'); i >= 0 && i < len(raw); {
+		c, n := decodeByte(raw, i)
+		if n == 3 && isUnreserved(c) {
+			b.WriteString(raw[from:i])
+			b.WriteByte(c)
+			from = i + n
+		}
+		i += n
+	}
+	if from == 0 {
+		return raw
+	}
+	b.WriteString(raw[from:])
+	return b.String()
+}
+
+func isUnreserved(c byte) bool {
+	return c|0x20 >= 'a' && c|0x20 <= 'z' || '0' <= c && c <= '9' || strings.IndexByte("-._~", c) >= 0
+}
