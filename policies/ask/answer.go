@@ -2,7 +2,9 @@ package ask
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 	"strings"
 
@@ -12,15 +14,66 @@ import (
 // Text returns a body without a byte order mark at its head. A file of the site's own code that
 // was saved with one puts it before each answer. Browsers drop it (Encoding Standard, "UTF-8
 // decode"), and so its site works.
-func Text(body []byte) []byte { return bytes.TrimPrefix(body, []byte("\ufeff")) }
+func Text(body []byte) []byte { return bytes.TrimPrefix(body, []byte(byteOrderMark)) }
+
+const byteOrderMark = "\ufeff"
 
 // Answer is a complete answer of the platform.
 type Answer struct {
 	Status int
 	Header http.Header
 	Body   []byte
+	// Kept has the body in place of Body where that is large, in the answer 200 to KindCart. It is
+	// kept on the account of who asked until their request has ended, or Close is called.
+	Kept *call.Buffer
 	// ForCaller is true if the caller may have this answer in place of the call's own.
 	ForCaller bool
+	// Enveloped is true if the platform gave the answer in an envelope.
+	Enveloped bool
+	// Slash is true if the question had one behind its route.
+	Slash bool
+	// ByQuery is true if the question was put into the query in place of the path.
+	ByQuery bool
+}
+
+// Worked tells whether a call of the REST interface has worked, as a says. The interface never
+// redirects: that is a server on the way.
+func (a *Answer) Worked() bool { return a.Status >= 200 && a.Status < 300 }
+
+// ReadBy calls q.Read as that says. For the time of Read a large body takes memory of the share of
+// who asked, and waits for it. An error is Read's, or a *call.Refusal.
+func (a *Answer) ReadBy(ctx context.Context, q *Question) error {
+	if q.Read == nil || a.Status != http.StatusOK {
+		return nil
+	}
+	if a.Kept == nil {
+		return q.Read(a.Body)
+	}
+	piece, free, err := a.Kept.Piece(ctx)
+	if err != nil {
+		return err
+	}
+	defer free()
+	return q.Read(Text(piece))
+}
+
+// Reader reads the body, and says how long it is.
+func (a *Answer) Reader() (body io.Reader, length int64) {
+	if a.Kept == nil {
+		return bytes.NewReader(a.Body), int64(len(a.Body))
+	}
+	begin := make([]byte, len(byteOrderMark))  // it is JSON, which is not shorter
+	_, _ = io.ReadFull(a.Kept.Reader(), begin) // where that fails, sending the body does, too
+	body = a.Kept.Reader()
+	marked, _ := io.CopyN(io.Discard, body, int64(len(begin)-len(Text(begin))))
+	return body, a.Kept.Size() - marked
+}
+
+// Close gives back what a body takes that is kept.
+func (a *Answer) Close() {
+	if a.Kept != nil {
+		a.Kept.Close()
+	}
 }
 
 // Size returns about how many bytes a takes.
@@ -112,13 +165,4 @@ func CannotWrite(c *call.Call) (code call.Code, message string) {
 		return CodeCannotDelete, "Sorry, you are not allowed to delete this resource."
 	}
 	return CodeCannotEdit, "Sorry, you are not allowed to edit this resource."
-}
-
-// OnSuccess returns a function that calls f if the answer is no error.
-func OnSuccess(f func()) func(*Answer) {
-	return func(a *Answer) {
-		if a.Status < http.StatusBadRequest {
-			f()
-		}
-	}
 }

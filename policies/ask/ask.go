@@ -45,6 +45,19 @@ type Question struct {
 	// that address: a cache on the way may take the address for all that decides an answer.
 	Fresh string
 
+	// Envelope asks for the answer in the platform's envelope, out of which Send takes it.
+	Envelope bool
+	// Slash puts a slash behind the route, which the platform cuts off again, for a server that
+	// redirects addresses without one.
+	Slash bool
+	// Either is true if the platform answers the question alike in both forms of address, whatever
+	// the form of the client's request. ByQuery puts a pretty one into the query, for a server that
+	// closes its path.
+	Either, ByQuery bool
+	// Again returns this question with other values of Envelope and Slash where it has a signature
+	// of its own; else it is nil.
+	Again func(envelope, slash bool) Question
+
 	As  As     // whose credentials it carries
 	Key string // "key:secret" if As is AsKey
 
@@ -52,6 +65,10 @@ type Question struct {
 	Form      call.Form       // as in the client's request
 	Rewritten *call.Rewritten // Call.Rewritten of the client's request
 	Header    http.Header     // the credentials that are headers; must not be changed
+
+	// Read is called with the body of an answer 200, unless it is nil, and must not keep it. The
+	// question counts as under way until Read has returned: of large answers, no more wait to be read.
+	Read func(body []byte) error
 
 	// Else is sent in place of this question if the shop refuses its signature. It may be nil.
 	Else *Question
@@ -160,9 +177,35 @@ type Trace struct {
 }
 
 // Send sends q by b and reports it to t. If the shop refuses the signature of q, Send sends
-// q.Else too, and returns the answer to q only if the shop refuses that as well. Answer and
-// error are otherwise those of b.
+// q.Else too, and returns the answer to q only if the shop refuses that as well. If a server may
+// have replaced the body of the answer, Send asks for it in an envelope, and returns the first
+// answer only if there is none; before that it puts a question with Either into the query. If a server wants a slash behind the route, Send puts it there.
+// Answer and error are otherwise those of b.
 func Send(ctx context.Context, b Backend, t *Trace, q Question) (*Answer, error) {
+	a, err := sendEither(ctx, b, t, q)
+	var slash *SlashError
+	if errors.As(err, &slash) && q.reads() && !q.Slash {
+		q = q.again(q.Envelope, true)
+		a, err = sendEither(ctx, b, t, q)
+	}
+	if err != nil || !q.lost(a) {
+		return a, err
+	}
+	again, err := sendEither(ctx, b, t, q.again(true, q.Slash))
+	if !isServers(again, err) {
+		return again, err
+	}
+	if q.mayTurn() && a.Status != http.StatusOK {
+		q.ByQuery = true
+		if again, err = sendEither(ctx, b, t, q.again(true, false)); !isServers(again, err) {
+			return again, err
+		}
+	}
+	return a, nil
+}
+
+// sendEither sends q, and q.Else where the shop refuses the signature of q.
+func sendEither(ctx context.Context, b Backend, t *Trace, q Question) (*Answer, error) {
 	a, err := send(ctx, b, t, q)
 	if q.Else == nil || err != nil || !a.refusesKey() {
 		return a, err
@@ -174,19 +217,43 @@ func Send(ctx context.Context, b Backend, t *Trace, q Question) (*Answer, error)
 	return other, err
 }
 
-// send sends one question, and marks an answer that the caller may have.
+// send sends one question, takes the answer out of its envelope, and marks one that the caller
+// may have.
 func send(ctx context.Context, b Backend, t *Trace, q Question) (*Answer, error) {
 	start := time.Now()
 	a, err := b.Ask(ctx, q)
+	if err == nil && q.Envelope {
+		if inner := a.opened(); inner != nil {
+			a = inner
+		}
+		if a.Status >= 500 || a.Status >= 300 && a.Status < 400 {
+			a, err = nil, Unexpected(a)
+		}
+	}
 	if t != nil && t.Asked != nil {
 		t.Asked(q, a, err, time.Since(start))
 	}
-	if err == nil && q.forCaller(a) {
+	if forCaller := err == nil && q.forCaller(a); forCaller || err == nil && (q.Slash || q.ByQuery) {
 		marked := *a
-		marked.ForCaller = true
+		marked.ForCaller, marked.Slash, marked.ByQuery = forCaller, q.Slash, q.ByQuery
 		return &marked, nil
 	}
 	return a, err
+}
+
+// reads tells whether q changes nothing, so that it may be put twice.
+func (q *Question) reads() bool {
+	return q.Method == "" || q.Method == http.MethodGet || q.Method == http.MethodOptions
+}
+
+// again returns q with other values of Envelope and Slash.
+func (q *Question) again(envelope, slash bool) Question {
+	if q.Again != nil {
+		return q.Again(envelope, slash)
+	}
+	again := *q
+	again.Envelope, again.Slash = envelope, slash
+	return again
 }
 
 // Traced returns a Backend that reports its questions to t.

@@ -14,10 +14,12 @@ func (q *Question) Target(prefix string) (path, query string) {
 	switch {
 	case q.Page != "":
 		return q.Base + q.Page, q.query()
+	case q.ByQuery:
+		return q.Base + "/", q.routeInQuery()
 	case q.Form != call.Query && q.Rewritten != nil && q.Rewritten.Script != "":
 		return q.Rewritten.Script, q.query()
 	case q.Form != call.Query:
-		return q.Base + "/" + prefix + q.Route, q.query()
+		return q.Base + "/" + prefix + q.route(), q.query()
 	}
 	path = orRoot(q.Base)
 	if strings.HasSuffix(path, "/") && q.Method != "" && q.Method != http.MethodGet {
@@ -33,10 +35,18 @@ func (q *Question) Client(prefix string) (path, query string) {
 	case r == nil || q.Page != "":
 		return q.Target(prefix)
 	case r.Pretty:
-		return r.Client + "/" + prefix + q.Route, q.query()
+		return r.Client + "/" + prefix + q.route(), q.query()
 	default:
 		return orRoot(r.Client), q.routeInQuery()
 	}
+}
+
+// route returns Route as it stands in a path.
+func (q *Question) route() string {
+	if q.Slash && !strings.HasSuffix(q.Route, "/") {
+		return q.Route + "/"
+	}
+	return q.Route
 }
 
 func (q *Question) routeInQuery() string {
@@ -50,15 +60,23 @@ func (q *Question) routeInQuery() string {
 // freshParam is the variable with Fresh. No route of the platform has it.
 const freshParam = "restwarden"
 
-// query returns Query with Fresh.
+// query returns Query with Fresh, and with the variable of Envelope.
 func (q *Question) query() string {
-	switch {
-	case q.Fresh == "":
-		return q.Query
-	case q.Query == "":
-		return freshParam + "=" + q.Fresh
+	query := q.Query
+	if q.Envelope {
+		query = with(query, envelopeParam+"=1")
 	}
-	return q.Query + "&" + freshParam + "=" + q.Fresh
+	if q.Fresh != "" {
+		query = with(query, freshParam+"="+q.Fresh)
+	}
+	return query
+}
+
+func with(query, pair string) string {
+	if query == "" {
+		return pair
+	}
+	return query + "&" + pair
 }
 
 func orRoot(path string) string {

@@ -20,6 +20,13 @@ type UnexpectedError struct {
 // an *UnexpectedError.
 func Unexpected(a *Answer) error { return fmt.Errorf("%w: %w", ErrUndecided, &UnexpectedError{a}) }
 
+// SlashError is the error of a question that a server redirects to its own address with a slash
+// behind the path, on the same host.
+type SlashError struct{ UnexpectedError }
+
+// Unwrap returns what the server has answered.
+func (e *SlashError) Unwrap() error { return &e.UnexpectedError }
+
 // Error implements error. The text is one line. Of the answer it has the status, the code of
 // an error object if that is plain, and the host of a redirect.
 func (e *UnexpectedError) Error() string {
@@ -86,7 +93,7 @@ func (a *Answer) cause() cause {
 var causes = map[int]cause{
 	http.StatusUnauthorized:        {"the server in front of the platform wants a login of its own", "its server wants a login of its own"},
 	http.StatusForbidden:           {"a firewall or an access rule of the server blocks the REST interface", "a firewall or an access rule blocks its REST interface"},
-	http.StatusNotFound:            {"rewrite rules that are stale, a REST root that is blocked, or the wrong sub-folder", "its REST interface is not where it should be"},
+	http.StatusNotFound:            {"rewrite rules that are stale, a REST root that is blocked, the wrong sub-folder, or a server that shows its own page in place of each error and drops the query", "its REST interface is not where it should be"},
 	http.StatusTooManyRequests:     {"the server or a firewall limits requests", "it limits requests"},
 	http.StatusInternalServerError: {"a fatal error of PHP, such as a plugin's", "it failed"},
 	http.StatusBadGateway:          {"PHP or the server behind is down", "it is down"},
@@ -132,8 +139,12 @@ const handOnLimit = 256 << 10
 // forCaller tells whether the caller may have a, the answer to q: the server refuses the whole
 // REST interface with it, and the call itself would get the same. That is so for a 403 or 404
 // without an error object, to a read with nothing but the caller's own credentials, or with
-// none, which anybody may see.
+// none, which anybody may see. A 404 to a question about a record tells nothing of the call: the
+// shop itself answers so for an order, and its body may be lost on the way.
 func (q *Question) forCaller(a *Answer) bool {
+	if q.Kind == KindRecord && a.Status == http.StatusNotFound {
+		return false
+	}
 	return (q.As == AsCaller && (q.Method == "" || q.Method == http.MethodGet) || q.As == AsNobody) &&
 		(a.Status == http.StatusForbidden || a.Status == http.StatusNotFound) &&
 		a.Code() == "" && len(a.Body) <= handOnLimit

@@ -12,6 +12,7 @@ import (
 
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/ask/asktest"
+	"github.com/restwarden/restwarden/policies/call"
 )
 
 const (
@@ -156,6 +157,19 @@ func TestArrival_Bounded(t *testing.T) {
 			t.Errorf("%d questions about one site", n)
 		}
 	})
+}
+
+// TestWho_OAuth1OtherPrefix: behind a rewrite from another name of the prefix the shop sees the
+// client's address, and does not look. What it has shown of its own prefix says nothing there.
+func TestWho_OAuth1OtherPrefix(t *testing.T) {
+	for target, kind := range map[string]Kind{"/wp-json/wc/v3/orders": Unverified, "/api/wc/v3/orders": Anonymous} {
+		s := newSite(t)
+		w := request(t, s, asktest.Answering(401, oauthArrives), "GET", target+"?oauth_signature=x", "")
+		w.Call = call.NewReader(call.Site{Platform: s.Platform, Prefix: "wp-json", Prefixes: []string{"api"}}).Read(w.HTTP, nil)
+		if who, _, err := w.Who(t.Context()); err != nil || who.Kind != kind {
+			t.Errorf("%s: %s, %v", target, who.Kind, err)
+		}
+	}
 }
 
 // FuzzPlainHeader: a header that is believed is one line of printable ASCII of a bounded size.

@@ -35,7 +35,7 @@ type identityCache struct {
 	entries *ttlcache.Cache[string, identityEntry]
 	// accepted says whose credentials the platform has accepted, without their rights.
 	accepted *ttlcache.Cache[string, identityEntry]
-	drops    atomic.Uint64
+	drops    drops
 }
 
 type identityEntry struct {
@@ -143,10 +143,6 @@ func (c *identityCache) adopt(h *hasher) {
 	c.drop(func(identityEntry) bool { return true })
 }
 
-// epoch changes with every drop. An answer whose question was asked in an earlier epoch
-// is not remembered.
-func (c *identityCache) epoch() uint64 { return c.drops.Load() }
-
 // maxRefusal bounds what is kept of the platform's refusal of credentials, in bytes, headers
 // included. It has one or two thousand; where a plugin writes more, the platform is asked again.
 const maxRefusal = 8 << 10
@@ -154,7 +150,7 @@ const maxRefusal = 8 << 10
 // put keeps an answer for its lifetime, and drops those whose lifetime has ended. Callers whom the platform accepts are kept twice as
 // long: a new question may take its time.
 func (c *identityCache) put(key string, epoch uint64, e identityEntry, of lifetime) {
-	if c.drops.Load() != epoch || e.answer != nil && e.answer.Size() > maxRefusal {
+	if c.drops.cover(e, epoch) || e.answer != nil && e.answer.Size() > maxRefusal {
 		return
 	}
 	c.entries.DeleteExpired() // it looks only at those that end first
@@ -166,7 +162,7 @@ func (c *identityCache) put(key string, epoch uint64, e identityEntry, of lifeti
 	}
 	e.until, e.again = time.Now().Add(ttl), new(atomic.Bool)
 	c.entries.Set(key, e, kept)
-	if c.drops.Load() != epoch {
+	if c.drops.cover(e, epoch) {
 		c.entries.Delete(key)
 	}
 }
@@ -177,27 +173,31 @@ func (c *identityCache) wasAccepted(key string) bool { return c.accepted.Has(key
 
 // judged remembers whether the platform has accepted the credentials under key.
 func (c *identityCache) judged(key string, epoch uint64, e identityEntry) {
-	if !e.accepted() {
+	if !e.proven() {
 		c.accepted.Delete(key)
 		return
 	}
-	if c.drops.Load() != epoch {
+	if c.drops.cover(e, epoch) {
 		return
 	}
 	e.caller = Caller{Kind: e.caller.Kind, ID: e.caller.ID}
 	c.accepted.Set(key, e, acceptedTTL)
-	if c.drops.Load() != epoch {
+	if c.drops.cover(e, epoch) {
 		c.accepted.Delete(key)
 	}
 }
 
+// epoch changes with every drop. An answer whose question was asked in an earlier epoch
+// is not remembered if a drop since then covers it.
+func (c *identityCache) epoch() uint64 { return c.drops.epoch() }
+
 // drop forgets the entries for which gone returns true.
 func (c *identityCache) drop(gone func(identityEntry) bool) {
-	c.drops.Add(1)
+	gone = c.drops.add(gone)
 	for _, entries := range []*ttlcache.Cache[string, identityEntry]{c.entries, c.accepted} {
 		var keys []string
 		entries.Range(func(item *ttlcache.Item[string, identityEntry]) bool {
-			if gone(item.Value()) && item.Value().caller.Kind != Unverified { // that is about the site
+			if gone(item.Value()) {
 				keys = append(keys, item.Key())
 			}
 			return true

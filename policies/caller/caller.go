@@ -39,9 +39,18 @@ type Caller struct {
 	ID           uint64
 	Roles        []string
 	Capabilities map[string]bool
+	// NoRoles and NoCapabilities are true for a user of whom the platform's answer does not
+	// tell them. That is not to have none: whoever needs them cannot decide.
+	NoRoles, NoCapabilities bool
+	// Administrator is true for a user without roles and capabilities who sees what only an
+	// administrator does: the super admin of a network, on a site of which he is no member.
+	Administrator bool
 }
 
 // HasRole tells whether the caller has one of roles.
 func (c Caller) HasRole(roles []string) bool {
-	return slices.ContainsFunc(c.Roles, func(r string) bool { return slices.Contains(roles, r) })
+	return c.Administrator && slices.Contains(roles, "administrator") || slices.ContainsFunc(c.Roles, func(r string) bool { return slices.Contains(roles, r) })
 }
+
+// Can tells whether the caller has a capability.
+func (c Caller) Can(capability string) bool { return c.Administrator || c.Capabilities[capability] }

@@ -12,15 +12,16 @@ type Claim uint8
 
 // The claims, with the question that each allows.
 const (
-	ClaimNothing   Claim = iota
-	ClaimUser            // ask for the current user
-	ClaimSession         // a login cookie in the checkout API: ask for the cart
-	ClaimKey             // a shop key on a route that accepts shop keys: ask the shop
-	ClaimTool            // a key of the shop's tool server, on its route: ask the shop
-	ClaimOAuth1          // signed by OAuth 1 on a route that accepts it: the platform cannot be asked who it is, see arrives
-	ClaimJetpack         // signed with Jetpack's token: the platform cannot be asked; anonymous to rules unless the site accepts Jetpack
-	ClaimUncertain       // several credentials, any of which the platform may drop: anonymous to rules, not to guards
-	ClaimNamespace       // a login cookie without a nonce on the index of a namespace: ask for a nonce, then for the current user
+	ClaimNothing       Claim = iota
+	ClaimUser                // ask for the current user
+	ClaimSession             // a login cookie in the checkout API, whatever else is sent: ask for the cart
+	ClaimKey                 // a shop key on a route that accepts shop keys: ask the shop
+	ClaimTool                // a key of the shop's tool server, on its route: ask the shop
+	ClaimOAuth1              // signed by OAuth 1 on a route that accepts it: the platform cannot be asked who it is, see arrivalQuestion
+	ClaimJetpack             // signed with Jetpack's token: the platform cannot be asked; anonymous to rules unless the site accepts Jetpack
+	ClaimUncertain           // several credentials, any of which the platform may drop: anonymous to rules, not to guards
+	ClaimNamespace           // a login cookie without a nonce on the index of a namespace: ask for a nonce, then for the current user
+	ClaimAdministrator       // made by no request: the user who is calling has no roles, and may be a network's super admin
 )
 
 // Verifiable tells whether the gateway can ask the platform who makes the claim.
@@ -34,25 +35,31 @@ func (c Claim) Verifiable() bool {
 func (w *Whole) claimOf() (Claim, error) {
 	s, h := w.Site, w.HTTP.Header
 	if isJetpack(w.Call) {
+		if farQuery(w.HTTP.URL.RawQuery) {
+			return ClaimUncertain, nil
+		}
 		return ClaimJetpack, nil
 	}
 	if w.Call.Key == "/"+s.Platform.MCP && strings.Contains(h.Get("X-Mcp-Api-Key"), ":") {
 		return ClaimTool, nil
+	}
+	if s.takesSession(w.Call) {
+		if loggedIn, err := s.hasCookie(h, false); loggedIn || err != nil {
+			return ClaimSession, err
+		}
 	}
 	if s.InShop(w.Call.Key) {
 		if claim, err := w.shopClaim(); claim != ClaimNothing || err != nil {
 			return claim, err
 		}
 	}
-	own, err := s.hasCookie(h, true)
-	if err != nil {
+	switch own, err := w.hasOwnLogin(); {
+	case err != nil:
 		return 0, err
-	}
-	if own || w.hasUserHeader() {
+	case own:
 		return ClaimUser, nil
 	}
-	loggedIn, err := s.hasCookie(h, false)
-	if !loggedIn || err != nil {
+	if loggedIn, err := s.hasCookie(h, false); !loggedIn || err != nil {
 		return ClaimNothing, err
 	}
 	nonce, err := w.hasNonce()
@@ -61,8 +68,6 @@ func (w *Whole) claimOf() (Claim, error) {
 		return 0, err
 	case nonce:
 		return ClaimUser, nil
-	case s.InCheckout(w.Call):
-		return ClaimSession, nil
 	case w.readsNamespace():
 		return ClaimNamespace, nil
 	}
@@ -87,7 +92,9 @@ func (w *Whole) shopClaim() (Claim, error) {
 	switch {
 	case signed && (!w.shopLooks() || w.Site.hasLoginCookie(w.HTTP.Header)): // with a valid cookie the shop ignores the signature
 		return ClaimUncertain, nil
-	case signed && byHeader && !plainHeader(w.HTTP.Header.Get("Authorization")):
+	case signed && w.Site.InCheckout(w.Call): // whoever signs badly is nobody there (docs/platform III.8)
+		return ClaimUncertain, nil
+	case signed && byHeader && !plainHeader(w.HTTP.Header.Get("Authorization")), signed && !byHeader && farQuery(w.HTTP.URL.RawQuery):
 		return ClaimUncertain, nil
 	case signed:
 		return ClaimOAuth1, nil
@@ -99,6 +106,13 @@ func (w *Whole) shopClaim() (Claim, error) {
 		return ClaimUncertain, nil
 	}
 	return ClaimNothing, nil
+}
+
+// hasOwnLogin tells whether w has a login that needs no nonce: a header of the table, or a cookie
+// that the site names.
+func (w *Whole) hasOwnLogin() (bool, error) {
+	own, err := w.Site.hasCookie(w.HTTP.Header, true)
+	return own || w.hasUserHeader(), err
 }
 
 // hasUserHeader tells whether w has a header of the table about which the platform is

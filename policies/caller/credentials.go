@@ -16,6 +16,8 @@ type Credentials struct {
 	where  where
 	values []value
 	room   [6]value // the space of values; enough for most requests
+
+	byHeader bool // of ClaimOAuth1, see Whole
 }
 
 // where is how a request reaches the platform. It is part of what decides who is calling.
@@ -37,7 +39,7 @@ type value struct {
 // readCredentials reads the values of w. It leaves out a variable of a form without a
 // certain reading: where the claim depends on it there is no claim, see Whole.hasNonce.
 func readCredentials(w *Whole) *Credentials {
-	c := &Credentials{where: where{
+	c := &Credentials{byHeader: w.byHeader, where: where{
 		host: w.HTTP.Host, forwarded: strings.Join(w.HTTP.Header["X-Forwarded-Host"], ","), base: w.Call.Base,
 		form: w.Call.Form, secure: w.Secure, rewritten: w.Call.Rewritten,
 	}}
@@ -95,8 +97,11 @@ func (c *Credentials) readRow(w *Whole, r *row) {
 // ask again.
 func (c *Credentials) appendKey(b []byte, claim Claim) []byte {
 	b = c.where.appendKey(append(b, byte(claim)))
-	if claim == ClaimOAuth1 {
-		return b // about the site, not the caller
+	if claim == ClaimOAuth1 { // about the site, not the caller
+		if c.byHeader {
+			return append(b, 1)
+		}
+		return append(b, 0)
 	}
 	for _, v := range c.values {
 		if v.row.keyed.has(claim) {

@@ -21,16 +21,20 @@ type dropKind string
 
 const (
 	dropAll     dropKind = "all"
-	dropUser    dropKind = "user"
+	dropUser    dropKind = "user"  // and the shop keys, any of which may be the user's
+	dropLogin   dropKind = "login" // what the user logs in with, on which no shop key depends
 	dropSession dropKind = "session"
 )
 
 // covers tells whether d drops e. Entries without a user id go with every user, since
-// their user is unknown.
+// their user is unknown. A shop key counts until it or its user is deleted (docs/platform
+// III.8), whatever else changes.
 func (d dropping) covers(e identityEntry, h *hasher) bool {
 	switch {
 	case d.whom == dropUser:
 		return e.caller.ID == d.user || e.caller.ID == 0
+	case d.whom == dropLogin:
+		return e.caller.ID == d.user || e.caller.ID == 0 && e.caller.Kind != KeyHolder
 	case d.whom == dropSession && d.hasher == h.id:
 		return e.session == d.session
 	case d.whom == dropSession: // hashes with another secret cannot be compared
@@ -42,8 +46,8 @@ func (d dropping) covers(e identityEntry, h *hasher) bool {
 // String writes d as gateways send it to each other.
 func (d dropping) String() string {
 	switch d.whom {
-	case dropUser:
-		return string(dropUser) + " " + strconv.FormatUint(d.user, 10)
+	case dropUser, dropLogin:
+		return string(d.whom) + " " + strconv.FormatUint(d.user, 10)
 	case dropSession:
 		return string(dropSession) + " " + d.hasher + " " + hex.EncodeToString([]byte(d.session))
 	default:
@@ -56,7 +60,7 @@ func (d dropping) String() string {
 func parseDropping(text string) dropping {
 	words := strings.Split(text, " ")
 	switch whom := dropKind(words[0]); {
-	case whom == dropUser && len(words) == 2:
+	case (whom == dropUser || whom == dropLogin) && len(words) == 2:
 		if id, err := strconv.ParseUint(words[1], 10, 64); err == nil {
 			return dropping{whom: whom, user: id}
 		}

@@ -60,7 +60,7 @@ func FuzzShared(f *testing.F) {
 
 // FuzzDropping: a message never drops less than it says, and reads as written.
 func FuzzDropping(f *testing.F) {
-	seeds := []string{"all", "user 1", "user x", "session 00ff 6162", "session 00ff zz", "session", "", "nonsense 1 2 3"}
+	seeds := []string{"all", "user 1", "user x", "login 1", "session 00ff 6162", "session 00ff zz", "session", "", "nonsense 1 2 3"}
 	if len(seeds) == 0 {
 		f.Fatal("no seeds")
 	}
@@ -75,7 +75,7 @@ func FuzzDropping(f *testing.F) {
 		}
 		all := d.covers(identityEntry{identity: identity{caller: Caller{Kind: User, ID: 7}}, session: "s"}, h) &&
 			d.covers(identityEntry{identity: identity{caller: Caller{Kind: User, ID: 8}}}, h)
-		if known := slices.Contains([]dropKind{dropUser, dropSession}, d.whom); !known && !all {
+		if known := slices.Contains([]dropKind{dropUser, dropLogin, dropSession}, d.whom); !known && !all {
 			t.Errorf("%q drops %+v only", text, d)
 		}
 	})

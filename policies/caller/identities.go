@@ -111,6 +111,10 @@ type identity struct {
 // accepted tells whether the platform accepts the credentials.
 func (i identity) accepted() bool { return i.answer == nil && i.caller.Kind != Anonymous }
 
+// proven tells whether the platform has accepted the credentials of one caller. That the header
+// of an Unverified one arrives is about the site: anybody can send it, with any Host.
+func (i identity) proven() bool { return i.accepted() && i.caller.Kind != Unverified }
+
 func (ids *Identities) who(ctx context.Context, w *Whole) (Caller, *ask.Answer, error) {
 	claim, err := w.Claim()
 	switch {
@@ -118,31 +122,44 @@ func (ids *Identities) who(ctx context.Context, w *Whole) (Caller, *ask.Answer, 
 		return Caller{}, nil, err
 	case claim == ClaimNothing, claim == ClaimUncertain, claim == ClaimJetpack && !w.Site.Own.Jetpack:
 		return Caller{}, nil, nil
-	case !claim.Verifiable() && !w.asksArrival():
+	case claim == ClaimJetpack:
 		return Caller{Kind: Unverified}, nil, nil
 	}
+	who, answer, err := ids.find(ctx, w, claim)
+	if claim != ClaimSession || err != nil || answer != nil || who.Kind != Anonymous {
+		return who, answer, err
+	}
+	if own, err := w.hasOwnLogin(); !own || err != nil {
+		return Caller{}, nil, err
+	}
+	who, _, err = ids.find(ctx, w, ClaimUser) // the shop refuses nobody there for a wrong login
+	return who, nil, err
+}
+
+// find returns who makes the claim, one of those that w carries.
+func (ids *Identities) find(ctx context.Context, w *Whole, claim Claim) (Caller, *ask.Answer, error) {
 	credentials, err := w.Credentials()
 	if err != nil {
 		return Caller{}, nil, err
 	}
-	key, kept := ids.cache.key(claim, credentials), w.claim.kept(&ids.opts)
+	key, kept := ids.cache.key(claim, credentials), claim.kept(&ids.opts)
 	if ids.opts.Alone {
 		key += rand.Text() // no other request has this key
 	}
 	found, is, renew := ids.cache.get(key, kept.accepted)
 	if renew {
-		_, _ = ids.ask(ctx, w, key, true) // nobody waits; an error comes up when the entry has ended
+		_, _ = ids.ask(ctx, w, claim, key, true) // nobody waits; an error comes up when the entry has ended
 	}
 	if is == fresh || is == ending {
 		w.Trace.Remembered(ask.KindCaller)
 		return found.caller, found.answer, nil
 	}
-	f, err := ids.ask(ctx, w, key, false)
+	f, err := ids.ask(ctx, w, claim, key, false)
 	if err != nil {
 		return Caller{}, nil, err
 	}
 	defer ids.flights.leave(f)
-	return ids.await(ctx, w, f, key, is == ended)
+	return ids.await(ctx, w, f, key, kept, is == ended)
 }
 
 // patience is how long a request waits for the platform while an answer that has just
@@ -151,7 +168,7 @@ const patience = time.Second
 
 // await waits for the answer to a question. After some time it takes the answer before, if
 // that has just ended and no right of the caller's was seen to end (docs/design 7).
-func (ids *Identities) await(ctx context.Context, w *Whole, f *flight, key string, before bool) (Caller, *ask.Answer, error) {
+func (ids *Identities) await(ctx context.Context, w *Whole, f *flight, key string, kept lifetime, before bool) (Caller, *ask.Answer, error) {
 	var late <-chan time.Time
 	if before {
 		timer := time.NewTimer(min(patience, ids.opts.Timeout/2))
@@ -163,7 +180,7 @@ func (ids *Identities) await(ctx context.Context, w *Whole, f *flight, key strin
 		case <-ctx.Done():
 			return Caller{}, nil, context.Cause(ctx)
 		case <-late:
-			if found, is, _ := ids.cache.get(key, w.claim.kept(&ids.opts).accepted); is != unknown {
+			if found, is, _ := ids.cache.get(key, kept.accepted); is != unknown {
 				w.Trace.Remembered(ask.KindCaller)
 				return found.caller, found.answer, nil
 			}
@@ -173,17 +190,17 @@ func (ids *Identities) await(ctx context.Context, w *Whole, f *flight, key strin
 	}
 }
 
-// ask begins the question about the caller of w, once for all who ask at the same time.
+// ask begins the question about a claim of w, once for all who ask at the same time.
 // Requests that come after a drop do not share a question from before it. Nobody waits for one
 // that renews an answer; who asks for another must leave it.
-func (ids *Identities) ask(ctx context.Context, w *Whole, key string, renews bool) (*flight, error) {
-	i, err := ids.inquire(w, key)
+func (ids *Identities) ask(ctx context.Context, w *Whole, claim Claim, key string, renews bool) (*flight, error) {
+	i, err := ids.inquire(w, claim, key)
 	if err != nil {
 		return nil, err
 	}
 	i.renews = renews
 	name := key + strconv.FormatUint(ids.cache.epoch(), 10)
-	if w.claim == ClaimOAuth1 {
+	if claim == ClaimOAuth1 {
 		name += " " + w.Client.String() // what fails for one client, such as a banned one, must not fail for all
 	}
 	return ids.flights.join(ctx, name, !renews, ids.opts.Timeout, i.run), nil
@@ -202,20 +219,20 @@ type inquiry struct {
 	nonce    ask.Question // comes before question; see ClaimNamespace
 	client   netip.Addr
 	holder   call.Holder
+	host     string
 	backend  ask.Backend
 	trace    *ask.Trace
 }
 
-// inquire prepares the question about the caller of w.
-func (ids *Identities) inquire(w *Whole, key string) (*inquiry, error) {
-	claim := w.claim
-	q, err := w.Question(questionFor(claim, &w.Site.Platform, w))
+// inquire prepares the question about a claim of w.
+func (ids *Identities) inquire(w *Whole, claim Claim, key string) (*inquiry, error) {
+	q, err := w.questionBy(claim, questionFor(claim, &w.Site.Platform, w))
 	if err != nil {
 		return nil, err
 	}
 	i := &inquiry{
 		ids: ids, site: w.Site, claim: claim, key: key, question: q, client: w.Client, holder: w.Holder,
-		session: w.session(),
+		session: w.session(), host: w.HTTP.Host,
 		backend: w.Backend.Detach(), trace: w.Trace,
 	}
 	if claim == ClaimNamespace {
@@ -227,7 +244,7 @@ func (ids *Identities) inquire(w *Whole, key string) (*inquiry, error) {
 // run looks for the answer of another gateway, then asks the platform. The limit counts
 // credentials that the platform has not accepted within the last hour. They are counted
 // before they are asked about, so that any number at once is bounded, and given back where
-// the platform accepts them. A question without an answer counts.
+// the platform accepts them, see giveBack. A question without an answer counts.
 func (i *inquiry) run(ctx context.Context) (identity, error) {
 	ids := i.ids
 	known, found := ids.recall(ctx, i)
@@ -248,36 +265,12 @@ func (i *inquiry) run(ctx context.Context) (identity, error) {
 	if err != nil {
 		return identity{}, fmt.Errorf("who is calling: %w", err)
 	}
-	if counted && who.accepted() {
-		ids.limit.Refund(AddressKey(i.client))
+	if counted && who.proven() {
+		ids.giveBack(who.caller, i.client)
 	}
 	entry := identityEntry{identity: who, session: i.session}
 	ids.cache.put(i.key, epoch, entry, i.claim.kept(&ids.opts))
 	ids.cache.judged(i.key, epoch, entry)
 	ids.share(ctx, i, known, who)
 	return who, nil
-}
-
-// count counts a question against the limit of a client, unless the platform has accepted
-// the credentials under key. It returns ask.ErrTooMany above the limit.
-func (ids *Identities) count(key string, client netip.Addr) (counted bool, err error) {
-	if ids.cache.wasAccepted(key) {
-		return false, nil
-	}
-	if !ids.limit.Allow(AddressKey(client)) {
-		return false, ask.ErrTooMany
-	}
-	return true, nil
-}
-
-// AddressKey returns the address as limits count it: IPv6 by /64, since one client
-// commonly has that many.
-func AddressKey(a netip.Addr) string {
-	a = a.Unmap()
-	if a.Is6() {
-		if p, err := a.WithZone("").Prefix(64); err == nil {
-			return p.String()
-		}
-	}
-	return a.String()
 }

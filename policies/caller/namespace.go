@@ -64,8 +64,9 @@ func (i *inquiry) identify(ctx context.Context) (identity, error) {
 		question.Header[i.site.Platform.NonceHeader] = []string{nonce}
 	}
 	answer, err := ask.Send(ctx, i.backend, i.trace, question)
+	i.site.learn(i.host, &question, answer, err)
 	if err != nil {
 		return identity{}, err
 	}
-	return interpret(answer, i.claim, &i.site.Platform)
+	return interpret(answer, i.claim, &i.question, &i.site.Platform)
 }

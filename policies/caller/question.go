@@ -23,17 +23,26 @@ func questionFor(claim Claim, p *call.Platform, w *Whole) ask.Question {
 		return arrivalQuestion(p, w)
 	case ClaimKey:
 		q.Route, q.Query = "/"+p.Shop[2]+"/orders", "per_page=1&_fields=id"
+	case ClaimAdministrator:
+		q.Route, q.Query = "/"+p.Core+"/settings", "_fields=title"
 	case ClaimSession:
 		q.Route, q.Query = "/"+p.Checkout+"/cart", "_fields=totals"
 	default:
-		q.Route, q.Query = "/"+p.Core+"/users/me", "context=edit"
+		q.Route, q.Query, q.Either = "/"+p.Core+"/users/me", "context=edit", true
 	}
 	return q
 }
 
-func interpret(a *ask.Answer, claim Claim, p *call.Platform) (identity, error) {
+// interpret reads the answer to the question q about a claim.
+func interpret(a *ask.Answer, claim Claim, q *ask.Question, p *call.Platform) (identity, error) {
+	if claim == ClaimOAuth1 {
+		return interpretArrival(a, q, p)
+	}
+	if claim == ClaimAdministrator {
+		return interpretSettings(a)
+	}
 	if code := a.Code(); handedOn[code] {
-		if claim == ClaimNamespace || claim == ClaimOAuth1 { // not about what the client sent
+		if claim == ClaimNamespace { // not about what the client sent
 			return identity{}, nil
 		}
 		return identity{answer: a}, nil
@@ -43,8 +52,6 @@ func interpret(a *ask.Answer, claim Claim, p *call.Platform) (identity, error) {
 		return interpretKey(a)
 	case ClaimSession:
 		return interpretSession(a)
-	case ClaimOAuth1:
-		return interpretArrival(a, p)
 	default:
 		return interpretUser(a, p)
 	}
@@ -82,6 +89,22 @@ func (e *takenAwayError) Note() string {
 	return fmt.Sprintf("The site has no route %s, by which the gateway asks who is calling: a plugin or a snippet has taken it away with the list of users. Leave %[1]s in; it shows nobody but the caller.", e.route)
 }
 
+// UntoldError is the error of a decision that needs what the answer about a user does not tell.
+type UntoldError struct{ What string } // "roles" or "capabilities"
+
+// Error implements error.
+func (e *UntoldError) Error() string {
+	return fmt.Sprintf("%v: the answer about the user has no %s", ask.ErrUndecided, e.What)
+}
+
+// Unwrap returns ask.ErrUndecided.
+func (e *UntoldError) Unwrap() error { return ask.ErrUndecided }
+
+// Note says in one sentence, for the operator, what the cause is and what to change.
+func (e *UntoldError) Note() string {
+	return fmt.Sprintf("The site's answer to users/me?context=edit has no %s: the server behind the gateway drops the query, as nginx does with try_files … /index.php in place of /index.php?$args, or a plugin takes them out. Let the server hand the query on.", e.What)
+}
+
 func interpretUser(a *ask.Answer, p *call.Platform) (identity, error) {
 	code := a.Code()
 	if a.Status == http.StatusUnauthorized && code != "" || a.Status == http.StatusForbidden && code == "rest_not_logged_in" {
@@ -96,7 +119,7 @@ func interpretUser(a *ask.Answer, p *call.Platform) (identity, error) {
 	var body struct {
 		ID           uint64          `json:"id"`
 		Roles        []string        `json:"roles"`
-		Capabilities json.RawMessage `json:"capabilities"`
+		Capabilities json.RawMessage `json:"capabilities"` // of oneself both are always there (docs/platform II)
 	}
 	if json.Unmarshal(a.Body, &body) != nil {
 		return identity{}, ask.Unexpected(a)
@@ -108,7 +131,24 @@ func interpretUser(a *ask.Answer, p *call.Platform) (identity, error) {
 	if err != nil {
 		return identity{}, err
 	}
-	return identity{caller: Caller{Kind: User, ID: body.ID, Roles: body.Roles, Capabilities: caps}}, nil
+	return identity{caller: Caller{
+		Kind: User, ID: body.ID, Roles: body.Roles, Capabilities: caps,
+		NoRoles: body.Roles == nil, NoCapabilities: body.Capabilities == nil,
+	}}, nil
+}
+
+// interpretSettings reads the site's settings, which only who may manage options is shown.
+func interpretSettings(a *ask.Answer) (identity, error) {
+	var settings struct {
+		Title *string `json:"title"`
+	}
+	switch {
+	case a.Status == http.StatusOK && json.Unmarshal(a.Body, &settings) == nil && settings.Title != nil:
+		return identity{caller: Caller{Kind: User, Administrator: true}}, nil
+	case a.Denied(), a.Status == http.StatusNotFound:
+		return identity{caller: Caller{Kind: User}}, nil
+	}
+	return identity{}, ask.Unexpected(a)
 }
 
 // grantedCapabilities reads {"read":true,"x":false}. PHP writes an empty list for no
@@ -148,8 +188,12 @@ func interpretKey(a *ask.Answer) (identity, error) {
 	return identity{}, ask.Unexpected(a)
 }
 
-// interpretSession reads the cart's header User-ID: 0 for guests.
+// interpretSession reads the cart's header User-ID: 0 for guests. A key that may only write may not
+// read the cart.
 func interpretSession(a *ask.Answer) (identity, error) {
+	if a.MayNotRead() {
+		return identity{caller: Caller{Kind: KeyHolder}}, nil
+	}
 	if a.Status != http.StatusOK {
 		return identity{}, ask.Unexpected(a)
 	}

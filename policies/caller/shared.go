@@ -190,9 +190,10 @@ func (k *recalled) decode(text string, now time.Time) bool {
 }
 
 // share stores an answer for the other gateways, in the background. It does not share
-// anonymous callers and refused credentials, since anybody can make any number of them.
+// anonymous callers and refused credentials, since anybody can make any number of them, nor
+// users of whom the answer does not tell all.
 func (ids *Identities) share(ctx context.Context, i *inquiry, known recalled, who identity) {
-	if !known.usable || who.answer != nil || who.caller.Kind != User && who.caller.Kind != KeyHolder ||
+	if !known.usable || i.claim == ClaimAdministrator || who.answer != nil || who.caller.NoRoles || who.caller.NoCapabilities || who.caller.Kind != User && who.caller.Kind != KeyHolder ||
 		known.hasher != ids.cache.hasher.Load() {
 		return
 	}

@@ -129,6 +129,7 @@ func TestIdentities_AnonymousIsNotShared(t *testing.T) {
 	for name, backend := range map[string]*asktest.Platform{
 		"anonymous":      asktest.Answering(401, `{"code":"rest_not_logged_in"}`),
 		"wrong password": asktest.Answering(401, `{"code":"incorrect_password"}`),
+		"not told all":   asktest.Answering(200, `{"id":1}`),
 	} {
 		store := newSharedMemory(t)
 		whoIs(t, gatewayOn(t, store), backend, basicAuth)

@@ -35,10 +35,18 @@ func (w *Whole) withKey(q *ask.Question) error {
 	if err != nil {
 		return err
 	}
-	other := *q // PHP may have been told that the client came by https
-	s.sign(&other, at, "https")
-	s.sign(q, at, "http")
-	q.Else = &other
+	unsigned := *q
+	again := func(envelope, slash bool) ask.Question {
+		signed := unsigned
+		signed.Envelope, signed.Slash = envelope, slash
+		other := signed // PHP may have been told that the client came by https
+		s.sign(&other, at, "https")
+		s.sign(&signed, at, "http")
+		signed.Else = &other
+		return signed
+	}
+	*q = again(q.Envelope, q.Slash)
+	q.Again = again
 	return nil
 }
 

@@ -1,11 +1,14 @@
 package caller
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 	"time"
 
+	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/hosts"
 	"github.com/restwarden/restwarden/policies/store"
 )
 
@@ -32,13 +35,40 @@ type Site struct {
 	// or "" if that is not known. With nil it is not.
 	Home func(*Whole) string
 
-	rows []row
+	rows    []row
+	servers *hosts.Table[server] // what questions have found, by host as sent
+}
+
+// server is what stands before the platform of a host. It saves questions and proves nothing.
+type server struct {
+	enveloped bool // it has replaced the body of an error: questions about records go there in an envelope
+	slash     bool // it redirects addresses without a slash at their end
+	byQuery   bool // it closes the path of a question, and not its form in the query
+}
+
+// learn keeps what the answer to q, or its error, shows of the server before a host.
+func (s *Site) learn(host string, q *ask.Question, a *ask.Answer, err error) {
+	known, _ := s.servers.Get(host)
+	now := known
+	var unexpected *ask.UnexpectedError
+	switch {
+	case err == nil:
+		now.enveloped, now.slash = now.enveloped || a.Enveloped, now.slash || a.Slash
+		now.byQuery = now.byQuery && !q.ByQuery || a.ByQuery && (a.Enveloped || a.Code() != "" || a.Worked() && isJSON(a))
+	case q.ByQuery && errors.As(err, &unexpected):
+		now.byQuery = false
+	case q.Slash && errors.As(err, &unexpected) && unexpected.Answer.Status < http.StatusBadRequest:
+		now.slash = false // it redirects the other way
+	}
+	if now != known {
+		s.servers.Put(host, now)
+	}
 }
 
 // NewSite returns a Site of platform with its table of credentials.
 func NewSite(platform call.Platform, own Own) *Site {
 	own = own.canonical()
-	return &Site{Platform: platform, Prefix: platform.Prefix, Own: own, Now: time.Now, rows: table(&platform, own)}
+	return &Site{Platform: platform, Prefix: platform.Prefix, Own: own, Now: time.Now, rows: table(&platform, own), servers: new(hosts.Table[server])}
 }
 
 // Own names what counts as a credential on a site beside the platform's own.
@@ -63,6 +93,12 @@ func (o Own) canonical() Own {
 // the shopper, so it answers scripts only of the origins that the shop names.
 func (s *Site) InCheckout(c *call.Call) bool { return inNamespace(c.Key, s.Platform.Checkout) }
 
+// takesSession tells whether the shop lets a login cookie count for c without the nonce, and
+// whatever else is sent. It compares the letters as they are (docs/platform III.8).
+func (s *Site) takesSession(c *call.Call) bool {
+	return strings.HasPrefix(c.Route, "/"+strings.TrimSuffix(s.Platform.Checkout, "v1"))
+}
+
 // InShop tells whether shop keys count on the route with this key: in every namespace that
 // begins with the shop's word, those of plugins for it included (docs/platform III.8).
 func (s *Site) InShop(key string) bool {
@@ -74,8 +110,8 @@ func (s *Site) InShop(key string) bool {
 // recognizes its routes by text in the address, in the query form from 11.1 on
 // (docs/interface 9, rule 4). Newer releases may check on other addresses too.
 func (w *Whole) shopLooks() bool {
-	if w.Call.Form == call.Aliased {
-		return false // its address has no text that every release looks for
+	if w.Call.Form == call.Aliased || w.Call.Form == call.Pretty && !w.Call.OwnPrefix {
+		return false // its address may have no text that every release looks for
 	}
 	if w.Call.Form != call.Pretty && (w.Site.KeysInQuery == nil || !w.Site.KeysInQuery(w)) {
 		return false

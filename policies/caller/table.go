@@ -50,14 +50,15 @@ func (s claims) has(c Claim) bool { return s&(1<<c) != 0 }
 // table returns the rows of a site (docs/design 7; docs/platform III.8). A new credential
 // needs only a new row.
 func table(p *call.Platform, own Own) []row {
+	byKey := only(ClaimKey) | only(ClaimSession) // a key counts beside a cookie that has ended
 	rows := []row{
 		{in: inHeader, name: "Authorization", user: true, keyed: always, carried: always, cart: true, private: true},
 		{in: inHeader, name: "X-Mcp-Api-Key", user: true, keyed: always, carried: always, cart: true, private: true},
 		{in: inCookie, name: p.AuthCookie, prefix: true, keyed: always, carried: always, private: true},
 		{in: inHeader, name: p.NonceHeader, keyed: always, carried: always, cart: true},
 		{in: inVariable, name: p.NonceParam, keyed: always, carried: always, cart: true, kept: true},
-		{in: inQuery, name: "consumer_key", keyed: only(ClaimKey), carried: only(ClaimKey), private: true, kept: true},
-		{in: inQuery, name: "consumer_secret", keyed: only(ClaimKey), carried: only(ClaimKey), kept: true},
+		{in: inQuery, name: "consumer_key", keyed: byKey, carried: byKey, private: true, kept: true},
+		{in: inQuery, name: "consumer_secret", keyed: byKey, carried: byKey, kept: true},
 		{in: inQuery, name: "oauth_consumer_key", private: true}, // OAuth 1, see isOAuth1
 		{in: inQuery, name: "signature", private: true},          // Jetpack, see isJetpack
 		{in: inHeader, name: "Cart-Token", keyed: only(ClaimSession), carried: always, cart: true, private: true},
@@ -92,14 +93,14 @@ func with(rows []row, own row) []row {
 // under another name that PHP folds onto it.
 func NewReader(site call.Site) *call.Reader {
 	for _, r := range table(&site.Platform, Own{}) {
-		switch r.in { //nolint:exhaustive // the others are read where they stand
-		case inHeader:
+		switch {
+		case r.in == inHeader:
 			site.Credentials = append(site.Credentials, r.name)
-		case inQuery, inVariable:
+		case r.kept: // not Jetpack's, which are everyday words: to hide one takes a valid signature, and gains nothing
 			site.Variables = append(site.Variables, r.name)
 		}
 	}
-	site.Variables = append(append(site.Variables, oauth1...), "_for", "token")
+	site.Variables = append(site.Variables, oauth1...)
 	return call.NewReader(site)
 }
 

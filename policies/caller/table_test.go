@@ -111,3 +111,18 @@ func TestTable_HeadersDecide(t *testing.T) {
 		}
 	}
 }
+
+// TestTable_VariablesDecide: a variable that says who is calling is refused in another letter case.
+// Everyday words, which others write as they like, are not: an honest notification may have them.
+func TestTable_VariablesDecide(t *testing.T) {
+	p, _ := call.PlatformByName("wordpress")
+	for query, kind := range map[string]call.Kind{
+		"Consumer_Key=ck_1": call.Refused, "OAUTH_NONCE=1": call.Refused, "_WPnonce=1": call.Refused, "a=1;consumer_key=ck_1": call.Refused,
+		"Status=APPROVED&Token=abc": call.Single, "TOKEN=EC-1": call.Single, "AWSAccessKeyId=x&Signature=abc%3D&Expires=1": call.Single, "_For=x": call.Single,
+	} {
+		r := request(t, newSite(t), nil, "POST", "/wp-json/payment/v1/notify?"+query, "").HTTP
+		if c := NewReader(call.Site{Platform: p}).Read(r, nil); c.Kind != kind {
+			t.Errorf("%s: %s", query, c.Kind)
+		}
+	}
+}

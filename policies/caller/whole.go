@@ -3,6 +3,7 @@ package caller
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"net/http"
 	"net/netip"
 	"strings"
@@ -27,11 +28,12 @@ type Whole struct {
 	claimed     bool // claim and unclear are known
 	claim       Claim
 	unclear     error        // why there is no claim
-	byHeader    bool         // of ClaimOAuth1: it counts if Authorization reaches the shop
+	byHeader    bool         // of ClaimOAuth1: Authorization holds the signature
 	reading     sync.Mutex   // guards the credentials while a question reads them
 	credentials *Credentials // nil until they are read
 
 	asked  bool
+	rights bool // caller has what Rights finds
 	caller Caller
 	answer *ask.Answer
 	err    error
@@ -97,16 +99,18 @@ func (w *Whole) IsAnonymous(ctx context.Context) bool {
 
 // Ask puts q to the platform on behalf of w: to the same install, in the same form, and
 // with the credentials that q.As names. It waits while too many questions are under way, until
-// ctx ends. Several goroutines may ask at once. A question with
-// credentials that the platform has not accepted counts against the client's limit. Errors
+// ctx ends. Several goroutines may ask at once. A question about who is calling, a record or a
+// schema counts against the client's limit if w has credentials that the platform has not
+// accepted, also if it is asked as nobody. Errors
 // are those of Backend.Ask, ask.ErrUndecided, ask.ErrTooMany, or a *call.Refusal.
 func (w *Whole) Ask(ctx context.Context, q ask.Question) (*ask.Answer, error) {
 	proves := w.proves(&q)
+	counts := proves || q.Kind == ask.KindSchema
 	q, err := w.Question(q)
 	if err != nil {
 		return nil, err
 	}
-	if !proves {
+	if !counts {
 		return w.send(ctx, q)
 	}
 	if _, err := w.Credentials(); err != nil {
@@ -115,18 +119,59 @@ func (w *Whole) Ask(ctx context.Context, q ask.Question) (*ask.Answer, error) {
 	if w.claim == ClaimNothing {
 		return w.send(ctx, q)
 	}
+	if err := w.introduce(ctx, &q); err != nil {
+		return nil, err
+	}
 	ids, epoch := w.Site.Identities, w.Site.Identities.cache.epoch()
-	key := ids.cache.key(w.claim, w.credentials)
-	counted, err := ids.count(key, w.Client)
+	counted, err := w.count()
 	if err != nil {
 		return nil, err
 	}
 	a, err := w.send(ctx, q)
-	if counted && err == nil && w.accepts(a) {
-		ids.limit.Refund(AddressKey(w.Client))
-		ids.cache.judged(key, epoch, identityEntry{identity: identity{caller: Caller{Kind: User}}, session: w.session()})
+	if counted && proves && err == nil && w.accepts(a) {
+		who, _ := w.Known()
+		ids.giveBack(who, w.Client)
+		ids.cache.judged(w.key(), epoch, identityEntry{identity: identity{caller: Caller{Kind: User}}, session: w.session()})
 	}
 	return a, err
+}
+
+// introduce finds out who is calling before a question as the caller that does not show it, so that
+// credentials that the platform accepts do not count. It does so once for a request, and not while
+// they are remembered. Such questions are asked one after the other.
+func (w *Whole) introduce(ctx context.Context, q *ask.Question) error {
+	if q.As != ask.AsCaller || w.proves(q) || !w.claim.Verifiable() || w.Site.Identities.cache.wasAccepted(w.key()) {
+		return nil
+	}
+	if _, _, err := w.Who(ctx); errors.Is(err, ask.ErrTooMany) {
+		return err
+	}
+	return nil // without an answer the question counts
+}
+
+// key returns what the credentials of w are kept under, which must have been read.
+func (w *Whole) key() string { return w.Site.Identities.cache.key(w.claim, w.credentials) }
+
+// count counts a question against the client's limit, unless the platform has accepted the
+// credentials of w, which must have been read.
+func (w *Whole) count() (counted bool, err error) {
+	if who, known := w.Known(); known && (identity{caller: who}).proven() {
+		return false, nil // another gateway may have asked
+	}
+	return w.Site.Identities.count(w.key(), w.Client)
+}
+
+// MayAsk returns ask.ErrTooMany where the platform has not accepted the credentials of w within
+// the last hour, and the client's limit allows no question about such. It counts nothing.
+func (w *Whole) MayAsk() error {
+	if _, err := w.Credentials(); err != nil {
+		return err
+	}
+	counted, err := w.count()
+	if counted {
+		w.Site.Identities.limit.Refund(AddressKey(w.Client))
+	}
+	return err
 }
 
 // proves tells whether the answer to q shows that the platform accepts the caller's
@@ -166,14 +211,31 @@ func (w *Whole) send(ctx context.Context, q ask.Question) (*ask.Answer, error) {
 		return nil, err
 	}
 	a, err := ask.Send(ctx, w.Backend, w.Trace, q)
+	if err == nil {
+		err = a.ReadBy(ctx, &q)
+	}
 	ask.AfterQuestion(err, ended)
+	w.Site.learn(w.HTTP.Host, &q, a, err)
 	return a, err
 }
 
 // Question completes q as Ask would send it. The error is a *call.Refusal, or wraps
 // ask.ErrUndecided if a key cannot be used.
 func (w *Whole) Question(q ask.Question) (ask.Question, error) {
+	w.reading.Lock()
+	claim, _ := w.Claim() // of an unclear one, read says so
+	w.reading.Unlock()
+	return w.questionBy(claim, q)
+}
+
+// questionBy is Question with the credentials of a claim.
+func (w *Whole) questionBy(claim Claim, q ask.Question) (ask.Question, error) {
 	q.Base, q.Form, q.Rewritten, q.Fresh = w.Call.Base, w.Call.Form, w.Call.Rewritten, rand.Text()
+	known, _ := w.Site.servers.Get(w.HTTP.Host)
+	q.Envelope, q.Slash = known.enveloped && q.Kind == ask.KindRecord, known.slash // an order is proven by an error
+	if known.byQuery {
+		q = q.Turned()
+	}
 	switch q.As {
 	case ask.AsKey:
 		err := w.withKey(&q)
@@ -183,7 +245,7 @@ func (w *Whole) Question(q ask.Question) (ask.Question, error) {
 		if err != nil {
 			return q, err
 		}
-		q.Header, q.Query = c.header(w.claim, q.Kind), c.query(w.claim, q.Kind, q.Query)
+		q.Header, q.Query = c.header(claim, q.Kind), c.query(claim, q.Kind, q.Query)
 	case ask.AsNobody: // no credentials to add
 	}
 	return q, nil

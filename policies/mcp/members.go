@@ -3,11 +3,13 @@ package mcp
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"io"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Members goes through the members of objects of a [Message] and decodes no value, so that it
+// Members goes through the members of objects, such as those of a [Message], and decodes no value, so that it
 // takes no memory of their size. It is for one goroutine, and for one object at a time.
 type Members struct {
 	dec  jsontext.Decoder
@@ -17,7 +19,7 @@ type Members struct {
 var readBefore = []jsontext.Options{jsontext.AllowDuplicateNames(true)} // Read has looked for them
 
 // Each calls f with the name and the value of each member, which are valid until Each returns.
-// Names are without escapes. The result is false for what is no object.
+// Names are without escapes. The result is false for what is no object, or an object and more.
 func (m *Members) Each(object jsontext.Value, f func(name []byte, value jsontext.Value)) bool {
 	m.text = *bytes.NewBuffer(object)
 	m.dec.Reset(&m.text, readBefore...)
@@ -42,8 +44,11 @@ func (m *Members) Each(object jsontext.Value, f func(name []byte, value jsontext
 		}
 		f(plain, value)
 	}
-	t, err := m.dec.ReadToken()
-	return err == nil && t.Kind() == '}'
+	if t, err := m.dec.ReadToken(); err != nil || t.Kind() != '}' {
+		return false
+	}
+	_, err := m.dec.ReadToken()
+	return errors.Is(err, io.EOF)
 }
 
 // Plain returns a text as a string, a number as a json.Number and null as nil. Anything else it

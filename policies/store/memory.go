@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -12,8 +13,8 @@ import (
 	"github.com/throttled/throttled/v2/store/memstore"
 )
 
-// Bounds of the memory store, in entries of some hundred bytes. CounterCapacity bounds a
-// Limiter as well.
+// Bounds of the memory store, in entries of some hundred bytes. factCapacity is for the facts of
+// one kind, CounterCapacity bounds a Limiter as well.
 const (
 	factCapacity    = 50_000
 	onceCapacity    = 200_000
@@ -22,7 +23,7 @@ const (
 
 // Memory is a Store in the memory of one gateway, which shares nothing.
 type Memory struct {
-	facts *ttlcache.Cache[string, string]
+	facts sync.Map // kind -> *ttlcache.Cache[string, string]
 	once  *ttlcache.Cache[string, struct{}]
 
 	counters throttled.GCRAStoreCtx
@@ -38,17 +39,27 @@ func NewMemory() (*Memory, error) {
 		return nil, fmt.Errorf("memory store: %w", err)
 	}
 	return &Memory{
-		facts: ttlcache.New(
-			ttlcache.WithCapacity[string, string](factCapacity),
-			ttlcache.WithDisableTouchOnHit[string, string]()),
 		once:     ttlcache.New(ttlcache.WithDisableTouchOnHit[string, struct{}]()),
 		counters: counters,
 	}, nil
 }
 
+// factsLike returns the facts of the kind of key, which is what stands before its first colon. Each
+// kind has room of its own: what a client has the gateway learn pushes out nothing of another kind.
+func (m *Memory) factsLike(key string) *ttlcache.Cache[string, string] {
+	kind, _, _ := strings.Cut(key, ":")
+	facts, known := m.facts.Load(kind)
+	if !known {
+		facts, _ = m.facts.LoadOrStore(kind, ttlcache.New(
+			ttlcache.WithCapacity[string, string](factCapacity),
+			ttlcache.WithDisableTouchOnHit[string, string]()))
+	}
+	return facts.(*ttlcache.Cache[string, string])
+}
+
 // Get implements Store.
 func (m *Memory) Get(_ context.Context, key string) (string, bool, error) {
-	item := m.facts.Get(key)
+	item := m.factsLike(key).Get(key)
 	if item == nil {
 		return "", false, nil
 	}
@@ -59,7 +70,7 @@ func (m *Memory) Get(_ context.Context, key string) (string, bool, error) {
 func (m *Memory) GetAll(_ context.Context, keys ...string) (map[string]string, error) {
 	values := make(map[string]string, len(keys))
 	for _, key := range keys {
-		if item := m.facts.Get(key); item != nil {
+		if item := m.factsLike(key).Get(key); item != nil {
 			values[key] = item.Value()
 		}
 	}
@@ -68,14 +79,14 @@ func (m *Memory) GetAll(_ context.Context, keys ...string) (map[string]string, e
 
 // Set implements Store.
 func (m *Memory) Set(_ context.Context, key, value string, ttl time.Duration) error {
-	m.facts.Set(key, value, ttl)
+	m.factsLike(key).Set(key, value, ttl)
 	return nil
 }
 
 // SetAll implements Store.
 func (m *Memory) SetAll(_ context.Context, value string, ttl time.Duration, keys ...string) error {
 	for _, key := range keys {
-		m.facts.Set(key, value, ttl)
+		m.factsLike(key).Set(key, value, ttl)
 	}
 	return nil
 }
@@ -83,7 +94,7 @@ func (m *Memory) SetAll(_ context.Context, value string, ttl time.Duration, keys
 // Delete implements Store.
 func (m *Memory) Delete(_ context.Context, keys ...string) error {
 	for _, key := range keys {
-		m.facts.Delete(key)
+		m.factsLike(key).Delete(key)
 	}
 	return nil
 }
@@ -110,7 +121,7 @@ func (m *Memory) Take(ctx context.Context, key string, rate Rate) (Taken, error)
 
 // Announce implements Store.
 func (m *Memory) Announce(_ context.Context, key, message string, ttl time.Duration) error {
-	m.facts.Set(key, rand.Text(), ttl)
+	m.factsLike(key).Set(key, rand.Text(), ttl)
 	m.listeners.Tell(message)
 	return nil
 }

@@ -35,6 +35,27 @@ func TestMemory_Facts(t *testing.T) {
 	}
 }
 
+// TestMemory_Kinds: many facts of one kind push out none of another.
+func TestMemory_Kinds(t *testing.T) {
+	m, err := NewMemory()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := t.Context()
+	if err := m.Set(ctx, "confirm:x", "v", time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	for i := range factCapacity + 1 {
+		_ = m.Set(ctx, "schema:"+strconv.Itoa(i), "1", time.Hour)
+	}
+	if _, ok, _ := m.Get(ctx, "confirm:x"); !ok {
+		t.Error("a confirmation is gone")
+	}
+	if _, ok, _ := m.Get(ctx, "schema:0"); ok {
+		t.Error("the facts of one kind have no bound")
+	}
+}
+
 func TestMemory_SetOnceUnderContention(t *testing.T) {
 	m, _ := NewMemory()
 	var first sync.Map

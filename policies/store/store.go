@@ -17,7 +17,7 @@ import (
 // method returns within the store's own deadline. An error means that the result is
 // unknown.
 type Store interface {
-	// Get returns the value under key; ok is false if there is none.
+	// Get returns the value under key, which begins with its kind and a colon; ok is false if there is none.
 	Get(ctx context.Context, key string) (value string, ok bool, err error)
 	// GetAll returns the values of several keys in one round trip; keys without a value
 	// are missing in values.
