@@ -180,7 +180,10 @@ func (p *Abilities) checkRun(ctx context.Context, r *Request, id string) (Verdic
 		return v, err
 	}
 	if s.about != nil {
-		if !s.about.runsWith(r.Call.Method) {
+		switch runs := s.about.runsWith(r.Call.Method); {
+		case !runs && r.first != nil: // without its override the platform refuses the call
+			return Verdict{}, nil
+		case !runs:
 			return invalid(fmt.Sprintf("The ability %s is run with %s.", id, s.about.method())), nil
 		}
 		v, err := p.checkInput(s.about, func() (any, bool, error) { return writtenInput(r.Call) })
@@ -271,8 +274,9 @@ func (p *Abilities) admit(ctx context.Context, r *Request, rule AbilityRule, s *
 		return Verdict{}, err
 	case answer != nil:
 		return inPlatformWords(answer), nil
-	case rule.by.admits(who):
-		return Verdict{}, nil
+	}
+	if admitted, err := rule.by.admitsRights(ctx, r, who); admitted || err != nil {
+		return Verdict{}, err
 	}
 	return p.forbid(rule, s), nil
 }
@@ -280,4 +284,8 @@ func (p *Abilities) admit(ctx context.Context, r *Request, rule AbilityRule, s *
 // told reports considered rules to the trace of r.
 func (p *Abilities) told(r *Request) func(*AbilityRule, Mismatch) {
 	return func(rule *AbilityRule, why Mismatch) { r.considered("abilities", rule, rule.At, why) }
+}
+
+func (p *Abilities) eachRoute(do func(at, line string, routes ...call.Pattern)) {
+	do("", "doors", p.doors...)
 }

@@ -27,9 +27,10 @@ type AgentCall struct {
 	Tool     string     // as called; likewise Prompt and Resource
 	Prompt   string
 	Resource string
-	// Hash is the SHA-256 in hex of the canonical arguments, "" if there are none.
+	// Hash is the SHA-256 in hex of the canonical arguments, "" if there are none. Arguments of more
+	// than 16 KiB are not made canonical.
 	Hash string
-	// Arguments are the canonical arguments, cut at a bound, if the log shall hold them.
+	// Arguments are the same arguments, cut at a bound, if the log shall hold them.
 	Arguments string
 }
 
@@ -44,6 +45,9 @@ const (
 const (
 	maxAudited = 8 << 10
 	auditCut   = "…(cut)"
+	// maxCanonical bounds the arguments that are made canonical, in bytes: it takes up to 60 times
+	// their size, and anybody may send them.
+	maxCanonical = 16 << 10
 )
 
 func (p *Abilities) checkAudit() error {
@@ -104,7 +108,11 @@ func (p *Abilities) agentRun(c *call.Call, id string, err error) AgentCall {
 	if validAbility(id) {
 		a.Ability = id
 	}
-	input, set, err := abilityInput(c)
+	if raw, _, err := c.Undecoded("input"); err == nil && (raw.Kind() == '{' || raw.Kind() == '[') {
+		p.audit(&a, raw) // not decoded: a tree takes many times the size of the text
+		return a
+	}
+	input, set, err := abilityInput(c) // a text may spell another value
 	if !set || err != nil {
 		return a
 	}
@@ -142,14 +150,17 @@ func (p *Abilities) agentMessage(r *Request) (a AgentCall, ok bool) {
 
 // audit takes the arguments into a. Canonical ones have sorted members, no blanks, texts with
 // as few escapes as possible, and numbers as they were sent: two calls with equal ones say the
-// same. Who has read them has seen that no name stands twice.
+// same. Longer ones are taken as they were sent.
 func (p *Abilities) audit(a *AgentCall, input []byte) {
 	if len(input) == 0 {
 		return
 	}
-	text := jsontext.Value(input).Clone()
-	if text.Canonicalize(jsontext.AllowDuplicateNames(true), jsontext.CanonicalizeRawInts(false), jsontext.CanonicalizeRawFloats(false)) != nil {
-		return
+	text := jsontext.Value(input)
+	if len(text) <= maxCanonical {
+		text = text.Clone()
+		if text.Canonicalize(jsontext.AllowDuplicateNames(true), jsontext.CanonicalizeRawInts(false), jsontext.CanonicalizeRawFloats(false)) != nil {
+			return
+		}
 	}
 	sum := sha256.Sum256(text)
 	a.Hash = hex.EncodeToString(sum[:])

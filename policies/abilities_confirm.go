@@ -163,7 +163,7 @@ func (p *Abilities) confirm(ctx context.Context, r *Request, s *subject, how str
 	case r.part:
 		return rule.refuse("A person must confirm this call. Send it alone, not in a batch."), nil
 	case r.first != nil || r.Call.WithoutOverride() != nil:
-		return rule.refuse("A person must confirm this call. Send it without the header X-HTTP-Method-Override."), nil
+		return rule.refuse("A person must confirm this call. Send it without an override of the method."), nil
 	case r.Observed || r.Site.Confirmations == nil:
 		return rule.refuse("A person must confirm this call."), nil
 	}

@@ -265,6 +265,9 @@ func TestAbilities_Callers(t *testing.T) {
 		"another role":               {"allow role shop_manager,administrator readonly shop/*", editorBody, executorOf("shop/query", `{"id":1}`), 403},
 		"a capability":               {"allow capability edit_posts shop/update", editorBody, executorOf("shop/update", `{"id":1}`), 0},
 		"another capability":         {"allow capability manage_options shop/update", editorBody, executorOf("shop/update", `{"id":1}`), 403},
+		"a role that is not told":    {"allow role editor readonly shop/*", `{"id":1}`, executorOf("shop/query", `{"id":1}`), 503},
+		"a capability, not told":     {"allow capability edit_posts shop/update", `{"id":1}`, executorOf("shop/update", `{"id":1}`), 503},
+		"users, of whom it is not":   {"allow users shop/update", `{"id":1}`, toolOf("shop-update", `{}`), 0},
 		"users":                      {"allow users shop/update", editorBody, toolOf("shop-update", `{}`), 0},
 		"the first decides":          {"allow role administrator shop/update;allow users shop/*", editorBody, toolOf("shop-update", `{}`), 403},
 		"a tool by role":             {"allow role editor tool plain_tool", editorBody, toolOf("plain_tool", `{}`), 0},
@@ -342,7 +345,10 @@ func TestAbilities_ListPages(t *testing.T) {
 		return "[" + strings.Join(names, ",") + "]"
 	}
 	backend := &asktest.Platform{Answer: func(q ask.Question) (*ask.Answer, error) {
-		if strings.Contains(q.Query, "page=3") {
+		switch {
+		case q.Kind == ask.KindCaller:
+			return asktest.JSON(200, adminBody), nil
+		case strings.Contains(q.Query, "page=3"):
 			return asktest.JSON(200, `[{"name":"lab/last","meta":{"annotations":{"destructive":true}}}]`), nil
 		}
 		return asktest.JSON(200, page(len(q.Query))), nil
@@ -350,7 +356,7 @@ func TestAbilities_ListPages(t *testing.T) {
 	s := newSite(t)
 	p := abilitiesPolicy(t, s, "allow lab/* ", "allow tool *")
 	r := request(t, s, backend, "POST", adapter, toolOf("lab-last", `{}`), basicAuth, jsonType)
-	if v, err := p.Check(t.Context(), r); err != nil || v.Status != 403 || len(backend.Questions()) != 3 {
+	if v, err := p.Check(t.Context(), r); err != nil || v.Status != 403 || len(backend.Questions()) != 4 { // and who is calling
 		t.Errorf("got %+v, %v after %d questions", v, err, len(backend.Questions()))
 	}
 	backend.Answer = func(ask.Question) (*ask.Answer, error) { return asktest.JSON(200, page(0)), nil }

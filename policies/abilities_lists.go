@@ -17,9 +17,11 @@ import (
 	"github.com/restwarden/restwarden/policies/mcp"
 )
 
-// isList tells whether c asks for the platform's list of abilities.
+// isList tells whether c asks for the platform's list of abilities, also where a server drops what
+// overrides the method.
 func (p *Abilities) isList(c *call.Call) bool {
-	return c.Kind == call.Single && c.Key == p.namespace && (c.Method == http.MethodGet || c.Method == http.MethodHead)
+	reads := func(method string) bool { return method == http.MethodGet || method == http.MethodHead }
+	return c.Kind == call.Single && c.Key == p.namespace && (reads(c.Method) || reads(c.Wire))
 }
 
 // checkList prepares for the answer to a message that runs nothing. A list shows only what

@@ -152,7 +152,8 @@ func TestAbilities_ListIsFiltered(t *testing.T) {
 	configure(t, p, line("abilities", line("allow shop/erase shop/*")))
 	provision(t, s, p)
 	r := request(t, s, nil, "GET", "/wp-json/wp-abilities/v1/abilities", "", basicAuth)
-	if p.Rewrites(r) != RewriteBody {
+	overridden := request(t, s, nil, "GET", "/wp-json/wp-abilities/v1/abilities?_method=DELETE", "", basicAuth) // a server may lose the query
+	if p.Rewrites(r) != RewriteBody || p.Rewrites(overridden) != RewriteBody {
 		t.Fatal("the list is not rewritten")
 	}
 	a := asktest.JSON(200, `[{"name":"shop/query"},{"name":"core/x"},{"name":"shop/delete","meta":{"annotations":{"destructive":true}}},{"name":"shop/erase","meta":{"annotations":{"destructive":true}}}]`)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/nearest"
 )
@@ -191,8 +192,9 @@ func (p *Access) apply(ctx context.Context, r *Request, rule *Rule) (Verdict, er
 		return inOneWord(answer), nil
 	case answer != nil:
 		return inPlatformWords(answer), nil
-	case rule.admits(who):
-		return Verdict{}, nil
+	}
+	if admitted, err := rule.admitsRights(ctx, r, who); admitted || err != nil {
+		return Verdict{}, err
 	}
 	v := forbidden()
 	if p.LoginOnly && who.Kind == caller.Anonymous {
@@ -223,4 +225,13 @@ func (c *Chain) Access() Standing {
 		}
 	}
 	return Standing{Off: true}
+}
+
+func (p *Access) eachRoute(do func(at, line string, routes ...call.Pattern)) {
+	for i := range p.Rules {
+		do(p.Rules[i].At, p.Rules[i].String(), p.Rules[i].target.routes...)
+	}
+	for i := range p.guards {
+		do(p.guards[i].At, p.guards[i].String(), p.guards[i].target.routes...)
+	}
 }

@@ -44,7 +44,7 @@ func rewriteEmbedded(r *Request, a *ask.Answer, replaced func(*call.Call, jsonte
 		return nil
 	}
 	body, err := rewrite.Embedded(a.Body, r.Call, func(embedded *call.Call, value jsontext.Value) (jsontext.Value, error) {
-		return replaced(embedded, value), nil
+		return replaced(r.certain(embedded), value), nil
 	})
 	if err != nil {
 		return fmt.Errorf("access: the answer is not JSON: %w", err)

@@ -154,3 +154,26 @@ func TestBuiltInRules_OnThePage(t *testing.T) {
 		}
 	}
 }
+
+// TestAccess_SuperAdmin: the super admin of a network passes where an administrator does, on a site of
+// which he is no member, and a rule for users causes no second question.
+func TestAccess_SuperAdmin(t *testing.T) {
+	for target, asked := range map[string]int{"/wp-json/feed/troubleshooting": 2, "/wp-json/a/x": 2, "/wp-json/b/x": 2, "/wp-json/c/x": 1} {
+		for settings, status := range map[int]int{200: 0, 403: 403} {
+			if asked == 1 {
+				status = 0
+			}
+			s, p := newSite(t), new(Access)
+			configure(t, p, rules("allow role administrator /a/**", "allow capability edit_posts /b/**", "allow users /c/**")...)
+			provision(t, s, p)
+			backend := asktest.Routed(map[string]*ask.Answer{
+				"GET /wp/v2/users/me": asktest.JSON(200, `{"id":1,"roles":[],"capabilities":{}}`),
+				"GET /wp/v2/settings": asktest.JSON(settings, `{"title":"x","code":"rest_forbidden"}`),
+			})
+			v, err := p.Check(t.Context(), request(t, s, backend, "GET", target, "", basicAuth))
+			if n := len(backend.Questions()); err != nil || v.Status != status || n != asked {
+				t.Errorf("%s, %d: %+v, %v, %d questions", target, settings, v, err, n)
+			}
+		}
+	}
+}

@@ -302,6 +302,37 @@ func TestAccess_NoQuestionsWhereNobodyNeedsToKnow(t *testing.T) {
 	}
 }
 
+// TestAccess_Untold: a user of whom the platform's answer tells no roles or no capabilities is a user,
+// but nobody can say whether the user has them.
+func TestAccess_Untold(t *testing.T) {
+	const feed, posts, tags = "/wp-json/feed/troubleshooting", "/wp-json/wp/v2/posts", "/wp-json/wp/v2/tags"
+	for _, test := range []struct {
+		body, target string
+		status       int // 0 where the call passes
+		note         string
+	}{
+		{`{"id":1,"name":"admin"}`, posts, 0, ""},
+		{`{"id":1,"name":"admin"}`, feed, 503, "no roles"},
+		{`{"id":1,"name":"admin"}`, tags, 503, "no capabilities"},
+		{`{"id":1,"capabilities":{"administrator":true}}`, feed, 503, "no roles"},
+		{`{"id":1,"roles":["administrator"]}`, tags, 503, "no capabilities"},
+		{`{"id":1,"roles":["administrator"]}`, feed, 0, ""},
+		{`{"id":1,"roles":[],"capabilities":{}}`, feed, 403, ""},
+		{`{"id":1,"roles":[],"capabilities":[]}`, tags, 403, ""},
+		{`{"id":1,"capabilities":{"edit_posts":true}}`, tags, 0, ""},
+		{`{"id":1,"roles":null,"capabilities":{}}`, feed, 503, "no roles"},
+	} {
+		s, p := newSite(t), &Access{LoginOnly: true}
+		configure(t, p, line("allow capability edit_posts /wp/v2/tags"))
+		backend := asktest.Routed(map[string]*ask.Answer{"GET /wp/v2/users/me": asktest.JSON(200, test.body)})
+		r := request(t, s, backend, "GET", test.target, "", basicAuth)
+		d := alone("access", provision(t, s, p)).Judge(t.Context(), r)
+		if d.Verdict.Status != test.status || (test.note == "") != (d.Verdict.Note == "") || !strings.Contains(d.Verdict.Note, test.note) {
+			t.Errorf("%s on %s: %+v", test.body, test.target, d)
+		}
+	}
+}
+
 func TestAccess_CouldNotDecide(t *testing.T) {
 	for name, backend := range map[string]*asktest.Platform{
 		"down":             asktest.Failing(ask.ErrUndecided),

@@ -1,6 +1,7 @@
 package policies
 
 import (
+	"context"
 	"errors"
 
 	"github.com/restwarden/restwarden/policies/call"
@@ -11,7 +12,7 @@ import (
 // the reader needs them before any policy is asked.
 type Reading struct{}
 
-// CheckReading refuses what the reader refused. A call under another platform's prefix
+// CheckReading refuses what the reader refused, and a route that is not certain. A call under another platform's prefix
 // cannot be read with the right names, so it returns ErrForeign: "could not decide".
 func (*Reading) CheckReading(r *Request) (Verdict, error) {
 	if r.Call.Foreign {
@@ -20,7 +21,19 @@ func (*Reading) CheckReading(r *Request) (Verdict, error) {
 	if r.Call.Kind == call.Refused {
 		return Verdict{}, r.Call.Refusal
 	}
-	return Verdict{}, nil
+	return Verdict{}, bentRoute(r)
+}
+
+// CheckPreflight refuses the same route: the platform would ask the endpoints of another one.
+func (*Reading) CheckPreflight(_ context.Context, r *Request) (Verdict, error) {
+	return Verdict{}, bentRoute(r)
+}
+
+func bentRoute(r *Request) error {
+	if r.Call.Bent(r.Site.dots) {
+		return errRouteDot
+	}
+	return nil
 }
 
 // ErrForeign says that the directive names the wrong platform.

@@ -77,6 +77,7 @@ func NewChain(site *Site, mode Mode, configured map[string]*Configured) (*Chain,
 	if err := c.provision(site); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
+	site.dots = c.dots()
 	c.locked = locked(c.links)
 	return c, nil
 }

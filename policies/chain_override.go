@@ -8,7 +8,7 @@ import (
 	"github.com/restwarden/restwarden/policies/call"
 )
 
-// judgeOther judges what r is to a server that drops the header X-HTTP-Method-Override. d is the
+// judgeOther judges what r is to a server that drops what overrides its method. d is the
 // decision on r as it was sent, no enforced refusal. Both readings must be allowed, so that of
 // two refusals the enforced one counts. A refusal of the other reading alone makes it r.Call,
 // so that the record names its method.
@@ -22,7 +22,7 @@ func (c *Chain) judgeOther(ctx context.Context, r *Request, other *call.Call, d 
 		d.Err = errors.Join(d.Err, e.Err)
 		return d
 	}
-	note := fmt.Sprintf("Servers may drop the header X-HTTP-Method-Override, and without it the call is %s.", other.Method)
+	note := fmt.Sprintf("Servers may drop what overrides the method, a header or the query, and without it the call is %s.", other.Method)
 	if e.Verdict.Note != "" {
 		note += " " + e.Verdict.Note
 	}
@@ -46,4 +46,15 @@ func (r *Request) without(other *call.Call) *Request {
 		also.Trace = &quiet
 	}
 	return &also
+}
+
+// signed returns the reading of the call that its signature is of. A signer who writes _method into
+// the query signs that method. A header that something on the way drops or adds is none of his.
+func (r *Request) signed() *call.Call {
+	if r.first != nil {
+		if _, set := r.Call.QueryVariable("_method"); set {
+			return r.first.Call
+		}
+	}
+	return r.Call
 }

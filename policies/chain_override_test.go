@@ -6,8 +6,8 @@ import (
 	"github.com/restwarden/restwarden/policies/store"
 )
 
-// TestOverride_BothMethods: where the override header alone changes the method, the call and
-// the one of a server that drops the header must both be allowed.
+// TestOverride_BothMethods: where a header or the query changes the method, the call and the one
+// of a server that drops these must both be allowed.
 func TestOverride_BothMethods(t *testing.T) {
 	const posts, sub = "/wp-json/wp/v2/posts/5", "/wp-json/wc/v3/orders/13"
 	for name, test := range map[string]struct {
@@ -17,18 +17,20 @@ func TestOverride_BothMethods(t *testing.T) {
 		status               int
 		methodOf             string // of the call that is refused
 	}{
-		"the override is denied":       {[]string{"deny DELETE /wp/v2/posts/*"}, "POST", posts, "", "DELETE", 403, "DELETE"},
-		"the request line is denied":   {[]string{"deny POST /wp/v2/posts/*"}, "POST", posts, "", "DELETE", 403, "POST"},
-		"GET, denied as POST":          {[]string{"deny POST /wp/v2/posts/*"}, "POST", posts, "", "GET", 403, "POST"},
-		"POST, denied as GET":          {[]string{"deny GET /wp/v2/posts/*"}, "GET", posts, "", "POST", 403, "GET"},
-		"both are allowed":             {[]string{"deny PATCH /wp/v2/posts/*"}, "POST", posts, "", "DELETE", 0, ""},
-		"the query says so, too":       {[]string{"deny POST /wp/v2/posts/*"}, "POST", posts + "?_method=DELETE", "", "DELETE", 0, ""},
-		"the header changes nothing":   {[]string{"deny GET /wp/v2/posts/*"}, "POST", posts, "", "POST", 0, ""},
-		"an update behind GET":         {nil, "POST", sub, "{}", "GET", 400, "POST"},
-		"an update behind OPTIONS":     {nil, "PUT", sub, "{}", "OPTIONS", 400, "PUT"},
-		"a batch behind GET":           {[]string{"deny DELETE /wp/v2/posts/*"}, "POST", "/wp-json/batch/v1", `{"requests":[{"path":"/wp/v2/posts/1","method":"DELETE"}]}`, "GET", 403, "POST"},
-		"a batch of orders behind GET": {nil, "POST", "/wp-json/wc/v3/orders/batch", `{"update":[{"id":13}]}`, "GET", 400, "POST"},
-		"a batch either way":           {[]string{"deny POST /wc/v3/products/batch"}, "POST", "/wp-json/wc/v3/products/batch", `{"update":[{"id":1}]}`, "PUT", 403, "POST"},
+		"the override is denied":     {[]string{"deny DELETE /wp/v2/posts/*"}, "POST", posts, "", "DELETE", 403, "DELETE"},
+		"the request line is denied": {[]string{"deny POST /wp/v2/posts/*"}, "POST", posts, "", "DELETE", 403, "POST"},
+		"GET, denied as POST":        {[]string{"deny POST /wp/v2/posts/*"}, "POST", posts, "", "GET", 403, "POST"},
+		"POST, denied as GET":        {[]string{"deny GET /wp/v2/posts/*"}, "GET", posts, "", "POST", 403, "GET"},
+		"both are allowed":           {[]string{"deny PATCH /wp/v2/posts/*"}, "POST", posts, "", "DELETE", 0, ""},
+		"the query says so, too":     {[]string{"deny POST /wp/v2/posts/*"}, "POST", posts + "?_method=DELETE", "", "DELETE", 403, "POST"},
+		"the query alone":            {[]string{"deny POST /wp/v2/posts/*"}, "POST", posts + "?_method=DELETE", "", "", 403, "POST"},
+		"the query alone, both":      {[]string{"deny PATCH /wp/v2/posts/*"}, "POST", posts + "?_method=DELETE", "", "", 0, ""},
+		"the query changes nothing":  {[]string{"deny GET /wp/v2/posts/*"}, "POST", posts + "?_method=post", "", "", 0, ""},
+		"an update behind the query": {nil, "POST", sub + "?_method=GET", "{}", "", 400, "POST"},
+		"the header changes nothing": {[]string{"deny GET /wp/v2/posts/*"}, "POST", posts, "", "POST", 0, ""},
+		"an update behind GET":       {nil, "POST", sub, "{}", "GET", 400, "POST"},
+		"an update behind OPTIONS":   {nil, "PUT", sub, "{}", "OPTIONS", 400, "PUT"},
+		"a batch either way":         {[]string{"deny POST /wc/v3/products/batch"}, "POST", "/wp-json/wc/v3/products/batch", `{"update":[{"id":1}]}`, "PUT", 403, "POST"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t)
@@ -39,7 +41,11 @@ func TestOverride_BothMethods(t *testing.T) {
 			chain := &Chain{links: []link{
 				linked("access", provision(t, s, access), Settings{}), linked("order_type", provision(t, s, new(OrderType)), Settings{}),
 			}}
-			r := request(t, s, shopOf(nil), test.method, test.target, test.body, jsonType, basicAuth, override+test.as)
+			headers := []string{jsonType, basicAuth}
+			if test.as != "" {
+				headers = append(headers, override+test.as)
+			}
+			r := request(t, s, shopOf(nil), test.method, test.target, test.body, headers...)
 			d := chain.Judge(t.Context(), r)
 			if d.Verdict.Status != test.status || test.status != 0 && r.Call.Method != test.methodOf {
 				t.Errorf("%s: %+v (%v), want %d", r.Call.Method, d.Verdict, d.Err, test.status)

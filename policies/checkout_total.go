@@ -1,12 +1,12 @@
 package policies
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -124,14 +124,33 @@ func notInteger(name string) error {
 	return &call.Refusal{Status: http.StatusBadRequest, Code: CodeInvalidParam, Reason: name}
 }
 
-// cart holds the fields that are needed of the checkout API's cart.
-type cart struct {
-	Items    []json.RawMessage `json:"items"`
-	Billing  map[string]any    `json:"billing_address"`
-	Shipping map[string]any    `json:"shipping_address"`
-	Totals   struct {
-		Price string `json:"total_price"`
-	} `json:"totals"`
+// checkoutVariables are those of a checkout, or of a batch with one, that the platform, its scripts
+// and translations of it send, beside the platform's nonce.
+var checkoutVariables = []string{
+	"rest_route", "_locale", "_method", "lang", "requests", "validation",
+	"additional_fields", "billing_address", "create_account", "customer_note", "customer_password", "expected_total", "extensions", "payment_data",
+	"payment_method", "shipping_address",
+}
+
+// onlyOwnVariables refuses a request with other variables, unless its address has the site's own
+// prefix. The shop takes such a request for a page first: add-to-cart would change the cart between
+// question and checkout, and so may what plugins read. Another name of the prefix is no help: where a
+// rewrite makes the call of it, PHP still gets the client's own address.
+func (p *CheckoutTotal) onlyOwnVariables(c *call.Call) error {
+	if c.OwnPrefix {
+		return nil
+	}
+	names, certain, err := c.RequestNames()
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		certain = certain && (name == p.site.Platform.NonceParam || slices.Contains(checkoutVariables, name))
+	}
+	if !certain {
+		return call.Ambiguous("checkout_variables")
+	}
+	return nil
 }
 
 func (p *CheckoutTotal) compare(ctx context.Context, r *Request) (Verdict, error) {
@@ -139,7 +158,10 @@ func (p *CheckoutTotal) compare(ctx context.Context, r *Request) (Verdict, error
 	if !states || err != nil {
 		return Verdict{}, err
 	}
-	answer, refusal, err := p.currentCart(ctx, r)
+	if err := p.onlyOwnVariables(r.Whole.Call); err != nil {
+		return Verdict{}, err
+	}
+	answer, now, refusal, err := p.currentCart(ctx, r)
 	switch {
 	case err != nil:
 		return Verdict{}, err
@@ -148,11 +170,8 @@ func (p *CheckoutTotal) compare(ctx context.Context, r *Request) (Verdict, error
 	case answer == nil:
 		return Verdict{}, nil
 	}
-	now, empty, err := cartTotal(answer.Body)
-	if err != nil || empty {
-		return Verdict{}, err
-	}
-	if now == expected || p.Refuse == "higher" && now < expected {
+	if now.empty || now.total == expected || p.Refuse == "higher" && now.total < expected {
+		answer.Close()
 		return Verdict{}, nil
 	}
 	v := Verdict{
@@ -162,7 +181,7 @@ func (p *CheckoutTotal) compare(ctx context.Context, r *Request) (Verdict, error
 	v.Header = crossOrigin(answer.Header)
 	if h := r.HTTP.Header; h.Get("Nonce") != "" || h.Get("Cart-Token") != "" {
 		// Without these headers another site could make the shopper's browser ask.
-		v.Data = map[string]any{"cart": json.RawMessage(answer.Body)}
+		v.Cart = answer
 	}
 	return v, nil
 }
@@ -171,83 +190,38 @@ func (p *CheckoutTotal) compare(ctx context.Context, r *Request) (Verdict, error
 // other addresses, currentCart applies them first, as the checkout would. answer is nil
 // if that is not allowed (observe). refusal is the platform's answer if it rejects the
 // addresses or the session.
-func (p *CheckoutTotal) currentCart(ctx context.Context, r *Request) (answer, refusal *ask.Answer, err error) {
-	q := ask.Question{Kind: ask.KindCart, Route: "/" + p.site.Platform.Checkout + "/cart"}
-	if answer, err = r.Ask(ctx, q); err != nil {
-		return nil, nil, fmt.Errorf("what is in the cart: %w", err)
+func (p *CheckoutTotal) currentCart(ctx context.Context, r *Request) (answer *ask.Answer, now cart, refusal *ask.Answer, err error) {
+	sent, err := readAddresses(r.Call)
+	if err != nil {
+		return nil, cart{}, nil, err
 	}
-	if answer.Status != http.StatusOK {
-		return nil, nil, fmt.Errorf("what is in the cart: %w", ask.Unexpected(answer))
+	q := ask.Question{Route: "/" + p.site.Platform.Checkout + "/cart"}
+	var changes []byte
+	answer, now, err = askCart(ctx, r, q, func(c cart) (err error) {
+		changes, err = sent.changes(c)
+		return err
+	})
+	if err == nil && answer.Status != http.StatusOK {
+		err = fmt.Errorf("what is in the cart: %w", ask.Unexpected(answer))
 	}
-	changes, err := addressChanges(r.Call, answer.Body)
 	if changes == nil || err != nil {
-		return answer, nil, err
+		return answer, now, nil, err
 	}
+	answer.Close()
 	if r.Observed {
-		return nil, nil, nil
+		return nil, cart{}, nil, nil
 	}
 	q.Method, q.Route, q.Body = http.MethodPost, q.Route+"/update-customer", changes
-	if answer, err = r.Ask(ctx, q); err != nil {
-		return nil, nil, fmt.Errorf("what is in the cart: %w", err)
-	}
+	answer, now, err = askCart(ctx, r, q, func(cart) error { return nil })
 	switch {
+	case err != nil:
+		return nil, cart{}, nil, err
 	case answer.Status == http.StatusOK:
-		return answer, nil, nil
+		return answer, now, nil, nil
 	case answer.Status < 500 && answer.Code() != "":
-		return nil, answer, nil
+		return nil, cart{}, answer, nil
 	}
-	return nil, nil, fmt.Errorf("what is in the cart: %w", ask.Unexpected(answer))
-}
-
-// addressChanges returns the body of an update-customer request with the addresses of c
-// that differ from the cart's, or nil if none differ.
-func addressChanges(c *call.Call, body []byte) ([]byte, error) {
-	var now cart
-	if err := json.Unmarshal(body, &now); err != nil {
-		return nil, fmt.Errorf("%w: the cart does not parse: %w", ask.ErrUndecided, err)
-	}
-	changes := map[string]any{}
-	for name, current := range map[string]map[string]any{"billing_address": now.Billing, "shipping_address": now.Shipping} {
-		v, set, err := c.Param(name)
-		if err != nil {
-			return nil, err
-		}
-		fields, ok := v.(map[string]any)
-		if set && v != nil && !ok {
-			return nil, call.Ambiguous("address")
-		}
-		for field, value := range fields {
-			if fmt.Sprint(current[field]) != fmt.Sprint(value) {
-				changes[name] = fields
-				break
-			}
-		}
-	}
-	if len(changes) == 0 {
-		return nil, nil
-	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false) // what needs no escape stays as large as it came
-	err := e.Encode(changes)
-	return b.Bytes(), err
-}
-
-// cartTotal reads the total in minor units. empty means that the cart holds nothing; the
-// platform itself refuses such a checkout.
-func cartTotal(body []byte) (total int64, empty bool, err error) {
-	var now cart
-	if err := json.Unmarshal(body, &now); err != nil {
-		return 0, false, fmt.Errorf("%w: the cart does not parse: %w", ask.ErrUndecided, err)
-	}
-	if len(now.Items) == 0 {
-		return 0, true, nil
-	}
-	total, err = strconv.ParseInt(now.Totals.Price, 10, 64)
-	if err != nil {
-		return 0, false, fmt.Errorf("%w: the cart's total_price is not an integer", ask.ErrUndecided)
-	}
-	return total, false, nil
+	return nil, cart{}, nil, fmt.Errorf("what is in the cart: %w", ask.Unexpected(answer))
 }
 
 // crossOrigin copies the headers of a checkout API answer that say which other origins

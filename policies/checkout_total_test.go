@@ -75,8 +75,8 @@ func TestCheckoutTotal(t *testing.T) {
 				t.Errorf("asked %d questions, want %d", n, test.asked)
 			}
 			if test.status == 409 {
-				if d.Verdict.Code != "woocommerce_rest_checkout_total_mismatch" || (d.Verdict.Data["cart"] != nil) != (r.HTTP.Header.Get("Nonce") != "") {
-					t.Errorf("got %s with %v", d.Verdict.Code, d.Verdict.Data)
+				if d.Verdict.Code != "woocommerce_rest_checkout_total_mismatch" || (d.Verdict.Cart != nil) != (r.HTTP.Header.Get("Nonce") != "") {
+					t.Errorf("got %s with %v", d.Verdict.Code, d.Verdict.Cart)
 				}
 			}
 		})

@@ -1,10 +1,8 @@
 package policies
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"net/http"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -133,27 +131,6 @@ func (s *Site) rootProblem(ctx context.Context, b ask.Backend, by Reach, why err
 		}
 	}
 	return Problem{ProblemRoot, fmt.Sprintf("there is no REST root at %s/%s/: %s. If it is elsewhere, check prefix and base", s.Base, s.Prefix, why)}
-}
-
-// HasScripts tells whether the site really has the scripts whose forms are forwarded
-// unread. Without an action admin-ajax.php says "0", and async-upload.php sends an
-// anonymous caller to the login page; a front controller in their place does neither.
-// HasScripts returns false for any other answer.
-func (s *Site) HasScripts(ctx context.Context, b ask.Backend, by Reach) bool {
-	ask := func(page string) *ask.Answer {
-		a, err := b.Ask(ctx, ask.Question{Kind: ask.KindIndex, Page: page, As: ask.AsNobody, Base: by.Base})
-		if err != nil {
-			return new(ask.Answer)
-		}
-		return a
-	}
-	a := ask(s.Platform.AjaxScript)
-	if a.Status != http.StatusOK && a.Status != http.StatusBadRequest || string(bytes.TrimSpace(a.Body)) != "0" {
-		return false
-	}
-	a = ask(s.Platform.UploadScript)
-	login, _, _ := strings.Cut(a.Header.Get("Location"), "?")
-	return a.Status == http.StatusFound && strings.HasSuffix(login, "-login.php")
 }
 
 // prefixProblems compares the addresses that the site gives for its own routes with the

@@ -2,7 +2,6 @@ package policies
 
 import (
 	"errors"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -161,37 +160,6 @@ func TestRelease_WhatTheRootListsIsNoProof(t *testing.T) {
 				t.Errorf("refund_totals: %+v, %v", v, err)
 			}
 		})
-	}
-}
-
-// TestHasScripts: both scripts must answer for themselves. A front controller in place of
-// one of them may run the main query and read the form.
-func TestHasScripts(t *testing.T) {
-	ajax := asktest.JSON(http.StatusBadRequest, "0")
-	login := &ask.Answer{Status: http.StatusFound, Header: http.Header{"Location": {"http://h/wp-login.php?redirect_to=x"}}}
-	for name, test := range map[string]struct {
-		ajax, upload *ask.Answer
-		want         bool
-	}{
-		"both":                     {ajax, login, true},
-		"a page for the second":    {ajax, &ask.Answer{Status: http.StatusOK, Body: []byte("<html>")}, false},
-		"elsewhere":                {ajax, &ask.Answer{Status: http.StatusFound, Header: http.Header{"Location": {"http://h/404/?x=wp-login.php"}}}, false},
-		"a page for the first":     {&ask.Answer{Status: http.StatusNotFound}, login, false},
-		"more than the first says": {asktest.JSON(http.StatusOK, "00"), login, false},
-	} {
-		s := newSite(t)
-		b := &asktest.Platform{Answer: func(q ask.Question) (*ask.Answer, error) {
-			if strings.HasSuffix(q.Page, "async-upload.php") {
-				return test.upload, nil
-			}
-			return test.ajax, nil
-		}}
-		if got := s.HasScripts(t.Context(), b, Reach{}); got != test.want {
-			t.Errorf("%s: %t", name, got)
-		}
-	}
-	if newSite(t).HasScripts(t.Context(), asktest.Failing(ask.ErrUndecided), Reach{}) {
-		t.Error("no answer counts as yes")
 	}
 }
 

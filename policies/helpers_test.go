@@ -47,7 +47,7 @@ func request(tb testing.TB, s *Site, b ask.Backend, method, target, body string,
 		r.Header.Add(name, value)
 	}
 	c := call.NewReader(call.Site{
-		Platform: s.Platform, Base: s.Base, Limits: call.Limits{Body: 1 << 20, Upload: 1 << 20, Spool: call.NewSpool(tb.TempDir(), 1<<20)},
+		Platform: s.Platform, Base: s.Base, Limits: call.Limits{Body: 1 << 20, Upload: 1 << 20, Spool: call.NewSpool(tb.TempDir(), 16<<20)},
 	}).Read(r, nil)
 	tb.Cleanup(c.Close)
 	whole := &caller.Whole{Site: s.Site, Call: c, HTTP: r, Backend: b, Client: netip.MustParseAddr("192.0.2.7")}
@@ -106,6 +106,10 @@ type brokenStore struct{ store.Store }
 
 func (brokenStore) Get(context.Context, string) (string, bool, error) {
 	return "", false, store.ErrFull
+}
+
+func (brokenStore) GetAll(context.Context, ...string) (map[string]string, error) {
+	return nil, store.ErrFull
 }
 
 func (brokenStore) Set(context.Context, string, string, time.Duration) error {

@@ -20,6 +20,7 @@ type Installed struct {
 
 	namespaces []string
 	http       bool // the home address is not https
+	index      *index.Index
 	routes     []*index.Route
 	tools      []*index.Route // servers of tools
 	found      []*plugins.Plugin
@@ -31,9 +32,10 @@ func NewInstalled(root *index.Root) *Installed {
 	x := &Installed{
 		namespaces: root.Namespaces,
 		http:       strings.HasPrefix(strings.ToLower(cmp.Or(root.Home, root.URL)), "http:"),
-		routes:     index.New(root.Patterns(), root.Namespaces).Routes(),
+		index:      index.New(root.Patterns(), root.Namespaces),
 		found:      plugins.Find(root.Namespaces, root.Patterns()).Plugins,
 	}
+	x.routes = x.index.Routes()
 	for _, route := range x.routes {
 		if slices.ContainsFunc(root.Routes, func(l index.Listed) bool { return l.ServesTools() && l.Called() == route.Called() }) {
 			x.tools = append(x.tools, route)

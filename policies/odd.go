@@ -23,7 +23,7 @@ type Odd struct {
 // odd only what is certain.
 func (c *Chain) Odd() []Odd { return c.OddOn(nil) }
 
-// OddOn is Odd for a site whose REST root is known: it also returns W15, W19, W20 and W24, and W16 only for what
+// OddOn is Odd for a site whose REST root is known: it also returns W15, W19, W20, W24 and W25, and W16 only for what
 // the site has. A nil site is not known.
 func (c *Chain) OddOn(site *Installed) []Odd {
 	var odd []Odd
@@ -35,6 +35,7 @@ func (c *Chain) OddOn(site *Installed) []Odd {
 	if site != nil {
 		odd = append(odd, c.absent(site)...)
 		odd = append(odd, c.oddCredential(site)...)
+		odd = append(odd, c.Narrow(site.index)...)
 	}
 	odd = append(odd, c.oddAbilities(site)...)
 	odd = append(odd, c.oddRoutes()...)
@@ -102,23 +103,8 @@ func (c *Chain) oddRoutes() (odd []Odd) {
 		}
 	}
 	for i := range c.links {
-		switch p := c.links[i].policy.(type) {
-		case *Access:
-			for j := range p.Rules {
-				check(p.Rules[j].At, p.Rules[j].String(), p.Rules[j].target.routes...)
-			}
-		case *RateLimits:
-			for _, l := range p.Limits {
-				check(l.At, l.String(), l.target.routes...)
-			}
-		case *StripQuery:
-			for j := range p.Strips {
-				check(p.Strips[j].At, "strip_query "+p.Strips[j].Name, p.Strips[j].target.routes...)
-			}
-		case *Redact:
-			for _, r := range p.redactions {
-				check(r.At, "redact", r.pattern)
-			}
+		if p, ok := c.links[i].policy.(router); ok {
+			p.eachRoute(check)
 		}
 	}
 	return odd

@@ -5,11 +5,9 @@ import (
 	"errors"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
-	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/hosts"
 )
@@ -98,12 +96,12 @@ func (p *OrderType) Check(ctx context.Context, r *Request) (Verdict, error) {
 	if p.notNeeded() {
 		return Verdict{}, nil
 	}
-	id, guarded, err := p.guardedID(r.Call)
+	ids, err := p.guardedIDs(r.Call)
 	switch {
 	case err != nil:
 		return Verdict{}, err
-	case guarded:
-		return p.checkIDs(ctx, r, []uint64{id})
+	case len(ids) > 0:
+		return p.checkIDs(ctx, r, ids)
 	case r.Call.Key == p.mcp && r.Call.Method == http.MethodPost:
 		return p.checkTool(ctx, r)
 	case r.HTTP.ContentLength != 0 && r.toTools():
@@ -119,13 +117,11 @@ func (p *OrderType) CheckBatch(ctx context.Context, r *Request) (Verdict, error)
 	}
 	var ids []uint64
 	for _, part := range r.Call.Parts {
-		id, guarded, err := p.guardedID(part)
+		of, err := p.guardedIDs(part)
 		if err != nil {
 			return Verdict{}, err
 		}
-		if guarded {
-			ids = append(ids, id)
-		}
+		ids = append(ids, of...)
 	}
 	if len(ids) == 0 {
 		return Verdict{}, nil
@@ -140,7 +136,8 @@ func (p *OrderType) CheckBatch(ctx context.Context, r *Request) (Verdict, error)
 // partsOf returns the parts of a batch that would change one of ids.
 func (p *OrderType) partsOf(r *Request, ids []uint64, v Verdict) (parts []Part) {
 	for _, part := range r.Call.Parts {
-		if id, guarded, err := p.guardedID(part); guarded && err == nil && slices.Contains(ids, id) {
+		of, _ := p.guardedIDs(part) // CheckBatch has looked at the errors
+		if slices.ContainsFunc(of, func(id uint64) bool { return slices.Contains(ids, id) }) {
 			parts = append(parts, Part{part, v})
 		}
 	}
@@ -154,13 +151,13 @@ func (p *OrderType) notNeeded() bool {
 	return !p.named && p.site.Release.Configured(10, 8)
 }
 
-// guardedID returns the id that c would change through an order route.
-func (p *OrderType) guardedID(c *call.Call) (id uint64, guarded bool, err error) {
+// guardedIDs returns the ids that c may change through an order route.
+func (p *OrderType) guardedIDs(c *call.Call) ([]uint64, error) {
 	param, inPath, guarded := p.guards(c.Method, c.Key)
-	if guarded {
-		id, err = c.ID(param, inPath)
+	if !guarded {
+		return nil, nil
 	}
-	return id, guarded, err
+	return c.IDs(param, inPath)
 }
 
 // guards tells whether calls with a method and the key of a route are guarded. param is the
@@ -196,9 +193,9 @@ func (p *OrderType) checkIDs(ctx context.Context, r *Request, ids []uint64) (Ver
 	case isNobody(claim):
 		return p.site.nobodyMayWrite(ctx, r, p.cureNobody()), nil
 	}
-	open := p.unproven(ctx, r, ids)
-	if len(open) == 0 {
-		return Verdict{}, nil
+	open, err := p.unproven(ctx, r, claim, ids)
+	if len(open) == 0 || err != nil {
+		return Verdict{}, err
 	}
 	result, err := p.prove(ctx, r, claim, open)
 	if err != nil {
@@ -231,64 +228,4 @@ func (p *OrderType) verdict(r *Request, found proof) Verdict {
 		v.Data = map[string]any{"ids": found.others}
 	}
 	return v
-}
-
-// unproven returns the ids without a recent proof, each once. If the store cannot be
-// read, the platform is asked again.
-func (p *OrderType) unproven(ctx context.Context, r *Request, ids []uint64) (open []uint64) {
-	facts := p.factsOf(r)
-	for _, id := range ids {
-		if slices.Contains(open, id) {
-			continue
-		}
-		if !p.proven(ctx, r, factKey(facts, id)) {
-			open = append(open, id)
-			continue
-		}
-		r.Whole.Trace.Remembered(ask.KindRecord)
-	}
-	return open
-}
-
-func (p *OrderType) proven(ctx context.Context, r *Request, key string) bool {
-	if p.late.has(key) {
-		return true
-	}
-	_, proven, err := r.Site.Store.Get(ctx, key)
-	return err == nil && proven
-}
-
-// factsOf is what the keys of the proofs about the shop of r begin with.
-func (p *OrderType) factsOf(r *Request) string { return "order:" + r.Site.shop(r) + ":" }
-
-func factKey(facts string, id uint64) string { return facts + strconv.FormatUint(id, 10) }
-
-// remember keeps a proof. A lost proof only costs another question.
-func (p *OrderType) remember(ctx context.Context, r *Request, id uint64) {
-	_ = r.Site.Store.Set(ctx, factKey(p.factsOf(r), id), "1", proofTTL)
-}
-
-// Watch drops the proofs of the orders that a forwarded delete names.
-func (p *OrderType) Watch(r *Request) func(*ask.Answer) {
-	var keys []string
-	for _, c := range r.Call.Each() {
-		if c.Method != http.MethodDelete {
-			continue
-		}
-		for i := range p.ends {
-			if p.ends[i].Match(c.Key) {
-				if id, err := c.ID("id", p.ends[i].Group(c.Key, "id")); err == nil {
-					keys = append(keys, factKey(p.factsOf(r), id))
-				}
-			}
-		}
-	}
-	if keys == nil {
-		return nil
-	}
-	ctx := context.WithoutCancel(r.HTTP.Context())
-	return ask.OnSuccess(func() {
-		p.late.forget(keys)
-		_ = r.Site.Store.Delete(ctx, keys...) // on error the proof ends with its TTL
-	})
 }

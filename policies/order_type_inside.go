@@ -159,9 +159,9 @@ func (p *OrderType) checkIDsAtDoor(ctx context.Context, r *Request, ids []uint64
 	if err != nil {
 		return Verdict{}, err
 	}
-	open := p.unproven(ctx, r, ids)
-	if len(open) == 0 {
-		return Verdict{}, nil
+	open, err := p.unproven(ctx, r, claim, ids)
+	if len(open) == 0 || err != nil {
+		return Verdict{}, err
 	}
 	known := !isNobody(claim)
 	if known && claim.Verifiable() && p.Credential != "" {

@@ -134,3 +134,12 @@ func TestLateProofs_Races(t *testing.T) {
 		}
 	}
 }
+
+// proven tells whether a proof is kept under key.
+func (p *OrderType) proven(ctx context.Context, r *Request, key string) bool {
+	if p.late.has(key) {
+		return true
+	}
+	_, proven, err := r.Site.Store.Get(ctx, key)
+	return err == nil && proven
+}

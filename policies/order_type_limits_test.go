@@ -1,6 +1,7 @@
 package policies
 
 import (
+	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/ask/asktest"
+	"github.com/restwarden/restwarden/policies/store"
 )
 
 // TestOrderType_CredentialIsBounded: who has no right to change orders that the gateway knows
@@ -106,3 +108,65 @@ func TestOrderType_ForgedSignaturesAreBounded(t *testing.T) {
 // refilled tells whether n calls of many were limited where a frozen clock would limit want:
 // a few more pass, since the limit refills while a slow machine runs the test.
 func refilled(n, want int) bool { return n <= want && n >= want*2/3 }
+
+// trips counts how often a store is read.
+type trips struct {
+	store.Store
+	n    int
+	down bool // for all keys at once, as a shared store that fails
+}
+
+// Get implements store.Store.
+func (s *trips) Get(ctx context.Context, key string) (string, bool, error) {
+	s.n++
+	return s.Store.Get(ctx, key)
+}
+
+// GetAll implements store.Store.
+func (s *trips) GetAll(ctx context.Context, keys ...string) (map[string]string, error) {
+	if s.n++; s.down {
+		return nil, store.ErrFull
+	}
+	return s.Store.GetAll(ctx, keys...)
+}
+
+// TestOrderType_OneTrip: the proofs of a batch are one trip to the store. Credentials that the
+// platform does not accept cause none beyond the limit, and those that it accepts meet no limit.
+func TestOrderType_OneTrip(t *testing.T) {
+	s := newSite(t)
+	counted := &trips{Store: s.Store}
+	s.Store = counted
+	p := provision(t, s, new(OrderType))
+	var items []string
+	for id := range 100 {
+		items = append(items, fmt.Sprintf(`{"id":%d}`, id+101))
+	}
+	judge := func(backend *asktest.Platform, name string) error {
+		junk := base64.StdEncoding.EncodeToString([]byte(name + ":xxxx"))
+		r := request(t, s, backend, "POST", "/wp-json/wc/v3/orders/batch", `{"update":[`+strings.Join(items, ",")+`]}`, jsonType, "Authorization: Basic "+junk)
+		_, err := p.CheckBatch(t.Context(), r)
+		return err
+	}
+	if err := judge(shopOf(nil), "manager"); err != nil || counted.n != 1 {
+		t.Fatalf("%d trips, %v", counted.n, err)
+	}
+	counted.down = true
+	if err := judge(asktest.Failing(ask.ErrUndecided), "manager"); err != nil {
+		t.Error("the gateway's own memory counts while the store fails:", err)
+	}
+	counted.n, counted.down = 0, false
+	forged, limited := asktest.Answering(401, `{"code":"woocommerce_rest_cannot_view"}`), 0
+	for i := range 400 {
+		items = []string{fmt.Sprintf(`{"id":%d}`, 1000+i), `{"id":101}`}
+		if errors.Is(judge(forged, fmt.Sprint("someone", i)), ask.ErrTooMany) {
+			limited++
+		}
+	}
+	if n := len(forged.Questions()); counted.n > n+1 || counted.n+limited != 400 || limited < 250 {
+		t.Errorf("%d trips for %d questions, %d calls limited", counted.n, n, limited)
+	}
+	before := counted.n
+	if err := judge(shopOf(nil), "manager"); err != nil || counted.n != before+1 {
+		t.Errorf("the manager: %d trips, %v", counted.n-before, err)
+	}
+}

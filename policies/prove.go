@@ -62,10 +62,8 @@ func (c *Chain) Prove(q Claim) (Proof, error) {
 	}
 	p := newProver(c, &q, &target)
 	p.limits(c)
-	if q.Index == nil {
-		err = p.anyRoute(&target)
-	} else {
-		err = p.routesOf(q.Index)
+	if err = p.decideAll(&target); err == nil && q.Never {
+		err = p.otherDots(c, &target)
 	}
 	if err != nil {
 		return Proof{}, err

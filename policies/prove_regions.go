@@ -98,6 +98,37 @@ func (p *prover) unproved(format string, args ...any) {
 	}
 }
 
+// decideAll decides the claim for its routes, those of a site or all.
+func (p *prover) decideAll(target *Target) error {
+	if p.claim.Index == nil {
+		return p.anyRoute(target)
+	}
+	return p.routesOf(p.claim.Index)
+}
+
+// otherDots says which routes of a claim the platform runs for others too, which may pass: it takes
+// a dot for any byte, and only what a line names is refused with another one in its place.
+func (p *prover) otherDots(c *Chain, target *Target) error {
+	for _, route := range target.routes {
+		wider := c.site.dots.wider(route)
+		if len(wider) == 0 {
+			continue
+		}
+		wide, err := NewTarget(target.methods, wider)
+		if err != nil {
+			return err
+		}
+		also := newProver(c, p.claim, &wide)
+		if err := also.decideAll(&wide); err != nil {
+			return err
+		}
+		if len(also.proof.Counter)+len(also.proof.Unproved) > 0 {
+			p.unproved("No line names %s, and the platform takes its dot for any character: a call with another one there may pass. Name the route in a rule.", route)
+		}
+	}
+	return nil
+}
+
 // anyRoute decides the claim for all routes of its patterns.
 func (p *prover) anyRoute(target *Target) error {
 	for i := range target.routes {
@@ -115,7 +146,7 @@ func (p *prover) routesOf(x *index.Index) error {
 		if prefix, opaque := route.Opaque(); opaque {
 			err = p.opaque(prefix)
 		} else {
-			err = p.walk(route, route.Name())
+			err = p.walk(p.site.dots.plain(route), route.Name())
 		}
 		if err != nil || p.full() {
 			return err

@@ -2,7 +2,6 @@ package policies
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"net/http"
@@ -11,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/nearest"
 	"github.com/restwarden/restwarden/policies/store"
@@ -228,16 +228,14 @@ func (l *RateLimit) name() string {
 	return l.String()
 }
 
-// client returns the key of the client that the limit counts by.
+// client returns the key of the client that the limit counts by. All whose address the server does
+// not know, as behind a socket, are one client.
 func (l *RateLimit) client(ctx context.Context, r *Request) (string, error) {
 	if l.Per == "caller" || l.Per == "key" {
 		name, err := l.caller(ctx, r)
 		if name != "" || err != nil {
 			return name, err
 		}
-	}
-	if !r.Client.IsValid() {
-		return "", errors.New("the server did not say what the client's address is")
 	}
 	return caller.AddressKey(r.Client), nil
 }
@@ -259,4 +257,10 @@ func (l *RateLimit) caller(ctx context.Context, r *Request) (string, error) {
 		}
 	}
 	return "", nil
+}
+
+func (p *RateLimits) eachRoute(do func(at, line string, routes ...call.Pattern)) {
+	for _, l := range p.Limits {
+		do(l.At, l.String(), l.target.routes...)
+	}
 }

@@ -42,6 +42,7 @@ func TestRateLimit_WhoIsOneClient(t *testing.T) {
 	from := func(address string) func(*Request) {
 		return func(r *Request) { r.Client = netip.MustParseAddr(address) }
 	}
+	unknown := func(r *Request) { r.Client = netip.Addr{} }
 	with := func(name, value string) func(*Request) {
 		return func(r *Request) { r.HTTP.Header.Set(name, value) }
 	}
@@ -60,6 +61,9 @@ func TestRateLimit_WhoIsOneClient(t *testing.T) {
 		"one address":                 {"address", from("192.0.2.1"), from("192.0.2.1"), true},
 		"two addresses":               {"address", from("192.0.2.1"), from("192.0.2.2"), false},
 		"one IPv6 network":            {"address", from("2001:db8::1"), from("2001:db8::ffff:2"), true},
+		"no address":                  {"address", unknown, unknown, true},
+		"no address, caller":          {"caller", unknown, unknown, true},
+		"no address and one":          {"address", unknown, from("192.0.2.1"), false},
 		"two IPv6 networks":           {"address", from("2001:db8:0:1::1"), from("2001:db8:0:2::1"), false},
 		"IPv4 in IPv6":                {"address", from("192.0.2.1"), from("::ffff:192.0.2.1"), true},
 		"other credentials, address":  {"address", with("Authorization", "Basic eA=="), with("Authorization", "Basic eQ=="), true},

@@ -128,7 +128,7 @@ func (r *Reacher) walk(route *index.Route, visit func(*cover.Place)) (opaque boo
 	if r.part {
 		skip = func(s *cover.State) bool { return !s.Marked() }
 	}
-	space, opaque := spaceOf(route)
+	space, opaque := spaceOf(r.prover.site.dots.plain(route))
 	seen := map[*cover.State]bool{}
 	return opaque, r.prover.Walk(space, skip, func(place *cover.Place) bool {
 		if !seen[place.State] && (!r.part || place.State.Within()) {

@@ -207,7 +207,9 @@ func (p *Redact) Rewrite(r *Request, a *ask.Answer) error {
 	}
 	body, err := p.redactAnswer(r, a.Body)
 	if err == nil && p.redactsEmbedded(r) {
-		body, err = rewrite.Embedded(body, r.Call, p.embedded)
+		body, err = rewrite.Embedded(body, r.Call, func(embedded *call.Call, value jsontext.Value) (jsontext.Value, error) {
+			return p.embedded(r.certain(embedded), value)
+		})
 	}
 	if err != nil {
 		if a.Status >= http.StatusBadRequest {
@@ -219,4 +221,10 @@ func (p *Redact) Rewrite(r *Request, a *ask.Answer) error {
 	a.Header.Del("ETag")
 	a.Header.Del("Last-Modified")
 	return nil
+}
+
+func (p *Redact) eachRoute(do func(at, line string, routes ...call.Pattern)) {
+	for _, r := range p.redactions {
+		do(r.At, "redact", r.pattern)
+	}
 }

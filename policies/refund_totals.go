@@ -94,8 +94,12 @@ func (p *RefundTotals) check(ctx context.Context, r *Request, said *refundAnswer
 	}
 	known, asked := said.known[namespace]
 	if !asked {
-		if known, err = p.known(ctx, r, namespace); err != nil {
+		var refusal *ask.Answer
+		switch known, refusal, err = p.known(ctx, r, namespace, claim); {
+		case err != nil:
 			return Verdict{}, err
+		case refusal != nil:
+			return inPlatformWords(refusal), nil
 		}
 		if said.known == nil {
 			said.known = map[string]bool{}
@@ -152,33 +156,45 @@ func truthy(v any) bool {
 	return true
 }
 
-// known asks the refund route for its schema. Only the content counts, since a missing
-// route answers 200 too.
-func (p *RefundTotals) known(ctx context.Context, r *Request, namespace string) (bool, error) {
+// known asks the refund route for its schema, as nobody first: it is the same for everybody. Only
+// the content counts, since a missing route answers 200 too. A refusal is that of the caller's own
+// credentials.
+func (p *RefundTotals) known(ctx context.Context, r *Request, namespace string, claim caller.Claim) (known bool, refusal *ask.Answer, err error) {
 	key := "schema:" + r.Site.shop(r) + ":" + namespace
 	if v, ok, err := r.Site.Store.Get(ctx, key); err == nil && ok {
 		r.Whole.Trace.Remembered(ask.KindSchema)
-		return v == "1", nil
+		return v == "1", nil, nil
 	}
-	a, err := r.Ask(ctx, ask.Question{
-		Kind: ask.KindSchema, As: ask.AsNobody, Method: http.MethodOptions, Route: "/" + namespace + "/orders/0/refunds",
-	})
-	if err != nil {
-		return false, fmt.Errorf("does the shop know compute_totals: %w", err)
+	q := ask.Question{Kind: ask.KindSchema, As: ask.AsNobody, Method: http.MethodOptions, Route: "/" + namespace + "/orders/0/refunds"}
+	a, err := r.Ask(ctx, q)
+	if err == nil && (a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden) {
+		q.As = ask.AsCaller // the site is closed to nobody
+		a, err = r.Ask(ctx, q)
 	}
-	if a.Status != http.StatusOK {
-		return false, fmt.Errorf("does the shop know compute_totals: %w", ask.Unexpected(a))
+	switch {
+	case err != nil:
+		return false, nil, fmt.Errorf("does the shop know compute_totals: %w", err)
+	case q.As == ask.AsCaller && refusesCaller(a, claim):
+		return false, a, nil
+	case a.Status != http.StatusOK:
+		return false, nil, fmt.Errorf("does the shop know compute_totals: %w", ask.Unexpected(a))
 	}
-	known, err := listsArgument(a.Body, "compute_totals")
-	if err != nil {
-		return false, err
+	if known, err = listsArgument(a.Body, "compute_totals"); err != nil {
+		return false, nil, err
 	}
 	value := "0"
 	if known {
 		value = "1"
 	}
 	_ = r.Site.Store.Set(ctx, key, value, schemaTTL) // a lost answer costs one more question
-	return known, nil
+	return known, nil, nil
+}
+
+// refusesCaller tells whether a, to a question for a schema, refuses the caller's credentials. No
+// right is needed for a schema, so that the call would get the same. A signature fits no question.
+func refusesCaller(a *ask.Answer, claim caller.Claim) bool {
+	return (claim == caller.ClaimUser || claim == caller.ClaimKey) && refuses(a) && !a.MayNotRead() &&
+		(a.Status == http.StatusUnauthorized || a.Code() == "rest_cookie_invalid_nonce")
 }
 
 // listsArgument looks for an argument of the POST endpoint in the answer to an

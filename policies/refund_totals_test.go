@@ -1,6 +1,7 @@
 package policies
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 
@@ -74,5 +75,60 @@ func TestRefundTotals_OverrideAsksOnce(t *testing.T) {
 		if n := len(backend.Questions()); d.Verdict.Status != 400 || n != 2 {
 			t.Errorf("%v: %d after %d questions, want 400 after 2, %v", mode, d.Verdict.Status, n, d.Err)
 		}
+	}
+}
+
+// TestRefundTotals_ClosedSite: where a plugin or a snippet shows nobody anything, the caller of the
+// refund is asked as, and what is learned counts for the next one. Forged credentials stay refused.
+func TestRefundTotals_ClosedSite(t *testing.T) {
+	const knows = `{"endpoints":[{"methods":["GET"],"args":{}},{"methods":["POST"],"args":{"compute_totals":{"type":"boolean"}}}]}`
+	for name, test := range map[string]struct {
+		schema    string
+		headers   []string
+		status    int
+		undecided bool
+	}{
+		"a shop that knows":          {knows, []string{basicAuth}, 0, false},
+		"a shop that does not":       {`[]`, []string{basicAuth}, 400, false},
+		"a cookie":                   {knows, []string{loginLine, nonceLine}, 0, false},
+		"credentials that are wrong": {knows, []string{"Authorization: Basic Zm9yZ2VkOng="}, 401, false},
+		"an old nonce":               {knows, []string{loginLine, "X-WP-Nonce: old"}, 403, false},
+		"a signature":                {knows, []string{`Authorization: OAuth oauth_signature="x"`}, 0, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			p := provision(t, s, new(RefundTotals))
+			backend := &asktest.Platform{Answer: func(q ask.Question) (*ask.Answer, error) {
+				switch {
+				case q.Header.Get("X-WP-Nonce") == "old":
+					return asktest.JSON(403, `{"code":"rest_cookie_invalid_nonce"}`), nil
+				case len(q.Header) == 0, strings.HasPrefix(q.Header.Get("Authorization"), "OAuth"), strings.HasPrefix(q.Header.Get("Authorization"), "Basic Zm9y"):
+					return asktest.JSON(401, `{"code":"rest_not_logged_in","data":{"status":401}}`), nil
+				case q.Method == http.MethodOptions:
+					return asktest.JSON(200, test.schema), nil
+				case q.Route == "/wp/v2/users/me":
+					return asktest.JSON(200, adminBody), nil
+				}
+				return asktest.JSON(404, `{"code":"woocommerce_rest_shop_order_invalid_id"}`), nil
+			}}
+			options := func() (n int) {
+				for _, q := range backend.Questions() {
+					if q.Method == http.MethodOptions {
+						n++
+					}
+				}
+				return n
+			}
+			for range 2 {
+				r := request(t, s, backend, "POST", "/wp-json/wc/v3/orders/5/refunds", `{"compute_totals":true}`, append(test.headers, jsonType)...)
+				v, err := p.Check(t.Context(), r)
+				if (err != nil) != test.undecided || v.Status != test.status || (v.Answer != nil) != (test.status == 401 || test.status == 403) {
+					t.Errorf("got %+v, %v", v, err)
+				}
+			}
+			if n := options(); n != 2 && (test.status == 0 || test.status == 400) && !test.undecided {
+				t.Errorf("asked for the schema %d times, want once as nobody and once as the caller", n)
+			}
+		})
 	}
 }

@@ -39,7 +39,7 @@ type Request struct {
 	agents *agentAnswer // what redact hides of the answer, by abilities; nil until it has read r
 
 	part     bool           // of a batch
-	first    *Request       // the reading with the override header, where this is the one without
+	first    *Request       // the reading with the override, where this is the one without
 	spent    *Signature     // that verified the call, and counts once
 	agent    *message       // to a server of tools; nil until a policy has read it
 	mustSign bool           // set by the lockdown: only the signature of the call opens it

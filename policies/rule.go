@@ -1,6 +1,7 @@
 package policies
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -241,6 +242,35 @@ func (r *Rule) bindSignatures(site *Site) error {
 	return nil
 }
 
+// admitsRights tells whether the rule admits the caller of r, about whom Who has said who. It asks for
+// the rights of callers of whom that does not tell them.
+func (r *Rule) admitsRights(ctx context.Context, req *Request, who caller.Caller) (bool, error) {
+	if r.admits(who) {
+		return true, nil
+	}
+	if r.who == whoRole || r.who == whoCapability {
+		var err error
+		if who, err = req.Rights(ctx); err != nil {
+			return false, err
+		}
+	}
+	if r.admits(who) {
+		return true, nil
+	}
+	return false, r.untold(who)
+}
+
+// untold returns the error of a rule that needs what the platform has not told of the caller.
+func (r *Rule) untold(c caller.Caller) error {
+	switch {
+	case r.who == whoRole && c.NoRoles:
+		return &caller.UntoldError{What: "roles"}
+	case r.who == whoCapability && c.NoCapabilities:
+		return &caller.UntoldError{What: "capabilities"}
+	}
+	return nil
+}
+
 // admits tells whether the rule admits the caller.
 func (r *Rule) admits(c caller.Caller) bool {
 	switch r.who {
@@ -249,7 +279,7 @@ func (r *Rule) admits(c caller.Caller) bool {
 	case whoRole:
 		return c.Kind == caller.User && c.HasRole(r.names)
 	case whoCapability:
-		return c.Kind == caller.User && c.Capabilities[r.names[0]]
+		return c.Kind == caller.User && c.Can(r.names[0])
 	default:
 		return false
 	}

@@ -54,7 +54,7 @@ func (s *Signature) verify(ctx context.Context, r *Request) (fault string, err e
 			return fault, nil
 		}
 	}
-	message, err := s.scheme.message(r.Call, given)
+	message, err := s.scheme.message(r.signed(), given)
 	if err != nil {
 		return "", err
 	}

@@ -46,6 +46,7 @@ type Site struct {
 	Confirmations *confirm.Ledger
 
 	signatures []*Signature // that rules may name
+	dots       dots         // of the chain
 }
 
 // signature returns the declared signature of that name, or nil.

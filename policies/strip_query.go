@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/call/phpvars"
 	"github.com/restwarden/restwarden/policies/caller"
 )
@@ -91,4 +92,10 @@ func dropPairs(query, name string) string {
 		}
 	}
 	return strings.Join(kept, "&")
+}
+
+func (p *StripQuery) eachRoute(do func(at, line string, routes ...call.Pattern)) {
+	for i := range p.Strips {
+		do(p.Strips[i].At, "strip_query "+p.Strips[i].Name, p.Strips[i].target.routes...)
+	}
 }

@@ -54,6 +54,15 @@ func (t *Target) Matches(c *call.Call) bool {
 	return t.match(c) != nil || slices.ContainsFunc(c.Parts, func(part *call.Call) bool { return t.match(part) != nil })
 }
 
+// Uncertain returns the refusal of a call that fits a route of the target only by a dot, or nil; see
+// [call.Call.Bent].
+func (t *Target) Uncertain(c *call.Call) *call.Refusal {
+	if c.Bent(t.routes) {
+		return errRouteDot
+	}
+	return nil
+}
+
 // match returns the first route that c fits, or nil if c is not in the target.
 func (t *Target) match(c *call.Call) *call.Pattern {
 	if !t.method(c.Method) {

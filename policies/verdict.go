@@ -18,6 +18,7 @@ type Verdict struct {
 	Rule    string         // the rule as in the Caddyfile, for the log; empty if the policy is one rule
 	Pos     string         // where the rule stands, "Caddyfile:12"; empty for built-in ones
 	Data    map[string]any // more fields of the body's data object
+	Cart    *ask.Answer    // likewise, the field "cart": the body of this answer, as the platform wrote it
 	Header  http.Header    // more headers, such as Retry-After
 	Answer  *ask.Answer    // the platform's own answer, sent instead of the fields above
 	Note    string         // one more sentence for the log

@@ -1,0 +1,43 @@
+package policies
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/restwarden/restwarden/policies/index"
+)
+
+// TestNarrow: one segment of a rule stands for less than a group of the site's route with a slash,
+// unless the rule, or another one, says more.
+func TestNarrow(t *testing.T) {
+	x := index.New([]string{
+		`/wp/v2/plugins`, `/wp/v2/plugins/(?P<plugin>[^.\/]+(?:\/[^.\/]+)?)`, `/wp/v2/posts/(?P<id>[\d]+)`,
+		`/wp/v2/global-styles/themes/(?P<stylesheet>[\/\s%\w\.\(\)\[\]\@_\-]+)/variations`, `/acme/v1/(?P<id>[\d]+)/files/(?P<name>[\w\/]+)`,
+	}, []string{"wp/v2", "acme/v1"})
+	for rules, want := range map[string]string{
+		"deny /wp/v2/plugins/:plugin":                                    "write /wp/v2/plugins/**",
+		"deny DELETE /wp/v2/*/:plugin":                                   "write /wp/v2/*/**",
+		"allow role editor /wp/v2/plugins/*":                             "write /wp/v2/plugins/**",
+		"deny /wp/v2/global-styles/themes/:theme/variations":             "write /wp/v2/global-styles/themes/**",
+		"deny /acme/v1/:id/files/:name":                                  "write /acme/v1/:id/files/**",
+		"allow users /wp/v2/**\ndeny /wp/v2/plugins/:plugin":             "write /wp/v2/plugins/**",
+		"deny GET /wp/v2/plugins/:a/:b\ndeny /wp/v2/plugins/:a":          "write /wp/v2/plugins/**",
+		"deny /wp/v2/plugins/**":                                         "",
+		"deny /wp/v2/plugins/:a /wp/v2/plugins/:a/:b":                    "",
+		"allow role editor /wp/v2/plugins/:a/:b\ndeny /wp/v2/plugins/:a": "",
+		"deny /wp/v2/posts/:id":                                          "",
+		"deny /wp/v2/plugins":                                            "",
+		"allow anyone /wp/v2/plugins/:plugin":                            "",
+	} {
+		got := ""
+		for _, o := range chainOf(t, strings.Split(rules, "\n")...).Narrow(x) {
+			if o.Code != "W25" || !strings.Contains(o.Text, "misses calls such as /") {
+				t.Errorf("%s: %+v", rules, o)
+			}
+			got += o.Do
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", rules, got, want)
+		}
+	}
+}
