@@ -87,7 +87,7 @@ func (a *audited) record(x *exchange, d policies.Decision, c policies.AgentCall)
 	s, r := a.s, &x.req
 	rec := agentRecord{
 		AgentCall: c, of: a, door: s.routeOf(r.HTTP, c.Call), outcome: string(d.Outcome), site: s.Name,
-		requestID: requestID(r.HTTP), host: s.hostFor(r.HTTP), ip: r.Client.String(), caller: callerOf(r),
+		requestID: requestID(r.HTTP), host: s.hostFor(r.HTTP), ip: addressOf(r.Client), caller: callerOf(r),
 	}
 	if who, known := r.Known(); known {
 		rec.userID = who.ID

@@ -34,6 +34,7 @@ type backend struct {
 	server       *caddyhttp.Server
 	vars         map[string]any // the variables that the site has set, such as root
 	placeholders map[string]any // that the site has defined, with their values for the client's request
+	answers      *heldAnswers   // nil where the answers are of no exchange
 
 	host, remoteAddr, proto string
 	major, minor            int
@@ -83,6 +84,7 @@ func (b timed) Ask(ctx context.Context, q ask.Question) (*ask.Answer, error) {
 // Detach implements ask.Backend. It copies the header and the variables of the request.
 func (b *backend) Detach() ask.Backend {
 	detached := *b
+	detached.answers = nil
 	detached.header = http.Header{}
 	b.copyConnection(detached.header)
 	detached.vars = maps.Clone(b.vars)
@@ -118,7 +120,8 @@ func (b *backend) ask(ctx context.Context, q ask.Question) (*ask.Answer, error) 
 	if q.Kind == ask.KindIndex || q.Kind == ask.KindCart {
 		limit = largeLimit
 	}
-	w := newCapture(limit, http.Header{})
+	kept := &stored{by: b.answers}
+	w := newCapture(limit, http.Header{}, kept)
 	req = caddyhttp.PrepareRequest(req, b.replacer(), w, b.server)
 	if err := way.rewrite(req); err != nil {
 		return nil, err
@@ -133,8 +136,22 @@ func (b *backend) ask(ctx context.Context, q ask.Question) (*ask.Answer, error) 
 	case err = <-result:
 	case <-ctx.Done():
 		b.site.metrics.leave(ended)
+		go func() { <-ended; kept.close() }()
 		return nil, &ask.LeftError{Ended: ended, Err: context.Cause(ctx)}
 	}
+	answer, err := b.answer(ctx, &q, req, w, kept, err)
+	var unexpected *ask.UnexpectedError
+	if errors.As(err, &unexpected) && way.wantsSlash(&q, b.host, unexpected.Answer) {
+		err = &ask.SlashError{UnexpectedError: *unexpected}
+	}
+	if err != nil {
+		kept.close()
+	}
+	return answer, err
+}
+
+// answer returns the answer that w has captured where the handlers have returned err.
+func (b *backend) answer(ctx context.Context, q *ask.Question, req *http.Request, w *capture, kept *stored, err error) (*ask.Answer, error) {
 	if answer := errorAnswer(w, err); answer != nil && ctx.Err() == nil {
 		return answer, nil
 	}
@@ -144,7 +161,11 @@ func (b *backend) ask(ctx context.Context, q ask.Question) (*ask.Answer, error) 
 	if err := context.Cause(ctx); err != nil { // reverse_proxy: status 499, no error
 		return nil, err
 	}
-	return complete(w, req.Method, q.Page != "")
+	answer, err := kept.answer(ctx, w, req.Method, q.Kind == ask.KindCart)
+	if err != nil {
+		return nil, err
+	}
+	return complete(answer, q.Page != "")
 }
 
 // definedFor returns what placeholders of these names stand for in r. A handler such as map
@@ -209,12 +230,8 @@ func errorAnswer(w *capture, err error) *ask.Answer {
 
 // complete returns the answer if the platform itself gave it, in full. Only the answer to
 // a question about a page may be a redirect.
-func complete(w *capture, method string, page bool) (*ask.Answer, error) {
-	answer, err := w.answer(method)
-	switch {
-	case err != nil:
-		return nil, err
-	case answer.Status >= 500, answer.Status == 499, answer.Status >= 300 && answer.Status < 400 && !page:
+func complete(answer *ask.Answer, page bool) (*ask.Answer, error) {
+	if answer.Status >= 500 || answer.Status == 499 || answer.Status >= 300 && answer.Status < 400 && !page {
 		return nil, &ask.UnexpectedError{Answer: answer}
 	}
 	return answer, nil

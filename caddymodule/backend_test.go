@@ -2,7 +2,6 @@ package caddymodule
 
 import (
 	"context"
-	"crypto/tls"
 	"fmt"
 	"io"
 	"net/http"
@@ -199,31 +198,6 @@ func TestBackend_Cookies(t *testing.T) {
 		}
 		if req.ContentLength != 2 || req.Header.Get("Content-Type") != "application/json" {
 			t.Errorf("%s: body of %d bytes", c.q.Kind, req.ContentLength)
-		}
-	}
-}
-
-// TestBackend_Trust: only a trusted proxy's word about the client is believed.
-func TestBackend_Trust(t *testing.T) {
-	for _, trusted := range []bool{true, false} {
-		r := prepared(httptest.NewRecorder(), "/", "X-Forwarded-Proto", "https")
-		caddyhttp.SetVar(r.Context(), caddyhttp.TrustedProxyVarKey, trusted)
-		caddyhttp.SetVar(r.Context(), caddyhttp.ClientIPVarKey, "2001:db8::1")
-		if peerOf(r, varsOf(r)).secure != trusted || peerOf(r, varsOf(r)).client.String() != "2001:db8::1" {
-			t.Errorf("trusted %v: %v %v", trusted, peerOf(r, varsOf(r)).secure, peerOf(r, varsOf(r)).client)
-		}
-	}
-}
-
-// TestPeer_EarlyData: the address of a request in early data may be forged, and counts only
-// when the handshake has ended.
-func TestPeer_EarlyData(t *testing.T) {
-	for _, complete := range []bool{true, false} {
-		r := prepared(httptest.NewRecorder(), "/")
-		r.ProtoMajor, r.TLS = 3, &tls.ConnectionState{HandshakeComplete: complete}
-		caddyhttp.SetVar(r.Context(), caddyhttp.ClientIPVarKey, "2001:db8::1")
-		if p := peerOf(r, varsOf(r)); p.client.IsValid() != complete || !p.secure {
-			t.Errorf("handshake complete %v: %+v", complete, p)
 		}
 	}
 }

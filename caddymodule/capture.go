@@ -1,7 +1,6 @@
 package caddymodule
 
 import (
-	"bytes"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
 )
 
@@ -21,17 +19,14 @@ import (
 type capture struct {
 	header http.Header
 	status int
-	body   bytes.Buffer
-	to     io.Writer // where the body goes: to body, unless it is set
+	to     io.Writer // where the body goes
 	size   int       // of the body
 	limit  int
 	failed error // why the body is not whole
 }
 
-func newCapture(limit int, header http.Header) *capture {
-	c := &capture{limit: limit, header: header}
-	c.to = &c.body
-	return c
+func newCapture(limit int, header http.Header, to io.Writer) *capture {
+	return &capture{limit: limit, header: header, to: to}
 }
 
 // Header implements http.ResponseWriter.
@@ -93,29 +88,6 @@ func (c *capture) zipped() (bool, error) {
 		return true, nil
 	}
 	return false, errEncoded
-}
-
-// answer returns the captured answer to a request with this method, decoded. It returns
-// an error if the answer is not complete.
-func (c *capture) answer(method string) (*ask.Answer, error) {
-	if err := c.whole(method); err != nil {
-		return nil, err
-	}
-	if method == http.MethodHead {
-		return &ask.Answer{Status: c.status, Header: c.header}, nil
-	}
-	zipped, err := c.zipped()
-	if err != nil {
-		return nil, err
-	}
-	body := &c.body
-	if zipped {
-		body = new(bytes.Buffer)
-		if err := gunzip(body, &c.body, c.limit); err != nil {
-			return nil, err
-		}
-	}
-	return &ask.Answer{Status: c.status, Header: c.header, Body: ask.Text(body.Bytes())}, nil
 }
 
 // capturing runs next with w. reverse_proxy panics if an answer ends early, and if w

@@ -2,15 +2,12 @@ package caddymodule
 
 import (
 	"context"
-	"errors"
 	"math/rand/v2"
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
-	"go.uber.org/zap"
 
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/ask"
@@ -21,29 +18,27 @@ const (
 	// discoverEvery is how long a REST root counts as read.
 	discoverEvery = time.Hour
 	// discoverAgain is the pause after a reading that failed or found a problem. The pause
-	// doubles up to discoverEvery.
+	// doubles up to discoverEvery, once a root of the host has been found: without one, clients
+	// miss what only the root says.
 	discoverAgain = time.Minute
-	// discoverNew is the pause between hosts that the configuration does not name, since a
-	// client may send any.
+	// discoverNew is the pause between readings of hosts in another spelling than the
+	// configuration's, since a client may send any.
 	discoverNew = time.Second
-	// discoverScripts is how long it counts whether the scripts are there.
-	discoverScripts = 10 * time.Minute
 )
 
 // discovery reads the REST roots of one site in the background, so that no client but the
 // first with a shop key waits for it. Each host has its own, since each may be another shop.
 type discovery struct {
-	hosts   hosts.Table[*hostRoot]
-	scripts atomic.Int64 // when to ask for the scripts again
+	hosts hosts.Table[*hostRoot]
 	siteReader
 
 	// For the one reading that runs.
-	problems map[string]int  // the number of hosts that have a problem, by its code
-	logged   map[string]bool // texts of problems
+	problems        map[string]int // the number of hosts that have a problem, by its code
+	spelled, others warnings       // of hosts as isSpelled tells them apart
 }
 
 func newDiscovery() *discovery {
-	d := &discovery{problems: map[string]int{}, logged: map[string]bool{}}
+	d := &discovery{problems: map[string]int{}}
 	d.open()
 	return d
 }
@@ -62,13 +57,18 @@ func (d *discovery) request(s *site, r *http.Request, next caddyhttp.Handler, pr
 		return
 	}
 	base, below := baseOf(s, r)
-	if waits && !below || !known && !d.mayLearn(s, r, now) {
+	if waits && !below || !d.mayLearn(s, r, known, now) {
 		return
 	}
 	by := policies.Reach{Host: strings.Clone(r.Host), Secure: peerOf(r, varsOf(r)).secure, Base: base, Pretty: pretty}
 	spelled := s.isSpelled(r)
-	d.start(s, r, next, func(ctx context.Context, b ask.Backend) {
-		if root := d.readRoot(ctx, s, b, by, below); root != nil && s.g.app.dry == nil {
+	asked := ownBackend(s, r, next)
+	if known && h.byClient.Load() {
+		asked.from(r)
+	}
+	d.start(r.Context(), s, asked, func(ctx context.Context, b ask.Backend) {
+		if root := d.readRoot(ctx, s, b, by, below, spelled); root != nil && s.g.app.dry == nil {
+			d.warnNarrow(s, by.Host, root)
 			s.drift(ctx, root, by.Host, spelled)
 		}
 	})
@@ -78,27 +78,6 @@ func (d *discovery) request(s *site, r *http.Request, next caddyhttp.Handler, pr
 func (s *site) isNamed(r *http.Request) bool {
 	host := s.hostOf(r.Host, r)
 	return host != other && !strings.ContainsAny(host, "*{")
-}
-
-// script is called for every form for a script that may be forwarded unread. The gateway
-// asks whether the scripts exist only when there is such a form.
-func (d *discovery) script(s *site, r *http.Request, next caddyhttp.Handler) {
-	base, below := baseOf(s, r)
-	if !below || time.Now().UnixNano() < d.scripts.Load() {
-		return
-	}
-	by := policies.Reach{Host: strings.Clone(r.Host), Secure: peerOf(r, varsOf(r)).secure, Base: base}
-	d.start(s, r, next, func(ctx context.Context, b ask.Backend) {
-		s.reader.TrustScripts(by.Host, s.HasScripts(ctx, b, by))
-		d.scripts.Store(time.Now().Add(discoverScripts).UnixNano())
-	})
-}
-
-// start lets read wait for its turn, unless another reading of this site waits or runs.
-func (d *discovery) start(s *site, r *http.Request, next caddyhttp.Handler, read func(context.Context, ask.Backend)) {
-	if !d.busy.Load() {
-		d.siteReader.start(r.Context(), s, newBackend(s, r, next).Detach(), read)
-	}
 }
 
 // await waits until the root of r's host has been read once. It gives up when ctx ends, and
@@ -153,16 +132,17 @@ func isBelow(path, base string) bool {
 }
 
 // readRoot reads the root of one host and says when it is due again. It returns nil for a
-// root that could not be read.
-func (d *discovery) readRoot(ctx context.Context, s *site, b ask.Backend, by policies.Reach, below bool) *policies.Root {
+// root that could not be read. spelled tells whether the configuration names the host, see isSpelled.
+func (d *discovery) readRoot(ctx context.Context, s *site, b ask.Backend, by policies.Reach, below, spelled bool) *policies.Root {
 	root, err := s.Discover(ctx, b, by)
 	read := new(hostRoot)
 	if err == nil {
 		read.learn(root)
 	}
 	h := d.hosts.GetOrPut(by.Host, func() *hostRoot { return read })
+	h.spelled = spelled
 	if err != nil {
-		d.failed(s, err)
+		d.failed(s, h, err)
 	} else {
 		h.learn(root)
 		d.hosts.Put(by.Host, h) // it may have become larger
@@ -173,66 +153,19 @@ func (d *discovery) readRoot(ctx context.Context, s *site, b ask.Backend, by pol
 	if by.Pretty {
 		h.queryOnly.Store(false)
 	}
+	found := root != nil && (root.Index != nil || root.Home != "")
+	h.found = h.found || found
+	h.byClient.Store(!found && !h.byClient.Load())
 	pause := discoverEvery
-	if err != nil || len(root.Problems) > 0 {
+	switch {
+	case err == nil && len(root.Problems) == 0 && !h.byClient.Load():
+		h.failures = 0
+	case !h.found:
+		pause = discoverAgain
+	default:
 		pause = min(discoverEvery, discoverAgain<<min(h.failures, 10))
 		h.failures++
-	} else {
-		h.failures = 0
 	}
 	h.due.Store(time.Now().Add(jittered(pause, rand.Float64())).UnixNano()) //nolint:gosec // no secret
 	return root
-}
-
-// failed logs that a root could not be read. The first failure of its kind is a warning if
-// the answer shows the cause.
-func (d *discovery) failed(s *site, err error) {
-	level, text := zap.DebugLevel, err.Error()
-	var unexpected *ask.UnexpectedError
-	if errors.As(err, &unexpected) && !d.logged[text] && len(d.logged) < maxLogged {
-		d.logged[text] = true
-		level = zap.WarnLevel
-	}
-	s.logger.Log(level, "the REST root could not be read", zap.String("site", s.Name), zap.Error(err))
-}
-
-// maxLogged bounds the texts of problems that are remembered, since hosts stand in some.
-const maxLogged = 100
-
-// report logs the new problems of a host and counts those of all hosts.
-func (d *discovery) report(s *site, h *hostRoot, problems []policies.Problem) {
-	for _, p := range h.problems {
-		delete(d.logged, p.Text)
-	}
-	before := h.problems
-	h.problems = problems
-	for _, p := range problems {
-		known := d.logged[p.Text] || len(d.logged) >= maxLogged
-		for _, q := range before {
-			known = known || p == q
-		}
-		if !known {
-			s.logger.Warn("the configuration does not fit the site",
-				zap.String("site", s.Name), zap.String("code", p.Code), zap.String("problem", p.Text))
-		}
-		if len(d.logged) < maxLogged {
-			d.logged[p.Text] = true
-		}
-	}
-	counts, found := map[string]int{}, map[policies.Problem]bool{}
-	d.hosts.Each(func(_ string, h *hostRoot) {
-		for _, p := range h.problems {
-			counts[p.Code]++
-			if len(found) < maxLogged {
-				found[p] = true
-			}
-		}
-	})
-	s.state.found(found)
-	for _, code := range policies.ProblemCodes() {
-		if change := counts[code] - d.problems[code]; change != 0 {
-			s.metrics.misconfigured.WithLabelValues(s.Name, code).Add(float64(change))
-		}
-	}
-	d.problems = counts
 }

@@ -199,12 +199,12 @@ func newTestSite(t *testing.T) *site {
 }
 
 // TestDiscovery_Pauses: a root that was read is due again after an hour; one that cannot be
-// read after a minute, then after longer and longer.
+// read after a minute, and after longer and longer once it had been found.
 func TestDiscovery_Pauses(t *testing.T) {
 	s := newTestSite(t)
 	d, by := s.discovery, policies.Reach{Host: "shop.example"}
 	pause := func(b ask.Backend) time.Duration {
-		d.readRoot(t.Context(), s, b, by, true)
+		d.readRoot(t.Context(), s, b, by, true, false)
 		h, _ := d.hosts.Get(by.Host)
 		return time.Until(time.Unix(0, h.due.Load()))
 	}
@@ -215,6 +215,16 @@ func TestDiscovery_Pauses(t *testing.T) {
 		}
 	}
 	fits := asktest.Answering(200, `{"home":"http://shop.example","namespaces":["cms/v2"],"routes":{"/cms/v2":{}}}`)
+	for range 4 {
+		near(pause(asktest.Failing(ask.ErrUndecided)), time.Minute)
+		near(pause(asktest.Answering(403, "")), time.Minute)
+	}
+	closed := asktest.Answering(401, "")
+	near(pause(closed), time.Minute) // then from a client's address
+	if h, _ := d.hosts.Get(by.Host); !h.byClient.Load() {
+		t.Error("the next reading comes from the gateway's own address")
+	}
+	near(pause(closed), time.Hour)
 	near(pause(fits), time.Hour)
 	for _, minutes := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60} {
 		near(pause(asktest.Failing(ask.ErrUndecided)), minutes*time.Minute)
@@ -242,7 +252,7 @@ func TestDiscovery_Hosts(t *testing.T) {
 			home = fmt.Sprintf("http://h%d.example", i)
 		}
 		b := asktest.Answering(200, fmt.Sprintf(`{"home":%q,"namespaces":["cms/v2"],"routes":{"/cms/v2":{},"/cms/v2/of-%d":{}}}`, home, i%10))
-		s.discovery.readRoot(t.Context(), s, b, policies.Reach{Host: fmt.Sprintf("h%d.example", i)}, true)
+		s.discovery.readRoot(t.Context(), s, b, policies.Reach{Host: fmt.Sprintf("h%d.example", i)}, true, false)
 	}
 	for i := 9_900; i < 10_000; i++ {
 		x := s.Index(fmt.Sprintf("h%d.example", i))

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"os"
 	"slices"
@@ -225,6 +226,7 @@ func TestDrift_Hosts(t *testing.T) {
 	s := current.Load().sites()[0]
 	read := func(host string) {
 		s.discovery.unnamed.Store(0)
+		s.discovery.renewed.Store(0)
 		if h, known := s.discovery.hosts.Get(host); known {
 			h.due.Store(0)
 		}
@@ -308,4 +310,34 @@ func TestDrift_SharedMemory(t *testing.T) {
 			t.Fatal("a site has an index of its own")
 		}
 	}
+}
+
+// TestDiscovery_Spellings: a client cannot make the gateway read the root of a named host as often
+// as it spells the host anew.
+func TestDiscovery_Spellings(t *testing.T) {
+	p := newPlatform(t)
+	p.changing().lists("GET /cms/v2", "GET /cms/v2/posts")
+	g := startGateway(t, fmt.Sprintf(driftSite, p.proxied()))
+	d := current.Load().sites()[0].discovery
+	read := func(host string, want int) {
+		t.Helper()
+		if h, known := d.hosts.Get(host); known {
+			h.due.Store(0)
+		}
+		before := p.roots("/cms-json/")
+		g.do("GET /cms-json/cms/v2/posts", "", "Host: "+host)
+		eventually(t, "no reading under way", func() bool { return !d.busy.Load() })
+		if got := p.roots("/cms-json/") - before; got != want {
+			t.Errorf("%s: %d readings, want %d", host, got, want)
+		}
+	}
+	d.unnamed.Store(0)
+	read("shop.example.com:1", 1)
+	d.unnamed.Store(math.MaxInt64) // the pause does not end while the test runs
+	d.renewed.Store(math.MaxInt64)
+	read("shop.example.com", 1)
+	for _, host := range []string{"shop.example.com:1", "shop.example.com:2", "SHOP.example.com", "shop.example.com.", "a.shops.example.com"} {
+		read(host, 0)
+	}
+	read("shop.example.com", 1)
 }

@@ -34,20 +34,12 @@ func (first) Take(_ context.Context, _ string, rate store.Rate) (store.Taken, er
 // Rules implements dryrun.Guarding.
 func (g *Gateway) Rules() *policies.Chain { return g.engine.chain }
 
-// settle waits for what a gateway learns in the background, so that no dry run depends on
-// those before it: the REST root, and whether the platform's scripts are there.
+// settle waits for what a gateway learns in the background, the REST root, so that no dry run
+// depends on those before it.
 func (s *site) settle(r *http.Request, next caddyhttp.Handler) {
 	ctx, cancel := context.WithTimeout(r.Context(), s.questions.Timeout)
 	defer cancel()
 	s.discovery.await(ctx, s, r, next)
-	if r.Method != http.MethodPost || !s.reader.IsScript(r.URL) {
-		return
-	}
-	s.discovery.script(s, r, next)
-	select {
-	case <-s.discovery.end():
-	case <-ctx.Done():
-	}
 }
 
 // readDry reports a reading to the dry run.

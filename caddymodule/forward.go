@@ -65,9 +65,11 @@ func (s *site) needsBody(x *exchange) string {
 	return ""
 }
 
-// request returns the request to forward. After that no policy may look into the call.
+// request returns the request to forward. After that no policy may look into the call, or into
+// answers to questions about it.
 func (x *exchange) request() *http.Request {
 	x.req.Settle()
+	x.answers.close()
 	return x.r
 }
 
@@ -157,8 +159,7 @@ func (s *site) forwardBuffered(w http.ResponseWriter, x *exchange, by watching) 
 	r.Header.Set("Accept-Encoding", "identity")
 	body := call.NewBuffer(s.memory, s.spool, x.whole.Holder)
 	defer func() { body.Close() }()
-	held := newCapture(rewriteLimit, w.Header().Clone())
-	held.to = body
+	held := newCapture(rewriteLimit, w.Header().Clone(), body)
 	err := capturing(held, x.next, r)
 	if by.told != nil && held.status != 0 {
 		begin, _ := io.ReadAll(io.LimitReader(body.Reader(), caller.WatchedBody)) // what there is

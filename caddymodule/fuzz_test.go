@@ -109,11 +109,12 @@ func FuzzCapture(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte, encoding, length string) {
 		const limit = 1000
-		c := newCapture(limit, http.Header{})
+		kept := new(stored)
+		c := newCapture(limit, http.Header{}, kept)
 		c.header.Set("Content-Encoding", encoding)
 		c.header.Set("Content-Length", length)
 		_, _ = c.Write(body) // an error of it is one of answer, too
-		a, err := c.answer(http.MethodGet)
+		a, err := kept.answer(t.Context(), c, http.MethodGet, false)
 		switch {
 		case err != nil:
 		case len(a.Body) > limit:

@@ -190,6 +190,43 @@ func TestGateway_MemoryIsNobodysToEmpty(t *testing.T) {
 	}
 }
 
+// TestGateway_RedirectsEmptyNothing: a server that redirects everybody has changed nobody's rights,
+// whatever it is asked for. The question about a caller is sent before the caller's write.
+func TestGateway_RedirectsEmptyNothing(t *testing.T) {
+	p := newPlatform(t)
+	var wrote, late bool
+	p.setAnswer(func(w http.ResponseWriter, r *http.Request) bool {
+		switch {
+		case isQuestion(r):
+			late = late || wrote
+			return false
+		case r.Method == http.MethodGet:
+			return false
+		case r.Header.Get("Authorization") == "":
+			w.Header().Set("Location", "http://www.shop.example"+r.URL.RequestURI())
+			w.WriteHeader(http.StatusMovedPermanently)
+			return true
+		}
+		wrote = true
+		return false
+	})
+	g := startGateway(t, "\trestwarden cms {\n\t\tallow users GET /**\n\t}\n"+p.proxied())
+	admin := func() { g.do("GET /cms-json/cms/v2/posts", "", asAdmin).want(t, 200, "") }
+	admin()
+	before := len(p.asked())
+	for _, line := range []string{"POST /cms-json/cms/v2/users/me", "POST /cms-json/cms/v2/users/me/application-passwords", "DELETE /cms-json/cms/v2/users/1/application-passwords", "POST //cms-admin/users.php?updated=1"} {
+		g.do(line, "{}", jsonBody, "Cookie: cms_logged_in_x=1").want(t, 301, "")
+		admin()
+	}
+	if after := len(p.asked()); after != before {
+		t.Errorf("%d questions more", after-before)
+	}
+	g.do("POST /cms-json/cms/v2/users/me", "{}", jsonBody, "Authorization: Basic Y3VzdG9tZXI6cHc=").want(t, 200, "")
+	if !wrote || late || len(p.asked()) != before+1 {
+		t.Errorf("written: %t, asked too late: %t, %d questions more", wrote, late, len(p.asked())-before)
+	}
+}
+
 // TestGateway_OneClientOfMany: requests with the login of one user are one client,
 // whatever else they carry.
 func TestGateway_OneClientOfMany(t *testing.T) {

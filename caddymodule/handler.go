@@ -27,6 +27,7 @@ type exchange struct {
 
 	path      string // of a page, as the gateway got it
 	uuid      string // see id
+	answers   heldAnswers
 	rewriters uint32 // the policies that change the answer, as bits by their place in engine.rewriters
 }
 
@@ -74,6 +75,9 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 	if s.g.app.dry != nil {
 		s.readDry(r, c)
 	}
+	if call.OffersHTTP2(r) && !s.observes(inForce) {
+		call.DropHTTP2(r.Header)
+	}
 	if c.Kind == call.Page {
 		vars[varKind], vars[varOutcome] = kindPage, outcomePass
 		return s.servePage(w, r, next, c, inForce)
@@ -81,6 +85,7 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 	start := time.Now()
 	s.discovery.request(s, r, next, c.Form == call.Pretty && c.Rewritten == nil, start)
 	x := s.newExchange(r, next, c, vars)
+	defer x.answers.end()
 	x.req.InForce = inForce
 	if s.isPreflight(x) {
 		return s.servePreflight(w, x)
@@ -105,12 +110,6 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 
 // servePage forwards a page. It asks no policy to judge, and looks at the header of the answer.
 func (s *site) servePage(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, c *call.Call, f policies.InForce) error {
-	if call.OffersHTTP2(r) && !s.observes(f) {
-		call.DropHTTP2(r.Header)
-	}
-	if r.Method == http.MethodPost && s.reader.IsScript(r.URL) {
-		s.discovery.script(s, r, next)
-	}
 	x := pages.Get().(*exchange)
 	defer x.recycle()
 	x.whole = caller.Whole{Site: s.Site.Site, Call: c, HTTP: r}
@@ -127,6 +126,7 @@ func (s *site) newExchange(r *http.Request, next caddyhttp.Handler, c *call.Call
 		Backend: x, Trace: &s.trace.Questions,
 	}
 	x.req = policies.Request{Whole: &x.whole, Call: c, Site: &s.Site, Trace: &s.trace}
+	x.answers.memory, x.answers.spool, x.answers.holder = s.memory, s.spool, x.whole.Holder
 	setCall(vars, c)
 	return x
 }
@@ -141,6 +141,7 @@ func (x *exchange) Detach() ask.Backend { return x.backend().Detach() }
 
 func (x *exchange) backend() *backend {
 	b := newBackend(x.s, x.r, x.rest)
+	b.answers = &x.answers
 	b.host = x.host // a handler behind the gateway may have set another one
 	return b
 }
@@ -234,15 +235,30 @@ func peerOf(r *http.Request, vars map[string]any) peer {
 	return p
 }
 
+// addressOf is the text of an address, "" where the server knows none.
+func addressOf(a netip.Addr) string {
+	if !a.IsValid() {
+		return ""
+	}
+	return a.String()
+}
+
 // holderOf says on whose account a request of p holds memory, disk and questions.
 func (s *site) holderOf(r *http.Request, p peer) call.Holder {
 	return call.Holder{Site: s.Name, Client: p.share(r)}
 }
 
+// ofEarlyData stands for the addresses of all requests in early data, which may be forged: no
+// client has it. Their bodies come and are held long after the handshake.
+var ofEarlyData = netip.IPv4Unspecified()
+
 // share is the address whose share of memory, disk and questions a request uses. It is
 // the zero Addr for the address of a proxy: one that the server trusts or one of a private
-// network.
+// network. All early data together has one share.
 func (p peer) share(r *http.Request) netip.Addr {
+	if call.Early(r) {
+		return ofEarlyData
+	}
 	if p.client.IsPrivate() || p.client.IsLoopback() {
 		return netip.Addr{}
 	}

@@ -14,7 +14,10 @@ type hostRoot struct {
 	index     atomic.Pointer[index.Index]
 	outside   atomic.Bool // a problem was found for a request outside of the base
 	queryOnly atomic.Bool // the pretty form has no root, and no pretty call has come since
-	failures  int         // readings that failed or found a problem, one after the other
+	byClient  atomic.Bool // the next reading comes from the address of a client, since one of the gateway's own has found no root
+	spelled   bool        // the configuration names the host, see isSpelled
+	found     bool        // some reading has found a root
+	failures  int         // readings since that failed or found a problem, one after the other
 	problems  []policies.Problem
 }
 

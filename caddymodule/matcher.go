@@ -143,7 +143,7 @@ func (m *MatchRESTCall) MatchWithError(r *http.Request) (bool, error) {
 	}
 	if c, judged := vars[varCall].(*call.Call); judged {
 		// A refused request comes here only if the gateway observes.
-		return c.Kind != call.Refused && m.target.Matches(c), nil
+		return c.Kind != call.Refused && m.target.Matches(c), m.certain(c)
 	}
 	for _, reader := range m.readers {
 		c := reader.ReadFrom(m.holder(r), r, originalURL(r))
@@ -152,8 +152,11 @@ func (m *MatchRESTCall) MatchWithError(r *http.Request) (bool, error) {
 			context.AfterFunc(r.Context(), c.Close) // a spooled body must still be forwarded
 		}
 		matches := c.Kind != call.Page && c.Kind != call.Refused && !c.Foreign && m.target.Matches(c)
+		err := m.certain(c)
 		c.Settle() // the next reader, and the gateway, have memory of their own
 		switch {
+		case err != nil:
+			return false, err
 		case c.Kind == call.Refused:
 			return false, caddyhttp.Error(c.Refusal.Status, c.Refusal)
 		case matches:
@@ -161,6 +164,15 @@ func (m *MatchRESTCall) MatchWithError(r *http.Request) (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// certain returns an error for a call that the platform may run as one of the routes, in a
+// spelling that no client uses.
+func (m *MatchRESTCall) certain(c *call.Call) error {
+	if refusal := m.target.Uncertain(c); refusal != nil {
+		return caddyhttp.Error(refusal.Status, refusal)
+	}
+	return nil
 }
 
 // Interface guards

@@ -33,6 +33,22 @@ func TestMatcher(t *testing.T) {
 	}
 }
 
+// TestMatcher_Dot: a call that the platform runs as one with a dot is an error, by a matcher that
+// names the one with the dot.
+func TestMatcher_Dot(t *testing.T) {
+	p := newPlatform(t)
+	for _, gateway := range []string{"", "\trestwarden wordpress\n"} {
+		g := startGateway(t, "\t@secret rest_call /acme/v1.0/secret\n"+gateway+"\thandle @secret {\n\t\trespond matched\n\t}\n"+p.proxied())
+		g.do("GET /wp-json/acme/v1.0/secret", "").want(t, 200, "matched")
+		for _, target := range []string{"/wp-json/acme/v1x0/secret", "/wp-json/acme/v1/0/secret", "/?rest_route=/acme/v1-0/secret"} {
+			if r := g.do("GET "+target, ""); r.status != 400 {
+				t.Errorf("%s: %d %s", target, r.status, r.body)
+			}
+		}
+		g.do("GET /wp-json/acme/v10/secret", "").want(t, 200, `"route"`)
+	}
+}
+
 // TestMatcher_QueryForm: a query form does not show which platform answers, so that a
 // batch is taken apart by the names of both.
 func TestMatcher_QueryForm(t *testing.T) {

@@ -23,7 +23,7 @@ import (
 
 const memorySite = `	restwarden wordpress {
 		login_only
-		allow anyone POST /wc/store/v1/batch
+		allow anyone POST /wc/store/v1/batch /wc/store/v1/cart/add-item
 		%s
 	}
 	reverse_proxy %s
@@ -160,9 +160,12 @@ func TestMemory_HalfSentForms(t *testing.T) {
 			if status, _, err := p.send("POST /", "a="+strings.Repeat("x", 100_000), "Content-Type: application/x-www-form-urlencoded"); err != nil || status != http.StatusNoContent {
 				t.Errorf("a form of somebody else: %d, %v", status, err)
 			}
-			batch := `{"requests":[],"a":"` + strings.Repeat("x", 1<<20) + `"}` // read in one piece
-			if status, _, err := p.send("POST /wp-json/wc/store/v1/batch", batch, "Content-Type: application/json"); err != nil || status != http.StatusNoContent {
-				t.Errorf("a batch of somebody else: %d, %v", status, err)
+			for parts, padding := range map[int]int{0: 1 << 20, 3: 0, 25: 0} { // the padded one is read in one piece
+				items := strings.Repeat(`,{"path":"/wc/store/v1/cart/add-item","body":{"id":5}}`, parts)
+				batch := fmt.Sprintf(`{"requests":[%s],"a":"%s"}`, strings.TrimPrefix(items, ","), strings.Repeat("x", padding))
+				if status, _, err := p.send("POST /wp-json/wc/store/v1/batch", batch, "Content-Type: application/json"); err != nil || status != http.StatusNoContent {
+					t.Errorf("a batch of %d parts of somebody else: %d, %v", parts, status, err)
+				}
 			}
 		})
 	}

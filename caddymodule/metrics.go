@@ -99,7 +99,7 @@ func newMetrics(registry *prometheus.Registry, perHost bool) *metrics {
 	}, spooledBytes))
 	registerOrExisting(registry, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Namespace: ns, Subsystem: sub, Name: "buffered_bytes",
-		Help: "Bytes of request bodies and rewritten answers that are in memory.",
+		Help: "Bytes of request bodies, parts of batches and rewritten answers that are in memory.",
 	}, bufferedBytes))
 	m.zero()
 	return m

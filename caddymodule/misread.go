@@ -68,7 +68,7 @@ func (s *site) judge(x *exchange, h http.Header, before *call.MarkHeaders) error
 	method := call.MethodBehind(x.r)
 	found := misreading{
 		marks: marks, at: time.Now(), id: x.id(), host: s.hostFor(x.r), method: methodOf(&call.Call{Method: x.r.Method}), effective: method, target: targetOf(x.r),
-		client: peerOf(x.r, varsOf(x.r)).client.String(), credentials: s.HasCredentials(x.r),
+		client: addressOf(peerOf(x.r, varsOf(x.r)).client), credentials: s.HasCredentials(x.r),
 	}
 	read := method == http.MethodGet || method == http.MethodHead
 	certain := s.plain.compare(s, x, &found)
@@ -79,7 +79,7 @@ func (s *site) judge(x *exchange, h http.Header, before *call.MarkHeaders) error
 }
 
 // isNoPage tells whether r is a request that may well be answered with these headers: a
-// preflight, or one for the scripts of the admin screens, which never run the REST interface.
+// preflight, or one for the scripts of the admin screens, whose form names no route.
 func (s *site) isNoPage(r *http.Request) bool {
 	if r.Method == http.MethodOptions && r.Header.Get("Origin") != "" && r.Header.Get("Access-Control-Request-Method") != "" {
 		return call.MethodBehind(r) == http.MethodOptions

@@ -390,8 +390,6 @@ func TestMisread_Status(t *testing.T) {
 	}
 }
 
-// TestPlainPages_Hosts: what is kept of invented hosts is bounded, they do not open what is
-// refused, and the home page of none of them speaks for a host of the site.
 // TestPlainPages_End: a misreading that waits for a question is counted when the site ends.
 func TestPlainPages_End(t *testing.T) {
 	g := provisioned(t, `{"platform":"cms"}`)
@@ -409,6 +407,8 @@ func TestPlainPages_End(t *testing.T) {
 	}
 }
 
+// TestPlainPages_Hosts: what is kept of invented hosts is bounded, they do not open what is
+// refused, and the home page of none of them speaks for a host of the site.
 func TestPlainPages_Hosts(t *testing.T) {
 	s := newTestSite(t)
 	s.plain = newPlainPages()

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -12,20 +13,23 @@ import (
 )
 
 // The slowest body that the gateway waits for: portion bytes in patience, 70 kbit/s,
-// which is below any mobile network that people fill in forms on. A body that is only
+// which is below any mobile network that people fill in forms on. Files come over the slow half of
+// a line, several at once, and outlast a network that is gone for minutes. A body that is only
 // forwarded has no such limit.
 const (
-	patience = 30 * time.Second
-	portion  = 256 << 10
+	patience       = 30 * time.Second
+	uploadPatience = 5 * time.Minute // in parts
+	portion        = 256 << 10
 )
 
 // hurriedBody ends the reading of a body that comes too slowly, so that no client holds
 // memory, disk and connections by waiting.
 type hurriedBody struct {
 	io.ReadCloser
-	w     http.ResponseWriter // of the connection
-	hurry bool
-	left  int // of the current portion
+	w        http.ResponseWriter // of the connection
+	patience time.Duration
+	hurry    bool
+	left     int // of the current portion
 }
 
 // hurried wraps the body of r. It leaves two cases alone: a server with a read timeout of
@@ -37,7 +41,11 @@ func (s *site) hurried(w http.ResponseWriter, r *http.Request, f policies.InForc
 	if server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server); server != nil && server.ReadTimeout > 0 {
 		return r.Body
 	}
-	return &hurriedBody{ReadCloser: r.Body, w: w}
+	b := &hurriedBody{ReadCloser: r.Body, w: w, patience: patience}
+	if strings.HasPrefix(strings.ToLower(r.Header.Get("Content-Type")), "multipart/") {
+		b.patience = uploadPatience
+	}
+	return b
 }
 
 // countedBody returns an error if a body ends before its announced length. Over HTTP/3 no
@@ -82,7 +90,7 @@ func (b *hurriedBody) Hurry(on bool) {
 func (b *hurriedBody) Read(p []byte) (int, error) {
 	if b.hurry && b.left <= 0 {
 		b.left = portion
-		b.deadline(time.Now().Add(patience))
+		b.deadline(time.Now().Add(b.patience))
 	}
 	n, err := b.ReadCloser.Read(p)
 	b.left -= n

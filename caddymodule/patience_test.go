@@ -47,6 +47,21 @@ func TestHurried(t *testing.T) {
 	}
 }
 
+// TestHurried_Uploads: a body in parts, whatever the letters of its type, may pause for minutes.
+func TestHurried_Uploads(t *testing.T) {
+	for kind, least := range map[string]time.Duration{"multipart/form-data; boundary=B": 4 * time.Minute, "Multipart/Mixed": 4 * time.Minute, "application/x-www-form-urlencoded": 0} {
+		w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
+		r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader("x"))
+		r.Header.Set("Content-Type", kind)
+		body := (&site{g: new(Gateway)}).hurried(w, r, policies.InForce{})
+		body.(call.Hurrier).Hurry(true)
+		_, _ = io.Copy(io.Discard, body)
+		if time.Until(w.set[0]) < least || least == 0 && time.Until(w.set[0]) > time.Minute {
+			t.Errorf("%s: %v", kind, time.Until(w.set[0]))
+		}
+	}
+}
+
 // TestHurried_OnlyWhatIsWaitedFor: bodies that are only forwarded, requests without a
 // body, and servers with a time-out of their own get no deadline.
 func TestHurried_OnlyWhatIsWaitedFor(t *testing.T) {

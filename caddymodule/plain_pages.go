@@ -2,7 +2,6 @@ package caddymodule
 
 import (
 	"context"
-	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
@@ -111,29 +110,16 @@ func (p *plainPages) ask(s *site, r *http.Request, next caddyhttp.Handler, path 
 	if p.busy.Load() {
 		return
 	}
-	if _, known := p.hosts.Get(r.Host); !known && !p.mayLearn(s, r, time.Now().UnixNano()) {
+	_, known := p.hosts.Get(r.Host)
+	if !p.mayLearn(s, r, known, time.Now().UnixNano()) {
 		return
 	}
 	host := strings.Clone(r.Host)
 	base, _ := baseAt(s, r, path)
-	p.start(r.Context(), s, plainBackend(s, r, next), func(ctx context.Context, b ask.Backend) {
+	p.start(r.Context(), s, ownBackend(s, r, next), func(ctx context.Context, b ask.Backend) {
 		marks, ok := s.askPlain(ctx, b, host, base)
 		p.learn(s, host, marks, ok)
 	})
-}
-
-// plainBackend asks in the gateway's own name: no client has a say in what it sends but for the
-// host.
-func plainBackend(s *site, r *http.Request, next caddyhttp.Handler) *backend {
-	b := newBackend(s, r, next)
-	b.header, b.remoteAddr, b.vars = http.Header{}, "127.0.0.1:0", maps.Clone(b.vars)
-	if b.vars != nil {
-		b.vars[caddyhttp.ClientIPVarKey] = "127.0.0.1"
-	}
-	if r.TLS == nil && peerOf(r, varsOf(r)).secure {
-		b.header.Set("X-Forwarded-Proto", "https") // or the site redirects to https
-	}
-	return b
 }
 
 // askPlain asks for the home page, and follows redirects on the site. ok is false if no answer
@@ -159,7 +145,7 @@ func (s *site) askPlain(ctx context.Context, b ask.Backend, host, base string) (
 func plainQuestion(base, page string) ask.Question {
 	return ask.Question{
 		Kind: ask.KindIndex, Page: page, Base: base, As: ask.AsNobody,
-		Header: http.Header{"Accept": {"text/html,*/*;q=0.8"}, "User-Agent": {"RestWarden"}},
+		Header: http.Header{"Accept": {"text/html,*/*;q=0.8"}},
 	}
 }
 

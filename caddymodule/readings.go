@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/store"
 )
 
 // readingsAtOnce bounds the readings of REST roots and plain pages in this process, so that
@@ -63,8 +65,10 @@ func jittered(d time.Duration, random float64) time.Duration {
 // siteReader reads something of one site in the background, in its turn. It has one reading at a
 // time.
 type siteReader struct {
-	busy    atomic.Bool  // a reading waits or runs
-	unnamed atomic.Int64 // when a host that the configuration does not name may be read
+	busy atomic.Bool // a reading waits or runs
+	// When a host in another spelling than the configuration's may be read, for the first time and
+	// again.
+	unnamed, renewed atomic.Int64
 
 	mu      sync.Mutex            // guards what follows
 	pending func(context.Context) // the reading that waits
@@ -78,14 +82,38 @@ type siteReader struct {
 // open makes the reader ready.
 func (d *siteReader) open() { d.ctx, d.cancel = context.WithCancel(context.Background()) }
 
-// mayLearn tells whether a host of which nothing is known may be read now.
-func (d *siteReader) mayLearn(s *site, r *http.Request, now int64) bool {
-	if s.isNamed(r) {
+// mayLearn tells whether the host of r may be read now. All spellings but the configuration's
+// share one pause: a client may send any number of them. Those that are known have another one, and
+// one address takes only a part of the readings, so that honest hosts have theirs.
+func (d *siteReader) mayLearn(s *site, r *http.Request, known bool, now int64) bool {
+	if s.isSpelled(r) {
 		return true
 	}
-	after := d.unnamed.Load()
-	return after <= now && d.unnamed.CompareAndSwap(after, now+int64(discoverNew))
+	pause := &d.unnamed
+	if known {
+		pause = &d.renewed
+	}
+	after := pause.Load()
+	if after > now {
+		return false
+	}
+	if address := peerOf(r, varsOf(r)).share(r); !known && address.IsValid() && !newHosts().Allow(s.Name+" "+caller.AddressKey(address)) {
+		return false
+	}
+	return pause.CompareAndSwap(after, now+int64(discoverNew))
 }
+
+// newHostsRate is how many unknown hosts of a site the gateway reads for one client's address.
+var newHostsRate = store.Rate{Count: 12, Per: time.Minute}
+
+// newHosts counts these readings in this process.
+var newHosts = sync.OnceValue(func() *store.Limiter {
+	limit, err := store.NewLimiter(newHostsRate)
+	if err != nil {
+		panic(err) // the rate is a constant
+	}
+	return limit
+})
 
 // start lets read wait for its turn, unless another reading waits or runs. read gets the values
 // of a request, and a backend that outlives it. Nobody waits for the answers, so that each

@@ -133,7 +133,7 @@ func (s *site) record(r *policies.Request, d policies.Decision) Record {
 		Version: recordVersion, RequestID: requestID(r.HTTP), Site: s.Name, Host: s.hostFor(r.HTTP), Base: s.Base,
 		Policy: d.Policy, Code: codeOf(d), Outcome: string(d.Outcome), Rule: d.Verdict.Rule, At: d.Verdict.Pos, Imported: s.importedAt(d.Verdict.Pos),
 		From: s.calledFrom(r.HTTP), Why: d.Why(), Scheme: schemeOf(r.HTTP), Method: methodOf(r.Call), Form: r.Call.FormName(), Parts: len(r.Call.Parts),
-		Route: s.routeOf(r.HTTP, r.Call), ClientIP: r.Client.String(), Caller: callerOf(r),
+		Route: s.routeOf(r.HTTP, r.Call), ClientIP: addressOf(r.Client), Caller: callerOf(r),
 	}
 	if who, known := r.Known(); known {
 		rec.UserID, rec.Roles = who.ID, who.Roles[:min(len(who.Roles), maxRoles)]

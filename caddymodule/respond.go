@@ -3,9 +3,11 @@ package caddymodule
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -132,27 +134,13 @@ func (s *site) refuse(w http.ResponseWriter, x *exchange, v policies.Verdict) er
 	if a := s.chain.Refusal(&x.req, v); a != nil {
 		v.Answer = a
 	}
-	text, err := textOf(v)
+	kept := call.NewBuffer(s.memory, s.spool, x.whole.Holder)
+	defer kept.Close()
+	body, size, err := s.bodyOf(&v, kept, h)
 	if err != nil {
 		return caddyhttp.Error(http.StatusInternalServerError, err)
 	}
-	kept := call.NewBuffer(s.memory, s.spool, x.whole.Holder)
-	defer kept.Close()
-	body := io.Reader(bytes.NewReader(text))
-	if len(text) > smallText {
-		if _, err := kept.Write(text); err == nil {
-			body = kept.Reader()
-		} else {
-			s.logger.Warn("no room for a large refusal", zap.String("site", s.Name), zap.Error(err))
-			v = policies.Unavailable()
-			maps.Copy(h, v.Header)
-			if text, err = textOf(v); err != nil {
-				return caddyhttp.Error(http.StatusInternalServerError, err)
-			}
-			body = bytes.NewReader(text)
-		}
-	}
-	h.Set("Content-Length", strconv.Itoa(len(text)))
+	h.Set("Content-Length", strconv.FormatInt(size, 10))
 	status := v.Status
 	if v.Answer != nil {
 		status = v.Answer.Status
@@ -164,6 +152,9 @@ func (s *site) refuse(w http.ResponseWriter, x *exchange, v policies.Verdict) er
 	} else {
 		h.Set("Content-Type", "application/json; charset=UTF-8")
 	}
+	if v.Cart == nil {
+		x.answers.close()
+	}
 	v = policies.Verdict{} // what is large is kept
 	w.WriteHeader(status)
 	_, err = io.Copy(w, body)
@@ -174,12 +165,48 @@ func (s *site) refuse(w http.ResponseWriter, x *exchange, v policies.Verdict) er
 // as much, so that no slow client makes it wait.
 const smallText = 4 << 10
 
-// textOf returns the body of a refusal.
+// bodyOf returns the body of the refusal v, and its length. Of what is large, kept has a copy, unless
+// it is a cart that is kept already. Where there is no room, v becomes another refusal.
+func (s *site) bodyOf(v *policies.Verdict, kept *call.Buffer, h http.Header) (body io.Reader, size int64, err error) {
+	if v.Answer == nil && v.Cart != nil && v.Cart.Kept != nil {
+		before, behind, err := aroundCart(*v)
+		cart, size := v.Cart.Reader()
+		return io.MultiReader(bytes.NewReader(before), cart, bytes.NewReader(behind)), int64(len(before)) + size + int64(len(behind)), err
+	}
+	text, err := textOf(*v)
+	if err != nil {
+		return nil, 0, err
+	}
+	if len(text) > smallText {
+		if _, err = kept.Write(text); err == nil {
+			return kept.Reader(), kept.Size(), nil
+		}
+		s.logger.Warn("no room for a large refusal", zap.String("site", s.Name), zap.Error(err))
+		*v = policies.Unavailable()
+		maps.Copy(h, v.Header)
+		text, err = textOf(*v)
+	}
+	return bytes.NewReader(text), int64(len(text)), err
+}
+
+// textOf returns the body of a refusal in one piece.
 func textOf(v policies.Verdict) ([]byte, error) {
-	if v.Answer != nil {
+	switch {
+	case v.Answer != nil:
 		return v.Answer.Body, nil
+	case v.Cart != nil:
+		before, behind, err := aroundCart(v)
+		return slices.Concat(before, v.Cart.Body, behind), err
 	}
 	return errorObject(v)
+}
+
+// aroundCart returns the error object of a refusal before and behind its cart.
+func aroundCart(v policies.Verdict) (before, behind []byte, err error) {
+	v.Data = map[string]any{"cart": nil}
+	text, err := errorObject(v)
+	behind = fmt.Appendf(nil, `,"status":%d}}`, v.Status)
+	return bytes.TrimSuffix(text, append([]byte("null"), behind...)), behind, err
 }
 
 // errorObject returns {"code","message","data":{"status",…}} (docs/interface 7).

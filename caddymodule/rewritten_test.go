@@ -83,6 +83,7 @@ func TestRewritten(t *testing.T) {
 	const blog = "restwarden cms {\n\t\tbase /blog\n\t\tlogin_only\n\t}\n"
 	const php = "\treverse_proxy PHP"
 	const pretty = "/cms-json/cms/v2/users/me?context=edit /index.php context=edit"
+	const alone = "/cms-json/cms/v2/users/me" // a page in place of the answer is asked for in an envelope
 	const query = "rest_route=%2Fcms%2Fv2%2Fusers%2Fme&context=edit"
 	for name, test := range map[string]struct {
 		site, call, asked string // asked is "" if the call is refused before a question
@@ -109,7 +110,7 @@ func TestRewritten(t *testing.T) {
 		"index permalinks":                     {"\ttry_files {path} /index.php\n\t" + guard + php, "/index.php/cms-json/cms/v2/posts", "", 400},
 		"a slash too many":                     {"\turi strip_suffix /\n\ttry_files {path} /index.php\n\t" + guard + php, "/cms-json/cms/v2/posts/", pretty, 200},
 		"no rewrite before, but a file server": {"\t" + guard + "\t@php path *.php\n" + strings.Replace(php, "reverse_proxy", "reverse_proxy @php", 1) + "\tfile_server\n", "/cms-json/cms/v2/posts", "", 404},
-		"no rewrite before, no script there":   {"\t" + guard + php, "/cms-json/cms/v2/posts", "/cms-json/cms/v2/users/me?context=edit /cms-json/cms/v2/users/me context=edit", 404},
+		"no rewrite before, no script there":   {"\t" + guard + php, "/cms-json/cms/v2/posts", alone + "?context=edit " + alone + " context=edit\n" + alone + "?context=edit&_envelope=1 " + alone + " context=edit&_envelope=1\n/?" + query + "&_envelope=1  " + query + "&_envelope=1", 404},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newPHPServer(t)

@@ -51,7 +51,7 @@ type site struct {
 // proofs of the two apart. The caller must close the site.
 func newSite(g *Gateway, way layout.Way, apart string) *site {
 	s := &site{Site: *g.engine.every, engine: g.engine, g: g, way: way, discovery: newDiscovery(), plain: newPlainPages()}
-	s.reader, s.logger, s.metrics = g.engine.reader.Clone(), g.logger, g.app.metrics
+	s.reader, s.logger, s.metrics = g.engine.reader, g.logger, g.app.metrics
 	s.agents = s.logger.Named(agentsLogger)
 	s.life, s.end = context.WithCancel(context.Background())
 	own := *g.engine.every.Site

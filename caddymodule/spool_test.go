@@ -140,7 +140,7 @@ func TestIdentity_Accepted(t *testing.T) {
 		if !isQuestion(r) || !strings.HasPrefix(user, "editor") {
 			return false
 		}
-		_, _ = io.WriteString(w, `{"id":3,"roles":["editor"],"capabilities":{"edit_posts":true}}`)
+		_, _ = fmt.Fprintf(w, `{"id":1%s,"roles":["editor"],"capabilities":{"edit_posts":true}}`, strings.TrimPrefix(user, "editor"))
 		return true
 	})
 	g := startGateway(t, loginOnlyWith("identity {\nrate 5/1h\nttl 1ms\n}")+p.proxied())

@@ -169,7 +169,7 @@ func TestModeSwitch(t *testing.T) {
 	stripped(true)
 	g.reload(strings.Replace(site, "login_only\n", "login_only\n\t\tmode observe\n", 1))
 	refused(200)
-	g.admin("POST", path, `{"mode":"enforce","for":"300ms"}`, 200, `"mode":"enforce"`)
+	g.admin("POST", path, `{"mode":"enforce","for":"3s"}`, 200, `"mode":"enforce"`)
 	refused(401)
 	eventually(t, "the end", func() bool { return g.do("GET /cms-json/cms/v2/posts", "").status == 200 })
 	var answer struct{ Refusals []Record }

@@ -83,6 +83,10 @@ var surveyTests = []struct{ name, source, want string }{
 	// W13
 	{"W13, loopback", "example.com {\n\tbind 127.0.0.1\n\trestwarden wordpress\n\treverse_proxy 127.0.0.1:8080\n}\n", "W13 Caddyfile:3"},
 	{"W13, socket", "http:// {\n\tbind unix//run/caddy.sock\n\trestwarden wordpress\n\treverse_proxy 127.0.0.1:8080\n}\n", "W13 Caddyfile:3"},
+	{"W13, socket, ranges", "{\n\tservers {\n\t\ttrusted_proxies static private_ranges\n\t}\n}\nhttp:// {\n\tbind unix//run/caddy.sock|0666\n\trestwarden wordpress\n\treverse_proxy 127.0.0.1:8080\n}\n", "W13 Caddyfile:8"},
+	{"W13, socket, trusted", "{\n\tservers {\n\t\ttrusted_proxies_unix\n\t}\n}\nhttp:// {\n\tbind unix//run/caddy.sock|0666\n\trestwarden wordpress\n\treverse_proxy 127.0.0.1:8080\n}\n", ""},
+	{"W13, socket beside the Internet", "example.com {\n\tbind unix//run/caddy.sock 192.0.2.1\n\trestwarden wordpress\n\treverse_proxy 127.0.0.1:8080\n}\n", "W13 Caddyfile:3"},
+	{"W13, socket, trusted, beside loopback", "{\n\tservers {\n\t\ttrusted_proxies_unix\n\t}\n}\nhttp:// {\n\tbind unix//run/caddy.sock 127.0.0.1\n\trestwarden wordpress\n\treverse_proxy 127.0.0.1:8080\n}\n", "W13 Caddyfile:8"},
 	{"W13, a private address", "example.com {\n\tbind 10.0.0.5\n\trestwarden wordpress\n\treverse_proxy 127.0.0.1:8080\n}\n", ""},
 	{"W13, trusted", "{\n\tservers {\n\t\ttrusted_proxies static private_ranges\n\t}\n}\nexample.com {\n\tbind 127.0.0.1\n\trestwarden wordpress\n\treverse_proxy 127.0.0.1:8080\n}\n", ""},
 	{"W13, header", "{\n\tservers {\n\t\tclient_ip_headers CF-Connecting-IP\n\t}\n}\nexample.com {\n\trestwarden wordpress\n\treverse_proxy 127.0.0.1:8080\n}\n", "W13 Caddyfile:7"},

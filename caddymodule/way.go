@@ -4,8 +4,11 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/hosts"
 )
 
 // way holds the two addresses of a question. A rewrite before the gateway gives a client's
@@ -42,6 +45,31 @@ func (w way) rewrite(req *http.Request) error {
 	req.URL.Path, req.URL.RawPath, req.URL.RawQuery = current.Path, current.RawPath, current.RawQuery
 	req.RequestURI = w.current
 	return nil
+}
+
+// wantsSlash tells whether a redirects the question q to its own address with a slash behind the
+// path, and to nowhere else. The host, but not scheme and port, must be the one that was asked:
+// a server behind another one often knows neither. The question takes the route of the site
+// again, so that its credentials go to no other address.
+func (w way) wantsSlash(q *ask.Question, host string, a *ask.Answer) bool {
+	switch a.Status {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+	default:
+		return false
+	}
+	to, err := url.Parse(a.Header.Get("Location"))
+	if err != nil || q.Page != "" || q.Form == call.Query || to.User != nil || to.Fragment != "" ||
+		to.Host != "" && !strings.EqualFold(hosts.Name(to.Host), hosts.Name(host)) {
+		return false
+	}
+	said := withQuery(to.EscapedPath(), to.RawQuery)
+	for _, own := range []string{w.client, w.current} {
+		path, query, _ := strings.Cut(own, "?")
+		if !strings.HasSuffix(path, "/") && said == withQuery(path+"/", query) {
+			return true
+		}
+	}
+	return false
 }
 
 func withQuery(path, query string) string {

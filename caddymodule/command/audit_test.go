@@ -132,6 +132,19 @@ func TestAudit_Credential(t *testing.T) {
 	}
 }
 
+// TestAudit_Narrow: the report says which rules miss calls of a route that takes a slash.
+func TestAudit_Narrow(t *testing.T) {
+	for file, want := range map[string]bool{"W25.caddyfile": true, "W25-near.caddyfile": false} {
+		report := auditJSON(t, "--index", "testdata/check/slashes.json", "--config", "testdata/check/"+file)
+		says := slices.ContainsFunc(report.Limits, func(l string) bool {
+			return strings.Contains(l, "W25") && strings.HasSuffix(l, "write /wp/v2/plugins/**.")
+		})
+		if says != want {
+			t.Errorf("%s: %q", file, report.Limits)
+		}
+	}
+}
+
 // TestAudit_NoMethods: a root that tells no methods is no all-clear. Each route counts with
 // all methods, and the report says so.
 func TestAudit_NoMethods(t *testing.T) {

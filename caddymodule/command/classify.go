@@ -142,9 +142,7 @@ func (c *classifier) reader() (*call.Reader, error) {
 	if err := call.CheckBase(c.base); err != nil {
 		return nil, fmt.Errorf("--base: %w", err)
 	}
-	return caller.NewReader(call.Site{
-		Platform: platform, Base: c.base, Scripts: true,
-	}), nil
+	return caller.NewReader(call.Site{Platform: platform, Base: c.base}), nil
 }
 
 func (c *classifier) classify(reader *call.Reader, id json.RawMessage, request []byte) classified {

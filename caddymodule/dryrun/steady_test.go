@@ -50,18 +50,6 @@ func TestRun_SecondDirective(t *testing.T) {
 	}
 }
 
-// TestRun_NoHistory: a form for a script of the platform is read in the same way, whatever
-// was run before.
-func TestRun_NoHistory(t *testing.T) {
-	c := load(t, fmt.Sprintf(shop, ""))
-	for range 3 {
-		r := runWith(t, c, "", "POST https://shop.example.com/wp-admin/admin-ajax.php", []byte("action=a&rest_route=/wp/v2/users"), nil, "Content-Type: application/x-www-form-urlencoded")
-		if r.Answer != dryrun.Page {
-			t.Errorf("%+v", r)
-		}
-	}
-}
-
 // TestRun_Changed: handlers behind the gateway change its questions, too.
 func TestRun_Changed(t *testing.T) {
 	for header, want := range map[string]dryrun.Answer{

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -51,9 +50,9 @@ func (s *stub) answer(q *ask.Question, r *http.Request) (*ask.Answer, error) {
 		return &ask.Answer{Status: http.StatusOK, Header: http.Header{"Content-Type": {"text/html"}}}, nil
 	case q.Kind == ask.KindIndex:
 		return s.root(), nil
-	case strings.HasPrefix(q.Header.Get("Authorization"), "OAuth ") && q.As == ask.AsNobody: // does the header arrive?
+	case asksArrival(q):
 		code := "authentication_error"
-		if !arrived(q, r) {
+		if !arrived(q, r) || q.Header == nil && !strings.Contains(r.URL.RawQuery, oauth1) {
 			code = "cannot_view"
 		}
 		return answerError(http.StatusUnauthorized, s.platform.ErrorPrefix+code), nil
@@ -67,6 +66,14 @@ func (s *stub) answer(q *ask.Question, r *http.Request) (*ask.Answer, error) {
 		return s.me(q, r), nil
 	}
 	return s.order(q, r)
+}
+
+// oauth1 begins the names of OAuth 1's parameters.
+const oauth1 = "oauth_"
+
+// asksArrival tells whether q asks whether the shop sees a signature of OAuth 1.
+func asksArrival(q *ask.Question) bool {
+	return q.As == ask.AsNobody && (strings.HasPrefix(q.Header.Get("Authorization"), "OAuth ") || strings.HasPrefix(q.Query, oauth1))
 }
 
 // noREST matches the scripts that do not read rest_route (docs/platform I.1.1).
@@ -144,17 +151,13 @@ func answerError(status int, code string) *ask.Answer {
 	return answerJSON(status, map[string]any{"code": code, "message": "", "data": map[string]any{"status": status}})
 }
 
-// page answers for the two scripts of the admin screens.
+// page answers for the script that gives nonces.
 func (s *stub) page(q *ask.Question, r *http.Request) *ask.Answer {
-	header := http.Header{"Content-Type": {"text/html"}}
-	switch {
-	case strings.HasSuffix(q.Page, s.platform.UploadScript):
-		header.Set("Location", strings.TrimSuffix(s.home, "/")+"/wp-login.php?redirect_to="+url.QueryEscape(q.Page))
-		return &ask.Answer{Status: http.StatusFound, Header: header}
-	case q.Query != "" && s.knows(q, r):
-		return &ask.Answer{Status: http.StatusOK, Header: header, Body: []byte(standInNonce)}
+	body := "0"
+	if q.Query != "" && s.knows(q, r) {
+		body = standInNonce
 	}
-	return &ask.Answer{Status: http.StatusOK, Header: header, Body: []byte("0")}
+	return &ask.Answer{Status: http.StatusOK, Header: http.Header{"Content-Type": {"text/html"}}, Body: []byte(body)}
 }
 
 // root is the saved REST root, or one that says nothing but what every site says.

@@ -36,7 +36,6 @@ type platform struct {
 	fastcgi            string
 
 	questions atomic.Int64 // of the gateway
-	scripts   atomic.Int64 // those that end the question whether the scripts are there
 }
 
 func newPlatform(t *testing.T) *platform {
@@ -130,9 +129,6 @@ func (p *platform) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		r.Header.Del("Authorization")
 	}
 	defer p.questions.Add(1)
-	if strings.HasSuffix(r.URL.Path, "/async-upload.php") {
-		defer p.scripts.Add(1)
-	}
 	if screen.MatchString(r.URL.Path) && !strings.HasSuffix(r.URL.Path, "/admin-ajax.php") { // as the real platform, unlike this one
 		http.Redirect(w, r, "/wp-login.php", http.StatusFound)
 		return

@@ -23,7 +23,7 @@ var Codes = []Code{
 	{Name: "W10", Title: "the policy call is off", Do: "remove call off, or use mode observe to see what it refuses"},
 	{Name: "W11", Title: "the directive, or a policy of it, only observes", Do: "remove mode observe once the log shows nothing that must pass", Note: true},
 	{Name: "W12", Title: "the path or a deciding header is changed behind the gateway", Do: "write the change before restwarden, in the same block"},
-	{Name: "W13", Title: "the proxy before Caddy is not trusted", Do: "name it in the global options, servers { trusted_proxies static … }"},
+	{Name: "W13", Title: "the proxy before Caddy is not trusted", Do: "name it in the global options, servers { trusted_proxies static … }, for a Unix socket servers { trusted_proxies_unix }"},
 	{Name: "W14", Title: "request bodies are kept in memory, or on a disk with too little room", Do: "name a directory on a disk with room in spool_dir, or lower spool_limit"},
 	{Name: "W15", Title: "the site has no such route, role or plugin", Do: "remove the line, or mend the name"},
 	{Name: "W16", Title: "anyone may write to what is risky and nobody needs", Do: "write allow plugin and its name, or remove the line"},
@@ -32,6 +32,7 @@ var Codes = []Code{
 	{Name: "W19", Title: "agents run what they like at a server of tools", Do: "write abilities with allow lines, or close the route"},
 	{Name: "W20", Title: "doors names what is no server of tools", Do: "mend the route, or remove it"},
 	{Name: "W24", Title: "updates signed by OAuth 1 cannot be decided", Do: "from release 10.8 on write the release of the shop, before that order_type { credential <key:secret> } with a read-only key of the shop"},
+	{Name: "W25", Title: "a rule misses calls of a route that takes a slash", Do: "end the route of the rule with /** there"},
 }
 
 // CodeOf returns the code of a name; the zero Code for a name that is none.

@@ -11,7 +11,7 @@ import (
 )
 
 // proxies looks for servers behind a proxy that they do not trust: W13. To these, all
-// clients have the address of the proxy, which limits then count. Only what the
+// clients have the address of the proxy, or none, which limits then count. Only what the
 // configuration says itself shows that there is a proxy: only this machine reaches the
 // listener, another header is to name the client, or such a header is passed on as the
 // address. A private address shows nothing: hosts of clouds have one on the Internet.
@@ -20,23 +20,50 @@ func (v *survey) proxies() {
 		i := slices.IndexFunc(v.reader.directives, func(d *Directive) bool {
 			return slices.ContainsFunc(d.visits, func(at *visit) bool { return at.server == f })
 		})
-		if i < 0 || isTrusting(f.server) || readsProxyProtocol(f.server) {
+		if i < 0 || readsProxyProtocol(f.server) {
 			continue
 		}
-		d, why := v.reader.directives[i], ""
-		switch {
-		case !slices.Contains([]string{"", "X-Forwarded-For"}, strings.Join(f.server.ClientIPHeaders, " ")):
-			why = "client_ip_headers is set"
-		case isLocal(f.server.Listen):
-			why = "only this machine reaches " + strings.Join(f.server.Listen, ", ")
-		case slices.ContainsFunc(f.visits, func(at *visit) bool { return at.forwards }):
-			why = "header_up passes on an address that a header of the request names"
-		default:
+		d := v.reader.directives[i]
+		sockets, others := socketsOf(f.server.Listen)
+		if len(sockets) > 0 && !f.server.TrustedProxiesUnix { // no range has a socket in it
+			v.odd("W13", d, d.Hosts, "trust it in the global options, servers { trusted_proxies_unix }",
+				"a proxy seems to stand before Caddy, at %s, but there is no trusted_proxies_unix: limits count all clients as one, since a socket has no address",
+				strings.Join(sockets, ", "))
 			continue
 		}
-		v.odd("W13", d, d.Hosts, "name it in the global options, servers { trusted_proxies static … }",
-			"%s, so that a proxy seems to stand before Caddy, but there are no trusted_proxies: limits count all clients as one, the proxy", why)
+		if why := untrusted(f, others); why != "" {
+			v.odd("W13", d, d.Hosts, "name it in the global options, servers { trusted_proxies static … }",
+				"%s, so that a proxy seems to stand before Caddy, but there are no trusted_proxies: limits count all clients as one, the proxy", why)
+		}
 	}
+}
+
+// untrusted says what shows that a proxy stands before a server, which has these addresses beside
+// sockets and trusts none of them; "" if nothing does.
+func untrusted(f *flow, listen []string) string {
+	switch {
+	case len(listen) == 0, isTrusting(f.server):
+		return ""
+	case !slices.Contains([]string{"", "X-Forwarded-For"}, strings.Join(f.server.ClientIPHeaders, " ")):
+		return "client_ip_headers is set"
+	case isLocal(listen):
+		return "only this machine reaches " + strings.Join(listen, ", ")
+	case slices.ContainsFunc(f.visits, func(at *visit) bool { return at.forwards }):
+		return "header_up passes on an address that a header of the request names"
+	}
+	return ""
+}
+
+// socketsOf parts Unix sockets from the other addresses of a server.
+func socketsOf(listen []string) (sockets, others []string) {
+	for _, address := range listen {
+		if at, err := caddy.ParseNetworkAddress(address); err == nil && at.IsUnixNetwork() {
+			sockets = append(sockets, address)
+		} else {
+			others = append(others, address)
+		}
+	}
+	return sockets, others
 }
 
 // isTrusting tells whether a server has trusted proxies. Caddy clears their JSON when it
@@ -75,13 +102,10 @@ func isLocal(listen []string) bool {
 		if err != nil {
 			return false
 		}
-		if at.IsUnixNetwork() {
-			continue
-		}
 		ip, err := netip.ParseAddr(at.Host)
 		if at.Host != "localhost" && (err != nil || !ip.IsLoopback()) {
 			return false
 		}
 	}
-	return len(listen) > 0
+	return true
 }

@@ -41,9 +41,6 @@ func (a *arrival) path() string {
 // repaired before it is seen.
 type backend struct {
 	address string
-	heads   chan string // targets of the first requests whose header has arrived
-
-	noScripts bool // the front controller answers in the place of the upload scripts
 
 	mu       sync.Mutex
 	arrived  map[string][]*arrival // by marker
@@ -60,7 +57,7 @@ func newBackend(tb testing.TB) *backend {
 func listen(tb testing.TB, serve func(*backend, net.Conn)) *backend {
 	tb.Helper()
 	l := machine.Listener(tb)
-	b := &backend{address: l.Addr().String(), arrived: map[string][]*arrival{}, heads: make(chan string, 64)}
+	b := &backend{address: l.Addr().String(), arrived: map[string][]*arrival{}}
 	var open sync.Map
 	var running sync.WaitGroup
 	running.Go(func() {
@@ -164,24 +161,12 @@ func (b *backend) answer(a *arrival) (status, body string) {
 		return "200 OK", fmt.Sprintf(`{"id":%d}`, subscription)
 	case asked && strings.Contains(a.target, "notes"):
 		return "404 Not Found", `{"code":"woocommerce_rest_invalid_id","message":"Invalid resource ID.","data":{"status":404}}`
-	case asked && strings.HasSuffix(a.path(), "/admin-ajax.php") && !b.noScripts:
-		return "400 Bad Request", "0"
-	case asked && strings.HasSuffix(a.path(), "/async-upload.php") && !b.noScripts:
-		return "302 Found\r\nLocation: http://shop.example/wp-login.php?redirect_to=x&reauth=1", ""
 	case asked && strings.Contains(a.target, "users"):
 		return "401 Unauthorized", `{"code":"rest_not_logged_in","message":"You are not currently logged in.","data":{"status":401}}`
 	case asked:
 		return "200 OK", `{"namespaces":["wp/v2","wc/v3"],"routes":{}}`
 	}
 	return "200 OK", `{}`
-}
-
-// announce tells a test that a header has arrived.
-func (b *backend) announce(target string) {
-	select {
-	case b.heads <- target:
-	default:
-	}
 }
 
 // readHTTP reads one request. The arrival is nil where not even a head came.
@@ -207,7 +192,6 @@ func (b *backend) readHTTP(r *bufio.Reader, conn net.Conn) (*arrival, error) {
 		name = http.CanonicalHeaderKey(name)
 		a.header[name] = append(a.header[name], strings.TrimSpace(value))
 	}
-	b.announce(a.target)
 	if a.header["Expect"] != nil {
 		_, _ = io.WriteString(conn, "HTTP/1.1 100 Continue\r\n\r\n")
 	}

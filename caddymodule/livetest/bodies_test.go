@@ -5,11 +5,9 @@ import (
 	"compress/gzip"
 	"fmt"
 	"math/rand/v2"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 // noise is text that does not compress and is the same on every run.
@@ -179,54 +177,24 @@ func TestBodies_Encoded(t *testing.T) {
 	}
 }
 
-// TestBodies_Unread: uploads to the two named scripts go through as they come;
-// no byte of them is waited for.
-func TestBodies_Unread(t *testing.T) {
-	body := upload(20 << 20)
-	want := digestOf([]byte(body)).String()
+// TestBodies_Scripts: forms for the two scripts of the admin screens are read on all protocols,
+// whether or not the scripts are there, and arrive as they were sent.
+func TestBodies_Scripts(t *testing.T) {
+	uploaded, saved := upload(20<<20), "a="+noise(9<<20) // more than body_limit
 	for _, f := range frontsFor(t, allProtocols...) {
 		overAll(t, f.name+"/", func(t *testing.T, by *client) {
-			address := f.at(by.protocol)[""]
-			f.trustScripts(t, address, by)
+			address := f.at(by.protocol)["open"]
 			for _, script := range []string{"/wp-admin/async-upload.php", "/wp-admin/admin-ajax.php"} {
 				t.Run(script, func(t *testing.T) {
-					h := halfSender(t, by.protocol, request("POST "+script, body, multipartType))(address)
-					for target := ""; target != script; { // questions aside
-						select {
-						case target = <-f.backend.heads:
-						case <-time.After(patience):
-							t.Fatal("nothing arrives before the whole upload")
+					for contentType, body := range map[string]string{multipartType: uploaded, form: saved} {
+						a := by.try(t, address, f.backend, request("POST "+script, body, contentType)).passed(t, aPage, "")
+						if a.body.String() != digestOf([]byte(body)).String() {
+							t.Errorf("arrived %v", a.body)
 						}
 					}
-					if got := h.finish(true); got != http.StatusOK {
-						t.Errorf("got %d", got)
-					}
-					for _, j := range ledger.take(h.conn) {
-						for _, a := range f.backend.take(j.n) {
-							if a.body.String() != want {
-								t.Errorf("arrived %v", a.body)
-							}
-						}
-					}
+					by.try(t, address, f.backend, request("POST "+script, aForm, form)).passed(t, aCall, "POST /wp/v2/users")
 				})
 			}
 		})
 	}
-}
-
-// TestBodies_NoScripts: where the front controller answers in the place of the
-// two scripts, it reads their forms, and so does the gateway.
-func TestBodies_NoScripts(t *testing.T) {
-	b := newBackend(t)
-	b.noScripts = true
-	at := runEverywhere(t, "", "\trestwarden wordpress {\n\t\trecommended off\n\t}\n\twitness\n"+b.proxied())
-	try(t, at(http1)[0], b, request("POST /wp-admin/admin-ajax.php", "action=a", form)).passed(t, aPage, "")
-	eventually(t, "the gateway asks for the script", func() bool {
-		return slices.ContainsFunc(b.questions(), func(a *arrival) bool { return a.path() == "/wp-admin/admin-ajax.php" })
-	})
-	overAll(t, "", func(t *testing.T, by *client) {
-		for _, script := range []string{"/wp-admin/async-upload.php", "/wp-admin/admin-ajax.php"} {
-			by.try(t, at(by.protocol)[0], b, request("POST "+script, "rest_route=/wp/v2/posts", form)).passed(t, aCall, "POST /wp/v2/posts")
-		}
-	})
 }

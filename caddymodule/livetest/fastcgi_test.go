@@ -71,7 +71,6 @@ func (b *backend) serveFastCGI(conn net.Conn) {
 		case fcgiParams:
 			if params = append(params, content...); len(content) == 0 {
 				a.setParams(params)
-				b.announce(a.target)
 			}
 		case fcgiStdin:
 			_, _ = a.body.Write(content)

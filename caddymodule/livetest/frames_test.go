@@ -131,7 +131,7 @@ var frames = []struct {
 	{name: "admin-ajax.php/", raw: request("POST /wp-admin/admin-ajax.php/x", aForm, form), status: 400},
 	{name: "async-upload.php/", raw: request("POST /wp-admin/async-upload.php/x", multipart("rest_route", "/wp/v2/users"), typed+"multipart/form-data; boundary=b"), status: 400},
 	{name: "admin-ajax.php in other letters", raw: request("POST /wp-admin/Admin-Ajax.php", aForm, form), kind: aCall, call: "POST /wp/v2/users"},
-	{name: "admin-ajax.php", raw: request("POST /wp-admin/admin-ajax.php", aForm, form), kind: aPage},
+	{name: "admin-ajax.php", raw: request("POST /wp-admin/admin-ajax.php", aForm, form), kind: aCall, call: "POST /wp/v2/users"},
 
 	// Methods (docs/platform I.2, I.6).
 	{name: "lower-case get", raw: request("get /wp-json/wp/v2/posts", ""), status: 400},
@@ -155,7 +155,8 @@ var frames = []struct {
 	{name: "web socket on a call", raw: request(posts, "", "Connection: Upgrade", "Upgrade: websocket"), status: 400},
 	{name: "web socket on a page", only: http1, raw: request("GET /live/", "", "Connection: Upgrade", "Upgrade: websocket"), kind: aPage},
 	{name: "HTTP/2 upgrade on a page", only: http1, raw: request("GET /live/", "", "Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAMAAABkAAQAAP__"), kind: aPage},
-	{name: "HTTP/2 upgrade on a call", raw: request(posts, "", "Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAMAAABkAAQAAP__"), status: 400},
+	{name: "HTTP/2 upgrade on a call", only: http1, raw: request(posts, "", "Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAMAAABkAAQAAP__"), kind: aCall, call: route},
+	{name: "two upgrades on a call", raw: request(posts, "", "Connection: Upgrade", "Upgrade: h2c, websocket"), status: 400},
 	{name: "two upgrades on a page", raw: request("GET /live/", "", "Connection: Upgrade", "Upgrade: websocket, h2c"), status: 400},
 
 	// Lines.
@@ -176,7 +177,6 @@ func TestFrames_OneRequest(t *testing.T) {
 	for _, f := range frontsFor(t, allProtocols...) {
 		overAll(t, f.name+"/", func(t *testing.T, by *client) {
 			address := f.at(by.protocol)["open"]
-			f.trustScripts(t, address, by)
 			for _, c := range frames {
 				t.Run(c.name, func(t *testing.T) {
 					p := by.try(t, address, f.backend, c.raw)

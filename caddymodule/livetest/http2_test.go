@@ -227,16 +227,26 @@ func TestHTTP2_ExtendedConnect(t *testing.T) {
 }
 
 // TestHTTP2_Upgrade: a server that speaks HTTP/2 in clear text is not to be
-// brought there by an upgrade, unread. Of a page the offer is dropped.
+// brought there by an upgrade, unread. The offer is dropped, whether it stands on a page or a call.
 func TestHTTP2_Upgrade(t *testing.T) {
-	b := newBackend(t)
-	address := run(t, "\tservers {\n\t\tprotocols h1 h2c\n\t}\n", block{Body: "\trestwarden wordpress\n\twitness\n" + b.proxied()})[0]
+	b, php := newBackend(t), newFastCGI(t)
+	guard := "\trestwarden wordpress\n\twitness\n"
+	addresses := run(t, "\tservers {\n\t\tprotocols h1 h2c\n\t}\n", block{Body: guard + b.proxied()}, block{Body: guard + php.php(scripts(t), "")})
 	offer := []string{"Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAMAAABkAAQAAP__"}
-	try(t, address, b, request(posts, "", offer...)).refused(t, 400)
-	page := try(t, address, b, request("GET /about/", "", offer...)).passed(t, aPage, "")
-	for _, name := range []string{"Upgrade", "Http2-Settings"} {
-		if _, sent := page.header[name]; sent {
-			t.Errorf("%s went on", name)
+	const order = `{"status":"completed"}`
+	posted := append(slices.Clone(offer), "Content-Type: application/json")
+	for i, to := range []*backend{b, php} {
+		for _, a := range []*arrival{
+			try(t, addresses[i], to, request("GET /about/", "", offer...)).passed(t, aPage, ""),
+			try(t, addresses[i], to, request(posts, "", offer...)).passed(t, aCall, route),
+			try(t, addresses[i], to, request("POST /wp-json/wc/v3/orders/7/refunds", order, posted...)).passed(t, aCall, "POST /wc/v3/orders/7/refunds"),
+		} {
+			for _, name := range []string{"Connection", "Upgrade", "Http2-Settings"} {
+				if values := a.header[name]; len(values) > 0 && name+": "+values[0] != "Connection: close" {
+					t.Errorf("%s %s: %s went on: %q", a.method, a.target, name, values)
+				}
+			}
 		}
+		try(t, addresses[i], to, request(posts, "", "Connection: Upgrade", "Upgrade: h2c, websocket")).refused(t, 400)
 	}
 }

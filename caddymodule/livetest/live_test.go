@@ -86,17 +86,6 @@ func options(base, rules string) (s string) {
 	return s
 }
 
-// trustScripts waits until the gateway has asked whether the two upload scripts
-// are there: until then their forms are read.
-func (f *front) trustScripts(t *testing.T, address string, by *client) {
-	t.Helper()
-	by.try(t, address, f.backend, request("POST /wp-admin/admin-ajax.php", "action=a", form)).passed(t, aPage, "")
-	eventually(t, "the scripts are trusted", func() bool {
-		p := by.try(t, address, f.backend, request("POST /wp-admin/admin-ajax.php", aForm, form))
-		return len(p.judged) == 1 && p.judged[0].kind == aPage
-	})
-}
-
 // TestLive_Recordings sends every recorded request through a running Caddy, to each front
 // over HTTP/1.1, and to one of them over HTTP/2, to the other over HTTP/3. Nothing reaches
 // the backend but what was judged as what the real platform ran, and it arrives as it was

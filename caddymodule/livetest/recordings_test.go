@@ -68,8 +68,11 @@ func orderOf(c *call.Call) object {
 			group = p.Group(c.Key, "order_id")
 		}
 		if _, err := strconv.ParseUint(group, 10, 64); err == nil {
-			id, err := c.ID("order_id", group)
-			return object{strconv.FormatUint(id, 10), err}
+			ids, err := c.IDs("order_id", group)
+			if err != nil {
+				return object{"", err}
+			}
+			return object{strconv.FormatUint(ids[0], 10), nil}
 		}
 	}
 	return object{}

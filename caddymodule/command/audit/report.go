@@ -136,18 +136,27 @@ type Gateway struct {
 	Beside []*policies.Chain
 }
 
-// limits says which calls of the site of a root the gateway cannot decide.
-func (g *Gateway) limits(root *index.Root) []string {
+// limits says which calls of the site of a root the gateway cannot decide, and which its rules miss.
+func (g *Gateway) limits(root *index.Root) (limits []string) {
 	if g == nil {
 		return nil
 	}
 	site := policies.NewInstalled(root)
-	for _, chain := range append([]*policies.Chain{g.Chain}, g.Beside...) {
+	chains := append([]*policies.Chain{g.Chain}, g.Beside...)
+	for _, chain := range chains {
 		if _, text := chain.LacksCredential(site); text != "" {
-			return []string{"W24: " + text + "."}
+			limits = append(limits, "W24: "+text+".")
+			break
 		}
 	}
-	return nil
+	for _, chain := range chains {
+		for _, odd := range chain.OddOn(site) {
+			if odd.Code == "W25" {
+				limits = append(limits, "W25: "+odd.Text+": "+odd.Do+".")
+			}
+		}
+	}
+	return limits
 }
 
 // Input is what a report is made of.
