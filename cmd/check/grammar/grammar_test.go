@@ -50,7 +50,7 @@ func TestRequest(t *testing.T) {
 	for _, want := range []string{
 		"path", "query", "form", "multipart", "chunked", "target: scheme", "target: absolute", "target: fragment", "Content-Type: other", "Content-Type: joined", "Content-Type: blanks", "both lengths", "_method",
 		"a variable twice", "a body with a GET beside _method", "what a filter takes out", "a shift between sets of characters", "an escape that is escaped",
-		"the end of a line in a path", "a parameter that caches cut out", "odd bytes in a header's name",
+		"the end of a line in a path", "a parameter that caches cut out", "rewritings one after the other", "odd bytes in a header's name",
 	} {
 		if notes[want] < 10 {
 			t.Errorf("%q: %d times", want, notes[want])

@@ -19,6 +19,8 @@ type Aim struct {
 	Paths []string
 	// Semicolons tells that the site's PHP splits queries at ";" as well.
 	Semicolons bool
+	// Chained tells that something on the way rewrites addresses several times.
+	Chained bool
 }
 
 // between is what stands between two pairs.
@@ -89,7 +91,9 @@ func (g *Generator) Request(aim *Aim) *Request {
 	if g.oneIn(6) {
 		g.override(r, aim)
 	}
-	if g.oneIn(6) {
+	if aim.Chained && g.oneIn(2) {
+		g.chained(r, aim)
+	} else if g.oneIn(6) {
 		g.onTheWay(r, aim)
 	}
 	if g.oneIn(3) {

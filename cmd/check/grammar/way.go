@@ -9,7 +9,7 @@ import (
 // onTheWay changes a request by what caches, servers and settings of PHP between a gateway and
 // the platform make something else of.
 func (g *Generator) onTheWay(r *Request, aim *Aim) {
-	pick(g, g.twice, g.bodyOfGet, g.tagged, g.shifted, g.escapedTwice, g.lineEnds, g.cut)(r, aim)
+	pick(g, g.twice, g.bodyOfGet, g.tagged, g.shifted, g.escapedTwice, g.lineEnds, g.cut, g.chained)(r, aim)
 }
 
 // twice names a variable that stands in query or form once more, with another value.
@@ -89,14 +89,16 @@ func (g *Generator) shifted(r *Request, _ *Aim) {
 	g.put(r, pick(g, "%1B(B", "%1b(J", "%0E", "%0F", "%1B%28B", "%1B"))
 }
 
-// escapedTwice writes a byte of the target as an escape that is escaped.
+// escapedTwice writes a byte of the target as an escape that is escaped, or whose digits are.
 func (g *Generator) escapedTwice(r *Request, _ *Aim) {
 	if r.Target == "" {
 		return
 	}
 	r.note("an escape that is escaped")
 	at := g.IntN(len(r.Target))
-	r.Target = r.Target[:at] + fmt.Sprintf(pick(g, "%%25%02x", "%%25%02X", "%%2525%02x"), r.Target[at]) + r.Target[at+1:]
+	digits := fmt.Sprintf("%02x", r.Target[at])
+	escaped := pick(g, "%25"+digits, "%25"+strings.ToUpper(digits), "%2525"+digits, fmt.Sprintf("%%%%%02x%%%02x", digits[0], digits[1]), fmt.Sprintf("%%%%%02x%c", digits[0], digits[1]))
+	r.Target = r.Target[:at] + escaped + r.Target[at+1:]
 }
 
 // lineEnds puts the end of a line into a path, and what may be a header or a request behind it.

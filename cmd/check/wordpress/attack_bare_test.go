@@ -18,11 +18,34 @@ var (
 	errEarly = errors.New("a page that ends early is not what the whole platform makes of it")
 )
 
+// chains are calls that only several rewritings make, behind each of the servers that do so: a cut
+// in small letters and of some names alone, values that end at a "%", what is cut again of what is left, in an order that is sorted,
+// and once escapes are decoded.
+var chains = [...][]string{
+	{"/?CX=1&REST_ROUTUTM_A=B&E=/canary/v1/t%d", "/?Cx=1&rest_routUtm_a=b&e=/canary/v1/t%d", "/WP-JSUTM_A=b&ON/canary/v1/t%d?CX=1", "/?xmsclkid=1&rest_routgclid=x&e=/canary/v1/t%d&cx=1"},
+	{"/?rest_routefbclid&utm_source=x=1=/canary/v1/t%d", "/?utm_source=x=1=/canary/v1/t%d&rest_routefbclid", "/wp-jsonfbclid&utm_source=x=1/canary/v1/t%d", "/?rest_rosi=x&ute=/canary/v1/t%d", "/?rest_routttclid=x%%65=/canary/v1/t%d"},
+	{"/?cx=1&rest_routfbclutm_a=b&id=1&e=/canary/v1/t%d", "/wp-jsfbclutm_a=b&id=1&on/canary/v1/t%d?cx=1", "/?/.utm_a=b&./?rest_route=/canary/v1/t%d&cx=1"},
+	{"/?%%75tm_source=x=/canary/v1/t%d&rest_rout%%65", "/?rest_routefbcli%%64&u%%74m_source=x=1=/canary/v1/t%d", "/wp-json&utm%%5Fsource=x/canary/v1/t%d"},
+}
+
 // bare sends generated requests past the gateway: if they did not run there, it would
 // prove nothing that they do not run behind it. Some go a second time, the whole way
 // through the platform, which must dispatch the same.
 func (a *attack) bare(ctx context.Context, c *checks) {
-	behind := []*target{{name: "Apache", port: a.s.early.apache}, {name: "nginx", port: a.s.early.nginx}, {name: "Caddy", port: a.s.early.caddy}, {name: "nginx, the path in the query", port: a.s.early.nginxQ}, {name: "rewrite rules", port: a.s.early.other, other: true}}
+	behind := []*target{
+		{name: "Apache", port: a.s.early.apache},
+		{name: "nginx", port: a.s.early.nginx},
+		{name: "Caddy", port: a.s.early.caddy},
+		{name: "nginx, the path in the query", port: a.s.early.nginxQ},
+		{name: "lighttpd", port: a.s.early.lighttpd},
+		{name: "lighttpd, rewrites", port: a.s.early.qsa},
+		{name: "HAProxy", port: a.s.early.haproxy},
+		{name: "Varnish, small letters", port: a.s.early.small, chained: true},
+		{name: "Varnish, sorted", port: a.s.early.sorted, chained: true},
+		{name: "Varnish, two cuts", port: a.s.early.twice, chained: true},
+		{name: "HAProxy and Varnish", port: a.s.early.before, chained: true},
+		{name: "rewrite rules", port: a.s.early.other, other: true},
+	}
 	g := grammar.New(options.seed, 1<<32)
 	ran := 0
 	for i := range bareShots {
@@ -53,6 +76,16 @@ func (a *attack) bare(ctx context.Context, c *checks) {
 	}
 	for _, target := range []string{"/?rest_route&utm_x=x=/canary/v1/t%d", "/?rest_rgclid=x&oute=/canary/v1/t%d"} {
 		c.check("the cuts", a.runs(ctx, behind[3], target))
+	}
+	c.check("the last question mark", a.runs(ctx, behind[4], "/?/../?rest_route=/canary/v1/t%d"))
+	c.check("the last question mark", a.runs(ctx, behind[5], "/?x?rest_route=/canary/v1/t%d"))
+	for _, target := range []string{"/?rest_%%%%372oute=/canary/v1/t%d", "/?rest_route=/canary/v1%%%%32%%66t%d"} {
+		c.check("the escape that is completed", a.runs(ctx, behind[6], target))
+	}
+	for i, targets := range chains {
+		for _, target := range targets {
+			c.check("rewritings one after the other", a.runs(ctx, behind[7+i], target))
+		}
 	}
 	c.t.Logf("of %d requests %d run what they are aimed at on the bare platform", bareShots, ran)
 	time.Sleep(100 * time.Millisecond) // for what comes late

@@ -5,13 +5,15 @@ package wordpress
 import (
 	"embed"
 	"fmt"
+	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/restwarden/restwarden/cmd/check/corpus"
 	"github.com/restwarden/restwarden/cmd/check/grammar"
 )
 
-// finds are requests that ran once what they should not have: every run sends them to
+// finds are requests that ran once what they should not have: every run sends them, and chains, to
 // every target over every version of HTTP. What a run finds is left in the same form.
 //
 //go:embed corpus
@@ -46,6 +48,9 @@ func readFinds() (list []*grammar.Request, err error) {
 			r.Fields = append(r.Fields, grammar.Field{Name: string(field[0]), Value: string(field[1])})
 		}
 		list = append(list, r)
+	}
+	for _, target := range slices.Concat(chains[:]...) {
+		list = append(list, &grammar.Request{Method: http.MethodGet, Target: fmt.Sprintf(target, 21), Notes: []string{"rewritings one after the other"}})
 	}
 	return list, err
 }

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -54,9 +53,7 @@ func (s *stack) testDifferential(t *testing.T, site *site) {
 		t.Fatal("there is no platform wordpress")
 	}
 	d := &differential{s: s, gate: s.gate(site.Name, modeDefault), platform: platform, tally: tally{counts: map[string]int{}}}
-	d.reader = call.NewReader(call.Site{
-		Platform: platform, Base: site.Base, Scripts: site.Core == "", // the live gateway finds out by itself
-	})
+	d.reader = call.NewReader(call.Site{Platform: platform, Base: site.Base})
 	n := options.requests
 	if site.Name != fpm && site.Name != apache {
 		n = (n + 4) / 5
@@ -69,9 +66,6 @@ func (s *stack) testDifferential(t *testing.T, site *site) {
 	d.report(c)
 	s.checkRecordsKept(t.Context(), c, site)
 }
-
-// overrideLine is the header by which a request changes its method.
-var overrideLine = regexp.MustCompile(`(?im)^x-http-method-override:[^\r\n]*\r\n`)
 
 // compare sends one request. It fails where WordPress ran anything but what the reader
 // said.
@@ -89,13 +83,12 @@ func (d *differential) compare(ctx context.Context, c *checks, r *rapid.T) {
 	if err == nil && strings.Contains(a.decision, "rest_policy_unavailable") && answersQuestions(d.gate.Site, m.target) {
 		err = errors.New("the gateway could not decide")
 	}
-	if err == nil && a.refused() && said.WithoutOverride() != nil && !strings.HasPrefix(a.decision, said.Kind.String()+" ") {
-		other := rawrequest.Read(d.reader, overrideLine.ReplaceAll(raw, nil)) // which must be allowed as well
-		defer other.Close()
-		said = other
+	if other := said.WithoutOverride(); other != nil && err == nil && a.refused() && !strings.HasPrefix(a.decision, said.Kind.String()+" ") {
+		other.Open()
+		said = other // which must be allowed as well
 	}
 	if err == nil {
-		err = d.s.judge(said, &seen, a, d.namesScript(m.target))
+		err = d.s.judge(said, &seen, a)
 		d.tally.add(outcome(said, &seen, a))
 	}
 	if err != nil {
@@ -104,14 +97,6 @@ func (d *differential) compare(ctx context.Context, c *checks, r *rapid.T) {
 		r.Fatalf("the gateway and WordPress differ") // the same words each time, for rapid
 	}
 	c.pass(1)
-}
-
-// namesScript tells whether the target's path is one of the two upload scripts, whose forms
-// the live gateway reads until it knows that they are there. It forgets that where it serves
-// another host in between.
-func (d *differential) namesScript(target string) bool {
-	path, _, _ := strings.Cut(target, "?")
-	return path == d.platform.AjaxScript || path == d.platform.UploadScript
 }
 
 // answersQuestions tells whether the platform answers REST calls at the target's

@@ -16,14 +16,11 @@ import (
 )
 
 // judge compares what the gateway's reader said of a request with what WordPress
-// ran. Where no route fits nothing ran, and another reading does no harm. A form
-// for an upload script (script) is a page to the reader, but the live gateway reads it until
-// it knows that the script is there; WordPress must then have run nothing.
-func (s *stack) judge(said *call.Call, seen *trace, a *answer, script bool) error {
+// ran. Where no route fits nothing ran, and another reading does no harm.
+func (s *stack) judge(said *call.Call, seen *trace, a *answer) error {
 	live, _, _ := strings.Cut(a.decision, " ")
-	unknown := script && said.Kind == call.Page && len(seen.dispatches) == 0
 	unopened := live == call.Batch.String() && said.Kind == call.Refused && a.refused() // whoever may not call it
-	if live != "" && live != said.Kind.String() && !unknown && !unopened {
+	if live != "" && live != said.Kind.String() && !unopened {
 		return fmt.Errorf("the live gateway read a %s", live)
 	}
 	if seen.loaded && (said.Kind == call.Refused || a.refused()) {
@@ -129,9 +126,11 @@ func sameObject(said *call.Call, ran *dispatch) error {
 	id, ok, err := said.ObjectID()
 	if route[3] == "order_id" {
 		value = ran.OrderID
-		var n uint64
-		n, err = said.ID("order_id", segment(said.Route, 3+strings.Count(route[1], "/")))
-		id, ok = strconv.FormatUint(n, 10), true
+		var ids []uint64
+		ids, err = said.IDs("order_id", segment(said.Route, 3+strings.Count(route[1], "/")))
+		if id, ok = "", true; len(ids) > 0 {
+			id = strconv.FormatUint(ids[0], 10)
+		}
 	}
 	switch {
 	case !ok:

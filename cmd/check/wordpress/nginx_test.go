@@ -20,13 +20,17 @@ func (s *stack) startNginx(ctx context.Context, site *site) error {
 	}
 	err := s.render("nginx.conf", conf, struct {
 		server
-		Dir, User          string
-		Early, PathInQuery server
+		Dir, User string
+		Early     []server
 	}{
 		server{s.nginx, site.Root, s.fpmSocket(), "$args"},
 		s.dir, s.accountOf(webUser),
-		server{s.early.nginx, site.Root, s.earlySocket(), "$args"},
-		server{s.early.nginxQ, site.Root, s.earlySocket(), "q=$uri&$args"},
+		[]server{
+			{s.early.nginx, site.Root, s.earlySocket(), "$args"},
+			{s.early.nginxQ, site.Root, s.earlySocket(), "q=$uri&$args"},
+			{s.early.lossy, site.Root, s.earlySocket(), "q=$request_uri"},
+			{s.early.queryless, site.Root, s.earlySocket(), ""},
+		},
 	})
 	if err != nil {
 		return err

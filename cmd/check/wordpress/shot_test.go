@@ -51,7 +51,7 @@ func (s *shot) GoString() string {
 // aim draws a shot: at a route that its caller may not call, or not with this method.
 func (a *attack) aim(g *grammar.Generator, to *target, number int) *shot {
 	s := &shot{number: number, target: to, version: [...]version{http1, http1, http2, http3}[g.IntN(4)], open: g.IntN(4) == 3}
-	aim := &grammar.Aim{Base: to.at[g.IntN(len(to.at))], Host: to.host(s.version), Decoy: "/canary/v1/open/t0"}
+	aim := &grammar.Aim{Base: to.at[g.IntN(len(to.at))], Host: to.host(s.version), Decoy: "/canary/v1/open/t0", Chained: to.chained}
 	admin := false
 	site := a.s.site(to.site)
 	switch 15 - g.IntN(16) { // the simplest is a call

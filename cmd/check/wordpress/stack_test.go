@@ -139,7 +139,7 @@ func (s *stack) allotPorts() error {
 	for _, front := range fronts {
 		s.addGates(s.site(fpm), front, modeDefault, modeLocked, modeBare, modeKey)
 	}
-	ports, err := machine.FreePorts(2*len(s.gates) + 11 + 2*len(s.targets))
+	ports, err := machine.FreePorts(2*len(s.gates) + 18 + 2*len(s.targets))
 	if err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ func (s *stack) allotPorts() error {
 		}
 	}
 	s.admin, s.inner, s.nginx, s.franken, s.site(apache).Apache = next(), next(), next(), next(), next()
-	s.early = earlyPorts{apache: next(), lost: next(), nginx: next(), nginxQ: next(), caddy: next(), other: next()}
+	s.early = earlyPorts{apache: next(), lost: next(), nginx: next(), nginxQ: next(), lossy: next(), queryless: next(), lighttpd: next(), qsa: next(), haproxy: next(), small: next(), sorted: next(), twice: next(), before: next(), caddy: next(), other: next()}
 	for _, target := range s.targets {
 		target.port, target.tls = next(), next()
 	}
@@ -177,7 +177,7 @@ func (s *stack) createSites(ctx context.Context) error {
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	return errors.Join(s.startApache(ctx, s.site(apache)), s.startNginx(ctx, s.site(fpm)))
+	return errors.Join(s.startApache(ctx, s.site(apache)), s.startNginx(ctx, s.site(fpm)), s.startLighttpd(ctx, s.site(fpm)), s.startHAProxy(ctx), s.startVarnish(ctx))
 }
 
 func (s *stack) site(name string) *site {

@@ -20,12 +20,14 @@ type target struct {
 	// other tells that its PHP splits queries at ";", and that its site has the rewrite rules
 	// of early.php.
 	other bool
+	// chained tells that addresses are rewritten several times on the way.
+	chained bool
 
 	port, tls int
 }
 
 // earlyPorts are the servers that end pages early.
-type earlyPorts struct{ apache, lost, nginx, nginxQ, caddy, other int }
+type earlyPorts struct{ apache, lost, nginx, nginxQ, lossy, queryless, lighttpd, qsa, haproxy, small, sorted, twice, before, caddy, other int }
 
 // lostHeader is the target where the server keeps Authorization from PHP.
 const lostHeader = "Apache, mod_proxy_fcgi"
@@ -59,6 +61,15 @@ var documentedAt = map[string]struct {
 var otherTargets = []*target{
 	{name: "nginx", text: "\trestwarden wordpress\n\treverse_proxy 127.0.0.1:{nginx}\n", site: fpm, at: []string{""}},
 	{name: "nginx, the path in the query", text: "\trestwarden wordpress\n\treverse_proxy 127.0.0.1:{nginx_q}\n", site: fpm, at: []string{""}},
+	{name: "nginx, the first variable lost", text: "\trestwarden wordpress\n\treverse_proxy 127.0.0.1:{lossy}\n", site: fpm, at: []string{""}},
+	{name: "nginx, the query lost", text: "\trestwarden wordpress\n\treverse_proxy 127.0.0.1:{queryless}\n", site: fpm, at: []string{""}},
+	{name: "lighttpd", text: "\trestwarden wordpress\n\treverse_proxy 127.0.0.1:{lighttpd}\n", site: fpm, at: []string{""}},
+	{name: "lighttpd, rewrites", text: "\trestwarden wordpress\n\treverse_proxy 127.0.0.1:{qsa}\n", site: fpm, at: []string{""}},
+	{name: "HAProxy", text: "\trestwarden wordpress\n\treverse_proxy 127.0.0.1:{haproxy}\n", site: fpm, at: []string{""}},
+	{name: "Varnish, small letters and a cut", text: "\trestwarden wordpress\n\treverse_proxy 127.0.0.1:{small}\n", site: fpm, at: []string{""}, chained: true},
+	{name: "Varnish, sorted and two cuts", text: "\trestwarden wordpress\n\treverse_proxy 127.0.0.1:{sorted}\n", site: fpm, at: []string{""}, chained: true},
+	{name: "Varnish, two cuts, and lighttpd", text: "\trestwarden wordpress\n\treverse_proxy 127.0.0.1:{twice}\n", site: fpm, at: []string{""}, chained: true},
+	{name: "HAProxy and Varnish", text: "\trestwarden wordpress\n\treverse_proxy 127.0.0.1:{before}\n", site: fpm, at: []string{""}, chained: true},
 	{name: "another Caddy", text: "\trestwarden wordpress\n\treverse_proxy 127.0.0.1:{caddy}\n", site: fpm, at: []string{""}},
 	{
 		name: "rewrite rules, and a PHP that splits at semicolons", site: fpm, at: []string{""}, other: true,
@@ -127,6 +138,8 @@ func (s *stack) blocks(t *target) string {
 	text = strings.NewReplacer(
 		"127.0.0.1:9000", "unix/"+s.earlySocket(), "127.0.0.1:8080", fmt.Sprintf("127.0.0.1:%d", s.early.apache), "/srv/www", site.Root,
 		"{nginx}", fmt.Sprint(s.early.nginx), "{nginx_q}", fmt.Sprint(s.early.nginxQ), "{caddy}", fmt.Sprint(s.early.caddy),
+		"{lossy}", fmt.Sprint(s.early.lossy), "{queryless}", fmt.Sprint(s.early.queryless), "{lighttpd}", fmt.Sprint(s.early.lighttpd), "{qsa}", fmt.Sprint(s.early.qsa), "{haproxy}", fmt.Sprint(s.early.haproxy),
+		"{small}", fmt.Sprint(s.early.small), "{sorted}", fmt.Sprint(s.early.sorted), "{twice}", fmt.Sprint(s.early.twice), "{before}", fmt.Sprint(s.early.before),
 		"{lost}", fmt.Sprint(s.early.lost), "{other}", fmt.Sprint(s.early.other),
 	).Replace(text)
 	return fmt.Sprintf("# %s\nhttp://127.0.0.1:%d {\n\tbind 127.0.0.1\n%s}\nhttps://127.0.0.1:%d {\n\tbind 127.0.0.1\n\ttls internal\n%s}\n", t.name, t.port, text, t.tls, text)

@@ -17,14 +17,21 @@ type shopKey struct {
 
 // authenticate finds the caller: login cookie, else shop key, else bearer
 // token or application password; then the nonce decides about the cookie
-// (docs/platform II). s.mu is held.
+// (docs/platform II), but not in the checkout API. s.mu is held.
 func (s *Site) authenticate(q *request, in *input) error {
 	q.user, q.session = s.cookieUser(q.wire)
 	q.cookie = q.user != nil
 	if q.user == nil {
-		if err := s.authenticateHeader(q, in); err != nil {
+		err := s.authenticateHeader(q, in)
+		if s.takesSession(q.route) {
+			return nil // nobody is refused there (docs/platform III.8)
+		}
+		if err != nil {
 			return err
 		}
+	}
+	if s.takesSession(q.route) {
+		return nil
 	}
 	if q.user != nil && !q.cookie {
 		return nil
@@ -109,7 +116,7 @@ func (u *user) appPassword(secret string) *appPassword {
 }
 
 // checkNonce lets a cookie count only with a right nonce; without one the
-// caller is anonymous, except in the checkout API. A wrong nonce is an error,
+// caller is anonymous. A wrong nonce is an error,
 // with or without a cookie.
 func (s *Site) checkNonce(q *request, in *input) error {
 	v, set := in.variable(s.names.NonceParam)
@@ -121,9 +128,7 @@ func (s *Site) checkNonce(q *request, in *input) error {
 		set = false // neither cookie nor nonce reaches the call (docs/interface 5, rule 3)
 	}
 	if !set {
-		if !s.isStore(q.route) {
-			q.user = nil
-		}
+		q.user = nil
 		return nil
 	}
 	if !s.validNonce(nonce, q.user, q.session) {

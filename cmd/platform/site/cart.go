@@ -31,6 +31,11 @@ func (s *Site) isStore(route string) bool {
 	return hasPrefixFold(route, "/"+strings.TrimSuffix(s.names.Checkout, "/v1"))
 }
 
+// takesSession tells whether a cookie counts by itself on a route, whose letters count as they are.
+func (s *Site) takesSession(route string) bool {
+	return strings.HasPrefix(route, "/"+strings.TrimSuffix(s.names.Checkout, "v1"))
+}
+
 func (s *Site) storeRoutes() {
 	for _, ns := range []string{s.names.Checkout, strings.TrimSuffix(s.names.Checkout, "/v1")} {
 		add := func(rest, methods string, a args, run func(*request, *session) (any, error)) {

@@ -127,6 +127,15 @@ func TestCartSession(t *testing.T) {
 		if mine.Header.Get("User-ID") != "3" {
 			t.Fatalf("user %q", mine.Header.Get("User-ID"))
 		}
+		// Whatever else is sent, and nobody is refused for it.
+		for _, other := range []edit{with("X-WP-Nonce", "old"), with("Authorization", "Bearer x"), with("Authorization", "Basic eDp5")} {
+			if got := c.rest("GET", cart, "", withCookie(cookie), other).want(200).Header.Get("User-ID"); got != "3" {
+				t.Fatalf("user %q", got)
+			}
+			if got := c.rest("GET", cart, "", other).want(200).Header.Get("User-ID"); got != "0" {
+				t.Fatalf("user %q", got)
+			}
+		}
 		c.rest("POST", cart+"/add-item", add, withCookie(cookie), with("Nonce", mine.Header.Get("Nonce"))).want(201)
 		order := c.rest("POST", "/shop/store/v1/checkout", "{}", withCookie(cookie), with("Nonce", mine.Header.Get("Nonce"))).want(200)
 		if r := c.record(int(order.get("order_id").(float64))); r.CustomerID != 3 {

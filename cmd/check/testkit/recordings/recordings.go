@@ -120,15 +120,15 @@ func (r *Recording) Honest() bool {
 	case "pretty.suffix":
 		return trailingSlashes.MatchString(line)
 	case "query.path":
-		target, _, _ := strings.Cut(strings.TrimPrefix(rest, "/blog"), "?")
-		return target == "/" || target == "/index.php"
+		target, query, _ := strings.Cut(strings.TrimPrefix(rest, "/blog"), "?")
+		return (target == "/" || target == "/index.php") && !strings.Contains(query, "?")
 	}
 	return false
 }
 
 var (
 	trailingSlashes = regexp.MustCompile(`^GET [A-Za-z0-9/-]+ HTTP/1.1$`)
-	queryOverride   = regexp.MustCompile(`[?&]_method=(?i:get|post|put|patch|delete|head|options)[& ]`)
+	queryOverride   = regexp.MustCompile(`[^?][?&]_method=(?i:get|post|put|patch|delete|head|options)[& ]`)
 	headerOverride  = regexp.MustCompile(`\n(?i:X-HTTP-Method-Override): (?i:get|post|put|patch|delete|head|options)\r\n`)
 )
 
