@@ -64,7 +64,7 @@ func hexDigit(s string) (escaped bool, rest string, ok bool) {
 // Usual is raw in small letters, of which Unreserved leaves nothing to decode. It goes from the end to
 // the beginning, so that the digits of an escape are known when its "%" comes.
 func Usual(raw string) string {
-	if strings.IndexByte(raw, '%') < 0 {
+	if unreserved(raw, 0) < 0 { // as nearly all
 		return Lower(raw)
 	}
 	from := len(raw)
@@ -86,20 +86,33 @@ func Usual(raw string) string {
 func Unreserved(raw string) string {
 	var b strings.Builder
 	from := 0
-	for i := strings.IndexByte(raw, '%'); i >= 0 && i < len(raw); {
+	for i := unreserved(raw, 0); i >= 0; i = unreserved(raw, from) {
 		c, n := decodeByte(raw, i)
-		if n == 3 && isUnreserved(c) {
-			b.WriteString(raw[from:i])
-			b.WriteByte(c)
-			from = i + n
-		}
-		i += n
+		b.WriteString(raw[from:i])
+		b.WriteByte(c)
+		from = i + n
 	}
 	if from == 0 {
 		return raw
 	}
 	b.WriteString(raw[from:])
 	return b.String()
+}
+
+// unreserved returns where the next escape of a letter, a digit or "-._~" is, at or behind i; else -1.
+func unreserved(raw string, i int) int {
+	for i < len(raw) {
+		at := strings.IndexByte(raw[i:], '%')
+		if at < 0 {
+			return -1
+		}
+		i += at
+		if c, n := decodeByte(raw, i); n == 3 && isUnreserved(c) {
+			return i
+		}
+		i++
+	}
+	return -1
 }
 
 func isUnreserved(c byte) bool {
