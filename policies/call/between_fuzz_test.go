@@ -31,6 +31,14 @@ func stepsOf(names string) (steps []byte) {
 	return steps
 }
 
+// ofTokens is the text of at most 24 tokens.
+func ofTokens(tokens []string, picked []byte) (text string) {
+	for _, at := range picked[:min(len(picked), 24)] {
+		text += tokens[int(at)%len(tokens)]
+	}
+	return text
+}
+
 // FuzzChanges: whatever rewritings follow each other, a query gives no variable another value than
 // it gave before, unless that is told of. A query ends with tokens.
 func FuzzChanges(f *testing.F) {
@@ -57,16 +65,11 @@ func FuzzChanges(f *testing.F) {
 	}
 	all, rd := rewritings(true), readerFor("root")
 	f.Fuzz(func(t *testing.T, query string, tokens, steps []byte) {
-		for _, token := range tokens[:min(len(tokens), 24)] {
-			query += rewrittenTokens[int(token)%len(rewrittenTokens)]
-		}
+		query += ofTokens(rewrittenTokens, tokens)
 		if len(steps) > 8 || strings.ContainsAny(query, "# ") || uncertain(query) || !utf8.ValidString(query) {
 			return
 		}
-		changed, text := changesOf(query), query
-		for _, step := range steps {
-			text = pickRewriting(all, step)(text)
-		}
+		changed, text := changesOf(query), rewrittenBy(all, steps, query)
 		for _, name := range rewrittenNames {
 			before, set, plain := phpvars.Last(query, name)
 			after, now, too := phpvars.Last(text, name)
@@ -111,10 +114,7 @@ func FuzzPaths(f *testing.F) {
 	}
 	all, rd := rewritings(false), readerFor("root")
 	f.Fuzz(func(t *testing.T, path string, tokens, steps []byte) {
-		path = "/" + path
-		for _, token := range tokens[:min(len(tokens), 24)] {
-			path += pathTokens[int(token)%len(pathTokens)]
-		}
+		path = "/" + path + ofTokens(pathTokens, tokens)
 		u, err := url.ParseRequestURI(path)
 		if err != nil || len(steps) > 8 || strings.ContainsAny(path, "?#") || !utf8.ValidString(path) || u.EscapedPath() != path {
 			return
@@ -123,9 +123,7 @@ func FuzzPaths(f *testing.F) {
 		if rd.oddBetween(&tried, u) != nil || rd.cutPath(&tried, u) != nil || rd.namesCall(&tried, decodeAll(path)) {
 			return
 		}
-		for _, step := range steps {
-			path = pickRewriting(all, step)(path)
-		}
+		path = rewrittenBy(all, steps, path)
 		if decoded := decodeAll(path); rd.namesCall(&tried, decoded) || rd.namesInSmall(&tried, decoded) || rd.cutPath(&tried, &url.URL{Path: phpvars.Decode(path), RawPath: path}) != nil {
 			t.Errorf("%q becomes %q by %v, and is not refused", u, path, steps)
 		}

@@ -123,7 +123,8 @@ func (j *joints) anyStart(is func(p int) bool) bool {
 // follow reads a piece from p on that goes on with w at k, and notes in led where it may end. It tells
 // whether w is complete then, with a joint.
 func (j *joints) follow(w word, led []reached, k, p int, joined bool) bool {
-	for j.looks++; !j.spent(); {
+	j.looks++
+	for !j.spent() {
 		if k > 0 && j.gaps.has(p) {
 			led[k].gap = true
 		}

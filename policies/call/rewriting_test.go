@@ -90,12 +90,17 @@ func rewritings(query bool) (all []func(string) string) {
 	return all
 }
 
-// pickRewriting returns the rewriting of a step: one of the first in half of the cases.
-func pickRewriting(all []func(string) string, step byte) func(string) string {
-	if first := len(all) - len(caches); step < 128 {
-		return all[int(step)%first]
+// rewrittenBy returns what steps make of a text. Half of them are caches.
+func rewrittenBy(all []func(string) string, steps []byte, text string) string {
+	first := len(all) - len(caches)
+	for _, step := range steps {
+		at := int(step) % first
+		if step >= 128 {
+			at = first + int(step)%len(caches)
+		}
+		text = all[at](text)
 	}
-	return all[len(all)-len(caches)+int(step)%len(caches)]
+	return text
 }
 
 // sortedPairs is a raw query in the order of std.querysort (docs/platform I.13, B2).
