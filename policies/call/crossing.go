@@ -6,6 +6,21 @@ import (
 	"strings"
 )
 
+// eitherCrosses is crosses for the current target, the query of which may become changed, and for the client's own, which
+// is nil where no rewrite made another of it.
+func (rd *Reader) eitherCrosses(current, original *url.URL, changed *changes) bool {
+	if rd.crosses(current, changed) {
+		return true
+	}
+	if original == nil {
+		return false
+	}
+	if original.RawQuery != current.RawQuery {
+		changed = changesOf(original.RawQuery)
+	}
+	return rd.crosses(original, changed)
+}
+
 // crosses tells whether a part of a query, of which changed may become, may become one of the path and
 // lead elsewhere. lighttpd ends the path at the last "?" (docs/platform I.13, B10), and some caches take the
 // "?" away: with a parameter behind it, or with a value that begins in the path (B8).

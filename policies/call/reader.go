@@ -125,17 +125,8 @@ func (rd *Reader) ReadFrom(holder Holder, r *http.Request, original *url.URL) *C
 	}
 	where := rd.readPaths(r.URL, original)
 	changed := changesOf(r.URL.RawQuery)
-	if rd.crosses(r.URL, changed) {
+	if rd.eitherCrosses(r.URL, original, changed) {
 		return refuse(errTarget, nil)
-	}
-	if original != nil {
-		sent := changed
-		if original.RawQuery != r.URL.RawQuery {
-			sent = changesOf(original.RawQuery)
-		}
-		if rd.crosses(original, sent) {
-			return refuse(errTarget, nil)
-		}
 	}
 	value, set, refusal := routeIn(r.URL.RawQuery, changed)
 	if refusal != nil {
