@@ -179,7 +179,7 @@ func TestIdentities_ChangesOfRights(t *testing.T) {
 			}
 		}
 		who()
-		drop, _ := s.Identities.Watch(request(t, s, backend, test.method, test.target, test.body, jsonType))
+		drop, _ := s.Identities.Watch(request(t, s, backend, test.method, test.target, test.body, jsonType, basicAuth))
 		if drop != nil {
 			drop(asktest.JSON(200, `{}`))
 		}

@@ -26,7 +26,7 @@ func (ids *Identities) Watch(w *Whole) (drop func(*ask.Answer), body bool) {
 		}
 		drop = ids.watchReading(w, w.Call)
 		if other := w.Call.WithoutOverride(); other != nil {
-			drop = both(drop, ids.watchReading(w, other))
+			drop = both(drop, ids.watchDropped(w, other))
 		}
 	case call.Refused: // it never reaches the platform
 	}
@@ -44,6 +44,34 @@ func both(a, b func(*ask.Answer)) func(*ask.Answer) {
 	return func(answer *ask.Answer) { a(answer); b(answer) }
 }
 
+// watchDropped watches other, what the call of w is to a server that drops its override. A success
+// does not show there that the caller may write: the platform may have run the call as it was sent,
+// such as OPTIONS, which it answers to anybody. Who may be anybody drops nothing.
+func (ids *Identities) watchDropped(w *Whole, other *call.Call) func(*ask.Answer) {
+	drop := ids.watchReading(w, other)
+	if drop == nil {
+		return nil
+	}
+	switch who, answer, err := w.Who(w.HTTP.Context()); {
+	case err != nil, answer != nil, who.Kind == Anonymous, who.Kind == Unverified:
+		return nil
+	case w.mayWriteToOthers():
+		return drop
+	}
+	return ids.watchOwn(w, dropLogin)
+}
+
+// mayWriteToOthers tells whether the caller of w may write to other accounts, as far as the platform says.
+func (w *Whole) mayWriteToOthers() bool {
+	ctx := w.HTTP.Context()
+	_, answer, err := w.Who(ctx)
+	if err != nil || answer != nil {
+		return false
+	}
+	who, err := w.Rights(ctx)
+	return err == nil && who.Kind != Anonymous && (who.Kind != User || who.NoCapabilities || who.Can("edit_users"))
+}
+
 // watchReading watches c, one of the readings of the call of w.
 func (ids *Identities) watchReading(w *Whole, c *call.Call) func(*ask.Answer) {
 	if c.Kind == call.Single {
@@ -54,7 +82,7 @@ func (ids *Identities) watchReading(w *Whole, c *call.Call) func(*ask.Answer) {
 	}
 	who, known := w.Known()
 	switch {
-	case tellsOfParts(c), known && who.Can("edit_users"):
+	case tellsOfParts(c), known && w.mayWriteToOthers():
 		return ids.dropIf(w, (*ask.Answer).Worked, dropping{whom: dropAll})
 	case known && who.ID != 0: // no other account than the own
 		return ids.dropIf(w, (*ask.Answer).Worked, dropping{whom: dropUser, user: who.ID})
@@ -106,7 +134,7 @@ func (ids *Identities) watchCall(w *Whole, c *call.Call) func(*ask.Answer) {
 	}
 	users, err := c.IDs(param, name)
 	if err != nil || len(users) > 1 {
-		if who, _, err := w.Who(w.HTTP.Context()); err != nil || who.Kind == User && !who.Can("edit_users") {
+		if !w.mayWriteToOthers() {
 			return ids.watchOwn(w, whom)
 		}
 		return ids.dropIf(w, (*ask.Answer).Worked, dropping{whom: dropAll})

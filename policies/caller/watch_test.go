@@ -72,8 +72,8 @@ func TestIdentities_Drops(t *testing.T) {
 		"in anybody's batch":            {"POST", "/wp-json/batch/v1", `{"requests":[{"method":"PUT","path":"/wp/v2/users/1"}]}`, []string{jsonType}, told{207, "", ""}, false},
 		"in an envelope":                {"DELETE", "/wp-json/wp/v2/users/me?force=true&reassign=0&_envelope=1", "", nil, told{200, "", ""}, false},
 		"in an envelope, a user's":      {"POST", "/wp-json/wp/v2/users/1?.envelope&_envelope", `{"password":"x"}`, []string{jsonType}, told{200, "", ""}, false},
-		"by a dropped override":         {"POST", "/wp-json/wp/v2/users/1?_method=GET", `{"password":"x"}`, []string{jsonType}, told{200, "", ""}, true},
-		"by a dropped header":           {"DELETE", "/wp-json/wp/v2/users/1?force=true", "", []string{"X-HTTP-Method-Override: GET"}, told{200, "", ""}, true},
+		"by a dropped override":         {"POST", "/wp-json/wp/v2/users/1?_method=GET", `{"password":"x"}`, []string{jsonType, loginLine, nonceLine}, told{200, "", ""}, true},
+		"by a dropped header":           {"DELETE", "/wp-json/wp/v2/users/1?force=true", "", []string{"X-HTTP-Method-Override: GET", loginLine, nonceLine}, told{200, "", ""}, true},
 		"users read":                    {"GET", "/wp-json/wp/v2/users/1", "", nil, told{200, "", ""}, false},
 
 		"customer: password":          {"PUT", "/wp-json/wc/v3/customers/1", `{"password":"x"}`, []string{jsonType}, told{200, "", ""}, true},
@@ -205,18 +205,27 @@ func TestIdentities_DropsOwnAboveLimit(t *testing.T) {
 	}
 }
 
-// customerOrAdmin knows a customer by a cookie, and an administrator by any other.
+// customerOrAdmin knows a customer by a cookie, a super admin and a user without capabilities that it tells, and an
+// administrator by any other.
 func customerOrAdmin() *asktest.Platform {
 	return &asktest.Platform{Answer: func(q ask.Question) (*ask.Answer, error) {
 		switch auth := q.Header.Get("Authorization"); {
+		case strings.Contains(auth, "down"):
+			return nil, ask.ErrUndecided
+		case strings.HasPrefix(auth, "OAuth"):
+			return asktest.JSON(401, `{"code":"woocommerce_rest_authentication_error"}`), nil
 		case q.Route == "/wc/v3/orders":
 			return asktest.JSON(200, "[]"), nil
 		case strings.Contains(q.Header.Get("Cookie"), "customer"):
 			return asktest.JSON(200, `{"id":5,"roles":["customer"],"capabilities":{"read":true}}`), nil
+		case strings.Contains(q.Header.Get("Cookie"), "super") && q.Route == "/wp/v2/settings":
+			return asktest.JSON(200, `{"title":"x"}`), nil
+		case strings.Contains(q.Header.Get("Cookie"), "super"):
+			return asktest.JSON(200, `{"id":9,"roles":[],"capabilities":[]}`), nil
+		case strings.Contains(q.Header.Get("Cookie"), "untold"):
+			return asktest.JSON(200, `{"id":8}`), nil
 		case auth == "Bearer x":
 			return asktest.JSON(401, `{"code":"rest_not_logged_in"}`), nil
-		case auth == "Bearer down":
-			return nil, ask.ErrUndecided
 		case auth != "":
 			return asktest.JSON(401, `{"code":"incorrect_password"}`), nil
 		}
@@ -255,6 +264,15 @@ func TestIdentities_DropsOwn(t *testing.T) {
 		"deleted by number":            {"DELETE", "/wp-json/wp/v2/users/5?force=true", customer, 200, false, "customer key"},
 		"a customer deleted":           {"DELETE", "/wp-json/wc/v3/customers/5?force=true", customer, 200, false, "customer key"},
 		"nobody":                       {"POST", me, nil, 200, false, ""},
+		"nobody's OPTIONS":             {"DELETE", "/wp-json/wp/v2/users/1?_method=OPTIONS", nil, 200, false, ""},
+		"nobody's OPTIONS of no user":  {"DELETE", "/wp-json/wc/v3/customers/x?_method=OPTIONS", nil, 200, false, ""},
+		"nobody's OPTIONS, by header":  {"POST", "/wp-json/wp/v2/users/1/application-passwords", []string{"X-HTTP-Method-Override: OPTIONS"}, 200, false, ""},
+		"anybody's signature":          {"DELETE", "/wp-json/wc/v3/customers/x?_method=OPTIONS", []string{`Authorization: OAuth oauth_consumer_key="x", oauth_signature="y"`}, 200, true, ""},
+		"anybody's, of no answer":      {"DELETE", "/wp-json/wc/v3/customers/x?_method=OPTIONS", []string{`Authorization: OAuth oauth_consumer_key="down", oauth_signature="y"`}, 200, true, ""},
+		"a route of a plugin":          {"POST", "/wp-json/wp/v2/users/lost-password", nil, 200, false, ""},
+		"a customer's OPTIONS":         {"POST", "/wp-json/wp/v2/users/1?_method=OPTIONS", customer, 200, true, "customer"},
+		"an administrator's":           {"POST", "/wp-json/wp/v2/users/1?id=3", []string{"Cookie: wordpress_logged_in_abc=super", nonceLine}, 200, true, "admin key customer"},
+		"one of untold capabilities":   {"POST", "/wp-json/wp/v2/users/1?id=3", []string{"Cookie: wordpress_logged_in_abc=untold", nonceLine}, 200, true, "admin key customer"},
 		"a cookie without a nonce":     {"POST", me, customer[:1], 200, false, ""},
 		"forged":                       {"POST", me, []string{basicAuth}, 401, true, ""},
 		"nobody to the platform":       {"POST", me, []string{"Authorization: Bearer x"}, 200, true, ""},
