@@ -1,6 +1,7 @@
 package policies
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -38,6 +39,26 @@ func TestNarrow(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%s: %q, want %q", rules, got, want)
+		}
+	}
+}
+
+// TestNarrow_Routes: the routes of a site are made once, however many rules there are.
+func TestNarrow_Routes(t *testing.T) {
+	var keys []string
+	for i := range 300 {
+		keys = append(keys, fmt.Sprintf(`/acme/v1/things%d/(?P<id>[\d]+)`, i))
+	}
+	x := index.New(keys, []string{"acme/v1"})
+	rules := make([]string, 40)
+	for i := range rules {
+		rules[i] = fmt.Sprintf("deny /acme/v1/none%d", i)
+	}
+	whole := testing.AllocsPerRun(1, func() { x.Routes() })
+	for _, n := range []int{1, len(rules)} {
+		chain := chainOf(t, rules[:n]...)
+		if got := testing.AllocsPerRun(1, func() { chain.Narrow(x) }); got > whole+float64(1000*n) {
+			t.Errorf("%d rules: %.0f allocations, the routes alone %.0f", n, got, whole)
 		}
 	}
 }
