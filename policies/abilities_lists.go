@@ -48,11 +48,14 @@ func (p *Abilities) askWho(ctx context.Context, r *Request) (Verdict, error) {
 	if !slices.ContainsFunc(p.Rules, func(rule AbilityRule) bool { return rule.Allow != "" }) {
 		return Verdict{}, nil
 	}
-	_, answer, err := r.Who(ctx)
-	if err != nil || answer == nil {
+	switch _, answer, err := r.Who(ctx); {
+	case err != nil:
 		return Verdict{}, err
+	case answer != nil:
+		return inPlatformWords(answer), nil
 	}
-	return inPlatformWords(answer), nil
+	_, err := r.Rights(ctx) // visible takes what is known
+	return Verdict{}, err
 }
 
 // Rewrites asks for the bodies of lists: of abilities, and of what servers of tools offer.

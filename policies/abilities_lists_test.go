@@ -196,3 +196,23 @@ func TestAbilities_Idle(t *testing.T) {
 		}
 	}
 }
+
+// TestAbilities_ListOfSuperAdmin: a list has what a super admin of a network may run, of whom the
+// answer about the user tells neither role nor capability.
+func TestAbilities_ListOfSuperAdmin(t *testing.T) {
+	b := asktest.Routed(map[string]*ask.Answer{
+		"GET /wp/v2/users/me": asktest.JSON(200, `{"id":9,"roles":[],"capabilities":[]}`),
+		"GET /wp/v2/settings": asktest.JSON(200, `{"title":"x"}`),
+	})
+	s, p := newSite(t), new(Abilities)
+	configure(t, p, line("abilities", line("allow role administrator shop/*")))
+	provision(t, s, p)
+	r := request(t, s, b, "GET", "/wp-json/wp-abilities/v1/abilities", "", basicAuth)
+	if v, err := p.Check(t.Context(), r); v.Status != 0 || err != nil {
+		t.Fatal(v, err)
+	}
+	a := asktest.JSON(200, `[{"name":"shop/query"},{"name":"core/query"}]`)
+	if err := p.Rewrite(r, a); err != nil || string(a.Body) != `[{"name":"shop/query"}]` {
+		t.Errorf("%s, %v", a.Body, err)
+	}
+}
