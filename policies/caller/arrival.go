@@ -75,7 +75,8 @@ func arrivalQuestion(p *call.Platform, w *Whole) ask.Question {
 // interpretArrival reads the answer to an arrivalQuestion: the shop refuses the signature, or takes
 // the caller for nobody. Any other refusal may be a plugin's. One of a client's header may be for this
 // client, and would be learned for all. One of the parameter in the query is the same for everybody,
-// as where the site shows nothing to anybody who has not logged in.
+// as where the site shows nothing to anybody who has not logged in, but for the page by which WordPress ends a
+// request: plugins show it to those whom they lock out.
 func interpretArrival(a *ask.Answer, q *ask.Question, p *call.Platform) (identity, error) {
 	byHeader := len(q.Header) > 0
 	switch code := a.Code(); {
@@ -84,11 +85,14 @@ func interpretArrival(a *ask.Answer, q *ask.Question, p *call.Platform) (identit
 		byHeader && handedOn[code]:                                 // not about what the client sent
 		return identity{}, nil
 	case a.Status == http.StatusUnauthorized && (code == p.ErrorPrefix+"authentication_error" || code == p.ErrorPrefix+"authentication_missing_parameter"),
-		!byHeader && (code != "" && a.Status < http.StatusInternalServerError && a.Status != http.StatusTooManyRequests || a.Status == http.StatusOK && isJSON(a)):
+		!byHeader && (code != "" && code != dieCode && a.Status < http.StatusInternalServerError && a.Status != http.StatusTooManyRequests || a.Status == http.StatusOK && isJSON(a)):
 		return identity{caller: Caller{Kind: Unverified}}, nil
 	}
 	return identity{}, ask.Unexpected(a)
 }
+
+// dieCode is that of wp_die, whoever calls it.
+const dieCode = "wp_die"
 
 // isJSON tells whether the body of a begins as an object or a list: a page says nothing.
 func isJSON(a *ask.Answer) bool {

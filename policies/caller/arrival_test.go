@@ -135,6 +135,23 @@ func TestArrival_Poison(t *testing.T) {
 	}
 }
 
+// TestArrival_LockedOut: the page for whom a plugin locks out does not show that queries arrive.
+func TestArrival_LockedOut(t *testing.T) {
+	s := newSite(t)
+	for _, step := range []struct {
+		answer *ask.Answer
+		fails  bool
+	}{
+		{asktest.JSON(403, `{"code":"wp_die","message":"You are locked out.","data":{"status":403}}`), true},
+		{asktest.JSON(401, oauthLost), false},
+	} {
+		w := request(t, s, &asktest.Platform{Answer: func(ask.Question) (*ask.Answer, error) { return step.answer, nil }}, "GET", "/wp-json/wc/v3/orders?oauth_signature=x", "")
+		if who, _, err := w.Who(t.Context()); who.Kind != Anonymous || (err != nil) != step.fails {
+			t.Errorf("%s: %s, %v", step.answer.Body, who.Kind, err)
+		}
+	}
+}
+
 // TestArrival_Bounded: a thousand forged headers at once are few questions, whatever hosts and bases
 // they name, and what is learned of them is bounded.
 func TestArrival_Bounded(t *testing.T) {
