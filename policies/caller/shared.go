@@ -134,7 +134,7 @@ type recalled struct {
 // the rest of its time.
 func (ids *Identities) recall(ctx context.Context, i *inquiry) (known recalled, found bool) {
 	s := ids.shared
-	if s == nil {
+	if s == nil || i.claim == ClaimOAuth1 || i.claim == ClaimAdministrator { // never shared
 		return known, false
 	}
 	if known.hasher = ids.cache.hasher.Load(); !known.hasher.shared {
@@ -193,7 +193,7 @@ func (k *recalled) decode(text string, now time.Time) bool {
 // anonymous callers and refused credentials, since anybody can make any number of them, nor
 // users of whom the answer does not tell all.
 func (ids *Identities) share(ctx context.Context, i *inquiry, known recalled, who identity) {
-	if !known.usable || i.claim == ClaimAdministrator || who.answer != nil || who.caller.NoRoles || who.caller.NoCapabilities || who.caller.Kind != User && who.caller.Kind != KeyHolder ||
+	if !known.usable || who.answer != nil || who.caller.NoRoles || who.caller.NoCapabilities || who.caller.Kind != User && who.caller.Kind != KeyHolder ||
 		known.hasher != ids.cache.hasher.Load() {
 		return
 	}

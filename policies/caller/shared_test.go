@@ -328,3 +328,16 @@ func BenchmarkWho_Shared(b *testing.B) {
 		}
 	})
 }
+
+// TestIdentities_NotShared: for what is never in the store, nobody looks there.
+func TestIdentities_NotShared(t *testing.T) {
+	store := newSharedMemory(t)
+	s := gatewayOn(t, store)
+	trips := store.trips.Load()
+	if who, _, err := signedBy(t, s, asktest.Answering(401, oauthArrives), "/wp-json/wc/v3/orders", 1).Who(t.Context()); err != nil || who.Kind != Unverified {
+		t.Error(who, err)
+	}
+	if n := store.trips.Load() - trips; n != 0 {
+		t.Errorf("%d trips", n)
+	}
+}
