@@ -116,6 +116,12 @@ func TestAsk_Slash(t *testing.T) {
 	if err := put(b, ""); err != nil || len(b.Questions()) != 1 {
 		t.Errorf("%v after %d questions", err, len(b.Questions()))
 	}
+	known, another := *w.Site, w.Site.Clone()
+	w.Site, b = another, slashed(user)
+	if err := put(b, ""); err != nil || len(b.Questions()) != 2 {
+		t.Errorf("another site: %v after %d questions", err, len(b.Questions()))
+	}
+	w.Site = &known
 	away := &asktest.Platform{Answer: func(q ask.Question) (*ask.Answer, error) {
 		if q.Slash {
 			return nil, ask.Unexpected(&ask.Answer{Status: 301})

@@ -71,6 +71,13 @@ func NewSite(platform call.Platform, own Own) *Site {
 	return &Site{Platform: platform, Prefix: platform.Prefix, Own: own, Now: time.Now, rows: table(&platform, own), servers: new(hosts.Table[server])}
 }
 
+// Clone returns a copy of s, of whose servers nothing is known yet.
+func (s *Site) Clone() *Site {
+	another := *s
+	another.servers = new(hosts.Table[server])
+	return &another
+}
+
 // Own names what counts as a credential on a site beside the platform's own.
 type Own struct {
 	Headers []string `json:"headers,omitempty"`
