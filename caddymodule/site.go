@@ -54,7 +54,7 @@ func newSite(g *Gateway, way layout.Way, apart string) *site {
 	s.reader, s.logger, s.metrics = g.engine.reader, g.logger, g.app.metrics
 	s.agents = s.logger.Named(agentsLogger)
 	s.life, s.end = context.WithCancel(context.Background())
-	own := g.engine.every.Site.Clone()
+	own := g.engine.every.Clone()
 	s.Site.Site, s.Server, s.Name = own, g.server+apart, siteName(way.Hosts, g.server, g.Base)
 	s.Release, _ = policies.ParseRelease(g.Release) // has been parsed before
 	own.KeysInQuery, own.NoKeysInQuery, own.Home = s.keysInQuery, s.Release.Before(11, 1), s.home
