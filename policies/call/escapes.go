@@ -102,6 +102,9 @@ func (j *joints) mendsWith(all []mended, left string, used []int) []mended {
 	var room [4 * longestEscape]byte
 	joined := append(room[:0], left...)
 	for p := range j.starts.all() {
+		if j.looks++; j.spent() {
+			return all
+		}
 		if p == len(j.text) || !j.isDigit(p) || slices.Contains(used, p) {
 			continue
 		}

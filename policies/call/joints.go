@@ -172,7 +172,8 @@ func (j *joints) goesOn(name string, k, p int) bool {
 // the name goes on there.
 func (j *joints) goesOnTorn(name string, k, p int) bool {
 	return slices.ContainsFunc(j.mends(p), func(m mended) bool {
-		return (m.any || fitsCut(name, k, m.c)) && (j.gaps.has(m.next) || j.goesOn(name, k+1, m.next))
+		j.looks++
+		return j.spent() || (m.any || fitsCut(name, k, m.c)) && (j.gaps.has(m.next) || j.goesOn(name, k+1, m.next))
 	})
 }
 

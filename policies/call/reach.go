@@ -96,6 +96,9 @@ func (j *joints) firstPiece(w word, led []reached) bool {
 func (j *joints) mendedPiece(w word, led []reached, k int) bool {
 	for i := 0; i < len(led[k].torn); i++ { // which may become more
 		for _, m := range j.mends(led[k].torn[i]) {
+			if j.looks++; j.spent() {
+				return true
+			}
 			after := w.after(k, m.c)
 			switch {
 			case m.any:
