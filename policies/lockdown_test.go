@@ -229,3 +229,17 @@ func TestChain_ModeSwitch(t *testing.T) {
 		}
 	}
 }
+
+// TestLockdown_PluginOpens: a hard lockdown closes the checkout, also where an entry of the catalogue opens it.
+func TestLockdown_PluginOpens(t *testing.T) {
+	c := chainOf(t, "login_only", "allow plugin woocommerce")
+	t.Cleanup(func() { _ = c.Close() })
+	nobody := asktest.Answering(401, `{"code":"rest_not_logged_in"}`)
+	for hard, status := range map[bool]int{false: 0, true: 401} {
+		r := request(t, newSite(t), nobody, "GET", "/wp-json/wc/store/v1/cart", "")
+		r.InForce = InForce{Locked: true, Hard: hard}
+		if d := c.Judge(t.Context(), r); d.Verdict.Status != status {
+			t.Errorf("hard %t: %+v", hard, d.Verdict)
+		}
+	}
+}
