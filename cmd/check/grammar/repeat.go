@@ -71,6 +71,7 @@ var (
 		{end: "/#"},
 		{end: ";"},
 		{end: "%"},
+		{end: "&utm_a=b%2f&gclid=a.b"},
 	}
 	pairs = []unit{
 		{end: "a#=1&"},
@@ -97,6 +98,11 @@ var (
 		{end: ";a#=1"},
 		{end: "x"},
 		{end: "%"},
+		{end: "&gclid=a|b%0"}, // names that caches cut, and escapes that the cuts tear
+		{end: "%6utm_a=~&&gclid=a|b"},
+		{end: "%utm_a=%25&&&gclid=a.|b&id%%0"},
+		{end: "rest_rout&%6&utm_a=~&5=x"},
+		{end: "%6|hsa_%65utm_a=&&&futm_/..&5b"},
 	}
 	members = []unit{
 		{end: `"a#":1,`},
