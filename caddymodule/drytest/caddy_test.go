@@ -34,18 +34,19 @@ type running struct {
 	dir     string
 	ports   map[string]string // of the configuration, to those that Caddy listens on
 	listens map[string]bool   // on these of its ports
+	admin   string            // the address of its admin endpoint
 	process *machine.Process
 }
 
-// startCaddy runs a configuration, in Caddy's JSON.
-func startCaddy(t *testing.T, config []byte, p *platform) *running {
+// startCaddy runs a configuration, in Caddy's JSON, in a program.
+func startCaddy(t *testing.T, program string, config []byte, to upstream) *running {
 	t.Helper()
-	c := &running{t: t, dir: t.TempDir(), ports: map[string]string{}, listens: map[string]bool{}}
-	if err := os.WriteFile(filepath.Join(c.dir, "config.json"), c.translated(config, p), 0o600); err != nil {
+	c := &running{t: t, dir: t.TempDir(), ports: map[string]string{}, listens: map[string]bool{}, admin: machine.FreeAddress(t)}
+	if err := os.WriteFile(filepath.Join(c.dir, "config.json"), c.translated(config, to), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	started, err := machine.Server{
-		Name: caddyrun.Binary(t), Args: []string{"run", "--config", filepath.Join(c.dir, "config.json")},
+		Name: program, Args: []string{"run", "--config", filepath.Join(c.dir, "config.json")},
 		Dir: c.dir, Env: []string{"HOME=" + c.dir, "XDG_DATA_HOME=" + c.dir, "XDG_CONFIG_HOME=" + c.dir},
 	}.Start()
 	if err != nil {
@@ -86,13 +87,22 @@ type answer struct {
 }
 
 // send sends r and returns the answer.
-func (c *running) send(r *request) (a answer, err error) {
+func (c *running) send(r *request) (answer, error) {
+	raw, err := c.exchange(r)
+	if err != nil {
+		return answer{}, err
+	}
+	return firstAnswer(raw), nil
+}
+
+// exchange sends r and returns all that the server writes.
+func (c *running) exchange(r *request) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(r.client)}}
 	conn, err := dialer.DialContext(ctx, "tcp", "127.0.0.1:"+c.ports[r.port])
 	if err != nil {
-		return a, err
+		return nil, err
 	}
 	defer func() { _ = conn.Close() }()
 	_ = conn.SetDeadline(time.Now().Add(patience)) // fails only on a closed connection
@@ -102,7 +112,7 @@ func (c *running) send(r *request) (a answer, err error) {
 		secure := tls.Client(conn, &tls.Config{InsecureSkipVerify: true, ServerName: r.host, NextProtos: []string{"http/1.1"}})
 		conn, closing = secure, secure
 		if err := secure.HandshakeContext(ctx); err != nil {
-			return a, err
+			return nil, err
 		}
 	}
 	go func() {
@@ -113,9 +123,9 @@ func (c *running) send(r *request) (a answer, err error) {
 	}()
 	raw, err := io.ReadAll(conn)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return a, err
+		return nil, err
 	}
-	return firstAnswer(raw), nil
+	return raw, nil
 }
 
 func firstAnswer(raw []byte) (a answer) {
@@ -142,6 +152,20 @@ type line struct {
 	} `json:"request"`
 	Status                                                              int
 	Kind, Outcome, Policy, Code, Caller, Method, Route, Rule, At, Error string
+}
+
+// says returns the status and the body that the admin endpoint answers.
+func (c *running) says(path string) (status int, body string) {
+	c.t.Helper()
+	req, err := client.Request(c.t.Context(), "http://"+c.admin, "GET "+path, "")
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	got, err := client.Do(http.DefaultClient, req)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return got.Status, got.Body
 }
 
 // stop ends Caddy, and returns what it has logged about each request, by the client's

@@ -15,6 +15,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig"
 
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
+	"github.com/restwarden/restwarden/cmd/check/testkit/caddyrun"
 	"github.com/restwarden/restwarden/cmd/check/testkit/environment"
 	"github.com/restwarden/restwarden/cmd/check/testkit/recordings"
 )
@@ -70,16 +71,16 @@ func (c *comparison) adapted() []byte {
 const senders = 4
 
 // settle waits until the gateway of each site has learnt what it learns in the background.
-func (c *comparison) settle(p *platform) {
+func (c *comparison) settle() {
 	c.t.Helper()
 	root := plain("GET "+c.mixer.base+"/wp-json/", "")
 	for _, at := range c.mixer.hosts {
-		c.first(p, at, root)
+		c.first(at, root)
 	}
 }
 
 // first sends a request that is not compared, and waits until the gateway asks nothing.
-func (c *comparison) first(p *platform, at string, raw []byte) {
+func (c *comparison) first(at string, raw []byte) {
 	c.t.Helper()
 	m := c.mixer
 	m.addTo(at, "first", raw, "anonymous")
@@ -88,7 +89,7 @@ func (c *comparison) first(p *platform, at string, raw []byte) {
 	if _, err := c.caddy.send(first); err != nil {
 		c.t.Fatal(err)
 	}
-	p.rest(c.t)
+	m.platform.rest(c.t)
 }
 
 // send sends all requests to the running Caddy.
@@ -128,35 +129,55 @@ var whole = []string{"base", "php_fastcgi"}
 // share is the share of the recordings that every other configuration gets.
 const share = 0.004
 
+// prepared returns a comparison whose files are written and whose requests are made.
+func prepared(t *testing.T, one config, p *platform, seed uint64, all []*recordings.Recording) *comparison {
+	t.Helper()
+	for name, value := range map[string]string{
+		"COOKIE_PLUGIN_KEY": p.info.Keys.CookiePlugin, "COOKIE_PLUGIN_OLD_KEY": "old", "STRIPE_WEBHOOK_SECRET": "whsec_x", "SHOP_READ_KEY": p.info.Keys.ReadKey, "REDIS_PASSWORD": "x", "CHAT_HOOK": "x",
+	} {
+		t.Setenv(name, value)
+	}
+	c := &comparison{t: t, config: one}
+	c.write()
+	of := share
+	if slices.Contains(whole, one.name) {
+		of = 1
+	}
+	c.mixer = mixed(t, &c.config, p, seed, all, of)
+	return c
+}
+
+// reported are the configurations for which the commands print what they print in JSON.
+var reported = []string{"plain", "login_only", "several sites", "Caddyfile.example"}
+
 // TestDryRun_Agrees sends requests through a running Caddy and through a dry run of the
 // same configuration. The verdicts are the same.
 func TestDryRun_Agrees(t *testing.T) {
 	seed, all := seed(t), recordings.Requests(t)
-	total := map[string]int{}
-	for _, one := range slices.Concat(documented(t), written) {
+	total, names := map[string]int{}, nameSet{}
+	names.modules()
+	names.commands(t, caddyrun.Binary(t))
+	configs, ran := slices.Concat(documented(t), written), 0
+	for _, one := range configs {
 		t.Run(one.name, func(t *testing.T) {
 			p := newPlatform(t)
-			for name, value := range map[string]string{
-				"COOKIE_PLUGIN_KEY": p.info.Keys.CookiePlugin, "COOKIE_PLUGIN_OLD_KEY": "old", "STRIPE_WEBHOOK_SECRET": "whsec_x", "SHOP_READ_KEY": p.info.Keys.ReadKey, "REDIS_PASSWORD": "x", "CHAT_HOOK": "x",
-			} {
-				t.Setenv(name, value)
-			}
-			c := &comparison{t: t, config: one}
-			c.write()
-			of := share
-			if slices.Contains(whole, one.name) {
-				of = 1
-			}
-			c.mixer = mixed(t, &c.config, p, seed, all, of)
-			c.caddy = startCaddy(t, c.adapted(), p)
-			c.settle(p)
+			c := prepared(t, one, p, seed, all)
+			c.caddy = startCaddy(t, caddyrun.Binary(t), c.adapted(), p.upstream)
+			c.settle()
 			var sent sync.WaitGroup
 			sent.Go(c.send)
 			dried := c.dryRun(p)
 			sent.Wait()
+			names.running(c.caddy)
 			c.compare(dried, total)
+			names.logged(c.caddy)
+			if slices.Contains(reported, one.name) {
+				names.reports(t, caddyrun.Binary(t), c.file, filepath.Join(c.caddy.dir, "records.log"))
+			}
+			ran++
 		})
 	}
+	names.hold(t, ran == len(configs))
 	t.Logf("of %d requests %d have another verdict in a dry run, %d an unknown one (%.2f%%)", total["all"], total["wrong"], total["unknown"],
 		100*float64(total["unknown"])/float64(max(1, total["all"])))
 	t.Attr("checks", strconv.Itoa(total["all"]-total["wrong"]-total["unknown"]))

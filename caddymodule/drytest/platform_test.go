@@ -28,12 +28,11 @@ const mark = "X-Test-Client"
 // platform is what stands behind a running gateway: the reference platform answers the
 // gateway's questions, and a stub the requests of clients, so that they change nothing.
 type platform struct {
+	upstream
 	site               *site.Site
 	info               site.Info
 	subscriberPassword string // for applications
 	orders             []int  // one for each caller
-	http               string // addresses
-	fastcgi            string
 
 	questions atomic.Int64 // of the gateway
 }
@@ -47,14 +46,22 @@ func newPlatform(t *testing.T) *platform {
 	p := &platform{site: s}
 	p.seed(t)
 	p.info = s.Info()
-	server := httptest.NewServer(p)
-	t.Cleanup(server.Close)
-	p.http = server.Listener.Addr().String()
-	l := machine.Listener(t)
-	go fcgi.Serve(l, p) //nolint:errcheck // ends with the listener
-	t.Cleanup(func() { _ = l.Close() })
-	p.fastcgi = l.Addr().String()
+	p.upstream = serve(t, p)
 	return p
+}
+
+// upstream is the addresses of what stands in place of every upstream of a configuration.
+type upstream struct{ http, fastcgi string }
+
+// serve serves h until the test ends.
+func serve(t *testing.T, h http.Handler) upstream {
+	t.Helper()
+	server := httptest.NewServer(h)
+	t.Cleanup(server.Close)
+	l := machine.Listener(t)
+	go fcgi.Serve(l, h) //nolint:errcheck // ends with the listener
+	t.Cleanup(func() { _ = l.Close() })
+	return upstream{server.Listener.Addr().String(), l.Addr().String()}
 }
 
 // subscriber is the login name of the caller "user".

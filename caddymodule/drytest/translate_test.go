@@ -15,18 +15,18 @@ type object = map[string]any
 
 // translated returns a configuration whose sites, files and upstreams are of this test.
 // What decides on requests stays as it is.
-func (c *running) translated(config []byte, p *platform) []byte {
+func (c *running) translated(config []byte, to upstream) []byte {
 	c.t.Helper()
 	var root object
 	if err := json.Unmarshal(config, &root); err != nil {
 		c.t.Fatal(err)
 	}
-	root["admin"] = object{"disabled": true, "config": object{"persist": false}}
+	root["admin"] = object{"listen": c.admin, "config": object{"persist": false}}
 	root["storage"] = object{"module": "file_system", "root": filepath.Join(c.dir, "storage")}
 	discard := object{"output": "discard"}
 	root["logging"] = object{"logs": object{
 		"default": object{"writer": discard, "level": "ERROR"},
-		"access":  c.log("access.log", "http.log.access"), "records": c.log("records.log", "http.handlers.restwarden"),
+		"access":  c.log("access.log", "http.log.access"), "records": c.log("records.log", "http.handlers.restwarden", "restwarden"),
 	}}
 	apps := root["apps"].(object)
 	delete(apps, "restwarden") // a store that nobody runs
@@ -38,7 +38,7 @@ func (c *running) translated(config []byte, p *platform) []byte {
 	for _, server := range web["servers"].(object) {
 		c.translateServer(server.(object))
 	}
-	p.stand(web)
+	to.stand(web)
 	text, err := json.Marshal(root)
 	if err != nil {
 		c.t.Fatal(err)
@@ -46,11 +46,11 @@ func (c *running) translated(config []byte, p *platform) []byte {
 	return text
 }
 
-// log is a log of what a logger says.
-func (c *running) log(file, logger string) object {
+// log is a log of what some loggers say.
+func (c *running) log(file string, loggers ...string) object {
 	return object{
 		"writer":  object{"output": "file", "filename": filepath.Join(c.dir, file), "roll": false},
-		"encoder": object{"format": "json"}, "include": []string{logger},
+		"encoder": object{"format": "json"}, "include": loggers,
 	}
 }
 
@@ -92,18 +92,18 @@ func (c *running) translateServer(server object) {
 	}
 }
 
-// stand puts p in place of every upstream in a part of a configuration.
-func (p *platform) stand(part any) {
+// stand puts u in place of every upstream in a part of a configuration.
+func (u upstream) stand(part any) {
 	switch part := part.(type) {
 	case []any:
 		for _, child := range part {
-			p.stand(child)
+			u.stand(child)
 		}
 	case object:
 		if part["handler"] == "reverse_proxy" {
-			address := p.http
+			address := u.http
 			if transport, ok := part["transport"].(object); ok && transport["protocol"] == "fastcgi" {
-				address = p.fastcgi
+				address = u.fastcgi
 			}
 			part["upstreams"] = []object{{"dial": address}}
 			for _, asked := range []string{"dynamic_upstreams", "health_checks"} {
@@ -111,7 +111,7 @@ func (p *platform) stand(part any) {
 			}
 		}
 		for _, child := range part {
-			p.stand(child)
+			u.stand(child)
 		}
 	}
 }

@@ -7,6 +7,7 @@
 //	go run ./cmd/check --run test,fuzz  some steps
 //	go run ./cmd/check --list           the steps
 //	go run ./cmd/check --nightly 2h     what generates inputs goes on for two hours each, and all systems are built for
+//	go run ./cmd/check --before HEAD~3  only whether the gateway does what that of a revision did
 package main
 
 import (
@@ -49,6 +50,7 @@ func run(ctx context.Context, args []string, out io.Writer) (ok bool, err error)
 	seed := flags.Uint64("seed", 0, "of what is generated; 0 takes the clock")
 	nightly := flags.Duration("nightly", 0, "how long each generator of the steps test, php and wordpress goes on, in place of a number of inputs")
 	names := flags.String("run", "", "comma-separated names of the steps to run; all where empty")
+	before := flags.String("before", "", "a revision: only hold the gateway and its commands against those built from it")
 	list := flags.Bool("list", false, "list the steps and stop")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
@@ -77,7 +79,11 @@ func run(ctx context.Context, args []string, out io.Writer) (ok bool, err error)
 		return false, err
 	}
 	c := &check{root: root, fuzzTime: fuzz, nightly: *nightly, seed: *seed, results: results{out: out}}
-	c.runSteps(ctx, selected)
+	if *before != "" {
+		c.holdAgainst(ctx, *before)
+	} else {
+		c.runSteps(ctx, selected)
+	}
 	return c.results.report(), nil
 }
 

@@ -37,7 +37,7 @@ var steps = []step{
 }
 
 // allTags are the build tags of what is not always built.
-const allTags = wordpressTag + "," + frankenTag + "," + agentsTag + "," + clientsTag + "," + grafanaTag
+const allTags = wordpressTag + "," + frankenTag + "," + agentsTag + "," + clientsTag + "," + grafanaTag + "," + beforeTag
 
 // The pinned version is the one whose findings the tree is free of. Editors and
 // CI have no version of their own.
