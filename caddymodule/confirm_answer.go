@@ -35,7 +35,7 @@ func (s *site) forwardConfirmed(w http.ResponseWriter, x *exchange) error {
 // answered ends the use of the confirmation of x, if there is one.
 func (s *site) answered(x *exchange, a *ask.Answer, never bool) {
 	// The client may have gone.
-	back, err := x.req.Answered(context.WithoutCancel(x.r.Context()), a, never)
+	back, err := policies.Answered(context.WithoutCancel(x.r.Context()), &x.req, a, never)
 	switch {
 	case err != nil:
 		s.logger.Warn("a used confirmation could not be ended", zap.String("site", s.Name), zap.Error(err))

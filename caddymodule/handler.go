@@ -102,7 +102,7 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 	case d.Outcome == policies.Refuse:
 		s.answered(x, nil, true)
 		return s.refuse(w, x, d.Verdict)
-	case x.req.Confirmed():
+	case policies.Confirmed(&x.req):
 		return s.forwardConfirmed(w, x)
 	}
 	return s.forward(w, x)

@@ -88,7 +88,7 @@ func (p *Abilities) agentCall(r *Request) (a AgentCall, ok bool) {
 	c := r.Call
 	posted := c.Wire == http.MethodPost || c.Method == http.MethodPost || c.Method != c.Wire
 	switch {
-	case !posted || r.agent == nil && !p.isDoor(r):
+	case !posted || MessageRead(r) == nil && !p.isDoor(r):
 		return AgentCall{}, false
 	case r.part: // no server of tools takes a part: its message has no reading
 		return AgentCall{Call: c}, true
@@ -125,8 +125,8 @@ func (p *Abilities) agentRun(c *call.Call, id string, err error) AgentCall {
 // agentMessage is a message to a server of tools; ok is false for one that runs nothing.
 func (p *Abilities) agentMessage(r *Request) (a AgentCall, ok bool) {
 	a.Call = r.Call
-	m := r.message()
-	if m.err != nil || r.Call.Method != r.Call.Wire {
+	m := MessageIn(r)
+	if m.Err != nil || r.Call.Method != r.Call.Wire {
 		return a, true
 	}
 	a.Method, a.ID = m.Method, m.ID
@@ -141,7 +141,7 @@ func (p *Abilities) agentMessage(r *Request) (a AgentCall, ok bool) {
 		a.Tool, a.Resource = m.Name, m.URI
 	}
 	a.Ability = m.Ability
-	if found := m.known.named(m.Name); len(found) == 1 {
+	if found := known.Get(r).named(m.Name); len(found) == 1 {
 		a.Ability = found[0].Name
 	}
 	p.audit(&a, m.Input)

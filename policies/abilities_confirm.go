@@ -178,7 +178,7 @@ func (p *Abilities) confirm(ctx context.Context, r *Request, s *subject, how str
 	case err != nil:
 		return Verdict{}, fmt.Errorf("has a person confirmed the call: %w", err)
 	case c.State == confirm.Used:
-		r.confirmed = c
+		confirmed.Set(r, c)
 		return Verdict{}, nil
 	case made:
 		r.Trace.confirm(r, c)

@@ -35,7 +35,8 @@ func (p *Abilities) askedCall(r *Request, s *subject, how string, input func() (
 // some change with each call.
 func (p *Abilities) beside(r *Request) (map[string]any, error) {
 	beside := map[string]any{}
-	message := r.agent != nil && r.agent.Message != nil
+	read := MessageRead(r)
+	message := read != nil && read.Message != nil
 	var query []string
 	for pair := range strings.SplitSeq(r.HTTP.URL.RawQuery, "&") {
 		name, _, _ := strings.Cut(pair, "=")
@@ -50,7 +51,7 @@ func (p *Abilities) beside(r *Request) (map[string]any, error) {
 	}
 	var body map[string]any
 	if message {
-		text, err := r.messageBody()
+		text, err := MessageBody(r)
 		if err != nil {
 			return nil, err
 		}

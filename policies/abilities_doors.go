@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/call"
-	"github.com/restwarden/restwarden/policies/call/phpvars"
 	"github.com/restwarden/restwarden/policies/mcp"
 )
 
@@ -23,39 +22,22 @@ const (
 	ruleInner = "abilities: a server whose tools run REST calls inside"
 )
 
-// message is what a client sends to a server of tools.
-type message struct {
-	*mcp.Message
-	door  bool     // the route is one of a server of tools
-	err   error    // a *call.Refusal: the body is no certain message
-	known *catalog // the platform's abilities; nil until somebody has asked
-}
+// The slots of the policy.
+var (
+	// atDoor keeps that a message was judged, and whether its route is one of a server of tools.
+	atDoor = NewSlot[bool](OfCall)
+	// known keeps the platform's abilities, once somebody has asked.
+	known = NewSlot[catalog](OfCall)
+)
 
 // isDoor tells whether a call goes to a server of tools: one that is known by its route, or
 // that the REST index shows as such a server.
-func (p *Abilities) isDoor(r *Request) bool { return p.knowsDoor(r.Call.Key) || r.toTools() }
+func (p *Abilities) isDoor(r *Request) bool { return p.knowsDoor(r.Call.Key) || ToTools(r) }
 
 // knowsDoor tells whether a key is that of a server of tools: by its name, or since the
 // configuration names it.
 func (p *Abilities) knowsDoor(key string) bool {
-	return namesTools(key) || slices.ContainsFunc(p.doors, func(door call.Pattern) bool { return door.Match(key) })
-}
-
-// toTools tells whether a call goes to a server of tools: a route with a segment that contains
-// "mcp", or one that the REST index shows as such a server.
-func (r *Request) toTools() bool {
-	return namesTools(r.Call.Key) || r.Site.hasTools(r.HTTP.Host, r.Call.Route)
-}
-
-// namesTools tells whether the key of a route names a server of tools. The routes by which
-// clients of such servers log in are none. The core's own routes name plugins and templates,
-// and those of settings name options.
-func namesTools(key string) bool {
-	if rest, core := strings.CutPrefix(key, "/wp/v2/"); core {
-		return strings.HasPrefix(rest, "wpmcp")
-	}
-	i := strings.Index(key, "mcp")
-	return i >= 0 && !strings.Contains(key[i:], "/oauth/") && !strings.Contains(key[:i], "/settings/")
+	return NamesTools(key) || slices.ContainsFunc(p.doors, func(door call.Pattern) bool { return door.Match(key) })
 }
 
 // checkDoor judges a call that may reach a server of tools.
@@ -72,7 +54,7 @@ func (p *Abilities) checkDoor(ctx context.Context, r *Request) (Verdict, error) 
 		return Verdict{}, checkPart(c, door)
 	}
 	if !door {
-		if runs, err := mayRun(r); !runs || err != nil {
+		if runs, err := MayRun(r); !runs || err != nil {
 			return p.checkOther(ctx, r, err)
 		}
 	}
@@ -88,15 +70,15 @@ func (p *Abilities) checkDoor(ctx context.Context, r *Request) (Verdict, error) 
 		return Verdict{}, call.Ambiguous("message_cookie")
 	}
 	if door && c.Wire != http.MethodPost && c.Method == c.Wire {
-		return Verdict{}, bodiless(r)
+		return Verdict{}, BodilessMessage(r)
 	}
-	m := r.message()
-	m.door = door
+	m := MessageIn(r)
+	atDoor.Set(r, &door)
 	switch {
 	case c.Method != c.Wire:
 		return Verdict{}, call.Ambiguous("method")
-	case m.err != nil:
-		return Verdict{}, m.err
+	case m.Err != nil:
+		return Verdict{}, m.Err
 	case m.Safe():
 		return p.checkList(ctx, r, m)
 	case !m.Executes():
@@ -125,7 +107,7 @@ func (p *Abilities) checkBatch(r *Request) error {
 	if p.isDoor(r) {
 		return call.Ambiguous("batch")
 	}
-	runs, err := mayRun(r)
+	runs, err := MayRun(r)
 	if err == nil && runs {
 		err = call.Ambiguous("batch")
 	}
@@ -145,39 +127,6 @@ func checkPart(c *call.Call, door bool) error {
 		return call.Ambiguous("batch")
 	}
 	return nil
-}
-
-// maxUntyped bounds the bodies of other types than JSON in which mayRun looks for a message.
-const maxUntyped = 1 << 20
-
-// mayRun tells whether the body of a call on any route may be a message that runs something.
-// The error is a *call.Refusal: nobody can tell of a body that the platform takes for JSON.
-func mayRun(r *Request) (bool, error) {
-	length, contentType := r.HTTP.ContentLength, r.HTTP.Header.Get("Content-Type")
-	if length == 0 {
-		return false, nil
-	}
-	if phpvars.IsJSON(contentType) {
-		body, err := r.Call.JSONBody()
-		return err == nil && mcp.MayExecute(body), err
-	}
-	if hasParts(contentType) || length > maxUntyped {
-		return false, nil
-	}
-	body, err := r.Call.RawBody()
-	return err == nil && mcp.MayExecute(body), nil
-}
-
-// hasParts tells whether PHP reads a body as a multipart form. Without a boundary it leaves the
-// body to others.
-func hasParts(contentType string) bool {
-	_, multipart := phpvars.FormKind(contentType)
-	_, boundary, _ := strings.Cut(strings.ToLower(contentType), "boundary=")
-	if quoted, is := strings.CutPrefix(boundary, `"`); is {
-		before, _, closed := strings.Cut(quoted, `"`)
-		return multipart && closed && before != ""
-	}
-	return multipart && strings.Trim(boundary, ",; ") != ""
 }
 
 // innerRoot returns the root of the server whose tools run REST calls inside and to which a
@@ -208,18 +157,6 @@ func names(p call.Pattern, root string) bool {
 	return len(segments) >= len(want) && slices.Equal(segments[:len(want)], want)
 }
 
-// bodiless refuses a body where the protocol has none: some servers read it.
-func bodiless(r *Request) error {
-	if err := plainQuery(r); err != nil || r.HTTP.ContentLength == 0 {
-		return err
-	}
-	body, err := r.Call.RawBody()
-	if err == nil && len(body) > 0 {
-		err = call.Ambiguous("message")
-	}
-	return err
-}
-
 // checkMarker refuses an address that holds the route of the shop's server of tools without
 // being it: with that text anywhere, the platform has abilities that it has not otherwise
 // (docs/platform IV.6).
@@ -227,25 +164,6 @@ func (p *Abilities) checkMarker(r *Request) error {
 	route := "/" + p.site.Platform.MCP
 	if r.Call.Key != route && (strings.Contains(r.HTTP.RequestURI, route) || strings.Contains(r.HTTP.URL.RequestURI(), route)) {
 		return call.Ambiguous("tools_marker")
-	}
-	return nil
-}
-
-// messageBody returns the body of r, which should be a message. Queries may hold none: some
-// servers ask WordPress for the members, which also finds them there.
-func (r *Request) messageBody() ([]byte, error) {
-	if err := plainQuery(r); err != nil {
-		return nil, err
-	}
-	return r.Call.JSONBody()
-}
-
-// plainQuery refuses members of a message in the query.
-func plainQuery(r *Request) error {
-	for _, name := range []string{"jsonrpc", "method", "params", "name", "arguments"} {
-		if _, set := r.Call.QueryVariable(name); set {
-			return call.Ambiguous("message")
-		}
 	}
 	return nil
 }
@@ -262,32 +180,20 @@ type ToolMessage struct {
 	Ambiguous string
 }
 
-// ToolMessage returns how the policy abilities read the message of r; ok is false if it read
-// none.
-func (r *Request) ToolMessage() (m ToolMessage, ok bool) {
-	if r.agent == nil {
+// ToolMessageOf returns how policies read the message of r; ok is false if they read none.
+func ToolMessageOf(r *Request) (m ToolMessage, ok bool) {
+	message := MessageRead(r)
+	if message == nil {
 		return m, false
 	}
-	m.Door = r.agent.door
-	if unread, ok := errors.AsType[*call.Refusal](r.agent.err); ok {
+	door := atDoor.Get(r)
+	m.Door = door != nil && *door
+	if unread, ok := errors.AsType[*call.Refusal](message.Err); ok {
 		m.Ambiguous = unread.Reason
 		return m, true
 	}
-	if read := r.agent.Message; read != nil {
+	if read := message.Message; read != nil {
 		m.Method, m.Tool, m.Ability, m.Resource = read.Method, read.Name, read.Ability, read.URI
 	}
 	return m, true
-}
-
-// message returns the message in the body of r.
-func (r *Request) message() *message {
-	if r.agent == nil {
-		m := new(message)
-		var body []byte
-		if body, m.err = r.messageBody(); m.err == nil {
-			m.Message, m.err = mcp.Read(body, r.HTTP.Header)
-		}
-		r.agent = m
-	}
-	return r.agent
 }

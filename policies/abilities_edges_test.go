@@ -85,7 +85,7 @@ func TestAbilities_NoRulesNoLists(t *testing.T) {
 	s := newSite(t)
 	p := provision(t, s, new(Abilities))
 	r := request(t, s, nil, "POST", adapter, `{"jsonrpc":"2.0","id":7,"method":"resources/list"}`, basicAuth, jsonType)
-	r.message()
+	MessageIn(r)
 	if p.Rewrites(r) != RewriteNothing {
 		t.Error("the list is rewritten")
 	}

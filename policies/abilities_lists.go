@@ -26,7 +26,7 @@ func (p *Abilities) isList(c *call.Call) bool {
 
 // checkList prepares for the answer to a message that runs nothing. A list shows only what
 // its reader may call, which depends on the platform's abilities and on who reads.
-func (p *Abilities) checkList(ctx context.Context, r *Request, m *message) (Verdict, error) {
+func (p *Abilities) checkList(ctx context.Context, r *Request, m *Message) (Verdict, error) {
 	if !m.Lists() {
 		return Verdict{}, nil
 	}
@@ -60,11 +60,13 @@ func (p *Abilities) askWho(ctx context.Context, r *Request) (Verdict, error) {
 
 // Rewrites asks for the bodies of lists: of abilities, and of what servers of tools offer.
 func (p *Abilities) Rewrites(r *Request) Rewrite {
-	if p.isList(r.Call) || p.guards() && r.agent != nil && r.agent.err == nil && r.agent.Lists() {
+	if p.isList(r.Call) || p.guards() && lists(MessageRead(r)) {
 		return RewriteBody
 	}
 	return RewriteNothing
 }
+
+func lists(m *Message) bool { return m != nil && m.Err == nil && m.Lists() }
 
 // Rewrite removes from a list what its reader may not run. An answer to HEAD loses its
 // totals.
@@ -72,7 +74,7 @@ func (p *Abilities) Rewrite(r *Request, a *ask.Answer) error {
 	var err error
 	switch {
 	case a.Status != http.StatusOK:
-	case r.agent != nil:
+	case MessageRead(r) != nil:
 		err = p.rewriteOffer(r, a)
 	case len(a.Body) == 0:
 		p.recount(a.Header, -1)
@@ -187,7 +189,7 @@ func (p *Abilities) rewriteOffer(r *Request, a *ask.Answer) error {
 
 // filterResult changes the lists of a result in place.
 func (p *Abilities) filterResult(r *Request, result map[string]json.RawMessage) (err error) {
-	if r.agent.Method == mcp.ToolsCall {
+	if MessageRead(r).Method == mcp.ToolsCall {
 		return p.filterDiscovery(r, result)
 	}
 	for _, name := range []string{"tools", "prompts", "resources", "resourceTemplates"} {
@@ -218,14 +220,14 @@ func (p *Abilities) offers(r *Request, list string, i item) bool {
 	case list == "resources": // as checkResource decides
 		s := &subject{uri: i.URI}
 		_, allowed := p.decide(s, nil)
-		return allowed && i.URI != "" && s.resolve(r.agent.known) && p.visible(r, s)
+		return allowed && i.URI != "" && s.resolve(known.Get(r)) && p.visible(r, s)
 	case i.Name == "":
 		return false
 	case mcp.IsAdapters(i.Name):
 		return !p.deniesTool(&subject{by: mcp.Dashed(i.Name)})
 	}
 	s := &subject{name: i.Name}
-	return s.resolve(r.agent.known) && p.visible(r, s)
+	return s.resolve(known.Get(r)) && p.visible(r, s)
 }
 
 // filterItems keeps the items of a list for which keep returns true.
@@ -287,7 +289,7 @@ func (p *Abilities) filterFound(r *Request, object json.RawMessage) (json.RawMes
 		return nil, fmt.Errorf("%w: %w", errNotOffer, err)
 	}
 	list, err := filterItems(members["abilities"], func(i item) bool {
-		s := &subject{id: i.Name, about: r.agent.known.ability(i.Name)}
+		s := &subject{id: i.Name, about: known.Get(r).ability(i.Name)}
 		if s.about == nil { // see checkExecutor
 			rule, _ := p.decide(s, nil)
 			return rule.names(s) && p.visible(r, s)

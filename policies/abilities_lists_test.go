@@ -97,7 +97,7 @@ func TestAbilities_RefusalsOfDoors(t *testing.T) {
 			s := newSite(t)
 			p := abilitiesPolicy(t, s, "deny shop/update", "refuse "+test.refuse)
 			r := request(t, s, nil, "POST", adapter, test.body, basicAuth, jsonType)
-			r.message()
+			MessageIn(r)
 			a := alone("abilities", p).Refusal(r, test.verdict)
 			if a == nil || a.Status != test.status || string(a.Body) != test.want {
 				t.Errorf("got %+v\n%s, want\n%s", a, a.Body, test.want)

@@ -6,23 +6,27 @@ import (
 	"slices"
 
 	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/confirm"
 	"github.com/restwarden/restwarden/policies/mcp"
 )
 
+// confirmed keeps the confirmation that a call has used up.
+var confirmed = NewSlot[confirm.Confirmation](OfRequest)
+
 // Confirmed tells whether the call of r has used up a confirmation. The gateway must then call
 // Answered.
-func (r *Request) Confirmed() bool { return r.confirmed != nil }
+func Confirmed(r *Request) bool { return confirmed.Get(r) != nil }
 
 // Answered ends the use of a confirmation. It gives it back, and says so, if the call provably
 // never ran: by the platform's answer, or since never says so. Of the answer, nil if there is
 // none that can be read, status and body count. The error is the store's.
-func (r *Request) Answered(ctx context.Context, a *ask.Answer, never bool) (back bool, _ error) {
-	c := r.confirmed
+func Answered(ctx context.Context, r *Request, a *ask.Answer, never bool) (back bool, _ error) {
+	c := confirmed.Get(r)
 	if c == nil {
 		return false, nil
 	}
-	r.confirmed = nil
-	if never || a != nil && r.neverRan(a) {
+	confirmed.Set(r, nil)
+	if never || a != nil && neverRan(r, a) {
 		return true, r.Site.Confirmations.GiveBack(ctx, c)
 	}
 	return false, r.Site.Confirmations.Ran(ctx, c)
@@ -59,8 +63,8 @@ var beforeREST = map[int][]string{
 // neverRan tells whether an answer proves that the call of r has not run. Only the adapter's to
 // a call of a tool can: there all that a tool returns is within a result. Over REST, of a prompt
 // and on other servers an error may be one that the ability has handed on after it ran.
-func (r *Request) neverRan(a *ask.Answer) bool {
-	if r.agent == nil || r.agent.Message == nil || r.agent.Method != mcp.ToolsCall || !r.toAdapter() {
+func neverRan(r *Request, a *ask.Answer) bool {
+	if m := MessageRead(r); m == nil || m.Message == nil || m.Method != mcp.ToolsCall || !toAdapter(r) {
 		return false
 	}
 	if said, err := mcp.ReadAnswer(a.Body); err == nil && said.Error != nil {
@@ -72,6 +76,6 @@ func (r *Request) neverRan(a *ask.Answer) bool {
 // toAdapter tells whether a call goes to a server of the adapter from 0.3 on: its own, or one
 // that the REST index shows (docs/platform IV.1). Servers whose tools run REST calls inside are
 // none.
-func (r *Request) toAdapter() bool {
+func toAdapter(r *Request) bool {
 	return r.Call.Key == "/mcp/mcp-adapter-default-server" || innerRoot(r.Call.Key) == "" && r.Site.hasTools(r.HTTP.Host, r.Call.Route)
 }

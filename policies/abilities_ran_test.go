@@ -56,12 +56,12 @@ func TestAnswered(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := request(t, s, asktest.Routed(shopAnswers()), test.call.method, test.call.target, test.call.body, basicAuth, jsonType)
-			if d := alone("abilities", p).Judge(t.Context(), r); d.Outcome != Pass || !r.Confirmed() {
+			if d := alone("abilities", p).Judge(t.Context(), r); d.Outcome != Pass || !Confirmed(r) {
 				t.Fatalf("given: %+v, %v", d.Verdict, d.Err)
 			}
 			r.Settle()
-			back, err := r.Answered(t.Context(), asktest.JSON(test.status, test.body), false)
-			if err != nil || back != test.back || r.Confirmed() {
+			back, err := Answered(t.Context(), r, asktest.JSON(test.status, test.body), false)
+			if err != nil || back != test.back || Confirmed(r) {
 				t.Errorf("given back: %t, %v", back, err)
 			}
 			if d := sent(t, s, p, test.call); (d.Outcome == Pass) != test.back {

@@ -95,7 +95,7 @@ func labAbilities() *asktest.Platform {
 }
 
 // named is what a message says that it runs, as recordings write it.
-func named(m *message) string {
+func named(m *Message) string {
 	switch {
 	case m.Ability != "":
 		return m.Ability
@@ -156,15 +156,15 @@ func TestAbilities_RecordedAllowed(t *testing.T) {
 			t.Errorf("%s (%s) passes and ran %v", rec.ID, rec.Case, rec.Ran)
 		}
 		for _, ran := range rec.Ran {
-			if r.agent == nil {
+			if MessageRead(r) == nil {
 				if rec.Server != "abilities" {
 					t.Errorf("%s (%s) was not read and ran %v", rec.ID, rec.Case, rec.Ran)
 				}
 				continue
 			}
-			what := named(r.agent)
+			what := named(MessageRead(r))
 			same := ran.Ran == what || mcp.Dashed(ran.Ran) == what || ran.Ran == "(tool "+what+")" || strings.HasPrefix(ran.Ran, "(inner REST") || ran.Ran == "(a post was written)"
-			if !same || !r.agent.Executes() {
+			if !same || !MessageRead(r).Executes() {
 				t.Errorf("%s (%s) names %q and ran %v", rec.ID, rec.Case, what, rec.Ran)
 			}
 		}

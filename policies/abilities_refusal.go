@@ -83,19 +83,19 @@ func (p *Abilities) WriteRefusal(r *Request, v Verdict) *ask.Answer {
 	if v.Answer == nil && v.Code != CodeConfirm && lasting(v.Status) && !strings.HasSuffix(message, noUse) {
 		message += noUse
 	}
-	if m := r.agent; p.Refuse == refuseResult && m != nil && m.err == nil && m.Method == mcp.ToolsCall {
+	if m := MessageRead(r); p.Refuse == refuseResult && m != nil && m.Err == nil && m.Method == mcp.ToolsCall {
 		return p.refuseAsResult(m, message)
 	}
 	return answerOf(status, map[string]any{
-		"jsonrpc": "2.0", "id": json.RawMessage(r.messageID()),
+		"jsonrpc": "2.0", "id": json.RawMessage(messageID(r)),
 		"error": map[string]any{"code": rpcCode(status, v.Code), "message": message, "data": p.refusalData(code, status, v)},
 	})
 }
 
 // messageID returns the id that the answer to the body of r should carry, as written.
-func (r *Request) messageID() string {
-	if r.agent != nil && r.agent.Message != nil && r.agent.ID != "" {
-		return r.agent.ID
+func messageID(r *Request) string {
+	if m := MessageRead(r); m != nil && m.Message != nil && m.ID != "" {
+		return m.ID
 	}
 	body, _ := r.Call.RawBody() // without one the answer has no id
 	return mcp.ID(body)
@@ -112,10 +112,10 @@ func (p *Abilities) isAgents(r *Request) bool {
 	if p.isDoor(r) {
 		return true
 	}
-	if r.agent == nil {
+	if MessageRead(r) == nil {
 		return false
 	}
-	runs, err := mayRun(r)
+	runs, err := MayRun(r)
 	return runs && err == nil
 }
 
@@ -125,7 +125,7 @@ func (p *Abilities) refusalData(code string, status int, v Verdict) map[string]a
 	return data
 }
 
-func (p *Abilities) refuseAsResult(m *message, text string) *ask.Answer {
+func (p *Abilities) refuseAsResult(m *Message, text string) *ask.Answer {
 	return answerOf(http.StatusOK, map[string]any{
 		"jsonrpc": "2.0", "id": json.RawMessage(m.ID),
 		"result": map[string]any{"content": []any{map[string]any{"type": "text", "text": text}}, "isError": true},

@@ -17,7 +17,7 @@ import (
 )
 
 // checkMessage judges a message that runs something.
-func (p *Abilities) checkMessage(ctx context.Context, r *Request, m *message) (Verdict, error) {
+func (p *Abilities) checkMessage(ctx context.Context, r *Request, m *Message) (Verdict, error) {
 	if m.URI != "" {
 		return p.checkResource(ctx, r, m)
 	}
@@ -53,7 +53,7 @@ func (p *Abilities) deniesTool(s *subject) bool {
 
 // checkResource judges a resource by its address, and by the rules about the ability that the
 // platform lists with this address.
-func (p *Abilities) checkResource(ctx context.Context, r *Request, m *message) (Verdict, error) {
+func (p *Abilities) checkResource(ctx context.Context, r *Request, m *Message) (Verdict, error) {
 	s := &subject{uri: m.URI}
 	claim, err := r.Claim()
 	if err != nil {
@@ -97,7 +97,7 @@ func (p *Abilities) deniesAbilities() bool {
 // checkExecutor judges the tools that run or describe the ability that they name, as a run
 // over REST is judged. The platform also runs abilities there that it does not list
 // (docs/platform IV.3): such a one needs a rule that names it without wildcard.
-func (p *Abilities) checkExecutor(ctx context.Context, r *Request, m *message) (Verdict, error) {
+func (p *Abilities) checkExecutor(ctx context.Context, r *Request, m *Message) (Verdict, error) {
 	s := &subject{id: m.Ability, by: mcp.Dashed(m.Name)}
 	v, err := p.judge(ctx, r, s)
 	if err != nil || v.Refused() {
@@ -118,7 +118,7 @@ func (p *Abilities) checkExecutor(ctx context.Context, r *Request, m *message) (
 
 // checkArguments holds the input of a message against the schema, if the platform has said
 // one. What is right by then may have to wait for a person.
-func (p *Abilities) checkArguments(ctx context.Context, r *Request, s *subject, m *message) (Verdict, error) {
+func (p *Abilities) checkArguments(ctx context.Context, r *Request, s *subject, m *Message) (Verdict, error) {
 	arguments := func() (any, bool, error) { return input(m.Input) }
 	if s.about != nil {
 		if v, err := p.checkInput(s.about, arguments); err != nil || v.Refused() {
@@ -141,7 +141,7 @@ func input(raw []byte) (v any, set bool, err error) {
 
 // checkTool judges a tool or a prompt by its name. The name is that of the one ability in the
 // platform's list whose dashed id it is. Two such abilities leave it open which one runs.
-func (p *Abilities) checkTool(ctx context.Context, r *Request, m *message) (Verdict, error) {
+func (p *Abilities) checkTool(ctx context.Context, r *Request, m *Message) (Verdict, error) {
 	s := &subject{name: m.Name}
 	if rule := p.surelyDenied(s.name); rule != nil {
 		p.decide(s, p.told(r))
@@ -177,7 +177,7 @@ func (p *Abilities) checkTool(ctx context.Context, r *Request, m *message) (Verd
 }
 
 // judgeNamed decides on a tool or a prompt of which all is known.
-func (p *Abilities) judgeNamed(ctx context.Context, r *Request, s *subject, m *message) (Verdict, error) {
+func (p *Abilities) judgeNamed(ctx context.Context, r *Request, s *subject, m *Message) (Verdict, error) {
 	v, err := p.judgeKnown(ctx, r, s)
 	if err != nil || v.Refused() {
 		return v, err
@@ -265,9 +265,8 @@ const (
 // that server are in no list (docs/platform IV.6). If the platform refuses the list, the
 // answer is that refusal.
 func listAbilities(ctx context.Context, r *Request, claim caller.Claim) (*catalog, *ask.Answer, error) {
-	m := r.message()
-	if m.known != nil || claim == caller.ClaimTool {
-		return m.known, nil, nil
+	if found := known.Get(r); found != nil || claim == caller.ClaimTool {
+		return found, nil, nil
 	}
 	list := new(catalog)
 	for page := 1; ; page++ {
@@ -277,7 +276,7 @@ func listAbilities(ctx context.Context, r *Request, claim caller.Claim) (*catalo
 		case err != nil:
 			return nil, nil, fmt.Errorf("which abilities are there: %w", err)
 		case a.Status == http.StatusNotFound && a.Code() != "":
-			m.known = list
+			known.Set(r, list)
 			return list, nil, nil
 		case a.Status < 500 && a.Code() != "":
 			return nil, a, nil
@@ -289,7 +288,7 @@ func listAbilities(ctx context.Context, r *Request, claim caller.Claim) (*catalo
 			return nil, nil, fmt.Errorf("%w: the list of abilities does not parse or does not end: %w", ask.ErrUndecided, err)
 		}
 		if !more {
-			m.known = list
+			known.Set(r, list)
 			return list, nil, nil
 		}
 	}

@@ -15,9 +15,7 @@ import (
 func (c *Chain) judgeOther(ctx context.Context, r *Request, other *call.Call, d Decision) Decision {
 	also := r.without(other)
 	e := c.judge(ctx, also)
-	if r.quota == nil {
-		r.quota = also.quota
-	}
+	r.slots.adopt(&also.slots)
 	if e.Outcome == Pass || e.Outcome == WouldRefuse && d.Outcome == WouldRefuse {
 		d.Err = errors.Join(d.Err, e.Err)
 		return d
@@ -39,7 +37,7 @@ func (c *Chain) judgeOther(ctx context.Context, r *Request, other *call.Call, d 
 func (r *Request) without(other *call.Call) *Request {
 	also := *r
 	also.Call, also.first = other, r
-	also.Matched, also.quota, also.agent, also.mustSign = Match{}, nil, nil, false
+	also.Matched, also.mustSign, also.slots = Match{}, false, r.slots.ofRequest()
 	if r.Trace != nil {
 		quiet := *r.Trace
 		quiet.Refused = nil // judgeOther reports what counts

@@ -89,7 +89,7 @@ func TestOverride_CountsOnce(t *testing.T) {
 			r = r.without(r.Call)
 			r.Matched.Rule = rule
 		} else {
-			r.spent = nil // another request
+			spent.Set(r, nil) // another request
 		}
 	}
 }

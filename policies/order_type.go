@@ -104,7 +104,7 @@ func (p *OrderType) Check(ctx context.Context, r *Request) (Verdict, error) {
 		return p.checkIDs(ctx, r, ids)
 	case r.Call.Key == p.mcp && r.Call.Method == http.MethodPost:
 		return p.checkTool(ctx, r)
-	case r.HTTP.ContentLength != 0 && r.toTools():
+	case r.HTTP.ContentLength != 0 && ToTools(r):
 		return p.checkDoor(ctx, r)
 	}
 	return Verdict{}, nil

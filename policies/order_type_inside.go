@@ -2,7 +2,6 @@ package policies
 
 import (
 	"context"
-	"net/http"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -16,11 +15,11 @@ import (
 // and some servers take messages that others do not (docs/platform IV.2). So only a message
 // that may update an order needs a certain reading.
 func (p *OrderType) checkDoor(ctx context.Context, r *Request) (Verdict, error) {
-	body, err := toolBody(r)
+	body, err := ToolBody(r)
 	if err != nil || !mcp.Mentions(body, mayUpdate) && !mcp.MentionsCut(body) {
 		return Verdict{}, err
 	}
-	m, err := r.toolCall()
+	m, err := MessageCall(r)
 	if err != nil {
 		if !mcp.Mentions(body, namesUpdate) && !mcp.Mentions(body, namesOrder) && !mcp.MentionsCut(body) {
 			return Verdict{}, nil
@@ -32,15 +31,6 @@ func (p *OrderType) checkDoor(ctx context.Context, r *Request) (Verdict, error) 
 		return Verdict{}, err
 	}
 	return p.checkIDsAtDoor(ctx, r, ids)
-}
-
-// toolBody returns the body of a call that a server of tools may read, whatever its type.
-// PHP keeps no raw body of a multipart POST that it can read.
-func toolBody(r *Request) ([]byte, error) {
-	if hasParts(r.HTTP.Header.Get("Content-Type")) && r.Call.Wire == http.MethodPost {
-		return nil, nil
-	}
-	return r.Call.RawBody()
 }
 
 // mayUpdate tells whether a text has the name of a tool that may update orders.
@@ -148,7 +138,7 @@ func plainRoute(key string) bool {
 // leadsOn tells whether a route runs further calls: batches, servers of tools, and the ability
 // that updates orders.
 func leadsOn(key string) bool {
-	return key == "/batch/v1" || strings.HasSuffix(key, "/orders/batch") || namesTools(key) || namesUpdate(key)
+	return key == "/batch/v1" || strings.HasSuffix(key, "/orders/batch") || NamesTools(key) || namesUpdate(key)
 }
 
 // checkIDsAtDoor proves that ids are orders. Servers of tools know callers in ways of their

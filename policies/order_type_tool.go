@@ -16,7 +16,7 @@ func (p *OrderType) checkTool(ctx context.Context, r *Request) (Verdict, error) 
 	if r.HTTP.ContentLength == 0 && len(r.Call.QueryNames()) == 0 {
 		return Verdict{}, nil
 	}
-	m, err := r.toolCall()
+	m, err := MessageCall(r)
 	if err != nil {
 		return Verdict{}, err
 	}
@@ -29,18 +29,6 @@ func (p *OrderType) checkTool(ctx context.Context, r *Request) (Verdict, error) 
 		return Verdict{}, nil // anonymous: the platform itself refuses it
 	}
 	return p.proveTool(ctx, r, key, ids)
-}
-
-// toolCall reads the message in the body of r for what it would run.
-func (r *Request) toolCall() (*mcp.Message, error) {
-	if r.agent != nil && r.agent.Message != nil { // ReadCall says the same of what Read takes
-		return r.agent.Message, r.agent.err
-	}
-	body, err := r.messageBody()
-	if err != nil {
-		return nil, err
-	}
-	return mcp.ReadCall(body, r.HTTP.Header)
 }
 
 // updatedBy returns the ids of the records that a message updates as orders. The default

@@ -165,8 +165,8 @@ func (p *RateLimits) count(ctx context.Context, r *Request, mismatch func(*RateL
 		if !taken.Allowed {
 			return l.refuse(taken), nil
 		}
-		if r.quota == nil || taken.Remaining < r.quota.taken.Remaining {
-			r.quota = &quota{l, taken}
+		if least := leastLeft.Get(r); least == nil || taken.Remaining < least.taken.Remaining {
+			leastLeft.Set(r, &quota{l, taken})
 		}
 	}
 	return Verdict{}, nil
@@ -178,6 +178,9 @@ type quota struct {
 	taken store.Taken
 }
 
+// leastLeft keeps the quota of the limit with the least remaining.
+var leastLeft = NewSlot[quota](OfAnyCall)
+
 // header writes the quota as the RateLimit header fields.
 func (q quota) header(h http.Header) {
 	h.Set("Ratelimit-Limit", strconv.Itoa(q.limit.rate.Count))
@@ -187,7 +190,7 @@ func (q quota) header(h http.Header) {
 
 // Rewrites implements AnswerChanger: answers to limited calls carry the quota.
 func (p *RateLimits) Rewrites(r *Request) Rewrite {
-	if r.quota == nil {
+	if leastLeft.Get(r) == nil {
 		return RewriteNothing
 	}
 	return RewriteHeader
@@ -195,7 +198,7 @@ func (p *RateLimits) Rewrites(r *Request) Rewrite {
 
 // Rewrite implements AnswerChanger.
 func (p *RateLimits) Rewrite(r *Request, answer *ask.Answer) error {
-	r.quota.header(answer.Header)
+	leastLeft.Get(r).header(answer.Header)
 	return nil
 }
 

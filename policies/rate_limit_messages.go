@@ -64,13 +64,13 @@ func (l *RateLimit) mismatch(r *Request) (Mismatch, error) {
 	case r.HTTP.ContentLength == 0:
 		return OtherMessage, nil
 	}
-	m := r.message()
+	m := MessageIn(r)
 	var refusal *call.Refusal
 	switch {
-	case m.err == nil && !m.Is(l.messages...):
+	case m.Err == nil && !m.Is(l.messages...):
 		return OtherMessage, nil
-	case m.err != nil && (!errors.As(m.err, &refusal) || refusal.Status >= http.StatusInternalServerError):
-		return Matches, m.err // the body could not be read, which is not the client's doing
+	case m.Err != nil && (!errors.As(m.Err, &refusal) || refusal.Status >= http.StatusInternalServerError):
+		return Matches, m.Err // the body could not be read, which is not the client's doing
 	}
 	return Matches, nil
 }

@@ -116,7 +116,7 @@ func TestRateLimit_OrdinaryRefusals(t *testing.T) {
 	c := guarded(t, s, line("rate_limit 1/1h initialize /wp/**"), line("abilities", line("allow core/*")), line("deny POST /wp/v2/posts"))
 	r := request(t, s, asktest.Answering(200, adminBody), "POST", "/wp-json/wp/v2/media", `{"title":"x"}`, jsonType, basicAuth)
 	c.Judge(t.Context(), r)
-	if r.agent == nil {
+	if MessageRead(r) == nil {
 		t.Fatal("the limit has not read the body")
 	}
 	if a := c.Refusal(r, forbidden()); a != nil {

@@ -102,14 +102,19 @@ func (p *Redact) agentAnswer(r *Request) *agentAnswer {
 	switch {
 	case len(p.Abilities) == 0:
 		return &nothingHidden
-	case r.agents == nil:
-		r.agents = new(agentAnswer)
-		p.readAgent(r, r.agents)
+	case hiddenSlot.Get(r) == nil:
+		t := new(agentAnswer)
+		hiddenSlot.Set(r, t)
+		p.readAgent(r, t)
 	}
-	return r.agents
+	return hiddenSlot.Get(r)
 }
 
-var nothingHidden agentAnswer
+var (
+	// hiddenSlot keeps what is hidden of the answer, once that has been read.
+	hiddenSlot    = NewSlot[agentAnswer](OfCall)
+	nothingHidden agentAnswer
+)
 
 func (p *Redact) readAgent(r *Request, t *agentAnswer) {
 	var ran [][]string
@@ -124,16 +129,16 @@ func (p *Redact) readAgent(r *Request, t *agentAnswer) {
 	if t.paths = rewrite.AbilityPaths(ran); t.paths != nil {
 		return
 	}
-	tools := r.toTools()
-	if runs, err := mayRun(r); err != nil {
+	tools := ToTools(r)
+	if runs, err := MayRun(r); err != nil {
 		t.unclear, t.other = true, !tools
 		return
 	} else if !runs {
 		t.stream = tools && r.Call.Method == http.MethodGet && r.Call.Wire == http.MethodGet
 		return
 	}
-	m := r.message()
-	if m.err != nil || r.Call.Method != r.Call.Wire || r.Call.Kind != call.Single {
+	m := MessageIn(r)
+	if m.Err != nil || r.Call.Method != r.Call.Wire || r.Call.Kind != call.Single {
 		t.unclear = true
 		return
 	}
@@ -148,7 +153,7 @@ func (p *Redact) readAgent(r *Request, t *agentAnswer) {
 
 // fitsResource tells which patterns fit the ability that is a resource. All do if the platform
 // lists none with this address, or does not say: the ability may be a hidden one.
-func (p *Redact) fitsResource(r *Request, m *message) func(pattern string) bool {
+func (p *Redact) fitsResource(r *Request, m *Message) func(pattern string) bool {
 	claim, err := r.Claim()
 	if err != nil || claim == caller.ClaimNothing {
 		return anyAbility

@@ -37,12 +37,12 @@ func (p *RefundTotals) Provision(site *Site, settings Settings) error {
 
 // Check asks whether the release knows the field, if the call sets it.
 func (p *RefundTotals) Check(ctx context.Context, r *Request) (Verdict, error) {
-	return p.check(ctx, r, r.refundAnswers())
+	return p.check(ctx, r, saidOf(r))
 }
 
 // CheckBatch judges each part. The parts have one caller, who is asked about once.
 func (p *RefundTotals) CheckBatch(ctx context.Context, r *Request) (Verdict, error) {
-	return checkParts(ctx, &refundParts{p, r.refundAnswers()}, r)
+	return checkParts(ctx, &refundParts{p, saidOf(r)}, r)
 }
 
 // refundParts judges the parts of one batch.
@@ -64,12 +64,14 @@ type refundAnswers struct {
 	refusal *ask.Answer     // nil if so
 }
 
-// refundAnswers is shared with the reading of r without its override header.
-func (r *Request) refundAnswers() *refundAnswers {
-	if r.refunds == nil {
-		r.refunds = new(refundAnswers)
+// said keeps what the platform has said. The reading of a call without its override header shares it.
+var said = NewSlot[refundAnswers](OfRequest)
+
+func saidOf(r *Request) *refundAnswers {
+	if said.Get(r) == nil {
+		said.Set(r, new(refundAnswers))
 	}
-	return r.refunds
+	return said.Get(r)
 }
 
 func (p *RefundTotals) check(ctx context.Context, r *Request, said *refundAnswers) (Verdict, error) {

@@ -8,7 +8,6 @@ import (
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
-	"github.com/restwarden/restwarden/policies/confirm"
 )
 
 // Request is one REST call on its way through the chain. It belongs to one goroutine.
@@ -34,17 +33,10 @@ type Request struct {
 	// signatures are those that the policy signature verifies.
 	Matched Match
 
-	confirmed *confirm.Confirmation // that the call has used up; nil for nearly all
-
-	agents *agentAnswer // what redact hides of the answer, by abilities; nil until it has read r
-
-	part     bool           // of a batch
-	first    *Request       // the reading with the override, where this is the one without
-	spent    *Signature     // that verified the call, and counts once
-	agent    *message       // to a server of tools; nil until a policy has read it
-	mustSign bool           // set by the lockdown: only the signature of the call opens it
-	quota    *quota         // set by rate_limit: the limit with the least remaining
-	refunds  *refundAnswers // what refund_totals has asked; nil until it has
+	part     bool     // of a batch
+	first    *Request // the reading with the override, where this is the one without
+	mustSign bool     // set by the lockdown: only the signature of the call opens it
+	slots    slots    // what policies have found out
 }
 
 // Part returns the request for the part p of a batch: the same caller, another call.
@@ -52,9 +44,7 @@ func (r *Request) Part(p *call.Call) *Request {
 	part := *r
 	part.Call = p
 	part.Matched = Match{}
-	part.quota = nil
-	part.agent = nil
-	part.agents = nil
+	part.slots = r.slots.ofRequest()
 	part.part, part.first = true, nil
 	return &part
 }
@@ -63,11 +53,7 @@ func (r *Request) Part(p *call.Call) *Request {
 // decided. After that no policy may look into parameters or arguments.
 func (r *Request) Settle() {
 	r.Call.Settle()
-	if r.agent != nil && r.agent.Message != nil {
-		m := *r.agent.Message // a copy: who has recorded the message keeps its arguments
-		m.Input, m.Arguments = nil, nil
-		r.agent.Message = &m
-	}
+	r.slots.settle()
 }
 
 // asker puts questions as one caller, or as the gateway.

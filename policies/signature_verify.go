@@ -73,11 +73,11 @@ func (s *Signature) verify(ctx context.Context, r *Request) (fault string, err e
 	if len(right) == 0 {
 		return "is not made with one of its keys, or is for another call", nil
 	}
-	if s.Once && r.spent != s {
+	if s.Once && spent.Get(r) != s {
 		if first, err := s.first(ctx, r.Site.Store, right); err != nil || !first {
 			return "was used before", err
 		}
-		r.spent = s
+		spent.Set(r, s)
 	}
 	return "", nil
 }
@@ -130,6 +130,9 @@ func (s *Signature) stale(stamp string, now time.Time) string {
 	}
 	return ""
 }
+
+// spent keeps the signature that verified the call. It counts once.
+var spent = NewSlot[Signature](OfRequest)
 
 const (
 	// onceMargin allows for clocks of gateways that differ.

@@ -246,7 +246,7 @@ func (r *run) decide(req *policies.Request, d policies.Decision) {
 	}
 	if r.result.Reading != nil {
 		r.result.Reading.Parts = partsOf(req.Call)
-		if m, read := req.ToolMessage(); read {
+		if m, read := policies.ToolMessageOf(req); read {
 			message := Message(m)
 			r.result.Reading.Message = &message
 		}
