@@ -68,7 +68,7 @@ func (p *Access) fromPlugin(o Option) error {
 	return err
 }
 
-// Provision checks the rules and ties signed ones to their signatures.
+// Provision checks the rules.
 func (p *Access) Provision(site *Site, settings Settings) error {
 	p.loginOnly = mustRule("users", nil, "/**")
 	p.loginOnly.text, p.loginOnly.At = "login_only", settings.At
@@ -95,7 +95,7 @@ func (p *Access) Provision(site *Site, settings Settings) error {
 		if err := r.compile(); err != nil {
 			return r.errorf(err)
 		}
-		if err := r.bindSignatures(site); err != nil {
+		if err := r.checkSignatures(site); err != nil {
 			return r.errorf(err)
 		}
 	}
@@ -200,7 +200,7 @@ func (p *Access) apply(ctx context.Context, r *Request, rule *Rule) (Verdict, er
 	if p.LoginOnly && who.Kind == caller.Anonymous {
 		v = Verdict{Status: http.StatusUnauthorized, Code: CodeNotLoggedIn, Message: MessageLoginOnly}
 	}
-	v.Note = noteOnKey(r)
+	v.Note = NoteOnKey(r)
 	return v, nil
 }
 

@@ -46,7 +46,7 @@ func TestSigned_OpensNoGuard(t *testing.T) {
 // since the signature does not cover it.
 func TestSigned_NotEmbedded(t *testing.T) {
 	s := newSite(t)
-	s.signatures = []*Signature{{Name: "cookie"}}
+	s.Signatures = []string{"cookie"}
 	p := new(Access)
 	configure(t, p, line("allow signed cookie /wp/v2/comments/**"))
 	provision(t, s, p)

@@ -175,7 +175,7 @@ func TestAccess_ParameterOutsideThePath(t *testing.T) {
 
 func TestAccess_SignedRules(t *testing.T) {
 	s := newSite(t)
-	s.signatures = []*Signature{{Name: "cookie"}}
+	s.Signatures = []string{"cookie"}
 	p := new(Access)
 	configure(t, p, line("allow signed cookie /cookie/v1/**"))
 	provision(t, s, p)
@@ -195,7 +195,7 @@ func TestAccess_SignedRules(t *testing.T) {
 // the first that matches.
 func TestAccess_FirstRuleDecidesBesideBuiltIns(t *testing.T) {
 	s := newSite(t)
-	s.signatures = []*Signature{{Name: "cookie"}}
+	s.Signatures = []string{"cookie"}
 	p := new(Access)
 	configure(t, p, line("deny POST /cookie/v1/**"), line("allow signed cookie /cookie/v1/**"))
 	provision(t, s, p)

@@ -74,7 +74,7 @@ func (p *CheckoutTotal) CheckBatch(ctx context.Context, r *Request) (Verdict, er
 	var stated *call.Call
 	changes := 0
 	for _, part := range r.Call.Parts {
-		if isUpdate(part.Method) || part.Method == http.MethodDelete {
+		if call.Updates(part.Method) || part.Method == http.MethodDelete {
 			changes++
 		}
 		if !p.isCheckout(part) {

@@ -47,16 +47,18 @@ func (c *Chain) OddOn(site *Installed) []Odd {
 
 // oddSignatures returns W07: the signatures that no rule names.
 func (c *Chain) oddSignatures() (odd []Odd) {
-	var named []*Signature
+	var named []string
 	for i := range c.links {
 		switch p := c.links[i].policy.(type) {
 		case *Access:
 			for j := range p.Rules {
-				named = append(named, p.Rules[j].signatures...)
+				if p.Rules[j].who == whoSigned {
+					named = append(named, p.Rules[j].names...)
+				}
 			}
 		case *Signatures: // behind access in the catalog
 			for _, s := range p.Signatures {
-				if !slices.Contains(named, s) {
+				if !slices.Contains(named, s.Name) {
 					odd = append(odd, Odd{
 						Code: "W07", At: s.At,
 						Text: fmt.Sprintf("No rule names the signature %s, so that it guards nothing", s.Name),

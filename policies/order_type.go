@@ -176,12 +176,7 @@ func (p *OrderType) guards(method, key string) (param, inPath string, guarded bo
 
 // changes tells whether the policy guards calls with a method at all.
 func (p *OrderType) changes(method string) bool {
-	return isUpdate(method) || p.Strict && method == http.MethodDelete
-}
-
-// isUpdate tells whether the platform updates with this method.
-func isUpdate(method string) bool {
-	return method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch
+	return call.Updates(method) || p.Strict && method == http.MethodDelete
 }
 
 // checkIDs proves that all ids are orders, or left to the platform.
@@ -190,8 +185,8 @@ func (p *OrderType) checkIDs(ctx context.Context, r *Request, ids []uint64) (Ver
 	switch {
 	case err != nil:
 		return Verdict{}, err
-	case isNobody(claim):
-		return p.site.nobodyMayWrite(ctx, r, p.cureNobody()), nil
+	case IsNobody(claim):
+		return NobodyMayWrite(ctx, r, p.cureNobody()), nil
 	}
 	open, err := p.unproven(ctx, r, claim, ids)
 	if len(open) == 0 || err != nil {
@@ -212,7 +207,7 @@ func (p *OrderType) verdict(r *Request, found proof) Verdict {
 		case p.Credential == "" && found.answer.MayNotRead():
 			v.Note = "The key is good, but may not read, so that it may not ask what the record is. " + curesOrderType
 		default:
-			v.Note = noteOnKey(r)
+			v.Note = NoteOnKey(r)
 		}
 		if v.Note == "" && p.Credential == "" {
 			v.Note = "The caller may not read orders. " + curesOrderType

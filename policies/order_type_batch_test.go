@@ -177,7 +177,7 @@ func TestOrderType_LongBatch(t *testing.T) {
 	shop, _ := batchOf(slices.Repeat([]string{"order trash"}, 250)...)
 	backend := &asktest.Platform{Answer: shop.Answer}
 	r := request(t, s, backend, "PUT", "/wp-json/wc/v3/orders/100", `{}`, jsonType, basicAuth)
-	found, err := p.recordsOf(t.Context(), r, asker(r.Ask), slices.Sorted(maps.Keys(shop.records)))
+	found, err := p.recordsOf(t.Context(), r, Asker(r.Ask), slices.Sorted(maps.Keys(shop.records)))
 	if n := len(backend.Questions()); err != nil || len(found.others) > 0 || n != 6 {
 		t.Errorf("got %+v, %v after %d questions", found, err, n)
 	}

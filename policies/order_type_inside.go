@@ -153,7 +153,7 @@ func (p *OrderType) checkIDsAtDoor(ctx context.Context, r *Request, ids []uint64
 	if len(open) == 0 || err != nil {
 		return Verdict{}, err
 	}
-	known := !isNobody(claim)
+	known := !IsNobody(claim)
 	if known && claim.Verifiable() && p.Credential != "" {
 		who, answer, err := r.Who(ctx)
 		if err != nil {

@@ -23,13 +23,13 @@ func (p *OrderType) prove(ctx context.Context, r *Request, claim caller.Claim, i
 	if !claim.Verifiable() {
 		return p.proveUnverified(ctx, r, ids)
 	}
-	as := asker(r.Ask)
+	as := Asker(r.Ask)
 	others, refusal, err := p.invalid(ctx, r, as, ids)
 	switch {
 	case err != nil:
 		return proof{}, err
 	case refusal == nil && len(others) > 0 && r.HasShopKey():
-		answer, err := r.readOnly(ctx, as)
+		answer, err := ReadOnly(ctx, r, as)
 		return proof{others: others, answer: answer}, err
 	case refusal == nil:
 		return proof{others: others}, nil
@@ -47,9 +47,9 @@ func (p *OrderType) prove(ctx context.Context, r *Request, claim caller.Claim, i
 	if err != nil || !might {
 		return proof{answer: refusal.DeniedWrite(&p.site.Platform, r.Call)}, err
 	}
-	as = r.withKey(p.Credential)
+	as = WithKey(r, p.Credential)
 	if !may {
-		as = r.limited(as) // such a caller has no right that the gateway knows of
+		as = Limited(r, as) // such a caller has no right that the gateway knows of
 	}
 	others, denied, err := p.invalid(ctx, r, as, ids)
 	switch {
@@ -64,7 +64,7 @@ func (p *OrderType) prove(ctx context.Context, r *Request, claim caller.Claim, i
 // invalid returns the ids that the update must not have: those of records that are not
 // orders, and, in an update of one id, a missing one. Releases from 10.8 on refuse both in
 // the same words (docs/platform III.1). The items of a batch are the platform's own.
-func (p *OrderType) invalid(ctx context.Context, r *Request, as asker, ids []uint64) (others []uint64, refusal *ask.Answer, err error) {
+func (p *OrderType) invalid(ctx context.Context, r *Request, as Asker, ids []uint64) (others []uint64, refusal *ask.Answer, err error) {
 	found, err := p.recordsOf(ctx, r, as, ids)
 	if p.updatesOne(r.Call) {
 		found.others = append(found.others, found.missing...)
@@ -74,7 +74,7 @@ func (p *OrderType) invalid(ctx context.Context, r *Request, as asker, ids []uin
 
 // updatesOne tells whether c updates one record through an order route.
 func (p *OrderType) updatesOne(c *call.Call) bool {
-	return c.Kind != call.Batch && isUpdate(c.Method) &&
+	return c.Kind != call.Batch && call.Updates(c.Method) &&
 		slices.ContainsFunc(p.orders, func(orders call.Pattern) bool { return orders.Match(c.Key) })
 }
 
@@ -105,7 +105,7 @@ func (p *OrderType) proveUnverified(ctx context.Context, r *Request, ids []uint6
 	if err := p.mayAsk(ctx, r); err != nil {
 		return proof{}, err
 	}
-	as := r.limited(r.withKey(p.Credential)) // forged signatures must not become load
+	as := Limited(r, WithKey(r, p.Credential)) // forged signatures must not become load
 	found, err := p.recordsOf(ctx, r, as, ids)
 	if err == nil && found.refusal != nil {
 		err = p.refusedCredential(r, found.refusal)

@@ -51,7 +51,7 @@ var unlisted = []string{"trash", "checkout-draft", "auto-draft", "draft"}
 type inquiry struct {
 	*OrderType
 	r  *Request
-	as asker
+	as Asker
 
 	mu      sync.Mutex
 	found   records
@@ -62,7 +62,7 @@ type inquiry struct {
 // others, each id in neither list is an order, or the shop has no order route. A refusal to
 // the credentials ends the questions, and so do enough others. One of the others outweighs a
 // question without an answer.
-func (p *OrderType) recordsOf(ctx context.Context, r *Request, as asker, ids []uint64) (records, error) {
+func (p *OrderType) recordsOf(ctx context.Context, r *Request, as Asker, ids []uint64) (records, error) {
 	q := &inquiry{OrderType: p, r: r, as: as}
 	open, err := q.notListed(ctx, ids)
 	if err != nil || q.found.refusal != nil {
@@ -154,7 +154,7 @@ func (q *inquiry) listed(ctx context.Context, status string, ids []uint64) (open
 	switch {
 	case err != nil:
 		return nil, nil, fmt.Errorf("which of the ids are orders: %w", err)
-	case refuses(a):
+	case a.Refuses():
 		return ids, a, nil
 	}
 	var orders []struct {
@@ -207,17 +207,10 @@ func (q *inquiry) recordOf(ctx context.Context, id uint64) (record, *ask.Answer,
 		return q.missingOrNot(ctx, id)
 	case a.Status == http.StatusNotFound && code == string(CodeNoRoute):
 		return q.recordOfV1(ctx, id)
-	case refuses(a):
+	case a.Refuses():
 		return hidden, a, nil
 	}
 	return 0, nil, fmt.Errorf("what is order %d: %w", id, ask.Unexpected(a))
-}
-
-// refuses tells whether the platform refuses the credentials of a question. The words of
-// one platform refuse an outdated nonce with 400 (docs/interface 7).
-func refuses(a *ask.Answer) bool {
-	code := a.Code()
-	return a.Denied() && code != "" || code == "rest_cookie_invalid_nonce"
 }
 
 func (q *inquiry) expectsMissing() bool {
@@ -245,7 +238,7 @@ func (q *inquiry) recordOfV1(ctx context.Context, id uint64) (record, *ask.Answe
 		return is, nil, err
 	case a.Status == http.StatusNotFound && a.Code() != "":
 		return q.missingOrNot(ctx, id)
-	case refuses(a):
+	case a.Refuses():
 		return hidden, a, nil
 	}
 	return 0, nil, fmt.Errorf("what is order %d: %w", id, ask.Unexpected(a))

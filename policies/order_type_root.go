@@ -56,7 +56,7 @@ type rootSeen struct {
 // isShop asks for the REST root where r goes. At the site's own base a root counts, too, that the
 // platform shows to nobody, or without its namespaces, as plugins have it.
 func (p *OrderType) isShop(ctx context.Context, r *Request, own bool) (bool, error) {
-	root, err := askRoot(ctx, asked(r.limited(r.Ask)), ask.Question{Query: "_fields=home,namespaces"})
+	root, err := askRoot(ctx, asked(Limited(r, r.Ask)), ask.Question{Query: "_fields=home,namespaces"})
 	switch {
 	case err != nil:
 		return false, err
@@ -76,7 +76,7 @@ func (p *OrderType) marked(a *ask.Answer) bool {
 }
 
 // asked is an ask.Backend for the questions of one request.
-type asked asker
+type asked Asker
 
 // Ask implements ask.Backend.
 func (a asked) Ask(ctx context.Context, q ask.Question) (*ask.Answer, error) { return a(ctx, q) }

@@ -83,16 +83,16 @@ var dashes = strings.NewReplacer("/", "-", "_", "-")
 // proveTool asks with the caller's key. If that key may write but not read, it asks with
 // the credential of order_type.
 func (p *OrderType) proveTool(ctx context.Context, r *Request, key string, ids []uint64) (Verdict, error) {
-	as := r.withKey(key)
+	as := WithKey(r, key)
 	found, err := p.recordsOf(ctx, r, as, ids)
 	switch {
 	case err != nil:
 	case found.refusal != nil && found.refusal.MayNotRead() && p.Credential != "":
 		if err = p.mayAsk(ctx, r); err == nil {
-			found, err = p.recordsOf(ctx, r, r.withKey(p.Credential), ids)
+			found, err = p.recordsOf(ctx, r, WithKey(r, p.Credential), ids)
 		}
 	case len(found.others) > 0:
-		found.refusal, err = r.readOnly(ctx, as)
+		found.refusal, err = ReadOnly(ctx, r, as)
 	}
 	if err != nil {
 		return Verdict{}, err

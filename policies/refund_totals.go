@@ -75,7 +75,7 @@ func saidOf(r *Request) *refundAnswers {
 }
 
 func (p *RefundTotals) check(ctx context.Context, r *Request, said *refundAnswers) (Verdict, error) {
-	if !p.named && p.site.Release.Configured(11, 1) || r.Call.Kind != call.Single || !isUpdate(r.Call.Method) {
+	if !p.named && p.site.Release.Configured(11, 1) || r.Call.Kind != call.Single || !call.Updates(r.Call.Method) {
 		return Verdict{}, nil
 	}
 	i := slices.IndexFunc(p.refunds, func(pattern call.Pattern) bool { return pattern.Match(r.Call.Key) })
@@ -92,7 +92,7 @@ func (p *RefundTotals) check(ctx context.Context, r *Request, said *refundAnswer
 	case err != nil:
 		return Verdict{}, err
 	case claim == caller.ClaimNothing:
-		return p.site.nobodyMayWrite(ctx, r, p.cureNobody()), nil
+		return NobodyMayWrite(ctx, r, p.cureNobody()), nil
 	}
 	known, asked := said.known[namespace]
 	if !asked {
@@ -139,11 +139,11 @@ func (p *RefundTotals) mayNot(ctx context.Context, r *Request, claim caller.Clai
 	if err != nil {
 		return nil, fmt.Errorf("may the caller refund: %w", err)
 	}
-	if refuses(a) && !a.MayNotRead() {
+	if a.Refuses() && !a.MayNotRead() {
 		return a, nil
 	}
 	if claim == caller.ClaimKey {
-		return r.readOnly(ctx, r.Ask)
+		return ReadOnly(ctx, r, r.Ask)
 	}
 	return nil, nil
 }
@@ -195,7 +195,7 @@ func (p *RefundTotals) known(ctx context.Context, r *Request, namespace string, 
 // refusesCaller tells whether a, to a question for a schema, refuses the caller's credentials. No
 // right is needed for a schema, so that the call would get the same. A signature fits no question.
 func refusesCaller(a *ask.Answer, claim caller.Claim) bool {
-	return (claim == caller.ClaimUser || claim == caller.ClaimKey) && refuses(a) && !a.MayNotRead() &&
+	return (claim == caller.ClaimUser || claim == caller.ClaimKey) && a.Refuses() && !a.MayNotRead() &&
 		(a.Status == http.StatusUnauthorized || a.Code() == "rest_cookie_invalid_nonce")
 }
 
@@ -223,4 +223,8 @@ func listsArgument(body []byte, name string) (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+func (p *RefundTotals) cureNobody() string {
+	return CureNobody("refund_totals", p.named, "11.1", "release 11.1", "book refunds of 0.00")
 }

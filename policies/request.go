@@ -1,11 +1,6 @@
 package policies
 
 import (
-	"context"
-	"fmt"
-	"net/http"
-
-	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
 )
@@ -54,45 +49,4 @@ func (r *Request) Part(p *call.Call) *Request {
 func (r *Request) Settle() {
 	r.Call.Settle()
 	r.slots.settle()
-}
-
-// asker puts questions as one caller, or as the gateway.
-type asker func(context.Context, ask.Question) (*ask.Answer, error)
-
-// withKey returns an asker that uses a shop key in place of the caller's credentials.
-func (r *Request) withKey(key string) asker {
-	return func(ctx context.Context, q ask.Question) (*ask.Answer, error) {
-		q.As, q.Key = ask.AsKey, key
-		return r.Ask(ctx, q)
-	}
-}
-
-// limited returns an asker that counts each question against the rate of the client.
-func (r *Request) limited(by asker) asker {
-	return func(ctx context.Context, q ask.Question) (*ask.Answer, error) {
-		if err := r.Rate(); err != nil {
-			return nil, err
-		}
-		return by(ctx, q)
-	}
-}
-
-// readOnly returns the shop's refusal to a key that may read but not write, and nil for
-// any other key. It deletes note 0, which needs the right to write and never exists
-// (docs/platform III.3). It asks nothing for a policy that only observes.
-func (r *Request) readOnly(ctx context.Context, as asker) (*ask.Answer, error) {
-	if r.Observed {
-		return nil, nil
-	}
-	a, err := as(ctx, ask.Question{
-		Kind: ask.KindRecord, Method: http.MethodDelete,
-		Route: "/" + r.Site.Platform.Shop[2] + "/orders/0/notes/0", Query: "force=true",
-	})
-	if err != nil {
-		return nil, fmt.Errorf("may the key write: %w", err)
-	}
-	if a.Denied() && a.Code() != "" {
-		return a, nil
-	}
-	return nil, nil
 }

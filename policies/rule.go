@@ -36,7 +36,6 @@ type Rule struct {
 	who        who
 	names      []string // of roles, of signatures, or the capability
 	target     Target
-	signatures []*Signature
 	builtIn    bool
 	guards     bool   // it only takes away, see Guard
 	text       string // the rule's name in the log, if the Caddyfile has no such line
@@ -227,17 +226,15 @@ func (r *Rule) errorf(err error) error {
 	return Option{Pos: r.At}.Errorf("%s: %w", r, err)
 }
 
-func (r *Rule) bindSignatures(site *Site) error {
+// checkSignatures holds the signatures that the rule names against those that site declares.
+func (r *Rule) checkSignatures(site *Site) error {
 	if r.who != whoSigned {
 		return nil
 	}
-	r.signatures = nil
 	for _, name := range r.names {
-		s := site.signature(name)
-		if s == nil {
-			return fmt.Errorf("there is no signature %q%s", name, prefixed(": ", nearest.Hint(name, site.signatureNames()...)))
+		if !slices.Contains(site.Signatures, name) {
+			return fmt.Errorf("there is no signature %q%s", name, prefixed(": ", nearest.Hint(name, site.Signatures...)))
 		}
-		r.signatures = append(r.signatures, s)
 	}
 	return nil
 }

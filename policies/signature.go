@@ -104,7 +104,10 @@ func (p *Signatures) Declare(site *Site) error {
 			return s.errorf(err)
 		}
 	}
-	site.signatures = p.Signatures
+	site.Signatures = nil
+	for _, s := range p.Signatures {
+		site.Signatures = append(site.Signatures, s.Name)
+	}
 	return nil
 }
 

@@ -200,7 +200,7 @@ func TestSignature_OnceEverywhere(t *testing.T) {
 			}
 			r := request(t, s, nil, "POST", "http://alias.example/wp-json/cookie/v1/other", h.body, h.headers...)
 			rule := mustRule("signed cookie,twin", nil, "/cookie/v1/**")
-			if err := rule.bindSignatures(s); err != nil {
+			if err := rule.checkSignatures(s); err != nil {
 				t.Fatal(err)
 			}
 			r.Matched = Match{Rule: &rule}

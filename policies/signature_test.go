@@ -102,7 +102,7 @@ func signed(t *testing.T, signature *Signature) (*Site, *Signatures) {
 
 func signedRule(s *Site) *Rule {
 	r := mustRule("signed cookie", nil, "/cookie/v1/**")
-	if err := r.bindSignatures(s); err != nil {
+	if err := r.checkSignatures(s); err != nil {
 		panic(err)
 	}
 	return &r

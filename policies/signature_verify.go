@@ -25,7 +25,8 @@ func (p *Signatures) Check(ctx context.Context, r *Request) (Verdict, error) {
 		return refuseSignature(rule, "A signature covers one call, not a batch."), nil
 	}
 	var faults []string
-	for _, s := range rule.signatures {
+	for _, name := range rule.names {
+		s := p.named(name)
 		fault, err := s.verify(ctx, r)
 		if fault == "" || err != nil {
 			return Verdict{}, err
@@ -33,6 +34,11 @@ func (p *Signatures) Check(ctx context.Context, r *Request) (Verdict, error) {
 		faults = append(faults, s.Name+" "+fault)
 	}
 	return refuseSignature(rule, "Signature "+strings.Join(faults, "; ")+"."), nil
+}
+
+// named returns the signature with a name that Declare has made known.
+func (p *Signatures) named(name string) *Signature {
+	return p.Signatures[slices.IndexFunc(p.Signatures, func(s *Signature) bool { return s.Name == name })]
 }
 
 func refuseSignature(rule *Rule, note string) Verdict {

@@ -3,7 +3,6 @@ package policies
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"slices"
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/ask"
@@ -45,25 +44,10 @@ type Site struct {
 	// can pass.
 	Confirmations *confirm.Ledger
 
-	signatures []*Signature // that rules may name
-	dots       dots         // of the chain
-}
+	// Signatures are the names of the declared signatures, which rules may name.
+	Signatures []string
 
-// signature returns the declared signature of that name, or nil.
-func (s *Site) signature(name string) *Signature {
-	if i := slices.IndexFunc(s.signatures, func(s *Signature) bool { return s.Name == name }); i >= 0 {
-		return s.signatures[i]
-	}
-	return nil
-}
-
-// signatureNames are the names of the declared signatures.
-func (s *Site) signatureNames() []string {
-	names := make([]string, len(s.signatures))
-	for i, signature := range s.signatures {
-		names[i] = signature.Name
-	}
-	return names
+	dots dots // of the chain
 }
 
 // shop identifies in a Store's key the shop that answers r: site and server, since a

@@ -166,3 +166,10 @@ func CannotWrite(c *call.Call) (code call.Code, message string) {
 	}
 	return CodeCannotEdit, "Sorry, you are not allowed to edit this resource."
 }
+
+// Refuses tells whether the platform refuses the credentials of the question. The words of one
+// platform refuse an outdated nonce with 400 (docs/interface 7).
+func (a *Answer) Refuses() bool {
+	code := a.Code()
+	return a.Denied() && code != "" || code == "rest_cookie_invalid_nonce"
+}

@@ -99,3 +99,8 @@ func upper(s string) string {
 	}
 	return strings.ToUpper(s)
 }
+
+// Updates tells whether the platform updates a record with this method.
+func Updates(method string) bool {
+	return method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch
+}

@@ -5,34 +5,18 @@ import (
 	"net/http"
 
 	"github.com/restwarden/restwarden/policies/ask"
-	"github.com/restwarden/restwarden/policies/call"
-	"github.com/restwarden/restwarden/policies/caller"
 )
 
-// noteOnKey says that a shop key of the caller's, or a signature, cannot count: the shop takes keys on its own
-// routes alone, by the form of the address, and none over plain http (docs/platform III.8). It
-// is "" if the caller sent none, or has been found.
-func noteOnKey(r *Request) string {
-	if r.SignedInVain() {
-		return "The caller signed by OAuth 1 in the header Authorization, and the shop did not see it: the server in front of PHP keeps that header (Apache needs CGIPassAuth On). Parameters of OAuth 1 in the query arrive always."
-	}
-	if !r.SentShopKey() {
-		return ""
-	}
-	if who, known := r.Known(); known && who.Kind != caller.Anonymous {
-		return ""
-	}
-	switch {
-	case r.Call.Form == call.Aliased:
-		return "The caller sent a shop key under an alias, and the shop did not take it: it looks for the prefix in the address."
-	case r.Call.Form != call.Pretty:
-		return "The caller sent a shop key in the query form, and the shop did not take it: it takes keys there from release 11.1 on, on its own routes, and none over plain http."
-	case !r.TakesKeys():
-		return "The caller sent a shop key, which the shop takes on its own routes only."
-	case !r.Secure:
-		return "The caller sent a shop key over plain http, where the shop takes none: it needs https, or OAuth 1."
-	}
-	return "The caller sent a shop key, and the shop does not know it: the key is gone, or PHP is not told that the client came by https."
+// nobodyMayRun refuses a tool that would update a record: nobody can ask what it is, and no
+// repetition changes that.
+func (p *OrderType) nobodyMayRun() Verdict {
+	v := forbidden()
+	v.Note = NoteNobody + p.cureNobody() + " The line " + credentialLine + " lets the gateway ask for itself."
+	return v
+}
+
+func (p *OrderType) cureNobody() string {
+	return CureNobody("order_type", p.named, "10.8", "release, such as release 11.1,", "turn a subscription into an order")
 }
 
 // refusedCredential returns the error for an answer in which the shop refuses the credential
