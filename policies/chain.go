@@ -50,14 +50,17 @@ type link struct {
 	early   EarlyChecker
 
 	preflight PreflightChecker
+
+	verifies bool // the policy is a Verifier
 }
 
-// NewChain provisions the policies for site and puts them in order. configured holds the
-// policies that the configuration names, by name. NewChain adds the others that the
-// catalog has on by default. An error names the policy. The caller must close the chain.
-func NewChain(site *Site, mode Mode, configured map[string]*Configured) (*Chain, error) {
+// NewChainOf provisions the policies of a catalog for site and puts them in order. configured
+// holds the policies that the configuration names, by name. NewChainOf adds the others that the
+// catalog has on by default. closed is the policy of a lockdown, which nobody configures. An
+// error names the policy. The caller must close the chain.
+func NewChainOf(catalog []Entry, closed Entry, site *Site, mode Mode, configured map[string]*Configured) (*Chain, error) {
 	c := &Chain{site: site, mode: mode}
-	for _, e := range Catalog {
+	for _, e := range catalog {
 		p, named := configured[e.Name]
 		if !named && !e.Default {
 			continue
@@ -78,7 +81,7 @@ func NewChain(site *Site, mode Mode, configured map[string]*Configured) (*Chain,
 		return nil, errors.Join(err, c.Close())
 	}
 	site.dots = c.dots()
-	c.locked = locked(c.links)
+	c.lock(closed)
 	return c, nil
 }
 
@@ -89,6 +92,7 @@ func newLink(p *Configured) link {
 	l.batch, _ = p.Policy.(BatchChecker)
 	l.early, _ = p.Policy.(EarlyChecker)
 	l.preflight, _ = p.Policy.(PreflightChecker)
+	_, l.verifies = p.Policy.(Verifier)
 	return l
 }
 

@@ -37,7 +37,7 @@ func (c *Chain) judgeOther(ctx context.Context, r *Request, other *call.Call, d 
 func (r *Request) without(other *call.Call) *Request {
 	also := *r
 	also.Call, also.first = other, r
-	also.Matched, also.mustSign, also.slots = Match{}, false, r.slots.ofRequest()
+	also.Matched, also.MustSign, also.slots = Match{}, false, r.slots.ofRequest()
 	if r.Trace != nil {
 		quiet := *r.Trace
 		quiet.Refused = nil // judgeOther reports what counts

@@ -144,5 +144,5 @@ func configured(name string, p Policy, settings ...Settings) map[string]*Configu
 func forget(r *Request) {
 	w := r.Whole
 	*w = caller.Whole{Site: w.Site, Call: w.Call, HTTP: w.HTTP, Client: w.Client, Secure: w.Secure, Backend: w.Backend}
-	r.Matched, r.mustSign = Match{}, false
+	r.Matched, r.MustSign = Match{}, false
 }

@@ -17,44 +17,33 @@ const LockdownName = "lockdown"
 // MessageLockdown is the message of its refusals.
 const MessageLockdown = "The REST API is closed to visitors for the moment."
 
-var lockdownCodes = []Code{CodeNotLoggedIn, CodeTooMany, CodePlatform}
+// Closed is the lockdown. It is no entry of the Catalog, since nobody configures it.
+var Closed = Entry{
+	Name: LockdownName, New: func() Policy { return new(Lockdown) },
+	Codes: []Code{CodeNotLoggedIn, CodeTooMany, CodePlatform},
+}
 
-// lockdown closes a site's REST interface to anonymous callers while the owner has
+// Lockdown closes a site's REST interface to anonymous callers while the owner has
 // switched it on. What stays open: the routes of the site's own rules "allow anyone" and
 // "allow signed", unless a built-in rule guards the call as well, and the shop's checkout. A
 // hard lockdown closes the checkout, whichever rule opens it to anyone: a login_only shop has
 // such rules, or it would sell nothing. It enforces whatever the modes say.
-//
-// It is no entry of the catalog, since nobody configures it.
-type lockdown struct {
-	reading Reading
-	access  *Access // nil if the policy access is off
+type Lockdown struct {
+	access *Access // nil if the policy access is off
 }
 
-// locked returns links with the lockdown behind the policy call, which knows why a
-// request has no certain reading.
-func locked(links []link) []link {
-	p, at := new(lockdown), 0
-	for i := range links {
-		if links[i].name == "call" {
-			at = i + 1
-		}
-		if access, ok := links[i].policy.(*Access); ok {
-			p.access = access
-		}
+// Accompany implements Companion: what stays open stands in the rules.
+func (p *Lockdown) Accompany(other Policy) {
+	if access, ok := other.(*Access); ok {
+		p.access = access
 	}
-	l := link{
-		name: LockdownName, codes: lockdownCodes, policy: p, always: true,
-		reading: p, checker: p, early: p,
-	}
-	return append(append(append([]link(nil), links[:at]...), l), links[at:]...)
 }
 
 // CheckReading refuses what has no certain reading, since it may be a call.
-func (p *lockdown) CheckReading(r *Request) (Verdict, error) { return p.reading.CheckReading(r) }
+func (p *Lockdown) CheckReading(r *Request) (Verdict, error) { return CheckReading(r) }
 
 // Check refuses the calls of anonymous callers, but for what is open.
-func (p *lockdown) Check(ctx context.Context, r *Request) (Verdict, error) {
+func (p *Lockdown) Check(ctx context.Context, r *Request) (Verdict, error) {
 	open, signed, err := p.opens(r)
 	switch {
 	case err != nil:
@@ -71,20 +60,20 @@ func (p *lockdown) Check(ctx context.Context, r *Request) (Verdict, error) {
 	case who.Kind != caller.Anonymous:
 		return Verdict{}, nil
 	case signed:
-		r.mustSign = true
+		r.MustSign = true
 		return Verdict{}, nil
 	}
 	return Verdict{Status: http.StatusUnauthorized, Code: CodeNotLoggedIn, Message: MessageLockdown, Rule: LockdownName}, nil
 }
 
 // CheckEarly judges a batch by its own route.
-func (p *lockdown) CheckEarly(ctx context.Context, r *Request) (Verdict, error) {
+func (p *Lockdown) CheckEarly(ctx context.Context, r *Request) (Verdict, error) {
 	return p.Check(ctx, r)
 }
 
 // opens tells whether the call is open to anyone, or to anyone with a signature. A part of
 // a batch has no signature of its own.
-func (p *lockdown) opens(r *Request) (open, signed bool, err error) {
+func (p *Lockdown) opens(r *Request) (open, signed bool, err error) {
 	own := Match{}
 	if p.access != nil {
 		quiet := *r
@@ -109,7 +98,7 @@ func (p *lockdown) opens(r *Request) (open, signed bool, err error) {
 
 // Rewrites asks for the body of an answer with embedded objects, since the platform itself
 // runs a call for each.
-func (p *lockdown) Rewrites(r *Request) Rewrite {
+func (p *Lockdown) Rewrites(r *Request) Rewrite {
 	if r.InForce.Locked && r.Call.Kind == call.Single && !r.Call.Foreign && r.Call.Embeds() && r.IsAnonymous(r.HTTP.Context()) {
 		return RewriteBody
 	}
@@ -117,7 +106,7 @@ func (p *lockdown) Rewrites(r *Request) Rewrite {
 }
 
 // Rewrite replaces the embedded objects that the lockdown closes.
-func (p *lockdown) Rewrite(r *Request, a *ask.Answer) error {
+func (p *Lockdown) Rewrite(r *Request, a *ask.Answer) error {
 	return rewriteEmbedded(r, a, func(embedded *call.Call, value jsontext.Value) jsontext.Value {
 		if embedded != nil {
 			if open, _, err := p.opens(r.Part(embedded)); open && err == nil {

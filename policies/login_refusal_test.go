@@ -31,7 +31,7 @@ func TestAccess_OneRefusedLogin(t *testing.T) {
 				v, err := p.Check(t.Context(), r)
 				if len(lines) == 1 {
 					r.InForce.Locked = true
-					v, err = (&lockdown{access: p}).Check(t.Context(), r)
+					v, err = (&Lockdown{access: p}).Check(t.Context(), r)
 				}
 				if err != nil || !v.Refused() {
 					t.Fatalf("%s, %s, %q: %+v, %v", target, code, lines, v, err)

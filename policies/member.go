@@ -24,11 +24,3 @@ func (c *Chain) members(links []link) []Member {
 	}
 	return members
 }
-
-// linksFor returns the links that judge r.
-func (c *Chain) linksFor(r *Request) []link {
-	if r.InForce.Locked {
-		return c.locked
-	}
-	return c.links
-}

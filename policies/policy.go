@@ -77,6 +77,19 @@ type PreflightChecker interface {
 	CheckPreflight(ctx context.Context, r *Request) (Verdict, error)
 }
 
+// Verifier is a Policy that verifies the signatures of calls. It enforces on a call with
+// Request.MustSign, whatever the modes say.
+type Verifier interface {
+	// Verifies tells whether a caller who does not sign is refused where rule names signatures.
+	Verifies(rule *Rule) bool
+}
+
+// Companion is a Policy that asks another one of its chain.
+type Companion interface {
+	// Accompany is called once for each other policy of the chain, in order.
+	Accompany(other Policy)
+}
+
 // RequestChanger is a Policy that changes the request that is sent on. It runs before the
 // call is judged; the gateway reads the call again afterwards.
 type RequestChanger interface {

@@ -28,10 +28,12 @@ type Request struct {
 	// signatures are those that the policy signature verifies.
 	Matched Match
 
-	part     bool     // of a batch
-	first    *Request // the reading with the override, where this is the one without
-	mustSign bool     // set by the lockdown: only the signature of the call opens it
-	slots    slots    // what policies have found out
+	// MustSign is set where a lockdown leaves the call open to those who sign it.
+	MustSign bool
+
+	part  bool     // of a batch
+	first *Request // the reading with the override, where this is the one without
+	slots slots    // what policies have found out
 }
 
 // Part returns the request for the part p of a batch: the same caller, another call.

@@ -33,12 +33,12 @@ type Rule struct {
 	// At is where the rule stands, "Caddyfile:12".
 	At string `json:"at,omitempty"`
 
-	who        who
-	names      []string // of roles, of signatures, or the capability
-	target     Target
-	builtIn    bool
-	guards     bool   // it only takes away, see Guard
-	text       string // the rule's name in the log, if the Caddyfile has no such line
+	who     who
+	names   []string // of roles, of signatures, or the capability
+	target  Target
+	builtIn bool
+	guards  bool   // it only takes away, see Guard
+	text    string // the rule's name in the log, if the Caddyfile has no such line
 }
 
 type who uint8

@@ -15,10 +15,13 @@ import (
 	"github.com/restwarden/restwarden/policies/store"
 )
 
+// Verifies implements Verifier.
+func (*Signatures) Verifies(rule *Rule) bool { return rule.who == whoSigned }
+
 // Check verifies the signature that the rule of the call requires.
 func (p *Signatures) Check(ctx context.Context, r *Request) (Verdict, error) {
 	rule := r.Matched.Rule
-	if rule == nil || rule.who != whoSigned {
+	if rule == nil || !p.Verifies(rule) {
 		return Verdict{}, nil
 	}
 	if r.Call.Kind == call.Batch {

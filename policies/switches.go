@@ -86,7 +86,7 @@ func (c *Chain) observes(l *link, f InForce) bool {
 // observesIn tells whether a policy only observes r. Where a lockdown leaves a call open
 // to those who sign it, the signature counts whatever the modes say.
 func (c *Chain) observesIn(l *link, r *Request) bool {
-	if _, signs := l.policy.(*Signatures); signs && r.mustSign {
+	if l.verifies && r.MustSign {
 		return false
 	}
 	return c.observes(l, r.InForce)
