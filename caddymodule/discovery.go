@@ -134,7 +134,7 @@ func isBelow(path, base string) bool {
 // readRoot reads the root of one host and says when it is due again. It returns nil for a
 // root that could not be read. spelled tells whether the configuration names the host, see isSpelled.
 func (d *discovery) readRoot(ctx context.Context, s *site, b ask.Backend, by policies.Reach, below, spelled bool) *policies.Root {
-	root, err := s.Discover(ctx, b, by)
+	root, err := policies.Discover(ctx, &s.Site, b, by)
 	read := new(hostRoot)
 	if err == nil {
 		read.learn(root)

@@ -26,7 +26,7 @@ func usualRoot(more ...string) string {
 func sitesWithEqualRoots(tb testing.TB, n int) (*policies.Root, []*site) {
 	tb.Helper()
 	g := provisioned(tb, `{"platform":"cms"}`)
-	root, err := g.sites[0].Discover(tb.Context(), asktest.Answering(200, usualRoot()), policies.Reach{Host: "shop.example"})
+	root, err := policies.Discover(tb.Context(), &g.sites[0].Site, asktest.Answering(200, usualRoot()), policies.Reach{Host: "shop.example"})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func BenchmarkDrift_Reading(b *testing.B) {
 	var roots [2]*policies.Root
 	for i, text := range []string{usualRoot(), usualRoot("GET /acme/v1/x")} {
 		var err error
-		if roots[i], err = s.Discover(b.Context(), asktest.Answering(200, text), policies.Reach{Host: "shop.example"}); err != nil {
+		if roots[i], err = policies.Discover(b.Context(), &s.Site, asktest.Answering(200, text), policies.Reach{Host: "shop.example"}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -82,7 +82,7 @@ func BenchmarkDrift_Reading(b *testing.B) {
 		backend := asktest.Answering(200, usualRoot())
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := s.Discover(b.Context(), backend, policies.Reach{Host: "shop.example"}); err != nil {
+			if _, err := policies.Discover(b.Context(), &s.Site, backend, policies.Reach{Host: "shop.example"}); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -54,7 +54,7 @@ func (g *driftGateway) read(routes ...string) int {
 	g.t.Helper()
 	before := g.logs.Len()
 	by := policies.Reach{Host: "shop.example.com"}
-	root, err := g.Discover(g.t.Context(), asktest.Answering(200, rootOf(routes...)), by)
+	root, err := policies.Discover(g.t.Context(), &g.Site, asktest.Answering(200, rootOf(routes...)), by)
 	if err != nil {
 		g.t.Fatal(err)
 	}
@@ -234,7 +234,7 @@ func TestDrift_RedisHosts(t *testing.T) {
 	a := newDriftGateway(t, openRedis(t, StoreOptions{Addresses: []string{server.Addr}}))
 	for i := range 50 {
 		by := policies.Reach{Host: fmt.Sprintf("h%d.example", i)}
-		root, err := a.Discover(t.Context(), asktest.Answering(200, rootOf("GET /cms/v2")), by)
+		root, err := policies.Discover(t.Context(), &a.Site, asktest.Answering(200, rootOf("GET /cms/v2")), by)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -93,7 +93,7 @@ func (p *Abilities) Provision(site *Site, _ Settings) error {
 		if err != nil {
 			return fmt.Errorf("doors: %w", err)
 		}
-		if ofAll(pattern) {
+		if pattern.OfAll() {
 			return fmt.Errorf("doors: %s would take every call for a message of an agent, and refuse people's: name the servers of tools", text)
 		}
 		p.doors = append(p.doors, pattern)

@@ -17,23 +17,6 @@ import (
 	"github.com/restwarden/restwarden/policies/nearest"
 )
 
-// AgentCall is one call that an agent makes of an ability, a tool, a prompt or a resource.
-// What has no certain reading is empty.
-type AgentCall struct {
-	Call     *call.Call // the request, or the part of a batch
-	Method   string     // of the protocol, "tools/call"; of HTTP for a run over REST
-	ID       string     // of the message, as written; "" for a run over REST
-	Ability  string     // the id, where it is known
-	Tool     string     // as called; likewise Prompt and Resource
-	Prompt   string
-	Resource string
-	// Hash is the SHA-256 in hex of the canonical arguments, "" if there are none. Arguments of more
-	// than 16 KiB are not made canonical.
-	Hash string
-	// Arguments are the same arguments, cut at a bound, if the log shall hold them.
-	Arguments string
-}
-
 // The values of Abilities.Audit.
 const (
 	auditHashes    = "hashes"

@@ -172,7 +172,7 @@ func (p *Abilities) confirm(ctx context.Context, r *Request, s *subject, how str
 	full, isFull := errors.AsType[*confirm.TooManyError](err)
 	switch {
 	case isFull:
-		v := tooMany(seconds(time.Until(full.Until).Seconds()))
+		v := tooMany(Seconds(time.Until(full.Until).Seconds()))
 		v.Message, v.Rule, v.Pos = "Too many calls wait for a person. Please try again later.", rule.String(), rule.At
 		return v, nil
 	case err != nil:

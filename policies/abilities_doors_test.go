@@ -322,8 +322,8 @@ func TestAbilities_DoorsOfTheIndex(t *testing.T) {
 	for target, want := range map[string]int{"/wp-json/team/v1/red/agent": 403, "/wp-json/team/v1/items": 0} {
 		s := newSite(t)
 		s.Tools = new(hosts.Table[*index.Index])
-		s.learnTools(found, "example.com")
-		s.learnTools(new(index.Root), "other.example.com")
+		learnTools(s, found, "example.com")
+		learnTools(s, new(index.Root), "other.example.com")
 		if _, known := s.Tools.Get("other.example.com"); !known || s.hasTools("other.example.com", "/team/v1/red/agent") {
 			t.Error("a host without servers of tools is not kept, or has one")
 		}

@@ -315,7 +315,7 @@ func TestCheckoutTotal_Release(t *testing.T) {
 			s := newSite(t)
 			s.Release, _ = ParseRelease(test.release)
 			if test.lists {
-				s.Release.Learn(Reach{Host: "example.com"}, true)
+				s.Release.Learn("example.com", "", true)
 			}
 			p := new(CheckoutTotal)
 			if err := p.Provision(s, Settings{Named: test.named}); err != nil {

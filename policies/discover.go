@@ -37,10 +37,10 @@ type Reach struct {
 	Pretty bool   // in the pretty form, with no rewrite before the gateway: as the root is asked for
 }
 
-// Discover reads the REST root once. It learns from it the shop's release and the site's
+// Discover reads the REST root of s once. It learns from it the shop's release and the site's
 // routes, and what of the configuration does not fit the site. An error means that the
 // root could not be read; the caller may try again later.
-func (s *Site) Discover(ctx context.Context, b ask.Backend, by Reach) (*Root, error) {
+func Discover(ctx context.Context, s *Site, b ask.Backend, by Reach) (*Root, error) {
 	read, err := readRoot(ctx, b, by.Base)
 	switch {
 	case err != nil:
@@ -48,11 +48,11 @@ func (s *Site) Discover(ctx context.Context, b ask.Backend, by Reach) (*Root, er
 	case read.closed:
 		return new(Root), nil // the site shows its root to no anonymous caller; nothing is learned
 	case read.found == nil:
-		return (&Root{Problems: []Problem{s.rootProblem(ctx, b, by, read.why)}}).bounded(), nil
+		return (&Root{Problems: []Problem{rootProblem(ctx, s, b, by, read.why)}}).bounded(), nil
 	}
 	found := read.found
 	preview := found.Route(fmt.Sprintf(`/%s/orders/(?P<order_id>[\d]+)/refunds/preview`, s.Platform.Shop[2]))
-	s.Release.Learn(by, preview != nil)
+	s.Release.Learn(by.Host, by.Base, preview != nil)
 	root := &Root{Routes: found.Patterns(), Namespaces: found.Namespaces, Listed: found.Routes, Home: strings.Clone(found.Home[:min(len(found.Home), maxAddress)])}
 	if len(root.Routes) > 0 { // some plugins take all routes out of the root
 		root.Index = index.New(root.Routes, root.Namespaces)
@@ -60,8 +60,8 @@ func (s *Site) Discover(ctx context.Context, b ask.Backend, by Reach) (*Root, er
 	if s.Indexes != nil {
 		s.Indexes.Put(by.Host, root.Index)
 	}
-	s.learnTools(found, by.Host)
-	s.learnScripts(found, by)
+	learnTools(s, found, by.Host)
+	learnScripts(s, found, by)
 	if !slices.ContainsFunc(found.Namespaces, func(ns string) bool { return strings.EqualFold(ns, s.Platform.Core) }) {
 		root.Problems = append(root.Problems, Problem{ProblemPlatform, fmt.Sprintf("the site has no namespace %s: check the platform named behind restwarden", s.Platform.Core)})
 	}
@@ -69,8 +69,8 @@ func (s *Site) Discover(ctx context.Context, b ask.Backend, by Reach) (*Root, er
 	if !by.Pretty {
 		read.why = nil // a rewrite may make the pretty form work for clients
 	}
-	root.Problems = append(root.Problems, s.prefixProblems(found, read.why)...)
-	root.Problems = append(root.Problems, s.addressProblems(found, by)...)
+	root.Problems = append(root.Problems, prefixProblems(s, found, read.why)...)
+	root.Problems = append(root.Problems, addressProblems(s, found, by)...)
 	return root.bounded(), nil
 }
 
@@ -85,7 +85,7 @@ func (r *Root) bounded() *Root {
 
 // learnTools keeps which routes are servers of tools: one endpoint with exactly the methods
 // POST, GET and DELETE, without arguments (docs/platform IV.1).
-func (s *Site) learnTools(found *index.Root, host string) {
+func learnTools(s *Site, found *index.Root, host string) {
 	if s.Tools == nil {
 		return
 	}
@@ -104,7 +104,7 @@ func (s *Site) learnTools(found *index.Root, host string) {
 
 // learnScripts keeps where the platform's scripts are: an install may lie in a directory
 // below the site's home.
-func (s *Site) learnScripts(found *index.Root, by Reach) {
+func learnScripts(s *Site, found *index.Root, by Reach) {
 	if s.ScriptDirs == nil {
 		return
 	}
@@ -124,7 +124,7 @@ func (s *Site) learnScripts(found *index.Root, by Reach) {
 
 // rootProblem says why there may be no REST root. Where a base is set, the root may be
 // outside of it.
-func (s *Site) rootProblem(ctx context.Context, b ask.Backend, by Reach, why error) Problem {
+func rootProblem(ctx context.Context, s *Site, b ask.Backend, by Reach, why error) Problem {
 	if by.Base != "" {
 		if outside, err := readRoot(ctx, b, ""); err == nil && outside.found != nil {
 			return Problem{ProblemBase, fmt.Sprintf("there is no REST root at %s/%s/, but one at /%s/: check base", s.Base, s.Prefix, s.Prefix)}
@@ -136,7 +136,7 @@ func (s *Site) rootProblem(ctx context.Context, b ask.Backend, by Reach, why err
 // prefixProblems compares the addresses that the site gives for its own routes with the
 // configured prefix and base. why says why the pretty form has no REST root; it is nil if it
 // has one. A site without pretty permalinks gives addresses in the query form.
-func (s *Site) prefixProblems(found *index.Root, why error) []Problem {
+func prefixProblems(s *Site, found *index.Root, why error) []Problem {
 	root := found.Route("/")
 	if root == nil {
 		return nil
@@ -164,7 +164,7 @@ func (s *Site) prefixProblems(found *index.Root, why error) []Problem {
 
 // addressProblems compares the site's own addresses with the address that clients use
 // (docs/interface 5, rules 3 to 5).
-func (s *Site) addressProblems(found *index.Root, by Reach) (problems []Problem) {
+func addressProblems(s *Site, found *index.Root, by Reach) (problems []Problem) {
 	home, err := url.Parse(found.Home)
 	if err != nil || found.Home == "" {
 		return nil
@@ -181,7 +181,7 @@ func (s *Site) addressProblems(found *index.Root, by Reach) (problems []Problem)
 	if want := map[bool]string{true: "https", false: "http"}[by.Secure]; home.Scheme != want {
 		add(ProblemScheme, "the home address is %s, clients come by %s: check trusted_proxies or the site address", home.Scheme, want)
 	}
-	if !s.isAlias(home.Host, by.Host) && !isAddress(by.Host) { // scanners use IP addresses
+	if !isAlias(s, home.Host, by.Host) && !isAddress(by.Host) { // scanners use IP addresses
 		add(ProblemHome, "the home address is %s, clients ask for %s", home.Host, by.Host)
 	}
 	return problems
@@ -189,7 +189,7 @@ func (s *Site) addressProblems(found *index.Root, by Reach) (problems []Problem)
 
 // isAlias tells whether a client that asks for host means the site whose home is there:
 // both are the same but for "www.", or the configuration names the home for this site.
-func (s *Site) isAlias(home, host string) bool {
+func isAlias(s *Site, home, host string) bool {
 	if strings.EqualFold(strings.TrimPrefix(strings.ToLower(home), "www."), strings.TrimPrefix(strings.ToLower(host), "www.")) {
 		return true
 	}

@@ -52,7 +52,7 @@ func TestDiscover(t *testing.T) {
 				}
 				return test.pretty, nil
 			}}
-			root, err := s.Discover(t.Context(), backend, Reach{Host: "shop.example", Base: test.base, Pretty: true})
+			root, err := Discover(t.Context(), s, backend, Reach{Host: "shop.example", Base: test.base, Pretty: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -78,11 +78,11 @@ func TestDiscover(t *testing.T) {
 		}
 		return page, nil
 	}}
-	root, err := newSite(t).Discover(t.Context(), stale, Reach{Host: "shop.example"})
+	root, err := Discover(t.Context(), newSite(t), stale, Reach{Host: "shop.example"})
 	if err != nil || !root.QueryOnly || len(root.Problems) > 0 {
 		t.Errorf("where a rewrite may make the pretty form work: %+v, %v", root, err)
 	}
-	if _, err := newSite(t).Discover(t.Context(), asktest.Failing(ask.ErrUndecided), Reach{}); !errors.Is(err, ask.ErrUndecided) {
+	if _, err := Discover(t.Context(), newSite(t), asktest.Failing(ask.ErrUndecided), Reach{}); !errors.Is(err, ask.ErrUndecided) {
 		t.Errorf("got error %v", err)
 	}
 }
@@ -91,7 +91,7 @@ func TestDiscover(t *testing.T) {
 // for it alone.
 func TestRelease_IsOfOneShop(t *testing.T) {
 	s := newSite(t)
-	s.Release.Learn(Reach{Host: "new.example"}, true)
+	s.Release.Learn("new.example", "", true)
 	for target, want := range map[string]bool{
 		"http://new.example/wp-json/wc/v3/orders":                        true,
 		"http://new.example/?rest_route=/wc/v3/orders":                   true,
@@ -115,11 +115,11 @@ func TestRelease_IsOfOneShop(t *testing.T) {
 	if s.Release.AtLeast(r.Whole, 11, 2) {
 		t.Error("more than the root tells")
 	}
-	s.Release.Learn(Reach{Host: "old.example"}, false)
+	s.Release.Learn("old.example", "", false)
 	if !s.Release.AtLeast(r.Whole, 11, 1) {
 		t.Error("forgotten after the answer of another shop")
 	}
-	s.Release.Learn(Reach{Host: "new.example"}, false)
+	s.Release.Learn("new.example", "", false)
 	if s.Release.AtLeast(r.Whole, 11, 1) {
 		t.Error("still believed after another answer")
 	}
@@ -143,7 +143,7 @@ func TestRelease_WhatTheRootListsIsNoProof(t *testing.T) {
 			if s.Release, err = ParseRelease(test.release); err != nil {
 				t.Fatal(err)
 			}
-			s.Release.Learn(Reach{Host: "example.com"}, true)
+			s.Release.Learn("example.com", "", true)
 			order := provision(t, s, new(OrderType), Settings{Named: test.named})
 			refund := provision(t, s, new(RefundTotals), Settings{Named: test.named})
 
@@ -177,7 +177,7 @@ func TestDiscover_Scripts(t *testing.T) {
 		{"http://h", "://", ""},
 	} {
 		root := asktest.Answering(200, `{"namespaces":["wp/v2"],"home":"`+test.home+`","url":"`+test.install+`","routes":{"/":{}}}`)
-		if _, err := s.Discover(t.Context(), root, Reach{Host: "h"}); err != nil {
+		if _, err := Discover(t.Context(), s, root, Reach{Host: "h"}); err != nil {
 			t.Fatal(err)
 		}
 		if got := s.ScriptDir("h"); got != test.want || s.ScriptDir("other") != "" {
@@ -192,7 +192,7 @@ func TestDiscover_Routes(t *testing.T) {
 	s := newSite(t)
 	s.Indexes = new(hosts.Table[*index.Index])
 	read := func(host, routes string) *Root {
-		root, err := s.Discover(t.Context(), asktest.Answering(200, `{"namespaces":["wp/v2","a/v1"],"routes":`+routes+`}`), Reach{Host: host})
+		root, err := Discover(t.Context(), s, asktest.Answering(200, `{"namespaces":["wp/v2","a/v1"],"routes":`+routes+`}`), Reach{Host: host})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -27,7 +27,7 @@ var errNotTheShop = fmt.Errorf("%w: no REST root of a shop was read where the ca
 // there, and it is a shop's. The first time it asks for the root, and counts that against the
 // client's limit. An error means that the root could not be read now.
 func (p *OrderType) mayAsk(ctx context.Context, r *Request) error {
-	own, c := r.ownBase(), r.Whole.Call
+	own, c := ownBase(r), r.Whole.Call
 	if own && c.Form == call.Pretty && r.Site.ListsNamespace(r.HTTP.Host, p.site.Platform.Shop[2]) {
 		return nil
 	}
@@ -86,7 +86,7 @@ func (a asked) Detach() ask.Backend { return a }
 
 // ownBase tells whether the call goes to the base of the site, or where a rewrite has taken it
 // away.
-func (r *Request) ownBase() bool {
+func ownBase(r *Request) bool {
 	c := r.Whole.Call
 	base := c.Base
 	if c.Form != call.Pretty {

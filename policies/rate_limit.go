@@ -3,7 +3,6 @@ package policies
 import (
 	"context"
 	"fmt"
-	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -185,7 +184,7 @@ var leastLeft = NewSlot[quota](OfAnyCall)
 func (q quota) header(h http.Header) {
 	h.Set("Ratelimit-Limit", strconv.Itoa(q.limit.rate.Count))
 	h.Set("Ratelimit-Remaining", strconv.Itoa(q.taken.Remaining))
-	h.Set("Ratelimit-Reset", strconv.Itoa(seconds(q.taken.ResetAfter.Seconds())))
+	h.Set("Ratelimit-Reset", strconv.Itoa(Seconds(q.taken.ResetAfter.Seconds())))
 }
 
 // Rewrites implements AnswerChanger: answers to limited calls carry the quota.
@@ -203,13 +202,11 @@ func (p *RateLimits) Rewrite(r *Request, answer *ask.Answer) error {
 }
 
 func (l *RateLimit) refuse(taken store.Taken) Verdict {
-	v := tooMany(seconds(taken.RetryAfter.Seconds()))
+	v := tooMany(Seconds(taken.RetryAfter.Seconds()))
 	quota{l, taken}.header(v.Header)
 	v.Rule, v.Pos = l.name(), l.At
 	return v
 }
-
-func seconds(s float64) int { return max(1, int(math.Ceil(s))) }
 
 // String writes the limit as in the Caddyfile.
 func (l *RateLimit) String() string {

@@ -34,17 +34,11 @@ func onlyMessages(methods []string) error {
 	return nil
 }
 
-// ofAll tells whether a pattern fits the routes of every plugin.
-func ofAll(p call.Pattern) bool {
-	segments, rest := p.Segments()
-	return rest && !slices.ContainsFunc(segments, func(s string) bool { return s != "*" && s[0] != ':' })
-}
-
 // onlyServers refuses a limit of messages on every route. A body without a certain reading
 // counts, so that uploads of people would use it up.
 func (l *RateLimit) onlyServers() error {
 	for i := range l.target.routes {
-		if l.messages != nil && ofAll(l.target.routes[i]) {
+		if l.messages != nil && l.target.routes[i].OfAll() {
 			return fmt.Errorf("a limit of agents' messages counts uploads and forms on %s, too: name the routes of servers, such as /mcp/**", l.target.routes[i])
 		}
 	}

@@ -86,10 +86,10 @@ func (l *learned) answers(c *call.Call) bool {
 	return c.Base == l.base+"/" || c.Base == l.base+"/index.php"
 }
 
-// Learn records whether the REST root of the shop reached by `by` lists refunds/preview.
-// The host counts as sent: another spelling may be another shop.
-func (rel *Release) Learn(by Reach, listsPreview bool) {
-	rel.learned.Put(by.Host, learned{strings.TrimSuffix(by.Base, "/"), listsPreview, time.Now()})
+// Learn records whether the REST root of the shop that answers for host below base lists
+// refunds/preview. The host counts as sent: another spelling may be another shop.
+func (rel *Release) Learn(host, base string, listsPreview bool) {
+	rel.learned.Put(host, learned{strings.TrimSuffix(base, "/"), listsPreview, time.Now()})
 }
 
 // Known returns the release as far as it is known, and how: "configuration", "rest root",

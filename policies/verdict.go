@@ -3,6 +3,7 @@ package policies
 import (
 	"cmp"
 	"errors"
+	"math"
 	"net/http"
 	"strconv"
 
@@ -116,6 +117,9 @@ func couldNotDecide(err error) Verdict {
 	}
 	return v
 }
+
+// Seconds is a time as Retry-After says it, one second at least.
+func Seconds(s float64) int { return max(1, int(math.Ceil(s))) }
 
 func tooMany(seconds int) Verdict {
 	return Verdict{

@@ -164,3 +164,9 @@ func (p Pattern) Group(key, name string) string {
 	}
 	return ""
 }
+
+// OfAll tells whether the pattern fits the routes of every plugin.
+func (p Pattern) OfAll() bool {
+	segments, rest := p.Segments()
+	return rest && !slices.ContainsFunc(segments, func(s string) bool { return s != "*" && s[0] != ':' })
+}
