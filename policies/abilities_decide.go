@@ -17,54 +17,33 @@ type runnable struct {
 	exact map[string][]string
 }
 
-// The numbers of patterns that tell routes of abilities apart, behind those of all rules.
+// The numbers of patterns that tell routes of abilities apart.
 const (
-	runsAbility = 1<<30 + iota
+	runsAbility = iota
 	describesAbility
 	entersDoor
 	entersInner // the first of innerREST
 )
 
-// fate is what becomes of the calls of a region with one method.
-type fate struct {
-	passes, refused     bool  // some call may
-	passedBy, refusedBy *Rule // the first such rule; nil if none
-	// sure is what becomes of the call with the region's own key, to an ability that the
-	// platform does not list: true passes.
-	sure bool
-	// message tells that each call may fare in both ways, by its body.
-	message bool
-	why     string // one sentence on what decides, if calls may fare in both ways
-}
-
-func (f *fate) add(passes bool, by *Rule) {
-	switch {
-	case passes && !f.passes:
-		f.passes, f.passedBy = true, by
-	case !passes && !f.refused:
-		f.refused, f.refusedBy = true, by
-	}
-}
-
-func fateOf(passes bool, by *Rule) fate {
-	f := fate{sure: passes}
-	f.add(passes, by)
-	return f
+// Decider implements Decider.
+func (p *Abilities) Decider(at *Patterns, claimed []call.Pattern) Decide {
+	a := &runnable{p, map[string][]string{}}
+	a.divide(at, claimed)
+	return a.fate
 }
 
 // divide tells apart the routes that run an ability, each ability that a rule or a literal
 // route of the claim names, and the servers of tools that patterns can tell.
-func (a *runnable) divide(g *regions, target *Target) {
-	a.exact = map[string][]string{}
+func (a *runnable) divide(g *Patterns, claimed []call.Pattern) {
 	g.AddBelow(a.namespace, "run", runsAbility)
 	for i := range a.Rules {
 		if r := &a.Rules[i]; r.judgesIDs() && !strings.Contains(r.Pattern, "*") {
 			a.apart(g, a.namespace+"/"+strings.ToLower(r.Pattern)+"/run", r.Pattern)
 		}
 	}
-	for i := range target.routes {
-		segments, _ := target.routes[i].Segments()
-		if key := "/" + strings.Join(segments, "/"); target.routes[i].Literal() && a.idOf(key) != "" {
+	for i := range claimed {
+		segments, _ := claimed[i].Segments()
+		if key := "/" + strings.Join(segments, "/"); claimed[i].Literal() && a.idOf(key) != "" {
 			a.apart(g, key, a.idOf(key))
 		}
 	}
@@ -81,7 +60,7 @@ func (a *runnable) divide(g *regions, target *Target) {
 	}
 }
 
-func (a *runnable) apart(g *regions, key string, ids ...string) {
+func (a *runnable) apart(g *Patterns, key string, ids ...string) {
 	if _, known := a.exact[key]; !known {
 		g.Apart(key)
 		a.exact[key] = []string{a.idOf(key)}
@@ -91,9 +70,8 @@ func (a *runnable) apart(g *regions, key string, ids ...string) {
 
 // idOf returns the id that a key runs, or "".
 func (a *runnable) idOf(key string) string {
-	rest, ok := strings.CutPrefix(key, a.namespace+"/")
-	id, runs := strings.CutSuffix(rest, "/run")
-	if !ok || !runs {
+	id, ok := idIn(key, a.namespace, runSuffix)
+	if !ok {
 		return ""
 	}
 	return id
@@ -102,79 +80,78 @@ func (a *runnable) idOf(key string) string {
 // judgesIDs tells whether the rule may fit a run over REST.
 func (r *AbilityRule) judgesIDs() bool { return r.Kind == KindAbility || r.Kind == KindReadonly }
 
-// fate returns what becomes of the calls of a region that these patterns match.
-func (p *prover) fate(c *call.Call, patterns []int) fate {
-	passes, by, own := p.admits(c, p.matching(patterns))
-	f := fateOf(passes, by)
-	a := p.abilities
+// fate decides on a region as Check does on a request.
+func (a *runnable) fate(q *Asked) Fate {
 	switch {
-	case !passes, a == nil, c.Method == http.MethodOptions:
-	case slices.Contains(patterns, runsAbility):
-		f = p.runs(c, by)
-	case slices.Contains(patterns, describesAbility):
-		f.add(false, byAbility)
-		f.why = "The rules of abilities decide which abilities may be read at " + a.namespace + "/…, as they do for runs."
+	case q.Call.Method == http.MethodOptions:
+	case q.Matched.Has(runsAbility):
+		return a.runs(q)
+	case q.Matched.Has(describesAbility):
+		f := Passes(nil)
+		f.Add(false, byAbility)
+		f.Why = "The rules of abilities decide which abilities may be read at " + a.namespace + "/…, as they do for runs."
+		return f
 	case a.guards():
-		p.enters(&f, c, own)
+		return a.enters(q)
+	}
+	return Passes(nil)
+}
+
+var (
+	innerClosed = RuleNamed(ruleInner, "")
+	byAbility   = RuleNamed("abilities: by ability", "")
+	byMessage   = RuleNamed("abilities: by message", "")
+)
+
+// enters returns the fate of calls that may go to a server of tools. Without a message only those
+// pass that need none.
+func (a *runnable) enters(q *Asked) Fate {
+	f, c := Passes(nil), q.Call
+	switch {
+	case !a.knowsDoor(c.Key):
+	case !a.isOpen(c.Key, q.Rule):
+		return Refuses(innerClosed)
+	case c.Method == http.MethodPost:
+		f.Add(false, byMessage)
+		f.ByMessage = true
+		f.Why = "What passes at " + c.Key + ", a server of tools, depends on the message: the rules of abilities judge it."
 	}
 	return f
 }
 
-var (
-	innerClosed = &Rule{text: ruleInner}
-	noneAllows  = &Rule{text: ruleNone}
-	byAbility   = &Rule{text: "abilities: by ability"}
-	byMessage   = &Rule{text: "abilities: by message"}
-)
-
-// enters changes the fate of calls to a server of tools. Without a message only those pass
-// that need none.
-func (p *prover) enters(f *fate, c *call.Call, own Match) {
-	switch {
-	case !p.abilities.knowsDoor(c.Key):
-	case !p.abilities.isOpen(c.Key, own):
-		*f = fateOf(false, innerClosed)
-	case c.Method == http.MethodPost:
-		f.add(false, byMessage)
-		f.message = true
-		f.why = "What passes at " + c.Key + ", a server of tools, depends on the message: the rules of abilities judge it."
-	}
-}
-
 // runs returns the fate of runs of abilities over REST.
-func (p *prover) runs(c *call.Call, by *Rule) (f fate) {
-	a, who := p.abilities, p.callerOf(c)
+func (a *runnable) runs(q *Asked) (f Fate) {
 	add := func(id string, about *ability) {
 		s := &subject{id: id, about: about}
-		passes, rule := a.run(s, who, by)
-		f.add(passes, rule)
+		passes, rule := a.run(s, q.Caller)
+		f.Add(passes, rule)
 		if c := a.confirms(s); passes && c != nil {
-			f.add(false, &Rule{text: c.String(), At: c.At})
+			f.Add(false, RuleNamed(c.String(), c.At))
 		}
 	}
-	ids, exact := a.exact[c.Key]
-	f.sure, _ = a.run(&subject{id: a.idOf(c.Key)}, who, by)
-	for _, about := range abilitiesFor(c.Method, who) {
+	own := a.idOf(q.Call.Key)
+	ids, exact := a.exact[q.Call.Key]
+	f.SurePasses, _ = a.run(&subject{id: own}, q.Caller)
+	f.SureRefused = !f.SurePasses
+	for _, about := range abilitiesFor(q.Call.Method, q.Caller) {
 		for _, id := range ids {
 			add(id, about)
 		}
 		if !exact {
-			add(a.idOf(c.Key), about)
-			a.others(&f, about, who, by)
+			add(own, about)
+			a.others(&f, about, q.Caller)
 		}
 		if about == nil {
-			f.why = "Only the platform knows which abilities are readonly or destructive, on which the rules of abilities depend at " + a.namespace + "/…/run."
-			if f.passes && f.refused {
-				f.why = "The rules of abilities tell ids apart at " + a.namespace + "/…/run, which the claim does not."
+			f.Why = "Only the platform knows which abilities are readonly or destructive, on which the rules of abilities depend at " + a.namespace + "/…/run."
+			if f.Passes && f.Refused {
+				f.Why = "The rules of abilities tell ids apart at " + a.namespace + "/…/run, which the claim does not."
 			}
 		}
 	}
-	if exact && p.claim.Never && f.passes && !f.sure { // by an id in other letters, which a rule names
-		f.sure = slices.ContainsFunc(ids, func(id string) bool {
-			passes, _ := a.run(&subject{id: id}, who, by)
-			return passes
-		})
-	}
+	f.SurePasses = f.SurePasses || exact && f.Passes && slices.ContainsFunc(ids, func(id string) bool { // in other letters
+		passes, _ := a.run(&subject{id: id}, q.Caller)
+		return passes
+	})
 	return f
 }
 
@@ -197,32 +174,27 @@ func abilitiesFor(method string, who caller.Caller) []*ability {
 	return abouts
 }
 
-// run tells whether a caller may run s, as judge decides it, and which rule says so.
-func (a *runnable) run(s *subject, who caller.Caller, by *Rule) (passes bool, _ *Rule) {
-	rule, allowed := a.decide(s, nil)
-	if who.Kind == caller.Anonymous {
-		allowed = allowed && rule.names(s) && rule.forAnyone() && a.confirms(s) == nil
-	}
-	return rule.verdict(allowed && (!s.about.destructive() || a.names(rule, s)), who, by)
+// run tells whether a caller may run s, and which rule refuses it.
+func (a *runnable) run(s *subject, who caller.Caller) (passes bool, by *Rule) {
+	nobody := who.Kind == caller.Anonymous
+	rule, allowed := a.allows(s, nobody, nil)
+	return rule.verdict(allowed && !(nobody && a.confirms(s) != nil), who)
 }
 
-// verdict tells whether a caller passes whom a rule allows or not.
-func (r AbilityRule) verdict(allowed bool, who caller.Caller, by *Rule) (passes bool, _ *Rule) {
-	switch {
-	case allowed && (r.Allow == "" || r.by.who == whoAnyone || r.by.admits(who)):
-		return true, by
-	case r.Pattern == "":
-		return false, noneAllows
+// verdict tells whether a caller passes whom a rule allows or not, and names the rule that refuses.
+func (r AbilityRule) verdict(allowed bool, who caller.Caller) (passes bool, by *Rule) {
+	if allowed && r.admits(who) {
+		return true, nil
 	}
-	return false, &Rule{text: r.String(), At: r.At}
+	return false, RuleNamed(r.line())
 }
 
 // others adds what may become of runs of ids that no rule names. A pattern with a wildcard
 // may fit them.
-func (a *runnable) others(f *fate, about *ability, who caller.Caller, by *Rule) {
+func (a *runnable) others(f *Fate, about *ability, who caller.Caller) {
 	for i := range a.Confirm {
 		if c := &a.Confirm[i]; !c.exact() && !about.harmless() {
-			f.add(false, &Rule{text: c.String(), At: c.At})
+			f.Add(false, RuleNamed(c.String(), c.At))
 		}
 	}
 	for i := range a.Rules {
@@ -230,10 +202,10 @@ func (a *runnable) others(f *fate, about *ability, who caller.Caller, by *Rule) 
 		if !r.judgesIDs() || !strings.Contains(r.Pattern, "*") || r.Kind == KindReadonly && (about == nil || !about.Meta.Annotations.Readonly) {
 			continue
 		}
-		f.add(r.verdict(!r.Deny && !about.destructive() && who.Kind != caller.Anonymous, who, by))
+		f.Add(r.verdict(!r.Deny && !about.destructive() && who.Kind != caller.Anonymous, who))
 		if strings.Trim(r.Pattern, "*") == "" {
 			return
 		}
 	}
-	f.add(AbilityRule{}.verdict(a.open && !about.destructive() && who.Kind != caller.Anonymous, who, by))
+	f.Add(AbilityRule{}.verdict(a.open && !about.destructive() && who.Kind != caller.Anonymous, who))
 }

@@ -36,5 +36,8 @@ func bentRoute(r *Request) error {
 	return nil
 }
 
+// GuardsReading implements ReadingGuard.
+func (*Reading) GuardsReading() bool { return true }
+
 // ErrForeign says that the directive names the wrong platform.
 var ErrForeign = errors.New("the call is under the other platform's prefix: check the platform named behind restwarden")

@@ -56,8 +56,12 @@ type link struct {
 // policies that the configuration names, by name. NewChain adds the others that the
 // catalog has on by default. An error names the policy. The caller must close the chain.
 func NewChain(site *Site, mode Mode, configured map[string]*Configured) (*Chain, error) {
+	return newChain(Catalog, site, mode, configured)
+}
+
+func newChain(catalog []Entry, site *Site, mode Mode, configured map[string]*Configured) (*Chain, error) {
 	c := &Chain{site: site, mode: mode}
-	for _, e := range Catalog {
+	for _, e := range catalog {
 		p, named := configured[e.Name]
 		if !named && !e.Default {
 			continue

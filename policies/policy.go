@@ -7,6 +7,7 @@ import (
 	"net/http"
 
 	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/nearest"
 )
 
@@ -44,6 +45,23 @@ type Provisioner interface {
 	// network I/O. Close closes what it opens. The chain also calls Close if this
 	// or another policy fails to provision, and on policies that it had not reached.
 	Provision(site *Site, settings Settings) error
+}
+
+// Router is a Policy whose configuration names routes.
+type Router interface {
+	// EachRoute calls do for each line that names routes, in the order of the configuration.
+	EachRoute(do func(RouteLine))
+}
+
+// RouteLine is a line that names routes.
+type RouteLine struct {
+	At, Text string // its place, and what to call it
+	Routes   []call.Pattern
+	// Own tells that the owner has written the routes: neither the catalogue of plugins nor the
+	// program has.
+	Own bool
+	// Rule is the rule that the line is; nil for other lines.
+	Rule *Rule
 }
 
 // ReadingChecker is a Policy that judges the reading of a request. The chain asks it even

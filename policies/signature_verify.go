@@ -17,8 +17,8 @@ import (
 
 // Check verifies the signature that the rule of the call requires.
 func (p *Signatures) Check(ctx context.Context, r *Request) (Verdict, error) {
-	rule := r.Matched.Rule
-	if rule == nil || rule.who != whoSigned {
+	rule := asksToSign(r.Matched)
+	if rule == nil {
 		return Verdict{}, nil
 	}
 	if r.Call.Kind == call.Batch {
@@ -33,6 +33,14 @@ func (p *Signatures) Check(ctx context.Context, r *Request) (Verdict, error) {
 		faults = append(faults, s.Name+" "+fault)
 	}
 	return refuseSignature(rule, "Signature "+strings.Join(faults, "; ")+"."), nil
+}
+
+// asksToSign returns the rule that applies to a call if it asks for a signature, or nil.
+func asksToSign(m Match) *Rule {
+	if m.Rule == nil || m.Rule.who != whoSigned {
+		return nil
+	}
+	return m.Rule
 }
 
 func refuseSignature(rule *Rule, note string) Verdict {
