@@ -67,7 +67,10 @@ func OddOn(c *Chain, site *Installed) (odd []Odd) {
 	guarded := false
 	for _, m := range c.Policies() {
 		if p, ok := m.Policy.(Router); ok {
-			odd = append(odd, oddRoutes(p, site)...)
+			odd = append(odd, oddRoutes(p)...)
+			if site != nil {
+				odd = append(odd, absent(p, site)...)
+			}
 		}
 		if p, ok := m.Policy.(Reviewer); ok {
 			odd = append(odd, p.Odd(&About{site, c.Site().Platform, m.Settings, !m.Observes(InForce{}), c})...)

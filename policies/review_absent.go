@@ -8,15 +8,22 @@ import (
 	"github.com/restwarden/restwarden/policies/nearest"
 )
 
-// absent returns W15 for a line: the routes, and the roles, that a site does not have.
-func absent(l RouteLine, site *Installed) (odd []Odd) {
-	if missing := site.Lacks(l.Routes); len(missing) > 0 {
-		odd = append(odd, Absent(l.At, l.Text, missing))
-	}
-	if l.Rule != nil {
-		odd = append(odd, absentRoles(l.Rule, site)...)
-	}
-	return odd
+// absent returns W15 for the owner's own lines: first the routes, then the roles that a site does
+// not have.
+func absent(p Router, site *Installed) []Odd {
+	var routes, roles []Odd
+	p.EachRoute(func(l RouteLine) {
+		if !l.Own {
+			return
+		}
+		if missing := site.Lacks(l.Routes); len(missing) > 0 {
+			routes = append(routes, Absent(l.At, l.Text, missing))
+		}
+		if l.Rule != nil {
+			roles = append(roles, absentRoles(l.Rule, site)...)
+		}
+	})
+	return append(routes, roles...)
 }
 
 // Absent is W15 for a line that names routes which the site does not list.

@@ -10,9 +10,8 @@ import (
 	"github.com/restwarden/restwarden/policies/caller"
 )
 
-// oddRoutes returns W06, the routes that can be no REST routes, and W15, those of the owner's lines
-// that the site does not list. A nil site is not known.
-func oddRoutes(p Router, site *Installed) (odd []Odd) {
+// oddRoutes returns W06, the routes that can be no REST routes.
+func oddRoutes(p Router) (odd []Odd) {
 	p.EachRoute(func(l RouteLine) {
 		for _, route := range l.Routes {
 			if why := notREST(route); why != "" {
@@ -22,9 +21,6 @@ func oddRoutes(p Router, site *Installed) (odd []Odd) {
 					Do:   "name a route as the REST index has it, without the prefix, or remove it",
 				})
 			}
-		}
-		if site != nil && l.Own {
-			odd = append(odd, absent(l, site)...)
 		}
 	})
 	return odd
