@@ -73,12 +73,12 @@ func (a *App) oddRules(g *Gateway) {
 		return
 	}
 	if g.engine.odd == nil {
-		g.engine.odd = append([]policies.Odd{}, g.engine.chain.Odd()...)
+		g.engine.odd = append([]policies.Odd{}, policies.OddIn(g.engine.chain)...)
 	}
 	odd := g.engine.odd
 	if a.dry != nil && a.dry.Installed != nil {
 		if site := a.dry.Installed(g.At, g.importedAt("")); site != nil {
-			odd = g.engine.chain.OddOn(site)
+			odd = policies.OddOn(g.engine.chain, site)
 		}
 	}
 	if len(odd) == 0 || slices.ContainsFunc(a.gateways, func(other *Gateway) bool { return other.engine == g.engine && other.spot() == g.spot() }) {

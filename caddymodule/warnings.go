@@ -95,7 +95,7 @@ func (d *discovery) warnNarrow(s *site, host string, root *policies.Root) {
 	if root.Index == nil || !known {
 		return
 	}
-	for _, o := range s.chain.Narrow(root.Index) {
+	for _, o := range policies.Narrow(s.chain, root.Index) {
 		if d.warned(h).first(o.At + " " + o.Text) {
 			s.logger.Warn(o.Text, zap.String("site", s.Name), zap.String("code", o.Code), zap.String("at", o.At), zap.String("do", o.Do))
 		}

@@ -139,6 +139,17 @@ func (p *Abilities) decide(s *subject, told func(*AbilityRule, Mismatch)) (rule 
 	return AbilityRule{}, p.open && s.uri == "" // nobody can tell which ability a resource is of
 }
 
+// allows is decide for somebody who may run s, if the rule that fits names the caller: a destructive
+// ability needs its name, and so does what anonymous callers run, since the platform describes
+// abilities to users only.
+func (p *Abilities) allows(s *subject, anonymous bool, told func(*AbilityRule, Mismatch)) (rule AbilityRule, allowed bool) {
+	rule, allowed = p.decide(s, told)
+	if anonymous {
+		allowed = allowed && rule.names(s) && rule.forAnyone()
+	}
+	return rule, allowed && (!s.about.destructive() || p.names(rule, s))
+}
+
 // Check judges a call that runs an ability, over REST or by a server of tools.
 func (p *Abilities) Check(ctx context.Context, r *Request) (Verdict, error) {
 	id, runs, err := p.runs(r.Call)
@@ -220,11 +231,10 @@ func (p *Abilities) judge(ctx context.Context, r *Request, s *subject) (Verdict,
 	rule, allowed := p.decide(s, nil)
 	asks := allowed || p.asksReadonly(s)
 	if claim == caller.ClaimNothing || !asks && rule.Deny {
-		p.decide(s, p.told(r))
-		if allowed && rule.names(s) && rule.forAnyone() {
+		if rule, allowed = p.allows(s, true, p.told(r)); allowed {
 			return Verdict{}, nil
 		}
-		return p.forbid(rule, s), nil // the platform describes abilities to users only
+		return p.forbid(rule, s), nil
 	}
 	about, answer, err := p.describe(ctx, r, s.id)
 	if s.unlisted = answer != nil && answer.Status == http.StatusNotFound; !asks {
@@ -244,8 +254,8 @@ func (p *Abilities) judge(ctx context.Context, r *Request, s *subject) (Verdict,
 
 // judgeKnown decides once s is all that can be known.
 func (p *Abilities) judgeKnown(ctx context.Context, r *Request, s *subject) (Verdict, error) {
-	rule, allowed := p.decide(s, p.told(r))
-	if !allowed || s.about.destructive() && !p.names(rule, s) {
+	rule, allowed := p.allows(s, false, p.told(r))
+	if !allowed {
 		return p.forbid(rule, s), nil
 	}
 	return p.admit(ctx, r, rule, s)
@@ -286,6 +296,8 @@ func (p *Abilities) told(r *Request) func(*AbilityRule, Mismatch) {
 	return func(rule *AbilityRule, why Mismatch) { r.considered("abilities", rule, rule.At, why) }
 }
 
-func (p *Abilities) eachRoute(do func(at, line string, routes ...call.Pattern)) {
-	do("", "doors", p.doors...)
+// EachRoute implements Router. What a site does not list of the doors is left to oddDoors: a root
+// need not list each server.
+func (p *Abilities) EachRoute(do func(RouteLine)) {
+	do(RouteLine{Text: "doors", Routes: p.doors})
 }

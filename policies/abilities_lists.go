@@ -122,10 +122,10 @@ func picks(c *call.Call) (bool, error) {
 
 // visible tells whether the caller may run s.
 func (p *Abilities) visible(r *Request, s *subject) bool {
-	rule, allowed := p.decide(s, nil)
 	claim, err := r.Claim()
 	nobody := claim == caller.ClaimNothing && innerRoot(r.Call.Key) == ""
-	if err != nil || !allowed || s.about.destructive() && !p.names(rule, s) || nobody && !rule.names(s) {
+	rule, allowed := p.allows(s, nobody, nil)
+	if err != nil || !allowed {
 		return false
 	}
 	if rule.forAnyone() {

@@ -32,10 +32,7 @@ func (p *Abilities) forbid(rule AbilityRule, s *subject) Verdict {
 		v.Message = MessageForbidden
 	}
 	v.Message += noUse
-	v.Rule = ruleNone
-	if rule.Pattern != "" {
-		v.Rule, v.Pos = rule.String(), rule.At
-	}
+	v.Rule, v.Pos = rule.line()
 	return v
 }
 

@@ -35,8 +35,7 @@ func abilityOf(c *call.Call, namespace, end string) (id string, ok bool, err err
 	if c.Kind != call.Single || c.Method == http.MethodOptions {
 		return "", false, nil
 	}
-	rest, ok := strings.CutPrefix(c.Key, namespace+"/")
-	if !ok || !strings.HasSuffix(rest, end) || rest == "" {
+	if _, ok = idIn(c.Key, namespace, end); !ok {
 		return "", false, nil
 	}
 	if _, set, err := c.Scalar("name"); err != nil || set {
@@ -46,6 +45,13 @@ func abilityOf(c *call.Call, namespace, end string) (id string, ok bool, err err
 		return "", true, err
 	}
 	return c.Route[len(namespace)+1 : len(c.Route)-len(end)], true, nil
+}
+
+// idIn returns the id in the key of a route below namespace with that end.
+func idIn(key, namespace, end string) (id string, ok bool) {
+	rest, below := strings.CutPrefix(key, namespace+"/")
+	id, ends := strings.CutSuffix(rest, end)
+	return id, below && ends && rest != ""
 }
 
 // validAbility accepts the ids that the platform's route pattern accepts.

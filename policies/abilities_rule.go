@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/mcp"
 	"github.com/restwarden/restwarden/policies/nearest"
 )
@@ -199,6 +200,17 @@ func fitsName(pattern string, s *subject) bool {
 
 // forAnyone tells whether the rule admits every caller.
 func (r *AbilityRule) forAnyone() bool { return r.Allow == "" || r.by.who == whoAnyone }
+
+// admits tells whether the rule admits the caller, as far as it is known.
+func (r *AbilityRule) admits(who caller.Caller) bool { return r.forAnyone() || r.by.admits(who) }
+
+// line returns the rule's name and place in the log. The zero rule is that none fits.
+func (r *AbilityRule) line() (name, at string) {
+	if r.Pattern == "" {
+		return ruleNone, ""
+	}
+	return r.String(), r.At
+}
 
 // names tells whether the rule names s without wildcard.
 func (r *AbilityRule) names(s *subject) bool {

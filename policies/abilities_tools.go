@@ -155,8 +155,8 @@ func (p *Abilities) checkTool(ctx context.Context, r *Request, m *Message) (Verd
 		return Verdict{}, err
 	}
 	if claim == caller.ClaimNothing {
-		rule, allowed := p.decide(s, p.told(r))
-		if allowed && rule.names(s) && rule.forAnyone() {
+		rule, allowed := p.allows(s, true, p.told(r))
+		if allowed {
 			return p.confirm(ctx, r, s, "", nil)
 		}
 		return p.forbid(rule, s), nil

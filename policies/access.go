@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/nearest"
 )
@@ -216,22 +215,24 @@ type Standing struct {
 	At       string // of the policy; "" where no line names it
 }
 
-// Access returns how the policy access stands.
-func (c *Chain) Access() Standing {
-	for i := range c.links {
-		l := &c.links[i]
-		if access, ok := l.policy.(*Access); ok {
-			return Standing{LoginOnly: access.LoginOnly, Observes: c.observes(l, InForce{}), Mode: l.settings.Mode, At: l.settings.At}
+// AccessOf returns how the policy access of a chain stands.
+func AccessOf(c *Chain) Standing {
+	for _, m := range c.Policies() {
+		if access, ok := m.Policy.(*Access); ok {
+			return Standing{LoginOnly: access.LoginOnly, Observes: m.Observes(InForce{}), Mode: m.Settings.Mode, At: m.Settings.At}
 		}
 	}
 	return Standing{Off: true}
 }
 
-func (p *Access) eachRoute(do func(at, line string, routes ...call.Pattern)) {
+// EachRoute implements Router.
+func (p *Access) EachRoute(do func(RouteLine)) {
 	for i := range p.Rules {
-		do(p.Rules[i].At, p.Rules[i].String(), p.Rules[i].target.routes...)
+		r := &p.Rules[i]
+		do(RouteLine{r.At, r.String(), r.target.routes, r.From == "", r})
 	}
 	for i := range p.guards {
-		do(p.guards[i].At, p.guards[i].String(), p.guards[i].target.routes...)
+		r := &p.guards[i].Rule
+		do(RouteLine{At: r.At, Text: r.String(), Routes: r.target.routes, Rule: r})
 	}
 }

@@ -14,3 +14,6 @@ func (*Reading) CheckReading(r *Request) (Verdict, error) { return CheckReading(
 func (*Reading) CheckPreflight(_ context.Context, r *Request) (Verdict, error) {
 	return Verdict{}, r.Bent()
 }
+
+// GuardsReading implements ReadingGuard.
+func (*Reading) GuardsReading() bool { return true }

@@ -46,7 +46,7 @@ func TestDots_Prove(t *testing.T) {
 		if test.indexed {
 			q.Index = dottedIndex()
 		}
-		proof, err := chainOf(t, strings.Split(test.lines, "; ")...).Prove(q)
+		proof, err := Prove(chainOf(t, strings.Split(test.lines, "; ")...), q)
 		got := strings.Join(counters(proof), ", ")
 		if len(proof.Unproved) > 0 {
 			got = unproved
@@ -59,7 +59,7 @@ func TestDots_Prove(t *testing.T) {
 
 // TestDots_Reach: nobody reaches a route with a dot by a call that is refused for the dot.
 func TestDots_Reach(t *testing.T) {
-	r, err := chainOf(t, "deny /acme/v1.0/secret", "deny /oembed/*/embed").Reacher()
+	r, err := NewReacher(chainOf(t, "deny /acme/v1.0/secret", "deny /oembed/*/embed"))
 	if err != nil {
 		t.Fatal(err)
 	}

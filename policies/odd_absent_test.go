@@ -63,11 +63,11 @@ func TestOddOn(t *testing.T) {
 		"login_only; allow users /wp/v2/posts; recommended on":                                    "W05:2",
 	} {
 		c := chainOf(t, strings.Split(lines, "; ")...)
-		odd := c.OddOn(site)
+		odd := OddOn(c, site)
 		if got := codes(odd); got != want {
 			t.Errorf("%s: got %q, want %q: %+v", lines, got, want, odd)
 		}
-		if strings.Contains(codes(c.Odd()), "W15") {
+		if strings.Contains(codes(OddIn(c)), "W15") {
 			t.Errorf("%s: nobody knows the site", lines)
 		}
 	}
@@ -76,7 +76,7 @@ func TestOddOn(t *testing.T) {
 // TestOddOn_Opaque: a route that cannot be read makes nothing certain.
 func TestOddOn_Opaque(t *testing.T) {
 	site := installedAs(t, `{"namespaces":["a/v1"],"routes":{"/":{},"/(?=a)x":{}}}`)
-	if odd := chainOf(t, "login_only", "allow anyone /x/y", "allow plugin complianz-gdpr").OddOn(site); codes(odd) != "" {
+	if odd := OddOn(chainOf(t, "login_only", "allow anyone /x/y", "allow plugin complianz-gdpr"), site); codes(odd) != "" {
 		t.Errorf("%+v", odd)
 	}
 	read, _ := index.ParseRoot([]byte(`{"namespaces":[],"routes":[]}`))
@@ -94,7 +94,7 @@ func TestOddOn_Roles(t *testing.T) {
 		return role == "editr", role != "silent" && role != "authr"
 	}
 	c := chainOf(t, "login_only", "allow role editr,wholesale,silent,authr,editor /wp/v2/posts")
-	odd := c.OddOn(site)
+	odd := OddOn(c, site)
 	var texts []string
 	for _, o := range odd {
 		texts = append(texts, o.Text)
@@ -110,7 +110,7 @@ func TestOddOn_Roles(t *testing.T) {
 
 // TestOddOn_Texts: a line is named as written, and each missing route once.
 func TestOddOn_Texts(t *testing.T) {
-	odd := chainOf(t, "deny /x /wp/v2/posts /y", "rate_limit 5/1m POST /z", "allow plugin complianz-gdpr for visitors").OddOn(installedAs(t, smallSite))
+	odd := OddOn(chainOf(t, "deny /x /wp/v2/posts /y", "rate_limit 5/1m POST /z", "allow plugin complianz-gdpr for visitors"), installedAs(t, smallSite))
 	want := []string{
 		"deny /x /wp/v2/posts /y names /x and /y, which the REST root of the site does not list: mend the route, or remove the line",
 		"allow plugin complianz-gdpr for visitors: the REST root of the site lists nothing of Complianz: mend the name, or remove the line",
@@ -131,8 +131,8 @@ func TestOddOn_Texts(t *testing.T) {
 func TestOddOn_Risk(t *testing.T) {
 	const risky = "allow anyone POST /learnpress/v1/**"
 	c := chainOf(t, "login_only", risky)
-	if codes(c.Odd()) != "W16:2" {
-		t.Fatalf("%+v", c.Odd())
+	if codes(OddIn(c)) != "W16:2" {
+		t.Fatalf("%+v", OddIn(c))
 	}
 	for root, want := range map[string]string{
 		`{"namespaces":["learnpress/v1"],"routes":{"/":{},"/learnpress/v1/x":{}}}`: "W16:2", // the plugin is there
@@ -140,7 +140,7 @@ func TestOddOn_Risk(t *testing.T) {
 		`{"namespaces":["other/v1"],"routes":{"/":{},"/learnpress/v1/(?=a)x":{}}}`: "W16:2", // perhaps
 		`{"namespaces":["wp/v2"],"routes":{"/":{}}}`:                               "W15:2",
 	} {
-		if odd := c.OddOn(installedAs(t, root)); codes(odd) != want {
+		if odd := OddOn(c, installedAs(t, root)); codes(odd) != want {
 			t.Errorf("%s: %+v", root, odd)
 		}
 	}
@@ -154,13 +154,13 @@ func TestOddPlugins_Words(t *testing.T) {
 		"allow anyone POST /**":              "as in allow plugin ",
 		"allow plugin bbpress":               "the line may stay",
 	} {
-		odd := chainOf(t, "login_only", rule).Odd()
+		odd := OddIn(chainOf(t, "login_only", rule))
 		if len(odd) != 1 || !strings.Contains(odd[0].Do, want) || strings.HasSuffix(odd[0].Do, "plugin") || strings.Contains(odd[0].Do+odd[0].Text, ": ") && odd[0].Code == "W16" {
 			t.Errorf("%s: %+v", rule, odd)
 		}
 	}
 	const root = `{"namespaces":["wp/v2"],"routes":{"/":{},"/wp/v2/posts":{}}}`
-	if odd := chainOf(t, "login_only", "deny plugin mollie-payments-for-woocommerce").OddOn(installedAs(t, root)); codes(odd) != "W15:2" {
+	if odd := OddOn(chainOf(t, "login_only", "deny plugin mollie-payments-for-woocommerce"), installedAs(t, root)); codes(odd) != "W15:2" {
 		t.Errorf("%+v", odd)
 	}
 }

@@ -154,7 +154,7 @@ var oddRules = map[string]string{
 func TestOdd_Rules(t *testing.T) {
 	for lines, want := range oddRules {
 		t.Run(lines, func(t *testing.T) {
-			odd := chainOf(t, strings.Split(lines, "; ")...).Odd()
+			odd := OddIn(chainOf(t, strings.Split(lines, "; ")...))
 			if got := codes(odd); got != want {
 				t.Errorf("got %q, want %q: %+v", got, want, odd)
 			}
@@ -191,7 +191,7 @@ func TestOdd_OtherLines(t *testing.T) {
 		"mode enforce; login_only":                                                                               "",
 	} {
 		t.Run(lines, func(t *testing.T) {
-			odd := chainOf(t, strings.Split(lines, "; ")...).Odd()
+			odd := OddIn(chainOf(t, strings.Split(lines, "; ")...))
 			if got := codes(odd); got != want {
 				t.Errorf("got %q, want %q: %+v", got, want, odd)
 			}
@@ -206,7 +206,7 @@ func TestOdd_OtherLines(t *testing.T) {
 
 // TestOdd_Sentences: each finding is one sentence that says what to do.
 func TestOdd_Sentences(t *testing.T) {
-	odd := chainOf(t, "login_only", "deny GET /a/**", "deny POST /a/b", "allow users GET,POST /a/b", "allow users /c", "deny /x.php", "signature s", "mode observe").Odd()
+	odd := OddIn(chainOf(t, "login_only", "deny GET /a/**", "deny POST /a/b", "allow users GET,POST /a/b", "allow users /c", "deny /x.php", "signature s", "mode observe"))
 	want := []string{
 		"allow users GET,POST /a/b never decides, since deny GET /a/** (Caddyfile:2) and deny POST /a/b (Caddyfile:3) together before it take all of its calls: remove it, or move it up",
 		"allow users /c changes nothing, since without it the same callers would pass by login_only: remove it",
@@ -252,7 +252,7 @@ func BenchmarkOdd(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if odd := c.Odd(); len(odd) < 10 {
+		if odd := OddIn(c); len(odd) < 10 {
 			b.Fatal(len(odd))
 		}
 	}

@@ -47,6 +47,23 @@ type Provisioner interface {
 	Provision(site *Site, settings Settings) error
 }
 
+// Router is a Policy whose configuration names routes.
+type Router interface {
+	// EachRoute calls do for each line that names routes, in the order of the configuration.
+	EachRoute(do func(RouteLine))
+}
+
+// RouteLine is a line that names routes.
+type RouteLine struct {
+	At, Text string // its place, and what to call it
+	Routes   []call.Pattern
+	// Own tells that the owner has written the routes: neither the catalogue of plugins nor the
+	// program has.
+	Own bool
+	// Rule is the rule that the line is; nil for other lines.
+	Rule *Rule
+}
+
 // ReadingChecker is a Policy that judges the reading of a request. The chain asks it even
 // if there is no call to judge (Call.Kind is call.Refused).
 type ReadingChecker interface {
@@ -81,8 +98,7 @@ type PreflightChecker interface {
 // Verifier is a Policy that verifies the signatures of calls. It enforces on a call with
 // Request.MustSign, whatever the modes say.
 type Verifier interface {
-	// Verifies tells whether a caller who does not sign is refused where rule names signatures.
-	Verifies(rule *Rule) bool
+	Verifies()
 }
 
 // Companion is a Policy that asks another one of its chain.

@@ -81,7 +81,7 @@ func TestProve_AbilitiesAsTriedOut(t *testing.T) {
 		q := Claim{Never: rapid.Bool().Draw(rt, "never"), Methods: drawMethods(rt), Caller: rapid.SampledFrom([]caller.Caller{{}, subscriber, editor}).Draw(rt, "caller")}
 		route := rapid.SampledFrom([]string{"shop/a", "shop/b", "core/x", "shop/*", "*/*"}).Draw(rt, "route")
 		q.Routes = []string{runPrefix + route + "/run"}
-		proof, err := chain.Prove(q)
+		proof, err := Prove(chain, q)
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -107,7 +107,7 @@ func brokenRun(t *testing.T, s *Site, p *Abilities, q *Claim) string {
 	t.Helper()
 	target, _ := NewTarget(q.Methods, q.Routes)
 	for _, id := range []string{"shop/a", "shop/b", "shop/z", "core/x", "zz/y"} {
-		for _, method := range methodsApart {
+		for _, method := range MethodsApart {
 			if target.match(callOf(method, runPrefix+id+"/run")) == nil {
 				continue
 			}
@@ -167,7 +167,7 @@ func TestProve_AbilitiesKinds(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			proof, err := c.Prove(Claim{Never: test.never, Methods: []string{test.method}, Routes: []string{test.route}, Caller: test.who})
+			proof, err := Prove(c, Claim{Never: test.never, Methods: []string{test.method}, Routes: []string{test.route}, Caller: test.who})
 			got := strings.Join(proof.Unproved, " ")
 			switch {
 			case proof.Holds:

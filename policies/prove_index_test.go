@@ -66,7 +66,7 @@ func TestProve_OverTheRoutesOfASite(t *testing.T) {
 			if test.methods != "" {
 				q.Methods = strings.Split(test.methods, ",")
 			}
-			proof, err := chainOf(t, lines...).Prove(q)
+			proof, err := Prove(chainOf(t, lines...), q)
 			if got := counters(proof); err != nil || !slices.Equal(got, test.want) || proof.Holds != (test.want == nil) {
 				t.Errorf("got %q, want %q: %+v, %v", got, test.want, proof, err)
 			}
@@ -88,7 +88,7 @@ func TestProve_Opaque(t *testing.T) {
 		`/odd/v1/a|/other/v1`: true, // it may begin with anything
 		`/other/v1/(?=x)x`:    false,
 	} {
-		proof, err := c.Prove(Claim{Never: true, Routes: []string{"/odd/**"}, Index: siteIndex(pattern)})
+		proof, err := Prove(c, Claim{Never: true, Routes: []string{"/odd/**"}, Index: siteIndex(pattern)})
 		if err != nil || proof.Holds == unproved || (len(proof.Unproved) == 1) != unproved || len(proof.Counter) > 0 {
 			t.Errorf("%s: %+v, %v", pattern, proof, err)
 		}
@@ -97,12 +97,12 @@ func TestProve_Opaque(t *testing.T) {
 
 // TestProve_Single: one key that is unlike its neighbours is not lost among them.
 func TestProve_Single(t *testing.T) {
-	proof, err := chainOf(t, "mode enforce").Prove(Claim{Never: true, Methods: []string{"GET"}, Routes: []string{"/wp/v2/users/*"}})
+	proof, err := Prove(chainOf(t, "mode enforce"), Claim{Never: true, Methods: []string{"GET"}, Routes: []string{"/wp/v2/users/*"}})
 	if got := counters(proof); err != nil || !slices.Equal(got, []string{"GET /wp/v2/users/me"}) {
 		t.Errorf("the exception of a built-in rule: %+v, %v", proof, err)
 	}
 	x := index.New([]string{"/wc/store/v1/checkout"}, []string{"wc/store/v1"})
-	proof, err = chainOf(t, "deny /wc/store/v1/v1/**").Prove(Claim{Methods: []string{"GET"}, Routes: []string{"/wc/store/**"}, Index: x})
+	proof, err = Prove(chainOf(t, "deny /wc/store/v1/v1/**"), Claim{Methods: []string{"GET"}, Routes: []string{"/wc/store/**"}, Index: x})
 	if err != nil || !proof.Holds {
 		t.Errorf("a version of the checkout API is no second one: %+v, %v", proof, err)
 	}
@@ -125,7 +125,7 @@ func TestProve_CountersAreReal(t *testing.T) {
 		c := chainOf(t, lines...)
 		for _, never := range []bool{true, false} {
 			for _, methods := range [][]string{nil, {"GET"}, {"POST", "DELETE"}} {
-				proof, err := c.Prove(Claim{Never: never, Methods: methods, Routes: []string{"/**"}, Caller: who})
+				proof, err := Prove(c, Claim{Never: never, Methods: methods, Routes: []string{"/**"}, Caller: who})
 				if err != nil || proof.Holds || len(proof.Counter) == 0 {
 					t.Fatalf("%+v, %v", proof, err)
 				}
@@ -187,7 +187,7 @@ func BenchmarkProve(b *testing.B) {
 	for b.Loop() {
 		for _, q := range claims {
 			q.Routes, q.Index = []string{"/plugin-7/**", "/**"}, x
-			if proof, err := c.Prove(q); err != nil || !proof.Holds {
+			if proof, err := Prove(c, q); err != nil || !proof.Holds {
 				b.Fatal(proof, err)
 			}
 		}

@@ -20,7 +20,7 @@ func TestProve_Limits(t *testing.T) {
 		"signature s; allow signed s /a/**; signature observe": "broken",
 		"allow anyone GET /a/b; deny /**":                      "broken",
 	} {
-		proof, err := chainOf(t, strings.Split(lines, "; ")...).Prove(never)
+		proof, err := Prove(chainOf(t, strings.Split(lines, "; ")...), never)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -43,10 +43,10 @@ func TestProve_Limits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if proof, err := c.Prove(never); err != nil || proof.Holds || len(proof.Unproved) != 1 {
+	if proof, err := Prove(c, never); err != nil || proof.Holds || len(proof.Unproved) != 1 {
 		t.Errorf("on_error pass: %+v, %v", proof, err)
 	}
-	if _, err := c.Prove(Claim{Routes: []string{"a"}}); err == nil {
+	if _, err := Prove(c, Claim{Routes: []string{"a"}}); err == nil {
 		t.Error("a claim without a route that can be read")
 	}
 }
@@ -72,7 +72,7 @@ func TestProve_ShopKeys(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		proof, err := c.Prove(Claim{Methods: []string{"GET"}, Routes: []string{test.routes}, Caller: caller.Caller{Kind: caller.KeyHolder}})
+		proof, err := Prove(c, Claim{Methods: []string{"GET"}, Routes: []string{test.routes}, Caller: caller.Caller{Kind: caller.KeyHolder}})
 		got := strings.TrimSuffix(strings.Join(counters(proof), " "), " by login_only")
 		if err != nil || got != test.counter || proof.Holds != (got == "") {
 			t.Errorf("%+v: %+v, %v", test, proof, err)
@@ -91,7 +91,7 @@ func TestProve_AbilitiesDescribed(t *testing.T) {
 	for route, want := range map[string]bool{
 		"/wp-abilities/v1/abilities": true, "/wp-abilities/v1/abilities/shop/query": false, "/wp-abilities/v1/abilities/*/*": false, "/wp-abilities/v1/**": false,
 	} {
-		proof, err := c.Prove(Claim{Methods: []string{"GET"}, Routes: []string{route}, Caller: caller.Caller{Kind: caller.User}})
+		proof, err := Prove(c, Claim{Methods: []string{"GET"}, Routes: []string{route}, Caller: caller.Caller{Kind: caller.User}})
 		if err != nil || proof.Holds != want {
 			t.Errorf("%s: %+v, %v", route, proof, err)
 		}
@@ -126,7 +126,7 @@ func TestProve_Abilities(t *testing.T) {
 			t.Fatal(err)
 		}
 		routes := []string{"/wp-abilities/v1/abilities/*/run", "/wp-abilities/v1/abilities/*/*/run"}
-		proof, err := c.Prove(Claim{Never: test.never, Methods: []string{"POST"}, Routes: routes, Caller: test.who})
+		proof, err := Prove(c, Claim{Never: test.never, Methods: []string{"POST"}, Routes: routes, Caller: test.who})
 		first := ""
 		if len(proof.Counter) > 0 {
 			first = proof.Counter[0].Method + " " + proof.Counter[0].Route

@@ -117,7 +117,7 @@ func TestProve_AsTriedOut(t *testing.T) {
 		}
 		q := Claim{Never: rapid.Bool().Draw(t, "never"), Methods: drawMethods(t), Routes: []string{drawPattern(t), drawPattern(t)}}
 		q.Caller = rapid.SampledFrom(testCallers).Draw(t, "caller")
-		proof, err := chain.Prove(q)
+		proof, err := Prove(chain, q)
 		if err != nil {
 			t.Fatal(err)
 		}

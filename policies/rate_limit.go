@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/ask"
-	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/nearest"
 	"github.com/restwarden/restwarden/policies/store"
@@ -259,8 +258,9 @@ func (l *RateLimit) caller(ctx context.Context, r *Request) (string, error) {
 	return "", nil
 }
 
-func (p *RateLimits) eachRoute(do func(at, line string, routes ...call.Pattern)) {
+// EachRoute implements Router.
+func (p *RateLimits) EachRoute(do func(RouteLine)) {
 	for _, l := range p.Limits {
-		do(l.At, l.String(), l.target.routes...)
+		do(RouteLine{At: l.At, Text: l.String(), Routes: l.target.routes, Own: l.From == ""})
 	}
 }

@@ -25,7 +25,7 @@ func TestReacher(t *testing.T) {
 		"/acme/v1/:what":            "GET n,n,s POST n,n,s",
 		"/acme/v1/x":                "GET n,n,a POST n,n,a",
 	}
-	r, err := c.Reacher()
+	r, err := NewReacher(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func TestReacher(t *testing.T) {
 // TestReacher_Refused: of each kind of routes that are refused there is one.
 func TestReacher_Refused(t *testing.T) {
 	c := chainOf(t, "login_only", "deny /acme/v1/secret", "allow anyone GET /acme/v1/**")
-	r, err := c.Reacher()
+	r, err := NewReacher(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestReacher_AsProved(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := chain.Reacher()
+		r, err := NewReacher(chain)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +97,7 @@ func TestReacher_AsProved(t *testing.T) {
 			}
 		}
 		for never, holds := range map[bool]bool{true: none, false: all} {
-			proof, err := chain.Prove(Claim{Never: never, Methods: []string{method}, Routes: []string{"/**"}, Caller: by, Index: site})
+			proof, err := Prove(chain, Claim{Never: never, Methods: []string{method}, Routes: []string{"/**"}, Caller: by, Index: site})
 			if method == "PROPFIND" {
 				continue // a claim names known methods
 			}
@@ -127,7 +127,7 @@ func TestReacher_ToolServers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := c.Reacher()
+	r, err := NewReacher(c)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -223,8 +223,10 @@ func (p *Redact) Rewrite(r *Request, a *ask.Answer) error {
 	return nil
 }
 
-func (p *Redact) eachRoute(do func(at, line string, routes ...call.Pattern)) {
-	for _, r := range p.redactions {
-		do(r.At, "redact", r.pattern)
+// EachRoute implements Router.
+func (p *Redact) EachRoute(do func(RouteLine)) {
+	for i, r := range p.redactions {
+		own := i < len(p.Fields) // the built-in ones are behind them
+		do(RouteLine{At: r.At, Text: "redact", Routes: []call.Pattern{r.pattern}, Own: own})
 	}
 }

@@ -195,6 +195,22 @@ func (r *Rule) Line() string {
 	return strings.Join(words, " ")
 }
 
+// RuleNamed is a rule of a policy whose lines are of another kind: it has a name and a place alone.
+func RuleNamed(name, at string) *Rule { return &Rule{text: name, At: at} }
+
+// Roles returns the roles that the rule names.
+func (r *Rule) Roles() []string { return r.namesOf(whoRole) }
+
+// SignedBy returns the names of the signatures of which the rule asks for one.
+func (r *Rule) SignedBy() []string { return r.namesOf(whoSigned) }
+
+func (r *Rule) namesOf(kind who) []string {
+	if r.who != kind {
+		return nil
+	}
+	return r.names
+}
+
 // Match is a rule that matches a call.
 type Match struct {
 	Rule  *Rule

@@ -16,12 +16,12 @@ import (
 )
 
 // Verifies implements Verifier.
-func (*Signatures) Verifies(rule *Rule) bool { return rule.who == whoSigned }
+func (*Signatures) Verifies() {}
 
 // Check verifies the signature that the rule of the call requires.
 func (p *Signatures) Check(ctx context.Context, r *Request) (Verdict, error) {
-	rule := r.Matched.Rule
-	if rule == nil || !p.Verifies(rule) {
+	rule := asksToSign(r.Matched)
+	if rule == nil {
 		return Verdict{}, nil
 	}
 	if r.Call.Kind == call.Batch {
@@ -42,6 +42,14 @@ func (p *Signatures) Check(ctx context.Context, r *Request) (Verdict, error) {
 // named returns the signature with a name that Declare has made known.
 func (p *Signatures) named(name string) *Signature {
 	return p.Signatures[slices.IndexFunc(p.Signatures, func(s *Signature) bool { return s.Name == name })]
+}
+
+// asksToSign returns the rule that applies to a call if it asks for a signature, or nil.
+func asksToSign(m Match) *Rule {
+	if m.Rule == nil || m.Rule.who != whoSigned {
+		return nil
+	}
+	return m.Rule
 }
 
 func refuseSignature(rule *Rule, note string) Verdict {

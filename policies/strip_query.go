@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/call/phpvars"
 	"github.com/restwarden/restwarden/policies/caller"
 )
@@ -94,8 +93,10 @@ func dropPairs(query, name string) string {
 	return strings.Join(kept, "&")
 }
 
-func (p *StripQuery) eachRoute(do func(at, line string, routes ...call.Pattern)) {
+// EachRoute implements Router.
+func (p *StripQuery) EachRoute(do func(RouteLine)) {
 	for i := range p.Strips {
-		do(p.Strips[i].At, "strip_query "+p.Strips[i].Name, p.Strips[i].target.routes...)
+		s := &p.Strips[i]
+		do(RouteLine{At: s.At, Text: "strip_query " + s.Name, Routes: s.target.routes, Own: true})
 	}
 }

@@ -63,6 +63,29 @@ func (t *Target) Uncertain(c *call.Call) *call.Refusal {
 	return nil
 }
 
+// Routes returns the routes of the target.
+func (t *Target) Routes() []call.Pattern { return t.routes }
+
+// MethodsApart are the methods that targets tell apart. The last one stands for every method
+// that no target names.
+var MethodsApart = append(slices.Clip(knownMethods), "PROPFIND")
+
+// MethodSet is a set of MethodsApart.
+type MethodSet uint16
+
+// MethodSet returns the methods of the target.
+func (t *Target) MethodSet() (set MethodSet) {
+	for i, m := range MethodsApart {
+		if t.method(m) {
+			set |= 1 << i
+		}
+	}
+	return set
+}
+
+// Has tells whether the method of a number is in the set.
+func (s MethodSet) Has(i int) bool { return s&(1<<i) != 0 }
+
 // match returns the first route that c fits, or nil if c is not in the target.
 func (t *Target) match(c *call.Call) *call.Pattern {
 	if !t.method(c.Method) {

@@ -152,7 +152,7 @@ func pastOf(config *dryrun.Config, site *dryrun.Site, judges []dryrun.Other) (li
 		limits = append(limits, "Calls may reach the site past the rules, by credentials jetpack: who forges such a signature counts as a user until the platform refuses it.")
 	}
 	for _, d := range judges {
-		proof, err := d.Chain.Prove(policies.Claim{Never: true, Methods: []string{"GET"}, Routes: []string{"/"}})
+		proof, err := policies.Prove(d.Chain, policies.Claim{Never: true, Methods: []string{"GET"}, Routes: []string{"/"}})
 		if err == nil {
 			limits = append(limits, proof.Unproved...)
 		}

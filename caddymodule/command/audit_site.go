@@ -62,7 +62,7 @@ func (a *auditor) guarded(ctx context.Context, address string) (*guardedSite, er
 	g.loginOnly = len(g.judges) > 0
 	var parts []string
 	for i := range g.judges {
-		standing := g.judges[i].Chain.Access()
+		standing := policies.AccessOf(g.judges[i].Chain)
 		g.loginOnly = g.loginOnly && standing.LoginOnly
 		if idle := notEnforced(&g.judges[i], standing); idle != "" {
 			parts = append(parts, idle)

@@ -31,7 +31,7 @@ func (c *Config) Absent(site *Installed) (found []layout.Finding) {
 			words = append(words, strings.Join(methods, ","))
 		}
 		line := strings.Join(append(words, routes...), " ")
-		if missing := site.Lacks(&target); len(missing) > 0 && !seen[line] {
+		if missing := site.Lacks(target.Routes()); len(missing) > 0 && !seen[line] {
 			seen[line] = true
 			o := policies.Absent("", line, missing)
 			found = append(found, layout.Finding{Code: o.Code, Text: o.Text, Do: o.Do})

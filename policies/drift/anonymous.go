@@ -11,10 +11,10 @@ import (
 const maxJudged = 1000
 
 // Anonymous tells which of names, routes of a root, an anonymous caller reaches with a
-// method that the route takes, by the rules of a chain as Chain.Prove reads them. Of
+// method that the route takes, by the rules of a chain as policies.Prove reads them. Of
 // undecided that cannot be known. Both are in the order of names, which is sorted.
 func Anonymous(c *policies.Chain, root *policies.Root, names []string) (reached, undecided []string) {
-	r, err := c.Reacher()
+	r, err := policies.NewReacher(c)
 	if err != nil || root.Index == nil {
 		return nil, names
 	}

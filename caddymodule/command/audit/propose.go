@@ -174,11 +174,11 @@ func (f *found) closes(before, after *Gateway) (bool, error) {
 // lost tells whether callers without a login reach something of a row before, and not after.
 // The rules after are those before and more.
 func (r *row) lost(before, after *Gateway) (bool, error) {
-	earlier, err := before.Chain.Reacher()
+	earlier, err := policies.NewReacher(before.Chain)
 	if err != nil {
 		return false, err
 	}
-	later, err := after.Chain.Reacher(r.route)
+	later, err := policies.NewReacher(after.Chain, r.route)
 	if err != nil {
 		return false, err
 	}

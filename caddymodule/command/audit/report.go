@@ -6,6 +6,7 @@ package audit
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/caller"
@@ -142,21 +143,18 @@ func (g *Gateway) limits(root *index.Root) (limits []string) {
 		return nil
 	}
 	site := policies.NewInstalled(root)
-	chains := append([]*policies.Chain{g.Chain}, g.Beside...)
-	for _, chain := range chains {
-		if _, text := chain.LacksCredential(site); text != "" {
-			limits = append(limits, "W24: "+text+".")
-			break
-		}
-	}
-	for _, chain := range chains {
-		for _, odd := range chain.OddOn(site) {
-			if odd.Code == "W25" {
-				limits = append(limits, "W25: "+odd.Text+": "+odd.Do+".")
+	var undecided, missed []string // all directives of a site say the same of what is undecided
+	for _, chain := range append([]*policies.Chain{g.Chain}, g.Beside...) {
+		for _, odd := range policies.OddOn(chain, site) {
+			switch odd.Code {
+			case "W24":
+				undecided = []string{"W24: " + strings.ToLower(odd.Text[:1]) + odd.Text[1:] + "."}
+			case "W25":
+				missed = append(missed, "W25: "+odd.Text+": "+odd.Do+".")
 			}
 		}
 	}
-	return limits
+	return append(undecided, missed...)
 }
 
 // Input is what a report is made of.

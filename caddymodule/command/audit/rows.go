@@ -96,7 +96,7 @@ type place struct {
 
 // rowOf finds the endpoints of a row.
 func (s *site) rowOf(methods []string, route string) (*row, error) {
-	reacher, err := open().Chain.Reacher(route)
+	reacher, err := policies.NewReacher(open().Chain, route)
 	if err != nil {
 		return nil, err
 	}

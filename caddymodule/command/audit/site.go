@@ -146,7 +146,7 @@ func (s *site) table(g *Gateway) ([]Route, error) {
 // reachers returns a Reacher for each chain.
 func (g *Gateway) reachers(within ...string) (all []*policies.Reacher, err error) {
 	for _, chain := range append([]*policies.Chain{g.Chain}, g.Beside...) {
-		reacher, err := chain.Reacher(within...)
+		reacher, err := policies.NewReacher(chain, within...)
 		if err != nil {
 			return nil, err
 		}

@@ -109,7 +109,7 @@ func (c *configuration) Prove(ctx context.Context, p *Proof, i int) (*Proved, er
 			return nil, errors.New("the saved index has no routes")
 		}
 	}
-	proof, err := site.Chain.Prove(claim)
+	proof, err := policies.Prove(site.Chain, claim)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +133,7 @@ func (c *configuration) proveOthers(r dryrun.Request, site *dryrun.Site, at *url
 		return err
 	}
 	for _, other := range others {
-		proof, err := other.Chain.Prove(claim)
+		proof, err := policies.Prove(other.Chain, claim)
 		if err != nil {
 			return err
 		}
@@ -156,7 +156,7 @@ func vacuous(chain *policies.Chain, claim policies.Claim) error {
 	for _, route := range claim.Routes {
 		one := claim
 		one.Routes = []string{route}
-		opposite, err := chain.Prove(one)
+		opposite, err := policies.Prove(chain, one)
 		if err != nil {
 			return err
 		}

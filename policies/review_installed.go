@@ -47,19 +47,25 @@ func NewInstalled(root *index.Root) *Installed {
 	return x
 }
 
-// Lacks returns those of the routes of a target that the site certainly does not list.
-func (x *Installed) Lacks(t *Target) (missing []string) {
-	for i, there := range x.there(t.routes) {
+// Lacks returns those of some routes that the site certainly does not list.
+func (x *Installed) Lacks(routes []call.Pattern) (missing []string) {
+	for i, there := range x.There(routes) {
 		if !there {
-			missing = append(missing, t.routes[i].String())
+			missing = append(missing, routes[i].String())
 		}
 	}
 	return missing
 }
 
-// there tells for each pattern whether the site has, or may have, a route that the pattern
+// There tells for each pattern whether the site has, or may have, a route that the pattern
 // fits.
-func (x *Installed) there(patterns []call.Pattern) []bool {
+func (x *Installed) There(patterns []call.Pattern) []bool { return among(x.routes, patterns) }
+
+// ServeTools is There for servers of tools alone.
+func (x *Installed) ServeTools(patterns []call.Pattern) []bool { return among(x.tools, patterns) }
+
+// among tells which patterns one of routes fits, or may fit.
+func among(routes []*index.Route, patterns []call.Pattern) []bool {
 	there := make([]bool, len(patterns))
 	all := cover.New("")
 	for i := range patterns {
@@ -67,7 +73,7 @@ func (x *Installed) there(patterns []call.Pattern) []bool {
 		all.Mark(patterns[i])
 	}
 	skip := func(s *cover.State) bool { return !s.Marked() }
-	for _, route := range x.routes {
+	for _, route := range routes {
 		if _, opaque := route.Opaque(); opaque {
 			continue
 		}
@@ -82,16 +88,16 @@ func (x *Installed) there(patterns []call.Pattern) []bool {
 		}
 	}
 	for i := range patterns {
-		there[i] = there[i] || x.perhaps(patterns[i])
+		there[i] = there[i] || perhaps(routes, patterns[i])
 	}
 	return there
 }
 
-// perhaps tells whether a route that cannot be read may fit a pattern.
-func (x *Installed) perhaps(pattern call.Pattern) bool {
+// perhaps tells whether one of routes that cannot be read may fit a pattern.
+func perhaps(routes []*index.Route, pattern call.Pattern) bool {
 	a := cover.New("")
 	a.Mark(pattern)
-	return slices.ContainsFunc(x.routes, func(route *index.Route) bool {
+	return slices.ContainsFunc(routes, func(route *index.Route) bool {
 		prefix, opaque := route.Opaque()
 		if !opaque {
 			return false
@@ -101,45 +107,13 @@ func (x *Installed) perhaps(pattern call.Pattern) bool {
 	})
 }
 
-// risks returns those risks that the site has: the route itself, or the plugin, which may keep
-// a route out of the root. All of them are returned if the site is not known.
-func (x *Installed) risks(all []risk) (found []risk) {
-	if x == nil || len(all) == 0 {
-		return all
-	}
-	var patterns []call.Pattern
-	for i := range all {
-		patterns = append(patterns, call.MustPattern(all[i].row.Route))
-	}
-	for i, there := range x.there(patterns) {
-		if there || slices.Contains(x.found, all[i].plugin) {
-			found = append(found, all[i])
-		}
-	}
-	return found
+// HasPlugin tells whether the site shows a namespace or a route of a plugin.
+func (x *Installed) HasPlugin(p *plugins.Plugin) bool { return slices.Contains(x.found, p) }
+
+// HasNamespace tells whether the site lists a namespace.
+func (x *Installed) HasNamespace(ns string) bool {
+	return slices.ContainsFunc(x.namespaces, func(listed string) bool { return strings.EqualFold(listed, ns) })
 }
 
-// lacksPlugin tells whether the site has nothing of a plugin: none of its namespaces and none
-// of its routes. It is false for a plugin without any.
-func (x *Installed) lacksPlugin(p *plugins.Plugin, platform call.Platform) bool {
-	var patterns []call.Pattern
-	add := func(route string) { patterns = append(patterns, call.MustPattern(routeOn(platform, route))) }
-	for _, ns := range p.Namespaces {
-		name := routeOn(platform, "/"+ns.Name)[1:]
-		if slices.ContainsFunc(x.namespaces, func(listed string) bool { return strings.EqualFold(listed, name) }) {
-			return false
-		}
-	}
-	for i := range p.Needed {
-		add(p.Needed[i].Route)
-	}
-	for i := range p.Risky {
-		if p.Risky[i].Scope == "" { // else it is a route of the core
-			add(p.Risky[i].Route)
-		}
-	}
-	for _, route := range p.Detect {
-		add(route + "/**")
-	}
-	return len(patterns)+len(p.Namespaces) > 0 && !slices.Contains(x.there(patterns), true)
-}
+// PlainHTTP tells whether the home address is not https.
+func (x *Installed) PlainHTTP() bool { return x.http }

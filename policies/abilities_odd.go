@@ -2,32 +2,23 @@ package policies
 
 import (
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 
-	"github.com/restwarden/restwarden/policies/call"
-	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/mcp"
 )
 
-// oddAbilities returns W18 to W20. A nil site is not known.
-func (c *Chain) oddAbilities(site *Installed) (odd []Odd) {
-	guarded := false
-	for i := range c.links {
-		if p, ok := c.links[i].policy.(*Abilities); ok {
-			guarded = guarded || p.guards()
-			odd = append(odd, p.hidden()...)
-			if site != nil {
-				odd = append(odd, p.oddDoors(site, c.links[i].settings.At)...)
-			}
-		}
-	}
-	if site != nil && !guarded {
-		odd = append(odd, c.openDoors(site)...)
+// Odd implements Reviewer: W18 and W20.
+func (p *Abilities) Odd(about *About) []Odd {
+	odd := p.hidden()
+	if about.Site != nil {
+		odd = append(odd, p.oddDoors(about.Site, about.Settings.At)...)
 	}
 	return odd
 }
+
+// GuardsTools implements ToolGuard.
+func (p *Abilities) GuardsTools() bool { return p.guards() }
 
 // hidden returns W18: the rules that never decide, since one before them fits all that they
 // fit. Who is calling makes no difference: the first rule that fits decides for everybody.
@@ -67,35 +58,11 @@ func (r *AbilityRule) hides(other *AbilityRule, rest []AbilityRule) bool {
 	return r.Kind == KindAbility && covers && !tools
 }
 
-// openDoors returns W19: servers of tools to which any user may send messages that no rule
-// judges.
-func (c *Chain) openDoors(site *Installed) []Odd {
-	r, err := c.Reacher()
-	if err != nil {
-		return nil
-	}
-	var open []string
-	for _, route := range site.tools {
-		found, err := r.Of(route, []string{http.MethodPost}, []caller.Caller{{Kind: caller.User}})
-		if err == nil && found[0][0].All() {
-			open = append(open, route.Called())
-		}
-	}
-	if len(open) == 0 {
-		return nil
-	}
-	return []Odd{{
-		Code: "W19", Do: "write abilities with allow lines, or close the route",
-		Text: fmt.Sprintf("The site has servers of tools for AI agents at %s, and no rule says what agents may run there", strings.Join(open, " and ")),
-	}}
-}
-
 // oddDoors returns W20: doors that name only routes which the site lists as something else.
 func (p *Abilities) oddDoors(site *Installed, at string) (odd []Odd) {
-	servers := &Installed{routes: site.tools}
-	for _, door := range p.doors {
-		listed, serves := site.there([]call.Pattern{door})[0], servers.there([]call.Pattern{door})[0]
-		if listed && !serves && !strings.Contains(door.String(), "mcp") {
+	listed, serves := site.There(p.doors), site.ServeTools(p.doors)
+	for i, door := range p.doors {
+		if listed[i] && !serves[i] && !strings.Contains(door.String(), "mcp") {
 			odd = append(odd, Odd{
 				Code: "W20", At: at, Do: "mend the route, or remove it",
 				Text: fmt.Sprintf("doors names %s, which the REST root of the site lists as no server of tools", door),

@@ -1,7 +1,6 @@
 package policies
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,17 +11,22 @@ import (
 	"github.com/restwarden/restwarden/policies/index"
 )
 
-// prover decides one claim, region by region.
+// prover decides one claim, region by region: within one, the same patterns of each policy match.
 type prover struct {
-	*regions
-	claim     *Claim
-	site      *Site
-	methods   []string  // of the claim, apart
-	signs     bool      // the policy signature enforces
-	abilities *runnable // nil if the policy abilities is off or only observes
-	found     map[*cover.State][]breach
-	named     map[Counterexample]bool // by rule alone
-	proof     Proof
+	*cover.Automaton
+	claim    *Claim
+	site     *Site
+	methods  []string // of the claim, apart
+	deciders []decider
+	found    map[*cover.State][]breach
+	named    map[Counterexample]bool // by rule alone
+	proof    Proof
+}
+
+// decider is a policy of which a proof speaks.
+type decider struct {
+	patterns *Patterns
+	decide   Decide
 }
 
 // breach is a method whose calls break the claim in one region, and the rule that decides on
@@ -33,37 +37,29 @@ type breach struct {
 }
 
 func newProver(c *Chain, q *Claim, target *Target) *prover {
-	p := &prover{claim: q, site: c.site, found: map[*cover.State][]breach{}, named: map[Counterexample]bool{}}
-	access := new(Access) // everything passes
-	for i := range c.links {
-		l := &c.links[i]
-		if c.observes(l, InForce{}) {
-			continue
-		}
-		switch policy := l.policy.(type) {
-		case *Access:
-			access = policy
-		case *Signatures:
-			p.signs = true
-		case *Abilities:
-			p.abilities = &runnable{Abilities: policy}
-		}
-	}
+	p := &prover{claim: q, site: c.Site(), found: map[*cover.State][]breach{}, named: map[Counterexample]bool{}}
 	word := ""
 	if q.Caller.Kind == caller.KeyHolder {
-		word = c.site.Platform.ShopWord()
+		word = p.site.Platform.ShopWord()
 	}
-	p.regions = divide(access, word)
-	p.Apart("/" + c.site.Platform.MCP)
-	if p.abilities != nil {
-		p.abilities.divide(p.regions, target)
+	p.Automaton = cover.New(word)
+	p.Apart("/" + p.site.Platform.MCP)
+	numbers := 0
+	for _, m := range c.Policies() {
+		d, decides := m.Policy.(Decider)
+		if !decides || m.Observes(InForce{}) {
+			continue
+		}
+		patterns := &Patterns{all: p.Automaton, from: numbers, to: numbers}
+		p.deciders = append(p.deciders, decider{patterns, d.Decider(patterns, target.Routes())})
+		numbers = patterns.to
 	}
-	for i := range target.routes {
-		p.Mark(target.routes[i])
+	for _, route := range target.Routes() {
+		p.Mark(route)
 	}
-	set := target.methodSet()
-	for i, m := range methodsApart {
-		if set.has(i) {
+	set := target.MethodSet()
+	for i, m := range MethodsApart {
+		if set.Has(i) {
 			p.methods = append(p.methods, m)
 		}
 	}
@@ -76,15 +72,15 @@ func (p *prover) limits(c *Chain) {
 		return
 	}
 	reads := false
-	for i := range c.links {
-		l := &c.links[i]
-		switch l.policy.(type) {
-		case *Reading:
-			reads = !c.observes(l, InForce{})
-		case *Access, *Signatures, *Abilities:
-			if l.settings.OnError == PassOnError && !c.observes(l, InForce{}) {
-				p.unproved("%s has on_error pass: a call passes if the platform cannot be asked.", l.name)
-			}
+	for _, m := range c.Policies() {
+		if m.Observes(InForce{}) {
+			continue
+		}
+		if guard, ok := m.Policy.(ReadingGuard); ok {
+			reads = reads || guard.GuardsReading()
+		}
+		if _, decides := m.Policy.(Decider); decides && m.Settings.OnError == PassOnError {
+			p.unproved("%s has on_error pass: a call passes if the platform cannot be asked.", m.Name)
 		}
 	}
 	if !reads {
@@ -109,12 +105,12 @@ func (p *prover) decideAll(target *Target) error {
 // otherDots says which routes of a claim the platform runs for others too, which may pass: it takes
 // a dot for any byte, and only what a line names is refused with another one in its place.
 func (p *prover) otherDots(c *Chain, target *Target) error {
-	for _, route := range target.routes {
-		wider := c.site.dots.wider(route)
-		if len(wider) == 0 {
+	for _, route := range target.Routes() {
+		routes := wider(p.site.Dots(), route)
+		if len(routes) == 0 {
 			continue
 		}
-		wide, err := NewTarget(target.methods, wider)
+		wide, err := NewTarget(p.claim.Methods, routes)
 		if err != nil {
 			return err
 		}
@@ -131,8 +127,8 @@ func (p *prover) otherDots(c *Chain, target *Target) error {
 
 // anyRoute decides the claim for all routes of its patterns.
 func (p *prover) anyRoute(target *Target) error {
-	for i := range target.routes {
-		if err := p.walk(cover.KeysOf(target.routes[i]), ""); err != nil || p.full() {
+	for _, route := range target.Routes() {
+		if err := p.walk(cover.KeysOf(route), ""); err != nil || p.full() {
 			return err
 		}
 	}
@@ -146,7 +142,7 @@ func (p *prover) routesOf(x *index.Index) error {
 		if prefix, opaque := route.Opaque(); opaque {
 			err = p.opaque(prefix)
 		} else {
-			err = p.walk(p.site.dots.plain(route), route.Name())
+			err = p.walk(plain(p.site.Dots(), route), route.Name())
 		}
 		if err != nil || p.full() {
 			return err
@@ -179,7 +175,7 @@ func (p *prover) full() bool { return len(p.proof.Counter) >= maxCounter }
 // counter keeps a call that breaks the claim, if none is known by the same rule.
 func (p *prover) counter(b breach, route, pattern string) {
 	var by Counterexample
-	if b.rule != &defaultAnyone {
+	if b.rule != nil {
 		by.Rule, by.At = b.rule.String(), b.rule.At
 	}
 	if p.named[by] || p.full() {
@@ -196,33 +192,28 @@ func (p *prover) judge(place *cover.Place) (found []breach) {
 	for _, method := range p.methods {
 		f := p.fate(callOf(method, place.Key()), place.State.Matches())
 		switch {
-		case f.message:
-			p.unproved("%s", f.why)
-		case f.sure && p.claim.Never:
-			found = append(found, breach{method, f.passedBy})
-		case !f.sure && !p.claim.Never:
-			found = append(found, breach{method, f.refusedBy})
-		case f.passes && f.refused:
-			p.unproved("%s", f.why)
+		case f.ByMessage:
+			p.unproved("%s", f.Why)
+		case f.SurePasses && p.claim.Never:
+			found = append(found, breach{method, f.PassedBy})
+		case f.SureRefused && !p.claim.Never:
+			found = append(found, breach{method, f.RefusedBy})
+		case f.Passes && f.Refused:
+			p.unproved("%s", f.Why)
 		}
 	}
 	return found
 }
 
-// admits tells whether access lets a call pass, and which rule decides. own is what matches of
-// the site's own rules.
-func (p *prover) admits(c *call.Call, rules []int) (passes bool, by *Rule, own Match) {
-	guard, own, _ := p.decide(c, rules)
-	who := p.callerOf(c)
-	for _, rule := range [...]*Rule{guard.Rule, own.Rule} {
-		switch {
-		case rule == nil, rule.who == whoAnyone:
-		case rule.who == whoSigned && !p.signs:
-		case !rule.admits(who): // also who does not sign
-			return false, rule, own
-		}
+// fate asks the policies in turn what becomes of the calls of a region that these patterns match.
+func (p *prover) fate(c *call.Call, patterns []int) Fate {
+	f, q := Passes(nil), Asked{Call: c, Caller: p.callerOf(c)}
+	for i := 0; i < len(p.deciders) && f.Passes; i++ {
+		d := &p.deciders[i]
+		q.Matched, q.Rule = d.patterns.of(patterns), f.Rule
+		f = f.then(d.decide(&q))
 	}
-	return true, cmp.Or(own.Rule, guard.Rule), own
+	return f
 }
 
 // callerOf returns who calls on a route.

@@ -9,25 +9,6 @@ import (
 	"github.com/restwarden/restwarden/policies/index"
 )
 
-// Narrow returns W25 for the routes of a site: rules that take away or name callers, and whose
-// :name or * stands for one segment where the site's own route takes a slash. Such a rule misses
-// calls that the route runs. A nil index has no routes.
-func (c *Chain) Narrow(x *index.Index) (odd []Odd) {
-	routes := x.Routes()
-	for i := range c.links {
-		p, ok := c.links[i].policy.(*Access)
-		if !ok {
-			continue
-		}
-		for j := range p.Rules {
-			if r := &p.Rules[j]; !r.builtIn && r.From == "" && r.Allow != "anyone" {
-				odd = append(odd, p.narrow(r, x, routes)...)
-			}
-		}
-	}
-	return odd
-}
-
 // narrow returns W25 for one rule, at most one for each of its routes. routes are those of x.
 func (p *Access) narrow(r *Rule, x *index.Index, routes []*index.Route) (odd []Odd) {
 	for _, own := range r.target.routes {

@@ -21,7 +21,7 @@ func (p *Access) oddPlugins(site *Installed, platform call.Platform) (odd []Odd)
 	}
 	for i := range p.Plugins {
 		l := &p.Plugins[i]
-		if plugin, err := plugins.ByName(l.Plugin); err != nil || site != nil && site.lacksPlugin(plugin, platform) {
+		if plugin, err := plugins.ByName(l.Plugin); err != nil || site != nil && lacksPlugin(site, plugin, platform) {
 			continue
 		}
 		if text := l.nothing(); text != "" {
@@ -43,7 +43,7 @@ func (p *Access) opensRisk(i int, site *Installed) (o Odd, is bool) {
 			open = append(open, c.risk)
 		}
 	}
-	if open = site.risks(open); len(open) == 0 {
+	if open = risksOn(site, open); len(open) == 0 {
 		return Odd{}, false
 	}
 	text := fmt.Sprintf("%s %s of %s (%s)", open[0].method, open[0].row.Route, open[0].plugin.Slug, reason(open[0].row))

@@ -25,8 +25,8 @@ func (g *regions) useless(i int) (u use, err error) {
 	u.useless = true
 	for j := range routes {
 		err := g.Walk(cover.KeysOf(routes[j]), dead, func(p *cover.Place) bool {
-			rules, key := g.matching(p.State.Matches()), p.Key()
-			for m, method := range methodsApart {
+			rules, key := g.matching(MatchedOf(p.State.Matches())), p.Key()
+			for m, method := range MethodsApart {
 				if first, next := g.deciding(rules, m); first == i && u.useless {
 					u.useless = g.same(callOf(method, key), i, next)
 					u.replaced(next)
@@ -56,7 +56,7 @@ func (g *regions) deciding(rules []int, method int) (first, next int) {
 	first, next = -1, -1
 	for _, rule := range rules {
 		switch {
-		case !g.methods[rule].has(method):
+		case !g.methods[rule].Has(method):
 		case first >= 0:
 			return first, rule
 		default:

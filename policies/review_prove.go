@@ -46,7 +46,7 @@ type Counterexample struct {
 // maxCounter bounds the counter-examples of a claim.
 const maxCounter = 10
 
-// Prove decides a claim over all methods and routes, by reasoning about the rules. It covers
+// Prove decides a claim over all methods and routes, by asking each Decider of the chain. It covers
 // login_only, the rules of access, the built-in ones, and the ids of abilities, as the
 // configured modes enforce them, without what a switch has changed. It does not cover what
 // depends on time, on records, on carts, on parameters or on bodies, nor what the platform
@@ -55,7 +55,7 @@ const maxCounter = 10
 // platform that says who is calling, and not of a browser's preflight, which carries nothing.
 //
 // The error says that the claim cannot be read, or wraps cover.ErrTooMany.
-func (c *Chain) Prove(q Claim) (Proof, error) {
+func Prove(c *Chain, q Claim) (Proof, error) {
 	target, err := NewTarget(q.Methods, q.Routes)
 	if err != nil {
 		return Proof{}, err

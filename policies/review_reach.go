@@ -32,15 +32,15 @@ func (r *Reached) All() bool { return !r.Unknown && r.Refused == "" }
 func (r *Reached) None() bool { return !r.Unknown && r.Passes == "" }
 
 // Reacher tells who reaches what, by the same reasoning, and within the same limits, as
-// Chain.Prove. It is for one goroutine.
+// Prove. It is for one goroutine.
 type Reacher struct {
 	prover *prover
 	part   bool // some routes do not count
 }
 
-// Reacher returns the Reacher of the chain. Where there are patterns, written as in a rule,
+// NewReacher returns the Reacher of a chain. Where there are patterns, written as in a rule,
 // only the routes within them count.
-func (c *Chain) Reacher(within ...string) (*Reacher, error) {
+func NewReacher(c *Chain, within ...string) (*Reacher, error) {
 	part := len(within) > 0
 	if !part {
 		within = []string{"/**"}
@@ -84,7 +84,7 @@ func (r *Reacher) Of(route *index.Route, methods []string, callers []caller.Call
 // kind. The error is cover.ErrTooMany.
 func (r *Reacher) Refused(route *index.Route, method string, by caller.Caller) (refused []string, err error) {
 	_, err = r.walk(route, func(place *cover.Place) {
-		if f := r.judge(place, method, &by); !f.passes {
+		if f := r.judge(place, method, &by); !f.Passes {
 			refused = append(refused, place.Route())
 		}
 	})
@@ -103,18 +103,18 @@ func (r *Reacher) Parts(route *index.Route, method string, by caller.Caller) (pa
 	_, err = r.walk(route, func(place *cover.Place) {
 		for _, method := range methods {
 			part := func(sign string, by *Rule) {
-				decides := ""
+				decides := byDefault
 				if by != nil {
 					decides = by.String()
 				}
 				parts = append(parts, strings.Join([]string{sign, method, place.Route(), decides}, " "))
 			}
 			f := r.judge(place, method, &by)
-			if f.passes {
-				part("+", f.passedBy)
+			if f.Passes {
+				part("+", f.PassedBy)
 			}
-			if f.refused {
-				part("-", f.refusedBy)
+			if f.Refused {
+				part("-", f.RefusedBy)
 			}
 		}
 	})
@@ -122,13 +122,16 @@ func (r *Reacher) Parts(route *index.Route, method string, by caller.Caller) (pa
 	return parts, err
 }
 
+// byDefault stands in a line of Parts for the rule, where none decides.
+const byDefault = "allow anyone /**"
+
 // walk visits a place of each kind that counts.
 func (r *Reacher) walk(route *index.Route, visit func(*cover.Place)) (opaque bool, err error) {
 	var skip func(*cover.State) bool
 	if r.part {
 		skip = func(s *cover.State) bool { return !s.Marked() }
 	}
-	space, opaque := spaceOf(r.prover.site.dots.plain(route))
+	space, opaque := spaceOf(plain(r.prover.site.Dots(), route))
 	seen := map[*cover.State]bool{}
 	return opaque, r.prover.Walk(space, skip, func(place *cover.Place) bool {
 		if !seen[place.State] && (!r.part || place.State.Within()) {
@@ -154,7 +157,7 @@ func spaceOf(route *index.Route) (space cover.Space, opaque bool) {
 }
 
 // judge judges the calls of a kind, for which a place stands.
-func (r *Reacher) judge(place *cover.Place, method string, by *caller.Caller) fate {
+func (r *Reacher) judge(place *cover.Place, method string, by *caller.Caller) Fate {
 	r.prover.claim.Caller = *by
 	return r.prover.fate(callOf(method, place.Key()), place.State.Matches())
 }
@@ -162,13 +165,10 @@ func (r *Reacher) judge(place *cover.Place, method string, by *caller.Caller) fa
 // visit adds what is reached at a place.
 func (r *Reacher) visit(place *cover.Place, method string, by *caller.Caller, reach *Reached) {
 	f := r.judge(place, method, by)
-	if f.passes && reach.Passes == "" {
-		reach.Passes = place.Route()
-		if f.passedBy != &defaultAnyone {
-			reach.PassedBy = f.passedBy
-		}
+	if f.Passes && reach.Passes == "" {
+		reach.Passes, reach.PassedBy = place.Route(), f.PassedBy
 	}
-	if f.refused {
-		reach.Refused, reach.RefusedBy = cmp.Or(reach.Refused, place.Route()), cmp.Or(reach.RefusedBy, f.refusedBy)
+	if f.Refused {
+		reach.Refused, reach.RefusedBy = cmp.Or(reach.Refused, place.Route()), cmp.Or(reach.RefusedBy, f.RefusedBy)
 	}
 }

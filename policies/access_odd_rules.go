@@ -9,11 +9,11 @@ import (
 	"github.com/restwarden/restwarden/policies/cover"
 )
 
-// odd returns W04 and W05: rules that decide nothing, or nothing else than the rules behind
+// oddRules returns W04 and W05: rules that decide nothing, or nothing else than the rules behind
 // them. It says nothing of a rule that has too many cases to decide. A plugin of a line is
 // odd if all of its rules are: a site need not have every route that a plugin may have.
-func (p *Access) odd() (odd []Odd) {
-	g := divide(p, "")
+func (p *Access) oddRules() (odd []Odd) {
+	g := p.regions()
 	for i := 0; i < len(p.Rules); {
 		end := p.sameLine(i)
 		var found []Odd
@@ -28,6 +28,17 @@ func (p *Access) odd() (odd []Odd) {
 		i = end
 	}
 	return odd
+}
+
+// regions divides all keys into regions, as the rules of one policy alone tell them apart.
+type regions struct {
+	*cover.Automaton
+	ruleNumbers
+}
+
+func (p *Access) regions() *regions {
+	a := cover.New("")
+	return &regions{a, p.number(a.Add)}
 }
 
 // sameLine returns the end of the rules that a line has for one plugin, of which rule i is
@@ -99,8 +110,8 @@ func (g *regions) hiding(i int) (by []int, left *call.Call, err error) {
 	used := map[int]bool{}
 	skip := func(s *cover.State) bool { return g.leaves(i, s.Settled(), used) == 0 }
 	visit := func(p *cover.Place) bool {
-		for m, method := range methodsApart {
-			if left == nil && g.leaves(i, p.State.Matches(), used).has(m) {
+		for m, method := range MethodsApart {
+			if left == nil && g.leaves(i, p.State.Matches(), used).Has(m) {
 				left = callOf(method, p.Key())
 			}
 		}
@@ -121,10 +132,10 @@ func (g *regions) hiding(i int) (by []int, left *call.Call, err error) {
 
 // leaves returns the methods of rule i that the rules before it leave, where these patterns
 // match. If they leave none, it adds them to used.
-func (g *regions) leaves(i int, patterns []int, used map[int]bool) methodSet {
+func (g *regions) leaves(i int, patterns []int, used map[int]bool) MethodSet {
 	left := g.methods[i]
 	var takers []int
-	for _, rule := range g.matching(patterns) {
+	for _, rule := range g.matching(MatchedOf(patterns)) {
 		if rule >= i || left == 0 {
 			break
 		}

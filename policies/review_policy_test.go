@@ -1,0 +1,152 @@
+package policies
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/index"
+)
+
+// memberWrites is a policy that nobody but this file knows: it lets only users write to its routes.
+type memberWrites struct {
+	routes []string
+	target Target
+}
+
+func (p *memberWrites) Provision(*Site, Settings) (err error) {
+	p.target, err = NewTarget([]string{"POST"}, p.routes)
+	return err
+}
+
+// line is the one line of the configuration.
+func (p *memberWrites) line() *Rule { return RuleNamed("members only", "Caddyfile:3") }
+
+// refuses is what the policy decides, for requests and for proofs.
+func (p *memberWrites) refuses(c *call.Call, who caller.Caller) bool {
+	return p.target.Matches(c) && who.Kind == caller.Anonymous
+}
+
+func (p *memberWrites) Check(ctx context.Context, r *Request) (Verdict, error) {
+	who, _, err := r.Who(ctx)
+	if err != nil || !p.refuses(r.Call, who) {
+		return Verdict{}, err
+	}
+	return forbidden(), nil
+}
+
+func (p *memberWrites) EachRoute(do func(RouteLine)) {
+	do(RouteLine{At: p.line().At, Text: p.line().String(), Routes: p.target.Routes(), Own: true})
+	do(RouteLine{Text: "a default", Routes: []call.Pattern{call.MustPattern("/nowhere/**")}})
+}
+
+func (p *memberWrites) Decider(at *Patterns, _ []call.Pattern) Decide {
+	for i, route := range p.target.Routes() {
+		at.Add(route, i)
+	}
+	return func(q *Asked) Fate {
+		if p.refuses(q.Call, q.Caller) {
+			return Refuses(p.line())
+		}
+		return Passes(nil)
+	}
+}
+
+// withMembers is a chain whose catalogue has one policy more, on one side of all others.
+func withMembers(t *testing.T, first bool, settings Settings, routes ...string) *Chain {
+	t.Helper()
+	p := &memberWrites{routes: routes}
+	e := Entry{Name: "members", Words: []string{"members"}, New: func() Policy { return p }, Codes: []Code{CodeForbidden}}
+	catalog := append(slices.Clone(Catalog), e)
+	if first {
+		catalog = append([]Entry{e}, Catalog...)
+	}
+	configured := configured("abilities", &Abilities{Rules: []AbilityRule{{Pattern: "shop/*", Deny: true}}})
+	configured["members"] = &Configured{Entry: e, Policy: p, Settings: settings}
+	c, err := NewChainOf(catalog, Closed, newSite(t), "", configured)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestReview_NewPolicy: a policy that states what it can do gets the findings of its routes and a
+// word in proofs, wherever it stands in the chain.
+func TestReview_NewPolicy(t *testing.T) {
+	for _, first := range []bool{false, true} {
+		c := withMembers(t, first, Settings{}, "/acme/v1/**", "/acme/v2", "/xmlrpc.php")
+		if got := codes(OddIn(c)); got != "W06:3" {
+			t.Errorf("of an unknown site: %s", got)
+		}
+		odd := OddOn(c, installedAs(t, smallSite))
+		if got := codes(odd); got != "W06:3 W15:3" || !strings.Contains(odd[1].Text, "members only names /acme/v2 and /xmlrpc.php, ") {
+			t.Errorf("of a site: %s, %+v", got, odd)
+		}
+		always := Claim{Methods: []string{"POST"}, Routes: []string{"/acme/v2"}}
+		proof, err := Prove(c, always)
+		want := Counterexample{Method: "POST", Route: "/acme/v2", Rule: "members only", At: "Caddyfile:3"}
+		if err != nil || proof.Holds || !slices.Equal(proof.Counter, []Counterexample{want}) {
+			t.Errorf("%+v, %v", proof, err)
+		}
+		never := Claim{Never: true, Methods: []string{"POST"}, Routes: []string{"/acme/v1/**"}}
+		if proof, err := Prove(c, never); err != nil || !proof.Holds {
+			t.Errorf("%+v, %v", proof, err)
+		}
+		always.Caller = caller.Caller{Kind: caller.User}
+		if proof, err := Prove(c, always); err != nil || !proof.Holds {
+			t.Errorf("%+v, %v", proof, err)
+		}
+		never.Routes = []string{runPrefix + "shop/a/run"} // that of another policy stays
+		if proof, err := Prove(c, never); err != nil || !proof.Holds {
+			t.Errorf("%+v, %v", proof, err)
+		}
+		r, err := NewReacher(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := r.Of(index.New([]string{"/acme/v2"}, nil).Routes()[0], []string{"GET", "POST"}, []caller.Caller{{}})
+		if err != nil || !found[0][0].All() || !found[1][0].None() || found[1][0].RefusedBy.String() != "members only" {
+			t.Errorf("%+v, %v", found, err)
+		}
+	}
+}
+
+// TestReview_NewPolicySettings: a proof takes the mode and on_error of every policy that decides.
+func TestReview_NewPolicySettings(t *testing.T) {
+	never := Claim{Never: true, Methods: []string{"POST"}, Routes: []string{"/acme/v1/**"}}
+	if proof, err := Prove(withMembers(t, false, Settings{Mode: Observe}, "/acme/**"), never); err != nil || len(proof.Counter) != 1 {
+		t.Errorf("it observes: %+v, %v", proof, err)
+	}
+	proof, err := Prove(withMembers(t, false, Settings{OnError: PassOnError}, "/acme/**"), never)
+	if err != nil || proof.Holds || len(proof.Counter) > 0 || len(proof.Unproved) != 1 || !strings.HasPrefix(proof.Unproved[0], "members has on_error pass") {
+		t.Errorf("it may pass: %+v, %v", proof, err)
+	}
+}
+
+// TestFate: what two policies say together of one region.
+func TestFate(t *testing.T) {
+	a, b := RuleNamed("a", ""), RuleNamed("b", "")
+	perhaps := func(by *Rule) Fate {
+		f := Fate{Passes: true, Why: by.String()}
+		f.Add(false, by)
+		return f
+	}
+	message := perhaps(a)
+	message.ByMessage = true
+	for name, test := range map[string]struct{ first, then, want Fate }{
+		"both pass":            {Passes(a), Passes(b), Passes(a)},
+		"the default, a line":  {Passes(nil), Passes(b), Passes(b)},
+		"one refuses":          {Passes(a), Refuses(b), Fate{Refused: true, PassedBy: a, RefusedBy: b, SureRefused: true}},
+		"one may refuse":       {Passes(a), perhaps(b), Fate{Passes: true, Refused: true, PassedBy: a, RefusedBy: b, Why: "b"}},
+		"both may refuse":      {perhaps(a), perhaps(b), Fate{Passes: true, Refused: true, RefusedBy: a, Why: "a"}},
+		"a message, and a no":  {message, Refuses(b), Fate{Refused: true, RefusedBy: a, SureRefused: true, Why: "a"}},
+		"a message, and a yes": {message, Passes(b), Fate{Passes: true, Refused: true, ByMessage: true, PassedBy: b, RefusedBy: a, Why: "a"}},
+	} {
+		if got := test.first.then(test.then); got != test.want {
+			t.Errorf("%s: %+v, want %+v", name, got, test.want)
+		}
+	}
+}
