@@ -34,7 +34,7 @@ func (p *Abilities) forbid(rule AbilityRule, s *subject) Verdict {
 	v.Message += noUse
 	v.Rule = ruleNone
 	if rule.Pattern != "" {
-		v.Rule, v.Pos = rule.String(), rule.At
+		v.Rule, v.Pos, v.Origin = rule.String(), rule.At, rule.Origin()
 	}
 	return v
 }

@@ -34,7 +34,7 @@ func (p *Access) oddPlugins(site *Installed, platform call.Platform) (odd []Odd)
 // opensRisk returns W16 for rule i. With a site, it is about what the site has.
 func (p *Access) opensRisk(i int, site *Installed) (o Odd, is bool) {
 	rule := &p.Rules[i]
-	if rule.who != whoAnyone || rule.From != "" {
+	if rule.who != whoAnyone || rule.Origin() == OriginPlugin {
 		return Odd{}, false
 	}
 	var open []risk

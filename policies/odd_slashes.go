@@ -20,7 +20,7 @@ func (c *Chain) Narrow(x *index.Index) (odd []Odd) {
 			continue
 		}
 		for j := range p.Rules {
-			if r := &p.Rules[j]; !r.builtIn && r.From == "" && r.Allow != "anyone" {
+			if r := &p.Rules[j]; r.Origin() == OriginOwn && r.Allow != "anyone" {
 				odd = append(odd, p.narrow(r, x, routes)...)
 			}
 		}
@@ -99,7 +99,7 @@ func (p *Access) reaches(r *Rule, route string) bool {
 	key := call.Key(route)
 	for i := range p.Rules {
 		other := &p.Rules[i]
-		if other.builtIn || other.From != "" || len(other.Methods) > 0 && !slices.Equal(other.Methods, r.Methods) {
+		if other.Origin() != OriginOwn || len(other.Methods) > 0 && !slices.Equal(other.Methods, r.Methods) {
 			continue
 		}
 		same := other.Deny == r.Deny && other.Allow == r.Allow

@@ -18,7 +18,8 @@ func Remedy(r *Request, c *call.Call, v Verdict, pattern string) string {
 	if known && by.Kind != caller.Anonymous {
 		who = "users"
 	}
-	if !v.own || who == "anyone" && r.SentShopKey() {
+	byLine := v.Origin == OriginOwn || v.Origin == OriginDefault
+	if !byLine || who == "anyone" && r.SentShopKey() {
 		return ""
 	}
 	method := c.Method

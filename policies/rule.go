@@ -37,7 +37,7 @@ type Rule struct {
 	names      []string // of roles, of signatures, or the capability
 	target     Target
 	signatures []*Signature
-	builtIn    bool
+	origin     Origin // "" where From tells, see Rule.Origin
 	guards     bool   // it only takes away, see Guard
 	text       string // the rule's name in the log, if the Caddyfile has no such line
 }
@@ -156,7 +156,7 @@ func (r *Rule) compileWho() error {
 	return nil
 }
 
-const builtIn = "built-in:"
+const builtIn = string(OriginBuiltIn) + ":"
 
 // String is the rule's name in the log and in explain: the line of the Caddyfile, or the
 // plugin that it comes from, "plugin x" for a line `allow plugin x` and "deny plugin x" for
@@ -187,7 +187,7 @@ func (r *Rule) Line() string {
 	if r.As404 {
 		words = append(words, "as 404")
 	}
-	if r.builtIn { // it only takes away, and must not read as if it allowed
+	if r.origin == OriginBuiltIn { // it only takes away, and must not read as if it allowed
 		words[0] = builtIn + " only " + r.Allow
 		if r.Deny {
 			words[0] = builtIn + " nobody"

@@ -36,7 +36,7 @@ func (e explanation) change(b *strings.Builder) {
 	} else if c.Before != "" && d != nil && d.Imported != "" || c.Before == "" && e.Imported != "" {
 		b.WriteString("  It stands in a snippet: it counts for every site that imports the snippet.\n")
 	}
-	if d := e.Decision; d != nil && strings.HasPrefix(d.Rule, "built-in:") {
+	if d := e.Decision; d != nil && d.Origin == policies.OriginBuiltIn {
 		b.WriteString("  The built-in rule that it replaces closes what is known to leak.\n")
 	} else if d != nil && narrows(d.Rule, c.Line) {
 		fmt.Fprintf(b, "  It decides for everybody: whom %q admits must stand in it as well.\n", d.Rule)

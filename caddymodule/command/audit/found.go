@@ -176,7 +176,7 @@ func (f *found) needed(i int) bool {
 // signed tells whether calls of row i pass if the provider signs them. at is what callers
 // reach who do not.
 func (f *found) signed(i int, at *policies.Reached) bool {
-	return f.Needed[i].Signature != nil && at.None() && at.RefusedBy != nil && strings.HasPrefix(at.RefusedBy.Allow, "signed ")
+	return f.Needed[i].Signature != nil && at.None() && at.RefusedBy != nil && at.RefusedBy.Signed()
 }
 
 func (f *found) lines() []string {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/restwarden/restwarden/caddymodule/command/records"
+	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/index"
 )
 
@@ -48,7 +49,7 @@ func keyOf(rec *records.Record) subject {
 }
 
 func kindOf(rec *records.Record, method string) kind {
-	line := method + " " + rec.Route
+	line, from := method+" "+rec.Route, rec.RuleOrigin()
 	switch {
 	case rec.Code == "platform":
 		return refused
@@ -56,9 +57,9 @@ func kindOf(rec *records.Record, method string) kind {
 		return unread
 	case rec.Policy != "access":
 		return elsewhere
-	case strings.HasPrefix(rec.Rule, "built-in:"):
+	case from == policies.OriginBuiltIn:
 		return guarded
-	case strings.HasPrefix(rec.Rule, "plugin "), strings.HasPrefix(rec.Rule, "deny plugin "):
+	case from == policies.OriginPlugin:
 		return denied
 	case rec.Route == index.Unknown:
 		return unknown
@@ -68,7 +69,7 @@ func kindOf(rec *records.Record, method string) kind {
 		return noLine
 	case (rec.Caller == "user" || rec.Caller == "key") && !strings.HasPrefix(rec.Rule, "deny ") && rec.Remedy == "allow users "+line:
 		return loggedIn
-	case rec.Rule != "login_only":
+	case from != policies.OriginDefault:
 		return owned
 	case rec.Caller != "anonymous" || rec.Code != "rest_not_logged_in":
 		return noLine
