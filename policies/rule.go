@@ -10,6 +10,7 @@ import (
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/nearest"
+	"github.com/restwarden/restwarden/policies/plugins"
 )
 
 // Rule is one line `allow <who> [<methods>] <route>...` or
@@ -167,7 +168,7 @@ func (r *Rule) String() string {
 		return r.text
 	case r.From != "":
 		if r.guards {
-			return "deny plugin " + r.From
+			return plugins.DenyText(r.From)
 		}
 		return "plugin " + r.From
 	}

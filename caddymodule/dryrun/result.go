@@ -47,6 +47,8 @@ type Result struct {
 	// Missing says what nobody gave and the answer depends on.
 	Missing []string `json:"missing,omitempty"`
 	Change  *Change  `json:"change,omitempty"`
+
+	seeker policies.Seeker // who was calling, as the gateway found out
 }
 
 // Missed says why the gateway is not on a request's way.
@@ -154,4 +156,6 @@ type Change struct {
 	Line   string `json:"line"`             // "allow anyone POST /contact-form-7/v1/contact-forms/:id/feedback"
 	Before string `json:"before,omitempty"` // the place that it must stand before; "" for anywhere in the directive
 	Answer Answer `json:"answer"`           // with the line
+	// Risk is why the catalogue calls the route risky that the line opens.
+	Risk string `json:"risk,omitempty"`
 }

@@ -235,6 +235,7 @@ func (r *run) decide(req *policies.Request, d policies.Decision) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.decision, r.decided = d, true
+	r.result.seeker = policies.SeekerOf(req)
 	if who, known := req.Known(); known {
 		r.result.Caller = who.Kind.String()
 	}

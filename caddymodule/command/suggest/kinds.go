@@ -6,6 +6,7 @@ import (
 
 	"github.com/restwarden/restwarden/caddymodule/command/records"
 	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/index"
 )
 
@@ -49,7 +50,7 @@ func keyOf(rec *records.Record) subject {
 }
 
 func kindOf(rec *records.Record, method string) kind {
-	line, from := method+" "+rec.Route, rec.RuleOrigin()
+	from := rec.RuleOrigin()
 	switch {
 	case rec.Code == "platform":
 		return refused
@@ -67,13 +68,13 @@ func kindOf(rec *records.Record, method string) kind {
 		return unindexed
 	case len(rec.Route) > maxText || !slices.Contains(methods, method):
 		return noLine
-	case (rec.Caller == "user" || rec.Caller == "key") && !strings.HasPrefix(rec.Rule, "deny ") && rec.Remedy == "allow users "+line:
+	case (rec.Caller == "user" || rec.Caller == "key") && !strings.HasPrefix(rec.Rule, "deny ") && rec.Remedy == policies.RouteLine(policies.Seeker{Kind: caller.User}, method, rec.Route):
 		return loggedIn
 	case from != policies.OriginDefault:
 		return owned
 	case rec.Caller != "anonymous" || rec.Code != "rest_not_logged_in":
 		return noLine
-	case rec.Remedy == "allow anyone "+line:
+	case rec.Remedy == policies.RouteLine(policies.Seeker{}, method, rec.Route):
 		return anonymous
 	case strings.ContainsAny(rec.Route, "[(|"):
 		return formed
