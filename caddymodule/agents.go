@@ -9,6 +9,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
+	"github.com/restwarden/restwarden/caddymodule/record"
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/mcp"
@@ -124,7 +125,7 @@ func (a *audited) log() {
 
 // MarshalLogObject implements zapcore.ObjectMarshaler.
 func (rec *agentRecord) MarshalLogObject(to zapcore.ObjectEncoder) error {
-	to.AddInt("v", recordVersion)
+	to.AddInt("v", record.Version)
 	for _, f := range [...]struct{ name, value string }{
 		{"request_id", rec.requestID},
 		{"site", rec.site},

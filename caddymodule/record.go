@@ -1,9 +1,11 @@
 package caddymodule
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -14,14 +16,11 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
+	"github.com/restwarden/restwarden/caddymodule/record"
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/index"
 )
-
-// recordVersion is the version of the record's fields, "v". A field may be added without
-// a new version.
-const recordVersion = 1
 
 // maxIDs and maxRoles bound the ids and the roles in a record.
 const (
@@ -29,88 +28,45 @@ const (
 	maxRoles = 16
 )
 
-// Record says what was refused, or would have been, and why. It is one line of the log,
-// and an object of the admin API. No field holds a word of the client's but the address,
-// the ids of a batch, and the host where it is one of the site's.
+// Record is a record as the gateway writes it: one line of the log, and an object of the admin
+// API.
 type Record struct {
-	Version int `json:"v"`
 	// Time is when the decision was recorded. A line of the log has a time of its own.
-	Time      time.Time `json:"time,omitzero"`
-	RequestID string    `json:"request_id"` // Caddy's {http.request.uuid}
-	Site      string    `json:"site"`
-	Host      string    `json:"host"` // the request's, or "other" if it is none of the site's
-	Base      string    `json:"base"`
-	Policy    string    `json:"policy"`
-	Code      string    `json:"code"`
-	Outcome   string    `json:"outcome"`
-	Rule      string    `json:"rule"`
-	At        string    `json:"at"`
-	Imported  string    `json:"imported,omitempty"` // where the snippet with the rule was imported
-	From      string    `json:"from"`               // "page", "other" or "none", see calledFrom
-	Why       string    `json:"why"`                // one sentence for support staff
-	Scheme    string    `json:"scheme"`             // "https" or "http", as the connection came
-	Method    string    `json:"method"`             // the effective one
-	Form      string    `json:"form"`               // "pretty", "query", "body" or "alias"; "" without a reading
-	Parts     int       `json:"parts,omitempty"`    // of a batch
-	Route     string    `json:"route"`              // see routeOf
-	Remedy    string    `json:"remedy,omitempty"`   // see policies.Remedy
-	ClientIP  string    `json:"client_ip"`
-	Caller    string    `json:"caller"`
-	UserID    uint64    `json:"user_id,omitempty"`
-	Roles     []string  `json:"roles,omitempty"` // of the user, as the site has told, at most maxRoles
-	Error     string    `json:"error,omitempty"` // why a policy could not decide
-	IDs       []uint64  `json:"ids,omitempty"`   // of the refused parts of a batch, at most maxIDs
+	Time time.Time `json:"time,omitzero"`
+	record.Record
 }
 
 // MarshalLogObject implements zapcore.ObjectMarshaler.
-func (rec *Record) MarshalLogObject(to zapcore.ObjectEncoder) error {
-	to.AddInt("v", rec.Version)
-	for _, f := range [...]struct{ name, value string }{
-		{"request_id", rec.RequestID},
-		{"site", rec.Site},
-		{"host", rec.Host},
-		{"base", rec.Base},
-		{"policy", rec.Policy},
-		{"code", rec.Code},
-		{"outcome", rec.Outcome},
-		{"rule", rec.Rule},
-		{"at", rec.At},
-		{"from", rec.From},
-		{"why", rec.Why},
-		{"scheme", rec.Scheme},
-		{"method", rec.Method},
-		{"form", rec.Form},
-		{"route", rec.Route},
-		{"client_ip", rec.ClientIP},
-		{"caller", rec.Caller},
-	} {
-		to.AddString(f.name, f.value)
-	}
-	for _, f := range [...]struct{ name, value string }{
-		{"imported", rec.Imported}, {"remedy", rec.Remedy}, {"error", rec.Error},
-	} {
-		if f.value != "" {
-			to.AddString(f.name, f.value)
+func (rec *Record) MarshalLogObject(to zapcore.ObjectEncoder) (err error) {
+	rec.Walk(func(name string, value reflect.Value) {
+		switch value.Kind() {
+		case reflect.String:
+			to.AddString(name, value.String())
+		case reflect.Int:
+			to.AddInt64(name, value.Int())
+		case reflect.Uint64:
+			to.AddUint64(name, value.Uint())
+		case reflect.Slice:
+			err = errors.Join(err, to.AddArray(name, list(value)))
+		default: // a field of another kind needs a case
+			err = errors.Join(err, fmt.Errorf("record: %s: %s", name, value.Kind()))
 		}
-	}
-	if rec.Parts > 0 {
-		to.AddInt("parts", rec.Parts)
-	}
-	if rec.UserID > 0 {
-		to.AddUint64("user_id", rec.UserID)
-	}
-	if len(rec.Roles) > 0 {
-		zap.Strings("roles", rec.Roles).AddTo(to)
-	}
-	if len(rec.IDs) > 0 {
-		return to.AddArray("ids", zapcore.ArrayMarshalerFunc(func(list zapcore.ArrayEncoder) error {
-			for _, id := range rec.IDs {
-				list.AppendUint64(id)
+	})
+	return err
+}
+
+// list writes a list of texts or numbers.
+func list(values reflect.Value) zapcore.ArrayMarshalerFunc {
+	return func(to zapcore.ArrayEncoder) error {
+		for _, value := range values.Seq2() {
+			if value.Kind() == reflect.String {
+				to.AppendString(value.String())
+			} else {
+				to.AppendUint64(value.Uint())
 			}
-			return nil
-		}))
+		}
+		return nil
 	}
-	return nil
 }
 
 // named adds the id of a part of a batch.
@@ -129,12 +85,12 @@ func (rec *Record) alike(other *Record) bool {
 
 // record returns the record of a decision on r.
 func (s *site) record(r *policies.Request, d policies.Decision) Record {
-	rec := Record{
-		Version: recordVersion, RequestID: requestID(r.HTTP), Site: s.Name, Host: s.hostFor(r.HTTP), Base: s.Base,
-		Policy: d.Policy, Code: codeOf(d), Outcome: string(d.Outcome), Rule: d.Verdict.Rule, At: d.Verdict.Pos, Imported: s.importedAt(d.Verdict.Pos),
+	rec := Record{Record: record.Record{
+		Version: record.Version, RequestID: requestID(r.HTTP), Site: s.Name, Host: s.hostFor(r.HTTP), Base: s.Base,
+		Policy: d.Policy, Code: codeOf(d), Outcome: string(d.Outcome), Rule: d.Verdict.Rule, At: d.Verdict.Pos, Origin: d.Verdict.Origin, Imported: s.importedAt(d.Verdict.Pos),
 		From: s.calledFrom(r.HTTP), Why: d.Why(), Scheme: schemeOf(r.HTTP), Method: methodOf(r.Call), Form: r.Call.FormName(), Parts: len(r.Call.Parts),
 		Route: s.routeOf(r.HTTP, r.Call), ClientIP: addressOf(r.Client), Caller: callerOf(r),
-	}
+	}}
 	if who, known := r.Known(); known {
 		rec.UserID, rec.Roles = who.ID, who.Roles[:min(len(who.Roles), maxRoles)]
 	}
@@ -168,9 +124,10 @@ func (s *site) records(r *policies.Request, d policies.Decision) []Record {
 	for _, part := range d.Verdict.Parts {
 		rec, judged := whole, d
 		judged.Verdict = part.Verdict
-		rec.Code, rec.Rule, rec.At, rec.Why = codeOf(judged), part.Verdict.Rule, part.Verdict.Pos, judged.Why()
+		rec.Code, rec.Why = codeOf(judged), judged.Why()
+		rec.Rule, rec.At, rec.Origin = part.Verdict.Rule, part.Verdict.Pos, part.Verdict.Origin
 		if rec.Rule == "" && part.Verdict.Answer == nil { // the policy is one rule
-			rec.Rule, rec.At = whole.Rule, whole.At
+			rec.Rule, rec.At, rec.Origin = whole.Rule, whole.At, whole.Origin
 		}
 		rec.Imported = s.importedAt(rec.At)
 		rec.Method, rec.Route = methodOf(part.Call), s.routeOf(r.HTTP, part.Call)

@@ -173,7 +173,7 @@ func (p *Abilities) confirm(ctx context.Context, r *Request, s *subject, how str
 	switch {
 	case isFull:
 		v := tooMany(Seconds(time.Until(full.Until).Seconds()))
-		v.Message, v.Rule, v.Pos = "Too many calls wait for a person. Please try again later.", rule.String(), rule.At
+		v.Message, v.Rule, v.Pos, v.Origin = "Too many calls wait for a person. Please try again later.", rule.String(), rule.At, OriginOwn
 		return v, nil
 	case err != nil:
 		return Verdict{}, fmt.Errorf("has a person confirmed the call: %w", err)
@@ -190,7 +190,7 @@ func (p *Abilities) confirm(ctx context.Context, r *Request, s *subject, how str
 // key that the platform accepts. Nobody else can ask for a confirmation.
 func (p *Abilities) confirmedFor(ctx context.Context, r *Request, rule *ConfirmRule) (by string, _ Verdict, _ error) {
 	refused := forbidden()
-	refused.Rule, refused.Pos = rule.String(), rule.At
+	refused.Rule, refused.Pos, refused.Origin = rule.String(), rule.At, OriginOwn
 	refused.Note = "A person confirms calls of users and of shop keys alone."
 	claim, err := r.Claim()
 	if err != nil || claim == caller.ClaimNothing {
@@ -214,7 +214,7 @@ func (p *Abilities) confirmedFor(ctx context.Context, r *Request, rule *ConfirmR
 
 // refuse is the refusal of a call that waits for a person.
 func (c *ConfirmRule) refuse(message string) Verdict {
-	return Verdict{Status: http.StatusForbidden, Code: CodeConfirm, Message: message, Rule: c.String(), Pos: c.At}
+	return Verdict{Status: http.StatusForbidden, Code: CodeConfirm, Message: message, Rule: c.String(), Pos: c.At, Origin: OriginOwn}
 }
 
 // wait refuses a call with what its caller needs to know of the confirmation, which lasts for

@@ -144,7 +144,7 @@ func innerRoot(key string) string {
 // tools run REST calls inside. m is the rule of access that matches.
 func (p *Abilities) isOpen(key string, m Match) bool {
 	root := innerRoot(key)
-	if root == "" || m.Rule != nil && !m.Rule.Deny && !m.Rule.builtIn && names(*m.Route, root) {
+	if root == "" || m.Rule != nil && !m.Rule.Deny && m.Rule.Origin() != OriginBuiltIn && names(*m.Route, root) {
 		return true
 	}
 	return slices.ContainsFunc(p.doors, func(door call.Pattern) bool { return names(door, root) && door.Match(key) })

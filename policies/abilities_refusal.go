@@ -33,6 +33,9 @@ func (p *Abilities) forbid(rule AbilityRule, s *subject) Verdict {
 	}
 	v.Message += noUse
 	v.Rule, v.Pos = rule.line()
+	if rule.Pattern != "" {
+		v.Origin = rule.Origin()
+	}
 	return v
 }
 

@@ -70,7 +70,7 @@ func (p *Access) fromPlugin(o Option) error {
 // Provision checks the rules.
 func (p *Access) Provision(site *Site, settings Settings) error {
 	p.loginOnly = mustRule("users", nil, "/**")
-	p.loginOnly.text, p.loginOnly.At = "login_only", settings.At
+	p.loginOnly.text, p.loginOnly.At, p.loginOnly.origin = "login_only", settings.At, OriginDefault
 	if err := nearest.Check(orDefault(p.Recommended, "on"), "on", "off"); err != nil {
 		return fmt.Errorf("recommended: %w", err)
 	}
@@ -115,7 +115,7 @@ func (p *Access) Check(ctx context.Context, r *Request) (Verdict, error) {
 		}
 		verdict, err := p.apply(ctx, r, match.Rule)
 		if verdict.Refused() && verdict.Answer == nil { // else the platform refuses, not the rule
-			verdict.Rule, verdict.Pos, verdict.own = match.Rule.String(), match.Rule.At, match.Rule != guard.Rule
+			verdict.Rule, verdict.Pos, verdict.Origin = match.Rule.String(), match.Rule.At, match.Rule.Origin()
 		}
 		if err != nil || verdict.Refused() {
 			return verdict, err
@@ -166,7 +166,7 @@ func (p *Access) ownRule(r *Request) Match {
 
 // defaultAnyone is the default rule of a site without login_only; anyone is its match.
 var (
-	defaultAnyone = mustRule("anyone", nil, "/**")
+	defaultAnyone = Rule{Allow: "anyone", Routes: []string{"/**"}, origin: OriginDefault}.mustCompile()
 	anyone        = Match{&defaultAnyone, &defaultAnyone.target.routes[0]}
 )
 

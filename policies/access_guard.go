@@ -36,7 +36,7 @@ func builtInGuards(p call.Platform) []Guard {
 		{Rule: admit("users", "/batch/v1")},
 	}
 	for i := range guards {
-		guards[i].builtIn = true
+		guards[i].origin = OriginBuiltIn
 		if err := guards[i].compile(); err != nil {
 			panic(err)
 		}
@@ -104,7 +104,7 @@ func (g *Guard) match(c *call.Call, own Match) (Match, Mismatch) {
 // literal route that g covers, or own is signed and g is signedOnly. What the catalogue
 // allows replaces no built-in rule.
 func (g *Guard) givesWay(guarded *call.Pattern, own *Rule, c *call.Call) bool {
-	if own.From != "" && g.builtIn {
+	if own.Origin() == OriginPlugin && g.origin == OriginBuiltIn {
 		return false
 	}
 	if g.signedOnly && own.who == whoSigned {

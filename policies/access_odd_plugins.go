@@ -34,7 +34,7 @@ func (p *Access) oddPlugins(site *Installed, platform call.Platform) (odd []Odd)
 // opensRisk returns W16 for rule i. With a site, it is about what the site has.
 func (p *Access) opensRisk(i int, site *Installed) (o Odd, is bool) {
 	rule := &p.Rules[i]
-	if rule.who != whoAnyone || rule.From != "" {
+	if rule.who != whoAnyone || rule.Origin() == OriginPlugin {
 		return Odd{}, false
 	}
 	var open []risk
@@ -66,9 +66,9 @@ func instead(open []risk) string {
 	case len(needed) == 0:
 		return "remove the line, since the catalogue knows no caller without a login who needs it"
 	case len(needed) > 3:
-		return "name the plugins of your site in place of it, as in allow plugin " + needed[0]
+		return "name the plugins of your site in place of it, as in " + plugins.AllowText(needed[0])
 	}
-	return "write allow plugin " + strings.Join(needed, " ") + " in place of it"
+	return "write " + plugins.AllowText(strings.Join(needed, " ")) + " in place of it"
 }
 
 // risk is a risky row of a plugin with a method that writes.

@@ -80,7 +80,7 @@ func (p *Access) reaches(r *Rule, route string) bool {
 	key := call.Key(route)
 	for i := range p.Rules {
 		other := &p.Rules[i]
-		if other.builtIn || other.From != "" || len(other.Methods) > 0 && !slices.Equal(other.Methods, r.Methods) {
+		if other.Origin() != OriginOwn || len(other.Methods) > 0 && !slices.Equal(other.Methods, r.Methods) {
 			continue
 		}
 		same := other.Deny == r.Deny && other.Allow == r.Allow

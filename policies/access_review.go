@@ -21,7 +21,7 @@ func (p *Access) Odd(about *About) []Odd {
 func (p *Access) Narrow(x *index.Index) (odd []Odd) {
 	routes := x.Routes()
 	for i := range p.Rules {
-		if r := &p.Rules[i]; !r.builtIn && r.From == "" && r.Allow != "anyone" {
+		if r := &p.Rules[i]; r.Origin() == OriginOwn && r.Allow != "anyone" {
 			odd = append(odd, p.narrow(r, x, routes)...)
 		}
 	}

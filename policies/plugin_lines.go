@@ -50,6 +50,12 @@ func ExpandPlugins(o Option, platform call.Platform) ([]Option, error) {
 	return all, nil
 }
 
+// ExpandLine is ExpandPlugins for a line without a block, such as "allow plugin x for apps".
+func ExpandLine(line string, platform call.Platform) ([]Option, error) {
+	words := strings.Fields(line)
+	return ExpandPlugins(Option{Name: words[0], Args: words[1:]}, platform)
+}
+
 // pluginLine is a line, taken apart.
 type pluginLine struct {
 	Option
@@ -157,18 +163,10 @@ func pluginLineOption(o Option) PluginLine {
 
 // String writes the line for its one plugin.
 func (l *PluginLine) String() string {
-	words := []string{"allow plugin", l.Plugin}
 	if l.Deny {
-		words[0] = "deny plugin"
+		return plugins.DenyText(l.Plugin)
 	}
-	if len(l.Groups) > 0 {
-		var groups []string
-		for _, g := range l.Groups {
-			groups = append(groups, string(g))
-		}
-		words = append(words, "for", strings.Join(groups, ","))
-	}
-	return strings.Join(words, " ")
+	return plugins.AllowText(l.Plugin, l.Groups...)
 }
 
 // validate checks what JSON may say.

@@ -228,7 +228,7 @@ func TestGuards_Refusal(t *testing.T) {
 	access := pluginAccess(t, "wordpress", "deny plugin wordpress")
 	r := request(t, newSite(t), nil, http.MethodGet, "/wp-json/wp/v2/media", "")
 	v, err := access.Check(context.Background(), r)
-	if err != nil || !v.Refused() || v.Rule != "deny plugin wordpress" || v.Pos != "Caddyfile:1" || v.own {
+	if err != nil || !v.Refused() || v.Rule != "deny plugin wordpress" || v.Pos != "Caddyfile:1" || v.Origin != OriginPlugin {
 		t.Errorf("%+v, %v", v, err)
 	}
 }

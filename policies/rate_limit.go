@@ -203,7 +203,7 @@ func (p *RateLimits) Rewrite(r *Request, answer *ask.Answer) error {
 func (l *RateLimit) refuse(taken store.Taken) Verdict {
 	v := tooMany(Seconds(taken.RetryAfter.Seconds()))
 	quota{l, taken}.header(v.Header)
-	v.Rule, v.Pos = l.name(), l.At
+	v.Rule, v.Pos, v.Origin = l.name(), l.At, l.Origin()
 	return v
 }
 

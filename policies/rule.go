@@ -10,6 +10,7 @@ import (
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/nearest"
+	"github.com/restwarden/restwarden/policies/plugins"
 )
 
 // Rule is one line `allow <who> [<methods>] <route>...` or
@@ -33,12 +34,12 @@ type Rule struct {
 	// At is where the rule stands, "Caddyfile:12".
 	At string `json:"at,omitempty"`
 
-	who     who
-	names   []string // of roles, of signatures, or the capability
-	target  Target
-	builtIn bool
-	guards  bool   // it only takes away, see Guard
-	text    string // the rule's name in the log, if the Caddyfile has no such line
+	who    who
+	names  []string // of roles, of signatures, or the capability
+	target Target
+	origin Origin // "" where From tells, see Rule.Origin
+	guards bool   // it only takes away, see Guard
+	text   string // the rule's name in the log, if the Caddyfile has no such line
 }
 
 type who uint8
@@ -155,7 +156,7 @@ func (r *Rule) compileWho() error {
 	return nil
 }
 
-const builtIn = "built-in:"
+const builtIn = string(OriginBuiltIn) + ":"
 
 // String is the rule's name in the log and in explain: the line of the Caddyfile, or the
 // plugin that it comes from, "plugin x" for a line `allow plugin x` and "deny plugin x" for
@@ -166,7 +167,7 @@ func (r *Rule) String() string {
 		return r.text
 	case r.From != "":
 		if r.guards {
-			return "deny plugin " + r.From
+			return plugins.DenyText(r.From)
 		}
 		return "plugin " + r.From
 	}
@@ -186,7 +187,7 @@ func (r *Rule) Line() string {
 	if r.As404 {
 		words = append(words, "as 404")
 	}
-	if r.builtIn { // it only takes away, and must not read as if it allowed
+	if r.origin == OriginBuiltIn { // it only takes away, and must not read as if it allowed
 		words[0] = builtIn + " only " + r.Allow
 		if r.Deny {
 			words[0] = builtIn + " nobody"

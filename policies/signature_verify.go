@@ -55,7 +55,7 @@ func asksToSign(m Match) *Rule {
 func refuseSignature(rule *Rule, note string) Verdict {
 	return Verdict{
 		Status: http.StatusUnauthorized, Code: CodeSignature, Message: "The signature is missing or not valid.",
-		Rule: rule.String(), Pos: rule.At, Note: note,
+		Rule: rule.String(), Pos: rule.At, Origin: rule.Origin(), Note: note,
 	}
 }
 

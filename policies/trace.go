@@ -29,10 +29,12 @@ type Trace struct {
 
 // Considered is a rule that a policy looked at for a call.
 type Considered struct {
-	Rule string   // as in the Caddyfile
-	Line string   // what the rule says, where Rule is only the plugin that it comes from
-	At   string   // where the rule stands, "Caddyfile:12"; "" for a built-in one
-	Why  Mismatch // why the rule did not match, "" if it did
+	Rule   string   // as in the Caddyfile
+	Origin Origin   // where it comes from
+	Allow  string   // whom a rule of access admits
+	Line   string   // what the rule says, where Rule is only the plugin that it comes from
+	At     string   // where the rule stands, "Caddyfile:12"; "" for a built-in one
+	Why    Mismatch // why the rule did not match, "" if it did
 }
 
 // Mismatch says why a rule does not match a call.
@@ -57,18 +59,20 @@ func (t *Trace) asked(r *Request, policy string, v Verdict, err error, early boo
 
 // considered reports to the trace of r that a policy considered a rule. It formats the
 // rule only if the trace wants considered rules.
-func (r *Request) considered(policy string, rule fmt.Stringer, at string, why Mismatch) {
+func (r *Request) considered(policy string, rule namedRule, at string, why Mismatch) {
 	if r.Trace != nil && r.Trace.Rule != nil {
-		r.Trace.Rule(r, policy, Considered{Rule: rule.String(), Line: lineOf(rule), At: at, Why: why})
+		c := Considered{Rule: rule.String(), Origin: rule.Origin(), At: at, Why: why}
+		if of, ok := rule.(*Rule); ok {
+			c.Allow, c.Line = of.Allow, of.lineOfPlugin()
+		}
+		r.Trace.Rule(r, policy, c)
 	}
 }
 
-// lineOf returns Considered.Line.
-func lineOf(rule fmt.Stringer) string {
-	if r, ok := rule.(*Rule); ok && r.From != "" {
-		return r.Line()
-	}
-	return ""
+// namedRule is a rule as a trace reports it.
+type namedRule interface {
+	fmt.Stringer
+	Origin() Origin
 }
 
 func (t *Trace) refused(r *Request, d Decision) {

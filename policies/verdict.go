@@ -17,6 +17,7 @@ type Verdict struct {
 	Code    Code           // machine-readable, in body, metrics, log and docs
 	Message string         // for people; never says whether a route or record exists
 	Rule    string         // the rule as in the Caddyfile, for the log; empty if the policy is one rule
+	Origin  Origin         // of the rule; "" where Rule is no rule
 	Pos     string         // where the rule stands, "Caddyfile:12"; empty for built-in ones
 	Data    map[string]any // more fields of the body's data object
 	Cart    *ask.Answer    // likewise, the field "cart": the body of this answer, as the platform wrote it
@@ -24,8 +25,6 @@ type Verdict struct {
 	Answer  *ask.Answer    // the platform's own answer, sent instead of the fields above
 	Note    string         // one more sentence for the log
 	Parts   []Part         // of a batch, the refused ones; empty if the batch itself is refused
-
-	own bool // a rule of the site's owner refuses; see Remedy
 }
 
 // Part is a refused part of a batch.

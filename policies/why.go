@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
-	"strings"
 
 	"github.com/restwarden/restwarden/policies/call"
 )
@@ -43,8 +42,8 @@ func (d Decision) why() string {
 	switch sentence := words[d.Verdict.Rule]; {
 	case sentence != "" && d.Verdict.Code != CodeInvalidParam: // there the rule is the parameter's name
 		return sentence
-	case d.Policy == "access" && strings.HasPrefix(d.Verdict.Rule, builtIn):
-		own = whys[builtIn]
+	case d.Policy == "access" && d.Verdict.Origin == OriginBuiltIn:
+		own = whys[string(OriginBuiltIn)]
 	}
 	login := ""
 	if d.Verdict.Status == http.StatusUnauthorized { // in words of the shop
@@ -80,7 +79,7 @@ var whys = map[string]map[Code]string{
 		CodeForbidden:   "A rule does not allow this call to this caller.",
 		CodeNoRoute:     "A rule hides this route.",
 	},
-	builtIn: {
+	string(OriginBuiltIn): {
 		CodeNotLoggedIn: "A built-in rule lets only those who are logged in make this call, and the caller sent no login that counts here.",
 		CodeForbidden:   "A built-in rule closes this call to this caller.",
 	},

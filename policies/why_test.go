@@ -75,3 +75,26 @@ func TestWhy_RefusedLogin(t *testing.T) {
 		}
 	}
 }
+
+// TestVerdict_Origin: a refusal says where its rule comes from, whatever the rule's text.
+func TestVerdict_Origin(t *testing.T) {
+	const form, users, search = "/wp-json/contact-form-7/v1/contact-forms/5/feedback", "/wp-json/wp/v2/users", "/wp-json/wp/v2/search"
+	for name, c := range map[string]struct {
+		lines          []string
+		method, target string
+		origin         Origin
+	}{
+		"the default":        {[]string{"login_only"}, "POST", form, OriginDefault},
+		"a rule":             {[]string{"deny POST /contact-form-7/v1/**"}, "POST", form, OriginOwn},
+		"a rule that allows": {[]string{"allow users /contact-form-7/v1/**"}, "POST", form, OriginOwn},
+		"a built-in rule":    {nil, "GET", users, OriginBuiltIn},
+		"a line deny plugin": {[]string{"deny plugin wordpress"}, "GET", search, OriginPlugin},
+	} {
+		access := pluginAccess(t, "wordpress", c.lines...)
+		r := request(t, newSite(t), nil, c.method, c.target, "")
+		v, err := access.Check(t.Context(), r)
+		if err != nil || !v.Refused() || v.Origin != c.origin {
+			t.Errorf("%s: %q by %q, %v", name, v.Origin, v.Rule, err)
+		}
+	}
+}

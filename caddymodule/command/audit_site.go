@@ -166,8 +166,7 @@ func (g *guardedSite) judged(at string, directive map[string]any) bool {
 func enforce(directive map[string]any, platform call.Platform, lines []string) error {
 	options := []policies.Option{}
 	for _, line := range lines {
-		words := strings.Fields(line)
-		expanded, err := policies.ExpandPlugins(policies.Option{Name: words[0], Args: words[1:]}, platform)
+		expanded, err := policies.ExpandLine(line, platform)
 		if err != nil {
 			return err
 		}

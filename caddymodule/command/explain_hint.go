@@ -2,11 +2,13 @@ package command
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
 	"github.com/restwarden/restwarden/caddymodule/layout"
 	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/plugins"
 )
 
 // change writes the line that changes the answer, where it must stand and whom it concerns.
@@ -31,12 +33,15 @@ func (e explanation) change(b *strings.Builder) {
 	}
 	fmt.Fprintf(b, "\n%s\n  %s\n", e.palette.Strong("A line that "+verb+", "+stands), c.Line)
 	fmt.Fprintf(b, "  It has been tried. %s\n", opens(c.Line))
+	if c.Risk != "" {
+		fmt.Fprintf(b, "  The catalogue calls the route risky: %s\n", c.Risk)
+	}
 	if d := e.Decision; own != "" {
 		b.WriteString("  The snippet has {block} there: the line counts for this site alone.\n")
 	} else if c.Before != "" && d != nil && d.Imported != "" || c.Before == "" && e.Imported != "" {
 		b.WriteString("  It stands in a snippet: it counts for every site that imports the snippet.\n")
 	}
-	if d := e.Decision; d != nil && strings.HasPrefix(d.Rule, "built-in:") {
+	if d := e.Decision; d != nil && d.Origin == policies.OriginBuiltIn {
 		b.WriteString("  The built-in rule that it replaces closes what is known to leak.\n")
 	} else if d != nil && narrows(d.Rule, c.Line) {
 		fmt.Fprintf(b, "  It decides for everybody: whom %q admits must stand in it as well.\n", d.Rule)
@@ -76,7 +81,14 @@ func opens(line string) string {
 	words := strings.Fields(line)
 	switch {
 	case len(words) > 2 && words[0] == "allow" && words[1] == "plugin":
-		return fmt.Sprintf("It opens what callers without a login need of the plugin: caddy restwarden plugins %s shows the routes.", words[2])
+		opened, more := "callers without a login need of the plugin", ""
+		if len(words) > 4 { // for groups
+			opened = "the plugin needs for " + strings.ReplaceAll(words[4], ",", " and ")
+			if p, err := plugins.ByName(words[2]); err == nil && slices.ContainsFunc(strings.Split(words[4], ","), func(g string) bool { return plugins.Group(g).Default() }) {
+				more = fmt.Sprintf(" %q opens what others without a login need, too.", p.AllowLine())
+			}
+		}
+		return fmt.Sprintf("It opens what %s: caddy restwarden plugins %s shows the routes.%s", opened, words[2], more)
 	case len(words) > 1 && words[0] == "allow" && words[1] == "anyone":
 		return "It opens this method and route to everybody, without a login: should it be open?"
 	case len(words) > 1 && words[0] == "allow" && words[1] == "users":

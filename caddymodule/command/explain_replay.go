@@ -239,8 +239,8 @@ func (r *replay) byRole(result attempt) bool {
 	}
 	for i := range result.Policies {
 		for _, rule := range result.Policies[i].Rules {
-			whom := strings.TrimPrefix(strings.TrimPrefix(rule.Rule, "built-in: only "), "allow ")
-			if rule.Matched && (strings.HasPrefix(whom, "role ") && len(r.record.Roles) == 0 || strings.HasPrefix(whom, "capability ")) {
+			kind, _, _ := strings.Cut(rule.Allow, " ")
+			if rule.Matched && (kind == "role" && len(r.record.Roles) == 0 || kind == "capability") {
 				return true
 			}
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
 	"github.com/restwarden/restwarden/caddymodule/layout"
+	"github.com/restwarden/restwarden/policies"
 )
 
 // fewRules is how many rules of a policy are shown even if they do not matter.
@@ -66,7 +67,7 @@ func (e explanation) rulesOf(p *dryrun.Policy) []dryrun.Rule {
 	var last dryrun.Rule
 	switch {
 	case e.Decision != nil && e.Decision.Policy == p.Name:
-		last = dryrun.Rule{Rule: e.Decision.Rule, At: e.Decision.At, Imported: e.Decision.Imported, Matched: true}
+		last = dryrun.Rule{Rule: e.Decision.Rule, Origin: e.Decision.Origin, At: e.Decision.At, Imported: e.Decision.Imported, Matched: true}
 	case e.Decision == nil && e.Decided != nil && p.Name == "access":
 		last = *e.Decided
 		last.Matched = true
@@ -91,7 +92,7 @@ func (e explanation) rules(rules []dryrun.Rule) (rows [][]string) {
 	}
 	left, builtIns := 0, 0
 	for _, r := range rules {
-		builtIn := strings.HasPrefix(r.Rule, "built-in:")
+		builtIn := r.Origin == policies.OriginBuiltIn
 		if !r.Matched && !e.verbose && (r.Why == "route" || r.Why == mixed) && (builtIn || len(rules) > fewRules) {
 			left++
 			if builtIn {

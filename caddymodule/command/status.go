@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/restwarden/restwarden/caddymodule/command/adminapi"
+	"github.com/restwarden/restwarden/caddymodule/record"
 	"github.com/restwarden/restwarden/policies/nearest"
 )
 
@@ -168,10 +169,8 @@ func refusalTable(out io.Writer, records []json.RawMessage) error {
 	_, _ = fmt.Fprintln(w, "\nTIME\tOUTCOME\tCODE\tCALL\tRULE\tCLIENT\tREQUEST ID") // Flush returns the error
 	for _, text := range records {
 		var r struct {
-			Time                                           time.Time
-			Outcome, Code, Method, Route, Policy, Rule, At string
-			Client                                         string `json:"client_ip"`
-			ID                                             string `json:"request_id"`
+			Time time.Time
+			record.Record
 		}
 		if err := json.Unmarshal(text, &r); err != nil {
 			return err
@@ -180,7 +179,7 @@ func refusalTable(out io.Writer, records []json.RawMessage) error {
 		if r.At != "" {
 			rule += " (" + r.At + ")"
 		}
-		writeCells(w, moment(r.Time), r.Outcome, r.Code, r.Method+" "+r.Route, rule, r.Client, r.ID)
+		writeCells(w, moment(r.Time), r.Outcome, r.Code, r.Method+" "+r.Route, rule, r.ClientIP, r.RequestID)
 	}
 	return w.Flush()
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/caller"
 )
 
 // Change returns the smallest line of rules that changes the answer of a run, or nil if
@@ -26,7 +27,7 @@ func (c *Config) Change(ctx context.Context, r Request, res *Result) (*Change, e
 			return nil, err
 		}
 		if changes := answer == Pass; changes != try.deny && answer != res.Answer && answer != Unknown {
-			return &Change{Line: try.line, Before: try.before, Answer: answer}, nil
+			return &Change{Line: try.line, Before: try.before, Answer: answer, Risk: try.risk}, nil
 		}
 	}
 	return nil, nil
@@ -40,25 +41,11 @@ type candidate struct {
 	rules  []any
 	limits []any
 	before string
+	risk   string // see Change.Risk
 }
 
-// newRule is a rule of access in JSON.
-type newRule struct {
-	Allow   string
-	Deny    bool
-	Methods []string
-	Routes  []string
-}
-
-func (r newRule) line() string {
-	words := []string{"allow " + r.Allow}
-	if r.Deny {
-		words = []string{"deny"}
-	}
-	return strings.Join(slices.Concat(words, r.Methods, r.Routes), " ")
-}
-
-func (r newRule) object() map[string]any {
+// ruleOf writes a rule of access in JSON.
+func ruleOf(r policies.Rule) map[string]any {
 	o := map[string]any{"methods": anys(r.Methods), "routes": anys(r.Routes)}
 	if r.Deny {
 		o["deny"] = true
@@ -81,55 +68,67 @@ func (c *Config) candidates(r Request, res *Result) (all []candidate) {
 	if res.Reading == nil || res.Reading.Kind != call.Single.String() || !strings.HasPrefix(res.Reading.Route, "/") {
 		return nil
 	}
-	method := res.Reading.Method
-	if method == http.MethodHead {
-		method = http.MethodGet
-	}
-	var whom []string
-	switch d := res.Decision; {
+	before, d := ruleBefore(res), res.Decision
+	switch {
 	case res.Answer == Pass:
-		whom = []string{""}
-	case (res.Answer == Refused || res.Answer == WouldRefuse) && d != nil && d.Policy == "access" && !inPlatformWords(res):
-		whom = admitting(r, d.Rule, c.guardAt(res.At))
-	}
-	if len(whom) > 0 && whom[0] == "anyone" {
-		all = c.pluginCandidates(method, res)
-	}
-	for _, who := range whom {
 		for _, pattern := range patterns(res.Reading) {
-			rule := newRule{Allow: who, Deny: who == "", Methods: []string{method}, Routes: []string{pattern}}
-			all = append(all, candidate{line: rule.line(), deny: rule.Deny, rules: []any{rule.object()}, before: ruleBefore(res)})
+			rule := policies.Rule{Deny: true, Methods: []string{methodOf(res.Reading)}, Routes: []string{pattern}}
+			all = append(all, candidate{line: rule.Line(), deny: true, rules: []any{ruleOf(rule)}, before: before})
+		}
+	case (res.Answer == Refused || res.Answer == WouldRefuse) && d != nil && d.Policy == "access" && !inPlatformWords(res):
+		opener := policies.NewOpener(c.guardAt(res.At).platform)
+		for _, o := range opener.Openings(seeker(r, res), res.Reading.Method, formsOf(res.Reading), patterns(res.Reading)...) {
+			all = append(all, opening(&o, opener.Platform, before))
 		}
 	}
 	return all
+}
+
+// methodOf is the method that a rule names for the call: GET covers HEAD.
+func methodOf(r *Reading) string {
+	if r.Method == http.MethodHead {
+		return http.MethodGet
+	}
+	return r.Method
+}
+
+// formsOf are the call's route as a pattern, where it can be one.
+func formsOf(r *Reading) []call.Pattern {
+	for _, text := range []string{r.Route, made(r.Route, "*")} {
+		if p, err := call.ParsePattern(text); err == nil {
+			return []call.Pattern{p}
+		}
+	}
+	return nil
+}
+
+// seeker is who was refused. What the caller of a dry run is said to be goes before what the
+// gateway has found.
+func seeker(r Request, res *Result) policies.Seeker {
+	s := res.seeker
+	for i := range res.Policies {
+		for _, rule := range res.Policies[i].Rules {
+			if rule.Matched && rule.Rule == res.Decision.Rule && rule.At == res.Decision.At {
+				s.Refused = rule.Allow
+			}
+		}
+	}
+	switch r.As.Kind {
+	case Role:
+		s.Kind, s.Roles = caller.User, strings.Split(r.As.Name, ",")
+	case Capability:
+		s.Kind, s.Capability = caller.User, r.As.Name
+	case User, Key:
+		s.Kind = caller.User
+	case Anonymous:
+	}
+	return s
 }
 
 // inPlatformWords tells whether the platform itself has refused: no rule changes that.
 func inPlatformWords(res *Result) bool {
 	n := len(res.Policies)
 	return n > 0 && res.Policies[n-1].Code == string(policies.CodePlatform)
-}
-
-// admitting are the callers to admit so that the caller of r is, whom a rule refused. A
-// request with credentials that do not count needs other credentials, and no open route.
-func admitting(r Request, refused string, g *guard) []string {
-	switch r.As.Kind {
-	case Role:
-		if rest, ok := strings.CutPrefix(refused, "allow role "); ok { // those whom the rule admits stay admitted
-			names, _, _ := strings.Cut(rest, " ")
-			return []string{"role " + names + "," + r.As.Name}
-		}
-		return []string{"role " + r.As.Name}
-	case Capability:
-		return []string{"capability " + r.As.Name}
-	case User, Key:
-		return []string{"users"}
-	case Anonymous:
-	}
-	if g.site.SaysWho(headOf(r.Raw)) {
-		return nil
-	}
-	return []string{"anyone"}
 }
 
 // patterns are the patterns for a route: the site's own, then those made of the route. A

@@ -184,7 +184,7 @@ func (r *run) finish(req Request, status int, g *guard) {
 	if d.Outcome != policies.Pass {
 		res.Decision = &Decision{
 			Policy: d.Policy, Code: codeOf(d.Verdict), Status: d.Verdict.Status, Message: d.Verdict.Message,
-			Rule: d.Verdict.Rule, At: d.Verdict.Pos, Why: d.Why(),
+			Rule: d.Verdict.Rule, At: d.Verdict.Pos, Origin: d.Verdict.Origin, Why: d.Why(),
 		}
 		if d.Verdict.Answer != nil {
 			res.Decision.Code = d.Verdict.Answer.Code()

@@ -1,5 +1,7 @@
 package dryrun
 
+import "github.com/restwarden/restwarden/policies"
+
 // Answer is what becomes of a request.
 type Answer string
 
@@ -45,6 +47,8 @@ type Result struct {
 	// Missing says what nobody gave and the answer depends on.
 	Missing []string `json:"missing,omitempty"`
 	Change  *Change  `json:"change,omitempty"`
+
+	seeker policies.Seeker // who was calling, as the gateway found out
 }
 
 // Missed says why the gateway is not on a request's way.
@@ -111,6 +115,10 @@ type Policy struct {
 // Rule is a rule that a policy considered.
 type Rule struct {
 	Rule string `json:"rule"`
+	// Origin is where the rule comes from.
+	Origin policies.Origin `json:"origin,omitempty"`
+	// Allow is whom a rule of access admits: "role editor".
+	Allow string `json:"-"`
 	// Line is what the rule says, where Rule is only the plugin that it comes from.
 	Line     string `json:"line,omitempty"`
 	At       string `json:"at,omitempty"`
@@ -130,15 +138,17 @@ type Question struct {
 
 // Decision is a refusal.
 type Decision struct {
-	Policy   string `json:"policy"`
-	Code     string `json:"code"`
-	Status   int    `json:"status"`
-	Message  string `json:"message,omitempty"`
-	Rule     string `json:"rule,omitempty"`
-	At       string `json:"at,omitempty"`
-	Imported string `json:"imported,omitempty"`
-	Why      string `json:"why"`
-	Error    string `json:"error,omitempty"`
+	Policy  string `json:"policy"`
+	Code    string `json:"code"`
+	Status  int    `json:"status"`
+	Message string `json:"message,omitempty"`
+	Rule    string `json:"rule,omitempty"`
+	At      string `json:"at,omitempty"`
+	// Origin is where the rule comes from; "" where Rule is no rule.
+	Origin   policies.Origin `json:"origin,omitempty"`
+	Imported string          `json:"imported,omitempty"`
+	Why      string          `json:"why"`
+	Error    string          `json:"error,omitempty"`
 }
 
 // Change is the smallest line that changes the answer. It has been tried.
@@ -146,4 +156,6 @@ type Change struct {
 	Line   string `json:"line"`             // "allow anyone POST /contact-form-7/v1/contact-forms/:id/feedback"
 	Before string `json:"before,omitempty"` // the place that it must stand before; "" for anywhere in the directive
 	Answer Answer `json:"answer"`           // with the line
+	// Risk is why the catalogue calls the route risky that the line opens.
+	Risk string `json:"risk,omitempty"`
 }

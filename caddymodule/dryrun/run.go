@@ -202,7 +202,7 @@ func (r *run) considered(policy string, c policies.Considered) {
 	if r.pending == nil {
 		r.pending = map[string][]Rule{}
 	}
-	rule := Rule{Rule: c.Rule, Line: c.Line, At: c.At, Matched: c.Why == policies.Matches, Why: string(c.Why)}
+	rule := Rule{Rule: c.Rule, Origin: c.Origin, Allow: c.Allow, Line: c.Line, At: c.At, Matched: c.Why == policies.Matches, Why: string(c.Why)}
 	if c.At != "" {
 		rule.Imported = r.site.ImportedAt(c.At)
 	}
@@ -235,12 +235,13 @@ func (r *run) decide(req *policies.Request, d policies.Decision) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.decision, r.decided = d, true
+	r.result.seeker = policies.SeekerOf(req)
 	if who, known := req.Known(); known {
 		r.result.Caller = who.Kind.String()
 	}
 	if rule := req.Matched.Rule; rule != nil && d.Outcome == policies.Pass {
-		r.result.Decided = &Rule{Rule: rule.String(), At: rule.At, Matched: true}
-		if rule.From != "" {
+		r.result.Decided = &Rule{Rule: rule.String(), Origin: rule.Origin(), Allow: rule.Allow, At: rule.At, Matched: true}
+		if rule.Origin() == policies.OriginPlugin {
 			r.result.Decided.Line = rule.Line()
 		}
 	}

@@ -113,7 +113,7 @@ func rulesOf(directive map[string]any) (found []Rule, err error) {
 	}
 	access := &said.Policies.Access
 	add := func(r *policies.Rule) {
-		found = append(found, Rule{Rule: r.String(), At: r.At, Imported: said.Imported[r.At]})
+		found = append(found, Rule{Rule: r.String(), Origin: r.Origin(), At: r.At, Imported: said.Imported[r.At]})
 	}
 	for i := range access.Rules {
 		add(&access.Rules[i])
@@ -122,7 +122,7 @@ func rulesOf(directive map[string]any) (found []Rule, err error) {
 		add(access.Guards[i].Named())
 	}
 	if access.LoginOnly {
-		found = append(found, Rule{Rule: "login_only", At: access.At, Imported: said.Imported[access.At]})
+		found = append(found, Rule{Rule: "login_only", Origin: policies.OriginDefault, At: access.At, Imported: said.Imported[access.At]})
 	}
 	return found, nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/restwarden/restwarden/caddymodule"
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
 	"github.com/restwarden/restwarden/cmd/platform/site"
+	"github.com/restwarden/restwarden/policies"
 )
 
 // explain says what decided on the rows at the gateway: of a refusal by its record, of a
@@ -38,7 +39,7 @@ func (d *runningDemo) explain(ctx context.Context, rows []*tried, root string) e
 		rec, refused := records[t.guarded.answer.header.Get("X-Request-Id")]
 		switch {
 		case refused:
-			t.refused, t.decided = true, policyAndRule(rec.Policy, rec.Rule)
+			t.refused, t.decided = true, policyAndRule(rec.Policy, rec.Rule, rec.Origin)
 		case t.guarded.done:
 			if t.decided, err = d.letIn(ctx, dry, t); err != nil {
 				return fmt.Errorf("%s: %w", t.what, err)
@@ -82,12 +83,12 @@ func (d *runningDemo) letIn(ctx context.Context, dry *dryrun.Config, t *tried) (
 	}
 	decided := "default"
 	if result.Decided != nil {
-		decided = policyAndRule("access", result.Decided.Rule)
+		decided = policyAndRule("access", result.Decided.Rule, result.Decided.Origin)
 	}
 	for _, p := range result.Policies {
 		for _, rule := range p.Rules {
 			if rule.Matched {
-				decided = policyAndRule(p.Name, rule.Rule)
+				decided = policyAndRule(p.Name, rule.Rule, rule.Origin)
 			}
 		}
 	}
@@ -96,8 +97,8 @@ func (d *runningDemo) letIn(ctx context.Context, dry *dryrun.Config, t *tried) (
 
 // policyAndRule names a policy, and the first words of its rule: the row says which call
 // it is.
-func policyAndRule(policy, rule string) string {
-	if strings.HasPrefix(rule, "built-in: ") {
+func policyAndRule(policy, rule string, from policies.Origin) string {
+	if from == policies.OriginBuiltIn {
 		return policy + ": built-in rule"
 	}
 	text := policy

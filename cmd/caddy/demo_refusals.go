@@ -51,5 +51,5 @@ func (f *follower) leave() {
 // refusalLine is "15:04:05  rest_not_logged_in  GET /wp/v2/users  access: built-in rule".
 func refusalLine(rec *caddymodule.Record) string {
 	call := strings.TrimSpace(rec.Method + " " + rec.Route)
-	return fmt.Sprintf("%s  %s  %s  %s", rec.Time.Local().Format(time.TimeOnly), rec.Code, call, policyAndRule(rec.Policy, rec.Rule))
+	return fmt.Sprintf("%s  %s  %s  %s", rec.Time.Local().Format(time.TimeOnly), rec.Code, call, policyAndRule(rec.Policy, rec.Rule, rec.Origin))
 }

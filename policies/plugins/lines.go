@@ -17,7 +17,7 @@ type Line struct {
 // ones. There are none for a plugin that needs nothing and has nothing risky.
 func (p *Plugin) Lines() []Line {
 	var lines []Line
-	allow := "allow plugin " + p.Slug
+	allow := p.AllowLine()
 	if slices.ContainsFunc(DefaultGroups, p.Serves) {
 		lines = append(lines, Line{allow, "lets callers without a login make the calls that it needs"})
 		if key := strings.ToUpper(strings.ReplaceAll(p.Slug, "-", "_")) + "_KEY"; p.signed() {
@@ -26,13 +26,67 @@ func (p *Plugin) Lines() []Line {
 	}
 	for _, g := range Groups[len(DefaultGroups):] {
 		if p.Serves(g) {
-			lines = append(lines, Line{allow + " for " + string(g), "what it needs for " + string(g) + ", and nothing else"})
+			lines = append(lines, Line{p.AllowLine(g), "what it needs for " + string(g) + ", and nothing else"})
 		}
 	}
 	if slices.ContainsFunc(p.Risky, func(r Risk) bool { return len(p.only(&r)) > 0 }) {
-		lines = append(lines, Line{"deny plugin " + p.Slug, "closes what is risky to callers without a login"})
+		lines = append(lines, Line{p.DenyLine(), "closes what is risky to callers without a login"})
 	}
 	return lines
+}
+
+// AllowLine returns the line that opens what groups need of the plugin; without a group what all
+// that need no word do. It names the groups where a line without a word would open more, or
+// other things.
+func (p *Plugin) AllowLine(groups ...Group) string {
+	plain := !slices.ContainsFunc(groups, func(g Group) bool { return !g.Default() }) &&
+		!slices.ContainsFunc(DefaultGroups, func(g Group) bool { return p.Serves(g) && !slices.Contains(groups, g) })
+	if len(groups) == 0 || plain {
+		return AllowText(p.Slug)
+	}
+	var named []Group
+	for _, g := range Groups {
+		if slices.Contains(groups, g) {
+			named = append(named, g)
+		}
+	}
+	return AllowText(p.Slug, named...)
+}
+
+// DenyLine returns the line that closes what is risky of the plugin.
+func (p *Plugin) DenyLine() string { return DenyText(p.Slug) }
+
+// AllowText writes a line that opens a plugin to groups, or to those that need no word.
+func AllowText(slug string, groups ...Group) string {
+	text := "allow plugin " + slug
+	for i, g := range groups {
+		text += []string{" for ", ","}[min(i, 1)] + string(g)
+	}
+	return text
+}
+
+// DenyText writes a line that closes what is risky of a plugin.
+func DenyText(slug string) string { return "deny plugin " + slug }
+
+// Default tells whether a line opens for the group without a word.
+func (g Group) Default() bool { return slices.Contains(DefaultGroups, g) }
+
+// Reason says why a row is risky: its published holes, with the versions that have them, then
+// what the catalogue says.
+func (r *Risk) Reason() string {
+	if len(r.CVE) == 0 {
+		return r.Why
+	}
+	return r.Holes() + ": " + r.Why
+}
+
+// Holes names the published holes of the row, with the versions that have them, or is "".
+func (r *Risk) Holes() string {
+	var ids []string
+	for _, c := range r.CVE {
+		ids = append(ids, c.ID+" ("+c.Versions+")")
+	}
+	return strings.Join(ids, ", ")
 }
 
 // Serves tells whether the plugin needs anything for a group.
@@ -41,7 +95,7 @@ func (p *Plugin) Serves(g Group) bool {
 }
 
 func (p *Plugin) signed() bool {
-	return slices.ContainsFunc(p.Needed, func(n Need) bool { return n.Signature != nil && slices.Contains(DefaultGroups, n.Caller.Group()) })
+	return slices.ContainsFunc(p.Needed, func(n Need) bool { return n.Signature != nil && n.Caller.Group().Default() })
 }
 
 // only returns the methods of a risky row that no needed row has for the same route.

@@ -3,8 +3,6 @@ package audit
 import (
 	"fmt"
 	"slices"
-
-	"github.com/restwarden/restwarden/policies/plugins"
 )
 
 // String returns "all", "none", "12/30", or "12/30~" where of some endpoints only a part is
@@ -54,7 +52,7 @@ func (r Reach) opened() string {
 // for setup.
 func (p *Plugin) Opened() (needed, open int) {
 	for i := range p.Needed {
-		if n := &p.Needed[i]; slices.Contains(plugins.DefaultGroups, n.Group) {
+		if n := &p.Needed[i]; n.Group.Default() {
 			needed++
 			if !p.lacks(n) && (n.Signed || n.Now != None) {
 				open++

@@ -279,10 +279,10 @@ func (r *Report) neededClosed(*Diff) (all []string) {
 // lacks tells whether a row that the plugin needs is closed: all of it, or a part that the
 // plugin's line would open. Rows for apps and for setup need not be open.
 func (p *Plugin) lacks(n *Need) bool {
-	if n.Optional || n.Signed || !slices.Contains(plugins.DefaultGroups, n.Group) {
+	if n.Optional || n.Signed || !n.Group.Default() {
 		return false
 	}
-	return n.Now == None || n.Now == Some && slices.Contains(p.Lines, "allow plugin "+p.Slug)
+	return n.Now == None || n.Now == Some && slices.Contains(p.Lines, plugins.AllowText(p.Slug))
 }
 
 func texts(list []Endpoint) (all []string) {

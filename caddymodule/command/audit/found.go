@@ -62,7 +62,7 @@ func (f *found) counts(i int) bool { return f.served(i) && !f.Needed[i].Optional
 
 // served tells whether the plain line of the plugin opens row i, as far as the site has it.
 func (f *found) served(i int) bool {
-	return len(f.needs[i].at) > 0 && slices.Contains(plugins.DefaultGroups, f.Needed[i].Caller.Group())
+	return len(f.needs[i].at) > 0 && f.Needed[i].Caller.Group().Default()
 }
 
 // optional tells whether few sites use anything of what the plain line opens.
@@ -176,16 +176,16 @@ func (f *found) needed(i int) bool {
 // signed tells whether calls of row i pass if the provider signs them. at is what callers
 // reach who do not.
 func (f *found) signed(i int, at *policies.Reached) bool {
-	return f.Needed[i].Signature != nil && at.None() && at.RefusedBy != nil && strings.HasPrefix(at.RefusedBy.Allow, "signed ")
+	return f.Needed[i].Signature != nil && at.None() && at.RefusedBy != nil && at.RefusedBy.Signed()
 }
 
 func (f *found) lines() []string {
 	lines := []string{}
 	if f.allow {
-		lines = append(lines, "allow plugin "+f.Slug)
+		lines = append(lines, f.AllowLine())
 	}
 	if f.deny {
-		lines = append(lines, "deny plugin "+f.Slug)
+		lines = append(lines, f.DenyLine())
 	}
 	return lines
 }

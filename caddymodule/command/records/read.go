@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/restwarden/restwarden/caddymodule/record"
 )
 
 // maxLine bounds a line of a log, in bytes. Records have less than 4 KiB; the rest is for lines
@@ -71,28 +73,21 @@ func (n *Counts) read(line []byte) *Record {
 		}
 		return nil
 	}
-	var text struct {
-		Version   *int    `json:"v"`
-		RequestID *string `json:"request_id"`
-		Policy    *string `json:"policy"`
-		Record
-	}
-	err := json.Unmarshal(line, &text)
+	rec := new(Record)
+	err := json.Unmarshal(line, rec)
 	var wrong *json.UnmarshalTypeError
 	switch {
 	case line[0] != '{', err != nil && (!errors.As(err, &wrong) || wrong.Field == ""):
 		n.NoJSON++
 		return nil
-	case text.Version == nil || text.RequestID == nil || text.Policy == nil: // another line of the log
+	case rec.Version == 0 || rec.Policy == "" || !bytes.Contains(line, []byte(`"request_id"`)): // another line of the log
 		return nil
-	case *text.Version != Version:
+	case rec.Version != record.Version:
 		n.Newer++
 		return nil
 	case err != nil:
 		return nil
 	}
-	rec := new(text.Record)
-	rec.Version, rec.RequestID, rec.Policy = *text.Version, *text.RequestID, *text.Policy
 	n.Records++
 	return rec
 }

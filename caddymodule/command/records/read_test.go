@@ -12,6 +12,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/restwarden/restwarden/caddymodule/command/records"
+	"github.com/restwarden/restwarden/caddymodule/record"
 )
 
 // TestEach_Long: a line that is longer than any record is skipped and counted, and the records
@@ -113,7 +114,7 @@ func FuzzEach(f *testing.F) {
 		}
 		visited := 0
 		n, err := records.Each(bytes.NewReader(log), func(r *records.Record) {
-			if visited++; r.Version != records.Version {
+			if visited++; r.Version != record.Version {
 				t.Errorf("%+v", r)
 			}
 		})

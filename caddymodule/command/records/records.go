@@ -7,40 +7,33 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
+
+	"github.com/restwarden/restwarden/caddymodule/record"
+	"github.com/restwarden/restwarden/policies"
 )
 
-// Version is the version of the fields, "v", that this package reads.
-const Version = 1
-
-// Record is one line of the log: what was refused, or would have been, and why.
+// Record is one line of the log.
 type Record struct {
-	Version   int             `json:"v"`
-	Time      json.RawMessage `json:"ts,omitempty"` // in the form that the log's encoder has
-	Message   string          `json:"msg"`
-	RequestID string          `json:"request_id"`
-	Site      string          `json:"site"`
-	Host      string          `json:"host"`
-	Base      string          `json:"base"`
-	Policy    string          `json:"policy"`
-	Code      string          `json:"code"`
-	Outcome   string          `json:"outcome"`
-	Rule      string          `json:"rule"`
-	At        string          `json:"at"`
-	Imported  string          `json:"imported,omitempty"`
-	From      string          `json:"from"`
-	Why       string          `json:"why"`
-	Scheme    string          `json:"scheme,omitempty"` // "" in logs of older releases
-	Method    string          `json:"method"`
-	Form      string          `json:"form"`
-	Parts     int             `json:"parts,omitempty"`
-	Route     string          `json:"route"`
-	Remedy    string          `json:"remedy,omitempty"`
-	ClientIP  string          `json:"client_ip"`
-	Caller    string          `json:"caller"`
-	UserID    uint64          `json:"user_id,omitempty"`
-	Roles     []string        `json:"roles,omitempty"`
-	IDs       []uint64        `json:"ids,omitempty"`
-	Error     string          `json:"error,omitempty"`
+	Time    json.RawMessage `json:"ts,omitempty"` // in the form that the log's encoder has
+	Message string          `json:"msg"`
+	record.Record
+}
+
+// RuleOrigin returns where the rule of the record comes from. Logs of gateways that do not write
+// it have only the text of the rule.
+func (r *Record) RuleOrigin() policies.Origin {
+	switch {
+	case r.Origin != "" || r.Policy != "access":
+		return r.Origin
+	case strings.HasPrefix(r.Rule, "built-in:"):
+		return policies.OriginBuiltIn
+	case strings.HasPrefix(r.Rule, "plugin "), strings.HasPrefix(r.Rule, "deny plugin "):
+		return policies.OriginPlugin
+	case r.Rule == "login_only":
+		return policies.OriginDefault
+	}
+	return ""
 }
 
 // Counts say what a log held.

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/restwarden/restwarden/caddymodule/command/records"
+	"github.com/restwarden/restwarden/caddymodule/record"
+	"github.com/restwarden/restwarden/policies"
 )
 
 const (
@@ -70,9 +72,33 @@ func FuzzFind(f *testing.F) {
 			t.Errorf("%d lines, %+v, %d found", lines, n, len(found))
 		}
 		for _, r := range found {
-			if r.RequestID != "a" || r.Version != records.Version {
+			if r.RequestID != "a" || r.Version != record.Version {
 				t.Errorf("%+v", r)
 			}
 		}
 	})
+}
+
+// TestRecord_RuleOrigin: the record's own word counts. Without it the text of the rule does.
+func TestRecord_RuleOrigin(t *testing.T) {
+	t.Parallel()
+	old := func(rule string) string {
+		return strings.Replace(refused, `"rule":"login_only"`, `"rule":"`+rule+`"`, 1)
+	}
+	for line, want := range map[string]policies.Origin{
+		refused:                               policies.OriginDefault,
+		old("built-in: only users /batch/v1"): policies.OriginBuiltIn,
+		old("plugin woocommerce"):             policies.OriginPlugin,
+		old("deny plugin woocommerce"):        policies.OriginPlugin,
+		old("allow users /x/v1/y"):            "",
+		strings.Replace(old("anything"), `"at":`, `"origin":"built-in","at":`, 1):         policies.OriginBuiltIn,
+		strings.Replace(old("plugin woocommerce"), `"at":`, `"origin":"own","at":`, 1):    policies.OriginOwn,
+		strings.Replace(refused, `"policy":"access"`, `"policy":"rate_limit"`, 1):         "",
+		strings.Replace(old("deny plugin x"), `"policy":"access"`, `"policy":"other"`, 1): "",
+	} {
+		found, _, err := records.Find(strings.NewReader(line), "a")
+		if err != nil || len(found) != 1 || found[0].RuleOrigin() != want {
+			t.Errorf("%s: %+v, %v; want %q", line, found, err, want)
+		}
+	}
 }

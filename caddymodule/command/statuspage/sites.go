@@ -13,6 +13,7 @@ import (
 
 	"github.com/restwarden/restwarden/caddymodule/command/adminapi"
 	"github.com/restwarden/restwarden/caddymodule/layout"
+	"github.com/restwarden/restwarden/caddymodule/record"
 )
 
 // object is a JSON object whose fields this package does not need to know.
@@ -140,9 +141,8 @@ func ownSite(site object) object {
 }
 
 // ownRecord is a record as the owner of its site may see it.
-func ownRecord(record object) object {
-	return record.only("v", "time", "request_id", "site", "host", "base", "policy", "code", "outcome", "rule", "from", "why",
-		"method", "form", "parts", "route", "remedy", "client_ip", "caller", "user_id")
+func ownRecord(shown object) object {
+	return shown.only(append(record.OwnerSees(), "time")...)
 }
 
 // serveRefusals answers with the last refusals of a site, the newest first.

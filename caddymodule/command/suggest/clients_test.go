@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/restwarden/restwarden/caddymodule/command/records"
+	"github.com/restwarden/restwarden/caddymodule/record"
 	"github.com/restwarden/restwarden/policies/call"
 )
 
@@ -101,7 +102,7 @@ func TestAdd_TooMany(t *testing.T) {
 	for i := range maxRows {
 		c.rows[subject{site: fmt.Sprint(i)}] = &row{}
 	}
-	if err := c.Add(&records.Record{Outcome: "would_refuse", Site: "another"}); err != ErrTooMany { //nolint:errorlint // it is not wrapped
+	if err := c.Add(&records.Record{Record: record.Record{Outcome: "would_refuse", Site: "another"}}); err != ErrTooMany { //nolint:errorlint // it is not wrapped
 		t.Error(err)
 	}
 }

@@ -1,11 +1,11 @@
 package suggest
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
+	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/plugins"
 )
 
@@ -48,9 +48,9 @@ func (j *judge) weighUsers(key subject, r *row, calls Calls) {
 	forms := formsOf(key.route)
 	f := j.facts
 	forbidden := f.ofCore(key.route) && (key.method != "GET" || !f.mayName(key.route))
-	closed := forbidden || f.ofShop(key.route) || f.guardedBy(key.method, forms) != "" || f.risky(key.method, forms, nil) != nil
+	closed := forbidden || f.ofShop(key.route) || f.GuardedBy(key.method, forms) != "" || f.Risky(key.method, forms, nil) != nil
 	if !closed {
-		left.Line = "allow users " + key.method + " " + key.route
+		left.Line = policies.LineFor(policies.Seeker{Kind: caller.User}, key.method, key.route)
 	}
 	j.leave(left)
 }
@@ -58,8 +58,8 @@ func (j *judge) weighUsers(key subject, r *row, calls Calls) {
 // weigh decides on calls without a login that login_only refuses. Each step only takes away.
 func (j *judge) weigh(key subject, r *row, calls Calls) {
 	forms := formsOf(key.route)
-	guard, need := j.facts.guardedBy(key.method, forms), j.facts.needed(key.method, forms)
-	risk := j.facts.risky(key.method, forms, need)
+	guard, need := j.facts.GuardedBy(key.method, forms), j.facts.Needed(key.method, forms)
+	risk := j.facts.Risky(key.method, forms, need)
 	left := Left{Calls: calls, Rule: "login_only"}
 	switch {
 	case len(forms) == 0 && key.kind != formed:
@@ -69,9 +69,9 @@ func (j *judge) weigh(key subject, r *row, calls Calls) {
 	case guard != "":
 		left.Reason, left.Rule = ReasonGuarded, guard
 	case risk != nil:
-		left.Reason, left.Why = ReasonRisky, risk.risk.Why
-		if len(risk.risk.CVE) > 0 {
-			left.Reason, left.Why = ReasonHole, cves(risk.risk)+": "+risk.risk.Why
+		left.Reason, left.Why = ReasonRisky, risk.Reason()
+		if len(risk.CVE) > 0 {
+			left.Reason = ReasonHole
 		}
 	case need == nil && key.kind == formed:
 		left.Reason = ReasonForms
@@ -83,7 +83,7 @@ func (j *judge) weigh(key subject, r *row, calls Calls) {
 		left.Reason = ReasonScanners
 	case need != nil:
 		left.Reason, left.Line = j.lacks(need, calls.Seen.Clients)
-		left.Why = need.need.Why
+		left.Why = need.Why
 	default:
 		left.Reason, left.Line = j.lacksPage(key, r, calls.Seen.Clients)
 		if left.Reason == ReasonNotNeeded {
@@ -109,20 +109,12 @@ func (r *row) moreScanners() bool {
 	return len(r.scanners.clients) > len(r.clients.clients) || r.scanners.more && !r.clients.more
 }
 
-func cves(r *plugins.Risk) string {
-	var ids []string
-	for _, c := range r.CVE {
-		ids = append(ids, fmt.Sprintf("%s (%s)", c.ID, c.Versions))
-	}
-	return strings.Join(ids, ", ")
-}
-
 // lacks says why calls that a plugin needs are left out, or "", and the line that opens them.
 // Providers and services have few addresses: one will do, and the line says so. Few sites need
 // what apps and connecting a service need, and anybody can call it.
-func (j *judge) lacks(n *needed, good int) (Reason, string) {
-	line := "allow plugin " + n.plugin.Slug + " for " + string(n.need.Caller.Group())
-	switch n.need.Caller.Group() {
+func (j *judge) lacks(n *policies.NeededCall, good int) (Reason, string) {
+	line := n.Line()
+	switch n.Caller.Group() {
 	case "setup":
 		return ReasonSetup, line
 	case "apps":
@@ -166,18 +158,18 @@ func (j *judge) lacksPage(key subject, r *row, good int) (Reason, string) {
 }
 
 // open adds calls that a plugin needs.
-func (j *judge) open(n *needed, calls Calls) {
-	i := slices.IndexFunc(j.plugins, func(o *opened) bool { return o.plugin == n.plugin })
+func (j *judge) open(n *policies.NeededCall, calls Calls) {
+	i := slices.IndexFunc(j.plugins, func(o *opened) bool { return o.plugin == n.Plugin })
 	if i < 0 {
 		i = len(j.plugins)
-		j.plugins = append(j.plugins, &opened{plugin: n.plugin})
+		j.plugins = append(j.plugins, &opened{plugin: n.Plugin})
 	}
 	o := j.plugins[i]
-	if g := n.need.Caller.Group(); !slices.Contains(o.groups, g) {
+	if g := n.Caller.Group(); !slices.Contains(o.groups, g) {
 		o.groups = append(o.groups, g)
 	}
 	o.few = o.few || calls.Seen.Clients < j.options.MinClients
-	calls.Why = n.need.Why
+	calls.Why = n.Why
 	o.calls = append(o.calls, calls)
 }
 
@@ -205,7 +197,9 @@ func (j *judge) allow(key subject, r *row, calls Calls) {
 const aboutParameter = "It opens every address of this shape, other routes of the site with it: caddy restwarden audit lists them."
 
 // anyoneLine returns the line that opens the calls of a key to anybody.
-func anyoneLine(key subject) string { return "allow anyone " + key.method + " " + key.route }
+func anyoneLine(key subject) string {
+	return policies.LineFor(policies.Seeker{}, key.method, key.route)
+}
 
 // changes are methods that change or remove what is there. Forged calls must not open them.
 var changes = []string{"PUT", "PATCH", "DELETE"}

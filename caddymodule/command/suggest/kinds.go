@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/restwarden/restwarden/caddymodule/command/records"
+	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/index"
 )
 
@@ -48,7 +50,7 @@ func keyOf(rec *records.Record) subject {
 }
 
 func kindOf(rec *records.Record, method string) kind {
-	line := method + " " + rec.Route
+	from := rec.RuleOrigin()
 	switch {
 	case rec.Code == "platform":
 		return refused
@@ -56,9 +58,9 @@ func kindOf(rec *records.Record, method string) kind {
 		return unread
 	case rec.Policy != "access":
 		return elsewhere
-	case strings.HasPrefix(rec.Rule, "built-in:"):
+	case from == policies.OriginBuiltIn:
 		return guarded
-	case strings.HasPrefix(rec.Rule, "plugin "), strings.HasPrefix(rec.Rule, "deny plugin "):
+	case from == policies.OriginPlugin:
 		return denied
 	case rec.Route == index.Unknown:
 		return unknown
@@ -66,13 +68,13 @@ func kindOf(rec *records.Record, method string) kind {
 		return unindexed
 	case len(rec.Route) > maxText || !slices.Contains(methods, method):
 		return noLine
-	case (rec.Caller == "user" || rec.Caller == "key") && !strings.HasPrefix(rec.Rule, "deny ") && rec.Remedy == "allow users "+line:
+	case (rec.Caller == "user" || rec.Caller == "key") && !strings.HasPrefix(rec.Rule, "deny ") && rec.Remedy == policies.LineFor(policies.Seeker{Kind: caller.User}, method, rec.Route):
 		return loggedIn
-	case rec.Rule != "login_only":
+	case from != policies.OriginDefault:
 		return owned
 	case rec.Caller != "anonymous" || rec.Code != "rest_not_logged_in":
 		return noLine
-	case rec.Remedy == "allow anyone "+line:
+	case rec.Remedy == policies.LineFor(policies.Seeker{}, method, rec.Route):
 		return anonymous
 	case strings.ContainsAny(rec.Route, "[(|"):
 		return formed

@@ -29,7 +29,7 @@ func parameters(route string) int { return strings.Count(route, "/:") + strings.
 // opens returns the line that opens calls which are left out, or "".
 func (j *judge) opens(lines []Line, calls *Calls) string {
 	forms := formsOf(calls.Route)
-	if j.facts.guardedBy(calls.Method, forms) != "" {
+	if j.facts.GuardedBy(calls.Method, forms) != "" {
 		return ""
 	}
 	for _, o := range j.plugins {
@@ -53,8 +53,7 @@ func (j *judge) opens(lines []Line, calls *Calls) string {
 
 // closes tells whether a line deny closes calls of a plugin for certain.
 func (j *judge) closes(p *plugins.Plugin, method string, forms []call.Pattern) bool {
-	line := policies.Option{Name: "deny", Args: []string{"plugin", p.Slug}}
-	options, err := policies.ExpandPlugins(line, j.facts.platform)
+	options, err := policies.ExpandLine(p.DenyLine(), j.facts.Platform)
 	if err != nil {
 		return false
 	}

@@ -22,22 +22,22 @@ var private = []string{
 
 // ofCore tells whether a route is of the platform's own.
 func (f *facts) ofCore(route string) bool {
-	site, _, _ := strings.Cut(f.platform.Core, "/")
+	site, _, _ := strings.Cut(f.Platform.Core, "/")
 	return below(route, site) || below(route, "batch") || below(route, "oembed") || strings.HasPrefix(strings.ToLower(route), "/"+site+"-")
 }
 
 // ofShop tells whether a route is of the shop's interface for keys and staff. Plugins of the
 // shop register routes in the same namespaces.
 func (f *facts) ofShop(route string) bool {
-	shop, _, _ := strings.Cut(f.platform.Shop[0], "/")
-	return below(route, shop) && !below(route, f.platform.Checkout) || below(route, shop+"-admin") ||
-		below(route, f.platform.Analytics) || below(route, f.platform.MCP)
+	shop, _, _ := strings.Cut(f.Platform.Shop[0], "/")
+	return below(route, shop) && !below(route, f.Platform.Checkout) || below(route, shop+"-admin") ||
+		below(route, f.Platform.Analytics) || below(route, f.Platform.MCP)
 }
 
 // pagesRead tells whether pages of themes are known to make a call of the core: they read a
 // collection, or one record of it.
 func (f *facts) pagesRead(method, route string) bool {
-	rest, core := strings.CutPrefix(strings.ToLower(route), "/"+f.platform.Core+"/")
+	rest, core := strings.CutPrefix(strings.ToLower(route), "/"+f.Platform.Core+"/")
 	collection, record, below := strings.Cut(rest, "/")
 	one := strings.HasPrefix(record, ":") && !strings.Contains(record, "/")
 	return method == "GET" && core && slices.Contains(readable, collection) && (!below || one)
@@ -45,7 +45,7 @@ func (f *facts) pagesRead(method, route string) bool {
 
 // mayName tells whether the report may name a line that opens a route of the core.
 func (f *facts) mayName(route string) bool {
-	rest, core := strings.CutPrefix(strings.ToLower(route), "/"+f.platform.Core+"/")
+	rest, core := strings.CutPrefix(strings.ToLower(route), "/"+f.Platform.Core+"/")
 	collection, _, _ := strings.Cut(rest, "/")
 	return core && !slices.Contains(private, collection) && !strings.Contains(route, "application-passwords") && !strings.HasPrefix(rest, ":")
 }
@@ -55,16 +55,16 @@ func (f *facts) mayName(route string) bool {
 func (f *facts) owner(route string, forms []call.Pattern) *plugins.Plugin {
 	for _, p := range plugins.All() {
 		if slices.ContainsFunc(p.Namespaces, func(ns plugins.Namespace) bool {
-			return !ns.Shared && below(route, strings.ToLower(strings.TrimPrefix(policies.PluginRoute(f.platform, "/"+ns.Name), "/")))
+			return !ns.Shared && below(route, strings.ToLower(strings.TrimPrefix(policies.PluginRoute(f.Platform, "/"+ns.Name), "/")))
 		}) {
 			return p
 		}
 	}
-	if i := slices.IndexFunc(f.needs, func(n needed) bool { return covers(n.pattern, forms) }); i >= 0 {
-		return f.needs[i].plugin
+	if i := slices.IndexFunc(f.Needs, func(n policies.NeededCall) bool { return covers(n.Pattern, forms) }); i >= 0 {
+		return f.Needs[i].Plugin
 	}
-	if i := slices.IndexFunc(f.risks, func(r risky) bool { return covers(r.pattern, forms) }); i >= 0 {
-		return f.risks[i].plugin
+	if i := slices.IndexFunc(f.Risks, func(r policies.RiskyCall) bool { return covers(r.Pattern, forms) }); i >= 0 {
+		return f.Risks[i].Plugin
 	}
 	return nil
 }

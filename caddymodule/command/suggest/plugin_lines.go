@@ -5,35 +5,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/plugins"
 )
 
-// groupsOf returns the groups that were seen, in their order.
-func (o *opened) groupsOf() (seen []plugins.Group) {
-	for _, g := range plugins.Groups {
-		if slices.Contains(o.groups, g) {
-			seen = append(seen, g)
-		}
-	}
-	return seen
-}
-
-// line returns the line that opens what the groups need that were seen. It names them where a
-// line without a word would open more.
-func (o *opened) line() string {
-	line, named := o.plainLine(), []string(nil)
-	for _, g := range o.groupsOf() {
-		named = append(named, string(g))
-	}
-	if len(o.unseen()) > 0 {
-		line += " for " + strings.Join(named, ",")
-	}
-	return line
-}
-
-// plainLine returns the line that opens all default groups.
-func (o *opened) plainLine() string { return "allow plugin " + o.plugin.Slug }
+// line returns the line that opens what the groups need that were seen.
+func (o *opened) line() string { return o.plugin.AllowLine(o.groups...) }
 
 // unseen returns the default groups of which no good call was seen.
 func (o *opened) unseen() (groups []plugins.Group) {
@@ -57,18 +35,18 @@ func (j *judge) closed(o *opened) string {
 	if len(all) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("Not seen, or by too few clients, and closed where no other line opens it: %s. The line %q opens that, too.", strings.Join(all, ", "), o.plainLine())
+	return fmt.Sprintf("Not seen, or by too few clients, and closed where no other line opens it: %s. The line %q opens that, too.", strings.Join(all, ", "), o.plugin.AllowLine())
 }
 
 // closedCall returns the first call of a group that the line of a plugin does not open, or "".
 func (j *judge) closedCall(o *opened, g plugins.Group) string {
-	for _, n := range j.facts.needs {
-		if n.plugin != o.plugin || n.need.Caller.Group() != g {
+	for _, n := range j.facts.Needs {
+		if n.Plugin != o.plugin || n.Caller.Group() != g {
 			continue
 		}
-		for _, method := range n.need.Methods {
-			if !o.opens(j.facts, method, []call.Pattern{n.pattern}) {
-				return method + " " + n.pattern.String()
+		for _, method := range n.Methods {
+			if !o.opens(j.facts, method, []call.Pattern{n.Pattern}) {
+				return method + " " + n.Pattern.String()
 			}
 		}
 	}
@@ -99,7 +77,7 @@ func (j *judge) pluginLines(o *opened) []Line {
 	if holes := holesOf(closed); holes != "" {
 		about += ", with published holes: " + holes
 	}
-	return []Line{l, {Plugin: o.plugin.Slug, Line: "deny plugin " + o.plugin.Slug, Calls: []Calls{}, About: []string{about + "."}}}
+	return []Line{l, {Plugin: o.plugin.Slug, Line: o.plugin.DenyLine(), Calls: []Calls{}, About: []string{about + "."}}}
 }
 
 // askFew asks about calls that came from few clients.
@@ -124,17 +102,17 @@ func (o *opened) signature() *plugins.Signature {
 // not they were called: those that a line deny closes, and those that it does not close, since
 // the plugin needs them.
 func (j *judge) risksOf(o *opened) (closed, open []*plugins.Risk) {
-	for _, r := range j.facts.risks {
-		if r.plugin != o.plugin {
+	for _, r := range j.facts.Risks {
+		if r.Plugin != o.plugin {
 			continue
 		}
-		for _, method := range r.risk.Methods {
+		for _, method := range r.Methods {
 			switch {
-			case !o.meets(j.facts, method, r.pattern):
-			case o.plugin.Needs(method, r.risk.Route):
-				open = append(open, r.risk)
+			case !o.meets(j.facts, method, r.Pattern):
+			case o.plugin.Needs(method, r.Route):
+				open = append(open, r.Risk)
 			default:
-				closed = append(closed, r.risk)
+				closed = append(closed, r.Risk)
 			}
 		}
 	}
@@ -145,7 +123,7 @@ func (j *judge) risksOf(o *opened) (closed, open []*plugins.Risk) {
 func holesOf(risks []*plugins.Risk) string {
 	var all []string
 	for _, r := range risks {
-		if text := cves(r); text != "" && !slices.Contains(all, text) {
+		if text := r.Holes(); text != "" && !slices.Contains(all, text) {
 			all = append(all, text)
 		}
 	}
@@ -154,15 +132,15 @@ func holesOf(risks []*plugins.Risk) string {
 
 // meets tells whether the line of a plugin opens a method of a route, at least in part.
 func (o *opened) meets(f *facts, method string, route call.Pattern) bool {
-	return slices.ContainsFunc(f.needs, func(n needed) bool { return o.allows(&n, method) && n.pattern.Meets(route) })
+	return slices.ContainsFunc(f.Needs, func(n policies.NeededCall) bool { return o.allows(&n, method) && n.Pattern.Meets(route) })
 }
 
 // opens tells whether the line of a plugin opens a method of a route.
 func (o *opened) opens(f *facts, method string, forms []call.Pattern) bool {
-	return slices.ContainsFunc(f.needs, func(n needed) bool { return o.allows(&n, method) && covers(n.pattern, forms) })
+	return slices.ContainsFunc(f.Needs, func(n policies.NeededCall) bool { return o.allows(&n, method) && covers(n.Pattern, forms) })
 }
 
 // allows tells whether the line of a plugin makes a rule of a row of the catalogue.
-func (o *opened) allows(n *needed, method string) bool {
-	return n.plugin == o.plugin && slices.Contains(o.groups, n.need.Caller.Group()) && slices.Contains(n.need.Methods, method)
+func (o *opened) allows(n *policies.NeededCall, method string) bool {
+	return n.Plugin == o.plugin && slices.Contains(o.groups, n.Caller.Group()) && slices.Contains(n.Methods, method)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/restwarden/restwarden/caddymodule/command/records"
 	"github.com/restwarden/restwarden/caddymodule/command/suggest"
+	"github.com/restwarden/restwarden/caddymodule/record"
 	"github.com/restwarden/restwarden/policies/call"
 )
 
@@ -32,12 +33,11 @@ func recordsOf(all ...seen) (list []records.Record) {
 		method, route, _ := strings.Cut(s.call, " ")
 		for client := s.first; client <= s.last; client++ {
 			for again := range 2 {
-				rec := records.Record{
+				rec := records.Record{Record: record.Record{
 					Version: 1, RequestID: "r", Site: site, Host: site, Policy: "access", Code: "rest_not_logged_in", Outcome: "would_refuse",
 					Rule: "login_only", At: "Caddyfile:4", From: s.from, Method: method, Form: "pretty", Route: route,
 					Remedy: "allow anyone " + strings.Replace(method, "HEAD", "GET", 1) + " " + route, ClientIP: fmt.Sprintf("203.0.113.%d", client), Caller: "anonymous",
-					Time: json.RawMessage(fmt.Sprint(1767225600 + 3600*i + again)),
-				}
+				}, Time: json.RawMessage(fmt.Sprint(1767225600 + 3600*i + again))}
 				if !strings.HasPrefix(route, "/") || strings.ContainsAny(route, "[(") {
 					rec.Remedy = ""
 				}

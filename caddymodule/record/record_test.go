@@ -1,0 +1,138 @@
+package record_test
+
+import (
+	"encoding/json"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/restwarden/restwarden/caddymodule/record"
+	"github.com/restwarden/restwarden/policies"
+)
+
+// full returns a record with a value in each field.
+func full(t *testing.T) (r record.Record) {
+	t.Helper()
+	for i := range reflect.TypeFor[record.Record]().NumField() {
+		switch f := reflect.ValueOf(&r).Elem().Field(i); f.Kind() {
+		case reflect.String:
+			f.SetString("x")
+		case reflect.Int:
+			f.SetInt(7)
+		case reflect.Uint64:
+			f.SetUint(7)
+		case reflect.Slice:
+			f.Set(reflect.MakeSlice(f.Type(), 1, 1))
+		default:
+			t.Fatal(f.Kind())
+		}
+	}
+	return r
+}
+
+// TestRecord_Walk: the log has the fields that JSON has, of a full record and of an empty one.
+func TestRecord_Walk(t *testing.T) {
+	t.Parallel()
+	for _, r := range []record.Record{full(t), {}} {
+		text, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want map[string]any
+		if err := json.Unmarshal(text, &want); err != nil {
+			t.Fatal(err)
+		}
+		var walked []string
+		r.Walk(func(name string, _ reflect.Value) { walked = append(walked, name) })
+		for _, name := range walked {
+			if _, there := want[name]; !there {
+				t.Errorf("%s is none of %s", name, text)
+			}
+		}
+		if len(walked) != len(want) {
+			t.Errorf("%q of %s", walked, text)
+		}
+	}
+}
+
+// TestRecord_Docs: the table of the log says each field, and the sentence below it which are
+// left out.
+func TestRecord_Docs(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, page, _ := strings.Cut(string(text), "\n## Log\n")
+	page, _, _ = strings.Cut(page, "\n## ")
+	var rows, optional []string
+	for line := range strings.Lines(page) {
+		if cells := strings.Split(line, "|"); len(cells) > 2 && strings.Contains(cells[1], "`") {
+			rows = append(rows, quoted.FindAllString(cells[1], -1)...)
+		}
+		if strings.Contains(line, "are left out where they do not apply") {
+			optional = quoted.FindAllString(line, -1)
+		}
+	}
+	for f := range reflect.TypeFor[record.Record]().Fields() {
+		name, more, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "v" {
+			continue
+		}
+		if !slices.Contains(rows, "`"+name+"`") {
+			t.Errorf("docs/operations.md has no row for %s", name)
+		}
+		if left := slices.Contains(optional, "`"+name+"`"); left != (more == "omitempty") && name != "scheme" {
+			t.Errorf("%s: left out %v, docs/operations.md says %v", name, more == "omitempty", left)
+		}
+	}
+	for _, o := range []policies.Origin{policies.OriginOwn, policies.OriginBuiltIn, policies.OriginPlugin, policies.OriginDefault} {
+		if !strings.Contains(page, "`"+string(o)+"`") {
+			t.Errorf("docs/operations.md does not say the origin %s", o)
+		}
+	}
+}
+
+var quoted = regexp.MustCompile("`[a-z_]+`")
+
+// TestRecord_OneHome: no other type of the program declares the fields, and nothing else than the
+// fallback for old logs tells a rule's origin by its text.
+func TestRecord_OneHome(t *testing.T) {
+	t.Parallel()
+	fields := regexp.MustCompile(`json:"(client_ip|remedy|request_id)[",]`)
+	byText := regexp.MustCompile(`"(built-in:?|plugin|deny plugin|built-in: only) ?"[,)]`)
+	homes := map[string][]string{
+		// request_id is also the option of the directive
+		"fields": {"caddymodule/record/record.go", "caddymodule/module.go"},
+		"text":   {"caddymodule/command/records/records.go"},
+	}
+	for _, room := range []string{"caddymodule", "policies", "cmd/caddy"} {
+		err := filepath.WalkDir(filepath.Join("../..", room), func(file string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
+				return err
+			}
+			text, err := os.ReadFile(file)
+			if err != nil {
+				return err
+			}
+			name := strings.TrimPrefix(filepath.ToSlash(file), "../../")
+			if m := fields.Find(text); m != nil && !slices.Contains(homes["fields"], name) {
+				t.Errorf("%s declares a field of the record again: %s", name, m)
+			}
+			for line := range strings.Lines(string(text)) {
+				if strings.Contains(line, "Prefix(") && byText.MatchString(line) && !slices.Contains(homes["text"], name) {
+					t.Errorf("%s tells a rule's origin by its text: %s", name, strings.TrimSpace(line))
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
