@@ -264,10 +264,11 @@ func (s *site) rewriteBody(x *exchange, a *ask.Answer, body *call.Buffer) error 
 func (s *site) unusable(w http.ResponseWriter, x *exchange, cause error) error {
 	x.id() // before Caddy makes one
 	x.renewVars()
-	d := policies.Decision{Outcome: policies.Refuse, Verdict: policies.Unavailable(), Err: cause}
+	policy := ""
 	if e, ok := errors.AsType[*rewriteError](cause); ok {
-		d.Policy = e.policy
+		policy = e.policy
 	}
+	d := s.chain.Refused(policy, policies.Unavailable(), cause)
 	if refusal, full := errors.AsType[*call.Refusal](cause); full { // of memory or disk
 		d.Verdict.Rule = refusal.Reason
 	}

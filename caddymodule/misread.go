@@ -43,7 +43,7 @@ func (*misreadError) Error() string { return "a page was answered by the REST in
 func (e *misreadError) refusal(s *site, x *exchange) policies.Decision {
 	x.whole.Client = peerOf(x.r, varsOf(x.r)).client
 	x.req.Call = &call.Call{Kind: call.Page, Method: e.method, Wire: x.r.Method}
-	return policies.Decision{Outcome: policies.Refuse, Policy: "call", Verdict: policies.Misread(s.g.At)}
+	return s.chain.Refused("call", policies.Misread(s.g.At), nil)
 }
 
 // looks tells whether the answer to x is looked at for marks of the REST interface.

@@ -150,3 +150,13 @@ func rpcCode(status int, code Code) int {
 	}
 	return rpcForbidden
 }
+
+// Why implements Explainer.
+func (p *Abilities) Why(v Verdict) string { return whysAbility[v.Code] }
+
+var whysAbility = map[Code]string{
+	CodeForbidden:    "The site does not allow this ability to run in this way.",
+	CodeInvalidParam: "The input does not fit the schema of the ability.",
+	CodeConfirm:      "A person must confirm this call before it runs.",
+	CodeTooMany:      "Too many calls of the caller, or of the site, wait for a person, or too many checks of credentials were needed.",
+}

@@ -63,9 +63,9 @@ func (s *subject) called() string { return cmp.Or(s.name, s.uri, s.id) }
 func abilityRules(o Option) (rules []AbilityRule, err error) {
 	r := AbilityRule{Deny: o.Name == "deny", At: o.Pos}
 	args := o.Args
-	if !r.Deny && len(args) > 0 && whoWords[args[0]] != whoNobody {
+	if !r.Deny && len(args) > 0 && whoWords[args[0]] != Nobody {
 		n := 1
-		if whoWords[args[0]] >= whoRole {
+		if whoWords[args[0]] >= ByRole {
 			n = 2
 		}
 		if len(args) <= n {
@@ -137,7 +137,7 @@ func (r *AbilityRule) compileWho() error {
 	if err := r.by.compileWho(); err != nil {
 		return err
 	}
-	if r.by.who == whoSigned {
+	if r.by.Who() == BySignature {
 		return errors.New("abilities know users, not signatures: anyone, users, role or capability")
 	}
 	return nil
@@ -199,7 +199,7 @@ func fitsName(pattern string, s *subject) bool {
 }
 
 // forAnyone tells whether the rule admits every caller.
-func (r *AbilityRule) forAnyone() bool { return r.Allow == "" || r.by.who == whoAnyone }
+func (r *AbilityRule) forAnyone() bool { return r.Allow == "" || r.by.Who() == Anyone }
 
 // admits tells whether the rule admits the caller, as far as it is known.
 func (r *AbilityRule) admits(who caller.Caller) bool { return r.forAnyone() || r.by.admits(who) }
@@ -243,3 +243,6 @@ func (r AbilityRule) String() string {
 	}
 	return strings.Join(words, " ")
 }
+
+// Origin returns where the rule comes from.
+func (r *AbilityRule) Origin() Origin { return OriginOwn }

@@ -70,7 +70,8 @@ func (p *Access) fromPlugin(o Option) error {
 // Provision checks the rules.
 func (p *Access) Provision(site *Site, settings Settings) error {
 	p.loginOnly = mustRule("users", nil, "/**")
-	p.loginOnly.text, p.loginOnly.At, p.loginOnly.origin = "login_only", settings.At, OriginDefault
+	p.loginOnly.As(OriginDefault, "login_only")
+	p.loginOnly.At = settings.At
 	if err := nearest.Check(orDefault(p.Recommended, "on"), "on", "off"); err != nil {
 		return fmt.Errorf("recommended: %w", err)
 	}
@@ -145,7 +146,7 @@ func (p *Access) decideWith(r *Request, own Match) (guard, either Match) {
 	case own.Rule != nil:
 		return Match{}, own
 	case p.LoginOnly:
-		return Match{}, Match{&p.loginOnly, &p.loginOnly.target.routes[0]}
+		return Match{}, Match{&p.loginOnly, &p.loginOnly.Target().Routes()[0]}
 	}
 	return Match{}, anyone
 }
@@ -159,24 +160,30 @@ func (p *Access) ownRule(r *Request) Match {
 			r.considered("access", rule, rule.At, Matches)
 			return match
 		}
-		r.considered("access", rule, rule.At, rule.target.mismatch(r.Call))
+		r.considered("access", rule, rule.At, rule.Target().mismatch(r.Call))
 	}
 	return Match{}
 }
 
 // defaultAnyone is the default rule of a site without login_only; anyone is its match.
 var (
-	defaultAnyone = Rule{Allow: "anyone", Routes: []string{"/**"}, origin: OriginDefault}.mustCompile()
-	anyone        = Match{&defaultAnyone, &defaultAnyone.target.routes[0]}
+	defaultAnyone = openRule()
+	anyone        = Match{&defaultAnyone, &defaultAnyone.Target().Routes()[0]}
 )
+
+func openRule() Rule {
+	r := mustRule("anyone", nil, "/**")
+	r.As(OriginDefault, "")
+	return r
+}
 
 func (p *Access) apply(ctx context.Context, r *Request, rule *Rule) (Verdict, error) {
 	switch {
-	case p.LoginOnly && (rule.who == whoAnyone || rule.who == whoSigned && !r.part):
+	case p.LoginOnly && (rule.Who() == Anyone || rule.Who() == BySignature && !r.part):
 		return checkOpen(ctx, r)
-	case rule.who == whoAnyone, rule.who == whoSigned && !r.part:
+	case rule.Who() == Anyone, rule.Who() == BySignature && !r.part:
 		return Verdict{}, nil
-	case rule.who == whoSigned: // a signature covers a request, not a part of one
+	case rule.Who() == BySignature: // a signature covers a request, not a part of one
 		return forbidden(), nil
 	case rule.Deny && rule.As404:
 		return Verdict{Status: http.StatusNotFound, Code: CodeNoRoute, Message: MessageNoRoute}, nil
@@ -229,10 +236,32 @@ func AccessOf(c *Chain) Standing {
 func (p *Access) EachRoute(do func(RouteLine)) {
 	for i := range p.Rules {
 		r := &p.Rules[i]
-		do(RouteLine{r.At, r.String(), r.target.routes, r.From == "", r})
+		do(RouteLine{r.At, r.String(), r.Target().Routes(), r.From == "", r})
 	}
 	for i := range p.guards {
 		r := &p.guards[i].Rule
-		do(RouteLine{At: r.At, Text: r.String(), Routes: r.target.routes, Rule: r})
+		do(RouteLine{At: r.At, Text: r.String(), Routes: r.Target().Routes(), Rule: r})
 	}
+}
+
+// Why implements Explainer.
+func (p *Access) Why(v Verdict) string {
+	if v.Answer != nil {
+		return whyLogin(v)
+	}
+	if v.Origin == OriginBuiltIn {
+		return whysBuiltIn[v.Code]
+	}
+	return whys[v.Code]
+}
+
+var whys = map[Code]string{
+	CodeNotLoggedIn: "A rule asks for a login for this call, and the caller sent none that counts here.",
+	CodeForbidden:   "A rule does not allow this call to this caller.",
+	CodeNoRoute:     "A rule hides this route.",
+}
+
+var whysBuiltIn = map[Code]string{
+	CodeNotLoggedIn: "A built-in rule lets only those who are logged in make this call, and the caller sent no login that counts here.",
+	CodeForbidden:   "A built-in rule closes this call to this caller.",
 }

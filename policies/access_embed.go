@@ -20,7 +20,7 @@ func (p *Access) Rewrites(r *Request) Rewrite {
 	if r.Call.Kind != call.Single || r.Call.Foreign || !r.Call.Embeds() {
 		return RewriteNothing
 	}
-	if !slices.ContainsFunc(p.Rules, func(rule Rule) bool { return rule.who != whoAnyone }) && (!p.LoginOnly || !r.IsAnonymous(r.HTTP.Context())) {
+	if !slices.ContainsFunc(p.Rules, func(rule Rule) bool { return rule.Who() != Anyone }) && (!p.LoginOnly || !r.IsAnonymous(r.HTTP.Context())) {
 		return RewriteNothing
 	}
 	return RewriteBody

@@ -36,7 +36,7 @@ func builtInGuards(p call.Platform) []Guard {
 		{Rule: admit("users", "/batch/v1")},
 	}
 	for i := range guards {
-		guards[i].origin = OriginBuiltIn
+		guards[i].As(OriginBuiltIn, "")
 		if err := guards[i].compile(); err != nil {
 			panic(err)
 		}
@@ -60,7 +60,7 @@ func guardOption(o Option) (Guard, error) {
 // Named returns the rule of the guard, which is then called after its line `deny plugin`. It
 // is for guards that were read from JSON.
 func (g *Guard) Named() *Rule {
-	g.guards = true
+	g.TakesAway()
 	return &g.Rule
 }
 
@@ -77,7 +77,7 @@ func (g *Guard) compile() error {
 	if err := g.Named().compile(); err != nil {
 		return err
 	}
-	if g.who == whoAnyone || g.who == whoSigned {
+	if g.Who() == Anyone || g.Who() == BySignature {
 		return errGuardAdmits
 	}
 	return nil
@@ -91,7 +91,7 @@ func (g *Guard) match(c *call.Call, own Match) (Match, Mismatch) {
 	match, ok := g.Rule.match(c)
 	switch {
 	case !ok:
-		return match, g.target.mismatch(c)
+		return match, g.Target().mismatch(c)
 	case slices.ContainsFunc(g.except, func(p call.Pattern) bool { return p.Match(c.Key) }):
 		return match, Excepted
 	case own.Rule != nil && g.givesWay(match.Route, own.Rule, c):
@@ -104,13 +104,13 @@ func (g *Guard) match(c *call.Call, own Match) (Match, Mismatch) {
 // literal route that g covers, or own is signed and g is signedOnly. What the catalogue
 // allows replaces no built-in rule.
 func (g *Guard) givesWay(guarded *call.Pattern, own *Rule, c *call.Call) bool {
-	if own.Origin() == OriginPlugin && g.origin == OriginBuiltIn {
+	if own.Origin() == OriginPlugin && g.Origin() == OriginBuiltIn {
 		return false
 	}
-	if g.signedOnly && own.who == whoSigned {
+	if g.signedOnly && own.Who() == BySignature {
 		return true
 	}
-	return slices.ContainsFunc(own.target.routes, func(pattern call.Pattern) bool {
+	return slices.ContainsFunc(own.Target().Routes(), func(pattern call.Pattern) bool {
 		return pattern.Match(c.Key) && (pattern.Literal() || sameRoute(&pattern, guarded))
 	})
 }

@@ -34,11 +34,11 @@ func (p *Access) oddPlugins(site *Installed, platform call.Platform) (odd []Odd)
 // opensRisk returns W16 for rule i. With a site, it is about what the site has.
 func (p *Access) opensRisk(i int, site *Installed) (o Odd, is bool) {
 	rule := &p.Rules[i]
-	if rule.who != whoAnyone || rule.Origin() == OriginPlugin {
+	if rule.Who() != Anyone || rule.Origin() == OriginPlugin {
 		return Odd{}, false
 	}
 	var open []risk
-	for _, c := range riskyCalls().near(rule.target.routes) {
+	for _, c := range riskyCalls().near(rule.Target().Routes()) {
 		if p.lets(i, c) && !slices.ContainsFunc(open, func(r risk) bool { return r.row == c.row }) {
 			open = append(open, c.risk)
 		}

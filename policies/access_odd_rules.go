@@ -117,7 +117,7 @@ func (g *regions) hiding(i int) (by []int, left *call.Call, err error) {
 		}
 		return left == nil
 	}
-	routes := g.access.Rules[i].target.routes
+	routes := g.access.Rules[i].Target().Routes()
 	for j := range routes {
 		if err := g.Walk(cover.KeysOf(routes[j]), skip, visit); err != nil || left != nil {
 			return nil, left, err

@@ -11,7 +11,7 @@ import (
 
 // narrow returns W25 for one rule, at most one for each of its routes. routes are those of x.
 func (p *Access) narrow(r *Rule, x *index.Index, routes []*index.Route) (odd []Odd) {
-	for _, own := range r.target.routes {
+	for _, own := range r.Target().Routes() {
 		for _, site := range routes {
 			missed, wide := missedBy(own, site.Name(), x)
 			if missed == "" || p.reaches(r, missed) {
@@ -84,7 +84,7 @@ func (p *Access) reaches(r *Rule, route string) bool {
 			continue
 		}
 		same := other.Deny == r.Deny && other.Allow == r.Allow
-		for _, route := range other.target.routes {
+		for _, route := range other.Target().Routes() {
 			if _, rest := route.Segments(); (same || !rest) && route.Match(key) {
 				return true
 			}

@@ -20,7 +20,7 @@ type use struct {
 // callers would be admitted without it, the same built-in rule would match, and the same
 // parameters would be protected.
 func (g *regions) useless(i int) (u use, err error) {
-	routes := g.access.Rules[i].target.routes
+	routes := g.access.Rules[i].Target().Routes()
 	dead := func(s *cover.State) bool { return g.leaves(i, s.Settled(), map[int]bool{}) == 0 }
 	u.useless = true
 	for j := range routes {
@@ -99,19 +99,19 @@ func parameters(p *call.Pattern) (names []string) {
 func callers(rules ...*Rule) (all []string) {
 	narrow := false // to some users
 	for _, r := range rules {
-		if r == nil || r.who == whoAnyone {
+		if r == nil || r.Who() == Anyone {
 			continue
 		}
-		names := slices.Clone(r.names)
+		names := slices.Clone(r.Names())
 		slices.Sort(names)
-		all = append(all, fmt.Sprint(r.who, strings.Join(slices.Compact(names), ",")))
-		narrow = narrow || r.who == whoRole || r.who == whoCapability
+		all = append(all, fmt.Sprint(r.Who(), strings.Join(slices.Compact(names), ",")))
+		narrow = narrow || r.Who() == ByRole || r.Who() == ByCapability
 		if r.Deny {
 			return []string{"nobody"}
 		}
 	}
 	slices.Sort(all)
-	return slices.DeleteFunc(slices.Compact(all), func(one string) bool { return narrow && one == fmt.Sprint(whoUsers, "") })
+	return slices.DeleteFunc(slices.Compact(all), func(one string) bool { return narrow && one == fmt.Sprint(Users, "") })
 }
 
 // odd is W05 for rule r.
@@ -127,7 +127,7 @@ func (u *use) odd(g *regions, r *Rule) Odd {
 	switch {
 	case !u.otherwise || g.access.LoginOnly:
 		o.Text = fmt.Sprintf("%s changes nothing, since without it the same callers would pass by %s", r, strings.Join(others, " and "))
-	case r.who == whoAnyone:
+	case r.Who() == Anyone:
 		o.Text = fmt.Sprintf("%s changes nothing but what a lockdown leaves open, since without login_only anyone may make these calls anyway", r)
 		o.Do = "set login_only, or remove the rule"
 	default:

@@ -40,7 +40,7 @@ type ruleNumbers struct {
 func (p *Access) number(add func(route call.Pattern, number int)) ruleNumbers {
 	g := ruleNumbers{access: p}
 	for i := range p.Rules {
-		target := &p.Rules[i].target
+		target := p.Rules[i].Target()
 		for _, route := range target.routes {
 			add(route, len(g.rules))
 			g.rules = append(g.rules, i)
@@ -49,7 +49,7 @@ func (p *Access) number(add func(route call.Pattern, number int)) ruleNumbers {
 	}
 	number := len(g.rules)
 	for i := range p.guards {
-		for _, route := range slices.Concat(p.guards[i].target.routes, p.guards[i].except) {
+		for _, route := range slices.Concat(p.guards[i].Target().Routes(), p.guards[i].except) {
 			add(route, number)
 			number++
 		}
@@ -76,7 +76,7 @@ func (p *Access) Decider(at *Patterns, _ []call.Pattern) Decide {
 	return func(q *Asked) Fate {
 		guard, own := g.decide(q.Call, q.Matched)
 		for _, m := range [...]Match{guard, own} {
-			if m.Rule != nil && m.Rule.who != whoAnyone && m.Rule.who != whoSigned && !m.Rule.admits(q.Caller) {
+			if m.Rule != nil && m.Rule.Who() != Anyone && m.Rule.Who() != BySignature && !m.Rule.admits(q.Caller) {
 				return Refuses(m.Rule)
 			}
 		}

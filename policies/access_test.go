@@ -180,7 +180,7 @@ func TestAccess_SignedRules(t *testing.T) {
 	configure(t, p, line("allow signed cookie /cookie/v1/**"))
 	provision(t, s, p)
 	r := request(t, s, nil, "POST", "/wp-json/cookie/v1/store-auth", "")
-	if v, err := p.Check(t.Context(), r); err != nil || v.Refused() || r.Matched.Rule.who != whoSigned {
+	if v, err := p.Check(t.Context(), r); err != nil || v.Refused() || r.Matched.Rule.who != BySignature {
 		t.Errorf("store-auth: %+v, %v, rule %v", v, err, r.Matched)
 	}
 	batch := `{"requests":[{"path":"/cookie/v1/store-auth"}]}`

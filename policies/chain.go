@@ -26,6 +26,8 @@ type Decision struct {
 	Policy  string // the policy that refused, or would have; "" on pass
 	Verdict Verdict
 	Err     error // why a policy could not decide, for the log; on pass, from policies with on_error pass
+
+	explainer Explainer // words the refusal; may be nil
 }
 
 // Chain asks the policies of one site in the order of the catalog.
@@ -214,12 +216,28 @@ func (c *Chain) refusal(l *link, r *Request, verdict Verdict, err error) Decisio
 	if verdict.Rule == "" && verdict.Answer == nil {
 		verdict.Rule, verdict.Pos = l.name, l.settings.At
 	}
-	d := Decision{Outcome: Refuse, Policy: l.name, Verdict: verdict, Err: err}
+	d := l.decision(verdict, err)
 	if r.Observed {
 		d.Outcome = WouldRefuse
 	}
 	r.Trace.refused(r, d)
 	return d
+}
+
+func (l *link) decision(v Verdict, err error) Decision {
+	d := Decision{Outcome: Refuse, Policy: l.name, Verdict: v, Err: err}
+	d.explainer, _ = l.policy.(Explainer)
+	return d
+}
+
+// Refused is the decision of a policy, by name, to refuse an answer in place of the call.
+func (c *Chain) Refused(policy string, v Verdict, err error) Decision {
+	for i := range c.locked {
+		if l := &c.locked[i]; l.name == policy {
+			return l.decision(v, err)
+		}
+	}
+	return Decision{Outcome: Refuse, Policy: policy, Verdict: v, Err: err}
 }
 
 // undecided turns an error into the verdict of a policy that could not decide. passed is

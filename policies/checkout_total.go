@@ -252,3 +252,11 @@ func integer(v any) (n int64, ok bool) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	return n, err == nil && strconv.FormatInt(n, 10) == text
 }
+
+// Why implements Explainer.
+func (p *CheckoutTotal) Why(v Verdict) string {
+	if v.Code == p.site.Code(codeTotalMismatch) {
+		return "The total of the cart is not the one that the shopper has seen."
+	}
+	return ""
+}

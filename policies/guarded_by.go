@@ -12,7 +12,7 @@ import (
 func GuardedBy(platform call.Platform, method string, pattern call.Pattern) string {
 	for _, g := range builtInGuards(platform) {
 		spared := slices.ContainsFunc(g.except, func(except call.Pattern) bool { return except.Covers(pattern) })
-		if !spared && g.target.method(method) && slices.ContainsFunc(g.target.routes, func(route call.Pattern) bool { return route.Covers(pattern) }) {
+		if !spared && g.Target().method(method) && slices.ContainsFunc(g.Target().Routes(), func(route call.Pattern) bool { return route.Covers(pattern) }) {
 			return g.Line()
 		}
 	}

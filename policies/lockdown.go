@@ -87,10 +87,10 @@ func (p *Lockdown) opens(r *Request) (open, signed bool, err error) {
 	if checkout && !r.InForce.Hard {
 		return true, false, nil
 	}
-	if own.Rule == nil || own.Rule == &defaultAnyone || own.Rule.who != whoAnyone && own.Rule.who != whoSigned {
+	if own.Rule == nil || own.Rule == &defaultAnyone || own.Rule.Who() != Anyone && own.Rule.Who() != BySignature {
 		return false, false, nil
 	}
-	if open = own.Rule.who == whoAnyone; open && checkout {
+	if open = own.Rule.Who() == Anyone; open && checkout {
 		return false, false, nil
 	}
 	return open, !open && !r.part, own.protectNames(r.Call)
@@ -115,4 +115,12 @@ func (p *Lockdown) Rewrite(r *Request, a *ask.Answer) error {
 		}
 		return jsontext.Value(forbiddenEmbed)
 	})
+}
+
+// Why implements Explainer.
+func (p *Lockdown) Why(v Verdict) string {
+	if v.Code == CodeNotLoggedIn {
+		return "The site's owner has closed the REST interface to visitors for a while, and the caller sent no login that counts here."
+	}
+	return whyLogin(v)
 }

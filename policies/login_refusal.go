@@ -41,3 +41,11 @@ func checkOpen(ctx context.Context, r *Request) (Verdict, error) {
 	}
 	return inOneWord(answer), nil
 }
+
+// whyLogin is about a verdict of inOneWord; it is "" for others.
+func whyLogin(v Verdict) string {
+	if v.Answer != refusedLogin {
+		return ""
+	}
+	return "The platform refuses the name or the password. Where everything needs a login, every refused log-in gets this one answer."
+}

@@ -3,6 +3,7 @@ package policies
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -223,4 +224,15 @@ func (p *OrderType) verdict(r *Request, found proof) Verdict {
 		v.Data = map[string]any{"ids": found.others}
 	}
 	return v
+}
+
+// Why implements Explainer.
+func (p *OrderType) Why(v Verdict) string {
+	switch {
+	case v.Answer != nil && v.Answer.PlainCode() != "":
+		return fmt.Sprintf("Asked as this caller what the record is, the platform says %s.", v.Answer.PlainCode())
+	case v.Code == p.site.Code(codeInvalidID):
+		return "The id is none that this route may change."
+	}
+	return ""
 }

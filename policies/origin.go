@@ -22,19 +22,8 @@ func (r *Rule) Origin() Origin {
 	return OriginOwn
 }
 
-// Origin returns where the limit comes from.
-func (l *RateLimit) Origin() Origin {
-	if l.From != "" {
-		return OriginPlugin
-	}
-	return OriginOwn
-}
-
-// Origin returns where the rule comes from.
-func (r *AbilityRule) Origin() Origin { return OriginOwn }
-
 // Signed tells whether the rule admits whoever signs.
-func (r *Rule) Signed() bool { return r.who == whoSigned }
+func (r *Rule) Signed() bool { return r.who == BySignature }
 
 // lineOfPlugin returns what the rule says, where its name is only the plugin that it comes from.
 func (r *Rule) lineOfPlugin() string {

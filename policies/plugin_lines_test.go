@@ -59,7 +59,7 @@ func (p *Access) passes(method, route string) bool {
 	c := callOf(method, strings.ToLower(route))
 	guard, own := p.decide(&Request{Call: c})
 	for _, m := range []Match{guard, own} {
-		if m.Rule != nil && m.Rule.who != whoAnyone {
+		if m.Rule != nil && m.Rule.who != Anyone {
 			return false
 		}
 	}

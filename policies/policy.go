@@ -142,6 +142,13 @@ type RefusalWriter interface {
 	WriteRefusal(r *Request, v Verdict) *ask.Answer
 }
 
+// Explainer is a Policy that words its own refusals for support staff.
+type Explainer interface {
+	// Why returns one sentence about a refusal, made of what the verdict says of itself alone, or ""
+	// where that of its code or of the platform's answer is right. It says nothing of a record.
+	Why(v Verdict) string
+}
+
 // AgentAuditor is a Policy that knows which requests run something for an agent.
 type AgentAuditor interface {
 	// AgentCalls returns what r runs, or would have run if it had not been refused: one call

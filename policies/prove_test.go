@@ -98,7 +98,7 @@ func admitted(s *Site, p *Access, c *call.Call, who caller.Caller) bool {
 	}
 	guard, own := p.decide(&Request{Call: c})
 	for _, m := range []Match{guard, own} {
-		if m.Rule != nil && m.Rule.who != whoAnyone && !m.Rule.admits(who) {
+		if m.Rule != nil && m.Rule.who != Anyone && !m.Rule.admits(who) {
 			return false
 		}
 	}

@@ -261,6 +261,22 @@ func (l *RateLimit) caller(ctx context.Context, r *Request) (string, error) {
 // EachRoute implements Router.
 func (p *RateLimits) EachRoute(do func(RouteLine)) {
 	for _, l := range p.Limits {
-		do(RouteLine{At: l.At, Text: l.String(), Routes: l.target.routes, Own: l.From == ""})
+		do(RouteLine{At: l.At, Text: l.String(), Routes: l.target.Routes(), Own: l.From == ""})
 	}
+}
+
+// Origin returns where the limit comes from.
+func (l *RateLimit) Origin() Origin {
+	if l.From != "" {
+		return OriginPlugin
+	}
+	return OriginOwn
+}
+
+// Why implements Explainer.
+func (p *RateLimits) Why(v Verdict) string {
+	if v.Code == CodeTooMany {
+		return "The client has made more calls than the limit allows; it may try again later."
+	}
+	return ""
 }

@@ -37,9 +37,9 @@ func onlyMessages(methods []string) error {
 // onlyServers refuses a limit of messages on every route. A body without a certain reading
 // counts, so that uploads of people would use it up.
 func (l *RateLimit) onlyServers() error {
-	for i := range l.target.routes {
-		if l.messages != nil && l.target.routes[i].OfAll() {
-			return fmt.Errorf("a limit of agents' messages counts uploads and forms on %s, too: name the routes of servers, such as /mcp/**", l.target.routes[i])
+	for i := range l.target.Routes() {
+		if l.messages != nil && l.target.Routes()[i].OfAll() {
+			return fmt.Errorf("a limit of agents' messages counts uploads and forms on %s, too: name the routes of servers, such as /mcp/**", l.target.Routes()[i])
 		}
 	}
 	return nil

@@ -230,3 +230,11 @@ func (p *Redact) EachRoute(do func(RouteLine)) {
 		do(RouteLine{At: r.At, Text: "redact", Routes: []call.Pattern{r.pattern}, Own: own})
 	}
 }
+
+// Why implements Explainer.
+func (p *Redact) Why(v Verdict) string {
+	if v.Code == CodeUnavailable {
+		return "The answer could not be checked for what must not leave the site."
+	}
+	return ""
+}

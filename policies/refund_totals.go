@@ -228,3 +228,11 @@ func listsArgument(body []byte, name string) (bool, error) {
 func (p *RefundTotals) cureNobody() string {
 	return CureNobody("refund_totals", p.named, "11.1", "release 11.1", "book refunds of 0.00")
 }
+
+// Why implements Explainer.
+func (p *RefundTotals) Why(v Verdict) string {
+	if v.Code == p.site.Code(codeComputeTotals) {
+		return "This release of the shop would not compute the amount of the refund."
+	}
+	return ""
+}

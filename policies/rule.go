@@ -34,7 +34,7 @@ type Rule struct {
 	// At is where the rule stands, "Caddyfile:12".
 	At string `json:"at,omitempty"`
 
-	who    who
+	who    Who
 	names  []string // of roles, of signatures, or the capability
 	target Target
 	origin Origin // "" where From tells, see Rule.Origin
@@ -42,23 +42,24 @@ type Rule struct {
 	text   string // the rule's name in the log, if the Caddyfile has no such line
 }
 
-type who uint8
+// Who says whom a rule admits.
+type Who uint8
 
 const (
-	whoNobody who = iota
-	whoAnyone
-	whoUsers
-	whoRole
-	whoCapability
-	whoSigned
+	Nobody Who = iota
+	Anyone
+	Users
+	ByRole
+	ByCapability
+	BySignature
 )
 
 // whoNames are the keys of whoWords, in the order of messages.
 var whoNames = []string{"anyone", "users", "role", "capability", "signed"}
 
-var whoWords = map[string]who{
-	"anyone": whoAnyone, "users": whoUsers,
-	"role": whoRole, "capability": whoCapability, "signed": whoSigned,
+var whoWords = map[string]Who{
+	"anyone": Anyone, "users": Users,
+	"role": ByRole, "capability": ByCapability, "signed": BySignature,
 }
 
 // ruleOption reads an allow or deny line.
@@ -70,7 +71,7 @@ func ruleOption(o Option) (Rule, error) {
 	args := o.Args
 	if !r.Deny {
 		n := 1
-		if len(args) > 0 && whoWords[args[0]] >= whoRole {
+		if len(args) > 0 && whoWords[args[0]] >= ByRole {
 			n = 2
 		}
 		if len(args) < n || strings.HasPrefix(args[0], "/") {
@@ -140,16 +141,16 @@ func (r *Rule) compileWho() error {
 	word, rest, _ := strings.Cut(r.Allow, " ")
 	r.who = whoWords[word]
 	switch {
-	case r.who == whoNobody:
+	case r.who == Nobody:
 		return nearest.Check(word, whoNames...)
-	case r.who >= whoRole && rest == "":
+	case r.who >= ByRole && rest == "":
 		return fmt.Errorf("%s needs a name", word)
-	case r.who < whoRole && rest != "":
+	case r.who < ByRole && rest != "":
 		return fmt.Errorf("%s takes no name", word)
 	}
 	if rest != "" {
 		r.names = strings.Split(rest, ",")
-		if slices.Contains(r.names, "") || r.who == whoCapability && len(r.names) > 1 {
+		if slices.Contains(r.names, "") || r.who == ByCapability && len(r.names) > 1 {
 			return fmt.Errorf("%q is not a list of names", rest)
 		}
 	}
@@ -196,16 +197,22 @@ func (r *Rule) Line() string {
 	return strings.Join(words, " ")
 }
 
+// As gives the rule an origin that its line does not show, and a name in the log, "" for its line.
+func (r *Rule) As(origin Origin, name string) { r.origin, r.text = origin, name }
+
+// TakesAway makes the rule one that only takes away. It is called after its line `deny plugin`.
+func (r *Rule) TakesAway() { r.guards = true }
+
 // RuleNamed is a rule of a policy whose lines are of another kind: it has a name and a place alone.
 func RuleNamed(name, at string) *Rule { return &Rule{text: name, At: at} }
 
 // Roles returns the roles that the rule names.
-func (r *Rule) Roles() []string { return r.namesOf(whoRole) }
+func (r *Rule) Roles() []string { return r.namesOf(ByRole) }
 
 // SignedBy returns the names of the signatures of which the rule asks for one.
-func (r *Rule) SignedBy() []string { return r.namesOf(whoSigned) }
+func (r *Rule) SignedBy() []string { return r.namesOf(BySignature) }
 
-func (r *Rule) namesOf(kind who) []string {
+func (r *Rule) namesOf(kind Who) []string {
 	if r.who != kind {
 		return nil
 	}
@@ -245,7 +252,7 @@ func (r *Rule) errorf(err error) error {
 
 // checkSignatures holds the signatures that the rule names against those that site declares.
 func (r *Rule) checkSignatures(site *Site) error {
-	if r.who != whoSigned {
+	if r.who != BySignature {
 		return nil
 	}
 	for _, name := range r.names {
@@ -262,7 +269,7 @@ func (r *Rule) admitsRights(ctx context.Context, req *Request, who caller.Caller
 	if r.admits(who) {
 		return true, nil
 	}
-	if r.who == whoRole || r.who == whoCapability {
+	if r.who == ByRole || r.who == ByCapability {
 		var err error
 		if who, err = req.Rights(ctx); err != nil {
 			return false, err
@@ -277,9 +284,9 @@ func (r *Rule) admitsRights(ctx context.Context, req *Request, who caller.Caller
 // untold returns the error of a rule that needs what the platform has not told of the caller.
 func (r *Rule) untold(c caller.Caller) error {
 	switch {
-	case r.who == whoRole && c.NoRoles:
+	case r.who == ByRole && c.NoRoles:
 		return &caller.UntoldError{What: "roles"}
-	case r.who == whoCapability && c.NoCapabilities:
+	case r.who == ByCapability && c.NoCapabilities:
 		return &caller.UntoldError{What: "capabilities"}
 	}
 	return nil
@@ -288,13 +295,22 @@ func (r *Rule) untold(c caller.Caller) error {
 // admits tells whether the rule admits the caller.
 func (r *Rule) admits(c caller.Caller) bool {
 	switch r.who {
-	case whoUsers:
+	case Users:
 		return c.Kind != caller.Anonymous
-	case whoRole:
+	case ByRole:
 		return c.Kind == caller.User && c.HasRole(r.names)
-	case whoCapability:
+	case ByCapability:
 		return c.Kind == caller.User && c.Can(r.names[0])
 	default:
 		return false
 	}
 }
+
+// Who returns whom the rule admits; Nobody for one that denies.
+func (r *Rule) Who() Who { return r.who }
+
+// Names returns the names of roles or signatures, or the capability, that the rule admits.
+func (r *Rule) Names() []string { return r.names }
+
+// Target returns the calls that the rule is about.
+func (r *Rule) Target() *Target { return &r.target }

@@ -28,7 +28,7 @@ func (p *Signatures) Check(ctx context.Context, r *Request) (Verdict, error) {
 		return refuseSignature(rule, "A signature covers one call, not a batch."), nil
 	}
 	var faults []string
-	for _, name := range rule.names {
+	for _, name := range rule.Names() {
 		s := p.named(name)
 		fault, err := s.verify(ctx, r)
 		if fault == "" || err != nil {
@@ -46,7 +46,7 @@ func (p *Signatures) named(name string) *Signature {
 
 // asksToSign returns the rule that applies to a call if it asks for a signature, or nil.
 func asksToSign(m Match) *Rule {
-	if m.Rule == nil || m.Rule.who != whoSigned {
+	if m.Rule == nil || m.Rule.Who() != BySignature {
 		return nil
 	}
 	return m.Rule

@@ -97,6 +97,6 @@ func dropPairs(query, name string) string {
 func (p *StripQuery) EachRoute(do func(RouteLine)) {
 	for i := range p.Strips {
 		s := &p.Strips[i]
-		do(RouteLine{At: s.At, Text: "strip_query " + s.Name, Routes: s.target.routes, Own: true})
+		do(RouteLine{At: s.At, Text: "strip_query " + s.Name, Routes: s.target.Routes(), Own: true})
 	}
 }

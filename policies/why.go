@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
 )
 
@@ -23,33 +24,33 @@ func (d Decision) Why() string {
 }
 
 func (d Decision) why() string {
-	if a := d.Verdict.Answer; a != nil {
-		if a == refusedLogin {
-			return "The platform refuses the name or the password. Where everything needs a login, every refused log-in gets this one answer."
-		}
-		if code := a.PlainCode(); code != "" && d.Policy == "order_type" {
-			return fmt.Sprintf("Asked as this caller what the record is, the platform says %s.", code)
-		}
-		switch code := a.PlainCode(); {
-		case code != "":
-			return fmt.Sprintf("The platform itself refuses the call or its credentials with %s.", code)
-		case a.Code() == "":
-			return "The site refuses its REST interface, and not in the platform's words."
-		}
-		return "The platform itself refuses the call or its credentials."
+	v := &d.Verdict
+	own := ""
+	if d.explainer != nil {
+		own = d.explainer.Why(*v)
 	}
-	own := whys[d.Policy]
-	switch sentence := words[d.Verdict.Rule]; {
-	case sentence != "" && d.Verdict.Code != CodeInvalidParam: // there the rule is the parameter's name
+	if v.Answer != nil {
+		return cmp.Or(own, whyAnswered(v.Answer))
+	}
+	if sentence := words[v.Rule]; sentence != "" && v.Code != CodeInvalidParam { // there the rule is the parameter's name
 		return sentence
-	case d.Policy == "access" && d.Verdict.Origin == OriginBuiltIn:
-		own = whys[string(OriginBuiltIn)]
 	}
 	login := ""
-	if d.Verdict.Status == http.StatusUnauthorized { // in words of the shop
+	if v.Status == http.StatusUnauthorized { // in words of the shop
 		login = why[CodeNotLoggedIn]
 	}
-	return cmp.Or(own[d.Verdict.Code], why[d.Verdict.Code], login, own[""])
+	return cmp.Or(own, why[v.Code], login)
+}
+
+// whyAnswered is about the platform's own refusal.
+func whyAnswered(a *ask.Answer) string {
+	switch code := a.PlainCode(); {
+	case code != "":
+		return fmt.Sprintf("The platform itself refuses the call or its credentials with %s.", code)
+	case a.Code() == "":
+		return "The site refuses its REST interface, and not in the platform's words."
+	}
+	return "The platform itself refuses the call or its credentials."
 }
 
 // WordFor returns the sentence for a word that stands in place of a rule, or "".
@@ -64,39 +65,11 @@ var why = map[Code]string{
 	CodeTooMany:              "Too many checks of credentials were needed for this client's address; it may try again later.",
 	CodeAmbiguous:            "The request can be read in more than one way, so that nobody knows what the platform would do.",
 	CodeInvalidParam:         "A parameter of the call does not have the type that the platform needs.",
+	CodeMisread:              "The REST interface answered what looked like a page: a rewrite rule of the server, a theme or a plugin leads this path there, so that no rule had judged the call.",
 	CodeUnavailable:          "The gateway could not find out what it has to know before the call may pass.",
 	call.CodeTooLarge:        "The request is larger than the site's limits allow.",
 	call.CodeUnsupportedType: "The body is encoded in a way that cannot be checked.",
 	call.CodeTooEarly:        "The call came before the connection was made, so that it may be a copy; clients send it again by themselves.",
-}
-
-// whys has the sentences of single policies, by policy and code; "" stands for the code
-// that only this policy gives.
-var whys = map[string]map[Code]string{
-	"call": {CodeMisread: "The REST interface answered what looked like a page: a rewrite rule of the server, a theme or a plugin leads this path there, so that no rule had judged the call."},
-	"access": {
-		CodeNotLoggedIn: "A rule asks for a login for this call, and the caller sent none that counts here.",
-		CodeForbidden:   "A rule does not allow this call to this caller.",
-		CodeNoRoute:     "A rule hides this route.",
-	},
-	string(OriginBuiltIn): {
-		CodeNotLoggedIn: "A built-in rule lets only those who are logged in make this call, and the caller sent no login that counts here.",
-		CodeForbidden:   "A built-in rule closes this call to this caller.",
-	},
-	LockdownName: {
-		CodeNotLoggedIn: "The site's owner has closed the REST interface to visitors for a while, and the caller sent no login that counts here.",
-	},
-	"checkout_total": {"": "The total of the cart is not the one that the shopper has seen."},
-	"order_type":     {"": "The id is none that this route may change."},
-	"refund_totals":  {"": "This release of the shop would not compute the amount of the refund."},
-	"rate_limit":     {CodeTooMany: "The client has made more calls than the limit allows; it may try again later."},
-	"abilities": {
-		CodeForbidden:    "The site does not allow this ability to run in this way.",
-		CodeInvalidParam: "The input does not fit the schema of the ability.",
-		CodeConfirm:      "A person must confirm this call before it runs.",
-		CodeTooMany:      "Too many calls of the caller, or of the site, wait for a person, or too many checks of credentials were needed.",
-	},
-	"redact": {CodeUnavailable: "The answer could not be checked for what must not leave the site."},
 }
 
 // words explains in a sentence the word that stands in place of a rule where a request has no

@@ -68,7 +68,7 @@ func TestWhy_Semicolon(t *testing.T) {
 // does not say.
 func TestWhy_RefusedLogin(t *testing.T) {
 	for _, code := range []string{"incorrect_password", "invalid_username"} {
-		why := Decision{Outcome: Refuse, Policy: "access", Verdict: inOneWord(asktest.JSON(401, `{"code":"`+code+`","data":{"status":401}}`))}.Why()
+		why := Decision{Outcome: Refuse, Policy: "access", explainer: new(Access), Verdict: inOneWord(asktest.JSON(401, `{"code":"`+code+`","data":{"status":401}}`))}.Why()
 		said := regexp.MustCompile(`\w+_\w+`).FindAllString(why, -1)
 		if len(said) != 1 || said[0] != code {
 			t.Errorf("%s: %s", code, why)
