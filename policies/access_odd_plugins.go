@@ -117,7 +117,7 @@ func (t *riskTable) add(plugin *plugins.Plugin, row *plugins.Risk) {
 	key := exampleKey(call.MustPattern(row.Route))
 	for _, method := range row.Methods {
 		if method != "GET" && !plugin.Needs(method, row.Route) {
-			c := riskyCall{risk{plugin, row, method}, callOf(method, key), len(t.all)}
+			c := riskyCall{risk{plugin, row, method}, CallOf(method, key), len(t.all)}
 			t.all = append(t.all, c)
 			t.below[firstSegment(key)] = append(t.below[firstSegment(key)], c)
 		}

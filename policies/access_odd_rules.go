@@ -112,7 +112,7 @@ func (g *regions) hiding(i int) (by []int, left *call.Call, err error) {
 	visit := func(p *cover.Place) bool {
 		for m, method := range MethodsApart {
 			if left == nil && g.leaves(i, p.State.Matches(), used).Has(m) {
-				left = callOf(method, p.Key())
+				left = CallOf(method, p.Key())
 			}
 		}
 		return left == nil

@@ -28,7 +28,7 @@ func (g *regions) useless(i int) (u use, err error) {
 			rules, key := g.matching(MatchedOf(p.State.Matches())), p.Key()
 			for m, method := range MethodsApart {
 				if first, next := g.deciding(rules, m); first == i && u.useless {
-					u.useless = g.same(callOf(method, key), i, next)
+					u.useless = g.same(CallOf(method, key), i, next)
 					u.replaced(next)
 				}
 			}

@@ -10,7 +10,8 @@
 // it can do by the interfaces that it implements: [Configurer], [SecretHolder],
 // [Declarer] and [Provisioner] for its configuration; [ReadingChecker], [EarlyChecker],
 // [Checker] and [BatchChecker] to judge; [RequestChanger], [AnswerChanger] and [Watcher]
-// for what passes. [Configured] is a policy with its [Settings], which all policies have.
+// for what passes; [Router], [Reviewer] and [Decider] for what reasons about a chain, which
+// knows no policy otherwise. [Configured] is a policy with its [Settings], which all policies have.
 // An [Option] is one line of the Caddyfile. A [Rule] says who may make which calls, a
 // [Target] says which calls.
 //

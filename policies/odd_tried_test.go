@@ -67,7 +67,7 @@ func TestOdd_AsTriedOut(t *testing.T) {
 func tryOut(s *Site, p, without *Access, i int) (decides, differs bool) {
 	for _, key := range allKeys {
 		for _, m := range someMethods {
-			c := callOf(m, key)
+			c := CallOf(m, key)
 			if _, ok := p.Rules[i].match(c); !ok || differs {
 				continue
 			}

@@ -56,7 +56,7 @@ func accessEntry(t *testing.T) Entry {
 
 // passes tells whether the rules let a caller without a login make a call.
 func (p *Access) passes(method, route string) bool {
-	c := callOf(method, strings.ToLower(route))
+	c := CallOf(method, strings.ToLower(route))
 	guard, own := p.decide(&Request{Call: c})
 	for _, m := range []Match{guard, own} {
 		if m.Rule != nil && m.Rule.who != Anyone {

@@ -108,7 +108,7 @@ func brokenRun(t *testing.T, s *Site, p *Abilities, q *Claim) string {
 	target, _ := NewTarget(q.Methods, q.Routes)
 	for _, id := range []string{"shop/a", "shop/b", "shop/z", "core/x", "zz/y"} {
 		for _, method := range MethodsApart {
-			if target.match(callOf(method, runPrefix+id+"/run")) == nil {
+			if target.match(CallOf(method, runPrefix+id+"/run")) == nil {
 				continue
 			}
 			for _, about := range abilitiesFor(method, q.Caller) {

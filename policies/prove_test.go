@@ -124,14 +124,14 @@ func TestProve_AsTriedOut(t *testing.T) {
 		target, _ := NewTarget(q.Methods, q.Routes)
 		breaks := func(c *call.Call) bool { return target.match(c) != nil && admitted(s, p, c, q.Caller) == q.Never }
 		for _, e := range proof.Counter {
-			if !breaks(callOf(e.Method, e.Route)) {
+			if !breaks(CallOf(e.Method, e.Route)) {
 				t.Fatalf("%+v breaks nothing", e)
 			}
 		}
 		first := ""
 		for _, key := range allKeys {
 			for _, m := range someMethods {
-				if first == "" && breaks(callOf(m, key)) {
+				if first == "" && breaks(CallOf(m, key)) {
 					first = m + " " + key
 				}
 			}

@@ -52,7 +52,10 @@ func absentRoles(r *Rule, site *Installed) (odd []Odd) {
 		if !known {
 			why = "which neither the core nor the shop has"
 		}
-		hint := prefixed(": ", nearlyRole(role))
+		hint := nearlyRole(role)
+		if hint != "" {
+			hint = ": " + hint
+		}
 		if known && !has || !known && hint != "" {
 			odd = append(odd, Odd{
 				Code: "W15", At: r.At, Do: "mend the name of the role, or remove it",

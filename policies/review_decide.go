@@ -141,7 +141,7 @@ func (m Matched) Has(number int) bool {
 	return found
 }
 
-// callOf is a call with this key.
-func callOf(method, key string) *call.Call {
+// CallOf is a call with this key.
+func CallOf(method, key string) *call.Call {
 	return &call.Call{Kind: call.Single, Method: method, Route: key, Key: key}
 }

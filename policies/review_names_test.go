@@ -29,7 +29,7 @@ func catalogNames() (names []string) {
 }
 
 // TestReview_Names: what reasons about a chain names no policy, and the frame names nothing of it.
-// A policy is known by what it can do.
+// A policy is known by what it can do, and knows of the others what they export.
 func TestReview_Names(t *testing.T) {
 	files, declaredIn := map[string]*ast.File{}, map[string]string{}
 	entries, err := os.ReadDir(".")
@@ -55,9 +55,11 @@ func TestReview_Names(t *testing.T) {
 	for name, f := range files {
 		own := part(name)
 		for _, used := range f.Unresolved { //nolint:staticcheck // as above
-			of := declaredIn[used.Name]
-			if own == "review" && slices.Contains(catalogNames(), of) || own == "" && of == "review" {
-				t.Errorf("%s names %s of %s", name, used.Name, of)
+			of, ours := declaredIn[used.Name]
+			wrong := own == "review" && slices.Contains(catalogNames(), of) || own == "" && of == "review"
+			hidden := own != of && (own == "review" || of == "review") && !used.IsExported()
+			if ours && (wrong || hidden) {
+				t.Errorf("%s names %s of %q", name, used.Name, of)
 			}
 		}
 	}

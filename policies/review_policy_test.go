@@ -14,6 +14,7 @@ import (
 // memberWrites is a policy that nobody but this file knows: it lets only users write to its routes.
 type memberWrites struct {
 	routes []string
+	tools  bool
 	target Target
 }
 
@@ -42,6 +43,8 @@ func (p *memberWrites) EachRoute(do func(RouteLine)) {
 	do(RouteLine{At: p.line().At, Text: p.line().String(), Routes: p.target.Routes(), Own: true})
 	do(RouteLine{Text: "a default", Routes: []call.Pattern{call.MustPattern("/nowhere/**")}})
 }
+
+func (p *memberWrites) GuardsTools() bool { return p.tools }
 
 func (p *memberWrites) Decider(at *Patterns, _ []call.Pattern) Decide {
 	for i, route := range p.target.Routes() {
@@ -123,6 +126,22 @@ func TestReview_NewPolicySettings(t *testing.T) {
 	proof, err := Prove(withMembers(t, false, Settings{OnError: PassOnError}, "/acme/**"), never)
 	if err != nil || proof.Holds || len(proof.Counter) > 0 || len(proof.Unproved) != 1 || !strings.HasPrefix(proof.Unproved[0], "members has on_error pass") {
 		t.Errorf("it may pass: %+v, %v", proof, err)
+	}
+}
+
+// TestReview_NewToolGuard: W19 asks whether any policy guards servers of tools.
+func TestReview_NewToolGuard(t *testing.T) {
+	site := installedAs(t, `{"namespaces":["mcp"],"routes":{"/mcp/x":{"endpoints":[{"methods":["POST","GET","DELETE"],"args":[]}]}}}`)
+	for guards, want := range map[bool]string{false: "W19:", true: ""} {
+		e := Entry{Name: "members", Words: []string{"members"}, New: func() Policy { return &memberWrites{routes: []string{"/mcp/y"}, tools: guards} }, Default: true}
+		c, err := newChain(append(slices.Clone(Catalog), e), newSite(t), "", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		odd := slices.DeleteFunc(OddOn(c, site), func(o Odd) bool { return o.Code == "W15" })
+		if got := codes(odd); got != want {
+			t.Errorf("it guards: %t: %q", guards, got)
+		}
 	}
 }
 

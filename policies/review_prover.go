@@ -190,7 +190,7 @@ func (p *prover) counter(b breach, route, pattern string) {
 // for its region.
 func (p *prover) judge(place *cover.Place) (found []breach) {
 	for _, method := range p.methods {
-		f := p.fate(callOf(method, place.Key()), place.State.Matches())
+		f := p.fate(CallOf(method, place.Key()), place.State.Matches())
 		switch {
 		case f.ByMessage:
 			p.unproved("%s", f.Why)

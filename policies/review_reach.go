@@ -159,7 +159,7 @@ func spaceOf(route *index.Route) (space cover.Space, opaque bool) {
 // judge judges the calls of a kind, for which a place stands.
 func (r *Reacher) judge(place *cover.Place, method string, by *caller.Caller) Fate {
 	r.prover.claim.Caller = *by
-	return r.prover.fate(callOf(method, place.Key()), place.State.Matches())
+	return r.prover.fate(CallOf(method, place.Key()), place.State.Matches())
 }
 
 // visit adds what is reached at a place.
