@@ -8,7 +8,9 @@ import (
 
 	jsonv1 "github.com/go-json-experiment/json/v1"
 
+	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/caller"
 )
 
 // alteration is a change of a request that may make another call of it.
@@ -182,14 +184,13 @@ func (a *alteration) harmless(d *Directive, at *visit) bool {
 	return false
 }
 
-// deciding are the headers that say what a call is and who makes it (docs/reading).
+// deciding are the headers that say what a call is and who makes it.
 func (d *Directive) deciding() []string {
-	platform, _ := call.PlatformByName(d.platform)
-	names := []string{
-		"Authorization", "Cookie", "Content-Type", "Content-Length", "Content-Encoding", "Transfer-Encoding",
-		"X-HTTP-Method-Override", "X-Mcp-Api-Key", "Cart-Token", "Nonce", platform.NonceHeader,
+	if d.decides == nil {
+		platform, _ := call.PlatformByName(d.platform)
+		d.decides = policies.Deciding(&platform, caller.Own{Headers: d.headers}, d.signatures)
 	}
-	return append(names, d.headers...)
+	return d.decides
 }
 
 // namesHeader tells whether a name, or a pattern with stars at its ends, may stand for a
