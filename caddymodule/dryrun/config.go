@@ -207,8 +207,9 @@ func (r *run) finish(req Request, status int, g *guard) {
 // answeredBehind notes that Caddy itself answers behind the gateway, so that a call that
 // passes does not come to the site.
 func (r *run) answeredBehind() {
+	name, _, _ := strings.Cut(r.behind, " ")
 	switch {
-	case r.decision.Outcome == policies.Refuse, strings.HasPrefix(r.behind, "reverse_proxy"), r.behind == "php":
+	case r.decision.Outcome == policies.Refuse, layout.KindOf(name).Leads():
 	case r.behind == "":
 		r.result.Assumed = append(r.result.Assumed, "something answers behind the gateway: the configuration has nothing there")
 	default:

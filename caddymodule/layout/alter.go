@@ -105,32 +105,6 @@ func toScript(uri string) bool {
 
 func given(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 
-// alterationsOf returns what a handler changes of a request before it passes it on.
-func alterationsOf(s step) []alteration {
-	raw := s.json()
-	switch s.name {
-	case "rewrite":
-		var w rewriting
-		_ = jsonv1.Unmarshal(raw, &w)
-		return w.alterations()
-	case "headers":
-		var h struct {
-			Request headerOps `json:"request"`
-		}
-		_ = jsonv1.Unmarshal(raw, &h)
-		return h.Request.alterations("request_header")
-	case "request_body":
-		var b struct {
-			Set string `json:"set"`
-		}
-		_ = jsonv1.Unmarshal(raw, &b)
-		if b.Set != "" {
-			return []alteration{{what: "request_body set"}}
-		}
-	}
-	return nil
-}
-
 // altered notes that requests at s, which may have passed a directive, are changed.
 func (f *flow) altered(h *handler, s spot) {
 	if len(h.alters) == 0 {
