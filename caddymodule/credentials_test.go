@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
+	"github.com/restwarden/restwarden/cmd/check/testkit/lists"
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
@@ -169,4 +170,22 @@ func TestCredentials_Documented(t *testing.T) {
 			t.Errorf("Caddyfile.example hides %s: %t", name, hidden)
 		}
 	}
+}
+
+// TestCredentials_OneList: no other file lists credentials, or headers that decide. sign.go makes them.
+func TestCredentials_OneList(t *testing.T) {
+	var names []string
+	var sites []*caller.Site
+	for _, p := range call.Platforms() {
+		names = append(names, policies.Deciding(&p, caller.Own{}, nil)...)
+		sites = append(sites, caller.NewSite(p, caller.Own{}))
+	}
+	known := func(name string) bool {
+		return slices.Contains(names, http.CanonicalHeaderKey(name)) || sites[0].IsCredential(name) || sites[1].IsCredential(name)
+	}
+	lists.Alone(t, known, []string{
+		".", "layout", "dryrun", "command", "command/audit", "command/curl", "command/suggest", "command/testfile",
+		"../policies", "../policies/call", "../policies/caller", "../policies/ask", "../policies/confirm", "../policies/index", "../policies/mcp",
+		"../policies/rewrite", "../policies/spelling",
+	}, []string{"frame.go", "table.go", "shop_key.go", "signature_schemes.go", "message.go", "sign.go"})
 }

@@ -126,7 +126,7 @@ func admitting(r Request, refused string, g *guard) []string {
 		return []string{"users"}
 	case Anonymous:
 	}
-	if g.site.SaysWho(headOf(r.Raw)) {
+	if r.saysWho(g) {
 		return nil
 	}
 	return []string{"anyone"}

@@ -151,7 +151,7 @@ func (c *Config) Reach(ctx context.Context, r Request) (*Site, *Result, error) {
 		r.Secure = r.Secure && len(server.TLSConnPolicies) > 0
 	}
 	guard := c.guardFor(server, host)
-	run.live = c.live && (r.As.Kind == Anonymous || r.As.Kind == "" || guard.site.SaysWho(headOf(r.Raw)))
+	run.live = c.live && (r.As.Kind == Anonymous || r.As.Kind == "" || r.saysWho(guard))
 	run.stub = stub{
 		as: r.As, records: r.Records, ability: r.Abilities, index: c.index,
 		platform: &guard.platform, home: guard.home(r, host), release: guard.release, secure: r.Secure,
