@@ -143,7 +143,7 @@ func (e *engine) newReader(ctx caddy.Context, g *Gateway) error {
 		return err
 	}
 	platform, _ := call.PlatformByName(g.Platform)
-	e.reader = caller.NewReader(call.Site{
+	e.reader = policies.NewReader(call.Site{
 		Platform: platform, Prefix: g.Prefix.First(), Prefixes: g.Prefix.More(), Aliases: g.Alias, Base: g.Base,
 		Limits: call.Limits{
 			Body: body, Upload: upload, Batch: g.BatchLimit, Spool: e.spool, Memory: e.memory,

@@ -13,7 +13,6 @@ import (
 
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
-	"github.com/restwarden/restwarden/policies/caller"
 )
 
 func init() { caddy.RegisterModule(MatchRESTCall{}) }
@@ -77,7 +76,7 @@ func (m *MatchRESTCall) Provision(ctx caddy.Context) (err error) {
 		return err
 	}
 	for _, platform := range call.Platforms() {
-		m.readers = append(m.readers, caller.NewReader(call.Site{
+		m.readers = append(m.readers, policies.NewReader(call.Site{
 			Platform: platform,
 			Limits:   call.Limits{Body: call.DefaultBodyLimit, Upload: call.DefaultUploadLimit, Spool: spool, Memory: memory},
 		}))

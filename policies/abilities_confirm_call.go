@@ -42,7 +42,7 @@ func (p *Abilities) beside(r *Request) (map[string]any, error) {
 		name, _, _ := strings.Cut(pair, "=")
 		name = phpvars.Decode(name)
 		input := !message && (name == "input" || strings.HasPrefix(name, "input["))
-		if pair != "" && !input && name != "rest_route" && !p.isCredential(name) {
+		if pair != "" && !input && name != "rest_route" && !p.site.IsCredential(name) {
 			query = append(query, pair)
 		}
 	}
@@ -66,11 +66,6 @@ func (p *Abilities) beside(r *Request) (map[string]any, error) {
 		beside["body"] = body
 	}
 	return beside, nil
-}
-
-// isCredential tells whether a variable of the query says who calls.
-func (p *Abilities) isCredential(name string) bool {
-	return name == p.site.Platform.NonceParam || strings.HasPrefix(name, "oauth_") || strings.HasPrefix(name, "consumer_")
 }
 
 // besideMessage returns the members of a message that was read, without those that every

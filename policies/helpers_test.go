@@ -46,7 +46,7 @@ func request(tb testing.TB, s *Site, b ask.Backend, method, target, body string,
 		name, value, _ := strings.Cut(h, ": ")
 		r.Header.Add(name, value)
 	}
-	c := call.NewReader(call.Site{
+	c := NewReader(call.Site{
 		Platform: s.Platform, Base: s.Base, Limits: call.Limits{Body: 1 << 20, Upload: 1 << 20, Spool: call.NewSpool(tb.TempDir(), 16<<20)},
 	}).Read(r, nil)
 	tb.Cleanup(c.Close)

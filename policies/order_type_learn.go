@@ -24,12 +24,6 @@ var plainParams = []string{
 	"order_item_display_meta", "orderby", "page", "parent", "parent_exclude", "per_page", "product", "search", "status",
 }
 
-// credentialParams are those that say who is calling, beside the platform's nonce.
-var credentialParams = []string{
-	"consumer_key", "consumer_secret",
-	"oauth_consumer_key", "oauth_nonce", "oauth_signature", "oauth_signature_method", "oauth_timestamp", "oauth_token", "oauth_version",
-}
-
 // Learn reads the ids of orders out of the answers that prove them: a list of orders, and
 // what a creation made, alone or in the shop's own batch. One record that was read or updated
 // proves nothing, since the order route answers for a subscription, too (docs/platform III.3).
@@ -74,7 +68,7 @@ func (p *OrderType) plain(r *Request) bool {
 	names, certain := c.CertainQuery()
 	for _, name := range names {
 		switch {
-		case slices.Contains(plainParams, name), slices.Contains(credentialParams, name), name == p.site.Platform.NonceParam:
+		case slices.Contains(plainParams, name), p.site.IsCredential(name):
 		case name == "rest_route" && c.Form == call.Query:
 		default:
 			return false

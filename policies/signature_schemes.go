@@ -51,15 +51,21 @@ type scheme struct {
 
 var schemeNames = []string{"timestamp", "request", "woocommerce", "stripe", "github", "standard"}
 
+// The headers of the schemes whose headers a site may rename.
+const (
+	signatureHeader = "X-Signature"
+	timestampHeader = "X-Timestamp"
+)
+
 var schemes = map[string]scheme{
 	// docs/interface E13: X-Signature, hex, over the text of X-Timestamp.
 	"timestamp": {
-		signature: "X-Signature", timestamp: "X-Timestamp", renamable: true, timed: true,
+		signature: signatureHeader, timestamp: timestampHeader, renamable: true, timed: true,
 		read: readHex, message: stampOnly, sum: hmacSum, once: bySignature,
 	},
 	// timestamp LF METHOD LF route LF hex(sha256(body)), docs/design 6.
 	"request": {
-		signature: "X-Signature", timestamp: "X-Timestamp", renamable: true, timed: true,
+		signature: signatureHeader, timestamp: timestampHeader, renamable: true, timed: true,
 		read: readHex, message: wholeRequest, sum: hmacSum, once: bySignature,
 	},
 	// WC_Webhook::generate_signature: base64 over the body.

@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/restwarden/restwarden/caddymodule/command/rawrequest"
+	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
-	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/nearest"
 )
 
@@ -142,7 +142,7 @@ func (c *classifier) reader() (*call.Reader, error) {
 	if err := call.CheckBase(c.base); err != nil {
 		return nil, fmt.Errorf("--base: %w", err)
 	}
-	return caller.NewReader(call.Site{Platform: platform, Base: c.base}), nil
+	return policies.NewReader(call.Site{Platform: platform, Base: c.base}), nil
 }
 
 func (c *classifier) classify(reader *call.Reader, id json.RawMessage, request []byte) classified {

@@ -70,8 +70,7 @@ const (
 
 // withCredentials returns the bytes of r with credentials of its caller, unless it has some.
 func (r Request) withCredentials(g *guard) []byte {
-	head := headOf(r.Raw)
-	if r.As.Kind == Anonymous || r.As.Kind == "" || g.site.SaysWho(head) {
+	if r.As.Kind == Anonymous || r.As.Kind == "" || r.saysWho(g) {
 		return r.Raw
 	}
 	line, rest, _ := bytes.Cut(r.Raw, []byte("\n"))
@@ -84,7 +83,7 @@ func (r Request) withCredentials(g *guard) []byte {
 		return b.Bytes()
 	}
 	cookie := g.platform.LoginCookie() + standInCookie + "=" + url.QueryEscape(r.As.String())
-	if !g.site.SaysNonce(head) {
+	if !g.site.SaysNonce(headOf(r.Raw)) {
 		b.WriteString(g.platform.NonceHeader + ": " + standInNonce + "\r\n")
 	}
 	if i := cookieLine(rest); i >= 0 {
@@ -97,6 +96,9 @@ func (r Request) withCredentials(g *guard) []byte {
 	b.Write(rest)
 	return b.Bytes()
 }
+
+// saysWho tells whether r has a credential of somebody by itself.
+func (r Request) saysWho(g *guard) bool { return g.site.SaysWho(headOf(r.Raw)) }
 
 // headOf reads the header lines and the query of a request, without judging them: what the
 // gateway knows as credentials is looked for in them.

@@ -151,7 +151,7 @@ func (c *Config) Reach(ctx context.Context, r Request) (*Site, *Result, error) {
 		r.Secure = r.Secure && len(server.TLSConnPolicies) > 0
 	}
 	guard := c.guardFor(server, host)
-	run.live = c.live && (r.As.Kind == Anonymous || r.As.Kind == "" || guard.site.SaysWho(headOf(r.Raw)))
+	run.live = c.live && (r.As.Kind == Anonymous || r.As.Kind == "" || r.saysWho(guard))
 	run.stub = stub{
 		as: r.As, records: r.Records, ability: r.Abilities, index: c.index,
 		platform: &guard.platform, home: guard.home(r, host), release: guard.release, secure: r.Secure,
@@ -207,8 +207,9 @@ func (r *run) finish(req Request, status int, g *guard) {
 // answeredBehind notes that Caddy itself answers behind the gateway, so that a call that
 // passes does not come to the site.
 func (r *run) answeredBehind() {
+	name, _, _ := strings.Cut(r.behind, " ")
 	switch {
-	case r.decision.Outcome == policies.Refuse, strings.HasPrefix(r.behind, "reverse_proxy"), r.behind == "php":
+	case r.decision.Outcome == policies.Refuse, layout.KindOf(name).Leads():
 	case r.behind == "":
 		r.result.Assumed = append(r.result.Assumed, "something answers behind the gateway: the configuration has nothing there")
 	default:

@@ -14,6 +14,8 @@ import (
 	"strings"
 
 	"github.com/caddyserver/caddy/v2"
+
+	"github.com/restwarden/restwarden/caddymodule/layout"
 )
 
 // Names of the modules that stand in for others in a dry run.
@@ -102,15 +104,6 @@ func (h *harmless) routes(v any) []any {
 	return routes
 }
 
-// passive are Caddy's handlers that do nothing but with the request itself.
-var passive = []string{
-	"copy_response", "copy_response_headers", "encode", "headers", "intercept", "invoke", "log_append", "map", "push",
-	"request_body", "rewrite", "subroute", "templates", "timeouts", "vars",
-}
-
-// silent are those whose work shows in no answer.
-var silent = []string{"tracing", "acme_server"}
-
 // handler returns the handlers that stand in for one.
 func (h *harmless) handler(handler map[string]any) []any {
 	if handler == nil {
@@ -128,23 +121,25 @@ func (h *harmless) handler(handler map[string]any) []any {
 		}
 	}
 	name, _ := handler["handler"].(string)
-	switch {
-	case name == "restwarden":
+	if name == "restwarden" {
 		h.directive(handler)
 		return []any{handler}
-	case name == "reverse_proxy":
+	}
+	switch layout.KindOf(name).Run {
+	case layout.RunProxy:
 		h.proxy(handler)
 		return []any{handler}
-	case name == "php":
-		return []any{h.standIn("answers", "php")}
-	case name == "authentication":
+	case layout.RunScripts:
+		return []any{h.standIn("answers", name)}
+	case layout.RunLogin:
 		return h.authentication(handler)
-	case slices.Contains([]string{"static_response", "error", "file_server", "metrics"}, name):
+	case layout.RunMarked:
 		return []any{h.standIn("marks", described(name, handler)), handler}
-	case slices.Contains(passive, name):
+	case layout.RunAsIs:
 		return []any{handler}
-	case slices.Contains(silent, name):
+	case layout.RunSilent:
 		return []any{h.standIn("marks", "")}
+	case layout.RunNot:
 	}
 	each(handler, "restwarden", func(map[string]any) { h.inner = append(h.inner, name) })
 	return []any{h.standIn("passes", name)}

@@ -8,7 +8,9 @@ import (
 
 	jsonv1 "github.com/go-json-experiment/json/v1"
 
+	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/caller"
 )
 
 // alteration is a change of a request that may make another call of it.
@@ -103,32 +105,6 @@ func toScript(uri string) bool {
 
 func given(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 
-// alterationsOf returns what a handler changes of a request before it passes it on.
-func alterationsOf(s step) []alteration {
-	raw := s.json()
-	switch s.name {
-	case "rewrite":
-		var w rewriting
-		_ = jsonv1.Unmarshal(raw, &w)
-		return w.alterations()
-	case "headers":
-		var h struct {
-			Request headerOps `json:"request"`
-		}
-		_ = jsonv1.Unmarshal(raw, &h)
-		return h.Request.alterations("request_header")
-	case "request_body":
-		var b struct {
-			Set string `json:"set"`
-		}
-		_ = jsonv1.Unmarshal(raw, &b)
-		if b.Set != "" {
-			return []alteration{{what: "request_body set"}}
-		}
-	}
-	return nil
-}
-
 // altered notes that requests at s, which may have passed a directive, are changed.
 func (f *flow) altered(h *handler, s spot) {
 	if len(h.alters) == 0 {
@@ -182,14 +158,13 @@ func (a *alteration) harmless(d *Directive, at *visit) bool {
 	return false
 }
 
-// deciding are the headers that say what a call is and who makes it (docs/reading).
+// deciding are the headers that say what a call is and who makes it.
 func (d *Directive) deciding() []string {
-	platform, _ := call.PlatformByName(d.platform)
-	names := []string{
-		"Authorization", "Cookie", "Content-Type", "Content-Length", "Content-Encoding", "Transfer-Encoding",
-		"X-HTTP-Method-Override", "X-Mcp-Api-Key", "Cart-Token", "Nonce", platform.NonceHeader,
+	if d.decides == nil {
+		platform, _ := call.PlatformByName(d.platform)
+		d.decides = policies.Deciding(&platform, caller.Own{Headers: d.headers}, d.signatures)
 	}
-	return append(names, d.headers...)
+	return d.decides
 }
 
 // namesHeader tells whether a name, or a pattern with stars at its ends, may stand for a

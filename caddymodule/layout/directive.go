@@ -6,6 +6,7 @@ import (
 
 	jsonv1 "github.com/go-json-experiment/json/v1"
 
+	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/hosts"
 )
@@ -24,6 +25,8 @@ type Directive struct {
 	platform, base, prefix string
 	observes, callOff      bool
 	headers, cookies       []string
+	signatures             []*policies.Signature
+	decides                []string // see deciding
 
 	visits  []*visit
 	guards  bool     // a platform that this package knows
@@ -61,6 +64,7 @@ func readDirective(s step) *Directive {
 			Call struct {
 				Off bool `json:"off"`
 			} `json:"call"`
+			Signature policies.Signatures `json:"signature"`
 		} `json:"policies"`
 	}
 	_ = jsonv1.Unmarshal(s.json(), &said) // Caddy will say what is wrong
@@ -68,6 +72,6 @@ func readDirective(s step) *Directive {
 		SpoolDir: said.SpoolDir, SpoolLimit: cmp.Or(said.SpoolLimit, call.SpoolFor(cmp.Or(said.UploadLimit, call.DefaultUploadLimit))),
 		At: said.At, Imported: said.Imported[""], platform: said.Platform, base: said.Base, prefix: said.Prefix.First(),
 		observes: said.Mode == "observe", callOff: said.Policies.Call.Off,
-		headers: said.Credentials.Headers, cookies: said.Credentials.Cookies,
+		headers: said.Credentials.Headers, cookies: said.Credentials.Cookies, signatures: said.Policies.Signature.Signatures,
 	}
 }

@@ -11,7 +11,7 @@ func TestEnvironment(t *testing.T) {
 		{name: "php", raw: json.RawMessage(`{"root":"/srv","env":{"REQUEST_URI":"/x","QUERY":"a","HTTP_COOKIE":"b"}}`)},
 		{name: "reverse_proxy", raw: json.RawMessage(`{"transport":{"protocol":"fastcgi","root":"/srv","env":{"REQUEST_URI":"/x","QUERY":"a","HTTP_COOKIE":"b"}}}`)},
 	} {
-		l := leadOf(s)
+		l := KindOf(s.name).leads(s)
 		if !l.php || l.root != "/srv" || len(l.alters) != 2 || l.alters[0].what != "env HTTP_COOKIE" || l.alters[0].header != "COOKIE" || l.alters[1].what != "env REQUEST_URI" {
 			t.Errorf("%s: %+v", s.name, l)
 		}

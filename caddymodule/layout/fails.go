@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"github.com/caddyserver/caddy/v2/modules/caddytls"
 	jsonv1 "github.com/go-json-experiment/json/v1"
 )
@@ -15,22 +14,6 @@ import (
 type failure struct {
 	cubes  []cube
 	status int // 0 stands for any
-}
-
-// quietHandlers are the handlers that never fail, but in the routes within them.
-var quietHandlers = []string{"subroute", "vars", "map", "headers", "encode", "log_append", "tracing", "push", "timeouts", "rewrite"}
-
-// failsWith tells whether a handler may fail, and with what status; 0 stands for any.
-func failsWith(s step) (status int, may bool) {
-	switch s.name {
-	case "static_response":
-		r := decoded[caddyhttp.StaticResponse](s)
-		return 0, strings.Contains(string(r.StatusCode), "{")
-	case "error":
-		status, _ = strconv.Atoi(string(decoded[caddyhttp.StaticError](s).StatusCode))
-		return status, true
-	}
-	return 0, !slices.Contains(quietHandlers, s.name)
 }
 
 // fails notes that a handler, or a matcher that is asked for requests at s, may fail.

@@ -194,7 +194,7 @@ func (f *flow) handler(h *handler, s spot) {
 		}
 		f.visits = append(f.visits, v)
 	}
-	if h.name == "subroute" && !h.errors {
+	if h.kind.through && !h.errors {
 		f.routes(h.branches[0].routes, s)
 		return
 	}

@@ -1,7 +1,7 @@
 package layout
 
 import (
-	"encoding/json"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -22,6 +22,7 @@ type node struct {
 // handler is one handler of a route, with what matters for requests' ways.
 type handler struct {
 	name      string
+	kind      *Kind
 	directive *Directive
 	invokes   string
 	errors    bool // its last branch handles errors of the first
@@ -67,52 +68,29 @@ func (d *reader) node(route *caddyhttp.Route) *node {
 }
 
 func (d *reader) read(s step) *handler {
-	h := &handler{name: s.name}
+	h := &handler{name: s.name, kind: anything}
 	if s.name == d.handler {
 		h.directive = readDirective(s)
 		d.directives = append(d.directives, h.directive)
 		h.changes = other // of parameters
 		return h
 	}
-	h.alters, h.sets = alterationsOf(s), valuesOf(s)
-	h.status, h.fails = failsWith(s)
-	switch s.name {
-	case "subroute":
-	case "invoke":
-		h.fails = false // the route within it may
-		h.invokes = decoded[caddyhttp.Invoke](s).Name
-		return h
-	case "static_response":
-		h.static(decoded[caddyhttp.StaticResponse](s))
-		return h
-	case "error", "metrics", "copy_response":
-		h.answers = true
-		return h
-	case "file_server":
-		h.answers = !decoded[struct {
-			PassThru bool `json:"pass_thru"`
-		}](s).PassThru && !passesThrough(s.module)
-		return h
-	case "vars":
-		h.changes = other
-		if root, ok := (*decoded[caddyhttp.VarsMiddleware](s))["root"].(string); ok {
-			h.root = root
-		}
-		return h
-	case "headers":
-		h.changes = changesOfHeaders(s)
-		return h
-	case "rewrite":
-		h.changes = path | other
-		return h
-	case "encode", "log_append", "tracing", "templates", "request_body", "push", "timeouts", "copy_response_headers":
-		return h
-	case "authentication", "map", "intercept":
-		h.changes = other
-	case "reverse_proxy", "php":
-		h.leads, h.answers, h.changes = leadOf(s), true, other
-	default:
-		h.changes = everything
+	k := KindOf(s.name)
+	h.kind, h.answers, h.changes, h.fails = k, k.answers, k.changes, !k.quiet
+	if k.read != nil {
+		k.read(h, s)
+	}
+	if k.invokes != nil {
+		h.invokes = k.invokes(s)
+	}
+	if k.leads != nil {
+		h.leads = k.leads(s)
+	}
+	if k.alters != nil {
+		h.alters = k.alters(s)
+	}
+	if k.sets != nil {
+		h.sets = k.sets(s)
 	}
 	for _, b := range s.branches() {
 		h.branches = append(h.branches, nodeBranch{d.nodes(b.routes), b.errors})
@@ -121,38 +99,8 @@ func (d *reader) read(s step) *handler {
 	return h
 }
 
-func (h *handler) static(s *caddyhttp.StaticResponse) {
-	status := string(s.StatusCode)
-	// 103 is no final answer, and a placeholder may say so
-	h.answers = s.Abort || status != "103" && !strings.Contains(status, "{")
-	if !s.Abort && (status == "" || strings.HasPrefix(status, "2")) {
-		h.leads = &lead{upstream: upstream{name: "respond", local: true}}
-		return
-	}
-	h.plain = true
-}
-
 // by names the handler as a Caddyfile does.
-func (h *handler) by() string {
-	if h.name == "static_response" {
-		return "a redir, respond or abort"
-	}
-	return h.name
-}
-
-func changesOfHeaders(s step) parts {
-	var headers struct {
-		Request json.RawMessage `json:"request"`
-	}
-	_ = jsonv1.Unmarshal(s.json(), &headers)
-	switch text := strings.ToLower(string(headers.Request)); {
-	case text == "" || text == "null":
-		return 0
-	case strings.Contains(text, `"host"`) || strings.Contains(text, `"{`): // a placeholder may name any field
-		return host | other
-	}
-	return other
-}
+func (h *handler) by() string { return cmp.Or(h.kind.by, h.name) }
 
 // noFile is the matcher, of this package's own, that holds for requests whose path is no
 // file.

@@ -104,17 +104,11 @@ type branch struct {
 // branches returns the routes within a handler. The routes of a handler that this package
 // does not know count too: requests may take them.
 func (s step) branches() []branch {
-	switch s.name {
-	case "subroute":
-		return subrouteBranches(decoded[caddyhttp.Subroute](s))
-	case "reverse_proxy":
-		return responseBranches(decoded[struct {
-			HandleResponse []caddyhttp.ResponseHandler `json:"handle_response"`
-		}](s).HandleResponse, s.module)
-	case "intercept":
-		return responseBranches(decoded[struct {
-			HandleResponse []caddyhttp.ResponseHandler `json:"handle_response"`
-		}](s).HandleResponse, s.module)
+	switch k := KindOf(s.name); {
+	case k.single:
+		return nil
+	case k.branches != nil:
+		return k.branches(s)
 	}
 	if s.module != nil {
 		return hiddenInModule(s.module)
@@ -138,7 +132,8 @@ func decoded[T any](s step) *T {
 	return v
 }
 
-func subrouteBranches(s *caddyhttp.Subroute) []branch {
+func subroutes(st step) []branch {
+	s := decoded[caddyhttp.Subroute](st)
 	found := []branch{{routes: s.Routes}}
 	if s.Errors != nil {
 		found = append(found, branch{routes: s.Errors.Routes, errors: true})
@@ -146,8 +141,11 @@ func subrouteBranches(s *caddyhttp.Subroute) []branch {
 	return found
 }
 
-func responseBranches(handlers []caddyhttp.ResponseHandler, module caddyhttp.MiddlewareHandler) []branch {
-	switch m := module.(type) {
+func handledResponses(s step) []branch {
+	handlers := decoded[struct {
+		HandleResponse []caddyhttp.ResponseHandler `json:"handle_response"`
+	}](s).HandleResponse
+	switch m := s.module.(type) {
 	case *reverseproxy.Handler:
 		handlers = m.HandleResponse
 	case *intercept.Intercept:

@@ -48,19 +48,20 @@ type proxied struct {
 	HandleResponse []caddyhttp.ResponseHandler `json:"handle_response"`
 }
 
-// leadOf returns where a handler leads to; nil if requests there are not the client's.
-func leadOf(s step) *lead {
-	raw := s.json()
-	if s.name == "php" {
-		var php struct {
-			Root string            `json:"root"`
-			Env  map[string]string `json:"env"`
-		}
-		_ = jsonv1.Unmarshal(raw, &php)
-		return &lead{upstream: upstream{name: "php", root: php.Root, php: true}, alters: environment(php.Env)}
+// toScripts returns where FrankenPHP's handler leads to.
+func toScripts(s step) *lead {
+	var php struct {
+		Root string            `json:"root"`
+		Env  map[string]string `json:"env"`
 	}
+	_ = jsonv1.Unmarshal(s.json(), &php)
+	return &lead{upstream: upstream{name: "php", root: php.Root, php: true}, alters: environment(php.Env)}
+}
+
+// toProxied returns where a reverse_proxy leads to; nil if requests there are not the client's.
+func toProxied(s step) *lead {
 	var p proxied
-	_ = jsonv1.Unmarshal(raw, &p)
+	_ = jsonv1.Unmarshal(s.json(), &p)
 	if p.asks() {
 		return nil
 	}

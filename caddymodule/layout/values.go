@@ -50,25 +50,19 @@ func (vs values) of(text string) []string {
 	return slices.Compact(found)
 }
 
-// valuesOf returns what a handler sets.
-func valuesOf(s step) values {
-	switch s.name {
-	case "vars":
-		set := values{}
-		for name, value := range *decoded[caddyhttp.VarsMiddleware](s) {
-			if name == "root" {
-				continue // flow.root
-			}
-			set["{http.vars."+name+"}"] = []string{fmt.Sprint(value)}
+func setByVars(s step) values {
+	set := values{}
+	for name, value := range *decoded[caddyhttp.VarsMiddleware](s) {
+		if name == "root" {
+			continue // flow.root
 		}
-		return set
-	case "map":
-		return mapped(decoded[maphandler.Handler](s))
+		set["{http.vars."+name+"}"] = []string{fmt.Sprint(value)}
 	}
-	return nil
+	return set
 }
 
-func mapped(m *maphandler.Handler) values {
+func setByMap(s step) values {
+	m := decoded[maphandler.Handler](s)
 	set := values{}
 	for i, name := range m.Destinations {
 		name = "{" + strings.Trim(name, "{}") + "}"

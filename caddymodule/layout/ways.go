@@ -111,12 +111,12 @@ func textOf(sets [][]*matcher) string {
 }
 
 func (w *walk) step(s step, at Way) {
-	switch s.name {
-	case w.handler:
+	switch k := KindOf(s.name); {
+	case s.name == w.handler:
 		at.Module, at.Raw = s.module, s.raw
 		w.found = append(w.found, at)
-	case "invoke":
-		w.invoke(decoded[caddyhttp.Invoke](s).Name, at)
+	case k.invokes != nil:
+		w.invoke(k.invokes(s), at)
 	default:
 		for _, b := range s.branches() {
 			inner := at

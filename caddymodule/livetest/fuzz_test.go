@@ -17,6 +17,7 @@ import (
 
 	"github.com/restwarden/restwarden/caddymodule/command/rawrequest"
 	"github.com/restwarden/restwarden/cmd/check/testkit/recordings"
+	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
 )
 
@@ -130,7 +131,7 @@ func (c *memoryConn) SetWriteDeadline(time.Time) error { return nil }
 // rawReader reads as classify does.
 func rawReader() *call.Reader {
 	p, _ := call.PlatformByName("wordpress")
-	return call.NewReader(call.Site{Platform: p})
+	return policies.NewReader(call.Site{Platform: p})
 }
 
 // agree compares both readings of raw.

@@ -11,18 +11,20 @@ import (
 	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
 
-// deciding are the headers that determine the call or the caller. If one is sent twice,
-// web servers take the first, the last, both or neither (docs/platform I.12, 5). The
-// platform's nonce header, see Reader.nonce, is one more, and so are Site.Credentials.
-var deciding = []string{
-	"Content-Type", overrideHeader, "Authorization", "Cookie", "Content-Encoding", "Content-Length",
-	"X-Signature", "X-Timestamp", "X-Mcp-Api-Key", "Origin", "Cart-Token", "Nonce",
-}
+// deciding are the headers that determine what a call is. If one is sent twice, web servers
+// take the first, the last, both or neither (docs/platform I.12, 5). Those that determine who
+// is calling are Site.Credentials and Site.Headers, and the platform's nonce header, see
+// Reader.nonce.
+var deciding = []string{"Content-Type", overrideHeader, "Content-Encoding", "Content-Length"}
 
-// decidingWith returns deciding with those of credentials that are not in it.
-func decidingWith(credentials []string, nonce string) []string {
+// Headers returns the canonical names of the headers that determine what a call is. A server
+// takes Transfer-Encoding away as it reads it, so that no request has it here.
+func Headers() []string { return append(slices.Clone(deciding), "Transfer-Encoding") }
+
+// decidingWith returns deciding with those of headers that are not in it.
+func decidingWith(headers []string, nonce string) []string {
 	all := slices.Clone(deciding)
-	for _, name := range credentials {
+	for _, name := range headers {
 		if name != nonce && !slices.Contains(all, name) {
 			all = append(all, name)
 		}

@@ -16,9 +16,11 @@ type Site struct {
 	Aliases  []Alias  // rewrite rules of the site; one that Validate refuses counts for nothing
 	Base     string   // home path of a sub-folder install, "/blog", else ""
 	Limits   Limits
-	// Credentials are the canonical names of headers that say who is calling, beside those
-	// that a Reader knows of itself. caller.NewReader sets them.
+	// Credentials are the canonical names of headers that say who is calling. caller.NewReader
+	// sets them.
 	Credentials []string
+	// Headers are the canonical names of other headers that may stand once, under one name.
+	Headers []string
 	// Variables are those of a query that say who is calling. caller.NewReader sets them.
 	Variables []string
 }
@@ -89,7 +91,7 @@ func NewReader(site Site) *Reader {
 			rd.rules = append(rd.rules, ready)
 		}
 	}
-	rd.deciding = decidingWith(site.Credentials, rd.nonce)
+	rd.deciding = decidingWith(slices.Concat(site.Credentials, site.Headers), rd.nonce)
 	rd.foreign = foreignPrefixes(site.Platform.Name, rd.prefixes)
 	if !containsAny(rd.prefixes[0], rd.prefixes[1:]) && !containsAny(rd.prefixes[0], rd.foreign) {
 		rd.start = "/" + rd.prefixes[0] + "/"

@@ -4,7 +4,10 @@ import "strconv"
 
 func readerFor(site string) *Reader {
 	p, _ := PlatformByName("wordpress")
-	s := Site{Platform: p}
+	s := Site{
+		Platform: p, Credentials: []string{"Authorization", "X-Mcp-Api-Key", "X-Wp-Nonce", "Cart-Token", "Cookie", "Nonce", "Origin"},
+		Headers: []string{"X-Signature", "X-Timestamp"},
+	}
 	if site == "subfolder" {
 		s.Base = "/blog"
 	}

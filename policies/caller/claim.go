@@ -1,10 +1,6 @@
 package caller
 
-import (
-	"strings"
-
-	"github.com/restwarden/restwarden/policies/call"
-)
+import "strings"
 
 // Claim is the kind of credentials that a request carries for its call. It says what the
 // gateway can ask the platform, and how.
@@ -34,7 +30,7 @@ func (c Claim) Verifiable() bool {
 // whether there are credentials.
 func (w *Whole) claimOf() (Claim, error) {
 	s, h := w.Site, w.HTTP.Header
-	if isJetpack(w.Call) {
+	if isJetpack(w.Call.QueryVariable) {
 		if farQuery(w.HTTP.URL.RawQuery) {
 			return ClaimUncertain, nil
 		}
@@ -88,7 +84,7 @@ func (w *Whole) shopClaim() (Claim, error) {
 		return 0, err
 	}
 	w.byHeader = byHeader
-	inQuery := hasQueryKey(w.Call)
+	inQuery := hasQueryKey(w.Call.QueryVariable)
 	switch {
 	case signed && (!w.shopLooks() || w.Site.hasLoginCookie(w.HTTP.Header)): // with a valid cookie the shop ignores the signature
 		return ClaimUncertain, nil
@@ -120,10 +116,7 @@ func (w *Whole) hasOwnLogin() (bool, error) {
 func (w *Whole) hasUserHeader() bool {
 	for i := range w.Site.rows {
 		row := &w.Site.rows[i]
-		if row.in != inHeader || !row.user {
-			continue
-		}
-		if values := w.HTTP.Header[row.name]; len(values) > 0 && (row.empty || values[0] != "") {
+		if row.in == inHeader && row.user && row.says(w.HTTP.Header) {
 			return true
 		}
 	}
@@ -140,13 +133,13 @@ func (w *Whole) hasNonce() (bool, error) {
 	return len(w.HTTP.Header[p.NonceHeader]) > 0, nil
 }
 
-// isJetpack tells whether the request is signed with Jetpack's token.
-func isJetpack(c *call.Call) bool {
+// isJetpack tells whether a query is signed with Jetpack's token.
+func isJetpack(query variables) bool {
 	for _, name := range []string{"token", "signature"} {
-		if v, _ := c.QueryVariable(name); v == "" {
+		if v, _ := query(name); v == "" {
 			return false
 		}
 	}
-	v, _ := c.QueryVariable("_for")
+	v, _ := query("_for")
 	return v == "jetpack"
 }

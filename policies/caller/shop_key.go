@@ -7,21 +7,23 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
 
 // hasQueryKey tells whether the query carries a shop key. A key in a body does not count
 // (docs/platform III.8).
-func hasQueryKey(c *call.Call) bool {
-	key, _ := c.QueryVariable("consumer_key")
-	secret, _ := c.QueryVariable("consumer_secret")
+func hasQueryKey(query variables) bool {
+	key, _ := query("consumer_key")
+	secret, _ := query("consumer_secret")
 	return key != "" && secret != ""
 }
 
 // oauth1 are the parameters that the shop looks for. If it finds one, it refuses the call
 // unless all are valid. If it finds none, it looks no further (docs/platform III.8).
 var oauth1 = []string{"oauth_consumer_key", "oauth_timestamp", "oauth_nonce", "oauth_signature", "oauth_signature_method"}
+
+// oauth1Beside are those that a signature may hold beside them.
+var oauth1Beside = []string{"oauth_token", "oauth_version"}
 
 // isOAuth1 tells whether the shop will verify an OAuth 1 signature, and whether it will do so
 // only if Authorization reaches it. It collects the decoded parameters as the shop does: from
@@ -54,7 +56,12 @@ func isOAuth1(w *Whole) (signed, byHeader bool, err error) {
 }
 
 func anyOAuth1(found map[string]string) bool {
-	return slices.ContainsFunc(oauth1, func(name string) bool { return found[name] != "" && found[name] != "0" })
+	return hasOAuth1(func(name string) (string, bool) { v, set := found[name]; return v, set })
+}
+
+// hasOAuth1 tells whether one of the parameters is there that the shop looks for.
+func hasOAuth1(in variables) bool {
+	return slices.ContainsFunc(oauth1, func(name string) bool { v, _ := in(name); return v != "" && v != "0" })
 }
 
 // mayBeOAuth1 tells whether w has a query, a form or a header that could hold a parameter.
@@ -118,7 +125,7 @@ func (w *Whole) HasShopKey() bool {
 
 // SentShopKey tells whether w carries what looks like a shop key, wherever it was sent.
 func (w *Whole) SentShopKey() bool {
-	return hasQueryKey(w.Call) || w.HasShopKey()
+	return hasQueryKey(w.Call.QueryVariable) || w.HasShopKey()
 }
 
 // ShopKeyName returns the name of the shop key that w carries. ok is false if the shop
@@ -127,7 +134,7 @@ func (w *Whole) SentShopKey() bool {
 // shop key in Authorization is none: the shop looks into the query alone.
 func (w *Whole) ShopKeyName() (name string, ok bool) {
 	keys := 1
-	if hasQueryKey(w.Call) && basicShopKey(w.HTTP.Header) {
+	if hasQueryKey(w.Call.QueryVariable) && basicShopKey(w.HTTP.Header) {
 		keys = 2
 	}
 	if w.Site.countCredentials(w.HTTP, keys+1) > keys {
@@ -138,7 +145,7 @@ func (w *Whole) ShopKeyName() (name string, ok bool) {
 		return "", false
 	case claim == ClaimTool:
 		name, _, _ = strings.Cut(w.HTTP.Header.Get("X-Mcp-Api-Key"), ":")
-	case hasQueryKey(w.Call): // the shop looks there first
+	case hasQueryKey(w.Call.QueryVariable): // the shop looks there first
 		name, _ = w.Call.QueryVariable("consumer_key")
 	default:
 		name, _ = basicName(w.HTTP.Header)

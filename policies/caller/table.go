@@ -12,7 +12,8 @@ import (
 // row is one line of the table of credentials: one place in a request that may say who is
 // calling. These lines decide everything about credentials: the claim, the key of an
 // answer, the content of a question, which variables may not be stripped, which
-// answers are private, and which headers may not stand twice.
+// answers are private, which headers may not stand twice, which headers nothing may change
+// behind the gateway, and to which requests a dry run adds credentials.
 type row struct {
 	line byte // its place in the table: names it in keys
 	in   source
@@ -26,7 +27,14 @@ type row struct {
 	cart    bool   // questions about the cart, which belongs to the session, carry it
 	private bool   // an answer to a request that has it is private
 	kept    bool   // strip_query may not drop it
+
+	// whole tells whether all variables are there that the credential is made of; nil where the row is one
+	// by itself.
+	whole func(variables) bool
 }
+
+// variables returns a variable of the query, as call.Call.QueryVariable does.
+type variables func(name string) (value string, set bool)
 
 // source is the place of a credential in a request.
 type source uint8
@@ -57,10 +65,10 @@ func table(p *call.Platform, own Own) []row {
 		{in: inCookie, name: p.AuthCookie, prefix: true, keyed: always, carried: always, private: true},
 		{in: inHeader, name: p.NonceHeader, keyed: always, carried: always, cart: true},
 		{in: inVariable, name: p.NonceParam, keyed: always, carried: always, cart: true, kept: true},
-		{in: inQuery, name: "consumer_key", keyed: byKey, carried: byKey, private: true, kept: true},
+		{in: inQuery, name: "consumer_key", keyed: byKey, carried: byKey, private: true, kept: true, whole: hasQueryKey},
 		{in: inQuery, name: "consumer_secret", keyed: byKey, carried: byKey, kept: true},
-		{in: inQuery, name: "oauth_consumer_key", private: true}, // OAuth 1, see isOAuth1
-		{in: inQuery, name: "signature", private: true},          // Jetpack, see isJetpack
+		{in: inQuery, name: "oauth_consumer_key", private: true, whole: hasOAuth1},
+		{in: inQuery, name: "signature", private: true, whole: isJetpack},
 		{in: inHeader, name: "Cart-Token", keyed: only(ClaimSession), carried: always, cart: true, private: true},
 		{in: inHeader, name: "Cookie", cart: true}, // all cookies, the session's among them
 		{in: inHeader, name: "Nonce", cart: true},
@@ -117,15 +125,52 @@ func Strippable(name string) bool {
 	return true
 }
 
+// Headers returns the canonical names of the headers of the table.
+func Headers(p *call.Platform, own Own) (names []string) {
+	for _, r := range table(p, own.canonical()) {
+		if r.in == inHeader {
+			names = append(names, r.name)
+		}
+	}
+	return names
+}
+
+// IsCredential tells whether a variable of the query says who is calling, alone or with others.
+// Jetpack's, which are everyday words, do not count.
+func (s *Site) IsCredential(variable string) bool {
+	return slices.Contains(oauth1, variable) || slices.Contains(oauth1Beside, variable) ||
+		slices.ContainsFunc(s.rows, func(r row) bool { return r.kept && r.name == variable })
+}
+
 // HasCredentials tells whether a request carries anything that may count as a credential,
 // so that its answer is private.
 func (s *Site) HasCredentials(r *http.Request) bool { return s.countCredentials(r, 1) > 0 }
 
-// SaysWho tells whether a request carries a credential of somebody, and not of a session alone.
+// SaysWho tells whether a request carries a whole credential of somebody, and not of a session alone.
+// It may be one that does not count for the call.
 func (s *Site) SaysWho(r *http.Request) bool {
+	query := func(name string) (string, bool) {
+		v, set := phpvars.OfQuery(r.URL.RawQuery).Get(name, 1)
+		text, _ := v.(string)
+		return text, set
+	}
 	return slices.ContainsFunc(s.rows, func(row row) bool {
-		return row.private && row.keyed != only(ClaimSession) && s.carries(r, &row)
+		switch {
+		case !row.private || row.keyed == only(ClaimSession):
+			return false
+		case row.in == inHeader:
+			return row.says(r.Header)
+		case row.whole != nil:
+			return row.whole(query)
+		}
+		return s.carries(r, &row)
 	})
+}
+
+// says tells whether h has the row's header, with a value that means something.
+func (r *row) says(h http.Header) bool {
+	values := h[r.name]
+	return len(values) > 0 && (r.empty || values[0] != "")
 }
 
 // SaysNonce tells whether a request carries a nonce, which says nothing without a login.

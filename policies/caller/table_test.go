@@ -126,3 +126,67 @@ func TestTable_VariablesDecide(t *testing.T) {
 		}
 	}
 }
+
+// TestSaysWho: a dry run takes a request for one that says who is calling where the gateway finds a
+// claim in it, and where the platform would but for a nonce that is missing. Rows of variables are
+// tried alone and with all that they need.
+func TestSaysWho(t *testing.T) {
+	whole := map[string]string{
+		"consumer_key": "&consumer_secret=cs_1", "signature": "&token=a&_for=jetpack", "oauth_consumer_key": "",
+	}
+	for _, p := range call.Platforms() {
+		s := NewSite(p, Own{Headers: []string{"x-own"}, Cookies: []string{"own"}})
+		tried := map[bool]int{}
+		try := func(query string, header ...string) {
+			t.Helper()
+			w := request(t, s, nil, "GET", "/"+p.Prefix+"/"+p.Shop[2]+"/orders?"+query, "", header...)
+			w.Secure = true
+			claim, err := w.Claim()
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := claim != ClaimNothing || w.IgnoresCookie()
+			if tried[want]++; s.SaysWho(w.HTTP) != want {
+				t.Errorf("%s: query %q, header %q: claim %d, says who: %t", p.Name, query, header, claim, !want)
+			}
+		}
+		try("")
+		try("", "Cookie: "+p.AuthCookie+"test_cookie=a")
+		for i := range s.rows {
+			switch r := &s.rows[i]; {
+			case r.name == "Cart-Token": // of a session
+			case r.in == inHeader:
+				try("", r.name+": a")
+				try("", r.name+": ")
+			case r.in == inCookie && r.prefix:
+				try("", "Cookie: "+r.name+"logged_in_x=a")
+			case r.in == inCookie:
+				try("", "Cookie: "+r.name+"=a")
+			default:
+				more, known := whole[r.name]
+				if r.whole != nil != known {
+					t.Errorf("%s: the test does not know what belongs to it", r.name)
+				}
+				try(r.name + "=a")
+				try(r.name + "=")
+				try(r.name + "=a" + more)
+			}
+		}
+		if tried[true] < 8 || tried[false] < 8 {
+			t.Errorf("%s: %v", p.Name, tried)
+		}
+	}
+}
+
+// TestIsCredential: what a person is not asked about, and what does not change a list.
+func TestIsCredential(t *testing.T) {
+	s := newSite(t)
+	for name, want := range map[string]bool{
+		"consumer_key": true, "consumer_secret": true, s.Platform.NonceParam: true, "oauth_nonce": true, "oauth_token": true, "oauth_version": true,
+		"consumer_id": false, "oauth_scope": false, "signature": false, "token": false, "status": false, "": false,
+	} {
+		if s.IsCredential(name) != want {
+			t.Errorf("%s: %t", name, !want)
+		}
+	}
+}

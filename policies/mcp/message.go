@@ -111,6 +111,9 @@ const (
 	nameHeader   = "Mcp-Name"
 )
 
+// Headers returns the canonical names of these headers.
+func Headers() []string { return []string{methodHeader, nameHeader} }
+
 // repeats tells whether the headers say of the message what its body says.
 func (m *Message) repeats(h http.Header) bool {
 	for _, v := range h[methodHeader] {

@@ -24,6 +24,7 @@ import (
 
 	"golang.org/x/net/http/httpguts"
 
+	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
@@ -67,7 +68,7 @@ func All(platform call.Platform, r Request) []Spelling {
 	if known.Aliases = r.Aliases; len(r.Aliases) > 0 {
 		known.Base = r.Base // the platform tries its rules below it
 	}
-	reader := call.NewReader(known)
+	reader := policies.NewReader(known)
 	want, ok := readingOf(reader, plain.Raw)
 	if !ok || !want.isCall {
 		return nil

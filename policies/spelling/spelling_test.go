@@ -11,6 +11,7 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/command/rawrequest"
 	"github.com/restwarden/restwarden/cmd/check/testkit/client"
 	"github.com/restwarden/restwarden/cmd/check/testkit/names"
+	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/spelling"
 )
@@ -91,7 +92,7 @@ func described(reader *call.Reader, raw []byte) string {
 func TestAll(t *testing.T) {
 	for _, platform := range platforms(t) {
 		for _, base := range []string{"", "/blog"} {
-			reader := call.NewReader(call.Site{Platform: platform, Base: base})
+			reader := policies.NewReader(call.Site{Platform: platform, Base: base})
 			for _, c := range calls {
 				r := requestAt(platform.Name, base, c.line, c.header, c.body)
 				list := spelling.All(platform, r)
@@ -135,7 +136,7 @@ func checkSame(t *testing.T, reader *call.Reader, r spelling.Request, list []spe
 // TestAll_Body: the parameters of a form go along into every spelling.
 func TestAll_Body(t *testing.T) {
 	platform := platforms(t)[1]
-	reader := call.NewReader(call.Site{Platform: platform})
+	reader := policies.NewReader(call.Site{Platform: platform})
 	for _, s := range spelling.All(platform, spelling.Request{
 		Method: "POST", URL: "https://shop.example.com/wp-json/wp/v2/posts?q=1", Body: []byte("title=a+%22b%22&meta[x]=%26"),
 	}) {
@@ -213,7 +214,7 @@ func TestAll_Prefix(t *testing.T) {
 // FuzzAll: whatever the call, every spelling of it is that call.
 func FuzzAll(f *testing.F) {
 	platform, _ := call.PlatformByName("wordpress")
-	reader := call.NewReader(call.Site{Platform: platform})
+	reader := policies.NewReader(call.Site{Platform: platform})
 	for _, c := range calls {
 		method, target, _ := strings.Cut(names.In(names.WordPress, strings.ReplaceAll(c.line, "<base>", "")), " ")
 		f.Add(method, target, c.header, c.body)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/restwarden/restwarden/caddymodule/command/rawrequest"
+	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
 )
 
@@ -44,7 +45,7 @@ func TestGeneratorIsDeterministic(t *testing.T) {
 // A differential of requests that are all refused, or all pages, proves nothing.
 func TestGeneratorMakesAllKinds(t *testing.T) {
 	platform, _ := call.PlatformByName("wordpress")
-	reader := call.NewReader(call.Site{Platform: platform})
+	reader := policies.NewReader(call.Site{Platform: platform})
 	counts, reasons := map[call.Kind]int{}, map[string]bool{}
 	for _, raw := range rendered(t, 1, 3000) {
 		c := rawrequest.Read(reader, []byte(raw))

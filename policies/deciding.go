@@ -1,0 +1,37 @@
+package policies
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/mcp"
+)
+
+// NewReader is caller.NewReader. The headers of a signature may stand once, too, under the names
+// that a site need not give.
+func NewReader(site call.Site) *call.Reader {
+	site.Headers = append(slices.Clip(site.Headers), signatureHeader, timestampHeader)
+	return caller.NewReader(site)
+}
+
+// Deciding returns the canonical names of the headers that say what a call is and who makes it, so
+// that none may change between the gateway and the platform. Each part of the project that reads
+// headers names its own. Signatures are those of a site, who may have chosen names.
+func Deciding(p *call.Platform, own caller.Own, signatures []*Signature) []string {
+	names := slices.Concat(call.Headers(), caller.Headers(p, own), mcp.Headers())
+	for _, name := range schemeNames {
+		s := schemes[name]
+		names = append(names, s.signature, s.timestamp, s.id)
+	}
+	for _, s := range signatures {
+		names = append(names, s.SignatureHeader, s.TimestampHeader)
+	}
+	for i := range names {
+		names[i] = http.CanonicalHeaderKey(names[i])
+	}
+	slices.Sort(names)
+	names = slices.Compact(names)
+	return slices.DeleteFunc(names, func(name string) bool { return name == "" })
+}
