@@ -26,6 +26,10 @@ const (
 )
 
 func (c *check) test(ctx context.Context) {
+	if c.fast {
+		c.testFast(ctx)
+		return
+	}
 	env := []string{"RESTWARDEN_NIGHTLY=" + c.nightly.String()}
 	c.goTestWith(ctx, &c.results, testRunLimit+c.nightly, env, "-race", "-shuffle=on", "-timeout="+(testLimit+c.nightly).String(), "./...")
 }
