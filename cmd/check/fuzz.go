@@ -116,9 +116,10 @@ func (f *fuzzer) packages(ctx context.Context) (found []*fuzzed, err error) {
 	return found, nil
 }
 
-// prepare links the tests of a package and runs the seeds of its targets.
+// prepare links the tests of a package, without what only a debugger needs, and runs the seeds of
+// its targets.
 func (f *fuzzer) prepare(ctx context.Context, p *fuzzed) {
-	out, err := output(ctx, toolLimit, f.root, "go", "test", "-c", "-fuzz=.", "-o", p.program, p.path)
+	out, err := output(ctx, toolLimit, f.root, "go", "test", "-c", "-fuzz=.", "-ldflags=-s -w", "-o", p.program, p.path)
 	seeds := results{out: io.Discard} // the step test counts them
 	var run *testRun
 	if err == nil {
