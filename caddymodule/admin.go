@@ -148,9 +148,16 @@ func (a *App) siteNamed(name string) (*site, error) {
 	return nil, adminError(http.StatusNotFound, errors.New(text))
 }
 
+// writeJSON answers with v. Its error means that nothing was written: Caddy answers with it, which
+// it must not where a client goes in the middle of an answer.
 func writeJSON(w http.ResponseWriter, v any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
 	w.Header().Set("Content-Type", "application/json")
-	return json.NewEncoder(w).Encode(v)
+	_, _ = w.Write(append(text, '\n')) // a client that is gone reads nothing
+	return nil
 }
 
 // Interface guard

@@ -26,9 +26,6 @@ func serveEvents(w http.ResponseWriter, a adminRequest) error {
 	}
 	defer a.app.board.events.leave(f)
 	stream, err := newEventStream(w, a.r)
-	if err != nil {
-		return err
-	}
 	defer stream.end()
 	beat := time.NewTicker(eventsBeat)
 	defer beat.Stop()
@@ -59,7 +56,7 @@ type eventStream struct {
 	end      func()
 }
 
-// newEventStream begins the answer. Where it can, it takes the connection over: a reload
+// newEventStream begins the answer; its error means that the client is gone. Where it can, it takes the connection over: a reload
 // replaces the server of the admin endpoint, and waits for the answers of the old one.
 func newEventStream(w http.ResponseWriter, r *http.Request) (*eventStream, error) {
 	const head = "Content-Type: text/event-stream\r\nCache-Control: no-store\r\n"

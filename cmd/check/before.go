@@ -16,10 +16,15 @@ const (
 	beforeVariable = "RESTWARDEN_BEFORE"
 )
 
-// holdAgainst builds Caddy from a revision and holds the one of the tree against it: for a
-// change of the structure, which changes nothing that anybody sees.
-func (c *check) holdAgainst(ctx context.Context, revision string) {
-	c.results.begin(step{name: "before", what: "the gateway does what that of " + revision + " did"})
+// holdAgainst is the step that builds Caddy from a revision and holds the one of the tree
+// against it: for a change of the structure, which changes nothing that anybody sees.
+func holdAgainst(revision string) step {
+	return step{name: "before", what: "the gateway does what that of " + revision + " did", run: func(c *check, ctx context.Context) {
+		c.before(ctx, revision)
+	}}
+}
+
+func (c *check) before(ctx context.Context, revision string) {
 	dir, err := os.MkdirTemp("", "restwarden-before-")
 	if err != nil {
 		c.results.fail("before", err.Error())
@@ -30,7 +35,9 @@ func (c *check) holdAgainst(ctx context.Context, revision string) {
 	start := time.Now()
 	out, err := output(ctx, toolLimit, c.root, "git", "worktree", "add", "--detach", tree, revision)
 	if err == nil {
-		defer func() { _, _ = machine.Run(context.WithoutCancel(ctx), c.root, nil, "git", "worktree", "remove", "--force", tree) }()
+		defer func() {
+			_, _ = machine.Run(context.WithoutCancel(ctx), c.root, nil, "git", "worktree", "remove", "--force", tree)
+		}()
 		out, err = output(ctx, toolLimit, tree, "go", "build", "-o", program, "./cmd/caddy")
 	}
 	c.results.verdict("go build ./cmd/caddy", time.Since(start), out, err)

@@ -19,7 +19,7 @@ func (c *check) bench(ctx context.Context) {
 		return
 	}
 	c.results.pass(n)
-	c.results.progress("   ok   %d benchmarks (%s)", n, time.Since(start).Round(100*time.Millisecond))
+	c.results.progress("   ok   %d benchmarks (%s)", n, rounded(time.Since(start)))
 }
 
 func errorText(err error, otherwise string) string {

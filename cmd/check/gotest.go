@@ -26,7 +26,23 @@ const (
 )
 
 func (c *check) test(ctx context.Context) {
-	env := []string{"RESTWARDEN_NIGHTLY=" + c.nightly.String()}
+	if c.fast {
+		c.testFast(ctx)
+		return
+	}
+	dir, err := os.MkdirTemp("", "restwarden-caddy-")
+	if err != nil {
+		c.results.fail("test", err.Error())
+		return
+	}
+	defer func() { _ = os.RemoveAll(dir) }() // it is in the directory for temporary files
+	start := time.Now()
+	caddy, err := machine.Caddy(ctx, dir)
+	c.results.verdict("go build ./cmd/caddy", time.Since(start), "", err)
+	if err != nil {
+		return
+	}
+	env := []string{"RESTWARDEN_NIGHTLY=" + c.nightly.String(), machine.CaddyVariable + "=" + caddy}
 	c.goTestWith(ctx, &c.results, testRunLimit+c.nightly, env, "-race", "-shuffle=on", "-timeout="+(testLimit+c.nightly).String(), "./...")
 }
 
@@ -37,10 +53,16 @@ func (c *check) goTest(ctx context.Context, r *results, args ...string) *testRun
 
 // goTestWith is goTest with a limit of its own, and with variables in its environment.
 func (c *check) goTestWith(ctx context.Context, r *results, limit time.Duration, env []string, args ...string) *testRun {
+	return c.runTests(ctx, r, limit, c.root, env, "go", append([]string{"test", "-json"}, args...)...)
+}
+
+// runTests runs a command that prints what go test -json does, and counts every test and
+// subtest into r.
+func (c *check) runTests(ctx context.Context, r *results, limit time.Duration, dir string, env []string, name string, args ...string) *testRun {
 	ctx, cancel := context.WithTimeout(ctx, limit+testGrace)
 	defer cancel()
 	run := newTestRun(r)
-	cmd, err := machine.Command(ctx, c.root, "go", append([]string{"test", "-json"}, args...)...)
+	cmd, err := machine.Command(ctx, dir, name, args...)
 	if err != nil {
 		r.fail("go test", err.Error())
 		return run

@@ -4,6 +4,7 @@
 // failed or nothing ran.
 //
 //	go run ./cmd/check                  everything
+//	go run ./cmd/check --fast           what needs no server, in a minute, while one works
 //	go run ./cmd/check --run test,fuzz  some steps
 //	go run ./cmd/check --list           the steps
 //	go run ./cmd/check --nightly 2h     what generates inputs goes on for two hours each, and all systems are built for
@@ -49,6 +50,7 @@ func run(ctx context.Context, args []string, out io.Writer) (ok bool, err error)
 	flags.Var(&fuzz, "fuzz", "how long each fuzz target runs: a time such as 10m, or a number of executions such as 20000x")
 	seed := flags.Uint64("seed", 0, "of what is generated; 0 takes the clock")
 	nightly := flags.Duration("nightly", 0, "how long each generator of the steps test, php and wordpress goes on, in place of a number of inputs")
+	fast := flags.Bool("fast", false, "only what takes a minute and installs nothing: for while you work")
 	names := flags.String("run", "", "comma-separated names of the steps to run; all where empty")
 	before := flags.String("before", "", "a revision: only hold the gateway and its commands against those built from it")
 	list := flags.Bool("list", false, "list the steps and stop")
@@ -64,26 +66,35 @@ func run(ctx context.Context, args []string, out io.Writer) (ok bool, err error)
 	if *nightly < 0 {
 		return false, fmt.Errorf("--nightly %s is negative", *nightly)
 	}
+	if *fast {
+		flags.Visit(func(f *flag.Flag) {
+			if f.Name != "fast" && f.Name != "list" {
+				err = fmt.Errorf("--fast is a selection of its own: it cannot stand together with --%s", f.Name)
+			}
+		})
+	}
+	if err != nil {
+		return false, err
+	}
+	selected, err := selectSteps(*names, *fast)
+	if err != nil {
+		return false, err
+	}
+	if *before != "" {
+		selected = []step{holdAgainst(*before)}
+	}
 	if *list {
-		for _, s := range steps {
+		for _, s := range selected {
 			_, _ = fmt.Fprintf(out, "%-12s %s\n", s.name, s.what)
 		}
 		return true, nil
-	}
-	selected, err := selectSteps(*names)
-	if err != nil {
-		return false, err
 	}
 	root, err := repositoryRoot()
 	if err != nil {
 		return false, err
 	}
-	c := &check{root: root, fuzzTime: fuzz, nightly: *nightly, seed: *seed, results: results{out: out}}
-	if *before != "" {
-		c.holdAgainst(ctx, *before)
-	} else {
-		c.runSteps(ctx, selected)
-	}
+	c := &check{root: root, fuzzTime: fuzz, nightly: *nightly, seed: *seed, fast: *fast, results: results{out: out}}
+	c.runSteps(ctx, selected)
 	return c.results.report(), nil
 }
 
@@ -93,6 +104,7 @@ type check struct {
 	fuzzTime fuzzTime
 	nightly  time.Duration // 0 for a usual run
 	seed     uint64        // 0 for the clock
+	fast     bool
 	results  results
 }
 
@@ -103,11 +115,26 @@ func (c *check) runSteps(ctx context.Context, selected []step) {
 			return
 		}
 		c.results.begin(s)
+		start := time.Now()
 		s.run(c, ctx)
+		c.results.end(time.Since(start))
+	}
+	if c.fast {
+		var left []string
+		for _, s := range steps {
+			if !s.fast {
+				left = append(left, s.name)
+			}
+		}
+		c.results.leave("the steps " + strings.Join(left, ", "))
 	}
 }
 
-func selectSteps(names string) ([]step, error) {
+// selectSteps returns the steps with these names, all without any, or those of --fast.
+func selectSteps(names string, fast bool) ([]step, error) {
+	if fast {
+		return slices.DeleteFunc(slices.Clone(steps), func(s step) bool { return !s.fast }), nil
+	}
 	if names == "" {
 		return steps, nil
 	}

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 )
@@ -14,6 +16,14 @@ type results struct {
 	step     string
 	passed   int
 	failures []failure
+	took     []stepTime
+	left     []string // what a selection leaves out
+}
+
+// stepTime is how long a step took.
+type stepTime struct {
+	step string
+	took time.Duration
 }
 
 type failure struct{ step, name, output string }
@@ -26,6 +36,15 @@ func (r *results) begin(s step) {
 	r.step = s.name
 	r.progress("== %s: %s", s.name, s.what)
 }
+
+// end ends a step.
+func (r *results) end(took time.Duration) {
+	r.took = append(r.took, stepTime{r.step, took})
+	r.progress("   %s took %s", r.step, rounded(took))
+}
+
+// leave notes what a selection leaves out: the report says it, and nobody takes it for passed.
+func (r *results) leave(what string) { r.left = append(r.left, what) }
 
 func (r *results) progress(format string, args ...any) {
 	_, _ = fmt.Fprintf(r.out, format+"\n", args...)
@@ -45,17 +64,39 @@ func (r *results) verdict(name string, took time.Duration, output string, err er
 		return
 	}
 	r.pass(1)
-	r.progress("   ok   %s (%s)", name, took.Round(100*time.Millisecond))
+	r.progress("   ok   %s (%s)", name, rounded(took))
 }
 
-// report prints the failures and the last line, and tells whether all is well.
+// report prints the failures, what each step took and the last line, and tells whether all
+// is well.
 func (r *results) report() bool {
 	for _, f := range r.failures {
 		r.progress("\n--- FAIL %s: %s\n%s", f.step, f.name, indent(tail(f.output)))
 	}
+	r.times()
+	if len(r.left) > 0 {
+		r.progress("\nleft out: %s", strings.Join(r.left, "; "))
+	}
 	r.progress("\n%d passed, %d failed", r.passed, len(r.failures))
 	return len(r.failures) == 0 && r.passed > 0
 }
+
+// times prints what each step took, the longest first.
+func (r *results) times() {
+	if len(r.took) == 0 {
+		return
+	}
+	longest := slices.SortedStableFunc(slices.Values(r.took), func(a, b stepTime) int { return cmp.Compare(b.took, a.took) })
+	r.progress("\n%-12s %10s", "step", "took")
+	sum := time.Duration(0)
+	for _, t := range longest {
+		sum += t.took
+		r.progress("%-12s %10s", t.step, rounded(t.took))
+	}
+	r.progress("%-12s %10s", "all", rounded(sum))
+}
+
+func rounded(d time.Duration) time.Duration { return d.Round(100 * time.Millisecond) }
 
 func tail(s string) string {
 	if len(s) <= maxOutput {

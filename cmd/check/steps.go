@@ -13,27 +13,28 @@ import (
 type step struct {
 	name, what string
 	run        func(*check, context.Context)
+	fast       bool // part of --fast: it installs nothing, and is quick where little has changed
 }
 
 // steps are all parts, cheap before expensive.
 var steps = []step{
-	{"setup", "Debian packages that the tests need", (*check).setUp},
-	{"format", "gofmt -l finds nothing", (*check).format},
-	{"tidy", "go.mod and go.sum are tidy", goCommand("mod", "tidy", "-diff")},
-	{"build", "everything builds", goCommand("build", "./...")},
-	{"vet", "go vet", goCommand("vet", "-tags="+allTags, "./...")},
-	{"lint", "golangci-lint " + linterVersion + " finds nothing", (*check).lint},
-	{"cross", "everything compiles for other systems, with --nightly Caddy is built, too", (*check).cross},
-	{"test", "all tests, with the race detector, in random order", (*check).test},
-	{"fuzz", "every fuzz target for a short time", (*check).fuzz},
-	{"php", "queries, forms and multipart bodies are read as PHP itself reads them", (*check).php},
-	{"bench", "every benchmark once", (*check).bench},
-	{"readme", "the commands of the README in a fresh clone of HEAD", (*check).readme},
-	{"release", "a release, twice: the Debian package and the container of it are tried", (*check).release},
-	{"agents", "the clients that agents use, from npm, before the gateway", (*check).agents},
-	{"clients", "the shop's client library, from npm, before the gateway and without it", (*check).clients},
-	{"grafana", "the dashboard is of the form that Grafana's types from npm say", (*check).grafana},
-	{"wordpress", "WordPress itself behind the gateway, also in a browser", (*check).wordpress},
+	{"setup", "Debian packages that the tests need", (*check).setUp, false},
+	{"format", "gofmt -l finds nothing", (*check).format, true},
+	{"tidy", "go.mod and go.sum are tidy", goCommand("mod", "tidy", "-diff"), true},
+	{"build", "everything builds", goCommand("build", "./..."), true},
+	{"vet", "go vet", goCommand("vet", "-tags="+allTags, "./..."), true},
+	{"lint", "golangci-lint " + linterVersion + " finds nothing", (*check).lint, false},
+	{"cross", "everything compiles for other systems, with --nightly Caddy is built, too", (*check).cross, false},
+	{"test", "all tests, with the race detector, in random order; with --fast those that need no server", (*check).test, true},
+	{"fuzz", "every fuzz target for a short time", (*check).fuzz, false},
+	{"php", "queries, forms and multipart bodies are read as PHP itself reads them", (*check).php, false},
+	{"bench", "every benchmark once", (*check).bench, false},
+	{"readme", "the commands of the README in a fresh clone of HEAD", (*check).readme, false},
+	{"release", "a release, twice: the Debian package and the container of it are tried", (*check).release, false},
+	{"agents", "the clients that agents use, from npm, before the gateway", (*check).agents, false},
+	{"clients", "the shop's client library, from npm, before the gateway and without it", (*check).clients, false},
+	{"grafana", "the dashboard is of the form that Grafana's types from npm say", (*check).grafana, false},
+	{"wordpress", "WordPress itself behind the gateway, also in a browser", (*check).wordpress, false},
 }
 
 // allTags are the build tags of what is not always built.

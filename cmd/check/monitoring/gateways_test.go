@@ -120,9 +120,20 @@ func (f *fleet) before(platform http.Handler) http.Handler {
 // at sends "METHOD target" to a site on one of the gateways, and wants this status.
 func (f *fleet) at(gateway *caddyrun.Process, host, line, body string, want int, edits ...client.Edit) {
 	f.t.Helper()
-	if got, err := f.answer(gateway, host, line, body, edits...); err != nil || got.Status != want {
+	if got, err := f.answered(func() (client.Reply, error) { return f.answer(gateway, host, line, body, edits...) }); err != nil || got.Status != want {
 		f.t.Fatalf("%s %s: %d %.300s %v, want %d", host, line, got.Status, got.Body, err, want)
 	}
+}
+
+// answered asks again, once gateways were reloaded, where there is no answer: Caddy ends its old
+// servers in the background, and with them a connection that they have just taken.
+func (f *fleet) answered(ask func() (client.Reply, error)) (got client.Reply, err error) {
+	f.t.Helper()
+	wait.For(f.t, patience, "an answer", func() bool {
+		got, err = ask()
+		return err == nil || !f.grown.Load()
+	})
+	return got, err
 }
 
 // answer sends "METHOD target" to a site on one of the gateways.
@@ -242,11 +253,14 @@ func (f *fleet) read() {
 // lock locks the shop down on all gateways.
 func (f *fleet) lock() {
 	f.t.Helper()
-	req, err := client.Request(f.t.Context(), f.gateways[0].Admin(), "POST /restwarden/lockdown", `{"for":"1h","site":"`+shop+`"}`, client.Typed("{"))
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	if got, err := client.Do(httpClient, req); err != nil || got.Status != http.StatusOK {
+	got, err := f.answered(func() (client.Reply, error) {
+		req, err := client.Request(f.t.Context(), f.gateways[0].Admin(), "POST /restwarden/lockdown", `{"for":"1h","site":"`+shop+`"}`, client.Typed("{"))
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		return client.Do(httpClient, req)
+	})
+	if err != nil || got.Status != http.StatusOK {
 		f.t.Fatal(got, err)
 	}
 }

@@ -82,10 +82,8 @@ func (s *settings) measureAll(ctx context.Context) (results, error) {
 	}
 	defer func() { _ = os.RemoveAll(dir) }() // it is in the directory for temporary files
 	if s.binary == "" {
-		const program = "github.com/restwarden/restwarden/cmd/caddy"
-		s.binary = filepath.Join(dir, "caddy")
-		if out, err := machine.Run(ctx, ".", nil, "go", "build", "-o", s.binary, program); err != nil {
-			return nil, fmt.Errorf("%w: %s", err, out)
+		if s.binary, err = machine.Caddy(ctx, dir); err != nil {
+			return nil, err
 		}
 	}
 	var table results

@@ -25,7 +25,7 @@ import (
 )
 
 // patience bounds what a browser does in one test, also on a busy machine.
-const patience = 2 * time.Minute
+const patience = 5 * time.Minute
 
 // Browser is a Chromium that notes what a page asks for and complains about.
 type Browser struct {

@@ -17,35 +17,26 @@ import (
 	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
 )
 
-// program is the package that Process runs.
-const program = "github.com/restwarden/restwarden/cmd/caddy"
-
 // built is the result of Binary. Main removes its directory.
 var built struct {
-	once sync.Once
-	dir  string
-	err  error
+	once      sync.Once
+	dir, path string
+	err       error
 }
 
-// Binary returns the path of cmd/caddy, which it builds once for all tests of a package.
-// Their TestMain must be Main.
+// Binary returns the path of cmd/caddy: that of the check, or one that it builds once for all
+// tests of a package. Their TestMain must be Main.
 func Binary(tb testing.TB) string {
 	tb.Helper()
-	built.once.Do(build)
+	built.once.Do(func() {
+		if built.dir, built.err = os.MkdirTemp("", "restwarden-test-"); built.err == nil {
+			built.path, built.err = machine.Caddy(context.Background(), built.dir)
+		}
+	})
 	if built.err != nil {
 		tb.Fatal(built.err)
 	}
-	return filepath.Join(built.dir, filepath.Base(program))
-}
-
-func build() {
-	if built.dir, built.err = os.MkdirTemp("", "restwarden-test-"); built.err != nil {
-		return
-	}
-	out, err := machine.Run(context.Background(), ".", nil, "go", "build", "-o", built.dir, program)
-	if err != nil {
-		built.err = fmt.Errorf("%w: %s", err, out)
-	}
+	return built.path
 }
 
 // Main runs the tests of a package and removes the binary.
