@@ -134,7 +134,7 @@ func TestReview_NewToolGuard(t *testing.T) {
 	site := installedAs(t, `{"namespaces":["mcp"],"routes":{"/mcp/x":{"endpoints":[{"methods":["POST","GET","DELETE"],"args":[]}]}}}`)
 	for guards, want := range map[bool]string{false: "W19:", true: ""} {
 		e := Entry{Name: "members", Words: []string{"members"}, New: func() Policy { return &memberWrites{routes: []string{"/mcp/y"}, tools: guards} }, Default: true}
-		c, err := newChain(append(slices.Clone(Catalog), e), newSite(t), "", nil)
+		c, err := NewChainOf(append(slices.Clone(Catalog), e), Closed, newSite(t), "", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
