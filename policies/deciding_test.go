@@ -34,6 +34,11 @@ func TestDeciding(t *testing.T) {
 		rd := NewReader(call.Site{Platform: p})
 		for _, name := range Deciding(&p, caller.Own{}, nil) {
 			one := slices.Contains(once, name) || name == p.NonceHeader
+			taken := httptest.NewRequest(http.MethodGet, "/"+p.Prefix+"/a", http.NoBody)
+			taken.Header.Set("Connection", name) // a proxy would take it away
+			if c := rd.Read(taken, nil); c.Kind != call.Refused {
+				t.Errorf("%s: Connection: %s is read as %s", p.Name, name, c.Kind)
+			}
 			for _, sign := range []string{"", "_", "."} { // "" stands for the name itself, twice
 				as, values := name, []string{"a", "a"}
 				if sign != "" {
