@@ -211,7 +211,6 @@ func (f *fleet) during(fault *atomic.Bool) {
 // grow adds a route to the REST root and reloads the gateways, which then read it again.
 func (f *fleet) grow() {
 	f.t.Helper()
-	f.read()
 	f.grown.Store(true)
 	for _, g := range f.gateways {
 		if err := g.Reload(); err != nil {
@@ -221,11 +220,15 @@ func (f *fleet) grow() {
 	f.read()
 }
 
+// rootPatience is how long the reading of a REST root may take: one that has failed, as on a busy
+// machine, is repeated after a minute or so.
+const rootPatience = 3 * time.Minute
+
 // read calls the shop on each gateway, and waits until its REST root has been read.
 func (f *fleet) read() {
 	f.t.Helper()
 	for _, g := range f.gateways {
-		wait.For(f.t, patience, "the REST root is read", func() bool {
+		wait.For(f.t, rootPatience, "the REST root is read", func() bool {
 			if _, err := f.answer(g, shop, "GET /wp-json/wp/v2/users", ""); err != nil {
 				return false // a reload may end a connection that it has just taken
 			}

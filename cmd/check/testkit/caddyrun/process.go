@@ -28,15 +28,17 @@ var built struct {
 // tests of a package. Their TestMain must be Main.
 func Binary(tb testing.TB) string {
 	tb.Helper()
-	built.once.Do(func() {
-		if built.dir, built.err = os.MkdirTemp("", "restwarden-test-"); built.err == nil {
-			built.path, built.err = machine.Caddy(context.Background(), built.dir)
-		}
-	})
+	built.once.Do(build)
 	if built.err != nil {
 		tb.Fatal(built.err)
 	}
 	return built.path
+}
+
+func build() {
+	if built.dir, built.err = os.MkdirTemp("", "restwarden-test-"); built.err == nil {
+		built.path, built.err = machine.Caddy(context.Background(), built.dir)
+	}
 }
 
 // Main runs the tests of a package and removes the binary.
