@@ -65,10 +65,13 @@ func NewOpener(platform call.Platform) *Opener {
 // without a login, then one of the route for each of its patterns. forms are what the route may
 // be: the one that was called, or what the site's own pattern stands for.
 func (o *Opener) Openings(by Seeker, method string, forms []call.Pattern, patterns ...string) (all []Opening) {
-	need := o.Needed(method, forms)
-	risk := o.Risky(method, forms, need)
-	if need != nil && by.admitting() == "anyone" {
-		all = append(all, Opening{Line: need.Line(), Need: need, Risk: risk})
+	var risk *RiskyCall
+	if by.admitting() == "anyone" { // the catalogue is about callers without a login
+		need := o.Needed(method, forms)
+		risk = o.Risky(method, forms, need)
+		if need != nil {
+			all = append(all, Opening{Line: need.Line(), Need: need, Risk: risk})
+		}
 	}
 	for _, pattern := range patterns {
 		if rule, ok := by.rule(method, pattern); ok {

@@ -91,6 +91,10 @@ func TestOpenings_Users(t *testing.T) {
 	if change := explained(t, file, write(t, "root.json", doorSite), "user", "POST", "/acme/v1/votes/7"); change.Line != line {
 		t.Errorf("explain says %+v", change)
 	}
+	closed := guarded(t, "deny /sure-triggers/v1/**")
+	if change := explained(t, closed, write(t, "root.json", doorSite), "user", "POST", "/sure-triggers/v1/automation/action"); change.Line == "" || change.Risk != "" {
+		t.Errorf("for a user explain says %+v", change)
+	}
 	if got := remedied(t, "POST", "/acme/v1/votes/7", "/acme/v1/votes/:id", editor, "deny", "/acme/v1/**"); got != line {
 		t.Errorf("the remedy is %q", got)
 	}
