@@ -178,7 +178,10 @@ func abilitiesFor(method string, who caller.Caller) []*ability {
 func (a *runnable) run(s *subject, who caller.Caller) (passes bool, by *Rule) {
 	nobody := who.Kind == caller.Anonymous
 	rule, allowed := a.allows(s, nobody, nil)
-	return rule.verdict(allowed && !(nobody && a.confirms(s) != nil), who)
+	if nobody && a.confirms(s) != nil {
+		allowed = false
+	}
+	return rule.verdict(allowed, who)
 }
 
 // verdict tells whether a caller passes whom a rule allows or not, and names the rule that refuses.

@@ -215,3 +215,18 @@ func TestOdd_AbilitiesAsTriedOut(t *testing.T) {
 		t.Errorf("only %d of the drawn rules never decide", found)
 	}
 }
+
+// TestProve_GuardNamesServer: a proof takes the rule of access that applies as the live judgement
+// does, which is a guard's where no rule of the site's own matches.
+func TestProve_GuardNamesServer(t *testing.T) {
+	all := configured("access", &Access{Guards: []Guard{{Rule: Rule{Allow: "users", Routes: []string{"/mcp/v1/**"}, From: "drawn"}}}})
+	all["abilities"] = configured("abilities", &Abilities{Rules: []AbilityRule{{Pattern: "a/b", Deny: true}}})["abilities"]
+	c, err := NewChain(newSite(t), "", all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proof, err := Prove(c, Claim{Never: true, Methods: []string{"POST"}, Routes: []string{"/mcp/v1/http"}, Caller: editor})
+	if err != nil || len(proof.Counter) > 0 || len(proof.Unproved) != 1 || !strings.Contains(proof.Unproved[0], "depends on the message") {
+		t.Errorf("%+v, %v", proof, err)
+	}
+}

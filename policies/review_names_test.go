@@ -45,7 +45,7 @@ func TestReview_Names(t *testing.T) {
 			t.Fatal(err)
 		}
 		files[e.Name()] = f
-		for name := range f.Scope.Objects { //nolint:staticcheck // what a file declares needs no types
+		for name := range f.Scope.Objects {
 			declaredIn[name] = part(e.Name())
 		}
 	}
@@ -54,7 +54,7 @@ func TestReview_Names(t *testing.T) {
 	}
 	for name, f := range files {
 		own := part(name)
-		for _, used := range f.Unresolved { //nolint:staticcheck // as above
+		for _, used := range f.Unresolved {
 			of, ours := declaredIn[used.Name]
 			wrong := own == "review" && slices.Contains(catalogNames(), of) || own == "" && of == "review"
 			hidden := own != of && (own == "review" || of == "review") && !used.IsExported()
