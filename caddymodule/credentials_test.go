@@ -183,9 +183,6 @@ func TestCredentials_OneList(t *testing.T) {
 	known := func(name string) bool {
 		return slices.Contains(names, http.CanonicalHeaderKey(name)) || sites[0].IsCredential(name) || sites[1].IsCredential(name)
 	}
-	lists.Alone(t, known, []string{
-		".", "layout", "dryrun", "command", "command/audit", "command/curl", "command/suggest", "command/testfile",
-		"../policies", "../policies/call", "../policies/caller", "../policies/ask", "../policies/confirm", "../policies/index", "../policies/mcp",
-		"../policies/rewrite", "../policies/spelling",
-	}, []string{"frame.go", "table.go", "shop_key.go", "signature_schemes.go", "message.go", "sign.go"})
+	lists.Alone(t, known, lists.Sources(t, "..", "caddymodule", "policies"),
+		"frame.go", "table.go", "shop_key.go", "signature_schemes.go", "message.go", "sign.go")
 }

@@ -60,13 +60,13 @@ func (p *Abilities) askWho(ctx context.Context, r *Request) (Verdict, error) {
 
 // Rewrites asks for the bodies of lists: of abilities, and of what servers of tools offer.
 func (p *Abilities) Rewrites(r *Request) Rewrite {
-	if p.isList(r.Call) || p.guards() && lists(MessageRead(r)) {
+	if p.isList(r.Call) || p.guards() && isList(MessageRead(r)) {
 		return RewriteBody
 	}
 	return RewriteNothing
 }
 
-func lists(m *Message) bool { return m != nil && m.Err == nil && m.Lists() }
+func isList(m *Message) bool { return m != nil && m.Err == nil && m.Lists() }
 
 // Rewrite removes from a list what its reader may not run. An answer to HEAD loses its
 // totals.

@@ -1,14 +1,12 @@
 package policies
 
 import (
-	"io/fs"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/restwarden/restwarden/cmd/check/testkit/lists"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/plugins"
 )
@@ -64,21 +62,9 @@ func TestAllowLine(t *testing.T) {
 // TestOpenings_OneHome: nothing else of the program writes the beginning of such a line.
 func TestOpenings_OneHome(t *testing.T) {
 	made := regexp.MustCompile(`"(allow|deny) (plugin|anyone|users) ?" ?\+`)
-	homes := []string{"plugins/lines.go"}
-	for _, room := range []string{".", "../caddymodule"} {
-		err := filepath.WalkDir(room, func(file string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
-				return err
-			}
-			text, err := os.ReadFile(file)
-			name := filepath.Base(filepath.Dir(file)) + "/" + filepath.Base(file)
-			if m := made.Find(text); m != nil && !slices.Contains(homes, name) {
-				t.Errorf("%s writes a line by itself: %s", name, m)
-			}
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
+	for file, text := range lists.Sources(t, "..", "policies", "caddymodule") {
+		if m := made.FindString(text); m != "" && !strings.HasSuffix(file, "plugins/lines.go") {
+			t.Errorf("%s writes a line by itself: %s", file, m)
 		}
 	}
 }

@@ -45,6 +45,7 @@ type Rule struct {
 // Who says whom a rule admits.
 type Who uint8
 
+// Whom rules admit.
 const (
 	Nobody Who = iota
 	Anyone

@@ -95,7 +95,7 @@ func TestBefore_Explain(t *testing.T) {
 // in those that the tests of check have.
 func TestBefore_Commands(t *testing.T) {
 	dir := t.TempDir()
-	for _, name := range strings.Fields("audit check classify confirmations demo explain lockdown observe plugins status suggest test") {
+	for name := range strings.FieldsSeq("audit check classify confirmations demo explain lockdown observe plugins status suggest test") {
 		sameCommand(t, dir, "restwarden", name, "--help")
 	}
 	for _, args := range []string{"", "woocommerce", "--format json", "--index " + fixture(t, "audit/root.json"), "none", "--index " + fixture(t, "audit/root.json") + " --format json woocommerce"} {

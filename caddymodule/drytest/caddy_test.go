@@ -161,7 +161,7 @@ func (c *running) says(path string) (status int, body string) {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	got, err := client.Do(http.DefaultClient, req)
+	got, err := client.Do(&http.Client{Timeout: time.Minute}, req)
 	if err != nil {
 		c.t.Fatal(err)
 	}

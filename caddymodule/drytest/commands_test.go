@@ -18,10 +18,10 @@ type outcome struct {
 
 func (o outcome) String() string { return fmt.Sprintf("%d\n%s%s", o.status, o.stdout, o.stderr) }
 
-// runs runs a command of a program.
+// runs starts a command of a program.
 func runs(t *testing.T, program, dir string, args ...string) outcome {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), program, args...) //nolint:gosec // programs that the test builds
+	cmd := exec.CommandContext(t.Context(), program, args...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "XDG_CONFIG_HOME="+dir, "XDG_DATA_HOME="+dir)
 	var stdout, stderr bytes.Buffer

@@ -2,9 +2,7 @@ package record_test
 
 import (
 	"encoding/json"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -12,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/restwarden/restwarden/caddymodule/record"
+	"github.com/restwarden/restwarden/cmd/check/testkit/lists"
 	"github.com/restwarden/restwarden/policies"
 )
 
@@ -106,32 +105,15 @@ func TestRecord_OneHome(t *testing.T) {
 	t.Parallel()
 	fields := regexp.MustCompile(`json:"(client_ip|remedy)[",]`)
 	byText := regexp.MustCompile(`"(built-in:?|plugin|deny plugin|built-in: only) ?"[,)]`)
-	homes := map[string][]string{
-		"fields": {"record/record.go"},
-		"text":   {"records/records.go"},
-	}
-	for _, room := range []string{"caddymodule", "policies", "cmd/caddy"} {
-		err := filepath.WalkDir(filepath.Join("../..", room), func(file string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
-				return err
+	homes := map[string]string{"fields": "record/record.go", "text": "records/records.go"}
+	for file, text := range lists.Sources(t, "../..", "caddymodule", "policies", "cmd/caddy") {
+		if m := fields.FindString(text); m != "" && !strings.HasSuffix(file, homes["fields"]) {
+			t.Errorf("%s declares a field of the record again: %s", file, m)
+		}
+		for line := range strings.Lines(text) {
+			if strings.Contains(line, "Prefix(") && byText.MatchString(line) && !strings.HasSuffix(file, homes["text"]) {
+				t.Errorf("%s tells a rule's origin by its text: %s", file, strings.TrimSpace(line))
 			}
-			text, err := os.ReadFile(file)
-			if err != nil {
-				return err
-			}
-			name := filepath.Base(filepath.Dir(file)) + "/" + filepath.Base(file)
-			if m := fields.Find(text); m != nil && !slices.Contains(homes["fields"], name) {
-				t.Errorf("%s declares a field of the record again: %s", name, m)
-			}
-			for line := range strings.Lines(string(text)) {
-				if strings.Contains(line, "Prefix(") && byText.MatchString(line) && !slices.Contains(homes["text"], name) {
-					t.Errorf("%s tells a rule's origin by its text: %s", name, strings.TrimSpace(line))
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
 		}
 	}
 }

@@ -58,11 +58,14 @@ func (p *Plugin) DenyLine() string { return DenyText(p.Slug) }
 
 // AllowText writes a line that opens a plugin to groups, or to those that need no word.
 func AllowText(slug string, groups ...Group) string {
-	text := "allow plugin " + slug
+	names := make([]string, len(groups))
 	for i, g := range groups {
-		text += []string{" for ", ","}[min(i, 1)] + string(g)
+		names[i] = string(g)
 	}
-	return text
+	if len(names) == 0 {
+		return "allow plugin " + slug
+	}
+	return "allow plugin " + slug + " for " + strings.Join(names, ",")
 }
 
 // DenyText writes a line that closes what is risky of a plugin.

@@ -6,34 +6,51 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"path/filepath"
+	"io/fs"
+	"os"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 )
 
-// Alone fails the test for each Go file of some directories, tests and homes apart, that has several
-// of the names in a list, in the cases of a switch, or in comparisons. A home is the base name of a
-// file that may.
-func Alone(tb testing.TB, known func(name string) bool, dirs, homes []string) {
+// Sources returns the Go files below some folders of the repository, without those of tests: their paths
+// from its root, with slashes, and their texts. root is the way to it.
+func Sources(tb testing.TB, root string, folders ...string) map[string]string {
 	tb.Helper()
-	for _, dir := range dirs {
-		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
-		if err != nil || len(files) == 0 {
-			tb.Fatal(dir, "has no Go files", err)
+	tree, found := os.DirFS(root), map[string]string{}
+	for _, folder := range folders {
+		before := len(found)
+		err := fs.WalkDir(tree, folder, func(file string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
+				return err
+			}
+			text, err := fs.ReadFile(tree, file)
+			found[file] = string(text)
+			return err
+		})
+		if err != nil || len(found) == before {
+			tb.Fatal(folder, "has no Go files", err)
 		}
-		for _, file := range files {
-			if strings.HasSuffix(file, "_test.go") || slices.Contains(homes, filepath.Base(file)) {
-				continue
-			}
-			parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
-			if err != nil {
-				tb.Fatal(err)
-			}
-			if names := In(parsed, known); len(names) > 0 {
-				tb.Errorf("%s has a list of its own: %q", file, names)
-			}
+	}
+	return found
+}
+
+// Alone fails the test for each source that has several of the names in a list, in the cases of a switch,
+// or in comparisons. A home is the base name of a file that may.
+func Alone(tb testing.TB, known func(name string) bool, sources map[string]string, homes ...string) {
+	tb.Helper()
+	for file, text := range sources {
+		if slices.Contains(homes, path.Base(file)) {
+			continue
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, text, parser.SkipObjectResolution)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		if names := In(parsed, known); len(names) > 0 {
+			tb.Errorf("%s has a list of its own: %q", file, names)
 		}
 	}
 }
