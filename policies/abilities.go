@@ -12,6 +12,14 @@ import (
 	"github.com/restwarden/restwarden/policies/caller"
 )
 
+// AbilitiesEntry is the policy in the catalog.
+var AbilitiesEntry = Entry{
+	Name:  "abilities",
+	Words: []string{"abilities"},
+	New:   func() Policy { return new(Abilities) },
+	Codes: []Code{CodeForbidden, CodeInvalidParam, CodeConfirm, CodeTooMany, CodePlatform},
+}
+
 // Abilities decides which named operations of the platform agents may run: over REST
 // (docs/interface E11; docs/platform I.9, III.11), and by the servers of tools that lead to
 // the same operations (docs/platform IV). It judges what runs, who runs it, the method that

@@ -9,6 +9,15 @@ import (
 	"github.com/restwarden/restwarden/policies/nearest"
 )
 
+// AccessEntry is the policy in the catalog.
+var AccessEntry = Entry{
+	Name:    "access",
+	Words:   []string{"login_only", "access", "allow", "deny", "recommended"},
+	Default: true,
+	New:     func() Policy { return new(Access) },
+	Codes:   []Code{CodeNotLoggedIn, CodeForbidden, CodeNoRoute, CodeTooMany, CodePlatform},
+}
+
 // Access decides by route, method and caller. The first rule that matches decides. The
 // order is: built-in rules, the site's own rules as written, then the default, which is
 // users with login_only and anyone without (docs/design 6). A built-in rule only takes

@@ -2,6 +2,15 @@ package policies
 
 import "context"
 
+// ReadingEntry is the policy in the catalog.
+var ReadingEntry = Entry{
+	Name:    "call",
+	Words:   []string{"call"},
+	Default: true,
+	New:     func() Policy { return new(Reading) },
+	Codes:   append([]Code{CodeMisread}, ReadingCodes...),
+}
+
 // Reading is the policy call. It refuses requests that have no certain reading. The
 // directive's body_limit, upload_limit, spool_limit and batch_limit set its limits, since
 // the reader needs them before any policy is asked.

@@ -61,7 +61,7 @@ type link struct {
 // catalog has on by default. closed is the policy of a lockdown, which nobody configures. An
 // error names the policy. The caller must close the chain.
 func NewChainOf(catalog []Entry, closed Entry, site *Site, mode Mode, configured map[string]*Configured) (*Chain, error) {
-	c := &Chain{site: site, mode: mode}
+	var on []*Configured
 	for _, e := range catalog {
 		p, named := configured[e.Name]
 		if !named && !e.Default {
@@ -77,14 +77,24 @@ func NewChainOf(catalog []Entry, closed Entry, site *Site, mode Mode, configured
 		if err := p.Settings.Validate(); err != nil {
 			return nil, p.Settings.errorf(e.Name, err)
 		}
-		c.links = append(c.links, newLink(p))
+		on = append(on, p)
 	}
+	c := Link(site, mode, on...)
 	if err := c.provision(site); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	site.dots = c.dots()
 	c.lock(closed)
 	return c, nil
+}
+
+// Link returns the chain of policies that are provisioned, or need not be. It knows no lockdown.
+func Link(site *Site, mode Mode, on ...*Configured) *Chain {
+	c := &Chain{site: site, mode: mode}
+	for _, p := range on {
+		c.links = append(c.links, newLink(p))
+	}
+	return c
 }
 
 func newLink(p *Configured) link {

@@ -1,8 +1,12 @@
 package policies
 
 // lock makes the links that judge while the site is locked: all, and the policy of the lockdown
-// behind those that know why a request has no certain reading.
+// behind those that know why a request has no certain reading. A closed without New stands for none.
 func (c *Chain) lock(closed Entry) {
+	if closed.New == nil {
+		c.locked = c.links
+		return
+	}
 	l := newLink(NewConfigured(closed))
 	l.always = true
 	companion, _ := l.policy.(Companion)

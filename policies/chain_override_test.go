@@ -38,9 +38,7 @@ func TestOverride_BothMethods(t *testing.T) {
 			for _, rule := range test.rules {
 				configure(t, access, line(rule))
 			}
-			chain := &Chain{links: []link{
-				linked("access", provision(t, s, access), Settings{}), linked("order_type", provision(t, s, new(OrderType)), Settings{}),
-			}}
+			chain := Link(s, "", linked("access", provision(t, s, access)), linked("order_type", provision(t, s, new(OrderType))))
 			headers := []string{jsonType, basicAuth}
 			if test.as != "" {
 				headers = append(headers, override+test.as)

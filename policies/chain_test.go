@@ -55,9 +55,7 @@ func TestChain_Judge(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			asked, counted := 0, 0
 			test.first.asked, test.second.asked = &asked, &asked
-			c := &Chain{mode: test.mode, links: []link{
-				linked("first", &test.first, test.first.settings), linked("second", &test.second, test.second.settings),
-			}}
+			c := Link(nil, test.mode, linked("first", &test.first, test.first.settings), linked("second", &test.second, test.second.settings))
 			r := request(t, newSite(t), nil, "GET", "/wp-json/x/y", "")
 			r.Trace = &Trace{
 				Refused: func(*Request, Decision) { counted++ },
@@ -128,7 +126,7 @@ func TestChain_RequestsWithoutAReading(t *testing.T) {
 func TestChain_PassOnErrorSaysWhy(t *testing.T) {
 	s := newSite(t)
 	p := &fixed{err: ask.ErrUndecided, asked: new(int)}
-	d := (&Chain{links: []link{linked("signature", p, Settings{OnError: PassOnError})}}).Judge(t.Context(), request(t, s, nil, "GET", "/wp-json/wp/v2/posts", ""))
+	d := Link(nil, "", linked("signature", p, Settings{OnError: PassOnError})).Judge(t.Context(), request(t, s, nil, "GET", "/wp-json/wp/v2/posts", ""))
 	if d.Outcome != Pass || !errors.Is(d.Err, ask.ErrUndecided) || !strings.Contains(d.Err.Error(), "signature") {
 		t.Errorf("got %+v", d)
 	}
@@ -244,7 +242,7 @@ func TestChain_EarlyAccess(t *testing.T) {
 			access := &Access{LoginOnly: true}
 			access.Rules = append(access.Rules, mustRule("anyone", nil, "/wc/store/v1/**"))
 			provision(t, s, access)
-			c := &Chain{links: []link{linked("call", new(Reading), Settings{}), linked("access", access, Settings{Mode: test.mode})}}
+			c := Link(s, "", linked("call", new(Reading)), linked("access", access, Settings{Mode: test.mode}))
 			r := request(t, s, nil, "POST", test.target, "")
 			body := &broken{}
 			r.HTTP.Body, r.HTTP.ContentLength = body, 1000

@@ -15,6 +15,15 @@ import (
 	"github.com/restwarden/restwarden/policies/nearest"
 )
 
+// CheckoutTotalEntry is the policy in the catalog.
+var CheckoutTotalEntry = Entry{
+	Name:    "checkout_total",
+	Words:   []string{"checkout_total"},
+	Default: true,
+	New:     func() Policy { return new(CheckoutTotal) },
+	Codes:   []Code{codeTotalMismatch, CodeInvalidParam, CodePlatform},
+}
+
 // CheckoutTotal refuses a checkout whose expected_total differs from what the server
 // would charge, so that no order is confirmed at a total that the shopper has not seen
 // (docs/interface E10 and section 7; docs/platform III.9).

@@ -17,7 +17,7 @@ import (
 // of another refusal, or "passes".
 func judged(t *testing.T, c *Chain, method, target, body string, headers ...string) string {
 	t.Helper()
-	r := request(t, c.site, asktest.Answering(http.StatusUnauthorized, `{"code":"rest_not_logged_in"}`), method, target, body, headers...)
+	r := request(t, c.Site(), asktest.Answering(http.StatusUnauthorized, `{"code":"rest_not_logged_in"}`), method, target, body, headers...)
 	switch d := c.Judge(t.Context(), r); {
 	case d.Outcome == Pass:
 		return "passes"
@@ -93,13 +93,13 @@ func TestDots_EveryForm(t *testing.T) {
 		}
 	}
 	for route, want := range map[string]Outcome{"/acme/v1x0/secret": Refuse, "/acme/v1.0/secret": Pass} {
-		r := request(t, c.site, nil, "OPTIONS", "/wp-json"+route, "")
+		r := request(t, c.Site(), nil, "OPTIONS", "/wp-json"+route, "")
 		if r.Preflight = true; c.Judge(t.Context(), r).Outcome != want {
 			t.Errorf("a preflight of %s", route)
 		}
 	}
 	c = chainOf(t, "deny /acme/v1.0/secret", "allow anyone /acme/**", "call observe")
-	r := request(t, c.site, nil, "GET", "/wp-json/acme/v1x0/secret", "")
+	r := request(t, c.Site(), nil, "GET", "/wp-json/acme/v1x0/secret", "")
 	if d := c.Judge(t.Context(), r); d.Outcome != WouldRefuse || d.Verdict.Rule != "route_dot" || !strings.Contains(d.Why(), "a dot") {
 		t.Errorf("observed: %+v", d)
 	}
@@ -113,11 +113,11 @@ func TestDots_EveryForm(t *testing.T) {
 func TestDots_Embedded(t *testing.T) {
 	c := chainOf(t, "deny /acme/v1.0/secret", "redact /acme/v1.0/secret key")
 	for href, want := range map[string]string{"/acme/v1.0/secret": "rest_forbidden", "/acme/v1x0/secret": "rest_forbidden", "/acme/v2.0/open": `"key":1`} {
-		r := request(t, c.site, nil, "GET", "/wp-json/wp/v2/posts/1?_embed", "")
+		r := request(t, c.Site(), nil, "GET", "/wp-json/wp/v2/posts/1?_embed", "")
 		r.Call.Key = call.Key(r.Call.Route)
 		a := asktest.JSON(200, `{"_links":{"x":[{"embeddable":true,"href":"https://example.com/wp-json`+href+`"}]},"_embedded":{"x":[{"key":1}]}}`)
-		for i := range c.links {
-			if access, ok := c.links[i].policy.(*Access); ok {
+		for _, m := range c.Policies() {
+			if access, ok := m.Policy.(*Access); ok {
 				if err := access.Rewrite(r, a); err != nil {
 					t.Fatal(err)
 				}
@@ -147,9 +147,9 @@ func TestDots_Tools(t *testing.T) {
 // TestDots_Allocate nothing on the calls of a site with many dots.
 func TestDots_Allocate(t *testing.T) {
 	c := chainOf(t, "deny /acme/v1.0/secret /other/2.0/** /*/v3.0/x", "deny plugin activitypub")
-	r := request(t, c.site, nil, "GET", "/wp-json/acme/v1.0/secretly/"+strings.Repeat("x", 900), "")
+	r := request(t, c.Site(), nil, "GET", "/wp-json/acme/v1.0/secretly/"+strings.Repeat("x", 900), "")
 	if n := testing.AllocsPerRun(100, func() {
-		if r.Call.Bent(c.site.dots) {
+		if r.Call.Bent(c.Site().Dots()) {
 			t.Fatal("it is not bent")
 		}
 	}); n != 0 {

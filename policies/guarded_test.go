@@ -10,24 +10,13 @@ import (
 // guarded is the chain of a site with these lines of a Caddyfile.
 func guarded(t *testing.T, s *Site, options ...Option) *Chain {
 	t.Helper()
-	configured := map[string]*Configured{}
-	for _, o := range options {
-		e, known := Lookup(o.Name)
-		if !known {
-			t.Fatalf("no policy takes %s", o.Name)
-		}
-		if configured[e.Name] == nil {
-			configured[e.Name] = NewConfigured(e)
-		}
-		if err := configured[e.Name].Configure(o); err != nil {
-			t.Fatal(err)
-		}
-	}
-	c, err := NewChain(s, Enforce, configured)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return guardedBy(t, s, Catalog, options...)
+}
+
+// configured is a configuration that names one policy.
+func configured(name string, p Policy, settings ...Settings) map[string]*Configured {
+	e, _ := Lookup(name)
+	return map[string]*Configured{name: {Entry: e, Policy: p, Settings: append(settings, Settings{})[0]}}
 }
 
 // hexMAC is the signature of text under key, in hex.

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -125,19 +126,35 @@ func (brokenStore) Take(context.Context, string, store.Rate) (store.Taken, error
 }
 
 // linked is a policy in a chain.
-func linked(name string, p Policy, settings Settings) link {
-	return newLink(&Configured{Entry: Entry{Name: name}, Policy: p, Settings: settings})
+func linked(name string, p Policy, settings ...Settings) *Configured {
+	return &Configured{Entry: Entry{Name: name}, Policy: p, Settings: append(settings, Settings{})[0]}
 }
 
 // alone is a chain of one policy.
-func alone(name string, p Policy) *Chain {
-	return &Chain{links: []link{linked(name, p, Settings{})}}
-}
+func alone(name string, p Policy) *Chain { return Link(nil, "", linked(name, p)) }
 
-// configured is a configuration that names one policy.
-func configured(name string, p Policy, settings ...Settings) map[string]*Configured {
-	e, _ := Lookup(name)
-	return map[string]*Configured{name: {Entry: e, Policy: p, Settings: append(settings, Settings{})[0]}}
+// guardedBy is what the policies of a catalog make of lines for s.
+func guardedBy(tb testing.TB, s *Site, catalog []Entry, options ...Option) *Chain {
+	tb.Helper()
+	configured := map[string]*Configured{}
+	for _, o := range options {
+		i := slices.IndexFunc(catalog, func(e Entry) bool { return slices.Contains(e.Words, o.Name) })
+		if i < 0 {
+			tb.Fatalf("no policy takes %s", o.Name)
+		}
+		e := catalog[i]
+		if configured[e.Name] == nil {
+			configured[e.Name] = NewConfigured(e)
+		}
+		if err := configured[e.Name].Configure(o); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	c, err := NewChainOf(catalog, Entry{}, s, Enforce, configured)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return c
 }
 
 // forget makes r a request that nobody has judged.

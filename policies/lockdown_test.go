@@ -218,14 +218,18 @@ func TestChain_ModeSwitch(t *testing.T) {
 		{Observe, Observe, Enforce, true},
 		{Enforce, Enforce, Enforce, false},
 	} {
-		l := linked("x", nil, Settings{Mode: test.own})
-		c := &Chain{mode: test.directive}
-		if got := c.observes(&l, InForce{Mode: test.switched}); got != test.observes {
-			t.Errorf("%+v: %t", test, got)
+		p := linked("redact", new(Redact), Settings{Mode: test.own})
+		c, err := NewChain(newSite(t), test.directive, map[string]*Configured{"redact": p})
+		if err != nil {
+			t.Fatal(err)
 		}
-		l.always = true
-		if c.observes(&l, InForce{Mode: test.switched}) {
-			t.Errorf("%+v: the lockdown observes", test)
+		for _, m := range c.WithLockdown() {
+			switch observes := m.Observes(InForce{Mode: test.switched}); {
+			case m.Name == LockdownName && observes:
+				t.Errorf("%+v: the lockdown observes", test)
+			case m.Name == "redact" && observes != test.observes:
+				t.Errorf("%+v: %t", test, observes)
+			}
 		}
 	}
 }

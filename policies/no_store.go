@@ -7,6 +7,14 @@ import (
 	"github.com/restwarden/restwarden/policies/call"
 )
 
+// NoStoreEntry is the policy in the catalog.
+var NoStoreEntry = Entry{
+	Name:    "no_store",
+	Words:   []string{"no_store"},
+	Default: true,
+	New:     func() Policy { return new(NoStore) },
+}
+
 // NoStore keeps private answers out of caches: it adds no-store to the answer to a call
 // that carries credentials. Refusals always have it.
 type NoStore struct{}

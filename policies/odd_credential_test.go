@@ -52,7 +52,7 @@ func TestOdd_Credential(t *testing.T) {
 			t.Fatal(err)
 		}
 		test.settings.At = "Caddyfile:9"
-		c := &Chain{site: s, mode: test.mode, links: []link{linked("order_type", p, test.settings)}}
+		c := Link(s, test.mode, linked("order_type", p, test.settings))
 		odd := slices.DeleteFunc(OddOn(c, NewInstalled(root(test.home, test.url, test.namespace))), func(o Odd) bool { return o.Code != "W24" })
 		if got := codes(odd); got != test.want {
 			t.Errorf("%s: got %q, want %q", name, got, test.want)

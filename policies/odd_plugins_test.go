@@ -1,6 +1,7 @@
 package policies
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -26,5 +27,20 @@ func TestOdd_RiskOrder(t *testing.T) {
 		if !slices.ContainsFunc(riskyCalls().near([]call.Pattern{call.MustPattern(near[i].row.Route)}), func(c riskyCall) bool { return c.row == near[i].row }) {
 			t.Errorf("%s does not find itself", near[i].row.Route)
 		}
+	}
+}
+
+// TestOdd_CatalogueIsReadOnce: a line costs by what the catalogue has below its first segment, and
+// nothing of what the catalogue has of other routes.
+func TestOdd_CatalogueIsReadOnce(t *testing.T) {
+	const rules = 20
+	s, p := newSite(t), new(Access)
+	for i := range rules {
+		configure(t, p, line(fmt.Sprintf("allow anyone POST /site-%d/v1/status", i)))
+	}
+	provision(t, s, p)
+	p.oddPlugins(nil, s.Platform)
+	if n := testing.AllocsPerRun(10, func() { p.oddPlugins(nil, s.Platform) }); n > 10*rules {
+		t.Errorf("%.0f allocations for %d rules", n, rules)
 	}
 }

@@ -224,25 +224,6 @@ func TestOdd_Sentences(t *testing.T) {
 	}
 }
 
-// TestOdd_CatalogueIsReadOnce: a thousand directives with a line each ask for what is odd. A
-// rule costs no work for what the catalogue has of other routes.
-func TestOdd_CatalogueIsReadOnce(t *testing.T) {
-	const rules = 20
-	var lines []string
-	for i := range rules {
-		lines = append(lines, fmt.Sprintf("allow anyone POST /site-%d/v1/status", i))
-	}
-	c := chainOf(t, append(lines, "allow plugin contact-form-7")...)
-	for i := range c.links {
-		if p, ok := c.links[i].policy.(*Access); ok {
-			p.oddPlugins(nil, c.site.Platform)
-			if n := testing.AllocsPerRun(10, func() { p.oddPlugins(nil, c.site.Platform) }); n > 10*rules {
-				t.Errorf("%.0f allocations for %d rules", n, rules)
-			}
-		}
-	}
-}
-
 // BenchmarkOdd has a thousand rules, as a host may generate them.
 func BenchmarkOdd(b *testing.B) {
 	p := manyRules(1000)

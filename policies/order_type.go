@@ -9,9 +9,19 @@ import (
 	"strings"
 	"time"
 
+	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/hosts"
 )
+
+// OrderTypeEntry is the policy in the catalog.
+var OrderTypeEntry = Entry{
+	Name:    "order_type",
+	Words:   []string{"order_type"},
+	Default: true,
+	New:     func() Policy { return new(OrderType) },
+	Codes:   []Code{codeInvalidID, ask.CodeCannotBatch, ask.CodeCannotCreate, ask.CodeCannotDelete, ask.CodeCannotEdit, CodeForbidden, CodeTooMany, CodePlatform},
+}
 
 // OrderType refuses an update through an order route of a record that is not an order:
 // releases before 10.8 turn the record into one (docs/interface 3; docs/platform III.1). It

@@ -134,7 +134,7 @@ func TestProve_CountersAreReal(t *testing.T) {
 					if name != "" {
 						headers = append(headers, basicAuth)
 					}
-					r := request(t, c.site, backends[name], e.Method, "/wp-json"+e.Route, "", headers...)
+					r := request(t, c.Site(), backends[name], e.Method, "/wp-json"+e.Route, "", headers...)
 					if e.Method == http.MethodHead || r.Call.Key != e.Route {
 						t.Errorf("%+v is read as %s %s", e, r.Call.Method, r.Call.Key)
 					}

@@ -14,6 +14,14 @@ import (
 	"github.com/restwarden/restwarden/policies/store"
 )
 
+// RateLimitEntry is the policy in the catalog.
+var RateLimitEntry = Entry{
+	Name:  "rate_limit",
+	Words: []string{"rate_limit"},
+	New:   func() Policy { return new(RateLimits) },
+	Codes: []Code{CodeTooMany},
+}
+
 // RateLimits refuses calls that one client sends too often to one route.
 type RateLimits struct {
 	Limits []*RateLimit `json:"limits,omitempty"`

@@ -15,6 +15,14 @@ import (
 	"github.com/restwarden/restwarden/policies/rewrite"
 )
 
+// RedactEntry is the policy in the catalog.
+var RedactEntry = Entry{
+	Name:    "redact",
+	Words:   []string{"redact"},
+	Default: true,
+	New:     func() Policy { return new(Redact) },
+}
+
 // Redact replaces fields of JSON answers by "[redacted]". It always redacts the stored
 // secrets of the troubleshooting route (docs/interface E13).
 type Redact struct {

@@ -14,6 +14,15 @@ import (
 	"github.com/restwarden/restwarden/policies/caller"
 )
 
+// RefundTotalsEntry is the policy in the catalog.
+var RefundTotalsEntry = Entry{
+	Name:    "refund_totals",
+	Words:   []string{"refund_totals"},
+	Default: true,
+	New:     func() Policy { return new(RefundTotals) },
+	Codes:   []Code{codeComputeTotals, ask.CodeCannotCreate, CodePlatform},
+}
+
 // RefundTotals refuses a refund that asks the server to compute its totals if the release
 // would ignore the field and book 0.00 (docs/interface E5; docs/platform III.10).
 type RefundTotals struct {

@@ -71,7 +71,7 @@ func TestRefundTotals_OverrideAsksOnce(t *testing.T) {
 			"GET /wc/v3/orders/0/refunds":     asktest.JSON(404, `{"code":"woocommerce_rest_shop_order_invalid_id"}`),
 		})
 		r := request(t, s, backend, "POST", "/wp-json/wc/v3/orders/5/refunds", `{"compute_totals":1}`, loginLine, nonceLine, jsonType, "X-HTTP-Method-Override: PUT")
-		d := (&Chain{links: []link{linked("refund_totals", p, Settings{Mode: mode})}}).Judge(t.Context(), r)
+		d := Link(nil, "", linked("refund_totals", p, Settings{Mode: mode})).Judge(t.Context(), r)
 		if n := len(backend.Questions()); d.Verdict.Status != 400 || n != 2 {
 			t.Errorf("%v: %d after %d questions, want 400 after 2, %v", mode, d.Verdict.Status, n, d.Err)
 		}

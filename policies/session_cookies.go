@@ -9,6 +9,13 @@ import (
 	"github.com/restwarden/restwarden/policies/call"
 )
 
+// SessionCookiesEntry is the policy in the catalog.
+var SessionCookiesEntry = Entry{
+	Name:  "session_cookies",
+	Words: []string{"session_cookies"},
+	New:   func() Policy { return new(SessionCookies) },
+}
+
 // SessionCookies gives the login cookies, those of the admin screens included, the path and
 // domain that reach the REST interface, for installs in a sub-folder whose cookies are
 // issued for the install path (docs/interface 5, rules 3 and 4).

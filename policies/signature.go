@@ -10,6 +10,14 @@ import (
 	"github.com/restwarden/restwarden/policies/nearest"
 )
 
+// SignatureEntry is the policy in the catalog.
+var SignatureEntry = Entry{
+	Name:  "signature",
+	Words: []string{"signature"},
+	New:   func() Policy { return new(Signatures) },
+	Codes: []Code{CodeSignature},
+}
+
 // Signatures verifies signed calls. On a route whose rule says `signed <name>`, one of
 // the named signatures must be valid and fresh.
 type Signatures struct {

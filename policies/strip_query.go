@@ -10,6 +10,13 @@ import (
 	"github.com/restwarden/restwarden/policies/caller"
 )
 
+// StripQueryEntry is the policy in the catalog.
+var StripQueryEntry = Entry{
+	Name:  "strip_query",
+	Words: []string{"strip_query"},
+	New:   func() Policy { return new(StripQuery) },
+}
+
 // StripQuery drops a parameter that breaks a route, such as a multilingual plugin's lang
 // on the editor's calls (docs/interface 4, 7).
 type StripQuery struct {

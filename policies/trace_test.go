@@ -78,10 +78,10 @@ func TestTrace(t *testing.T) {
 func TestTrace_Refusals(t *testing.T) {
 	s := newSite(t)
 	denied := Verdict{Status: 403, Code: CodeForbidden}
-	c := &Chain{links: []link{
+	c := Link(s, "",
 		linked("first", &fixed{verdict: denied, asked: new(int)}, Settings{Mode: Observe}),
-		linked("second", &fixed{verdict: denied, asked: new(int)}, Settings{}),
-	}}
+		linked("second", &fixed{verdict: denied, asked: new(int)}),
+	)
 	var heard []string
 	r := request(t, s, nil, "GET", "/wp-json/x/y", "")
 	r.Trace = &Trace{
