@@ -45,3 +45,17 @@ func TestRemedy_OfAccessAlone(t *testing.T) {
 		})
 	}
 }
+
+// TestRemedy_KeyElsewhere: where nobody was asked who is calling, a shop key counts as a user's
+// credentials on the shop's routes alone.
+func TestRemedy_KeyElsewhere(t *testing.T) {
+	for route, want := range map[string]string{"/x/v1/orders": "", "/wc/v3/orders": "allow users GET /wc/v3/orders"} {
+		c := chainOf(t, "deny /x/v1/** /wc/v3/**")
+		r := request(t, c.Site(), nil, "GET", "/wp-json"+route, "", shopKey)
+		r.Secure = true
+		d := c.Judge(t.Context(), r)
+		if remedy := Remedy(r, r.Call, d.Verdict, route); d.Policy != "access" || remedy != want {
+			t.Errorf("%s: %q by %q, want %q", route, remedy, d.Policy, want)
+		}
+	}
+}
