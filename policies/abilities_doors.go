@@ -141,10 +141,11 @@ func innerRoot(key string) string {
 }
 
 // isOpen tells whether the configuration lets messages reach the server: it names each whose
-// tools run REST calls inside. m is the rule of access that matches.
+// tools run REST calls inside. m is the rule of access that matches. One that only takes away opens
+// nothing, whatever it names.
 func (p *Abilities) isOpen(key string, m Match) bool {
 	root := innerRoot(key)
-	if root == "" || m.Rule != nil && !m.Rule.Deny && m.Rule.Origin() != OriginBuiltIn && names(*m.Route, root) {
+	if root == "" || m.Rule != nil && !m.Rule.Deny && !m.Rule.OnlyTakesAway() && names(*m.Route, root) {
 		return true
 	}
 	return slices.ContainsFunc(p.doors, func(door call.Pattern) bool { return names(door, root) && door.Match(key) })

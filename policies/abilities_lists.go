@@ -74,7 +74,7 @@ func (p *Abilities) Rewrite(r *Request, a *ask.Answer) error {
 	var err error
 	switch {
 	case a.Status != http.StatusOK:
-	case MessageRead(r) != nil:
+	case isList(MessageRead(r)): // a limit also reads bodies that are no message
 		err = p.rewriteOffer(r, a)
 	case len(a.Body) == 0:
 		p.recount(a.Header, -1)

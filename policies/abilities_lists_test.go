@@ -216,3 +216,22 @@ func TestAbilities_ListOfSuperAdmin(t *testing.T) {
 		t.Errorf("%s, %v", a.Body, err)
 	}
 }
+
+// TestAbilities_ListBesideUnread: the platform's list is filtered, also where a limit has looked for a
+// message in the body of the call and found none.
+func TestAbilities_ListBesideUnread(t *testing.T) {
+	s := newSite(t)
+	p := abilitiesPolicy(t, s, "allow shop/query")
+	limits := limited(t, s, "rate_limit 5/1m tools/call /wp-abilities/**")
+	c := &Chain{links: []link{linked("rate_limit", limits, Settings{}), linked("abilities", p, Settings{})}}
+	for _, body := range []string{`{}`, `{"jsonrpc":"2.0","id":7,"method":"ping","params":{}}`} {
+		r := request(t, s, shopOffers(adminBody), "GET", "/wp-json/wp-abilities/v1/abilities", body, jsonType, basicAuth)
+		if d := c.Judge(t.Context(), r); d.Outcome != Pass || MessageRead(r) == nil || p.Rewrites(r) != RewriteBody {
+			t.Fatalf("%s: %+v, %v", body, d.Verdict, d.Err)
+		}
+		a := asktest.JSON(200, `[{"name":"shop/query"},{"name":"shop/update"}]`)
+		if err := p.Rewrite(r, a); err != nil || string(a.Body) != `[{"name":"shop/query"}]` {
+			t.Errorf("%s: %s, %v", body, a.Body, err)
+		}
+	}
+}

@@ -126,6 +126,7 @@ func (p *Access) Check(ctx context.Context, r *Request) (Verdict, error) {
 		verdict, err := p.apply(ctx, r, match.Rule)
 		if verdict.Refused() && verdict.Answer == nil { // else the platform refuses, not the rule
 			verdict.Rule, verdict.Pos, verdict.Origin = match.Rule.String(), match.Rule.At, match.Rule.Origin()
+			verdict.Yields = match.Rule.yields()
 		}
 		if err != nil || verdict.Refused() {
 			return verdict, err

@@ -99,7 +99,8 @@ func SeekerOf(r *Request) Seeker {
 	if who, known := r.Known(); known {
 		return Seeker{Kind: who.Kind, KeyInVain: who.Kind == caller.Anonymous && r.SentShopKey()}
 	}
-	if claim, err := r.Claim(); err == nil && claim != caller.ClaimNothing && claim != caller.ClaimNamespace && claim.Verifiable() {
+	inVain := r.SentShopKey() && !r.TakesKeys() // elsewhere the platform takes it for a name and a password, which no user has
+	if claim, err := r.Claim(); !inVain && err == nil && claim != caller.ClaimNothing && claim != caller.ClaimNamespace && claim.Verifiable() {
 		return Seeker{Kind: caller.User}
 	}
 	return Seeker{KeyInVain: r.SentShopKey()}

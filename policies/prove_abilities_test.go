@@ -216,17 +216,37 @@ func TestOdd_AbilitiesAsTriedOut(t *testing.T) {
 	}
 }
 
-// TestProve_GuardNamesServer: a proof takes the rule of access that applies as the live judgement
-// does, which is a guard's where no rule of the site's own matches.
-func TestProve_GuardNamesServer(t *testing.T) {
-	all := configured("access", &Access{Guards: []Guard{{Rule: Rule{Allow: "users", Routes: []string{"/mcp/v1/**"}, From: "drawn"}}}})
-	all["abilities"] = configured("abilities", &Abilities{Rules: []AbilityRule{{Pattern: "a/b", Deny: true}}})["abilities"]
-	c, err := NewChain(newSite(t), "", all)
-	if err != nil {
-		t.Fatal(err)
-	}
-	proof, err := Prove(c, Claim{Never: true, Methods: []string{"POST"}, Routes: []string{"/mcp/v1/http"}, Caller: editor})
-	if err != nil || len(proof.Counter) > 0 || len(proof.Unproved) != 1 || !strings.Contains(proof.Unproved[0], "depends on the message") {
-		t.Errorf("%+v, %v", proof, err)
+// TestAbilities_GuardOpensNoServer: a line `deny plugin` that spells out a server whose tools run
+// REST calls inside only takes away, so that messages still need a line that opens the server. The
+// live judgement and a proof say the same.
+func TestAbilities_GuardOpensNoServer(t *testing.T) {
+	const route = "/mcp/v1/http"
+	for name, test := range map[string]struct {
+		rules []Rule
+		doors []string
+		open  bool
+	}{
+		"the guard alone":         {nil, nil, false},
+		"a rule for all routes":   {[]Rule{{Allow: "users", Routes: []string{"/**"}}}, nil, false},
+		"a rule names the server": {[]Rule{{Allow: "users", Routes: []string{"/mcp/v1/*"}}}, nil, true},
+		"a door names the server": {nil, []string{"/mcp/v1/**"}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			all := configured("access", &Access{Rules: test.rules, Guards: []Guard{{Rule: Rule{Allow: "users", Routes: []string{"/mcp/v1/**"}, From: "drawn"}}}})
+			all["abilities"] = configured("abilities", &Abilities{Rules: []AbilityRule{{Pattern: "*"}}, Doors: test.doors})["abilities"]
+			s := newSite(t)
+			c, err := NewChain(s, "", all)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := request(t, s, shopOffers(adminBody), "POST", "/wp-json"+route, `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{}}`, jsonType, basicAuth)
+			if d := c.Judge(t.Context(), r); (d.Verdict.Rule == ruleInner) == test.open || (d.Outcome == Pass) != test.open {
+				t.Errorf("%+v, %v", d.Verdict, d.Err)
+			}
+			proof, err := Prove(c, Claim{Never: true, Methods: []string{"POST"}, Routes: []string{route}, Caller: editor})
+			if err != nil || proof.Holds == test.open || len(proof.Counter) > 0 {
+				t.Errorf("%+v, %v", proof, err)
+			}
+		})
 	}
 }

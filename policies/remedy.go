@@ -10,7 +10,7 @@ import "github.com/restwarden/restwarden/policies/call"
 //
 // It is the line of the one route, also where a plugin needs the call: a record is about one call.
 func Remedy(r *Request, c *call.Call, v Verdict, pattern string) string {
-	if v.Origin != OriginOwn && v.Origin != OriginDefault {
+	if !v.Yields { // also where a signature, a limit or an ability is refused: a rule that opens the route is no cure
 		return ""
 	}
 	rule, ok := SeekerOf(r).rule(c.Method, pattern)
@@ -22,4 +22,10 @@ func Remedy(r *Request, c *call.Call, v Verdict, pattern string) string {
 		return ""
 	}
 	return rule.Line()
+}
+
+// yields tells whether a rule of the owner's that stands before r, or in place of a default, decides
+// instead of it.
+func (r *Rule) yields() bool {
+	return !r.OnlyTakesAway() && (r.Origin() == OriginOwn || r.Origin() == OriginDefault)
 }

@@ -204,6 +204,9 @@ func (r *Rule) As(origin Origin, name string) { r.origin, r.text = origin, name 
 // TakesAway makes the rule one that only takes away. It is called after its line `deny plugin`.
 func (r *Rule) TakesAway() { r.guards = true }
 
+// OnlyTakesAway tells whether whom the rule admits needs another one that admits as well, so that it opens nothing.
+func (r *Rule) OnlyTakesAway() bool { return r.guards || r.origin == OriginBuiltIn }
+
 // RuleNamed is a rule of a policy whose lines are of another kind: it has a name and a place alone.
 func RuleNamed(name, at string) *Rule { return &Rule{text: name, At: at} }
 

@@ -18,6 +18,7 @@ type Verdict struct {
 	Message string         // for people; never says whether a route or record exists
 	Rule    string         // the rule as in the Caddyfile, for the log; empty if the policy is one rule
 	Origin  Origin         // of the rule; "" where Rule is no rule
+	Yields  bool           // the rule is one of access before which another one can let the call pass; see Remedy
 	Pos     string         // where the rule stands, "Caddyfile:12"; empty for built-in ones
 	Data    map[string]any // more fields of the body's data object
 	Cart    *ask.Answer    // likewise, the field "cart": the body of this answer, as the platform wrote it

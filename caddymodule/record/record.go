@@ -65,7 +65,9 @@ var fields = func() (all []field) {
 func (r *Record) Walk(visit func(name string, value reflect.Value)) {
 	v := reflect.ValueOf(r).Elem()
 	for i, f := range fields {
-		if value := v.Field(i); !f.optional || !value.IsZero() {
+		value := v.Field(i)
+		empty := value.IsZero() || value.Kind() == reflect.Slice && value.Len() == 0 // a user may have a list of no roles
+		if !f.optional || !empty {
 			visit(f.name, value)
 		}
 	}

@@ -34,10 +34,11 @@ func full(t *testing.T) (r record.Record) {
 	return r
 }
 
-// TestRecord_Walk: the log has the fields that JSON has, of a full record and of an empty one.
+// TestRecord_Walk: the log has the fields that JSON has, of a full record, of an empty one and of one
+// with empty lists.
 func TestRecord_Walk(t *testing.T) {
 	t.Parallel()
-	for _, r := range []record.Record{full(t), {}} {
+	for _, r := range []record.Record{full(t), {}, {Roles: []string{}, IDs: []uint64{}}} {
 		text, err := json.Marshal(r)
 		if err != nil {
 			t.Fatal(err)

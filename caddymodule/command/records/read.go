@@ -74,13 +74,18 @@ func (n *Counts) read(line []byte) *Record {
 		return nil
 	}
 	rec := new(Record)
-	err := json.Unmarshal(line, rec)
+	text := struct {
+		RequestID *string `json:"request_id"`
+		Policy    *string `json:"policy"` // "" in the record of an answer that the gateway itself could not hold
+		*Record
+	}{Record: rec}
+	err := json.Unmarshal(line, &text)
 	var wrong *json.UnmarshalTypeError
 	switch {
 	case line[0] != '{', err != nil && (!errors.As(err, &wrong) || wrong.Field == ""):
 		n.NoJSON++
 		return nil
-	case rec.Version == 0 || rec.Policy == "" || !bytes.Contains(line, []byte(`"request_id"`)): // another line of the log
+	case rec.Version == 0 || text.Policy == nil || text.RequestID == nil: // another line of the log
 		return nil
 	case rec.Version != record.Version:
 		n.Newer++
@@ -89,5 +94,6 @@ func (n *Counts) read(line []byte) *Record {
 		return nil
 	}
 	n.Records++
+	rec.RequestID, rec.Policy = *text.RequestID, *text.Policy
 	return rec
 }

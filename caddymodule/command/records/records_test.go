@@ -30,6 +30,7 @@ func TestFind(t *testing.T) {
 		"other lines":   {access + "\n\n \n" + refused, 1, records.Counts{Lines: 2, Records: 1}},
 		"no JSON":       {"2026/01/01 INFO x {\"v\": 1}\n" + refused + "\n[]\n\"x\"\n{", 1, records.Counts{Lines: 5, NoJSON: 4, Records: 1}},
 		"newer":         {newer + "\n" + refused, 1, records.Counts{Lines: 2, Newer: 1, Records: 1}},
+		"no policy":     {strings.Replace(refused, `"policy":"access"`, `"policy":""`, 1), 1, records.Counts{Lines: 1, Records: 1}}, // the gateway itself could not hold an answer
 		"another id":    {other, 0, records.Counts{Lines: 1, Records: 1}},
 		"broken fields": {`{"v":1,"request_id":"a","policy":"access","parts":"x"}`, 0, records.Counts{Lines: 1}},
 	} {
