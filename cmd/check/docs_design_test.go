@@ -175,3 +175,54 @@ func holdRows(t *testing.T, root, page, before string, rows []string) {
 		t.Errorf("%s is not what the packages say (run go test ./cmd/check -run %s -update):\n%s\nwant:\n%s", page, t.Name(), got, want)
 	}
 }
+
+var (
+	metricRow  = regexp.MustCompile("(?m)^\\| `(caddy_restwarden_\\w+)` \\|(.*?)\\|")
+	metricName = regexp.MustCompile(`(?m)^metric (caddy_restwarden_\w+?)(?:_bucket|_sum|_count)? (\w+)$`)
+	quotedWord = regexp.MustCompile("`(\\w+)`")
+)
+
+// TestDocs_Metrics holds the table of docs/operations.md: the metrics that a running gateway has,
+// with their labels.
+func TestDocs_Metrics(t *testing.T) {
+	t.Parallel()
+	root, err := repositoryRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, err := os.ReadFile(filepath.Join(root, "caddymodule/drytest/testdata/names.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, said := map[string]bool{}, map[string]bool{}
+	for _, m := range metricName.FindAllStringSubmatch(string(names), -1) {
+		switch m[2] {
+		case "counter", "gauge", "histogram":
+			want[m[1]] = true
+		case "le":
+		default:
+			want[m[1]+" "+m[2]] = true
+		}
+	}
+	for _, m := range metricRow.FindAllStringSubmatch(documents(t)["docs/operations.md"], -1) {
+		said[m[1]] = true
+		for _, label := range quotedWord.FindAllStringSubmatch(m[2], -1) {
+			if label[1] != "metrics" { // metrics { per_host }
+				said[m[1]+" "+label[1]] = true
+			}
+		}
+	}
+	if len(want) < 30 {
+		t.Fatal(want)
+	}
+	for name := range want {
+		if !said[name] {
+			t.Errorf("docs/operations.md does not say %s", name)
+		}
+	}
+	for name := range said {
+		if !want[name] {
+			t.Errorf("docs/operations.md says %s, which no gateway has", name)
+		}
+	}
+}
