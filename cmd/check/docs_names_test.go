@@ -153,11 +153,37 @@ func TestDocs_Identifiers(t *testing.T) {
 	}
 }
 
+// runsTests is a command that runs some tests of some packages.
+var runsTests = regexp.MustCompile(`go test ((?:-\w+ )*(?:-tags \w+ )?)((?:\./[\w/]+ )+)-run ('[^']+'|\w+)`)
+
+// TestDocs_Runs: each word of -run in a page names a test of the packages beside it.
+func TestDocs_Runs(t *testing.T) {
+	t.Parallel()
+	known, n := sourcesOf(t), 0
+	for page, text := range documents(t) {
+		for _, m := range runsTests.FindAllStringSubmatch(text, -1) {
+			var tests []string
+			for folder := range strings.FieldsSeq(m[2]) {
+				tests = append(tests, known.tests[path.Clean(folder)]...)
+			}
+			for word := range strings.SplitSeq(strings.Trim(m[3], "'"), "|") {
+				if n++; word != "^$" && !slices.ContainsFunc(tests, func(name string) bool { return strings.Contains(name, strings.Trim(word, "^$")) }) {
+					t.Errorf("%s: %s: no test %s", page, m[0], word)
+				}
+			}
+		}
+	}
+	if n < 20 {
+		t.Errorf("only %d words found", n)
+	}
+}
+
 // goSources is what the Go files of the repository have.
 type goSources struct {
 	files  []string
 	idents map[string]bool     // identifiers, and texts in quotes
 	named  map[string][]string // the files that the comments of a file name
+	tests  map[string][]string // by folder
 }
 
 // has tells whether each part of a name is an identifier somewhere.
@@ -179,7 +205,7 @@ var readSources = sync.OnceValues(func() (*goSources, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &goSources{idents: map[string]bool{}, named: map[string][]string{}}
+	g := &goSources{idents: map[string]bool{}, named: map[string][]string{}, tests: map[string][]string{}}
 	return g, filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -213,6 +239,10 @@ func (g *goSources) add(root, file string) error {
 	g.files = append(g.files, file)
 	ast.Inspect(parsed, func(n ast.Node) bool {
 		switch n := n.(type) {
+		case *ast.FuncDecl:
+			if testName.MatchString(n.Name.Name) {
+				g.tests[path.Dir(filepath.ToSlash(file))] = append(g.tests[path.Dir(filepath.ToSlash(file))], n.Name.Name)
+			}
 		case *ast.Ident:
 			g.idents[n.Name] = true
 		case *ast.BasicLit:
