@@ -105,6 +105,39 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
+// TestDefaults_Pages: the tables of options say the same defaults as the comments, which TestDefaults
+// holds.
+func TestDefaults_Pages(t *testing.T) {
+	t.Parallel()
+	comments := commentsWithDefaults(t)
+	row := regexp.MustCompile("(?m)^\\| `(\\w+)[^`]*` \\| `?([^`|]*?)`?(?: \\||, )")
+	for page, fields := range map[string]map[string]string{
+		"directive.md": {
+			"release": "Gateway.Release", "mode": "Gateway.Mode", "misread": "Gateway.Misread", "spool_dir": "Gateway.SpoolDir",
+			"ttl": "Identity.TTL", "timeout": "Identity.Timeout", "max_in_flight": "Identity.MaxInFlight", "rate": "Identity.Rate",
+		},
+		"policies/call.md": {"body_limit": "Gateway.BodyLimit", "upload_limit": "Gateway.UploadLimit"},
+		"redis.md":         {"timeout": "StoreOptions.Timeout", "prefix": "StoreOptions.Prefix"},
+	} {
+		text, err := os.ReadFile("../docs/" + page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := map[string]string{}
+		for _, m := range row.FindAllStringSubmatch(string(text), -1) {
+			if said[m[1]] == "" { // a table below has the options of all policies
+				said[m[1]] = m[2]
+			}
+		}
+		for option, field := range fields {
+			value := strings.TrimSuffix(said[option], " directory for temporary files")
+			if value == "" || !strings.Contains(comments[field], value) {
+				t.Errorf("docs/%s: the default of %s is %q, the comment of %s: %s", page, option, said[option], field, comments[field])
+			}
+		}
+	}
+}
+
 // TestDefaults_Store: those of the store.
 func TestDefaults_Store(t *testing.T) {
 	t.Parallel()
