@@ -56,7 +56,7 @@ type App struct {
 
 // StoreOptions says which store the gateways of this process use.
 type StoreOptions struct {
-	// Kind is "memory" (the default, for a single gateway) or "redis".
+	// Kind is "memory", as without a store at all, or "redis".
 	Kind string `json:"kind"`
 	// Addresses are host:port: one server, several servers of a Cluster, or the
 	// Sentinels.

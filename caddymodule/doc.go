@@ -22,23 +22,9 @@
 //
 // # What is seen from outside
 //
-// Vars: {http.vars.restwarden.kind} and .outcome on every request; on calls also .route
-// (the rule's, or the namespace), .method, .caller (once a policy has asked for it),
-// .policy and .code. Questions carry {http.vars.restwarden.lookup}.
-//
-// Metrics: caddy_restwarden_decisions_total{policy,code,outcome},
-// caddy_restwarden_decision_duration_seconds,
-// caddy_restwarden_lookups_total{kind,result},
-// caddy_restwarden_lookup_duration_seconds{kind},
-// caddy_restwarden_store_operations_total{op,result}, caddy_restwarden_spooled_bytes,
-// caddy_restwarden_buffered_bytes, caddy_restwarden_lockdown{site},
-// caddy_restwarden_misread_total{site} and caddy_restwarden_misconfigured. They belong to one
-// configuration: a reload starts them anew.
-//
-// Log: one line per refusal, "request refused" or in observe mode "request would be
-// refused", with the fields policy, code, outcome, rule, at, route, method, client_ip,
-// caller and error. "could not decide, passed" reports a call that passed by on_error
-// pass.
+// docs/operations.md has the vars {http.vars.restwarden.…}, the metrics caddy_restwarden_… and the
+// fields of a record, which is the log line of a refusal and an object of the admin endpoint; tests
+// hold its tables. Metrics belong to one configuration: a reload starts them anew.
 //
 // # What outlives a reload
 //

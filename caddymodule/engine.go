@@ -61,7 +61,7 @@ func (a *App) engineOf(ctx caddy.Context, g *Gateway) (*engine, error) {
 // Where its rules stand is part of it, since the log names their lines.
 func (g *Gateway) content() ([sha256.Size]byte, error) {
 	only := *g
-	only.At, only.Instance, only.Imported = "", 0, nil
+	only.At, only.Imported = "", nil
 	text, err := json.Marshal(&only)
 	return sha256.Sum256(text), err
 }

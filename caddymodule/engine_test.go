@@ -126,7 +126,7 @@ func TestEngine_Content(t *testing.T) {
 	rules := func(text string) caddy.ModuleMap { return caddy.ModuleMap{"access": []byte(text)} }
 	base := Gateway{Platform: "cms", PoliciesRaw: rules(`{"at":"Caddyfile:3","login_only":true}`), At: "Caddyfile:2"}
 	same := base
-	same.At, same.Instance = "Caddyfile:20", 3
+	same.At = "Caddyfile:20"
 	if content(base) != content(same) {
 		t.Error("the place of the directive makes a difference")
 	}

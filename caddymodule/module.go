@@ -68,9 +68,6 @@ type Gateway struct {
 	PoliciesRaw caddy.ModuleMap `json:"policies,omitempty" caddy:"namespace=http.handlers.restwarden.policies"`
 	// RequestID "off" leaves the header X-Request-Id out of refusals.
 	RequestID string `json:"request_id,omitempty"`
-	// Instance is read from configurations that earlier releases have saved. It has no
-	// effect.
-	Instance int `json:"instance,omitempty"`
 	// At is where the directive stands, "Caddyfile:2"; for messages.
 	At string `json:"at,omitempty"`
 	// Imported says where the lines of the directive were imported, for messages and

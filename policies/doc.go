@@ -7,11 +7,10 @@
 // [Decision].
 //
 // A policy is a struct whose exported fields are its JSON configuration. It states what
-// it can do by the interfaces that it implements: [Configurer], [SecretHolder],
-// [Declarer] and [Provisioner] for its configuration; [ReadingChecker], [EarlyChecker],
-// [Checker] and [BatchChecker] to judge; [RequestChanger], [AnswerChanger] and [Watcher]
-// for what passes; [Router], [Reviewer] and [Decider] for what reasons about a chain, which
-// knows no policy otherwise. [Configured] is a policy with its [Settings], which all policies have.
+// it can do by the interfaces that it implements (docs/design 4 lists them): [Provisioner] to
+// check its configuration, [Checker] to judge, [AnswerChanger] for what passes, [Router] and
+// [Decider] for what reasons about a chain, which knows no policy otherwise. [Configured] is a
+// policy with its [Settings], which all policies have.
 // An [Option] is one line of the Caddyfile. A [Rule] says who may make which calls, a
 // [Target] says which calls.
 //

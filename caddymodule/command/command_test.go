@@ -113,3 +113,24 @@ func TestEveryCaddy(t *testing.T) {
 		}
 	}
 }
+
+// TestCommands_Docs: docs/operations.md lists each command.
+func TestCommands_Docs(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(page), "\n## Commands\n")
+	listed := ""
+	for line := range strings.Lines(section) {
+		if cells := strings.Split(line, "|"); len(cells) > 2 {
+			listed += cells[1]
+		}
+	}
+	for _, name := range commandNames() {
+		if !strings.Contains(listed, "`caddy restwarden "+name) && !strings.Contains(listed, "`"+name+"`") {
+			t.Errorf("docs/operations.md does not list %s in %s", name, listed)
+		}
+	}
+}

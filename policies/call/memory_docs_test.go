@@ -1,0 +1,48 @@
+package call
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestMemory_Docs: docs/operations.md has the limits of memory for bodies, and no other page has
+// them a second time.
+func TestMemory_Docs(t *testing.T) {
+	t.Parallel()
+	docs := os.DirFS("../../docs")
+	m := NewMemory(MemoryFor(DefaultBodyLimit))
+	times := func(limit int64) int64 { return limit / DefaultBodyLimit }
+	all := m.whole.limit + m.answers.limit + m.chunks.limit + m.parts.limit
+	page, err := fs.ReadFile(docs, "operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for row, end := range map[string]string{
+		"| bodies that are read in one piece": fmt.Sprintf(" | %d |", times(m.whole.limit)),
+		"| answers while they are rewritten":  fmt.Sprintf(" | %d |", times(m.answers.limit)),
+		"| the beginnings of other bodies":    fmt.Sprintf(" %d KiB each, of which the first %d KiB do not count. The rest is on disk | %d |", inMemory>>10, chunkSize>>10, times(m.chunks.limit)),
+		"| parts of batches, ":                fmt.Sprintf(" | %d |", times(m.parts.limit)),
+		"| all of it":                         fmt.Sprintf(" | %d, %d MiB by default |", times(all), all>>20),
+	} {
+		_, rest, found := strings.Cut(string(page), "\n"+row)
+		if line, _, _ := strings.Cut(rest, "\n"); !found || !strings.HasSuffix(line, end) {
+			t.Errorf("%s…: %q, want %q at its end", row, line, end)
+		}
+	}
+	err = fs.WalkDir(docs, ".", func(name string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(name, ".md") || name == "operations.md" || name == "CHANGELOG.md" {
+			return err
+		}
+		text, err := fs.ReadFile(docs, name)
+		if strings.Contains(string(text), "times `body_limit`") {
+			t.Errorf("docs/%s says how much memory bodies may take, as docs/operations.md does", name)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
