@@ -2,18 +2,24 @@ package main
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
 )
 
 // beforeTag is the build tag of the tests that hold a program of before a change against
-// that of the tree, and beforeVariable names its path.
+// that of the tree, beforeVariable names its path, and addedVariable
+// the members of JSON that it need not have.
 const (
 	beforeTag      = "before"
 	beforeVariable = "RESTWARDEN_BEFORE"
+	addedVariable  = "RESTWARDEN_ADDED"
 )
 
 // holdAgainst is the step that builds Caddy from a revision and holds the one of the tree
@@ -44,6 +50,34 @@ func (c *check) before(ctx context.Context, revision string) {
 	if err != nil {
 		return
 	}
-	c.goTestWith(ctx, &c.results, testLimit, []string{beforeVariable + "=" + program},
+	names, err := addedNames(c.root, tree)
+	if err != nil {
+		c.results.fail("before", err.Error())
+		return
+	}
+	c.goTestWith(ctx, &c.results, testLimit, []string{beforeVariable + "=" + program, addedVariable + "=" + strings.Join(names, ",")},
 		"-tags="+beforeTag, "-count=1", "-run=^TestBefore", "-timeout="+testLimit.String(), "./caddymodule/drytest")
+}
+
+// addedNames returns the members of JSON, texts, that the list of names has in one tree and not in that
+// of before. A tree of before without a list had all of them.
+func addedNames(root, before string) (added []string, err error) {
+	var lists [2][]string
+	for i, tree := range []string{before, root} {
+		text, err := os.ReadFile(filepath.Join(tree, "caddymodule/drytest/testdata/names.txt"))
+		if err != nil && (i > 0 || !errors.Is(err, fs.ErrNotExist)) {
+			return nil, err
+		}
+		lists[i] = strings.Split(string(text), "\n")
+	}
+	if len(lists[0]) < 2 {
+		return nil, nil
+	}
+	for _, line := range lists[1] {
+		path, is := strings.CutSuffix(line, " string")
+		if name := path[strings.LastIndexAny(path, ".] ")+1:]; is && !slices.Contains(lists[0], line) && !slices.Contains(added, name) {
+			added = append(added, name)
+		}
+	}
+	return added, nil
 }
