@@ -34,7 +34,7 @@ type Limits struct {
 	Memory *Memory // what is held in memory, by default of this reader's bodies alone, see MemoryFor
 }
 
-// The defaults of Limits (docs/design 5).
+// The defaults of Limits (docs/policies/call.md).
 const (
 	DefaultBodyLimit      = phpBodyLimit
 	DefaultUploadLimit    = 512 << 20 // as hosts commonly set it
