@@ -223,7 +223,7 @@ func TestAbilities_ListBesideUnread(t *testing.T) {
 	s := newSite(t)
 	p := abilitiesPolicy(t, s, "allow shop/query")
 	limits := limited(t, s, "rate_limit 5/1m tools/call /wp-abilities/**")
-	c := &Chain{links: []link{linked("rate_limit", limits, Settings{}), linked("abilities", p, Settings{})}}
+	c := Link(s, "", linked("rate_limit", limits), linked("abilities", p))
 	for _, body := range []string{`{}`, `{"jsonrpc":"2.0","id":7,"method":"ping","params":{}}`} {
 		r := request(t, s, shopOffers(adminBody), "GET", "/wp-json/wp-abilities/v1/abilities", body, jsonType, basicAuth)
 		if d := c.Judge(t.Context(), r); d.Outcome != Pass || MessageRead(r) == nil || p.Rewrites(r) != RewriteBody {
