@@ -527,7 +527,8 @@ func TestMisread_Option(t *testing.T) {
 
 // TestMisread_Verdict: the refusal is named everywhere as the catalogue does.
 func TestMisread_Verdict(t *testing.T) {
-	d := (&misreadError{"GET"}).refusal(&site{g: &Gateway{At: "Caddyfile:2"}}, &exchange{r: prepared(silent{http.Header{}}, "/api/x")})
+	s := &site{g: &Gateway{At: "Caddyfile:2"}, engine: &engine{chain: new(policies.Chain)}}
+	d := (&misreadError{"GET"}).refusal(s, &exchange{r: prepared(silent{http.Header{}}, "/api/x")})
 	if d.Verdict.Status != http.StatusBadGateway || d.Verdict.Pos != "Caddyfile:2" || d.Verdict.Code != policies.CodeMisread || !strings.Contains(d.Why(), "rewrite rule") {
 		t.Errorf("%+v: %s", d, d.Why())
 	}
