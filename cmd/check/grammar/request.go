@@ -262,3 +262,14 @@ func (g *Generator) override(r *Request, aim *Aim) {
 		r.Target += "?" + pair
 	}
 }
+
+// Wire returns the request to host as it stands on the wire in HTTP/1.1.
+func (r *Request) Wire(host string) []byte {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nHost: %s\r\n", r.Method, r.Target, host)
+	for _, f := range r.Fields {
+		fmt.Fprintf(&b, "%s: %s\r\n", f.Name, f.Value)
+	}
+	b.WriteString("\r\n" + r.Body)
+	return []byte(b.String())
+}
