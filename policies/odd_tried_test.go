@@ -78,7 +78,7 @@ func tryOut(s *Site, p, without *Access, i int) (decides, differs bool) {
 			decides = true
 			guard, own := p.decide(r)
 			other, behind := without.decide(r)
-			differs = differs || (guard.Rule == nil) != (other.Rule == nil) || guard.Rule != nil && guard.Rule.String() != other.Rule.String() ||
+			differs = differs || (guard.Rule == nil) != (other.Rule == nil) || guard.Rule != nil && guard.Rule.Line() != other.Rule.Line() ||
 				!slices.Equal(parameters(own.Route), parameters(behind.Route)) ||
 				slices.ContainsFunc(allCallers, func(who caller.Caller) bool {
 					return admitted(s, p, c, who) != admitted(s, without, c, who)
