@@ -129,11 +129,11 @@ func (s Seeker) admitting() string {
 // rule is what a line says that opens one method of a route. ok is false if no line should.
 func (s Seeker) rule(method, pattern string) (r Rule, ok bool) {
 	allow := s.admitting()
-	return Rule{Allow: allow, Methods: []string{ruleMethod(method)}, Routes: []string{pattern}}, allow != ""
+	return Rule{Allow: allow, Methods: []string{RuleMethod(method)}, Routes: []string{pattern}}, allow != ""
 }
 
-// ruleMethod is the method that a rule names for a call: GET covers HEAD.
-func ruleMethod(method string) string {
+// RuleMethod is the method that a rule names for a call: GET covers HEAD.
+func RuleMethod(method string) string {
 	if method == http.MethodHead {
 		return http.MethodGet
 	}
@@ -161,7 +161,7 @@ func (o *Opener) Needed(method string, forms []call.Pattern) (found *NeededCall)
 	if len(forms) == 0 {
 		return nil
 	}
-	method = ruleMethod(method)
+	method = RuleMethod(method)
 	for i := range o.Needs {
 		n := &o.Needs[i]
 		switch {
@@ -187,7 +187,7 @@ func (o *Opener) allNeeded(p *plugins.Plugin, method string, forms []call.Patter
 // hole goes first. A row that is not wider than what a plugin needs is risky all the same,
 // unless it is the same and no hole is known.
 func (o *Opener) Risky(method string, forms []call.Pattern, need *NeededCall) (found *RiskyCall) {
-	method = ruleMethod(method)
+	method = RuleMethod(method)
 	for i := range o.Risks {
 		r := &o.Risks[i]
 		hole := len(r.CVE) > 0

@@ -3,7 +3,6 @@ package dryrun
 import (
 	"context"
 	"errors"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -72,7 +71,7 @@ func (c *Config) candidates(r Request, res *Result) (all []candidate) {
 	switch {
 	case res.Answer == Pass:
 		for _, pattern := range patterns(res.Reading) {
-			rule := policies.Rule{Deny: true, Methods: []string{methodOf(res.Reading)}, Routes: []string{pattern}}
+			rule := policies.Rule{Deny: true, Methods: []string{policies.RuleMethod(res.Reading.Method)}, Routes: []string{pattern}}
 			all = append(all, candidate{line: rule.Line(), deny: true, rules: []any{ruleOf(rule)}, before: before})
 		}
 	case (res.Answer == Refused || res.Answer == WouldRefuse) && d != nil && d.Policy == "access" && !inPlatformWords(res):
@@ -82,14 +81,6 @@ func (c *Config) candidates(r Request, res *Result) (all []candidate) {
 		}
 	}
 	return all
-}
-
-// methodOf is the method that a rule names for the call: GET covers HEAD.
-func methodOf(r *Reading) string {
-	if r.Method == http.MethodHead {
-		return http.MethodGet
-	}
-	return r.Method
 }
 
 // formsOf are the call's route as a pattern, where it can be one.
