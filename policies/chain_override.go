@@ -15,7 +15,7 @@ import (
 func (c *Chain) judgeOther(ctx context.Context, r *Request, other *call.Call, d Decision) Decision {
 	also := r.without(other)
 	e := c.judge(ctx, also)
-	r.slots.adopt(&also.slots)
+	r.slots = r.slots.with(also.slots)
 	if e.Outcome == Pass || e.Outcome == WouldRefuse && d.Outcome == WouldRefuse {
 		d.Err = errors.Join(d.Err, e.Err)
 		return d

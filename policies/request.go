@@ -33,7 +33,7 @@ type Request struct {
 
 	part  bool     // of a batch
 	first *Request // the reading with the override, where this is the one without
-	slots slots    // what policies have found out
+	slots *slots   // what policies have found out; nil for nearly all
 }
 
 // Part returns the request for the part p of a batch: the same caller, another call.

@@ -20,7 +20,7 @@ const (
 	OfAnyCall
 )
 
-// maxSlots bounds the slots of all policies. Each takes two words of every request.
+// maxSlots bounds the slots of all policies. Each takes two words of a request that has any.
 const maxSlots = 8
 
 // slotsKept says of each slot of what it is.
@@ -37,43 +37,65 @@ func NewSlot[T any](kept Kept) Slot[T] {
 
 // Get returns what the slot keeps of r, or nil.
 func (s Slot[T]) Get(r *Request) *T {
+	if r.slots == nil {
+		return nil
+	}
 	v, _ := r.slots[s.number].(*T)
 	return v
 }
 
 // Set keeps v for r; nil empties the slot.
 func (s Slot[T]) Set(r *Request, v *T) {
-	if v == nil {
-		r.slots[s.number] = nil
-		return
+	if r.slots == nil {
+		r.slots = new(slots)
 	}
-	r.slots[s.number] = v
+	r.slots[s.number] = nil
+	if v != nil {
+		r.slots[s.number] = v
+	}
 }
 
-// slots is what the slots keep of one request.
+// slots is what the slots keep of one request. Nearly all requests have none.
 type slots [maxSlots]any
 
-// ofRequest returns s without what is of one call.
-func (s slots) ofRequest() slots {
+// ofRequest returns a copy of s without what is of one call.
+func (s *slots) ofRequest() *slots {
+	if s == nil {
+		return nil
+	}
+	kept := *s
+	for i, of := range slotsKept {
+		if of != OfRequest {
+			kept[i] = nil
+		}
+	}
+	if kept == (slots{}) {
+		return nil
+	}
+	return &kept
+}
+
+// with returns s with what another reading of the call has found out.
+func (s *slots) with(other *slots) *slots {
+	if other == nil {
+		return s
+	}
 	for i, kept := range slotsKept {
-		if kept != OfRequest {
-			s[i] = nil
+		if kept == OfAnyCall && other[i] != nil && (s == nil || s[i] == nil) {
+			if s == nil {
+				s = new(slots)
+			}
+			s[i] = other[i]
 		}
 	}
 	return s
 }
 
-// adopt takes over what another reading of the call has found out.
-func (s *slots) adopt(other *slots) {
-	for i, kept := range slotsKept {
-		if kept == OfAnyCall && s[i] == nil {
-			s[i] = other[i]
-		}
-	}
-}
-
 // settle lets go of what only judging needs.
 func (s *slots) settle() {
+	if s == nil {
+		return
+	}
 	for i := range slotsKept {
 		if v, ok := s[i].(interface{ Settle() }); ok {
 			v.Settle()
