@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
@@ -194,11 +195,11 @@ func TestGateway_MemoryIsNobodysToEmpty(t *testing.T) {
 // whatever it is asked for. The question about a caller is sent before the caller's write.
 func TestGateway_RedirectsEmptyNothing(t *testing.T) {
 	p := newPlatform(t)
-	var wrote, late bool
+	var wrote, late atomic.Bool
 	p.setAnswer(func(w http.ResponseWriter, r *http.Request) bool {
 		switch {
 		case isQuestion(r):
-			late = late || wrote
+			late.CompareAndSwap(false, wrote.Load())
 			return false
 		case r.Method == http.MethodGet:
 			return false
@@ -207,7 +208,7 @@ func TestGateway_RedirectsEmptyNothing(t *testing.T) {
 			w.WriteHeader(http.StatusMovedPermanently)
 			return true
 		}
-		wrote = true
+		wrote.Store(true)
 		return false
 	})
 	g := startGateway(t, "\trestwarden cms {\n\t\tallow users GET /**\n\t}\n"+p.proxied())
@@ -222,8 +223,8 @@ func TestGateway_RedirectsEmptyNothing(t *testing.T) {
 		t.Errorf("%d questions more", after-before)
 	}
 	g.do("POST /cms-json/cms/v2/users/me", "{}", jsonBody, "Authorization: Basic Y3VzdG9tZXI6cHc=").want(t, 200, "")
-	if !wrote || late || len(p.asked()) != before+1 {
-		t.Errorf("written: %t, asked too late: %t, %d questions more", wrote, late, len(p.asked())-before)
+	if !wrote.Load() || late.Load() || len(p.asked()) != before+1 {
+		t.Errorf("written: %t, asked too late: %t, %d questions more", wrote.Load(), late.Load(), len(p.asked())-before)
 	}
 }
 

@@ -23,8 +23,10 @@ func FuzzRequest(f *testing.F) {
 	}
 	rd := call.ReaderFor("root")
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		c := rawrequest.Read(rd, raw)
-		if x, y := call.Describe(c), call.Describe(rawrequest.Read(rd, raw)); x != y {
+		c, same := rawrequest.Read(rd, raw), rawrequest.Read(rd, raw)
+		defer c.Close()
+		defer same.Close()
+		if x, y := call.Describe(c), call.Describe(same); x != y {
 			t.Fatalf("read as %s, then as %s", x, y)
 		}
 		r, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(raw)))
@@ -48,7 +50,9 @@ func FuzzRequest(f *testing.F) {
 			return
 		}
 		r.Body, r.URL.RawQuery = io.NopCloser(bytes.NewReader(body)), "lang=de&"+r.URL.RawQuery
-		if again := rd.Read(r, nil); again.Kind == call.Page {
+		again := rd.Read(r, nil)
+		defer again.Close()
+		if again.Kind == call.Page {
 			t.Fatalf("%s, with lang a page", before)
 		}
 	})

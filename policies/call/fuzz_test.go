@@ -106,7 +106,8 @@ func FuzzQuery(f *testing.F) {
 	})
 }
 
-// FuzzJSON: never panics, reads the same twice, and what it accepts is an id.
+// FuzzJSON: never panics, reads the same twice, what it accepts is an id, and nothing of it is held
+// behind Close.
 func FuzzJSON(f *testing.F) {
 	for _, s := range seeds(f, func(r *http.Request, body []byte) string {
 		if strings.Contains(r.Header.Get("Content-Type"), "json") {
@@ -116,12 +117,18 @@ func FuzzJSON(f *testing.F) {
 	}) {
 		f.Add(s)
 	}
+	f.Add(`{"id":7,"note":"` + strings.Repeat("x", 5000) + `"}`) // more than a reading holds for nothing
 	rd := readerFor("root")
 	f.Fuzz(func(t *testing.T, body string) {
 		if body == "" {
 			return
 		}
 		c := rd.Read(request("PUT", "/wp-json/wc/v3/orders/7", jsonType, body), nil)
+		defer func() {
+			if c.Close(); rd.site.Limits.Memory.Bytes() != 0 {
+				t.Errorf("%d bytes are held after Close", rd.site.Limits.Memory.Bytes())
+			}
+		}()
 		ids, err := c.IDs("id", "7")
 		if again, err2 := c.IDs("id", "7"); !slices.Equal(again, ids) || (err == nil) != (err2 == nil) || err == nil && (len(ids) != 1 || ids[0] > maxID) {
 			t.Fatal(ids, again, err, err2)
@@ -151,8 +158,10 @@ func FuzzBatch(f *testing.F) {
 			target, limit = "/wp-json/batch/v1", 25
 		}
 		for _, contentType := range []string{jsonType, formType} {
-			c := rd.Read(request("POST", target, contentType, body), nil)
-			same(t, c, rd.Read(request("POST", target, contentType, body), nil))
+			c, again := rd.Read(request("POST", target, contentType, body), nil), rd.Read(request("POST", target, contentType, body), nil)
+			t.Cleanup(c.Close)
+			t.Cleanup(again.Close)
+			same(t, c, again)
 			if len(c.Parts) > limit || c.Kind == Refused && c.Parts != nil {
 				t.Fatal(describe(c))
 			}
