@@ -264,11 +264,11 @@ func (s *site) rewriteBody(x *exchange, a *ask.Answer, body *call.Buffer) error 
 func (s *site) unusable(w http.ResponseWriter, x *exchange, cause error) error {
 	x.id() // before Caddy makes one
 	x.renewVars()
-	policy := ""
+	name := ""
 	if e, ok := errors.AsType[*rewriteError](cause); ok {
-		policy = e.policy
+		name = e.policy
 	}
-	d := s.chain.Refused(policy, policies.Unavailable(), cause)
+	d := s.chain.Refused(name, policies.Unavailable(), cause)
 	if refusal, full := errors.AsType[*call.Refusal](cause); full { // of memory or disk
 		d.Verdict.Rule = refusal.Reason
 	}

@@ -36,12 +36,12 @@ func (p *Abilities) askedCall(r *Request, s *subject, how string, input func() (
 func (p *Abilities) beside(r *Request) (map[string]any, error) {
 	beside := map[string]any{}
 	read := MessageRead(r)
-	message := read != nil && read.Message != nil
+	isMessage := read != nil && read.Message != nil
 	var query []string
 	for pair := range strings.SplitSeq(r.HTTP.URL.RawQuery, "&") {
 		name, _, _ := strings.Cut(pair, "=")
 		name = phpvars.Decode(name)
-		input := !message && (name == "input" || strings.HasPrefix(name, "input["))
+		input := !isMessage && (name == "input" || strings.HasPrefix(name, "input["))
 		if pair != "" && !input && name != "rest_route" && !p.site.IsCredential(name) {
 			query = append(query, pair)
 		}
@@ -50,7 +50,7 @@ func (p *Abilities) beside(r *Request) (map[string]any, error) {
 		beside["query"] = strings.Join(query, "&")
 	}
 	var body map[string]any
-	if message {
+	if isMessage {
 		text, err := MessageBody(r)
 		if err != nil {
 			return nil, err

@@ -1,7 +1,7 @@
 package policies
 
 import (
-	"crypto/md5" //nolint:gosec // see cutName
+	//nolint:gosec // see cutName
 	"fmt"
 	"strings"
 	"testing"
@@ -10,52 +10,7 @@ import (
 	"github.com/restwarden/restwarden/policies/ask/asktest"
 	"github.com/restwarden/restwarden/policies/hosts"
 	"github.com/restwarden/restwarden/policies/index"
-	"github.com/restwarden/restwarden/policies/mcp"
 )
-
-const adapter = "/wp-json/mcp/mcp-adapter-default-server"
-
-// toolOf is a message that calls a tool.
-func toolOf(name, arguments string) string {
-	return `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"` + name + `","arguments":` + arguments + `}}`
-}
-
-// executorOf is a message that runs an ability by the default server.
-func executorOf(id, parameters string) string {
-	return toolOf("mcp-adapter-execute-ability", `{"ability_name":"`+id+`","parameters":`+parameters+`}`)
-}
-
-// shopOffers is abilitiesOf with the list of all, and a caller.
-func shopOffers(me string) *asktest.Platform {
-	list := `[{"name":"shop/query","meta":{"annotations":{"readonly":true}}},{"name":"shop/update","meta":{}},` +
-		`{"name":"shop/delete","meta":{"annotations":{"destructive":true,"idempotent":true}}},{"name":"a/b-c"},{"name":"a-b/c"},` +
-		`{"name":"shop/doc","meta":{"annotations":{"readonly":1,"destructive":"","idempotent":"yes"},"uri":"shop://doc"}},` +
-		`{"name":"shop/burn","meta":{"annotations":{"destructive":"false"},"mcp":{"uri":"shop://burn"}}},{"name":"` + longID + `","meta":[]}]`
-	return abilitiesOf(map[string]*ask.Answer{
-		"GET /wp-abilities/v1/abilities":        asktest.JSON(200, list),
-		"GET /wp-abilities/v1/abilities/lab/no": asktest.JSON(404, `{"code":"rest_ability_not_found"}`),
-		"GET /wp/v2/users/me":                   asktest.JSON(200, me),
-	})
-}
-
-// longID is over 128 characters.
-var (
-	longID  = "long/" + strings.Repeat("x", 130)
-	cutName = cutOf(longID)
-	// Abilities that the platform does not list.
-	hiddenID = "gone/" + strings.Repeat("y", 130) + "-end"
-	dashedID = "gone/a" + strings.Repeat("-", 130) + "b"
-)
-
-// cutOf is what adapters call an ability with an id over 128 characters.
-func cutOf(id string) string {
-	return mcp.Dashed(id)[:115] + fmt.Sprintf("-%.6x", md5.Sum([]byte(id))) //nolint:gosec // the adapter's own choice
-}
-
-// readOf is a message that reads a resource.
-func readOf(uri string) string {
-	return `{"jsonrpc":"2.0","id":7,"method":"resources/read","params":{"uri":"` + uri + `"}}`
-}
 
 const editorBody = `{"id":3,"roles":["editor"],"capabilities":{"edit_posts":true}}`
 

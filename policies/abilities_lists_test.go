@@ -74,24 +74,24 @@ func TestAbilities_Offers(t *testing.T) {
 
 // TestAbilities_RefusalsOfDoors: agents get a JSON-RPC error with their id.
 func TestAbilities_RefusalsOfDoors(t *testing.T) {
-	message := executorOf("shop/update", `{"id":1}`)
+	sent := executorOf("shop/update", `{"id":1}`)
 	for name, test := range map[string]struct {
 		refuse, body string
 		verdict      Verdict
 		status       int
 		want         string
 	}{
-		"forbidden": {"error", message, forbidden(), 403, `{"error":{"code":-32008,"data":{"code":"rest_forbidden","status":403},"message":"Sorry, you are not allowed to do that. Repeating the same call does not help."},"id":7,"jsonrpc":"2.0"}`},
-		"login":     {"error", message, Verdict{Status: 401, Code: CodeNotLoggedIn, Message: "x"}, 403, `{"error":{"code":-32008,"data":{"code":"rest_not_logged_in","status":403},"message":"x Repeating the same call does not help."},"id":7,"jsonrpc":"2.0"}`},
-		"hidden":    {"error", message, Verdict{Status: 404, Code: CodeNoRoute, Message: "x"}, 403, `{"error":{"code":-32008,"data":{"code":"rest_no_route","status":403},"message":"x Repeating the same call does not help."},"id":7,"jsonrpc":"2.0"}`},
+		"forbidden": {"error", sent, forbidden(), 403, `{"error":{"code":-32008,"data":{"code":"rest_forbidden","status":403},"message":"Sorry, you are not allowed to do that. Repeating the same call does not help."},"id":7,"jsonrpc":"2.0"}`},
+		"login":     {"error", sent, Verdict{Status: 401, Code: CodeNotLoggedIn, Message: "x"}, 403, `{"error":{"code":-32008,"data":{"code":"rest_not_logged_in","status":403},"message":"x Repeating the same call does not help."},"id":7,"jsonrpc":"2.0"}`},
+		"hidden":    {"error", sent, Verdict{Status: 404, Code: CodeNoRoute, Message: "x"}, 403, `{"error":{"code":-32008,"data":{"code":"rest_no_route","status":403},"message":"x Repeating the same call does not help."},"id":7,"jsonrpc":"2.0"}`},
 		"ambiguous": {"result", `[]`, fromRefusal(call.Ambiguous("message_list")), 400, `{"error":{"code":-32600,"data":{"code":"rest_ambiguous_request","status":400},"message":"The request has no certain meaning. Repeating the same call does not help."},"id":null,"jsonrpc":"2.0"}`},
-		"schema":    {"error", message, invalid("x"), 400, `{"error":{"code":-32602,"data":{"code":"rest_invalid_param","status":400},"message":"x Repeating the same call does not help."},"id":7,"jsonrpc":"2.0"}`},
-		"too many":  {"error", message, tooMany(3), 429, `{"error":{"code":-32000,"data":{"code":"rest_too_many_requests","status":429},"message":"Too many requests. Please try again later."},"id":7,"jsonrpc":"2.0"}`},
-		"too early": {"error", message, Verdict{Status: http.StatusTooEarly, Code: CodeTooMany, Message: "x"}, 425, `{"error":{"code":-32008,"data":{"code":"rest_too_many_requests","status":425},"message":"x"},"id":7,"jsonrpc":"2.0"}`},
-		"confirm":   {"error", message, Verdict{Status: 403, Code: CodeConfirm, Message: "x"}, 403, `{"error":{"code":-32008,"data":{"code":"` + string(CodeConfirm) + `","status":403},"message":"x"},"id":7,"jsonrpc":"2.0"}`},
-		"undecided": {"error", message, Unavailable(), 503, `{"error":{"code":-32603,"data":{"code":"rest_policy_unavailable","status":503},"message":"The request could not be checked. Please try again."},"id":7,"jsonrpc":"2.0"}`},
-		"platform":  {"error", message, inPlatformWords(asktest.JSON(401, `{"code":"incorrect_password","message":"No."}`)), 403, `{"error":{"code":-32008,"data":{"code":"incorrect_password","status":403},"message":"No."},"id":7,"jsonrpc":"2.0"}`},
-		"result":    {"result", message, forbidden(), 200, `{"id":7,"jsonrpc":"2.0","result":{"content":[{"text":"Sorry, you are not allowed to do that. Repeating the same call does not help.","type":"text"}],"isError":true}}`},
+		"schema":    {"error", sent, invalid("x"), 400, `{"error":{"code":-32602,"data":{"code":"rest_invalid_param","status":400},"message":"x Repeating the same call does not help."},"id":7,"jsonrpc":"2.0"}`},
+		"too many":  {"error", sent, tooMany(3), 429, `{"error":{"code":-32000,"data":{"code":"rest_too_many_requests","status":429},"message":"Too many requests. Please try again later."},"id":7,"jsonrpc":"2.0"}`},
+		"too early": {"error", sent, Verdict{Status: http.StatusTooEarly, Code: CodeTooMany, Message: "x"}, 425, `{"error":{"code":-32008,"data":{"code":"rest_too_many_requests","status":425},"message":"x"},"id":7,"jsonrpc":"2.0"}`},
+		"confirm":   {"error", sent, Verdict{Status: 403, Code: CodeConfirm, Message: "x"}, 403, `{"error":{"code":-32008,"data":{"code":"` + string(CodeConfirm) + `","status":403},"message":"x"},"id":7,"jsonrpc":"2.0"}`},
+		"undecided": {"error", sent, Unavailable(), 503, `{"error":{"code":-32603,"data":{"code":"rest_policy_unavailable","status":503},"message":"The request could not be checked. Please try again."},"id":7,"jsonrpc":"2.0"}`},
+		"platform":  {"error", sent, inPlatformWords(asktest.JSON(401, `{"code":"incorrect_password","message":"No."}`)), 403, `{"error":{"code":-32008,"data":{"code":"incorrect_password","status":403},"message":"No."},"id":7,"jsonrpc":"2.0"}`},
+		"result":    {"result", sent, forbidden(), 200, `{"id":7,"jsonrpc":"2.0","result":{"content":[{"text":"Sorry, you are not allowed to do that. Repeating the same call does not help.","type":"text"}],"isError":true}}`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t)

@@ -4,12 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"compress/gzip"
-	"encoding/json"
 	"io"
 	"net/http"
 	"net/netip"
-	"os"
 	"strings"
 	"testing"
 
@@ -20,41 +17,8 @@ import (
 	"github.com/restwarden/restwarden/policies/mcp"
 )
 
-// recorded is one message that a real server has answered, see policies/mcp/testdata.
-type recorded struct {
-	ID, Case, Server string
-	Request          []byte
-	Ran              []struct{ Ran string }
-}
-
-func recordings(tb testing.TB) (list []recorded) {
-	tb.Helper()
-	f, err := os.Open("mcp/testdata/recorded.jsonl.gz")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer func() { _ = f.Close() }()
-	unzipped, err := gzip.NewReader(f)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	lines := bufio.NewScanner(unzipped)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		var r recorded
-		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
-			tb.Fatal(err)
-		}
-		list = append(list, r)
-	}
-	if err := lines.Err(); err != nil || len(list) < 800 {
-		tb.Fatalf("%d recordings, %v", len(list), err)
-	}
-	return list
-}
-
-// request returns the recorded request to a site.
-func (rec recorded) request(tb testing.TB, s *Site) *Request {
+// recordedRequest returns the recorded request to a site.
+func recordedRequest(tb testing.TB, rec recorded, s *Site) *Request {
 	tb.Helper()
 	r, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(rec.Request)))
 	if err != nil {
@@ -121,7 +85,7 @@ func TestAbilities_RecordedDenied(t *testing.T) {
 				}
 				s := newSite(t)
 				p := provision(t, s, &Abilities{Rules: rules})
-				r := rec.request(t, s)
+				r := recordedRequest(t, rec, s)
 				if d := alone("abilities", p).Judge(t.Context(), r); d.Outcome == Pass && r.Call.Kind != call.Refused {
 					t.Errorf("%s (%s) passes under %v and ran %s", rec.ID, rec.Case, rules, ran.Ran)
 				}
@@ -145,7 +109,7 @@ func TestAbilities_RecordedAllowed(t *testing.T) {
 	for _, rec := range recordings(t) {
 		s := newSite(t)
 		p := provision(t, s, &Abilities{Rules: rules, Doors: []string{"/wp/v2/wpmcp/**", "/mcp/v1/**", "/royal-mcp/v1/**"}})
-		r := rec.request(t, s)
+		r := recordedRequest(t, rec, s)
 		d := alone("abilities", p).Judge(t.Context(), r)
 		if d.Outcome != Pass || r.Call.Kind == call.Refused {
 			refused[cmp.Or(d.Verdict.Rule, "reading")]++

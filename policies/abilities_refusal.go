@@ -71,24 +71,24 @@ func (p *Abilities) WriteRefusal(r *Request, v Verdict) *ask.Answer {
 	if !p.guards() || r.Call.Kind != call.Single || r.Call.Wire != http.MethodPost || !p.isAgents(r) {
 		return nil
 	}
-	code, message, status := string(p.site.Code(v.Code)), v.Message, v.Status
+	code, text, status := string(p.site.Code(v.Code)), v.Message, v.Status
 	if v.Answer != nil {
 		status = v.Answer.Status
 		said, words := v.Answer.Fault()
-		code, message = cmp.Or(said, string(CodePlatform)), cmp.Or(words, MessageForbidden)
+		code, text = cmp.Or(said, string(CodePlatform)), cmp.Or(words, MessageForbidden)
 	}
 	if status == http.StatusUnauthorized || status == http.StatusNotFound {
 		status = http.StatusForbidden
 	}
-	if v.Answer == nil && v.Code != CodeConfirm && lasting(v.Status) && !strings.HasSuffix(message, noUse) {
-		message += noUse
+	if v.Answer == nil && v.Code != CodeConfirm && lasting(v.Status) && !strings.HasSuffix(text, noUse) {
+		text += noUse
 	}
 	if m := MessageRead(r); p.Refuse == refuseResult && m != nil && m.Err == nil && m.Method == mcp.ToolsCall {
-		return p.refuseAsResult(m, message)
+		return p.refuseAsResult(m, text)
 	}
 	return answerOf(status, map[string]any{
 		"jsonrpc": "2.0", "id": json.RawMessage(messageID(r)),
-		"error": map[string]any{"code": rpcCode(status, v.Code), "message": message, "data": p.refusalData(code, status, v)},
+		"error": map[string]any{"code": rpcCode(status, v.Code), "message": text, "data": p.refusalData(code, status, v)},
 	})
 }
 

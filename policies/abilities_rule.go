@@ -63,9 +63,9 @@ func (s *subject) called() string { return cmp.Or(s.name, s.uri, s.id) }
 func abilityRules(o Option) (rules []AbilityRule, err error) {
 	r := AbilityRule{Deny: o.Name == "deny", At: o.Pos}
 	args := o.Args
-	if !r.Deny && len(args) > 0 && whoWords[args[0]] != Nobody {
+	if !r.Deny && len(args) > 0 && WhoOf(args[0]) != Nobody {
 		n := 1
-		if whoWords[args[0]] >= ByRole {
+		if WhoOf(args[0]) >= ByRole {
 			n = 2
 		}
 		if len(args) <= n {

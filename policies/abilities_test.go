@@ -2,7 +2,6 @@ package policies
 
 import (
 	"encoding/json"
-	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -10,25 +9,6 @@ import (
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/ask/asktest"
 )
-
-// abilitiesOf answers like the abilities routes: query is readonly, update
-// writes, delete is destructive.
-func abilitiesOf(extra map[string]*ask.Answer) *asktest.Platform {
-	one := func(name, annotations, schema string) *ask.Answer {
-		return asktest.JSON(200, `{"name":"`+name+`","input_schema":`+schema+`,"meta":{"annotations":`+annotations+`}}`)
-	}
-	schema := `{"type":"object","properties":{"id":{"type":"integer","minimum":1,"required":true},"status":{"type":"string","enum":["a","b"]}},"additionalProperties":false}`
-	answers := map[string]*ask.Answer{
-		"GET /wp-abilities/v1/abilities/shop/query":  one("shop/query", `{"readonly":true}`, schema),
-		"GET /wp-abilities/v1/abilities/shop/update": one("shop/update", `{"readonly":false,"destructive":null}`, schema),
-		"GET /wp-abilities/v1/abilities/shop/delete": one("shop/delete", `{"destructive":true,"idempotent":true}`, `[]`),
-		"GET /wp-abilities/v1/abilities/shop/odd":    one("shop/odd", `{}`, `{"type":"no such type"}`),
-		"GET /wp-abilities/v1/abilities/shop/ref":    one("shop/ref", `{}`, `{"$ref":"file:///etc/passwd"}`),
-		"GET /wp-abilities/v1/abilities/shop/other":  one("shop/query", `{}`, `{}`),
-	}
-	maps.Copy(answers, extra)
-	return asktest.Routed(answers)
-}
 
 func TestAbilities_Runs(t *testing.T) {
 	run := func(name string) string { return "/wp-json/wp-abilities/v1/abilities/" + name + "/run" }

@@ -156,7 +156,7 @@ func (p *Access) decideWith(r *Request, own Match) (guard, either Match) {
 	case own.Rule != nil:
 		return Match{}, own
 	case p.LoginOnly:
-		return Match{}, Match{&p.loginOnly, &p.loginOnly.Target().Routes()[0]}
+		return Match{}, Match{Rule: &p.loginOnly, Route: &p.loginOnly.Target().Routes()[0]}
 	}
 	return Match{}, anyone
 }
@@ -178,7 +178,7 @@ func (p *Access) ownRule(r *Request) Match {
 // defaultAnyone is the default rule of a site without login_only; anyone is its match.
 var (
 	defaultAnyone = openRule()
-	anyone        = Match{&defaultAnyone, &defaultAnyone.Target().Routes()[0]}
+	anyone        = Match{Rule: &defaultAnyone, Route: &defaultAnyone.Target().Routes()[0]}
 )
 
 func openRule() Rule {
@@ -246,7 +246,7 @@ func AccessOf(c *Chain) Standing {
 func (p *Access) EachRoute(do func(RouteLine)) {
 	for i := range p.Rules {
 		r := &p.Rules[i]
-		do(RouteLine{r.At, r.String(), r.Target().Routes(), r.From == "", r})
+		do(RouteLine{At: r.At, Text: r.String(), Routes: r.Target().Routes(), Own: r.Origin() == OriginOwn, Rule: r})
 	}
 	for i := range p.guards {
 		r := &p.guards[i].Rule

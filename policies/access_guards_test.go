@@ -24,7 +24,7 @@ func runGuards(t *testing.T, tests map[string]guardTest) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t)
-			c := guarded(t, s, test.rules...)
+			c := guardedBy(t, s, []Entry{AccessEntry, SignatureEntry}, test.rules...)
 			d := c.Judge(t.Context(), request(t, s, asktest.Answering(200, test.user), test.method, test.target, test.body, test.headers...))
 			if d.Verdict.Status != test.status {
 				t.Errorf("got %+v, want %d", d, test.status)
@@ -65,7 +65,7 @@ func TestGuards_Lifted(t *testing.T) {
 // site's.
 func TestGuards_SayWhatTheyAre(t *testing.T) {
 	s := newSite(t)
-	d := guarded(t, s).Judge(t.Context(), request(t, s, nil, "GET", "/wp-json/wp/v2/users", ""))
+	d := guardedBy(t, s, []Entry{AccessEntry, SignatureEntry}).Judge(t.Context(), request(t, s, nil, "GET", "/wp-json/wp/v2/users", ""))
 	if !strings.HasPrefix(d.Verdict.Rule, "built-in: only users /wp/v2/users") {
 		t.Errorf("got %q", d.Verdict.Rule)
 	}
@@ -105,7 +105,7 @@ func TestRules_PartsOfABatch(t *testing.T) {
 		}
 		return asktest.JSON(401, `{"code":"rest_not_logged_in"}`), nil
 	}}
-	c := guarded(t, s, rules("recommended off", "login_only", "allow anyone /batch/v1")...)
+	c := guardedBy(t, s, []Entry{AccessEntry, SignatureEntry}, rules("recommended off", "login_only", "allow anyone /batch/v1")...)
 	r := request(t, s, shop, "POST", "/wp-json/batch/v1", `{"requests":[{"path":"/wc/v3/products"}]}`, jsonType, shopKey)
 	if d := c.Judge(t.Context(), r); d.Verdict.Status != 401 {
 		t.Errorf("got %+v", d)

@@ -41,7 +41,7 @@ func (p *Access) number(add func(route call.Pattern, number int)) ruleNumbers {
 	g := ruleNumbers{access: p}
 	for i := range p.Rules {
 		target := p.Rules[i].Target()
-		for _, route := range target.routes {
+		for _, route := range target.Routes() {
 			add(route, len(g.rules))
 			g.rules = append(g.rules, i)
 		}

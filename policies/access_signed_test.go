@@ -9,8 +9,6 @@ import (
 	"github.com/restwarden/restwarden/policies/ask/asktest"
 )
 
-const signedStamp = "X-Timestamp: 1800000000"
-
 // signatures are two of them, with keys of their own.
 func signatures(more ...string) []Option {
 	options := []Option{line("signature cookie", line("key secret")), line("signature other", line("key second"))}

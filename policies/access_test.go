@@ -180,7 +180,7 @@ func TestAccess_SignedRules(t *testing.T) {
 	configure(t, p, line("allow signed cookie /cookie/v1/**"))
 	provision(t, s, p)
 	r := request(t, s, nil, "POST", "/wp-json/cookie/v1/store-auth", "")
-	if v, err := p.Check(t.Context(), r); err != nil || v.Refused() || r.Matched.Rule.who != BySignature {
+	if v, err := p.Check(t.Context(), r); err != nil || v.Refused() || r.Matched.Rule.Who() != BySignature {
 		t.Errorf("store-auth: %+v, %v, rule %v", v, err, r.Matched)
 	}
 	batch := `{"requests":[{"path":"/cookie/v1/store-auth"}]}`
@@ -237,8 +237,7 @@ func TestAccess_BuiltInRulesOnlyTakeAway(t *testing.T) {
 
 func TestAccess_LoginOnlySaysWhere(t *testing.T) {
 	s := newSite(t)
-	e, _ := Lookup("login_only")
-	c := NewConfigured(e)
+	c := NewConfigured(AccessEntry)
 	other := line("allow anyone /x/y")
 	other.Pos = "Caddyfile:3"
 	for _, o := range []Option{other, line("login_only")} {
@@ -246,7 +245,7 @@ func TestAccess_LoginOnlySaysWhere(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	chain, err := NewChain(s, "", map[string]*Configured{"access": c})
+	chain, err := NewChainOf([]Entry{readsEntry, AccessEntry}, Entry{}, s, "", map[string]*Configured{"access": c})
 	if err != nil {
 		t.Fatal(err)
 	}

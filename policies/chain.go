@@ -94,6 +94,7 @@ func Link(site *Site, mode Mode, on ...*Configured) *Chain {
 	for _, p := range on {
 		c.links = append(c.links, newLink(p))
 	}
+	c.locked = c.links
 	return c
 }
 

@@ -4,7 +4,6 @@ package policies
 // behind those that know why a request has no certain reading. A closed without New stands for none.
 func (c *Chain) lock(closed Entry) {
 	if closed.New == nil {
-		c.locked = c.links
 		return
 	}
 	l := newLink(NewConfigured(closed))

@@ -12,7 +12,7 @@ import (
 // NewReader is caller.NewReader. The headers of a signature may stand once, too, under the names
 // that a site need not give.
 func NewReader(site call.Site) *call.Reader {
-	site.Headers = append(slices.Clip(site.Headers), signatureHeader, timestampHeader)
+	site.Headers = append(slices.Clip(site.Headers), UsualHeaders...)
 	return caller.NewReader(site)
 }
 
@@ -21,10 +21,7 @@ func NewReader(site call.Site) *call.Reader {
 // headers names its own. Signatures are those of a site, who may have chosen names.
 func Deciding(p *call.Platform, own caller.Own, signatures []*Signature) []string {
 	names := slices.Concat(call.Headers(), caller.Headers(p, own), mcp.Headers())
-	for _, name := range schemeNames {
-		s := schemes[name]
-		names = append(names, s.signature, s.timestamp, s.id)
-	}
+	names = append(names, SchemeHeaders()...)
 	for _, s := range signatures {
 		names = append(names, s.SignatureHeader, s.TimestampHeader)
 	}

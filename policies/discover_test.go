@@ -125,44 +125,6 @@ func TestRelease_IsOfOneShop(t *testing.T) {
 	}
 }
 
-// TestRelease_WhatTheRootListsIsNoProof: a route in the index proves no release, since
-// any plugin may register it. A guard against lost data stays on and asks. A configured
-// release counts.
-func TestRelease_WhatTheRootListsIsNoProof(t *testing.T) {
-	for name, test := range map[string]struct {
-		release    string
-		named      bool
-		orderAsked bool
-	}{
-		"auto": {"auto", false, true}, "auto, named": {"auto", true, true},
-		"10.7": {"10.7", false, true}, "10.8": {"10.8", false, false}, "11.1": {"11.1", false, false}, "11.1, named": {"11.1", true, true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := newSite(t)
-			var err error
-			if s.Release, err = ParseRelease(test.release); err != nil {
-				t.Fatal(err)
-			}
-			s.Release.Learn("example.com", "", true)
-			order := provision(t, s, new(OrderType), Settings{Named: test.named})
-			refund := provision(t, s, new(RefundTotals), Settings{Named: test.named})
-
-			backend := shopOf(nil)
-			r := request(t, s, backend, "PUT", "/wp-json/wc/v3/orders/13", `{}`, jsonType, basicAuth)
-			if _, err := order.Check(t.Context(), r); err != nil || (len(backend.Questions()) > 0) != test.orderAsked {
-				t.Errorf("order_type asked %d questions, %v", len(backend.Questions()), err)
-			}
-
-			schema := asktest.Answering(200, `{"endpoints":[{"methods":["POST"],"args":{}}]}`)
-			r = request(t, s, schema, "POST", "/wp-json/wc/v3/orders/7/refunds", `{"compute_totals":true}`, jsonType, basicAuth)
-			v, err := refund.Check(t.Context(), r)
-			if stays := test.release != "11.1" || test.named; err != nil || v.Refused() != stays {
-				t.Errorf("refund_totals: %+v, %v", v, err)
-			}
-		})
-	}
-}
-
 // TestDiscover_Scripts: an install may lie below the home, and may move.
 func TestDiscover_Scripts(t *testing.T) {
 	s := newSite(t)

@@ -1,9 +1,6 @@
 package policies
 
 import (
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/hex"
 	"testing"
 )
 
@@ -19,9 +16,10 @@ func configured(name string, p Policy, settings ...Settings) map[string]*Configu
 	return map[string]*Configured{name: {Entry: e, Policy: p, Settings: append(settings, Settings{})[0]}}
 }
 
-// hexMAC is the signature of text under key, in hex.
-func hexMAC(key, text string) string {
-	mac := hmac.New(sha256.New, []byte(key))
-	mac.Write([]byte(text))
-	return hex.EncodeToString(mac.Sum(nil))
+const overrideHeader = "X-HTTP-Method-Override: "
+
+func rateLimited(tb testing.TB, s *Site, text string) *RateLimits {
+	p := new(RateLimits)
+	configure(tb, p, line(text))
+	return provision(tb, s, p)
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
@@ -47,8 +49,8 @@ func request(tb testing.TB, s *Site, b ask.Backend, method, target, body string,
 		name, value, _ := strings.Cut(h, ": ")
 		r.Header.Add(name, value)
 	}
-	c := NewReader(call.Site{
-		Platform: s.Platform, Base: s.Base, Limits: call.Limits{Body: 1 << 20, Upload: 1 << 20, Spool: call.NewSpool(tb.TempDir(), 16<<20)},
+	c := caller.NewReader(call.Site{
+		Platform: s.Platform, Headers: []string{"X-Signature", "X-Timestamp"}, Base: s.Base, Limits: call.Limits{Body: 1 << 20, Upload: 1 << 20, Spool: call.NewSpool(tb.TempDir(), 16<<20)},
 	}).Read(r, nil)
 	tb.Cleanup(c.Close)
 	whole := &caller.Whole{Site: s.Site, Call: c, HTTP: r, Backend: b, Client: netip.MustParseAddr("192.0.2.7")}
@@ -133,9 +135,23 @@ func linked(name string, p Policy, settings ...Settings) *Configured {
 // alone is a chain of one policy.
 func alone(name string, p Policy) *Chain { return Link(nil, "", linked(name, p)) }
 
-// guardedBy is what the policies of a catalog make of lines for s.
+// readsEntry is the policy call in a catalog.
+var readsEntry = Entry{Name: "call", Words: []string{"call"}, Default: true, New: func() Policy { return reads{} }}
+
+type reads struct{}
+
+// CheckReading implements ReadingChecker.
+func (reads) CheckReading(r *Request) (Verdict, error) { return CheckReading(r) }
+
+// GuardsReading implements ReadingGuard of package review.
+func (reads) GuardsReading() bool { return true }
+
+// guardedBy is what the policy call and those of a catalog make of lines for s.
 func guardedBy(tb testing.TB, s *Site, catalog []Entry, options ...Option) *Chain {
 	tb.Helper()
+	if catalog[0].Name != "call" {
+		catalog = append([]Entry{readsEntry}, catalog...)
+	}
 	configured := map[string]*Configured{}
 	for _, o := range options {
 		i := slices.IndexFunc(catalog, func(e Entry) bool { return slices.Contains(e.Words, o.Name) })
@@ -162,4 +178,18 @@ func forget(r *Request) {
 	w := r.Whole
 	*w = caller.Whole{Site: w.Site, Call: w.Call, HTTP: w.HTTP, Client: w.Client, Secure: w.Secure, Backend: w.Backend}
 	r.Matched, r.MustSign = Match{}, false
+}
+
+// codes are the codes and lines of what is odd: "W04:3".
+func codes(odd []Odd) string {
+	var list []string
+	for _, o := range odd {
+		_, line, _ := strings.Cut(o.At, ":")
+		list = append(list, o.Code+":"+line)
+	}
+	return strings.Join(list, " ")
+}
+
+func drawMethods(t *rapid.T) []string {
+	return rapid.SampledFrom([][]string{nil, {"GET"}, {"HEAD"}, {"POST"}, {"GET", "POST"}, {"POST", "DELETE"}, knownMethods}).Draw(t, "methods")
 }

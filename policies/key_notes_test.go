@@ -109,7 +109,7 @@ func TestOrderType_Cure(t *testing.T) {
 		r.Secure = true
 		d := c.Judge(t.Context(), r)
 		why := d.Why()
-		if d.Verdict.Status != test.status || !strings.Contains(why, test.says) || !strings.Contains(why, "release 11.1") || !strings.Contains(why, credentialLine) ||
+		if d.Verdict.Status != test.status || !strings.Contains(why, test.says) || !strings.Contains(why, "release 11.1") || !strings.Contains(why, "order_type { credential <key:secret> }") ||
 			strings.Contains(why, "does not know it") || strings.Contains(why, "refuses the call") {
 			t.Errorf("%s: %d, %s", name, d.Verdict.Status, why)
 		}

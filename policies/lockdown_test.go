@@ -181,7 +181,7 @@ func TestSwitches(t *testing.T) {
 	s.Mode.Set(Switched{Mode: Observe, Until: start.Add(1)})
 	s.Lockdown.Set(Switched{Until: start.Add(2)})
 	all.Set(Switched{Hard: true, Until: start.Add(3)})
-	for _, want := range []InForce{{Observe, true, true}, {"", true, true}, {"", true, true}, {}} {
+	for _, want := range []InForce{{Mode: Observe, Locked: true, Hard: true}, {Locked: true, Hard: true}, {Locked: true, Hard: true}, {}} {
 		if f := s.InForce(now); f != want {
 			t.Errorf("%+v, want %+v", f, want)
 		}

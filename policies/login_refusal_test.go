@@ -2,6 +2,7 @@ package policies
 
 import (
 	"errors"
+	"regexp"
 	"testing"
 
 	"github.com/restwarden/restwarden/policies/ask"
@@ -99,6 +100,18 @@ func TestAccess_HiddenArrival(t *testing.T) {
 		v, err := p.Check(t.Context(), request(t, s, plugin, "GET", test.target, "", test.header))
 		if errors.Is(err, ask.ErrUndecided) != test.undecided || err == nil && v.Refused() || len(plugin.Questions()) != test.asked {
 			t.Errorf("%s: %+v, %v, %d questions", name, v, err, len(plugin.Questions()))
+		}
+	}
+}
+
+// TestWhy_RefusedLogin: the operator reads what the platform says of a log-in, and nothing that it
+// does not say.
+func TestWhy_RefusedLogin(t *testing.T) {
+	for _, code := range []string{"incorrect_password", "invalid_username"} {
+		why := alone("access", new(Access)).Refused("access", inOneWord(asktest.JSON(401, `{"code":"`+code+`","data":{"status":401}}`)), nil).Why()
+		said := regexp.MustCompile(`\w+_\w+`).FindAllString(why, -1)
+		if len(said) != 1 || said[0] != code {
+			t.Errorf("%s: %s", code, why)
 		}
 	}
 }

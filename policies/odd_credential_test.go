@@ -58,7 +58,7 @@ func TestOdd_Credential(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", name, got, test.want)
 		}
 		for _, o := range odd { // a new shop needs no key
-			if !strings.Contains(o.Text, "release 11.1") || !strings.Contains(o.Text, credentialLine) {
+			if !strings.Contains(o.Text, "release 11.1") || !strings.Contains(o.Text, "order_type { credential <key:secret> }") {
 				t.Errorf("%s: %s", name, o.Text)
 			}
 		}

@@ -50,16 +50,6 @@ func chainOf(tb testing.TB, lines ...string) *Chain {
 	return c
 }
 
-// codes are the codes and lines of what is odd: "W04:3".
-func codes(odd []Odd) string {
-	var list []string
-	for _, o := range odd {
-		_, line, _ := strings.Cut(o.At, ":")
-		list = append(list, o.Code+":"+line)
-	}
-	return strings.Join(list, " ")
-}
-
 // oddRules are fixtures of W04 and W05, with near misses: lines, separated by "; ".
 var oddRules = map[string]string{
 	// W04: earlier rules take all calls of a rule.
@@ -222,35 +212,4 @@ func TestOdd_Sentences(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", got, want[i])
 		}
 	}
-}
-
-// BenchmarkOdd has a thousand rules, as a host may generate them.
-func BenchmarkOdd(b *testing.B) {
-	p := manyRules(1000)
-	c, err := NewChain(newSite(b), "", configured("access", p))
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		if odd := OddIn(c); len(odd) < 10 {
-			b.Fatal(len(odd))
-		}
-	}
-}
-
-// manyRules are n rules for routes of many plugins, some of which never decide.
-func manyRules(n int) *Access {
-	p := &Access{LoginOnly: true}
-	who := []string{"anyone", "users", "role editor,author", "capability manage_options"}
-	for i := range n {
-		plugin := fmt.Sprintf("/plugin-%d/v1", i/5)
-		r := Rule{Allow: who[i%len(who)], Routes: []string{plugin + []string{"/items/:id", "/items", "/items/*/notes", "/**", "/*/v2"}[i%5]}}
-		if i%3 == 0 {
-			r.Methods = []string{"GET", "POST"}
-		}
-		p.Rules = append(p.Rules, r)
-	}
-	p.Rules = append(p.Rules, Rule{Allow: "users", Routes: []string{"/*/v1/items/**"}}, Rule{Deny: true, Routes: []string{"/*/v2/**"}})
-	return p
 }

@@ -26,7 +26,7 @@ func TestOdd_AsTriedOut(t *testing.T) {
 		for i := range p.Rules {
 			p.Rules[i].At = fmt.Sprint("line:", i)
 		}
-		chain, err := NewChain(s, "", configured("access", p))
+		chain, err := NewChainOf([]Entry{readsEntry, AccessEntry}, Entry{}, s, "", map[string]*Configured{"access": {Entry: AccessEntry, Policy: p}})
 		if err != nil {
 			t.Fatal(err)
 		}

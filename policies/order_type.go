@@ -149,7 +149,7 @@ func (p *OrderType) partsOf(r *Request, ids []uint64, v Verdict) (parts []Part) 
 	for _, part := range r.Call.Parts {
 		of, _ := p.guardedIDs(part) // CheckBatch has looked at the errors
 		if slices.ContainsFunc(of, func(id uint64) bool { return slices.Contains(ids, id) }) {
-			parts = append(parts, Part{part, v})
+			parts = append(parts, Part{Call: part, Verdict: v})
 		}
 	}
 	return parts

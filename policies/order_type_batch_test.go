@@ -174,10 +174,10 @@ func TestOrderType_BatchOfSubscriptions(t *testing.T) {
 func TestOrderType_LongBatch(t *testing.T) {
 	s := newSite(t)
 	p := provision(t, s, new(OrderType))
-	shop, _ := batchOf(slices.Repeat([]string{"order trash"}, 250)...)
-	backend := &asktest.Platform{Answer: shop.Answer}
+	all, _ := batchOf(slices.Repeat([]string{"order trash"}, 250)...)
+	backend := &asktest.Platform{Answer: all.Answer}
 	r := request(t, s, backend, "PUT", "/wp-json/wc/v3/orders/100", `{}`, jsonType, basicAuth)
-	found, err := p.recordsOf(t.Context(), r, Asker(r.Ask), slices.Sorted(maps.Keys(shop.records)))
+	found, err := p.recordsOf(t.Context(), r, Asker(r.Ask), slices.Sorted(maps.Keys(all.records)))
 	if n := len(backend.Questions()); err != nil || len(found.others) > 0 || n != 6 {
 		t.Errorf("got %+v, %v after %d questions", found, err, n)
 	}
@@ -263,9 +263,9 @@ func TestOrderType_RouteOfTheCall(t *testing.T) {
 	} {
 		s := newSite(t)
 		p := provision(t, s, new(OrderType))
-		shop, _ := batchOf(test.record)
-		shop.v3, shop.fault = test.v3, test.fault
-		v, err := p.Check(t.Context(), request(t, s, &asktest.Platform{Answer: shop.Answer}, "PUT", test.target, `{}`, jsonType, basicAuth))
+		all, _ := batchOf(test.record)
+		all.v3, all.fault = test.v3, test.fault
+		v, err := p.Check(t.Context(), request(t, s, &asktest.Platform{Answer: all.Answer}, "PUT", test.target, `{}`, jsonType, basicAuth))
 		if err != nil || v.Status != test.status || (v.Answer != nil) != strings.Contains(name, "nonce") {
 			t.Errorf("%s: got %+v, %v", name, v, err)
 		}

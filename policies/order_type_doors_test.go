@@ -50,7 +50,7 @@ func TestOrderType_Doors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t)
-			c := guarded(t, s, append(test.options, line("recommended off"))...)
+			c := guardedBy(t, s, []Entry{AccessEntry, OrderTypeEntry, AbilitiesEntry}, append(test.options, line("recommended off"))...)
 			d := c.Judge(t.Context(), request(t, s, shopOf(nil), test.method, test.target, test.body, jsonType, basicAuth, toolKey))
 			if d.Verdict.Status != test.status {
 				t.Errorf("got %+v, want %d", d, test.status)
@@ -195,7 +195,7 @@ func TestOrderType_UncertainClaims(t *testing.T) {
 		"/?rest_route=/wc/v3/orders/13&oauth_consumer_key=a&oauth_signature=b",
 	} {
 		s := newSite(t)
-		d := guarded(t, s).Judge(t.Context(), request(t, s, shopOf(nil), "PUT", target, `{}`, jsonType))
+		d := guardedBy(t, s, []Entry{AccessEntry, OrderTypeEntry, AbilitiesEntry}).Judge(t.Context(), request(t, s, shopOf(nil), "PUT", target, `{}`, jsonType))
 		if d.Verdict.Status != http.StatusServiceUnavailable {
 			t.Errorf("%s: got %+v", target, d)
 		}

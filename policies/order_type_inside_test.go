@@ -15,11 +15,6 @@ const (
 	restDoor    = "/wp-json/wp/v2/wpmcp"
 )
 
-// callOfTool is a message that calls a tool.
-func callOfTool(name, arguments string) string {
-	return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + name + `","arguments":` + arguments + `}}`
-}
-
 func inner(method, route, data string) string {
 	return `{"route":"` + route + `","method":"` + method + `","data":` + data + `}`
 }
@@ -36,11 +31,6 @@ func numbered(n int, form string) string {
 		fmt.Fprintf(&b, form, i)
 	}
 	return b.String()
-}
-
-// runOf runs an ability by the tool of the default server.
-func runOf(ability, parameters string) string {
-	return callOfTool("mcp-adapter-execute-ability", `{"ability_name":"`+ability+`","parameters":`+parameters+`}`)
 }
 
 // TestOrderType_AnyServer: the same update by tools of other servers. 7 is an order, 13 is
@@ -111,7 +101,7 @@ func TestOrderType_AnyServer(t *testing.T) {
 func judgedAtDoor(t *testing.T, door, body string) Decision {
 	t.Helper()
 	s := newSite(t)
-	return guarded(t, s, line("recommended off")).Judge(t.Context(), request(t, s, shopOf(nil), "POST", door, body, jsonType, basicAuth))
+	return guardedBy(t, s, []Entry{AccessEntry, OrderTypeEntry}, line("recommended off")).Judge(t.Context(), request(t, s, shopOf(nil), "POST", door, body, jsonType, basicAuth))
 }
 
 // TestOrderType_AnyServersOrdinaryCalls: what updates orders, or no order at all.
@@ -159,7 +149,7 @@ func TestOrderType_InnerCallsStrict(t *testing.T) {
 		inner("DELETE", "/wc/v3/orders/13?force=true", `{"force":true}`): 400,
 	} {
 		s := newSite(t)
-		c := guarded(t, s, line("order_type", line("strict")), line("recommended off"))
+		c := guardedBy(t, s, []Entry{AccessEntry, OrderTypeEntry}, line("order_type", line("strict")), line("recommended off"))
 		r := request(t, s, shopOf(nil), "POST", restDoor, callOfTool("run_api_function", body), jsonType, basicAuth)
 		if d := c.Judge(t.Context(), r); d.Verdict.Status != want {
 			t.Errorf("%s: got %+v (%v), want %d", body, d, d.Err, want)

@@ -54,19 +54,19 @@ func TestOrderType_NobodyWhereTheShopChecks(t *testing.T) {
 	for text, status := range map[string]int{"10.7": 401, "10.8": 0, "11.1": 0} {
 		s := newSite(t)
 		s.Release, _ = ParseRelease(text)
-		d := guarded(t, s).Judge(t.Context(), request(t, s, shopOf(nil), "PUT", "/wp-json/wc/v3/orders/13?JWT=x", `{}`, jsonType))
+		d := guardedBy(t, s, []Entry{AccessEntry, OrderTypeEntry}).Judge(t.Context(), request(t, s, shopOf(nil), "PUT", "/wp-json/wc/v3/orders/13?JWT=x", `{}`, jsonType))
 		if d.Verdict.Status != status {
 			t.Errorf("%s: got %+v", text, d.Verdict)
 		}
 	}
 	s := newSite(t)
 	s.Release, _ = ParseRelease("11.1")
-	d := guarded(t, s, line("order_type")).Judge(t.Context(), request(t, s, shopOf(nil), "PUT", "/wp-json/wc/v3/orders/13?JWT=x", `{}`, jsonType))
+	d := guardedBy(t, s, []Entry{AccessEntry, OrderTypeEntry}, line("order_type")).Judge(t.Context(), request(t, s, shopOf(nil), "PUT", "/wp-json/wc/v3/orders/13?JWT=x", `{}`, jsonType))
 	if d.Verdict.Status != 401 || !strings.Contains(d.Why(), "in place of the line order_type ends the check") {
 		t.Errorf("named: got %+v, %s", d.Verdict, d.Why())
 	}
 	s = newSite(t)
-	c := guarded(t, s, line("order_type", line("mode observe")))
+	c := guardedBy(t, s, []Entry{AccessEntry, OrderTypeEntry}, line("order_type", line("mode observe")))
 	if d := c.Judge(t.Context(), request(t, s, shopOf(nil), "PUT", "/wp-json/wc/v3/orders/13?JWT=x", `{}`, jsonType)); d.Outcome != WouldRefuse {
 		t.Errorf("in mode observe: got %+v", d)
 	}

@@ -18,7 +18,7 @@ func pluginAccess(t *testing.T, platform string, lines ...string) *Access {
 	site := newSite(t)
 	names, _ := call.PlatformByName(platform)
 	site.Platform = names
-	p := NewConfigured(accessEntry(t))
+	p := NewConfigured(AccessEntry)
 	for _, text := range lines {
 		words := strings.Fields(text)
 		o := Option{Name: words[0], Args: words[1:], Pos: "Caddyfile:1"}
@@ -30,7 +30,7 @@ func pluginAccess(t *testing.T, platform string, lines ...string) *Access {
 			}
 		}
 		for _, o := range all {
-			if e, _ := Lookup(o.Name); e.Name != "access" {
+			if !slices.Contains(AccessEntry.Words, o.Name) {
 				continue
 			}
 			if err := p.Configure(o); err != nil {
@@ -45,21 +45,12 @@ func pluginAccess(t *testing.T, platform string, lines ...string) *Access {
 	return access
 }
 
-func accessEntry(t *testing.T) Entry {
-	t.Helper()
-	e, ok := Lookup("access")
-	if !ok {
-		t.Fatal("no policy access")
-	}
-	return e
-}
-
 // passes tells whether the rules let a caller without a login make a call.
 func (p *Access) passes(method, route string) bool {
 	c := CallOf(method, strings.ToLower(route))
 	guard, own := p.decide(&Request{Call: c})
 	for _, m := range []Match{guard, own} {
-		if m.Rule != nil && m.Rule.who != Anyone {
+		if m.Rule != nil && m.Rule.Who() != Anyone {
 			return false
 		}
 	}
@@ -249,6 +240,29 @@ func TestPluginLine_Words(t *testing.T) {
 		_, err := ExpandPlugins(Option{Name: "allow", Args: test.args, Imported: test.imported}, platform)
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%q: %v", test.args, err)
+		}
+	}
+}
+
+// TestVerdict_Origin: a refusal says where its rule comes from, whatever the rule's text.
+func TestVerdict_Origin(t *testing.T) {
+	const form, users, search = "/wp-json/contact-form-7/v1/contact-forms/5/feedback", "/wp-json/wp/v2/users", "/wp-json/wp/v2/search"
+	for name, c := range map[string]struct {
+		lines          []string
+		method, target string
+		origin         Origin
+	}{
+		"the default":        {[]string{"login_only"}, "POST", form, OriginDefault},
+		"a rule":             {[]string{"deny POST /contact-form-7/v1/**"}, "POST", form, OriginOwn},
+		"a rule that allows": {[]string{"allow users /contact-form-7/v1/**"}, "POST", form, OriginOwn},
+		"a built-in rule":    {nil, "GET", users, OriginBuiltIn},
+		"a line deny plugin": {[]string{"deny plugin wordpress"}, "GET", search, OriginPlugin},
+	} {
+		access := pluginAccess(t, "wordpress", c.lines...)
+		r := request(t, newSite(t), nil, c.method, c.target, "")
+		v, err := access.Check(t.Context(), r)
+		if err != nil || !v.Refused() || v.Origin != c.origin {
+			t.Errorf("%s: %q by %q, %v", name, v.Origin, v.Rule, err)
 		}
 	}
 }

@@ -48,9 +48,9 @@ func TestRateLimit_Preflights(t *testing.T) {
 		"rate_limit 2/1h tools/call /complianz/v1/track": 4,
 	} {
 		s := newSite(t)
-		p, passed := limited(t, s, text), 0
+		p, passed := rateLimited(t, s, text), 0
 		for range 4 {
-			r := request(t, s, nil, "OPTIONS", consent, "")
+			r := request(t, s, nil, "OPTIONS", "/wp-json/complianz/v1/track", "")
 			r.Preflight = true
 			v, err := p.CheckPreflight(t.Context(), r)
 			if err != nil {

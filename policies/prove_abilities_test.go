@@ -72,9 +72,9 @@ func TestProve_AbilitiesAsTriedOut(t *testing.T) {
 	held := map[bool]int{}
 	rapid.Check(t, func(rt *rapid.T) {
 		p := drawAbilities(rt)
-		all := configured("access", new(Access))
-		all["abilities"] = configured("abilities", p)["abilities"]
-		chain, err := NewChain(s, "", all)
+		chain, err := NewChainOf([]Entry{readsEntry, AccessEntry, AbilitiesEntry}, Entry{}, s, "", map[string]*Configured{
+			"access": {Entry: AccessEntry, Policy: new(Access)}, "abilities": {Entry: AbilitiesEntry, Policy: p},
+		})
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -161,9 +161,9 @@ func TestProve_AbilitiesKinds(t *testing.T) {
 				block = append(block, line(text))
 			}
 			configure(t, p, line("abilities", block...))
-			all := configured("access", new(Access))
-			all["abilities"] = configured("abilities", p)["abilities"]
-			c, err := NewChain(newSite(t), "", all)
+			c, err := NewChainOf([]Entry{readsEntry, AccessEntry, AbilitiesEntry}, Entry{}, newSite(t), "", map[string]*Configured{
+				"access": {Entry: AccessEntry, Policy: new(Access)}, "abilities": {Entry: AbilitiesEntry, Policy: p},
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -232,10 +232,10 @@ func TestAbilities_GuardOpensNoServer(t *testing.T) {
 		"a door names the server": {nil, []string{"/mcp/v1/**"}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			all := configured("access", &Access{Rules: test.rules, Guards: []Guard{{Rule: Rule{Allow: "users", Routes: []string{"/mcp/v1/**"}, From: "drawn"}}}})
-			all["abilities"] = configured("abilities", &Abilities{Rules: []AbilityRule{{Pattern: "*"}}, Doors: test.doors})["abilities"]
 			s := newSite(t)
-			c, err := NewChain(s, "", all)
+			c, err := NewChainOf([]Entry{readsEntry, AccessEntry, AbilitiesEntry}, Entry{}, s, "", map[string]*Configured{
+				"access": {Entry: AccessEntry, Policy: &Access{Rules: test.rules, Guards: []Guard{{Rule: Rule{Allow: "users", Routes: []string{"/mcp/v1/**"}, From: "drawn"}}}}}, "abilities": {Entry: AbilitiesEntry, Policy: &Abilities{Rules: []AbilityRule{{Pattern: "*"}}, Doors: test.doors}},
+			})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,7 +1,6 @@
 package policies
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -149,47 +148,5 @@ func TestProve_CountersAreReal(t *testing.T) {
 	}
 	if judged < 30 {
 		t.Errorf("only %d counter-examples", judged)
-	}
-}
-
-// BenchmarkProve proves a claim for five callers over 1,000 rules and 2,000 routes.
-func BenchmarkProve(b *testing.B) {
-	var routes, namespaces []string
-	for i := range 2000 {
-		ns := fmt.Sprintf("plugin-%d/v1", i/8)
-		if i%8 == 0 {
-			namespaces = append(namespaces, ns)
-		}
-		routes = append(routes, "/"+ns+[]string{
-			"", "/items", `/items/(?P<id>[\d]+)`, `/items/(?P<id>[\d]+)/notes`, `/types/(?P<type>[\w-]+)`, `/files/(?P<path>.+)`, "/settings/x",
-			`/(?P<what>orders|refunds)/(?P<id>[\d]+)`,
-		}[i%8])
-	}
-	x := index.New(routes, namespaces)
-	p := manyRules(1000)
-	for i := range p.Rules {
-		if r := &p.Rules[i]; !r.Deny {
-			r.Allow, r.Methods = []string{"anyone", "users"}[i%2], []string{"GET"}
-		}
-	}
-	c, err := NewChain(newSite(b), "", configured("access", p))
-	if err != nil {
-		b.Fatal(err)
-	}
-	claims := []Claim{ // which hold, so that nothing ends early
-		{Methods: []string{"GET"}, Caller: caller.Caller{Kind: caller.User}},
-		{Methods: []string{"GET"}, Caller: caller.Caller{Kind: caller.User, Roles: []string{"editor"}}},
-		{Methods: []string{"GET"}, Caller: caller.Caller{Kind: caller.Unverified}},
-		{Methods: []string{"POST", "PUT", "PATCH", "DELETE", "OPTIONS"}, Never: true},
-		{Methods: []string{"POST", "PUT", "PATCH", "DELETE", "OPTIONS"}, Never: true, Caller: caller.Caller{Kind: caller.KeyHolder}},
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		for _, q := range claims {
-			q.Routes, q.Index = []string{"/plugin-7/**", "/**"}, x
-			if proof, err := Prove(c, q); err != nil || !proof.Holds {
-				b.Fatal(proof, err)
-			}
-		}
 	}
 }

@@ -93,7 +93,7 @@ func TestRateLimit_MessagesOfOneCaller(t *testing.T) {
 // TestRateLimit_MessagesRefused: servers of tools refuse in the words of JSON-RPC.
 func TestRateLimit_MessagesRefused(t *testing.T) {
 	s := newSite(t)
-	c := guarded(t, s, line("rate_limit 1/1h initialize /mcp/**"), line("abilities", line("allow core/*")))
+	c := guardedBy(t, s, []Entry{AccessEntry, RateLimitEntry, AbilitiesEntry}, line("rate_limit 1/1h initialize /mcp/**"), line("abilities", line("allow core/*")))
 	for i, want := range []int{0, http.StatusTooManyRequests} {
 		r := request(t, s, asktest.Answering(200, adminBody), "POST", agentsDoor, `{"jsonrpc":"2.0","id":7,"method":"initialize","params":{}}`, jsonType, basicAuth)
 		d := c.Judge(t.Context(), r)
@@ -113,7 +113,7 @@ func TestRateLimit_MessagesRefused(t *testing.T) {
 // routes in the platform's words.
 func TestRateLimit_OrdinaryRefusals(t *testing.T) {
 	s := newSite(t)
-	c := guarded(t, s, line("rate_limit 1/1h initialize /wp/**"), line("abilities", line("allow core/*")), line("deny POST /wp/v2/posts"))
+	c := guardedBy(t, s, []Entry{AccessEntry, RateLimitEntry, AbilitiesEntry}, line("rate_limit 1/1h initialize /wp/**"), line("abilities", line("allow core/*")), line("deny POST /wp/v2/posts"))
 	r := request(t, s, asktest.Answering(200, adminBody), "POST", "/wp-json/wp/v2/media", `{"title":"x"}`, jsonType, basicAuth)
 	c.Judge(t.Context(), r)
 	if MessageRead(r) == nil {

@@ -257,3 +257,43 @@ func BenchmarkLimiter(b *testing.B) {
 		i++
 	}
 }
+
+func TestRateLimits(t *testing.T) {
+	s := newSite(t)
+	p := new(RateLimits)
+	configure(t, p, line("rate_limit 2/1h POST /complianz/v1/track"), line("rate_limit 1/1h per caller /report/**"), line("rate_limit 1/1h per key /keyed/**"))
+	provision(t, s, p)
+	status := func(method, target string, headers ...string) int {
+		t.Helper()
+		v, err := p.Check(t.Context(), request(t, s, asktest.Answering(200, adminBody), method, target, "", headers...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v.Refused() && (v.Code != CodeTooMany || v.Header.Get("Retry-After") == "" || v.Header.Get("RateLimit-Limit") == "" || v.Rule == "") {
+			t.Errorf("refusal %+v", v)
+		}
+		return v.Status
+	}
+	for i, want := range []int{0, 0, 429, 429} {
+		if got := status("POST", "/wp-json/complianz/v1/track"); got != want {
+			t.Errorf("call %d: %d, want %d", i+1, got, want)
+		}
+	}
+	if got := status("GET", "/wp-json/complianz/v1/track"); got != 0 {
+		t.Errorf("another method is limited: %d", got)
+	}
+	if a, b := status("GET", "/wp-json/report/x", basicAuth), status("GET", "/wp-json/report/y", loginLine, nonceLine); a != 0 || b != 429 {
+		t.Errorf("two credentials of one caller: %d, %d", a, b)
+	}
+	if a, b, c := status("GET", "/wp-json/keyed/x", basicAuth), status("GET", "/wp-json/keyed/x", "Authorization: Basic x"), status("GET", "/wp-json/keyed/x", basicAuth); a != 0 || b != 429 || c != 429 {
+		t.Errorf("two passwords of one user: %d, %d, %d", a, b, c)
+	}
+	for _, text := range []string{
+		"rate_limit ten/1m /x", "rate_limit 10 /x", "rate_limit 10/1m", "rate_limit 0/1m /x", "rate_limit 10/0s /x", "rate_limit 10/1m per",
+		"rate_limit 10/1m per moon /x", "rate_limit -1/1m /x", "rate_limit 1.5/1m /x", "rate_limit 10/1m x",
+	} {
+		if err := new(RateLimits).Configure(line(text)); err == nil {
+			t.Errorf("%s: no error", text)
+		}
+	}
+}

@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/index"
 )
@@ -65,47 +63,6 @@ func TestReacher_Refused(t *testing.T) {
 			t.Errorf("%s: %q, %v, want %q", pattern, got, err, want)
 		}
 	}
-}
-
-// TestReacher_AsProved compares what is reached with proofs.
-func TestReacher_AsProved(t *testing.T) {
-	s := newSite(t)
-	site := index.New([]string{`/wp/v2/users/(?P<id>[\d]+)`, `/a/(?P<b>[\w/]+)`, `/wc/store/v1/(?P<x>[a-z]+)`, `/`, `/a`}, []string{"wp/v2", "a", "wc/store/v1"})
-	rapid.Check(t, func(t *rapid.T) {
-		chain, err := NewChain(s, "", configured("access", drawAccess(t)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := NewReacher(chain)
-		if err != nil {
-			t.Fatal(err)
-		}
-		by := rapid.SampledFrom(testCallers[:3]).Draw(t, "caller")
-		method := rapid.SampledFrom(someMethods).Draw(t, "method")
-		methods := []string{method}
-		if method == "GET" {
-			methods = append(methods, "HEAD") // a claim of GET is one of HEAD, too
-		}
-		all, none := true, true
-		for _, route := range site.Routes() {
-			found, err := r.Of(route, methods, []caller.Caller{by})
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i := range methods {
-				all, none = all && found[i][0].All(), none && found[i][0].None()
-			}
-		}
-		for never, holds := range map[bool]bool{true: none, false: all} {
-			proof, err := Prove(chain, Claim{Never: never, Methods: []string{method}, Routes: []string{"/**"}, Caller: by, Index: site})
-			if method == "PROPFIND" {
-				continue // a claim names known methods
-			}
-			if err != nil || proof.Holds != holds {
-				t.Fatalf("never %t: %t, but %+v, %v", never, holds, proof, err)
-			}
-		}
-	})
 }
 
 func reachText(r Reached) string {

@@ -68,7 +68,7 @@ func TestRedact_Ability(t *testing.T) {
 			p := redactsAbilities(t, s, "redact ability "+test.line+" email")
 			r := request(t, s, shopOffers(adminBody), test.method, test.target, test.body, basicAuth, jsonType)
 			if guarded {
-				if d := alone("abilities", abilitiesPolicy(t, s, "allow *", "allow tool *", "allow resource *")).Judge(t.Context(), r); d.Outcome != Pass {
+				if d := alone("abilities", provision(t, s, &Abilities{Rules: []AbilityRule{{Pattern: "*"}, {Pattern: "*", Kind: KindTool}, {Pattern: "*", Kind: KindResource}}})).Judge(t.Context(), r); d.Outcome != Pass {
 					continue
 				}
 			}

@@ -1,6 +1,8 @@
 package policies
 
 import (
+	"encoding/json"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -37,7 +39,7 @@ func TestRefundTotals_BatchAsksOnce(t *testing.T) {
 			for _, broken := range []bool{false, true} {
 				s := newSite(t)
 				if broken {
-					s.Store = brokenStore{s.Store}
+					s.Store = brokenStore{Store: s.Store}
 				}
 				p := provision(t, s, new(RefundTotals))
 				test.answers["OPTIONS /wc/v3/orders/0/refunds"] = asktest.JSON(200, `[]`)
@@ -64,7 +66,7 @@ func TestRefundTotals_BatchAsksOnce(t *testing.T) {
 func TestRefundTotals_OverrideAsksOnce(t *testing.T) {
 	for _, mode := range []Mode{Observe, Enforce} {
 		s := newSite(t)
-		s.Store = brokenStore{s.Store}
+		s.Store = brokenStore{Store: s.Store}
 		p := provision(t, s, new(RefundTotals))
 		backend := asktest.Routed(map[string]*ask.Answer{
 			"OPTIONS /wc/v3/orders/0/refunds": asktest.JSON(200, `[]`),
@@ -130,5 +132,176 @@ func TestRefundTotals_ClosedSite(t *testing.T) {
 				t.Errorf("asked for the schema %d times, want once as nobody and once as the caller", n)
 			}
 		})
+	}
+}
+
+func TestRefundTotals(t *testing.T) {
+	const (
+		newSchema = `{"endpoints":[{"methods":["GET"],"args":{}},{"methods":["POST"],"args":{"amount":{},"compute_totals":{"type":"boolean"}}}]}`
+		oldSchema = `{"endpoints":[{"methods":["GET"],"args":{"compute_totals":{}}},{"methods":["POST"],"args":{"amount":{}}}]}`
+		refunds   = "/wp-json/wc/v3/orders/7/refunds"
+	)
+	for name, test := range map[string]struct {
+		schema, target, body string
+		status, asked        int
+	}{
+		"pass/not set":           {oldSchema, refunds, `{"amount":"1"}`, 0, 0},
+		"pass/false":             {oldSchema, refunds, `{"compute_totals":false}`, 0, 0},
+		"pass/false as text":     {oldSchema, refunds, `{"compute_totals":"false"}`, 0, 0},
+		"pass/new release":       {newSchema, refunds, `{"compute_totals":true}`, 0, 1},
+		"refuse/old release":     {oldSchema, refunds, `{"compute_totals":true}`, 400, 3},
+		"refuse/true as text":    {oldSchema, refunds, `{"compute_totals":"true"}`, 400, 3},
+		"refuse/one":             {oldSchema, refunds, `{"compute_totals":1}`, 400, 3},
+		"refuse/query":           {oldSchema, refunds + "?compute_totals=1", "", 400, 3},
+		"refuse/no such route":   {`[]`, refunds, `{"compute_totals":true}`, 400, 3},
+		"refuse/v2":              {oldSchema, "/wp-json/wc/v2/orders/7/refunds", `{"compute_totals":true}`, 400, 3},
+		"pass/preview":           {oldSchema, refunds + "/preview", `{"compute_totals":true}`, 0, 0},
+		"pass/empty list is not": {`{}`, "/wp-json/wc/v3/orders/7", `{"compute_totals":true}`, 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			p := provision(t, s, new(RefundTotals))
+			backend := asktest.Answering(200, test.schema)
+			for range 2 {
+				headers := []string{basicAuth}
+				if test.body != "" {
+					headers = append(headers, jsonType)
+				}
+				v, err := p.Check(t.Context(), request(t, s, backend, "POST", test.target, test.body, headers...))
+				if err != nil || v.Status != test.status {
+					t.Fatalf("got %+v, %v", v, err)
+				}
+				if v.Refused() && (v.Code != "woocommerce_rest_compute_totals_unsupported" || !strings.Contains(v.Message, "11.1")) {
+					t.Errorf("got %s %q", v.Code, v.Message)
+				}
+			}
+			if n := len(backend.Questions()); n != test.asked {
+				t.Errorf("asked %d questions, want %d", n, test.asked)
+			}
+		})
+	}
+}
+
+// TestRefundTotals_WordsDoNotTell: a caller who may not refund gets the platform's own
+// refusal on every release, and anonymous callers cost no question.
+func TestRefundTotals_WordsDoNotTell(t *testing.T) {
+	s := newSite(t)
+	p := provision(t, s, new(RefundTotals))
+	backend := asktest.Routed(map[string]*ask.Answer{
+		"OPTIONS /wc/v3/orders/0/refunds": asktest.JSON(200, `[]`),
+		"GET /wc/v3/orders/0/refunds":     asktest.JSON(403, `{"code":"woocommerce_rest_cannot_view"}`),
+	})
+	refund := func(headers ...string) Verdict {
+		t.Helper()
+		v, err := p.Check(t.Context(), request(t, s, backend, "POST", "/wp-json/wc/v3/orders/7/refunds", `{"compute_totals":true}`, append(headers, jsonType)...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	if v := refund(); v.Status != 401 || v.Code != "woocommerce_rest_cannot_create" || len(backend.Questions()) > 0 {
+		t.Errorf("anonymous: got %+v after %+v", v, backend.Questions())
+	}
+	if v := refund(basicAuth); v.Answer == nil || v.Answer.Code() != "woocommerce_rest_cannot_create" {
+		t.Errorf("customer: got %+v", v)
+	}
+	const mayNotWrite = `{"code":"woocommerce_rest_authentication_error","message":"The API key provided does not have write permissions."}`
+	backend = asktest.Routed(map[string]*ask.Answer{
+		"OPTIONS /wc/v3/orders/0/refunds": asktest.JSON(200, `[]`),
+		"GET /wc/v3/orders/0/refunds":     asktest.JSON(404, `{"code":"woocommerce_rest_shop_order_invalid_id"}`),
+		"DELETE /wc/v3/orders/0/notes/0":  asktest.JSON(401, mayNotWrite),
+	})
+	s = newSite(t)
+	p = provision(t, s, new(RefundTotals))
+	if v := refund(shopKey); v.Answer == nil || string(v.Answer.Body) != mayNotWrite {
+		t.Errorf("read-only key: got %+v", v)
+	}
+	for _, status := range []int{400, 403} { // the two sets of names differ (docs/interface 7)
+		backend = asktest.Routed(map[string]*ask.Answer{
+			"OPTIONS /wc/v3/orders/0/refunds": asktest.JSON(200, `[]`),
+			"GET /wc/v3/orders/0/refunds":     asktest.JSON(status, `{"code":"rest_cookie_invalid_nonce"}`),
+		})
+		s = newSite(t)
+		p = provision(t, s, new(RefundTotals))
+		if v := refund(loginLine, "X-WP-Nonce: old"); v.Status != status || v.Answer == nil {
+			t.Errorf("outdated nonce: got %+v", v)
+		}
+	}
+}
+
+func TestRefundTotals_CouldNotDecide(t *testing.T) {
+	for name, backend := range map[string]*asktest.Platform{
+		"down": asktest.Failing(ask.ErrUndecided), "not JSON": asktest.Answering(200, "<html>"), "forbidden": asktest.Answering(403, `{}`),
+	} {
+		s := newSite(t)
+		p := provision(t, s, new(RefundTotals))
+		r := request(t, s, backend, "POST", "/wp-json/wc/v3/orders/7/refunds", `{"compute_totals":true}`, jsonType, basicAuth)
+		if v, err := p.Check(t.Context(), r); !errors.Is(err, ask.ErrUndecided) {
+			t.Errorf("%s: got %+v, %v", name, v, err)
+		}
+	}
+}
+
+// BenchmarkRefundTotals_Known is a computed refund on a shop that is known to compute
+// totals.
+func BenchmarkRefundTotals_Known(b *testing.B) {
+	s := newSite(b)
+	p := provision(b, s, new(RefundTotals))
+	backend := asktest.Answering(200, `{"endpoints":[{"methods":["POST"],"args":{"compute_totals":{}}}]}`)
+	r := request(b, s, backend, "POST", "/wp-json/wc/v3/orders/7/refunds", `{"compute_totals":true}`, jsonType, basicAuth)
+	b.ReportAllocs()
+	for b.Loop() {
+		if v, err := p.Check(b.Context(), r); err != nil || v.Refused() {
+			b.Fatal(v, err)
+		}
+	}
+	if n := len(backend.Questions()); n != 1 {
+		b.Errorf("%d questions about one shop", n)
+	}
+}
+
+// TestRelease_WhatTheRootListsIsNoProof: a route in the index proves no release, since
+// any plugin may register it. A guard against lost data stays on and asks. A configured
+// release counts.
+func TestRelease_WhatTheRootListsIsNoProof(t *testing.T) {
+	for name, test := range map[string]struct {
+		release    string
+		named      bool
+		orderAsked bool
+	}{
+		"auto": {"auto", false, true}, "auto, named": {"auto", true, true},
+		"10.7": {"10.7", false, true}, "10.8": {"10.8", false, false}, "11.1": {"11.1", false, false}, "11.1, named": {"11.1", true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			var err error
+			if s.Release, err = ParseRelease(test.release); err != nil {
+				t.Fatal(err)
+			}
+			s.Release.Learn("example.com", "", true)
+			order := provision(t, s, new(OrderType), Settings{Named: test.named})
+			refund := provision(t, s, new(RefundTotals), Settings{Named: test.named})
+
+			backend := shopOf(nil)
+			r := request(t, s, backend, "PUT", "/wp-json/wc/v3/orders/13", `{}`, jsonType, basicAuth)
+			if _, err := order.Check(t.Context(), r); err != nil || (len(backend.Questions()) > 0) != test.orderAsked {
+				t.Errorf("order_type asked %d questions, %v", len(backend.Questions()), err)
+			}
+
+			schema := asktest.Answering(200, `{"endpoints":[{"methods":["POST"],"args":{}}]}`)
+			r = request(t, s, schema, "POST", "/wp-json/wc/v3/orders/7/refunds", `{"compute_totals":true}`, jsonType, basicAuth)
+			v, err := refund.Check(t.Context(), r)
+			if stays := test.release != "11.1" || test.named; err != nil || v.Refused() != stays {
+				t.Errorf("refund_totals: %+v, %v", v, err)
+			}
+		})
+	}
+}
+
+func TestTruthy(t *testing.T) {
+	for v, want := range map[any]bool{true: true, false: false, "": false, "FALSE": false, "0": false, "yes": true, json.Number("0"): false} {
+		if truthy(v) != want {
+			t.Errorf("truthy(%v) = %v", v, !want)
+		}
 	}
 }

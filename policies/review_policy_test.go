@@ -102,7 +102,7 @@ func TestReview_NewPolicy(t *testing.T) {
 		if proof, err := Prove(c, always); err != nil || !proof.Holds {
 			t.Errorf("%+v, %v", proof, err)
 		}
-		never.Routes = []string{runPrefix + "shop/a/run"} // that of another policy stays
+		never.Routes = []string{"/wp-abilities/v1/abilities/shop/a/run"} // that of another policy stays
 		if proof, err := Prove(c, never); err != nil || !proof.Holds {
 			t.Errorf("%+v, %v", proof, err)
 		}
@@ -141,31 +141,6 @@ func TestReview_NewToolGuard(t *testing.T) {
 		odd := slices.DeleteFunc(OddOn(c, site), func(o Odd) bool { return o.Code == "W15" })
 		if got := codes(odd); got != want {
 			t.Errorf("it guards: %t: %q", guards, got)
-		}
-	}
-}
-
-// TestFate: what two policies say together of one region.
-func TestFate(t *testing.T) {
-	a, b := RuleNamed("a", ""), RuleNamed("b", "")
-	perhaps := func(by *Rule) Fate {
-		f := Fate{Passes: true, Why: by.String()}
-		f.Add(false, by)
-		return f
-	}
-	message := perhaps(a)
-	message.ByMessage = true
-	for name, test := range map[string]struct{ first, then, want Fate }{
-		"both pass":            {Passes(a), Passes(b), Passes(a)},
-		"the default, a line":  {Passes(nil), Passes(b), Passes(b)},
-		"one refuses":          {Passes(a), Refuses(b), Fate{Refused: true, PassedBy: a, RefusedBy: b, SureRefused: true}},
-		"one may refuse":       {Passes(a), perhaps(b), Fate{Passes: true, Refused: true, PassedBy: a, RefusedBy: b, Why: "b"}},
-		"both may refuse":      {perhaps(a), perhaps(b), Fate{Passes: true, Refused: true, RefusedBy: a, Why: "a"}},
-		"a message, and a no":  {message, Refuses(b), Fate{Refused: true, RefusedBy: a, SureRefused: true, Why: "a"}},
-		"a message, and a yes": {message, Passes(b), Fate{Passes: true, Refused: true, ByMessage: true, PassedBy: b, RefusedBy: a, Why: "a"}},
-	} {
-		if got := test.first.then(test.then); got != test.want {
-			t.Errorf("%s: %+v, want %+v", name, got, test.want)
 		}
 	}
 }

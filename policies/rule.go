@@ -310,6 +310,9 @@ func (r *Rule) admits(c caller.Caller) bool {
 	}
 }
 
+// WhoOf returns whom a word of a line admits: "users", "role". It is Nobody for any other word.
+func WhoOf(word string) Who { return whoWords[word] }
+
 // Who returns whom the rule admits; Nobody for one that denies.
 func (r *Rule) Who() Who { return r.who }
 

@@ -34,7 +34,7 @@ func TestSignature_Request(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t)
-			c := guarded(t, s, line("signature cookie", line("scheme request"), line("key secret")), line("allow signed cookie /cookie/v1/**"))
+			c := guardedBy(t, s, []Entry{AccessEntry, SignatureEntry}, line("signature cookie", line("scheme request"), line("key secret")), line("allow signed cookie /cookie/v1/**"))
 			d := c.Judge(t.Context(), request(t, s, nil, test.method, test.target, body, signedStamp, test.signature, jsonType))
 			if d.Verdict.Status != test.status {
 				t.Errorf("got %+v, want %d", d, test.status)
@@ -51,7 +51,7 @@ func TestSignature_BodiesThatMayBeForms(t *testing.T) {
 		`{"a":"x"}`: false, "a=x&choice=all": false,
 	} {
 		s := newSite(t)
-		c := guarded(t, s, line("signature cookie", line("scheme github"), line("key secret")), line("allow signed cookie /cookie/v1/**"))
+		c := guardedBy(t, s, []Entry{AccessEntry, SignatureEntry}, line("signature cookie", line("scheme github"), line("key secret")), line("allow signed cookie /cookie/v1/**"))
 		r := request(t, s, nil, "POST", "/wp-json/cookie/v1/a", body, formType, "X-Hub-Signature-256: sha256="+hexMAC("secret", body))
 		if d := c.Judge(t.Context(), r); (d.Outcome == Refuse) != refused {
 			t.Errorf("%s: got %+v", body, d)
@@ -75,7 +75,7 @@ func TestSignature_Bounds(t *testing.T) {
 		"other version": {"t=1800000000,v0=" + stripeMAC, 401},
 	} {
 		s := newSite(t)
-		c := guarded(t, s, line("signature pay", line("scheme stripe"), line("key whsec_stripe")), line("allow signed pay /pay/v1/**"))
+		c := guardedBy(t, s, []Entry{AccessEntry, SignatureEntry}, line("signature pay", line("scheme stripe"), line("key whsec_stripe")), line("allow signed pay /pay/v1/**"))
 		d := c.Judge(t.Context(), request(t, s, nil, "POST", "/wp-json/pay/v1/a", hookBody, jsonType, "Stripe-Signature: "+test.header))
 		if d.Verdict.Status != test.status {
 			t.Errorf("%s: got %+v", name, d)
@@ -91,7 +91,7 @@ func TestSignature_MessageIDs(t *testing.T) {
 		mac.Write([]byte(id + ".1800000000." + hookBody))
 		s := newSite(t)
 		key := "whsec_" + base64.StdEncoding.EncodeToString([]byte("a secret of 24 bytes ..."))
-		c := guarded(t, s, line("signature pay", line("scheme standard"), line("key "+key)), line("allow signed pay /pay/v1/**"))
+		c := guardedBy(t, s, []Entry{AccessEntry, SignatureEntry}, line("signature pay", line("scheme standard"), line("key "+key)), line("allow signed pay /pay/v1/**"))
 		d := c.Judge(t.Context(), request(t, s, nil, "POST", "/wp-json/pay/v1/a", hookBody, jsonType, "Webhook-Id: "+id,
 			"Webhook-Timestamp: 1800000000", "Webhook-Signature: v1,"+base64.StdEncoding.EncodeToString(mac.Sum(nil))))
 		if d.Verdict.Status != status {
@@ -103,7 +103,7 @@ func TestSignature_MessageIDs(t *testing.T) {
 // TestSignature_OnceForAllNames: with two names of one key, a signature counts once.
 func TestSignature_OnceForAllNames(t *testing.T) {
 	s := newSite(t)
-	c := guarded(t, s, line("signature a", line("key secret"), line("once")), line("signature b", line("key secret"), line("once")),
+	c := guardedBy(t, s, []Entry{AccessEntry, SignatureEntry}, line("signature a", line("key secret"), line("once")), line("signature b", line("key secret"), line("once")),
 		line("allow signed a /a/v1/**"), line("allow signed b /b/v1/**"))
 	for _, test := range []struct {
 		target string
@@ -141,7 +141,7 @@ func TestSignature_RememberedAsLongAsItIsFresh(t *testing.T) {
 		s := newSite(t)
 		store := &keptFor{Store: s.Store}
 		s.Store = store
-		c := guarded(t, s, test.signature, line("allow signed x /x/v1/**"))
+		c := guardedBy(t, s, []Entry{AccessEntry, SignatureEntry}, test.signature, line("allow signed x /x/v1/**"))
 		d := c.Judge(t.Context(), request(t, s, nil, "POST", "/wp-json/x/v1/a", hookBody, jsonType, signedStamp, test.header))
 		if d.Outcome != Pass || store.ttl < test.atLeast {
 			t.Errorf("%s: got %+v, kept for %v", scheme, d, store.ttl)

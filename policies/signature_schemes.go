@@ -245,3 +245,15 @@ func byMessageID(key string, g given, _ []byte) []byte {
 	sum, _ := hmacSum(key, g, []byte("message id "+g.id)) // hmacSum returns no error
 	return sum
 }
+
+// UsualHeaders are those of a signature under the names that a site need not give.
+var UsualHeaders = []string{signatureHeader, timestampHeader}
+
+// SchemeHeaders returns the headers of all schemes under their usual names, some twice or "".
+func SchemeHeaders() (names []string) {
+	for _, name := range schemeNames {
+		s := schemes[name]
+		names = append(names, s.signature, s.timestamp, s.id)
+	}
+	return names
+}

@@ -17,7 +17,6 @@ import (
 // printf 1800000000 | openssl dgst -sha256 -hmac secret
 // printf '1800000000\nPOST\n/cookie/v1/store-auth\n%s' "$(printf '{"a":1}' | sha256sum | cut -c1-64)" | openssl dgst -sha256 -hmac secret
 const (
-	stampMAC   = "01bf33ff422f289f602d55440507cc57f298bf19a9e580db0ab4833568d8286d"
 	requestMAC = "c1975c08247f97d30337d942688e75ba8bb51adab733b74056667b72cc463794"
 )
 
@@ -159,7 +158,7 @@ func TestSignature_Once(t *testing.T) {
 
 func TestSignature_OnceCannotBeKnown(t *testing.T) {
 	s, p := signed(t, &Signature{Name: "cookie", Keys: []string{"secret"}, Once: true})
-	s.Store = brokenStore{s.Store}
+	s.Store = brokenStore{Store: s.Store}
 	r := request(t, s, nil, "POST", "/wp-json/cookie/v1/store-auth", "", "X-Timestamp: 1800000000", "X-Signature: "+stampMAC)
 	r.Matched.Rule = signedRule(s)
 	if _, err := p.Check(t.Context(), r); !errors.Is(err, store.ErrFull) {

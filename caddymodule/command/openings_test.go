@@ -22,15 +22,15 @@ import (
 // editor are credentials of a user.
 const editor = "Authorization: Basic ZWRpdG9yOnNlY3JldA=="
 
-// doorSite is what the REST root of the site with the calls of openings lists.
+// doorSite is what the REST root of the site with the calls of openingRows lists.
 const doorSite = `{"name":"s","home":"https://shop.example.com","url":"https://shop.example.com","namespaces":["contact-form-7/v1","wc/store/v1","wc-stripe/v1","sure-triggers/v1","indieauth/1.0","acme/v1"],"routes":{
 	"/contact-form-7/v1/contact-forms/(?P<id>\\d+)/feedback":{"methods":["POST"]},"/wc/store/v1/cart":{"methods":["GET"]},
 	"/wc-stripe/v1/webhook":{"methods":["POST"]},"/sure-triggers/v1/automation/action":{"methods":["POST"]},
 	"/indieauth/1.0/token":{"methods":["POST"]},"/acme/v1/votes/(?P<id>\\d+)":{"methods":["POST"]}}}`
 
-// openings are calls, each with the line that opens it. All is the line of a plugin whose other
+// openingRows are calls, each with the line that opens it. All is the line of a plugin whose other
 // callers the log of a single call does not show.
-var openings = []struct {
+var openingRows = []struct {
 	method, path, pattern string
 	line, all             string
 	why                   string // begins why the catalogue calls it risky
@@ -51,7 +51,7 @@ func TestOpenings(t *testing.T) {
 	root, file := write(t, "root.json", doorSite), guarded(t, "login_only")
 	propose := auditJSON(t, "--index", root).Propose
 	var lines []string
-	for _, c := range openings {
+	for _, c := range openingRows {
 		name := c.method + " " + c.path
 		if c.all != "" {
 			lines = append(lines, c.all)

@@ -196,7 +196,7 @@ func (r *run) answered(q *ask.Question, a *ask.Answer, err error) {
 }
 
 // considered notes a rule for the policy that will speak next.
-func (r *run) considered(policy string, c policies.Considered) {
+func (r *run) considered(name string, c policies.Considered) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.pending == nil {
@@ -206,7 +206,7 @@ func (r *run) considered(policy string, c policies.Considered) {
 	if c.At != "" {
 		rule.Imported = r.site.ImportedAt(c.At)
 	}
-	r.pending[policy] = append(r.pending[policy], rule)
+	r.pending[name] = append(r.pending[name], rule)
 }
 
 // asked notes the verdict of a policy.

@@ -97,12 +97,12 @@ func (d *runningDemo) letIn(ctx context.Context, dry *dryrun.Config, t *tried) (
 
 // policyAndRule names a policy, and the first words of its rule: the row says which call
 // it is.
-func policyAndRule(policy, rule string, from policies.Origin) string {
+func policyAndRule(name, rule string, from policies.Origin) string {
 	if from == policies.OriginBuiltIn {
-		return policy + ": built-in rule"
+		return name + ": built-in rule"
 	}
-	text := policy
-	for i, word := range strings.Fields(strings.TrimPrefix(strings.TrimPrefix(rule, policy), ":")) {
+	text := name
+	for i, word := range strings.Fields(strings.TrimPrefix(strings.TrimPrefix(rule, name), ":")) {
 		switch {
 		case !ruleWord.MatchString(word):
 			return text

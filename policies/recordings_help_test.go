@@ -1,0 +1,42 @@
+package policies
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/json"
+	"os"
+	"testing"
+)
+
+// recorded is one message that a real server has answered, see policies/mcp/testdata.
+type recorded struct {
+	ID, Case, Server string
+	Request          []byte
+	Ran              []struct{ Ran string }
+}
+
+func recordings(tb testing.TB) (list []recorded) {
+	tb.Helper()
+	f, err := os.Open("mcp/testdata/recorded.jsonl.gz")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	unzipped, err := gzip.NewReader(f)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	lines := bufio.NewScanner(unzipped)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var r recorded
+		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
+			tb.Fatal(err)
+		}
+		list = append(list, r)
+	}
+	if err := lines.Err(); err != nil || len(list) < 800 {
+		tb.Fatalf("%d recordings, %v", len(list), err)
+	}
+	return list
+}
