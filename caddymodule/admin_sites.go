@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 // statusVersion is the version of the answers, "v". A field may be added without a new
@@ -88,7 +88,7 @@ func (a *App) statuses(now time.Time) []siteStatus {
 }
 
 // mode returns the mode of the directive.
-func (g *Gateway) mode() policies.Mode { return orDefault(g.Mode, policies.Enforce) }
+func (g *Gateway) mode() policy.Mode { return orDefault(g.Mode, policy.Enforce) }
 
 // status returns the state of the site.
 func (s *site) status(now time.Time) siteStatus {
@@ -112,7 +112,7 @@ func (s *site) status(now time.Time) siteStatus {
 // whether one of them is hard.
 func (s *siteState) lockdown(now time.Time) *lockdownStatus {
 	var st *lockdownStatus
-	for _, sw := range []*policies.Switch{&s.switches.Lockdown, s.switches.All} {
+	for _, sw := range []*policy.Switch{&s.switches.Lockdown, s.switches.All} {
 		on, ok := sw.At(now)
 		if !ok {
 			continue

@@ -11,7 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 // maxAdminBody bounds, in bytes, the body of a request that switches.
@@ -19,8 +19,8 @@ const maxAdminBody = 4 << 10
 
 // modeBody is the body of POST /restwarden/sites/<site>/mode.
 type modeBody struct {
-	Mode policies.Mode `json:"mode"`
-	For  *lasting      `json:"for"`
+	Mode policy.Mode `json:"mode"`
+	For  *lasting    `json:"for"`
 }
 
 // lockdownBody is the body of POST /restwarden/lockdown.
@@ -35,7 +35,7 @@ type lasting time.Duration
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (l *lasting) UnmarshalText(text []byte) error {
-	d, err := policies.ParseDuration(string(text))
+	d, err := policy.ParseDuration(string(text))
 	switch {
 	case err != nil:
 		return err
@@ -76,7 +76,7 @@ func (b *modeBody) parse(body []byte) error {
 		return errFor
 	case b.Mode == "" && *b.For == 0: // the switch ends, whatever it was
 		return nil
-	case b.Mode != policies.Observe && b.Mode != policies.Enforce:
+	case b.Mode != policy.Observe && b.Mode != policy.Enforce:
 		return fmt.Errorf("mode: %q is neither observe nor enforce", b.Mode)
 	}
 	return nil

@@ -10,9 +10,9 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"github.com/restwarden/restwarden/caddymodule/record"
-	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/mcp"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 // agentsLogger is the name of the audit log below that of the module:
@@ -25,7 +25,7 @@ const maxHeard = 64 << 10
 // agentRecord is a line of the audit log: one call that an agent made, and what became of
 // it. Its fields are called as those of [Record].
 type agentRecord struct {
-	policies.AgentCall
+	policy.AgentCall
 	of                        *audited
 	door                      string // see routeOf
 	outcome, policy           string
@@ -62,11 +62,11 @@ func (h *heard) failed() bool {
 
 // audit returns what the audit log will tell of a request, or nil for one that runs nothing
 // for an agent. It prepares x for listening to the platform's answer.
-func (s *site) audit(x *exchange, d policies.Decision, start time.Time) *audited {
+func (s *site) audit(x *exchange, d policy.Decision, start time.Time) *audited {
 	if s.g.app.dry != nil {
 		return nil
 	}
-	var found []policies.AgentCall
+	var found []policy.AgentCall
 	for _, auditor := range s.auditors {
 		found = append(found, auditor.AgentCalls(&x.req)...)
 	}
@@ -74,7 +74,7 @@ func (s *site) audit(x *exchange, d policies.Decision, start time.Time) *audited
 		return nil
 	}
 	a := &audited{s: s, start: start}
-	if d.Outcome != policies.Refuse {
+	if d.Outcome != policy.Refuse {
 		_, _, _ = x.req.Who(x.r.Context())                                 // who stays unknown if the platform does not say
 		x.next = &listener{next: x.next, heard: &a.heard, id: found[0].ID} // a message stands alone
 	}
@@ -84,7 +84,7 @@ func (s *site) audit(x *exchange, d policies.Decision, start time.Time) *audited
 	return a
 }
 
-func (a *audited) record(x *exchange, d policies.Decision, c policies.AgentCall) agentRecord {
+func (a *audited) record(x *exchange, d policy.Decision, c policy.AgentCall) agentRecord {
 	s, r := a.s, &x.req
 	rec := agentRecord{
 		AgentCall: c, of: a, door: s.routeOf(r.HTTP, c.Call), outcome: string(d.Outcome), site: s.Name,
@@ -96,7 +96,7 @@ func (a *audited) record(x *exchange, d policies.Decision, c policies.AgentCall)
 	if rec.userID == 0 {
 		rec.claimed = r.ClaimedLogin()
 	}
-	if d.Outcome == policies.Pass {
+	if d.Outcome == policy.Pass {
 		return rec
 	}
 	for _, part := range d.Verdict.Parts {
@@ -113,7 +113,7 @@ func (a *audited) log() {
 	a.took = time.Since(a.start)
 	for i := range a.calls {
 		rec := &a.calls[i]
-		if rec.outcome == string(policies.Pass) && a.heard.failed() {
+		if rec.outcome == string(policy.Pass) && a.heard.failed() {
 			rec.outcome = outcomeFailed
 		}
 		a.s.metrics.agentCalls.WithLabelValues(rec.site, rec.outcome).Inc()

@@ -20,8 +20,8 @@ import (
 
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
 	"github.com/restwarden/restwarden/caddymodule/layout"
-	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/nearest"
+	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/store"
 )
 
@@ -75,7 +75,7 @@ type StoreOptions struct {
 	// use different prefixes.
 	Prefix string `json:"prefix,omitempty"`
 	// Timeout is how long one operation may wait for its answer; default 100ms.
-	Timeout policies.Duration `json:"timeout,omitempty"`
+	Timeout policy.Duration `json:"timeout,omitempty"`
 	// At is where the store is configured, "Caddyfile:3"; for messages.
 	At string `json:"at,omitempty"`
 	// Imported is where the lines of the store were imported, "Caddyfile:3"; for messages.
@@ -131,7 +131,7 @@ func (a *App) Validate() error {
 }
 
 func (s *StoreOptions) errorf(err error) error {
-	return policies.Option{Pos: s.At, Imported: s.Imported}.Errorf("store: %w", err)
+	return policy.Option{Pos: s.At, Imported: s.Imported}.Errorf("store: %w", err)
 }
 
 // usesRedis tells whether the configured store is Redis.

@@ -8,7 +8,7 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 
-	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 func init() { httpcaddyfile.RegisterGlobalOption("restwarden", parseGlobalOption) }
@@ -47,11 +47,11 @@ func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 	return httpcaddyfile.App{Name: "restwarden", Value: caddyconfig.JSON(&a, nil)}, nil
 }
 
-func (a *App) configure(global policies.Option) error {
+func (a *App) configure(global policy.Option) error {
 	if len(global.Args) > 0 {
 		return global.Errorf("the global option restwarden takes a block only")
 	}
-	return global.Each(func(inner policies.Option) error {
+	return global.Each(func(inner policy.Option) error {
 		if inner.Name != "store" {
 			return inner.Unknown("store")
 		}
@@ -72,7 +72,7 @@ func (a *App) configure(global policies.Option) error {
 	})
 }
 
-func (s *StoreOptions) configure(o policies.Option) (err error) {
+func (s *StoreOptions) configure(o policy.Option) (err error) {
 	switch o.Name {
 	case "username":
 		s.Username, err = o.One()
@@ -96,7 +96,7 @@ func (s *StoreOptions) configure(o policies.Option) (err error) {
 	return err
 }
 
-func (s *SentinelOptions) configure(o policies.Option) (err error) {
+func (s *SentinelOptions) configure(o policy.Option) (err error) {
 	switch len(o.Args) {
 	case 0:
 		return o.Missing("takes the name of one master")
@@ -105,7 +105,7 @@ func (s *SentinelOptions) configure(o policies.Option) (err error) {
 	default:
 		return o.Errorf("sentinel takes the name of one master")
 	}
-	return o.Each(func(o policies.Option) (err error) {
+	return o.Each(func(o policy.Option) (err error) {
 		switch o.Name {
 		case "username":
 			s.Username, err = o.One()
@@ -118,11 +118,11 @@ func (s *SentinelOptions) configure(o policies.Option) (err error) {
 	})
 }
 
-func (t *TLSOptions) configure(o policies.Option) error {
+func (t *TLSOptions) configure(o policy.Option) error {
 	if len(o.Args) > 0 {
 		return o.Errorf("tls takes no arguments, its options stand in a block")
 	}
-	return o.Each(func(o policies.Option) (err error) {
+	return o.Each(func(o policy.Option) (err error) {
 		switch o.Name {
 		case "ca":
 			if len(o.Args) == 0 || len(o.Block) > 0 {
@@ -143,7 +143,7 @@ func (t *TLSOptions) configure(o policies.Option) error {
 	})
 }
 
-func database(o policies.Option, to *int) error {
+func database(o policy.Option, to *int) error {
 	text, err := o.One()
 	if err != nil {
 		return err

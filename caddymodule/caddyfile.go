@@ -15,9 +15,11 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/access"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/nearest"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 func init() {
@@ -65,7 +67,7 @@ func (g *Gateway) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	return g.placed(g.unmarshal(directive))
 }
 
-func (g *Gateway) unmarshal(directive policies.Option) error {
+func (g *Gateway) unmarshal(directive policy.Option) error {
 	if err := directive.Complete(); err != nil {
 		return err
 	}
@@ -86,7 +88,7 @@ func (g *Gateway) unmarshal(directive policies.Option) error {
 
 // configure takes the options of the block: the gateway's own itself, the others by their
 // policy.
-func (g *Gateway) configure(directive policies.Option) error {
+func (g *Gateway) configure(directive policy.Option) error {
 	own := map[string]bool{}
 	guests := guests{}
 	lines, err := expanded(directive.Block, g.Platform)
@@ -116,13 +118,13 @@ func (g *Gateway) configure(directive policies.Option) error {
 // expanded returns the options with what the lines `allow plugin` and `deny plugin` stand
 // for in their place. Their limits come last: there a line of the owner's own may say the
 // same, wherever it stands.
-func expanded(block []policies.Option, platform string) (all []policies.Option, err error) {
+func expanded(block []policy.Option, platform string) (all []policy.Option, err error) {
 	names, _ := call.PlatformByName(platform)
-	var last []policies.Option
+	var last []policy.Option
 	for _, o := range block {
-		lines := []policies.Option{o}
-		if policies.IsPluginLine(o) {
-			if lines, err = policies.ExpandPlugins(o, names); err != nil {
+		lines := []policy.Option{o}
+		if access.IsPluginLine(o) {
+			if lines, err = access.ExpandPlugins(o, names); err != nil {
 				return nil, err
 			}
 		}
@@ -138,25 +140,25 @@ func expanded(block []policies.Option, platform string) (all []policies.Option, 
 }
 
 // gatewayOptions are the gateway's own options.
-var gatewayOptions = map[string]func(*Gateway, policies.Option) error{
-	"base":         func(g *Gateway, o policies.Option) error { return checked(o, &g.Base, validateBase) },
+var gatewayOptions = map[string]func(*Gateway, policy.Option) error{
+	"base":         func(g *Gateway, o policy.Option) error { return checked(o, &g.Base, validateBase) },
 	"prefix":       (*Gateway).prefixOption,
 	"alias":        (*Gateway).aliasOption,
-	"release":      func(g *Gateway, o policies.Option) error { return checked(o, &g.Release, validateRelease) },
-	"mode":         func(g *Gateway, o policies.Option) error { return checked(o, &g.Mode, policies.Mode.Validate) },
+	"release":      func(g *Gateway, o policy.Option) error { return checked(o, &g.Release, validateRelease) },
+	"mode":         func(g *Gateway, o policy.Option) error { return checked(o, &g.Mode, policy.Mode.Validate) },
 	"misread":      (*Gateway).misreadOption,
-	"request_id":   func(g *Gateway, o policies.Option) (err error) { g.RequestID, err = o.Word("on", "off"); return err },
+	"request_id":   func(g *Gateway, o policy.Option) (err error) { g.RequestID, err = o.Word("on", "off"); return err },
 	"credentials":  (*Gateway).credentialsOption,
 	"identity":     (*Gateway).identityOption,
-	"body_limit":   func(g *Gateway, o policies.Option) error { return size(o, &g.BodyLimit) },
-	"upload_limit": func(g *Gateway, o policies.Option) error { return size(o, &g.UploadLimit) },
-	"spool_limit":  func(g *Gateway, o policies.Option) error { return size(o, &g.SpoolLimit) },
-	"spool_dir":    func(g *Gateway, o policies.Option) (err error) { g.SpoolDir, err = o.One(); return err },
-	"batch_limit":  func(g *Gateway, o policies.Option) error { return number(o, &g.BatchLimit) },
+	"body_limit":   func(g *Gateway, o policy.Option) error { return size(o, &g.BodyLimit) },
+	"upload_limit": func(g *Gateway, o policy.Option) error { return size(o, &g.UploadLimit) },
+	"spool_limit":  func(g *Gateway, o policy.Option) error { return size(o, &g.SpoolLimit) },
+	"spool_dir":    func(g *Gateway, o policy.Option) (err error) { g.SpoolDir, err = o.One(); return err },
+	"batch_limit":  func(g *Gateway, o policy.Option) error { return number(o, &g.BatchLimit) },
 }
 
 // checked takes the single argument of o if check returns no error.
-func checked[T ~string](o policies.Option, to *T, check func(T) error) error {
+func checked[T ~string](o policy.Option, to *T, check func(T) error) error {
 	text, err := o.One()
 	if err != nil {
 		return err
@@ -168,7 +170,7 @@ func checked[T ~string](o policies.Option, to *T, check func(T) error) error {
 	return nil
 }
 
-func size(o policies.Option, to *int64) error {
+func size(o policy.Option, to *int64) error {
 	text, err := o.One()
 	if err != nil {
 		return err
@@ -181,7 +183,7 @@ func size(o policies.Option, to *int64) error {
 	return nil
 }
 
-func number(o policies.Option, to *int) error {
+func number(o policy.Option, to *int) error {
 	text, err := o.One()
 	if err != nil {
 		return err
@@ -194,7 +196,7 @@ func number(o policies.Option, to *int) error {
 	return nil
 }
 
-func (g *Gateway) prefixOption(o policies.Option) error {
+func (g *Gateway) prefixOption(o policy.Option) error {
 	if len(o.Args) == 0 || len(o.Block) > 0 {
 		return o.Missing("takes the names of the prefix, the site's own first")
 	}
@@ -209,7 +211,7 @@ func (g *Gateway) prefixOption(o policies.Option) error {
 
 // aliasOption takes one rewrite rule of the site. Of a plugin that is named twice it takes each
 // rule once.
-func (g *Gateway) aliasOption(o policies.Option) error {
+func (g *Gateway) aliasOption(o policy.Option) error {
 	if len(o.Args) != 2 || len(o.Block) > 0 {
 		return o.Missing("takes a pattern and a route, such as ^api/(.+) /$1")
 	}
@@ -224,7 +226,7 @@ func (g *Gateway) aliasOption(o policies.Option) error {
 	return nil
 }
 
-func (g *Gateway) credentialsOption(o policies.Option) error {
+func (g *Gateway) credentialsOption(o policy.Option) error {
 	if g.Credentials == nil {
 		g.Credentials = new(caller.Own)
 	}
@@ -256,12 +258,12 @@ func (g *Gateway) credentialsOption(o policies.Option) error {
 	return nil
 }
 
-func (g *Gateway) identityOption(o policies.Option) error {
+func (g *Gateway) identityOption(o policy.Option) error {
 	if len(o.Args) > 0 {
 		return o.Errorf("identity takes a block, no arguments")
 	}
 	g.Identity = new(Identity)
-	return o.Each(func(o policies.Option) error {
+	return o.Each(func(o policy.Option) error {
 		switch o.Name {
 		case "ttl":
 			return o.Duration(&g.Identity.TTL)
@@ -271,7 +273,7 @@ func (g *Gateway) identityOption(o policies.Option) error {
 			return number(o, &g.Identity.MaxInFlight)
 		case "rate":
 			return checked(o, &g.Identity.Rate, func(text string) error {
-				if _, err := policies.ParseRate(text); err != nil {
+				if _, err := policy.ParseRate(text); err != nil {
 					return fmt.Errorf("rate: %w", err)
 				}
 				return nil
@@ -293,16 +295,16 @@ func directiveWords() []string {
 }
 
 // guests are the policies that the lines of one directive have named so far, by name.
-type guests map[string]*policies.Configured
+type guests map[string]*policy.Configured
 
 // configure passes o to its policy.
-func (gs guests) configure(o policies.Option) error {
+func (gs guests) configure(o policy.Option) error {
 	e, ok := policies.Lookup(o.Name)
 	if !ok {
 		return o.Unknown(directiveWords()...)
 	}
 	if gs[e.Name] == nil {
-		gs[e.Name] = policies.NewConfigured(e)
+		gs[e.Name] = policy.NewConfigured(e)
 	}
 	return gs[e.Name].Configure(o)
 }

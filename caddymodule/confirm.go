@@ -11,9 +11,9 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
 
-	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/confirm"
 	"github.com/restwarden/restwarden/policies/hosts"
+	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/store"
 )
 
@@ -97,7 +97,7 @@ func portOf(server string) string {
 }
 
 // waits is called for each new confirmation.
-func (s *site) waits(_ *policies.Request, c *confirm.Confirmation) {
+func (s *site) waits(_ *policy.Request, c *confirm.Confirmation) {
 	s.logger.Info("a call waits for a person", zap.String("site", s.Name), zap.String("confirmation", c.ID), zap.Time("expires", c.Expires))
 	if to := s.confirmer.Notifies(); to != "" {
 		s.notify(to, c)

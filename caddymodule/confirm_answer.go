@@ -13,7 +13,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp/reverseproxy"
 	"go.uber.org/zap"
 
-	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/abilities"
 	"github.com/restwarden/restwarden/policies/ask"
 )
 
@@ -35,7 +35,7 @@ func (s *site) forwardConfirmed(w http.ResponseWriter, x *exchange) error {
 // answered ends the use of the confirmation of x, if there is one.
 func (s *site) answered(x *exchange, a *ask.Answer, never bool) {
 	// The client may have gone.
-	back, err := policies.Answered(context.WithoutCancel(x.r.Context()), &x.req, a, never)
+	back, err := abilities.Answered(context.WithoutCancel(x.r.Context()), &x.req, a, never)
 	switch {
 	case err != nil:
 		s.logger.Warn("a used confirmation could not be ended", zap.String("site", s.Name), zap.Error(err))
@@ -109,7 +109,7 @@ func (w *heldWriter) WriteHeader(status int) {
 		w.ResponseWriter.WriteHeader(status)
 	default:
 		w.status = status
-		if !policies.ReadsAnswer(status) || !isPlainJSON(w.Header()) {
+		if !abilities.ReadsAnswer(status) || !isPlainJSON(w.Header()) {
 			w.release()
 		}
 	}

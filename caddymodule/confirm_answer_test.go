@@ -9,7 +9,7 @@ import (
 
 	"github.com/restwarden/restwarden/cmd/check/testkit/caddyrun"
 	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
-	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/abilities"
 )
 
 // TestConfirm_GivenBack: a confirmation is used up by a call that ran, or may have run, and by
@@ -185,7 +185,7 @@ func FuzzHeldWriter(f *testing.F) {
 				_ = w.FlushError()
 			}
 		}
-		if w.body.Len() > maxHeard || !policies.ReadsAnswer(status) && w.body.Len() > 0 {
+		if w.body.Len() > maxHeard || !abilities.ReadsAnswer(status) && w.body.Len() > 0 {
 			t.Errorf("%d bytes are held", w.body.Len())
 		}
 		w.release()

@@ -13,6 +13,7 @@ import (
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/signature"
 )
 
 // staffToken is a credential of a site's own.
@@ -34,7 +35,7 @@ func credentialsOf(p *call.Platform, value string) (lines []string) {
 // decides on the way to the platform, whichever header it is, and of no other header.
 func TestCredentials_Changed(t *testing.T) {
 	for _, p := range call.Platforms() {
-		names := policies.Deciding(&p, staffToken, []*policies.Signature{{SignatureHeader: "X-Acme-Sign", TimestampHeader: "X-Acme-Time"}})
+		names := policies.Deciding(&p, staffToken, []*signature.Signature{{SignatureHeader: "X-Acme-Sign", TimestampHeader: "X-Acme-Time"}})
 		for _, name := range append(names, "X-Other", "Accept") {
 			want := "W12 Caddyfile:2"
 			if !slices.Contains(names, name) {

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/restwarden/restwarden/cmd/check/testkit/lists"
-	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 // statesDefault finds what a comment says of a value that a configuration leaves out. Redis has a user
@@ -142,7 +142,7 @@ func TestDefaults_Pages(t *testing.T) {
 func TestDefaults_Store(t *testing.T) {
 	t.Parallel()
 	key := func(prefix string, timeout time.Duration) redisKey {
-		o, err := (&StoreOptions{Kind: "redis", Addresses: []string{"a:1"}, Prefix: prefix, Timeout: policies.Duration(timeout)}).resolve()
+		o, err := (&StoreOptions{Kind: "redis", Addresses: []string{"a:1"}, Prefix: prefix, Timeout: policy.Duration(timeout)}).resolve()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,7 +175,7 @@ func compiledOf(t *testing.T, field string) compiled {
 	g := provisioned(t, `{"platform":"cms"`+field+`}`)
 	q := g.engine.questions
 	return compiled{
-		g.engine.memory, g.engine.spool, fmt.Sprintf("%+v", g.engine.every.Release), g.sites[0].observes(policies.InForce{}), g.sites[0].misreadStatus().Action,
+		g.engine.memory, g.engine.spool, fmt.Sprintf("%+v", g.engine.every.Release), g.sites[0].observes(policy.InForce{}), g.sites[0].misreadStatus().Action,
 		q.TTL, q.Timeout, q.MaxInFlight, q.Rate, q.Per,
 	}
 }

@@ -9,8 +9,8 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/discover"
 	"github.com/restwarden/restwarden/policies/hosts"
 )
 
@@ -45,7 +45,7 @@ func newDiscovery() *discovery {
 
 // request is called for every call. When a reading is due it starts one, which uses the
 // rest of this request's route.
-// pretty tells that the call is as the root is asked for, see policies.Reach.
+// pretty tells that the call is as the root is asked for, see discover.Reach.
 func (d *discovery) request(s *site, r *http.Request, next caddyhttp.Handler, pretty bool, at time.Time) {
 	if d.busy.Load() {
 		return
@@ -60,7 +60,7 @@ func (d *discovery) request(s *site, r *http.Request, next caddyhttp.Handler, pr
 	if waits && !below || !d.mayLearn(s, r, known, now) {
 		return
 	}
-	by := policies.Reach{Host: strings.Clone(r.Host), Secure: peerOf(r, varsOf(r)).secure, Base: base, Pretty: pretty}
+	by := discover.Reach{Host: strings.Clone(r.Host), Secure: peerOf(r, varsOf(r)).secure, Base: base, Pretty: pretty}
 	spelled := s.isSpelled(r)
 	asked := ownBackend(s, r, next)
 	if known && h.byClient.Load() {
@@ -133,8 +133,8 @@ func isBelow(path, base string) bool {
 
 // readRoot reads the root of one host and says when it is due again. It returns nil for a
 // root that could not be read. spelled tells whether the configuration names the host, see isSpelled.
-func (d *discovery) readRoot(ctx context.Context, s *site, b ask.Backend, by policies.Reach, below, spelled bool) *policies.Root {
-	root, err := policies.Discover(ctx, &s.Site, b, by)
+func (d *discovery) readRoot(ctx context.Context, s *site, b ask.Backend, by discover.Reach, below, spelled bool) *discover.Root {
+	root, err := discover.Discover(ctx, &s.Site, b, by)
 	read := new(hostRoot)
 	if err == nil {
 		read.learn(root)

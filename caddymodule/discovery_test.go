@@ -13,9 +13,9 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/ask/asktest"
+	"github.com/restwarden/restwarden/policies/discover"
 	"github.com/restwarden/restwarden/policies/hosts"
 	"github.com/restwarden/restwarden/policies/index"
 )
@@ -202,7 +202,7 @@ func newTestSite(t *testing.T) *site {
 // read after a minute, and after longer and longer once it had been found.
 func TestDiscovery_Pauses(t *testing.T) {
 	s := newTestSite(t)
-	d, by := s.discovery, policies.Reach{Host: "shop.example"}
+	d, by := s.discovery, discover.Reach{Host: "shop.example"}
 	pause := func(b ask.Backend) time.Duration {
 		d.readRoot(t.Context(), s, b, by, true, false)
 		h, _ := d.hosts.Get(by.Host)
@@ -252,7 +252,7 @@ func TestDiscovery_Hosts(t *testing.T) {
 			home = fmt.Sprintf("http://h%d.example", i)
 		}
 		b := asktest.Answering(200, fmt.Sprintf(`{"home":%q,"namespaces":["cms/v2"],"routes":{"/cms/v2":{},"/cms/v2/of-%d":{}}}`, home, i%10))
-		s.discovery.readRoot(t.Context(), s, b, policies.Reach{Host: fmt.Sprintf("h%d.example", i)}, true, false)
+		s.discovery.readRoot(t.Context(), s, b, discover.Reach{Host: fmt.Sprintf("h%d.example", i)}, true, false)
 	}
 	for i := 9_900; i < 10_000; i++ {
 		x := s.Index(fmt.Sprintf("h%d.example", i))
@@ -268,7 +268,7 @@ func TestDiscovery_Hosts(t *testing.T) {
 	if n > 2*hosts.Bound {
 		t.Errorf("%d hosts are kept", n)
 	}
-	if got := s.discovery.problems[policies.ProblemHome]; got != 10 {
+	if got := s.discovery.problems[discover.ProblemHome]; got != 10 {
 		t.Errorf("%d hosts have another home, want 10", got)
 	}
 }

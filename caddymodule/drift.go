@@ -11,7 +11,7 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/discover"
 	"github.com/restwarden/restwarden/policies/drift"
 	"github.com/restwarden/restwarden/policies/hosts"
 	"github.com/restwarden/restwarden/policies/index"
@@ -31,7 +31,7 @@ const (
 
 // drift compares what a root lists with what it listed before, and tells what has changed.
 // A root without routes says nothing. named says that isSpelled holds for the host.
-func (s *site) drift(ctx context.Context, root *policies.Root, host string, named bool) {
+func (s *site) drift(ctx context.Context, root *discover.Root, host string, named bool) {
 	if root.Index == nil || ctx.Err() != nil { // the site is gone
 		return
 	}
@@ -51,7 +51,7 @@ func (s *site) drift(ctx context.Context, root *policies.Root, host string, name
 // driftShared does the same with the memory of all gateways of a store. While the store
 // fails nothing is compared and nothing is forgotten: the change is told by the first reading
 // that reaches the store.
-func (s *site) driftShared(ctx context.Context, shared store.Store, at rootPlace, root *policies.Root, host string) {
+func (s *site) driftShared(ctx context.Context, shared store.Store, at rootPlace, root *discover.Root, host string) {
 	now, m := root.Index, &s.state.roots
 	own, key := m.get(at), "routes:"+s.Name+":"+at.key
 	value, found, err := shared.Get(ctx, key)
@@ -112,7 +112,7 @@ func (s *site) rootPlace(host string, named bool) rootPlace {
 }
 
 // tell logs and counts a change.
-func (s *site) tell(root *policies.Root, host string, added, removed []string) {
+func (s *site) tell(root *discover.Root, host string, added, removed []string) {
 	if len(added)+len(removed) == 0 {
 		return
 	}

@@ -8,8 +8,8 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/restwarden/restwarden/cmd/check/testkit/heap"
-	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/ask/asktest"
+	"github.com/restwarden/restwarden/policies/discover"
 )
 
 // usualRoot is the root of a usual site, of 800 routes; more are routes that follow them.
@@ -23,10 +23,10 @@ func usualRoot(more ...string) string {
 
 // sitesWithEqualRoots returns sites that have read equal roots for the first time, and such a
 // root.
-func sitesWithEqualRoots(tb testing.TB, n int) (*policies.Root, []*site) {
+func sitesWithEqualRoots(tb testing.TB, n int) (*discover.Root, []*site) {
 	tb.Helper()
 	g := provisioned(tb, `{"platform":"cms"}`)
-	root, err := policies.Discover(tb.Context(), &g.sites[0].Site, asktest.Answering(200, usualRoot()), policies.Reach{Host: "shop.example"})
+	root, err := discover.Discover(tb.Context(), &g.sites[0].Site, asktest.Answering(200, usualRoot()), discover.Reach{Host: "shop.example"})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -71,10 +71,10 @@ func BenchmarkDrift_Reading(b *testing.B) {
 	g := provisioned(b, `{"platform":"cms","policies":{"access":{"login_only":true}}}`)
 	s := g.sites[0]
 	s.logger = zap.NewNop()
-	var roots [2]*policies.Root
+	var roots [2]*discover.Root
 	for i, text := range []string{usualRoot(), usualRoot("GET /acme/v1/x")} {
 		var err error
-		if roots[i], err = policies.Discover(b.Context(), &s.Site, asktest.Answering(200, text), policies.Reach{Host: "shop.example"}); err != nil {
+		if roots[i], err = discover.Discover(b.Context(), &s.Site, asktest.Answering(200, text), discover.Reach{Host: "shop.example"}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -82,7 +82,7 @@ func BenchmarkDrift_Reading(b *testing.B) {
 		backend := asktest.Answering(200, usualRoot())
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := policies.Discover(b.Context(), &s.Site, backend, policies.Reach{Host: "shop.example"}); err != nil {
+			if _, err := discover.Discover(b.Context(), &s.Site, backend, discover.Reach{Host: "shop.example"}); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -22,8 +22,8 @@ import (
 
 	"github.com/restwarden/restwarden/cmd/check/testkit/redisrun"
 	"github.com/restwarden/restwarden/cmd/check/testkit/wait"
-	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/ask/asktest"
+	"github.com/restwarden/restwarden/policies/discover"
 	"github.com/restwarden/restwarden/policies/drift"
 	"github.com/restwarden/restwarden/policies/store"
 )
@@ -53,8 +53,8 @@ func (s *site) restart() { s.state = &siteState{name: s.Name, board: s.state.boa
 func (g *driftGateway) read(routes ...string) int {
 	g.t.Helper()
 	before := g.logs.Len()
-	by := policies.Reach{Host: "shop.example.com"}
-	root, err := policies.Discover(g.t.Context(), &g.Site, asktest.Answering(200, rootOf(routes...)), by)
+	by := discover.Reach{Host: "shop.example.com"}
+	root, err := discover.Discover(g.t.Context(), &g.Site, asktest.Answering(200, rootOf(routes...)), by)
 	if err != nil {
 		g.t.Fatal(err)
 	}
@@ -233,8 +233,8 @@ func TestDrift_RedisHosts(t *testing.T) {
 	server := redisrun.Start(t)
 	a := newDriftGateway(t, openRedis(t, StoreOptions{Addresses: []string{server.Addr}}))
 	for i := range 50 {
-		by := policies.Reach{Host: fmt.Sprintf("h%d.example", i)}
-		root, err := policies.Discover(t.Context(), &a.Site, asktest.Answering(200, rootOf("GET /cms/v2")), by)
+		by := discover.Reach{Host: fmt.Sprintf("h%d.example", i)}
+		root, err := discover.Discover(t.Context(), &a.Site, asktest.Answering(200, rootOf("GET /cms/v2")), by)
 		if err != nil {
 			t.Fatal(err)
 		}

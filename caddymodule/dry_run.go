@@ -8,8 +8,8 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
-	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/store"
 )
 
@@ -32,7 +32,7 @@ func (first) Take(_ context.Context, _ string, rate store.Rate) (store.Taken, er
 }
 
 // Rules implements dryrun.Guarding.
-func (g *Gateway) Rules() *policies.Chain { return g.engine.chain }
+func (g *Gateway) Rules() *policy.Chain { return g.engine.chain }
 
 // settle waits for what a gateway learns in the background, the REST root, so that no dry run
 // depends on those before it.

@@ -13,26 +13,28 @@ import (
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/policy"
+	"github.com/restwarden/restwarden/policies/review"
 )
 
 // engine is what the configuration of a directive compiles to. Directives of one load with
 // equal configurations share it. It knows no site: the sites of a gateway bring their own
 // stores, callers and names.
 type engine struct {
-	every     *policies.Site // what the configuration says of every site
+	every     *policy.Site // what the configuration says of every site
 	questions caller.Options
 	reader    *call.Reader
 	spool     *call.Spool
 	memory    *call.Memory
-	chain     *policies.Chain
-	odd       []policies.Odd  // in its rules; nil until somebody asks
+	chain     *policy.Chain
+	odd       []review.Odd    // in its rules; nil until somebody asks
 	codes     map[string]bool // that its decisions may have
 	changers  []changer
 	rewriters []rewriter
-	watchers  []policies.Watcher
-	learners  []policies.Learner
-	auditors  []policies.AgentAuditor
-	confirmer policies.Confirmer // nil unless calls may have to wait for a person
+	watchers  []policy.Watcher
+	learners  []policy.Learner
+	auditors  []policy.AgentAuditor
+	confirmer policy.Confirmer // nil unless calls may have to wait for a person
 	leases    leases
 }
 
@@ -100,7 +102,7 @@ func (e *engine) newSite(g *Gateway) error {
 	if g.Credentials != nil {
 		own = *g.Credentials
 	}
-	release, err := policies.ParseRelease(g.Release)
+	release, err := policy.ParseRelease(g.Release)
 	if err != nil {
 		return err
 	}
@@ -117,7 +119,7 @@ func (e *engine) newSite(g *Gateway) error {
 	if err := errors.Join(errs[:]...); err != nil {
 		return err
 	}
-	e.every = &policies.Site{Site: caller.NewSite(platform, own), Base: g.Base, Release: release}
+	e.every = &policy.Site{Site: caller.NewSite(platform, own), Base: g.Base, Release: release}
 	if len(g.Prefix) > 0 {
 		e.every.Prefix = g.Prefix.First()
 	}
@@ -163,22 +165,22 @@ func orDefault[T comparable](v, otherwise T) T {
 // changes nothing; whether it does is known for each request only.
 func (e *engine) sortPolicies() {
 	for _, p := range e.chain.WithLockdown() {
-		if w, ok := p.Policy.(policies.Watcher); ok {
+		if w, ok := p.Policy.(policy.Watcher); ok {
 			e.watchers = append(e.watchers, w)
 		}
-		if l, ok := p.Policy.(policies.Learner); ok {
+		if l, ok := p.Policy.(policy.Learner); ok {
 			e.learners = append(e.learners, l)
 		}
-		if a, ok := p.Policy.(policies.AgentAuditor); ok {
+		if a, ok := p.Policy.(policy.AgentAuditor); ok {
 			e.auditors = append(e.auditors, a)
 		}
-		if c, ok := p.Policy.(policies.Confirmer); ok && c.Confirms() {
+		if c, ok := p.Policy.(policy.Confirmer); ok && c.Confirms() {
 			e.confirmer = c
 		}
-		if c, ok := p.Policy.(policies.RequestChanger); ok {
+		if c, ok := p.Policy.(policy.RequestChanger); ok {
 			e.changers = append(e.changers, changer{p.Name, p.Observes, c})
 		}
-		if w, ok := p.Policy.(policies.AnswerChanger); ok {
+		if w, ok := p.Policy.(policy.AnswerChanger); ok {
 			e.rewriters = append(e.rewriters, rewriter{p.Name, p.Observes, w})
 		}
 	}

@@ -11,10 +11,10 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 // pages recycles the exchanges of pages. Nothing keeps them, since no question is asked
@@ -33,13 +33,13 @@ const rewriteLimit = call.BufferLimit
 // forward sends the request on and the answer back. It leaves the answer untouched,
 // unless a policy rewrites it or a watch needs it.
 func (s *site) forward(w http.ResponseWriter, x *exchange) error {
-	need := policies.RewriteNothing
+	need := policy.RewriteNothing
 	for i := range s.rewriters {
 		p := &s.rewriters[i]
 		if p.observes(x.req.InForce) {
 			continue
 		}
-		if n := p.Rewrites(&x.req); n != policies.RewriteNothing {
+		if n := p.Rewrites(&x.req); n != policy.RewriteNothing {
 			need = max(need, n)
 			x.rewriters |= 1 << i
 		}
@@ -47,9 +47,9 @@ func (s *site) forward(w http.ResponseWriter, x *exchange) error {
 	by := s.watch(x)
 	s.learn(x)
 	switch {
-	case need == policies.RewriteBody:
+	case need == policy.RewriteBody:
 		return s.forwardBuffered(w, x, by)
-	case need == policies.RewriteHeader || by.told != nil || s.looks(x):
+	case need == policy.RewriteHeader || by.told != nil || s.looks(x):
 		return s.forwardHeader(w, x, by)
 	}
 	return x.next.ServeHTTP(w, x.request())
@@ -58,7 +58,7 @@ func (s *site) forward(w http.ResponseWriter, x *exchange) error {
 // needsBody returns the name of the first policy that rewrites the body.
 func (s *site) needsBody(x *exchange) string {
 	for i, p := range s.rewriters {
-		if x.rewriters&(1<<i) != 0 && p.Rewrites(&x.req) == policies.RewriteBody {
+		if x.rewriters&(1<<i) != 0 && p.Rewrites(&x.req) == policy.RewriteBody {
 			return p.name
 		}
 	}
@@ -204,15 +204,15 @@ func (s *site) decoded(held *capture, body *call.Buffer, x *exchange) (*call.Buf
 // rewriter is a policy that changes answers.
 type rewriter struct {
 	name     string
-	observes func(policies.InForce) bool
-	policies.AnswerChanger
+	observes func(policy.InForce) bool
+	policy.AnswerChanger
 }
 
 // changer is a policy that changes requests.
 type changer struct {
 	name     string
-	observes func(policies.InForce) bool
-	policies.RequestChanger
+	observes func(policy.InForce) bool
+	policy.RequestChanger
 }
 
 // rewriteError says which policy could not change an answer, and why.
@@ -268,7 +268,7 @@ func (s *site) unusable(w http.ResponseWriter, x *exchange, cause error) error {
 	if e, ok := errors.AsType[*rewriteError](cause); ok {
 		name = e.policy
 	}
-	d := s.chain.Refused(name, policies.Unavailable(), cause)
+	d := s.chain.Refused(name, policy.Unavailable(), cause)
 	if refusal, full := errors.AsType[*call.Refusal](cause); full { // of memory or disk
 		d.Verdict.Rule = refusal.Reason
 	}

@@ -9,16 +9,17 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/abilities"
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 // exchange is one request on its way through the gateway.
 type exchange struct {
 	whole caller.Whole
-	req   policies.Request
+	req   policy.Request
 	s     *site
 	r     *http.Request // the request that is forwarded
 	host  string        // of the request as it came
@@ -99,21 +100,21 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 		defer a.log() // also if the platform breaks off or the client goes away
 	}
 	switch {
-	case d.Outcome == policies.Refuse:
+	case d.Outcome == policy.Refuse:
 		s.answered(x, nil, true)
 		return s.refuse(w, x, d.Verdict)
-	case policies.Confirmed(&x.req):
+	case abilities.Confirmed(&x.req):
 		return s.forwardConfirmed(w, x)
 	}
 	return s.forward(w, x)
 }
 
 // servePage forwards a page. It asks no policy to judge, and looks at the header of the answer.
-func (s *site) servePage(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, c *call.Call, f policies.InForce) error {
+func (s *site) servePage(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, c *call.Call, f policy.InForce) error {
 	x := pages.Get().(*exchange)
 	defer x.recycle()
 	x.whole = caller.Whole{Site: s.Site.Site, Call: c, HTTP: r}
-	x.req = policies.Request{Whole: &x.whole, Call: c, Site: &s.Site, InForce: f}
+	x.req = policy.Request{Whole: &x.whole, Call: c, Site: &s.Site, InForce: f}
 	x.r, x.next, x.path = r, next, r.URL.Path
 	return s.forward(w, x)
 }
@@ -125,7 +126,7 @@ func (s *site) newExchange(r *http.Request, next caddyhttp.Handler, c *call.Call
 		Site: s.Site.Site, Call: c, HTTP: r, Client: p.client, Holder: s.holderOf(r, p), Secure: p.secure,
 		Backend: x, Trace: &s.trace.Questions,
 	}
-	x.req = policies.Request{Whole: &x.whole, Call: c, Site: &s.Site, Trace: &s.trace}
+	x.req = policy.Request{Whole: &x.whole, Call: c, Site: &s.Site, Trace: &s.trace}
 	x.answers.memory, x.answers.spool, x.answers.holder = s.memory, s.spool, x.whole.Holder
 	setCall(vars, c)
 	return x
@@ -168,7 +169,7 @@ func (s *site) change(x *exchange) *call.Call {
 	if after.Kind != before.Kind || after.Key != before.Key || after.Method != before.Method {
 		after.Close()
 		after = &call.Call{Kind: call.Refused, Method: before.Method, Wire: before.Wire, Refusal: &call.Refusal{
-			Status: http.StatusBadRequest, Code: policies.CodeAmbiguous, Reason: by,
+			Status: http.StatusBadRequest, Code: policy.CodeAmbiguous, Reason: by,
 		}}
 	}
 	x.req.Call, x.whole.Call = after, after
@@ -190,17 +191,17 @@ func (s *site) isPreflight(x *exchange) bool {
 // the route's parameters.
 func (s *site) servePreflight(w http.ResponseWriter, x *exchange) error {
 	x.req.Preflight = true
-	if d := s.chain.Judge(x.r.Context(), &x.req); d.Outcome == policies.Refuse {
+	if d := s.chain.Judge(x.r.Context(), &x.req); d.Outcome == policy.Refuse {
 		return s.refuse(w, x, d.Verdict)
 	}
 	if s.observes(x.req.InForce) {
 		return s.forward(w, x)
 	}
 	x.r.Body, x.r.ContentLength = http.NoBody, 0
-	x.r.URL.RawQuery = policies.PreflightQuery(x.r.URL.RawQuery)
+	x.r.URL.RawQuery = policy.PreflightQuery(x.r.URL.RawQuery)
 	if original, ok := x.r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request); ok && original.URL != nil {
 		address := *original.URL // what PHP gets as REQUEST_URI
-		address.RawQuery = policies.PreflightQuery(address.RawQuery)
+		address.RawQuery = policy.PreflightQuery(address.RawQuery)
 		original.URL, original.RequestURI = &address, address.RequestURI()
 		x.r = x.r.WithContext(context.WithValue(x.r.Context(), caddyhttp.OriginalRequestCtxKey, original))
 	}

@@ -3,7 +3,7 @@ package caddymodule
 import (
 	"sync/atomic"
 
-	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/discover"
 	"github.com/restwarden/restwarden/policies/index"
 )
 
@@ -18,11 +18,11 @@ type hostRoot struct {
 	spelled   bool        // the configuration names the host, see isSpelled
 	found     bool        // some reading has found a root
 	failures  int         // readings since that failed or found a problem, one after the other
-	problems  []policies.Problem
+	problems  []discover.Problem
 }
 
 // learn keeps what a root says. A pointer into the root would keep all of it.
-func (h *hostRoot) learn(root *policies.Root) {
+func (h *hostRoot) learn(root *discover.Root) {
 	home := root.Home
 	h.home.Store(&home)
 	h.index.Store(root.Index)

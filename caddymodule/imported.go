@@ -10,12 +10,12 @@ import (
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 
-	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 // option converts d's line and the block that follows it, inner blocks included.
-func option(d *caddyfile.Dispenser) policies.Option {
-	o := policies.Option{Name: d.Val(), Pos: position(d), Imported: imported(d), Args: d.RemainingArgs()}
+func option(d *caddyfile.Dispenser) policy.Option {
+	o := policy.Option{Name: d.Val(), Pos: position(d), Imported: imported(d), Args: d.RemainingArgs()}
 	for nesting := d.Nesting(); d.NextBlock(nesting); {
 		o.Block = append(o.Block, option(d))
 	}
@@ -46,10 +46,10 @@ func imported(d *caddyfile.Dispenser) string {
 
 // imports returns the value of Gateway.Imported for a directive. A line of a snippet that
 // is imported twice stands at one place with two imports, which " or " joins.
-func imports(directive policies.Option) map[string]string {
+func imports(directive policy.Option) map[string]string {
 	found := map[string][]string{}
-	var note func(policies.Option)
-	note = func(o policies.Option) {
+	var note func(policy.Option)
+	note = func(o policy.Option) {
 		if o.Imported != directive.Imported && !slices.Contains(found[o.Pos], o.Imported) {
 			found[o.Pos] = append(found[o.Pos], o.Imported)
 		}
@@ -105,9 +105,9 @@ func (g *Gateway) placed(err error) error {
 		return nil
 	}
 	own := g.importedAt("")
-	line, placed := errors.AsType[*policies.PlacedError](err)
+	line, placed := errors.AsType[*policy.PlacedError](err)
 	if !placed {
-		return policies.Option{Pos: g.At, Imported: own}.Errorf("%w", err)
+		return policy.Option{Pos: g.At, Imported: own}.Errorf("%w", err)
 	}
 	if line.At == "" {
 		return err
@@ -115,11 +115,11 @@ func (g *Gateway) placed(err error) error {
 	chain := line.Imported
 	if chain == "" {
 		if chain = g.importedAt(line.At); chain != "" {
-			err = &policies.PlacedError{Err: err, Imported: chain}
+			err = &policy.PlacedError{Err: err, Imported: chain}
 		}
 	}
 	if chain == own {
 		return err
 	}
-	return &policies.PlacedError{Err: fmt.Errorf("%w, for restwarden at %s", err, g.At), Imported: own}
+	return &policy.PlacedError{Err: fmt.Errorf("%w, for restwarden at %s", err, g.At), Imported: own}
 }

@@ -6,9 +6,9 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 // learn lets policies learn from the answer to x. For nearly all requests it changes
@@ -28,7 +28,7 @@ func (s *site) learn(x *exchange) {
 // everything of the gateway that changes answers.
 type learning struct {
 	next   caddyhttp.Handler
-	lesson policies.Lesson
+	lesson policy.Lesson
 	by     account
 }
 
@@ -45,7 +45,7 @@ func (l *learning) ServeHTTP(w http.ResponseWriter, r *http.Request) error {
 // learningWriter sends an answer, and shows each part of it to a lesson once it is sent.
 type learningWriter struct {
 	caddyhttp.ResponseWriterWrapper
-	lesson policies.Lesson
+	lesson policy.Lesson
 	by     account
 	begun  bool
 	body   pupil // nil while, or if, nothing is learned
@@ -110,7 +110,7 @@ func (w *learningWriter) end(whole bool) {
 }
 
 // plainPupil reads a body that has no encoding.
-type plainPupil struct{ policies.Lesson }
+type plainPupil struct{ policy.Lesson }
 
 func (p plainPupil) write(b []byte) bool {
 	_, err := p.Write(b)
@@ -121,7 +121,7 @@ func (p plainPupil) end(whole bool) { p.End(whole) }
 
 // newPupil returns what reads a body of an encoding for a lesson that has begun. It returns
 // nil if too many are read already.
-func newPupil(encoding string, l policies.Lesson, by account) pupil {
+func newPupil(encoding string, l policy.Lesson, by account) pupil {
 	if encoding == "" {
 		return plainPupil{l}
 	}

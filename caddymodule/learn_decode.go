@@ -11,8 +11,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 // Bounds of the answers that are decoded to be learned from. A page of 100 large orders has
@@ -68,7 +68,7 @@ type decoding struct {
 
 // startDecoding returns nil if too many answers are decoded already, or where the account has
 // no memory for it.
-func startDecoding(encoding string, l policies.Lesson, by account) *decoding {
+func startDecoding(encoding string, l policy.Lesson, by account) *decoding {
 	select {
 	case decoders <- struct{}{}:
 	default:
@@ -93,7 +93,7 @@ func startDecoding(encoding string, l policies.Lesson, by account) *decoding {
 
 // decode decodes all that is written, up to the end. A fault of a decoder must not end the
 // process.
-func (d *decoding) decode(encoding string, l policies.Lesson) (err error) {
+func (d *decoding) decode(encoding string, l policy.Lesson) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v", p)
@@ -120,7 +120,7 @@ var zstds = sync.Pool{New: func() any {
 	return z
 }}
 
-func (d *decoding) unzstd(l policies.Lesson) error {
+func (d *decoding) unzstd(l policy.Lesson) error {
 	z, _ := zstds.Get().(*zstd.Decoder)
 	if z == nil {
 		return errors.New("no decoder")
@@ -138,7 +138,7 @@ func (d *decoding) unzstd(l policies.Lesson) error {
 }
 
 // lessonWriter hides all but Write, so that io.Copy takes pieces of its own.
-type lessonWriter struct{ lesson policies.Lesson }
+type lessonWriter struct{ lesson policy.Lesson }
 
 // Write implements io.Writer.
 func (w lessonWriter) Write(b []byte) (int, error) { return w.lesson.Write(b) }

@@ -15,7 +15,7 @@ import (
 	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
 	"github.com/restwarden/restwarden/cmd/check/testkit/redisrun"
 	"github.com/restwarden/restwarden/cmd/check/testkit/wait"
-	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 // TestLockdown_ThousandSites: one operation of the store locks all sites, in under a
@@ -208,7 +208,7 @@ func FuzzSwitchBody(f *testing.F) {
 		}
 		var m modeBody
 		if m.parse(body) == nil && (*m.For < 0 || time.Duration(*m.For) > maxSwitched ||
-			m.Mode != policies.Observe && m.Mode != policies.Enforce && (m.Mode != "" || *m.For > 0)) {
+			m.Mode != policy.Observe && m.Mode != policy.Enforce && (m.Mode != "" || *m.For > 0)) {
 			t.Errorf("%s: %+v", body, m)
 		}
 	})

@@ -13,6 +13,7 @@ import (
 
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 func init() { caddy.RegisterModule(MatchRESTCall{}) }
@@ -30,7 +31,7 @@ type MatchRESTCall struct {
 	// segment, ":name" one segment that is a parameter, "**" the rest.
 	Routes []string `json:"routes"`
 
-	target  policies.Target
+	target  policy.Target
 	readers []*call.Reader
 	leases  leases
 }
@@ -54,7 +55,7 @@ func (m *MatchRESTCall) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 		m.Methods, o.Args = strings.Split(o.Args[0], ","), o.Args[1:]
 	}
 	m.Routes = o.Args
-	if _, err := policies.NewTarget(m.Methods, m.Routes); err != nil {
+	if _, err := policy.NewTarget(m.Methods, m.Routes); err != nil {
 		return o.Invalid(err)
 	}
 	return nil
@@ -63,7 +64,7 @@ func (m *MatchRESTCall) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 // Provision checks methods and routes.
 func (m *MatchRESTCall) Provision(ctx caddy.Context) (err error) {
 	matchers.Add(1)
-	if m.target, err = policies.NewTarget(m.Methods, m.Routes); err != nil {
+	if m.target, err = policy.NewTarget(m.Methods, m.Routes); err != nil {
 		return err
 	}
 	spool, err := m.spool(ctx)

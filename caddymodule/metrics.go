@@ -7,8 +7,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 // none is the value of the labels policy and code for calls that pass.
@@ -139,13 +139,13 @@ func (m *metrics) zero() {
 		}
 	}
 	if !m.perHost {
-		m.passed = m.decisions.WithLabelValues(none, none, string(policies.Pass))
+		m.passed = m.decisions.WithLabelValues(none, none, string(policy.Pass))
 	}
 }
 
 // countAgents creates the series of a site whose agents are audited at 0.
 func (m *metrics) countAgents(site string) {
-	for _, outcome := range []policies.Outcome{policies.Pass, outcomeFailed, policies.Refuse, policies.WouldRefuse} {
+	for _, outcome := range []policy.Outcome{policy.Pass, outcomeFailed, policy.Refuse, policy.WouldRefuse} {
 		m.agentCalls.WithLabelValues(site, string(outcome))
 	}
 }
@@ -179,30 +179,30 @@ func (m *metrics) leave(ended <-chan struct{}) {
 }
 
 // known returns the codes that a site's chain may give, and creates their series at 0.
-func (m *metrics) known(site *policies.Site, chain *policies.Chain) map[string]bool {
+func (m *metrics) known(site *policy.Site, chain *policy.Chain) map[string]bool {
 	known := map[string]bool{none: true}
 	for _, p := range chain.WithLockdown() {
-		codes := append([]policies.Code{policies.CodeUnavailable}, policies.ReadingCodes...)
+		codes := append([]policy.Code{policy.CodeUnavailable}, policy.ReadingCodes...)
 		for i, code := range append(codes, p.Codes...) {
 			label := string(site.Code(code))
 			known[label] = true
 			if m.perHost || i > 0 && i < len(codes) {
 				continue // possible, but too rare for a series at 0
 			}
-			for _, outcome := range []policies.Outcome{policies.Refuse, policies.WouldRefuse} {
+			for _, outcome := range []policy.Outcome{policy.Refuse, policy.WouldRefuse} {
 				m.decisions.WithLabelValues(p.Name, label, string(outcome))
 			}
 		}
 	}
-	known[string(policies.CodeTooMany)] = true // of any policy that asks who is calling
-	known[string(policies.CodePlatform)] = true
+	known[string(policy.CodeTooMany)] = true // of any policy that asks who is calling
+	known[string(policy.CodePlatform)] = true
 	return known
 }
 
 // count counts a decision. known are the codes that may be labels; host is used where
 // hosts are labels.
-func (m *metrics) count(known map[string]bool, d policies.Decision, host string) {
-	if d.Outcome == policies.Pass && m.passed != nil {
+func (m *metrics) count(known map[string]bool, d policy.Decision, host string) {
+	if d.Outcome == policy.Pass && m.passed != nil {
 		m.passed.Inc() // nearly all calls
 		return
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
-	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 func TestGateway_VarsLogAndMetrics(t *testing.T) {
@@ -76,8 +76,8 @@ func TestMetrics(t *testing.T) {
 		registry := prometheus.NewPedanticRegistry()
 		first, second := newMetrics(registry, false), newMetrics(registry, false)
 		codes := first.known(g.engine.every, g.engine.chain)
-		for _, code := range []policies.Code{g.engine.every.Code("shop_order_invalid_id"), "made up"} {
-			first.count(codes, policies.Decision{Outcome: policies.Refuse, Policy: "order_type", Verdict: policies.Verdict{Code: code}}, "")
+		for _, code := range []policy.Code{g.engine.every.Code("shop_order_invalid_id"), "made up"} {
+			first.count(codes, policy.Decision{Outcome: policy.Refuse, Policy: "order_type", Verdict: policy.Verdict{Code: code}}, "")
 		}
 		for code, want := range map[string]float64{"woocommerce_rest_shop_order_invalid_id": 1, other: 1, "rest_forbidden": 0} {
 			if got := testutil.ToFloat64(second.decisions.WithLabelValues("order_type", code, "refused")); got != want {

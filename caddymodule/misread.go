@@ -9,9 +9,9 @@ import (
 
 	"go.uber.org/zap"
 
-	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/nearest"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 // What the option misread does with an answer that shows that a page was a call.
@@ -20,7 +20,7 @@ const (
 	misreadRefuse = "refuse"
 )
 
-func (g *Gateway) misreadOption(o policies.Option) (err error) {
+func (g *Gateway) misreadOption(o policy.Option) (err error) {
 	g.Misread, err = o.Word(misreadCount, misreadRefuse)
 	return err
 }
@@ -40,10 +40,10 @@ type misreadError struct{ method string }
 func (*misreadError) Error() string { return "a page was answered by the REST interface" }
 
 // refusal returns the decision in place of the answer. It gives x what records need.
-func (e *misreadError) refusal(s *site, x *exchange) policies.Decision {
+func (e *misreadError) refusal(s *site, x *exchange) policy.Decision {
 	x.whole.Client = peerOf(x.r, varsOf(x.r)).client
 	x.req.Call = &call.Call{Kind: call.Page, Method: e.method, Wire: x.r.Method}
-	return s.chain.Refused("call", policies.Misread(s.g.At), nil)
+	return s.chain.Refused("call", policy.Misread(s.g.At), nil)
 }
 
 // looks tells whether the answer to x is looked at for marks of the REST interface.
@@ -72,7 +72,7 @@ func (s *site) judge(x *exchange, h http.Header, before *call.MarkHeaders) error
 	}
 	read := method == http.MethodGet || method == http.MethodHead
 	certain := s.plain.compare(s, x, &found)
-	if !certain || !read || found.credentials || s.g.Misread != misreadRefuse || orDefault(x.req.InForce.Mode, s.g.Mode) == policies.Observe {
+	if !certain || !read || found.credentials || s.g.Misread != misreadRefuse || orDefault(x.req.InForce.Mode, s.g.Mode) == policy.Observe {
 		return nil
 	}
 	return &misreadError{method}

@@ -16,9 +16,9 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/ask/asktest"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 const (
@@ -527,9 +527,9 @@ func TestMisread_Option(t *testing.T) {
 
 // TestMisread_Verdict: the refusal is named everywhere as the catalogue does.
 func TestMisread_Verdict(t *testing.T) {
-	s := &site{g: &Gateway{At: "Caddyfile:2"}, engine: &engine{chain: new(policies.Chain)}}
+	s := &site{g: &Gateway{At: "Caddyfile:2"}, engine: &engine{chain: new(policy.Chain)}}
 	d := (&misreadError{"GET"}).refusal(s, &exchange{r: prepared(silent{http.Header{}}, "/api/x")})
-	if d.Verdict.Status != http.StatusBadGateway || d.Verdict.Pos != "Caddyfile:2" || d.Verdict.Code != policies.CodeMisread || !strings.Contains(d.Why(), "rewrite rule") {
+	if d.Verdict.Status != http.StatusBadGateway || d.Verdict.Pos != "Caddyfile:2" || d.Verdict.Code != policy.CodeMisread || !strings.Contains(d.Why(), "rewrite rule") {
 		t.Errorf("%+v: %s", d, d.Why())
 	}
 }

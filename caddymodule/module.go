@@ -11,9 +11,9 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/restwarden/restwarden/caddymodule/layout"
-	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 func init() { caddy.RegisterModule(Gateway{}) }
@@ -41,7 +41,7 @@ type Gateway struct {
 	Release string `json:"release,omitempty"`
 	// Mode is "enforce" (the default) or "observe": decide, count and log, but refuse and
 	// change nothing.
-	Mode policies.Mode `json:"mode,omitempty"`
+	Mode policy.Mode `json:"mode,omitempty"`
 	// Misread is what happens when an answer shows that a page was a REST call: "count" (the
 	// default), count and log, or "refuse", send 502 in place of a read without credentials.
 	Misread string `json:"misread,omitempty"`
@@ -86,10 +86,10 @@ type Gateway struct {
 // Identity bounds the questions about who is calling.
 type Identity struct {
 	// TTL is how long an answer is believed; default 10s.
-	TTL policies.Duration `json:"ttl,omitempty"`
+	TTL policy.Duration `json:"ttl,omitempty"`
 	// Timeout is how long a question goes on that nobody waits for, and when one that a client
 	// waits for makes room for others; default 30s.
-	Timeout policies.Duration `json:"timeout,omitempty"`
+	Timeout policy.Duration `json:"timeout,omitempty"`
 	// MaxInFlight is how many questions may be under way at once, for all sites with the
 	// same number; default 128. A site may have a quarter, a client's address an eighth.
 	MaxInFlight int `json:"max_in_flight,omitempty"`
@@ -164,8 +164,8 @@ func (g *Gateway) Cleanup() error {
 }
 
 // observes tells whether the site as a whole only observes while its switches say f.
-func (s *site) observes(f policies.InForce) bool {
-	return !f.Locked && orDefault(f.Mode, s.g.Mode) == policies.Observe
+func (s *site) observes(f policy.InForce) bool {
+	return !f.Locked && orDefault(f.Mode, s.g.Mode) == policy.Observe
 }
 
 // Interface guards

@@ -9,7 +9,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 // The slowest body that the gateway waits for: portion bytes in patience, 70 kbit/s,
@@ -34,7 +34,7 @@ type hurriedBody struct {
 
 // hurried wraps the body of r. It leaves two cases alone: a server with a read timeout of
 // its own, which a later deadline would remove, and a site that only observes.
-func (s *site) hurried(w http.ResponseWriter, r *http.Request, f policies.InForce) io.ReadCloser {
+func (s *site) hurried(w http.ResponseWriter, r *http.Request, f policy.InForce) io.ReadCloser {
 	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 || s.observes(f) {
 		return r.Body
 	}

@@ -7,39 +7,40 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 const policyNamespace = "http.handlers.restwarden.policies"
 
 func init() {
 	for _, e := range policies.Catalog {
-		caddy.RegisterModule(policyModule{&policies.Configured{Entry: e}})
+		caddy.RegisterModule(policyModule{&policy.Configured{Entry: e}})
 	}
 }
 
 // policyModule makes an entry of the catalog a guest module of the gateway.
-type policyModule struct{ *policies.Configured }
+type policyModule struct{ *policy.Configured }
 
 // CaddyModule returns the Caddy module information.
 func (m policyModule) CaddyModule() caddy.ModuleInfo {
 	e := m.Entry
 	return caddy.ModuleInfo{
 		ID:  caddy.ModuleID(policyNamespace + "." + e.Name),
-		New: func() caddy.Module { return &policyModule{policies.NewConfigured(e)} },
+		New: func() caddy.Module { return &policyModule{policy.NewConfigured(e)} },
 	}
 }
 
 // live returns the policy with its secrets resolved. A policy with secrets is copied, so that
 // no resolved secret returns to JSON.
-func (m policyModule) live() (*policies.Configured, error) {
-	if _, holds := m.Policy.(policies.SecretHolder); !holds {
+func (m policyModule) live() (*policy.Configured, error) {
+	if _, holds := m.Policy.(policy.SecretHolder); !holds {
 		return m.Configured, nil
 	}
 	b, err := json.Marshal(m.Configured)
 	if err != nil {
 		return nil, err
 	}
-	live := policies.NewConfigured(m.Entry)
+	live := policy.NewConfigured(m.Entry)
 	if err := json.Unmarshal(b, live); err != nil {
 		return nil, err
 	}
@@ -47,7 +48,7 @@ func (m policyModule) live() (*policies.Configured, error) {
 }
 
 // loadPolicies returns the policies that the configuration names, by name.
-func (g *Gateway) loadPolicies(ctx caddy.Context) (map[string]*policies.Configured, error) {
+func (g *Gateway) loadPolicies(ctx caddy.Context) (map[string]*policy.Configured, error) {
 	if g.PoliciesRaw == nil {
 		return nil, nil
 	}
@@ -55,7 +56,7 @@ func (g *Gateway) loadPolicies(ctx caddy.Context) (map[string]*policies.Configur
 	if err != nil {
 		return nil, err
 	}
-	configured := make(map[string]*policies.Configured)
+	configured := make(map[string]*policy.Configured)
 	for name, m := range loaded.(map[string]any) {
 		if configured[name], err = m.(*policyModule).live(); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)

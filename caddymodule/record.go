@@ -17,9 +17,10 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"github.com/restwarden/restwarden/caddymodule/record"
-	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/index"
+	"github.com/restwarden/restwarden/policies/openings"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 // maxIDs and maxRoles bound the ids and the roles in a record.
@@ -84,7 +85,7 @@ func (rec *Record) alike(other *Record) bool {
 }
 
 // record returns the record of a decision on r.
-func (s *site) record(r *policies.Request, d policies.Decision) Record {
+func (s *site) record(r *policy.Request, d policy.Decision) Record {
 	rec := Record{Record: record.Record{
 		Version: record.Version, RequestID: requestID(r.HTTP), Site: s.Name, Host: s.hostFor(r.HTTP), Base: s.Base,
 		Policy: d.Policy, Code: codeOf(d), Outcome: string(d.Outcome), Rule: d.Verdict.Rule, At: d.Verdict.Pos, Origin: d.Verdict.Origin, Imported: s.importedAt(d.Verdict.Pos),
@@ -112,7 +113,7 @@ func (rec *Record) mask() {
 
 // records returns the record of a decision, or those of the refused parts of a batch: one for
 // all parts that are alike.
-func (s *site) records(r *policies.Request, d policies.Decision) []Record {
+func (s *site) records(r *policy.Request, d policy.Decision) []Record {
 	whole := s.record(r, d)
 	if len(d.Verdict.Parts) == 0 {
 		for _, part := range r.Call.Parts {
@@ -151,11 +152,11 @@ func (s *site) importedAt(at string) string {
 	return s.g.importedAt(at)
 }
 
-func remedy(r *policies.Request, c *call.Call, v policies.Verdict, route string) string {
+func remedy(r *policy.Request, c *call.Call, v policy.Verdict, route string) string {
 	if !strings.HasPrefix(route, "/") { // unknown, or only a namespace
 		return ""
 	}
-	return policies.Remedy(r, c, v, route)
+	return openings.Remedy(r, c, v, route)
 }
 
 // requestID returns Caddy's id of the request, and puts it into the access log as uuid.

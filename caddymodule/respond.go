@@ -13,9 +13,9 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
-	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 // Vars of a request (docs/design 10); varCall is for the matcher rest_call.
@@ -38,14 +38,14 @@ const (
 // Values for the vars of nearly all requests, converted to interfaces once.
 var (
 	kindPage    = constants[call.Page.String()]
-	outcomePass = constants[string(policies.Pass)]
+	outcomePass = constants[string(policy.Pass)]
 
 	constants = func() map[string]any {
 		all := map[string]any{}
 		for _, value := range []string{
 			http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions, "", other,
 			call.Page.String(), call.Single.String(), call.Batch.String(), call.Refused.String(),
-			string(policies.Pass), string(policies.Refuse), string(policies.WouldRefuse),
+			string(policy.Pass), string(policy.Refuse), string(policy.WouldRefuse),
 			caller.Anonymous.String(), caller.User.String(), caller.KeyHolder.String(), caller.Unverified.String(),
 		} {
 			all[value] = value
@@ -55,13 +55,13 @@ var (
 )
 
 // report sets the vars of a call, and logs a refusal or a call that passed undecided.
-func (s *site) report(r *policies.Request, d policies.Decision) {
+func (s *site) report(r *policy.Request, d policy.Decision) {
 	c, vars := r.Call, varsOf(r.HTTP)
 	vars[varKind], vars[varOutcome], vars[varMethod] = constants[c.Kind.String()], constants[string(d.Outcome)], constants[methodOf(c)]
 	if who := callerOf(r); who != "" {
 		vars[varCaller] = constants[who]
 	}
-	if d.Outcome == policies.Pass {
+	if d.Outcome == policy.Pass {
 		route := s.routeOf(r.HTTP, c)
 		vars[varRoute] = route
 		if d.Err != nil {
@@ -86,7 +86,7 @@ func (s *site) report(r *policies.Request, d policies.Decision) {
 	if c.Foreign || call.DiskFails(d.Err) { // the operator has to act
 		level = zap.ErrorLevel
 	}
-	if d.Outcome == policies.WouldRefuse {
+	if d.Outcome == policy.WouldRefuse {
 		message = "request would be refused"
 	}
 	for i := range records {
@@ -98,18 +98,18 @@ func (s *site) report(r *policies.Request, d policies.Decision) {
 }
 
 // codeOf returns the code of a decision for vars, logs and metrics.
-func codeOf(d policies.Decision) string {
+func codeOf(d policy.Decision) string {
 	switch {
-	case d.Outcome == policies.Pass:
+	case d.Outcome == policy.Pass:
 		return none
 	case d.Verdict.Answer != nil:
-		return string(policies.CodePlatform)
+		return string(policy.CodePlatform)
 	}
 	return string(d.Verdict.Code)
 }
 
 // callerOf returns the kind of the caller, or "" if no policy has asked for it.
-func callerOf(r *policies.Request) string {
+func callerOf(r *policy.Request) string {
 	if who, known := r.Known(); known {
 		return who.Kind.String()
 	}
@@ -119,7 +119,7 @@ func callerOf(r *policies.Request) string {
 // refuse answers with the platform's error object, which may carry a cart, or with the platform's
 // own answer. Either may be large: until the client has taken it, it is kept and counted as a
 // rewritten answer is.
-func (s *site) refuse(w http.ResponseWriter, x *exchange, v policies.Verdict) error {
+func (s *site) refuse(w http.ResponseWriter, x *exchange, v policy.Verdict) error {
 	h := w.Header()
 	maps.Copy(h, v.Header)
 	h.Set("Cache-Control", "no-store")
@@ -155,7 +155,7 @@ func (s *site) refuse(w http.ResponseWriter, x *exchange, v policies.Verdict) er
 	if v.Cart == nil {
 		x.answers.close()
 	}
-	v = policies.Verdict{} // what is large is kept
+	v = policy.Verdict{} // what is large is kept
 	w.WriteHeader(status)
 	_, err = io.Copy(w, body)
 	return err
@@ -167,7 +167,7 @@ const smallText = 4 << 10
 
 // bodyOf returns the body of the refusal v, and its length. Of what is large, kept has a copy, unless
 // it is a cart that is kept already. Where there is no room, v becomes another refusal.
-func (s *site) bodyOf(v *policies.Verdict, kept *call.Buffer, h http.Header) (body io.Reader, size int64, err error) {
+func (s *site) bodyOf(v *policy.Verdict, kept *call.Buffer, h http.Header) (body io.Reader, size int64, err error) {
 	if v.Answer == nil && v.Cart != nil && v.Cart.Kept != nil {
 		before, behind, err := aroundCart(*v)
 		cart, size := v.Cart.Reader()
@@ -182,7 +182,7 @@ func (s *site) bodyOf(v *policies.Verdict, kept *call.Buffer, h http.Header) (bo
 			return kept.Reader(), kept.Size(), nil
 		}
 		s.logger.Warn("no room for a large refusal", zap.String("site", s.Name), zap.Error(err))
-		*v = policies.Unavailable()
+		*v = policy.Unavailable()
 		maps.Copy(h, v.Header)
 		text, err = textOf(*v)
 	}
@@ -190,7 +190,7 @@ func (s *site) bodyOf(v *policies.Verdict, kept *call.Buffer, h http.Header) (bo
 }
 
 // textOf returns the body of a refusal in one piece.
-func textOf(v policies.Verdict) ([]byte, error) {
+func textOf(v policy.Verdict) ([]byte, error) {
 	switch {
 	case v.Answer != nil:
 		return v.Answer.Body, nil
@@ -202,7 +202,7 @@ func textOf(v policies.Verdict) ([]byte, error) {
 }
 
 // aroundCart returns the error object of a refusal before and behind its cart.
-func aroundCart(v policies.Verdict) (before, behind []byte, err error) {
+func aroundCart(v policy.Verdict) (before, behind []byte, err error) {
 	v.Data = map[string]any{"cart": nil}
 	text, err := errorObject(v)
 	behind = fmt.Appendf(nil, `,"status":%d}}`, v.Status)
@@ -210,11 +210,11 @@ func aroundCart(v policies.Verdict) (before, behind []byte, err error) {
 }
 
 // errorObject returns {"code","message","data":{"status",…}} (docs/interface 7).
-func errorObject(v policies.Verdict) ([]byte, error) {
+func errorObject(v policy.Verdict) ([]byte, error) {
 	object := struct {
-		Code    policies.Code `json:"code"`
-		Message string        `json:"message"`
-		Data    any           `json:"data"`
+		Code    policy.Code `json:"code"`
+		Message string      `json:"message"`
+		Data    any         `json:"data"`
 	}{v.Code, v.Message, struct {
 		Status int `json:"status"`
 	}{v.Status}}

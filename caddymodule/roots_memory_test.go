@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/restwarden/restwarden/cmd/check/testkit/heap"
-	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/ask/asktest"
+	"github.com/restwarden/restwarden/policies/discover"
 	"github.com/restwarden/restwarden/policies/hosts"
 	"github.com/restwarden/restwarden/policies/index"
 )
@@ -42,7 +42,7 @@ func TestRoots_Memory(t *testing.T) {
 	}
 	read := func(s *site, host string) {
 		b := asktest.Answering(200, realRoot(host))
-		root := s.discovery.readRoot(t.Context(), s, b, policies.Reach{Host: host}, true, false)
+		root := s.discovery.readRoot(t.Context(), s, b, discover.Reach{Host: host}, true, false)
 		if root == nil || root.Index == nil {
 			t.Fatal("the root was not read")
 		}
@@ -81,7 +81,7 @@ func TestRoots_LongTexts(t *testing.T) {
 	s.ScriptDirs = new(hosts.Table[string])
 	long := strings.Repeat("x", 1<<20)
 	b := asktest.Answering(200, fmt.Sprintf(`{"url":"http://h.example/%s","home":"http://%s.example","namespaces":[%q],"routes":{"/":{"_links":{"self":"http://h.example/%s/"}},"/x":{}}}`, long, long, long, long))
-	root := s.discovery.readRoot(t.Context(), s, b, policies.Reach{Host: "h.example"}, true, false)
+	root := s.discovery.readRoot(t.Context(), s, b, discover.Reach{Host: "h.example"}, true, false)
 	if root == nil || len(root.Problems) == 0 {
 		t.Fatalf("got %+v", root)
 	}

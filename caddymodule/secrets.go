@@ -5,13 +5,13 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
-	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 // resolveSecrets replaces the placeholders in the secrets of c. An unknown or empty
 // placeholder is an error: an unset variable must not become an empty key.
-func resolveSecrets(c *policies.Configured) error {
-	holder, ok := c.Policy.(policies.SecretHolder)
+func resolveSecrets(c *policy.Configured) error {
+	holder, ok := c.Policy.(policy.SecretHolder)
 	if !ok {
 		return nil
 	}
@@ -20,7 +20,7 @@ func resolveSecrets(c *policies.Configured) error {
 	for _, secret := range holder.Secrets() {
 		resolved, err := caddy.NewReplacer().ReplaceOrErr(*secret, true, true)
 		if err != nil {
-			return policies.Option{Pos: at[secret]}.Errorf("%w", err) // the gateway knows the import
+			return policy.Option{Pos: at[secret]}.Errorf("%w", err) // the gateway knows the import
 		}
 		*secret = resolved
 	}

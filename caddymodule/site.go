@@ -14,20 +14,20 @@ import (
 
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
 	"github.com/restwarden/restwarden/caddymodule/layout"
-	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/confirm"
 	"github.com/restwarden/restwarden/policies/hosts"
 	"github.com/restwarden/restwarden/policies/index"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 // site is what a directive guards at one place of the configuration: the hosts of the
 // innermost host matcher on the way to it, and its base. One handler of a named route may
 // guard several sites.
 type site struct {
-	policies.Site
+	policy.Site
 	*engine
 	g         *Gateway
 	reader    *call.Reader
@@ -35,7 +35,7 @@ type site struct {
 	agents    *zap.Logger // the audit log
 	metrics   *metrics
 	way       layout.Way // on which requests reach it
-	trace     policies.Trace
+	trace     policy.Trace
 	state     *siteState
 	discovery *discovery
 	plain     *plainPages
@@ -56,7 +56,7 @@ func newSite(g *Gateway, way layout.Way, apart string) *site {
 	s.life, s.end = context.WithCancel(context.Background())
 	own := g.engine.every.Clone()
 	s.Site.Site, s.Server, s.Name = own, g.server+apart, siteName(way.Hosts, g.server, g.Base)
-	s.Release, _ = policies.ParseRelease(g.Release) // has been parsed before
+	s.Release, _ = policy.ParseRelease(g.Release) // has been parsed before
 	own.KeysInQuery, own.NoKeysInQuery, own.Home = s.keysInQuery, s.Release.Before(11, 1), s.home
 	s.Hosts, s.Indexes, s.ScriptDirs = way.Hosts, new(hosts.Table[*index.Index]), new(hosts.Table[string])
 	s.Tools = new(hosts.Table[*index.Index])
@@ -86,7 +86,7 @@ func newSite(g *Gateway, way layout.Way, apart string) *site {
 	if len(s.auditors) > 0 {
 		s.metrics.countAgents(s.Name)
 	}
-	s.metrics.siteInfo.WithLabelValues(s.Name, g.Platform, string(orDefault(g.Mode, policies.Enforce)), orDefault(g.Release, "auto")).Set(1)
+	s.metrics.siteInfo.WithLabelValues(s.Name, g.Platform, string(orDefault(g.Mode, policy.Enforce)), orDefault(g.Release, "auto")).Set(1)
 	return s
 }
 
@@ -168,12 +168,12 @@ func (s *site) hostOf(host string, r *http.Request) string {
 
 // listen turns what happens on the site into metrics, vars and log.
 func (s *site) listen() {
-	s.trace = policies.Trace{
+	s.trace = policy.Trace{
 		Questions: s.state.counting(ask.Trace{Asked: s.metrics.asked, Known: s.metrics.remembered}),
-		Refused:   func(r *policies.Request, d policies.Decision) { s.count(r, d) },
+		Refused:   func(r *policy.Request, d policy.Decision) { s.count(r, d) },
 		Confirm:   s.waits,
-		Decided: func(r *policies.Request, d policies.Decision) {
-			if d.Outcome == policies.Pass {
+		Decided: func(r *policy.Request, d policy.Decision) {
+			if d.Outcome == policy.Pass {
 				s.count(r, d)
 			}
 			s.report(r, d)
@@ -184,7 +184,7 @@ func (s *site) listen() {
 	}
 }
 
-func (s *site) count(r *policies.Request, d policies.Decision) {
+func (s *site) count(r *policy.Request, d policy.Decision) {
 	host := ""
 	if s.metrics.perHost {
 		host = s.hostOf(r.HTTP.Host, r.HTTP)
@@ -203,7 +203,7 @@ func appOf(ctx caddy.Context) (*App, error) {
 	if http != nil {
 		found, err := ctx.App("restwarden")
 		if err != nil {
-			return nil, &policies.PlacedError{Err: err} // the app names its own place
+			return nil, &policy.PlacedError{Err: err} // the app names its own place
 		}
 		app = found.(*App)
 	}

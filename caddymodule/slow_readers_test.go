@@ -17,8 +17,8 @@ import (
 	"github.com/restwarden/restwarden/cmd/check/testkit/caddyrun"
 	"github.com/restwarden/restwarden/cmd/check/testkit/heap"
 	"github.com/restwarden/restwarden/cmd/check/testkit/wait"
-	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 // embedding is a page of long posts with embedded authors, of some size.
@@ -221,14 +221,14 @@ func (w *slowReader) Write(b []byte) (int, error) {
 // the client has taken it, and held nowhere else.
 func TestSlowReaders_Refused(t *testing.T) {
 	const size = 1 << 20
-	for name, verdict := range map[string]func() policies.Verdict{
-		"the platform's answer": func() policies.Verdict {
+	for name, verdict := range map[string]func() policy.Verdict{
+		"the platform's answer": func() policy.Verdict {
 			page := []byte("<html>" + strings.Repeat("x", size))
-			return policies.Verdict{Status: 403, Answer: &ask.Answer{Status: 403, Header: http.Header{"Content-Type": {"text/html"}}, Body: page}}
+			return policy.Verdict{Status: 403, Answer: &ask.Answer{Status: 403, Header: http.Header{"Content-Type": {"text/html"}}, Body: page}}
 		},
-		"a cart": func() policies.Verdict {
+		"a cart": func() policy.Verdict {
 			cart := json.RawMessage(`{"items":["` + strings.Repeat("x", size) + `"]}`)
-			return policies.Verdict{Status: 409, Code: "x", Data: map[string]any{"cart": cart}}
+			return policy.Verdict{Status: 409, Code: "x", Data: map[string]any{"cart": cart}}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -8,8 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/discover"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 // keptRecords is how many records of refusals are kept for each site.
@@ -19,7 +20,7 @@ const keptRecords = 100
 // questions, its switches, its routes and its misread pages. The pool keeps it by the site's name.
 type siteState struct {
 	name     string
-	switches policies.Switches
+	switches policy.Switches
 	board    *switchboard
 	roots    rootMemory
 	misreads misreads
@@ -146,7 +147,7 @@ type problemStatus struct {
 }
 
 // found keeps the problems that the REST roots of the site's hosts show.
-func (s *siteState) found(problems map[policies.Problem]bool) {
+func (s *siteState) found(problems map[discover.Problem]bool) {
 	all := make([]problemStatus, 0, len(problems))
 	for p := range problems {
 		all = append(all, problemStatus{Code: p.Code, Problem: p.Text})

@@ -6,8 +6,8 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/restwarden/restwarden/caddymodule/layout"
-	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/review"
 )
 
 // survey looks once at the whole HTTP app, and logs what is odd. It returns an error if a
@@ -73,12 +73,12 @@ func (a *App) oddRules(g *Gateway) {
 		return
 	}
 	if g.engine.odd == nil {
-		g.engine.odd = append([]policies.Odd{}, policies.OddIn(g.engine.chain)...)
+		g.engine.odd = append([]review.Odd{}, review.OddIn(g.engine.chain)...)
 	}
 	odd := g.engine.odd
 	if a.dry != nil && a.dry.Installed != nil {
 		if site := a.dry.Installed(g.At, g.importedAt("")); site != nil {
-			odd = policies.OddOn(g.engine.chain, site)
+			odd = review.OddOn(g.engine.chain, site)
 		}
 	}
 	if len(odd) == 0 || slices.ContainsFunc(a.gateways, func(other *Gateway) bool { return other.engine == g.engine && other.spot() == g.spot() }) {

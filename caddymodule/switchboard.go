@@ -9,7 +9,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
 
-	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/store"
 )
 
@@ -29,10 +29,10 @@ type switchName struct{ kind, site string }
 // setting is the state of a switch, as gateways tell it to each other. Of two settings of
 // one switch the later counts.
 type setting struct {
-	Kind string        `json:"kind"`
-	Site string        `json:"site,omitempty"`
-	Mode policies.Mode `json:"mode,omitempty"`
-	Hard bool          `json:"hard,omitempty"`
+	Kind string      `json:"kind"`
+	Site string      `json:"site,omitempty"`
+	Mode policy.Mode `json:"mode,omitempty"`
+	Hard bool        `json:"hard,omitempty"`
 	// Off ends what was switched on before. It is kept until that would have ended.
 	Off   bool  `json:"off,omitempty"`
 	Until int64 `json:"until"` // UNIX milliseconds
@@ -41,15 +41,15 @@ type setting struct {
 
 func (s *setting) name() switchName { return switchName{s.Kind, s.Site} }
 func (s *setting) until() time.Time { return time.UnixMilli(s.Until) }
-func (s *setting) switched() policies.Switched {
-	return policies.Switched{Mode: s.Mode, Hard: s.Hard, Until: s.until()}
+func (s *setting) switched() policy.Switched {
+	return policy.Switched{Mode: s.Mode, Hard: s.Hard, Until: s.until()}
 }
 
 // switchboard has the switches of all sites. It outlives reloads, and a configuration
 // without a site does not lose what is switched on for that site. With a shared store it
 // tells other gateways what is switched, and learns what they have switched.
 type switchboard struct {
-	all    policies.Switch // the lockdown of all sites
+	all    policy.Switch // the lockdown of all sites
 	events events
 
 	mu       sync.Mutex
@@ -202,7 +202,7 @@ func (b *switchboard) apply(s *setting) {
 }
 
 // of returns the switch of that name, or nil if the site is not guarded.
-func (b *switchboard) of(name switchName) *policies.Switch {
+func (b *switchboard) of(name switchName) *policy.Switch {
 	site := b.sites[name.site]
 	switch {
 	case name.kind == switchLockdown && name.site == "":

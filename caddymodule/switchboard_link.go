@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/store"
 )
 
@@ -194,7 +194,7 @@ func parseSetting(text string, now time.Time) (s setting, err error) {
 		return s, errSetting
 	case s.Kind == switchLockdown && s.Mode == "":
 		return s, nil
-	case s.Kind == switchMode && s.Site != "" && !s.Hard && (s.Mode == policies.Observe || s.Mode == policies.Enforce || s.Off && s.Mode == ""):
+	case s.Kind == switchMode && s.Site != "" && !s.Hard && (s.Mode == policy.Observe || s.Mode == policy.Enforce || s.Off && s.Mode == ""):
 		return s, nil
 	}
 	return s, errSetting

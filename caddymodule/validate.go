@@ -10,10 +10,10 @@ import (
 
 	"golang.org/x/net/http/httpguts"
 
-	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/nearest"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 // The checks of single options, for Caddyfile and JSON alike.
@@ -79,7 +79,7 @@ func plainSegments(path string) bool {
 }
 
 func validateRelease(release string) error {
-	_, err := policies.ParseRelease(release)
+	_, err := policy.ParseRelease(release)
 	return err
 }
 
@@ -127,7 +127,7 @@ func (i *Identity) options() (caller.Options, error) {
 			return opts, errors.New("identity: a negative value")
 		}
 		if i.Rate != "" {
-			rate, err := policies.ParseRate(i.Rate)
+			rate, err := policy.ParseRate(i.Rate)
 			if err != nil {
 				return opts, fmt.Errorf("identity: rate: %w", err)
 			}

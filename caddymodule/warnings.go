@@ -7,8 +7,9 @@ import (
 	"github.com/jellydator/ttlcache/v3"
 	"go.uber.org/zap"
 
-	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/discover"
+	"github.com/restwarden/restwarden/policies/review"
 )
 
 // maxLogged bounds the texts of problems that are remembered, since hosts stand in some.
@@ -54,7 +55,7 @@ func (d *discovery) failed(s *site, h *hostRoot, err error) {
 }
 
 // report logs the new problems of a host and counts those of all hosts.
-func (d *discovery) report(s *site, h *hostRoot, problems []policies.Problem) {
+func (d *discovery) report(s *site, h *hostRoot, problems []discover.Problem) {
 	before, logged := h.problems, d.warned(h)
 	for _, p := range before {
 		logged.forget(p.Text)
@@ -66,7 +67,7 @@ func (d *discovery) report(s *site, h *hostRoot, problems []policies.Problem) {
 				zap.String("site", s.Name), zap.String("code", p.Code), zap.String("problem", p.Text))
 		}
 	}
-	counts, found := map[string]int{}, map[policies.Problem]bool{}
+	counts, found := map[string]int{}, map[discover.Problem]bool{}
 	for _, spelled := range []bool{true, false} {
 		d.hosts.Each(func(_ string, h *hostRoot) {
 			if h.spelled != spelled {
@@ -81,7 +82,7 @@ func (d *discovery) report(s *site, h *hostRoot, problems []policies.Problem) {
 		})
 	}
 	s.state.found(found)
-	for _, code := range policies.ProblemCodes() {
+	for _, code := range discover.ProblemCodes() {
 		if change := counts[code] - d.problems[code]; change != 0 {
 			s.metrics.misconfigured.WithLabelValues(s.Name, code).Add(float64(change))
 		}
@@ -90,12 +91,12 @@ func (d *discovery) report(s *site, h *hostRoot, problems []policies.Problem) {
 }
 
 // warnNarrow logs the rules that miss calls of the routes of a host's root, once each.
-func (d *discovery) warnNarrow(s *site, host string, root *policies.Root) {
+func (d *discovery) warnNarrow(s *site, host string, root *discover.Root) {
 	h, known := d.hosts.Get(host)
 	if root.Index == nil || !known {
 		return
 	}
-	for _, o := range policies.Narrow(s.chain, root.Index) {
+	for _, o := range review.Narrow(s.chain, root.Index) {
 		if d.warned(h).first(o.At + " " + o.Text) {
 			s.logger.Warn(o.Text, zap.String("site", s.Name), zap.String("code", o.Code), zap.String("at", o.At), zap.String("do", o.Do))
 		}

@@ -9,9 +9,9 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
-	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/ask/asktest"
+	"github.com/restwarden/restwarden/policies/discover"
 )
 
 // warnedRoots is a site whose roots a test reads, with its warnings.
@@ -33,7 +33,7 @@ func newWarnedRoots(t *testing.T) *warnedRoots {
 func (w *warnedRoots) read(host string, spelled bool, b ask.Backend) int {
 	w.t.Helper()
 	before := w.logs.Len()
-	w.discovery.readRoot(w.t.Context(), w.site, b, policies.Reach{Host: host}, true, spelled)
+	w.discovery.readRoot(w.t.Context(), w.site, b, discover.Reach{Host: host}, true, spelled)
 	return w.logs.Len() - before
 }
 

@@ -1,14 +1,18 @@
 package policies
 
-import "context"
+import (
+	"context"
+
+	"github.com/restwarden/restwarden/policies/policy"
+)
 
 // ReadingEntry is the policy in the catalog.
-var ReadingEntry = Entry{
+var ReadingEntry = policy.Entry{
 	Name:    "call",
 	Words:   []string{"call"},
 	Default: true,
-	New:     func() Policy { return new(Reading) },
-	Codes:   append([]Code{CodeMisread}, ReadingCodes...),
+	New:     func() policy.Policy { return new(Reading) },
+	Codes:   append([]policy.Code{policy.CodeMisread}, policy.ReadingCodes...),
 }
 
 // Reading is the policy call. It refuses requests that have no certain reading. The
@@ -17,11 +21,13 @@ var ReadingEntry = Entry{
 type Reading struct{}
 
 // CheckReading refuses what the reader refused, and a route that is not certain.
-func (*Reading) CheckReading(r *Request) (Verdict, error) { return CheckReading(r) }
+func (*Reading) CheckReading(r *policy.Request) (policy.Verdict, error) {
+	return policy.CheckReading(r)
+}
 
 // CheckPreflight refuses the same route: the platform would ask the endpoints of another one.
-func (*Reading) CheckPreflight(_ context.Context, r *Request) (Verdict, error) {
-	return Verdict{}, r.Bent()
+func (*Reading) CheckPreflight(_ context.Context, r *policy.Request) (policy.Verdict, error) {
+	return policy.Verdict{}, r.Bent()
 }
 
 // GuardsReading implements ReadingGuard.

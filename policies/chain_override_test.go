@@ -3,6 +3,10 @@ package policies
 import (
 	"testing"
 
+	"github.com/restwarden/restwarden/policies/access"
+	ordertype "github.com/restwarden/restwarden/policies/order_type"
+	"github.com/restwarden/restwarden/policies/policy"
+	"github.com/restwarden/restwarden/policies/policytest"
 	"github.com/restwarden/restwarden/policies/store"
 )
 
@@ -33,17 +37,17 @@ func TestOverride_BothMethods(t *testing.T) {
 		"a batch either way":         {[]string{"deny POST /wc/v3/products/batch"}, "POST", "/wp-json/wc/v3/products/batch", `{"update":[{"id":1}]}`, "PUT", 403, "POST"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newSite(t)
-			access := &Access{Recommended: "off"}
+			s := policytest.NewSite(t)
+			access := &access.Access{Recommended: "off"}
 			for _, rule := range test.rules {
-				configure(t, access, line(rule))
+				policytest.Configure(t, access, policytest.Line(rule))
 			}
-			chain := Link(s, "", linked("access", provision(t, s, access)), linked("order_type", provision(t, s, new(OrderType))))
-			headers := []string{jsonType, basicAuth}
+			chain := policy.Link(s, "", policytest.Linked("access", policytest.Provision(t, s, access)), policytest.Linked("order_type", policytest.Provision(t, s, new(ordertype.OrderType))))
+			headers := []string{policytest.JSONType, policytest.BasicAuth}
 			if test.as != "" {
 				headers = append(headers, overrideHeader+test.as)
 			}
-			r := request(t, s, shopOf(nil), test.method, test.target, test.body, headers...)
+			r := policytest.Request(t, s, policytest.Shop(nil), test.method, test.target, test.body, headers...)
 			d := chain.Judge(t.Context(), r)
 			if d.Verdict.Status != test.status || test.status != 0 && r.Call.Method != test.methodOf {
 				t.Errorf("%s: %+v (%v), want %d", r.Call.Method, d.Verdict, d.Err, test.status)
@@ -55,12 +59,12 @@ func TestOverride_BothMethods(t *testing.T) {
 // TestOverride_CountsOnce: a request that is judged as two calls counts once in a limit, and
 // uses its signature once.
 func TestOverride_CountsOnce(t *testing.T) {
-	s := newSite(t)
+	s := policytest.NewSite(t)
 	limits := rateLimited(t, s, "rate_limit 2/1m /wp/v2/**")
-	call := func(as string) Decision {
-		return alone("rate_limit", limits).Judge(t.Context(), request(t, s, nil, "POST", "/wp-json/wp/v2/posts/5", "", overrideHeader+as))
+	call := func(as string) policy.Decision {
+		return policytest.Alone("rate_limit", limits).Judge(t.Context(), policytest.Request(t, s, nil, "POST", "/wp-json/wp/v2/posts/5", "", overrideHeader+as))
 	}
-	for i, want := range []Outcome{Pass, Pass, Refuse} {
+	for i, want := range []policy.Outcome{policy.Pass, policy.Pass, policy.Refuse} {
 		if d := call("PUT"); d.Outcome != want {
 			t.Errorf("%d: %v", i, d.Outcome)
 		}
@@ -70,16 +74,16 @@ func TestOverride_CountsOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	limits = rateLimited(t, s, "rate_limit 2/1m POST /wp/v2/**")
-	for i, want := range []Outcome{Pass, Pass, Refuse} {
+	for i, want := range []policy.Outcome{policy.Pass, policy.Pass, policy.Refuse} {
 		if d := call("GET"); d.Outcome != want {
 			t.Errorf("behind GET, %d: %v", i, d.Outcome)
 		}
 	}
 
-	s = newSite(t)
-	c := guarded(t, s, line("signature cookie", line("key secret"), line("once")), line("allow signed cookie /cookie/v1/**"))
-	for i, want := range []Outcome{Pass, Refuse} {
-		r := request(t, s, nil, "POST", "/wp-json/cookie/v1/notes", "", signedStamp, "X-Signature: "+stampMAC, overrideHeader+"PUT")
+	s = policytest.NewSite(t)
+	c := guarded(t, s, policytest.Line("signature cookie", policytest.Line("key secret"), policytest.Line("once")), policytest.Line("allow signed cookie /cookie/v1/**"))
+	for i, want := range []policy.Outcome{policy.Pass, policy.Refuse} {
+		r := policytest.Request(t, s, nil, "POST", "/wp-json/cookie/v1/notes", "", policytest.SignedStamp, "X-Signature: "+policytest.StampMAC, overrideHeader+"PUT")
 		if r.Call.WithoutOverride() == nil {
 			t.Fatal("one reading")
 		}

@@ -10,57 +10,60 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/restwarden/restwarden/policies/access"
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/ask/asktest"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/policy"
+	"github.com/restwarden/restwarden/policies/policytest"
 )
 
 // fixed is a policy with a constant answer.
 type fixed struct {
-	settings Settings
-	verdict  Verdict
+	settings policy.Settings
+	verdict  policy.Verdict
 	err      error
 	asked    *int
 }
 
-func (p *fixed) Check(context.Context, *Request) (Verdict, error) {
+func (p *fixed) Check(context.Context, *policy.Request) (policy.Verdict, error) {
 	*p.asked++
 	return p.verdict, p.err
 }
 
 func TestChain_Judge(t *testing.T) {
-	no := Verdict{Status: 403, Code: CodeForbidden}
+	no := policy.Verdict{Status: 403, Code: policy.CodeForbidden}
 	for name, test := range map[string]struct {
-		mode    Mode
+		mode    policy.Mode
 		first   fixed
 		second  fixed
-		outcome Outcome
+		outcome policy.Outcome
 		policy  string
 		status  int
 		asked   int
 		counted int
 	}{
-		"pass":                              {"", fixed{}, fixed{}, Pass, "", 0, 2, 1},
-		"first refusal wins":                {"", fixed{verdict: no}, fixed{verdict: no}, Refuse, "first", 403, 1, 1},
-		"second refuses":                    {"", fixed{}, fixed{verdict: no}, Refuse, "second", 403, 2, 1},
-		"observe goes on":                   {Observe, fixed{verdict: no}, fixed{verdict: no}, WouldRefuse, "first", 403, 2, 2},
-		"one policy observes":               {"", fixed{settings: Settings{Mode: Observe}, verdict: no}, fixed{}, WouldRefuse, "first", 403, 2, 1},
-		"one observes, another refuses":     {"", fixed{settings: Settings{Mode: Observe}, verdict: no}, fixed{verdict: no}, Refuse, "second", 403, 2, 2},
-		"one enforces where all observe":    {Observe, fixed{settings: Settings{Mode: Enforce}, verdict: no}, fixed{}, Refuse, "first", 403, 1, 1},
-		"could not decide":                  {"", fixed{err: ask.ErrUndecided}, fixed{}, Refuse, "first", 503, 1, 1},
-		"could not decide, on_error pass":   {"", fixed{settings: Settings{OnError: PassOnError}, err: ask.ErrUndecided}, fixed{}, Pass, "", 0, 2, 1},
-		"a reading refused, on_error pass":  {"", fixed{settings: Settings{OnError: PassOnError}, err: call.Ambiguous("x")}, fixed{}, Refuse, "first", 400, 1, 1},
-		"too many questions, on_error pass": {"", fixed{settings: Settings{OnError: PassOnError}, err: ask.ErrTooMany}, fixed{}, Refuse, "first", 429, 1, 1},
+		"pass":                              {"", fixed{}, fixed{}, policy.Pass, "", 0, 2, 1},
+		"first refusal wins":                {"", fixed{verdict: no}, fixed{verdict: no}, policy.Refuse, "first", 403, 1, 1},
+		"second refuses":                    {"", fixed{}, fixed{verdict: no}, policy.Refuse, "second", 403, 2, 1},
+		"observe goes on":                   {policy.Observe, fixed{verdict: no}, fixed{verdict: no}, policy.WouldRefuse, "first", 403, 2, 2},
+		"one policy observes":               {"", fixed{settings: policy.Settings{Mode: policy.Observe}, verdict: no}, fixed{}, policy.WouldRefuse, "first", 403, 2, 1},
+		"one observes, another refuses":     {"", fixed{settings: policy.Settings{Mode: policy.Observe}, verdict: no}, fixed{verdict: no}, policy.Refuse, "second", 403, 2, 2},
+		"one enforces where all observe":    {policy.Observe, fixed{settings: policy.Settings{Mode: policy.Enforce}, verdict: no}, fixed{}, policy.Refuse, "first", 403, 1, 1},
+		"could not decide":                  {"", fixed{err: ask.ErrUndecided}, fixed{}, policy.Refuse, "first", 503, 1, 1},
+		"could not decide, on_error pass":   {"", fixed{settings: policy.Settings{OnError: policy.PassOnError}, err: ask.ErrUndecided}, fixed{}, policy.Pass, "", 0, 2, 1},
+		"a reading refused, on_error pass":  {"", fixed{settings: policy.Settings{OnError: policy.PassOnError}, err: call.Ambiguous("x")}, fixed{}, policy.Refuse, "first", 400, 1, 1},
+		"too many questions, on_error pass": {"", fixed{settings: policy.Settings{OnError: policy.PassOnError}, err: ask.ErrTooMany}, fixed{}, policy.Refuse, "first", 429, 1, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			asked, counted := 0, 0
 			test.first.asked, test.second.asked = &asked, &asked
-			c := Link(nil, test.mode, linked("first", &test.first, test.first.settings), linked("second", &test.second, test.second.settings))
-			r := request(t, newSite(t), nil, "GET", "/wp-json/x/y", "")
-			r.Trace = &Trace{
-				Refused: func(*Request, Decision) { counted++ },
-				Decided: func(_ *Request, d Decision) {
-					if d.Outcome == Pass {
+			c := policy.Link(nil, test.mode, policytest.Linked("first", &test.first, test.first.settings), policytest.Linked("second", &test.second, test.second.settings))
+			r := policytest.Request(t, policytest.NewSite(t), nil, "GET", "/wp-json/x/y", "")
+			r.Trace = &policy.Trace{
+				Refused: func(*policy.Request, policy.Decision) { counted++ },
+				Decided: func(_ *policy.Request, d policy.Decision) {
+					if d.Outcome == policy.Pass {
 						counted++
 					}
 				},
@@ -77,7 +80,7 @@ func TestChain_Judge(t *testing.T) {
 }
 
 func TestChain_OfADirective(t *testing.T) {
-	s := newSite(t)
+	s := policytest.NewSite(t)
 	c, err := NewChain(s, "", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -90,33 +93,33 @@ func TestChain_OfADirective(t *testing.T) {
 	if !slices.Equal(names, want) {
 		t.Errorf("on by default: %v, want %v", names, want)
 	}
-	off := configured("access", new(Access), Settings{Off: true})
+	off := configured("access", new(access.Access), policy.Settings{Off: true})
 	c, err = NewChain(s, "", off)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := c.Judge(t.Context(), request(t, s, nil, "GET", "/wp-json/wp/v2/users", "")); d.Outcome != Pass {
+	if d := c.Judge(t.Context(), policytest.Request(t, s, nil, "GET", "/wp-json/wp/v2/users", "")); d.Outcome != policy.Pass {
 		t.Errorf("access is off: %+v", d)
 	}
-	wrong := configured("no_store", new(NoStore), Settings{OnError: "maybe"})
+	wrong := configured("no_store", new(NoStore), policy.Settings{OnError: "maybe"})
 	if _, err := NewChain(s, "", wrong); err == nil || !strings.Contains(err.Error(), "no_store: on_error") {
 		t.Errorf("got error %v", err)
 	}
 }
 
 func TestChain_RequestsWithoutAReading(t *testing.T) {
-	s := newSite(t)
-	for _, mode := range []Mode{Enforce, Observe} {
-		c, err := NewChain(s, mode, configured("access", &Access{LoginOnly: true}))
+	s := policytest.NewSite(t)
+	for _, mode := range []policy.Mode{policy.Enforce, policy.Observe} {
+		c, err := NewChain(s, mode, configured("access", &access.Access{LoginOnly: true}))
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := c.Judge(t.Context(), request(t, s, nil, "GET", "/wp-json/wp/v2/posts?rest_route=/wp/v2/users", ""))
-		if d.Policy != "call" || d.Verdict.Status != 400 || d.Verdict.Code != CodeAmbiguous || (d.Outcome == Refuse) != (mode == Enforce) {
+		d := c.Judge(t.Context(), policytest.Request(t, s, nil, "GET", "/wp-json/wp/v2/posts?rest_route=/wp/v2/users", ""))
+		if d.Policy != "call" || d.Verdict.Status != 400 || d.Verdict.Code != policy.CodeAmbiguous || (d.Outcome == policy.Refuse) != (mode == policy.Enforce) {
 			t.Errorf("%s: got %+v", mode, d)
 		}
-		d = c.Judge(t.Context(), request(t, s, nil, "GET", "/cms-json/cms/v2/users", ""))
-		if d.Verdict.Status != http.StatusServiceUnavailable || !errors.Is(d.Err, ErrForeign) {
+		d = c.Judge(t.Context(), policytest.Request(t, s, nil, "GET", "/cms-json/cms/v2/users", ""))
+		if d.Verdict.Status != http.StatusServiceUnavailable || !errors.Is(d.Err, policy.ErrForeign) {
 			t.Errorf("%s: the other platform's prefix: %+v", mode, d)
 		}
 	}
@@ -124,31 +127,31 @@ func TestChain_RequestsWithoutAReading(t *testing.T) {
 
 // TestChain_PassOnErrorSaysWhy: the log gets the reason for a call that passed undecided.
 func TestChain_PassOnErrorSaysWhy(t *testing.T) {
-	s := newSite(t)
+	s := policytest.NewSite(t)
 	p := &fixed{err: ask.ErrUndecided, asked: new(int)}
-	d := Link(nil, "", linked("signature", p, Settings{OnError: PassOnError})).Judge(t.Context(), request(t, s, nil, "GET", "/wp-json/wp/v2/posts", ""))
-	if d.Outcome != Pass || !errors.Is(d.Err, ask.ErrUndecided) || !strings.Contains(d.Err.Error(), "signature") {
+	d := policy.Link(nil, "", policytest.Linked("signature", p, policy.Settings{OnError: policy.PassOnError})).Judge(t.Context(), policytest.Request(t, s, nil, "GET", "/wp-json/wp/v2/posts", ""))
+	if d.Outcome != policy.Pass || !errors.Is(d.Err, ask.ErrUndecided) || !strings.Contains(d.Err.Error(), "signature") {
 		t.Errorf("got %+v", d)
 	}
 }
 
 func TestChain_BatchNamesTheRefusedIDs(t *testing.T) {
-	s := newSite(t)
-	c, err := NewChain(s, "", configured("access", &Access{Rules: []Rule{{Deny: true, Methods: []string{"PUT"}, Routes: []string{"/wc/v3/orders/*"}}}}))
+	s := policytest.NewSite(t)
+	c, err := NewChain(s, "", configured("access", &access.Access{Rules: []policy.Rule{{Deny: true, Methods: []string{"PUT"}, Routes: []string{"/wc/v3/orders/*"}}}}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := request(t, s, nil, "POST", "/wp-json/wc/v3/orders/batch", `{"update":[{"id":7},{"id":8}],"create":[{}]}`, jsonType)
+	r := policytest.Request(t, s, nil, "POST", "/wp-json/wc/v3/orders/batch", `{"update":[{"id":7},{"id":8}],"create":[{}]}`, policytest.JSONType)
 	d := c.Judge(t.Context(), r)
-	if ids, _ := d.Verdict.Data["ids"].([]uint64); d.Outcome != Refuse || !slices.Equal(ids, []uint64{7, 8}) {
+	if ids, _ := d.Verdict.Data["ids"].([]uint64); d.Outcome != policy.Refuse || !slices.Equal(ids, []uint64{7, 8}) {
 		t.Errorf("got %+v", d)
 	}
-	c, err = NewChain(s, "", configured("access", &Access{Rules: []Rule{{Deny: true, Methods: []string{"DELETE"}, Routes: []string{"/wc/v3/products/*"}}}}))
+	c, err = NewChain(s, "", configured("access", &access.Access{Rules: []policy.Rule{{Deny: true, Methods: []string{"DELETE"}, Routes: []string{"/wc/v3/products/*"}}}}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	d = c.Judge(t.Context(), request(t, s, nil, "POST", "/wp-json/wc/v3/products/batch", `{"delete":[4,5]}`, jsonType))
-	if ids, _ := d.Verdict.Data["ids"].([]uint64); d.Outcome != Refuse || !slices.Equal(ids, []uint64{4, 5}) {
+	d = c.Judge(t.Context(), policytest.Request(t, s, nil, "POST", "/wp-json/wc/v3/products/batch", `{"delete":[4,5]}`, policytest.JSONType))
+	if ids, _ := d.Verdict.Data["ids"].([]uint64); d.Outcome != policy.Refuse || !slices.Equal(ids, []uint64{4, 5}) {
 		t.Errorf("products: got %+v", d)
 	}
 }
@@ -193,27 +196,49 @@ func TestDependencies(t *testing.T) {
 	}
 }
 
+// TestImports: the frame knows no policy, and what reasons about a chain knows them by what they can do.
+func TestImports(t *testing.T) {
+	const here = "github.com/restwarden/restwarden/policies"
+	own := map[string]bool{here + "/review": true}
+	for _, e := range Catalog {
+		own[here+"/"+e.Name] = true
+	}
+	delete(own, here+"/call") // what reads a request; its policy is a file
+	for _, name := range []string{"policy", "review"} {
+		out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "./"+name).CombinedOutput()
+		deps := strings.Fields(string(out))
+		if err != nil || !slices.Contains(deps, here+"/call") {
+			t.Fatalf("%s: %v\n%s", name, err, out)
+		}
+		for _, dep := range deps {
+			if own[dep] && dep != here+"/"+name || dep == here {
+				t.Errorf("%s knows of %s", name, dep)
+			}
+		}
+	}
+}
+
 func BenchmarkChain(b *testing.B) {
 	for name, bench := range map[string]struct {
 		target  string
 		headers []string
 	}{
 		"anonymous":  {"/wp-json/complianz/v1/track", nil},
-		"identified": {"/wp-json/wp/v2/posts", []string{loginLine, nonceLine}},
+		"identified": {"/wp-json/wp/v2/posts", []string{policytest.LoginLine, policytest.NonceLine}},
 	} {
 		b.Run(name, func(b *testing.B) {
-			s := newSite(b)
-			backend := asktest.Answering(200, adminBody)
-			access := &Access{LoginOnly: true, Rules: []Rule{{Allow: "anyone", Routes: []string{"/complianz/v1/track"}}}}
+			s := policytest.NewSite(b)
+			backend := asktest.Answering(200, policytest.AdminBody)
+			access := &access.Access{LoginOnly: true, Rules: []policy.Rule{{Allow: "anyone", Routes: []string{"/complianz/v1/track"}}}}
 			c, err := NewChain(s, "", configured("access", access))
 			if err != nil {
 				b.Fatal(err)
 			}
-			r := request(b, s, backend, "GET", bench.target, "", bench.headers...)
+			r := policytest.Request(b, s, backend, "GET", bench.target, "", bench.headers...)
 			b.ReportAllocs()
 			for b.Loop() {
-				forget(r)
-				if d := c.Judge(b.Context(), r); d.Outcome != Pass {
+				policytest.Forget(r)
+				if d := c.Judge(b.Context(), r); d.Outcome != policy.Pass {
 					b.Fatal(d)
 				}
 			}
@@ -229,21 +254,21 @@ func BenchmarkChain(b *testing.B) {
 func TestChain_EarlyAccess(t *testing.T) {
 	for name, test := range map[string]struct {
 		target string
-		mode   Mode
+		mode   policy.Mode
 		status int
 		read   bool
 	}{
 		"nobody may":  {"/wp-json/batch/v1", "", 401, false},
-		"observed":    {"/wp-json/batch/v1", Observe, 400, true},
+		"observed":    {"/wp-json/batch/v1", policy.Observe, 400, true},
 		"anybody may": {"/wp-json/wc/store/v1/batch", "", 400, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newSite(t)
-			access := &Access{LoginOnly: true}
-			access.Rules = append(access.Rules, mustRule("anyone", nil, "/wc/store/v1/**"))
-			provision(t, s, access)
-			c := Link(s, "", linked("call", new(Reading)), linked("access", access, Settings{Mode: test.mode}))
-			r := request(t, s, nil, "POST", test.target, "")
+			s := policytest.NewSite(t)
+			access := &access.Access{LoginOnly: true}
+			access.Rules = append(access.Rules, policy.MustRule("anyone", nil, "/wc/store/v1/**"))
+			policytest.Provision(t, s, access)
+			c := policy.Link(s, "", policytest.Linked("call", new(Reading)), policytest.Linked("access", access, policy.Settings{Mode: test.mode}))
+			r := policytest.Request(t, s, nil, "POST", test.target, "")
 			body := &broken{}
 			r.HTTP.Body, r.HTTP.ContentLength = body, 1000
 			r.HTTP.Header.Set("Content-Type", "application/json")

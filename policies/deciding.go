@@ -7,21 +7,22 @@ import (
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/mcp"
+	"github.com/restwarden/restwarden/policies/signature"
 )
 
 // NewReader is caller.NewReader. The headers of a signature may stand once, too, under the names
 // that a site need not give.
 func NewReader(site call.Site) *call.Reader {
-	site.Headers = append(slices.Clip(site.Headers), UsualHeaders...)
+	site.Headers = append(slices.Clip(site.Headers), signature.UsualHeaders...)
 	return caller.NewReader(site)
 }
 
 // Deciding returns the canonical names of the headers that say what a call is and who makes it, so
 // that none may change between the gateway and the platform. Each part of the project that reads
 // headers names its own. Signatures are those of a site, who may have chosen names.
-func Deciding(p *call.Platform, own caller.Own, signatures []*Signature) []string {
+func Deciding(p *call.Platform, own caller.Own, signatures []*signature.Signature) []string {
 	names := slices.Concat(call.Headers(), caller.Headers(p, own), mcp.Headers())
-	names = append(names, SchemeHeaders()...)
+	names = append(names, signature.SchemeHeaders()...)
 	for _, s := range signatures {
 		names = append(names, s.SignatureHeader, s.TimestampHeader)
 	}

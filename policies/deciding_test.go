@@ -9,6 +9,7 @@ import (
 
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/signature"
 )
 
 // TestDeciding: the names of both platforms. Those of the first list may stand once, under one name.
@@ -24,7 +25,7 @@ func TestDeciding(t *testing.T) {
 		"X-Wc-Webhook-Signature",
 	}
 	own := caller.Own{Headers: []string{"x-staff-token"}, Cookies: []string{"staff"}}
-	chosen := []*Signature{{SignatureHeader: "X-Acme-Sign", TimestampHeader: "x-acme-time"}, {}}
+	chosen := []*signature.Signature{{SignatureHeader: "X-Acme-Sign", TimestampHeader: "x-acme-time"}, {}}
 	for _, p := range call.Platforms() {
 		want := slices.Concat(once, more, []string{p.NonceHeader, "X-Staff-Token", "X-Acme-Sign", "X-Acme-Time"})
 		slices.Sort(want)

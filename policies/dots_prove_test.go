@@ -7,6 +7,7 @@ import (
 
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/index"
+	"github.com/restwarden/restwarden/policies/review"
 )
 
 // dottedIndex is the index of a site with dots in its routes.
@@ -42,11 +43,11 @@ func TestDots_Prove(t *testing.T) {
 		{"deny /oembed/*/embed", "/oembed/**", true, "GET /oembed/1.0"},
 		{"deny /oembed/1.0/embed", "/oembed/*/embed", true, ""},
 	} {
-		q := Claim{Never: true, Methods: []string{"GET"}, Routes: []string{test.route}}
+		q := review.Claim{Never: true, Methods: []string{"GET"}, Routes: []string{test.route}}
 		if test.indexed {
 			q.Index = dottedIndex()
 		}
-		proof, err := Prove(chainOf(t, strings.Split(test.lines, "; ")...), q)
+		proof, err := review.Prove(chainOf(t, strings.Split(test.lines, "; ")...), q)
 		got := strings.Join(counters(proof), ", ")
 		if len(proof.Unproved) > 0 {
 			got = unproved
@@ -59,7 +60,7 @@ func TestDots_Prove(t *testing.T) {
 
 // TestDots_Reach: nobody reaches a route with a dot by a call that is refused for the dot.
 func TestDots_Reach(t *testing.T) {
-	r, err := NewReacher(chainOf(t, "deny /acme/v1.0/secret", "deny /oembed/*/embed"))
+	r, err := review.NewReacher(chainOf(t, "deny /acme/v1.0/secret", "deny /oembed/*/embed"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,21 +7,24 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/restwarden/restwarden/policies/access"
 	"github.com/restwarden/restwarden/policies/ask/asktest"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/hosts"
 	"github.com/restwarden/restwarden/policies/index"
+	"github.com/restwarden/restwarden/policies/policy"
+	"github.com/restwarden/restwarden/policies/policytest"
 )
 
 // judged says what becomes of a request without credentials: the word of its reading, the status
 // of another refusal, or "passes".
-func judged(t *testing.T, c *Chain, method, target, body string, headers ...string) string {
+func judged(t *testing.T, c *policy.Chain, method, target, body string, headers ...string) string {
 	t.Helper()
-	r := request(t, c.Site(), asktest.Answering(http.StatusUnauthorized, `{"code":"rest_not_logged_in"}`), method, target, body, headers...)
+	r := policytest.Request(t, c.Site(), asktest.Answering(http.StatusUnauthorized, `{"code":"rest_not_logged_in"}`), method, target, body, headers...)
 	switch d := c.Judge(t.Context(), r); {
-	case d.Outcome == Pass:
+	case d.Outcome == policy.Pass:
 		return "passes"
-	case d.Verdict.Code == CodeAmbiguous:
+	case d.Verdict.Code == policy.CodeAmbiguous:
 		return d.Policy + " " + d.Verdict.Rule
 	default:
 		return d.Policy + " " + string(d.Verdict.Code)
@@ -83,28 +86,28 @@ func TestDots_EveryForm(t *testing.T) {
 		"query":        {"GET", "/?rest_route=/acme/v1x0/secret", ""},
 		"query, slash": {"GET", "/?rest_route=/acme/v1/0/secret", ""},
 		"query, odd":   {"GET", "/?rest_route=/acme/v1%3C0/secret%20", ""},
-		"form":         {"POST", "/", "rest_route=/acme/v1x0/secret", formType},
+		"form":         {"POST", "/", "rest_route=/acme/v1x0/secret", policytest.FormType},
 		"override":     {"POST", "/wp-json/acme/v1x0/secret", "", "X-HTTP-Method-Override: PUT"},
-		"batch":        {"POST", "/wp-json/batch/v1", `{"requests":[{"path":"/wp/v2/posts"},{"path":"/acme/v1-0/secret"}]}`, jsonType},
+		"batch":        {"POST", "/wp-json/batch/v1", `{"requests":[{"path":"/wp/v2/posts"},{"path":"/acme/v1-0/secret"}]}`, policytest.JSONType},
 	} {
 		got := judged(t, c, test[0], test[1], test[2], test[3:]...)
 		if want := "call route_dot"; got != want && name != "query, odd" || !strings.HasPrefix(got, "call ") {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
-	for route, want := range map[string]Outcome{"/acme/v1x0/secret": Refuse, "/acme/v1.0/secret": Pass} {
-		r := request(t, c.Site(), nil, "OPTIONS", "/wp-json"+route, "")
+	for route, want := range map[string]policy.Outcome{"/acme/v1x0/secret": policy.Refuse, "/acme/v1.0/secret": policy.Pass} {
+		r := policytest.Request(t, c.Site(), nil, "OPTIONS", "/wp-json"+route, "")
 		if r.Preflight = true; c.Judge(t.Context(), r).Outcome != want {
 			t.Errorf("a preflight of %s", route)
 		}
 	}
 	c = chainOf(t, "deny /acme/v1.0/secret", "allow anyone /acme/**", "call observe")
-	r := request(t, c.Site(), nil, "GET", "/wp-json/acme/v1x0/secret", "")
-	if d := c.Judge(t.Context(), r); d.Outcome != WouldRefuse || d.Verdict.Rule != "route_dot" || !strings.Contains(d.Why(), "a dot") {
+	r := policytest.Request(t, c.Site(), nil, "GET", "/wp-json/acme/v1x0/secret", "")
+	if d := c.Judge(t.Context(), r); d.Outcome != policy.WouldRefuse || d.Verdict.Rule != "route_dot" || !strings.Contains(d.Why(), "a dot") {
 		t.Errorf("observed: %+v", d)
 	}
 	r.InForce.Locked = true
-	if d := c.Judge(t.Context(), r); d.Outcome != Refuse || d.Policy != LockdownName || d.Verdict.Rule != "route_dot" {
+	if d := c.Judge(t.Context(), r); d.Outcome != policy.Refuse || d.Policy != access.LockdownName || d.Verdict.Rule != "route_dot" {
 		t.Errorf("locked down: %+v", d)
 	}
 }
@@ -113,11 +116,11 @@ func TestDots_EveryForm(t *testing.T) {
 func TestDots_Embedded(t *testing.T) {
 	c := chainOf(t, "deny /acme/v1.0/secret", "redact /acme/v1.0/secret key")
 	for href, want := range map[string]string{"/acme/v1.0/secret": "rest_forbidden", "/acme/v1x0/secret": "rest_forbidden", "/acme/v2.0/open": `"key":1`} {
-		r := request(t, c.Site(), nil, "GET", "/wp-json/wp/v2/posts/1?_embed", "")
+		r := policytest.Request(t, c.Site(), nil, "GET", "/wp-json/wp/v2/posts/1?_embed", "")
 		r.Call.Key = call.Key(r.Call.Route)
 		a := asktest.JSON(200, `{"_links":{"x":[{"embeddable":true,"href":"https://example.com/wp-json`+href+`"}]},"_embedded":{"x":[{"key":1}]}}`)
 		for _, m := range c.Policies() {
-			if access, ok := m.Policy.(*Access); ok {
+			if access, ok := m.Policy.(*access.Access); ok {
 				if err := access.Rewrite(r, a); err != nil {
 					t.Fatal(err)
 				}
@@ -131,15 +134,15 @@ func TestDots_Embedded(t *testing.T) {
 
 // TestDots_Tools: a server of tools that the REST root shows is known by every spelling of its dot.
 func TestDots_Tools(t *testing.T) {
-	s := newSite(t)
+	s := policytest.NewSite(t)
 	s.Tools = new(hosts.Table[*index.Index])
 	s.Tools.Put("example.com", index.New([]string{"/ai/v1.0/server"}, []string{"ai/v1.0"}))
 	for _, route := range []string{"/ai/v1.0/server", "/ai/v1x0/server", "/ai/v1/0/server", "/AI/v1-0/server"} {
-		if !s.hasTools("example.com", route) {
+		if !s.HasTools("example.com", route) {
 			t.Errorf("%s is no server of tools", route)
 		}
 	}
-	if s.hasTools("example.com", "/ai/v10/server") {
+	if s.HasTools("example.com", "/ai/v10/server") {
 		t.Error("another route is one")
 	}
 }
@@ -147,7 +150,7 @@ func TestDots_Tools(t *testing.T) {
 // TestDots_Allocate nothing on the calls of a site with many dots.
 func TestDots_Allocate(t *testing.T) {
 	c := chainOf(t, "deny /acme/v1.0/secret /other/2.0/** /*/v3.0/x", "deny plugin activitypub")
-	r := request(t, c.Site(), nil, "GET", "/wp-json/acme/v1.0/secretly/"+strings.Repeat("x", 900), "")
+	r := policytest.Request(t, c.Site(), nil, "GET", "/wp-json/acme/v1.0/secretly/"+strings.Repeat("x", 900), "")
 	if n := testing.AllocsPerRun(100, func() {
 		if r.Call.Bent(c.Site().Dots()) {
 			t.Fatal("it is not bent")

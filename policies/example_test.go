@@ -11,13 +11,14 @@ import (
 	"github.com/restwarden/restwarden/policies/ask/asktest"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/store"
 )
 
 // newSite returns a WordPress site at the root of its address.
-func newSite() (*policies.Site, error) {
+func newSite() (*policy.Site, error) {
 	platform, _ := call.PlatformByName("wordpress")
-	s := &policies.Site{Site: caller.NewSite(platform, caller.Own{}), Release: new(policies.Release)}
+	s := &policy.Site{Site: caller.NewSite(platform, caller.Own{}), Release: new(policy.Release)}
 	var err error
 	if s.Store, err = store.NewMemory(); err != nil {
 		return nil, err
@@ -27,9 +28,9 @@ func newSite() (*policies.Site, error) {
 }
 
 // configured is a policy of the catalog with the lines that configure it.
-func configured(word string, lines ...policies.Option) (*policies.Configured, error) {
+func configured(word string, lines ...policy.Option) (*policy.Configured, error) {
 	entry, _ := policies.Lookup(word)
-	c := policies.NewConfigured(entry)
+	c := policy.NewConfigured(entry)
 	for _, line := range lines {
 		if err := c.Configure(line); err != nil {
 			return nil, err
@@ -46,17 +47,17 @@ func ExampleChain_Judge() {
 		fmt.Println(err)
 		return
 	}
-	access, err := configured("access", policies.Option{Name: "login_only"})
+	access, err := configured("access", policy.Option{Name: "login_only"})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	limit, err := configured("rate_limit", policies.Option{Name: "rate_limit", Args: []string{"1/1m", "/wp/v2/**"}})
+	limit, err := configured("rate_limit", policy.Option{Name: "rate_limit", Args: []string{"1/1m", "/wp/v2/**"}})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	chain, err := policies.NewChain(site, policies.Enforce, map[string]*policies.Configured{"access": access, "rate_limit": limit})
+	chain, err := policies.NewChain(site, policy.Enforce, map[string]*policy.Configured{"access": access, "rate_limit": limit})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -72,7 +73,7 @@ func ExampleChain_Judge() {
 		}
 		c := reader.Read(r, nil)
 		whole := &caller.Whole{Site: site.Site, Call: c, HTTP: r, Backend: platform, Client: netip.MustParseAddr("192.0.2.7")}
-		d := chain.Judge(context.Background(), &policies.Request{Whole: whole, Call: c, Site: site})
+		d := chain.Judge(context.Background(), &policy.Request{Whole: whole, Call: c, Site: site})
 		fmt.Printf("%s %q %q\n", d.Outcome, d.Policy, d.Verdict.Code)
 		c.Close()
 	}

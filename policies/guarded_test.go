@@ -2,24 +2,28 @@ package policies
 
 import (
 	"testing"
+
+	"github.com/restwarden/restwarden/policies/policy"
+	"github.com/restwarden/restwarden/policies/policytest"
+	ratelimit "github.com/restwarden/restwarden/policies/rate_limit"
 )
 
 // guarded is the chain of a site with these lines of a Caddyfile.
-func guarded(t *testing.T, s *Site, options ...Option) *Chain {
+func guarded(t *testing.T, s *policy.Site, options ...policy.Option) *policy.Chain {
 	t.Helper()
-	return guardedBy(t, s, Catalog, options...)
+	return policytest.Guarded(t, s, Catalog, options...)
 }
 
 // configured is a configuration that names one policy.
-func configured(name string, p Policy, settings ...Settings) map[string]*Configured {
+func configured(name string, p policy.Policy, settings ...policy.Settings) map[string]*policy.Configured {
 	e, _ := Lookup(name)
-	return map[string]*Configured{name: {Entry: e, Policy: p, Settings: append(settings, Settings{})[0]}}
+	return map[string]*policy.Configured{name: {Entry: e, Policy: p, Settings: append(settings, policy.Settings{})[0]}}
 }
 
 const overrideHeader = "X-HTTP-Method-Override: "
 
-func rateLimited(tb testing.TB, s *Site, text string) *RateLimits {
-	p := new(RateLimits)
-	configure(tb, p, line(text))
-	return provision(tb, s, p)
+func rateLimited(tb testing.TB, s *policy.Site, text string) *ratelimit.RateLimits {
+	p := new(ratelimit.RateLimits)
+	policytest.Configure(tb, p, policytest.Line(text))
+	return policytest.Provision(tb, s, p)
 }

@@ -5,14 +5,19 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/restwarden/restwarden/policies/access"
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/ask/asktest"
+	"github.com/restwarden/restwarden/policies/openings"
+	ordertype "github.com/restwarden/restwarden/policies/order_type"
+	"github.com/restwarden/restwarden/policies/policy"
+	"github.com/restwarden/restwarden/policies/policytest"
 )
 
 // TestOrderType_SwappedCredential: a credential that certainly cannot work does not load.
 func TestOrderType_SwappedCredential(t *testing.T) {
 	for credential, works := range map[string]bool{"ck_1:cs_1": true, "a:b": true, "cs_1:cs_2": true, "cs_1:ck_1": false} {
-		err := provisionError(newSite(t), &OrderType{Credential: credential})
+		err := policytest.ProvisionError(policytest.NewSite(t), &ordertype.OrderType{Credential: credential})
 		if (err == nil) != works || err != nil && !strings.Contains(err.Error(), "key:secret") {
 			t.Errorf("%s: %v", credential, err)
 		}
@@ -32,28 +37,28 @@ func TestNoteOnKey(t *testing.T) {
 		header string
 		noted  string
 	}{
-		"http":                     {nobody, false, orders, shopKey, http},
-		"http, known all the same": {list, false, orders, shopKey, ""},
-		"https":                    {nobody, true, orders, shopKey, "does not know it"},
-		"query form":               {nobody, true, "/?rest_route=/wc/v3/orders", shopKey, form},
+		"http":                     {nobody, false, orders, policytest.ShopKey, http},
+		"http, known all the same": {list, false, orders, policytest.ShopKey, ""},
+		"https":                    {nobody, true, orders, policytest.ShopKey, "does not know it"},
+		"query form":               {nobody, true, "/?rest_route=/wc/v3/orders", policytest.ShopKey, form},
 		"in the query, query form": {nobody, true, "/?rest_route=/wc/v3/orders&" + query, "Accept: x", form},
-		"another route":            {nobody, true, "/wp-json/x/v1/orders", shopKey, own},
+		"another route":            {nobody, true, "/wp-json/x/v1/orders", policytest.ShopKey, own},
 		"in the query, elsewhere":  {nobody, true, "/wp-json/x/v1/orders?" + query, "Accept: x", own},
-		"application password":     {nobody, false, orders, basicAuth, ""},
+		"application password":     {nobody, false, orders, policytest.BasicAuth, ""},
 		"no credentials":           {nobody, false, orders, "Accept: x", ""},
 	} {
-		p := &Access{}
-		configure(t, p, line("allow role administrator /wc/v3/** /x/v1/**"))
-		s := newSite(t)
-		provision(t, s, p)
-		r := request(t, s, &asktest.Platform{Answer: func(ask.Question) (*ask.Answer, error) { return test.answer, nil }}, "GET", test.target, "", test.header)
+		p := &access.Access{}
+		policytest.Configure(t, p, policytest.Line("allow role administrator /wc/v3/** /x/v1/**"))
+		s := policytest.NewSite(t)
+		policytest.Provision(t, s, p)
+		r := policytest.Request(t, s, &asktest.Platform{Answer: func(ask.Question) (*ask.Answer, error) { return test.answer, nil }}, "GET", test.target, "", test.header)
 		r.Secure = test.secure
 		v, err := p.Check(t.Context(), r)
 		if err != nil || !v.Refused() || test.noted == "" && v.Note != "" || !strings.Contains(v.Note, test.noted) {
 			t.Errorf("%s: got %+v, %v", name, v, err)
 		}
-		key := strings.Contains(test.target, query) || test.header == shopKey && test.answer == nobody
-		if remedy := Remedy(r, r.Call, v, r.Call.Route); (remedy == "") != key {
+		key := strings.Contains(test.target, query) || test.header == policytest.ShopKey && test.answer == nobody
+		if remedy := openings.Remedy(r, r.Call, v, r.Call.Route); (remedy == "") != key {
 			t.Errorf("%s: the remedy is %q", name, remedy)
 		}
 	}
@@ -74,10 +79,10 @@ func TestOrderType_RefusedCredential(t *testing.T) {
 		"ignored, http":   {`{"code":"woocommerce_rest_cannot_view"}`, 401, false, "its query is lost"},
 		"an odd sentence": {`{"code":"woocommerce_rest_authentication_error","message":"` + strings.Repeat("x", 500) + `\n"}`, 401, true, `the shop says "xxx`},
 	} {
-		s := newSite(t)
-		p := provision(t, s, &OrderType{Credential: "ck_1:cs_hidden"}, Settings{At: "Caddyfile:7"})
+		s := policytest.NewSite(t)
+		p := policytest.Provision(t, s, &ordertype.OrderType{Credential: "ck_1:cs_hidden"}, policy.Settings{At: "Caddyfile:7"})
 		backend := asktest.Answering(test.status, test.answer)
-		r := request(t, s, backend, "PUT", "/wp-json/wc/v3/orders/7", `{}`, jsonType, `Authorization: OAuth oauth_consumer_key="x"`)
+		r := policytest.Request(t, s, backend, "PUT", "/wp-json/wc/v3/orders/7", `{}`, policytest.JSONType, `Authorization: OAuth oauth_consumer_key="x"`)
 		r.Secure = test.secure
 		_, err := p.Check(t.Context(), r)
 		if !errors.Is(err, ask.ErrUndecided) || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), "the credential of order_type (Caddyfile:7)") ||
@@ -97,15 +102,15 @@ func TestOrderType_Cure(t *testing.T) {
 		says           string
 	}{
 		"OAuth 1":        {"/wp-json/wc/v3/orders/7?oauth_consumer_key=a", "Accept: x", 503, "Only the platform can check this caller"},
-		"write-only key": {"/wp-json/wc/v3/orders/7", shopKey, 401, "The key is good"},
+		"write-only key": {"/wp-json/wc/v3/orders/7", policytest.ShopKey, 401, "The key is good"},
 	} {
-		s := newSite(t)
-		c, err := NewChain(s, Enforce, configured("order_type", new(OrderType)))
+		s := policytest.NewSite(t)
+		c, err := NewChain(s, policy.Enforce, configured("order_type", new(ordertype.OrderType)))
 		if err != nil {
 			t.Fatal(err)
 		}
 		backend := &asktest.Platform{Answer: func(ask.Question) (*ask.Answer, error) { return mayOnlyWrite, nil }}
-		r := request(t, s, backend, "PUT", test.target, `{}`, jsonType, test.header)
+		r := policytest.Request(t, s, backend, "PUT", test.target, `{}`, policytest.JSONType, test.header)
 		r.Secure = true
 		d := c.Judge(t.Context(), r)
 		why := d.Why()

@@ -5,14 +5,15 @@ import (
 
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 // NoStoreEntry is the policy in the catalog.
-var NoStoreEntry = Entry{
+var NoStoreEntry = policy.Entry{
 	Name:    "no_store",
 	Words:   []string{"no_store"},
 	Default: true,
-	New:     func() Policy { return new(NoStore) },
+	New:     func() policy.Policy { return new(NoStore) },
 }
 
 // NoStore keeps private answers out of caches: it adds no-store to the answer to a call
@@ -20,15 +21,15 @@ var NoStoreEntry = Entry{
 type NoStore struct{}
 
 // Rewrites asks for the header of answers to calls with credentials.
-func (*NoStore) Rewrites(r *Request) Rewrite {
+func (*NoStore) Rewrites(r *policy.Request) policy.Rewrite {
 	if r.Call.Kind == call.Page || !r.Site.HasCredentials(r.HTTP) {
-		return RewriteNothing
+		return policy.RewriteNothing
 	}
-	return RewriteHeader
+	return policy.RewriteHeader
 }
 
 // Rewrite adds no-store if the platform has not said it.
-func (*NoStore) Rewrite(_ *Request, a *ask.Answer) error {
+func (*NoStore) Rewrite(_ *policy.Request, a *ask.Answer) error {
 	if !strings.Contains(strings.Join(a.Header["Cache-Control"], ","), "no-store") {
 		a.Header.Set("Cache-Control", "no-store")
 	}

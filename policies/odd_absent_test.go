@@ -6,19 +6,21 @@ import (
 	"testing"
 
 	"github.com/restwarden/restwarden/policies/index"
+	"github.com/restwarden/restwarden/policies/policytest"
+	"github.com/restwarden/restwarden/policies/review"
 )
 
 // smallSite is the root of a site with a form plugin. Its last route cannot be read.
 const smallSite = `{"namespaces":["wp/v2","contact-form-7/v1","acme/v1","odd/v1"],"routes":{"/":{},"/wp/v2/posts":{},"/wp/v2/posts/(?P<id>[\\d]+)":{},
 	"/contact-form-7/v1/contact-forms/(?P<id>\\d+)/feedback":{},"/acme/v1/(?P<slug>[a-z-]+)/notes":{},"/odd/v1/(?=a)x":{}}}`
 
-func installedAs(t *testing.T, root string) *Installed {
+func installedAs(t *testing.T, root string) *review.Installed {
 	t.Helper()
 	read, err := index.ParseRoot([]byte(root))
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := NewInstalled(read)
+	x := review.NewInstalled(read)
 	if x == nil {
 		t.Fatal("nothing is installed")
 	}
@@ -63,11 +65,11 @@ func TestOddOn(t *testing.T) {
 		"login_only; allow users /wp/v2/posts; recommended on":                                    "W05:2",
 	} {
 		c := chainOf(t, strings.Split(lines, "; ")...)
-		odd := OddOn(c, site)
-		if got := codes(odd); got != want {
+		odd := review.OddOn(c, site)
+		if got := policytest.Codes(odd); got != want {
 			t.Errorf("%s: got %q, want %q: %+v", lines, got, want, odd)
 		}
-		if strings.Contains(codes(OddIn(c)), "W15") {
+		if strings.Contains(policytest.Codes(review.OddIn(c)), "W15") {
 			t.Errorf("%s: nobody knows the site", lines)
 		}
 	}
@@ -76,11 +78,11 @@ func TestOddOn(t *testing.T) {
 // TestOddOn_Opaque: a route that cannot be read makes nothing certain.
 func TestOddOn_Opaque(t *testing.T) {
 	site := installedAs(t, `{"namespaces":["a/v1"],"routes":{"/":{},"/(?=a)x":{}}}`)
-	if odd := OddOn(chainOf(t, "login_only", "allow anyone /x/y", "allow plugin complianz-gdpr"), site); codes(odd) != "" {
+	if odd := review.OddOn(chainOf(t, "login_only", "allow anyone /x/y", "allow plugin complianz-gdpr"), site); policytest.Codes(odd) != "" {
 		t.Errorf("%+v", odd)
 	}
 	read, _ := index.ParseRoot([]byte(`{"namespaces":[],"routes":[]}`))
-	if NewInstalled(read) != nil {
+	if review.NewInstalled(read) != nil {
 		t.Error("an empty root tells something")
 	}
 }
@@ -94,7 +96,7 @@ func TestOddOn_Roles(t *testing.T) {
 		return role == "editr", role != "silent" && role != "authr"
 	}
 	c := chainOf(t, "login_only", "allow role editr,wholesale,silent,authr,editor /wp/v2/posts")
-	odd := OddOn(c, site)
+	odd := review.OddOn(c, site)
 	var texts []string
 	for _, o := range odd {
 		texts = append(texts, o.Text)
@@ -110,7 +112,7 @@ func TestOddOn_Roles(t *testing.T) {
 
 // TestOddOn_Texts: a line is named as written, and each missing route once.
 func TestOddOn_Texts(t *testing.T) {
-	odd := OddOn(chainOf(t, "deny /x /wp/v2/posts /y", "rate_limit 5/1m POST /z", "allow plugin complianz-gdpr for visitors"), installedAs(t, smallSite))
+	odd := review.OddOn(chainOf(t, "deny /x /wp/v2/posts /y", "rate_limit 5/1m POST /z", "allow plugin complianz-gdpr for visitors"), installedAs(t, smallSite))
 	want := []string{
 		"deny /x /wp/v2/posts /y names /x and /y, which the REST root of the site does not list: mend the route, or remove the line",
 		"allow plugin complianz-gdpr for visitors: the REST root of the site lists nothing of Complianz: mend the name, or remove the line",
@@ -131,8 +133,8 @@ func TestOddOn_Texts(t *testing.T) {
 func TestOddOn_Risk(t *testing.T) {
 	const risky = "allow anyone POST /learnpress/v1/**"
 	c := chainOf(t, "login_only", risky)
-	if codes(OddIn(c)) != "W16:2" {
-		t.Fatalf("%+v", OddIn(c))
+	if policytest.Codes(review.OddIn(c)) != "W16:2" {
+		t.Fatalf("%+v", review.OddIn(c))
 	}
 	for root, want := range map[string]string{
 		`{"namespaces":["learnpress/v1"],"routes":{"/":{},"/learnpress/v1/x":{}}}`: "W16:2", // the plugin is there
@@ -140,7 +142,7 @@ func TestOddOn_Risk(t *testing.T) {
 		`{"namespaces":["other/v1"],"routes":{"/":{},"/learnpress/v1/(?=a)x":{}}}`: "W16:2", // perhaps
 		`{"namespaces":["wp/v2"],"routes":{"/":{}}}`:                               "W15:2",
 	} {
-		if odd := OddOn(c, installedAs(t, root)); codes(odd) != want {
+		if odd := review.OddOn(c, installedAs(t, root)); policytest.Codes(odd) != want {
 			t.Errorf("%s: %+v", root, odd)
 		}
 	}
@@ -154,13 +156,13 @@ func TestOddPlugins_Words(t *testing.T) {
 		"allow anyone POST /**":              "as in allow plugin ",
 		"allow plugin bbpress":               "the line may stay",
 	} {
-		odd := OddIn(chainOf(t, "login_only", rule))
+		odd := review.OddIn(chainOf(t, "login_only", rule))
 		if len(odd) != 1 || !strings.Contains(odd[0].Do, want) || strings.HasSuffix(odd[0].Do, "plugin") || strings.Contains(odd[0].Do+odd[0].Text, ": ") && odd[0].Code == "W16" {
 			t.Errorf("%s: %+v", rule, odd)
 		}
 	}
 	const root = `{"namespaces":["wp/v2"],"routes":{"/":{},"/wp/v2/posts":{}}}`
-	if odd := OddOn(chainOf(t, "login_only", "deny plugin mollie-payments-for-woocommerce"), installedAs(t, root)); codes(odd) != "W15:2" {
+	if odd := review.OddOn(chainOf(t, "login_only", "deny plugin mollie-payments-for-woocommerce"), installedAs(t, root)); policytest.Codes(odd) != "W15:2" {
 		t.Errorf("%+v", odd)
 	}
 }

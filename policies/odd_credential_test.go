@@ -6,6 +6,10 @@ import (
 	"testing"
 
 	"github.com/restwarden/restwarden/policies/index"
+	ordertype "github.com/restwarden/restwarden/policies/order_type"
+	"github.com/restwarden/restwarden/policies/policy"
+	"github.com/restwarden/restwarden/policies/policytest"
+	"github.com/restwarden/restwarden/policies/review"
 )
 
 // TestOdd_Credential: W24 is about a shop at an http address, unless there is a credential or
@@ -18,33 +22,33 @@ func TestOdd_Credential(t *testing.T) {
 		}
 		return r
 	}
-	credential := func(p *OrderType) { p.Credential = "ck_1:cs_1" }
+	credential := func(p *ordertype.OrderType) { p.Credential = "ck_1:cs_1" }
 	for name, test := range map[string]struct {
 		home, url, namespace, release string
-		set                           func(*OrderType)
-		mode                          Mode // of the directive
-		settings                      Settings
+		set                           func(*ordertype.OrderType)
+		mode                          policy.Mode // of the directive
+		settings                      policy.Settings
 		want                          string
 	}{
-		"an http shop":            {"http://shop.example", "", "wc/v3", "auto", nil, "", Settings{}, "W24:9"},
-		"written otherwise":       {"HTTP://shop.example", "", "WC/V3", "10.7", nil, "", Settings{}, "W24:9"},
-		"an https shop":           {"https://shop.example", "", "wc/v3", "auto", nil, "", Settings{}, ""},
-		"http without a home":     {"", "http://shop.example", "wc/v3", "auto", nil, "", Settings{}, "W24:9"},
-		"an https home":           {"https://shop.example", "http://shop.example", "wc/v3", "auto", nil, "", Settings{}, ""},
-		"an http home alone":      {"http://shop.example", "https://shop.example", "wc/v3", "auto", nil, "", Settings{}, "W24:9"},
-		"an older shop":           {"http://shop.example", "", "wc/v2", "auto", nil, "", Settings{}, "W24:9"},
-		"the oldest shop":         {"http://shop.example", "", "wc/v1", "auto", nil, "", Settings{}, ""},
-		"no shop":                 {"http://shop.example", "", "wc/store/v1", "auto", nil, "", Settings{}, ""},
-		"a credential":            {"http://shop.example", "", "wc/v3", "auto", credential, "", Settings{}, ""},
-		"a shop that checks":      {"http://shop.example", "", "wc/v3", "10.8", nil, "", Settings{}, ""},
-		"an address is not known": {"", "", "wc/v3", "auto", nil, "", Settings{}, ""},
-		"on_error pass":           {"http://shop.example", "", "wc/v3", "auto", nil, "", Settings{OnError: PassOnError}, ""},
-		"it observes":             {"http://shop.example", "", "wc/v3", "auto", nil, "", Settings{Mode: Observe}, ""},
-		"the directive observes":  {"http://shop.example", "", "wc/v3", "auto", nil, Observe, Settings{}, ""},
-		"it alone enforces":       {"http://shop.example", "", "wc/v3", "auto", nil, Observe, Settings{Mode: Enforce}, "W24:9"},
+		"an http shop":            {"http://shop.example", "", "wc/v3", "auto", nil, "", policy.Settings{}, "W24:9"},
+		"written otherwise":       {"HTTP://shop.example", "", "WC/V3", "10.7", nil, "", policy.Settings{}, "W24:9"},
+		"an https shop":           {"https://shop.example", "", "wc/v3", "auto", nil, "", policy.Settings{}, ""},
+		"http without a home":     {"", "http://shop.example", "wc/v3", "auto", nil, "", policy.Settings{}, "W24:9"},
+		"an https home":           {"https://shop.example", "http://shop.example", "wc/v3", "auto", nil, "", policy.Settings{}, ""},
+		"an http home alone":      {"http://shop.example", "https://shop.example", "wc/v3", "auto", nil, "", policy.Settings{}, "W24:9"},
+		"an older shop":           {"http://shop.example", "", "wc/v2", "auto", nil, "", policy.Settings{}, "W24:9"},
+		"the oldest shop":         {"http://shop.example", "", "wc/v1", "auto", nil, "", policy.Settings{}, ""},
+		"no shop":                 {"http://shop.example", "", "wc/store/v1", "auto", nil, "", policy.Settings{}, ""},
+		"a credential":            {"http://shop.example", "", "wc/v3", "auto", credential, "", policy.Settings{}, ""},
+		"a shop that checks":      {"http://shop.example", "", "wc/v3", "10.8", nil, "", policy.Settings{}, ""},
+		"an address is not known": {"", "", "wc/v3", "auto", nil, "", policy.Settings{}, ""},
+		"on_error pass":           {"http://shop.example", "", "wc/v3", "auto", nil, "", policy.Settings{OnError: policy.PassOnError}, ""},
+		"it observes":             {"http://shop.example", "", "wc/v3", "auto", nil, "", policy.Settings{Mode: policy.Observe}, ""},
+		"the directive observes":  {"http://shop.example", "", "wc/v3", "auto", nil, policy.Observe, policy.Settings{}, ""},
+		"it alone enforces":       {"http://shop.example", "", "wc/v3", "auto", nil, policy.Observe, policy.Settings{Mode: policy.Enforce}, "W24:9"},
 	} {
-		s, p := newSite(t), new(OrderType)
-		s.Release, _ = ParseRelease(test.release)
+		s, p := policytest.NewSite(t), new(ordertype.OrderType)
+		s.Release, _ = policy.ParseRelease(test.release)
 		if test.set != nil {
 			test.set(p)
 		}
@@ -52,9 +56,9 @@ func TestOdd_Credential(t *testing.T) {
 			t.Fatal(err)
 		}
 		test.settings.At = "Caddyfile:9"
-		c := Link(s, test.mode, linked("order_type", p, test.settings))
-		odd := slices.DeleteFunc(OddOn(c, NewInstalled(root(test.home, test.url, test.namespace))), func(o Odd) bool { return o.Code != "W24" })
-		if got := codes(odd); got != test.want {
+		c := policy.Link(s, test.mode, policytest.Linked("order_type", p, test.settings))
+		odd := slices.DeleteFunc(review.OddOn(c, review.NewInstalled(root(test.home, test.url, test.namespace))), func(o review.Odd) bool { return o.Code != "W24" })
+		if got := policytest.Codes(odd); got != test.want {
 			t.Errorf("%s: got %q, want %q", name, got, test.want)
 		}
 		for _, o := range odd { // a new shop needs no key
@@ -63,7 +67,7 @@ func TestOdd_Credential(t *testing.T) {
 			}
 		}
 	}
-	if odd := new(OrderType).Odd(new(About)); odd != nil {
+	if odd := new(ordertype.OrderType).Odd(new(review.About)); odd != nil {
 		t.Errorf("a site that nobody knows: %v", odd)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/restwarden/restwarden/policies/index"
+	"github.com/restwarden/restwarden/policies/review"
 )
 
 // TestNarrow: one segment of a rule stands for less than a group of the site's route with a slash,
@@ -31,7 +32,7 @@ func TestNarrow(t *testing.T) {
 		"allow anyone /wp/v2/plugins/:plugin":                            "",
 	} {
 		got := ""
-		for _, o := range Narrow(chainOf(t, strings.Split(rules, "\n")...), x) {
+		for _, o := range review.Narrow(chainOf(t, strings.Split(rules, "\n")...), x) {
 			if o.Code != "W25" || !strings.Contains(o.Text, "misses calls such as /") {
 				t.Errorf("%s: %+v", rules, o)
 			}
@@ -57,7 +58,7 @@ func TestNarrow_Routes(t *testing.T) {
 	whole := testing.AllocsPerRun(1, func() { x.Routes() })
 	for _, n := range []int{1, len(rules)} {
 		chain := chainOf(t, rules[:n]...)
-		if got := testing.AllocsPerRun(1, func() { Narrow(chain, x) }); got > whole+float64(1000*n) {
+		if got := testing.AllocsPerRun(1, func() { review.Narrow(chain, x) }); got > whole+float64(1000*n) {
 			t.Errorf("%d rules: %.0f allocations, the routes alone %.0f", n, got, whole)
 		}
 	}

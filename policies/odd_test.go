@@ -4,29 +4,34 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/restwarden/restwarden/policies/access"
+	"github.com/restwarden/restwarden/policies/policy"
+	"github.com/restwarden/restwarden/policies/policytest"
+	"github.com/restwarden/restwarden/policies/review"
 )
 
 // chainOf is a chain of the lines of a directive. Line n stands at "Caddyfile:n", from 1.
-func chainOf(tb testing.TB, lines ...string) *Chain {
+func chainOf(tb testing.TB, lines ...string) *policy.Chain {
 	tb.Helper()
-	policies, mode := map[string]*Configured{}, Mode("")
+	policies, mode := map[string]*policy.Configured{}, policy.Mode("")
 	for i, text := range lines {
 		words := strings.Fields(text)
 		if words[0] == "mode" {
-			mode = Mode(words[1])
+			mode = policy.Mode(words[1])
 			continue
 		}
-		o := Option{Name: words[0], Args: words[1:], Pos: fmt.Sprintf("Caddyfile:%d", i+1)}
+		o := policy.Option{Name: words[0], Args: words[1:], Pos: fmt.Sprintf("Caddyfile:%d", i+1)}
 		switch {
 		case words[len(words)-1] == "observe":
-			o.Args, o.Block = nil, []Option{{Name: "mode", Args: []string{"observe"}, Pos: o.Pos}}
+			o.Args, o.Block = nil, []policy.Option{{Name: "mode", Args: []string{"observe"}, Pos: o.Pos}}
 		case words[0] == "signature":
-			o.Block = []Option{{Name: "key", Args: []string{"secret"}, Pos: o.Pos}}
+			o.Block = []policy.Option{{Name: "key", Args: []string{"secret"}, Pos: o.Pos}}
 		}
-		all := []Option{o}
-		if IsPluginLine(o) {
+		all := []policy.Option{o}
+		if access.IsPluginLine(o) {
 			var err error
-			if all, err = ExpandPlugins(o, newSite(tb).Platform); err != nil {
+			if all, err = access.ExpandPlugins(o, policytest.NewSite(tb).Platform); err != nil {
 				tb.Fatal(err)
 			}
 		}
@@ -36,14 +41,14 @@ func chainOf(tb testing.TB, lines ...string) *Chain {
 				continue // credentials are no policy
 			}
 			if policies[entry.Name] == nil {
-				policies[entry.Name] = NewConfigured(entry)
+				policies[entry.Name] = policy.NewConfigured(entry)
 			}
 			if err := policies[entry.Name].Configure(o); err != nil {
 				tb.Fatal(err)
 			}
 		}
 	}
-	c, err := NewChain(newSite(tb), mode, policies)
+	c, err := NewChain(policytest.NewSite(tb), mode, policies)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -144,8 +149,8 @@ var oddRules = map[string]string{
 func TestOdd_Rules(t *testing.T) {
 	for lines, want := range oddRules {
 		t.Run(lines, func(t *testing.T) {
-			odd := OddIn(chainOf(t, strings.Split(lines, "; ")...))
-			if got := codes(odd); got != want {
+			odd := review.OddIn(chainOf(t, strings.Split(lines, "; ")...))
+			if got := policytest.Codes(odd); got != want {
 				t.Errorf("got %q, want %q: %+v", got, want, odd)
 			}
 		})
@@ -181,8 +186,8 @@ func TestOdd_OtherLines(t *testing.T) {
 		"mode enforce; login_only":                                                                               "",
 	} {
 		t.Run(lines, func(t *testing.T) {
-			odd := OddIn(chainOf(t, strings.Split(lines, "; ")...))
-			if got := codes(odd); got != want {
+			odd := review.OddIn(chainOf(t, strings.Split(lines, "; ")...))
+			if got := policytest.Codes(odd); got != want {
 				t.Errorf("got %q, want %q: %+v", got, want, odd)
 			}
 			for _, o := range odd {
@@ -196,7 +201,7 @@ func TestOdd_OtherLines(t *testing.T) {
 
 // TestOdd_Sentences: each finding is one sentence that says what to do.
 func TestOdd_Sentences(t *testing.T) {
-	odd := OddIn(chainOf(t, "login_only", "deny GET /a/**", "deny POST /a/b", "allow users GET,POST /a/b", "allow users /c", "deny /x.php", "signature s", "mode observe"))
+	odd := review.OddIn(chainOf(t, "login_only", "deny GET /a/**", "deny POST /a/b", "allow users GET,POST /a/b", "allow users /c", "deny /x.php", "signature s", "mode observe"))
 	want := []string{
 		"allow users GET,POST /a/b never decides, since deny GET /a/** (Caddyfile:2) and deny POST /a/b (Caddyfile:3) together before it take all of its calls: remove it, or move it up",
 		"allow users /c changes nothing, since without it the same callers would pass by login_only: remove it",

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/restwarden/restwarden/policies/call/phpvars"
+	"github.com/restwarden/restwarden/policies/policy"
+	"github.com/restwarden/restwarden/policies/policytest"
 )
 
 // FuzzPreflightQuery: a preflight keeps its route as PHP reads it, and nothing else, wherever PHP
@@ -23,7 +25,7 @@ func FuzzPreflightQuery(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, query string) {
-		got := PreflightQuery(query)
+		got := policy.PreflightQuery(query)
 		before, after := phpvars.Query(query), phpvars.Query(got)
 		want, had := before.Get("rest_route")
 		route, has := after.Get("rest_route")
@@ -47,10 +49,10 @@ func TestRateLimit_Preflights(t *testing.T) {
 		"rate_limit 2/1h POST /complianz/v1/other":       4,
 		"rate_limit 2/1h tools/call /complianz/v1/track": 4,
 	} {
-		s := newSite(t)
+		s := policytest.NewSite(t)
 		p, passed := rateLimited(t, s, text), 0
 		for range 4 {
-			r := request(t, s, nil, "OPTIONS", "/wp-json/complianz/v1/track", "")
+			r := policytest.Request(t, s, nil, "OPTIONS", "/wp-json/complianz/v1/track", "")
 			r.Preflight = true
 			v, err := p.CheckPreflight(t.Context(), r)
 			if err != nil {

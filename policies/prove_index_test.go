@@ -9,10 +9,13 @@ import (
 	"github.com/restwarden/restwarden/policies/ask/asktest"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/index"
+	"github.com/restwarden/restwarden/policies/policy"
+	"github.com/restwarden/restwarden/policies/policytest"
+	"github.com/restwarden/restwarden/policies/review"
 )
 
 // counters are the counter-examples of a proof, in order: "GET /wp/v2/posts/1 by deny …".
-func counters(p Proof) (list []string) {
+func counters(p review.Proof) (list []string) {
 	for _, e := range p.Counter {
 		list = append(list, strings.TrimSuffix(e.Method+" "+e.Route+" by "+e.Rule, " by "))
 	}
@@ -61,11 +64,11 @@ func TestProve_OverTheRoutesOfASite(t *testing.T) {
 			if test.lines != "" {
 				lines = strings.Split(test.lines, "; ")
 			}
-			q := Claim{Never: test.never, Routes: []string{test.routes}, Caller: test.who, Index: siteIndex()}
+			q := review.Claim{Never: test.never, Routes: []string{test.routes}, Caller: test.who, Index: siteIndex()}
 			if test.methods != "" {
 				q.Methods = strings.Split(test.methods, ",")
 			}
-			proof, err := Prove(chainOf(t, lines...), q)
+			proof, err := review.Prove(chainOf(t, lines...), q)
 			if got := counters(proof); err != nil || !slices.Equal(got, test.want) || proof.Holds != (test.want == nil) {
 				t.Errorf("got %q, want %q: %+v, %v", got, test.want, proof, err)
 			}
@@ -87,7 +90,7 @@ func TestProve_Opaque(t *testing.T) {
 		`/odd/v1/a|/other/v1`: true, // it may begin with anything
 		`/other/v1/(?=x)x`:    false,
 	} {
-		proof, err := Prove(c, Claim{Never: true, Routes: []string{"/odd/**"}, Index: siteIndex(pattern)})
+		proof, err := review.Prove(c, review.Claim{Never: true, Routes: []string{"/odd/**"}, Index: siteIndex(pattern)})
 		if err != nil || proof.Holds == unproved || (len(proof.Unproved) == 1) != unproved || len(proof.Counter) > 0 {
 			t.Errorf("%s: %+v, %v", pattern, proof, err)
 		}
@@ -96,12 +99,12 @@ func TestProve_Opaque(t *testing.T) {
 
 // TestProve_Single: one key that is unlike its neighbours is not lost among them.
 func TestProve_Single(t *testing.T) {
-	proof, err := Prove(chainOf(t, "mode enforce"), Claim{Never: true, Methods: []string{"GET"}, Routes: []string{"/wp/v2/users/*"}})
+	proof, err := review.Prove(chainOf(t, "mode enforce"), review.Claim{Never: true, Methods: []string{"GET"}, Routes: []string{"/wp/v2/users/*"}})
 	if got := counters(proof); err != nil || !slices.Equal(got, []string{"GET /wp/v2/users/me"}) {
 		t.Errorf("the exception of a built-in rule: %+v, %v", proof, err)
 	}
 	x := index.New([]string{"/wc/store/v1/checkout"}, []string{"wc/store/v1"})
-	proof, err = Prove(chainOf(t, "deny /wc/store/v1/v1/**"), Claim{Methods: []string{"GET"}, Routes: []string{"/wc/store/**"}, Index: x})
+	proof, err = review.Prove(chainOf(t, "deny /wc/store/v1/v1/**"), review.Claim{Methods: []string{"GET"}, Routes: []string{"/wc/store/**"}, Index: x})
 	if err != nil || !proof.Holds {
 		t.Errorf("a version of the checkout API is no second one: %+v, %v", proof, err)
 	}
@@ -113,7 +116,7 @@ func TestProve_CountersAreReal(t *testing.T) {
 		"login_only", "allow anyone POST /a/v1/:id/feedback", "allow users /b/v1/**", "allow role administrator /c/v1/*", "allow anyone /wp/v2/users",
 		"allow anyone GET /wc/v3/products/*", "deny /d/** as 404", "allow anyone /d/e", "allow capability manage_options /e/**", "allow anyone /wc/*/cart",
 	}
-	backends := map[string]*asktest.Platform{"admin": asktest.Answering(200, adminBody), "customer": asktest.Answering(200, clientBody)}
+	backends := map[string]*asktest.Platform{"admin": asktest.Answering(200, policytest.AdminBody), "customer": asktest.Answering(200, policytest.ClientBody)}
 	callers := map[string]caller.Caller{
 		"":         {},
 		"admin":    {Kind: caller.User, ID: 1, Roles: []string{"administrator"}, Capabilities: map[string]bool{"manage_options": true, "edit_others_posts": true}},
@@ -124,21 +127,21 @@ func TestProve_CountersAreReal(t *testing.T) {
 		c := chainOf(t, lines...)
 		for _, never := range []bool{true, false} {
 			for _, methods := range [][]string{nil, {"GET"}, {"POST", "DELETE"}} {
-				proof, err := Prove(c, Claim{Never: never, Methods: methods, Routes: []string{"/**"}, Caller: who})
+				proof, err := review.Prove(c, review.Claim{Never: never, Methods: methods, Routes: []string{"/**"}, Caller: who})
 				if err != nil || proof.Holds || len(proof.Counter) == 0 {
 					t.Fatalf("%+v, %v", proof, err)
 				}
 				for _, e := range proof.Counter {
 					var headers []string
 					if name != "" {
-						headers = append(headers, basicAuth)
+						headers = append(headers, policytest.BasicAuth)
 					}
-					r := request(t, c.Site(), backends[name], e.Method, "/wp-json"+e.Route, "", headers...)
+					r := policytest.Request(t, c.Site(), backends[name], e.Method, "/wp-json"+e.Route, "", headers...)
 					if e.Method == http.MethodHead || r.Call.Key != e.Route {
 						t.Errorf("%+v is read as %s %s", e, r.Call.Method, r.Call.Key)
 					}
 					d := c.Judge(t.Context(), r)
-					if passed := d.Outcome == Pass; passed != never || !passed && (d.Policy != "access" || d.Verdict.Rule != e.Rule || d.Verdict.Pos != e.At) {
+					if passed := d.Outcome == policy.Pass; passed != never || !passed && (d.Policy != "access" || d.Verdict.Rule != e.Rule || d.Verdict.Pos != e.At) {
 						t.Errorf("%s, never %v: %+v: %+v", name, never, e, d)
 					}
 					judged++

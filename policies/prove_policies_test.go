@@ -4,13 +4,18 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/restwarden/restwarden/policies/abilities"
+	"github.com/restwarden/restwarden/policies/access"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/policy"
+	"github.com/restwarden/restwarden/policies/policytest"
+	"github.com/restwarden/restwarden/policies/review"
 )
 
 // TestProve_Limits: what lets calls pass in spite of the rules is no proof of never.
 func TestProve_Limits(t *testing.T) {
-	never := Claim{Never: true, Routes: []string{"/a/**"}}
+	never := review.Claim{Never: true, Routes: []string{"/a/**"}}
 	for lines, want := range map[string]string{
 		"login_only":                                           "holds",
 		"login_only; mode observe":                             "broken, unproved",
@@ -20,7 +25,7 @@ func TestProve_Limits(t *testing.T) {
 		"signature s; allow signed s /a/**; signature observe": "broken",
 		"allow anyone GET /a/b; deny /**":                      "broken",
 	} {
-		proof, err := Prove(chainOf(t, strings.Split(lines, "; ")...), never)
+		proof, err := review.Prove(chainOf(t, strings.Split(lines, "; ")...), never)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -38,15 +43,15 @@ func TestProve_Limits(t *testing.T) {
 			t.Errorf("%s: got %q, want %q: %+v", lines, got, want, proof)
 		}
 	}
-	access := configured("access", &Access{LoginOnly: true}, Settings{OnError: PassOnError})
-	c, err := NewChain(newSite(t), "", access)
+	access := configured("access", &access.Access{LoginOnly: true}, policy.Settings{OnError: policy.PassOnError})
+	c, err := NewChain(policytest.NewSite(t), "", access)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if proof, err := Prove(c, never); err != nil || proof.Holds || len(proof.Unproved) != 1 {
+	if proof, err := review.Prove(c, never); err != nil || proof.Holds || len(proof.Unproved) != 1 {
 		t.Errorf("on_error pass: %+v, %v", proof, err)
 	}
-	if _, err := Prove(c, Claim{Routes: []string{"a"}}); err == nil {
+	if _, err := review.Prove(c, review.Claim{Routes: []string{"a"}}); err == nil {
 		t.Error("a claim without a route that can be read")
 	}
 }
@@ -65,14 +70,14 @@ func TestProve_ShopKeys(t *testing.T) {
 		{"cms", "/shop/*/**", "GET /shop/mcp"},
 		{"cms", "/wc/v3/**", "GET /wc/v3"},
 	} {
-		s := newSite(t)
+		s := policytest.NewSite(t)
 		platform, _ := call.PlatformByName(test.platform)
 		s.Site = caller.NewSite(platform, caller.Own{})
-		c, err := NewChain(s, "", configured("access", &Access{LoginOnly: true, Recommended: "off"}))
+		c, err := NewChain(s, "", configured("access", &access.Access{LoginOnly: true, Recommended: "off"}))
 		if err != nil {
 			t.Fatal(err)
 		}
-		proof, err := Prove(c, Claim{Methods: []string{"GET"}, Routes: []string{test.routes}, Caller: caller.Caller{Kind: caller.KeyHolder}})
+		proof, err := review.Prove(c, review.Claim{Methods: []string{"GET"}, Routes: []string{test.routes}, Caller: caller.Caller{Kind: caller.KeyHolder}})
 		got := strings.TrimSuffix(strings.Join(counters(proof), " "), " by login_only")
 		if err != nil || got != test.counter || proof.Holds != (got == "") {
 			t.Errorf("%+v: %+v, %v", test, proof, err)
@@ -82,16 +87,16 @@ func TestProve_ShopKeys(t *testing.T) {
 
 // TestProve_AbilitiesDescribed: not everybody is told of an ability, and lists are open.
 func TestProve_AbilitiesDescribed(t *testing.T) {
-	all := configured("access", new(Access))
-	all["abilities"] = configured("abilities", &Abilities{Rules: []AbilityRule{{Pattern: "shop/*", Deny: true}}})["abilities"]
-	c, err := NewChain(newSite(t), "", all)
+	all := configured("access", new(access.Access))
+	all["abilities"] = configured("abilities", &abilities.Abilities{Rules: []abilities.Rule{{Pattern: "shop/*", Deny: true}}})["abilities"]
+	c, err := NewChain(policytest.NewSite(t), "", all)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for route, want := range map[string]bool{
 		"/wp-abilities/v1/abilities": true, "/wp-abilities/v1/abilities/shop/query": false, "/wp-abilities/v1/abilities/*/*": false, "/wp-abilities/v1/**": false,
 	} {
-		proof, err := Prove(c, Claim{Methods: []string{"GET"}, Routes: []string{route}, Caller: caller.Caller{Kind: caller.User}})
+		proof, err := review.Prove(c, review.Claim{Methods: []string{"GET"}, Routes: []string{route}, Caller: caller.Caller{Kind: caller.User}})
 		if err != nil || proof.Holds != want {
 			t.Errorf("%s: %+v, %v", route, proof, err)
 		}
@@ -102,31 +107,31 @@ func TestProve_AbilitiesDescribed(t *testing.T) {
 func TestProve_Abilities(t *testing.T) {
 	user := caller.Caller{Kind: caller.User}
 	for _, test := range []struct {
-		rules    []AbilityRule
+		rules    []abilities.Rule
 		never    bool
 		who      caller.Caller
 		counter  string
 		unproved bool
 	}{
-		{[]AbilityRule{{Pattern: "shop/Ping"}, {Pattern: "shop/*"}}, true, caller.Caller{}, "POST /wp-abilities/v1/abilities/shop/ping/run", false},
-		{[]AbilityRule{{Pattern: "shop/*"}}, true, caller.Caller{}, "", false},
+		{[]abilities.Rule{{Pattern: "shop/Ping"}, {Pattern: "shop/*"}}, true, caller.Caller{}, "POST /wp-abilities/v1/abilities/shop/ping/run", false},
+		{[]abilities.Rule{{Pattern: "shop/*"}}, true, caller.Caller{}, "", false},
 		{nil, true, caller.Caller{}, "", false},
-		{[]AbilityRule{{Pattern: "shop/ping", Deny: true}, {Pattern: "shop/ping"}}, true, caller.Caller{}, "", false},
-		{[]AbilityRule{{Pattern: "*", Deny: true}}, true, user, "", false},
+		{[]abilities.Rule{{Pattern: "shop/ping", Deny: true}, {Pattern: "shop/ping"}}, true, caller.Caller{}, "", false},
+		{[]abilities.Rule{{Pattern: "*", Deny: true}}, true, user, "", false},
 		{nil, true, user, "POST /wp-abilities/v1/abilities/1/run", false},
 		{nil, false, user, "", true}, // a destructive one is to be named
-		{[]AbilityRule{{Pattern: "shop/*"}}, true, user, "", true},
-		{[]AbilityRule{{Pattern: "shop/*", Deny: true}}, false, user, "", true},
-		{[]AbilityRule{{Pattern: "shop/*"}}, false, user, "POST /wp-abilities/v1/abilities/1/run", false},
+		{[]abilities.Rule{{Pattern: "shop/*"}}, true, user, "", true},
+		{[]abilities.Rule{{Pattern: "shop/*", Deny: true}}, false, user, "", true},
+		{[]abilities.Rule{{Pattern: "shop/*"}}, false, user, "POST /wp-abilities/v1/abilities/1/run", false},
 	} {
-		all := configured("access", new(Access))
-		all["abilities"] = configured("abilities", &Abilities{Rules: test.rules})["abilities"]
-		c, err := NewChain(newSite(t), "", all)
+		all := configured("access", new(access.Access))
+		all["abilities"] = configured("abilities", &abilities.Abilities{Rules: test.rules})["abilities"]
+		c, err := NewChain(policytest.NewSite(t), "", all)
 		if err != nil {
 			t.Fatal(err)
 		}
 		routes := []string{"/wp-abilities/v1/abilities/*/run", "/wp-abilities/v1/abilities/*/*/run"}
-		proof, err := Prove(c, Claim{Never: test.never, Methods: []string{"POST"}, Routes: routes, Caller: test.who})
+		proof, err := review.Prove(c, review.Claim{Never: test.never, Methods: []string{"POST"}, Routes: routes, Caller: test.who})
 		first := ""
 		if len(proof.Counter) > 0 {
 			first = proof.Counter[0].Method + " " + proof.Counter[0].Route

@@ -5,8 +5,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/restwarden/restwarden/policies/abilities"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/index"
+	"github.com/restwarden/restwarden/policies/policytest"
+	"github.com/restwarden/restwarden/policies/review"
 )
 
 // TestReacher: what the rules of a site leave of its routes, for three callers.
@@ -23,7 +26,7 @@ func TestReacher(t *testing.T) {
 		"/acme/v1/:what":            "GET n,n,s POST n,n,s",
 		"/acme/v1/x":                "GET n,n,a POST n,n,a",
 	}
-	r, err := NewReacher(c)
+	r, err := review.NewReacher(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +53,7 @@ func TestReacher(t *testing.T) {
 // TestReacher_Refused: of each kind of routes that are refused there is one.
 func TestReacher_Refused(t *testing.T) {
 	c := chainOf(t, "login_only", "deny /acme/v1/secret", "allow anyone GET /acme/v1/**")
-	r, err := NewReacher(c)
+	r, err := review.NewReacher(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +68,7 @@ func TestReacher_Refused(t *testing.T) {
 	}
 }
 
-func reachText(r Reached) string {
+func reachText(r review.Reached) string {
 	switch {
 	case r.Unknown:
 		return "unknown"
@@ -80,11 +83,11 @@ func reachText(r Reached) string {
 // TestReacher_ToolServers: servers whose tools run REST inside are closed by any rule of
 // abilities, and what passes at others depends on the message.
 func TestReacher_ToolServers(t *testing.T) {
-	c, err := NewChain(newSite(t), "", configured("abilities", &Abilities{Rules: []AbilityRule{{Pattern: "a/b", Deny: true}}}))
+	c, err := NewChain(policytest.NewSite(t), "", configured("abilities", &abilities.Abilities{Rules: []abilities.Rule{{Pattern: "a/b", Deny: true}}}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := NewReacher(c)
+	r, err := review.NewReacher(c)
 	if err != nil {
 		t.Fatal(err)
 	}

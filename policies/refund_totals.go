@@ -12,21 +12,23 @@ import (
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/policy"
+	"github.com/restwarden/restwarden/policies/shop"
 )
 
 // RefundTotalsEntry is the policy in the catalog.
-var RefundTotalsEntry = Entry{
+var RefundTotalsEntry = policy.Entry{
 	Name:    "refund_totals",
 	Words:   []string{"refund_totals"},
 	Default: true,
-	New:     func() Policy { return new(RefundTotals) },
-	Codes:   []Code{codeComputeTotals, ask.CodeCannotCreate, CodePlatform},
+	New:     func() policy.Policy { return new(RefundTotals) },
+	Codes:   []policy.Code{policy.CodeComputeTotals, ask.CodeCannotCreate, policy.CodePlatform},
 }
 
 // RefundTotals refuses a refund that asks the server to compute its totals if the release
 // would ignore the field and book 0.00 (docs/interface E5; docs/platform III.10).
 type RefundTotals struct {
-	site    *Site
+	site    *policy.Site
 	named   bool
 	refunds []call.Pattern
 }
@@ -36,7 +38,7 @@ type RefundTotals struct {
 const schemaTTL = time.Minute
 
 // Provision builds the route patterns.
-func (p *RefundTotals) Provision(site *Site, settings Settings) error {
+func (p *RefundTotals) Provision(site *policy.Site, settings policy.Settings) error {
 	p.site, p.named = site, settings.Named
 	for _, ns := range append(slices.Clone(site.Platform.Shop), site.Platform.Analytics) {
 		p.refunds = append(p.refunds, call.MustPattern("/"+ns+"/orders/:order_id/refunds"))
@@ -45,13 +47,13 @@ func (p *RefundTotals) Provision(site *Site, settings Settings) error {
 }
 
 // Check asks whether the release knows the field, if the call sets it.
-func (p *RefundTotals) Check(ctx context.Context, r *Request) (Verdict, error) {
+func (p *RefundTotals) Check(ctx context.Context, r *policy.Request) (policy.Verdict, error) {
 	return p.check(ctx, r, saidOf(r))
 }
 
 // CheckBatch judges each part. The parts have one caller, who is asked about once.
-func (p *RefundTotals) CheckBatch(ctx context.Context, r *Request) (Verdict, error) {
-	return checkParts(ctx, &refundParts{p, saidOf(r)}, r)
+func (p *RefundTotals) CheckBatch(ctx context.Context, r *policy.Request) (policy.Verdict, error) {
+	return policy.CheckParts(ctx, &refundParts{p, saidOf(r)}, r)
 }
 
 // refundParts judges the parts of one batch.
@@ -61,7 +63,7 @@ type refundParts struct {
 }
 
 // Check judges one part.
-func (p *refundParts) Check(ctx context.Context, r *Request) (Verdict, error) {
+func (p *refundParts) Check(ctx context.Context, r *policy.Request) (policy.Verdict, error) {
 	return p.policy.check(ctx, r, p.said)
 }
 
@@ -74,43 +76,43 @@ type refundAnswers struct {
 }
 
 // said keeps what the platform has said. The reading of a call without its override header shares it.
-var said = NewSlot[refundAnswers](OfRequest)
+var said = policy.NewSlot[refundAnswers](policy.OfRequest)
 
-func saidOf(r *Request) *refundAnswers {
+func saidOf(r *policy.Request) *refundAnswers {
 	if said.Get(r) == nil {
 		said.Set(r, new(refundAnswers))
 	}
 	return said.Get(r)
 }
 
-func (p *RefundTotals) check(ctx context.Context, r *Request, said *refundAnswers) (Verdict, error) {
+func (p *RefundTotals) check(ctx context.Context, r *policy.Request, said *refundAnswers) (policy.Verdict, error) {
 	if !p.named && p.site.Release.Configured(11, 1) || r.Call.Kind != call.Single || !call.Updates(r.Call.Method) {
-		return Verdict{}, nil
+		return policy.Verdict{}, nil
 	}
 	i := slices.IndexFunc(p.refunds, func(pattern call.Pattern) bool { return pattern.Match(r.Call.Key) })
 	if i < 0 {
-		return Verdict{}, nil
+		return policy.Verdict{}, nil
 	}
 	v, set, err := r.Call.Scalar("compute_totals") // an array is true, whatever it holds
 	if err != nil || !set || !truthy(v) {
-		return Verdict{}, err
+		return policy.Verdict{}, err
 	}
 	namespace := strings.TrimPrefix(strings.TrimSuffix(p.refunds[i].String(), "/orders/:order_id/refunds"), "/")
 	claim, err := r.Claim()
 	switch {
 	case err != nil:
-		return Verdict{}, err
+		return policy.Verdict{}, err
 	case claim == caller.ClaimNothing:
-		return NobodyMayWrite(ctx, r, p.cureNobody()), nil
+		return shop.NobodyMayWrite(ctx, r, p.cureNobody()), nil
 	}
 	known, asked := said.known[namespace]
 	if !asked {
 		var refusal *ask.Answer
 		switch known, refusal, err = p.known(ctx, r, namespace, claim); {
 		case err != nil:
-			return Verdict{}, err
+			return policy.Verdict{}, err
 		case refusal != nil:
-			return inPlatformWords(refusal), nil
+			return policy.InPlatformWords(refusal), nil
 		}
 		if said.known == nil {
 			said.known = map[string]bool{}
@@ -118,19 +120,19 @@ func (p *RefundTotals) check(ctx context.Context, r *Request, said *refundAnswer
 		said.known[namespace] = known
 	}
 	if known {
-		return Verdict{}, nil
+		return policy.Verdict{}, nil
 	}
 	if !said.asked {
 		if said.refusal, err = p.mayNot(ctx, r, claim); err != nil {
-			return Verdict{}, err
+			return policy.Verdict{}, err
 		}
 		said.asked = true
 	}
 	if refusal := said.refusal; refusal != nil {
-		return inPlatformWords(refusal.DeniedWrite(&p.site.Platform, r.Call)), nil
+		return policy.InPlatformWords(refusal.DeniedWrite(&p.site.Platform, r.Call)), nil
 	}
-	return Verdict{
-		Status: http.StatusBadRequest, Code: p.site.Code(codeComputeTotals),
+	return policy.Verdict{
+		Status: http.StatusBadRequest, Code: p.site.Code(policy.CodeComputeTotals),
 		Message: "This shop cannot compute the totals of a refund: compute_totals needs release 11.1 or later.",
 	}, nil
 }
@@ -140,7 +142,7 @@ func (p *RefundTotals) check(ctx context.Context, r *Request, said *refundAnswer
 // a caller without rights gets the same answer on every release. It returns nil for
 // callers that the platform cannot be asked about and for write-only keys; these get the
 // gateway's refusal.
-func (p *RefundTotals) mayNot(ctx context.Context, r *Request, claim caller.Claim) (*ask.Answer, error) {
+func (p *RefundTotals) mayNot(ctx context.Context, r *policy.Request, claim caller.Claim) (*ask.Answer, error) {
 	if claim != caller.ClaimUser && claim != caller.ClaimKey {
 		return nil, nil
 	}
@@ -152,7 +154,7 @@ func (p *RefundTotals) mayNot(ctx context.Context, r *Request, claim caller.Clai
 		return a, nil
 	}
 	if claim == caller.ClaimKey {
-		return ReadOnly(ctx, r, r.Ask)
+		return shop.ReadOnly(ctx, r, r.Ask)
 	}
 	return nil, nil
 }
@@ -170,8 +172,8 @@ func truthy(v any) bool {
 // known asks the refund route for its schema, as nobody first: it is the same for everybody. Only
 // the content counts, since a missing route answers 200 too. A refusal is that of the caller's own
 // credentials.
-func (p *RefundTotals) known(ctx context.Context, r *Request, namespace string, claim caller.Claim) (known bool, refusal *ask.Answer, err error) {
-	key := "schema:" + r.Site.shop(r) + ":" + namespace
+func (p *RefundTotals) known(ctx context.Context, r *policy.Request, namespace string, claim caller.Claim) (known bool, refusal *ask.Answer, err error) {
+	key := "schema:" + r.Site.Shop(r) + ":" + namespace
 	if v, ok, err := r.Site.Store.Get(ctx, key); err == nil && ok {
 		r.Whole.Trace.Remembered(ask.KindSchema)
 		return v == "1", nil, nil
@@ -235,12 +237,12 @@ func listsArgument(body []byte, name string) (bool, error) {
 }
 
 func (p *RefundTotals) cureNobody() string {
-	return CureNobody("refund_totals", p.named, "11.1", "release 11.1", "book refunds of 0.00")
+	return shop.CureNobody("refund_totals", p.named, "11.1", "release 11.1", "book refunds of 0.00")
 }
 
 // Why implements Explainer.
-func (p *RefundTotals) Why(v Verdict) string {
-	if v.Code == p.site.Code(codeComputeTotals) {
+func (p *RefundTotals) Why(v policy.Verdict) string {
+	if v.Code == p.site.Code(policy.CodeComputeTotals) {
 		return "This release of the shop would not compute the amount of the refund."
 	}
 	return ""

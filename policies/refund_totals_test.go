@@ -9,6 +9,9 @@ import (
 
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/ask/asktest"
+	ordertype "github.com/restwarden/restwarden/policies/order_type"
+	"github.com/restwarden/restwarden/policies/policy"
+	"github.com/restwarden/restwarden/policies/policytest"
 )
 
 // TestRefundTotals_BatchAsksOnce: the parts of a batch have one caller and one shop, so that a
@@ -30,22 +33,22 @@ func TestRefundTotals_BatchAsksOnce(t *testing.T) {
 	}{
 		"a customer": {map[string]*ask.Answer{
 			"GET /wc/v3/orders/0/refunds": asktest.JSON(403, `{"code":"woocommerce_rest_cannot_view"}`),
-		}, []string{loginLine, nonceLine}, 403, 2},
+		}, []string{policytest.LoginLine, policytest.NonceLine}, 403, 2},
 		"a manager": {map[string]*ask.Answer{
 			"GET /wc/v3/orders/0/refunds": asktest.JSON(404, `{"code":"woocommerce_rest_shop_order_invalid_id"}`),
-		}, []string{loginLine, nonceLine}, 400, 2},
+		}, []string{policytest.LoginLine, policytest.NonceLine}, 400, 2},
 	} {
 		for door, form := range forms {
 			for _, broken := range []bool{false, true} {
-				s := newSite(t)
+				s := policytest.NewSite(t)
 				if broken {
-					s.Store = brokenStore{Store: s.Store}
+					s.Store = policytest.BrokenStore{Store: s.Store}
 				}
-				p := provision(t, s, new(RefundTotals))
+				p := policytest.Provision(t, s, new(RefundTotals))
 				test.answers["OPTIONS /wc/v3/orders/0/refunds"] = asktest.JSON(200, `[]`)
 				backend := asktest.Routed(test.answers)
-				r := request(t, s, backend, "POST", form.target, form.body, append(test.headers, jsonType)...)
-				d := alone("refund_totals", p).Judge(t.Context(), r)
+				r := policytest.Request(t, s, backend, "POST", form.target, form.body, append(test.headers, policytest.JSONType)...)
+				d := policytest.Alone("refund_totals", p).Judge(t.Context(), r)
 				status := d.Verdict.Status
 				if a := d.Verdict.Answer; a != nil {
 					status = a.Status
@@ -64,16 +67,16 @@ func TestRefundTotals_BatchAsksOnce(t *testing.T) {
 // TestRefundTotals_OverrideAsksOnce: a refund with an override header is judged as two calls, and
 // asks what one asks.
 func TestRefundTotals_OverrideAsksOnce(t *testing.T) {
-	for _, mode := range []Mode{Observe, Enforce} {
-		s := newSite(t)
-		s.Store = brokenStore{Store: s.Store}
-		p := provision(t, s, new(RefundTotals))
+	for _, mode := range []policy.Mode{policy.Observe, policy.Enforce} {
+		s := policytest.NewSite(t)
+		s.Store = policytest.BrokenStore{Store: s.Store}
+		p := policytest.Provision(t, s, new(RefundTotals))
 		backend := asktest.Routed(map[string]*ask.Answer{
 			"OPTIONS /wc/v3/orders/0/refunds": asktest.JSON(200, `[]`),
 			"GET /wc/v3/orders/0/refunds":     asktest.JSON(404, `{"code":"woocommerce_rest_shop_order_invalid_id"}`),
 		})
-		r := request(t, s, backend, "POST", "/wp-json/wc/v3/orders/5/refunds", `{"compute_totals":1}`, loginLine, nonceLine, jsonType, "X-HTTP-Method-Override: PUT")
-		d := Link(nil, "", linked("refund_totals", p, Settings{Mode: mode})).Judge(t.Context(), r)
+		r := policytest.Request(t, s, backend, "POST", "/wp-json/wc/v3/orders/5/refunds", `{"compute_totals":1}`, policytest.LoginLine, policytest.NonceLine, policytest.JSONType, "X-HTTP-Method-Override: PUT")
+		d := policy.Link(nil, "", policytest.Linked("refund_totals", p, policy.Settings{Mode: mode})).Judge(t.Context(), r)
 		if n := len(backend.Questions()); d.Verdict.Status != 400 || n != 2 {
 			t.Errorf("%v: %d after %d questions, want 400 after 2, %v", mode, d.Verdict.Status, n, d.Err)
 		}
@@ -90,16 +93,16 @@ func TestRefundTotals_ClosedSite(t *testing.T) {
 		status    int
 		undecided bool
 	}{
-		"a shop that knows":          {knows, []string{basicAuth}, 0, false},
-		"a shop that does not":       {`[]`, []string{basicAuth}, 400, false},
-		"a cookie":                   {knows, []string{loginLine, nonceLine}, 0, false},
+		"a shop that knows":          {knows, []string{policytest.BasicAuth}, 0, false},
+		"a shop that does not":       {`[]`, []string{policytest.BasicAuth}, 400, false},
+		"a cookie":                   {knows, []string{policytest.LoginLine, policytest.NonceLine}, 0, false},
 		"credentials that are wrong": {knows, []string{"Authorization: Basic Zm9yZ2VkOng="}, 401, false},
-		"an old nonce":               {knows, []string{loginLine, "X-WP-Nonce: old"}, 403, false},
+		"an old nonce":               {knows, []string{policytest.LoginLine, "X-WP-Nonce: old"}, 403, false},
 		"a signature":                {knows, []string{`Authorization: OAuth oauth_signature="x"`}, 0, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newSite(t)
-			p := provision(t, s, new(RefundTotals))
+			s := policytest.NewSite(t)
+			p := policytest.Provision(t, s, new(RefundTotals))
 			backend := &asktest.Platform{Answer: func(q ask.Question) (*ask.Answer, error) {
 				switch {
 				case q.Header.Get("X-WP-Nonce") == "old":
@@ -109,7 +112,7 @@ func TestRefundTotals_ClosedSite(t *testing.T) {
 				case q.Method == http.MethodOptions:
 					return asktest.JSON(200, test.schema), nil
 				case q.Route == "/wp/v2/users/me":
-					return asktest.JSON(200, adminBody), nil
+					return asktest.JSON(200, policytest.AdminBody), nil
 				}
 				return asktest.JSON(404, `{"code":"woocommerce_rest_shop_order_invalid_id"}`), nil
 			}}
@@ -122,7 +125,7 @@ func TestRefundTotals_ClosedSite(t *testing.T) {
 				return n
 			}
 			for range 2 {
-				r := request(t, s, backend, "POST", "/wp-json/wc/v3/orders/5/refunds", `{"compute_totals":true}`, append(test.headers, jsonType)...)
+				r := policytest.Request(t, s, backend, "POST", "/wp-json/wc/v3/orders/5/refunds", `{"compute_totals":true}`, append(test.headers, policytest.JSONType)...)
 				v, err := p.Check(t.Context(), r)
 				if (err != nil) != test.undecided || v.Status != test.status || (v.Answer != nil) != (test.status == 401 || test.status == 403) {
 					t.Errorf("got %+v, %v", v, err)
@@ -159,15 +162,15 @@ func TestRefundTotals(t *testing.T) {
 		"pass/empty list is not": {`{}`, "/wp-json/wc/v3/orders/7", `{"compute_totals":true}`, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newSite(t)
-			p := provision(t, s, new(RefundTotals))
+			s := policytest.NewSite(t)
+			p := policytest.Provision(t, s, new(RefundTotals))
 			backend := asktest.Answering(200, test.schema)
 			for range 2 {
-				headers := []string{basicAuth}
+				headers := []string{policytest.BasicAuth}
 				if test.body != "" {
-					headers = append(headers, jsonType)
+					headers = append(headers, policytest.JSONType)
 				}
-				v, err := p.Check(t.Context(), request(t, s, backend, "POST", test.target, test.body, headers...))
+				v, err := p.Check(t.Context(), policytest.Request(t, s, backend, "POST", test.target, test.body, headers...))
 				if err != nil || v.Status != test.status {
 					t.Fatalf("got %+v, %v", v, err)
 				}
@@ -185,15 +188,15 @@ func TestRefundTotals(t *testing.T) {
 // TestRefundTotals_WordsDoNotTell: a caller who may not refund gets the platform's own
 // refusal on every release, and anonymous callers cost no question.
 func TestRefundTotals_WordsDoNotTell(t *testing.T) {
-	s := newSite(t)
-	p := provision(t, s, new(RefundTotals))
+	s := policytest.NewSite(t)
+	p := policytest.Provision(t, s, new(RefundTotals))
 	backend := asktest.Routed(map[string]*ask.Answer{
 		"OPTIONS /wc/v3/orders/0/refunds": asktest.JSON(200, `[]`),
 		"GET /wc/v3/orders/0/refunds":     asktest.JSON(403, `{"code":"woocommerce_rest_cannot_view"}`),
 	})
-	refund := func(headers ...string) Verdict {
+	refund := func(headers ...string) policy.Verdict {
 		t.Helper()
-		v, err := p.Check(t.Context(), request(t, s, backend, "POST", "/wp-json/wc/v3/orders/7/refunds", `{"compute_totals":true}`, append(headers, jsonType)...))
+		v, err := p.Check(t.Context(), policytest.Request(t, s, backend, "POST", "/wp-json/wc/v3/orders/7/refunds", `{"compute_totals":true}`, append(headers, policytest.JSONType)...))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -202,7 +205,7 @@ func TestRefundTotals_WordsDoNotTell(t *testing.T) {
 	if v := refund(); v.Status != 401 || v.Code != "woocommerce_rest_cannot_create" || len(backend.Questions()) > 0 {
 		t.Errorf("anonymous: got %+v after %+v", v, backend.Questions())
 	}
-	if v := refund(basicAuth); v.Answer == nil || v.Answer.Code() != "woocommerce_rest_cannot_create" {
+	if v := refund(policytest.BasicAuth); v.Answer == nil || v.Answer.Code() != "woocommerce_rest_cannot_create" {
 		t.Errorf("customer: got %+v", v)
 	}
 	const mayNotWrite = `{"code":"woocommerce_rest_authentication_error","message":"The API key provided does not have write permissions."}`
@@ -211,9 +214,9 @@ func TestRefundTotals_WordsDoNotTell(t *testing.T) {
 		"GET /wc/v3/orders/0/refunds":     asktest.JSON(404, `{"code":"woocommerce_rest_shop_order_invalid_id"}`),
 		"DELETE /wc/v3/orders/0/notes/0":  asktest.JSON(401, mayNotWrite),
 	})
-	s = newSite(t)
-	p = provision(t, s, new(RefundTotals))
-	if v := refund(shopKey); v.Answer == nil || string(v.Answer.Body) != mayNotWrite {
+	s = policytest.NewSite(t)
+	p = policytest.Provision(t, s, new(RefundTotals))
+	if v := refund(policytest.ShopKey); v.Answer == nil || string(v.Answer.Body) != mayNotWrite {
 		t.Errorf("read-only key: got %+v", v)
 	}
 	for _, status := range []int{400, 403} { // the two sets of names differ (docs/interface 7)
@@ -221,9 +224,9 @@ func TestRefundTotals_WordsDoNotTell(t *testing.T) {
 			"OPTIONS /wc/v3/orders/0/refunds": asktest.JSON(200, `[]`),
 			"GET /wc/v3/orders/0/refunds":     asktest.JSON(status, `{"code":"rest_cookie_invalid_nonce"}`),
 		})
-		s = newSite(t)
-		p = provision(t, s, new(RefundTotals))
-		if v := refund(loginLine, "X-WP-Nonce: old"); v.Status != status || v.Answer == nil {
+		s = policytest.NewSite(t)
+		p = policytest.Provision(t, s, new(RefundTotals))
+		if v := refund(policytest.LoginLine, "X-WP-Nonce: old"); v.Status != status || v.Answer == nil {
 			t.Errorf("outdated nonce: got %+v", v)
 		}
 	}
@@ -233,9 +236,9 @@ func TestRefundTotals_CouldNotDecide(t *testing.T) {
 	for name, backend := range map[string]*asktest.Platform{
 		"down": asktest.Failing(ask.ErrUndecided), "not JSON": asktest.Answering(200, "<html>"), "forbidden": asktest.Answering(403, `{}`),
 	} {
-		s := newSite(t)
-		p := provision(t, s, new(RefundTotals))
-		r := request(t, s, backend, "POST", "/wp-json/wc/v3/orders/7/refunds", `{"compute_totals":true}`, jsonType, basicAuth)
+		s := policytest.NewSite(t)
+		p := policytest.Provision(t, s, new(RefundTotals))
+		r := policytest.Request(t, s, backend, "POST", "/wp-json/wc/v3/orders/7/refunds", `{"compute_totals":true}`, policytest.JSONType, policytest.BasicAuth)
 		if v, err := p.Check(t.Context(), r); !errors.Is(err, ask.ErrUndecided) {
 			t.Errorf("%s: got %+v, %v", name, v, err)
 		}
@@ -245,10 +248,10 @@ func TestRefundTotals_CouldNotDecide(t *testing.T) {
 // BenchmarkRefundTotals_Known is a computed refund on a shop that is known to compute
 // totals.
 func BenchmarkRefundTotals_Known(b *testing.B) {
-	s := newSite(b)
-	p := provision(b, s, new(RefundTotals))
+	s := policytest.NewSite(b)
+	p := policytest.Provision(b, s, new(RefundTotals))
 	backend := asktest.Answering(200, `{"endpoints":[{"methods":["POST"],"args":{"compute_totals":{}}}]}`)
-	r := request(b, s, backend, "POST", "/wp-json/wc/v3/orders/7/refunds", `{"compute_totals":true}`, jsonType, basicAuth)
+	r := policytest.Request(b, s, backend, "POST", "/wp-json/wc/v3/orders/7/refunds", `{"compute_totals":true}`, policytest.JSONType, policytest.BasicAuth)
 	b.ReportAllocs()
 	for b.Loop() {
 		if v, err := p.Check(b.Context(), r); err != nil || v.Refused() {
@@ -273,23 +276,23 @@ func TestRelease_WhatTheRootListsIsNoProof(t *testing.T) {
 		"10.7": {"10.7", false, true}, "10.8": {"10.8", false, false}, "11.1": {"11.1", false, false}, "11.1, named": {"11.1", true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newSite(t)
+			s := policytest.NewSite(t)
 			var err error
-			if s.Release, err = ParseRelease(test.release); err != nil {
+			if s.Release, err = policy.ParseRelease(test.release); err != nil {
 				t.Fatal(err)
 			}
 			s.Release.Learn("example.com", "", true)
-			order := provision(t, s, new(OrderType), Settings{Named: test.named})
-			refund := provision(t, s, new(RefundTotals), Settings{Named: test.named})
+			order := policytest.Provision(t, s, new(ordertype.OrderType), policy.Settings{Named: test.named})
+			refund := policytest.Provision(t, s, new(RefundTotals), policy.Settings{Named: test.named})
 
-			backend := shopOf(nil)
-			r := request(t, s, backend, "PUT", "/wp-json/wc/v3/orders/13", `{}`, jsonType, basicAuth)
+			backend := policytest.Shop(nil)
+			r := policytest.Request(t, s, backend, "PUT", "/wp-json/wc/v3/orders/13", `{}`, policytest.JSONType, policytest.BasicAuth)
 			if _, err := order.Check(t.Context(), r); err != nil || (len(backend.Questions()) > 0) != test.orderAsked {
 				t.Errorf("order_type asked %d questions, %v", len(backend.Questions()), err)
 			}
 
 			schema := asktest.Answering(200, `{"endpoints":[{"methods":["POST"],"args":{}}]}`)
-			r = request(t, s, schema, "POST", "/wp-json/wc/v3/orders/7/refunds", `{"compute_totals":true}`, jsonType, basicAuth)
+			r = policytest.Request(t, s, schema, "POST", "/wp-json/wc/v3/orders/7/refunds", `{"compute_totals":true}`, policytest.JSONType, policytest.BasicAuth)
 			v, err := refund.Check(t.Context(), r)
 			if stays := test.release != "11.1" || test.named; err != nil || v.Refused() != stays {
 				t.Errorf("refund_totals: %+v, %v", v, err)

@@ -6,38 +6,43 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/restwarden/restwarden/policies/abilities"
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/ask/asktest"
+	"github.com/restwarden/restwarden/policies/mcp/message"
+	"github.com/restwarden/restwarden/policies/policy"
+	"github.com/restwarden/restwarden/policies/policytest"
+	"github.com/restwarden/restwarden/policies/redact"
 )
 
 func TestRedact_Rewrites(t *testing.T) {
-	s := newSite(t)
-	p := new(Redact)
-	configure(t, p, line("redact authors"), line("redact /x/v1/y secret"))
-	provision(t, s, p)
-	admin := asktest.Answering(200, adminBody)
+	s := policytest.NewSite(t)
+	p := new(redact.Redact)
+	policytest.Configure(t, p, policytest.Line("redact authors"), policytest.Line("redact /x/v1/y secret"))
+	policytest.Provision(t, s, p)
+	admin := asktest.Answering(200, policytest.AdminBody)
 	for name, test := range map[string]struct {
 		target  string
 		headers []string
-		want    Rewrite
+		want    policy.Rewrite
 	}{
-		"troubleshooting":         {"/wp-json/feed/troubleshooting", nil, RewriteBody},
-		"versioned":               {"/wp-json/feed/v1/troubleshooting", nil, RewriteBody},
-		"configured":              {"/wp-json/x/v1/y", nil, RewriteBody},
-		"another route":           {"/wp-json/x/v1/z", nil, RewriteNothing},
-		"page":                    {"/feed/troubleshooting", nil, RewriteNothing},
-		"embedded, anonymous":     {"/wp-json/wp/v2/posts?_embed", nil, RewriteBody},
-		"embedded, folded name":   {"/wp-json/wp/v2/posts?+.embed=author", nil, RewriteBody},
-		"embedded, as a user":     {"/wp-json/wp/v2/posts?_embed", []string{basicAuth}, RewriteBody},
-		"oEmbed, anonymous":       {"/wp-json/oembed/1.0/embed?url=x", nil, RewriteBody},
-		"oEmbed, as a user":       {"/wp-json/oembed/1.0/embed?url=x", []string{basicAuth}, RewriteNothing},
-		"embedded, by rest_route": {"/?rest_route=/wp/v2/posts&_embed=1", nil, RewriteBody},
+		"troubleshooting":         {"/wp-json/feed/troubleshooting", nil, policy.RewriteBody},
+		"versioned":               {"/wp-json/feed/v1/troubleshooting", nil, policy.RewriteBody},
+		"configured":              {"/wp-json/x/v1/y", nil, policy.RewriteBody},
+		"another route":           {"/wp-json/x/v1/z", nil, policy.RewriteNothing},
+		"page":                    {"/feed/troubleshooting", nil, policy.RewriteNothing},
+		"embedded, anonymous":     {"/wp-json/wp/v2/posts?_embed", nil, policy.RewriteBody},
+		"embedded, folded name":   {"/wp-json/wp/v2/posts?+.embed=author", nil, policy.RewriteBody},
+		"embedded, as a user":     {"/wp-json/wp/v2/posts?_embed", []string{policytest.BasicAuth}, policy.RewriteBody},
+		"oEmbed, anonymous":       {"/wp-json/oembed/1.0/embed?url=x", nil, policy.RewriteBody},
+		"oEmbed, as a user":       {"/wp-json/oembed/1.0/embed?url=x", []string{policytest.BasicAuth}, policy.RewriteNothing},
+		"embedded, by rest_route": {"/?rest_route=/wp/v2/posts&_embed=1", nil, policy.RewriteBody},
 	} {
-		if got := p.Rewrites(request(t, s, admin, "GET", test.target, "", test.headers...)); got != test.want {
+		if got := p.Rewrites(policytest.Request(t, s, admin, "GET", test.target, "", test.headers...)); got != test.want {
 			t.Errorf("%s: got %d, want %d", name, got, test.want)
 		}
 	}
-	r := request(t, s, admin, "GET", "/wp-json/feed/troubleshooting", "")
+	r := policytest.Request(t, s, admin, "GET", "/wp-json/feed/troubleshooting", "")
 	a := &ask.Answer{Status: 200, Header: http.Header{"Etag": {"x"}}, Body: []byte(`{"access_token":"s","source":{"access_token":"t"}}`)}
 	if err := p.Rewrite(r, a); err != nil || strings.Contains(string(a.Body), `"s"`) || strings.Contains(string(a.Body), `"t"`) || a.Header.Get("ETag") != "" {
 		t.Errorf("got %s, %v, %v", a.Body, a.Header, err)
@@ -46,18 +51,18 @@ func TestRedact_Rewrites(t *testing.T) {
 	if err := p.Rewrite(r, a); err == nil {
 		t.Error("an answer that does not parse is sent on")
 	}
-	for _, o := range []Option{line("redact /x"), line("redact x y"), line("redact /x a..b"), line("redact /x y", line("z"))} {
-		if err := new(Redact).Configure(o); err == nil {
+	for _, o := range []policy.Option{policytest.Line("redact /x"), policytest.Line("redact x y"), policytest.Line("redact /x a..b"), policytest.Line("redact /x y", policytest.Line("z"))} {
+		if err := new(redact.Redact).Configure(o); err == nil {
 			t.Errorf("%+v: no error", o)
 		}
 	}
 }
 
 func TestSessionCookies(t *testing.T) {
-	s := newSite(t)
+	s := policytest.NewSite(t)
 	p := new(SessionCookies)
-	configure(t, p, line("session_cookies", line("path /"), line("domain shop.example")))
-	provision(t, s, p)
+	policytest.Configure(t, p, policytest.Line("session_cookies", policytest.Line("path /"), policytest.Line("domain shop.example")))
+	policytest.Provision(t, s, p)
 	const ended = "; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Max-Age=0"
 	a := &ask.Answer{Header: http.Header{"Set-Cookie": {
 		"wordpress_sec_abc=x; expires=Fri, 01 Jan 2027 00:00:00 GMT; Max-Age=9; path=/blog/wp-content/plugins; secure; HttpOnly",
@@ -92,21 +97,21 @@ func TestSessionCookies(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	for _, bad := range []*SessionCookies{{}, {Path: "blog"}, {Path: "/;x"}, {Domain: "a b"}} {
-		if err := provisionError(s, bad); err == nil {
+		if err := policytest.ProvisionError(s, bad); err == nil {
 			t.Errorf("%+v: no error", bad)
 		}
 	}
 }
 
 func TestNoStore(t *testing.T) {
-	s := newSite(t)
-	p := provision(t, s, new(NoStore))
-	for target, want := range map[string]Rewrite{"/wp-json/wp/v2/posts": RewriteHeader, "/page": RewriteNothing} {
-		if got := p.Rewrites(request(t, s, nil, "GET", target, "", basicAuth)); got != want {
+	s := policytest.NewSite(t)
+	p := policytest.Provision(t, s, new(NoStore))
+	for target, want := range map[string]policy.Rewrite{"/wp-json/wp/v2/posts": policy.RewriteHeader, "/page": policy.RewriteNothing} {
+		if got := p.Rewrites(policytest.Request(t, s, nil, "GET", target, "", policytest.BasicAuth)); got != want {
 			t.Errorf("%s: got %d", target, got)
 		}
 	}
-	if got := p.Rewrites(request(t, s, nil, "GET", "/wp-json/wp/v2/posts", "")); got != RewriteNothing {
+	if got := p.Rewrites(policytest.Request(t, s, nil, "GET", "/wp-json/wp/v2/posts", "")); got != policy.RewriteNothing {
 		t.Error("an anonymous answer is rewritten")
 	}
 	for in, want := range map[string]string{"": "no-store", "max-age=60": "no-store", "private, no-store": "private, no-store"} {
@@ -118,10 +123,10 @@ func TestNoStore(t *testing.T) {
 }
 
 func TestStripQuery(t *testing.T) {
-	s := newSite(t)
+	s := policytest.NewSite(t)
 	p := new(StripQuery)
-	configure(t, p, line("strip_query lang /wp/v2/**"))
-	provision(t, s, p)
+	policytest.Configure(t, p, policytest.Line("strip_query lang /wp/v2/**"))
+	policytest.Provision(t, s, p)
 	for target, want := range map[string]string{
 		"/wp-json/wp/v2/posts?lang=fr":                   "",
 		"/wp-json/wp/v2/posts?a=1&lang=fr&b=%zz&+lang=x": "a=1&b=%zz",
@@ -130,15 +135,39 @@ func TestStripQuery(t *testing.T) {
 		"/wp-json/wc/v3/orders?lang=fr":                  "lang=fr",
 		"/page?lang=fr":                                  "lang=fr",
 	} {
-		r := request(t, s, nil, "GET", target, "")
+		r := policytest.Request(t, s, nil, "GET", target, "")
 		changed := p.Change(r, r.HTTP)
 		if r.HTTP.URL.RawQuery != want || changed != (want != strings.SplitN(target, "?", 2)[1]) {
 			t.Errorf("%s: query is %q (%v), want %q", target, r.HTTP.URL.RawQuery, changed, want)
 		}
 	}
 	for _, text := range []string{"strip_query rest_route /x", "strip_query _method /x", "strip_query lang", "strip_query a.b /x", "strip_query lang x"} {
-		if err := new(StripQuery).Configure(line(text)); err == nil {
+		if err := new(StripQuery).Configure(policytest.Line(text)); err == nil {
 			t.Errorf("%s: no error", text)
+		}
+	}
+}
+
+// TestAbilities_ListBesideUnread: the platform's list is filtered, also where a limit has looked for a
+// message in the body of the call and found none.
+func TestAbilities_ListBesideUnread(t *testing.T) {
+	c := chainOf(t, "rate_limit 5/1m tools/call /wp-abilities/**", "abilities")
+	var p *abilities.Abilities
+	for _, m := range c.Policies() {
+		if found, ok := m.Policy.(*abilities.Abilities); ok {
+			p = found
+			policytest.Configure(t, p, policytest.Line("abilities", policytest.Line("allow shop/query")))
+			policytest.Provision(t, c.Site(), p)
+		}
+	}
+	for _, body := range []string{`{}`, `{"jsonrpc":"2.0","id":7,"method":"ping","params":{}}`} {
+		r := policytest.Request(t, c.Site(), policytest.ShopOffers(policytest.AdminBody), "GET", "/wp-json/wp-abilities/v1/abilities", body, policytest.JSONType, policytest.BasicAuth)
+		if d := c.Judge(t.Context(), r); d.Outcome != policy.Pass || message.Read(r) == nil || p.Rewrites(r) != policy.RewriteBody {
+			t.Fatalf("%s: %+v, %v", body, d.Verdict, d.Err)
+		}
+		a := asktest.JSON(200, `[{"name":"shop/query"},{"name":"shop/update"}]`)
+		if err := p.Rewrite(r, a); err != nil || string(a.Body) != `[{"name":"shop/query"}]` {
+			t.Errorf("%s: %s, %v", body, a.Body, err)
 		}
 	}
 }

@@ -7,13 +7,14 @@ import (
 
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 // SessionCookiesEntry is the policy in the catalog.
-var SessionCookiesEntry = Entry{
+var SessionCookiesEntry = policy.Entry{
 	Name:  "session_cookies",
 	Words: []string{"session_cookies"},
-	New:   func() Policy { return new(SessionCookies) },
+	New:   func() policy.Policy { return new(SessionCookies) },
 }
 
 // SessionCookies gives the login cookies, those of the admin screens included, the path and
@@ -27,11 +28,11 @@ type SessionCookies struct {
 }
 
 // Configure takes session_cookies { path <path>  domain <domain> }.
-func (p *SessionCookies) Configure(o Option) error {
+func (p *SessionCookies) Configure(o policy.Option) error {
 	if len(o.Args) > 0 {
 		return o.Errorf("session_cookies takes a block, no arguments")
 	}
-	return o.Each(func(o Option) (err error) {
+	return o.Each(func(o policy.Option) (err error) {
 		switch o.Name {
 		case "path":
 			p.Path, err = o.One()
@@ -45,7 +46,7 @@ func (p *SessionCookies) Configure(o Option) error {
 }
 
 // Provision checks path and domain.
-func (p *SessionCookies) Provision(site *Site, _ Settings) error {
+func (p *SessionCookies) Provision(site *policy.Site, _ policy.Settings) error {
 	switch {
 	case p.Path == "" && p.Domain == "":
 		return errors.New("neither path nor domain is set")
@@ -59,18 +60,18 @@ func (p *SessionCookies) Provision(site *Site, _ Settings) error {
 }
 
 // Rewrites asks for the header of every answer, since the login form is a page.
-func (p *SessionCookies) Rewrites(r *Request) Rewrite {
+func (p *SessionCookies) Rewrites(r *policy.Request) policy.Rewrite {
 	if r.Call.Kind == call.Refused {
-		return RewriteNothing
+		return policy.RewriteNothing
 	}
-	return RewriteHeader
+	return policy.RewriteHeader
 }
 
 // Rewrite moves login cookies to the path and domain of p. A cookie that the platform sets
 // for two paths becomes one. A browser may hold the cookie of an older login at the old path
 // and would send that first, so the same answer ends it there. All other cookies stay as
 // they are.
-func (p *SessionCookies) Rewrite(_ *Request, a *ask.Answer) error {
+func (p *SessionCookies) Rewrite(_ *policy.Request, a *ask.Answer) error {
 	if !slices.ContainsFunc(a.Header["Set-Cookie"], p.platform.LogsIn) {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/policytest"
 )
 
 // jarAt is a browser's cookies at one site.
@@ -69,7 +70,7 @@ func TestSessionCookies_Browser(t *testing.T) {
 		"path": {Path: "/"}, "path and domain": {Path: "/", Domain: "shop.example"}, "the sub-folder": {Path: "/blog/"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			provision(t, newSite(t), p)
+			policytest.Provision(t, policytest.NewSite(t), p)
 			rewritten := func(lines []string) []string {
 				a := &ask.Answer{Header: http.Header{"Set-Cookie": lines}}
 				if err := p.Rewrite(nil, a); err != nil {
@@ -109,7 +110,7 @@ func FuzzSessionCookies(f *testing.F) {
 		f.Add(line, "a=b")
 	}
 	p := &SessionCookies{Path: "/", Domain: "shop.example"}
-	if err := provisionError(newSite(f), p); err != nil {
+	if err := policytest.ProvisionError(policytest.NewSite(f), p); err != nil {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, line, other string) {

@@ -8,13 +8,14 @@ import (
 
 	"github.com/restwarden/restwarden/policies/call/phpvars"
 	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 // StripQueryEntry is the policy in the catalog.
-var StripQueryEntry = Entry{
+var StripQueryEntry = policy.Entry{
 	Name:  "strip_query",
 	Words: []string{"strip_query"},
-	New:   func() Policy { return new(StripQuery) },
+	New:   func() policy.Policy { return new(StripQuery) },
 }
 
 // StripQuery drops a parameter that breaks a route, such as a multilingual plugin's lang
@@ -30,11 +31,11 @@ type Strip struct {
 	// At is where the line stands, "Caddyfile:12".
 	At string `json:"at,omitempty"`
 
-	target Target
+	target policy.Target
 }
 
 // Configure takes a line, or the policy's own block.
-func (p *StripQuery) Configure(o Option) error {
+func (p *StripQuery) Configure(o policy.Option) error {
 	if len(o.Args) == 0 {
 		return o.Bare()
 	}
@@ -63,22 +64,22 @@ func (s *Strip) compile() (err error) {
 	if strings.Trim(s.Name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") != "" || s.Name == "" {
 		return fmt.Errorf("%q is not the name of a parameter", s.Name)
 	}
-	s.target, err = NewTarget(nil, s.Routes)
+	s.target, err = policy.NewTarget(nil, s.Routes)
 	return err
 }
 
 // Provision checks the lines.
-func (p *StripQuery) Provision(*Site, Settings) error {
+func (p *StripQuery) Provision(*policy.Site, policy.Settings) error {
 	for i := range p.Strips {
 		if err := p.Strips[i].compile(); err != nil {
-			return Option{Pos: p.Strips[i].At}.Errorf("%w", err)
+			return policy.Option{Pos: p.Strips[i].At}.Errorf("%w", err)
 		}
 	}
 	return nil
 }
 
 // Change drops the pairs whose name PHP reads as a configured name.
-func (p *StripQuery) Change(r *Request, req *http.Request) bool {
+func (p *StripQuery) Change(r *policy.Request, req *http.Request) bool {
 	before := req.URL.RawQuery
 	for i := range p.Strips {
 		if s := &p.Strips[i]; s.target.Matches(r.Call) {
@@ -101,9 +102,9 @@ func dropPairs(query, name string) string {
 }
 
 // EachRoute implements Router.
-func (p *StripQuery) EachRoute(do func(RouteLine)) {
+func (p *StripQuery) EachRoute(do func(policy.RouteLine)) {
 	for i := range p.Strips {
 		s := &p.Strips[i]
-		do(RouteLine{At: s.At, Text: "strip_query " + s.Name, Routes: s.target.Routes(), Own: true})
+		do(policy.RouteLine{At: s.At, Text: "strip_query " + s.Name, Routes: s.target.Routes(), Own: true})
 	}
 }

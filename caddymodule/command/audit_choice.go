@@ -10,9 +10,9 @@ import (
 
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
 	"github.com/restwarden/restwarden/caddymodule/layout"
-	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/hosts"
 	"github.com/restwarden/restwarden/policies/nearest"
+	"github.com/restwarden/restwarden/policies/review"
 )
 
 // choose chooses the site.
@@ -152,7 +152,7 @@ func pastOf(config *dryrun.Config, site *dryrun.Site, judges []dryrun.Other) (li
 		limits = append(limits, "Calls may reach the site past the rules, by credentials jetpack: who forges such a signature counts as a user until the platform refuses it.")
 	}
 	for _, d := range judges {
-		proof, err := policies.Prove(d.Chain, policies.Claim{Never: true, Methods: []string{"GET"}, Routes: []string{"/"}})
+		proof, err := review.Prove(d.Chain, review.Claim{Never: true, Methods: []string{"GET"}, Routes: []string{"/"}})
 		if err == nil {
 			limits = append(limits, proof.Unproved...)
 		}

@@ -16,7 +16,9 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
 	"github.com/restwarden/restwarden/caddymodule/layout"
 	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/access"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 // errUnknowable tells that facts are missing.
@@ -62,7 +64,7 @@ func (a *auditor) guarded(ctx context.Context, address string) (*guardedSite, er
 	g.loginOnly = len(g.judges) > 0
 	var parts []string
 	for i := range g.judges {
-		standing := policies.AccessOf(g.judges[i].Chain)
+		standing := access.Of(g.judges[i].Chain)
 		g.loginOnly = g.loginOnly && standing.LoginOnly
 		if idle := notEnforced(&g.judges[i], standing); idle != "" {
 			parts = append(parts, idle)
@@ -73,12 +75,12 @@ func (a *auditor) guarded(ctx context.Context, address string) (*guardedSite, er
 }
 
 // notEnforced says what keeps the rules of a directive from refusing calls.
-func notEnforced(d *dryrun.Other, standing policies.Standing) string {
+func notEnforced(d *dryrun.Other, standing access.Standing) string {
 	place := layout.Place(d.At, d.Imported)
 	switch {
 	case standing.Off:
 		return fmt.Sprintf("access off (%s)", place)
-	case standing.Mode == policies.Observe:
+	case standing.Mode == policy.Observe:
 		return fmt.Sprintf("mode observe of access (%s)", cmp.Or(standing.At, place))
 	case standing.Observes:
 		return fmt.Sprintf("mode observe (%s)", place)
@@ -164,9 +166,9 @@ func (g *guardedSite) judged(at string, directive map[string]any) bool {
 
 // enforce makes a directive enforce, with login_only and lines such as "allow plugin x".
 func enforce(directive map[string]any, platform call.Platform, lines []string) error {
-	options := []policies.Option{}
+	options := []policy.Option{}
 	for _, line := range lines {
-		expanded, err := policies.ExpandLine(line, platform)
+		expanded, err := access.ExpandLine(line, platform)
 		if err != nil {
 			return err
 		}
@@ -192,9 +194,9 @@ func enforce(directive map[string]any, platform call.Platform, lines []string) e
 }
 
 // configure adds a line to the JSON of the policy that takes it.
-func configure(configured map[string]any, o policies.Option) error {
-	i := slices.IndexFunc(policies.Catalog, func(e policies.Entry) bool { return slices.Contains(e.Words, o.Name) })
-	c := policies.NewConfigured(policies.Catalog[i])
+func configure(configured map[string]any, o policy.Option) error {
+	i := slices.IndexFunc(policies.Catalog, func(e policy.Entry) bool { return slices.Contains(e.Words, o.Name) })
+	c := policy.NewConfigured(policies.Catalog[i])
 	text, err := json.Marshal(objectIn(configured, c.Entry.Name))
 	if err != nil {
 		return err

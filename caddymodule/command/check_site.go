@@ -10,8 +10,8 @@ import (
 
 	"github.com/restwarden/restwarden/caddymodule/command/siteroot"
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
-	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/review"
 )
 
 var errNoRootOfSite = errors.New("--site says whose REST root it is: name the root with --live or --index")
@@ -32,7 +32,7 @@ func (c *checker) site(ctx context.Context) (site *dryrun.Installed, status int,
 	if err != nil {
 		return nil, status, err
 	}
-	installed := policies.NewInstalled(root.Root)
+	installed := review.NewInstalled(root.Root)
 	if installed == nil {
 		return nil, exitUnknown, errManyNamespaces
 	}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
 	"github.com/restwarden/restwarden/caddymodule/layout"
-	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/plugins"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 // change writes the line that changes the answer, where it must stand and whom it concerns.
@@ -41,7 +41,7 @@ func (e explanation) change(b *strings.Builder) {
 	} else if c.Before != "" && d != nil && d.Imported != "" || c.Before == "" && e.Imported != "" {
 		b.WriteString("  It stands in a snippet: it counts for every site that imports the snippet.\n")
 	}
-	if d := e.Decision; d != nil && d.Origin == policies.OriginBuiltIn {
+	if d := e.Decision; d != nil && d.Origin == policy.OriginBuiltIn {
 		b.WriteString("  The built-in rule that it replaces closes what is known to leak.\n")
 	} else if d != nil && narrows(d.Rule, c.Line) {
 		fmt.Fprintf(b, "  It decides for everybody: whom %q admits must stand in it as well.\n", d.Rule)
@@ -50,7 +50,7 @@ func (e explanation) change(b *strings.Builder) {
 
 // instead says what to look at where no line helps.
 func (e explanation) instead() string {
-	if n := len(e.Policies); n > 0 && e.Policies[n-1].Code == string(policies.CodePlatform) {
+	if n := len(e.Policies); n > 0 && e.Policies[n-1].Code == string(policy.CodePlatform) {
 		if e.As == string(dryrun.Key) {
 			return "A shop key counts on the shop's own routes only; elsewhere the platform takes it for a wrong name and password"
 		}

@@ -16,7 +16,8 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/command/terminal"
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
 	"github.com/restwarden/restwarden/caddymodule/layout"
-	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/access"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 // logged is what --log says of a request: its records, and what becomes of the request
@@ -142,7 +143,7 @@ func (l loggedText) print(out io.Writer) error {
 		e.Result = &dryrun.Result{Answer: dryrun.Unknown}
 	}
 	b.WriteString(l.headline(e) + "\n")
-	if why := cmp.Or(policies.WordFor(rec.Rule), rec.Why); why != "" {
+	if why := cmp.Or(policy.WordFor(rec.Rule), rec.Why); why != "" {
 		b.WriteString("Then: " + why + "\n")
 	}
 	if l.Missing != "" {
@@ -184,7 +185,7 @@ func (l loggedText) headline(e explanation) string {
 		return then + "; now: " + l.palette.Odd("it depends")
 	case l.Same:
 		return then + "; now: the same"
-	case rec.Policy == policies.LockdownName:
+	case rec.Policy == access.LockdownName:
 		return then + ", by a lockdown; now, without one: " + e.headline()
 	}
 	return then + "; now: " + e.headline()

@@ -12,6 +12,7 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/command"
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
 	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 const loggedSite = `shop.example.com {
@@ -103,7 +104,7 @@ func TestExplain_LogEveryCode(t *testing.T) {
 	t.Parallel()
 	file := written(t, loggedSite)
 	for _, e := range policies.Catalog {
-		for _, code := range slices.Concat(e.Codes, policies.ReadingCodes, []policies.Code{policies.CodeUnavailable, policies.CodePlatform}) {
+		for _, code := range slices.Concat(e.Codes, policy.ReadingCodes, []policy.Code{policy.CodeUnavailable, policy.CodePlatform}) {
 			rec := record(map[string]any{"policy": e.Name, "code": code, "rule": e.Name, "caller": "key", "route": "/wc/v3/products", "method": "GET"})
 			out, problems, status := command.Run(strings.NewReader(rec), "explain", "--config", file, "--log", "-", "id-1")
 			if fact := strings.Contains(out, "Now: what the record does not hold decides: "); fact != (status == 3) || status > 1 && !fact {

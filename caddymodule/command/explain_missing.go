@@ -6,26 +6,26 @@ import (
 	"strings"
 
 	"github.com/restwarden/restwarden/caddymodule/command/records"
-	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 // settled tells whether the request of a record has no certain reading, by its own form and not by
 // a limit: the record need not hold the request, which is read so as long as the site is the same.
 func settled(rec *records.Record) bool {
-	codes := []policies.Code{call.CodeAmbiguous, call.CodeUnsupportedType, call.CodeNoRoute}
+	codes := []policy.Code{call.CodeAmbiguous, call.CodeUnsupportedType, call.CodeNoRoute}
 	byLimit := rec.Rule == "variables" || rec.Rule == "body_read"
-	return rec.Policy == "call" && slices.Contains(codes, policies.Code(rec.Code)) && policies.WordFor(rec.Rule) != "" && !byLimit
+	return rec.Policy == "call" && slices.Contains(codes, policy.Code(rec.Code)) && policy.WordFor(rec.Rule) != "" && !byLimit
 }
 
 // asSent is the fact where only the bytes of the request tell.
 const asSent = "the request as it was sent, which --raw takes from a file"
 
 // byCode are the facts that refusals with a code depend on, whatever the policy.
-var byCode = map[policies.Code]string{
-	policies.CodePlatform:    "the credentials, which the site itself refused",
-	policies.CodeMisread:     "what the site answers to this path, where a rewrite rule may lead to the REST interface; an ERROR line with the same request id may have the path",
-	policies.CodeUnavailable: "whether the gateway finds out now what it could not find out then",
+var byCode = map[policy.Code]string{
+	policy.CodePlatform:      "the credentials, which the site itself refused",
+	policy.CodeMisread:       "what the site answers to this path, where a rewrite rule may lead to the REST interface; an ERROR line with the same request id may have the path",
+	policy.CodeUnavailable:   "whether the gateway finds out now what it could not find out then",
 	call.CodeTooLarge:        "the size of the body, or of the batch, beside the limits as they are",
 	call.CodeTooEarly:        "whether the call comes again once the connection is made",
 	call.CodeAmbiguous:       asSent,
@@ -46,10 +46,10 @@ var byPolicy = map[string]string{
 // undetermined names the fact that decides and that a record does not hold; "" if the record
 // determines a request that can be run again.
 func undetermined(rec *records.Record) string {
-	if fact := byCode[policies.Code(rec.Code)]; fact != "" {
+	if fact := byCode[policy.Code(rec.Code)]; fact != "" {
 		return fact
 	}
-	if code := policies.Code(rec.Code); code == policies.CodeTooMany && rec.Policy != "rate_limit" && rec.Policy != "abilities" {
+	if code := policy.Code(rec.Code); code == policy.CodeTooMany && rec.Policy != "rate_limit" && rec.Policy != "abilities" {
 		return "how many credentials had been checked for the client's address shortly before"
 	}
 	if fact := byPolicy[rec.Policy]; fact != "" {

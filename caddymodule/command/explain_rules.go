@@ -8,7 +8,7 @@ import (
 
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
 	"github.com/restwarden/restwarden/caddymodule/layout"
-	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 // fewRules is how many rules of a policy are shown even if they do not matter.
@@ -92,7 +92,7 @@ func (e explanation) rules(rules []dryrun.Rule) (rows [][]string) {
 	}
 	left, builtIns := 0, 0
 	for _, r := range rules {
-		builtIn := r.Origin == policies.OriginBuiltIn
+		builtIn := r.Origin == policy.OriginBuiltIn
 		if !r.Matched && !e.verbose && (r.Why == "route" || r.Why == mixed) && (builtIn || len(rules) > fewRules) {
 			left++
 			if builtIn {

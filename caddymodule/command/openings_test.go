@@ -16,6 +16,8 @@ import (
 	"github.com/restwarden/restwarden/policies/ask/asktest"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/openings"
+	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/store"
 )
 
@@ -70,7 +72,7 @@ func TestOpenings(t *testing.T) {
 		if c.all != "" && !slices.Contains(propose, c.all) {
 			t.Errorf("%s: audit says %q, want %s", name, propose, c.all)
 		}
-		route := policies.LineFor(policies.Seeker{}, c.method, c.pattern)
+		route := openings.LineFor(openings.Seeker{}, c.method, c.pattern)
 		if got := remedied(t, c.method, c.path, c.pattern, "Accept: application/json", "login_only"); got != route || !strings.Contains(c.line, "plugin") && got != c.line {
 			t.Errorf("%s: the remedy is %q, want %s", name, got, route)
 		}
@@ -181,14 +183,14 @@ func remedied(t *testing.T, method, path, pattern, header string, words ...strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	site := &policies.Site{Site: caller.NewSite(platform, caller.Own{}), Release: new(policies.Release)}
+	site := &policy.Site{Site: caller.NewSite(platform, caller.Own{}), Release: new(policy.Release)}
 	site.Store, site.Identities = memory, ids
 	entry, _ := policies.Lookup("access")
-	access := policies.NewConfigured(entry)
-	if err := access.Configure(policies.Option{Name: words[0], Args: words[1:]}); err != nil {
+	access := policy.NewConfigured(entry)
+	if err := access.Configure(policy.Option{Name: words[0], Args: words[1:]}); err != nil {
 		t.Fatal(err)
 	}
-	chain, err := policies.NewChain(site, policies.Enforce, map[string]*policies.Configured{"access": access})
+	chain, err := policies.NewChain(site, policy.Enforce, map[string]*policy.Configured{"access": access})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,10 +201,10 @@ func remedied(t *testing.T, method, path, pattern, header string, words ...strin
 	c := call.NewReader(call.Site{Platform: platform}).Read(r, nil)
 	t.Cleanup(c.Close)
 	whole := &caller.Whole{Site: site.Site, Call: c, HTTP: r, Backend: asktest.Answering(http.StatusUnauthorized, `{"code":"rest_not_logged_in"}`), Client: netip.MustParseAddr("192.0.2.7")}
-	request := &policies.Request{Whole: whole, Call: c, Site: site}
+	request := &policy.Request{Whole: whole, Call: c, Site: site}
 	d := chain.Judge(t.Context(), request)
-	if d.Outcome != policies.Refuse {
+	if d.Outcome != policy.Refuse {
 		t.Fatalf("%s %s: %+v", method, path, d)
 	}
-	return policies.Remedy(request, c, d.Verdict, pattern)
+	return openings.Remedy(request, c, d.Verdict, pattern)
 }

@@ -6,9 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/openings"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 // Change returns the smallest line of rules that changes the answer of a run, or nil if
@@ -44,7 +45,7 @@ type candidate struct {
 }
 
 // ruleOf writes a rule of access in JSON.
-func ruleOf(r policies.Rule) map[string]any {
+func ruleOf(r policy.Rule) map[string]any {
 	o := map[string]any{"methods": anys(r.Methods), "routes": anys(r.Routes)}
 	if r.Deny {
 		o["deny"] = true
@@ -71,11 +72,11 @@ func (c *Config) candidates(r Request, res *Result) (all []candidate) {
 	switch {
 	case res.Answer == Pass:
 		for _, pattern := range patterns(res.Reading) {
-			rule := policies.Rule{Deny: true, Methods: []string{policies.RuleMethod(res.Reading.Method)}, Routes: []string{pattern}}
+			rule := policy.Rule{Deny: true, Methods: []string{openings.RuleMethod(res.Reading.Method)}, Routes: []string{pattern}}
 			all = append(all, candidate{line: rule.Line(), deny: true, rules: []any{ruleOf(rule)}, before: before})
 		}
 	case (res.Answer == Refused || res.Answer == WouldRefuse) && d != nil && d.Policy == "access" && !inPlatformWords(res):
-		opener := policies.NewOpener(c.guardAt(res.At).platform)
+		opener := openings.NewOpener(c.guardAt(res.At).platform)
 		for _, o := range opener.Openings(seeker(r, res), res.Reading.Method, formsOf(res.Reading), patterns(res.Reading)...) {
 			all = append(all, opening(&o, opener.Platform, before))
 		}
@@ -95,7 +96,7 @@ func formsOf(r *Reading) []call.Pattern {
 
 // seeker is who was refused. What the caller of a dry run is said to be goes before what the
 // gateway has found.
-func seeker(r Request, res *Result) policies.Seeker {
+func seeker(r Request, res *Result) openings.Seeker {
 	s := res.seeker
 	for i := range res.Policies {
 		for _, rule := range res.Policies[i].Rules {
@@ -119,7 +120,7 @@ func seeker(r Request, res *Result) policies.Seeker {
 // inPlatformWords tells whether the platform itself has refused: no rule changes that.
 func inPlatformWords(res *Result) bool {
 	n := len(res.Policies)
-	return n > 0 && res.Policies[n-1].Code == string(policies.CodePlatform)
+	return n > 0 && res.Policies[n-1].Code == string(policy.CodePlatform)
 }
 
 // patterns are the patterns for a route: the site's own, then those made of the route. A

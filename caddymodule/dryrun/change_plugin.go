@@ -3,8 +3,9 @@ package dryrun
 import (
 	"strings"
 
-	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/access"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/openings"
 )
 
 // guardAt is the directive at a place.
@@ -18,7 +19,7 @@ func (c *Config) guardAt(at string) *guard {
 }
 
 // opening makes a candidate of a line. That of a plugin stands for several rules.
-func opening(o *policies.Opening, platform call.Platform, before string) candidate {
+func opening(o *openings.Opening, platform call.Platform, before string) candidate {
 	try := candidate{line: o.Line, before: before}
 	if o.Risk != nil {
 		try.risk = o.Risk.Reason()
@@ -27,7 +28,7 @@ func opening(o *policies.Opening, platform call.Platform, before string) candida
 		try.rules = []any{ruleOf(o.Rule)}
 		return try
 	}
-	options, _ := policies.ExpandLine(o.Line, platform) // of the catalogue itself
+	options, _ := access.ExpandLine(o.Line, platform) // of the catalogue itself
 	for _, option := range options {
 		if len(option.Args) != 3 || option.Args[0] == "plugin" {
 			continue // the line itself

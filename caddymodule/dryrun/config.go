@@ -14,7 +14,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/restwarden/restwarden/caddymodule/layout"
-	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 // Options say which configuration to load.
@@ -180,8 +180,8 @@ func (r *run) finish(req Request, status int, g *guard) {
 	}
 	r.answeredBehind()
 	d := r.decision
-	res.Answer = map[policies.Outcome]Answer{policies.Pass: Pass, policies.Refuse: Refused, policies.WouldRefuse: WouldRefuse}[d.Outcome]
-	if d.Outcome != policies.Pass {
+	res.Answer = map[policy.Outcome]Answer{policy.Pass: Pass, policy.Refuse: Refused, policy.WouldRefuse: WouldRefuse}[d.Outcome]
+	if d.Outcome != policy.Pass {
 		res.Decision = &Decision{
 			Policy: d.Policy, Code: codeOf(d.Verdict), Status: d.Verdict.Status, Message: d.Verdict.Message,
 			Rule: d.Verdict.Rule, At: d.Verdict.Pos, Origin: d.Verdict.Origin, Why: d.Why(),
@@ -189,7 +189,7 @@ func (r *run) finish(req Request, status int, g *guard) {
 		if d.Verdict.Answer != nil {
 			res.Decision.Code = d.Verdict.Answer.Code()
 		}
-		if d.Outcome == policies.Refuse && status > 0 { // agents get another one, see policies.RefusalWriter
+		if d.Outcome == policy.Refuse && status > 0 { // agents get another one, see policy.RefusalWriter
 			res.Decision.Status = status
 		}
 		if d.Verdict.Pos != "" {
@@ -199,7 +199,7 @@ func (r *run) finish(req Request, status int, g *guard) {
 	if d.Err != nil && res.Decision != nil {
 		res.Decision.Error = d.Err.Error()
 	}
-	if len(res.Missing) > 0 && (d.Outcome == policies.Pass || d.Err != nil) {
+	if len(res.Missing) > 0 && (d.Outcome == policy.Pass || d.Err != nil) {
 		res.Answer = Unknown
 	}
 }
@@ -209,7 +209,7 @@ func (r *run) finish(req Request, status int, g *guard) {
 func (r *run) answeredBehind() {
 	name, _, _ := strings.Cut(r.behind, " ")
 	switch {
-	case r.decision.Outcome == policies.Refuse, layout.KindOf(name).Leads():
+	case r.decision.Outcome == policy.Refuse, layout.KindOf(name).Leads():
 	case r.behind == "":
 		r.result.Assumed = append(r.result.Assumed, "something answers behind the gateway: the configuration has nothing there")
 	default:

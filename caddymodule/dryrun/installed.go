@@ -8,13 +8,13 @@ import (
 	"strings"
 
 	"github.com/restwarden/restwarden/caddymodule/layout"
-	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/hosts"
+	"github.com/restwarden/restwarden/policies/review"
 )
 
 // Installed is what is known of one site, and which one that is.
 type Installed struct {
-	*policies.Installed
+	*review.Installed
 	// Addresses are those of the site, the surest first: its own word for its home, then the
 	// address that its REST root was read from. Any of them may be "".
 	Addresses []string
@@ -90,11 +90,11 @@ func directivesThat(all []*layout.Directive, are func(*layout.Directive) bool) (
 }
 
 // installed returns what tells the gateways what is known of their site.
-func (c *Config) installed(site *Installed) func(at, imported string) *policies.Installed {
+func (c *Config) installed(site *Installed) func(at, imported string) *review.Installed {
 	if site == nil {
 		return nil
 	}
-	return func(at, imported string) *policies.Installed {
+	return func(at, imported string) *review.Installed {
 		if slices.ContainsFunc(site.directives, func(d *layout.Directive) bool { return d.At == at && d.Imported == imported }) {
 			return site.Installed
 		}

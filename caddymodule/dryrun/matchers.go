@@ -7,8 +7,9 @@ import (
 	"strings"
 
 	"github.com/restwarden/restwarden/caddymodule/layout"
-	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/hosts"
+	"github.com/restwarden/restwarden/policies/policy"
+	"github.com/restwarden/restwarden/policies/review"
 )
 
 // Absent returns W15 for the matchers rest_call of a site that name routes which the site does
@@ -22,7 +23,7 @@ func (c *Config) Absent(site *Installed) (found []layout.Finding) {
 	_ = json.Unmarshal(c.JSON, &config) // Load has read it
 	seen := map[string]bool{}
 	site.matchers(config.Apps.HTTP, func(methods, routes []string) {
-		target, err := policies.NewTarget(methods, routes)
+		target, err := policy.NewTarget(methods, routes)
 		if err != nil {
 			return
 		}
@@ -33,7 +34,7 @@ func (c *Config) Absent(site *Installed) (found []layout.Finding) {
 		line := strings.Join(append(words, routes...), " ")
 		if missing := site.Lacks(target.Routes()); len(missing) > 0 && !seen[line] {
 			seen[line] = true
-			o := policies.Absent("", line, missing)
+			o := review.Absent("", line, missing)
 			found = append(found, layout.Finding{Code: o.Code, Text: o.Text, Do: o.Do})
 		}
 	})

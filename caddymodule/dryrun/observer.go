@@ -7,9 +7,10 @@ import (
 	"sync"
 
 	"github.com/restwarden/restwarden/caddymodule/layout"
-	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/policy"
+	"github.com/restwarden/restwarden/policies/review"
 )
 
 // Site is what a gateway says of the site that a request has reached.
@@ -20,8 +21,8 @@ type Site struct {
 	At, Imported string
 	ImportedAt   func(at string) string // where the line at a place was imported
 	Reader       *call.Reader
-	Chain        *policies.Chain
-	Policies     *policies.Site
+	Chain        *policy.Chain
+	Policies     *policy.Site
 }
 
 // Observer hears what the gateways of a configuration do with the requests of dry runs.
@@ -37,9 +38,9 @@ type Observer struct {
 	Odd func(f layout.Finding, at, imported string)
 	// Installed returns what is known of the site of the directive at a place; nil if nothing
 	// is. It may be nil.
-	Installed func(at, imported string) *policies.Installed
+	Installed func(at, imported string) *review.Installed
 	// Trace reports what the policies do. Its Questions are not used.
-	Trace policies.Trace
+	Trace policy.Trace
 }
 
 // Caddy gives modules no way to pass values to them, so that what Load is loading stands

@@ -4,8 +4,8 @@ import (
 	"net/http"
 	"net/url"
 
-	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 // readingOf describes a reading. It asks for the id, which may read the body; the gateway
@@ -49,9 +49,9 @@ func partsOf(c *call.Call) (parts []Part) {
 }
 
 // codeOf is the code of a refusal; the platform's own words have none of ours.
-func codeOf(v policies.Verdict) string {
+func codeOf(v policy.Verdict) string {
 	if v.Answer != nil {
-		return string(policies.CodePlatform)
+		return string(policy.CodePlatform)
 	}
 	return string(v.Code)
 }

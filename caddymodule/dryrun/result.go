@@ -1,6 +1,9 @@
 package dryrun
 
-import "github.com/restwarden/restwarden/policies"
+import (
+	"github.com/restwarden/restwarden/policies/openings"
+	"github.com/restwarden/restwarden/policies/policy"
+)
 
 // Answer is what becomes of a request.
 type Answer string
@@ -48,7 +51,7 @@ type Result struct {
 	Missing []string `json:"missing,omitempty"`
 	Change  *Change  `json:"change,omitempty"`
 
-	seeker policies.Seeker // who was calling, as the gateway found out
+	seeker openings.Seeker // who was calling, as the gateway found out
 }
 
 // Missed says why the gateway is not on a request's way.
@@ -116,7 +119,7 @@ type Policy struct {
 type Rule struct {
 	Rule string `json:"rule"`
 	// Origin is where the rule comes from.
-	Origin policies.Origin `json:"origin,omitempty"`
+	Origin policy.Origin `json:"origin,omitempty"`
 	// Allow is whom a rule of access admits: "role editor".
 	Allow string `json:"-"`
 	// Line is what the rule says, where Rule is only the plugin that it comes from.
@@ -145,10 +148,10 @@ type Decision struct {
 	Rule    string `json:"rule,omitempty"`
 	At      string `json:"at,omitempty"`
 	// Origin is where the rule comes from; "" where Rule is no rule.
-	Origin   policies.Origin `json:"origin,omitempty"`
-	Imported string          `json:"imported,omitempty"`
-	Why      string          `json:"why"`
-	Error    string          `json:"error,omitempty"`
+	Origin   policy.Origin `json:"origin,omitempty"`
+	Imported string        `json:"imported,omitempty"`
+	Why      string        `json:"why"`
+	Error    string        `json:"error,omitempty"`
 }
 
 // Change is the smallest line that changes the answer. It has been tried.

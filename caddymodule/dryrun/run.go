@@ -10,9 +10,12 @@ import (
 	"sync"
 
 	"github.com/restwarden/restwarden/caddymodule/layout"
-	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/abilities"
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/openings"
+	"github.com/restwarden/restwarden/policies/policy"
+	"github.com/restwarden/restwarden/policies/review"
 )
 
 // run is one request on its way. Questions of the gateway may outlive the request, so that
@@ -28,7 +31,7 @@ type run struct {
 	site     *Site
 	pending  map[string][]Rule // considered for a policy that has not spoken yet
 	result   Result
-	decision policies.Decision
+	decision policy.Decision
 	decided  bool
 }
 
@@ -120,7 +123,7 @@ func (r *run) answer(req *http.Request) (*ask.Answer, error) {
 
 // observer returns the observer of a configuration: it finds the run in the context of
 // what it hears.
-func observer(odd func(f layout.Finding, at, imported string), installed func(at, imported string) *policies.Installed) *Observer {
+func observer(odd func(f layout.Finding, at, imported string), installed func(at, imported string) *review.Installed) *Observer {
 	return &Observer{
 		Odd:       odd,
 		Installed: installed,
@@ -137,18 +140,18 @@ func observer(odd func(f layout.Finding, at, imported string), installed func(at
 				run.answered(q, a, err)
 			}
 		},
-		Trace: policies.Trace{
-			Asked: func(r *policies.Request, policy string, v policies.Verdict, err error, _ bool) {
+		Trace: policy.Trace{
+			Asked: func(r *policy.Request, policy string, v policy.Verdict, err error, _ bool) {
 				if run := listening(r.HTTP.Context()); run != nil {
 					run.asked(r, policy, v, err)
 				}
 			},
-			Rule: func(r *policies.Request, policy string, c policies.Considered) {
+			Rule: func(r *policy.Request, policy string, c policy.Considered) {
 				if run := listening(r.HTTP.Context()); run != nil {
 					run.considered(policy, c)
 				}
 			},
-			Decided: func(r *policies.Request, d policies.Decision) {
+			Decided: func(r *policy.Request, d policy.Decision) {
 				if run := listening(r.HTTP.Context()); run != nil {
 					run.decide(r, d)
 				}
@@ -196,13 +199,13 @@ func (r *run) answered(q *ask.Question, a *ask.Answer, err error) {
 }
 
 // considered notes a rule for the policy that will speak next.
-func (r *run) considered(name string, c policies.Considered) {
+func (r *run) considered(name string, c policy.Considered) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.pending == nil {
 		r.pending = map[string][]Rule{}
 	}
-	rule := Rule{Rule: c.Rule, Origin: c.Origin, Allow: c.Allow, Line: c.Line, At: c.At, Matched: c.Why == policies.Matches, Why: string(c.Why)}
+	rule := Rule{Rule: c.Rule, Origin: c.Origin, Allow: c.Allow, Line: c.Line, At: c.At, Matched: c.Why == policy.Matches, Why: string(c.Why)}
 	if c.At != "" {
 		rule.Imported = r.site.ImportedAt(c.At)
 	}
@@ -210,7 +213,7 @@ func (r *run) considered(name string, c policies.Considered) {
 }
 
 // asked notes the verdict of a policy.
-func (r *run) asked(req *policies.Request, policy string, v policies.Verdict, err error) {
+func (r *run) asked(req *policy.Request, policy string, v policy.Verdict, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	p := Policy{Name: policy, Verdict: "pass", Rules: r.pending[policy]}
@@ -231,23 +234,23 @@ func (r *run) asked(req *policies.Request, policy string, v policies.Verdict, er
 }
 
 // decide notes the decision, and what is known only while the call is open.
-func (r *run) decide(req *policies.Request, d policies.Decision) {
+func (r *run) decide(req *policy.Request, d policy.Decision) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.decision, r.decided = d, true
-	r.result.seeker = policies.SeekerOf(req)
+	r.result.seeker = openings.SeekerOf(req)
 	if who, known := req.Known(); known {
 		r.result.Caller = who.Kind.String()
 	}
-	if rule := req.Matched.Rule; rule != nil && d.Outcome == policies.Pass {
+	if rule := req.Matched.Rule; rule != nil && d.Outcome == policy.Pass {
 		r.result.Decided = &Rule{Rule: rule.String(), Origin: rule.Origin(), Allow: rule.Allow, At: rule.At, Matched: true}
-		if rule.Origin() == policies.OriginPlugin {
+		if rule.Origin() == policy.OriginPlugin {
 			r.result.Decided.Line = rule.Line()
 		}
 	}
 	if r.result.Reading != nil {
 		r.result.Reading.Parts = partsOf(req.Call)
-		if m, read := policies.ToolMessageOf(req); read {
+		if m, read := abilities.ToolMessageOf(req); read {
 			message := Message(m)
 			r.result.Reading.Message = &message
 		}

@@ -7,8 +7,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/access"
 	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 // Site returns the site that a request for an address reaches. The error says what answers
@@ -31,13 +32,13 @@ func (c *Config) Site(ctx context.Context, address string) (*Site, error) {
 // Guarding is a directive that has rules.
 type Guarding interface {
 	// Rules returns what decides about calls; it does not depend on the site.
-	Rules() *policies.Chain
+	Rules() *policy.Chain
 }
 
 // Other is a directive that judges some requests to a site in place of another one.
 type Other struct {
 	At, Imported string
-	Chain        *policies.Chain
+	Chain        *policy.Chain
 }
 
 // Others returns the directives with other rules than the site's to which matchers may
@@ -101,10 +102,10 @@ func rulesOf(directive map[string]any) (found []Rule, err error) {
 		Imported map[string]string `json:"imported"`
 		Policies struct {
 			Access struct {
-				At        string           `json:"at"`
-				LoginOnly bool             `json:"login_only"`
-				Rules     []policies.Rule  `json:"rules"`
-				Guards    []policies.Guard `json:"guards"`
+				At        string         `json:"at"`
+				LoginOnly bool           `json:"login_only"`
+				Rules     []policy.Rule  `json:"rules"`
+				Guards    []access.Guard `json:"guards"`
 			} `json:"access"`
 		} `json:"policies"`
 	}
@@ -112,7 +113,7 @@ func rulesOf(directive map[string]any) (found []Rule, err error) {
 		return nil, err
 	}
 	access := &said.Policies.Access
-	add := func(r *policies.Rule) {
+	add := func(r *policy.Rule) {
 		found = append(found, Rule{Rule: r.String(), Origin: r.Origin(), At: r.At, Imported: said.Imported[r.At]})
 	}
 	for i := range access.Rules {
@@ -122,7 +123,7 @@ func rulesOf(directive map[string]any) (found []Rule, err error) {
 		add(access.Guards[i].Named())
 	}
 	if access.LoginOnly {
-		found = append(found, Rule{Rule: "login_only", Origin: policies.OriginDefault, At: access.At, Imported: said.Imported[access.At]})
+		found = append(found, Rule{Rule: "login_only", Origin: policy.OriginDefault, At: access.At, Imported: said.Imported[access.At]})
 	}
 	return found, nil
 }

@@ -12,9 +12,9 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 // stub plays the site behind the gateway: the chosen caller and the chosen records, in the
@@ -247,7 +247,7 @@ func (s *stub) mayNotRead(q *ask.Question, r *http.Request) (*ask.Answer, error)
 // keyInQuery answers a key in the query form, where the shop takes keys from 11.1 on. Before,
 // it takes them where the address holds the marker (docs/platform III.8).
 func (s *stub) keyInQuery(q *ask.Question, r *http.Request, denied *ask.Answer) (*ask.Answer, error) {
-	release, err := policies.ParseRelease(s.release)
+	release, err := policy.ParseRelease(s.release)
 	switch {
 	case err != nil:
 		return nil, err

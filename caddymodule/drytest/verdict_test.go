@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
-	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 // verdict is what became of a request, in the words of package dryrun.
@@ -35,9 +35,9 @@ func seen(r *request, l line, logged bool, a answer) verdict {
 		return verdict{answer: dryrun.NotReached, status: a.status}
 	case l.Kind == "page":
 		return verdict{answer: dryrun.Page}
-	case l.Outcome == string(policies.Refuse):
+	case l.Outcome == string(policy.Refuse):
 		return verdict{dryrun.Refused, l.Status, l.Policy, l.Code}
-	case l.Outcome == string(policies.WouldRefuse):
+	case l.Outcome == string(policy.WouldRefuse):
 		return verdict{dryrun.WouldRefuse, 0, l.Policy, l.Code}
 	}
 	return verdict{answer: dryrun.Answer(l.Outcome)}

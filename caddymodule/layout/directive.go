@@ -6,9 +6,9 @@ import (
 
 	jsonv1 "github.com/go-json-experiment/json/v1"
 
-	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/hosts"
+	"github.com/restwarden/restwarden/policies/signature"
 )
 
 // Directive is a directive that guards, as configured.
@@ -25,7 +25,7 @@ type Directive struct {
 	platform, base, prefix string
 	observes, callOff      bool
 	headers, cookies       []string
-	signatures             []*policies.Signature
+	signatures             []*signature.Signature
 	decides                []string // see deciding
 
 	visits  []*visit
@@ -64,7 +64,7 @@ func readDirective(s step) *Directive {
 			Call struct {
 				Off bool `json:"off"`
 			} `json:"call"`
-			Signature policies.Signatures `json:"signature"`
+			Signature signature.Signatures `json:"signature"`
 		} `json:"policies"`
 	}
 	_ = jsonv1.Unmarshal(s.json(), &said) // Caddy will say what is wrong

@@ -11,7 +11,7 @@ import (
 
 	"github.com/restwarden/restwarden/caddymodule/record"
 	"github.com/restwarden/restwarden/cmd/check/testkit/lists"
-	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 // full returns a record with a value in each field.
@@ -91,7 +91,7 @@ func TestRecord_Docs(t *testing.T) {
 			t.Errorf("%s: left out %v, docs/operations.md says %v", name, more == "omitempty", left)
 		}
 	}
-	for _, o := range []policies.Origin{policies.OriginOwn, policies.OriginBuiltIn, policies.OriginPlugin, policies.OriginDefault} {
+	for _, o := range []policy.Origin{policy.OriginOwn, policy.OriginBuiltIn, policy.OriginPlugin, policy.OriginDefault} {
 		if !strings.Contains(page, "`"+string(o)+"`") {
 			t.Errorf("docs/operations.md does not say the origin %s", o)
 		}

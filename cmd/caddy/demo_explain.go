@@ -11,7 +11,7 @@ import (
 	"github.com/restwarden/restwarden/caddymodule"
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
 	"github.com/restwarden/restwarden/cmd/platform/site"
-	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 // explain says what decided on the rows at the gateway: of a refusal by its record, of a
@@ -97,8 +97,8 @@ func (d *runningDemo) letIn(ctx context.Context, dry *dryrun.Config, t *tried) (
 
 // policyAndRule names a policy, and the first words of its rule: the row says which call
 // it is.
-func policyAndRule(name, rule string, from policies.Origin) string {
-	if from == policies.OriginBuiltIn {
+func policyAndRule(name, rule string, from policy.Origin) string {
+	if from == policy.OriginBuiltIn {
 		return name + ": built-in rule"
 	}
 	text := name

@@ -12,13 +12,14 @@ import (
 	"testing"
 
 	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 var update = flag.Bool("update", false, "write the lists of policies in the docs")
 
 // policyPage is what the lists of policies take from the page of one.
 type policyPage struct {
-	entry    policies.Entry
+	entry    policy.Entry
 	summary  string
 	synopsis string // lines of the directive; empty where the policy has none of its own
 	refusals []refusalRow
@@ -33,7 +34,7 @@ var (
 	shopCode = regexp.MustCompile(`^woocommerce_rest_`)
 )
 
-func readPolicyPage(e policies.Entry, text string) (policyPage, error) {
+func readPolicyPage(e policy.Entry, text string) (policyPage, error) {
 	m := pageHead.FindStringSubmatch(text)
 	if m == nil {
 		return policyPage{}, errors.New("between title and Purpose stand one sentence and, in a text block, its lines of the directive")

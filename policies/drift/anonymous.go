@@ -3,18 +3,20 @@ package drift
 import (
 	"slices"
 
-	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/discover"
+	"github.com/restwarden/restwarden/policies/policy"
+	"github.com/restwarden/restwarden/policies/review"
 )
 
 // maxJudged bounds the routes that are reasoned about after one change.
 const maxJudged = 1000
 
 // Anonymous tells which of names, routes of a root, an anonymous caller reaches with a
-// method that the route takes, by the rules of a chain as policies.Prove reads them. Of
+// method that the route takes, by the rules of a chain as review.Prove reads them. Of
 // undecided that cannot be known. Both are in the order of names, which is sorted.
-func Anonymous(c *policies.Chain, root *policies.Root, names []string) (reached, undecided []string) {
-	r, err := policies.NewReacher(c)
+func Anonymous(c *policy.Chain, root *discover.Root, names []string) (reached, undecided []string) {
+	r, err := review.NewReacher(c)
 	if err != nil || root.Index == nil {
 		return nil, names
 	}
@@ -52,7 +54,7 @@ func Anonymous(c *policies.Chain, root *policies.Root, names []string) (reached,
 }
 
 // methodsOf returns the methods that each of names takes.
-func methodsOf(root *policies.Root, names []string) map[string][]string {
+func methodsOf(root *discover.Root, names []string) map[string][]string {
 	methods := make(map[string][]string, len(names))
 	for _, name := range names {
 		methods[name] = nil

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/plugins"
+	"github.com/restwarden/restwarden/policies/review"
 )
 
 // found is a plugin with its rows.
@@ -123,14 +123,14 @@ func (f *found) plugin(now, then *Gateway) (p Plugin, holes []Hole, err error) {
 	return p, holes, nil
 }
 
-func both(r *row, now, then *Gateway) (a, b policies.Reached, err error) {
+func both(r *row, now, then *Gateway) (a, b review.Reached, err error) {
 	if a, err = r.reach(now); err == nil {
 		b, err = r.reach(then)
 	}
 	return a, b, err
 }
 
-func (f *found) need(i int, now, then *policies.Reached) Need {
+func (f *found) need(i int, now, then *review.Reached) Need {
 	n, methods := &f.Needed[i], f.needs[i].methods
 	if !f.listed[i] {
 		methods = f.Needed[i].Methods
@@ -146,7 +146,7 @@ func (f *found) need(i int, now, then *policies.Reached) Need {
 	return need
 }
 
-func (f *found) risk(i int, now, then *policies.Reached) Risk {
+func (f *found) risk(i int, now, then *review.Reached) Risk {
 	methods := f.risks[i].methods
 	if !f.shown[i] {
 		methods = f.Risky[i].Methods
@@ -175,7 +175,7 @@ func (f *found) needed(i int) bool {
 
 // signed tells whether calls of row i pass if the provider signs them. at is what callers
 // reach who do not.
-func (f *found) signed(i int, at *policies.Reached) bool {
+func (f *found) signed(i int, at *review.Reached) bool {
 	return f.Needed[i].Signature != nil && at.None() && at.RefusedBy != nil && at.RefusedBy.Signed()
 }
 

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/index"
+	"github.com/restwarden/restwarden/policies/review"
 )
 
 // advise fills in what the catalogue tells, and the lines to add.
@@ -174,11 +174,11 @@ func (f *found) closes(before, after *Gateway) (bool, error) {
 // lost tells whether callers without a login reach something of a row before, and not after.
 // The rules after are those before and more.
 func (r *row) lost(before, after *Gateway) (bool, error) {
-	earlier, err := policies.NewReacher(before.Chain)
+	earlier, err := review.NewReacher(before.Chain)
 	if err != nil {
 		return false, err
 	}
-	later, err := policies.NewReacher(after.Chain, r.route)
+	later, err := review.NewReacher(after.Chain, r.route)
 	if err != nil {
 		return false, err
 	}
@@ -197,7 +197,7 @@ func (r *row) lost(before, after *Gateway) (bool, error) {
 }
 
 // passesAny tells whether callers without a login reach one of the routes.
-func passesAny(reacher *policies.Reacher, method string, routes []string) (bool, error) {
+func passesAny(reacher *review.Reacher, method string, routes []string) (bool, error) {
 	for _, route := range routes {
 		for _, one := range index.New([]string{regexp.QuoteMeta(route)}, nil).Routes() {
 			reached, err := reacher.Of(one, []string{method}, []caller.Caller{{}})

@@ -11,6 +11,8 @@ import (
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/index"
+	"github.com/restwarden/restwarden/policies/policy"
+	"github.com/restwarden/restwarden/policies/review"
 )
 
 // Report is what an audit finds. It is the JSON of the command. An endpoint is a route with
@@ -131,10 +133,10 @@ func (e Endpoint) String() string {
 
 // Gateway is a directive, as an audit asks it.
 type Gateway struct {
-	Chain *policies.Chain
+	Chain *policy.Chain
 	// Beside are the chains of other directives that may judge calls of the site, too. What
 	// not all chains agree on is not known.
-	Beside []*policies.Chain
+	Beside []*policy.Chain
 }
 
 // limits says which calls of the site of a root the gateway cannot decide, and which its rules miss.
@@ -142,10 +144,10 @@ func (g *Gateway) limits(root *index.Root) (limits []string) {
 	if g == nil {
 		return nil
 	}
-	site := policies.NewInstalled(root)
+	site := review.NewInstalled(root)
 	var undecided, missed []string // all directives of a site say the same of what is undecided
-	for _, chain := range append([]*policies.Chain{g.Chain}, g.Beside...) {
-		for _, odd := range policies.OddOn(chain, site) {
+	for _, chain := range append([]*policy.Chain{g.Chain}, g.Beside...) {
+		for _, odd := range review.OddOn(chain, site) {
 			switch odd.Code {
 			case "W24":
 				undecided = []string{"W24: " + strings.ToLower(odd.Text[:1]) + odd.Text[1:] + "."}
@@ -202,12 +204,12 @@ func New(in Input) (*Report, error) {
 
 // open is a site without a gateway.
 func open() *Gateway {
-	off := map[string]*policies.Configured{}
+	off := map[string]*policy.Configured{}
 	for _, e := range policies.Catalog {
-		off[e.Name] = policies.NewConfigured(e)
+		off[e.Name] = policy.NewConfigured(e)
 		off[e.Name].Settings.Off = true
 	}
-	chain, err := policies.NewChain(&policies.Site{Site: new(caller.Site)}, "", off)
+	chain, err := policies.NewChain(&policy.Site{Site: new(caller.Site)}, "", off)
 	if err != nil { // nothing is provisioned
 		panic(err)
 	}

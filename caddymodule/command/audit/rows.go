@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/index"
 	"github.com/restwarden/restwarden/policies/plugins"
+	"github.com/restwarden/restwarden/policies/review"
 )
 
 // Plugin is a plugin that the site seems to have: namespaces or routes of its own are there.
@@ -96,7 +96,7 @@ type place struct {
 
 // rowOf finds the endpoints of a row.
 func (s *site) rowOf(methods []string, route string) (*row, error) {
-	reacher, err := policies.NewReacher(open().Chain, route)
+	reacher, err := review.NewReacher(open().Chain, route)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +133,7 @@ func (r *row) hidden(methods []string) {
 }
 
 // reach says how much of the row callers without a login reach.
-func (r *row) reach(g *Gateway) (all policies.Reached, err error) {
+func (r *row) reach(g *Gateway) (all review.Reached, err error) {
 	reachers, err := g.reachers(r.route)
 	if err != nil {
 		return all, err

@@ -10,9 +10,10 @@ import (
 	"strings"
 
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
-	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/index"
+	"github.com/restwarden/restwarden/policies/policy"
+	"github.com/restwarden/restwarden/policies/review"
 )
 
 // site are the routes of a REST root.
@@ -144,9 +145,9 @@ func (s *site) table(g *Gateway) ([]Route, error) {
 }
 
 // reachers returns a Reacher for each chain.
-func (g *Gateway) reachers(within ...string) (all []*policies.Reacher, err error) {
-	for _, chain := range append([]*policies.Chain{g.Chain}, g.Beside...) {
-		reacher, err := policies.NewReacher(chain, within...)
+func (g *Gateway) reachers(within ...string) (all []*review.Reacher, err error) {
+	for _, chain := range append([]*policy.Chain{g.Chain}, g.Beside...) {
+		reacher, err := review.NewReacher(chain, within...)
 		if err != nil {
 			return nil, err
 		}
@@ -156,9 +157,9 @@ func (g *Gateway) reachers(within ...string) (all []*policies.Reacher, err error
 }
 
 // reachOf is Reacher.Of for several patterns together, and for several chains.
-func reachOf(reachers []*policies.Reacher, patterns []*index.Route, methods []string, who []caller.Caller) (all [][]policies.Reached, err error) {
+func reachOf(reachers []*review.Reacher, patterns []*index.Route, methods []string, who []caller.Caller) (all [][]review.Reached, err error) {
 	for _, reacher := range reachers {
-		var one [][]policies.Reached
+		var one [][]review.Reached
 		for _, p := range patterns {
 			found, err := reacher.Of(p, methods, who)
 			if err != nil {
@@ -172,7 +173,7 @@ func reachOf(reachers []*policies.Reacher, patterns []*index.Route, methods []st
 }
 
 // partsOf identifies the part of some patterns that callers without a login reach.
-func partsOf(reachers []*policies.Reacher, patterns []*index.Route, method string) (string, error) {
+func partsOf(reachers []*review.Reacher, patterns []*index.Route, method string) (string, error) {
 	var all []string
 	for _, reacher := range reachers {
 		for _, p := range patterns {
@@ -189,7 +190,7 @@ func partsOf(reachers []*policies.Reacher, patterns []*index.Route, method strin
 }
 
 // each puts b together with a, which may be nil.
-func each(a, b [][]policies.Reached, together func(a, b *policies.Reached)) [][]policies.Reached {
+func each(a, b [][]review.Reached, together func(a, b *review.Reached)) [][]review.Reached {
 	if a == nil {
 		return b
 	}
@@ -202,14 +203,14 @@ func each(a, b [][]policies.Reached, together func(a, b *policies.Reached)) [][]
 }
 
 // agree adds what another chain lets through of the same pattern.
-func agree(a, b *policies.Reached) {
+func agree(a, b *review.Reached) {
 	same := a.All() && b.All() || a.None() && b.None()
 	join(a, b)
 	a.Unknown = a.Unknown || !same
 }
 
 // join adds what is reached of a second pattern.
-func join(a, b *policies.Reached) {
+func join(a, b *review.Reached) {
 	if a.Passes == "" {
 		a.Passes, a.PassedBy = b.Passes, b.PassedBy
 	}
@@ -219,7 +220,7 @@ func join(a, b *policies.Reached) {
 	a.Unknown = a.Unknown || b.Unknown
 }
 
-func methodOf(method string, found []policies.Reached) Method {
+func methodOf(method string, found []review.Reached) Method {
 	m := Method{
 		Method: method, Anonymous: reach(&found[0]),
 		Subscriber: reach(&found[1]), Editor: reach(&found[2]), Administrator: reach(&found[3]),
@@ -233,7 +234,7 @@ func methodOf(method string, found []policies.Reached) Method {
 	return m
 }
 
-func reach(r *policies.Reached) Reach {
+func reach(r *review.Reached) Reach {
 	switch {
 	case r.Unknown:
 		return Unknown

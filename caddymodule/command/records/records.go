@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/restwarden/restwarden/caddymodule/record"
-	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 // Record is one line of the log.
@@ -22,16 +22,16 @@ type Record struct {
 
 // RuleOrigin returns where the rule of the record comes from. Logs of gateways that do not write
 // it have only the text of the rule.
-func (r *Record) RuleOrigin() policies.Origin {
+func (r *Record) RuleOrigin() policy.Origin {
 	switch {
 	case r.Origin != "" || r.Policy != "access":
 		return r.Origin
 	case strings.HasPrefix(r.Rule, "built-in:"):
-		return policies.OriginBuiltIn
+		return policy.OriginBuiltIn
 	case strings.HasPrefix(r.Rule, "plugin "), strings.HasPrefix(r.Rule, "deny plugin "):
-		return policies.OriginPlugin
+		return policy.OriginPlugin
 	case r.Rule == "login_only":
-		return policies.OriginDefault
+		return policy.OriginDefault
 	}
 	return ""
 }

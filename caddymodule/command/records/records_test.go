@@ -7,7 +7,7 @@ import (
 
 	"github.com/restwarden/restwarden/caddymodule/command/records"
 	"github.com/restwarden/restwarden/caddymodule/record"
-	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 const (
@@ -86,14 +86,14 @@ func TestRecord_RuleOrigin(t *testing.T) {
 	old := func(rule string) string {
 		return strings.Replace(refused, `"rule":"login_only"`, `"rule":"`+rule+`"`, 1)
 	}
-	for line, want := range map[string]policies.Origin{
-		refused:                               policies.OriginDefault,
-		old("built-in: only users /batch/v1"): policies.OriginBuiltIn,
-		old("plugin woocommerce"):             policies.OriginPlugin,
-		old("deny plugin woocommerce"):        policies.OriginPlugin,
+	for line, want := range map[string]policy.Origin{
+		refused:                               policy.OriginDefault,
+		old("built-in: only users /batch/v1"): policy.OriginBuiltIn,
+		old("plugin woocommerce"):             policy.OriginPlugin,
+		old("deny plugin woocommerce"):        policy.OriginPlugin,
 		old("allow users /x/v1/y"):            "",
-		strings.Replace(old("anything"), `"at":`, `"origin":"built-in","at":`, 1):         policies.OriginBuiltIn,
-		strings.Replace(old("plugin woocommerce"), `"at":`, `"origin":"own","at":`, 1):    policies.OriginOwn,
+		strings.Replace(old("anything"), `"at":`, `"origin":"built-in","at":`, 1):         policy.OriginBuiltIn,
+		strings.Replace(old("plugin woocommerce"), `"at":`, `"origin":"own","at":`, 1):    policy.OriginOwn,
 		strings.Replace(refused, `"policy":"access"`, `"policy":"rate_limit"`, 1):         "",
 		strings.Replace(old("deny plugin x"), `"policy":"access"`, `"policy":"other"`, 1): "",
 	} {

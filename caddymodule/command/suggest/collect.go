@@ -18,8 +18,8 @@ import (
 	"time"
 
 	"github.com/restwarden/restwarden/caddymodule/command/records"
-	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/openings"
 )
 
 // DefaultMinClients is how many clients must have called a route. A person with a telephone has
@@ -100,7 +100,7 @@ func New(o Options) (*Collector, error) {
 	if o.MinClients < 1 || o.MinClients > maxSample {
 		return nil, fmt.Errorf("clients are counted up to %d", maxSample)
 	}
-	return &Collector{options: o, facts: &facts{policies.NewOpener(o.Platform)}, rows: map[subject]*row{}, clients: clients{signs: map[uint64]uint8{}, limit: maxSigns}}, nil
+	return &Collector{options: o, facts: &facts{openings.NewOpener(o.Platform)}, rows: map[subject]*row{}, clients: clients{signs: map[uint64]uint8{}, limit: maxSigns}}, nil
 }
 
 // Learn takes a record in the first reading: it tells who is a scanner. The error is ErrTooMany.

@@ -5,20 +5,21 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/access"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/index"
+	"github.com/restwarden/restwarden/policies/openings"
 )
 
 // facts are what the catalogue and the built-in rules say, with the names of a platform.
-type facts struct{ *policies.Opener }
+type facts struct{ *openings.Opener }
 
 // attack tells whether only attacks call a route, as far as is known: lists of users and what
 // else a built-in rule guards, and known holes that nobody needs. A route that only may meet
 // one, since it has a parameter, is an honest route.
 func (f *facts) attack(method, route string) bool {
 	forms := formsOf(route)
-	if len(forms) > 0 && !slices.ContainsFunc(forms, func(form call.Pattern) bool { return policies.GuardedBy(f.Platform, method, form) == "" }) {
+	if len(forms) > 0 && !slices.ContainsFunc(forms, func(form call.Pattern) bool { return access.GuardedBy(f.Platform, method, form) == "" }) {
 		return true
 	}
 	need := f.Needed(method, forms)

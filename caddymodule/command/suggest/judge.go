@@ -3,9 +3,9 @@ package suggest
 import (
 	"slices"
 
-	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/openings"
 	"github.com/restwarden/restwarden/policies/plugins"
 )
 
@@ -50,7 +50,7 @@ func (j *judge) weighUsers(key subject, r *row, calls Calls) {
 	forbidden := f.ofCore(key.route) && (key.method != "GET" || !f.mayName(key.route))
 	closed := forbidden || f.ofShop(key.route) || f.GuardedBy(key.method, forms) != "" || f.Risky(key.method, forms, nil) != nil
 	if !closed {
-		left.Line = policies.LineFor(policies.Seeker{Kind: caller.User}, key.method, key.route)
+		left.Line = openings.LineFor(openings.Seeker{Kind: caller.User}, key.method, key.route)
 	}
 	j.leave(left)
 }
@@ -112,7 +112,7 @@ func (r *row) moreScanners() bool {
 // lacks says why calls that a plugin needs are left out, or "", and the line that opens them.
 // Providers and services have few addresses: one will do, and the line says so. Few sites need
 // what apps and connecting a service need, and anybody can call it.
-func (j *judge) lacks(n *policies.NeededCall, good int) (Reason, string) {
+func (j *judge) lacks(n *openings.NeededCall, good int) (Reason, string) {
 	line := n.Line()
 	switch n.Caller.Group() {
 	case "setup":
@@ -158,7 +158,7 @@ func (j *judge) lacksPage(key subject, r *row, good int) (Reason, string) {
 }
 
 // open adds calls that a plugin needs.
-func (j *judge) open(n *policies.NeededCall, calls Calls) {
+func (j *judge) open(n *openings.NeededCall, calls Calls) {
 	i := slices.IndexFunc(j.plugins, func(o *opened) bool { return o.plugin == n.Plugin })
 	if i < 0 {
 		i = len(j.plugins)
@@ -198,7 +198,7 @@ const aboutParameter = "It opens every address of this shape, other routes of th
 
 // anyoneLine returns the line that opens the calls of a key to anybody.
 func anyoneLine(key subject) string {
-	return policies.LineFor(policies.Seeker{}, key.method, key.route)
+	return openings.LineFor(openings.Seeker{}, key.method, key.route)
 }
 
 // changes are methods that change or remove what is there. Forged calls must not open them.

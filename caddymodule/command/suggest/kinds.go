@@ -5,9 +5,10 @@ import (
 	"strings"
 
 	"github.com/restwarden/restwarden/caddymodule/command/records"
-	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/index"
+	"github.com/restwarden/restwarden/policies/openings"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 // kind is what a record alone tells of the call.
@@ -58,9 +59,9 @@ func kindOf(rec *records.Record, method string) kind {
 		return unread
 	case rec.Policy != "access":
 		return elsewhere
-	case from == policies.OriginBuiltIn:
+	case from == policy.OriginBuiltIn:
 		return guarded
-	case from == policies.OriginPlugin:
+	case from == policy.OriginPlugin:
 		return denied
 	case rec.Route == index.Unknown:
 		return unknown
@@ -68,13 +69,13 @@ func kindOf(rec *records.Record, method string) kind {
 		return unindexed
 	case len(rec.Route) > maxText || !slices.Contains(methods, method):
 		return noLine
-	case (rec.Caller == "user" || rec.Caller == "key") && !strings.HasPrefix(rec.Rule, "deny ") && rec.Remedy == policies.LineFor(policies.Seeker{Kind: caller.User}, method, rec.Route):
+	case (rec.Caller == "user" || rec.Caller == "key") && !strings.HasPrefix(rec.Rule, "deny ") && rec.Remedy == openings.LineFor(openings.Seeker{Kind: caller.User}, method, rec.Route):
 		return loggedIn
-	case from != policies.OriginDefault:
+	case from != policy.OriginDefault:
 		return owned
 	case rec.Caller != "anonymous" || rec.Code != "rest_not_logged_in":
 		return noLine
-	case rec.Remedy == policies.LineFor(policies.Seeker{}, method, rec.Route):
+	case rec.Remedy == openings.LineFor(openings.Seeker{}, method, rec.Route):
 		return anonymous
 	case strings.ContainsAny(rec.Route, "[(|"):
 		return formed

@@ -5,9 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/access"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/plugins"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 // lines returns the lines: plugins by name, then routes.
@@ -53,11 +54,11 @@ func (j *judge) opens(lines []Line, calls *Calls) string {
 
 // closes tells whether a line deny closes calls of a plugin for certain.
 func (j *judge) closes(p *plugins.Plugin, method string, forms []call.Pattern) bool {
-	options, err := policies.ExpandLine(p.DenyLine(), j.facts.Platform)
+	options, err := access.ExpandLine(p.DenyLine(), j.facts.Platform)
 	if err != nil {
 		return false
 	}
-	return slices.ContainsFunc(options, func(o policies.Option) bool {
+	return slices.ContainsFunc(options, func(o policy.Option) bool {
 		return o.Name == "deny" && o.Args[0] != "plugin" && slices.Contains(strings.Split(o.Args[0], ","), method) &&
 			covers(call.MustPattern(o.Args[1]), forms) && !slices.ContainsFunc(o.Block[0].Args, func(except string) bool {
 			return slices.ContainsFunc(forms, call.MustPattern(except).Meets)

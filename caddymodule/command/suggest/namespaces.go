@@ -4,8 +4,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/access"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/openings"
 	"github.com/restwarden/restwarden/policies/plugins"
 )
 
@@ -55,15 +56,15 @@ func (f *facts) mayName(route string) bool {
 func (f *facts) owner(route string, forms []call.Pattern) *plugins.Plugin {
 	for _, p := range plugins.All() {
 		if slices.ContainsFunc(p.Namespaces, func(ns plugins.Namespace) bool {
-			return !ns.Shared && below(route, strings.ToLower(strings.TrimPrefix(policies.PluginRoute(f.Platform, "/"+ns.Name), "/")))
+			return !ns.Shared && below(route, strings.ToLower(strings.TrimPrefix(access.PluginRoute(f.Platform, "/"+ns.Name), "/")))
 		}) {
 			return p
 		}
 	}
-	if i := slices.IndexFunc(f.Needs, func(n policies.NeededCall) bool { return covers(n.Pattern, forms) }); i >= 0 {
+	if i := slices.IndexFunc(f.Needs, func(n openings.NeededCall) bool { return covers(n.Pattern, forms) }); i >= 0 {
 		return f.Needs[i].Plugin
 	}
-	if i := slices.IndexFunc(f.Risks, func(r policies.RiskyCall) bool { return covers(r.Pattern, forms) }); i >= 0 {
+	if i := slices.IndexFunc(f.Risks, func(r openings.RiskyCall) bool { return covers(r.Pattern, forms) }); i >= 0 {
 		return f.Risks[i].Plugin
 	}
 	return nil

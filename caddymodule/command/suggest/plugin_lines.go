@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/openings"
 	"github.com/restwarden/restwarden/policies/plugins"
 )
 
@@ -132,15 +132,15 @@ func holesOf(risks []*plugins.Risk) string {
 
 // meets tells whether the line of a plugin opens a method of a route, at least in part.
 func (o *opened) meets(f *facts, method string, route call.Pattern) bool {
-	return slices.ContainsFunc(f.Needs, func(n policies.NeededCall) bool { return o.allows(&n, method) && n.Pattern.Meets(route) })
+	return slices.ContainsFunc(f.Needs, func(n openings.NeededCall) bool { return o.allows(&n, method) && n.Pattern.Meets(route) })
 }
 
 // opens tells whether the line of a plugin opens a method of a route.
 func (o *opened) opens(f *facts, method string, forms []call.Pattern) bool {
-	return slices.ContainsFunc(f.Needs, func(n policies.NeededCall) bool { return o.allows(&n, method) && covers(n.Pattern, forms) })
+	return slices.ContainsFunc(f.Needs, func(n openings.NeededCall) bool { return o.allows(&n, method) && covers(n.Pattern, forms) })
 }
 
 // allows tells whether the line of a plugin makes a rule of a row of the catalogue.
-func (o *opened) allows(n *policies.NeededCall, method string) bool {
+func (o *opened) allows(n *openings.NeededCall, method string) bool {
 	return n.Plugin == o.plugin && slices.Contains(o.groups, n.Caller.Group()) && slices.Contains(n.Methods, method)
 }

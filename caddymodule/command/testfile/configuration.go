@@ -13,8 +13,9 @@ import (
 
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
 	"github.com/restwarden/restwarden/caddymodule/layout"
-	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/hosts"
+	"github.com/restwarden/restwarden/policies/policy"
+	"github.com/restwarden/restwarden/policies/review"
 	"github.com/restwarden/restwarden/policies/spelling"
 )
 
@@ -103,13 +104,13 @@ func (c *configuration) Prove(ctx context.Context, p *Proof, i int) (*Proved, er
 	if err := c.reached(ctx, p, i, site, u); err != nil {
 		return nil, err
 	}
-	claim := policies.Claim{Never: !p.Always, Methods: p.Calls, Routes: p.Routes, Caller: p.As[i].Caller()}
+	claim := review.Claim{Never: !p.Always, Methods: p.Calls, Routes: p.Routes, Caller: p.As[i].Caller()}
 	if c.index {
 		if claim.Index = site.Policies.Index(u.Host); claim.Index == nil {
 			return nil, errors.New("the saved index has no routes")
 		}
 	}
-	proof, err := policies.Prove(site.Chain, claim)
+	proof, err := review.Prove(site.Chain, claim)
 	if err != nil {
 		return nil, err
 	}
@@ -127,13 +128,13 @@ func (c *configuration) Prove(ctx context.Context, p *Proof, i int) (*Proved, er
 
 // proveOthers proves a claim for the other directives of the site's address, too. Only a
 // run can tell whether a call that breaks it there comes to that directive.
-func (c *configuration) proveOthers(r dryrun.Request, site *dryrun.Site, at *url.URL, claim policies.Claim, proved *Proved) error {
+func (c *configuration) proveOthers(r dryrun.Request, site *dryrun.Site, at *url.URL, claim review.Claim, proved *Proved) error {
 	others, err := c.Others(r, site)
 	if err != nil {
 		return err
 	}
 	for _, other := range others {
-		proof, err := policies.Prove(other.Chain, claim)
+		proof, err := review.Prove(other.Chain, claim)
 		if err != nil {
 			return err
 		}
@@ -151,12 +152,12 @@ func (c *configuration) proveOthers(r dryrun.Request, site *dryrun.Site, at *url
 
 // vacuous returns an error if a route of a proved claim is none of the index: a misspelled
 // route proves nothing. No call breaks the opposite claim either then.
-func vacuous(chain *policies.Chain, claim policies.Claim) error {
+func vacuous(chain *policy.Chain, claim review.Claim) error {
 	claim.Never = !claim.Never
 	for _, route := range claim.Routes {
 		one := claim
 		one.Routes = []string{route}
-		opposite, err := policies.Prove(chain, one)
+		opposite, err := review.Prove(chain, one)
 		if err != nil {
 			return err
 		}

@@ -5,7 +5,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 // proof reads the mapping under never or always.
@@ -70,7 +70,7 @@ func (d *document) calls(n *yaml.Node, p *Proof) error {
 		if err != nil {
 			return err
 		}
-		if _, err := policies.NewTarget([]string{text}, []string{"/**"}); err != nil {
+		if _, err := policy.NewTarget([]string{text}, []string{"/**"}); err != nil {
 			return d.fail(item, "calls: %v", err)
 		}
 		p.Calls = append(p.Calls, text)
@@ -85,7 +85,7 @@ func (d *document) routes(n *yaml.Node, p *Proof) error {
 		if err != nil {
 			return err
 		}
-		if _, err := policies.NewTarget(nil, []string{text}); err != nil {
+		if _, err := policy.NewTarget(nil, []string{text}); err != nil {
 			return d.fail(item, "routes: %v", err)
 		}
 		p.Routes = append(p.Routes, text)

@@ -1,0 +1,75 @@
+package access
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/policy"
+	"github.com/restwarden/restwarden/policies/rewrite"
+)
+
+// Rewrites asks for the body of an answer with embedded objects if a rule of the site may
+// refuse one of them. For _embed the platform itself runs a call for each link
+// (WP_REST_Server::embed_links), which the gateway cannot judge beforehand. Built-in
+// rules apply to direct calls only; the policy redact hides embedded authors.
+func (p *Access) Rewrites(r *policy.Request) policy.Rewrite {
+	if r.Call.Kind != call.Single || r.Call.Foreign || !r.Call.Embeds() {
+		return policy.RewriteNothing
+	}
+	if !slices.ContainsFunc(p.Rules, func(rule policy.Rule) bool { return rule.Who() != policy.Anyone }) && (!p.LoginOnly || !r.IsAnonymous(r.HTTP.Context())) {
+		return policy.RewriteNothing
+	}
+	return policy.RewriteBody
+}
+
+// Rewrite replaces every embedded object that the caller may not read by an error, as the
+// platform itself does.
+func (p *Access) Rewrite(r *policy.Request, a *ask.Answer) error {
+	return rewriteEmbedded(r, a, func(embedded *call.Call, value jsontext.Value) jsontext.Value {
+		if embedded == nil || !p.allowsEmbedded(r, embedded) {
+			return jsontext.Value(forbiddenEmbed)
+		}
+		return value
+	})
+}
+
+// rewriteEmbedded replaces each embedded object of an answer by what replaced returns.
+// replaced gets nil for an object that comes from no certain call.
+func rewriteEmbedded(r *policy.Request, a *ask.Answer, replaced func(*call.Call, jsontext.Value) jsontext.Value) error {
+	if len(a.Body) == 0 || a.Status >= http.StatusBadRequest {
+		return nil
+	}
+	body, err := rewrite.Embedded(a.Body, r.Call, func(embedded *call.Call, value jsontext.Value) (jsontext.Value, error) {
+		return replaced(r.Certain(embedded), value), nil
+	})
+	if err != nil {
+		return fmt.Errorf("access: the answer is not JSON: %w", err)
+	}
+	a.Body = body
+	a.Header.Del("ETag")
+	a.Header.Del("Last-Modified")
+	return nil
+}
+
+const forbiddenEmbed = `{"code":"rest_forbidden","message":"Sorry, you are not allowed to do that.","data":{"status":401}}`
+
+// allowsEmbedded tells whether the site's own rules let the caller of r make the call c.
+// It returns false if they cannot decide.
+func (p *Access) allowsEmbedded(r *policy.Request, c *call.Call) bool {
+	part := r.Part(c)
+	rule := p.ownRule(part).Rule
+	switch {
+	case rule != nil:
+	case p.LoginOnly:
+		rule = &p.loginOnly
+	default:
+		rule = &defaultAnyone
+	}
+	verdict, err := p.apply(r.HTTP.Context(), part, rule)
+	return err == nil && !verdict.Refused()
+}

@@ -1,0 +1,129 @@
+package access
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/policy"
+)
+
+// LockdownName is the name of the lockdown where refusals name a policy and a rule.
+const LockdownName = "lockdown"
+
+// MessageLockdown is the message of its refusals.
+const MessageLockdown = "The REST API is closed to visitors for the moment."
+
+// Closed is the lockdown. It is no entry of the Catalog, since nobody configures it.
+var Closed = policy.Entry{
+	Name: LockdownName, New: func() policy.Policy { return new(Lockdown) },
+	Codes: []policy.Code{policy.CodeNotLoggedIn, policy.CodeTooMany, policy.CodePlatform},
+}
+
+// Lockdown closes a site's REST interface to anonymous callers while the owner has
+// switched it on. What stays open: the routes of the site's own rules "allow anyone" and
+// "allow signed", unless a built-in rule guards the call as well, and the shop's checkout. A
+// hard lockdown closes the checkout, whichever rule opens it to anyone: a login_only shop has
+// such rules, or it would sell nothing. It enforces whatever the modes say.
+type Lockdown struct {
+	access *Access // nil if the policy access is off
+}
+
+// Accompany implements Companion: what stays open stands in the rules.
+func (p *Lockdown) Accompany(other policy.Policy) {
+	if access, ok := other.(*Access); ok {
+		p.access = access
+	}
+}
+
+// CheckReading refuses what has no certain reading, since it may be a call.
+func (p *Lockdown) CheckReading(r *policy.Request) (policy.Verdict, error) {
+	return policy.CheckReading(r)
+}
+
+// Check refuses the calls of anonymous callers, but for what is open.
+func (p *Lockdown) Check(ctx context.Context, r *policy.Request) (policy.Verdict, error) {
+	open, signed, err := p.opens(r)
+	switch {
+	case err != nil:
+		return policy.Verdict{}, err
+	case open:
+		return checkOpen(ctx, r)
+	}
+	who, answer, err := r.Who(ctx)
+	switch {
+	case err != nil:
+		return policy.Verdict{}, err
+	case answer != nil:
+		return inOneWord(answer), nil
+	case who.Kind != caller.Anonymous:
+		return policy.Verdict{}, nil
+	case signed:
+		r.MustSign = true
+		return policy.Verdict{}, nil
+	}
+	return policy.Verdict{Status: http.StatusUnauthorized, Code: policy.CodeNotLoggedIn, Message: MessageLockdown, Rule: LockdownName}, nil
+}
+
+// CheckEarly judges a batch by its own route.
+func (p *Lockdown) CheckEarly(ctx context.Context, r *policy.Request) (policy.Verdict, error) {
+	return p.Check(ctx, r)
+}
+
+// opens tells whether the call is open to anyone, or to anyone with a signature. A part of
+// a batch has no signature of its own.
+func (p *Lockdown) opens(r *policy.Request) (open, signed bool, err error) {
+	own := policy.Match{}
+	if p.access != nil {
+		quiet := *r
+		quiet.Trace = nil // the policy access reports the rules that it considers
+		var guard policy.Match
+		if guard, own = p.access.decide(&quiet); guard.Rule != nil {
+			return false, false, nil
+		}
+	}
+	checkout := r.Site.InCheckout(r.Call)
+	if checkout && !r.InForce.Hard {
+		return true, false, nil
+	}
+	if own.Rule == nil || own.Rule == &defaultAnyone || own.Rule.Who() != policy.Anyone && own.Rule.Who() != policy.BySignature {
+		return false, false, nil
+	}
+	if open = own.Rule.Who() == policy.Anyone; open && checkout {
+		return false, false, nil
+	}
+	return open, !open && !r.IsPart, own.ProtectNames(r.Call)
+}
+
+// Rewrites asks for the body of an answer with embedded objects, since the platform itself
+// runs a call for each.
+func (p *Lockdown) Rewrites(r *policy.Request) policy.Rewrite {
+	if r.InForce.Locked && r.Call.Kind == call.Single && !r.Call.Foreign && r.Call.Embeds() && r.IsAnonymous(r.HTTP.Context()) {
+		return policy.RewriteBody
+	}
+	return policy.RewriteNothing
+}
+
+// Rewrite replaces the embedded objects that the lockdown closes.
+func (p *Lockdown) Rewrite(r *policy.Request, a *ask.Answer) error {
+	return rewriteEmbedded(r, a, func(embedded *call.Call, value jsontext.Value) jsontext.Value {
+		if embedded != nil {
+			if open, _, err := p.opens(r.Part(embedded)); open && err == nil {
+				return value
+			}
+		}
+		return jsontext.Value(forbiddenEmbed)
+	})
+}
+
+// Why implements Explainer.
+func (p *Lockdown) Why(v policy.Verdict) string {
+	if v.Code == policy.CodeNotLoggedIn {
+		return "The site's owner has closed the REST interface to visitors for a while, and the caller sent no login that counts here."
+	}
+	return whyLogin(v)
+}

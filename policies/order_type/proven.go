@@ -1,0 +1,90 @@
+package ordertype
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/policy"
+)
+
+// unproven returns the ids without a recent proof, each once. If the store cannot be read, the
+// platform is asked again. The error is ask.ErrTooMany where the client's limit would refuse the
+// question: made-up keys must not become load of the store, which other sites share.
+func (p *OrderType) unproven(ctx context.Context, r *policy.Request, claim caller.Claim, ids []uint64) ([]uint64, error) {
+	if claim != caller.ClaimNothing && claim.Verifiable() {
+		if err := r.MayAsk(); err != nil {
+			return nil, err
+		}
+	}
+	facts := p.factsOf(r)
+	var open []uint64
+	var keys []string // of open
+	for _, id := range ids {
+		switch key := factKey(facts, id); {
+		case slices.Contains(open, id):
+		case p.late.has(key):
+			r.Whole.Trace.Remembered(ask.KindRecord)
+		default:
+			open, keys = append(open, id), append(keys, key)
+		}
+	}
+	if len(open) == 0 {
+		return nil, nil
+	}
+	proofs, failed := r.Site.Store.GetAll(ctx, keys...) // one trip for a batch
+	left := open[:0]
+	for i, id := range open {
+		_, proven := proofs[keys[i]]
+		if failed != nil { // a shared store that fails reads single facts from the gateway's own memory
+			_, proven, _ = r.Site.Store.Get(ctx, keys[i])
+		}
+		if proven {
+			r.Whole.Trace.Remembered(ask.KindRecord)
+			continue
+		}
+		left = append(left, id)
+	}
+	return left, nil
+}
+
+// factsOf is what the keys of the proofs about the shop of r begin with.
+func (p *OrderType) factsOf(r *policy.Request) string { return "order:" + r.Site.Shop(r) + ":" }
+
+func factKey(facts string, id uint64) string { return facts + strconv.FormatUint(id, 10) }
+
+// remember keeps a proof. A lost proof only costs another question.
+func (p *OrderType) remember(ctx context.Context, r *policy.Request, id uint64) {
+	_ = r.Site.Store.Set(ctx, factKey(p.factsOf(r), id), "1", proofTTL)
+}
+
+// Watch drops the proofs of the orders that a forwarded delete names.
+func (p *OrderType) Watch(r *policy.Request) func(*ask.Answer) {
+	var keys []string
+	for _, c := range r.Call.Each() {
+		if c.Method != http.MethodDelete {
+			continue
+		}
+		for i := range p.ends {
+			if p.ends[i].Match(c.Key) {
+				ids, _ := c.IDs("id", p.ends[i].Group(c.Key, "id")) // without any the platform deletes none
+				for _, id := range ids {
+					keys = append(keys, factKey(p.factsOf(r), id))
+				}
+			}
+		}
+	}
+	if keys == nil {
+		return nil
+	}
+	ctx := context.WithoutCancel(r.HTTP.Context())
+	return func(a *ask.Answer) {
+		if a.Worked() {
+			p.late.forget(keys)
+			_ = r.Site.Store.Delete(ctx, keys...) // on error the proof ends with its TTL
+		}
+	}
+}

@@ -1,0 +1,326 @@
+package policy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/call"
+)
+
+// Outcome is what the chain decided about a request. It is a label of the metrics.
+type Outcome string
+
+// The outcomes: the request passes, a policy refuses it, or a policy that observes would.
+const (
+	Pass        Outcome = "pass"
+	Refuse      Outcome = "refused"
+	WouldRefuse Outcome = "would_refuse"
+)
+
+// Decision is what the chain decided about one request.
+type Decision struct {
+	Outcome Outcome
+	Policy  string // the policy that refused, or would have; "" on pass
+	Verdict Verdict
+	Err     error // why a policy could not decide, for the log; on pass, from policies with on_error pass
+
+	explainer Explainer // words the refusal; may be nil
+}
+
+// Chain asks the policies of one site in the order of the catalog.
+type Chain struct {
+	site   *Site
+	links  []link
+	mode   Mode
+	locked []link // links with the lockdown
+}
+
+// link is a policy in the chain, with the interfaces that it implements.
+type link struct {
+	name     string
+	codes    []Code
+	policy   Policy
+	settings Settings
+	always   bool // the policy enforces whatever the modes say
+
+	reading ReadingChecker // nil if the policy does not implement it; likewise below
+	checker Checker
+	batch   BatchChecker
+	early   EarlyChecker
+
+	preflight PreflightChecker
+
+	verifies bool // the policy is a Verifier
+}
+
+// NewChain provisions the policies of a catalog for site and puts them in order. configured
+// holds the policies that the configuration names, by name. NewChainOf adds the others that the
+// catalog has on by default. closed is the policy of a lockdown, which nobody configures. An
+// error names the policy. The caller must close the chain.
+func NewChain(catalog []Entry, closed Entry, site *Site, mode Mode, configured map[string]*Configured) (*Chain, error) {
+	var on []*Configured
+	for _, e := range catalog {
+		p, named := configured[e.Name]
+		if !named && !e.Default {
+			continue
+		}
+		if !named {
+			p = NewConfigured(e)
+		}
+		p.Settings.Named = named
+		if p.Settings.Off {
+			continue
+		}
+		if err := p.Settings.Validate(); err != nil {
+			return nil, p.Settings.errorf(e.Name, err)
+		}
+		on = append(on, p)
+	}
+	c := Link(site, mode, on...)
+	if err := c.provision(site); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	site.dots = c.dots()
+	c.lock(closed)
+	return c, nil
+}
+
+// Link returns the chain of policies that are provisioned, or need not be. It knows no lockdown.
+func Link(site *Site, mode Mode, on ...*Configured) *Chain {
+	c := &Chain{site: site, mode: mode}
+	for _, p := range on {
+		c.links = append(c.links, newLink(p))
+	}
+	c.locked = c.links
+	return c
+}
+
+func newLink(p *Configured) link {
+	l := link{name: p.Entry.Name, codes: p.Entry.Codes, policy: p.Policy, settings: p.Settings}
+	l.reading, _ = p.Policy.(ReadingChecker)
+	l.checker, _ = p.Policy.(Checker)
+	l.batch, _ = p.Policy.(BatchChecker)
+	l.early, _ = p.Policy.(EarlyChecker)
+	l.preflight, _ = p.Policy.(PreflightChecker)
+	_, l.verifies = p.Policy.(Verifier)
+	return l
+}
+
+func (c *Chain) provision(site *Site) error {
+	for _, l := range c.links {
+		if d, ok := l.policy.(Declarer); ok {
+			if err := d.Declare(site); err != nil {
+				return l.settings.errorf(l.name, err)
+			}
+		}
+	}
+	for _, l := range c.links {
+		if p, ok := l.policy.(Provisioner); ok {
+			if err := p.Provision(site, l.settings); err != nil {
+				return l.settings.errorf(l.name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// Close closes the policies that own a resource.
+func (c *Chain) Close() error {
+	var errs []error
+	for _, l := range c.links {
+		if closer, ok := l.policy.(io.Closer); ok {
+			if err := closer.Close(); err != nil {
+				errs = append(errs, fmt.Errorf("%s: %w", l.name, err))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Judge asks the policies about r. The first enforced refusal wins. A refusal that is
+// only observed is reported, and the next policy is asked.
+func (c *Chain) Judge(ctx context.Context, r *Request) Decision {
+	d := c.judge(ctx, r)
+	if other := r.Call.WithoutOverride(); other != nil && d.Outcome != Refuse {
+		d = c.judgeOther(ctx, r, other, d)
+	}
+	r.Trace.decided(r, d)
+	return d
+}
+
+func (c *Chain) judge(ctx context.Context, r *Request) Decision {
+	if r.Call.Kind == call.Batch {
+		if d := c.judgeEarly(ctx, r); d.Outcome == Refuse {
+			return d
+		}
+		r.Call.Open()
+	}
+	first := Decision{Outcome: Pass}
+	links := c.linksFor(r)
+	for i := range links {
+		l := &links[i]
+		if !l.judges(r) {
+			continue
+		}
+		r.Observed = c.observesIn(l, r)
+		verdict, err := l.check(ctx, r)
+		r.Trace.asked(r, l.name, verdict, err, false)
+		if err != nil {
+			var passed bool
+			if verdict, passed = l.undecided(err); passed {
+				first.Err = errors.Join(first.Err, fmt.Errorf("%s: %w", l.name, err))
+				continue
+			}
+		}
+		if !verdict.Refused() {
+			continue
+		}
+		d := c.refusal(l, r, verdict, err)
+		if d.Outcome == Refuse {
+			return d
+		}
+		if first.Outcome == Pass {
+			first = d
+		}
+	}
+	return first
+}
+
+// Refusal returns what to answer a refused call with, or nil for the platform's error object.
+func (c *Chain) Refusal(r *Request, v Verdict) *ask.Answer {
+	for i := range c.links {
+		if w, ok := c.links[i].policy.(RefusalWriter); ok {
+			if a := w.WriteRefusal(r, v); a != nil {
+				return a
+			}
+		}
+	}
+	return nil
+}
+
+// judgeEarly asks the policies that can judge a batch before it is opened. Policies that
+// only observe wait for their turn in judge.
+func (c *Chain) judgeEarly(ctx context.Context, r *Request) Decision {
+	links := c.linksFor(r)
+	for i := range links {
+		l := &links[i]
+		if r.Observed = c.observesIn(l, r); l.early == nil || r.Observed {
+			continue
+		}
+		verdict, err := l.early.CheckEarly(ctx, r)
+		r.Trace.asked(r, l.name, verdict, err, true)
+		if err != nil {
+			verdict, _ = l.undecided(err)
+		}
+		if verdict.Refused() {
+			return c.refusal(l, r, verdict, err)
+		}
+	}
+	return Decision{Outcome: Pass}
+}
+
+// refusal builds the decision for a policy that refuses.
+func (c *Chain) refusal(l *link, r *Request, verdict Verdict, err error) Decision {
+	if verdict.Rule == "" && verdict.Answer == nil {
+		verdict.Rule, verdict.Pos = l.name, l.settings.At
+	}
+	d := l.decision(verdict, err)
+	if r.Observed {
+		d.Outcome = WouldRefuse
+	}
+	r.Trace.refused(r, d)
+	return d
+}
+
+func (l *link) decision(v Verdict, err error) Decision {
+	d := Decision{Outcome: Refuse, Policy: l.name, Verdict: v, Err: err}
+	d.explainer, _ = l.policy.(Explainer)
+	return d
+}
+
+// Refused is the decision of a policy, by name, to refuse an answer in place of the call.
+func (c *Chain) Refused(policy string, v Verdict, err error) Decision {
+	for i := range c.locked {
+		if l := &c.locked[i]; l.name == policy {
+			return l.decision(v, err)
+		}
+	}
+	return Decision{Outcome: Refuse, Policy: policy, Verdict: v, Err: err}
+}
+
+// undecided turns an error into the verdict of a policy that could not decide. passed is
+// true if the owner lets such calls pass.
+func (l *link) undecided(err error) (v Verdict, passed bool) {
+	var refusal *call.Refusal
+	switch {
+	case errors.As(err, &refusal):
+		return FromRefusal(refusal), false
+	case errors.Is(err, ask.ErrTooMany):
+		return TooMany(1), false
+	case l.settings.OnError == PassOnError:
+		return Verdict{}, true
+	}
+	return couldNotDecide(err), false
+}
+
+// judges tells whether the policy has anything to judge.
+func (l *link) judges(r *Request) bool {
+	if r.Preflight {
+		return l.preflight != nil
+	}
+	return l.reading != nil || (l.checker != nil || l.batch != nil) && r.Call.Kind != call.Refused
+}
+
+func (l *link) check(ctx context.Context, r *Request) (Verdict, error) {
+	if r.Preflight {
+		return l.preflight.CheckPreflight(ctx, r)
+	}
+	if l.reading != nil {
+		if verdict, err := l.reading.CheckReading(r); err != nil || verdict.Refused() || l.checker == nil {
+			return verdict, err
+		}
+	}
+	switch {
+	case r.Call.Kind == call.Batch && l.batch != nil:
+		return l.batch.CheckBatch(ctx, r)
+	case l.checker == nil, r.Call.Kind == call.Refused:
+		return Verdict{}, nil
+	}
+	verdict, err := l.checker.Check(ctx, r)
+	if err != nil || verdict.Refused() || r.Call.Kind != call.Batch {
+		return verdict, err
+	}
+	return CheckParts(ctx, l.checker, r)
+}
+
+// CheckParts judges each part as if it had been sent alone. The first refusal stands for
+// all and names the ids of the refused parts.
+func CheckParts(ctx context.Context, p Checker, r *Request) (Verdict, error) {
+	var refused Verdict
+	var parts []Part
+	var ids []uint64
+	for _, part := range r.Call.Parts {
+		v, err := p.Check(ctx, r.Part(part))
+		if err != nil {
+			return Verdict{}, err
+		}
+		if !v.Refused() {
+			continue
+		}
+		if !refused.Refused() {
+			refused = v
+		}
+		parts = append(parts, Part{part, v})
+		if id, ok := part.ItemID(); ok {
+			ids = append(ids, id)
+		}
+	}
+	if len(ids) > 0 {
+		refused.Data = map[string]any{"ids": ids}
+	}
+	refused.Parts = parts
+	return refused, nil
+}

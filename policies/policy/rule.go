@@ -1,0 +1,326 @@
+package policy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/nearest"
+	"github.com/restwarden/restwarden/policies/plugins"
+)
+
+// Rule is one line `allow <who> [<methods>] <route>...` or
+// `deny [<methods>] <route>... [as 404]`.
+type Rule struct {
+	// Allow names the admitted callers: "anyone", "users", "role <name>[,<name>]",
+	// "capability <name>", "signed <signature>[,<signature>]". It is empty in a deny
+	// rule.
+	Allow string `json:"allow,omitempty"`
+	// Deny is true if the rule admits no caller.
+	Deny bool `json:"deny,omitempty"`
+	// Methods are effective methods. Empty means all; GET covers HEAD.
+	Methods []string `json:"methods,omitempty"`
+	// Routes are written as in the REST index.
+	Routes []string `json:"routes"`
+	// As404 denies with 404 rest_no_route instead of 403.
+	As404 bool `json:"as_404,omitempty"`
+	// From is the plugin whose line `allow plugin` or `deny plugin` the rule comes from. Such
+	// a rule never replaces a built-in one.
+	From string `json:"from,omitempty"`
+	// At is where the rule stands, "Caddyfile:12".
+	At string `json:"at,omitempty"`
+
+	who    Who
+	names  []string // of roles, of signatures, or the capability
+	target Target
+	origin Origin // "" where From tells, see Rule.Origin
+	guards bool   // it only takes away, see Guard
+	text   string // the rule's name in the log, if the Caddyfile has no such line
+}
+
+// Who says whom a rule admits.
+type Who uint8
+
+// Whom rules admit.
+const (
+	Nobody Who = iota
+	Anyone
+	Users
+	ByRole
+	ByCapability
+	BySignature
+)
+
+// whoNames are the keys of whoWords, in the order of messages.
+var whoNames = []string{"anyone", "users", "role", "capability", "signed"}
+
+var whoWords = map[string]Who{
+	"anyone": Anyone, "users": Users,
+	"role": ByRole, "capability": ByCapability, "signed": BySignature,
+}
+
+// RuleOption reads an allow or deny line.
+func RuleOption(o Option) (Rule, error) {
+	if len(o.Block) > 0 {
+		return Rule{}, o.Errorf("%s takes no block", o.Name)
+	}
+	r := Rule{From: o.From, At: o.Pos, Deny: o.Name == "deny"}
+	args := o.Args
+	if !r.Deny {
+		n := 1
+		if len(args) > 0 && whoWords[args[0]] >= ByRole {
+			n = 2
+		}
+		if len(args) < n || strings.HasPrefix(args[0], "/") {
+			return r, o.Missing("needs whom, then routes")
+		}
+		if err := nearest.Check(args[0], append(slices.Clip(whoNames), "plugin")...); err != nil {
+			return r, o.Invalid(err)
+		}
+		if n == 2 && (strings.HasPrefix(args[1], "/") || slices.Contains(KnownMethods, args[1])) {
+			return r, o.Missing(args[0] + " needs a name before methods and routes")
+		}
+		r.Allow, args = strings.Join(args[:n], " "), args[n:]
+	} else if n := len(args); n > 2 && args[n-2] == "as" {
+		if args[n-1] != "404" {
+			return r, o.Errorf("deny … as %s: only 404 is possible", args[n-1])
+		}
+		r.As404, args = true, args[:n-2]
+	}
+	r.Methods, r.Routes = MethodsAndRoutes(args)
+	if err := r.Compile(); err != nil {
+		return r, o.Invalid(err)
+	}
+	return r, nil
+}
+
+// MustRule returns a rule that is written in the program.
+func MustRule(allow string, methods []string, routes ...string) Rule {
+	r := Rule{Allow: allow, Methods: methods, Routes: routes}
+	return r.MustCompile()
+}
+
+// MustCompile returns r, compiled. It panics where r is wrong: it is written in the program.
+func (r Rule) MustCompile() Rule {
+	if err := r.Compile(); err != nil {
+		panic(err)
+	}
+	return r
+}
+
+// MethodsAndRoutes splits `[<methods>] <route>...`.
+func MethodsAndRoutes(args []string) (methods, routes []string) {
+	if len(args) > 0 && !strings.HasPrefix(args[0], "/") {
+		return strings.Split(args[0], ","), args[1:]
+	}
+	return nil, args
+}
+
+// Compile checks the rule, from Caddyfile and JSON alike.
+func (r *Rule) Compile() error {
+	if r.Deny == (r.Allow != "") {
+		return errors.New("a rule either allows somebody or denies")
+	}
+	if r.As404 && !r.Deny {
+		return errors.New("as 404 goes with deny")
+	}
+	if err := r.CompileWho(); err != nil {
+		return err
+	}
+	var err error
+	r.target, err = NewTarget(r.Methods, r.Routes)
+	return err
+}
+
+// CompileWho checks whom the rule admits, without its methods and routes.
+func (r *Rule) CompileWho() error {
+	if r.Deny {
+		return nil
+	}
+	word, rest, _ := strings.Cut(r.Allow, " ")
+	r.who = whoWords[word]
+	switch {
+	case r.who == Nobody:
+		return nearest.Check(word, whoNames...)
+	case r.who >= ByRole && rest == "":
+		return fmt.Errorf("%s needs a name", word)
+	case r.who < ByRole && rest != "":
+		return fmt.Errorf("%s takes no name", word)
+	}
+	if rest != "" {
+		r.names = strings.Split(rest, ",")
+		if slices.Contains(r.names, "") || r.who == ByCapability && len(r.names) > 1 {
+			return fmt.Errorf("%q is not a list of names", rest)
+		}
+	}
+	return nil
+}
+
+const builtIn = string(OriginBuiltIn) + ":"
+
+// String is the rule's name in the log and in explain: the line of the Caddyfile, or the
+// plugin that it comes from, "plugin x" for a line `allow plugin x` and "deny plugin x" for
+// the other. Built-in rules begin with builtIn.
+func (r *Rule) String() string {
+	switch {
+	case r.text != "":
+		return r.text
+	case r.From != "":
+		if r.guards {
+			return plugins.DenyText(r.From)
+		}
+		return "plugin " + r.From
+	}
+	return r.Line()
+}
+
+// Line writes the rule as a line of the Caddyfile.
+func (r *Rule) Line() string {
+	words := []string{"allow " + r.Allow}
+	if r.Deny {
+		words = []string{"deny"}
+	}
+	if len(r.Methods) > 0 {
+		words = append(words, strings.Join(r.Methods, ","))
+	}
+	words = append(words, r.Routes...)
+	if r.As404 {
+		words = append(words, "as 404")
+	}
+	if r.origin == OriginBuiltIn { // it only takes away, and must not read as if it allowed
+		words[0] = builtIn + " only " + r.Allow
+		if r.Deny {
+			words[0] = builtIn + " nobody"
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// As gives the rule an origin that its line does not show, and a name in the log, "" for its line.
+func (r *Rule) As(origin Origin, name string) { r.origin, r.text = origin, name }
+
+// TakesAway makes the rule one that only takes away. It is called after its line `deny plugin`.
+func (r *Rule) TakesAway() { r.guards = true }
+
+// OnlyTakesAway tells whether whom the rule admits needs another one that admits as well, so that it opens nothing.
+func (r *Rule) OnlyTakesAway() bool { return r.guards || r.origin == OriginBuiltIn }
+
+// RuleNamed is a rule of a policy whose lines are of another kind: it has a name and a place alone.
+func RuleNamed(name, at string) *Rule { return &Rule{text: name, At: at} }
+
+// Roles returns the roles that the rule names.
+func (r *Rule) Roles() []string { return r.namesOf(ByRole) }
+
+// SignedBy returns the names of the signatures of which the rule asks for one.
+func (r *Rule) SignedBy() []string { return r.namesOf(BySignature) }
+
+func (r *Rule) namesOf(kind Who) []string {
+	if r.who != kind {
+		return nil
+	}
+	return r.names
+}
+
+// Match is a rule that matches a call.
+type Match struct {
+	Rule  *Rule
+	Route *call.Pattern // the first of its routes that the call fits
+}
+
+// Match tells whether r matches c.
+func (r *Rule) Match(c *call.Call) (m Match, ok bool) {
+	route := r.target.Route(c)
+	return Match{r, route}, route != nil
+}
+
+// ProtectNames refuses a call whose ":name" parameter the platform would take from
+// elsewhere than the path (docs/platform I.3).
+func (m Match) ProtectNames(c *call.Call) error {
+	for _, name := range m.Route.Names() {
+		v, set, err := c.Scalar(name)
+		if err != nil {
+			return err
+		}
+		if _, compound := v.(call.Compound); compound || set && fmt.Sprint(v) != m.Route.Group(c.Key, name) {
+			return call.Ambiguous("parameter_outside_path")
+		}
+	}
+	return nil
+}
+
+// Invalid is err of r, with the line where r stands.
+func (r *Rule) Invalid(err error) error {
+	return Option{Pos: r.At}.Errorf("%s: %w", r, err)
+}
+
+// CheckSignatures holds the signatures that the rule names against those that site declares.
+func (r *Rule) CheckSignatures(site *Site) error {
+	if r.who != BySignature {
+		return nil
+	}
+	for _, name := range r.names {
+		if !slices.Contains(site.Signatures, name) {
+			return fmt.Errorf("there is no signature %q%s", name, Prefixed(": ", nearest.Hint(name, site.Signatures...)))
+		}
+	}
+	return nil
+}
+
+// AdmitsRights tells whether the rule admits the caller of r, about whom Who has said who. It asks for
+// the rights of callers of whom that does not tell them.
+func (r *Rule) AdmitsRights(ctx context.Context, req *Request, who caller.Caller) (bool, error) {
+	if r.Admits(who) {
+		return true, nil
+	}
+	if r.who == ByRole || r.who == ByCapability {
+		var err error
+		if who, err = req.Rights(ctx); err != nil {
+			return false, err
+		}
+	}
+	if r.Admits(who) {
+		return true, nil
+	}
+	return false, r.untold(who)
+}
+
+// untold returns the error of a rule that needs what the platform has not told of the caller.
+func (r *Rule) untold(c caller.Caller) error {
+	switch {
+	case r.who == ByRole && c.NoRoles:
+		return &caller.UntoldError{What: "roles"}
+	case r.who == ByCapability && c.NoCapabilities:
+		return &caller.UntoldError{What: "capabilities"}
+	}
+	return nil
+}
+
+// Admits tells whether the rule admits the caller.
+func (r *Rule) Admits(c caller.Caller) bool {
+	switch r.who {
+	case Users:
+		return c.Kind != caller.Anonymous
+	case ByRole:
+		return c.Kind == caller.User && c.HasRole(r.names)
+	case ByCapability:
+		return c.Kind == caller.User && c.Can(r.names[0])
+	default:
+		return false
+	}
+}
+
+// WhoOf returns whom a word of a line admits: "users", "role". It is Nobody for any other word.
+func WhoOf(word string) Who { return whoWords[word] }
+
+// Who returns whom the rule admits; Nobody for one that denies.
+func (r *Rule) Who() Who { return r.who }
+
+// Names returns the names of roles or signatures, or the capability, that the rule admits.
+func (r *Rule) Names() []string { return r.names }
+
+// Target returns the calls that the rule is about.
+func (r *Rule) Target() *Target { return &r.target }

@@ -1,0 +1,260 @@
+package review
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/cover"
+	"github.com/restwarden/restwarden/policies/index"
+	"github.com/restwarden/restwarden/policies/policy"
+)
+
+// prover decides one claim, region by region: within one, the same patterns of each policy match.
+type prover struct {
+	*cover.Automaton
+	claim    *Claim
+	site     *policy.Site
+	methods  []string // of the claim, apart
+	deciders []decider
+	found    map[*cover.State][]breach
+	named    map[Counterexample]bool // by rule alone
+	proof    Proof
+}
+
+// decider is a policy of which a proof speaks.
+type decider struct {
+	patterns *Patterns
+	decide   Decide
+}
+
+// breach is a method whose calls break the claim in one region, and the rule that decides on
+// them.
+type breach struct {
+	method string
+	rule   *policy.Rule
+}
+
+func newProver(c *policy.Chain, q *Claim, target *policy.Target) *prover {
+	p := &prover{claim: q, site: c.Site(), found: map[*cover.State][]breach{}, named: map[Counterexample]bool{}}
+	word := ""
+	if q.Caller.Kind == caller.KeyHolder {
+		word = p.site.Platform.ShopWord()
+	}
+	p.Automaton = cover.New(word)
+	p.Apart("/" + p.site.Platform.MCP)
+	numbers := 0
+	for _, m := range c.Policies() {
+		d, decides := m.Policy.(Decider)
+		if !decides || m.Observes(policy.InForce{}) {
+			continue
+		}
+		patterns := &Patterns{all: p.Automaton, from: numbers, to: numbers}
+		p.deciders = append(p.deciders, decider{patterns, d.Decider(patterns, target.Routes())})
+		numbers = patterns.to
+	}
+	for _, route := range target.Routes() {
+		p.Mark(route)
+	}
+	set := target.MethodSet()
+	for i, m := range policy.MethodsApart {
+		if set.Has(i) {
+			p.methods = append(p.methods, m)
+		}
+	}
+	return p
+}
+
+// limits says what lets calls pass that the rules refuse.
+func (p *prover) limits(c *policy.Chain) {
+	if !p.claim.Never {
+		return
+	}
+	reads := false
+	for _, m := range c.Policies() {
+		if m.Observes(policy.InForce{}) {
+			continue
+		}
+		if guard, ok := m.Policy.(ReadingGuard); ok {
+			reads = reads || guard.GuardsReading()
+		}
+		if _, decides := m.Policy.(Decider); decides && m.Settings.OnError == policy.PassOnError {
+			p.unproved("%s has on_error pass: a call passes if the platform cannot be asked.", m.Name)
+		}
+	}
+	if !reads {
+		p.unproved("The policy call does not enforce: a request that has no certain reading passes, and it may be such a call.")
+	}
+}
+
+func (p *prover) unproved(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(p.proof.Unproved, text) {
+		p.proof.Unproved = append(p.proof.Unproved, text)
+	}
+}
+
+// decideAll decides the claim for its routes, those of a site or all.
+func (p *prover) decideAll(target *policy.Target) error {
+	if p.claim.Index == nil {
+		return p.anyRoute(target)
+	}
+	return p.routesOf(p.claim.Index)
+}
+
+// otherDots says which routes of a claim the platform runs for others too, which may pass: it takes
+// a dot for any byte, and only what a line names is refused with another one in its place.
+func (p *prover) otherDots(c *policy.Chain, target *policy.Target) error {
+	for _, route := range target.Routes() {
+		routes := wider(p.site.Dots(), route)
+		if len(routes) == 0 {
+			continue
+		}
+		wide, err := policy.NewTarget(p.claim.Methods, routes)
+		if err != nil {
+			return err
+		}
+		also := newProver(c, p.claim, &wide)
+		if err := also.decideAll(&wide); err != nil {
+			return err
+		}
+		if len(also.proof.Counter)+len(also.proof.Unproved) > 0 {
+			p.unproved("No line names %s, and the platform takes its dot for any character: a call with another one there may pass. Name the route in a rule.", route)
+		}
+	}
+	return nil
+}
+
+// anyRoute decides the claim for all routes of its patterns.
+func (p *prover) anyRoute(target *policy.Target) error {
+	for _, route := range target.Routes() {
+		if err := p.walk(cover.KeysOf(route), ""); err != nil || p.full() {
+			return err
+		}
+	}
+	return nil
+}
+
+// routesOf decides the claim for the routes of a site.
+func (p *prover) routesOf(x *index.Index) error {
+	for _, route := range x.Routes() {
+		var err error
+		if prefix, opaque := route.Opaque(); opaque {
+			err = p.opaque(prefix)
+		} else {
+			err = p.walk(plain(p.site.Dots(), route), route.Name())
+		}
+		if err != nil || p.full() {
+			return err
+		}
+	}
+	return nil
+}
+
+// walk decides the claim for a space. pattern is what the site calls it.
+func (p *prover) walk(space cover.Space, pattern string) error {
+	skip := func(s *cover.State) bool { return !s.Marked() }
+	return p.Walk(space, skip, func(place *cover.Place) bool {
+		if !place.State.Within() {
+			return true
+		}
+		found, known := p.found[place.State]
+		if !known {
+			found = p.judge(place)
+			p.found[place.State] = found
+		}
+		for _, b := range found {
+			p.counter(b, place.Route(), pattern)
+		}
+		return !p.full()
+	})
+}
+
+func (p *prover) full() bool { return len(p.proof.Counter) >= maxCounter }
+
+// counter keeps a call that breaks the claim, if none is known by the same rule.
+func (p *prover) counter(b breach, route, pattern string) {
+	var by Counterexample
+	if b.rule != nil {
+		by.Rule, by.At = b.rule.String(), b.rule.At
+	}
+	if p.named[by] || p.full() {
+		return
+	}
+	p.named[by] = true
+	by.Method, by.Route, by.Pattern = b.method, route, pattern
+	p.proof.Counter = append(p.proof.Counter, by)
+}
+
+// judge asks the rules about one call for each method of the claim, at a place that stands
+// for its region.
+func (p *prover) judge(place *cover.Place) (found []breach) {
+	for _, method := range p.methods {
+		f := p.fate(CallOf(method, place.Key()), place.State.Matches())
+		switch {
+		case f.ByMessage:
+			p.unproved("%s", f.Why)
+		case f.SurePasses && p.claim.Never:
+			found = append(found, breach{method, f.PassedBy})
+		case f.SureRefused && !p.claim.Never:
+			found = append(found, breach{method, f.RefusedBy})
+		case f.Passes && f.Refused:
+			p.unproved("%s", f.Why)
+		}
+	}
+	return found
+}
+
+// fate asks the policies in turn what becomes of the calls of a region that these patterns match.
+func (p *prover) fate(c *call.Call, patterns []int) Fate {
+	f, q := Passes(nil), Asked{Call: c, Caller: p.callerOf(c)}
+	for i := 0; i < len(p.deciders) && f.Passes; i++ {
+		d := &p.deciders[i]
+		q.Matched, q.Rule = d.patterns.of(patterns), f.Rule
+		f = f.then(d.decide(&q))
+	}
+	return f
+}
+
+// callerOf returns who calls on a route.
+func (p *prover) callerOf(c *call.Call) caller.Caller {
+	if p.claim.Caller.Kind == caller.KeyHolder && !p.site.InShop(c.Key) {
+		return caller.Caller{}
+	}
+	return p.claim.Caller
+}
+
+// opaque says that nothing is known of the routes that begin with a text, if they may be in
+// the claim.
+func (p *prover) opaque(prefix string) error {
+	may, err := mayBegin(p.Automaton, prefix)
+	if err != nil || !may {
+		return err
+	}
+	if prefix == "" {
+		p.unproved("The index of the site has routes that cannot be reasoned about.")
+	} else {
+		p.unproved("The index of the site has a route that cannot be reasoned about; it begins with %s.", prefix)
+	}
+	return nil
+}
+
+// mayBegin tells whether a marked pattern may match a route that begins with a text.
+func mayBegin(a *cover.Automaton, prefix string) (bool, error) {
+	segments := strings.Split(strings.TrimPrefix(prefix, "/"), "/")
+	last := len(segments) - 1 // the text may end inside of it
+	state, err := a.Start()
+	for i := 0; i < last && err == nil && state.Marked(); i++ {
+		steps := state.Alphabet().Exactly(segments[i], 0)
+		switch {
+		case len(steps) == 0: // below the old address of the checkout API
+			segments[last], i = "", last
+		case steps[0].Class == nil:
+			state, err = state.Next(segments[i])
+		default:
+			state, err = state.Other(steps[0].Class)
+		}
+	}
+	return err == nil && state.Marked(), err
+}
