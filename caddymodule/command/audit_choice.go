@@ -9,7 +9,8 @@ import (
 	"strings"
 
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
-	"github.com/restwarden/restwarden/caddymodule/layout"
+	"github.com/restwarden/restwarden/caddymodule/gateway"
+	"github.com/restwarden/restwarden/caddymodule/routing"
 	"github.com/restwarden/restwarden/policies/hosts"
 	"github.com/restwarden/restwarden/policies/nearest"
 	"github.com/restwarden/restwarden/policies/review"
@@ -41,7 +42,7 @@ func (g *guardedSite) choose(config *dryrun.Config) (err error) {
 
 func placesOf(judges []dryrun.Other) (places []string) {
 	for i := range judges {
-		if place := layout.Place(judges[i].At, judges[i].Imported); !slices.Contains(places, place) {
+		if place := routing.Place(judges[i].At, judges[i].Imported); !slices.Contains(places, place) {
 			places = append(places, place)
 		}
 	}
@@ -53,7 +54,7 @@ var errNotGuarded = errors.New("the gateway is not on the way")
 
 // pick returns the site: the one of --site, else the one that calls to the address come to, else
 // the only one, if the configuration does not know the address. assumed says so in a sentence.
-func (g *guardedSite) pick(config *dryrun.Config) (site *dryrun.Site, assumed string, err error) {
+func (g *guardedSite) pick(config *dryrun.Config) (site *gateway.ServedSite, assumed string, err error) {
 	sites, err := config.Sites(g.ctx)
 	if err != nil {
 		return nil, "", err
@@ -120,7 +121,7 @@ func calledAt(address string, header []string) string {
 }
 
 // siteAt returns the site that an address is one of, or nil: the one with the longest base.
-func siteAt(sites []*dryrun.Site, address string) (found *dryrun.Site) {
+func siteAt(sites []*gateway.ServedSite, address string) (found *gateway.ServedSite) {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
 		return nil
@@ -139,7 +140,7 @@ func siteAt(sites []*dryrun.Site, address string) (found *dryrun.Site) {
 var ways = []string{"W01", "W02", "W03", "W10", "W12"}
 
 // pastOf says why calls may reach the site that the rules refuse.
-func pastOf(config *dryrun.Config, site *dryrun.Site, judges []dryrun.Other) (limits []string) {
+func pastOf(config *dryrun.Config, site *gateway.ServedSite, judges []dryrun.Other) (limits []string) {
 	for i := range config.Report.Odd {
 		f := &config.Report.Odd[i]
 		about := len(f.Sites) == 0 || slices.ContainsFunc(f.Sites, func(host string) bool { return serves(site, host) }) ||
@@ -162,7 +163,7 @@ func pastOf(config *dryrun.Config, site *dryrun.Site, judges []dryrun.Other) (li
 }
 
 // serves tells whether a host, or a pattern of hosts, may be one of the site's.
-func serves(site *dryrun.Site, host string) bool {
+func serves(site *gateway.ServedSite, host string) bool {
 	return len(site.Policies.Hosts) == 0 || slices.ContainsFunc(site.Policies.Hosts, func(own string) bool {
 		return hosts.Fits(own, host) || hosts.Fits(host, own)
 	})

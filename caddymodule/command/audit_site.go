@@ -14,7 +14,8 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/command/audit"
 	"github.com/restwarden/restwarden/caddymodule/command/siteroot"
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
-	"github.com/restwarden/restwarden/caddymodule/layout"
+	"github.com/restwarden/restwarden/caddymodule/gateway"
+	"github.com/restwarden/restwarden/caddymodule/routing"
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/access"
 	"github.com/restwarden/restwarden/policies/call"
@@ -34,8 +35,8 @@ type guardedSite struct {
 
 	asked, address string // what --site and the command line name
 	options        dryrun.Options
-	ctx            context.Context // of the command, which loads configurations as a report needs them
-	site           *dryrun.Site    // nil without a gateway
+	ctx            context.Context     // of the command, which loads configurations as a report needs them
+	site           *gateway.ServedSite // nil without a gateway
 	gateway        *audit.Gateway
 	judges         []dryrun.Other // the directives that may judge calls of the site, its own first
 	platform       call.Platform
@@ -76,7 +77,7 @@ func (a *auditor) guarded(ctx context.Context, address string) (*guardedSite, er
 
 // notEnforced says what keeps the rules of a directive from refusing calls.
 func notEnforced(d *dryrun.Other, standing access.Standing) string {
-	place := layout.Place(d.At, d.Imported)
+	place := routing.Place(d.At, d.Imported)
 	switch {
 	case standing.Off:
 		return fmt.Sprintf("access off (%s)", place)
@@ -129,7 +130,7 @@ func (g *guardedSite) now() *audit.Gateway {
 	return g.gateway
 }
 
-func gatewayOf(s *dryrun.Site, others []dryrun.Other) *audit.Gateway {
+func gatewayOf(s *gateway.ServedSite, others []dryrun.Other) *audit.Gateway {
 	g := &audit.Gateway{Chain: s.Chain}
 	for _, o := range others {
 		g.Beside = append(g.Beside, o.Chain)

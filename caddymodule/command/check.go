@@ -14,7 +14,7 @@ import (
 
 	"github.com/restwarden/restwarden/caddymodule/command/terminal"
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
-	"github.com/restwarden/restwarden/caddymodule/layout"
+	"github.com/restwarden/restwarden/caddymodule/routing"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/nearest"
 )
@@ -122,10 +122,10 @@ func (c *checker) run(cmd *cobra.Command, args []string) (int, error) {
 }
 
 // findings loads the configuration and returns all that is odd in it.
-func (c *checker) findings(site *dryrun.Installed) ([]layout.Finding, error) {
-	var found []layout.Finding
+func (c *checker) findings(site *dryrun.Installed) ([]routing.Finding, error) {
+	var found []routing.Finding
 	config, err := dryrun.Load(dryrun.Options{
-		File: c.config, Adapter: c.adapter, Odd: func(f layout.Finding) { found = append(found, f) }, Installed: site,
+		File: c.config, Adapter: c.adapter, Odd: func(f routing.Finding) { found = append(found, f) }, Installed: site,
 	})
 	if err != nil {
 		return nil, err
@@ -135,7 +135,7 @@ func (c *checker) findings(site *dryrun.Installed) ([]layout.Finding, error) {
 		found = append(found, config.Absent(site)...)
 	}
 	if len(config.Report.Directives) == 0 {
-		found = append(found, layout.Finding{
+		found = append(found, routing.Finding{
 			Code: "W02", Text: "no route of the configuration leads to a directive restwarden, so that nothing is guarded", Do: "add the directive to each site that needs it",
 		})
 	}
@@ -145,13 +145,13 @@ func (c *checker) findings(site *dryrun.Installed) ([]layout.Finding, error) {
 
 // spoolFindings looks at the directories for spooled bodies, each once. The dry run does not
 // use them. The error says that one cannot be used.
-func spoolFindings(directives []*layout.Directive) ([]layout.Finding, error) {
+func spoolFindings(directives []*routing.Directive) ([]routing.Finding, error) {
 	type spool struct {
 		dir   string
 		limit int64
 	}
 	seen := map[spool]bool{}
-	var found []layout.Finding
+	var found []routing.Finding
 	for _, d := range directives {
 		dir, err := caddy.NewReplacer().ReplaceOrErr(cmp.Or(d.SpoolDir, os.TempDir()), true, true)
 		s := spool{dir, d.SpoolLimit}
@@ -160,25 +160,25 @@ func spoolFindings(directives []*layout.Directive) ([]layout.Finding, error) {
 		}
 		seen[s] = true
 		if info, err := os.Stat(dir); err != nil {
-			return nil, fmt.Errorf("restwarden at %s: spool_dir: %w", layout.Place(cmp.Or(d.At, "the configuration"), d.Imported), err)
+			return nil, fmt.Errorf("restwarden at %s: spool_dir: %w", routing.Place(cmp.Or(d.At, "the configuration"), d.Imported), err)
 		} else if !info.IsDir() {
-			return nil, fmt.Errorf("restwarden at %s: spool_dir: %s is no directory", layout.Place(cmp.Or(d.At, "the configuration"), d.Imported), dir)
+			return nil, fmt.Errorf("restwarden at %s: spool_dir: %s is no directory", routing.Place(cmp.Or(d.At, "the configuration"), d.Imported), dir)
 		}
 		for _, f := range call.LookAtSpool(dir, d.SpoolLimit) {
-			found = append(found, layout.Finding{Code: f.Code, At: d.At, Imported: d.Imported, Text: f.Text, Do: layout.CodeOf(f.Code).Do})
+			found = append(found, routing.Finding{Code: f.Code, At: d.At, Imported: d.Imported, Text: f.Text, Do: routing.CodeOf(f.Code).Do})
 		}
 	}
 	return found, nil
 }
 
 // newChecked sorts findings by file, line and code, and takes the notes apart.
-func newChecked(found []layout.Finding) *checked {
-	slices.SortStableFunc(found, func(a, b layout.Finding) int {
-		return cmp.Or(layout.ComparePlaces(a.At, b.At), cmp.Compare(a.Code, b.Code), layout.ComparePlaces(a.Imported, b.Imported))
+func newChecked(found []routing.Finding) *checked {
+	slices.SortStableFunc(found, func(a, b routing.Finding) int {
+		return cmp.Or(routing.ComparePlaces(a.At, b.At), cmp.Compare(a.Code, b.Code), routing.ComparePlaces(a.Imported, b.Imported))
 	})
 	c := &checked{Version: 1, Findings: []oddness{}, Notes: []oddness{}}
 	for _, f := range found {
-		code := layout.CodeOf(f.Code)
+		code := routing.CodeOf(f.Code)
 		o := oddness{
 			Code: f.Code, At: f.At, Imported: f.Imported, Sites: append([]string{}, f.Sites...),
 			Problem: f.Text, Do: cmp.Or(f.Do, code.Do), text: f.Problem(),
@@ -225,7 +225,7 @@ func (o *oddness) place() string {
 	if imported != "" && len(o.Imports) > 1 {
 		imported = fmt.Sprintf("%s and %d more", imported, len(o.Imports)-1)
 	}
-	return layout.Place(cmp.Or(o.At, "the configuration"), imported)
+	return routing.Place(cmp.Or(o.At, "the configuration"), imported)
 }
 
 func (c *checker) print(out io.Writer, result *checked) error {

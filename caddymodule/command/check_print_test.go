@@ -11,7 +11,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/restwarden/restwarden/caddymodule/layout"
+	"github.com/restwarden/restwarden/caddymodule/routing"
 )
 
 // inFile writes a Caddyfile into a new directory, and makes that the working directory. Its
@@ -266,7 +266,7 @@ func TestCheck_SARIF(t *testing.T) {
 	for _, file := range []string{"Caddyfile", filepath.Join(dir, "Caddyfile")} {
 		log := sarif(t, "--config", file)
 		run := log.Runs[0]
-		if len(run.Results) != 1 || len(run.Tool.Driver.Rules) != len(layout.Codes) {
+		if len(run.Results) != 1 || len(run.Tool.Driver.Rules) != len(routing.Codes) {
 			t.Fatalf("%+v", run)
 		}
 		for i, imported := range []int{9, 12} {

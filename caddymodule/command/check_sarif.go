@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/restwarden/restwarden/caddymodule/layout"
+	"github.com/restwarden/restwarden/caddymodule/routing"
 )
 
 // The part of SARIF 2.1.0 that "check" writes (OASIS, Static Analysis Results Interchange
@@ -69,7 +69,7 @@ type (
 // without a place.
 func newSARIF(c *checked, file string) *sarifLog {
 	driver := sarifDriver{Name: "RestWarden"}
-	for _, code := range layout.Codes {
+	for _, code := range routing.Codes {
 		driver.Rules = append(driver.Rules, sarifRule{
 			ID: code.Name, ShortDescription: sarifText{sentence(code.Title)}, Help: sarifText{sentence(code.Title) + " " + sentence(code.Do)},
 			DefaultConfiguration: sarifConfiguration{levelOf(code)},
@@ -77,9 +77,9 @@ func newSARIF(c *checked, file string) *sarifLog {
 	}
 	run := sarifRun{Tool: sarifTool{driver}, Results: []sarifResult{}}
 	for _, o := range slices.Concat(c.Findings, c.Notes) {
-		i := slices.IndexFunc(layout.Codes, func(code layout.Code) bool { return code.Name == o.Code })
+		i := slices.IndexFunc(routing.Codes, func(code routing.Code) bool { return code.Name == o.Code })
 		result := sarifResult{
-			RuleID: o.Code, RuleIndex: i, Level: levelOf(layout.CodeOf(o.Code)), Message: sarifText{o.text},
+			RuleID: o.Code, RuleIndex: i, Level: levelOf(routing.CodeOf(o.Code)), Message: sarifText{o.text},
 			Locations: []sarifLocation{locationOf(o.At, file, nil)},
 		}
 		imports := strings.Join(append([]string{o.Imported}, o.Imports[min(1, len(o.Imports)):]...), ", ")
@@ -91,7 +91,7 @@ func newSARIF(c *checked, file string) *sarifLog {
 	return &sarifLog{Schema: "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}}
 }
 
-func levelOf(code layout.Code) string {
+func levelOf(code routing.Code) string {
 	if code.Note {
 		return "note"
 	}
@@ -104,7 +104,7 @@ func sentence(text string) string {
 }
 
 func locationOf(at, file string, message *sarifText) sarifLocation {
-	name, line := layout.SplitPlace(at)
+	name, line := routing.SplitPlace(at)
 	if name == "" {
 		name = file
 	}

@@ -16,7 +16,7 @@ import (
 
 	_ "github.com/restwarden/restwarden/caddymodule"
 	"github.com/restwarden/restwarden/caddymodule/command"
-	"github.com/restwarden/restwarden/caddymodule/layout"
+	"github.com/restwarden/restwarden/caddymodule/routing"
 	"github.com/restwarden/restwarden/policies/call"
 )
 
@@ -77,7 +77,7 @@ func TestCheck(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, code := range layout.Codes {
+	for _, code := range routing.Codes {
 		for _, name := range []string{code.Name, code.Name + "-near"} {
 			if !slices.Contains(files, filepath.Join("testdata", "check", name+".caddyfile")) {
 				t.Errorf("there is no %s", name)
@@ -162,7 +162,7 @@ func TestCheck_Docs(t *testing.T) {
 		return err
 	})
 	page, _ := os.ReadFile(filepath.Join(root, "docs", "checks.md"))
-	for _, code := range layout.Codes {
+	for _, code := range routing.Codes {
 		if !bytes.Contains(page, []byte("\n| "+code.Name+" |")) {
 			t.Errorf("docs/checks.md has no row for %s", code.Name)
 		}

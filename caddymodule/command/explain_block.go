@@ -4,7 +4,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/restwarden/restwarden/caddymodule/layout"
+	"github.com/restwarden/restwarden/caddymodule/routing"
 )
 
 // importBlock returns the place of the import whose block takes lines for one site alone: the
@@ -14,7 +14,7 @@ func importBlock(at, imported, before string) string {
 	if imported == "" || strings.Contains(imported, " or ") {
 		return ""
 	}
-	file, line := layout.SplitPlace(at)
+	file, line := routing.SplitPlace(at)
 	text, err := os.ReadFile(file) //nolint:gosec // the configuration that is explained
 	if err != nil || line < 1 {
 		return ""
@@ -24,7 +24,7 @@ func importBlock(at, imported, before string) string {
 		return ""
 	}
 	if before != "" {
-		if other, n := layout.SplitPlace(before); other != file || n < block || n > end {
+		if other, n := routing.SplitPlace(before); other != file || n < block || n > end {
 			return ""
 		}
 	}

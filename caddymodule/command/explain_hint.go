@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
-	"github.com/restwarden/restwarden/caddymodule/layout"
+	"github.com/restwarden/restwarden/caddymodule/routing"
 	"github.com/restwarden/restwarden/policies/plugins"
 	"github.com/restwarden/restwarden/policies/policy"
 )
@@ -23,7 +23,7 @@ func (e explanation) change(b *strings.Builder) {
 	verb := map[dryrun.Answer]string{
 		dryrun.Pass: "lets it pass", dryrun.Refused: "refuses it", dryrun.WouldRefuse: "would refuse it",
 	}[c.Answer]
-	stands := "in the block of restwarden at " + layout.Place(e.At, e.Imported)
+	stands := "in the block of restwarden at " + routing.Place(e.At, e.Imported)
 	own := importBlock(e.At, e.Imported, c.Before)
 	switch {
 	case own != "":

@@ -15,7 +15,8 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/command/records"
 	"github.com/restwarden/restwarden/caddymodule/command/terminal"
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
-	"github.com/restwarden/restwarden/caddymodule/layout"
+	"github.com/restwarden/restwarden/caddymodule/gateway"
+	"github.com/restwarden/restwarden/caddymodule/routing"
 	"github.com/restwarden/restwarden/policies/access"
 	"github.com/restwarden/restwarden/policies/policy"
 )
@@ -125,7 +126,7 @@ func judgesStill(rec *records.Record, directives []map[string]any) bool {
 // guards tells whether the configuration guards a site of that name.
 func guards(ctx context.Context, config *dryrun.Config, name string) bool {
 	sites, err := config.Sites(ctx)
-	return err == nil && slices.ContainsFunc(sites, func(s *dryrun.Site) bool { return s.Name == name })
+	return err == nil && slices.ContainsFunc(sites, func(s *gateway.ServedSite) bool { return s.Name == name })
 }
 
 // loggedText writes what --log says for people.
@@ -199,7 +200,7 @@ func recordRows(rec *records.Record, p terminal.Palette) (rows [][]string) {
 		}
 	}
 	add("policy", rec.Policy, rec.Code)
-	add("rule", rec.Rule, layout.Place(rec.At, rec.Imported))
+	add("rule", rec.Rule, routing.Place(rec.At, rec.Imported))
 	add("error", rec.Error, "")
 	add("site", rec.Site, "")
 	add("host", rec.Host, "")

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
-	"github.com/restwarden/restwarden/caddymodule/layout"
+	"github.com/restwarden/restwarden/caddymodule/routing"
 	"github.com/restwarden/restwarden/policies/policy"
 )
 
@@ -117,7 +117,7 @@ func (e explanation) ruleRow(r *dryrun.Rule) []string {
 	if e.verbose {
 		name = rowOf(r)
 	}
-	row := []string{"no", layout.Place(r.At, r.Imported), mismatches[r.Why], name}
+	row := []string{"no", routing.Place(r.At, r.Imported), mismatches[r.Why], name}
 	if r.Matched {
 		row[0], row[2] = "yes", "matches"
 		return row

@@ -8,7 +8,7 @@ import (
 
 	"github.com/restwarden/restwarden/caddymodule/command/terminal"
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
-	"github.com/restwarden/restwarden/caddymodule/layout"
+	"github.com/restwarden/restwarden/caddymodule/routing"
 )
 
 // explanation writes a result for people: the answer first, then what decided it, then how
@@ -98,24 +98,24 @@ func (e explanation) summary() (rows [][]string) {
 	if d := e.Decision; d != nil && e.Answer != dryrun.Unknown {
 		add("policy", d.Policy, "")
 		if d.Rule != d.Policy {
-			add("rule", e.row(d.Rule, d.At), layout.Place(d.At, d.Imported))
+			add("rule", e.row(d.Rule, d.At), routing.Place(d.At, d.Imported))
 		}
 		if d.Policy != "call" { // there the rule is the error
 			add("error", d.Error, "")
 		}
 	}
 	if d := e.Decided; d != nil && e.Decision == nil {
-		add("rule", e.row(d.Rule, d.At), layout.Place(d.At, d.Imported))
+		add("rule", e.row(d.Rule, d.At), routing.Place(d.At, d.Imported))
 	}
 	if m := e.Missed; m != nil {
 		if m.Matcher != "" {
 			add("answers", m.Answered, onlyStatus(m.Status))
 		}
 		if m.At != "" {
-			add("guard", "restwarden", layout.Place(m.At, m.Imported))
+			add("guard", "restwarden", routing.Place(m.At, m.Imported))
 		}
 	}
-	add("site", e.Site, layout.Place(e.At, e.Imported))
+	add("site", e.Site, routing.Place(e.At, e.Imported))
 	add("request", e.Request, "")
 	if r := e.Reading; r != nil && r.Kind != "page" {
 		text := strings.TrimSpace(r.Method + " " + cmp.Or(r.Pattern, r.Route))

@@ -10,7 +10,8 @@ import (
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/restwarden/restwarden/caddymodule/layout"
+	"github.com/restwarden/restwarden/caddymodule/gateway"
+	"github.com/restwarden/restwarden/caddymodule/routing"
 )
 
 // errNoConfig says that there is nothing to read.
@@ -45,23 +46,23 @@ var quiet = sync.OnceValue(func() error {
 })
 
 // survey looks at the HTTP app of a configuration as a load does.
-func survey(config []byte) (layout.Report, error) {
+func survey(config []byte) (routing.Report, error) {
 	var said struct {
 		Apps struct {
 			HTTP *caddyhttp.App `json:"http"`
 		} `json:"apps"`
 	}
 	if err := json.Unmarshal(config, &said); err != nil {
-		return layout.Report{}, fmt.Errorf("the configuration is not JSON as Caddy reads it: %w", err)
+		return routing.Report{}, fmt.Errorf("the configuration is not JSON as Caddy reads it: %w", err)
 	}
 	if said.Apps.HTTP == nil {
-		return layout.Report{}, errors.New("the configuration has no site")
+		return routing.Report{}, errors.New("the configuration has no site")
 	}
-	return layout.Survey(said.Apps.HTTP, "restwarden"), nil
+	return routing.Survey(said.Apps.HTTP, "restwarden"), nil
 }
 
 // provision loads a configuration that harmless has made.
-func provision(config map[string]any, o *Observer) (*caddyhttp.App, error) {
+func provision(config map[string]any, o *gateway.Observer) (*caddyhttp.App, error) {
 	text, err := json.Marshal(config)
 	if err != nil {
 		return nil, err
@@ -70,12 +71,11 @@ func provision(config map[string]any, o *Observer) (*caddyhttp.App, error) {
 	if err := caddy.StrictUnmarshalJSON(text, &cfg); err != nil {
 		return nil, err
 	}
-	loading.Lock()
-	defer loading.Unlock()
-	loading.observer = o
-	defer func() { loading.observer = nil }()
-	ctx, err := caddy.ProvisionContext(&cfg)
-	if err != nil {
+	var ctx caddy.Context
+	if err := gateway.Observed(o, func() (err error) {
+		ctx, err = caddy.ProvisionContext(&cfg)
+		return err
+	}); err != nil {
 		return nil, err
 	}
 	app, err := ctx.App("http")

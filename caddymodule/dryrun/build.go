@@ -82,9 +82,9 @@ func (r Request) withCredentials(g *guard) []byte {
 		b.Write(rest)
 		return b.Bytes()
 	}
-	cookie := g.platform.LoginCookie() + standInCookie + "=" + url.QueryEscape(r.As.String())
+	cookie := g.site.Platform.LoginCookie() + standInCookie + "=" + url.QueryEscape(r.As.String())
 	if !g.site.SaysNonce(headOf(r.Raw)) {
-		b.WriteString(g.platform.NonceHeader + ": " + standInNonce + "\r\n")
+		b.WriteString(g.site.Platform.NonceHeader + ": " + standInNonce + "\r\n")
 	}
 	if i := cookieLine(rest); i >= 0 {
 		b.Write(rest[:i])

@@ -76,7 +76,7 @@ func (c *Config) candidates(r Request, res *Result) (all []candidate) {
 			all = append(all, candidate{line: rule.Line(), deny: true, rules: []any{ruleOf(rule)}, before: before})
 		}
 	case (res.Answer == Refused || res.Answer == WouldRefuse) && d != nil && d.Policy == "access" && !inPlatformWords(res):
-		opener := openings.NewOpener(c.guardAt(res.At).platform)
+		opener := openings.NewOpener(c.guardAt(res.At).site.Platform)
 		for _, o := range opener.Openings(seeker(r, res), res.Reading.Method, formsOf(res.Reading), patterns(res.Reading)...) {
 			all = append(all, opening(&o, opener.Platform, before))
 		}

@@ -13,7 +13,8 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/restwarden/restwarden/caddymodule/layout"
+	"github.com/restwarden/restwarden/caddymodule/gateway"
+	"github.com/restwarden/restwarden/caddymodule/routing"
 	"github.com/restwarden/restwarden/policies/policy"
 )
 
@@ -32,7 +33,7 @@ type Options struct {
 	// of each directive with its place, and may change it.
 	Edit func(at string, directive map[string]any)
 	// Odd gets what is odd in the rules of the directives, notes as well; it may be nil.
-	Odd func(layout.Finding)
+	Odd func(routing.Finding)
 	// Installed is what is known of a site of the configuration; nil if nothing is.
 	Installed *Installed
 }
@@ -42,7 +43,7 @@ type Config struct {
 	// JSON is the configuration as Caddy's adapter gives it.
 	JSON []byte
 	// Report is what is odd in the layout of the configuration.
-	Report layout.Report
+	Report routing.Report
 
 	app     *caddyhttp.App
 	guards  []*guard
@@ -107,11 +108,11 @@ func (c *Config) provision(o *Options) error {
 }
 
 // odd returns what reports what is odd in rules to report, with the hosts of the directive.
-func (c *Config) odd(report func(layout.Finding)) func(f layout.Finding, at, imported string) {
+func (c *Config) odd(report func(routing.Finding)) func(f routing.Finding, at, imported string) {
 	if report == nil {
 		return nil
 	}
-	return func(f layout.Finding, at, imported string) {
+	return func(f routing.Finding, at, imported string) {
 		f.Sites = c.Report.HostsOf(at, imported)
 		report(f)
 	}
@@ -134,7 +135,7 @@ func (c *Config) Run(ctx context.Context, r Request) (*Result, error) {
 }
 
 // Reach is Run. It also returns the site that the request has reached; nil if none.
-func (c *Config) Reach(ctx context.Context, r Request) (*Site, *Result, error) {
+func (c *Config) Reach(ctx context.Context, r Request) (*gateway.ServedSite, *Result, error) {
 	host, line, err := target(r.Raw)
 	if err != nil {
 		return nil, nil, err
@@ -154,7 +155,7 @@ func (c *Config) Reach(ctx context.Context, r Request) (*Site, *Result, error) {
 	run.live = c.live && (r.As.Kind == Anonymous || r.As.Kind == "" || r.saysWho(guard))
 	run.stub = stub{
 		as: r.As, records: r.Records, ability: r.Abilities, index: c.index,
-		platform: &guard.platform, home: guard.home(r, host), release: guard.release, secure: r.Secure,
+		platform: &guard.site.Platform, home: guard.home(r, host), release: guard.site.Release, secure: r.Secure,
 	}
 	status, err := serve(ctx, run, server, r, r.withCredentials(guard))
 	if err != nil {
@@ -209,7 +210,7 @@ func (r *run) finish(req Request, status int, g *guard) {
 func (r *run) answeredBehind() {
 	name, _, _ := strings.Cut(r.behind, " ")
 	switch {
-	case r.decision.Outcome == policy.Refuse, layout.KindOf(name).Leads():
+	case r.decision.Outcome == policy.Refuse, routing.KindOf(name).Leads():
 	case r.behind == "":
 		r.result.Assumed = append(r.result.Assumed, "something answers behind the gateway: the configuration has nothing there")
 	default:

@@ -7,6 +7,7 @@ import (
 
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 // TestWithCredentials: a request gets a credential of its caller where the table of credentials
@@ -14,7 +15,7 @@ import (
 func TestWithCredentials(t *testing.T) {
 	for _, p := range call.Platforms() {
 		own := caller.Own{Headers: []string{"X-Own"}, Cookies: []string{"own"}}
-		g := &guard{platform: p, site: caller.NewSite(p, own)}
+		g := &guard{site: &policy.Site{Site: caller.NewSite(p, own)}}
 		lines := []string{
 			"Cookie: own=a", "Cookie: " + p.LoginCookie() + "1=a", "Cookie: " + p.AuthCookie + "test_cookie=a", "Cookie: owner=a", "Authorization:", "X-Other: a",
 		}

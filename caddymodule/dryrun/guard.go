@@ -1,52 +1,37 @@
 package dryrun
 
 import (
-	"encoding/json"
 	"net/http"
 	"slices"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/restwarden/restwarden/caddymodule/layout"
+	"github.com/restwarden/restwarden/caddymodule/gateway"
+	"github.com/restwarden/restwarden/caddymodule/routing"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/hosts"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 // guard is a directive on one way.
 type guard struct {
-	way          layout.Way
+	way          routing.Way
 	at, imported string
-	base, prefix string
-	platform     call.Platform
-	release      string
-	site         *caller.Site // knows the credentials
+	rules        *policy.Chain
+	site         *policy.Site // what the sites of the directive share
 }
 
 // noGuard stands for the directive of a configuration that has none.
-var noGuard = &guard{platform: call.Platforms()[1], site: caller.NewSite(call.Platforms()[1], caller.Own{})}
+var noGuard = &guard{site: &policy.Site{Site: caller.NewSite(call.Platforms()[1], caller.Own{}), Release: new(policy.Release)}}
 
 // guardsOf returns the directives of a loaded app, by servers and in their order.
 func guardsOf(app *caddyhttp.App) (found []*guard) {
-	for _, way := range layout.Ways(app, "restwarden") {
-		var said struct {
-			At       string            `json:"at"`
-			Imported map[string]string `json:"imported"`
-			Platform string            `json:"platform"`
-			Base     string            `json:"base"`
-			Prefix   call.Prefixes     `json:"prefix"`
-			Release  string            `json:"release"`
-			Own      caller.Own        `json:"credentials"`
+	for _, way := range routing.Ways(app, "restwarden") {
+		if g, ok := way.Module.(*gateway.Gateway); ok {
+			found = append(found, &guard{way: way, at: g.At, imported: g.Imported[""], rules: g.Rules(), site: g.Shared()})
 		}
-		text, err := json.Marshal(way.Module)
-		if err != nil || json.Unmarshal(text, &said) != nil {
-			continue
-		}
-		g := &guard{way: way, at: said.At, imported: said.Imported[""], base: said.Base, prefix: said.Prefix.First(), release: said.Release}
-		g.platform, _ = call.PlatformByName(said.Platform)
-		g.site = caller.NewSite(g.platform, said.Own)
-		found = append(found, g)
 	}
 	return found
 }
@@ -62,7 +47,7 @@ func (g *guard) home(r Request, host string) string {
 	if r.Secure {
 		scheme = "https"
 	}
-	return scheme + "://" + host + g.base
+	return scheme + "://" + host + g.site.Base
 }
 
 // leftOut names the first matcher on the way to the directive that does not hold for a
@@ -73,7 +58,7 @@ func (g *guard) leftOut(r *http.Request) string {
 			continue
 		}
 		if ok, err := route.MatcherSets.AnyMatchWithError(r); !ok || err != nil {
-			return layout.MatcherText(route)
+			return routing.MatcherText(route)
 		}
 	}
 	return ""

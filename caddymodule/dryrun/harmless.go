@@ -15,7 +15,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
-	"github.com/restwarden/restwarden/caddymodule/layout"
+	"github.com/restwarden/restwarden/caddymodule/routing"
 )
 
 // Names of the modules that stand in for others in a dry run.
@@ -125,21 +125,21 @@ func (h *harmless) handler(handler map[string]any) []any {
 		h.directive(handler)
 		return []any{handler}
 	}
-	switch layout.KindOf(name).Run {
-	case layout.RunProxy:
+	switch routing.KindOf(name).Run {
+	case routing.RunProxy:
 		h.proxy(handler)
 		return []any{handler}
-	case layout.RunScripts:
+	case routing.RunScripts:
 		return []any{h.standIn("answers", name)}
-	case layout.RunLogin:
+	case routing.RunLogin:
 		return h.authentication(handler)
-	case layout.RunMarked:
+	case routing.RunMarked:
 		return []any{h.standIn("marks", described(name, handler)), handler}
-	case layout.RunAsIs:
+	case routing.RunAsIs:
 		return []any{handler}
-	case layout.RunSilent:
+	case routing.RunSilent:
 		return []any{h.standIn("marks", "")}
-	case layout.RunNot:
+	case routing.RunNot:
 	}
 	each(handler, "restwarden", func(map[string]any) { h.inner = append(h.inner, name) })
 	return []any{h.standIn("passes", name)}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/restwarden/restwarden/caddymodule/layout"
+	"github.com/restwarden/restwarden/caddymodule/routing"
 	"github.com/restwarden/restwarden/policies/hosts"
 	"github.com/restwarden/restwarden/policies/review"
 )
@@ -21,14 +21,14 @@ type Installed struct {
 	// Named tells that the user has named the site: the only one does not stand for it.
 	Named bool
 
-	directives []*layout.Directive
+	directives []*routing.Directive
 }
 
 // ErrOtherSite tells that no directive guards the site that is known.
 var ErrOtherSite = errors.New("none of the sites of the configuration is the one of the REST root")
 
 // otherSite is ErrOtherSite with the host of the root and those of the configuration.
-func otherSite(site *Installed, all []*layout.Directive) error {
+func otherSite(site *Installed, all []*routing.Directive) error {
 	home, names := "no host", []string(nil)
 	for _, address := range site.Addresses {
 		if u, err := url.Parse(address); err == nil && u.Host != "" {
@@ -64,8 +64,8 @@ func (c *Config) place(site *Installed) error {
 			continue
 		}
 		host, folder := hosts.Name(u.Host), strings.TrimSuffix(u.Path, "/")
-		covering := directivesThat(all, func(d *layout.Directive) bool { return d.Hosts != nil && d.Covers(host) })
-		site.directives = directivesThat(covering, func(d *layout.Directive) bool { return d.Base() == folder })
+		covering := directivesThat(all, func(d *routing.Directive) bool { return d.Hosts != nil && d.Covers(host) })
+		site.directives = directivesThat(covering, func(d *routing.Directive) bool { return d.Base() == folder })
 		if len(site.directives) == 0 && len(covering) == 1 {
 			site.directives = covering
 		}
@@ -80,7 +80,7 @@ func (c *Config) place(site *Installed) error {
 	return nil
 }
 
-func directivesThat(all []*layout.Directive, are func(*layout.Directive) bool) (found []*layout.Directive) {
+func directivesThat(all []*routing.Directive, are func(*routing.Directive) bool) (found []*routing.Directive) {
 	for _, d := range all {
 		if are(d) {
 			found = append(found, d)
@@ -95,7 +95,7 @@ func (c *Config) installed(site *Installed) func(at, imported string) *review.In
 		return nil
 	}
 	return func(at, imported string) *review.Installed {
-		if slices.ContainsFunc(site.directives, func(d *layout.Directive) bool { return d.At == at && d.Imported == imported }) {
+		if slices.ContainsFunc(site.directives, func(d *routing.Directive) bool { return d.At == at && d.Imported == imported }) {
 			return site.Installed
 		}
 		return nil

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/restwarden/restwarden/caddymodule/layout"
+	"github.com/restwarden/restwarden/caddymodule/routing"
 	"github.com/restwarden/restwarden/policies/hosts"
 	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/review"
@@ -14,7 +14,7 @@ import (
 
 // Absent returns W15 for the matchers rest_call of a site that name routes which the site does
 // not have, each once. A matcher has no place in the file. Load must have got the site.
-func (c *Config) Absent(site *Installed) (found []layout.Finding) {
+func (c *Config) Absent(site *Installed) (found []routing.Finding) {
 	var config struct {
 		Apps struct {
 			HTTP any `json:"http"`
@@ -35,7 +35,7 @@ func (c *Config) Absent(site *Installed) (found []layout.Finding) {
 		if missing := site.Lacks(target.Routes()); len(missing) > 0 && !seen[line] {
 			seen[line] = true
 			o := review.Absent("", line, missing)
-			found = append(found, layout.Finding{Code: o.Code, Text: o.Text, Do: o.Do})
+			found = append(found, routing.Finding{Code: o.Code, Text: o.Text, Do: o.Do})
 		}
 	})
 	return found
@@ -66,7 +66,7 @@ func (site *Installed) matchers(v any, do func(methods, routes []string)) {
 func (site *Installed) mayMatch(set any) bool {
 	names, ok := object(set)["host"].([]any)
 	return !ok || slices.ContainsFunc(textsOf(names), func(name string) bool {
-		return slices.ContainsFunc(site.directives, func(d *layout.Directive) bool {
+		return slices.ContainsFunc(site.directives, func(d *routing.Directive) bool {
 			return d.Covers(hosts.Name(name)) || slices.ContainsFunc(d.Hosts, func(host string) bool { return hosts.Fits(name, host) })
 		})
 	})

@@ -4,13 +4,14 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/restwarden/restwarden/caddymodule/gateway"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/policy"
 )
 
 // readingOf describes a reading. It asks for the id, which may read the body; the gateway
 // does so, too.
-func readingOf(req *http.Request, original *url.URL, s *Site, c *call.Call) *Reading {
+func readingOf(req *http.Request, original *url.URL, s *gateway.ServedSite, c *call.Call) *Reading {
 	r := &Reading{Kind: c.Kind.String()}
 	for _, source := range s.Reader.Sources(c, req, original) {
 		r.Sources = append(r.Sources, Source(source))

@@ -9,7 +9,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/restwarden/restwarden/caddymodule/layout"
+	"github.com/restwarden/restwarden/caddymodule/gateway"
+	"github.com/restwarden/restwarden/caddymodule/routing"
 	"github.com/restwarden/restwarden/policies/abilities"
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
@@ -28,7 +29,7 @@ type run struct {
 	began    *http.Request // as the server's first handler saw it
 	last     string        // what may have answered: the last handler that was reached
 	behind   string        // the same behind the gateway
-	site     *Site
+	site     *gateway.ServedSite
 	pending  map[string][]Rule // considered for a policy that has not spoken yet
 	result   Result
 	decision policy.Decision
@@ -123,11 +124,11 @@ func (r *run) answer(req *http.Request) (*ask.Answer, error) {
 
 // observer returns the observer of a configuration: it finds the run in the context of
 // what it hears.
-func observer(odd func(f layout.Finding, at, imported string), installed func(at, imported string) *review.Installed) *Observer {
-	return &Observer{
+func observer(odd func(f routing.Finding, at, imported string), installed func(at, imported string) *review.Installed) *gateway.Observer {
+	return &gateway.Observer{
 		Odd:       odd,
 		Installed: installed,
-		Read: func(r *http.Request, original *url.URL, s *Site, c *call.Call) {
+		Read: func(r *http.Request, original *url.URL, s *gateway.ServedSite, c *call.Call) {
 			if run := listening(r.Context()); run != nil {
 				run.read(r, original, s, c)
 			}
@@ -161,7 +162,7 @@ func observer(odd func(f layout.Finding, at, imported string), installed func(at
 }
 
 // read notes that a gateway has read the request.
-func (r *run) read(req *http.Request, original *url.URL, s *Site, c *call.Call) {
+func (r *run) read(req *http.Request, original *url.URL, s *gateway.ServedSite, c *call.Call) {
 	if r.last != "" && r.site == nil {
 		r.assume("%s, before the gateway, lets the request pass", r.last)
 	}

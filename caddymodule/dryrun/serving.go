@@ -11,13 +11,15 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/restwarden/restwarden/caddymodule/layout"
+	"github.com/restwarden/restwarden/caddymodule/gateway"
+	"github.com/restwarden/restwarden/caddymodule/routing"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 // Serving returns the site that calls to an address come to; the address is that of a home page
 // or of a REST root. Without a site, answers says what the configuration has for such
 // calls instead; it is "" if the configuration does not know the host.
-func (c *Config) Serving(ctx context.Context, address string) (site *Site, answers string, err error) {
+func (c *Config) Serving(ctx context.Context, address string) (site *gateway.ServedSite, answers string, err error) {
 	u, err := url.Parse(address)
 	if err != nil {
 		return nil, "", err
@@ -51,7 +53,7 @@ func (c *Config) rootsAt(u *url.URL) (roots []string) {
 	at.RawQuery, at.Fragment, at.User = "", "", nil
 	home := strings.TrimSuffix(at.String(), "/")
 	for _, g := range c.guards {
-		prefix := "/" + cmp.Or(g.prefix, g.platform.Prefix)
+		prefix := "/" + g.site.Prefix
 		if i := strings.Index(home+"/", prefix+"/"); i > 0 {
 			home = home[:i]
 		}
@@ -68,21 +70,20 @@ func (c *Config) rootsAt(u *url.URL) (roots []string) {
 // Beside returns the directives with other rules than the site's that may judge its calls
 // beside the site's directive, or in place of it. address is where the site is called; "" is
 // any port. A directive counts if it cannot be told apart.
-func (c *Config) Beside(ctx context.Context, site *Site, address string) (found []Other, err error) {
+func (c *Config) Beside(ctx context.Context, site *gateway.ServedSite, address string) (found []Other, err error) {
 	probes, port := probesOf(site, address)
 	if !slices.ContainsFunc(c.guards, func(g *guard) bool { return listensOn(g.way.Server, port) }) {
 		port = 0
 	}
 	for _, g := range c.guards {
-		module, ok := g.way.Module.(Guarding)
 		switch {
-		case !ok, module.Rules() == site.Chain, port != 0 && !listensOn(g.way.Server, port):
+		case g.rules == site.Chain, port != 0 && !listensOn(g.way.Server, port):
 			continue
 		case !slices.ContainsFunc(probes, func(host string) bool { return g.covers(host) && !c.apart(site, g) }):
 			continue
 		}
-		if g.base != site.Base {
-			judges, err := c.judges(ctx, site, module, probes)
+		if g.site.Base != site.Base {
+			judges, err := c.judges(ctx, site, g.rules, probes)
 			if err != nil {
 				return nil, err
 			}
@@ -90,8 +91,8 @@ func (c *Config) Beside(ctx context.Context, site *Site, address string) (found 
 				continue
 			}
 		}
-		if !slices.ContainsFunc(found, func(o Other) bool { return o.Chain == module.Rules() }) {
-			found = append(found, Other{At: g.at, Imported: g.imported, Chain: module.Rules()})
+		if !slices.ContainsFunc(found, func(o Other) bool { return o.Chain == g.rules }) {
+			found = append(found, Other{At: g.at, Imported: g.imported, Chain: g.rules})
 		}
 	}
 	return found, nil
@@ -99,9 +100,9 @@ func (c *Config) Beside(ctx context.Context, site *Site, address string) (found 
 
 // probesOf returns hosts of a site, and the port that an address names; 0 for none. The host of
 // the address counts alone if it is one of the site's.
-func probesOf(site *Site, address string) (probes []string, port int) {
+func probesOf(site *gateway.ServedSite, address string) (probes []string, port int) {
 	if u, err := url.Parse(address); err == nil && u.Host != "" {
-		if (&guard{way: layout.Way{Hosts: site.Policies.Hosts}}).covers(u.Host) {
+		if (&guard{way: routing.Way{Hosts: site.Policies.Hosts}}).covers(u.Host) {
 			port, _ = strconv.Atoi(u.Port())
 			return []string{u.Host}, port
 		}
@@ -117,10 +118,9 @@ func probesOf(site *Site, address string) (probes []string, port int) {
 
 // apart tells whether no request that comes to the site's directive, or would without its
 // matchers, comes to g: a block for the site's own hosts stands before it.
-func (c *Config) apart(site *Site, g *guard) bool {
+func (c *Config) apart(site *gateway.ServedSite, g *guard) bool {
 	for _, own := range c.guards {
-		module, ok := own.way.Module.(Guarding)
-		if !ok || module.Rules() != site.Chain || own.at != site.At || !slices.Equal(own.way.Hosts, site.Policies.Hosts) {
+		if own.rules != site.Chain || own.at != site.At || !slices.Equal(own.way.Hosts, site.Policies.Hosts) {
 			continue
 		}
 		if own.way.Server == g.way.Server {
@@ -157,19 +157,19 @@ func ends(own, g *guard) bool {
 }
 
 // judges tells whether one of some plain calls of the site comes to another directive.
-func (c *Config) judges(ctx context.Context, site *Site, other Guarding, probes []string) (bool, error) {
+func (c *Config) judges(ctx context.Context, site *gateway.ServedSite, other *policy.Chain, probes []string) (bool, error) {
 	for _, own := range c.guards {
-		if module, ok := own.way.Module.(Guarding); !ok || module.Rules() != site.Chain {
+		if own.rules != site.Chain {
 			continue
 		}
 		for _, root := range own.rootsFor(probes) {
-			for _, route := range []string{"", own.platform.Core + "/posts", own.platform.Core + "/users/1"} {
+			for _, route := range []string{"", own.site.Platform.Core + "/posts", own.site.Platform.Core + "/users/1"} {
 				r, err := Build("", root+route, nil, nil)
 				if err != nil {
 					continue // a pattern of hosts that no address has
 				}
 				reached, _, err := c.Reach(ctx, r)
-				if err != nil || reached != nil && reached.Chain == other.Rules() {
+				if err != nil || reached != nil && reached.Chain == other {
 					return true, err
 				}
 			}

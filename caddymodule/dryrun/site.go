@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/restwarden/restwarden/caddymodule/gateway"
 	"github.com/restwarden/restwarden/policies/access"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/policy"
@@ -14,7 +15,7 @@ import (
 
 // Site returns the site that a request for an address reaches. The error says what answers
 // if no gateway is on its way.
-func (c *Config) Site(ctx context.Context, address string) (*Site, error) {
+func (c *Config) Site(ctx context.Context, address string) (*gateway.ServedSite, error) {
 	r, err := Build("", address, nil, nil)
 	if err != nil {
 		return nil, err
@@ -29,12 +30,6 @@ func (c *Config) Site(ctx context.Context, address string) (*Site, error) {
 	return site, nil
 }
 
-// Guarding is a directive that has rules.
-type Guarding interface {
-	// Rules returns what decides about calls; it does not depend on the site.
-	Rules() *policy.Chain
-}
-
 // Other is a directive that judges some requests to a site in place of another one.
 type Other struct {
 	At, Imported string
@@ -43,7 +38,7 @@ type Other struct {
 
 // Others returns the directives with other rules than the site's to which matchers may
 // lead requests for the same address.
-func (c *Config) Others(r Request, site *Site) ([]Other, error) {
+func (c *Config) Others(r Request, site *gateway.ServedSite) ([]Other, error) {
 	host, _, err := target(r.Raw)
 	if err != nil {
 		return nil, err
@@ -51,11 +46,10 @@ func (c *Config) Others(r Request, site *Site) ([]Other, error) {
 	server, _ := c.serverFor(r, host)
 	var found []Other
 	for _, g := range c.guards {
-		module, ok := g.way.Module.(Guarding)
-		if !ok || g.way.Server != server || !g.covers(host) || module.Rules() == site.Chain {
+		if g.way.Server != server || !g.covers(host) || g.rules == site.Chain {
 			continue
 		}
-		found = append(found, Other{At: g.at, Chain: module.Rules()})
+		found = append(found, Other{At: g.at, Chain: g.rules})
 	}
 	return found, nil
 }

@@ -1,7 +1,6 @@
 package dryrun
 
 import (
-	"cmp"
 	"context"
 	"net"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/restwarden/restwarden/caddymodule/gateway"
 	"github.com/restwarden/restwarden/policies/hosts"
 )
 
@@ -19,8 +19,8 @@ const anyHost = "site.invalid"
 
 // Sites returns the sites that the configuration guards, in its order, each name once. A
 // site is found by a request for its REST root: one whose matchers leave that out is none.
-func (c *Config) Sites(ctx context.Context) ([]*Site, error) {
-	var found []*Site
+func (c *Config) Sites(ctx context.Context) ([]*gateway.ServedSite, error) {
+	var found []*gateway.ServedSite
 	for _, g := range c.guards {
 		for _, address := range g.roots() {
 			r, err := Build("", address, nil, nil)
@@ -34,7 +34,7 @@ func (c *Config) Sites(ctx context.Context) ([]*Site, error) {
 			if site == nil {
 				continue
 			}
-			if !slices.ContainsFunc(found, func(s *Site) bool { return s.Name == site.Name }) {
+			if !slices.ContainsFunc(found, func(s *gateway.ServedSite) bool { return s.Name == site.Name }) {
 				found = append(found, site)
 			}
 			break
@@ -60,8 +60,8 @@ func (g *guard) rootsFor(names []string) (all []string) {
 			if port == caddyhttp.DefaultHTTPSPort || len(g.way.Server.TLSConnPolicies) > 0 {
 				scheme = "https"
 			}
-			home := scheme + "://" + net.JoinHostPort(hosts.Name(name), strconv.Itoa(port)) + g.base
-			all = append(all, home+"/"+cmp.Or(g.prefix, g.platform.Prefix)+"/", home+"/?rest_route=/")
+			home := scheme + "://" + net.JoinHostPort(hosts.Name(name), strconv.Itoa(port)) + g.site.Base
+			all = append(all, home+"/"+g.site.Prefix+"/", home+"/?rest_route=/")
 		}
 	}
 	return all

@@ -31,7 +31,7 @@ var (
 // notThere are names of files that are not in the repository: those of an example, and what a run
 // makes.
 var notThere = []string{
-	"policies/geo.go", "policies/geo_test.go", "docs/policies/geo.md", "caddymodule/testdata/adapt/policy_geo.caddyfiletest",
+	"policies/geo.go", "policies/geo_test.go", "docs/policies/geo.md", "caddymodule/gateway/testdata/adapt/policy_geo.caddyfiletest",
 	"cmd/check/wordpress/testdata/rapid",
 }
 

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/restwarden/restwarden/caddymodule/command/adminapi"
-	"github.com/restwarden/restwarden/caddymodule/layout"
 	"github.com/restwarden/restwarden/caddymodule/record"
+	"github.com/restwarden/restwarden/caddymodule/routing"
 )
 
 // object is a JSON object whose fields this package does not need to know.
@@ -120,7 +120,7 @@ func ownSite(site object) object {
 	if json.Unmarshal(site["problems"], &problems) == nil {
 		for i := range problems {
 			problems[i] = problems[i].only("code", "problem")
-			if kind := layout.CodeOf(problems[i].text("code")); kind.Name != "" {
+			if kind := routing.CodeOf(problems[i].text("code")); kind.Name != "" {
 				problems[i].set("problem", kind.Title)
 			}
 		}

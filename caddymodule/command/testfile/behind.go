@@ -10,13 +10,14 @@ import (
 	"strings"
 
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
+	"github.com/restwarden/restwarden/caddymodule/gateway"
 	"github.com/restwarden/restwarden/policies/call"
 )
 
 // reached returns an error if a call that always says passes does not come to the site: if
 // something else answers in place of the gateway, or Caddy itself behind it. It tries the address,
 // an example of each route, and what the configuration's own matchers of paths name.
-func (c *configuration) reached(ctx context.Context, p *Proof, i int, site *dryrun.Site, at *url.URL) error {
+func (c *configuration) reached(ctx context.Context, p *Proof, i int, site *gateway.ServedSite, at *url.URL) error {
 	if !p.Always {
 		return nil
 	}

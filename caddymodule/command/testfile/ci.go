@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/restwarden/restwarden/caddymodule/layout"
+	"github.com/restwarden/restwarden/caddymodule/routing"
 )
 
 // JUnit writes r as the XML that Jenkins and GitLab read: a suite for each file.
@@ -89,7 +89,7 @@ func (r *Report) GitHub(w io.Writer) error {
 	}
 	for _, rule := range r.Untested {
 		at := ""
-		if file, line := layout.SplitPlace(rule.At); line > 0 {
+		if file, line := routing.SplitPlace(rule.At); line > 0 {
 			at = fmt.Sprintf(" file=%s,line=%d", property.Replace(file), line)
 		}
 		fmt.Fprintf(&b, "::notice%s::%s\n", at, data.Replace("No test was decided by: "+rule.Rule))

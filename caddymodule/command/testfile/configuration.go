@@ -12,7 +12,8 @@ import (
 	"strings"
 
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
-	"github.com/restwarden/restwarden/caddymodule/layout"
+	"github.com/restwarden/restwarden/caddymodule/gateway"
+	"github.com/restwarden/restwarden/caddymodule/routing"
 	"github.com/restwarden/restwarden/policies/hosts"
 	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/review"
@@ -64,7 +65,7 @@ func (c *configuration) Spell(ctx context.Context, r *Request) ([]Spelling, erro
 
 // namesShop tells whether the address of a request names the shop, as it must for a shop key to
 // count on every release (docs/platform III.8).
-func namesShop(raw []byte, site *dryrun.Site) bool {
+func namesShop(raw []byte, site *gateway.ServedSite) bool {
 	line, _, _ := bytes.Cut(raw, []byte("\n"))
 	return bytes.Contains(line, []byte(" "+site.Base+"/"+site.Prefix+"/"+site.Policies.Platform.ShopWord()))
 }
@@ -128,7 +129,7 @@ func (c *configuration) Prove(ctx context.Context, p *Proof, i int) (*Proved, er
 
 // proveOthers proves a claim for the other directives of the site's address, too. Only a
 // run can tell whether a call that breaks it there comes to that directive.
-func (c *configuration) proveOthers(r dryrun.Request, site *dryrun.Site, at *url.URL, claim review.Claim, proved *Proved) error {
+func (c *configuration) proveOthers(r dryrun.Request, site *gateway.ServedSite, at *url.URL, claim review.Claim, proved *Proved) error {
 	others, err := c.Others(r, site)
 	if err != nil {
 		return err
@@ -179,7 +180,7 @@ var holes = []string{"W01", "W02", "W03", "W10", "W12"}
 
 // finding returns a finding about a site with which nothing can be proved about its calls:
 // for never a hole, for always another directive that may refuse them.
-func (c *configuration) finding(p *Proof, site *dryrun.Site, host string) *layout.Finding {
+func (c *configuration) finding(p *Proof, site *gateway.ServedSite, host string) *routing.Finding {
 	codes := holes
 	if p.Always {
 		codes = []string{"W09"}
@@ -196,7 +197,7 @@ func (c *configuration) finding(p *Proof, site *dryrun.Site, host string) *layou
 }
 
 // urls write a route of a site in the pretty form and in the query form.
-func urls(at *url.URL, site *dryrun.Site, route string) []string {
+func urls(at *url.URL, site *gateway.ServedSite, route string) []string {
 	base := site.Base
 	if base == "" {
 		base = strings.TrimRight(at.EscapedPath(), "/")

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
-	"github.com/restwarden/restwarden/caddymodule/layout"
+	"github.com/restwarden/restwarden/caddymodule/routing"
 )
 
 // note notes which rules a run was decided by: the rule that refused, and those of access
@@ -43,6 +43,6 @@ func (r *Runner) Untested() []dryrun.Rule {
 			found = append(found, dryrun.Rule{Rule: rule.Rule, At: rule.At, Imported: rule.Imported})
 		}
 	}
-	slices.SortStableFunc(found, func(a, b dryrun.Rule) int { return layout.ComparePlaces(a.At, b.At) })
+	slices.SortStableFunc(found, func(a, b dryrun.Rule) int { return routing.ComparePlaces(a.At, b.At) })
 	return found
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/restwarden/restwarden/caddymodule/command/terminal"
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
-	"github.com/restwarden/restwarden/caddymodule/layout"
+	"github.com/restwarden/restwarden/caddymodule/routing"
 )
 
 // Report is what became of all tests. It is the JSON of "caddy restwarden test".
@@ -141,7 +141,7 @@ func place(rule, at, imported string) string {
 	if at != "" {
 		rule += " at "
 	}
-	return rule + layout.Place(at, imported)
+	return rule + routing.Place(at, imported)
 }
 
 // oneLine keeps what a file or a configuration says from breaking lines, and from telling

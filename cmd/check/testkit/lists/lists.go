@@ -15,14 +15,18 @@ import (
 	"testing"
 )
 
-// Sources returns the Go files below some folders of the repository, without those of tests: their paths
-// from its root, with slashes, and their texts. root is the way to it.
+// Sources returns the Go files below some folders of the repository, without those of tests and of
+// packages for tests, whose names end with "test": their paths from its root, with slashes, and their
+// texts. root is the way to it.
 func Sources(tb testing.TB, root string, folders ...string) map[string]string {
 	tb.Helper()
 	tree, found := os.DirFS(root), map[string]string{}
 	for _, folder := range folders {
 		before := len(found)
 		err := fs.WalkDir(tree, folder, func(file string, entry fs.DirEntry, err error) error {
+			if err == nil && entry.IsDir() && strings.HasSuffix(file, "test") {
+				return fs.SkipDir
+			}
 			if err != nil || entry.IsDir() || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
 				return err
 			}

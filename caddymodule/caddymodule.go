@@ -1,0 +1,11 @@
+// Package caddymodule is RestWarden as a Caddy module: the import path that a build of Caddy names.
+//
+// It registers the directive restwarden with its app and its matcher (package gateway), and the commands
+// "caddy restwarden …" (package command). Package routing knows on which ways requests reach the directive,
+// package dryrun runs requests through a configuration without a network.
+package caddymodule
+
+import (
+	_ "github.com/restwarden/restwarden/caddymodule/command" // the commands
+	_ "github.com/restwarden/restwarden/caddymodule/gateway" // the directive
+)

@@ -1,3 +1,0 @@
-package caddymodule
-
-import _ "github.com/restwarden/restwarden/caddymodule/command" // "caddy restwarden …"

@@ -1,0 +1,104 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/restwarden/restwarden/policies/confirm"
+)
+
+const (
+	// maxTelling is how many notifications may be under way in one process.
+	maxTelling = 16
+	// tellTimeout is how long one may take.
+	tellTimeout = 10 * time.Second
+)
+
+// notice is what the owner's address gets. It has no arguments: they are for those who open
+// the link.
+type notice struct {
+	Site         string    `json:"site"`
+	Confirmation string    `json:"confirmation"`
+	Ability      string    `json:"ability"`
+	Caller       string    `json:"caller"`
+	Link         string    `json:"link"`
+	Expires      time.Time `json:"expires"`
+}
+
+var errTelling = errors.New("too many notifications are under way")
+
+// notify sends a notice in the background, until the site ends. A failure is one line of the
+// log, which holds neither the address nor the link.
+func (s *site) notify(to string, c *confirm.Confirmation) {
+	telling := s.g.app.people.telling
+	select {
+	case telling <- struct{}{}:
+	default:
+		s.notTold(c, errTelling)
+		return
+	}
+	go func() {
+		defer func() { <-telling }()
+		ctx, cancel := context.WithTimeout(s.life, tellTimeout)
+		defer cancel()
+		link, err := s.linkTo(ctx, c)
+		if err == nil {
+			err = post(ctx, to, notice{s.Name, c.ID, c.Ability, c.Caller, link, c.Expires})
+		}
+		if err != nil {
+			s.notTold(c, err)
+		}
+	}()
+}
+
+func (s *site) notTold(c *confirm.Confirmation, err error) {
+	s.logger.Warn("nobody could be told of a confirmation", zap.String("site", s.Name), zap.String("confirmation", c.ID), zap.Error(err))
+}
+
+// teller follows no redirect: it would take the link to an address that nobody has
+// configured. It keeps no connection, which would outlive the configuration.
+var teller = &http.Client{
+	Transport:     telling(),
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+}
+
+func telling() *http.Transport {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.DisableKeepAlives = true
+	return t
+}
+
+// post sends v. Its errors do not hold the address.
+func post(ctx context.Context, to string, v any) error {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(text))
+	if err != nil {
+		return errors.New("the address is none")
+	}
+	r.Header.Set("Content-Type", "application/json")
+	res, err := teller.Do(r)
+	switch {
+	case errors.Is(err, context.Canceled):
+		return errors.New("the configuration has ended meanwhile")
+	case errors.Is(err, context.DeadlineExceeded), os.IsTimeout(err):
+		return errors.New("the address does not answer in time")
+	case err != nil:
+		return errors.New("the address cannot be reached") // the error itself names it
+	}
+	_ = res.Body.Close() // only the status counts
+	if res.StatusCode >= http.StatusMultipleChoices {
+		return fmt.Errorf("the address answers %d", res.StatusCode)
+	}
+	return nil
+}

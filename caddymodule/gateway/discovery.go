@@ -1,0 +1,171 @@
+package gateway
+
+import (
+	"context"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/discover"
+	"github.com/restwarden/restwarden/policies/hosts"
+)
+
+const (
+	// discoverEvery is how long a REST root counts as read.
+	discoverEvery = time.Hour
+	// discoverAgain is the pause after a reading that failed or found a problem. The pause
+	// doubles up to discoverEvery, once a root of the host has been found: without one, clients
+	// miss what only the root says.
+	discoverAgain = time.Minute
+	// discoverNew is the pause between readings of hosts in another spelling than the
+	// configuration's, since a client may send any.
+	discoverNew = time.Second
+)
+
+// discovery reads the REST roots of one site in the background, so that no client but the
+// first with a shop key waits for it. Each host has its own, since each may be another shop.
+type discovery struct {
+	hosts hosts.Table[*hostRoot]
+	siteReader
+
+	// For the one reading that runs.
+	problems        map[string]int // the number of hosts that have a problem, by its code
+	spelled, others warnings       // of hosts as isSpelled tells them apart
+}
+
+func newDiscovery() *discovery {
+	d := &discovery{problems: map[string]int{}}
+	d.open()
+	return d
+}
+
+// request is called for every call. When a reading is due it starts one, which uses the
+// rest of this request's route.
+// pretty tells that the call is as the root is asked for, see discover.Reach.
+func (d *discovery) request(s *site, r *http.Request, next caddyhttp.Handler, pretty bool, at time.Time) {
+	if d.busy.Load() {
+		return
+	}
+	h, known := d.hosts.Get(r.Host)
+	now := at.UnixNano()
+	waits := known && now < h.due.Load() && (!pretty || !h.queryOnly.Load())
+	if waits && !h.outside.Load() {
+		return
+	}
+	base, below := baseOf(s, r)
+	if waits && !below || !d.mayLearn(s, r, known, now) {
+		return
+	}
+	by := discover.Reach{Host: strings.Clone(r.Host), Secure: peerOf(r, varsOf(r)).secure, Base: base, Pretty: pretty}
+	spelled := s.isSpelled(r)
+	asked := ownBackend(s, r, next)
+	if known && h.byClient.Load() {
+		asked.from(r)
+	}
+	d.start(r.Context(), s, asked, func(ctx context.Context, b ask.Backend) {
+		if root := d.readRoot(ctx, s, b, by, below, spelled); root != nil && s.g.app.dry == nil {
+			d.warnNarrow(s, by.Host, root)
+			s.drift(ctx, root, by.Host, spelled)
+		}
+	})
+}
+
+// isNamed tells whether the configuration names the host of r itself.
+func (s *site) isNamed(r *http.Request) bool {
+	host := s.hostOf(r.Host, r)
+	return host != other && !strings.ContainsAny(host, "*{")
+}
+
+// await waits until the root of r's host has been read once. It gives up when ctx ends, and
+// where no reading can be started.
+func (d *discovery) await(ctx context.Context, s *site, r *http.Request, next caddyhttp.Handler) {
+	for range 2 { // the reading that runs may be another host's
+		if _, known := d.hosts.Get(r.Host); known {
+			return
+		}
+		d.request(s, r, next, false, time.Now())
+		ended := d.end()
+		if ended == nil {
+			return
+		}
+		select {
+		case <-ended:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// homeOf returns the home address of the site that answers for a host, as its root was last
+// read, or "".
+func (d *discovery) homeOf(host string) string {
+	if h, known := d.hosts.Get(host); known {
+		if home := h.home.Load(); home != nil {
+			return *home
+		}
+	}
+	return ""
+}
+
+// baseOf returns the base that questions need after the rewrites which r has passed: ""
+// if they have removed it. below is false for requests outside the base.
+func baseOf(s *site, r *http.Request) (base string, below bool) { return baseAt(s, r, r.URL.Path) }
+
+// baseAt does so for a request that came to the gateway with this path.
+func baseAt(s *site, r *http.Request, path string) (base string, below bool) {
+	if s.Base == "" || isBelow(path, s.Base) {
+		return s.Base, true
+	}
+	if original := originalURL(r); original != nil && isBelow(original.Path, s.Base) {
+		return "", true
+	}
+	return s.Base, false
+}
+
+func isBelow(path, base string) bool {
+	rest, ok := strings.CutPrefix(path, base)
+	return ok && (rest == "" || rest[0] == '/')
+}
+
+// readRoot reads the root of one host and says when it is due again. It returns nil for a
+// root that could not be read. spelled tells whether the configuration names the host, see isSpelled.
+func (d *discovery) readRoot(ctx context.Context, s *site, b ask.Backend, by discover.Reach, below, spelled bool) *discover.Root {
+	root, err := discover.Discover(ctx, &s.Site, b, by)
+	read := new(hostRoot)
+	if err == nil {
+		read.learn(root)
+	}
+	h := d.hosts.GetOrPut(by.Host, func() *hostRoot { return read })
+	h.spelled = spelled
+	if err != nil {
+		d.failed(s, h, err)
+	} else {
+		h.learn(root)
+		d.hosts.Put(by.Host, h) // it may have become larger
+		d.report(s, h, root.Problems)
+		h.outside.Store(!below && len(root.Problems) > 0)
+		h.queryOnly.Store(root.QueryOnly)
+	}
+	if by.Pretty {
+		h.queryOnly.Store(false)
+	}
+	found := root != nil && (root.Index != nil || root.Home != "")
+	h.found = h.found || found
+	h.byClient.Store(!found && !h.byClient.Load())
+	pause := discoverEvery
+	switch {
+	case err == nil && len(root.Problems) == 0 && !h.byClient.Load():
+		h.failures = 0
+	case !h.found:
+		pause = discoverAgain
+	default:
+		pause = min(discoverEvery, discoverAgain<<min(h.failures, 10))
+		h.failures++
+	}
+	h.due.Store(time.Now().Add(jittered(pause, rand.Float64())).UnixNano()) //nolint:gosec // no secret
+	return root
+}

@@ -1,0 +1,188 @@
+package gateway
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/caddyserver/caddy/v2"
+
+	"github.com/restwarden/restwarden/caddymodule/routing"
+	"github.com/restwarden/restwarden/policies"
+	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/policy"
+	"github.com/restwarden/restwarden/policies/review"
+)
+
+// engine is what the configuration of a directive compiles to. Directives of one load with
+// equal configurations share it. It knows no site: the sites of a gateway bring their own
+// stores, callers and names.
+type engine struct {
+	every     *policy.Site // what the configuration says of every site
+	questions caller.Options
+	reader    *call.Reader
+	spool     *call.Spool
+	memory    *call.Memory
+	chain     *policy.Chain
+	odd       []review.Odd    // in its rules; nil until somebody asks
+	codes     map[string]bool // that its decisions may have
+	changers  []changer
+	rewriters []rewriter
+	watchers  []policy.Watcher
+	learners  []policy.Learner
+	auditors  []policy.AgentAuditor
+	confirmer policy.Confirmer // nil unless calls may have to wait for a person
+	leases    leases
+}
+
+// engineOf returns the engine of g. App.Cleanup closes it.
+func (a *App) engineOf(ctx caddy.Context, g *Gateway) (*engine, error) {
+	key, err := g.content()
+	if err != nil {
+		return nil, err
+	}
+	if e, ok := a.engines[key]; ok {
+		g.PoliciesRaw = nil // as Caddy leaves it when it loads them
+		return e, nil
+	}
+	e, err := g.compile(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if a.engines == nil {
+		a.engines = map[[sha256.Size]byte]*engine{}
+	}
+	a.engines[key] = e
+	return e, nil
+}
+
+// content identifies what g compiles to: everything but where the directive itself stands and was imported.
+// Where its rules stand is part of it, since the log names their lines.
+func (g *Gateway) content() ([sha256.Size]byte, error) {
+	only := *g
+	only.At, only.Imported = "", nil
+	text, err := json.Marshal(&only)
+	return sha256.Sum256(text), err
+}
+
+// compile makes the engine of g. The caller must close it.
+func (g *Gateway) compile(ctx caddy.Context) (*engine, error) {
+	configured, err := g.loadPolicies(ctx)
+	if err != nil {
+		return nil, err
+	}
+	e := new(engine)
+	if err := errors.Join(e.newSite(g), e.newReader(ctx, g)); err != nil {
+		return nil, errors.Join(err, e.close())
+	}
+	if e.chain, err = policies.NewChain(e.every, g.Mode, configured); err != nil {
+		return nil, errors.Join(err, e.close())
+	}
+	e.codes = g.app.metrics.known(e.every, e.chain)
+	e.sortPolicies()
+	return e, nil
+}
+
+// close releases what compile acquired.
+func (e *engine) close() error {
+	var err error
+	if e.chain != nil {
+		err = e.chain.Close()
+	}
+	return errors.Join(err, e.leases.release())
+}
+
+// newSite builds what the configuration says of every site.
+func (e *engine) newSite(g *Gateway) error {
+	platform, _ := call.PlatformByName(g.Platform)
+	var own caller.Own
+	if g.Credentials != nil {
+		own = *g.Credentials
+	}
+	release, err := policy.ParseRelease(g.Release)
+	if err != nil {
+		return err
+	}
+	if e.questions, err = g.Identity.options(); err != nil {
+		return err
+	}
+	shares := func(late bool) (*call.Shares, error) {
+		return lease(&e.leases, questionsKey{e.questions.MaxInFlight, late},
+			func() (*call.Shares, error) { return call.NewShares(int64(e.questions.MaxInFlight)), nil })
+	}
+	var errs [2]error
+	e.questions.InFlight, errs[0] = shares(false)
+	e.questions.Late, errs[1] = shares(true)
+	if err := errors.Join(errs[:]...); err != nil {
+		return err
+	}
+	e.every = &policy.Site{Site: caller.NewSite(platform, own), Base: g.Base, Release: release}
+	if len(g.Prefix) > 0 {
+		e.every.Prefix = g.Prefix.First()
+	}
+	return nil
+}
+
+func (e *engine) newReader(ctx caddy.Context, g *Gateway) error {
+	upload := orDefault(g.UploadLimit, call.DefaultUploadLimit)
+	dir, err := spoolDir(g.SpoolDir)
+	if err != nil {
+		return fmt.Errorf("spool_dir: %w", err)
+	}
+	e.spool, err = e.leases.spool(ctx, spoolKey{dir, orDefault(g.SpoolLimit, call.SpoolFor(upload))}, func(f call.Finding) {
+		g.app.odd(g.logger, finding{Finding: routing.Finding{Code: f.Code, At: g.At, Imported: g.importedAt(""), Text: f.Text}, directive: g.spot()})
+	})
+	if err != nil {
+		return err
+	}
+	body := orDefault(g.BodyLimit, call.DefaultBodyLimit)
+	e.memory, err = lease(&e.leases, memoryKey{call.MemoryFor(body)},
+		func() (*call.Memory, error) { return call.NewMemory(call.MemoryFor(body)), nil })
+	if err != nil {
+		return err
+	}
+	platform, _ := call.PlatformByName(g.Platform)
+	e.reader = policies.NewReader(call.Site{
+		Platform: platform, Prefix: g.Prefix.First(), Prefixes: g.Prefix.More(), Aliases: g.Alias, Base: g.Base,
+		Limits: call.Limits{
+			Body: body, Upload: upload, Batch: g.BatchLimit, Spool: e.spool, Memory: e.memory,
+		},
+	})
+	return nil
+}
+
+func orDefault[T comparable](v, otherwise T) T {
+	if v == *new(T) {
+		return otherwise
+	}
+	return v
+}
+
+// sortPolicies collects the policies that do more than judge. A policy that observes
+// changes nothing; whether it does is known for each request only.
+func (e *engine) sortPolicies() {
+	for _, p := range e.chain.WithLockdown() {
+		if w, ok := p.Policy.(policy.Watcher); ok {
+			e.watchers = append(e.watchers, w)
+		}
+		if l, ok := p.Policy.(policy.Learner); ok {
+			e.learners = append(e.learners, l)
+		}
+		if a, ok := p.Policy.(policy.AgentAuditor); ok {
+			e.auditors = append(e.auditors, a)
+		}
+		if c, ok := p.Policy.(policy.Confirmer); ok && c.Confirms() {
+			e.confirmer = c
+		}
+		if c, ok := p.Policy.(policy.RequestChanger); ok {
+			e.changers = append(e.changers, changer{p.Name, p.Observes, c})
+		}
+		if w, ok := p.Policy.(policy.AnswerChanger); ok {
+			e.rewriters = append(e.rewriters, rewriter{p.Name, p.Observes, w})
+		}
+	}
+	e.changers, e.rewriters = slices.Clip(e.changers), slices.Clip(e.rewriters)
+}

@@ -1,0 +1,272 @@
+package gateway
+
+import (
+	"context"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"time"
+
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
+	"github.com/restwarden/restwarden/policies/abilities"
+	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/policy"
+)
+
+// exchange is one request on its way through the gateway.
+type exchange struct {
+	whole caller.Whole
+	req   policy.Request
+	s     *site
+	r     *http.Request // the request that is forwarded
+	host  string        // of the request as it came
+	next  caddyhttp.Handler
+	rest  caddyhttp.Handler // of the site's route, where questions go: next without what listens to the answer
+
+	path      string // of a page, as the gateway got it
+	uuid      string // see id
+	answers   heldAnswers
+	rewriters uint32 // the policies that change the answer, as bits by their place in engine.rewriters
+}
+
+// ServeHTTP implements caddyhttp.MiddlewareHandler.
+func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
+	vars := varsOf(r)
+	if question, _ := vars[varLookup].(bool); question {
+		return next.ServeHTTP(w, r) // another directive asks: to judge it would need the same question
+	}
+	return g.siteOf(r).serve(w, r, next, vars)
+}
+
+// varsOf returns the variables of r. Each search of a context passes all values of it, so
+// that a request is searched once.
+func varsOf(r *http.Request) map[string]any {
+	if vars, ok := r.Context().Value(caddyhttp.VarsCtxKey).(map[string]any); ok {
+		return vars
+	}
+	return map[string]any{} // outside of a server
+}
+
+// serve reads r, judges it if it is a call, and answers or forwards it.
+func (s *site) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, vars map[string]any) error {
+	if s.confirmer != nil && s.Confirmations != nil { // a dry run has none
+		if token, ok := s.confirmToken(r); ok {
+			return s.serveConfirm(w, r, token)
+		}
+	}
+	if s.broken != nil {
+		return caddyhttp.Error(http.StatusServiceUnavailable, s.broken)
+	}
+	if s.g.app.dry != nil {
+		s.settle(r, next)
+	}
+	r.Body = counted(r)
+	inForce := s.Switches.InForce(s.Now)
+	r.Body = s.hurried(w, r, inForce)
+	var holder call.Holder // nothing is held without a body
+	if r.ContentLength != 0 {
+		holder = s.holderOf(r, peerOf(r, vars))
+	}
+	c := s.reader.ReadFrom(holder, r, originalURL(r))
+	defer c.Close()
+	s.plain.early(s, r, next)
+	if s.g.app.dry != nil {
+		s.readDry(r, c)
+	}
+	if call.OffersHTTP2(r) && !s.observes(inForce) {
+		call.DropHTTP2(r.Header)
+	}
+	if c.Kind == call.Page {
+		vars[varKind], vars[varOutcome] = kindPage, outcomePass
+		return s.servePage(w, r, next, c, inForce)
+	}
+	start := time.Now()
+	s.discovery.request(s, r, next, c.Form == call.Pretty && c.Rewritten == nil, start)
+	x := s.newExchange(r, next, c, vars)
+	defer x.answers.end()
+	x.req.InForce = inForce
+	if s.isPreflight(x) {
+		return s.servePreflight(w, x)
+	}
+	if changed := s.change(x); changed != c {
+		defer changed.Close()
+	}
+	d := s.chain.Judge(r.Context(), &x.req)
+	s.metrics.decisionDuration.Observe(time.Since(start).Seconds())
+	if a := s.audit(x, d, start); a != nil {
+		defer a.log() // also if the platform breaks off or the client goes away
+	}
+	switch {
+	case d.Outcome == policy.Refuse:
+		s.answered(x, nil, true)
+		return s.refuse(w, x, d.Verdict)
+	case abilities.Confirmed(&x.req):
+		return s.forwardConfirmed(w, x)
+	}
+	return s.forward(w, x)
+}
+
+// servePage forwards a page. It asks no policy to judge, and looks at the header of the answer.
+func (s *site) servePage(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, c *call.Call, f policy.InForce) error {
+	x := pages.Get().(*exchange)
+	defer x.recycle()
+	x.whole = caller.Whole{Site: s.Site.Site, Call: c, HTTP: r}
+	x.req = policy.Request{Whole: &x.whole, Call: c, Site: &s.Site, InForce: f}
+	x.r, x.next, x.path = r, next, r.URL.Path
+	return s.forward(w, x)
+}
+
+func (s *site) newExchange(r *http.Request, next caddyhttp.Handler, c *call.Call, vars map[string]any) *exchange {
+	x := &exchange{s: s, r: r, host: r.Host, next: next, rest: next}
+	p := peerOf(r, vars)
+	x.whole = caller.Whole{
+		Site: s.Site.Site, Call: c, HTTP: r, Client: p.client, Holder: s.holderOf(r, p), Secure: p.secure,
+		Backend: x, Trace: &s.trace.Questions,
+	}
+	x.req = policy.Request{Whole: &x.whole, Call: c, Site: &s.Site, Trace: &s.trace}
+	x.answers.memory, x.answers.spool, x.answers.holder = s.memory, s.spool, x.whole.Holder
+	setCall(vars, c)
+	return x
+}
+
+// Ask implements ask.Backend. Most requests ask nothing.
+func (x *exchange) Ask(ctx context.Context, q ask.Question) (*ask.Answer, error) {
+	return x.backend().Ask(ctx, q)
+}
+
+// Detach implements ask.Backend.
+func (x *exchange) Detach() ask.Backend { return x.backend().Detach() }
+
+func (x *exchange) backend() *backend {
+	b := newBackend(x.s, x.r, x.rest)
+	b.answers = &x.answers
+	b.host = x.host // a handler behind the gateway may have set another one
+	return b
+}
+
+// change runs the policies that change requests, and reads the request again. The result
+// must be the same call with fewer parameters; any other has no certain reading. change
+// returns the reading that counts.
+func (s *site) change(x *exchange) *call.Call {
+	before := x.req.Call
+	if before.Kind == call.Refused || before.Foreign {
+		return before
+	}
+	by := ""
+	for _, p := range s.changers {
+		if !p.observes(x.req.InForce) && p.Change(&x.req, x.r) {
+			by = p.name
+		}
+	}
+	if by == "" {
+		return before
+	}
+	before.Settle() // two readings of one body could wait for each other's memory
+	after := s.reader.ReadFrom(x.whole.Holder, x.r, originalURL(x.r))
+	if after.Kind != before.Kind || after.Key != before.Key || after.Method != before.Method {
+		after.Close()
+		after = &call.Call{Kind: call.Refused, Method: before.Method, Wire: before.Wire, Refusal: &call.Refusal{
+			Status: http.StatusBadRequest, Code: policy.CodeAmbiguous, Reason: by,
+		}}
+	}
+	x.req.Call, x.whole.Call = after, after
+	setCall(varsOf(x.r), after)
+	return after
+}
+
+// isPreflight tells whether the request is a browser's preflight: OPTIONS in every
+// reading, from a script of another origin, without credentials (docs/design 6).
+func (s *site) isPreflight(x *exchange) bool {
+	c, h := x.req.Call, x.r.Header
+	return c.Kind == call.Single && !c.Foreign && c.Wire == http.MethodOptions && c.Method == http.MethodOptions &&
+		h.Get("Origin") != "" && h.Get("Access-Control-Request-Method") != "" && !s.HasCredentials(x.r)
+}
+
+// servePreflight counts a preflight against the limits of its route and forwards it without a
+// body, and without any variable but the route: the platform runs the route's permission
+// callbacks for it. It returns only status and headers of the answer, since the body would list
+// the route's parameters.
+func (s *site) servePreflight(w http.ResponseWriter, x *exchange) error {
+	x.req.Preflight = true
+	if d := s.chain.Judge(x.r.Context(), &x.req); d.Outcome == policy.Refuse {
+		return s.refuse(w, x, d.Verdict)
+	}
+	if s.observes(x.req.InForce) {
+		return s.forward(w, x)
+	}
+	x.r.Body, x.r.ContentLength = http.NoBody, 0
+	x.r.URL.RawQuery = policy.PreflightQuery(x.r.URL.RawQuery)
+	if original, ok := x.r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request); ok && original.URL != nil {
+		address := *original.URL // what PHP gets as REQUEST_URI
+		address.RawQuery = policy.PreflightQuery(address.RawQuery)
+		original.URL, original.RequestURI = &address, address.RequestURI()
+		x.r = x.r.WithContext(context.WithValue(x.r.Context(), caddyhttp.OriginalRequestCtxKey, original))
+	}
+	return x.next.ServeHTTP(newHeadOnly(w), x.r)
+}
+
+// originalURL is the URL that the client asked for, before any rewrite of the site.
+func originalURL(r *http.Request) *url.URL {
+	if original, ok := r.Context().Value(caddyhttp.OriginalRequestCtxKey).(http.Request); ok {
+		return original.URL
+	}
+	return nil
+}
+
+// peer is who is at the other end of a request, as far as the server knows.
+type peer struct {
+	client  netip.Addr // by trusted proxies if there are any; the zero Addr if unknown, as in early data
+	trusted bool       // a trusted proxy sent the request
+	secure  bool       // the client came by https
+}
+
+func peerOf(r *http.Request, vars map[string]any) peer {
+	text, _ := vars[caddyhttp.ClientIPVarKey].(string)
+	p := peer{secure: r.TLS != nil}
+	if !call.Early(r) {
+		p.client, _ = netip.ParseAddr(text)
+	}
+	p.trusted, _ = vars[caddyhttp.TrustedProxyVarKey].(bool)
+	if p.trusted && !p.secure { // anybody can send the header
+		p.secure = r.Header.Get("X-Forwarded-Proto") == "https"
+	}
+	return p
+}
+
+// addressOf is the text of an address, "" where the server knows none.
+func addressOf(a netip.Addr) string {
+	if !a.IsValid() {
+		return ""
+	}
+	return a.String()
+}
+
+// holderOf says on whose account a request of p holds memory, disk and questions.
+func (s *site) holderOf(r *http.Request, p peer) call.Holder {
+	return call.Holder{Site: s.Name, Client: p.share(r)}
+}
+
+// ofEarlyData stands for the addresses of all requests in early data, which may be forged: no
+// client has it. Their bodies come and are held long after the handshake.
+var ofEarlyData = netip.IPv4Unspecified()
+
+// share is the address whose share of memory, disk and questions a request uses. It is
+// the zero Addr for the address of a proxy: one that the server trusts or one of a private
+// network. All early data together has one share.
+func (p peer) share(r *http.Request) netip.Addr {
+	if call.Early(r) {
+		return ofEarlyData
+	}
+	if p.client.IsPrivate() || p.client.IsLoopback() {
+		return netip.Addr{}
+	}
+	if p.trusted {
+		if remote, _ := netip.ParseAddrPort(r.RemoteAddr); remote.Addr() == p.client {
+			return netip.Addr{}
+		}
+	}
+	return p.client
+}

@@ -1,0 +1,269 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/restwarden/restwarden/cmd/check/testkit/caddyrun"
+	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
+	"github.com/restwarden/restwarden/cmd/check/testkit/redisrun"
+	"github.com/restwarden/restwarden/cmd/check/testkit/wait"
+	"github.com/restwarden/restwarden/policies/policy"
+)
+
+// TestLockdown_ThousandSites: one operation of the store locks all sites, in under a
+// second, without a reload.
+func TestLockdown_ThousandSites(t *testing.T) {
+	const sites = 1000
+	redis := redisrun.Start(t)
+	p := newPlatform(t)
+	var body strings.Builder
+	for i := range sites {
+		fmt.Fprintf(&body, "\t@s%d host shop-%d.example\n\thandle @s%d {\n\t\trestwarden cms {\n\t\t\tmode observe\n\t\t}\n\t%s\n\t}\n", i, i, i, p.proxied())
+	}
+	g := administered(t, "\trestwarden {\n\t\tstore redis "+redis.Addr+" {\n\t\t\ttimeout 2s\n\t\t}\n\t}\n", caddyrun.Site{Body: body.String()})
+	get := func(i int) reply {
+		return g.do("GET /cms-json/cms/v2/posts", "", fmt.Sprintf("Host: shop-%d.example", i))
+	}
+	for _, i := range []int{0, sites - 1} {
+		get(i).want(t, 200, "")
+	}
+	if n := len(current.Load().sites()); n != sites {
+		t.Fatalf("%d sites", n)
+	}
+	wait.For(t, 5*time.Second, "the link to the store", func() bool { return current.Load().shared.Secret() != nil })
+	admin := redis.Admin()
+	commands := func() int64 {
+		var n int64
+		for line := range strings.Lines(admin.Info(t.Context(), "stats").Val()) {
+			_, _ = fmt.Sscanf(line, "total_commands_processed:%d", &n)
+		}
+		return n
+	}
+	time.Sleep(500 * time.Millisecond) // for what the gateway reads when it starts
+	before, start := commands(), time.Now()
+	g.admin("POST", "lockdown", `{"for":"1h"}`, 200, `"gateways":"all"`)
+	took := time.Since(start)
+	if n := commands() - before; n > 10 {
+		t.Errorf("%d commands of Redis", n)
+	}
+	for _, i := range []int{0, 1, sites / 2, sites - 1} {
+		get(i).want(t, 401, "rest_not_logged_in")
+	}
+	t.Logf("%d sites locked after %s, four of them seen closed after %s", sites, took, time.Since(start))
+	if took > time.Second {
+		t.Errorf("it took %s", took)
+	}
+	if n := testutil.CollectAndCount(lockdownGauge{current.Load()}); n < sites {
+		t.Errorf("%d series", n)
+	}
+	g.admin("POST", "lockdown", `{"for":"0s"}`, 200, `"lockdown":null`)
+	get(7).want(t, 200, "")
+}
+
+// TestGateways_Switches: what is switched on one gateway counts on the other within a
+// second, on one that starts later, and after an outage of Redis.
+func TestGateways_Switches(t *testing.T) {
+	redis, p := redisrun.Start(t), newPlatform(t)
+	store := "redis " + redis.Addr + " {\n\t\t\ttimeout 2s\n\t\t}"
+	var block strings.Builder
+	for _, host := range []string{"a.example", "b.example"} {
+		fmt.Fprintf(&block, "\t@%s host %s\n\thandle @%s {\n\t\trestwarden cms\n\t%s\n\t}\n", host, host, host, p.proxied())
+	}
+	first, second := startProcess(t, store, block.String()), startProcess(t, store, block.String())
+	answers := func(g *process, host string, status int) bool {
+		got, _, err := g.send(getPosts, "", "Host: "+host)
+		return err == nil && got == status
+	}
+	within := func(what string, limit time.Duration, g *process, host string, status int) {
+		t.Helper()
+		start := time.Now()
+		wait.For(t, limit, what, func() bool { return answers(g, host, status) })
+		t.Logf("%s: after %s", what, time.Since(start))
+	}
+	admin := func(g *process, path, body, contains string) {
+		t.Helper()
+		if status, text := adminOf(t, g.adminAddress(), "POST", path, body); status != 200 || !strings.Contains(text, contains) {
+			t.Errorf("%s %s: %d %s, want %s", path, body, status, text, contains)
+		}
+	}
+	within("open", 5*time.Second, first, "a.example", 200)
+	within("open", 5*time.Second, second, "a.example", 200)
+	time.Sleep(300 * time.Millisecond) // both connect
+
+	admin(first, "lockdown", `{"for":"1h","site":"a.example"}`, `"gateways":"all"`)
+	within("one site on the other", time.Second, second, "a.example", 401)
+	within("another site on the other", time.Second, second, "b.example", 200)
+	admin(second, "lockdown", `{"for":"1h"}`, `"sites":2`)
+	within("all sites on the other", time.Second, first, "b.example", 401)
+	second.stop()
+	second.Start()
+	within("all sites on one that starts later", time.Second, second, "b.example", 401)
+	admin(second, "lockdown", `{"for":"0s"}`, `"sites":1`)
+	within("the end on the other", time.Second, first, "b.example", 200)
+	within("the site's own lockdown", time.Second, first, "a.example", 401)
+	admin(first, "lockdown", `{"for":"0s","site":"a.example"}`, `"sites":0`)
+	within("the end of that", time.Second, second, "a.example", 200)
+
+	admin(second, "sites/a.example/mode", `{"mode":"observe","for":"1h"}`, `"gateways":"all"`)
+	wait.For(t, time.Second, "the mode on the other", func() bool {
+		_, text := adminOf(t, first.adminAddress(), "GET", "sites", "")
+		return strings.Contains(text, `"site":"a.example","platform":"cms","mode":"observe"`)
+	})
+
+	redis.Kill()
+	admin(first, "lockdown", `{"for":"1h"}`, `"gateways":"this one","error":"the other gateways could not be told`)
+	within("here without Redis", time.Second, first, "b.example", 401)
+	within("not there", time.Second, second, "b.example", 200)
+	redis.Start()
+	within("there once Redis is back", 10*time.Second, second, "b.example", 401)
+}
+
+// TestSwitchboard: of two settings of a switch the later counts, and messages of others
+// are ignored.
+func TestSwitchboard(t *testing.T) {
+	b, _ := newSwitchboard()
+	defer func() { _ = b.Close() }()
+	s := newSiteState("a.example", b)
+	now := time.Now()
+	locked := func() bool { return s.switches.InForce(time.Now).Locked }
+	if err := b.set(setting{Kind: switchLockdown, Site: "a.example"}, time.Hour, "test"); err != nil || !locked() {
+		t.Fatal(err)
+	}
+	on := b.settings[switchName{switchLockdown, "a.example"}]
+	older := on
+	older.Off, older.Set = true, on.Set-1
+	l := &storeLink{board: b, ctx: context.Background()}
+	if l.take(older); !locked() {
+		t.Error("an earlier setting counts")
+	}
+	later := on
+	later.Off, later.Set = true, on.Set+1
+	if l.take(later); locked() {
+		t.Error("a later setting does not count")
+	}
+	l.take(on)
+	if locked() {
+		t.Error("the first setting counts again")
+	}
+	if err := b.set(setting{Kind: switchLockdown, Site: "a.example"}, time.Hour, "test"); err != nil || !locked() {
+		t.Error("not locked again", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if again := newSiteState("a.example", b); !again.switches.InForce(time.Now).Locked {
+		t.Error("the lockdown is lost with the site")
+	}
+	l.take(setting{Kind: switchLockdown, Site: "b.example", Until: now.Add(time.Hour).UnixMilli(), Set: 1})
+	if len(b.settings) != 1 {
+		t.Errorf("%v", b.settings)
+	}
+}
+
+// FuzzSetting: whatever another gateway sends, a setting is in the bounds of what set
+// makes, and is written as it is read.
+func FuzzSetting(f *testing.F) {
+	now := time.UnixMilli(1_800_000_000_000)
+	good := setting{Kind: switchLockdown, Until: now.Add(time.Hour).UnixMilli(), Set: now.UnixNano()}
+	text, _ := json.Marshal(good)
+	f.Add(string(text))
+	f.Add(strings.Replace(string(text), "lockdown", "mode", 1))
+	f.Add(`{"kind":"mode","site":"a","mode":"observe","until":1800000001000,"set":1}`)
+	f.Add("7f all")
+	f.Fuzz(func(t *testing.T, text string) {
+		s, err := parseSetting(text, now)
+		if err != nil {
+			return
+		}
+		if left := s.until().Sub(now); left <= 0 || left > maxSwitched+time.Hour {
+			t.Errorf("lasts %s", left)
+		}
+		again, _ := json.Marshal(s)
+		if same, err := parseSetting(string(again), now); err != nil || same != s {
+			t.Errorf("%+v, %v, want %+v", same, err, s)
+		}
+	})
+}
+
+// FuzzSwitchBody: no body of the admin endpoint gives a switch that may not be.
+func FuzzSwitchBody(f *testing.F) {
+	for _, text := range []string{
+		`{"for":"6h","site":"shop.example.com/blog","hard":true}`, `{"mode":"observe","for":"2h"}`, `{"for":"0s"}`,
+		`{"for":"1d12h"}`, `{"for":"1h","for":"2h"}`, `{"for":null}`, `[]`, "null", "{}", "",
+	} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, body []byte) {
+		var l lockdownBody
+		if l.parse(body) == nil && (*l.For < 0 || time.Duration(*l.For) > maxSwitched || l.Site != nil && *l.Site == "") {
+			t.Errorf("%s: %+v", body, l)
+		}
+		var m modeBody
+		if m.parse(body) == nil && (*m.For < 0 || time.Duration(*m.For) > maxSwitched ||
+			m.Mode != policy.Observe && m.Mode != policy.Enforce && (m.Mode != "" || *m.For > 0)) {
+			t.Errorf("%s: %+v", body, m)
+		}
+	})
+}
+
+// TestSwitches_LogOfTheirOwn: a log that includes the gateways has the lines of switches
+// and of the store. Caddy then takes them out of its default log.
+func TestSwitches_LogOfTheirOwn(t *testing.T) {
+	refusals := filepath.Join(t.TempDir(), "refusals")
+	redis := redisrun.Start(t)
+	p := newPlatform(t)
+	f := &caddyrun.File{
+		Admin: machine.FreeAddress(t), Sites: []caddyrun.Site{{Body: loginOnly + p.proxied()}},
+		Global: "\tlog refusals {\n\t\tinclude http.handlers.restwarden\n\t\toutput file " + refusals + "\n\t\tformat json\n\t}\n" +
+			"\trestwarden {\n\t\tstore redis " + redis.Addr + "\n\t}\n",
+	}
+	g := startFile(t, f)
+	if status, text := adminOf(t, f.Admin, "POST", "lockdown", `{"for": "1m"}`); status != 200 {
+		t.Fatal(status, text)
+	}
+	g.do("GET /cms-json/cms/v2/posts", "", asAdmin).want(t, 200, "")
+	health := &current.Load().shared.(*redisStore).health // a slow start is a failure, too
+	eventually(t, "the store answers", func() bool {
+		g.do("GET /cms-json/cms/v2/posts", "", asAdmin)
+		return !health.down.Load()
+	})
+	redis.Kill()
+	eventually(t, "the store is missed", func() bool {
+		g.do("GET /cms-json/cms/v2/posts", "", asAdmin, "X-Forwarded-For: 1.2.3.4")
+		g.do("GET /cms-json/cms/v2/posts", "", asCustomer)
+		return len(lines(t, refusals, "the store cannot be reached")) > 0 // a slow answer before may have said it
+	})
+	if got := lines(t, refusals, "switched on"); len(got) != 1 {
+		t.Errorf("%d lines of the switch", len(got))
+	}
+}
+
+// TestSwitches_Orphans: a switch is missed where a reload gives the site another name.
+func TestSwitches_Orphans(t *testing.T) {
+	p := newPlatform(t)
+	s := startSites(t, "http://open.example:PORT {\n"+loginOnly+p.proxied()+"\n}\n")
+	board := current.Load().board
+	if err := board.set(setting{Kind: switchLockdown, Site: "open.example"}, time.Minute, "test"); err != nil {
+		t.Fatal(err)
+	}
+	const missed = "has its first host changed?"
+	s.reload("http://open.example:PORT, http://www.open.example:PORT {\n" + loginOnly + p.proxied() + "\n}\n")
+	if got := lines(t, s.log, missed); len(got) != 0 {
+		t.Errorf("%v", got)
+	}
+	s.reload("http://www.open.example:PORT, http://open.example:PORT {\n" + loginOnly + p.proxied() + "\n}\n")
+	if got := lines(t, s.log, missed); len(got) != 1 || got[0]["site"] != "open.example" || got[0]["switch"] != "lockdown" {
+		t.Errorf("%v", got)
+	}
+	if err := board.set(setting{Kind: switchLockdown, Site: "open.example"}, 0, "test"); err != nil {
+		t.Fatal(err)
+	}
+}

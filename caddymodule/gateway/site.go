@@ -1,0 +1,218 @@
+package gateway
+
+import (
+	"context"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/zap"
+
+	"github.com/restwarden/restwarden/caddymodule/routing"
+	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/confirm"
+	"github.com/restwarden/restwarden/policies/hosts"
+	"github.com/restwarden/restwarden/policies/index"
+	"github.com/restwarden/restwarden/policies/policy"
+)
+
+// site is what a directive guards at one place of the configuration: the hosts of the
+// innermost host matcher on the way to it, and its base. One handler of a named route may
+// guard several sites.
+type site struct {
+	policy.Site
+	*engine
+	g         *Gateway
+	reader    *call.Reader
+	logger    *zap.Logger
+	agents    *zap.Logger // the audit log
+	metrics   *metrics
+	way       routing.Way // on which requests reach it
+	trace     policy.Trace
+	state     *siteState
+	discovery *discovery
+	plain     *plainPages
+	life      context.Context // ends with the site
+	end       context.CancelFunc
+	leases    leases
+	broken    error // why no call can be judged
+	learns    bool  // answers that pass prove facts about later calls
+}
+
+// newSite returns the site of g on a way; the zero Way is a way that nobody knows. Another
+// way to the same site may lead to another backend: apart then tells the callers and the
+// proofs of the two apart. The caller must close the site.
+func newSite(g *Gateway, way routing.Way, apart string) *site {
+	s := &site{Site: *g.engine.every, engine: g.engine, g: g, way: way, discovery: newDiscovery(), plain: newPlainPages()}
+	s.reader, s.logger, s.metrics = g.engine.reader, g.logger, g.app.metrics
+	s.agents = s.logger.Named(agentsLogger)
+	s.life, s.end = context.WithCancel(context.Background())
+	own := g.engine.every.Clone()
+	s.Site.Site, s.Server, s.Name = own, g.server+apart, siteName(way.Hosts, g.server, g.Base)
+	s.Release, _ = policy.ParseRelease(g.Release) // has been parsed before
+	own.KeysInQuery, own.NoKeysInQuery, own.Home = s.keysInQuery, s.Release.Before(11, 1), s.home
+	s.Hosts, s.Indexes, s.ScriptDirs = way.Hosts, new(hosts.Table[*index.Index]), new(hosts.Table[string])
+	s.Tools = new(hosts.Table[*index.Index])
+	own.Lists, own.Scripts = s.ListsNamespace, s.scriptDir
+	opts := g.engine.questions
+	own.Store, opts.Store = g.app.local, g.app.shared
+	switch {
+	case g.app.dry != nil:
+		own.Store, opts.Store, opts.Alone, opts.Rate = first{own.Store}, nil, true, math.MaxInt32
+	case apart == manyWays:
+		own.Store, opts.Store, opts.Alone = forgetful{own.Store}, nil, true
+		s.discovery.stop()
+	}
+	s.learns = g.app.dry == nil && apart != manyWays // of a dry run, the next one must know nothing
+	if g.app.dry == nil {
+		s.Confirmations = confirm.NewLedger(g.app.local, s.Name)
+	}
+	opts.Site, opts.Server, opts.Before = s.Name, s.Server, strings.Join([]string{g.Platform, g.Base, g.Prefix.First()}, " ")
+	own.Identities, s.broken = lease(&s.leases, identitiesKey{opts},
+		func() (*caller.Identities, error) { return caller.NewIdentities(opts) })
+	s.state, _ = lease(&s.leases, siteStateKey{s.Name}, func() (*siteState, error) { return newSiteState(s.Name, g.app.board), nil })
+	s.Switches = &s.state.switches
+	s.listen()
+	if way.Server == nil && len(g.sites) > 0 {
+		return s // it stands in for sites that are known
+	}
+	if len(s.auditors) > 0 {
+		s.metrics.countAgents(s.Name)
+	}
+	s.metrics.siteInfo.WithLabelValues(s.Name, g.Platform, string(orDefault(g.Mode, policy.Enforce)), orDefault(g.Release, "auto")).Set(1)
+	return s
+}
+
+// keysInQuery tells whether the shop that answers w certainly takes its credentials in the
+// query form too. It waits for the first reading of the REST root, so that a signature works
+// from the first call on.
+func (s *site) keysInQuery(w *caller.Whole) bool {
+	if s.Release.Learns() {
+		s.awaitRoot(w)
+	}
+	return s.Release.AtLeast(w, 11, 1)
+}
+
+// scriptDir returns the directory of the platform's scripts below the base. It waits for the
+// first reading of the REST root.
+func (s *site) scriptDir(w *caller.Whole) string {
+	s.awaitRoot(w)
+	return s.ScriptDir(w.HTTP.Host)
+}
+
+// home returns the home address of the site that answers w. It waits for the first reading
+// of the REST root, so that the first question is signed for the right address.
+func (s *site) home(w *caller.Whole) string {
+	s.awaitRoot(w)
+	return s.discovery.homeOf(w.HTTP.Host)
+}
+
+// awaitRoot waits until the REST root has been read once, or as long as a question may take.
+func (s *site) awaitRoot(w *caller.Whole) {
+	if x, ok := w.Backend.(*exchange); ok {
+		ctx, cancel := context.WithTimeout(w.HTTP.Context(), s.questions.Timeout)
+		defer cancel()
+		s.discovery.await(ctx, s, w.HTTP, x.rest)
+	}
+}
+
+// siteName returns the name of the site with these hosts and this base.
+func siteName(names []string, server, base string) string {
+	if len(names) > 0 {
+		return strings.ToLower(hosts.Name(names[0])) + base
+	}
+	address, _, _ := strings.Cut(server, " ")
+	if at, err := caddy.ParseNetworkAddress(address); err == nil && !at.IsUnixNetwork() {
+		return "*:" + strconv.FormatUint(uint64(at.StartPort), 10) + base
+	}
+	return "*" + base
+}
+
+// close releases what newSite acquired.
+func (s *site) close() error {
+	s.end()
+	s.discovery.stop()
+	s.plain.end(s)
+	return s.leases.release()
+}
+
+// hostFor returns the host of r if it is one of the site's, or other.
+func (s *site) hostFor(r *http.Request) string {
+	if s.hostOf(r.Host, r) == other {
+		return other
+	}
+	return strings.ToLower(hosts.Name(r.Host))
+}
+
+// hostOf returns the entry of the site's hosts that a host fits, or other.
+func (s *site) hostOf(host string, r *http.Request) string {
+	host = strings.TrimSuffix(hosts.Name(host), ".")
+	repl, _ := r.Context().Value(caddy.ReplacerCtxKey).(*caddy.Replacer)
+	for _, pattern := range s.way.Hosts {
+		if strings.Contains(pattern, "{") && repl != nil {
+			pattern = repl.ReplaceAll(pattern, "")
+		}
+		if hosts.Fits(pattern, host) {
+			return pattern
+		}
+	}
+	return other
+}
+
+// listen turns what happens on the site into metrics, vars and log.
+func (s *site) listen() {
+	s.trace = policy.Trace{
+		Questions: s.state.counting(ask.Trace{Asked: s.metrics.asked, Known: s.metrics.remembered}),
+		Refused:   func(r *policy.Request, d policy.Decision) { s.count(r, d) },
+		Confirm:   s.waits,
+		Decided: func(r *policy.Request, d policy.Decision) {
+			if d.Outcome == policy.Pass {
+				s.count(r, d)
+			}
+			s.report(r, d)
+		},
+	}
+	if s.g.app.dry != nil {
+		s.trace = s.g.app.dry.Trace // nothing goes into log and metrics
+	}
+}
+
+func (s *site) count(r *policy.Request, d policy.Decision) {
+	host := ""
+	if s.metrics.perHost {
+		host = s.hostOf(r.HTTP.Host, r.HTTP)
+	}
+	s.metrics.count(s.codes, d, host)
+}
+
+// appOf returns the app of the configuration that ctx belongs to, with the HTTP app whose
+// routes lead to the gateways. Outside a configuration, it returns an app of its own.
+func appOf(ctx caddy.Context) (*App, error) {
+	app := new(App)
+	var http *caddyhttp.App
+	if all := ctx.Modules(); len(all) > 0 {
+		http, _ = all[0].(*caddyhttp.App)
+	}
+	if http != nil {
+		found, err := ctx.App("restwarden")
+		if err != nil {
+			return nil, &policy.PlacedError{Err: err} // the app names its own place
+		}
+		app = found.(*App)
+	}
+	if app.metrics != nil {
+		return app, nil
+	}
+	app.http, app.logger, app.dry = http, ctx.Logger(), observing()
+	app.metrics = newMetrics(ctx.GetMetricsRegistry(), http != nil && http.Metrics != nil && http.Metrics.PerHost)
+	registerOrExisting(ctx.GetMetricsRegistry(), prometheus.Collector(lockdownGauge{app}))
+	registerOrExisting(ctx.GetMetricsRegistry(), prometheus.Collector(routeChanges{app}))
+	registerOrExisting(ctx.GetMetricsRegistry(), prometheus.Collector(misreadTotal{app}))
+	return app, app.openStore()
+}

@@ -1,0 +1,182 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/restwarden/restwarden/policies/store"
+)
+
+// openStore sets the stores of a: local is the Redis of the global options with the
+// memory of this process as fallback, or that memory alone; shared is that Redis itself,
+// or nil. openStore does not connect.
+func (a *App) openStore() error {
+	memory, err := lease(&a.leases, storeKey{}, store.NewMemory)
+	if err != nil {
+		return err
+	}
+	if a.board, err = lease(&a.leases, switchboardKey{}, newSwitchboard); err != nil {
+		return err
+	}
+	if a.people, err = lease(&a.leases, peopleKey{}, newPeople); err != nil {
+		return err
+	}
+	a.local = countedStore{memory, a.metrics}
+	if !a.usesRedis() {
+		return nil
+	}
+	redis, err := lease(&a.leases, a.redis.key(), func() (*redisStore, error) { return newRedisStore(a.redis), nil })
+	if err != nil {
+		return err
+	}
+	a.local, a.shared = fallbackStore{Store: countedStore{redis, a.metrics}, memory: memory}, redis
+	return nil
+}
+
+// fallbackStore uses memory while the shared store fails (docs/design 11). Facts and
+// counters become local; whether a signature was used is unknown. Values written to
+// memory during an outage are read only during the outage. GetAll has no fallback, since
+// callers have a cache of their own.
+type fallbackStore struct {
+	store.Store
+	memory *store.Memory
+}
+
+// Get implements store.Store.
+func (s fallbackStore) Get(ctx context.Context, key string) (string, bool, error) {
+	value, ok, err := s.Store.Get(ctx, key)
+	if err != nil {
+		return s.memory.Get(ctx, key)
+	}
+	return value, ok, nil
+}
+
+// Set implements store.Store.
+func (s fallbackStore) Set(ctx context.Context, key, value string, ttl time.Duration) error {
+	if s.Store.Set(ctx, key, value, ttl) != nil {
+		return s.memory.Set(ctx, key, value, ttl)
+	}
+	return nil
+}
+
+// SetAll implements store.Store.
+func (s fallbackStore) SetAll(ctx context.Context, value string, ttl time.Duration, keys ...string) error {
+	if s.Store.SetAll(ctx, value, ttl, keys...) != nil {
+		return s.memory.SetAll(ctx, value, ttl, keys...)
+	}
+	return nil
+}
+
+// Delete implements store.Store.
+func (s fallbackStore) Delete(ctx context.Context, keys ...string) error {
+	return errors.Join(s.memory.Delete(ctx, keys...), s.Store.Delete(ctx, keys...))
+}
+
+// SetOnce implements store.Store. It also asks the memory of this process, which still
+// knows a key after Redis has lost it.
+func (s fallbackStore) SetOnce(ctx context.Context, key string, ttl time.Duration) (bool, error) {
+	first, err := s.Store.SetOnce(ctx, key, ttl)
+	if !first || err != nil {
+		return false, err
+	}
+	if firstHere, err := s.memory.SetOnce(ctx, key, ttl); err == nil {
+		return firstHere, nil
+	}
+	return true, nil // no room to remember it in memory too
+}
+
+// Take implements store.Store.
+func (s fallbackStore) Take(ctx context.Context, key string, rate store.Rate) (store.Taken, error) {
+	taken, err := s.Store.Take(ctx, key, rate)
+	if err != nil {
+		return s.memory.Take(ctx, key, rate)
+	}
+	return taken, nil
+}
+
+// Operations and results of a store, the labels of its metric.
+var (
+	storeOps     = []string{"get", "set", "delete", "set_once", "take", "announce"}
+	storeResults = []string{resultOK, resultError, resultTimeout, resultSkipped}
+)
+
+// resultSkipped counts operations that were not tried, since the store was too slow a
+// moment ago.
+const resultSkipped = "skipped"
+
+// countedStore counts the operations of a store.
+type countedStore struct {
+	store.Store
+	metrics *metrics
+}
+
+func (s countedStore) count(op string, err error) {
+	result := resultError
+	switch {
+	case err == nil:
+		s.metrics.storeDone[op].Inc()
+		return
+	case errors.Is(err, errPaused):
+		result = resultSkipped
+	case isTimeout(err):
+		result = resultTimeout
+	}
+	s.metrics.storeOperations.WithLabelValues(op, result).Inc()
+}
+
+// Get implements store.Store.
+func (s countedStore) Get(ctx context.Context, key string) (string, bool, error) {
+	value, ok, err := s.Store.Get(ctx, key)
+	s.count("get", err)
+	return value, ok, err
+}
+
+// GetAll implements store.Store.
+func (s countedStore) GetAll(ctx context.Context, keys ...string) (map[string]string, error) {
+	values, err := s.Store.GetAll(ctx, keys...)
+	s.count("get", err)
+	return values, err
+}
+
+// Set implements store.Store.
+func (s countedStore) Set(ctx context.Context, key, value string, ttl time.Duration) error {
+	err := s.Store.Set(ctx, key, value, ttl)
+	s.count("set", err)
+	return err
+}
+
+// SetAll implements store.Store.
+func (s countedStore) SetAll(ctx context.Context, value string, ttl time.Duration, keys ...string) error {
+	err := s.Store.SetAll(ctx, value, ttl, keys...)
+	s.count("set", err)
+	return err
+}
+
+// Delete implements store.Store.
+func (s countedStore) Delete(ctx context.Context, keys ...string) error {
+	err := s.Store.Delete(ctx, keys...)
+	s.count("delete", err)
+	return err
+}
+
+// SetOnce implements store.Store.
+func (s countedStore) SetOnce(ctx context.Context, key string, ttl time.Duration) (bool, error) {
+	first, err := s.Store.SetOnce(ctx, key, ttl)
+	s.count("set_once", err)
+	return first, err
+}
+
+// Take implements store.Store.
+func (s countedStore) Take(ctx context.Context, key string, rate store.Rate) (store.Taken, error) {
+	taken, err := s.Store.Take(ctx, key, rate)
+	s.count("take", err)
+	return taken, err
+}
+
+// Announce implements store.Store.
+func (s countedStore) Announce(ctx context.Context, key, message string, ttl time.Duration) error {
+	err := s.Store.Announce(ctx, key, message, ttl)
+	s.count("announce", err)
+	return err
+}

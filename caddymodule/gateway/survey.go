@@ -1,0 +1,135 @@
+package gateway
+
+import (
+	"slices"
+
+	"go.uber.org/zap"
+
+	"github.com/restwarden/restwarden/caddymodule/routing"
+	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/review"
+)
+
+// survey looks once at the whole HTTP app, and logs what is odd. It returns an error if a
+// directive guards nothing. The first gateway must call it before Caddy has loaded any.
+func (a *App) survey(logger *zap.Logger) error {
+	a.surveyed.Do(func() {
+		if a.http == nil {
+			return
+		}
+		a.placeholders = routing.Placeholders(a.http)
+		if a.dry != nil { // a dry run looks by itself, at what the stand-ins replace
+			return
+		}
+		report := routing.Survey(a.http, "restwarden")
+		if a.refused = report.Err(); a.refused != nil {
+			return
+		}
+		for _, f := range report.Odd {
+			a.odd(logger, finding{Finding: f, directive: spot{f.At, f.Imported}})
+		}
+		a.layout = report
+	})
+	return a.refused
+}
+
+// spot is where a directive stands, and where it was imported.
+type spot struct{ at, imported string }
+
+func (g *Gateway) spot() spot { return spot{g.At, g.importedAt("")} }
+
+// elsewhere tells whether a directive stands there, and on other servers alone.
+func (a *App) elsewhere(where spot, server string) (found bool) {
+	for _, g := range a.gateways {
+		if g.spot() == where {
+			if g.server == server {
+				return false
+			}
+			found = true
+		}
+	}
+	return found
+}
+
+// finding is something odd in a directive, or because of it.
+type finding struct {
+	routing.Finding
+	directive spot
+	whole     bool // it is about all sites of the directive
+}
+
+// odd logs what is odd in the configuration, and keeps it for the metrics.
+func (a *App) odd(logger *zap.Logger, f finding) {
+	f.Text, f.Do = call.Masked(f.Text), call.Masked(f.Do)
+	a.findings = append(a.findings, f)
+	logger.Warn("the configuration is odd", zap.String("code", f.Code), zap.String("at", f.At),
+		zap.String("imported", f.Imported), zap.Strings("sites", f.Sites), zap.String("problem", f.Problem()))
+}
+
+// oddRules says of each directive what is odd in its rules. Directives that share an engine
+// share what is odd.
+func (a *App) oddRules(g *Gateway) {
+	if a.dry != nil && a.dry.Odd == nil {
+		return
+	}
+	if g.engine.odd == nil {
+		g.engine.odd = append([]review.Odd{}, review.OddIn(g.engine.chain)...)
+	}
+	odd := g.engine.odd
+	if a.dry != nil && a.dry.Installed != nil {
+		if site := a.dry.Installed(g.At, g.importedAt("")); site != nil {
+			odd = review.OddOn(g.engine.chain, site)
+		}
+	}
+	if len(odd) == 0 || slices.ContainsFunc(a.gateways, func(other *Gateway) bool { return other.engine == g.engine && other.spot() == g.spot() }) {
+		return // a snippet within a snippet, or a directive in JSON without a place
+	}
+	hosts := a.layout.HostsOf(g.At, g.importedAt(""))
+	for _, o := range odd {
+		f := routing.Finding{Code: o.Code, At: orDefault(o.At, g.At), Imported: g.importedAt(o.At), Sites: hosts, Text: o.Text, Do: o.Do}
+		switch {
+		case a.dry != nil:
+			a.dry.Odd(f, g.At, g.importedAt(""))
+		case !o.Note:
+			a.odd(g.logger, finding{f, g.spot(), true})
+		case o.Said:
+			g.logger.Info("a line of the configuration changes nothing", zap.String("code", f.Code),
+				zap.String("at", f.At), zap.String("imported", f.Imported), zap.String("problem", call.Masked(f.Problem())))
+		}
+	}
+}
+
+// countFindings counts what is odd under the names of sites, once they are known.
+func (a *App) countFindings() {
+	for _, f := range a.findings {
+		for _, name := range a.sitesOf(f) {
+			a.metrics.misconfigured.WithLabelValues(name, f.Code).Set(1)
+		}
+	}
+}
+
+// sitesOf returns the names of the sites that f is about, or its first host: a finding may
+// be about a site without the directive.
+func (a *App) sitesOf(f finding) []string {
+	var names []string
+	for _, g := range a.gateways {
+		if g.spot() != f.directive {
+			continue
+		}
+		for _, s := range g.sites {
+			switch {
+			case f.whole:
+				names = append(names, s.Name)
+			case len(f.Sites) == 0 || len(s.Hosts) > 0 && s.Hosts[0] == f.Sites[0]:
+				return []string{s.Name}
+			}
+		}
+	}
+	switch {
+	case names != nil:
+		return names
+	case len(f.Sites) > 0:
+		return f.Sites[:1]
+	}
+	return []string{"*"}
+}
