@@ -6,8 +6,8 @@ import (
 	"github.com/restwarden/restwarden/policies/policy"
 )
 
-// ReadingEntry is the policy in the catalog.
-var ReadingEntry = policy.Entry{
+// readingEntry is the policy in the catalog.
+var readingEntry = policy.Entry{
 	Name:    "call",
 	Words:   []string{"call"},
 	Default: true,
@@ -30,5 +30,5 @@ func (*Reading) CheckPreflight(_ context.Context, r *policy.Request) (policy.Ver
 	return policy.Verdict{}, r.Bent()
 }
 
-// GuardsReading implements ReadingGuard.
+// GuardsReading implements review.ReadingGuard.
 func (*Reading) GuardsReading() bool { return true }

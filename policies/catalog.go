@@ -16,26 +16,26 @@ import (
 // Catalog lists the policies in their fixed order, cheap before expensive. The first
 // refusal wins.
 var Catalog = []policy.Entry{
-	ReadingEntry,
+	readingEntry,
 	access.Entry,
 	signature.Entry,
 	ratelimit.Entry,
 	ordertype.Entry,
 	checkouttotal.Entry,
-	RefundTotalsEntry,
+	refundTotalsEntry,
 	abilities.Entry,
-	StripQueryEntry,
+	stripQueryEntry,
 	redact.Entry,
-	SessionCookiesEntry,
-	NoStoreEntry,
+	sessionCookiesEntry,
+	noStoreEntry,
 }
 
-// NewChain is NewChainOf with the policies of the Catalog.
+// NewChain is [policy.NewChain] with the policies of the [Catalog] and the lockdown.
 func NewChain(site *policy.Site, mode policy.Mode, configured map[string]*policy.Configured) (*policy.Chain, error) {
 	return policy.NewChain(Catalog, access.Closed, site, mode, configured)
 }
 
-// Lookup returns the catalog entry that takes the option word.
+// Lookup returns the entry of the [Catalog] that takes the option word.
 func Lookup(word string) (policy.Entry, bool) {
 	for _, e := range Catalog {
 		if slices.Contains(e.Words, word) {

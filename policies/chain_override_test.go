@@ -45,7 +45,7 @@ func TestOverride_BothMethods(t *testing.T) {
 			chain := policy.Link(s, "", policytest.Linked("access", policytest.Provision(t, s, access)), policytest.Linked("order_type", policytest.Provision(t, s, new(ordertype.OrderType))))
 			headers := []string{policytest.JSONType, policytest.BasicAuth}
 			if test.as != "" {
-				headers = append(headers, overrideHeader+test.as)
+				headers = append(headers, policytest.Override+test.as)
 			}
 			r := policytest.Request(t, s, policytest.Shop(nil), test.method, test.target, test.body, headers...)
 			d := chain.Judge(t.Context(), r)
@@ -62,7 +62,7 @@ func TestOverride_CountsOnce(t *testing.T) {
 	s := policytest.NewSite(t)
 	limits := rateLimited(t, s, "rate_limit 2/1m /wp/v2/**")
 	call := func(as string) policy.Decision {
-		return policytest.Alone("rate_limit", limits).Judge(t.Context(), policytest.Request(t, s, nil, "POST", "/wp-json/wp/v2/posts/5", "", overrideHeader+as))
+		return policytest.Alone("rate_limit", limits).Judge(t.Context(), policytest.Request(t, s, nil, "POST", "/wp-json/wp/v2/posts/5", "", policytest.Override+as))
 	}
 	for i, want := range []policy.Outcome{policy.Pass, policy.Pass, policy.Refuse} {
 		if d := call("PUT"); d.Outcome != want {
@@ -83,7 +83,7 @@ func TestOverride_CountsOnce(t *testing.T) {
 	s = policytest.NewSite(t)
 	c := guarded(t, s, policytest.Line("signature cookie", policytest.Line("key secret"), policytest.Line("once")), policytest.Line("allow signed cookie /cookie/v1/**"))
 	for i, want := range []policy.Outcome{policy.Pass, policy.Refuse} {
-		r := policytest.Request(t, s, nil, "POST", "/wp-json/cookie/v1/notes", "", policytest.SignedStamp, "X-Signature: "+policytest.StampMAC, overrideHeader+"PUT")
+		r := policytest.Request(t, s, nil, "POST", "/wp-json/cookie/v1/notes", "", policytest.SignedStamp, "X-Signature: "+policytest.StampMAC, policytest.Override+"PUT")
 		if r.Call.WithoutOverride() == nil {
 			t.Fatal("one reading")
 		}

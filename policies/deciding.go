@@ -10,7 +10,7 @@ import (
 	"github.com/restwarden/restwarden/policies/signature"
 )
 
-// NewReader is caller.NewReader. The headers of a signature may stand once, too, under the names
+// NewReader is [caller.NewReader]. The headers of a signature may stand once, too, under the names
 // that a site need not give.
 func NewReader(site call.Site) *call.Reader {
 	site.Headers = append(slices.Clip(site.Headers), signature.UsualHeaders...)
@@ -19,7 +19,7 @@ func NewReader(site call.Site) *call.Reader {
 
 // Deciding returns the canonical names of the headers that say what a call is and who makes it, so
 // that none may change between the gateway and the platform. Each part of the project that reads
-// headers names its own. Signatures are those of a site, who may have chosen names.
+// headers names its own. signatures are those of a site, which may have chosen names.
 func Deciding(p *call.Platform, own caller.Own, signatures []*signature.Signature) []string {
 	names := slices.Concat(call.Headers(), caller.Headers(p, own), mcp.Headers())
 	names = append(names, signature.SchemeHeaders()...)

@@ -87,7 +87,7 @@ func TestDots_EveryForm(t *testing.T) {
 		"query, slash": {"GET", "/?rest_route=/acme/v1/0/secret", ""},
 		"query, odd":   {"GET", "/?rest_route=/acme/v1%3C0/secret%20", ""},
 		"form":         {"POST", "/", "rest_route=/acme/v1x0/secret", policytest.FormType},
-		"override":     {"POST", "/wp-json/acme/v1x0/secret", "", "X-HTTP-Method-Override: PUT"},
+		"override":     {"POST", "/wp-json/acme/v1x0/secret", "", policytest.Override + "PUT"},
 		"batch":        {"POST", "/wp-json/batch/v1", `{"requests":[{"path":"/wp/v2/posts"},{"path":"/acme/v1-0/secret"}]}`, policytest.JSONType},
 	} {
 		got := judged(t, c, test[0], test[1], test[2], test[3:]...)

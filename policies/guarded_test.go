@@ -20,8 +20,6 @@ func configured(name string, p policy.Policy, settings ...policy.Settings) map[s
 	return map[string]*policy.Configured{name: {Entry: e, Policy: p, Settings: append(settings, policy.Settings{})[0]}}
 }
 
-const overrideHeader = "X-HTTP-Method-Override: "
-
 func rateLimited(tb testing.TB, s *policy.Site, text string) *ratelimit.RateLimits {
 	p := new(ratelimit.RateLimits)
 	policytest.Configure(tb, p, policytest.Line(text))

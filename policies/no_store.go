@@ -8,8 +8,8 @@ import (
 	"github.com/restwarden/restwarden/policies/policy"
 )
 
-// NoStoreEntry is the policy in the catalog.
-var NoStoreEntry = policy.Entry{
+// noStoreEntry is the policy in the catalog.
+var noStoreEntry = policy.Entry{
 	Name:    "no_store",
 	Words:   []string{"no_store"},
 	Default: true,

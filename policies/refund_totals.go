@@ -16,8 +16,8 @@ import (
 	"github.com/restwarden/restwarden/policies/shop"
 )
 
-// RefundTotalsEntry is the policy in the catalog.
-var RefundTotalsEntry = policy.Entry{
+// refundTotalsEntry is the policy in the catalog.
+var refundTotalsEntry = policy.Entry{
 	Name:    "refund_totals",
 	Words:   []string{"refund_totals"},
 	Default: true,
@@ -240,7 +240,7 @@ func (p *RefundTotals) cureNobody() string {
 	return shop.CureNobody("refund_totals", p.named, "11.1", "release 11.1", "book refunds of 0.00")
 }
 
-// Why implements Explainer.
+// Why implements [policy.Explainer].
 func (p *RefundTotals) Why(v policy.Verdict) string {
 	if v.Code == p.site.Code(policy.CodeComputeTotals) {
 		return "This release of the shop would not compute the amount of the refund."

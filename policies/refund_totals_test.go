@@ -75,7 +75,7 @@ func TestRefundTotals_OverrideAsksOnce(t *testing.T) {
 			"OPTIONS /wc/v3/orders/0/refunds": asktest.JSON(200, `[]`),
 			"GET /wc/v3/orders/0/refunds":     asktest.JSON(404, `{"code":"woocommerce_rest_shop_order_invalid_id"}`),
 		})
-		r := policytest.Request(t, s, backend, "POST", "/wp-json/wc/v3/orders/5/refunds", `{"compute_totals":1}`, policytest.LoginLine, policytest.NonceLine, policytest.JSONType, "X-HTTP-Method-Override: PUT")
+		r := policytest.Request(t, s, backend, "POST", "/wp-json/wc/v3/orders/5/refunds", `{"compute_totals":1}`, policytest.LoginLine, policytest.NonceLine, policytest.JSONType, policytest.Override+"PUT")
 		d := policy.Link(nil, "", policytest.Linked("refund_totals", p, policy.Settings{Mode: mode})).Judge(t.Context(), r)
 		if n := len(backend.Questions()); d.Verdict.Status != 400 || n != 2 {
 			t.Errorf("%v: %d after %d questions, want 400 after 2, %v", mode, d.Verdict.Status, n, d.Err)

@@ -10,8 +10,8 @@ import (
 	"github.com/restwarden/restwarden/policies/policy"
 )
 
-// SessionCookiesEntry is the policy in the catalog.
-var SessionCookiesEntry = policy.Entry{
+// sessionCookiesEntry is the policy in the catalog.
+var sessionCookiesEntry = policy.Entry{
 	Name:  "session_cookies",
 	Words: []string{"session_cookies"},
 	New:   func() policy.Policy { return new(SessionCookies) },

@@ -11,8 +11,8 @@ import (
 	"github.com/restwarden/restwarden/policies/policy"
 )
 
-// StripQueryEntry is the policy in the catalog.
-var StripQueryEntry = policy.Entry{
+// stripQueryEntry is the policy in the catalog.
+var stripQueryEntry = policy.Entry{
 	Name:  "strip_query",
 	Words: []string{"strip_query"},
 	New:   func() policy.Policy { return new(StripQuery) },
@@ -101,7 +101,7 @@ func dropPairs(query, name string) string {
 	return strings.Join(kept, "&")
 }
 
-// EachRoute implements Router.
+// EachRoute implements [policy.Router].
 func (p *StripQuery) EachRoute(do func(policy.RouteLine)) {
 	for i := range p.Strips {
 		s := &p.Strips[i]

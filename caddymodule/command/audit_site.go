@@ -65,7 +65,7 @@ func (a *auditor) guarded(ctx context.Context, address string) (*guardedSite, er
 	g.loginOnly = len(g.judges) > 0
 	var parts []string
 	for i := range g.judges {
-		standing := access.Of(g.judges[i].Chain)
+		standing := access.StandingOf(g.judges[i].Chain)
 		g.loginOnly = g.loginOnly && standing.LoginOnly
 		if idle := notEnforced(&g.judges[i], standing); idle != "" {
 			parts = append(parts, idle)

@@ -55,8 +55,8 @@ type Abilities struct {
 	open      bool // no rule allows: what no rule fits is allowed
 }
 
-// abilitiesWords are the options of the policy's block.
-var abilitiesWords = []string{"allow", "deny", "doors", "refuse", "audit", "confirm", "confirm_within", "notify"}
+// blockWords are the options of the policy's block.
+var blockWords = []string{"allow", "deny", "doors", "refuse", "audit", "confirm", "confirm_within", "notify"}
 
 // Configure takes the policy's block.
 func (p *Abilities) Configure(o policy.Option) error {
@@ -307,7 +307,7 @@ func (p *Abilities) told(r *policy.Request) func(*Rule, policy.Mismatch) {
 	return func(rule *Rule, why policy.Mismatch) { r.Considered("abilities", rule, rule.At, why) }
 }
 
-// EachRoute implements Router. What a site does not list of the doors is left to oddDoors: a root
+// EachRoute implements [policy.Router]. What a site does not list of the doors is left to oddDoors: a root
 // need not list each server.
 func (p *Abilities) EachRoute(do func(policy.RouteLine)) {
 	do(policy.RouteLine{Text: "doors", Routes: p.doors})

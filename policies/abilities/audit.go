@@ -1,6 +1,7 @@
 package abilities
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -36,13 +37,13 @@ const (
 )
 
 func (p *Abilities) checkAudit() error {
-	if err := nearest.Check(policy.OrDefault(p.Audit, auditHashes), auditHashes, auditArguments, auditOff); err != nil {
+	if err := nearest.Check(cmp.Or(p.Audit, auditHashes), auditHashes, auditArguments, auditOff); err != nil {
 		return fmt.Errorf("audit: %w", err)
 	}
 	return nil
 }
 
-// AgentCalls implements AgentAuditor. A message without certain reading on a server of tools
+// AgentCalls implements [policy.AgentAuditor]. A message without certain reading on a server of tools
 // is a call too: somebody tried what the server may have run.
 func (p *Abilities) AgentCalls(r *policy.Request) []policy.AgentCall {
 	if !p.guards() || p.Audit == auditOff {

@@ -39,26 +39,25 @@ func (p *Abilities) configureConfirm(o policy.Option) (err error) {
 			return o.Missing("takes one pattern or several")
 		}
 		for _, pattern := range o.Args {
-			rule := ConfirmRule{Pattern: pattern, At: o.Pos}
-			if err := cmp.Or(misplaced(pattern), rule.Check()); err != nil {
+			if err := cmp.Or(misplaced(pattern), CheckPattern(pattern)); err != nil {
 				return o.Invalid(err)
 			}
-			p.Confirm = append(p.Confirm, rule)
+			p.Confirm = append(p.Confirm, ConfirmRule{Pattern: pattern, At: o.Pos})
 		}
 	case "confirm_within":
 		err = o.Duration(&p.ConfirmWithin)
 	case "notify":
 		p.Notify, err = o.One()
 	default:
-		err = o.UnknownIn(abilitiesWords...)
+		err = o.UnknownIn(blockWords...)
 	}
 	return err
 }
 
-// Check returns an error unless the pattern can be the id of an ability.
-func (c *ConfirmRule) Check() error {
-	if c.Pattern == "" || strings.Trim(c.Pattern, idLetters+toolExtras) != "" {
-		return fmt.Errorf("%q cannot be the id of an ability, such as shop/product-delete", c.Pattern)
+// CheckPattern returns an error unless a pattern can be the id of an ability.
+func CheckPattern(pattern string) error {
+	if pattern == "" || strings.Trim(pattern, idLetters+toolExtras) != "" {
+		return fmt.Errorf("%q cannot be the id of an ability, such as shop/product-delete", pattern)
 	}
 	return nil
 }
@@ -66,7 +65,7 @@ func (c *ConfirmRule) Check() error {
 // checkConfirm checks what is configured about confirmations, from Caddyfile and JSON alike.
 func (p *Abilities) checkConfirm() error {
 	for i := range p.Confirm {
-		if err := p.Confirm[i].Check(); err != nil {
+		if err := CheckPattern(p.Confirm[i].Pattern); err != nil {
 			return policy.Option{Pos: p.Confirm[i].At}.Errorf("confirm: %w", err)
 		}
 	}
@@ -101,10 +100,10 @@ func (p *Abilities) Secrets() []*string {
 	return []*string{&p.Notify}
 }
 
-// Confirms implements Confirmer.
+// Confirms implements [policy.Confirmer].
 func (p *Abilities) Confirms() bool { return len(p.Confirm) > 0 }
 
-// Notifies implements Confirmer.
+// Notifies implements [policy.Confirmer].
 func (p *Abilities) Notifies() string { return p.Notify }
 
 func (c *ConfirmRule) exact() bool { return !strings.Contains(c.Pattern, "*") }

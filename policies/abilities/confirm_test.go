@@ -62,10 +62,8 @@ func restRun(method, id, input string) agentCall {
 	return agentCall{method, target + "?" + input, ""}
 }
 
-const adapterRoute = "/wp-json/mcp/mcp-adapter-default-server"
-
 func toolCall(method, name, arguments string) agentCall {
-	return agentCall{"POST", adapterRoute, `{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":{"name":"` + name + `","arguments":` + arguments + `}}`}
+	return agentCall{"POST", policytest.Adapter, `{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":{"name":"` + name + `","arguments":` + arguments + `}}`}
 }
 
 func executeAbility(tool, id, parameters string) agentCall {
@@ -191,7 +189,7 @@ func TestConfirm_Flow(t *testing.T) {
 // TestConfirm_Whole: a person is shown all of a call but credentials, and confirms no other one.
 func TestConfirm_Whole(t *testing.T) {
 	message := executeAbility("mcp-adapter-execute-ability", "shop/erase", `{}`)
-	more := agentCall{"POST", adapterRoute + "?x=1", strings.Replace(message.body, `"parameters":{}`, `"parameters":{},"dry":false`, 1)}
+	more := agentCall{"POST", policytest.Adapter + "?x=1", strings.Replace(message.body, `"parameters":{}`, `"parameters":{},"dry":false`, 1)}
 	again := agentCall{"POST", more.target, strings.Replace(strings.Replace(more.body, `"id":1`, `"id":"2"`, 1), `"params":{`, `"params":{"_meta":{"progressToken":9},`, 1)}
 	run := agentCall{"DELETE", "/?rest_route=/wp-abilities/v1/abilities/shop/delete/run&input[id]=1&_locale=user&_wpnonce=1", ""}
 	for name, test := range map[string]struct {
@@ -199,7 +197,7 @@ func TestConfirm_Whole(t *testing.T) {
 		beside     string
 		others     []agentCall
 	}{
-		"message": {more, again, `{"body":{"arguments":{"dry":false}},"query":"x=1"}`, []agentCall{message, {more.method, adapterRoute, more.body}}},
+		"message": {more, again, `{"body":{"arguments":{"dry":false}},"query":"x=1"}`, []agentCall{message, {more.method, policytest.Adapter, more.body}}},
 		"run": {run, agentCall{run.method, strings.Replace(run.target, "_wpnonce=1", "_wpnonce=2", 1), ""}, `{"query":"_locale=user"}`, []agentCall{
 			{run.method, run.target + "&_envelope", ""}, {run.method, strings.Replace(run.target, "=user", "=site", 1), ""},
 		}},

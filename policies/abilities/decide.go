@@ -27,7 +27,7 @@ const (
 	entersInner // the first of innerREST
 )
 
-// Decider implements Decider.
+// Decider implements [review.Decider].
 func (p *Abilities) Decider(at *review.Patterns, claimed []call.Pattern) review.Decide {
 	a := &runnable{p, map[string][]string{}}
 	a.divide(at, claimed)

@@ -1,7 +1,7 @@
 package abilities
 
 import (
-	"crypto/md5" //nolint:gosec // see cutName
+	"crypto/md5" //nolint:gosec // see TestOffers_Collapsed
 	"fmt"
 	"slices"
 	"strings"

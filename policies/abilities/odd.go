@@ -9,7 +9,7 @@ import (
 	"github.com/restwarden/restwarden/policies/review"
 )
 
-// Odd implements Reviewer: W18 and W20.
+// Odd implements [review.Reviewer]: W18 and W20.
 func (p *Abilities) Odd(about *review.About) []review.Odd {
 	odd := p.hidden()
 	if about.Site != nil {
@@ -18,7 +18,7 @@ func (p *Abilities) Odd(about *review.About) []review.Odd {
 	return odd
 }
 
-// GuardsTools implements ToolGuard.
+// GuardsTools implements [review.ToolGuard].
 func (p *Abilities) GuardsTools() bool { return p.guards() }
 
 // hidden returns W18: the rules that never decide, since one before them fits all that they

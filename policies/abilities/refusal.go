@@ -52,7 +52,7 @@ const (
 )
 
 func (p *Abilities) checkRefuse() error {
-	if err := nearest.Check(policy.OrDefault(p.Refuse, refuseError), refuseError, refuseResult); err != nil {
+	if err := nearest.Check(cmp.Or(p.Refuse, refuseError), refuseError, refuseResult); err != nil {
 		return fmt.Errorf("refuse: %w", err)
 	}
 	return nil
@@ -67,7 +67,7 @@ const (
 	rpcUnavailable = -32603
 )
 
-// WriteRefusal implements RefusalWriter: servers of tools refuse with a JSON-RPC error. Its
+// WriteRefusal implements [policy.RefusalWriter]: servers of tools refuse with a JSON-RPC error. Its
 // status is never 401 or 404, at which clients log in or begin anew (docs/platform IV.7).
 func (p *Abilities) WriteRefusal(r *policy.Request, v policy.Verdict) *ask.Answer {
 	if !p.guards() || r.Call.Kind != call.Single || r.Call.Wire != http.MethodPost || !p.isAgents(r) {
@@ -153,10 +153,10 @@ func rpcCode(status int, code policy.Code) int {
 	return rpcForbidden
 }
 
-// Why implements Explainer.
-func (p *Abilities) Why(v policy.Verdict) string { return whysAbility[v.Code] }
+// Why implements [policy.Explainer].
+func (p *Abilities) Why(v policy.Verdict) string { return whys[v.Code] }
 
-var whysAbility = map[policy.Code]string{
+var whys = map[policy.Code]string{
 	policy.CodeForbidden:    "The site does not allow this ability to run in this way.",
 	policy.CodeInvalidParam: "The input does not fit the schema of the ability.",
 	policy.CodeConfirm:      "A person must confirm this call before it runs.",

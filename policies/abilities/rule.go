@@ -23,7 +23,7 @@ type Rule struct {
 	// Kind is "readonly" for abilities that call themselves so, "tool" for tools and prompts
 	// by the name that is called, "resource" for resources, and empty for abilities.
 	Kind Kind `json:"kind,omitempty"`
-	// Allow names the admitted callers as Rule.Allow does. Empty means every caller.
+	// Allow names the admitted callers as [policy.Rule.Allow] does. Empty means every caller.
 	Allow string `json:"allow,omitempty"`
 	// At is where the rule stands, "Caddyfile:12".
 	At string `json:"at,omitempty"`
@@ -31,7 +31,7 @@ type Rule struct {
 	by policy.Rule // compiled from Allow
 }
 
-// Kind is what the pattern of an Rule fits.
+// Kind is what the pattern of a Rule fits.
 type Kind string
 
 // The kinds of rules.

@@ -1,8 +1,9 @@
 // Package access is the policy access: who may make which call, by rules, built-in guards and the lines for
-// plugins. The lockdown, which closes the API to visitors, is a policy beside it.
+// plugins. A second policy here is the lockdown, which closes the API to visitors, but for what those rules open.
 package access
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -85,7 +86,7 @@ func (p *Access) Provision(site *policy.Site, settings policy.Settings) error {
 	p.loginOnly = policy.MustRule("users", nil, "/**")
 	p.loginOnly.As(policy.OriginDefault, "login_only")
 	p.loginOnly.At = settings.At
-	if err := nearest.Check(policy.OrDefault(p.Recommended, "on"), "on", "off"); err != nil {
+	if err := nearest.Check(cmp.Or(p.Recommended, "on"), "on", "off"); err != nil {
 		return fmt.Errorf("recommended: %w", err)
 	}
 	p.guards = nil
@@ -240,8 +241,8 @@ type Standing struct {
 	At       string // of the policy; "" where no line names it
 }
 
-// Of returns how the policy access of a chain stands.
-func Of(c *policy.Chain) Standing {
+// StandingOf returns how the policy access of a chain stands.
+func StandingOf(c *policy.Chain) Standing {
 	for _, m := range c.Policies() {
 		if access, ok := m.Policy.(*Access); ok {
 			return Standing{LoginOnly: access.LoginOnly, Observes: m.Observes(policy.InForce{}), Mode: m.Settings.Mode, At: m.Settings.At}
@@ -250,7 +251,7 @@ func Of(c *policy.Chain) Standing {
 	return Standing{Off: true}
 }
 
-// EachRoute implements Router.
+// EachRoute implements [policy.Router].
 func (p *Access) EachRoute(do func(policy.RouteLine)) {
 	for i := range p.Rules {
 		r := &p.Rules[i]
@@ -262,7 +263,7 @@ func (p *Access) EachRoute(do func(policy.RouteLine)) {
 	}
 }
 
-// Why implements Explainer.
+// Why implements [policy.Explainer].
 func (p *Access) Why(v policy.Verdict) string {
 	if v.Answer != nil {
 		return whyLogin(v)

@@ -15,38 +15,38 @@ import (
 // LockdownName is the name of the lockdown where refusals name a policy and a rule.
 const LockdownName = "lockdown"
 
-// MessageLockdown is the message of its refusals.
-const MessageLockdown = "The REST API is closed to visitors for the moment."
+// messageLockdown is the message of its refusals.
+const messageLockdown = "The REST API is closed to visitors for the moment."
 
-// Closed is the lockdown. It is no entry of the Catalog, since nobody configures it.
+// Closed is the lockdown. It is no entry of the catalog, since nobody configures it.
 var Closed = policy.Entry{
-	Name: LockdownName, New: func() policy.Policy { return new(Lockdown) },
+	Name: LockdownName, New: func() policy.Policy { return new(lockdown) },
 	Codes: []policy.Code{policy.CodeNotLoggedIn, policy.CodeTooMany, policy.CodePlatform},
 }
 
-// Lockdown closes a site's REST interface to anonymous callers while the owner has
+// lockdown closes a site's REST interface to anonymous callers while the owner has
 // switched it on. What stays open: the routes of the site's own rules "allow anyone" and
 // "allow signed", unless a built-in rule guards the call as well, and the shop's checkout. A
 // hard lockdown closes the checkout, whichever rule opens it to anyone: a login_only shop has
 // such rules, or it would sell nothing. It enforces whatever the modes say.
-type Lockdown struct {
+type lockdown struct {
 	access *Access // nil if the policy access is off
 }
 
-// Accompany implements Companion: what stays open stands in the rules.
-func (p *Lockdown) Accompany(other policy.Policy) {
+// Accompany implements [policy.Companion]: what stays open stands in the rules.
+func (p *lockdown) Accompany(other policy.Policy) {
 	if access, ok := other.(*Access); ok {
 		p.access = access
 	}
 }
 
 // CheckReading refuses what has no certain reading, since it may be a call.
-func (p *Lockdown) CheckReading(r *policy.Request) (policy.Verdict, error) {
+func (p *lockdown) CheckReading(r *policy.Request) (policy.Verdict, error) {
 	return policy.CheckReading(r)
 }
 
 // Check refuses the calls of anonymous callers, but for what is open.
-func (p *Lockdown) Check(ctx context.Context, r *policy.Request) (policy.Verdict, error) {
+func (p *lockdown) Check(ctx context.Context, r *policy.Request) (policy.Verdict, error) {
 	open, signed, err := p.opens(r)
 	switch {
 	case err != nil:
@@ -66,17 +66,17 @@ func (p *Lockdown) Check(ctx context.Context, r *policy.Request) (policy.Verdict
 		r.MustSign = true
 		return policy.Verdict{}, nil
 	}
-	return policy.Verdict{Status: http.StatusUnauthorized, Code: policy.CodeNotLoggedIn, Message: MessageLockdown, Rule: LockdownName}, nil
+	return policy.Verdict{Status: http.StatusUnauthorized, Code: policy.CodeNotLoggedIn, Message: messageLockdown, Rule: LockdownName}, nil
 }
 
 // CheckEarly judges a batch by its own route.
-func (p *Lockdown) CheckEarly(ctx context.Context, r *policy.Request) (policy.Verdict, error) {
+func (p *lockdown) CheckEarly(ctx context.Context, r *policy.Request) (policy.Verdict, error) {
 	return p.Check(ctx, r)
 }
 
 // opens tells whether the call is open to anyone, or to anyone with a signature. A part of
 // a batch has no signature of its own.
-func (p *Lockdown) opens(r *policy.Request) (open, signed bool, err error) {
+func (p *lockdown) opens(r *policy.Request) (open, signed bool, err error) {
 	own := policy.Match{}
 	if p.access != nil {
 		quiet := *r
@@ -101,7 +101,7 @@ func (p *Lockdown) opens(r *policy.Request) (open, signed bool, err error) {
 
 // Rewrites asks for the body of an answer with embedded objects, since the platform itself
 // runs a call for each.
-func (p *Lockdown) Rewrites(r *policy.Request) policy.Rewrite {
+func (p *lockdown) Rewrites(r *policy.Request) policy.Rewrite {
 	if r.InForce.Locked && r.Call.Kind == call.Single && !r.Call.Foreign && r.Call.Embeds() && r.IsAnonymous(r.HTTP.Context()) {
 		return policy.RewriteBody
 	}
@@ -109,7 +109,7 @@ func (p *Lockdown) Rewrites(r *policy.Request) policy.Rewrite {
 }
 
 // Rewrite replaces the embedded objects that the lockdown closes.
-func (p *Lockdown) Rewrite(r *policy.Request, a *ask.Answer) error {
+func (p *lockdown) Rewrite(r *policy.Request, a *ask.Answer) error {
 	return rewriteEmbedded(r, a, func(embedded *call.Call, value jsontext.Value) jsontext.Value {
 		if embedded != nil {
 			if open, _, err := p.opens(r.Part(embedded)); open && err == nil {
@@ -120,8 +120,8 @@ func (p *Lockdown) Rewrite(r *policy.Request, a *ask.Answer) error {
 	})
 }
 
-// Why implements Explainer.
-func (p *Lockdown) Why(v policy.Verdict) string {
+// Why implements [policy.Explainer].
+func (p *lockdown) Why(v policy.Verdict) string {
 	if v.Code == policy.CodeNotLoggedIn {
 		return "The site's owner has closed the REST interface to visitors for a while, and the caller sent no login that counts here."
 	}

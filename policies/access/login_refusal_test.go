@@ -34,12 +34,12 @@ func TestAccess_OneRefusedLogin(t *testing.T) {
 				v, err := p.Check(t.Context(), r)
 				if len(lines) == 1 {
 					r.InForce.Locked = true
-					v, err = (&Lockdown{access: p}).Check(t.Context(), r)
+					v, err = (&lockdown{access: p}).Check(t.Context(), r)
 				}
 				if err != nil || !v.Refused() {
 					t.Fatalf("%s, %s, %q: %+v, %v", target, code, lines, v, err)
 				}
-				if v.Rule, v.Pos, v.Note = "", "", ""; v.Message == MessageLockdown {
+				if v.Rule, v.Pos, v.Note = "", "", ""; v.Message == messageLockdown {
 					v.Message = policy.MessageLoginOnly
 				}
 				if first == nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/restwarden/restwarden/policies/review"
 )
 
-// Odd implements Reviewer: W04, W05 and W15 to W17.
+// Odd implements [review.Reviewer]: W04, W05 and W15 to W17.
 func (p *Access) Odd(about *review.About) []review.Odd {
 	odd := append(p.oddRules(), p.oddPlugins(about.Site, about.Platform)...)
 	if about.Site != nil {
@@ -18,7 +18,7 @@ func (p *Access) Odd(about *review.About) []review.Odd {
 	return odd
 }
 
-// Narrow implements RouteReviewer: rules that take away or name callers, and whose :name or *
+// Narrow implements [review.RouteReviewer]: rules that take away or name callers, and whose :name or *
 // stands for one segment where the site's own route takes a slash.
 func (p *Access) Narrow(x *index.Index) (odd []review.Odd) {
 	routes := x.Routes()
@@ -72,7 +72,7 @@ func (g *ruleNumbers) matching(patterns review.Matched) (rules []int) {
 	return rules
 }
 
-// Decider implements Decider. Whom a rule asks for a signature is left to the policy signature.
+// Decider implements [review.Decider]. Whom a rule asks for a signature is left to the policy signature.
 func (p *Access) Decider(at *review.Patterns, _ []call.Pattern) review.Decide {
 	g := p.number(at.Add)
 	return func(q *review.Asked) review.Fate {

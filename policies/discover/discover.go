@@ -17,12 +17,11 @@ import (
 
 // Root is what a site's REST root says.
 type Root struct {
-	Routes, Namespaces []string       // in the order of registration
-	Listed             []index.Listed // the same routes, with what the root says of them
-	Index              *index.Index   // of these routes; nil if the root is not public, is not there or lists none
-	Home               string         // the site's home address as the root gives it; "" if it gives none
-	QueryOnly          bool           // there is no root in the pretty form
-	Problems           []Problem      // what of the configuration does not fit the site
+	Listed    []index.Listed // the routes in the order of registration, with what the root says of them
+	Index     *index.Index   // of these routes; nil if the root is not public, is not there or lists none
+	Home      string         // the site's home address as the root gives it; "" if it gives none
+	QueryOnly bool           // there is no root in the pretty form
+	Problems  []Problem      // what of the configuration does not fit the site
 }
 
 // Bounds of what is kept of a root, beside its index. No longer address is usable.
@@ -55,9 +54,9 @@ func Discover(ctx context.Context, s *policy.Site, b ask.Backend, by Reach) (*Ro
 	found := read.Found
 	preview := found.Route(fmt.Sprintf(`/%s/orders/(?P<order_id>[\d]+)/refunds/preview`, s.Platform.Shop[2]))
 	s.Release.Learn(by.Host, by.Base, preview != nil)
-	root := &Root{Routes: found.Patterns(), Namespaces: found.Namespaces, Listed: found.Routes, Home: strings.Clone(found.Home[:min(len(found.Home), maxAddress)])}
-	if len(root.Routes) > 0 { // some plugins take all routes out of the root
-		root.Index = index.New(root.Routes, root.Namespaces)
+	root := &Root{Listed: found.Routes, Home: strings.Clone(found.Home[:min(len(found.Home), maxAddress)])}
+	if len(found.Routes) > 0 { // some plugins take all routes out of the root
+		root.Index = index.New(found.Patterns(), found.Namespaces)
 	}
 	if s.Indexes != nil {
 		s.Indexes.Put(by.Host, root.Index)

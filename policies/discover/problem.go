@@ -2,7 +2,7 @@ package discover
 
 // Problem is something of the configuration that does not fit the site.
 type Problem struct {
-	Code string // one of the codes below
+	Code string // ProblemRoot and the like
 	Text string // one sentence for the log
 }
 

@@ -90,9 +90,9 @@ type Seeker struct {
 	Kind       caller.Kind
 	Roles      []string
 	Capability string
-	// KeyInVain tells that a shop key was sent that does not count: it has to work, and the
+	// keyInVain tells that a shop key was sent that does not count: it has to work, and the
 	// route has to stay closed.
-	KeyInVain bool
+	keyInVain bool
 	// Refused is whom the rule admits that has refused the call. Roles stay admitted.
 	Refused string
 }
@@ -100,20 +100,20 @@ type Seeker struct {
 // SeekerOf returns who makes a call. One who was not asked for is who the credentials claim.
 func SeekerOf(r *policy.Request) Seeker {
 	if who, known := r.Known(); known {
-		return Seeker{Kind: who.Kind, KeyInVain: who.Kind == caller.Anonymous && r.SentShopKey()}
+		return Seeker{Kind: who.Kind, keyInVain: who.Kind == caller.Anonymous && r.SentShopKey()}
 	}
 	inVain := r.SentShopKey() && !r.TakesKeys() // elsewhere the platform takes it for a name and a password, which no user has
 	if claim, err := r.Claim(); !inVain && err == nil && claim != caller.ClaimNothing && claim != caller.ClaimNamespace && claim.Verifiable() {
 		return Seeker{Kind: caller.User}
 	}
-	return Seeker{KeyInVain: r.SentShopKey()}
+	return Seeker{keyInVain: r.SentShopKey()}
 }
 
 // admitting returns whom a line has to admit: "anyone", "users", "role editor,author". It is ""
 // if no line should.
 func (s Seeker) admitting() string {
 	switch {
-	case s.Kind == caller.Anonymous && s.KeyInVain:
+	case s.Kind == caller.Anonymous && s.keyInVain:
 		return ""
 	case s.Kind == caller.Anonymous:
 		return "anyone"

@@ -13,10 +13,7 @@ import (
 	"github.com/restwarden/restwarden/policies/policytest"
 )
 
-const (
-	defaultDoor = "/wp-json/mcp/mcp-adapter-default-server"
-	restDoor    = "/wp-json/wp/v2/wpmcp"
-)
+const restDoor = "/wp-json/wp/v2/wpmcp"
 
 func inner(method, route, data string) string {
 	return `{"route":"` + route + `","method":"` + method + `","data":` + data + `}`
@@ -85,10 +82,10 @@ func TestOrderType_AnyServer(t *testing.T) {
 		"the name in escapes":           {restDoor, in(strings.Replace(harmful, "run_api", `run\u005fapi`, 1))},
 		"the name and a blank":          {restDoor, in(strings.Replace(harmful, `function"`, `function "`, 1))},
 		"route in escapes, a list":      {restDoor + "/streamable", "[" + in(strings.ReplaceAll(harmful, "/orders/", `\/\u006frders\/`)) + "]"},
-		"execute-ability":               {defaultDoor, policytest.ExecutorOf("woocommerce/orders-update", `{"id":13}`)},
+		"execute-ability":               {policytest.Adapter, policytest.ExecutorOf("woocommerce/orders-update", `{"id":13}`)},
 		"execute-ability, by dashes":    {"/wp-json/team/mcp", strings.Replace(policytest.ExecutorOf("woocommerce/orders-update", `{"id":13}`), "mcp-adapter-", "team-", 1)},
-		"execute-ability, no id":        {defaultDoor, policytest.ExecutorOf("woocommerce/orders-update", `{}`)},
-		"execute-ability, odd id":       {defaultDoor, policytest.ExecutorOf("woocommerce/orders-update", `{"id":"13 "}`)},
+		"execute-ability, no id":        {policytest.Adapter, policytest.ExecutorOf("woocommerce/orders-update", `{}`)},
+		"execute-ability, odd id":       {policytest.Adapter, policytest.ExecutorOf("woocommerce/orders-update", `{"id":"13 "}`)},
 		"a custom server":               {"/wp-json/team/mcp", policytest.ToolCall("woocommerce-orders-update", `{"id":13}`)},
 		"a custom server, trimmed name": {"/wp-json/team/mcp", policytest.ToolCall(` woocommerce-orders-update`, `{"id":13}`)},
 		"a custom server, a list":       {"/wp-json/team/mcp", "[" + policytest.ToolCall("woocommerce-orders-update", `{"id":13}`) + "]"},
@@ -126,10 +123,10 @@ func TestOrderType_AnyServersOrdinaryCalls(t *testing.T) {
 		"another tool, a list":       {restDoor + "/streamable", `[` + policytest.ToolCall("wp_update_post", `{"id":13}`) + `]`},
 		"users, odd envelope":        {restDoor, `{"method":"tools/call","params":{"params":{"name":"run_api_function","arguments":` + inner("GET", "/wp/v2/users?x=1", "{}") + `}}}`},
 		"no message":                 {"/wp-json/my-mcp/v1/settings", `{"name":"run_api_functions are off","x":1}`},
-		"list":                       {defaultDoor, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`},
-		"described":                  {defaultDoor, policytest.ToolCall("mcp-adapter-get-ability-info", `{"ability_name":"woocommerce/orders-update"}`)},
-		"another ability":            {defaultDoor, policytest.ExecutorOf("woocommerce/order-update-status", `{"id":13,"status":"completed"}`)},
-		"execute-ability, an order":  {defaultDoor, policytest.ExecutorOf("woocommerce/orders-update", `{"id":7}`)},
+		"list":                       {policytest.Adapter, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`},
+		"described":                  {policytest.Adapter, policytest.ToolCall("mcp-adapter-get-ability-info", `{"ability_name":"woocommerce/orders-update"}`)},
+		"another ability":            {policytest.Adapter, policytest.ExecutorOf("woocommerce/order-update-status", `{"id":13,"status":"completed"}`)},
+		"execute-ability, an order":  {policytest.Adapter, policytest.ExecutorOf("woocommerce/orders-update", `{"id":7}`)},
 		"a custom server, an order":  {"/wp-json/team/mcp", policytest.ToolCall("woocommerce-orders-update", `{"id":"7"}`)},
 		"a custom server, its query": {"/wp-json/team/mcp", policytest.ToolCall("woocommerce-orders-query", `{"id":13}`)},
 	} {
@@ -179,7 +176,7 @@ func TestOrderType_BodiesAtDoors(t *testing.T) {
 		"pass/settings":        {"POST", "/wp-json/my-mcp/v1/settings", "a=b&name=c%5Cd", policytest.FormType, 0},
 		"pass/an upload":       {"POST", "/wp-json/mcp/v1/upload/abc", "--a\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a\"\r\n\r\n\\x\r\n--a--\r\n", "Content-Type: multipart/form-data; boundary=a", 0},
 		"pass/bytes":           {"PUT", "/wp-json/mcp/v1/upload/abc", "\x00\\\xff", "Content-Type: image/png", 0},
-		"pass/a session's end": {"DELETE", defaultDoor, "", "X: y", 0},
+		"pass/a session's end": {"DELETE", policytest.Adapter, "", "X: y", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := policytest.NewSite(t)

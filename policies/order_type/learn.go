@@ -113,7 +113,7 @@ type orderLesson struct {
 	late   *lateProofs
 }
 
-// Begin implements Lesson. An answer that a cache has kept is as old as the cache likes. In the
+// Begin implements [policy.Lesson]. An answer that a cache has kept is as old as the cache likes. In the
 // query form a file may stand at the path of the call.
 func (l *orderLesson) Begin(a *ask.Answer) bool {
 	if a.Status != l.status || len(a.Header["Content-Type"]) != 1 || l.header != "" && a.Header.Get(l.header) == "" {
@@ -129,7 +129,7 @@ func (l *orderLesson) Begin(a *ask.Answer) bool {
 	return err == nil && kind == "application/json" && (!other || strings.EqualFold(charset, "utf-8"))
 }
 
-// End implements Lesson. Of an answer that breaks off nothing is believed: what follows may
+// End implements [policy.Lesson]. Of an answer that breaks off nothing is believed: what follows may
 // be an error in the middle of a list.
 func (l *orderLesson) End(whole bool) {
 	ids := l.IDs()

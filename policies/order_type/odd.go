@@ -11,7 +11,7 @@ import (
 // credentialLine is the line by which the gateway asks about orders for itself.
 const credentialLine = "order_type { credential <key:secret> }" //nolint:gosec // a placeholder
 
-// Odd implements Reviewer: W24, updates signed by OAuth 1 that cannot be decided. The site shows a
+// Odd implements [review.Reviewer]: W24, updates signed by OAuth 1 that cannot be decided. The site shows a
 // shop at an http address, where keys count in no other way, and there is no credential. Nothing is
 // odd where such updates pass all the same.
 func (p *OrderType) Odd(about *review.About) []review.Odd {

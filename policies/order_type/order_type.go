@@ -241,7 +241,7 @@ func (p *OrderType) verdict(r *policy.Request, found proof) policy.Verdict {
 	return v
 }
 
-// Why implements Explainer.
+// Why implements [policy.Explainer].
 func (p *OrderType) Why(v policy.Verdict) string {
 	switch {
 	case v.Answer != nil && v.Answer.PlainCode() != "":

@@ -46,7 +46,7 @@ func TestOrderType_Refuses(t *testing.T) {
 		"refuse/id in a form":              {"POST", order, "id=13", []string{policytest.FormType}, 400},
 		"refuse/id in a form of PUT":       {"PUT", order, "id=13", []string{policytest.FormType}, 400},
 		"refuse/_method":                   {"GET", sub + "?_method=put", "", nil, 400},
-		"refuse/override header":           {"POST", sub, "", []string{"X-HTTP-Method-Override: PATCH"}, 400},
+		"refuse/override header":           {"POST", sub, "", []string{policytest.Override + "PATCH"}, 400},
 		"refuse/rest_route":                {"POST", "/?rest_route=/wc/v3/orders/13", "", nil, 400},
 		"refuse/upper case":                {"PUT", "/wp-json/WC/v3/Orders/13/", `{}`, []string{policytest.JSONType}, 400},
 		"refuse/batch":                     {"POST", "/wp-json/wc/v3/orders/batch", `{"update":[{"id":7},{"id":13}]}`, []string{policytest.JSONType}, 400},

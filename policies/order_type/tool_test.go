@@ -108,7 +108,7 @@ func TestOrderType_CutToolNames(t *testing.T) {
 	call := func(name, arguments string) string {
 		return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + name + `","arguments":` + arguments + `}}`
 	}
-	for _, route := range []string{"/wp-json/woocommerce/mcp", "/wp-json/mcp/mcp-adapter-default-server"} {
+	for _, route := range []string{"/wp-json/woocommerce/mcp", policytest.Adapter} {
 		for body, want := range map[string]int{
 			call(name, `{"id":13}`):           400,
 			call(name+`\u000b`, `{"id":13}`):  400,

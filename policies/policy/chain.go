@@ -57,7 +57,7 @@ type link struct {
 }
 
 // NewChain provisions the policies of a catalog for site and puts them in order. configured
-// holds the policies that the configuration names, by name. NewChainOf adds the others that the
+// holds the policies that the configuration names, by name. NewChain adds the others that the
 // catalog has on by default. closed is the policy of a lockdown, which nobody configures. An
 // error names the policy. The caller must close the chain.
 func NewChain(catalog []Entry, closed Entry, site *Site, mode Mode, configured map[string]*Configured) (*Chain, error) {
@@ -74,7 +74,7 @@ func NewChain(catalog []Entry, closed Entry, site *Site, mode Mode, configured m
 		if p.Settings.Off {
 			continue
 		}
-		if err := p.Settings.Validate(); err != nil {
+		if err := p.Settings.validate(); err != nil {
 			return nil, p.Settings.errorf(e.Name, err)
 		}
 		on = append(on, p)

@@ -84,11 +84,3 @@ func ParseRate(text string) (r store.Rate, err error) {
 
 // Blank tells whether s says nothing.
 func Blank(s string) bool { return strings.TrimSpace(s) == "" }
-
-// OrDefault returns s, or otherwise where s is empty.
-func OrDefault[T ~string](s, otherwise T) T {
-	if s == "" {
-		return otherwise
-	}
-	return s
-}

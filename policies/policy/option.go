@@ -20,7 +20,7 @@ type Option struct {
 	// Imported is where the snippet or the file that holds the line was imported, nearest
 	// first: "Caddyfile:40, Caddyfile:2". It is empty if the line was not imported.
 	Imported string
-	// From is the slug of the plugin whose line this option comes from, see ExpandPlugins.
+	// From is the slug of the plugin whose line this option comes from, see access.ExpandPlugins.
 	From string
 }
 

@@ -12,8 +12,9 @@ import (
 )
 
 // Policy is one entry of the catalog, ready for one directive. Its exported fields are
-// its JSON configuration. The interfaces of this file that it implements say what it can
-// do; it implements io.Closer if it owns a resource. Many requests use it at once.
+// its JSON configuration. The interfaces that it implements, of this file and of package
+// review, say what it can do; it implements io.Closer if it owns a resource. Many requests
+// use it at once.
 //
 // [Settings] holds what is configured for every policy alike.
 type Policy any
@@ -263,8 +264,8 @@ func (s *Settings) configure(o Option) (known bool, err error) {
 	return true, err
 }
 
-// Validate checks the settings, from Caddyfile and JSON alike.
-func (s *Settings) Validate() error {
+// validate checks the settings, from Caddyfile and JSON alike.
+func (s *Settings) validate() error {
 	if err := s.Mode.Validate(); err != nil {
 		return err
 	}

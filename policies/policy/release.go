@@ -59,7 +59,7 @@ func (rel *Release) Configured(major, minor int) bool {
 
 // AtLeast tells whether the shop that answers w is release major.minor or later, by the
 // configuration or by its REST root, as far as that can be believed. An unknown release
-// counts as older. No guard stands down by it, see Configured.
+// counts as older. No guard stands down by it, see [Release.Configured].
 func (rel *Release) AtLeast(w *caller.Whole, major, minor int) bool {
 	if rel.fixed > 0 {
 		return rel.Configured(major, minor)

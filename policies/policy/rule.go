@@ -38,7 +38,7 @@ type Rule struct {
 	names  []string // of roles, of signatures, or the capability
 	target Target
 	origin Origin // "" where From tells, see Rule.Origin
-	guards bool   // it only takes away, see Guard
+	guards bool   // it only takes away, see access.Guard
 	text   string // the rule's name in the log, if the Caddyfile has no such line
 }
 
@@ -270,7 +270,7 @@ func (r *Rule) CheckSignatures(site *Site) error {
 	return nil
 }
 
-// AdmitsRights tells whether the rule admits the caller of r, about whom Who has said who. It asks for
+// AdmitsRights tells whether the rule admits the caller of r, about whom [caller.Whole.Who] has said who. It asks for
 // the rights of callers of whom that does not tell them.
 func (r *Rule) AdmitsRights(ctx context.Context, req *Request, who caller.Caller) (bool, error) {
 	if r.Admits(who) {

@@ -58,7 +58,7 @@ type Site struct {
 // carry it.
 func (s *Site) Shop(r *Request) string { return s.ShopApart(r, s.Server) }
 
-// ShopApart is shop for facts that hold on all gateways: apart stands for the server.
+// ShopApart is Shop for facts that hold on all gateways: apart stands for the server.
 func (s *Site) ShopApart(r *Request, apart string) string {
 	c := r.Whole.Call
 	parts := [...]string{s.Name, apart, r.HTTP.Host, strings.Join(r.HTTP.Header["X-Forwarded-Host"], ","), c.FormName(), c.Base, "", ""}

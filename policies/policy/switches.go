@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"sync/atomic"
 	"time"
 )
@@ -80,7 +81,7 @@ func (c *Chain) observes(l *link, f InForce) bool {
 	case l.settings.Mode != "":
 		return l.settings.Mode == Observe
 	}
-	return OrDefault(f.Mode, c.mode) == Observe
+	return cmp.Or(f.Mode, c.mode) == Observe
 }
 
 // observesIn tells whether a policy only observes r. Where a lockdown leaves a call open

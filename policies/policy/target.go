@@ -105,7 +105,7 @@ func (t *Target) AnyMethod(c *call.Call) *call.Pattern {
 	return nil
 }
 
-// WhyNot says why match has found no route for c.
+// WhyNot says why Route has found no route for c.
 func (t *Target) WhyNot(c *call.Call) Mismatch {
 	if !t.HasMethod(c.Method) {
 		return OtherMethod

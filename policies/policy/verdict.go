@@ -18,7 +18,7 @@ type Verdict struct {
 	Message string         // for people; never says whether a route or record exists
 	Rule    string         // the rule as in the Caddyfile, for the log; empty if the policy is one rule
 	Origin  Origin         // of the rule; "" where Rule is no rule
-	Yields  bool           // the rule is one of access before which another one can let the call pass; see Remedy
+	Yields  bool           // the rule is one of access before which another one can let the call pass; see openings.Remedy
 	Pos     string         // where the rule stands, "Caddyfile:12"; empty for built-in ones
 	Data    map[string]any // more fields of the body's data object
 	Cart    *ask.Answer    // likewise, the field "cart": the body of this answer, as the platform wrote it
@@ -73,7 +73,7 @@ const (
 	MessageLoginOnly   = "Only authenticated users can access the REST API."
 	MessageForbidden   = "Sorry, you are not allowed to do that."
 	MessageNoRoute     = "No route was found matching the URL and request method."
-	MessageUnavailable = "The request could not be checked. Please try again."
+	messageUnavailable = "The request could not be checked. Please try again."
 )
 
 // Forbidden is the refusal of a caller who may not make the call.
@@ -84,7 +84,7 @@ func Forbidden() Verdict {
 // Unavailable is the refusal of a call on which a policy could not decide.
 func Unavailable() Verdict {
 	return Verdict{
-		Status: http.StatusServiceUnavailable, Code: CodeUnavailable, Message: MessageUnavailable,
+		Status: http.StatusServiceUnavailable, Code: CodeUnavailable, Message: messageUnavailable,
 		Header: http.Header{"Retry-After": {"5"}},
 	}
 }
@@ -140,7 +140,7 @@ func InPlatformWords(a *ask.Answer) Verdict {
 func FromRefusal(r *call.Refusal) Verdict {
 	v := Verdict{Status: r.Status, Code: r.Code, Message: refusalMessages[r.Status], Rule: r.Reason}
 	switch {
-	case v.Code == CodeInvalidParam: // see notInteger
+	case v.Code == CodeInvalidParam: // the reason is the name of a parameter that has to be an integer
 		v.Message = "Invalid parameter(s): " + r.Reason
 		v.Data = map[string]any{"params": map[string]string{r.Reason: r.Reason + " is not of type integer."}}
 	case r.Status == http.StatusServiceUnavailable:
@@ -155,5 +155,5 @@ var refusalMessages = map[int]string{
 	http.StatusRequestEntityTooLarge: "The request is too large.",
 	http.StatusUnsupportedMediaType:  "The encoding of the request body is not supported.",
 	http.StatusTooEarly:              "The request came too early. Please send it again.",
-	http.StatusServiceUnavailable:    MessageUnavailable,
+	http.StatusServiceUnavailable:    messageUnavailable,
 }

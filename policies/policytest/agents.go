@@ -47,11 +47,11 @@ func ReadOf(uri string) string {
 	return `{"jsonrpc":"2.0","id":7,"method":"resources/read","params":{"uri":"` + uri + `"}}`
 }
 
-// LongID is over 128 characters.
+// Ids of abilities that are over 128 characters.
 var (
 	LongID  = "long/" + strings.Repeat("x", 130)
 	CutName = CutOf(LongID)
-	// Abilities that the platform does not list.
+	// The platform lists neither of these.
 	HiddenID = "gone/" + strings.Repeat("y", 130) + "-end"
 	DashedID = "gone/a" + strings.Repeat("-", 130) + "b"
 )

@@ -84,7 +84,7 @@ func ProvisionError(s *policy.Site, p policy.Policy, settings ...policy.Settings
 	return nil
 }
 
-// Line is an Option as the Caddyfile would give it.
+// Line is a [policy.Option] as the Caddyfile would give it.
 func Line(text string, block ...policy.Option) policy.Option {
 	words := strings.Fields(text)
 	return policy.Option{Name: words[0], Args: words[1:], Block: block, Pos: "Caddyfile:7"}
@@ -108,6 +108,7 @@ const (
 	NonceLine  = "X-WP-Nonce: 0123456789"
 	JSONType   = "Content-Type: application/json"
 	FormType   = "Content-Type: application/x-www-form-urlencoded"
+	Override   = "X-HTTP-Method-Override: " // a method follows
 	AdminBody  = `{"id":1,"roles":["administrator"],"capabilities":{"manage_options":true,"edit_others_posts":true,"gone":false}}`
 	ClientBody = `{"id":5,"roles":["customer","subscriber"],"capabilities":{"read":true}}`
 )
@@ -148,15 +149,15 @@ func Linked(name string, p policy.Policy, settings ...policy.Settings) *policy.C
 // Alone is a chain of one policy.
 func Alone(name string, p policy.Policy) *policy.Chain { return policy.Link(nil, "", Linked(name, p)) }
 
-// Reading is the policy call in a catalog.
+// Reading is the entry of a policy that judges the reading of requests as the policy call does.
 var Reading = policy.Entry{Name: "call", Words: []string{"call"}, Default: true, New: func() policy.Policy { return reads{} }}
 
 type reads struct{}
 
-// CheckReading implements ReadingChecker.
+// CheckReading implements [policy.ReadingChecker].
 func (reads) CheckReading(r *policy.Request) (policy.Verdict, error) { return policy.CheckReading(r) }
 
-// GuardsReading implements ReadingGuard of package review.
+// GuardsReading implements [review.ReadingGuard].
 func (reads) GuardsReading() bool { return true }
 
 // Guarded is what the policy call and those of a catalog make of lines for s.

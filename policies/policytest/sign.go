@@ -6,7 +6,7 @@ import (
 	"encoding/hex"
 )
 
-// A timestamp that newSite takes for now, and its signature by scheme timestamp:
+// A timestamp that NewSite takes for now, and its signature by scheme timestamp:
 // printf 1800000000 | openssl dgst -sha256 -hmac secret
 const (
 	SignedStamp = "X-Timestamp: 1800000000"

@@ -13,8 +13,6 @@ import (
 	"github.com/restwarden/restwarden/policies/policytest"
 )
 
-const agentsDoor = "/wp-json/mcp/mcp-adapter-default-server"
-
 // TestRateLimit_Messages: a limit counts the messages that it names, and those that some
 // server may take for one of them.
 func TestRateLimit_Messages(t *testing.T) {
@@ -26,31 +24,31 @@ func TestRateLimit_Messages(t *testing.T) {
 		methods, method, target, body, kind string
 		counts                              bool
 	}{
-		"named":                        {both, "POST", agentsDoor, message("tools/call"), policytest.JSONType, true},
-		"named, the other one":         {both, "POST", agentsDoor, message("initialize"), policytest.JSONType, true},
-		"named, a key in escapes":      {both, "POST", agentsDoor, strings.Replace(message("tools/call"), "method", `m\u0065thod`, 1), policytest.JSONType, true},
-		"named, another type of JSON":  {both, "POST", agentsDoor, message("tools/call"), "Content-Type: application/vnd.api+json", true},
-		"named, route in capitals":     {both, "POST", strings.Replace(agentsDoor, "mcp/", "MCP/", 1), message("tools/call"), policytest.JSONType, true},
-		"named, method overridden":     {both, "PUT", agentsDoor + "?_method=POST", message("tools/call"), policytest.JSONType, true},
-		"named, overridden to GET":     {both, "POST", agentsDoor + "?_method=GET", message("tools/call"), policytest.JSONType, true},
+		"named":                        {both, "POST", policytest.Adapter, message("tools/call"), policytest.JSONType, true},
+		"named, the other one":         {both, "POST", policytest.Adapter, message("initialize"), policytest.JSONType, true},
+		"named, a key in escapes":      {both, "POST", policytest.Adapter, strings.Replace(message("tools/call"), "method", `m\u0065thod`, 1), policytest.JSONType, true},
+		"named, another type of JSON":  {both, "POST", policytest.Adapter, message("tools/call"), "Content-Type: application/vnd.api+json", true},
+		"named, route in capitals":     {both, "POST", strings.Replace(policytest.Adapter, "mcp/", "MCP/", 1), message("tools/call"), policytest.JSONType, true},
+		"named, method overridden":     {both, "PUT", policytest.Adapter + "?_method=POST", message("tools/call"), policytest.JSONType, true},
+		"named, overridden to GET":     {both, "POST", policytest.Adapter + "?_method=GET", message("tools/call"), policytest.JSONType, true},
 		"named, by PUT":                {both, "PUT", "/wp-json/lp/v1/mcp", message("tools/call"), policytest.JSONType, true},
-		"the list by its other name":   {"tools/list", "POST", agentsDoor, message("tools/list/all"), policytest.JSONType, true},
-		"another one":                  {both, "POST", agentsDoor, message("resources/read"), policytest.JSONType, false},
-		"another one, ping":            {both, "POST", agentsDoor, message("ping"), policytest.JSONType, false},
-		"a notification":               {both, "POST", agentsDoor, `{"jsonrpc":"2.0","method":"notifications/initialized"}`, policytest.JSONType, false},
+		"the list by its other name":   {"tools/list", "POST", policytest.Adapter, message("tools/list/all"), policytest.JSONType, true},
+		"another one":                  {both, "POST", policytest.Adapter, message("resources/read"), policytest.JSONType, false},
+		"another one, ping":            {both, "POST", policytest.Adapter, message("ping"), policytest.JSONType, false},
+		"a notification":               {both, "POST", policytest.Adapter, `{"jsonrpc":"2.0","method":"notifications/initialized"}`, policytest.JSONType, false},
 		"another route":                {both, "POST", "/wp-json/wp/v2/posts", message("tools/call"), policytest.JSONType, false},
-		"no body":                      {both, "GET", agentsDoor, "", policytest.JSONType, false},
-		"ends a session":               {both, "DELETE", agentsDoor, "", policytest.JSONType, false},
-		"uncertain, a list":            {both, "POST", agentsDoor, "[" + message("ping") + "]", policytest.JSONType, true},
-		"uncertain, a key twice":       {both, "POST", agentsDoor, `{"method":"tools/call",` + message("ping")[1:], policytest.JSONType, true},
-		"uncertain, without jsonrpc":   {both, "POST", agentsDoor, `{"method":"tools/call","params":{"name":"a"}}`, policytest.JSONType, true},
-		"uncertain, no type":           {both, "POST", agentsDoor, message("ping"), "X: y", true},
-		"uncertain, text":              {both, "POST", agentsDoor, message("ping"), "Content-Type: text/plain", true},
-		"uncertain, a form":            {both, "POST", agentsDoor, "method=ping", policytest.FormType, true},
-		"uncertain, broken":            {both, "POST", agentsDoor, `{"method":`, policytest.JSONType, true},
-		"uncertain, method in a query": {both, "POST", agentsDoor + "?method=tools/call", message("ping"), policytest.JSONType, true},
-		"uncertain, over the limit":    {both, "POST", agentsDoor, strings.Repeat(" ", 1<<20) + message("ping"), policytest.JSONType, true},
-		"no method counts all":         {"", "POST", agentsDoor, message("ping"), policytest.JSONType, true},
+		"no body":                      {both, "GET", policytest.Adapter, "", policytest.JSONType, false},
+		"ends a session":               {both, "DELETE", policytest.Adapter, "", policytest.JSONType, false},
+		"uncertain, a list":            {both, "POST", policytest.Adapter, "[" + message("ping") + "]", policytest.JSONType, true},
+		"uncertain, a key twice":       {both, "POST", policytest.Adapter, `{"method":"tools/call",` + message("ping")[1:], policytest.JSONType, true},
+		"uncertain, without jsonrpc":   {both, "POST", policytest.Adapter, `{"method":"tools/call","params":{"name":"a"}}`, policytest.JSONType, true},
+		"uncertain, no type":           {both, "POST", policytest.Adapter, message("ping"), "X: y", true},
+		"uncertain, text":              {both, "POST", policytest.Adapter, message("ping"), "Content-Type: text/plain", true},
+		"uncertain, a form":            {both, "POST", policytest.Adapter, "method=ping", policytest.FormType, true},
+		"uncertain, broken":            {both, "POST", policytest.Adapter, `{"method":`, policytest.JSONType, true},
+		"uncertain, method in a query": {both, "POST", policytest.Adapter + "?method=tools/call", message("ping"), policytest.JSONType, true},
+		"uncertain, over the limit":    {both, "POST", policytest.Adapter, strings.Repeat(" ", 1<<20) + message("ping"), policytest.JSONType, true},
+		"no method counts all":         {"", "POST", policytest.Adapter, message("ping"), policytest.JSONType, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := policytest.NewSite(t)
@@ -75,12 +73,12 @@ func TestRateLimit_MessagesOfOneCaller(t *testing.T) {
 		answer      string
 		shared      bool
 	}{
-		"two passwords of one user":   {"caller", agentsDoor, policytest.BasicAuth, "Authorization: Basic eDp5", policytest.AdminBody, true},
-		"a cookie and a password":     {"caller", agentsDoor, policytest.LoginLine, policytest.BasicAuth, policytest.AdminBody, true},
+		"two passwords of one user":   {"caller", policytest.Adapter, policytest.BasicAuth, "Authorization: Basic eDp5", policytest.AdminBody, true},
+		"a cookie and a password":     {"caller", policytest.Adapter, policytest.LoginLine, policytest.BasicAuth, policytest.AdminBody, true},
 		"two secrets of a key":        {"key", tool, "X-MCP-API-Key: ck_1:cs_1", "X-MCP-API-Key: ck_1:cs_2", `[]`, true},
 		"two keys":                    {"key", tool, "X-MCP-API-Key: ck_1:cs_1", "X-MCP-API-Key: ck_2:cs_1", `[]`, false},
 		"two keys of one address":     {"caller", tool, "X-MCP-API-Key: ck_1:cs_1", "X-MCP-API-Key: ck_2:cs_1", `[]`, true},
-		"anonymous, from one address": {"caller", agentsDoor, "X: a", "X: b", policytest.AdminBody, true},
+		"anonymous, from one address": {"caller", policytest.Adapter, "X: a", "X: b", policytest.AdminBody, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := policytest.NewSite(t)
@@ -100,7 +98,7 @@ func TestRateLimit_MessagesRefused(t *testing.T) {
 	s := policytest.NewSite(t)
 	c := policytest.Guarded(t, s, []policy.Entry{access.Entry, Entry, abilities.Entry}, policytest.Line("rate_limit 1/1h initialize /mcp/**"), policytest.Line("abilities", policytest.Line("allow core/*")))
 	for i, want := range []int{0, http.StatusTooManyRequests} {
-		r := policytest.Request(t, s, asktest.Answering(200, policytest.AdminBody), "POST", agentsDoor, `{"jsonrpc":"2.0","id":7,"method":"initialize","params":{}}`, policytest.JSONType, policytest.BasicAuth)
+		r := policytest.Request(t, s, asktest.Answering(200, policytest.AdminBody), "POST", policytest.Adapter, `{"jsonrpc":"2.0","id":7,"method":"initialize","params":{}}`, policytest.JSONType, policytest.BasicAuth)
 		d := c.Judge(t.Context(), r)
 		if d.Verdict.Status != want {
 			t.Fatalf("call %d: %+v (%v)", i, d, d.Err)

@@ -197,7 +197,7 @@ func (q quota) header(h http.Header) {
 	h.Set("Ratelimit-Reset", strconv.Itoa(policy.Seconds(q.taken.ResetAfter.Seconds())))
 }
 
-// Rewrites implements AnswerChanger: answers to limited calls carry the quota.
+// Rewrites implements [policy.AnswerChanger]: answers to limited calls carry the quota.
 func (p *RateLimits) Rewrites(r *policy.Request) policy.Rewrite {
 	if leastLeft.Get(r) == nil {
 		return policy.RewriteNothing
@@ -205,7 +205,7 @@ func (p *RateLimits) Rewrites(r *policy.Request) policy.Rewrite {
 	return policy.RewriteHeader
 }
 
-// Rewrite implements AnswerChanger.
+// Rewrite implements [policy.AnswerChanger].
 func (p *RateLimits) Rewrite(r *policy.Request, answer *ask.Answer) error {
 	leastLeft.Get(r).header(answer.Header)
 	return nil
@@ -269,7 +269,7 @@ func (l *RateLimit) caller(ctx context.Context, r *policy.Request) (string, erro
 	return "", nil
 }
 
-// EachRoute implements Router.
+// EachRoute implements [policy.Router].
 func (p *RateLimits) EachRoute(do func(policy.RouteLine)) {
 	for _, l := range p.Limits {
 		do(policy.RouteLine{At: l.At, Text: l.String(), Routes: l.target.Routes(), Own: l.From == ""})
@@ -284,7 +284,7 @@ func (l *RateLimit) Origin() policy.Origin {
 	return policy.OriginOwn
 }
 
-// Why implements Explainer.
+// Why implements [policy.Explainer].
 func (p *RateLimits) Why(v policy.Verdict) string {
 	if v.Code == policy.CodeTooMany {
 		return "The client has made more calls than the limit allows; it may try again later."

@@ -40,7 +40,7 @@ func (p *Redact) configureAbility(o policy.Option) error {
 }
 
 func (l *AbilityRedaction) compile() (err error) {
-	if err := (&abilities.ConfirmRule{Pattern: l.Pattern}).Check(); err != nil {
+	if err := abilities.CheckPattern(l.Pattern); err != nil {
 		return err
 	}
 	l.paths, err = fieldPaths(l.Fields)

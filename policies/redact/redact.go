@@ -233,7 +233,7 @@ func (p *Redact) Rewrite(r *policy.Request, a *ask.Answer) error {
 	return nil
 }
 
-// EachRoute implements Router.
+// EachRoute implements [policy.Router].
 func (p *Redact) EachRoute(do func(policy.RouteLine)) {
 	for i, r := range p.redactions {
 		own := i < len(p.Fields) // the built-in ones are behind them
@@ -241,7 +241,7 @@ func (p *Redact) EachRoute(do func(policy.RouteLine)) {
 	}
 }
 
-// Why implements Explainer.
+// Why implements [policy.Explainer].
 func (p *Redact) Why(v policy.Verdict) string {
 	if v.Code == policy.CodeUnavailable {
 		return "The answer could not be checked for what must not leave the site."

@@ -9,7 +9,7 @@ import (
 	"github.com/restwarden/restwarden/policies/review"
 )
 
-// Odd implements Reviewer: W07, the signatures that no rule names.
+// Odd implements [review.Reviewer]: W07, the signatures that no rule names.
 func (p *Signatures) Odd(about *review.About) (odd []review.Odd) {
 	var named []string
 	about.Lines(func(l policy.RouteLine) {
@@ -29,7 +29,7 @@ func (p *Signatures) Odd(about *review.About) (odd []review.Odd) {
 	return odd
 }
 
-// Decider implements Decider: who does not sign is refused where a rule asks for a signature.
+// Decider implements [review.Decider]: who does not sign is refused where a rule asks for a signature.
 func (p *Signatures) Decider(*review.Patterns, []call.Pattern) review.Decide {
 	return func(q *review.Asked) review.Fate {
 		if rule := asksToSign(q.Rule); rule != nil {

@@ -3,6 +3,7 @@
 package signature
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -54,7 +55,7 @@ type Signature struct {
 
 // Configure takes `signature <name> { … }`, or the policy's own block without a name.
 func (p *Signatures) Configure(o policy.Option) error {
-	if len(o.Args) == 0 && slices.ContainsFunc(o.Block, func(inner policy.Option) bool { return slices.Contains(signatureWords, inner.Name) }) {
+	if len(o.Args) == 0 && slices.ContainsFunc(o.Block, func(inner policy.Option) bool { return slices.Contains(blockWords, inner.Name) }) {
 		return o.Missing("needs a name before its block")
 	}
 	if len(o.Args) == 0 {
@@ -71,8 +72,8 @@ func (p *Signatures) Configure(o policy.Option) error {
 	return o.Each(s.configure, "key", "header")
 }
 
-// signatureWords are the options of configure.
-var signatureWords = []string{"scheme", "key", "tolerance", "once", "header"}
+// blockWords are the options of configure.
+var blockWords = []string{"scheme", "key", "tolerance", "once", "header"}
 
 func (s *Signature) configure(o policy.Option) (err error) {
 	switch o.Name {
@@ -100,7 +101,7 @@ func (s *Signature) configure(o policy.Option) (err error) {
 		err = o.Once(*name != "")
 		*name = o.Args[1]
 	default:
-		err = o.Unknown(signatureWords...)
+		err = o.Unknown(blockWords...)
 	}
 	return err
 }
@@ -128,7 +129,7 @@ func (s *Signature) errorf(err error) error {
 
 func (s *Signature) provision() error {
 	var known bool
-	s.Scheme = policy.OrDefault(s.Scheme, "timestamp")
+	s.Scheme = cmp.Or(s.Scheme, "timestamp")
 	s.scheme, known = schemes[s.Scheme]
 	switch {
 	case s.Name == "":
@@ -156,8 +157,8 @@ func (s *Signature) provision() error {
 	if s.Tolerance == 0 {
 		s.Tolerance = policy.Duration(5 * time.Minute)
 	}
-	s.SignatureHeader = http.CanonicalHeaderKey(policy.OrDefault(s.SignatureHeader, s.scheme.signature))
-	s.TimestampHeader = http.CanonicalHeaderKey(policy.OrDefault(s.TimestampHeader, s.scheme.timestamp))
+	s.SignatureHeader = http.CanonicalHeaderKey(cmp.Or(s.SignatureHeader, s.scheme.signature))
+	s.TimestampHeader = http.CanonicalHeaderKey(cmp.Or(s.TimestampHeader, s.scheme.timestamp))
 	if s.SignatureHeader == s.TimestampHeader {
 		return errors.New("header: signature and timestamp have one name")
 	}

@@ -23,7 +23,7 @@ const (
 )
 
 func TestSignature_Verify(t *testing.T) {
-	const stamp = "X-Timestamp: 1800000000"
+	const stamp = policytest.SignedStamp
 	for name, test := range map[string]struct {
 		scheme  string
 		target  string
@@ -74,7 +74,7 @@ func TestSignature_Verify(t *testing.T) {
 
 // TestSignature_Note: the record says what is wrong, and the client's answer does not.
 func TestSignature_Note(t *testing.T) {
-	const stamp, right = "X-Timestamp: 1800000000", "X-Signature: " + policytest.StampMAC
+	const stamp, right = policytest.SignedStamp, "X-Signature: " + policytest.StampMAC
 	s, p := signed(t, &Signature{Name: "cookie", Keys: []string{"secret"}, Once: true})
 	for _, test := range []struct {
 		note    string
@@ -118,7 +118,7 @@ func TestSignature_RequestWithAnUnsignedQuery(t *testing.T) {
 		"/?rest_route=/cookie/v1/store-auth":       false,
 		"/wp-json/cookie/v1/store-auth?choice=all": true,
 	} {
-		r := policytest.Request(t, s, nil, "POST", target, `{"a":1}`, "X-Timestamp: 1800000000", "X-Signature: "+requestMAC, policytest.JSONType)
+		r := policytest.Request(t, s, nil, "POST", target, `{"a":1}`, policytest.SignedStamp, "X-Signature: "+requestMAC, policytest.JSONType)
 		r.Matched.Rule = signedRule(s)
 		if v, err := p.Check(t.Context(), r); (err != nil || v.Refused()) != refused {
 			t.Errorf("%s: %+v, %v", target, v, err)
@@ -138,7 +138,7 @@ func TestSignature_BodyOfAnotherType(t *testing.T) {
 		"application/x-www-form-urlencoded": true, "application/x-www-form-urlencoded,application/json": true, "": true,
 	} {
 		s, p := signed(t, &Signature{Name: "cookie", Scheme: "request", Keys: []string{"secret"}})
-		r := policytest.Request(t, s, nil, "POST", "/wp-json/cookie/v1/store-auth", body, "X-Timestamp: 1800000000",
+		r := policytest.Request(t, s, nil, "POST", "/wp-json/cookie/v1/store-auth", body, policytest.SignedStamp,
 			fmt.Sprintf("X-Signature: %x", mac.Sum(nil)), "Content-Type: "+contentType)
 		r.Matched.Rule = signedRule(s)
 		if v, err := p.Check(t.Context(), r); (err != nil || v.Refused()) != refused {
@@ -150,7 +150,7 @@ func TestSignature_BodyOfAnotherType(t *testing.T) {
 func TestSignature_Once(t *testing.T) {
 	s, p := signed(t, &Signature{Name: "cookie", Keys: []string{"secret"}, Once: true})
 	for i, refused := range []bool{false, true, true} {
-		r := policytest.Request(t, s, nil, "POST", "/wp-json/cookie/v1/store-auth", "", "X-Timestamp: 1800000000", "X-Signature: "+policytest.StampMAC)
+		r := policytest.Request(t, s, nil, "POST", "/wp-json/cookie/v1/store-auth", "", policytest.SignedStamp, "X-Signature: "+policytest.StampMAC)
 		r.Matched.Rule = signedRule(s)
 		if v, err := p.Check(t.Context(), r); err != nil || v.Refused() != refused {
 			t.Errorf("use %d: %+v, %v", i+1, v, err)
@@ -161,7 +161,7 @@ func TestSignature_Once(t *testing.T) {
 func TestSignature_OnceCannotBeKnown(t *testing.T) {
 	s, p := signed(t, &Signature{Name: "cookie", Keys: []string{"secret"}, Once: true})
 	s.Store = policytest.BrokenStore{Store: s.Store}
-	r := policytest.Request(t, s, nil, "POST", "/wp-json/cookie/v1/store-auth", "", "X-Timestamp: 1800000000", "X-Signature: "+policytest.StampMAC)
+	r := policytest.Request(t, s, nil, "POST", "/wp-json/cookie/v1/store-auth", "", policytest.SignedStamp, "X-Signature: "+policytest.StampMAC)
 	r.Matched.Rule = signedRule(s)
 	if _, err := p.Check(t.Context(), r); !errors.Is(err, store.ErrFull) {
 		t.Errorf("got error %v", err)
@@ -196,7 +196,7 @@ func TestSignature_BadConfiguration(t *testing.T) {
 func BenchmarkSignature(b *testing.B) {
 	s := policytest.NewSite(b)
 	p := policytest.Provision(b, s, &Signatures{Signatures: []*Signature{{Name: "cookie", Keys: []string{"secret"}}}})
-	r := policytest.Request(b, s, nil, "POST", "/wp-json/cookie/v1/store-auth", "", "X-Timestamp: 1800000000", "X-Signature: "+policytest.StampMAC)
+	r := policytest.Request(b, s, nil, "POST", "/wp-json/cookie/v1/store-auth", "", policytest.SignedStamp, "X-Signature: "+policytest.StampMAC)
 	r.Matched.Rule = signedRule(s)
 	b.ReportAllocs()
 	for b.Loop() {

@@ -16,7 +16,7 @@ import (
 	"github.com/restwarden/restwarden/policies/store"
 )
 
-// Verifies implements Verifier.
+// Verifies implements [policy.Verifier].
 func (*Signatures) Verifies() {}
 
 // Check verifies the signature that the rule of the call requires.

@@ -1,7 +1,7 @@
 // Package audit says what reaches a site under its rules: which routes of its REST root for
 // whom, what its plugins need, what of theirs is risky, and which lines open just enough.
 //
-// It reasons about the rules, as package policies proves claims, and sends nothing.
+// It reasons about the rules, as package review proves claims, and sends nothing.
 package audit
 
 import (

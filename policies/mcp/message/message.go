@@ -138,7 +138,7 @@ func hasParts(contentType string) bool {
 
 // Call reads the message in the body of r for what it would run: also one that only some servers read.
 func Call(r *policy.Request) (*mcp.Message, error) {
-	if m := Read(r); m != nil && m.Message != nil { // ReadCall says the same of what Read takes
+	if m := Read(r); m != nil && m.Message != nil { // mcp.ReadCall says the same of what mcp.Read takes
 		return m.Message, m.Err
 	}
 	body, err := Body(r)

@@ -265,7 +265,7 @@ func integer(v any) (n int64, ok bool) {
 	return n, err == nil && strconv.FormatInt(n, 10) == text
 }
 
-// Why implements Explainer.
+// Why implements [policy.Explainer].
 func (p *CheckoutTotal) Why(v policy.Verdict) string {
 	if v.Code == p.site.Code(policy.CodeTotalMismatch) {
 		return "The total of the cart is not the one that the shopper has seen."

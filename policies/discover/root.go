@@ -9,8 +9,8 @@ import (
 	"github.com/restwarden/restwarden/policies/index"
 )
 
-// Reading is what a question for the REST root has found.
-type Reading struct {
+// RootAnswer is what a question for the REST root has found.
+type RootAnswer struct {
 	Found  *index.Root // nil if there is none
 	Closed bool        // the root is not public
 	Answer *ask.Answer // with which it is closed
@@ -19,7 +19,7 @@ type Reading struct {
 
 // readRoot asks for the REST root in its pretty form, and in its query form where the site
 // has plain permalinks.
-func readRoot(ctx context.Context, b ask.Backend, base string) (Reading, error) {
+func readRoot(ctx context.Context, b ask.Backend, base string) (RootAnswer, error) {
 	pretty, err := AskRoot(ctx, b, ask.Question{Base: base})
 	if err != nil || pretty.Found != nil || pretty.Closed {
 		return pretty, err
@@ -33,22 +33,22 @@ func readRoot(ctx context.Context, b ask.Backend, base string) (Reading, error) 
 }
 
 // AskRoot puts q to the root as nobody. The error is one of the backend.
-func AskRoot(ctx context.Context, b ask.Backend, q ask.Question) (Reading, error) {
+func AskRoot(ctx context.Context, b ask.Backend, q ask.Question) (RootAnswer, error) {
 	q.Kind, q.Route, q.As = ask.KindIndex, "/", ask.AsNobody
 	a, err := b.Ask(ctx, q)
 	switch {
 	case err != nil:
-		return Reading{}, err
+		return RootAnswer{}, err
 	case a.Denied() && (a.Code() != "" || a.Status == http.StatusUnauthorized):
-		return Reading{Closed: true, Answer: a}, nil
+		return RootAnswer{Closed: true, Answer: a}, nil
 	case a.Status == http.StatusNotFound, a.Status == http.StatusForbidden:
-		return Reading{why: &ask.UnexpectedError{Answer: a}}, nil
+		return RootAnswer{why: &ask.UnexpectedError{Answer: a}}, nil
 	case a.Status != http.StatusOK:
-		return Reading{}, ask.Unexpected(a)
+		return RootAnswer{}, ask.Unexpected(a)
 	}
 	found, err := index.ParseRoot(a.Body)
 	if err != nil {
-		return Reading{why: &ask.UnexpectedError{Answer: a}}, nil //nolint:nilerr // a page: there is no REST here
+		return RootAnswer{why: &ask.UnexpectedError{Answer: a}}, nil //nolint:nilerr // a page: there is no REST here
 	}
-	return Reading{Found: found}, nil
+	return RootAnswer{Found: found}, nil
 }
