@@ -16,7 +16,7 @@ import (
 // Catalog lists the policies in their fixed order, cheap before expensive. The first
 // refusal wins.
 var Catalog = []policy.Entry{
-	readingEntry,
+	policy.ReadingEntry,
 	access.Entry,
 	signature.Entry,
 	ratelimit.Entry,

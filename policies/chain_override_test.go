@@ -7,6 +7,7 @@ import (
 	ordertype "github.com/restwarden/restwarden/policies/order_type"
 	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/policytest"
+	ratelimit "github.com/restwarden/restwarden/policies/rate_limit"
 	"github.com/restwarden/restwarden/policies/store"
 )
 
@@ -91,4 +92,11 @@ func TestOverride_CountsOnce(t *testing.T) {
 			t.Errorf("request %d: %+v", i, d)
 		}
 	}
+}
+
+// rateLimited is the policy of one line.
+func rateLimited(tb testing.TB, s *policy.Site, text string) *ratelimit.RateLimits {
+	p := new(ratelimit.RateLimits)
+	policytest.Configure(tb, p, policytest.Line(text))
+	return policytest.Provision(tb, s, p)
 }

@@ -267,7 +267,7 @@ func TestChain_EarlyAccess(t *testing.T) {
 			access := &access.Access{LoginOnly: true}
 			access.Rules = append(access.Rules, policy.MustRule("anyone", nil, "/wc/store/v1/**"))
 			policytest.Provision(t, s, access)
-			c := policy.Link(s, "", policytest.Linked("call", new(Reading)), policytest.Linked("access", access, policy.Settings{Mode: test.mode}))
+			c := policy.Link(s, "", policytest.Linked("call", new(policy.Reading)), policytest.Linked("access", access, policy.Settings{Mode: test.mode}))
 			r := policytest.Request(t, s, nil, "POST", test.target, "")
 			body := &broken{}
 			r.HTTP.Body, r.HTTP.ContentLength = body, 1000

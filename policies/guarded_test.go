@@ -5,7 +5,6 @@ import (
 
 	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/policytest"
-	ratelimit "github.com/restwarden/restwarden/policies/rate_limit"
 )
 
 // guarded is the chain of a site with these lines of a Caddyfile.
@@ -18,10 +17,4 @@ func guarded(t *testing.T, s *policy.Site, options ...policy.Option) *policy.Cha
 func configured(name string, p policy.Policy, settings ...policy.Settings) map[string]*policy.Configured {
 	e, _ := Lookup(name)
 	return map[string]*policy.Configured{name: {Entry: e, Policy: p, Settings: append(settings, policy.Settings{})[0]}}
-}
-
-func rateLimited(tb testing.TB, s *policy.Site, text string) *ratelimit.RateLimits {
-	p := new(ratelimit.RateLimits)
-	policytest.Configure(tb, p, policytest.Line(text))
-	return policytest.Provision(tb, s, p)
 }

@@ -76,7 +76,7 @@ func TestProve_AbilitiesAsTriedOut(t *testing.T) {
 	held := map[bool]int{}
 	rapid.Check(t, func(rt *rapid.T) {
 		p := drawAbilities(rt)
-		chain, err := policy.NewChain([]policy.Entry{policytest.Reading, access.Entry, Entry}, policy.Entry{}, s, "", map[string]*policy.Configured{
+		chain, err := policy.NewChain([]policy.Entry{policy.ReadingEntry, access.Entry, Entry}, policy.Entry{}, s, "", map[string]*policy.Configured{
 			"access": {Entry: access.Entry, Policy: new(access.Access)}, "abilities": {Entry: Entry, Policy: p},
 		})
 		if err != nil {
@@ -165,7 +165,7 @@ func TestProve_AbilitiesKinds(t *testing.T) {
 				block = append(block, policytest.Line(text))
 			}
 			policytest.Configure(t, p, policytest.Line("abilities", block...))
-			c, err := policy.NewChain([]policy.Entry{policytest.Reading, access.Entry, Entry}, policy.Entry{}, policytest.NewSite(t), "", map[string]*policy.Configured{
+			c, err := policy.NewChain([]policy.Entry{policy.ReadingEntry, access.Entry, Entry}, policy.Entry{}, policytest.NewSite(t), "", map[string]*policy.Configured{
 				"access": {Entry: access.Entry, Policy: new(access.Access)}, "abilities": {Entry: Entry, Policy: p},
 			})
 			if err != nil {
@@ -237,7 +237,7 @@ func TestAbilities_GuardOpensNoServer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := policytest.NewSite(t)
-			c, err := policy.NewChain([]policy.Entry{policytest.Reading, access.Entry, Entry}, policy.Entry{}, s, "", map[string]*policy.Configured{
+			c, err := policy.NewChain([]policy.Entry{policy.ReadingEntry, access.Entry, Entry}, policy.Entry{}, s, "", map[string]*policy.Configured{
 				"access": {Entry: access.Entry, Policy: &access.Access{Rules: test.rules, Guards: []access.Guard{{Rule: policy.Rule{Allow: "users", Routes: []string{"/mcp/v1/**"}, From: "drawn"}}}}}, "abilities": {Entry: Entry, Policy: &Abilities{Rules: []Rule{{Pattern: "*"}}, Doors: test.doors}},
 			})
 			if err != nil {

@@ -247,7 +247,7 @@ func TestAccess_LoginOnlySaysWhere(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	chain, err := policy.NewChain([]policy.Entry{policytest.Reading, Entry}, policy.Entry{}, s, "", map[string]*policy.Configured{"access": c})
+	chain, err := policy.NewChain([]policy.Entry{policy.ReadingEntry, Entry}, policy.Entry{}, s, "", map[string]*policy.Configured{"access": c})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,7 @@ func manyRules(n int) *Access {
 // BenchmarkOdd has a thousand rules, as a host may generate them.
 func BenchmarkOdd(b *testing.B) {
 	p := manyRules(1000)
-	c, err := policy.NewChain([]policy.Entry{policytest.Reading, Entry}, policy.Entry{}, policytest.NewSite(b), "", map[string]*policy.Configured{"access": {Entry: Entry, Policy: p}})
+	c, err := policy.NewChain([]policy.Entry{policy.ReadingEntry, Entry}, policy.Entry{}, policytest.NewSite(b), "", map[string]*policy.Configured{"access": {Entry: Entry, Policy: p}})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func BenchmarkProve(b *testing.B) {
 			r.Allow, r.Methods = []string{"anyone", "users"}[i%2], []string{"GET"}
 		}
 	}
-	c, err := policy.NewChain([]policy.Entry{policytest.Reading, Entry}, policy.Entry{}, policytest.NewSite(b), "", map[string]*policy.Configured{"access": {Entry: Entry, Policy: p}})
+	c, err := policy.NewChain([]policy.Entry{policy.ReadingEntry, Entry}, policy.Entry{}, policytest.NewSite(b), "", map[string]*policy.Configured{"access": {Entry: Entry, Policy: p}})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -29,7 +29,7 @@ func TestOdd_AsTriedOut(t *testing.T) {
 		for i := range p.Rules {
 			p.Rules[i].At = fmt.Sprint("line:", i)
 		}
-		chain, err := policy.NewChain([]policy.Entry{policytest.Reading, Entry}, policy.Entry{}, s, "", map[string]*policy.Configured{"access": {Entry: Entry, Policy: p}})
+		chain, err := policy.NewChain([]policy.Entry{policy.ReadingEntry, Entry}, policy.Entry{}, s, "", map[string]*policy.Configured{"access": {Entry: Entry, Policy: p}})
 		if err != nil {
 			t.Fatal(err)
 		}

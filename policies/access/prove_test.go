@@ -110,7 +110,7 @@ func TestProve_AsTriedOut(t *testing.T) {
 	held := map[bool]int{}
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawAccess(t)
-		chain, err := policy.NewChain([]policy.Entry{policytest.Reading, Entry}, policy.Entry{}, s, "", map[string]*policy.Configured{"access": {Entry: Entry, Policy: p}})
+		chain, err := policy.NewChain([]policy.Entry{policy.ReadingEntry, Entry}, policy.Entry{}, s, "", map[string]*policy.Configured{"access": {Entry: Entry, Policy: p}})
 		if err != nil {
 			t.Fatal(err)
 		}

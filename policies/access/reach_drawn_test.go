@@ -17,7 +17,7 @@ func TestReacher_AsProved(t *testing.T) {
 	s := policytest.NewSite(t)
 	site := index.New([]string{`/wp/v2/users/(?P<id>[\d]+)`, `/a/(?P<b>[\w/]+)`, `/wc/store/v1/(?P<x>[a-z]+)`, `/`, `/a`}, []string{"wp/v2", "a", "wc/store/v1"})
 	rapid.Check(t, func(t *rapid.T) {
-		chain, err := policy.NewChain([]policy.Entry{policytest.Reading, Entry}, policy.Entry{}, s, "", map[string]*policy.Configured{"access": {Entry: Entry, Policy: drawAccess(t)}})
+		chain, err := policy.NewChain([]policy.Entry{policy.ReadingEntry, Entry}, policy.Entry{}, s, "", map[string]*policy.Configured{"access": {Entry: Entry, Policy: drawAccess(t)}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -149,22 +149,11 @@ func Linked(name string, p policy.Policy, settings ...policy.Settings) *policy.C
 // Alone is a chain of one policy.
 func Alone(name string, p policy.Policy) *policy.Chain { return policy.Link(nil, "", Linked(name, p)) }
 
-// Reading is the entry of a policy that judges the reading of requests as the policy call does.
-var Reading = policy.Entry{Name: "call", Words: []string{"call"}, Default: true, New: func() policy.Policy { return reads{} }}
-
-type reads struct{}
-
-// CheckReading implements [policy.ReadingChecker].
-func (reads) CheckReading(r *policy.Request) (policy.Verdict, error) { return policy.CheckReading(r) }
-
-// GuardsReading implements [review.ReadingGuard].
-func (reads) GuardsReading() bool { return true }
-
 // Guarded is what the policy call and those of a catalog make of lines for s.
 func Guarded(tb testing.TB, s *policy.Site, catalog []policy.Entry, options ...policy.Option) *policy.Chain {
 	tb.Helper()
 	if catalog[0].Name != "call" {
-		catalog = append([]policy.Entry{Reading}, catalog...)
+		catalog = append([]policy.Entry{policy.ReadingEntry}, catalog...)
 	}
 	configured := map[string]*policy.Configured{}
 	for _, o := range options {

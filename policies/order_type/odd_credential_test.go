@@ -1,4 +1,4 @@
-package policies
+package ordertype
 
 import (
 	"slices"
@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/restwarden/restwarden/policies/index"
-	ordertype "github.com/restwarden/restwarden/policies/order_type"
 	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/policytest"
 	"github.com/restwarden/restwarden/policies/review"
@@ -22,10 +21,10 @@ func TestOdd_Credential(t *testing.T) {
 		}
 		return r
 	}
-	credential := func(p *ordertype.OrderType) { p.Credential = "ck_1:cs_1" }
+	credential := func(p *OrderType) { p.Credential = "ck_1:cs_1" }
 	for name, test := range map[string]struct {
 		home, url, namespace, release string
-		set                           func(*ordertype.OrderType)
+		set                           func(*OrderType)
 		mode                          policy.Mode // of the directive
 		settings                      policy.Settings
 		want                          string
@@ -47,7 +46,7 @@ func TestOdd_Credential(t *testing.T) {
 		"the directive observes":  {"http://shop.example", "", "wc/v3", "auto", nil, policy.Observe, policy.Settings{}, ""},
 		"it alone enforces":       {"http://shop.example", "", "wc/v3", "auto", nil, policy.Observe, policy.Settings{Mode: policy.Enforce}, "W24:9"},
 	} {
-		s, p := policytest.NewSite(t), new(ordertype.OrderType)
+		s, p := policytest.NewSite(t), new(OrderType)
 		s.Release, _ = policy.ParseRelease(test.release)
 		if test.set != nil {
 			test.set(p)
@@ -67,7 +66,7 @@ func TestOdd_Credential(t *testing.T) {
 			}
 		}
 	}
-	if odd := new(ordertype.OrderType).Odd(new(review.About)); odd != nil {
+	if odd := new(OrderType).Odd(new(review.About)); odd != nil {
 		t.Errorf("a site that nobody knows: %v", odd)
 	}
 }
