@@ -1,14 +1,12 @@
 package policy
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/call"
-	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/nearest"
 	"github.com/restwarden/restwarden/policies/plugins"
 )
@@ -40,27 +38,6 @@ type Rule struct {
 	origin Origin // "" where From tells, see Rule.Origin
 	guards bool   // it only takes away, see access.Guard
 	text   string // the rule's name in the log, if the Caddyfile has no such line
-}
-
-// Who says whom a rule admits.
-type Who uint8
-
-// Whom rules admit.
-const (
-	Nobody Who = iota
-	Anyone
-	Users
-	ByRole
-	ByCapability
-	BySignature
-)
-
-// whoNames are the keys of whoWords, in the order of messages.
-var whoNames = []string{"anyone", "users", "role", "capability", "signed"}
-
-var whoWords = map[string]Who{
-	"anyone": Anyone, "users": Users,
-	"role": ByRole, "capability": ByCapability, "signed": BySignature,
 }
 
 // RuleOption reads an allow or deny line.
@@ -136,30 +113,6 @@ func (r *Rule) Compile() error {
 	return err
 }
 
-// CompileWho checks whom the rule admits, without its methods and routes.
-func (r *Rule) CompileWho() error {
-	if r.Deny {
-		return nil
-	}
-	word, rest, _ := strings.Cut(r.Allow, " ")
-	r.who = whoWords[word]
-	switch {
-	case r.who == Nobody:
-		return nearest.Check(word, whoNames...)
-	case r.who >= ByRole && rest == "":
-		return fmt.Errorf("%s needs a name", word)
-	case r.who < ByRole && rest != "":
-		return fmt.Errorf("%s takes no name", word)
-	}
-	if rest != "" {
-		r.names = strings.Split(rest, ",")
-		if slices.Contains(r.names, "") || r.who == ByCapability && len(r.names) > 1 {
-			return fmt.Errorf("%q is not a list of names", rest)
-		}
-	}
-	return nil
-}
-
 const builtIn = string(OriginBuiltIn) + ":"
 
 // String is the rule's name in the log and in explain: the line of the Caddyfile, or the
@@ -212,19 +165,6 @@ func (r *Rule) OnlyTakesAway() bool { return r.guards || r.origin == OriginBuilt
 // RuleNamed is a rule of a policy whose lines are of another kind: it has a name and a place alone.
 func RuleNamed(name, at string) *Rule { return &Rule{text: name, At: at} }
 
-// Roles returns the roles that the rule names.
-func (r *Rule) Roles() []string { return r.namesOf(ByRole) }
-
-// SignedBy returns the names of the signatures of which the rule asks for one.
-func (r *Rule) SignedBy() []string { return r.namesOf(BySignature) }
-
-func (r *Rule) namesOf(kind Who) []string {
-	if r.who != kind {
-		return nil
-	}
-	return r.names
-}
-
 // Match is a rule that matches a call.
 type Match struct {
 	Rule  *Rule
@@ -256,71 +196,6 @@ func (m Match) ProtectNames(c *call.Call) error {
 func (r *Rule) Invalid(err error) error {
 	return Option{Pos: r.At}.Errorf("%s: %w", r, err)
 }
-
-// CheckSignatures holds the signatures that the rule names against those that site declares.
-func (r *Rule) CheckSignatures(site *Site) error {
-	if r.who != BySignature {
-		return nil
-	}
-	for _, name := range r.names {
-		if !slices.Contains(site.Signatures, name) {
-			return fmt.Errorf("there is no signature %q%s", name, Prefixed(": ", nearest.Hint(name, site.Signatures...)))
-		}
-	}
-	return nil
-}
-
-// AdmitsRights tells whether the rule admits the caller of r, about whom [caller.Whole.Who] has said who. It asks for
-// the rights of callers of whom that does not tell them.
-func (r *Rule) AdmitsRights(ctx context.Context, req *Request, who caller.Caller) (bool, error) {
-	if r.Admits(who) {
-		return true, nil
-	}
-	if r.who == ByRole || r.who == ByCapability {
-		var err error
-		if who, err = req.Rights(ctx); err != nil {
-			return false, err
-		}
-	}
-	if r.Admits(who) {
-		return true, nil
-	}
-	return false, r.untold(who)
-}
-
-// untold returns the error of a rule that needs what the platform has not told of the caller.
-func (r *Rule) untold(c caller.Caller) error {
-	switch {
-	case r.who == ByRole && c.NoRoles:
-		return &caller.UntoldError{What: "roles"}
-	case r.who == ByCapability && c.NoCapabilities:
-		return &caller.UntoldError{What: "capabilities"}
-	}
-	return nil
-}
-
-// Admits tells whether the rule admits the caller.
-func (r *Rule) Admits(c caller.Caller) bool {
-	switch r.who {
-	case Users:
-		return c.Kind != caller.Anonymous
-	case ByRole:
-		return c.Kind == caller.User && c.HasRole(r.names)
-	case ByCapability:
-		return c.Kind == caller.User && c.Can(r.names[0])
-	default:
-		return false
-	}
-}
-
-// WhoOf returns whom a word of a line admits: "users", "role". It is Nobody for any other word.
-func WhoOf(word string) Who { return whoWords[word] }
-
-// Who returns whom the rule admits; Nobody for one that denies.
-func (r *Rule) Who() Who { return r.who }
-
-// Names returns the names of roles or signatures, or the capability, that the rule admits.
-func (r *Rule) Names() []string { return r.names }
 
 // Target returns the calls that the rule is about.
 func (r *Rule) Target() *Target { return &r.target }

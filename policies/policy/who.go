@@ -1,0 +1,134 @@
+package policy
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/restwarden/restwarden/policies/caller"
+	"github.com/restwarden/restwarden/policies/nearest"
+)
+
+// Who says whom a rule admits.
+type Who uint8
+
+// Whom rules admit.
+const (
+	Nobody Who = iota
+	Anyone
+	Users
+	ByRole
+	ByCapability
+	BySignature
+)
+
+// whoNames are the keys of whoWords, in the order of messages.
+var whoNames = []string{"anyone", "users", "role", "capability", "signed"}
+
+var whoWords = map[string]Who{
+	"anyone": Anyone, "users": Users,
+	"role": ByRole, "capability": ByCapability, "signed": BySignature,
+}
+
+// CompileWho checks whom the rule admits, without its methods and routes.
+func (r *Rule) CompileWho() error {
+	if r.Deny {
+		return nil
+	}
+	word, rest, _ := strings.Cut(r.Allow, " ")
+	r.who = whoWords[word]
+	switch {
+	case r.who == Nobody:
+		return nearest.Check(word, whoNames...)
+	case r.who >= ByRole && rest == "":
+		return fmt.Errorf("%s needs a name", word)
+	case r.who < ByRole && rest != "":
+		return fmt.Errorf("%s takes no name", word)
+	}
+	if rest != "" {
+		r.names = strings.Split(rest, ",")
+		if slices.Contains(r.names, "") || r.who == ByCapability && len(r.names) > 1 {
+			return fmt.Errorf("%q is not a list of names", rest)
+		}
+	}
+	return nil
+}
+
+// Roles returns the roles that the rule names.
+func (r *Rule) Roles() []string { return r.namesOf(ByRole) }
+
+// SignedBy returns the names of the signatures of which the rule asks for one.
+func (r *Rule) SignedBy() []string { return r.namesOf(BySignature) }
+
+func (r *Rule) namesOf(kind Who) []string {
+	if r.who != kind {
+		return nil
+	}
+	return r.names
+}
+
+// CheckSignatures holds the signatures that the rule names against those that site declares.
+func (r *Rule) CheckSignatures(site *Site) error {
+	if r.who != BySignature {
+		return nil
+	}
+	for _, name := range r.names {
+		if !slices.Contains(site.Signatures, name) {
+			return fmt.Errorf("there is no signature %q%s", name, Prefixed(": ", nearest.Hint(name, site.Signatures...)))
+		}
+	}
+	return nil
+}
+
+// AdmitsRights tells whether the rule admits the caller of r, about whom [caller.Whole.Who] has said who. It asks for
+// the rights of callers of whom that does not tell them.
+func (r *Rule) AdmitsRights(ctx context.Context, req *Request, who caller.Caller) (bool, error) {
+	if r.Admits(who) {
+		return true, nil
+	}
+	if r.who == ByRole || r.who == ByCapability {
+		var err error
+		if who, err = req.Rights(ctx); err != nil {
+			return false, err
+		}
+	}
+	if r.Admits(who) {
+		return true, nil
+	}
+	return false, r.untold(who)
+}
+
+// untold returns the error of a rule that needs what the platform has not told of the caller.
+func (r *Rule) untold(c caller.Caller) error {
+	switch {
+	case r.who == ByRole && c.NoRoles:
+		return &caller.UntoldError{What: "roles"}
+	case r.who == ByCapability && c.NoCapabilities:
+		return &caller.UntoldError{What: "capabilities"}
+	}
+	return nil
+}
+
+// Admits tells whether the rule admits the caller.
+func (r *Rule) Admits(c caller.Caller) bool {
+	switch r.who {
+	case Users:
+		return c.Kind != caller.Anonymous
+	case ByRole:
+		return c.Kind == caller.User && c.HasRole(r.names)
+	case ByCapability:
+		return c.Kind == caller.User && c.Can(r.names[0])
+	default:
+		return false
+	}
+}
+
+// WhoOf returns whom a word of a line admits: "users", "role". It is Nobody for any other word.
+func WhoOf(word string) Who { return whoWords[word] }
+
+// Who returns whom the rule admits; Nobody for one that denies.
+func (r *Rule) Who() Who { return r.who }
+
+// Names returns the names of roles or signatures, or the capability, that the rule admits.
+func (r *Rule) Names() []string { return r.names }
