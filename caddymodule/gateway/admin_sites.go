@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strings"
@@ -88,7 +89,7 @@ func (a *App) statuses(now time.Time) []siteStatus {
 }
 
 // mode returns the mode of the directive.
-func (g *Gateway) mode() policy.Mode { return orDefault(g.Mode, policy.Enforce) }
+func (g *Gateway) mode() policy.Mode { return cmp.Or(g.Mode, policy.Enforce) }
 
 // status returns the state of the site.
 func (s *site) status(now time.Time) siteStatus {

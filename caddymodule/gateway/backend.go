@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -240,7 +241,7 @@ func complete(answer *ask.Answer, page bool) (*ask.Answer, error) {
 // request builds a new request for the question at target. It takes from the client's
 // request only what the allow-list names.
 func (b *backend) request(ctx context.Context, q *ask.Question, target string) (*http.Request, error) {
-	method := orDefault(q.Method, http.MethodGet)
+	method := cmp.Or(q.Method, http.MethodGet)
 	req, err := http.NewRequestWithContext(ctx, method, target, bytes.NewReader(q.Body))
 	if err != nil {
 		return nil, err

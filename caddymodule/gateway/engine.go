@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -127,18 +128,18 @@ func (e *engine) newSite(g *Gateway) error {
 }
 
 func (e *engine) newReader(ctx caddy.Context, g *Gateway) error {
-	upload := orDefault(g.UploadLimit, call.DefaultUploadLimit)
+	upload := cmp.Or(g.UploadLimit, call.DefaultUploadLimit)
 	dir, err := spoolDir(g.SpoolDir)
 	if err != nil {
 		return fmt.Errorf("spool_dir: %w", err)
 	}
-	e.spool, err = e.leases.spool(ctx, spoolKey{dir, orDefault(g.SpoolLimit, call.SpoolFor(upload))}, func(f call.Finding) {
+	e.spool, err = e.leases.spool(ctx, spoolKey{dir, cmp.Or(g.SpoolLimit, call.SpoolFor(upload))}, func(f call.Finding) {
 		g.app.odd(g.logger, finding{Finding: routing.Finding{Code: f.Code, At: g.At, Imported: g.importedAt(""), Text: f.Text}, directive: g.spot()})
 	})
 	if err != nil {
 		return err
 	}
-	body := orDefault(g.BodyLimit, call.DefaultBodyLimit)
+	body := cmp.Or(g.BodyLimit, call.DefaultBodyLimit)
 	e.memory, err = lease(&e.leases, memoryKey{call.MemoryFor(body)},
 		func() (*call.Memory, error) { return call.NewMemory(call.MemoryFor(body)), nil })
 	if err != nil {
@@ -152,13 +153,6 @@ func (e *engine) newReader(ctx caddy.Context, g *Gateway) error {
 		},
 	})
 	return nil
-}
-
-func orDefault[T comparable](v, otherwise T) T {
-	if v == *new(T) {
-		return otherwise
-	}
-	return v
 }
 
 // sortPolicies collects the policies that do more than judge. A policy that observes

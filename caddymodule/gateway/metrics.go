@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"time"
@@ -210,7 +211,7 @@ func (m *metrics) count(known map[string]bool, d policy.Decision, host string) {
 	if !known[code] {
 		code = other
 	}
-	policy := orDefault(d.Policy, none)
+	policy := cmp.Or(d.Policy, none)
 	if m.perHost {
 		m.decisions.WithLabelValues(policy, code, string(d.Outcome), host).Inc()
 		return

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"strings"
@@ -26,7 +27,7 @@ func (g *Gateway) misreadOption(o policy.Option) (err error) {
 }
 
 func validateMisread(word string) error {
-	if err := nearest.Check(orDefault(word, misreadCount), misreadCount, misreadRefuse); err != nil {
+	if err := nearest.Check(cmp.Or(word, misreadCount), misreadCount, misreadRefuse); err != nil {
 		return fmt.Errorf("misread: %w", err)
 	}
 	return nil
@@ -72,7 +73,7 @@ func (s *site) judge(x *exchange, h http.Header, before *call.MarkHeaders) error
 	}
 	read := method == http.MethodGet || method == http.MethodHead
 	certain := s.plain.compare(s, x, &found)
-	if !certain || !read || found.credentials || s.g.Misread != misreadRefuse || orDefault(x.req.InForce.Mode, s.g.Mode) == policy.Observe {
+	if !certain || !read || found.credentials || s.g.Misread != misreadRefuse || cmp.Or(x.req.InForce.Mode, s.g.Mode) == policy.Observe {
 		return nil
 	}
 	return &misreadError{method}
@@ -193,7 +194,7 @@ type misreadStatus struct {
 }
 
 func (s *site) misreadStatus() misreadStatus {
-	st := misreadStatus{Action: orDefault(s.g.Misread, misreadCount), Unguarded: s.plain.marks().Headers()}
+	st := misreadStatus{Action: cmp.Or(s.g.Misread, misreadCount), Unguarded: s.plain.marks().Headers()}
 	m := &s.state.misreads
 	m.mu.Lock()
 	defer m.mu.Unlock()

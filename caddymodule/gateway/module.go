@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -165,7 +166,7 @@ func (g *Gateway) Cleanup() error {
 
 // observes tells whether the site as a whole only observes while its switches say f.
 func (s *site) observes(f policy.InForce) bool {
-	return !f.Locked && orDefault(f.Mode, s.g.Mode) == policy.Observe
+	return !f.Locked && cmp.Or(f.Mode, s.g.Mode) == policy.Observe
 }
 
 // Interface guards

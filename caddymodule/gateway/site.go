@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"net/http"
@@ -85,7 +86,7 @@ func newSite(g *Gateway, way routing.Way, apart string) *site {
 	if len(s.auditors) > 0 {
 		s.metrics.countAgents(s.Name)
 	}
-	s.metrics.siteInfo.WithLabelValues(s.Name, g.Platform, string(orDefault(g.Mode, policy.Enforce)), orDefault(g.Release, "auto")).Set(1)
+	s.metrics.siteInfo.WithLabelValues(s.Name, g.Platform, string(cmp.Or(g.Mode, policy.Enforce)), cmp.Or(g.Release, "auto")).Set(1)
 	return s
 }
 

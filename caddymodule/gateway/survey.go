@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"slices"
 
 	"go.uber.org/zap"
@@ -86,7 +87,7 @@ func (a *App) oddRules(g *Gateway) {
 	}
 	hosts := a.layout.HostsOf(g.At, g.importedAt(""))
 	for _, o := range odd {
-		f := routing.Finding{Code: o.Code, At: orDefault(o.At, g.At), Imported: g.importedAt(o.At), Sites: hosts, Text: o.Text, Do: o.Do}
+		f := routing.Finding{Code: o.Code, At: cmp.Or(o.At, g.At), Imported: g.importedAt(o.At), Sites: hosts, Text: o.Text, Do: o.Do}
 		switch {
 		case a.dry != nil:
 			a.dry.Odd(f, g.At, g.importedAt(""))

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -84,7 +85,7 @@ func validateRelease(release string) error {
 }
 
 func validateSwitch(option, word string) error {
-	if err := nearest.Check(orDefault(word, "on"), "on", "off"); err != nil {
+	if err := nearest.Check(cmp.Or(word, "on"), "on", "off"); err != nil {
 		return fmt.Errorf("%s: %w", option, err)
 	}
 	return nil
