@@ -13,11 +13,11 @@ import (
 // as one for all of them does.
 func TestOdd_RiskOrder(t *testing.T) {
 	every := riskyCalls().all
-	var routes []call.Pattern
+	var risky []call.Pattern
 	for _, risk := range slices.Backward(every) {
-		routes = append(routes, call.MustPattern(risk.row.Route))
+		risky = append(risky, call.MustPattern(risk.row.Route))
 	}
-	near := riskyCalls().near(routes)
+	near := riskyCalls().near(risky)
 	if len(near) < len(every) {
 		t.Errorf("%d of %d calls", len(near), len(every))
 	}

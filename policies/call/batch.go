@@ -249,7 +249,7 @@ func (rd *Reader) newPart(c *Call, route, method, query string, own *part) *Call
 		src.asked, src.changed = c.src.answers(), c.src.changed
 	}
 	return &Call{
-		Kind: Single, Route: route, Key: keyOf(route), Method: method, Wire: c.Wire, Form: c.Form, Base: c.Base, Rewritten: c.Rewritten,
+		Kind: Single, Route: route, Key: Key(route), Method: method, Wire: c.Wire, Form: c.Form, Base: c.Base, Rewritten: c.Rewritten,
 		src: src,
 	}
 }

@@ -20,18 +20,16 @@ func (rd *Reader) oddBetween(tried *trials, u *url.URL) *Refusal {
 		return errPath
 	}
 	left := path
-	if cuttable(path) {
-		j := jointsOf(path)
-		pairs, whole := cutWhole(path)
+	if cuts := CutsOf(path); cuts != nil {
 		switch {
-		case rd.namesCall(tried, decoded), j == nil || rd.cutToCall(j), !whole && (strings.Contains(lower(decoded), ".php/") || strings.IndexByte(decoded, '<') >= 0):
+		case rd.namesCall(tried, decoded), cuts.MakeCall(rd.prefixes), !cuts.Whole && (strings.Contains(lower(decoded), ".php/") || strings.IndexByte(decoded, '<') >= 0):
 			return errPath
-		case (!whole || len(pairs) > 1) && len(rd.rules) > 0 && (strings.Contains(lower(decoded), ".php") || rd.cutToAlias(j)): // many texts may be left
+		case cuts.LeaveMany() && len(rd.rules) > 0 && (strings.Contains(lower(decoded), ".php") || rd.cutToAlias(cuts)):
 			return errPath
-		case !whole:
+		case !cuts.Whole:
 			return nil
 		}
-		left = strings.Join(slices.DeleteFunc(strings.Split(path, "&"), func(pair string) bool { return slices.Contains(pairs, pair) }), "&")
+		left = cuts.Left()
 	}
 	if left = trimmed(left); left == path {
 		return nil
@@ -42,27 +40,10 @@ func (rd *Reader) oddBetween(tried *trials, u *url.URL) *Refusal {
 	return rd.cutPath(tried, &url.URL{Path: phpvars.Decode(left), RawPath: left})
 }
 
-// cutToCall tells whether what is left of a path, when parameters are cut out of it, may name a call, a script or
-// a dot segment.
-func (rd *Reader) cutToCall(j *joints) bool {
-	j.starts.remove(0) // nothing comes before a path
-	route := literal(routeVar)
-	route.shifts = true
-	words := append([]word{route, variableName(routeVar), literal(".php/"), frontController}, dotSegments[:]...)
-	for _, prefix := range rd.prefixes {
-		words = append(words, literal(prefix))
-	}
-	return slices.ContainsFunc(words, j.makes)
-}
-
 // cutToAlias tells whether an alias may fit what is left of a path, as what is left of its beginning in
 // any case does not tell them apart.
-func (rd *Reader) cutToAlias(j *joints) bool {
-	end := 0
-	for end < len(j.text) && !j.gaps.has(end) && j.text[end] != '%' {
-		end++
-	}
-	head := singleSlashes(lower(j.text[:end]))
+func (rd *Reader) cutToAlias(cuts *Cuts) bool {
+	head := singleSlashes(lower(cuts.Head()))
 	if len(head) <= len(rd.site.Base) {
 		return true
 	}

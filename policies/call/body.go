@@ -31,7 +31,7 @@ type body struct {
 	users    atomic.Int32 // readings that are not closed
 	chunks   [][]byte     // all but the last are full
 	held     int64        // of memory, for chunks
-	file     *spoolFile
+	file     *File
 	complete bool // the client has sent everything
 	failed   *Refusal
 	offset   int64
@@ -51,7 +51,7 @@ func (b *body) kept() int64 {
 // size returns how much load has read.
 func (b *body) size() int64 {
 	if b.file != nil {
-		return b.kept() + b.file.size
+		return b.kept() + b.file.Size()
 	}
 	return b.kept()
 }
@@ -89,9 +89,9 @@ func (b *body) Close() error { return b.client.Close() }
 
 func (b *body) discard() {
 	b.settle()
-	b.memory.chunks.Free(b.holder, b.held)
+	b.memory.Chunks.Free(b.holder, b.held)
 	if b.file != nil {
-		b.file.remove()
+		b.file.Remove()
 	}
 }
 
@@ -212,7 +212,7 @@ func (b *body) grow() bool {
 	switch {
 	case b.kept() >= inMemory:
 		return false
-	case len(b.chunks) > 0 && b.memory.chunks.Try(b.holder, size) != nil:
+	case len(b.chunks) > 0 && b.memory.Chunks.Try(b.holder, size) != nil:
 		return false
 	case len(b.chunks) > 0:
 		b.held += size
@@ -240,7 +240,7 @@ func (b *body) readIntoFile() error {
 
 // neverFits tells whether a body of size bytes is larger than its holder's share of the
 // spool, even with the beginning of the body in memory.
-func (b *body) neverFits(size int64) bool { return size-inMemory > b.spool.shares.Of(b.holder) }
+func (b *body) neverFits(size int64) bool { return size-inMemory > b.spool.Shares.Of(b.holder) }
 
 // keep appends p to the file. Where that fails, p goes back to the client's body: a
 // gateway that only observes still forwards it.
@@ -261,11 +261,11 @@ func (b *body) keep(p []byte) *Refusal {
 
 func (b *body) write(p []byte) (err error) {
 	if b.file == nil {
-		if b.file, err = b.spool.create(b.holder); err != nil {
+		if b.file, err = b.spool.Create(b.holder); err != nil {
 			return err
 		}
 	}
-	return b.file.append(p)
+	return b.file.Append(p)
 }
 
 type readCloser struct {

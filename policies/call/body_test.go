@@ -69,7 +69,7 @@ func TestBodyIsPutBack(t *testing.T) {
 // A refused body goes on unchanged, too: observe mode forwards it.
 func TestRefusedBodyIsPutBack(t *testing.T) {
 	inUse, spool, _ := limited(t, 8<<20)
-	if err := spool.shares.Try(Holder{}, 3<<19); err != nil { // of 2 MiB
+	if err := spool.Shares.Try(Holder{}, 3<<19); err != nil { // of 2 MiB
 		t.Fatal(err)
 	}
 	for want, rd := range map[string]*Reader{

@@ -6,15 +6,11 @@ import (
 	"unsafe"
 )
 
-// costOfPosted is the memory for a form in one piece, as a multiple of its size: the piece
-// itself, and a value that is decoded out of it.
-const costOfPosted = 2
-
 // costOfJSON is the memory for a JSON body in one piece: the piece itself, and the members of
 // so many objects in it. All other values are slices of the piece. A body alone has room.
 func (b *body) costOfJSON(objects int) int64 {
 	size := b.size()
-	room := max(0, b.memory.whole.Of(b.holder)-size)
+	room := max(0, b.memory.Whole.Of(b.holder)-size)
 	return size + min(3*size, int64(objects)*jsonMembers*costOfMember, room)
 }
 
@@ -46,7 +42,7 @@ func (b *body) borrow(ctx context.Context, n int64) *Refusal {
 	if b.borrowed > 0 || n <= chunkSize {
 		return nil
 	}
-	if err := b.memory.borrow(ctx, b.holder, n); err != nil {
+	if err := Borrow(ctx, b.memory.Whole, b.holder, n); err != nil {
 		return noMemory(err)
 	}
 	b.borrowed = n
@@ -56,7 +52,7 @@ func (b *body) borrow(ctx context.Context, n int64) *Refusal {
 // settle gives back what was borrowed to read the body.
 func (b *body) settle() {
 	b.whole = nil
-	b.memory.whole.Free(b.holder, b.borrowed)
+	b.memory.Whole.Free(b.holder, b.borrowed)
 	b.borrowed = 0
 }
 

@@ -6,10 +6,6 @@ import (
 	"sync"
 )
 
-// BufferLimit is the largest stream that a client's share of the default limits has room for,
-// in memory and on disk.
-const BufferLimit = 8 << 20
-
 // costOfRewriting is the memory for a stream that is rewritten, as a multiple of its size:
 // the piece that is read, and the piece that is made of it.
 const costOfRewriting = 2
@@ -59,12 +55,11 @@ func (b *Buffer) remember(p []byte) (n int) {
 
 func (b *Buffer) spool(p []byte) (err error) {
 	if b.body.file == nil {
-		if b.body.file, err = b.body.spool.create(b.body.holder); err != nil {
+		if b.body.file, err = b.body.spool.CreateAnswer(b.body.holder); err != nil {
 			return err
 		}
-		b.body.file.part = b.body.spool.answers
 	}
-	return b.body.file.append(p)
+	return b.body.file.Append(p)
 }
 
 // Size returns how many bytes are kept.
@@ -113,11 +108,11 @@ func (b *Buffer) borrow(ctx context.Context, cost int64) (free func(), err error
 	if size <= inMemory {
 		return func() {}, nil
 	}
-	shares, holder := b.body.memory.answers, b.body.holder
-	if err := borrow(ctx, shares, holder, size); err != nil {
+	memory, holder := b.body.memory.Answers, b.body.holder
+	if err := Borrow(ctx, memory, holder, size); err != nil {
 		return nil, noMemory(err)
 	}
-	return sync.OnceFunc(func() { shares.Free(holder, size) }), nil
+	return sync.OnceFunc(func() { memory.Free(holder, size) }), nil
 }
 
 // take returns what is kept, and keeps nothing any more.

@@ -78,7 +78,7 @@ func TestBuffer_Full(t *testing.T) {
 		same := func(p []byte) ([]byte, error) { return p, nil }
 		err := first.Replace(t.Context(), func(p []byte) ([]byte, error) {
 			refusal, ok := errors.AsType[*Refusal](second.Replace(t.Context(), same))
-			if !ok || refusal.Reason != "memory" || !errors.Is(refusal, errClientFull) {
+			if !ok || refusal.Reason != "memory" || !errors.Is(refusal, FullError("client")) {
 				t.Error("there is no memory:", refusal)
 			}
 			gone, cancel := context.WithCancel(t.Context())
@@ -96,7 +96,7 @@ func TestBuffer_Full(t *testing.T) {
 		if _, err := large.Write(make([]byte, 17<<20)); err == nil {
 			t.Error("more than half of the client's share of the disk")
 		}
-		if err := spool.shares.Try(Holder{Client: someone}, 15<<20); err != nil {
+		if err := spool.Shares.Try(Holder{Client: someone}, 15<<20); err != nil {
 			t.Error("no room is left for bodies:", err)
 		}
 	})
@@ -119,7 +119,7 @@ func FuzzBuffer(f *testing.F) {
 			t.Errorf("%d bytes of %d, %d written, %v", len(got), size, written, err)
 		}
 		b.Close()
-		if memory.Bytes() != 0 || spool.Bytes() != 0 || spool.answers.Used() != 0 {
+		if memory.Bytes() != 0 || spool.Bytes() != 0 || spool.Answers.Used() != 0 {
 			t.Error("not all is given back")
 		}
 	})

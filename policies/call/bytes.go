@@ -1,6 +1,11 @@
 package call
 
-import "net/url"
+import (
+	"net/url"
+	"strings"
+
+	"github.com/restwarden/restwarden/policies/call/phpvars"
+)
 
 // byteSet is a set of bytes that texts are tested against. Each request is tested several
 // times.
@@ -37,4 +42,39 @@ func escapedPath(u *url.URL) string {
 		return u.Path
 	}
 	return u.EscapedPath()
+}
+
+// dots tells whether a path has a "." or ".." segment.
+func dots(s string) bool {
+	if strings.IndexByte(s, '.') < 0 {
+		return false
+	}
+	for s != "" {
+		var segment string
+		segment, s, _ = strings.Cut(s, "/")
+		if segment == "." || segment == ".." {
+			return true
+		}
+	}
+	return false
+}
+
+// maxDecoded bounds how often something on the way decodes a text.
+const maxDecoded = 8
+
+// decodeAll decodes until nothing is left to decode. Some servers decode once, some twice.
+func decodeAll(s string) string {
+	for range maxDecoded {
+		d := phpvars.Decode(s)
+		if d == s {
+			break
+		}
+		s = d
+	}
+	return s
+}
+
+// alnum tells whether c is an ASCII letter or digit.
+func alnum(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
 }

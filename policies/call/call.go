@@ -107,3 +107,17 @@ func (c *Call) Embeds() bool {
 // page is the reading of every page without a form. It is one value, so that a page costs
 // nothing.
 var page = &Call{Kind: Page}
+
+// Bent tells whether c, or a part of it, fits one of the patterns only since the platform takes a
+// dot of the pattern for any byte, see [Bent].
+func (c *Call) Bent(patterns []Pattern) bool {
+	if Bent(patterns, c.Key, c.Route) {
+		return true
+	}
+	for _, part := range c.Parts {
+		if part.Bent(patterns) {
+			return true
+		}
+	}
+	return false
+}

@@ -8,7 +8,7 @@ import (
 )
 
 // changes are what something on the way may make of a raw query, beside small letters and decoding
-// alone, see phpvars.Hidden. A nil *changes is nothing.
+// alone, see phpvars.Hidden. A nil one is nothing.
 type changes struct {
 	marked string   // the query, if some end it or begin it at one of its "?" or "|"
 	cuts   bool     // parameters of it are cut

@@ -6,10 +6,11 @@ import (
 	"strings"
 )
 
-// eitherCrosses is crosses for the current target, the query of which may become changed, and for the client's own, which
-// is nil where no rewrite made another of it.
-func (rd *Reader) eitherCrosses(current, original *url.URL, changed *changes) bool {
-	if rd.crosses(current, changed) {
+// crosses tells whether a part of a query may become one of the path and lead elsewhere: of the current target, the query
+// of which may become changed, or of the client's own, which is nil where no rewrite made another of it. prefixes are
+// those by which a path names a call.
+func crosses(current, original *url.URL, changed *changes, prefixes []string) bool {
+	if queryCrosses(current, changed, prefixes) {
 		return true
 	}
 	if original == nil {
@@ -18,13 +19,13 @@ func (rd *Reader) eitherCrosses(current, original *url.URL, changed *changes) bo
 	if original.RawQuery != current.RawQuery {
 		changed = changesOf(original.RawQuery)
 	}
-	return rd.crosses(original, changed)
+	return queryCrosses(original, changed, prefixes)
 }
 
-// crosses tells whether a part of a query, of which changed may become, may become one of the path and
+// queryCrosses tells whether a part of a query, of which changed may become, may become one of the path and
 // lead elsewhere. lighttpd ends the path at the last "?" (docs/platform I.13, B10), and some caches take the
 // "?" away: with a parameter behind it, or with a value that begins in the path (B8).
-func (rd *Reader) crosses(u *url.URL, changed *changes) bool {
+func queryCrosses(u *url.URL, changed *changes, prefixes []string) bool {
 	query := u.RawQuery
 	if query == "" {
 		return false
@@ -32,7 +33,7 @@ func (rd *Reader) crosses(u *url.URL, changed *changes) bool {
 	if strings.IndexByte(u.Path, '=') >= 0 {
 		if path := escapedPath(u); cuttable(path) {
 			j := jointsOf(path + "?" + query)
-			return j == nil || dotted(query) || rd.cutToCall(j)
+			return j == nil || dotted(query) || j.makeCall(prefixes)
 		}
 	}
 	switch {

@@ -95,12 +95,12 @@ func cuttable(text string) bool {
 // comesToCut tells whether a name ends with one that is cut, in small letters, after any number of
 // decodings: "%6CX" ends with "cx" before the first. It may say so of a name with escapes in escapes.
 func comesToCut(name string) bool {
-	name = lower(name)
+	name = phpvars.Lower(name)
 	for range maxDecoded {
 		if cutName(name) >= 0 {
 			return true
 		}
-		decoded := lower(phpvars.Unreserved(name))
+		decoded := phpvars.Lower(phpvars.Unreserved(name))
 		if decoded == name {
 			return false
 		}

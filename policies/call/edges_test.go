@@ -150,27 +150,3 @@ func TestEdges_Objects(t *testing.T) {
 		}
 	}
 }
-
-func TestEdges_Patterns(t *testing.T) {
-	for text, literal := range map[string]bool{"/a/b": true, "/a/*": false, "/a/:id": false, "/a/**": false, "/": true} {
-		if p := MustPattern(text); p.Literal() != literal {
-			t.Errorf("%s: literal %v", text, p.Literal())
-		}
-	}
-	p := MustPattern("/WP/v2/Users/:parentId/:ID/")
-	if !p.Match("/wp/v2/users/1/2") || p.Group("/wp/v2/users/1/2", "parentId") != "1" || p.Group("/wp/v2/users/1/2", "ID") != "2" {
-		t.Errorf("%s: %v", p, p.Names())
-	}
-}
-
-func TestEdges_Cookies(t *testing.T) {
-	p := wordpress()
-	for cookie, want := range map[string]bool{
-		"wordpress_test_cookie=1": false, "wordpress_test_cookie2=1": true, "wordpress_test_cookie_x=1": true,
-		"wordpress_sec_x=1": true, "wordpress_logged_in_x=1": true, "wordpress=1": false,
-	} {
-		if p.LogsIn(cookie) != want {
-			t.Errorf("%s: %v", cookie, !want)
-		}
-	}
-}

@@ -279,3 +279,14 @@ func onlyPath(u *url.URL) bool {
 func Early(r *http.Request) bool {
 	return r.ProtoMajor >= 3 && r.TLS != nil && !r.TLS.HandshakeComplete
 }
+
+// plainType tells whether a filter leaves the media type of a Content-Type alone, which the
+// platform reads after it. PHP reads forms before.
+func plainType(values []string) bool {
+	return !slices.ContainsFunc(values, func(value string) bool {
+		if end := strings.IndexByte(value, ';'); end > 0 { // at the beginning it ends nothing
+			value = value[:end]
+		}
+		return filtered(strings.Trim(value, " \t")) // the platform trims it, too
+	})
+}

@@ -63,7 +63,7 @@ func FuzzPath(f *testing.F) {
 			if !p.sameAs(rd.readPath(u)) {
 				t.Fatal("two readings")
 			}
-			if key := keyOf(p.route); p.isCall && keyOf(key) != key {
+			if key := Key(p.route); p.isCall && Key(key) != key {
 				t.Fatalf("key %q is folded again", key)
 			}
 			if p == (pathReading{}) {

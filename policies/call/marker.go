@@ -49,3 +49,11 @@ var keptBytes = func() *byteSet {
 	}
 	return s
 }()
+
+// filteredHolds tells whether a query may hold word once a filter and the platform have cleaned it.
+func filteredHolds(query, word string) bool {
+	if !filtered(query) {
+		return false
+	}
+	return strings.IndexByte(query, '<') >= 0 && spells(query, word) || strings.Contains(cleanedURL(without(query, filters)), word)
+}

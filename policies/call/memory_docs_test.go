@@ -14,17 +14,18 @@ func TestMemory_Docs(t *testing.T) {
 	t.Parallel()
 	docs := os.DirFS("../../docs")
 	m := NewMemory(MemoryFor(DefaultBodyLimit))
-	times := func(limit int64) int64 { return limit / DefaultBodyLimit }
-	all := m.whole.limit + m.answers.limit + m.chunks.limit + m.parts.limit
+	times := func(bytes int64) int64 { return bytes / DefaultBodyLimit }
+	limit := func(s *Shares) int64 { return 4 * s.Of(Holder{}) } // a site holds a quarter
+	all := limit(m.Whole) + limit(m.Answers) + limit(m.Chunks) + limit(m.Parts)
 	page, err := fs.ReadFile(docs, "operations.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for row, end := range map[string]string{
-		"| bodies that are read in one piece": fmt.Sprintf(" | %d |", times(m.whole.limit)),
-		"| answers while they are rewritten":  fmt.Sprintf(" | %d |", times(m.answers.limit)),
-		"| the beginnings of other bodies":    fmt.Sprintf(" %d KiB each, of which the first %d KiB do not count. The rest is on disk | %d |", inMemory>>10, chunkSize>>10, times(m.chunks.limit)),
-		"| parts of batches, ":                fmt.Sprintf(" | %d |", times(m.parts.limit)),
+		"| bodies that are read in one piece": fmt.Sprintf(" | %d |", times(limit(m.Whole))),
+		"| answers while they are rewritten":  fmt.Sprintf(" | %d |", times(limit(m.Answers))),
+		"| the beginnings of other bodies":    fmt.Sprintf(" %d KiB each, of which the first %d KiB do not count. The rest is on disk | %d |", inMemory>>10, chunkSize>>10, times(limit(m.Chunks))),
+		"| parts of batches, ":                fmt.Sprintf(" | %d |", times(limit(m.Parts))),
 		"| all of it":                         fmt.Sprintf(" | %d, %d MiB by default |", times(all), all>>20),
 	} {
 		_, rest, found := strings.Cut(string(page), "\n"+row)

@@ -51,7 +51,7 @@ func TestMemory_OnePiece(t *testing.T) {
 		least             int64 // for each byte of the body
 	}{
 		"JSON":        {jsonType, `{"a":"` + strings.Repeat("x", 60_000) + `"}`, 1},
-		"form":        {formType, "a=%41" + strings.Repeat("x", 60_000), costOfPosted},
+		"form":        {formType, "a=%41" + strings.Repeat("x", 60_000), CostOfForm},
 		"other types": {"text/plain", strings.Repeat("x", 60_000), 1},
 	} {
 		memory := NewMemory(128 << 20)

@@ -104,3 +104,13 @@ func upper(s string) string {
 func Updates(method string) bool {
 	return method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch
 }
+
+// MethodBehind returns the method that the platform would dispatch if r, which was read as a
+// page, were a call. It is "" where that is not certain.
+func MethodBehind(r *http.Request) string {
+	method, _, refusal := effective(r.Method, r.URL.RawQuery, r.Header)
+	if refusal != nil || len(r.Header[overrideHeader]) > 1 {
+		return ""
+	}
+	return method
+}

@@ -67,12 +67,3 @@ func (c *Call) objectPath() (id string, ok bool) {
 	}
 	return "", false
 }
-
-// cutRoute returns what follows a namespace in a key without leading slash.
-func cutRoute(key, ns string) (rest string, ok bool) {
-	rest, ok = strings.CutPrefix(key, ns)
-	if !ok || !strings.HasPrefix(rest, "/") {
-		return "", false
-	}
-	return rest[1:], true
-}

@@ -224,7 +224,7 @@ func (s *source) readMultipart(contentType string) *Refusal {
 	if s.body == nil {
 		return nil
 	}
-	if refusal := s.body.borrow(s.r.Context(), costOfPosted*min(s.body.size(), phpvars.MaxValues)); refusal != nil {
+	if refusal := s.body.borrow(s.r.Context(), CostOfForm*min(s.body.size(), phpvars.MaxValues)); refusal != nil {
 		return refusal
 	}
 	vars, err := phpvars.OfMultipart(contentType, s.body.reader())

@@ -63,7 +63,7 @@ func (s *source) outlasting() *source {
 func (s *source) hold(account *int64, size int64) *Refusal {
 	counted := s.counted()
 	*account += size
-	if err := s.rd.site.Limits.Memory.parts.Try(s.holder, s.counted()-counted); err != nil {
+	if err := s.rd.site.Limits.Memory.Parts.Try(s.holder, s.counted()-counted); err != nil {
 		*account -= size
 		return noMemory(err)
 	}
@@ -74,7 +74,7 @@ func (s *source) hold(account *int64, size int64) *Refusal {
 func (s *source) keep(account *int64, size int64) {
 	counted := s.counted()
 	*account = min(*account, size)
-	s.rd.site.Limits.Memory.parts.Free(s.holder, counted-s.counted())
+	s.rd.site.Limits.Memory.Parts.Free(s.holder, counted-s.counted())
 }
 
 // counted is what the accounts of s take of the holder's share. As of a body, the first chunk is

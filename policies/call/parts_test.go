@@ -3,6 +3,7 @@ package call
 import (
 	"fmt"
 	"net/http"
+	"net/netip"
 	"runtime"
 	"strings"
 	"testing"
@@ -21,19 +22,19 @@ func cartBatches(n int) map[string]string {
 // TestParts_Crowded: whatever others hold, a batch of a few parts is read. Beginnings of bodies take
 // nothing from a large one, and other batches take no more than the share of parts.
 func TestParts_Crowded(t *testing.T) {
-	stranger := Holder{Site: "a", Client: client(1)}
+	stranger := Holder{Site: "a", Client: netip.AddrFrom4([4]byte{10, 1, 0, 1})}
 	for name, test := range map[string]struct {
 		full  func(*Memory) *Shares
 		large Kind
 	}{
-		"beginnings":    {func(m *Memory) *Shares { return m.chunks }, Batch},
-		"other batches": {func(m *Memory) *Shares { return m.parts }, Refused},
+		"beginnings":    {func(m *Memory) *Shares { return m.Chunks }, Batch},
+		"other batches": {func(m *Memory) *Shares { return m.Parts }, Refused},
 	} {
 		memory := NewMemory(1 << 20)
 		rd := NewReader(Site{Platform: wordpress(), Limits: Limits{Memory: memory}})
 		shares := test.full(memory)
 		for i := range 2 {
-			h := Holder{Site: "a", Client: client(i)}
+			h := Holder{Site: "a", Client: netip.AddrFrom4([4]byte{10, 1, 0, byte(i)})}
 			if err := shares.Try(h, shares.Of(h)); err != nil {
 				t.Fatal(err)
 			}
@@ -66,13 +67,13 @@ func TestParts_Counted(t *testing.T) {
 		rd := NewReader(Site{Platform: wordpress(), Limits: Limits{Memory: memory}})
 		c := rd.ReadFrom(Holder{Client: someone}, request("POST", "/wp-json/wc/store/v1/batch?_embed", contentType, body), nil)
 		c.Open()
-		if least := 25*costOfPart - chunkSize; memory.parts.Used() < least {
-			t.Errorf("%s: %d bytes are counted of %d", contentType, memory.parts.Used(), least)
+		if least := 25*costOfPart - chunkSize; memory.Parts.Used() < least {
+			t.Errorf("%s: %d bytes are counted of %d", contentType, memory.Parts.Used(), least)
 		}
 		for range 2 {
 			c.Settle()
 			each := costOfSettled + int64(len("/wc/store/v1/cart/add-item"))
-			if got := memory.parts.Used(); got != 25*each-chunkSize {
+			if got := memory.Parts.Used(); got != 25*each-chunkSize {
 				t.Errorf("%s: %d bytes are counted of the settled parts, each of %d", contentType, got, each)
 			}
 		}

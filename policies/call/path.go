@@ -203,22 +203,6 @@ func prettyRoute(route string) bool {
 	return !dots(route)
 }
 
-// keyOf folds a route to the key that patterns match: in lower case, since the platform
-// ignores case, with single slashes, and with one slash at the head.
-func keyOf(route string) string {
-	key := lower(route)
-	if !strings.HasPrefix(key, "/") {
-		key = "/" + key
-	}
-	for strings.Contains(key, "//") {
-		key = strings.ReplaceAll(key, "//", "/")
-	}
-	return versioned(key)
-}
-
-// Key returns the key of a route as called, which patterns match; see Call.Key.
-func Key(route string) string { return keyOf(route) }
-
 // maxRoute bounds a route, in bytes. The longest of the platform holds one name of a post, 200
 // bytes that may each be escaped. Every part of a shop's batch has the route of its collection.
 const maxRoute = 1 << 10
@@ -249,21 +233,6 @@ func straight(route string) bool {
 		}
 	}
 	return true
-}
-
-// dots tells whether a path has a "." or ".." segment.
-func dots(s string) bool {
-	if strings.IndexByte(s, '.') < 0 {
-		return false
-	}
-	for s != "" {
-		var segment string
-		segment, s, _ = strings.Cut(s, "/")
-		if segment == "." || segment == ".." {
-			return true
-		}
-	}
-	return false
 }
 
 // mentions tells whether a decoded path has prefix as a segment, or behind text that may be
@@ -300,22 +269,6 @@ func (rd *Reader) homeEnds(s string) bool {
 // never is home for the prefixes of other platforms: a segment of such a name only shows
 // a mistake in the configuration.
 func never(string) bool { return false }
-
-// decodeAll decodes until nothing is left to decode. Some servers decode once, some twice.
-func decodeAll(s string) string {
-	for range maxDecoded {
-		d := phpvars.Decode(s)
-		if d == s {
-			break
-		}
-		s = d
-	}
-	return s
-}
-
-func alnum(c byte) bool {
-	return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
-}
 
 // lower folds ASCII letters, as the platform matches routes.
 func lower(s string) string { return phpvars.Lower(s) }

@@ -102,3 +102,32 @@ func (rd *Reader) namedWithout(u *url.URL, info string) bool {
 	}
 	return false
 }
+
+// filteredPath refuses a page whose decoded path names the prefix, or a script with nothing
+// behind it, once a filter has been at it: it is PATH_INFO on some pages, and some servers put it
+// into their requests to the next one.
+func (rd *Reader) filteredPath(tried *trials, u *url.URL, path string) *Refusal {
+	if !filtered(path) {
+		return nil
+	}
+	if before, _, tag := strings.Cut(path, "<"); tag && !rd.names(path) {
+		switch {
+		case slices.ContainsFunc(rd.prefixes, func(prefix string) bool { return spells(lower(path), prefix) }):
+			return errPath
+		case strings.Contains(lower(before), ".php"):
+			return errScriptPath
+		}
+	}
+	for _, low := range []rune{0, ' '} { // with and without control bytes
+		rest := without(path, func(c byte) bool { return c >= 0x80 || c == '`' || c < byte(low) })
+		switch {
+		case (rd.names(rest) || rd.names(lower(rest))) && !rd.names(path):
+			return errPath
+		case strings.Contains(lower(rest), ".php/") && rd.cutsInfo(u, lower(rest)):
+			return errScriptPath
+		case rest != path && rd.aliasWithin(tried, rest) && !rd.aliasWithin(tried, path), tried.spent():
+			return errPath
+		}
+	}
+	return nil
+}

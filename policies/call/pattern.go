@@ -46,8 +46,8 @@ func ParsePattern(text string) (Pattern, error) {
 			return p, fmt.Errorf("route %q: %w", text, err)
 		}
 	}
-	for i := range platforms {
-		if len(segments) > 0 && segments[0] == platforms[i].Prefix {
+	for i, all := 0, Platforms(); i < len(all); i++ {
+		if len(segments) > 0 && segments[0] == all[i].Prefix {
 			return p, fmt.Errorf("route %q: routes are written without the prefix, as /%s", text, strings.Join(segments[1:], "/"))
 		}
 	}

@@ -16,27 +16,16 @@ func (p Pattern) Dotted() bool {
 	return false
 }
 
-// Bent tells whether c, or a part of it, fits one of the patterns only since the platform takes a
+// Bent tells whether a route with this key fits one of the patterns only since the platform takes a
 // dot of the pattern for any byte, "/" too: it takes what is registered for an expression
 // (docs/platform I.1.3). No client writes a route so. Of the old address of the checkout API both
 // spellings count, and of escapes what a server behind the gateway may make of them.
-func (c *Call) Bent(patterns []Pattern) bool {
-	if bent(patterns, c.Key) || c.Key != c.Route && bent(patterns, c.Route) {
+func Bent(patterns []Pattern, key, route string) bool {
+	if bent(patterns, key) || key != route && bent(patterns, route) {
 		return true
 	}
-	if strings.IndexByte(c.Route, '%') >= 0 && bentDecoded(patterns, c.Route) {
-		return true
-	}
-	for _, part := range c.Parts {
-		if part.Bent(patterns) {
-			return true
-		}
-	}
-	return false
+	return strings.IndexByte(route, '%') >= 0 && bentDecoded(patterns, route)
 }
-
-// maxDecoded bounds how often something on the way decodes a text.
-const maxDecoded = 8
 
 // bentDecoded is bent for what a route is once, or several times, decoded.
 func bentDecoded(patterns []Pattern, route string) bool {
@@ -45,7 +34,7 @@ func bentDecoded(patterns []Pattern, route string) bool {
 		if decoded == route {
 			break
 		}
-		if route = decoded; bent(patterns, keyOf(route)) || bent(patterns, route) {
+		if route = decoded; bent(patterns, Key(route)) || bent(patterns, route) {
 			return true
 		}
 	}

@@ -10,11 +10,9 @@ func (p Pattern) Meets(other Pattern) bool {
 			return other.rest
 		}
 		a, b := p.segments[i], other.segments[i]
-		if a != b && !anySegment(a) && !anySegment(b) {
+		if a != b && !isWildcard(a) && !isWildcard(b) {
 			return false
 		}
 	}
 	return true
 }
-
-func anySegment(s string) bool { return s == "*" || s[0] == ':' }

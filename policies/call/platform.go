@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
 
 // Platform holds the names that one content platform uses on the wire (docs/interface,
@@ -68,7 +70,7 @@ func PlatformByName(name string) (p Platform, ok bool) {
 	return platforms[i], true
 }
 
-// PlatformNames returns the words that PlatformByName knows, in the order of the table.
+// PlatformNames returns the words for the platforms in the directive, in the order of the table.
 func PlatformNames() []string {
 	names := make([]string, len(platforms))
 	for i := range platforms {
@@ -77,8 +79,8 @@ func PlatformNames() []string {
 	return names
 }
 
-// ListPlatforms returns the words that PlatformByName knows for a message, with a
-// conjunction before the last one: "cms or wordpress".
+// ListPlatforms returns the words for the platforms for a message, with a conjunction before the
+// last one: "cms or wordpress".
 func ListPlatforms(conjunction string) string {
 	names := PlatformNames()
 	last := len(names) - 1
@@ -109,9 +111,9 @@ func (p *Platform) LogsIn(cookie string) bool {
 	return ok && !strings.HasPrefix(rest, "test_cookie=")
 }
 
-// foreignPrefixes returns the prefixes of the other platforms, without those that the site
+// ForeignPrefixes returns the prefixes of the other platforms, without those that the site
 // itself has.
-func foreignPrefixes(platform string, own []string) []string {
+func ForeignPrefixes(platform string, own []string) []string {
 	var prefixes []string
 	for i := range platforms {
 		if p := &platforms[i]; p.Name != platform && !slices.Contains(own, p.Prefix) {
@@ -130,7 +132,7 @@ var anyCore = regexp.MustCompile(`^[a-z]+/v2/`)
 // isTemplate tells whether a route is that of one template of the block editor, whose id
 // holds "//": "/wp/v2/templates/theme//home".
 func isTemplate(route string) bool {
-	key, slash := strings.CutPrefix(lower(route), "/")
+	key, slash := strings.CutPrefix(phpvars.Lower(route), "/")
 	if !slash || !strings.Contains(key, "//") {
 		return false
 	}
@@ -162,3 +164,15 @@ func versioned(key string) string {
 	}
 	return key
 }
+
+// cutRoute returns what follows a namespace in a key without leading slash.
+func cutRoute(key, ns string) (rest string, ok bool) {
+	rest, ok = strings.CutPrefix(key, ns)
+	if !ok || !strings.HasPrefix(rest, "/") {
+		return "", false
+	}
+	return rest[1:], true
+}
+
+// routeVar is the variable that names a route.
+const routeVar = "rest_route"

@@ -1,20 +1,18 @@
-package call
+package call_test
 
 import (
+	"fmt"
+	"net/http/httptest"
 	"slices"
+	"strings"
 	"testing"
+
+	"github.com/restwarden/restwarden/cmd/check/testkit/client"
+	"github.com/restwarden/restwarden/policies/call"
 )
 
-// addPlatform adds a row to the table until the test ends.
-func addPlatform(t *testing.T, p *Platform) {
-	t.Helper()
-	before := platforms
-	t.Cleanup(func() { platforms = before })
-	platforms = append(slices.Clone(before), *p)
-}
-
 // made is a platform that does not exist.
-var made = Platform{
+var made = call.Platform{
 	Name: "made", Prefix: "made-api", Core: "mp/v9",
 	Shop: []string{"till/v1", "till/v2", "till/v3"}, Checkout: "till/desk/v4",
 	Analytics: "till-numbers", Abilities: "mp-abilities/v1", MCP: "till/mcp",
@@ -24,17 +22,57 @@ var made = Platform{
 	AllowedNonce: "X-MP-Nonce", ExposedHeaders: "X-MP-Total",
 }
 
+type readTest struct{ method, target, contentType, body, want string }
+
+// readAll reads requests, and compares the readings.
+func readAll(t *testing.T, rd *call.Reader, tests []readTest) {
+	t.Helper()
+	for _, test := range tests {
+		r := httptest.NewRequest(test.method, test.target, strings.NewReader(test.body))
+		if test.contentType != "" {
+			r.Header.Set("Content-Type", test.contentType)
+		}
+		c := rd.Read(r, nil)
+		if got := described(c); got != test.want {
+			t.Errorf("%s %s %s: %s, want %s", test.method, test.target, test.body, got, test.want)
+		}
+		c.Close()
+	}
+}
+
+// described writes what c is in one line.
+func described(c *call.Call) string {
+	if c.Kind == call.Refused {
+		return fmt.Sprint(c.Refusal.Status, " ", c.Refusal.Reason)
+	}
+	s := c.Method + " " + c.Route
+	if c.Foreign {
+		s += " foreign"
+	}
+	if id, ok, _ := c.ObjectID(); ok {
+		s += " id " + id
+	}
+	if c.Kind == call.Batch {
+		s = "batch " + s
+	}
+	for _, part := range c.Parts {
+		s += " | " + described(part)
+	}
+	return s
+}
+
 // TestPlatform_Third: a third platform is one row of the table.
 func TestPlatform_Third(t *testing.T) {
-	addPlatform(t, &made)
-	if got := ListPlatforms("or"); got != "cms, wordpress or made" {
+	call.Add(t, &made)
+	if got := call.ListPlatforms("or"); got != "cms, wordpress or made" {
 		t.Error(got)
 	}
-	p, ok := PlatformByName("made")
-	if names := PlatformNames(); !ok || p.Core != made.Core || len(Platforms()) != 3 || names[2] != "made" {
+	p, ok := call.PlatformByName("made")
+	if names := call.PlatformNames(); !ok || p.Core != made.Core || len(call.Platforms()) != 3 || names[2] != "made" {
 		t.Errorf("%v, %v", p, names)
 	}
-	runReads(t, NewReader(Site{Platform: p}), []readTest{
+	wordpress, _ := call.PlatformByName("wordpress")
+	readAll(t, call.NewReader(call.Site{Platform: p}), []readTest{
 		{"GET", "/made-api/mp/v9/users", "", "", "GET /mp/v9/users"},
 		{"GET", "/?rest_route=/mp/v9/users", "", "", "GET /mp/v9/users"},
 		{"GET", "/wp-json/wp/v2/users", "", "", "GET /wp/v2/users foreign"},
@@ -48,26 +86,26 @@ func TestPlatform_Third(t *testing.T) {
 		{"PUT", "/made-api/till/v2/orders/7", "", "", "PUT /till/v2/orders/7 id 7"},
 		{"PUT", "/made-api/till-numbers/orders/7", "", "", "PUT /till-numbers/orders/7 id 7"},
 		{"GET", "/made-api/till/desk/order/7", "", "", "GET /till/desk/order/7 id 7"},
-		{"POST", "/made-api/till/desk/batch", jsonType, `{"requests":[{"path":"/till/desk/cart"}]}`, "batch POST /till/desk/batch | POST /till/desk/cart"},
-		{"POST", "/made-api/till/v3/orders/batch", jsonType, `{"delete":[7]}`, "batch POST /till/v3/orders/batch | DELETE /till/v3/orders/7 id 7"},
-		{"POST", "/back/ajax", formType, "rest_route=/mp/v9/users", "POST /mp/v9/users"},
-		{"POST", "/back/upload", formType, "rest_route=/mp/v9/users", "POST /mp/v9/users"},
-		{"POST", "/wp-admin/admin-ajax.php", formType, "rest_route=/mp/v9/users", "POST /mp/v9/users"},
+		{"POST", "/made-api/till/desk/batch", client.JSON, `{"requests":[{"path":"/till/desk/cart"}]}`, "batch POST /till/desk/batch | POST /till/desk/cart"},
+		{"POST", "/made-api/till/v3/orders/batch", client.JSON, `{"delete":[7]}`, "batch POST /till/v3/orders/batch | DELETE /till/v3/orders/7 id 7"},
+		{"POST", "/back/ajax", client.Form, "rest_route=/mp/v9/users", "POST /mp/v9/users"},
+		{"POST", "/back/upload", client.Form, "rest_route=/mp/v9/users", "POST /mp/v9/users"},
+		{"POST", "/wp-admin/admin-ajax.php", client.Form, "rest_route=/mp/v9/users", "POST /mp/v9/users"},
 	})
-	runReads(t, NewReader(Site{Platform: wordpress()}), []readTest{
+	readAll(t, call.NewReader(call.Site{Platform: wordpress}), []readTest{
 		{"GET", "/made-api/mp/v9/users", "", "", "GET /mp/v9/users foreign"},
 		{"GET", "/cms-json/cms/v2/users", "", "", "GET /cms/v2/users foreign"},
 		{"GET", "/wp-json/wp/v2/users", "", "", "GET /wp/v2/users"},
 	})
-	runReads(t, NewReader(Site{Platform: wordpress(), Prefix: "made-api"}), []readTest{
+	readAll(t, call.NewReader(call.Site{Platform: wordpress, Prefix: "made-api"}), []readTest{
 		{"GET", "/made-api/wp/v2/users", "", "", "GET /wp/v2/users"},
 		{"GET", "/cms-json/cms/v2/users", "", "", "GET /cms/v2/users foreign"},
 	})
-	if _, err := ParsePattern("/made-api/mp/v9/users"); err == nil {
+	if _, err := call.ParsePattern("/made-api/mp/v9/users"); err == nil {
 		t.Error("a pattern with the prefix is taken")
 	}
 	for text, key := range map[string]string{"/till/desk/cart": "/till/desk/v4/cart", "/till/desk/v4/cart": "/till/desk/cart", "/wc/store/:id": "/wc/store/7"} {
-		if p := MustPattern(text); !p.Match(keyOf(key)) || p.String() != text {
+		if p := call.MustPattern(text); !p.Match(call.Key(key)) || p.String() != text {
 			t.Errorf("%s does not match %s", text, key)
 		}
 	}
@@ -75,12 +113,12 @@ func TestPlatform_Third(t *testing.T) {
 
 // TestPlatform_Order: prefixes of other platforms stand in the order of the table.
 func TestPlatform_Order(t *testing.T) {
-	addPlatform(t, &made)
+	call.Add(t, &made)
 	for name, want := range map[string][]string{
 		"cms": {"wp-json", "made-api"}, "wordpress": {"cms-json", "made-api"}, "made": {"cms-json", "wp-json"},
 	} {
-		p, _ := PlatformByName(name)
-		if got := NewReader(Site{Platform: p}).foreign; !slices.Equal(got, want) {
+		p, _ := call.PlatformByName(name)
+		if got := call.ForeignPrefixes(name, []string{p.Prefix}); !slices.Equal(got, want) {
 			t.Errorf("%s: %q", name, got)
 		}
 	}

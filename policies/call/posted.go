@@ -195,7 +195,7 @@ func (s *source) attach() {
 // onePiece returns the loaded body in one piece, see body.bytes. Who asks first borrows for all
 // that others read out of it.
 func (s *source) onePiece() ([]byte, *Refusal) {
-	cost := costOfPosted * s.body.size()
+	cost := CostOfForm * s.body.size()
 	if s.isJSON() {
 		cost = s.body.costOfJSON(1 + s.parts)
 	}

@@ -7,8 +7,6 @@ import (
 	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
 
-const routeVar = "rest_route"
-
 // routeIn finds rest_route in a raw query (docs/platform I.1.2), of which changed may become. An array, a
 // variable beyond PHP's limits or one that they could delete is refused. Where a cache cuts it away the
 // request is a page, or the same call by its path.

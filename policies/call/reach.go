@@ -31,7 +31,7 @@ func (w word) after(k int, c byte) int {
 
 // variableName is the name of a variable, as PHP folds it (docs/platform I.2).
 func variableName(name string) word {
-	name = lower(name)
+	name = phpvars.Lower(name)
 	return word{size: len(name), name: true, shifts: true, fits: func(at int, c byte) bool {
 		return c == name[at] || name[at] == '_' && (c == '.' || c == ' ' || c == '+' || c == '[')
 	}}
@@ -39,7 +39,7 @@ func variableName(name string) word {
 
 // literal is a text, wherever it stands.
 func literal(text string) word {
-	text = lower(text)
+	text = phpvars.Lower(text)
 	return word{size: len(text), fits: func(at int, c byte) bool { return c == text[at] }}
 }
 

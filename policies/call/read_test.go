@@ -357,8 +357,8 @@ func TestKeys(t *testing.T) {
 	for route, want := range map[string]string{
 		"/wp/v2/users": "/wp/v2/users", "/WP/v2": "/wp/v2", "wp/v2": "/wp/v2", "/wp/v2/templates/t//h": "/wp/v2/templates/t/h", "/%C3%BC": "/%c3%bc", "/a%": "/a%", "/a///b": "/a/b",
 	} {
-		if got := keyOf(route); got != want {
-			t.Errorf("keyOf(%q) = %q, want %q", route, got, want)
+		if got := Key(route); got != want {
+			t.Errorf("Key(%q) = %q, want %q", route, got, want)
 		}
 	}
 }

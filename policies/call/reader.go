@@ -54,7 +54,7 @@ type Reader struct {
 	prefixes []string
 	rules    []*alias
 	start    string   // of usual paths: the site's own prefix between slashes; "" where it holds another one
-	foreign  []string // see foreignPrefixes
+	foreign  []string // see ForeignPrefixes
 	markers  []string // Platform.KeyMarker, with each of the prefixes
 	nonce    string
 	// deciding are the headers that may stand once, under one name.
@@ -92,7 +92,7 @@ func NewReader(site Site) *Reader {
 		}
 	}
 	rd.deciding = decidingWith(slices.Concat(site.Credentials, site.Headers), rd.nonce)
-	rd.foreign = foreignPrefixes(site.Platform.Name, rd.prefixes)
+	rd.foreign = ForeignPrefixes(site.Platform.Name, rd.prefixes)
 	if !containsAny(rd.prefixes[0], rd.prefixes[1:]) && !containsAny(rd.prefixes[0], rd.foreign) {
 		rd.start = "/" + rd.prefixes[0] + "/"
 	}
@@ -127,7 +127,7 @@ func (rd *Reader) ReadFrom(holder Holder, r *http.Request, original *url.URL) *C
 	}
 	where := rd.readPaths(r.URL, original)
 	changed := changesOf(r.URL.RawQuery)
-	if rd.eitherCrosses(r.URL, original, changed) {
+	if crosses(r.URL, original, changed, rd.prefixes) {
 		return refuse(errTarget, nil)
 	}
 	value, set, refusal := routeIn(r.URL.RawQuery, changed)
@@ -228,7 +228,7 @@ func (rd *Reader) dispatch(c *Call, r *http.Request, original *url.URL, where pa
 	case endsEarly(r.URL.Path), original != nil && endsEarly(original.Path):
 		return errPath // see namesRoute: any variable might stand there
 	}
-	c.Kind, c.Key, c.Rewritten = Single, keyOf(c.Route), rd.rewritten(c, r.URL, original)
+	c.Kind, c.Key, c.Rewritten = Single, Key(c.Route), rd.rewritten(c, r.URL, original)
 	return rd.checkCall(c, r, original, where)
 }
 

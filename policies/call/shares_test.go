@@ -3,16 +3,14 @@ package call
 import (
 	"context"
 	"errors"
-	"io"
 	"net/netip"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 )
 
-var someone, someoneElse = netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2")
+var firstClient, secondClient = netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2")
 
 // TestShares: a site has a quarter, a client an eighth, and nobody's address no share of its
 // own.
@@ -23,10 +21,10 @@ func TestShares(t *testing.T) {
 		n    int64
 		want string
 	}{
-		{Holder{"a", someone}, 100, ""},
-		{Holder{"a", someone}, 1, "client"},
-		{Holder{"b", someone}, 1, "client"}, // on another site, too
-		{Holder{"a", someoneElse}, 100, ""},
+		{Holder{"a", firstClient}, 100, ""},
+		{Holder{"a", firstClient}, 1, "client"},
+		{Holder{"b", firstClient}, 1, "client"}, // on another site, too
+		{Holder{"a", secondClient}, 100, ""},
 		{Holder{"a", netip.Addr{}}, 1, "site"},
 		{Holder{"b", netip.Addr{}}, 200, ""},
 		{Holder{"b", netip.Addr{}}, 1, "site"},
@@ -40,8 +38,8 @@ func TestShares(t *testing.T) {
 			t.Errorf("%d: %v, want %q", i, err, step.want)
 		}
 	}
-	s.Free(Holder{"a", someone}, 100)
-	if err := s.Try(Holder{"a", someone}, 100); err != nil || s.Used() != 800 {
+	s.Free(Holder{"a", firstClient}, 100)
+	if err := s.Try(Holder{"a", firstClient}, 100); err != nil || s.Used() != 800 {
 		t.Errorf("%v, %d after one was given back and taken again", err, s.Used())
 	}
 }
@@ -50,10 +48,10 @@ func TestShares(t *testing.T) {
 func TestShares_Small(t *testing.T) {
 	for limit, want := range map[int64]int{1: 1, 2: 1, 7: 1, 16: 2, 128: 16} {
 		s, got := NewShares(limit), 0
-		for s.Try(Holder{"a", someone}, 1) == nil {
+		for s.Try(Holder{"a", firstClient}, 1) == nil {
 			got++
 		}
-		if got != want || s.Of(Holder{Client: someone}) != int64(want) {
+		if got != want || s.Of(Holder{Client: firstClient}) != int64(want) {
 			t.Errorf("a client has %d of %d, want %d", got, limit, want)
 		}
 	}
@@ -164,64 +162,4 @@ func TestShares_Race(t *testing.T) {
 	}
 	group.Wait()
 	nothingLeft(t, s)
-}
-
-// slowly sends n bytes and then nothing until it is closed.
-type slowly struct {
-	left int
-	sent chan struct{} // closed when n bytes have been read
-	end  chan struct{}
-}
-
-// Read implements io.Reader.
-func (s *slowly) Read(p []byte) (int, error) {
-	if s.left == 0 {
-		close(s.sent)
-		<-s.end
-		return 0, io.ErrUnexpectedEOF
-	}
-	n := min(len(p), s.left)
-	s.left -= n
-	return n, nil
-}
-
-// TestSpool_Shares: two clients who fill the share of a site leave room on disk for other
-// sites and other clients, and each refusal says whose share is used up.
-func TestSpool_Shares(t *testing.T) {
-	const limit = 8 << 20 // a client: 1 MiB
-	rd := NewReader(Site{Platform: wordpress(), Limits: Limits{Upload: 1 << 20, Spool: NewSpool(t.TempDir(), limit)}})
-	var group sync.WaitGroup
-	end := make(chan struct{})
-	for _, client := range []netip.Addr{someone, someoneElse} {
-		s := &slowly{1 << 20, make(chan struct{}), end}
-		r := post("/page", partType, s)
-		group.Go(func() { rd.ReadFrom(Holder{"a", client}, r, nil).Close() })
-		<-s.sent
-	}
-	form := "a=" + strings.Repeat("x", 300_000)
-	for name, c := range map[string]struct {
-		Holder
-		refused string
-	}{
-		"another site":       {Holder{"b", netip.MustParseAddr("192.0.2.3")}, ""},
-		"another client":     {Holder{"a", netip.MustParseAddr("192.0.2.3")}, "site"}, // the two have filled it
-		"the same client":    {Holder{"b", someone}, "client"},
-		"a proxy's, b":       {Holder{"b", netip.Addr{}}, ""},
-		"the site's default": {Holder{"", netip.Addr{}}, ""},
-	} {
-		got := rd.ReadFrom(c.Holder, post("/page", formType, strings.NewReader(form)), nil)
-		var full FullError
-		if got.Refusal != nil {
-			_ = errors.As(got.Refusal, &full)
-		}
-		if string(full) != c.refused || (got.Kind == Refused) != (c.refused != "") {
-			t.Errorf("%s: %s, %q", name, describe(got), full)
-		}
-		got.Close()
-	}
-	close(end)
-	group.Wait()
-	if n := rd.site.Limits.Spool.Bytes(); n != 0 {
-		t.Errorf("%d bytes are never given back", n)
-	}
 }

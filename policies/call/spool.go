@@ -11,9 +11,13 @@ import (
 // of it, so that clients who do not read theirs leave room for what others send.
 type Spool struct {
 	dir     string
-	shares  *Shares
-	answers *Shares // part of shares
+	Shares  *Shares // of all
+	Answers *Shares // what answers hold of them
 }
+
+// BufferLimit is the largest stream that a client's share of the default limits has room for,
+// in memory and on disk.
+const BufferLimit = 8 << 20
 
 // SpoolFor returns the limit of a Spool for bodies of at most largest bytes: one of them
 // fits into the share of one client.
@@ -23,40 +27,54 @@ func SpoolFor(largest int64) int64 { return 8 * min(largest, math.MaxInt64/8) }
 // directory for temporary files, and at most limit bytes in all of them.
 func NewSpool(dir string, limit int64) *Spool {
 	answers := max(limit/2, min(limit, 8*BufferLimit)) // one fits into the share of one client
-	return &Spool{dir, NewShares(limit), NewShares(answers)}
+	return &Spool{dir: dir, Shares: NewShares(limit), Answers: NewShares(answers)}
 }
 
 // Bytes returns how much is spooled now.
-func (s *Spool) Bytes() int64 { return s.shares.Used() }
+func (s *Spool) Bytes() int64 { return s.Shares.Used() }
 
 // Held returns how much a site has on disk now, and how much it may have.
 func (s *Spool) Held(site string) (bytes, limit int64) {
-	return s.shares.HeldBy(site), s.shares.Of(Holder{Site: site})
+	return s.Shares.HeldBy(site), s.Shares.Of(Holder{Site: site})
 }
 
-// spoolFile is one spooled body.
-type spoolFile struct {
+// File is one spooled body, or what is spooled of an answer.
+type File struct {
 	*os.File
 	spool  *Spool
-	part   *Shares // Spool.answers of an answer, nil of a body
+	part   *Shares // Spool.Answers of an answer, nil of a body
 	holder Holder
 	size   int64
 	linked bool // still has a name: the system cannot unlink an open file
 	closed atomic.Bool
 }
 
-func (s *Spool) create(h Holder) (*spoolFile, error) {
+// Create makes the file of a body, on the account of h.
+func (s *Spool) Create(h Holder) (*File, error) {
 	f, err := createIn(s.dir)
 	if err != nil {
 		return nil, err
 	}
 	// A file without a name disappears with the process, even with a killed one.
-	return &spoolFile{File: f, spool: s, holder: h, linked: os.Remove(f.Name()) != nil}, nil
+	return &File{File: f, spool: s, holder: h, linked: os.Remove(f.Name()) != nil}, nil
 }
 
-// append writes p at the end. It returns a FullError where a share is used up, or the
+// CreateAnswer makes the file of an answer, on the account of h.
+func (s *Spool) CreateAnswer(h Holder) (*File, error) {
+	f, err := s.Create(h)
+	if err != nil {
+		return nil, err
+	}
+	f.part = s.Answers
+	return f, nil
+}
+
+// Size returns how much has been written.
+func (f *File) Size() int64 { return f.size }
+
+// Append writes p at the end. It returns a FullError where a share is used up, or the
 // system's error.
-func (f *spoolFile) append(p []byte) error {
+func (f *File) Append(p []byte) error {
 	n := int64(len(p))
 	if err := f.take(n); err != nil {
 		return err
@@ -69,27 +87,28 @@ func (f *spoolFile) append(p []byte) error {
 	return nil
 }
 
-func (f *spoolFile) take(n int64) error {
+func (f *File) take(n int64) error {
 	if f.part != nil {
 		if err := f.part.Try(f.holder, n); err != nil {
 			return err
 		}
 	}
-	err := f.spool.shares.Try(f.holder, n)
+	err := f.spool.Shares.Try(f.holder, n)
 	if err != nil && f.part != nil {
 		f.part.Free(f.holder, n)
 	}
 	return err
 }
 
-func (f *spoolFile) free(n int64) {
-	f.spool.shares.Free(f.holder, n)
+func (f *File) free(n int64) {
+	f.spool.Shares.Free(f.holder, n)
 	if f.part != nil {
 		f.part.Free(f.holder, n)
 	}
 }
 
-func (f *spoolFile) remove() {
+// Remove removes the file, and gives back what it takes. Once is enough.
+func (f *File) Remove() {
 	if f.closed.Swap(true) {
 		return
 	}

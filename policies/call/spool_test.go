@@ -3,15 +3,16 @@ package call
 import (
 	"errors"
 	"io"
-	"io/fs"
 	"net/http"
-	"os"
-	"path/filepath"
+	"net/netip"
 	"strings"
-	"syscall"
+	"sync"
 	"testing"
 	"testing/iotest"
 )
+
+// Clients who send bodies.
+var someone, someoneElse = netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("192.0.2.2")
 
 // TestSpool_NeverFits: a body that is larger than its holder's share is refused unread where
 // it announces so, and as soon as it is known where it does not.
@@ -22,8 +23,8 @@ func TestSpool_NeverFits(t *testing.T) {
 		size int64
 		want string
 	}{
-		"a client's":        {Holder{"a", someone}, 1<<20 + inMemory, "page"},
-		"above":             {Holder{"a", someone}, 1<<20 + inMemory + 1, "413 spool_limit"},
+		"a client's":        {Holder{Site: "a", Client: someone}, 1<<20 + inMemory, "page"},
+		"above":             {Holder{Site: "a", Client: someone}, 1<<20 + inMemory + 1, "413 spool_limit"},
 		"nobody's":          {Holder{Site: "a"}, 2<<20 + inMemory, "page"},
 		"above, nobody's":   {Holder{Site: "a"}, 2<<20 + inMemory + 1, "413 spool_limit"},
 		"large, body_limit": {Holder{Site: "a"}, 9 << 20, "413 body_limit"},
@@ -53,7 +54,7 @@ func TestSpool_NeverFits(t *testing.T) {
 // TestSpoolFor: the largest upload fits into a client's share of the default, and a limit
 // beyond all numbers is one.
 func TestSpoolFor(t *testing.T) {
-	if s := NewSpool("", SpoolFor(DefaultUploadLimit)); s.shares.Of(Holder{Client: someone}) != DefaultUploadLimit || s.shares.Of(Holder{}) != 2*DefaultUploadLimit {
+	if s := NewSpool("", SpoolFor(DefaultUploadLimit)); s.Shares.Of(Holder{Client: someone}) != DefaultUploadLimit || s.Shares.Of(Holder{}) != 2*DefaultUploadLimit {
 		t.Error("not the largest upload")
 	}
 	if SpoolFor(1<<62) <= 0 {
@@ -96,23 +97,62 @@ type unwrapped struct{ io.ReadCloser }
 // Unwrap returns the wrapped body.
 func (u unwrapped) Unwrap() io.ReadCloser { return u.ReadCloser }
 
-// TestCheckSpool: a directory in which no file can be made is an error that names it; one
-// without enough room is a finding.
-func TestCheckSpool(t *testing.T) {
-	dir := t.TempDir()
-	file := filepath.Join(dir, "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
+// slowly sends n bytes and then nothing until it is closed.
+type slowly struct {
+	left int
+	sent chan struct{} // closed when n bytes have been read
+	end  chan struct{}
+}
+
+// Read implements io.Reader.
+func (s *slowly) Read(p []byte) (int, error) {
+	if s.left == 0 {
+		close(s.sent)
+		<-s.end
+		return 0, io.ErrUnexpectedEOF
 	}
-	for path, want := range map[string]error{
-		filepath.Join(dir, "missing"): fs.ErrNotExist, file: syscall.ENOTDIR, dir: nil,
+	n := min(len(p), s.left)
+	s.left -= n
+	return n, nil
+}
+
+// TestSpool_Shares: two clients who fill the share of a site leave room on disk for other
+// sites and other clients, and each refusal says whose share is used up.
+func TestSpool_Shares(t *testing.T) {
+	const limit = 8 << 20 // a client: 1 MiB
+	rd := NewReader(Site{Platform: wordpress(), Limits: Limits{Upload: 1 << 20, Spool: NewSpool(t.TempDir(), limit)}})
+	var group sync.WaitGroup
+	end := make(chan struct{})
+	for _, client := range []netip.Addr{someone, someoneElse} {
+		s := &slowly{1 << 20, make(chan struct{}), end}
+		r := post("/page", partType, s)
+		group.Go(func() { rd.ReadFrom(Holder{Site: "a", Client: client}, r, nil).Close() })
+		<-s.sent
+	}
+	form := "a=" + strings.Repeat("x", 300_000)
+	for name, c := range map[string]struct {
+		Holder
+		refused string
+	}{
+		"another site":       {Holder{Site: "b", Client: netip.MustParseAddr("192.0.2.3")}, ""},
+		"another client":     {Holder{Site: "a", Client: netip.MustParseAddr("192.0.2.3")}, "site"}, // the two have filled it
+		"the same client":    {Holder{Site: "b", Client: someone}, "client"},
+		"a proxy's, b":       {Holder{Site: "b"}, ""},
+		"the site's default": {Holder{Site: ""}, ""},
 	} {
-		_, err := CheckSpool(path, 1)
-		if !errors.Is(err, want) || want != nil && !strings.Contains(err.Error(), path) {
-			t.Errorf("%s: %v, want %v", path, err, want)
+		got := rd.ReadFrom(c.Holder, post("/page", formType, strings.NewReader(form)), nil)
+		var full FullError
+		if got.Refusal != nil {
+			_ = errors.As(got.Refusal, &full)
 		}
+		if string(full) != c.refused || (got.Kind == Refused) != (c.refused != "") {
+			t.Errorf("%s: %s, %q", name, describe(got), full)
+		}
+		got.Close()
 	}
-	if left, _ := filepath.Glob(filepath.Join(dir, "restwarden-*")); len(left) > 0 {
-		t.Errorf("%v are left", left)
+	close(end)
+	group.Wait()
+	if n := rd.site.Limits.Spool.Bytes(); n != 0 {
+		t.Errorf("%d bytes are never given back", n)
 	}
 }

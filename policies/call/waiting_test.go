@@ -10,7 +10,7 @@ import (
 // ways are how 16,000 waiters can stand: one client's, many clients' of one site, and those of many
 // sites, with bodies of one size or of all.
 var ways = map[string]func(i int) (Holder, int64){
-	"one client":   func(int) (Holder, int64) { return Holder{"a", someone}, 64 },
+	"one client":   func(int) (Holder, int64) { return Holder{"a", firstClient}, 64 },
 	"one site":     func(i int) (Holder, int64) { return Holder{"a", client(i)}, 64 },
 	"proxied":      func(int) (Holder, int64) { return Holder{Site: "a"}, 64 },
 	"many sites":   func(i int) (Holder, int64) { return Holder{fmt.Sprint(i), client(i)}, 64 },

@@ -22,17 +22,17 @@ var KnownMethods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OP
 var errNoRoute = errors.New("no route named")
 
 // NewTarget checks methods (empty means all) and routes.
-func NewTarget(methods, routes []string) (Target, error) {
+func NewTarget(methods, patterns []string) (Target, error) {
 	t := Target{methods: methods}
 	for _, m := range methods {
 		if !slices.Contains(KnownMethods, m) {
 			return t, unknownMethod(m)
 		}
 	}
-	if len(routes) == 0 {
+	if len(patterns) == 0 {
 		return t, errNoRoute
 	}
-	for _, text := range routes {
+	for _, text := range patterns {
 		p, err := call.ParsePattern(text)
 		if err != nil {
 			return t, err

@@ -74,7 +74,7 @@ func tables(t *testing.T) string {
 
 func spellingsOf(t *testing.T, line, header, body string) []spelling.Spelling {
 	t.Helper()
-	return spelling.All(platforms(t)[1], requestAt("wordpress", "", line, header, body))
+	return spelling.All(bothPlatforms(t)[1], requestAt("wordpress", "", line, header, body))
 }
 
 // namesMethod tells whether a spelling names the method elsewhere than on the request line.

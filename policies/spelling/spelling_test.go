@@ -44,8 +44,8 @@ var calls = []struct {
 	{"GET <base>/?rest_route=/plugin/v1/a%20b%26c", "", "", 60},
 }
 
-// platforms returns the two sets of names.
-func platforms(t *testing.T) (list []call.Platform) {
+// bothPlatforms returns the two sets of names.
+func bothPlatforms(t *testing.T) (list []call.Platform) {
 	t.Helper()
 	for _, name := range []string{names.Neutral, names.WordPress} {
 		p, ok := call.PlatformByName(name)
@@ -90,7 +90,7 @@ func described(reader *call.Reader, raw []byte) string {
 // TestAll: on both platforms, with and without a sub-folder, every spelling is the same
 // call to the gateway, has a name of its own, and keeps the caller's headers.
 func TestAll(t *testing.T) {
-	for _, platform := range platforms(t) {
+	for _, platform := range bothPlatforms(t) {
 		for _, base := range []string{"", "/blog"} {
 			reader := policies.NewReader(call.Site{Platform: platform, Base: base})
 			for _, c := range calls {
@@ -135,7 +135,7 @@ func checkSame(t *testing.T, reader *call.Reader, r spelling.Request, list []spe
 
 // TestAll_Body: the parameters of a form go along into every spelling.
 func TestAll_Body(t *testing.T) {
-	platform := platforms(t)[1]
+	platform := bothPlatforms(t)[1]
 	reader := policies.NewReader(call.Site{Platform: platform})
 	for _, s := range spelling.All(platform, spelling.Request{
 		Method: "POST", URL: "https://shop.example.com/wp-json/wp/v2/posts?q=1", Body: []byte("title=a+%22b%22&meta[x]=%26"),
@@ -155,7 +155,7 @@ func TestAll_Body(t *testing.T) {
 
 // TestAll_Kinds: a GET has spellings of every kind.
 func TestAll_Kinds(t *testing.T) {
-	list := spelling.All(platforms(t)[1], spelling.Request{URL: "https://shop.example.com/blog/wp-json/wp/v2/users"})
+	list := spelling.All(bothPlatforms(t)[1], spelling.Request{URL: "https://shop.example.com/blog/wp-json/wp/v2/users"})
 	for _, want := range []string{
 		"GET /blog/wp-json/wp/v2/users ", "GET /blog/wp-json/wp/v2/users/ ", "GET /blog//wp-json/wp/v2/users ", "GET /blog/wp-json/WP/V2/users ",
 		"GET /blog/?rest_route=/wp/v2/users ", "GET /blog/index.php?rest_route=/wp/v2/users ", "GET /blog/any-page/?rest_route=/wp/v2/users ",
@@ -171,7 +171,7 @@ func TestAll_Kinds(t *testing.T) {
 
 // TestAll_None: what is no call has no spellings, and what would change a call is left out.
 func TestAll_None(t *testing.T) {
-	platform := platforms(t)[1]
+	platform := bothPlatforms(t)[1]
 	for _, url := range []string{
 		"https://shop.example.com/about/", "https://shop.example.com", "/wp-json/wp/v2/users", "://", "https://shop.example.com/index.php/wp-json/wp/v2/users",
 		"https://shop.example.com/wp-json/wc/v3/orders/7?id=x", "https://shop.example.com/wp-json/a b", "https://shop.example.com/cms-json/a",
@@ -203,7 +203,7 @@ func TestAll_None(t *testing.T) {
 
 // TestAll_Prefix: a site that has changed its prefix has its own pretty forms.
 func TestAll_Prefix(t *testing.T) {
-	platform := platforms(t)[1]
+	platform := bothPlatforms(t)[1]
 	list := spelling.All(platform, spelling.Request{URL: "https://shop.example.com/?rest_route=/wp/v2/users", Prefix: "/api/"})
 	own := func(s spelling.Spelling) bool { return strings.HasPrefix(string(s.Raw), "GET /api/wp/v2/users HTTP") }
 	if len(list) < 80 || !slices.ContainsFunc(list, own) {

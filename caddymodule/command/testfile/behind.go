@@ -21,10 +21,10 @@ func (c *configuration) reached(ctx context.Context, p *Proof, i int, site *gate
 	if !p.Always {
 		return nil
 	}
-	routes := make([]call.Pattern, len(p.Routes))
+	guarded := make([]call.Pattern, len(p.Routes))
 	addresses := []string{p.URL}
 	for i, route := range p.Routes {
-		routes[i] = call.MustPattern(route)
+		guarded[i] = call.MustPattern(route)
 		addresses = append(addresses, urls(at, site, example(route))...)
 	}
 	for _, path := range matchedPaths(c.JSON) {
@@ -36,7 +36,7 @@ func (c *configuration) reached(ctx context.Context, p *Proof, i int, site *gate
 	}
 	for _, address := range addresses {
 		for _, method := range methods {
-			if err := c.comes(ctx, method, address, p.As[i], routes, address == p.URL); err != nil {
+			if err := c.comes(ctx, method, address, p.As[i], guarded, address == p.URL); err != nil {
 				return err
 			}
 		}
@@ -46,7 +46,7 @@ func (c *configuration) reached(ctx context.Context, p *Proof, i int, site *gate
 
 // comes returns an error if a call does not come to the site. Where it is not the site's
 // address, only calls of the routes count.
-func (c *configuration) comes(ctx context.Context, method, address string, as dryrun.As, routes []call.Pattern, home bool) error {
+func (c *configuration) comes(ctx context.Context, method, address string, as dryrun.As, guarded []call.Pattern, home bool) error {
 	request, err := dryrun.Build(method, address, nil, nil)
 	if err != nil {
 		if home {
@@ -64,7 +64,7 @@ func (c *configuration) comes(ctx context.Context, method, address string, as dr
 	case site == nil || result.Behind == "" || result.Reading == nil || result.Reading.Kind != call.Single.String():
 		return nil
 	}
-	if of := slices.ContainsFunc(routes, func(p call.Pattern) bool { return p.Match(call.Key(result.Reading.Route)) }); of {
+	if of := slices.ContainsFunc(guarded, func(p call.Pattern) bool { return p.Match(call.Key(result.Reading.Route)) }); of {
 		return &hole{fmt.Sprintf("%s %s: %s answers behind the gateway, and not the site", method, address, result.Behind)}
 	}
 	return nil
