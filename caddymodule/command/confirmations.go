@@ -1,33 +1,18 @@
 package command
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/url"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/restwarden/restwarden/caddymodule/adminapi"
 	"github.com/restwarden/restwarden/policies/confirm"
 	"github.com/restwarden/restwarden/policies/nearest"
 )
-
-// confirmation is a call that waits for a person, as Caddy tells of it.
-type confirmation struct {
-	Site      string          `json:"site"`
-	ID        string          `json:"id"`
-	State     string          `json:"state"`
-	Caller    string          `json:"caller"`
-	Ability   string          `json:"ability"`
-	Door      string          `json:"door"`
-	Arguments json.RawMessage `json:"arguments"`
-	Beside    json.RawMessage `json:"beside"`
-	Expires   time.Time       `json:"expires"`
-	Link      string          `json:"link"`
-}
 
 func confirmationsCommand() *cobra.Command {
 	var admin adminFlags
@@ -49,7 +34,7 @@ all gateways. Each link opens a page that does the same: who has it can decide.`
 		if err != nil {
 			return usage(err)
 		}
-		var list struct{ Confirmations []confirmation }
+		var list adminapi.Confirmations
 		if err := admin.ask(cmd, "GET", "confirmations", nil, &list); err != nil {
 			return err
 		}
@@ -65,13 +50,13 @@ all gateways. Each link opens a page that does the same: who has it can decide.`
 		case len(found) == 0:
 			return usage(fmt.Errorf("no call waits with the confirmation %s", id))
 		case word == "show":
-			return found[0].show(cmd.OutOrStdout())
+			return showConfirmation(cmd.OutOrStdout(), &found[0])
 		}
-		var decided confirmation
-		if err := admin.ask(cmd, "POST", "confirmations/"+url.PathEscape(id), map[string]any{"give": word == "give"}, &decided); err != nil {
+		var decided adminapi.Confirmation
+		if err := admin.ask(cmd, "POST", "confirmations/"+url.PathEscape(id), adminapi.Decision{Give: new(word == "give")}, &decided); err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: confirmation %s %s\n", plain(decided.Site), plain(decided.ID), plain(decided.State))
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: confirmation %s %s\n", plain(decided.Site), plain(decided.ID), plain(string(decided.State)))
 		return err
 	})
 	return cmd
@@ -100,7 +85,7 @@ func confirmationWords(args []string) (word, id string, err error) {
 // plain makes text safe for a terminal, on one line.
 func plain(text string) string { return strings.ReplaceAll(confirm.Plain(text), "\n", `\n`) }
 
-func listConfirmations(out io.Writer, all []confirmation) error {
+func listConfirmations(out io.Writer, all []adminapi.Confirmation) error {
 	if len(all) == 0 {
 		_, err := fmt.Fprintln(out, "no call waits for a person")
 		return err
@@ -109,12 +94,12 @@ func listConfirmations(out io.Writer, all []confirmation) error {
 	line := func(cells ...string) { _, _ = fmt.Fprintln(w, strings.Join(cells, "\t")) } // Flush returns the error
 	line("ID", "SITE", "STATE", "CALLER", "RUNS", "UNTIL", "LINK")
 	for _, c := range all {
-		line(plain(c.ID), plain(c.Site), plain(c.State), plain(c.Caller), plain(c.Ability), moment(c.Expires), plain(c.Link))
+		line(plain(c.ID), plain(c.Site), plain(string(c.State)), plain(c.Caller), plain(c.Ability), moment(c.Expires), plain(c.Link))
 	}
 	return w.Flush()
 }
 
-func (c *confirmation) show(out io.Writer) error {
+func showConfirmation(out io.Writer, c *adminapi.Confirmation) error {
 	arguments := "none"
 	if len(c.Arguments) > 0 {
 		arguments = "\n" + confirm.Show(string(c.Arguments))
@@ -123,6 +108,6 @@ func (c *confirmation) show(out io.Writer) error {
 		arguments += "\nalso sent     \n" + confirm.Show(string(c.Beside))
 	}
 	_, err := fmt.Fprintf(out, "confirmation  %s\nsite          %s\nstate         %s\ncaller        %s\nruns          %s\ndoor          %s\nuntil         %s\nlink          %s\narguments     %s\n",
-		plain(c.ID), plain(c.Site), plain(c.State), plain(c.Caller), plain(c.Ability), plain(c.Door), moment(c.Expires), plain(c.Link), arguments)
+		plain(c.ID), plain(c.Site), plain(string(c.State)), plain(c.Caller), plain(c.Ability), plain(c.Door), moment(c.Expires), plain(c.Link), arguments)
 	return err
 }

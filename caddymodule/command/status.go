@@ -14,57 +14,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/restwarden/restwarden/caddymodule/command/adminapi"
-	"github.com/restwarden/restwarden/caddymodule/record"
+	"github.com/restwarden/restwarden/caddymodule/adminapi"
 	"github.com/restwarden/restwarden/policies/nearest"
 )
 
-// siteState is what "caddy restwarden status" shows of a site in a table.
-type siteState struct {
-	Site      string     `json:"site"`
-	Mode      string     `json:"mode"`
-	ModeUntil *time.Time `json:"mode_until"`
-	Lockdown  *lockdown  `json:"lockdown"`
-	Release   string     `json:"release"`
-	Problems  []struct {
-		Code    string `json:"code"`
-		Problem string `json:"problem"`
-	} `json:"problems"`
-	Questions map[string]struct {
-		Asked  uint64 `json:"asked"`
-		Failed uint64 `json:"failed"`
-		Error  string `json:"error"`
-	} `json:"questions"`
-	Spool struct {
-		Bytes int64 `json:"bytes"`
-	} `json:"spool"`
-	Refusals int      `json:"refusals"`
-	Listen   []string `json:"listen"`
-	Routes   *struct {
-		Changed *time.Time `json:"changed_at"`
-		Added   int        `json:"added"`
-		Removed int        `json:"removed"`
-	} `json:"routes"`
-	Misread struct {
-		Count     uint64    `json:"count"`
-		Last      time.Time `json:"last"`
-		Unguarded []string  `json:"unguarded"`
-	} `json:"misread"`
-}
-
-// name is the site, with its addresses where another line has the same site on others.
-func (s *siteState) name() string {
+// nameOf is the site, with its addresses where another line has the same site on others.
+func nameOf(s *adminapi.Site) string {
 	if len(s.Listen) == 0 {
 		return s.Site
 	}
 	return s.Site + " on " + strings.Join(s.Listen, ", ")
-}
-
-// storeState is what it shows of the Redis of the gateways.
-type storeState struct {
-	Reachable bool       `json:"reachable"`
-	Since     *time.Time `json:"since,omitempty"`
-	Error     string     `json:"error,omitempty"`
 }
 
 // statusFlags say what "caddy restwarden status" shows, and how.
@@ -121,24 +80,21 @@ well, the page shows that site alone and switches nothing.`,
 
 // print prints the sites, or one with its last refusals.
 func (f *statusFlags) print(cmd *cobra.Command, c *adminapi.Client) error {
-	var list struct {
-		Version  int               `json:"v"`
-		Sites    []json.RawMessage `json:"sites"`
-		Refusals []json.RawMessage `json:"refusals,omitempty"` // of one site, the newest first
-		Store    *storeState       `json:"store,omitempty"`
-	}
+	var list adminapi.Sites[json.RawMessage, json.RawMessage]
 	if f.site != "" {
-		if err := asked(c.Ask(cmd.Context(), "GET", "sites/"+url.PathEscape(f.site)+"/refusals", nil, &list)); err != nil {
+		var last adminapi.Refusals[json.RawMessage]
+		if err := asked(c.Ask(cmd.Context(), "GET", "sites/"+url.PathEscape(f.site)+"/refusals", nil, &last)); err != nil {
 			return err
 		}
+		list.Refusals = last.Refusals
 	}
 	if err := asked(c.Ask(cmd.Context(), "GET", "sites", nil, &list)); err != nil {
 		return err
 	}
-	var sites []siteState
+	var sites []adminapi.Site
 	kept := list.Sites[:0]
 	for _, text := range list.Sites {
-		var s siteState
+		var s adminapi.Site
 		if err := json.Unmarshal(text, &s); err != nil {
 			return err
 		}
@@ -152,12 +108,23 @@ func (f *statusFlags) print(cmd *cobra.Command, c *adminapi.Client) error {
 	if err := table(cmd.OutOrStdout(), sites); err != nil {
 		return err
 	}
-	if s := list.Store; s != nil && !s.Reachable && s.Since != nil {
-		if _, err := fmt.Fprintf(cmd.OutOrStdout(), "Redis cannot be reached since %s: %s\n", moment(*s.Since), escapedText(s.Error)); err != nil {
-			return err
-		}
+	if err := storeLine(cmd.OutOrStdout(), list.Store); err != nil {
+		return err
 	}
 	return refusalTable(cmd.OutOrStdout(), list.Refusals)
+}
+
+// storeLine prints since when the Redis of the gateways is lost, if it is.
+func storeLine(out io.Writer, text *json.RawMessage) error {
+	if text == nil {
+		return nil
+	}
+	var s adminapi.Store
+	if err := json.Unmarshal(*text, &s); err != nil || s.Reachable || s.Since == nil {
+		return err
+	}
+	_, err := fmt.Fprintf(out, "Redis cannot be reached since %s: %s\n", moment(*s.Since), escapedText(s.Error))
+	return err
 }
 
 // refusalTable prints a line for each record, the newest first.
@@ -168,10 +135,7 @@ func refusalTable(out io.Writer, records []json.RawMessage) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(w, "\nTIME\tOUTCOME\tCODE\tCALL\tRULE\tCLIENT\tREQUEST ID") // Flush returns the error
 	for _, text := range records {
-		var r struct {
-			Time time.Time
-			record.Record
-		}
+		var r adminapi.Refusal
 		if err := json.Unmarshal(text, &r); err != nil {
 			return err
 		}
@@ -194,7 +158,7 @@ func writeCells(w *tabwriter.Writer, cells ...string) {
 }
 
 // table prints a line for each site, then what does not fit it.
-func table(out io.Writer, sites []siteState) error {
+func table(out io.Writer, sites []adminapi.Site) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	writeCells(w, "SITE", "MODE", "LOCKDOWN", "RELEASE", "QUESTIONS", "REFUSALS", "SPOOL", "PROBLEMS")
 	for i := range sites {
@@ -209,14 +173,14 @@ func table(out io.Writer, sites []siteState) error {
 				lockdown = "hard, " + lockdown
 			}
 		}
-		writeCells(w, s.name(), mode, lockdown, s.Release, s.questions(), fmt.Sprint(s.Refusals), fmt.Sprintf("%d B", s.Spool.Bytes), fmt.Sprint(len(s.Problems)))
+		writeCells(w, nameOf(s), mode, lockdown, s.Release, questions(s), fmt.Sprint(s.Refusals), fmt.Sprintf("%d B", s.Spool.Bytes), fmt.Sprint(len(s.Problems)))
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
 	for i := range sites {
-		for _, remark := range sites[i].remarks() {
-			if _, err := fmt.Fprintf(out, "%s: %s\n", escapedText(sites[i].name()), escapedText(remark)); err != nil {
+		for _, remark := range remarks(&sites[i]) {
+			if _, err := fmt.Fprintf(out, "%s: %s\n", escapedText(nameOf(&sites[i])), escapedText(remark)); err != nil {
 				return err
 			}
 		}
@@ -226,7 +190,7 @@ func table(out io.Writer, sites []siteState) error {
 
 // remarks are the last questions without a usable answer, the problems, the pages that were
 // misread, and the last change of the routes.
-func (s *siteState) remarks() (all []string) {
+func remarks(s *adminapi.Site) (all []string) {
 	for _, kind := range slices.Sorted(maps.Keys(s.Questions)) {
 		if why := s.Questions[kind].Error; why != "" {
 			all = append(all, fmt.Sprintf("the last %s question: %s", kind, why))
@@ -236,7 +200,7 @@ func (s *siteState) remarks() (all []string) {
 		all = append(all, p.Code+": "+p.Problem)
 	}
 	if m := &s.Misread; m.Count > 0 {
-		all = append(all, fmt.Sprintf("misread: the REST interface answered %d pages, the last at %s; the log names the requests", m.Count, moment(m.Last)))
+		all = append(all, fmt.Sprintf("misread: the REST interface answered %d pages, the last at %s; the log names the requests", m.Count, moment(*cmp.Or(m.Last, new(time.Time)))))
 	}
 	if headers := s.Misread.Unguarded; len(headers) > 0 {
 		all = append(all, "misread: pages of the site have "+strings.Join(headers, " and ")+", which then does not tell when a page is misread")
@@ -248,7 +212,7 @@ func (s *siteState) remarks() (all []string) {
 }
 
 // questions is "caller 3, index 1 (1 failed)".
-func (s *siteState) questions() string {
+func questions(s *adminapi.Site) string {
 	var kinds []string
 	for _, kind := range slices.Sorted(maps.Keys(s.Questions)) {
 		q := s.Questions[kind]

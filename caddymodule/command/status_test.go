@@ -75,3 +75,24 @@ func TestStatus_Tells(t *testing.T) {
 		}
 	}
 }
+
+// TestStatus_OtherRelease: JSON has what Caddy says, also what this release does not know; and what
+// it does not say is missed nowhere.
+func TestStatus_OtherRelease(t *testing.T) {
+	t.Parallel()
+	for answer, line := range map[string]string{
+		`{"v":1,"sites":[{"later":[1],"site":"a.example","mode":"enforce","misread":{"later":2,"count":1}}],"store":{"later":3,"reachable":true}}`: "a.example  enforce ",
+		`{"v":1,"sites":[{"site":"a.example","mode":"observe"}],"store":{"reachable":false}}`:                                                      "a.example  observe ",
+		`{"v":1,"sites":[]}`: "SITE ",
+	} {
+		admin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, answer) }))
+		t.Cleanup(admin.Close)
+		address := strings.TrimPrefix(admin.URL, "http://")
+		if out, problems, status := command.Run(nil, "status", "--format", "json", "--address", address); status != 0 || out != answer+"\n" {
+			t.Errorf("%d %s\n%s, want\n%s", status, problems, out, answer)
+		}
+		if out, problems, status := command.Run(nil, "status", "--address", address); status != 0 || !strings.Contains(out, line) {
+			t.Errorf("%d %s\n%s", status, problems, out)
+		}
+	}
+}

@@ -5,27 +5,12 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/restwarden/restwarden/caddymodule/adminapi"
+	"github.com/restwarden/restwarden/policies/policy"
 )
-
-// lockdown is a lockdown in force.
-type lockdown struct {
-	Until time.Time `json:"until"`
-	Hard  bool      `json:"hard"`
-}
-
-// switched is what Caddy answers to a switch.
-type switched struct {
-	Site     string     `json:"site"`
-	Mode     string     `json:"mode"`
-	Until    *time.Time `json:"mode_until"`
-	Lockdown *lockdown  `json:"lockdown"`
-	Sites    int        `json:"sites"`
-	Gateways string     `json:"gateways"`
-	Error    string     `json:"error"`
-}
 
 var errNoFor = errors.New(`--for: say how long, such as 2h; 0s ends it`)
 
@@ -47,8 +32,8 @@ survives reloads and ends by itself; --for 0s ends it now.`,
 		if lasts == "" {
 			return usage(errNoFor)
 		}
-		var answer switched
-		body := map[string]any{"mode": "observe", "for": lasts}
+		var answer adminapi.Switched
+		body := adminapi.ModeSwitch[string]{Mode: policy.Observe, For: lasts}
 		if err := admin.ask(cmd, "POST", "sites/"+url.PathEscape(args[0])+"/mode", body, &answer); err != nil {
 			return err
 		}
@@ -59,7 +44,7 @@ survives reloads and ends by itself; --for 0s ends it now.`,
 		if answer.Lockdown != nil {
 			text += "; a lockdown is in force and enforces"
 		}
-		return answer.print(cmd, text)
+		return printSwitched(cmd, text, &answer)
 	})
 	return cmd
 }
@@ -88,11 +73,11 @@ The lockdown survives reloads and ends by itself; --for 0s ends it now.`,
 		if lasts == "" {
 			return usage(errNoFor)
 		}
-		body := map[string]any{"for": lasts, "hard": hard}
+		body := adminapi.LockdownSwitch[string]{For: lasts, Hard: hard}
 		if cmd.Flags().Changed("site") {
-			body["site"] = site
+			body.Site = &site
 		}
-		var answer switched
+		var answer adminapi.Switched
 		if err := admin.ask(cmd, "POST", "lockdown", body, &answer); err != nil {
 			return err
 		}
@@ -111,18 +96,18 @@ The lockdown survives reloads and ends by itself; --for 0s ends it now.`,
 		if answer.Site != "" {
 			text = answer.Site + ": " + text
 		}
-		return answer.print(cmd, text)
+		return printSwitched(cmd, text, &answer)
 	})
 	return cmd
 }
 
-// print prints what counts now and, if other gateways could not be told, a warning.
-func (s *switched) print(cmd *cobra.Command, text string) error {
+// printSwitched prints what counts now and, if other gateways could not be told, a warning.
+func printSwitched(cmd *cobra.Command, text string, s *adminapi.Switched) error {
 	if s.Error != "" {
 		_, _ = fmt.Fprintln(cmd.ErrOrStderr(), s.Error) // the result tells, too
 	}
 	gateways := "on this gateway"
-	if s.Gateways == "all" {
+	if s.Gateways == adminapi.AllGateways {
 		gateways = "on all gateways"
 	}
 	_, err := io.WriteString(cmd.OutOrStdout(), text+", "+gateways+"\n")

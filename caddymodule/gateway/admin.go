@@ -11,6 +11,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/restwarden/restwarden/caddymodule/adminapi"
 	"github.com/restwarden/restwarden/policies/nearest"
 )
 
@@ -27,10 +28,8 @@ func (adminAPI) CaddyModule() caddy.ModuleInfo {
 
 // Routes implements caddy.AdminRouter.
 func (adminAPI) Routes() []caddy.AdminRoute {
-	return []caddy.AdminRoute{{Pattern: adminPath, Handler: caddy.AdminHandlerFunc(serveAdmin)}}
+	return []caddy.AdminRoute{{Pattern: adminapi.Path, Handler: caddy.AdminHandlerFunc(serveAdmin)}}
 }
-
-const adminPath = "/restwarden/"
 
 // adminRequest is a request to the admin endpoint.
 type adminRequest struct {
@@ -64,7 +63,7 @@ var (
 // serveAdmin finds the resource that a path names. The name of a site is one segment, in
 // which a slash is written %2F.
 func serveAdmin(w http.ResponseWriter, r *http.Request) error {
-	path, below := strings.CutPrefix(r.URL.EscapedPath(), adminPath)
+	path, below := strings.CutPrefix(r.URL.EscapedPath(), adminapi.Path)
 	if !below {
 		return notFound("there is no %s", r.URL.Path)
 	}

@@ -5,28 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"time"
 
+	"github.com/restwarden/restwarden/caddymodule/adminapi"
 	"github.com/restwarden/restwarden/policies/confirm"
 )
 
-// confirmationStatus is a confirmation in the answers of the admin API.
-type confirmationStatus struct {
-	Site      string          `json:"site"`
-	ID        string          `json:"id"`
-	State     confirm.State   `json:"state"`
-	Caller    string          `json:"caller"`
-	Ability   string          `json:"ability"`
-	Door      string          `json:"door"`
-	Arguments json.RawMessage `json:"arguments,omitempty"`
-	Beside    json.RawMessage `json:"beside,omitempty"` // what the call carries beside its arguments
-	Expires   time.Time       `json:"expires"`
-	Link      string          `json:"link,omitempty"` // while it is pending
-}
-
 // confirmation returns what the admin API shows of c. A link that cannot be made is left out.
-func (s *site) confirmation(ctx context.Context, c *confirm.Confirmation) confirmationStatus {
-	st := confirmationStatus{
+func (s *site) confirmation(ctx context.Context, c *confirm.Confirmation) adminapi.Confirmation {
+	st := adminapi.Confirmation{
 		Site: s.Name, ID: c.ID, State: c.State, Caller: c.Caller, Ability: c.Ability, Door: c.Door,
 		Arguments: json.RawMessage(c.Arguments), Beside: json.RawMessage(c.Beside), Expires: c.Expires,
 	}
@@ -45,7 +31,7 @@ func (a *App) confirming() []*site {
 
 // serveConfirmations answers GET /restwarden/confirmations.
 func serveConfirmations(w http.ResponseWriter, a adminRequest) error {
-	all := []confirmationStatus{}
+	all := []adminapi.Confirmation{}
 	for _, s := range a.app.confirming() {
 		list, err := s.Confirmations.List(a.r.Context())
 		if err != nil {
@@ -56,16 +42,11 @@ func serveConfirmations(w http.ResponseWriter, a adminRequest) error {
 		}
 	}
 	w.Header().Set("Cache-Control", "no-store")
-	return writeJSON(w, struct {
-		Version       int                  `json:"v"`
-		Confirmations []confirmationStatus `json:"confirmations"`
-	}{statusVersion, all})
+	return writeJSON(w, adminapi.Confirmations{Version: adminapi.Version, Confirmations: all})
 }
 
 // decisionBody is the body of POST /restwarden/confirmations/<id>.
-type decisionBody struct {
-	Give *bool `json:"give"`
-}
+type decisionBody struct{ adminapi.Decision }
 
 func (b *decisionBody) parse(body []byte) error {
 	if err := parseBody(body, b); err != nil {

@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"time"
+
+	"github.com/restwarden/restwarden/caddymodule/adminapi"
 )
 
 const (
@@ -41,7 +43,7 @@ func serveEvents(w http.ResponseWriter, a adminRequest) error {
 			return nil
 		}
 		if lost := f.lost.Swap(0); err == nil && lost > 0 {
-			err = stream.event("lost", map[string]uint64{"lost": lost})
+			err = stream.event(adminapi.EventLost, adminapi.Lost{Lost: lost})
 		}
 	}
 	return nil // the follower is gone

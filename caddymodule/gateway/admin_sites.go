@@ -7,64 +7,22 @@ import (
 	"strings"
 	"time"
 
-	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/caddymodule/adminapi"
 	"github.com/restwarden/restwarden/policies/policy"
 )
 
-// statusVersion is the version of the answers, "v". A field may be added without a new
-// version.
-const statusVersion = 1
-
-// siteStatus is a site in the answer to GET /restwarden/sites.
-type siteStatus struct {
-	Site string `json:"site"`
-	// Listen is where Caddy listens; only where another directive guards the site elsewhere, or
-	// in another mode.
-	Listen    []string   `json:"listen,omitempty"`
-	Platform  string     `json:"platform"`
-	Mode      string     `json:"mode"`                 // in force now
-	ModeUntil *time.Time `json:"mode_until,omitempty"` // if it is switched
-	// Configured is the directive's mode, which counts again after ModeUntil.
-	Configured    string                 `json:"configured_mode"`
-	Lockdown      *lockdownStatus        `json:"lockdown"` // null if there is none
-	Release       string                 `json:"release"`  // "10.7", or "unknown"
-	ReleaseSource string                 `json:"release_source"`
-	Problems      []problemStatus        `json:"problems"`
-	Questions     map[ask.Kind]askedKind `json:"questions"`
-	Spool         spoolStatus            `json:"spool"`
-	Refusals      int                    `json:"refusals"`         // that are kept
-	Routes        *routesStatus          `json:"routes,omitempty"` // nil until a root has listed some
-	Misread       misreadStatus          `json:"misread"`
-}
-
-// lockdownStatus is a lockdown in force.
-type lockdownStatus struct {
-	Until time.Time `json:"until"`
-	Hard  bool      `json:"hard"`
-	// All tells whether it is the lockdown of all sites; a site may have its own as well.
-	All bool `json:"all"`
-}
-
-// spoolStatus is how much of the site's request bodies is on disk, and may be.
-type spoolStatus struct {
-	Bytes int64 `json:"bytes"`
-	Limit int64 `json:"limit"`
-}
-
 // serveSites answers GET /restwarden/sites.
 func serveSites(w http.ResponseWriter, a adminRequest) error {
-	return writeJSON(w, struct {
-		Version int          `json:"v"`
-		Sites   []siteStatus `json:"sites"`
-		Store   *storeStatus `json:"store,omitempty"`
-	}{statusVersion, a.app.statuses(time.Now()), a.app.storeStatus()})
+	return writeJSON(w, adminapi.Sites[adminapi.Site, adminapi.Store]{
+		Version: adminapi.Version, Sites: a.app.statuses(time.Now()), Store: a.app.storeStatus(),
+	})
 }
 
 // statuses returns the state of each site. One that several directives guard, each on
 // addresses or with a mode of its own, is there for each of them: they share the name, and
 // what is counted and switched by it.
-func (a *App) statuses(now time.Time) []siteStatus {
-	all := []siteStatus{}
+func (a *App) statuses(now time.Time) []adminapi.Site {
+	all := []adminapi.Site{}
 	var same []*site // with the name of the last ones, each with other rules
 	for _, s := range a.directives(anySite) {
 		if len(same) > 0 && same[0].Name != s.Name {
@@ -92,12 +50,12 @@ func (a *App) statuses(now time.Time) []siteStatus {
 func (g *Gateway) mode() policy.Mode { return cmp.Or(g.Mode, policy.Enforce) }
 
 // status returns the state of the site.
-func (s *site) status(now time.Time) siteStatus {
+func (s *site) status(now time.Time) adminapi.Site {
 	configured := string(s.g.mode())
 	bytes, limit := s.spool.Held(s.Name)
-	st := siteStatus{
+	st := adminapi.Site{
 		Site: s.Name, Listen: strings.Fields(s.g.server), Platform: s.g.Platform, Mode: configured, Configured: configured,
-		Lockdown: s.state.lockdown(now), Questions: s.state.asked(), Spool: spoolStatus{bytes, limit},
+		Lockdown: s.state.lockdown(now), Questions: s.state.asked(), Spool: adminapi.Spool{Bytes: bytes, Limit: limit},
 		Problems: s.problems(), Refusals: len(s.state.refusals()),
 		Routes: s.state.roots.status(), Misread: s.misreadStatus(),
 	}
@@ -111,15 +69,15 @@ func (s *site) status(now time.Time) siteStatus {
 
 // lockdown returns the lockdown in force: if there are two, when the last one ends, and
 // whether one of them is hard.
-func (s *siteState) lockdown(now time.Time) *lockdownStatus {
-	var st *lockdownStatus
+func (s *siteState) lockdown(now time.Time) *adminapi.Lockdown {
+	var st *adminapi.Lockdown
 	for _, sw := range []*policy.Switch{&s.switches.Lockdown, s.switches.All} {
 		on, ok := sw.At(now)
 		if !ok {
 			continue
 		}
 		if st == nil {
-			st = new(lockdownStatus)
+			st = new(adminapi.Lockdown)
 		}
 		if on.Until.After(st.Until) {
 			st.Until = on.Until.UTC()
@@ -131,13 +89,13 @@ func (s *siteState) lockdown(now time.Time) *lockdownStatus {
 
 // problems returns what is odd in the configuration of the site, and what does not fit
 // its REST roots.
-func (s *site) problems() []problemStatus {
-	all := []problemStatus{}
+func (s *site) problems() []adminapi.Problem {
+	all := []adminapi.Problem{}
 	for _, f := range s.g.app.findings {
 		own := f.directive == s.g.spot()
 		about := len(f.Sites) == 0 && own || slices.ContainsFunc(s.way.Hosts, func(host string) bool { return slices.Contains(f.Sites, host) })
 		if about && (own || !s.g.app.elsewhere(f.directive, s.g.server)) {
-			all = append(all, problemStatus{f.Code, f.Problem(), f.At})
+			all = append(all, adminapi.Problem{Code: f.Code, Problem: f.Problem(), At: f.At})
 		}
 	}
 	s.state.mu.Lock()
@@ -147,9 +105,7 @@ func (s *site) problems() []problemStatus {
 
 // serveRefusals answers GET /restwarden/sites/<site>/refusals.
 func serveRefusals(w http.ResponseWriter, a adminRequest) error {
-	return writeJSON(w, struct {
-		Version  int      `json:"v"`
-		Site     string   `json:"site"`
-		Refusals []Record `json:"refusals"` // the newest first
-	}{statusVersion, a.site.Name, append([]Record{}, a.site.state.refusals()...)})
+	return writeJSON(w, adminapi.Refusals[adminapi.Refusal]{
+		Version: adminapi.Version, Site: a.site.Name, Refusals: append([]adminapi.Refusal{}, a.site.state.refusals()...),
+	})
 }

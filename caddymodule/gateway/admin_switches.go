@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/restwarden/restwarden/caddymodule/adminapi"
 	"github.com/restwarden/restwarden/policies/policy"
 )
 
@@ -18,16 +19,11 @@ import (
 const maxAdminBody = 4 << 10
 
 // modeBody is the body of POST /restwarden/sites/<site>/mode.
-type modeBody struct {
-	Mode policy.Mode `json:"mode"`
-	For  *lasting    `json:"for"`
-}
+type modeBody struct{ adminapi.ModeSwitch[*lasting] }
 
 // lockdownBody is the body of POST /restwarden/lockdown.
 type lockdownBody struct {
-	For  *lasting `json:"for"`
-	Site *string  `json:"site"` // nil for all sites
-	Hard bool     `json:"hard"`
+	adminapi.LockdownSwitch[*lasting]
 }
 
 // lasting is how long a switch is to be on, in JSON as text: "2h", "1d12h". 0 is off.
@@ -97,26 +93,14 @@ func (b *lockdownBody) parse(body []byte) error {
 
 var errFor = errors.New(`for: say how long, "2h"; "0s" ends it`)
 
-// switchedAnswer says what counts after a switch.
-type switchedAnswer struct {
-	Site     string          `json:"site,omitempty"`
-	Mode     string          `json:"mode,omitempty"`
-	Until    *time.Time      `json:"mode_until,omitempty"`
-	Lockdown *lockdownStatus `json:"lockdown"`
-	Sites    int             `json:"sites"` // that are locked on this gateway
-	// Gateways is "all", or "this one" if no other gateway was told.
-	Gateways string `json:"gateways"`
-	Error    string `json:"error,omitempty"` // why other gateways could not be told
-}
-
-// told says which gateways know, if telling the others has returned err.
-func (a *switchedAnswer) told(app *App, err error) {
-	a.Gateways = "this one"
+// tell says in the answer to a switch which gateways know, if telling the others has returned err.
+func (a *App) tell(answer *adminapi.Switched, err error) {
+	answer.Gateways = adminapi.ThisGateway
 	switch {
 	case err != nil:
-		a.Error = "the other gateways could not be told, and will be once the store answers: " + err.Error()
-	case app.shared != nil:
-		a.Gateways = "all"
+		answer.Error = "the other gateways could not be told, and will be once the store answers: " + err.Error()
+	case a.shared != nil:
+		answer.Gateways = adminapi.AllGateways
 	}
 }
 
@@ -128,11 +112,11 @@ func serveMode(w http.ResponseWriter, a adminRequest) error {
 	}
 	err := a.app.board.set(setting{Kind: switchMode, Site: a.site.Name, Mode: b.Mode}, time.Duration(*b.For), a.by())
 	st := a.site.status(time.Now())
-	answer := switchedAnswer{Site: a.site.Name, Mode: st.Mode, Until: st.ModeUntil, Lockdown: st.Lockdown}
+	answer := adminapi.Switched{Site: a.site.Name, Mode: st.Mode, Until: st.ModeUntil, Lockdown: st.Lockdown}
 	if st.Lockdown != nil {
 		answer.Sites = 1
 	}
-	answer.told(a.app, err)
+	a.app.tell(&answer, err)
 	return writeJSON(w, answer)
 }
 
@@ -151,7 +135,7 @@ func serveLockdown(w http.ResponseWriter, a adminRequest) (err error) {
 		s.Site, sites = named.Name, []*site{named}
 	}
 	err = a.app.board.set(s, time.Duration(*b.For), a.by())
-	answer, now := switchedAnswer{Site: s.Site}, time.Now()
+	answer, now := adminapi.Switched{Site: s.Site}, time.Now()
 	for _, one := range sites {
 		on := one.state.lockdown(now)
 		if on == nil {
@@ -163,9 +147,9 @@ func serveLockdown(w http.ResponseWriter, a adminRequest) (err error) {
 		}
 	}
 	if on, ok := a.app.board.all.At(now); ok && b.Site == nil { // a site may have its own as well
-		answer.Lockdown = &lockdownStatus{Until: on.Until, Hard: on.Hard, All: true}
+		answer.Lockdown = &adminapi.Lockdown{Until: on.Until, Hard: on.Hard, All: true}
 	}
-	answer.told(a.app, err)
+	a.app.tell(&answer, err)
 	return writeJSON(w, answer)
 }
 

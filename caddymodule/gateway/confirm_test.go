@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/restwarden/restwarden/caddymodule/adminapi"
 	"github.com/restwarden/restwarden/cmd/check/testkit/caddyrun"
 	"github.com/restwarden/restwarden/policies/confirm"
 )
@@ -96,9 +97,9 @@ func told(t *testing.T, notices chan notice) notice {
 func (g *gateway) run() reply { return g.do(runDelete, someInput, asAdmin, asJSON, onShop) }
 
 // waitingAt returns the confirmations that an admin endpoint lists.
-func waitingAt(t *testing.T, address string) []confirmationStatus {
+func waitingAt(t *testing.T, address string) []adminapi.Confirmation {
 	t.Helper()
-	var answer struct{ Confirmations []confirmationStatus }
+	var answer struct{ Confirmations []adminapi.Confirmation }
 	status, text := adminOf(t, address, "GET", "confirmations", "")
 	if err := json.Unmarshal([]byte(text), &answer); err != nil || status != 200 {
 		t.Fatal(status, text, err)

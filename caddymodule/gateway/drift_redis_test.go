@@ -20,6 +20,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
+	"github.com/restwarden/restwarden/caddymodule/adminapi"
 	"github.com/restwarden/restwarden/cmd/check/testkit/redisrun"
 	"github.com/restwarden/restwarden/cmd/check/testkit/wait"
 	"github.com/restwarden/restwarden/policies/ask/asktest"
@@ -286,7 +287,7 @@ func TestGateways_Drift(t *testing.T) {
 			}
 			wait.For(t, 10*time.Second, "the status has the routes", func() bool {
 				_, text := adminOf(t, g.adminAddress(), "GET", "sites", "")
-				var answer struct{ Sites []siteStatus }
+				var answer struct{ Sites []adminapi.Site }
 				err := json.Unmarshal([]byte(text), &answer)
 				return err == nil && len(answer.Sites) == 1 && answer.Sites[0].Routes != nil && answer.Sites[0].Routes.Count == count
 			})

@@ -3,6 +3,8 @@ package gateway
 import (
 	"sync"
 	"sync/atomic"
+
+	"github.com/restwarden/restwarden/caddymodule/adminapi"
 )
 
 const (
@@ -23,7 +25,7 @@ type events struct {
 
 // follower receives records until ended is closed.
 type follower struct {
-	records chan Record
+	records chan adminapi.Refusal
 	lost    atomic.Uint64 // records since the follower was last told
 	ended   chan struct{}
 }
@@ -39,7 +41,7 @@ func (e *events) follow() (f *follower, ok bool) {
 	if e.followers == nil {
 		e.followers = map[*follower]struct{}{}
 	}
-	f = &follower{records: make(chan Record, eventsKept), ended: make(chan struct{})}
+	f = &follower{records: make(chan adminapi.Refusal, eventsKept), ended: make(chan struct{})}
 	e.followers[f] = struct{}{}
 	e.count.Store(int32(len(e.followers)))
 	return f, true
@@ -53,7 +55,7 @@ func (e *events) leave(f *follower) {
 }
 
 // send gives rec to every follower. It waits for none.
-func (e *events) send(rec Record) {
+func (e *events) send(rec adminapi.Refusal) {
 	if e.count.Load() == 0 {
 		return
 	}

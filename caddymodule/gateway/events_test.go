@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/restwarden/restwarden/caddymodule/adminapi"
 	"github.com/restwarden/restwarden/caddymodule/record"
 	"github.com/restwarden/restwarden/cmd/check/testkit/caddyrun"
 )
@@ -30,7 +31,7 @@ func TestEvents(t *testing.T) {
 		t.Fatal(res.Status, res.Header)
 	}
 	lines := bufio.NewScanner(res.Body)
-	next := func() (rec Record) {
+	next := func() (rec adminapi.Refusal) {
 		t.Helper()
 		for lines.Scan() {
 			if text, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
@@ -84,7 +85,7 @@ func TestEvents_HTTP2(t *testing.T) {
 		f.lost.Store(3)
 	}
 	board.events.mu.Unlock()
-	board.events.send(Record{Record: record.Record{Version: record.Version, Site: "a.example"}})
+	board.events.send(adminapi.Refusal{Record: record.Record{Version: record.Version, Site: "a.example"}})
 	lines := bufio.NewScanner(res.Body)
 	for _, want := range []string{`"site":"a.example"`, "", "event: lost", `data: {"lost":3}`, ""} {
 		if !lines.Scan() || !strings.Contains(lines.Text(), want) {
@@ -103,7 +104,7 @@ func TestEvents_Slow(t *testing.T) {
 	var e events
 	f, _ := e.follow()
 	for i := range eventsKept + 7 {
-		e.send(Record{Record: record.Record{Method: fmt.Sprint(i)}})
+		e.send(adminapi.Refusal{Record: record.Record{Method: fmt.Sprint(i)}})
 	}
 	if len(f.records) != eventsKept || f.lost.Load() != 7 {
 		t.Errorf("%d kept, %d lost", len(f.records), f.lost.Load())

@@ -10,6 +10,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/restwarden/restwarden/caddymodule/adminapi"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/nearest"
 	"github.com/restwarden/restwarden/policies/policy"
@@ -185,16 +186,8 @@ func (s *site) misread(first *misreading, n uint64) {
 }
 
 // misreadStatus is what the status says of the site's misreadings.
-type misreadStatus struct {
-	Action string     `json:"action"` // of the option misread
-	Count  uint64     `json:"count"`
-	Last   *time.Time `json:"last,omitempty"`
-	// Unguarded are headers that pages of the site have as well, so that they tell nothing.
-	Unguarded []string `json:"unguarded,omitempty"`
-}
-
-func (s *site) misreadStatus() misreadStatus {
-	st := misreadStatus{Action: cmp.Or(s.g.Misread, misreadCount), Unguarded: s.plain.marks().Headers()}
+func (s *site) misreadStatus() adminapi.Misread {
+	st := adminapi.Misread{Action: cmp.Or(s.g.Misread, misreadCount), Unguarded: s.plain.marks().Headers()}
 	m := &s.state.misreads
 	m.mu.Lock()
 	defer m.mu.Unlock()

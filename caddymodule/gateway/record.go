@@ -8,7 +8,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -29,13 +28,8 @@ const (
 	maxRoles = 16
 )
 
-// Record is a record as the gateway writes it: one line of the log, and an object of the admin
-// API.
-type Record struct {
-	// Time is when the decision was recorded. A line of the log has a time of its own.
-	Time time.Time `json:"time,omitzero"`
-	record.Record
-}
+// Record is a record as the gateway writes it into the log.
+type Record struct{ record.Record }
 
 // MarshalLogObject implements zapcore.ObjectMarshaler.
 func (rec *Record) MarshalLogObject(to zapcore.ObjectEncoder) (err error) {
@@ -86,7 +80,7 @@ func (rec *Record) alike(other *Record) bool {
 
 // record returns the record of a decision on r.
 func (s *site) record(r *policy.Request, d policy.Decision) Record {
-	rec := Record{Record: record.Record{
+	rec := Record{record.Record{
 		Version: record.Version, RequestID: requestID(r.HTTP), Site: s.Name, Host: s.hostFor(r.HTTP), Base: s.Base,
 		Policy: d.Policy, Code: codeOf(d), Outcome: string(d.Outcome), Rule: d.Verdict.Rule, At: d.Verdict.Pos, Origin: d.Verdict.Origin, Imported: s.importedAt(d.Verdict.Pos),
 		From: s.calledFrom(r.HTTP), Why: d.Why(), Scheme: schemeOf(r.HTTP), Method: methodOf(r.Call), Form: r.Call.FormName(), Parts: len(r.Call.Parts),

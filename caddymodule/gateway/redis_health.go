@@ -11,6 +11,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"go.uber.org/zap"
+
+	"github.com/restwarden/restwarden/caddymodule/adminapi"
 )
 
 const (
@@ -48,15 +50,8 @@ type health struct {
 	cause       string    // of that one
 }
 
-// storeStatus is the Redis of the gateways in the answer to GET /restwarden/sites.
-type storeStatus struct {
-	Reachable bool       `json:"reachable"` // when it was last used
-	Since     *time.Time `json:"since,omitempty"`
-	Error     string     `json:"error,omitempty"`
-}
-
 // storeStatus returns the state of the Redis; nil if there is none.
-func (a *App) storeStatus() *storeStatus {
+func (a *App) storeStatus() *adminapi.Store {
 	redis, ok := a.shared.(*redisStore)
 	if !ok {
 		return nil
@@ -65,10 +60,10 @@ func (a *App) storeStatus() *storeStatus {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if !h.down.Load() {
-		return &storeStatus{Reachable: true}
+		return &adminapi.Store{Reachable: true}
 	}
 	since := h.since.UTC()
-	return &storeStatus{Since: &since, Error: h.cause}
+	return &adminapi.Store{Since: &since, Error: h.cause}
 }
 
 func (h *health) paused() bool {

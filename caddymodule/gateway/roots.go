@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/restwarden/restwarden/caddymodule/adminapi"
 	"github.com/restwarden/restwarden/policies/hosts"
 	"github.com/restwarden/restwarden/policies/index"
 )
@@ -17,15 +18,7 @@ type rootMemory struct {
 
 	mu      sync.Mutex
 	changed uint64 // routes that have come or gone
-	last    routesStatus
-}
-
-// routesStatus is what the status says of a site's routes.
-type routesStatus struct {
-	Count   int        `json:"count"`                // in the root that was read last
-	Changed *time.Time `json:"changed_at,omitempty"` // the last change
-	Added   int        `json:"added"`                // by the last change
-	Removed int        `json:"removed"`              // likewise
+	last    adminapi.Routes
 }
 
 // rootPlace says where in the memory of a site a root is.
@@ -74,7 +67,7 @@ func (m *rootMemory) changes() uint64 {
 }
 
 // status returns what the status says, or nil before the first reading.
-func (m *rootMemory) status() *routesStatus {
+func (m *rootMemory) status() *adminapi.Routes {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.last.Count == 0 {

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/restwarden/restwarden/caddymodule/adminapi"
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/discover"
 	"github.com/restwarden/restwarden/policies/policy"
@@ -26,28 +27,18 @@ type siteState struct {
 	misreads misreads
 
 	mu        sync.Mutex
-	records   []Record // the last ones; a ring once it is full
-	oldest    int      // index in a full ring
-	questions map[ask.Kind]*askedKind
-	problems  []problemStatus // that the REST root shows
+	records   []adminapi.Refusal // the last ones; a ring once it is full
+	oldest    int                // index in a full ring
+	questions map[ask.Kind]*adminapi.Asked
+	problems  []adminapi.Problem // that the REST root shows
 }
 
 type siteStateKey struct{ name string }
 
-// askedKind counts the questions of one kind.
-type askedKind struct {
-	Asked   uint64    `json:"asked"`
-	Known   uint64    `json:"known"` // not asked, since the answer was known
-	Failed  uint64    `json:"failed"`
-	Seconds float64   `json:"seconds"` // that the platform needed for all of them
-	Last    time.Time `json:"last,omitzero"`
-	Error   string    `json:"error,omitempty"` // why the last one had no usable answer
-}
-
 // newSiteState returns the state of a site that nothing is known of, and connects its
 // switches to the board.
 func newSiteState(name string, board *switchboard) *siteState {
-	s := &siteState{name: name, board: board, questions: map[ask.Kind]*askedKind{}}
+	s := &siteState{name: name, board: board, questions: map[ask.Kind]*adminapi.Asked{}}
 	s.switches.All = &board.all
 	board.join(s)
 	return s
@@ -61,20 +52,20 @@ func (s *siteState) Close() error {
 
 // add keeps a record and sends it to those who follow the events.
 func (s *siteState) add(rec Record) {
-	rec.Time = time.Now().UTC()
+	kept := adminapi.Refusal{Time: time.Now().UTC(), Record: rec.Record}
 	s.mu.Lock()
 	if len(s.records) < keptRecords {
-		s.records = append(s.records, rec)
+		s.records = append(s.records, kept)
 	} else {
-		s.records[s.oldest] = rec
+		s.records[s.oldest] = kept
 		s.oldest = (s.oldest + 1) % keptRecords
 	}
 	s.mu.Unlock()
-	s.board.events.send(rec)
+	s.board.events.send(kept)
 }
 
 // refusals returns the last records, the newest first.
-func (s *siteState) refusals() []Record {
+func (s *siteState) refusals() []adminapi.Refusal {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	all := slices.Concat(s.records[s.oldest:], s.records[:s.oldest])
@@ -87,7 +78,7 @@ func (s *siteState) counting(t ask.Trace) ask.Trace {
 	return ask.Trace{
 		Asked: func(q ask.Question, a *ask.Answer, err error, took time.Duration) {
 			t.Asked(q, a, err, took)
-			s.count(q.Kind, func(k *askedKind) {
+			s.count(q.Kind, func(k *adminapi.Asked) {
 				k.Asked++
 				k.Seconds += took.Seconds()
 				k.Last = time.Now()
@@ -98,7 +89,7 @@ func (s *siteState) counting(t ask.Trace) ask.Trace {
 		},
 		Known: func(kind ask.Kind) {
 			t.Known(kind)
-			s.count(kind, func(k *askedKind) { k.Known++ })
+			s.count(kind, func(k *adminapi.Asked) { k.Known++ })
 		},
 	}
 }
@@ -117,42 +108,35 @@ func unusable(q *ask.Question, a *ask.Answer, err error) string {
 	return ""
 }
 
-func (s *siteState) count(kind ask.Kind, f func(*askedKind)) {
+func (s *siteState) count(kind ask.Kind, f func(*adminapi.Asked)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	k := s.questions[kind]
 	if k == nil {
-		k = new(askedKind)
+		k = new(adminapi.Asked)
 		s.questions[kind] = k
 	}
 	f(k)
 }
 
 // asked returns the questions so far, by kind.
-func (s *siteState) asked() map[ask.Kind]askedKind {
+func (s *siteState) asked() map[ask.Kind]adminapi.Asked {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	all := make(map[ask.Kind]askedKind, len(s.questions))
+	all := make(map[ask.Kind]adminapi.Asked, len(s.questions))
 	for kind, k := range s.questions {
 		all[kind] = *k
 	}
 	return all
 }
 
-// problemStatus is a setting that is odd or does not fit the site.
-type problemStatus struct {
-	Code    string `json:"code"`
-	Problem string `json:"problem"`
-	At      string `json:"at,omitempty"` // where it stands in the configuration
-}
-
 // found keeps the problems that the REST roots of the site's hosts show.
 func (s *siteState) found(problems map[discover.Problem]bool) {
-	all := make([]problemStatus, 0, len(problems))
+	all := make([]adminapi.Problem, 0, len(problems))
 	for p := range problems {
-		all = append(all, problemStatus{Code: p.Code, Problem: p.Text})
+		all = append(all, adminapi.Problem{Code: p.Code, Problem: p.Text})
 	}
-	slices.SortFunc(all, func(p, q problemStatus) int {
+	slices.SortFunc(all, func(p, q adminapi.Problem) int {
 		return cmp.Or(strings.Compare(p.Code, q.Code), strings.Compare(p.Problem, q.Problem))
 	})
 	s.mu.Lock()

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/restwarden/restwarden/caddymodule/adminapi"
 	"github.com/restwarden/restwarden/cmd/check/testkit/caddyrun"
 	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
 )
@@ -48,13 +49,13 @@ func (g *gateway) admin(method, path, body string, status int, contains string) 
 }
 
 // statuses returns the sites by name.
-func (g *gateway) statuses() map[string]siteStatus {
+func (g *gateway) statuses() map[string]adminapi.Site {
 	g.t.Helper()
-	var answer struct{ Sites []siteStatus }
+	var answer struct{ Sites []adminapi.Site }
 	if err := json.Unmarshal([]byte(g.admin("GET", "sites", "", 200, `"v":1`)), &answer); err != nil {
 		g.t.Fatal(err)
 	}
-	all := map[string]siteStatus{}
+	all := map[string]adminapi.Site{}
 	for _, s := range answer.Sites {
 		all[s.Site] = s
 	}
@@ -172,7 +173,7 @@ func TestModeSwitch(t *testing.T) {
 	g.admin("POST", path, `{"mode":"enforce","for":"3s"}`, 200, `"mode":"enforce"`)
 	refused(401)
 	eventually(t, "the end", func() bool { return g.do("GET /cms-json/cms/v2/posts", "").status == 200 })
-	var answer struct{ Refusals []Record }
+	var answer struct{ Refusals []adminapi.Refusal }
 	text := g.admin("GET", "sites/"+url.PathEscape(g.site())+"/refusals", "", 200, "")
 	if err := json.Unmarshal([]byte(text), &answer); err != nil || len(answer.Refusals) < 8 {
 		t.Fatal(err, text)

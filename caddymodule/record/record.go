@@ -49,14 +49,13 @@ type Record struct {
 type field struct {
 	name     string
 	optional bool // left out where it is zero
-	owner    bool
 }
 
 // fields are those of a Record, in their order.
 var fields = func() (all []field) {
 	for f := range reflect.TypeFor[Record]().Fields() {
 		name, more, _ := strings.Cut(f.Tag.Get("json"), ",")
-		all = append(all, field{name, more == "omitempty", f.Tag.Get("owner") == "sees"})
+		all = append(all, field{name, more == "omitempty"})
 	}
 	return all
 }()
@@ -71,14 +70,4 @@ func (r *Record) Walk(visit func(name string, value reflect.Value)) {
 			visit(f.name, value)
 		}
 	}
-}
-
-// OwnerSees are the names of the fields that the owner of a site may see.
-func OwnerSees() (names []string) {
-	for _, f := range fields {
-		if f.owner {
-			names = append(names, f.name)
-		}
-	}
-	return names
 }

@@ -8,20 +8,15 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/restwarden/restwarden/caddymodule/adminapi"
 	"github.com/restwarden/restwarden/caddymodule/command/statuspage"
 )
 
-// siteState is a site in the answers of the admin endpoint.
-type siteState struct {
-	Name   string    `json:"site"`
-	Routes *struct{} // nil until the REST root has been read
-}
-
 // state asks Caddy for the site that it guards.
-func (d *runningDemo) state() (siteState, error) {
-	var answer struct{ Sites []siteState }
+func (d *runningDemo) state() (adminapi.Site, error) {
+	var answer adminapi.Sites[adminapi.Site, adminapi.Store]
 	if err := d.ask("sites", &answer); err != nil || len(answer.Sites) == 0 {
-		return siteState{}, err
+		return adminapi.Site{}, err
 	}
 	return answer.Sites[0], nil
 }

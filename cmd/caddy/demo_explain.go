@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/restwarden/restwarden/caddymodule/adminapi"
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
-	"github.com/restwarden/restwarden/caddymodule/gateway"
 	"github.com/restwarden/restwarden/cmd/platform/site"
 	"github.com/restwarden/restwarden/policies/policy"
 )
@@ -22,11 +22,11 @@ func (d *runningDemo) explain(ctx context.Context, rows []*tried, root string) e
 	if err != nil {
 		return err
 	}
-	var kept struct{ Refusals []gateway.Record }
-	if err := d.ask("sites/"+url.PathEscape(state.Name)+"/refusals", &kept); err != nil {
+	var kept adminapi.Refusals[adminapi.Refusal]
+	if err := d.ask("sites/"+url.PathEscape(state.Site)+"/refusals", &kept); err != nil {
 		return err
 	}
-	records := map[string]gateway.Record{}
+	records := map[string]adminapi.Refusal{}
 	for _, rec := range kept.Refusals {
 		records[rec.RequestID] = rec
 	}

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/restwarden/restwarden/caddymodule/gateway"
+	"github.com/restwarden/restwarden/caddymodule/adminapi"
 )
 
 // follower hears of the refusals of a running demo.
@@ -33,7 +33,7 @@ func (d *runningDemo) follow() (*follower, error) {
 func (f *follower) print(out io.Writer) {
 	f.printing.Go(func() {
 		for lines := bufio.NewScanner(f.events); lines.Scan(); {
-			var rec gateway.Record
+			var rec adminapi.Refusal
 			data, ok := strings.CutPrefix(lines.Text(), "data: ")
 			if ok && json.Unmarshal([]byte(data), &rec) == nil && rec.Policy != "" {
 				_, _ = fmt.Fprintln(out, refusalLine(&rec)) // an error means that nobody reads it
@@ -49,7 +49,7 @@ func (f *follower) leave() {
 }
 
 // refusalLine is "15:04:05  rest_not_logged_in  GET /wp/v2/users  access: built-in rule".
-func refusalLine(rec *gateway.Record) string {
+func refusalLine(rec *adminapi.Refusal) string {
 	call := strings.TrimSpace(rec.Method + " " + rec.Route)
 	return fmt.Sprintf("%s  %s  %s  %s", rec.Time.Local().Format(time.TimeOnly), rec.Code, call, policyAndRule(rec.Policy, rec.Rule, rec.Origin))
 }

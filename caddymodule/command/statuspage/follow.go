@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/restwarden/restwarden/caddymodule/command/adminapi"
+	"github.com/restwarden/restwarden/caddymodule/adminapi"
 )
 
 const (
@@ -81,10 +81,8 @@ func (f *feed) once(ctx context.Context, api *adminapi.Client) error {
 
 // event hands on one event of Caddy's.
 func (f *feed) event(name, data string, twice map[string]bool) error {
-	if name == "lost" {
-		var lost struct {
-			Lost uint64 `json:"lost"`
-		}
+	if name == adminapi.EventLost {
+		var lost adminapi.Lost
 		if err := json.Unmarshal([]byte(data), &lost); err != nil {
 			return err
 		}
@@ -103,12 +101,7 @@ func (f *feed) event(name, data string, twice map[string]bool) error {
 
 // last returns the records that Caddy keeps of the first sites that refuse.
 func last(ctx context.Context, api *adminapi.Client) (all []object, err error) {
-	var answer struct {
-		Sites []struct {
-			Site     string `json:"site"`
-			Refusals int    `json:"refusals"`
-		} `json:"sites"`
-	}
+	var answer adminapi.Sites[adminapi.Site, adminapi.Store]
 	if err := api.Ask(ctx, http.MethodGet, "sites", nil, &answer); err != nil {
 		return nil, err
 	}

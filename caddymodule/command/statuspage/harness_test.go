@@ -15,7 +15,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	_ "github.com/restwarden/restwarden/caddymodule"
-	"github.com/restwarden/restwarden/caddymodule/command/adminapi"
+	"github.com/restwarden/restwarden/caddymodule/adminapi"
 	"github.com/restwarden/restwarden/caddymodule/command/statuspage"
 	"github.com/restwarden/restwarden/cmd/check/testkit/caddyrun"
 	"github.com/restwarden/restwarden/cmd/check/testkit/machine"

@@ -12,7 +12,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
-	"github.com/restwarden/restwarden/caddymodule/command/adminapi"
+	"github.com/restwarden/restwarden/caddymodule/adminapi"
 	"github.com/restwarden/restwarden/caddymodule/command/statuspage"
 	"github.com/restwarden/restwarden/cmd/check/testkit/caddyrun"
 )

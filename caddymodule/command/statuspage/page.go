@@ -20,7 +20,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/restwarden/restwarden/caddymodule/command/adminapi"
+	"github.com/restwarden/restwarden/caddymodule/adminapi"
 )
 
 var (

@@ -11,8 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/restwarden/restwarden/caddymodule/command/adminapi"
-	"github.com/restwarden/restwarden/caddymodule/record"
+	"github.com/restwarden/restwarden/caddymodule/adminapi"
 	"github.com/restwarden/restwarden/caddymodule/routing"
 )
 
@@ -55,20 +54,17 @@ type siteList struct {
 	mu    sync.Mutex
 	asked time.Time
 	list  []object
-	store object // the Redis of the gateways, empty without one
+	store *object // the Redis of the gateways, nil without one
 	err   error
 }
 
 // get returns the sites, and the store. Callers must not change them. A failure counts for all who wait,
 // too: each would wait as long for its own.
-func (l *siteList) get(ctx context.Context) (sites []object, store object, err error) {
+func (l *siteList) get(ctx context.Context) (sites []object, store *object, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if time.Since(l.asked) >= refreshed {
-		var answer struct {
-			Sites []object
-			Store object
-		}
+		var answer adminapi.Sites[object, object]
 		l.err = l.api.Ask(context.WithoutCancel(ctx), http.MethodGet, "sites", nil, &answer)
 		l.list, l.store, l.asked = answer.Sites, answer.Store, time.Now()
 	}
@@ -104,22 +100,28 @@ func (p *Page) serveSites(w http.ResponseWriter, r *http.Request, v view) error 
 	if !v.all() && len(shown) == 0 {
 		return statusError{http.StatusNotFound, fmt.Errorf("the site %s is not guarded any more", v.site)}
 	}
-	answer := map[string]any{"v": 1, "sites": shown}
+	answer := map[string]any{"v": adminapi.Version, "sites": shown}
 	if v.all() && store != nil {
 		answer["store"] = store
 	}
 	return writeJSON(w, http.StatusOK, answer)
 }
 
+// ownerSees are the members that the owner of a site may see.
+var ownerSees = struct{ site, problem, lockdown, asked, refusal []string }{
+	adminapi.OwnerSees[adminapi.Site](), adminapi.OwnerSees[adminapi.Problem](), adminapi.OwnerSees[adminapi.Lockdown](),
+	adminapi.OwnerSees[adminapi.Asked](), adminapi.OwnerSees[adminapi.Refusal](),
+}
+
 // ownSite is a site as its owner may see it. Errors of questions and what is odd in the
 // configuration tell of the machine, which others may share: of hosts, addresses,
 // directories and lines.
 func ownSite(site object) object {
-	own := site.only("site", "platform", "mode", "mode_until", "configured_mode", "lockdown", "release", "release_source", "refusals", "routes", "misread")
+	own := site.only(ownerSees.site...)
 	var problems []object
 	if json.Unmarshal(site["problems"], &problems) == nil {
 		for i := range problems {
-			problems[i] = problems[i].only("code", "problem")
+			problems[i] = problems[i].only(ownerSees.problem...)
 			if kind := routing.CodeOf(problems[i].text("code")); kind.Name != "" {
 				problems[i].set("problem", kind.Title)
 			}
@@ -128,12 +130,12 @@ func ownSite(site object) object {
 	}
 	var lockdown object
 	if json.Unmarshal(site["lockdown"], &lockdown) == nil && lockdown != nil {
-		own.set("lockdown", lockdown.only("until", "hard")) // not whether all sites have it
+		own.set("lockdown", lockdown.only(ownerSees.lockdown...)) // not whether all sites have it
 	}
 	var questions map[string]object
 	if json.Unmarshal(site["questions"], &questions) == nil {
 		for kind, q := range questions {
-			questions[kind] = q.only("asked", "known", "failed", "seconds", "last")
+			questions[kind] = q.only(ownerSees.asked...)
 		}
 		own.set("questions", questions)
 	}
@@ -142,7 +144,7 @@ func ownSite(site object) object {
 
 // ownRecord is a record as the owner of its site may see it.
 func ownRecord(shown object) object {
-	return shown.only(append(record.OwnerSees(), "time")...)
+	return shown.only(ownerSees.refusal...)
 }
 
 // serveRefusals answers with the last refusals of a site, the newest first.
@@ -157,12 +159,12 @@ func (p *Page) serveRefusals(w http.ResponseWriter, r *http.Request, v view) err
 			records[i] = ownRecord(records[i])
 		}
 	}
-	return writeJSON(w, http.StatusOK, map[string]any{"v": 1, "site": site, "refusals": records})
+	return writeJSON(w, http.StatusOK, map[string]any{"v": adminapi.Version, "site": site, "refusals": records})
 }
 
 // refusals returns the records that Caddy keeps of a site.
 func refusals(ctx context.Context, api *adminapi.Client, site string) ([]object, error) {
-	var answer struct{ Refusals []object }
+	var answer adminapi.Refusals[object]
 	err := api.Ask(ctx, http.MethodGet, "sites/"+url.PathEscape(site)+"/refusals", nil, &answer)
 	return answer.Refusals, err
 }

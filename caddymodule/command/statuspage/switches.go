@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+
+	"github.com/restwarden/restwarden/caddymodule/adminapi"
 )
 
 // maxBody bounds, in bytes, the body of a request that switches.
@@ -13,26 +15,24 @@ const maxBody = 4 << 10
 
 var errOnlyShows = errors.New("this page shows one site, and switches nothing")
 
+// modeBody is the body of a switch of the mode, which names the site.
+type modeBody struct {
+	Site string `json:"site"`
+	adminapi.ModeSwitch[string]
+}
+
 // serveMode switches the mode of a site, as POST /restwarden/sites/<site>/mode.
 func (p *Page) serveMode(w http.ResponseWriter, r *http.Request, v view) error {
-	var body struct {
-		Site string `json:"site"`
-		Mode string `json:"mode"`
-		For  string `json:"for"`
-	}
+	var body modeBody
 	if err := readSwitch(w, r, v, &body); err != nil {
 		return err
 	}
-	return p.forward(w, r, "sites/"+url.PathEscape(body.Site)+"/mode", map[string]any{"mode": body.Mode, "for": body.For})
+	return p.forward(w, r, "sites/"+url.PathEscape(body.Site)+"/mode", body.ModeSwitch)
 }
 
 // serveLockdown switches a lockdown, as POST /restwarden/lockdown.
 func (p *Page) serveLockdown(w http.ResponseWriter, r *http.Request, v view) error {
-	var body struct {
-		Site *string `json:"site,omitempty"` // nil for all sites
-		For  string  `json:"for"`
-		Hard bool    `json:"hard"`
-	}
+	var body adminapi.LockdownSwitch[string]
 	if err := readSwitch(w, r, v, &body); err != nil {
 		return err
 	}

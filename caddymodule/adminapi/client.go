@@ -1,5 +1,3 @@
-// Package adminapi asks what the gateway adds to the admin endpoint of a running Caddy
-// (docs/status).
 package adminapi
 
 import (
@@ -80,7 +78,7 @@ func (e *UnreachableError) Error() string {
 
 func (e *UnreachableError) Unwrap() error { return e.Err }
 
-// Open sends a request for a path below /restwarden/, with body as JSON unless it is nil. The
+// Open sends a request for a path below [Path], with body as JSON unless it is nil. The
 // caller closes the answer's body. The error is an *UnreachableError, or an *Error if the
 // answer is one.
 func (c *Client) Open(ctx context.Context, method, path string, body any) (*http.Response, error) {
@@ -92,7 +90,7 @@ func (c *Client) Open(ctx context.Context, method, path string, body any) (*http
 		}
 		text = bytes.NewReader(b)
 	}
-	req, err := http.NewRequestWithContext(ctx, method, c.origin+"/restwarden/"+path, text)
+	req, err := http.NewRequestWithContext(ctx, method, c.origin+Path+path, text)
 	if err != nil {
 		return nil, err
 	}
