@@ -3,7 +3,6 @@ package command
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,7 +15,6 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
 	"github.com/restwarden/restwarden/caddymodule/gateway"
 	"github.com/restwarden/restwarden/caddymodule/routing"
-	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/access"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/policy"
@@ -140,14 +138,14 @@ func gatewayOf(s *gateway.ServedSite, others []dryrun.Other) *audit.Gateway {
 
 // with loads the configuration with login_only and more lines in the site's directive.
 func (g *guardedSite) with(lines []string) (*audit.Gateway, error) {
-	var failed error
-	g.options.Edit = func(at string, d map[string]any) {
-		if g.site == nil || g.judged(at, d) {
-			failed = errors.Join(failed, enforce(d, g.platform, lines))
+	g.options.Edit = func(d *gateway.Gateway) error {
+		if g.site != nil && !g.judged(d) {
+			return nil
 		}
+		return enforce(d, g.platform, lines)
 	}
 	config, err := g.load()
-	if err = errors.Join(err, failed); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	site, _, err := g.pick(config)
@@ -158,71 +156,34 @@ func (g *guardedSite) with(lines []string) (*audit.Gateway, error) {
 	return gatewayOf(site, others), err
 }
 
-// judged tells whether a directive, in JSON, may judge calls of the site. Those of one snippet
-// stand at one place, and differ in where it was imported.
-func (g *guardedSite) judged(at string, directive map[string]any) bool {
-	imports, _ := directive["imported"].(map[string]any)
-	return slices.ContainsFunc(g.judges, func(d dryrun.Other) bool { return d.At == at && d.Imported == text(imports, "") })
+// judged tells whether a directive may judge calls of the site. Those of one snippet stand at one
+// place, and differ in where it was imported.
+func (g *guardedSite) judged(by *gateway.Gateway) bool {
+	return slices.ContainsFunc(g.judges, func(d dryrun.Other) bool { return d.At == by.At && d.Imported == by.Imported[""] })
 }
 
 // enforce makes a directive enforce, with login_only and lines such as "allow plugin x".
-func enforce(directive map[string]any, platform call.Platform, lines []string) error {
-	options := []policy.Option{}
-	for _, line := range lines {
-		expanded, err := access.ExpandLine(line, platform)
-		if err != nil {
-			return err
-		}
-		options = append(options, expanded...)
-	}
-	delete(directive, "mode")
-	configured := objectIn(directive, "policies")
-	access := objectIn(configured, "access")
-	delete(access, "mode")
-	delete(access, "off")
-	access["login_only"] = true
-	for _, o := range options {
-		if o.Name == "alias" {
-			aliases, _ := directive["alias"].([]any)
-			directive["alias"] = append(aliases, map[string]any{"pattern": o.Args[0], "route": o.Args[1]})
-			continue
-		}
-		if err := configure(configured, o); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// configure adds a line to the JSON of the policy that takes it.
-func configure(configured map[string]any, o policy.Option) error {
-	i := slices.IndexFunc(policies.Catalog, func(e policy.Entry) bool { return slices.Contains(e.Words, o.Name) })
-	c := policy.NewConfigured(policies.Catalog[i])
-	text, err := json.Marshal(objectIn(configured, c.Entry.Name))
+func enforce(g *gateway.Gateway, platform call.Platform, lines []string) error {
+	g.Mode = ""
+	c, err := g.Policy(access.Entry)
 	if err != nil {
 		return err
 	}
-	if err := c.UnmarshalJSON(text); err != nil {
+	c.Settings.Mode, c.Settings.Off = "", false
+	c.Policy.(*access.Access).LoginOnly = true
+	if err := g.SetPolicy(c); err != nil {
 		return err
 	}
-	if err := c.Configure(o); err != nil {
-		return err
+	for _, line := range lines {
+		options, err := access.ExpandLine(line, platform)
+		if err != nil {
+			return err
+		}
+		for _, o := range options {
+			if err := g.Add(o); err != nil {
+				return err
+			}
+		}
 	}
-	if text, err = json.Marshal(c); err != nil {
-		return err
-	}
-	var changed map[string]any
-	err = json.Unmarshal(text, &changed)
-	configured[c.Entry.Name] = changed
-	return err
-}
-
-// objectIn returns the object under a name, and makes it if there is none.
-func objectIn(of map[string]any, name string) map[string]any {
-	o, _ := of[name].(map[string]any)
-	if o == nil {
-		o = map[string]any{}
-		of[name] = o
-	}
-	return o
+	return nil
 }

@@ -170,7 +170,7 @@ func TestCheck_Docs(t *testing.T) {
 	if err != nil || len(texts) < 20 {
 		t.Fatalf("%d Caddyfiles: %v", len(texts), err)
 	}
-	t.Chdir(filepath.Join(root, "caddymodule", "testdata", "adapt"))
+	t.Chdir(filepath.Join(root, "caddymodule", "gateway", "testdata", "adapt"))
 	for name, text := range texts {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "Caddyfile")

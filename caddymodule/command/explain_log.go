@@ -93,8 +93,11 @@ func (e *explainer) printLogged(cmd *cobra.Command, l *logged) error {
 // replayed runs the request of a record again if the record determines what decides.
 func replayed(ctx context.Context, o dryrun.Options, found []records.Record) (l *logged, err error) {
 	l = &logged{Version: 1, Records: found, Answer: dryrun.Unknown}
-	var directives []map[string]any
-	o.Edit = func(_ string, directive map[string]any) { directives = append(directives, directive) }
+	var directives []*gateway.Gateway
+	o.Edit = func(g *gateway.Gateway) error {
+		directives = append(directives, g)
+		return nil
+	}
 	config, err := dryrun.Load(o)
 	if err != nil {
 		return nil, err
@@ -114,12 +117,11 @@ func replayed(ctx context.Context, o dryrun.Options, found []records.Record) (l 
 
 // judgesStill tells whether a directive with the base of the record judges requests without a
 // certain reading, in the mode of the record.
-func judgesStill(rec *records.Record, directives []map[string]any) bool {
-	return slices.ContainsFunc(directives, func(d map[string]any) bool {
-		configured, _ := d["policies"].(map[string]any)
-		reading, _ := configured["call"].(map[string]any)
-		same := (text(d, "mode") == "observe") == (rec.Outcome == string(dryrun.WouldRefuse))
-		return text(d, "base") == rec.Base && reading["off"] != true && reading["mode"] == nil && same
+func judgesStill(rec *records.Record, directives []*gateway.Gateway) bool {
+	return slices.ContainsFunc(directives, func(g *gateway.Gateway) bool {
+		reading, err := g.Policy(policy.ReadingEntry)
+		same := (g.Mode == policy.Observe) == (rec.Outcome == string(dryrun.WouldRefuse))
+		return err == nil && g.Base == rec.Base && !reading.Settings.Off && reading.Settings.Mode == "" && same
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/restwarden/restwarden/caddymodule/command/records"
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
+	"github.com/restwarden/restwarden/caddymodule/gateway"
 	"github.com/restwarden/restwarden/policies/call"
 )
 
@@ -20,7 +21,7 @@ import (
 type replay struct {
 	record     *records.Record
 	config     *dryrun.Config
-	directives []map[string]any
+	directives []*gateway.Gateway
 }
 
 // attempt is one request that the record may be of, and what became of it.
@@ -160,19 +161,17 @@ func (r *replay) targets(route string) (all []target) {
 		add(base + "/?" + variable)
 		return all
 	}
-	for _, d := range r.directives {
+	for _, g := range r.directives {
 		if r.record.Form == "alias" {
-			aliases, _ := d["alias"].([]any)
-			for _, alias := range aliases {
-				alias, _ := alias.(map[string]any)
-				if path := aliasedPath(text(alias, "pattern"), text(alias, "route"), route); path != "" {
+			for _, alias := range g.Alias {
+				if path := aliasedPath(alias.Pattern, alias.Route, route); path != "" {
 					add(base + "/" + path)
 				}
 			}
 			continue
 		}
-		platform, _ := call.PlatformByName(text(d, "platform"))
-		for _, prefix := range append(prefixes(d), platform.Prefix) {
+		platform, _ := call.PlatformByName(g.Platform)
+		for _, prefix := range slices.Concat(g.Prefix, []string{platform.Prefix}) {
 			add(base + "/" + prefix + route)
 		}
 	}
@@ -193,23 +192,6 @@ func (r *replay) body() []byte {
 	}
 	return nil
 }
-
-// prefixes returns the names of the prefix that a directive has in JSON.
-func prefixes(directive map[string]any) (names []string) {
-	switch said := directive["prefix"].(type) {
-	case string:
-		names = append(names, said)
-	case []any:
-		for _, name := range said {
-			if name, ok := name.(string); ok {
-				names = append(names, name)
-			}
-		}
-	}
-	return names
-}
-
-func text(of map[string]any, name string) string { s, _ := of[name].(string); return s }
 
 // is tells whether a result is of the record's site and route.
 func (r *replay) is(result *dryrun.Result) bool {

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/restwarden/restwarden/caddymodule/gateway"
+	"github.com/restwarden/restwarden/policies/access"
 	"github.com/restwarden/restwarden/policies/call"
 )
 
@@ -59,28 +61,34 @@ func (r *replay) mayFit(route string) bool {
 // may be for the record's route.
 func (r *replay) words() []string {
 	all := slices.Clone(builtInWords)
-	for _, d := range r.directives {
-		policies, _ := d["policies"].(map[string]any)
-		access, _ := policies["access"].(map[string]any)
-		rules, _ := access["rules"].([]any)
-		guards, _ := access["guards"].([]any)
-		for _, rule := range slices.Concat(rules, guards) {
-			rule, _ := rule.(map[string]any)
-			routes, _ := rule["routes"].([]any)
-			except, _ := rule["except"].([]any)
-			for _, route := range slices.Concat(routes, except) {
-				route, _ := route.(string)
-				if !r.mayFit(route) {
-					continue
-				}
-				for segment := range strings.SplitSeq(strings.Trim(route, "/"), "/") {
-					if segment != "" && !strings.ContainsAny(segment, ":*") {
-						all = append(all, segment)
-					}
+	for _, g := range r.directives {
+		for _, route := range ruleRoutes(g) {
+			if !r.mayFit(route) {
+				continue
+			}
+			for segment := range strings.SplitSeq(strings.Trim(route, "/"), "/") {
+				if segment != "" && !strings.ContainsAny(segment, ":*") {
+					all = append(all, segment)
 				}
 			}
 		}
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
+}
+
+// ruleRoutes are the routes that the rules of a directive name.
+func ruleRoutes(g *gateway.Gateway) (routes []string) {
+	c, err := g.Policy(access.Entry)
+	if err != nil {
+		return nil // the directive was loaded
+	}
+	own := c.Policy.(*access.Access)
+	for i := range own.Rules {
+		routes = append(routes, own.Rules[i].Routes...)
+	}
+	for i := range own.Guards {
+		routes = slices.Concat(routes, own.Guards[i].Routes, own.Guards[i].Except)
+	}
+	return routes
 }

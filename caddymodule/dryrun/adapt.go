@@ -10,7 +10,6 @@ import (
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/restwarden/restwarden/caddymodule/gateway"
 	"github.com/restwarden/restwarden/caddymodule/routing"
 )
 
@@ -61,8 +60,11 @@ func survey(config []byte) (routing.Report, error) {
 	return routing.Survey(said.Apps.HTTP, "restwarden"), nil
 }
 
+// loading makes the loads of dry runs wait for each other: Caddy loads one configuration at a time.
+var loading sync.Mutex
+
 // provision loads a configuration that harmless has made.
-func provision(config map[string]any, o *gateway.Observer) (*caddyhttp.App, error) {
+func provision(config map[string]any) (*caddyhttp.App, error) {
 	text, err := json.Marshal(config)
 	if err != nil {
 		return nil, err
@@ -71,11 +73,10 @@ func provision(config map[string]any, o *gateway.Observer) (*caddyhttp.App, erro
 	if err := caddy.StrictUnmarshalJSON(text, &cfg); err != nil {
 		return nil, err
 	}
-	var ctx caddy.Context
-	if err := gateway.Observed(o, func() (err error) {
-		ctx, err = caddy.ProvisionContext(&cfg)
-		return err
-	}); err != nil {
+	loading.Lock()
+	defer loading.Unlock()
+	ctx, err := caddy.ProvisionContext(&cfg)
+	if err != nil {
 		return nil, err
 	}
 	app, err := ctx.App("http")

@@ -6,10 +6,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/restwarden/restwarden/caddymodule/gateway"
+	"github.com/restwarden/restwarden/policies/access"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/openings"
 	"github.com/restwarden/restwarden/policies/policy"
+	ratelimit "github.com/restwarden/restwarden/policies/rate_limit"
 )
 
 // Change returns the smallest line of rules that changes the answer of a run, or nil if
@@ -33,33 +36,15 @@ func (c *Config) Change(ctx context.Context, r Request, res *Result) (*Change, e
 	return nil, nil
 }
 
-// candidate is a line, what it stands for in JSON, and the place of the rule that it must stand
+// candidate is a line, what it stands for, and the place of the rule that it must stand
 // before; "" is anywhere.
 type candidate struct {
 	line   string
 	deny   bool
-	rules  []any
-	limits []any
+	rules  []policy.Rule
+	limits []*ratelimit.RateLimit
 	before string
 	risk   string // see Change.Risk
-}
-
-// ruleOf writes a rule of access in JSON.
-func ruleOf(r policy.Rule) map[string]any {
-	o := map[string]any{"methods": anys(r.Methods), "routes": anys(r.Routes)}
-	if r.Deny {
-		o["deny"] = true
-	} else {
-		o["allow"] = r.Allow
-	}
-	return o
-}
-
-func anys(texts []string) (list []any) {
-	for _, text := range texts {
-		list = append(list, text)
-	}
-	return list
 }
 
 // candidates are the rules to try, those that open least first. Each is for one method and
@@ -73,7 +58,7 @@ func (c *Config) candidates(r Request, res *Result) (all []candidate) {
 	case res.Answer == Pass:
 		for _, pattern := range patterns(res.Reading) {
 			rule := policy.Rule{Deny: true, Methods: []string{openings.RuleMethod(res.Reading.Method)}, Routes: []string{pattern}}
-			all = append(all, candidate{line: rule.Line(), deny: true, rules: []any{ruleOf(rule)}, before: before})
+			all = append(all, candidate{line: rule.Line(), deny: true, rules: []policy.Rule{rule}, before: before})
 		}
 	case (res.Answer == Refused || res.Answer == WouldRefuse) && d != nil && d.Policy == "access" && !inPlatformWords(res):
 		opener := openings.NewOpener(c.guardAt(res.At).site.Platform)
@@ -166,10 +151,11 @@ func ruleBefore(res *Result) string {
 
 // tried runs r with a candidate in the directive at a place.
 func (c *Config) tried(ctx context.Context, r Request, at string, try candidate) (_ Answer, err error) {
-	changed, err := Load(Options{JSON: c.JSON, Index: c.index, Live: c.live, Edit: func(place string, directive map[string]any) {
-		if place == at {
-			insert(directive, try)
+	changed, err := Load(Options{JSON: c.JSON, Index: c.index, Live: c.live, Edit: func(g *gateway.Gateway) error {
+		if g.At != at {
+			return nil
 		}
+		return insert(g, try)
 	}})
 	if err != nil { // the rule is none that the directive takes
 		return Unknown, nil
@@ -182,32 +168,25 @@ func (c *Config) tried(ctx context.Context, r Request, at string, try candidate)
 	return res.Answer, nil
 }
 
-// insert puts a rule into the JSON of a directive.
-func insert(directive map[string]any, try candidate) {
-	policies := child(directive, "policies")
-	access := child(policies, "access")
-	rules, _ := access["rules"].([]any)
-	at := slices.IndexFunc(rules, func(rule any) bool {
-		place, _ := object(rule)["at"].(string)
-		return try.before != "" && place == try.before
-	})
+// insert puts a candidate into a directive.
+func insert(g *gateway.Gateway, try candidate) error {
+	c, err := g.Policy(access.Entry)
+	if err != nil {
+		return err
+	}
+	own := c.Policy.(*access.Access)
+	at := slices.IndexFunc(own.Rules, func(r policy.Rule) bool { return try.before != "" && r.At == try.before })
 	if at < 0 {
-		at = len(rules)
+		at = len(own.Rules)
 	}
-	access["rules"] = slices.Insert(rules, at, try.rules...)
-	if len(try.limits) > 0 {
-		limited := child(policies, "rate_limit")
-		limits, _ := limited["limits"].([]any)
-		limited["limits"] = slices.Concat(limits, try.limits)
+	own.Rules = slices.Insert(own.Rules, at, try.rules...)
+	if err := g.SetPolicy(c); err != nil || len(try.limits) == 0 {
+		return err
 	}
-}
-
-// child returns the object under a name, and makes it if there is none.
-func child(of map[string]any, name string) map[string]any {
-	o := object(of[name])
-	if o == nil {
-		o = map[string]any{}
-		of[name] = o
+	if c, err = g.Policy(ratelimit.Entry); err != nil {
+		return err
 	}
-	return o
+	limited := c.Policy.(*ratelimit.RateLimits)
+	limited.Limits = append(limited.Limits, try.limits...)
+	return g.SetPolicy(c)
 }

@@ -1,11 +1,11 @@
 package dryrun
 
 import (
-	"strings"
-
 	"github.com/restwarden/restwarden/policies/access"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/openings"
+	"github.com/restwarden/restwarden/policies/policy"
+	ratelimit "github.com/restwarden/restwarden/policies/rate_limit"
 )
 
 // guardAt is the directive at a place.
@@ -25,7 +25,7 @@ func opening(o *openings.Opening, platform call.Platform, before string) candida
 		try.risk = o.Risk.Reason()
 	}
 	if o.Need == nil {
-		try.rules = []any{ruleOf(o.Rule)}
+		try.rules = []policy.Rule{o.Rule}
 		return try
 	}
 	options, _ := access.ExpandLine(o.Line, platform) // of the catalogue itself
@@ -33,14 +33,12 @@ func opening(o *openings.Opening, platform call.Platform, before string) candida
 		if len(option.Args) != 3 || option.Args[0] == "plugin" {
 			continue // the line itself
 		}
-		rule := map[string]any{"methods": anys(strings.Split(option.Args[1], ",")), "routes": []any{option.Args[2]}, "from": option.From}
+		methods, routes := policy.MethodsAndRoutes(option.Args[1:])
 		switch option.Name {
 		case "allow":
-			rule["allow"] = option.Args[0]
-			try.rules = append(try.rules, rule)
+			try.rules = append(try.rules, policy.Rule{Allow: option.Args[0], Methods: methods, Routes: routes, From: option.From})
 		case "rate_limit":
-			rule["rate"] = option.Args[0]
-			try.limits = append(try.limits, rule)
+			try.limits = append(try.limits, &ratelimit.RateLimit{Rate: option.Args[0], Methods: methods, Routes: routes, From: option.From})
 		}
 	}
 	return try

@@ -29,9 +29,8 @@ type Options struct {
 	Index []byte
 	// Live puts questions that only read to the real site.
 	Live bool
-	// Edit changes the directives before they are loaded; it may be nil. It gets the JSON
-	// of each directive with its place, and may change it.
-	Edit func(at string, directive map[string]any)
+	// Edit gets each directive before it is loaded, and may change it; it may be nil.
+	Edit func(*gateway.Gateway) error
 	// Odd gets what is odd in the rules of the directives, notes as well; it may be nil.
 	Odd func(routing.Finding)
 	// Installed is what is known of a site of the configuration; nil if nothing is.
@@ -45,13 +44,14 @@ type Config struct {
 	// Report is what is odd in the layout of the configuration.
 	Report routing.Report
 
-	app     *caddyhttp.App
-	guards  []*guard
-	assumed []string
-	index   []byte
-	live    bool
-	key     string
-	dir     string
+	app      *caddyhttp.App
+	observer *gateway.Observer // of its gateways
+	guards   []*guard
+	assumed  []string
+	index    []byte
+	live     bool
+	key      string
+	dir      string
 }
 
 // Load adapts and provisions a configuration. It opens no listener, makes no log file, and
@@ -98,8 +98,9 @@ func (c *Config) provision(o *Options) error {
 	if len(h.inner) > 0 {
 		return fmt.Errorf("%w: the handler %s holds a directive restwarden, and is not run here", ErrUnknowable, h.inner[0])
 	}
+	c.observer = observer(c.odd(o.Odd), c.installed(o.Installed))
 	configs.Store(c.key, c)
-	if c.app, err = provision(config, observer(c.odd(o.Odd), c.installed(o.Installed))); err != nil {
+	if c.app, err = provision(config); err != nil {
 		return err
 	}
 	c.assumed = h.assumed

@@ -15,6 +15,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/restwarden/restwarden/caddymodule/gateway"
 	"github.com/restwarden/restwarden/caddymodule/routing"
 )
 
@@ -31,17 +32,17 @@ type harmless struct {
 	dir     string // for what modules store
 	run     string // the key of the Config, for the stand-ins
 	live    bool
-	edit    func(at string, directive map[string]any)
+	edit    func(*gateway.Gateway) error
 	assumed []string
 	inner   []string // handlers that are not run, and hold a directive
+	failed  error    // of edit
 }
 
-// make returns the harmless form of a configuration.
+// make returns the harmless form of a configuration. It is a map, since Caddy's own types know
+// nothing of the stand-ins; a directive becomes a Gateway while it is changed.
 func (h *harmless) make(config []byte) (map[string]any, error) {
-	var c map[string]any
-	decoder := json.NewDecoder(bytes.NewReader(config))
-	decoder.UseNumber() // numbers stay as they are
-	if err := decoder.Decode(&c); err != nil {
+	c, err := decoded(config)
+	if err != nil {
 		return nil, fmt.Errorf("the configuration is not JSON: %w", err)
 	}
 	apps, _ := c["apps"].(map[string]any)
@@ -56,7 +57,14 @@ func (h *harmless) make(config []byte) (map[string]any, error) {
 		"logging": map[string]any{"logs": map[string]any{"default": map[string]any{"level": silence}}},
 		"storage": map[string]any{"module": "file_system", "root": h.dir},
 		"apps":    map[string]any{"http": http},
-	}, nil
+	}, h.failed
+}
+
+// decoded reads a JSON object. Numbers stay as they are.
+func decoded(text []byte) (o map[string]any, err error) {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	return o, decoder.Decode(&o)
 }
 
 func object(v any) map[string]any { m, _ := v.(map[string]any); return m }
@@ -122,8 +130,7 @@ func (h *harmless) handler(handler map[string]any) []any {
 	}
 	name, _ := handler["handler"].(string)
 	if name == "restwarden" {
-		h.directive(handler)
-		return []any{handler}
+		return []any{h.directive(handler)}
 	}
 	switch routing.KindOf(name).Run {
 	case routing.RunProxy:
@@ -183,13 +190,35 @@ func (h *harmless) files(config any) {
 	}
 }
 
-// directive makes a gateway's own configuration fit for any machine.
-func (h *harmless) directive(d map[string]any) {
-	delete(d, "spool_dir")
-	if h.edit != nil {
-		at, _ := d["at"].(string)
-		h.edit(at, d)
+// directive makes a gateway's own configuration fit for any machine, and changes it as asked.
+func (h *harmless) directive(handler map[string]any) map[string]any {
+	g, err := gatewayOf(handler)
+	if err != nil {
+		return handler // Caddy will say what is wrong
 	}
+	g.SpoolDir = ""
+	if h.edit != nil {
+		h.failed = errors.Join(h.failed, h.edit(g))
+	}
+	text, err := json.Marshal(struct {
+		Handler any `json:"handler"`
+		*gateway.Gateway
+	}{handler["handler"], g})
+	changed, unread := decoded(text)
+	h.failed = errors.Join(h.failed, err, unread)
+	return changed
+}
+
+// gatewayOf reads the directive that a handler is, as Caddy does.
+func gatewayOf(handler map[string]any) (*gateway.Gateway, error) {
+	own := maps.Clone(handler)
+	delete(own, "handler")
+	text, err := json.Marshal(own)
+	if err != nil {
+		return nil, err
+	}
+	g := new(gateway.Gateway)
+	return g, caddy.StrictUnmarshalJSON(text, g)
 }
 
 // proxy gives a reverse_proxy a transport that sends nothing.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/restwarden/restwarden/caddymodule/gateway"
 	"github.com/restwarden/restwarden/caddymodule/routing"
 	"github.com/restwarden/restwarden/policies/hosts"
 	"github.com/restwarden/restwarden/policies/policy"
@@ -49,8 +50,11 @@ func (site *Installed) matchers(v any, do func(methods, routes []string)) {
 		if sets, ok := v["match"].([]any); ok && len(sets) > 0 && !slices.ContainsFunc(sets, site.mayMatch) {
 			return
 		}
-		if m, ok := v["rest_call"].(map[string]any); ok {
-			do(textsOf(m["methods"]), textsOf(m["routes"]))
+		if own, ok := v["rest_call"].(map[string]any); ok {
+			var m gateway.MatchRESTCall
+			if text, err := json.Marshal(own); err == nil && json.Unmarshal(text, &m) == nil {
+				do(m.Methods, m.Routes)
+			}
 		}
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			site.matchers(v[name], do)

@@ -14,6 +14,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp/reverseproxy"
 
+	"github.com/restwarden/restwarden/caddymodule/gateway"
 	"github.com/restwarden/restwarden/policies/ask"
 )
 
@@ -41,8 +42,6 @@ type handler struct {
 	// handler that may answer), "passes" (in place of one that is not known) or "answers".
 	Does string `json:"does"`
 	Name string `json:"name"`
-
-	config *Config
 }
 
 // CaddyModule returns the Caddy module information.
@@ -51,9 +50,12 @@ func (*handler) CaddyModule() caddy.ModuleInfo {
 }
 
 // Provision implements caddy.Provisioner.
-func (h *handler) Provision(caddy.Context) (err error) {
-	h.config, err = configOf(h.Run)
-	return err
+func (h *handler) Provision(ctx caddy.Context) error {
+	c, err := configOf(h.Run)
+	if err != nil || h.Does != "begins" {
+		return err
+	}
+	return gateway.Observe(ctx, c.observer)
 }
 
 // ServeHTTP implements caddyhttp.MiddlewareHandler.

@@ -2,7 +2,6 @@ package dryrun
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -68,8 +67,8 @@ func (a As) Caller() caller.Caller {
 
 // Rules returns the owner's own rules of access in all directives, each place once.
 func (c *Config) Rules() ([]Rule, error) {
-	var config map[string]any
-	if err := json.Unmarshal(c.JSON, &config); err != nil {
+	config, err := decoded(c.JSON)
+	if err != nil {
 		return nil, err
 	}
 	var found []Rule
@@ -88,36 +87,27 @@ func (c *Config) Rules() ([]Rule, error) {
 
 // rulesOf returns the rules of one directive.
 func rulesOf(directive map[string]any) (found []Rule, err error) {
-	text, err := json.Marshal(directive)
+	g, err := gatewayOf(directive)
 	if err != nil {
 		return nil, err
 	}
-	var said struct {
-		Imported map[string]string `json:"imported"`
-		Policies struct {
-			Access struct {
-				At        string         `json:"at"`
-				LoginOnly bool           `json:"login_only"`
-				Rules     []policy.Rule  `json:"rules"`
-				Guards    []access.Guard `json:"guards"`
-			} `json:"access"`
-		} `json:"policies"`
-	}
-	if err := json.Unmarshal(text, &said); err != nil {
+	configured, err := g.Policy(access.Entry)
+	if err != nil {
 		return nil, err
 	}
-	access := &said.Policies.Access
+	own := configured.Policy.(*access.Access)
 	add := func(r *policy.Rule) {
-		found = append(found, Rule{Rule: r.String(), Origin: r.Origin(), At: r.At, Imported: said.Imported[r.At]})
+		found = append(found, Rule{Rule: r.String(), Origin: r.Origin(), At: r.At, Imported: g.Imported[r.At]})
 	}
-	for i := range access.Rules {
-		add(&access.Rules[i])
+	for i := range own.Rules {
+		add(&own.Rules[i])
 	}
-	for i := range access.Guards {
-		add(access.Guards[i].Named())
+	for i := range own.Guards {
+		add(own.Guards[i].Named())
 	}
-	if access.LoginOnly {
-		found = append(found, Rule{Rule: "login_only", Origin: policy.OriginDefault, At: access.At, Imported: said.Imported[access.At]})
+	if own.LoginOnly {
+		at := configured.Settings.At
+		found = append(found, Rule{Rule: "login_only", Origin: policy.OriginDefault, At: at, Imported: g.Imported[at]})
 	}
 	return found, nil
 }

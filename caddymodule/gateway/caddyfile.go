@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/caddyserver/caddy/v2"
-	"github.com/caddyserver/caddy/v2/caddyconfig"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
@@ -111,7 +109,11 @@ func (g *Gateway) configure(directive policy.Option) error {
 			return err
 		}
 	}
-	g.PoliciesRaw = guests.raw()
+	for _, c := range guests {
+		if err := g.SetPolicy(c); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -307,16 +309,4 @@ func (gs guests) configure(o policy.Option) error {
 		gs[e.Name] = policy.NewConfigured(e)
 	}
 	return gs[e.Name].Configure(o)
-}
-
-// raw writes the policies as JSON.
-func (gs guests) raw() caddy.ModuleMap {
-	if len(gs) == 0 {
-		return nil
-	}
-	raw := caddy.ModuleMap{}
-	for name, policy := range gs {
-		raw[name] = caddyconfig.JSON(policy, nil)
-	}
-	return raw
 }

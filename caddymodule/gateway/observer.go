@@ -4,7 +4,8 @@ import (
 	"context"
 	"net/http"
 	"net/url"
-	"sync"
+
+	"github.com/caddyserver/caddy/v2"
 
 	"github.com/restwarden/restwarden/caddymodule/routing"
 	"github.com/restwarden/restwarden/policies/ask"
@@ -43,22 +44,12 @@ type Observer struct {
 	Trace policy.Trace
 }
 
-// Caddy gives modules no way to pass values to them, so that who hears of what is being loaded stands
-// here. Caddy loads one configuration at a time.
-var loadingFor struct {
-	sync.Mutex
-	by *Observer
+// Observe tells by what the gateways of a configuration do. They then serve nobody but dry runs. A handler
+// calls it while it is provisioned, before the gateways are: Caddy does that in the order of the routes.
+func Observe(ctx caddy.Context, by *Observer) error {
+	app, err := appOf(ctx)
+	if err == nil {
+		app.dry = by
+	}
+	return err
 }
-
-// Observed calls load, which provisions a configuration. Its gateways tell by what they do, and serve nobody
-// but dry runs.
-func Observed(by *Observer, load func() error) error {
-	loadingFor.Lock()
-	defer loadingFor.Unlock()
-	loadingFor.by = by
-	defer func() { loadingFor.by = nil }()
-	return load()
-}
-
-// observing returns who hears of what is being loaded; nil while Caddy loads a configuration to run it.
-func observing() *Observer { return loadingFor.by }

@@ -65,6 +65,50 @@ func (g *Gateway) loadPolicies(ctx caddy.Context) (map[string]*policy.Configured
 	return configured, nil
 }
 
+// Policy returns a policy as the directive configures it: a copy, which SetPolicy takes. A directive that
+// has been loaded has none.
+func (g *Gateway) Policy(e policy.Entry) (*policy.Configured, error) {
+	c := policy.NewConfigured(e)
+	if raw, said := g.PoliciesRaw[e.Name]; said {
+		if err := json.Unmarshal(raw, c); err != nil {
+			return nil, fmt.Errorf("%s: %w", e.Name, err)
+		}
+	}
+	return c, nil
+}
+
+// SetPolicy configures a policy of a directive that has not been loaded.
+func (g *Gateway) SetPolicy(c *policy.Configured) error {
+	raw, err := json.Marshal(c)
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.Entry.Name, err)
+	}
+	if g.PoliciesRaw == nil {
+		g.PoliciesRaw = caddy.ModuleMap{}
+	}
+	g.PoliciesRaw[c.Entry.Name] = raw
+	return nil
+}
+
+// Add adds a line to a directive that has not been loaded.
+func (g *Gateway) Add(line policy.Option) error {
+	if set, own := gatewayOptions[line.Name]; own {
+		return set(g, line)
+	}
+	e, known := policies.Lookup(line.Name)
+	if !known {
+		return line.Unknown(directiveWords()...)
+	}
+	c, err := g.Policy(e)
+	if err != nil {
+		return err
+	}
+	if err := c.Configure(line); err != nil {
+		return err
+	}
+	return g.SetPolicy(c)
+}
+
 // Interface guards
 var (
 	_ caddy.Module     = (*policyModule)(nil)

@@ -210,7 +210,7 @@ func appOf(ctx caddy.Context) (*App, error) {
 	if app.metrics != nil {
 		return app, nil
 	}
-	app.http, app.logger, app.dry = http, ctx.Logger(), observing()
+	app.http, app.logger = http, ctx.Logger()
 	app.metrics = newMetrics(ctx.GetMetricsRegistry(), http != nil && http.Metrics != nil && http.Metrics.PerHost)
 	registerOrExisting(ctx.GetMetricsRegistry(), prometheus.Collector(lockdownGauge{app}))
 	registerOrExisting(ctx.GetMetricsRegistry(), prometheus.Collector(routeChanges{app}))
