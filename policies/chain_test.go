@@ -14,6 +14,7 @@ import (
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/ask/asktest"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/budget"
 	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/policytest"
 )
@@ -272,7 +273,7 @@ func TestChain_EarlyAccess(t *testing.T) {
 			body := &broken{}
 			r.HTTP.Body, r.HTTP.ContentLength = body, 1000
 			r.HTTP.Header.Set("Content-Type", "application/json")
-			r.Call = call.NewReader(call.Site{Platform: s.Platform}).ReadFrom(call.Holder{}, r.HTTP, nil)
+			r.Call = call.NewReader(call.Site{Platform: s.Platform}).ReadFrom(budget.Holder{}, r.HTTP, nil)
 			if d := c.Judge(t.Context(), r); d.Verdict.Status != test.status || body.read != test.read {
 				t.Errorf("got %+v, body read: %t", d, body.read)
 			}

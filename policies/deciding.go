@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/mcp"
 	"github.com/restwarden/restwarden/policies/signature"
@@ -20,7 +21,7 @@ func NewReader(site call.Site) *call.Reader {
 // Deciding returns the canonical names of the headers that say what a call is and who makes it, so
 // that none may change between the gateway and the platform. Each part of the project that reads
 // headers names its own. signatures are those of a site, which may have chosen names.
-func Deciding(p *call.Platform, own caller.Own, signatures []*signature.Signature) []string {
+func Deciding(p *platforms.Platform, own caller.Own, signatures []*signature.Signature) []string {
 	names := slices.Concat(call.Headers(), caller.Headers(p, own), mcp.Headers())
 	names = append(names, signature.SchemeHeaders()...)
 	for _, s := range signatures {

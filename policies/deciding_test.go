@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/signature"
 )
@@ -26,7 +27,7 @@ func TestDeciding(t *testing.T) {
 	}
 	own := caller.Own{Headers: []string{"x-staff-token"}, Cookies: []string{"staff"}}
 	chosen := []*signature.Signature{{SignatureHeader: "X-Acme-Sign", TimestampHeader: "x-acme-time"}, {}}
-	for _, p := range call.Platforms() {
+	for _, p := range platforms.All() {
 		want := slices.Concat(once, more, []string{p.NonceHeader, "X-Staff-Token", "X-Acme-Sign", "X-Acme-Time"})
 		slices.Sort(want)
 		if got := Deciding(&p, own, chosen); !slices.Equal(got, want) {

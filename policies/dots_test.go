@@ -9,7 +9,7 @@ import (
 
 	"github.com/restwarden/restwarden/policies/access"
 	"github.com/restwarden/restwarden/policies/ask/asktest"
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/hosts"
 	"github.com/restwarden/restwarden/policies/index"
 	"github.com/restwarden/restwarden/policies/policy"
@@ -117,7 +117,7 @@ func TestDots_Embedded(t *testing.T) {
 	c := chainOf(t, "deny /acme/v1.0/secret", "redact /acme/v1.0/secret key")
 	for href, want := range map[string]string{"/acme/v1.0/secret": "rest_forbidden", "/acme/v1x0/secret": "rest_forbidden", "/acme/v2.0/open": `"key":1`} {
 		r := policytest.Request(t, c.Site(), nil, "GET", "/wp-json/wp/v2/posts/1?_embed", "")
-		r.Call.Key = call.Key(r.Call.Route)
+		r.Call.Key = routes.Key(r.Call.Route)
 		a := asktest.JSON(200, `{"_links":{"x":[{"embeddable":true,"href":"https://example.com/wp-json`+href+`"}]},"_embedded":{"x":[{"key":1}]}}`)
 		for _, m := range c.Policies() {
 			if access, ok := m.Policy.(*access.Access); ok {

@@ -10,6 +10,7 @@ import (
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/ask/asktest"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/store"
@@ -17,7 +18,7 @@ import (
 
 // newSite returns a WordPress site at the root of its address.
 func newSite() (*policy.Site, error) {
-	platform, _ := call.PlatformByName("wordpress")
+	platform, _ := platforms.ByName("wordpress")
 	s := &policy.Site{Site: caller.NewSite(platform, caller.Own{}), Release: new(policy.Release)}
 	var err error
 	if s.Store, err = store.NewMemory(); err != nil {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/restwarden/restwarden/policies/abilities"
 	"github.com/restwarden/restwarden/policies/access"
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/policytest"
@@ -71,7 +71,7 @@ func TestProve_ShopKeys(t *testing.T) {
 		{"cms", "/wc/v3/**", "GET /wc/v3"},
 	} {
 		s := policytest.NewSite(t)
-		platform, _ := call.PlatformByName(test.platform)
+		platform, _ := platforms.ByName(test.platform)
 		s.Site = caller.NewSite(platform, caller.Own{})
 		c, err := NewChain(s, "", configured("access", &access.Access{LoginOnly: true, Recommended: "off"}))
 		if err != nil {

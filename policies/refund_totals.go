@@ -11,6 +11,7 @@ import (
 
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/shop"
@@ -30,7 +31,7 @@ var refundTotalsEntry = policy.Entry{
 type RefundTotals struct {
 	site    *policy.Site
 	named   bool
-	refunds []call.Pattern
+	refunds []routes.Pattern
 }
 
 // schemaTTL is how long the answer about the field is believed. It changes only with an
@@ -41,7 +42,7 @@ const schemaTTL = time.Minute
 func (p *RefundTotals) Provision(site *policy.Site, settings policy.Settings) error {
 	p.site, p.named = site, settings.Named
 	for _, ns := range append(slices.Clone(site.Platform.Shop), site.Platform.Analytics) {
-		p.refunds = append(p.refunds, call.MustPattern("/"+ns+"/orders/:order_id/refunds"))
+		p.refunds = append(p.refunds, routes.MustPattern("/"+ns+"/orders/:order_id/refunds"))
 	}
 	return nil
 }
@@ -89,7 +90,7 @@ func (p *RefundTotals) check(ctx context.Context, r *policy.Request, said *refun
 	if !p.named && p.site.Release.Configured(11, 1) || r.Call.Kind != call.Single || !call.Updates(r.Call.Method) {
 		return policy.Verdict{}, nil
 	}
-	i := slices.IndexFunc(p.refunds, func(pattern call.Pattern) bool { return pattern.Match(r.Call.Key) })
+	i := slices.IndexFunc(p.refunds, func(pattern routes.Pattern) bool { return pattern.Match(r.Call.Key) })
 	if i < 0 {
 		return policy.Verdict{}, nil
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/restwarden/restwarden/policies/abilities"
 	"github.com/restwarden/restwarden/policies/access"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/index"
 	"github.com/restwarden/restwarden/policies/policy"
@@ -46,12 +47,12 @@ func (p *memberWrites) Check(ctx context.Context, r *policy.Request) (policy.Ver
 
 func (p *memberWrites) EachRoute(do func(policy.RouteLine)) {
 	do(policy.RouteLine{At: p.line().At, Text: p.line().String(), Routes: p.target.Routes(), Own: true})
-	do(policy.RouteLine{Text: "a default", Routes: []call.Pattern{call.MustPattern("/nowhere/**")}})
+	do(policy.RouteLine{Text: "a default", Routes: []routes.Pattern{routes.MustPattern("/nowhere/**")}})
 }
 
 func (p *memberWrites) GuardsTools() bool { return p.tools }
 
-func (p *memberWrites) Decider(at *review.Patterns, _ []call.Pattern) review.Decide {
+func (p *memberWrites) Decider(at *review.Patterns, _ []routes.Pattern) review.Decide {
 	for i, route := range p.target.Routes() {
 		at.Add(route, i)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 	"github.com/restwarden/restwarden/policies/policy"
 )
 
@@ -24,7 +25,7 @@ type SessionCookies struct {
 	Path   string `json:"path,omitempty"`
 	Domain string `json:"domain,omitempty"`
 
-	platform call.Platform
+	platform platforms.Platform
 }
 
 // Configure takes session_cookies { path <path>  domain <domain> }.

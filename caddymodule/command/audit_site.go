@@ -16,7 +16,7 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/gateway"
 	"github.com/restwarden/restwarden/caddymodule/routing"
 	"github.com/restwarden/restwarden/policies/access"
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 	"github.com/restwarden/restwarden/policies/policy"
 )
 
@@ -37,7 +37,7 @@ type guardedSite struct {
 	site           *gateway.ServedSite // nil without a gateway
 	gateway        *audit.Gateway
 	judges         []dryrun.Other // the directives that may judge calls of the site, its own first
-	platform       call.Platform
+	platform       platforms.Platform
 	open           []*dryrun.Config
 }
 
@@ -45,7 +45,7 @@ type guardedSite struct {
 // host, else the only one.
 func (a *auditor) guarded(ctx context.Context, address string) (*guardedSite, error) {
 	g := &guardedSite{ctx: ctx, asked: a.site, address: calledAt(address, a.header), options: dryrun.Options{File: a.config, Adapter: a.adapter}}
-	g.platform, _ = call.PlatformByName("wordpress")
+	g.platform, _ = platforms.ByName("wordpress")
 	if _, err := os.Stat("Caddyfile"); a.config == "" && errors.Is(err, fs.ErrNotExist) {
 		if a.site != "" {
 			return nil, errors.New("--site needs a configuration: name one with --config")
@@ -112,7 +112,7 @@ func (g *guardedSite) chooses(root *siteroot.Root) {
 	if g.site != nil {
 		return
 	}
-	for _, p := range call.Platforms() {
+	for _, p := range platforms.All() {
 		if slices.Contains(root.Namespaces, p.Core) {
 			g.platform = p
 		}
@@ -163,7 +163,7 @@ func (g *guardedSite) judged(by *gateway.Gateway) bool {
 }
 
 // enforce makes a directive enforce, with login_only and lines such as "allow plugin x".
-func enforce(g *gateway.Gateway, platform call.Platform, lines []string) error {
+func enforce(g *gateway.Gateway, platform platforms.Platform, lines []string) error {
 	g.Mode = ""
 	c, err := g.Policy(access.Entry)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/command/terminal"
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
 	"github.com/restwarden/restwarden/caddymodule/routing"
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/budget"
 	"github.com/restwarden/restwarden/policies/nearest"
 )
 
@@ -164,7 +164,7 @@ func spoolFindings(directives []*routing.Directive) ([]routing.Finding, error) {
 		} else if !info.IsDir() {
 			return nil, fmt.Errorf("restwarden at %s: spool_dir: %s is no directory", routing.Place(cmp.Or(d.At, "the configuration"), d.Imported), dir)
 		}
-		for _, f := range call.LookAtSpool(dir, d.SpoolLimit) {
+		for _, f := range budget.LookAtSpool(dir, d.SpoolLimit) {
 			found = append(found, routing.Finding{Code: f.Code, At: d.At, Imported: d.Imported, Text: f.Text, Do: routing.CodeOf(f.Code).Do})
 		}
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/restwarden/restwarden/caddymodule/command/siteroot"
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 	"github.com/restwarden/restwarden/policies/review"
 )
 
@@ -50,7 +50,7 @@ func (c *checker) site(ctx context.Context) (site *dryrun.Installed, status int,
 // header has their number (docs/interface E2). A caller who may not list users is refused, and an
 // answer of another form says nothing.
 func hasRole(ctx context.Context, root *siteroot.Root, header []string, role string) (has, known bool) {
-	for _, platform := range call.Platforms() {
+	for _, platform := range platforms.All() {
 		if !slices.Contains(root.Namespaces, platform.Core) {
 			continue
 		}

@@ -17,7 +17,7 @@ import (
 	_ "github.com/restwarden/restwarden/caddymodule"
 	"github.com/restwarden/restwarden/caddymodule/command"
 	"github.com/restwarden/restwarden/caddymodule/routing"
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/budget"
 )
 
 // odd is one finding, as JSON names it.
@@ -97,7 +97,7 @@ func TestCheck(t *testing.T) {
 			if near := strings.HasSuffix(file, "-near.caddyfile"); near != (want == "") {
 				t.Fatalf("it wants %q", want)
 			}
-			if odd := call.LookAtSpool(spool, 1<<20); len(odd) > 0 && strings.HasSuffix(file, "W14-near.caddyfile") {
+			if odd := budget.LookAtSpool(spool, 1<<20); len(odd) > 0 && strings.HasSuffix(file, "W14-near.caddyfile") {
 				t.Fatalf("temporary files of this machine are in memory: %v", odd)
 			}
 			var args []string

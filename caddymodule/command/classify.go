@@ -16,6 +16,7 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/command/rawrequest"
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 	"github.com/restwarden/restwarden/policies/nearest"
 )
 
@@ -27,7 +28,7 @@ type classifier struct {
 func classifyCommand() *cobra.Command {
 	c := classifier{}
 	cmd := &cobra.Command{
-		Use:   "classify [--platform " + strings.Join(call.PlatformNames(), "|") + "] [--base PATH] [--permalinks pretty|plain] [FILE]",
+		Use:   "classify [--platform " + strings.Join(platforms.Names(), "|") + "] [--base PATH] [--permalinks pretty|plain] [FILE]",
 		Short: "Reads recorded requests and prints the call of each",
 		Long: `Reads JSON lines {"id":…,"request":"<base64 of the exact bytes>"} from a file or
 standard input and prints one JSON line for each: what the gateway takes the
@@ -50,7 +51,7 @@ are skipped.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&c.platform, "platform", "cms", "names: "+call.ListPlatforms("or"))
+	f.StringVar(&c.platform, "platform", "cms", "names: "+platforms.List("or"))
 	f.StringVar(&c.base, "base", "", "sub-folder of the install, such as /blog")
 	f.StringVar(&c.permalinks, "permalinks", "pretty", "pretty or plain; with plain, pretty paths are pages")
 	return cmd
@@ -132,13 +133,13 @@ func (c *classifier) answer(reader *call.Reader, line []byte) (classified, error
 }
 
 func (c *classifier) reader() (*call.Reader, error) {
-	if err := nearest.Check(c.platform, call.PlatformNames()...); err != nil {
+	if err := nearest.Check(c.platform, platforms.Names()...); err != nil {
 		return nil, fmt.Errorf("--platform %w", err)
 	}
 	if err := nearest.Check(c.permalinks, "pretty", "plain"); err != nil {
 		return nil, fmt.Errorf("--permalinks %w", err)
 	}
-	platform, _ := call.PlatformByName(c.platform)
+	platform, _ := platforms.ByName(c.platform)
 	if err := call.CheckBase(c.base); err != nil {
 		return nil, fmt.Errorf("--base: %w", err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
 	"github.com/restwarden/restwarden/caddymodule/gateway"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 )
 
 // replay runs the request of a record again. The record does not say everything: whatever
@@ -170,7 +171,7 @@ func (r *replay) targets(route string) (all []target) {
 			}
 			continue
 		}
-		platform, _ := call.PlatformByName(g.Platform)
+		platform, _ := platforms.ByName(g.Platform)
 		for _, prefix := range slices.Concat(g.Prefix, []string{platform.Prefix}) {
 			add(base + "/" + prefix + route)
 		}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/restwarden/restwarden/caddymodule/gateway"
 	"github.com/restwarden/restwarden/policies/access"
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/routes"
 )
 
 // mostRoutes bounds the examples of one pattern. With more of them nothing is run.
@@ -45,7 +45,7 @@ var builtInWords = []string{"batch", "me", "store-auth", "troubleshooting", "upl
 // mayFit tells whether a rule's route may be one of the record's. Both begin with a namespace
 // as a rule, and other plugins have other ones.
 func (r *replay) mayFit(route string) bool {
-	rule, own := strings.Split(call.Key(route), "/"), strings.Split(call.Key(r.record.Route), "/")
+	rule, own := strings.Split(routes.Key(route), "/"), strings.Split(routes.Key(r.record.Route), "/")
 	for i := 1; i < min(len(rule), len(own)); i++ {
 		switch {
 		case strings.ContainsAny(rule[i]+own[i], ":*"):

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/routes"
 )
 
 // masking makes a command write no credential that is a segment of a path, whatever the path
@@ -32,7 +32,7 @@ func masking(cmd *cobra.Command) {
 	}
 }
 
-func masked(text []byte) []byte { return []byte(call.Masked(string(text))) }
+func masked(text []byte) []byte { return []byte(routes.Masked(string(text))) }
 
 // maskedWriter masks what is written at once. It is for messages.
 type maskedWriter struct{ w io.Writer }
@@ -75,7 +75,7 @@ func maskedError(err error) error {
 		return nil
 	}
 	text := err.Error()
-	if shown := call.Masked(text); shown != text {
+	if shown := routes.Masked(text); shown != text {
 		return &maskError{shown, err}
 	}
 	return err

@@ -15,6 +15,7 @@ import (
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/ask/asktest"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/openings"
 	"github.com/restwarden/restwarden/policies/policy"
@@ -174,7 +175,7 @@ func suggested(t *testing.T, method, pattern string) (line, why string) {
 // remedied returns the remedy of a refusal by access with one line.
 func remedied(t *testing.T, method, path, pattern, header string, words ...string) string {
 	t.Helper()
-	platform, _ := call.PlatformByName("wordpress")
+	platform, _ := platforms.ByName("wordpress")
 	memory, err := store.NewMemory()
 	if err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/command/records"
 	"github.com/restwarden/restwarden/caddymodule/command/suggest"
 	"github.com/restwarden/restwarden/caddymodule/command/terminal"
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 	"github.com/restwarden/restwarden/policies/nearest"
 )
 
@@ -48,9 +48,9 @@ different calls, or a log cannot be read to its end; then what was read counts.`
 	f.StringVar(&s.host, "host", "", "only this site or host (default all)")
 	f.StringVar(&s.since, "since", "", "only records since a time (2026-01-31, or as RFC 3339 has it), or since a while before the last record (7d)")
 	f.IntVar(&s.minClients, "min-clients", suggest.DefaultMinClients, "how many clients must have called a route")
-	f.StringVar(&s.platform, "platform", "wordpress", "names: "+call.ListPlatforms("or"))
+	f.StringVar(&s.platform, "platform", "wordpress", "names: "+platforms.List("or"))
 	f.StringVar(&s.format, "format", "text", strings.Join(textOrJSON, " or ")+": how to print")
-	complete(cmd, "platform", call.PlatformNames()...)
+	complete(cmd, "platform", platforms.Names()...)
 	complete(cmd, "format", textOrJSON...)
 	withAnswer(cmd, s.run)
 	return cmd
@@ -114,10 +114,10 @@ func (s *suggester) options(names []string) (o suggest.Options, err error) {
 	if err := nearest.Check(s.format, textOrJSON...); err != nil {
 		return o, fmt.Errorf("--format: %w", err)
 	}
-	platform, known := call.PlatformByName(s.platform)
+	platform, known := platforms.ByName(s.platform)
 	switch {
 	case !known:
-		return o, fmt.Errorf("--platform %q is not %s", s.platform, call.ListPlatforms("or"))
+		return o, fmt.Errorf("--platform %q is not %s", s.platform, platforms.List("or"))
 	case len(names) == 0:
 		return o, errors.New("suggest needs a log, or - for standard input")
 	case s.minClients < 1:

@@ -9,6 +9,7 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/gateway"
 	"github.com/restwarden/restwarden/policies/access"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/openings"
 	"github.com/restwarden/restwarden/policies/policy"
@@ -70,10 +71,10 @@ func (c *Config) candidates(r Request, res *Result) (all []candidate) {
 }
 
 // formsOf are the call's route as a pattern, where it can be one.
-func formsOf(r *Reading) []call.Pattern {
+func formsOf(r *Reading) []routes.Pattern {
 	for _, text := range []string{r.Route, made(r.Route, "*")} {
-		if p, err := call.ParsePattern(text); err == nil {
-			return []call.Pattern{p}
+		if p, err := routes.ParsePattern(text); err == nil {
+			return []routes.Pattern{p}
 		}
 	}
 	return nil
@@ -112,7 +113,7 @@ func inPlatformWords(res *Result) bool {
 // call with a second value for ":id" fits only "*".
 func patterns(r *Reading) (all []string) {
 	for _, text := range []string{r.Pattern, made(r.Route, ":id"), made(r.Route, "*")} {
-		if _, err := call.ParsePattern(text); err == nil && text != "" && !slices.Contains(all, text) {
+		if _, err := routes.ParsePattern(text); err == nil && text != "" && !slices.Contains(all, text) {
 			all = append(all, text)
 		}
 	}
@@ -125,7 +126,7 @@ func made(route, id string) string {
 	segments := strings.Split(route, "/")
 	for i := len(segments) - 1; i > 0; i-- {
 		s := segments[i]
-		_, err := call.ParsePattern("/" + s)
+		_, err := routes.ParsePattern("/" + s)
 		switch {
 		case s == "" || err == nil && s != "*" && s != "**" && s[0] != ':':
 		case strings.Trim(s, "0123456789") == "":

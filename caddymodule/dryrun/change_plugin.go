@@ -2,7 +2,7 @@ package dryrun
 
 import (
 	"github.com/restwarden/restwarden/policies/access"
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 	"github.com/restwarden/restwarden/policies/openings"
 	"github.com/restwarden/restwarden/policies/policy"
 	ratelimit "github.com/restwarden/restwarden/policies/rate_limit"
@@ -19,7 +19,7 @@ func (c *Config) guardAt(at string) *guard {
 }
 
 // opening makes a candidate of a line. That of a plugin stands for several rules.
-func opening(o *openings.Opening, platform call.Platform, before string) candidate {
+func opening(o *openings.Opening, platform platforms.Platform, before string) candidate {
 	try := candidate{line: o.Line, before: before}
 	if o.Risk != nil {
 		try.risk = o.Risk.Reason()

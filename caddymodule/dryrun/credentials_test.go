@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/policy"
 )
@@ -13,7 +13,7 @@ import (
 // TestWithCredentials: a request gets a credential of its caller where the table of credentials
 // finds none in it, and stays as it is where it finds one.
 func TestWithCredentials(t *testing.T) {
-	for _, p := range call.Platforms() {
+	for _, p := range platforms.All() {
 		own := caller.Own{Headers: []string{"X-Own"}, Cookies: []string{"own"}}
 		g := &guard{site: &policy.Site{Site: caller.NewSite(p, own)}}
 		lines := []string{

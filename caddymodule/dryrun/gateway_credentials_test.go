@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 	"github.com/restwarden/restwarden/policies/caller"
 )
 
@@ -24,7 +24,7 @@ func TestCredentials_AsTheGateway(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = c.Close() }()
-	p, _ := call.PlatformByName("wordpress")
+	p, _ := platforms.ByName("wordpress")
 	own := caller.Own{Headers: []string{"X-Staff-Token"}, Cookies: []string{"staff"}}
 	site := caller.NewSite(p, own)
 	lines := []string{"Cookie: staff=a", "Cookie: " + p.LoginCookie() + "x=a", "Cookie: " + p.AuthCookie + "test_cookie=a", "Cookie: a=a"}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/restwarden/restwarden/caddymodule/gateway"
 	"github.com/restwarden/restwarden/caddymodule/routing"
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/hosts"
 	"github.com/restwarden/restwarden/policies/policy"
@@ -24,7 +24,7 @@ type guard struct {
 }
 
 // noGuard stands for the directive of a configuration that has none.
-var noGuard = &guard{site: &policy.Site{Site: caller.NewSite(call.Platforms()[1], caller.Own{}), Release: new(policy.Release)}}
+var noGuard = &guard{site: &policy.Site{Site: caller.NewSite(platforms.All()[1], caller.Own{}), Release: new(policy.Release)}}
 
 // guardsOf returns the directives of a loaded app, by servers and in their order.
 func guardsOf(app *caddyhttp.App) (found []*guard) {

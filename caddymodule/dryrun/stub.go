@@ -14,6 +14,7 @@ import (
 
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 	"github.com/restwarden/restwarden/policies/policy"
 )
 
@@ -21,7 +22,7 @@ import (
 // platform's own words (docs/platform III). It plays nothing that nobody has chosen: such a
 // question has no answer, and missing says what would give it one.
 type stub struct {
-	platform *call.Platform
+	platform *platforms.Platform
 	as       As
 	records  map[uint64]Record
 	ability  map[string]Ability

@@ -10,7 +10,7 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"github.com/restwarden/restwarden/caddymodule/record"
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/mcp"
 	"github.com/restwarden/restwarden/policies/policy"
 )
@@ -104,7 +104,7 @@ func (a *audited) record(x *exchange, d policy.Decision, c policy.AgentCall) age
 			d.Verdict = part.Verdict
 		}
 	}
-	rec.policy, rec.code, rec.rule = d.Policy, codeOf(d), call.Masked(d.Verdict.Rule)
+	rec.policy, rec.code, rec.rule = d.Policy, codeOf(d), routes.Masked(d.Verdict.Rule)
 	return rec
 }
 

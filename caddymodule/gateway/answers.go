@@ -9,14 +9,15 @@ import (
 
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/budget"
 )
 
 // heldAnswers counts the answers to an exchange's questions, on the account of who makes the request,
 // until they are not needed any more. Several questions may use it at once.
 type heldAnswers struct {
-	memory *call.Memory
-	spool  *call.Spool
-	holder call.Holder
+	memory *budget.Memory
+	spool  *budget.Spool
+	holder budget.Holder
 
 	mu    sync.Mutex
 	taken []func() // give back what answers take

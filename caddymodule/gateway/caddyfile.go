@@ -15,6 +15,7 @@ import (
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/access"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/nearest"
 	"github.com/restwarden/restwarden/policies/policy"
@@ -70,13 +71,13 @@ func (g *Gateway) unmarshal(directive policy.Option) error {
 		return err
 	}
 	if len(directive.Args) > 1 {
-		return directive.Errorf("restwarden takes one platform, %s, not %q", call.ListPlatforms("or"), directive.Args)
+		return directive.Errorf("restwarden takes one platform, %s, not %q", platforms.List("or"), directive.Args)
 	}
 	if len(directive.Args) == 1 {
 		g.Platform = directive.Args[0]
 	}
 	if g.Platform == "" {
-		return directive.Missing("needs a platform, " + call.ListPlatforms("or"))
+		return directive.Missing("needs a platform, " + platforms.List("or"))
 	}
 	if err := validatePlatform(g.Platform); err != nil {
 		return directive.Errorf("%w", err)
@@ -121,7 +122,7 @@ func (g *Gateway) configure(directive policy.Option) error {
 // for in their place. Their limits come last: there a line of the owner's own may say the
 // same, wherever it stands.
 func expanded(block []policy.Option, platform string) (all []policy.Option, err error) {
-	names, _ := call.PlatformByName(platform)
+	names, _ := platforms.ByName(platform)
 	var last []policy.Option
 	for _, o := range block {
 		lines := []policy.Option{o}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/restwarden/restwarden/cmd/check/testkit/lists"
 	"github.com/restwarden/restwarden/policies"
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/signature"
 )
@@ -22,7 +22,7 @@ var staffToken = caller.Own{Headers: []string{"X-Staff-Token"}, Cookies: []strin
 const staffSite = "\trestwarden wordpress {\n\t\tlogin_only\n\t\tcredentials header X-Staff-Token\n\t\tcredentials cookie staff\n\t}\n"
 
 // credentialsOf are the header lines for each place of a credential in the header.
-func credentialsOf(p *call.Platform, value string) (lines []string) {
+func credentialsOf(p *platforms.Platform, value string) (lines []string) {
 	for _, name := range caller.Headers(p, staffToken) {
 		if name != "Cookie" {
 			lines = append(lines, name+": "+value)
@@ -34,7 +34,7 @@ func credentialsOf(p *call.Platform, value string) (lines []string) {
 // TestCredentials_Changed: W12 is said of a configuration that sets, adds or deletes a header that
 // decides on the way to the platform, whichever header it is, and of no other header.
 func TestCredentials_Changed(t *testing.T) {
-	for _, p := range call.Platforms() {
+	for _, p := range platforms.All() {
 		names := policies.Deciding(&p, staffToken, []*signature.Signature{{SignatureHeader: "X-Acme-Sign", TimestampHeader: "X-Acme-Time"}})
 		for _, name := range append(names, "X-Other", "Accept") {
 			want := "W12 Caddyfile:2"
@@ -57,7 +57,7 @@ func TestCredentials_Record(t *testing.T) {
 	const secret = "5ecret0fsomebody"
 	p := newPlatform(t)
 	g := startGateway(t, strings.Replace(staffSite, "wordpress", "cms", 1)+p.proxied())
-	names, _ := call.PlatformByName("cms")
+	names, _ := platforms.ByName("cms")
 	lines := credentialsOf(&names, secret)
 	for i, line := range lines {
 		for _, target := range []string{"/cms-json/cms/v2/posts", "/cms-json/batch/v1", "/cms-json/x/v1/y?consumer_key=" + secret + "&consumer_secret=" + secret + "&_cmsnonce=" + secret} {
@@ -95,7 +95,7 @@ func TestCredentials_Documented(t *testing.T) {
 	for _, m := range regexp.MustCompile("`([A-Z][A-Za-z0-9-]+)`").FindAllStringSubmatch(part, -1) {
 		listed = append(listed, http.CanonicalHeaderKey(m[1]))
 	}
-	for _, p := range call.Platforms() {
+	for _, p := range platforms.All() {
 		want = append(want, policies.Deciding(&p, caller.Own{}, nil)...)
 	}
 	slices.Sort(listed)
@@ -108,7 +108,7 @@ func TestCredentials_Documented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, _ := call.PlatformByName("wordpress")
+	p, _ := platforms.ByName("wordpress")
 	for _, name := range caller.Headers(&p, staffToken) {
 		plain := name == "Origin" || name == "Cookie" || name == "Authorization"
 		if hidden := strings.Contains(string(example), "request>headers>"+name+" delete"); hidden == plain {
@@ -121,7 +121,7 @@ func TestCredentials_Documented(t *testing.T) {
 func TestCredentials_OneList(t *testing.T) {
 	var names []string
 	var sites []*caller.Site
-	for _, p := range call.Platforms() {
+	for _, p := range platforms.All() {
 		names = append(names, policies.Deciding(&p, caller.Own{}, nil)...)
 		sites = append(sites, caller.NewSite(p, caller.Own{}))
 	}

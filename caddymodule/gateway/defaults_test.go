@@ -15,6 +15,7 @@ import (
 
 	"github.com/restwarden/restwarden/cmd/check/testkit/lists"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/budget"
 	"github.com/restwarden/restwarden/policies/policy"
 )
 
@@ -153,8 +154,8 @@ func TestDefaults_Store(t *testing.T) {
 
 // compiled is what a gateway does by its configuration, as far as fields with defaults tell.
 type compiled struct {
-	memory       *call.Memory // equal limits share one
-	spool        *call.Spool
+	memory       *budget.Memory // equal limits share one
+	spool        *budget.Spool
 	release      string
 	observes     bool
 	misread      string

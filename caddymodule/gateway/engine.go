@@ -13,6 +13,8 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/routing"
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/budget"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/review"
@@ -25,8 +27,8 @@ type engine struct {
 	every     *policy.Site // what the configuration says of every site
 	questions caller.Options
 	reader    *call.Reader
-	spool     *call.Spool
-	memory    *call.Memory
+	spool     *budget.Spool
+	memory    *budget.Memory
 	chain     *policy.Chain
 	odd       []review.Odd    // in its rules; nil until somebody asks
 	codes     map[string]bool // that its decisions may have
@@ -98,7 +100,7 @@ func (e *engine) close() error {
 
 // newSite builds what the configuration says of every site.
 func (e *engine) newSite(g *Gateway) error {
-	platform, _ := call.PlatformByName(g.Platform)
+	platform, _ := platforms.ByName(g.Platform)
 	var own caller.Own
 	if g.Credentials != nil {
 		own = *g.Credentials
@@ -110,9 +112,9 @@ func (e *engine) newSite(g *Gateway) error {
 	if e.questions, err = g.Identity.options(); err != nil {
 		return err
 	}
-	shares := func(late bool) (*call.Shares, error) {
+	shares := func(late bool) (*budget.Shares, error) {
 		return lease(&e.leases, questionsKey{e.questions.MaxInFlight, late},
-			func() (*call.Shares, error) { return call.NewShares(int64(e.questions.MaxInFlight)), nil })
+			func() (*budget.Shares, error) { return budget.NewShares(int64(e.questions.MaxInFlight)), nil })
 	}
 	var errs [2]error
 	e.questions.InFlight, errs[0] = shares(false)
@@ -133,19 +135,19 @@ func (e *engine) newReader(ctx caddy.Context, g *Gateway) error {
 	if err != nil {
 		return fmt.Errorf("spool_dir: %w", err)
 	}
-	e.spool, err = e.leases.spool(ctx, spoolKey{dir, cmp.Or(g.SpoolLimit, call.SpoolFor(upload))}, func(f call.Finding) {
+	e.spool, err = e.leases.spool(ctx, spoolKey{dir, cmp.Or(g.SpoolLimit, budget.SpoolFor(upload))}, func(f budget.Finding) {
 		g.app.odd(g.logger, finding{Finding: routing.Finding{Code: f.Code, At: g.At, Imported: g.importedAt(""), Text: f.Text}, directive: g.spot()})
 	})
 	if err != nil {
 		return err
 	}
 	body := cmp.Or(g.BodyLimit, call.DefaultBodyLimit)
-	e.memory, err = lease(&e.leases, memoryKey{call.MemoryFor(body)},
-		func() (*call.Memory, error) { return call.NewMemory(call.MemoryFor(body)), nil })
+	e.memory, err = lease(&e.leases, memoryKey{budget.MemoryFor(body)},
+		func() (*budget.Memory, error) { return budget.NewMemory(budget.MemoryFor(body)), nil })
 	if err != nil {
 		return err
 	}
-	platform, _ := call.PlatformByName(g.Platform)
+	platform, _ := platforms.ByName(g.Platform)
 	e.reader = policies.NewReader(call.Site{
 		Platform: platform, Prefix: g.Prefix.First(), Prefixes: g.Prefix.More(), Aliases: g.Alias, Base: g.Base,
 		Limits: call.Limits{

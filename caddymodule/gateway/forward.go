@@ -13,6 +13,8 @@ import (
 
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/budget"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/policy"
 )
@@ -28,7 +30,7 @@ func (x *exchange) recycle() {
 
 // rewriteLimit bounds, in bytes, an answer that is held back to be rewritten. The
 // platform's largest collections are well below it.
-const rewriteLimit = call.BufferLimit
+const rewriteLimit = budget.BufferLimit
 
 // forward sends the request on and the answer back. It leaves the answer untouched,
 // unless a policy rewrites it or a watch needs it.
@@ -105,7 +107,7 @@ func (s *site) watch(x *exchange) (w watching) {
 // forwardHeader streams the answer, passes its head to the watch and rewrites its header.
 // If that fails, the client gets a refusal instead.
 func (s *site) forwardHeader(w http.ResponseWriter, x *exchange, by watching) error {
-	f := &forwarding{s: s, x: x, by: by, before: call.MarkHeadersOf(w.Header())}
+	f := &forwarding{s: s, x: x, by: by, before: platforms.MarkHeadersOf(w.Header())}
 	f.w.ResponseWriterWrapper, f.w.to = wrap(w), f
 	defer f.w.seen(nil, true) // also if the platform breaks off
 	err := x.next.ServeHTTP(&f.w, x.request())
@@ -125,7 +127,7 @@ type forwarding struct {
 	x      *exchange
 	by     watching
 	answer ask.Answer // status and header
-	before call.MarkHeaders
+	before platforms.MarkHeaders
 }
 
 // head implements headReader.
@@ -168,7 +170,7 @@ func (s *site) forwardBuffered(w http.ResponseWriter, x *exchange, by watching) 
 	if err != nil && held.failed == nil && !errors.Is(err, errTruncated) {
 		return err // the site decides how to answer
 	}
-	if before := call.MarkHeadersOf(w.Header()); s.looks(x) && held.status != 0 {
+	if before := platforms.MarkHeadersOf(w.Header()); s.looks(x) && held.status != 0 {
 		if err := s.judge(x, held.header, &before); err != nil {
 			return s.unusable(w, x, err)
 		}

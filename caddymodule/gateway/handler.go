@@ -12,6 +12,7 @@ import (
 	"github.com/restwarden/restwarden/policies/abilities"
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/budget"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/policy"
 )
@@ -66,7 +67,7 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 	r.Body = counted(r)
 	inForce := s.Switches.InForce(s.Now)
 	r.Body = s.hurried(w, r, inForce)
-	var holder call.Holder // nothing is held without a body
+	var holder budget.Holder // nothing is held without a body
 	if r.ContentLength != 0 {
 		holder = s.holderOf(r, peerOf(r, vars))
 	}
@@ -245,8 +246,8 @@ func addressOf(a netip.Addr) string {
 }
 
 // holderOf says on whose account a request of p holds memory, disk and questions.
-func (s *site) holderOf(r *http.Request, p peer) call.Holder {
-	return call.Holder{Site: s.Name, Client: p.share(r)}
+func (s *site) holderOf(r *http.Request, p peer) budget.Holder {
+	return budget.Holder{Site: s.Name, Client: p.share(r)}
 }
 
 // ofEarlyData stands for the addresses of all requests in early data, which may be forged: no

@@ -16,6 +16,7 @@ import (
 	"github.com/restwarden/restwarden/cmd/check/testkit/heap"
 	"github.com/restwarden/restwarden/cmd/check/testkit/wait"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/budget"
 )
 
 // nested are 999 pairs of a form or a query with as many brackets as have a certain reading.
@@ -54,7 +55,7 @@ var grown = map[string]struct{ target, contentType, body string }{
 func TestHeld(t *testing.T) {
 	const each = 100
 	g := provisioned(t, `{"platform":"wordpress"}`)
-	memory, err := lease(&g.app.leases, memoryKey{call.MemoryFor(call.DefaultBodyLimit)}, func() (*call.Memory, error) { panic("it is there") })
+	memory, err := lease(&g.app.leases, memoryKey{budget.MemoryFor(call.DefaultBodyLimit)}, func() (*budget.Memory, error) { panic("it is there") })
 	if err != nil {
 		t.Fatal(err)
 	}

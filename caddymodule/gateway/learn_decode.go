@@ -11,7 +11,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/budget"
 	"github.com/restwarden/restwarden/policies/policy"
 )
 
@@ -31,8 +31,8 @@ var decoderCosts = map[string]int64{"gzip": 96 << 10, "zstd": zstdWindow + 256<<
 
 // account is on whose account an answer is decoded.
 type account struct {
-	memory *call.Memory
-	holder call.Holder
+	memory *budget.Memory
+	holder budget.Holder
 }
 
 func (a account) take(n int64) bool { return a.memory.Take(a.holder, n) == nil }

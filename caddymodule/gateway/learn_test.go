@@ -18,7 +18,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/restwarden/restwarden/policies/ask"
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/budget"
 	"github.com/restwarden/restwarden/policies/idscan"
 )
 
@@ -91,7 +91,7 @@ func noise(n int) []byte {
 }
 
 // anybody is an account with much room.
-func anybody() account { return account{memory: call.NewMemory(1 << 30)} }
+func anybody() account { return account{memory: budget.NewMemory(1 << 30)} }
 
 // awaitDecoders waits until no answer is decoded: none of their goroutines is left.
 func awaitDecoders(t *testing.T) {
@@ -209,7 +209,7 @@ func TestLearning_Memory(t *testing.T) {
 		counts bool
 	}{"room": {1 << 30, true}, "none": {1 << 10, false}} {
 		t.Run(name, func(t *testing.T) {
-			lesson, by := new(reader), account{memory: call.NewMemory(test.memory)}
+			lesson, by := new(reader), account{memory: budget.NewMemory(test.memory)}
 			h := &learning{caddyhttp.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) error {
 				w.Header().Set("Content-Encoding", "gzip")
 				_, err := w.Write(body)

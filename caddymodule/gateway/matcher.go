@@ -13,6 +13,8 @@ import (
 
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/budget"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 	"github.com/restwarden/restwarden/policies/policy"
 )
 
@@ -71,12 +73,12 @@ func (m *MatchRESTCall) Provision(ctx caddy.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	memory, err := lease(&m.leases, memoryKey{call.MemoryFor(call.DefaultBodyLimit)},
-		func() (*call.Memory, error) { return call.NewMemory(call.MemoryFor(call.DefaultBodyLimit)), nil })
+	memory, err := lease(&m.leases, memoryKey{budget.MemoryFor(call.DefaultBodyLimit)},
+		func() (*budget.Memory, error) { return budget.NewMemory(budget.MemoryFor(call.DefaultBodyLimit)), nil })
 	if err != nil {
 		return err
 	}
-	for _, platform := range call.Platforms() {
+	for _, platform := range platforms.All() {
 		m.readers = append(m.readers, policies.NewReader(call.Site{
 			Platform: platform,
 			Limits:   call.Limits{Body: call.DefaultBodyLimit, Upload: call.DefaultUploadLimit, Spool: spool, Memory: memory},
@@ -88,13 +90,13 @@ func (m *MatchRESTCall) Provision(ctx caddy.Context) (err error) {
 // spool leases the spool in the system's directory. The matcher has no option for another
 // one, and behind the gateway it spools nothing, so that an unusable directory is no reason
 // not to load.
-func (m *MatchRESTCall) spool(ctx caddy.Context) (*call.Spool, error) {
+func (m *MatchRESTCall) spool(ctx caddy.Context) (*budget.Spool, error) {
 	dir, err := spoolDir("")
 	if err != nil {
 		return nil, err
 	}
-	key := spoolKey{dir, call.SpoolFor(call.DefaultUploadLimit)}
-	spool, err := m.leases.spool(ctx, key, func(f call.Finding) {
+	key := spoolKey{dir, budget.SpoolFor(call.DefaultUploadLimit)}
+	spool, err := m.leases.spool(ctx, key, func(f budget.Finding) {
 		ctx.Logger().Warn(f.Text, zap.String("code", f.Code))
 	})
 	if err != nil {
@@ -105,11 +107,11 @@ func (m *MatchRESTCall) spool(ctx caddy.Context) (*call.Spool, error) {
 }
 
 // holder is on whose account the matcher holds bodies.
-func (m *MatchRESTCall) holder(r *http.Request) call.Holder {
+func (m *MatchRESTCall) holder(r *http.Request) budget.Holder {
 	if r.ContentLength == 0 {
-		return call.Holder{}
+		return budget.Holder{}
 	}
-	return call.Holder{Site: "rest_call", Client: peerOf(r, varsOf(r)).share(r)}
+	return budget.Holder{Site: "rest_call", Client: peerOf(r, varsOf(r)).share(r)}
 }
 
 // Cleanup releases what Provision acquired.

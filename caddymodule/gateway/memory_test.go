@@ -19,6 +19,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/budget"
 )
 
 const memorySite = `	restwarden wordpress {
@@ -182,7 +183,7 @@ func TestMemory_Matcher(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	memory, err := lease(&m.leases, memoryKey{call.MemoryFor(call.DefaultBodyLimit)}, func() (*call.Memory, error) { panic("it is there") })
+	memory, err := lease(&m.leases, memoryKey{budget.MemoryFor(call.DefaultBodyLimit)}, func() (*budget.Memory, error) { panic("it is there") })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,8 @@ import (
 
 	"github.com/restwarden/restwarden/caddymodule/adminapi"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
+	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/nearest"
 	"github.com/restwarden/restwarden/policies/policy"
 )
@@ -55,12 +57,12 @@ func (s *site) looks(x *exchange) bool {
 
 // judge looks at the header of the answer to a page. It returns a *misreadError if the answer
 // must not be sent.
-func (s *site) judge(x *exchange, h http.Header, before *call.MarkHeaders) error {
-	now := call.MarkHeadersOf(h)
+func (s *site) judge(x *exchange, h http.Header, before *platforms.MarkHeaders) error {
+	now := platforms.MarkHeadersOf(h)
 	if now.None() {
 		return nil // nearly all pages
 	}
-	if marks := s.Platform.Marks(*before, new(call.MarkHeaders)); marks != 0 {
+	if marks := s.Platform.Marks(*before, new(platforms.MarkHeaders)); marks != 0 {
 		s.plain.tell(s, marks, &s.plain.handlers, "a handler in front of the gateway")
 	}
 	marks := s.Platform.Marks(now, before)
@@ -92,7 +94,7 @@ func (s *site) isNoPage(r *http.Request) bool {
 
 // misreading is an answer that shows that a page was a call.
 type misreading struct {
-	marks                       call.Marks
+	marks                       platforms.Marks
 	at                          time.Time
 	id, host, method, effective string
 	target, client              string
@@ -117,14 +119,14 @@ func targetOf(r *http.Request) string {
 	for _, pair := range strings.SplitN(u.RawQuery, "&", maxNames) {
 		name, _, named := strings.Cut(pair, "=")
 		if len(target)+len(name) > maxTarget {
-			return call.Masked(target) + "…"
+			return routes.Masked(target) + "…"
 		}
 		if named {
 			target += between + name + "=…"
 			between = "&"
 		}
 	}
-	return call.Masked(target)
+	return routes.Masked(target)
 }
 
 // misreads counts the misreadings of a site, and bounds their lines in the log.

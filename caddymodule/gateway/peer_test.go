@@ -8,7 +8,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/budget"
 )
 
 // TestPeer_Trust: only a trusted proxy's word about the client is believed.
@@ -39,7 +39,7 @@ func TestPeer_EarlyData(t *testing.T) {
 // TestPeer_EarlyDataShare: all requests in early data together hold what one address may, and
 // take nothing from an address that is known.
 func TestPeer_EarlyDataShare(t *testing.T) {
-	s, shares := new(site), call.NewShares(800) // an address has 100
+	s, shares := new(site), budget.NewShares(800) // an address has 100
 	take := func(early bool, from string) error {
 		r := prepared(httptest.NewRecorder(), "/")
 		r.ProtoMajor, r.ContentLength, r.TLS = 3, 60, &tls.ConnectionState{HandshakeComplete: !early}
@@ -49,11 +49,11 @@ func TestPeer_EarlyDataShare(t *testing.T) {
 		}
 		return shares.Try(s.holderOf(r, peerOf(r, varsOf(r))), 60)
 	}
-	var full call.FullError
+	var full budget.FullError
 	for i, c := range []struct {
 		early bool
 		from  string
-		full  call.FullError
+		full  budget.FullError
 	}{
 		{true, "2001:db8::1", ""},
 		{true, "2001:db8::1", "client"},

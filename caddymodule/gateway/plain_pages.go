@@ -14,7 +14,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/restwarden/restwarden/policies/ask"
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 	"github.com/restwarden/restwarden/policies/hosts"
 )
 
@@ -50,7 +50,7 @@ type plainPages struct {
 
 // plainPage is what is known of the pages of one host.
 type plainPage struct {
-	marks    call.Marks
+	marks    platforms.Marks
 	asked    bool      // a question had a usable answer
 	failures int       // questions without one since
 	due      time.Time // when to ask again
@@ -124,14 +124,14 @@ func (p *plainPages) ask(s *site, r *http.Request, next caddyhttp.Handler, path 
 
 // askPlain asks for the home page, and follows redirects on the site. ok is false if no answer
 // says what pages have: servers leave such headers off errors, and off redirects.
-func (s *site) askPlain(ctx context.Context, b ask.Backend, host, base string) (marks call.Marks, ok bool) {
+func (s *site) askPlain(ctx context.Context, b ask.Backend, host, base string) (marks platforms.Marks, ok bool) {
 	for _, page := range []string{"/", "/index.php"} { // behind a rewrite in front of the gateway only the script is there
 		for hops := 0; page != "" && hops < maxHops; hops++ {
 			a, err := b.Ask(ctx, plainQuestion(base, page))
 			if err != nil {
 				return 0, false
 			}
-			marks = s.Platform.Marks(call.MarkHeadersOf(a.Header), new(call.MarkHeaders))
+			marks = s.Platform.Marks(platforms.MarkHeadersOf(a.Header), new(platforms.MarkHeaders))
 			if marks != 0 || a.Status < http.StatusMultipleChoices {
 				return marks, true
 			}
@@ -163,7 +163,7 @@ func redirected(a *ask.Answer, host, base, page string) string {
 }
 
 // learn keeps what a question for the home page of a host has found, and counts what waited for it.
-func (p *plainPages) learn(s *site, host string, marks call.Marks, ok bool) {
+func (p *plainPages) learn(s *site, host string, marks platforms.Marks, ok bool) {
 	page, _ := p.hosts.Get(host)
 	switch {
 	case !ok:
@@ -181,7 +181,7 @@ func (p *plainPages) learn(s *site, host string, marks call.Marks, ok bool) {
 }
 
 // count counts what waits, unless pages have these marks.
-func (p *plainPages) count(s *site, marks call.Marks) {
+func (p *plainPages) count(s *site, marks platforms.Marks) {
 	p.waitMu.Lock()
 	waiting, first := p.waiting, p.first
 	p.waiting, p.first = 0, misreading{}
@@ -198,8 +198,8 @@ func (p *plainPages) end(s *site) {
 }
 
 // tell says once which headers do not tell that a page was a call, and who sends them.
-func (p *plainPages) tell(s *site, marks call.Marks, told *atomic.Uint32, by string) {
-	before := call.Marks(told.Or(uint32(marks)))
+func (p *plainPages) tell(s *site, marks platforms.Marks, told *atomic.Uint32, by string) {
+	before := platforms.Marks(told.Or(uint32(marks)))
 	if marks &^= before; marks == 0 {
 		return
 	}
@@ -208,8 +208,8 @@ func (p *plainPages) tell(s *site, marks call.Marks, told *atomic.Uint32, by str
 }
 
 // marks returns those that pages have as far as is known, of any host.
-func (p *plainPages) marks() call.Marks {
-	all := call.Marks(p.handlers.Load())
+func (p *plainPages) marks() platforms.Marks {
+	all := platforms.Marks(p.handlers.Load())
 	p.hosts.Each(func(_ string, page plainPage) { all |= page.marks })
 	return all
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/budget"
 	"github.com/restwarden/restwarden/policies/caller"
 )
 
@@ -76,10 +76,10 @@ func (l *leases) release() error {
 
 // spooledBytes is how much of request bodies and rewritten answers is on disk now, over all
 // sites.
-func spooledBytes() float64 { return pooled[*call.Spool]() }
+func spooledBytes() float64 { return pooled[*budget.Spool]() }
 
 // bufferedBytes is how much of them is in memory now.
-func bufferedBytes() float64 { return pooled[*call.Memory]() }
+func bufferedBytes() float64 { return pooled[*budget.Memory]() }
 
 // pooled adds up what the values of one type hold.
 func pooled[T interface{ Bytes() int64 }]() float64 {

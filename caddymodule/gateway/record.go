@@ -17,6 +17,7 @@ import (
 
 	"github.com/restwarden/restwarden/caddymodule/record"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/index"
 	"github.com/restwarden/restwarden/policies/openings"
 	"github.com/restwarden/restwarden/policies/policy"
@@ -101,7 +102,7 @@ func (s *site) record(r *policy.Request, d policy.Decision) Record {
 // none, since those of the index are masked.
 func (rec *Record) mask() {
 	for _, text := range []*string{&rec.Rule, &rec.Why, &rec.Remedy, &rec.Error} {
-		*text = call.Masked(*text)
+		*text = routes.Masked(*text)
 	}
 }
 

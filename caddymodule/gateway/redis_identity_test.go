@@ -13,6 +13,8 @@ import (
 	"github.com/restwarden/restwarden/cmd/check/testkit/redisrun"
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/budget"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 	"github.com/restwarden/restwarden/policies/caller"
 )
 
@@ -48,7 +50,7 @@ func newAskerFor(tb testing.TB, s *redisStore, opts caller.Options) *asker {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { _ = ids.Close() })
-	platform, _ := call.PlatformByName("wordpress")
+	platform, _ := platforms.ByName("wordpress")
 	a.site = caller.NewSite(platform, caller.Own{})
 	a.site.Store, a.site.Identities = a.store, ids
 	for a.store.Secret() == nil {
@@ -65,7 +67,7 @@ func (a *asker) request(tb testing.TB, authorization string) *caller.Whole {
 	r := httptest.NewRequest(http.MethodGet, "/wp-json/wp/v2/posts", http.NoBody)
 	r.Header.Set("Authorization", authorization)
 	c := call.NewReader(call.Site{
-		Platform: a.site.Platform, Limits: call.Limits{Body: 1 << 20, Upload: 1 << 20, Spool: call.NewSpool(tb.TempDir(), 1<<20)},
+		Platform: a.site.Platform, Limits: call.Limits{Body: 1 << 20, Upload: 1 << 20, Spool: budget.NewSpool(tb.TempDir(), 1<<20)},
 	}).Read(r, nil)
 	return &caller.Whole{Call: c, HTTP: r, Site: a.site, Backend: a, Client: netip.MustParseAddr("192.0.2.7")}
 }

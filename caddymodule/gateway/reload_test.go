@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/budget"
 )
 
 // TestReload: a reload under traffic loses no request, keeps counters and leaks
@@ -63,7 +64,7 @@ func TestReload(t *testing.T) {
 	close(stop)
 	clients.Wait()
 	g.do("GET /cms-json/count/x", "", asAdmin).want(t, 429, "rest_too_many_requests")
-	for _, key := range []any{storeKey{}, spoolKey{os.TempDir(), call.SpoolFor(call.DefaultUploadLimit)}, questionsKey{128, false}, questionsKey{128, true}, memoryKey{call.MemoryFor(call.DefaultBodyLimit)}} {
+	for _, key := range []any{storeKey{}, spoolKey{os.TempDir(), budget.SpoolFor(call.DefaultUploadLimit)}, questionsKey{128, false}, questionsKey{128, true}, memoryKey{budget.MemoryFor(call.DefaultBodyLimit)}} {
 		eventually(t, fmt.Sprintf("one reference to %T", key), func() bool { n, _ := pool.References(key); return n == 1 })
 	}
 	httpClient.CloseIdleConnections()

@@ -14,6 +14,8 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
+	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/policy"
 )
@@ -65,7 +67,7 @@ func (s *site) report(r *policy.Request, d policy.Decision) {
 		route := s.routeOf(r.HTTP, c)
 		vars[varRoute] = route
 		if d.Err != nil {
-			s.logger.Warn("could not decide, passed", zap.String("site", s.Name), zap.String("route", route), zap.String("method", c.Method), zap.String("error", call.Masked(d.Err.Error())))
+			s.logger.Warn("could not decide, passed", zap.String("site", s.Name), zap.String("route", route), zap.String("method", c.Method), zap.String("error", routes.Masked(d.Err.Error())))
 		}
 		return
 	}
@@ -228,7 +230,7 @@ func errorObject(v policy.Verdict) ([]byte, error) {
 
 // allowOrigin adds the headers that the platform sends to scripts of other origins, so
 // that they can read a refusal (platform: rest_send_cors_headers).
-func allowOrigin(h http.Header, origin string, p *call.Platform) {
+func allowOrigin(h http.Header, origin string, p *platforms.Platform) {
 	h.Set("Access-Control-Allow-Origin", origin)
 	h.Set("Access-Control-Allow-Methods", "OPTIONS, GET, POST, PUT, PATCH, DELETE")
 	h.Set("Access-Control-Allow-Credentials", "true")

@@ -8,7 +8,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/budget"
 )
 
 // spoolKey is a spool in the pool: sites with the same directory and limit share it.
@@ -38,9 +38,9 @@ func spoolDir(option string) (string, error) {
 
 // spool leases the spool of a directory. It returns an error if no file can be made there,
 // and reports the other findings once for each load.
-func (l *leases) spool(ctx caddy.Context, key spoolKey, report func(call.Finding)) (*call.Spool, error) {
+func (l *leases) spool(ctx caddy.Context, key spoolKey, report func(budget.Finding)) (*budget.Spool, error) {
 	_, err := lease(l, checkedKey{ctx.GetMetricsRegistry(), key}, func() (struct{}, error) {
-		found, err := call.CheckSpool(key.dir, key.limit)
+		found, err := budget.CheckSpool(key.dir, key.limit)
 		for _, f := range found {
 			report(f)
 		}
@@ -53,6 +53,6 @@ func (l *leases) spool(ctx caddy.Context, key spoolKey, report func(call.Finding
 }
 
 // uncheckedSpool leases the spool of a directory that may not be usable.
-func (l *leases) uncheckedSpool(key spoolKey) (*call.Spool, error) {
-	return lease(l, key, func() (*call.Spool, error) { return call.NewSpool(key.dir, key.limit), nil })
+func (l *leases) uncheckedSpool(key spoolKey) (*budget.Spool, error) {
+	return lease(l, key, func() (*budget.Spool, error) { return budget.NewSpool(key.dir, key.limit), nil })
 }

@@ -7,7 +7,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/restwarden/restwarden/caddymodule/routing"
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/review"
 )
 
@@ -61,7 +61,7 @@ type finding struct {
 
 // odd logs what is odd in the configuration, and keeps it for the metrics.
 func (a *App) odd(logger *zap.Logger, f finding) {
-	f.Text, f.Do = call.Masked(f.Text), call.Masked(f.Do)
+	f.Text, f.Do = routes.Masked(f.Text), routes.Masked(f.Do)
 	a.findings = append(a.findings, f)
 	logger.Warn("the configuration is odd", zap.String("code", f.Code), zap.String("at", f.At),
 		zap.String("imported", f.Imported), zap.Strings("sites", f.Sites), zap.String("problem", f.Problem()))
@@ -95,7 +95,7 @@ func (a *App) oddRules(g *Gateway) {
 			a.odd(g.logger, finding{f, g.spot(), true})
 		case o.Said:
 			g.logger.Info("a line of the configuration changes nothing", zap.String("code", f.Code),
-				zap.String("at", f.At), zap.String("imported", f.Imported), zap.String("problem", call.Masked(f.Problem())))
+				zap.String("at", f.At), zap.String("imported", f.Imported), zap.String("problem", routes.Masked(f.Problem())))
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/net/http/httpguts"
 
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/nearest"
 	"github.com/restwarden/restwarden/policies/policy"
@@ -21,9 +22,9 @@ import (
 
 func validatePlatform(name string) error {
 	if name == "" {
-		return fmt.Errorf("platform: %s must be named", call.ListPlatforms("or"))
+		return fmt.Errorf("platform: %s must be named", platforms.List("or"))
 	}
-	if err := nearest.Check(name, call.PlatformNames()...); err != nil {
+	if err := nearest.Check(name, platforms.Names()...); err != nil {
 		return fmt.Errorf("platform: %w", err)
 	}
 	return nil

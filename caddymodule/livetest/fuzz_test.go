@@ -19,6 +19,7 @@ import (
 	"github.com/restwarden/restwarden/cmd/check/testkit/recordings"
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 )
 
 // reading is what is said of one request.
@@ -130,7 +131,7 @@ func (c *memoryConn) SetWriteDeadline(time.Time) error { return nil }
 
 // rawReader reads as classify does.
 func rawReader() *call.Reader {
-	p, _ := call.PlatformByName("wordpress")
+	p, _ := platforms.ByName("wordpress")
 	return policies.NewReader(call.Site{Platform: p})
 }
 

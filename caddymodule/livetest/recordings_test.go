@@ -9,6 +9,7 @@ import (
 
 	"github.com/restwarden/restwarden/cmd/check/testkit/recordings"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/routes"
 )
 
 // agrees tells how what was judged, and let pass, differs from what the
@@ -53,8 +54,8 @@ func (o object) is(recorded json.RawMessage) bool {
 	return o.err != nil || o.id == strings.Trim(string(recorded), `"`)
 }
 
-var orderParts = []call.Pattern{
-	call.MustPattern("/wc/v1/orders/:order_id/**"), call.MustPattern("/wc/v2/orders/:order_id/**"), call.MustPattern("/wc/v3/orders/:order_id/**"),
+var orderParts = []routes.Pattern{
+	routes.MustPattern("/wc/v1/orders/:order_id/**"), routes.MustPattern("/wc/v2/orders/:order_id/**"), routes.MustPattern("/wc/v3/orders/:order_id/**"),
 }
 
 // orderOf returns the order or subscription that a call is about.

@@ -9,7 +9,7 @@ import (
 	jsonv1 "github.com/go-json-experiment/json/v1"
 
 	"github.com/restwarden/restwarden/policies"
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 	"github.com/restwarden/restwarden/policies/caller"
 )
 
@@ -161,7 +161,7 @@ func (a *alteration) harmless(d *Directive, at *visit) bool {
 // deciding are the headers that say what a call is and who makes it.
 func (d *Directive) deciding() []string {
 	if d.decides == nil {
-		platform, _ := call.PlatformByName(d.platform)
+		platform, _ := platforms.ByName(d.platform)
 		d.decides = policies.Deciding(&platform, caller.Own{Headers: d.headers}, d.signatures)
 	}
 	return d.decides

@@ -8,14 +8,14 @@ import (
 
 	jsonv1 "github.com/go-json-experiment/json/v1"
 
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 )
 
 // callsTo returns REST calls of each kind that the platform behind d understands
 // (docs/reading): pretty paths, and the query's rest_route on any path. More of them are
 // below the paths that the matchers at a place name.
 func (v *survey) callsTo(d *Directive, at *visit) []*sample {
-	platform, _ := call.PlatformByName(d.platform)
+	platform, _ := platforms.ByName(d.platform)
 	route := "/" + platform.Core + "/users"
 	query := "?rest_route=" + route
 	prefix := platform.Prefix

@@ -7,6 +7,7 @@ import (
 	jsonv1 "github.com/go-json-experiment/json/v1"
 
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/budget"
 	"github.com/restwarden/restwarden/policies/hosts"
 	"github.com/restwarden/restwarden/policies/signature"
 )
@@ -69,7 +70,7 @@ func readDirective(s step) *Directive {
 	}
 	_ = jsonv1.Unmarshal(s.json(), &said) // Caddy will say what is wrong
 	return &Directive{
-		SpoolDir: said.SpoolDir, SpoolLimit: cmp.Or(said.SpoolLimit, call.SpoolFor(cmp.Or(said.UploadLimit, call.DefaultUploadLimit))),
+		SpoolDir: said.SpoolDir, SpoolLimit: cmp.Or(said.SpoolLimit, budget.SpoolFor(cmp.Or(said.UploadLimit, call.DefaultUploadLimit))),
 		At: said.At, Imported: said.Imported[""], platform: said.Platform, base: said.Base, prefix: said.Prefix.First(),
 		observes: said.Mode == "observe", callOff: said.Policies.Call.Off,
 		headers: said.Credentials.Headers, cookies: said.Credentials.Cookies, signatures: said.Policies.Signature.Signatures,

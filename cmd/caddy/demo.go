@@ -21,6 +21,7 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/adminapi"
 	"github.com/restwarden/restwarden/cmd/platform/site"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 )
 
 // demo is a reference platform with a gateway in front of it.
@@ -190,7 +191,7 @@ func (d *demo) newGateway(ctx context.Context, backend string, info site.Info) (
 	if err != nil {
 		return nil, err
 	}
-	names, _ := call.PlatformByName(info.Platform)
+	names, _ := platforms.ByName(info.Platform)
 	running := &runningDemo{
 		Gateway: "http://" + gateway.dial(), Backend: "http://" + backend, Metrics: "http://" + metrics.dial() + "/metrics",
 		Base: d.options.Base, Prefix: names.Prefix, Info: info, show: d.show, smtp: d.options.SMTP,

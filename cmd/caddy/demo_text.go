@@ -6,7 +6,7 @@ import (
 	"strings"
 	"text/template"
 
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 )
 
 //go:embed demo.txt
@@ -27,7 +27,7 @@ func list(ids []int) string {
 
 // shopWord is the shop's own word in a set of names: the namespace of its abilities.
 func shopWord(platform string) string {
-	names, _ := call.PlatformByName(platform)
+	names, _ := platforms.ByName(platform)
 	shop, _, _ := strings.Cut(names.MCP, "/")
 	return shop
 }
@@ -50,7 +50,7 @@ func (d *runningDemo) lines() ([]string, error) {
 }
 
 func (d *runningDemo) render(name string) (string, error) {
-	names, _ := call.PlatformByName(d.Platform)
+	names, _ := platforms.ByName(d.Platform)
 	var out strings.Builder
 	err := demoTemplate.ExecuteTemplate(&out, name, map[string]any{
 		"Platform": d.Platform, "Release": d.Release, "Gateway": d.Gateway, "Backend": d.Backend, "Metrics": d.Metrics,

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/restwarden/restwarden/cmd/platform/site"
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 )
 
 // visitor sends the requests of the rows to a platform, bare or through the gateway. It
@@ -41,7 +41,7 @@ type response struct {
 
 func newVisitor(ctx context.Context, s *site.Site, to string) *visitor {
 	info := s.Info()
-	names, _ := call.PlatformByName(info.Platform)
+	names, _ := platforms.ByName(info.Platform)
 	rest, word := "/"+names.Prefix, strings.TrimSuffix(names.Core, "/v2")
 	ids := func(name string, of []int) []string {
 		var pairs []string

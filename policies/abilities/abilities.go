@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/policy"
 )
 
@@ -47,7 +47,7 @@ type Abilities struct {
 	site      *policy.Site
 	namespace string
 	schemas   *schemaCache
-	doors     []call.Pattern
+	doors     []routes.Pattern
 	within    time.Duration
 	open      bool // no rule allows: what no rule fits is allowed
 }
@@ -97,7 +97,7 @@ func (p *Abilities) Provision(site *policy.Site, _ policy.Settings) error {
 	p.open = !slices.ContainsFunc(p.Rules, func(r Rule) bool { return !r.Deny })
 	p.doors = nil
 	for _, text := range p.Doors {
-		pattern, err := call.ParsePattern(text)
+		pattern, err := routes.ParsePattern(text)
 		if err != nil {
 			return fmt.Errorf("doors: %w", err)
 		}

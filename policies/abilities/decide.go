@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/review"
@@ -28,7 +28,7 @@ const (
 )
 
 // Decider implements [review.Decider].
-func (p *Abilities) Decider(at *review.Patterns, claimed []call.Pattern) review.Decide {
+func (p *Abilities) Decider(at *review.Patterns, claimed []routes.Pattern) review.Decide {
 	a := &runnable{p, map[string][]string{}}
 	a.divide(at, claimed)
 	return a.fate
@@ -36,7 +36,7 @@ func (p *Abilities) Decider(at *review.Patterns, claimed []call.Pattern) review.
 
 // divide tells apart the routes that run an ability, each ability that a rule or a literal
 // route of the claim names, and the servers of tools that patterns can tell.
-func (a *runnable) divide(g *review.Patterns, claimed []call.Pattern) {
+func (a *runnable) divide(g *review.Patterns, claimed []routes.Pattern) {
 	g.AddBelow(a.namespace, "run", runsAbility)
 	for i := range a.Rules {
 		if r := &a.Rules[i]; r.judgesIDs() && !strings.Contains(r.Pattern, "*") {
@@ -52,13 +52,13 @@ func (a *runnable) divide(g *review.Patterns, claimed []call.Pattern) {
 	if !a.guards() {
 		return
 	}
-	g.Add(call.MustPattern(a.namespace+"/*/**"), describesAbility)
+	g.Add(routes.MustPattern(a.namespace+"/*/**"), describesAbility)
 	for _, door := range a.doors {
 		g.Add(door, entersDoor)
 	}
 	for i, root := range innerREST {
-		g.Add(call.MustPattern(root), entersInner+i)
-		g.Add(call.MustPattern(root+"/**"), entersInner+i)
+		g.Add(routes.MustPattern(root), entersInner+i)
+		g.Add(routes.MustPattern(root+"/**"), entersInner+i)
 	}
 }
 

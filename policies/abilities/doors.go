@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/mcp"
 	"github.com/restwarden/restwarden/policies/mcp/message"
 	"github.com/restwarden/restwarden/policies/policy"
@@ -41,7 +42,7 @@ func (p *Abilities) isDoor(r *policy.Request) bool {
 // knowsDoor tells whether a key is that of a server of tools: by its name, or since the
 // configuration names it.
 func (p *Abilities) knowsDoor(key string) bool {
-	return message.NamesTools(key) || slices.ContainsFunc(p.doors, func(door call.Pattern) bool { return door.Match(key) })
+	return message.NamesTools(key) || slices.ContainsFunc(p.doors, func(door routes.Pattern) bool { return door.Match(key) })
 }
 
 // checkDoor judges a call that may reach a server of tools.
@@ -152,11 +153,11 @@ func (p *Abilities) isOpen(key string, m policy.Match) bool {
 	if root == "" || m.Rule != nil && !m.Rule.Deny && !m.Rule.OnlyTakesAway() && names(*m.Route, root) {
 		return true
 	}
-	return slices.ContainsFunc(p.doors, func(door call.Pattern) bool { return names(door, root) && door.Match(key) })
+	return slices.ContainsFunc(p.doors, func(door routes.Pattern) bool { return names(door, root) && door.Match(key) })
 }
 
 // names tells whether a pattern spells out a root.
-func names(p call.Pattern, root string) bool {
+func names(p routes.Pattern, root string) bool {
 	segments, _ := p.Segments()
 	want := strings.Split(root[1:], "/")
 	return len(segments) >= len(want) && slices.Equal(segments[:len(want)], want)

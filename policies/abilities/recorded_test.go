@@ -13,6 +13,7 @@ import (
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/ask/asktest"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/budget"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/mcp"
 	"github.com/restwarden/restwarden/policies/mcp/message"
@@ -34,7 +35,7 @@ func recordedRequest(tb testing.TB, rec policytest.Recorded, s *policy.Site) *po
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	r.RemoteAddr = "192.0.2.7:1"
 	c := call.NewReader(call.Site{
-		Platform: s.Platform, Limits: call.Limits{Body: 1 << 20, Upload: 1 << 20, Spool: call.NewSpool(tb.TempDir(), 1<<20)},
+		Platform: s.Platform, Limits: call.Limits{Body: 1 << 20, Upload: 1 << 20, Spool: budget.NewSpool(tb.TempDir(), 1<<20)},
 	}).Read(r, nil)
 	tb.Cleanup(c.Close)
 	whole := &caller.Whole{Site: s.Site, Call: c, HTTP: r, Backend: labAbilities(), Client: netip.MustParseAddr("192.0.2.7")}

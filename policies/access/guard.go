@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
+	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/policy"
 )
 
@@ -17,7 +19,7 @@ type Guard struct {
 	// Except are routes that it leaves alone.
 	Except []string `json:"except,omitempty"`
 
-	except []call.Pattern
+	except []routes.Pattern
 	// signedOnly lets any signed rule of the site replace the guard.
 	signedOnly bool
 }
@@ -25,7 +27,7 @@ type Guard struct {
 // builtInGuards guard what is known to leak: user names, stored secrets of the feed plugin
 // (E13), the cookie plugin's open routes (E14), and the core's batch, whose parts login
 // plugins do not see (docs/platform II).
-func builtInGuards(p call.Platform) []Guard {
+func builtInGuards(p platforms.Platform) []Guard {
 	users := "/" + p.Core + "/users"
 	deny := func(route string) policy.Rule { return policy.Rule{Deny: true, Routes: []string{route}} }
 	admit := func(who string, routes ...string) policy.Rule { return policy.Rule{Allow: who, Routes: routes} }
@@ -69,7 +71,7 @@ func (g *Guard) Named() *policy.Rule {
 func (g *Guard) compile() error {
 	g.except = nil
 	for _, text := range g.Except {
-		p, err := call.ParsePattern(text)
+		p, err := routes.ParsePattern(text)
 		if err != nil {
 			return err
 		}
@@ -93,7 +95,7 @@ func (g *Guard) match(c *call.Call, own policy.Match) (policy.Match, policy.Mism
 	switch {
 	case !ok:
 		return match, g.Target().WhyNot(c)
-	case slices.ContainsFunc(g.except, func(p call.Pattern) bool { return p.Match(c.Key) }):
+	case slices.ContainsFunc(g.except, func(p routes.Pattern) bool { return p.Match(c.Key) }):
 		return match, policy.Excepted
 	case own.Rule != nil && g.givesWay(match.Route, own.Rule, c):
 		return match, policy.Replaced
@@ -104,20 +106,20 @@ func (g *Guard) match(c *call.Call, own policy.Match) (policy.Match, policy.Mism
 // givesWay tells whether own replaces g: own names exactly the route that g guards, or a
 // literal route that g covers, or own is signed and g is signedOnly. What the catalogue
 // allows replaces no built-in rule.
-func (g *Guard) givesWay(guarded *call.Pattern, own *policy.Rule, c *call.Call) bool {
+func (g *Guard) givesWay(guarded *routes.Pattern, own *policy.Rule, c *call.Call) bool {
 	if own.Origin() == policy.OriginPlugin && g.Origin() == policy.OriginBuiltIn {
 		return false
 	}
 	if g.signedOnly && own.Who() == policy.BySignature {
 		return true
 	}
-	return slices.ContainsFunc(own.Target().Routes(), func(pattern call.Pattern) bool {
+	return slices.ContainsFunc(own.Target().Routes(), func(pattern routes.Pattern) bool {
 		return pattern.Match(c.Key) && (pattern.Literal() || sameRoute(&pattern, guarded))
 	})
 }
 
 // sameRoute compares two patterns. A named segment equals "*".
-func sameRoute(a, b *call.Pattern) bool {
+func sameRoute(a, b *routes.Pattern) bool {
 	x, y := strings.Split(a.String(), "/"), strings.Split(b.String(), "/")
 	return slices.EqualFunc(x, y, func(s, t string) bool {
 		return strings.EqualFold(s, t) || oneSegment(s) && oneSegment(t)

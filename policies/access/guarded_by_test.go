@@ -4,13 +4,14 @@ import (
 	"testing"
 
 	"github.com/restwarden/restwarden/policies/access"
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
+	"github.com/restwarden/restwarden/policies/call/routes"
 )
 
 func TestGuardedBy(t *testing.T) {
 	t.Parallel()
-	wordpress, _ := call.PlatformByName("wordpress")
-	cms, _ := call.PlatformByName("cms")
+	wordpress, _ := platforms.ByName("wordpress")
+	cms, _ := platforms.ByName("cms")
 	for route, want := range map[string]string{
 		"/wp/v2/users":             "built-in: only users /wp/v2/users /wp/v2/users/*",
 		"/wp/v2/users/:id":         "built-in: only users /wp/v2/users /wp/v2/users/*",
@@ -24,11 +25,11 @@ func TestGuardedBy(t *testing.T) {
 		"/wp/v2/users/:id/preview": "",
 		"/cms/v2/users":            "",
 	} {
-		if got := access.GuardedBy(wordpress, "GET", call.MustPattern(route)); got != want {
+		if got := access.GuardedBy(wordpress, "GET", routes.MustPattern(route)); got != want {
 			t.Errorf("%s: %q", route, got)
 		}
 	}
-	if got := access.GuardedBy(cms, "GET", call.MustPattern("/cms/v2/users")); got == "" {
+	if got := access.GuardedBy(cms, "GET", routes.MustPattern("/cms/v2/users")); got == "" {
 		t.Error("the other platform's list of users is not guarded")
 	}
 	if got := access.PluginRoute(cms, "/wc/store/v1/cart"); got != "/shop/store/v1/cart" {

@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
+	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/plugins"
 	"github.com/restwarden/restwarden/policies/review"
 )
 
 // absentPlugins returns W15 for the lines of plugins of which the site has nothing.
-func (p *Access) absentPlugins(site *review.Installed, platform call.Platform) (odd []review.Odd) {
+func (p *Access) absentPlugins(site *review.Installed, platform platforms.Platform) (odd []review.Odd) {
 	for i := range p.Plugins {
 		l := &p.Plugins[i]
 		plugin, err := plugins.ByName(l.Plugin)
@@ -30,9 +31,9 @@ func risksOn(site *review.Installed, all []risk) (found []risk) {
 	if site == nil || len(all) == 0 {
 		return all
 	}
-	var patterns []call.Pattern
+	var patterns []routes.Pattern
 	for i := range all {
-		patterns = append(patterns, call.MustPattern(all[i].row.Route))
+		patterns = append(patterns, routes.MustPattern(all[i].row.Route))
 	}
 	for i, there := range site.There(patterns) {
 		if there || site.HasPlugin(all[i].plugin) {
@@ -44,9 +45,9 @@ func risksOn(site *review.Installed, all []risk) (found []risk) {
 
 // lacksPlugin tells whether the site has nothing of a plugin: none of its namespaces and none
 // of its routes. It is false for a plugin without any.
-func lacksPlugin(site *review.Installed, p *plugins.Plugin, platform call.Platform) bool {
-	var patterns []call.Pattern
-	add := func(route string) { patterns = append(patterns, call.MustPattern(RouteOn(platform, route))) }
+func lacksPlugin(site *review.Installed, p *plugins.Plugin, platform platforms.Platform) bool {
+	var patterns []routes.Pattern
+	add := func(route string) { patterns = append(patterns, routes.MustPattern(RouteOn(platform, route))) }
 	for _, ns := range p.Namespaces {
 		if site.HasNamespace(RouteOn(platform, "/"+ns.Name)[1:]) {
 			return false

@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
+	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/plugins"
 	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/review"
@@ -15,7 +17,7 @@ import (
 // oddPlugins returns W16, the rules by which anyone may write to what the catalogue calls
 // risky and nobody needs, and W17, the lines for plugins that change nothing. W15 says it of a
 // plugin that the site does not have.
-func (p *Access) oddPlugins(site *review.Installed, platform call.Platform) (odd []review.Odd) {
+func (p *Access) oddPlugins(site *review.Installed, platform platforms.Platform) (odd []review.Odd) {
 	for i := range p.Rules {
 		if o, is := p.opensRisk(i, site); is {
 			odd = append(odd, o)
@@ -116,7 +118,7 @@ func (t *riskTable) add(plugin *plugins.Plugin, row *plugins.Risk) {
 	if row.Scope != "" {
 		return
 	}
-	key := exampleKey(call.MustPattern(row.Route))
+	key := exampleKey(routes.MustPattern(row.Route))
 	for _, method := range row.Methods {
 		if method != "GET" && !plugin.Needs(method, row.Route) {
 			c := riskyCall{risk{plugin, row, method}, review.CallOf(method, key), len(t.all)}
@@ -127,7 +129,7 @@ func (t *riskTable) add(plugin *plugins.Plugin, row *plugins.Risk) {
 }
 
 // near returns the calls that routes may fit, and perhaps others, in the order of the catalogue.
-func (t *riskTable) near(routes []call.Pattern) (calls []riskyCall) {
+func (t *riskTable) near(routes []routes.Pattern) (calls []riskyCall) {
 	var seen []string
 	for i := range routes {
 		first := firstSegment(routes[i].String())
@@ -162,7 +164,7 @@ func (p *Access) lets(i int, risky riskyCall) bool {
 }
 
 // exampleKey is a key that a pattern matches.
-func exampleKey(p call.Pattern) string {
+func exampleKey(p routes.Pattern) string {
 	segments, _ := p.Segments()
 	var key strings.Builder
 	for _, s := range segments {

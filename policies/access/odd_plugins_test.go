@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/policytest"
 )
 
@@ -13,9 +13,9 @@ import (
 // as one for all of them does.
 func TestOdd_RiskOrder(t *testing.T) {
 	every := riskyCalls().all
-	var risky []call.Pattern
+	var risky []routes.Pattern
 	for _, risk := range slices.Backward(every) {
-		risky = append(risky, call.MustPattern(risk.row.Route))
+		risky = append(risky, routes.MustPattern(risk.row.Route))
 	}
 	near := riskyCalls().near(risky)
 	if len(near) < len(every) {
@@ -25,7 +25,7 @@ func TestOdd_RiskOrder(t *testing.T) {
 		if i > 0 && near[i].place <= near[i-1].place {
 			t.Fatalf("call %d stands behind %d", near[i].place, near[i-1].place)
 		}
-		if !slices.ContainsFunc(riskyCalls().near([]call.Pattern{call.MustPattern(near[i].row.Route)}), func(c riskyCall) bool { return c.row == near[i].row }) {
+		if !slices.ContainsFunc(riskyCalls().near([]routes.Pattern{routes.MustPattern(near[i].row.Route)}), func(c riskyCall) bool { return c.row == near[i].row }) {
 			t.Errorf("%s does not find itself", near[i].row.Route)
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/index"
 	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/review"
@@ -32,7 +32,7 @@ func (p *Access) narrow(r *policy.Rule, x *index.Index, routes []*index.Route) (
 // missedBy returns a route that the site's pattern of this name takes and own does not, because
 // of a slash in what is one segment of own, and the pattern to write in place of own. It returns
 // "" where own misses none.
-func missedBy(own call.Pattern, name string, x *index.Index) (missed, wide string) {
+func missedBy(own routes.Pattern, name string, x *index.Index) (missed, wide string) {
 	segments, rest := own.Segments()
 	parts := strings.Split(strings.TrimPrefix(name, "/"), "/")
 	if rest || len(parts) != len(segments) {
@@ -79,7 +79,7 @@ func isFree(segment string) bool {
 // reaches tells whether another rule of the owner's names a route, in the same way as r or by a
 // pattern of plain segments.
 func (p *Access) reaches(r *policy.Rule, route string) bool {
-	key := call.Key(route)
+	key := routes.Key(route)
 	for i := range p.Rules {
 		other := &p.Rules[i]
 		if other.Origin() != policy.OriginOwn || len(other.Methods) > 0 && !slices.Equal(other.Methods, r.Methods) {

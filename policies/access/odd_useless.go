@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/cover"
 	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/review"
@@ -83,7 +84,7 @@ func (g *regions) same(c *call.Call, i, next int) bool {
 }
 
 // parameters returns the named segments of a pattern with their places.
-func parameters(p *call.Pattern) (names []string) {
+func parameters(p *routes.Pattern) (names []string) {
 	if p == nil {
 		return nil
 	}

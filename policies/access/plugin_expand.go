@@ -4,7 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
+	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/plugins"
 	"github.com/restwarden/restwarden/policies/policy"
 )
@@ -13,7 +14,7 @@ import (
 type expansion struct {
 	line     *pluginLine
 	plugin   *plugins.Plugin
-	platform call.Platform
+	platform platforms.Platform
 	options  []policy.Option
 }
 
@@ -89,7 +90,7 @@ func (e *expansion) spared(method, risky string) (narrower []string, needed bool
 		case !slices.Contains(n.Methods, method):
 		case n.Route == risky:
 			return nil, true
-		case call.MustPattern(risky).Covers(call.MustPattern(n.Route)):
+		case routes.MustPattern(risky).Covers(routes.MustPattern(n.Route)):
 			narrower = append(narrower, e.route(n.Route))
 		}
 	}
@@ -100,8 +101,8 @@ func (e *expansion) route(route string) string { return RouteOn(e.platform, rout
 
 // RouteOn returns a route of the catalogue as a platform writes it: the catalogue has the
 // names of WordPress.
-func RouteOn(to call.Platform, route string) string {
-	from, _ := call.PlatformByName("wordpress")
+func RouteOn(to platforms.Platform, route string) string {
+	from, _ := platforms.ByName("wordpress")
 	if to.Name == from.Name {
 		return route
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/policytest"
 )
@@ -39,7 +39,7 @@ func TestAccess_PluginJSON(t *testing.T) {
 
 // TestExpandPlugins_Signed: a key closes the routes that the provider signs, and those alone.
 func TestExpandPlugins_Signed(t *testing.T) {
-	wordpress, _ := call.PlatformByName("wordpress")
+	wordpress, _ := platforms.ByName("wordpress")
 	for name, want := range map[string][]string{
 		"sureforms":                {"signed POST /sureforms/webhook_live", "signed POST /sureforms/webhook_test"},
 		"wpforms-lite":             {"signed POST /wpforms/stripe/webhooks", "anyone GET /wpforms/stripe/webhooks"},

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 	"github.com/restwarden/restwarden/policies/nearest"
 	"github.com/restwarden/restwarden/policies/plugins"
 	"github.com/restwarden/restwarden/policies/policy"
@@ -31,7 +31,7 @@ func IsPluginLine(o policy.Option) bool {
 // allow anyone what visitors and others without a login need, or a signature where the line
 // has a key for it; and the limits of what must not be tried too often. A deny line becomes
 // rules that take away what is risky, see Guard. Errors name file and line.
-func ExpandPlugins(o policy.Option, platform call.Platform) ([]policy.Option, error) {
+func ExpandPlugins(o policy.Option, platform platforms.Platform) ([]policy.Option, error) {
 	line, err := readPluginLine(o)
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func ExpandPlugins(o policy.Option, platform call.Platform) ([]policy.Option, er
 }
 
 // ExpandLine is ExpandPlugins for a line without a block, such as "allow plugin x for apps".
-func ExpandLine(line string, platform call.Platform) ([]policy.Option, error) {
+func ExpandLine(line string, platform platforms.Platform) ([]policy.Option, error) {
 	words := strings.Fields(line)
 	return ExpandPlugins(policy.Option{Name: words[0], Args: words[1:]}, platform)
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
+	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/plugins"
 	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/policytest"
@@ -19,7 +21,7 @@ import (
 func pluginAccess(t *testing.T, platform string, lines ...string) *Access {
 	t.Helper()
 	site := policytest.NewSite(t)
-	names, _ := call.PlatformByName(platform)
+	names, _ := platforms.ByName(platform)
 	site.Platform = names
 	p := policy.NewConfigured(Entry)
 	for _, text := range lines {
@@ -108,22 +110,22 @@ func example(pattern string) string {
 // riskier tells whether a risky row, narrower than the needed one, names a call.
 func riskier(p *plugins.Plugin, method, route, needed string) bool {
 	return slices.ContainsFunc(p.Risky, func(r plugins.Risk) bool {
-		return r.Route != needed && slices.Contains(r.Methods, method) && call.MustPattern(r.Route).Match(strings.ToLower(route)) &&
-			!call.MustPattern(r.Route).Covers(call.MustPattern(needed))
+		return r.Route != needed && slices.Contains(r.Methods, method) && routes.MustPattern(r.Route).Match(strings.ToLower(route)) &&
+			!routes.MustPattern(r.Route).Covers(routes.MustPattern(needed))
 	})
 }
 
 // needed tells whether a needed row, no wider than the risky one, names a call.
 func needed(p *plugins.Plugin, method, route, risky string) bool {
 	return slices.ContainsFunc(p.Needed, func(n plugins.Need) bool {
-		return slices.Contains(n.Methods, method) && call.MustPattern(n.Route).Match(strings.ToLower(route)) && call.MustPattern(risky).Covers(call.MustPattern(n.Route))
+		return slices.Contains(n.Methods, method) && routes.MustPattern(n.Route).Match(strings.ToLower(route)) && routes.MustPattern(risky).Covers(routes.MustPattern(n.Route))
 	})
 }
 
 // TestExpandPlugins_Rewrites: a line of either kind makes the plugin's rewrite rules known, and
 // what the plugin needs open is open under them, too.
 func TestExpandPlugins_Rewrites(t *testing.T) {
-	names, _ := call.PlatformByName("wordpress")
+	names, _ := platforms.ByName("wordpress")
 	for _, text := range []string{"allow plugin activitypub", "deny plugin activitypub"} {
 		options, err := ExpandPlugins(policytest.Line(text), names)
 		if err != nil {
@@ -229,7 +231,7 @@ func TestGuards_Refusal(t *testing.T) {
 
 // TestPluginLine_Words: an error about a line says what to write, or where the name is missing.
 func TestPluginLine_Words(t *testing.T) {
-	platform, _ := call.PlatformByName("wordpress")
+	platform, _ := platforms.ByName("wordpress")
 	for _, test := range []struct {
 		args     []string
 		imported string

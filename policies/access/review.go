@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/index"
 	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/review"
@@ -39,7 +40,7 @@ type ruleNumbers struct {
 }
 
 // number hands out the patterns of the rules, and behind them those of the guards, to add.
-func (p *Access) number(add func(route call.Pattern, number int)) ruleNumbers {
+func (p *Access) number(add func(route routes.Pattern, number int)) ruleNumbers {
 	g := ruleNumbers{access: p}
 	for i := range p.Rules {
 		target := p.Rules[i].Target()
@@ -73,7 +74,7 @@ func (g *ruleNumbers) matching(patterns review.Matched) (rules []int) {
 }
 
 // Decider implements [review.Decider]. Whom a rule asks for a signature is left to the policy signature.
-func (p *Access) Decider(at *review.Patterns, _ []call.Pattern) review.Decide {
+func (p *Access) Decider(at *review.Patterns, _ []routes.Pattern) review.Decide {
 	g := p.number(at.Add)
 	return func(q *review.Asked) review.Fate {
 		guard, own := g.decide(q.Call, q.Matched)

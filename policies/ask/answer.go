@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 )
 
 // Text returns a body without a byte order mark at its head. A file of the site's own code that
@@ -128,7 +129,7 @@ func (a *Answer) refusesKey() bool {
 // DeniedWrite turns "may not view", the answer to a question, into the platform's refusal
 // of the call c itself, so that the refusal is the same whatever the record is
 // (docs/platform III.8). It returns any other answer as it is.
-func (a *Answer) DeniedWrite(p *call.Platform, c *call.Call) *Answer {
+func (a *Answer) DeniedWrite(p *platforms.Platform, c *call.Call) *Answer {
 	if a.Code() != p.ErrorPrefix+"cannot_view" {
 		return a
 	}

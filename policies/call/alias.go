@@ -7,6 +7,8 @@ import (
 	"regexp/syntax"
 	"slices"
 	"strings"
+
+	"github.com/restwarden/restwarden/policies/call/between"
 )
 
 // Alias is a rewrite rule of the site that makes a call of a path (docs/platform I.1.4): what
@@ -114,7 +116,7 @@ func samePCRE(pattern string) error {
 		if pattern[i] != '\\' {
 			continue
 		}
-		if i++; alnum(pattern[i]) && strings.IndexByte("dDwWsSbBAznrtf", pattern[i]) < 0 {
+		if i++; between.Alnum(pattern[i]) && strings.IndexByte("dDwWsSbBAznrtf", pattern[i]) < 0 {
 			return fmt.Errorf(`\%c has no meaning, or another one than in PHP (no back references)`, pattern[i])
 		}
 	}

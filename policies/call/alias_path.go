@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/restwarden/restwarden/policies/call/between"
 	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
 
@@ -12,7 +13,7 @@ import (
 // home address (WP::parse_request in class-wp.php). A path that a rule might fit on its way
 // through some server only is refused.
 func (rd *Reader) readAlias(u *url.URL) pathReading {
-	raw := escapedPath(u)
+	raw := between.EscapedPath(u)
 	text, base := rd.belowHome(phpSlashes(raw))
 	if text == "" || text == "0" || text == "index.php" { // the home page, for which no rule is tried
 		return pathReading{}
@@ -26,11 +27,11 @@ func (rd *Reader) readAlias(u *url.URL) pathReading {
 	switch {
 	case cancelled(route): // the rule's, and no call
 		return pathReading{}
-	case namesScript(decodeAll(raw)):
+	case namesScript(between.DecodeAll(raw)):
 		return pathReading{refusal: errScriptPath}
 	case u.RawPath != "" && u.RawPath != raw: // re-encoded on the way
 		return pathReading{refusal: errTarget}
-	case fitted != wide(text) && !decodesOnce(text), hasControl(decodeAll(text)):
+	case fitted != wide(text) && !decodesOnce(text), hasControl(between.DecodeAll(text)):
 		return pathReading{refusal: errPath}
 	}
 	if route = strings.TrimRight(route, "/"); route == "" {
@@ -87,10 +88,10 @@ func (rd *Reader) nearAlias(tried *trials, raw, text string) *Refusal {
 	if tried.spent() {
 		return errPath
 	}
-	if plainBytes.holds(raw) && !strings.Contains(raw, "//") && strings.IndexByte(raw, '.') < 0 {
+	if between.PlainBytes.Holds(raw) && !strings.Contains(raw, "//") && strings.IndexByte(raw, '.') < 0 {
 		return nil
 	}
-	all := decodeAll(text)
+	all := between.DecodeAll(text)
 	if a, _ := tried.first(all, singleSlashes(all), strings.TrimSuffix(all, "\n"), strings.ReplaceAll(all, "\v", " ")); a != nil {
 		return errPath
 	}
@@ -109,7 +110,7 @@ const maxScripts = 4
 // aliasBehindScript refuses a path that an alias fits behind a script: in PATH_INFO, or in
 // what is left where the platform takes an empty PATH_INFO out of the address.
 func (rd *Reader) aliasBehindScript(tried *trials, raw string) *Refusal {
-	for _, path := range []string{raw, phpvars.Decode(raw), decodeAll(raw)} {
+	for _, path := range []string{raw, phpvars.Decode(raw), between.DecodeAll(raw)} {
 		at := lower(path)
 		if strings.Count(at, ".php") > maxScripts {
 			return errScriptPath

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/restwarden/restwarden/policies/call/between"
 	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
 
@@ -124,7 +125,7 @@ func TestAliases_TooManyTexts(t *testing.T) {
 
 // readAnew is readAlias as the platform and servers do it: each text for itself, however many.
 func (rd *Reader) readAnew(u *url.URL) (pathReading, bool) {
-	raw := escapedPath(u)
+	raw := between.EscapedPath(u)
 	text, base := rd.belowHome(phpSlashes(raw))
 	if text == "" || text == "0" || text == "index.php" {
 		return pathReading{}, false
@@ -137,9 +138,9 @@ func (rd *Reader) readAnew(u *url.URL) (pathReading, bool) {
 			}
 		}
 	}
-	all := decodeAll(text)
+	all := between.DecodeAll(text)
 	texts := []string{all, singleSlashes(all), strings.TrimSuffix(all, "\n"), strings.ReplaceAll(all, "\v", " ")}
-	for _, path := range []string{raw, phpvars.Decode(raw), decodeAll(raw)} {
+	for _, path := range []string{raw, phpvars.Decode(raw), between.DecodeAll(raw)} {
 		for end := strings.Index(lower(path), ".php"); end >= 0; {
 			end += len(".php")
 			info, _, _ := strings.Cut(path[end:], "?")
@@ -193,7 +194,7 @@ func FuzzAliasTrials(f *testing.F) {
 			short := len(path) < maxTried/64 // texts, and each of their bytes may be two
 			switch {
 			case got.refusal != nil && (near || want.isCall || !short), want.alias != "" && cancelled(want.route) && got == (pathReading{}):
-			case got.refusal != nil && strings.Count(lower(decodeAll(path)), ".php") > maxScripts:
+			case got.refusal != nil && strings.Count(lower(between.DecodeAll(path)), ".php") > maxScripts:
 			case near || got.refusal != nil || got.isCall != want.isCall || got.alias != want.alias || strings.TrimRight(got.route, "/") != want.route || got.base != want.base:
 				t.Fatalf("%q is %+v, each text for itself %+v, near %v", path, got, want, near)
 			}

@@ -8,7 +8,10 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/restwarden/restwarden/policies/call/between"
 	"github.com/restwarden/restwarden/policies/call/phpvars"
+	"github.com/restwarden/restwarden/policies/call/platforms"
+	"github.com/restwarden/restwarden/policies/call/routes"
 )
 
 // part holds the parameters that one part of a batch carries itself.
@@ -159,11 +162,11 @@ func (rd *Reader) batchRoute(key string) (collection string, kind int) {
 	if collection == "/"+p.Checkout {
 		return "", requestList
 	}
-	if _, ok := cutRoute(collection, "/"+p.Analytics); ok {
+	if _, ok := platforms.CutNamespace(collection, "/"+p.Analytics); ok {
 		return collection, itemLists
 	}
 	for _, ns := range p.Shop {
-		if _, ok := cutRoute(collection, "/"+ns); ok {
+		if _, ok := platforms.CutNamespace(collection, "/"+ns); ok {
 			return collection, itemLists
 		}
 	}
@@ -176,12 +179,12 @@ func (rd *Reader) batchRoute(key string) (collection string, kind int) {
 // I.12, 1). It is as long as the target of a request may be.
 func isPartPath(path string) bool {
 	route, query, _ := strings.Cut(path, "?")
-	return len(path) <= maxTarget && len(route) > 1 && len(route) <= maxRoute && route[0] == '/' && route[1] != '/' && plainBytes.holds(route) && printed.holds(query) && !strings.ContainsAny(path, "#\\")
+	return len(path) <= maxTarget && len(route) > 1 && len(route) <= maxRoute && route[0] == '/' && route[1] != '/' && between.PlainBytes.Holds(route) && printed.Holds(query) && !strings.ContainsAny(path, "#\\")
 }
 
 // printed are the bytes that are neither blank nor control.
-var printed = func() *byteSet {
-	s := new(byteSet)
+var printed = func() *between.ByteSet {
+	s := new(between.ByteSet)
 	for c := '!'; c <= '~'; c++ {
 		s[c] = true
 	}
@@ -214,7 +217,7 @@ func (rd *Reader) requestPart(c *Call, request any) (*Call, *Refusal) {
 		return nil, refusal
 	}
 	path, ok := target.(string)
-	if !ok || !isPartPath(path) || fields.branch != nil && filtered(path) { // a variable, unlike JSON
+	if !ok || !isPartPath(path) || fields.branch != nil && between.Filtered(path) { // a variable, unlike JSON
 		return nil, errBatch
 	}
 	route, query, _ := strings.Cut(path, "?")
@@ -249,7 +252,7 @@ func (rd *Reader) newPart(c *Call, route, method, query string, own *part) *Call
 		src.asked, src.changed = c.src.answers(), c.src.changed
 	}
 	return &Call{
-		Kind: Single, Route: route, Key: Key(route), Method: method, Wire: c.Wire, Form: c.Form, Base: c.Base, Rewritten: c.Rewritten,
+		Kind: Single, Route: route, Key: routes.Key(route), Method: method, Wire: c.Wire, Form: c.Form, Base: c.Base, Rewritten: c.Rewritten,
 		src: src,
 	}
 }

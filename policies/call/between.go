@@ -5,22 +5,23 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/restwarden/restwarden/policies/call/between"
 	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
 
 // oddBetween refuses a path of which a server or a cache makes a call, or another one: in small
 // letters, trimmed, or by cuts (docs/platform I.13, B8 and B11).
 func (rd *Reader) oddBetween(tried *trials, u *url.URL) *Refusal {
-	path := escapedPath(u)
-	if lower(path) == path && plainBytes.holds(path) {
+	path := between.EscapedPath(u)
+	if lower(path) == path && between.PlainBytes.Holds(path) {
 		return nil
 	}
-	decoded := decodeAll(path)
+	decoded := between.DecodeAll(path)
 	if rd.namesInSmall(tried, decoded) && !rd.namesCall(tried, decoded) || tried.spent() {
 		return errPath
 	}
 	left := path
-	if cuts := CutsOf(path); cuts != nil {
+	if cuts := between.CutsOf(path); cuts != nil {
 		switch {
 		case rd.namesCall(tried, decoded), cuts.MakeCall(rd.prefixes), !cuts.Whole && (strings.Contains(lower(decoded), ".php/") || strings.IndexByte(decoded, '<') >= 0):
 			return errPath
@@ -31,10 +32,10 @@ func (rd *Reader) oddBetween(tried *trials, u *url.URL) *Refusal {
 		}
 		left = cuts.Left()
 	}
-	if left = trimmed(left); left == path {
+	if left = between.Trimmed(left); left == path {
 		return nil
 	}
-	if decoded := decodeAll(left); rd.namesCall(tried, decoded) || rd.namesInSmall(tried, decoded) || tried.spent() {
+	if decoded := between.DecodeAll(left); rd.namesCall(tried, decoded) || rd.namesInSmall(tried, decoded) || tried.spent() {
 		return errPath
 	}
 	return rd.cutPath(tried, &url.URL{Path: phpvars.Decode(left), RawPath: left})
@@ -42,7 +43,7 @@ func (rd *Reader) oddBetween(tried *trials, u *url.URL) *Refusal {
 
 // cutToAlias tells whether an alias may fit what is left of a path, as what is left of its beginning in
 // any case does not tell them apart.
-func (rd *Reader) cutToAlias(cuts *Cuts) bool {
+func (rd *Reader) cutToAlias(cuts *between.Cuts) bool {
 	head := singleSlashes(lower(cuts.Head()))
 	if len(head) <= len(rd.site.Base) {
 		return true

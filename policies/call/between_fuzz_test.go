@@ -7,7 +7,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/restwarden/restwarden/policies/call/between"
 	"github.com/restwarden/restwarden/policies/call/phpvars"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 )
 
 // rewrittenNames are variables that decide.
@@ -73,21 +75,21 @@ func FuzzChanges(f *testing.F) {
 		if len(steps) > 8 || strings.ContainsAny(query, "# ") || uncertain(query) || !utf8.ValidString(query) {
 			return
 		}
-		changed, text := changesOf(query), rewrittenBy(all, steps, query)
+		changed, text := between.ChangesOf(query), rewrittenBy(all, steps, query)
 		for _, name := range rewrittenNames {
 			before, set, plain := phpvars.Last(query, name)
 			after, now, too := phpvars.Last(text, name)
-			if phpvars.Hidden(query, name) || changed.sets(name) || set > 1 || (name != routeVar || set > 0) && phpvars.Completed(query) {
+			if phpvars.Hidden(query, name) || changed.Sets(name) || set > 1 || (name != platforms.RouteVar || set > 0) && phpvars.Completed(query) {
 				continue
 			}
 			if now > 0 && (set == 0 || plain != too || plain && lower(before) != lower(after)) {
 				t.Errorf("%q becomes %q by %v: %s is %q, not %q, and nothing tells of it", query, text, steps, name, after, before)
 			}
-			if set > 0 && now == 0 && !strings.Contains(query, "?") && !changed.loses(name) {
+			if set > 0 && now == 0 && !strings.Contains(query, "?") && !changed.Loses(name) {
 				t.Errorf("%q becomes %q by %v: %s is gone, and nothing tells of it", query, text, steps, name)
 			}
 		}
-		if mark := strings.LastIndexByte(text, '?'); mark >= 0 && dottedPath.MatchString(decodeAll(text[:mark+1])) && !crosses(&url.URL{Path: "/", RawQuery: query}, nil, changed, rd.prefixes) {
+		if mark := strings.LastIndexByte(text, '?'); mark >= 0 && dottedPath.MatchString(between.DecodeAll(text[:mark+1])) && !between.Crosses(&url.URL{Path: "/", RawQuery: query}, nil, changed, rd.prefixes) {
 			t.Errorf("%q becomes %q by %v: dot segments, and nothing tells of it", query, text, steps)
 		}
 	})
@@ -124,11 +126,11 @@ func FuzzPaths(f *testing.F) {
 			return
 		}
 		tried := trials{rules: rd.rules}
-		if rd.oddBetween(&tried, u) != nil || rd.cutPath(&tried, u) != nil || rd.namesCall(&tried, decodeAll(path)) {
+		if rd.oddBetween(&tried, u) != nil || rd.cutPath(&tried, u) != nil || rd.namesCall(&tried, between.DecodeAll(path)) {
 			return
 		}
 		path = rewrittenBy(all, steps, path)
-		if decoded := decodeAll(path); rd.namesCall(&tried, decoded) || rd.namesInSmall(&tried, decoded) || rd.cutPath(&tried, &url.URL{Path: phpvars.Decode(path), RawPath: path}) != nil {
+		if decoded := between.DecodeAll(path); rd.namesCall(&tried, decoded) || rd.namesInSmall(&tried, decoded) || rd.cutPath(&tried, &url.URL{Path: phpvars.Decode(path), RawPath: path}) != nil {
 			t.Errorf("%q becomes %q by %v, and is not refused", u, path, steps)
 		}
 	})

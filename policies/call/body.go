@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/restwarden/restwarden/policies/call/budget"
 	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
 
@@ -25,13 +26,13 @@ const (
 type body struct {
 	client   io.ReadCloser
 	length   int64 // announced by the client, -1 where it is not
-	spool    *Spool
-	memory   *Memory
-	holder   Holder
+	spool    *budget.Spool
+	memory   *budget.Memory
+	holder   budget.Holder
 	users    atomic.Int32 // readings that are not closed
 	chunks   [][]byte     // all but the last are full
 	held     int64        // of memory, for chunks
-	file     *File
+	file     *budget.File
 	complete bool // the client has sent everything
 	failed   *Refusal
 	offset   int64
@@ -253,7 +254,7 @@ func (b *body) keep(p []byte) *Refusal {
 	if b.neverFits(b.size() + int64(len(p))) {
 		return errNeverFits
 	}
-	if _, full := errors.AsType[FullError](err); full {
+	if _, full := errors.AsType[budget.FullError](err); full {
 		return spoolFull(err)
 	}
 	return diskFails(err)

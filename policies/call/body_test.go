@@ -11,13 +11,15 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"github.com/restwarden/restwarden/policies/call/budget"
 )
 
 // limited returns a Reader with small limits and its spool.
-func limited(t *testing.T, spooled int64) (*Reader, *Spool, string) {
+func limited(t *testing.T, spooled int64) (*Reader, *budget.Spool, string) {
 	t.Helper()
 	dir := t.TempDir()
-	spool := NewSpool(dir, spooled)
+	spool := budget.NewSpool(dir, spooled)
 	return NewReader(Site{Platform: wordpress(), Limits: Limits{Body: 1 << 20, Upload: 2 << 20, Spool: spool}}), spool, dir
 }
 
@@ -69,7 +71,7 @@ func TestBodyIsPutBack(t *testing.T) {
 // A refused body goes on unchanged, too: observe mode forwards it.
 func TestRefusedBodyIsPutBack(t *testing.T) {
 	inUse, spool, _ := limited(t, 8<<20)
-	if err := spool.Shares.Try(Holder{}, 3<<19); err != nil { // of 2 MiB
+	if err := spool.Shares.Try(budget.Holder{}, 3<<19); err != nil { // of 2 MiB
 		t.Fatal(err)
 	}
 	for want, rd := range map[string]*Reader{
@@ -90,7 +92,7 @@ func TestRefusedBodyIsPutBack(t *testing.T) {
 	}
 }
 
-func first(rd *Reader, _ *Spool, _ string) *Reader { return rd }
+func first(rd *Reader, _ *budget.Spool, _ string) *Reader { return rd }
 
 func TestBodyFailures(t *testing.T) {
 	rd, spool, _ := limited(t, 1<<30)
@@ -104,7 +106,7 @@ func TestBodyFailures(t *testing.T) {
 		}
 		c.Close()
 	}
-	noDir := NewReader(Site{Platform: rd.site.Platform, Limits: Limits{Spool: NewSpool("/does/not/exist", 1<<30)}})
+	noDir := NewReader(Site{Platform: rd.site.Platform, Limits: Limits{Spool: budget.NewSpool("/does/not/exist", 1<<30)}})
 	r := post("/page", formType, strings.NewReader(strings.Repeat("a", 200_000)))
 	if c := noDir.Read(r, nil); describe(c) != "503 disk" || !errors.Is(c.Refusal, fs.ErrNotExist) {
 		t.Error(describe(c), c.Refusal)

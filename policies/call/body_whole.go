@@ -4,6 +4,8 @@ import (
 	"context"
 	"io"
 	"unsafe"
+
+	"github.com/restwarden/restwarden/policies/call/budget"
 )
 
 // costOfJSON is the memory for a JSON body in one piece: the piece itself, and the members of
@@ -42,7 +44,7 @@ func (b *body) borrow(ctx context.Context, n int64) *Refusal {
 	if b.borrowed > 0 || n <= chunkSize {
 		return nil
 	}
-	if err := Borrow(ctx, b.memory.Whole, b.holder, n); err != nil {
+	if err := budget.Borrow(ctx, b.memory.Whole, b.holder, n); err != nil {
 		return noMemory(err)
 	}
 	b.borrowed = n

@@ -4,6 +4,8 @@ import (
 	"context"
 	"io"
 	"sync"
+
+	"github.com/restwarden/restwarden/policies/call/budget"
 )
 
 // costOfRewriting is the memory for a stream that is rewritten, as a multiple of its size:
@@ -16,7 +18,7 @@ const costOfRewriting = 2
 type Buffer struct{ body body }
 
 // NewBuffer returns an empty Buffer. The caller must close it.
-func NewBuffer(m *Memory, s *Spool, h Holder) *Buffer {
+func NewBuffer(m *budget.Memory, s *budget.Spool, h budget.Holder) *Buffer {
 	return &Buffer{body{length: -1, memory: m, spool: s, holder: h}}
 }
 
@@ -109,7 +111,7 @@ func (b *Buffer) borrow(ctx context.Context, cost int64) (free func(), err error
 		return func() {}, nil
 	}
 	memory, holder := b.body.memory.Answers, b.body.holder
-	if err := Borrow(ctx, memory, holder, size); err != nil {
+	if err := budget.Borrow(ctx, memory, holder, size); err != nil {
 		return nil, noMemory(err)
 	}
 	return sync.OnceFunc(func() { memory.Free(holder, size) }), nil

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+
+	"github.com/restwarden/restwarden/policies/call/budget"
 )
 
 // TestBuffer: a stream of any size comes back byte for byte, before and after it is replaced,
@@ -15,8 +17,8 @@ import (
 func TestBuffer(t *testing.T) {
 	for _, size := range []int{0, 1, 4095, 4096, 4097, 65_535, 65_536, 65_537, 300_000} {
 		for _, limit := range []int64{0, 8 << 10, 128 << 20} {
-			memory, spool := NewMemory(limit), NewSpool(t.TempDir(), 64<<20)
-			b := NewBuffer(memory, spool, Holder{Client: someone})
+			memory, spool := budget.NewMemory(limit), budget.NewSpool(t.TempDir(), 64<<20)
+			b := NewBuffer(memory, spool, budget.Holder{Client: someone})
 			stream := strings.Repeat("abcdefg", size/7+1)[:size]
 			if n, err := io.Copy(b, &pieces{stream, 1000}); n != int64(size) || err != nil {
 				t.Fatal(n, err)
@@ -64,9 +66,9 @@ func TestBuffer(t *testing.T) {
 // the share of the disk is full. Half of a disk share is left for bodies.
 func TestBuffer_Full(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		memory, spool := NewMemory(8<<20), NewSpool(t.TempDir(), 256<<20) // a client: 1 MiB and 16 MiB of answers
+		memory, spool := budget.NewMemory(8<<20), budget.NewSpool(t.TempDir(), 256<<20) // a client: 1 MiB and 16 MiB of answers
 		full := func(rest int) *Buffer {
-			b := NewBuffer(memory, spool, Holder{Client: someone})
+			b := NewBuffer(memory, spool, budget.Holder{Client: someone})
 			if _, err := b.Write(make([]byte, rest)); err != nil {
 				t.Fatal(err)
 			}
@@ -78,7 +80,7 @@ func TestBuffer_Full(t *testing.T) {
 		same := func(p []byte) ([]byte, error) { return p, nil }
 		err := first.Replace(t.Context(), func(p []byte) ([]byte, error) {
 			refusal, ok := errors.AsType[*Refusal](second.Replace(t.Context(), same))
-			if !ok || refusal.Reason != "memory" || !errors.Is(refusal, FullError("client")) {
+			if !ok || refusal.Reason != "memory" || !errors.Is(refusal, budget.FullError("client")) {
 				t.Error("there is no memory:", refusal)
 			}
 			gone, cancel := context.WithCancel(t.Context())
@@ -96,7 +98,7 @@ func TestBuffer_Full(t *testing.T) {
 		if _, err := large.Write(make([]byte, 17<<20)); err == nil {
 			t.Error("more than half of the client's share of the disk")
 		}
-		if err := spool.Shares.Try(Holder{Client: someone}, 15<<20); err != nil {
+		if err := spool.Shares.Try(budget.Holder{Client: someone}, 15<<20); err != nil {
 			t.Error("no room is left for bodies:", err)
 		}
 	})
@@ -110,8 +112,8 @@ func FuzzBuffer(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, size, piece, limit, disk int) {
 		size, piece = max(0, size)%300_000, max(1, piece)%70_000+1
-		memory, spool := NewMemory(int64(max(0, limit))), NewSpool("", int64(max(0, disk)))
-		b := NewBuffer(memory, spool, Holder{Site: "a"})
+		memory, spool := budget.NewMemory(int64(max(0, limit))), budget.NewSpool("", int64(max(0, disk)))
+		b := NewBuffer(memory, spool, budget.Holder{Site: "a"})
 		stream := strings.Repeat("0123456789", size/10+1)[:size]
 		written, err := io.CopyBuffer(b, &pieces{stream, piece}, make([]byte, piece))
 		got, _ := io.ReadAll(b.Reader())

@@ -1,6 +1,10 @@
 package call
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/restwarden/restwarden/policies/call/routes"
+)
 
 // Kind says what a request is to the platform.
 type Kind uint8
@@ -89,7 +93,7 @@ func (c *Call) Settle() {
 	c.settleParts()
 	c.src.postedVars, c.src.postedRead, c.src.members, c.src.jsonRead = nil, false, nil, false
 	c.src.keep(&c.src.listed, 0)
-	c.src.changed.settle()
+	c.src.changed.Settle()
 	if c.src.body != nil {
 		c.src.body.settle()
 	}
@@ -109,9 +113,9 @@ func (c *Call) Embeds() bool {
 var page = &Call{Kind: Page}
 
 // Bent tells whether c, or a part of it, fits one of the patterns only since the platform takes a
-// dot of the pattern for any byte, see [Bent].
-func (c *Call) Bent(patterns []Pattern) bool {
-	if Bent(patterns, c.Key, c.Route) {
+// dot of the pattern for any byte, see [routes.Bent].
+func (c *Call) Bent(patterns []routes.Pattern) bool {
+	if routes.Bent(patterns, c.Key, c.Route) {
 		return true
 	}
 	for _, part := range c.Parts {

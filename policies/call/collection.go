@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/restwarden/restwarden/policies/call/between"
 )
 
 // flattenItems reads a batch of a shop collection. The items have no route of their own.
@@ -89,7 +91,7 @@ func itemID(collection string, v any) (string, bool) {
 		return "", false
 	}
 	for i := 0; i < len(name); i++ {
-		if !alnum(name[i]) && name[i] != '_' && name[i] != '-' {
+		if !between.Alnum(name[i]) && name[i] != '_' && name[i] != '-' {
 			return "", false
 		}
 	}

@@ -16,13 +16,14 @@
 // questions from the request itself: what a parameter is ([Call.Param]), which record the
 // call is about ([Call.ObjectID]), what the body says ([Call.JSON]). It reads a body only
 // when a question needs it, and puts back what it has read, so that the request goes on
-// byte for byte. [Limits], [Memory] and [Spool] bound what that takes. [Reader.Sources] says
-// which place named route, method and id, and why the others did not.
+// byte for byte. [Limits], [budget.Memory] and [budget.Spool] bound what that takes.
+// [Reader.Sources] says which place named route, method and id, and why the others did not.
 //
-// A [Pattern] is a route as rules write it. It matches the Key of a Call.
+// A [routes.Pattern] is a route as rules write it. It matches the Key of a Call.
 //
-// All that differs between the platforms is one row of a table, a [Platform].
+// All that differs between the platforms is one row of a table, a [platforms.Platform].
 //
 // The package knows no server and no policy. What PHP makes of queries, forms and
-// multipart bodies is in package phpvars.
+// multipart bodies is in package phpvars, and what servers on the way make of addresses in
+// package between.
 package call

@@ -7,11 +7,12 @@ import (
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 )
 
 // newReader returns a reader for a WordPress site at the root of its address.
 func newReader() *call.Reader {
-	platform, _ := call.PlatformByName("wordpress")
+	platform, _ := platforms.ByName("wordpress")
 	return call.NewReader(call.Site{Platform: platform})
 }
 

@@ -8,7 +8,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/restwarden/restwarden/policies/call/between"
 	"github.com/restwarden/restwarden/policies/call/phpvars"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 )
 
 // deciding are the headers that determine what a call is. If one is sent twice, web servers
@@ -182,7 +184,7 @@ func (rd *Reader) aliases(h http.Header) bool {
 // plainName tells whether FoldHeader leaves a name alone.
 func plainName(name string) bool {
 	for i := range len(name) {
-		if c := name[i]; c != '-' && !alnum(c) {
+		if c := name[i]; c != '-' && !between.Alnum(c) {
 			return false
 		}
 	}
@@ -198,7 +200,7 @@ func FoldHeader(name string) string {
 	}
 	folded := []byte(name)
 	for i, c := range folded {
-		if !alnum(c) {
+		if !between.Alnum(c) {
 			folded[i] = '-'
 		}
 	}
@@ -238,12 +240,12 @@ func (rd *Reader) target(current, original *url.URL) *Refusal {
 // servers put the decoded path into the query (nginx: /index.php?q=$uri&$args), and
 // Caddy's rewrite takes the text behind a "?" in a placeholder for a query.
 func namesRoute(path string) bool {
-	if plainBytes.holds(path) || !strings.ContainsAny(path, "?&;%") {
+	if between.PlainBytes.Holds(path) || !strings.ContainsAny(path, "?&;%") {
 		return false
 	}
-	path = decodeAll(path)
+	path = between.DecodeAll(path)
 	i := strings.IndexAny(path, "?&;")
-	return i >= 0 && phpvars.Has(asPairs.Replace(path[i+1:]), routeVar)
+	return i >= 0 && phpvars.Has(asPairs.Replace(path[i+1:]), platforms.RouteVar)
 }
 
 // asPairs writes what begins a pair anywhere as it begins one in a query.
@@ -251,7 +253,7 @@ var asPairs = strings.NewReplacer("?", "&", ";", "&")
 
 // endsEarly tells whether a path holds what ends one, or begins a variable.
 func endsEarly(path string) bool {
-	return !plainBytes.holds(path) && strings.ContainsAny(decodeAll(path), "?&#;")
+	return !between.PlainBytes.Holds(path) && strings.ContainsAny(between.DecodeAll(path), "?&#;")
 }
 
 // oddLength refuses a Content-Length that differs from the length that the server has
@@ -287,6 +289,6 @@ func plainType(values []string) bool {
 		if end := strings.IndexByte(value, ';'); end > 0 { // at the beginning it ends nothing
 			value = value[:end]
 		}
-		return filtered(strings.Trim(value, " \t")) // the platform trims it, too
+		return between.Filtered(strings.Trim(value, " \t")) // the platform trims it, too
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/restwarden/restwarden/cmd/check/testkit/recordings"
+	"github.com/restwarden/restwarden/policies/call/routes"
 )
 
 // seeds returns what pick finds in the recordings, each once.
@@ -63,7 +64,7 @@ func FuzzPath(f *testing.F) {
 			if !p.sameAs(rd.readPath(u)) {
 				t.Fatal("two readings")
 			}
-			if key := Key(p.route); p.isCall && Key(key) != key {
+			if key := routes.Key(p.route); p.isCall && routes.Key(key) != key {
 				t.Fatalf("key %q is folded again", key)
 			}
 			if p == (pathReading{}) {

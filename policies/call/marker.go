@@ -3,13 +3,15 @@ package call
 import (
 	"net/url"
 	"strings"
+
+	"github.com/restwarden/restwarden/policies/call/between"
 )
 
 // marked tells whether an address holds the text that makes a shop key valid on any route.
 // At the start of a pretty path that text is honest. The shop looks for it in the address
 // as the platform cleans it (docs/platform III.8).
 func (rd *Reader) marked(u *url.URL, p pathReading) bool {
-	path, query := cleanedURL(escapedPath(u)), cleanedURL(u.RawQuery) // no marker has a "?"
+	path, query := cleanedURL(between.EscapedPath(u)), cleanedURL(u.RawQuery) // no marker has a "?"
 	for _, marker := range rd.markers {
 		i := strings.LastIndex(path, marker)
 		atStart := p.isCall && i >= 0 && strings.Trim(path[:i], "/") == strings.Trim(p.base, "/")
@@ -23,7 +25,7 @@ func (rd *Reader) marked(u *url.URL, p pathReading) bool {
 // cleanedURL drops what the platform's esc_url_raw drops: every byte that is not in a list,
 // and encoded line ends until none is left.
 func cleanedURL(s string) string {
-	if keptBytes.holds(s) && !strings.Contains(s, "%0") {
+	if keptBytes.Holds(s) && !strings.Contains(s, "%0") {
 		return s
 	}
 	b := make([]byte, 0, len(s))
@@ -42,8 +44,8 @@ func cleanedURL(s string) string {
 }
 
 // keptBytes are those that esc_url_raw keeps.
-var keptBytes = func() *byteSet {
-	s := alnumAnd("-~+_.?#=!&;,/:%@$|*'()[]")
+var keptBytes = func() *between.ByteSet {
+	s := between.AlnumAnd("-~+_.?#=!&;,/:%@$|*'()[]")
 	for c := 0x80; c < len(s); c++ {
 		s[c] = true
 	}
@@ -52,8 +54,8 @@ var keptBytes = func() *byteSet {
 
 // filteredHolds tells whether a query may hold word once a filter and the platform have cleaned it.
 func filteredHolds(query, word string) bool {
-	if !filtered(query) {
+	if !between.Filtered(query) {
 		return false
 	}
-	return strings.IndexByte(query, '<') >= 0 && spells(query, word) || strings.Contains(cleanedURL(without(query, filters)), word)
+	return strings.IndexByte(query, '<') >= 0 && between.Spells(query, word) || strings.Contains(cleanedURL(between.Without(query, between.FilteredByte)), word)
 }

@@ -6,6 +6,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/restwarden/restwarden/policies/call/budget"
 )
 
 // TestMemory_Docs: docs/operations.md has the limits of memory for bodies, and no other page has
@@ -13,9 +15,9 @@ import (
 func TestMemory_Docs(t *testing.T) {
 	t.Parallel()
 	docs := os.DirFS("../../docs")
-	m := NewMemory(MemoryFor(DefaultBodyLimit))
+	m := budget.NewMemory(budget.MemoryFor(DefaultBodyLimit))
 	times := func(bytes int64) int64 { return bytes / DefaultBodyLimit }
-	limit := func(s *Shares) int64 { return 4 * s.Of(Holder{}) } // a site holds a quarter
+	limit := func(s *budget.Shares) int64 { return 4 * s.Of(budget.Holder{}) } // a site holds a quarter
 	all := limit(m.Whole) + limit(m.Answers) + limit(m.Chunks) + limit(m.Parts)
 	page, err := fs.ReadFile(docs, "operations.md")
 	if err != nil {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+
+	"github.com/restwarden/restwarden/policies/call/budget"
 )
 
 // TestMemory_OfBodies: a body gives back all that it took, and goes on byte for byte,
@@ -14,7 +16,7 @@ func TestMemory_OfBodies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // some wait in vain
 		for _, size := range []int{0, 1, 4095, 4096, 4097, 60_000, 65_536, 65_537, 300_000} {
 			for _, limit := range []int64{0, 8 << 10, 128 << 20} {
-				memory := NewMemory(limit)
+				memory := budget.NewMemory(limit)
 				rd := NewReader(Site{Platform: wordpress(), Limits: Limits{Memory: memory}})
 				body := strings.Repeat("a", size)
 				for _, length := range []int64{int64(size), -1} {
@@ -23,7 +25,7 @@ func TestMemory_OfBodies(t *testing.T) {
 					if length < 0 && size == 0 {
 						continue
 					}
-					c := rd.ReadFrom(Holder{Client: someone}, r, nil)
+					c := rd.ReadFrom(budget.Holder{Client: someone}, r, nil)
 					if _, err := c.RawBody(); err != nil && 8*int64(size) <= limit {
 						t.Errorf("%d bytes of %d: %v", size, limit, err)
 					}
@@ -51,13 +53,13 @@ func TestMemory_OnePiece(t *testing.T) {
 		least             int64 // for each byte of the body
 	}{
 		"JSON":        {jsonType, `{"a":"` + strings.Repeat("x", 60_000) + `"}`, 1},
-		"form":        {formType, "a=%41" + strings.Repeat("x", 60_000), CostOfForm},
+		"form":        {formType, "a=%41" + strings.Repeat("x", 60_000), budget.CostOfForm},
 		"other types": {"text/plain", strings.Repeat("x", 60_000), 1},
 	} {
-		memory := NewMemory(128 << 20)
+		memory := budget.NewMemory(128 << 20)
 		rd := NewReader(Site{Platform: wordpress(), Limits: Limits{Memory: memory}})
 		for first := range 2 {
-			c := rd.ReadFrom(Holder{Client: someone}, request("POST", "/wp-json/wp/v2/posts", tc.contentType, tc.body), nil)
+			c := rd.ReadFrom(budget.Holder{Client: someone}, request("POST", "/wp-json/wp/v2/posts", tc.contentType, tc.body), nil)
 			if first == 0 {
 				if _, err := c.RawBody(); err != nil {
 					t.Error(name, err)
@@ -85,20 +87,20 @@ func TestMemory_OnePiece(t *testing.T) {
 // TestMemory_Full: a body that finds no memory in time has no certain reading.
 func TestMemory_Full(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		memory := NewMemory(4 << 20)
+		memory := budget.NewMemory(4 << 20)
 		rd := NewReader(Site{Platform: wordpress(), Limits: Limits{Memory: memory}})
 		body := "rest_route=/a&x=" + strings.Repeat("y", 400_000)
-		first := rd.ReadFrom(Holder{}, request("POST", "/", formType, body), nil)
+		first := rd.ReadFrom(budget.Holder{}, request("POST", "/", formType, body), nil)
 		if first.Kind != Single {
 			t.Fatal(describe(first))
 		}
-		second := rd.ReadFrom(Holder{}, request("POST", "/", formType, body), nil)
+		second := rd.ReadFrom(budget.Holder{}, request("POST", "/", formType, body), nil)
 		if second.Kind != Refused || second.Refusal.Status != http.StatusServiceUnavailable {
 			t.Error(describe(second))
 		}
 		second.Close()
 		first.Settle()
-		if third := rd.ReadFrom(Holder{}, request("POST", "/", formType, body), nil); third.Kind != Single {
+		if third := rd.ReadFrom(budget.Holder{}, request("POST", "/", formType, body), nil); third.Kind != Single {
 			t.Error(describe(third))
 		}
 		if v, set, err := first.Param("x"); err == nil || set {
@@ -110,15 +112,15 @@ func TestMemory_Full(t *testing.T) {
 // TestMemory_Largest: the largest body that is read in one piece fits into one client's
 // share, also while half-sent ones take all that they can.
 func TestMemory_Largest(t *testing.T) {
-	memory := NewMemory(16 << 20)
+	memory := budget.NewMemory(16 << 20)
 	rd := NewReader(Site{Platform: wordpress(), Limits: Limits{Memory: memory, Body: 1 << 20}})
 	var others []*Call
 	for range 200 {
 		r := request("POST", "/", formType, strings.Repeat("x", 60_000))
-		others = append(others, rd.ReadFrom(Holder{Client: someone}, r, nil))
+		others = append(others, rd.ReadFrom(budget.Holder{Client: someone}, r, nil))
 	}
 	body := "rest_route=/a&x=%41" + strings.Repeat("y", 1<<20-19)
-	c := rd.ReadFrom(Holder{Client: someone}, request("POST", "/", formType, body), nil)
+	c := rd.ReadFrom(budget.Holder{Client: someone}, request("POST", "/", formType, body), nil)
 	if c.Kind != Single {
 		t.Error(describe(c))
 	}
@@ -138,7 +140,7 @@ func TestMemory_SmallLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rd := NewReader(Site{Platform: wordpress(), Limits: Limits{Body: 1 << 10}})
 		body := "--B\r\nContent-Disposition: form-data; name=a\r\n\r\n1\r\n--B\r\nContent-Disposition: form-data; name=f; filename=f\r\n\r\n" + strings.Repeat("x", 9<<20) + "\r\n--B--\r\n"
-		c := rd.ReadFrom(Holder{Client: someone}, request("POST", "/wp-json/wp/v2/media", "multipart/form-data; boundary=B", body), nil)
+		c := rd.ReadFrom(budget.Holder{Client: someone}, request("POST", "/wp-json/wp/v2/media", "multipart/form-data; boundary=B", body), nil)
 		defer c.Close()
 		if _, _, err := c.Param("b"); err != nil {
 			t.Error(err)
@@ -150,12 +152,12 @@ func TestMemory_SmallLimit(t *testing.T) {
 func TestBatch_Opened(t *testing.T) {
 	r := request("POST", "/wp-json/batch/v1", jsonType, "")
 	r.Body, r.ContentLength = io.NopCloser(unreadable{t}), 100
-	c := readerFor("root").ReadFrom(Holder{}, r, nil)
+	c := readerFor("root").ReadFrom(budget.Holder{}, r, nil)
 	if c.Kind != Batch || c.Parts != nil {
 		t.Error(describe(c))
 	}
 	c.Close()
-	c = readerFor("root").ReadFrom(Holder{}, request("POST", "/wp-json/batch/v1", jsonType, `{"requests":[{"path":"/a"},7]}`), nil)
+	c = readerFor("root").ReadFrom(budget.Holder{}, request("POST", "/wp-json/batch/v1", jsonType, `{"requests":[{"path":"/a"},7]}`), nil)
 	if c.Open(); c.Kind != Refused {
 		t.Error(describe(c))
 	}

@@ -3,6 +3,8 @@ package call
 import (
 	"strconv"
 	"strings"
+
+	"github.com/restwarden/restwarden/policies/call/platforms"
 )
 
 // ObjectID returns the effective id on the routes of one order or subscription, in plain
@@ -55,12 +57,12 @@ func (c *Call) objectPath() (id string, ok bool) {
 	}
 	p := &c.src.rd.site.Platform
 	key := strings.TrimPrefix(c.Key, "/")
-	if rest, found := cutRoute(key, p.Checkout); found {
+	if rest, found := platforms.CutNamespace(key, p.Checkout); found {
 		collection, id, _ := strings.Cut(rest, "/")
 		return id, (collection == "order" || collection == "checkout") && digits(id)
 	}
 	for _, ns := range append([]string{p.Analytics}, p.Shop...) {
-		if rest, found := cutRoute(key, ns); found {
+		if rest, found := platforms.CutNamespace(key, ns); found {
 			collection, id, _ := strings.Cut(rest, "/")
 			return id, (collection == "orders" || collection == "subscriptions") && digits(id)
 		}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/restwarden/restwarden/policies/call/between"
+	"github.com/restwarden/restwarden/policies/call/budget"
 	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
 
@@ -12,7 +14,7 @@ import (
 // first needs it, and once.
 type source struct {
 	rd     *Reader
-	holder Holder
+	holder budget.Holder
 	r      *http.Request
 	query  string
 	wire   string
@@ -34,7 +36,7 @@ type source struct {
 
 	asked map[string]queryValue // of the query, where parts share it
 
-	changed *changes // what may become of query on its way
+	changed *between.Changes // what may become of query on its way
 
 	part *part // set for a part of a batch: its fields replace JSON and form
 }
@@ -224,7 +226,7 @@ func (s *source) readMultipart(contentType string) *Refusal {
 	if s.body == nil {
 		return nil
 	}
-	if refusal := s.body.borrow(s.r.Context(), CostOfForm*min(s.body.size(), phpvars.MaxValues)); refusal != nil {
+	if refusal := s.body.borrow(s.r.Context(), budget.CostOfForm*min(s.body.size(), phpvars.MaxValues)); refusal != nil {
 		return refusal
 	}
 	vars, err := phpvars.OfMultipart(contentType, s.body.reader())

@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/restwarden/restwarden/policies/call/budget"
 )
 
 // cartBatches are batches of n parts, as JSON and as a form.
@@ -22,19 +24,19 @@ func cartBatches(n int) map[string]string {
 // TestParts_Crowded: whatever others hold, a batch of a few parts is read. Beginnings of bodies take
 // nothing from a large one, and other batches take no more than the share of parts.
 func TestParts_Crowded(t *testing.T) {
-	stranger := Holder{Site: "a", Client: netip.AddrFrom4([4]byte{10, 1, 0, 1})}
+	stranger := budget.Holder{Site: "a", Client: netip.AddrFrom4([4]byte{10, 1, 0, 1})}
 	for name, test := range map[string]struct {
-		full  func(*Memory) *Shares
+		full  func(*budget.Memory) *budget.Shares
 		large Kind
 	}{
-		"beginnings":    {func(m *Memory) *Shares { return m.Chunks }, Batch},
-		"other batches": {func(m *Memory) *Shares { return m.Parts }, Refused},
+		"beginnings":    {func(m *budget.Memory) *budget.Shares { return m.Chunks }, Batch},
+		"other batches": {func(m *budget.Memory) *budget.Shares { return m.Parts }, Refused},
 	} {
-		memory := NewMemory(1 << 20)
+		memory := budget.NewMemory(1 << 20)
 		rd := NewReader(Site{Platform: wordpress(), Limits: Limits{Memory: memory}})
 		shares := test.full(memory)
 		for i := range 2 {
-			h := Holder{Site: "a", Client: netip.AddrFrom4([4]byte{10, 1, 0, byte(i)})}
+			h := budget.Holder{Site: "a", Client: netip.AddrFrom4([4]byte{10, 1, 0, byte(i)})}
 			if err := shares.Try(h, shares.Of(h)); err != nil {
 				t.Fatal(err)
 			}
@@ -45,7 +47,7 @@ func TestParts_Crowded(t *testing.T) {
 		for n, want := range map[int]Kind{3: Batch, 25: test.large} {
 			for contentType, body := range cartBatches(n) {
 				before := memory.Bytes()
-				c := rd.ReadFrom(Holder{Site: "a", Client: someone}, request("POST", "/wp-json/wc/store/v1/batch", contentType, body), nil)
+				c := rd.ReadFrom(budget.Holder{Site: "a", Client: someone}, request("POST", "/wp-json/wc/store/v1/batch", contentType, body), nil)
 				c.Open()
 				if c.Kind != want || want == Refused && (c.Refusal.Status != http.StatusServiceUnavailable || c.Refusal.Reason != "memory") {
 					t.Errorf("%s hold all, %d parts in %s: %s", name, n, contentType, describe(c))
@@ -63,9 +65,9 @@ func TestParts_Crowded(t *testing.T) {
 // and what is left of them while it is answered.
 func TestParts_Counted(t *testing.T) {
 	for contentType, body := range cartBatches(25) {
-		memory := NewMemory(16 << 20)
+		memory := budget.NewMemory(16 << 20)
 		rd := NewReader(Site{Platform: wordpress(), Limits: Limits{Memory: memory}})
-		c := rd.ReadFrom(Holder{Client: someone}, request("POST", "/wp-json/wc/store/v1/batch?_embed", contentType, body), nil)
+		c := rd.ReadFrom(budget.Holder{Client: someone}, request("POST", "/wp-json/wc/store/v1/batch?_embed", contentType, body), nil)
 		c.Open()
 		if least := 25*costOfPart - chunkSize; memory.Parts.Used() < least {
 			t.Errorf("%s: %d bytes are counted of %d", contentType, memory.Parts.Used(), least)
@@ -90,7 +92,7 @@ func TestParts_Nested(t *testing.T) {
 		list := `[` + strings.TrimSuffix(strings.Repeat(unit, size/len(unit)), ",") + `]`
 		for _, item := range []string{list, `{"id":` + list + `}`} {
 			r := request("POST", "/wp-json/wc/v3/products/batch", jsonType, `{"delete":[`+item+`]}`)
-			c := readerFor("root").ReadFrom(Holder{Client: someone}, r, nil)
+			c := readerFor("root").ReadFrom(budget.Holder{Client: someone}, r, nil)
 			if _, _, err := c.Scalar("delete"); err != nil { // the body is read
 				t.Fatal(err)
 			}

@@ -4,7 +4,9 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/restwarden/restwarden/policies/call/between"
 	"github.com/restwarden/restwarden/policies/call/phpvars"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 )
 
 // pathReading is what a path says: a page, a call in the pretty form, or neither for
@@ -47,7 +49,7 @@ func (rd *Reader) readPath(u *url.URL) pathReading {
 // decoded text where that fails (docs/platform I.1.4). A path of the second kind is
 // refused: no honest client encodes the prefix.
 func (rd *Reader) readPrefix(u *url.URL) pathReading {
-	raw := escapedPath(u)
+	raw := between.EscapedPath(u)
 	plain := u.RawPath == "" && strings.IndexByte(raw, '%') < 0
 	if plain && !containsAny(raw, rd.prefixes) && !containsAny(raw, rd.foreign) {
 		return pathReading{}
@@ -58,7 +60,7 @@ func (rd *Reader) readPrefix(u *url.URL) pathReading {
 			return pathReading{isCall: true, own: true, route: route}
 		}
 	} else {
-		decoded = decodeAll(raw)
+		decoded = between.DecodeAll(raw)
 	}
 	own, n := named(decoded, rd.prefixes, rd.homeEnds)
 	other, others := named(decoded, rd.foreign, never)
@@ -88,7 +90,7 @@ func (rd *Reader) readPrefix(u *url.URL) pathReading {
 // site's prefix, and names no other. ok is false for any other path.
 func (rd *Reader) usualRoute(raw string) (route string, ok bool) {
 	rest, ok := strings.CutPrefix(raw, rd.start)
-	if !ok || rd.start == "" || !plainBytes.holds(rest) || strings.IndexByte(rest, '.') >= 0 || containsAny(rest, rd.prefixes) || containsAny(rest, rd.foreign) {
+	if !ok || rd.start == "" || !between.PlainBytes.Holds(rest) || strings.IndexByte(rest, '.') >= 0 || containsAny(rest, rd.prefixes) || containsAny(rest, rd.foreign) {
 		return "", false
 	}
 	route = strings.TrimRight(raw[len(rd.start)-1:], "/")
@@ -178,17 +180,17 @@ func before(s string) (base string, ok bool) {
 
 // plainPath tells whether s is made of segments that no server rewrites.
 func plainPath(s string) bool {
-	return plainBytes.holds(s) && !strings.Contains(s, "//") && !dots(s)
+	return between.PlainBytes.Holds(s) && !strings.Contains(s, "//") && !between.Dots(s)
 }
 
 // prettyRoute tells whether a raw route is the same to every front-end. Decoded, it must
 // have no control bytes, quotes or backslashes, no additional slashes and no dot segments.
 func prettyRoute(route string) bool {
-	if plainBytes.holds(route) {
-		return !dots(route)
+	if between.PlainBytes.Holds(route) {
+		return !between.Dots(route)
 	}
 	if strings.IndexByte(route, '%') >= 0 {
-		decoded := decodeAll(route)
+		decoded := between.DecodeAll(route)
 		if strings.Count(decoded, "/") != strings.Count(route, "/") {
 			return false
 		}
@@ -200,7 +202,7 @@ func prettyRoute(route string) bool {
 			return false
 		}
 	}
-	return !dots(route)
+	return !between.Dots(route)
 }
 
 // maxRoute bounds a route, in bytes. The longest of the platform holds one name of a post, 200
@@ -212,22 +214,22 @@ const maxRoute = 1 << 10
 // (docs/platform I.1.3), so that a free segment of one route fits text that looks like
 // another route.
 func straight(route string) bool {
-	if plainBytes.holds(route) && !strings.Contains(route, "//") {
+	if between.PlainBytes.Holds(route) && !strings.Contains(route, "//") {
 		return true
 	}
-	if strings.HasSuffix(decodeAll(route), " ") { // nginx drops it where it passes on the decoded path
+	if strings.HasSuffix(between.DecodeAll(route), " ") { // nginx drops it where it passes on the decoded path
 		return false
 	}
 	if once := phpvars.Decode(strings.ReplaceAll(route, "+", "%2B")); once != route && strings.IndexByte(once, '%') >= 0 && !straight(once) {
 		return false // some servers decode before a rewrite, and PHP decodes again
 	}
-	double := isTemplate(route)
+	double := platforms.IsTemplate(route)
 	for i := 0; i < len(route); i++ {
 		switch {
 		case route[i] == '/' && i > 0 && route[i-1] == '/' && !double:
 			return false
 		case route[i] == '%' && i+2 < len(route):
-			if c := phpvars.Decode(route[i : i+3]); len(c) == 1 && (alnum(c[0]) || strings.Contains("-._~", c)) {
+			if c := phpvars.Decode(route[i : i+3]); len(c) == 1 && (between.Alnum(c[0]) || strings.Contains("-._~", c)) {
 				return false
 			}
 		}

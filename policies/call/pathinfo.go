@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/restwarden/restwarden/policies/call/between"
 )
 
 // cutPath refuses paths out of which the platform may cut a part before it reads the rest.
@@ -14,13 +16,13 @@ import (
 // server resolves dot segments, and so is "/wp-/index.phpjson/…" where PATH_INFO is
 // "/index.php" on every page.
 func (rd *Reader) cutPath(tried *trials, u *url.URL) *Refusal {
-	if plainBytes.holds(u.Path) && strings.IndexByte(u.Path, '.') < 0 {
+	if between.PlainBytes.Holds(u.Path) && strings.IndexByte(u.Path, '.') < 0 {
 		return nil
 	}
-	decoded := decodeAll(u.Path)
+	decoded := between.DecodeAll(u.Path)
 	path := lower(decoded)
 	switch {
-	case dots(path):
+	case between.Dots(path):
 		return errPath
 	case gluedScript.MatchString(path), rd.cutsInfo(u, path):
 		return errScriptPath
@@ -94,9 +96,9 @@ func emptyInfo(s, base string) (info string, empty bool) {
 
 // namedWithout tells whether the address names the prefix if the platform removes info.
 func (rd *Reader) namedWithout(u *url.URL, info string) bool {
-	raw := lower(escapedPath(u))
+	raw := lower(between.EscapedPath(u))
 	for _, cut := range []string{info, "/" + strings.Trim(info, "/"), strings.TrimRight(info, "/")} {
-		if cut != "" && rd.names(decodeAll(strings.ReplaceAll(raw, cut, ""))) {
+		if cut != "" && rd.names(between.DecodeAll(strings.ReplaceAll(raw, cut, ""))) {
 			return true
 		}
 	}
@@ -107,19 +109,19 @@ func (rd *Reader) namedWithout(u *url.URL, info string) bool {
 // behind it, once a filter has been at it: it is PATH_INFO on some pages, and some servers put it
 // into their requests to the next one.
 func (rd *Reader) filteredPath(tried *trials, u *url.URL, path string) *Refusal {
-	if !filtered(path) {
+	if !between.Filtered(path) {
 		return nil
 	}
 	if before, _, tag := strings.Cut(path, "<"); tag && !rd.names(path) {
 		switch {
-		case slices.ContainsFunc(rd.prefixes, func(prefix string) bool { return spells(lower(path), prefix) }):
+		case slices.ContainsFunc(rd.prefixes, func(prefix string) bool { return between.Spells(lower(path), prefix) }):
 			return errPath
 		case strings.Contains(lower(before), ".php"):
 			return errScriptPath
 		}
 	}
 	for _, low := range []rune{0, ' '} { // with and without control bytes
-		rest := without(path, func(c byte) bool { return c >= 0x80 || c == '`' || c < byte(low) })
+		rest := between.Without(path, func(c byte) bool { return c >= 0x80 || c == '`' || c < byte(low) })
 		switch {
 		case (rd.names(rest) || rd.names(lower(rest))) && !rd.names(path):
 			return errPath

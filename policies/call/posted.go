@@ -4,7 +4,9 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/restwarden/restwarden/policies/call/budget"
 	"github.com/restwarden/restwarden/policies/call/phpvars"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 )
 
 // postHeaders refuses a POST, a page's too, whose headers do not say for certain how its
@@ -128,7 +130,7 @@ func (s *source) postedRoute() (value string, set bool, refusal *Refusal) {
 }
 
 func (s *source) urlencodedRoute() (string, bool, *Refusal) {
-	if s.body == nil || !s.body.hasVariable(routeVar) {
+	if s.body == nil || !s.body.hasVariable(platforms.RouteVar) {
 		return "", false, nil
 	}
 	if s.body.size() > s.rd.site.Limits.Body {
@@ -138,10 +140,10 @@ func (s *source) urlencodedRoute() (string, bool, *Refusal) {
 	if refusal != nil {
 		return "", true, refusal
 	}
-	if phpvars.Pairs(form) > phpvars.MaxPairs || phpvars.Disputed(form) || phpvars.Separated(form, routeVar) {
+	if phpvars.Pairs(form) > phpvars.MaxPairs || phpvars.Disputed(form) || phpvars.Separated(form, platforms.RouteVar) {
 		return "", true, errVariable
 	}
-	value, set, refusal := routeOf(phpvars.OfForm(form).Get(routeVar, scalar))
+	value, set, refusal := routeOf(phpvars.OfForm(form).Get(platforms.RouteVar, scalar))
 	return strings.Clone(value), set, refusal // the form is not kept for it
 }
 
@@ -152,11 +154,11 @@ func (s *source) multipartRoute(contentType string) (string, bool, *Refusal) {
 	if _, ok := phpvars.Boundary(contentType); !ok {
 		return "", false, nil // PHP reads no part of the body
 	}
-	vars, err := phpvars.MultipartOnly(contentType, s.body.reader(), routeVar)
+	vars, err := phpvars.MultipartOnly(contentType, s.body.reader(), platforms.RouteVar)
 	if err != nil {
 		return "", true, errBody
 	}
-	return routeOf(vars.Get(routeVar))
+	return routeOf(vars.Get(platforms.RouteVar))
 }
 
 // encoded tells whether the body is in an encoding. PHP does not undo it, but a server
@@ -195,7 +197,7 @@ func (s *source) attach() {
 // onePiece returns the loaded body in one piece, see body.bytes. Who asks first borrows for all
 // that others read out of it.
 func (s *source) onePiece() ([]byte, *Refusal) {
-	cost := CostOfForm * s.body.size()
+	cost := budget.CostOfForm * s.body.size()
 	if s.isJSON() {
 		cost = s.body.costOfJSON(1 + s.parts)
 	}

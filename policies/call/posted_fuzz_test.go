@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/restwarden/restwarden/policies/call/phpvars"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 )
 
 // pieces reads text in pieces of a size, so that what reads it is cut anywhere.
@@ -69,13 +70,13 @@ func FuzzForm(f *testing.F) {
 		body := filler + strings.Repeat(unit, int(run)%(256<<10)/len(unit)) + routeNames[int(name)%len(routeNames)] + "=/wp/v2/users" + after
 		c := readPost(formType, body, 1+int(size))
 		defer c.Close()
-		v, set := phpvars.Form(body).Get(routeVar)
+		v, set := phpvars.Form(body).Get(platforms.RouteVar)
 		value, _ := v.(string)
 		switch {
 		case set && v == any(value) && cancelled(value): // the platform takes it for none
 		case set && c.Kind == Page:
 			t.Fatalf("a page, and PHP sees rest_route: %.60q…%.80q", body, body[max(0, len(body)-80):])
-		case !set && c.Kind != Page && phpvars.Pairs(body) <= phpvars.MaxPairs && !phpvars.Disputed(body) && !phpvars.Separated(body, routeVar): // see TestSeparator
+		case !set && c.Kind != Page && phpvars.Pairs(body) <= phpvars.MaxPairs && !phpvars.Disputed(body) && !phpvars.Separated(body, platforms.RouteVar): // see TestSeparator
 			t.Fatalf("%s, and PHP sees no rest_route: %.200q", describe(c), body)
 		}
 	})
@@ -113,7 +114,7 @@ func FuzzMultipartForm(f *testing.F) {
 		if err != nil {
 			return // the step php of the check asks PHP about these
 		}
-		v, set := vars.Get(routeVar)
+		v, set := vars.Get(platforms.RouteVar)
 		if value, isText := v.(string); isText && cancelled(value) {
 			return
 		}

@@ -4,17 +4,19 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/restwarden/restwarden/policies/call/between"
 	"github.com/restwarden/restwarden/policies/call/phpvars"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 )
 
 // routeIn finds rest_route in a raw query (docs/platform I.1.2), of which changed may become. An array, a
 // variable beyond PHP's limits or one that they could delete is refused. Where a cache cuts it away the
 // request is a page, or the same call by its path.
-func routeIn(raw string, changed *changes) (value string, set bool, refusal *Refusal) {
-	value, times, plain := phpvars.Last(raw, routeVar)
+func routeIn(raw string, changed *between.Changes) (value string, set bool, refusal *Refusal) {
+	value, times, plain := phpvars.Last(raw, platforms.RouteVar)
 	set = times > 0
 	switch {
-	case phpvars.Hidden(raw, routeVar), changed.sets(routeVar), set && value == "" && plain && !endsWith(raw, routeVar):
+	case phpvars.Hidden(raw, platforms.RouteVar), changed.Sets(platforms.RouteVar), set && value == "" && plain && !endsWith(raw, platforms.RouteVar):
 		return "", true, errVariable
 	case times > 1: // a server that sorts the query would choose another one
 		return "", true, errTwoRoutes
@@ -27,7 +29,7 @@ func routeIn(raw string, changed *changes) (value string, set bool, refusal *Ref
 		}
 		return "", false, nil
 	}
-	return routeOf(phpvars.OfQuery(raw).Get(routeVar, scalar))
+	return routeOf(phpvars.OfQuery(raw).Get(platforms.RouteVar, scalar))
 }
 
 // uncertain tells whether limits or releases of PHP decide what a raw query sets.
@@ -42,12 +44,12 @@ var decidingVars = []string{methodVar, "_envelope"}
 // separated tells whether a PHP that splits queries at ";" too (docs/platform I.1.5), or a cache
 // that cuts parameters out or writes them otherwise (docs/platform I.13, B8 to B12), would find another value of a variable that
 // decides, or a server the end of an escape in any. The parameters that a rule looks at are judged where they are read, see source.find.
-func (rd *Reader) separated(query string, changed *changes) bool {
+func (rd *Reader) separated(query string, changed *between.Changes) bool {
 	if changed == nil && !strings.ContainsAny(query, ";?%ABCDEFGHIJKLMNOPQRSTUVWXYZ") {
 		return false // as most: nothing of it is written otherwise
 	}
-	hides := func(name string) bool { return phpvars.Hidden(query, name) || changed.sets(name) }
-	return phpvars.Completed(query) || slices.ContainsFunc(decidingVars, hides) || changed.loses(methodVar) || slices.ContainsFunc(rd.site.Variables, hides)
+	hides := func(name string) bool { return phpvars.Hidden(query, name) || changed.Sets(name) }
+	return phpvars.Completed(query) || slices.ContainsFunc(decidingVars, hides) || changed.Loses(methodVar) || slices.ContainsFunc(rd.site.Variables, hides)
 }
 
 // routeOf is routeIn for a variable already read.
@@ -72,7 +74,7 @@ func cancelled(value string) bool { return value == "" || value == "0" }
 // what a filter of PHP takes out (docs/platform I.13, B6).
 func dispatched(value string) (route string, ok bool) {
 	for i := 0; i < len(value); i++ {
-		if c := value[i]; c == 0x7f || c == '\\' || filters(c) && c < 0x80 {
+		if c := value[i]; c == 0x7f || c == '\\' || between.FilteredByte(c) && c < 0x80 {
 			return "", false
 		}
 	}

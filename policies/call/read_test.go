@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"github.com/restwarden/restwarden/policies/call/platforms"
+	"github.com/restwarden/restwarden/policies/call/routes"
 )
 
 // describe writes a call in one line.
@@ -40,8 +43,8 @@ func describe(c *Call) string {
 }
 
 // wordpress is the row of the table that most tests read by.
-func wordpress() Platform {
-	p, _ := PlatformByName("wordpress")
+func wordpress() platforms.Platform {
+	p, _ := platforms.ByName("wordpress")
 	return p
 }
 
@@ -126,7 +129,7 @@ func TestBase(t *testing.T) {
 }
 
 func TestPrefix(t *testing.T) {
-	p, _ := PlatformByName("wordpress")
+	p, _ := platforms.ByName("wordpress")
 	runReads(t, NewReader(Site{Platform: p, Prefix: "api"}), []readTest{
 		{"GET", "/api/wp/v2/users", "", "", "GET /wp/v2/users"},
 		{"GET", "/api/wc/v3/orders?x=api/wc", "", "", "400 key_marker"},
@@ -357,7 +360,7 @@ func TestKeys(t *testing.T) {
 	for route, want := range map[string]string{
 		"/wp/v2/users": "/wp/v2/users", "/WP/v2": "/wp/v2", "wp/v2": "/wp/v2", "/wp/v2/templates/t//h": "/wp/v2/templates/t/h", "/%C3%BC": "/%c3%bc", "/a%": "/a%", "/a///b": "/a/b",
 	} {
-		if got := Key(route); got != want {
+		if got := routes.Key(route); got != want {
 			t.Errorf("Key(%q) = %q, want %q", route, got, want)
 		}
 	}

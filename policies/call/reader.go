@@ -6,11 +6,16 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/restwarden/restwarden/policies/call/between"
+	"github.com/restwarden/restwarden/policies/call/budget"
+	"github.com/restwarden/restwarden/policies/call/platforms"
+	"github.com/restwarden/restwarden/policies/call/routes"
 )
 
 // Site is what a Reader needs to know of the site behind it.
 type Site struct {
-	Platform Platform
+	Platform platforms.Platform
 	Prefix   string   // of the pretty form, where the site has changed it
 	Prefixes []string // more names of it
 	Aliases  []Alias  // rewrite rules of the site; one that Validate refuses counts for nothing
@@ -27,11 +32,11 @@ type Site struct {
 
 // Limits bound what is read of a request. Zero values mean the defaults.
 type Limits struct {
-	Body   int64   // bytes of an urlencoded, JSON or other inspected body
-	Upload int64   // bytes of a multipart body
-	Batch  int     // parts of a batch, of any kind
-	Spool  *Spool  // what is kept on disk, by default of this reader's bodies alone, see SpoolFor
-	Memory *Memory // what is held in memory, by default of this reader's bodies alone, see MemoryFor
+	Body   int64          // bytes of an urlencoded, JSON or other inspected body
+	Upload int64          // bytes of a multipart body
+	Batch  int            // parts of a batch, of any kind
+	Spool  *budget.Spool  // what is kept on disk, by default of this reader's bodies alone, see SpoolFor
+	Memory *budget.Memory // what is held in memory, by default of this reader's bodies alone, see MemoryFor
 }
 
 // The defaults of Limits (docs/policies/call.md).
@@ -71,10 +76,10 @@ func NewReader(site Site) *Reader {
 		l.Upload = DefaultUploadLimit
 	}
 	if l.Spool == nil {
-		l.Spool = NewSpool("", SpoolFor(l.Upload))
+		l.Spool = budget.NewSpool("", budget.SpoolFor(l.Upload))
 	}
 	if l.Memory == nil {
-		l.Memory = NewMemory(MemoryFor(l.Body))
+		l.Memory = budget.NewMemory(budget.MemoryFor(l.Body))
 	}
 	if site.Base = strings.Trim(site.Base, "/"); site.Base != "" {
 		site.Base = "/" + site.Base
@@ -92,7 +97,7 @@ func NewReader(site Site) *Reader {
 		}
 	}
 	rd.deciding = decidingWith(slices.Concat(site.Credentials, site.Headers), rd.nonce)
-	rd.foreign = ForeignPrefixes(site.Platform.Name, rd.prefixes)
+	rd.foreign = platforms.ForeignPrefixes(site.Platform.Name, rd.prefixes)
 	if !containsAny(rd.prefixes[0], rd.prefixes[1:]) && !containsAny(rd.prefixes[0], rd.foreign) {
 		rd.start = "/" + rd.prefixes[0] + "/"
 	}
@@ -110,7 +115,7 @@ func NewReader(site Site) *Reader {
 // to its end then has a length. The Call reads more of r when it is asked, so r must not be
 // forwarded before the last question. The caller closes the Call.
 func (rd *Reader) Read(r *http.Request, original *url.URL) *Call {
-	c := rd.ReadFrom(Holder{}, r, original)
+	c := rd.ReadFrom(budget.Holder{}, r, original)
 	c.Open()
 	return c
 }
@@ -118,7 +123,7 @@ func (rd *Reader) Read(r *http.Request, original *url.URL) *Call {
 // ReadFrom is Read on the account of a holder, who has a share of the memory and of the disk
 // for bodies. A batch has no Parts until Open. Until then only the body of a form has been
 // read.
-func (rd *Reader) ReadFrom(holder Holder, r *http.Request, original *url.URL) *Call {
+func (rd *Reader) ReadFrom(holder budget.Holder, r *http.Request, original *url.URL) *Call {
 	if original != nil && *original == *r.URL { // no rewrite
 		original = nil
 	}
@@ -126,8 +131,8 @@ func (rd *Reader) ReadFrom(holder Holder, r *http.Request, original *url.URL) *C
 		return refuse(refusal, nil)
 	}
 	where := rd.readPaths(r.URL, original)
-	changed := changesOf(r.URL.RawQuery)
-	if crosses(r.URL, original, changed, rd.prefixes) {
+	changed := between.ChangesOf(r.URL.RawQuery)
+	if between.Crosses(r.URL, original, changed, rd.prefixes) {
 		return refuse(errTarget, nil)
 	}
 	value, set, refusal := routeIn(r.URL.RawQuery, changed)
@@ -228,7 +233,7 @@ func (rd *Reader) dispatch(c *Call, r *http.Request, original *url.URL, where pa
 	case endsEarly(r.URL.Path), original != nil && endsEarly(original.Path):
 		return errPath // see namesRoute: any variable might stand there
 	}
-	c.Kind, c.Key, c.Rewritten = Single, Key(c.Route), rd.rewritten(c, r.URL, original)
+	c.Kind, c.Key, c.Rewritten = Single, routes.Key(c.Route), rd.rewritten(c, r.URL, original)
 	return rd.checkCall(c, r, original, where)
 }
 
@@ -297,15 +302,15 @@ func (rd *Reader) frontController(current, original *url.URL) bool {
 // queryPath returns the path of a call in the query form. It determines which install
 // answers, so the gateway's own questions of that form go to it too.
 func (rd *Reader) queryPath(current, original *url.URL) (string, *Refusal) {
-	path, client := escapedPath(current), escapedPath(current)
+	path, client := between.EscapedPath(current), between.EscapedPath(current)
 	if original != nil {
-		client = escapedPath(original)
+		client = between.EscapedPath(original)
 	}
 	base := rd.site.Base
 	switch {
-	case strings.Contains(lower(decodeAll(path)), ".php/"), strings.Contains(lower(decodeAll(client)), ".php/"):
+	case strings.Contains(lower(between.DecodeAll(path)), ".php/"), strings.Contains(lower(between.DecodeAll(client)), ".php/"):
 		return "", errScriptPath
-	case dots(decodeAll(path)):
+	case between.Dots(between.DecodeAll(path)):
 		return "", errPath
 	case base != "" && !under(path, base) && !under(client, base):
 		return "", errOutside
@@ -323,6 +328,6 @@ func under(path, base string) bool {
 // in exactly that spelling. They never run the main query themselves, but a server may run the
 // front controller in their place, for some clients only.
 func (rd *Reader) IsScript(u *url.URL) bool {
-	script, ok := strings.CutPrefix(escapedPath(u), rd.site.Base)
+	script, ok := strings.CutPrefix(between.EscapedPath(u), rd.site.Base)
 	return ok && (script == rd.site.Platform.AjaxScript || script == rd.site.Platform.UploadScript)
 }

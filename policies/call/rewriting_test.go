@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/restwarden/restwarden/policies/call/between"
 	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
 
@@ -28,7 +29,7 @@ var caches = func() (all []cutting) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for list := range 100 {
 		var names []string
-		for _, name := range cutNames {
+		for _, name := range between.CutNames {
 			if list < cacheKinds || rng.IntN(2+list%5) == 0 {
 				names = append(names, anyOf(name))
 			}
@@ -38,7 +39,7 @@ var caches = func() (all []cutting) {
 			all = append(all, cutsOf(list%cacheKinds, names...))
 		}
 	}
-	for i, name := range cutNames {
+	for i, name := range between.CutNames {
 		all = append(all, cutsOf(i%cacheKinds, anyOf(name)))
 	}
 	return all
@@ -78,7 +79,7 @@ func cutsOf(kind int, list ...string) (c cutting) {
 
 // rewritings are what something on the way makes of a raw path or query, by number.
 func rewritings(query bool) (all []func(string) string) {
-	all = append(all, lower, phpvars.Unreserved, trimmed)
+	all = append(all, lower, phpvars.Unreserved, between.Trimmed)
 	before := ""
 	if query {
 		before = "?" // always stays

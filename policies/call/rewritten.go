@@ -1,6 +1,10 @@
 package call
 
-import "net/url"
+import (
+	"net/url"
+
+	"github.com/restwarden/restwarden/policies/call/between"
+)
 
 // Rewritten is what rewrites before the gateway have done to the path of a call. A question
 // takes the same way: back-ends receive the client's own path, the current one, or both.
@@ -13,15 +17,15 @@ type Rewritten struct {
 // rewritten compares the current path of c with the client's own path. It returns nil if
 // they are the same.
 func (rd *Reader) rewritten(c *Call, current, original *url.URL) *Rewritten {
-	if original == nil || escapedPath(original) == escapedPath(current) {
+	if original == nil || between.EscapedPath(original) == between.EscapedPath(current) {
 		return nil
 	}
 	client := rd.readPath(original)
 	switch {
 	case !client.isCall:
-		return &Rewritten{Client: escapedPath(original)}
+		return &Rewritten{Client: between.EscapedPath(original)}
 	case c.Form != Query && !rd.readPath(current).isCall:
-		return &Rewritten{Client: client.base, Pretty: true, Script: escapedPath(current)}
+		return &Rewritten{Client: client.base, Pretty: true, Script: between.EscapedPath(current)}
 	}
 	return &Rewritten{Client: client.base, Pretty: true}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/restwarden/restwarden/policies/call/phpvars"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 )
 
 // TestSeparator: a PHP with arg_separator.input ";&" splits queries at ";" too
@@ -64,7 +65,7 @@ func FuzzSeparator(f *testing.F) {
 	} {
 		f.Add(seed, "a")
 	}
-	f.Add("x;rest.route=/a", routeVar)
+	f.Add("x;rest.route=/a", platforms.RouteVar)
 	f.Add(";", ";")
 	f.Fuzz(func(t *testing.T, raw, name string) {
 		if phpvars.Pairs(raw)+strings.Count(raw, ";") > phpvars.MaxPairs || name == "" || strings.ContainsAny(name, "[]. \x00") {

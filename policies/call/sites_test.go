@@ -1,9 +1,14 @@
 package call
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/restwarden/restwarden/policies/call/platforms"
+	"github.com/restwarden/restwarden/policies/call/routes"
+)
 
 func readerFor(site string) *Reader {
-	p, _ := PlatformByName("wordpress")
+	p, _ := platforms.ByName("wordpress")
 	s := Site{
 		Platform: p, Credentials: []string{"Authorization", "X-Mcp-Api-Key", "X-Wp-Nonce", "Cart-Token", "Cookie", "Nonce", "Origin"},
 		Headers: []string{"X-Signature", "X-Timestamp"},
@@ -14,8 +19,8 @@ func readerFor(site string) *Reader {
 	return NewReader(s)
 }
 
-var orderParts = []Pattern{
-	MustPattern("/wc/v1/orders/:order_id/**"), MustPattern("/wc/v2/orders/:order_id/**"), MustPattern("/wc/v3/orders/:order_id/**"),
+var orderParts = []routes.Pattern{
+	routes.MustPattern("/wc/v1/orders/:order_id/**"), routes.MustPattern("/wc/v2/orders/:order_id/**"), routes.MustPattern("/wc/v3/orders/:order_id/**"),
 }
 
 // orderOf returns the effective id of a call on an order or subscription, and on

@@ -8,7 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/restwarden/restwarden/policies/call/between"
 	"github.com/restwarden/restwarden/policies/call/phpvars"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 )
 
 // Source is a place of a request that may name the route, the method or the id of a call.
@@ -103,10 +105,10 @@ var disputes = map[*Refusal]string{
 
 // route adds the places of the route: form, query and path.
 func (s *sources) route() {
-	value, set, refusal := routeIn(s.r.URL.RawQuery, changesOf(s.r.URL.RawQuery))
+	value, set, refusal := routeIn(s.r.URL.RawQuery, between.ChangesOf(s.r.URL.RawQuery))
 	s.formRoute()
 	c := s.c
-	in := "query " + spelled(s.r.URL.RawQuery, routeVar)
+	in := "query " + spelled(s.r.URL.RawQuery, platforms.RouteVar)
 	switch {
 	case refusal != nil:
 		s.add(ofRoute, in, value, because(refusal))
@@ -122,7 +124,7 @@ func (s *sources) route() {
 
 // formRoute adds the form.
 func (s *sources) formRoute() {
-	in := "form " + routeVar
+	in := "form " + platforms.RouteVar
 	switch r := s.r; {
 	case r.Method != http.MethodPost:
 		s.add(ofRoute, in, "", "not read: the method is "+r.Method)
@@ -146,7 +148,7 @@ func (s *sources) formRoute() {
 	default:
 		if multipart == "" {
 			form, _ := s.src.text()
-			in = "form " + spelled(form, routeVar)
+			in = "form " + spelled(form, platforms.RouteVar)
 		}
 		s.add(ofRoute, in, value, s.againstVariable(value, s.c.Posted, "the query says so too"))
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/restwarden/restwarden/policies/call/budget"
 )
 
 // TestSpool_DiskFull: an error of the disk is the cause of the refusal, and the body goes on.
@@ -19,7 +21,7 @@ func TestSpool_DiskFull(t *testing.T) {
 	defer func() { _ = full.Close() }()
 	rd, spool, _ := limited(t, 1<<30)
 	b := &body{client: io.NopCloser(strings.NewReader(strings.Repeat("x", 100_000))), length: -1, spool: spool, memory: rd.site.Limits.Memory}
-	if b.file, err = spool.Create(Holder{}); err != nil {
+	if b.file, err = spool.Create(budget.Holder{}); err != nil {
 		t.Fatal(err)
 	}
 	defer func(file *os.File) { _ = file.Close() }(b.file.File)

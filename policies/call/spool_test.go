@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"testing/iotest"
+
+	"github.com/restwarden/restwarden/policies/call/budget"
 )
 
 // Clients who send bodies.
@@ -17,17 +19,17 @@ var someone, someoneElse = netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr
 // TestSpool_NeverFits: a body that is larger than its holder's share is refused unread where
 // it announces so, and as soon as it is known where it does not.
 func TestSpool_NeverFits(t *testing.T) {
-	rd := NewReader(Site{Platform: wordpress(), Limits: Limits{Spool: NewSpool(t.TempDir(), 8<<20)}})
+	rd := NewReader(Site{Platform: wordpress(), Limits: Limits{Spool: budget.NewSpool(t.TempDir(), 8<<20)}})
 	for name, c := range map[string]struct {
-		Holder
+		budget.Holder
 		size int64
 		want string
 	}{
-		"a client's":        {Holder{Site: "a", Client: someone}, 1<<20 + inMemory, "page"},
-		"above":             {Holder{Site: "a", Client: someone}, 1<<20 + inMemory + 1, "413 spool_limit"},
-		"nobody's":          {Holder{Site: "a"}, 2<<20 + inMemory, "page"},
-		"above, nobody's":   {Holder{Site: "a"}, 2<<20 + inMemory + 1, "413 spool_limit"},
-		"large, body_limit": {Holder{Site: "a"}, 9 << 20, "413 body_limit"},
+		"a client's":        {budget.Holder{Site: "a", Client: someone}, 1<<20 + inMemory, "page"},
+		"above":             {budget.Holder{Site: "a", Client: someone}, 1<<20 + inMemory + 1, "413 spool_limit"},
+		"nobody's":          {budget.Holder{Site: "a"}, 2<<20 + inMemory, "page"},
+		"above, nobody's":   {budget.Holder{Site: "a"}, 2<<20 + inMemory + 1, "413 spool_limit"},
+		"large, body_limit": {budget.Holder{Site: "a"}, 9 << 20, "413 body_limit"},
 	} {
 		for _, announced := range []bool{true, false} {
 			body := strings.NewReader(strings.Repeat("x", int(c.size)))
@@ -54,11 +56,11 @@ func TestSpool_NeverFits(t *testing.T) {
 // TestSpoolFor: the largest upload fits into a client's share of the default, and a limit
 // beyond all numbers is one.
 func TestSpoolFor(t *testing.T) {
-	if s := NewSpool("", SpoolFor(DefaultUploadLimit)); s.Shares.Of(Holder{Client: someone}) != DefaultUploadLimit || s.Shares.Of(Holder{}) != 2*DefaultUploadLimit {
+	if s := budget.NewSpool("", budget.SpoolFor(DefaultUploadLimit)); s.Shares.Of(budget.Holder{Client: someone}) != DefaultUploadLimit || s.Shares.Of(budget.Holder{}) != 2*DefaultUploadLimit {
 		t.Error("not the largest upload")
 	}
-	if SpoolFor(1<<62) <= 0 {
-		t.Error(SpoolFor(1 << 62))
+	if budget.SpoolFor(1<<62) <= 0 {
+		t.Error(budget.SpoolFor(1 << 62))
 	}
 }
 
@@ -120,28 +122,28 @@ func (s *slowly) Read(p []byte) (int, error) {
 // sites and other clients, and each refusal says whose share is used up.
 func TestSpool_Shares(t *testing.T) {
 	const limit = 8 << 20 // a client: 1 MiB
-	rd := NewReader(Site{Platform: wordpress(), Limits: Limits{Upload: 1 << 20, Spool: NewSpool(t.TempDir(), limit)}})
+	rd := NewReader(Site{Platform: wordpress(), Limits: Limits{Upload: 1 << 20, Spool: budget.NewSpool(t.TempDir(), limit)}})
 	var group sync.WaitGroup
 	end := make(chan struct{})
 	for _, client := range []netip.Addr{someone, someoneElse} {
 		s := &slowly{1 << 20, make(chan struct{}), end}
 		r := post("/page", partType, s)
-		group.Go(func() { rd.ReadFrom(Holder{Site: "a", Client: client}, r, nil).Close() })
+		group.Go(func() { rd.ReadFrom(budget.Holder{Site: "a", Client: client}, r, nil).Close() })
 		<-s.sent
 	}
 	form := "a=" + strings.Repeat("x", 300_000)
 	for name, c := range map[string]struct {
-		Holder
+		budget.Holder
 		refused string
 	}{
-		"another site":       {Holder{Site: "b", Client: netip.MustParseAddr("192.0.2.3")}, ""},
-		"another client":     {Holder{Site: "a", Client: netip.MustParseAddr("192.0.2.3")}, "site"}, // the two have filled it
-		"the same client":    {Holder{Site: "b", Client: someone}, "client"},
-		"a proxy's, b":       {Holder{Site: "b"}, ""},
-		"the site's default": {Holder{Site: ""}, ""},
+		"another site":       {budget.Holder{Site: "b", Client: netip.MustParseAddr("192.0.2.3")}, ""},
+		"another client":     {budget.Holder{Site: "a", Client: netip.MustParseAddr("192.0.2.3")}, "site"}, // the two have filled it
+		"the same client":    {budget.Holder{Site: "b", Client: someone}, "client"},
+		"a proxy's, b":       {budget.Holder{Site: "b"}, ""},
+		"the site's default": {budget.Holder{Site: ""}, ""},
 	} {
 		got := rd.ReadFrom(c.Holder, post("/page", formType, strings.NewReader(form)), nil)
-		var full FullError
+		var full budget.FullError
 		if got.Refusal != nil {
 			_ = errors.As(got.Refusal, &full)
 		}

@@ -8,12 +8,14 @@ import (
 	"testing"
 
 	"github.com/restwarden/restwarden/cmd/check/testkit/recordings"
+	"github.com/restwarden/restwarden/policies/call/between"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 )
 
 // usualSites are readers whose prefixes contain each other, or do not.
 func usualSites() (readers []*Reader) {
-	for _, name := range PlatformNames() {
-		platform, _ := PlatformByName(name)
+	for _, name := range platforms.Names() {
+		platform, _ := platforms.ByName(name)
 		for _, prefix := range []string{"", "api", "wp-json-2", "my-wp-json", "cms-json2", "~x"} {
 			for _, base := range []string{"", "/blog"} {
 				readers = append(readers, NewReader(Site{Platform: platform, Prefix: prefix, Base: base}))
@@ -32,9 +34,9 @@ func longWay(rd *Reader) *Reader {
 
 // noPlainBytes runs f while no text but "" counts as plain.
 func noPlainBytes[T any](f func() T) T {
-	plain := plainBytes
-	defer func() { plainBytes = plain }()
-	plainBytes = new(byteSet)
+	plain := between.PlainBytes
+	defer func() { between.PlainBytes = plain }()
+	between.PlainBytes = new(between.ByteSet)
 	return f()
 }
 
@@ -58,7 +60,7 @@ func FuzzUsualPath(f *testing.F) {
 				t.Fatalf("prefixes %v: %q, %q is %+v, the long way %+v", rd.prefixes, path, raw, short, long)
 			}
 		}
-		if got := escapedPath(u); got != u.EscapedPath() {
+		if got := between.EscapedPath(u); got != u.EscapedPath() {
 			t.Fatalf("%q is escaped as %q", path, got)
 		}
 		for name, test := range map[string]func(string) bool{"prettyRoute": prettyRoute, "straight": straight, "namesRoute": namesRoute, "endsEarly": endsEarly} {

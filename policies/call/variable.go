@@ -94,7 +94,7 @@ func (c *Call) RequestNames() (names []string, certain bool, err error) {
 		return nil, true, nil
 	}
 	names, certain = c.CertainQuery()
-	certain = certain && !strings.Contains(s.query, ";") && s.changed.certain()
+	certain = certain && !strings.Contains(s.query, ";") && s.changed.Certain()
 	if s.part != nil || s.wire != http.MethodPost {
 		return names, certain, nil
 	}

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/restwarden/restwarden/policies/ask"
-	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/call/phpvars"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 )
 
 // Some servers keep Authorization from PHP, as Apache does in front of PHP-FPM unless it is told
@@ -59,7 +59,7 @@ func plainHeader(text string) bool {
 // text: the shop uses up no nonce, and says that the signature or the key is wrong if it sees the
 // header at all. Else the question has one parameter, in the first place of the query, which some
 // servers lose: the shop says that others are missing if it sees that one.
-func arrivalQuestion(p *call.Platform, w *Whole) ask.Question {
+func arrivalQuestion(p *platforms.Platform, w *Whole) ask.Question {
 	q := ask.Question{
 		Kind: ask.KindCaller, Method: http.MethodGet, As: ask.AsNobody,
 		Route: "/" + p.Shop[2] + "/orders", Query: "per_page=1&_fields=id",
@@ -77,7 +77,7 @@ func arrivalQuestion(p *call.Platform, w *Whole) ask.Question {
 // client, and would be learned for all. One of the parameter in the query is the same for everybody,
 // as where the site shows nothing to anybody who has not logged in, but for the page by which WordPress ends a
 // request: plugins show it to those whom they lock out.
-func interpretArrival(a *ask.Answer, q *ask.Question, p *call.Platform) (identity, error) {
+func interpretArrival(a *ask.Answer, q *ask.Question, p *platforms.Platform) (identity, error) {
 	byHeader := len(q.Header) > 0
 	switch code := a.Code(); {
 	case a.Status == http.StatusUnauthorized && code == p.ErrorPrefix+"cannot_view",

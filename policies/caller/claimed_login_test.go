@@ -7,13 +7,13 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 	"github.com/restwarden/restwarden/policies/caller"
 )
 
 func claimedLogin(tb testing.TB, authorization, cookie string) string {
 	tb.Helper()
-	p, _ := call.PlatformByName("wordpress")
+	p, _ := platforms.ByName("wordpress")
 	w := &caller.Whole{Site: caller.NewSite(p, caller.Own{}), HTTP: &http.Request{Header: http.Header{}}}
 	if authorization != "" {
 		w.HTTP.Header.Set("Authorization", authorization)

@@ -5,8 +5,8 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/call/phpvars"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 )
 
 // cookiePairs yields the cookies of a request as sent, "name=value". PHP drops blanks
@@ -56,7 +56,7 @@ func (s *Site) hasLoginCookie(h http.Header) bool {
 
 // sessionOf returns a hash that identifies the login session of a request, "" without
 // one.
-func sessionOf(h *hasher, header http.Header, p *call.Platform) string {
+func sessionOf(h *hasher, header http.Header, p *platforms.Platform) string {
 	var b []byte
 	for pair := range cookiePairs(header) {
 		if p.LogsIn(pair) {

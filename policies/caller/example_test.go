@@ -9,13 +9,14 @@ import (
 
 	"github.com/restwarden/restwarden/policies/ask/asktest"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 	"github.com/restwarden/restwarden/policies/caller"
 )
 
 // The platform is asked once who is calling; the second request with the same
 // credentials is answered from memory.
 func ExampleWhole_Who() {
-	platform, _ := call.PlatformByName("wordpress")
+	platform, _ := platforms.ByName("wordpress")
 	site := caller.NewSite(platform, caller.Own{})
 	var err error
 	if site.Identities, err = caller.NewIdentities(caller.Options{}); err != nil {

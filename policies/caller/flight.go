@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/restwarden/restwarden/policies/ask"
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/budget"
 )
 
 // flights are the questions about callers that have no answer yet, each once for all who ask at
@@ -87,7 +87,7 @@ type underWay struct{}
 // ended after the answer. The returned context is for the question. It ends with ctx: a
 // question has no time of its own. After Options.Timeout it makes room for others and counts
 // among the late ones. Where these have no room either, it ends.
-func (ids *Identities) begin(ctx context.Context, h call.Holder) (question context.Context, ended func(), err error) {
+func (ids *Identities) begin(ctx context.Context, h budget.Holder) (question context.Context, ended func(), err error) {
 	if ctx.Value(underWay{}) != nil {
 		return ctx, func() {}, nil
 	}
@@ -114,12 +114,12 @@ func (ids *Identities) begin(ctx context.Context, h call.Holder) (question conte
 // place is where a question that is under way counts.
 type place struct {
 	mu     sync.Mutex
-	in     *call.Shares // nil once the question has ended
-	holder call.Holder
+	in     *budget.Shares // nil once the question has ended
+	holder budget.Holder
 }
 
 // move lets the question count among others. It returns false if they have no room.
-func (p *place) move(to *call.Shares) bool {
+func (p *place) move(to *budget.Shares) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.in == nil {

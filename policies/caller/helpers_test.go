@@ -10,12 +10,14 @@ import (
 
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/budget"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 	"github.com/restwarden/restwarden/policies/store"
 )
 
 func newSite(tb testing.TB, own ...Own) *Site {
 	tb.Helper()
-	p, _ := call.PlatformByName("wordpress")
+	p, _ := platforms.ByName("wordpress")
 	memory, err := store.NewMemory()
 	if err != nil {
 		tb.Fatal(err)
@@ -41,11 +43,11 @@ func request(tb testing.TB, s *Site, b ask.Backend, method, target, body string,
 		r.Header.Add(name, value)
 	}
 	c := call.NewReader(call.Site{
-		Platform: s.Platform, Limits: call.Limits{Body: 1 << 20, Upload: 1 << 20, Spool: call.NewSpool(tb.TempDir(), 1<<20)},
+		Platform: s.Platform, Limits: call.Limits{Body: 1 << 20, Upload: 1 << 20, Spool: budget.NewSpool(tb.TempDir(), 1<<20)},
 	}).Read(r, nil)
 	tb.Cleanup(c.Close)
 	client := netip.MustParseAddr("192.0.2.7")
-	return &Whole{Site: s, Call: c, HTTP: r, Backend: b, Client: client, Holder: call.Holder{Client: client}}
+	return &Whole{Site: s, Call: c, HTTP: r, Backend: b, Client: client, Holder: budget.Holder{Client: client}}
 }
 
 // again returns the same request before any question.

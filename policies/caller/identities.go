@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/restwarden/restwarden/policies/ask"
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/budget"
 	"github.com/restwarden/restwarden/policies/store"
 )
 
@@ -26,10 +26,10 @@ type Options struct {
 	Store store.Store
 	// InFlight are the shares of the questions under way. It is nil for a site that shares
 	// them with no other.
-	InFlight *call.Shares
+	InFlight *budget.Shares
 	// Late are the shares of the questions that take longer than Timeout, while somebody waits
 	// for them. It is nil like InFlight.
-	Late *call.Shares
+	Late *budget.Shares
 	// Site identifies the site among those that share Store. A right that ends is dropped
 	// on all gateways with the same Site.
 	Site string
@@ -81,10 +81,10 @@ func NewIdentities(opts Options) (*Identities, error) {
 		return nil, fmt.Errorf("identity rate: %w", err)
 	}
 	if opts.InFlight == nil {
-		opts.InFlight = call.NewShares(int64(opts.MaxInFlight))
+		opts.InFlight = budget.NewShares(int64(opts.MaxInFlight))
 	}
 	if opts.Late == nil {
-		opts.Late = call.NewShares(int64(opts.MaxInFlight))
+		opts.Late = budget.NewShares(int64(opts.MaxInFlight))
 	}
 	ids := &Identities{opts: opts, cache: newIdentityCache(), limit: limit}
 	if opts.Store != nil {
@@ -218,7 +218,7 @@ type inquiry struct {
 	question ask.Question
 	nonce    ask.Question // comes before question; see ClaimNamespace
 	client   netip.Addr
-	holder   call.Holder
+	holder   budget.Holder
 	host     string
 	backend  ask.Backend
 	trace    *ask.Trace

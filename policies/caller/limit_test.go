@@ -15,7 +15,7 @@ import (
 
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/ask/asktest"
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/budget"
 )
 
 // office is a platform that accepts the editors 1 to n, each by a password of their own, and
@@ -250,7 +250,7 @@ func TestLimit_Bounded(t *testing.T) {
 // go on while somebody waits; the others end.
 func TestInFlight_Shares(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		shares, late := call.NewShares(16), call.NewShares(16) // a site: 4, a client: 2
+		shares, late := budget.NewShares(16), budget.NewShares(16) // a site: 4, a client: 2
 		slow := withOptions(t, Options{Site: "a", InFlight: shares, Late: late, Timeout: time.Minute})
 		a, b := withOptions(t, Options{Site: "a", InFlight: shares, Late: late}), withOptions(t, Options{Site: "b", InFlight: shares, Late: late})
 		stuck := &office{takes: time.Hour}

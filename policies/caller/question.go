@@ -9,11 +9,11 @@ import (
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/ask"
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 )
 
 // questionFor returns the question that tells who makes the claim.
-func questionFor(claim Claim, p *call.Platform, w *Whole) ask.Question {
+func questionFor(claim Claim, p *platforms.Platform, w *Whole) ask.Question {
 	q := ask.Question{Kind: ask.KindCaller, Method: http.MethodGet}
 	switch claim {
 	case ClaimTool:
@@ -34,7 +34,7 @@ func questionFor(claim Claim, p *call.Platform, w *Whole) ask.Question {
 }
 
 // interpret reads the answer to the question q about a claim.
-func interpret(a *ask.Answer, claim Claim, q *ask.Question, p *call.Platform) (identity, error) {
+func interpret(a *ask.Answer, claim Claim, q *ask.Question, p *platforms.Platform) (identity, error) {
 	if claim == ClaimOAuth1 {
 		return interpretArrival(a, q, p)
 	}
@@ -105,7 +105,7 @@ func (e *UntoldError) Note() string {
 	return fmt.Sprintf("The site's answer to users/me?context=edit has no %s: the server behind the gateway drops the query, as nginx does with try_files … /index.php in place of /index.php?$args, or a plugin takes them out. Let the server hand the query on.", e.What)
 }
 
-func interpretUser(a *ask.Answer, p *call.Platform) (identity, error) {
+func interpretUser(a *ask.Answer, p *platforms.Platform) (identity, error) {
 	code := a.Code()
 	if a.Status == http.StatusUnauthorized && code != "" || a.Status == http.StatusForbidden && code == "rest_not_logged_in" {
 		return identity{}, nil // the two statuses of docs/interface 7

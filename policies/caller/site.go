@@ -8,13 +8,14 @@ import (
 
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 	"github.com/restwarden/restwarden/policies/hosts"
 	"github.com/restwarden/restwarden/policies/store"
 )
 
 // Site is what this package needs to know of a site.
 type Site struct {
-	Platform   call.Platform
+	Platform   platforms.Platform
 	Prefix     string      // first segment of the pretty form on this site
 	Own        Own         // what else counts as a credential
 	Store      store.Store // shared facts
@@ -66,7 +67,7 @@ func (s *Site) learn(host string, q *ask.Question, a *ask.Answer, err error) {
 }
 
 // NewSite returns a Site of platform with its table of credentials.
-func NewSite(platform call.Platform, own Own) *Site {
+func NewSite(platform platforms.Platform, own Own) *Site {
 	own = own.canonical()
 	return &Site{Platform: platform, Prefix: platform.Prefix, Own: own, Now: time.Now, rows: table(&platform, own), servers: new(hosts.Table[server])}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/call/phpvars"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 )
 
 // row is one line of the table of credentials: one place in a request that may say who is
@@ -57,7 +58,7 @@ func (s claims) has(c Claim) bool { return s&(1<<c) != 0 }
 
 // table returns the rows of a site (docs/design 7; docs/platform III.8). A new credential
 // needs only a new row.
-func table(p *call.Platform, own Own) []row {
+func table(p *platforms.Platform, own Own) []row {
 	byKey := only(ClaimKey) | only(ClaimSession) // a key counts beside a cookie that has ended
 	rows := []row{
 		{in: inHeader, name: "Authorization", user: true, keyed: always, carried: always, cart: true, private: true},
@@ -115,7 +116,7 @@ func NewReader(site call.Site) *call.Reader {
 // Strippable tells whether strip_query may drop a variable. It is false for a credential
 // of any platform.
 func Strippable(name string) bool {
-	for _, p := range call.Platforms() {
+	for _, p := range platforms.All() {
 		for _, r := range table(&p, Own{}) {
 			if r.kept && r.name == name {
 				return false
@@ -126,7 +127,7 @@ func Strippable(name string) bool {
 }
 
 // Headers returns the canonical names of the headers of the table.
-func Headers(p *call.Platform, own Own) (names []string) {
+func Headers(p *platforms.Platform, own Own) (names []string) {
 	for _, r := range table(p, own.canonical()) {
 		if r.in == inHeader {
 			names = append(names, r.name)
@@ -250,7 +251,7 @@ func (s *Site) cookieRow(pair string) *row {
 }
 
 // fits compares the name of a cookie with the row's.
-func (r *row) fits(p *call.Platform, pair string) (is, folds bool) {
+func (r *row) fits(p *platforms.Platform, pair string) (is, folds bool) {
 	if r.prefix {
 		if p.LogsIn(pair) {
 			return true, false

@@ -9,6 +9,7 @@ import (
 
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 )
 
 // carrying is a request whose credential of row r has the value.
@@ -28,7 +29,7 @@ func carrying(t *testing.T, s *Site, r *row, value string) *Whole {
 
 // TestTable: all that the gateway does with a credential follows from its line.
 func TestTable(t *testing.T) {
-	for _, p := range call.Platforms() {
+	for _, p := range platforms.All() {
 		own := Own{Headers: []string{"X-Own"}, Cookies: []string{"own"}}
 		s := NewSite(p, own)
 		for i := range s.rows {
@@ -82,7 +83,7 @@ func (r *row) decides(t *testing.T, claim Claim, a, b *Credentials) {
 
 // TestTable_HeadersDecide: a header of the table may stand once, under one name.
 func TestTable_HeadersDecide(t *testing.T) {
-	for _, p := range call.Platforms() {
+	for _, p := range platforms.All() {
 		read := func(name string, values ...string) *call.Call {
 			r := request(t, newSite(t), nil, "GET", "/"+p.Prefix+"/a", "").HTTP
 			r.Header[name] = values
@@ -115,7 +116,7 @@ func TestTable_HeadersDecide(t *testing.T) {
 // TestTable_VariablesDecide: a variable that says who is calling is refused in another letter case.
 // Everyday words, which others write as they like, are not: an honest notification may have them.
 func TestTable_VariablesDecide(t *testing.T) {
-	p, _ := call.PlatformByName("wordpress")
+	p, _ := platforms.ByName("wordpress")
 	for query, kind := range map[string]call.Kind{
 		"Consumer_Key=ck_1": call.Refused, "OAUTH_NONCE=1": call.Refused, "_WPnonce=1": call.Refused, "a=1;consumer_key=ck_1": call.Refused,
 		"Status=APPROVED&Token=abc": call.Single, "TOKEN=EC-1": call.Single, "AWSAccessKeyId=x&Signature=abc%3D&Expires=1": call.Single, "_For=x": call.Single,
@@ -134,7 +135,7 @@ func TestSaysWho(t *testing.T) {
 	whole := map[string]string{
 		"consumer_key": "&consumer_secret=cs_1", "signature": "&token=a&_for=jetpack", "oauth_consumer_key": "",
 	}
-	for _, p := range call.Platforms() {
+	for _, p := range platforms.All() {
 		s := NewSite(p, Own{Headers: []string{"x-own"}, Cookies: []string{"own"}})
 		tried := map[bool]int{}
 		try := func(query string, header ...string) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/budget"
 )
 
 // Whole is an HTTP request as a whole. The platform authenticates it once, by its own
@@ -20,7 +21,7 @@ type Whole struct {
 	Call    *call.Call
 	HTTP    *http.Request // as it will be forwarded; read only
 	Client  netip.Addr    // address of the client, as the server determined it
-	Holder  call.Holder   // on whose account questions are under way
+	Holder  budget.Holder // on whose account questions are under way
 	Secure  bool          // https on the client's side
 	Backend ask.Backend
 	Trace   *ask.Trace // reports questions; may be nil

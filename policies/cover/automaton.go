@@ -4,7 +4,8 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
+	"github.com/restwarden/restwarden/policies/call/routes"
 )
 
 // Bounds of one automaton and of all its walks. Patterns with several wildcards can have
@@ -47,7 +48,7 @@ const apart = -1
 // from others, with those that begin with word and "-"; "" tells none.
 func New(word string) *Automaton {
 	a := &Automaton{nodes: make([]node, 1), word: word, states: map[string]*State{}}
-	for _, p := range call.Platforms() { // of the old address of the checkout API, no key has another segment
+	for _, p := range platforms.All() { // of the old address of the checkout API, no key has another segment
 		address := strings.Split(p.Checkout, "/")
 		last := len(address) - 1
 		old := a.path(address[:last])
@@ -61,7 +62,7 @@ func New(word string) *Automaton {
 }
 
 // Add adds a pattern under a number, 0 or more.
-func (a *Automaton) Add(p call.Pattern, number int) {
+func (a *Automaton) Add(p routes.Pattern, number int) {
 	segments, rest := p.Segments()
 	if n := &a.nodes[a.path(segments)]; rest {
 		n.rests = append(n.rests, number)
@@ -71,7 +72,7 @@ func (a *Automaton) Add(p call.Pattern, number int) {
 }
 
 // Mark adds a pattern to the marked ones; see State.Marked.
-func (a *Automaton) Mark(p call.Pattern) {
+func (a *Automaton) Mark(p routes.Pattern) {
 	segments, rest := p.Segments()
 	for i := range len(segments) + 1 {
 		a.nodes[a.path(segments[:i])].marked = true

@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/cover"
 )
 
@@ -48,7 +48,7 @@ var drawn = rapid.Custom(func(t *rapid.T) string {
 })
 
 // matching returns the numbers of the patterns that match a key.
-func matching(patterns []call.Pattern, key string) (numbers []int) {
+func matching(patterns []routes.Pattern, key string) (numbers []int) {
 	for i, p := range patterns {
 		if p.Match(key) {
 			numbers = append(numbers, i)
@@ -59,7 +59,7 @@ func matching(patterns []call.Pattern, key string) (numbers []int) {
 
 // regions walks a space and returns a key for each set of patterns that matches one of its
 // keys. Every place has to say of its own key what the patterns say themselves.
-func regions(t interface{ Fatalf(string, ...any) }, word string, space call.Pattern, patterns []call.Pattern) (map[string]string, error) {
+func regions(t interface{ Fatalf(string, ...any) }, word string, space routes.Pattern, patterns []routes.Pattern) (map[string]string, error) {
 	a := cover.New(word)
 	for i, p := range patterns {
 		a.Add(p, i)
@@ -86,11 +86,11 @@ func region(word, key string, matching []int) string {
 // TestWalk_AsTriedOut: the regions of a space are those of its keys, no more and no fewer.
 func TestWalk_AsTriedOut(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var patterns []call.Pattern
+		var patterns []routes.Pattern
 		for _, text := range rapid.SliceOfN(drawn, 0, 6).Draw(t, "patterns") {
-			patterns = append(patterns, call.MustPattern(text))
+			patterns = append(patterns, routes.MustPattern(text))
 		}
-		space, word := call.MustPattern(drawn.Draw(t, "space")), rapid.SampledFrom([]string{"", "wc"}).Draw(t, "word")
+		space, word := routes.MustPattern(drawn.Draw(t, "space")), rapid.SampledFrom([]string{"", "wc"}).Draw(t, "word")
 		found, err := regions(t, word, space, patterns)
 		if err != nil {
 			t.Fatal(err)
@@ -109,9 +109,9 @@ func FuzzWalk(f *testing.F) {
 	f.Add("/**\n/wc/store/cart\n/wc/*/x", "/wc/store/v1/cart")
 	f.Add("/a/:id/b\n/a/x/**\n/*/*/*", "/a/x/b/c")
 	f.Fuzz(func(t *testing.T, lines, key string) {
-		var patterns []call.Pattern
+		var patterns []routes.Pattern
 		for text := range strings.Lines(lines) {
-			if p, err := call.ParsePattern(strings.TrimSuffix(text, "\n")); err == nil {
+			if p, err := routes.ParsePattern(strings.TrimSuffix(text, "\n")); err == nil {
 				patterns = append(patterns, p)
 			}
 		}
@@ -135,11 +135,11 @@ func TestWalk_TooMany(t *testing.T) {
 	a, n := cover.New(""), 0
 	for depth := range 10 {
 		for i := range 30 {
-			a.Add(call.MustPattern(strings.Repeat("/*", depth)+fmt.Sprintf("/x%d", i)+strings.Repeat("/*", 10-depth)), n)
+			a.Add(routes.MustPattern(strings.Repeat("/*", depth)+fmt.Sprintf("/x%d", i)+strings.Repeat("/*", 10-depth)), n)
 			n++
 		}
 	}
-	err := a.Walk(cover.KeysOf(call.MustPattern("/**")), nil, func(*cover.Place) bool { return true })
+	err := a.Walk(cover.KeysOf(routes.MustPattern("/**")), nil, func(*cover.Place) bool { return true })
 	if !errors.Is(err, cover.ErrTooMany) {
 		t.Error(err)
 	}
@@ -147,12 +147,12 @@ func TestWalk_TooMany(t *testing.T) {
 
 func TestAutomaton_MarksAndBelow(t *testing.T) {
 	a := cover.New("")
-	a.Mark(call.MustPattern("/a/*/b"))
-	a.Mark(call.MustPattern("/c/**"))
+	a.Mark(routes.MustPattern("/a/*/b"))
+	a.Mark(routes.MustPattern("/c/**"))
 	a.AddBelow("/d", "run", 7)
 	a.Apart("/a/x/b")
 	var got []string
-	err := a.Walk(cover.KeysOf(call.MustPattern("/**")), nil, func(p *cover.Place) bool {
+	err := a.Walk(cover.KeysOf(routes.MustPattern("/**")), nil, func(p *cover.Place) bool {
 		if p.State.Within() {
 			got = append(got, p.Key())
 		}
@@ -166,7 +166,7 @@ func TestAutomaton_MarksAndBelow(t *testing.T) {
 	}
 	for range 2 {
 		stopped := 0
-		_ = a.Walk(cover.KeysOf(call.MustPattern("/**")), func(s *cover.State) bool { return !s.Marked() }, func(p *cover.Place) bool {
+		_ = a.Walk(cover.KeysOf(routes.MustPattern("/**")), func(s *cover.State) bool { return !s.Marked() }, func(p *cover.Place) bool {
 			if !p.State.Marked() {
 				t.Errorf("%s is skipped", p.Key())
 			}

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/routes"
 )
 
 // Alphabet is what an automaton tells apart at one place: each of the literals, and each
@@ -82,7 +82,7 @@ type Keys struct {
 }
 
 // KeysOf returns the space of a pattern.
-func KeysOf(p call.Pattern) Keys {
+func KeysOf(p routes.Pattern) Keys {
 	segments, rest := p.Segments()
 	return Keys{segments, rest}
 }

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/index"
 )
 
@@ -94,7 +94,7 @@ func Unpack(value string) (names []string, err error) {
 // did not mask them.
 func masked(names []string) []string {
 	for i := range names {
-		names[i] = call.Masked(names[i])
+		names[i] = routes.Masked(names[i])
 	}
 	slices.Sort(names)
 	return slices.Clip(slices.Compact(names))

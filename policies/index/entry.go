@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/routes"
 )
 
 // entry is one pattern. Indexes share equal entries.
@@ -42,7 +42,7 @@ func newEntry(pattern string) *entry {
 	if err != nil {
 		return &entry{prefix: opaquePrefix(pattern), text: pattern}
 	}
-	e := &entry{name: call.Masked(render(seq)), prefix: literalPrefix(seq)}
+	e := &entry{name: routes.Masked(render(seq)), prefix: literalPrefix(seq)}
 	if e.segments = simple(seq); e.segments == nil {
 		e.text, e.weight = pattern, weight([][]node{seq})
 	}

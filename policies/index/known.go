@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 )
 
 // Unknown stands for a route or a namespace without a name.
@@ -25,7 +25,7 @@ var wellKnown = sync.OnceValue(func() map[string]string {
 			known[strings.ToLower(line)] = line
 		}
 	}
-	for _, p := range call.Platforms() {
+	for _, p := range platforms.All() {
 		for _, ns := range append(p.Shop, p.Core, p.Checkout, p.Analytics, p.Abilities, p.MCP) {
 			known[ns] = ns
 		}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/routes"
 )
 
 // Names returns what the routes of the index are called, sorted, each name once. An opaque
@@ -62,7 +62,7 @@ const hashLen = 8
 func (e *entry) called() string {
 	if e.name == "" {
 		sum := sha256.Sum256([]byte(e.text))
-		prefix := call.Masked(e.prefix)
+		prefix := routes.Masked(e.prefix)
 		return prefix[:min(len(prefix), maxName-hashLen)] + "*~" + hex.EncodeToString(sum[:hashLen/2])
 	}
 	return e.name

@@ -7,7 +7,8 @@ import (
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/access"
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
+	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/plugins"
 	"github.com/restwarden/restwarden/policies/policy"
@@ -16,7 +17,7 @@ import (
 // Opener says which line opens a call on the sites of a platform. The remedy of a record,
 // explain, suggest and audit ask it, so that they propose the same line, and only word it.
 type Opener struct {
-	Platform call.Platform
+	Platform platforms.Platform
 	Needs    []NeededCall // of the catalogue, in its order
 	Risks    []RiskyCall
 }
@@ -26,7 +27,7 @@ type Opener struct {
 type NeededCall struct {
 	*plugins.Need
 	Plugin  *plugins.Plugin
-	Pattern call.Pattern
+	Pattern routes.Pattern
 }
 
 // RiskyCall is a row of the catalogue that no caller without a login should reach. The hole is
@@ -34,7 +35,7 @@ type NeededCall struct {
 type RiskyCall struct {
 	*plugins.Risk
 	Plugin  *plugins.Plugin
-	Pattern call.Pattern
+	Pattern routes.Pattern
 }
 
 // Opening is a line that opens a call, with what speaks for it and against it.
@@ -49,15 +50,15 @@ type Opening struct {
 }
 
 // NewOpener reads the catalogue.
-func NewOpener(platform call.Platform) *Opener {
+func NewOpener(platform platforms.Platform) *Opener {
 	o := &Opener{Platform: platform}
 	for _, p := range plugins.All() {
 		for i := range p.Needed {
-			o.Needs = append(o.Needs, NeededCall{&p.Needed[i], p, call.MustPattern(access.RouteOn(platform, p.Needed[i].Route))})
+			o.Needs = append(o.Needs, NeededCall{&p.Needed[i], p, routes.MustPattern(access.RouteOn(platform, p.Needed[i].Route))})
 		}
 		for i := range p.Risky {
 			if p.Risky[i].Scope == "" { // else the hole is in other calls, too
-				o.Risks = append(o.Risks, RiskyCall{&p.Risky[i], p, call.MustPattern(access.RouteOn(platform, p.Risky[i].Route))})
+				o.Risks = append(o.Risks, RiskyCall{&p.Risky[i], p, routes.MustPattern(access.RouteOn(platform, p.Risky[i].Route))})
 			}
 		}
 	}
@@ -67,7 +68,7 @@ func NewOpener(platform call.Platform) *Opener {
 // Openings returns the lines that open a call to somebody: that of the plugin which needs it
 // without a login, then one of the route for each of its patterns. forms are what the route may
 // be: the one that was called, or what the site's own pattern stands for.
-func (o *Opener) Openings(by Seeker, method string, forms []call.Pattern, patterns ...string) (all []Opening) {
+func (o *Opener) Openings(by Seeker, method string, forms []routes.Pattern, patterns ...string) (all []Opening) {
 	var risk *RiskyCall
 	if by.admitting() == "anyone" { // the catalogue is about callers without a login
 		need := o.Needed(method, forms)
@@ -153,14 +154,14 @@ func LineFor(by Seeker, method, pattern string) string {
 func (n *NeededCall) Line() string { return n.Plugin.AllowLine(n.Caller.Group()) }
 
 // needs tells whether the row needs a call.
-func (n *NeededCall) needs(method string, form call.Pattern) bool {
+func (n *NeededCall) needs(method string, form routes.Pattern) bool {
 	return slices.Contains(n.Methods, method) && n.Pattern.Covers(form)
 }
 
 // Needed returns the row of the catalogue that needs all forms of a route with a method, or nil.
 // Of several rows it is the one whose callers stand first in plugins.Groups. No line is certain
 // where several plugins need the call.
-func (o *Opener) Needed(method string, forms []call.Pattern) (found *NeededCall) {
+func (o *Opener) Needed(method string, forms []routes.Pattern) (found *NeededCall) {
 	if len(forms) == 0 {
 		return nil
 	}
@@ -180,8 +181,8 @@ func (o *Opener) Needed(method string, forms []call.Pattern) (found *NeededCall)
 
 func (n *NeededCall) rank() int { return slices.Index(plugins.Groups, n.Caller.Group()) }
 
-func (o *Opener) allNeeded(p *plugins.Plugin, method string, forms []call.Pattern) bool {
-	return !slices.ContainsFunc(forms, func(form call.Pattern) bool {
+func (o *Opener) allNeeded(p *plugins.Plugin, method string, forms []routes.Pattern) bool {
+	return !slices.ContainsFunc(forms, func(form routes.Pattern) bool {
 		return !slices.ContainsFunc(o.Needs, func(n NeededCall) bool { return n.Plugin == p && n.needs(method, form) })
 	})
 }
@@ -189,7 +190,7 @@ func (o *Opener) allNeeded(p *plugins.Plugin, method string, forms []call.Patter
 // Risky returns a row of the catalogue that calls some form of a route risky, or nil; a known
 // hole goes first. A row that is not wider than what a plugin needs is risky all the same,
 // unless it is the same and no hole is known.
-func (o *Opener) Risky(method string, forms []call.Pattern, need *NeededCall) (found *RiskyCall) {
+func (o *Opener) Risky(method string, forms []routes.Pattern, need *NeededCall) (found *RiskyCall) {
 	method = RuleMethod(method)
 	for i := range o.Risks {
 		r := &o.Risks[i]
@@ -208,7 +209,7 @@ func (o *Opener) Risky(method string, forms []call.Pattern, need *NeededCall) (f
 }
 
 // GuardedBy returns the line of the built-in rule that guards one of the forms of a route, or "".
-func (o *Opener) GuardedBy(method string, forms []call.Pattern) string {
+func (o *Opener) GuardedBy(method string, forms []routes.Pattern) string {
 	for _, form := range forms {
 		if line := access.GuardedBy(o.Platform, method, form); line != "" {
 			return line

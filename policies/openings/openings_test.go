@@ -8,7 +8,8 @@ import (
 
 	"github.com/restwarden/restwarden/cmd/check/testkit/lists"
 	"github.com/restwarden/restwarden/policies/access"
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
+	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/plugins"
 	"github.com/restwarden/restwarden/policies/policy"
 )
@@ -16,12 +17,12 @@ import (
 // TestOpener_Catalogue: for each call that a plugin needs, on each platform, there is one line of
 // the plugin, and the line has a rule that fits the call.
 func TestOpener_Catalogue(t *testing.T) {
-	for _, platform := range call.Platforms() {
+	for _, platform := range platforms.All() {
 		o := NewOpener(platform)
 		for i := range o.Needs {
 			n := &o.Needs[i]
 			for _, method := range n.Methods {
-				all := o.Openings(Seeker{}, method, []call.Pattern{n.Pattern}, n.Pattern.String())
+				all := o.Openings(Seeker{}, method, []routes.Pattern{n.Pattern}, n.Pattern.String())
 				if len(all) != 2 || all[0].Need == nil || all[0].Need.Plugin != n.Plugin || all[1].Need != nil {
 					t.Errorf("%s: %s %s of %s: %+v", platform.Name, method, n.Pattern.String(), n.Plugin.Slug, all)
 					continue
@@ -29,7 +30,7 @@ func TestOpener_Catalogue(t *testing.T) {
 				options, err := access.ExpandLine(all[0].Line, platform)
 				fits := slices.ContainsFunc(options, func(option policy.Option) bool {
 					return option.Name == "allow" && len(option.Args) == 3 && slices.Contains(strings.Split(option.Args[1], ","), method) &&
-						call.MustPattern(option.Args[2]).Covers(n.Pattern)
+						routes.MustPattern(option.Args[2]).Covers(n.Pattern)
 				})
 				if err != nil || !fits {
 					t.Errorf("%s: %q does not open %s %s, %v", platform.Name, all[0].Line, method, n.Pattern.String(), err)

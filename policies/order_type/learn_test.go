@@ -9,6 +9,7 @@ import (
 
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/policytest"
 )
@@ -370,7 +371,7 @@ func TestOrderType_AllowsNoDecisiveParameter(t *testing.T) {
 			t.Errorf("%s is on the list", name)
 		}
 	}
-	for _, p := range call.Platforms() {
+	for _, p := range platforms.All() {
 		if p.NonceParam == "" {
 			t.Errorf("%s has no nonce", p.Name)
 		}

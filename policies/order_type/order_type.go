@@ -13,6 +13,7 @@ import (
 
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/hosts"
 	"github.com/restwarden/restwarden/policies/mcp/message"
 	"github.com/restwarden/restwarden/policies/policy"
@@ -40,12 +41,12 @@ type OrderType struct {
 
 	site   *policy.Site
 	named  bool
-	at     string         // where the policy is configured, "Caddyfile:12"
-	orders []call.Pattern // update routes: …/orders/:id
-	subs   []call.Pattern // sub-routes with an order's id: …/orders/:order_id/refunds
-	ends   []call.Pattern // orders, and that of v1, which checks types itself but deletes all the same
-	lists  []string       // keys of the routes whose answers prove ids
-	mcp    string         // key of the tool server's route
+	at     string           // where the policy is configured, "Caddyfile:12"
+	orders []routes.Pattern // update routes: …/orders/:id
+	subs   []routes.Pattern // sub-routes with an order's id: …/orders/:order_id/refunds
+	ends   []routes.Pattern // orders, and that of v1, which checks types itself but deletes all the same
+	lists  []string         // keys of the routes whose answers prove ids
+	mcp    string           // key of the tool server's route
 	late   lateProofs
 	roots  hosts.Table[rootSeen] // by Site.shop
 }
@@ -100,10 +101,10 @@ func (p *OrderType) Provision(site *policy.Site, settings policy.Settings) error
 	p.mcp = "/" + pl.MCP
 	p.lists = []string{"/" + pl.Shop[1] + "/orders", "/" + pl.Shop[2] + "/orders"}
 	for _, ns := range []string{pl.Shop[1], pl.Shop[2], pl.Analytics} {
-		p.orders = append(p.orders, call.MustPattern("/"+ns+"/orders/:id"))
-		p.subs = append(p.subs, call.MustPattern("/"+ns+"/orders/:order_id/refunds"))
+		p.orders = append(p.orders, routes.MustPattern("/"+ns+"/orders/:id"))
+		p.subs = append(p.subs, routes.MustPattern("/"+ns+"/orders/:order_id/refunds"))
 	}
-	p.ends = append(slices.Clip(p.orders), call.MustPattern("/"+pl.Shop[0]+"/orders/:id"))
+	p.ends = append(slices.Clip(p.orders), routes.MustPattern("/"+pl.Shop[0]+"/orders/:id"))
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/shop"
@@ -77,7 +78,7 @@ func (p *OrderType) invalid(ctx context.Context, r *policy.Request, as shop.Aske
 // updatesOne tells whether c updates one record through an order route.
 func (p *OrderType) updatesOne(c *call.Call) bool {
 	return c.Kind != call.Batch && call.Updates(c.Method) &&
-		slices.ContainsFunc(p.orders, func(orders call.Pattern) bool { return orders.Match(c.Key) })
+		slices.ContainsFunc(p.orders, func(orders routes.Pattern) bool { return orders.Match(c.Key) })
 }
 
 // errNoCredential says that nobody can be asked what the record is.

@@ -10,7 +10,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
+	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/plugins"
 )
 
@@ -76,7 +77,7 @@ func unknown(namespace, route string) string {
 	if written := strings.TrimRight(strings.TrimSuffix(route, "/**"), "*:/"); strings.Contains(facts(), written+"`") || strings.Contains(facts(), written+"/") {
 		return ""
 	}
-	names, _ := call.PlatformByName("wordpress")
+	names, _ := platforms.ByName("wordpress")
 	first, _, _ := strings.Cut(namespace, "/")
 	own := []string{names.Core, names.Checkout, names.Analytics, names.Abilities, "batch/v1", "oembed/1.0", "wp-block-editor/v1", "wc/v1", "wc/v2", "wc/v3", "wc/store"}
 	if first == "wc" || slices.Contains(own, namespace) || slices.Contains(madeUp, namespace) {
@@ -111,7 +112,7 @@ func routesOf(p *plugins.Plugin) (routes []string) {
 // alone does.
 func meets(row, written string) bool {
 	literal := regexp.MustCompile(`/([0-9]+|:[a-zA-Z0-9_]+)(/|$)`).ReplaceAllString(written, "/zz$2")
-	if !strings.Contains(literal, "*") && call.MustPattern(row).Match(strings.ToLower(literal)) {
+	if !strings.Contains(literal, "*") && routes.MustPattern(row).Match(strings.ToLower(literal)) {
 		return true
 	}
 	base := strings.TrimSuffix(strings.TrimSuffix(written, "/**"), "/*")

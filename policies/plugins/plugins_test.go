@@ -11,6 +11,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/plugins"
 )
 
@@ -118,7 +119,7 @@ func TestAll_Rows(t *testing.T) {
 	for _, p := range plugins.All() {
 		seen := map[string]bool{}
 		check := func(kind, route string, methods []string) {
-			if _, err := call.ParsePattern(route); err != nil {
+			if _, err := routes.ParsePattern(route); err != nil {
 				t.Errorf("%s: %v", p.Slug, err)
 			}
 			for _, method := range methods {
@@ -209,10 +210,10 @@ func longest(route string, namespaces map[string][]string) (found string) {
 func TestAll_Narrow(t *testing.T) {
 	for _, p := range plugins.All() {
 		for _, n := range p.Needed {
-			pattern := call.MustPattern(n.Route)
+			pattern := routes.MustPattern(n.Route)
 			for _, other := range plugins.All() {
 				for _, ns := range other.Namespaces {
-					if other != p && pattern.Covers(call.MustPattern("/"+ns.Name+"/**")) {
+					if other != p && pattern.Covers(routes.MustPattern("/"+ns.Name+"/**")) {
 						t.Errorf("%s: %s covers %s of %s", p.Slug, n.Route, ns.Name, other.Slug)
 					}
 				}

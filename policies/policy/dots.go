@@ -5,12 +5,13 @@ import (
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/index"
 )
 
 // dots are the patterns with a dot that decide on calls of a site: those that its
 // configuration names, and the namespaces that are known of themselves.
-type dots []call.Pattern
+type dots []routes.Pattern
 
 // dots returns those of the chain.
 func (c *Chain) dots() dots {
@@ -19,7 +20,7 @@ func (c *Chain) dots() dots {
 		if p, ok := c.links[i].policy.(Router); ok {
 			p.EachRoute(func(l RouteLine) {
 				for _, route := range l.Routes {
-					if route.Dotted() && !slices.ContainsFunc(found, func(p call.Pattern) bool { return p.String() == route.String() }) {
+					if route.Dotted() && !slices.ContainsFunc(found, func(p routes.Pattern) bool { return p.String() == route.String() }) {
 						found = append(found, route)
 					}
 				}
@@ -34,7 +35,7 @@ func (c *Chain) dots() dots {
 var knownDots = func() (found dots) {
 	for _, ns := range index.KnownNamespaces() {
 		if strings.Contains(ns, ".") {
-			found = append(found, call.MustPattern("/"+ns+"/**"))
+			found = append(found, routes.MustPattern("/"+ns+"/**"))
 		}
 	}
 	return found
@@ -45,7 +46,7 @@ var knownDots = func() (found dots) {
 var errRouteDot = call.Ambiguous("route_dot")
 
 // Dots returns the patterns with a dot that decide on calls of the site.
-func (s *Site) Dots() []call.Pattern { return s.dots }
+func (s *Site) Dots() []routes.Pattern { return s.dots }
 
 // Certain returns the call of an embedded object, or nil where nobody can tell what it is.
 func (r *Request) Certain(c *call.Call) *call.Call {

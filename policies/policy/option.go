@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/nearest"
 )
 
@@ -33,7 +33,7 @@ type PlacedError struct {
 
 // Error returns the message with the place.
 func (e *PlacedError) Error() string {
-	text := call.Masked(e.Err.Error()) // it goes to a terminal or a log
+	text := routes.Masked(e.Err.Error()) // it goes to a terminal or a log
 	if e.At != "" {
 		if !strings.HasSuffix(text, "?") {
 			text += ","

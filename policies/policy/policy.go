@@ -8,6 +8,7 @@ import (
 
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/nearest"
 )
 
@@ -57,7 +58,7 @@ type Router interface {
 // RouteLine is a line that names routes.
 type RouteLine struct {
 	At, Text string // its place, and what to call it
-	Routes   []call.Pattern
+	Routes   []routes.Pattern
 	// Own tells that the owner has written the routes: neither the catalogue of plugins nor the
 	// program has.
 	Own bool

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/nearest"
 	"github.com/restwarden/restwarden/policies/plugins"
 )
@@ -168,7 +169,7 @@ func RuleNamed(name, at string) *Rule { return &Rule{text: name, At: at} }
 // Match is a rule that matches a call.
 type Match struct {
 	Rule  *Rule
-	Route *call.Pattern // the first of its routes that the call fits
+	Route *routes.Pattern // the first of its routes that the call fits
 }
 
 // Match tells whether r matches c.

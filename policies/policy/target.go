@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/mcp"
 	"github.com/restwarden/restwarden/policies/nearest"
 )
@@ -13,7 +14,7 @@ import (
 // Target is the set of calls that a rule, a limit or a matcher names: methods and routes.
 type Target struct {
 	methods []string
-	routes  []call.Pattern
+	routes  []routes.Pattern
 }
 
 // KnownMethods are the methods that the platform knows.
@@ -33,7 +34,7 @@ func NewTarget(methods, patterns []string) (Target, error) {
 		return t, errNoRoute
 	}
 	for _, text := range patterns {
-		p, err := call.ParsePattern(text)
+		p, err := routes.ParsePattern(text)
 		if err != nil {
 			return t, err
 		}
@@ -65,7 +66,7 @@ func (t *Target) Uncertain(c *call.Call) *call.Refusal {
 }
 
 // Routes returns the routes of the target.
-func (t *Target) Routes() []call.Pattern { return t.routes }
+func (t *Target) Routes() []routes.Pattern { return t.routes }
 
 // MethodsApart are the methods that targets tell apart. The last one stands for every method
 // that no target names.
@@ -88,7 +89,7 @@ func (t *Target) MethodSet() (set MethodSet) {
 func (s MethodSet) Has(i int) bool { return s&(1<<i) != 0 }
 
 // Route returns the first route that c fits, or nil if c is not in the target.
-func (t *Target) Route(c *call.Call) *call.Pattern {
+func (t *Target) Route(c *call.Call) *routes.Pattern {
 	if !t.HasMethod(c.Method) {
 		return nil
 	}
@@ -96,7 +97,7 @@ func (t *Target) Route(c *call.Call) *call.Pattern {
 }
 
 // AnyMethod returns the first route that c fits, whatever its method, or nil.
-func (t *Target) AnyMethod(c *call.Call) *call.Pattern {
+func (t *Target) AnyMethod(c *call.Call) *routes.Pattern {
 	for i := range t.routes {
 		if t.routes[i].Match(c.Key) {
 			return &t.routes[i]

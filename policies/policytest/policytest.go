@@ -16,6 +16,8 @@ import (
 
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/budget"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/hosts"
 	"github.com/restwarden/restwarden/policies/index"
@@ -27,7 +29,7 @@ import (
 // NewSite returns a site of WordPress with a memory of its own, at 1800000000.
 func NewSite(tb testing.TB) *policy.Site {
 	tb.Helper()
-	p, _ := call.PlatformByName("wordpress")
+	p, _ := platforms.ByName("wordpress")
 	memory, err := store.NewMemory()
 	if err != nil {
 		tb.Fatal(err)
@@ -55,7 +57,7 @@ func Request(tb testing.TB, s *policy.Site, b ask.Backend, method, target, body 
 		r.Header.Add(name, value)
 	}
 	c := caller.NewReader(call.Site{
-		Platform: s.Platform, Headers: []string{"X-Signature", "X-Timestamp"}, Base: s.Base, Limits: call.Limits{Body: 1 << 20, Upload: 1 << 20, Spool: call.NewSpool(tb.TempDir(), 16<<20)},
+		Platform: s.Platform, Headers: []string{"X-Signature", "X-Timestamp"}, Base: s.Base, Limits: call.Limits{Body: 1 << 20, Upload: 1 << 20, Spool: budget.NewSpool(tb.TempDir(), 16<<20)},
 	}).Read(r, nil)
 	tb.Cleanup(c.Close)
 	whole := &caller.Whole{Site: s.Site, Call: c, HTTP: r, Backend: b, Client: netip.MustParseAddr("192.0.2.7")}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/nearest"
 	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/rewrite"
@@ -44,7 +45,7 @@ type Redaction struct {
 	// At is where the line stands, "Caddyfile:12".
 	At string `json:"at,omitempty"`
 
-	pattern call.Pattern
+	pattern routes.Pattern
 	paths   [][]string
 }
 
@@ -75,7 +76,7 @@ func (p *Redact) Configure(o policy.Option) error {
 }
 
 func (r *Redaction) compile() (err error) {
-	if r.pattern, err = call.ParsePattern(r.Route); err != nil {
+	if r.pattern, err = routes.ParsePattern(r.Route); err != nil {
 		return err
 	}
 	r.paths, err = fieldPaths(r.Fields)
@@ -178,9 +179,9 @@ var authorPaths = [][]string{
 	{"author_name"}, {"author_url"}, // of oEmbed
 }
 
-var oEmbed = call.MustPattern("/oembed/1.0/embed")
+var oEmbed = routes.MustPattern("/oembed/1.0/embed")
 
-func answers(c *call.Call, p call.Pattern) bool {
+func answers(c *call.Call, p routes.Pattern) bool {
 	if p.Match(c.Key) {
 		return true
 	}
@@ -237,7 +238,7 @@ func (p *Redact) Rewrite(r *policy.Request, a *ask.Answer) error {
 func (p *Redact) EachRoute(do func(policy.RouteLine)) {
 	for i, r := range p.redactions {
 		own := i < len(p.Fields) // the built-in ones are behind them
-		do(policy.RouteLine{At: r.At, Text: "redact", Routes: []call.Pattern{r.pattern}, Own: own})
+		do(policy.RouteLine{At: r.At, Text: "redact", Routes: []routes.Pattern{r.pattern}, Own: own})
 	}
 }
 

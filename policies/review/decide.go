@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/cover"
 	"github.com/restwarden/restwarden/policies/policy"
@@ -17,7 +18,7 @@ type Decider interface {
 	// Decider adds the patterns that the policy tells apart to at, and returns its function for
 	// one proof. claimed are the routes of the proof: a policy that can tell the literal ones among
 	// them apart does so.
-	Decider(at *Patterns, claimed []call.Pattern) Decide
+	Decider(at *Patterns, claimed []routes.Pattern) Decide
 }
 
 // Decide returns what becomes of calls that the policies before let pass.
@@ -93,7 +94,7 @@ type Patterns struct {
 }
 
 // Add adds a pattern. Several may have one number.
-func (p *Patterns) Add(route call.Pattern, number int) { p.all.Add(route, p.number(number)) }
+func (p *Patterns) Add(route routes.Pattern, number int) { p.all.Add(route, p.number(number)) }
 
 // AddBelow adds the keys below a key that end with a segment and have one more, or several, before
 // it.

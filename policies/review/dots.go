@@ -4,13 +4,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/index"
 )
 
 // plain returns a route of the index without those of its keys that are refused for one of the dots
 // of a site.
-func plain(dots []call.Pattern, route *index.Route) *index.Route {
+func plain(dots []routes.Pattern, route *index.Route) *index.Route {
 	text, whole := route.Dotted()
 	n := 0
 	for _, p := range dots {
@@ -28,7 +28,7 @@ func plain(dots []call.Pattern, route *index.Route) *index.Route {
 
 // wider returns patterns that every route fits which the platform runs as one of a pattern, and
 // which is not refused for a dot; none if there is no such dot.
-func wider(dots []call.Pattern, route call.Pattern) []string {
+func wider(dots []routes.Pattern, route routes.Pattern) []string {
 	segments, rest := route.Segments()
 	texts, bends := []string{""}, false
 	for i, s := range segments {
@@ -70,9 +70,9 @@ func followed(texts []string, segment string, dots int) (longer []string) {
 }
 
 // dotNamed tells whether a call is refused that differs from a pattern in a dot of one of its segments.
-func dotNamed(dots []call.Pattern, route call.Pattern, segment int) bool {
+func dotNamed(dots []routes.Pattern, route routes.Pattern, segment int) bool {
 	want, _ := route.Segments()
-	return slices.ContainsFunc(dots, func(p call.Pattern) bool {
+	return slices.ContainsFunc(dots, func(p routes.Pattern) bool {
 		segments, _ := p.Segments()
 		return segment < len(segments) && segments[segment] == want[segment] && p.Covers(route)
 	})

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/cover"
 	"github.com/restwarden/restwarden/policies/index"
 	"github.com/restwarden/restwarden/policies/plugins"
@@ -48,7 +48,7 @@ func NewInstalled(root *index.Root) *Installed {
 }
 
 // Lacks returns those of some routes that the site certainly does not list.
-func (x *Installed) Lacks(routes []call.Pattern) (missing []string) {
+func (x *Installed) Lacks(routes []routes.Pattern) (missing []string) {
 	for i, there := range x.There(routes) {
 		if !there {
 			missing = append(missing, routes[i].String())
@@ -59,13 +59,13 @@ func (x *Installed) Lacks(routes []call.Pattern) (missing []string) {
 
 // There tells for each pattern whether the site has, or may have, a route that the pattern
 // fits.
-func (x *Installed) There(patterns []call.Pattern) []bool { return among(x.routes, patterns) }
+func (x *Installed) There(patterns []routes.Pattern) []bool { return among(x.routes, patterns) }
 
 // ServeTools is There for servers of tools alone.
-func (x *Installed) ServeTools(patterns []call.Pattern) []bool { return among(x.tools, patterns) }
+func (x *Installed) ServeTools(patterns []routes.Pattern) []bool { return among(x.tools, patterns) }
 
 // among tells which patterns one of routes fits, or may fit.
-func among(routes []*index.Route, patterns []call.Pattern) []bool {
+func among(routes []*index.Route, patterns []routes.Pattern) []bool {
 	there := make([]bool, len(patterns))
 	all := cover.New("")
 	for i := range patterns {
@@ -94,7 +94,7 @@ func among(routes []*index.Route, patterns []call.Pattern) []bool {
 }
 
 // perhaps tells whether one of routes that cannot be read may fit a pattern.
-func perhaps(routes []*index.Route, pattern call.Pattern) bool {
+func perhaps(routes []*index.Route, pattern routes.Pattern) bool {
 	a := cover.New("")
 	a.Mark(pattern)
 	return slices.ContainsFunc(routes, func(route *index.Route) bool {

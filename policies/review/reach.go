@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/cover"
 	"github.com/restwarden/restwarden/policies/index"
@@ -151,10 +151,10 @@ func spaceOf(route *index.Route) (space cover.Space, opaque bool) {
 		return route, false
 	}
 	first, _, whole := strings.Cut(strings.TrimPrefix(prefix, "/"), "/")
-	if below, err := call.ParsePattern("/" + first + "/**"); err == nil && whole && first != "" {
+	if below, err := routes.ParsePattern("/" + first + "/**"); err == nil && whole && first != "" {
 		return cover.KeysOf(below), true
 	}
-	return cover.KeysOf(call.MustPattern("/**")), true
+	return cover.KeysOf(routes.MustPattern("/**")), true
 }
 
 // judge judges the calls of a kind, for which a place stands.

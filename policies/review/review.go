@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 	"github.com/restwarden/restwarden/policies/index"
 	"github.com/restwarden/restwarden/policies/policy"
 )
@@ -32,7 +32,7 @@ type Reviewer interface {
 // About is what a Reviewer is told.
 type About struct {
 	Site     *Installed // nil where the site is not known
-	Platform call.Platform
+	Platform platforms.Platform
 	Settings policy.Settings // of the policy
 	Enforces bool            // the policy refuses what it has to refuse
 	chain    *policy.Chain

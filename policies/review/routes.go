@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/policy"
 )
@@ -35,7 +35,7 @@ var directories = []string{
 }
 
 // notREST says why a pattern can be no REST route, or "".
-func notREST(p call.Pattern) string {
+func notREST(p routes.Pattern) string {
 	segments, _ := p.Segments()
 	for i, s := range segments {
 		switch {

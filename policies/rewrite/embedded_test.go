@@ -14,6 +14,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/budget"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 )
 
 // replaced stands for what a policy makes of an embedded object: the route of its call.
@@ -55,9 +57,9 @@ func TestEmbedded_Links(t *testing.T) {
 	object := func(links, inside string) string {
 		return `{"_embedded":{"a":[1]},"body":` + inside + `,"_embedded":{"a":[2]},"_links":{"a":[{"href":"https://a.test/wp-json/wp/v2/` + links + `"}]}}`
 	}
-	p, _ := call.PlatformByName("wordpress")
+	p, _ := platforms.ByName("wordpress")
 	r := httptest.NewRequest(http.MethodGet, "/wp-json/wp/v2/posts?_embed", http.NoBody)
-	c := call.NewReader(call.Site{Platform: p, Limits: call.Limits{Body: 1, Upload: 1, Spool: call.NewSpool(t.TempDir(), 1)}}).Read(r, nil)
+	c := call.NewReader(call.Site{Platform: p, Limits: call.Limits{Body: 1, Upload: 1, Spool: budget.NewSpool(t.TempDir(), 1)}}).Read(r, nil)
 	defer c.Close()
 	in := object("users", "["+object("tags", "0")+","+object("pages", object("media", "[]"))+"]")
 	got, err := Embedded([]byte(in), c, replaced)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/review"
 )
@@ -30,7 +30,7 @@ func (p *Signatures) Odd(about *review.About) (odd []review.Odd) {
 }
 
 // Decider implements [review.Decider]: who does not sign is refused where a rule asks for a signature.
-func (p *Signatures) Decider(*review.Patterns, []call.Pattern) review.Decide {
+func (p *Signatures) Decider(*review.Patterns, []routes.Pattern) review.Decide {
 	return func(q *review.Asked) review.Fate {
 		if rule := asksToSign(q.Rule); rule != nil {
 			return review.Refuses(rule)

@@ -27,6 +27,7 @@ import (
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/call/phpvars"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 )
 
 // Request is a call in one spelling.
@@ -56,7 +57,7 @@ const Plain = "as written"
 // All returns the spellings of r. A body stays as it is where it is JSON or of another type
 // that no form can hold. A form body may become multipart, and takes the route along. All
 // returns nil where the gateway does not read r as a call.
-func All(platform call.Platform, r Request) []Spelling {
+func All(platform platforms.Platform, r Request) []Spelling {
 	u, err := url.Parse(r.URL)
 	if err != nil || strings.Trim(u.Hostname(), ".") == "" || !httpguts.ValidHostHeader(u.Host) || len(r.Method) > longestMethod ||
 		slices.ContainsFunc(r.Header, unread) {

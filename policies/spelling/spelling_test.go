@@ -13,6 +13,7 @@ import (
 	"github.com/restwarden/restwarden/cmd/check/testkit/names"
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 	"github.com/restwarden/restwarden/policies/spelling"
 )
 
@@ -45,10 +46,10 @@ var calls = []struct {
 }
 
 // bothPlatforms returns the two sets of names.
-func bothPlatforms(t *testing.T) (list []call.Platform) {
+func bothPlatforms(t *testing.T) (list []platforms.Platform) {
 	t.Helper()
 	for _, name := range []string{names.Neutral, names.WordPress} {
-		p, ok := call.PlatformByName(name)
+		p, ok := platforms.ByName(name)
 		if !ok {
 			t.Fatal(name)
 		}
@@ -213,7 +214,7 @@ func TestAll_Prefix(t *testing.T) {
 
 // FuzzAll: whatever the call, every spelling of it is that call.
 func FuzzAll(f *testing.F) {
-	platform, _ := call.PlatformByName("wordpress")
+	platform, _ := platforms.ByName("wordpress")
 	reader := policies.NewReader(call.Site{Platform: platform})
 	for _, c := range calls {
 		method, target, _ := strings.Cut(names.In(names.WordPress, strings.ReplaceAll(c.line, "<base>", "")), " ")
@@ -236,7 +237,7 @@ func FuzzAll(f *testing.F) {
 // TestAll_Aliased: a call under an alias is written in the other ways, and where a header or the
 // query changes the method is marked.
 func TestAll_Aliased(t *testing.T) {
-	p, _ := call.PlatformByName(names.WordPress)
+	p, _ := platforms.ByName(names.WordPress)
 	for _, base := range []string{"", "/blog"} {
 		all := spelling.All(p, spelling.Request{
 			URL: "https://shop.example.com" + base + "/api/wp/v2/users", Base: base, Aliases: []call.Alias{{Pattern: "^api/(.+)", Route: "/$1"}},

@@ -5,10 +5,11 @@ import (
 
 	"github.com/restwarden/restwarden/caddymodule/command/rawrequest"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 )
 
 func ExampleRead() {
-	platform, _ := call.PlatformByName("wordpress")
+	platform, _ := platforms.ByName("wordpress")
 	reader := call.NewReader(call.Site{Platform: platform})
 	for _, raw := range []string{
 		"GET /wp-json/wp/v2/users HTTP/1.1\r\nHost: shop.example\r\n\r\n",

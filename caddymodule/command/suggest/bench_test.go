@@ -10,7 +10,7 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/command/records"
 	"github.com/restwarden/restwarden/caddymodule/command/suggest"
 	"github.com/restwarden/restwarden/cmd/check/testkit/heap"
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 )
 
 // randomLog is a log of n records of random clients and routes, as fast as somebody reads it.
@@ -48,7 +48,7 @@ func (l *randomLog) next() []byte {
 // live returns the bytes that a Collector holds after n records.
 func live(tb testing.TB, n int) int64 {
 	tb.Helper()
-	wordpress, _ := call.PlatformByName("wordpress")
+	wordpress, _ := platforms.ByName("wordpress")
 	c, err := suggest.New(suggest.Options{Platform: wordpress})
 	if err != nil {
 		tb.Fatal(err)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/restwarden/restwarden/caddymodule/command/records"
 	"github.com/restwarden/restwarden/caddymodule/record"
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 )
 
 // TestClients_Order: which clients count as scanners does not depend on the order in which the
@@ -94,7 +94,7 @@ func TestSample(t *testing.T) {
 // TestAdd_TooMany: too many different calls are an error, not memory.
 func TestAdd_TooMany(t *testing.T) {
 	t.Parallel()
-	wordpress, _ := call.PlatformByName("wordpress")
+	wordpress, _ := platforms.ByName("wordpress")
 	c, err := New(Options{Platform: wordpress})
 	if err != nil {
 		t.Fatal(err)

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/restwarden/restwarden/caddymodule/command/records"
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 	"github.com/restwarden/restwarden/policies/openings"
 )
 
@@ -38,7 +38,7 @@ var ErrTooMany = fmt.Errorf("the logs have more than %d different calls; name a 
 
 // Options say which records count.
 type Options struct {
-	Platform   call.Platform
+	Platform   platforms.Platform
 	Host       string    // a site's name, or a host of it; "" for all
 	Since      time.Time // zero for all
 	MinClients int       // 0 for DefaultMinClients

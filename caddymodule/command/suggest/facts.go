@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/access"
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/index"
 	"github.com/restwarden/restwarden/policies/openings"
 )
@@ -19,7 +19,7 @@ type facts struct{ *openings.Opener }
 // one, since it has a parameter, is an honest route.
 func (f *facts) attack(method, route string) bool {
 	forms := formsOf(route)
-	if len(forms) > 0 && !slices.ContainsFunc(forms, func(form call.Pattern) bool { return access.GuardedBy(f.Platform, method, form) == "" }) {
+	if len(forms) > 0 && !slices.ContainsFunc(forms, func(form routes.Pattern) bool { return access.GuardedBy(f.Platform, method, form) == "" }) {
 		return true
 	}
 	need := f.Needed(method, forms)
@@ -39,7 +39,7 @@ const maxForms = 16
 
 // formsOf returns the patterns that the name of a route stands for: "/a[/:id]" is "/a" and
 // "/a/:id", "/(a|b)" is "/a" and "/b". It is empty if no rule can name them.
-func formsOf(route string) (forms []call.Pattern) {
+func formsOf(route string) (forms []routes.Pattern) {
 	texts := []string{route}
 	for i := 0; i < len(texts); i++ {
 		open := strings.LastIndexAny(texts[i], "[(") // an innermost one
@@ -68,7 +68,7 @@ func formsOf(route string) (forms []call.Pattern) {
 		}
 	}
 	for _, text := range texts {
-		form, err := call.ParsePattern(text)
+		form, err := routes.ParsePattern(text)
 		if _, wide := form.Segments(); err != nil || wide { // no route of an index has such a name
 			return nil
 		}

@@ -3,7 +3,7 @@ package suggest
 import (
 	"slices"
 
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/openings"
 	"github.com/restwarden/restwarden/policies/plugins"
@@ -205,6 +205,6 @@ func anyoneLine(key subject) string {
 var changes = []string{"PUT", "PATCH", "DELETE"}
 
 // covers tells whether a pattern matches whatever one of a route's forms does.
-func covers(p call.Pattern, forms []call.Pattern) bool {
-	return len(forms) > 0 && !slices.ContainsFunc(forms, func(f call.Pattern) bool { return !p.Covers(f) })
+func covers(p routes.Pattern, forms []routes.Pattern) bool {
+	return len(forms) > 0 && !slices.ContainsFunc(forms, func(f routes.Pattern) bool { return !p.Covers(f) })
 }

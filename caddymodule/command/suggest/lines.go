@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/access"
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/plugins"
 	"github.com/restwarden/restwarden/policies/policy"
 )
@@ -45,7 +45,7 @@ func (j *judge) opens(lines []Line, calls *Calls) string {
 		if words[1] != "anyone" || words[2] != calls.Method {
 			continue
 		}
-		if p, err := call.ParsePattern(words[3]); err == nil && covers(p, forms) {
+		if p, err := routes.ParsePattern(words[3]); err == nil && covers(p, forms) {
 			return lines[i].Line
 		}
 	}
@@ -53,15 +53,15 @@ func (j *judge) opens(lines []Line, calls *Calls) string {
 }
 
 // closes tells whether a line deny closes calls of a plugin for certain.
-func (j *judge) closes(p *plugins.Plugin, method string, forms []call.Pattern) bool {
+func (j *judge) closes(p *plugins.Plugin, method string, forms []routes.Pattern) bool {
 	options, err := access.ExpandLine(p.DenyLine(), j.facts.Platform)
 	if err != nil {
 		return false
 	}
 	return slices.ContainsFunc(options, func(o policy.Option) bool {
 		return o.Name == "deny" && o.Args[0] != "plugin" && slices.Contains(strings.Split(o.Args[0], ","), method) &&
-			covers(call.MustPattern(o.Args[1]), forms) && !slices.ContainsFunc(o.Block[0].Args, func(except string) bool {
-			return slices.ContainsFunc(forms, call.MustPattern(except).Meets)
+			covers(routes.MustPattern(o.Args[1]), forms) && !slices.ContainsFunc(o.Block[0].Args, func(except string) bool {
+			return slices.ContainsFunc(forms, routes.MustPattern(except).Meets)
 		})
 	})
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/access"
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/openings"
 	"github.com/restwarden/restwarden/policies/plugins"
 )
@@ -53,7 +53,7 @@ func (f *facts) mayName(route string) bool {
 
 // owner returns the plugin that alone registers routes in the namespace of a route, or of which
 // the catalogue has the route with another method, or nil.
-func (f *facts) owner(route string, forms []call.Pattern) *plugins.Plugin {
+func (f *facts) owner(route string, forms []routes.Pattern) *plugins.Plugin {
 	for _, p := range plugins.All() {
 		if slices.ContainsFunc(p.Namespaces, func(ns plugins.Namespace) bool {
 			return !ns.Shared && below(route, strings.ToLower(strings.TrimPrefix(access.PluginRoute(f.Platform, "/"+ns.Name), "/")))

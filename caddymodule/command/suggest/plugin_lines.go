@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/openings"
 	"github.com/restwarden/restwarden/policies/plugins"
 )
@@ -45,7 +45,7 @@ func (j *judge) closedCall(o *opened, g plugins.Group) string {
 			continue
 		}
 		for _, method := range n.Methods {
-			if !o.opens(j.facts, method, []call.Pattern{n.Pattern}) {
+			if !o.opens(j.facts, method, []routes.Pattern{n.Pattern}) {
 				return method + " " + n.Pattern.String()
 			}
 		}
@@ -131,12 +131,12 @@ func holesOf(risks []*plugins.Risk) string {
 }
 
 // meets tells whether the line of a plugin opens a method of a route, at least in part.
-func (o *opened) meets(f *facts, method string, route call.Pattern) bool {
+func (o *opened) meets(f *facts, method string, route routes.Pattern) bool {
 	return slices.ContainsFunc(f.Needs, func(n openings.NeededCall) bool { return o.allows(&n, method) && n.Pattern.Meets(route) })
 }
 
 // opens tells whether the line of a plugin opens a method of a route.
-func (o *opened) opens(f *facts, method string, forms []call.Pattern) bool {
+func (o *opened) opens(f *facts, method string, forms []routes.Pattern) bool {
 	return slices.ContainsFunc(f.Needs, func(n openings.NeededCall) bool { return o.allows(&n, method) && covers(n.Pattern, forms) })
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/command/records"
 	"github.com/restwarden/restwarden/caddymodule/command/suggest"
 	"github.com/restwarden/restwarden/caddymodule/record"
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 )
 
 // seen are records of one call: "METHOD route", from where, by clients from the first to the
@@ -54,7 +54,7 @@ func recordsOf(all ...seen) (list []records.Record) {
 func reportOf(t *testing.T, o suggest.Options, list []records.Record) *suggest.Report {
 	t.Helper()
 	if o.Platform.Name == "" {
-		o.Platform, _ = call.PlatformByName("wordpress")
+		o.Platform, _ = platforms.ByName("wordpress")
 	}
 	c, err := suggest.New(o)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
 	"github.com/restwarden/restwarden/caddymodule/gateway"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/routes"
 )
 
 // reached returns an error if a call that always says passes does not come to the site: if
@@ -21,10 +22,10 @@ func (c *configuration) reached(ctx context.Context, p *Proof, i int, site *gate
 	if !p.Always {
 		return nil
 	}
-	guarded := make([]call.Pattern, len(p.Routes))
+	guarded := make([]routes.Pattern, len(p.Routes))
 	addresses := []string{p.URL}
 	for i, route := range p.Routes {
-		guarded[i] = call.MustPattern(route)
+		guarded[i] = routes.MustPattern(route)
 		addresses = append(addresses, urls(at, site, example(route))...)
 	}
 	for _, path := range matchedPaths(c.JSON) {
@@ -46,7 +47,7 @@ func (c *configuration) reached(ctx context.Context, p *Proof, i int, site *gate
 
 // comes returns an error if a call does not come to the site. Where it is not the site's
 // address, only calls of the routes count.
-func (c *configuration) comes(ctx context.Context, method, address string, as dryrun.As, guarded []call.Pattern, home bool) error {
+func (c *configuration) comes(ctx context.Context, method, address string, as dryrun.As, guarded []routes.Pattern, home bool) error {
 	request, err := dryrun.Build(method, address, nil, nil)
 	if err != nil {
 		if home {
@@ -64,7 +65,7 @@ func (c *configuration) comes(ctx context.Context, method, address string, as dr
 	case site == nil || result.Behind == "" || result.Reading == nil || result.Reading.Kind != call.Single.String():
 		return nil
 	}
-	if of := slices.ContainsFunc(guarded, func(p call.Pattern) bool { return p.Match(call.Key(result.Reading.Route)) }); of {
+	if of := slices.ContainsFunc(guarded, func(p routes.Pattern) bool { return p.Match(routes.Key(result.Reading.Route)) }); of {
 		return &hole{fmt.Sprintf("%s %s: %s answers behind the gateway, and not the site", method, address, result.Behind)}
 	}
 	return nil

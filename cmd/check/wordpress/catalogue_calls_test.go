@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/plugins"
 )
 
@@ -61,14 +61,14 @@ func (c *catalogued) needed(by rowCall, groups []plugins.Group) bool {
 func (c *catalogued) denied(by rowCall) bool {
 	return slices.ContainsFunc(c.Risky, func(r plugins.Risk) bool {
 		return rowNames(r.Methods, r.Route, by) && !slices.ContainsFunc(c.Needed, func(n plugins.Need) bool {
-			spares := n.Route == r.Route || call.MustPattern(r.Route).Covers(call.MustPattern(n.Route)) && rowNames(n.Methods, n.Route, by)
+			spares := n.Route == r.Route || routes.MustPattern(r.Route).Covers(routes.MustPattern(n.Route)) && rowNames(n.Methods, n.Route, by)
 			return spares && slices.Contains(n.Methods, by.method)
 		})
 	})
 }
 
 func rowNames(methods []string, pattern string, by rowCall) bool {
-	return slices.Contains(methods, by.method) && call.MustPattern(pattern).Match(strings.ToLower(by.route))
+	return slices.Contains(methods, by.method) && routes.MustPattern(pattern).Match(strings.ToLower(by.route))
 }
 
 // reaches makes a call in both forms. The error tells that one of them does not reach the
@@ -158,7 +158,7 @@ var builtIn = []struct {
 // whether it does from an administrator.
 func builtInTakes(by rowCall) (anonymous, administrator bool) {
 	for _, guard := range builtIn {
-		if call.MustPattern(guard.pattern).Match(by.route) {
+		if routes.MustPattern(guard.pattern).Match(by.route) {
 			return true, !guard.users
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/command/rawrequest"
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 )
 
 // tally counts what became of the generated requests.
@@ -38,7 +39,7 @@ func (y *tally) add(what string) {
 type differential struct {
 	s        *stack
 	gate     *gate
-	platform call.Platform
+	platform platforms.Platform
 	reader   *call.Reader
 	tally    tally
 	sent     atomic.Int64
@@ -49,7 +50,7 @@ type differential struct {
 func (s *stack) testDifferential(t *testing.T, site *site) {
 	t.Helper()
 	c := count(t)
-	platform, ok := call.PlatformByName("wordpress")
+	platform, ok := platforms.ByName("wordpress")
 	if !ok {
 		t.Fatal("there is no platform wordpress")
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/command/rawrequest"
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 )
 
 var testSite = &site{
@@ -44,7 +45,7 @@ func TestGeneratorIsDeterministic(t *testing.T) {
 
 // A differential of requests that are all refused, or all pages, proves nothing.
 func TestGeneratorMakesAllKinds(t *testing.T) {
-	platform, _ := call.PlatformByName("wordpress")
+	platform, _ := platforms.ByName("wordpress")
 	reader := policies.NewReader(call.Site{Platform: platform})
 	counts, reasons := map[call.Kind]int{}, map[string]bool{}
 	for _, raw := range rendered(t, 1, 3000) {

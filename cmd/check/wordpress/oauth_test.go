@@ -17,6 +17,7 @@ import (
 	"github.com/restwarden/restwarden/cmd/check/testkit/rawhttp"
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 	identity "github.com/restwarden/restwarden/policies/caller"
 )
 
@@ -39,7 +40,7 @@ func homeOf(ctx context.Context, g *gate) (string, error) {
 // signedTarget returns the target of a call below the site's base, signed for its home address
 // as the gateway signs its own questions.
 func signedTarget(g *gate, home string, q ask.Question, form call.Form, folder string) (string, error) {
-	platform, _ := call.PlatformByName("wordpress")
+	platform, _ := platforms.ByName("wordpress")
 	w := &identity.Whole{
 		Site: identity.NewSite(platform, identity.Own{}), HTTP: &http.Request{},
 		Call: &call.Call{Base: g.Site.Base + folder, Form: form},

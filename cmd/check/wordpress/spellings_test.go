@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 	"github.com/restwarden/restwarden/policies/spelling"
 )
 
@@ -51,7 +51,7 @@ func spelled(site *site) []message {
 
 func (s *stack) checkSpellings(ctx context.Context, c *checks, g *gate, number int) {
 	m := spelled(g.Site)[number]
-	platform, _ := call.PlatformByName("wordpress")
+	platform, _ := platforms.ByName("wordpress")
 	account := g.Site.Accounts[m.as]
 	header := append([]string{tagged, "Connection: close", "Authorization: " + basic(account.Login, account.Application)}, m.headers...)
 	list := spelling.All(platform, spelling.Request{Method: m.method, URL: g.url(m.target), Header: header, Body: []byte(m.body)})

@@ -3,19 +3,19 @@ package site
 import (
 	"net/textproto"
 
-	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 )
 
 // names are the words of one platform on the wire (docs/design 2). What the shared
 // table does not hold follows from two words: the platform's and the shop's.
 type names struct {
-	call.Platform
+	platforms.Platform
 	core string // "cms" or "wp"
 	shop string // "shop" or "woocommerce"
 }
 
 func namesOf(platform string) names {
-	p, _ := call.PlatformByName(platform)
+	p, _ := platforms.ByName(platform)
 	if platform == "wordpress" {
 		return names{p, "wp", "woocommerce"}
 	}

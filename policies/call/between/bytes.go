@@ -1,0 +1,80 @@
+package between
+
+import (
+	"net/url"
+	"strings"
+
+	"github.com/restwarden/restwarden/policies/call/phpvars"
+)
+
+// ByteSet is a set of bytes that texts are tested against. Each request is tested several
+// times.
+type ByteSet [256]bool
+
+// AlnumAnd returns the ASCII letters and digits, and others.
+func AlnumAnd(others string) *ByteSet {
+	s := new(ByteSet)
+	for c := range s {
+		s[c] = Alnum(byte(c))
+	}
+	for _, c := range []byte(others) {
+		s[c] = true
+	}
+	return s
+}
+
+// Holds tells whether all bytes of text are in s.
+func (s *ByteSet) Holds(text string) bool {
+	for i := range len(text) {
+		if !s[text[i]] {
+			return false
+		}
+	}
+	return true
+}
+
+// PlainBytes are those of a path that every server leaves as they are.
+var PlainBytes = AlnumAnd("-._~/")
+
+// EscapedPath is u.EscapedPath, at less cost for a plain path.
+func EscapedPath(u *url.URL) string {
+	if u.RawPath == "" && PlainBytes.Holds(u.Path) {
+		return u.Path
+	}
+	return u.EscapedPath()
+}
+
+// Dots tells whether a path has a "." or ".." segment.
+func Dots(s string) bool {
+	if strings.IndexByte(s, '.') < 0 {
+		return false
+	}
+	for s != "" {
+		var segment string
+		segment, s, _ = strings.Cut(s, "/")
+		if segment == "." || segment == ".." {
+			return true
+		}
+	}
+	return false
+}
+
+// MaxDecoded bounds how often something on the way decodes a text.
+const MaxDecoded = 8
+
+// DecodeAll decodes until nothing is left to decode. Some servers decode once, some twice.
+func DecodeAll(s string) string {
+	for range MaxDecoded {
+		d := phpvars.Decode(s)
+		if d == s {
+			break
+		}
+		s = d
+	}
+	return s
+}
+
+// Alnum tells whether c is an ASCII letter or digit.
+func Alnum(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
+}

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package budget
+
+func diskOf(string) (d disk, known bool) { return disk{}, false }
