@@ -16,7 +16,7 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/command/audit"
 	"github.com/restwarden/restwarden/caddymodule/command/siteroot"
 	"github.com/restwarden/restwarden/caddymodule/command/terminal"
-	"github.com/restwarden/restwarden/policies/nearest"
+	"github.com/restwarden/restwarden/policies/typo"
 )
 
 // auditor says what reaches a site.
@@ -68,7 +68,7 @@ way to the site.`,
 
 // run returns the exit status.
 func (a *auditor) run(cmd *cobra.Command, args []string) (int, error) {
-	if err := nearest.Check(a.format, auditFormats...); err != nil {
+	if err := typo.Check(a.format, auditFormats...); err != nil {
 		return exitUsage, fmt.Errorf("--format: %w", err)
 	}
 	if cmd.Flags().Changed("fail-on") && len(a.failOn) == 0 {

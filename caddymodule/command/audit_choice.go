@@ -12,8 +12,8 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/gateway"
 	"github.com/restwarden/restwarden/caddymodule/routing"
 	"github.com/restwarden/restwarden/policies/hosts"
-	"github.com/restwarden/restwarden/policies/nearest"
 	"github.com/restwarden/restwarden/policies/review"
+	"github.com/restwarden/restwarden/policies/typo"
 )
 
 // choose chooses the site.
@@ -64,7 +64,7 @@ func (g *guardedSite) pick(config *dryrun.Config) (site *gateway.ServedSite, ass
 		names = append(names, s.Name)
 	}
 	if g.asked != "" {
-		if err := nearest.Check(g.asked, names...); err != nil {
+		if err := typo.Check(g.asked, names...); err != nil {
 			return nil, "", fmt.Errorf("--site: %w", err)
 		}
 		site = sites[slices.Index(names, g.asked)]
@@ -89,7 +89,7 @@ func (g *guardedSite) pick(config *dryrun.Config) (site *gateway.ServedSite, ass
 	case len(sites) == 0:
 		return nil, "", nil
 	case len(sites) > 1:
-		return nil, "", fmt.Errorf("the configuration guards several sites: name one with --site: %s", nearest.List(names))
+		return nil, "", fmt.Errorf("the configuration guards several sites: name one with --site: %s", typo.List(names))
 	case g.address != "":
 		assumed = fmt.Sprintf("Site assumed: the configuration does not know the host of the address, so that its only site, %s, is taken.", names[0])
 	}

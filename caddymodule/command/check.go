@@ -16,7 +16,7 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
 	"github.com/restwarden/restwarden/caddymodule/routing"
 	"github.com/restwarden/restwarden/policies/call/budget"
-	"github.com/restwarden/restwarden/policies/nearest"
+	"github.com/restwarden/restwarden/policies/typo"
 )
 
 // checker says what is odd in a configuration.
@@ -90,7 +90,7 @@ type oddness struct {
 
 // run returns the exit status.
 func (c *checker) run(cmd *cobra.Command, args []string) (int, error) {
-	if err := nearest.Check(c.format, checkFormats...); err != nil {
+	if err := typo.Check(c.format, checkFormats...); err != nil {
 		return exitUsage, fmt.Errorf("--format: %w", err)
 	}
 	if err := cobra.NoArgs(cmd, args); err != nil {

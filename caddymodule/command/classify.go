@@ -17,7 +17,7 @@ import (
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/call/platforms"
-	"github.com/restwarden/restwarden/policies/nearest"
+	"github.com/restwarden/restwarden/policies/typo"
 )
 
 // classifier prints how the gateway reads recorded requests.
@@ -133,10 +133,10 @@ func (c *classifier) answer(reader *call.Reader, line []byte) (classified, error
 }
 
 func (c *classifier) reader() (*call.Reader, error) {
-	if err := nearest.Check(c.platform, platforms.Names()...); err != nil {
+	if err := typo.Check(c.platform, platforms.Names()...); err != nil {
 		return nil, fmt.Errorf("--platform %w", err)
 	}
-	if err := nearest.Check(c.permalinks, "pretty", "plain"); err != nil {
+	if err := typo.Check(c.permalinks, "pretty", "plain"); err != nil {
 		return nil, fmt.Errorf("--permalinks %w", err)
 	}
 	platform, _ := platforms.ByName(c.platform)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/restwarden/restwarden/caddymodule/adminapi"
 	"github.com/restwarden/restwarden/policies/confirm"
-	"github.com/restwarden/restwarden/policies/nearest"
+	"github.com/restwarden/restwarden/policies/typo"
 )
 
 func confirmationsCommand() *cobra.Command {
@@ -68,7 +68,7 @@ func confirmationWords(args []string) (word, id string, err error) {
 	if len(args) > 0 {
 		word = args[0]
 	}
-	if err := nearest.Check(word, "list", "show", "give", "reject"); err != nil {
+	if err := typo.Check(word, "list", "show", "give", "reject"); err != nil {
 		return "", "", err
 	}
 	switch {

@@ -16,7 +16,7 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/command/terminal"
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
 	"github.com/restwarden/restwarden/policies/mcp"
-	"github.com/restwarden/restwarden/policies/nearest"
+	"github.com/restwarden/restwarden/policies/typo"
 )
 
 // explainer says what becomes of a request, and why.
@@ -111,7 +111,7 @@ func callers() (words []string) {
 
 // run returns the exit status.
 func (e *explainer) run(cmd *cobra.Command, args []string) (int, error) {
-	if err := nearest.Check(e.format, "text", "json"); err != nil {
+	if err := typo.Check(e.format, "text", "json"); err != nil {
 		return exitUsage, fmt.Errorf("--format: %w", err)
 	}
 	if e.raw != "" && e.log != "" || e.http && e.https {
@@ -220,7 +220,7 @@ func (e *explainer) facts(r *dryrun.Request) (err error) {
 		if err != nil {
 			return fmt.Errorf("--id: %q is not N=%s", text, strings.Join(recordWords(), "|"))
 		}
-		if err := nearest.Check(record, recordWords()...); err != nil {
+		if err := typo.Check(record, recordWords()...); err != nil {
 			return fmt.Errorf("--id: %w", err)
 		}
 		r.Records[id] = dryrun.Record(record)
@@ -236,7 +236,7 @@ func (e *explainer) saysAbilities(r *dryrun.Request) error {
 		if !mcp.AbilityID(id) {
 			return fmt.Errorf("--ability: %q is not ID=%s, such as shop/orders-query=readonly", text, strings.Join(dryrun.Abilities(), "|"))
 		}
-		if err := nearest.Check(about, dryrun.Abilities()...); err != nil {
+		if err := typo.Check(about, dryrun.Abilities()...); err != nil {
 			return fmt.Errorf("--ability: %w", err)
 		}
 		r.Abilities[id] = dryrun.Ability(about)

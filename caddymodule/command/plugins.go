@@ -12,8 +12,8 @@ import (
 
 	"github.com/restwarden/restwarden/caddymodule/command/siteroot"
 	"github.com/restwarden/restwarden/caddymodule/command/terminal"
-	"github.com/restwarden/restwarden/policies/nearest"
 	"github.com/restwarden/restwarden/policies/plugins"
+	"github.com/restwarden/restwarden/policies/typo"
 )
 
 // rootFlags say where the REST root of a site is.
@@ -103,7 +103,7 @@ func completePlugin(_ *cobra.Command, args []string, typed string) (words []stri
 
 // run returns the exit status.
 func (l *lister) run(cmd *cobra.Command, args []string) (int, error) {
-	if err := nearest.Check(l.format, "text", "json"); err != nil {
+	if err := typo.Check(l.format, "text", "json"); err != nil {
 		return exitUsage, fmt.Errorf("--format: %w", err)
 	}
 	if err := cobra.MaximumNArgs(1)(cmd, args); err != nil {

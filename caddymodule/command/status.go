@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/restwarden/restwarden/caddymodule/adminapi"
-	"github.com/restwarden/restwarden/policies/nearest"
+	"github.com/restwarden/restwarden/policies/typo"
 )
 
 // nameOf is the site, with its addresses where another line has the same site on others.
@@ -58,7 +58,7 @@ well, the page shows that site alone and switches nothing.`,
 	f.StringVar(&flags.listen, "listen", "127.0.0.1:0", "with --web: address of the page; with port 0 a free one")
 	f.StringVar(&flags.secretFile, "secret-file", "", "with --web: file with the secret that makes the page's address, made if missing (default: another address each time)")
 	withStatus(cmd, func(cmd *cobra.Command, _ []string) error {
-		if err := nearest.Check(flags.format, "text", "json"); err != nil {
+		if err := typo.Check(flags.format, "text", "json"); err != nil {
 			return usage(fmt.Errorf("--format: %w", err))
 		}
 		c, err := flags.admin.client()

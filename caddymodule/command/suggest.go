@@ -14,7 +14,7 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/command/suggest"
 	"github.com/restwarden/restwarden/caddymodule/command/terminal"
 	"github.com/restwarden/restwarden/policies/call/platforms"
-	"github.com/restwarden/restwarden/policies/nearest"
+	"github.com/restwarden/restwarden/policies/typo"
 )
 
 // suggester suggests rules from the records of observe mode.
@@ -111,7 +111,7 @@ func (s *suggester) read(cmd *cobra.Command, collector *suggest.Collector, logs 
 
 // options reads the flags, but for --since.
 func (s *suggester) options(names []string) (o suggest.Options, err error) {
-	if err := nearest.Check(s.format, textOrJSON...); err != nil {
+	if err := typo.Check(s.format, textOrJSON...); err != nil {
 		return o, fmt.Errorf("--format: %w", err)
 	}
 	platform, known := platforms.ByName(s.platform)
@@ -192,7 +192,7 @@ func (s *suggester) nothing(report *suggest.Report) error {
 		return fmt.Errorf("no record of a call that would have been refused is in question: %d are before --since", report.Read.Earlier)
 	case report.Read.Records == 0 && len(others) > 0:
 		text := fmt.Sprintf("the logs have no record of %q, but of other sites", s.host)
-		if hint := nearest.Hint(s.host, others...); hint != "" {
+		if hint := typo.Hint(s.host, others...); hint != "" {
 			return errors.New(escapedText(text + ": " + hint))
 		}
 		const most = 5

@@ -12,7 +12,7 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/command/terminal"
 	"github.com/restwarden/restwarden/caddymodule/command/testfile"
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
-	"github.com/restwarden/restwarden/policies/nearest"
+	"github.com/restwarden/restwarden/policies/typo"
 )
 
 // tester runs tests of the operator's own.
@@ -75,7 +75,7 @@ func (t *tester) run(cmd *cobra.Command, args []string) (int, error) {
 	if len(args) == 0 {
 		return exitUsage, errors.New("test needs a file, such as shop.test.yaml")
 	}
-	if err := nearest.Check(t.format, testFormats...); err != nil {
+	if err := typo.Check(t.format, testFormats...); err != nil {
 		return exitUsage, fmt.Errorf("--format: %w", err)
 	}
 	files, err := readTests(args)

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/restwarden/restwarden/policies/nearest"
+	"github.com/restwarden/restwarden/policies/typo"
 )
 
 // ParseAs reads "anonymous", "user", "role:NAME", "cap:NAME" or "key". "" is anonymous, too,
@@ -17,7 +17,7 @@ func ParseAs(text string) (As, error) {
 	kind, name, named := strings.Cut(text, ":")
 	switch {
 	case kind == "role" && named:
-		if err := nearest.Check(name, Roles()...); err != nil {
+		if err := typo.Check(name, Roles()...); err != nil {
 			return As{}, fmt.Errorf("role %w", err)
 		}
 		return As{Role, name}, nil
@@ -30,7 +30,7 @@ func ParseAs(text string) (As, error) {
 	case text == "":
 		return As{}, nil
 	}
-	if err := nearest.Check(text, Callers()...); err != nil {
+	if err := typo.Check(text, Callers()...); err != nil {
 		return As{}, err
 	}
 	return As{Kind: AsKind(text)}, nil

@@ -12,7 +12,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 
 	"github.com/restwarden/restwarden/caddymodule/adminapi"
-	"github.com/restwarden/restwarden/policies/nearest"
+	"github.com/restwarden/restwarden/policies/typo"
 )
 
 func init() { caddy.RegisterModule(adminAPI{}) }
@@ -141,7 +141,7 @@ func (a *App) siteNamed(name string) (*site, error) {
 		}
 	}
 	text := fmt.Sprintf("no site %q is guarded", name)
-	if hint := nearest.Hint(name, names...); hint != "" {
+	if hint := typo.Hint(name, names...); hint != "" {
 		text += ": " + hint
 	}
 	return nil, adminError(http.StatusNotFound, errors.New(text))

@@ -17,8 +17,8 @@ import (
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/call/platforms"
 	"github.com/restwarden/restwarden/policies/caller"
-	"github.com/restwarden/restwarden/policies/nearest"
 	"github.com/restwarden/restwarden/policies/policy"
+	"github.com/restwarden/restwarden/policies/typo"
 )
 
 func init() {
@@ -250,7 +250,7 @@ func (g *Gateway) credentialsOption(o policy.Option) error {
 	case o.Args[0] == "cookie" && len(o.Args) > 1:
 		c.Cookies = append(c.Cookies, o.Args[1:]...)
 	default:
-		if err := nearest.Check(o.Args[0], "header", "cookie", "jetpack"); err != nil {
+		if err := typo.Check(o.Args[0], "header", "cookie", "jetpack"); err != nil {
 			return o.Errorf("credentials: %w", err)
 		}
 		return o.Errorf("credentials %s, not %q", needs, o.Args)

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/restwarden/restwarden/policies/nearest"
+	"github.com/restwarden/restwarden/policies/typo"
 )
 
 // TestErrors_Unset: an environment variable that is not set leaves no argument, or an
@@ -93,7 +93,7 @@ func TestErrors_Nearest(t *testing.T) {
 		}
 	}
 	for _, word := range directiveWords() {
-		if hint := nearest.Words(strings.ReplaceAll(word, "_", "-"), directiveWords()...); len(hint) != 1 || hint[0] != word {
+		if hint := typo.Words(strings.ReplaceAll(word, "_", "-"), directiveWords()...); len(hint) != 1 || hint[0] != word {
 			t.Errorf("%s is nearest to %q", word, hint)
 		}
 	}

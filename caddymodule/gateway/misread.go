@@ -14,8 +14,8 @@ import (
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/call/platforms"
 	"github.com/restwarden/restwarden/policies/call/routes"
-	"github.com/restwarden/restwarden/policies/nearest"
 	"github.com/restwarden/restwarden/policies/policy"
+	"github.com/restwarden/restwarden/policies/typo"
 )
 
 // What the option misread does with an answer that shows that a page was a call.
@@ -30,7 +30,7 @@ func (g *Gateway) misreadOption(o policy.Option) (err error) {
 }
 
 func validateMisread(word string) error {
-	if err := nearest.Check(cmp.Or(word, misreadCount), misreadCount, misreadRefuse); err != nil {
+	if err := typo.Check(cmp.Or(word, misreadCount), misreadCount, misreadRefuse); err != nil {
 		return fmt.Errorf("misread: %w", err)
 	}
 	return nil

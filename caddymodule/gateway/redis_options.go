@@ -14,8 +14,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/restwarden/restwarden/policies/nearest"
 	"github.com/restwarden/restwarden/policies/policy"
+	"github.com/restwarden/restwarden/policies/typo"
 )
 
 // StoreOptions says which store the gateways of this process use.
@@ -86,7 +86,7 @@ func (s *StoreOptions) validate() error {
 		return nil
 	case "redis":
 	default:
-		return nearest.Check(s.Kind, "memory", "redis")
+		return typo.Check(s.Kind, "memory", "redis")
 	}
 	switch {
 	case len(s.Addresses) == 0:

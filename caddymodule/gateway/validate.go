@@ -14,8 +14,8 @@ import (
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/call/platforms"
 	"github.com/restwarden/restwarden/policies/caller"
-	"github.com/restwarden/restwarden/policies/nearest"
 	"github.com/restwarden/restwarden/policies/policy"
+	"github.com/restwarden/restwarden/policies/typo"
 )
 
 // The checks of single options, for Caddyfile and JSON alike.
@@ -24,7 +24,7 @@ func validatePlatform(name string) error {
 	if name == "" {
 		return fmt.Errorf("platform: %s must be named", platforms.List("or"))
 	}
-	if err := nearest.Check(name, platforms.Names()...); err != nil {
+	if err := typo.Check(name, platforms.Names()...); err != nil {
 		return fmt.Errorf("platform: %w", err)
 	}
 	return nil
@@ -86,7 +86,7 @@ func validateRelease(release string) error {
 }
 
 func validateSwitch(option, word string) error {
-	if err := nearest.Check(cmp.Or(word, "on"), "on", "off"); err != nil {
+	if err := typo.Check(cmp.Or(word, "on"), "on", "off"); err != nil {
 		return fmt.Errorf("%s: %w", option, err)
 	}
 	return nil

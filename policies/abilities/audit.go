@@ -16,8 +16,8 @@ import (
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/mcp"
 	"github.com/restwarden/restwarden/policies/mcp/message"
-	"github.com/restwarden/restwarden/policies/nearest"
 	"github.com/restwarden/restwarden/policies/policy"
+	"github.com/restwarden/restwarden/policies/typo"
 )
 
 // The values of Abilities.Audit.
@@ -37,7 +37,7 @@ const (
 )
 
 func (p *Abilities) checkAudit() error {
-	if err := nearest.Check(cmp.Or(p.Audit, auditHashes), auditHashes, auditArguments, auditOff); err != nil {
+	if err := typo.Check(cmp.Or(p.Audit, auditHashes), auditHashes, auditArguments, auditOff); err != nil {
 		return fmt.Errorf("audit: %w", err)
 	}
 	return nil

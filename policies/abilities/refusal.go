@@ -13,8 +13,8 @@ import (
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/mcp"
 	"github.com/restwarden/restwarden/policies/mcp/message"
-	"github.com/restwarden/restwarden/policies/nearest"
 	"github.com/restwarden/restwarden/policies/policy"
+	"github.com/restwarden/restwarden/policies/typo"
 )
 
 // noUse ends the refusals that stay what they are: agents read the message, and some repeat a
@@ -52,7 +52,7 @@ const (
 )
 
 func (p *Abilities) checkRefuse() error {
-	if err := nearest.Check(cmp.Or(p.Refuse, refuseError), refuseError, refuseResult); err != nil {
+	if err := typo.Check(cmp.Or(p.Refuse, refuseError), refuseError, refuseResult); err != nil {
 		return fmt.Errorf("refuse: %w", err)
 	}
 	return nil

@@ -9,8 +9,8 @@ import (
 
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/mcp"
-	"github.com/restwarden/restwarden/policies/nearest"
 	"github.com/restwarden/restwarden/policies/policy"
+	"github.com/restwarden/restwarden/policies/typo"
 )
 
 // Rule is one pattern of a line `allow [<who>] [<kind>] <pattern>...` or
@@ -118,7 +118,7 @@ const (
 func (r *Rule) compile() error {
 	switch {
 	case !r.Kind.known():
-		return nearest.Check(string(r.Kind), string(KindReadonly), string(KindTool), string(KindResource))
+		return typo.Check(string(r.Kind), string(KindReadonly), string(KindTool), string(KindResource))
 	case r.Deny && r.Allow != "":
 		return errors.New("a rule either allows somebody or denies")
 	case r.Deny && r.Kind == KindReadonly:
@@ -163,7 +163,7 @@ func (r *Rule) checkPattern() error {
 	case KindAbility, KindReadonly:
 		word = "the id of an ability, such as shop/orders-query"
 		possible = (wild || strings.Contains(r.Pattern, "/")) && strings.Trim(r.Pattern, idLetters) == ""
-		if near := nearest.Hint(r.Pattern, ruleWords...); near != "" {
+		if near := typo.Hint(r.Pattern, ruleWords...); near != "" {
 			hint = ": " + near
 		} else if strings.Trim(r.Pattern, toolLetters) == "" {
 			hint = ": the name of a tool that is no ability stands behind the word tool"

@@ -9,9 +9,9 @@ import (
 	"net/http"
 
 	"github.com/restwarden/restwarden/policies/caller"
-	"github.com/restwarden/restwarden/policies/nearest"
 	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/shop"
+	"github.com/restwarden/restwarden/policies/typo"
 )
 
 // Entry is the policy in the catalog.
@@ -86,7 +86,7 @@ func (p *Access) Provision(site *policy.Site, settings policy.Settings) error {
 	p.loginOnly = policy.MustRule("users", nil, "/**")
 	p.loginOnly.As(policy.OriginDefault, "login_only")
 	p.loginOnly.At = settings.At
-	if err := nearest.Check(cmp.Or(p.Recommended, "on"), "on", "off"); err != nil {
+	if err := typo.Check(cmp.Or(p.Recommended, "on"), "on", "off"); err != nil {
 		return fmt.Errorf("recommended: %w", err)
 	}
 	p.guards = nil

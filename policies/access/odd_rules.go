@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/call"
-	"github.com/restwarden/restwarden/policies/cover"
+	"github.com/restwarden/restwarden/policies/keyset"
 	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/review"
 )
@@ -34,12 +34,12 @@ func (p *Access) oddRules() (odd []review.Odd) {
 
 // regions divides all keys into regions, as the rules of one policy alone tell them apart.
 type regions struct {
-	*cover.Automaton
+	*keyset.Automaton
 	ruleNumbers
 }
 
 func (p *Access) regions() *regions {
-	a := cover.New("")
+	a := keyset.New("")
 	return &regions{a, p.number(a.Add)}
 }
 
@@ -110,8 +110,8 @@ func (g *regions) list(rules []int, one, all string) string {
 // returns one in their place.
 func (g *regions) hiding(i int) (by []int, left *call.Call, err error) {
 	used := map[int]bool{}
-	skip := func(s *cover.State) bool { return g.leaves(i, s.Settled(), used) == 0 }
-	visit := func(p *cover.Place) bool {
+	skip := func(s *keyset.State) bool { return g.leaves(i, s.Settled(), used) == 0 }
+	visit := func(p *keyset.Place) bool {
 		for m, method := range policy.MethodsApart {
 			if left == nil && g.leaves(i, p.State.Matches(), used).Has(m) {
 				left = review.CallOf(method, p.Key())
@@ -121,7 +121,7 @@ func (g *regions) hiding(i int) (by []int, left *call.Call, err error) {
 	}
 	routes := g.access.Rules[i].Target().Routes()
 	for j := range routes {
-		if err := g.Walk(cover.KeysOf(routes[j]), skip, visit); err != nil || left != nil {
+		if err := g.Walk(keyset.KeysOf(routes[j]), skip, visit); err != nil || left != nil {
 			return nil, left, err
 		}
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/call/routes"
-	"github.com/restwarden/restwarden/policies/cover"
+	"github.com/restwarden/restwarden/policies/keyset"
 	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/review"
 )
@@ -24,10 +24,10 @@ type use struct {
 // parameters would be protected.
 func (g *regions) useless(i int) (u use, err error) {
 	routes := g.access.Rules[i].Target().Routes()
-	dead := func(s *cover.State) bool { return g.leaves(i, s.Settled(), map[int]bool{}) == 0 }
+	dead := func(s *keyset.State) bool { return g.leaves(i, s.Settled(), map[int]bool{}) == 0 }
 	u.useless = true
 	for j := range routes {
-		err := g.Walk(cover.KeysOf(routes[j]), dead, func(p *cover.Place) bool {
+		err := g.Walk(keyset.KeysOf(routes[j]), dead, func(p *keyset.Place) bool {
 			rules, key := g.matching(review.MatchedOf(p.State.Matches())), p.Key()
 			for m, method := range policy.MethodsApart {
 				if first, next := g.deciding(rules, m); first == i && u.useless {

@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/call/platforms"
-	"github.com/restwarden/restwarden/policies/nearest"
 	"github.com/restwarden/restwarden/policies/plugins"
 	"github.com/restwarden/restwarden/policies/policy"
+	"github.com/restwarden/restwarden/policies/typo"
 )
 
 // PluginLine is one plugin of a line `allow plugin <name>… [for …]` or `deny plugin <name>…`.
@@ -106,7 +106,7 @@ func (l *pluginLine) readGroups(args []string) error {
 	}
 	l.groups, l.words = nil, strings.Split(args[0], ",")
 	for _, word := range l.words {
-		if err := nearest.Check(word, groupWords()...); err != nil {
+		if err := typo.Check(word, groupWords()...); err != nil {
 			return l.Errorf("%s plugin … for: %w", l.Name, err)
 		}
 		l.groups = append(l.groups, plugins.Group(word))
@@ -176,7 +176,7 @@ func (l *PluginLine) validate() error {
 		return err
 	}
 	for _, g := range l.Groups {
-		if err := nearest.Check(string(g), groupWords()...); err != nil {
+		if err := typo.Check(string(g), groupWords()...); err != nil {
 			return fmt.Errorf("for: %w", err)
 		}
 	}

@@ -14,8 +14,8 @@ import (
 
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
-	"github.com/restwarden/restwarden/policies/nearest"
 	"github.com/restwarden/restwarden/policies/policy"
+	"github.com/restwarden/restwarden/policies/typo"
 )
 
 // Entry is the policy in the catalog.
@@ -63,7 +63,7 @@ func (p *CheckoutTotal) Provision(site *policy.Site, settings policy.Settings) e
 	if p.Refuse == "" {
 		return nil
 	}
-	if err := nearest.Check(p.Refuse, "differs", "higher"); err != nil {
+	if err := typo.Check(p.Refuse, "differs", "higher"); err != nil {
 		return fmt.Errorf("refuse: %w", err)
 	}
 	return nil

@@ -4,10 +4,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/restwarden/restwarden/policies/cover"
+	"github.com/restwarden/restwarden/policies/keyset"
 )
 
-// Route is one pattern of an index. It implements [cover.Space]: its keys are those of all
+// Route is one pattern of an index. It implements [keyset.Space]: its keys are those of all
 // routes that the pattern matches.
 type Route struct {
 	entry *entry
@@ -42,7 +42,7 @@ func (r *Route) Opaque() (prefix string, opaque bool) { return r.entry.prefix, r
 // Places are states of the machine that stand before a slash or the end, plus one; place 0
 // is the start.
 
-// Ends implements [cover.Space].
+// Ends implements [keyset.Space].
 func (r *Route) Ends(at int) bool {
 	states := r.closure(int32(max(at-1, 0)))
 	if at == 0 { // the root
@@ -51,7 +51,7 @@ func (r *Route) Ends(at int) bool {
 	return slices.ContainsFunc(states, func(s int32) bool { return r.chars[s].kind == isEnd })
 }
 
-// Sent implements [cover.Space].
+// Sent implements [keyset.Space].
 func (*Route) Sent() bool { return true }
 
 // templated tells whether the routes are those of the block editor's templates, whose ids
@@ -60,8 +60,8 @@ func (r *Route) templated() bool {
 	return strings.Contains(r.entry.prefix, "/templates/") || strings.Contains(r.entry.prefix, "/template-parts/")
 }
 
-// Steps implements [cover.Space]. Two slashes count as one, as in keys.
-func (r *Route) Steps(from int, a *cover.Alphabet) []cover.Step {
+// Steps implements [keyset.Space]. Two slashes count as one, as in keys.
+func (r *Route) Steps(from int, a *keyset.Alphabet) []keyset.Step {
 	states := r.closure(int32(max(from-1, 0)))
 	behind := r.after(states, '/')
 	if r.templated() {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/restwarden/restwarden/policies/cover"
+	"github.com/restwarden/restwarden/policies/keyset"
 )
 
 // TestRoute_AsMatched compares the keys of a route with what its pattern matches: every key
@@ -28,9 +28,9 @@ func TestRoute_AsMatched(t *testing.T) {
 			if !plainRoute(text) {
 				continue
 			}
-			a, found := cover.New("wc"), false
+			a, found := keyset.New("wc"), false
 			a.Apart(text)
-			err := a.Walk(route, nil, func(p *cover.Place) bool {
+			err := a.Walk(route, nil, func(p *keyset.Place) bool {
 				walked++
 				if got := p.Route(); !fits(got) && plainRoute(got) && !strings.Contains(pattern, "//") && pattern[0] == '/' {
 					t.Errorf("%s does not match %q", pattern, got)

@@ -3,17 +3,17 @@ package index
 import (
 	"strings"
 
-	"github.com/restwarden/restwarden/policies/cover"
+	"github.com/restwarden/restwarden/policies/keyset"
 )
 
 // search finds the segments that lead on, shortest first.
 type search struct {
 	route    *Route
-	alphabet *cover.Alphabet
+	alphabet *keyset.Alphabet
 	queue    []attempt
 	seen     map[reading]bool
 	found    map[found]bool
-	steps    []cover.Step
+	steps    []keyset.Step
 }
 
 // reading is what counts of the bytes of a segment that have been read: where they lead, which
@@ -32,7 +32,7 @@ type attempt struct {
 type found struct {
 	to    int
 	text  string
-	class *cover.Class
+	class *keyset.Class
 }
 
 func (s *search) reach(r reading, text string) {
@@ -43,7 +43,7 @@ func (s *search) reach(r reading, text string) {
 	s.queue = append(s.queue, attempt{r, text})
 }
 
-func (s *search) run() []cover.Step {
+func (s *search) run() []keyset.Step {
 	for len(s.queue) > 0 {
 		t := s.queue[0]
 		s.queue = s.queue[1:]

@@ -16,7 +16,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/restwarden/restwarden/policies/nearest"
+	"github.com/restwarden/restwarden/policies/typo"
 )
 
 // Plugin is one entry of the catalogue.
@@ -201,7 +201,7 @@ func ByName(name string) (*Plugin, error) {
 		}
 		names = append(names, own...)
 	}
-	hint := nearest.Hint(name, names...)
+	hint := typo.Hint(name, names...)
 	switch with := having(name); {
 	case strings.Contains(name, ","):
 		hint = "names are separated by spaces"

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/call/routes"
-	"github.com/restwarden/restwarden/policies/nearest"
+	"github.com/restwarden/restwarden/policies/typo"
 )
 
 // Option is one line of the directive with its block, without Caddy's types: a name, its
@@ -125,7 +125,7 @@ func (o Option) Word(words ...string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := nearest.Check(word, words...); err != nil {
+	if err := typo.Check(word, words...); err != nil {
 		return "", o.Errorf("%s: %w", o.Name, err)
 	}
 	return word, nil
@@ -135,7 +135,7 @@ func (o Option) Word(words ...string) (string, error) {
 // policies have been taken out of its block.
 func (o Option) Bare() error {
 	if len(o.Args) > 0 {
-		return o.Errorf("%s takes no arguments here%s", o.Name, Prefixed(": ", nearest.Hint(o.Args[0], "off")))
+		return o.Errorf("%s takes no arguments here%s", o.Name, Prefixed(": ", typo.Hint(o.Args[0], "off")))
 	}
 	if len(o.Block) > 0 {
 		return o.Block[0].UnknownIn()
@@ -149,7 +149,7 @@ const fewWords = 8
 // Unknown is the error for an option that is none of words, the options that may stand in
 // its place. The error names the nearest of them, or all if they are few.
 func (o Option) Unknown(words ...string) error {
-	if hint := nearest.Hint(o.Name, words...); hint != "" {
+	if hint := typo.Hint(o.Name, words...); hint != "" {
 		return o.Errorf("%s: unknown option, %s", o.Name, hint)
 	}
 	if len(words) > 0 && len(words) <= fewWords {

@@ -9,7 +9,7 @@ import (
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/call/routes"
-	"github.com/restwarden/restwarden/policies/nearest"
+	"github.com/restwarden/restwarden/policies/typo"
 )
 
 // Policy is one entry of the catalog, ready for one directive. Its exported fields are
@@ -273,7 +273,7 @@ func (s *Settings) validate() error {
 	if s.OnError == "" {
 		return nil
 	}
-	if err := nearest.Check(string(s.OnError), string(RefuseOnError), string(PassOnError)); err != nil {
+	if err := typo.Check(string(s.OnError), string(RefuseOnError), string(PassOnError)); err != nil {
 		return fmt.Errorf("on_error: %w", err)
 	}
 	return nil
@@ -284,7 +284,7 @@ func (m Mode) Validate() error {
 	if m == "" {
 		return nil
 	}
-	if err := nearest.Check(string(m), string(Enforce), string(Observe)); err != nil {
+	if err := typo.Check(string(m), string(Enforce), string(Observe)); err != nil {
 		return fmt.Errorf("mode: %w", err)
 	}
 	return nil

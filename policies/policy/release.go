@@ -9,7 +9,7 @@ import (
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/hosts"
-	"github.com/restwarden/restwarden/policies/nearest"
+	"github.com/restwarden/restwarden/policies/typo"
 )
 
 // Release is the release of the shop, configured or learned from the REST root.
@@ -43,7 +43,7 @@ func ParseRelease(s string) (*Release, error) {
 		valid, numbers[i] = err == nil, int(n)
 	}
 	if !valid || numbers[0] < 1 || numbers[1] > 99 {
-		return nil, fmt.Errorf("release: %q is neither auto nor of the form 10.7 or 10.7.2 (of a candidate or beta, name the release before it)%s", s, Prefixed(": ", nearest.Hint(s, "auto")))
+		return nil, fmt.Errorf("release: %q is neither auto nor of the form 10.7 or 10.7.2 (of a candidate or beta, name the release before it)%s", s, Prefixed(": ", typo.Hint(s, "auto")))
 	}
 	return &Release{fixed: number(numbers[0], numbers[1])}, nil
 }

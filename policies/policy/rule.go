@@ -8,8 +8,8 @@ import (
 
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/call/routes"
-	"github.com/restwarden/restwarden/policies/nearest"
 	"github.com/restwarden/restwarden/policies/plugins"
+	"github.com/restwarden/restwarden/policies/typo"
 )
 
 // Rule is one line `allow <who> [<methods>] <route>...` or
@@ -56,7 +56,7 @@ func RuleOption(o Option) (Rule, error) {
 		if len(args) < n || strings.HasPrefix(args[0], "/") {
 			return r, o.Missing("needs whom, then routes")
 		}
-		if err := nearest.Check(args[0], append(slices.Clip(whoNames), "plugin")...); err != nil {
+		if err := typo.Check(args[0], append(slices.Clip(whoNames), "plugin")...); err != nil {
 			return r, o.Invalid(err)
 		}
 		if n == 2 && (strings.HasPrefix(args[1], "/") || slices.Contains(KnownMethods, args[1])) {

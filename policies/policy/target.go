@@ -8,7 +8,7 @@ import (
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/mcp"
-	"github.com/restwarden/restwarden/policies/nearest"
+	"github.com/restwarden/restwarden/policies/typo"
 )
 
 // Target is the set of calls that a rule, a limit or a matcher names: methods and routes.
@@ -48,7 +48,7 @@ func unknownMethod(m string) error {
 		return fmt.Errorf("%q is a method of agents' messages, which only rate_limit takes; abilities says what agents may run", m)
 	}
 	return fmt.Errorf("%q is neither a method (in upper case) nor a route (with a leading /)%s",
-		m, Prefixed(": ", nearest.Hint(m, KnownMethods...)))
+		m, Prefixed(": ", typo.Hint(m, KnownMethods...)))
 }
 
 // Matches tells whether c is in the target. A batch is if it or one of its parts is.

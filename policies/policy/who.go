@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/caller"
-	"github.com/restwarden/restwarden/policies/nearest"
+	"github.com/restwarden/restwarden/policies/typo"
 )
 
 // Who says whom a rule admits.
@@ -40,7 +40,7 @@ func (r *Rule) CompileWho() error {
 	r.who = whoWords[word]
 	switch {
 	case r.who == Nobody:
-		return nearest.Check(word, whoNames...)
+		return typo.Check(word, whoNames...)
 	case r.who >= ByRole && rest == "":
 		return fmt.Errorf("%s needs a name", word)
 	case r.who < ByRole && rest != "":
@@ -75,7 +75,7 @@ func (r *Rule) CheckSignatures(site *Site) error {
 	}
 	for _, name := range r.names {
 		if !slices.Contains(site.Signatures, name) {
-			return fmt.Errorf("there is no signature %q%s", name, Prefixed(": ", nearest.Hint(name, site.Signatures...)))
+			return fmt.Errorf("there is no signature %q%s", name, Prefixed(": ", typo.Hint(name, site.Signatures...)))
 		}
 	}
 	return nil

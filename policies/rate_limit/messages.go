@@ -10,15 +10,15 @@ import (
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/mcp"
 	"github.com/restwarden/restwarden/policies/mcp/message"
-	"github.com/restwarden/restwarden/policies/nearest"
 	"github.com/restwarden/restwarden/policies/policy"
+	"github.com/restwarden/restwarden/policies/typo"
 )
 
 func isMessage(method string) bool { return slices.Contains(mcp.Methods, method) }
 
 // meansMessage tells whether a word is a message's method, or a slip for one.
 func meansMessage(word string) bool {
-	return isMessage(word) || nearest.Hint(word, policy.KnownMethods...) == "" && nearest.Hint(word, mcp.Methods...) != ""
+	return isMessage(word) || typo.Hint(word, policy.KnownMethods...) == "" && typo.Hint(word, mcp.Methods...) != ""
 }
 
 // onlyMessages checks the methods of a limit that counts messages.
@@ -30,7 +30,7 @@ func onlyMessages(methods []string) error {
 				"leave %s out, since messages count however they are sent, or write a line of its own for it", m, m)
 		case !isMessage(m):
 			return fmt.Errorf("%q is none of the methods of agents' messages (%s)%s",
-				m, strings.Join(mcp.Methods, ", "), policy.Prefixed(": ", nearest.Hint(m, mcp.Methods...)))
+				m, strings.Join(mcp.Methods, ", "), policy.Prefixed(": ", typo.Hint(m, mcp.Methods...)))
 		}
 	}
 	return nil

@@ -12,9 +12,9 @@ import (
 
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/caller"
-	"github.com/restwarden/restwarden/policies/nearest"
 	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/store"
+	"github.com/restwarden/restwarden/policies/typo"
 )
 
 // Entry is the policy in the catalog.
@@ -90,7 +90,7 @@ func (l *RateLimit) compile() (err error) {
 		return err
 	}
 	if l.Per != "" {
-		if err := nearest.Check(l.Per, limitKinds...); err != nil {
+		if err := typo.Check(l.Per, limitKinds...); err != nil {
 			return fmt.Errorf("per: %w", err)
 		}
 	}

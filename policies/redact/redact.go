@@ -13,9 +13,9 @@ import (
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/call/routes"
-	"github.com/restwarden/restwarden/policies/nearest"
 	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/rewrite"
+	"github.com/restwarden/restwarden/policies/typo"
 )
 
 // Entry is the policy in the catalog.
@@ -64,7 +64,7 @@ func (p *Redact) Configure(o policy.Option) error {
 	case o.Args[0] == "ability":
 		return p.configureAbility(o)
 	}
-	if hint := nearest.Hint(o.Args[0], "authors", "ability"); hint != "" && !strings.HasPrefix(o.Args[0], "/") {
+	if hint := typo.Hint(o.Args[0], "authors", "ability"); hint != "" && !strings.HasPrefix(o.Args[0], "/") {
 		return o.Errorf("redact: %q is neither a route nor ability nor authors: %s", o.Args[0], hint)
 	}
 	r := Redaction{Route: o.Args[0], Fields: o.Args[1:], At: o.Pos}

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/restwarden/restwarden/policies/nearest"
 	"github.com/restwarden/restwarden/policies/policy"
+	"github.com/restwarden/restwarden/policies/typo"
 )
 
 // absent returns W15 for the owner's own lines: first the routes, then the roles that a site does
@@ -71,10 +71,10 @@ func absentRoles(r *policy.Rule, site *Installed) (odd []Odd) {
 // "co-author", may well be a role of its own.
 func nearlyRole(role string) string {
 	var near []string
-	for _, known := range nearest.Words(role, KnownRoles...) {
+	for _, known := range typo.Words(role, KnownRoles...) {
 		if len(role) <= len(known)+1 {
 			near = append(near, known)
 		}
 	}
-	return nearest.Hint(role, near...)
+	return typo.Hint(role, near...)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/caller"
-	"github.com/restwarden/restwarden/policies/cover"
+	"github.com/restwarden/restwarden/policies/keyset"
 	"github.com/restwarden/restwarden/policies/policy"
 )
 
@@ -89,7 +89,7 @@ func (f Fate) then(g Fate) Fate {
 
 // Patterns are the patterns that one policy tells apart, under numbers of its own from 0 on.
 type Patterns struct {
-	all      *cover.Automaton
+	all      *keyset.Automaton
 	from, to int // the numbers of the policy in all
 }
 

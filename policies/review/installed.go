@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/call/routes"
-	"github.com/restwarden/restwarden/policies/cover"
 	"github.com/restwarden/restwarden/policies/index"
+	"github.com/restwarden/restwarden/policies/keyset"
 	"github.com/restwarden/restwarden/policies/plugins"
 )
 
@@ -67,17 +67,17 @@ func (x *Installed) ServeTools(patterns []routes.Pattern) []bool { return among(
 // among tells which patterns one of routes fits, or may fit.
 func among(routes []*index.Route, patterns []routes.Pattern) []bool {
 	there := make([]bool, len(patterns))
-	all := cover.New("")
+	all := keyset.New("")
 	for i := range patterns {
 		all.Add(patterns[i], i)
 		all.Mark(patterns[i])
 	}
-	skip := func(s *cover.State) bool { return !s.Marked() }
+	skip := func(s *keyset.State) bool { return !s.Marked() }
 	for _, route := range routes {
 		if _, opaque := route.Opaque(); opaque {
 			continue
 		}
-		err := all.Walk(route, skip, func(p *cover.Place) bool {
+		err := all.Walk(route, skip, func(p *keyset.Place) bool {
 			for _, i := range p.State.Matches() {
 				there[i] = true
 			}
@@ -95,7 +95,7 @@ func among(routes []*index.Route, patterns []routes.Pattern) []bool {
 
 // perhaps tells whether one of routes that cannot be read may fit a pattern.
 func perhaps(routes []*index.Route, pattern routes.Pattern) bool {
-	a := cover.New("")
+	a := keyset.New("")
 	a.Mark(pattern)
 	return slices.ContainsFunc(routes, func(route *index.Route) bool {
 		prefix, opaque := route.Opaque()

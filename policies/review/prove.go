@@ -55,7 +55,7 @@ const maxCounter = 10
 // that Prove finds refused passes. It speaks of calls that have a certain reading, of a
 // platform that says who is calling, and not of a browser's preflight, which carries nothing.
 //
-// The error says that the claim cannot be read, or wraps cover.ErrTooMany.
+// The error says that the claim cannot be read, or wraps keyset.ErrTooMany.
 func Prove(c *policy.Chain, q Claim) (Proof, error) {
 	target, err := policy.NewTarget(q.Methods, q.Routes)
 	if err != nil {

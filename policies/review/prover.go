@@ -7,19 +7,19 @@ import (
 
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
-	"github.com/restwarden/restwarden/policies/cover"
 	"github.com/restwarden/restwarden/policies/index"
+	"github.com/restwarden/restwarden/policies/keyset"
 	"github.com/restwarden/restwarden/policies/policy"
 )
 
 // prover decides one claim, region by region: within one, the same patterns of each policy match.
 type prover struct {
-	*cover.Automaton
+	*keyset.Automaton
 	claim    *Claim
 	site     *policy.Site
 	methods  []string // of the claim, apart
 	deciders []decider
-	found    map[*cover.State][]breach
+	found    map[*keyset.State][]breach
 	named    map[Counterexample]bool // by rule alone
 	proof    Proof
 }
@@ -38,12 +38,12 @@ type breach struct {
 }
 
 func newProver(c *policy.Chain, q *Claim, target *policy.Target) *prover {
-	p := &prover{claim: q, site: c.Site(), found: map[*cover.State][]breach{}, named: map[Counterexample]bool{}}
+	p := &prover{claim: q, site: c.Site(), found: map[*keyset.State][]breach{}, named: map[Counterexample]bool{}}
 	word := ""
 	if q.Caller.Kind == caller.KeyHolder {
 		word = p.site.Platform.ShopWord()
 	}
-	p.Automaton = cover.New(word)
+	p.Automaton = keyset.New(word)
 	p.Apart("/" + p.site.Platform.MCP)
 	numbers := 0
 	for _, m := range c.Policies() {
@@ -129,7 +129,7 @@ func (p *prover) otherDots(c *policy.Chain, target *policy.Target) error {
 // anyRoute decides the claim for all routes of its patterns.
 func (p *prover) anyRoute(target *policy.Target) error {
 	for _, route := range target.Routes() {
-		if err := p.walk(cover.KeysOf(route), ""); err != nil || p.full() {
+		if err := p.walk(keyset.KeysOf(route), ""); err != nil || p.full() {
 			return err
 		}
 	}
@@ -153,9 +153,9 @@ func (p *prover) routesOf(x *index.Index) error {
 }
 
 // walk decides the claim for a space. pattern is what the site calls it.
-func (p *prover) walk(space cover.Space, pattern string) error {
-	skip := func(s *cover.State) bool { return !s.Marked() }
-	return p.Walk(space, skip, func(place *cover.Place) bool {
+func (p *prover) walk(space keyset.Space, pattern string) error {
+	skip := func(s *keyset.State) bool { return !s.Marked() }
+	return p.Walk(space, skip, func(place *keyset.Place) bool {
 		if !place.State.Within() {
 			return true
 		}
@@ -189,7 +189,7 @@ func (p *prover) counter(b breach, route, pattern string) {
 
 // judge asks the rules about one call for each method of the claim, at a place that stands
 // for its region.
-func (p *prover) judge(place *cover.Place) (found []breach) {
+func (p *prover) judge(place *keyset.Place) (found []breach) {
 	for _, method := range p.methods {
 		f := p.fate(CallOf(method, place.Key()), place.State.Matches())
 		switch {
@@ -241,7 +241,7 @@ func (p *prover) opaque(prefix string) error {
 }
 
 // mayBegin tells whether a marked pattern may match a route that begins with a text.
-func mayBegin(a *cover.Automaton, prefix string) (bool, error) {
+func mayBegin(a *keyset.Automaton, prefix string) (bool, error) {
 	segments := strings.Split(strings.TrimPrefix(prefix, "/"), "/")
 	last := len(segments) - 1 // the text may end inside of it
 	state, err := a.Start()

@@ -8,8 +8,8 @@ import (
 
 	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/caller"
-	"github.com/restwarden/restwarden/policies/cover"
 	"github.com/restwarden/restwarden/policies/index"
+	"github.com/restwarden/restwarden/policies/keyset"
 	"github.com/restwarden/restwarden/policies/policy"
 )
 
@@ -55,13 +55,13 @@ func NewReacher(c *policy.Chain, within ...string) (*Reacher, error) {
 
 // Of returns what each of callers, who have no shop key, reaches of a route with each of
 // methods, in the order methods, then callers. GET covers HEAD, as in a rule. Where no call of the route counts, Passes and
-// Refused are both "". The error is cover.ErrTooMany.
+// Refused are both "". The error is keyset.ErrTooMany.
 func (r *Reacher) Of(route *index.Route, methods []string, callers []caller.Caller) ([][]Reached, error) {
 	found := make([][]Reached, len(methods))
 	for i := range found {
 		found[i] = make([]Reached, len(callers))
 	}
-	opaque, err := r.walk(route, func(place *cover.Place) {
+	opaque, err := r.walk(route, func(place *keyset.Place) {
 		for i, method := range methods {
 			for j := range callers {
 				r.visit(place, method, &callers[j], &found[i][j])
@@ -82,9 +82,9 @@ func (r *Reacher) Of(route *index.Route, methods []string, callers []caller.Call
 
 // Refused returns routes, as a client sends them, that a caller without a shop key does not
 // reach of a route with a method: one of each kind, where the rules see no difference within a
-// kind. The error is cover.ErrTooMany.
+// kind. The error is keyset.ErrTooMany.
 func (r *Reacher) Refused(route *index.Route, method string, by caller.Caller) (refused []string, err error) {
-	_, err = r.walk(route, func(place *cover.Place) {
+	_, err = r.walk(route, func(place *keyset.Place) {
 		if f := r.judge(place, method, &by); !f.Passes {
 			refused = append(refused, place.Route())
 		}
@@ -95,13 +95,13 @@ func (r *Reacher) Refused(route *index.Route, method string, by caller.Caller) (
 // Parts describes what a caller without a shop key reaches of a route with a method: a line for
 // each kind of its routes, "+ GET /a/x" with the rule that lets calls of the kind pass, or "- GET /a/y"
 // with the rule that refuses them, sorted. Equal rules and patterns have equal lines. The error
-// is cover.ErrTooMany.
+// is keyset.ErrTooMany.
 func (r *Reacher) Parts(route *index.Route, method string, by caller.Caller) (parts []string, err error) {
 	methods := []string{method}
 	if method == http.MethodGet {
 		methods = append(methods, http.MethodHead)
 	}
-	_, err = r.walk(route, func(place *cover.Place) {
+	_, err = r.walk(route, func(place *keyset.Place) {
 		for _, method := range methods {
 			part := func(sign string, by *policy.Rule) {
 				decides := byDefault
@@ -127,14 +127,14 @@ func (r *Reacher) Parts(route *index.Route, method string, by caller.Caller) (pa
 const byDefault = "allow anyone /**"
 
 // walk visits a place of each kind that counts.
-func (r *Reacher) walk(route *index.Route, visit func(*cover.Place)) (opaque bool, err error) {
-	var skip func(*cover.State) bool
+func (r *Reacher) walk(route *index.Route, visit func(*keyset.Place)) (opaque bool, err error) {
+	var skip func(*keyset.State) bool
 	if r.part {
-		skip = func(s *cover.State) bool { return !s.Marked() }
+		skip = func(s *keyset.State) bool { return !s.Marked() }
 	}
 	space, opaque := spaceOf(plain(r.prover.site.Dots(), route))
-	seen := map[*cover.State]bool{}
-	return opaque, r.prover.Walk(space, skip, func(place *cover.Place) bool {
+	seen := map[*keyset.State]bool{}
+	return opaque, r.prover.Walk(space, skip, func(place *keyset.Place) bool {
 		if !seen[place.State] && (!r.part || place.State.Within()) {
 			seen[place.State] = true
 			visit(place)
@@ -145,26 +145,26 @@ func (r *Reacher) walk(route *index.Route, visit func(*cover.Place)) (opaque boo
 
 // spaceOf returns the routes that an entry of the index stands for. Those of an opaque one
 // are all that may be among them: what no call of them reaches, none of the entry's does.
-func spaceOf(route *index.Route) (space cover.Space, opaque bool) {
+func spaceOf(route *index.Route) (space keyset.Space, opaque bool) {
 	prefix, opaque := route.Opaque()
 	if !opaque {
 		return route, false
 	}
 	first, _, whole := strings.Cut(strings.TrimPrefix(prefix, "/"), "/")
 	if below, err := routes.ParsePattern("/" + first + "/**"); err == nil && whole && first != "" {
-		return cover.KeysOf(below), true
+		return keyset.KeysOf(below), true
 	}
-	return cover.KeysOf(routes.MustPattern("/**")), true
+	return keyset.KeysOf(routes.MustPattern("/**")), true
 }
 
 // judge judges the calls of a kind, for which a place stands.
-func (r *Reacher) judge(place *cover.Place, method string, by *caller.Caller) Fate {
+func (r *Reacher) judge(place *keyset.Place, method string, by *caller.Caller) Fate {
 	r.prover.claim.Caller = *by
 	return r.prover.fate(CallOf(method, place.Key()), place.State.Matches())
 }
 
 // visit adds what is reached at a place.
-func (r *Reacher) visit(place *cover.Place, method string, by *caller.Caller, reach *Reached) {
+func (r *Reacher) visit(place *keyset.Place, method string, by *caller.Caller, reach *Reached) {
 	f := r.judge(place, method, by)
 	if f.Passes && reach.Passes == "" {
 		reach.Passes, reach.PassedBy = place.Route(), f.PassedBy

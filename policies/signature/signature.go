@@ -10,8 +10,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/restwarden/restwarden/policies/nearest"
 	"github.com/restwarden/restwarden/policies/policy"
+	"github.com/restwarden/restwarden/policies/typo"
 )
 
 // Entry is the policy in the catalog.
@@ -94,7 +94,7 @@ func (s *Signature) configure(o policy.Option) (err error) {
 		if len(o.Args) != 2 || len(o.Block) > 0 {
 			return o.Errorf("header takes signature or timestamp and a name")
 		}
-		if err := nearest.Check(o.Args[0], "signature", "timestamp"); err != nil {
+		if err := typo.Check(o.Args[0], "signature", "timestamp"); err != nil {
 			return o.Invalid(err)
 		}
 		name := names[o.Args[0]]
@@ -135,7 +135,7 @@ func (s *Signature) provision() error {
 	case s.Name == "":
 		return errors.New("no name")
 	case !known:
-		return fmt.Errorf("scheme: %w", nearest.Check(s.Scheme, schemeNames...))
+		return fmt.Errorf("scheme: %w", typo.Check(s.Scheme, schemeNames...))
 	case len(s.Keys) == 0:
 		return errors.New("no key")
 	case slices.ContainsFunc(s.Keys, policy.Blank):

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/restwarden/restwarden/policies/nearest"
 	"github.com/restwarden/restwarden/policies/plugins"
+	"github.com/restwarden/restwarden/policies/typo"
 )
 
 // Diff is what has changed since an earlier report.
@@ -193,7 +193,7 @@ func Kinds() (names []string) {
 // CheckKinds checks words of --fail-on. The error names the nearest.
 func CheckKinds(names []string, diff bool) error {
 	for _, name := range names {
-		if err := nearest.Check(name, Kinds()...); err != nil {
+		if err := typo.Check(name, Kinds()...); err != nil {
 			return err
 		}
 		if i := slices.IndexFunc(kinds, func(k kind) bool { return k.name == name }); kinds[i].diff && !diff {

@@ -175,7 +175,7 @@ type Input struct {
 	With func(lines []string) (*Gateway, error)
 }
 
-// New makes a report. The error is cover.ErrTooMany, or that of With.
+// New makes a report. The error is keyset.ErrTooMany, or that of With.
 func New(in Input) (*Report, error) {
 	now := in.Now
 	if now == nil {

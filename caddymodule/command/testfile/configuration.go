@@ -16,8 +16,8 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/routing"
 	"github.com/restwarden/restwarden/policies/hosts"
 	"github.com/restwarden/restwarden/policies/policy"
+	"github.com/restwarden/restwarden/policies/respell"
 	"github.com/restwarden/restwarden/policies/review"
-	"github.com/restwarden/restwarden/policies/spelling"
 )
 
 // configuration is a Gateway of dry runs.
@@ -53,10 +53,10 @@ func (c *configuration) Spell(ctx context.Context, r *Request) ([]Spelling, erro
 		return nil, unreached(result)
 	}
 	var all []Spelling
-	for _, s := range spelling.All(site.Policies.Platform, spelling.Request{
+	for _, s := range respell.All(site.Policies.Platform, respell.Request{
 		Method: r.Method, URL: r.URL, Header: r.Headers, Body: r.Body, Base: site.Base, Prefix: site.Prefix, Aliases: site.Aliases,
 	}) {
-		if s.Name != spelling.Plain && (r.As.Kind != dryrun.Key || namesShop(s.Raw, site)) {
+		if s.Name != respell.Plain && (r.As.Kind != dryrun.Key || namesShop(s.Raw, site)) {
 			all = append(all, Spelling{Name: s.Name, Raw: s.Raw, Overrides: s.Overrides})
 		}
 	}

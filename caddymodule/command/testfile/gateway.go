@@ -25,7 +25,7 @@ type Gateway interface {
 type Spelling struct {
 	Name string
 	Raw  []byte
-	// Overrides is that of spelling.Spelling.
+	// Overrides is that of respell.Spelling.
 	Overrides bool
 }
 

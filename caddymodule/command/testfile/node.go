@@ -12,7 +12,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/restwarden/restwarden/policies/nearest"
+	"github.com/restwarden/restwarden/policies/typo"
 )
 
 // document is a YAML document, whose errors name file and line.
@@ -110,7 +110,7 @@ func (d *document) fields(n *yaml.Node, what string, readers map[string]func(*ya
 
 // unknown says which keys there are.
 func (d *document) unknown(key *yaml.Node, what string, known []string) error {
-	hint := nearest.Hint(key.Value, known...)
+	hint := typo.Hint(key.Value, known...)
 	if hint == "" {
 		hint = "the keys are " + strings.Join(known, ", ")
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/mcp"
-	"github.com/restwarden/restwarden/policies/nearest"
+	"github.com/restwarden/restwarden/policies/typo"
 )
 
 // builder collects the parts of a request.
@@ -172,7 +172,7 @@ func (b *builder) ids(n *yaml.Node) error {
 		if err != nil {
 			return err
 		}
-		if err := nearest.Check(word, string(dryrun.Order), string(dryrun.Subscription), string(dryrun.NoRecord)); err != nil {
+		if err := typo.Check(word, string(dryrun.Order), string(dryrun.Subscription), string(dryrun.NoRecord)); err != nil {
 			return b.fail(value, "ids: %v", err)
 		}
 		b.records[id] = dryrun.Record(word)
@@ -191,7 +191,7 @@ func (b *builder) abilities(n *yaml.Node) error {
 		if err != nil {
 			return err
 		}
-		if err := nearest.Check(word, dryrun.Abilities()...); err != nil {
+		if err := typo.Check(word, dryrun.Abilities()...); err != nil {
 			return b.fail(value, "abilities: %v", err)
 		}
 		b.ability[key.Value] = dryrun.Ability(word)
@@ -248,7 +248,7 @@ func (d *document) expect(n *yaml.Node, e *Expect) error {
 			return err
 		}
 		e.Answer = dryrun.Answer(word)
-		if err := nearest.Check(word, string(dryrun.Pass), string(dryrun.Page), string(dryrun.Refused), string(dryrun.WouldRefuse)); err != nil {
+		if err := typo.Check(word, string(dryrun.Pass), string(dryrun.Page), string(dryrun.Refused), string(dryrun.WouldRefuse)); err != nil {
 			return d.fail(n, "expect: %v", err)
 		}
 		return nil
@@ -282,7 +282,7 @@ func (d *document) policy(n *yaml.Node, to *string) error {
 	for i, e := range policies.Catalog {
 		names[i] = e.Name
 	}
-	if err := nearest.Check(text, names...); err != nil {
+	if err := typo.Check(text, names...); err != nil {
 		return d.fail(n, "by: %v", err)
 	}
 	*to = text

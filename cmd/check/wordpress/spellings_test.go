@@ -13,10 +13,10 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/restwarden/restwarden/policies/call/platforms"
-	"github.com/restwarden/restwarden/policies/spelling"
+	"github.com/restwarden/restwarden/policies/respell"
 )
 
-// TestSpellings sends calls in every spelling of package spelling through the gateway: all
+// TestSpellings sends calls in every spelling of package respell through the gateway: all
 // of them reach WordPress, which runs the same handler for the same method and id.
 func TestSpellings(t *testing.T) {
 	s := setUps(t)
@@ -54,7 +54,7 @@ func (s *stack) checkSpellings(ctx context.Context, c *checks, g *gate, number i
 	platform, _ := platforms.ByName("wordpress")
 	account := g.Site.Accounts[m.as]
 	header := append([]string{tagged, "Connection: close", "Authorization: " + basic(account.Login, account.Application)}, m.headers...)
-	list := spelling.All(platform, spelling.Request{Method: m.method, URL: g.url(m.target), Header: header, Body: []byte(m.body)})
+	list := respell.All(platform, respell.Request{Method: m.method, URL: g.url(m.target), Header: header, Body: []byte(m.body)})
 	if len(list) < 50 {
 		c.failf(m.method, "only %d spellings", len(list))
 	}
@@ -84,9 +84,9 @@ func (s *stack) checkSpellings(ctx context.Context, c *checks, g *gate, number i
 
 // ranSpelling compares what WordPress dispatched with the plain call. With plain permalinks
 // no path is a call, and nginx refuses PUT on "/" (docs/platform I.10, N15).
-func ranSpelling(g *gate, m *message, sp *spelling.Spelling, seen *trace, a *answer) error {
+func ranSpelling(g *gate, m *message, sp *respell.Spelling, seen *trace, a *answer) error {
 	site, name := g.Site, sp.Name
-	byPath := strings.HasPrefix(name, "pretty") || name == spelling.Plain
+	byPath := strings.HasPrefix(name, "pretty") || name == respell.Plain
 	switch {
 	case g.Front == "nginx" && bytes.HasPrefix(sp.Raw, []byte("PUT /?")) && a.status == http.StatusMethodNotAllowed && len(seen.dispatches) == 0:
 		return nil

@@ -1,11 +1,11 @@
-package nearest_test
+package typo_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
-	"github.com/restwarden/restwarden/policies/nearest"
+	"github.com/restwarden/restwarden/policies/typo"
 )
 
 // TestCheck_Many: of many words an error names the nearest few, and says how many there are.
@@ -17,7 +17,7 @@ func TestCheck_Many(t *testing.T) {
 	for word, want := range map[string]string{
 		"shop-77.exmple.com": "did you mean shop-77.example.com?", "blog.example.org": "and 299 more", "shop": "or one of 299 more like these?",
 	} {
-		err := nearest.Check(word, names...)
+		err := typo.Check(word, names...)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Count(err.Error(), "shop-") > 12 {
 			t.Errorf("%s: %v", word, err)
 		}

@@ -1,8 +1,8 @@
-// Package nearest finds the word of a closed set that a misspelled word may stand for.
+// Package typo finds the word of a closed set that a misspelled word may stand for.
 //
 // It has an edit distance of its own: twenty lines that count two swapped letters as one
 // slip, which the common libraries do not.
-package nearest
+package typo
 
 import (
 	"fmt"

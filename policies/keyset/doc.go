@@ -1,4 +1,4 @@
-// Package cover reasons about sets of keys, as rules name them by patterns: it decides for
+// Package keyset reasons about sets of keys, as rules name them by patterns: it decides for
 // all keys at once, not for samples.
 //
 // An [Automaton] reads a key segment by segment. Its [State] says which patterns still may
@@ -11,4 +11,4 @@
 //
 // Keys are those of package call: in lower case, without empty segments, the old address of
 // the checkout API with its version.
-package cover
+package keyset

@@ -1,8 +1,8 @@
-// Package spelling writes one REST call in all the ways that the platform runs as the same
+// Package respell writes one REST call in all the ways that the platform runs as the same
 // call: the way a test of a configuration proves that nobody gets past a rule by writing a
 // call differently.
 //
-//	list := spelling.All(platform, spelling.Request{URL: "https://shop.example.com/wp-json/wp/v2/users"})
+//	list := respell.All(platform, respell.Request{URL: "https://shop.example.com/wp-json/wp/v2/users"})
 //
 // A spelling changes where the route stands and how it is written, how the method is named,
 // or both (docs/platform I.1, I.2). The parameters, the credentials and the body stay.
@@ -12,7 +12,7 @@
 // or slash in a path, doubled slashes within a route, a route or _method that stands twice,
 // methods in lower case on the request line, and headers that decide sent twice
 // (docs/design 5).
-package spelling
+package respell
 
 import (
 	"bufio"

@@ -1,4 +1,4 @@
-package spelling_test
+package respell_test
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/call/platforms"
-	"github.com/restwarden/restwarden/policies/spelling"
+	"github.com/restwarden/restwarden/policies/respell"
 )
 
 // calls are plain calls with neutral names, <base> for the home path, and the least number
@@ -59,10 +59,10 @@ func bothPlatforms(t *testing.T) (list []platforms.Platform) {
 }
 
 // requestAt returns a plain call at a site.
-func requestAt(platform, base, line, header, body string) spelling.Request {
+func requestAt(platform, base, line, header, body string) respell.Request {
 	line = names.In(platform, strings.ReplaceAll(line, "<base>", base))
 	method, target, _ := strings.Cut(line, " ")
-	r := spelling.Request{Method: method, URL: "https://shop.example.com" + target, Base: base}
+	r := respell.Request{Method: method, URL: "https://shop.example.com" + target, Base: base}
 	if header != "" {
 		r.Header = []string{names.In(platform, header)}
 	}
@@ -96,7 +96,7 @@ func TestAll(t *testing.T) {
 			reader := policies.NewReader(call.Site{Platform: platform, Base: base})
 			for _, c := range calls {
 				r := requestAt(platform.Name, base, c.line, c.header, c.body)
-				list := spelling.All(platform, r)
+				list := respell.All(platform, r)
 				if len(list) < c.least {
 					t.Errorf("%s: %d spellings of %s %s", platform.Name, len(list), r.Method, r.URL)
 				}
@@ -106,9 +106,9 @@ func TestAll(t *testing.T) {
 	}
 }
 
-func checkSame(t *testing.T, reader *call.Reader, r spelling.Request, list []spelling.Spelling) {
+func checkSame(t *testing.T, reader *call.Reader, r respell.Request, list []respell.Spelling) {
 	t.Helper()
-	if len(list) == 0 || list[0].Name != spelling.Plain {
+	if len(list) == 0 || list[0].Name != respell.Plain {
 		t.Errorf("%s: the first is not the plain one", r.URL)
 		return
 	}
@@ -138,7 +138,7 @@ func checkSame(t *testing.T, reader *call.Reader, r spelling.Request, list []spe
 func TestAll_Body(t *testing.T) {
 	platform := bothPlatforms(t)[1]
 	reader := policies.NewReader(call.Site{Platform: platform})
-	for _, s := range spelling.All(platform, spelling.Request{
+	for _, s := range respell.All(platform, respell.Request{
 		Method: "POST", URL: "https://shop.example.com/wp-json/wp/v2/posts?q=1", Body: []byte("title=a+%22b%22&meta[x]=%26"),
 	}) {
 		c := rawrequest.Read(reader, s.Raw)
@@ -156,7 +156,7 @@ func TestAll_Body(t *testing.T) {
 
 // TestAll_Kinds: a GET has spellings of every kind.
 func TestAll_Kinds(t *testing.T) {
-	list := spelling.All(bothPlatforms(t)[1], spelling.Request{URL: "https://shop.example.com/blog/wp-json/wp/v2/users"})
+	list := respell.All(bothPlatforms(t)[1], respell.Request{URL: "https://shop.example.com/blog/wp-json/wp/v2/users"})
 	for _, want := range []string{
 		"GET /blog/wp-json/wp/v2/users ", "GET /blog/wp-json/wp/v2/users/ ", "GET /blog//wp-json/wp/v2/users ", "GET /blog/wp-json/WP/V2/users ",
 		"GET /blog/?rest_route=/wp/v2/users ", "GET /blog/index.php?rest_route=/wp/v2/users ", "GET /blog/any-page/?rest_route=/wp/v2/users ",
@@ -164,7 +164,7 @@ func TestAll_Kinds(t *testing.T) {
 		"HEAD /blog/wp-json/wp/v2/users ", "HEAD /blog/?rest_route=/wp/v2/users ", "POST /blog/wp-json/wp/v2/users?_method=GET ",
 		"POST /blog/?_method=GET ", "\r\n\r\nrest.route=/wp/v2/users", "name=\"rest_route\"\r\n\r\n/wp/v2/users\r\n", "X-HTTP-Method-Override: GET\r\n",
 	} {
-		if !slices.ContainsFunc(list, func(s spelling.Spelling) bool { return strings.Contains(string(s.Raw), want) }) {
+		if !slices.ContainsFunc(list, func(s respell.Spelling) bool { return strings.Contains(string(s.Raw), want) }) {
 			t.Errorf("no spelling has %q", want)
 		}
 	}
@@ -177,13 +177,13 @@ func TestAll_None(t *testing.T) {
 		"https://shop.example.com/about/", "https://shop.example.com", "/wp-json/wp/v2/users", "://", "https://shop.example.com/index.php/wp-json/wp/v2/users",
 		"https://shop.example.com/wp-json/wc/v3/orders/7?id=x", "https://shop.example.com/wp-json/a b", "https://shop.example.com/cms-json/a",
 	} {
-		if list := spelling.All(platform, spelling.Request{URL: url}); list != nil {
+		if list := respell.All(platform, respell.Request{URL: url}); list != nil {
 			t.Errorf("%s has %d spellings", url, len(list))
 		}
 	}
 	for _, line := range []string{" 0", "no colon", "A b: c", "A: \x01", "A: b\v", "A: b\r\n", "Expect: more"} {
-		r := spelling.Request{URL: "https://shop.example.com/wp-json/wp/v2/users", Header: []string{line}}
-		if list := spelling.All(platform, r); list != nil {
+		r := respell.Request{URL: "https://shop.example.com/wp-json/wp/v2/users", Header: []string{line}}
+		if list := respell.All(platform, r); list != nil {
 			t.Errorf("%q: %d spellings", line, len(list))
 		}
 	}
@@ -193,8 +193,8 @@ func TestAll_None(t *testing.T) {
 		{client.Form, "a=1", "on GET"},
 		{client.Form, "%22=1", "multipart"},
 	} {
-		r := spelling.Request{Method: "POST", URL: "https://shop.example.com/wp-json/a/v1/b", Header: []string{"Content-Type: " + test.kind}, Body: []byte(test.body)}
-		for _, s := range spelling.All(platform, r) {
+		r := respell.Request{Method: "POST", URL: "https://shop.example.com/wp-json/a/v1/b", Header: []string{"Content-Type: " + test.kind}, Body: []byte(test.body)}
+		for _, s := range respell.All(platform, r) {
 			if strings.Contains(s.Name, test.never) {
 				t.Errorf("%s: %s", test.body, s.Name)
 			}
@@ -205,8 +205,8 @@ func TestAll_None(t *testing.T) {
 // TestAll_Prefix: a site that has changed its prefix has its own pretty forms.
 func TestAll_Prefix(t *testing.T) {
 	platform := bothPlatforms(t)[1]
-	list := spelling.All(platform, spelling.Request{URL: "https://shop.example.com/?rest_route=/wp/v2/users", Prefix: "/api/"})
-	own := func(s spelling.Spelling) bool { return strings.HasPrefix(string(s.Raw), "GET /api/wp/v2/users HTTP") }
+	list := respell.All(platform, respell.Request{URL: "https://shop.example.com/?rest_route=/wp/v2/users", Prefix: "/api/"})
+	own := func(s respell.Spelling) bool { return strings.HasPrefix(string(s.Raw), "GET /api/wp/v2/users HTTP") }
 	if len(list) < 80 || !slices.ContainsFunc(list, own) {
 		t.Errorf("%d spellings, none at the site's own prefix", len(list))
 	}
@@ -224,12 +224,12 @@ func FuzzAll(f *testing.F) {
 		if strings.ContainsAny(method+target+header, "\r\n") {
 			return
 		}
-		r := spelling.Request{Method: method, URL: "https://shop.example.com" + target, Body: []byte(body)}
+		r := respell.Request{Method: method, URL: "https://shop.example.com" + target, Body: []byte(body)}
 		if header != "" {
 			r.Header = []string{header}
 		}
-		if list := spelling.All(platform, r); list != nil {
-			checkSame(t, reader, spelling.Request{URL: r.URL}, list)
+		if list := respell.All(platform, r); list != nil {
+			checkSame(t, reader, respell.Request{URL: r.URL}, list)
 		}
 	})
 }
@@ -239,7 +239,7 @@ func FuzzAll(f *testing.F) {
 func TestAll_Aliased(t *testing.T) {
 	p, _ := platforms.ByName(names.WordPress)
 	for _, base := range []string{"", "/blog"} {
-		all := spelling.All(p, spelling.Request{
+		all := respell.All(p, respell.Request{
 			URL: "https://shop.example.com" + base + "/api/wp/v2/users", Base: base, Aliases: []call.Alias{{Pattern: "^api/(.+)", Route: "/$1"}},
 		})
 		overrides := 0
@@ -252,7 +252,7 @@ func TestAll_Aliased(t *testing.T) {
 				t.Errorf("%s: %v", s.Name, s.Overrides)
 			}
 		}
-		if len(all) < 60 || overrides == 0 || !slices.ContainsFunc(all, func(s spelling.Spelling) bool {
+		if len(all) < 60 || overrides == 0 || !slices.ContainsFunc(all, func(s respell.Spelling) bool {
 			return bytes.HasPrefix(s.Raw, []byte("GET "+base+"/wp-json/wp/v2/users "))
 		}) {
 			t.Errorf("%q: %d spellings, %d with an override", base, len(all), overrides)

@@ -1,10 +1,10 @@
-package nearest_test
+package typo_test
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/restwarden/restwarden/policies/nearest"
+	"github.com/restwarden/restwarden/policies/typo"
 )
 
 var options = []string{"login_only", "allow", "deny", "mode", "release", "rate_limit", "off", "on", "timeout", "GET", "order_type"}
@@ -28,11 +28,11 @@ func TestWords(t *testing.T) {
 		"ü":                      "",
 		strings.Repeat("on", 99): "",
 	} {
-		if got := strings.Join(nearest.Words(word, options...), " "); got != want {
+		if got := strings.Join(typo.Words(word, options...), " "); got != want {
 			t.Errorf("%q: got %q, want %q", word, got, want)
 		}
 	}
-	if got := nearest.Words("x"); got != nil {
+	if got := typo.Words("x"); got != nil {
 		t.Errorf("out of no words: %q", got)
 	}
 }
@@ -45,7 +45,7 @@ func TestCheck(t *testing.T) {
 		{"calller", "address caller key", `"calller" is not one of address, caller, key: did you mean caller?`},
 		{"", "address caller key", `"" is not one of address, caller, key`},
 	} {
-		err := nearest.Check(c.word, strings.Fields(c.words)...)
+		err := typo.Check(c.word, strings.Fields(c.words)...)
 		if (err == nil) != (c.want == "") || err != nil && err.Error() != c.want {
 			t.Errorf("%q: got %v, want %q", c.word, err, c.want)
 		}

@@ -1,4 +1,4 @@
-package spelling_test
+package respell_test
 
 import (
 	"bytes"
@@ -8,14 +8,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/restwarden/restwarden/policies/spelling"
+	"github.com/restwarden/restwarden/policies/respell"
 )
 
 var update = flag.Bool("update", false, "write the tables of docs/spellings.md")
 
 const (
 	docs  = "../../docs/spellings.md"
-	start = "<!-- written by go test ./policies/spelling -update -->\n"
+	start = "<!-- written by go test ./policies/respell -update -->\n"
 )
 
 // TestDocs holds the tables of docs/spellings.md against All.
@@ -72,18 +72,18 @@ func tables(t *testing.T) string {
 	return b.String()
 }
 
-func spellingsOf(t *testing.T, line, header, body string) []spelling.Spelling {
+func spellingsOf(t *testing.T, line, header, body string) []respell.Spelling {
 	t.Helper()
-	return spelling.All(bothPlatforms(t)[1], requestAt("wordpress", "", line, header, body))
+	return respell.All(bothPlatforms(t)[1], requestAt("wordpress", "", line, header, body))
 }
 
 // namesMethod tells whether a spelling names the method elsewhere than on the request line.
-func namesMethod(s spelling.Spelling) bool {
+func namesMethod(s respell.Spelling) bool {
 	return strings.Contains(s.Name, "method=") || strings.Contains(s.Name, "X-HTTP-Method-Override")
 }
 
 // row writes what differs from spelling to spelling: request line, override and body.
-func row(b *strings.Builder, s spelling.Spelling) {
+func row(b *strings.Builder, s respell.Spelling) {
 	head, body, _ := strings.Cut(string(s.Raw), "\r\n\r\n")
 	lines := strings.Split(head, "\r\n")
 	sent := []string{strings.TrimSuffix(lines[0], " HTTP/1.1")}

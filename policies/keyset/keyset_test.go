@@ -1,4 +1,4 @@
-package cover_test
+package keyset_test
 
 import (
 	"errors"
@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/restwarden/restwarden/policies/call/routes"
-	"github.com/restwarden/restwarden/policies/cover"
+	"github.com/restwarden/restwarden/policies/keyset"
 )
 
 // alphabet are the segments of the keys that are tried out; no pattern has the last three.
@@ -60,12 +60,12 @@ func matching(patterns []routes.Pattern, key string) (numbers []int) {
 // regions walks a space and returns a key for each set of patterns that matches one of its
 // keys. Every place has to say of its own key what the patterns say themselves.
 func regions(t interface{ Fatalf(string, ...any) }, word string, space routes.Pattern, patterns []routes.Pattern) (map[string]string, error) {
-	a := cover.New(word)
+	a := keyset.New(word)
 	for i, p := range patterns {
 		a.Add(p, i)
 	}
 	found := map[string]string{}
-	err := a.Walk(cover.KeysOf(space), nil, func(p *cover.Place) bool {
+	err := a.Walk(keyset.KeysOf(space), nil, func(p *keyset.Place) bool {
 		key := p.Key()
 		got, want := p.State.Matches(), matching(patterns, key)
 		if !slices.Equal(got, want) || !space.Match(key) || !possible(key) || p.Route() != key {
@@ -121,7 +121,7 @@ func FuzzWalk(f *testing.F) {
 			return
 		}
 		found, err := regions(t, "", patterns[0], patterns)
-		if errors.Is(err, cover.ErrTooMany) {
+		if errors.Is(err, keyset.ErrTooMany) {
 			return
 		}
 		if name := region("", key, matching(patterns, key)); found[name] == "" {
@@ -132,27 +132,27 @@ func FuzzWalk(f *testing.F) {
 
 // TestWalk_TooMany: many wildcards have too many cases, and the walk says so.
 func TestWalk_TooMany(t *testing.T) {
-	a, n := cover.New(""), 0
+	a, n := keyset.New(""), 0
 	for depth := range 10 {
 		for i := range 30 {
 			a.Add(routes.MustPattern(strings.Repeat("/*", depth)+fmt.Sprintf("/x%d", i)+strings.Repeat("/*", 10-depth)), n)
 			n++
 		}
 	}
-	err := a.Walk(cover.KeysOf(routes.MustPattern("/**")), nil, func(*cover.Place) bool { return true })
-	if !errors.Is(err, cover.ErrTooMany) {
+	err := a.Walk(keyset.KeysOf(routes.MustPattern("/**")), nil, func(*keyset.Place) bool { return true })
+	if !errors.Is(err, keyset.ErrTooMany) {
 		t.Error(err)
 	}
 }
 
 func TestAutomaton_MarksAndBelow(t *testing.T) {
-	a := cover.New("")
+	a := keyset.New("")
 	a.Mark(routes.MustPattern("/a/*/b"))
 	a.Mark(routes.MustPattern("/c/**"))
 	a.AddBelow("/d", "run", 7)
 	a.Apart("/a/x/b")
 	var got []string
-	err := a.Walk(cover.KeysOf(routes.MustPattern("/**")), nil, func(p *cover.Place) bool {
+	err := a.Walk(keyset.KeysOf(routes.MustPattern("/**")), nil, func(p *keyset.Place) bool {
 		if p.State.Within() {
 			got = append(got, p.Key())
 		}
@@ -166,7 +166,7 @@ func TestAutomaton_MarksAndBelow(t *testing.T) {
 	}
 	for range 2 {
 		stopped := 0
-		_ = a.Walk(cover.KeysOf(routes.MustPattern("/**")), func(s *cover.State) bool { return !s.Marked() }, func(p *cover.Place) bool {
+		_ = a.Walk(keyset.KeysOf(routes.MustPattern("/**")), func(s *keyset.State) bool { return !s.Marked() }, func(p *keyset.Place) bool {
 			if !p.State.Marked() {
 				t.Errorf("%s is skipped", p.Key())
 			}
