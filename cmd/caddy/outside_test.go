@@ -29,6 +29,6 @@ var outOfReach = []outside{
 
 // reviewed are the sums of the sections that the rows were written for.
 var reviewed = map[string]string{
-	"names": "8b8da9ff", "1": "f5360541", "2": "eb7eb881", "3": "15f81f03", "4": "70adeb1b",
+	"names": "3a45536c", "1": "f5360541", "2": "eb7eb881", "3": "15f81f03", "4": "70adeb1b",
 	"5": "f4cfb737", "6": "da63dc72", "7": "15882fd6", "8": "dc5a2a6d", "9": "845bc76d",
 }
