@@ -2,7 +2,8 @@
 //
 // It registers the directive restwarden with its app and its matcher (package gateway), and the commands
 // "caddy restwarden …" (package command). Package routing knows on which ways requests reach the directive,
-// package dryrun runs requests through a configuration without a network.
+// package dryrun runs requests through a configuration without a network. Packages record and adminapi
+// declare what a running gateway tells.
 package caddymodule
 
 import (

@@ -197,7 +197,7 @@ func TestDependencies(t *testing.T) {
 	}
 }
 
-// TestImports: the frame knows no policy, and what reasons about a chain knows them by what they can do.
+// TestImports: the frame knows no policy but its own, the reading of calls, and what reasons about a chain knows them by what they can do.
 func TestImports(t *testing.T) {
 	const here = "github.com/restwarden/restwarden/policies"
 	own := map[string]bool{here + "/review": true}

@@ -37,7 +37,7 @@ type App struct {
 	surveyed     sync.Once
 	refused      error          // why the configuration must not load
 	findings     []finding      // what else is odd in it
-	layout       routing.Report // what the survey found
+	routing      routing.Report // what the survey found
 	placeholders []string       // that handlers of the sites define
 	leases       leases
 }

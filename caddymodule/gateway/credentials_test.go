@@ -129,5 +129,5 @@ func TestCredentials_OneList(t *testing.T) {
 		return slices.Contains(names, http.CanonicalHeaderKey(name)) || sites[0].IsCredential(name) || sites[1].IsCredential(name)
 	}
 	lists.Alone(t, known, lists.Sources(t, "../..", "caddymodule", "policies"),
-		"frame.go", "table.go", "shop_key.go", "signature_schemes.go", "message.go", "sign.go")
+		"frame.go", "table.go", "shop_key.go", "message.go", "sign.go")
 }

@@ -67,7 +67,7 @@ const misreadSite = `	restwarden cms {
 	metrics /metrics
 `
 
-// misreadCounted is how many pages the metric says were misread.
+// misread is how many pages the metric says were misread.
 func (g *gateway) misread() string {
 	for line := range strings.Lines(g.do("GET /metrics", "").body) {
 		if rest, ok := strings.CutPrefix(line, `caddy_restwarden_misread_total{site="*:`+g.port()+`"} `); ok {

@@ -23,7 +23,7 @@ func (a *App) assign() {
 		a.assignWays()
 		for _, g := range a.gateways {
 			if len(g.sites) != 1 {
-				g.guard(routing.Way{}, "") // a handler that layout does not know leads to it
+				g.guard(routing.Way{}, "") // a handler that package routing does not know leads to it
 			}
 		}
 		a.tellApart()
@@ -45,7 +45,7 @@ func (forgetful) Set(context.Context, string, string, time.Duration) error { ret
 // SetAll implements store.Store.
 func (forgetful) SetAll(context.Context, string, time.Duration, ...string) error { return nil }
 
-// assignWays gives each gateway the sites on the ways that layout knows.
+// assignWays gives each gateway the sites on the ways that package routing knows.
 func (a *App) assignWays() {
 	if a.http == nil {
 		return

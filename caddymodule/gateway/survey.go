@@ -29,7 +29,7 @@ func (a *App) survey(logger *zap.Logger) error {
 		for _, f := range report.Odd {
 			a.odd(logger, finding{Finding: f, directive: spot{f.At, f.Imported}})
 		}
-		a.layout = report
+		a.routing = report
 	})
 	return a.refused
 }
@@ -85,7 +85,7 @@ func (a *App) oddRules(g *Gateway) {
 	if len(odd) == 0 || slices.ContainsFunc(a.gateways, func(other *Gateway) bool { return other.engine == g.engine && other.spot() == g.spot() }) {
 		return // a snippet within a snippet, or a directive in JSON without a place
 	}
-	hosts := a.layout.HostsOf(g.At, g.importedAt(""))
+	hosts := a.routing.HostsOf(g.At, g.importedAt(""))
 	for _, o := range odd {
 		f := routing.Finding{Code: o.Code, At: cmp.Or(o.At, g.At), Imported: g.importedAt(o.At), Sites: hosts, Text: o.Text, Do: o.Do}
 		switch {

@@ -147,7 +147,7 @@ var commandPages = map[string]string{
 	"docs/cost.md":               "the step bench, once each",
 	"docs/explain.md":            "TestDocs_Explain in caddymodule/command",
 	"docs/install.md":            "the step release",
-	"docs/status.md":             "TestDocs_Status in caddymodule",
+	"docs/status.md":             "TestDocs_Status in caddymodule/gateway",
 	"docs/wordpress.md":          "the step wordpress, in its own process",
 	"docs/reference-platform.md": "TestDocs_Withdrawal in cmd/platform",
 }

@@ -6,6 +6,8 @@
 // fixed order of the catalog that it is handed; the first enforced refusal wins and becomes the
 // [Decision].
 //
+// The policy call, which refuses what has no certain reading, is part of the frame.
+//
 // A policy is a struct whose exported fields are its JSON configuration. It states what
 // it can do by the interfaces that it implements (docs/design 4 lists them): [Provisioner] to
 // check its configuration, [Checker] to judge, [AnswerChanger] for what passes, [Router] for the calls that

@@ -2,7 +2,7 @@
 // proofs about records, counters of limits, and used signatures.
 //
 // [Store] is the interface. [Memory] is the store of a single gateway, and package
-// caddymodule has one in Redis; both pass the tests of package storetest. [Limiter] is a
+// gateway has one in Redis; both pass the tests of package storetest. [Limiter] is a
 // bounded set of counters with one rate, and [Listeners] serves a Store's messages.
 package store
 

@@ -43,7 +43,7 @@ func literal(text string) word {
 	return word{size: len(text), fits: func(at int, c byte) bool { return c == text[at] }}
 }
 
-// frontController is how the platform knows its own script, see ownScript.
+// frontController is how the platform knows its own script.
 var frontController = word{size: len("index.php"), fits: func(at int, c byte) bool { return at == len("index") || c == "index.php"[at] }}
 
 // dotSegments are "/./" and "/../".
