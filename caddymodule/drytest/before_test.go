@@ -87,6 +87,8 @@ var passing = []struct {
 	{regexp.MustCompile(`("confirmation":"|"id":"|: confirmation |/confirm/)[\w-]{10,}`), "$1<>"},
 	{regexp.MustCompile(`"expires":(?:"[\dTZ:-]+"|\d+)`), `"expires":<>`},
 	{regexp.MustCompile(`"(ts|duration|remote_port|seconds|took|since|started|read|asked|known|failed|until|time|first|last|at|wall_seconds|uptime|seen|loaded|saved|idle)":("[^"]*\d\d:\d\d:[^"]*"|"?[\d.e+-]+"?)`), `"$1":<>`},
+	{regexp.MustCompile(`("last":<>),"error":"(?:[^"\\]|\\.)*"`), "$1"}, // of the question that ended last, of several at once
+	{regexp.MustCompile(`has [\d.]+ [KMGT]?i?B free`), "has <> free"},
 }
 
 func steady(text string) string {
