@@ -1,47 +1,30 @@
 package mcp_test
 
 import (
-	"bufio"
 	"bytes"
-	"compress/gzip"
 	"crypto/md5" //nolint:gosec // see adaptersName
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/restwarden/restwarden/policies/mcp"
+	"github.com/restwarden/restwarden/policies/policytest"
 )
 
 // bodies are those of the recorded messages, without heads.
 func bodies(tb testing.TB) (list [][]byte) {
 	tb.Helper()
-	f, err := os.Open("testdata/recorded.jsonl.gz")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer func() { _ = f.Close() }()
-	unzipped, err := gzip.NewReader(f)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	lines := bufio.NewScanner(unzipped)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		var r struct{ Request []byte }
-		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
-			tb.Fatal(err)
-		}
+	for _, r := range policytest.Recordings(tb) {
 		if _, body, ok := bytes.Cut(r.Request, []byte("\r\n\r\n")); ok && len(body) > 0 {
 			list = append(list, body)
 		}
 	}
-	if lines.Err() != nil || len(list) < 500 {
-		tb.Fatalf("%d bodies, %v", len(list), lines.Err())
+	if len(list) < 500 {
+		tb.Fatalf("%d bodies", len(list))
 	}
 	return list
 }
