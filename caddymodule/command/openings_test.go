@@ -3,8 +3,6 @@ package command_test
 import (
 	"encoding/json"
 	"net/http"
-	"net/http/httptest"
-	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -14,12 +12,9 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/ask/asktest"
-	"github.com/restwarden/restwarden/policies/call"
-	"github.com/restwarden/restwarden/policies/call/platforms"
-	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/openings"
 	"github.com/restwarden/restwarden/policies/policy"
-	"github.com/restwarden/restwarden/policies/store"
+	"github.com/restwarden/restwarden/policies/policytest"
 )
 
 // editor are credentials of a user.
@@ -175,37 +170,12 @@ func suggested(t *testing.T, method, pattern string) (line, why string) {
 // remedied returns the remedy of a refusal by access with one line.
 func remedied(t *testing.T, method, path, pattern, header string, words ...string) string {
 	t.Helper()
-	platform, _ := platforms.ByName("wordpress")
-	memory, err := store.NewMemory()
-	if err != nil {
-		t.Fatal(err)
-	}
-	ids, err := caller.NewIdentities(caller.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	site := &policy.Site{Site: caller.NewSite(platform, caller.Own{}), Release: new(policy.Release)}
-	site.Store, site.Identities = memory, ids
-	entry, _ := policies.Lookup("access")
-	access := policy.NewConfigured(entry)
-	if err := access.Configure(policy.Option{Name: words[0], Args: words[1:]}); err != nil {
-		t.Fatal(err)
-	}
-	chain, err := policies.NewChain(site, policy.Enforce, map[string]*policy.Configured{"access": access})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = chain.Close() })
-	r := httptest.NewRequest(method, "/wp-json"+path, http.NoBody)
-	name, value, _ := strings.Cut(header, ": ")
-	r.Header.Set(name, value)
-	c := call.NewReader(call.Site{Platform: platform}).Read(r, nil)
-	t.Cleanup(c.Close)
-	whole := &caller.Whole{Site: site.Site, Call: c, HTTP: r, Backend: asktest.Answering(http.StatusUnauthorized, `{"code":"rest_not_logged_in"}`), Client: netip.MustParseAddr("192.0.2.7")}
-	request := &policy.Request{Whole: whole, Call: c, Site: site}
+	site := policytest.NewSite(t)
+	chain := policytest.Guarded(t, site, policies.Catalog, policy.Option{Name: words[0], Args: words[1:]})
+	request := policytest.Request(t, site, asktest.Answering(http.StatusUnauthorized, `{"code":"rest_not_logged_in"}`), method, "/wp-json"+path, "", header)
 	d := chain.Judge(t.Context(), request)
 	if d.Outcome != policy.Refuse {
 		t.Fatalf("%s %s: %+v", method, path, d)
 	}
-	return openings.Remedy(request, c, d.Verdict, pattern)
+	return openings.Remedy(request, request.Call, d.Verdict, pattern)
 }
