@@ -26,6 +26,16 @@ const (
 // arguments: {"do":"fail"}, "stream", "break" or "large".
 func newToolServer(t *testing.T) *platform {
 	t.Helper()
+	return newAbilityPlatform(t, "shop/query", `{"readonly":false}`, func(user string) string {
+		return map[string]string{"admin": `{"id":1,"roles":["administrator"],"capabilities":{"read":true}}`}[user]
+	}, answerTool)
+}
+
+// newAbilityPlatform is a platform with one ability, which a server of tools offers. me is what it says of
+// the caller who gives a name; "" is nobody. All that is no question is answered by run.
+func newAbilityPlatform(t *testing.T, ability, annotations string, me func(user string) string, run func(w http.ResponseWriter, body string)) *platform {
+	t.Helper()
+	one := `{"name":"` + ability + `","input_schema":[],"meta":{"annotations":` + annotations + `}}`
 	p := newPlatform(t)
 	p.setAnswer(func(w http.ResponseWriter, r *http.Request) bool {
 		if !strings.HasPrefix(r.URL.Path, "/wp-json") {
@@ -34,10 +44,9 @@ func newToolServer(t *testing.T) *platform {
 		w.Header().Set("Content-Type", "application/json; charset=UTF-8")
 		body, _ := io.ReadAll(r.Body)
 		user, _, _ := r.BasicAuth()
-		one := `{"name":"shop/query","input_schema":[],"meta":{"annotations":{"readonly":false}}}`
 		switch path := strings.TrimPrefix(r.URL.Path, "/wp-json"); {
-		case path == "/wp/v2/users/me" && user == "admin":
-			_, _ = io.WriteString(w, `{"id":1,"roles":["administrator"],"capabilities":{"read":true}}`)
+		case path == "/wp/v2/users/me" && me(user) != "":
+			_, _ = io.WriteString(w, me(user))
 		case path == "/wp/v2/users/me":
 			w.WriteHeader(http.StatusUnauthorized)
 			_, _ = io.WriteString(w, `{"code":"rest_not_logged_in","message":"no","data":{"status":401}}`)
@@ -45,10 +54,10 @@ func newToolServer(t *testing.T) *platform {
 			_, _ = fmt.Fprintf(w, `{"home":"http://%s","url":"http://%s","namespaces":["mcp","wp-abilities/v1"],"routes":{"/mcp/mcp-adapter-default-server":{},"/wp-abilities/v1/abilities/(?P<name>[a-zA-Z0-9\\-\\/]+?)/run":{}}}`, r.Host, r.Host)
 		case path == "/wp-abilities/v1/abilities":
 			_, _ = io.WriteString(w, "["+one+"]")
-		case path == "/wp-abilities/v1/abilities/shop/query":
+		case path == "/wp-abilities/v1/abilities/"+ability:
 			_, _ = io.WriteString(w, one)
 		default:
-			answerTool(w, string(body))
+			run(w, string(body))
 		}
 		return true
 	})

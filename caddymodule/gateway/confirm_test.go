@@ -28,29 +28,12 @@ const (
 // newDeletingShop is a platform with one destructive ability, which a server of tools offers.
 func newDeletingShop(t *testing.T) *platform {
 	t.Helper()
-	const one = `{"name":"shop/delete","input_schema":[],"meta":{"annotations":{"destructive":true}}}`
-	p := newPlatform(t)
-	p.setAnswer(func(w http.ResponseWriter, r *http.Request) bool {
-		w.Header().Set("Content-Type", "application/json; charset=UTF-8")
-		user, _, _ := r.BasicAuth()
-		switch path := strings.TrimPrefix(r.URL.Path, "/wp-json"); {
-		case path == "/wp/v2/users/me" && user != "":
-			_, _ = fmt.Fprintf(w, `{"id":%d,"roles":["administrator"],"capabilities":{"read":true}}`, len(user))
-		case path == "/wp/v2/users/me":
-			w.WriteHeader(http.StatusUnauthorized)
-			_, _ = io.WriteString(w, `{"code":"rest_not_logged_in","message":"no","data":{"status":401}}`)
-		case path == "/" || path == "":
-			_, _ = fmt.Fprintf(w, `{"home":"http://%s","url":"http://%s","namespaces":["mcp","wp-abilities/v1"],"routes":{"/mcp/mcp-adapter-default-server":{},"/wp-abilities/v1/abilities/(?P<name>[a-zA-Z0-9\\-\\/]+?)/run":{}}}`, r.Host, r.Host)
-		case path == "/wp-abilities/v1/abilities":
-			_, _ = io.WriteString(w, "["+one+"]")
-		case path == "/wp-abilities/v1/abilities/shop/delete":
-			_, _ = io.WriteString(w, one)
-		default:
-			_, _ = io.WriteString(w, `{"ran":true}`)
+	return newAbilityPlatform(t, "shop/delete", `{"destructive":true}`, func(user string) string {
+		if user == "" {
+			return ""
 		}
-		return true
-	})
-	return p
+		return fmt.Sprintf(`{"id":%d,"roles":["administrator"],"capabilities":{"read":true}}`, len(user))
+	}, func(w http.ResponseWriter, _ string) { _, _ = io.WriteString(w, `{"ran":true}`) })
 }
 
 // confirmingSite is a site block for hosts, where shop/delete waits for a person.
