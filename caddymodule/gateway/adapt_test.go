@@ -66,19 +66,32 @@ func golden(t *testing.T, dir string, some int, adapt func(t *testing.T, source 
 // adaptAndProvision returns the JSON of the Caddyfile's first handler, or the error.
 func adaptAndProvision(t *testing.T, source string) string {
 	t.Helper()
-	b, _, err := caddyconfig.GetAdapter("caddyfile").Adapt([]byte(source), map[string]any{"filename": "Caddyfile"})
+	config, failed := adapted(source, "provision http.handlers.restwarden: ")
+	if failed != "" {
+		return failed
+	}
+	return indented(t, firstRoute(t, config))
+}
+
+// adapted returns the JSON of a Caddyfile that loads. failed is the error, behind the words of Caddy
+// that end in cut.
+func adapted(source, cut string) (config []byte, failed string) {
+	config, _, err := caddyconfig.GetAdapter("caddyfile").Adapt([]byte(source), map[string]any{"filename": "Caddyfile"})
 	if err != nil {
-		return err.Error()
+		return nil, err.Error()
 	}
 	var cfg caddy.Config
-	if err := caddy.StrictUnmarshalJSON(b, &cfg); err != nil {
-		return err.Error()
+	if err := caddy.StrictUnmarshalJSON(config, &cfg); err != nil {
+		return nil, err.Error()
 	}
 	if err := caddy.Validate(&cfg); err != nil {
-		_, text, _ := strings.Cut(err.Error(), "provision http.handlers.restwarden: ")
-		return text
+		_, text, found := strings.Cut(err.Error(), cut)
+		if !found {
+			return nil, err.Error()
+		}
+		return nil, text
 	}
-	return indented(t, firstRoute(t, b))
+	return config, ""
 }
 
 func firstRoute(t *testing.T, config []byte) json.RawMessage {

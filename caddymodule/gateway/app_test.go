@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/caddyserver/caddy/v2"
-	"github.com/caddyserver/caddy/v2/caddyconfig"
 
 	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
 	"github.com/restwarden/restwarden/policies/store"
@@ -19,17 +18,9 @@ func TestAdapt_GlobalOption(t *testing.T) { golden(t, goldenDir+"/store", 30, ad
 
 // adaptGlobalOption returns the JSON of the app, or the error.
 func adaptGlobalOption(_ *testing.T, source string) string {
-	b, _, err := caddyconfig.GetAdapter("caddyfile").Adapt([]byte(source), map[string]any{"filename": "Caddyfile"})
-	if err != nil {
-		return err.Error()
-	}
-	var cfg caddy.Config
-	if err := caddy.StrictUnmarshalJSON(b, &cfg); err != nil {
-		return err.Error()
-	}
-	if err := caddy.Validate(&cfg); err != nil {
-		_, text, _ := strings.Cut(err.Error(), "provision restwarden: ")
-		return text
+	b, failed := adapted(source, "provision restwarden: ")
+	if failed != "" {
+		return failed
 	}
 	var parsed struct{ Apps map[string]json.RawMessage }
 	if err := json.Unmarshal(b, &parsed); err != nil {
