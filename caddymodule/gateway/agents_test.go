@@ -38,9 +38,6 @@ func newAbilityPlatform(t *testing.T, ability, annotations string, me func(user 
 	one := `{"name":"` + ability + `","input_schema":[],"meta":{"annotations":` + annotations + `}}`
 	p := newPlatform(t)
 	p.setAnswer(func(w http.ResponseWriter, r *http.Request) bool {
-		if !strings.HasPrefix(r.URL.Path, "/wp-json") {
-			return false
-		}
 		w.Header().Set("Content-Type", "application/json; charset=UTF-8")
 		body, _ := io.ReadAll(r.Body)
 		user, _, _ := r.BasicAuth()
