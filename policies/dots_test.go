@@ -10,7 +10,7 @@ import (
 	"github.com/restwarden/restwarden/policies/access"
 	"github.com/restwarden/restwarden/policies/ask/asktest"
 	"github.com/restwarden/restwarden/policies/call/routes"
-	"github.com/restwarden/restwarden/policies/hosts"
+	"github.com/restwarden/restwarden/policies/discover"
 	"github.com/restwarden/restwarden/policies/index"
 	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/policytest"
@@ -135,14 +135,13 @@ func TestDots_Embedded(t *testing.T) {
 // TestDots_Tools: a server of tools that the REST root shows is known by every spelling of its dot.
 func TestDots_Tools(t *testing.T) {
 	s := policytest.NewSite(t)
-	s.Tools = new(hosts.Table[*index.Index])
-	s.Tools.Put("example.com", index.New([]string{"/ai/v1.0/server"}, []string{"ai/v1.0"}))
+	discover.Of(s).PutTools("example.com", index.New([]string{"/ai/v1.0/server"}, []string{"ai/v1.0"}))
 	for _, route := range []string{"/ai/v1.0/server", "/ai/v1x0/server", "/ai/v1/0/server", "/AI/v1-0/server"} {
-		if !s.HasTools("example.com", route) {
+		if !discover.Of(s).HasTools("example.com", route) {
 			t.Errorf("%s is no server of tools", route)
 		}
 	}
-	if s.HasTools("example.com", "/ai/v10/server") {
+	if discover.Of(s).HasTools("example.com", "/ai/v10/server") {
 		t.Error("another route is one")
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/restwarden/restwarden/caddymodule/gateway"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/discover"
 	"github.com/restwarden/restwarden/policies/policy"
 )
 
@@ -27,7 +28,7 @@ func readingOf(req *http.Request, original *url.URL, s *gateway.ServedSite, c *c
 		return r
 	}
 	r.Form = c.FormName()
-	if x := s.Policies.Index(req.Host); x != nil {
+	if x := discover.Of(s.Policies).Index(req.Host); x != nil {
 		r.Pattern, _ = x.Pattern(c.Route)
 	}
 	if c.Kind == call.Single {

@@ -33,7 +33,7 @@ func (a *App) confirming() []*site {
 func serveConfirmations(w http.ResponseWriter, a adminRequest) error {
 	all := []adminapi.Confirmation{}
 	for _, s := range a.app.confirming() {
-		list, err := s.Confirmations.List(a.r.Context())
+		list, err := s.confirmations.List(a.r.Context())
 		if err != nil {
 			return adminError(http.StatusServiceUnavailable, err)
 		}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/restwarden/restwarden/policies/confirm"
 	"github.com/restwarden/restwarden/policies/hosts"
-	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/store"
 )
 
@@ -56,7 +55,7 @@ func (s *site) confirmToken(r *http.Request) (token string, ok bool) {
 // configuration names: a link with a host that the client has sent could lead the owner, and
 // the token, to the client. Without such a host linkTo returns the path alone.
 func (s *site) linkTo(ctx context.Context, c *confirm.Confirmation) (string, error) {
-	token, err := s.g.app.people.links.Token(ctx, s.Confirmations, c)
+	token, err := s.g.app.people.links.Token(ctx, s.confirmations, c)
 	if err != nil {
 		return "", err
 	}
@@ -97,7 +96,7 @@ func portOf(server string) string {
 }
 
 // waits is called for each new confirmation.
-func (s *site) waits(_ *policy.Request, c *confirm.Confirmation) {
+func (s *site) waits(c *confirm.Confirmation) {
 	s.logger.Info("a call waits for a person", zap.String("site", s.Name), zap.String("confirmation", c.ID), zap.Time("expires", c.Expires))
 	if to := s.confirmer.Notifies(); to != "" {
 		s.notify(to, c)
@@ -106,7 +105,7 @@ func (s *site) waits(_ *policy.Request, c *confirm.Confirmation) {
 
 // decide lets a person decide, and says in the log who has.
 func (s *site) decide(ctx context.Context, id string, give bool, by string) (*confirm.Confirmation, error) {
-	c, err := s.Confirmations.Decide(ctx, id, give)
+	c, err := s.confirmations.Decide(ctx, id, give)
 	if err == nil {
 		s.logger.Info("confirmation "+string(c.State), zap.String("site", s.Name), zap.String("confirmation", c.ID), zap.String("by", by))
 	}

@@ -64,7 +64,7 @@ func (s *site) serveConfirm(w http.ResponseWriter, r *http.Request, token string
 		w.Header().Set("Retry-After", "60")
 		return showConfirm(w, http.StatusTooManyRequests, confirmView{Title: "Too many requests", Text: "Please try again later."})
 	}
-	c, err := s.Confirmations.ByToken(r.Context(), token)
+	c, err := s.confirmations.ByToken(r.Context(), token)
 	if !errors.Is(err, confirm.ErrUnknown) {
 		wrong.Refund(from)
 	}

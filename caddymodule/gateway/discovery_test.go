@@ -17,7 +17,6 @@ import (
 	"github.com/restwarden/restwarden/policies/ask/asktest"
 	"github.com/restwarden/restwarden/policies/discover"
 	"github.com/restwarden/restwarden/policies/hosts"
-	"github.com/restwarden/restwarden/policies/index"
 )
 
 // answersRoot lets p answer its REST root at a path.
@@ -194,7 +193,8 @@ func newTestSite(t *testing.T) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Indexes, s.state = new(hosts.Table[*index.Index]), newSiteState("shop.example", board)
+	discover.Keep(&s.Site)
+	s.state = newSiteState("shop.example", board)
 	return s
 }
 
@@ -229,7 +229,7 @@ func TestDiscovery_Pauses(t *testing.T) {
 	for _, minutes := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60} {
 		near(pause(asktest.Failing(ask.ErrUndecided)), minutes*time.Minute)
 	}
-	if x := s.Index(by.Host); x == nil {
+	if x := discover.Of(&s.Site).Index(by.Host); x == nil {
 		t.Error("the index is forgotten after a failure")
 	}
 	near(pause(fits), time.Hour)
@@ -255,7 +255,7 @@ func TestDiscovery_Hosts(t *testing.T) {
 		s.discovery.readRoot(t.Context(), s, b, discover.Reach{Host: fmt.Sprintf("h%d.example", i)}, true, false)
 	}
 	for i := 9_900; i < 10_000; i++ {
-		x := s.Index(fmt.Sprintf("h%d.example", i))
+		x := discover.Of(&s.Site).Index(fmt.Sprintf("h%d.example", i))
 		if name, ok := x.Pattern(fmt.Sprintf("/cms/v2/of-%d", i%10)); !ok || name == "" {
 			t.Errorf("host %d has the index of another", i)
 		}

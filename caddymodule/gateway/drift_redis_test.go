@@ -187,7 +187,7 @@ func TestDrift_RedisGarbage(t *testing.T) {
 	if s.key(kindFact, factKey) != key {
 		t.Fatal("not the key of the routes")
 	}
-	other, _ := drift.Pack(a.Index("shop.example.com"))
+	other, _ := drift.Pack(discover.Of(&a.Site).Index("shop.example.com"))
 	for name, spoil := range map[string]func() error{
 		"text":       func() error { return admin.Set(ctx, key, "garbage", 0).Err() },
 		"empty":      func() error { return admin.Set(ctx, key, "", 0).Err() },

@@ -14,6 +14,7 @@ import (
 
 	"github.com/restwarden/restwarden/cmd/check/testkit/caddyrun"
 	"github.com/restwarden/restwarden/cmd/check/testkit/heap"
+	"github.com/restwarden/restwarden/policies/discover"
 	"github.com/restwarden/restwarden/policies/hosts"
 	"github.com/restwarden/restwarden/policies/index"
 )
@@ -248,7 +249,7 @@ func TestDrift_Hosts(t *testing.T) {
 		t.Fatalf("%v", lines)
 	}
 	for i := range 3000 { // a flood of hosts pushes out no named one
-		s.state.roots.swap(s.rootPlace(fmt.Sprintf("h%d.shops.example.com", i), false), s.Index("a.shops.example.com"))
+		s.state.roots.swap(s.rootPlace(fmt.Sprintf("h%d.shops.example.com", i), false), discover.Of(&s.Site).Index("a.shops.example.com"))
 	}
 	read("shop.example.com")
 	if lines := routeLines(g.logged()); len(lines) != 2 || lines[1]["host"] != "shop.example.com" {

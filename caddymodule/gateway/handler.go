@@ -53,7 +53,7 @@ func varsOf(r *http.Request) map[string]any {
 
 // serve reads r, judges it if it is a call, and answers or forwards it.
 func (s *site) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, vars map[string]any) error {
-	if s.confirmer != nil && s.Confirmations != nil { // a dry run has none
+	if s.confirmer != nil && s.confirmations != nil { // a dry run has none
 		if token, ok := s.confirmToken(r); ok {
 			return s.serveConfirm(w, r, token)
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/record"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/call/routes"
+	"github.com/restwarden/restwarden/policies/discover"
 	"github.com/restwarden/restwarden/policies/index"
 	"github.com/restwarden/restwarden/policies/openings"
 	"github.com/restwarden/restwarden/policies/policy"
@@ -188,7 +189,7 @@ func (s *site) routeOf(r *http.Request, c *call.Call) string {
 	if c.Kind == call.Refused {
 		return index.Unknown
 	}
-	if x := s.Index(r.Host); x != nil {
+	if x := discover.Of(&s.Site).Index(r.Host); x != nil {
 		if pattern, ok := x.Pattern(c.Route); ok {
 			return pattern
 		}

@@ -9,8 +9,6 @@ import (
 	"github.com/restwarden/restwarden/cmd/check/testkit/heap"
 	"github.com/restwarden/restwarden/policies/ask/asktest"
 	"github.com/restwarden/restwarden/policies/discover"
-	"github.com/restwarden/restwarden/policies/hosts"
-	"github.com/restwarden/restwarden/policies/index"
 )
 
 // realRoot is a REST root as large as that of a shop with many plugins: 2 MB.
@@ -37,7 +35,7 @@ func TestRoots_Memory(t *testing.T) {
 	}
 	open := func() *site {
 		s := newTestSite(t)
-		s.ScriptDirs, s.Tools, s.g.app = new(hosts.Table[string]), new(hosts.Table[*index.Index]), new(App)
+		s.g.app = new(App)
 		return s
 	}
 	read := func(s *site, host string) {
@@ -47,8 +45,8 @@ func TestRoots_Memory(t *testing.T) {
 			t.Fatal("the root was not read")
 		}
 		s.drift(t.Context(), root, host, false)
-		if s.discovery.homeOf(host) != "http://"+host || s.ScriptDir(host) != "/core" {
-			t.Fatalf("%q, %q", s.discovery.homeOf(host), s.ScriptDir(host))
+		if s.discovery.homeOf(host) != "http://"+host || discover.Of(&s.Site).ScriptDir(host) != "/core" {
+			t.Fatalf("%q, %q", s.discovery.homeOf(host), discover.Of(&s.Site).ScriptDir(host))
 		}
 	}
 	grown := func(name string, reading func(i int)) {
@@ -78,7 +76,6 @@ func TestRoots_Memory(t *testing.T) {
 // problems that show them only the beginning is kept.
 func TestRoots_LongTexts(t *testing.T) {
 	s := newTestSite(t)
-	s.ScriptDirs = new(hosts.Table[string])
 	long := strings.Repeat("x", 1<<20)
 	b := asktest.Answering(200, fmt.Sprintf(`{"url":"http://h.example/%s","home":"http://%s.example","namespaces":[%q],"routes":{"/":{"_links":{"self":"http://h.example/%s/"}},"/x":{}}}`, long, long, long, long))
 	root := s.discovery.readRoot(t.Context(), s, b, discover.Reach{Host: "h.example"}, true, false)
@@ -90,7 +87,7 @@ func TestRoots_LongTexts(t *testing.T) {
 			t.Errorf("%s: a text of %d bytes", p.Code, len(p.Text))
 		}
 	}
-	if home, dir := s.discovery.homeOf("h.example"), s.ScriptDir("h.example"); len(home) > 2048 || len(dir) > 2048 {
+	if home, dir := s.discovery.homeOf("h.example"), discover.Of(&s.Site).ScriptDir("h.example"); len(home) > 2048 || len(dir) > 2048 {
 		t.Errorf("an address of %d bytes, a directory of %d", len(home), len(dir))
 	}
 }

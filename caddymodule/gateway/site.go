@@ -14,12 +14,13 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/restwarden/restwarden/caddymodule/routing"
+	"github.com/restwarden/restwarden/policies/abilities"
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/confirm"
+	"github.com/restwarden/restwarden/policies/discover"
 	"github.com/restwarden/restwarden/policies/hosts"
-	"github.com/restwarden/restwarden/policies/index"
 	"github.com/restwarden/restwarden/policies/policy"
 )
 
@@ -40,10 +41,12 @@ type site struct {
 	discovery *discovery
 	plain     *plainPages
 	life      context.Context // ends with the site
-	end       context.CancelFunc
-	leases    leases
-	broken    error // why no call can be judged
-	learns    bool  // answers that pass prove facts about later calls
+	// confirmations are the calls that wait for a person; nil in a dry run.
+	confirmations *confirm.Ledger
+	end           context.CancelFunc
+	leases        leases
+	broken        error // why no call can be judged
+	learns        bool  // answers that pass prove facts about later calls
 }
 
 // newSite returns the site of g on a way; the zero Way is a way that nobody knows. Another
@@ -58,9 +61,9 @@ func newSite(g *Gateway, way routing.Way, apart string) *site {
 	s.Site.Site, s.Server, s.Name = own, g.server+apart, siteName(way.Hosts, g.server, g.Base)
 	s.Release, _ = policy.ParseRelease(g.Release) // has been parsed before
 	own.KeysInQuery, own.NoKeysInQuery, own.Home = s.keysInQuery, s.Release.Before(11, 1), s.home
-	s.Hosts, s.Indexes, s.ScriptDirs = way.Hosts, new(hosts.Table[*index.Index]), new(hosts.Table[string])
-	s.Tools = new(hosts.Table[*index.Index])
-	own.Lists, own.Scripts = s.ListsNamespace, s.scriptDir
+	s.Hosts = way.Hosts
+	discover.Keep(&s.Site)
+	own.Lists, own.Scripts = s.lists, s.scriptDir
 	opts := g.engine.questions
 	own.Store, opts.Store = g.app.local, g.app.shared
 	switch {
@@ -72,7 +75,8 @@ func newSite(g *Gateway, way routing.Way, apart string) *site {
 	}
 	s.learns = g.app.dry == nil && apart != manyWays // of a dry run, the next one must know nothing
 	if g.app.dry == nil {
-		s.Confirmations = confirm.NewLedger(g.app.local, s.Name)
+		s.confirmations = confirm.NewLedger(g.app.local, s.Name)
+		abilities.Wait(&s.Site, abilities.Waiting{Ledger: s.confirmations, New: s.waits})
 	}
 	opts.Site, opts.Server, opts.Before = s.Name, s.Server, strings.Join([]string{g.Platform, g.Base, g.Prefix.First()}, " ")
 	own.Identities, s.broken = lease(&s.leases, identitiesKey{opts},
@@ -100,11 +104,16 @@ func (s *site) keysInQuery(w *caller.Whole) bool {
 	return s.Release.AtLeast(w, 11, 1)
 }
 
+// lists tells whether the REST root of a host, as it was last read, lists a namespace.
+func (s *site) lists(host, namespace string) bool {
+	return discover.Of(&s.Site).Index(host).Lists(namespace)
+}
+
 // scriptDir returns the directory of the platform's scripts below the base. It waits for the
 // first reading of the REST root.
 func (s *site) scriptDir(w *caller.Whole) string {
 	s.awaitRoot(w)
-	return s.ScriptDir(w.HTTP.Host)
+	return discover.Of(&s.Site).ScriptDir(w.HTTP.Host)
 }
 
 // home returns the home address of the site that answers w. It waits for the first reading
@@ -171,7 +180,6 @@ func (s *site) listen() {
 	s.trace = policy.Trace{
 		Questions: s.state.counting(ask.Trace{Asked: s.metrics.asked, Known: s.metrics.remembered}),
 		Refused:   func(r *policy.Request, d policy.Decision) { s.count(r, d) },
-		Confirm:   s.waits,
 		Decided: func(r *policy.Request, d policy.Decision) {
 			if d.Outcome == policy.Pass {
 				s.count(r, d)

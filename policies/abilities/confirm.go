@@ -100,6 +100,18 @@ func (p *Abilities) Secrets() []*string {
 	return []*string{&p.Notify}
 }
 
+// Waiting is where the calls of a site wait for a person.
+type Waiting struct {
+	Ledger *confirm.Ledger
+	New    func(*confirm.Confirmation) // is called for each new confirmation, of which a person is to be told
+}
+
+var waiting = policy.NewSiteSlot[Waiting]()
+
+// Wait makes the calls of a site wait for a person. It is called before the first request; of a site without it
+// none waits, and none can pass.
+func Wait(s *policy.Site, w Waiting) { waiting.Keep(s, &w) }
+
 // Confirms implements [policy.Confirmer].
 func (p *Abilities) Confirms() bool { return len(p.Confirm) > 0 }
 
@@ -165,11 +177,11 @@ func (p *Abilities) confirm(ctx context.Context, r *policy.Request, s *Subject, 
 		return rule.refuse("A person must confirm this call. Send it alone, not in a batch."), nil
 	case r.WithOverride != nil || r.Call.WithoutOverride() != nil:
 		return rule.refuse("A person must confirm this call. Send it without an override of the method."), nil
-	case r.Observed || r.Site.Confirmations == nil:
+	case r.Observed || waiting.Of(r.Site) == nil:
 		return rule.refuse("A person must confirm this call."), nil
 	}
 	asked.Caller = by
-	c, made, err := r.Site.Confirmations.Ask(ctx, asked, p.within)
+	c, made, err := waiting.Of(r.Site).Ledger.Ask(ctx, asked, p.within)
 	full, isFull := errors.AsType[*confirm.TooManyError](err)
 	switch {
 	case isFull:
@@ -182,7 +194,7 @@ func (p *Abilities) confirm(ctx context.Context, r *policy.Request, s *Subject, 
 		confirmed.Set(r, c)
 		return policy.Verdict{}, nil
 	case made:
-		r.Trace.NewConfirmation(r, c)
+		waiting.Of(r.Site).New(c)
 	}
 	return rule.wait(c, time.Until(c.Expires)), nil
 }

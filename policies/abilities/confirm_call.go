@@ -7,6 +7,7 @@ import (
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/call/phpvars"
 	"github.com/restwarden/restwarden/policies/confirm"
+	"github.com/restwarden/restwarden/policies/discover"
 	"github.com/restwarden/restwarden/policies/index"
 	"github.com/restwarden/restwarden/policies/mcp"
 	"github.com/restwarden/restwarden/policies/mcp/message"
@@ -104,7 +105,7 @@ func besideMessage(body []byte) map[string]any {
 // doorOf names the route of r for a person, in the site's own pattern: the route as sent may
 // hold a secret (docs/platform IV.1).
 func doorOf(r *policy.Request) string {
-	x := r.Site.Index(r.HTTP.Host)
+	x := discover.Of(r.Site).Index(r.HTTP.Host)
 	if x == nil {
 		return index.Known(r.Call.Route)
 	}

@@ -21,7 +21,8 @@ import (
 func confirming(t *testing.T, lines ...policy.Option) (*policy.Site, *Abilities) {
 	t.Helper()
 	s := policytest.NewSite(t)
-	s.Name, s.Confirmations = "shop.example.com", confirm.NewLedger(s.Store, "shop.example.com")
+	s.Name = "shop.example.com"
+	Wait(s, Waiting{Ledger: confirm.NewLedger(s.Store, "shop.example.com"), New: func(*confirm.Confirmation) {}})
 	p := new(Abilities)
 	policytest.Configure(t, p, policytest.Line("abilities", lines...))
 	return s, policytest.Provision(t, s, p)
@@ -128,7 +129,7 @@ func TestConfirm_Needs(t *testing.T) {
 			if d.Verdict.Code != test.want {
 				t.Fatalf("got %+v, %v, want %q", d.Verdict, d.Err, test.want)
 			}
-			list, err := s.Confirmations.List(t.Context())
+			list, err := waiting.Of(s).Ledger.List(t.Context())
 			if kept := test.want == waits && name != "too long"; err != nil || (len(list) == 1) != kept {
 				t.Errorf("%d calls wait, %v", len(list), err)
 			}
@@ -144,7 +145,7 @@ func TestConfirm_Flow(t *testing.T) {
 	s, p := confirming(t, policytest.Line("confirm shop/erase"), policytest.Line("confirm_within 20m"))
 	erase := restRun("POST", "shop/erase", `{"b":1,"a":"x"}`)
 	d := sent(t, s, p, erase)
-	list, err := s.Confirmations.List(t.Context())
+	list, err := waiting.Of(s).Ledger.List(t.Context())
 	if err != nil || len(list) != 1 {
 		t.Fatal(list, err)
 	}
@@ -156,7 +157,7 @@ func TestConfirm_Flow(t *testing.T) {
 	if c.Caller != "user 1" || c.Ability != "shop/erase" || c.Arguments != `{"a":"x","b":1}` {
 		t.Errorf("kept %+v", c)
 	}
-	if _, err := s.Confirmations.Decide(t.Context(), c.ID, true); err != nil {
+	if _, err := waiting.Of(s).Ledger.Decide(t.Context(), c.ID, true); err != nil {
 		t.Fatal(err)
 	}
 	for name, other := range map[string]agentCall{
@@ -178,7 +179,7 @@ func TestConfirm_Flow(t *testing.T) {
 	if d.Verdict.Code != policy.CodeConfirm || d.Verdict.Data["confirmation"] == c.ID {
 		t.Errorf("given once, and used again: %+v", d.Verdict)
 	}
-	if _, err := s.Confirmations.Decide(t.Context(), d.Verdict.Data["confirmation"].(string), false); err != nil {
+	if _, err := waiting.Of(s).Ledger.Decide(t.Context(), d.Verdict.Data["confirmation"].(string), false); err != nil {
 		t.Fatal(err)
 	}
 	if d := sent(t, s, p, erase); d.Verdict.Code != policy.CodeConfirm || !strings.Contains(d.Verdict.Message, "rejected") {
@@ -204,11 +205,11 @@ func TestConfirm_Whole(t *testing.T) {
 	} {
 		s, p := confirming(t, policytest.Line("confirm shop/erase shop/delete"))
 		d := sent(t, s, p, test.call)
-		list, err := s.Confirmations.List(t.Context())
+		list, err := waiting.Of(s).Ledger.List(t.Context())
 		if err != nil || len(list) != 1 || list[0].Beside != test.beside {
 			t.Fatalf("%s: %+v, %v, %v", name, list, d, err)
 		}
-		if _, err := s.Confirmations.Decide(t.Context(), list[0].ID, true); err != nil {
+		if _, err := waiting.Of(s).Ledger.Decide(t.Context(), list[0].ID, true); err != nil {
 			t.Fatal(err)
 		}
 		for _, other := range test.others {
@@ -256,20 +257,20 @@ func TestConfirm_KeepsNothing(t *testing.T) {
 		"anonymous, by REST":   {erase, nil, []string{}, 403},
 		"anonymous, by a tool": {toolCall("tools/call", "plain", "{}"), nil, []string{}, 403},
 		"observed":             {erase, func(_ *policy.Site, _ *Abilities, r *policy.Request) { r.InForce.Mode = policy.Observe }, nil, 403},
-		"none are kept":        {erase, func(s *policy.Site, _ *Abilities, _ *policy.Request) { s.Confirmations = nil }, nil, 403},
+		"none are kept":        {erase, func(s *policy.Site, _ *Abilities, _ *policy.Request) { waiting.Keep(s, nil) }, nil, 403},
 		"the store fails": {erase, func(s *policy.Site, _ *Abilities, _ *policy.Request) {
-			s.Confirmations = confirm.NewLedger(deadStore{s.Store}, s.Name)
+			waiting.Of(s).Ledger = confirm.NewLedger(deadStore{s.Store}, s.Name)
 		}, nil, 503},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, p := confirming(t, policytest.Line("allow tool plain"), policytest.Line("allow shop/erase"), policytest.Line("confirm shop/erase plain"))
-			ledger := s.Confirmations
+			ledger := waiting.Of(s).Ledger
 			headers := test.headers
 			if headers == nil {
 				headers = []string{policytest.BasicAuth}
 			}
 			r := policytest.Request(t, s, asktest.Routed(shopAnswers()), test.call.method, test.call.target, test.call.body, append(headers, policytest.JSONType)...)
-			r.Trace = &policy.Trace{Confirm: func(*policy.Request, *confirm.Confirmation) { t.Error("a person is told") }}
+			waiting.Of(s).New = func(*confirm.Confirmation) { t.Error("a person is told") }
 			if test.prepare != nil {
 				test.prepare(s, p, r)
 			}
@@ -348,11 +349,11 @@ func TestConfirm_TooMany(t *testing.T) {
 			}
 			time.Sleep(10 * time.Second)
 		}
-		list, err := s.Confirmations.List(t.Context())
+		list, err := waiting.Of(s).Ledger.List(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Confirmations.Decide(t.Context(), list[0].ID, false); err != nil {
+		if _, err := waiting.Of(s).Ledger.Decide(t.Context(), list[0].ID, false); err != nil {
 			t.Fatal(err)
 		}
 		one := restRun("POST", "shop/erase", "0")

@@ -8,7 +8,6 @@ import (
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/ask/asktest"
 	"github.com/restwarden/restwarden/policies/discover"
-	"github.com/restwarden/restwarden/policies/hosts"
 	"github.com/restwarden/restwarden/policies/index"
 	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/policytest"
@@ -278,11 +277,10 @@ func TestAbilities_DoorsOfTheIndex(t *testing.T) {
 	}
 	for target, want := range map[string]int{"/wp-json/team/v1/red/agent": 403, "/wp-json/team/v1/items": 0} {
 		s := policytest.NewSite(t)
-		s.Tools = new(hosts.Table[*index.Index])
 		discover.LearnTools(s, found, "example.com")
 		discover.LearnTools(s, new(index.Root), "other.example.com")
-		if _, known := s.Tools.Get("other.example.com"); !known || s.HasTools("other.example.com", "/team/v1/red/agent") {
-			t.Error("a host without servers of tools is not kept, or has one")
+		if discover.Of(s).HasTools("other.example.com", "/team/v1/red/agent") {
+			t.Error("a host without servers of tools has one")
 		}
 		p := abilitiesPolicy(t, s, "allow shop/query")
 		r := policytest.Request(t, s, policytest.ShopOffers(policytest.AdminBody), "POST", target, `{"jsonrpc":"2.0","id":1,"method":"own/method"}`, policytest.BasicAuth, policytest.JSONType)

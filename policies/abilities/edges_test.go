@@ -20,11 +20,11 @@ import (
 func TestAbilities_ConfirmsAllArguments(t *testing.T) {
 	s, p := confirming(t, policytest.Line("allow tool lab-execute-ability"), policytest.Line("allow shop/*"), policytest.Line("confirm lab-execute-ability"))
 	sent(t, s, p, executeAbility("lab-execute-ability", "shop/query", `{"id":1}`))
-	all, err := s.Confirmations.List(t.Context())
+	all, err := waiting.Of(s).Ledger.List(t.Context())
 	if err != nil || len(all) != 1 {
 		t.Fatal(all, err)
 	}
-	if _, err := s.Confirmations.Decide(t.Context(), all[0].ID, true); err != nil {
+	if _, err := waiting.Of(s).Ledger.Decide(t.Context(), all[0].ID, true); err != nil {
 		t.Fatal(err)
 	}
 	if d := sent(t, s, p, executeAbility("lab-execute-ability", "shop/update", `{"id":1}`)); d.Verdict.Status != 403 {

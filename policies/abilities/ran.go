@@ -7,6 +7,7 @@ import (
 
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/confirm"
+	"github.com/restwarden/restwarden/policies/discover"
 	"github.com/restwarden/restwarden/policies/mcp"
 	"github.com/restwarden/restwarden/policies/mcp/message"
 	"github.com/restwarden/restwarden/policies/policy"
@@ -29,9 +30,9 @@ func Answered(ctx context.Context, r *policy.Request, a *ask.Answer, never bool)
 	}
 	confirmed.Set(r, nil)
 	if never || a != nil && neverRan(r, a) {
-		return true, r.Site.Confirmations.GiveBack(ctx, c)
+		return true, waiting.Of(r.Site).Ledger.GiveBack(ctx, c)
 	}
-	return false, r.Site.Confirmations.Ran(ctx, c)
+	return false, waiting.Of(r.Site).Ledger.Ran(ctx, c)
 }
 
 // ReadsAnswer tells whether an answer with a status may say that a call never ran.
@@ -79,5 +80,5 @@ func neverRan(r *policy.Request, a *ask.Answer) bool {
 // that the REST index shows (docs/platform IV.1). Servers whose tools run REST calls inside are
 // none.
 func toAdapter(r *policy.Request) bool {
-	return r.Call.Key == "/mcp/mcp-adapter-default-server" || innerRoot(r.Call.Key) == "" && r.Site.HasTools(r.HTTP.Host, r.Call.Route)
+	return r.Call.Key == "/mcp/mcp-adapter-default-server" || innerRoot(r.Call.Key) == "" && discover.Of(r.Site).HasTools(r.HTTP.Host, r.Call.Route)
 }

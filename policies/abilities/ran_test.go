@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/restwarden/restwarden/policies/ask/asktest"
-	"github.com/restwarden/restwarden/policies/hosts"
+	"github.com/restwarden/restwarden/policies/discover"
 	"github.com/restwarden/restwarden/policies/index"
 	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/policytest"
@@ -45,16 +45,15 @@ func TestAnswered(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, p := confirming(t, policytest.Line("confirm shop/erase"))
-			s.Tools = new(hosts.Table[*index.Index])
-			s.Tools.Put("example.com", index.New([]string{"/team/v1/agents"}, nil))
+			discover.Of(s).PutTools("example.com", index.New([]string{"/team/v1/agents"}, nil))
 			if d := sent(t, s, p, test.call); d.Verdict.Code != policy.CodeConfirm {
 				t.Fatalf("%+v, %v", d.Verdict, d.Err)
 			}
-			list, err := s.Confirmations.List(t.Context())
+			list, err := waiting.Of(s).Ledger.List(t.Context())
 			if err != nil || len(list) != 1 {
 				t.Fatal(list, err)
 			}
-			if _, err := s.Confirmations.Decide(t.Context(), list[0].ID, true); err != nil {
+			if _, err := waiting.Of(s).Ledger.Decide(t.Context(), list[0].ID, true); err != nil {
 				t.Fatal(err)
 			}
 			r := policytest.Request(t, s, asktest.Routed(shopAnswers()), test.call.method, test.call.target, test.call.body, policytest.BasicAuth, policytest.JSONType)

@@ -8,6 +8,7 @@ import (
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/call/platforms"
 	"github.com/restwarden/restwarden/policies/call/routes"
+	"github.com/restwarden/restwarden/policies/plugins"
 	"github.com/restwarden/restwarden/policies/policy"
 )
 
@@ -63,7 +64,11 @@ func guardOption(o policy.Option) (Guard, error) {
 // Named returns the rule of the guard, which is then called after its line `deny plugin`. It
 // is for guards that were read from JSON.
 func (g *Guard) Named() *policy.Rule {
-	g.TakesAway()
+	line := ""
+	if g.From != "" {
+		line = plugins.DenyText(g.From)
+	}
+	g.TakesAway(line)
 	return &g.Rule
 }
 

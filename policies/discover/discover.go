@@ -58,11 +58,9 @@ func Discover(ctx context.Context, s *policy.Site, b ask.Backend, by Reach) (*Ro
 	if len(found.Routes) > 0 { // some plugins take all routes out of the root
 		root.Index = index.New(found.Patterns(), found.Namespaces)
 	}
-	if s.Indexes != nil {
-		s.Indexes.Put(by.Host, root.Index)
-	}
+	Of(s).PutIndex(by.Host, root.Index)
 	LearnTools(s, found, by.Host)
-	learnScripts(s, found, by)
+	Of(s).learnScripts(found, by.Host)
 	if !slices.ContainsFunc(found.Namespaces, func(ns string) bool { return strings.EqualFold(ns, s.Platform.Core) }) {
 		root.Problems = append(root.Problems, Problem{ProblemPlatform, fmt.Sprintf("the site has no namespace %s: check the platform named behind restwarden", s.Platform.Core)})
 	}
@@ -82,45 +80,6 @@ func (r *Root) bounded() *Root {
 		p.Text = strings.ToValidUTF8(strings.Clone(p.Text[:min(len(p.Text), maxProblem)]), "")
 	}
 	return r
-}
-
-// LearnTools keeps which routes are servers of tools: one endpoint with exactly the methods
-// POST, GET and DELETE, without arguments (docs/platform IV.1).
-func LearnTools(s *policy.Site, found *index.Root, host string) {
-	if s.Tools == nil {
-		return
-	}
-	var routes []string
-	for i := range found.Routes {
-		if found.Routes[i].ServesTools() {
-			routes = append(routes, found.Routes[i].Pattern)
-		}
-	}
-	var x *index.Index // kept for most sites, which have none: a host that is not in the table costs a lock
-	if routes != nil {
-		x = index.New(routes, found.Namespaces)
-	}
-	s.Tools.Put(host, x)
-}
-
-// learnScripts keeps where the platform's scripts are: an install may lie in a directory
-// below the site's home.
-func learnScripts(s *policy.Site, found *index.Root, by Reach) {
-	if s.ScriptDirs == nil {
-		return
-	}
-	dir := ""
-	home, errHome := url.Parse(found.Home)
-	install, errInstall := url.Parse(found.URL)
-	if errHome == nil && errInstall == nil {
-		rest, below := strings.CutPrefix(strings.TrimSuffix(install.EscapedPath(), "/"), strings.TrimSuffix(home.EscapedPath(), "/"))
-		if below && strings.HasPrefix(rest, "/") && len(rest) <= maxAddress {
-			dir = strings.Clone(rest)
-		}
-	}
-	if _, known := s.ScriptDirs.Get(by.Host); known || dir != "" {
-		s.ScriptDirs.Put(by.Host, dir)
-	}
 }
 
 // rootProblem says why there may be no REST root. Where a base is set, the root may be

@@ -1,4 +1,4 @@
-package discover
+package discover_test
 
 import (
 	"errors"
@@ -9,7 +9,7 @@ import (
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/ask/asktest"
 	"github.com/restwarden/restwarden/policies/call"
-	"github.com/restwarden/restwarden/policies/hosts"
+	"github.com/restwarden/restwarden/policies/discover"
 	"github.com/restwarden/restwarden/policies/index"
 	"github.com/restwarden/restwarden/policies/policytest"
 )
@@ -53,7 +53,7 @@ func TestDiscover(t *testing.T) {
 				}
 				return test.pretty, nil
 			}}
-			root, err := Discover(t.Context(), s, backend, Reach{Host: "shop.example", Base: test.base, Pretty: true})
+			root, err := discover.Discover(t.Context(), s, backend, discover.Reach{Host: "shop.example", Base: test.base, Pretty: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -79,11 +79,11 @@ func TestDiscover(t *testing.T) {
 		}
 		return page, nil
 	}}
-	root, err := Discover(t.Context(), policytest.NewSite(t), stale, Reach{Host: "shop.example"})
+	root, err := discover.Discover(t.Context(), policytest.NewSite(t), stale, discover.Reach{Host: "shop.example"})
 	if err != nil || !root.QueryOnly || len(root.Problems) > 0 {
 		t.Errorf("where a rewrite may make the pretty form work: %+v, %v", root, err)
 	}
-	if _, err := Discover(t.Context(), policytest.NewSite(t), asktest.Failing(ask.ErrUndecided), Reach{}); !errors.Is(err, ask.ErrUndecided) {
+	if _, err := discover.Discover(t.Context(), policytest.NewSite(t), asktest.Failing(ask.ErrUndecided), discover.Reach{}); !errors.Is(err, ask.ErrUndecided) {
 		t.Errorf("got error %v", err)
 	}
 }
@@ -129,7 +129,6 @@ func TestRelease_IsOfOneShop(t *testing.T) {
 // TestDiscover_Scripts: an install may lie below the home, and may move.
 func TestDiscover_Scripts(t *testing.T) {
 	s := policytest.NewSite(t)
-	s.ScriptDirs = new(hosts.Table[string])
 	for _, test := range []struct{ home, install, want string }{
 		{"http://h", "http://h", ""},
 		{"http://h/blog", "http://h/blog/core", "/core"},
@@ -140,10 +139,10 @@ func TestDiscover_Scripts(t *testing.T) {
 		{"http://h", "://", ""},
 	} {
 		root := asktest.Answering(200, `{"namespaces":["wp/v2"],"home":"`+test.home+`","url":"`+test.install+`","routes":{"/":{}}}`)
-		if _, err := Discover(t.Context(), s, root, Reach{Host: "h"}); err != nil {
+		if _, err := discover.Discover(t.Context(), s, root, discover.Reach{Host: "h"}); err != nil {
 			t.Fatal(err)
 		}
-		if got := s.ScriptDir("h"); got != test.want || s.ScriptDir("other") != "" {
+		if got := discover.Of(s).ScriptDir("h"); got != test.want || discover.Of(s).ScriptDir("other") != "" {
 			t.Errorf("%s, %s: %q, want %q", test.home, test.install, got, test.want)
 		}
 	}
@@ -153,9 +152,8 @@ func TestDiscover_Scripts(t *testing.T) {
 // another host has an index of its own.
 func TestDiscover_Routes(t *testing.T) {
 	s := policytest.NewSite(t)
-	s.Indexes = new(hosts.Table[*index.Index])
-	read := func(host, routes string) *Root {
-		root, err := Discover(t.Context(), s, asktest.Answering(200, `{"namespaces":["wp/v2","a/v1"],"routes":`+routes+`}`), Reach{Host: host})
+	read := func(host, routes string) *discover.Root {
+		root, err := discover.Discover(t.Context(), s, asktest.Answering(200, `{"namespaces":["wp/v2","a/v1"],"routes":`+routes+`}`), discover.Reach{Host: host})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -165,13 +163,13 @@ func TestDiscover_Routes(t *testing.T) {
 	if want := []string{`/z/v1/(?P<any>[a-z]+)`, `/a/v1/(?P<first>\w+)`, `/a/v1/(?P<second>\d+)`}; !slices.Equal((&index.Root{Routes: root.Listed}).Patterns(), want) {
 		t.Errorf("got %q", root.Listed)
 	}
-	if name, _ := s.Index("a.example").Pattern("/a/v1/7"); name != "/a/v1/:first" {
+	if name, _ := discover.Of(s).Index("a.example").Pattern("/a/v1/7"); name != "/a/v1/:first" {
 		t.Errorf("the order is lost: %q", name)
 	}
-	if s.Index("b.example") != nil || s.Index("A.example") != nil {
+	if discover.Of(s).Index("b.example") != nil || discover.Of(s).Index("A.example") != nil {
 		t.Error("the index of another host")
 	}
-	if read("a.example", `[]`); s.Index("a.example") != nil {
+	if read("a.example", `[]`); discover.Of(s).Index("a.example") != nil {
 		t.Error("an empty root is an index")
 	}
 }

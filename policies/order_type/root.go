@@ -31,7 +31,7 @@ var errNotTheShop = fmt.Errorf("%w: no REST root of a shop was read where the ca
 // client's limit. An error means that the root could not be read now.
 func (p *OrderType) mayAsk(ctx context.Context, r *policy.Request) error {
 	own, c := ownBase(r), r.Whole.Call
-	if own && c.Form == call.Pretty && r.Site.ListsNamespace(r.HTTP.Host, p.site.Platform.Shop[2]) {
+	if own && c.Form == call.Pretty && discover.Of(r.Site).Index(r.HTTP.Host).Lists(p.site.Platform.Shop[2]) {
 		return nil
 	}
 	key := r.Site.Shop(r)

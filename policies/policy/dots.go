@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 	"github.com/restwarden/restwarden/policies/call/routes"
-	"github.com/restwarden/restwarden/policies/index"
 )
 
 // dots are the patterns with a dot that decide on calls of a site: those that its
@@ -33,7 +33,7 @@ func (c *Chain) dots() dots {
 // knownDots are the namespaces with a dot that are known without a site's index: all that is
 // below one is covered, whatever wildcard a line of the configuration has in its place.
 var knownDots = func() (found dots) {
-	for _, ns := range index.KnownNamespaces() {
+	for _, ns := range platforms.Namespaces() {
 		if strings.Contains(ns, ".") {
 			found = append(found, routes.MustPattern("/"+ns+"/**"))
 		}

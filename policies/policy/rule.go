@@ -8,7 +8,6 @@ import (
 
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/call/routes"
-	"github.com/restwarden/restwarden/policies/plugins"
 	"github.com/restwarden/restwarden/policies/typo"
 )
 
@@ -124,9 +123,6 @@ func (r *Rule) String() string {
 	case r.text != "":
 		return r.text
 	case r.From != "":
-		if r.guards {
-			return plugins.DenyText(r.From)
-		}
 		return "plugin " + r.From
 	}
 	return r.Line()
@@ -157,8 +153,9 @@ func (r *Rule) Line() string {
 // As gives the rule an origin that its line does not show, and a name in the log, "" for its line.
 func (r *Rule) As(origin Origin, name string) { r.origin, r.text = origin, name }
 
-// TakesAway makes the rule one that only takes away. It is called after its line `deny plugin`.
-func (r *Rule) TakesAway() { r.guards = true }
+// TakesAway makes the rule one that only takes away. It is called after line, that of a plugin which stands
+// for it, or after its own where line is "".
+func (r *Rule) TakesAway(line string) { r.guards, r.text = true, line }
 
 // OnlyTakesAway tells whether whom the rule admits needs another one that admits as well, so that it opens nothing.
 func (r *Rule) OnlyTakesAway() bool { return r.guards || r.origin == OriginBuiltIn }

@@ -7,9 +7,6 @@ import (
 
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/caller"
-	"github.com/restwarden/restwarden/policies/confirm"
-	"github.com/restwarden/restwarden/policies/hosts"
-	"github.com/restwarden/restwarden/policies/index"
 )
 
 // Site is what one directive guards: the hosts that the configuration names, and the
@@ -31,23 +28,11 @@ type Site struct {
 	// Switches are what the owner has switched on; nil if nothing can be switched.
 	Switches *Switches
 
-	// Indexes are the routes that the REST roots listed, by host, since another host may be
-	// another shop. With nil, none are kept.
-	Indexes *hosts.Table[*index.Index]
-	// Tools are those routes that the REST roots show as servers of tools, by host. With nil,
-	// none are kept.
-	Tools *hosts.Table[*index.Index]
-	// ScriptDirs are the directories of the platform's scripts, by host, where they are not
-	// the base. With nil, none are kept.
-	ScriptDirs *hosts.Table[string]
-	// Confirmations are the calls that wait for a person. With nil, none are kept, and none
-	// can pass.
-	Confirmations *confirm.Ledger
-
 	// Signatures are the names of the declared signatures, which rules may name.
 	Signatures []string
 
-	dots dots // of the chain
+	dots dots              // of the chain
+	kept [maxSiteSlots]any // see SiteSlot
 }
 
 // Shop identifies in a Store's key the shop that answers r: site and server, since a
@@ -85,39 +70,4 @@ func (s *Site) Code(c Code) Code {
 	default:
 		return c
 	}
-}
-
-// Index returns the routes of the shop that answers for a host, as its REST root was last
-// read, or nil. The host counts as sent.
-func (s *Site) Index(host string) *index.Index {
-	if s.Indexes == nil {
-		return nil
-	}
-	x, _ := s.Indexes.Get(host)
-	return x
-}
-
-// HasTools tells whether the REST root of a host, as it was last read, shows a route as a
-// server of tools (docs/platform IV.1).
-func (s *Site) HasTools(host, route string) bool {
-	if s.Tools == nil {
-		return false
-	}
-	x, _ := s.Tools.Get(host)
-	_, ok := x.Pattern(route)
-	return ok
-}
-
-// ListsNamespace tells whether the REST root of a host, as it was last read, lists a
-// namespace.
-func (s *Site) ListsNamespace(host, namespace string) bool { return s.Index(host).Lists(namespace) }
-
-// ScriptDir returns the directory of the platform's scripts on a host, below the base: "",
-// or "/core" where the REST root says so.
-func (s *Site) ScriptDir(host string) string {
-	if s.ScriptDirs == nil {
-		return ""
-	}
-	dir, _ := s.ScriptDirs.Get(host)
-	return dir
 }

@@ -102,3 +102,30 @@ func (s *slots) settle() {
 		}
 	}
 }
+
+// SiteSlot is where a package keeps what it knows of a site, a *T. It declares its slots as variables, as those of
+// requests.
+type SiteSlot[T any] struct{ number int }
+
+// maxSiteSlots bounds the slots of sites. Each takes two words of a site.
+const maxSiteSlots = 2
+
+var siteSlots int
+
+// NewSiteSlot returns a slot. It is called while the program starts.
+func NewSiteSlot[T any]() SiteSlot[T] {
+	if siteSlots == maxSiteSlots {
+		panic(fmt.Sprintf("there are more than %d slots of sites", maxSiteSlots))
+	}
+	siteSlots++
+	return SiteSlot[T]{siteSlots - 1}
+}
+
+// Of returns what the slot keeps of a site, or nil.
+func (s SiteSlot[T]) Of(site *Site) *T {
+	v, _ := site.kept[s.number].(*T)
+	return v
+}
+
+// Keep keeps v for a site. It is called before the first request.
+func (s SiteSlot[T]) Keep(site *Site, v *T) { site.kept[s.number] = v }

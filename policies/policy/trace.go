@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/restwarden/restwarden/policies/ask"
-	"github.com/restwarden/restwarden/policies/confirm"
 )
 
 // Trace reports what the chain does with a request, as net/http/httptrace does for a
@@ -20,8 +19,6 @@ type Trace struct {
 	Rule func(r *Request, policy string, c Considered)
 	// Refused reports each refusal of a policy, enforced or only observed.
 	Refused func(r *Request, d Decision)
-	// Confirm reports each new confirmation, for which a person is to be told.
-	Confirm func(r *Request, c *confirm.Confirmation)
 	// Decided reports the decision on the request. It reports again if the answer of a
 	// call that passed cannot be sent.
 	Decided func(r *Request, d Decision)
@@ -78,13 +75,6 @@ type namedRule interface {
 func (t *Trace) refused(r *Request, d Decision) {
 	if t != nil && t.Refused != nil {
 		t.Refused(r, d)
-	}
-}
-
-// NewConfirmation reports that a call waits for a person.
-func (t *Trace) NewConfirmation(r *Request, c *confirm.Confirmation) {
-	if t != nil && t.Confirm != nil {
-		t.Confirm(r, c)
 	}
 }
 

@@ -19,7 +19,7 @@ import (
 	"github.com/restwarden/restwarden/policies/call/budget"
 	"github.com/restwarden/restwarden/policies/call/platforms"
 	"github.com/restwarden/restwarden/policies/caller"
-	"github.com/restwarden/restwarden/policies/hosts"
+	"github.com/restwarden/restwarden/policies/discover"
 	"github.com/restwarden/restwarden/policies/index"
 	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/review"
@@ -39,8 +39,8 @@ func NewSite(tb testing.TB) *policy.Site {
 		tb.Fatal(err)
 	}
 	s := &policy.Site{Site: caller.NewSite(p, caller.Own{}), Release: new(policy.Release)}
-	s.Indexes = new(hosts.Table[*index.Index])
-	s.Indexes.Put("example.com", index.New([]string{"/"}, []string{p.Core, p.Shop[2]}))
+	discover.Keep(s)
+	discover.Of(s).PutIndex("example.com", index.New([]string{"/"}, []string{p.Core, p.Shop[2]}))
 	s.Store, s.Identities, s.Now = memory, ids, func() time.Time { return time.Unix(1_800_000_000, 0) }
 	return s
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
 	"github.com/restwarden/restwarden/caddymodule/gateway"
 	"github.com/restwarden/restwarden/caddymodule/routing"
+	"github.com/restwarden/restwarden/policies/discover"
 	"github.com/restwarden/restwarden/policies/hosts"
 	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/respell"
@@ -107,7 +108,7 @@ func (c *configuration) Prove(ctx context.Context, p *Proof, i int) (*Proved, er
 	}
 	claim := review.Claim{Never: !p.Always, Methods: p.Calls, Routes: p.Routes, Caller: p.As[i].Caller()}
 	if c.index {
-		if claim.Index = site.Policies.Index(u.Host); claim.Index == nil {
+		if claim.Index = discover.Of(site.Policies).Index(u.Host); claim.Index == nil {
 			return nil, errors.New("the saved index has no routes")
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/call/phpvars"
+	"github.com/restwarden/restwarden/policies/discover"
 	"github.com/restwarden/restwarden/policies/mcp"
 	"github.com/restwarden/restwarden/policies/policy"
 )
@@ -80,7 +81,7 @@ func Bodiless(r *policy.Request) error {
 // ToTools tells whether a call goes to a server of tools: a route with a segment that contains
 // "mcp", or one that the REST index shows as such a server.
 func ToTools(r *policy.Request) bool {
-	return NamesTools(r.Call.Key) || r.Site.HasTools(r.HTTP.Host, r.Call.Route)
+	return NamesTools(r.Call.Key) || discover.Of(r.Site).HasTools(r.HTTP.Host, r.Call.Route)
 }
 
 // NamesTools tells whether the key of a route names a server of tools. The routes by which
