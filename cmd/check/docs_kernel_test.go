@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -25,14 +24,8 @@ func TestDocs_Kernel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list := exec.CommandContext(t.Context(), "go", "list", "-deps", "./policies/policy")
-	list.Dir = root
-	out, err := list.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
 	missing := map[string]bool{}
-	for _, dep := range strings.Fields(string(out)) {
+	for _, dep := range strings.Fields(goOutput(t, "list", "-deps", "./policies/policy")) {
 		if folder, own := strings.CutPrefix(dep, "github.com/restwarden/restwarden/"); own {
 			missing[folder] = true
 		}
