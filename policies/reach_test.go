@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/restwarden/restwarden/policies/abilities"
+	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/index"
 	"github.com/restwarden/restwarden/policies/policytest"
@@ -63,6 +64,26 @@ func TestReacher_Refused(t *testing.T) {
 		refused, err := r.Refused(index.New([]string{pattern}, nil).Routes()[0], "GET", caller.Caller{})
 		slices.Sort(refused)
 		if got := strings.Join(refused, " "); err != nil || got != want {
+			t.Errorf("%s: %q, %v, want %q", pattern, got, err, want)
+		}
+	}
+}
+
+// TestReacher_Examples: of a pattern there is a route for each word that a rule names, built-in ones too, and one for all
+// others.
+func TestReacher_Examples(t *testing.T) {
+	r, err := review.NewReacher(chainOf(t, "login_only", "deny /acme/v1/secret", "allow anyone GET /acme/*/open"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for pattern, want := range map[string]string{
+		"/acme/v1/*":       "/acme/v1/1 /acme/v1/open /acme/v1/secret /acme/v1/store-auth /acme/v1/troubleshooting /acme/v1/upload-logo",
+		"/acme/v1/x":       "/acme/v1/x",
+		"/wp/v2/users/:id": "/wp/v2/users/1 /wp/v2/users/me",
+	} {
+		examples, err := r.Examples(routes.MustPattern(pattern))
+		slices.Sort(examples)
+		if got := strings.Join(examples, " "); err != nil || got != want {
 			t.Errorf("%s: %q, %v, want %q", pattern, got, err, want)
 		}
 	}

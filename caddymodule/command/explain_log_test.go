@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/restwarden/restwarden/caddymodule/command"
-	"github.com/restwarden/restwarden/caddymodule/dryrun"
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/policy"
 )
@@ -211,36 +210,6 @@ func TestExplain_LogSites(t *testing.T) {
 		out, problems, status := command.Run(strings.NewReader(record(c.fields)), "explain", "--config", written(t, c.caddyfile), "--log", "-", "id-1")
 		if status != 1 || !strings.Contains(out, "now: refused: 401 rest_not_logged_in\n") {
 			t.Errorf("%s: exit status %d\n%s\n%s", c.caddyfile, status, out, problems)
-		}
-	}
-}
-
-// TestBuiltInWords: examples of a pattern are told apart by all words of the built-in rules.
-func TestBuiltInWords(t *testing.T) {
-	t.Parallel()
-	for _, platform := range []string{"wordpress", "cms"} {
-		out, _, _ := explain(t, "http://shop.example.com {\n\trestwarden "+platform+"\n"+proxied+"}\n", "--format", "json", "http://shop.example.com/?rest_route=/x/y")
-		var result dryrun.Result
-		if err := json.Unmarshal([]byte(out), &result); err != nil {
-			t.Fatal(err)
-		}
-		found := 0
-		for _, policy := range result.Policies {
-			for _, rule := range policy.Rules {
-				_, routes, ok := strings.Cut(rule.Rule, " /")
-				if !ok || !strings.HasPrefix(rule.Rule, "built-in:") {
-					t.Errorf("%q", rule.Rule)
-				}
-				found++
-				for word := range strings.FieldsFuncSeq(routes, func(c rune) bool { return strings.ContainsRune("/ *", c) }) {
-					if !slices.Contains(command.BuiltInWords, word) {
-						t.Errorf("%s: %q is not among the words", rule.Rule, word)
-					}
-				}
-			}
-		}
-		if found == 0 {
-			t.Errorf("no rule in\n%s", out)
 		}
 	}
 }

@@ -23,6 +23,7 @@ type replay struct {
 	record     *records.Record
 	config     *dryrun.Config
 	directives []*gateway.Gateway
+	routes     []string // examples of the record's route
 }
 
 // attempt is one request that the record may be of, and what became of it.
@@ -33,7 +34,10 @@ type attempt struct {
 
 // run sets the answer of l, or what is missing.
 func (r *replay) run(ctx context.Context, l *logged) error {
-	if len(r.routes()) > mostRoutes {
+	if err := r.findRoutes(); err != nil {
+		return err
+	}
+	if len(r.routes) > mostRoutes {
 		l.Missing = "the rules tell too many routes of the pattern apart"
 		return nil
 	}
@@ -111,7 +115,7 @@ func (r *replay) requests() (all []dryrun.Request) {
 		schemes = []string{rec.Scheme + "://"}
 	}
 	for _, scheme := range schemes {
-		for _, route := range r.routes() {
+		for _, route := range r.routes {
 			for _, target := range r.targets(route) {
 				all = append(all, r.asEach(scheme+host, target)...)
 			}
@@ -274,7 +278,7 @@ func (r *replay) taken() []string {
 		fmt.Sprintf("site %s, host %s, client %s", rec.Site, rec.Host, rec.ClientIP),
 		fmt.Sprintf("%s %s in the %s form", rec.Method, rec.Route, rec.Form),
 	}
-	if routes := r.routes(); len(routes) > 1 || routes[0] != rec.Route {
+	if routes := r.routes; len(routes) > 1 || routes[0] != rec.Route {
 		list = append(list, "examples of the route: "+strings.Join(routes[:min(len(routes), 5)], " "))
 	}
 	who := rec.Caller
@@ -296,7 +300,7 @@ func (r *replay) open(fit []attempt) string {
 	if slices.ContainsFunc(fit, func(a attempt) bool { return a.request.Secure != fit[0].request.Secure }) {
 		open = append(open, "whether the request came by https")
 	}
-	if len(r.routes()) > 1 {
+	if len(r.routes) > 1 {
 		open = append(open, "the parameters of the route "+r.record.Route)
 	}
 	if len(r.callers()) > 1 {

@@ -1,94 +1,82 @@
 package command
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
-	"github.com/restwarden/restwarden/caddymodule/gateway"
-	"github.com/restwarden/restwarden/policies/access"
 	"github.com/restwarden/restwarden/policies/call/routes"
+	"github.com/restwarden/restwarden/policies/keyset"
+	"github.com/restwarden/restwarden/policies/review"
 )
 
 // mostRoutes bounds the examples of one pattern. With more of them nothing is run.
 const mostRoutes = 200
 
-// routes are examples of the record's route, one for each way in which rules can tell its
-// routes apart: rules compare whole segments with the words that they name, and a group
-// may also hold several segments. A group called id holds one number, which no rule names.
-func (r *replay) routes() []string {
-	words := r.words()
-	all := []string{""}
-	for segment := range strings.SplitSeq(r.record.Route[1:], "/") {
-		values := []string{segment}
-		switch {
-		case segment == ":id" || strings.HasPrefix(segment, ":") && strings.HasSuffix(segment, "_id"):
-			values = []string{"1"}
-		case strings.ContainsAny(segment, ":*"):
-			values = slices.Concat([]string{"1", "x", "x/x"}, words)
+// findRoutes finds examples of the record's route, one for each kind of its routes that the rules of a directive
+// tell apart. A group may hold several segments, but one called id holds one number, which no rule names.
+func (r *replay) findRoutes() error {
+	for _, text := range withLonger(r.record.Route) {
+		pattern, err := routes.ParsePattern(text)
+		if err != nil {
+			return err
 		}
-		var longer []string
-		for _, route := range all {
-			for _, value := range values {
-				if len(longer) <= mostRoutes {
-					longer = append(longer, route+"/"+value)
+		for _, chain := range r.config.Chains() {
+			reacher, err := review.NewReacher(chain)
+			if err != nil {
+				return err
+			}
+			examples, err := reacher.Examples(pattern)
+			if errors.Is(err, keyset.ErrTooMany) {
+				r.routes = make([]string, mostRoutes+1)
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			for _, example := range examples {
+				if fitsIDs(pattern, example) && !slices.Contains(r.routes, example) {
+					r.routes = append(r.routes, example)
 				}
 			}
 		}
-		all = longer
 	}
-	return all
+	return nil
 }
 
-// builtInWords are the segments that the built-in rules name.
-var builtInWords = []string{"batch", "me", "store-auth", "troubleshooting", "upload-logo", "users", "v1", "v2", "wp", "cms"}
-
-// mayFit tells whether a rule's route may be one of the record's. Both begin with a namespace
-// as a rule, and other plugins have other ones.
-func (r *replay) mayFit(route string) bool {
-	rule, own := strings.Split(routes.Key(route), "/"), strings.Split(routes.Key(r.record.Route), "/")
-	for i := 1; i < min(len(rule), len(own)); i++ {
+// withLonger returns the patterns that a route of the index stands for: each group holds one segment, or two.
+func withLonger(route string) []string {
+	patterns := []string{""}
+	for segment := range strings.SplitSeq(route[1:], "/") {
+		values := []string{segment}
 		switch {
-		case strings.ContainsAny(rule[i]+own[i], ":*"):
-			return true
-		case rule[i] != own[i]:
+		case isID(segment):
+			values = []string{":id"}
+		case strings.ContainsAny(segment, ":*"):
+			values = []string{"*", "*/*"}
+		}
+		var longer []string
+		for _, pattern := range patterns {
+			for _, value := range values {
+				longer = append(longer, pattern+"/"+value)
+			}
+		}
+		patterns = longer
+	}
+	return patterns
+}
+
+func isID(segment string) bool {
+	return segment == ":id" || strings.HasPrefix(segment, ":") && strings.HasSuffix(segment, "_id")
+}
+
+// fitsIDs tells whether each id of the pattern is a number in a route.
+func fitsIDs(pattern routes.Pattern, route string) bool {
+	ids, _ := pattern.Segments()
+	for i, segment := range strings.Split(route[1:], "/") {
+		if i < len(ids) && isID(ids[i]) && segment != "1" {
 			return false
 		}
 	}
 	return true
-}
-
-// words are the segments that the built-in rules name, and those rules of all directives that
-// may be for the record's route.
-func (r *replay) words() []string {
-	all := slices.Clone(builtInWords)
-	for _, g := range r.directives {
-		for _, route := range ruleRoutes(g) {
-			if !r.mayFit(route) {
-				continue
-			}
-			for segment := range strings.SplitSeq(strings.Trim(route, "/"), "/") {
-				if segment != "" && !strings.ContainsAny(segment, ":*") {
-					all = append(all, segment)
-				}
-			}
-		}
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
-}
-
-// ruleRoutes are the routes that the rules of a directive name.
-func ruleRoutes(g *gateway.Gateway) (routes []string) {
-	c, err := g.Policy(access.Entry)
-	if err != nil {
-		return nil // the directive was loaded
-	}
-	own := c.Policy.(*access.Access)
-	for i := range own.Rules {
-		routes = append(routes, own.Rules[i].Routes...)
-	}
-	for i := range own.Guards {
-		routes = slices.Concat(routes, own.Guards[i].Routes, own.Guards[i].Except)
-	}
-	return routes
 }

@@ -12,9 +12,6 @@ import (
 // CheckCommand makes the command "check".
 var CheckCommand = checkCommand
 
-// BuiltInWords is for the test of the list.
-var BuiltInWords = builtInWords
-
 // SecretOf is for tests of --secret-file.
 var SecretOf = secretOf
 

@@ -36,6 +36,16 @@ func guardsOf(app *caddyhttp.App) (found []*guard) {
 	return found
 }
 
+// Chains returns what decides about the calls of each directive, each once.
+func (c *Config) Chains() (chains []*policy.Chain) {
+	for _, g := range c.guards {
+		if !slices.Contains(chains, g.rules) {
+			chains = append(chains, g.rules)
+		}
+	}
+	return chains
+}
+
 // covers tells whether the way is for a host, as far as its matchers of hosts say.
 func (g *guard) covers(host string) bool {
 	return g.way.Hosts == nil || slices.ContainsFunc(g.way.Hosts, func(pattern string) bool { return hosts.Fits(pattern, hosts.Name(host)) })

@@ -126,6 +126,15 @@ func (r *Reacher) Parts(route *index.Route, method string, by caller.Caller) (pa
 // byDefault stands in a line of Parts for the rule, where none decides.
 const byDefault = "allow anyone /**"
 
+// Examples returns routes of a pattern: one of each kind that the rules tell apart. The error is
+// keyset.ErrTooMany.
+func (r *Reacher) Examples(pattern routes.Pattern) (examples []string, err error) {
+	err = r.walkSpace(keyset.KeysOf(pattern), nil, func(place *keyset.Place) {
+		examples = append(examples, place.Route())
+	})
+	return examples, err
+}
+
 // walk visits a place of each kind that counts.
 func (r *Reacher) walk(route *index.Route, visit func(*keyset.Place)) (opaque bool, err error) {
 	var skip func(*keyset.State) bool
@@ -133,8 +142,12 @@ func (r *Reacher) walk(route *index.Route, visit func(*keyset.Place)) (opaque bo
 		skip = func(s *keyset.State) bool { return !s.Marked() }
 	}
 	space, opaque := spaceOf(plain(r.prover.site.Dots(), route))
+	return opaque, r.walkSpace(space, skip, visit)
+}
+
+func (r *Reacher) walkSpace(space keyset.Space, skip func(*keyset.State) bool, visit func(*keyset.Place)) error {
 	seen := map[*keyset.State]bool{}
-	return opaque, r.prover.Walk(space, skip, func(place *keyset.Place) bool {
+	return r.prover.Walk(space, skip, func(place *keyset.Place) bool {
 		if !seen[place.State] && (!r.part || place.State.Within()) {
 			seen[place.State] = true
 			visit(place)
