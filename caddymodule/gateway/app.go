@@ -6,22 +6,30 @@ import (
 	"sync"
 
 	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/caddyconfig"
+	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
+	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
+	"github.com/restwarden/restwarden/caddymodule/redisstore"
 	"github.com/restwarden/restwarden/caddymodule/routing"
+	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/store"
 )
 
-func init() { caddy.RegisterModule(new(App)) }
+func init() {
+	caddy.RegisterModule(new(App))
+	httpcaddyfile.RegisterGlobalOption("restwarden", parseGlobalOption)
+}
 
 // App holds what all sites share. It is the Caddy app "restwarden", written in the global
 // options of the Caddyfile.
 type App struct {
 	// Store says where facts, counters and used signatures are kept; nil means memory.
-	Store *StoreOptions `json:"store,omitempty"`
+	Store *redisstore.Options `json:"store,omitempty"`
 
-	redis redisOptions
+	redis redisstore.Resolved
 
 	http         *caddyhttp.App // whose routes lead to the gateways; nil outside a configuration
 	metrics      *metrics
@@ -49,14 +57,12 @@ func (*App) CaddyModule() caddy.ModuleInfo {
 
 // Provision checks the options and resolves placeholders. It connects to nothing.
 func (a *App) Provision(caddy.Context) error {
-	if !a.usesRedis() {
+	if !a.Store.UsesRedis() {
 		return nil
 	}
 	var err error
-	if a.redis, err = a.Store.resolve(); err != nil {
-		return a.Store.errorf(err)
-	}
-	return nil
+	a.redis, err = a.Store.Resolve()
+	return err
 }
 
 // Validate checks the options that do not depend on the environment.
@@ -64,14 +70,8 @@ func (a *App) Validate() error {
 	if a.Store == nil {
 		return nil
 	}
-	if err := a.Store.validate(); err != nil {
-		return a.Store.errorf(err)
-	}
-	return nil
+	return a.Store.Validate()
 }
-
-// usesRedis tells whether the configured store is Redis.
-func (a *App) usesRedis() bool { return a.Store != nil && a.Store.Kind == "redis" }
 
 // Start implements caddy.App.
 func (a *App) Start() error {
@@ -99,6 +99,38 @@ func (a *App) Cleanup() error {
 	}
 	a.engines = nil
 	return errors.Join(append(errs, a.leases.release())...)
+}
+
+// parseGlobalOption reads what all sites share:
+//
+//	restwarden {
+//		store …
+//	}
+func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
+	d.Next() // consume option name
+	global := option(d)
+	if err := errors.Join(global.Once(existing != nil), global.Complete()); err != nil {
+		return nil, err
+	}
+	var a App
+	if err := a.configure(global); err != nil {
+		return nil, err
+	}
+	return httpcaddyfile.App{Name: "restwarden", Value: caddyconfig.JSON(&a, nil)}, nil
+}
+
+func (a *App) configure(global policy.Option) error {
+	if len(global.Args) > 0 {
+		return global.Errorf("the global option restwarden takes a block only")
+	}
+	return global.Each(func(inner policy.Option) error {
+		if inner.Name != "store" {
+			return inner.Unknown("store")
+		}
+		var err error
+		a.Store, err = redisstore.Parse(inner)
+		return err
+	})
 }
 
 // Interface guards

@@ -8,6 +8,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/restwarden/restwarden/caddymodule/redisstore"
 	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
 	"github.com/restwarden/restwarden/policies/store"
 )
@@ -70,16 +71,19 @@ func TestOptions_JSON(t *testing.T) {
 // TestOptions_Leases: sites and reloads share one client, and the last release closes it.
 // Redis is down all the time.
 func TestOptions_Leases(t *testing.T) {
-	s := StoreOptions{Kind: "redis", Addresses: []string{machine.FreeAddress(t)}}
-	options := resolved(t, s)
-	open := func() *redisStore {
+	s := redisstore.Options{Kind: "redis", Addresses: []string{machine.FreeAddress(t)}}
+	options, err := s.Resolve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := func() *redisstore.Store {
 		var l leases
 		t.Cleanup(func() {
 			if err := l.release(); err != nil {
 				t.Error(err)
 			}
 		})
-		store, err := lease(&l, options.key(), func() (*redisStore, error) { return newRedisStore(options), nil })
+		store, err := lease(&l, options.Key(), func() (*redisstore.Store, error) { return redisstore.New(options, storeLogger), nil })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,7 +93,7 @@ func TestOptions_Leases(t *testing.T) {
 		t.Error("two clients for one store")
 	}
 	b, err := json.Marshal(s)
-	if err != nil || strings.Contains(string(b), "redisOptions") {
+	if err != nil || strings.Contains(string(b), "Resolved") {
 		t.Error(string(b), err)
 	}
 	var _ store.Store = open()

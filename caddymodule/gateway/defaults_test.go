@@ -23,12 +23,12 @@ import (
 // of that name.
 var statesDefault = regexp.MustCompile(`\bdefault\b(?: user)?`)
 
-// commentsWithDefaults returns the comments of this package's JSON fields that state a default, in
+// commentsWithDefaults returns the comments of the JSON fields of the directive and the store that state a default, in
 // one line, by type and field.
 func commentsWithDefaults(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{}
-	for file, text := range lists.Sources(t, "../..", "caddymodule/gateway") {
+	for file, text := range lists.Sources(t, "../..", "caddymodule/gateway", "caddymodule/redisstore") {
 		parsed, err := parser.ParseFile(token.NewFileSet(), file, text, parser.ParseComments|parser.SkipObjectResolution)
 		if err != nil {
 			t.Fatal(err)
@@ -84,9 +84,9 @@ func TestDefaults(t *testing.T) {
 		}
 	}
 	words := map[string]string{
-		"Gateway.BatchLimit":   fmt.Sprintf("default the platform's %d and %d", call.DefaultBatchLimit, call.DefaultShopBatchLimit),
-		"StoreOptions.Prefix":  `default "restwarden"`,
-		"StoreOptions.Timeout": "default 100ms",
+		"Gateway.BatchLimit": fmt.Sprintf("default the platform's %d and %d", call.DefaultBatchLimit, call.DefaultShopBatchLimit),
+		"Options.Prefix":     `default "restwarden"`,
+		"Options.Timeout":    "default 100ms",
 	}
 	for name, row := range rows {
 		words[name] = row.words
@@ -115,7 +115,7 @@ func TestDefaults_Pages(t *testing.T) {
 			"ttl": "Identity.TTL", "timeout": "Identity.Timeout", "max_in_flight": "Identity.MaxInFlight", "rate": "Identity.Rate",
 		},
 		"policies/call.md": {"body_limit": "Gateway.BodyLimit", "upload_limit": "Gateway.UploadLimit"},
-		"redis.md":         {"timeout": "StoreOptions.Timeout", "prefix": "StoreOptions.Prefix"},
+		"redis.md":         {"timeout": "Options.Timeout", "prefix": "Options.Prefix"},
 	} {
 		text, err := os.ReadFile("../../docs/" + page)
 		if err != nil {
@@ -133,22 +133,6 @@ func TestDefaults_Pages(t *testing.T) {
 				t.Errorf("docs/%s: the default of %s is %q, the comment of %s: %s", page, option, said[option], field, comments[field])
 			}
 		}
-	}
-}
-
-// TestDefaults_Store: those of the store.
-func TestDefaults_Store(t *testing.T) {
-	t.Parallel()
-	key := func(prefix string, timeout time.Duration) redisKey {
-		o, err := (&StoreOptions{Kind: "redis", Addresses: []string{"a:1"}, Prefix: prefix, Timeout: policy.Duration(timeout)}).resolve()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return o.key()
-	}
-	none := key("", 0)
-	if key("restwarden", 100*time.Millisecond) != none || key("other", 0) == none || key("", time.Second) == none {
-		t.Error("the defaults are others")
 	}
 }
 

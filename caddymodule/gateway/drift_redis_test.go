@@ -21,13 +21,33 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"github.com/restwarden/restwarden/caddymodule/adminapi"
+	"github.com/restwarden/restwarden/caddymodule/redisstore"
 	"github.com/restwarden/restwarden/cmd/check/testkit/redisrun"
 	"github.com/restwarden/restwarden/cmd/check/testkit/wait"
 	"github.com/restwarden/restwarden/policies/ask/asktest"
 	"github.com/restwarden/restwarden/policies/discover"
 	"github.com/restwarden/restwarden/policies/drift"
+	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/store"
 )
+
+// openRedis returns a store on a Redis, closed when the test ends. Its deadline leaves room for a
+// machine that is busy with other tests.
+func openRedis(t *testing.T, options redisstore.Options) *redisstore.Store {
+	t.Helper()
+	options.Kind, options.Timeout = "redis", policy.Duration(time.Second)
+	resolved, err := options.Resolve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := redisstore.New(resolved, storeLogger)
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
 
 // driftGateway stands for one of several gateways that read the root of a shop.
 type driftGateway struct {
@@ -84,9 +104,9 @@ func routesKey(t *testing.T, admin *redis.Client) string {
 // TestDrift_Redis: one change is told once, however many gateways there are, also over
 // restarts of all of them, with the rights that the documentation names.
 func TestDrift_Redis(t *testing.T) {
-	server := redisrun.Start(t, append(documentedACL(t), "--requirepass", "other")...)
-	open := func() *redisStore {
-		return openRedis(t, StoreOptions{Addresses: []string{server.Addr}, Username: "gateway", Password: "PASSWORD", Prefix: "shop"})
+	server := redisrun.Start(t, append(redisrun.DocumentedUser(t, "../../docs/redis.md"), "--requirepass", "other")...)
+	open := func() *redisstore.Store {
+		return openRedis(t, redisstore.Options{Addresses: []string{server.Addr}, Username: "gateway", Password: "PASSWORD", Prefix: "shop"})
 	}
 	a, b := newDriftGateway(t, open()), newDriftGateway(t, open())
 	a.want("the first reading", 0, "GET /cms/v2")
@@ -125,7 +145,7 @@ func TestDrift_AtOnce(t *testing.T) {
 	server := redisrun.Start(t)
 	var gateways []*driftGateway
 	for range 8 {
-		gateways = append(gateways, newDriftGateway(t, openRedis(t, StoreOptions{Addresses: []string{server.Addr}})))
+		gateways = append(gateways, newDriftGateway(t, openRedis(t, redisstore.Options{Addresses: []string{server.Addr}})))
 	}
 	for round := range 20 {
 		routes := []string{"GET /cms/v2", fmt.Sprintf("GET /acme/v1/x%d", round)}
@@ -145,7 +165,7 @@ func TestDrift_AtOnce(t *testing.T) {
 // that has lost its values is none.
 func TestDrift_RedisFails(t *testing.T) {
 	server := redisrun.Start(t, "--appendonly", "yes", "--appendfsync", "always")
-	options := StoreOptions{Addresses: []string{server.Addr}}
+	options := redisstore.Options{Addresses: []string{server.Addr}}
 	a := newDriftGateway(t, openRedis(t, options))
 	a.want("the first reading", 0, "GET /cms/v2")
 	server.Kill()
@@ -178,14 +198,14 @@ func TestDrift_RedisFails(t *testing.T) {
 // TestDrift_RedisGarbage: garbage is never a change. It is replaced by what is true.
 func TestDrift_RedisGarbage(t *testing.T) {
 	server := redisrun.Start(t)
-	s := openRedis(t, StoreOptions{Addresses: []string{server.Addr}})
+	s := openRedis(t, redisstore.Options{Addresses: []string{server.Addr}})
 	admin, ctx := server.Admin(), t.Context()
 	a := newDriftGateway(t, s)
 	a.want("the first reading", 0, "GET /cms/v2")
 	key := routesKey(t, admin)
 	factKey := "routes:" + a.Name + ":" + a.rootPlace("shop.example.com", true).key
-	if s.key(kindFact, factKey) != key {
-		t.Fatal("not the key of the routes")
+	if _, ok, err := s.Get(ctx, factKey); !ok || err != nil {
+		t.Fatal("not the key of the routes", err)
 	}
 	other, _ := drift.Pack(discover.Of(&a.Site).Index("shop.example.com"))
 	for name, spoil := range map[string]func() error{
@@ -232,7 +252,7 @@ func TestDrift_Spelled(t *testing.T) {
 // TestDrift_RedisHosts: a client cannot fill Redis with hosts.
 func TestDrift_RedisHosts(t *testing.T) {
 	server := redisrun.Start(t)
-	a := newDriftGateway(t, openRedis(t, StoreOptions{Addresses: []string{server.Addr}}))
+	a := newDriftGateway(t, openRedis(t, redisstore.Options{Addresses: []string{server.Addr}}))
 	for i := range 50 {
 		by := discover.Reach{Host: fmt.Sprintf("h%d.example", i)}
 		root, err := discover.Discover(t.Context(), &a.Site, asktest.Answering(200, rootOf("GET /cms/v2")), by)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/restwarden/restwarden/caddymodule/redisstore"
 	"github.com/restwarden/restwarden/cmd/check/testkit/caddyrun"
 	"github.com/restwarden/restwarden/cmd/check/testkit/redisrun"
 )
@@ -226,7 +227,7 @@ func TestFailures_StartAndReloadWhileDown(t *testing.T) {
 	g.decides("with memory", true)
 	leased := 0
 	pool.Range(func(_, value any) bool {
-		if _, ok := value.(held[*redisStore]); ok {
+		if _, ok := value.(held[*redisstore.Store]); ok {
 			leased++
 		}
 		return true

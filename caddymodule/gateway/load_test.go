@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/restwarden/restwarden/caddymodule/redisstore"
 )
 
 // loadCalls is how many calls TestGateways_Load sends.
@@ -79,7 +81,7 @@ func (l *load) found(g *process) {
 	for range 1000 {
 		body, headers := signedConsent()
 		if status, _, err := g.send(postConsent, body, headers...); err == nil && status == 200 {
-			time.Sleep(2 * pauseAfterTimeout) // operations on limits may skip Redis a little longer
+			time.Sleep(2 * redisstore.PauseAfterTimeout) // operations on limits may skip Redis a little longer
 			return
 		}
 		time.Sleep(10 * time.Millisecond)

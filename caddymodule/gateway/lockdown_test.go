@@ -230,10 +230,9 @@ func TestSwitches_LogOfTheirOwn(t *testing.T) {
 		t.Fatal(status, text)
 	}
 	g.do("GET /cms-json/cms/v2/posts", "", asAdmin).want(t, 200, "")
-	health := &current.Load().shared.(*redisStore).health // a slow start is a failure, too
 	eventually(t, "the store answers", func() bool {
 		g.do("GET /cms-json/cms/v2/posts", "", asAdmin)
-		return !health.down.Load()
+		return current.Load().storeStatus().Reachable // a slow start is a failure, too
 	})
 	redis.Kill()
 	eventually(t, "the store is missed", func() bool {

@@ -57,8 +57,3 @@ func positions(v reflect.Value, at string, found map[*string]string) {
 	default: // no other kind holds a string
 	}
 }
-
-func resolvePlaceholders(field *string) (err error) {
-	*field, err = caddy.NewReplacer().ReplaceOrErr(*field, true, true)
-	return err
-}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/restwarden/restwarden/caddymodule/redisstore"
 	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
 )
 
@@ -72,8 +73,7 @@ func TestStatus_Store(t *testing.T) {
 	if st := new(App).storeStatus(); st != nil {
 		t.Errorf("without a Redis: %+v", st)
 	}
-	redis := newRedisStore(redisOptions{addresses: []string{machine.FreeAddress(t)}, timeout: 100 * time.Millisecond})
-	t.Cleanup(func() { _ = redis.Close() })
+	redis := openRedis(t, redisstore.Options{Addresses: []string{machine.FreeAddress(t)}})
 	a := &App{shared: redis}
 	if st := a.storeStatus(); st == nil || !st.Reachable {
 		t.Errorf("before it was used: %+v", st)

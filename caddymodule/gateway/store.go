@@ -5,8 +5,12 @@ import (
 	"errors"
 	"time"
 
+	"github.com/restwarden/restwarden/caddymodule/adminapi"
+	"github.com/restwarden/restwarden/caddymodule/redisstore"
 	"github.com/restwarden/restwarden/policies/store"
 )
+
+func init() { redisstore.LogClients(storeLogger) }
 
 // openStore sets the stores of a: local is the Redis of the global options with the
 // memory of this process as fallback, or that memory alone; shared is that Redis itself,
@@ -23,76 +27,23 @@ func (a *App) openStore() error {
 		return err
 	}
 	a.local = countedStore{memory, a.metrics}
-	if !a.usesRedis() {
+	if !a.Store.UsesRedis() {
 		return nil
 	}
-	redis, err := lease(&a.leases, a.redis.key(), func() (*redisStore, error) { return newRedisStore(a.redis), nil })
+	redis, err := lease(&a.leases, a.redis.Key(), func() (*redisstore.Store, error) { return redisstore.New(a.redis, storeLogger), nil })
 	if err != nil {
 		return err
 	}
-	a.local, a.shared = fallbackStore{Store: countedStore{redis, a.metrics}, memory: memory}, redis
+	a.local, a.shared = redisstore.WithFallback(countedStore{redis, a.metrics}, memory), redis
 	return nil
 }
 
-// fallbackStore uses memory while the shared store fails (docs/design 11). Facts and
-// counters become local; whether a signature was used is unknown. Values written to
-// memory during an outage are read only during the outage. GetAll has no fallback, since
-// callers have a cache of their own.
-type fallbackStore struct {
-	store.Store
-	memory *store.Memory
-}
-
-// Get implements store.Store.
-func (s fallbackStore) Get(ctx context.Context, key string) (string, bool, error) {
-	value, ok, err := s.Store.Get(ctx, key)
-	if err != nil {
-		return s.memory.Get(ctx, key)
-	}
-	return value, ok, nil
-}
-
-// Set implements store.Store.
-func (s fallbackStore) Set(ctx context.Context, key, value string, ttl time.Duration) error {
-	if s.Store.Set(ctx, key, value, ttl) != nil {
-		return s.memory.Set(ctx, key, value, ttl)
+// storeStatus returns the state of the Redis; nil if there is none.
+func (a *App) storeStatus() *adminapi.Store {
+	if redis, ok := a.shared.(*redisstore.Store); ok {
+		return redis.Status()
 	}
 	return nil
-}
-
-// SetAll implements store.Store.
-func (s fallbackStore) SetAll(ctx context.Context, value string, ttl time.Duration, keys ...string) error {
-	if s.Store.SetAll(ctx, value, ttl, keys...) != nil {
-		return s.memory.SetAll(ctx, value, ttl, keys...)
-	}
-	return nil
-}
-
-// Delete implements store.Store.
-func (s fallbackStore) Delete(ctx context.Context, keys ...string) error {
-	return errors.Join(s.memory.Delete(ctx, keys...), s.Store.Delete(ctx, keys...))
-}
-
-// SetOnce implements store.Store. It also asks the memory of this process, which still
-// knows a key after Redis has lost it.
-func (s fallbackStore) SetOnce(ctx context.Context, key string, ttl time.Duration) (bool, error) {
-	first, err := s.Store.SetOnce(ctx, key, ttl)
-	if !first || err != nil {
-		return false, err
-	}
-	if firstHere, err := s.memory.SetOnce(ctx, key, ttl); err == nil {
-		return firstHere, nil
-	}
-	return true, nil // no room to remember it in memory too
-}
-
-// Take implements store.Store.
-func (s fallbackStore) Take(ctx context.Context, key string, rate store.Rate) (store.Taken, error) {
-	taken, err := s.Store.Take(ctx, key, rate)
-	if err != nil {
-		return s.memory.Take(ctx, key, rate)
-	}
-	return taken, nil
 }
 
 // Operations and results of a store, the labels of its metric.
@@ -117,9 +68,9 @@ func (s countedStore) count(op string, err error) {
 	case err == nil:
 		s.metrics.storeDone[op].Inc()
 		return
-	case errors.Is(err, errPaused):
+	case errors.Is(err, redisstore.ErrPaused):
 		result = resultSkipped
-	case isTimeout(err):
+	case redisstore.IsTimeout(err):
 		result = resultTimeout
 	}
 	s.metrics.storeOperations.WithLabelValues(op, result).Inc()

@@ -271,6 +271,9 @@ func (b *switchboard) expire() {
 // switchLogger returns the logger of the running configuration.
 func switchLogger() *zap.Logger { return currentLogger().Named("switch") }
 
+// storeLogger returns the logger of the Redis. It is that of the running configuration.
+func storeLogger() *zap.Logger { return currentLogger().Named("store") }
+
 // currentLogger returns the gateways' logger of the running configuration. Unlike Caddy's
 // default log, it writes to every log that includes the gateways.
 func currentLogger() *zap.Logger {

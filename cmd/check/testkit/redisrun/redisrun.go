@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
@@ -87,4 +88,20 @@ func (s *Server) Admin(options ...func(*redis.Options)) *redis.Client {
 	c := redis.NewClient(o)
 	s.tb.Cleanup(func() { _ = c.Close() }) // the server may be gone
 	return c
+}
+
+// DocumentedUser returns the user "gateway" that a page of the documentation shows, as arguments of
+// [Start]. It has the password PASSWORD, and may use keys that begin with "shop".
+func DocumentedUser(tb testing.TB, page string) []string {
+	tb.Helper()
+	text, err := os.ReadFile(page)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	_, rest, ok := strings.Cut(string(text), "```text\nuser gateway ")
+	line, _, _ := strings.Cut(rest, "\n")
+	if !ok {
+		tb.Fatal(page, "has no ACL")
+	}
+	return append([]string{"--user", "gateway"}, strings.Fields(line)...)
 }

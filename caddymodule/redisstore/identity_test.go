@@ -1,4 +1,4 @@
-package gateway
+package redisstore
 
 import (
 	"context"
@@ -21,7 +21,7 @@ import (
 // asker finds callers as a gateway does, without the gateway.
 type asker struct {
 	site      *caller.Site
-	store     *redisStore
+	store     *Store
 	trips     *counter
 	questions atomic.Int64
 }
@@ -37,11 +37,11 @@ func (a *asker) Detach() ask.Backend { return a }
 
 func newAsker(tb testing.TB, server *redisrun.Server) *asker {
 	tb.Helper()
-	return newAskerFor(tb, openRedis(tb, StoreOptions{Addresses: []string{server.Addr}}), caller.Options{})
+	return newAskerFor(tb, openRedis(tb, Options{Addresses: []string{server.Addr}}), caller.Options{})
 }
 
 // newAskerFor is newAsker with a site.
-func newAskerFor(tb testing.TB, s *redisStore, opts caller.Options) *asker {
+func newAskerFor(tb testing.TB, s *Store, opts caller.Options) *asker {
 	tb.Helper()
 	a := &asker{store: s, trips: new(counter)}
 	opts.TTL, opts.Rate, opts.Per, opts.Store = time.Minute, 1<<20, time.Second, s

@@ -1,4 +1,4 @@
-package gateway
+package redisstore
 
 import (
 	"context"
@@ -40,7 +40,7 @@ func (c *counter) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proc
 
 func TestRedis_RoundTrips(t *testing.T) {
 	server := redisrun.Start(t)
-	s := openRedis(t, StoreOptions{Addresses: []string{server.Addr}})
+	s := openRedis(t, Options{Addresses: []string{server.Addr}})
 	ctx := t.Context()
 	limit := store.Rate{Count: 100, Per: time.Minute}
 	if _, err := s.Take(ctx, "k", limit); err != nil { // the first loads the script
@@ -65,7 +65,7 @@ func TestRedis_RoundTrips(t *testing.T) {
 
 func BenchmarkRedis(b *testing.B) {
 	server := redisrun.Start(b)
-	s := openRedis(b, StoreOptions{Addresses: []string{server.Addr}})
+	s := openRedis(b, Options{Addresses: []string{server.Addr}})
 	ctx := b.Context()
 	limit := store.Rate{Count: 1 << 30, Per: time.Hour}
 	for name, op := range map[string]func() error{
@@ -77,7 +77,7 @@ func BenchmarkRedis(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := op(); err != nil && !errors.Is(err, errPaused) {
+				if err := op(); err != nil && !errors.Is(err, ErrPaused) {
 					b.Fatal(err)
 				}
 			}

@@ -1,4 +1,4 @@
-package gateway
+package redisstore
 
 import (
 	"crypto/ecdsa"
@@ -58,19 +58,19 @@ func TestRedis_TLS(t *testing.T) {
 	addr := machine.FreeAddress(t)
 	redisrun.Start(t, "--tls-port", machine.Port(addr), "--tls-cert-file", cert, "--tls-key-file", key, "--tls-ca-cert-file", own)
 	for name, test := range map[string]struct {
-		tls  *TLSOptions
+		tls  *TLS
 		good bool
 	}{
-		"right":              {&TLSOptions{CA: []string{cert}, ServerName: "redis.example", Certificate: own, Key: ownKey}, true},
-		"one of two":         {&TLSOptions{CA: []string{other, cert}, ServerName: "redis.example", Certificate: own, Key: ownKey}, true},
-		"another authority":  {&TLSOptions{CA: []string{other}, ServerName: "redis.example", Certificate: own, Key: ownKey}, false},
-		"system authorities": {&TLSOptions{ServerName: "redis.example", Certificate: own, Key: ownKey}, false},
-		"another name":       {&TLSOptions{CA: []string{cert}, ServerName: "other.example", Certificate: own, Key: ownKey}, false},
-		"the address":        {&TLSOptions{CA: []string{cert}, Certificate: own, Key: ownKey}, false},
-		"no certificate":     {&TLSOptions{CA: []string{cert}, ServerName: "redis.example"}, false},
+		"right":              {&TLS{CA: []string{cert}, ServerName: "redis.example", Certificate: own, Key: ownKey}, true},
+		"one of two":         {&TLS{CA: []string{other, cert}, ServerName: "redis.example", Certificate: own, Key: ownKey}, true},
+		"another authority":  {&TLS{CA: []string{other}, ServerName: "redis.example", Certificate: own, Key: ownKey}, false},
+		"system authorities": {&TLS{ServerName: "redis.example", Certificate: own, Key: ownKey}, false},
+		"another name":       {&TLS{CA: []string{cert}, ServerName: "other.example", Certificate: own, Key: ownKey}, false},
+		"the address":        {&TLS{CA: []string{cert}, Certificate: own, Key: ownKey}, false},
+		"no certificate":     {&TLS{CA: []string{cert}, ServerName: "redis.example"}, false},
 		"plain":              {nil, false},
 	} {
-		s := openRedis(t, StoreOptions{Addresses: []string{addr}, TLS: test.tls})
+		s := openRedis(t, Options{Addresses: []string{addr}, TLS: test.tls})
 		if err := s.Set(t.Context(), "k", "v", time.Hour); (err == nil) != test.good {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -1,4 +1,4 @@
-package gateway
+package redisstore
 
 import (
 	"context"
@@ -16,32 +16,34 @@ import (
 )
 
 const (
-	// pauseAfterTimeout is how long operations that can go on without Redis skip a slow
+	// PauseAfterTimeout is how long operations that can go on without Redis skip a slow
 	// Redis.
-	pauseAfterTimeout = 500 * time.Millisecond
+	PauseAfterTimeout = 500 * time.Millisecond
 	// quietBeforeUp is how long no operation may have failed before the log says that
 	// Redis is back: one lost shard must not fill the log.
 	quietBeforeUp = 2 * time.Second
 )
 
-// go-redis logs single connections at level debug: the gateway itself logs changes of
-// state.
-func init() { redis.SetLogger(redisLogger{}) }
+// LogClients makes all clients of go-redis write to the logger that logger returns. They log
+// single connections, at level debug: a [Store] itself logs changes of state. It must be called
+// before the first store is made.
+func LogClients(logger func() *zap.Logger) { redis.SetLogger(clientLogger(logger)) }
 
-type redisLogger struct{}
+type clientLogger func() *zap.Logger
 
 // Printf implements the logger of go-redis.
-func (redisLogger) Printf(_ context.Context, format string, args ...any) {
-	if entry := storeLogger().Check(zap.DebugLevel, "redis client"); entry != nil {
+func (logger clientLogger) Printf(_ context.Context, format string, args ...any) {
+	if entry := logger().Check(zap.DebugLevel, "redis client"); entry != nil {
 		entry.Write(zap.String("detail", fmt.Sprintf(format, args...)))
 	}
 }
 
-// errPaused is returned instead of asking a Redis that was too slow a moment ago.
-var errPaused = errors.New("redis: too slow a moment ago")
+// ErrPaused is returned instead of asking a Redis that was too slow a moment ago.
+var ErrPaused = errors.New("redis: too slow a moment ago")
 
 // health keeps whether Redis answers, and writes one line when that changes.
 type health struct {
+	logger      func() *zap.Logger
 	pausedUntil atomic.Int64 // UNIX nanoseconds
 	down        atomic.Bool
 	mu          sync.Mutex
@@ -50,13 +52,9 @@ type health struct {
 	cause       string    // of that one
 }
 
-// storeStatus returns the state of the Redis; nil if there is none.
-func (a *App) storeStatus() *adminapi.Store {
-	redis, ok := a.shared.(*redisStore)
-	if !ok {
-		return nil
-	}
-	h := &redis.health
+// Status says whether Redis answers; if not, since when and why.
+func (s *Store) Status() *adminapi.Store {
+	h := &s.health
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if !h.down.Load() {
@@ -80,8 +78,8 @@ func (h *health) report(err error) {
 		}
 	case errors.Is(err, redis.ErrClosed): // closed by the gateway itself
 	default:
-		if isTimeout(err) {
-			h.pausedUntil.Store(time.Now().Add(pauseAfterTimeout).UnixNano())
+		if IsTimeout(err) {
+			h.pausedUntil.Store(time.Now().Add(PauseAfterTimeout).UnixNano())
 		}
 		h.fail(err)
 	}
@@ -93,7 +91,7 @@ func (h *health) fail(err error) {
 	h.failed = time.Now()
 	if !h.down.Swap(true) {
 		h.since, h.cause = h.failed, err.Error()
-		storeLogger().Warn("the store cannot be reached", zap.Error(err))
+		h.logger().Warn("the store cannot be reached", zap.Error(err))
 	}
 }
 
@@ -101,15 +99,12 @@ func (h *health) up() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if time.Since(h.failed) >= quietBeforeUp && h.down.Swap(false) {
-		storeLogger().Info("the store can be reached again")
+		h.logger().Info("the store can be reached again")
 	}
 }
 
-// storeLogger returns the logger of the running configuration: a store outlives the
-// configuration that made it.
-func storeLogger() *zap.Logger { return currentLogger().Named("store") }
-
-func isTimeout(err error) bool {
+// IsTimeout tells whether an operation failed since Redis did not answer in time.
+func IsTimeout(err error) bool {
 	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, redis.ErrPoolTimeout) {
 		return true
 	}

@@ -1,23 +1,24 @@
-package gateway
+package redisstore
 
 import (
 	"context"
-	"os"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"go.uber.org/zap"
 
 	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
 	"github.com/restwarden/restwarden/cmd/check/testkit/redisrun"
+	"github.com/restwarden/restwarden/cmd/check/testkit/wait"
 	"github.com/restwarden/restwarden/policies/store"
 	"github.com/restwarden/restwarden/policies/store/storetest"
 )
 
 // resolved returns the options of a configuration, with its defaults.
-func resolved(tb testing.TB, s StoreOptions) redisOptions {
+func resolved(tb testing.TB, s Options) Resolved {
 	tb.Helper()
 	s.Kind = "redis"
 	o, err := s.resolve()
@@ -29,13 +30,13 @@ func resolved(tb testing.TB, s StoreOptions) redisOptions {
 
 // openRedis returns a store on addresses, closed when the test ends. Its deadline
 // leaves room for a machine that is busy with other tests.
-func openRedis(tb testing.TB, s StoreOptions) *redisStore {
+func openRedis(tb testing.TB, s Options) *Store {
 	tb.Helper()
 	o := resolved(tb, s)
 	if s.Timeout == 0 {
 		o.timeout = time.Second
 	}
-	store := newRedisStore(o)
+	store := New(o, zap.NewNop)
 	tb.Cleanup(func() {
 		if err := store.Close(); err != nil {
 			tb.Error(err)
@@ -44,11 +45,14 @@ func openRedis(tb testing.TB, s StoreOptions) *redisStore {
 	return store
 }
 
+// busy is how long a test waits on a machine that is busy with others.
+const busy = 30 * time.Second
+
 func TestRedis_Conformance(t *testing.T) {
 	server := redisrun.Start(t)
 	storetest.Run(t, func(t *testing.T) (a, b store.Store) {
 		t.Helper()
-		s := StoreOptions{Addresses: []string{server.Addr}, Prefix: t.Name()}
+		s := Options{Addresses: []string{server.Addr}, Prefix: t.Name()}
 		return openRedis(t, s), openRedis(t, s)
 	})
 	everyKeyEnds(t, server)
@@ -58,7 +62,7 @@ func TestRedis_ClusterConformance(t *testing.T) {
 	nodes := redisrun.Cluster(t)
 	storetest.Run(t, func(t *testing.T) (a, b store.Store) {
 		t.Helper()
-		s := StoreOptions{Addresses: redisrun.Addresses(nodes), Prefix: t.Name()}
+		s := Options{Addresses: redisrun.Addresses(nodes), Prefix: t.Name()}
 		return openRedis(t, s), openRedis(t, s)
 	})
 	for _, node := range nodes {
@@ -87,7 +91,7 @@ func everyKeyEnds(t *testing.T, server *redisrun.Server) {
 func TestRedis_Sentinel(t *testing.T) {
 	master := redisrun.Start(t)
 	sentinel := redisrun.Sentinel(t, master, "shop")
-	s := openRedis(t, StoreOptions{Addresses: []string{sentinel.Addr}, Sentinel: &SentinelOptions{Master: "shop"}})
+	s := openRedis(t, Options{Addresses: []string{sentinel.Addr}, Sentinel: &Sentinel{Master: "shop"}})
 	if err := s.Set(t.Context(), "k", "v", time.Hour); err != nil {
 		t.Fatal(err)
 	}
@@ -97,8 +101,8 @@ func TestRedis_Sentinel(t *testing.T) {
 }
 
 func TestRedis_Options(t *testing.T) {
-	server := redisrun.Start(t, append(documentedACL(t), "--requirepass", "other")...)
-	s := StoreOptions{Addresses: []string{server.Addr}, Username: "gateway", Password: "PASSWORD", Prefix: "shop", DB: 3}
+	server := redisrun.Start(t, append(redisrun.DocumentedUser(t, "../../docs/redis.md"), "--requirepass", "other")...)
+	s := Options{Addresses: []string{server.Addr}, Username: "gateway", Password: "PASSWORD", Prefix: "shop", DB: 3}
 	a, b := openRedis(t, s), openRedis(t, s)
 	ctx := t.Context()
 	if err := a.Set(ctx, "k", "v", time.Hour); err != nil {
@@ -110,7 +114,7 @@ func TestRedis_Options(t *testing.T) {
 	if _, err := a.Take(ctx, "k", store.Rate{Count: 1, Per: time.Hour}); err != nil {
 		t.Error(err)
 	}
-	eventually(t, "both know the secret", func() bool { return a.Secret() != nil && b.Secret() != nil })
+	wait.For(t, busy, "both know the secret", func() bool { return a.Secret() != nil && b.Secret() != nil })
 	if err := a.Announce(ctx, "k", "m", time.Hour); err != nil {
 		t.Error(err)
 	}
@@ -125,30 +129,15 @@ func TestRedis_Options(t *testing.T) {
 	}
 }
 
-// documentedACL is the user of docs/redis.md as arguments of the server.
-func documentedACL(t *testing.T) []string {
-	t.Helper()
-	page, err := os.ReadFile("../../docs/redis.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rest, ok := strings.Cut(string(page), "```text\nuser gateway ")
-	line, _, _ := strings.Cut(rest, "\n")
-	if !ok {
-		t.Fatal("docs/redis.md has no ACL")
-	}
-	return append([]string{"--user", "gateway"}, strings.Fields(line)...)
-}
-
 // TestRedis_ClusterACL: the documented rights suffice for a Cluster too.
 func TestRedis_ClusterACL(t *testing.T) {
 	nodes := redisrun.Cluster(t)
 	for _, node := range nodes {
-		if err := node.Admin().Do(t.Context(), anyOf(append([]string{"ACL", "SETUSER"}, documentedACL(t)[1:]...))...).Err(); err != nil {
+		if err := node.Admin().Do(t.Context(), anyOf(append([]string{"ACL", "SETUSER"}, redisrun.DocumentedUser(t, "../../docs/redis.md")[1:]...))...).Err(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	s := openRedis(t, StoreOptions{Addresses: redisrun.Addresses(nodes), Username: "gateway", Password: "PASSWORD", Prefix: "shop"})
+	s := openRedis(t, Options{Addresses: redisrun.Addresses(nodes), Username: "gateway", Password: "PASSWORD", Prefix: "shop"})
 	if err := s.Set(t.Context(), "k", "v", time.Hour); err != nil {
 		t.Error(err)
 	}
@@ -158,7 +147,7 @@ func TestRedis_ClusterACL(t *testing.T) {
 	if _, err := s.Take(t.Context(), "k", store.Rate{Count: 1, Per: time.Hour}); err != nil {
 		t.Error(err)
 	}
-	eventually(t, "the secret", func() bool { return s.Secret() != nil })
+	wait.For(t, busy, "the secret", func() bool { return s.Secret() != nil })
 }
 
 func anyOf(words []string) (all []any) {
@@ -168,38 +157,9 @@ func anyOf(words []string) (all []any) {
 	return all
 }
 
-func TestRedis_PoolKey(t *testing.T) {
-	base := StoreOptions{Addresses: []string{"127.0.0.1:1"}, Password: "s3cret"}
-	seen := map[redisKey]int{resolved(t, base).key(): -1}
-	for i, change := range []func(*StoreOptions){
-		func(s *StoreOptions) { s.Addresses = []string{"127.0.0.1:2"} },
-		func(s *StoreOptions) { s.Addresses = []string{"127.0.0.1:1", "127.0.0.1:2"} },
-		func(s *StoreOptions) { s.Password = "other" },
-		func(s *StoreOptions) { s.Username = "u" },
-		func(s *StoreOptions) { s.DB = 1 },
-		func(s *StoreOptions) { s.Prefix = "p" },
-		func(s *StoreOptions) { s.Timeout = 1e9 },
-		func(s *StoreOptions) { s.Sentinel = &SentinelOptions{Master: "m"} },
-		func(s *StoreOptions) { s.Sentinel = &SentinelOptions{Master: "m", Password: "p"} },
-		func(s *StoreOptions) { s.TLS = &TLSOptions{} },
-		func(s *StoreOptions) { s.TLS = &TLSOptions{ServerName: "redis.example"} },
-	} {
-		changed := base
-		change(&changed)
-		key := resolved(t, changed).key()
-		if other, known := seen[key]; known {
-			t.Errorf("change %d has the key of %d", i, other)
-		}
-		seen[key] = i
-	}
-	if again := resolved(t, base); seen[again.key()] != -1 {
-		t.Error("the same options have another key")
-	}
-}
-
 func TestRedis_CreatedWithoutConnecting(t *testing.T) {
 	l := machine.Listener(t)
-	s := openRedis(t, StoreOptions{Addresses: []string{l.Addr().String()}})
+	s := openRedis(t, Options{Addresses: []string{l.Addr().String()}})
 	defer s.Listen(func(string) { t.Error("a message from nowhere") })()
 	if err := l.SetDeadline(time.Now().Add(200 * time.Millisecond)); err != nil {
 		t.Fatal(err)
@@ -214,7 +174,7 @@ func TestRedis_CreatedWithoutConnecting(t *testing.T) {
 // still the first.
 func TestRedis_LostAnswer(t *testing.T) {
 	server := redisrun.Start(t)
-	s := openRedis(t, StoreOptions{Addresses: []string{server.Addr}})
+	s := openRedis(t, Options{Addresses: []string{server.Addr}})
 	var lost sync.Once
 	s.client.AddHook(hookFunc(func(next redis.ProcessHook) redis.ProcessHook {
 		return func(ctx context.Context, cmd redis.Cmder) error {

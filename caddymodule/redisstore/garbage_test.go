@@ -1,4 +1,4 @@
-package gateway
+package redisstore
 
 import (
 	"errors"
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/restwarden/restwarden/cmd/check/testkit/redisrun"
+	"github.com/restwarden/restwarden/cmd/check/testkit/wait"
 	"github.com/restwarden/restwarden/policies/store"
 )
 
@@ -29,7 +30,7 @@ func TestRedis_Garbage(t *testing.T) {
 		"hash":        func(key string) error { return admin.HSet(ctx, key, "a", "b").Err() },
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := openRedis(t, StoreOptions{Addresses: []string{server.Addr}, Prefix: t.Name()})
+			s := openRedis(t, Options{Addresses: []string{server.Addr}, Prefix: t.Name()})
 			counter := s.key(kindCounter, "3/1m0s k")
 			for _, key := range []string{s.key(kindFact, "k"), s.key(kindOnce, "k"), counter, s.common + "secret"} {
 				if err := spoil(key); err != nil {
@@ -45,7 +46,7 @@ func TestRedis_Garbage(t *testing.T) {
 			if taken, err := s.Take(ctx, "k", limit); err == nil && (!taken.Allowed || taken.ResetAfter > limit.Per+time.Second) {
 				t.Errorf("Take: %+v", taken)
 			}
-			eventually(t, "a secret", func() bool { return s.Secret() != nil })
+			wait.For(t, busy, "a secret", func() bool { return s.Secret() != nil })
 			if s.health.down.Load() {
 				t.Error("the store is said to be down")
 			}
@@ -53,7 +54,7 @@ func TestRedis_Garbage(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if taken, err := (fallbackStore{s, memory}).Take(ctx, "k", limit); !taken.Allowed || err != nil {
+			if taken, err := WithFallback(s, memory).Take(ctx, "k", limit); !taken.Allowed || err != nil {
 				t.Errorf("with the fallback: %+v, %v", taken, err)
 			}
 		})
@@ -63,7 +64,7 @@ func TestRedis_Garbage(t *testing.T) {
 // TestRedis_ValueOfAnotherKey: a value of another key of the gateway is garbage too.
 func TestRedis_ValueOfAnotherKey(t *testing.T) {
 	server := redisrun.Start(t)
-	s := openRedis(t, StoreOptions{Addresses: []string{server.Addr}})
+	s := openRedis(t, Options{Addresses: []string{server.Addr}})
 	ctx := t.Context()
 	if err := s.Set(ctx, "a", "1", time.Hour); err != nil {
 		t.Fatal(err)

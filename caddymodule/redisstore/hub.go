@@ -1,4 +1,4 @@
-package gateway
+package redisstore
 
 import (
 	"context"
@@ -26,7 +26,7 @@ const (
 // hub carries the messages of gateways through Redis, and the secret of their hashes. It
 // connects in the background, at the first call of Secret.
 type hub struct {
-	store     *redisStore
+	store     *Store
 	listeners store.Listeners
 	secret    atomic.Pointer[[]byte]
 
@@ -36,10 +36,10 @@ type hub struct {
 	done    chan struct{}
 }
 
-func (s *redisStore) channel() string { return s.common + "messages" }
+func (s *Store) channel() string { return s.common + "messages" }
 
 // Secret implements store.Store.
-func (s *redisStore) Secret() []byte {
+func (s *Store) Secret() []byte {
 	s.hub.start()
 	if secret := s.hub.secret.Load(); secret != nil {
 		return *secret
@@ -48,11 +48,11 @@ func (s *redisStore) Secret() []byte {
 }
 
 // Listen implements store.Store.
-func (s *redisStore) Listen(f func(message string)) (stop func()) { return s.hub.listeners.Add(f) }
+func (s *Store) Listen(f func(message string)) (stop func()) { return s.hub.listeners.Add(f) }
 
 // Announce implements store.Store. It writes the value before it sends the message, so
 // that every receiver reads the new value.
-func (s *redisStore) Announce(ctx context.Context, key, message string, ttl time.Duration) error {
+func (s *Store) Announce(ctx context.Context, key, message string, ttl time.Duration) error {
 	return s.do(ctx, func(ctx context.Context) error {
 		value := sealed(key, rand.Text())
 		_, err := s.client.Pipelined(ctx, func(p redis.Pipeliner) error {
@@ -132,7 +132,7 @@ func (h *hub) join(ctx context.Context) {
 }
 
 // sharedSecret returns the secret in Redis. The first gateway creates it.
-func (s *redisStore) sharedSecret(ctx context.Context) (secret []byte, err error) {
+func (s *Store) sharedSecret(ctx context.Context) (secret []byte, err error) {
 	const name = "secret"
 	key := s.common + name
 	own := make([]byte, secretLen)

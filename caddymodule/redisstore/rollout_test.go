@@ -1,4 +1,4 @@
-package gateway
+package redisstore
 
 import (
 	"crypto/sha256"
@@ -9,15 +9,16 @@ import (
 	"time"
 
 	"github.com/restwarden/restwarden/cmd/check/testkit/redisrun"
+	"github.com/restwarden/restwarden/cmd/check/testkit/wait"
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
 )
 
 // ofSchema1 returns a store that uses the keys of gateways of schema 1.
-func ofSchema1(t *testing.T, server *redisrun.Server) *redisStore {
+func ofSchema1(t *testing.T, server *redisrun.Server) *Store {
 	t.Helper()
-	s := openRedis(t, StoreOptions{Addresses: []string{server.Addr}})
+	s := openRedis(t, Options{Addresses: []string{server.Addr}})
 	s.prefix = s.common
 	return s
 }
@@ -26,8 +27,8 @@ func ofSchema1(t *testing.T, server *redisrun.Server) *redisStore {
 // do not read each other's facts.
 func TestRollOut_Store(t *testing.T) {
 	server := redisrun.Start(t)
-	before, after := ofSchema1(t, server), openRedis(t, StoreOptions{Addresses: []string{server.Addr}})
-	for i, pair := range [][2]*redisStore{{before, after}, {after, before}} {
+	before, after := ofSchema1(t, server), openRedis(t, Options{Addresses: []string{server.Addr}})
+	for i, pair := range [][2]*Store{{before, after}, {after, before}} {
 		key := []string{"first", "second"}[i]
 		if first, err := pair[0].SetOnce(t.Context(), key, time.Minute); !first || err != nil {
 			t.Fatalf("%s: %v %v", key, first, err)
@@ -60,8 +61,8 @@ func TestRollOut_Drops(t *testing.T) {
 	server := redisrun.Start(t)
 	sited := caller.Options{Site: "shop.example", Before: "wordpress  "}
 	before := newAskerFor(t, ofSchema1(t, server), caller.Options{Site: sited.Before})
-	after := newAskerFor(t, openRedis(t, StoreOptions{Addresses: []string{server.Addr}}), sited)
-	third := newAskerFor(t, openRedis(t, StoreOptions{Addresses: []string{server.Addr}}), sited)
+	after := newAskerFor(t, openRedis(t, Options{Addresses: []string{server.Addr}}), sited)
+	third := newAskerFor(t, openRedis(t, Options{Addresses: []string{server.Addr}}), sited)
 	known := func() {
 		t.Helper()
 		for _, a := range []*asker{before, after, third} {
@@ -78,7 +79,7 @@ func TestRollOut_Drops(t *testing.T) {
 			return n
 		}
 		was := sum()
-		eventually(t, "a gateway asks again", func() bool {
+		wait.For(t, busy, "a gateway asks again", func() bool {
 			for _, a := range all {
 				a.who(t, as)
 			}

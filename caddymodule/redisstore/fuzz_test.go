@@ -1,4 +1,4 @@
-package gateway
+package redisstore
 
 import "testing"
 

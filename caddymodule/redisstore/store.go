@@ -1,4 +1,7 @@
-package gateway
+// Package redisstore keeps what gateways share in a Redis: facts, counters, used signatures, and
+// messages. It reads the option "store", notices when Redis fails, and falls back to the memory of
+// the process meanwhile.
+package redisstore
 
 import (
 	"context"
@@ -8,12 +11,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/go-redis/redis_rate/v10"
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
+	"go.uber.org/zap"
 
 	"github.com/restwarden/restwarden/policies/store"
 )
@@ -27,13 +30,13 @@ const (
 	firstSchema   = "1"
 )
 
-// redisStore is the Store of gateways that share a Redis: a single server, a master known
+// Store is the store of gateways that share a Redis: a single server, a master known
 // to Sentinels, or a Cluster (docs/design 11). It keeps nothing of the configuration that
 // made it, and connects when it is first used.
 //
 // Keys are hashes, and values begin with a check of key and content: a value that anybody
 // else has written is no value of the gateway.
-type redisStore struct {
+type Store struct {
 	client  redis.UniversalClient
 	limiter *redis_rate.Limiter
 	prefix  string // of keys of this schema
@@ -43,8 +46,9 @@ type redisStore struct {
 	hub     hub
 }
 
-// newRedisStore returns a store that has not connected yet.
-func newRedisStore(o redisOptions) *redisStore {
+// New returns a store that has not connected yet. It outlives the configuration that made it:
+// logger returns the logger of the running one.
+func New(o Resolved, logger func() *zap.Logger) *Store {
 	client := redis.NewUniversalClient(&redis.UniversalOptions{
 		Addrs: o.addresses, MasterName: o.sentinel, DB: o.db,
 		Username: o.username, Password: o.password,
@@ -58,17 +62,18 @@ func newRedisStore(o redisOptions) *redisStore {
 		DisableIdentity:          true,
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 	})
-	s := &redisStore{
+	s := &Store{
 		client: client, timeout: o.timeout,
 		prefix: o.prefix + ":" + schemaVersion + ":", common: o.prefix + ":" + firstSchema + ":",
 	}
+	s.health.logger = logger
 	s.limiter = redis_rate.NewLimiter(ownKeys{client})
 	s.hub = hub{store: s, started: make(chan struct{})}
 	return s
 }
 
 // Close ends all connections.
-func (s *redisStore) Close() error {
+func (s *Store) Close() error {
 	s.hub.stop()
 	return s.client.Close()
 }
@@ -81,7 +86,7 @@ const (
 )
 
 // key hashes its input, so that Redis does not show it and the key is short.
-func (s *redisStore) key(kind, key string) string {
+func (s *Store) key(kind, key string) string {
 	if kind == kindOnce {
 		return s.common + hashed(kind, key)
 	}
@@ -95,7 +100,7 @@ func hashed(kind, key string) string {
 
 // do runs op with the store's deadline. The end of the client's request does not cancel
 // op, since that would cost a connection.
-func (s *redisStore) do(ctx context.Context, op func(ctx context.Context) error) error {
+func (s *Store) do(ctx context.Context, op func(ctx context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.timeout)
 	defer cancel()
 	err := op(ctx)
@@ -108,22 +113,22 @@ func (s *redisStore) do(ctx context.Context, op func(ctx context.Context) error)
 
 // try is do for operations that can go on without Redis. While Redis is slow, it returns
 // at once, so that not every operation waits for the deadline.
-func (s *redisStore) try(ctx context.Context, op func(ctx context.Context) error) error {
+func (s *Store) try(ctx context.Context, op func(ctx context.Context) error) error {
 	if s.health.paused() {
-		return errPaused
+		return ErrPaused
 	}
 	return s.do(ctx, op)
 }
 
 // Get implements store.Store.
-func (s *redisStore) Get(ctx context.Context, key string) (value string, ok bool, err error) {
+func (s *Store) Get(ctx context.Context, key string) (value string, ok bool, err error) {
 	values, err := s.GetAll(ctx, key)
 	value, ok = values[key]
 	return value, ok, err
 }
 
 // GetAll implements store.Store.
-func (s *redisStore) GetAll(ctx context.Context, keys ...string) (map[string]string, error) {
+func (s *Store) GetAll(ctx context.Context, keys ...string) (map[string]string, error) {
 	if len(keys) == 0 {
 		return nil, nil
 	}
@@ -163,14 +168,14 @@ func isMiss(err error) bool {
 }
 
 // Set implements store.Store.
-func (s *redisStore) Set(ctx context.Context, key, value string, ttl time.Duration) error {
+func (s *Store) Set(ctx context.Context, key, value string, ttl time.Duration) error {
 	return s.try(ctx, func(ctx context.Context) error {
 		return s.client.Set(ctx, s.key(kindFact, key), sealed(key, value), atLeast(ttl)).Err()
 	})
 }
 
 // SetAll implements store.Store.
-func (s *redisStore) SetAll(ctx context.Context, value string, ttl time.Duration, keys ...string) error {
+func (s *Store) SetAll(ctx context.Context, value string, ttl time.Duration, keys ...string) error {
 	if len(keys) == 0 {
 		return nil
 	}
@@ -186,7 +191,7 @@ func (s *redisStore) SetAll(ctx context.Context, value string, ttl time.Duration
 }
 
 // Delete implements store.Store.
-func (s *redisStore) Delete(ctx context.Context, keys ...string) error {
+func (s *Store) Delete(ctx context.Context, keys ...string) error {
 	if len(keys) == 0 {
 		return nil
 	}
@@ -203,7 +208,7 @@ func (s *redisStore) Delete(ctx context.Context, keys ...string) error {
 
 // SetOnce implements store.Store. Each use writes a mark of its own, which identifies a
 // write that was repeated because its answer was lost.
-func (s *redisStore) SetOnce(ctx context.Context, key string, ttl time.Duration) (first bool, err error) {
+func (s *Store) SetOnce(ctx context.Context, key string, ttl time.Duration) (first bool, err error) {
 	own := sealed(key, rand.Text())
 	err = s.do(ctx, func(ctx context.Context) (err error) {
 		name := s.key(kindOnce, key)
@@ -223,62 +228,8 @@ func (s *redisStore) SetOnce(ctx context.Context, key string, ttl time.Duration)
 	return first && err == nil, err
 }
 
-// Take implements store.Store, by GCRA in one script (redis_rate).
-func (s *redisStore) Take(ctx context.Context, key string, rate store.Rate) (store.Taken, error) {
-	if rate.Count < 1 || rate.Per <= 0 {
-		return store.Taken{}, fmt.Errorf("rate %d/%s is not a positive number in a positive time", rate.Count, rate.Per)
-	}
-	var result *redis_rate.Result
-	err := s.try(ctx, func(ctx context.Context) (err error) {
-		key := s.key(kindCounter, fmt.Sprintf("%d/%s %s", rate.Count, rate.Per, key))
-		result, err = s.limiter.Allow(ctx, key, redis_rate.Limit{Rate: rate.Count, Burst: rate.Count, Period: rate.Per})
-		if err != nil && isScriptError(err) {
-			return errForeign
-		}
-		return err
-	})
-	if err != nil {
-		return store.Taken{}, err
-	}
-	// A counter of the gateway is never further ahead than its rate allows.
-	if result.ResetAfter < 0 || result.ResetAfter > rate.Per+time.Second {
-		return store.Taken{}, fmt.Errorf("redis: %w", errForeign)
-	}
-	return store.Taken{
-		Allowed: result.Allowed > 0, Remaining: max(result.Remaining, 0),
-		ResetAfter: result.ResetAfter, RetryAfter: max(result.RetryAfter, 0),
-	}, nil
-}
-
-// isScriptError tells whether the script itself failed: the counter is no number, or has
-// another type.
-func isScriptError(err error) bool {
-	return redis.HasErrorPrefix(err, "WRONGTYPE") || strings.HasPrefix(err.Error(), "ERR ") && strings.Contains(err.Error(), "user_script")
-}
-
 // errForeign means that a key holds a value which no gateway has written.
 var errForeign = errors.New("a key holds a value that is not the gateway's")
-
-// ownKeys makes the limiter use keys as they are given, since an ACL names one prefix.
-type ownKeys struct{ redis.UniversalClient }
-
-func (c ownKeys) own(keys []string) []string {
-	own := make([]string, len(keys))
-	for i, key := range keys {
-		own[i] = strings.TrimPrefix(key, "rate:")
-	}
-	return own
-}
-
-// Eval implements redis.Scripter.
-func (c ownKeys) Eval(ctx context.Context, script string, keys []string, args ...any) *redis.Cmd {
-	return c.UniversalClient.Eval(ctx, script, c.own(keys), args...)
-}
-
-// EvalSha implements redis.Scripter.
-func (c ownKeys) EvalSha(ctx context.Context, sha1 string, keys []string, args ...any) *redis.Cmd {
-	return c.UniversalClient.EvalSha(ctx, sha1, c.own(keys), args...)
-}
 
 const checkLen = 16
 
@@ -304,4 +255,4 @@ func check(key, value string) string {
 func atLeast(ttl time.Duration) time.Duration { return max(ttl, time.Millisecond) }
 
 // Interface guards
-var _ store.Store = (*redisStore)(nil)
+var _ store.Store = (*Store)(nil)

@@ -1,4 +1,4 @@
-package gateway
+package redisstore
 
 import (
 	"cmp"
@@ -14,19 +14,21 @@ import (
 	"strings"
 	"time"
 
+	"github.com/caddyserver/caddy/v2"
+
 	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/typo"
 )
 
-// StoreOptions says which store the gateways of this process use.
-type StoreOptions struct {
+// Options says which store the gateways of this process use.
+type Options struct {
 	// Kind is "memory", as without a store at all, or "redis".
 	Kind string `json:"kind"`
 	// Addresses are host:port: one server, several servers of a Cluster, or the
 	// Sentinels.
 	Addresses []string `json:"addresses,omitempty"`
 	// Sentinel names the master, if Addresses are Sentinels.
-	Sentinel *SentinelOptions `json:"sentinel,omitempty"`
+	Sentinel *Sentinel `json:"sentinel,omitempty"`
 	// Username is the ACL user; "" means the default user.
 	Username string `json:"username,omitempty"`
 	// Password should be a placeholder, such as {env.REDIS_PASSWORD}.
@@ -34,7 +36,7 @@ type StoreOptions struct {
 	// DB is the number of the database; a Cluster has only 0.
 	DB int `json:"db,omitempty"`
 	// TLS, if set, encrypts all connections. Certificates are always verified.
-	TLS *TLSOptions `json:"tls,omitempty"`
+	TLS *TLS `json:"tls,omitempty"`
 	// Prefix begins every key; default "restwarden". Sites that should not share facts
 	// use different prefixes.
 	Prefix string `json:"prefix,omitempty"`
@@ -46,8 +48,8 @@ type StoreOptions struct {
 	Imported string `json:"imported,omitempty"`
 }
 
-// SentinelOptions names a master and how to log in to its Sentinels.
-type SentinelOptions struct {
+// Sentinel names a master and how to log in to its Sentinels.
+type Sentinel struct {
 	// Master is the name of the master.
 	Master string `json:"master"`
 	// Username and Password are those of the Sentinels, if these require any.
@@ -55,8 +57,8 @@ type SentinelOptions struct {
 	Password string `json:"password,omitempty"`
 }
 
-// TLSOptions says which authorities to trust; by default those of the system.
-type TLSOptions struct {
+// TLS says which authorities to trust; by default those of the system.
+type TLS struct {
 	// CA are files with the certificates of authorities, in PEM.
 	CA []string `json:"ca,omitempty"`
 	// ServerName is the name in the certificate, if it is not the address.
@@ -66,18 +68,28 @@ type TLSOptions struct {
 	Key         string `json:"key,omitempty"`
 }
 
-func (s *StoreOptions) errorf(err error) error {
+// UsesRedis tells whether the store is a Redis. No options mean memory.
+func (s *Options) UsesRedis() bool { return s != nil && s.Kind == "redis" }
+
+// Validate checks what does not depend on the environment. Its error says where the store is
+// configured.
+func (s *Options) Validate() error { return s.placed(s.validate()) }
+
+func (s *Options) placed(err error) error {
+	if err == nil {
+		return nil
+	}
 	return policy.Option{Pos: s.At, Imported: s.Imported}.Errorf("store: %w", err)
 }
 
 const (
-	defaultStorePrefix  = "restwarden"
-	defaultStoreTimeout = 100 * time.Millisecond
-	maxStoreTimeout     = 10 * time.Second
+	defaultPrefix  = "restwarden"
+	defaultTimeout = 100 * time.Millisecond
+	maxTimeout     = 10 * time.Second
 )
 
 // validate returns an error for options that are invalid or contradict each other.
-func (s *StoreOptions) validate() error {
+func (s *Options) validate() error {
 	switch s.Kind {
 	case "memory":
 		if s.Addresses != nil || s.Sentinel != nil || s.Username+s.Password+s.Prefix != "" || s.DB != 0 || s.TLS != nil || s.Timeout != 0 {
@@ -97,8 +109,8 @@ func (s *StoreOptions) validate() error {
 		return errors.New("db: a Cluster has only database 0")
 	case s.Username != "" && s.Password == "":
 		return errors.New("username: there is no password")
-	case s.Timeout < 0 || time.Duration(s.Timeout) > maxStoreTimeout:
-		return fmt.Errorf("timeout: %s is not between 0 and %s", time.Duration(s.Timeout), maxStoreTimeout)
+	case s.Timeout < 0 || time.Duration(s.Timeout) > maxTimeout:
+		return fmt.Errorf("timeout: %s is not between 0 and %s", time.Duration(s.Timeout), maxTimeout)
 	case strings.ContainsAny(s.Prefix, "{} \t\r\n*?[]"):
 		return fmt.Errorf("prefix: %q holds blanks, braces or wildcards", s.Prefix)
 	case s.Sentinel != nil && s.Sentinel.Master == "":
@@ -109,9 +121,8 @@ func (s *StoreOptions) validate() error {
 	return nil
 }
 
-// redisOptions is a StoreOptions with all values resolved, secrets included. It never
-// becomes JSON.
-type redisOptions struct {
+// Resolved are [Options] with all values resolved, secrets included. They never become JSON.
+type Resolved struct {
 	addresses                          []string
 	sentinel                           string
 	username, password                 string
@@ -123,26 +134,33 @@ type redisOptions struct {
 	timeout                            time.Duration
 }
 
-// redisKey identifies a client in the pool by everything that changes its behaviour.
-type redisKey struct{ sum [sha256.Size]byte }
+// Key identifies a store by everything that changes its behaviour.
+type Key struct{ sum [sha256.Size]byte }
 
-func (o redisOptions) key() redisKey {
+// Key returns what two stores have in common if they may be one.
+func (o Resolved) Key() Key {
 	text, _ := json.Marshal([]any{ // strings and numbers only: it cannot fail
 		o.addresses, o.sentinel, o.username, o.password, o.sentinelUsername, o.sentinelPassword,
 		o.db, o.tls != nil, o.tlsKey, o.prefix, o.timeout,
 	})
-	return redisKey{sha256.Sum256(text)}
+	return Key{sha256.Sum256(text)}
 }
 
-// resolve replaces the placeholders. A placeholder without a value is an error: an unset
-// variable must not become an empty password.
-func (s *StoreOptions) resolve() (redisOptions, error) {
+// Resolve replaces the placeholders and reads the files of a Redis. A placeholder without a value is
+// an error: an unset variable must not become an empty password. The error says where the store is
+// configured.
+func (s *Options) Resolve() (Resolved, error) {
+	o, err := s.resolve()
+	return o, s.placed(err)
+}
+
+func (s *Options) resolve() (Resolved, error) {
 	if err := s.validate(); err != nil {
-		return redisOptions{}, err
+		return Resolved{}, err
 	}
-	o := redisOptions{
+	o := Resolved{
 		addresses: slices.Clone(s.Addresses), username: s.Username, password: s.Password, db: s.DB,
-		prefix: cmp.Or(s.Prefix, defaultStorePrefix), timeout: cmp.Or(time.Duration(s.Timeout), defaultStoreTimeout),
+		prefix: cmp.Or(s.Prefix, defaultPrefix), timeout: cmp.Or(time.Duration(s.Timeout), defaultTimeout),
 	}
 	if s.Sentinel != nil {
 		o.sentinel, o.sentinelUsername, o.sentinelPassword = s.Sentinel.Master, s.Sentinel.Username, s.Sentinel.Password
@@ -152,7 +170,8 @@ func (s *StoreOptions) resolve() (redisOptions, error) {
 		fields = append(fields, &o.addresses[i])
 	}
 	for _, field := range fields {
-		if err := resolvePlaceholders(field); err != nil {
+		var err error
+		if *field, err = caddy.NewReplacer().ReplaceOrErr(*field, true, true); err != nil {
 			return o, err
 		}
 	}
@@ -170,7 +189,7 @@ func (s *StoreOptions) resolve() (redisOptions, error) {
 }
 
 // load reads the files. made is everything that config was made from.
-func (t *TLSOptions) load() (config *tls.Config, made []byte, err error) {
+func (t *TLS) load() (config *tls.Config, made []byte, err error) {
 	config = &tls.Config{MinVersion: tls.VersionTLS12, ServerName: t.ServerName}
 	made = []byte(t.ServerName + "\x00")
 	if len(t.CA) > 0 {

@@ -1,4 +1,4 @@
-package gateway
+package redisstore
 
 import (
 	"errors"
@@ -8,7 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/zap"
+
 	"github.com/restwarden/restwarden/cmd/check/testkit/redisrun"
+	"github.com/restwarden/restwarden/cmd/check/testkit/wait"
 )
 
 // TestFailures_Deadline: no call waits for a Redis that hangs, not even a crowd that has
@@ -16,8 +19,8 @@ import (
 func TestFailures_Deadline(t *testing.T) {
 	server := redisrun.Start(t)
 	between := redisrun.StartLag(t, server.Addr)
-	o := resolved(t, StoreOptions{Addresses: []string{between.Addr}})
-	s := newRedisStore(o)
+	o := resolved(t, Options{Addresses: []string{between.Addr}})
+	s := New(o, zap.NewNop)
 	t.Cleanup(func() { _ = s.Close() })
 	if err := s.Set(t.Context(), "k", "v", time.Hour); err != nil {
 		t.Fatal(err)
@@ -28,7 +31,7 @@ func TestFailures_Deadline(t *testing.T) {
 	start := time.Now()
 	for i := range 200 {
 		wg.Go(func() {
-			if _, err := s.SetOnce(t.Context(), fmt.Sprint(i), time.Hour); err == nil || !isTimeout(err) {
+			if _, err := s.SetOnce(t.Context(), fmt.Sprint(i), time.Hour); err == nil || !IsTimeout(err) {
 				t.Errorf("SetOnce: %v", err)
 			}
 		})
@@ -37,7 +40,7 @@ func TestFailures_Deadline(t *testing.T) {
 	if took := time.Since(start); took > 2*time.Second {
 		t.Errorf("the crowd waited %s", took)
 	}
-	if _, _, err := s.Get(t.Context(), "k"); !errors.Is(err, errPaused) {
+	if _, _, err := s.Get(t.Context(), "k"); !errors.Is(err, ErrPaused) {
 		t.Errorf("Get: %v, want none tried", err)
 	}
 }
@@ -46,8 +49,8 @@ func TestFailures_Deadline(t *testing.T) {
 // confirmed. No signature is accepted twice.
 func TestFailures_UnderLoad(t *testing.T) {
 	server := redisrun.Start(t, "--appendonly", "yes", "--appendfsync", "always")
-	s := StoreOptions{Addresses: []string{server.Addr}}
-	stores := []*redisStore{openRedis(t, s), openRedis(t, s)}
+	s := Options{Addresses: []string{server.Addr}}
+	stores := []*Store{openRedis(t, s), openRedis(t, s)}
 	var firsts [2000]atomic.Int32
 	var failed, asked atomic.Int64
 	stop := make(chan struct{})
@@ -89,7 +92,7 @@ func TestFailures_UnderLoad(t *testing.T) {
 		t.Errorf("%d of %d calls failed", failed.Load(), asked.Load())
 	}
 	for _, store := range stores {
-		eventually(t, "the store is used again", func() bool {
+		wait.For(t, busy, "the store is used again", func() bool {
 			_, err := store.SetOnce(t.Context(), "after", time.Hour)
 			return err == nil
 		})
