@@ -3,7 +3,8 @@
 // It registers the directive restwarden with its app and its matcher (package gateway), and the commands
 // "caddy restwarden …" (package command). Package routing knows on which ways requests reach the directive,
 // package dryrun runs requests through a configuration without a network. Packages record and adminapi
-// declare what a running gateway tells.
+// declare what a running gateway tells. Packages redisstore, switches and refusals have what outlives a
+// configuration.
 package caddymodule
 
 import (

@@ -3,7 +3,6 @@ package gateway
 import (
 	"bufio"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"time"
@@ -22,27 +21,27 @@ const (
 // serveEvents answers GET /restwarden/events: server-sent events, one for each record.
 // They go on across reloads and end when Caddy stops.
 func serveEvents(w http.ResponseWriter, a adminRequest) error {
-	f, ok := a.app.board.events.follow()
-	if !ok {
-		return adminError(http.StatusServiceUnavailable, fmt.Errorf("%d others follow the events already", maxFollowers))
+	f, err := a.app.running.followers.Follow()
+	if err != nil {
+		return adminError(http.StatusServiceUnavailable, err)
 	}
-	defer a.app.board.events.leave(f)
+	defer a.app.running.followers.Leave(f)
 	stream, err := newEventStream(w, a.r)
 	defer stream.end()
 	beat := time.NewTicker(eventsBeat)
 	defer beat.Stop()
 	for err == nil {
 		select {
-		case rec := <-f.records:
+		case rec := <-f.Records():
 			err = stream.event("", rec)
 		case <-beat.C:
 			err = stream.write(": nothing new\n\n")
-		case <-f.ended:
+		case <-f.Ended():
 			return nil
 		case <-stream.gone:
 			return nil
 		}
-		if lost := f.lost.Swap(0); err == nil && lost > 0 {
+		if lost := f.Lost(); err == nil && lost > 0 {
 			err = stream.event(adminapi.EventLost, adminapi.Lost{Lost: lost})
 		}
 	}

@@ -31,7 +31,7 @@ func TestAdmin_Gone(t *testing.T) {
 		"sites": serveSites, "events": serveEvents,
 	} {
 		w := &goneWriter{ResponseWriter: httptest.NewRecorder()}
-		app := &App{board: new(switchboard)}
+		app := &App{running: new(running)}
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://localhost/restwarden/"+name, http.NoBody)
 		r.ProtoMajor = 2 // nothing takes the connection over
 		if err := serve(w, adminRequest{app: app, r: r}); err != nil || w.headers != 1 {

@@ -56,7 +56,7 @@ func (s *site) status(now time.Time) adminapi.Site {
 	st := adminapi.Site{
 		Site: s.Name, Listen: strings.Fields(s.g.server), Platform: s.g.Platform, Mode: configured, Configured: configured,
 		Lockdown: s.state.lockdown(now), Questions: s.state.asked(), Spool: adminapi.Spool{Bytes: bytes, Limit: limit},
-		Problems: s.problems(), Refusals: len(s.state.refusals()),
+		Problems: s.problems(), Refusals: len(s.state.last.All()),
 		Routes: s.state.roots.status(), Misread: s.misreadStatus(),
 	}
 	st.Release, st.ReleaseSource = s.Release.Known()
@@ -106,6 +106,6 @@ func (s *site) problems() []adminapi.Problem {
 // serveRefusals answers GET /restwarden/sites/<site>/refusals.
 func serveRefusals(w http.ResponseWriter, a adminRequest) error {
 	return writeJSON(w, adminapi.Refusals[adminapi.Refusal]{
-		Version: adminapi.Version, Site: a.site.Name, Refusals: append([]adminapi.Refusal{}, a.site.state.refusals()...),
+		Version: adminapi.Version, Site: a.site.Name, Refusals: append([]adminapi.Refusal{}, a.site.state.last.All()...),
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/restwarden/restwarden/caddymodule/adminapi"
+	"github.com/restwarden/restwarden/caddymodule/switches"
 	"github.com/restwarden/restwarden/policies/policy"
 )
 
@@ -35,8 +36,8 @@ func (l *lasting) UnmarshalText(text []byte) error {
 	switch {
 	case err != nil:
 		return err
-	case d < 0 || d > maxSwitched:
-		return fmt.Errorf("%s is not between 0s and %dd", text, maxSwitched/(24*time.Hour))
+	case d < 0 || d > switches.MaxTime:
+		return fmt.Errorf("%s is not between 0s and %dd", text, switches.MaxTime/(24*time.Hour))
 	case d > 0 && d < time.Millisecond:
 		return fmt.Errorf("%s is too short", text)
 	}
@@ -110,7 +111,7 @@ func serveMode(w http.ResponseWriter, a adminRequest) error {
 	if err := a.body(w, b.parse); err != nil {
 		return err
 	}
-	err := a.app.board.set(setting{Kind: switchMode, Site: a.site.Name, Mode: b.Mode}, time.Duration(*b.For), a.by())
+	err := a.app.running.board.SetMode(a.site.Name, b.Mode, time.Duration(*b.For), a.by())
 	st := a.site.status(time.Now())
 	answer := adminapi.Switched{Site: a.site.Name, Mode: st.Mode, Until: st.ModeUntil, Lockdown: st.Lockdown}
 	if st.Lockdown != nil {
@@ -126,16 +127,16 @@ func serveLockdown(w http.ResponseWriter, a adminRequest) (err error) {
 	if err := a.body(w, b.parse); err != nil {
 		return err
 	}
-	s, sites := setting{Kind: switchLockdown, Hard: b.Hard}, a.app.sites()
+	name, sites := "", a.app.sites()
 	if b.Site != nil {
 		named, err := a.app.siteNamed(*b.Site)
 		if err != nil {
 			return err
 		}
-		s.Site, sites = named.Name, []*site{named}
+		name, sites = named.Name, []*site{named}
 	}
-	err = a.app.board.set(s, time.Duration(*b.For), a.by())
-	answer, now := adminapi.Switched{Site: s.Site}, time.Now()
+	err = a.app.running.board.SetLockdown(name, b.Hard, time.Duration(*b.For), a.by())
+	answer, now := adminapi.Switched{Site: name}, time.Now()
 	for _, one := range sites {
 		on := one.state.lockdown(now)
 		if on == nil {
@@ -146,7 +147,7 @@ func serveLockdown(w http.ResponseWriter, a adminRequest) (err error) {
 			answer.Lockdown = on
 		}
 	}
-	if on, ok := a.app.board.all.At(now); ok && b.Site == nil { // a site may have its own as well
+	if on, ok := a.app.running.board.AllLocked(now); ok && b.Site == nil { // a site may have its own as well
 		answer.Lockdown = &adminapi.Lockdown{Until: on.Until, Hard: on.Hard, All: true}
 	}
 	a.app.tell(&answer, err)

@@ -39,7 +39,7 @@ type App struct {
 	gateways     []*Gateway
 	engines      map[[sha256.Size]byte]*engine // by what they were compiled from
 	assigned     sync.Once
-	board        *switchboard
+	running      *running
 	people       *people   // who confirm calls
 	dry          *Observer // nil unless the configuration is loaded for dry runs
 	surveyed     sync.Once
@@ -76,17 +76,21 @@ func (a *App) Validate() error {
 // Start implements caddy.App.
 func (a *App) Start() error {
 	a.assign()
-	if a.board != nil { // there are sites
-		a.board.start(a)
-		a.board.orphans(a)
+	if a.running != nil { // there are sites
+		a.running.start(a)
+		var names []string
+		for _, s := range a.sites() {
+			names = append(names, s.Name)
+		}
+		a.running.board.WarnOrphans(names)
 	}
 	return nil
 }
 
 // Stop implements caddy.App.
 func (a *App) Stop() error {
-	if a.board != nil {
-		a.board.stop(a)
+	if a.running != nil {
+		a.running.stop(a)
 	}
 	return nil
 }

@@ -179,11 +179,11 @@ func TestCauses_Discovery(t *testing.T) {
 // TestCauses_Status: the state of a site says why its last question had no usable answer,
 // until one has.
 func TestCauses_Status(t *testing.T) {
-	board, err := newSwitchboard()
+	running, err := newRunning()
 	if err != nil {
 		t.Fatal(err)
 	}
-	state := newSiteState("shop.example", board)
+	state := newSiteState("shop.example", running)
 	trace := state.counting(ask.Trace{Asked: func(ask.Question, *ask.Answer, error, time.Duration) {}, Known: func(ask.Kind) {}})
 	tell := func(kind ask.Kind, a *ask.Answer, err error) string {
 		trace.Asked(ask.Question{Kind: kind}, a, err, time.Second)

@@ -189,12 +189,12 @@ func newTestSite(t *testing.T) *site {
 	}
 	t.Cleanup(func() { _ = e.close() })
 	s := &site{Site: *e.every, engine: e, g: g, logger: zap.NewNop(), metrics: newMetrics(nil, false), discovery: newDiscovery()}
-	board, err := newSwitchboard()
+	running, err := newRunning()
 	if err != nil {
 		t.Fatal(err)
 	}
 	discover.Keep(&s.Site)
-	s.state = newSiteState("shop.example", board)
+	s.state = newSiteState("shop.example", running)
 	return s
 }
 

@@ -29,8 +29,9 @@
 // # What outlives a reload
 //
 // A pool that configurations share holds counters, used signatures, proofs, callers, the
-// budgets of request bodies in memory and on disk, the clients of a Redis, and for each
-// site its last refusals, the count of its questions, and what is switched on.
+// budgets of request bodies in memory and on disk, the clients of a Redis (package
+// redisstore), and for each site its last refusals (package refusals), the count of its
+// questions, and what is switched on (package switches).
 //
 // # What gateways share
 //

@@ -33,7 +33,7 @@ func sitesWithEqualRoots(tb testing.TB, n int) (*discover.Root, []*site) {
 	all := make([]*site, n)
 	for i := range all {
 		s := *g.sites[0]
-		s.Name, s.state = fmt.Sprintf("shop%d.example", i), newSiteState("", s.state.board)
+		s.Name, s.state = fmt.Sprintf("shop%d.example", i), newSiteState("", s.state.running)
 		all[i] = &s
 	}
 	return root, all

@@ -68,7 +68,7 @@ func newDriftGateway(t *testing.T, shared store.Store) *driftGateway {
 }
 
 // restart forgets what the process knows.
-func (s *site) restart() { s.state = &siteState{name: s.Name, board: s.state.board} }
+func (s *site) restart() { s.state = &siteState{name: s.Name, running: s.state.running} }
 
 // read lets the gateway read a root, and returns how many changes it has told.
 func (g *driftGateway) read(routes ...string) int {

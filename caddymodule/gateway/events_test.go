@@ -11,6 +11,7 @@ import (
 
 	"github.com/restwarden/restwarden/caddymodule/adminapi"
 	"github.com/restwarden/restwarden/caddymodule/record"
+	"github.com/restwarden/restwarden/caddymodule/refusals"
 	"github.com/restwarden/restwarden/cmd/check/testkit/caddyrun"
 )
 
@@ -62,9 +63,15 @@ func TestEvents(t *testing.T) {
 // TestEvents_HTTP2: where the connection cannot be taken over, the events are an ordinary
 // answer. A slow reader is told what it has lost.
 func TestEvents_HTTP2(t *testing.T) {
-	board, _ := newSwitchboard()
+	running, _ := newRunning()
+	const lost = 3
+	busy := func() { // the follower follows already
+		for range refusals.Waiting + lost {
+			running.followers.Send(adminapi.Refusal{Record: record.Record{Version: record.Version, Site: "a.example"}})
+		}
+	}
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := serveEvents(w, adminRequest{app: &App{board: board}, r: r}); err != nil {
+		if err := serveEvents(lateWriter{w, busy}, adminRequest{app: &App{running: running}, r: r}); err != nil {
 			t.Error(err)
 		}
 	}))
@@ -80,46 +87,32 @@ func TestEvents_HTTP2(t *testing.T) {
 		t.Fatal(res, err)
 	}
 	defer func() { _ = res.Body.Close() }()
-	board.events.mu.Lock()
-	for f := range board.events.followers {
-		f.lost.Store(3)
-	}
-	board.events.mu.Unlock()
-	board.events.send(adminapi.Refusal{Record: record.Record{Version: record.Version, Site: "a.example"}})
 	lines := bufio.NewScanner(res.Body)
-	for _, want := range []string{`"site":"a.example"`, "", "event: lost", `data: {"lost":3}`, ""} {
+	for _, want := range []string{`"site":"a.example"`, "", "event: lost", fmt.Sprintf(`data: {"lost":%d}`, lost), ""} {
 		if !lines.Scan() || !strings.Contains(lines.Text(), want) {
 			t.Errorf("%q, want %s", lines.Text(), want)
 		}
 	}
-	board.events.end()
+	for range 2 * (refusals.Waiting - 1) { // a record is a line and an empty one
+		lines.Scan()
+	}
+	running.followers.End()
 	if lines.Scan() {
 		t.Error(lines.Text())
 	}
 }
 
-// TestEvents_Slow: a follower that does not read loses records, and is told how many.
-func TestEvents_Slow(t *testing.T) {
-	t.Parallel()
-	var e events
-	f, _ := e.follow()
-	for i := range eventsKept + 7 {
-		e.send(adminapi.Refusal{Record: record.Record{Method: fmt.Sprint(i)}})
-	}
-	if len(f.records) != eventsKept || f.lost.Load() != 7 {
-		t.Errorf("%d kept, %d lost", len(f.records), f.lost.Load())
-	}
-	for range maxFollowers - 1 {
-		if _, ok := e.follow(); !ok {
-			t.Fatal("too few followers")
-		}
-	}
-	if _, ok := e.follow(); ok {
-		t.Error("too many followers")
-	}
-	e.leave(f)
-	e.end()
-	if e.count.Load() != 0 {
-		t.Error("somebody follows")
-	}
+// lateWriter is busy before it begins the answer.
+type lateWriter struct {
+	http.ResponseWriter
+
+	busy func()
 }
+
+func (w lateWriter) WriteHeader(status int) {
+	w.busy()
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap is what http.ResponseController calls.
+func (w lateWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

@@ -1,8 +1,6 @@
 package gateway
 
 import (
-	"context"
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -11,6 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
+	"github.com/restwarden/restwarden/caddymodule/switches"
 	"github.com/restwarden/restwarden/cmd/check/testkit/caddyrun"
 	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
 	"github.com/restwarden/restwarden/cmd/check/testkit/redisrun"
@@ -126,73 +125,6 @@ func TestGateways_Switches(t *testing.T) {
 	within("there once Redis is back", 10*time.Second, second, "b.example", 401)
 }
 
-// TestSwitchboard: of two settings of a switch the later counts, and messages of others
-// are ignored.
-func TestSwitchboard(t *testing.T) {
-	b, _ := newSwitchboard()
-	defer func() { _ = b.Close() }()
-	s := newSiteState("a.example", b)
-	now := time.Now()
-	locked := func() bool { return s.switches.InForce(time.Now).Locked }
-	if err := b.set(setting{Kind: switchLockdown, Site: "a.example"}, time.Hour, "test"); err != nil || !locked() {
-		t.Fatal(err)
-	}
-	on := b.settings[switchName{switchLockdown, "a.example"}]
-	older := on
-	older.Off, older.Set = true, on.Set-1
-	l := &storeLink{board: b, ctx: context.Background()}
-	if l.take(older); !locked() {
-		t.Error("an earlier setting counts")
-	}
-	later := on
-	later.Off, later.Set = true, on.Set+1
-	if l.take(later); locked() {
-		t.Error("a later setting does not count")
-	}
-	l.take(on)
-	if locked() {
-		t.Error("the first setting counts again")
-	}
-	if err := b.set(setting{Kind: switchLockdown, Site: "a.example"}, time.Hour, "test"); err != nil || !locked() {
-		t.Error("not locked again", err)
-	}
-	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
-	if again := newSiteState("a.example", b); !again.switches.InForce(time.Now).Locked {
-		t.Error("the lockdown is lost with the site")
-	}
-	l.take(setting{Kind: switchLockdown, Site: "b.example", Until: now.Add(time.Hour).UnixMilli(), Set: 1})
-	if len(b.settings) != 1 {
-		t.Errorf("%v", b.settings)
-	}
-}
-
-// FuzzSetting: whatever another gateway sends, a setting is in the bounds of what set
-// makes, and is written as it is read.
-func FuzzSetting(f *testing.F) {
-	now := time.UnixMilli(1_800_000_000_000)
-	good := setting{Kind: switchLockdown, Until: now.Add(time.Hour).UnixMilli(), Set: now.UnixNano()}
-	text, _ := json.Marshal(good)
-	f.Add(string(text))
-	f.Add(strings.Replace(string(text), "lockdown", "mode", 1))
-	f.Add(`{"kind":"mode","site":"a","mode":"observe","until":1800000001000,"set":1}`)
-	f.Add("7f all")
-	f.Fuzz(func(t *testing.T, text string) {
-		s, err := parseSetting(text, now)
-		if err != nil {
-			return
-		}
-		if left := s.until().Sub(now); left <= 0 || left > maxSwitched+time.Hour {
-			t.Errorf("lasts %s", left)
-		}
-		again, _ := json.Marshal(s)
-		if same, err := parseSetting(string(again), now); err != nil || same != s {
-			t.Errorf("%+v, %v, want %+v", same, err, s)
-		}
-	})
-}
-
 // FuzzSwitchBody: no body of the admin endpoint gives a switch that may not be.
 func FuzzSwitchBody(f *testing.F) {
 	for _, text := range []string{
@@ -203,11 +135,11 @@ func FuzzSwitchBody(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		var l lockdownBody
-		if l.parse(body) == nil && (*l.For < 0 || time.Duration(*l.For) > maxSwitched || l.Site != nil && *l.Site == "") {
+		if l.parse(body) == nil && (*l.For < 0 || time.Duration(*l.For) > switches.MaxTime || l.Site != nil && *l.Site == "") {
 			t.Errorf("%s: %+v", body, l)
 		}
 		var m modeBody
-		if m.parse(body) == nil && (*m.For < 0 || time.Duration(*m.For) > maxSwitched ||
+		if m.parse(body) == nil && (*m.For < 0 || time.Duration(*m.For) > switches.MaxTime ||
 			m.Mode != policy.Observe && m.Mode != policy.Enforce && (m.Mode != "" || *m.For > 0)) {
 			t.Errorf("%s: %+v", body, m)
 		}
@@ -249,8 +181,8 @@ func TestSwitches_LogOfTheirOwn(t *testing.T) {
 func TestSwitches_Orphans(t *testing.T) {
 	p := newPlatform(t)
 	s := startSites(t, "http://open.example:PORT {\n"+loginOnly+p.proxied()+"\n}\n")
-	board := current.Load().board
-	if err := board.set(setting{Kind: switchLockdown, Site: "open.example"}, time.Minute, "test"); err != nil {
+	board := current.Load().running.board
+	if err := board.SetLockdown("open.example", false, time.Minute, "test"); err != nil {
 		t.Fatal(err)
 	}
 	const missed = "has its first host changed?"
@@ -262,7 +194,7 @@ func TestSwitches_Orphans(t *testing.T) {
 	if got := lines(t, s.log, missed); len(got) != 1 || got[0]["site"] != "open.example" || got[0]["switch"] != "lockdown" {
 		t.Errorf("%v", got)
 	}
-	if err := board.set(setting{Kind: switchLockdown, Site: "open.example"}, 0, "test"); err != nil {
+	if err := board.SetLockdown("open.example", false, 0, "test"); err != nil {
 		t.Fatal(err)
 	}
 }

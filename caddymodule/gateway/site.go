@@ -81,7 +81,7 @@ func newSite(g *Gateway, way routing.Way, apart string) *site {
 	opts.Site, opts.Server, opts.Before = s.Name, s.Server, strings.Join([]string{g.Platform, g.Base, g.Prefix.First()}, " ")
 	own.Identities, s.broken = lease(&s.leases, identitiesKey{opts},
 		func() (*caller.Identities, error) { return caller.NewIdentities(opts) })
-	s.state, _ = lease(&s.leases, siteStateKey{s.Name}, func() (*siteState, error) { return newSiteState(s.Name, g.app.board), nil })
+	s.state, _ = lease(&s.leases, siteStateKey{s.Name}, func() (*siteState, error) { return newSiteState(s.Name, g.app.running), nil })
 	s.Switches = &s.state.switches
 	s.listen()
 	if way.Server == nil && len(g.sites) > 0 {

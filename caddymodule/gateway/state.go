@@ -9,26 +9,23 @@ import (
 	"time"
 
 	"github.com/restwarden/restwarden/caddymodule/adminapi"
+	"github.com/restwarden/restwarden/caddymodule/refusals"
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/discover"
 	"github.com/restwarden/restwarden/policies/policy"
 )
-
-// keptRecords is how many records of refusals are kept for each site.
-const keptRecords = 100
 
 // siteState is what is known of a site beyond one configuration: its last refusals, its
 // questions, its switches, its routes and its misread pages. The pool keeps it by the site's name.
 type siteState struct {
 	name     string
 	switches policy.Switches
-	board    *switchboard
+	running  *running
+	last     refusals.Last
 	roots    rootMemory
 	misreads misreads
 
 	mu        sync.Mutex
-	records   []adminapi.Refusal // the last ones; a ring once it is full
-	oldest    int                // index in a full ring
 	questions map[ask.Kind]*adminapi.Asked
 	problems  []adminapi.Problem // that the REST root shows
 }
@@ -37,40 +34,23 @@ type siteStateKey struct{ name string }
 
 // newSiteState returns the state of a site that nothing is known of, and connects its
 // switches to the board.
-func newSiteState(name string, board *switchboard) *siteState {
-	s := &siteState{name: name, board: board, questions: map[ask.Kind]*adminapi.Asked{}}
-	s.switches.All = &board.all
-	board.join(s)
+func newSiteState(name string, r *running) *siteState {
+	s := &siteState{name: name, running: r, questions: map[ask.Kind]*adminapi.Asked{}}
+	r.board.Join(name, &s.switches)
 	return s
 }
 
 // Close disconnects the switches. The board remembers what is switched on.
 func (s *siteState) Close() error {
-	s.board.leave(s)
+	s.running.board.Leave(s.name, &s.switches)
 	return nil
 }
 
 // add keeps a record and sends it to those who follow the events.
 func (s *siteState) add(rec Record) {
 	kept := adminapi.Refusal{Time: time.Now().UTC(), Record: rec.Record}
-	s.mu.Lock()
-	if len(s.records) < keptRecords {
-		s.records = append(s.records, kept)
-	} else {
-		s.records[s.oldest] = kept
-		s.oldest = (s.oldest + 1) % keptRecords
-	}
-	s.mu.Unlock()
-	s.board.events.send(kept)
-}
-
-// refusals returns the last records, the newest first.
-func (s *siteState) refusals() []adminapi.Refusal {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	all := slices.Concat(s.records[s.oldest:], s.records[:s.oldest])
-	slices.Reverse(all)
-	return all
+	s.last.Add(kept)
+	s.running.followers.Send(kept)
 }
 
 // counting returns t with the questions counted for the site as well.

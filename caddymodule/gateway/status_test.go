@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/restwarden/restwarden/caddymodule/adminapi"
+	"github.com/restwarden/restwarden/caddymodule/refusals"
 	"github.com/restwarden/restwarden/cmd/check/testkit/caddyrun"
 	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
 )
@@ -102,7 +103,7 @@ func TestLockdown_OfASite(t *testing.T) {
 	}
 	g.do("POST /cms-json/shop/store/v1/batch", `{"requests":[{"path":"/shop/store/v1/cart","method":"POST"},`+
 		`{"path":"/x/v1/y","method":"POST"},{"path":"/x/v1/z","method":"PUT"}]}`, asJSON).want(t, 401, "")
-	if kept := current.Load().sites()[0].state.refusals(); kept[0].Policy != "lockdown" || kept[1].Policy != "lockdown" ||
+	if kept := current.Load().sites()[0].state.last.All(); kept[0].Policy != "lockdown" || kept[1].Policy != "lockdown" ||
 		kept[0].RequestID != kept[1].RequestID || kept[1].RequestID == kept[2].RequestID || kept[0].Parts != 3 {
 		t.Errorf("%+v", kept[:3])
 	}
@@ -189,7 +190,7 @@ func TestStatus(t *testing.T) {
 	g := administered(t, "", caddyrun.Site{Body: loginOnly + p.proxied()})
 	g.do("GET /cms-json/cms/v2/posts", "", asAdmin).want(t, 200, "")
 	g.do("GET /cms-json/cms/v2/posts", "", asAdmin).want(t, 200, "")
-	for range keptRecords + 5 {
+	for range refusals.Kept + 5 {
 		g.do("GET /cms-json/cms/v2/posts", "").want(t, 401, "")
 	}
 	eventually(t, "the root", func() bool { return g.statuses()[g.site()].Questions["index"].Asked == 1 })
@@ -197,7 +198,7 @@ func TestStatus(t *testing.T) {
 	if k := st.Questions["caller"]; k.Asked != 1 || k.Known != 1 || k.Failed != 0 || k.Seconds <= 0 || time.Since(k.Last) > time.Minute {
 		t.Errorf("%+v", k)
 	}
-	if st.Platform != "cms" || st.Refusals != keptRecords || st.Spool.Bytes != 0 || st.Spool.Limit == 0 || st.Lockdown != nil || st.ReleaseSource != "rest root" {
+	if st.Platform != "cms" || st.Refusals != refusals.Kept || st.Spool.Bytes != 0 || st.Spool.Limit == 0 || st.Lockdown != nil || st.ReleaseSource != "rest root" {
 		t.Errorf("%+v", st)
 	}
 }

@@ -20,7 +20,7 @@ func (a *App) openStore() error {
 	if err != nil {
 		return err
 	}
-	if a.board, err = lease(&a.leases, switchboardKey{}, newSwitchboard); err != nil {
+	if a.running, err = lease(&a.leases, runningKey{}, newRunning); err != nil {
 		return err
 	}
 	if a.people, err = lease(&a.leases, peopleKey{}, newPeople); err != nil {

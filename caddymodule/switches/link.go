@@ -1,24 +1,21 @@
-package gateway
+package switches
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/store"
 )
 
 const (
-	// switchWord begins the messages about switches. The messages of callers begin with
+	// messageWord begins the messages about switches. The messages of callers begin with
 	// a hash.
-	switchWord = "switch "
-	// switchMark is a key that changes with every message.
-	switchMark = "switch-mark"
+	messageWord = "switch "
+	// messageMark is a key that changes with every message.
+	messageMark = "switch-mark"
 	// readAtOnce is how many switches are read in one round trip.
 	readAtOnce = 500
 	// readAgain is the pause before the store is read again if that has failed.
@@ -27,11 +24,11 @@ const (
 	heardAtOnce = 64
 )
 
-// storeLink connects a switchboard to the gateways of a store. Each setting is a value of
+// link connects a board to the gateways of a store. Each setting is a value of
 // the store for as long as it lasts, for gateways that come later, and a message, for
 // those that run.
-type storeLink struct {
-	board *switchboard
+type link struct {
+	board *Board
 	store store.Store
 	end   func() // of the listener
 
@@ -41,9 +38,9 @@ type storeLink struct {
 	heard  chan string
 }
 
-// newStoreLink connects in the background.
-func newStoreLink(b *switchboard, shared store.Store) *storeLink {
-	l := &storeLink{board: b, store: shared, wanted: make(chan struct{}, 1), heard: make(chan string, heardAtOnce)}
+// newLink connects in the background.
+func newLink(b *Board, shared store.Store) *link {
+	l := &link{board: b, store: shared, wanted: make(chan struct{}, 1), heard: make(chan string, heardAtOnce)}
 	l.ctx, l.cancel = context.WithCancel(context.Background())
 	l.end = shared.Listen(l.hear)
 	shared.Secret() // makes the store connect
@@ -52,20 +49,20 @@ func newStoreLink(b *switchboard, shared store.Store) *storeLink {
 }
 
 // stop ends the link. It does not wait for what goes on, which may need the board.
-func (l *storeLink) stop() {
+func (l *link) stop() {
 	l.cancel()
 	l.end()
 }
 
 // read reads the store in the background.
-func (l *storeLink) read() {
+func (l *link) read() {
 	select {
 	case l.wanted <- struct{}{}:
 	default: // one waits already
 	}
 }
 
-func (l *storeLink) run() {
+func (l *link) run() {
 	for {
 		select {
 		case <-l.ctx.Done():
@@ -84,12 +81,12 @@ func (l *storeLink) run() {
 
 // hear passes a message of the store on. It does not wait: the store tells all its
 // listeners one after the other.
-func (l *storeLink) hear(message string) {
+func (l *link) hear(message string) {
 	if message == "" { // messages may have been missed
 		l.read()
 		return
 	}
-	text, ours := strings.CutPrefix(message, switchWord)
+	text, ours := strings.CutPrefix(message, messageWord)
 	if !ours {
 		return
 	}
@@ -101,7 +98,7 @@ func (l *storeLink) hear(message string) {
 }
 
 // take takes over a setting of another gateway, if it is for a site that is guarded here.
-func (l *storeLink) take(s setting) {
+func (l *link) take(s setting) {
 	b := l.board
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -111,7 +108,7 @@ func (l *storeLink) take(s setting) {
 }
 
 // share stores a setting and sends it to the other gateways.
-func (l *storeLink) share(s setting) error {
+func (l *link) share(s setting) error {
 	text, err := json.Marshal(s)
 	if err != nil {
 		return err
@@ -123,14 +120,14 @@ func (l *storeLink) share(s setting) error {
 	if err := l.store.Set(l.ctx, s.key(), string(text), ttl); err != nil {
 		return err
 	}
-	return l.store.Announce(l.ctx, switchMark, switchWord+string(text), ttl)
+	return l.store.Announce(l.ctx, messageMark, messageWord+string(text), ttl)
 }
 
 // reconcile takes over the settings of the store that are later than those known here,
 // and shares those that are not.
-func (l *storeLink) reconcile() error {
+func (l *link) reconcile() error {
 	names, own := l.known()
-	stored := map[switchName]setting{}
+	stored := map[id]setting{}
 	for some := range slices.Chunk(names, readAtOnce) {
 		keys := make([]string, len(some))
 		for i, name := range some {
@@ -141,7 +138,7 @@ func (l *storeLink) reconcile() error {
 			return err
 		}
 		for i, name := range some {
-			if s, err := parseSetting(values[keys[i]], time.Now()); err == nil && s.name() == name {
+			if s, err := parseSetting(values[keys[i]], time.Now()); err == nil && s.id() == name {
 				stored[name] = s
 				l.take(s)
 			}
@@ -158,15 +155,15 @@ func (l *storeLink) reconcile() error {
 }
 
 // known returns the names of all switches and the settings that are known here.
-func (l *storeLink) known() (names []switchName, own map[switchName]setting) {
+func (l *link) known() (names []id, own map[id]setting) {
 	b := l.board
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	names = []switchName{{switchLockdown, ""}}
+	names = []id{{kindLockdown, ""}}
 	for site := range b.sites {
-		names = append(names, switchName{switchMode, site}, switchName{switchLockdown, site})
+		names = append(names, id{kindMode, site}, id{kindLockdown, site})
 	}
-	own = make(map[switchName]setting, len(b.settings))
+	own = make(map[id]setting, len(b.settings))
 	for name, s := range b.settings {
 		own[name] = s
 		if name.site != "" && b.sites[name.site] == nil {
@@ -174,28 +171,4 @@ func (l *storeLink) known() (names []switchName, own map[switchName]setting) {
 		}
 	}
 	return names, own
-}
-
-// key is the key of the setting in a store.
-func (s *setting) key() string { return "switch:" + s.Kind + ":" + s.Site }
-
-var errSetting = errors.New("not a setting of a switch")
-
-// parseSetting reads a setting of another gateway. It accepts only what set can make.
-func parseSetting(text string, now time.Time) (s setting, err error) {
-	d := json.NewDecoder(bytes.NewReader([]byte(text)))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&s); err != nil || d.More() {
-		return s, errors.Join(errSetting, err)
-	}
-	left := s.until().Sub(now)
-	switch {
-	case left <= 0, left > maxSwitched+time.Hour, s.Set <= 0, time.Unix(0, s.Set).Sub(now) > time.Hour:
-		return s, errSetting
-	case s.Kind == switchLockdown && s.Mode == "":
-		return s, nil
-	case s.Kind == switchMode && s.Site != "" && !s.Hard && (s.Mode == policy.Observe || s.Mode == policy.Enforce || s.Off && s.Mode == ""):
-		return s, nil
-	}
-	return s, errSetting
 }
