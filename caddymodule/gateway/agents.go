@@ -9,6 +9,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
+	"github.com/restwarden/restwarden/caddymodule/answers"
 	"github.com/restwarden/restwarden/caddymodule/record"
 	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/mcp"
@@ -180,26 +181,27 @@ type listener struct {
 
 // ServeHTTP implements caddyhttp.Handler.
 func (l *listener) ServeHTTP(w http.ResponseWriter, r *http.Request) error {
-	aw := &answerWriter{ResponseWriterWrapper: wrap(w), to: l}
-	defer aw.seen(nil, true)
-	err := l.next.ServeHTTP(aw, r)
-	if err == nil && !aw.sent {
+	var aw answers.Writer
+	aw.Start(w, l)
+	defer aw.End()
+	err := l.next.ServeHTTP(&aw, r)
+	if err == nil && !aw.Sent() {
 		l.heard.status = http.StatusOK // of an empty answer
 	}
 	return err
 }
 
-// head implements headReader.
-func (l *listener) head(w *answerWriter, status int) error {
+// Head implements answers.HeadReader.
+func (l *listener) Head(w *answers.Writer, status int) error {
 	l.heard.status = status
 	if l.id == "" || w.Header().Get("Content-Encoding") != "" {
 		return nil
 	}
 	switch mediaType(w.Header()) {
 	case typeJSON:
-		w.watch(maxHeard, func(begin []byte) { l.hear(mcp.ReadAnswer(begin)) })
+		w.Watch(maxHeard, func(begin []byte) { l.hear(mcp.ReadAnswer(begin)) })
 	case typeEvents:
-		w.watch(maxHeard, func(begin []byte) { l.hear(mcp.ReadEvents(begin, l.id)) })
+		w.Watch(maxHeard, func(begin []byte) { l.hear(mcp.ReadEvents(begin, l.id)) })
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/restwarden/restwarden/caddymodule/answers"
 	"github.com/restwarden/restwarden/policies/ask"
 )
 
@@ -35,7 +36,7 @@ type backend struct {
 	server       *caddyhttp.Server
 	vars         map[string]any // the variables that the site has set, such as root
 	placeholders map[string]any // that the site has defined, with their values for the client's request
-	answers      *heldAnswers   // nil where the answers are of no exchange
+	answers      *answers.Held  // nil where the answers are of no exchange
 
 	host, remoteAddr, proto string
 	major, minor            int
@@ -121,9 +122,8 @@ func (b *backend) ask(ctx context.Context, q ask.Question) (*ask.Answer, error) 
 	if q.Kind == ask.KindIndex || q.Kind == ask.KindCart {
 		limit = largeLimit
 	}
-	kept := &stored{by: b.answers}
-	w := newCapture(limit, http.Header{}, kept)
-	req = caddyhttp.PrepareRequest(req, b.replacer(), w, b.server)
+	kept := answers.Keep(limit, b.answers)
+	req = caddyhttp.PrepareRequest(req, b.replacer(), kept, b.server)
 	if err := way.rewrite(req); err != nil {
 		return nil, err
 	}
@@ -131,29 +131,29 @@ func (b *backend) ask(ctx context.Context, q ask.Question) (*ask.Answer, error) 
 	result, ended := make(chan error, 1), make(chan struct{})
 	go func() {
 		defer close(ended)
-		result <- capturing(w, b.next, req)
+		result <- kept.Run(b.next, req)
 	}()
 	select {
 	case err = <-result:
 	case <-ctx.Done():
 		b.site.metrics.leave(ended)
-		go func() { <-ended; kept.close() }()
+		go func() { <-ended; kept.Close() }()
 		return nil, &ask.LeftError{Ended: ended, Err: context.Cause(ctx)}
 	}
-	answer, err := b.answer(ctx, &q, req, w, kept, err)
+	answer, err := b.answer(ctx, &q, req, kept, err)
 	var unexpected *ask.UnexpectedError
 	if errors.As(err, &unexpected) && way.wantsSlash(&q, b.host, unexpected.Answer) {
 		err = &ask.SlashError{UnexpectedError: *unexpected}
 	}
 	if err != nil {
-		kept.close()
+		kept.Close()
 	}
 	return answer, err
 }
 
-// answer returns the answer that w has captured where the handlers have returned err.
-func (b *backend) answer(ctx context.Context, q *ask.Question, req *http.Request, w *capture, kept *stored, err error) (*ask.Answer, error) {
-	if answer := errorAnswer(w, err); answer != nil && ctx.Err() == nil {
+// answer returns the answer that was kept where the handlers have returned err.
+func (b *backend) answer(ctx context.Context, q *ask.Question, req *http.Request, kept *answers.Kept, err error) (*ask.Answer, error) {
+	if answer := errorAnswer(kept, err); answer != nil && ctx.Err() == nil {
 		return answer, nil
 	}
 	if err != nil {
@@ -162,7 +162,7 @@ func (b *backend) answer(ctx context.Context, q *ask.Question, req *http.Request
 	if err := context.Cause(ctx); err != nil { // reverse_proxy: status 499, no error
 		return nil, err
 	}
-	answer, err := kept.answer(ctx, w, req.Method, q.Kind == ask.KindCart)
+	answer, err := kept.Answer(ctx, req.Method, q.Kind == ask.KindCart)
 	if err != nil {
 		return nil, err
 	}
@@ -221,9 +221,9 @@ func failure(ctx context.Context, err error) error {
 
 // errorAnswer returns the answer that a handler of the site, such as file_server, gives as an
 // error: there is no such file, or it may not be read. It is nil for any other error.
-func errorAnswer(w *capture, err error) *ask.Answer {
+func errorAnswer(kept *answers.Kept, err error) *ask.Answer {
 	var said caddyhttp.HandlerError
-	if !errors.As(err, &said) || said.StatusCode < 400 || said.StatusCode >= 499 || w.status != 0 {
+	if !errors.As(err, &said) || said.StatusCode < 400 || said.StatusCode >= 499 || kept.Status() != 0 {
 		return nil
 	}
 	return &ask.Answer{Status: said.StatusCode, Header: http.Header{}}

@@ -22,7 +22,7 @@ import (
 // client which repeats the call at once finds it.
 func (s *site) forwardConfirmed(w http.ResponseWriter, x *exchange) error {
 	x.r.Header.Set("Accept-Encoding", "identity")
-	held, unread := &heldWriter{ResponseWriterWrapper: wrap(w)}, &unreadBody{next: x.next}
+	held, unread := &heldWriter{ResponseWriterWrapper: caddyhttp.ResponseWriterWrapper{ResponseWriter: w}}, &unreadBody{next: x.next}
 	x.next = unread
 	defer s.answered(x, nil, false) // where the platform breaks off; it does nothing a second time
 	err := s.forward(held, x)

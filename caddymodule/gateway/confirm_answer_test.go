@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+
 	"github.com/restwarden/restwarden/cmd/check/testkit/caddyrun"
 	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
 	"github.com/restwarden/restwarden/policies/abilities"
@@ -177,7 +179,7 @@ func FuzzHeldWriter(f *testing.F) {
 			return
 		}
 		to := &plainWriter{header: http.Header{"Content-Type": {kind}}}
-		w := &heldWriter{ResponseWriterWrapper: wrap(to)}
+		w := &heldWriter{ResponseWriterWrapper: caddyhttp.ResponseWriterWrapper{ResponseWriter: to}}
 		w.WriteHeader(status)
 		for range times {
 			_, _ = w.Write(piece)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/restwarden/restwarden/caddymodule/answers"
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/call/budget"
@@ -71,7 +72,7 @@ func (s *site) needsBody(x *exchange) string {
 // answers to questions about it.
 func (x *exchange) request() *http.Request {
 	x.req.Settle()
-	x.answers.close()
+	x.answers.Close()
 	return x.r
 }
 
@@ -108,21 +109,19 @@ func (s *site) watch(x *exchange) (w watching) {
 // If that fails, the client gets a refusal instead.
 func (s *site) forwardHeader(w http.ResponseWriter, x *exchange, by watching) error {
 	f := &forwarding{s: s, x: x, by: by, before: platforms.MarkHeadersOf(w.Header())}
-	f.w.ResponseWriterWrapper, f.w.to = wrap(w), f
-	defer f.w.seen(nil, true) // also if the platform breaks off
+	f.w.Start(w, f)
+	defer f.w.End() // also if the platform breaks off
 	err := x.next.ServeHTTP(&f.w, x.request())
-	f.w.finish(err)
-	f.w.sent = true // nobody may look into x any more
-	if f.w.failed != nil {
+	if failed := f.w.Finish(err); failed != nil { // nobody may look into x any more
 		clear(w.Header()) // it belongs to the platform's answer
-		return s.unusable(w, x, f.w.failed)
+		return s.unusable(w, x, failed)
 	}
 	return err
 }
 
 // forwarding is an answer on its way, in one piece of memory.
 type forwarding struct {
-	w      answerWriter
+	w      answers.Writer
 	s      *site
 	x      *exchange
 	by     watching
@@ -130,13 +129,13 @@ type forwarding struct {
 	before platforms.MarkHeaders
 }
 
-// head implements headReader.
-func (f *forwarding) head(w *answerWriter, status int) error {
+// Head implements answers.HeadReader.
+func (f *forwarding) Head(w *answers.Writer, status int) error {
 	f.answer = ask.Answer{Status: status, Header: w.Header()}
 	switch {
 	case f.by.told == nil:
 	case f.by.body:
-		w.watch(caller.WatchedBody, func(begin []byte) {
+		w.Watch(caller.WatchedBody, func(begin []byte) {
 			f.by.told(&ask.Answer{Status: status, Header: w.Header(), Body: begin})
 		})
 	default:
@@ -159,48 +158,43 @@ func (s *site) forwardBuffered(w http.ResponseWriter, x *exchange, by watching) 
 		r.Header.Del(name)
 	}
 	r.Header.Set("Accept-Encoding", "identity")
-	body := call.NewBuffer(s.memory, s.spool, x.whole.Holder)
+	body := s.account(x).Buffer()
 	defer func() { body.Close() }()
-	held := newCapture(rewriteLimit, w.Header().Clone(), body)
-	err := capturing(held, x.next, r)
-	if by.told != nil && held.status != 0 {
+	held := answers.NewCapture(rewriteLimit, w.Header().Clone(), body)
+	err := held.Run(x.next, r)
+	answer := &ask.Answer{Status: held.Status(), Header: held.Header()}
+	if by.told != nil && answer.Status != 0 {
 		begin, _ := io.ReadAll(io.LimitReader(body.Reader(), caller.WatchedBody)) // what there is
-		by.told(&ask.Answer{Status: held.status, Header: held.header, Body: begin})
+		by.told(&ask.Answer{Status: answer.Status, Header: answer.Header, Body: begin})
 	}
-	if err != nil && held.failed == nil && !errors.Is(err, errTruncated) {
+	if err != nil && !held.Spoiled(err) {
 		return err // the site decides how to answer
 	}
-	if before := platforms.MarkHeadersOf(w.Header()); s.looks(x) && held.status != 0 {
-		if err := s.judge(x, held.header, &before); err != nil {
+	if before := platforms.MarkHeadersOf(w.Header()); s.looks(x) && answer.Status != 0 {
+		if err := s.judge(x, answer.Header, &before); err != nil {
 			return s.unusable(w, x, err)
 		}
 	}
-	if err = errors.Join(err, held.whole(r.Method)); err == nil {
-		body, err = s.decoded(held, body, x)
-	}
-	if err != nil {
+	if body, err = held.Plain(r.Method, body, err, s.account(x)); err != nil {
 		return s.unusable(w, x, &rewriteError{s.needsBody(x), err})
 	}
-	answer := &ask.Answer{Status: held.status, Header: held.header}
 	if err := s.rewriteBody(x, answer, body); err != nil {
 		return s.unusable(w, x, err)
 	}
-	return send(w, r, answer, body)
+	return answers.Send(w, r, answer, body)
 }
 
-// decoded returns the body of a whole answer without its encoding. It closes body where it
-// returns another one.
-func (s *site) decoded(held *capture, body *call.Buffer, x *exchange) (*call.Buffer, error) {
-	if x.r.Method == http.MethodHead {
-		return body, nil
+// learn lets policies learn from the answer to x. For nearly all requests it changes
+// nothing, so that their answers are sent as fast as without it.
+func (s *site) learn(x *exchange) {
+	if !s.learns || x.req.Call.Kind == call.Page {
+		return
 	}
-	if zipped, err := held.zipped(); !zipped {
-		return body, err
+	for _, p := range s.learners {
+		if lesson := p.Learn(&x.req); lesson != nil {
+			x.next = answers.Teach(x.next, lesson, s.account(x))
+		}
 	}
-	plain := call.NewBuffer(s.memory, s.spool, x.whole.Holder)
-	err := gunzip(plain, body.Reader(), rewriteLimit)
-	body.Close()
-	return plain, err
 }
 
 // rewriter is a policy that changes answers.

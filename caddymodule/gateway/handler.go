@@ -9,6 +9,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/restwarden/restwarden/caddymodule/answers"
 	"github.com/restwarden/restwarden/policies/abilities"
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
@@ -29,7 +30,7 @@ type exchange struct {
 
 	path      string // of a page, as the gateway got it
 	uuid      string // see id
-	answers   heldAnswers
+	answers   answers.Held
 	rewriters uint32 // the policies that change the answer, as bits by their place in engine.rewriters
 }
 
@@ -87,7 +88,7 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 	start := time.Now()
 	s.discovery.request(s, r, next, c.Form == call.Pretty && c.Rewritten == nil, start)
 	x := s.newExchange(r, next, c, vars)
-	defer x.answers.end()
+	defer x.answers.End()
 	x.req.InForce = inForce
 	if s.isPreflight(x) {
 		return s.servePreflight(w, x)
@@ -128,7 +129,7 @@ func (s *site) newExchange(r *http.Request, next caddyhttp.Handler, c *call.Call
 		Backend: x, Trace: &s.trace.Questions,
 	}
 	x.req = policy.Request{Whole: &x.whole, Call: c, Site: &s.Site, Trace: &s.trace}
-	x.answers.memory, x.answers.spool, x.answers.holder = s.memory, s.spool, x.whole.Holder
+	x.answers.Account = s.account(x)
 	setCall(vars, c)
 	return x
 }
@@ -206,7 +207,7 @@ func (s *site) servePreflight(w http.ResponseWriter, x *exchange) error {
 		original.URL, original.RequestURI = &address, address.RequestURI()
 		x.r = x.r.WithContext(context.WithValue(x.r.Context(), caddyhttp.OriginalRequestCtxKey, original))
 	}
-	return x.next.ServeHTTP(newHeadOnly(w), x.r)
+	return x.next.ServeHTTP(answers.HeadOnly(w), x.r)
 }
 
 // originalURL is the URL that the client asked for, before any rewrite of the site.
@@ -243,6 +244,11 @@ func addressOf(a netip.Addr) string {
 		return ""
 	}
 	return a.String()
+}
+
+// account is on whose account answers to x are held.
+func (s *site) account(x *exchange) answers.Account {
+	return answers.Account{Memory: s.memory, Spool: s.spool, Holder: x.whole.Holder}
 }
 
 // holderOf says on whose account a request of p holds memory, disk and questions.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -41,6 +42,14 @@ func decodedBody(t *testing.T, r client.Reply) string {
 		t.Fatal(err)
 	}
 	return string(text)
+}
+
+// awaitDecoders waits until no answer is decoded: each holds memory until its end.
+func awaitDecoders(t *testing.T) {
+	t.Helper()
+	eventually(t, "the decoders have ended", func() bool {
+		return !slices.ContainsFunc(current.Load().gateways, func(g *Gateway) bool { return g.engine.memory.Bytes() > 0 })
+	})
 }
 
 // makeRecord makes a record past the gateway, and returns its id.

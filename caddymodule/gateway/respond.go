@@ -136,7 +136,7 @@ func (s *site) refuse(w http.ResponseWriter, x *exchange, v policy.Verdict) erro
 	if a := s.chain.Refusal(&x.req, v); a != nil {
 		v.Answer = a
 	}
-	kept := call.NewBuffer(s.memory, s.spool, x.whole.Holder)
+	kept := s.account(x).Buffer()
 	defer kept.Close()
 	body, size, err := s.bodyOf(&v, kept, h)
 	if err != nil {
@@ -155,7 +155,7 @@ func (s *site) refuse(w http.ResponseWriter, x *exchange, v policy.Verdict) erro
 		h.Set("Content-Type", "application/json; charset=UTF-8")
 	}
 	if v.Cart == nil {
-		x.answers.close()
+		x.answers.Close()
 	}
 	v = policy.Verdict{} // what is large is kept
 	w.WriteHeader(status)

@@ -1,4 +1,4 @@
-package gateway
+package answers
 
 import (
 	"bufio"
@@ -19,16 +19,16 @@ func wrap(w http.ResponseWriter) caddyhttp.ResponseWriterWrapper {
 	return caddyhttp.ResponseWriterWrapper{ResponseWriter: w}
 }
 
-// headReader is told how an answer begins, before anything of it is sent. With an error,
+// HeadReader is told how an answer begins, before anything of it is sent. With an error,
 // nothing is.
-type headReader interface {
-	head(w *answerWriter, status int) error
+type HeadReader interface {
+	Head(w *Writer, status int) error
 }
 
-// answerWriter streams an answer. It calls head once.
-type answerWriter struct {
+// Writer streams an answer.
+type Writer struct {
 	caddyhttp.ResponseWriterWrapper
-	to     headReader
+	head   HeadReader
 	sent   bool
 	failed error
 
@@ -37,13 +37,21 @@ type answerWriter struct {
 	begun func(begin []byte)
 }
 
-// watch makes w call begun once: with the first most bytes of the body before they are
+// Start makes w stream to to, and call head once.
+func (w *Writer) Start(to http.ResponseWriter, head HeadReader) {
+	w.ResponseWriterWrapper, w.head = wrap(to), head
+}
+
+// Watch makes w call begun once: with the first most bytes of the body before they are
 // sent, or with the whole body if it is shorter, once it has ended.
-func (w *answerWriter) watch(most int, begun func(begin []byte)) {
+func (w *Writer) Watch(most int, begun func(begin []byte)) {
 	w.most, w.begun = most, begun
 }
 
-func (w *answerWriter) seen(b []byte, ended bool) {
+// End says that no more of the body comes, also if the platform breaks off.
+func (w *Writer) End() { w.seen(nil, true) }
+
+func (w *Writer) seen(b []byte, ended bool) {
 	if w.begun == nil {
 		return
 	}
@@ -55,7 +63,7 @@ func (w *answerWriter) seen(b []byte, ended bool) {
 }
 
 // WriteHeader implements http.ResponseWriter; informational answers pass.
-func (w *answerWriter) WriteHeader(status int) {
+func (w *Writer) WriteHeader(status int) {
 	if w.sent {
 		return
 	}
@@ -64,23 +72,23 @@ func (w *answerWriter) WriteHeader(status int) {
 		return
 	}
 	w.sent = true
-	if w.failed = w.to.head(w, status); w.failed == nil {
+	if w.failed = w.head.Head(w, status); w.failed == nil {
 		w.ResponseWriter.WriteHeader(status)
 	}
 }
 
 // Write implements http.ResponseWriter.
-func (w *answerWriter) Write(b []byte) (int, error) {
+func (w *Writer) Write(b []byte) (int, error) {
 	w.WriteHeader(http.StatusOK)
 	if w.failed != nil {
-		return len(b), nil //nolint:nilerr // finish reports the failure
+		return len(b), nil //nolint:nilerr // Finish reports the failure
 	}
 	w.seen(b, false)
 	return w.ResponseWriter.Write(b)
 }
 
 // ReadFrom implements io.ReaderFrom, so that files are still sent by the kernel.
-func (w *answerWriter) ReadFrom(r io.Reader) (int64, error) {
+func (w *Writer) ReadFrom(r io.Reader) (int64, error) {
 	w.WriteHeader(http.StatusOK)
 	switch {
 	case w.failed != nil:
@@ -93,20 +101,20 @@ func (w *answerWriter) ReadFrom(r io.Reader) (int64, error) {
 
 // FlushError implements the optional interface of http.ResponseController: a
 // flush sends the header too.
-func (w *answerWriter) FlushError() error {
+func (w *Writer) FlushError() error {
 	w.WriteHeader(http.StatusOK)
 	if w.failed != nil {
-		return nil //nolint:nilerr // finish reports the failure
+		return nil //nolint:nilerr // Finish reports the failure
 	}
 	return http.NewResponseController(w.ResponseWriter).Flush()
 }
 
 // Flush implements http.Flusher, for handlers that know no http.ResponseController.
-func (w *answerWriter) Flush() { _ = w.FlushError() } // it has no way to tell
+func (w *Writer) Flush() { _ = w.FlushError() } // it has no way to tell
 
 // Hijack implements http.Hijacker, likewise. Nothing of an answer that must not be sent may
 // follow on the connection.
-func (w *answerWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+func (w *Writer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if w.failed != nil {
 		return nil, nil, w.failed
 	}
@@ -115,13 +123,19 @@ func (w *answerWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return conn, rw, err
 }
 
-// finish ends the answer after the handler has returned err. A handler that wrote nothing
-// has answered with an empty 200.
-func (w *answerWriter) finish(err error) {
+// Finish ends the answer after the handler has returned err. A handler that wrote nothing
+// has answered with an empty 200. Finish returns why nothing of the answer was sent, where the
+// HeadReader has failed, and calls it never again.
+func (w *Writer) Finish(err error) error {
 	if err == nil {
 		w.WriteHeader(http.StatusOK)
 	}
+	w.sent = true
+	return w.failed
 }
+
+// Sent tells whether the head of an answer has come.
+func (w *Writer) Sent() bool { return w.sent }
 
 // headOnlyWriter sends status and header of the answer to a preflight, but no body. It
 // also removes headers that describe the route, such as Allow, since rules do not apply
@@ -132,7 +146,8 @@ type headOnlyWriter struct {
 	sent   bool
 }
 
-func newHeadOnly(w http.ResponseWriter) *headOnlyWriter {
+// HeadOnly returns a ResponseWriter for the answer to a preflight that is sent to w.
+func HeadOnly(w http.ResponseWriter) http.ResponseWriter {
 	return &headOnlyWriter{ResponseWriterWrapper: wrap(w), before: w.Header().Clone()}
 }
 
@@ -170,9 +185,12 @@ func (w *headOnlyWriter) FlushError() error {
 	return http.NewResponseController(w.ResponseWriter).Flush()
 }
 
-// send answers with a and body. It drops headers that describe the body before it was
+// Interface guard
+var _ http.ResponseWriter = (*Writer)(nil)
+
+// Send answers r with a and body. It drops headers that describe the body before it was
 // rewritten.
-func send(w http.ResponseWriter, r *http.Request, a *ask.Answer, body *call.Buffer) error {
+func Send(w http.ResponseWriter, r *http.Request, a *ask.Answer, body *call.Buffer) error {
 	clear(w.Header())
 	maps.Copy(w.Header(), a.Header)
 	for _, name := range []string{"Etag", "Last-Modified", "Content-Md5", "Digest", "Content-Digest", "Repr-Digest", "Accept-Ranges", "Trailer"} {

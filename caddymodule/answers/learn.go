@@ -1,4 +1,4 @@
-package gateway
+package answers
 
 import (
 	"io"
@@ -7,29 +7,20 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/restwarden/restwarden/policies/ask"
-	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/policy"
 )
 
-// learn lets policies learn from the answer to x. For nearly all requests it changes
-// nothing, so that their answers are sent as fast as without it.
-func (s *site) learn(x *exchange) {
-	if !s.learns || x.req.Call.Kind == call.Page {
-		return
-	}
-	for _, p := range s.learners {
-		if lesson := p.Learn(&x.req); lesson != nil {
-			x.next = &learning{x.next, lesson, account{s.memory, x.whole.Holder}}
-		}
-	}
+// Teach returns next, whose answer teaches a policy. It stands behind everything of the gateway
+// that changes answers. By pays for what is decoded: an answer that it has no room for teaches
+// nothing.
+func Teach(next caddyhttp.Handler, lesson policy.Lesson, by Account) caddyhttp.Handler {
+	return &learning{next, lesson, by}
 }
 
-// learning is the rest of the route, whose answer teaches a policy. It stands behind
-// everything of the gateway that changes answers.
 type learning struct {
 	next   caddyhttp.Handler
 	lesson policy.Lesson
-	by     account
+	by     Account
 }
 
 // ServeHTTP implements caddyhttp.Handler.
@@ -46,7 +37,7 @@ func (l *learning) ServeHTTP(w http.ResponseWriter, r *http.Request) error {
 type learningWriter struct {
 	caddyhttp.ResponseWriterWrapper
 	lesson policy.Lesson
-	by     account
+	by     Account
 	begun  bool
 	body   pupil // nil while, or if, nothing is learned
 }
@@ -121,7 +112,7 @@ func (p plainPupil) end(whole bool) { p.End(whole) }
 
 // newPupil returns what reads a body of an encoding for a lesson that has begun. It returns
 // nil if too many are read already.
-func newPupil(encoding string, l policy.Lesson, by account) pupil {
+func newPupil(encoding string, l policy.Lesson, by Account) pupil {
 	if encoding == "" {
 		return plainPupil{l}
 	}

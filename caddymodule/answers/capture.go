@@ -1,4 +1,4 @@
-package gateway
+package answers
 
 import (
 	"compress/gzip"
@@ -14,9 +14,9 @@ import (
 	"github.com/restwarden/restwarden/policies/call"
 )
 
-// capture is a private ResponseWriter. It has its own header, so that a client sees
-// nothing of it, and it takes no more than limit bytes of a body.
-type capture struct {
+// Capture is a private ResponseWriter. It has its own header, so that a client sees
+// nothing of it.
+type Capture struct {
 	header http.Header
 	status int
 	to     io.Writer // where the body goes
@@ -25,15 +25,17 @@ type capture struct {
 	failed error // why the body is not whole
 }
 
-func newCapture(limit int, header http.Header, to io.Writer) *capture {
-	return &capture{limit: limit, header: header, to: to}
+// NewCapture returns a Capture that begins with header, and writes to to no more than limit
+// bytes of a body.
+func NewCapture(limit int, header http.Header, to io.Writer) *Capture {
+	return &Capture{limit: limit, header: header, to: to}
 }
 
 // Header implements http.ResponseWriter.
-func (c *capture) Header() http.Header { return c.header }
+func (c *Capture) Header() http.Header { return c.header }
 
 // WriteHeader implements http.ResponseWriter; informational answers are ignored.
-func (c *capture) WriteHeader(status int) {
+func (c *Capture) WriteHeader(status int) {
 	if c.status == 0 && status >= 200 {
 		c.status = status
 	}
@@ -41,7 +43,7 @@ func (c *capture) WriteHeader(status int) {
 
 // Write implements http.ResponseWriter. It fails beyond the limit, and where the body cannot
 // be kept, which ends the answer early.
-func (c *capture) Write(b []byte) (int, error) {
+func (c *Capture) Write(b []byte) (int, error) {
 	c.WriteHeader(http.StatusOK)
 	if c.failed == nil && c.size+len(b) > c.limit {
 		c.failed = errTooLarge
@@ -64,7 +66,7 @@ var (
 )
 
 // whole returns an error if the captured answer to a request with this method is not complete.
-func (c *capture) whole(method string) error {
+func (c *Capture) whole(method string) error {
 	length := c.header.Get("Content-Length")
 	switch {
 	case c.failed != nil:
@@ -79,7 +81,7 @@ func (c *capture) whole(method string) error {
 
 // zipped tells whether the body is in gzip, which the answer then no longer says. It returns
 // an error for any other encoding.
-func (c *capture) zipped() (bool, error) {
+func (c *Capture) zipped() (bool, error) {
 	switch strings.ToLower(c.header.Get("Content-Encoding")) {
 	case "", "identity":
 		return false, nil
@@ -90,22 +92,45 @@ func (c *capture) zipped() (bool, error) {
 	return false, errEncoded
 }
 
-// capturing runs next with w. reverse_proxy panics if an answer ends early, and if w
-// fails; capturing turns every panic into an error. A question runs in its own goroutine,
-// where nothing else would recover it.
-func capturing(w *capture, next caddyhttp.Handler, r *http.Request) (err error) {
+// Run runs next with c. reverse_proxy panics if an answer ends early, and if c fails; Run turns
+// every panic into an error. A question runs in its own goroutine, where nothing else would
+// recover it.
+func (c *Capture) Run(next caddyhttp.Handler, r *http.Request) (err error) {
 	defer func() {
 		switch p := recover(); {
 		case p == nil:
 		case p != http.ErrAbortHandler: //nolint:errorlint // a panic's value, compared as net/http does
 			err = fmt.Errorf("panic: %v", p)
-		case w.failed != nil:
-			err = w.failed
+		case c.failed != nil:
+			err = c.failed
 		default:
 			err = errTruncated
 		}
 	}()
-	return next.ServeHTTP(w, r)
+	return next.ServeHTTP(c, r)
+}
+
+// Spoiled tells whether the answer came, but is cut off or could not be taken, where Run has
+// returned err. Any other error of Run is one that the site answers.
+func (c *Capture) Spoiled(err error) bool { return c.failed != nil || errors.Is(err, errTruncated) }
+
+// Status returns the status of the answer, 0 while there is none.
+func (c *Capture) Status() int { return c.status }
+
+// Plain returns the body of the answer to a request with this method, which is in body, without
+// its encoding, where Run has returned err. It closes body where it returns another one, which is
+// on the account of by. The error says why the answer is not whole, or cannot be decoded.
+func (c *Capture) Plain(method string, body *call.Buffer, err error, by Account) (*call.Buffer, error) {
+	if err = errors.Join(err, c.whole(method)); err != nil || method == http.MethodHead {
+		return body, err
+	}
+	if zipped, err := c.zipped(); !zipped {
+		return body, err
+	}
+	plain := by.Buffer()
+	err = gunzip(plain, body.Reader(), c.limit)
+	body.Close()
+	return plain, err
 }
 
 // gunzip decodes an answer of a platform that compresses without being asked.

@@ -1,4 +1,4 @@
-package gateway
+package answers
 
 import (
 	"compress/gzip"
@@ -11,7 +11,6 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/restwarden/restwarden/policies/call/budget"
 	"github.com/restwarden/restwarden/policies/policy"
 )
 
@@ -28,15 +27,6 @@ const (
 // decoderCosts is the memory that a decoder holds until its answer ends, by encoding: its
 // window, its tables and what is on the way through it.
 var decoderCosts = map[string]int64{"gzip": 96 << 10, "zstd": zstdWindow + 256<<10}
-
-// account is on whose account an answer is decoded.
-type account struct {
-	memory *budget.Memory
-	holder budget.Holder
-}
-
-func (a account) take(n int64) bool { return a.memory.Take(a.holder, n) == nil }
-func (a account) free(n int64)      { a.memory.Free(a.holder, n) }
 
 // decoders has a place for each answer that is decoded.
 var decoders = make(chan struct{}, decodedAtOnce)
@@ -55,7 +45,7 @@ func encodingOf(h http.Header) (encoding string, known bool) {
 // neither for the decoder nor for its failure. The goroutine ends with the answer at the
 // latest.
 type decoding struct {
-	account
+	Account
 	mu      sync.Mutex
 	more    sync.Cond
 	waiting [][]byte
@@ -68,7 +58,7 @@ type decoding struct {
 
 // startDecoding returns nil if too many answers are decoded already, or where the account has
 // no memory for it.
-func startDecoding(encoding string, l policy.Lesson, by account) *decoding {
+func startDecoding(encoding string, l policy.Lesson, by Account) *decoding {
 	select {
 	case decoders <- struct{}{}:
 	default:
@@ -79,7 +69,7 @@ func startDecoding(encoding string, l policy.Lesson, by account) *decoding {
 		<-decoders
 		return nil
 	}
-	d := &decoding{account: by}
+	d := &decoding{Account: by}
 	d.more.L = &d.mu
 	go func() {
 		defer func() {
