@@ -17,7 +17,7 @@ func (s *site) confirmation(ctx context.Context, c *confirm.Confirmation) admina
 		Arguments: json.RawMessage(c.Arguments), Beside: json.RawMessage(c.Beside), Expires: c.Expires,
 	}
 	if c.State == confirm.Pending {
-		if link, err := s.linkTo(ctx, c); err == nil {
+		if link, err := s.desk.Link(ctx, c); err == nil {
 			st.Link = link
 		}
 	}
@@ -33,7 +33,7 @@ func (a *App) confirming() []*site {
 func serveConfirmations(w http.ResponseWriter, a adminRequest) error {
 	all := []adminapi.Confirmation{}
 	for _, s := range a.app.confirming() {
-		list, err := s.confirmations.List(a.r.Context())
+		list, err := s.desk.Ledger.List(a.r.Context())
 		if err != nil {
 			return adminError(http.StatusServiceUnavailable, err)
 		}
@@ -65,7 +65,7 @@ func serveDecision(w http.ResponseWriter, a adminRequest) error {
 		return err
 	}
 	for _, s := range a.app.confirming() {
-		c, err := s.decide(a.r.Context(), a.id, *b.Give, "admin, "+a.by())
+		c, err := s.desk.Decide(a.r.Context(), a.id, *b.Give, "admin, "+a.by())
 		switch {
 		case errors.Is(err, confirm.ErrUnknown):
 			continue // it may be another site's

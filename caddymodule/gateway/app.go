@@ -12,6 +12,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
+	"github.com/restwarden/restwarden/caddymodule/confirming"
 	"github.com/restwarden/restwarden/caddymodule/redisstore"
 	"github.com/restwarden/restwarden/caddymodule/routing"
 	"github.com/restwarden/restwarden/policies/policy"
@@ -40,8 +41,8 @@ type App struct {
 	engines      map[[sha256.Size]byte]*engine // by what they were compiled from
 	assigned     sync.Once
 	running      *running
-	people       *people   // who confirm calls
-	dry          *Observer // nil unless the configuration is loaded for dry runs
+	people       *confirming.People // who confirm calls
+	dry          *Observer          // nil unless the configuration is loaded for dry runs
 	surveyed     sync.Once
 	refused      error          // why the configuration must not load
 	findings     []finding      // what else is odd in it

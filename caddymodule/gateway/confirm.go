@@ -6,61 +6,18 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
 
+	"github.com/restwarden/restwarden/caddymodule/confirming"
+	"github.com/restwarden/restwarden/policies/abilities"
+	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/confirm"
 	"github.com/restwarden/restwarden/policies/hosts"
-	"github.com/restwarden/restwarden/policies/store"
 )
 
-// people is what this process has for those who confirm calls. It outlives reloads, so that
-// a link stays the same.
-type people struct {
-	links *confirm.Links
-	// wrong bounds the tokens that an address may try.
-	wrong *store.Limiter
-	// telling has a place for each notification under way.
-	telling chan struct{}
-}
-
 type peopleKey struct{}
-
-// wrongTokens is how many wrong tokens an address may try. Nobody can guess one; the bound
-// is for the store.
-var wrongTokens = store.Rate{Count: 20, Per: time.Minute}
-
-func newPeople() (*people, error) {
-	wrong, err := store.NewLimiter(wrongTokens)
-	return &people{links: confirm.NewLinks(), wrong: wrong, telling: make(chan struct{}, maxTelling)}, err
-}
-
-// confirmPath is where the page of a confirmation is, below the base; its token follows.
-const confirmPath = "/.well-known/restwarden/confirm/"
-
-// confirmToken returns the token in the path that the client asks for; ok is false for all
-// other paths.
-func (s *site) confirmToken(r *http.Request) (token string, ok bool) {
-	if u := originalURL(r); u != nil {
-		if token, ok = strings.CutPrefix(u.Path, s.Base+confirmPath); ok {
-			return token, true
-		}
-	}
-	return strings.CutPrefix(r.URL.Path, s.Base+confirmPath)
-}
-
-// linkTo returns the address of the page of a confirmation. Its host is one that the
-// configuration names: a link with a host that the client has sent could lead the owner, and
-// the token, to the client. Without such a host linkTo returns the path alone.
-func (s *site) linkTo(ctx context.Context, c *confirm.Confirmation) (string, error) {
-	token, err := s.g.app.people.links.Token(ctx, s.confirmations, c)
-	if err != nil {
-		return "", err
-	}
-	return s.origin() + s.Base + confirmPath + token, nil
-}
 
 // origin is "https://shop.example.com", or "" if the configuration names no host in full. The
 // site's own home address tells scheme and port as visitors see them, if a root was read; a
@@ -99,15 +56,34 @@ func portOf(server string) string {
 func (s *site) waits(c *confirm.Confirmation) {
 	s.logger.Info("a call waits for a person", zap.String("site", s.Name), zap.String("confirmation", c.ID), zap.Time("expires", c.Expires))
 	if to := s.confirmer.Notifies(); to != "" {
-		s.notify(to, c)
+		s.desk.Tell(s.life, to, c)
 	}
 }
 
-// decide lets a person decide, and says in the log who has.
-func (s *site) decide(ctx context.Context, id string, give bool, by string) (*confirm.Confirmation, error) {
-	c, err := s.confirmations.Decide(ctx, id, give)
-	if err == nil {
-		s.logger.Info("confirmation "+string(c.State), zap.String("site", s.Name), zap.String("confirmation", c.ID), zap.String("by", by))
+// forwardConfirmed forwards a call that has used up a confirmation, and gives it back if the
+// call provably never ran.
+func (s *site) forwardConfirmed(w http.ResponseWriter, x *exchange) error {
+	x.r.Header.Set("Accept-Encoding", "identity")
+	attempt := confirming.NewAttempt(w, x.next, maxHeard, func(status int, h http.Header) bool {
+		return abilities.ReadsAnswer(status) && isPlainJSON(h)
+	})
+	x.next = attempt.Next()
+	defer s.answered(x, nil, false) // where the platform breaks off; it does nothing a second time
+	err := s.forward(attempt, x)
+	never := attempt.NeverRan(x.r, err)
+	s.answered(x, attempt.Answer(), never)
+	attempt.Release()
+	return err
+}
+
+// answered ends the use of the confirmation of x, if there is one.
+func (s *site) answered(x *exchange, a *ask.Answer, never bool) {
+	// The client may have gone.
+	back, err := abilities.Answered(context.WithoutCancel(x.r.Context()), &x.req, a, never)
+	switch {
+	case err != nil:
+		s.logger.Warn("a used confirmation could not be ended", zap.String("site", s.Name), zap.Error(err))
+	case back:
+		s.logger.Info("confirmation given back: the call never ran", zap.String("site", s.Name), zap.String("request_id", x.id()))
 	}
-	return c, err
 }

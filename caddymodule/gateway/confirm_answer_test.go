@@ -7,11 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
-
 	"github.com/restwarden/restwarden/cmd/check/testkit/caddyrun"
 	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
-	"github.com/restwarden/restwarden/policies/abilities"
 )
 
 // TestConfirm_GivenBack: a confirmation is used up by a call that ran, or may have run, and by
@@ -47,7 +44,7 @@ func TestConfirm_GivenBack(t *testing.T) {
 		"it broke off":                    {false, 404, "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			g, p, notices := confirming(t, "")
+			g, p, notices := confirmingGateway(t, "")
 			call := func() reply { return g.do("POST "+agentsDoor, someTool, asAdmin, asJSON, onShop) }
 			if test.byREST {
 				call = g.run
@@ -167,46 +164,4 @@ func TestSite_Apart(t *testing.T) {
 			}
 		}
 	}
-}
-
-// FuzzHeldWriter: whatever a handler writes, the client gets it, all of it and in order.
-func FuzzHeldWriter(f *testing.F) {
-	f.Add(404, "application/json", []byte("{}"), 3, true)
-	f.Add(200, "text/event-stream", []byte("data: x"), 1, false)
-	f.Add(400, "application/json", []byte(strings.Repeat("x", 100)), 1000, false)
-	f.Fuzz(func(t *testing.T, status int, kind string, piece []byte, times int, flush bool) {
-		if status < 200 || status > 599 || times < 0 || times > 2000 || strings.ContainsAny(kind, "\r\n\x00") {
-			return
-		}
-		to := &plainWriter{header: http.Header{"Content-Type": {kind}}}
-		w := &heldWriter{ResponseWriterWrapper: caddyhttp.ResponseWriterWrapper{ResponseWriter: to}}
-		w.WriteHeader(status)
-		for range times {
-			_, _ = w.Write(piece)
-			if flush {
-				_ = w.FlushError()
-			}
-		}
-		if w.body.Len() > maxHeard || !abilities.ReadsAnswer(status) && w.body.Len() > 0 {
-			t.Errorf("%d bytes are held", w.body.Len())
-		}
-		w.release()
-		if to.status != status || string(to.body) != strings.Repeat(string(piece), times) {
-			t.Errorf("got %d and %d bytes, want %d and %d", to.status, len(to.body), status, times*len(piece))
-		}
-	})
-}
-
-// plainWriter keeps what it gets.
-type plainWriter struct {
-	header http.Header
-	status int
-	body   []byte
-}
-
-func (w *plainWriter) Header() http.Header    { return w.header }
-func (w *plainWriter) WriteHeader(status int) { w.status = status }
-func (w *plainWriter) Write(b []byte) (int, error) {
-	w.body = append(w.body, b...)
-	return len(b), nil
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/restwarden/restwarden/caddymodule/confirming"
 	"github.com/restwarden/restwarden/cmd/check/testkit/caddyrun"
 	"github.com/restwarden/restwarden/cmd/check/testkit/redisrun"
 )
@@ -36,7 +37,7 @@ func TestConfirm_Command(t *testing.T) {
 	if one == "" || two == "" {
 		t.Fatalf("waiting: %v", ids)
 	}
-	list := command("list", 0, one, two, "pending", "shop/delete", "://shop.example.com", "  "+confirmPath)
+	list := command("list", 0, one, two, "pending", "shop/delete", "://shop.example.com", "  "+confirming.Path)
 	if own := command("list --site *.second.example", 0, two); strings.Contains(own, one) || strings.Contains(list, secretWord) {
 		t.Errorf("%s\n%s", own, list)
 	}
@@ -93,7 +94,7 @@ func TestConfirm_Gateways(t *testing.T) {
 		}
 		if round == 0 {
 			other := waitingAt(t, pair[1].adminAddress())[0].Link
-			page := other[strings.Index(other, confirmPath):]
+			page := other[strings.Index(other, confirming.Path):]
 			if status, _, err := pair[0].send("GET "+page, "", onShop); status != 200 || err != nil {
 				t.Errorf("the link of the other gateway: %d, %v", status, err)
 			}

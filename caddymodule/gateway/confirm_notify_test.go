@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/restwarden/restwarden/caddymodule/confirming"
 )
 
 // TestConfirm_NotTold: a hook that fails is one line of the log, without address and link.
@@ -28,7 +30,7 @@ func TestConfirm_NotTold(t *testing.T) {
 			g := startGateway(t, confirmingSite(newDeletingShop(t), "\t\t\t\tnotify "+server.URL+"/h00k\n", "shop.example.com"))
 			g.run().want(t, 403, "rest_confirmation_required")
 			eventually(t, "a warning", func() bool { return strings.Contains(g.logged(), name) })
-			if text := g.logged(); strings.Count(text, "nobody could be told") != 1 || strings.Contains(text, "h00k") || strings.Contains(text, confirmPath) {
+			if text := g.logged(); strings.Count(text, "nobody could be told") != 1 || strings.Contains(text, "h00k") || strings.Contains(text, confirming.Path) {
 				t.Errorf("the log has the address or the link: %s", text)
 			}
 		})
@@ -45,26 +47,26 @@ func TestConfirm_NoticesEnd(t *testing.T) {
 	p := newDeletingShop(t)
 	g := startGateway(t, confirmingSite(p, "\t\t\t\tnotify "+server.URL+"/h00k\n", "shop.example.com"))
 	start := time.Now()
-	for i := range maxTelling + 2 {
+	for i := range confirming.MaxTelling + 2 {
 		user := "Authorization: " + basicFor(fmt.Sprintf("user-%d", i/9))
 		g.do(runDelete, fmt.Sprintf(`{"input":{"n":%d}}`, i), user, asJSON, onShop).want(t, 403, "rest_confirmation_required")
 	}
-	if took := time.Since(start); took > tellTimeout {
+	if took := time.Since(start); took > confirming.TellTimeout {
 		t.Errorf("the calls took %s", took)
 	}
-	if n := strings.Count(g.logged(), errTelling.Error()); n != 2 {
+	if n := strings.Count(g.logged(), "too many notifications are under way"); n != 2 {
 		t.Errorf("%d notices dropped, want 2", n)
 	}
 	g.load(confirmingSite(p, "", "shop.example.com"))
 	eventually(t, "all notices end", func() bool {
-		return strings.Count(g.logged(), "the configuration has ended meanwhile") == maxTelling && tellers() == 0
+		return strings.Count(g.logged(), "the configuration has ended meanwhile") == confirming.MaxTelling && tellers() == 0
 	})
 }
 
 // tellers returns how many goroutines send a notice.
 func tellers() int {
 	stacks := make([]byte, 4<<20)
-	return strings.Count(string(stacks[:runtime.Stack(stacks, true)]), "gateway.post(")
+	return strings.Count(string(stacks[:runtime.Stack(stacks, true)]), "confirming.post(")
 }
 
 func basicFor(user string) string {

@@ -3,6 +3,7 @@ package gateway
 import (
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"github.com/caddyserver/caddy/v2/modules/caddytls"
 
+	"github.com/restwarden/restwarden/caddymodule/confirming"
 	"github.com/restwarden/restwarden/cmd/check/testkit/client"
 	"github.com/restwarden/restwarden/policies/confirm"
 )
@@ -17,7 +19,7 @@ import (
 // TestConfirm_Page: the owner gets a link, sees what is to run, and decides once. No log,
 // metric, status or event has arguments or token.
 func TestConfirm_Page(t *testing.T) {
-	g, p, notices := confirming(t, "")
+	g, p, notices := confirmingGateway(t, "")
 	g.run().want(t, 403, "rest_confirmation_required")
 	n := told(t, notices)
 	page := g.pathOf(n.Link)
@@ -66,11 +68,11 @@ func undecided(t *testing.T, g *gateway, page string) {
 		{"POST " + page, "decision=perhaps", form, 400},
 		{"POST " + page, "decision=give&decision=reject", form, 400},
 		{"POST " + page, "decision=give", "Content-Type: text/plain", 400},
-		{"POST " + page, "decision=give&x=" + strings.Repeat("x", maxDecision), form, 400},
+		{"POST " + page, "decision=give&x=" + strings.Repeat("x", confirming.MaxDecision), form, 400},
 		{"PUT " + page, "decision=give", form, 405},
 		{"GET " + page + "x", "", "", 404},
 		{"POST " + page[:len(page)-1], "decision=give", form, 404},
-		{"GET " + confirmPath, "", "", 404},
+		{"GET " + confirming.Path, "", "", 404},
 	} {
 		headers := []string{onShop}
 		if c.header != "" {
@@ -94,12 +96,12 @@ func keptQuiet(t *testing.T, g *gateway, pages ...string) {
 	})
 	for what, text := range map[string]string{"log": g.logged(), "metrics": metrics, "status": status} {
 		for _, secret := range append([]string{secretWord, "h00k"}, pages...) {
-			if strings.Contains(text, strings.TrimPrefix(secret, confirmPath)) {
+			if strings.Contains(text, strings.TrimPrefix(secret, confirming.Path)) {
 				t.Errorf("the %s has %s", what, secret)
 			}
 		}
 	}
-	if !strings.Contains(metrics, `code="rest_confirmation_required"`) || strings.Contains(g.logged(), confirmPath) {
+	if !strings.Contains(metrics, `code="rest_confirmation_required"`) || strings.Contains(g.logged(), confirming.Path) {
 		t.Error("no metric of the refusals, or the page is in the access log")
 	}
 }
@@ -145,14 +147,14 @@ func (g *gateway) metrics() string {
 
 // TestConfirm_WrongTokens: an address may try a few, and then not even the right one.
 func TestConfirm_WrongTokens(t *testing.T) {
-	g, _, notices := confirming(t, "")
+	g, _, notices := confirmingGateway(t, "")
 	g.run().want(t, 403, "rest_confirmation_required")
 	page := g.pathOf(told(t, notices).Link)
-	for range 2 * wrongTokens.Count { // a right one costs nothing
+	for range 2 * confirming.WrongTokens.Count { // a right one costs nothing
 		g.do("GET "+page, "", onShop).want(t, 200, "Reject")
 	}
-	for range wrongTokens.Count {
-		g.do("GET "+confirmPath+strings.Repeat("A", confirm.TokenLen), "", onShop).want(t, 404, "Not found")
+	for range confirming.WrongTokens.Count {
+		g.do("GET "+confirming.Path+strings.Repeat("A", confirm.TokenLen), "", onShop).want(t, 404, "Not found")
 	}
 	got := g.do("GET "+page, "", onShop)
 	got.want(t, 429, "Too many requests")
@@ -165,16 +167,16 @@ func TestConfirm_WrongTokens(t *testing.T) {
 // TestConfirm_BrokenSite: a site that cannot judge serves the page all the same: an error
 // would be logged with the address.
 func TestConfirm_BrokenSite(t *testing.T) {
-	g, _, notices := confirming(t, "")
+	g, _, notices := confirmingGateway(t, "")
 	g.run().want(t, 403, "rest_confirmation_required")
 	page := g.pathOf(told(t, notices).Link)
 	for _, s := range current.Load().confirming() {
-		s.broken = errTelling
+		s.broken = errors.New("this site is broken")
 	}
 	g.do("GET "+page, "", onShop).want(t, 200, "Reject")
 	g.run().want(t, 503, "")
-	eventually(t, "the log of the call", func() bool { return strings.Contains(g.logged(), errTelling.Error()) })
-	if strings.Contains(g.logged(), confirmPath) {
+	eventually(t, "the log of the call", func() bool { return strings.Contains(g.logged(), "this site is broken") })
+	if strings.Contains(g.logged(), confirming.Path) {
 		t.Error("the page is in the log")
 	}
 }

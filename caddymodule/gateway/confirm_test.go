@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/restwarden/restwarden/caddymodule/adminapi"
+	"github.com/restwarden/restwarden/caddymodule/confirming"
 	"github.com/restwarden/restwarden/cmd/check/testkit/caddyrun"
 	"github.com/restwarden/restwarden/policies/confirm"
 )
@@ -47,11 +48,11 @@ func confirmingSite(p *platform, lines string, hosts ...string) string {
 }
 
 // confirming runs a gateway of shop.example.com. Notices go to the channel.
-func confirming(t *testing.T, lines string) (*gateway, *platform, chan notice) {
+func confirmingGateway(t *testing.T, lines string) (*gateway, *platform, chan confirming.Notice) {
 	t.Helper()
-	notices := make(chan notice, 100)
+	notices := make(chan confirming.Notice, 100)
 	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		var n notice
+		var n confirming.Notice
 		body, _ := io.ReadAll(r.Body)
 		if r.Method != http.MethodPost || r.URL.Path != "/h00k" || strings.Contains(string(body), secretWord) || json.Unmarshal(body, &n) != nil {
 			t.Errorf("%s %s got %s", r.Method, r.URL, body)
@@ -65,14 +66,14 @@ func confirming(t *testing.T, lines string) (*gateway, *platform, chan notice) {
 }
 
 // told returns the next notice.
-func told(t *testing.T, notices chan notice) notice {
+func told(t *testing.T, notices chan confirming.Notice) confirming.Notice {
 	t.Helper()
 	select {
 	case n := <-notices:
 		return n
 	case <-time.After(5 * time.Second):
 		t.Fatal("nobody is told")
-		return notice{}
+		return confirming.Notice{}
 	}
 }
 
@@ -94,7 +95,7 @@ func waitingAt(t *testing.T, address string) []adminapi.Confirmation {
 func (g *gateway) pathOf(link string) string {
 	g.t.Helper()
 	u, err := url.Parse(link)
-	if err != nil || u.Hostname() != "shop.example.com" || !strings.HasPrefix(u.Path, confirmPath) {
+	if err != nil || u.Hostname() != "shop.example.com" || !strings.HasPrefix(u.Path, confirming.Path) {
 		g.t.Fatalf("the link is %q, the gateway %s: %v", link, g.addr, err)
 	}
 	return u.Path
@@ -103,7 +104,7 @@ func (g *gateway) pathOf(link string) string {
 // TestConfirm_Door: on a server of tools the refusal is a message. A rejected call stays
 // refused.
 func TestConfirm_Door(t *testing.T) {
-	g, p, notices := confirming(t, "")
+	g, p, notices := confirmingGateway(t, "")
 	call := func() reply { return g.do("POST "+agentsDoor, someTool, asAdmin, asJSON, onShop) }
 	first := call()
 	n := told(t, notices)
@@ -127,7 +128,7 @@ func TestConfirm_Door(t *testing.T) {
 // TestConfirm_OfOneCall: a yes is for the call as it was shown, not for one with a query, another
 // member or an override. Who is told no keeps the place.
 func TestConfirm_OfOneCall(t *testing.T) {
-	g, p, notices := confirming(t, "")
+	g, p, notices := confirmingGateway(t, "")
 	g.run().want(t, 403, "rest_confirmation_required")
 	g.admin("POST", "confirmations/"+told(t, notices).Confirmation, `{"give":true}`, 200, "given")
 	for _, other := range []struct{ line, body, header string }{
@@ -166,7 +167,7 @@ func TestConfirm_OfOneCall(t *testing.T) {
 
 // TestConfirm_Admin: what the admin endpoint takes.
 func TestConfirm_Admin(t *testing.T) {
-	g, _, notices := confirming(t, "\t\t\t\tconfirm_within 1h\n")
+	g, _, notices := confirmingGateway(t, "\t\t\t\tconfirm_within 1h\n")
 	g.run().want(t, 403, "within 60 minutes")
 	n := told(t, notices)
 	path := "confirmations/" + n.Confirmation

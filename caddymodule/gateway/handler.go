@@ -54,9 +54,10 @@ func varsOf(r *http.Request) map[string]any {
 
 // serve reads r, judges it if it is a call, and answers or forwards it.
 func (s *site) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, vars map[string]any) error {
-	if s.confirmer != nil && s.confirmations != nil { // a dry run has none
-		if token, ok := s.confirmToken(r); ok {
-			return s.serveConfirm(w, r, token)
+	if s.desk != nil {
+		if token, ok := s.desk.Token(originalURL(r), r.URL); ok {
+			s.desk.Serve(w, r, token, peerOf(r, vars).client)
+			return nil
 		}
 	}
 	if s.broken != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 
+	"github.com/restwarden/restwarden/caddymodule/confirming"
 	"github.com/restwarden/restwarden/caddymodule/routing"
 	"github.com/restwarden/restwarden/policies/abilities"
 	"github.com/restwarden/restwarden/policies/ask"
@@ -40,13 +41,12 @@ type site struct {
 	state     *siteState
 	discovery *discovery
 	plain     *plainPages
-	life      context.Context // ends with the site
-	// confirmations are the calls that wait for a person; nil in a dry run.
-	confirmations *confirm.Ledger
-	end           context.CancelFunc
-	leases        leases
-	broken        error // why no call can be judged
-	learns        bool  // answers that pass prove facts about later calls
+	desk      *confirming.Desk // nil unless calls may have to wait for a person; a dry run has none
+	life      context.Context  // ends with the site
+	end       context.CancelFunc
+	leases    leases
+	broken    error // why no call can be judged
+	learns    bool  // answers that pass prove facts about later calls
 }
 
 // newSite returns the site of g on a way; the zero Way is a way that nobody knows. Another
@@ -75,8 +75,11 @@ func newSite(g *Gateway, way routing.Way, apart string) *site {
 	}
 	s.learns = g.app.dry == nil && apart != manyWays // of a dry run, the next one must know nothing
 	if g.app.dry == nil {
-		s.confirmations = confirm.NewLedger(g.app.local, s.Name)
-		abilities.Wait(&s.Site, abilities.Waiting{Ledger: s.confirmations, New: s.waits})
+		ledger := confirm.NewLedger(g.app.local, s.Name)
+		abilities.Wait(&s.Site, abilities.Waiting{Ledger: ledger, New: s.waits})
+		if s.confirmer != nil {
+			s.desk = &confirming.Desk{Site: s.Name, Base: s.Base, Ledger: ledger, People: g.app.people, Logger: s.logger, Origin: s.origin}
+		}
 	}
 	opts.Site, opts.Server, opts.Before = s.Name, s.Server, strings.Join([]string{g.Platform, g.Base, g.Prefix.First()}, " ")
 	own.Identities, s.broken = lease(&s.leases, identitiesKey{opts},

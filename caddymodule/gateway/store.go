@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/restwarden/restwarden/caddymodule/adminapi"
+	"github.com/restwarden/restwarden/caddymodule/confirming"
 	"github.com/restwarden/restwarden/caddymodule/redisstore"
 	"github.com/restwarden/restwarden/policies/store"
 )
@@ -23,7 +24,7 @@ func (a *App) openStore() error {
 	if a.running, err = lease(&a.leases, runningKey{}, newRunning); err != nil {
 		return err
 	}
-	if a.people, err = lease(&a.leases, peopleKey{}, newPeople); err != nil {
+	if a.people, err = lease(&a.leases, peopleKey{}, confirming.NewPeople); err != nil {
 		return err
 	}
 	a.local = countedStore{memory, a.metrics}

@@ -1,4 +1,4 @@
-package gateway
+package confirming
 
 import (
 	"bytes"
@@ -16,15 +16,15 @@ import (
 )
 
 const (
-	// maxTelling is how many notifications may be under way in one process.
-	maxTelling = 16
-	// tellTimeout is how long one may take.
-	tellTimeout = 10 * time.Second
+	// MaxTelling is how many notifications may be under way in one process.
+	MaxTelling = 16
+	// TellTimeout is how long one may take.
+	TellTimeout = 10 * time.Second
 )
 
-// notice is what the owner's address gets. It has no arguments: they are for those who open
+// Notice is what the owner's address gets. It has no arguments: they are for those who open
 // the link.
-type notice struct {
+type Notice struct {
 	Site         string    `json:"site"`
 	Confirmation string    `json:"confirmation"`
 	Ability      string    `json:"ability"`
@@ -33,34 +33,32 @@ type notice struct {
 	Expires      time.Time `json:"expires"`
 }
 
-var errTelling = errors.New("too many notifications are under way")
-
-// notify sends a notice in the background, until the site ends. A failure is one line of the
-// log, which holds neither the address nor the link.
-func (s *site) notify(to string, c *confirm.Confirmation) {
-	telling := s.g.app.people.telling
+// Tell sends a Notice of c to an address in the background, until life ends. A failure is one
+// line of the log, which holds neither the address nor the link.
+func (d *Desk) Tell(life context.Context, to string, c *confirm.Confirmation) {
+	telling := d.People.telling
 	select {
 	case telling <- struct{}{}:
 	default:
-		s.notTold(c, errTelling)
+		d.notTold(c, errors.New("too many notifications are under way"))
 		return
 	}
 	go func() {
 		defer func() { <-telling }()
-		ctx, cancel := context.WithTimeout(s.life, tellTimeout)
+		ctx, cancel := context.WithTimeout(life, TellTimeout)
 		defer cancel()
-		link, err := s.linkTo(ctx, c)
+		link, err := d.Link(ctx, c)
 		if err == nil {
-			err = post(ctx, to, notice{s.Name, c.ID, c.Ability, c.Caller, link, c.Expires})
+			err = post(ctx, to, Notice{d.Site, c.ID, c.Ability, c.Caller, link, c.Expires})
 		}
 		if err != nil {
-			s.notTold(c, err)
+			d.notTold(c, err)
 		}
 	}()
 }
 
-func (s *site) notTold(c *confirm.Confirmation, err error) {
-	s.logger.Warn("nobody could be told of a confirmation", zap.String("site", s.Name), zap.String("confirmation", c.ID), zap.Error(err))
+func (d *Desk) notTold(c *confirm.Confirmation, err error) {
+	d.Logger.Warn("nobody could be told of a confirmation", zap.String("site", d.Site), zap.String("confirmation", c.ID), zap.Error(err))
 }
 
 // teller follows no redirect: it would take the link to an address that nobody has
@@ -76,9 +74,9 @@ func telling() *http.Transport {
 	return t
 }
 
-// post sends v. Its errors do not hold the address.
-func post(ctx context.Context, to string, v any) error {
-	text, err := json.Marshal(v)
+// post sends n. Its errors do not hold the address.
+func post(ctx context.Context, to string, n Notice) error {
+	text, err := json.Marshal(n)
 	if err != nil {
 		return err
 	}

@@ -1,8 +1,7 @@
-package gateway
+package confirming
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -11,37 +10,34 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp/reverseproxy"
-	"go.uber.org/zap"
 
-	"github.com/restwarden/restwarden/policies/abilities"
 	"github.com/restwarden/restwarden/policies/ask"
 )
 
-// forwardConfirmed forwards a call that has used up a confirmation, and gives it back if the
-// call provably never ran. An answer that may say so is held until that is done, so that a
-// client which repeats the call at once finds it.
-func (s *site) forwardConfirmed(w http.ResponseWriter, x *exchange) error {
-	x.r.Header.Set("Accept-Encoding", "identity")
-	held, unread := &heldWriter{ResponseWriterWrapper: caddyhttp.ResponseWriterWrapper{ResponseWriter: w}}, &unreadBody{next: x.next}
-	x.next = unread
-	defer s.answered(x, nil, false) // where the platform breaks off; it does nothing a second time
-	err := s.forward(held, x)
-	never := err != nil && held.status == 0 && (unread.seal() || dialFailed(x.r, err))
-	s.answered(x, held.answer(), never)
-	held.release()
-	return err
+// Attempt is a call that has used up a confirmation, on its way to the platform. It is the
+// ResponseWriter for the answer, which it holds if the answer may say that the call never ran, so
+// that a client which repeats the call at once finds the confirmation given back.
+type Attempt struct {
+	heldWriter
+	unread unreadBody
 }
 
-// answered ends the use of the confirmation of x, if there is one.
-func (s *site) answered(x *exchange, a *ask.Answer, never bool) {
-	// The client may have gone.
-	back, err := abilities.Answered(context.WithoutCancel(x.r.Context()), &x.req, a, never)
-	switch {
-	case err != nil:
-		s.logger.Warn("a used confirmation could not be ended", zap.String("site", s.Name), zap.Error(err))
-	case back:
-		s.logger.Info("confirmation given back: the call never ran", zap.String("site", s.Name), zap.String("request_id", x.id()))
+// NewAttempt returns an Attempt whose answer goes to w. It holds no more than most bytes of those
+// answers for which may is true.
+func NewAttempt(w http.ResponseWriter, next caddyhttp.Handler, most int, may func(status int, h http.Header) bool) *Attempt {
+	return &Attempt{
+		heldWriter{ResponseWriterWrapper: caddyhttp.ResponseWriterWrapper{ResponseWriter: w}, most: most, may: may},
+		unreadBody{next: next},
 	}
+}
+
+// Next is what the call has to be sent to.
+func (a *Attempt) Next() caddyhttp.Handler { return &a.unread }
+
+// NeverRan tells whether the handlers, which have returned err for r, have certainly not run the
+// call.
+func (a *Attempt) NeverRan(r *http.Request, err error) bool {
+	return err != nil && a.status == 0 && (a.unread.seal() || dialFailed(r, err))
 }
 
 // dialFailed tells whether err says that a request never left: the one attempt to send it ended
@@ -92,12 +88,13 @@ func (b *unreadBody) Read(p []byte) (int, error) {
 // seal tells whether the body is unread, and stays so: a transport may go on in the background.
 func (b *unreadBody) seal() bool { return b.state.CompareAndSwap(bodyUnread, bodySealed) }
 
-// heldWriter holds an answer that may say that a call never ran, up to maxHeard bytes. All
-// others stream.
+// heldWriter holds an answer for which may is true, up to most bytes. All others stream.
 type heldWriter struct {
 	caddyhttp.ResponseWriterWrapper
+	most   int
+	may    func(status int, h http.Header) bool
 	status int
-	body   bytes.Buffer
+	held   bytes.Buffer
 	passes bool // nothing is held any more
 }
 
@@ -109,8 +106,8 @@ func (w *heldWriter) WriteHeader(status int) {
 		w.ResponseWriter.WriteHeader(status)
 	default:
 		w.status = status
-		if !abilities.ReadsAnswer(status) || !isPlainJSON(w.Header()) {
-			w.release()
+		if !w.may(status, w.Header()) {
+			w.Release()
 		}
 	}
 }
@@ -118,10 +115,10 @@ func (w *heldWriter) WriteHeader(status int) {
 // Write implements http.ResponseWriter.
 func (w *heldWriter) Write(b []byte) (int, error) {
 	w.WriteHeader(http.StatusOK)
-	if !w.passes && w.body.Len()+len(b) <= maxHeard {
-		return w.body.Write(b)
+	if !w.passes && w.held.Len()+len(b) <= w.most {
+		return w.held.Write(b)
 	}
-	w.release()
+	w.Release()
 	return w.ResponseWriter.Write(b)
 }
 
@@ -143,21 +140,21 @@ func (w *heldWriter) FlushError() error {
 	return http.NewResponseController(w.ResponseWriter).Flush()
 }
 
-// answer returns the answer if all of it is held.
-func (w *heldWriter) answer() *ask.Answer {
+// Answer returns the answer if all of it is held, or nil.
+func (w *heldWriter) Answer() *ask.Answer {
 	if w.status == 0 || w.passes {
 		return nil
 	}
-	return &ask.Answer{Status: w.status, Body: w.body.Bytes()}
+	return &ask.Answer{Status: w.status, Body: w.held.Bytes()}
 }
 
-// release sends what is held.
-func (w *heldWriter) release() {
+// Release sends what is held.
+func (w *heldWriter) Release() {
 	if w.passes || w.status == 0 {
 		return
 	}
 	w.passes = true
 	w.ResponseWriter.WriteHeader(w.status)
-	_, _ = w.ResponseWriter.Write(w.body.Bytes()) //nolint:gosec // the platform's answer as it came; an error: the client has gone
-	w.body = bytes.Buffer{}
+	_, _ = w.ResponseWriter.Write(w.held.Bytes()) //nolint:gosec // the platform's answer as it came; an error: the client has gone
+	w.held = bytes.Buffer{}
 }
