@@ -16,6 +16,7 @@ import (
 	_ "github.com/caddyserver/caddy/v2/modules/caddyhttp/map"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
+	"github.com/restwarden/restwarden/caddymodule/questions"
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/caller"
 )
@@ -110,7 +111,7 @@ func TestBackend_Failures(t *testing.T) {
 		"nonsense":  func(w http.ResponseWriter) { _, _ = io.WriteString(w, "<html>") },
 		"empty":     func(http.ResponseWriter) {},
 		"oversized": func(w http.ResponseWriter) {
-			_, _ = fmt.Fprintf(w, `{"id":1,"x":%q}`, strings.Repeat("x", answerLimit))
+			_, _ = fmt.Fprintf(w, `{"id":1,"x":%q}`, strings.Repeat("x", questions.AnswerLimit))
 		},
 		"redirect": func(w http.ResponseWriter) { w.Header().Set("Location", "/"); w.WriteHeader(http.StatusFound) },
 		"fault": func(w http.ResponseWriter) {
@@ -167,7 +168,12 @@ func TestGateway_OnErrorPass(t *testing.T) {
 func TestBackend_Cookies(t *testing.T) {
 	g := provisioned(t, `{"platform":"wordpress","credentials":{"cookies":["site"]}}`)
 	r := prepared(httptest.NewRecorder(), "/", "Cookie", "wp_session=1; wordpress_logged_in_a=2; xwordpress_logged_in_=3; \t site=4\u00a0", "Nonce", "n", "Cart-Token", "t")
-	b := newBackend(g.sites[0], r, nil)
+	var req *http.Request
+	b := g.sites[0].asks.Backend(r, varsOf(r), caddyhttp.HandlerFunc(func(w http.ResponseWriter, question *http.Request) error {
+		req = question
+		w.WriteHeader(http.StatusOK)
+		return nil
+	}), r.Host, nil)
 	r.Method = http.MethodPost
 	c := g.sites[0].reader.Read(r, nil)
 	t.Cleanup(c.Close)
@@ -186,8 +192,7 @@ func TestBackend_Cookies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		req, err := b.request(t.Context(), &q, "/x")
-		if err != nil {
+		if _, err := b.Ask(t.Context(), q); err != nil {
 			t.Fatal(err)
 		}
 		if req.Header.Get("Cookie") != c.cookie || req.Header.Get("Nonce") != c.nonce {

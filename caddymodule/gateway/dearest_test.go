@@ -16,6 +16,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/restwarden/restwarden/caddymodule/questions"
 	"github.com/restwarden/restwarden/cmd/check/grammar"
 	"github.com/restwarden/restwarden/cmd/check/testkit/heap"
 )
@@ -50,7 +51,7 @@ func (s *stalled) ServeHTTP(w http.ResponseWriter, r *http.Request) error {
 	if _, err := io.Copy(io.Discard, r.Body); err != nil {
 		return err
 	}
-	question, _ := varsOf(r)[varLookup].(bool)
+	question, _ := varsOf(r)[questions.Var].(bool)
 	if len(s.answer) > 0 && !question {
 		w.Header().Set("Content-Type", "application/json")
 		_, err := w.Write(s.answer)

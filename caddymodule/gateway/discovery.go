@@ -60,11 +60,12 @@ func (d *discovery) request(s *site, r *http.Request, next caddyhttp.Handler, pr
 	if waits && !below || !d.mayLearn(s, r, known, now) {
 		return
 	}
-	by := discover.Reach{Host: strings.Clone(r.Host), Secure: peerOf(r, varsOf(r)).secure, Base: base, Pretty: pretty}
+	vars := varsOf(r)
+	by := discover.Reach{Host: strings.Clone(r.Host), Secure: peerOf(r, vars).secure, Base: base, Pretty: pretty}
 	spelled := s.isSpelled(r)
-	asked := ownBackend(s, r, next)
+	asked := s.asks.Own(r, vars, next)
 	if known && h.byClient.Load() {
-		asked.from(r)
+		asked.From(r, vars)
 	}
 	d.start(r.Context(), s, asked, func(ctx context.Context, b ask.Backend) {
 		if root := d.readRoot(ctx, s, b, by, below, spelled); root != nil && s.g.app.dry == nil {

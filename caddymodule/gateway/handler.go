@@ -10,6 +10,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/restwarden/restwarden/caddymodule/answers"
+	"github.com/restwarden/restwarden/caddymodule/questions"
 	"github.com/restwarden/restwarden/policies/abilities"
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
@@ -37,7 +38,7 @@ type exchange struct {
 // ServeHTTP implements caddyhttp.MiddlewareHandler.
 func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler) error {
 	vars := varsOf(r)
-	if question, _ := vars[varLookup].(bool); question {
+	if question, _ := vars[questions.Var].(bool); question {
 		return next.ServeHTTP(w, r) // another directive asks: to judge it would need the same question
 	}
 	return g.siteOf(r).serve(w, r, next, vars)
@@ -143,11 +144,10 @@ func (x *exchange) Ask(ctx context.Context, q ask.Question) (*ask.Answer, error)
 // Detach implements ask.Backend.
 func (x *exchange) Detach() ask.Backend { return x.backend().Detach() }
 
-func (x *exchange) backend() *backend {
-	b := newBackend(x.s, x.r, x.rest)
-	b.answers = &x.answers
-	b.host = x.host // a handler behind the gateway may have set another one
-	return b
+// backend asks the host of the request as it came: a handler behind the gateway may have set
+// another one.
+func (x *exchange) backend() *questions.Backend {
+	return x.s.asks.Backend(x.r, varsOf(x.r), x.rest, x.host, &x.answers)
 }
 
 // change runs the policies that change requests, and reads the request again. The result

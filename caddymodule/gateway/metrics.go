@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"slices"
 	"time"
@@ -164,6 +165,18 @@ func (m *metrics) asked(q ask.Question, a *ask.Answer, err error, took time.Dura
 	}
 	m.lookups.WithLabelValues(string(q.Kind), result).Inc()
 	m.lookupDuration.WithLabelValues(string(q.Kind)).Observe(took.Seconds())
+}
+
+func resultOf(err error) string {
+	switch {
+	case err == nil:
+		return resultOK
+	case errors.Is(err, context.DeadlineExceeded):
+		return resultTimeout
+	case errors.Is(err, context.Canceled):
+		return resultCanceled
+	}
+	return resultError
 }
 
 // other is the label for a code that the catalog does not list, and for a host that the

@@ -13,6 +13,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
+	"github.com/restwarden/restwarden/caddymodule/questions"
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call/platforms"
 	"github.com/restwarden/restwarden/policies/hosts"
@@ -116,7 +117,7 @@ func (p *plainPages) ask(s *site, r *http.Request, next caddyhttp.Handler, path 
 	}
 	host := strings.Clone(r.Host)
 	base, _ := baseAt(s, r, path)
-	p.start(r.Context(), s, ownBackend(s, r, next), func(ctx context.Context, b ask.Backend) {
+	p.start(r.Context(), s, s.asks.Own(r, varsOf(r), next), func(ctx context.Context, b ask.Backend) {
 		marks, ok := s.askPlain(ctx, b, host, base)
 		p.learn(s, host, marks, ok)
 	})
@@ -156,7 +157,7 @@ func redirected(a *ask.Answer, host, base, page string) string {
 		return ""
 	}
 	path := to.EscapedPath()
-	if next, below := strings.CutPrefix(path, base); below && strings.HasPrefix(next, "/") && next != page && plainBase(path) {
+	if next, below := strings.CutPrefix(path, base); below && strings.HasPrefix(next, "/") && next != page && questions.PlainBase(path) {
 		return next
 	}
 	return ""

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/restwarden/restwarden/caddymodule/questions"
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/store"
@@ -128,7 +129,7 @@ func (d *siteReader) start(values context.Context, s *site, detached ask.Backend
 		return
 	}
 	values = context.WithoutCancel(values)
-	detached = ask.Traced(timed{detached, s.questions.Timeout}, &s.trace.Questions)
+	detached = ask.Traced(questions.Timed{Backend: detached, Timeout: s.questions.Timeout}, &s.trace.Questions)
 	d.pending = func(stop context.Context) {
 		ctx, cancel := context.WithCancel(values)
 		defer cancel()

@@ -33,7 +33,6 @@ const (
 	varAt        = "restwarden.at"
 	varSite      = "restwarden.site"
 	varRequestID = "restwarden.request_id"
-	varLookup    = "restwarden.lookup"
 	varCall      = "restwarden.call"
 )
 

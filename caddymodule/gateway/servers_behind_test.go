@@ -10,8 +10,6 @@ import (
 	"testing"
 
 	referencesite "github.com/restwarden/restwarden/cmd/platform/site"
-	"github.com/restwarden/restwarden/policies/ask"
-	"github.com/restwarden/restwarden/policies/call"
 )
 
 // errorPages is a server that shows its own page in place of each error, as nginx does with
@@ -104,45 +102,5 @@ func TestServersBehind(t *testing.T) {
 				t.Errorf("%d questions about one more order, want %d", asked, test.questions)
 			}
 		})
-	}
-}
-
-// TestWay_WantsSlash: only the question's own address with a slash, on the same host, is asked again.
-func TestWay_WantsSlash(t *testing.T) {
-	w := way{client: "/wp-json/wc/v3/orders/7?a=1", current: "/wp-json/wc/v3/orders/7?a=1"}
-	for location, want := range map[string]bool{
-		"/wp-json/wc/v3/orders/7/?a=1":                                true,
-		"http://shop.test/wp-json/wc/v3/orders/7/?a=1":                true,
-		"https://SHOP.test:8080/wp-json/wc/v3/orders/7/?a=1":          true,
-		"http://www.shop.test/wp-json/wc/v3/orders/7/?a=1":            false,
-		"//evil.test/wp-json/wc/v3/orders/7/?a=1":                     false,
-		"http://a@shop.test/wp-json/wc/v3/orders/7/?a=1":              false,
-		"/wp-json/wc/v3/orders/7/":                                    false,
-		"/wp-json/wc/v3/orders/7/?a=1&b=2":                            false,
-		"/wp-json/wc/v3/orders/7/?a=1#x":                              false,
-		"/wp-json/wc/v3/orders/7//?a=1":                               false,
-		"/wp-json/wc/v3/orders/7?a=1":                                 false,
-		"/wp-json/wc/v3/orders/8/?a=1":                                false,
-		"/wp-json/wc/v3/orders%2f7/?a=1":                              false,
-		"wp-json/wc/v3/orders/7/?a=1":                                 false,
-		"":                                                            false,
-		"http://shop.test/wp-login.php?redirect_to=/wp-json/orders/7": false,
-	} {
-		a := &ask.Answer{Status: http.StatusMovedPermanently, Header: http.Header{"Location": {location}}}
-		if got := w.wantsSlash(&ask.Question{}, "shop.test", a); got != want {
-			t.Errorf("%s: %v", location, got)
-		}
-		for _, q := range []ask.Question{{Form: call.Query}, {Page: "/x"}} {
-			if w.wantsSlash(&q, "shop.test", a) {
-				t.Errorf("%s: %+v is asked again", location, q)
-			}
-		}
-		if a.Status = http.StatusSeeOther; w.wantsSlash(&ask.Question{}, "shop.test", a) {
-			t.Errorf("%s: 303 is followed", location)
-		}
-	}
-	root := way{client: "/wp-json/", current: "/wp-json/"}
-	if root.wantsSlash(&ask.Question{}, "shop.test", &ask.Answer{Status: 301, Header: http.Header{"Location": {"/wp-json//"}}}) {
-		t.Error("a second slash")
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/restwarden/restwarden/caddymodule/confirming"
+	"github.com/restwarden/restwarden/caddymodule/questions"
 	"github.com/restwarden/restwarden/caddymodule/routing"
 	"github.com/restwarden/restwarden/policies/abilities"
 	"github.com/restwarden/restwarden/policies/ask"
@@ -36,6 +37,7 @@ type site struct {
 	logger    *zap.Logger
 	agents    *zap.Logger // the audit log
 	metrics   *metrics
+	asks      questions.Site
 	way       routing.Way // on which requests reach it
 	trace     policy.Trace
 	state     *siteState
@@ -56,6 +58,10 @@ func newSite(g *Gateway, way routing.Way, apart string) *site {
 	s := &site{Site: *g.engine.every, engine: g.engine, g: g, way: way, discovery: newDiscovery(), plain: newPlainPages()}
 	s.reader, s.logger, s.metrics = g.engine.reader, g.logger, g.app.metrics
 	s.agents = s.logger.Named(agentsLogger)
+	s.asks = questions.Site{Prefix: s.Prefix, Timeout: s.questions.Timeout, Placeholders: g.app.placeholders, Left: s.metrics.leave}
+	if dry := g.app.dry; dry != nil {
+		s.asks.Asking, s.asks.Answered = dry.Asking, dry.Answered
+	}
 	s.life, s.end = context.WithCancel(context.Background())
 	own := g.engine.every.Clone()
 	s.Site.Site, s.Server, s.Name = own, g.server+apart, siteName(way.Hosts, g.server, g.Base)

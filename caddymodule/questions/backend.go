@@ -1,4 +1,4 @@
-package gateway
+package questions
 
 import (
 	"bytes"
@@ -20,17 +20,16 @@ import (
 	"github.com/restwarden/restwarden/policies/ask"
 )
 
-// Bounds of an answer to a question. The index of a large site has thousands of routes;
+// Bounds of an answer to a question, in bytes. The index of a large site has thousands of routes;
 // the cart of a reseller has hundreds of items with descriptions.
 const (
-	answerLimit = 1 << 20
+	AnswerLimit = 1 << 20
 	largeLimit  = 8 << 20
 )
 
-// backend is the ask.Backend of one request. It sends questions through the rest of the
-// route, so that they use the upstreams, TLS and rewrites of the site.
-type backend struct {
-	site         *site
+// Backend is the ask.Backend of one request.
+type Backend struct {
+	site         *Site
 	next         caddyhttp.Handler
 	header       http.Header
 	server       *caddyhttp.Server
@@ -43,26 +42,28 @@ type backend struct {
 	tls                     *tls.ConnectionState
 }
 
-func newBackend(s *site, r *http.Request, next caddyhttp.Handler) *backend {
+// Backend returns what asks questions about r, which has the variables vars, through next, the
+// rest of its route. They go to host, and their answers are on the account of held, which may be
+// nil. Only the goroutine that serves r may call it.
+func (s *Site) Backend(r *http.Request, vars map[string]any, next caddyhttp.Handler, host string, held *answers.Held) *Backend {
 	server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server)
-	return &backend{
-		site: s, next: next, header: r.Header, server: server, vars: varsOf(r), placeholders: definedFor(r, s.g.app.placeholders),
-		host: r.Host, remoteAddr: r.RemoteAddr, proto: r.Proto, major: r.ProtoMajor, minor: r.ProtoMinor, tls: r.TLS,
+	return &Backend{
+		site: s, next: next, header: r.Header, server: server, vars: vars, placeholders: definedFor(r, s.Placeholders), answers: held,
+		host: host, remoteAddr: r.RemoteAddr, proto: r.Proto, major: r.ProtoMajor, minor: r.ProtoMinor, tls: r.TLS,
 	}
 }
 
 // Ask implements ask.Backend.
-func (b *backend) Ask(ctx context.Context, q ask.Question) (*ask.Answer, error) {
-	dry := b.site.g.app.dry
-	if dry != nil {
-		ctx = dry.Asking(ctx, &q)
+func (b *Backend) Ask(ctx context.Context, q ask.Question) (*ask.Answer, error) {
+	if b.site.Asking != nil {
+		ctx = b.site.Asking(ctx, &q)
 	}
 	answer, err := b.ask(ctx, q)
-	if dry != nil {
-		dry.Answered(ctx, &q, answer, err)
+	if b.site.Answered != nil {
+		b.site.Answered(ctx, &q, answer, err)
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		err = &ask.LateError{Timeout: b.site.questions.Timeout, Err: err}
+		err = &ask.LateError{Timeout: b.site.Timeout, Err: err}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s question: %w", ask.ErrUndecided, q.Kind, err)
@@ -70,21 +71,21 @@ func (b *backend) Ask(ctx context.Context, q ask.Question) (*ask.Answer, error) 
 	return answer, nil
 }
 
-// timed ends each question after a time. It is for those that no client waits for.
-type timed struct {
+// Timed ends each question after a time. It is for those that no client waits for.
+type Timed struct {
 	ask.Backend
-	timeout time.Duration
+	Timeout time.Duration
 }
 
 // Ask implements ask.Backend.
-func (b timed) Ask(ctx context.Context, q ask.Question) (*ask.Answer, error) {
-	ctx, cancel := context.WithTimeout(ctx, b.timeout)
+func (b Timed) Ask(ctx context.Context, q ask.Question) (*ask.Answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, b.Timeout)
 	defer cancel()
 	return b.Backend.Ask(ctx, q)
 }
 
 // Detach implements ask.Backend. It copies the header and the variables of the request.
-func (b *backend) Detach() ask.Backend {
+func (b *Backend) Detach() ask.Backend {
 	detached := *b
 	detached.answers = nil
 	detached.header = http.Header{}
@@ -93,23 +94,11 @@ func (b *backend) Detach() ask.Backend {
 	return &detached
 }
 
-func resultOf(err error) string {
-	switch {
-	case err == nil:
-		return resultOK
-	case errors.Is(err, context.DeadlineExceeded):
-		return resultTimeout
-	case errors.Is(err, context.Canceled):
-		return resultCanceled
-	}
-	return resultError
-}
-
 // ask sends q through the rest of the route. The question must not share the context of
 // the request, whose route groups it would use up, nor its ResponseWriter, whose header
 // the client would get. It runs by itself, since some backends wait in a queue whatever
 // the context says: then the error is an *ask.LeftError.
-func (b *backend) ask(ctx context.Context, q ask.Question) (*ask.Answer, error) {
+func (b *Backend) ask(ctx context.Context, q ask.Question) (*ask.Answer, error) {
 	way, err := wayOf(&q, b.site.Prefix)
 	if err != nil {
 		return nil, err
@@ -118,7 +107,7 @@ func (b *backend) ask(ctx context.Context, q ask.Question) (*ask.Answer, error) 
 	if err != nil {
 		return nil, err
 	}
-	limit := answerLimit
+	limit := AnswerLimit
 	if q.Kind == ask.KindIndex || q.Kind == ask.KindCart {
 		limit = largeLimit
 	}
@@ -136,7 +125,7 @@ func (b *backend) ask(ctx context.Context, q ask.Question) (*ask.Answer, error) 
 	select {
 	case err = <-result:
 	case <-ctx.Done():
-		b.site.metrics.leave(ended)
+		b.site.Left(ended)
 		go func() { <-ended; kept.Close() }()
 		return nil, &ask.LeftError{Ended: ended, Err: context.Cause(ctx)}
 	}
@@ -152,7 +141,7 @@ func (b *backend) ask(ctx context.Context, q ask.Question) (*ask.Answer, error) 
 }
 
 // answer returns the answer that was kept where the handlers have returned err.
-func (b *backend) answer(ctx context.Context, q *ask.Question, req *http.Request, kept *answers.Kept, err error) (*ask.Answer, error) {
+func (b *Backend) answer(ctx context.Context, q *ask.Question, req *http.Request, kept *answers.Kept, err error) (*ask.Answer, error) {
 	if answer := errorAnswer(kept, err); answer != nil && ctx.Err() == nil {
 		return answer, nil
 	}
@@ -188,7 +177,7 @@ func definedFor(r *http.Request, names []string) map[string]any {
 
 // replacer returns a replacer for the question. Beside the standard placeholders it knows
 // those that the site has defined for the client's request, as map does.
-func (b *backend) replacer() *caddy.Replacer {
+func (b *Backend) replacer() *caddy.Replacer {
 	repl := caddy.NewReplacer()
 	for name, value := range b.placeholders {
 		repl.Set(name, value)
@@ -198,13 +187,13 @@ func (b *backend) replacer() *caddy.Replacer {
 
 // copyVars gives a question the variables that handlers before the gateway have set, such
 // as root, and the variable that marks a question.
-func (b *backend) copyVars(ctx context.Context) {
+func (b *Backend) copyVars(ctx context.Context) {
 	for name, value := range b.vars {
 		if !strings.HasPrefix(name, "restwarden.") {
 			caddyhttp.SetVar(ctx, name, value)
 		}
 	}
-	caddyhttp.SetVar(ctx, varLookup, true)
+	caddyhttp.SetVar(ctx, Var, true)
 }
 
 // failure returns the error of a question without an answer, and not where in Caddy it arose.
@@ -240,7 +229,7 @@ func complete(answer *ask.Answer, page bool) (*ask.Answer, error) {
 
 // request builds a new request for the question at target. It takes from the client's
 // request only what the allow-list names.
-func (b *backend) request(ctx context.Context, q *ask.Question, target string) (*http.Request, error) {
+func (b *Backend) request(ctx context.Context, q *ask.Question, target string) (*http.Request, error) {
 	method := cmp.Or(q.Method, http.MethodGet)
 	req, err := http.NewRequestWithContext(ctx, method, target, bytes.NewReader(q.Body))
 	if err != nil {
@@ -261,14 +250,14 @@ func (b *backend) request(ctx context.Context, q *ask.Question, target string) (
 	return req, nil
 }
 
-// forwardedHeaders say who the client is and by which proxies it came.
-var forwardedHeaders = []string{
+// ForwardedHeaders say who the client is and by which proxies it came.
+var ForwardedHeaders = []string{
 	"User-Agent", "Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Forwarded-Port",
 	"X-Forwarded-Server", "X-Forwarded-Ssl", "X-Real-Ip", "Cf-Connecting-Ip", "Cf-Visitor", "True-Client-Ip",
 }
 
-func (b *backend) copyConnection(to http.Header) {
-	for _, name := range forwardedHeaders {
+func (b *Backend) copyConnection(to http.Header) {
+	for _, name := range ForwardedHeaders {
 		copyHeader(to, b.header, name)
 	}
 }
@@ -280,4 +269,4 @@ func copyHeader(to, from http.Header, name string) {
 }
 
 // Interface guard
-var _ ask.Backend = (*backend)(nil)
+var _ ask.Backend = (*Backend)(nil)

@@ -1,6 +1,7 @@
-package gateway
+package questions
 
 import (
+	"net/http"
 	"net/url"
 	"strings"
 	"testing"
@@ -8,6 +9,46 @@ import (
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
 )
+
+// TestWay_WantsSlash: only the question's own address with a slash, on the same host, is asked again.
+func TestWay_WantsSlash(t *testing.T) {
+	w := way{client: "/wp-json/wc/v3/orders/7?a=1", current: "/wp-json/wc/v3/orders/7?a=1"}
+	for location, want := range map[string]bool{
+		"/wp-json/wc/v3/orders/7/?a=1":                                true,
+		"http://shop.test/wp-json/wc/v3/orders/7/?a=1":                true,
+		"https://SHOP.test:8080/wp-json/wc/v3/orders/7/?a=1":          true,
+		"http://www.shop.test/wp-json/wc/v3/orders/7/?a=1":            false,
+		"//evil.test/wp-json/wc/v3/orders/7/?a=1":                     false,
+		"http://a@shop.test/wp-json/wc/v3/orders/7/?a=1":              false,
+		"/wp-json/wc/v3/orders/7/":                                    false,
+		"/wp-json/wc/v3/orders/7/?a=1&b=2":                            false,
+		"/wp-json/wc/v3/orders/7/?a=1#x":                              false,
+		"/wp-json/wc/v3/orders/7//?a=1":                               false,
+		"/wp-json/wc/v3/orders/7?a=1":                                 false,
+		"/wp-json/wc/v3/orders/8/?a=1":                                false,
+		"/wp-json/wc/v3/orders%2f7/?a=1":                              false,
+		"wp-json/wc/v3/orders/7/?a=1":                                 false,
+		"":                                                            false,
+		"http://shop.test/wp-login.php?redirect_to=/wp-json/orders/7": false,
+	} {
+		a := &ask.Answer{Status: http.StatusMovedPermanently, Header: http.Header{"Location": {location}}}
+		if got := w.wantsSlash(&ask.Question{}, "shop.test", a); got != want {
+			t.Errorf("%s: %v", location, got)
+		}
+		for _, q := range []ask.Question{{Form: call.Query}, {Page: "/x"}} {
+			if w.wantsSlash(&q, "shop.test", a) {
+				t.Errorf("%s: %+v is asked again", location, q)
+			}
+		}
+		if a.Status = http.StatusSeeOther; w.wantsSlash(&ask.Question{}, "shop.test", a) {
+			t.Errorf("%s: 303 is followed", location)
+		}
+	}
+	root := way{client: "/wp-json/", current: "/wp-json/"}
+	if root.wantsSlash(&ask.Question{}, "shop.test", &ask.Answer{Status: 301, Header: http.Header{"Location": {"/wp-json//"}}}) {
+		t.Error("a second slash")
+	}
+}
 
 // FuzzTarget: whatever precedes the prefix in a client's path, a question goes to its own
 // route below it, or nowhere.

@@ -1,4 +1,4 @@
-package gateway
+package questions
 
 import (
 	"errors"
@@ -23,7 +23,7 @@ type way struct {
 // scripts come from the client, so wayOf checks them like any text of a client.
 func wayOf(q *ask.Question, prefix string) (way, error) {
 	r := q.Rewritten
-	if !plainBase(q.Base) || r != nil && (!plainBase(r.Client) || !plainBase(r.Script)) {
+	if !PlainBase(q.Base) || r != nil && (!PlainBase(r.Client) || !PlainBase(r.Script)) {
 		return way{}, errors.New("the client's path before the prefix is not plain") // without it: the log has no word of a client's
 	}
 	path, query := q.Target(prefix)
@@ -79,8 +79,8 @@ func withQuery(path, query string) string {
 	return path + "?" + query
 }
 
-// plainBase tells whether s is "" or a path that stays the same when it is parsed.
-func plainBase(s string) bool {
+// PlainBase tells whether s is "" or a path that stays the same when it is parsed.
+func PlainBase(s string) bool {
 	if s == "" {
 		return true
 	}

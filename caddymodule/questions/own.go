@@ -1,4 +1,4 @@
-package gateway
+package questions
 
 import (
 	"maps"
@@ -8,8 +8,8 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
-// ownAgent is how the gateway calls itself.
-const ownAgent = "RestWarden"
+// OwnAgent is how the gateway calls itself.
+const OwnAgent = "RestWarden"
 
 // secureHeaders say that a client uses https, in the one value that is taken from its request. A
 // site may redirect what does not come by https.
@@ -17,12 +17,12 @@ var secureHeaders = [...][2]string{
 	{"X-Forwarded-Proto", "https"}, {"X-Forwarded-Ssl", "on"}, {"X-Forwarded-Port", "443"}, {"Cf-Visitor", `{"scheme":"https"}`},
 }
 
-// ownBackend is a backend that asks in the gateway's own name, and outlives r. What it finds counts
+// Own returns what asks in the gateway's own name, and outlives r; see Backend. What it finds counts
 // for all clients of a host, so that no client has a say in what it sends but for the host and the
 // scheme: a firewall of the site may refuse a client's address, User-Agent or proxy.
-func ownBackend(s *site, r *http.Request, next caddyhttp.Handler) *backend {
-	b := newBackend(s, r, next)
-	b.header, b.remoteAddr, b.vars = http.Header{"User-Agent": {ownAgent}}, "127.0.0.1:0", maps.Clone(b.vars)
+func (s *Site) Own(r *http.Request, vars map[string]any, next caddyhttp.Handler) *Backend {
+	b := s.Backend(r, vars, next, r.Host, nil)
+	b.header, b.remoteAddr, b.vars = http.Header{"User-Agent": {OwnAgent}}, "127.0.0.1:0", maps.Clone(b.vars)
 	if b.vars != nil {
 		b.vars[caddyhttp.ClientIPVarKey] = "127.0.0.1"
 	}
@@ -37,10 +37,11 @@ func ownBackend(s *site, r *http.Request, next caddyhttp.Handler) *backend {
 	return b
 }
 
-// from makes b ask from the address of r's client: a site may be open to some addresses only.
-func (b *backend) from(r *http.Request) {
+// From makes b ask from the address of the client of r, which has the variables vars: a site may
+// be open to some addresses only.
+func (b *Backend) From(r *http.Request, vars map[string]any) {
 	b.remoteAddr = r.RemoteAddr
 	if b.vars != nil {
-		b.vars[caddyhttp.ClientIPVarKey] = varsOf(r)[caddyhttp.ClientIPVarKey]
+		b.vars[caddyhttp.ClientIPVarKey] = vars[caddyhttp.ClientIPVarKey]
 	}
 }
