@@ -25,7 +25,7 @@ func provisioned(tb testing.TB, config string) *Gateway {
 	g := module.(*Gateway)
 	g.logger = zap.NewNop()
 	g.app.assign()
-	g.sites[0].discovery.busy.Store(true) // there is no platform whose root could be read
+	g.sites[0].discovery.Stop() // there is no platform whose root could be read
 	return g
 }
 

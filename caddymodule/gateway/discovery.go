@@ -5,13 +5,18 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/restwarden/restwarden/caddymodule/questions"
 	"github.com/restwarden/restwarden/policies/ask"
+	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/discover"
 	"github.com/restwarden/restwarden/policies/hosts"
+	"github.com/restwarden/restwarden/policies/store"
 )
 
 const (
@@ -30,7 +35,8 @@ const (
 // first with a shop key waits for it. Each host has its own, since each may be another shop.
 type discovery struct {
 	hosts hosts.Table[*hostRoot]
-	siteReader
+	questions.Reader
+	pauses
 
 	// For the one reading that runs.
 	problems        map[string]int // the number of hosts that have a problem, by its code
@@ -39,7 +45,7 @@ type discovery struct {
 
 func newDiscovery() *discovery {
 	d := &discovery{problems: map[string]int{}}
-	d.open()
+	d.Open()
 	return d
 }
 
@@ -47,7 +53,7 @@ func newDiscovery() *discovery {
 // rest of this request's route.
 // pretty tells that the call is as the root is asked for, see discover.Reach.
 func (d *discovery) request(s *site, r *http.Request, next caddyhttp.Handler, pretty bool, at time.Time) {
-	if d.busy.Load() {
+	if d.Busy() {
 		return
 	}
 	h, known := d.hosts.Get(r.Host)
@@ -67,7 +73,8 @@ func (d *discovery) request(s *site, r *http.Request, next caddyhttp.Handler, pr
 	if known && h.byClient.Load() {
 		asked.From(r, vars)
 	}
-	d.start(r.Context(), s, asked, func(ctx context.Context, b ask.Backend) {
+	b := s.background(asked)
+	d.Start(r.Context(), func(ctx context.Context) {
 		if root := d.readRoot(ctx, s, b, by, below, spelled); root != nil && s.g.app.dry == nil {
 			d.warnNarrow(s, by.Host, root)
 			s.drift(ctx, root, by.Host, spelled)
@@ -89,7 +96,7 @@ func (d *discovery) await(ctx context.Context, s *site, r *http.Request, next ca
 			return
 		}
 		d.request(s, r, next, false, time.Now())
-		ended := d.end()
+		ended := d.Ended()
 		if ended == nil {
 			return
 		}
@@ -169,4 +176,51 @@ func (d *discovery) readRoot(ctx context.Context, s *site, b ask.Backend, by dis
 	}
 	h.due.Store(time.Now().Add(jittered(pause, rand.Float64())).UnixNano()) //nolint:gosec // no secret
 	return root
+}
+
+// background is b for questions that no client waits for: each has its time.
+func (s *site) background(b ask.Backend) ask.Backend {
+	return ask.Traced(questions.Timed{Backend: b, Timeout: s.questions.Timeout}, &s.trace.Questions)
+}
+
+// pauses say when a host in another spelling than the configuration's may be read, for the first
+// time and again.
+type pauses struct{ unnamed, renewed atomic.Int64 }
+
+// mayLearn tells whether the host of r may be read now. All spellings but the configuration's
+// share one pause: a client may send any number of them. Those that are known have another one, and
+// one address takes only a part of the readings, so that honest hosts have theirs.
+func (p *pauses) mayLearn(s *site, r *http.Request, known bool, now int64) bool {
+	if s.isSpelled(r) {
+		return true
+	}
+	pause := &p.unnamed
+	if known {
+		pause = &p.renewed
+	}
+	after := pause.Load()
+	if after > now {
+		return false
+	}
+	if address := peerOf(r, varsOf(r)).share(r); !known && address.IsValid() && !newHosts().Allow(s.Name+" "+caller.AddressKey(address)) {
+		return false
+	}
+	return pause.CompareAndSwap(after, now+int64(discoverNew))
+}
+
+// newHostsRate is how many unknown hosts of a site the gateway reads for one client's address.
+var newHostsRate = store.Rate{Count: 12, Per: time.Minute}
+
+// newHosts counts these readings in this process.
+var newHosts = sync.OnceValue(func() *store.Limiter {
+	limit, err := store.NewLimiter(newHostsRate)
+	if err != nil {
+		panic(err) // the rate is a constant
+	}
+	return limit
+})
+
+// jittered returns d, a tenth more or less.
+func jittered(d time.Duration, random float64) time.Duration {
+	return d*9/10 + time.Duration(random*float64(d)/5)
 }

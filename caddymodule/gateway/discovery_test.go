@@ -1,13 +1,10 @@
 package gateway
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"net/http"
-	"runtime"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -128,54 +125,6 @@ func TestGateway_RoutesAreTheSites(t *testing.T) {
 	}
 	if len(seen) > 4 || seen["unknown"] < 1000 || seen["/forms/v1/:form/send"] != 1 {
 		t.Errorf("routes %v", seen)
-	}
-}
-
-// TestReadings: a thousand sites that start at once are read two at a time, and no
-// goroutine is left of it.
-func TestReadings(t *testing.T) {
-	const sites = 1000
-	goroutines := runtime.NumGoroutine()
-	var running, most, done atomic.Int32
-	slow := func(context.Context) {
-		most.Store(max(most.Load(), running.Add(1)))
-		time.Sleep(50 * time.Microsecond)
-		running.Add(-1)
-		done.Add(1)
-	}
-	var all []*discovery
-	for range sites {
-		d := newDiscovery()
-		d.pending, d.ended = slow, make(chan struct{})
-		d.busy.Store(true)
-		all = append(all, d)
-	}
-	hold := make(chan struct{})
-	for i := range readingsAtOnce {
-		all[i].pending = func(context.Context) { <-hold }
-	}
-	for _, d := range all {
-		readings.add(&d.siteReader)
-	}
-	eventually(t, "two readings", func() bool {
-		readings.mu.Lock()
-		defer readings.mu.Unlock()
-		return len(readings.waiting) == sites-readingsAtOnce
-	})
-	if n := runtime.NumGoroutine(); n > goroutines+readingsAtOnce+5 {
-		t.Errorf("%d goroutines wait, there were %d", n, goroutines)
-	}
-	all[sites-1].stop() // a reload while it waits
-	close(hold)
-	eventually(t, "all readings", func() bool { return done.Load() == sites-readingsAtOnce-1 })
-	eventually(t, "no goroutine more", func() bool { return runtime.NumGoroutine() <= goroutines+5 })
-	if most.Load() > readingsAtOnce {
-		t.Errorf("%d readings at once", most.Load())
-	}
-	for _, d := range all[:sites-1] {
-		if d.stop(); d.busy.Load() {
-			t.Error("a site stays busy")
-		}
 	}
 }
 

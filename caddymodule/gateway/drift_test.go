@@ -64,11 +64,11 @@ const shopHost = "Host: shop.example.com"
 func (g *gateway) readAgain(p *platform, headers ...string) {
 	g.t.Helper()
 	s := current.Load().sites()[0]
-	eventually(g.t, "no reading runs", func() bool { return !s.discovery.busy.Load() })
+	eventually(g.t, "no reading runs", func() bool { return !s.discovery.Busy() })
 	s.discovery.hosts.Each(func(_ string, h *hostRoot) { h.due.Store(0) })
 	before := p.roots("/cms-json/")
 	g.do("GET /cms-json/cms/v2/posts", "", append(headers, shopHost)...)
-	eventually(g.t, "a reading", func() bool { return p.roots("/cms-json/") > before && !s.discovery.busy.Load() })
+	eventually(g.t, "a reading", func() bool { return p.roots("/cms-json/") > before && !s.discovery.Busy() })
 }
 
 // routeLines are the lines of the log about changed routes.
@@ -233,7 +233,7 @@ func TestDrift_Hosts(t *testing.T) {
 		}
 		before := p.roots("/cms-json/")
 		g.do("GET /cms-json/cms/v2/posts", "", "Host: "+host)
-		eventually(t, "a reading", func() bool { return p.roots("/cms-json/") > before && !s.discovery.busy.Load() })
+		eventually(t, "a reading", func() bool { return p.roots("/cms-json/") > before && !s.discovery.Busy() })
 	}
 	read("shop.example.com")
 	read("a.shops.example.com")
@@ -327,7 +327,7 @@ func TestDiscovery_Spellings(t *testing.T) {
 		}
 		before := p.roots("/cms-json/")
 		g.do("GET /cms-json/cms/v2/posts", "", "Host: "+host)
-		eventually(t, "no reading under way", func() bool { return !d.busy.Load() })
+		eventually(t, "no reading under way", func() bool { return !d.Busy() })
 		if got := p.roots("/cms-json/") - before; got != want {
 			t.Errorf("%s: %d readings, want %d", host, got, want)
 		}

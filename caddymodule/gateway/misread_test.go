@@ -379,7 +379,7 @@ func TestLineBudget(t *testing.T) {
 func TestMisread_Status(t *testing.T) {
 	s := newTestSite(t)
 	s.plain = newPlainPages()
-	t.Cleanup(s.plain.stop)
+	t.Cleanup(s.plain.Stop)
 	s.g.Misread = misreadRefuse
 	s.misread(&misreading{at: time.Now()}, 3)
 	s.plain.hosts.Put("shop.example", plainPage{marks: 1, asked: true})
@@ -394,7 +394,7 @@ func TestMisread_Status(t *testing.T) {
 func TestPlainPages_End(t *testing.T) {
 	g := provisioned(t, `{"platform":"cms"}`)
 	s := g.sites[0]
-	s.plain.busy.Store(true) // no question is asked
+	s.plain.Stop() // no question is asked
 	x := &exchange{r: prepared(silent{http.Header{}}, "http://a.example/api/x")}
 	if s.plain.compare(s, x, &misreading{marks: 3, at: time.Now()}) || s.state.misreads.total() != 0 {
 		t.Fatal("it does not wait")
@@ -412,9 +412,9 @@ func TestPlainPages_End(t *testing.T) {
 func TestPlainPages_Hosts(t *testing.T) {
 	s := newTestSite(t)
 	s.plain = newPlainPages()
-	t.Cleanup(s.plain.stop)
+	t.Cleanup(s.plain.Stop)
 	p := s.plain
-	p.busy.Store(true) // no question is asked
+	p.Stop() // no question is asked
 	judged := func(host string) bool {
 		x := &exchange{r: prepared(silent{http.Header{}}, "http://"+host+"/api/x")}
 		return p.compare(s, x, &misreading{marks: 3, at: time.Now()})

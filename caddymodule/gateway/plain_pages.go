@@ -37,7 +37,8 @@ const (
 // have: such a mark does not tell that a page was a call. It asks for the home page, in the
 // background, once an answer to a page has a mark.
 type plainPages struct {
-	siteReader
+	questions.Reader
+	pauses
 
 	hosts    hosts.Table[plainPage]
 	unmarked atomic.Bool   // the pages of some host have no marks
@@ -59,7 +60,7 @@ type plainPage struct {
 
 func newPlainPages() *plainPages {
 	p := new(plainPages)
-	p.open()
+	p.Open()
 	return p
 }
 
@@ -97,7 +98,7 @@ func (p *plainPages) compare(s *site, x *exchange, found *misreading) (certain b
 // early asks for the home page before there is a mark, so that misread refuse knows it when
 // there is one.
 func (p *plainPages) early(s *site, r *http.Request, next caddyhttp.Handler) {
-	if s.g.Misread != misreadRefuse || s.g.app.dry != nil || p.busy.Load() {
+	if s.g.Misread != misreadRefuse || s.g.app.dry != nil || p.Busy() {
 		return
 	}
 	if _, known := p.hosts.Get(r.Host); !known {
@@ -108,7 +109,7 @@ func (p *plainPages) early(s *site, r *http.Request, next caddyhttp.Handler) {
 // ask asks for the home page of r's host, unless another question of the site waits or runs.
 // path is the one that the gateway got.
 func (p *plainPages) ask(s *site, r *http.Request, next caddyhttp.Handler, path string) {
-	if p.busy.Load() {
+	if p.Busy() {
 		return
 	}
 	_, known := p.hosts.Get(r.Host)
@@ -117,7 +118,8 @@ func (p *plainPages) ask(s *site, r *http.Request, next caddyhttp.Handler, path 
 	}
 	host := strings.Clone(r.Host)
 	base, _ := baseAt(s, r, path)
-	p.start(r.Context(), s, s.asks.Own(r, varsOf(r), next), func(ctx context.Context, b ask.Backend) {
+	b := s.background(s.asks.Own(r, varsOf(r), next))
+	p.Start(r.Context(), func(ctx context.Context) {
 		marks, ok := s.askPlain(ctx, b, host, base)
 		p.learn(s, host, marks, ok)
 	})
@@ -194,7 +196,7 @@ func (p *plainPages) count(s *site, marks platforms.Marks) {
 
 // end ends the questions. What waits for one is counted: a misreading must not be lost at a reload.
 func (p *plainPages) end(s *site) {
-	p.stop()
+	p.Stop()
 	p.count(s, 0)
 }
 

@@ -77,7 +77,7 @@ func newSite(g *Gateway, way routing.Way, apart string) *site {
 		own.Store, opts.Store, opts.Alone, opts.Rate = first{own.Store}, nil, true, math.MaxInt32
 	case apart == manyWays:
 		own.Store, opts.Store, opts.Alone = forgetful{own.Store}, nil, true
-		s.discovery.stop()
+		s.discovery.Stop()
 	}
 	s.learns = g.app.dry == nil && apart != manyWays // of a dry run, the next one must know nothing
 	if g.app.dry == nil {
@@ -156,7 +156,7 @@ func siteName(names []string, server, base string) string {
 // close releases what newSite acquired.
 func (s *site) close() error {
 	s.end()
-	s.discovery.stop()
+	s.discovery.Stop()
 	s.plain.end(s)
 	return s.leases.release()
 }

@@ -1,6 +1,6 @@
 // Package questions sends the gateway's own questions to the platform: as requests through the rest of
 // the route, so that they use the upstreams, TLS and rewrites of the site. Of the client's request they
-// take only what an allow-list names.
+// take only what an allow-list names. What is read of sites in the background waits here for its turn.
 package questions
 
 import (
