@@ -25,10 +25,10 @@ type Capture struct {
 	failed error // why the body is not whole
 }
 
-// NewCapture returns a Capture that begins with header, and writes to to no more than limit
-// bytes of a body.
-func NewCapture(limit int, header http.Header, to io.Writer) *Capture {
-	return &Capture{limit: limit, header: header, to: to}
+// NewCapture returns a Capture that begins with header. Of the body it takes no more than limit
+// bytes, and writes them to body.
+func NewCapture(limit int, header http.Header, body io.Writer) *Capture {
+	return &Capture{limit: limit, header: header, to: body}
 }
 
 // Header implements http.ResponseWriter.

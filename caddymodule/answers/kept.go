@@ -81,8 +81,7 @@ func Keep(limit int, by *Held) *Kept {
 	return k
 }
 
-// Close gives back what the answer takes, unless Answer has returned it. Nothing may write to k
-// any more.
+// Close gives back what k keeps where Answer returns none. Nothing may write to k any more.
 func (k *Kept) Close() { k.body.close() }
 
 // stored is the body of an answer.

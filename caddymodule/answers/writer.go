@@ -37,9 +37,9 @@ type Writer struct {
 	begun func(begin []byte)
 }
 
-// Start makes w stream to to, and call head once.
-func (w *Writer) Start(to http.ResponseWriter, head HeadReader) {
-	w.ResponseWriterWrapper, w.head = wrap(to), head
+// Start makes w stream to client, and call head once.
+func (w *Writer) Start(client http.ResponseWriter, head HeadReader) {
+	w.ResponseWriterWrapper, w.head = wrap(client), head
 }
 
 // Watch makes w call begun once: with the first most bytes of the body before they are

@@ -155,6 +155,6 @@ func (w *heldWriter) Release() {
 	}
 	w.passes = true
 	w.ResponseWriter.WriteHeader(w.status)
-	_, _ = w.ResponseWriter.Write(w.held.Bytes()) //nolint:gosec // the platform's answer as it came; an error: the client has gone
+	_, _ = w.ResponseWriter.Write(w.held.Bytes()) // an error: the client has gone
 	w.held = bytes.Buffer{}
 }
