@@ -16,15 +16,18 @@ import (
 )
 
 const (
-	// Path is what all paths begin with.
-	Path = "/restwarden/"
 	// Version is the version of the answers, "v". A field may be added without a new version.
 	Version = 1
 	// EventLost is the name of the event [Lost].
 	EventLost = "lost"
+	// MaxBody bounds, in bytes, the body of a request that switches or decides.
+	MaxBody = 4 << 10
+	// MaxSwitched is the longest time for which a switch may be on. What should last longer
+	// belongs in the configuration.
+	MaxSwitched = 30 * 24 * time.Hour
 )
 
-// Sites is the answer to GET sites: an S is a [Site] and a T a [Store]. Who hands them on reads them
+// Sites is the answer to GET [SitesPath]: an S is a [Site] and a T a [Store]. Who hands them on reads them
 // as JSON, so that members of another release are not lost.
 type Sites[S, T any] struct {
 	Version  int               `json:"v"`
@@ -111,14 +114,14 @@ type Store struct {
 	Error     string     `json:"error,omitempty"`
 }
 
-// Refusals is the answer to GET sites/<site>/refusals: an R is a [Refusal].
+// Refusals is the answer to GET [RefusalsPath]: an R is a [Refusal].
 type Refusals[R any] struct {
 	Version  int    `json:"v"`
 	Site     string `json:"site"`
 	Refusals []R    `json:"refusals"` // the newest first
 }
 
-// Refusal is a record, here and as an event of GET events.
+// Refusal is a record, here and as an event of GET [EventsPath].
 type Refusal struct {
 	// Time is when the decision was recorded. A line of the log has a time of its own.
 	Time time.Time `json:"time,omitzero" owner:"sees"`
@@ -130,13 +133,13 @@ type Lost struct {
 	Lost uint64 `json:"lost"`
 }
 
-// ModeSwitch is the body of POST sites/<site>/mode. A D is how long, as text: "2h", "1d12h".
+// ModeSwitch is the body of POST [ModePath]. A D is how long, [MaxSwitched] at most, as text: "2h", "1d12h".
 type ModeSwitch[D any] struct {
 	Mode policy.Mode `json:"mode"`
 	For  D           `json:"for"`
 }
 
-// LockdownSwitch is the body of POST lockdown. A D is as in [ModeSwitch].
+// LockdownSwitch is the body of POST [LockdownPath]. A D is as in [ModeSwitch].
 type LockdownSwitch[D any] struct {
 	For  D       `json:"for"`
 	Site *string `json:"site,omitempty"` // nil for all sites
@@ -161,7 +164,7 @@ const (
 	ThisGateway = "this one"
 )
 
-// Confirmations is the answer to GET confirmations.
+// Confirmations is the answer to GET [ConfirmationsPath].
 type Confirmations struct {
 	Version       int            `json:"v"`
 	Confirmations []Confirmation `json:"confirmations"`
@@ -181,7 +184,7 @@ type Confirmation struct {
 	Link      string          `json:"link,omitempty"` // while it is pending
 }
 
-// Decision is the body of POST confirmations/<id>. The answer is the [Confirmation].
+// Decision is the body of POST [ConfirmationPath]. The answer is the [Confirmation].
 type Decision struct {
 	Give *bool `json:"give"` // false rejects
 }

@@ -3,7 +3,6 @@ package command
 import (
 	"fmt"
 	"io"
-	"net/url"
 	"strings"
 	"text/tabwriter"
 
@@ -35,7 +34,7 @@ all gateways. Each link opens a page that does the same: who has it can decide.`
 			return usage(err)
 		}
 		var list adminapi.Confirmations
-		if err := admin.ask(cmd, "GET", "confirmations", nil, &list); err != nil {
+		if err := admin.ask(cmd, "GET", adminapi.ConfirmationsPath, nil, &list); err != nil {
 			return err
 		}
 		found := list.Confirmations[:0]
@@ -53,7 +52,7 @@ all gateways. Each link opens a page that does the same: who has it can decide.`
 			return showConfirmation(cmd.OutOrStdout(), &found[0])
 		}
 		var decided adminapi.Confirmation
-		if err := admin.ask(cmd, "POST", "confirmations/"+url.PathEscape(id), adminapi.Decision{Give: new(word == "give")}, &decided); err != nil {
+		if err := admin.ask(cmd, "POST", adminapi.Named(adminapi.ConfirmationPath, id), adminapi.Decision{Give: new(word == "give")}, &decided); err != nil {
 			return err
 		}
 		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: confirmation %s %s\n", plain(decided.Site), plain(decided.ID), plain(string(decided.State)))

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net/url"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -83,12 +82,12 @@ func (f *statusFlags) print(cmd *cobra.Command, c *adminapi.Client) error {
 	var list adminapi.Sites[json.RawMessage, json.RawMessage]
 	if f.site != "" {
 		var last adminapi.Refusals[json.RawMessage]
-		if err := asked(c.Ask(cmd.Context(), "GET", "sites/"+url.PathEscape(f.site)+"/refusals", nil, &last)); err != nil {
+		if err := asked(c.Ask(cmd.Context(), "GET", adminapi.Named(adminapi.RefusalsPath, f.site), nil, &last)); err != nil {
 			return err
 		}
 		list.Refusals = last.Refusals
 	}
-	if err := asked(c.Ask(cmd.Context(), "GET", "sites", nil, &list)); err != nil {
+	if err := asked(c.Ask(cmd.Context(), "GET", adminapi.SitesPath, nil, &list)); err != nil {
 		return err
 	}
 	var sites []adminapi.Site

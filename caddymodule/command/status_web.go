@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
-	"net/url"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -35,9 +34,9 @@ const (
 func (f *statusFlags) serve(cmd *cobra.Command, c *adminapi.Client) error {
 	ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	path := "sites"
+	path := adminapi.SitesPath
 	if f.site != "" {
-		path += "/" + url.PathEscape(f.site) + "/refusals"
+		path = adminapi.Named(adminapi.RefusalsPath, f.site)
 	}
 	var answer json.RawMessage
 	if err := asked(c.Ask(ctx, http.MethodGet, path, nil, &answer)); err != nil {

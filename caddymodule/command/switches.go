@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 
 	"github.com/spf13/cobra"
 
@@ -34,7 +33,7 @@ survives reloads and ends by itself; --for 0s ends it now.`,
 		}
 		var answer adminapi.Switched
 		body := adminapi.ModeSwitch[string]{Mode: policy.Observe, For: lasts}
-		if err := admin.ask(cmd, "POST", "sites/"+url.PathEscape(args[0])+"/mode", body, &answer); err != nil {
+		if err := admin.ask(cmd, "POST", adminapi.Named(adminapi.ModePath, args[0]), body, &answer); err != nil {
 			return err
 		}
 		text := fmt.Sprintf("%s: mode %s", answer.Site, answer.Mode)
@@ -78,7 +77,7 @@ The lockdown survives reloads and ends by itself; --for 0s ends it now.`,
 			body.Site = &site
 		}
 		var answer adminapi.Switched
-		if err := admin.ask(cmd, "POST", "lockdown", body, &answer); err != nil {
+		if err := admin.ask(cmd, "POST", adminapi.LockdownPath, body, &answer); err != nil {
 			return err
 		}
 		text := "no lockdown"

@@ -18,6 +18,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/restwarden/restwarden/caddymodule/adminapi"
 	"github.com/restwarden/restwarden/cmd/check/testkit/recordings"
 )
 
@@ -242,7 +243,8 @@ func (c *comparison) lines(of *running, name string) (all []string) {
 // admin compares what both say at their admin endpoints, metrics included.
 func (c *comparison) admin(sides [2]*side) (differ []string) {
 	c.t.Helper()
-	for _, path := range []string{"/restwarden/sites", "/restwarden/confirmations", "/restwarden/none"} {
+	for _, path := range []string{adminapi.SitesPath, adminapi.ConfirmationsPath, "none"} {
+		path = adminapi.Path + path
 		differ = append(differ, texts(path, steady(fmt.Sprintln(sides[0].caddy.says(path))), steady(fmt.Sprintln(sides[1].caddy.says(path))))...)
 	}
 	var metrics [2][]string

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/caddyserver/caddy/v2"
+
+	"github.com/restwarden/restwarden/caddymodule/adminapi"
 )
 
 var update = flag.Bool("update", false, "write the names that others rely on into testdata/names.txt")
@@ -121,8 +123,8 @@ var labelName = regexp.MustCompile(`(\w+)="`)
 // running adds what a running gateway says.
 func (n nameSet) running(c *running) {
 	c.t.Helper()
-	for _, path := range []string{"sites", "confirmations"} {
-		_, body := c.says("/restwarden/" + path)
+	for _, path := range []string{adminapi.SitesPath, adminapi.ConfirmationsPath} {
+		_, body := c.says(adminapi.Path + path)
 		n.text(c.t, "admin "+path, body)
 	}
 	_, body := c.says("/metrics")

@@ -15,7 +15,7 @@ import (
 // state asks Caddy for the site that it guards.
 func (d *runningDemo) state() (adminapi.Site, error) {
 	var answer adminapi.Sites[adminapi.Site, adminapi.Store]
-	if err := d.ask("sites", &answer); err != nil || len(answer.Sites) == 0 {
+	if err := d.ask(adminapi.SitesPath, &answer); err != nil || len(answer.Sites) == 0 {
 		return adminapi.Site{}, err
 	}
 	return answer.Sites[0], nil

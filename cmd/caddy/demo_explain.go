@@ -23,7 +23,7 @@ func (d *runningDemo) explain(ctx context.Context, rows []*tried, root string) e
 		return err
 	}
 	var kept adminapi.Refusals[adminapi.Refusal]
-	if err := d.ask("sites/"+url.PathEscape(state.Site)+"/refusals", &kept); err != nil {
+	if err := d.ask(adminapi.Named(adminapi.RefusalsPath, state.Site), &kept); err != nil {
 		return err
 	}
 	records := map[string]adminapi.Refusal{}

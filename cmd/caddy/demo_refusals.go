@@ -22,7 +22,7 @@ type follower struct {
 
 // follow returns a follower, who hears of all that happens from now on.
 func (d *runningDemo) follow() (*follower, error) {
-	res, err := d.api.Open(context.Background(), http.MethodGet, "events", nil) //nolint:bodyclose // leave closes it
+	res, err := d.api.Open(context.Background(), http.MethodGet, adminapi.EventsPath, nil) //nolint:bodyclose // leave closes it
 	if err != nil {
 		return nil, err
 	}

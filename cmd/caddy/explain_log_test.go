@@ -14,6 +14,7 @@ import (
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 	"github.com/spf13/cobra"
 
+	"github.com/restwarden/restwarden/caddymodule/adminapi"
 	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
 	"github.com/restwarden/restwarden/cmd/platform/site"
 	"github.com/restwarden/restwarden/policies"
@@ -198,7 +199,7 @@ func (w *world) lock(t *testing.T) {
 // lockdown sets how long all sites are closed.
 func (w *world) lockdown(t *testing.T, lasts string) {
 	t.Helper()
-	url, body := "http://"+w.file.Admin+"/restwarden/lockdown", strings.NewReader(`{"for":"`+lasts+`"}`)
+	url, body := "http://"+w.file.Admin+adminapi.Path+adminapi.LockdownPath, strings.NewReader(`{"for":"`+lasts+`"}`)
 	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, url, body)
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,7 @@
 package statuspage
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -56,6 +57,7 @@ var (
 	}
 	access  = regexp.MustCompile(`\b(s|status|p|q|r|store|news|answer)((?:\??\.\w+)+)`)
 	sent    = regexp.MustCompile(`ask\("(\w+)", \{([^}]*)\}`)
+	asked   = regexp.MustCompile(`(?:ask|EventSource)\("(\w+)[?"](, \{)?`)
 	byName  = regexp.MustCompile(`\.(?:text|set)\("(\w+)"|\["(\w+)"\]`)
 	ownPage = "page" // member of a site that only this package has: the address of its page
 )
@@ -85,6 +87,23 @@ func TestFields_Script(t *testing.T) {
 				t.Errorf("the script sends %s with %s, which is not taken", m[1], name)
 			}
 		}
+	}
+}
+
+// TestScript_Asks: the script asks for what this package serves, and for all of it.
+func TestScript_Asks(t *testing.T) {
+	t.Parallel()
+	served := new(Page).routes()
+	delete(served, "GET /{token}/{$}") // the page itself
+	unasked := maps.Clone(served)
+	for _, m := range asked.FindAllStringSubmatch(script, -1) {
+		pattern := map[bool]string{false: "GET", true: "POST"}[m[2] != ""] + " /{token}/" + m[1]
+		if delete(unasked, pattern); served[pattern] == nil {
+			t.Errorf("the script asks for %s, which is not served", pattern)
+		}
+	}
+	for pattern := range unasked {
+		t.Errorf("the script never asks for %s", pattern)
 	}
 }
 

@@ -45,7 +45,7 @@ func (f *feed) follow(ctx context.Context, api *adminapi.Client) {
 func (f *feed) once(ctx context.Context, api *adminapi.Client) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	res, err := api.Open(ctx, http.MethodGet, "events", nil)
+	res, err := api.Open(ctx, http.MethodGet, adminapi.EventsPath, nil)
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func (f *feed) event(name, data string, twice map[string]bool) error {
 // last returns the records that Caddy keeps of the first sites that refuse.
 func last(ctx context.Context, api *adminapi.Client) (all []object, err error) {
 	var answer adminapi.Sites[adminapi.Site, adminapi.Store]
-	if err := api.Ask(ctx, http.MethodGet, "sites", nil, &answer); err != nil {
+	if err := api.Ask(ctx, http.MethodGet, adminapi.SitesPath, nil, &answer); err != nil {
 		return nil, err
 	}
 	asked := 0

@@ -63,18 +63,23 @@ type Page struct {
 func New(api *adminapi.Client, key []byte) *Page {
 	p := &Page{api: api, tokens: tokens{key}, sites: siteList{api: api}, feed: feed{problem: "connecting"}}
 	mux := http.NewServeMux()
-	for pattern, serve := range map[string]func(http.ResponseWriter, *http.Request, view) error{
+	for pattern, serve := range p.routes() {
+		mux.Handle(pattern, p.viewed(serve))
+	}
+	p.handler = new(http.CrossOriginProtection).Handler(mux)
+	return p
+}
+
+// routes are what the page and its scripts ask.
+func (p *Page) routes() map[string]func(http.ResponseWriter, *http.Request, view) error {
+	return map[string]func(http.ResponseWriter, *http.Request, view) error{
 		"GET /{token}/{$}":       p.servePage,
 		"GET /{token}/sites":     p.serveSites,
 		"GET /{token}/refusals":  p.serveRefusals,
 		"GET /{token}/events":    p.serveEvents,
 		"POST /{token}/mode":     p.serveMode,
 		"POST /{token}/lockdown": p.serveLockdown,
-	} {
-		mux.Handle(pattern, p.viewed(serve))
 	}
-	p.handler = new(http.CrossOriginProtection).Handler(mux)
-	return p
 }
 
 // Path returns the path of the page of all sites, or of one site alone if it is not "".

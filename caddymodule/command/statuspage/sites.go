@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"net/url"
 	"sync"
 	"time"
 
@@ -65,7 +64,7 @@ func (l *siteList) get(ctx context.Context) (sites []object, store *object, err 
 	defer l.mu.Unlock()
 	if time.Since(l.asked) >= refreshed {
 		var answer adminapi.Sites[object, object]
-		l.err = l.api.Ask(context.WithoutCancel(ctx), http.MethodGet, "sites", nil, &answer)
+		l.err = l.api.Ask(context.WithoutCancel(ctx), http.MethodGet, adminapi.SitesPath, nil, &answer)
 		l.list, l.store, l.asked = answer.Sites, answer.Store, time.Now()
 	}
 	return l.list, l.store, l.err
@@ -165,6 +164,6 @@ func (p *Page) serveRefusals(w http.ResponseWriter, r *http.Request, v view) err
 // refusals returns the records that Caddy keeps of a site.
 func refusals(ctx context.Context, api *adminapi.Client, site string) ([]object, error) {
 	var answer adminapi.Refusals[object]
-	err := api.Ask(ctx, http.MethodGet, "sites/"+url.PathEscape(site)+"/refusals", nil, &answer)
+	err := api.Ask(ctx, http.MethodGet, adminapi.Named(adminapi.RefusalsPath, site), nil, &answer)
 	return answer.Refusals, err
 }

@@ -5,13 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 
 	"github.com/restwarden/restwarden/caddymodule/adminapi"
 )
-
-// maxBody bounds, in bytes, the body of a request that switches.
-const maxBody = 4 << 10
 
 var errOnlyShows = errors.New("this page shows one site, and switches nothing")
 
@@ -21,22 +17,22 @@ type modeBody struct {
 	adminapi.ModeSwitch[string]
 }
 
-// serveMode switches the mode of a site, as POST /restwarden/sites/<site>/mode.
+// serveMode switches the mode of a site, as POST [adminapi.ModePath].
 func (p *Page) serveMode(w http.ResponseWriter, r *http.Request, v view) error {
 	var body modeBody
 	if err := readSwitch(w, r, v, &body); err != nil {
 		return err
 	}
-	return p.forward(w, r, "sites/"+url.PathEscape(body.Site)+"/mode", body.ModeSwitch)
+	return p.forward(w, r, adminapi.Named(adminapi.ModePath, body.Site), body.ModeSwitch)
 }
 
-// serveLockdown switches a lockdown, as POST /restwarden/lockdown.
+// serveLockdown switches a lockdown, as POST [adminapi.LockdownPath].
 func (p *Page) serveLockdown(w http.ResponseWriter, r *http.Request, v view) error {
 	var body adminapi.LockdownSwitch[string]
 	if err := readSwitch(w, r, v, &body); err != nil {
 		return err
 	}
-	return p.forward(w, r, "lockdown", body)
+	return p.forward(w, r, adminapi.LockdownPath, body)
 }
 
 // readSwitch reads the body of a request that switches, which only the page of all sites may.
@@ -44,7 +40,7 @@ func readSwitch(w http.ResponseWriter, r *http.Request, v view, body any) error 
 	if !v.all() {
 		return statusError{http.StatusForbidden, errOnlyShows}
 	}
-	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
+	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, adminapi.MaxBody))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(body); err != nil {
 		return statusError{http.StatusBadRequest, fmt.Errorf("the body of the switch: %w", err)}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	_ "github.com/restwarden/restwarden/caddymodule"
+	"github.com/restwarden/restwarden/caddymodule/adminapi"
 	"github.com/restwarden/restwarden/cmd/check/testkit/caddyrun"
 	"github.com/restwarden/restwarden/cmd/check/testkit/client"
 	"github.com/restwarden/restwarden/cmd/check/testkit/redisrun"
@@ -232,7 +233,7 @@ func (f *fleet) read() {
 			if _, err := f.answer(g, shop, "GET /wp-json/wp/v2/users", ""); err != nil {
 				return false // a reload may end a connection that it has just taken
 			}
-			text, err := get(f.t.Context(), g.Admin()+"/restwarden/sites")
+			text, err := get(f.t.Context(), g.Admin()+adminapi.Path+adminapi.SitesPath)
 			var answer struct {
 				Sites []struct {
 					Site      string
@@ -257,7 +258,7 @@ func (f *fleet) read() {
 func (f *fleet) lock() {
 	f.t.Helper()
 	got, err := f.answered(func() (client.Reply, error) {
-		req, err := client.Request(f.t.Context(), f.gateways[0].Admin(), "POST /restwarden/lockdown", `{"for":"1h","site":"`+shop+`"}`, client.Typed("{"))
+		req, err := client.Request(f.t.Context(), f.gateways[0].Admin(), "POST "+adminapi.Path+adminapi.LockdownPath, `{"for":"1h","site":"`+shop+`"}`, client.Typed("{"))
 		if err != nil {
 			f.t.Fatal(err)
 		}
