@@ -3,8 +3,9 @@
 // It registers the directive restwarden with its app and its matcher (package gateway), and the commands
 // "caddy restwarden …" (package command). Package routing knows on which ways requests reach the directive,
 // package dryrun runs requests through a configuration without a network. Packages record and adminapi
-// declare what a running gateway tells. Packages redisstore, switches and refusals have what outlives a
-// configuration.
+// declare what a running gateway tells, package admin answers with it at Caddy's admin endpoint. Package option reads
+// the lines of a Caddyfile. What outlives a configuration is in packages redisstore, switches and refusals; what takes
+// the platform's answers, asks it, and lets a person confirm calls in answers, questions and confirming.
 package caddymodule
 
 import (

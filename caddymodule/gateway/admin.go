@@ -1,163 +1,193 @@
 package gateway
 
 import (
-	"encoding/json"
+	"cmp"
+	"context"
 	"errors"
-	"fmt"
-	"net/http"
-	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/restwarden/restwarden/caddymodule/admin"
 	"github.com/restwarden/restwarden/caddymodule/adminapi"
-	"github.com/restwarden/restwarden/policies/typo"
+	"github.com/restwarden/restwarden/caddymodule/refusals"
+	"github.com/restwarden/restwarden/policies/confirm"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
-func init() { caddy.RegisterModule(adminAPI{}) }
-
-// adminAPI is what Caddy's admin endpoint has of the gateway, below /restwarden/. Who may
-// use it is what Caddy's configuration of that endpoint says.
-type adminAPI struct{}
-
-// CaddyModule returns the Caddy module information.
-func (adminAPI) CaddyModule() caddy.ModuleInfo {
-	return caddy.ModuleInfo{ID: "admin.api.restwarden", New: func() caddy.Module { return adminAPI{} }}
-}
-
-// Routes implements caddy.AdminRouter.
-func (adminAPI) Routes() []caddy.AdminRoute {
-	return []caddy.AdminRoute{{Pattern: adminapi.Path, Handler: caddy.AdminHandlerFunc(serveAdmin)}}
-}
-
-// adminRequest is a request to the admin endpoint.
-type adminRequest struct {
-	app  *App
-	site *site // that the path names; nil if it names none
-	id   string
-	r    *http.Request
-}
-
-// adminResource answers requests for a path with one method.
-type adminResource struct {
-	method string
-	serve  func(w http.ResponseWriter, a adminRequest) error
-}
-
-var (
-	adminResources = map[string]adminResource{
-		"sites":    {http.MethodGet, serveSites},
-		"events":   {http.MethodGet, serveEvents},
-		"lockdown": {http.MethodPost, serveLockdown},
-
-		"confirmations": {http.MethodGet, serveConfirmations},
-	}
-	confirmationResource = adminResource{http.MethodPost, serveDecision} // /restwarden/confirmations/<id>
-	siteResources        = map[string]adminResource{                     // below /restwarden/sites/<site>
-		"refusals": {http.MethodGet, serveRefusals},
-		"mode":     {http.MethodPost, serveMode},
-	}
-)
-
-// serveAdmin finds the resource that a path names. The name of a site is one segment, in
-// which a slash is written %2F.
-func serveAdmin(w http.ResponseWriter, r *http.Request) error {
-	path, below := strings.CutPrefix(r.URL.EscapedPath(), adminapi.Path)
-	if !below {
-		return notFound("there is no %s", r.URL.Path)
-	}
-	a := adminRequest{app: current.Load(), r: r}
-	if a.app == nil {
-		return notFound("no configuration with a restwarden directive is running")
-	}
-	segments := strings.Split(strings.TrimSuffix(path, "/"), "/")
-	resource, found := adminResources[segments[0]]
-	if len(segments) == 3 && segments[0] == "sites" {
-		name, err := url.PathUnescape(segments[1])
-		if err != nil {
-			return adminError(http.StatusBadRequest, fmt.Errorf("the name of the site: %w", err))
+func init() {
+	caddy.RegisterModule(admin.New(func() admin.Gateways {
+		if app := current.Load(); app != nil {
+			return endpoint{app}
 		}
-		if resource, found = siteResources[segments[2]]; found {
-			if a.site, err = a.app.siteNamed(name); err != nil {
-				return err
-			}
-		}
-	} else if len(segments) == 2 && segments[0] == "confirmations" {
-		resource, found, a.id = confirmationResource, true, segments[1]
-	} else if len(segments) != 1 {
-		found = false
+		return nil
+	}))
+}
+
+// endpoint is the app as the admin endpoint asks it.
+type endpoint struct{ app *App }
+
+// Names implements admin.Gateways.
+func (e endpoint) Names() (names []string) {
+	for _, s := range e.app.sites() {
+		names = append(names, s.Name)
 	}
+	return names
+}
+
+// named returns the site of a name that is one of Names.
+func (e endpoint) named(name string) *site {
+	return e.app.sitesWith(func(s *site) bool { return s.Name == name })[0]
+}
+
+// Statuses implements admin.Gateways.
+func (e endpoint) Statuses() []adminapi.Site { return e.app.statuses(time.Now()) }
+
+// Store implements admin.Gateways.
+func (e endpoint) Store() *adminapi.Store { return e.app.storeStatus() }
+
+// Refusals implements admin.Gateways.
+func (e endpoint) Refusals(site string) []adminapi.Refusal { return e.named(site).state.last.All() }
+
+// SwitchMode implements admin.Gateways.
+func (e endpoint) SwitchMode(site string, mode policy.Mode, lasts time.Duration, by string) adminapi.Switched {
+	err := e.app.running.board.SetMode(site, mode, lasts, by)
+	st := e.named(site).status(time.Now())
+	answer := adminapi.Switched{Site: site, Mode: st.Mode, Until: st.ModeUntil, Lockdown: st.Lockdown}
+	if st.Lockdown != nil {
+		answer.Sites = 1
+	}
+	e.app.tell(&answer, err)
+	return answer
+}
+
+// SwitchLockdown implements admin.Gateways.
+func (e endpoint) SwitchLockdown(name string, hard bool, lasts time.Duration, by string) adminapi.Switched {
+	err := e.app.running.board.SetLockdown(name, hard, lasts, by)
+	answer, now := adminapi.Switched{Site: name}, time.Now()
+	for _, s := range e.app.sitesWith(func(s *site) bool { return name == "" || s.Name == name }) {
+		on := s.state.lockdown(now)
+		if on == nil {
+			continue
+		}
+		answer.Sites++
+		if name != "" {
+			answer.Lockdown = on
+		}
+	}
+	if on, ok := e.app.running.board.AllLocked(now); ok && name == "" { // a site may have its own as well
+		answer.Lockdown = &adminapi.Lockdown{Until: on.Until, Hard: on.Hard, All: true}
+	}
+	e.app.tell(&answer, err)
+	return answer
+}
+
+// tell says in the answer to a switch which gateways know, if telling the others has returned err.
+func (a *App) tell(answer *adminapi.Switched, err error) {
+	answer.Gateways = adminapi.ThisGateway
 	switch {
-	case !found:
-		return notFound("there is no %s", r.URL.Path)
-	case r.Method != resource.method:
-		w.Header().Set("Allow", resource.method)
-		return adminError(http.StatusMethodNotAllowed, fmt.Errorf("method %s is not allowed here, only %s", r.Method, resource.method))
+	case err != nil:
+		answer.Error = "the other gateways could not be told, and will be once the store answers: " + err.Error()
+	case a.shared != nil:
+		answer.Gateways = adminapi.AllGateways
 	}
-	return resource.serve(w, a)
 }
 
-func adminError(status int, err error) error { return caddy.APIError{HTTPStatus: status, Err: err} }
+// Followers implements admin.Gateways.
+func (e endpoint) Followers() *refusals.Followers { return &e.app.running.followers }
 
-func notFound(format string, args ...any) error {
-	return adminError(http.StatusNotFound, fmt.Errorf(format, args...))
-}
-
-// sites returns the guarded sites by name, each once. It leaves out those for requests on
-// ways that nobody knows, where the ways are known.
-func (a *App) sites() []*site { return a.sitesWith(anySite) }
-
-func anySite(*site) bool { return true }
-
-// sitesWith returns the sites with one directive at least that fits: two for the same site
-// may differ.
-func (a *App) sitesWith(fits func(*site) bool) []*site {
-	return slices.CompactFunc(a.directives(fits), func(s, t *site) bool { return s.Name == t.Name })
-}
-
-// directives returns what fits by name, once for each directive and way.
-func (a *App) directives(fits func(*site) bool) []*site {
-	a.assign()
-	var all []*site
-	for _, g := range a.gateways {
-		for _, s := range g.sites {
-			if (s.way.Module != nil || len(g.sites) == 1) && fits(s) {
-				all = append(all, s)
-			}
+// Confirmations implements admin.Gateways.
+func (e endpoint) Confirmations(ctx context.Context) (all []adminapi.Confirmation, err error) {
+	for _, s := range e.app.confirming() {
+		list, err := s.desk.Ledger.List(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range list {
+			all = append(all, s.confirmation(ctx, c))
 		}
 	}
-	slices.SortStableFunc(all, func(s, t *site) int { return strings.Compare(s.Name, t.Name) })
+	return all, nil
+}
+
+// Decide implements admin.Gateways.
+func (e endpoint) Decide(ctx context.Context, id string, give bool, by string) (adminapi.Confirmation, error) {
+	for _, s := range e.app.confirming() {
+		c, err := s.desk.Decide(ctx, id, give, by)
+		switch {
+		case errors.Is(err, confirm.ErrUnknown): // it may be another site's
+		case err != nil:
+			return adminapi.Confirmation{}, err
+		default:
+			return s.confirmation(ctx, c), nil
+		}
+	}
+	return adminapi.Confirmation{}, confirm.ErrUnknown
+}
+
+// statuses returns the state of each site. One that several directives guard, each on
+// addresses or with a mode of its own, is there for each of them: they share the name, and
+// what is counted and switched by it.
+func (a *App) statuses(now time.Time) []adminapi.Site {
+	all := []adminapi.Site{}
+	var same []*site // with the name of the last ones, each with other rules
+	for _, s := range a.directives(anySite) {
+		if len(same) > 0 && same[0].Name != s.Name {
+			same = nil
+		}
+		first := len(all) - len(same)
+		switch i := slices.IndexFunc(same, func(t *site) bool {
+			return t.g.spot() == s.g.spot() || t.g.server == s.g.server && t.g.mode() == s.g.mode()
+		}); {
+		case i < 0:
+			same, all = append(same, s), append(all, s.status(now))
+		case same[i].g.server != s.g.server: // one directive with several addresses
+			all[first+i].Listen = append(all[first+i].Listen, strings.Fields(s.g.server)...)
+		}
+	}
+	for i := range all {
+		if (i == 0 || all[i-1].Site != all[i].Site) && (i+1 == len(all) || all[i+1].Site != all[i].Site) {
+			all[i].Listen = nil
+		}
+	}
 	return all
 }
 
-// siteNamed returns the site of that name. The error names near ones.
-func (a *App) siteNamed(name string) (*site, error) {
-	sites := a.sites()
-	names := make([]string, len(sites))
-	for i, s := range sites {
-		if names[i] = s.Name; s.Name == name {
-			return s, nil
+// mode returns the mode of the directive.
+func (g *Gateway) mode() policy.Mode { return cmp.Or(g.Mode, policy.Enforce) }
+
+// status returns the state of the site.
+func (s *site) status(now time.Time) adminapi.Site {
+	configured := string(s.g.mode())
+	bytes, limit := s.spool.Held(s.Name)
+	st := adminapi.Site{
+		Site: s.Name, Listen: strings.Fields(s.g.server), Platform: s.g.Platform, Mode: configured, Configured: configured,
+		Lockdown: s.state.lockdown(now), Questions: s.state.asked(), Spool: adminapi.Spool{Bytes: bytes, Limit: limit},
+		Problems: s.problems(), Refusals: len(s.state.last.All()),
+		Routes: s.state.roots.status(), Misread: s.misreadStatus(),
+	}
+	st.Release, st.ReleaseSource = s.Release.Known()
+	if on, ok := s.state.switches.Mode.At(now); ok {
+		until := on.Until.UTC()
+		st.Mode, st.ModeUntil = string(on.Mode), &until
+	}
+	return st
+}
+
+// problems returns what is odd in the configuration of the site, and what does not fit
+// its REST roots.
+func (s *site) problems() []adminapi.Problem {
+	all := []adminapi.Problem{}
+	for _, f := range s.g.app.findings {
+		own := f.directive == s.g.spot()
+		about := len(f.Sites) == 0 && own || slices.ContainsFunc(s.way.Hosts, func(host string) bool { return slices.Contains(f.Sites, host) })
+		if about && (own || !s.g.app.elsewhere(f.directive, s.g.server)) {
+			all = append(all, adminapi.Problem{Code: f.Code, Problem: f.Problem(), At: f.At})
 		}
 	}
-	text := fmt.Sprintf("no site %q is guarded", name)
-	if hint := typo.Hint(name, names...); hint != "" {
-		text += ": " + hint
-	}
-	return nil, adminError(http.StatusNotFound, errors.New(text))
+	s.state.mu.Lock()
+	defer s.state.mu.Unlock()
+	return append(all, s.state.problems...)
 }
-
-// writeJSON answers with v. Its error means that nothing was written: Caddy answers with it, which
-// it must not where a client goes in the middle of an answer.
-func writeJSON(w http.ResponseWriter, v any) error {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(append(text, '\n')) // a client that is gone reads nothing
-	return nil
-}
-
-// Interface guard
-var _ caddy.AdminRouter = adminAPI{}

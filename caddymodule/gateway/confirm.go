@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"go.uber.org/zap"
 
+	"github.com/restwarden/restwarden/caddymodule/adminapi"
 	"github.com/restwarden/restwarden/caddymodule/confirming"
 	"github.com/restwarden/restwarden/policies/abilities"
 	"github.com/restwarden/restwarden/policies/ask"
@@ -86,4 +88,23 @@ func (s *site) answered(x *exchange, a *ask.Answer, never bool) {
 	case back:
 		s.logger.Info("confirmation given back: the call never ran", zap.String("site", s.Name), zap.String("request_id", x.id()))
 	}
+}
+
+// confirming returns the sites where calls may have to wait for a person.
+func (a *App) confirming() []*site {
+	return a.sitesWith(func(s *site) bool { return s.confirmer != nil })
+}
+
+// confirmation returns what is said of c. A link that cannot be made is left out.
+func (s *site) confirmation(ctx context.Context, c *confirm.Confirmation) adminapi.Confirmation {
+	st := adminapi.Confirmation{
+		Site: s.Name, ID: c.ID, State: c.State, Caller: c.Caller, Ability: c.Ability, Door: c.Door,
+		Arguments: json.RawMessage(c.Arguments), Beside: json.RawMessage(c.Beside), Expires: c.Expires,
+	}
+	if c.State == confirm.Pending {
+		if link, err := s.desk.Link(ctx, c); err == nil {
+			st.Link = link
+		}
+	}
+	return st
 }

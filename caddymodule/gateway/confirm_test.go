@@ -173,7 +173,7 @@ func TestConfirm_Admin(t *testing.T) {
 	path := "confirmations/" + n.Confirmation
 	for body, want := range map[string]string{
 		``: "body", `{}`: "give", `{"give":1}`: "give", `{"give":null}`: "give", `{"give":true,"by":"me"}`: "by", `[true]`: "",
-		`{"give":true}{}`: "", strings.Repeat(" ", maxAdminBody+1): "",
+		`{"give":true}{}`: "", strings.Repeat(" ", adminapi.MaxBody+1): "",
 	} {
 		g.admin("POST", path, body, 400, want)
 	}

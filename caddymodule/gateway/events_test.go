@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/restwarden/restwarden/caddymodule/admin"
 	"github.com/restwarden/restwarden/caddymodule/adminapi"
 	"github.com/restwarden/restwarden/caddymodule/record"
 	"github.com/restwarden/restwarden/caddymodule/refusals"
@@ -19,7 +20,7 @@ import (
 func TestEvents(t *testing.T) {
 	p := newPlatform(t)
 	g := administered(t, "", caddyrun.Site{Body: loginOnly + p.proxied()})
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+g.file.Admin+"/restwarden/events", http.NoBody)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+g.file.Admin+adminapi.Path+adminapi.EventsPath, http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,15 +71,16 @@ func TestEvents_HTTP2(t *testing.T) {
 			running.followers.Send(adminapi.Refusal{Record: record.Record{Version: record.Version, Site: "a.example"}})
 		}
 	}
+	events := admin.New(func() admin.Gateways { return endpoint{&App{running: running}} }).Routes()[0].Handler
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := serveEvents(lateWriter{w, busy}, adminRequest{app: &App{running: running}, r: r}); err != nil {
+		if err := events.ServeHTTP(lateWriter{w, busy}, r); err != nil {
 			t.Error(err)
 		}
 	}))
 	server.EnableHTTP2 = true
 	server.StartTLS()
 	defer server.Close()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, http.NoBody)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+adminapi.Path+adminapi.EventsPath, http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}

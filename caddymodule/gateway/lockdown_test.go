@@ -2,19 +2,15 @@ package gateway
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
-	"github.com/restwarden/restwarden/caddymodule/switches"
 	"github.com/restwarden/restwarden/cmd/check/testkit/caddyrun"
-	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
 	"github.com/restwarden/restwarden/cmd/check/testkit/redisrun"
 	"github.com/restwarden/restwarden/cmd/check/testkit/wait"
-	"github.com/restwarden/restwarden/policies/policy"
 )
 
 // TestLockdown_ThousandSites: one operation of the store locks all sites, in under a
@@ -123,78 +119,4 @@ func TestGateways_Switches(t *testing.T) {
 	within("not there", time.Second, second, "b.example", 200)
 	redis.Start()
 	within("there once Redis is back", 10*time.Second, second, "b.example", 401)
-}
-
-// FuzzSwitchBody: no body of the admin endpoint gives a switch that may not be.
-func FuzzSwitchBody(f *testing.F) {
-	for _, text := range []string{
-		`{"for":"6h","site":"shop.example.com/blog","hard":true}`, `{"mode":"observe","for":"2h"}`, `{"for":"0s"}`,
-		`{"for":"1d12h"}`, `{"for":"1h","for":"2h"}`, `{"for":null}`, `[]`, "null", "{}", "",
-	} {
-		f.Add([]byte(text))
-	}
-	f.Fuzz(func(t *testing.T, body []byte) {
-		var l lockdownBody
-		if l.parse(body) == nil && (*l.For < 0 || time.Duration(*l.For) > switches.MaxTime || l.Site != nil && *l.Site == "") {
-			t.Errorf("%s: %+v", body, l)
-		}
-		var m modeBody
-		if m.parse(body) == nil && (*m.For < 0 || time.Duration(*m.For) > switches.MaxTime ||
-			m.Mode != policy.Observe && m.Mode != policy.Enforce && (m.Mode != "" || *m.For > 0)) {
-			t.Errorf("%s: %+v", body, m)
-		}
-	})
-}
-
-// TestSwitches_LogOfTheirOwn: a log that includes the gateways has the lines of switches
-// and of the store. Caddy then takes them out of its default log.
-func TestSwitches_LogOfTheirOwn(t *testing.T) {
-	refusals := filepath.Join(t.TempDir(), "refusals")
-	redis := redisrun.Start(t)
-	p := newPlatform(t)
-	f := &caddyrun.File{
-		Admin: machine.FreeAddress(t), Sites: []caddyrun.Site{{Body: loginOnly + p.proxied()}},
-		Global: "\tlog refusals {\n\t\tinclude http.handlers.restwarden\n\t\toutput file " + refusals + "\n\t\tformat json\n\t}\n" +
-			"\trestwarden {\n\t\tstore redis " + redis.Addr + "\n\t}\n",
-	}
-	g := startFile(t, f)
-	if status, text := adminOf(t, f.Admin, "POST", "lockdown", `{"for": "1m"}`); status != 200 {
-		t.Fatal(status, text)
-	}
-	g.do("GET /cms-json/cms/v2/posts", "", asAdmin).want(t, 200, "")
-	eventually(t, "the store answers", func() bool {
-		g.do("GET /cms-json/cms/v2/posts", "", asAdmin)
-		return current.Load().storeStatus().Reachable // a slow start is a failure, too
-	})
-	redis.Kill()
-	eventually(t, "the store is missed", func() bool {
-		g.do("GET /cms-json/cms/v2/posts", "", asAdmin, "X-Forwarded-For: 1.2.3.4")
-		g.do("GET /cms-json/cms/v2/posts", "", asCustomer)
-		return len(lines(t, refusals, "the store cannot be reached")) > 0 // a slow answer before may have said it
-	})
-	if got := lines(t, refusals, "switched on"); len(got) != 1 {
-		t.Errorf("%d lines of the switch", len(got))
-	}
-}
-
-// TestSwitches_Orphans: a switch is missed where a reload gives the site another name.
-func TestSwitches_Orphans(t *testing.T) {
-	p := newPlatform(t)
-	s := startSites(t, "http://open.example:PORT {\n"+loginOnly+p.proxied()+"\n}\n")
-	board := current.Load().running.board
-	if err := board.SetLockdown("open.example", false, time.Minute, "test"); err != nil {
-		t.Fatal(err)
-	}
-	const missed = "has its first host changed?"
-	s.reload("http://open.example:PORT, http://www.open.example:PORT {\n" + loginOnly + p.proxied() + "\n}\n")
-	if got := lines(t, s.log, missed); len(got) != 0 {
-		t.Errorf("%v", got)
-	}
-	s.reload("http://www.open.example:PORT, http://open.example:PORT {\n" + loginOnly + p.proxied() + "\n}\n")
-	if got := lines(t, s.log, missed); len(got) != 1 || got[0]["site"] != "open.example" || got[0]["switch"] != "lockdown" {
-		t.Errorf("%v", got)
-	}
-	if err := board.SetLockdown("open.example", false, 0, "test"); err != nil {
-		t.Fatal(err)
-	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/restwarden/restwarden/caddymodule/adminapi"
 	"github.com/restwarden/restwarden/cmd/check/testkit/caddyrun"
 	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
 )
@@ -68,7 +69,7 @@ func TestMasked_EveryOutput(t *testing.T) {
 // follow reads the events of the admin endpoint until it ends, and then gives their text.
 func follow(t *testing.T, admin string) <-chan string {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+admin+"/restwarden/events", http.NoBody)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+admin+adminapi.Path+adminapi.EventsPath, http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}

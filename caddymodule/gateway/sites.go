@@ -128,6 +128,33 @@ func (g *Gateway) guard(way routing.Way, apart string) {
 	g.sites = append(g.sites, newSite(g, way, apart))
 }
 
+// sites returns the guarded sites by name, each once. It leaves out those for requests on
+// ways that nobody knows, where the ways are known.
+func (a *App) sites() []*site { return a.sitesWith(anySite) }
+
+func anySite(*site) bool { return true }
+
+// sitesWith returns the sites with one directive at least that fits: two for the same site
+// may differ.
+func (a *App) sitesWith(fits func(*site) bool) []*site {
+	return slices.CompactFunc(a.directives(fits), func(s, t *site) bool { return s.Name == t.Name })
+}
+
+// directives returns what fits by name, once for each directive and way.
+func (a *App) directives(fits func(*site) bool) []*site {
+	a.assign()
+	var all []*site
+	for _, g := range a.gateways {
+		for _, s := range g.sites {
+			if (s.way.Module != nil || len(g.sites) == 1) && fits(s) {
+				all = append(all, s)
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(s, t *site) int { return strings.Compare(s.Name, t.Name) })
+	return all
+}
+
 // siteOf returns the site that r asks for: the first one whose way covers r.
 func (g *Gateway) siteOf(r *http.Request) *site {
 	g.app.assign()

@@ -123,3 +123,23 @@ func (s *siteState) found(problems map[discover.Problem]bool) {
 	defer s.mu.Unlock()
 	s.problems = all
 }
+
+// lockdown returns the lockdown in force: if there are two, when the last one ends, and
+// whether one of them is hard.
+func (s *siteState) lockdown(now time.Time) *adminapi.Lockdown {
+	var st *adminapi.Lockdown
+	for _, sw := range []*policy.Switch{&s.switches.Lockdown, s.switches.All} {
+		on, ok := sw.At(now)
+		if !ok {
+			continue
+		}
+		if st == nil {
+			st = new(adminapi.Lockdown)
+		}
+		if on.Until.After(st.Until) {
+			st.Until = on.Until.UTC()
+		}
+		st.Hard, st.All = st.Hard || on.Hard, st.All || sw == s.switches.All
+	}
+	return st
+}

@@ -18,7 +18,7 @@ import (
 // adminOf sends a request to an admin endpoint and returns status and body.
 func adminOf(t *testing.T, address, method, path, body string) (int, string) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, "http://"+address+"/restwarden/"+path, strings.NewReader(body))
+	req, err := http.NewRequestWithContext(t.Context(), method, "http://"+address+adminapi.Path+path, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,7 +237,7 @@ func TestAdmin_Errors(t *testing.T) {
 		{"POST", mode, `{"mode":"off","for":"1h"}`, 400, `mode: \"off\" is neither observe nor enforce`},
 		{"POST", mode, `{"for":"1h"}`, 400, `mode: `},
 		{"POST", mode, `{"mode":"observe"}`, 400, `for: `},
-		{"POST", mode, `"` + strings.Repeat("x", maxAdminBody) + `"`, 400, `too large`},
+		{"POST", mode, `"` + strings.Repeat("x", adminapi.MaxBody) + `"`, 400, `too large`},
 	} {
 		g.admin(test.method, test.path, test.body, test.status, test.contains)
 	}

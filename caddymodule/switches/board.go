@@ -83,7 +83,7 @@ func (b *Board) Leave(site string, own *policy.Switches) {
 	}
 }
 
-// SetMode switches the mode of a site for a time of up to [MaxTime], or back if the time is 0,
+// SetMode switches the mode of a site for a time of up to [adminapi.MaxSwitched], or back if the time is 0,
 // here and on all gateways of the store. The log says by whom. The error says why other gateways
 // do not know.
 func (b *Board) SetMode(site string, mode policy.Mode, lasts time.Duration, by string) error {

@@ -8,12 +8,9 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/restwarden/restwarden/caddymodule/adminapi"
 	"github.com/restwarden/restwarden/policies/policy"
 )
-
-// MaxTime is the longest time for which a switch may be on. What should last longer
-// belongs in the configuration.
-const MaxTime = 30 * 24 * time.Hour
 
 // The kinds of switches.
 const (
@@ -69,7 +66,7 @@ func parseSetting(text string, now time.Time) (s setting, err error) {
 	}
 	left := s.until().Sub(now)
 	switch {
-	case left <= 0, left > MaxTime+time.Hour, s.Set <= 0, time.Unix(0, s.Set).Sub(now) > time.Hour:
+	case left <= 0, left > adminapi.MaxSwitched+time.Hour, s.Set <= 0, time.Unix(0, s.Set).Sub(now) > time.Hour:
 		return s, errSetting
 	case s.Kind == kindLockdown && s.Mode == "":
 		return s, nil

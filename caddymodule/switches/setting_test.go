@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/restwarden/restwarden/caddymodule/adminapi"
 )
 
 // FuzzSetting: whatever another gateway sends, a setting is in the bounds of what set
@@ -22,7 +24,7 @@ func FuzzSetting(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if left := s.until().Sub(now); left <= 0 || left > MaxTime+time.Hour {
+		if left := s.until().Sub(now); left <= 0 || left > adminapi.MaxSwitched+time.Hour {
 			t.Errorf("lasts %s", left)
 		}
 		again, _ := json.Marshal(s)

@@ -1,4 +1,4 @@
-package gateway
+package admin
 
 import (
 	"bufio"
@@ -18,15 +18,16 @@ const (
 	eventsPatience = 10 * time.Second
 )
 
-// serveEvents answers GET /restwarden/events: server-sent events, one for each record.
+// serveEvents answers GET events: server-sent events, one for each refusal.
 // They go on across reloads and end when Caddy stops.
-func serveEvents(w http.ResponseWriter, a adminRequest) error {
-	f, err := a.app.running.followers.Follow()
+func serveEvents(w http.ResponseWriter, r request) error {
+	followers := r.gateways.Followers()
+	f, err := followers.Follow()
 	if err != nil {
-		return adminError(http.StatusServiceUnavailable, err)
+		return failed(http.StatusServiceUnavailable, err)
 	}
-	defer a.app.running.followers.Leave(f)
-	stream, err := newEventStream(w, a.r)
+	defer followers.Leave(f)
+	stream, err := newEventStream(w, r.Request)
 	defer stream.end()
 	beat := time.NewTicker(eventsBeat)
 	defer beat.Stop()

@@ -1,0 +1,37 @@
+package admin
+
+import (
+	"context"
+	"time"
+
+	"github.com/restwarden/restwarden/caddymodule/adminapi"
+	"github.com/restwarden/restwarden/caddymodule/refusals"
+	"github.com/restwarden/restwarden/policies/policy"
+)
+
+// Gateways are those of the configuration that runs. A parameter site is one of Names; by says for
+// the log who asks.
+type Gateways interface {
+	// Names returns the names of the guarded sites, each once.
+	Names() []string
+	// Statuses returns the state of each site, once for each directive with a mode or addresses of its own.
+	Statuses() []adminapi.Site
+	// Store returns the state of the Redis that gateways share; nil if there is none.
+	Store() *adminapi.Store
+	// Refusals returns the last refusals of a site, the newest first.
+	Refusals(site string) []adminapi.Refusal
+
+	// SwitchMode gives a site a mode for a time. 0 ends the switch.
+	SwitchMode(site string, mode policy.Mode, lasts time.Duration, by string) adminapi.Switched
+	// SwitchLockdown closes a site, or all for "", for a time. 0 ends the switch.
+	SwitchLockdown(site string, hard bool, lasts time.Duration, by string) adminapi.Switched
+
+	// Confirmations returns the calls that wait for a person, or did.
+	Confirmations(ctx context.Context) ([]adminapi.Confirmation, error)
+	// Decide lets a person give or reject a confirmation. The error may be confirm.ErrUnknown or
+	// confirm.ErrDecided.
+	Decide(ctx context.Context, id string, give bool, by string) (adminapi.Confirmation, error)
+
+	// Followers are those who receive refusals of all sites as they happen, across reloads.
+	Followers() *refusals.Followers
+}
