@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 
@@ -45,6 +46,22 @@ func (m policyModule) live() (*policy.Configured, error) {
 		return nil, err
 	}
 	return live, resolveSecrets(live)
+}
+
+// resolveSecrets replaces the placeholders in the secrets of c. An unknown or empty
+// placeholder is an error: an unset variable must not become an empty key.
+func resolveSecrets(c *policy.Configured) error {
+	for _, secret := range c.Policy.(policy.SecretHolder).Secrets() {
+		if err := resolvePlaceholders(secret.Text); err != nil {
+			return policy.Option{Pos: cmp.Or(secret.At, c.Settings.At)}.Errorf("%w", err) // the gateway knows the import
+		}
+	}
+	return nil
+}
+
+func resolvePlaceholders(field *string) (err error) {
+	*field, err = caddy.NewReplacer().ReplaceOrErr(*field, true, true)
+	return err
 }
 
 // loadPolicies returns the policies that the configuration names, by name.

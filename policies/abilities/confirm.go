@@ -93,11 +93,11 @@ func isWebAddress(text string) bool {
 }
 
 // Secrets returns the address of notify: who knows it can write there.
-func (p *Abilities) Secrets() []*string {
+func (p *Abilities) Secrets() []policy.Secret {
 	if p.Notify == "" {
 		return nil
 	}
-	return []*string{&p.Notify}
+	return []policy.Secret{{Text: &p.Notify}}
 }
 
 // Waiting is where the calls of a site wait for a person.

@@ -78,11 +78,11 @@ func (p *OrderType) Configure(o policy.Option) error {
 }
 
 // Secrets returns the credential.
-func (p *OrderType) Secrets() []*string {
+func (p *OrderType) Secrets() []policy.Secret {
 	if p.Credential == "" {
 		return nil
 	}
-	return []*string{&p.Credential}
+	return []policy.Secret{{Text: &p.Credential}}
 }
 
 // Provision checks the credential and builds the route patterns.

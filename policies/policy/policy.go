@@ -28,10 +28,16 @@ type Configurer interface {
 	Configure(Option) error
 }
 
-// SecretHolder is a Policy whose configuration holds secrets. The returned strings may
-// hold placeholders, which the gateway resolves before it calls any other method.
+// SecretHolder is a Policy whose configuration holds secrets. Their texts may hold
+// placeholders, which the gateway resolves before it calls any other method.
 type SecretHolder interface {
-	Secrets() []*string
+	Secrets() []Secret
+}
+
+// Secret is a secret of the configuration.
+type Secret struct {
+	Text *string
+	At   string // where it stands; "" if that is where the policy does
 }
 
 // Declarer is a Policy that other policies of the site name in their rules. All declarers

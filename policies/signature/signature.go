@@ -166,11 +166,10 @@ func (s *Signature) provision() error {
 }
 
 // Secrets returns the keys.
-func (p *Signatures) Secrets() []*string {
-	var keys []*string
+func (p *Signatures) Secrets() (keys []policy.Secret) {
 	for _, s := range p.Signatures {
 		for i := range s.Keys {
-			keys = append(keys, &s.Keys[i])
+			keys = append(keys, policy.Secret{Text: &s.Keys[i], At: s.At})
 		}
 	}
 	return keys
