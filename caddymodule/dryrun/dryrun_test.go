@@ -182,3 +182,23 @@ http://shop.example.com:8081 {
 		}
 	}
 }
+
+// TestRules_Order: the rules of several servers have one order.
+func TestRules_Order(t *testing.T) {
+	var file strings.Builder
+	for port := range 9 {
+		fmt.Fprintf(&file, "http://shop.example.com:808%d {\n\trestwarden wordpress {\n\t\tallow anyone /a/v1/b\n\t\tlogin_only\n\t}\n}\n", port)
+	}
+	rules, err := load(t, file.String()).Rules()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var places []string
+	for _, r := range rules {
+		_, line, _ := strings.Cut(r.At, "Caddyfile:")
+		places = append(places, line)
+	}
+	if got, want := strings.Join(places, " "), "3 4 9 10 15 16 21 22 27 28 33 34 39 40 45 46 51 52"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/restwarden/restwarden/caddymodule/gateway"
@@ -121,13 +122,13 @@ func each(v any, name string, do func(map[string]any)) {
 	})
 }
 
-// walk calls do with every object within v, v included.
+// walk calls do with every object within v, v included, by the names of the members.
 func walk(v any, do func(map[string]any)) {
 	switch v := v.(type) {
 	case map[string]any:
 		do(v)
-		for _, inner := range v {
-			walk(inner, do)
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			walk(v[name], do)
 		}
 	case []any:
 		for _, inner := range v {
