@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/restwarden/restwarden/caddymodule/confirming"
+	"github.com/restwarden/restwarden/caddymodule/option"
 	"github.com/restwarden/restwarden/caddymodule/redisstore"
 	"github.com/restwarden/restwarden/caddymodule/routing"
 	"github.com/restwarden/restwarden/policies/policy"
@@ -113,7 +114,7 @@ func (a *App) Cleanup() error {
 //	}
 func parseGlobalOption(d *caddyfile.Dispenser, existing any) (any, error) {
 	d.Next() // consume option name
-	global := option(d)
+	global := option.Read(d)
 	if err := errors.Join(global.Once(existing != nil), global.Complete()); err != nil {
 		return nil, err
 	}

@@ -3,15 +3,13 @@ package gateway
 import (
 	"fmt"
 	"maps"
-	"math"
 	"slices"
-	"strconv"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
-	"github.com/dustin/go-humanize"
 
+	"github.com/restwarden/restwarden/caddymodule/option"
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/access"
 	"github.com/restwarden/restwarden/policies/call"
@@ -32,7 +30,7 @@ func parseDirective(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 	g := new(Gateway)
 	if err := g.UnmarshalCaddyfile(h.Dispenser); err != nil {
 		if g.Imported[""] != "" {
-			err = inSite(err, h)
+			err = option.InSite(err, h)
 		}
 		return nil, err
 	}
@@ -61,9 +59,9 @@ func parseDirective(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 // The catalog says which policy takes an option. Errors name file, line and import.
 func (g *Gateway) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // consume directive name
-	directive := option(d)
-	g.At, g.Imported = directive.Pos, imports(directive)
-	return g.placed(g.unmarshal(directive))
+	directive := option.Read(d)
+	g.At, g.Imported = directive.Pos, option.ImportsOf(directive)
+	return g.Imported.Placed(g.unmarshal(directive), g.At)
 }
 
 func (g *Gateway) unmarshal(directive policy.Option) error {
@@ -144,59 +142,20 @@ func expanded(block []policy.Option, platform string) (all []policy.Option, err 
 
 // gatewayOptions are the gateway's own options.
 var gatewayOptions = map[string]func(*Gateway, policy.Option) error{
-	"base":         func(g *Gateway, o policy.Option) error { return checked(o, &g.Base, validateBase) },
+	"base":         func(g *Gateway, o policy.Option) error { return option.Checked(o, &g.Base, validateBase) },
 	"prefix":       (*Gateway).prefixOption,
 	"alias":        (*Gateway).aliasOption,
-	"release":      func(g *Gateway, o policy.Option) error { return checked(o, &g.Release, validateRelease) },
-	"mode":         func(g *Gateway, o policy.Option) error { return checked(o, &g.Mode, policy.Mode.Validate) },
+	"release":      func(g *Gateway, o policy.Option) error { return option.Checked(o, &g.Release, validateRelease) },
+	"mode":         func(g *Gateway, o policy.Option) error { return option.Checked(o, &g.Mode, policy.Mode.Validate) },
 	"misread":      (*Gateway).misreadOption,
 	"request_id":   func(g *Gateway, o policy.Option) (err error) { g.RequestID, err = o.Word("on", "off"); return err },
 	"credentials":  (*Gateway).credentialsOption,
 	"identity":     (*Gateway).identityOption,
-	"body_limit":   func(g *Gateway, o policy.Option) error { return size(o, &g.BodyLimit) },
-	"upload_limit": func(g *Gateway, o policy.Option) error { return size(o, &g.UploadLimit) },
-	"spool_limit":  func(g *Gateway, o policy.Option) error { return size(o, &g.SpoolLimit) },
+	"body_limit":   func(g *Gateway, o policy.Option) error { return option.Size(o, &g.BodyLimit) },
+	"upload_limit": func(g *Gateway, o policy.Option) error { return option.Size(o, &g.UploadLimit) },
+	"spool_limit":  func(g *Gateway, o policy.Option) error { return option.Size(o, &g.SpoolLimit) },
 	"spool_dir":    func(g *Gateway, o policy.Option) (err error) { g.SpoolDir, err = o.One(); return err },
-	"batch_limit":  func(g *Gateway, o policy.Option) error { return number(o, &g.BatchLimit) },
-}
-
-// checked takes the single argument of o if check returns no error.
-func checked[T ~string](o policy.Option, to *T, check func(T) error) error {
-	text, err := o.One()
-	if err != nil {
-		return err
-	}
-	*to = T(text)
-	if err := check(*to); err != nil {
-		return o.Errorf("%w", err)
-	}
-	return nil
-}
-
-func size(o policy.Option, to *int64) error {
-	text, err := o.One()
-	if err != nil {
-		return err
-	}
-	n, err := humanize.ParseBytes(text)
-	if err != nil || n == 0 || n > math.MaxInt64 {
-		return o.Errorf("%s: %q is not a positive size such as 8MiB", o.Name, text)
-	}
-	*to = int64(n)
-	return nil
-}
-
-func number(o policy.Option, to *int) error {
-	text, err := o.One()
-	if err != nil {
-		return err
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 {
-		return o.Errorf("%s: %q is not a positive number", o.Name, text)
-	}
-	*to = n
-	return nil
+	"batch_limit":  func(g *Gateway, o policy.Option) error { return option.Number(o, &g.BatchLimit) },
 }
 
 func (g *Gateway) prefixOption(o policy.Option) error {
@@ -273,9 +232,9 @@ func (g *Gateway) identityOption(o policy.Option) error {
 		case "timeout":
 			return o.Duration(&g.Identity.Timeout)
 		case "max_in_flight":
-			return number(o, &g.Identity.MaxInFlight)
+			return option.Number(o, &g.Identity.MaxInFlight)
 		case "rate":
-			return checked(o, &g.Identity.Rate, func(text string) error {
+			return option.Checked(o, &g.Identity.Rate, func(text string) error {
 				if _, err := policy.ParseRate(text); err != nil {
 					return fmt.Errorf("rate: %w", err)
 				}

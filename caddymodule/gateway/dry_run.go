@@ -47,7 +47,7 @@ func (s *site) settle(r *http.Request, next caddyhttp.Handler) {
 // readDry reports a reading to the dry run.
 func (s *site) readDry(r *http.Request, c *call.Call) {
 	s.g.app.dry.Read(r, originalURL(r), &ServedSite{
-		Name: s.Name, Base: s.Base, Prefix: s.Prefix, Aliases: s.g.Alias, At: s.g.At, Imported: s.g.importedAt(""), ImportedAt: s.importedAt,
+		Name: s.Name, Base: s.Base, Prefix: s.Prefix, Aliases: s.g.Alias, At: s.g.At, Imported: s.g.Imported.At(""), ImportedAt: s.importedAt,
 		Reader: s.reader, Chain: s.chain, Policies: &s.Site,
 	}, c)
 }

@@ -136,7 +136,7 @@ func (e *engine) newReader(ctx caddy.Context, g *Gateway) error {
 		return fmt.Errorf("spool_dir: %w", err)
 	}
 	e.spool, err = e.leases.spool(ctx, spoolKey{dir, cmp.Or(g.SpoolLimit, budget.SpoolFor(upload))}, func(f budget.Finding) {
-		g.app.odd(g.logger, finding{Finding: routing.Finding{Code: f.Code, At: g.At, Imported: g.importedAt(""), Text: f.Text}, directive: g.spot()})
+		g.app.odd(g.logger, finding{Finding: routing.Finding{Code: f.Code, At: g.At, Imported: g.Imported.At(""), Text: f.Text}, directive: g.spot()})
 	})
 	if err != nil {
 		return err

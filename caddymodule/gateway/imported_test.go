@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"encoding/json"
-	"errors"
 	"maps"
 	"os"
 	"path/filepath"
@@ -12,29 +11,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig"
-	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 )
-
-// TestImported_Format: Caddy writes imports into its errors as imported reads them.
-func TestImported_Format(t *testing.T) {
-	const source = "(inner) {\n\tx\n}\nhttp://a.example {\n\timport inner\n}\n"
-	blocks, err := caddyfile.Parse("Caddyfile", []byte(source))
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := caddyfile.NewDispenser(blocks[0].Segments[0])
-	d.Next()
-	const want = "x, at Caddyfile:2 import chain ['Caddyfile:5 (import inner)']"
-	if got := d.WrapErr(errors.New("x")).Error(); got != want {
-		t.Errorf("Caddy writes %q, not %q: imported cannot read it", got, want)
-	}
-	if got := imported(d); got != "Caddyfile:5" {
-		t.Errorf("got %q", got)
-	}
-	if got := imported(caddyfile.NewTestDispenser("x")); got != "" {
-		t.Errorf("nothing is imported: %q", got)
-	}
-}
 
 // loadError returns why a Caddyfile does not load, without what Caddy puts before it.
 // @ stands for the directory of the files, but not with the Caddyfile.
@@ -244,7 +221,7 @@ http://b.example {
 		for at, want := range map[string]string{
 			"": g.Imported[""], "Caddyfile:6": g.Imported[""], "Caddyfile:2": "Caddyfile:7 or Caddyfile:8", deny: "",
 		} {
-			if got := g.importedAt(at); got != want {
+			if got := g.Imported.At(at); got != want {
 				t.Errorf("%q: got %q, want %q", at, got, want)
 			}
 		}
@@ -255,7 +232,7 @@ http://b.example {
 		}
 	}
 	plain := directives(t, "http://a.example {\n\trestwarden cms {\n\t\tdeny /c\n\t}\n}\n")[0]
-	if plain.Imported != nil || plain.importedAt("Caddyfile:3") != "" {
+	if plain.Imported != nil || plain.Imported.At("Caddyfile:3") != "" {
 		t.Errorf("nothing is imported: %q", plain.Imported)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
+	"github.com/restwarden/restwarden/caddymodule/option"
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/call/budget"
@@ -46,7 +47,7 @@ func (MatchRESTCall) CaddyModule() caddy.ModuleInfo {
 // UnmarshalCaddyfile reads rest_call [<methods>] <route>...; commas separate the methods.
 func (m *MatchRESTCall) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // consume matcher name
-	o := option(d)
+	o := option.Read(d)
 	if err := o.Complete(); err != nil {
 		return err
 	}

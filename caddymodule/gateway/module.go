@@ -10,6 +10,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
+	"github.com/restwarden/restwarden/caddymodule/option"
 	"github.com/restwarden/restwarden/caddymodule/routing"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
@@ -71,9 +72,8 @@ type Gateway struct {
 	// At is where the directive stands, "Caddyfile:2"; for messages.
 	At string `json:"at,omitempty"`
 	// Imported says where the lines of the directive were imported, for messages and
-	// records: under "" the directive itself, "Caddyfile:12"; under "snippets.caddy:3" the
-	// line that stands there, if it was imported elsewhere than the directive.
-	Imported map[string]string `json:"imported,omitempty"`
+	// records.
+	Imported option.Imports `json:"imported,omitempty"`
 
 	app    *App
 	engine *engine
@@ -110,7 +110,7 @@ func (g *Gateway) Provision(ctx caddy.Context) error {
 		if _, placed := errors.AsType[routing.RefusedError](err); placed {
 			return err
 		}
-		return g.placed(fmt.Errorf("restwarden: %w", err))
+		return g.Imported.Placed(fmt.Errorf("restwarden: %w", err), g.At)
 	}
 	return nil
 }

@@ -145,7 +145,7 @@ func (s *site) importedAt(at string) string {
 	if at == "" {
 		return ""
 	}
-	return s.g.importedAt(at)
+	return s.g.Imported.At(at)
 }
 
 func remedy(r *policy.Request, c *call.Call, v policy.Verdict, route string) string {

@@ -37,7 +37,7 @@ func (a *App) survey(logger *zap.Logger) error {
 // spot is where a directive stands, and where it was imported.
 type spot struct{ at, imported string }
 
-func (g *Gateway) spot() spot { return spot{g.At, g.importedAt("")} }
+func (g *Gateway) spot() spot { return spot{g.At, g.Imported.At("")} }
 
 // elsewhere tells whether a directive stands there, and on other servers alone.
 func (a *App) elsewhere(where spot, server string) (found bool) {
@@ -78,19 +78,19 @@ func (a *App) oddRules(g *Gateway) {
 	}
 	odd := g.engine.odd
 	if a.dry != nil && a.dry.Installed != nil {
-		if site := a.dry.Installed(g.At, g.importedAt("")); site != nil {
+		if site := a.dry.Installed(g.At, g.Imported.At("")); site != nil {
 			odd = review.OddOn(g.engine.chain, site)
 		}
 	}
 	if len(odd) == 0 || slices.ContainsFunc(a.gateways, func(other *Gateway) bool { return other.engine == g.engine && other.spot() == g.spot() }) {
 		return // a snippet within a snippet, or a directive in JSON without a place
 	}
-	hosts := a.routing.HostsOf(g.At, g.importedAt(""))
+	hosts := a.routing.HostsOf(g.At, g.Imported.At(""))
 	for _, o := range odd {
-		f := routing.Finding{Code: o.Code, At: cmp.Or(o.At, g.At), Imported: g.importedAt(o.At), Sites: hosts, Text: o.Text, Do: o.Do}
+		f := routing.Finding{Code: o.Code, At: cmp.Or(o.At, g.At), Imported: g.Imported.At(o.At), Sites: hosts, Text: o.Text, Do: o.Do}
 		switch {
 		case a.dry != nil:
-			a.dry.Odd(f, g.At, g.importedAt(""))
+			a.dry.Odd(f, g.At, g.Imported.At(""))
 		case !o.Note:
 			a.odd(g.logger, finding{f, g.spot(), true})
 		case o.Said:
