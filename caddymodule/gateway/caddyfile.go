@@ -165,7 +165,7 @@ func (g *Gateway) prefixOption(o policy.Option) error {
 	if g.Prefix = o.Args; slices.Contains(o.Args, "") {
 		return o.Errorf("prefix: a name is empty")
 	}
-	if err := validatePrefixes(g.Prefix); err != nil {
+	if err := g.Prefix.Validate(); err != nil {
 		return o.Errorf("%w", err)
 	}
 	return nil
@@ -214,7 +214,7 @@ func (g *Gateway) credentialsOption(o policy.Option) error {
 		}
 		return o.Errorf("credentials %s, not %q", needs, o.Args)
 	}
-	if err := validateCredentials(c); err != nil {
+	if err := c.Validate(); err != nil {
 		return o.Errorf("%w", err)
 	}
 	return nil

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
@@ -13,8 +15,10 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/option"
 	"github.com/restwarden/restwarden/caddymodule/routing"
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/platforms"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/policy"
+	"github.com/restwarden/restwarden/policies/typo"
 )
 
 func init() { caddy.RegisterModule(Gateway{}) }
@@ -138,9 +142,9 @@ func (g *Gateway) provision(ctx caddy.Context) error {
 // Validate checks everything that does not depend on the rest of the configuration.
 func (g *Gateway) Validate() error {
 	for _, check := range []error{
-		validatePlatform(g.Platform), validateBase(g.Base), validatePrefixes(g.Prefix), validateAliases(g.Alias), validateRelease(g.Release), g.Mode.Validate(),
+		validatePlatform(g.Platform), validateBase(g.Base), g.Prefix.Validate(), validateAliases(g.Alias), validateRelease(g.Release), g.Mode.Validate(),
 		validateSwitch("request_id", g.RequestID), validateMisread(g.Misread),
-		validateCredentials(g.Credentials), validateIdentity(g.Identity),
+		g.Credentials.Validate(), validateIdentity(g.Identity),
 		validateNotNegative("body_limit", g.BodyLimit), validateNotNegative("upload_limit", g.UploadLimit),
 		validateNotNegative("spool_limit", g.SpoolLimit), validateNotNegative("batch_limit", int64(g.BatchLimit)),
 	} {
@@ -149,6 +153,80 @@ func (g *Gateway) Validate() error {
 		}
 	}
 	return nil
+}
+
+// The checks of single options, for Caddyfile and JSON alike.
+
+func validatePlatform(name string) error {
+	if name == "" {
+		return fmt.Errorf("platform: %s must be named", platforms.List("or"))
+	}
+	if err := typo.Check(name, platforms.Names()...); err != nil {
+		return fmt.Errorf("platform: %w", err)
+	}
+	return nil
+}
+
+func validateBase(base string) error {
+	if err := call.CheckBase(base); err != nil {
+		return fmt.Errorf("base: %w", err)
+	}
+	return nil
+}
+
+func validateAliases(aliases []call.Alias) error {
+	for i, a := range aliases {
+		if err := a.Validate(); err != nil {
+			return fmt.Errorf("alias: %w", err)
+		}
+		if slices.Contains(aliases[:i], a) {
+			return fmt.Errorf("%s: stands twice", a)
+		}
+	}
+	return nil
+}
+
+func validateRelease(release string) error {
+	_, err := policy.ParseRelease(release)
+	return err
+}
+
+func validateSwitch(option, word string) error {
+	if err := typo.Check(cmp.Or(word, "on"), "on", "off"); err != nil {
+		return fmt.Errorf("%s: %w", option, err)
+	}
+	return nil
+}
+
+func validateNotNegative(option string, n int64) error {
+	if n < 0 {
+		return fmt.Errorf("%s: %d is negative", option, n)
+	}
+	return nil
+}
+
+func validateIdentity(i *Identity) error {
+	_, err := i.options()
+	return err
+}
+
+// options checks i and fills in the defaults; a nil i means all defaults.
+func (i *Identity) options() (caller.Options, error) {
+	var opts caller.Options
+	if i != nil {
+		if i.TTL < 0 || i.Timeout < 0 || i.MaxInFlight < 0 {
+			return opts, errors.New("identity: a negative value")
+		}
+		if i.Rate != "" {
+			rate, err := policy.ParseRate(i.Rate)
+			if err != nil {
+				return opts, fmt.Errorf("identity: rate: %w", err)
+			}
+			opts.Rate, opts.Per = rate.Count, rate.Per
+		}
+		opts.TTL, opts.Timeout, opts.MaxInFlight = time.Duration(i.TTL), time.Duration(i.Timeout), i.MaxInFlight
+	}
+	return opts.WithDefaults(), nil
 }
 
 // Cleanup releases what Provision and App.assign acquired.

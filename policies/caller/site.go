@@ -2,9 +2,13 @@ package caller
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
+
+	"golang.org/x/net/http/httpguts"
 
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
@@ -85,6 +89,24 @@ type Own struct {
 	Cookies []string `json:"cookies,omitempty"`
 	// Jetpack accepts callers that sign with Jetpack's token as Unverified.
 	Jetpack bool `json:"jetpack,omitempty"`
+}
+
+// Validate checks the names.
+func (o *Own) Validate() error {
+	if o == nil {
+		return nil
+	}
+	for _, name := range slices.Concat(o.Headers, o.Cookies) {
+		if !httpguts.ValidHeaderFieldName(name) {
+			return fmt.Errorf("credentials: %q is not the name of a header or cookie", name)
+		}
+	}
+	for _, name := range o.Headers {
+		if http.CanonicalHeaderKey(name) == "Cookie" {
+			return errors.New("credentials: cookies are named one by one, with credentials cookie <name>")
+		}
+	}
+	return nil
 }
 
 // canonical returns o with header names in their canonical form.
