@@ -14,6 +14,7 @@ import (
 
 	"github.com/restwarden/restwarden/caddymodule/confirming"
 	"github.com/restwarden/restwarden/caddymodule/option"
+	"github.com/restwarden/restwarden/caddymodule/pool"
 	"github.com/restwarden/restwarden/caddymodule/redisstore"
 	"github.com/restwarden/restwarden/caddymodule/routing"
 	"github.com/restwarden/restwarden/policies/policy"
@@ -49,7 +50,7 @@ type App struct {
 	findings     []finding      // what else is odd in it
 	routing      routing.Report // what the survey found
 	placeholders []string       // that handlers of the sites define
-	leases       leases
+	leases       pool.Leases
 }
 
 // CaddyModule returns the Caddy module information.
@@ -104,7 +105,7 @@ func (a *App) Cleanup() error {
 		errs = append(errs, e.close())
 	}
 	a.engines = nil
-	return errors.Join(append(errs, a.leases.release())...)
+	return errors.Join(append(errs, a.leases.Release())...)
 }
 
 // parseGlobalOption reads what all sites share:

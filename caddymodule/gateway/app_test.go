@@ -8,6 +8,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/restwarden/restwarden/caddymodule/pool"
 	"github.com/restwarden/restwarden/caddymodule/redisstore"
 	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
 	"github.com/restwarden/restwarden/policies/store"
@@ -77,13 +78,13 @@ func TestOptions_Leases(t *testing.T) {
 		t.Fatal(err)
 	}
 	open := func() *redisstore.Store {
-		var l leases
+		var l pool.Leases
 		t.Cleanup(func() {
-			if err := l.release(); err != nil {
+			if err := l.Release(); err != nil {
 				t.Error(err)
 			}
 		})
-		store, err := lease(&l, options.Key(), func() (*redisstore.Store, error) { return redisstore.New(options, storeLogger), nil })
+		store, err := pool.Lease(&l, options.Key(), func() (*redisstore.Store, error) { return redisstore.New(options, storeLogger), nil })
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/restwarden/restwarden/caddymodule/pool"
 	"github.com/restwarden/restwarden/caddymodule/routing"
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
@@ -38,7 +39,7 @@ type engine struct {
 	learners  []policy.Learner
 	auditors  []policy.AgentAuditor
 	confirmer policy.Confirmer // nil unless calls may have to wait for a person
-	leases    leases
+	leases    pool.Leases
 }
 
 // engineOf returns the engine of g. App.Cleanup closes it.
@@ -95,7 +96,12 @@ func (e *engine) close() error {
 	if e.chain != nil {
 		err = e.chain.Close()
 	}
-	return errors.Join(err, e.leases.release())
+	return errors.Join(err, e.leases.Release())
+}
+
+type questionsKey struct {
+	limit int
+	late  bool
 }
 
 // newSite builds what the configuration says of every site.
@@ -113,7 +119,7 @@ func (e *engine) newSite(g *Gateway) error {
 		return err
 	}
 	shares := func(late bool) (*budget.Shares, error) {
-		return lease(&e.leases, questionsKey{e.questions.MaxInFlight, late},
+		return pool.Lease(&e.leases, questionsKey{e.questions.MaxInFlight, late},
 			func() (*budget.Shares, error) { return budget.NewShares(int64(e.questions.MaxInFlight)), nil })
 	}
 	var errs [2]error
@@ -131,20 +137,19 @@ func (e *engine) newSite(g *Gateway) error {
 
 func (e *engine) newReader(ctx caddy.Context, g *Gateway) error {
 	upload := cmp.Or(g.UploadLimit, call.DefaultUploadLimit)
-	dir, err := spoolDir(g.SpoolDir)
+	dir, err := pool.SpoolDir(g.SpoolDir)
 	if err != nil {
 		return fmt.Errorf("spool_dir: %w", err)
 	}
-	e.spool, err = e.leases.spool(ctx, spoolKey{dir, cmp.Or(g.SpoolLimit, budget.SpoolFor(upload))}, func(f budget.Finding) {
+	key := pool.Spool{Dir: dir, Limit: cmp.Or(g.SpoolLimit, budget.SpoolFor(upload))}
+	e.spool, err = key.Lease(ctx, &e.leases, func(f budget.Finding) {
 		g.app.odd(g.logger, finding{Finding: routing.Finding{Code: f.Code, At: g.At, Imported: g.Imported.At(""), Text: f.Text}, directive: g.spot()})
 	})
 	if err != nil {
 		return err
 	}
 	body := cmp.Or(g.BodyLimit, call.DefaultBodyLimit)
-	e.memory, err = lease(&e.leases, memoryKey{budget.MemoryFor(body)},
-		func() (*budget.Memory, error) { return budget.NewMemory(budget.MemoryFor(body)), nil })
-	if err != nil {
+	if e.memory, err = (pool.Memory{Limit: budget.MemoryFor(body)}).Lease(&e.leases); err != nil {
 		return err
 	}
 	platform, _ := platforms.ByName(g.Platform)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
+	"github.com/restwarden/restwarden/caddymodule/pool"
 	"github.com/restwarden/restwarden/caddymodule/redisstore"
 	"github.com/restwarden/restwarden/cmd/check/testkit/caddyrun"
 	"github.com/restwarden/restwarden/cmd/check/testkit/redisrun"
@@ -226,12 +227,9 @@ func TestFailures_StartAndReloadWhileDown(t *testing.T) {
 	g.reshare("memory")
 	g.decides("with memory", true)
 	leased := 0
-	pool.Range(func(_, value any) bool {
-		if _, ok := value.(held[*redisstore.Store]); ok {
-			leased++
-		}
-		return true
-	})
+	for range pool.Values[*redisstore.Store]() {
+		leased++
+	}
 	if leased != 0 {
 		t.Errorf("%d clients are left", leased)
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/restwarden/restwarden/caddymodule/pool"
 )
 
 const loginOnly = `	restwarden cms {
@@ -101,7 +103,7 @@ func TestGateway_Bodies(t *testing.T) {
 	if seen := p.received(); len(seen) > 0 {
 		t.Errorf("reached the platform: %d", len(seen))
 	}
-	if n := spooledBytes(); n != 0 {
+	if n := pool.SpooledBytes(); n != 0 {
 		t.Errorf("%v bytes are still spooled", n)
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/restwarden/restwarden/caddymodule/pool"
 	"github.com/restwarden/restwarden/cmd/check/testkit/heap"
 	"github.com/restwarden/restwarden/cmd/check/testkit/wait"
 	"github.com/restwarden/restwarden/policies/call"
@@ -55,7 +56,7 @@ var grown = map[string]struct{ target, contentType, body string }{
 func TestHeld(t *testing.T) {
 	const each = 100
 	g := provisioned(t, `{"platform":"wordpress"}`)
-	memory, err := lease(&g.app.leases, memoryKey{budget.MemoryFor(call.DefaultBodyLimit)}, func() (*budget.Memory, error) { panic("it is there") })
+	memory, err := pool.Lease(&g.app.leases, pool.Memory{Limit: budget.MemoryFor(call.DefaultBodyLimit)}, func() (*budget.Memory, error) { panic("it is there") })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/restwarden/restwarden/caddymodule/option"
+	"github.com/restwarden/restwarden/caddymodule/pool"
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/call/budget"
@@ -36,7 +37,7 @@ type MatchRESTCall struct {
 
 	target  policy.Target
 	readers []*call.Reader
-	leases  leases
+	leases  pool.Leases
 }
 
 // CaddyModule returns the Caddy module information.
@@ -74,8 +75,7 @@ func (m *MatchRESTCall) Provision(ctx caddy.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	memory, err := lease(&m.leases, memoryKey{budget.MemoryFor(call.DefaultBodyLimit)},
-		func() (*budget.Memory, error) { return budget.NewMemory(budget.MemoryFor(call.DefaultBodyLimit)), nil })
+	memory, err := pool.Memory{Limit: budget.MemoryFor(call.DefaultBodyLimit)}.Lease(&m.leases)
 	if err != nil {
 		return err
 	}
@@ -92,17 +92,17 @@ func (m *MatchRESTCall) Provision(ctx caddy.Context) (err error) {
 // one, and behind the gateway it spools nothing, so that an unusable directory is no reason
 // not to load.
 func (m *MatchRESTCall) spool(ctx caddy.Context) (*budget.Spool, error) {
-	dir, err := spoolDir("")
+	dir, err := pool.SpoolDir("")
 	if err != nil {
 		return nil, err
 	}
-	key := spoolKey{dir, budget.SpoolFor(call.DefaultUploadLimit)}
-	spool, err := m.leases.spool(ctx, key, func(f budget.Finding) {
+	key := pool.Spool{Dir: dir, Limit: budget.SpoolFor(call.DefaultUploadLimit)}
+	spool, err := key.Lease(ctx, &m.leases, func(f budget.Finding) {
 		ctx.Logger().Warn(f.Text, zap.String("code", f.Code))
 	})
 	if err != nil {
 		ctx.Logger().Warn("rest_call: larger forms cannot be read", zap.Error(err))
-		return m.leases.uncheckedSpool(key)
+		return key.LeaseUnchecked(&m.leases)
 	}
 	return spool, nil
 }
@@ -118,7 +118,7 @@ func (m *MatchRESTCall) holder(r *http.Request) budget.Holder {
 // Cleanup releases what Provision acquired.
 func (m *MatchRESTCall) Cleanup() error {
 	matchers.Add(-1)
-	return m.leases.release()
+	return m.leases.Release()
 }
 
 // matchers counts the matchers of all configurations that are loaded.

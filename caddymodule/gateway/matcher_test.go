@@ -3,6 +3,8 @@ package gateway
 import (
 	"strings"
 	"testing"
+
+	"github.com/restwarden/restwarden/caddymodule/pool"
 )
 
 func TestMatcher(t *testing.T) {
@@ -28,7 +30,7 @@ func TestMatcher(t *testing.T) {
 			if name == "alone" {
 				g.do("GET /wp-json/wp/v2/users", "").want(t, 200, "matched")
 			}
-			eventually(t, "spooled bodies are gone", func() bool { return spooledBytes() == 0 })
+			eventually(t, "spooled bodies are gone", func() bool { return pool.SpooledBytes() == 0 })
 		})
 	}
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/restwarden/restwarden/caddymodule/pool"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/call/budget"
 )
@@ -183,7 +184,7 @@ func TestMemory_Matcher(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	memory, err := lease(&m.leases, memoryKey{budget.MemoryFor(call.DefaultBodyLimit)}, func() (*budget.Memory, error) { panic("it is there") })
+	memory, err := pool.Lease(&m.leases, pool.Memory{Limit: budget.MemoryFor(call.DefaultBodyLimit)}, func() (*budget.Memory, error) { panic("it is there") })
 	if err != nil {
 		t.Fatal(err)
 	}

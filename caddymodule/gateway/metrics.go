@@ -9,6 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/restwarden/restwarden/caddymodule/pool"
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/policy"
 )
@@ -98,11 +99,11 @@ func newMetrics(registry *prometheus.Registry, perHost bool) *metrics {
 	registerOrExisting(registry, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Namespace: ns, Subsystem: sub, Name: "spooled_bytes",
 		Help: "Bytes of request bodies and rewritten answers that are spooled to disk.",
-	}, spooledBytes))
+	}, pool.SpooledBytes))
 	registerOrExisting(registry, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Namespace: ns, Subsystem: sub, Name: "buffered_bytes",
 		Help: "Bytes of request bodies, parts of batches and rewritten answers that are in memory.",
-	}, bufferedBytes))
+	}, pool.BufferedBytes))
 	m.zero()
 	return m
 }

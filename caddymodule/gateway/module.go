@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -227,6 +228,16 @@ func (i *Identity) options() (caller.Options, error) {
 		opts.TTL, opts.Timeout, opts.MaxInFlight = time.Duration(i.TTL), time.Duration(i.Timeout), i.MaxInFlight
 	}
 	return opts.WithDefaults(), nil
+}
+
+// listeners identifies the server of a gateway by its addresses. It keeps the callers of
+// different servers apart: the key of a caller includes the host, but which site answers
+// for a host depends on the server.
+func listeners(ctx caddy.Context) string {
+	if server, ok := ctx.Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server); ok {
+		return strings.Join(server.Listen, " ")
+	}
+	return ""
 }
 
 // Cleanup releases what Provision and App.assign acquired.

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/restwarden/restwarden/caddymodule/pool"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/call/budget"
 )
@@ -64,8 +65,8 @@ func TestReload(t *testing.T) {
 	close(stop)
 	clients.Wait()
 	g.do("GET /cms-json/count/x", "", asAdmin).want(t, 429, "rest_too_many_requests")
-	for _, key := range []any{storeKey{}, spoolKey{os.TempDir(), budget.SpoolFor(call.DefaultUploadLimit)}, questionsKey{128, false}, questionsKey{128, true}, memoryKey{budget.MemoryFor(call.DefaultBodyLimit)}} {
-		eventually(t, fmt.Sprintf("one reference to %T", key), func() bool { n, _ := pool.References(key); return n == 1 })
+	for _, key := range []any{storeKey{}, pool.Spool{Dir: os.TempDir(), Limit: budget.SpoolFor(call.DefaultUploadLimit)}, questionsKey{128, false}, questionsKey{128, true}, pool.Memory{Limit: budget.MemoryFor(call.DefaultBodyLimit)}} {
+		eventually(t, fmt.Sprintf("one reference to %T", key), func() bool { return pool.References(key) == 1 })
 	}
 	httpClient.CloseIdleConnections()
 	p.CloseClientConnections() // those that reverse_proxy keeps alive
@@ -113,7 +114,7 @@ func TestReload_Failed(t *testing.T) {
 			t.Fatal(bad)
 		}
 	}
-	if n, _ := pool.References(storeKey{}); n != 1 {
+	if n := pool.References(storeKey{}); n != 1 {
 		t.Errorf("%d references to the store", n)
 	}
 	g.do("GET /cms-json/cms/v2/posts", "", asAdmin).want(t, 200, "")

@@ -14,6 +14,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/restwarden/restwarden/caddymodule/confirming"
+	"github.com/restwarden/restwarden/caddymodule/pool"
 	"github.com/restwarden/restwarden/caddymodule/questions"
 	"github.com/restwarden/restwarden/caddymodule/routing"
 	"github.com/restwarden/restwarden/policies/abilities"
@@ -46,10 +47,12 @@ type site struct {
 	desk      *confirming.Desk // nil unless calls may have to wait for a person; a dry run has none
 	life      context.Context  // ends with the site
 	end       context.CancelFunc
-	leases    leases
+	leases    pool.Leases
 	broken    error // why no call can be judged
 	learns    bool  // answers that pass prove facts about later calls
 }
+
+type identitiesKey struct{ caller.Options }
 
 // newSite returns the site of g on a way; the zero Way is a way that nobody knows. Another
 // way to the same site may lead to another backend: apart then tells the callers and the
@@ -88,9 +91,9 @@ func newSite(g *Gateway, way routing.Way, apart string) *site {
 		}
 	}
 	opts.Site, opts.Server, opts.Before = s.Name, s.Server, strings.Join([]string{g.Platform, g.Base, g.Prefix.First()}, " ")
-	own.Identities, s.broken = lease(&s.leases, identitiesKey{opts},
+	own.Identities, s.broken = pool.Lease(&s.leases, identitiesKey{opts},
 		func() (*caller.Identities, error) { return caller.NewIdentities(opts) })
-	s.state, _ = lease(&s.leases, siteStateKey{s.Name}, func() (*siteState, error) { return newSiteState(s.Name, g.app.running), nil })
+	s.state, _ = pool.Lease(&s.leases, siteStateKey{s.Name}, func() (*siteState, error) { return newSiteState(s.Name, g.app.running), nil })
 	s.Switches = &s.state.switches
 	s.listen()
 	if way.Server == nil && len(g.sites) > 0 {
@@ -158,7 +161,7 @@ func (s *site) close() error {
 	s.end()
 	s.discovery.Stop()
 	s.plain.end(s)
-	return s.leases.release()
+	return s.leases.Release()
 }
 
 // hostFor returns the host of r if it is one of the site's, or other.

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/restwarden/restwarden/caddymodule/pool"
 	"github.com/restwarden/restwarden/cmd/check/testkit/caddyrun"
 	"github.com/restwarden/restwarden/cmd/check/testkit/heap"
 	"github.com/restwarden/restwarden/cmd/check/testkit/wait"
@@ -69,7 +70,7 @@ func TestSlowReaders(t *testing.T) {
 	g := startFile(t, &caddyrun.File{Global: caddyrun.TrustLoopback, Sites: []caddyrun.Site{{Body: "\trestwarden wordpress {\n\t\tredact authors\n\t}\n" + p.proxied()}}})
 	g.do("GET /wp-json/wp/v2/posts?_embed", "").want(t, 200, `"slug":"[redacted]"`)
 	<-begun
-	before, counted := heap.Live(), bufferedBytes()
+	before, counted := heap.Live(), pool.BufferedBytes()
 	var conns []net.Conn
 	for len(conns) < clients { // few at a time: who waits too long for the memory to rewrite in gets 503
 		conns = append(conns, g.unread(4, "/wp-json/wp/v2/posts?_embed")...)
@@ -80,16 +81,16 @@ func TestSlowReaders(t *testing.T) {
 				t.Fatal("an answer is not taken from the platform")
 			}
 		}
-		wait.For(t, time.Minute, "an answer is on disk", func() bool { return spooledBytes() >= float64(len(conns)*(6<<20-64<<10)) })
+		wait.For(t, time.Minute, "an answer is on disk", func() bool { return pool.SpooledBytes() >= float64(len(conns)*(6<<20-64<<10)) })
 	}
 	var held, shares int64
 	wait.For(t, time.Minute, "the answers are rewritten", func() bool {
-		held, shares = heap.Live()-before, int64(bufferedBytes()-counted)
-		return spooledBytes() >= clients*(6<<20-64<<10) && shares <= clients*64<<10 && held <= shares+clients*small
+		held, shares = heap.Live()-before, int64(pool.BufferedBytes()-counted)
+		return pool.SpooledBytes() >= clients*(6<<20-64<<10) && shares <= clients*64<<10 && held <= shares+clients*small
 	})
-	t.Logf("%d KiB are held, of which the shares count %d, and %d on disk", held>>10, shares>>10, int64(spooledBytes())>>10)
-	if least, most := float64(clients*(len(answer)-64<<10)), float64(clients*len(answer)); spooledBytes() < least || spooledBytes() > most {
-		t.Errorf("%.0f bytes are on disk, and not between %.0f and %.0f", spooledBytes(), least, most)
+	t.Logf("%d KiB are held, of which the shares count %d, and %d on disk", held>>10, shares>>10, int64(pool.SpooledBytes())>>10)
+	if least, most := float64(clients*(len(answer)-64<<10)), float64(clients*len(answer)); pool.SpooledBytes() < least || pool.SpooledBytes() > most {
+		t.Errorf("%.0f bytes are on disk, and not between %.0f and %.0f", pool.SpooledBytes(), least, most)
 	}
 	if got := g.do("GET /wp-json/wp/v2/posts?_embed", ""); got.status != 200 || len(got.body) < len(answer) {
 		t.Errorf("somebody who reads: %d, %d bytes", got.status, len(got.body))
@@ -97,7 +98,7 @@ func TestSlowReaders(t *testing.T) {
 	for _, conn := range conns {
 		_ = conn.Close()
 	}
-	wait.For(t, time.Minute, "all is given back", func() bool { return spooledBytes() == 0 && bufferedBytes() == counted })
+	wait.For(t, time.Minute, "all is given back", func() bool { return pool.SpooledBytes() == 0 && pool.BufferedBytes() == counted })
 }
 
 // TestSlowReaders_Full: where clients who do not read hold what their site may, an answer that
@@ -144,7 +145,7 @@ func TestSlowReaders_Full(t *testing.T) {
 	for _, conn := range conns {
 		_ = conn.Close()
 	}
-	eventually(t, "all is given back", func() bool { return spooledBytes() == 0 && bufferedBytes() == 0 })
+	eventually(t, "all is given back", func() bool { return pool.SpooledBytes() == 0 && pool.BufferedBytes() == 0 })
 }
 
 // TestSlowReaders_Ends: an answer gives back what it holds, however it ends.
@@ -197,7 +198,7 @@ func TestSlowReaders_Ends(t *testing.T) {
 			conn := g.unread(1, "/wp-json/wp/v2/posts?_embed")[0]
 			_, _ = bufio.NewReader(conn).ReadByte()
 			_ = conn.Close()
-			eventually(t, "all is given back", func() bool { return spooledBytes() == 0 && bufferedBytes() == 0 })
+			eventually(t, "all is given back", func() bool { return pool.SpooledBytes() == 0 && pool.BufferedBytes() == 0 })
 		})
 	}
 }
@@ -241,7 +242,7 @@ func TestSlowReaders_Refused(t *testing.T) {
 			ended, before := make(chan error, 1), heap.Live()
 			go func() { ended <- s.refuse(w, x, verdict()) }()
 			<-w.begun
-			if held := bufferedBytes() + spooledBytes(); held < size-4<<10 { // one piece is on its way
+			if held := pool.BufferedBytes() + pool.SpooledBytes(); held < size-4<<10 { // one piece is on its way
 				t.Errorf("%.0f bytes are counted", held)
 			}
 			if live := heap.Live() - before; live > size/2 {
@@ -252,7 +253,7 @@ func TestSlowReaders_Refused(t *testing.T) {
 			if sent := <-ended; sent != nil || err != nil || client.Code != verdict().Status || client.Body.String() != string(want) {
 				t.Errorf("%v, %v, %d, %d bytes", sent, err, client.Code, client.Body.Len())
 			}
-			if held := bufferedBytes() + spooledBytes(); held != 0 {
+			if held := pool.BufferedBytes() + pool.SpooledBytes(); held != 0 {
 				t.Errorf("%.0f bytes are still counted", held)
 			}
 		})

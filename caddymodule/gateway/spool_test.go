@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/restwarden/restwarden/caddymodule/pool"
 	"github.com/restwarden/restwarden/cmd/check/testkit/caddyrun"
 )
 
@@ -116,8 +117,8 @@ func TestSpool_Fair(t *testing.T) {
 				}
 			}
 			full := float64(each * 2 * min(len(c.clients), 2))
-			eventually(t, "the share is used up", func() bool { return spooledBytes() > full-50_000 }) // no room is left for a large form
-			time.Sleep(200 * time.Millisecond)                                                         // the last ones are refused
+			eventually(t, "the share is used up", func() bool { return pool.SpooledBytes() > full-50_000 }) // no room is left for a large form
+			time.Sleep(200 * time.Millisecond)                                                              // the last ones are refused
 			for who, want := range c.passing {
 				client, number, _ := strings.Cut(who, " ")
 				other := *g
@@ -127,7 +128,7 @@ func TestSpool_Fair(t *testing.T) {
 				}
 			}
 		})
-		eventually(t, "all is given back", func() bool { return spooledBytes() == 0 })
+		eventually(t, "all is given back", func() bool { return pool.SpooledBytes() == 0 })
 	}
 }
 

@@ -7,31 +7,34 @@ import (
 
 	"github.com/restwarden/restwarden/caddymodule/adminapi"
 	"github.com/restwarden/restwarden/caddymodule/confirming"
+	"github.com/restwarden/restwarden/caddymodule/pool"
 	"github.com/restwarden/restwarden/caddymodule/redisstore"
 	"github.com/restwarden/restwarden/policies/store"
 )
 
 func init() { redisstore.LogClients(storeLogger) }
 
+type storeKey struct{}
+
 // openStore sets the stores of a: local is the Redis of the global options with the
 // memory of this process as fallback, or that memory alone; shared is that Redis itself,
 // or nil. openStore does not connect.
 func (a *App) openStore() error {
-	memory, err := lease(&a.leases, storeKey{}, store.NewMemory)
+	memory, err := pool.Lease(&a.leases, storeKey{}, store.NewMemory)
 	if err != nil {
 		return err
 	}
-	if a.running, err = lease(&a.leases, runningKey{}, newRunning); err != nil {
+	if a.running, err = pool.Lease(&a.leases, runningKey{}, newRunning); err != nil {
 		return err
 	}
-	if a.people, err = lease(&a.leases, peopleKey{}, confirming.NewPeople); err != nil {
+	if a.people, err = pool.Lease(&a.leases, peopleKey{}, confirming.NewPeople); err != nil {
 		return err
 	}
 	a.local = countedStore{memory, a.metrics}
 	if !a.Store.UsesRedis() {
 		return nil
 	}
-	redis, err := lease(&a.leases, a.redis.Key(), func() (*redisstore.Store, error) { return redisstore.New(a.redis, storeLogger), nil })
+	redis, err := pool.Lease(&a.leases, a.redis.Key(), func() (*redisstore.Store, error) { return redisstore.New(a.redis, storeLogger), nil })
 	if err != nil {
 		return err
 	}
