@@ -10,6 +10,7 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"github.com/restwarden/restwarden/caddymodule/answers"
+	"github.com/restwarden/restwarden/caddymodule/metrics"
 	"github.com/restwarden/restwarden/caddymodule/record"
 	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/mcp"
@@ -29,7 +30,8 @@ type agentRecord struct {
 	policy.AgentCall
 	of                        *audited
 	door                      string // see routeOf
-	outcome, policy           string
+	outcome                   policy.Outcome
+	policy                    string
 	code, rule                string // of a refusal
 	requestID, site, host, ip string
 	caller                    string
@@ -51,10 +53,6 @@ type heard struct {
 	status int         // 0 if it has not
 	answer *mcp.Answer // to a message; nil if it could not be read
 }
-
-// outcomeFailed is the outcome of a call that passed, and to which the platform answered with
-// an error of HTTP or of the protocol. A tool that says of itself that it failed has run.
-const outcomeFailed = "failed"
 
 // failed tells whether the answer is an error.
 func (h *heard) failed() bool {
@@ -88,7 +86,7 @@ func (s *site) audit(x *exchange, d policy.Decision, start time.Time) *audited {
 func (a *audited) record(x *exchange, d policy.Decision, c policy.AgentCall) agentRecord {
 	s, r := a.s, &x.req
 	rec := agentRecord{
-		AgentCall: c, of: a, door: s.routeOf(r.HTTP, c.Call), outcome: string(d.Outcome), site: s.Name,
+		AgentCall: c, of: a, door: s.routeOf(r.HTTP, c.Call), outcome: d.Outcome, site: s.Name,
 		requestID: requestID(r.HTTP), host: s.hostFor(r.HTTP), ip: addressOf(r.Client), caller: callerOf(r),
 	}
 	if who, known := r.Known(); known {
@@ -105,7 +103,7 @@ func (a *audited) record(x *exchange, d policy.Decision, c policy.AgentCall) age
 			d.Verdict = part.Verdict
 		}
 	}
-	rec.policy, rec.code, rec.rule = d.Policy, codeOf(d), routes.Masked(d.Verdict.Rule)
+	rec.policy, rec.code, rec.rule = d.Policy, string(d.Code()), routes.Masked(d.Verdict.Rule)
 	return rec
 }
 
@@ -114,10 +112,10 @@ func (a *audited) log() {
 	a.took = time.Since(a.start)
 	for i := range a.calls {
 		rec := &a.calls[i]
-		if rec.outcome == string(policy.Pass) && a.heard.failed() {
-			rec.outcome = outcomeFailed
+		if rec.outcome == policy.Pass && a.heard.failed() {
+			rec.outcome = metrics.Failed
 		}
-		a.s.metrics.agentCalls.WithLabelValues(rec.site, rec.outcome).Inc()
+		a.s.metrics.AgentCalled(rec.site, rec.outcome)
 		if entry := a.s.agents.Check(zap.InfoLevel, "agent call"); entry != nil {
 			entry.Write(zap.Inline(rec))
 		}
@@ -135,7 +133,7 @@ func (rec *agentRecord) MarshalLogObject(to zapcore.ObjectEncoder) error {
 		{"caller", rec.caller},
 		{"door", rec.door},
 		{"method", rec.Method},
-		{"outcome", rec.outcome},
+		{"outcome", string(rec.outcome)},
 	} {
 		to.AddString(f.name, f.value)
 	}

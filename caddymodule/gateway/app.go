@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/restwarden/restwarden/caddymodule/confirming"
+	"github.com/restwarden/restwarden/caddymodule/metrics"
 	"github.com/restwarden/restwarden/caddymodule/option"
 	"github.com/restwarden/restwarden/caddymodule/pool"
 	"github.com/restwarden/restwarden/caddymodule/redisstore"
@@ -35,7 +36,7 @@ type App struct {
 	redis redisstore.Resolved
 
 	http         *caddyhttp.App // whose routes lead to the gateways; nil outside a configuration
-	metrics      *metrics
+	metrics      *metrics.Metrics
 	logger       *zap.Logger
 	local        store.Store // that policies use
 	shared       store.Store // the Redis itself, or nil

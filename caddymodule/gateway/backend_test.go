@@ -14,8 +14,9 @@ import (
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	_ "github.com/caddyserver/caddy/v2/modules/caddyhttp/map"
-	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/restwarden/restwarden/caddymodule/metrics"
 	"github.com/restwarden/restwarden/caddymodule/questions"
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/caller"
@@ -37,7 +38,9 @@ func TestBackend_Panic(t *testing.T) {
 func TestBackend_Queue(t *testing.T) {
 	g := provisioned(t, `{"platform":"cms","policies":{"access":{"login_only":true}},"identity":{"timeout":"50ms"}}`)
 	queue := make(chan struct{})
-	left := func() float64 { return testutil.ToFloat64(g.app.metrics.lookupsLeft) }
+	registry := prometheus.NewRegistry()
+	g.sites[0].metrics = metrics.New(registry, false, g.app.scraped)
+	left := func() float64 { return series(t, registry, "caddy_restwarden_lookups_left") }
 	w := httptest.NewRecorder()
 	start, r := time.Now(), prepared(w, "/cms-json/cms/v2/posts", "Authorization", "Basic x")
 	ctx, goes := context.WithTimeout(r.Context(), 200*time.Millisecond)

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/testutil"
 
+	"github.com/restwarden/restwarden/caddymodule/metrics"
 	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
 	"github.com/restwarden/restwarden/policies/ask"
 )
@@ -179,12 +179,8 @@ func TestCauses_Discovery(t *testing.T) {
 // TestCauses_Status: the state of a site says why its last question had no usable answer,
 // until one has.
 func TestCauses_Status(t *testing.T) {
-	running, err := newRunning()
-	if err != nil {
-		t.Fatal(err)
-	}
-	state := newSiteState("shop.example", running)
-	trace := state.counting(ask.Trace{Asked: func(ask.Question, *ask.Answer, error, time.Duration) {}, Known: func(ask.Kind) {}})
+	state := newTestState(t)
+	trace := state.counting(metrics.New(nil, false, nil))
 	tell := func(kind ask.Kind, a *ask.Answer, err error) string {
 		trace.Asked(ask.Question{Kind: kind}, a, err, time.Second)
 		return state.asked()[kind].Error
@@ -245,14 +241,14 @@ func TestCauses_Down(t *testing.T) {
 
 // TestCauses_Metric: an answer that cannot be used is no success.
 func TestCauses_Metric(t *testing.T) {
-	q := ask.Question{Kind: ask.KindCaller}
+	q, state := ask.Question{Kind: ask.KindCaller}, newTestState(t)
 	for result, a := range map[string]*ask.Answer{
-		resultOK:    {Status: 401, Body: []byte(`{"code":"rest_not_logged_in"}`)},
-		resultError: {Status: 404, Body: []byte("<html>")},
+		"ok":    {Status: 401, Body: []byte(`{"code":"rest_not_logged_in"}`)},
+		"error": {Status: 404, Body: []byte("<html>")},
 	} {
-		m := newMetrics(prometheus.NewRegistry(), false)
-		m.asked(q, a, nil, time.Second)
-		if n := testutil.ToFloat64(m.lookups.WithLabelValues(string(q.Kind), result)); n != 1 {
+		registry := prometheus.NewRegistry()
+		state.counting(metrics.New(registry, false, func(func(string, metrics.Site) bool) {})).Asked(q, a, nil, time.Second)
+		if n := series(t, registry, "caddy_restwarden_lookups_total", string(q.Kind), result); n != 1 {
 			t.Errorf("%d: %v counted as %s", a.Status, n, result)
 		}
 	}

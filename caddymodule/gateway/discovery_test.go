@@ -10,6 +10,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"github.com/restwarden/restwarden/caddymodule/metrics"
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/ask/asktest"
 	"github.com/restwarden/restwarden/policies/discover"
@@ -137,14 +138,19 @@ func newTestSite(t *testing.T) *site {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = e.close() })
-	s := &site{Site: *e.every, engine: e, g: g, logger: zap.NewNop(), metrics: newMetrics(nil, false), discovery: newDiscovery()}
+	s := &site{Site: *e.every, engine: e, g: g, logger: zap.NewNop(), metrics: metrics.New(nil, false, nil), discovery: newDiscovery()}
+	discover.Keep(&s.Site)
+	s.state = newTestState(t)
+	return s
+}
+
+func newTestState(t *testing.T) *siteState {
+	t.Helper()
 	running, err := newRunning()
 	if err != nil {
 		t.Fatal(err)
 	}
-	discover.Keep(&s.Site)
-	s.state = newSiteState("shop.example", running)
-	return s
+	return newSiteState("shop.example", running)
 }
 
 // TestDiscovery_Pauses: a root that was read is due again after an hour; one that cannot be

@@ -37,7 +37,7 @@ func (s *site) drift(ctx context.Context, root *discover.Root, host string, name
 	}
 	at := s.rootPlace(host, named)
 	if shared := s.g.app.shared; shared != nil && named {
-		s.driftShared(ctx, countedStore{shared, s.metrics}, at, root, host)
+		s.driftShared(ctx, s.g.app.counted(shared), at, root, host)
 		return
 	}
 	before := s.state.roots.swap(at, root.Index)

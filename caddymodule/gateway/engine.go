@@ -10,6 +10,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/restwarden/restwarden/caddymodule/metrics"
 	"github.com/restwarden/restwarden/caddymodule/pool"
 	"github.com/restwarden/restwarden/caddymodule/routing"
 	"github.com/restwarden/restwarden/policies"
@@ -31,8 +32,8 @@ type engine struct {
 	spool     *budget.Spool
 	memory    *budget.Memory
 	chain     *policy.Chain
-	odd       []review.Odd    // in its rules; nil until somebody asks
-	codes     map[string]bool // that its decisions may have
+	odd       []review.Odd  // in its rules; nil until somebody asks
+	codes     metrics.Codes // that its decisions may have
 	changers  []changer
 	rewriters []rewriter
 	watchers  []policy.Watcher
@@ -85,7 +86,7 @@ func (g *Gateway) compile(ctx caddy.Context) (*engine, error) {
 	if e.chain, err = policies.NewChain(e.every, g.Mode, configured); err != nil {
 		return nil, errors.Join(err, e.close())
 	}
-	e.codes = g.app.metrics.known(e.every, e.chain)
+	e.codes = g.app.metrics.Codes(e.every, e.chain)
 	e.sortPolicies()
 	return e, nil
 }

@@ -99,7 +99,7 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 		defer changed.Close()
 	}
 	d := s.chain.Judge(r.Context(), &x.req)
-	s.metrics.decisionDuration.Observe(time.Since(start).Seconds())
+	s.metrics.Took(time.Since(start))
 	if a := s.audit(x, d, start); a != nil {
 		defer a.log() // also if the platform breaks off or the client goes away
 	}

@@ -60,7 +60,7 @@ func (s *shift) asked() map[ask.Kind]int {
 	s.t.Helper()
 	n := map[ask.Kind]int{}
 	for _, m := range lookups.FindAllStringSubmatch(s.do("GET /metrics", "").body, -1) {
-		if m[2] != resultCached {
+		if m[2] != "cached" {
 			times, _ := strconv.Atoi(m[3])
 			n[ask.Kind(m[1])] += times
 		}

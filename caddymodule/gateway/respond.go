@@ -98,17 +98,6 @@ func (s *site) report(r *policy.Request, d policy.Decision) {
 	}
 }
 
-// codeOf returns the code of a decision for vars, logs and metrics.
-func codeOf(d policy.Decision) string {
-	switch {
-	case d.Outcome == policy.Pass:
-		return none
-	case d.Verdict.Answer != nil:
-		return string(policy.CodePlatform)
-	}
-	return string(d.Verdict.Code)
-}
-
 // callerOf returns the kind of the caller, or "" if no policy has asked for it.
 func callerOf(r *policy.Request) string {
 	if who, known := r.Known(); known {

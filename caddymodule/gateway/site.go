@@ -1,24 +1,23 @@
 package gateway
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
-	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/zap"
 
 	"github.com/restwarden/restwarden/caddymodule/confirming"
+	"github.com/restwarden/restwarden/caddymodule/metrics"
 	"github.com/restwarden/restwarden/caddymodule/pool"
 	"github.com/restwarden/restwarden/caddymodule/questions"
 	"github.com/restwarden/restwarden/caddymodule/routing"
 	"github.com/restwarden/restwarden/policies/abilities"
-	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/confirm"
@@ -37,7 +36,7 @@ type site struct {
 	reader    *call.Reader
 	logger    *zap.Logger
 	agents    *zap.Logger // the audit log
-	metrics   *metrics
+	metrics   *metrics.Metrics
 	asks      questions.Site
 	way       routing.Way // on which requests reach it
 	trace     policy.Trace
@@ -61,7 +60,7 @@ func newSite(g *Gateway, way routing.Way, apart string) *site {
 	s := &site{Site: *g.engine.every, engine: g.engine, g: g, way: way, discovery: newDiscovery(), plain: newPlainPages()}
 	s.reader, s.logger, s.metrics = g.engine.reader, g.logger, g.app.metrics
 	s.agents = s.logger.Named(agentsLogger)
-	s.asks = questions.Site{Prefix: s.Prefix, Timeout: s.questions.Timeout, Placeholders: g.app.placeholders, Left: s.metrics.leave}
+	s.asks = questions.Site{Prefix: s.Prefix, Timeout: s.questions.Timeout, Placeholders: g.app.placeholders, Left: s.metrics.Left}
 	if dry := g.app.dry; dry != nil {
 		s.asks.Asking, s.asks.Answered = dry.Asking, dry.Answered
 	}
@@ -100,9 +99,9 @@ func newSite(g *Gateway, way routing.Way, apart string) *site {
 		return s // it stands in for sites that are known
 	}
 	if len(s.auditors) > 0 {
-		s.metrics.countAgents(s.Name)
+		s.metrics.Agents(s.Name)
 	}
-	s.metrics.siteInfo.WithLabelValues(s.Name, g.Platform, string(cmp.Or(g.Mode, policy.Enforce)), cmp.Or(g.Release, "auto")).Set(1)
+	s.metrics.Site(s.Name, g.Platform, g.Mode, g.Release)
 	return s
 }
 
@@ -164,6 +163,10 @@ func (s *site) close() error {
 	return s.leases.Release()
 }
 
+// other stands in log and metrics for a host that the configuration does not name, and for a
+// method that is none of HTTP's.
+const other = "other"
+
 // hostFor returns the host of r if it is one of the site's, or other.
 func (s *site) hostFor(r *http.Request) string {
 	if s.hostOf(r.Host, r) == other {
@@ -190,7 +193,7 @@ func (s *site) hostOf(host string, r *http.Request) string {
 // listen turns what happens on the site into metrics, vars and log.
 func (s *site) listen() {
 	s.trace = policy.Trace{
-		Questions: s.state.counting(ask.Trace{Asked: s.metrics.asked, Known: s.metrics.remembered}),
+		Questions: s.state.counting(s.metrics),
 		Refused:   func(r *policy.Request, d policy.Decision) { s.count(r, d) },
 		Decided: func(r *policy.Request, d policy.Decision) {
 			if d.Outcome == policy.Pass {
@@ -205,11 +208,7 @@ func (s *site) listen() {
 }
 
 func (s *site) count(r *policy.Request, d policy.Decision) {
-	host := ""
-	if s.metrics.perHost {
-		host = s.hostOf(r.HTTP.Host, r.HTTP)
-	}
-	s.metrics.count(s.codes, d, host)
+	s.metrics.Decided(s.codes, d, func() string { return s.hostOf(r.HTTP.Host, r.HTTP) })
 }
 
 // appOf returns the app of the configuration that ctx belongs to, with the HTTP app whose
@@ -231,9 +230,17 @@ func appOf(ctx caddy.Context) (*App, error) {
 		return app, nil
 	}
 	app.http, app.logger = http, ctx.Logger()
-	app.metrics = newMetrics(ctx.GetMetricsRegistry(), http != nil && http.Metrics != nil && http.Metrics.PerHost)
-	registerOrExisting(ctx.GetMetricsRegistry(), prometheus.Collector(lockdownGauge{app}))
-	registerOrExisting(ctx.GetMetricsRegistry(), prometheus.Collector(routeChanges{app}))
-	registerOrExisting(ctx.GetMetricsRegistry(), prometheus.Collector(misreadTotal{app}))
+	app.metrics = metrics.New(ctx.GetMetricsRegistry(), http != nil && http.Metrics != nil && http.Metrics.PerHost, app.scraped)
 	return app, app.openStore()
+}
+
+// scraped yields what the metrics say of the sites by their names.
+func (a *App) scraped(yield func(string, metrics.Site) bool) {
+	now := time.Now()
+	for _, s := range a.sites() {
+		of := metrics.Site{Locked: s.state.lockdown(now) != nil, RouteChanges: s.state.roots.changes(), Misread: s.state.misreads.total()}
+		if !yield(s.Name, of) {
+			return
+		}
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/restwarden/restwarden/caddymodule/adminapi"
+	"github.com/restwarden/restwarden/caddymodule/metrics"
 	"github.com/restwarden/restwarden/caddymodule/refusals"
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/discover"
@@ -53,22 +54,23 @@ func (s *siteState) add(rec Record) {
 	s.running.followers.Send(kept)
 }
 
-// counting returns t with the questions counted for the site as well.
-func (s *siteState) counting(t ask.Trace) ask.Trace {
+// counting returns what counts questions, in metrics and for the site.
+func (s *siteState) counting(m *metrics.Metrics) ask.Trace {
 	return ask.Trace{
 		Asked: func(q ask.Question, a *ask.Answer, err error, took time.Duration) {
-			t.Asked(q, a, err, took)
+			problem := unusable(&q, a, err)
+			m.Asked(q.Kind, problem == "", err, took)
 			s.count(q.Kind, func(k *adminapi.Asked) {
 				k.Asked++
 				k.Seconds += took.Seconds()
 				k.Last = time.Now()
-				if k.Error = unusable(&q, a, err); k.Error != "" {
+				if k.Error = problem; problem != "" {
 					k.Failed++
 				}
 			})
 		},
 		Known: func(kind ask.Kind) {
-			t.Known(kind)
+			m.Remembered(kind)
 			s.count(kind, func(k *adminapi.Asked) { k.Known++ })
 		},
 	}

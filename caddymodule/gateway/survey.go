@@ -104,7 +104,7 @@ func (a *App) oddRules(g *Gateway) {
 func (a *App) countFindings() {
 	for _, f := range a.findings {
 		for _, name := range a.sitesOf(f) {
-			a.metrics.misconfigured.WithLabelValues(name, f.Code).Set(1)
+			a.metrics.Odd(name, f.Code)
 		}
 	}
 }

@@ -84,7 +84,7 @@ func (d *discovery) report(s *site, h *hostRoot, problems []discover.Problem) {
 	s.state.found(found)
 	for _, code := range discover.ProblemCodes() {
 		if change := counts[code] - d.problems[code]; change != 0 {
-			s.metrics.misconfigured.WithLabelValues(s.Name, code).Add(float64(change))
+			s.metrics.Misfits(s.Name, code, change)
 		}
 	}
 	d.problems = counts

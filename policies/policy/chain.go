@@ -30,6 +30,14 @@ type Decision struct {
 	explainer Explainer // words the refusal; may be nil
 }
 
+// Code returns what vars, log and metrics say: the code of the refusal, or CodeNone.
+func (d *Decision) Code() Code {
+	if d.Outcome == Pass {
+		return CodeNone
+	}
+	return d.Verdict.Code
+}
+
 // Chain asks the policies of one site in the order of the catalog.
 type Chain struct {
 	site   *Site

@@ -59,6 +59,8 @@ const (
 	// CodePlatform stands in metrics and logs for a refusal that is the platform's own
 	// answer.
 	CodePlatform Code = "platform"
+	// CodeNone stands there for a request that passes.
+	CodeNone Code = "none"
 )
 
 // The shop's codes, without the platform's prefix.
