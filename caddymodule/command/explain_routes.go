@@ -16,32 +16,36 @@ const mostRoutes = 200
 // findRoutes finds examples of the record's route, one for each kind of its routes that the rules of a directive
 // tell apart. A group may hold several segments, but one called id holds one number, which no rule names.
 func (r *replay) findRoutes() error {
-	for _, text := range withLonger(r.record.Route) {
-		pattern, err := routes.ParsePattern(text)
+	for _, chain := range r.config.Chains() {
+		reacher, err := review.NewReacher(chain)
 		if err != nil {
 			return err
 		}
-		for _, chain := range r.config.Chains() {
-			reacher, err := review.NewReacher(chain)
-			if err != nil {
+		for _, text := range withLonger(r.record.Route) {
+			if err := r.addRoutes(reacher, text); err != nil {
 				return err
-			}
-			examples, err := reacher.Examples(pattern)
-			if errors.Is(err, keyset.ErrTooMany) {
-				r.routes = make([]string, mostRoutes+1)
-				return nil
-			}
-			if err != nil {
-				return err
-			}
-			for _, example := range examples {
-				if fitsIDs(pattern, example) && !slices.Contains(r.routes, example) {
-					r.routes = append(r.routes, example)
-				}
 			}
 		}
 	}
 	return nil
+}
+
+func (r *replay) addRoutes(reacher *review.Reacher, text string) error {
+	pattern, err := routes.ParsePattern(text)
+	if err != nil {
+		return err
+	}
+	examples, err := reacher.Examples(pattern)
+	if errors.Is(err, keyset.ErrTooMany) {
+		r.routes = make([]string, mostRoutes+1)
+		return nil
+	}
+	for _, example := range examples {
+		if fitsIDs(pattern, example) && !slices.Contains(r.routes, example) {
+			r.routes = append(r.routes, example)
+		}
+	}
+	return err
 }
 
 // withLonger returns the patterns that a route of the index stands for: each group holds one segment, or two.

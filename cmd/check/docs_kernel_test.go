@@ -25,7 +25,7 @@ func TestDocs_Kernel(t *testing.T) {
 		t.Fatal(err)
 	}
 	missing := map[string]bool{}
-	for _, dep := range strings.Fields(goOutput(t, "list", "-deps", "./policies/policy")) {
+	for dep := range strings.FieldsSeq(goOutput(t, "list", "-deps", "./policies/policy")) {
 		if folder, own := strings.CutPrefix(dep, "github.com/restwarden/restwarden/"); own {
 			missing[folder] = true
 		}
