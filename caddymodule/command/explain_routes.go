@@ -32,8 +32,9 @@ func (r *replay) findRoutes() error {
 
 func (r *replay) addRoutes(reacher *review.Reacher, text string) error {
 	pattern, err := routes.ParsePattern(text)
-	if err != nil {
-		return err
+	if err != nil { // no rule can name it
+		r.routes = []string{r.record.Route}
+		return nil
 	}
 	examples, err := reacher.Examples(pattern)
 	if errors.Is(err, keyset.ErrTooMany) {
