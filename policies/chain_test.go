@@ -273,7 +273,7 @@ func TestChain_EarlyAccess(t *testing.T) {
 			body := &broken{}
 			r.HTTP.Body, r.HTTP.ContentLength = body, 1000
 			r.HTTP.Header.Set("Content-Type", "application/json")
-			r.Call = call.NewReader(call.Site{Platform: s.Platform}).ReadFrom(budget.Holder{}, r.HTTP, nil)
+			r.Call = call.NewReader(call.Config{Platform: s.Platform}).ReadFrom(budget.Holder{}, r.HTTP, nil)
 			if d := c.Judge(t.Context(), r); d.Verdict.Status != test.status || body.read != test.read {
 				t.Errorf("got %+v, body read: %t", d, body.read)
 			}

@@ -13,7 +13,7 @@ import (
 
 // NewReader is [caller.NewReader]. The headers of a signature may stand once, too, under the names
 // that a site need not give.
-func NewReader(site call.Site) *call.Reader {
+func NewReader(site call.Config) *call.Reader {
 	site.Headers = append(slices.Clip(site.Headers), signature.UsualHeaders...)
 	return caller.NewReader(site)
 }

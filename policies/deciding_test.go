@@ -33,7 +33,7 @@ func TestDeciding(t *testing.T) {
 		if got := Deciding(&p, own, chosen); !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", p.Name, got, want)
 		}
-		rd := NewReader(call.Site{Platform: p})
+		rd := NewReader(call.Config{Platform: p})
 		for _, name := range Deciding(&p, caller.Own{}, nil) {
 			one := slices.Contains(once, name) || name == p.NonceHeader
 			taken := httptest.NewRequest(http.MethodGet, "/"+p.Prefix+"/a", http.NoBody)

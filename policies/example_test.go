@@ -65,7 +65,7 @@ func ExampleChain_Judge() {
 	}
 	defer func() { _ = chain.Close() }()
 
-	reader := call.NewReader(call.Site{Platform: site.Platform})
+	reader := call.NewReader(call.Config{Platform: site.Platform})
 	platform := asktest.Answering(http.StatusOK, `{"id":7,"roles":["editor"],"capabilities":{"edit_posts":true}}`)
 	for _, password := range []string{"", "secret", "secret"} {
 		r := httptest.NewRequest(http.MethodGet, "/wp-json/wp/v2/posts", http.NoBody)

@@ -143,7 +143,7 @@ func (c *classifier) reader() (*call.Reader, error) {
 	if err := call.CheckBase(c.base); err != nil {
 		return nil, fmt.Errorf("--base: %w", err)
 	}
-	return policies.NewReader(call.Site{Platform: platform, Base: c.base}), nil
+	return policies.NewReader(call.Config{Platform: platform, Base: c.base}), nil
 }
 
 func (c *classifier) classify(reader *call.Reader, id json.RawMessage, request []byte) classified {

@@ -213,7 +213,7 @@ func (e *explainer) facts(r *dryrun.Request) (err error) {
 	if err := e.saysAbilities(r); err != nil {
 		return err
 	}
-	r.Records = map[uint64]dryrun.Record{}
+	r.Records = map[uint64]dryrun.RecordKind{}
 	for _, text := range e.ids {
 		number, record, _ := strings.Cut(text, "=")
 		id, err := strconv.ParseUint(number, 10, 64)
@@ -223,7 +223,7 @@ func (e *explainer) facts(r *dryrun.Request) (err error) {
 		if err := typo.Check(record, recordWords()...); err != nil {
 			return fmt.Errorf("--id: %w", err)
 		}
-		r.Records[id] = dryrun.Record(record)
+		r.Records[id] = dryrun.RecordKind(record)
 	}
 	return nil
 }

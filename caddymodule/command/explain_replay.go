@@ -132,7 +132,7 @@ func (r *replay) asEach(root string, target target) (all []dryrun.Request) {
 	}
 	built.Client, _ = netip.ParseAddr(r.record.ClientIP) // the zero value without one
 	if r.record.Policy == "order_type" {                 // it refuses ids of what is no order
-		built.Records = map[uint64]dryrun.Record{1: dryrun.Subscription}
+		built.Records = map[uint64]dryrun.RecordKind{1: dryrun.Subscription}
 	}
 	for _, built.As = range r.callers() {
 		all = append(all, built)

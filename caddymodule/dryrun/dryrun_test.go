@@ -50,7 +50,7 @@ func TestRun_Records(t *testing.T) {
 	c := load(t, fmt.Sprintf(shop, ""))
 	for _, test := range []struct {
 		as   string
-		is   dryrun.Record
+		is   dryrun.RecordKind
 		want dryrun.Answer
 	}{
 		{"key", "", dryrun.Unknown},
@@ -63,7 +63,7 @@ func TestRun_Records(t *testing.T) {
 		{"role:subscriber", dryrun.Order, dryrun.Refused},
 		{"", dryrun.Subscription, dryrun.Refused},
 	} {
-		records := map[uint64]dryrun.Record{}
+		records := map[uint64]dryrun.RecordKind{}
 		if test.is != "" {
 			records[7] = test.is
 		}

@@ -49,7 +49,7 @@ func run(tb testing.TB, c *dryrun.Config, as, line string, header ...string) *dr
 	return runWith(tb, c, as, line, nil, nil, header...)
 }
 
-func runWith(tb testing.TB, c *dryrun.Config, as, line string, body []byte, records map[uint64]dryrun.Record, header ...string) *dryrun.Result {
+func runWith(tb testing.TB, c *dryrun.Config, as, line string, body []byte, records map[uint64]dryrun.RecordKind, header ...string) *dryrun.Result {
 	tb.Helper()
 	method, address, _ := strings.Cut(line, " ")
 	r, err := dryrun.Build(method, address, header, body)

@@ -20,20 +20,20 @@ type Request struct {
 	// anonymous, and whose its own credentials are is not known.
 	As As
 	// Records are the ids that are known.
-	Records map[uint64]Record
+	Records map[uint64]RecordKind
 	// Abilities are what the site says of abilities, by id. Where there is any, the site lists
 	// these and no others.
 	Abilities map[string]Ability
 }
 
-// Record is what a record is.
-type Record string
+// RecordKind is what a record is.
+type RecordKind string
 
 // The records that the stub can play.
 const (
-	Order        Record = "order"
-	Subscription Record = "subscription"
-	NoRecord     Record = "none"
+	Order        RecordKind = "order"
+	Subscription RecordKind = "subscription"
+	NoRecord     RecordKind = "none"
 )
 
 // Ability is what the site says of an ability.

@@ -24,7 +24,7 @@ import (
 type stub struct {
 	platform *platforms.Platform
 	as       As
-	records  map[uint64]Record
+	records  map[uint64]RecordKind
 	ability  map[string]Ability
 	index    []byte          // a saved REST root, or nil
 	home     string          // of the site, "https://shop.example.com/blog"

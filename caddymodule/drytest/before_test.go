@@ -152,7 +152,7 @@ func (c *comparison) between(programs [2]string) []string {
 		s := newSide(c.t, c.mixer.platform)
 		s.caddy = startCaddy(c.t, program, config, s.upstream)
 		c.caddy, c.mixer.sent = s.caddy, made // the same addresses
-		c.settle()
+		c.finish()
 		c.sendTo(s)
 		sides[i] = s
 	}

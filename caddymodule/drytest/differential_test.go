@@ -70,8 +70,8 @@ func (c *comparison) adapted() []byte {
 // senders is how many requests are under way at once.
 const senders = 4
 
-// settle waits until the gateway of each site has learnt what it learns in the background.
-func (c *comparison) settle() {
+// finish waits until the gateway of each site has learnt what it learns in the background.
+func (c *comparison) finish() {
 	c.t.Helper()
 	root := plain("GET "+c.mixer.base+"/wp-json/", "")
 	for _, at := range c.mixer.hosts {
@@ -163,7 +163,7 @@ func TestDryRun_Agrees(t *testing.T) {
 			p := newPlatform(t)
 			c := prepared(t, one, p, seed, all)
 			c.caddy = startCaddy(t, caddyrun.Binary(t), c.adapted(), p.upstream)
-			c.settle()
+			c.finish()
 			var sent sync.WaitGroup
 			sent.Go(c.send)
 			dried := c.dryRun(p)

@@ -204,8 +204,8 @@ func (p *platform) callers() map[string]caller {
 }
 
 // records are the records that the platform has, and that other small ids are none.
-func (p *platform) records() map[uint64]dryrun.Record {
-	all := map[uint64]dryrun.Record{}
+func (p *platform) records() map[uint64]dryrun.RecordKind {
+	all := map[uint64]dryrun.RecordKind{}
 	for id := range 3000 {
 		all[uint64(id)] = dryrun.NoRecord
 		switch r, ok := p.site.Record(id); {

@@ -36,9 +36,9 @@ func (g *Gateway) Rules() *policy.Chain { return g.engine.chain }
 // Shared returns what the sites of the directive share.
 func (g *Gateway) Shared() *policy.Site { return g.engine.every }
 
-// settle waits for what a gateway learns in the background, the REST root, so that no dry run
+// awaitReading waits for what a gateway learns in the background, the REST root, so that no dry run
 // depends on those before it.
-func (s *site) settle(r *http.Request, next caddyhttp.Handler) {
+func (s *site) awaitReading(r *http.Request, next caddyhttp.Handler) {
 	ctx, cancel := context.WithTimeout(r.Context(), s.questions.Timeout)
 	defer cancel()
 	s.discovery.await(ctx, s, r, next)

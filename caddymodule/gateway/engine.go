@@ -154,7 +154,7 @@ func (e *engine) newReader(ctx caddy.Context, g *Gateway) error {
 		return err
 	}
 	platform, _ := platforms.ByName(g.Platform)
-	e.reader = policies.NewReader(call.Site{
+	e.reader = policies.NewReader(call.Config{
 		Platform: platform, Prefix: g.Prefix.First(), Prefixes: g.Prefix.More(), Aliases: g.Alias, Base: g.Base,
 		Limits: call.Limits{
 			Body: body, Upload: upload, Batch: g.BatchLimit, Spool: e.spool, Memory: e.memory,

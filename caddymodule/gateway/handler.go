@@ -65,7 +65,7 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 		return caddyhttp.Error(http.StatusServiceUnavailable, s.broken)
 	}
 	if s.g.app.dry != nil {
-		s.settle(r, next)
+		s.awaitReading(r, next)
 	}
 	r.Body = counted(r)
 	inForce := s.Switches.InForce(s.Now)

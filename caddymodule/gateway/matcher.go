@@ -80,7 +80,7 @@ func (m *MatchRESTCall) Provision(ctx caddy.Context) (err error) {
 		return err
 	}
 	for _, platform := range platforms.All() {
-		m.readers = append(m.readers, policies.NewReader(call.Site{
+		m.readers = append(m.readers, policies.NewReader(call.Config{
 			Platform: platform,
 			Limits:   call.Limits{Body: call.DefaultBodyLimit, Upload: call.DefaultUploadLimit, Spool: spool, Memory: memory},
 		}))

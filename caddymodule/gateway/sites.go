@@ -181,11 +181,11 @@ func (g *Gateway) siteOf(r *http.Request) *site {
 
 // places finds the sites of one handler: a named route may guard a thousand.
 type places struct {
-	named  map[place]int // the first site with that very host
-	others []int         // sites with a pattern of hosts, or for all
+	named  map[hostKey]int // the first site with that very host
+	others []int           // sites with a pattern of hosts, or for all
 }
 
-type place struct {
+type hostKey struct {
 	server *caddyhttp.Server
 	host   string
 }
@@ -193,20 +193,20 @@ type place struct {
 // add notes the way to the site with this index.
 func (p *places) add(way *routing.Way, i int) {
 	if p.named == nil {
-		p.named = map[place]int{}
+		p.named = map[hostKey]int{}
 	}
 	if way.Hosts == nil || slices.ContainsFunc(way.Hosts, func(host string) bool { return strings.ContainsAny(host, "*{") }) {
 		p.others = append(p.others, i)
 	}
 	for _, host := range way.Hosts {
 		if _, ok := p.find(way.Server, host); !ok {
-			p.named[place{way.Server, host}] = i
+			p.named[hostKey{way.Server, host}] = i
 		}
 	}
 }
 
 // find returns the first site with that very host.
 func (p *places) find(server *caddyhttp.Server, host string) (i int, ok bool) {
-	i, ok = p.named[place{server, strings.ToLower(hosts.Name(host))}]
+	i, ok = p.named[hostKey{server, strings.ToLower(hosts.Name(host))}]
 	return i, ok
 }

@@ -132,7 +132,7 @@ func (c *memoryConn) SetWriteDeadline(time.Time) error { return nil }
 // rawReader reads as classify does.
 func rawReader() *call.Reader {
 	p, _ := platforms.ByName("wordpress")
-	return policies.NewReader(call.Site{Platform: p})
+	return policies.NewReader(call.Config{Platform: p})
 }
 
 // agree compares both readings of raw.

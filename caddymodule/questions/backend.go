@@ -99,7 +99,7 @@ func (b *Backend) Detach() ask.Backend {
 // the client would get. It runs by itself, since some backends wait in a queue whatever
 // the context says: then the error is an *ask.LeftError.
 func (b *Backend) ask(ctx context.Context, q ask.Question) (*ask.Answer, error) {
-	way, err := wayOf(&q, b.site.Prefix)
+	way, err := addressesOf(&q, b.site.Prefix)
 	if err != nil {
 		return nil, err
 	}

@@ -11,30 +11,30 @@ import (
 	"github.com/restwarden/restwarden/policies/hosts"
 )
 
-// way holds the two addresses of a question. A rewrite before the gateway gives a client's
+// addresses holds the two addresses of a question. A rewrite before the gateway gives a client's
 // request two, and back-ends receive different ones: php_fastcgi sends the client's own
 // address as REQUEST_URI and runs the script of the current one.
-type way struct {
+type addresses struct {
 	client  string // as a client would send it
 	current string // as the rewrites would leave it
 }
 
-// wayOf returns the addresses of q in the form of address that the client used. Bases and
+// addressesOf returns the addresses of q in the form of address that the client used. Bases and
 // scripts come from the client, so wayOf checks them like any text of a client.
-func wayOf(q *ask.Question, prefix string) (way, error) {
+func addressesOf(q *ask.Question, prefix string) (addresses, error) {
 	r := q.Rewritten
 	if !PlainBase(q.Base) || r != nil && (!PlainBase(r.Client) || !PlainBase(r.Script)) {
-		return way{}, errors.New("the client's path before the prefix is not plain") // without it: the log has no word of a client's
+		return addresses{}, errors.New("the client's path before the prefix is not plain") // without it: the log has no word of a client's
 	}
 	path, query := q.Target(prefix)
 	current := withQuery(path, query)
 	path, query = q.Client(prefix)
-	return way{withQuery(path, query), current}, nil
+	return addresses{withQuery(path, query), current}, nil
 }
 
 // rewrite gives req, which has the client's address, the current one. Caddy must have
 // prepared req, so that it knows the client's address, too.
-func (w way) rewrite(req *http.Request) error {
+func (w addresses) rewrite(req *http.Request) error {
 	if w.current == w.client {
 		return nil
 	}
@@ -51,7 +51,7 @@ func (w way) rewrite(req *http.Request) error {
 // path, and to nowhere else. The host, but not scheme and port, must be the one that was asked:
 // a server behind another one often knows neither. The question takes the route of the site
 // again, so that its credentials go to no other address.
-func (w way) wantsSlash(q *ask.Question, host string, a *ask.Answer) bool {
+func (w addresses) wantsSlash(q *ask.Question, host string, a *ask.Answer) bool {
 	switch a.Status {
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
 	default:

@@ -12,7 +12,7 @@ import (
 
 // TestWay_WantsSlash: only the question's own address with a slash, on the same host, is asked again.
 func TestWay_WantsSlash(t *testing.T) {
-	w := way{client: "/wp-json/wc/v3/orders/7?a=1", current: "/wp-json/wc/v3/orders/7?a=1"}
+	w := addresses{client: "/wp-json/wc/v3/orders/7?a=1", current: "/wp-json/wc/v3/orders/7?a=1"}
 	for location, want := range map[string]bool{
 		"/wp-json/wc/v3/orders/7/?a=1":                                true,
 		"http://shop.test/wp-json/wc/v3/orders/7/?a=1":                true,
@@ -44,7 +44,7 @@ func TestWay_WantsSlash(t *testing.T) {
 			t.Errorf("%s: 303 is followed", location)
 		}
 	}
-	root := way{client: "/wp-json/", current: "/wp-json/"}
+	root := addresses{client: "/wp-json/", current: "/wp-json/"}
 	if root.wantsSlash(&ask.Question{}, "shop.test", &ask.Answer{Status: 301, Header: http.Header{"Location": {"/wp-json//"}}}) {
 		t.Error("a second slash")
 	}
@@ -66,7 +66,7 @@ func FuzzTarget(f *testing.F) {
 		if query {
 			form = call.Query
 		}
-		way, err := wayOf(&ask.Question{Base: base, Form: form, Route: "/cms/v2/users/me", Query: "context=edit"}, "cms-json")
+		way, err := addressesOf(&ask.Question{Base: base, Form: form, Route: "/cms/v2/users/me", Query: "context=edit"}, "cms-json")
 		if err != nil {
 			return
 		}
@@ -113,7 +113,7 @@ func FuzzWay(f *testing.F) {
 		if query {
 			q.Form = call.Query
 		}
-		way, err := wayOf(q, "cms-json")
+		way, err := addressesOf(q, "cms-json")
 		if err != nil {
 			return
 		}

@@ -66,7 +66,7 @@ func (a *asker) request(tb testing.TB, authorization string) *caller.Whole {
 	tb.Helper()
 	r := httptest.NewRequest(http.MethodGet, "/wp-json/wp/v2/posts", http.NoBody)
 	r.Header.Set("Authorization", authorization)
-	c := call.NewReader(call.Site{
+	c := call.NewReader(call.Config{
 		Platform: a.site.Platform, Limits: call.Limits{Body: 1 << 20, Upload: 1 << 20, Spool: budget.NewSpool(tb.TempDir(), 1<<20)},
 	}).Read(r, nil)
 	return &caller.Whole{Call: c, HTTP: r, Site: a.site, Backend: a, Client: netip.MustParseAddr("192.0.2.7")}

@@ -49,7 +49,7 @@ func TestRollOut_Store(t *testing.T) {
 func (a *asker) endRights(t *testing.T) {
 	t.Helper()
 	r := httptest.NewRequest(http.MethodDelete, "/wp-json/wp/v2/users/1", http.NoBody)
-	c := call.NewReader(call.Site{Platform: a.site.Platform}).Read(r, nil)
+	c := call.NewReader(call.Config{Platform: a.site.Platform}).Read(r, nil)
 	drop, _ := a.site.Identities.Watch(&caller.Whole{Call: c, HTTP: r, Site: a.site, Backend: a})
 	drop(&ask.Answer{Status: http.StatusOK})
 }

@@ -158,8 +158,8 @@ func addCube(cubes []cube, c cube) []cube {
 // unknown is a matcher of which nothing is known; absent holds for requests whose path is
 // no file.
 var (
-	unknown = (&matcher{kind: "?"}).settle()
-	absent  = (&matcher{kind: noFile}).settle()
+	unknown = (&matcher{kind: "?"}).derive()
+	absent  = (&matcher{kind: noFile}).derive()
 )
 
 // perhaps returns a spot that some of the requests at s come to, nobody knows which.

@@ -93,7 +93,7 @@ func notOf(sets []caddyhttp.MatcherSet) *matcher {
 		}
 		not.inner = append(not.inner, all)
 	}
-	return not.settle()
+	return not.derive()
 }
 
 func rawMatcher(kind string, raw json.RawMessage) *matcher {
@@ -116,11 +116,11 @@ func rawMatcher(kind string, raw json.RawMessage) *matcher {
 			}
 		}
 	}
-	return m.settle()
+	return m.derive()
 }
 
-// settle works out what m depends on.
-func (m *matcher) settle() *matcher {
+// derive works out what m depends on.
+func (m *matcher) derive() *matcher {
 	m.uses, m.pure = pure[m.kind], pure[m.kind] != 0
 	if m.kind == "not" {
 		m.pure = true

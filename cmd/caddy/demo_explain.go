@@ -58,7 +58,7 @@ func (d *runningDemo) letIn(ctx context.Context, dry *dryrun.Config, t *tried) (
 		return "", err
 	}
 	r := dryrun.Request{
-		Raw: t.guarded.answer.request, Records: map[uint64]dryrun.Record{},
+		Raw: t.guarded.answer.request, Records: map[uint64]dryrun.RecordKind{},
 		Abilities: map[string]dryrun.Ability{shopWord(d.Platform) + "/products-query": dryrun.Readonly},
 	}
 	r.Port, _ = strconv.Atoi(address.Port()) // it is the demo's own

@@ -9,16 +9,16 @@ import (
 	"unicode/utf8"
 )
 
-// finding is what the platform's validator makes of a value, as far as it can be computed.
-type finding struct {
-	state findingState
+// outcome is what the platform's validator makes of a value, as far as it can be computed.
+type outcome struct {
+	state outcomeState
 	cause string // the place and the keyword of what is wrong
 }
 
-type findingState int
+type outcomeState int
 
 const (
-	fits findingState = iota
+	fits outcomeState = iota
 	unsure
 	wrong
 )
@@ -28,7 +28,7 @@ type inputSchema map[string]any
 
 var builtinTypes = []string{"array", "object", "string", "number", "integer", "boolean", "null"}
 
-func violates(at, keyword string) finding { return finding{wrong, at + " does not meet " + keyword} }
+func violates(at, keyword string) outcome { return outcome{wrong, at + " does not meet " + keyword} }
 
 // maxCause bounds what a client is told of what is wrong, in bytes.
 const maxCause = 200
@@ -43,7 +43,7 @@ func below(at, name string) string {
 }
 
 // firstOf returns the first finding that is wrong, or else one that is unsure.
-func firstOf(findings ...finding) (worst finding) {
+func firstOf(findings ...outcome) (worst outcome) {
 	for _, f := range findings {
 		if f.state > worst.state {
 			worst = f
@@ -54,9 +54,9 @@ func firstOf(findings ...finding) (worst finding) {
 
 // checkValue holds v against a schema as rest_validate_value_from_schema does (WordPress 7.1,
 // wp-includes/rest-api.php). A schema that is no object has no keywords.
-func checkValue(v, schema, inherited any, at string) (found finding, matched any) {
+func checkValue(v, schema, inherited any, at string) (found outcome, matched any) {
 	if _, text := schema.(string); text {
-		return finding{state: unsure}, nil // PHP fails on it
+		return outcome{state: unsure}, nil // PHP fails on it
 	}
 	object, _ := schema.(map[string]any)
 	s := inputSchema(object)
@@ -89,10 +89,10 @@ func checkValue(v, schema, inherited any, at string) (found finding, matched any
 
 // combined counts the schemas of anyOf or oneOf that v fits. It returns the type of the
 // schema that the platform goes on with.
-func (s inputSchema) combined(v any, keyword string, kind any, at string) (finding, any) {
+func (s inputSchema) combined(v any, keyword string, kind any, at string) (outcome, any) {
 	list, ok := s[keyword].([]any)
 	if !ok {
-		return finding{state: unsure}, nil
+		return outcome{state: unsure}, nil
 	}
 	var adopted any
 	fit, open := 0, 0
@@ -110,7 +110,7 @@ func (s inputSchema) combined(v any, keyword string, kind any, at string) (findi
 				}
 			}
 			if keyword == "anyOf" && open == 0 {
-				return finding{}, adopted
+				return outcome{}, adopted
 			}
 		case unsure:
 			open++
@@ -121,42 +121,42 @@ func (s inputSchema) combined(v any, keyword string, kind any, at string) (findi
 	case fit > 1 && keyword == "oneOf", fit+open == 0:
 		return violates(at, keyword), nil
 	case open > 0:
-		return finding{state: unsure}, nil
+		return outcome{state: unsure}, nil
 	}
-	return finding{}, adopted
+	return outcome{}, adopted
 }
 
 // bestType picks the type with which the platform goes on: "" for one that it does not know.
-func bestType(v, kind any, at string) (string, finding) {
+func bestType(v, kind any, at string) (string, outcome) {
 	switch kind := kind.(type) {
 	case nil:
-		return "", finding{}
+		return "", outcome{}
 	case string:
 		if !slices.Contains(builtinTypes, kind) {
 			kind = ""
 		}
-		return kind, finding{}
+		return kind, outcome{}
 	case []any:
 		unknown := false
 		if v == "" && slices.Contains(kind, any("string")) {
-			return "string", finding{}
+			return "string", outcome{}
 		}
 		for _, one := range kind {
 			name, ok := one.(string)
 			if !ok {
-				return "", finding{state: unsure}
+				return "", outcome{state: unsure}
 			}
 			unknown = unknown || !slices.Contains(builtinTypes, name)
 			if isType(v, name) {
-				return name, finding{}
+				return name, outcome{}
 			}
 		}
 		if unknown {
-			return "", finding{}
+			return "", outcome{}
 		}
 		return "", violates(at, "type")
 	}
-	return "", finding{state: unsure}
+	return "", outcome{state: unsure}
 }
 
 func isType(v any, name string) bool {
@@ -192,9 +192,9 @@ func isType(v any, name string) bool {
 	return false
 }
 
-func (s inputSchema) checkType(v any, name, at string) finding {
+func (s inputSchema) checkType(v any, name, at string) outcome {
 	if name == "" {
-		return finding{}
+		return outcome{}
 	}
 	if !isType(v, name) {
 		return violates(at, "type")
@@ -210,7 +210,7 @@ func (s inputSchema) checkType(v any, name, at string) finding {
 		text := v.(string)
 		return firstOf(s.bounded(float64(utf8.RuneCountInString(text)), "Length", at), s.checkPattern(text, at))
 	}
-	return finding{}
+	return outcome{}
 }
 
 func isBoolean(v any) bool {
@@ -259,8 +259,8 @@ func members(v any) map[string]any {
 }
 
 // bounded holds a size against min… and max….
-func (s inputSchema) bounded(size float64, what, at string) finding {
-	found := finding{}
+func (s inputSchema) bounded(size float64, what, at string) outcome {
+	found := outcome{}
 	for _, side := range []string{"min", "max"} {
 		limit := s[side+what]
 		if limit == nil {
@@ -269,7 +269,7 @@ func (s inputSchema) bounded(size float64, what, at string) finding {
 		bound, ok := numeral(limit)
 		switch {
 		case !ok:
-			found = firstOf(found, finding{state: unsure})
+			found = firstOf(found, outcome{state: unsure})
 		case side == "min" && size < bound, side == "max" && size > bound:
 			return violates(at, side+what)
 		}

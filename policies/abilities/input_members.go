@@ -49,7 +49,7 @@ func (o inputObject) names() []string {
 	return names
 }
 
-func (s inputSchema) checkObject(v inputObject, at string) finding {
+func (s inputSchema) checkObject(v inputObject, at string) outcome {
 	found := s.checkRequired(v, at)
 	for _, name := range s.judged(v) {
 		if found.state == wrong {
@@ -78,8 +78,8 @@ func (s inputSchema) judged(v inputObject) (names []string) {
 }
 
 // checkRequired knows both forms of required: a list wins over the flags of the properties.
-func (s inputSchema) checkRequired(v inputObject, at string) finding {
-	found := finding{}
+func (s inputSchema) checkRequired(v inputObject, at string) outcome {
+	found := outcome{}
 	_, isMap := s["required"].(map[string]any)
 	if list, ok := s["required"].([]any); ok || isMap {
 		if isMap {
@@ -104,10 +104,10 @@ func (s inputSchema) checkRequired(v inputObject, at string) finding {
 	return found
 }
 
-func (s inputSchema) checkMember(name string, v any, at string) finding {
+func (s inputSchema) checkMember(name string, v any, at string) outcome {
 	at = below(at, name)
 	if _, text := s["properties"].(string); text {
-		return finding{state: unsure}
+		return outcome{state: unsure}
 	}
 	if schema := members(s["properties"])[name]; schema != nil {
 		found, _ := checkValue(v, schema, nil, at)
@@ -119,13 +119,13 @@ func (s inputSchema) checkMember(name string, v any, at string) finding {
 		case fits:
 			matching = append(matching, schema)
 		case unsure:
-			return finding{state: unsure}
+			return outcome{state: unsure}
 		case wrong:
 		}
 	}
 	switch {
 	case len(matching) > 1: // the platform takes the first, and Go does not keep the order
-		return finding{state: unsure}
+		return outcome{state: unsure}
 	case len(matching) == 1 && matching[0] != nil:
 		found, _ := checkValue(v, matching[0], nil, at)
 		return found
@@ -139,15 +139,15 @@ func (s inputSchema) checkMember(name string, v any, at string) finding {
 		found, _ := checkValue(v, schema, nil, at)
 		return found
 	}
-	return finding{}
+	return outcome{}
 }
 
-func (s inputSchema) checkArray(v any, at string) finding {
+func (s inputSchema) checkArray(v any, at string) outcome {
 	list, ok := elements(v)
 	if !ok {
-		return finding{state: unsure}
+		return outcome{state: unsure}
 	}
-	found := finding{}
+	found := outcome{}
 	seen := map[string]bool{}
 	unique := phpTrue(s["uniqueItems"])
 	for i, e := range list {
@@ -163,7 +163,7 @@ func (s inputSchema) checkArray(v any, at string) finding {
 			}
 			seen[text] = true
 		} else if unique {
-			found = firstOf(found, finding{state: unsure})
+			found = firstOf(found, outcome{state: unsure})
 		}
 	}
 	return firstOf(found, s.bounded(float64(len(list)), "Items", at))
@@ -201,23 +201,23 @@ func elements(v any) ([]any, bool) {
 	return list, true
 }
 
-func (s inputSchema) checkPattern(text, at string) finding {
+func (s inputSchema) checkPattern(text, at string) outcome {
 	pattern := s["pattern"]
 	if pattern == nil {
-		return finding{}
+		return outcome{}
 	}
 	source, ok := pattern.(string)
 	if !ok {
-		return finding{state: unsure}
+		return outcome{state: unsure}
 	}
 	if state := matchesPattern(source, text); state != wrong {
-		return finding{state: state}
+		return outcome{state: state}
 	}
 	return violates(at, "pattern")
 }
 
 // matchesPattern is unsure where Go's expressions and PHP's may differ.
-func matchesPattern(pattern, text string) findingState {
+func matchesPattern(pattern, text string) outcomeState {
 	control := func(r rune) bool { return r < ' ' || r > '~' }
 	if strings.ContainsFunc(text, control) || strings.Contains(pattern, `\#`) || strings.Contains(pattern, `\v`) {
 		return unsure
@@ -249,28 +249,28 @@ func compiled(pattern string) *regexp.Regexp {
 }
 
 // checkEnum compares v, made what the type says, with the values of enum.
-func (s inputSchema) checkEnum(v any, name, at string) finding {
+func (s inputSchema) checkEnum(v any, name, at string) outcome {
 	list, ok := s["enum"].([]any)
 	if !phpTrue(s["enum"]) {
-		return finding{}
+		return outcome{}
 	}
 	text, isText := v.(string)
 	n, isNumber := numeral(v)
 	isNumber = isNumber && (name == "integer" || name == "number")
 	compares := isNumber || isText && name == "string" || name == "boolean"
 	if !ok || !compares || s["anyOf"] != nil || s["oneOf"] != nil || s["format"] != nil {
-		return finding{state: unsure}
+		return outcome{state: unsure}
 	}
 	for _, e := range list {
 		en, isEnumNumber := e.(json.Number)
 		switch {
 		case name == "string" && e == any(text):
-			return finding{}
+			return outcome{}
 		case name == "boolean" && e == any(v == true || v == json.Number("1") || text != "" && text != "0" && !strings.EqualFold(text, "false")):
-			return finding{}
+			return outcome{}
 		case isNumber && isEnumNumber:
 			if f, _ := en.Float64(); f == n {
-				return finding{}
+				return outcome{}
 			}
 		}
 	}
@@ -283,17 +283,17 @@ var (
 )
 
 // checkFormat computes hex-color and uuid. Other formats are left to the platform.
-func (s inputSchema) checkFormat(v any, name, at string) finding {
+func (s inputSchema) checkFormat(v any, name, at string) outcome {
 	format, _ := s["format"].(string)
 	if name != "string" && name != "" || !slices.Contains([]string{"hex-color", "date-time", "email", "ip", "uuid"}, format) {
-		return finding{}
+		return outcome{}
 	}
 	text, ok := v.(string)
 	switch {
 	case !ok || format != "hex-color" && format != "uuid":
-		return finding{state: unsure}
+		return outcome{state: unsure}
 	case format == "hex-color" && !hexColor.MatchString(text), format == "uuid" && !uuidText.MatchString(text):
 		return violates(at, "format")
 	}
-	return finding{}
+	return outcome{}
 }

@@ -74,9 +74,9 @@ var sides = [...]struct {
 	sign               float64
 }{{"minimum", "exclusiveMinimum", 1}, {"maximum", "exclusiveMaximum", -1}}
 
-func (s inputSchema) checkNumber(v any, at string) finding {
+func (s inputSchema) checkNumber(v any, at string) outcome {
 	n, _ := numeral(v)
-	found := finding{}
+	found := outcome{}
 	if s["multipleOf"] != nil {
 		of, ok := numeral(s["multipleOf"])
 		if !ok {
@@ -93,7 +93,7 @@ func (s inputSchema) checkNumber(v any, at string) finding {
 		bound, ok := numeral(limit)
 		switch {
 		case !ok || n == bound && math.Abs(n) >= 1<<53: // where integers and floats differ
-			found = firstOf(found, finding{state: unsure})
+			found = firstOf(found, outcome{state: unsure})
 		case side.sign*n < side.sign*bound, n == bound && phpTrue(s[side.exclusive]):
 			return violates(at, side.keyword)
 		}

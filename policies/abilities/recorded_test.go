@@ -34,7 +34,7 @@ func recordedRequest(tb testing.TB, rec policytest.Recorded, s *policy.Site) *po
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	r.RemoteAddr = "192.0.2.7:1"
-	c := call.NewReader(call.Site{
+	c := call.NewReader(call.Config{
 		Platform: s.Platform, Limits: call.Limits{Body: 1 << 20, Upload: 1 << 20, Spool: budget.NewSpool(tb.TempDir(), 1<<20)},
 	}).Read(r, nil)
 	tb.Cleanup(c.Close)

@@ -131,7 +131,7 @@ func TestExpandPlugins_Rewrites(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		site := call.Site{Platform: names}
+		site := call.Config{Platform: names}
 		for _, o := range options {
 			if o.Name == "alias" {
 				site.Aliases = append(site.Aliases, call.Alias{Pattern: o.Args[0], Route: o.Args[1]})

@@ -12,7 +12,7 @@ import (
 
 // aliasReader reads for a site with rewrite rules to rest_route.
 func aliasReader(base string, aliases ...string) *Reader {
-	site := Site{Platform: wordpress(), Base: base}
+	site := Config{Platform: wordpress(), Base: base}
 	for _, text := range aliases {
 		pattern, route, _ := strings.Cut(text, " ")
 		site.Aliases = append(site.Aliases, Alias{pattern, route})
@@ -221,7 +221,7 @@ func TestAlias_Validate(t *testing.T) {
 
 // TestPrefixes: each name of the prefix makes calls, and the first is that of the site.
 func TestPrefixes(t *testing.T) {
-	rd := NewReader(Site{Platform: wordpress(), Prefix: "rest", Prefixes: []string{"api", "cms-json"}})
+	rd := NewReader(Config{Platform: wordpress(), Prefix: "rest", Prefixes: []string{"api", "cms-json"}})
 	runReads(t, rd, []readTest{
 		{"GET", "/rest/wp/v2/users", "", "", "GET /wp/v2/users"},
 		{"GET", "/api/wp/v2/users", "", "", "GET /wp/v2/users"},

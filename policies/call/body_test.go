@@ -20,7 +20,7 @@ func limited(t *testing.T, spooled int64) (*Reader, *budget.Spool, string) {
 	t.Helper()
 	dir := t.TempDir()
 	spool := budget.NewSpool(dir, spooled)
-	return NewReader(Site{Platform: wordpress(), Limits: Limits{Body: 1 << 20, Upload: 2 << 20, Spool: spool}}), spool, dir
+	return NewReader(Config{Platform: wordpress(), Limits: Limits{Body: 1 << 20, Upload: 2 << 20, Spool: spool}}), spool, dir
 }
 
 // post builds a POST whose body has no known length, as a chunked one.
@@ -106,7 +106,7 @@ func TestBodyFailures(t *testing.T) {
 		}
 		c.Close()
 	}
-	noDir := NewReader(Site{Platform: rd.site.Platform, Limits: Limits{Spool: budget.NewSpool("/does/not/exist", 1<<30)}})
+	noDir := NewReader(Config{Platform: rd.site.Platform, Limits: Limits{Spool: budget.NewSpool("/does/not/exist", 1<<30)}})
 	r := post("/page", formType, strings.NewReader(strings.Repeat("a", 200_000)))
 	if c := noDir.Read(r, nil); describe(c) != "503 disk" || !errors.Is(c.Refusal, fs.ErrNotExist) {
 		t.Error(describe(c), c.Refusal)
@@ -200,7 +200,7 @@ func TestParam(t *testing.T) {
 // TestBodyLimits: a body whose length is announced is refused unread, one that does
 // not as soon as it has gone too far.
 func TestBodyLimits(t *testing.T) {
-	rd := NewReader(Site{Platform: wordpress(), Limits: Limits{Body: 1000}})
+	rd := NewReader(Config{Platform: wordpress(), Limits: Limits{Body: 1000}})
 	for name, body := range map[string]io.Reader{
 		"at the limit": strings.NewReader(strings.Repeat("x", 1000)), "above, announced": strings.NewReader(strings.Repeat("x", 1001)),
 		"at the limit, chunked": io.MultiReader(strings.NewReader(strings.Repeat("x", 1000))),

@@ -6,7 +6,7 @@ import "testing"
 // around them becomes another pair.
 func TestBetween_Cuts(t *testing.T) {
 	const order = "/wp-json/wc/v3/orders/7"
-	runReads(t, NewReader(Site{Platform: wordpress(), Variables: []string{"consumer_key"}}), []readTest{
+	runReads(t, NewReader(Config{Platform: wordpress(), Variables: []string{"consumer_key"}}), []readTest{
 		{"GET", "/?rest_route&utm_source=x=/wp/v2/users", "", "", "400 variables"},
 		{"GET", "/?rest_route=&utm_source=x/wp/v2/users", "", "", "400 variables"},
 		{"GET", "/?rest_route&own_tracker=x=/wp/v2/users", "", "", "400 variables"},
@@ -36,7 +36,7 @@ func TestBetween_Cuts(t *testing.T) {
 // expressions of their own.
 func TestBetween_Chains(t *testing.T) {
 	const order = "/wp-json/wc/v3/orders/7"
-	runReads(t, NewReader(Site{Platform: wordpress(), Variables: []string{"consumer_key"}}), []readTest{
+	runReads(t, NewReader(Config{Platform: wordpress(), Variables: []string{"consumer_key"}}), []readTest{
 		// One after the other.
 		{"GET", "/?CX=1&REST_ROUTUTM_A=B&E=/wp/v2/posts", "", "", "400 variables"},
 		{"GET", "/?Cx=1&rest_routUtm_a=b&e=/wp/v2/posts", "", "", "400 variables"},
@@ -72,7 +72,7 @@ func TestBetween_Chains(t *testing.T) {
 // TestBetween_Examples: caches take the expressions of several published examples.
 func TestBetween_Examples(t *testing.T) {
 	const order = "/wp-json/wc/v3/orders/7"
-	runReads(t, NewReader(Site{Platform: wordpress(), Variables: []string{"consumer_key"}}), []readTest{
+	runReads(t, NewReader(Config{Platform: wordpress(), Variables: []string{"consumer_key"}}), []readTest{
 		{"GET", "/?si=1&rest_rosi=x&ute=/wp/v2/users", "", "", "400 variables"},
 		{"GET", "/?rest_roututm_source_platform=x&e=/wp/v2/users", "", "", "400 variables"},
 		{"GET", "/wp-jssi=x&on/wp/v2/users?si=1", "", "", "400 path"},

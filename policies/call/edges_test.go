@@ -36,7 +36,7 @@ func TestEdges_Batches(t *testing.T) {
 		}
 		c.Close()
 	}
-	few := NewReader(Site{Platform: wordpress(), Limits: Limits{Batch: 2}})
+	few := NewReader(Config{Platform: wordpress(), Limits: Limits{Batch: 2}})
 	runReads(t, few, []readTest{
 		core(`{"requests":[{"path":"/a"},{"path":"/b"}]}`, "batch POST /batch/v1 | POST /a | POST /b"),
 		core(`{"requests":[{"path":"/a"},{"path":"/b"},{"path":"/c"}]}`, "413 batch_limit"),

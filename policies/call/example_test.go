@@ -13,7 +13,7 @@ import (
 // newReader returns a reader for a WordPress site at the root of its address.
 func newReader() *call.Reader {
 	platform, _ := platforms.ByName("wordpress")
-	return call.NewReader(call.Site{Platform: platform})
+	return call.NewReader(call.Config{Platform: platform})
 }
 
 // The prefix in the path names the route, and a header may override the method.

@@ -125,7 +125,7 @@ func TestRewrites(t *testing.T) {
 // A request for HTTP/2 in clear text would let everything behind it through
 // unread; the Host header beside :authority names another site to FastCGI.
 func TestTunnelsAndSecondHosts(t *testing.T) {
-	rd := NewReader(Site{Platform: wordpress()})
+	rd := NewReader(Config{Platform: wordpress()})
 	for name, test := range map[string]struct {
 		target, header, value string
 		want                  Kind

@@ -123,7 +123,7 @@ func costOf(rd *Reader, read func(string) *http.Request, text string) (bytes int
 func TestLinear(t *testing.T) {
 	const n = 5 << 10 // more than one chunk of a body, and half of the longest path
 	for _, base := range []string{"", "/blog"} {
-		rd := NewReader(Site{Platform: wordpress(), Base: base})
+		rd := NewReader(Config{Platform: wordpress(), Base: base})
 		for name, read := range readPlaces {
 			for _, unit := range units {
 				once, twice := costOf(rd, read, repeated(unit, n)), costOf(rd, read, repeated(unit, 2*n))

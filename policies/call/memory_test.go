@@ -17,7 +17,7 @@ func TestMemory_OfBodies(t *testing.T) {
 		for _, size := range []int{0, 1, 4095, 4096, 4097, 60_000, 65_536, 65_537, 300_000} {
 			for _, limit := range []int64{0, 8 << 10, 128 << 20} {
 				memory := budget.NewMemory(limit)
-				rd := NewReader(Site{Platform: wordpress(), Limits: Limits{Memory: memory}})
+				rd := NewReader(Config{Platform: wordpress(), Limits: Limits{Memory: memory}})
 				body := strings.Repeat("a", size)
 				for _, length := range []int64{int64(size), -1} {
 					r := request("POST", "/", formType, body)
@@ -57,7 +57,7 @@ func TestMemory_OnePiece(t *testing.T) {
 		"other types": {"text/plain", strings.Repeat("x", 60_000), 1},
 	} {
 		memory := budget.NewMemory(128 << 20)
-		rd := NewReader(Site{Platform: wordpress(), Limits: Limits{Memory: memory}})
+		rd := NewReader(Config{Platform: wordpress(), Limits: Limits{Memory: memory}})
 		for first := range 2 {
 			c := rd.ReadFrom(budget.Holder{Client: someone}, request("POST", "/wp-json/wp/v2/posts", tc.contentType, tc.body), nil)
 			if first == 0 {
@@ -88,7 +88,7 @@ func TestMemory_OnePiece(t *testing.T) {
 func TestMemory_Full(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		memory := budget.NewMemory(4 << 20)
-		rd := NewReader(Site{Platform: wordpress(), Limits: Limits{Memory: memory}})
+		rd := NewReader(Config{Platform: wordpress(), Limits: Limits{Memory: memory}})
 		body := "rest_route=/a&x=" + strings.Repeat("y", 400_000)
 		first := rd.ReadFrom(budget.Holder{}, request("POST", "/", formType, body), nil)
 		if first.Kind != Single {
@@ -113,7 +113,7 @@ func TestMemory_Full(t *testing.T) {
 // share, also while half-sent ones take all that they can.
 func TestMemory_Largest(t *testing.T) {
 	memory := budget.NewMemory(16 << 20)
-	rd := NewReader(Site{Platform: wordpress(), Limits: Limits{Memory: memory, Body: 1 << 20}})
+	rd := NewReader(Config{Platform: wordpress(), Limits: Limits{Memory: memory, Body: 1 << 20}})
 	var others []*Call
 	for range 200 {
 		r := request("POST", "/", formType, strings.Repeat("x", 60_000))
@@ -138,7 +138,7 @@ func TestMemory_Largest(t *testing.T) {
 // TestMemory_SmallLimit: an upload is read where bodies that are inspected are small.
 func TestMemory_SmallLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		rd := NewReader(Site{Platform: wordpress(), Limits: Limits{Body: 1 << 10}})
+		rd := NewReader(Config{Platform: wordpress(), Limits: Limits{Body: 1 << 10}})
 		body := "--B\r\nContent-Disposition: form-data; name=a\r\n\r\n1\r\n--B\r\nContent-Disposition: form-data; name=f; filename=f\r\n\r\n" + strings.Repeat("x", 9<<20) + "\r\n--B--\r\n"
 		c := rd.ReadFrom(budget.Holder{Client: someone}, request("POST", "/wp-json/wp/v2/media", "multipart/form-data; boundary=B", body), nil)
 		defer c.Close()

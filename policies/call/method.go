@@ -32,7 +32,7 @@ func wireMethod(method string) bool {
 // _method in the query, or else the override header, or else the method on the wire
 // (docs/platform I.2). An override must be a method that the platform knows. A wire method
 // that it does not know is the same call on all front-ends, one that finds no handler.
-func effective(wire, query string, header http.Header) (string, place, *Refusal) {
+func effective(wire, query string, header http.Header) (string, origin, *Refusal) {
 	method, from := wire, inLine
 	if override := header[overrideHeader]; len(override) > 0 {
 		method, from = override[0], inHeader // a second one is refused with the other headers

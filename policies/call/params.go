@@ -77,22 +77,22 @@ func (c *Call) param(name string, levels int) (v any, set bool, err error) {
 	return v, from != nowhere, nil
 }
 
-// place is where something stands in a request.
-type place uint8
+// origin is where something stands in a request.
+type origin uint8
 
 const (
-	nowhere  place = iota
-	inPart         // the part of a batch
-	inJSON         // the JSON body
-	inForm         // the form body
-	inQuery        // the query
-	inHeader       // the override header
-	inLine         // the request line
+	nowhere  origin = iota
+	inPart          // the part of a batch
+	inJSON          // the JSON body
+	inForm          // the form body
+	inQuery         // the query
+	inHeader        // the override header
+	inLine          // the request line
 )
 
 // find returns the value of a parameter, with so many levels, and its place. With a refusal,
 // it is the place that has no certain value.
-func (s *source) find(name string, levels int) (any, place, *Refusal) {
+func (s *source) find(name string, levels int) (any, origin, *Refusal) {
 	if s.part != nil {
 		if v, ok, refusal := s.part.get(name, levels); ok || refusal != nil {
 			return v, inPart, refusal

@@ -33,7 +33,7 @@ func TestParts_Crowded(t *testing.T) {
 		"other batches": {func(m *budget.Memory) *budget.Shares { return m.Parts }, Refused},
 	} {
 		memory := budget.NewMemory(1 << 20)
-		rd := NewReader(Site{Platform: wordpress(), Limits: Limits{Memory: memory}})
+		rd := NewReader(Config{Platform: wordpress(), Limits: Limits{Memory: memory}})
 		shares := test.full(memory)
 		for i := range 2 {
 			h := budget.Holder{Site: "a", Client: netip.AddrFrom4([4]byte{10, 1, 0, byte(i)})}
@@ -66,7 +66,7 @@ func TestParts_Crowded(t *testing.T) {
 func TestParts_Counted(t *testing.T) {
 	for contentType, body := range cartBatches(25) {
 		memory := budget.NewMemory(16 << 20)
-		rd := NewReader(Site{Platform: wordpress(), Limits: Limits{Memory: memory}})
+		rd := NewReader(Config{Platform: wordpress(), Limits: Limits{Memory: memory}})
 		c := rd.ReadFrom(budget.Holder{Client: someone}, request("POST", "/wp-json/wc/store/v1/batch?_embed", contentType, body), nil)
 		c.Open()
 		if least := 25*costOfPart - chunkSize; memory.Parts.Used() < least {

@@ -130,7 +130,7 @@ func TestBase(t *testing.T) {
 
 func TestPrefix(t *testing.T) {
 	p, _ := platforms.ByName("wordpress")
-	runReads(t, NewReader(Site{Platform: p, Prefix: "api"}), []readTest{
+	runReads(t, NewReader(Config{Platform: p, Prefix: "api"}), []readTest{
 		{"GET", "/api/wp/v2/users", "", "", "GET /wp/v2/users"},
 		{"GET", "/api/wc/v3/orders?x=api/wc", "", "", "400 key_marker"},
 		{"GET", "/mycms-json/", "", "", "page"},
@@ -147,7 +147,7 @@ func TestPrefix(t *testing.T) {
 		{"GET", "/api/wp/v2/users?x=wp-json/wc/", "", "", "400 key_marker"},
 		{"GET", "/about-wp-json/", "", "", "page"},
 	})
-	runReads(t, NewReader(Site{Platform: p, Prefix: "cms-json"}), []readTest{ // the other platform's
+	runReads(t, NewReader(Config{Platform: p, Prefix: "cms-json"}), []readTest{ // the other platform's
 		{"GET", "/", "", "", "page"},
 		{"GET", "/about", "", "", "page"},
 		{"GET", "/wp-json/wp/v2/users", "", "", "GET /wp/v2/users"},
@@ -207,7 +207,7 @@ func TestQueryFormAsksAtItsOwnPath(t *testing.T) {
 // clients only. So their forms are read, however large they are and whoever is logged in. Editors
 // save whole pages there: a form that names no route may be as large as an upload.
 func TestScripts(t *testing.T) {
-	rd := NewReader(Site{Platform: wordpress(), Limits: Limits{Body: 100 << 10, Upload: 1 << 20}})
+	rd := NewReader(Config{Platform: wordpress(), Limits: Limits{Body: 100 << 10, Upload: 1 << 20}})
 	padding := strings.Repeat("x", 200<<10)
 	file := "--B\r\nContent-Disposition: form-data; name=f; filename=f\r\n\r\n" + padding
 	named := "\r\n--B\r\nContent-Disposition: form-data; name=rest_route\r\n\r\n/b\r\n--B--\r\n"

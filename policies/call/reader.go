@@ -13,8 +13,8 @@ import (
 	"github.com/restwarden/restwarden/policies/call/routes"
 )
 
-// Site is what a Reader needs to know of the site behind it.
-type Site struct {
+// Config is what a Reader needs to know of the site behind it.
+type Config struct {
 	Platform platforms.Platform
 	Prefix   string   // of the pretty form, where the site has changed it
 	Prefixes []string // more names of it
@@ -53,7 +53,7 @@ const phpBodyLimit = 8 << 20
 // Reader reads requests for one site, or for several with the same Site. It may be used by
 // several goroutines.
 type Reader struct {
-	site Site
+	site Config
 	// prefixes are those of the pretty form: the site's own, and the platform's usual one,
 	// which is judged too in case that the site has not changed it.
 	prefixes []string
@@ -67,7 +67,7 @@ type Reader struct {
 }
 
 // NewReader returns a Reader for site.
-func NewReader(site Site) *Reader {
+func NewReader(site Config) *Reader {
 	l := &site.Limits
 	if l.Body <= 0 {
 		l.Body = DefaultBodyLimit

@@ -12,7 +12,7 @@ import (
 // TestSeparator: a PHP with arg_separator.input ";&" splits queries at ";" too
 // (docs/platform I.1.5). What such a PHP would read otherwise is refused where it decides.
 func TestSeparator(t *testing.T) {
-	rd := NewReader(Site{Platform: wordpress(), Variables: []string{"consumer_key"}})
+	rd := NewReader(Config{Platform: wordpress(), Variables: []string{"consumer_key"}})
 	runReads(t, rd, []readTest{
 		{"GET", "/?x=1;rest_route=/wp/v2/users", "", "", "400 variables"},
 		{"GET", "/?;rest.route=/wp/v2/users", "", "", "400 variables"},
@@ -46,7 +46,7 @@ func TestSeparator(t *testing.T) {
 // TestSeparator_Variables: a variable next to a ";" counts as one without a value, and a rule
 // that looks at it refuses.
 func TestSeparator_Variables(t *testing.T) {
-	rd := NewReader(Site{Platform: wordpress()})
+	rd := NewReader(Config{Platform: wordpress()})
 	c := rd.Read(request(http.MethodGet, "/wp-json/wp/v2/posts?a=1;_embed=1&b=2;c", "", ""), nil)
 	for name, want := range map[string]bool{"_embed": true, "a": true, "b": true, "c": true, "d": false} {
 		if v, set := c.QueryVariable(name); v != "" || set != want {

@@ -9,7 +9,7 @@ import (
 
 func readerFor(site string) *Reader {
 	p, _ := platforms.ByName("wordpress")
-	s := Site{
+	s := Config{
 		Platform: p, Credentials: []string{"Authorization", "X-Mcp-Api-Key", "X-Wp-Nonce", "Cart-Token", "Cookie", "Nonce", "Origin"},
 		Headers: []string{"X-Signature", "X-Timestamp"},
 	}

@@ -36,7 +36,7 @@ func (s *sources) id() {
 // idSources adds the places of one id.
 type idSources struct {
 	*sources
-	from    place    // that names the id; nowhere for the path
+	from    origin   // that names the id; nowhere for the path
 	refusal *Refusal // of the id
 }
 
@@ -85,18 +85,18 @@ func (s *idSources) withoutForm() string {
 }
 
 // placeOfID has the words for the places of an id.
-var placeOfID = map[place]string{
+var placeOfID = map[origin]string{
 	nowhere: "path", inPart: "part id", inJSON: "JSON body id", inForm: "form id", inQuery: "query id",
 }
 
 // comesBefore says why a place behind the one that names the id does not count.
-var comesBefore = map[place]string{
+var comesBefore = map[origin]string{
 	inPart: "the part comes before", inJSON: "the JSON body comes before",
 	inForm: "the form comes before", inQuery: "the query comes before",
 }
 
 // place adds one place. otherwise says why it has nothing.
-func (s *idSources) place(at place, v any, set bool, own *Refusal, otherwise string) {
+func (s *idSources) place(at origin, v any, set bool, own *Refusal, otherwise string) {
 	in, value := placeOfID[at], valueText(v)
 	if at == inQuery {
 		in = "query " + spelled(s.src.query, "id")

@@ -19,7 +19,7 @@ var someone, someoneElse = netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr
 // TestSpool_NeverFits: a body that is larger than its holder's share is refused unread where
 // it announces so, and as soon as it is known where it does not.
 func TestSpool_NeverFits(t *testing.T) {
-	rd := NewReader(Site{Platform: wordpress(), Limits: Limits{Spool: budget.NewSpool(t.TempDir(), 8<<20)}})
+	rd := NewReader(Config{Platform: wordpress(), Limits: Limits{Spool: budget.NewSpool(t.TempDir(), 8<<20)}})
 	for name, c := range map[string]struct {
 		budget.Holder
 		size int64
@@ -122,7 +122,7 @@ func (s *slowly) Read(p []byte) (int, error) {
 // sites and other clients, and each refusal says whose share is used up.
 func TestSpool_Shares(t *testing.T) {
 	const limit = 8 << 20 // a client: 1 MiB
-	rd := NewReader(Site{Platform: wordpress(), Limits: Limits{Upload: 1 << 20, Spool: budget.NewSpool(t.TempDir(), limit)}})
+	rd := NewReader(Config{Platform: wordpress(), Limits: Limits{Upload: 1 << 20, Spool: budget.NewSpool(t.TempDir(), limit)}})
 	var group sync.WaitGroup
 	end := make(chan struct{})
 	for _, client := range []netip.Addr{someone, someoneElse} {

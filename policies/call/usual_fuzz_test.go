@@ -18,7 +18,7 @@ func usualSites() (readers []*Reader) {
 		platform, _ := platforms.ByName(name)
 		for _, prefix := range []string{"", "api", "wp-json-2", "my-wp-json", "cms-json2", "~x"} {
 			for _, base := range []string{"", "/blog"} {
-				readers = append(readers, NewReader(Site{Platform: platform, Prefix: prefix, Base: base}))
+				readers = append(readers, NewReader(Config{Platform: platform, Prefix: prefix, Base: base}))
 			}
 		}
 	}
@@ -79,7 +79,7 @@ func FuzzUsualRequest(f *testing.F) {
 			f.Add(rec.Raw)
 		}
 	}
-	readers := []*Reader{readerFor("root"), NewReader(Site{Platform: readerFor("root").site.Platform, Prefix: "api", Base: "/blog"})}
+	readers := []*Reader{readerFor("root"), NewReader(Config{Platform: readerFor("root").site.Platform, Prefix: "api", Base: "/blog"})}
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		for _, rd := range readers {
 			r, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(raw)))

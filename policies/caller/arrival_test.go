@@ -182,7 +182,7 @@ func TestWho_OAuth1OtherPrefix(t *testing.T) {
 	for target, kind := range map[string]Kind{"/wp-json/wc/v3/orders": Unverified, "/api/wc/v3/orders": Anonymous} {
 		s := newSite(t)
 		w := request(t, s, asktest.Answering(401, oauthArrives), "GET", target+"?oauth_signature=x", "")
-		w.Call = call.NewReader(call.Site{Platform: s.Platform, Prefix: "wp-json", Prefixes: []string{"api"}}).Read(w.HTTP, nil)
+		w.Call = call.NewReader(call.Config{Platform: s.Platform, Prefix: "wp-json", Prefixes: []string{"api"}}).Read(w.HTTP, nil)
 		if who, _, err := w.Who(t.Context()); err != nil || who.Kind != kind {
 			t.Errorf("%s: %s, %v", target, who.Kind, err)
 		}

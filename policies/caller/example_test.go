@@ -24,7 +24,7 @@ func ExampleWhole_Who() {
 		return
 	}
 	defer func() { _ = site.Identities.Close() }()
-	reader := call.NewReader(call.Site{Platform: platform})
+	reader := call.NewReader(call.Config{Platform: platform})
 	backend := asktest.Answering(http.StatusOK, `{"id":7,"roles":["editor"],"capabilities":{"edit_posts":true}}`)
 	for range 2 {
 		r := httptest.NewRequest(http.MethodGet, "/wp-json/wp/v2/posts", http.NoBody)

@@ -98,7 +98,7 @@ func (ids *Identities) begin(ctx context.Context, h budget.Holder) (question con
 		return nil, nil, fmt.Errorf("%w: too many questions under way: %w", ask.ErrUndecided, err)
 	}
 	ctx, cancel := context.WithCancelCause(context.WithValue(ctx, underWay{}, true))
-	at := &place{in: ids.opts.InFlight, holder: h}
+	at := &seat{in: ids.opts.InFlight, holder: h}
 	timer := time.AfterFunc(ids.opts.Timeout, func() {
 		if ctx.Err() == nil && !at.move(ids.opts.Late) {
 			cancel(context.DeadlineExceeded)
@@ -111,15 +111,15 @@ func (ids *Identities) begin(ctx context.Context, h budget.Holder) (question con
 	}, nil
 }
 
-// place is where a question that is under way counts.
-type place struct {
+// seat is where a question that is under way counts.
+type seat struct {
 	mu     sync.Mutex
 	in     *budget.Shares // nil once the question has ended
 	holder budget.Holder
 }
 
 // move lets the question count among others. It returns false if they have no room.
-func (p *place) move(to *budget.Shares) bool {
+func (p *seat) move(to *budget.Shares) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.in == nil {
@@ -133,7 +133,7 @@ func (p *place) move(to *budget.Shares) bool {
 	return true
 }
 
-func (p *place) leave() {
+func (p *seat) leave() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.in.Free(p.holder, 1)

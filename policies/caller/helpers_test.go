@@ -42,7 +42,7 @@ func request(tb testing.TB, s *Site, b ask.Backend, method, target, body string,
 		name, value, _ := strings.Cut(h, ": ")
 		r.Header.Add(name, value)
 	}
-	c := call.NewReader(call.Site{
+	c := call.NewReader(call.Config{
 		Platform: s.Platform, Limits: call.Limits{Body: 1 << 20, Upload: 1 << 20, Spool: budget.NewSpool(tb.TempDir(), 1<<20)},
 	}).Read(r, nil)
 	tb.Cleanup(c.Close)

@@ -100,7 +100,7 @@ func with(rows []row, own row) []row {
 
 // NewReader returns a call.Reader that refuses a call with a header of the table twice, or
 // under another name that PHP folds onto it.
-func NewReader(site call.Site) *call.Reader {
+func NewReader(site call.Config) *call.Reader {
 	for _, r := range table(&site.Platform, Own{}) {
 		switch {
 		case r.in == inHeader:

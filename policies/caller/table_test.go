@@ -87,7 +87,7 @@ func TestTable_HeadersDecide(t *testing.T) {
 		read := func(name string, values ...string) *call.Call {
 			r := request(t, newSite(t), nil, "GET", "/"+p.Prefix+"/a", "").HTTP
 			r.Header[name] = values
-			return NewReader(call.Site{Platform: p}).Read(r, nil)
+			return NewReader(call.Config{Platform: p}).Read(r, nil)
 		}
 		names := []string{}
 		for _, r := range table(&p, Own{}) {
@@ -122,7 +122,7 @@ func TestTable_VariablesDecide(t *testing.T) {
 		"Status=APPROVED&Token=abc": call.Single, "TOKEN=EC-1": call.Single, "AWSAccessKeyId=x&Signature=abc%3D&Expires=1": call.Single, "_For=x": call.Single,
 	} {
 		r := request(t, newSite(t), nil, "POST", "/wp-json/payment/v1/notify?"+query, "").HTTP
-		if c := NewReader(call.Site{Platform: p}).Read(r, nil); c.Kind != kind {
+		if c := NewReader(call.Config{Platform: p}).Read(r, nil); c.Kind != kind {
 			t.Errorf("%s: %s", query, c.Kind)
 		}
 	}

@@ -90,7 +90,7 @@ func TestCheckoutTotal_OtherPrefix(t *testing.T) {
 		"/api/wc/store/v1/checkout /index.php":                    true,
 	} {
 		s := policytest.NewSite(t)
-		reader := call.NewReader(call.Site{Platform: s.Platform, Prefix: "wp-json", Prefixes: []string{"api"}})
+		reader := call.NewReader(call.Config{Platform: s.Platform, Prefix: "wp-json", Prefixes: []string{"api"}})
 		client, current, rewritten := strings.Cut(address, " ")
 		if !rewritten {
 			current = client

@@ -53,15 +53,15 @@ type Scanner struct {
 	records int
 	created int // members "create" of the answer
 	within  bool
-	record  record
+	record  object
 	ids     []uint64
 }
 
 // maxName is the length of the longest name that matters.
 const maxName = len("create")
 
-// record is what is known of the record that is being read.
-type record struct {
+// object is what is known of the record that is being read.
+type object struct {
 	id      uint64
 	ids     int  // members "id"
 	plain   bool // the id is a plain number
@@ -198,7 +198,7 @@ func (s *Scanner) digit(c byte) {
 // ended is called when the record has ended.
 func (s *Scanner) ended() {
 	r := s.record
-	s.record = record{}
+	s.record = object{}
 	if r.ids == 1 && r.plain && !r.odd && r.id <= MaxID && !slices.Contains(s.ids, r.id) {
 		s.ids = append(s.ids, r.id)
 	}

@@ -63,7 +63,7 @@ func TestOrderType_LearnsUnread(t *testing.T) {
 		p := policytest.Provision(t, s, new(OrderType))
 		r := policytest.Request(t, s, nil, "POST", ordersRoute, "", test.kind, policytest.BasicAuth)
 		r.HTTP.Body, r.HTTP.ContentLength = io.NopCloser(strings.NewReader(test.body)), -1
-		r.Call = call.NewReader(call.Site{Platform: s.Platform}).Read(r.HTTP, nil)
+		r.Call = call.NewReader(call.Config{Platform: s.Platform}).Read(r.HTTP, nil)
 		r.Whole.Call = r.Call
 		before := r.HTTP.ContentLength
 		if got := teach(t, p, r, http.StatusCreated, createdAnswer); !slices.Equal(got, test.want) {

@@ -18,15 +18,15 @@ import (
 	"github.com/restwarden/restwarden/policies/shop"
 )
 
-// record is what is known about an id.
-type record uint8
+// known is what is known about an id.
+type known uint8
 
 const (
-	isOrder  record = iota // proven
-	missing                // no record, or no record of the shop's: the order route finds none
-	noRoute                // there is no order route: the platform itself says so
-	notOrder               // a record that is not an order
-	hidden                 // the credentials of the question may not read orders
+	isOrder  known = iota // proven
+	missing               // no record, or no record of the shop's: the order route finds none
+	noRoute               // there is no order route: the platform itself says so
+	notOrder              // a record that is not an order
+	hidden                // the credentials of the question may not read orders
 )
 
 // records is what the platform said about ids.
@@ -102,7 +102,7 @@ func (q *inquiry) done() bool {
 }
 
 // note notes what an id is.
-func (q *inquiry) note(id uint64, is record, answer *ask.Answer) error {
+func (q *inquiry) note(id uint64, is known, answer *ask.Answer) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.lookUps = is == missing
@@ -181,7 +181,7 @@ func (q *inquiry) listed(ctx context.Context, status string, ids []uint64) (open
 
 // recordOf asks for note 0 of the order. The platform answers "no such note" for an order
 // and "no such order" for any other record (docs/platform III.3).
-func (q *inquiry) recordOf(ctx context.Context, id uint64) (record, *ask.Answer, error) {
+func (q *inquiry) recordOf(ctx context.Context, id uint64) (known, *ask.Answer, error) {
 	seen := false
 	if q.expectsMissing() {
 		a, err := q.read(ctx, q.site.Platform.Shop[2], id)
@@ -223,7 +223,7 @@ func (q *inquiry) expectsMissing() bool {
 
 // recordOfV1 asks the v1 route, which checks the type itself, if the shop has no note
 // routes.
-func (q *inquiry) recordOfV1(ctx context.Context, id uint64) (record, *ask.Answer, error) {
+func (q *inquiry) recordOfV1(ctx context.Context, id uint64) (known, *ask.Answer, error) {
 	a, err := q.as(ctx, q.about(fmt.Sprintf("/%s/orders/%d", q.site.Platform.Shop[0], id), ""))
 	if err != nil {
 		return 0, nil, fmt.Errorf("what is order %d: %w", id, err)
@@ -248,7 +248,7 @@ func (q *inquiry) recordOfV1(ctx context.Context, id uint64) (record, *ask.Answe
 
 // missingOrNot reads the order routes themselves, that of the call first. A record that they
 // do not find, they refuse; a record that they find, they would treat as an order.
-func (q *inquiry) missingOrNot(ctx context.Context, id uint64) (record, *ask.Answer, error) {
+func (q *inquiry) missingOrNot(ctx context.Context, id uint64) (known, *ask.Answer, error) {
 	is := missing
 	for _, namespace := range q.namespacesOf(q.r.Call.Key) {
 		a, err := q.read(ctx, namespace, id)

@@ -41,12 +41,12 @@ func (c *Configured) Configure(o Option) error {
 		return nil
 	}
 	c.lines = true
-	c.settle(o)
+	c.note(o)
 	return c.configure(o, bare)
 }
 
-// settle keeps where the policy stands; see Entry.Words.
-func (c *Configured) settle(o Option) {
+// note keeps where the policy stands; see Entry.Words.
+func (c *Configured) note(o Option) {
 	if leads := o.Name == c.Entry.Words[0]; c.Settings.At == "" || leads && !c.leads {
 		c.Settings.At, c.leads = o.Pos, leads
 	}

@@ -56,7 +56,7 @@ func Request(tb testing.TB, s *policy.Site, b ask.Backend, method, target, body 
 		name, value, _ := strings.Cut(h, ": ")
 		r.Header.Add(name, value)
 	}
-	c := caller.NewReader(call.Site{
+	c := caller.NewReader(call.Config{
 		Platform: s.Platform, Headers: []string{"X-Signature", "X-Timestamp"}, Base: s.Base, Limits: call.Limits{Body: 1 << 20, Upload: 1 << 20, Spool: budget.NewSpool(tb.TempDir(), 16<<20)},
 	}).Read(r, nil)
 	tb.Cleanup(c.Close)

@@ -12,7 +12,7 @@ import (
 // possible, each way to name the method with the pretty form, and the usual places with the
 // usual ways.
 func (w *writer) spellings() (list []Spelling) {
-	add := func(p place, m way) {
+	add := func(p carrier, m naming) {
 		if s, ok := w.write(p, m); ok {
 			list = append(list, s)
 		}
@@ -23,7 +23,7 @@ func (w *writer) spellings() (list []Spelling) {
 		m := ways[0]
 		if p.field != "" && w.method != http.MethodPost { // a form is of a POST
 			pair := "_method=" + w.method
-			m = way{name: pair + " on POST", wire: http.MethodPost, pair: pair}
+			m = naming{name: pair + " on POST", wire: http.MethodPost, pair: pair}
 		}
 		add(p, m)
 	}
@@ -51,11 +51,11 @@ func upper(route string) string {
 }
 
 // paths are the pretty forms (docs/platform I.1.4).
-func (w *writer) paths() []place {
-	at := func(name, before, route string) place {
-		return place{name: name, path: w.base + before + w.prefix + route}
+func (w *writer) paths() []carrier {
+	at := func(name, before, route string) carrier {
+		return carrier{name: name, path: w.base + before + w.prefix + route}
 	}
-	return []place{
+	return []carrier{
 		at("pretty", "/", strings.TrimSuffix(w.route, "/")),
 		at("pretty, slash at the end", "/", strings.TrimSuffix(w.route, "/")+"/"),
 		at("pretty, two slashes at the end", "/", strings.TrimSuffix(w.route, "/")+"//"),
@@ -71,9 +71,9 @@ var folded = []string{
 }
 
 // queries are the forms with rest_route in the query (docs/platform I.1.2).
-func (w *writer) queries() []place {
+func (w *writer) queries() []carrier {
 	home, plain := w.base+"/", "rest_route="+inQuery(w.route)
-	list := []place{
+	list := []carrier{
 		{name: "query", path: home, pair: plain, usual: true},
 		{name: "query on /index.php", path: w.base + "/index.php", pair: plain, usual: true},
 		{name: "query on another page", path: w.base + "/any-page/", pair: plain},
@@ -86,15 +86,15 @@ func (w *writer) queries() []place {
 		{name: "query, behind an empty pair", path: home, pair: "&" + plain},
 	}
 	for i, name := range folded {
-		list = append(list, place{name: "query, folded name " + name, path: home, pair: name + "=" + inQuery(w.route), usual: i == 0})
+		list = append(list, carrier{name: "query, folded name " + name, path: home, pair: name + "=" + inQuery(w.route), usual: i == 0})
 	}
 	return list
 }
 
 // forms are the forms with rest_route in the body of a POST.
-func (w *writer) forms() []place {
+func (w *writer) forms() []carrier {
 	home, plain := w.base+"/", "rest_route="+inQuery(w.route)
-	list := []place{
+	list := []carrier{
 		{name: "form body", path: home, field: plain, usual: true},
 		{name: "form body on /index.php", path: w.base + "/index.php", field: plain},
 		{name: "form body on another page", path: w.base + "/any-page/", field: plain},
@@ -104,23 +104,23 @@ func (w *writer) forms() []place {
 		{name: "form body, namespace in capitals", path: home, field: "rest_route=" + inQuery(upper(w.route))},
 	}
 	for i, name := range folded {
-		list = append(list, place{name: "form body, folded name " + name, path: home, field: name + "=" + inQuery(w.route), usual: i == 0})
+		list = append(list, carrier{name: "form body, folded name " + name, path: home, field: name + "=" + inQuery(w.route), usual: i == 0})
 	}
 	list = append(list,
-		place{name: "multipart", path: home, field: "rest_route", multipart: true, usual: true},
-		place{name: "multipart on /index.php", path: w.base + "/index.php", field: "rest_route", multipart: true})
+		carrier{name: "multipart", path: home, field: "rest_route", multipart: true, usual: true},
+		carrier{name: "multipart on /index.php", path: w.base + "/index.php", field: "rest_route", multipart: true})
 	for _, name := range []string{"rest.route", "rest route", "rest[route", " rest_route"} {
-		list = append(list, place{name: fmt.Sprintf("multipart, folded name %q", name), path: home, field: name, multipart: true})
+		list = append(list, carrier{name: fmt.Sprintf("multipart, folded name %q", name), path: home, field: name, multipart: true})
 	}
 	return list
 }
 
 // ways are the ways to name the method, the plain one first (docs/platform I.2).
-func (w *writer) ways() []way {
+func (w *writer) ways() []naming {
 	m := w.method
-	list := []way{{wire: m}}
+	list := []naming{{wire: m}}
 	if m == http.MethodGet {
-		list = append(list, way{name: "HEAD", wire: http.MethodHead, usual: true})
+		list = append(list, naming{name: "HEAD", wire: http.MethodHead, usual: true})
 	}
 	for _, wire := range distinct(m, http.MethodGet, http.MethodPost) {
 		behind := ""
@@ -128,11 +128,11 @@ func (w *writer) ways() []way {
 			behind = " on " + wire
 		}
 		for i, pair := range []string{"_method=" + m, "_method=" + strings.ToLower(m), ".method=" + m, "%5Fmethod=" + m, "%20_method=" + m} {
-			list = append(list, way{name: pair + behind, wire: wire, pair: pair, usual: i == 0})
+			list = append(list, naming{name: pair + behind, wire: wire, pair: pair, usual: i == 0})
 		}
 		for i, value := range []string{m, strings.ToLower(m)} {
 			line := "X-HTTP-Method-Override: " + value
-			list = append(list, way{name: line + behind, wire: wire, header: line, usual: i == 0})
+			list = append(list, naming{name: line + behind, wire: wire, header: line, usual: i == 0})
 		}
 	}
 	return list

@@ -65,7 +65,7 @@ func All(platform platforms.Platform, r Request) []Spelling {
 	}
 	w := &writer{host: u.Host}
 	plain := Spelling{Name: Plain, Raw: w.asWritten(r)}
-	known := call.Site{Platform: platform, Prefix: r.Prefix}
+	known := call.Config{Platform: platform, Prefix: r.Prefix}
 	if known.Aliases = r.Aliases; len(r.Aliases) > 0 {
 		known.Base = r.Base // the platform tries its rules below it
 	}

@@ -93,7 +93,7 @@ func described(reader *call.Reader, raw []byte) string {
 func TestAll(t *testing.T) {
 	for _, platform := range bothPlatforms(t) {
 		for _, base := range []string{"", "/blog"} {
-			reader := policies.NewReader(call.Site{Platform: platform, Base: base})
+			reader := policies.NewReader(call.Config{Platform: platform, Base: base})
 			for _, c := range calls {
 				r := requestAt(platform.Name, base, c.line, c.header, c.body)
 				list := respell.All(platform, r)
@@ -137,7 +137,7 @@ func checkSame(t *testing.T, reader *call.Reader, r respell.Request, list []resp
 // TestAll_Body: the parameters of a form go along into every spelling.
 func TestAll_Body(t *testing.T) {
 	platform := bothPlatforms(t)[1]
-	reader := policies.NewReader(call.Site{Platform: platform})
+	reader := policies.NewReader(call.Config{Platform: platform})
 	for _, s := range respell.All(platform, respell.Request{
 		Method: "POST", URL: "https://shop.example.com/wp-json/wp/v2/posts?q=1", Body: []byte("title=a+%22b%22&meta[x]=%26"),
 	}) {
@@ -215,7 +215,7 @@ func TestAll_Prefix(t *testing.T) {
 // FuzzAll: whatever the call, every spelling of it is that call.
 func FuzzAll(f *testing.F) {
 	platform, _ := platforms.ByName("wordpress")
-	reader := policies.NewReader(call.Site{Platform: platform})
+	reader := policies.NewReader(call.Config{Platform: platform})
 	for _, c := range calls {
 		method, target, _ := strings.Cut(names.In(names.WordPress, strings.ReplaceAll(c.line, "<base>", "")), " ")
 		f.Add(method, target, c.header, c.body)

@@ -124,8 +124,8 @@ func (w *writer) learn(r Request, u *url.URL, c reading, prefix string) {
 	}
 }
 
-// place is where the route stands, and how it is written.
-type place struct {
+// carrier is where the route stands, and how it is written.
+type carrier struct {
 	name      string
 	path      string
 	pair      string // with the route, in the query
@@ -134,8 +134,8 @@ type place struct {
 	usual     bool   // combined with all usual ways
 }
 
-// way is how the method is named.
-type way struct {
+// naming is how the method is named.
+type naming struct {
 	name   string
 	wire   string // method of the request line
 	pair   string // in the query
@@ -144,7 +144,7 @@ type way struct {
 }
 
 // write returns a spelling. ok is false where the call cannot be written so.
-func (w *writer) write(p place, m way) (s Spelling, ok bool) {
+func (w *writer) write(p carrier, m naming) (s Spelling, ok bool) {
 	if !w.allows(p, m) {
 		return Spelling{}, false
 	}
@@ -182,7 +182,7 @@ func (w *writer) write(p place, m way) (s Spelling, ok bool) {
 // allows tells whether the platform finds the same parameters in the body if the route and
 // the method are written so: PHP reads forms of POST alone, and the core those of PUT, PATCH
 // and DELETE (docs/platform I.3).
-func (w *writer) allows(p place, m way) bool {
+func (w *writer) allows(p carrier, m naming) bool {
 	if p.field != "" && (m.wire != http.MethodPost || w.body.kind != none && w.body.kind != form || w.body.kind == form && !writes(w.method)) {
 		return false
 	}

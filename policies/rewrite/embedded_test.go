@@ -59,7 +59,7 @@ func TestEmbedded_Links(t *testing.T) {
 	}
 	p, _ := platforms.ByName("wordpress")
 	r := httptest.NewRequest(http.MethodGet, "/wp-json/wp/v2/posts?_embed", http.NoBody)
-	c := call.NewReader(call.Site{Platform: p, Limits: call.Limits{Body: 1, Upload: 1, Spool: budget.NewSpool(t.TempDir(), 1)}}).Read(r, nil)
+	c := call.NewReader(call.Config{Platform: p, Limits: call.Limits{Body: 1, Upload: 1, Spool: budget.NewSpool(t.TempDir(), 1)}}).Read(r, nil)
 	defer c.Close()
 	in := object("users", "["+object("tags", "0")+","+object("pages", object("media", "[]"))+"]")
 	got, err := Embedded([]byte(in), c, replaced)

@@ -19,7 +19,7 @@ type found struct {
 }
 
 // find reads the catalogue.
-func (s *site) find() (list []*found, unknown []string, err error) {
+func (s *listing) find() (list []*found, unknown []string, err error) {
 	in := plugins.Find(s.root.Namespaces, s.root.Patterns())
 	for _, p := range in.Plugins {
 		f := &found{Plugin: p}

@@ -11,7 +11,7 @@ import (
 )
 
 // advise fills in what the catalogue tells, and the lines to add.
-func (s *site) advise(r *Report, now *Gateway, with func([]string) (*Gateway, error)) error {
+func (s *listing) advise(r *Report, now *Gateway, with func([]string) (*Gateway, error)) error {
 	list, unknown, err := s.find()
 	if err != nil {
 		return err

@@ -181,7 +181,7 @@ func New(in Input) (*Report, error) {
 	if now == nil {
 		now = open()
 	}
-	s := newSite(in.Root)
+	s := newListing(in.Root)
 	r := &Report{
 		Version: 1, Site: in.Site, Address: in.Address, Gateway: in.Now != nil, LoginOnly: in.LoginOnly,
 		Configured: in.Configured, NotEnforced: in.NotEnforced, Certain: len(in.Past) == 0,

@@ -86,16 +86,16 @@ type Hole struct {
 type row struct {
 	route   string
 	methods []string // that the site lists
-	at      []place
+	at      []part
 }
 
-type place struct {
+type part struct {
 	pattern *index.Route
 	methods []string
 }
 
 // rowOf finds the endpoints of a row.
-func (s *site) rowOf(methods []string, route string) (*row, error) {
+func (s *listing) rowOf(methods []string, route string) (*row, error) {
 	reacher, err := review.NewReacher(open().Chain, route)
 	if err != nil {
 		return nil, err
@@ -115,7 +115,7 @@ func (s *site) rowOf(methods []string, route string) (*row, error) {
 			if reached[0][0].Passes == "" || reached[0][0].Unknown {
 				continue
 			}
-			found.at = append(found.at, place{pattern, common})
+			found.at = append(found.at, part{pattern, common})
 			found.methods = append(found.methods, common...)
 		}
 	}
@@ -128,7 +128,7 @@ func (s *site) rowOf(methods []string, route string) (*row, error) {
 func (r *row) hidden(methods []string) {
 	r.at = nil
 	for _, x := range index.New([]string{expression(r.route)}, nil).Routes() {
-		r.at = append(r.at, place{x, methods})
+		r.at = append(r.at, part{x, methods})
 	}
 }
 

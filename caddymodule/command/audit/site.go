@@ -16,8 +16,8 @@ import (
 	"github.com/restwarden/restwarden/policies/review"
 )
 
-// site are the routes of a REST root.
-type site struct {
+// listing are the routes of a REST root.
+type listing struct {
 	root   *index.Root
 	routes []route
 	silent int // routes of which the root tells no method
@@ -30,8 +30,8 @@ type route struct {
 	listed          map[string][]string // the site's patterns that have a method
 }
 
-func newSite(root *index.Root) *site {
-	s := &site{root: root}
+func newListing(root *index.Root) *listing {
+	s := &listing{root: root}
 	at := map[string]int{}
 	for i := range root.Routes {
 		listed := &root.Routes[i]
@@ -70,7 +70,7 @@ func newSite(root *index.Root) *site {
 }
 
 // limits says what the root does not tell.
-func (s *site) limits() (limits []string) {
+func (s *listing) limits() (limits []string) {
 	if s.silent > 0 {
 		limits = append(limits, fmt.Sprintf("The REST root does not tell the methods of %d of its %d routes: each of them counts with all methods that the platform dispatches.",
 			s.silent, len(s.root.Routes)))
@@ -117,7 +117,7 @@ func callers() []caller.Caller {
 }
 
 // table says who reaches what.
-func (s *site) table(g *Gateway) ([]Route, error) {
+func (s *listing) table(g *Gateway) ([]Route, error) {
 	reachers, err := g.reachers()
 	if err != nil {
 		return nil, err

@@ -10,7 +10,7 @@ import (
 
 func ExampleRead() {
 	platform, _ := platforms.ByName("wordpress")
-	reader := call.NewReader(call.Site{Platform: platform})
+	reader := call.NewReader(call.Config{Platform: platform})
 	for _, raw := range []string{
 		"GET /wp-json/wp/v2/users HTTP/1.1\r\nHost: shop.example\r\n\r\n",
 		"GET /about/ HTTP/1.1\r\nHost: shop.example\r\n\r\n",

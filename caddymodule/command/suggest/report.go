@@ -10,16 +10,16 @@ import (
 
 // Report is what a log tells.
 type Report struct {
-	Version    int    `json:"v"` // 1
-	Read       Read   `json:"read"`
-	MinClients int    `json:"min_clients"`
-	Sites      []Site `json:"sites"` // by name
+	Version    int          `json:"v"` // 1
+	Read       Read         `json:"read"`
+	MinClients int          `json:"min_clients"`
+	Sites      []SiteReport `json:"sites"` // by name
 	// OtherSites are sites of the logs that are not in question, up to 1000.
 	OtherSites []string `json:"other_sites,omitempty"`
 }
 
-// Site is one site of the log.
-type Site struct {
+// SiteReport is one site of the log.
+type SiteReport struct {
 	Name    string `json:"site"`
 	Seen    Seen   `json:"seen"`
 	Lines   []Line `json:"lines"`    // that let the good traffic through
@@ -93,7 +93,7 @@ func timeText(at time.Time) string {
 
 // Report returns what the records tell. The Collector takes no records afterwards.
 func (c *Collector) Report() *Report {
-	report := &Report{Version: 1, Read: c.read, MinClients: c.options.MinClients, OtherSites: c.others, Sites: []Site{}}
+	report := &Report{Version: 1, Read: c.read, MinClients: c.options.MinClients, OtherSites: c.others, Sites: []SiteReport{}}
 	sites := map[string][]subject{}
 	for key, r := range c.rows {
 		if r.calls == 0 { // it could not be read again
@@ -116,14 +116,14 @@ func compareSubjects(a, b subject) int {
 	)
 }
 
-func (c *Collector) site(name string, keys []subject) Site {
+func (c *Collector) site(name string, keys []subject) SiteReport {
 	all, j := new(row), &judge{Collector: c}
 	for _, key := range keys {
 		r := c.rows[key]
 		all.join(r)
 		j.judge(key, r)
 	}
-	s := Site{Name: name, Seen: seen(all), Lines: j.lines(), LeftOut: j.left}
+	s := SiteReport{Name: name, Seen: seen(all), Lines: j.lines(), LeftOut: j.left}
 	for i := range s.LeftOut {
 		if s.LeftOut[i].Reason != ReasonGuarded { // what guards it stays in force
 			s.LeftOut[i].Opened = j.opens(s.Lines, &s.LeftOut[i].Calls)

@@ -30,7 +30,7 @@ func comment(b *strings.Builder, format string, args ...any) {
 	b.WriteString(text + "\n")
 }
 
-func (s *Site) text(b *strings.Builder) {
+func (s *SiteReport) text(b *strings.Builder) {
 	comment(b, "%s: %s", s.Name, &s.Seen)
 	if len(s.Lines) == 0 {
 		comment(b, "No line is suggested.")
@@ -57,7 +57,7 @@ func (s *Site) text(b *strings.Builder) {
 	s.textLeft(b)
 }
 
-func (s *Site) textLeft(b *strings.Builder) {
+func (s *SiteReport) textLeft(b *strings.Builder) {
 	for _, reason := range reasons {
 		var of []*Left
 		for i := range s.LeftOut {

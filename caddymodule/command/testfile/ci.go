@@ -23,7 +23,7 @@ func (r *Report) JUnit(w io.Writer) error {
 		if o.Status != Passed {
 			s.Failures++
 			var b strings.Builder
-			fmt.Fprintf(&b, "%s: %s\n", o.Place, o.Message())
+			fmt.Fprintf(&b, "%s: %s\n", o.Position, o.Message())
 			for _, line := range o.lines() {
 				b.WriteString(line + "\n")
 			}

@@ -69,7 +69,7 @@ func TestExample(t *testing.T) {
 	}
 	for _, o := range report.Tests {
 		if o.Status != testfile.Passed {
-			t.Errorf("%s: %s", o.Place, o.Message())
+			t.Errorf("%s: %s", o.Position, o.Message())
 		}
 	}
 	if len(report.Untested) > 0 {

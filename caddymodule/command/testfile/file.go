@@ -20,7 +20,7 @@ type File struct {
 
 // Test is one item of a file. It has either a Request with its Expect, or a Proof.
 type Test struct {
-	At   Place
+	At   Position
 	Name string
 	*Request
 	Expect Expect
@@ -82,18 +82,18 @@ type Proof struct {
 	URL     string // of the site
 }
 
-// Place is a line of a file.
-type Place struct {
+// Position is a line of a file.
+type Position struct {
 	File string `json:"file"`
 	Line int    `json:"line"`
 }
 
 // String returns "shop.test.yaml:12".
-func (p Place) String() string { return p.File + ":" + strconv.Itoa(p.Line) }
+func (p Position) String() string { return p.File + ":" + strconv.Itoa(p.Line) }
 
 // Error is what is wrong with a file of tests.
 type Error struct {
-	At   Place
+	At   Position
 	Text string
 }
 

@@ -63,7 +63,7 @@ func (d *document) syntax(err error) error {
 
 // at returns an error at a line. The YAML reader puts an empty value behind the last line.
 func (d *document) at(line int, format string, args ...any) error {
-	return &Error{Place{d.file, max(1, min(line, d.lines))}, fmt.Sprintf(format, args...)}
+	return &Error{Position{d.file, max(1, min(line, d.lines))}, fmt.Sprintf(format, args...)}
 }
 
 func (d *document) fail(n *yaml.Node, format string, args ...any) error {

@@ -19,9 +19,9 @@ func Read(path string, from io.Reader) (*File, error) {
 	text, err := io.ReadAll(io.LimitReader(from, maxSize+1))
 	switch {
 	case err != nil:
-		return nil, &Error{Place{path, 1}, err.Error()}
+		return nil, &Error{Position{path, 1}, err.Error()}
 	case len(text) > maxSize:
-		return nil, &Error{Place{path, 1}, fmt.Sprintf("a file of tests has at most %d MiB", maxSize>>20)}
+		return nil, &Error{Position{path, 1}, fmt.Sprintf("a file of tests has at most %d MiB", maxSize>>20)}
 	}
 	d := &document{file: path}
 	root, err := d.parse(text)
@@ -98,7 +98,7 @@ func (d *document) test(n *yaml.Node) (Test, error) {
 	if err != nil {
 		return Test{}, err
 	}
-	t := Test{At: Place{d.file, max(n.Line, 1)}}
+	t := Test{At: Position{d.file, max(n.Line, 1)}}
 	readers := map[string]func(*yaml.Node) error{"name": d.string(&t.Name, "name")}
 	b := d.request(&t, readers)
 	readers["never"] = func(n *yaml.Node) error { return d.proof(n, &t, false) }

@@ -24,7 +24,7 @@ type builder struct {
 	body    []byte
 	kind    string // the Content-Type that goes with json and form
 	as      dryrun.As
-	records map[uint64]dryrun.Record
+	records map[uint64]dryrun.RecordKind
 	ability map[string]dryrun.Ability
 	client  netip.Addr
 }
@@ -162,7 +162,7 @@ func (b *builder) addHeader(n *yaml.Node, name, value string) error {
 
 // ids reads which records the site has.
 func (b *builder) ids(n *yaml.Node) error {
-	b.records = map[uint64]dryrun.Record{}
+	b.records = map[uint64]dryrun.RecordKind{}
 	return b.pairs(n, "ids", func(key, value *yaml.Node) error {
 		id, err := strconv.ParseUint(key.Value, 10, 64)
 		if err != nil {
@@ -175,7 +175,7 @@ func (b *builder) ids(n *yaml.Node) error {
 		if err := typo.Check(word, string(dryrun.Order), string(dryrun.Subscription), string(dryrun.NoRecord)); err != nil {
 			return b.fail(value, "ids: %v", err)
 		}
-		b.records[id] = dryrun.Record(word)
+		b.records[id] = dryrun.RecordKind(word)
 		return nil
 	})
 }

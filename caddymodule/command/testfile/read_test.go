@@ -36,7 +36,7 @@ func TestRead(t *testing.T) {
 	}
 	r := first.Request
 	if r.As != (dryrun.As{Kind: dryrun.Role, Name: "editor"}) || r.Client != netip.MustParseAddr("203.0.113.7") ||
-		!reflect.DeepEqual(r.Records, map[uint64]dryrun.Record{4711: dryrun.Order, 4712: dryrun.Subscription, 4713: dryrun.NoRecord}) {
+		!reflect.DeepEqual(r.Records, map[uint64]dryrun.RecordKind{4711: dryrun.Order, 4712: dryrun.Subscription, 4713: dryrun.NoRecord}) {
 		t.Errorf("%+v", r)
 	}
 	const body = `{"status":"completed","total":1.0,"list":[1,true,null,"2001-01-01"]}`

@@ -81,10 +81,10 @@ func (r *Report) Text(w io.Writer, p terminal.Palette, verbose bool) error {
 		o := &r.Tests[i]
 		switch {
 		case o.Status != Passed:
-			fmt.Fprintf(&b, "%s: %s: %s\n", o.Place, p.Strong(oneLine(o.Name)), p.Bad(o.Message()))
+			fmt.Fprintf(&b, "%s: %s: %s\n", o.Position, p.Strong(oneLine(o.Name)), p.Bad(o.Message()))
 			o.hints(&b, p)
 		case verbose:
-			fmt.Fprintf(&b, "%s: %s: %s%s\n", o.Place, oneLine(o.Name), p.Good(oneLine(o.Got)), p.Faint(o.rule()))
+			fmt.Fprintf(&b, "%s: %s: %s%s\n", o.Position, oneLine(o.Name), p.Good(oneLine(o.Got)), p.Faint(o.rule()))
 		}
 	}
 	if len(r.Untested) > 0 {

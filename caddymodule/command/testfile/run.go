@@ -22,7 +22,7 @@ const (
 
 // Outcome is what became of one test.
 type Outcome struct {
-	Place
+	Position
 	Name     string `json:"name"`
 	Status   Status `json:"status"`
 	Expected string `json:"expected"`
@@ -67,7 +67,7 @@ func (r *Runner) Run(ctx context.Context, f *File) ([]Outcome, error) {
 			r.Step(t)
 		}
 		o := r.test(ctx, t)
-		o.Place, o.Name = t.At, t.Name
+		o.Position, o.Name = t.At, t.Name
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}

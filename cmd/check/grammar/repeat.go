@@ -47,7 +47,7 @@ func Repetitions(doors Doors) (all []*Repetition) {
 }
 
 // repetitions makes a request for every unit of a place.
-func (p *place) repetitions(kind, door string) (all []*Repetition) {
+func (p *region) repetitions(kind, door string) (all []*Repetition) {
 	for _, u := range p.units {
 		for _, name := range p.fieldNames() {
 			all = append(all, p.repeat(kind, door, name, u.text(depthOf(u), p.most)))
@@ -57,7 +57,7 @@ func (p *place) repetitions(kind, door string) (all []*Repetition) {
 }
 
 // placesOf are the places that requests of a kind have.
-func placesOf(kind string) (fit []*place) {
+func placesOf(kind string) (fit []*region) {
 	for i := range places {
 		if strings.Contains(places[i].kinds, kind) {
 			fit = append(fit, &places[i])
@@ -99,7 +99,7 @@ func (g *Generator) mixed(units []unit, most int) string {
 }
 
 // depthOf is the deepest nesting that PHP takes for a variable, and the gateway too.
-func (p *place) repeat(kind, door, field, units string) *Repetition {
+func (p *region) repeat(kind, door, field, units string) *Repetition {
 	r := &Repetition{Request: &Request{Method: "GET", Target: door}, Kind: kind, Place: p.name}
 	r.Unit = units[:min(len(units), shownOfUnits)]
 	p.put(r.Request, field, units)

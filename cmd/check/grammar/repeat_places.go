@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// place is where units stand in a request.
-type place struct {
+// region is where units stand in a request.
+type region struct {
 	name  string
 	kinds string // that have it
 	most  int    // bytes of it
@@ -22,14 +22,14 @@ const (
 // fieldNames are fields whose values somebody reads closely.
 var fieldNames = []string{"Connection", "Content-Type", "Authorization", "X-Forwarded-For", "X-HTTP-Method-Override"}
 
-func (p *place) fieldNames() []string {
+func (p *region) fieldNames() []string {
 	if p.write == nil {
 		return fieldNames
 	}
 	return []string{""}
 }
 
-func (p *place) put(r *Request, field, units string) {
+func (p *region) put(r *Request, field, units string) {
 	if p.write == nil {
 		r.add(field, units)
 		return
@@ -37,7 +37,7 @@ func (p *place) put(r *Request, field, units string) {
 	p.write(r, units)
 }
 
-var places = []place{
+var places = []region{
 	{"path", "page call", mostOfHead, paths, func(r *Request, u string) { r.Target = "/" + strings.TrimPrefix(u, "/") + r.Target }},
 	{"end of the path", "page call", mostOfHead, paths, func(r *Request, u string) {
 		path, query, _ := strings.Cut(r.Target, "?")

@@ -55,7 +55,7 @@ func (s *stack) testDifferential(t *testing.T, site *site) {
 		t.Fatal("there is no platform wordpress")
 	}
 	d := &differential{s: s, gate: s.gate(site.Name, modeDefault), platform: platform, tally: tally{counts: map[string]int{}}}
-	d.reader = policies.NewReader(call.Site{Platform: platform, Base: site.Base})
+	d.reader = policies.NewReader(call.Config{Platform: platform, Base: site.Base})
 	n := options.requests
 	if site.Name != fpm && site.Name != apache {
 		n = (n + 4) / 5

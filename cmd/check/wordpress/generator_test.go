@@ -46,7 +46,7 @@ func TestGeneratorIsDeterministic(t *testing.T) {
 // A differential of requests that are all refused, or all pages, proves nothing.
 func TestGeneratorMakesAllKinds(t *testing.T) {
 	platform, _ := platforms.ByName("wordpress")
-	reader := policies.NewReader(call.Site{Platform: platform})
+	reader := policies.NewReader(call.Config{Platform: platform})
 	counts, reasons := map[call.Kind]int{}, map[string]bool{}
 	for _, raw := range rendered(t, 1, 3000) {
 		c := rawrequest.Read(reader, []byte(raw))

@@ -211,7 +211,7 @@ func (s *Shares) Free(h Holder, n int64) {
 }
 
 // settle lets those wait for the right share whose shares or lines have changed.
-func (s *Shares) settle(h Holder) { s.waiting.settle(h, s.roomOfClient(h.Client)) }
+func (s *Shares) settle(h Holder) { s.waiting.regroup(h, s.roomOfClient(h.Client)) }
 
 // serve grants what there is room for, after any change: who takes something may fill up its
 // client's share, and so stand aside for others who fit.

@@ -123,10 +123,10 @@ func remove[K, V comparable](from map[K][]V, key K, what V) {
 	}
 }
 
-// settle lets the lines of a client stand in their groups while the client's share has room for
+// regroup lets the lines of a client stand in their groups while the client's share has room for
 // them, and the groups of a site wait for the share that lacks it. A line that waits for its
 // client's share holds up those of its class that have come later.
-func (q *waiting) settle(h Holder, room int64) {
+func (q *waiting) regroup(h Holder, room int64) {
 	held := uint64(0) // classes
 	lines := q.clients[h.Client]
 	slices.SortFunc(lines, func(a, b *line) int { return cmp.Compare(a.since, b.since) })

@@ -74,7 +74,7 @@ func TestPlatform_Third(t *testing.T) {
 		t.Errorf("%v, %v", p, names)
 	}
 	wordpress, _ := platforms.ByName("wordpress")
-	readAll(t, call.NewReader(call.Site{Platform: p}), []readTest{
+	readAll(t, call.NewReader(call.Config{Platform: p}), []readTest{
 		{"GET", "/made-api/mp/v9/users", "", "", "GET /mp/v9/users"},
 		{"GET", "/?rest_route=/mp/v9/users", "", "", "GET /mp/v9/users"},
 		{"GET", "/wp-json/wp/v2/users", "", "", "GET /wp/v2/users foreign"},
@@ -94,12 +94,12 @@ func TestPlatform_Third(t *testing.T) {
 		{"POST", "/back/upload", client.Form, "rest_route=/mp/v9/users", "POST /mp/v9/users"},
 		{"POST", "/wp-admin/admin-ajax.php", client.Form, "rest_route=/mp/v9/users", "POST /mp/v9/users"},
 	})
-	readAll(t, call.NewReader(call.Site{Platform: wordpress}), []readTest{
+	readAll(t, call.NewReader(call.Config{Platform: wordpress}), []readTest{
 		{"GET", "/made-api/mp/v9/users", "", "", "GET /mp/v9/users foreign"},
 		{"GET", "/cms-json/cms/v2/users", "", "", "GET /cms/v2/users foreign"},
 		{"GET", "/wp-json/wp/v2/users", "", "", "GET /wp/v2/users"},
 	})
-	readAll(t, call.NewReader(call.Site{Platform: wordpress, Prefix: "made-api"}), []readTest{
+	readAll(t, call.NewReader(call.Config{Platform: wordpress, Prefix: "made-api"}), []readTest{
 		{"GET", "/made-api/wp/v2/users", "", "", "GET /wp/v2/users"},
 		{"GET", "/cms-json/cms/v2/users", "", "", "GET /cms/v2/users foreign"},
 	})
