@@ -40,6 +40,7 @@ func TestBackend_Queue(t *testing.T) {
 	queue := make(chan struct{})
 	registry := prometheus.NewRegistry()
 	g.sites[0].metrics = metrics.New(registry, false, g.app.scraped)
+	g.sites[0].asks.Left = g.sites[0].metrics.Left
 	left := func() float64 { return series(t, registry, "caddy_restwarden_lookups_left") }
 	w := httptest.NewRecorder()
 	start, r := time.Now(), prepared(w, "/cms-json/cms/v2/posts", "Authorization", "Basic x")
