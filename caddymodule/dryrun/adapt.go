@@ -10,6 +10,7 @@ import (
 	caddycmd "github.com/caddyserver/caddy/v2/cmd"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
+	"github.com/restwarden/restwarden/caddymodule/gateway"
 	"github.com/restwarden/restwarden/caddymodule/routing"
 )
 
@@ -57,7 +58,7 @@ func survey(config []byte) (routing.Report, error) {
 	if said.Apps.HTTP == nil {
 		return routing.Report{}, errors.New("the configuration has no site")
 	}
-	return routing.Survey(said.Apps.HTTP, "restwarden"), nil
+	return routing.Survey(said.Apps.HTTP, gateway.Directives), nil
 }
 
 // loading makes the loads of dry runs wait for each other: Caddy loads one configuration at a time.

@@ -28,7 +28,7 @@ var noGuard = &guard{site: &policy.Site{Site: caller.NewSite(platforms.All()[1],
 
 // guardsOf returns the directives of a loaded app, by servers and in their order.
 func guardsOf(app *caddyhttp.App) (found []*guard) {
-	for _, way := range routing.Ways(app, "restwarden") {
+	for _, way := range routing.Ways(app, gateway.Directives.Handler) {
 		if g, ok := way.Module.(*gateway.Gateway); ok {
 			found = append(found, &guard{way: way, at: g.At, imported: g.Imported[""], rules: g.Rules(), site: g.Shared()})
 		}

@@ -65,7 +65,7 @@ func (c *Config) place(site *Installed) error {
 		}
 		host, folder := hosts.Name(u.Host), strings.TrimSuffix(u.Path, "/")
 		covering := directivesThat(all, func(d *routing.Directive) bool { return d.Hosts != nil && d.Covers(host) })
-		site.directives = directivesThat(covering, func(d *routing.Directive) bool { return d.Base() == folder })
+		site.directives = directivesThat(covering, func(d *routing.Directive) bool { return d.Base == folder })
 		if len(site.directives) == 0 && len(covering) == 1 {
 			site.directives = covering
 		}

@@ -136,13 +136,16 @@ func (e *engine) newSite(g *Gateway) error {
 	return nil
 }
 
+func (g *Gateway) uploadLimit() int64 { return cmp.Or(g.UploadLimit, call.DefaultUploadLimit) }
+
+func (g *Gateway) spoolLimit() int64 { return cmp.Or(g.SpoolLimit, budget.SpoolFor(g.uploadLimit())) }
+
 func (e *engine) newReader(ctx caddy.Context, g *Gateway) error {
-	upload := cmp.Or(g.UploadLimit, call.DefaultUploadLimit)
 	dir, err := pool.SpoolDir(g.SpoolDir)
 	if err != nil {
 		return fmt.Errorf("spool_dir: %w", err)
 	}
-	key := pool.Spool{Dir: dir, Limit: cmp.Or(g.SpoolLimit, budget.SpoolFor(upload))}
+	key := pool.Spool{Dir: dir, Limit: g.spoolLimit()}
 	e.spool, err = key.Lease(ctx, &e.leases, func(f budget.Finding) {
 		g.app.odd(g.logger, finding{Finding: routing.Finding{Code: f.Code, At: g.At, Imported: g.Imported.At(""), Text: f.Text}, directive: g.spot()})
 	})
@@ -157,7 +160,7 @@ func (e *engine) newReader(ctx caddy.Context, g *Gateway) error {
 	e.reader = policies.NewReader(call.Config{
 		Platform: platform, Prefix: g.Prefix.First(), Prefixes: g.Prefix.More(), Aliases: g.Alias, Base: g.Base,
 		Limits: call.Limits{
-			Body: body, Upload: upload, Batch: g.BatchLimit, Spool: e.spool, Memory: e.memory,
+			Body: body, Upload: g.uploadLimit(), Batch: g.BatchLimit, Spool: e.spool, Memory: e.memory,
 		},
 	})
 	return nil

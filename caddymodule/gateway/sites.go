@@ -54,7 +54,7 @@ func (a *App) assignWays() {
 		g    *Gateway // nil for all
 		name string   // with the server
 	}
-	ways, count := routing.Ways(a.http, "restwarden"), map[owned]int{}
+	ways, count := routing.Ways(a.http, Directives.Handler), map[owned]int{}
 	nameOf := func(way *routing.Way, g *Gateway) string {
 		return g.server + " " + siteName(way.Hosts, g.server, g.Base)
 	}

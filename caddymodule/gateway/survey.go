@@ -2,14 +2,41 @@ package gateway
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 
+	jsonv1 "github.com/go-json-experiment/json/v1"
 	"go.uber.org/zap"
 
 	"github.com/restwarden/restwarden/caddymodule/routing"
 	"github.com/restwarden/restwarden/policies/call/routes"
+	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/review"
+	"github.com/restwarden/restwarden/policies/signature"
 )
+
+// Directives says how directives restwarden are found and read in a configuration that is not loaded.
+var Directives = routing.Directives{Handler: "restwarden", Read: said}
+
+// said reads a directive. What is wrong in it Caddy will say, or its policies.
+func said(raw json.RawMessage) routing.Said {
+	g := new(Gateway)
+	_ = jsonv1.Unmarshal(raw, g)
+	d := routing.Said{
+		At: g.At, Imported: g.Imported.At(""), Platform: g.Platform, Base: g.Base, Prefix: g.Prefix.First(), Observes: g.Mode == policy.Observe,
+		SpoolDir: g.SpoolDir, SpoolLimit: g.spoolLimit(),
+	}
+	if g.Credentials != nil {
+		d.Headers, d.Cookies = g.Credentials.Headers, g.Credentials.Cookies
+	}
+	if reading, err := g.Policy(policy.ReadingEntry); err == nil {
+		d.ReadingOff = reading.Settings.Off
+	}
+	if signed, err := g.Policy(signature.Entry); err == nil {
+		d.Signatures = signed.Policy.(*signature.Signatures).Signatures
+	}
+	return d
+}
 
 // survey looks once at the whole HTTP app, and logs what is odd. It returns an error if a
 // directive guards nothing. The first gateway must call it before Caddy has loaded any.
@@ -22,7 +49,7 @@ func (a *App) survey(logger *zap.Logger) error {
 		if a.dry != nil { // a dry run looks by itself, at what the stand-ins replace
 			return
 		}
-		report := routing.Survey(a.http, "restwarden")
+		report := routing.Survey(a.http, Directives)
 		if a.refused = report.Err(); a.refused != nil {
 			return
 		}

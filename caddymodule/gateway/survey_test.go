@@ -40,7 +40,7 @@ func surveyedJSON(tb testing.TB, adapted []byte) routing.Report {
 	if err := caddy.StrictUnmarshalJSON(config.AppsRaw["http"], &app); err != nil {
 		tb.Fatal(err)
 	}
-	return routing.Survey(&app, "restwarden")
+	return routing.Survey(&app, Directives)
 }
 
 // foundIn describes a report: "refused Caddyfile:3 W01 Caddyfile:2".
@@ -147,7 +147,7 @@ func TestSurvey_Scale(t *testing.T) {
 		t.Fatal(err)
 	}
 	start := time.Now()
-	report := routing.Survey(&app, "restwarden")
+	report := routing.Survey(&app, Directives)
 	took := time.Since(start)
 	t.Logf("%d bytes: %s", len(adapted), took)
 	if got := foundIn(report); got != "" {

@@ -151,7 +151,7 @@ func (a *alteration) harmless(d *Directive, at *visit) bool {
 	case a.script:
 		return at.upstream.php // PHP gets the client's own path, too
 	case a.strips != "": // of a folder that the gateway takes off itself
-		return a.strips == d.base || strings.HasPrefix(d.base, strings.TrimSuffix(a.strips, "/")+"/")
+		return a.strips == d.Base || strings.HasPrefix(d.Base, strings.TrimSuffix(a.strips, "/")+"/")
 	case a.header != "":
 		return !slices.ContainsFunc(d.deciding(), func(name string) bool { return namesHeader(a.header, name) })
 	}
@@ -161,8 +161,8 @@ func (a *alteration) harmless(d *Directive, at *visit) bool {
 // deciding are the headers that say what a call is and who makes it.
 func (d *Directive) deciding() []string {
 	if d.decides == nil {
-		platform, _ := platforms.ByName(d.platform)
-		d.decides = policies.Deciding(&platform, caller.Own{Headers: d.headers}, d.signatures)
+		platform, _ := platforms.ByName(d.Platform)
+		d.decides = policies.Deciding(&platform, caller.Own{Headers: d.Headers}, d.Signatures)
 	}
 	return d.decides
 }

@@ -15,25 +15,25 @@ import (
 // (docs/reading): pretty paths, and the query's rest_route on any path. More of them are
 // below the paths that the matchers at a place name.
 func (v *survey) callsTo(d *Directive, at *visit) []*sample {
-	platform, _ := platforms.ByName(d.platform)
+	platform, _ := platforms.ByName(d.Platform)
 	route := "/" + platform.Core + "/users"
 	query := "?rest_route=" + route
 	prefix := platform.Prefix
-	if d.prefix != "" {
-		prefix = d.prefix
+	if d.Prefix != "" {
+		prefix = d.Prefix
 	}
 	found := []*sample{
-		v.sample("GET", d.base+"/"+query), v.sample("GET", d.base+"/index.php"+query),
-		v.sample("GET", d.base+"/"+prefix+route), v.sample("GET", d.base+"/"+prefix),
-		v.sample("GET", d.base+"/index.php/"+prefix+route), v.sample("GET", d.base+"/no-such-page"+query),
-		v.sample("POST", d.base+"/"+query), v.sample("POST", d.base+"/"+prefix+route),
-		v.sample("PUT", d.base+"/"+prefix+route), v.sample("PATCH", d.base+"/"+prefix+route), v.sample("DELETE", d.base+"/"+query),
+		v.sample("GET", d.Base+"/"+query), v.sample("GET", d.Base+"/index.php"+query),
+		v.sample("GET", d.Base+"/"+prefix+route), v.sample("GET", d.Base+"/"+prefix),
+		v.sample("GET", d.Base+"/index.php/"+prefix+route), v.sample("GET", d.Base+"/no-such-page"+query),
+		v.sample("POST", d.Base+"/"+query), v.sample("POST", d.Base+"/"+prefix+route),
+		v.sample("PUT", d.Base+"/"+prefix+route), v.sample("PATCH", d.Base+"/"+prefix+route), v.sample("DELETE", d.Base+"/"+query),
 	}
-	if d.base != "" {
-		found = append(found, v.sample("GET", d.base+query))
+	if d.Base != "" {
+		found = append(found, v.sample("GET", d.Base+query))
 	}
 	for _, variable := range d.variables(at) {
-		found = append(found, v.sample("GET", d.base+"/"+prefix+route+"?"+variable), v.sample("GET", d.base+"/"+query+"&"+variable))
+		found = append(found, v.sample("GET", d.Base+"/"+prefix+route+"?"+variable), v.sample("GET", d.Base+"/"+query+"&"+variable))
 	}
 	for _, path := range d.paths(at) {
 		found = append(found, v.sample("GET", path+query))
@@ -65,15 +65,15 @@ func (d *Directive) paths(at *visit) []string {
 		path, ok := example(p)
 		switch {
 		case !ok:
-		case path == d.base || strings.HasPrefix(path, d.base+"/"):
+		case path == d.Base || strings.HasPrefix(path, d.Base+"/"):
 			found = append(found, path)
 		case strings.HasPrefix(p, "*"):
-			found = append(found, d.base+path)
+			found = append(found, d.Base+path)
 		}
 	}
 	if d.matches(at, "path_regexp") {
 		for _, file := range staticFiles { // what most expressions are about
-			found = append(found, d.base+"/no-such-page."+file)
+			found = append(found, d.Base+"/no-such-page."+file)
 		}
 	}
 	return distinct(found)

@@ -146,7 +146,7 @@ func TestSurvey_Random(t *testing.T) {
 	var never, reached, silent int
 	for seed := range rounds {
 		source := (&maker{Rand: rand.New(rand.NewPCG(1, uint64(seed)))}).app()
-		report := Survey(raw(t, source), "probe")
+		report := Survey(raw(t, source), probes)
 		refused := map[string]bool{}
 		for _, f := range report.Refused {
 			refused[f.At] = true

@@ -44,9 +44,9 @@ type nodeBranch struct {
 	errors bool
 }
 
-// reader reads routes. It knows the name of the directives' handler.
+// reader reads routes. It knows which handlers are directives that guard.
 type reader struct {
-	handler    string
+	guards     Directives
 	directives []*Directive
 }
 
@@ -69,8 +69,8 @@ func (d *reader) node(route *caddyhttp.Route) *node {
 
 func (d *reader) read(s step) *handler {
 	h := &handler{name: s.name, kind: anything}
-	if s.name == d.handler {
-		h.directive = readDirective(s)
+	if s.name == d.guards.Handler {
+		h.directive = &Directive{Said: d.guards.Read(s.json())}
 		d.directives = append(d.directives, h.directive)
 		h.changes = other // of parameters
 		return h

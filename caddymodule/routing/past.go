@@ -94,7 +94,7 @@ func below(root, above string) string {
 // within returns the directive as it would stand where its root is a folder.
 func (s *guardedScripts) within(folder string) *Directive {
 	d := *s.guard
-	d.base = folder + d.base
+	d.Base = folder + d.Base
 	return &d
 }
 

@@ -1,6 +1,7 @@
 package routing
 
 import (
+	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
@@ -31,6 +32,13 @@ type probe struct {
 func (*probe) CaddyModule() caddy.ModuleInfo {
 	return caddy.ModuleInfo{ID: "http.handlers.probe", New: func() caddy.Module { return new(probe) }}
 }
+
+// probes are the directives of these tests.
+var probes = Directives{Handler: "probe", Read: func(raw json.RawMessage) Said {
+	var p probe
+	_ = json.Unmarshal(raw, &p)
+	return Said{At: p.At}
+}}
 
 // provisioned, if set, is called when a probe is loaded.
 var provisioned func(app *caddyhttp.App, p *probe)

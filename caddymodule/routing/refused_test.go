@@ -45,7 +45,7 @@ func TestSurvey_Refused(t *testing.T) {
 			if err := json.Unmarshal(adapted, &parsed); err != nil {
 				t.Fatal(err)
 			}
-			report := Survey(raw(t, parsed.Apps["http"]), "probe")
+			report := Survey(raw(t, parsed.Apps["http"]), probes)
 			seen, _ := sendAll(t, parsed.Apps["http"])
 			// What Caddy itself redirects or ends is unreachable too, but leads to no platform.
 			refused := len(report.Refused) == 1

@@ -84,11 +84,11 @@ func (r *Report) HostsOf(at, imported string) []string {
 	return distinct(hosts)
 }
 
-// Survey looks for directives of the handler that guard nothing or less than it seems. It
+// Survey looks for directives that guard nothing or less than it seems. It
 // must run before Caddy has loaded one of them, for example when it loads the first: what
 // is loaded says less about itself.
-func Survey(app *caddyhttp.App, handlerName string) Report {
-	v := survey{reader: &reader{handler: handlerName}, samples: map[string]*sample{}, guards: map[upstream][]*Directive{}, scripts: map[string][]guardedScripts{}}
+func Survey(app *caddyhttp.App, guards Directives) Report {
+	v := survey{reader: &reader{guards: guards}, samples: map[string]*sample{}, guards: map[upstream][]*Directive{}, scripts: map[string][]guardedScripts{}}
 	for _, name := range slices.Sorted(maps.Keys(app.Servers)) {
 		v.flows = append(v.flows, follow(name, app.Servers[name], v.reader))
 	}
@@ -158,7 +158,7 @@ func (v *survey) reached() {
 func (v *survey) never(d *Directive, by *fact, what string) {
 	text := fmt.Sprintf("no request reaches this directive, since %s answers %s", by.by, what)
 	const do = "put it first in its route, and remove any order that puts it later"
-	if d.observes {
+	if d.Observes {
 		v.odd("W02", d, d.Hosts, do, "%s", text)
 		return
 	}
@@ -200,12 +200,12 @@ func (v *survey) partly(d *Directive, all coverage) {
 // own looks for what is odd in a directive itself: W08, W09 and W10.
 func (v *survey) own() {
 	for _, d := range v.reader.directives {
-		for _, name := range slices.Concat(d.headers, d.cookies) {
+		for _, name := range slices.Concat(d.Headers, d.Cookies) {
 			if strings.Contains(name, "*") {
 				v.odd("W08", d, d.Hosts, "write out each name", "credentials: the * of %q stands for itself, not for other characters", name)
 			}
 		}
-		if d.callOff {
+		if d.ReadingOff {
 			v.odd("W10", d, d.Hosts, "remove it, or use mode observe to see what it refuses", "call off: paths and calls without a certain reading reach the platform unjudged")
 		}
 		v.second(d)

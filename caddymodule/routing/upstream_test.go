@@ -21,7 +21,7 @@ http://b.test {
 	reverse_proxy wordpress:80
 }
 `, func(when string, app *caddyhttp.App) {
-		report := Survey(app, "probe")
+		report := Survey(app, probes)
 		if !slices.ContainsFunc(report.Odd, func(f Finding) bool { return f.Code == "W01" }) {
 			t.Errorf("%s: %+v", when, report.Odd)
 		}
