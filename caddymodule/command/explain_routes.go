@@ -31,15 +31,14 @@ func (r *replay) findRoutes() error {
 }
 
 func (r *replay) addRoutes(reacher *review.Reacher, text string) error {
-	pattern, err := routes.ParsePattern(text)
-	if err != nil { // no rule can name it
+	pattern, invalid := routes.ParsePattern(text)
+	if invalid != nil { // no rule can name the route
 		r.routes = []string{r.record.Route}
 		return nil
 	}
 	examples, err := reacher.Examples(pattern)
 	if errors.Is(err, keyset.ErrTooMany) {
-		r.routes = make([]string, mostRoutes+1)
-		return nil
+		r.routes, err = make([]string, mostRoutes+1), nil
 	}
 	for _, example := range examples {
 		if fitsIDs(pattern, example) && !slices.Contains(r.routes, example) {
