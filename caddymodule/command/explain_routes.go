@@ -31,10 +31,10 @@ func (r *replay) findRoutes() error {
 }
 
 func (r *replay) addRoutes(reacher *review.Reacher, text string) error {
-	pattern, invalid := routes.ParsePattern(text)
-	if invalid != nil { // no rule can name the route
+	pattern, err := routes.ParsePattern(text)
+	if err != nil {
 		r.routes = []string{r.record.Route}
-		return nil
+		return nil //nolint:nilerr // no rule can name the route
 	}
 	examples, err := reacher.Examples(pattern)
 	if errors.Is(err, keyset.ErrTooMany) {
