@@ -185,7 +185,7 @@ func (r *run) finish(req Request, status int, g *guard) {
 	res.Answer = map[policy.Outcome]Answer{policy.Pass: Pass, policy.Refuse: Refused, policy.WouldRefuse: WouldRefuse}[d.Outcome]
 	if d.Outcome != policy.Pass {
 		res.Decision = &Decision{
-			Policy: d.Policy, Code: codeOf(d.Verdict), Status: d.Verdict.Status, Message: d.Verdict.Message,
+			Policy: d.Policy, Code: string(d.Code()), Status: d.Verdict.Status, Message: d.Verdict.Message,
 			Rule: d.Verdict.Rule, At: d.Verdict.Pos, Origin: d.Verdict.Origin, Why: d.Why(),
 		}
 		if d.Verdict.Answer != nil {

@@ -7,7 +7,6 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/gateway"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/discover"
-	"github.com/restwarden/restwarden/policies/policy"
 )
 
 // readingOf describes a reading. It asks for the id, which may read the body; the gateway
@@ -48,12 +47,4 @@ func partsOf(c *call.Call) (parts []Part) {
 		parts = append(parts, part)
 	}
 	return parts
-}
-
-// codeOf is the code of a refusal; the platform's own words have none of ours.
-func codeOf(v policy.Verdict) string {
-	if v.Answer != nil {
-		return string(policy.CodePlatform)
-	}
-	return string(v.Code)
 }

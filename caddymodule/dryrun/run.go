@@ -226,7 +226,7 @@ func (r *run) asked(req *policy.Request, policy string, v policy.Verdict, err er
 	case err != nil:
 		p.Verdict, p.Error = "undecided", err.Error()
 	case v.Refused():
-		p.Verdict, p.Code = "refuse", codeOf(v)
+		p.Verdict, p.Code = "refuse", string(v.Code)
 		if req.Observed {
 			p.Verdict = "would_refuse"
 		}
