@@ -9,11 +9,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/caddyserver/caddy/v2"
 	"github.com/spf13/cobra"
 
 	"github.com/restwarden/restwarden/caddymodule/command/terminal"
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
+	"github.com/restwarden/restwarden/caddymodule/option"
 	"github.com/restwarden/restwarden/caddymodule/routing"
 	"github.com/restwarden/restwarden/policies/call/budget"
 	"github.com/restwarden/restwarden/policies/typo"
@@ -153,7 +153,7 @@ func spoolFindings(directives []*routing.Directive) ([]routing.Finding, error) {
 	seen := map[spool]bool{}
 	var found []routing.Finding
 	for _, d := range directives {
-		dir, err := caddy.NewReplacer().ReplaceOrErr(cmp.Or(d.SpoolDir, os.TempDir()), true, true)
+		dir, err := option.Resolved(cmp.Or(d.SpoolDir, os.TempDir()))
 		s := spool{dir, d.SpoolLimit}
 		if err != nil || seen[s] {
 			continue // this machine does not know the directory

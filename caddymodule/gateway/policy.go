@@ -7,6 +7,7 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 
+	"github.com/restwarden/restwarden/caddymodule/option"
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/policy"
 )
@@ -48,20 +49,14 @@ func (m policyModule) live() (*policy.Configured, error) {
 	return live, resolveSecrets(live)
 }
 
-// resolveSecrets replaces the placeholders in the secrets of c. An unknown or empty
-// placeholder is an error: an unset variable must not become an empty key.
-func resolveSecrets(c *policy.Configured) error {
+// resolveSecrets replaces the placeholders in the secrets of c.
+func resolveSecrets(c *policy.Configured) (err error) {
 	for _, secret := range c.Policy.(policy.SecretHolder).Secrets() {
-		if err := resolvePlaceholders(secret.Text); err != nil {
+		if *secret.Text, err = option.Resolved(*secret.Text); err != nil {
 			return policy.Option{Pos: cmp.Or(secret.At, c.Settings.At)}.Errorf("%w", err) // the gateway knows the import
 		}
 	}
 	return nil
-}
-
-func resolvePlaceholders(field *string) (err error) {
-	*field, err = caddy.NewReplacer().ReplaceOrErr(*field, true, true)
-	return err
 }
 
 // loadPolicies returns the policies that the configuration names, by name.

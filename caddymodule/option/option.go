@@ -1,5 +1,5 @@
-// Package option reads the lines of a Caddyfile as options. Each knows where it stands and where it was
-// imported, and errors say both.
+// Package option reads the lines of a Caddyfile as options, and their values. Each line knows where it
+// stands and where it was imported, and errors say both.
 package option
 
 import (

@@ -4,10 +4,17 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/caddyserver/caddy/v2"
 	"github.com/dustin/go-humanize"
 
 	"github.com/restwarden/restwarden/policies/policy"
 )
+
+// Resolved returns a value with its placeholders replaced. One that is unknown or has no value is an
+// error: an unset variable must not become an empty password.
+func Resolved(value string) (string, error) {
+	return caddy.NewReplacer().ReplaceOrErr(value, true, true)
+}
 
 // Checked takes the single argument of o if check returns no error.
 func Checked[T ~string](o policy.Option, to *T, check func(T) error) error {

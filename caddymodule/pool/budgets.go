@@ -8,6 +8,7 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/restwarden/restwarden/caddymodule/option"
 	"github.com/restwarden/restwarden/policies/call/budget"
 )
 
@@ -34,13 +35,13 @@ type checked struct {
 	Spool
 }
 
-// SpoolDir returns the directory that the option names, or the system's. It fails if a
+// SpoolDir returns the directory that is configured, or the system's for "". It fails if a
 // placeholder has no value.
-func SpoolDir(option string) (string, error) {
-	if option == "" {
+func SpoolDir(configured string) (string, error) {
+	if configured == "" {
 		return os.TempDir(), nil
 	}
-	dir, err := caddy.NewReplacer().ReplaceOrErr(option, true, true)
+	dir, err := option.Resolved(configured)
 	if err != nil {
 		return "", err
 	}

@@ -14,8 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/caddyserver/caddy/v2"
-
+	"github.com/restwarden/restwarden/caddymodule/option"
 	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/typo"
 )
@@ -146,8 +145,7 @@ func (o Resolved) Key() Key {
 	return Key{sha256.Sum256(text)}
 }
 
-// Resolve replaces the placeholders and reads the files of a Redis. A placeholder without a value is
-// an error: an unset variable must not become an empty password. The error says where the store is
+// Resolve replaces the placeholders and reads the files of a Redis. The error says where the store is
 // configured.
 func (s *Options) Resolve() (Resolved, error) {
 	o, err := s.resolve()
@@ -171,7 +169,7 @@ func (s *Options) resolve() (Resolved, error) {
 	}
 	for _, field := range fields {
 		var err error
-		if *field, err = caddy.NewReplacer().ReplaceOrErr(*field, true, true); err != nil {
+		if *field, err = option.Resolved(*field); err != nil {
 			return o, err
 		}
 	}
