@@ -14,13 +14,7 @@ import (
 
 // first is the store of dry runs. Each of them is the first request: none uses up a limit
 // or a signature of the next.
-type first struct{ store.Store }
-
-// Set implements store.Store.
-func (first) Set(context.Context, string, string, time.Duration) error { return nil }
-
-// SetAll implements store.Store.
-func (first) SetAll(context.Context, string, time.Duration, ...string) error { return nil }
+type first struct{ forgetful }
 
 // SetOnce implements store.Store.
 func (first) SetOnce(context.Context, string, time.Duration) (bool, error) { return true, nil }
