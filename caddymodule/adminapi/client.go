@@ -66,21 +66,8 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// UnreachableError says that no Caddy answers.
-type UnreachableError struct {
-	Address string
-	Err     error
-}
-
-func (e *UnreachableError) Error() string {
-	return fmt.Sprintf("no Caddy answers at %s (%v); with `admin off` it shows no status and cannot be switched while it runs", e.Address, e.Err)
-}
-
-func (e *UnreachableError) Unwrap() error { return e.Err }
-
 // Open sends a request for a path below [Path], with body as JSON unless it is nil. The
-// caller closes the answer's body. The error is an *UnreachableError, or an *Error if the
-// answer is one.
+// caller closes the answer's body. The error is an *Error if the answer is one.
 func (c *Client) Open(ctx context.Context, method, path string, body any) (*http.Response, error) {
 	var text io.Reader = http.NoBody
 	if body != nil {
@@ -102,7 +89,8 @@ func (c *Client) Open(ctx context.Context, method, path string, body any) (*http
 	}
 	res, err := c.http.Do(req)
 	if err != nil {
-		return nil, &UnreachableError{c.address, errors.Unwrap(err)} // without method and path, which Do adds
+		err = errors.Unwrap(err) // without method and path, which Do adds
+		return nil, fmt.Errorf("no Caddy answers at %s (%w); with `admin off` it shows no status and cannot be switched while it runs", c.address, err)
 	}
 	if res.StatusCode >= http.StatusBadRequest {
 		defer func() { _ = res.Body.Close() }() // it was only read

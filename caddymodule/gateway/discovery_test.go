@@ -223,7 +223,7 @@ func TestDiscovery_Hosts(t *testing.T) {
 	if n > 2*hosts.Bound {
 		t.Errorf("%d hosts are kept", n)
 	}
-	if got := s.discovery.problems[discover.ProblemHome]; got != 10 {
+	if got := s.discovery.problems["home"]; got != 10 {
 		t.Errorf("%d hosts have another home, want 10", got)
 	}
 }

@@ -1,4 +1,5 @@
-// Package discover asks a site for its REST root, and says what of a configuration does not fit the site.
+// Package discover asks a site for its REST root, says what of a configuration does not fit the site, and
+// keeps what the roots of its hosts have shown.
 package discover
 
 import (
@@ -62,7 +63,7 @@ func Discover(ctx context.Context, s *policy.Site, b ask.Backend, by Reach) (*Ro
 	LearnTools(s, found, by.Host)
 	Of(s).learnScripts(found, by.Host)
 	if !slices.ContainsFunc(found.Namespaces, func(ns string) bool { return strings.EqualFold(ns, s.Platform.Core) }) {
-		root.Problems = append(root.Problems, Problem{ProblemPlatform, fmt.Sprintf("the site has no namespace %s: check the platform named behind restwarden", s.Platform.Core)})
+		root.Problems = append(root.Problems, Problem{problemPlatform, fmt.Sprintf("the site has no namespace %s: check the platform named behind restwarden", s.Platform.Core)})
 	}
 	root.QueryOnly = read.why != nil
 	if !by.Pretty {
@@ -87,10 +88,10 @@ func (r *Root) bounded() *Root {
 func rootProblem(ctx context.Context, s *policy.Site, b ask.Backend, by Reach, why error) Problem {
 	if by.Base != "" {
 		if outside, err := readRoot(ctx, b, ""); err == nil && outside.Found != nil {
-			return Problem{ProblemBase, fmt.Sprintf("there is no REST root at %s/%s/, but one at /%s/: check base", s.Base, s.Prefix, s.Prefix)}
+			return Problem{problemBase, fmt.Sprintf("there is no REST root at %s/%s/, but one at /%s/: check base", s.Base, s.Prefix, s.Prefix)}
 		}
 	}
-	return Problem{ProblemRoot, fmt.Sprintf("there is no REST root at %s/%s/: %s. If it is elsewhere, check prefix and base", s.Base, s.Prefix, why)}
+	return Problem{problemRoot, fmt.Sprintf("there is no REST root at %s/%s/: %s. If it is elsewhere, check prefix and base", s.Base, s.Prefix, why)}
 }
 
 // prefixProblems compares the addresses that the site gives for its own routes with the
@@ -113,11 +114,11 @@ func prefixProblems(s *policy.Site, found *index.Root, why error) []Problem {
 	text := fmt.Sprintf("the site's REST root is %s, the gateway looks for %s: check prefix and base", has, want)
 	switch {
 	case !strings.HasSuffix(has, "/"+s.Prefix):
-		return []Problem{{ProblemPrefix, text}}
+		return []Problem{{problemPrefix, text}}
 	case s.Base != "" && has != want:
-		return []Problem{{ProblemBase, text}}
+		return []Problem{{problemBase, text}}
 	case why != nil:
-		return []Problem{{ProblemRoot, fmt.Sprintf("the REST root answers in the query form only, and not at %s/, where the site says that it is: save the permalink settings once more (%s)", has, why)}}
+		return []Problem{{problemRoot, fmt.Sprintf("the REST root answers in the query form only, and not at %s/, where the site says that it is: save the permalink settings once more (%s)", has, why)}}
 	}
 	return nil
 }
@@ -133,16 +134,16 @@ func addressProblems(s *policy.Site, found *index.Root, by Reach) (problems []Pr
 		problems = append(problems, Problem{code, fmt.Sprintf(format, args...)})
 	}
 	if u, err := url.Parse(found.URL); err == nil && found.URL != "" && u.Scheme != home.Scheme {
-		add(ProblemScheme, "the home address is %s, the platform's is %s: mixed schemes drop authentication", home.Scheme, u.Scheme)
+		add(problemScheme, "the home address is %s, the platform's is %s: mixed schemes drop authentication", home.Scheme, u.Scheme)
 	}
 	if path := strings.TrimSuffix(home.Path, "/"); s.Base != "" && !strings.EqualFold(path, s.Base) {
-		add(ProblemBase, "the home address has the path %q, base is %q", path, s.Base)
+		add(problemBase, "the home address has the path %q, base is %q", path, s.Base)
 	}
 	if want := map[bool]string{true: "https", false: "http"}[by.Secure]; home.Scheme != want {
-		add(ProblemScheme, "the home address is %s, clients come by %s: check trusted_proxies or the site address", home.Scheme, want)
+		add(problemScheme, "the home address is %s, clients come by %s: check trusted_proxies or the site address", home.Scheme, want)
 	}
 	if !isAlias(s, home.Host, by.Host) && !isAddress(by.Host) { // scanners use IP addresses
-		add(ProblemHome, "the home address is %s, clients ask for %s", home.Host, by.Host)
+		add(problemHome, "the home address is %s, clients ask for %s", home.Host, by.Host)
 	}
 	return problems
 }
