@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig"
@@ -12,6 +13,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
+	"github.com/restwarden/restwarden/caddymodule/adminapi"
 	"github.com/restwarden/restwarden/caddymodule/confirming"
 	"github.com/restwarden/restwarden/caddymodule/metrics"
 	"github.com/restwarden/restwarden/caddymodule/option"
@@ -24,6 +26,7 @@ import (
 
 func init() {
 	caddy.RegisterModule(new(App))
+	redisstore.LogClients(storeLogger)
 	httpcaddyfile.RegisterGlobalOption("restwarden", parseGlobalOption)
 }
 
@@ -107,6 +110,90 @@ func (a *App) Cleanup() error {
 	}
 	a.engines = nil
 	return errors.Join(append(errs, a.leases.Release())...)
+}
+
+// appOf returns the app of the configuration that ctx belongs to, with the HTTP app whose
+// routes lead to the gateways. Outside a configuration, it returns an app of its own.
+func appOf(ctx caddy.Context) (*App, error) {
+	app := new(App)
+	var http *caddyhttp.App
+	if all := ctx.Modules(); len(all) > 0 {
+		http, _ = all[0].(*caddyhttp.App)
+	}
+	if http != nil {
+		found, err := ctx.App("restwarden")
+		if err != nil {
+			return nil, &policy.PlacedError{Err: err} // the app names its own place
+		}
+		app = found.(*App)
+	}
+	if app.metrics != nil {
+		return app, nil
+	}
+	app.http, app.logger = http, ctx.Logger()
+	app.metrics = metrics.New(ctx.GetMetricsRegistry(), http != nil && http.Metrics != nil && http.Metrics.PerHost, app.scraped)
+	return app, app.openStore()
+}
+
+type storeKey struct{}
+
+// openStore sets the stores of a: local is the Redis of the global options with the
+// memory of this process as fallback, or that memory alone; shared is that Redis itself,
+// or nil. openStore does not connect.
+func (a *App) openStore() error {
+	memory, err := pool.Lease(&a.leases, storeKey{}, store.NewMemory)
+	if err != nil {
+		return err
+	}
+	if a.running, err = pool.Lease(&a.leases, runningKey{}, newRunning); err != nil {
+		return err
+	}
+	if a.people, err = pool.Lease(&a.leases, peopleKey{}, confirming.NewPeople); err != nil {
+		return err
+	}
+	a.local = a.counted(memory)
+	if !a.Store.UsesRedis() {
+		return nil
+	}
+	redis, err := pool.Lease(&a.leases, a.redis.Key(), func() (*redisstore.Store, error) { return redisstore.New(a.redis, storeLogger), nil })
+	if err != nil {
+		return err
+	}
+	a.local, a.shared = redisstore.WithFallback(a.counted(redis), memory), redis
+	return nil
+}
+
+// counted returns s with its operations counted.
+func (a *App) counted(s store.Store) store.Store { return a.metrics.Store(s, storeResult) }
+
+// storeResult says what became of an operation that failed.
+func storeResult(err error) metrics.Result {
+	switch {
+	case errors.Is(err, redisstore.ErrPaused):
+		return metrics.ResultSkipped
+	case redisstore.IsTimeout(err):
+		return metrics.ResultTimeout
+	}
+	return metrics.ResultError
+}
+
+// storeStatus returns the state of the Redis; nil if there is none.
+func (a *App) storeStatus() *adminapi.Store {
+	if redis, ok := a.shared.(*redisstore.Store); ok {
+		return redis.Status()
+	}
+	return nil
+}
+
+// scraped yields what the metrics say of the sites by their names.
+func (a *App) scraped(yield func(string, metrics.Site) bool) {
+	now := time.Now()
+	for _, s := range a.sites() {
+		of := metrics.Site{Locked: s.state.lockdown(now) != nil, RouteChanges: s.state.roots.changes(), Misread: s.state.misreads.total()}
+		if !yield(s.Name, of) {
+			return
+		}
+	}
 }
 
 // parseGlobalOption reads what all sites share:

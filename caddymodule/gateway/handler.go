@@ -3,7 +3,6 @@ package gateway
 import (
 	"context"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"time"
 
@@ -42,15 +41,6 @@ func (g *Gateway) ServeHTTP(w http.ResponseWriter, r *http.Request, next caddyht
 		return next.ServeHTTP(w, r) // another directive asks: to judge it would need the same question
 	}
 	return g.siteOf(r).serve(w, r, next, vars)
-}
-
-// varsOf returns the variables of r. Each search of a context passes all values of it, so
-// that a request is searched once.
-func varsOf(r *http.Request) map[string]any {
-	if vars, ok := r.Context().Value(caddyhttp.VarsCtxKey).(map[string]any); ok {
-		return vars
-	}
-	return map[string]any{} // outside of a server
 }
 
 // serve reads r, judges it if it is a call, and answers or forwards it.
@@ -219,62 +209,7 @@ func originalURL(r *http.Request) *url.URL {
 	return nil
 }
 
-// peer is who is at the other end of a request, as far as the server knows.
-type peer struct {
-	client  netip.Addr // by trusted proxies if there are any; the zero Addr if unknown, as in early data
-	trusted bool       // a trusted proxy sent the request
-	secure  bool       // the client came by https
-}
-
-func peerOf(r *http.Request, vars map[string]any) peer {
-	text, _ := vars[caddyhttp.ClientIPVarKey].(string)
-	p := peer{secure: r.TLS != nil}
-	if !call.Early(r) {
-		p.client, _ = netip.ParseAddr(text)
-	}
-	p.trusted, _ = vars[caddyhttp.TrustedProxyVarKey].(bool)
-	if p.trusted && !p.secure { // anybody can send the header
-		p.secure = r.Header.Get("X-Forwarded-Proto") == "https"
-	}
-	return p
-}
-
-// addressOf is the text of an address, "" where the server knows none.
-func addressOf(a netip.Addr) string {
-	if !a.IsValid() {
-		return ""
-	}
-	return a.String()
-}
-
 // account is on whose account answers to x are held.
 func (s *site) account(x *exchange) answers.Account {
 	return answers.Account{Memory: s.memory, Spool: s.spool, Holder: x.whole.Holder}
-}
-
-// holderOf says on whose account a request of p holds memory, disk and questions.
-func (s *site) holderOf(r *http.Request, p peer) budget.Holder {
-	return budget.Holder{Site: s.Name, Client: p.share(r)}
-}
-
-// ofEarlyData stands for the addresses of all requests in early data, which may be forged: no
-// client has it. Their bodies come and are held long after the handshake.
-var ofEarlyData = netip.IPv4Unspecified()
-
-// share is the address whose share of memory, disk and questions a request uses. It is
-// the zero Addr for the address of a proxy: one that the server trusts or one of a private
-// network. All early data together has one share.
-func (p peer) share(r *http.Request) netip.Addr {
-	if call.Early(r) {
-		return ofEarlyData
-	}
-	if p.client.IsPrivate() || p.client.IsLoopback() {
-		return netip.Addr{}
-	}
-	if p.trusted {
-		if remote, _ := netip.ParseAddrPort(r.RemoteAddr); remote.Addr() == p.client {
-			return netip.Addr{}
-		}
-	}
-	return p.client
 }

@@ -1,15 +1,14 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/caddyserver/caddy/v2"
-	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
 	"github.com/restwarden/restwarden/caddymodule/confirming"
@@ -163,6 +162,11 @@ func (s *site) close() error {
 	return s.leases.Release()
 }
 
+// observes tells whether the site as a whole only observes while its switches say f.
+func (s *site) observes(f policy.InForce) bool {
+	return !f.Locked && cmp.Or(f.Mode, s.g.Mode) == policy.Observe
+}
+
 // other stands in log and metrics for a host that the configuration does not name, and for a
 // method that is none of HTTP's.
 const other = "other"
@@ -209,38 +213,4 @@ func (s *site) listen() {
 
 func (s *site) count(r *policy.Request, d policy.Decision) {
 	s.metrics.Decided(s.codes, d, func() string { return s.hostOf(r.HTTP.Host, r.HTTP) })
-}
-
-// appOf returns the app of the configuration that ctx belongs to, with the HTTP app whose
-// routes lead to the gateways. Outside a configuration, it returns an app of its own.
-func appOf(ctx caddy.Context) (*App, error) {
-	app := new(App)
-	var http *caddyhttp.App
-	if all := ctx.Modules(); len(all) > 0 {
-		http, _ = all[0].(*caddyhttp.App)
-	}
-	if http != nil {
-		found, err := ctx.App("restwarden")
-		if err != nil {
-			return nil, &policy.PlacedError{Err: err} // the app names its own place
-		}
-		app = found.(*App)
-	}
-	if app.metrics != nil {
-		return app, nil
-	}
-	app.http, app.logger = http, ctx.Logger()
-	app.metrics = metrics.New(ctx.GetMetricsRegistry(), http != nil && http.Metrics != nil && http.Metrics.PerHost, app.scraped)
-	return app, app.openStore()
-}
-
-// scraped yields what the metrics say of the sites by their names.
-func (a *App) scraped(yield func(string, metrics.Site) bool) {
-	now := time.Now()
-	for _, s := range a.sites() {
-		of := metrics.Site{Locked: s.state.lockdown(now) != nil, RouteChanges: s.state.roots.changes(), Misread: s.state.misreads.total()}
-		if !yield(s.Name, of) {
-			return
-		}
-	}
 }

@@ -240,6 +240,9 @@ func listeners(ctx caddy.Context) string {
 	return ""
 }
 
+// mode returns the mode of the directive.
+func (g *Gateway) mode() policy.Mode { return cmp.Or(g.Mode, policy.Enforce) }
+
 // Cleanup releases what Provision and App.assign acquired.
 func (g *Gateway) Cleanup() error {
 	var errs []error
@@ -250,11 +253,6 @@ func (g *Gateway) Cleanup() error {
 		errs = append(errs, g.app.Cleanup())
 	}
 	return errors.Join(errs...)
-}
-
-// observes tells whether the site as a whole only observes while its switches say f.
-func (s *site) observes(f policy.InForce) bool {
-	return !f.Locked && cmp.Or(f.Mode, s.g.Mode) == policy.Observe
 }
 
 // Interface guards
