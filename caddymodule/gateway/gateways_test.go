@@ -8,10 +8,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/restwarden/restwarden/cmd/check/testkit/redisrun"
 )
 
 // signedConsent returns a signed call that nobody has sent before.
@@ -242,4 +245,11 @@ func TestGateway_SecondDirective(t *testing.T) {
 	g.do("GET /cms-json/cms/v2/users", "", asAdmin).want(t, 403, "rest_forbidden")
 	g.do("GET /cms-json/cms/v2/posts", "", asAdmin).want(t, 200, "/cms/v2/posts")
 	g.do("GET /cms-json/cms/v2/posts", "").want(t, 401, "rest_not_logged_in")
+}
+
+func TestCluster_Site(t *testing.T) {
+	nodes := redisrun.Cluster(t)
+	// A busy machine may take longer than the default.
+	g := startSharing(t, newPlatform(t), "redis "+strings.Join(redisrun.Addresses(nodes), " ")+" {\n\t\t\ttimeout 2s\n\t\t}")
+	g.decides("a Cluster", true)
 }
