@@ -20,10 +20,10 @@ type readingQueue struct {
 	workers int
 }
 
-func (q *readingQueue) add(d *Reader) {
+func (q *readingQueue) add(r *Reader) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.waiting = append(q.waiting, d)
+	q.waiting = append(q.waiting, r)
 	if q.workers < readingsAtOnce {
 		q.workers++
 		go q.work()
@@ -32,8 +32,8 @@ func (q *readingQueue) add(d *Reader) {
 
 // work reads until no site waits.
 func (q *readingQueue) work() {
-	for d := q.next(); d != nil; d = q.next() {
-		d.read()
+	for r := q.next(); r != nil; r = q.next() {
+		r.read()
 	}
 }
 
@@ -45,10 +45,10 @@ func (q *readingQueue) next() *Reader {
 		q.waiting = nil
 		return nil
 	}
-	d := q.waiting[0]
+	r := q.waiting[0]
 	q.waiting[0] = nil
 	q.waiting = q.waiting[1:]
-	return d
+	return r
 }
 
 // Reader reads something of one site in the background, in its turn. It has one reading at a
@@ -66,66 +66,66 @@ type Reader struct {
 }
 
 // Open makes the reader ready.
-func (d *Reader) Open() { d.ctx, d.cancel = context.WithCancel(context.Background()) }
+func (r *Reader) Open() { r.ctx, r.cancel = context.WithCancel(context.Background()) }
 
 // Busy tells whether a reading waits or runs.
-func (d *Reader) Busy() bool { return d.busy.Load() }
+func (r *Reader) Busy() bool { return r.busy.Load() }
 
 // Start lets read wait for its turn, unless another reading waits or runs. The context of read has
 // the values of a request, which it outlives, and ends with the reader.
-func (d *Reader) Start(values context.Context, read func(context.Context)) {
-	if !d.busy.CompareAndSwap(false, true) {
+func (r *Reader) Start(values context.Context, read func(context.Context)) {
+	if !r.busy.CompareAndSwap(false, true) {
 		return
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.stopped {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.stopped {
 		return
 	}
 	values = context.WithoutCancel(values)
-	d.pending = func(stop context.Context) {
+	r.pending = func(stop context.Context) {
 		ctx, cancel := context.WithCancel(values)
 		defer cancel()
 		defer context.AfterFunc(stop, cancel)()
 		read(ctx)
 	}
-	d.ended = make(chan struct{})
-	readings.add(d)
+	r.ended = make(chan struct{})
+	readings.add(r)
 }
 
 // Ended returns what is closed when the reading that waits or runs has ended; nil before the
 // first.
-func (d *Reader) Ended() <-chan struct{} {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.ended
+func (r *Reader) Ended() <-chan struct{} {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.ended
 }
 
 // read runs the reading that waits, unless the site is gone.
-func (d *Reader) read() {
-	d.mu.Lock()
-	read := d.pending
-	if d.pending = nil; d.stopped || read == nil {
-		d.mu.Unlock()
+func (r *Reader) read() {
+	r.mu.Lock()
+	read := r.pending
+	if r.pending = nil; r.stopped || read == nil {
+		r.mu.Unlock()
 		return
 	}
-	d.running.Add(1)
-	ended := d.ended
-	d.mu.Unlock()
-	defer d.running.Done()
+	r.running.Add(1)
+	ended := r.ended
+	r.mu.Unlock()
+	defer r.running.Done()
 	defer close(ended)
-	defer d.busy.Store(false)
-	read(d.ctx)
+	defer r.busy.Store(false)
+	read(r.ctx)
 }
 
 // Stop ends the reading and waits for it. A reading that waits is dropped, and none starts any more.
-func (d *Reader) Stop() {
-	d.mu.Lock()
-	if d.pending != nil {
-		close(d.ended)
+func (r *Reader) Stop() {
+	r.mu.Lock()
+	if r.pending != nil {
+		close(r.ended)
 	}
-	d.stopped, d.pending = true, nil
-	d.mu.Unlock()
-	d.cancel()
-	d.running.Wait()
+	r.stopped, r.pending = true, nil
+	r.mu.Unlock()
+	r.cancel()
+	r.running.Wait()
 }

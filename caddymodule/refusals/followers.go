@@ -43,37 +43,37 @@ func (f *Follower) Ended() <-chan struct{} { return f.ended }
 
 // Follow returns a new follower, or an error if there are too many. The caller must call
 // Leave.
-func (e *Followers) Follow() (*Follower, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if len(e.all) >= maxFollowers {
+func (s *Followers) Follow() (*Follower, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.all) >= maxFollowers {
 		return nil, fmt.Errorf("%d others follow the events already", maxFollowers)
 	}
-	if e.all == nil {
-		e.all = map[*Follower]struct{}{}
+	if s.all == nil {
+		s.all = map[*Follower]struct{}{}
 	}
 	f := &Follower{records: make(chan adminapi.Refusal, Waiting), ended: make(chan struct{})}
-	e.all[f] = struct{}{}
-	e.count.Store(int32(len(e.all)))
+	s.all[f] = struct{}{}
+	s.count.Store(int32(len(s.all)))
 	return f, nil
 }
 
 // Leave ends what is sent to f.
-func (e *Followers) Leave(f *Follower) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	delete(e.all, f)
-	e.count.Store(int32(len(e.all)))
+func (s *Followers) Leave(f *Follower) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.all, f)
+	s.count.Store(int32(len(s.all)))
 }
 
 // Send gives rec to every follower. It waits for none.
-func (e *Followers) Send(rec adminapi.Refusal) {
-	if e.count.Load() == 0 {
+func (s *Followers) Send(rec adminapi.Refusal) {
+	if s.count.Load() == 0 {
 		return
 	}
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for f := range e.all {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for f := range s.all {
 		select {
 		case f.records <- rec:
 		default:
@@ -83,12 +83,12 @@ func (e *Followers) Send(rec adminapi.Refusal) {
 }
 
 // End ends all followers.
-func (e *Followers) End() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for f := range e.all {
+func (s *Followers) End() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for f := range s.all {
 		close(f.ended)
 	}
-	clear(e.all)
-	e.count.Store(0)
+	clear(s.all)
+	s.count.Store(0)
 }
