@@ -9,6 +9,7 @@ import (
 
 	"github.com/restwarden/restwarden/caddymodule/admin"
 	"github.com/restwarden/restwarden/caddymodule/adminapi"
+	"github.com/restwarden/restwarden/caddymodule/redisstore"
 	"github.com/restwarden/restwarden/caddymodule/refusals"
 	"github.com/restwarden/restwarden/policies/confirm"
 	"github.com/restwarden/restwarden/policies/policy"
@@ -39,11 +40,13 @@ func (e endpoint) named(name string) *site {
 	return e.app.sitesWith(func(s *site) bool { return s.Name == name })[0]
 }
 
-// Statuses implements admin.Gateways.
-func (e endpoint) Statuses() []adminapi.Site { return e.app.statuses(time.Now()) }
-
 // Store implements admin.Gateways.
-func (e endpoint) Store() *adminapi.Store { return e.app.storeStatus() }
+func (e endpoint) Store() *adminapi.Store {
+	if redis, ok := e.app.shared.(*redisstore.Store); ok {
+		return redis.Status()
+	}
+	return nil
+}
 
 // Refusals implements admin.Gateways.
 func (e endpoint) Refusals(site string) []adminapi.Refusal { return e.named(site).state.last.All() }

@@ -13,7 +13,6 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
-	"github.com/restwarden/restwarden/caddymodule/adminapi"
 	"github.com/restwarden/restwarden/caddymodule/confirming"
 	"github.com/restwarden/restwarden/caddymodule/metrics"
 	"github.com/restwarden/restwarden/caddymodule/option"
@@ -175,14 +174,6 @@ func storeResult(err error) metrics.Result {
 		return metrics.ResultTimeout
 	}
 	return metrics.ResultError
-}
-
-// storeStatus returns the state of the Redis; nil if there is none.
-func (a *App) storeStatus() *adminapi.Store {
-	if redis, ok := a.shared.(*redisstore.Store); ok {
-		return redis.Status()
-	}
-	return nil
 }
 
 // scraped yields what the metrics say of the sites by their names.

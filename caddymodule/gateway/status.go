@@ -8,13 +8,13 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/adminapi"
 )
 
-// statuses returns the state of each site. One that several directives guard, each on
-// addresses or with a mode of its own, is there for each of them: they share the name, and
-// what is counted and switched by it.
-func (a *App) statuses(now time.Time) []adminapi.Site {
-	all := []adminapi.Site{}
+// Statuses implements admin.Gateways. A site that several directives guard, each on addresses or
+// with a mode of its own, is there for each of them: they share the name, and what is counted and
+// switched by it.
+func (e endpoint) Statuses() []adminapi.Site {
+	all, now := []adminapi.Site{}, time.Now()
 	var same []*site // with the name of the last ones, each with other rules
-	for _, s := range a.directives(anySite) {
+	for _, s := range e.app.directives(anySite) {
 		if len(same) > 0 && same[0].Name != s.Name {
 			same = nil
 		}

@@ -46,7 +46,7 @@ http://two.example.com:%s {
 }
 `, ports[0], ports[1], ports[2], ports[3], ports[4]))
 	got := map[string]string{}
-	for _, s := range current.Load().statuses(time.Now()) {
+	for _, s := range (endpoint{current.Load()}).Statuses() {
 		name := s.Site + " " + strings.Join(s.Listen, " ")
 		got[name] = strings.TrimSpace(got[name] + " " + s.Mode)
 		for _, p := range s.Problems {
@@ -70,18 +70,18 @@ http://two.example.com:%s {
 
 // TestStatus_Store: the status says since when the Redis is lost, and why.
 func TestStatus_Store(t *testing.T) {
-	if st := new(App).storeStatus(); st != nil {
+	if st := (endpoint{new(App)}).Store(); st != nil {
 		t.Errorf("without a Redis: %+v", st)
 	}
 	redis := openRedis(t, redisstore.Options{Addresses: []string{machine.FreeAddress(t)}})
 	a := &App{shared: redis}
-	if st := a.storeStatus(); st == nil || !st.Reachable {
+	if st := (endpoint{a}).Store(); st == nil || !st.Reachable {
 		t.Errorf("before it was used: %+v", st)
 	}
 	if _, _, err := redis.Get(t.Context(), "x"); err == nil {
 		t.Fatal("it answers")
 	}
-	if st := a.storeStatus(); st.Reachable || st.Since == nil || time.Since(*st.Since) > time.Minute || st.Error == "" {
+	if st := (endpoint{a}).Store(); st.Reachable || st.Since == nil || time.Since(*st.Since) > time.Minute || st.Error == "" {
 		t.Errorf("lost: %+v", st)
 	}
 }
