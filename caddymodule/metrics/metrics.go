@@ -1,5 +1,5 @@
-// Package metrics counts what happens in the gateway. It alone knows the names, labels and
-// values under which Prometheus reads that.
+// Package metrics counts what happens in the gateway. It alone knows the names and labels under
+// which Prometheus reads that.
 package metrics
 
 import (
