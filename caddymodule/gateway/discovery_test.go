@@ -9,9 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/zap"
-
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"go.uber.org/zap"
 
 	"github.com/restwarden/restwarden/caddymodule/metrics"
 	"github.com/restwarden/restwarden/policies/ask"

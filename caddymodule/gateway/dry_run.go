@@ -6,9 +6,8 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
-
 	"github.com/caddyserver/caddy/v2"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/restwarden/restwarden/caddymodule/routing"
 	"github.com/restwarden/restwarden/policies/ask"
