@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/caddyserver/caddy/v2"
@@ -45,6 +46,7 @@ type App struct {
 	gateways     []*Gateway
 	engines      map[[sha256.Size]byte]*engine // by what they were compiled from
 	assigned     sync.Once
+	ready        atomic.Bool // the sites are assigned
 	running      *running
 	people       *confirming.People // who confirm calls
 	dry          *Observer          // nil unless the configuration is loaded for dry runs

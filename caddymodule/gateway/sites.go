@@ -28,6 +28,7 @@ func (a *App) assign() {
 		}
 		a.tellApart()
 		a.countFindings()
+		a.ready.Store(true)
 	})
 }
 
@@ -140,9 +141,12 @@ func (a *App) sitesWith(fits func(*site) bool) []*site {
 	return slices.CompactFunc(a.directives(fits), func(s, t *site) bool { return s.Name == t.Name })
 }
 
-// directives returns what fits by name, once for each directive and way.
+// directives returns what fits by name, once for each directive and way. There is none before assign:
+// metrics may be scraped while the configuration is loaded, and some gateways are not there yet.
 func (a *App) directives(fits func(*site) bool) []*site {
-	a.assign()
+	if !a.ready.Load() {
+		return nil
+	}
 	var all []*site
 	for _, g := range a.gateways {
 		for _, s := range g.sites {
