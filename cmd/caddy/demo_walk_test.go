@@ -146,6 +146,7 @@ func oddRows(t *testing.T, line, other string) string {
 	var odd []string
 	for _, row := range rows {
 		if row.odd {
+			t.Logf("%q in place of %q, %s: bare %d %s, gateway %d %s", other, line, row.what, row.bare.answer.status, row.bare.answer.body, row.guarded.answer.status, row.guarded.answer.body)
 			odd = append(odd, row.what)
 		}
 	}
