@@ -183,12 +183,12 @@ func (d *demo) startGateway(ctx context.Context, backend string, info site.Info)
 
 // newGateway finds addresses and writes the Caddyfile of a gateway in front of backend.
 func (d *demo) newGateway(ctx context.Context, backend string, info site.Info) (*runningDemo, error) {
-	gateway, err := freeAddress(ctx, d.listen)
+	held, gateway, err := listen(ctx, d.listen)
 	if err != nil {
 		return nil, fmt.Errorf("--listen: %w", err)
 	}
-	metrics, err := freeAddress(ctx, "127.0.0.1:0")
-	if err != nil {
+	metrics, err := freeAddress(ctx, "127.0.0.1:0") // another one than the gateway's, which is held meanwhile
+	if err = errors.Join(err, held.Close()); err != nil {
 		return nil, err
 	}
 	names, _ := platforms.ByName(info.Platform)
