@@ -195,6 +195,17 @@ func TestExplain_LogLines(t *testing.T) {
 	}
 }
 
+// TestExplain_LogManyGroups: a log may hold any route. One with more groups than a site has does not make the command
+// look at every combination.
+func TestExplain_LogManyGroups(t *testing.T) {
+	t.Parallel()
+	rec := record(map[string]any{"route": strings.Repeat("/:group", 60)})
+	out, problems, _ := command.Run(strings.NewReader(rec), "explain", "--config", written(t, loggedSite), "--log", "-", "id-1")
+	if !strings.Contains(out, "the rules tell too many routes of the pattern apart") {
+		t.Errorf("%s\n%s", out, problems)
+	}
+}
+
 // TestExplain_LogSites: the record of a site with base and prefix, and of a catch-all.
 func TestExplain_LogSites(t *testing.T) {
 	t.Parallel()

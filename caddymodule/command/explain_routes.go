@@ -16,12 +16,17 @@ const mostRoutes = 200
 // findRoutes finds examples of the record's route, one for each kind of its routes that the rules of a directive
 // tell apart. A group may hold several segments, but one called id holds one number, which no rule names.
 func (r *replay) findRoutes() error {
+	patterns := withLonger(r.record.Route)
+	if len(patterns) > mostRoutes {
+		r.routes = patterns
+		return nil
+	}
 	for _, chain := range r.config.Chains() {
 		reacher, err := review.NewReacher(chain)
 		if err != nil {
 			return err
 		}
-		for _, text := range withLonger(r.record.Route) {
+		for _, text := range patterns {
 			if err := r.addRoutes(reacher, text); err != nil {
 				return err
 			}
@@ -49,6 +54,7 @@ func (r *replay) addRoutes(reacher *review.Reacher, text string) error {
 }
 
 // withLonger returns the patterns that a route of the index stands for: each group holds one segment, or two.
+// It returns no more than mostRoutes and one.
 func withLonger(route string) []string {
 	patterns := []string{""}
 	for segment := range strings.SplitSeq(route[1:], "/") {
@@ -62,7 +68,9 @@ func withLonger(route string) []string {
 		var longer []string
 		for _, pattern := range patterns {
 			for _, value := range values {
-				longer = append(longer, pattern+"/"+value)
+				if len(longer) <= mostRoutes {
+					longer = append(longer, pattern+"/"+value)
+				}
 			}
 		}
 		patterns = longer
