@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // TestToolAnswer: fields are hidden in structured content and in its copies as text, wherever
@@ -51,7 +54,7 @@ func TestToolAnswer(t *testing.T) {
 func FuzzToolAnswer(f *testing.F) {
 	for _, seed := range []string{
 		`{"result":{"structuredContent":{"email":"S"},"content":[{"type":"text","text":"{\"email\":\"S\"}"}]}}`,
-		`{"result":{"isError":true,"content":[{"text":"no"}]}}`, `{"error":{"data":{"email":"S"}}}`, `{"result":{"contents":[{"text":"[1,{\"email\":{}}]"}]}}`,
+		`{"result":{"isError":true,"content":[{"text":"no"}]}}`, `{"result":{"sTructuredContent":{"email":""}}}`, `{"error":{"data":{"email":"S"}}}`, `{"result":{"contents":[{"text":"[1,{\"email\":{}}]"}]}}`,
 	} {
 		f.Add([]byte(seed))
 	}
@@ -67,12 +70,15 @@ func FuzzToolAnswer(f *testing.F) {
 		}
 		var answer struct {
 			Result struct {
-				StructuredContent map[string]any
-				IsError           bool
-				Content           []struct{ Text string }
-			}
+				StructuredContent map[string]any `json:"structuredContent"`
+				IsError           bool           `json:"isError"`
+				Content           []struct {
+					Text string `json:"text"`
+				} `json:"content"`
+			} `json:"result"`
 		}
-		if json.Unmarshal(out, &answer) != nil {
+		// Names are read as they stand; encoding/json would take another case for the same name.
+		if jsonv2.Unmarshal(out, &answer, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) != nil {
 			return
 		}
 		if v, set := answer.Result.StructuredContent["email"]; set && v != "[redacted]" {
