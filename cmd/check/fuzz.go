@@ -96,21 +96,20 @@ func (f *fuzzer) packages(ctx context.Context) (found []*fuzzed, err error) {
 		return nil, fmt.Errorf("%w\n%s", err, out)
 	}
 	f.cache = filepath.Join(strings.TrimSpace(out), "fuzz")
-	list := `{{$dir := .Dir}}{{$path := .ImportPath}}{{range .TestGoFiles}}{{$path}} {{$dir}} {{.}}{{"\n"}}{{end}}{{range .XTestGoFiles}}{{$path}} {{$dir}} {{.}}{{"\n"}}{{end}}`
-	if out, err = output(ctx, toolLimit, f.root, "go", "list", "-f", list, "./..."); err != nil {
-		return nil, fmt.Errorf("%w\n%s", err, out)
+	files, err := f.testFiles(ctx)
+	if err != nil {
+		return nil, err
 	}
-	for line := range strings.Lines(out) {
-		file := strings.Fields(line)
-		if len(file) != 3 || len(found) > 0 && found[len(found)-1].path == file[0] {
+	for _, file := range files {
+		if len(found) > 0 && found[len(found)-1].path == file.pkg {
 			continue
 		}
-		text, err := os.ReadFile(filepath.Join(file[1], file[2]))
+		text, err := os.ReadFile(file.path)
 		if err != nil {
 			return nil, err
 		}
 		if declaredTarget.Match(text) {
-			found = append(found, &fuzzed{path: file[0], dir: file[1], program: filepath.Join(f.dir, strconv.Itoa(len(found))+".test")})
+			found = append(found, &fuzzed{path: file.pkg, dir: filepath.Dir(file.path), program: filepath.Join(f.dir, strconv.Itoa(len(found))+".test")})
 		}
 	}
 	return found, nil

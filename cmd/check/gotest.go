@@ -42,9 +42,12 @@ func (c *check) test(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	env := []string{"RESTWARDEN_NIGHTLY=" + c.nightly.String(), machine.CaddyVariable + "=" + caddy}
+	env := append(c.nightlyEnv(), machine.CaddyVariable+"="+caddy)
 	c.goTestWith(ctx, &c.results, testRunLimit+c.nightly, env, "-race", "-shuffle=on", "-timeout="+(testLimit+c.nightly).String(), "./...")
 }
+
+// nightlyEnv tells tests how long they may go on.
+func (c *check) nightlyEnv() []string { return []string{"RESTWARDEN_NIGHTLY=" + c.nightly.String()} }
 
 // goTest runs go test with args and counts every test and subtest into r.
 func (c *check) goTest(ctx context.Context, r *results, args ...string) *testRun {

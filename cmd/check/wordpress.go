@@ -23,7 +23,7 @@ func (c *check) wordpress(ctx context.Context) {
 	} else {
 		c.results.progress("   FrankenPHP is not tried: %s names no Caddy that has it", frankenVariable)
 	}
-	env := []string{"RESTWARDEN_NIGHTLY=" + c.nightly.String()}
+	env := c.nightlyEnv()
 	if c.seed != 0 {
 		env = append(env, fmt.Sprintf("RESTWARDEN_SEED=%d", c.seed))
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -112,4 +113,17 @@ func BenchmarkParameters(b *testing.B) {
 			})
 		})
 	}
+}
+
+// repeated returns a text of about n bytes.
+func repeated(unit string, n int) string { return strings.Repeat(unit, n/len(unit)) }
+
+// getAt is a request as the server makes it of a target; nil where it takes none.
+func getAt(path, query string) *http.Request {
+	u, err := url.ParseRequestURI(path)
+	if err != nil || strings.Contains(path, "?") {
+		return nil
+	}
+	u.RawQuery = query
+	return &http.Request{Method: http.MethodGet, URL: u, Header: http.Header{}, Body: http.NoBody, Host: "a", ProtoMajor: 1}
 }
