@@ -151,12 +151,12 @@ func (m *MatchRESTCall) MatchWithError(r *http.Request) (bool, error) {
 	for _, reader := range m.readers {
 		c := reader.ReadFrom(m.holder(r), r, originalURL(r))
 		c.Open()
-		if c.Kind != call.Page || r.ContentLength != 0 {
-			context.AfterFunc(r.Context(), c.Close) // a spooled body must still be forwarded
-		}
 		matches := c.Kind != call.Page && c.Kind != call.Refused && !c.Foreign && m.target.Matches(c)
 		err := m.certain(c)
 		c.Settle() // the next reader, and the gateway, have memory of their own
+		if c.Kind != call.Page || r.ContentLength != 0 {
+			context.AfterFunc(r.Context(), c.Close) // a spooled body must still be forwarded, and the client may be gone already
+		}
 		switch {
 		case err != nil:
 			return false, err

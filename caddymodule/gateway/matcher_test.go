@@ -1,8 +1,13 @@
 package gateway
 
 import (
+	"context"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/caddyserver/caddy/v2"
 
 	"github.com/restwarden/restwarden/caddymodule/pool"
 )
@@ -86,4 +91,27 @@ func TestMatcher_HomePath(t *testing.T) {
 		}
 	}
 	g.do("GET /about-wp-json/", "").want(t, 200, "about-wp-json")
+}
+
+// TestMatcher_ClientGone: a request whose client has gone is read whole all the same, and nothing of it
+// stays.
+func TestMatcher_ClientGone(t *testing.T) {
+	ctx, cancel := caddy.NewContext(caddy.Context{Context: t.Context()})
+	t.Cleanup(cancel)
+	m := &MatchRESTCall{Routes: []string{"/batch/v1"}}
+	if err := m.Provision(ctx); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = m.Cleanup() })
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	batch := `{"requests":[` + strings.TrimSuffix(strings.Repeat(`{"path":"/wp/v2/posts/5","method":"POST"},`, 20), ",") + `]}`
+	for range 100 {
+		r := httptest.NewRequestWithContext(gone, http.MethodPost, "/wp-json/batch/v1", strings.NewReader(batch))
+		r.Header.Set("Content-Type", "application/json")
+		if matched, err := m.MatchWithError(r); !matched || err != nil {
+			t.Fatal(matched, err)
+		}
+	}
+	eventually(t, "nothing is held", func() bool { return pool.BufferedBytes() == 0 && pool.SpooledBytes() == 0 })
 }
