@@ -57,15 +57,16 @@ func (f *forger) ReadFrom(b []byte) (int, net.Addr, error) {
 func (f *forger) WriteTo(b []byte, to net.Addr) (int, error) {
 	select {
 	case <-f.asked:
-		if !f.hears.Load() {
+		if !f.hears.Load() && !hasEarlyData(b) {
 			return len(b), nil // it would end the handshake
 		}
 	default:
 	}
 	n, err := f.PacketConn.WriteTo(b, to)
 	if hasEarlyData(b) {
-		// The end of the stream may come in a packet of its own.
-		f.once.Do(func() { time.AfterFunc(50*time.Millisecond, func() { close(f.asked) }) })
+		// The end of the stream may come in a packet of its own, on a busy machine late. Without it the
+		// server may have no room to answer: it sends an unproven address no more than three times what came.
+		f.once.Do(func() { time.AfterFunc(500*time.Millisecond, func() { close(f.asked) }) })
 	}
 	return n, err
 }
