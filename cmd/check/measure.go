@@ -22,10 +22,15 @@ func (c *check) measure(ctx context.Context) {
 		return
 	}
 	args := []string{"-shuffle=on", "-timeout=" + (testLimit + c.nightly).String(), "-run=^(" + strings.Join(tests, "|") + ")$"}
-	c.goTestWith(ctx, &c.results, testRunLimit+c.nightly, c.nightlyEnv(), append(args, packages...)...)
+	run := c.goTestWith(ctx, &c.results, testRunLimit+c.nightly, c.nightlyEnv(), append(args, packages...)...)
+	for _, test := range tests {
+		if len(run.failed) == 0 && !slices.ContainsFunc(run.passed, func(id testID) bool { return id.test == test }) {
+			c.results.fail("measure", test+" did not run")
+		}
+	}
 }
 
-var declaredTest = regexp.MustCompile(`(?m)^func (Test\w*)\(t `)
+var declaredTest = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w*)\(`)
 
 // raceless returns the tests that builds with the race detector leave out, and their packages.
 func (c *check) raceless(ctx context.Context) (packages, tests []string, err error) {

@@ -19,6 +19,9 @@ func TestRaceless(t *testing.T) {
 	if !slices.Contains(packages, module+"/caddymodule/gateway") || !slices.Contains(tests, "TestDearest_Held") {
 		t.Errorf("%v and %v without the tests of what the gateway holds", packages, tests)
 	}
+	if !slices.Contains(tests, "TestLongInputs") { // it does not name its *testing.T
+		t.Errorf("%v", tests)
+	}
 	if slices.Contains(tests, "TestGateways_Load") || slices.Contains(packages, module+"/policies/mcp") {
 		t.Errorf("%v and %v have what is tested with the race detector", packages, tests)
 	}
