@@ -49,7 +49,7 @@ func (p *RefundTotals) Provision(site *policy.Site, settings policy.Settings) er
 
 // Check asks whether the release knows the field, if the call sets it.
 func (p *RefundTotals) Check(ctx context.Context, r *policy.Request) (policy.Verdict, error) {
-	return p.check(ctx, r, saidOf(r))
+	return p.check(ctx, r, nil)
 }
 
 // CheckBatch judges each part. The parts have one caller, who is asked about once.
@@ -86,6 +86,7 @@ func saidOf(r *policy.Request) *refundAnswers {
 	return said.Get(r)
 }
 
+// check judges one call; without answers so far it keeps its own.
 func (p *RefundTotals) check(ctx context.Context, r *policy.Request, said *refundAnswers) (policy.Verdict, error) {
 	if !p.named && p.site.Release.Configured(11, 1) || r.Call.Kind != call.Single || !call.Updates(r.Call.Method) {
 		return policy.Verdict{}, nil
@@ -105,6 +106,9 @@ func (p *RefundTotals) check(ctx context.Context, r *policy.Request, said *refun
 		return policy.Verdict{}, err
 	case claim == caller.ClaimNothing:
 		return shop.NobodyMayWrite(ctx, r, p.cureNobody()), nil
+	}
+	if said == nil {
+		said = saidOf(r)
 	}
 	known, asked := said.known[namespace]
 	if !asked {

@@ -32,19 +32,18 @@ func (p *OrderType) Learn(r *policy.Request) policy.Lesson {
 	if p.notNeeded() {
 		return nil
 	}
-	l := orderLesson{store: r.Site.Store, late: &p.late}
-	shape, most := idscan.List, onePage
+	shape, most, status := idscan.List, onePage, http.StatusOK
 	switch c := r.Call; {
 	case c.Method == http.MethodGet && slices.Contains(p.lists, c.Key):
-		if l.status = http.StatusOK; r.HTTP.ContentLength > 0 {
+		if r.HTTP.ContentLength > 0 {
 			return nil
 		}
 	case c.Method == http.MethodPost && slices.Contains(p.lists, c.Key):
-		if shape, l.status, most = idscan.Object, http.StatusCreated, 1; r.HTTP.ContentLength < 0 || !createsNew(c) {
+		if shape, status, most = idscan.Object, http.StatusCreated, 1; r.HTTP.ContentLength < 0 || !createsNew(c) {
 			return nil // to read a body of unknown length gives it one, which would change the request
 		}
 	case c.Method == http.MethodPost && c.Kind == call.Batch && slices.Contains(p.lists, strings.TrimSuffix(c.Key, "/batch")):
-		if shape, l.status, most = idscan.Created, http.StatusOK, createdBy(c); most == 0 || most > onePage {
+		if shape, most = idscan.Created, createdBy(c); most == 0 || most > onePage {
 			return nil
 		}
 	default:
@@ -53,10 +52,10 @@ func (p *OrderType) Learn(r *policy.Request) policy.Lesson {
 	if !p.plain(r) {
 		return nil
 	}
+	l := orderLesson{Scanner: idscan.New(shape, most), status: status, key: p.factsOf(r), since: p.late.now(), store: r.Site.Store, late: &p.late}
 	if shape == idscan.List {
 		l.sent, l.header = seeBody(r.HTTP), p.site.Platform.TotalHeader()
 	}
-	l.Scanner, l.key, l.since = idscan.New(shape, most), p.factsOf(r), p.late.now()
 	return &l
 }
 

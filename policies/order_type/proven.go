@@ -20,7 +20,17 @@ func (p *OrderType) unproven(ctx context.Context, r *policy.Request, claim calle
 			return nil, err
 		}
 	}
-	facts := p.factsOf(r)
+	var room [64]byte
+	facts := p.appendFacts(room[:0], r)
+	if len(ids) == 1 {
+		if key := factKey(facts, ids[0]); !p.late.has(key) {
+			if _, proven, _ := r.Site.Store.Get(ctx, key); !proven {
+				return ids, nil
+			}
+		}
+		r.Whole.Trace.Remembered(ask.KindRecord)
+		return nil, nil
+	}
 	var open []uint64
 	var keys []string // of open
 	for _, id := range ids {
@@ -52,9 +62,16 @@ func (p *OrderType) unproven(ctx context.Context, r *policy.Request, claim calle
 }
 
 // factsOf is what the keys of the proofs about the shop of r begin with.
-func (p *OrderType) factsOf(r *policy.Request) string { return "order:" + r.Site.Shop(r) + ":" }
+func (p *OrderType) factsOf(r *policy.Request) string { return string(p.appendFacts(nil, r)) }
 
-func factKey(facts string, id uint64) string { return facts + strconv.FormatUint(id, 10) }
+func (p *OrderType) appendFacts(b []byte, r *policy.Request) []byte {
+	return append(r.Site.AppendShop(append(b, "order:"...), r), ':')
+}
+
+func factKey[T string | []byte](facts T, id uint64) string {
+	var room [96]byte
+	return string(strconv.AppendUint(append(room[:0], facts...), id, 10))
+}
 
 // remember keeps a proof. A lost proof only costs another question.
 func (p *OrderType) remember(ctx context.Context, r *policy.Request, id uint64) {

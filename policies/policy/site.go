@@ -45,6 +45,13 @@ func (s *Site) Shop(r *Request) string { return s.ShopApart(r, s.Server) }
 
 // ShopApart is Shop for facts that hold on all gateways: apart stands for the server.
 func (s *Site) ShopApart(r *Request, apart string) string {
+	return string(s.appendShop(nil, r, apart))
+}
+
+// AppendShop appends what Shop returns to b.
+func (s *Site) AppendShop(b []byte, r *Request) []byte { return s.appendShop(b, r, s.Server) }
+
+func (s *Site) appendShop(b []byte, r *Request, apart string) []byte {
 	c := r.Whole.Call
 	parts := [...]string{s.Name, apart, r.HTTP.Host, strings.Join(r.HTTP.Header["X-Forwarded-Host"], ","), c.FormName(), c.Base, "", ""}
 	n := 6
@@ -58,7 +65,7 @@ func (s *Site) ShopApart(r *Request, apart string) string {
 		text = append(append(text, part...), 0)
 	}
 	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:16])
+	return hex.AppendEncode(b, sum[:16])
 }
 
 // Code returns c as this site sends it. The shop's codes get the platform's prefix.
