@@ -32,9 +32,9 @@ type lifetime struct{ accepted, rejected time.Duration }
 // read a credential out of memory by its key.
 type identityCache struct {
 	hasher  atomic.Pointer[hasher]
-	entries *ttlcache.Cache[string, identityEntry]
+	entries *ttlcache.Cache[cacheKey, identityEntry]
 	// accepted says whose credentials the platform has accepted, without their rights.
-	accepted *ttlcache.Cache[string, identityEntry]
+	accepted *ttlcache.Cache[cacheKey, identityEntry]
 	drops    drops
 }
 
@@ -53,10 +53,10 @@ func newIdentityCache() *identityCache {
 	return c
 }
 
-func newEntries() *ttlcache.Cache[string, identityEntry] {
+func newEntries() *ttlcache.Cache[cacheKey, identityEntry] {
 	return ttlcache.New(
-		ttlcache.WithCapacity[string, identityEntry](identityCapacity),
-		ttlcache.WithDisableTouchOnHit[string, identityEntry](),
+		ttlcache.WithCapacity[cacheKey, identityEntry](identityCapacity),
+		ttlcache.WithDisableTouchOnHit[cacheKey, identityEntry](),
 	)
 }
 
@@ -76,11 +76,12 @@ func newHasher(secret []byte, shared bool) *hasher {
 
 // mac returns the keyed hash of b.
 func (h *hasher) mac(b []byte) string {
-	return h.macOf(func(to []byte) []byte { return append(to, b...) })
+	sum := h.macOf(func(to []byte) []byte { return append(to, b...) })
+	return string(sum[:])
 }
 
 // macOf is mac for the bytes that text appends.
-func (h *hasher) macOf(text func([]byte) []byte) string {
+func (h *hasher) macOf(text func([]byte) []byte) (sum cacheKey) {
 	w := h.work.Get().(*work)
 	defer h.work.Put(w)
 	w.hash.Reset()
@@ -88,8 +89,12 @@ func (h *hasher) macOf(text func([]byte) []byte) string {
 	w.hash.Write(w.text)
 	clear(w.text) // credentials
 	w.sum = w.hash.Sum(w.sum[:0])
-	return string(w.sum)
+	copy(sum[:], w.sum)
+	return sum
 }
+
+// cacheKey is what an answer is kept under: the keyed hash of credentials.
+type cacheKey [sha256.Size]byte
 
 // work is what a hash needs, kept for the next one.
 type work struct {
@@ -98,7 +103,7 @@ type work struct {
 }
 
 // key returns the hash of everything that decides who is calling.
-func (c *identityCache) key(claim Claim, credentials *Credentials) string {
+func (c *identityCache) key(claim Claim, credentials *Credentials) cacheKey {
 	return c.hasher.Load().macOf(func(b []byte) []byte { return credentials.appendKey(b, claim) })
 }
 
@@ -122,7 +127,7 @@ const (
 )
 
 // get returns what is kept under key. renew is true once for an entry that ends soon.
-func (c *identityCache) get(key string, ttl time.Duration) (found identity, is age, renew bool) {
+func (c *identityCache) get(key cacheKey, ttl time.Duration) (found identity, is age, renew bool) {
 	item := c.entries.Get(key)
 	if item == nil {
 		return identity{}, unknown, false
@@ -149,7 +154,7 @@ const maxRefusal = 8 << 10
 
 // put keeps an answer for its lifetime, and drops those whose lifetime has ended. Callers whom the platform accepts are kept twice as
 // long: a new question may take its time.
-func (c *identityCache) put(key string, epoch uint64, e identityEntry, of lifetime) {
+func (c *identityCache) put(key cacheKey, epoch uint64, e identityEntry, of lifetime) {
 	if c.drops.cover(e, epoch) || e.answer != nil && e.answer.Size() > maxRefusal {
 		return
 	}
@@ -169,10 +174,10 @@ func (c *identityCache) put(key string, epoch uint64, e identityEntry, of lifeti
 
 // wasAccepted tells whether the platform has accepted the credentials under key within the
 // last hour, and no right of theirs has ended since.
-func (c *identityCache) wasAccepted(key string) bool { return c.accepted.Has(key) }
+func (c *identityCache) wasAccepted(key cacheKey) bool { return c.accepted.Has(key) }
 
 // judged remembers whether the platform has accepted the credentials under key.
-func (c *identityCache) judged(key string, epoch uint64, e identityEntry) {
+func (c *identityCache) judged(key cacheKey, epoch uint64, e identityEntry) {
 	if !e.proven() {
 		c.accepted.Delete(key)
 		return
@@ -194,9 +199,9 @@ func (c *identityCache) epoch() uint64 { return c.drops.epoch() }
 // drop forgets the entries for which gone returns true.
 func (c *identityCache) drop(gone func(identityEntry) bool) {
 	gone = c.drops.add(gone)
-	for _, entries := range []*ttlcache.Cache[string, identityEntry]{c.entries, c.accepted} {
-		var keys []string
-		entries.Range(func(item *ttlcache.Item[string, identityEntry]) bool {
+	for _, entries := range []*ttlcache.Cache[cacheKey, identityEntry]{c.entries, c.accepted} {
+		var keys []cacheKey
+		entries.Range(func(item *ttlcache.Item[cacheKey, identityEntry]) bool {
 			if gone(item.Value()) {
 				keys = append(keys, item.Key())
 			}

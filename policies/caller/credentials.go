@@ -36,10 +36,10 @@ type value struct {
 	text string
 }
 
-// readCredentials reads the values of w. It leaves out a variable of a form without a
+// readCredentials reads the values of w into c. It leaves out a variable of a form without a
 // certain reading: where the claim depends on it there is no claim, see Whole.hasNonce.
-func readCredentials(w *Whole) *Credentials {
-	c := &Credentials{byHeader: w.byHeader, where: where{
+func (w *Whole) readCredentials(c *Credentials) {
+	*c = Credentials{byHeader: w.byHeader, where: where{
 		host: w.HTTP.Host, forwarded: strings.Join(w.HTTP.Header["X-Forwarded-Host"], ","), base: w.Call.Base,
 		form: w.Call.Form, secure: w.Secure, rewritten: w.Call.Rewritten,
 	}}
@@ -52,7 +52,6 @@ func readCredentials(w *Whole) *Credentials {
 			c.values = append(c.values, value{r, pair})
 		}
 	}
-	return c
 }
 
 // maxNonce is the size up to which questions carry the platform's nonce, of ten characters, from

@@ -144,7 +144,7 @@ func (ids *Identities) find(ctx context.Context, w *Whole, claim Claim) (Caller,
 	}
 	key, kept := ids.cache.key(claim, credentials), claim.kept(&ids.opts)
 	if ids.opts.Alone {
-		key += rand.Text() // no other request has this key
+		rand.Read(key[:]) // no other request has this key
 	}
 	found, is, renew := ids.cache.get(key, kept.accepted)
 	if renew {
@@ -168,7 +168,7 @@ const patience = time.Second
 
 // await waits for the answer to a question. After some time it takes the answer before, if
 // that has just ended and no right of the caller's was seen to end (docs/design 7).
-func (ids *Identities) await(ctx context.Context, w *Whole, f *flight, key string, kept lifetime, before bool) (Caller, *ask.Answer, error) {
+func (ids *Identities) await(ctx context.Context, w *Whole, f *flight, key cacheKey, kept lifetime, before bool) (Caller, *ask.Answer, error) {
 	var late <-chan time.Time
 	if before {
 		timer := time.NewTimer(min(patience, ids.opts.Timeout/2))
@@ -193,13 +193,13 @@ func (ids *Identities) await(ctx context.Context, w *Whole, f *flight, key strin
 // ask begins the question about a claim of w, once for all who ask at the same time.
 // Requests that come after a drop do not share a question from before it. Nobody waits for one
 // that renews an answer; who asks for another must leave it.
-func (ids *Identities) ask(ctx context.Context, w *Whole, claim Claim, key string, renews bool) (*flight, error) {
+func (ids *Identities) ask(ctx context.Context, w *Whole, claim Claim, key cacheKey, renews bool) (*flight, error) {
 	i, err := ids.inquire(w, claim, key)
 	if err != nil {
 		return nil, err
 	}
 	i.renews = renews
-	name := key + strconv.FormatUint(ids.cache.epoch(), 10)
+	name := string(key[:]) + strconv.FormatUint(ids.cache.epoch(), 10)
 	if claim == ClaimOAuth1 {
 		name += " " + w.Client.String() // what fails for one client, such as a banned one, must not fail for all
 	}
@@ -212,9 +212,9 @@ type inquiry struct {
 	ids      *Identities
 	site     *Site
 	claim    Claim
-	key      string // under which the answer is kept
-	session  string // hash of the login cookies
-	renews   bool   // the answer before counts for a while
+	key      cacheKey // under which the answer is kept
+	session  string   // hash of the login cookies
+	renews   bool     // the answer before counts for a while
 	question ask.Question
 	nonce    ask.Question // comes before question; see ClaimNamespace
 	client   netip.Addr
@@ -225,7 +225,7 @@ type inquiry struct {
 }
 
 // inquire prepares the question about a claim of w.
-func (ids *Identities) inquire(w *Whole, claim Claim, key string) (*inquiry, error) {
+func (ids *Identities) inquire(w *Whole, claim Claim, key cacheKey) (*inquiry, error) {
 	q, err := w.questionBy(claim, questionFor(claim, &w.Site.Platform, w))
 	if err != nil {
 		return nil, err

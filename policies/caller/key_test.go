@@ -28,7 +28,7 @@ func TestIdentityKey(t *testing.T) {
 		"own cookie's":    header("Cookie", "own=2"),
 		"another session": header("Cookie", "wordpress_sec_a=b"),
 	}
-	seen := map[string]string{}
+	seen := map[cacheKey]string{}
 	s := newSite(t, Own{Headers: []string{"X-Own"}, Cookies: []string{"own"}})
 	for name, change := range changes {
 		r := request(t, s, nil, "GET", "/wp-json/wp/v2/posts", "")
@@ -46,7 +46,7 @@ func TestIdentityKey(t *testing.T) {
 }
 
 // keyOf is the key of what r carries, taken for a user.
-func keyOf(t *testing.T, w *Whole) string {
+func keyOf(t *testing.T, w *Whole) cacheKey {
 	t.Helper()
 	c, err := w.Credentials()
 	if err != nil {

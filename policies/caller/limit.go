@@ -9,7 +9,7 @@ import (
 
 // count counts a question against the limit of a client, unless the platform has accepted
 // the credentials under key. It returns ask.ErrTooMany above the limit.
-func (ids *Identities) count(key string, client netip.Addr) (counted bool, err error) {
+func (ids *Identities) count(key cacheKey, client netip.Addr) (counted bool, err error) {
 	if ids.cache.wasAccepted(key) {
 		return false, nil
 	}

@@ -210,7 +210,7 @@ func TestLimit_Counts(t *testing.T) {
 func TestLimit_Session(t *testing.T) {
 	s := newSite(t)
 	login := func() { whoIs(t, s, asktest.Answering(200, adminBody), loginLine, nonceLine) }
-	key := func() string {
+	key := func() cacheKey {
 		w := request(t, s, nil, "GET", "/wp-json/wp/v2/posts", "", loginLine, nonceLine)
 		claim, _ := w.Claim()
 		credentials, err := w.Credentials()
@@ -235,12 +235,12 @@ func TestLimit_Session(t *testing.T) {
 func TestLimit_Bounded(t *testing.T) {
 	c := newIdentityCache()
 	for i := range identityCapacity + 1000 {
-		c.judged(strconv.Itoa(i), c.epoch(), identityEntry{identity: identity{caller: Caller{Kind: User, ID: 1, Roles: []string{"editor"}}}})
+		c.judged(named(strconv.Itoa(i)), c.epoch(), identityEntry{identity: identity{caller: Caller{Kind: User, ID: 1, Roles: []string{"editor"}}}})
 	}
 	if n := c.accepted.Len(); n != identityCapacity {
 		t.Errorf("%d entries", n)
 	}
-	if item := c.accepted.Get(strconv.Itoa(identityCapacity)); item == nil || item.Value().caller.Roles != nil {
+	if item := c.accepted.Get(named(strconv.Itoa(identityCapacity))); item == nil || item.Value().caller.Roles != nil {
 		t.Error(item)
 	}
 }

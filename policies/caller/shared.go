@@ -160,8 +160,8 @@ func (ids *Identities) recall(ctx context.Context, i *inquiry) (known recalled, 
 	return known, true
 }
 
-func (s *sharedIdentities) key(key string) string {
-	return "who:" + s.site + ":" + s.ids.opts.Server + ":" + hex.EncodeToString([]byte(key))
+func (s *sharedIdentities) key(key cacheKey) string {
+	return "who:" + s.site + ":" + s.ids.opts.Server + ":" + hex.EncodeToString(key[:])
 }
 
 // decode reads an answer of another gateway. It accepts only callers that the platform

@@ -1,6 +1,7 @@
 package caller
 
 import (
+	"bytes"
 	"encoding/base64"
 	"net/http"
 	"regexp"
@@ -78,17 +79,28 @@ var oauth1Pair = regexp.MustCompile(`(oauth_[a-z_-]*)=(:?"([^"]*)"|([^,]*))`)
 // basicShopKey tells whether Authorization carries a shop key. Shop keys begin with
 // "ck_"; application passwords belong to login names.
 func basicShopKey(h http.Header) bool {
-	name, ok := basicName(h)
-	return ok && strings.HasPrefix(name, "ck_")
+	var room [basicRoom]byte
+	name, ok := appendBasicName(room[:0], h)
+	return ok && bytes.HasPrefix(name, []byte("ck_"))
 }
 
 // basicName returns the name that PHP finds in Authorization.
-func basicName(h http.Header) (name string, ok bool) {
+func basicName(h http.Header) (string, bool) {
+	var room [basicRoom]byte
+	name, ok := appendBasicName(room[:0], h)
+	return string(name), ok
+}
+
+// basicRoom is the space that most credentials in Authorization take.
+const basicRoom = 256
+
+// appendBasicName is basicName in memory of the caller.
+func appendBasicName(b []byte, h http.Header) ([]byte, bool) {
 	scheme, encoded, _ := strings.Cut(h.Get("Authorization"), " ")
-	if phpvars.Lower(scheme) != "basic" {
-		return "", false
+	if !phpvars.EqualFold(scheme, "basic") {
+		return b, false
 	}
-	name, _, ok = strings.Cut(decodeBase64(encoded), ":")
+	name, _, ok := bytes.Cut(appendBase64(b, encoded), []byte(":"))
 	return name, ok
 }
 
@@ -98,9 +110,9 @@ func (w *Whole) SentPassword() bool {
 	return ok
 }
 
-// decodeBase64 skips foreign characters, as PHP does.
-func decodeBase64(s string) string {
-	var room [256]byte
+// appendBase64 decodes s. It skips foreign characters, as PHP does.
+func appendBase64(b []byte, s string) []byte {
+	var room [basicRoom]byte
 	digits := room[:0]
 	for i := range len(s) {
 		if c := s[i]; alnum(c) || c == '+' || c == '/' {
@@ -110,9 +122,8 @@ func decodeBase64(s string) string {
 	if len(digits)%4 == 1 {
 		digits = digits[:len(digits)-1]
 	}
-	var more [256]byte
-	plain, _ := base64.RawStdEncoding.AppendDecode(more[:0], digits) // digits is valid base64
-	return string(plain)
+	b, _ = base64.RawStdEncoding.AppendDecode(b, digits) // digits is valid base64
+	return b
 }
 
 func alnum(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z' }

@@ -16,7 +16,7 @@ var decoded = map[string]string{
 
 func TestDecodeBase64(t *testing.T) {
 	for encoded, want := range decoded {
-		if got := decodeBase64(encoded); got != want {
+		if got := string(appendBase64(nil, encoded)); got != want {
 			t.Errorf("%q: %q, want %q", encoded, got, want)
 		}
 	}

@@ -28,10 +28,11 @@ type Whole struct {
 
 	claimed     bool // claim and unclear are known
 	claim       Claim
-	unclear     error        // why there is no claim
-	byHeader    bool         // of ClaimOAuth1: Authorization holds the signature
-	reading     sync.Mutex   // guards the credentials while a question reads them
-	credentials *Credentials // nil until they are read
+	unclear     error      // why there is no claim
+	byHeader    bool       // of ClaimOAuth1: Authorization holds the signature
+	reading     sync.Mutex // guards the credentials while a question reads them
+	hasRead     bool       // the credentials
+	credentials Credentials
 
 	asked  bool
 	rights bool // caller has what Rights finds
@@ -63,10 +64,11 @@ func (w *Whole) read(kind ask.Kind) (*Credentials, error) {
 			return nil, err
 		}
 	}
-	if w.credentials == nil {
-		w.credentials = readCredentials(w)
+	if !w.hasRead {
+		w.readCredentials(&w.credentials)
+		w.hasRead = true
 	}
-	return w.credentials, nil
+	return &w.credentials, nil
 }
 
 // Who returns who the platform would say is calling. If the platform refuses the
@@ -151,7 +153,7 @@ func (w *Whole) introduce(ctx context.Context, q *ask.Question) error {
 }
 
 // key returns what the credentials of w are kept under, which must have been read.
-func (w *Whole) key() string { return w.Site.Identities.cache.key(w.claim, w.credentials) }
+func (w *Whole) key() cacheKey { return w.Site.Identities.cache.key(w.claim, &w.credentials) }
 
 // count counts a question against the client's limit, unless the platform has accepted the
 // credentials of w, which must have been read.

@@ -10,9 +10,9 @@ func FormKind(contentType string) (urlencoded, multipart bool) {
 		contentType = contentType[:i]
 	}
 	switch {
-	case asciiEqual(contentType, "application/x-www-form-urlencoded"):
+	case EqualFold(contentType, "application/x-www-form-urlencoded"):
 		return true, false
-	case asciiEqual(contentType, "multipart/form-data"):
+	case EqualFold(contentType, "multipart/form-data"):
 		return false, true
 	}
 	return false, false
@@ -74,7 +74,18 @@ func endsJSON(rest string) bool {
 	return is && (rest == "" || rest[0] == ';' || rest[0] == ',' || blank(rest[0]))
 }
 
-func asciiEqual(s, lowered string) bool { return len(s) == len(lowered) && Lower(s) == lowered }
+// EqualFold tells whether s is lowered, which has no capitals, but for the case of ASCII letters.
+func EqualFold(s, lowered string) bool {
+	if len(s) != len(lowered) {
+		return false
+	}
+	for i := range len(s) {
+		if LowerByte(s[i]) != lowered[i] {
+			return false
+		}
+	}
+	return true
+}
 
 // Lower folds ASCII letters only: the platform compares bytes, not Unicode.
 func Lower(s string) string {

@@ -16,9 +16,9 @@ func disposition(header string) (name string, file, named bool) {
 		}
 		key, value := word(pair, '=')
 		switch {
-		case asciiEqual(key, "name"):
+		case EqualFold(key, "name"):
 			name, named = unquote(value), true
-		case asciiEqual(key, "filename"):
+		case EqualFold(key, "filename"):
 			file = true
 		}
 	}

@@ -210,7 +210,7 @@ func (m *multipartReader) header() bool {
 	var value []byte
 	open := false
 	done := func() {
-		if open && !m.hasDisposition && asciiEqual(key, "content-disposition") {
+		if open && !m.hasDisposition && EqualFold(key, "content-disposition") {
 			m.disposition, m.hasDisposition = string(value), true
 		}
 	}
