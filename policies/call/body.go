@@ -31,6 +31,7 @@ type body struct {
 	holder   budget.Holder
 	users    atomic.Int32 // readings that are not closed
 	chunks   [][]byte     // all but the last are full
+	first    [1][]byte    // the space of chunks; enough for most bodies
 	held     int64        // of memory, for chunks
 	file     *budget.File
 	complete bool // the client has sent everything
@@ -219,6 +220,9 @@ func (b *body) grow() bool {
 		b.held += size
 	case b.length >= 0:
 		size = min(size, b.length+1) // one more, to see the end
+	}
+	if b.chunks == nil {
+		b.chunks = b.first[:0]
 	}
 	b.chunks = append(b.chunks, make([]byte, 0, size))
 	return true

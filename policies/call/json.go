@@ -48,15 +48,16 @@ func decoding[T any](data []byte, read func(*jsontext.Decoder) (T, *Refusal)) (T
 // UTF-8, and the text at most 64 levels deep. A value that is no object has no members:
 // the platform ignores it (docs/platform I.3.1).
 func readObject(data []byte) (*members, *Refusal) {
+	names, fits := outline(data)
 	switch {
-	case tooDeep(data):
+	case !fits:
 		return nil, errBody
 	case int64(len(data)) > math.MaxUint32: // members count so far
 		return nil, errTooLarge
 	}
 	return decoding(data, func(dec *jsontext.Decoder) (object *members, refusal *Refusal) {
 		if dec.PeekKind() == '{' {
-			object, refusal = readMembers(dec, data)
+			object, refusal = readMembers(dec, data, names)
 		} else if dec.SkipValue() != nil {
 			refusal = errBody
 		}
@@ -97,8 +98,9 @@ func ended(dec *jsontext.Decoder) bool {
 	return errors.Is(err, io.EOF)
 }
 
-// tooDeep tells whether brackets outside of strings nest deeper than we read.
-func tooDeep(data []byte) bool {
+// outline tells whether brackets outside of strings nest no deeper than we read. names is how many
+// members an object has, where data is one.
+func outline(data []byte) (names int, fits bool) {
 	depth, quoted := 0, false
 	for i := 0; i < len(data); i++ {
 		switch c := data[i]; {
@@ -109,13 +111,15 @@ func tooDeep(data []byte) bool {
 		case quoted:
 		case c == '{' || c == '[':
 			if depth++; depth > jsonDepth {
-				return true
+				return 0, false
 			}
 		case c == '}' || c == ']':
 			depth--
+		case c == ':' && depth == 1:
+			names++
 		}
 	}
-	return false
+	return names, true
 }
 
 // decodeLevels is decodeJSON. As a scalar, a list or an object is a Compound.

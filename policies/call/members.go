@@ -24,9 +24,12 @@ type member struct {
 	value, end uint32
 }
 
-// costOfMember is the size of a member. One of many has at least 6 bytes of text, `"ab":1`
+// costOfMember is the size of a member. One of many has at least leastMember bytes of text, `"ab":1`
 // among them, so that the members of a text take at most 3 times its size.
-const costOfMember = 16
+const (
+	costOfMember = 16
+	leastMember  = 6
+)
 
 // nameSeed makes sums that no sender knows.
 var nameSeed = maphash.MakeSeed()
@@ -75,12 +78,13 @@ func (m *members) sort() (unique bool) {
 	return true
 }
 
-// readMembers reads the object that text begins with from dec, which reads text.
-func readMembers(dec *jsontext.Decoder, text []byte) (*members, *Refusal) {
+// readMembers reads the object that text begins with from dec, which reads text. Without an error
+// it has as many members as names says.
+func readMembers(dec *jsontext.Decoder, text []byte, names int) (*members, *Refusal) {
 	if _, err := dec.ReadToken(); err != nil {
 		return nil, errBody
 	}
-	m := &members{text: text}
+	m := &members{text: text, at: make([]member, 0, min(names, len(text)/leastMember+1, jsonMembers+1))}
 	for dec.PeekKind() == '"' {
 		name, err := dec.ReadValue()
 		if err != nil {
@@ -103,6 +107,5 @@ func readMembers(dec *jsontext.Decoder, text []byte) (*members, *Refusal) {
 	if t, err := dec.ReadToken(); err != nil || t.Kind() != '}' || !m.sort() {
 		return nil, errBody
 	}
-	m.at = slices.Clip(slices.Clone(m.at))
 	return m, nil
 }

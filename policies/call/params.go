@@ -31,8 +31,9 @@ type source struct {
 	urlencoded bool // some PHP splits the form at ";" as it does queries (docs/platform I.1.5; I.13, B7)
 	members    *members
 	jsonRead   bool
-	parts      int   // that a batch may have
-	typed      *bool // the Content-Type says JSON; nil until somebody asks
+	parts      int  // that a batch may have
+	typed      bool // the Content-Type says JSON, once typeRead
+	typeRead   bool
 
 	asked map[string]queryValue // of the query, where parts share it
 

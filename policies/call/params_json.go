@@ -35,11 +35,10 @@ func (s *source) rawJSON(name string) (jsontext.Value, bool, *Refusal) {
 
 // isJSON tells whether the Content-Type, which may be long, says JSON.
 func (s *source) isJSON() bool {
-	if s.typed == nil {
-		typed := phpvars.IsJSON(s.r.Header.Get("Content-Type"))
-		s.typed = &typed
+	if !s.typeRead {
+		s.typed, s.typeRead = phpvars.IsJSON(s.r.Header.Get("Content-Type")), true
 	}
-	return *s.typed
+	return s.typed
 }
 
 // Undecoded is Param for a JSON value that is not to be built in memory. raw is as it was sent,

@@ -124,6 +124,18 @@ func (rd *Reader) Read(r *http.Request, original *url.URL) *Call {
 // for bodies. A batch has no Parts until Open. Until then only the body of a form has been
 // read.
 func (rd *Reader) ReadFrom(holder budget.Holder, r *http.Request, original *url.URL) *Call {
+	return rd.ReadInto(nil, holder, r, original)
+}
+
+// Space is memory for one reading: of a Call and what it comes from.
+type Space struct {
+	call   Call
+	source source
+}
+
+// ReadInto is ReadFrom with memory of the caller, which is empty and belongs to the Call from then on;
+// nil for none.
+func (rd *Reader) ReadInto(space *Space, holder budget.Holder, r *http.Request, original *url.URL) *Call {
 	if original != nil && *original == *r.URL { // no rewrite
 		original = nil
 	}
@@ -143,14 +155,17 @@ func (rd *Reader) ReadFrom(holder budget.Holder, r *http.Request, original *url.
 		return page
 	}
 	inQuery := set
-	read := &reading{source: source{rd: rd, holder: holder, r: r, query: r.URL.RawQuery, changed: changed, wire: r.Method}}
-	src := &read.source
+	if space == nil {
+		space = new(Space)
+	}
+	src := &space.source
+	src.rd, src.holder, src.r, src.query, src.changed, src.wire = rd, holder, r, r.URL.RawQuery, changed, r.Method
 	if r.Method == http.MethodPost && r.ContentLength != 0 {
 		if value, set, refusal = src.withPostedRoute(value, set); refusal != nil {
 			return refuse(refusal, src)
 		}
 	}
-	c := &read.call
+	c := &space.call
 	c.Wire, c.src = r.Method, src
 	if refusal := rd.dispatch(c, r, original, where, value, set); refusal != nil {
 		return refuse(refusal, src)
@@ -167,12 +182,6 @@ func (rd *Reader) ReadFrom(holder budget.Holder, r *http.Request, original *url.
 		return refuse(errBatch, src)
 	}
 	return c // a policy may ask for more of a page's form
-}
-
-// reading is a Call with its source, in one piece of memory.
-type reading struct {
-	call   Call
-	source source
 }
 
 // unfit refuses requests, pages too, whose method, target or headers have no certain
