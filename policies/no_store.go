@@ -31,7 +31,7 @@ func (*NoStore) Rewrites(r *policy.Request) policy.Rewrite {
 // Rewrite adds no-store if the platform has not said it.
 func (*NoStore) Rewrite(_ *policy.Request, a *ask.Answer) error {
 	if !strings.Contains(strings.Join(a.Header["Cache-Control"], ","), "no-store") {
-		a.Header.Set("Cache-Control", "no-store")
+		a.SetHeader("Cache-Control", "no-store")
 	}
 	return nil
 }

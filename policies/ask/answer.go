@@ -35,6 +35,18 @@ type Answer struct {
 	Slash bool
 	// ByQuery is true if the question was put into the query in place of the path.
 	ByQuery bool
+
+	room [1]string // for SetHeader
+}
+
+// SetHeader sets a field of the header. The first one takes no memory beside the Answer.
+func (a *Answer) SetHeader(name, value string) {
+	if a.room[0] != "" {
+		a.Header.Set(name, value)
+		return
+	}
+	a.room[0] = value
+	a.Header[http.CanonicalHeaderKey(name)] = a.room[:]
 }
 
 // Worked tells whether a call of the REST interface has worked, as a says. The interface never
