@@ -20,13 +20,12 @@ import (
 	"github.com/restwarden/restwarden/policies/policy"
 )
 
-// pages recycles the exchanges of pages. Nothing keeps them, since no question is asked
-// about a page.
-var pages = sync.Pool{New: func() any { return new(exchange) }}
+// recycled are the exchanges of pages that have ended.
+var recycled = sync.Pool{New: func() any { return new(exchange) }}
 
 func (x *exchange) recycle() {
 	*x = exchange{}
-	pages.Put(x)
+	recycled.Put(x)
 }
 
 // rewriteLimit bounds, in bytes, an answer that is held back to be rewritten. The
@@ -108,7 +107,11 @@ func (s *site) watch(x *exchange) (w watching) {
 // forwardHeader streams the answer, passes its head to the watch and rewrites its header.
 // If that fails, the client gets a refusal instead.
 func (s *site) forwardHeader(w http.ResponseWriter, x *exchange, by watching) error {
-	f := &forwarding{s: s, x: x, by: by, before: platforms.MarkHeadersOf(w.Header())}
+	f := &x.answer
+	if x.req.Call.Kind == call.Page {
+		f = new(forwarding) // what writes too late must not meet another request
+	}
+	f.s, f.x, f.by, f.before = s, x, by, platforms.MarkHeadersOf(w.Header())
 	f.w.Start(w, f)
 	defer f.w.End() // also if the platform breaks off
 	err := x.next.ServeHTTP(&f.w, x.request())
@@ -119,7 +122,7 @@ func (s *site) forwardHeader(w http.ResponseWriter, x *exchange, by watching) er
 	return err
 }
 
-// forwarding is an answer on its way, in one piece of memory.
+// forwarding is an answer on its way.
 type forwarding struct {
 	w      answers.Writer
 	s      *site

@@ -18,8 +18,10 @@ import (
 	"github.com/restwarden/restwarden/policies/policy"
 )
 
-// exchange is one request on its way through the gateway.
+// exchange is one request on its way through the gateway, in one piece of memory.
 type exchange struct {
+	space call.Space
+	body  hurriedBody
 	whole caller.Whole
 	req   policy.Request
 	s     *site
@@ -31,7 +33,8 @@ type exchange struct {
 	path      string // of a page, as the gateway got it
 	uuid      string // see id
 	answers   answers.Held
-	rewriters uint32 // the policies that change the answer, as bits by their place in engine.rewriters
+	answer    forwarding // of a call
+	rewriters uint32     // the policies that change the answer, as bits by their place in engine.rewriters
 }
 
 // ServeHTTP implements caddyhttp.MiddlewareHandler.
@@ -58,30 +61,30 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 		s.awaitReading(r, next)
 	}
 	r.Body = counted(r)
-	inForce := s.Switches.InForce(s.Now)
-	r.Body = s.hurried(w, r, inForce)
+	x, bodiless := recycled.Get().(*exchange), r.ContentLength == 0
+	x.req.InForce = s.Switches.InForce(s.Now)
+	r.Body = s.hurried(w, r, x)
 	var holder budget.Holder // nothing is held without a body
-	if r.ContentLength != 0 {
+	if !bodiless {
 		holder = s.holderOf(r, peerOf(r, vars))
 	}
-	c := s.reader.ReadFrom(holder, r, originalURL(r))
+	c := s.reader.ReadInto(&x.space, holder, r, originalURL(r))
 	defer c.Close()
 	s.plain.early(s, r, next)
 	if s.g.app.dry != nil {
 		s.readDry(r, c)
 	}
-	if call.OffersHTTP2(r) && !s.observes(inForce) {
+	if call.OffersHTTP2(r) && !s.observes(x.req.InForce) {
 		call.DropHTTP2(r.Header)
 	}
 	if c.Kind == call.Page {
 		vars[varKind], vars[varOutcome] = kindPage, outcomePass
-		return s.servePage(w, r, next, c, inForce)
+		return s.servePage(w, r, next, c, x, bodiless)
 	}
 	start := time.Now()
 	s.discovery.request(s, r, next, c.Form == call.Pretty && c.Rewritten == nil, start)
-	x := s.newExchange(r, next, c, vars)
+	s.begin(x, r, next, c, vars)
 	defer x.answers.End()
-	x.req.InForce = inForce
 	if s.isPreflight(x) {
 		return s.servePreflight(w, x)
 	}
@@ -104,26 +107,27 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request, next caddyhttp.Hand
 }
 
 // servePage forwards a page. It asks no policy to judge, and looks at the header of the answer.
-func (s *site) servePage(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, c *call.Call, f policy.InForce) error {
-	x := pages.Get().(*exchange)
-	defer x.recycle()
-	x.whole = caller.Whole{Site: s.Site.Site, Call: c, HTTP: r}
-	x.req = policy.Request{Whole: &x.whole, Call: c, Site: &s.Site, InForce: f}
+// Without a body nothing keeps the exchange, since no question is asked about a page.
+func (s *site) servePage(w http.ResponseWriter, r *http.Request, next caddyhttp.Handler, c *call.Call, x *exchange, bodiless bool) error {
+	if bodiless {
+		defer x.recycle()
+	}
+	x.whole.Site, x.whole.Call, x.whole.HTTP = s.Site.Site, c, r
+	x.req.Whole, x.req.Call, x.req.Site = &x.whole, c, &s.Site
 	x.r, x.next, x.path = r, next, r.URL.Path
 	return s.forward(w, x)
 }
 
-func (s *site) newExchange(r *http.Request, next caddyhttp.Handler, c *call.Call, vars map[string]any) *exchange {
-	x := &exchange{s: s, r: r, host: r.Host, next: next, rest: next}
+// begin makes x the exchange of a call.
+func (s *site) begin(x *exchange, r *http.Request, next caddyhttp.Handler, c *call.Call, vars map[string]any) {
+	x.s, x.r, x.host, x.next, x.rest = s, r, r.Host, next, next
 	p := peerOf(r, vars)
-	x.whole = caller.Whole{
-		Site: s.Site.Site, Call: c, HTTP: r, Client: p.client, Holder: s.holderOf(r, p), Secure: p.secure,
-		Backend: x, Trace: &s.trace.Questions,
-	}
-	x.req = policy.Request{Whole: &x.whole, Call: c, Site: &s.Site, Trace: &s.trace}
+	w := &x.whole
+	w.Site, w.Call, w.HTTP, w.Client, w.Holder, w.Secure = s.Site.Site, c, r, p.client, s.holderOf(r, p), p.secure
+	w.Backend, w.Trace = x, &s.trace.Questions
+	x.req.Whole, x.req.Call, x.req.Site, x.req.Trace = w, c, &s.Site, &s.trace
 	x.answers.Account = s.account(x)
 	setCall(vars, c)
-	return x
 }
 
 // Ask implements ask.Backend. Most requests ask nothing.

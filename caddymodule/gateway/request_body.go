@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
-
-	"github.com/restwarden/restwarden/policies/policy"
 )
 
 // The slowest body that the gateway waits for: portion bytes in patience, 70 kbit/s,
@@ -34,14 +32,15 @@ type hurriedBody struct {
 
 // hurried wraps the body of r. It leaves two cases alone: a server with a read timeout of
 // its own, which a later deadline would remove, and a site that only observes.
-func (s *site) hurried(w http.ResponseWriter, r *http.Request, f policy.InForce) io.ReadCloser {
-	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 || s.observes(f) {
+func (s *site) hurried(w http.ResponseWriter, r *http.Request, x *exchange) io.ReadCloser {
+	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 || s.observes(x.req.InForce) {
 		return r.Body
 	}
 	if server, _ := r.Context().Value(caddyhttp.ServerCtxKey).(*caddyhttp.Server); server != nil && server.ReadTimeout > 0 {
 		return r.Body
 	}
-	b := &hurriedBody{ReadCloser: r.Body, w: w, patience: patience}
+	b := &x.body
+	b.ReadCloser, b.w, b.patience = r.Body, w, patience
 	if strings.HasPrefix(strings.ToLower(r.Header.Get("Content-Type")), "multipart/") {
 		b.patience = uploadPatience
 	}

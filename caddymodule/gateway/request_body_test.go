@@ -33,7 +33,7 @@ func (d *deadlines) SetReadDeadline(t time.Time) error {
 func TestHurried(t *testing.T) {
 	w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
 	r := httptest.NewRequest(http.MethodPost, "/", iotest.OneByteReader(strings.NewReader(strings.Repeat("x", portion+1))))
-	body := (&site{g: new(Gateway)}).hurried(w, r, policy.InForce{})
+	body := (&site{g: new(Gateway)}).hurried(w, r, new(exchange))
 	body.(call.Hurrier).Hurry(true)
 	if n, err := io.Copy(io.Discard, body); n != portion+1 || err != nil {
 		t.Fatal(n, err)
@@ -53,7 +53,7 @@ func TestHurried_Uploads(t *testing.T) {
 		w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
 		r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader("x"))
 		r.Header.Set("Content-Type", kind)
-		body := (&site{g: new(Gateway)}).hurried(w, r, policy.InForce{})
+		body := (&site{g: new(Gateway)}).hurried(w, r, new(exchange))
 		body.(call.Hurrier).Hurry(true)
 		_, _ = io.Copy(io.Discard, body)
 		if time.Until(w.set[0]) < least || least == 0 && time.Until(w.set[0]) > time.Minute {
@@ -66,20 +66,20 @@ func TestHurried_Uploads(t *testing.T) {
 // body, and servers with a time-out of their own get no deadline.
 func TestHurried_OnlyWhatIsWaitedFor(t *testing.T) {
 	w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
-	if _, err := io.Copy(io.Discard, (&site{g: new(Gateway)}).hurried(w, httptest.NewRequest(http.MethodPost, "/", strings.NewReader("x")), policy.InForce{})); err != nil || len(w.set) > 0 {
+	if _, err := io.Copy(io.Discard, (&site{g: new(Gateway)}).hurried(w, httptest.NewRequest(http.MethodPost, "/", strings.NewReader("x")), new(exchange))); err != nil || len(w.set) > 0 {
 		t.Errorf("%v, %v", w.set, err)
 	}
-	if body := (&site{g: new(Gateway)}).hurried(w, httptest.NewRequest(http.MethodGet, "/", http.NoBody), policy.InForce{}); body != http.NoBody {
+	if body := (&site{g: new(Gateway)}).hurried(w, httptest.NewRequest(http.MethodGet, "/", http.NoBody), new(exchange)); body != http.NoBody {
 		t.Errorf("no body: %T", body)
 	}
 	observing := &Gateway{Mode: policy.Observe}
-	if _, hurries := (&site{g: observing}).hurried(w, httptest.NewRequest(http.MethodPost, "/", strings.NewReader("x")), policy.InForce{}).(call.Hurrier); hurries {
+	if _, hurries := (&site{g: observing}).hurried(w, httptest.NewRequest(http.MethodPost, "/", strings.NewReader("x")), new(exchange)).(call.Hurrier); hurries {
 		t.Error("an observing gateway hurries")
 	}
 	r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader("x"))
 	own := caddyhttp.Server{ReadTimeout: 1}
 	r = r.WithContext(context.WithValue(r.Context(), caddyhttp.ServerCtxKey, &own))
-	if _, is := (&site{g: new(Gateway)}).hurried(w, r, policy.InForce{}).(call.Hurrier); is {
+	if _, is := (&site{g: new(Gateway)}).hurried(w, r, new(exchange)).(call.Hurrier); is {
 		t.Error("the server's own time-out is overruled")
 	}
 }

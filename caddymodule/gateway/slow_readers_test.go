@@ -238,7 +238,8 @@ func TestSlowReaders_Refused(t *testing.T) {
 			w := &slowReader{ResponseWriter: client, begun: make(chan struct{}), may: make(chan struct{})}
 			r := prepared(w, "/wp-json/wc/v3/orders/5")
 			s := g.sites[0]
-			x := s.newExchange(r, nil, s.reader.Read(r, nil), varsOf(r))
+			x := new(exchange)
+			s.begin(x, r, nil, s.reader.Read(r, nil), varsOf(r))
 			ended, before := make(chan error, 1), heap.Live()
 			go func() { ended <- s.refuse(w, x, verdict()) }()
 			<-w.begun

@@ -47,6 +47,9 @@ var (
 	}()
 )
 
+// routeVars are the routes of calls.
+var routeVars interned
+
 // report sets the vars of a call, and logs a refusal or a call that passed undecided.
 func (s *site) report(r *policy.Request, d policy.Decision) {
 	c, vars := r.Call, varsOf(r.HTTP)
@@ -56,7 +59,7 @@ func (s *site) report(r *policy.Request, d policy.Decision) {
 	}
 	if d.Outcome == policy.Pass {
 		route := s.routeOf(r.HTTP, c)
-		vars[varRoute] = route
+		vars[varRoute] = routeVars.of(route)
 		if d.Err != nil {
 			s.logger.Warn("could not decide, passed", zap.String("site", s.Name), zap.String("route", route), zap.String("method", c.Method), zap.String("error", routes.Masked(d.Err.Error())))
 		}
