@@ -1,3 +1,5 @@
+//go:build !race
+
 package gateway
 
 import (
@@ -23,21 +25,10 @@ import (
 // What is added is measured without sockets and on one processor. What a request costs bare
 // Caddy is measured with sockets, for that is what users have.
 func BenchmarkBeside(b *testing.B) {
-	const platform = "platform"
-	inMemory := workloads.ListenMemory(platform)
-	defer func() { _ = inMemory.Close() }()
-	go workloads.Serve(inMemory)
 	onLoopback := machine.Listener(b)
 	go workloads.Serve(onLoopback)
 	address := onLoopback.Addr().String()
-	bind := func(name, body string) caddyrun.Site {
-		return caddyrun.Site{Body: body + workloads.ProxyTo(platform), Bind: workloads.MemoryNetwork + "/" + name}
-	}
-	file := &caddyrun.File{Sites: []caddyrun.Site{
-		bind("bare", ""), bind("guarded", workloads.Directive), bind("again", ""),
-		{Body: "\treverse_proxy " + address},
-	}}
-	caddyrun.Start(b, file)
+	file := startBeside(b, caddyrun.Site{Body: "\treverse_proxy " + address})
 	for i := range workloads.All {
 		w := &workloads.All[i]
 		b.Run(w.Name, func(b *testing.B) {
@@ -66,6 +57,47 @@ func BenchmarkBeside(b *testing.B) {
 	}
 }
 
+// startBeside starts a Caddy with sites in memory, "bare", "guarded" and "again", and with others.
+func startBeside(tb testing.TB, others ...caddyrun.Site) *caddyrun.File {
+	tb.Helper()
+	const platform = "platform"
+	inMemory := workloads.ListenMemory(platform)
+	tb.Cleanup(func() { _ = inMemory.Close() })
+	go workloads.Serve(inMemory)
+	bind := func(name, body string) caddyrun.Site {
+		return caddyrun.Site{Body: body + workloads.ProxyTo(platform), Bind: workloads.MemoryNetwork + "/" + name}
+	}
+	file := &caddyrun.File{Sites: append([]caddyrun.Site{
+		bind("bare", ""), bind("guarded", workloads.Directive), bind("again", ""),
+	}, others...)}
+	caddyrun.Start(tb, file)
+	return file
+}
+
+// mostAllocations are how many allocations the directive may add to a request of each workload. Two are
+// Caddy's own, for one directive more, and three come where the variables of a request outgrow its map.
+var mostAllocations = map[string]float64{
+	"page": 2, "anonymous call": 2, "rest_route": 2, "consent post": 3, "identified": 5, "order update": 11,
+}
+
+// TestBeside_Allocations holds what the directive adds to a request in allocations, whole Caddy
+// included.
+func TestBeside_Allocations(t *testing.T) {
+	startBeside(t)
+	for i := range workloads.All {
+		w := &workloads.All[i]
+		t.Run(w.Name, func(t *testing.T) {
+			bare, guarded := newSide(t, workloads.MemoryNetwork, "bare", w), newSide(t, workloads.MemoryNetwork, "guarded", w)
+			bare.round(t)
+			guarded.round(t)
+			added := guarded.perRequest(guarded.mallocs) - bare.perRequest(bare.mallocs)
+			if most, known := mostAllocations[w.Name]; !known || added > most+0.5 { // what runs beside allocates, too
+				t.Errorf("%.3f allocations are added, want %v at most", added, most)
+			}
+		})
+	}
+}
+
 // requestsInRound is short enough for the turns to meet the same noise, and long enough for
 // what follows a collection of garbage not to count.
 const requestsInRound = 1000
@@ -77,31 +109,31 @@ type side struct {
 	mallocs, bytes uint64
 }
 
-func newSide(b *testing.B, network, address string, w *workloads.Workload) *side {
-	b.Helper()
-	c, err := workloads.NewClient(b.Context(), network, address, w)
+func newSide(tb testing.TB, network, address string, w *workloads.Workload) *side {
+	tb.Helper()
+	c, err := workloads.NewClient(tb.Context(), network, address, w)
 	if err != nil {
-		b.Fatal(err)
+		tb.Fatal(err)
 	}
-	b.Cleanup(func() { _ = c.Close() })
+	tb.Cleanup(func() { _ = c.Close() })
 	s := &side{client: c}
-	s.round(b) // what is asked once is not counted
+	s.round(tb) // what is asked once is not counted
 	return &side{client: c}
 }
 
-func (s *side) round(b *testing.B) {
-	b.Helper()
+func (s *side) round(tb testing.TB) {
+	tb.Helper()
 	var before, after runtime.MemStats
 	runtime.GC() // here, so that none falls into the round of one side alone
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	runtime.ReadMemStats(&before)
-	start := cpu(b)
+	start := cpu(tb)
 	for range requestsInRound {
 		if err := s.client.Do(); err != nil {
-			b.Fatal(err)
+			tb.Fatal(err)
 		}
 	}
-	s.rounds = append(s.rounds, (cpu(b)-start)/requestsInRound)
+	s.rounds = append(s.rounds, (cpu(tb)-start)/requestsInRound)
 	runtime.ReadMemStats(&after)
 	s.mallocs += after.Mallocs - before.Mallocs
 	s.bytes += after.TotalAlloc - before.TotalAlloc
@@ -118,11 +150,11 @@ func (s *side) perRequest(n uint64) float64 {
 }
 
 // cpu returns the CPU time that this process has used.
-func cpu(b *testing.B) time.Duration {
-	b.Helper()
+func cpu(tb testing.TB) time.Duration {
+	tb.Helper()
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		b.Fatal(err)
+		tb.Fatal(err)
 	}
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
