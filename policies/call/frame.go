@@ -38,9 +38,6 @@ func decidingWith(headers []string, nonce string) []string {
 // docs/platform I.7, 1 and I.12).
 func (rd *Reader) frame(r *http.Request) *Refusal {
 	h := r.Header
-	if isUsual(h) && len(r.Trailer) == 0 {
-		return nil
-	}
 	for _, name := range rd.deciding {
 		if len(h[name]) > 1 {
 			return errTwiceHeader
@@ -64,25 +61,6 @@ func (rd *Reader) frame(r *http.Request) *Refusal {
 		return errAliasHeader
 	}
 	return nil
-}
-
-// isUsual tells whether frame has nothing to look at: no header stands twice, has an odd
-// value or a name that may fold onto another one, or says something of the connection.
-func isUsual(h http.Header) bool {
-	for name, values := range h {
-		if len(values) != 1 || !plainValue(values) || !plainName(name) {
-			return false
-		}
-		switch name {
-		case "Connection", "Upgrade", "Host":
-			return false
-		case "Content-Type":
-			if !plainType(values) {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // plainValue tells whether the values of a header reach every back-end as they

@@ -55,11 +55,7 @@ func (rd *Reader) readPrefix(u *url.URL) pathReading {
 		return pathReading{}
 	}
 	decoded := raw
-	if plain {
-		if route, ok := rd.usualRoute(raw); ok {
-			return pathReading{isCall: true, own: true, route: route}
-		}
-	} else {
+	if !plain {
 		decoded = between.DecodeAll(raw)
 	}
 	own, n := named(decoded, rd.prefixes, rd.homeEnds)
@@ -84,17 +80,6 @@ func (rd *Reader) readPrefix(u *url.URL) pathReading {
 		return pathReading{refusal: errPath}
 	}
 	return p
-}
-
-// usualRoute is readPrefix for nearly all calls: a plain path without dots that begins with the
-// site's prefix, and names no other. ok is false for any other path.
-func (rd *Reader) usualRoute(raw string) (route string, ok bool) {
-	rest, ok := strings.CutPrefix(raw, rd.start)
-	if !ok || rd.start == "" || !between.PlainBytes.Holds(rest) || strings.IndexByte(rest, '.') >= 0 || containsAny(rest, rd.prefixes) || containsAny(rest, rd.foreign) {
-		return "", false
-	}
-	route = strings.TrimRight(raw[len(rd.start)-1:], "/")
-	return route, route != ""
 }
 
 // containsAny is a quick test for named.

@@ -58,7 +58,6 @@ type Reader struct {
 	// which is judged too in case that the site has not changed it.
 	prefixes []string
 	rules    []*alias
-	start    string   // of usual paths: the site's own prefix between slashes; "" where it holds another one
 	foreign  []string // see ForeignPrefixes
 	markers  []string // Platform.KeyMarker, with each of the prefixes
 	nonce    string
@@ -98,9 +97,6 @@ func NewReader(site Config) *Reader {
 	}
 	rd.deciding = decidingWith(slices.Concat(site.Credentials, site.Headers), rd.nonce)
 	rd.foreign = platforms.ForeignPrefixes(site.Platform.Name, rd.prefixes)
-	if !containsAny(rd.prefixes[0], rd.prefixes[1:]) && !containsAny(rd.prefixes[0], rd.foreign) {
-		rd.start = "/" + rd.prefixes[0] + "/"
-	}
 	for _, prefix := range rd.prefixes {
 		rd.markers = append(rd.markers, prefix+strings.TrimPrefix(site.Platform.KeyMarker, site.Platform.Prefix))
 	}
