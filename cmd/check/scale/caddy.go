@@ -2,16 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/restwarden/restwarden/cmd/check/testkit/client"
@@ -22,7 +17,7 @@ import (
 type caddy struct {
 	process *machine.Process
 	address string // of all sites
-	adminAt string
+	admin   machine.Admin
 	config  string
 }
 
@@ -31,77 +26,24 @@ func (s *settings) startCaddy(ctx context.Context, dir string, k kind, platform 
 	if err != nil {
 		return nil, err
 	}
-	c := &caddy{address: fmt.Sprintf("127.0.0.1:%d", ports[0]), adminAt: fmt.Sprintf("127.0.0.1:%d", ports[1])}
-	c.config = k.caddyfile(s.sites, c.adminAt, strconv.Itoa(ports[0]), platform)
-	if err := os.MkdirAll(dir, 0o750); err != nil {
-		return nil, err
-	}
-	file := filepath.Join(dir, "Caddyfile")
-	if err := os.WriteFile(file, []byte(c.config), 0o600); err != nil {
-		return nil, err
-	}
-	c.process, err = machine.Server{
-		Name: s.binary, Args: []string{"run", "--config", filepath.Base(file), "--adapter", "caddyfile"}, Dir: dir,
-		Env: []string{"HOME=" + dir, "XDG_DATA_HOME=" + dir, "XDG_CONFIG_HOME=" + dir},
-	}.Start()
-	if err != nil {
-		return nil, err
-	}
-	if err := c.process.Ready(ctx, machine.Connects("tcp", c.address)); err != nil {
-		c.process.Kill()
-		return nil, err
-	}
-	return c, nil
-}
-
-// admin asks the admin endpoint.
-func (c *caddy) admin(ctx context.Context, target string) ([]byte, error) {
-	req, err := client.Request(ctx, "http://"+c.adminAt, "GET "+target, "")
-	if err != nil {
-		return nil, err
-	}
-	return c.send(req)
+	c := &caddy{address: fmt.Sprintf("127.0.0.1:%d", ports[0]), admin: machine.Admin(fmt.Sprintf("127.0.0.1:%d", ports[1]))}
+	c.config = k.caddyfile(s.sites, string(c.admin), strconv.Itoa(ports[0]), platform)
+	c.process, err = machine.StartCaddy(ctx, s.binary, dir, c.config, c.address)
+	return c, err
 }
 
 // reload loads the Caddyfile again. Caddy adapts it as it does at start.
-func (c *caddy) reload(ctx context.Context) error { return c.load(ctx, c.config, "text/caddyfile") }
+func (c *caddy) reload(ctx context.Context) error {
+	return c.admin.Load(ctx, c.config, "text/caddyfile")
+}
 
 // reloadJSON loads what the first load has made of the Caddyfile.
 func (c *caddy) reloadJSON(ctx context.Context) error {
-	config, err := c.admin(ctx, "/config/")
+	config, err := c.admin.Get(ctx, "/config/")
 	if err != nil {
 		return err
 	}
-	return c.load(ctx, string(config), "application/json")
-}
-
-func (c *caddy) load(ctx context.Context, config, contentType string) error {
-	req, err := client.Request(ctx, "http://"+c.adminAt, "POST /load", config,
-		client.Header("Content-Type", contentType), client.Header("Cache-Control", "must-revalidate"))
-	if err != nil {
-		return err
-	}
-	_, err = c.send(req)
-	return err
-}
-
-// send sends a request to the admin endpoint. It repeats a request that has waited in the
-// backlog of a listener which a reload has closed.
-func (c *caddy) send(req *http.Request) ([]byte, error) {
-	admin := &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true}}
-	for attempt := 0; ; attempt++ {
-		got, err := client.Do(admin, req)
-		switch {
-		case (errors.Is(err, syscall.ECONNRESET) || errors.Is(err, io.EOF)) && attempt < 5:
-			if req.GetBody != nil {
-				req.Body, _ = req.GetBody() // a string does not fail
-			}
-		case err == nil && got.Status != http.StatusOK:
-			return nil, fmt.Errorf("%s: %d: %s", req.URL.Path, got.Status, got.Body)
-		default:
-			return []byte(got.Body), err
-		}
-	}
+	return c.admin.Load(ctx, string(config), "application/json")
 }
 
 // use sends requests to every site, a few at a time.
@@ -167,7 +109,7 @@ func (c *caddy) settle(ctx context.Context, before time.Duration) (state, error)
 	}
 	var text []byte
 	for range 2 { // pools are emptied by the second collection
-		if text, err = c.admin(ctx, "/debug/pprof/heap?gc=1&debug=1"); err != nil {
+		if text, err = c.admin.Get(ctx, "/debug/pprof/heap?gc=1&debug=1"); err != nil {
 			return state{}, err
 		}
 	}

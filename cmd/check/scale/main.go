@@ -144,7 +144,7 @@ func (s *settings) profiled(ctx context.Context, c *caddy, name string, work fun
 	if err := os.MkdirAll(s.profiles, 0o750); err != nil {
 		return err
 	}
-	heap, err := c.admin(ctx, "/debug/pprof/heap?gc=1")
+	heap, err := c.admin.Get(ctx, "/debug/pprof/heap?gc=1")
 	if err == nil {
 		err = os.WriteFile(filepath.Join(s.profiles, name+".heap"), heap, 0o600)
 	}
@@ -153,7 +153,7 @@ func (s *settings) profiled(ctx context.Context, c *caddy, name string, work fun
 	}
 	profile := make(chan error, 1)
 	go func() {
-		b, err := c.admin(ctx, "/debug/pprof/profile?seconds=3")
+		b, err := c.admin.Get(ctx, "/debug/pprof/profile?seconds=3")
 		profile <- errors.Join(err, os.WriteFile(filepath.Join(s.profiles, name+".cpu"), b, 0o600))
 	}()
 	for {

@@ -3,6 +3,7 @@
 package redisrun
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -28,9 +29,7 @@ type Server struct {
 func Start(tb testing.TB, args ...string) *Server {
 	tb.Helper()
 	s := newServer(tb)
-	s.args = append([]string{
-		"--bind", "127.0.0.1", "--port", machine.Port(s.Addr), "--dir", s.dir, "--save", "", "--daemonize", "no",
-	}, args...)
+	s.args = append(Args(s.Addr, s.dir), args...)
 	s.Start()
 	return s
 }
@@ -62,15 +61,28 @@ func newServer(tb testing.TB) *Server {
 // until it listens.
 func (s *Server) Start() {
 	s.tb.Helper()
-	running, err := machine.Start(s.dir, "redis-server", s.args...)
-	if err != nil {
-		s.tb.Fatal(fmt.Errorf("%w; `go run ./cmd/check` installs it, or: apt-get install redis-server", err))
-	}
-	s.running = running
-	if err := running.Ready(s.tb.Context(), machine.Connects("tcp", s.Addr)); err != nil {
-		s.Kill()
+	var err error
+	if s.running, err = Run(s.tb.Context(), s.Addr, s.dir, s.args); err != nil {
 		s.tb.Fatal(err)
 	}
+}
+
+// Args is the command line of a server at addr that keeps nothing.
+func Args(addr, dir string) []string {
+	return []string{"--bind", "127.0.0.1", "--port", machine.Port(addr), "--dir", dir, "--save", "", "--daemonize", "no"}
+}
+
+// Run starts a server in dir and waits until it listens on addr, for what is no test.
+func Run(ctx context.Context, addr, dir string, args []string) (*machine.Process, error) {
+	running, err := machine.Start(dir, "redis-server", args...)
+	if err != nil {
+		return nil, fmt.Errorf("%w; `go run ./cmd/check` installs it, or: apt-get install redis-server", err)
+	}
+	if err := running.Ready(ctx, machine.Connects("tcp", addr)); err != nil {
+		running.Kill()
+		return nil, err
+	}
+	return running, nil
 }
 
 // Kill ends the server at once, as a crash would.

@@ -6,6 +6,8 @@ import (
 	"net"
 	"strconv"
 	"strings"
+	"sync/atomic"
+	"time"
 )
 
 // answers are what the platform says to the gateway's questions, by text in the request
@@ -26,17 +28,39 @@ func answer(status int, body string) []byte {
 }
 
 // Serve is a platform that answers each request on l at once, until l is closed.
-func Serve(l net.Listener) {
+func Serve(l net.Listener) { new(Platform).Serve(l) }
+
+// Platform answers each request at once, but for questions that are slow.
+type Platform struct {
+	wait  atomic.Int64 // of a slow question, in nanoseconds; 0 where all are fast
+	asked atomic.Int64 // questions
+}
+
+// slowOf: one of so many questions is slow.
+const slowOf = 20
+
+// Slow makes one of 20 questions take wait from now on, or none where it is 0.
+func (p *Platform) Slow(wait time.Duration) { p.wait.Store(int64(wait)) }
+
+// Serve answers what comes on l until l is closed.
+func (p *Platform) Serve(l net.Listener) {
 	for {
 		conn, err := l.Accept()
 		if err != nil {
 			return
 		}
-		go serve(conn)
+		go p.serve(conn)
 	}
 }
 
-func serve(conn net.Conn) {
+// think takes the time that a question takes.
+func (p *Platform) think() {
+	if wait := p.wait.Load(); wait > 0 && p.asked.Add(1)%slowOf == 0 {
+		time.Sleep(time.Duration(wait))
+	}
+}
+
+func (p *Platform) serve(conn net.Conn) {
 	defer func() { _ = conn.Close() }()
 	message := messages{conn: conn}
 	for {
@@ -48,6 +72,9 @@ func serve(conn net.Conn) {
 		for i := range answers {
 			if answers[i].line != nil && !bytes.Contains(line, answers[i].line) {
 				continue
+			}
+			if answers[i].line != nil {
+				p.think()
 			}
 			if _, err := conn.Write(answers[i].answer); err != nil {
 				return
@@ -67,7 +94,7 @@ type messages struct {
 }
 
 // next returns the head of the next message, with the empty line. It counts until the
-// following call.
+// following call. Of a body that is longer than the buffer nothing is kept.
 func (m *messages) next() (head []byte, err error) {
 	m.n = copy(m.buffer[:], m.buffer[m.last:m.n])
 	m.last = 0
@@ -78,7 +105,11 @@ func (m *messages) next() (head []byte, err error) {
 			if err != nil {
 				return nil, err
 			}
-			if m.last = end + 4 + length; m.n >= m.last {
+			m.last = end + 4 + length
+			if m.last > len(m.buffer) {
+				return head, m.skip(len(head))
+			}
+			if m.n >= m.last {
 				return head, nil
 			}
 		}
@@ -90,6 +121,19 @@ func (m *messages) next() (head []byte, err error) {
 			return nil, err
 		}
 	}
+}
+
+// skip reads the rest of a message whose head is kept, and whose last byte is no part of the
+// buffer.
+func (m *messages) skip(head int) error {
+	for left := m.last - m.n; left > 0; {
+		n, err := m.conn.Read(m.buffer[head:min(len(m.buffer), head+left)])
+		if left -= n; err != nil {
+			return err
+		}
+	}
+	m.n, m.last = head, head
+	return nil
 }
 
 var lengthField = []byte("\r\nContent-Length: ")

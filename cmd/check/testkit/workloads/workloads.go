@@ -23,6 +23,7 @@ type Workload struct {
 	Name                 string
 	Method, Target, Body string
 	Pair                 string // of Basic authentication, or ""
+	From                 string // the client's address, as a proxy tells it, or ""
 }
 
 // shopKey is a key of the shop. The platform of this package takes any.
@@ -44,6 +45,9 @@ func (w *Workload) Request(host string) []byte {
 	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: Mozilla/5.0 (X11; Linux x86_64)\r\nAccept: */*\r\n", w.Method, w.Target, host)
 	if w.Pair != "" {
 		fmt.Fprintf(&b, "Authorization: Basic %s\r\n", base64.StdEncoding.EncodeToString([]byte(w.Pair)))
+	}
+	if w.From != "" {
+		fmt.Fprintf(&b, "X-Forwarded-For: %s\r\n", w.From)
 	}
 	if w.Body != "" {
 		fmt.Fprintf(&b, "Content-Type: application/json\r\nContent-Length: %d\r\n", len(w.Body))

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"io"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/restwarden/restwarden/cmd/check/grammar"
+)
+
+// doors and dearest are the requests of a flood: of each kind that the shop's directive reads, the one
+// that docs/cost.md names as the dearest.
+var (
+	doors = grammar.Doors{
+		"page":    {"/shop/"},
+		"call":    {"/wp-json/wc/store/v1/checkout?_embed"},
+		"form":    {"/"},
+		"batch":   {"/wp-json/wc/store/v1/batch"},
+		"message": {"/wp-json/mcp/mcp-adapter-default-server"},
+	}
+	dearest = map[[3]string]bool{
+		{"page", "form", "&&"}:                 true,
+		{"call", "form", "&&"}:                 true,
+		{"form", "form", "&&"}:                 true,
+		{"batch", "paths of parts", "id[0]"}:   true,
+		{"message", "arguments", `"a0":[],"a`}: true,
+	}
+)
+
+// The flood comes from an address of its own, as a connection and as a client.
+const (
+	floodFrom   = "127.0.0.2"
+	floodClient = "203.0.113.9"
+	flooders    = 8 // connections at a time
+)
+
+// floodRequests returns the requests of a flood to host.
+func floodRequests(host string) (all [][]byte) {
+	for _, r := range grammar.Repetitions(doors) {
+		for of := range dearest {
+			if r.Kind == of[0] && r.Place == of[1] && len(r.Unit) >= len(of[2]) && r.Unit[:len(of[2])] == of[2] {
+				r.Fields = append(r.Fields, grammar.Field{Name: "X-Forwarded-For", Value: floodClient}, grammar.Field{Name: "Connection", Value: "close"})
+				all = append(all, r.Wire(host))
+			}
+		}
+	}
+	return all
+}
+
+// flood sends its requests in turns at a rate a second until ctx ends. Where all connections are taken, it
+// sends less.
+func flood(ctx context.Context, address string, rate float64) {
+	all := floodRequests(address)
+	next := constant(time.Now(), rate, 1<<62)
+	var group sync.WaitGroup
+	for range flooders {
+		group.Go(func() {
+			for {
+				k, due, _ := next()
+				select {
+				case <-ctx.Done():
+					return
+				case <-time.After(time.Until(due)):
+				}
+				sendOnce(ctx, address, all[k%int64(len(all))])
+			}
+		})
+	}
+	group.Wait()
+}
+
+// sendOnce sends a request over a connection of its own, whatever the answer is.
+func sendOnce(ctx context.Context, address string, request []byte) {
+	from := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(floodFrom)}}
+	conn, err := from.DialContext(ctx, "tcp", address)
+	if err != nil {
+		return
+	}
+	defer func() { _ = conn.Close() }()
+	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Now()) })
+	defer stop()
+	_, _ = conn.Write(request) // it may be refused before its end
+	_, _ = io.Copy(io.Discard, conn)
+}

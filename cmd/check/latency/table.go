@@ -1,0 +1,82 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// row is what one weather came to, slice by slice.
+type row struct {
+	weather
+	bare, guarded []outcome
+}
+
+// all returns the slices as one.
+func all(parts []outcome) (pooled outcome) {
+	for _, o := range parts {
+		pooled.add(o)
+	}
+	return pooled
+}
+
+type results []row
+
+// shares are the percentiles of the table.
+var shares = []float64{0.5, 0.99, 0.999}
+
+// String writes the results as a table.
+func (rs results) String() string {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
+	line := func(cells ...string) { _, _ = fmt.Fprintln(w, strings.Join(cells, "\t")+"\t") } // a Builder takes everything
+	line("", "requests", "errors", "", "p50, ms", "", "ratio", "p99, ms", "", "ratio", "p99.9, ms", "", "ratio")
+	line("", "each", "bare", "guarded", "bare", "guarded", "", "bare", "guarded", "", "bare", "guarded", "")
+	for _, r := range rs {
+		bare, guarded := all(r.bare), all(r.guarded)
+		cells := []string{r.name, fmt.Sprint(len(guarded.took)), fmt.Sprint(bare.errors), fmt.Sprint(guarded.errors)}
+		for _, share := range shares {
+			one, other := bare.percentile(share), guarded.percentile(share)
+			cells = append(cells, ms(one), ms(other), fmt.Sprintf("%.2f", ratio(one, other)))
+		}
+		line(cells...)
+	}
+	_ = w.Flush()
+	return b.String()
+}
+
+func ms(d time.Duration) string { return fmt.Sprintf("%.2f", d.Seconds()*1000) }
+
+func ratio(bare, guarded time.Duration) float64 { return float64(guarded) / float64(max(bare, 1)) }
+
+// Bounds of the ratios: what is beyond them is wrong, on whatever machine.
+const (
+	mostOfP50 = 4.0
+	mostOfP99 = 20.0
+)
+
+// judge returns an error where a call was not answered that must be, and where calls wait far
+// longer than without the directive. Other work on the machine only adds to a latency. So the
+// best slice with the directive stands against the worst without.
+func (rs results) judge() error {
+	var errs []error
+	for _, r := range rs {
+		for _, o := range []outcome{all(r.bare), all(r.guarded)} {
+			if r.strict && o.errors > 0 {
+				errs = append(errs, fmt.Errorf("%s: %d errors, the first is: %w", r.name, o.errors, o.first))
+			}
+		}
+		for share, most := range map[float64]float64{0.5: mostOfP50, 0.99: mostOfP99} {
+			of := func(a, b outcome) int { return cmp.Compare(a.percentile(share), b.percentile(share)) }
+			worst, best := slices.MaxFunc(r.bare, of), slices.MinFunc(r.guarded, of)
+			if got := ratio(worst.percentile(share), best.percentile(share)); got > most {
+				errs = append(errs, fmt.Errorf("%s: in each slice, p%.0f is at least %.1f times bare Caddy's, more than %.0f", r.name, share*100, got, most))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
