@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net"
+	"strings"
 	"sync"
 	"time"
 
@@ -36,23 +37,30 @@ const (
 	flooders    = 8 // connections at a time
 )
 
-// floodRequests returns the requests of a flood to host.
-func floodRequests(host string) (all [][]byte) {
+// repetitions are the requests of a flood. To find them takes a second of CPU time.
+var repetitions = sync.OnceValue(func() (all []*grammar.Repetition) {
 	for _, r := range grammar.Repetitions(doors) {
 		for of := range dearest {
-			if r.Kind == of[0] && r.Place == of[1] && len(r.Unit) >= len(of[2]) && r.Unit[:len(of[2])] == of[2] {
+			if r.Kind == of[0] && r.Place == of[1] && strings.HasPrefix(r.Unit, of[2]) {
 				r.Fields = append(r.Fields, grammar.Field{Name: "X-Forwarded-For", Value: floodClient}, grammar.Field{Name: "Connection", Value: "close"})
-				all = append(all, r.Wire(host))
+				all = append(all, r)
 			}
 		}
 	}
 	return all
+})
+
+// floodRequests returns the requests of a flood to host.
+func floodRequests(host string) (all [][]byte) {
+	for _, r := range repetitions() {
+		all = append(all, r.Wire(host))
+	}
+	return all
 }
 
-// flood sends its requests in turns at a rate a second until ctx ends. Where all connections are taken, it
+// flood sends requests in turns at a rate a second until ctx ends. Where all connections are taken, it
 // sends less.
-func flood(ctx context.Context, address string, rate float64) {
-	all := floodRequests(address)
+func flood(ctx context.Context, address string, all [][]byte, rate float64) {
 	next := constant(time.Now(), rate, 1<<62)
 	var group sync.WaitGroup
 	for range flooders {

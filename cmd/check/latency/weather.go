@@ -94,7 +94,8 @@ func (s *settings) slicedLoad(ctx context.Context, c *side, w weather) (outcome,
 	flooding, end := context.WithCancel(ctx)
 	var beside sync.WaitGroup
 	if w.flood {
-		beside.Go(func() { flood(flooding, c.address, s.flood) })
+		requests := floodRequests(c.address)
+		beside.Go(func() { flood(flooding, c.address, requests, s.flood) })
 	}
 	var failed error
 	if w.middle != nil {
