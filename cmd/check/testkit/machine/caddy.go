@@ -68,33 +68,34 @@ func (a Admin) Load(ctx context.Context, config, contentType string) error {
 }
 
 // send repeats a request that has waited in the backlog of a listener which a reload has closed.
-func (a Admin) send(ctx context.Context, method, target, body, contentType string) ([]byte, error) {
-	c := &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true}}
-	for attempt := 0; ; attempt++ {
-		req, err := http.NewRequestWithContext(ctx, method, "http://"+string(a)+target, strings.NewReader(body))
-		if err != nil {
-			return nil, err
-		}
-		if contentType != "" {
-			req.Header.Set("Content-Type", contentType)
-			req.Header.Set("Cache-Control", "must-revalidate")
-		}
-		answer, err := receive(c.Do(req))
-		if attempt == 5 || !errors.Is(err, syscall.ECONNRESET) && !errors.Is(err, io.EOF) {
-			return answer, err
+func (a Admin) send(ctx context.Context, method, target, body, contentType string) (answer []byte, err error) {
+	for range 6 {
+		answer, err = a.sendOnce(ctx, method, target, body, contentType)
+		if !errors.Is(err, syscall.ECONNRESET) && !errors.Is(err, io.EOF) {
+			break
 		}
 	}
+	return answer, err
 }
 
-// receive returns the body of an answer with status 200.
-func receive(res *http.Response, err error) ([]byte, error) {
+func (a Admin) sendOnce(ctx context.Context, method, target, body, contentType string) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, method, "http://"+string(a)+target, strings.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	if contentType != "" {
+		req.Header.Set("Content-Type", contentType)
+		req.Header.Set("Cache-Control", "must-revalidate")
+	}
+	c := &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true}}
+	res, err := c.Do(req)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = res.Body.Close() }()
 	answer, err := io.ReadAll(res.Body)
 	if err == nil && res.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s: %s: %s", res.Request.URL.Path, res.Status, answer)
+		err = fmt.Errorf("%s: %s: %s", target, res.Status, answer)
 	}
 	return answer, err
 }
