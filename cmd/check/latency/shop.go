@@ -87,6 +87,10 @@ func (s *shop) startRedis(ctx context.Context) (err error) {
 	return err
 }
 
+// proxy keeps as many connections to the platform as the client has. With fewer, a Caddy that
+// falls behind opens new ones all the time, and does not catch up.
+const proxy = "\treverse_proxy %s {\n\t\ttransport http {\n\t\t\tkeepalive_idle_conns_per_host 512\n\t\t}\n\t}"
+
 // caddyfile returns a configuration of its own for each version. Requests from loopback may
 // name the client that they come from.
 func (c *side) caddyfile() string {
@@ -100,7 +104,7 @@ func (c *side) caddyfile() string {
 		}
 		body += strings.TrimSuffix(workloads.Directive, "\t}\n") + more + "\t}\n"
 	}
-	f.Sites = []caddyrun.Site{{Address: c.address, Body: body + "\treverse_proxy " + c.shop.upstream}}
+	f.Sites = []caddyrun.Site{{Address: c.address, Body: body + fmt.Sprintf(proxy, c.shop.upstream)}}
 	return f.String()
 }
 
