@@ -75,7 +75,7 @@ func newSite(g *Gateway, way routing.Way, apart string) *site {
 	own.Store, opts.Store = g.app.local, g.app.shared
 	switch {
 	case g.app.dry != nil:
-		own.Store, opts.Store, opts.Alone, opts.Rate = first{forgetful{own.Store}}, nil, true, math.MaxInt32
+		own.Store, opts.Store, opts.Alone, opts.InTurn, opts.Rate = first{forgetful{own.Store}}, nil, true, true, math.MaxInt32
 	case apart == manyWays:
 		own.Store, opts.Store, opts.Alone = forgetful{own.Store}, nil, true
 		s.discovery.Stop()

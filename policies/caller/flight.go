@@ -91,12 +91,33 @@ func (ids *Identities) begin(ctx context.Context, h budget.Holder) (question con
 	if ctx.Value(underWay{}) != nil {
 		return ctx, func() {}, nil
 	}
-	if h.Site == "" {
-		h.Site = ids.opts.Site
-	}
+	h = ids.holder(h)
 	if err := ids.opts.InFlight.Wait(ctx, h, 1); err != nil {
 		return nil, nil, fmt.Errorf("%w: too many questions under way: %w", ask.ErrUndecided, err)
 	}
+	ctx, ended = ids.begun(ctx, h)
+	return ctx, ended, nil
+}
+
+// tryBegin is begin for a question that nobody needs at once: it does not wait.
+func (ids *Identities) tryBegin(ctx context.Context, h budget.Holder) (question context.Context, ended func(), err error) {
+	h = ids.holder(h)
+	if err := ids.opts.InFlight.Try(h, 1); err != nil {
+		return nil, nil, err
+	}
+	ctx, ended = ids.begun(ctx, h)
+	return ctx, ended, nil
+}
+
+func (ids *Identities) holder(h budget.Holder) budget.Holder {
+	if h.Site == "" {
+		h.Site = ids.opts.Site
+	}
+	return h
+}
+
+// begun returns the context of a question that may be under way.
+func (ids *Identities) begun(ctx context.Context, h budget.Holder) (question context.Context, ended func()) {
 	ctx, cancel := context.WithCancelCause(context.WithValue(ctx, underWay{}, true))
 	at := &seat{in: ids.opts.InFlight, holder: h}
 	timer := time.AfterFunc(ids.opts.Timeout, func() {
@@ -108,7 +129,7 @@ func (ids *Identities) begin(ctx context.Context, h budget.Holder) (question con
 		timer.Stop()
 		cancel(nil)
 		at.leave()
-	}, nil
+	}
 }
 
 // seat is where a question that is under way counts.

@@ -39,6 +39,8 @@ type Options struct {
 	// Alone has the platform asked about each request by itself: the answers for one site
 	// may come from several backends, and nobody can tell which.
 	Alone bool
+	// InTurn has one question asked after the other, for somebody who reads them in order.
+	InTurn bool
 	// Server identifies the server that answers for a host. An answer counts on gateways
 	// with the same Site and Server.
 	Server string
@@ -198,7 +200,9 @@ func (ids *Identities) ask(ctx context.Context, w *Whole, claim Claim, key cache
 	if err != nil {
 		return nil, err
 	}
-	i.renews = renews
+	if i.renews = renews; !renews {
+		w.lookAhead(ctx, i)
+	}
 	name := string(key[:]) + strconv.FormatUint(ids.cache.epoch(), 10)
 	if claim == ClaimOAuth1 {
 		name += " " + w.Client.String() // what fails for one client, such as a banned one, must not fail for all
@@ -217,6 +221,8 @@ type inquiry struct {
 	renews   bool     // the answer before counts for a while
 	question ask.Question
 	nonce    ask.Question // comes before question; see ClaimNamespace
+	beside   *beside      // what one request asks with it; may be nil
+	counted  int          // against the limit, see count
 	client   netip.Addr
 	holder   budget.Holder
 	host     string
@@ -251,8 +257,7 @@ func (i *inquiry) run(ctx context.Context) (identity, error) {
 	if found {
 		return known.identity, nil
 	}
-	counted, err := ids.count(i.key, i.client)
-	if err != nil {
+	if err := i.count(); err != nil {
 		return identity{}, err
 	}
 	ctx, ended, err := ids.begin(ctx, i.holder)
@@ -260,17 +265,29 @@ func (i *inquiry) run(ctx context.Context) (identity, error) {
 		return identity{}, err
 	}
 	epoch := ids.cache.epoch()
+	i.askBeside()
 	who, err := i.identify(ctx)
 	ask.AfterQuestion(err, ended)
 	if err != nil {
 		return identity{}, fmt.Errorf("who is calling: %w", err)
 	}
-	if counted && who.proven() {
-		ids.giveBack(who.caller, i.client)
+	if who.proven() {
+		for range i.counted {
+			ids.giveBack(who.caller, i.client)
+		}
 	}
 	entry := identityEntry{identity: who, session: i.session}
 	ids.cache.put(i.key, epoch, entry, i.claim.kept(&ids.opts))
 	ids.cache.judged(i.key, epoch, entry)
 	ids.share(ctx, i, known, who)
 	return who, nil
+}
+
+// count counts a question of i against the client's limit, see [Identities.count].
+func (i *inquiry) count() error {
+	counted, err := i.ids.count(i.key, i.client)
+	if counted {
+		i.counted++
+	}
+	return err
 }

@@ -50,6 +50,9 @@ var nonces = regexp.MustCompile(`^[0-9A-Za-z_]{4,64}$`)
 
 // identify asks the platform who makes the claim. Errors wrap ask.ErrUndecided.
 func (i *inquiry) identify(ctx context.Context) (identity, error) {
+	if i.claim == ClaimKey && i.beside != nil {
+		return i.identifyByList(ctx)
+	}
 	question := i.question
 	if i.claim == ClaimNamespace {
 		answer, err := ask.Send(ctx, i.backend, i.trace, i.nonce)
@@ -63,10 +66,16 @@ func (i *inquiry) identify(ctx context.Context) (identity, error) {
 		question.Header = maps.Clone(question.Header)
 		question.Header[i.site.Platform.NonceHeader] = []string{nonce}
 	}
-	answer, err := ask.Send(ctx, i.backend, i.trace, question)
-	i.site.learn(i.host, &question, answer, err)
+	answer, err := i.put(ctx, question)
 	if err != nil {
 		return identity{}, err
 	}
 	return interpret(answer, i.claim, &i.question, &i.site.Platform)
+}
+
+// put sends a question, and keeps what it shows of the server.
+func (i *inquiry) put(ctx context.Context, q ask.Question) (*ask.Answer, error) {
+	answer, err := ask.Send(ctx, i.backend, i.trace, q)
+	i.site.learn(i.host, &q, answer, err)
+	return answer, err
 }

@@ -26,6 +26,8 @@ type Whole struct {
 	Backend ask.Backend
 	Trace   *ask.Trace // reports questions; may be nil
 
+	Foreseer Foreseer // knows what will be asked about the record; may be nil
+
 	claimed     bool // claim and unclear are known
 	claim       Claim
 	unclear     error      // why there is no claim
@@ -39,6 +41,7 @@ type Whole struct {
 	caller Caller
 	answer *ask.Answer
 	err    error
+	beside *beside // what was asked with the question about the caller
 }
 
 // Claim returns the kind of credentials that w carries. The error is a *call.Refusal: it
@@ -81,6 +84,7 @@ func (w *Whole) Who(ctx context.Context) (Caller, *ask.Answer, error) {
 		if w.answer != nil && RefusesLogin(w.answer) && w.shopLooks() {
 			w.answer = nil // where the shop looks for its own keys, such a caller is anonymous (docs/platform III.8)
 		}
+		w.settleAhead()
 	}
 	return w.caller, w.answer, w.err
 }
@@ -107,6 +111,9 @@ func (w *Whole) IsAnonymous(ctx context.Context) bool {
 // accepted, also if it is asked as nobody. Errors
 // are those of Backend.Ask, ask.ErrUndecided, ask.ErrTooMany, or a *call.Refusal.
 func (w *Whole) Ask(ctx context.Context, q ask.Question) (*ask.Answer, error) {
+	if a, err, is := w.askedBeside(ctx, &q); is {
+		return a, err
+	}
 	proves := w.proves(&q)
 	counts := proves || q.Kind == ask.KindSchema
 	q, err := w.Question(q)

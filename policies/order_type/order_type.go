@@ -88,6 +88,7 @@ func (p *OrderType) Secrets() []policy.Secret {
 // Provision checks the credential and builds the route patterns.
 func (p *OrderType) Provision(site *policy.Site, settings policy.Settings) error {
 	p.site, p.named, p.at = site, settings.Named, settings.At
+	site.Foresee = p.foresee
 	if p.Credential != "" {
 		key, secret, ok := strings.Cut(p.Credential, ":")
 		if !ok || policy.Blank(key) || policy.Blank(secret) {

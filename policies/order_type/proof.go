@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
@@ -129,6 +131,21 @@ func (p *OrderType) mayWrite(ctx context.Context, r *policy.Request, refusal *as
 	}
 	may = who.Capabilities["edit_others_posts"] || who.Capabilities["edit_others_shop_orders"]
 	return who.Kind != caller.Anonymous, may, nil
+}
+
+// listOf asks which of ids, at most 100, are orders of a status.
+func (p *OrderType) listOf(status string, ids []uint64) ask.Question {
+	include := make([]string, len(ids))
+	for i, id := range ids {
+		include[i] = strconv.FormatUint(id, 10)
+	}
+	return p.about("/"+p.site.Platform.Shop[2]+"/orders",
+		"status="+status+"&per_page=100&_fields=id&include="+strings.Join(include, ","))
+}
+
+// noteOf asks for note 0 of an order.
+func (p *OrderType) noteOf(id uint64) ask.Question {
+	return p.about(fmt.Sprintf("/%s/orders/%d/notes/0", p.site.Platform.Shop[2], id), "")
 }
 
 // about builds a question about records.

@@ -23,10 +23,8 @@ func (p *OrderType) unproven(ctx context.Context, r *policy.Request, claim calle
 	var room [64]byte
 	facts := p.appendFacts(room[:0], r)
 	if len(ids) == 1 {
-		if key := factKey(facts, ids[0]); !p.late.has(key) {
-			if _, proven, _ := r.Site.Store.Get(ctx, key); !proven {
-				return ids, nil
-			}
+		if !p.isProven(ctx, r, factKey(facts, ids[0])) {
+			return p.notShown(ctx, r, ids)
 		}
 		r.Whole.Trace.Remembered(ask.KindRecord)
 		return nil, nil
@@ -59,6 +57,38 @@ func (p *OrderType) unproven(ctx context.Context, r *policy.Request, claim calle
 		left = append(left, id)
 	}
 	return left, nil
+}
+
+func (p *OrderType) isProven(ctx context.Context, r *policy.Request, key string) bool {
+	if p.late.has(key) {
+		return true
+	}
+	_, proven, _ := r.Site.Store.Get(ctx, key)
+	return proven
+}
+
+// foresee returns what Check will ask about the record of r, where that is one without a proof.
+func (p *OrderType) foresee(ctx context.Context, r *policy.Request) *caller.Ahead {
+	if p.notNeeded() {
+		return nil
+	}
+	ids, err := p.guardedIDs(r.Call)
+	if err != nil || len(ids) != 1 || p.isProven(ctx, r, factKey(p.factsOf(r), ids[0])) {
+		return nil
+	}
+	return &caller.Ahead{Record: p.noteOf(ids[0]), List: p.listOf("any", ids)}
+}
+
+// notShown returns ids without those that the list shows which told who is calling.
+func (p *OrderType) notShown(ctx context.Context, r *policy.Request, ids []uint64) ([]uint64, error) {
+	if !r.Answered(p.listOf("any", ids)) {
+		return ids, nil
+	}
+	open, _, err := (&inquiry{OrderType: p, r: r, as: r.Ask}).listed(ctx, "any", ids)
+	if len(open) == 0 {
+		r.Whole.Trace.Remembered(ask.KindRecord)
+	}
+	return open, err
 }
 
 // factsOf is what the keys of the proofs about the shop of r begin with.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -147,12 +146,7 @@ func (q *inquiry) notListed(ctx context.Context, ids []uint64) (open []uint64, e
 // listed asks the list route for up to 100 ids at once. Every id in the list is an order,
 // whatever its status; the others are still open (docs/platform III.3).
 func (q *inquiry) listed(ctx context.Context, status string, ids []uint64) (open []uint64, refusal *ask.Answer, err error) {
-	include := make([]string, len(ids))
-	for i, id := range ids {
-		include[i] = strconv.FormatUint(id, 10)
-	}
-	a, err := q.as(ctx, q.about("/"+q.site.Platform.Shop[2]+"/orders",
-		"status="+status+"&per_page=100&_fields=id&include="+strings.Join(include, ",")))
+	a, err := q.as(ctx, q.listOf(status, ids))
 	switch {
 	case err != nil:
 		return nil, nil, fmt.Errorf("which of the ids are orders: %w", err)
@@ -193,7 +187,7 @@ func (q *inquiry) recordOf(ctx context.Context, id uint64) (known, *ask.Answer, 
 		}
 		seen = a.Status == http.StatusOK
 	}
-	a, err := q.as(ctx, q.about(fmt.Sprintf("/%s/orders/%d/notes/0", q.site.Platform.Shop[2], id), ""))
+	a, err := q.as(ctx, q.noteOf(id))
 	if err != nil {
 		return 0, nil, fmt.Errorf("what is order %d: %w", id, err)
 	}

@@ -1,6 +1,9 @@
 package policy
 
 import (
+	"context"
+
+	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/call"
 	"github.com/restwarden/restwarden/policies/caller"
 )
@@ -45,6 +48,17 @@ func (r *Request) Part(p *call.Call) *Request {
 	part.IsPart, part.WithOverride = true, nil
 	return &part
 }
+
+// Who is [caller.Whole.Who]. What will be asked about the record may be asked with it.
+func (r *Request) Who(ctx context.Context) (caller.Caller, *ask.Answer, error) {
+	if !r.IsPart && r.Site.Foresee != nil {
+		r.Whole.Foreseer = r
+	}
+	return r.Whole.Who(ctx)
+}
+
+// Foresee implements [caller.Foreseer].
+func (r *Request) Foresee(ctx context.Context) *caller.Ahead { return r.Site.Foresee(ctx, r) }
 
 // Settle gives back what reading the call took, see [call.Call.Settle]. It is called once r is
 // decided. After that no policy may look into parameters or arguments.

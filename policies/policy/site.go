@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
@@ -27,6 +28,9 @@ type Site struct {
 	Release *Release // of the shop
 	// Switches are what the owner has switched on; nil if nothing can be switched.
 	Switches *Switches
+	// Foresee returns what a policy will ask about the record of a call, see [caller.Foreseer]. It is
+	// nil where no policy asks.
+	Foresee func(context.Context, *Request) *caller.Ahead
 
 	// Signatures are the names of the declared signatures, which rules may name.
 	Signatures []string
