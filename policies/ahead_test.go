@@ -19,6 +19,7 @@ import (
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/policy"
 	"github.com/restwarden/restwarden/policies/policytest"
+	"github.com/restwarden/restwarden/policies/store"
 )
 
 // front is a shop (docs/platform III.3, III.8) in which 7, 8 and 9 are orders, 10 is one in the
@@ -221,6 +222,7 @@ func TestAhead_Users(t *testing.T) {
 		"a wrong login":            {&front{who: wrongLogin}, nil, "7", both, 401},
 		"a wrong login, no record": {&front{who: wrongLogin, edit: records(nil, failing)}, nil, "7", both, 401},
 		"nobody":                   {&front{who: asktest.JSON(401, `{"code":"rest_not_logged_in"}`)}, nil, "7", both, 401},
+		"nobody, observed":         {&front{who: asktest.JSON(401, `{"code":"rest_not_logged_in"}`)}, []policy.Option{policytest.Line("access", policytest.Line("mode observe"))}, "7", "/7/notes/0, /7/notes/0, /wp/v2/users/me", 401},
 		"no answer of a record":    {&front{who: manager, edit: records(nil, failing)}, nil, "7", both, 503},
 		"no answer who it is":      {&front{who: asktest.JSON(500, ``)}, nil, "7", both, 503},
 	} {
@@ -337,9 +339,11 @@ func TestAhead_Limits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s, c := membersOnly(t, caller.Options{})
+				kept := &reads{Store: s.Store}
+				s.Store = kept
 				limited := manyLogins(t, s, c, test.front, test.name)
-				if n := len(test.front.asked); limited != test.limited || n > 120 {
-					t.Errorf("%d calls limited, %d questions", limited, n)
+				if n := len(test.front.asked); limited != test.limited || n > 120 || kept.n > 120 {
+					t.Errorf("%d calls limited, %d questions, %d looks into the store", limited, n, kept.n)
 				}
 			})
 		})
@@ -359,17 +363,40 @@ func TestAhead_Limits(t *testing.T) {
 			if limited := manyLogins(t, s, c, f, user); limited > 0 {
 				t.Errorf("%d calls limited", limited)
 			}
-		})
-	})
-	for name, options := range map[string]caller.Options{"no room": {MaxInFlight: 8}, "in turn": {InTurn: true}, "the last question of an address": {Rate: 1, Per: time.Minute}} {
-		t.Run(name, func(t *testing.T) {
-			s, c := membersOnly(t, options)
-			f := &front{who: manager}
-			if d := c.Judge(t.Context(), update(t, s, f, "7", policytest.BasicAuth)); d.Outcome != policy.Pass || f.most != 1 || f.list() != "/7/notes/0, /wp/v2/users/me" {
-				t.Errorf("%v: asked %s, %d at once", d, f.list(), f.most)
+			if limited := manyLogins(t, s, c, &front{who: wrongLogin}, func(i int) string { return fmt.Sprintf("forger%d:x", i) }); limited != 240 {
+				t.Errorf("%d forged calls limited after good ones", limited)
 			}
 		})
+	})
+	for name, options := range map[string]caller.Options{
+		"no room": {MaxInFlight: 4}, "in turn": {InTurn: true}, "the last question of an address": {Rate: 1, Per: time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, c := membersOnly(t, options)
+				f := &front{who: manager, wait: func(context.Context, *ask.Question) error {
+					time.Sleep(time.Second)
+					return nil
+				}}
+				d := c.Judge(t.Context(), update(t, s, f, "7", policytest.BasicAuth))
+				if d.Outcome != policy.Pass || f.most != 1 || f.list() != "/7/notes/0, /wp/v2/users/me" {
+					t.Errorf("%v: asked %s, %d at once", d, f.list(), f.most)
+				}
+			})
+		})
 	}
+}
+
+// reads counts how often a store is read.
+type reads struct {
+	store.Store
+	n int
+}
+
+// Get implements store.Store.
+func (s *reads) Get(ctx context.Context, key string) (string, bool, error) {
+	s.n++
+	return s.Store.Get(ctx, key)
 }
 
 // TestAhead_Several: updates of one user that come together pass, each by a proof of its own.

@@ -29,24 +29,17 @@ type beside struct {
 	ctx      context.Context
 	cancel   context.CancelFunc
 
-	state  atomic.Uint32
+	asked  atomic.Bool   // the answer comes; else the policy asks by itself
 	done   chan struct{} // closed once answer or err is there
 	answer *ask.Answer
 	err    error
 }
 
-// The states of a question beside that about the caller. Who changes open decides.
-const (
-	open   uint32 = iota
-	asked         // the answer comes
-	passed        // the policy asks by itself
-)
-
 // lookAhead adds to i what can be asked with it about the record of w. A shop tells by the list
 // of orders who holds a key, so that one list tells both. Beside users/me the record is asked
 // about at the same time.
 func (w *Whole) lookAhead(ctx context.Context, i *inquiry) {
-	if w.Foreseer == nil || w.asked || i.claim != w.claim || i.claim != ClaimUser && i.claim != ClaimKey ||
+	if w.Foreseer == nil || i.claim != w.claim || i.claim != ClaimUser && i.claim != ClaimKey ||
 		ctx.Value(underWay{}) != nil || w.MayAsk() != nil {
 		return
 	}
@@ -79,10 +72,11 @@ func (i *inquiry) askBeside() {
 	if err != nil {
 		return
 	}
-	if i.count() != nil || !b.state.CompareAndSwap(open, asked) {
+	if i.count() != nil {
 		ended()
 		return
 	}
+	b.asked.Store(true)
 	go func() {
 		defer close(b.done)
 		b.answer, b.err = i.put(ctx, b.question)
@@ -107,8 +101,9 @@ func (i *inquiry) identifyByList(ctx context.Context) (identity, error) {
 		}
 		return i.identify(ctx)
 	}
-	if err == nil && b.state.CompareAndSwap(open, asked) {
+	if err == nil {
 		b.answer = answer
+		b.asked.Store(true)
 		close(b.done)
 	}
 	return who, err
@@ -120,7 +115,6 @@ func (w *Whole) settleAhead() {
 		return
 	}
 	if who, known := w.Known(); !known || !(identity{caller: who}).proven() {
-		w.beside.state.CompareAndSwap(open, passed)
 		w.beside.cancel()
 		w.beside = nil
 	}
@@ -129,7 +123,7 @@ func (w *Whole) settleAhead() {
 // Answered tells whether the platform has answered q with the question about the caller, so that
 // Ask need not send it.
 func (w *Whole) Answered(q ask.Question) bool {
-	return w.beside != nil && w.beside.is(&q) && w.beside.state.Load() == asked
+	return w.beside != nil && w.beside.is(&q) && w.beside.asked.Load()
 }
 
 // is tells whether q is the question, as a policy puts it.
@@ -138,15 +132,15 @@ func (b *beside) is(q *ask.Question) bool {
 }
 
 // askedBeside returns the answer to q that comes with, or has come with, that about the caller.
-func (w *Whole) askedBeside(ctx context.Context, q *ask.Question) (a *ask.Answer, err error, is bool) {
+func (w *Whole) askedBeside(q *ask.Question) (a *ask.Answer, err error, is bool) {
 	b := w.beside
-	if b == nil || !b.is(q) || b.state.CompareAndSwap(open, passed) || b.state.Load() != asked {
+	if b == nil || !b.is(q) {
 		return nil, nil, false
 	}
-	select {
-	case <-b.done:
-		return b.answer, b.err, true
-	case <-ctx.Done():
-		return nil, context.Cause(ctx), true
+	if !b.asked.Load() {
+		b.cancel() // nor later
+		return nil, nil, false
 	}
+	<-b.done // ends with the request
+	return b.answer, b.err, true
 }

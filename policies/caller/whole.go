@@ -111,7 +111,7 @@ func (w *Whole) IsAnonymous(ctx context.Context) bool {
 // accepted, also if it is asked as nobody. Errors
 // are those of Backend.Ask, ask.ErrUndecided, ask.ErrTooMany, or a *call.Refusal.
 func (w *Whole) Ask(ctx context.Context, q ask.Question) (*ask.Answer, error) {
-	if a, err, is := w.askedBeside(ctx, &q); is {
+	if a, err, is := w.askedBeside(&q); is {
 		return a, err
 	}
 	proves := w.proves(&q)
