@@ -233,10 +233,13 @@ func TestAhead_Users(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					f := test.front
 					f.asked, f.most = nil, 0
-					f.wait = func(ctx context.Context, q *ask.Question) error { // until the other has come
+					f.wait = func(ctx context.Context, _ *ask.Question) error { // until the other has come
 						for range 1000 {
-							if ctx.Err() != nil || !f.others(1) {
+							if !f.others(1) {
 								return nil
+							}
+							if ctx.Err() != nil {
+								return context.Cause(ctx)
 							}
 							time.Sleep(time.Millisecond)
 						}

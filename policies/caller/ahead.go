@@ -68,7 +68,7 @@ func (i *inquiry) askBeside() {
 	if b == nil || i.claim != ClaimUser || b.ctx.Err() != nil {
 		return
 	}
-	ctx, ended, err := i.ids.tryBegin(b.ctx, i.holder)
+	ctx, ended, err := i.ids.begin(b.ctx, i.holder, false)
 	if err != nil {
 		return
 	}

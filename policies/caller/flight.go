@@ -83,41 +83,25 @@ func (fs *flights) forget(f *flight) {
 // as the question of a second directive on the same route, could otherwise wait for it.
 type underWay struct{}
 
-// begin waits in order until a question of h may be under way, or ctx ends. The caller calls
-// ended after the answer. The returned context is for the question. It ends with ctx: a
-// question has no time of its own. After Options.Timeout it makes room for others and counts
+// begin waits in order until a question of h may be under way, or ctx ends; a question that nobody needs at
+// once does not wait. The caller calls ended after the answer. The returned context is for the question. It ends
+// with ctx: a question has no time of its own. After Options.Timeout it makes room for others and counts
 // among the late ones. Where these have no room either, it ends.
-func (ids *Identities) begin(ctx context.Context, h budget.Holder) (question context.Context, ended func(), err error) {
+func (ids *Identities) begin(ctx context.Context, h budget.Holder, waits bool) (question context.Context, ended func(), err error) {
 	if ctx.Value(underWay{}) != nil {
 		return ctx, func() {}, nil
 	}
-	h = ids.holder(h)
-	if err := ids.opts.InFlight.Wait(ctx, h, 1); err != nil {
-		return nil, nil, fmt.Errorf("%w: too many questions under way: %w", ask.ErrUndecided, err)
-	}
-	ctx, ended = ids.begun(ctx, h)
-	return ctx, ended, nil
-}
-
-// tryBegin is begin for a question that nobody needs at once: it does not wait.
-func (ids *Identities) tryBegin(ctx context.Context, h budget.Holder) (question context.Context, ended func(), err error) {
-	h = ids.holder(h)
-	if err := ids.opts.InFlight.Try(h, 1); err != nil {
-		return nil, nil, err
-	}
-	ctx, ended = ids.begun(ctx, h)
-	return ctx, ended, nil
-}
-
-func (ids *Identities) holder(h budget.Holder) budget.Holder {
 	if h.Site == "" {
 		h.Site = ids.opts.Site
 	}
-	return h
-}
-
-// begun returns the context of a question that may be under way.
-func (ids *Identities) begun(ctx context.Context, h budget.Holder) (question context.Context, ended func()) {
+	if waits {
+		err = ids.opts.InFlight.Wait(ctx, h, 1)
+	} else {
+		err = ids.opts.InFlight.Try(h, 1)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: too many questions under way: %w", ask.ErrUndecided, err)
+	}
 	ctx, cancel := context.WithCancelCause(context.WithValue(ctx, underWay{}, true))
 	at := &seat{in: ids.opts.InFlight, holder: h}
 	timer := time.AfterFunc(ids.opts.Timeout, func() {
@@ -129,7 +113,7 @@ func (ids *Identities) begun(ctx context.Context, h budget.Holder) (question con
 		timer.Stop()
 		cancel(nil)
 		at.leave()
-	}
+	}, nil
 }
 
 // seat is where a question that is under way counts.

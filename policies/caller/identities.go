@@ -260,7 +260,7 @@ func (i *inquiry) run(ctx context.Context) (identity, error) {
 	if err := i.count(); err != nil {
 		return identity{}, err
 	}
-	ctx, ended, err := ids.begin(ctx, i.holder)
+	ctx, ended, err := ids.begin(ctx, i.holder, true)
 	if err != nil {
 		return identity{}, err
 	}

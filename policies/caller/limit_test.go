@@ -327,7 +327,7 @@ func TestInFlight_All(t *testing.T) {
 	if _, err := w.Ask(t.Context(), ask.Question{Kind: ask.KindRecord, Route: "/wc/v3/orders/1", As: ask.AsNobody}); err != nil {
 		t.Error(err)
 	}
-	ctx, ended, err := s.Identities.begin(t.Context(), w.Holder)
+	ctx, ended, err := s.Identities.begin(t.Context(), w.Holder, true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -216,7 +216,7 @@ func (w *Whole) session() string {
 
 // send waits until q may be under way, and sends it.
 func (w *Whole) send(ctx context.Context, q ask.Question) (*ask.Answer, error) {
-	ctx, ended, err := w.Site.Identities.begin(ctx, w.Holder)
+	ctx, ended, err := w.Site.Identities.begin(ctx, w.Holder, true)
 	if err != nil {
 		return nil, err
 	}

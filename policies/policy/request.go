@@ -52,7 +52,7 @@ func (r *Request) Part(p *call.Call) *Request {
 // Who is [caller.Whole.Who]. What will be asked about the record may be asked with it.
 func (r *Request) Who(ctx context.Context) (caller.Caller, *ask.Answer, error) {
 	if !r.IsPart && r.Site.Foresee != nil {
-		r.Whole.Foreseer = r
+		r.Foreseer = r
 	}
 	return r.Whole.Who(ctx)
 }
