@@ -41,7 +41,7 @@ type harmless struct {
 // make returns the harmless form of a configuration. It is a map, since Caddy's own types know
 // nothing of the stand-ins; a directive becomes a Gateway while it is changed.
 func (h *harmless) make(config []byte) (map[string]any, error) {
-	c, err := decoded(config)
+	c, err := expanded(config)
 	if err != nil {
 		return nil, fmt.Errorf("the configuration is not JSON: %w", err)
 	}

@@ -68,7 +68,7 @@ func (a As) Caller() caller.Caller {
 
 // Rules returns the owner's own rules of access in all directives, each place once.
 func (c *Config) Rules() ([]Rule, error) {
-	config, err := decoded(c.JSON)
+	config, err := expanded(c.JSON)
 	if err != nil {
 		return nil, err
 	}

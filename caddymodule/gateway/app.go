@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"crypto/sha256"
 	"errors"
 	"sync"
 	"sync/atomic"
@@ -44,7 +43,8 @@ type App struct {
 	local        store.Store // that policies use
 	shared       store.Store // the Redis itself, or nil
 	gateways     []*Gateway
-	engines      map[[sha256.Size]byte]*engine // by what they were compiled from
+	engines      map[string]*engine  // by Gateway.Content
+	said         map[string]*Gateway // what directives refer to, by Gateway.Content
 	assigned     sync.Once
 	ready        atomic.Bool // the sites are assigned
 	running      *running

@@ -34,7 +34,7 @@ func parseDirective(h httpcaddyfile.Helper) (caddyhttp.MiddlewareHandler, error)
 		}
 		return nil, err
 	}
-	return g, nil
+	return saidBefore(h, g), nil
 }
 
 // UnmarshalCaddyfile reads the directive:
@@ -61,7 +61,8 @@ func (g *Gateway) UnmarshalCaddyfile(d *caddyfile.Dispenser) error {
 	d.Next() // consume directive name
 	directive := option.Read(d)
 	g.At, g.Imported = directive.Pos, option.ImportsOf(directive)
-	return g.Imported.Placed(g.unmarshal(directive), g.At)
+	g.Lines = option.TakeLines(&directive)
+	return g.placed(g.unmarshal(directive))
 }
 
 func (g *Gateway) unmarshal(directive policy.Option) error {

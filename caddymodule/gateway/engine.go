@@ -2,8 +2,6 @@ package gateway
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -45,10 +43,7 @@ type engine struct {
 
 // engineOf returns the engine of g. App.Cleanup closes it.
 func (a *App) engineOf(ctx caddy.Context, g *Gateway) (*engine, error) {
-	key, err := g.content()
-	if err != nil {
-		return nil, err
-	}
+	key := cmp.Or(g.SameAs, g.Content())
 	if e, ok := a.engines[key]; ok {
 		g.PoliciesRaw = nil // as Caddy leaves it when it loads them
 		return e, nil
@@ -58,19 +53,10 @@ func (a *App) engineOf(ctx caddy.Context, g *Gateway) (*engine, error) {
 		return nil, err
 	}
 	if a.engines == nil {
-		a.engines = map[[sha256.Size]byte]*engine{}
+		a.engines = map[string]*engine{}
 	}
 	a.engines[key] = e
 	return e, nil
-}
-
-// content identifies what g compiles to: everything but where the directive itself stands and was imported.
-// Where its rules stand is part of it, since the log names their lines.
-func (g *Gateway) content() ([sha256.Size]byte, error) {
-	only := *g
-	only.At, only.Imported = "", nil
-	text, err := json.Marshal(&only)
-	return sha256.Sum256(text), err
 }
 
 // compile makes the engine of g. The caller must close it.

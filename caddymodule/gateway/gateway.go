@@ -31,8 +31,8 @@ func init() { caddy.RegisterModule(Gateway{}) }
 // It must stand before every handler that answers requests: the directive is ordered
 // before basic_auth.
 type Gateway struct {
-	// Platform is "cms" or "wordpress": the set of names that the site uses. Required.
-	Platform string `json:"platform"`
+	// Platform is "cms" or "wordpress": the set of names that the site uses. Required but with SameAs.
+	Platform string `json:"platform,omitempty"`
 	// Base is the sub-folder of the install, "/blog". If it is empty, a question takes as
 	// its base the path before the REST prefix in the client's request.
 	Base string `json:"base,omitempty"`
@@ -79,6 +79,12 @@ type Gateway struct {
 	// Imported says where the lines of the directive were imported, for messages and
 	// records.
 	Imported option.Imports `json:"imported,omitempty"`
+	// Lines are the places of the lines that the site has given to the snippet with the directive.
+	// Its rules call them "{block}:1" and so on.
+	Lines option.Lines `json:"lines,omitempty"`
+	// SameAs is the Content of a directive of the same configuration that says all for this one,
+	// which has its own At, Imported and Lines only. The Caddyfile writes equal directives so.
+	SameAs string `json:"same_as,omitempty"`
 
 	app    *App
 	engine *engine
@@ -115,29 +121,48 @@ func (g *Gateway) Provision(ctx caddy.Context) error {
 		if _, placed := errors.AsType[routing.RefusedError](err); placed {
 			return err
 		}
-		return g.Imported.Placed(fmt.Errorf("restwarden: %w", err), g.At)
+		return g.placed(fmt.Errorf("restwarden: %w", err))
 	}
 	return nil
 }
 
 func (g *Gateway) provision(ctx caddy.Context) error {
-	if err := g.Validate(); err != nil {
+	if g.SameAs == "" {
+		if err := g.Validate(); err != nil {
+			return err
+		}
+	}
+	app, err := appOf(ctx)
+	if err != nil {
 		return err
 	}
-	var err error
-	if g.app, err = appOf(ctx); err != nil {
+	if err := app.survey(ctx.Logger()); err != nil {
 		return err
 	}
-	g.logger, g.server = ctx.Logger(), listeners(ctx)
-	if err := g.app.survey(g.logger); err != nil {
+	if err := g.resolve(app.said); err != nil {
 		return err
 	}
+	g.app, g.logger, g.server = app, ctx.Logger(), listeners(ctx)
 	if g.engine, err = g.app.engineOf(ctx, g); err != nil {
 		return err
 	}
 	g.app.oddRules(g)
 	g.app.gateways = append(g.app.gateways, g)
 	return nil
+}
+
+// placed adds to an error, if there is one, what it lacks of its place.
+func (g *Gateway) placed(err error) error {
+	if line, ok := errors.AsType[*policy.PlacedError](err); ok {
+		line.At = g.Lines.In(line.At)
+	}
+	if err = g.Imported.Placed(err, g.At); err == nil {
+		return nil
+	}
+	if text := g.Lines.In(err.Error()); text != err.Error() {
+		return errors.New(text)
+	}
+	return err
 }
 
 // Validate checks everything that does not depend on the rest of the configuration.

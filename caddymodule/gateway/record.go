@@ -84,7 +84,7 @@ func (rec *Record) alike(other *Record) bool {
 func (s *site) record(r *policy.Request, d policy.Decision) Record {
 	rec := Record{record.Record{
 		Version: record.Version, RequestID: requestID(r.HTTP), Site: s.Name, Host: s.hostFor(r.HTTP), Base: s.Base,
-		Policy: d.Policy, Code: string(d.Code()), Outcome: string(d.Outcome), Rule: d.Verdict.Rule, At: d.Verdict.Pos, Origin: d.Verdict.Origin, Imported: s.importedAt(d.Verdict.Pos),
+		Policy: d.Policy, Code: string(d.Code()), Outcome: string(d.Outcome), Rule: d.Verdict.Rule, At: s.g.Lines.In(d.Verdict.Pos), Origin: d.Verdict.Origin,
 		From: s.calledFrom(r.HTTP), Why: d.Why(), Scheme: schemeOf(r.HTTP), Method: methodOf(r.Call), Form: r.Call.FormName(), Parts: len(r.Call.Parts),
 		Route: s.routeOf(r.HTTP, r.Call), ClientIP: addressOf(r.Client), Caller: callerOf(r),
 	}}
@@ -94,6 +94,7 @@ func (s *site) record(r *policy.Request, d policy.Decision) Record {
 	if d.Err != nil {
 		rec.Error = d.Err.Error()
 	}
+	rec.Imported = s.importedAt(rec.At)
 	rec.Remedy = remedy(r, r.Call, d.Verdict, rec.Route)
 	rec.mask()
 	return rec
@@ -122,7 +123,7 @@ func (s *site) records(r *policy.Request, d policy.Decision) []Record {
 		rec, judged := whole, d
 		judged.Verdict = part.Verdict
 		rec.Code, rec.Why = string(judged.Code()), judged.Why()
-		rec.Rule, rec.At, rec.Origin = part.Verdict.Rule, part.Verdict.Pos, part.Verdict.Origin
+		rec.Rule, rec.At, rec.Origin = part.Verdict.Rule, s.g.Lines.In(part.Verdict.Pos), part.Verdict.Origin
 		if rec.Rule == "" && part.Verdict.Answer == nil { // the policy is one rule
 			rec.Rule, rec.At, rec.Origin = whole.Rule, whole.At, whole.Origin
 		}

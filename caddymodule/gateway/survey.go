@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"slices"
 
-	jsonv1 "github.com/go-json-experiment/json/v1"
 	"go.uber.org/zap"
 
 	"github.com/restwarden/restwarden/caddymodule/routing"
@@ -16,12 +15,21 @@ import (
 )
 
 // Directives says how directives restwarden are found and read in a configuration that is not loaded.
-var Directives = routing.Directives{Handler: "restwarden", Read: said}
+var Directives = routing.Directives{Handler: "restwarden", Read: func(all []json.RawMessage) []routing.Said {
+	read, _ := readAll(all)
+	return said(read)
+}}
 
-// said reads a directive. What is wrong in it Caddy will say, or its policies.
-func said(raw json.RawMessage) routing.Said {
-	g := new(Gateway)
-	_ = jsonv1.Unmarshal(raw, g)
+func said(all []*Gateway) []routing.Said {
+	each := make([]routing.Said, len(all))
+	for i, g := range all {
+		each[i] = g.said()
+	}
+	return each
+}
+
+// said is what the survey must know of a directive.
+func (g *Gateway) said() routing.Said {
 	d := routing.Said{
 		At: g.At, Imported: g.Imported.At(""), Platform: g.Platform, Base: g.Base, Prefix: g.Prefix.First(), Observes: g.Mode == policy.Observe,
 		SpoolDir: g.SpoolDir, SpoolLimit: g.spoolLimit(),
@@ -49,7 +57,13 @@ func (a *App) survey(logger *zap.Logger) error {
 		if a.dry != nil { // a dry run looks by itself, at what the stand-ins replace
 			return
 		}
-		report := routing.Survey(a.http, Directives)
+		found := Directives
+		found.Read = func(all []json.RawMessage) []routing.Said {
+			var read []*Gateway
+			read, a.said = readAll(all)
+			return said(read)
+		}
+		report := routing.Survey(a.http, found)
 		if a.refused = report.Err(); a.refused != nil {
 			return
 		}
@@ -114,7 +128,8 @@ func (a *App) oddRules(g *Gateway) {
 	}
 	hosts := a.routing.HostsOf(g.At, g.Imported.At(""))
 	for _, o := range odd {
-		f := routing.Finding{Code: o.Code, At: cmp.Or(o.At, g.At), Imported: g.Imported.At(o.At), Sites: hosts, Text: o.Text, Do: o.Do}
+		at := g.Lines.In(o.At)
+		f := routing.Finding{Code: o.Code, At: cmp.Or(at, g.At), Imported: g.Imported.At(at), Sites: hosts, Text: g.Lines.In(o.Text), Do: g.Lines.In(o.Do)}
 		switch {
 		case a.dry != nil:
 			a.dry.Odd(f, g.At, g.Imported.At(""))

@@ -12,8 +12,8 @@ import (
 type Directives struct {
 	// Handler is the name of their module, "restwarden".
 	Handler string
-	// Read reads the configuration of one. What is wrong in it Caddy will say.
-	Read func(raw json.RawMessage) Said
+	// Read reads the configurations of all. What is wrong in them Caddy will say.
+	Read func(all []json.RawMessage) []Said
 }
 
 // Said is what a directive says of itself.

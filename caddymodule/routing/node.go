@@ -2,6 +2,7 @@ package routing
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -48,6 +49,7 @@ type nodeBranch struct {
 type reader struct {
 	guards     Directives
 	directives []*Directive
+	raw        []json.RawMessage // of directives, which are read once all are found
 }
 
 func (d *reader) nodes(routes caddyhttp.RouteList) []*node {
@@ -70,8 +72,8 @@ func (d *reader) node(route *caddyhttp.Route) *node {
 func (d *reader) read(s step) *handler {
 	h := &handler{name: s.name, kind: anything}
 	if s.name == d.guards.Handler {
-		h.directive = &Directive{Said: d.guards.Read(s.json())}
-		d.directives = append(d.directives, h.directive)
+		h.directive = new(Directive)
+		d.directives, d.raw = append(d.directives, h.directive), append(d.raw, s.json())
 		h.changes = other // of parameters
 		return h
 	}

@@ -34,10 +34,13 @@ func (*probe) CaddyModule() caddy.ModuleInfo {
 }
 
 // probes are the directives of these tests.
-var probes = Directives{Handler: "probe", Read: func(raw json.RawMessage) Said {
-	var p probe
-	_ = json.Unmarshal(raw, &p)
-	return Said{At: p.At}
+var probes = Directives{Handler: "probe", Read: func(all []json.RawMessage) (read []Said) {
+	for _, raw := range all {
+		var p probe
+		_ = json.Unmarshal(raw, &p)
+		read = append(read, Said{At: p.At})
+	}
+	return read
 }}
 
 // provisioned, if set, is called when a probe is loaded.

@@ -92,6 +92,9 @@ func Survey(app *caddyhttp.App, guards Directives) Report {
 	for _, name := range slices.Sorted(maps.Keys(app.Servers)) {
 		v.flows = append(v.flows, follow(name, app.Servers[name], v.reader))
 	}
+	for i, said := range guards.Read(v.reader.raw) {
+		v.reader.directives[i].Said = said
+	}
 	v.report.Directives = v.reader.directives
 	if len(v.reader.directives) == 0 {
 		return v.report

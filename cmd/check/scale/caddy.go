@@ -39,12 +39,15 @@ func (c *caddy) reload(ctx context.Context) error {
 
 // reloadJSON loads what the first load has made of the Caddyfile.
 func (c *caddy) reloadJSON(ctx context.Context) error {
-	config, err := c.admin.Get(ctx, "/config/")
+	config, err := c.adapted(ctx)
 	if err != nil {
 		return err
 	}
 	return c.admin.Load(ctx, string(config), "application/json")
 }
+
+// adapted returns what Caddy has made of the Caddyfile.
+func (c *caddy) adapted(ctx context.Context) ([]byte, error) { return c.admin.Get(ctx, "/config/") }
 
 // use sends requests to every site, a few at a time.
 func (c *caddy) use(ctx context.Context, sites int, lines []string) error {

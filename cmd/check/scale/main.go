@@ -1,6 +1,6 @@
 // Command scale measures what the gateway costs a Caddy with many sites: memory and CPU at
-// start, at a reload and after a few requests for each site, with the directive and
-// without. It prints a table with the ratios, and fails where more memory is live than
+// start, at a reload and after a few requests for each site, and the adapted JSON, with the
+// directive and without. It prints a table with the ratios, and fails where they are more than
 // results.judge allows.
 //
 //	go run ./cmd/check/scale                one thousand sites
@@ -113,6 +113,11 @@ func (s *settings) measure(ctx context.Context, dir string, k kind) (result, err
 	if r.start, err = c.settle(ctx, 0); err != nil {
 		return r, err
 	}
+	adapted, err := c.adapted(ctx)
+	if err != nil {
+		return r, err
+	}
+	r.json = len(adapted)
 	if err := s.profiled(ctx, c, "start-"+k.name, nil); err != nil {
 		return r, err
 	}

@@ -58,14 +58,25 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-// TestJudge: it fails where the roots of the sites stay in memory.
+// TestJudge: it fails where the roots of the sites stay in memory, and where each site's directive is
+// spelled out.
 func TestJudge(t *testing.T) {
 	t.Parallel()
-	of := func(mib int64) state { return state{heap: mib << 20} }
-	for guarded, fails := range map[int64]bool{100: false, 270: false, 271: true, 1363: true} {
-		table := results{{used: of(100)}, {used: of(100)}, {kind: kind{title: "a line each"}, used: of(guarded)}}
+	for guarded, fails := range map[result]bool{
+		{}:                                  false,
+		{used: state{heap: 208 << 20}}:      false,
+		{used: state{heap: 209 << 20}}:      true,
+		{start: state{heap: 9 << 20}}:       true,
+		{again: state{resident: 40 << 20}}:  false,
+		{reload: state{resident: 41 << 20}}: true,
+		{json: 2*500<<10 + 16<<10}:          false,
+		{json: 2*500<<10 + 17<<10}:          true,
+	} {
+		bare := result{used: state{heap: 100 << 20}, json: 500 << 10}
+		guarded.title = "a line each"
+		table := results{bare, bare, guarded}
 		if err := table.judge(); (err != nil) != fails {
-			t.Errorf("%d MiB: %v", guarded, err)
+			t.Errorf("%+v: %v", guarded, err)
 		} else if fails && !strings.Contains(err.Error(), "a line each") {
 			t.Error(err)
 		}

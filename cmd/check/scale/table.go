@@ -12,10 +12,22 @@ import (
 type result struct {
 	kind
 	start, reload, again, used state // again is a reload of what the admin endpoint tells, as JSON
+	json                       int   // bytes that the Caddyfile is adapted to
 	indexes                    int   // how many sites' indexes were read
 }
 
 type results []result
+
+// phases are what each kind goes through.
+var phases = []struct {
+	name string
+	of   func(result) state
+}{
+	{"start", func(r result) state { return r.start }},
+	{"reload", func(r result) state { return r.reload }},
+	{"reload of JSON", func(r result) state { return r.again }},
+	{"three requests each", func(r result) state { return r.used }},
+}
 
 // String writes the results as a table, with ratios to the first.
 func (rs results) String() string {
@@ -29,40 +41,41 @@ func (rs results) String() string {
 		}
 	}
 	row(w, cells)
-	for _, phase := range []struct {
-		name string
-		of   func(result) state
-	}{
-		{"start", func(r result) state { return r.start }},
-		{"reload", func(r result) state { return r.reload }},
-		{"reload of JSON", func(r result) state { return r.again }},
-		{"three requests each", func(r result) state { return r.used }},
-	} {
+	for _, phase := range phases {
 		rs.line(w, phase.name+": CPU", "%.2f s", func(r result) float64 { return phase.of(r).cpu.Seconds() })
 		rs.line(w, "memory", "%.0f MiB", func(r result) float64 { return float64(phase.of(r).resident) / (1 << 20) })
 		rs.line(w, "live objects", "%.0f MiB", func(r result) float64 { return float64(phase.of(r).heap) / (1 << 20) })
 	}
+	rs.line(w, "adapted JSON", "%.0f KiB", func(r result) float64 { return float64(r.json) / (1 << 10) })
 	rs.line(w, "indexes read", "%.0f", func(r result) float64 { return float64(r.indexes) })
 	_ = w.Flush() // a Builder takes everything
 	return b.String()
 }
 
-// Bounds of the live objects after the requests: a multiple of those without the directive,
-// and what the gateway has by itself.
+// The gateway takes at most as much as Caddy does without it, and what it has by itself.
 const (
-	heapRatio = 2.5
-	heapOwn   = 20 << 20
+	mostRatio   = 2
+	ownResident = 40 << 20
+	ownHeap     = 8 << 20
+	ownJSON     = 16 << 10 // of each different directive once
 )
 
-// judge returns an error where the gateway keeps more memory than it may: what it has read of
-// the sites must not stay.
+// judge returns an error where the gateway keeps more memory than it may, or makes more JSON.
 func (rs results) judge() error {
 	var errs []error
+	bare := rs[0]
 	for _, r := range rs[1:] {
-		if most := heapRatio*float64(rs[0].used.heap) + heapOwn; float64(r.used.heap) > most {
-			errs = append(errs, fmt.Errorf("%s: %d MiB are live after the requests, more than %.0f MiB (%.1f times %d MiB, and %d MiB)",
-				r.title, r.used.heap>>20, most/(1<<20), heapRatio, rs[0].used.heap>>20, heapOwn>>20))
+		exceeds := func(what string, got, bare, own int64) {
+			if most := mostRatio*bare + own; got > most {
+				errs = append(errs, fmt.Errorf("%s: %s: %d KiB, more than %d KiB (%d times %d KiB, and %d KiB)",
+					r.title, what, got>>10, most>>10, mostRatio, bare>>10, own>>10))
+			}
 		}
+		for _, phase := range phases {
+			exceeds(phase.name+": memory", phase.of(r).resident, phase.of(bare).resident, ownResident)
+			exceeds(phase.name+": live objects", phase.of(r).heap, phase.of(bare).heap, ownHeap)
+		}
+		exceeds("adapted JSON", int64(r.json), int64(bare.json), ownJSON)
 	}
 	return errors.Join(errs...)
 }
