@@ -185,7 +185,9 @@ func TestJudge(t *testing.T) {
 	}{
 		"equal":               {row{bare: of(2, 3), guarded: of(2, 3)}, false},
 		"one slice is slow":   {row{bare: of(2, 3), guarded: of(900, 3)}, false},
-		"all slices are slow": {row{bare: of(2, 3), guarded: of(900, 800)}, true},
+		"all slices are slow": {row{bare: of(2, 3), guarded: of(900, 104)}, true},
+		"queues":              {row{bare: of(2, 3), guarded: of(90, 80)}, false},
+		"a slow machine":      {row{bare: of(200, 300), guarded: of(900, 800)}, false},
 		"an error":            {row{weather: weather{strict: true}, bare: of(2), guarded: failed}, true},
 		"one of bare Caddy":   {row{weather: weather{strict: true}, bare: failed, guarded: of(0)}, true},
 		"one that may be":     {row{bare: of(2), guarded: failed}, false},
