@@ -169,7 +169,7 @@ func TestFailures(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			server := redisrun.Start(t)
 			between := redisrun.StartLag(t, server.Addr)
-			g := startSharing(t, newPlatform(t), "redis "+between.Addr)
+			g := startSharing(t, newPlatform(t), "redis "+between.Addr+" {\n\t\t\ttimeout 1s\n\t\t}") // a busy machine may take 100 ms
 			g.decides("before", true)
 			failure.breaks(t, server, between)
 			eventually(t, "the failure is seen", func() bool { return strings.Contains(g.logged(), "the store cannot be reached") || g.isRefusing() })

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -123,12 +124,12 @@ func TestGateway_StripQuery(t *testing.T) {
 // caller.
 func TestGateway_Revocation(t *testing.T) {
 	p := newPlatform(t)
-	revoked := false
+	var revoked atomic.Bool
 	p.setAnswer(func(w http.ResponseWriter, r *http.Request) bool {
 		if r.Method == http.MethodDelete {
-			revoked = true
+			revoked.Store(true)
 		}
-		if !revoked || !isQuestion(r) {
+		if !revoked.Load() || !isQuestion(r) {
 			return false
 		}
 		w.WriteHeader(http.StatusUnauthorized)
