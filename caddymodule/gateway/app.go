@@ -54,7 +54,8 @@ type App struct {
 	refused      error          // why the configuration must not load
 	findings     []finding      // what else is odd in it
 	routing      routing.Report // what the survey found
-	placeholders []string       // that handlers of the sites define
+	texts        map[*caddyhttp.Server]*routing.Texts
+	placeholders []string // that handlers of the sites define
 	leases       pool.Leases
 }
 

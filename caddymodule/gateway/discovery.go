@@ -15,7 +15,6 @@ import (
 	"github.com/restwarden/restwarden/policies/ask"
 	"github.com/restwarden/restwarden/policies/caller"
 	"github.com/restwarden/restwarden/policies/discover"
-	"github.com/restwarden/restwarden/policies/hosts"
 	"github.com/restwarden/restwarden/policies/index"
 	"github.com/restwarden/restwarden/policies/store"
 )
@@ -33,19 +32,14 @@ const (
 )
 
 // discovery reads the REST roots of one site in the background, so that no client but the
-// first with a shop key waits for it. Each host has its own, since each may be another shop.
+// first with a shop key waits for it.
 type discovery struct {
-	hosts hosts.Table[*hostRoot]
+	*learned
 	questions.Reader
-	pauses
-
-	// For the one reading that runs.
-	problems        map[string]int // the number of hosts that have a problem, by its code
-	spelled, others warnings       // of hosts as isSpelled tells them apart
 }
 
-func newDiscovery() *discovery {
-	d := &discovery{problems: map[string]int{}}
+func newDiscovery(known *learned) *discovery {
+	d := &discovery{learned: known}
 	d.Open()
 	return d
 }
@@ -144,6 +138,8 @@ func isBelow(path, base string) bool {
 // root that could not be read. spelled tells whether the configuration names the host, see isSpelled.
 func (d *discovery) readRoot(ctx context.Context, s *site, b ask.Backend, by discover.Reach, below, spelled bool) *discover.Root {
 	root, err := discover.Discover(ctx, &s.Site, b, by)
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	read := new(hostRoot)
 	if err == nil {
 		read.learn(root)

@@ -96,6 +96,8 @@ func (d *discovery) warnNarrow(s *site, host string, root *discover.Root) {
 	if root.Index == nil || !known {
 		return
 	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	for _, o := range review.Narrow(s.chain, root.Index) {
 		if d.warned(h).first(o.At + " " + o.Text) {
 			s.logger.Warn(o.Text, zap.String("site", s.Name), zap.String("code", o.Code), zap.String("at", s.g.Lines.In(o.At)), zap.String("do", o.Do))

@@ -140,8 +140,8 @@ func newTestSite(t *testing.T) *site {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = e.close() })
-	s := &site{Site: *e.every, engine: e, g: g, logger: zap.NewNop(), metrics: metrics.New(nil, false, nil), discovery: newDiscovery()}
-	discover.Keep(&s.Site)
+	s := &site{Site: *e.every, engine: e, g: g, logger: zap.NewNop(), metrics: metrics.New(nil, false, nil), discovery: newDiscovery(&learned{problems: map[string]int{}})}
+	discover.Keep(&s.Site, &s.discovery.roots)
 	s.state = newTestState(t)
 	return s
 }

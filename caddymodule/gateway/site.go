@@ -56,7 +56,7 @@ type identitiesKey struct{ caller.Options }
 // way to the same site may lead to another backend: apart then tells the callers and the
 // proofs of the two apart. The caller must close the site.
 func newSite(g *Gateway, way routing.Way, apart string) *site {
-	s := &site{Site: *g.engine.every, engine: g.engine, g: g, way: way, discovery: newDiscovery(), plain: newPlainPages()}
+	s := &site{Site: *g.engine.every, engine: g.engine, g: g, way: way, plain: newPlainPages()}
 	s.reader, s.logger, s.metrics = g.engine.reader, g.logger, g.app.metrics
 	s.agents = s.logger.Named(agentsLogger)
 	s.asks = questions.Site{Prefix: s.Prefix, Timeout: s.questions.Timeout, Placeholders: g.app.placeholders, Left: s.metrics.Left}
@@ -69,7 +69,6 @@ func newSite(g *Gateway, way routing.Way, apart string) *site {
 	s.Release, _ = policy.ParseRelease(g.Release) // has been parsed before
 	own.KeysInQuery, own.NoKeysInQuery, own.Home = s.keysInQuery, s.Release.Before(11, 1), s.home
 	s.Hosts = way.Hosts
-	discover.Keep(&s.Site)
 	own.Lists, own.Scripts = s.lists, s.scriptDir
 	opts := g.engine.questions
 	own.Store, opts.Store = g.app.local, g.app.shared
@@ -78,9 +77,14 @@ func newSite(g *Gateway, way routing.Way, apart string) *site {
 		own.Store, opts.Store, opts.Alone, opts.InTurn, opts.Rate = first{forgetful{own.Store}}, nil, true, true, math.MaxInt32
 	case apart == manyWays:
 		own.Store, opts.Store, opts.Alone = forgetful{own.Store}, nil, true
+	}
+	opts.Before = strings.Join([]string{g.Platform, g.Base, g.Prefix.First()}, " ")
+	s.learns = g.app.dry == nil && apart != manyWays // of a dry run, the next one must know nothing
+	s.discovery = newDiscovery(s.learnedOf(&way, opts.Before))
+	discover.Keep(&s.Site, &s.discovery.roots)
+	if apart == manyWays {
 		s.discovery.Stop()
 	}
-	s.learns = g.app.dry == nil && apart != manyWays // of a dry run, the next one must know nothing
 	if g.app.dry == nil {
 		ledger := confirm.NewLedger(g.app.local, s.Name)
 		abilities.Wait(&s.Site, abilities.Waiting{Ledger: ledger, New: s.waits})
@@ -88,7 +92,7 @@ func newSite(g *Gateway, way routing.Way, apart string) *site {
 			s.desk = &confirming.Desk{Site: s.Name, Base: s.Base, Ledger: ledger, People: g.app.people, Logger: s.logger, Origin: s.origin}
 		}
 	}
-	opts.Site, opts.Server, opts.Before = s.Name, s.Server, strings.Join([]string{g.Platform, g.Base, g.Prefix.First()}, " ")
+	opts.Site, opts.Server = s.Name, s.Server
 	own.Identities, s.broken = pool.Lease(&s.leases, identitiesKey{opts},
 		func() (*caller.Identities, error) { return caller.NewIdentities(opts) })
 	s.state, _ = pool.Lease(&s.leases, siteStateKey{s.Name}, func() (*siteState, error) { return newSiteState(s.Name, g.app.running), nil })

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 	"go.uber.org/zap"
 
 	"github.com/restwarden/restwarden/caddymodule/routing"
@@ -71,6 +72,10 @@ func (a *App) survey(logger *zap.Logger) error {
 			a.odd(logger, finding{Finding: f, directive: spot{f.At, f.Imported}})
 		}
 		a.routing = report
+		a.texts = map[*caddyhttp.Server]*routing.Texts{}
+		for _, server := range a.http.Servers {
+			a.texts[server] = routing.TextsOf(server)
+		}
 	})
 	return a.refused
 }

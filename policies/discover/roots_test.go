@@ -10,7 +10,7 @@ import (
 // TestRoots_Tools: a host without servers of tools is known to have none.
 func TestRoots_Tools(t *testing.T) {
 	s := new(policy.Site)
-	Keep(s)
+	Keep(s, new(Roots))
 	LearnTools(s, new(index.Root), "shop.example.com")
 	if x, known := Of(s).tools.Get("shop.example.com"); !known || x != nil {
 		t.Errorf("%v, %v", x, known)

@@ -61,7 +61,7 @@ func TestOrderType_Root(t *testing.T) {
 		"another base, no shop":          {stats + pretty, says(200, `{"home":"https://a.test","namespaces":["wp/v2"]}`), false},
 	} {
 		s := policytest.NewSite(t)
-		discover.Keep(s) // the site has just started
+		discover.Keep(s, new(discover.Roots)) // the site has just started
 		p, backend := policytest.Provision(t, s, &OrderType{Credential: "ck:cs"}), shopAt(test.root)
 		for range 3 {
 			v, err := p.Check(t.Context(), policytest.Request(t, s, backend, "PUT", test.target, `{}`, policytest.JSONType))
@@ -113,7 +113,7 @@ func TestOrderType_RootKnown(t *testing.T) {
 // TestOrderType_RootLater: a root that could not be read, or was none, is read again.
 func TestOrderType_RootLater(t *testing.T) {
 	s := policytest.NewSite(t)
-	discover.Keep(s)
+	discover.Keep(s, new(discover.Roots))
 	now := time.Unix(1_800_000_000, 0)
 	s.Now = func() time.Time { return now }
 	answer, failure := (*ask.Answer)(nil), error(ask.ErrUndecided)

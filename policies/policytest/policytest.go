@@ -39,7 +39,7 @@ func NewSite(tb testing.TB) *policy.Site {
 		tb.Fatal(err)
 	}
 	s := &policy.Site{Site: caller.NewSite(p, caller.Own{}), Release: new(policy.Release)}
-	discover.Keep(s)
+	discover.Keep(s, new(discover.Roots))
 	discover.Of(s).PutIndex("example.com", index.New([]string{"/"}, []string{p.Core, p.Shop[2]}))
 	s.Store, s.Identities, s.Now = memory, ids, func() time.Time { return time.Unix(1_800_000_000, 0) }
 	return s
