@@ -40,6 +40,7 @@ type App struct {
 	http         *caddyhttp.App // whose routes lead to the gateways; nil outside a configuration
 	metrics      *metrics.Metrics
 	logger       *zap.Logger
+	agents       *zap.Logger // the audit log
 	local        store.Store // that policies use
 	shared       store.Store // the Redis itself, or nil
 	gateways     []*Gateway
@@ -132,7 +133,8 @@ func appOf(ctx caddy.Context) (*App, error) {
 	if app.metrics != nil {
 		return app, nil
 	}
-	app.http, app.logger = http, ctx.Logger()
+	app.http, app.logger = http, ctx.Logger() // of a gateway, for all of them
+	app.agents = app.logger.Named(agentsLogger)
 	app.metrics = metrics.New(ctx.GetMetricsRegistry(), http != nil && http.Metrics != nil && http.Metrics.PerHost, app.scraped)
 	return app, app.openStore()
 }

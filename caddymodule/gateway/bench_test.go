@@ -23,7 +23,7 @@ func provisioned(tb testing.TB, config string) *Gateway {
 		tb.Fatal(err)
 	}
 	g := module.(*Gateway)
-	g.logger = zap.NewNop()
+	g.app.logger, g.app.agents = zap.NewNop(), zap.NewNop()
 	g.app.assign()
 	g.sites[0].discovery.Stop() // there is no platform whose root could be read
 	return g

@@ -133,7 +133,7 @@ func (e *engine) newReader(ctx caddy.Context, g *Gateway) error {
 	}
 	key := pool.Spool{Dir: dir, Limit: g.spoolLimit()}
 	e.spool, err = key.Lease(ctx, &e.leases, func(f budget.Finding) {
-		g.app.odd(g.logger, finding{Finding: routing.Finding{Code: f.Code, At: g.At, Imported: g.Imported.At(""), Text: f.Text}, directive: g.spot()})
+		g.app.odd(finding{Finding: routing.Finding{Code: f.Code, At: g.At, Imported: g.Imported.At(""), Text: f.Text}, directive: g.spot()})
 	})
 	if err != nil {
 		return err

@@ -11,7 +11,6 @@ import (
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/caddyconfig/caddyfile"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
-	"go.uber.org/zap"
 
 	"github.com/restwarden/restwarden/caddymodule/option"
 	"github.com/restwarden/restwarden/caddymodule/routing"
@@ -91,7 +90,6 @@ type Gateway struct {
 	server string  // see listeners
 	sites  []*site // set by App.assign
 	places places  // of sites
-	logger *zap.Logger
 }
 
 // Identity bounds the questions about who is calling.
@@ -136,13 +134,13 @@ func (g *Gateway) provision(ctx caddy.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := app.survey(ctx.Logger()); err != nil {
+	if err := app.survey(); err != nil {
 		return err
 	}
 	if err := g.resolve(app.said); err != nil {
 		return err
 	}
-	g.app, g.logger, g.server = app, ctx.Logger(), listeners(ctx)
+	g.app, g.server = app, listeners(ctx)
 	if g.engine, err = g.app.engineOf(ctx, g); err != nil {
 		return err
 	}

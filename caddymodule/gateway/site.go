@@ -57,8 +57,7 @@ type identitiesKey struct{ caller.Options }
 // proofs of the two apart. The caller must close the site.
 func newSite(g *Gateway, way routing.Way, apart string) *site {
 	s := &site{Site: *g.engine.every, engine: g.engine, g: g, way: way, plain: newPlainPages()}
-	s.reader, s.logger, s.metrics = g.engine.reader, g.logger, g.app.metrics
-	s.agents = s.logger.Named(agentsLogger)
+	s.reader, s.logger, s.agents, s.metrics = g.engine.reader, g.app.logger, g.app.agents, g.app.metrics
 	s.asks = questions.Site{Prefix: s.Prefix, Timeout: s.questions.Timeout, Placeholders: g.app.placeholders, Left: s.metrics.Left}
 	if dry := g.app.dry; dry != nil {
 		s.asks.Asking, s.asks.Answered = dry.Asking, dry.Answered

@@ -49,7 +49,7 @@ func (g *Gateway) said() routing.Said {
 
 // survey looks once at the whole HTTP app, and logs what is odd. It returns an error if a
 // directive guards nothing. The first gateway must call it before Caddy has loaded any.
-func (a *App) survey(logger *zap.Logger) error {
+func (a *App) survey() error {
 	a.surveyed.Do(func() {
 		if a.http == nil {
 			return
@@ -69,7 +69,7 @@ func (a *App) survey(logger *zap.Logger) error {
 			return
 		}
 		for _, f := range report.Odd {
-			a.odd(logger, finding{Finding: f, directive: spot{f.At, f.Imported}})
+			a.odd(finding{Finding: f, directive: spot{f.At, f.Imported}})
 		}
 		a.routing = report
 		a.texts = map[*caddyhttp.Server]*routing.Texts{}
@@ -106,10 +106,10 @@ type finding struct {
 }
 
 // odd logs what is odd in the configuration, and keeps it for the metrics.
-func (a *App) odd(logger *zap.Logger, f finding) {
+func (a *App) odd(f finding) {
 	f.Text, f.Do = routes.Masked(f.Text), routes.Masked(f.Do)
 	a.findings = append(a.findings, f)
-	logger.Warn("the configuration is odd", zap.String("code", f.Code), zap.String("at", f.At),
+	a.logger.Warn("the configuration is odd", zap.String("code", f.Code), zap.String("at", f.At),
 		zap.String("imported", f.Imported), zap.Strings("sites", f.Sites), zap.String("problem", f.Problem()))
 }
 
@@ -139,9 +139,9 @@ func (a *App) oddRules(g *Gateway) {
 		case a.dry != nil:
 			a.dry.Odd(f, g.At, g.Imported.At(""))
 		case !o.Note:
-			a.odd(g.logger, finding{f, g.spot(), true})
+			a.odd(finding{f, g.spot(), true})
 		case o.Said:
-			g.logger.Info("a line of the configuration changes nothing", zap.String("code", f.Code),
+			a.logger.Info("a line of the configuration changes nothing", zap.String("code", f.Code),
 				zap.String("at", f.At), zap.String("imported", f.Imported), zap.String("problem", routes.Masked(f.Problem())))
 		}
 	}
