@@ -112,7 +112,7 @@ func (f *flow) altered(h *handler, s spot) {
 	}
 	at := f.visit(s, false)
 	for _, passed := range at.facts {
-		if passed.kind != guarded || !at.meets(passed) {
+		if passed.kind != guarded || !at.meets(passed, nil) {
 			continue
 		}
 		for _, c := range s.cubes {
@@ -134,7 +134,7 @@ func (v *survey) changed(at *visit) {
 			alters = at.alters
 		}
 		for _, a := range alters {
-			if a.harmless(d, at) || !v.platformOf(d, at) || !at.meets(*f) {
+			if a.harmless(d, at) || !v.platformOf(d, at) || !at.meets(*f, nil) {
 				continue
 			}
 			d.changed = true
@@ -216,19 +216,7 @@ func (v *survey) platformOf(d *Directive, at *visit) bool {
 
 // after tells whether one of the calls may come to the visit through d.
 func (at *visit) after(d *Directive, calls []*sample) bool {
-	for _, f := range at.facts {
-		if f.kind != guarded || f.guard != d {
-			continue
-		}
-		var both []cube
-		for _, c := range at.cubes {
-			both = append(both, c.with(f.cube...))
-		}
-		for _, s := range calls {
-			if q := (query{facts: at.facts, groups: at.groups, like: s}); len(q.cover(both).open) > 0 {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(at.facts, func(f fact) bool {
+		return f.kind == guarded && f.guard == d && slices.ContainsFunc(calls, func(s *sample) bool { return at.meets(f, s) })
+	})
 }

@@ -85,7 +85,7 @@ func example(pattern string) (path string, ok bool) {
 	if strings.HasSuffix(pattern, ".php") || strings.ContainsAny(pattern, "[\\%{") {
 		return "", false
 	}
-	return wildcards.Replace(cleanPrefix(pattern)), true
+	return wildcards.Replace("/" + strings.TrimPrefix(pattern, "/")), true
 }
 
 var wildcards = strings.NewReplacer("*", "no-such-page", "?", "x")
@@ -116,14 +116,6 @@ func (d *Directive) variables(at *visit) []string {
 func (d *Directive) matches(at *visit, kind string) (found bool) {
 	d.each(at, func(m *matcher) { found = found || m.kind == kind })
 	return found
-}
-
-// cleanPrefix makes a path of a pattern such as "*.css".
-func cleanPrefix(p string) string {
-	if !strings.HasPrefix(p, "/") {
-		return "/" + p
-	}
-	return p
 }
 
 // maxPatterns bounds how many patterns of a configuration's matchers are tried.

@@ -88,16 +88,21 @@ type cube []atom
 func (c cube) with(more ...atom) cube {
 	all := slices.Clip(c)
 	for _, a := range more {
-		if !a.always() && !slices.ContainsFunc(all, func(b atom) bool { return b.implies(a) }) {
+		if !a.always() && !all.says(a) {
 			all = append(all, a)
 		}
 	}
 	return all
 }
 
+// says tells whether a holds for every request of c, as far as one atom of c tells.
+func (c cube) says(a atom) bool {
+	return slices.ContainsFunc(c, func(b atom) bool { return b.implies(a) })
+}
+
 // within tells whether every request of c is one of b's.
 func (c cube) within(b cube) bool {
-	return !slices.ContainsFunc(b, func(a atom) bool { return !slices.ContainsFunc(c, func(has atom) bool { return has.implies(a) }) })
+	return !slices.ContainsFunc(b, func(a atom) bool { return !c.says(a) })
 }
 
 // empty tells whether c certainly holds no request.
@@ -151,16 +156,7 @@ func (q *query) is(a atom) truth {
 }
 
 func (q *query) counts(f *fact) bool {
-	switch f.kind {
-	case taken:
-		return slices.Contains(q.groups, f.group)
-	case guarded:
-		return q.guards
-	case altered:
-		return false
-	case stopped:
-	}
-	return true
+	return f.kind == stopped || f.kind == guarded && q.guards || f.kind == taken && slices.Contains(q.groups, f.group)
 }
 
 // covering returns the fact that covers c, if a single one does.
@@ -174,19 +170,10 @@ func (q *query) covering(c cube) *fact {
 }
 
 func (q *query) holds(f *fact, c cube) bool {
-	for _, a := range f.cube {
-		switch q.is(a) {
-		case yes:
-			continue
-		case no:
-			return false
-		case maybe:
-		}
-		if !slices.ContainsFunc(c, func(b atom) bool { return b.implies(a) }) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(f.cube, func(a atom) bool {
+		is := q.is(a)
+		return is == no || is == maybe && !c.says(a)
+	})
 }
 
 // coverage is how far facts cover a set of requests.

@@ -1,6 +1,7 @@
 package routing
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -175,7 +176,8 @@ func (f *flow) perhaps(s spot) spot {
 
 // handler follows requests through a handler.
 func (f *flow) handler(h *handler, s spot) {
-	f.change(h)
+	f.version.change(h.changes, &f.next)
+	f.root, f.values = cmp.Or(h.root, f.root), f.values.with(h.sets)
 	f.altered(h, s)
 	if h.fails {
 		f.fails(s, h.status)
@@ -211,14 +213,6 @@ func (f *flow) handler(h *handler, s spot) {
 	if all {
 		f.add(s.cubes, fact{by: h.by(), plain: h.plain})
 	}
-}
-
-func (f *flow) change(h *handler) {
-	f.version.change(h.changes, &f.next)
-	if h.root != "" {
-		f.root = h.root
-	}
-	f.values = f.values.with(h.sets)
 }
 
 // afterError makes nothing certain that handlers may have changed before the error.

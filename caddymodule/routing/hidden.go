@@ -94,10 +94,6 @@ const maxDepth = 6
 // pointers to the types of this package and to subroutes only, never to Caddy's server.
 type search struct{ pkg string }
 
-func (s search) follows(t reflect.Type) bool {
-	return t.PkgPath() == s.pkg || t == subrouteType
-}
-
 func (s search) in(v reflect.Value, depth int) []branch {
 	if depth == 0 {
 		return nil
@@ -116,7 +112,7 @@ func (s search) in(v reflect.Value, depth int) []branch {
 			return []branch{{routes: caddyhttp.RouteList{{Handlers: []caddyhttp.MiddlewareHandler{handler}}}}}
 		}
 	case reflect.Pointer:
-		if !v.IsNil() && s.follows(v.Type().Elem()) {
+		if to := v.Type().Elem(); !v.IsNil() && (to.PkgPath() == s.pkg || to == subrouteType) {
 			return s.in(v.Elem(), depth-1)
 		}
 	case reflect.Slice, reflect.Array:

@@ -18,31 +18,17 @@ func fitsHost(h, of string) bool {
 	if strings.EqualFold(h, of) {
 		return true
 	}
-	if !strings.Contains(of, "*") || strings.ContainsAny(h+of, "{") {
-		return false
-	}
-	labels, patterns := strings.Split(h, "."), strings.Split(of, ".")
-	if len(labels) != len(patterns) {
-		return false
-	}
-	for i := range labels {
-		if patterns[i] != "*" && !strings.EqualFold(labels[i], patterns[i]) {
-			return false
-		}
-	}
-	return true
+	return strings.Contains(of, "*") && !strings.ContainsAny(h+of, "{") &&
+		slices.EqualFunc(strings.Split(h, "."), strings.Split(of, "."), func(label, pattern string) bool {
+			return pattern == "*" || strings.EqualFold(label, pattern)
+		})
 }
 
 // disjointHosts tells whether no host fits one of these patterns and one of those.
 func disjointHosts(these, those []string) bool {
-	for _, a := range these {
-		for _, b := range those {
-			if meet(a, b) {
-				return false
-			}
-		}
-	}
-	return true
+	return !slices.ContainsFunc(these, func(a string) bool {
+		return slices.ContainsFunc(those, func(b string) bool { return meet(a, b) })
+	})
 }
 
 // meet tells whether a host may fit both patterns. It runs for each pair of a configuration's
@@ -54,17 +40,9 @@ func meet(a, b string) bool {
 	case !strings.Contains(a, "*") && !strings.Contains(b, "*"):
 		return false
 	}
-	as, bs := strings.Split(a, "."), strings.Split(b, ".")
-	if len(as) != len(bs) {
-		return false
-	}
-	for i := range as {
-		// a label such as "a*" is no wildcard for Caddy, but the host may hold it
-		if as[i] != "*" && bs[i] != "*" && !strings.EqualFold(as[i], bs[i]) {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(strings.Split(a, "."), strings.Split(b, "."), func(a, b string) bool {
+		return a == "*" || b == "*" || strings.EqualFold(a, b) // a label such as "a*" is no wildcard for Caddy, but the host may hold it
+	})
 }
 
 // isLiteral tells whether a pattern is one host.

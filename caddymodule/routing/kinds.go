@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
+	"github.com/caddyserver/caddy/v2/modules/caddyhttp/fileserver"
 	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
@@ -93,9 +94,7 @@ func readError(h *handler, s step) {
 }
 
 func readFiles(h *handler, s step) {
-	h.answers = !decoded[struct {
-		PassThru bool `json:"pass_thru"`
-	}](s).PassThru && !passesThrough(s.module)
+	h.answers = !decoded[fileserver.FileServer](s).PassThru
 }
 
 func readVars(h *handler, s step) {
@@ -135,9 +134,7 @@ func rewritten(s step) []alteration {
 
 func alteredHeaders(s step) []alteration {
 	var ops headerOps
-	if raw := requestHeaders(s); raw != nil {
-		_ = jsonv1.Unmarshal(raw, &ops)
-	}
+	_ = jsonv1.Unmarshal(requestHeaders(s), &ops)
 	return ops.alterations("request_header")
 }
 

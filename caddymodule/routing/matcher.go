@@ -43,19 +43,23 @@ var pure = map[string]parts{
 // matcherSets returns the matchers of a route. A request passes if one of the sets holds,
 // or if there are none.
 func matcherSets(route *caddyhttp.Route) [][]*matcher {
+	if sets := loadedSets(route.MatcherSets); sets != nil {
+		return sets
+	}
 	var sets [][]*matcher
-	for _, set := range route.MatcherSets {
+	for _, set := range route.MatcherSetsRaw {
+		sets = append(sets, rawSet(set))
+	}
+	return sets
+}
+
+func loadedSets(loaded []caddyhttp.MatcherSet) (sets [][]*matcher) {
+	for _, set := range loaded {
 		var all []*matcher
 		for _, m := range set {
 			all = append(all, loadedMatcher(m))
 		}
 		sets = append(sets, all)
-	}
-	if sets != nil {
-		return sets
-	}
-	for _, set := range route.MatcherSetsRaw {
-		sets = append(sets, rawSet(set))
 	}
 	return sets
 }
@@ -70,30 +74,14 @@ func rawSet(set map[string]json.RawMessage) []*matcher {
 }
 
 func loadedMatcher(module any) *matcher {
-	kind := moduleName(module)
 	switch m := module.(type) {
 	case *caddyhttp.MatchNot:
-		return notOf(m.MatcherSets)
+		return (&matcher{kind: "not", inner: loadedSets(m.MatcherSets)}).derive()
 	case caddyhttp.MatchNot:
-		return notOf(m.MatcherSets)
+		return (&matcher{kind: "not", inner: loadedSets(m.MatcherSets)}).derive()
 	}
-	raw, err := json.Marshal(module)
-	if err != nil {
-		raw = nil
-	}
-	return rawMatcher(kind, raw)
-}
-
-func notOf(sets []caddyhttp.MatcherSet) *matcher {
-	not := &matcher{kind: "not"}
-	for _, set := range sets {
-		var all []*matcher
-		for _, m := range set {
-			all = append(all, loadedMatcher(m))
-		}
-		not.inner = append(not.inner, all)
-	}
-	return not.derive()
+	raw, _ := json.Marshal(module) // nil for what has no JSON
+	return rawMatcher(moduleName(module), raw)
 }
 
 func rawMatcher(kind string, raw json.RawMessage) *matcher {

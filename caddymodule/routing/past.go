@@ -31,7 +31,7 @@ func (v *survey) past() {
 // note notes which directives guard what the visit leads to.
 func (v *survey) note(at *visit) {
 	for _, f := range at.facts {
-		if f.kind != guarded || v.noted(at, f.guard) || !at.meets(f) {
+		if f.kind != guarded || v.noted(at, f.guard) || !at.meets(f, nil) {
 			continue
 		}
 		for _, one := range at.upstream.each() {
@@ -101,13 +101,9 @@ func (s *guardedScripts) within(folder string) *Directive {
 // idle returns the site's directives that lead to no platform: the one that only
 // handle_errors leads to is theirs.
 func (v *survey) idle(at *visit) []*Directive {
-	var found []*Directive
-	for _, d := range v.reader.directives {
-		if !d.guards && slices.ContainsFunc(d.visits, at.shares) {
-			found = append(found, d)
-		}
-	}
-	return found
+	return slices.DeleteFunc(slices.Clone(v.reader.directives), func(d *Directive) bool {
+		return d.guards || !slices.ContainsFunc(d.visits, at.shares)
+	})
 }
 
 // lead reports calls that come to the visit, though directives guard what it leads to.
@@ -134,12 +130,8 @@ func (v *survey) lead(at *visit) {
 
 // guardOf returns the directive that is the nearest to the visit's site.
 func guardOf(guards []*Directive, at *visit) *Directive {
-	for _, d := range guards {
-		if slices.ContainsFunc(d.visits, at.shares) {
-			return d
-		}
-	}
-	return guards[0]
+	i := slices.IndexFunc(guards, func(d *Directive) bool { return slices.ContainsFunc(d.visits, at.shares) })
+	return guards[max(i, 0)] // the first one, where none is near
 }
 
 // shares tells whether requests may come to both places, with and without an error.

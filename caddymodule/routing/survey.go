@@ -219,25 +219,23 @@ func (v *survey) own() {
 func (v *survey) second(d *Directive) {
 	for _, at := range d.visits {
 		for _, f := range at.facts {
-			if f.kind == guarded && f.guard != d && at.meets(f) {
-				v.odd("W09", d, at.hosts, "keep one of them", "a request passes the directive at %s before this one, and the rules of both hold", place(f.guard))
+			if f.kind == guarded && f.guard != d && at.meets(f, nil) {
+				v.odd("W09", d, at.hosts, "keep one of them", "a request passes the directive at %s before this one, and the rules of both hold", cmp.Or(f.guard.At, "another place"))
 				return
 			}
 		}
 	}
 }
 
-// meets tells whether requests in f may come to the visit.
-func (at *visit) meets(f fact) bool {
-	q := query{facts: at.facts, groups: at.groups}
+// meets tells whether requests in f, or those like a sample unless that is nil, may come to the visit.
+func (at *visit) meets(f fact, like *sample) bool {
+	q := query{facts: at.facts, groups: at.groups, like: like}
 	var both []cube
 	for _, c := range at.cubes {
 		both = append(both, c.with(f.cube...))
 	}
 	return len(q.cover(both).open) > 0
 }
-
-func place(d *Directive) string { return cmp.Or(d.At, "another place") }
 
 // distinct returns list without repetitions.
 func distinct(list []string) []string {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/caddyserver/caddy/v2"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
-	"github.com/caddyserver/caddy/v2/modules/caddyhttp/fileserver"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp/reverseproxy"
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp/reverseproxy/fastcgi"
 	jsonv1 "github.com/go-json-experiment/json/v1"
@@ -83,7 +82,8 @@ func toProxied(s step) *lead {
 	env := l.transport(p.Transport, loaded)
 	for _, set := range []map[string]json.RawMessage{p.Headers.Request.Set, p.Headers.Request.Add} {
 		for field, values := range set {
-			l.forwarded = l.forwarded || isForwarding(field) && strings.Contains(string(values), "{http.request.header.")
+			forwarding := strings.EqualFold(field, "X-Forwarded-For") || strings.EqualFold(field, "X-Real-Ip")
+			l.forwarded = l.forwarded || forwarding && strings.Contains(string(values), "{http.request.header.")
 		}
 	}
 	l.alters = slices.Concat(p.Rewrite.alterations(), p.Headers.Request.alterations("header_up"), environment(env))
@@ -119,10 +119,6 @@ func (p *proxied) asks() bool {
 	return p.Rewrite.URI != "" && slices.ContainsFunc(p.HandleResponse, func(h caddyhttp.ResponseHandler) bool {
 		return h.Match == nil || len(h.Match.StatusCode) == 0 || slices.ContainsFunc(h.Match.StatusCode, func(code int) bool { return code == 2 || code/100 == 2 })
 	})
-}
-
-func isForwarding(field string) bool {
-	return strings.EqualFold(field, "X-Forwarded-For") || strings.EqualFold(field, "X-Real-Ip")
 }
 
 // transport takes the root of scripts from the transport, and returns the variables that it sets.
@@ -228,10 +224,4 @@ func (u *upstream) String() string {
 		return name + " with root " + strings.ReplaceAll(u.root, "\n", " ")
 	}
 	return name
-}
-
-// passesThrough tells whether a loaded file_server passes on what it does not find.
-func passesThrough(module any) bool {
-	f, ok := module.(*fileserver.FileServer)
-	return ok && f.PassThru
 }
