@@ -76,13 +76,9 @@ func (g *guard) leftOut(r *http.Request) string {
 
 // listensOn tells whether a server listens on a port.
 func listensOn(server *caddyhttp.Server, port int) bool {
-	for _, address := range server.Listen {
-		at, err := caddy.ParseNetworkAddress(address)
-		if err == nil && !at.IsUnixNetwork() && port >= int(at.StartPort) && port <= int(at.EndPort) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(addressesOf(server), func(at caddy.NetworkAddress) bool {
+		return port >= int(at.StartPort) && port <= int(at.EndPort)
+	})
 }
 
 // port is the port that the client connects to.

@@ -118,13 +118,8 @@ func (h *harmless) handler(handler map[string]any) []any {
 		return nil
 	}
 	h.standInValues(handler)
-	for _, inner := range []any{handler, handler["errors"]} {
-		if o := object(inner); o != nil && o["routes"] != nil {
-			o["routes"] = h.routes(o["routes"])
-		}
-	}
-	for _, response := range list(handler["handle_response"]) {
-		if o := object(response); o != nil && o["routes"] != nil {
+	for _, inner := range append([]any{handler, handler["errors"]}, list(handler["handle_response"])...) {
+		if o := object(inner); o["routes"] != nil {
 			o["routes"] = h.routes(o["routes"])
 		}
 	}

@@ -64,8 +64,8 @@ func (c *Config) place(site *Installed) error {
 			continue
 		}
 		host, folder := hosts.Name(u.Host), strings.TrimSuffix(u.Path, "/")
-		covering := directivesThat(all, func(d *routing.Directive) bool { return d.Hosts != nil && d.Covers(host) })
-		site.directives = directivesThat(covering, func(d *routing.Directive) bool { return d.Base == folder })
+		covering := slices.DeleteFunc(slices.Clone(all), func(d *routing.Directive) bool { return d.Hosts == nil || !d.Covers(host) })
+		site.directives = slices.DeleteFunc(slices.Clone(covering), func(d *routing.Directive) bool { return d.Base != folder })
 		if len(site.directives) == 0 && len(covering) == 1 {
 			site.directives = covering
 		}
@@ -78,15 +78,6 @@ func (c *Config) place(site *Installed) error {
 	}
 	site.directives = all
 	return nil
-}
-
-func directivesThat(all []*routing.Directive, are func(*routing.Directive) bool) (found []*routing.Directive) {
-	for _, d := range all {
-		if are(d) {
-			found = append(found, d)
-		}
-	}
-	return found
 }
 
 // installed returns what tells the gateways what is known of their site.

@@ -69,19 +69,10 @@ func (site *Installed) matchers(v any, do func(methods, routes []string)) {
 // mayMatch tells whether a set of matchers may hold for one of the site's hosts.
 func (site *Installed) mayMatch(set any) bool {
 	names, ok := object(set)["host"].([]any)
-	return !ok || slices.ContainsFunc(textsOf(names), func(name string) bool {
-		return slices.ContainsFunc(site.directives, func(d *routing.Directive) bool {
+	return !ok || slices.ContainsFunc(names, func(v any) bool {
+		name, text := v.(string)
+		return text && slices.ContainsFunc(site.directives, func(d *routing.Directive) bool {
 			return d.Covers(hosts.Name(name)) || slices.ContainsFunc(d.Hosts, func(host string) bool { return hosts.Fits(name, host) })
 		})
 	})
-}
-
-func textsOf(v any) (texts []string) {
-	list, _ := v.([]any)
-	for _, one := range list {
-		if text, ok := one.(string); ok {
-			texts = append(texts, text)
-		}
-	}
-	return texts
 }

@@ -1,6 +1,7 @@
 package dryrun
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -183,7 +184,7 @@ func (r *run) answered(q *ask.Question, a *ask.Answer, err error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	asked := Question{Kind: string(q.Kind), Method: orDefault(q.Method, http.MethodGet), Route: orDefault(q.Route, q.Page)}
+	asked := Question{Kind: string(q.Kind), Method: cmp.Or(q.Method, http.MethodGet), Route: cmp.Or(q.Route, q.Page)}
 	if q.Query != "" {
 		asked.Route += "?" + q.Query
 	}
@@ -256,11 +257,4 @@ func (r *run) decide(req *policy.Request, d policy.Decision) {
 			r.result.Reading.Message = &message
 		}
 	}
-}
-
-func orDefault(s, otherwise string) string {
-	if s == "" {
-		return otherwise
-	}
-	return s
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 
 	"github.com/restwarden/restwarden/caddymodule/command/rawrequest"
+	"github.com/restwarden/restwarden/policies/hosts"
 )
 
 // serve has the HTTP server of Go read the bytes of a request, as it reads a connection,
@@ -32,7 +33,7 @@ func serve(ctx context.Context, run *run, server *caddyhttp.Server, r Request, r
 			defer context.AfterFunc(ctx, cancel)()
 			req = req.WithContext(within)
 			if r.Secure {
-				req.TLS = &tls.ConnectionState{Version: tls.VersionTLS13, HandshakeComplete: true, ServerName: strings.ToLower(nameOf(req.Host))}
+				req.TLS = &tls.ConnectionState{Version: tls.VersionTLS13, HandshakeComplete: true, ServerName: strings.ToLower(hosts.Name(req.Host))}
 			}
 			server.ServeHTTP(w, req)
 		}))
@@ -50,13 +51,6 @@ func serve(ctx context.Context, run *run, server *caddyhttp.Server, r Request, r
 	}
 	defer func() { _ = res.Body.Close() }() // it is in memory
 	return res.StatusCode, nil
-}
-
-func nameOf(host string) string {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		return name
-	}
-	return host
 }
 
 // errNotHTTP says that there is no request.

@@ -55,8 +55,8 @@ func (g *guard) roots() []string {
 // rootsFor is roots for some hosts.
 func (g *guard) rootsFor(names []string) (all []string) {
 	for _, name := range names {
-		for _, port := range portsOf(g.way.Server) {
-			scheme := "http"
+		for _, at := range addressesOf(g.way.Server) {
+			port, scheme := int(at.StartPort), "http"
 			if port == caddyhttp.DefaultHTTPSPort || len(g.way.Server.TLSConnPolicies) > 0 {
 				scheme = "https"
 			}
@@ -67,12 +67,12 @@ func (g *guard) rootsFor(names []string) (all []string) {
 	return all
 }
 
-// portsOf returns the first port of each address that a server listens on.
-func portsOf(server *caddyhttp.Server) (ports []int) {
+// addressesOf returns the addresses with ports that a server listens on.
+func addressesOf(server *caddyhttp.Server) (found []caddy.NetworkAddress) {
 	for _, address := range server.Listen {
 		if at, err := caddy.ParseNetworkAddress(address); err == nil && !at.IsUnixNetwork() {
-			ports = append(ports, int(at.StartPort))
+			found = append(found, at)
 		}
 	}
-	return ports
+	return found
 }

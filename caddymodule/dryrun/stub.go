@@ -2,6 +2,7 @@ package dryrun
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -102,7 +103,7 @@ func arrived(q *ask.Question, r *http.Request) bool {
 
 // changed tells whether a question has reached the site as another one.
 func changed(q *ask.Question, r *http.Request) bool {
-	if r.Method != orDefault(q.Method, http.MethodGet) || r.Header.Get("X-Http-Method-Override") != "" {
+	if r.Method != cmp.Or(q.Method, http.MethodGet) || r.Header.Get("X-Http-Method-Override") != "" {
 		return true
 	}
 	for name, values := range q.Header {

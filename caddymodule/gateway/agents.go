@@ -125,18 +125,14 @@ func (a *audited) log() {
 // MarshalLogObject implements zapcore.ObjectMarshaler.
 func (rec *agentRecord) MarshalLogObject(to zapcore.ObjectEncoder) error {
 	to.AddInt("v", record.Version)
-	for _, f := range [...]struct{ name, value string }{
-		{"request_id", rec.requestID},
-		{"site", rec.site},
-		{"host", rec.host},
-		{"client_ip", rec.ip},
-		{"caller", rec.caller},
-		{"door", rec.door},
-		{"method", rec.Method},
-		{"outcome", string(rec.outcome)},
-	} {
-		to.AddString(f.name, f.value)
-	}
+	to.AddString("request_id", rec.requestID)
+	to.AddString("site", rec.site)
+	to.AddString("host", rec.host)
+	to.AddString("client_ip", rec.ip)
+	to.AddString("caller", rec.caller)
+	to.AddString("door", rec.door)
+	to.AddString("method", rec.Method)
+	to.AddString("outcome", string(rec.outcome))
 	for _, f := range [...]struct{ name, value string }{
 		{"ability", rec.Ability},
 		{"tool", rec.Tool},

@@ -143,12 +143,15 @@ func expanded(block []policy.Option, platform string) (all []policy.Option, err 
 
 // gatewayOptions are the gateway's own options.
 var gatewayOptions = map[string]func(*Gateway, policy.Option) error{
-	"base":         func(g *Gateway, o policy.Option) error { return option.Checked(o, &g.Base, validateBase) },
-	"prefix":       (*Gateway).prefixOption,
-	"alias":        (*Gateway).aliasOption,
-	"release":      func(g *Gateway, o policy.Option) error { return option.Checked(o, &g.Release, validateRelease) },
-	"mode":         func(g *Gateway, o policy.Option) error { return option.Checked(o, &g.Mode, policy.Mode.Validate) },
-	"misread":      (*Gateway).misreadOption,
+	"base":    func(g *Gateway, o policy.Option) error { return option.Checked(o, &g.Base, validateBase) },
+	"prefix":  (*Gateway).prefixOption,
+	"alias":   (*Gateway).aliasOption,
+	"release": func(g *Gateway, o policy.Option) error { return option.Checked(o, &g.Release, validateRelease) },
+	"mode":    func(g *Gateway, o policy.Option) error { return option.Checked(o, &g.Mode, policy.Mode.Validate) },
+	"misread": func(g *Gateway, o policy.Option) (err error) {
+		g.Misread, err = o.Word(misreadCount, misreadRefuse)
+		return err
+	},
 	"request_id":   func(g *Gateway, o policy.Option) (err error) { g.RequestID, err = o.Word("on", "off"); return err },
 	"credentials":  (*Gateway).credentialsOption,
 	"identity":     (*Gateway).identityOption,
@@ -166,10 +169,7 @@ func (g *Gateway) prefixOption(o policy.Option) error {
 	if g.Prefix = o.Args; slices.Contains(o.Args, "") {
 		return o.Errorf("prefix: a name is empty")
 	}
-	if err := g.Prefix.Validate(); err != nil {
-		return o.Errorf("%w", err)
-	}
-	return nil
+	return option.Placed(o, g.Prefix.Validate())
 }
 
 // aliasOption takes one rewrite rule of the site. Of a plugin that is named twice it takes each
@@ -183,10 +183,7 @@ func (g *Gateway) aliasOption(o policy.Option) error {
 		return nil
 	}
 	g.Alias = append(g.Alias, a)
-	if err := validateAliases(g.Alias); err != nil {
-		return o.Errorf("%w", err)
-	}
-	return nil
+	return option.Placed(o, validateAliases(g.Alias))
 }
 
 func (g *Gateway) credentialsOption(o policy.Option) error {
@@ -215,10 +212,7 @@ func (g *Gateway) credentialsOption(o policy.Option) error {
 		}
 		return o.Errorf("credentials %s, not %q", needs, o.Args)
 	}
-	if err := c.Validate(); err != nil {
-		return o.Errorf("%w", err)
-	}
-	return nil
+	return option.Placed(o, c.Validate())
 }
 
 func (g *Gateway) identityOption(o policy.Option) error {

@@ -57,7 +57,7 @@ func (d *discovery) request(s *site, r *http.Request, next caddyhttp.Handler, pr
 	if waits && !h.outside.Load() {
 		return
 	}
-	base, below := baseOf(s, r)
+	base, below := baseAt(s, r, r.URL.Path)
 	if waits && !below || !d.mayLearn(s, r, known, now) {
 		return
 	}
@@ -75,12 +75,6 @@ func (d *discovery) request(s *site, r *http.Request, next caddyhttp.Handler, pr
 			s.drift(ctx, root, by.Host, spelled)
 		}
 	})
-}
-
-// isNamed tells whether the configuration names the host of r itself.
-func (s *site) isNamed(r *http.Request) bool {
-	host := s.hostOf(r.Host, r)
-	return host != other && !strings.ContainsAny(host, "*{")
 }
 
 // await waits until the root of r's host has been read once. It gives up when ctx ends, and
@@ -114,11 +108,8 @@ func (d *discovery) homeOf(host string) string {
 	return ""
 }
 
-// baseOf returns the base that questions need after the rewrites which r has passed: ""
-// if they have removed it. below is false for requests outside the base.
-func baseOf(s *site, r *http.Request) (base string, below bool) { return baseAt(s, r, r.URL.Path) }
-
-// baseAt does so for a request that came to the gateway with this path.
+// baseAt returns the base that questions need after the rewrites which r has passed, which came to
+// the gateway with this path: "" if they have removed it. below is false for requests outside the base.
 func baseAt(s *site, r *http.Request, path string) (base string, below bool) {
 	if s.Base == "" || isBelow(path, s.Base) {
 		return s.Base, true

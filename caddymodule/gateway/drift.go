@@ -103,7 +103,8 @@ func (s *site) isSpelled(r *http.Request) bool {
 			return false
 		}
 	}
-	return s.isNamed(r) && name == strings.ToLower(s.hostOf(name, r))
+	host := s.hostOf(name, r)
+	return host != other && !strings.ContainsAny(host, "*{") && name == strings.ToLower(host)
 }
 
 // rootPlace tells roots apart as callers are told apart: by host as sent, server, platform,

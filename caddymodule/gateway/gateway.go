@@ -165,18 +165,13 @@ func (g *Gateway) placed(err error) error {
 
 // Validate checks everything that does not depend on the rest of the configuration.
 func (g *Gateway) Validate() error {
-	for _, check := range []error{
+	_, identity := g.Identity.options()
+	return cmp.Or(
 		validatePlatform(g.Platform), validateBase(g.Base), g.Prefix.Validate(), validateAliases(g.Alias), validateRelease(g.Release), g.Mode.Validate(),
-		validateSwitch("request_id", g.RequestID), validateMisread(g.Misread),
-		g.Credentials.Validate(), validateIdentity(g.Identity),
+		validateWord("request_id", g.RequestID, "on", "off"), validateMisread(g.Misread), g.Credentials.Validate(), identity,
 		validateNotNegative("body_limit", g.BodyLimit), validateNotNegative("upload_limit", g.UploadLimit),
 		validateNotNegative("spool_limit", g.SpoolLimit), validateNotNegative("batch_limit", int64(g.BatchLimit)),
-	} {
-		if check != nil {
-			return check
-		}
-	}
-	return nil
+	)
 }
 
 // The checks of single options, for Caddyfile and JSON alike.
@@ -215,8 +210,9 @@ func validateRelease(release string) error {
 	return err
 }
 
-func validateSwitch(option, word string) error {
-	if err := typo.Check(cmp.Or(word, "on"), "on", "off"); err != nil {
+// validateWord checks an option that takes one of words; the first is the default.
+func validateWord(option, word string, words ...string) error {
+	if err := typo.Check(cmp.Or(word, words[0]), words...); err != nil {
 		return fmt.Errorf("%s: %w", option, err)
 	}
 	return nil
@@ -227,11 +223,6 @@ func validateNotNegative(option string, n int64) error {
 		return fmt.Errorf("%s: %d is negative", option, n)
 	}
 	return nil
-}
-
-func validateIdentity(i *Identity) error {
-	_, err := i.options()
-	return err
 }
 
 // options checks i and fills in the defaults; a nil i means all defaults.

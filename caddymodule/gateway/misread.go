@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"cmp"
-	"fmt"
 	"net/http"
 	"strings"
 	"sync"
@@ -15,7 +14,6 @@ import (
 	"github.com/restwarden/restwarden/policies/call/platforms"
 	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/policy"
-	"github.com/restwarden/restwarden/policies/typo"
 )
 
 // What the option misread does with an answer that shows that a page was a call.
@@ -24,16 +22,8 @@ const (
 	misreadRefuse = "refuse"
 )
 
-func (g *Gateway) misreadOption(o policy.Option) (err error) {
-	g.Misread, err = o.Word(misreadCount, misreadRefuse)
-	return err
-}
-
 func validateMisread(word string) error {
-	if err := typo.Check(cmp.Or(word, misreadCount), misreadCount, misreadRefuse); err != nil {
-		return fmt.Errorf("misread: %w", err)
-	}
-	return nil
+	return validateWord("misread", word, misreadCount, misreadRefuse)
 }
 
 // misreadError says that an answer must not be sent, since it is one of the REST interface to

@@ -46,17 +46,12 @@ func (m policyModule) live() (*policy.Configured, error) {
 	if err := json.Unmarshal(b, live); err != nil {
 		return nil, err
 	}
-	return live, resolveSecrets(live)
-}
-
-// resolveSecrets replaces the placeholders in the secrets of c.
-func resolveSecrets(c *policy.Configured) (err error) {
-	for _, secret := range c.Policy.(policy.SecretHolder).Secrets() {
+	for _, secret := range live.Policy.(policy.SecretHolder).Secrets() {
 		if *secret.Text, err = option.Resolved(*secret.Text); err != nil {
-			return policy.Option{Pos: cmp.Or(secret.At, c.Settings.At)}.Errorf("%w", err) // the gateway knows the import
+			return nil, policy.Option{Pos: cmp.Or(secret.At, live.Settings.At)}.Errorf("%w", err) // the gateway knows the import
 		}
 	}
-	return nil
+	return live, nil
 }
 
 // loadPolicies returns the policies that the configuration names, by name.

@@ -27,7 +27,11 @@ func (a *App) assign() {
 			}
 		}
 		a.tellApart()
-		a.countFindings()
+		for _, f := range a.findings {
+			for _, name := range a.sitesOf(f) {
+				a.metrics.Odd(name, f.Code)
+			}
+		}
 		a.ready.Store(true)
 	})
 }

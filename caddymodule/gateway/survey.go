@@ -147,15 +147,6 @@ func (a *App) oddRules(g *Gateway) {
 	}
 }
 
-// countFindings counts what is odd under the names of sites, once they are known.
-func (a *App) countFindings() {
-	for _, f := range a.findings {
-		for _, name := range a.sitesOf(f) {
-			a.metrics.Odd(name, f.Code)
-		}
-	}
-}
-
 // sitesOf returns the names of the sites that f is about, or its first host: a finding may
 // be about a site without the directive.
 func (a *App) sitesOf(f finding) []string {

@@ -67,17 +67,8 @@ func (s *site) report(r *policy.Request, d policy.Decision) {
 	}
 	records := s.records(r, d)
 	first := &records[0]
-	for _, v := range [...]struct{ name, value string }{
-		{varRoute, first.Route},
-		{varPolicy, first.Policy},
-		{varCode, first.Code},
-		{varRule, first.Rule},
-		{varAt, first.At},
-		{varSite, first.Site},
-		{varRequestID, first.RequestID},
-	} {
-		vars[v.name] = v.value
-	}
+	vars[varRoute], vars[varPolicy], vars[varCode], vars[varRule] = first.Route, first.Policy, first.Code, first.Rule
+	vars[varAt], vars[varSite], vars[varRequestID] = first.At, first.Site, first.RequestID
 	level, message := zap.InfoLevel, "request refused"
 	if c.Foreign || call.DiskFails(d.Err) { // the operator has to act
 		level = zap.ErrorLevel

@@ -16,6 +16,14 @@ func Resolved(value string) (string, error) {
 	return caddy.NewReplacer().ReplaceOrErr(value, true, true)
 }
 
+// Placed adds to an error, if there is one, where o stands.
+func Placed(o policy.Option, err error) error {
+	if err == nil {
+		return nil
+	}
+	return o.Errorf("%w", err)
+}
+
 // Checked takes the single argument of o if check returns no error.
 func Checked[T ~string](o policy.Option, to *T, check func(T) error) error {
 	text, err := o.One()
@@ -23,10 +31,7 @@ func Checked[T ~string](o policy.Option, to *T, check func(T) error) error {
 		return err
 	}
 	*to = T(text)
-	if err := check(*to); err != nil {
-		return o.Errorf("%w", err)
-	}
-	return nil
+	return Placed(o, check(*to))
 }
 
 // Size takes the single argument of o as a number of bytes, "8MiB".

@@ -130,8 +130,7 @@ func (b *Backend) ask(ctx context.Context, q ask.Question) (*ask.Answer, error) 
 		return nil, &ask.LeftError{Ended: ended, Err: context.Cause(ctx)}
 	}
 	answer, err := b.answer(ctx, &q, req, kept, err)
-	var unexpected *ask.UnexpectedError
-	if errors.As(err, &unexpected) && way.wantsSlash(&q, b.host, unexpected.Answer) {
+	if unexpected, ok := errors.AsType[*ask.UnexpectedError](err); ok && way.wantsSlash(&q, b.host, unexpected.Answer) {
 		err = &ask.SlashError{UnexpectedError: *unexpected}
 	}
 	if err != nil {
@@ -201,8 +200,7 @@ func failure(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return errors.Join(cause, err)
 	}
-	var said caddyhttp.HandlerError
-	if errors.As(err, &said) && said.StatusCode >= 500 && said.Err != nil {
+	if said, ok := errors.AsType[caddyhttp.HandlerError](err); ok && said.StatusCode >= 500 && said.Err != nil {
 		return &ask.DownError{Err: said.Err}
 	}
 	return err
@@ -211,8 +209,8 @@ func failure(ctx context.Context, err error) error {
 // errorAnswer returns the answer that a handler of the site, such as file_server, gives as an
 // error: there is no such file, or it may not be read. It is nil for any other error.
 func errorAnswer(kept *answers.Kept, err error) *ask.Answer {
-	var said caddyhttp.HandlerError
-	if !errors.As(err, &said) || said.StatusCode < 400 || said.StatusCode >= 499 || kept.Status() != 0 {
+	said, ok := errors.AsType[caddyhttp.HandlerError](err)
+	if !ok || said.StatusCode < 400 || said.StatusCode >= 499 || kept.Status() != 0 {
 		return nil
 	}
 	return &ask.Answer{Status: said.StatusCode, Header: http.Header{}}
@@ -258,13 +256,9 @@ var ForwardedHeaders = []string{
 
 func (b *Backend) copyConnection(to http.Header) {
 	for _, name := range ForwardedHeaders {
-		copyHeader(to, b.header, name)
-	}
-}
-
-func copyHeader(to, from http.Header, name string) {
-	if values := from[name]; len(values) > 0 {
-		to[name] = slices.Clone(values)
+		if values := b.header[name]; len(values) > 0 {
+			to[name] = slices.Clone(values)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package switches
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"time"
@@ -42,15 +43,9 @@ func (s *setting) switched() policy.Switched {
 
 // fields are those of a line of the log.
 func (s *setting) fields(more ...zap.Field) []zap.Field {
-	site := s.Site
-	if site == "" {
-		site = allSites
-	}
+	site := cmp.Or(s.Site, "all") // a lockdown of all sites
 	return append([]zap.Field{zap.String("switch", s.Kind), zap.String("site", site)}, more...)
 }
-
-// allSites stands in the log for the lockdown of all sites.
-const allSites = "all"
 
 // key is the key of the setting in a store.
 func (s *setting) key() string { return "switch:" + s.Kind + ":" + s.Site }
