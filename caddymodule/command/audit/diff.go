@@ -256,10 +256,8 @@ func (d *Diff) perhaps() (all []Endpoint) {
 }
 
 func (r *Report) openHoles(*Diff) (all []string) {
-	for i := range r.Holes {
-		if h := &r.Holes[i]; h.Now != None {
-			all = append(all, fmt.Sprintf("%s %s %s of %s", h.CVE, strings.Join(h.Methods, ","), h.Route, h.Plugin))
-		}
+	for _, h := range r.OpenHoles() {
+		all = append(all, fmt.Sprintf("%s %s %s of %s", h.CVE, strings.Join(h.Methods, ","), h.Route, h.Plugin))
 	}
 	return all
 }

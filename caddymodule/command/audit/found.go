@@ -152,7 +152,7 @@ func (f *found) risk(i int, now, then *review.Reached) Risk {
 		methods = f.Risky[i].Methods
 	}
 	risk := Risk{
-		Listed: f.shown[i], Methods: methods, Route: f.Risky[i].Route, Why: f.Risky[i].Why, CVE: f.Risky[i].CVE, Needed: f.needed(i),
+		Listed: f.shown[i], Methods: methods, Route: f.Risky[i].Route, Why: f.Risky[i].Why, CVE: f.Risky[i].CVE, Needed: f.needed(i, methods),
 		Now: reach(now), Proposed: reach(then),
 	}
 	if now.PassedBy != nil {
@@ -161,14 +161,9 @@ func (f *found) risk(i int, now, then *review.Reached) Risk {
 	return risk
 }
 
-// needed tells whether the plugin needs risky row i with one of the methods that the site
-// lists.
-func (f *found) needed(i int) bool {
+// needed tells whether the plugin needs risky row i with one of these methods.
+func (f *found) needed(i int, methods []string) bool {
 	return slices.ContainsFunc(f.Needed, func(n plugins.Need) bool {
-		methods := f.risks[i].methods
-		if !f.shown[i] {
-			methods = f.Risky[i].Methods
-		}
 		return n.Route == f.Risky[i].Route && slices.ContainsFunc(methods, func(m string) bool { return slices.Contains(n.Methods, m) })
 	})
 }

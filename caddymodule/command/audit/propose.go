@@ -50,65 +50,47 @@ func propose(list []*found, with func([]string) (*Gateway, error)) (*Gateway, er
 	if err != nil {
 		return nil, err
 	}
-	allowed, err := allow(list, closed, with)
+	opening := lines{func(f *found) *bool { return &f.allow }, (*found).lacks, (*found).opens}
+	allowed, err := opening.choose(list, closed, with)
 	if err != nil {
 		return nil, err
 	}
-	return deny(list, allowed, with)
+	closing := lines{func(f *found) *bool { return &f.deny }, (*found).exposed, (*found).closes}
+	return closing.choose(list, allowed, with)
 }
 
-// allow chooses the lines that open something.
-func allow(list []*found, closed *Gateway, with func([]string) (*Gateway, error)) (*Gateway, error) {
+// lines are those that open something, or those that close something risky.
+type lines struct {
+	proposed func(*found) *bool
+	wanted   func(f *found, before *Gateway) (bool, error)
+	changes  func(f *found, before, after *Gateway) (bool, error)
+}
+
+// choose chooses the lines that a gateway wants, and returns the gateway with them.
+func (l lines) choose(list []*found, before *Gateway, with func([]string) (*Gateway, error)) (*Gateway, error) {
 	var err error
 	for _, f := range list {
-		if f.allow, err = f.lacks(closed); err != nil {
+		if *l.proposed(f), err = l.wanted(f, before); err != nil {
 			return nil, err
 		}
 	}
-	allowed, err := with(linesOf(list))
+	after, err := with(linesOf(list))
 	if err != nil {
 		return nil, err
 	}
 	dropped := false
 	for _, f := range list {
-		if !f.allow {
+		proposed := l.proposed(f)
+		if !*proposed {
 			continue
 		}
-		if f.allow, err = f.opens(closed, allowed); err != nil {
+		if *proposed, err = l.changes(f, before, after); err != nil {
 			return nil, err
 		}
-		dropped = dropped || !f.allow
+		dropped = dropped || !*proposed
 	}
 	if !dropped {
-		return allowed, nil
-	}
-	return with(linesOf(list))
-}
-
-// deny chooses the lines that close something risky.
-func deny(list []*found, allowed *Gateway, with func([]string) (*Gateway, error)) (*Gateway, error) {
-	var err error
-	for _, f := range list {
-		if f.deny, err = f.exposed(allowed); err != nil {
-			return nil, err
-		}
-	}
-	denied, err := with(linesOf(list))
-	if err != nil {
-		return nil, err
-	}
-	dropped := false
-	for _, f := range list {
-		if !f.deny {
-			continue
-		}
-		if f.deny, err = f.closes(allowed, denied); err != nil {
-			return nil, err
-		}
-		dropped = dropped || !f.deny
-	}
-	if !dropped {
-		return denied, nil
+		return after, nil
 	}
 	return with(linesOf(list))
 }

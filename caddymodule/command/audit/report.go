@@ -185,20 +185,15 @@ func New(in Input) (*Report, error) {
 	r := &Report{
 		Version: 1, Site: in.Site, Address: in.Address, Gateway: in.Now != nil, LoginOnly: in.LoginOnly,
 		Configured: in.Configured, NotEnforced: in.NotEnforced, Certain: len(in.Past) == 0,
-		Limits: append([]string{}, slices.Concat(in.Limits, in.Past, s.limits(), in.Now.limits(in.Root))...), Writes: []Endpoint{},
+		Limits: append([]string{}, slices.Concat(in.Limits, in.Past, s.limits(), in.Now.limits(in.Root))...),
 	}
 	var err error
 	if r.Routes, err = s.table(now); err != nil {
 		return nil, err
 	}
 	r.Totals = totals(r.Routes)
-	for i := range r.Routes {
-		for _, m := range r.Routes[i].Methods {
-			if writes(m.Method) && m.Anonymous != None {
-				r.Writes = append(r.Writes, Endpoint{Method: m.Method, Route: r.Routes[i].Name, Anonymous: m.Anonymous})
-			}
-		}
-	}
+	reached := slices.DeleteFunc(r.endpoints(), func(e Endpoint) bool { return e.Anonymous == None })
+	r.Writes = append([]Endpoint{}, writing(reached)...)
 	return r, s.advise(r, now, in.With)
 }
 

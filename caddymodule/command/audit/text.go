@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/restwarden/restwarden/caddymodule/command/terminal"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 // maxListed is how many endpoints the text lists one by one; more are folded.
@@ -142,12 +143,7 @@ func endpointRows(routes []Route) (rows [][]string) {
 }
 
 // by names a rule with its place.
-func by(rule, at string) string {
-	if at == "" {
-		return rule
-	}
-	return rule + " at " + at
-}
+func by(rule, at string) string { return rule + policy.Prefixed(" at ", at) }
 
 // writes lists what callers without a login may write to.
 func (t *text) writes() {
@@ -191,16 +187,7 @@ func (t *text) list(words []string) {
 	t.line("%s", line)
 }
 
-func partly(r Reach) string {
-	switch r {
-	case Some:
-		return " (in part)"
-	case Unknown:
-		return " (unknown)"
-	case All, None:
-	}
-	return ""
-}
+func partly(r Reach) string { return map[Reach]string{Some: " (in part)", Unknown: " (unknown)"}[r] }
 
 func (t *text) holes() {
 	open := t.OpenHoles()
