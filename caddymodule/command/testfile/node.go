@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -86,11 +87,7 @@ func (d *document) value(n *yaml.Node) (*yaml.Node, error) {
 
 // fields reads a mapping. Each key has a reader. It returns the keys that were there.
 func (d *document) fields(n *yaml.Node, what string, readers map[string]func(*yaml.Node) error) (given map[string]*yaml.Node, err error) {
-	known := make([]string, 0, len(readers))
-	for name := range readers {
-		known = append(known, name)
-	}
-	slices.Sort(known)
+	known := slices.Sorted(maps.Keys(readers))
 	given = map[string]*yaml.Node{}
 	var problems []error
 	err = d.pairs(n, what, func(key, value *yaml.Node) error {
@@ -100,9 +97,7 @@ func (d *document) fields(n *yaml.Node, what string, readers map[string]func(*ya
 			return nil
 		}
 		given[key.Value] = key
-		if err := read(value); err != nil {
-			problems = append(problems, err)
-		}
+		problems = append(problems, read(value))
 		return nil
 	})
 	return given, errors.Join(append(problems, err)...)
@@ -157,24 +152,27 @@ func (d *document) text(n *yaml.Node, what string) (string, error) {
 	return n.Value, nil
 }
 
+// word reads one of words.
+func (d *document) word(n *yaml.Node, what string, words ...string) (string, error) {
+	text, err := d.text(n, what)
+	if err != nil {
+		return "", err
+	}
+	if err := typo.Check(text, words...); err != nil {
+		return "", d.fail(n, "%s: %v", what, err)
+	}
+	return text, nil
+}
+
 // texts reads a scalar or a list of them.
-func (d *document) texts(n *yaml.Node, what string) ([]string, error) {
-	n, err := d.value(n)
+func (d *document) texts(n *yaml.Node, what string) (all []string, err error) {
+	err = d.each(n, what, func(item *yaml.Node) error {
+		text, err := d.text(item, what)
+		all = append(all, text)
+		return err
+	})
 	if err != nil {
 		return nil, err
-	}
-	items := []*yaml.Node{n}
-	if n.Kind == yaml.SequenceNode {
-		items = n.Content
-	}
-	if len(items) == 0 {
-		return nil, d.fail(n, "%s is empty", what)
-	}
-	all := make([]string, len(items))
-	for i, item := range items {
-		if all[i], err = d.text(item, what); err != nil {
-			return nil, err
-		}
 	}
 	return all, nil
 }

@@ -18,8 +18,8 @@ func (d *document) proof(n *yaml.Node, t *Test, always bool) error {
 	}
 	given, err := d.fields(n, word, map[string]func(*yaml.Node) error{
 		"as":     func(n *yaml.Node) error { return d.callers(n, p) },
-		"calls":  func(n *yaml.Node) error { return d.calls(n, p) },
-		"routes": func(n *yaml.Node) error { return d.routes(n, p) },
+		"calls":  func(n *yaml.Node) error { return d.parts(n, "calls", &p.Calls, ofMethod) },
+		"routes": func(n *yaml.Node) error { return d.parts(n, "routes", &p.Routes, ofRoute) },
 		"at": func(n *yaml.Node) (err error) {
 			if p.URL, err = d.text(n, "at"); err != nil {
 				return err
@@ -63,35 +63,27 @@ func (d *document) callers(n *yaml.Node, p *Proof) error {
 	})
 }
 
-// calls reads methods as rules of the Caddyfile have them.
-func (d *document) calls(n *yaml.Node, p *Proof) error {
-	return d.each(n, "calls", func(item *yaml.Node) error {
-		text, err := d.text(item, "calls")
+// parts reads methods, or patterns of routes, as rules of the Caddyfile have them. rule makes a
+// rule of one.
+func (d *document) parts(n *yaml.Node, what string, to *[]string, rule func(part string) (policy.Target, error)) error {
+	return d.each(n, what, func(item *yaml.Node) error {
+		text, err := d.text(item, what)
 		if err != nil {
 			return err
 		}
-		if _, err := policy.NewTarget([]string{text}, []string{"/**"}); err != nil {
-			return d.fail(item, "calls: %v", err)
+		if _, err := rule(text); err != nil {
+			return d.fail(item, "%s: %v", what, err)
 		}
-		p.Calls = append(p.Calls, text)
+		*to = append(*to, text)
 		return nil
 	})
 }
 
-// routes reads patterns as rules of the Caddyfile have them.
-func (d *document) routes(n *yaml.Node, p *Proof) error {
-	return d.each(n, "routes", func(item *yaml.Node) error {
-		text, err := d.text(item, "routes")
-		if err != nil {
-			return err
-		}
-		if _, err := policy.NewTarget(nil, []string{text}); err != nil {
-			return d.fail(item, "routes: %v", err)
-		}
-		p.Routes = append(p.Routes, text)
-		return nil
-	})
+func ofMethod(method string) (policy.Target, error) {
+	return policy.NewTarget([]string{method}, []string{"/**"})
 }
+
+func ofRoute(route string) (policy.Target, error) { return policy.NewTarget(nil, []string{route}) }
 
 // each reads one value or a list of at least one.
 func (d *document) each(n *yaml.Node, what string, read func(*yaml.Node) error) error {

@@ -13,7 +13,6 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
 	"github.com/restwarden/restwarden/policies"
 	"github.com/restwarden/restwarden/policies/mcp"
-	"github.com/restwarden/restwarden/policies/typo"
 )
 
 // builder collects the parts of a request.
@@ -168,15 +167,9 @@ func (b *builder) ids(n *yaml.Node) error {
 		if err != nil {
 			return b.fail(key, "ids: %q is no id, such as 4711", key.Value)
 		}
-		word, err := b.text(value, "ids")
-		if err != nil {
-			return err
-		}
-		if err := typo.Check(word, string(dryrun.Order), string(dryrun.Subscription), string(dryrun.NoRecord)); err != nil {
-			return b.fail(value, "ids: %v", err)
-		}
+		word, err := b.word(value, "ids", string(dryrun.Order), string(dryrun.Subscription), string(dryrun.NoRecord))
 		b.records[id] = dryrun.RecordKind(word)
-		return nil
+		return err
 	})
 }
 
@@ -187,15 +180,9 @@ func (b *builder) abilities(n *yaml.Node) error {
 		if !mcp.AbilityID(key.Value) {
 			return b.fail(key, "abilities: %q is no id, such as shop/orders-query", key.Value)
 		}
-		word, err := b.text(value, "abilities")
-		if err != nil {
-			return err
-		}
-		if err := typo.Check(word, dryrun.Abilities()...); err != nil {
-			return b.fail(value, "abilities: %v", err)
-		}
+		word, err := b.word(value, "abilities", dryrun.Abilities()...)
 		b.ability[key.Value] = dryrun.Ability(word)
-		return nil
+		return err
 	})
 }
 
@@ -243,15 +230,9 @@ func (d *document) expect(n *yaml.Node, e *Expect) error {
 		return err
 	}
 	if n.Kind == yaml.ScalarNode {
-		word, err := d.text(n, "expect")
-		if err != nil {
-			return err
-		}
+		word, err := d.word(n, "expect", string(dryrun.Pass), string(dryrun.Page), string(dryrun.Refused), string(dryrun.WouldRefuse))
 		e.Answer = dryrun.Answer(word)
-		if err := typo.Check(word, string(dryrun.Pass), string(dryrun.Page), string(dryrun.Refused), string(dryrun.WouldRefuse)); err != nil {
-			return d.fail(n, "expect: %v", err)
-		}
-		return nil
+		return err
 	}
 	given, err := d.fields(n, "expect", map[string]func(*yaml.Node) error{
 		"refused":      d.string(&e.Code, "refused"),
@@ -273,18 +254,11 @@ func (d *document) expect(n *yaml.Node, e *Expect) error {
 }
 
 // policy reads the name of a policy.
-func (d *document) policy(n *yaml.Node, to *string) error {
-	text, err := d.text(n, "by")
-	if err != nil {
-		return err
-	}
+func (d *document) policy(n *yaml.Node, to *string) (err error) {
 	names := make([]string, len(policies.Catalog))
 	for i, e := range policies.Catalog {
 		names[i] = e.Name
 	}
-	if err := typo.Check(text, names...); err != nil {
-		return d.fail(n, "by: %v", err)
-	}
-	*to = text
-	return nil
+	*to, err = d.word(n, "by", names...)
+	return err
 }
