@@ -115,7 +115,7 @@ func (e *explainer) run(cmd *cobra.Command, args []string) (int, error) {
 		return exitUsage, fmt.Errorf("--format: %w", err)
 	}
 	if e.raw != "" && e.log != "" || e.http && e.https {
-		return exitUsage, errBoth
+		return exitUsage, errors.New("--raw does not go with --log, nor --http with --https")
 	}
 	options, err := e.options()
 	if err != nil {
@@ -136,7 +136,9 @@ func (e *explainer) run(cmd *cobra.Command, args []string) (int, error) {
 	if err != nil {
 		return exitUsage, err
 	}
-	if err := e.print(cmd, result); err != nil {
+	out := cmd.OutOrStdout()
+	err = show(out, e.format, result, func(r *dryrun.Result) string { return explanation{r, terminal.PaletteOf(out), e.verbose}.text() })
+	if err != nil {
 		return exitUsage, err
 	}
 	return statusOf(result.Answer), nil
@@ -158,11 +160,7 @@ func (e *explainer) options() (dryrun.Options, error) {
 	return o, nil
 }
 
-var errBoth = errors.New("--raw does not go with --log, nor --http with --https")
-
 var errOneURL = errors.New("name one URL (or --raw FILE, or --log FILE and a request id)")
-
-var errQuotedCurl = errors.New("the whole curl line is one argument: leave out the quotes around it")
 
 // request returns the request that the flags describe.
 func (e *explainer) request(cmd *cobra.Command, args []string) (r dryrun.Request, err error) {
@@ -176,7 +174,7 @@ func (e *explainer) request(cmd *cobra.Command, args []string) (r dryrun.Request
 		case len(args) != 1:
 			return r, errOneURL
 		case strings.HasPrefix(args[0], "curl "):
-			return r, errQuotedCurl
+			return r, errors.New("the whole curl line is one argument: leave out the quotes around it")
 		}
 		var sent curl.Request
 		if sent, err = e.line.Request(args[0]); err == nil {
@@ -261,18 +259,6 @@ func runAndChange(ctx context.Context, o dryrun.Options, r dryrun.Request) (resu
 	}
 	result.Change, err = config.Change(ctx, r, result)
 	return result, err
-}
-
-func (e *explainer) print(cmd *cobra.Command, result *dryrun.Result) error {
-	if e.format == "json" {
-		return printIndented(cmd.OutOrStdout(), result)
-	}
-	shown, err := printable(result)
-	if err != nil {
-		return err
-	}
-	out := cmd.OutOrStdout()
-	return explanation{shown, terminal.PaletteOf(out), e.verbose}.print(out)
 }
 
 // statusOf is the exit status for an answer.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
@@ -35,12 +34,10 @@ type logged struct {
 	Result  *dryrun.Result `json:"result,omitempty"` // nil if nothing could be run
 }
 
-var errOneID = errors.New("--log needs one request id: X-Request-Id of the answer, request_id in the log")
-
 // runLog explains the record of a request.
 func (e *explainer) runLog(cmd *cobra.Command, o dryrun.Options, args []string) (status int, err error) {
 	if len(args) != 1 {
-		return exitUsage, errOneID
+		return exitUsage, errors.New("--log needs one request id: X-Request-Id of the answer, request_id in the log")
 	}
 	log := cmd.InOrStdin()
 	if e.log != "-" {
@@ -70,24 +67,12 @@ func (e *explainer) runLog(cmd *cobra.Command, o dryrun.Options, args []string) 
 	if counts.NoJSON > 0 {
 		_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "lines of the log that are no JSON, skipped: %d\n", counts.NoJSON)
 	}
-	if e.format == "json" {
-		err = printIndented(cmd.OutOrStdout(), l)
-	} else {
-		err = e.printLogged(cmd, l)
-	}
+	out := cmd.OutOrStdout()
+	err = show(out, e.format, l, func(l *logged) string { return loggedText{l, terminal.PaletteOf(out), e.verbose}.text() })
 	if err != nil {
 		return exitUsage, err
 	}
 	return statusOf(l.Answer), nil
-}
-
-func (e *explainer) printLogged(cmd *cobra.Command, l *logged) error {
-	shown, err := printable(l)
-	if err != nil {
-		return err
-	}
-	out := cmd.OutOrStdout()
-	return loggedText{shown, terminal.PaletteOf(out), e.verbose}.print(out)
 }
 
 // replayed runs the request of a record again if the record determines what decides.
@@ -138,7 +123,7 @@ type loggedText struct {
 	verbose bool
 }
 
-func (l loggedText) print(out io.Writer) error {
+func (l loggedText) text() string {
 	var b strings.Builder
 	rec := &l.Records[0]
 	e := explanation{l.Result, l.palette, l.verbose}
@@ -159,13 +144,10 @@ func (l loggedText) print(out io.Writer) error {
 		e.list(&b, "The line of the record that would have let it pass, before the rule", []string{rec.Remedy})
 	}
 	e.list(&b, "Taken from the record", l.Taken)
-	if _, err := io.WriteString(out, b.String()); err != nil || l.Result == nil {
-		return err
+	if l.Result != nil {
+		b.WriteString("\n" + l.palette.Strong("Run again, under the configuration as it is") + "\n" + e.text())
 	}
-	if _, err := io.WriteString(out, "\n"+l.palette.Strong("Run again, under the configuration as it is")+"\n"); err != nil {
-		return err
-	}
-	return e.print(out)
+	return b.String()
 }
 
 func heading(i, n int) string {

@@ -3,12 +3,12 @@ package command
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/restwarden/restwarden/caddymodule/command/terminal"
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
 	"github.com/restwarden/restwarden/caddymodule/routing"
+	"github.com/restwarden/restwarden/policies/policy"
 )
 
 // explanation writes a result for people: the answer first, then what decided it, then how
@@ -19,7 +19,7 @@ type explanation struct {
 	verbose bool
 }
 
-func (e explanation) print(out io.Writer) error {
+func (e explanation) text() string {
 	var b strings.Builder
 	b.WriteString(e.headline() + "\n")
 	if why := e.why(); why != "" {
@@ -32,8 +32,7 @@ func (e explanation) print(out io.Writer) error {
 	e.section(&b, "Questions to the site", e.questions())
 	e.list(&b, "Taken for granted", e.Assumed)
 	e.change(&b)
-	_, err := io.WriteString(out, b.String())
-	return err
+	return b.String()
 }
 
 // headline is the answer in one line.
@@ -179,7 +178,7 @@ func (e explanation) reading() (rows [][]string) {
 	}
 	rows = append(rows, e.message()...)
 	for i, p := range r.Parts {
-		add(fmt.Sprintf("part %d", i+1), strings.TrimSpace(p.Method+" "+p.Route), onlyID(p.ID))
+		add(fmt.Sprintf("part %d", i+1), strings.TrimSpace(p.Method+" "+p.Route), policy.Prefixed("id ", p.ID))
 	}
 	return rows
 }
@@ -218,13 +217,6 @@ func (e explanation) placeOf(s dryrun.Source) string {
 		}
 	}
 	return s.In
-}
-
-func onlyID(id string) string {
-	if id == "" {
-		return ""
-	}
-	return "id " + id
 }
 
 func (e explanation) questions() (rows [][]string) {

@@ -14,21 +14,15 @@ import (
 
 func (l *lister) print(cmd *cobra.Command, result *pluginList) error {
 	out := cmd.OutOrStdout()
-	if l.format == "json" {
-		return printIndented(out, result)
-	}
-	shown, err := printable(result)
-	if err != nil {
-		return err
-	}
-	t := pluginText{pluginList: shown, palette: terminal.PaletteOf(out)}
-	if shown.Plugin != nil {
-		t.entry(shown.Plugin)
-	} else {
-		t.table()
-	}
-	_, err = fmt.Fprint(out, t.String())
-	return err
+	return show(out, l.format, result, func(shown *pluginList) string {
+		t := pluginText{pluginList: shown, palette: terminal.PaletteOf(out)}
+		if shown.Plugin != nil {
+			t.entry(shown.Plugin)
+		} else {
+			t.table()
+		}
+		return t.String()
+	})
 }
 
 // pluginText writes a list for people.
@@ -128,7 +122,7 @@ func (t *pluginText) entry(p *pluginEntry) {
 		t.heading("Lines to write")
 	}
 	for _, l := range p.Lines {
-		t.line("  %s", blockOf(l.Text))
+		t.line("  %s", blockBreaks.Replace(l.Text))
 		t.line("    %s", t.palette.Faint(l.Does))
 	}
 	t.heading("Sources")
@@ -137,16 +131,13 @@ func (t *pluginText) entry(p *pluginEntry) {
 	}
 }
 
-// blockOf undoes what printable does to a line with a block. The line is the program's own.
-func blockOf(text string) string { return blockBreaks.Replace(text) }
-
+// blockBreaks undoes what printable does to a line with a block. The line is the program's own.
 var blockBreaks = strings.NewReplacer(`\n`, "\n  ", `\t`, "\t")
 
 func (t *pluginText) recognised(p *pluginEntry) {
-	switch {
-	case len(p.By) == 0:
+	if len(p.By) == 0 {
 		t.line("No REST root shows it: it has no namespace and no routes of its own.")
-	default:
+	} else {
 		t.line("Recognised by %s.", strings.Join(p.By, ", "))
 	}
 	switch {
