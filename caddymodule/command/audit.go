@@ -211,7 +211,7 @@ func (a *auditor) report(cmd *cobra.Command, address string) (_ *audit.Report, e
 	g.chooses(root)
 	progress.Step("reasoning about %d routes", len(root.Routes))
 	in := audit.Input{
-		Site: g.name, Address: shownAddress(root.Address), Root: root.Root, Now: g.now(), LoginOnly: g.loginOnly, Limits: g.limits, With: g.with,
+		Site: g.name, Address: shownAddress(root.Address), Root: root.Root, Now: g.gateway, LoginOnly: g.loginOnly, Limits: g.limits, With: g.with,
 		Configured: g.configured, NotEnforced: g.notEnforced, Past: g.past,
 	}
 	if in.Site == "" {

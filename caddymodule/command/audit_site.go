@@ -35,8 +35,8 @@ type guardedSite struct {
 	options        dryrun.Options
 	ctx            context.Context     // of the command, which loads configurations as a report needs them
 	site           *gateway.ServedSite // nil without a gateway
-	gateway        *audit.Gateway
-	judges         []dryrun.Other // the directives that may judge calls of the site, its own first
+	gateway        *audit.Gateway      // likewise
+	judges         []dryrun.Other      // the directives that may judge calls of the site, its own first
 	platform       platforms.Platform
 	open           []*dryrun.Config
 }
@@ -118,14 +118,6 @@ func (g *guardedSite) chooses(root *siteroot.Root) {
 		}
 	}
 	g.options = dryrun.Options{JSON: fmt.Appendf(nil, bareSite, g.platform.Name)}
-}
-
-// now is the gateway of the site, or nil.
-func (g *guardedSite) now() *audit.Gateway {
-	if g.site == nil {
-		return nil
-	}
-	return g.gateway
 }
 
 func gatewayOf(s *gateway.ServedSite, others []dryrun.Other) *audit.Gateway {

@@ -14,6 +14,7 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/command/terminal"
 	"github.com/restwarden/restwarden/caddymodule/dryrun"
 	"github.com/restwarden/restwarden/caddymodule/option"
+	"github.com/restwarden/restwarden/caddymodule/pool"
 	"github.com/restwarden/restwarden/caddymodule/routing"
 	"github.com/restwarden/restwarden/policies/call/budget"
 	"github.com/restwarden/restwarden/policies/typo"
@@ -146,23 +147,21 @@ func (c *checker) findings(site *dryrun.Installed) ([]routing.Finding, error) {
 // spoolFindings looks at the directories for spooled bodies, each once. The dry run does not
 // use them. The error says that one cannot be used.
 func spoolFindings(directives []*routing.Directive) ([]routing.Finding, error) {
-	type spool struct {
-		dir   string
-		limit int64
-	}
-	seen := map[spool]bool{}
+	seen := map[pool.Spool]bool{}
 	var found []routing.Finding
 	for _, d := range directives {
 		dir, err := option.Resolved(cmp.Or(d.SpoolDir, os.TempDir()))
-		s := spool{dir, d.SpoolLimit}
+		s := pool.Spool{Dir: dir, Limit: d.SpoolLimit}
 		if err != nil || seen[s] {
 			continue // this machine does not know the directory
 		}
 		seen[s] = true
-		if info, err := os.Stat(dir); err != nil {
+		info, err := os.Stat(dir)
+		if err == nil && !info.IsDir() {
+			err = fmt.Errorf("%s is no directory", dir)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("restwarden at %s: spool_dir: %w", routing.Place(cmp.Or(d.At, "the configuration"), d.Imported), err)
-		} else if !info.IsDir() {
-			return nil, fmt.Errorf("restwarden at %s: spool_dir: %s is no directory", routing.Place(cmp.Or(d.At, "the configuration"), d.Imported), dir)
 		}
 		for _, f := range budget.LookAtSpool(dir, d.SpoolLimit) {
 			found = append(found, routing.Finding{Code: f.Code, At: d.At, Imported: d.Imported, Text: f.Text, Do: routing.CodeOf(f.Code).Do})

@@ -14,17 +14,13 @@ import (
 	"github.com/restwarden/restwarden/policies/review"
 )
 
-var errNoRootOfSite = errors.New("--site says whose REST root it is: name the root with --live or --index")
-
-var errManyNamespaces = errors.New("the REST root has too many namespaces to reason about")
-
 // site reads what --live or --index say of a site; nil without them. The status is that for
 // the error.
 func (c *checker) site(ctx context.Context) (site *dryrun.Installed, status int, err error) {
 	switch {
 	case c.live != "" || c.root.index != "":
 	case c.named != "":
-		return nil, exitUsage, errNoRootOfSite
+		return nil, exitUsage, errors.New("--site says whose REST root it is: name the root with --live or --index")
 	default:
 		return nil, 0, nil
 	}
@@ -34,7 +30,7 @@ func (c *checker) site(ctx context.Context) (site *dryrun.Installed, status int,
 	}
 	installed := review.NewInstalled(root.Root)
 	if installed == nil {
-		return nil, exitUnknown, errManyNamespaces
+		return nil, exitUnknown, errors.New("the REST root has too many namespaces to reason about")
 	}
 	if c.live != "" && len(c.root.header) > 0 {
 		installed.Has = func(role string) (has, known bool) { return hasRole(ctx, root, c.root.header, role) }

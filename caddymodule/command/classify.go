@@ -80,8 +80,6 @@ type classifiedPart struct {
 	ObjectID *string `json:"object_id"`
 }
 
-var errLines = errors.New("classify: some lines could not be read")
-
 func (c *classifier) run(in io.Reader, out, problems io.Writer) error {
 	reader, err := c.reader()
 	if err != nil {
@@ -104,7 +102,7 @@ func (c *classifier) run(in io.Reader, out, problems io.Writer) error {
 		}
 		switch {
 		case readErr == io.EOF && failed:
-			return errLines
+			return errors.New("classify: some lines could not be read")
 		case readErr == io.EOF:
 			return nil
 		case readErr != nil:
@@ -118,9 +116,9 @@ func (c *classifier) run(in io.Reader, out, problems io.Writer) error {
 func (c *classifier) answer(reader *call.Reader, line []byte) (classified, error) {
 	var r recorded
 	err := json.Unmarshal(line, &r)
-	var syntax *json.SyntaxError
+	_, syntax := errors.AsType[*json.SyntaxError](err)
 	switch {
-	case errors.As(err, &syntax):
+	case syntax:
 		return refusedAs(r.ID, "input"), fmt.Errorf("not JSON: %w", err)
 	case err != nil || r.Request == nil:
 		return refusedAs(r.ID, "input"), errors.New("not an object with a text \"request\"")

@@ -29,15 +29,12 @@ func (f *rootFlags) add(cmd *cobra.Command) {
 	flags.StringArrayVarP(&f.header, "header", "H", nil, "header line for the site, such as Authorization: Basic …, or Host: …; may be repeated")
 }
 
-// errBothRoots tells that a root has two sources.
-var errBothRoots = errors.New("name the address of the site or --index, not both")
-
 // read reads the root from an address, or from the file of --index. The status is that for
 // the error.
 func (f *rootFlags) read(ctx context.Context, address string) (root *siteroot.Root, status int, err error) {
 	if f.index != "" {
 		if address != "" {
-			return nil, exitUsage, errBothRoots
+			return nil, exitUsage, errors.New("name the address of the site or --index, not both")
 		}
 		root, err = siteroot.Open(f.index)
 		return root, exitUsage, err

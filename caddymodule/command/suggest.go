@@ -164,8 +164,7 @@ func (s *suggester) print(cmd *cobra.Command, report *suggest.Report, n records.
 	} else if report, err = printable(report); err == nil {
 		err = report.Text(cmd.OutOrStdout())
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		return exitUsage, err
 	}
 	lost := 0

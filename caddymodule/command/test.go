@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -152,11 +153,7 @@ func (t *tester) runAll(cmd *cobra.Command, files []*testfile.File) (*testfile.R
 			return nil, err
 		}
 	}
-	var all []testfile.Outcome
-	for _, list := range outcomes {
-		all = append(all, list...)
-	}
-	return testfile.NewReport(all, untested), nil
+	return testfile.NewReport(slices.Concat(outcomes...), untested), nil
 }
 
 // source is what tests are run against.

@@ -97,18 +97,21 @@ func (l *Line) header(contentType string) ([]string, error) {
 	if !l.agentSet {
 		agent = "curl/7.88.1"
 	}
-	cookies, err := l.cookie()
-	if err != nil {
-		return nil, err
+	encoding := ""
+	if l.compressed {
+		encoding = "deflate, gzip, br, zstd"
+	}
+	if slices.ContainsFunc(l.cookies, func(c string) bool { return !strings.Contains(c, "=") }) {
+		return nil, errJar
 	}
 	var all []string
 	for _, own := range []struct{ name, value string }{
 		{"Authorization", l.authorization()},
 		{"User-Agent", agent},
 		{"Accept", accept},
-		{"Accept-Encoding", onlyIf(l.compressed, "deflate, gzip, br, zstd")},
+		{"Accept-Encoding", encoding},
 		{"Referer", strings.TrimSuffix(l.referer, ";auto")},
-		{"Cookie", cookies},
+		{"Cookie", strings.Join(l.cookies, ";")},
 		{"Content-Type", contentType},
 	} {
 		named := func(line string) bool { return strings.EqualFold(headerName(line), own.name) }
@@ -168,26 +171,10 @@ func (l *Line) authorization() string {
 	return ""
 }
 
-func (l *Line) cookie() (string, error) {
-	for _, c := range l.cookies {
-		if !strings.Contains(c, "=") {
-			return "", errJar
-		}
-	}
-	return strings.Join(l.cookies, ";"), nil
-}
-
 // read returns what stands in a file, or in the input for "-".
 func (l *Line) read(file string) ([]byte, error) {
 	if file == "-" && l.Input != nil {
 		return io.ReadAll(l.Input)
 	}
 	return os.ReadFile(file) //nolint:gosec // the user of the command names the file
-}
-
-func onlyIf(on bool, text string) string {
-	if on {
-		return text
-	}
-	return ""
 }

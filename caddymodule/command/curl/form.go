@@ -2,6 +2,7 @@ package curl
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -84,7 +85,7 @@ func (l *Line) field(p part) (f field, err error) {
 		f.filename = filepath.Base(value)
 	}
 	if isFile && f.contentType == "" {
-		f.contentType = typeOf(value)
+		f.contentType = cmp.Or(types[strings.ToLower(filepath.Ext(value))], "application/octet-stream")
 	}
 	f.content, err = l.read(value)
 	return f, err
@@ -128,11 +129,4 @@ var types = map[string]string{
 	".gif": "image/gif", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".png": "image/png",
 	".svg": "image/svg+xml", ".txt": "text/plain", ".htm": "text/html", ".html": "text/html",
 	".pdf": "application/pdf", ".xml": "application/xml",
-}
-
-func typeOf(file string) string {
-	if t := types[strings.ToLower(filepath.Ext(file))]; t != "" {
-		return t
-	}
-	return "application/octet-stream"
 }

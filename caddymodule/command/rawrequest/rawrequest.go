@@ -20,6 +20,7 @@ import (
 	"golang.org/x/net/http/httpguts"
 
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/hosts"
 )
 
 // Read returns what rd reads in raw, the bytes of one request. A request that the server
@@ -61,10 +62,7 @@ var errHTTP = &call.Refusal{Status: http.StatusBadRequest, Code: call.CodeAmbigu
 
 // rejected tells what Caddy itself answers with 400 or 405 beyond Go's server.
 func rejected(r *http.Request) bool {
-	host := r.Host
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
+	host := hosts.Name(r.Host)
 	return r.Host == "" && r.ProtoMajor == 1 && r.ProtoMinor == 1 || len(r.Method) > 32 ||
 		!httpguts.ValidHostHeader(r.Host) || host != "" && strings.Trim(host, ".") == ""
 }

@@ -12,12 +12,6 @@ import (
 // maxAnswer bounds an answer to Ask, in bytes.
 const maxAnswer = 1 << 20
 
-// errFile tells that a root is of a file: no site can be asked.
-var errFile = errors.New("the root was read from a file")
-
-// errElsewhere tells that headers would go to another place than the named one.
-var errElsewhere = errors.New("the root was read from another address than the named one")
-
 // Answer is what a site answers to Ask.
 type Answer struct {
 	Status int
@@ -33,7 +27,7 @@ func (r *Root) Ask(ctx context.Context, route string, query url.Values, header [
 	defer cancel()
 	u, err := url.Parse(r.Address)
 	if err != nil || r.Address == "" {
-		return nil, errors.Join(errFile, err)
+		return nil, errors.Join(errors.New("the root was read from a file"), err) // no site can be asked
 	}
 	if q := u.Query(); q.Has("rest_route") {
 		query.Set("rest_route", route)
@@ -42,7 +36,7 @@ func (r *Root) Ask(ctx context.Context, route string, query url.Values, header [
 	}
 	u.RawQuery = query.Encode()
 	if len(header) > 0 && r.named != origin(u) {
-		return nil, errElsewhere
+		return nil, errors.New("the root was read from another address than the named one")
 	}
 	req, err := question(ctx, u.String(), header)
 	if err != nil {

@@ -126,23 +126,16 @@ func answered(res *http.Response) string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s", res.StatusCode, http.StatusText(res.StatusCode)))
 }
 
-// Texts that are no REST root.
-var (
-	errNoJSON   = errors.New("is no JSON")
-	errNoRoot   = errors.New("is JSON, and no REST root")
-	errNoRoutes = errors.New("lists no routes")
-)
-
 func parse(text []byte) (*Root, error) {
 	root, err := index.ParseRoot(text)
 	var syntax *json.SyntaxError
 	switch {
 	case errors.As(err, &syntax):
-		return nil, errNoJSON
+		return nil, errors.New("is no JSON")
 	case err != nil:
-		return nil, errNoRoot // the text of err names types of Go
+		return nil, errors.New("is JSON, and no REST root") // the text of err names types of Go
 	case len(root.Routes) == 0:
-		return nil, errNoRoutes
+		return nil, errors.New("lists no routes")
 	}
 	return &Root{Root: root, Text: text}, nil
 }

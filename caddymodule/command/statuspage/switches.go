@@ -9,8 +9,6 @@ import (
 	"github.com/restwarden/restwarden/caddymodule/adminapi"
 )
 
-var errOnlyShows = errors.New("this page shows one site, and switches nothing")
-
 // modeBody is the body of a switch of the mode, which names the site.
 type modeBody struct {
 	Site string `json:"site"`
@@ -38,7 +36,7 @@ func (p *Page) serveLockdown(w http.ResponseWriter, r *http.Request, v view) err
 // readSwitch reads the body of a request that switches, which only the page of all sites may.
 func readSwitch(w http.ResponseWriter, r *http.Request, v view, body any) error {
 	if !v.all() {
-		return statusError{http.StatusForbidden, errOnlyShows}
+		return statusError{http.StatusForbidden, errors.New("this page shows one site, and switches nothing")}
 	}
 	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, adminapi.MaxBody))
 	decoder.DisallowUnknownFields()

@@ -3,6 +3,7 @@ package suggest
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"maps"
 	"math"
 	"net/netip"
 	"slices"
@@ -90,11 +91,7 @@ func (c *clients) forget() {
 	if len(c.signs) <= c.limit {
 		return
 	}
-	all := make([]uint64, 0, len(c.signs))
-	for client := range c.signs {
-		all = append(all, client)
-	}
-	slices.Sort(all)
+	all := slices.Sorted(maps.Keys(c.signs))
 	for _, client := range all[c.limit:] {
 		delete(c.signs, client)
 	}
