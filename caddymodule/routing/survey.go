@@ -220,7 +220,8 @@ func (v *survey) second(d *Directive) {
 	for _, at := range d.visits {
 		for _, f := range at.facts {
 			if f.kind == guarded && f.guard != d && at.meets(f, nil) {
-				v.odd("W09", d, at.hosts, "keep one of them", "a request passes the directive at %s before this one, and the rules of both hold", cmp.Or(f.guard.At, "another place"))
+				v.odd("W09", d, at.hosts, "keep one of them",
+					"a request passes the directive at %s before this one, and the rules of both hold", cmp.Or(f.guard.At, "another place"))
 				return
 			}
 		}
