@@ -20,26 +20,30 @@ func expanded(config []byte) (map[string]any, error) {
 		}
 	})
 	each(all, "restwarden", func(directive map[string]any) {
-		g, err := gatewayOf(directive)
-		if err != nil {
-			return // Caddy will say what is wrong
-		}
-		if same, ok := said[g.SameAs]; ok {
-			delete(directive, "same_as")
-			for name, value := range same {
-				if name != "at" && name != "imported" && name != "lines" {
-					directive[name] = value
-				}
-			}
-		}
-		if len(g.Lines) > 0 {
-			delete(directive, "lines")
-			for name, value := range directive {
-				directive[name] = placed(value, g.Lines)
-			}
+		if g, err := gatewayOf(directive); err == nil { // else Caddy will say what is wrong
+			expand(directive, said[g.SameAs], g.Lines)
 		}
 	})
 	return all, nil
+}
+
+// expand lets a directive say what same does, which may be nil, and takes its lines out.
+func expand(directive, same map[string]any, lines option.Lines) {
+	if same != nil {
+		own := maps.Clone(directive)
+		clear(directive)
+		maps.Copy(directive, same)
+		for _, name := range []string{"at", "imported"} {
+			delete(directive, name)
+			if value, ok := own[name]; ok {
+				directive[name] = value
+			}
+		}
+	}
+	delete(directive, "lines")
+	for name, value := range directive {
+		directive[name] = placed(value, lines)
+	}
 }
 
 // placed returns a copy of v with places for the marks of lines.

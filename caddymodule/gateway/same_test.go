@@ -134,7 +134,7 @@ func TestSame_Served(t *testing.T) {
 			}
 		}
 	}
-	text, err := os.ReadFile(logs) //nolint:gosec // a file of the test
+	text, err := os.ReadFile(logs)
 	if err != nil {
 		t.Fatal(err)
 	}
