@@ -152,8 +152,8 @@ func (l *LeftError) Unwrap() error { return l.Err }
 // AfterQuestion calls ended once the question that returned err has ended: at once, or in
 // the background if err is a [LeftError].
 func AfterQuestion(err error, ended func()) {
-	var left *LeftError
-	if !errors.As(err, &left) {
+	left, ok := errors.AsType[*LeftError](err)
+	if !ok {
 		ended()
 		return
 	}
@@ -162,6 +162,20 @@ func AfterQuestion(err error, ended func()) {
 		ended()
 	}()
 }
+
+// Noted returns err with one sentence for the operator: what the cause is, or what to change.
+func Noted(err error, sentence string) error { return &notedError{err, sentence} }
+
+type notedError struct {
+	error
+	note string
+}
+
+// Unwrap returns the error without its note.
+func (n *notedError) Unwrap() error { return n.error }
+
+// Note returns the sentence.
+func (n *notedError) Note() string { return n.note }
 
 // ErrTooMany is returned if a client has caused more questions than identity { rate }
 // allows.
@@ -183,8 +197,7 @@ type Trace struct {
 // Answer and error are otherwise those of b.
 func Send(ctx context.Context, b Backend, t *Trace, q Question) (*Answer, error) {
 	a, err := sendEither(ctx, b, t, q)
-	var slash *SlashError
-	if errors.As(err, &slash) && q.reads() && !q.Slash {
+	if _, slash := errors.AsType[*SlashError](err); slash && q.reads() && !q.Slash {
 		q = q.again(q.Envelope, true)
 		a, err = sendEither(ctx, b, t, q)
 	}

@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"strings"
@@ -21,7 +22,7 @@ func (q *Question) Target(prefix string) (path, query string) {
 	case q.Form != call.Query:
 		return q.Base + "/" + prefix + q.route(), q.query()
 	}
-	path = orRoot(q.Base)
+	path = cmp.Or(q.Base, "/")
 	if strings.HasSuffix(path, "/") && q.Method != "" && q.Method != http.MethodGet {
 		path += "index.php" // for a directory some servers accept GET and POST only (docs/platform I.10, N15)
 	}
@@ -37,7 +38,7 @@ func (q *Question) Client(prefix string) (path, query string) {
 	case r.Pretty:
 		return r.Client + "/" + prefix + q.route(), q.query()
 	default:
-		return orRoot(r.Client), q.routeInQuery()
+		return cmp.Or(r.Client, "/"), q.routeInQuery()
 	}
 }
 
@@ -64,24 +65,18 @@ const freshParam = "restwarden"
 func (q *Question) query() string {
 	query := q.Query
 	if q.Envelope {
-		query = with(query, envelopeParam+"=1")
+		query = WithPair(query, envelopeParam+"=1")
 	}
 	if q.Fresh != "" {
-		query = with(query, freshParam+"="+q.Fresh)
+		query = WithPair(query, freshParam+"="+q.Fresh)
 	}
 	return query
 }
 
-func with(query, pair string) string {
+// WithPair returns a query with one more pair.
+func WithPair(query, pair string) string {
 	if query == "" {
 		return pair
 	}
 	return query + "&" + pair
-}
-
-func orRoot(path string) string {
-	if path == "" {
-		return "/"
-	}
-	return path
 }

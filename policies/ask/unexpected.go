@@ -46,12 +46,11 @@ func (e *UnexpectedError) Note() string {
 // interface" of the site. It is "" where there is nothing to say: an answer in the
 // platform's own words could tell of a record.
 func PublicCause(err error) string {
-	var unexpected *UnexpectedError
-	var down *DownError
-	switch {
-	case errors.As(err, &unexpected):
+	if unexpected, ok := errors.AsType[*UnexpectedError](err); ok {
 		return unexpected.Answer.cause().public
-	case errors.As(err, &down):
+	}
+	switch _, down := errors.AsType[*DownError](err); {
+	case down:
 		return "it cannot be reached"
 	case errors.Is(err, context.DeadlineExceeded):
 		return "it did not answer in time"

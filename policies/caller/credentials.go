@@ -170,15 +170,8 @@ func (c *Credentials) header(claim Claim, kind ask.Kind) http.Header {
 func (c *Credentials) query(claim Claim, kind ask.Kind, query string) string {
 	for _, v := range c.values {
 		if (v.row.in == inQuery || v.row.in == inVariable) && v.row.carries(claim, kind) {
-			query = joined(query, url.QueryEscape(v.row.name)+"="+url.QueryEscape(v.text))
+			query = ask.WithPair(query, url.QueryEscape(v.row.name)+"="+url.QueryEscape(v.text))
 		}
 	}
 	return query
-}
-
-func joined(query, more string) string {
-	if query == "" {
-		return more
-	}
-	return query + "&" + more
 }

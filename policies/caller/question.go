@@ -75,34 +75,16 @@ func RefusesLogin(a *ask.Answer) bool {
 	return handedOn[code] && code != "rest_cookie_invalid_nonce"
 }
 
-// takenAwayError is the error of a question for the current user at a site without that route.
-type takenAwayError struct {
-	error
-	route string
-}
+// Notes say in one sentence, for the operator, what to change.
+const (
+	noteTakenAway = "The site has no route %s, by which the gateway asks who is calling: a plugin or a snippet has taken it away with the list of users. Leave %[1]s in; it shows nobody but the caller."
+	noteUntold    = "The site's answer to users/me?context=edit has no %s: the server behind the gateway drops the query, as nginx does with try_files … /index.php in place of /index.php?$args, or a plugin takes them out. Let the server hand the query on."
+)
 
-// Unwrap returns what is wrong.
-func (e *takenAwayError) Unwrap() error { return e.error }
-
-// Note says in one sentence, for the operator, what to change.
-func (e *takenAwayError) Note() string {
-	return fmt.Sprintf("The site has no route %s, by which the gateway asks who is calling: a plugin or a snippet has taken it away with the list of users. Leave %[1]s in; it shows nobody but the caller.", e.route)
-}
-
-// UntoldError is the error of a decision that needs what the answer about a user does not tell.
-type UntoldError struct{ What string } // "roles" or "capabilities"
-
-// Error implements error.
-func (e *UntoldError) Error() string {
-	return fmt.Sprintf("%v: the answer about the user has no %s", ask.ErrUndecided, e.What)
-}
-
-// Unwrap returns ask.ErrUndecided.
-func (e *UntoldError) Unwrap() error { return ask.ErrUndecided }
-
-// Note says in one sentence, for the operator, what the cause is and what to change.
-func (e *UntoldError) Note() string {
-	return fmt.Sprintf("The site's answer to users/me?context=edit has no %s: the server behind the gateway drops the query, as nginx does with try_files … /index.php in place of /index.php?$args, or a plugin takes them out. Let the server hand the query on.", e.What)
+// Untold is the error of a decision that needs what the answer about a user does not tell: "roles" or
+// "capabilities". It wraps ask.ErrUndecided.
+func Untold(what string) error {
+	return ask.Noted(fmt.Errorf("%w: the answer about the user has no %s", ask.ErrUndecided, what), fmt.Sprintf(noteUntold, what))
 }
 
 func interpretUser(a *ask.Answer, p *platforms.Platform) (identity, error) {
@@ -111,7 +93,7 @@ func interpretUser(a *ask.Answer, p *platforms.Platform) (identity, error) {
 		return identity{}, nil // the two statuses of docs/interface 7
 	}
 	if a.Status == http.StatusNotFound && code == "rest_no_route" {
-		return identity{}, &takenAwayError{ask.Unexpected(a), "/" + p.Core + "/users/me"}
+		return identity{}, ask.Noted(ask.Unexpected(a), fmt.Sprintf(noteTakenAway, "/"+p.Core+"/users/me"))
 	}
 	if a.Status != http.StatusOK {
 		return identity{}, ask.Unexpected(a)

@@ -25,7 +25,7 @@ func (w *Whole) withKey(q *ask.Question) error {
 	s := w.Site
 	if q.Form == call.Query {
 		marker := s.Prefix + strings.TrimPrefix(s.Platform.KeyMarker, s.Platform.Prefix) + "/"
-		q.Query = joined(q.Query, "_marker="+marker)
+		q.Query = ask.WithPair(q.Query, "_marker="+marker)
 	}
 	if w.Secure {
 		q.Header = http.Header{"Authorization": {"Basic " + base64.StdEncoding.EncodeToString([]byte(q.Key))}}
@@ -103,7 +103,7 @@ func (h home) url(scheme, path string) string {
 // on (docs/platform III.8).
 func (s *Site) sign(q *ask.Question, at home, scheme string) {
 	key, secret, _ := strings.Cut(q.Key, ":")
-	q.Query = joined(q.Query, url.Values{
+	q.Query = ask.WithPair(q.Query, url.Values{
 		"oauth_consumer_key": {key}, "oauth_nonce": {rand.Text()}, "oauth_signature_method": {"HMAC-SHA256"},
 		"oauth_timestamp": {strconv.FormatInt(s.Now().Unix(), 10)},
 	}.Encode())

@@ -55,14 +55,13 @@ type server struct {
 func (s *Site) learn(host string, q *ask.Question, a *ask.Answer, err error) {
 	known, _ := s.servers.Get(host)
 	now := known
-	var unexpected *ask.UnexpectedError
-	switch {
+	switch unexpected, ok := errors.AsType[*ask.UnexpectedError](err); {
 	case err == nil:
 		now.enveloped, now.slash = now.enveloped || a.Enveloped, now.slash || a.Slash
 		now.byQuery = now.byQuery && !q.ByQuery || a.ByQuery && (a.Enveloped || a.Code() != "" || a.Worked() && isJSON(a))
-	case q.ByQuery && errors.As(err, &unexpected):
+	case q.ByQuery && ok:
 		now.byQuery = false
-	case q.Slash && errors.As(err, &unexpected) && unexpected.Answer.Status < http.StatusBadRequest:
+	case q.Slash && ok && unexpected.Answer.Status < http.StatusBadRequest:
 		now.slash = false // it redirects the other way
 	}
 	if now != known {

@@ -20,11 +20,11 @@ type RootAnswer struct {
 // readRoot asks for the REST root in its pretty form, and in its query form where the site
 // has plain permalinks.
 func readRoot(ctx context.Context, b ask.Backend, base string) (RootAnswer, error) {
-	pretty, err := AskRoot(ctx, b, ask.Question{Base: base})
+	pretty, err := AskRoot(ctx, b.Ask, ask.Question{Base: base})
 	if err != nil || pretty.Found != nil || pretty.Closed {
 		return pretty, err
 	}
-	query, err := AskRoot(ctx, b, ask.Question{Base: base + "/index.php", Form: call.Query})
+	query, err := AskRoot(ctx, b.Ask, ask.Question{Base: base + "/index.php", Form: call.Query})
 	if err == nil && query.Found == nil && !query.Closed {
 		return pretty, nil
 	}
@@ -32,10 +32,10 @@ func readRoot(ctx context.Context, b ask.Backend, base string) (RootAnswer, erro
 	return query, err
 }
 
-// AskRoot puts q to the root as nobody. The error is one of the backend.
-func AskRoot(ctx context.Context, b ask.Backend, q ask.Question) (RootAnswer, error) {
+// AskRoot puts q to the root as nobody. The error is one of put, which puts a question as [ask.Backend] does.
+func AskRoot(ctx context.Context, put func(context.Context, ask.Question) (*ask.Answer, error), q ask.Question) (RootAnswer, error) {
 	q.Kind, q.Route, q.As = ask.KindIndex, "/", ask.AsNobody
-	a, err := b.Ask(ctx, q)
+	a, err := put(ctx, q)
 	switch {
 	case err != nil:
 		return RootAnswer{}, err

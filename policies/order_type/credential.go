@@ -29,18 +29,8 @@ func (p *OrderType) refusedCredential(r *policy.Request, a *ask.Answer) error {
 	if p.at != "" {
 		where += " (" + p.at + ")"
 	}
-	return &credentialError{fmt.Errorf("%s does not work: %s: %w", where, whyRefused(r, a), ask.Unexpected(a))}
-}
-
-// credentialError is the error of a question for which the shop refuses the gateway's own key.
-type credentialError struct{ error }
-
-// Unwrap returns what is wrong with the key.
-func (e *credentialError) Unwrap() error { return e.error }
-
-// Note says in one sentence, for the operator, what has to be mended.
-func (e *credentialError) Note() string {
-	return "The shop refuses the gateway's own key, the credential of order_type; error says why."
+	return ask.Noted(fmt.Errorf("%s does not work: %s: %w", where, whyRefused(r, a), ask.Unexpected(a)),
+		"The shop refuses the gateway's own key, the credential of order_type; error says why.")
 }
 
 // whyRefused says in plain words what an answer means that refuses a key.

@@ -2,6 +2,7 @@ package ordertype
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -46,7 +47,7 @@ func (p *OrderType) prove(ctx context.Context, r *policy.Request, claim caller.C
 	if err == nil && might {
 		err = p.mayAsk(ctx, r)
 	}
-	if notTheShop(err) {
+	if errors.Is(err, errNotTheShop) {
 		might, err = false, nil
 	}
 	if err != nil || !might {
@@ -84,18 +85,8 @@ func (p *OrderType) updatesOne(c *call.Call) bool {
 }
 
 // errNoCredential says that nobody can be asked what the record is.
-var errNoCredential = &callerError{fmt.Errorf("%w: the caller cannot be asked about; the line %s would help", ask.ErrUndecided, credentialLine)}
-
-// callerError is the error of a call whose record the gateway could only ask about itself.
-type callerError struct{ error }
-
-// Unwrap returns what is wrong.
-func (e *callerError) Unwrap() error { return e.error }
-
-// Note says in one sentence, for the operator, what ends such refusals.
-func (e *callerError) Note() string {
-	return "Only the platform can check this caller, by OAuth 1 for example. " + curesOrderType
-}
+var errNoCredential = ask.Noted(fmt.Errorf("%w: the caller cannot be asked about; the line %s would help", ask.ErrUndecided, credentialLine),
+	"Only the platform can check this caller, by OAuth 1 for example. "+curesOrderType)
 
 // curesOrderType says what ends refusals of good callers who may not ask what a record is.
 const curesOrderType = "If the shop is release 10.8 or later, the line release, such as release 11.1, ends the check; before that, the line " + credentialLine + " with a read-only key of the shop lets the gateway ask for itself."

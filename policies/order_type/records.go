@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -56,7 +57,7 @@ type inquiry struct {
 
 	mu      sync.Mutex
 	found   records
-	lookUps bool // the last id was missing, so that the next may be: the record is asked for first
+	lookUps atomic.Bool // the last id was missing, so that the next may be: the record is asked for first
 }
 
 // recordsOf finds out what ids are. Without a refusal or error, and with fewer than enough
@@ -104,7 +105,7 @@ func (q *inquiry) done() bool {
 func (q *inquiry) note(id uint64, is known, answer *ask.Answer) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.lookUps = is == missing
+	q.lookUps.Store(is == missing)
 	switch is {
 	case hidden:
 		q.found.refusal = answer
@@ -177,7 +178,7 @@ func (q *inquiry) listed(ctx context.Context, status string, ids []uint64) (open
 // and "no such order" for any other record (docs/platform III.3).
 func (q *inquiry) recordOf(ctx context.Context, id uint64) (known, *ask.Answer, error) {
 	seen := false
-	if q.expectsMissing() {
+	if q.lookUps.Load() {
 		a, err := q.read(ctx, q.site.Platform.Shop[2], id)
 		if err != nil {
 			return 0, nil, err
@@ -207,12 +208,6 @@ func (q *inquiry) recordOf(ctx context.Context, id uint64) (known, *ask.Answer, 
 		return hidden, a, nil
 	}
 	return 0, nil, fmt.Errorf("what is order %d: %w", id, ask.Unexpected(a))
-}
-
-func (q *inquiry) expectsMissing() bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.lookUps
 }
 
 // recordOfV1 asks the v1 route, which checks the type itself, if the shop has no note

@@ -2,7 +2,6 @@ package ordertype
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -59,7 +58,7 @@ type rootSeen struct {
 // isShop asks for the REST root where r goes. At the site's own base a root counts, too, that the
 // platform shows to nobody, or without its namespaces, as plugins have it.
 func (p *OrderType) isShop(ctx context.Context, r *policy.Request, own bool) (bool, error) {
-	root, err := discover.AskRoot(ctx, asked(shop.Limited(r, r.Ask)), ask.Question{Query: "_fields=home,namespaces"})
+	root, err := discover.AskRoot(ctx, shop.Limited(r, r.Ask), ask.Question{Query: "_fields=home,namespaces"})
 	switch {
 	case err != nil:
 		return false, err
@@ -78,15 +77,6 @@ func (p *OrderType) marked(a *ask.Answer) bool {
 	return a.Code() != "" && strings.Contains(exposed, strings.ToLower(p.site.Platform.TotalHeader()))
 }
 
-// asked is an ask.Backend for the questions of one request.
-type asked shop.Asker
-
-// Ask implements ask.Backend.
-func (a asked) Ask(ctx context.Context, q ask.Question) (*ask.Answer, error) { return a(ctx, q) }
-
-// Detach implements ask.Backend.
-func (a asked) Detach() ask.Backend { return a }
-
 // ownBase tells whether the call goes to the base of the site, or where a rewrite has taken it
 // away.
 func ownBase(r *policy.Request) bool {
@@ -97,6 +87,3 @@ func ownBase(r *policy.Request) bool {
 	}
 	return base == r.Site.Base || base == "" && c.Rewritten != nil
 }
-
-// notTheShop tells whether err is only that the gateway's own key may not be sent.
-func notTheShop(err error) bool { return errors.Is(err, errNotTheShop) }

@@ -46,9 +46,8 @@ func (l *link) decision(v Verdict, err error) Decision {
 // undecided turns an error into the verdict of a policy that could not decide. passed is
 // true if the owner lets such calls pass.
 func (l *link) undecided(err error) (v Verdict, passed bool) {
-	var refusal *call.Refusal
-	switch {
-	case errors.As(err, &refusal):
+	switch refusal, ok := errors.AsType[*call.Refusal](err); {
+	case ok:
 		return FromRefusal(refusal), false
 	case errors.Is(err, ask.ErrTooMany):
 		return TooMany(1), false

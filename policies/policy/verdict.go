@@ -105,8 +105,7 @@ func Misread(at string) Verdict {
 // without its headers: they were for the question.
 func couldNotDecide(err error) Verdict {
 	v := Unavailable()
-	var unexpected *ask.UnexpectedError
-	if errors.As(err, &unexpected) && unexpected.Answer.ForCaller {
+	if unexpected, ok := errors.AsType[*ask.UnexpectedError](err); ok && unexpected.Answer.ForCaller {
 		a := unexpected.Answer
 		h := http.Header{"Content-Type": {cmp.Or(a.Header.Get("Content-Type"), "text/plain")}}
 		v = InPlatformWords(&ask.Answer{Status: a.Status, Header: h, Body: a.Body})

@@ -103,9 +103,9 @@ func (r *Rule) AdmitsRights(ctx context.Context, req *Request, who caller.Caller
 func (r *Rule) untold(c caller.Caller) error {
 	switch {
 	case r.who == ByRole && c.NoRoles:
-		return &caller.UntoldError{What: "roles"}
+		return caller.Untold("roles")
 	case r.who == ByCapability && c.NoCapabilities:
-		return &caller.UntoldError{What: "capabilities"}
+		return caller.Untold("capabilities")
 	}
 	return nil
 }

@@ -61,11 +61,10 @@ func (l *RateLimit) mismatch(r *policy.Request) (policy.Mismatch, error) {
 		return policy.OtherMessage, nil
 	}
 	m := message.In(r)
-	var refusal *call.Refusal
-	switch {
+	switch refusal, unread := errors.AsType[*call.Refusal](m.Err); {
 	case m.Err == nil && !m.Is(l.messages...):
 		return policy.OtherMessage, nil
-	case m.Err != nil && (!errors.As(m.Err, &refusal) || refusal.Status >= http.StatusInternalServerError):
+	case m.Err != nil && (!unread || refusal.Status >= http.StatusInternalServerError):
 		return policy.Matches, m.Err // the body could not be read, which is not the client's doing
 	}
 	return policy.Matches, nil
