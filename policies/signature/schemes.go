@@ -92,15 +92,10 @@ var schemes = map[string]scheme{
 }
 
 // readHex reads exactly 64 lower-case hex digits.
-func readHex(header string, g *given) bool {
-	mac, ok := lowerHex(header)
-	g.macs = [][]byte{mac}
-	return ok
-}
-
-func lowerHex(text string) ([]byte, bool) {
+func readHex(text string, g *given) bool {
 	mac, err := hex.DecodeString(text)
-	return mac, err == nil && len(mac) == sha256.Size && strings.ToLower(text) == text
+	g.macs = append(g.macs, mac)
+	return err == nil && len(mac) == sha256.Size && strings.ToLower(text) == text
 }
 
 func readGitHub(header string, g *given) bool {
@@ -109,15 +104,10 @@ func readGitHub(header string, g *given) bool {
 }
 
 // readBase64 reads the canonical spelling of 32 bytes.
-func readBase64(header string, g *given) bool {
-	mac, ok := canonicalBase64(header)
-	g.macs = [][]byte{mac}
-	return ok
-}
-
-func canonicalBase64(text string) ([]byte, bool) {
+func readBase64(text string, g *given) bool {
 	mac, err := base64.StdEncoding.Strict().DecodeString(text)
-	return mac, err == nil && len(mac) == sha256.Size && base64.StdEncoding.EncodeToString(mac) == text
+	g.macs = append(g.macs, mac)
+	return err == nil && len(mac) == sha256.Size && base64.StdEncoding.EncodeToString(mac) == text
 }
 
 func readStripe(header string, g *given) bool {
@@ -130,12 +120,8 @@ func readStripe(header string, g *given) bool {
 			return false
 		case name == "t":
 			g.stamp = value
-		case name == "v1":
-			mac, ok := lowerHex(value)
-			if !ok {
-				return false
-			}
-			g.macs = append(g.macs, mac)
+		case name == "v1" && !readHex(value, g):
+			return false
 		}
 	}
 	return g.stamp != ""
@@ -151,17 +137,9 @@ func readStandard(header string, g *given) bool {
 	}
 	for item := range strings.SplitSeq(header, " ") {
 		version, value, ok := strings.Cut(item, ",")
-		if !ok {
+		if !ok || version == "v1" && !readBase64(value, g) { // v1a is asymmetric
 			return false
 		}
-		if version != "v1" {
-			continue // v1a is asymmetric
-		}
-		mac, ok := canonicalBase64(value)
-		if !ok {
-			return false
-		}
-		g.macs = append(g.macs, mac)
 	}
 	return g.id != ""
 }

@@ -154,9 +154,7 @@ func (s *Signature) provision() error {
 	}
 	slices.Sort(s.Keys)
 	s.Keys = slices.Compact(s.Keys) // the old key may equal the new one
-	if s.Tolerance == 0 {
-		s.Tolerance = policy.Duration(5 * time.Minute)
-	}
+	s.Tolerance = cmp.Or(s.Tolerance, policy.Duration(5*time.Minute))
 	s.SignatureHeader = http.CanonicalHeaderKey(cmp.Or(s.SignatureHeader, s.scheme.signature))
 	s.TimestampHeader = http.CanonicalHeaderKey(cmp.Or(s.TimestampHeader, s.scheme.timestamp))
 	if s.SignatureHeader == s.TimestampHeader {
