@@ -47,25 +47,10 @@ func (p *RefundTotals) Provision(site *policy.Site, settings policy.Settings) er
 	return nil
 }
 
-// Check asks whether the release knows the field, if the call sets it.
-func (p *RefundTotals) Check(ctx context.Context, r *policy.Request) (policy.Verdict, error) {
-	return p.check(ctx, r, nil)
-}
-
 // CheckBatch judges each part. The parts have one caller, who is asked about once.
 func (p *RefundTotals) CheckBatch(ctx context.Context, r *policy.Request) (policy.Verdict, error) {
-	return policy.CheckParts(ctx, &refundParts{p, saidOf(r)}, r)
-}
-
-// refundParts judges the parts of one batch.
-type refundParts struct {
-	policy *RefundTotals
-	said   *refundAnswers
-}
-
-// Check judges one part.
-func (p *refundParts) Check(ctx context.Context, r *policy.Request) (policy.Verdict, error) {
-	return p.policy.check(ctx, r, p.said)
+	saidOf(r) // for all parts
+	return policy.CheckParts(ctx, p, r)
 }
 
 // refundAnswers is what the platform has said while one request is judged. None of it is about
@@ -76,7 +61,8 @@ type refundAnswers struct {
 	refusal *ask.Answer     // nil if so
 }
 
-// said keeps what the platform has said. The reading of a call without its override header shares it.
+// said keeps what the platform has said. The parts of a batch share it, and the reading of a call without its
+// override header.
 var said = policy.NewSlot[refundAnswers](policy.OfRequest)
 
 func saidOf(r *policy.Request) *refundAnswers {
@@ -86,8 +72,8 @@ func saidOf(r *policy.Request) *refundAnswers {
 	return said.Get(r)
 }
 
-// check judges one call; without answers so far it keeps its own.
-func (p *RefundTotals) check(ctx context.Context, r *policy.Request, said *refundAnswers) (policy.Verdict, error) {
+// Check asks whether the release knows the field, if the call sets it.
+func (p *RefundTotals) Check(ctx context.Context, r *policy.Request) (policy.Verdict, error) {
 	if !p.named && p.site.Release.Configured(11, 1) || r.Call.Kind != call.Single || !call.Updates(r.Call.Method) {
 		return policy.Verdict{}, nil
 	}
@@ -107,9 +93,7 @@ func (p *RefundTotals) check(ctx context.Context, r *policy.Request, said *refun
 	case claim == caller.ClaimNothing:
 		return shop.NobodyMayWrite(ctx, r, p.cureNobody()), nil
 	}
-	if said == nil {
-		said = saidOf(r)
-	}
+	said := saidOf(r)
 	known, asked := said.known[namespace]
 	if !asked {
 		var refusal *ask.Answer
@@ -200,10 +184,7 @@ func (p *RefundTotals) known(ctx context.Context, r *policy.Request, namespace s
 	if known, err = listsArgument(a.Body, "compute_totals"); err != nil {
 		return false, nil, err
 	}
-	value := "0"
-	if known {
-		value = "1"
-	}
+	value := map[bool]string{false: "0", true: "1"}[known]
 	_ = r.Site.Store.Set(ctx, key, value, schemaTTL) // a lost answer costs one more question
 	return known, nil, nil
 }
