@@ -10,6 +10,7 @@ import (
 
 	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/policy"
+	"github.com/restwarden/restwarden/policies/typo"
 )
 
 // Entry is the policy in the catalog.
@@ -106,7 +107,8 @@ func (p *Abilities) Provision(site *policy.Site, _ policy.Settings) error {
 		}
 		p.doors = append(p.doors, pattern)
 	}
-	return errors.Join(p.checkIdle(), p.checkConfirm(), p.checkRefuse(), p.checkAudit())
+	return errors.Join(p.checkIdle(), p.checkConfirm(), typo.CheckOption("refuse", p.Refuse, refuseError, refuseResult),
+		typo.CheckOption("audit", p.Audit, auditHashes, auditArguments, auditOff))
 }
 
 // checkIdle refuses what does nothing without a rule: servers of tools are not judged then.

@@ -1,11 +1,9 @@
 package abilities
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -17,7 +15,6 @@ import (
 	"github.com/restwarden/restwarden/policies/mcp"
 	"github.com/restwarden/restwarden/policies/mcp/message"
 	"github.com/restwarden/restwarden/policies/policy"
-	"github.com/restwarden/restwarden/policies/typo"
 )
 
 // The values of Abilities.Audit.
@@ -35,13 +32,6 @@ const (
 	// their size, and anybody may send them.
 	maxCanonical = 16 << 10
 )
-
-func (p *Abilities) checkAudit() error {
-	if err := typo.Check(cmp.Or(p.Audit, auditHashes), auditHashes, auditArguments, auditOff); err != nil {
-		return fmt.Errorf("audit: %w", err)
-	}
-	return nil
-}
 
 // AgentCalls implements [policy.AgentAuditor]. A message without certain reading on a server of tools
 // is a call too: somebody tried what the server may have run.

@@ -14,7 +14,6 @@ import (
 	"github.com/restwarden/restwarden/policies/mcp"
 	"github.com/restwarden/restwarden/policies/mcp/message"
 	"github.com/restwarden/restwarden/policies/policy"
-	"github.com/restwarden/restwarden/policies/typo"
 )
 
 // noUse ends the refusals that stay what they are: agents read the message, and some repeat a
@@ -51,13 +50,6 @@ const (
 	refuseResult = "result"
 )
 
-func (p *Abilities) checkRefuse() error {
-	if err := typo.Check(cmp.Or(p.Refuse, refuseError), refuseError, refuseResult); err != nil {
-		return fmt.Errorf("refuse: %w", err)
-	}
-	return nil
-}
-
 // The codes of JSON-RPC errors (docs/platform IV.7).
 const (
 	rpcForbidden   = -32008
@@ -88,9 +80,11 @@ func (p *Abilities) WriteRefusal(r *policy.Request, v policy.Verdict) *ask.Answe
 	if m := message.Read(r); p.Refuse == refuseResult && m != nil && m.Err == nil && m.Method == mcp.ToolsCall {
 		return p.refuseAsResult(m, text)
 	}
+	data := map[string]any{"code": code, "status": status}
+	maps.Copy(data, v.Data)
 	return answerOf(status, map[string]any{
 		"jsonrpc": "2.0", "id": json.RawMessage(messageID(r)),
-		"error": map[string]any{"code": rpcCode(status, v.Code), "message": text, "data": p.refusalData(code, status, v)},
+		"error": map[string]any{"code": rpcCode(status, v.Code), "message": text, "data": data},
 	})
 }
 
@@ -119,12 +113,6 @@ func (p *Abilities) isAgents(r *policy.Request) bool {
 	}
 	runs, err := message.MayRun(r)
 	return runs && err == nil
-}
-
-func (p *Abilities) refusalData(code string, status int, v policy.Verdict) map[string]any {
-	data := map[string]any{"code": code, "status": status}
-	maps.Copy(data, v.Data)
-	return data
 }
 
 func (p *Abilities) refuseAsResult(m *message.Message, text string) *ask.Answer {

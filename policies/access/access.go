@@ -3,9 +3,7 @@
 package access
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"net/http"
 
 	"github.com/restwarden/restwarden/policies/caller"
@@ -86,8 +84,8 @@ func (p *Access) Provision(site *policy.Site, settings policy.Settings) error {
 	p.loginOnly = policy.MustRule("users", nil, "/**")
 	p.loginOnly.As(policy.OriginDefault, "login_only")
 	p.loginOnly.At = settings.At
-	if err := typo.Check(cmp.Or(p.Recommended, "on"), "on", "off"); err != nil {
-		return fmt.Errorf("recommended: %w", err)
+	if err := typo.CheckOption("recommended", p.Recommended, "on", "off"); err != nil {
+		return err
 	}
 	p.guards = nil
 	if p.Recommended != "off" {

@@ -60,13 +60,7 @@ func (p *CheckoutTotal) Configure(o policy.Option) error {
 // Provision checks the option.
 func (p *CheckoutTotal) Provision(site *policy.Site, settings policy.Settings) error {
 	p.site, p.named, p.checkout = site, settings.Named, "/"+site.Platform.Checkout+"/checkout"
-	if p.Refuse == "" {
-		return nil
-	}
-	if err := typo.Check(p.Refuse, "differs", "higher"); err != nil {
-		return fmt.Errorf("refuse: %w", err)
-	}
-	return nil
+	return typo.CheckOption("refuse", p.Refuse, "differs", "higher")
 }
 
 // Check compares the total of a checkout that states one.
@@ -126,14 +120,9 @@ func expectedTotal(c *call.Call) (total int64, states bool, err error) {
 	}
 	total, ok := integer(v)
 	if !ok {
-		return 0, true, notInteger("expected_total")
+		return 0, true, &call.Refusal{Status: http.StatusBadRequest, Code: policy.CodeInvalidParam, Reason: "expected_total"}
 	}
 	return total, true, nil
-}
-
-// notInteger is the error for a parameter that must be an integer.
-func notInteger(name string) error {
-	return &call.Refusal{Status: http.StatusBadRequest, Code: policy.CodeInvalidParam, Reason: name}
 }
 
 // checkoutVariables are those of a checkout, or of a batch with one, that the platform, its scripts

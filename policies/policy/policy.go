@@ -276,24 +276,12 @@ func (s *Settings) validate() error {
 	if err := s.Mode.Validate(); err != nil {
 		return err
 	}
-	if s.OnError == "" {
-		return nil
-	}
-	if err := typo.Check(string(s.OnError), string(RefuseOnError), string(PassOnError)); err != nil {
-		return fmt.Errorf("on_error: %w", err)
-	}
-	return nil
+	return typo.CheckOption("on_error", s.OnError, string(RefuseOnError), string(PassOnError))
 }
 
 // Validate returns an error if m is neither empty nor a mode.
 func (m Mode) Validate() error {
-	if m == "" {
-		return nil
-	}
-	if err := typo.Check(string(m), string(Enforce), string(Observe)); err != nil {
-		return fmt.Errorf("mode: %w", err)
-	}
-	return nil
+	return typo.CheckOption("mode", m, string(Enforce), string(Observe))
 }
 
 // errorf returns err with the policy's name, and with its place unless err has one.

@@ -89,10 +89,8 @@ func (l *RateLimit) compile() (err error) {
 	if l.rate, err = policy.ParseRate(l.Rate); err != nil {
 		return err
 	}
-	if l.Per != "" {
-		if err := typo.Check(l.Per, limitKinds...); err != nil {
-			return fmt.Errorf("per: %w", err)
-		}
+	if err := typo.CheckOption("per", l.Per, limitKinds...); err != nil {
+		return err
 	}
 	l.text = l.String()
 	methods := l.Methods

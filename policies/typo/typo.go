@@ -40,6 +40,14 @@ func Check(word string, words ...string) error {
 	return fmt.Errorf("%q %s", word, text)
 }
 
+// CheckOption is Check for an option that may be missing. The error begins with its name.
+func CheckOption[T ~string](name string, word T, words ...string) error {
+	if word == "" || slices.Contains(words, string(word)) {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", name, Check(string(word), words...))
+}
+
 // Hint returns "did you mean x?", or "" if word is near none of words.
 func Hint(word string, words ...string) string {
 	near := Words(word, words...)
