@@ -19,17 +19,22 @@ import (
 // Catalogue is the platform's list of abilities; nil lists none.
 type Catalogue struct{ abilities []*ability }
 
-// named returns the abilities that servers offer under a dashed name.
-func (c *Catalogue) named(name string) (found []*ability) {
+// those returns the abilities for which is returns true.
+func (c *Catalogue) those(is func(*ability) bool) (found []*ability) {
 	if c == nil {
 		return nil
 	}
 	for _, a := range c.abilities {
-		if mcp.Offers(a.Name, name) {
+		if is(a) {
 			found = append(found, a)
 		}
 	}
 	return found
+}
+
+// named returns the abilities that servers offer under a dashed name.
+func (c *Catalogue) named(name string) []*ability {
+	return c.those(func(a *ability) bool { return mcp.Offers(a.Name, name) })
 }
 
 // Resolve fills in the one ability in list that has the name or the address of s, if there is
@@ -46,25 +51,16 @@ func (s *Subject) Resolve(list *Catalogue) bool {
 }
 
 // at returns the abilities that are resources with an address.
-func (c *Catalogue) at(uri string) (found []*ability) {
-	if c == nil {
-		return nil
-	}
-	for _, a := range c.abilities {
-		if strings.TrimSpace(a.Meta.URI) == uri || strings.TrimSpace(a.Meta.MCP.URI) == uri { // servers trim them
-			found = append(found, a)
-		}
-	}
-	return found
+func (c *Catalogue) at(uri string) []*ability {
+	return c.those(func(a *ability) bool {
+		return strings.TrimSpace(a.Meta.URI) == uri || strings.TrimSpace(a.Meta.MCP.URI) == uri // servers trim them
+	})
 }
 
 // ability returns the ability with an id, or nil.
 func (c *Catalogue) ability(id string) *ability {
-	if c == nil {
-		return nil
-	}
-	if i := slices.IndexFunc(c.abilities, func(a *ability) bool { return a.Name == id }); i >= 0 {
-		return c.abilities[i]
+	if found := c.those(func(a *ability) bool { return a.Name == id }); len(found) > 0 {
+		return found[0]
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -80,10 +81,7 @@ func (p *Abilities) checkConfirm() error {
 	case p.Notify != "" && !isWebAddress(p.Notify):
 		return errors.New("notify: not an address such as https://chat.example.com/hook") // without it: it is a secret
 	}
-	p.within = within
-	if within == 0 {
-		p.within = defaultConfirmWithin
-	}
+	p.within = cmp.Or(within, defaultConfirmWithin)
 	return nil
 }
 
@@ -145,15 +143,7 @@ func (p *Abilities) confirms(s *Subject) *ConfirmRule {
 // names tells whether the configuration names s without wildcard, as a destructive ability
 // needs: the rule that allows it does, or one for confirmation.
 func (p *Abilities) names(rule Rule, s *Subject) bool {
-	if rule.names(s) {
-		return true
-	}
-	for i := range p.Confirm {
-		if s.ID != "" && p.Confirm[i].Pattern == s.ID {
-			return true
-		}
-	}
-	return false
+	return rule.names(s) || s.ID != "" && slices.ContainsFunc(p.Confirm, func(c ConfirmRule) bool { return c.Pattern == s.ID })
 }
 
 // confirm refuses a call that all rules allow until a person has confirmed it, and then lets

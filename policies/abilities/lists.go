@@ -95,7 +95,7 @@ func (p *Abilities) rewriteList(r *policy.Request, a *ask.Answer) error {
 	if err != nil {
 		return err
 	}
-	body, left, all, err := filterAbilities(a.Body, func(about *ability) bool {
+	body, left, all, err := filtered(a.Body, func(about *ability) bool {
 		if picked && !about.annotated { // it may be a destructive one
 			destructive := true
 			about.Meta.Annotations.Destructive = &destructive
@@ -103,7 +103,7 @@ func (p *Abilities) rewriteList(r *policy.Request, a *ask.Answer) error {
 		return about.Name != "" && p.visible(r, &Subject{ID: about.Name, about: about})
 	})
 	if err != nil {
-		return err
+		return fmt.Errorf("the list does not parse: %w", err)
 	}
 	a.Body = body
 	a.Header.Del("ETag")
@@ -199,7 +199,7 @@ func (p *Abilities) filterResult(r *policy.Request, result map[string]json.RawMe
 		if !set {
 			continue
 		}
-		if result[name], err = filterItems(list, func(i item) bool { return p.offers(r, name, i) }); err != nil {
+		if result[name], err = filterItems(list, func(i *item) bool { return p.offers(r, name, i) }); err != nil {
 			return err
 		}
 	}
@@ -215,7 +215,7 @@ type item struct {
 
 // offers tells whether a list of a result may show an item: the tools by which abilities are
 // found and run, and what the caller may run. What names nothing is not shown.
-func (p *Abilities) offers(r *policy.Request, list string, i item) bool {
+func (p *Abilities) offers(r *policy.Request, list string, i *item) bool {
 	switch {
 	case list == "resourceTemplates":
 		return i.URITemplate != "" && p.visible(r, &Subject{URI: i.URITemplate})
@@ -233,22 +233,12 @@ func (p *Abilities) offers(r *policy.Request, list string, i item) bool {
 }
 
 // filterItems keeps the items of a list for which keep returns true.
-func filterItems(list json.RawMessage, keep func(item) bool) (json.RawMessage, error) {
-	var items []json.RawMessage
-	if err := json.Unmarshal(list, &items); err != nil {
-		return nil, fmt.Errorf("%w: %w", errNotOffer, err)
+func filterItems(list json.RawMessage, keep func(*item) bool) (json.RawMessage, error) {
+	kept, _, _, err := filtered(list, keep)
+	if err != nil {
+		err = fmt.Errorf("%w: %w", errNotOffer, err)
 	}
-	kept := []json.RawMessage{}
-	for _, raw := range items {
-		var i item
-		if err := json.Unmarshal(raw, &i); err != nil {
-			return nil, fmt.Errorf("%w: %w", errNotOffer, err)
-		}
-		if keep(i) {
-			kept = append(kept, raw)
-		}
-	}
-	return json.Marshal(kept)
+	return kept, err
 }
 
 // filterDiscovery changes the answer of the tool that lists abilities: the structured list,
@@ -272,11 +262,11 @@ func (p *Abilities) filterDiscovery(r *policy.Request, result map[string]json.Ra
 		if err := json.Unmarshal(part["text"], &text); err != nil {
 			return fmt.Errorf("%w: %w", errNotOffer, err)
 		}
-		filtered, err := p.filterFound(r, json.RawMessage(text))
+		found, err := p.filterFound(r, json.RawMessage(text))
 		if err != nil {
 			return err
 		}
-		if part["text"], err = json.Marshal(string(filtered)); err != nil {
+		if part["text"], err = json.Marshal(string(found)); err != nil {
 			return err
 		}
 	}
@@ -290,7 +280,7 @@ func (p *Abilities) filterFound(r *policy.Request, object json.RawMessage) (json
 	if err := json.Unmarshal(object, &members); err != nil {
 		return nil, fmt.Errorf("%w: %w", errNotOffer, err)
 	}
-	list, err := filterItems(members["abilities"], func(i item) bool {
+	list, err := filterItems(members["abilities"], func(i *item) bool {
 		s := &Subject{ID: i.Name, about: known.Get(r).ability(i.Name)}
 		if s.about == nil { // see checkExecutor
 			rule, _ := p.decide(s, nil)

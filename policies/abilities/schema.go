@@ -162,18 +162,18 @@ func (s *schemaCache) parse(raw []byte) (any, error) {
 	return nil, errors.New("it is no object")
 }
 
-// filterAbilities keeps the abilities for which keep returns true. It returns the new
-// list and its length, and the length of the old one.
-func filterAbilities(body []byte, keep func(*ability) bool) (filtered []byte, left, all int, err error) {
+// filtered keeps the items of a list for which keep returns true. It returns the new list and its
+// length, and the length of the old one.
+func filtered[T any](body []byte, keep func(*T) bool) (filtered json.RawMessage, left, all int, err error) {
 	var list []json.RawMessage
 	if err := json.Unmarshal(body, &list); err != nil {
-		return nil, 0, 0, fmt.Errorf("the list does not parse: %w", err)
+		return nil, 0, 0, err
 	}
 	kept := []json.RawMessage{}
 	for _, item := range list {
-		var about ability
+		var about T
 		if err := json.Unmarshal(item, &about); err != nil {
-			return nil, 0, 0, fmt.Errorf("the list does not parse: %w", err)
+			return nil, 0, 0, err
 		}
 		if keep(&about) {
 			kept = append(kept, item)
