@@ -19,8 +19,3 @@ func GuardedBy(platform platforms.Platform, method string, pattern routes.Patter
 	}
 	return ""
 }
-
-// PluginRoute returns a route of the catalogue of plugins as a platform writes it.
-func PluginRoute(platform platforms.Platform, route string) string {
-	return (&expansion{platform: platform}).route(route)
-}

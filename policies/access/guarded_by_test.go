@@ -32,7 +32,7 @@ func TestGuardedBy(t *testing.T) {
 	if got := access.GuardedBy(cms, "GET", routes.MustPattern("/cms/v2/users")); got == "" {
 		t.Error("the other platform's list of users is not guarded")
 	}
-	if got := access.PluginRoute(cms, "/wc/store/v1/cart"); got != "/shop/store/v1/cart" {
+	if got := access.RouteOn(cms, "/wc/store/v1/cart"); got != "/shop/store/v1/cart" {
 		t.Error(got)
 	}
 }

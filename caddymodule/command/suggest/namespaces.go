@@ -56,7 +56,7 @@ func (f *facts) mayName(route string) bool {
 func (f *facts) owner(route string, forms []routes.Pattern) *plugins.Plugin {
 	for _, p := range plugins.All() {
 		if slices.ContainsFunc(p.Namespaces, func(ns plugins.Namespace) bool {
-			return !ns.Shared && below(route, strings.ToLower(strings.TrimPrefix(access.PluginRoute(f.Platform, "/"+ns.Name), "/")))
+			return !ns.Shared && below(route, strings.ToLower(strings.TrimPrefix(access.RouteOn(f.Platform, "/"+ns.Name), "/")))
 		}) {
 			return p
 		}
