@@ -7,6 +7,7 @@ import (
 	"regexp/syntax"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/restwarden/restwarden/policies/call/between"
 )
@@ -105,7 +106,7 @@ func samePCRE(pattern string) error {
 	switch {
 	case pattern == "", pattern == "$":
 		return errors.New("the home page is no call")
-	case strings.ContainsFunc(pattern, func(c rune) bool { return c < ' ' || c == 0x7f }):
+	case hasControl(pattern):
 		return errors.New("a control character")
 	case strings.Contains(pattern, "#"):
 		return errors.New("the platform ends a pattern at #")
@@ -177,12 +178,7 @@ func (a *alias) fill(text string) string {
 }
 
 func ascii(s string) bool {
-	for i := range len(s) {
-		if s[i] >= 0x80 {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(s, func(c rune) bool { return c >= utf8.RuneSelf })
 }
 
 // wide returns a text whose characters are the bytes of s. PHP matches bytes, Go characters.

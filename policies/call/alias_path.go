@@ -1,6 +1,7 @@
 package call
 
 import (
+	"cmp"
 	"net/url"
 	"strings"
 
@@ -34,10 +35,7 @@ func (rd *Reader) readAlias(u *url.URL) pathReading {
 	case fitted != wide(text) && !decodesOnce(text), hasControl(between.DecodeAll(text)):
 		return pathReading{refusal: errPath}
 	}
-	if route = strings.TrimRight(route, "/"); route == "" {
-		route = "/"
-	}
-	if !prettyRoute(route) {
+	if route = cmp.Or(strings.TrimRight(route, "/"), "/"); !prettyRoute(route) {
 		return pathReading{refusal: errPath}
 	}
 	return pathReading{isCall: true, route: route, base: base, alias: a.text}

@@ -115,13 +115,5 @@ var page = &Call{Kind: Page}
 // Bent tells whether c, or a part of it, fits one of the patterns only since the platform takes a
 // dot of the pattern for any byte, see [routes.Bent].
 func (c *Call) Bent(patterns []routes.Pattern) bool {
-	if routes.Bent(patterns, c.Key, c.Route) {
-		return true
-	}
-	for _, part := range c.Parts {
-		if part.Bent(patterns) {
-			return true
-		}
-	}
-	return false
+	return routes.Bent(patterns, c.Key, c.Route) || slices.ContainsFunc(c.Parts, func(part *Call) bool { return part.Bent(patterns) })
 }

@@ -86,14 +86,11 @@ func itemID(collection string, v any) (string, bool) {
 	if n, ok := ParseID(v); ok {
 		return strconv.FormatUint(n, 10), true
 	}
-	name, ok := v.(string)
-	if !ok || name == "" || !strings.Contains(lower(collection)+"/", "/settings/") {
+	name, _ := v.(string)
+	if name == "" || !strings.Contains(lower(collection)+"/", "/settings/") || !nameBytes.Holds(name) {
 		return "", false
-	}
-	for i := 0; i < len(name); i++ {
-		if !between.Alnum(name[i]) && name[i] != '_' && name[i] != '-' {
-			return "", false
-		}
 	}
 	return name, true
 }
+
+var nameBytes = between.AlnumAnd("_-")

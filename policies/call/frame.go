@@ -66,12 +66,9 @@ func (rd *Reader) frame(r *http.Request) *Refusal {
 // plainValue tells whether the values of a header reach every back-end as they
 // are: HTTP/2 and 3 keep blanks around them that HTTP/1.1 drops.
 func plainValue(values []string) bool {
-	for _, v := range values {
-		if v != "" && (len(v) > maxTarget || isBlank(v[0]) || isBlank(v[len(v)-1])) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(values, func(v string) bool {
+		return v != "" && (len(v) > maxTarget || isBlank(v[0]) || isBlank(v[len(v)-1]))
+	})
 }
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }
@@ -149,10 +146,7 @@ func (rd *Reader) aliases(h http.Header) bool {
 			continue
 		}
 		folded := http.CanonicalHeaderKey(FoldHeader(name))
-		if _, ok := h[folded]; ok || folded == rd.nonce {
-			return true
-		}
-		if slices.Contains(rd.deciding, folded) {
+		if _, ok := h[folded]; ok || folded == rd.nonce || slices.Contains(rd.deciding, folded) {
 			return true
 		}
 	}
@@ -160,14 +154,9 @@ func (rd *Reader) aliases(h http.Header) bool {
 }
 
 // plainName tells whether FoldHeader leaves a name alone.
-func plainName(name string) bool {
-	for i := range len(name) {
-		if c := name[i]; c != '-' && !between.Alnum(c) {
-			return false
-		}
-	}
-	return true
-}
+func plainName(name string) bool { return headerBytes.Holds(name) }
+
+var headerBytes = between.AlnumAnd("-")
 
 // FoldHeader returns the name that a header has where all that servers make the same variable
 // of is written with a dash. PHP folds "_", "." and " ", lighttpd all but letters and digits

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 const maxID = 1 << 53 // beyond, JSON readers disagree (docs/platform I.7, 6; I.12, 12)
@@ -54,11 +55,4 @@ func ParseID(v any) (id uint64, ok bool) {
 	return id, err == nil && id <= maxID
 }
 
-func digits(s string) bool {
-	for i := 0; i < len(s); i++ {
-		if s[i] < '0' || s[i] > '9' {
-			return false
-		}
-	}
-	return s != ""
-}
+func digits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }

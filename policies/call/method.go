@@ -92,10 +92,8 @@ func upper(s string) string {
 	if known(s) {
 		return s
 	}
-	for i := 0; i < len(s); i++ { // Unicode letters have upper case forms in ASCII
-		if s[i] >= 0x80 {
-			return ""
-		}
+	if !ascii(s) { // Unicode letters have upper case forms in ASCII
+		return ""
 	}
 	return strings.ToUpper(s)
 }

@@ -1,7 +1,9 @@
 package call
 
 import (
+	"cmp"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/call/between"
@@ -84,12 +86,7 @@ func (rd *Reader) readPrefix(u *url.URL) pathReading {
 
 // containsAny is a quick test for named.
 func containsAny(path string, prefixes []string) bool {
-	for _, prefix := range prefixes {
-		if strings.Contains(path, prefix) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.Contains(path, prefix) })
 }
 
 // named returns the last of the prefixes that a decoded path names, and how many of them it
@@ -136,15 +133,9 @@ func split(raw, prefix string) pathReading {
 	if at < 0 {
 		return pathReading{refusal: errPath}
 	}
-	route := strings.TrimRight(raw[at+len(prefix):], "/")
-	if route == "" {
-		route = "/"
-	}
+	route := cmp.Or(strings.TrimRight(raw[at+len(prefix):], "/"), "/")
 	base, ok := before(raw[:at])
-	switch {
-	case !ok:
-		return pathReading{refusal: errPath}
-	case !prettyRoute(route):
+	if !ok || !prettyRoute(route) {
 		return pathReading{refusal: errPath}
 	}
 	return pathReading{isCall: true, route: route, base: base}
@@ -181,13 +172,7 @@ func prettyRoute(route string) bool {
 		}
 		route = decoded
 	}
-	for i := 0; i < len(route); i++ {
-		switch c := route[i]; {
-		case c < ' ', c == 0x7f, strings.IndexByte("\"'\\<>#?^`{|}", c) >= 0:
-			return false
-		}
-	}
-	return !between.Dots(route)
+	return !hasControl(route) && !strings.ContainsAny(route, "\"'\\<>#?^`{|}") && !between.Dots(route)
 }
 
 // maxRoute bounds a route, in bytes. The longest of the platform holds one name of a post, 200

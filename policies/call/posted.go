@@ -2,6 +2,7 @@ package call
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/call/budget"
@@ -164,12 +165,7 @@ func (s *source) multipartRoute(contentType string) (string, bool, *Refusal) {
 // encoded tells whether the body is in an encoding. PHP does not undo it, but a server
 // before PHP might.
 func (s *source) encoded() bool {
-	for _, e := range s.r.Header["Content-Encoding"] {
-		if e != "" && phpvars.Lower(e) != "identity" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.r.Header["Content-Encoding"], func(e string) bool { return e != "" && lower(e) != "identity" })
 }
 
 // load reads the body and puts it back.

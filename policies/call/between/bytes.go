@@ -50,9 +50,7 @@ func Dots(s string) bool {
 	if strings.IndexByte(s, '.') < 0 {
 		return false
 	}
-	for s != "" {
-		var segment string
-		segment, s, _ = strings.Cut(s, "/")
+	for segment := range strings.SplitSeq(s, "/") {
 		if segment == "." || segment == ".." {
 			return true
 		}

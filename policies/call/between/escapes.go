@@ -56,17 +56,6 @@ func (j *joints) findEscapes() (ok bool) {
 	return true
 }
 
-// hexValue returns the value of a hexadecimal digit in small letters; 16 for any other byte.
-func hexValue(c byte) byte {
-	switch {
-	case '0' <= c && c <= '9':
-		return c - '0'
-	case 'a' <= c && c <= 'f':
-		return c - 'a' + 10
-	}
-	return 16
-}
-
 // mended is a byte that a torn escape may become with a rest that stands elsewhere.
 type mended struct {
 	c    byte
@@ -147,7 +136,7 @@ const (
 
 // isDigit tells whether the byte at p may go on with an escape.
 func (j *joints) isDigit(p int) bool {
-	return j.text[p] == '%' || hexValue(phpvars.LowerByte(j.text[p])) < 16
+	return j.text[p] == '%' || phpvars.HexValue(j.text[p]) < 16
 }
 
 // escapeOf reads the escape that s begins with, however often it is decoded. c is "%" where it is none, and end the last
@@ -175,7 +164,7 @@ func digitOf[text string | []byte](s text, p int) (value byte, next, end int) {
 		return 16, p, p
 	case s[p] == '%':
 		c, next, end := escapeOf(s[p:])
-		return hexValue(c), p + next, p + end
+		return phpvars.HexValue(c), p + next, p + end
 	}
-	return hexValue(phpvars.LowerByte(s[p])), p + 1, p
+	return phpvars.HexValue(s[p]), p + 1, p
 }

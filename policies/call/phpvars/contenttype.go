@@ -46,7 +46,7 @@ func namesJSON(kind string) bool {
 			tree = -1
 		case c == '+' && tree >= 0 && tree < i && endsJSON(kind[i+1:]):
 			return true
-		case c == 'a' && (i == 0 || kind[i-1] == ',' || blank(kind[i-1])) && strings.HasPrefix(kind[i:], application):
+		case c == 'a' && (i == 0 || kind[i-1] == ',' || space(kind[i-1])) && strings.HasPrefix(kind[i:], application):
 			begin := i + len(application)
 			if endsJSON(kind[begin:]) {
 				return true
@@ -64,14 +64,11 @@ func inPrefix(c byte) bool {
 	return '&' <= c && c <= '^' || 'a' <= c && c <= 'z' || c == '_' || c == '!' || c == '#' || c == '$'
 }
 
-// blank are the expression's blanks.
-func blank(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
-
 // endsJSON tells whether what stands behind the prefix is "json" and the end of a type.
 func endsJSON(rest string) bool {
 	rest, is := strings.CutPrefix(rest, "json")
 	rest = strings.TrimPrefix(rest, "+oembed")
-	return is && (rest == "" || rest[0] == ';' || rest[0] == ',' || blank(rest[0]))
+	return is && (rest == "" || rest[0] == ';' || rest[0] == ',' || space(rest[0]))
 }
 
 // EqualFold tells whether s is lowered, which has no capitals, but for the case of ASCII letters.

@@ -26,12 +26,7 @@ func resembled(raw, name string) bool {
 
 // odd tells whether a key may be another one in small letters, or decoded again.
 func odd(key string) bool {
-	for i := 0; i < len(key); i++ {
-		if c := key[i]; c == '%' || 'A' <= c && c <= 'Z' {
-			return true
-		}
-	}
-	return false
+	return strings.ContainsFunc(key, func(c rune) bool { return c == '%' || 'A' <= c && c <= 'Z' })
 }
 
 // Completed tells whether raw has a "%" that begins no escape, but does once a server has decoded the
@@ -50,11 +45,11 @@ func Completed(raw string) bool {
 
 // hexDigit reads a hexadecimal digit off s, which may be written as an escape.
 func hexDigit(s string) (escaped bool, rest string, ok bool) {
-	if len(s) > 0 && hex(s[0]) < 16 {
+	if len(s) > 0 && HexValue(s[0]) < 16 {
 		return false, s[1:], true
 	}
 	if len(s) > 2 && s[0] == '%' {
-		if c := Decode(s[:3]); len(c) == 1 && hex(c[0]) < 16 {
+		if c := Decode(s[:3]); len(c) == 1 && HexValue(c[0]) < 16 {
 			return true, s[3:], true
 		}
 	}
@@ -72,7 +67,7 @@ func Usual(raw string) string {
 	for i := len(raw) - 1; i >= 0; i-- {
 		c := LowerByte(raw[i])
 		if c == '%' && len(usual)-from >= 2 {
-			if first, second := hex(usual[from]), hex(usual[from+1]); first < 16 && second < 16 && isUnreserved(first<<4|second) {
+			if first, second := HexValue(usual[from]), HexValue(usual[from+1]); first < 16 && second < 16 && isUnreserved(first<<4|second) {
 				c, from = LowerByte(first<<4|second), from+2
 			}
 		}

@@ -1,6 +1,9 @@
 package phpvars
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Limits of a stock PHP (docs/platform I.1.5).
 const (
@@ -67,23 +70,21 @@ func (a *Array) Register(name string, v Value) {
 
 // reservedPrefixes begin the names of cookies that only the site itself, or only
 // one over TLS, can set.
-var reservedPrefixes = [...]string{"__Host-", "__Secure-"}
+var reservedPrefixes = []string{"__Host-", "__Secure-"}
 
 // reserved tells whether PHP drops a variable for its name, or for one of its
 // keys: what begins with a reserved prefix must be a variable that was sent so
 // (CVE-2022-31629, CVE-2024-2756; older releases drop names only, or nothing).
 func reserved(key, sent string) bool {
-	for _, prefix := range reservedPrefixes {
-		if strings.HasPrefix(key, prefix) && !strings.HasPrefix(sent, prefix) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(reservedPrefixes, func(prefix string) bool {
+		return strings.HasPrefix(key, prefix) && !strings.HasPrefix(sent, prefix)
+	})
 }
 
 // closing returns where the bracket that s follows is closed, -1 where it is not.
 func closing(s string) int { return strings.IndexByte(s, ']') }
 
+// space tells whether c is white space, as in expressions.
 func space(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
 
 func underscores(name string) string {
@@ -123,7 +124,7 @@ func decodeByte(s string, i int) (c byte, n int) {
 	case c == '+':
 		return ' ', 1
 	case c == '%' && i+2 < len(s):
-		hi, lo := hex(s[i+1]), hex(s[i+2])
+		hi, lo := HexValue(s[i+1]), HexValue(s[i+2])
 		if hi < 16 && lo < 16 {
 			return hi<<4 | lo, 3
 		}
@@ -131,7 +132,8 @@ func decodeByte(s string, i int) (c byte, n int) {
 	return c, 1
 }
 
-func hex(c byte) byte {
+// HexValue returns the value of a hexadecimal digit; 16 for any other byte.
+func HexValue(c byte) byte {
 	switch {
 	case '0' <= c && c <= '9':
 		return c - '0'

@@ -136,15 +136,10 @@ func IsTemplate(route string) bool {
 	if !slash || !strings.Contains(key, "//") {
 		return false
 	}
-	if templates.MatchString(key[len(anyCore.FindString(key)):]) {
-		return true
-	}
-	for i := range platforms {
-		if rest, ok := CutNamespace(key, platforms[i].Core); ok && templates.MatchString(strings.TrimPrefix(rest, "/")) {
-			return true
-		}
-	}
-	return false
+	return templates.MatchString(key[len(anyCore.FindString(key)):]) || slices.ContainsFunc(platforms, func(p Platform) bool {
+		rest, ok := CutNamespace(key, p.Core)
+		return ok && templates.MatchString(strings.TrimPrefix(rest, "/"))
+	})
 }
 
 // Versioned gives a key under the checkout API's old address, which has no version, the

@@ -100,10 +100,7 @@ func (p Pattern) String() string { return p.text }
 
 // Literal tells whether the pattern names exactly one route.
 func (p Pattern) Literal() bool {
-	if p.rest {
-		return false
-	}
-	return !slices.ContainsFunc(p.segments, isWildcard)
+	return !p.rest && !slices.ContainsFunc(p.segments, isWildcard)
 }
 
 // Segments returns the segments of the pattern: literal text, "*" or ":name". rest is true
@@ -169,6 +166,5 @@ func (p Pattern) Group(key, name string) string {
 
 // OfAll tells whether the pattern fits the routes of every plugin.
 func (p Pattern) OfAll() bool {
-	segments, rest := p.Segments()
-	return rest && !slices.ContainsFunc(segments, func(s string) bool { return s != "*" && s[0] != ':' })
+	return p.rest && !slices.ContainsFunc(p.segments, func(s string) bool { return !isWildcard(s) })
 }

@@ -1,6 +1,7 @@
 package routes
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/call/between"
@@ -9,12 +10,7 @@ import (
 
 // Dotted tells whether a literal segment of the pattern holds a dot.
 func (p Pattern) Dotted() bool {
-	for _, s := range p.segments {
-		if !isWildcard(s) && strings.IndexByte(s, '.') >= 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.segments, func(s string) bool { return !isWildcard(s) && strings.Contains(s, ".") })
 }
 
 // Bent tells whether a route with this key fits one of the patterns only since the platform takes a
@@ -43,12 +39,7 @@ func bentDecoded(patterns []Pattern, route string) bool {
 }
 
 func bent(patterns []Pattern, route string) bool {
-	for i := range patterns {
-		if patterns[i].bent(route) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(patterns, func(p Pattern) bool { return p.bent(route) })
 }
 
 func (p Pattern) bent(route string) bool {
