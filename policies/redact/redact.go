@@ -182,15 +182,7 @@ var authorPaths = [][]string{
 var oEmbed = routes.MustPattern("/oembed/1.0/embed")
 
 func answers(c *call.Call, p routes.Pattern) bool {
-	if p.Match(c.Key) {
-		return true
-	}
-	for _, part := range c.Parts {
-		if p.Match(part.Key) {
-			return true
-		}
-	}
-	return false
+	return p.Match(c.Key) || slices.ContainsFunc(c.Parts, func(part *call.Call) bool { return p.Match(part.Key) })
 }
 
 // redactAnswer redacts the body of an answer to r.

@@ -141,18 +141,12 @@ func (w *redactor) members(end jsontext.Kind, named bool) error {
 }
 
 func (w *redactor) redacts() bool {
-	for _, container := range containers {
-		rest, ok := cutPrefix(w.names(), container)
-		if !ok {
-			continue
-		}
-		for _, path := range w.paths {
-			if slices.Equal(rest, path) {
-				return true
-			}
-		}
-	}
-	return false
+	names := w.names()
+	return slices.ContainsFunc(containers, func(container []string) bool {
+		n := len(container)
+		return len(names) >= n && slices.Equal(names[:n], container) &&
+			slices.ContainsFunc(w.paths, func(path []string) bool { return slices.Equal(names[n:], path) })
+	})
 }
 
 // names are the names on the way without the keys that stand for elements of a list.
@@ -164,10 +158,3 @@ func (w *redactor) names() []string {
 }
 
 func isInteger(name string) bool { return name != "" && strings.Trim(name, "0123456789") == "" }
-
-func cutPrefix(path, prefix []string) ([]string, bool) {
-	if len(path) < len(prefix) || !slices.Equal(path[:len(prefix)], prefix) {
-		return nil, false
-	}
-	return path[len(prefix):], true
-}
