@@ -20,13 +20,12 @@ type State struct {
 	marked, within bool
 	only           string
 	alphabet       *Alphabet
-	next           map[string]*State
-	others         map[string]*State // by Class.Prefix
+	next           map[string]*State // by the literal, or "*" and Class.Prefix
 	matches        []int
 }
 
 // Start returns the state in which nothing has been read. The error is ErrTooMany, as that of
-// Next and Other.
+// Behind.
 func (a *Automaton) Start() (*State, error) {
 	if a.start != nil {
 		return a.start, nil
@@ -139,15 +138,19 @@ func (s *State) Alphabet() *Alphabet {
 	return s.alphabet
 }
 
-// Next returns the state behind a literal of the alphabet.
-func (s *State) Next(literal string) (*State, error) {
-	if next := s.next[literal]; next != nil {
+// Behind returns the state behind a step: a literal of the alphabet, or any segment of a class.
+func (s *State) Behind(step Step) (*State, error) {
+	key, inside := step.Text, s.first && s.a.word != "" && (step.Text == s.a.word || strings.HasPrefix(step.Text, s.a.word+"-"))
+	if step.Class != nil {
+		key, inside = "*"+step.Class.Prefix, step.Class.Prefix != ""
+	}
+	if next := s.next[key]; next != nil {
 		return next, nil
 	}
 	var nodes []int32
 	for _, i := range s.nodes {
 		n := &s.a.nodes[i]
-		if to := n.literals[literal]; to != 0 {
+		if to := n.literals[key]; to != 0 {
 			nodes = append(nodes, to)
 		}
 		if n.any != 0 {
@@ -155,32 +158,11 @@ func (s *State) Next(literal string) (*State, error) {
 		}
 	}
 	before := *s
-	before.inside = s.inside || s.first && s.a.word != "" && (literal == s.a.word || strings.HasPrefix(literal, s.a.word+"-"))
+	before.inside = s.inside || inside
 	next, err := s.a.state(nodes, &before)
 	if s.next == nil {
 		s.next = map[string]*State{}
 	}
-	s.next[literal] = next
-	return next, err
-}
-
-// Other returns the state behind a segment of a class of the alphabet.
-func (s *State) Other(c *Class) (*State, error) {
-	if next := s.others[c.Prefix]; next != nil {
-		return next, nil
-	}
-	var nodes []int32
-	for _, i := range s.nodes {
-		if n := &s.a.nodes[i]; n.any != 0 {
-			nodes = append(nodes, n.any)
-		}
-	}
-	before := *s
-	before.inside = s.inside || c.Prefix != ""
-	next, err := s.a.state(nodes, &before)
-	if s.others == nil {
-		s.others = map[string]*State{}
-	}
-	s.others[c.Prefix] = next
+	s.next[key] = next
 	return next, err
 }

@@ -87,22 +87,16 @@ func (w *walk) expand(p *Place) error {
 		alphabet = alphabet.without(p.not)
 	}
 	for _, step := range w.space.Steps(p.at, alphabet) {
-		next := &Place{at: step.To, before: p, text: step.Text}
-		var err error
-		if step.Class == nil {
-			next.State, err = p.State.Next(step.Text)
-		} else {
-			next.State, err = p.State.Other(step.Class)
-		}
+		next, err := p.State.Behind(step)
 		if err != nil {
 			return err
 		}
-		w.reach(next)
+		w.reach(&Place{State: next, at: step.To, before: p, text: step.Text})
 	}
 	if p.State.only == "" || !w.space.Sent() {
 		return nil
 	}
-	next, err := p.State.Next(p.State.only)
+	next, err := p.State.Behind(Step{Text: p.State.only})
 	if err == nil {
 		w.reach(&Place{State: next, at: p.at, before: p, text: p.State.only, hidden: true, not: p.State.only})
 	}
@@ -111,12 +105,8 @@ func (w *walk) expand(p *Place) error {
 
 // without returns the alphabet without a segment.
 func (a *Alphabet) without(text string) *Alphabet {
-	b := &Alphabet{Others: slices.Clone(a.Others)}
-	for _, literal := range a.Literals {
-		if literal != text {
-			b.Literals = append(b.Literals, literal)
-		}
-	}
+	same := func(literal string) bool { return literal == text }
+	b := &Alphabet{Literals: slices.DeleteFunc(slices.Clone(a.Literals), same), Others: slices.Clone(a.Others)}
 	for i := range b.Others {
 		not := append([]string{text}, a.Others[i].Not...)
 		slices.Sort(not)

@@ -95,12 +95,17 @@ func (p *prover) unproved(format string, args ...any) {
 	}
 }
 
-// decideAll decides the claim for its routes, those of a site or all.
+// decideAll decides the claim for its routes: those of a site, or all of its patterns.
 func (p *prover) decideAll(target *policy.Target) error {
-	if p.claim.Index == nil {
-		return p.anyRoute(target)
+	if p.claim.Index != nil {
+		return p.routesOf(p.claim.Index)
 	}
-	return p.routesOf(p.claim.Index)
+	for _, route := range target.Routes() {
+		if err := p.walk(keyset.KeysOf(route), ""); err != nil || p.full() {
+			return err
+		}
+	}
+	return nil
 }
 
 // otherDots says which routes of a claim the platform runs for others too, which may pass: it takes
@@ -121,16 +126,6 @@ func (p *prover) otherDots(c *policy.Chain, target *policy.Target) error {
 		}
 		if len(also.proof.Counter)+len(also.proof.Unproved) > 0 {
 			p.unproved("No line names %s, and the platform takes its dot for any character: a call with another one there may pass. Name the route in a rule.", route)
-		}
-	}
-	return nil
-}
-
-// anyRoute decides the claim for all routes of its patterns.
-func (p *prover) anyRoute(target *policy.Target) error {
-	for _, route := range target.Routes() {
-		if err := p.walk(keyset.KeysOf(route), ""); err != nil || p.full() {
-			return err
 		}
 	}
 	return nil
@@ -247,14 +242,11 @@ func mayBegin(a *keyset.Automaton, prefix string) (bool, error) {
 	state, err := a.Start()
 	for i := 0; i < last && err == nil && state.Marked(); i++ {
 		steps := state.Alphabet().Exactly(segments[i], 0)
-		switch {
-		case len(steps) == 0: // below the old address of the checkout API
+		if len(steps) == 0 { // below the old address of the checkout API
 			segments[last], i = "", last
-		case steps[0].Class == nil:
-			state, err = state.Next(segments[i])
-		default:
-			state, err = state.Other(steps[0].Class)
+			continue
 		}
+		state, err = state.Behind(steps[0])
 	}
 	return err == nil && state.Marked(), err
 }
