@@ -7,7 +7,6 @@ import (
 	"regexp/syntax"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/restwarden/restwarden/policies/call/between"
 )
@@ -177,21 +176,9 @@ func (a *alias) fill(text string) string {
 	return b.String()
 }
 
-func ascii(s string) bool {
-	return !strings.ContainsFunc(s, func(c rune) bool { return c >= utf8.RuneSelf })
-}
+func ascii(s string) bool { return between.ASCII(s) }
 
-// wide returns a text whose characters are the bytes of s. PHP matches bytes, Go characters.
-func wide(s string) string {
-	if ascii(s) {
-		return s
-	}
-	var b strings.Builder
-	for i := range len(s) {
-		b.WriteRune(rune(s[i]))
-	}
-	return b.String()
-}
+func wide(s string) string { return between.Wide(s) }
 
 // narrow undoes wide.
 func narrow(s string) string {

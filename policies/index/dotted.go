@@ -1,6 +1,10 @@
 package index
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/restwarden/restwarden/policies/call/phpvars"
+)
 
 // Dotted returns the literal text that the pattern begins with, a dot that stands for any byte as
 // ".", and whether it is the whole pattern. It is "" where it has no such dot.
@@ -12,7 +16,7 @@ func (r *Route) Dotted() (text string, whole bool) {
 			break
 		}
 		dots = dots || seq[i].set != nil
-		b.WriteByte(lower(seq[i].lit))
+		b.WriteByte(phpvars.LowerByte(seq[i].lit))
 	}
 	if !dots {
 		return "", false

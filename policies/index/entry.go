@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/restwarden/restwarden/policies/call/between"
+	"github.com/restwarden/restwarden/policies/call/phpvars"
 	"github.com/restwarden/restwarden/policies/call/routes"
 )
 
@@ -56,7 +58,7 @@ func literalPrefix(seq []node) string {
 		if !seq[i].literal(0) || !seq[i].once() {
 			break
 		}
-		b.WriteByte(lower(seq[i].lit))
+		b.WriteByte(phpvars.LowerByte(seq[i].lit))
 	}
 	return b.String()
 }
@@ -133,7 +135,7 @@ func (e *entry) match(route string, steps *int) verdict {
 	switch {
 	case e.compiled == nil:
 		return perhaps
-	case e.compiled.MatchString(latin1(route)):
+	case e.compiled.MatchString(between.Wide(route)):
 		return yes
 	}
 	return no

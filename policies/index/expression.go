@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
 
 // expression writes a sequence as an expression of Go's regexp for routes in lower case.
@@ -21,7 +23,7 @@ func expression(seq []node) string {
 		case n.set != nil:
 			b.WriteString(n.set.expression())
 		default:
-			b.WriteString(regexp.QuoteMeta(string(lower(n.lit))))
+			b.WriteString(regexp.QuoteMeta(string(phpvars.LowerByte(n.lit))))
 		}
 		switch {
 		case n.once():
@@ -36,23 +38,4 @@ func expression(seq []node) string {
 		}
 	}
 	return b.String()
-}
-
-// latin1 returns s with each byte as the character of the same number, as the platform
-// takes them.
-func latin1(s string) string {
-	for i := 0; i < len(s); i++ {
-		if s[i] >= 0x80 {
-			return widened(s)
-		}
-	}
-	return s
-}
-
-func widened(s string) string {
-	runes := make([]rune, len(s))
-	for i := 0; i < len(s); i++ {
-		runes[i] = rune(s[i])
-	}
-	return string(runes)
 }

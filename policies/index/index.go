@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
 
 // Bounds of an index and of one question to it.
@@ -146,24 +148,8 @@ func (x *Index) anywhere(low string, steps *int) (pattern string, ok bool) {
 // printable tells whether a route is free of control bytes. "$" would match before the end
 // of a line.
 func printable(route string) bool {
-	for i := 0; i < len(route); i++ {
-		if route[i] < ' ' || route[i] == 0x7f {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(route, func(c rune) bool { return c < ' ' || c == 0x7f })
 }
 
 // lowerText folds ASCII letters, as the platform does.
-func lowerText(s string) string {
-	for i := 0; i < len(s); i++ {
-		if lower(s[i]) != s[i] {
-			b := []byte(s)
-			for ; i < len(b); i++ {
-				b[i] = lower(b[i])
-			}
-			return string(b)
-		}
-	}
-	return s
-}
+func lowerText(s string) string { return phpvars.Lower(s) }

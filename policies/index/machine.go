@@ -1,6 +1,10 @@
 package index
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/restwarden/restwarden/policies/call/phpvars"
+)
 
 // sequence returns what the entry was read from, or nil where it is opaque.
 func (e *entry) sequence() []node {
@@ -84,7 +88,7 @@ func (m *machine) once(n *node) {
 	case n.alts == nil && n.set != nil:
 		m.add(char{kind: isSet, set: n.set})
 	case n.alts == nil:
-		m.add(char{kind: isByte, lit: lower(n.lit)})
+		m.add(char{kind: isByte, lit: phpvars.LowerByte(n.lit)})
 	default:
 		fork := m.add(char{kind: isFork})
 		var starts, ends []int32

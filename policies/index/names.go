@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/restwarden/restwarden/policies/call/between"
 	"github.com/restwarden/restwarden/policies/call/routes"
 )
 
@@ -71,10 +72,7 @@ func (e *entry) called() string {
 // IsName tells whether text may be one of Names: it is not too long and of the characters
 // that names have.
 func IsName(text string) bool {
-	for i := 0; i < len(text); i++ {
-		if plain(text[i]) != text[i] && strings.IndexByte(":*[]()|", text[i]) < 0 {
-			return false
-		}
-	}
-	return text != "" && len(text) <= maxName+len("*~")
+	return text != "" && len(text) <= maxName+len("*~") && nameBytes.Holds(text)
 }
+
+var nameBytes = between.AlnumAnd(plainMarks + ":*[]()|")

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/restwarden/restwarden/policies/call/between"
 )
 
 // Bounds of what is read. The site's owner writes the patterns, but nothing that a site
@@ -45,13 +47,8 @@ type parser struct {
 
 // parse returns the sequence that a pattern stands for, or errOpaque.
 func parse(text string) ([]node, error) {
-	if len(text) > maxPattern {
+	if len(text) > maxPattern || strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c > '~' }) {
 		return nil, errOpaque
-	}
-	for i := 0; i < len(text); i++ {
-		if text[i] < ' ' || text[i] > '~' {
-			return nil, errOpaque
-		}
 	}
 	if !strings.HasSuffix(text, `\$`) {
 		text = strings.TrimSuffix(text, "$") // the platform adds another one
@@ -163,17 +160,10 @@ func (p *parser) group() (n node, err error) {
 
 // isName tells whether s is the name of a group.
 func isName(s string) bool {
-	if s == "" || len(s) > 32 || '0' <= s[0] && s[0] <= '9' {
-		return false
-	}
-	word := types['w']
-	for i := 0; i < len(s); i++ {
-		if !word.has(s[i]) {
-			return false
-		}
-	}
-	return true
+	return s != "" && len(s) <= 32 && (s[0] < '0' || s[0] > '9') && wordBytes.Holds(s)
 }
+
+var wordBytes = between.AlnumAnd("_")
 
 // escape reads what stands behind a backslash outside of a class.
 func (p *parser) escape() (n node, err error) {
@@ -246,11 +236,4 @@ func count(s string) (int, bool) {
 	}
 	n, err := strconv.Atoi(s)
 	return n, err == nil && n <= 1000 // more than Go's regexp takes
-}
-
-func lower(c byte) byte {
-	if 'A' <= c && c <= 'Z' {
-		c |= 0x20
-	}
-	return c
 }

@@ -1,6 +1,10 @@
 package index
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/restwarden/restwarden/policies/call/between"
+)
 
 // maxName bounds the name of a pattern.
 const maxName = 200
@@ -70,10 +74,12 @@ func optional(b *strings.Builder, n *node, text string) {
 	b.WriteString(text)
 }
 
+// plainMarks are what names hold of a pattern, beside letters and digits.
+const plainMarks = "_/-._~"
+
 // plain returns c where a name may hold it.
 func plain(c byte) byte {
-	word := types['w']
-	if word.has(c) || strings.IndexByte("/-._~", c) >= 0 {
+	if between.Alnum(c) || strings.IndexByte(plainMarks, c) >= 0 {
 		return c
 	}
 	return '_'

@@ -3,6 +3,7 @@ package between
 import (
 	"net/url"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
@@ -71,6 +72,23 @@ func DecodeAll(s string) string {
 		s = d
 	}
 	return s
+}
+
+// ASCII tells whether all bytes of s are ASCII.
+func ASCII(s string) bool {
+	return !strings.ContainsFunc(s, func(c rune) bool { return c >= utf8.RuneSelf })
+}
+
+// Wide returns a text whose characters are the bytes of s. PHP matches bytes, Go characters.
+func Wide(s string) string {
+	if ASCII(s) {
+		return s
+	}
+	var b strings.Builder
+	for i := range len(s) {
+		b.WriteRune(rune(s[i]))
+	}
+	return b.String()
 }
 
 // Alnum tells whether c is an ASCII letter or digit.
