@@ -250,11 +250,14 @@ func (b *body) neverFits(size int64) bool { return size-inMemory > b.spool.Share
 // keep appends p to the file. Where that fails, p goes back to the client's body: a
 // gateway that only observes still forwards it.
 func (b *body) keep(p []byte) *Refusal {
-	err := b.write(p)
+	err := b.write(p, b.spool.Create)
 	if err == nil {
 		return nil
 	}
-	b.client = readCloser{io.MultiReader(bytes.NewReader(bytes.Clone(p)), b.client), b.client}
+	b.client = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(bytes.Clone(p)), b.client), b.client}
 	if b.neverFits(b.size() + int64(len(p))) {
 		return errNeverFits
 	}
@@ -264,18 +267,14 @@ func (b *body) keep(p []byte) *Refusal {
 	return diskFails(err)
 }
 
-func (b *body) write(p []byte) (err error) {
+// write appends p to the file, which create makes.
+func (b *body) write(p []byte, create func(budget.Holder) (*budget.File, error)) (err error) {
 	if b.file == nil {
-		if b.file, err = b.spool.Create(b.holder); err != nil {
+		if b.file, err = create(b.holder); err != nil {
 			return err
 		}
 	}
 	return b.file.Append(p)
-}
-
-type readCloser struct {
-	io.Reader
-	io.Closer
 }
 
 // hasVariable tells whether the loaded body, as a form, may set a variable.

@@ -30,12 +30,19 @@ func (b *body) bytes(ctx context.Context, cost int64) ([]byte, *Refusal) {
 	if refusal := b.borrow(ctx, cost); refusal != nil {
 		return nil, refusal
 	}
-	all := make([]byte, b.size())
-	if _, err := io.ReadFull(b.reader(), all); err != nil {
+	all, err := b.piece()
+	if err != nil {
 		return nil, errBrokenBody
 	}
 	b.whole = all
 	return all, nil
+}
+
+// piece reads the loaded body into one piece.
+func (b *body) piece() ([]byte, error) {
+	piece := make([]byte, b.size())
+	_, err := io.ReadFull(b.reader(), piece)
+	return piece, err
 }
 
 // borrow takes memory until settle. It does so once: a body that holds memory and waits

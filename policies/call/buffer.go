@@ -28,7 +28,7 @@ func (b *Buffer) Write(p []byte) (int, error) {
 	if kept == len(p) {
 		return kept, nil
 	}
-	if err := b.spool(p[kept:]); err != nil {
+	if err := b.body.write(p[kept:], b.body.spool.CreateAnswer); err != nil {
 		return kept, spoolFull(err)
 	}
 	return len(p), nil
@@ -55,15 +55,6 @@ func (b *Buffer) remember(p []byte) (n int) {
 	return n
 }
 
-func (b *Buffer) spool(p []byte) (err error) {
-	if b.body.file == nil {
-		if b.body.file, err = b.body.spool.CreateAnswer(b.body.holder); err != nil {
-			return err
-		}
-	}
-	return b.body.file.Append(p)
-}
-
 // Size returns how many bytes are kept.
 func (b *Buffer) Size() int64 { return b.body.size() }
 
@@ -79,7 +70,8 @@ func (b *Buffer) Replace(ctx context.Context, f func([]byte) ([]byte, error)) er
 		return err
 	}
 	defer free()
-	piece, err := b.take()
+	piece, err := b.body.piece()
+	b.Close()
 	if err != nil {
 		return spoolFull(err)
 	}
@@ -96,8 +88,7 @@ func (b *Buffer) Piece(ctx context.Context) (piece []byte, free func(), err erro
 	if free, err = b.borrow(ctx, 1); err != nil {
 		return nil, nil, err
 	}
-	piece = make([]byte, b.Size())
-	if _, err := io.ReadFull(b.Reader(), piece); err != nil {
+	if piece, err = b.body.piece(); err != nil {
 		free()
 		return nil, nil, diskFails(err)
 	}
@@ -115,14 +106,6 @@ func (b *Buffer) borrow(ctx context.Context, cost int64) (free func(), err error
 		return nil, noMemory(err)
 	}
 	return sync.OnceFunc(func() { memory.Free(holder, size) }), nil
-}
-
-// take returns what is kept, and keeps nothing any more.
-func (b *Buffer) take() ([]byte, error) {
-	defer b.Close()
-	piece := make([]byte, b.Size())
-	_, err := io.ReadFull(b.Reader(), piece)
-	return piece, err
 }
 
 // Close gives back what b holds. A closed Buffer is empty.
