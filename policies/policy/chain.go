@@ -41,9 +41,9 @@ func (d *Decision) Code() Code {
 // Chain asks the policies of one site in the order of the catalog.
 type Chain struct {
 	site   *Site
-	links  []link
+	links  []*link
 	mode   Mode
-	locked []link // links with the lockdown
+	locked []*link // links with the lockdown
 }
 
 // NewChain provisions the policies of a catalog for site and puts them in order. configured
@@ -138,9 +138,7 @@ func (c *Chain) judge(ctx context.Context, r *Request) Decision {
 		r.Call.Open()
 	}
 	first := Decision{Outcome: Pass}
-	links := c.linksFor(r)
-	for i := range links {
-		l := &links[i]
+	for _, l := range c.linksFor(r) {
 		if !l.judges(r) {
 			continue
 		}
@@ -170,8 +168,8 @@ func (c *Chain) judge(ctx context.Context, r *Request) Decision {
 
 // Refusal returns what to answer a refused call with, or nil for the platform's error object.
 func (c *Chain) Refusal(r *Request, v Verdict) *ask.Answer {
-	for i := range c.links {
-		if w, ok := c.links[i].policy.(RefusalWriter); ok {
+	for _, l := range c.links {
+		if w, ok := l.policy.(RefusalWriter); ok {
 			if a := w.WriteRefusal(r, v); a != nil {
 				return a
 			}
@@ -183,9 +181,7 @@ func (c *Chain) Refusal(r *Request, v Verdict) *ask.Answer {
 // judgeEarly asks the policies that can judge a batch before it is opened. Policies that
 // only observe wait for their turn in judge.
 func (c *Chain) judgeEarly(ctx context.Context, r *Request) Decision {
-	links := c.linksFor(r)
-	for i := range links {
-		l := &links[i]
+	for _, l := range c.linksFor(r) {
 		if r.Observed = c.observesIn(l, r); l.early == nil || r.Observed {
 			continue
 		}
@@ -216,8 +212,8 @@ func (c *Chain) refusal(l *link, r *Request, verdict Verdict, err error) Decisio
 
 // Refused is the decision of a policy, by name, to refuse an answer in place of the call.
 func (c *Chain) Refused(policy string, v Verdict, err error) Decision {
-	for i := range c.locked {
-		if l := &c.locked[i]; l.name == policy {
+	for _, l := range c.locked {
+		if l.name == policy {
 			return l.decision(v, err)
 		}
 	}

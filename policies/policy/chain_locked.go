@@ -1,5 +1,7 @@
 package policy
 
+import "slices"
+
 // lock makes the links that judge while the site is locked: all, and the policy of the lockdown
 // behind those that know why a request has no certain reading. A closed without New stands for none.
 func (c *Chain) lock(closed Entry) {
@@ -10,19 +12,19 @@ func (c *Chain) lock(closed Entry) {
 	l.always = true
 	companion, _ := l.policy.(Companion)
 	at := 0
-	for i := range c.links {
-		if c.links[i].reading != nil {
+	for i, other := range c.links {
+		if other.reading != nil {
 			at = i + 1
 		}
 		if companion != nil {
-			companion.Accompany(c.links[i].policy)
+			companion.Accompany(other.policy)
 		}
 	}
-	c.locked = append(append(append([]link(nil), c.links[:at]...), l), c.links[at:]...)
+	c.locked = slices.Insert(slices.Clone(c.links), at, l)
 }
 
 // linksFor returns the links that judge r.
-func (c *Chain) linksFor(r *Request) []link {
+func (c *Chain) linksFor(r *Request) []*link {
 	if r.InForce.Locked {
 		return c.locked
 	}

@@ -16,8 +16,8 @@ type dots []routes.Pattern
 // dots returns those of the chain.
 func (c *Chain) dots() dots {
 	found := slices.Clip(knownDots)
-	for i := range c.links {
-		if p, ok := c.links[i].policy.(Router); ok {
+	for _, l := range c.links {
+		if p, ok := l.policy.(Router); ok {
 			p.EachRoute(func(l RouteLine) {
 				for _, route := range l.Routes {
 					if route.Dotted() && !slices.ContainsFunc(found, func(p routes.Pattern) bool { return p.String() == route.String() }) {

@@ -26,8 +26,8 @@ type link struct {
 	verifies bool // the policy is a Verifier
 }
 
-func newLink(p *Configured) link {
-	l := link{name: p.Entry.Name, codes: p.Entry.Codes, policy: p.Policy, settings: p.Settings}
+func newLink(p *Configured) *link {
+	l := &link{name: p.Entry.Name, codes: p.Entry.Codes, policy: p.Policy, settings: p.Settings}
 	l.reading, _ = p.Policy.(ReadingChecker)
 	l.checker, _ = p.Policy.(Checker)
 	l.batch, _ = p.Policy.(BatchChecker)

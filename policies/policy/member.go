@@ -23,10 +23,9 @@ func (c *Chain) Policies() []Member { return c.members(c.links) }
 // WithLockdown returns the policies that are on and the lockdown, in order.
 func (c *Chain) WithLockdown() []Member { return c.members(c.locked) }
 
-func (c *Chain) members(links []link) []Member {
+func (c *Chain) members(links []*link) []Member {
 	members := make([]Member, len(links))
-	for i := range links {
-		l := &links[i]
+	for i, l := range links {
 		members[i] = Member{l.name, l.codes, l.policy, l.settings, func(f InForce) bool { return c.observes(l, f) }}
 	}
 	return members
