@@ -155,7 +155,7 @@ const maxRefusal = 8 << 10
 // put keeps an answer for its lifetime, and drops those whose lifetime has ended. Callers whom the platform accepts are kept twice as
 // long: a new question may take its time.
 func (c *identityCache) put(key cacheKey, epoch uint64, e identityEntry, of lifetime) {
-	if c.drops.cover(e, epoch) || e.answer != nil && e.answer.Size() > maxRefusal {
+	if e.answer != nil && e.answer.Size() > maxRefusal {
 		return
 	}
 	c.entries.DeleteExpired() // it looks only at those that end first
@@ -166,9 +166,17 @@ func (c *identityCache) put(key cacheKey, epoch uint64, e identityEntry, of life
 		kept = ttl
 	}
 	e.until, e.again = time.Now().Add(ttl), new(atomic.Bool)
-	c.entries.Set(key, e, kept)
+	c.keep(c.entries, key, epoch, e, kept)
+}
+
+// keep puts an answer among entries, unless a drop since epoch covers it.
+func (c *identityCache) keep(entries *ttlcache.Cache[cacheKey, identityEntry], key cacheKey, epoch uint64, e identityEntry, ttl time.Duration) {
 	if c.drops.cover(e, epoch) {
-		c.entries.Delete(key)
+		return
+	}
+	entries.Set(key, e, ttl)
+	if c.drops.cover(e, epoch) {
+		entries.Delete(key)
 	}
 }
 
@@ -182,14 +190,8 @@ func (c *identityCache) judged(key cacheKey, epoch uint64, e identityEntry) {
 		c.accepted.Delete(key)
 		return
 	}
-	if c.drops.cover(e, epoch) {
-		return
-	}
 	e.caller = Caller{Kind: e.caller.Kind, ID: e.caller.ID}
-	c.accepted.Set(key, e, acceptedTTL)
-	if c.drops.cover(e, epoch) {
-		c.accepted.Delete(key)
-	}
+	c.keep(c.accepted, key, epoch, e, acceptedTTL)
 }
 
 // epoch changes with every drop. An answer whose question was asked in an earlier epoch

@@ -1,6 +1,9 @@
 package caller
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Claim is the kind of credentials that a request carries for its call. It says what the
 // gateway can ask the platform, and how.
@@ -104,23 +107,11 @@ func (w *Whole) shopClaim() (Claim, error) {
 	return ClaimNothing, nil
 }
 
-// hasOwnLogin tells whether w has a login that needs no nonce: a header of the table, or a cookie
-// that the site names.
+// hasOwnLogin tells whether w has a login that needs no nonce: a header of the table about which the
+// platform is asked for the current user, or a cookie that the site names.
 func (w *Whole) hasOwnLogin() (bool, error) {
 	own, err := w.Site.hasCookie(w.HTTP.Header, true)
-	return own || w.hasUserHeader(), err
-}
-
-// hasUserHeader tells whether w has a header of the table about which the platform is
-// asked for the current user.
-func (w *Whole) hasUserHeader() bool {
-	for i := range w.Site.rows {
-		row := &w.Site.rows[i]
-		if row.in == inHeader && row.user && row.says(w.HTTP.Header) {
-			return true
-		}
-	}
-	return false
+	return own || slices.ContainsFunc(w.Site.rows, func(r row) bool { return r.in == inHeader && r.user && r.says(w.HTTP.Header) }), err
 }
 
 // hasNonce tells whether w has the REST nonce, as a variable or as a header. An empty

@@ -1,6 +1,7 @@
 package caller
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -91,9 +92,7 @@ func (ids *Identities) begin(ctx context.Context, h budget.Holder, waits bool) (
 	if ctx.Value(underWay{}) != nil {
 		return ctx, func() {}, nil
 	}
-	if h.Site == "" {
-		h.Site = ids.opts.Site
-	}
+	h.Site = cmp.Or(h.Site, ids.opts.Site)
 	if waits {
 		err = ids.opts.InFlight.Wait(ctx, h, 1)
 	} else {

@@ -1,6 +1,7 @@
 package caller
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -48,15 +49,9 @@ type Options struct {
 
 // WithDefaults returns o with defaults for zero values.
 func (o Options) WithDefaults() Options {
-	if o.TTL == 0 {
-		o.TTL = 10 * time.Second
-	}
-	if o.Timeout == 0 {
-		o.Timeout = 30 * time.Second
-	}
-	if o.MaxInFlight == 0 {
-		o.MaxInFlight = 128
-	}
+	o.TTL = cmp.Or(o.TTL, 10*time.Second)
+	o.Timeout = cmp.Or(o.Timeout, 30*time.Second)
+	o.MaxInFlight = cmp.Or(o.MaxInFlight, 128)
 	if o.Rate == 0 {
 		o.Rate, o.Per = 120, time.Minute
 	}
@@ -82,12 +77,8 @@ func NewIdentities(opts Options) (*Identities, error) {
 	if err != nil {
 		return nil, fmt.Errorf("identity rate: %w", err)
 	}
-	if opts.InFlight == nil {
-		opts.InFlight = budget.NewShares(int64(opts.MaxInFlight))
-	}
-	if opts.Late == nil {
-		opts.Late = budget.NewShares(int64(opts.MaxInFlight))
-	}
+	opts.InFlight = cmp.Or(opts.InFlight, budget.NewShares(int64(opts.MaxInFlight)))
+	opts.Late = cmp.Or(opts.Late, budget.NewShares(int64(opts.MaxInFlight)))
 	ids := &Identities{opts: opts, cache: newIdentityCache(), limit: limit}
 	if opts.Store != nil {
 		ids.shared = newSharedIdentities(ids)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/restwarden/restwarden/policies/call/between"
 	"github.com/restwarden/restwarden/policies/call/phpvars"
 )
 
@@ -115,7 +116,7 @@ func appendBase64(b []byte, s string) []byte {
 	var room [basicRoom]byte
 	digits := room[:0]
 	for i := range len(s) {
-		if c := s[i]; alnum(c) || c == '+' || c == '/' {
+		if c := s[i]; between.Alnum(c) || c == '+' || c == '/' {
 			digits = append(digits, c)
 		}
 	}
@@ -125,8 +126,6 @@ func appendBase64(b []byte, s string) []byte {
 	b, _ = base64.RawStdEncoding.AppendDecode(b, digits) // digits is valid base64
 	return b
 }
-
-func alnum(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z' }
 
 // HasShopKey tells whether w carries a shop key, in the query or in Authorization.
 func (w *Whole) HasShopKey() bool {
@@ -161,10 +160,8 @@ func (w *Whole) ShopKeyName() (name string, ok bool) {
 	default:
 		name, _ = basicName(w.HTTP.Header)
 	}
-	for i := range len(name) {
-		if !alnum(name[i]) && name[i] != '_' {
-			return "", false
-		}
-	}
-	return name, name != ""
+	return name, name != "" && keyBytes.Holds(name)
 }
+
+// keyBytes are those of the names of shop keys that the shop leaves as they are.
+var keyBytes = between.AlnumAnd("_")

@@ -1,6 +1,7 @@
 package caller
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -107,16 +108,12 @@ func (s *Site) sign(q *ask.Question, at home, scheme string) {
 		"oauth_consumer_key": {key}, "oauth_nonce": {rand.Text()}, "oauth_signature_method": {"HMAC-SHA256"},
 		"oauth_timestamp": {strconv.FormatInt(s.Now().Unix(), 10)},
 	}.Encode())
-	method := q.Method
-	if method == "" {
-		method = http.MethodGet
-	}
 	path, query := q.Target(s.Prefix)
 	if r := q.Rewritten; r != nil && r.Script != "" { // the shop signs REQUEST_URI
 		path, _ = q.Client(s.Prefix)
 	}
 	mac := hmac.New(sha256.New, []byte(secret+"&"))
-	mac.Write([]byte(signatureBase(method, at.url(scheme, path), phpvars.Query(query))))
+	mac.Write([]byte(signatureBase(cmp.Or(q.Method, http.MethodGet), at.url(scheme, path), phpvars.Query(query))))
 	q.Query += "&oauth_signature=" + url.QueryEscape(base64.StdEncoding.EncodeToString(mac.Sum(nil)))
 }
 
