@@ -2,6 +2,7 @@ package call
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/restwarden/restwarden/policies/call/phpvars"
@@ -70,13 +71,10 @@ func methodIn(query string) (value string, times int, set bool, refusal *Refusal
 	return value, times, set, nil
 }
 
-func known(method string) bool {
-	switch method {
-	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
-		return true
-	}
-	return false
-}
+// KnownMethods are the methods that the platform knows.
+var KnownMethods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
+
+func known(method string) bool { return slices.Contains(KnownMethods, method) }
 
 // writes tells whether the platform takes form values as parameters of a call
 // with this effective method (docs/platform I.3).

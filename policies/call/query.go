@@ -73,10 +73,8 @@ func cancelled(value string) bool { return value == "" || value == "0" }
 // a value with quotes, backslashes or control bytes, which is rewritten on the way, and with
 // what a filter of PHP takes out (docs/platform I.13, B6).
 func dispatched(value string) (route string, ok bool) {
-	for i := 0; i < len(value); i++ {
-		if c := value[i]; c == 0x7f || c == '\\' || between.FilteredByte(c) && c < 0x80 {
-			return "", false
-		}
+	if strings.ContainsFunc(value, func(c rune) bool { return c == 0x7f || c == '\\' || c < 0x80 && between.FilteredByte(byte(c)) }) {
+		return "", false
 	}
 	if route = strings.TrimRight(value, "/"); route == "" || route == "0" {
 		route = "/"

@@ -74,12 +74,8 @@ func NewReader(site Config) *Reader {
 	if l.Upload <= 0 {
 		l.Upload = DefaultUploadLimit
 	}
-	if l.Spool == nil {
-		l.Spool = budget.NewSpool("", budget.SpoolFor(l.Upload))
-	}
-	if l.Memory == nil {
-		l.Memory = budget.NewMemory(budget.MemoryFor(l.Body))
-	}
+	l.Spool = cmp.Or(l.Spool, budget.NewSpool("", budget.SpoolFor(l.Upload)))
+	l.Memory = cmp.Or(l.Memory, budget.NewMemory(budget.MemoryFor(l.Body)))
 	if site.Base = strings.Trim(site.Base, "/"); site.Base != "" {
 		site.Base = "/" + site.Base
 	}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -72,11 +73,7 @@ func showable(v any, depth int) bool {
 	case string:
 		return utf8.ValidString(v)
 	case []any:
-		for _, e := range v {
-			if !showable(e, depth+1) {
-				return false
-			}
-		}
+		return !slices.ContainsFunc(v, func(e any) bool { return !showable(e, depth+1) })
 	case map[string]any:
 		for key, e := range v {
 			if !utf8.ValidString(key) || !showable(e, depth+1) {

@@ -4,6 +4,7 @@ package hosts
 
 import (
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -171,14 +172,7 @@ func Fits(pattern, host string) bool {
 	if !strings.Contains(pattern, "*") {
 		return strings.EqualFold(pattern, host)
 	}
-	patterns, labels := strings.Split(pattern, "."), strings.Split(host, ".")
-	if len(patterns) != len(labels) {
-		return false
-	}
-	for i := range patterns {
-		if patterns[i] != "*" && !strings.EqualFold(patterns[i], labels[i]) {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(strings.Split(pattern, "."), strings.Split(host, "."), func(pattern, label string) bool {
+		return pattern == "*" || strings.EqualFold(pattern, label)
+	})
 }

@@ -184,11 +184,7 @@ func (s *Scanner) digit(c byte) {
 	if !s.record.reading || !s.inRecord() {
 		return
 	}
-	if c < '0' || c > '9' {
-		s.record.plain = false
-		return
-	}
-	if s.record.id > MaxID/10 {
+	if c < '0' || c > '9' || s.record.id > MaxID/10 {
 		s.record.plain = false
 		return
 	}

@@ -95,7 +95,7 @@ func (p *OrderType) notShown(ctx context.Context, r *policy.Request, ids []uint6
 func (p *OrderType) factsOf(r *policy.Request) string { return string(p.appendFacts(nil, r)) }
 
 func (p *OrderType) appendFacts(b []byte, r *policy.Request) []byte {
-	return append(r.Site.AppendShop(append(b, "order:"...), r), ':')
+	return append(r.Site.AppendShop(append(b, "order:"...), r, r.Site.Server), ':')
 }
 
 func factKey[T string | []byte](facts T, id uint64) string {

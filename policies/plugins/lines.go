@@ -29,7 +29,7 @@ func (p *Plugin) Lines() []Line {
 			lines = append(lines, Line{p.AllowLine(g), "what it needs for " + string(g) + ", and nothing else"})
 		}
 	}
-	if slices.ContainsFunc(p.Risky, func(r Risk) bool { return len(p.only(&r)) > 0 }) {
+	if slices.ContainsFunc(p.Risky, p.closes) {
 		lines = append(lines, Line{p.DenyLine(), "closes what is risky to callers without a login"})
 	}
 	return lines
@@ -101,14 +101,9 @@ func (p *Plugin) signed() bool {
 	return slices.ContainsFunc(p.Needed, func(n Need) bool { return n.Signature != nil && n.Caller.Group().Default() })
 }
 
-// only returns the methods of a risky row that no needed row has for the same route.
-func (p *Plugin) only(r *Risk) (methods []string) {
-	for _, method := range r.Methods {
-		if !p.Needs(method, r.Route) {
-			methods = append(methods, method)
-		}
-	}
-	return methods
+// closes tells whether a risky row has a method that no needed row has for the same route.
+func (p *Plugin) closes(r Risk) bool {
+	return slices.ContainsFunc(r.Methods, func(method string) bool { return !p.Needs(method, r.Route) })
 }
 
 // Needs tells whether a needed row has exactly this route, with this method.

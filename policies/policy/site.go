@@ -48,14 +48,10 @@ type Site struct {
 func (s *Site) Shop(r *Request) string { return s.ShopApart(r, s.Server) }
 
 // ShopApart is Shop for facts that hold on all gateways: apart stands for the server.
-func (s *Site) ShopApart(r *Request, apart string) string {
-	return string(s.appendShop(nil, r, apart))
-}
+func (s *Site) ShopApart(r *Request, apart string) string { return string(s.AppendShop(nil, r, apart)) }
 
-// AppendShop appends what Shop returns to b.
-func (s *Site) AppendShop(b []byte, r *Request) []byte { return s.appendShop(b, r, s.Server) }
-
-func (s *Site) appendShop(b []byte, r *Request, apart string) []byte {
+// AppendShop appends what ShopApart returns to b.
+func (s *Site) AppendShop(b []byte, r *Request, apart string) []byte {
 	c := r.Whole.Call
 	parts := [...]string{s.Name, apart, r.HTTP.Host, strings.Join(r.HTTP.Header["X-Forwarded-Host"], ","), c.FormName(), c.Base, "", ""}
 	n := 6

@@ -18,7 +18,7 @@ type Target struct {
 }
 
 // KnownMethods are the methods that the platform knows.
-var KnownMethods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
+var KnownMethods = call.KnownMethods
 
 var errNoRoute = errors.New("no route named")
 

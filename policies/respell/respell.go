@@ -17,6 +17,7 @@ package respell
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"net/http"
 	"net/url"
 	"slices"
@@ -74,11 +75,7 @@ func All(platform platforms.Platform, r Request) []Spelling {
 	if !ok || !want.isCall {
 		return nil
 	}
-	prefix := strings.Trim(r.Prefix, "/")
-	if prefix == "" {
-		prefix = platform.Prefix
-	}
-	w.learn(r, u, want, prefix)
+	w.learn(r, u, want, cmp.Or(strings.Trim(r.Prefix, "/"), platform.Prefix))
 	list := []Spelling{plain}
 	for _, s := range w.spellings() {
 		known := func(t Spelling) bool { return bytes.Equal(t.Raw, s.Raw) }

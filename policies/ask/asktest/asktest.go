@@ -3,6 +3,7 @@
 package asktest
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"sync"
@@ -45,11 +46,7 @@ func Answering(status int, body string) *Platform {
 // ones are 404 rest_no_route.
 func Routed(answers map[string]*ask.Answer) *Platform {
 	return &Platform{Answer: func(q ask.Question) (*ask.Answer, error) {
-		method := q.Method
-		if method == "" {
-			method = http.MethodGet
-		}
-		if a, ok := answers[method+" "+q.Route]; ok {
+		if a, ok := answers[cmp.Or(q.Method, http.MethodGet)+" "+q.Route]; ok {
 			return a, nil
 		}
 		return JSON(http.StatusNotFound, `{"code":"rest_no_route"}`), nil

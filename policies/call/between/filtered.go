@@ -17,12 +17,7 @@ func dropped(c byte) bool { return c < ' ' || c >= 0x80 || c == '`' }
 
 // Filtered tells whether a filter may change a text.
 func Filtered(text string) bool {
-	for i := range len(text) {
-		if FilteredByte(text[i]) {
-			return true
-		}
-	}
-	return false
+	return strings.ContainsFunc(text, func(c rune) bool { return c >= 0x80 || FilteredByte(byte(c)) })
 }
 
 // Spells tells whether the bytes of word stand in text in their order, whatever is between them.

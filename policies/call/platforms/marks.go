@@ -2,6 +2,7 @@ package platforms
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -58,15 +59,10 @@ func (p *Platform) Marks(h MarkHeaders, before *MarkHeaders) (found Marks) {
 
 // beyond returns the values behind those of before; all of them if those were replaced.
 func beyond(values, before []string) []string {
-	if len(values) < len(before) {
-		return values
+	if n := len(before); len(values) >= n && slices.Equal(values[:n], before) {
+		return values[n:]
 	}
-	for i, value := range before {
-		if values[i] != value {
-			return values
-		}
-	}
-	return values[len(before):]
+	return values
 }
 
 // lists tells whether a header's value, a list with commas, has a word.
