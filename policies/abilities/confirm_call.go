@@ -18,7 +18,9 @@ import (
 // askedCall is the call of r as a person is asked about it, but for its caller. All of it is
 // part of what is confirmed. The error is confirm.ErrArguments or a *call.Refusal.
 func (p *Abilities) askedCall(r *policy.Request, s *Subject, how string, input func() (any, bool, error)) (*confirm.Call, error) {
-	asked := &confirm.Call{Shop: r.Site.ShopApart(r, r.Site.Apart), Runs: cmp.Or(s.ID, s.Name), How: how, Route: r.Call.Key, Door: doorOf(r)}
+	asked := &confirm.Call{
+		Shop: r.Site.ShopApart(r, r.Site.Apart), Runs: cmp.Or(s.ID, s.Name), How: how, Route: r.Call.Key, Door: doorOf(r),
+	}
 	var err error
 	if asked.Arguments, err = shownArguments(input); err != nil || r.IsPart {
 		return asked, err

@@ -164,7 +164,7 @@ func (s *schemaCache) parse(raw []byte) (any, error) {
 
 // filtered keeps the items of a list for which keep returns true. It returns the new list and its
 // length, and the length of the old one.
-func filtered[T any](body []byte, keep func(*T) bool) (filtered json.RawMessage, left, all int, err error) {
+func filtered[T any](body []byte, keep func(*T) bool) (result json.RawMessage, left, all int, err error) {
 	var list []json.RawMessage
 	if err := json.Unmarshal(body, &list); err != nil {
 		return nil, 0, 0, err
@@ -179,6 +179,6 @@ func filtered[T any](body []byte, keep func(*T) bool) (filtered json.RawMessage,
 			kept = append(kept, item)
 		}
 	}
-	filtered, err = json.Marshal(kept)
-	return filtered, len(kept), len(list), err
+	result, err = json.Marshal(kept)
+	return result, len(kept), len(list), err
 }

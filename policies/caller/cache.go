@@ -32,11 +32,14 @@ type lifetime struct{ accepted, rejected time.Duration }
 // read a credential out of memory by its key.
 type identityCache struct {
 	hasher  atomic.Pointer[hasher]
-	entries *ttlcache.Cache[cacheKey, identityEntry]
+	entries *identityEntries
 	// accepted says whose credentials the platform has accepted, without their rights.
-	accepted *ttlcache.Cache[cacheKey, identityEntry]
+	accepted *identityEntries
 	drops    drops
 }
+
+// identityEntries are entries by what they are kept under.
+type identityEntries = ttlcache.Cache[cacheKey, identityEntry]
 
 type identityEntry struct {
 	identity
@@ -53,7 +56,7 @@ func newIdentityCache() *identityCache {
 	return c
 }
 
-func newEntries() *ttlcache.Cache[cacheKey, identityEntry] {
+func newEntries() *identityEntries {
 	return ttlcache.New(
 		ttlcache.WithCapacity[cacheKey, identityEntry](identityCapacity),
 		ttlcache.WithDisableTouchOnHit[cacheKey, identityEntry](),
@@ -170,7 +173,7 @@ func (c *identityCache) put(key cacheKey, epoch uint64, e identityEntry, of life
 }
 
 // keep puts an answer among entries, unless a drop since epoch covers it.
-func (c *identityCache) keep(entries *ttlcache.Cache[cacheKey, identityEntry], key cacheKey, epoch uint64, e identityEntry, ttl time.Duration) {
+func (c *identityCache) keep(entries *identityEntries, key cacheKey, epoch uint64, e identityEntry, ttl time.Duration) {
 	if c.drops.cover(e, epoch) {
 		return
 	}
@@ -201,7 +204,7 @@ func (c *identityCache) epoch() uint64 { return c.drops.epoch() }
 // drop forgets the entries for which gone returns true.
 func (c *identityCache) drop(gone func(identityEntry) bool) {
 	gone = c.drops.add(gone)
-	for _, entries := range []*ttlcache.Cache[cacheKey, identityEntry]{c.entries, c.accepted} {
+	for _, entries := range []*identityEntries{c.entries, c.accepted} {
 		var keys []cacheKey
 		entries.Range(func(item *ttlcache.Item[cacheKey, identityEntry]) bool {
 			if gone(item.Value()) {

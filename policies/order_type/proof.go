@@ -85,8 +85,10 @@ func (p *OrderType) updatesOne(c *call.Call) bool {
 }
 
 // errNoCredential says that nobody can be asked what the record is.
-var errNoCredential = ask.Noted(fmt.Errorf("%w: the caller cannot be asked about; the line %s would help", ask.ErrUndecided, credentialLine),
-	"Only the platform can check this caller, by OAuth 1 for example. "+curesOrderType)
+var errNoCredential = ask.Noted(
+	fmt.Errorf("%w: the caller cannot be asked about; the line %s would help", ask.ErrUndecided, credentialLine),
+	"Only the platform can check this caller, by OAuth 1 for example. "+curesOrderType,
+)
 
 // curesOrderType says what ends refusals of good callers who may not ask what a record is.
 const curesOrderType = "If the shop is release 10.8 or later, the line release, such as release 11.1, ends the check; before that, the line " + credentialLine + " with a read-only key of the shop lets the gateway ask for itself."
