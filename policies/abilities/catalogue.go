@@ -19,7 +19,7 @@ import (
 // Catalogue is the platform's list of abilities; nil lists none.
 type Catalogue struct{ abilities []*ability }
 
-// those returns the abilities for which is returns true.
+// those returns the abilities for which is holds.
 func (c *Catalogue) those(is func(*ability) bool) (found []*ability) {
 	if c == nil {
 		return nil
