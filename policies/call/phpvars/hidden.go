@@ -10,18 +10,55 @@ func Hidden(raw, name string) bool { return Separated(raw, name) || resembled(ra
 // resembled tells whether a pair sets the variable name only where a cache writes addresses in small
 // letters, or where a server has decoded a part of it: of "%%372" it makes an escape.
 func resembled(raw, name string) bool {
+	lowered := Lower(name)
 	for raw != "" {
 		var pair string
 		pair, raw, _ = strings.Cut(raw, "&")
 		key, _, _ := strings.Cut(pair, "=")
-		if len(key) >= len(name) && odd(key) && fold(pair, name) == other {
+		if len(key) >= len(name) && mayResemble(key, lowered) && odd(key) && fold(pair, name) == other {
 			decoded, _, _ := strings.Cut(Lower(Decode(Decode(Usual(key)))), "=")
-			if foldDecoded(decoded, Lower(name)) {
+			if foldDecoded(decoded, lowered) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// mayResemble tells whether a key may become lowered once it is decoded. It looks no further than at the first byte
+// that differs, as that of nearly all keys does, or that is decoded more than once.
+func mayResemble(key, lowered string) bool {
+	j := 0
+	for i := 0; i < len(key); {
+		c, n := decodeByte(key, i)
+		if c == '%' {
+			return n > 1 || maybeEscape(key[i:])
+		}
+		if c == '+' { // it was "%2b"
+			c = ' '
+		}
+		switch c = LowerByte(c); {
+		case c == 0, c == '=':
+			return j == len(lowered)
+		case Shifts(c):
+			return true
+		case c == ' ' && j == 0:
+		case j == len(lowered):
+			return c == '['
+		case c != lowered[j] && (lowered[j] != '_' || c != ' ' && c != '.' && c != '['):
+			return false
+		default:
+			j++
+		}
+		i += n
+	}
+	return j == len(lowered)
+}
+
+// maybeEscape tells whether a "%" that begins no escape may begin one once others in it are decoded.
+func maybeEscape(text string) bool {
+	rest := strings.TrimLeft(text, "%")
+	return len(rest) > 1 && HexValue(rest[0]) < 16 && (rest[1] == '%' || HexValue(rest[1]) < 16)
 }
 
 // odd tells whether a key may be another one in small letters, or decoded again.
@@ -49,7 +86,7 @@ func hexDigit(s string) (escaped bool, rest string, ok bool) {
 		return false, s[1:], true
 	}
 	if len(s) > 2 && s[0] == '%' {
-		if c := Decode(s[:3]); len(c) == 1 && HexValue(c[0]) < 16 {
+		if c, n := decodeByte(s, 0); n == 3 && HexValue(c) < 16 {
 			return true, s[3:], true
 		}
 	}

@@ -47,3 +47,40 @@ func TestUsual_OnePass(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
+
+// FuzzMayResemble: what a key does not resemble by its first bytes, it does not become.
+func FuzzMayResemble(f *testing.F) {
+	for _, key := range []string{"_%6dethod", "%%35fmethod", "+%2b _METHOD", "%5Fmethod%5ba", "_method%3da", "_method%00a", "%%%33%36d", "_%%4%%4"} {
+		f.Add(key)
+	}
+	f.Fuzz(func(t *testing.T, key string) {
+		key, _, _ = strings.Cut(key, "=")
+		decoded, _, _ := strings.Cut(Lower(Decode(Decode(Usual(key)))), "=")
+		for _, name := range []string{"_method", "a", "a_b", "id", "_"} {
+			if foldDecoded(decoded, name) && !mayResemble(key, name) {
+				t.Errorf("%q becomes %s", key, name)
+			}
+		}
+	})
+}
+
+// TestMayResemble_All goes through all short keys of what decides.
+func TestMayResemble_All(t *testing.T) {
+	t.Parallel()
+	const bytes = "%%5f6DA+=[\x00" // "_" is 5f, "m" is 6D
+	key := make([]byte, 6)
+	var more func(n int)
+	more = func(n int) {
+		decoded, _, _ := strings.Cut(Lower(Decode(Decode(Usual(string(key[:n]))))), "=")
+		for _, name := range []string{"_", "m", "_m", "fa"} {
+			if foldDecoded(decoded, name) && !mayResemble(string(key[:n]), name) {
+				t.Errorf("%q becomes %s", key[:n], name)
+			}
+		}
+		for i := 1; n < len(key) && i < len(bytes); i++ {
+			key[n] = bytes[i]
+			more(n + 1)
+		}
+	}
+	more(0)
+}

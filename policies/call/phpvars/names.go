@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"unsafe"
 )
 
 // Has tells whether some pair of a raw query or urlencoded form could set or delete the
@@ -203,6 +204,12 @@ func foldDecoded(raw, name string) bool {
 func HasReader(r io.Reader, name string) bool {
 	br := bufio.NewReaderSize(r, 32<<10)
 	for {
+		b, _ := br.Peek(br.Buffered())
+		whole := bytes.LastIndexAny(b, pairEnds) + 1
+		if anyPiece(unsafe.String(unsafe.SliceData(b), whole), name) { //nolint:gosec // nothing is kept of it
+			return true
+		}
+		_, _ = br.Discard(whole) // it has been seen
 		pair, err := nameStart(br, name)
 		if err != nil || fold(string(pair), name) != other {
 			return true
@@ -214,6 +221,20 @@ func HasReader(r io.Reader, name string) bool {
 			return true
 		}
 	}
+}
+
+// anyPiece is Has for the pieces between all "&" and ";".
+func anyPiece(raw, name string) bool {
+	for from, i := 0, 0; i < len(raw); i++ {
+		if raw[i] != '&' && raw[i] != ';' {
+			continue
+		}
+		if from < i && fold(raw[from:i], name) != other {
+			return true
+		}
+		from = i + 1
+	}
+	return false
 }
 
 // nameStart returns as much of the next pair as fold looks at. PHP drops any number of
