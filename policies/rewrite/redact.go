@@ -7,8 +7,11 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/restwarden/restwarden/policies/call/jsonscan"
 )
 
 // unwrapped returns the JSON of an answer, and what stands around it where the platform has
@@ -50,111 +53,123 @@ func Redact(body []byte, paths [][]string) ([]byte, error) {
 	return redact(before, inner, behind, paths, false)
 }
 
-// lax takes what a platform may answer.
-var lax = []jsontext.Options{
-	jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true), jsontext.PreserveRawStrings(true),
-}
-
 // redact is Redact for the JSON inner, which stands between before and behind. With lists,
 // integer keys stand for elements of a list.
 func redact(before, inner, behind []byte, paths [][]string, lists bool) ([]byte, error) {
-	in := jsontext.NewDecoder(bytes.NewBuffer(inner), lax...)
-	var out bytes.Buffer
-	out.Grow(len(before) + len(inner) + len(inner)/8 + len(behind))
-	out.Write(before)
-	encoder := jsontext.NewEncoder(struct{ io.Writer }{&out}, lax...) // it would let the buffer itself grow too far
-	w := &redactor{in: in, out: encoder, paths: paths, lists: lists}
-	if err := w.value(); err != nil {
-		return nil, err
+	in := decoderOf(inner)
+	if _, err := in.ReadValue(); err != nil {
+		return nil, fmt.Errorf("the answer is not JSON: %w", err)
 	}
 	if _, err := in.ReadToken(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("the answer is more than one JSON value")
 	}
-	out.Truncate(len(bytes.TrimSuffix(out.Bytes(), []byte("\n"))))
-	out.Write(behind)
-	return out.Bytes(), nil
+	w := &redactor{in: inner, out: make([]byte, 0, len(before)+len(inner)+len(inner)/8+len(behind)), paths: paths, lists: lists}
+	w.out = append(w.out, before...)
+	w.all()
+	w.replace(len(inner), len(inner), "")
+	return append(w.out, behind...), nil
 }
 
 const redacted = `"[redacted]"`
 
+// redactor copies valid JSON without blanks, and with as few escapes in names as possible.
 type redactor struct {
-	in    *jsontext.Decoder
-	out   *jsontext.Encoder
-	paths [][]string
-	at    []string // names on the way; arrays add none
-	lists bool
+	in, out []byte
+	copied  int // bytes of in that stand in out, or whose replacement does
+	paths   [][]string
+	at      [][]byte // names on the way; arrays add none
+	named   []bool   // of each open object: whether the last of at is in it
+	lists   bool
 }
 
-// value copies one value, or writes "[redacted]" for it.
-func (w *redactor) value() error {
-	if w.redacts() {
-		if err := w.in.SkipValue(); err != nil {
-			return fmt.Errorf("the answer is not JSON: %w", err)
+// replace copies what stands before a part of the text, and replaces that.
+func (w *redactor) replace(from, to int, by string) {
+	w.out = append(append(w.out, w.in[w.copied:from]...), by...)
+	w.copied = to
+}
+
+func (w *redactor) all() {
+	for i := 0; i < len(w.in); {
+		switch w.in[i] {
+		case ' ', '\t', '\r', '\n':
+			end := jsonscan.Blank(w.in, i)
+			w.replace(i, end, "")
+			i = end
+			continue
+		case '"':
+			i = w.text(i)
+			continue
+		case '{':
+			w.named = append(w.named, false)
+		case '}':
+			w.leave()
+			w.named = w.named[:len(w.named)-1]
 		}
-		return w.out.WriteValue(jsontext.Value(redacted))
-	}
-	token, err := w.in.ReadToken()
-	if err != nil {
-		return fmt.Errorf("the answer is not JSON: %w", err)
-	}
-	if err := w.out.WriteToken(token); err != nil {
-		return err
-	}
-	switch token.Kind() {
-	case '{':
-		return w.members('}', true)
-	case '[':
-		return w.members(']', false)
-	default:
-		return nil
+		i++
 	}
 }
 
-func (w *redactor) members(end jsontext.Kind, named bool) error {
-	for w.in.PeekKind() != end {
-		if named {
-			name, err := w.in.ReadToken()
-			if err != nil {
-				return fmt.Errorf("the answer is not JSON: %w", err)
-			}
-			step := name.String()
-			if w.lists && isInteger(step) {
-				step = ""
-			}
-			w.at = append(w.at, step)
-			if err := w.out.WriteToken(jsontext.String(name.String())); err != nil {
-				return err
-			}
-		}
-		if err := w.value(); err != nil {
-			return err
-		}
-		if named {
-			w.at = w.at[:len(w.at)-1]
-		}
+// text goes on behind a string, and behind a member that is redacted.
+func (w *redactor) text(from int) int {
+	end := jsonscan.Quoted(w.in, from)
+	colon := jsonscan.Blank(w.in, end)
+	if colon == len(w.in) || w.in[colon] != ':' { // it is no name
+		return end
 	}
-	token, err := w.in.ReadToken()
-	if err != nil {
-		return fmt.Errorf("the answer is not JSON: %w", err)
+	name := w.in[from+1 : end-1]
+	if slices.ContainsFunc(name, func(c byte) bool { return c == '\\' || c >= utf8.RuneSelf }) {
+		name, _ = jsontext.AppendUnquote(nil, w.in[from:end]) // a bad character matches nothing
+		quoted, _ := jsontext.AppendQuote(nil, name)
+		w.replace(from, end, string(quoted))
 	}
-	return w.out.WriteToken(token)
+	if w.lists && isInteger(string(name)) {
+		name = nil
+	}
+	w.leave()
+	w.named[len(w.named)-1] = true
+	if w.at = append(w.at, name); !w.redacts() {
+		return end
+	}
+	value := jsonscan.Blank(w.in, colon+1)
+	w.replace(end, value, ":")
+	end = jsonscan.Value(w.in, value)
+	w.replace(value, end, redacted)
+	return end
 }
 
+// leave ends a member of the innermost object.
+func (w *redactor) leave() {
+	if w.named[len(w.named)-1] {
+		w.at = w.at[:len(w.at)-1]
+	}
+}
+
+// redacts tells whether the member that begins is to be redacted.
 func (w *redactor) redacts() bool {
-	names := w.names()
-	return slices.ContainsFunc(containers, func(container []string) bool {
-		n := len(container)
-		return len(names) >= n && slices.Equal(names[:n], container) &&
-			slices.ContainsFunc(w.paths, func(path []string) bool { return slices.Equal(names[n:], path) })
+	return slices.ContainsFunc(w.paths, func(path []string) bool {
+		around, ends := w.cutSuffix(w.at, path)
+		return ends && slices.ContainsFunc(containers, func(container []string) bool {
+			rest, all := w.cutSuffix(around, container)
+			return all && len(rest) == 0
+		})
 	})
 }
 
-// names are the names on the way without the keys that stand for elements of a list.
-func (w *redactor) names() []string {
-	if !w.lists || !slices.Contains(w.at, "") {
-		return w.at
+// cutSuffix cuts names off those on the way, where keys that stand for elements of a list count for nothing.
+func (w *redactor) cutSuffix(at [][]byte, names []string) (before [][]byte, ok bool) {
+	for n := len(names); ; n-- {
+		for w.lists && len(at) > 0 && len(at[len(at)-1]) == 0 {
+			at = at[:len(at)-1]
+		}
+		switch last := len(at) - 1; {
+		case n == 0:
+			return at, true
+		case last < 0, string(at[last]) != names[n-1]:
+			return nil, false
+		default:
+			at = at[:last]
+		}
 	}
-	return slices.DeleteFunc(slices.Clone(w.at), func(name string) bool { return name == "" })
 }
 
 func isInteger(name string) bool { return name != "" && strings.Trim(name, "0123456789") == "" }
