@@ -53,8 +53,7 @@ func partOf(item any) (*part, *Refusal) {
 		return &part{branch: v}, nil
 	case jsontext.Value:
 		if v.Kind() == '{' {
-			names, _ := outline(v)
-			object, refusal := decoding(v, func(dec *jsontext.Decoder) (*members, *Refusal) { return readMembers(dec, v, names) })
+			object, refusal := membersOf(v)
 			return &part{members: object}, refusal
 		}
 		if items, refusal := readList(v, 0); refusal == nil && items == nil {

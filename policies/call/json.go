@@ -9,12 +9,13 @@ import (
 	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/restwarden/restwarden/policies/call/jsonscan"
 )
 
 // Bounds of inspected JSON. Without them a small body could grow into a large tree. The
 // platform's clients send far less.
 const (
-	jsonDepth   = 64      // the platform allows 512
 	jsonMembers = 4096    // of an object whose members are parameters
 	jsonValue   = 1 << 20 // bytes of one list or object that is decoded
 )
@@ -48,7 +49,7 @@ func decoding[T any](data []byte, read func(*jsontext.Decoder) (T, *Refusal)) (T
 // UTF-8, and the text at most 64 levels deep. A value that is no object has no members:
 // the platform ignores it (docs/platform I.3.1).
 func readObject(data []byte) (*members, *Refusal) {
-	names, fits := outline(data)
+	names, fits := jsonscan.Outline(data)
 	switch {
 	case !fits:
 		return nil, errBody
@@ -68,26 +69,17 @@ func readObject(data []byte) (*members, *Refusal) {
 	})
 }
 
-// readList reads the elements of a JSON list, undecoded, at most limit of them. An empty
-// object is an empty list, since clients in PHP write one for the other.
+// readList reads the elements of a JSON list that is known to be valid, undecoded, at most limit of
+// them. An empty object is an empty list, since clients in PHP write one for the other.
 func readList(raw jsontext.Value, limit int) (items []any, refusal *Refusal) {
-	return decoding(raw, func(dec *jsontext.Decoder) ([]any, *Refusal) { return readItems(dec, limit) })
-}
-
-func readItems(dec *jsontext.Decoder, limit int) (items []any, refusal *Refusal) {
-	start, err := dec.ReadToken()
-	if err != nil || start.Kind() != '[' && (start.Kind() != '{' || dec.PeekKind() != '}') {
+	if raw.Kind() != '[' && (raw.Kind() != '{' || !jsonscan.Empty(raw)) {
 		return nil, errBatch
 	}
-	for dec.PeekKind() != ']' && dec.PeekKind() != '}' {
+	for value := range jsonscan.Elements(raw) {
 		if len(items) == limit {
 			return nil, errTooMany
 		}
-		value, err := dec.ReadValue()
-		if err != nil {
-			return nil, errBody
-		}
-		items = append(items, value)
+		items = append(items, jsontext.Value(value.Of(raw)))
 	}
 	return items, nil
 }
@@ -96,30 +88,6 @@ func readItems(dec *jsontext.Decoder, limit int) (items []any, refusal *Refusal)
 func ended(dec *jsontext.Decoder) bool {
 	_, err := dec.ReadToken()
 	return errors.Is(err, io.EOF)
-}
-
-// outline tells whether brackets outside of strings nest no deeper than we read. names is how many
-// members an object has, where data is one.
-func outline(data []byte) (names int, fits bool) {
-	depth, quoted := 0, false
-	for i := 0; i < len(data); i++ {
-		switch c := data[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			if depth++; depth > jsonDepth {
-				return 0, false
-			}
-		case c == '}' || c == ']':
-			depth--
-		case c == ':' && depth == 1:
-			names++
-		}
-	}
-	return names, true
 }
 
 // decodeLevels is decodeJSON. As a scalar, a list or an object is a Compound.

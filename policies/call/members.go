@@ -8,6 +8,8 @@ import (
 	"sort"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/restwarden/restwarden/policies/call/jsonscan"
 )
 
 // members are the members of one JSON object, undecoded. They take costOfMember bytes each
@@ -53,16 +55,7 @@ func (m *members) get(name string) (value jsontext.Value, ok bool) {
 
 // name returns the name of member i.
 func (m *members) name(i int) []byte {
-	return unquoted(bytes.TrimRight(m.text[m.at[i].name:m.at[i].value], " \t\r\n:"))
-}
-
-// unquoted returns a JSON text that is known to be valid without its quotes and escapes.
-func unquoted(raw []byte) []byte {
-	if bytes.IndexByte(raw, '\\') < 0 {
-		return raw[1 : len(raw)-1]
-	}
-	text, _ := jsontext.AppendUnquote(nil, raw)
-	return text
+	return jsonscan.Unquoted(bytes.TrimRight(m.text[m.at[i].name:m.at[i].value], " \t\r\n:"))
 }
 
 // sort makes get work. It tells whether the names are unique.
@@ -78,33 +71,62 @@ func (m *members) sort() (unique bool) {
 	return true
 }
 
+// newMembers makes room for so many members of an object.
+func newMembers(text []byte, names int) *members {
+	return &members{text: text, at: make([]member, 0, min(names, len(text)/leastMember+1, jsonMembers+1))}
+}
+
+// add adds a member whose value begins and ends somewhere.
+func (m *members) add(name []byte, from, value, end int) *Refusal {
+	m.at = append(m.at, member{sumOf(jsonscan.Unquoted(name)), uint32(from), uint32(value), uint32(end)}) //nolint:gosec // readObject bounds the text
+	switch {
+	case len(m.at) <= jsonMembers:
+		return nil
+	case !m.sort():
+		return errBody
+	}
+	return errTooLarge
+}
+
 // readMembers reads the object that text begins with from dec, which reads text. Without an error
 // it has as many members as names says.
 func readMembers(dec *jsontext.Decoder, text []byte, names int) (*members, *Refusal) {
 	if _, err := dec.ReadToken(); err != nil {
 		return nil, errBody
 	}
-	m := &members{text: text, at: make([]member, 0, min(names, len(text)/leastMember+1, jsonMembers+1))}
+	m := newMembers(text, names)
 	for dec.PeekKind() == '"' {
 		name, err := dec.ReadValue()
 		if err != nil {
 			return nil, errBody
 		}
-		at := member{sum: sumOf(unquoted(name)), name: uint32(dec.InputOffset()) - uint32(len(name))} // readObject bounds the text
+		from := int(dec.InputOffset()) - len(name)
+		name = text[from : from+len(name)] // the decoder's own is valid until it reads on
 		value, err := dec.ReadValue()
 		if err != nil {
 			return nil, errBody
 		}
-		at.end = uint32(dec.InputOffset())
-		at.value = at.end - uint32(len(value))
-		if m.at = append(m.at, at); len(m.at) > jsonMembers {
-			if !m.sort() {
-				return nil, errBody
-			}
-			return nil, errTooLarge
+		end := int(dec.InputOffset())
+		if refusal := m.add(name, from, end-len(value), end); refusal != nil {
+			return nil, refusal
 		}
 	}
 	if t, err := dec.ReadToken(); err != nil || t.Kind() != '}' || !m.sort() {
+		return nil, errBody
+	}
+	return m, nil
+}
+
+// membersOf is readMembers for an object that is known to be valid.
+func membersOf(text jsontext.Value) (*members, *Refusal) {
+	names, _ := jsonscan.Outline(text)
+	m := newMembers(text, names)
+	for name, value := range jsonscan.Members(text) {
+		if refusal := m.add(name.Of(text), name.From, value.From, value.To); refusal != nil {
+			return nil, refusal
+		}
+	}
+	if !m.sort() {
 		return nil, errBody
 	}
 	return m, nil

@@ -37,7 +37,7 @@ func readAddress(c *call.Call, name string) (jsontext.Value, error) {
 		return nil, err
 	}
 	plain := len(raw) <= maxSentAddress
-	object := plain && new(mcp.Members).Each(raw, func(_ []byte, field jsontext.Value) {
+	object := plain && mcp.Each(raw, func(_ []byte, field jsontext.Value) {
 		kind := field.Kind()
 		plain = plain && kind != '{' && kind != '['
 	})
@@ -86,7 +86,7 @@ func addressDiffers(sent, now jsontext.Value) (differs bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	new(mcp.Members).Each(sent, func(name []byte, field jsontext.Value) {
+	mcp.Each(sent, func(name []byte, field jsontext.Value) {
 		differs = differs || fmt.Sprint(current[string(name)]) != fmt.Sprint(mcp.Plain(field))
 	})
 	return differs, nil

@@ -42,7 +42,7 @@ func askCart(ctx context.Context, r *policy.Request, q ask.Question, f func(cart
 // wraps ask.ErrUndecided.
 func readCart(text []byte) (c cart, err error) {
 	members, ok := namedMembers(text, "items", "totals", "billing_address", "shipping_address")
-	if !ok {
+	if !ok || !jsontext.Value(text).IsValid(jsontext.AllowDuplicateNames(true)) {
 		return cart{}, fmt.Errorf("%w: the cart does not parse", ask.ErrUndecided)
 	}
 	c.billing, c.shipping = members[2], members[3]
@@ -70,7 +70,7 @@ func readCart(text []byte) (c cart, err error) {
 func namedMembers(object []byte, names ...string) (values []jsontext.Value, ok bool) {
 	values = make([]jsontext.Value, len(names))
 	once := true
-	ok = new(mcp.Members).Each(object, func(name []byte, value jsontext.Value) {
+	ok = mcp.Each(object, func(name []byte, value jsontext.Value) {
 		if i := slices.IndexFunc(names, func(wanted string) bool { return wanted == string(name) }); i >= 0 {
 			once = once && values[i] == nil
 			values[i] = value

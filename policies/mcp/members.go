@@ -3,52 +3,22 @@ package mcp
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
-	"io"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/restwarden/restwarden/policies/call/jsonscan"
 )
 
-// Members goes through the members of objects, such as those of a [Message], and decodes no value, so that it
-// takes no memory of their size. It is for one goroutine, and for one object at a time.
-type Members struct {
-	dec  jsontext.Decoder
-	text bytes.Buffer
-}
-
-var readBefore = []jsontext.Options{jsontext.AllowDuplicateNames(true)} // Read has looked for them
-
-// Each calls f with the name and the value of each member, which are valid until Each returns.
-// Names are without escapes. The result is false for what is no object, or an object and more.
-func (m *Members) Each(object jsontext.Value, f func(name []byte, value jsontext.Value)) bool {
-	m.text = *bytes.NewBuffer(object)
-	m.dec.Reset(&m.text, readBefore...)
-	if t, err := m.dec.ReadToken(); err != nil || t.Kind() != '{' {
+// Each calls f with the name, without escapes, and the value of each member of an object that is known to be
+// valid, such as those of a [Message]. They are slices of it. The result is false for what is no object.
+func Each(object jsontext.Value, f func(name []byte, value jsontext.Value)) bool {
+	if object.Kind() != '{' {
 		return false
 	}
-	for m.dec.PeekKind() == '"' {
-		name, err := m.dec.ReadValue()
-		if err != nil {
-			return false
-		}
-		name = object[m.dec.InputOffset()-int64(len(name)) : m.dec.InputOffset()] // the decoder's own is valid until it reads on
-		value, err := m.dec.ReadValue()
-		if err != nil {
-			return false
-		}
-		plain := []byte(name[1 : len(name)-1])
-		if bytes.IndexByte(plain, '\\') >= 0 {
-			if plain, err = jsontext.AppendUnquote(nil, name); err != nil {
-				return false
-			}
-		}
-		f(plain, value)
+	for name, value := range jsonscan.Members(object) {
+		f(jsonscan.Unquoted(name.Of(object)), value.Of(object))
 	}
-	if t, err := m.dec.ReadToken(); err != nil || t.Kind() != '}' {
-		return false
-	}
-	_, err := m.dec.ReadToken()
-	return errors.Is(err, io.EOF)
+	return true
 }
 
 // Plain returns a text as a string, a number as a json.Number and null as nil. Anything else it

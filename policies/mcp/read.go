@@ -2,14 +2,13 @@ package mcp
 
 import (
 	"bytes"
-	"errors"
-	"io"
 	"net/http"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/restwarden/restwarden/policies/call"
+	"github.com/restwarden/restwarden/policies/call/jsonscan"
 )
 
 // Why a body is no certain message.
@@ -22,11 +21,8 @@ var (
 	errHeaders   = call.Ambiguous("message_headers")   // Mcp-Method or Mcp-Name that differ from the body
 )
 
-// Bounds of nesting and of the members of one object, as for other inspected JSON.
-const (
-	maxDepth   = 64
-	maxMembers = 4096
-)
+// maxMembers bounds the members of one object, as for other inspected JSON.
+const maxMembers = 4096
 
 // Bounds of what names something. Servers cut longer names (docs/platform IV.3).
 const (
@@ -117,65 +113,22 @@ func object(body []byte) (map[string]jsontext.Value, *call.Refusal) {
 // membersOf reads an object whose names are unique at every depth. Names are compared as
 // PHP compares them, after escapes. ok is false for anything else. The values are slices of
 // text.
-func membersOf(text []byte) (members map[string]jsontext.Value, ok bool) {
-	if tooDeep(text) {
+func membersOf(text jsontext.Value) (members map[string]jsontext.Value, ok bool) {
+	if _, fits := jsonscan.Outline(text); !fits || !text.IsValid() {
 		return nil, false
 	}
-	return readMembers(text)
+	return membersInside(text)
 }
 
-// membersInside is membersOf for a value that membersOf has returned: its depth and names need
-// no second look.
-func membersInside(value jsontext.Value) (members map[string]jsontext.Value, ok bool) {
-	return readMembers(value, jsontext.AllowDuplicateNames(true))
-}
-
-func readMembers(text []byte, options ...jsontext.Options) (members map[string]jsontext.Value, ok bool) {
-	dec := jsontext.NewDecoder(bytes.NewBuffer(text), options...)
-	if t, err := dec.ReadToken(); err != nil || t.Kind() != '{' {
-		return nil, false
-	}
+// membersInside is membersOf for a text that is known to be valid.
+func membersInside(text jsontext.Value) (members map[string]jsontext.Value, ok bool) {
 	members = map[string]jsontext.Value{}
-	for dec.PeekKind() == '"' {
-		name, err := dec.ReadToken()
-		if err != nil {
-			return nil, false
+	ok = Each(text, func(name []byte, value jsontext.Value) {
+		if len(members) <= maxMembers {
+			members[string(name)] = value
 		}
-		key := name.String()
-		value, err := dec.ReadValue()
-		if err != nil {
-			return nil, false
-		}
-		end := dec.InputOffset() // the decoder's own slice is valid until it reads on
-		if members[key] = text[end-int64(len(value)) : end : end]; len(members) > maxMembers {
-			return nil, false
-		}
-	}
-	if t, err := dec.ReadToken(); err != nil || t.Kind() != '}' {
-		return nil, false
-	}
-	_, err := dec.ReadToken()
-	return members, errors.Is(err, io.EOF)
-}
-
-func tooDeep(v jsontext.Value) bool {
-	depth, quoted := 0, false
-	for i := 0; i < len(v); i++ {
-		switch c := v[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			if depth++; depth > maxDepth {
-				return true
-			}
-		case c == '}' || c == ']':
-			depth--
-		}
-	}
-	return false
+	})
+	return members, ok && len(members) <= maxMembers
 }
 
 // integerKey tells whether PHP makes an integer of a key. An object with the key 0 is a list

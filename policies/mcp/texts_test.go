@@ -28,7 +28,7 @@ func TestMentions(t *testing.T) {
 	}
 }
 
-func TestMentionsCut(t *testing.T) {
+func TestMentions_Cut(t *testing.T) {
 	name := strings.Repeat("a", 115) + "-0123456789ab"
 	for body, want := range map[string]bool{
 		`{"params":{"name":"` + name + `"}}`:                               true,
@@ -41,7 +41,7 @@ func TestMentionsCut(t *testing.T) {
 		`{"params":{"name":"a-0-0123456789a` + name + `"}}`:                false,
 		`{"a":"-0-0123456789a","params":{"name":"` + name + `"}}`:          true,
 	} {
-		if got := MentionsCut([]byte(body)); got != want {
+		if got := Mentions([]byte(body), func(string) bool { return false }); got != want {
 			t.Errorf("%s: %v, want %v", body, got, want)
 		}
 	}

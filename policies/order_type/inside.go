@@ -19,12 +19,12 @@ import (
 // that may update an order needs a certain reading.
 func (p *OrderType) checkDoor(ctx context.Context, r *policy.Request) (policy.Verdict, error) {
 	body, err := message.ToolBody(r)
-	if err != nil || !mcp.Mentions(body, mayUpdate) && !mcp.MentionsCut(body) {
+	if err != nil || !mcp.Mentions(body, mayUpdate) {
 		return policy.Verdict{}, err
 	}
 	m, err := message.Call(r)
 	if err != nil {
-		if !mcp.Mentions(body, namesUpdate) && !mcp.Mentions(body, namesOrder) && !mcp.MentionsCut(body) {
+		if !mcp.Mentions(body, func(text string) bool { return namesUpdate(text) || namesOrder(text) }) {
 			return policy.Verdict{}, nil
 		}
 		return policy.Verdict{}, err
@@ -111,12 +111,11 @@ func innerIDs(m *mcp.Message, param, inPath string) ([]uint64, error) {
 		ids, plainIDs = append(ids, id), plainIDs && ok
 	}
 	add(inPath)
-	inside := new(mcp.Members)
 	err := eachArgument(m, func(name []byte, data jsontext.Value) {
 		if string(name) == "route" || string(name) == "method" || data.Kind() == 'n' || mcp.EmptyList(data) {
 			return
 		}
-		plainData = inside.Each(data, func(name []byte, value jsontext.Value) {
+		plainData = mcp.Each(data, func(name []byte, value jsontext.Value) {
 			if string(name) == param && len(ids) <= maxInside {
 				add(mcp.Plain(value))
 			}

@@ -68,7 +68,7 @@ func (p *OrderType) updatedBy(m *mcp.Message) ([]uint64, error) {
 // eachArgument goes through what a message hands to its tool. It decodes nothing: arguments may
 // be large.
 func eachArgument(m *mcp.Message, f func(name []byte, value jsontext.Value)) error {
-	if m.Input != nil && !new(mcp.Members).Each(m.Input, f) {
+	if m.Input != nil && !mcp.Each(m.Input, f) {
 		return call.Ambiguous("message_arguments")
 	}
 	return nil

@@ -3,7 +3,47 @@
 // but it comes to an end.
 package jsonscan
 
-import "iter"
+import (
+	"bytes"
+	"iter"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// MaxDepth is how deep the JSON of a request may be nested. The platform allows 512.
+const MaxDepth = 64
+
+// Outline tells whether brackets outside of strings nest no deeper than MaxDepth. names is how many
+// members an object has, where text is one. The text need not be valid.
+func Outline(text []byte) (names int, fits bool) {
+	depth := 0
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '"':
+			i = Quoted(text, i) - 1
+		case '{', '[':
+			if depth++; depth > MaxDepth {
+				return 0, false
+			}
+		case '}', ']':
+			depth--
+		case ':':
+			if depth == 1 {
+				names++
+			}
+		}
+	}
+	return names, true
+}
+
+// Unquoted returns a string without its quotes and escapes.
+func Unquoted(raw []byte) []byte {
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return raw[1 : len(raw)-1]
+	}
+	text, _ := jsontext.AppendUnquote(nil, raw)
+	return text
+}
 
 // Span is a part of a text.
 type Span struct{ From, To int }
@@ -87,6 +127,14 @@ func Elements(text []byte) iter.Seq[Span] {
 			i = after(text, value.To)
 		}
 	}
+}
+
+// Empty tells whether an object has no member.
+func Empty(object []byte) bool {
+	for range Members(object) {
+		return false
+	}
+	return true
 }
 
 // begin returns where the first element of a text with the opening bracket may begin.
