@@ -48,8 +48,7 @@ func (rd *Reader) separated(query string, changed *between.Changes) bool {
 	if changed == nil && !strings.ContainsAny(query, ";?%ABCDEFGHIJKLMNOPQRSTUVWXYZ") {
 		return false // as most: nothing of it is written otherwise
 	}
-	hides := func(name string) bool { return phpvars.Hidden(query, name) || changed.Sets(name) }
-	return phpvars.Completed(query) || slices.ContainsFunc(decidingVars, hides) || changed.Loses(methodVar) || slices.ContainsFunc(rd.site.Variables, hides)
+	return phpvars.Completed(query) || phpvars.Hidden(query, rd.hidden...) || changed.Loses(methodVar) || slices.ContainsFunc(rd.hidden, changed.Sets)
 }
 
 // routeOf is routeIn for a variable already read.

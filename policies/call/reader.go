@@ -63,6 +63,7 @@ type Reader struct {
 	nonce    string
 	// deciding are the headers that may stand once, under one name.
 	deciding []string
+	hidden   []string // see separated
 }
 
 // NewReader returns a Reader for site.
@@ -91,6 +92,7 @@ func NewReader(site Config) *Reader {
 			rd.rules = append(rd.rules, ready)
 		}
 	}
+	rd.hidden = slices.Concat(decidingVars, site.Variables)
 	rd.deciding = decidingWith(slices.Concat(site.Credentials, site.Headers), rd.nonce)
 	rd.foreign = platforms.ForeignPrefixes(site.Platform.Name, rd.prefixes)
 	for _, prefix := range rd.prefixes {

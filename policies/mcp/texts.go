@@ -13,7 +13,8 @@ import (
 // and equal keys. PHP takes no body that breaks off, but a server might mend one: such a body fits if it has
 // escapes, or if it fits as a whole. A text that holds one that fits must fit, too.
 func Mentions(body []byte, fits func(text string) bool) bool {
-	whole := fits(string(body)) || holdsSum(string(body)) // else only texts with escapes may fit
+	said := string(body)
+	whole := fits(said) || holdsSum(said) // else only texts with escapes may fit
 	if !whole && bytes.IndexByte(body, '\\') < 0 {
 		return false
 	}
@@ -34,7 +35,7 @@ func Mentions(body []byte, fits func(text string) bool) bool {
 			isJSON := len(start) > 0 && (start[0] == '{' || start[0] == '[')
 			return isJSON && bytes.IndexByte(body, '\\') >= 0 || whole
 		case raw != nil && (whole || bytes.IndexByte(raw, '\\') >= 0):
-			if said, _ := text(raw); fits(said) || IsCut(said) {
+			if one, _ := text(raw); fits(one) || IsCut(one) {
 				return true
 			}
 		}

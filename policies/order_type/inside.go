@@ -38,11 +38,12 @@ func (p *OrderType) checkDoor(ctx context.Context, r *policy.Request) (policy.Ve
 
 // mayUpdate tells whether a text has the name of a tool that may update orders.
 func mayUpdate(text string) bool {
-	return namesUpdate(text) || strings.Contains(dashed(text), restTool)
+	text = dashed(text)
+	return strings.Contains(text, updateTool) || strings.Contains(text, restTool)
 }
 
 // namesUpdate tells whether a text has the name of a tool that updates orders.
-func namesUpdate(text string) bool { return strings.Contains(dashed(text), "orders-update") }
+func namesUpdate(text string) bool { return strings.Contains(dashed(text), updateTool) }
 
 // namesOrder tells whether a text has a part of a route that updates orders. The platform
 // matches the route of an inner call as it is, without regard to case: without this text

@@ -76,7 +76,9 @@ func eachArgument(m *mcp.Message, f func(name []byte, value jsontext.Value)) err
 
 // updatesOrders recognizes the tool in the spellings of different servers:
 // woocommerce-orders-update, woocommerce/orders-update.
-func updatesOrders(name string) bool { return strings.HasSuffix(dashed(name), "orders-update") }
+func updatesOrders(name string) bool { return strings.HasSuffix(dashed(name), updateTool) }
+
+const updateTool = "orders-update"
 
 // dashed returns a name as servers would offer it as a tool.
 func dashed(name string) string { return dashes.Replace(strings.ToLower(name)) }

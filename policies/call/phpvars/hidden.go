@@ -1,23 +1,25 @@
 package phpvars
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Hidden tells whether something on the way, or a PHP with other settings, would find another value
-// of the variable name in a raw query, or one more (docs/platform I.13, B7, B11, B12): a piece next
+// of one of the variables names in a raw query, or one more (docs/platform I.13, B7, B11, B12): a piece next
 // to a ";" sets it, see Separated; or a pair does in another case, or once it is decoded again.
-func Hidden(raw, name string) bool { return Separated(raw, name) || resembled(raw, name) }
+func Hidden(raw string, names ...string) bool {
+	return resembled(raw, names) || slices.ContainsFunc(names, func(name string) bool { return Separated(raw, name) })
+}
 
-// resembled tells whether a pair sets the variable name only where a cache writes addresses in small
+// resembled tells whether a pair sets one of the variables only where a cache writes addresses in small
 // letters, or where a server has decoded a part of it: of "%%372" it makes an escape.
-func resembled(raw, name string) bool {
-	lowered := Lower(name)
+func resembled(raw string, names []string) bool {
 	for raw != "" {
 		var pair string
-		pair, raw, _ = strings.Cut(raw, "&")
-		key, _, _ := strings.Cut(pair, "=")
-		if len(key) >= len(name) && mayResemble(key, lowered) && odd(key) && fold(pair, name) == other {
-			decoded, _, _ := strings.Cut(Lower(Decode(Decode(Usual(key)))), "=")
-			if foldDecoded(decoded, lowered) {
+		pair, raw = nextPair(raw)
+		for _, name := range names {
+			if mayResemble(pair, name) && resembles(pair, name) {
 				return true
 			}
 		}
@@ -25,34 +27,43 @@ func resembled(raw, name string) bool {
 	return false
 }
 
-// mayResemble tells whether a key may become lowered once it is decoded. It looks no further than at the first byte
-// that differs, as that of nearly all keys does, or that is decoded more than once.
-func mayResemble(key, lowered string) bool {
+func resembles(pair, name string) bool {
+	key, _, _ := strings.Cut(pair, "=")
+	if len(key) < len(name) || !odd(key) || fold(pair, name) != other {
+		return false
+	}
+	decoded, _, _ := strings.Cut(Lower(Decode(Decode(Usual(key)))), "=")
+	return foldDecoded(decoded, Lower(name))
+}
+
+// mayResemble tells whether the key of a pair may become name once it is decoded. It looks no further than at the first
+// byte that differs, as that of nearly all keys does, or that is decoded more than once.
+func mayResemble(pair, name string) bool {
 	j := 0
-	for i := 0; i < len(key); {
-		c, n := decodeByte(key, i)
+	for i := 0; i < len(pair); {
+		c, n := decodeByte(pair, i)
 		if c == '%' {
-			return n > 1 || maybeEscape(key[i:])
+			return n > 1 || maybeEscape(pair[i:])
 		}
 		if c == '+' { // it was "%2b"
 			c = ' '
 		}
 		switch c = LowerByte(c); {
 		case c == 0, c == '=':
-			return j == len(lowered)
+			return j == len(name)
 		case Shifts(c):
 			return true
 		case c == ' ' && j == 0:
-		case j == len(lowered):
+		case j == len(name):
 			return c == '['
-		case c != lowered[j] && (lowered[j] != '_' || c != ' ' && c != '.' && c != '['):
+		case c != LowerByte(name[j]) && (name[j] != '_' || c != ' ' && c != '.' && c != '['):
 			return false
 		default:
 			j++
 		}
 		i += n
 	}
-	return j == len(lowered)
+	return j == len(name)
 }
 
 // maybeEscape tells whether a "%" that begins no escape may begin one once others in it are decoded.

@@ -9,13 +9,21 @@ import (
 	"unsafe"
 )
 
+// nextPair cuts the first pair off a raw query or form.
+func nextPair(raw string) (pair, rest string) {
+	if end := strings.IndexByte(raw, '&'); end >= 0 {
+		return raw[:end], raw[end+1:]
+	}
+	return raw, ""
+}
+
 // Has tells whether some pair of a raw query or urlencoded form could set or delete the
 // variable name, since the name of the pair folds to it, alone or with brackets. It may say
 // yes where PHP says no, but never no where PHP says yes. It takes no memory.
 func Has(raw, name string) bool {
 	for raw != "" {
 		var pair string
-		pair, raw, _ = strings.Cut(raw, "&")
+		pair, raw = nextPair(raw)
 		if kind := fold(pair, name); kind != other {
 			return true
 		}
@@ -27,7 +35,7 @@ func Has(raw, name string) bool {
 func Count(raw, name string) (n int) {
 	for raw != "" {
 		var pair string
-		pair, raw, _ = strings.Cut(raw, "&")
+		pair, raw = nextPair(raw)
 		if fold(pair, name) != other {
 			n++
 		}
@@ -43,7 +51,7 @@ func Last(raw, name string) (value string, times int, plain bool) {
 	last, all := "", raw
 	for n := 0; raw != ""; n++ {
 		var pair string
-		pair, raw, _ = strings.Cut(raw, "&")
+		pair, raw = nextPair(raw)
 		switch fold(pair, name) {
 		case same:
 			last = pair
@@ -130,15 +138,18 @@ func Pairs(raw string) int {
 func Disputed(raw string) bool {
 	for raw != "" {
 		var pair string
-		pair, raw, _ = strings.Cut(raw, "&")
+		pair, raw = nextPair(raw)
 		name, _, _ := strings.Cut(pair, "=")
 		if len(name) > MaxDepth && strings.Count(name, "[")+strings.Count(name, "%5B")+strings.Count(name, "%5b") > MaxDepth-4 {
 			return true
 		}
-		odd := strings.IndexByte(name, '-') >= 0 || strings.IndexByte(name, '[') >= 0 || strings.IndexByte(name, '%') >= 0 ||
-			strings.ContainsAny(name, shiftBytes)
-		if odd && disputedName(Decode(name)) {
-			return true
+		for i := range len(name) {
+			if c := name[i]; c == '-' || c == '[' || c == '%' || Shifts(c) {
+				if disputedName(Decode(name)) {
+					return true
+				}
+				break
+			}
 		}
 	}
 	return false
@@ -149,17 +160,24 @@ func Disputed(raw string) bool {
 // change the text behind an unclosed bracket, and append behind a negative index at 0. The
 // step php of the check asks 7.4, 8.2 and 8.4. A setting decides about bytes that shift.
 func disputedName(name string) bool {
-	if strings.ContainsAny(name, shiftBytes) {
-		return true
+	odd := len(name)
+	for i := range len(name) {
+		switch c := name[i]; {
+		case Shifts(c):
+			return true
+		case c == '[' || c == '.' || c == ' ':
+			odd = min(odd, i)
+		}
 	}
-	odd := strings.IndexAny(name, "[. ")
-	if odd < 0 {
+	if odd == len(name) {
 		return false
 	}
-	mangled := strings.ReplaceAll(underscores(name), "[", "_")
-	for _, prefix := range reservedPrefixes { // a prefix that was sent otherwise
-		if i := strings.LastIndex(mangled, prefix); i >= 0 && odd < i+2 {
-			return true
+	if strings.IndexByte(name, '-') >= 0 { // as both prefixes have
+		mangled := strings.ReplaceAll(underscores(name), "[", "_")
+		for _, prefix := range reservedPrefixes { // a prefix that was sent otherwise
+			if i := strings.LastIndex(mangled, prefix); i >= 0 && odd < i+2 {
+				return true
+			}
 		}
 	}
 	name, _, _ = strings.Cut(name, "\x00")

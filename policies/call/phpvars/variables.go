@@ -48,7 +48,7 @@ func (p Variables) Brackets(name string) (n int) {
 	raw := p.text
 	for raw != "" {
 		var pair string
-		pair, raw, _ = strings.Cut(raw, "&")
+		pair, raw = nextPair(raw)
 		if fold(pair, name) == perhaps {
 			sent, _, _ := strings.Cut(pair, "=")
 			n += strings.Count(sent, "[") + strings.Count(sent, "%5B") + strings.Count(sent, "%5b")
@@ -73,7 +73,7 @@ func (p Variables) register(a *Array, name string) {
 	raw := p.text
 	for n := 0; raw != "" && n < p.most; {
 		var pair string
-		pair, raw, _ = strings.Cut(raw, "&")
+		pair, raw = nextPair(raw)
 		if pair == "" && !p.empties {
 			continue
 		}
