@@ -26,10 +26,12 @@ func (s *source) inQuery(name string, levels int) (v queryValue) {
 	if known, ok := s.asked[name]; ok && levels == scalar {
 		return known
 	}
-	v.apart, v.lost = phpvars.Hidden(s.query, name) || s.changed.Sets(name), s.changed.Loses(name)
-	v.value, v.set = s.queryVar(name, levels)
-	if _, text := v.value.(string); text {
-		v.repeated = phpvars.Count(s.query, name) > 1
+	if s.changed != nil || phpvars.MayName(s.query, name) {
+		v.apart, v.lost = phpvars.Hidden(s.query, name) || s.changed.Sets(name), s.changed.Loses(name)
+		v.value, v.set = s.queryVar(name, levels)
+		if _, text := v.value.(string); text {
+			v.repeated = phpvars.Count(s.query, name) > 1
+		}
 	}
 	if s.asked != nil && levels == scalar {
 		s.asked[name] = v

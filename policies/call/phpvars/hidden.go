@@ -27,6 +27,20 @@ func resembled(raw string, names []string) bool {
 	return false
 }
 
+// MayName tells whether Hidden, Has, Count or Last may find anything of the variable name in a raw query.
+func MayName(raw, name string) bool {
+	if strings.IndexByte(raw, ';') >= 0 {
+		return true
+	}
+	for raw != "" {
+		var pair string
+		if pair, raw = nextPair(raw); mayResemble(pair, name) {
+			return true
+		}
+	}
+	return false
+}
+
 func resembles(pair, name string) bool {
 	key, _, _ := strings.Cut(pair, "=")
 	if len(key) < len(name) || !odd(key) || fold(pair, name) != other {
