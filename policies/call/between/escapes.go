@@ -69,19 +69,20 @@ func (j *joints) mends(p int) []mended {
 	if p == len(j.text) || j.text[p] != '%' {
 		return nil
 	}
-	all, known := j.mended[p]
-	if known {
-		return all
+	end, at := int(j.escapeAt(p).end), j.near
+	if j.mended == nil {
+		j.mended = make([][]mended, len(j.escapes))
 	}
-	for gap := p + 1; gap <= int(j.escapeAt(p).end); gap++ {
+	if j.mended[at] != nil {
+		return j.mended[at]
+	}
+	all := []mended{}
+	for gap := p + 1; gap <= end; gap++ {
 		if j.gaps.has(gap) {
 			all = j.mendsWith(all, j.text[p:gap], nil)
 		}
 	}
-	if j.mended == nil {
-		j.mended = map[int][]mended{}
-	}
-	j.mended[p] = all
+	j.mended[at] = all
 	return all
 }
 

@@ -19,7 +19,7 @@ type joints struct {
 	ends    bitSet   // those of starts at which a cut ends
 	escapes []escape // from the last to the first
 	near    int      // the one of them that was read last
-	mended  map[int][]mended
+	mended  [][]mended // of each of escapes, once it is known
 	looks   int // at pieces, see spent
 	cutsFound
 }

@@ -206,20 +206,13 @@ func (m *multipartReader) header() bool {
 		m.discard(size)
 	}
 	m.disposition, m.hasDisposition = "", false
-	var key string
-	var value []byte
-	open := false
-	done := func() {
-		if open && !m.hasDisposition && EqualFold(key, "content-disposition") {
-			m.disposition, m.hasDisposition = string(value), true
-		}
-	}
+	const wanted = "content-disposition"
+	var value []byte // of the first such header, while lines may go on with it
+	first := false
 	for total := 0; ; {
 		line, size, ok := m.line()
-		if line = bytes.Clone(line); ok {
-			m.discard(size)
-		}
 		if !ok || len(line) == 0 {
+			m.discard(size)
 			break
 		}
 		if total += len(line); total > 64<<10 {
@@ -229,13 +222,18 @@ func (m *multipartReader) header() bool {
 		name, rest, colon := bytes.Cut(line, []byte(":"))
 		switch {
 		case colon && !space(line[0]):
-			done()
-			key, value, open = string(name), bytes.TrimLeft(rest, " \t\n\v\f\r"), true
-		case open: // a line without colon continues the one before
+			m.hasDisposition = m.hasDisposition || first
+			first = !m.hasDisposition && len(name) == len(wanted) && EqualFold(string(name), wanted)
+			if first {
+				value = append(value, bytes.TrimLeft(rest, blanks)...)
+			}
+		case first: // a line without colon continues the one before
 			value = append(value, line...)
 		}
+		m.discard(size)
 	}
-	done()
+	m.hasDisposition = m.hasDisposition || first
+	m.disposition = string(value)
 	return m.failed == nil
 }
 

@@ -264,7 +264,8 @@ func nameStart(br *bufio.Reader, name string) ([]byte, error) {
 		if err != nil && !errors.Is(err, io.EOF) {
 			return nil, err
 		}
-		n := 1
+		all, _ := br.Peek(br.Buffered())
+		n := len(all) - len(bytes.TrimLeft(all, " +"))
 		switch {
 		case string(b) == "%20":
 			n = len(b)
