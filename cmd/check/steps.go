@@ -30,7 +30,7 @@ var steps = []step{
 	{"fuzz", "every fuzz target for a short time", (*check).fuzz, false},
 	{"php", "queries, forms and multipart bodies are read as PHP itself reads them", (*check).php, false},
 	{"bench", "every benchmark once", (*check).bench, false},
-	{"latency", "calls while a shop is busy: without the directive beside with it, in five weathers", (*check).latency, false},
+	{"latency", "calls while a shop is busy: without the directive beside with it, in six weathers", (*check).latency, false},
 	{"readme", "the commands of the README in a fresh clone of HEAD", (*check).readme, false},
 	{"release", "a release, twice: the Debian package and the container of it are tried", (*check).release, false},
 	{"agents", "the clients that agents use, from npm, before the gateway", (*check).agents, false},

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"net"
 	"strings"
@@ -9,6 +11,7 @@ import (
 	"time"
 
 	"github.com/restwarden/restwarden/cmd/check/grammar"
+	"github.com/restwarden/restwarden/cmd/check/testkit/workloads"
 )
 
 // doors and dearest are the requests of a flood: of each kind that the shop's directive reads, the one
@@ -77,6 +80,19 @@ func flood(ctx context.Context, address string, all [][]byte, rate float64) {
 		})
 	}
 	group.Wait()
+}
+
+// refusals sends calls that the directive refuses for one slice. It returns how many it has refused.
+func (s *settings) refusals(ctx context.Context, c *side) (int, error) {
+	w := workloads.Workload{Method: "GET", Target: "/wp-json/wp/v2/users", From: floodClient}
+	request := w.Request(c.address)
+	got, err := send(ctx, c.address, flooders, func(start time.Time) schedule {
+		return constant(start, s.refused, int64(s.refused*s.slice.Seconds()))
+	}, func(int64) []byte { return request })
+	if refused := got.errors == len(got.took) && errors.Is(got.first, workloads.ErrStatus); err == nil && refused != c.guarded {
+		err = fmt.Errorf("%d of %d calls were refused, the first with %w", got.errors, len(got.took), got.first)
+	}
+	return got.errors, err
 }
 
 // sendOnce sends a request over a connection of its own, whatever the answer is.

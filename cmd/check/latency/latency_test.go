@@ -18,12 +18,15 @@ import (
 
 // TestMeasureAll: a short run in every weather answers every call.
 func TestMeasureAll(t *testing.T) {
-	s := settings{slice: 400 * time.Millisecond, slices: 2, senders: 16, rate: 100, flood: 20, warm: 100 * time.Millisecond}
+	s := settings{slice: 400 * time.Millisecond, slices: 2, senders: 16, rate: 100, flood: 20, refused: 50, warm: 100 * time.Millisecond}
 	table, err := s.measureAll(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	text := table.String()
+	if !strings.Contains(text, "refusals: ") {
+		t.Errorf("no refusals in\n%s", text)
+	}
 	for i, w := range weathers {
 		if !strings.Contains(text, w.name) {
 			t.Errorf("no %s in\n%s", w.name, text)
@@ -38,7 +41,7 @@ func TestMeasureAll(t *testing.T) {
 
 // TestCalibrate finds a rate.
 func TestCalibrate(t *testing.T) {
-	s := settings{warm: 50 * time.Millisecond, only: "calm", slice: 100 * time.Millisecond, slices: 1, senders: 4, flood: 1}
+	s := settings{warm: 50 * time.Millisecond, only: "calm", slice: 100 * time.Millisecond, slices: 1, senders: 4, flood: 1, refused: 1}
 	if _, err := s.measureAll(t.Context()); err != nil || s.rate < 1 {
 		t.Errorf("%.1f requests a second, %v", s.rate, err)
 	}
@@ -46,7 +49,7 @@ func TestCalibrate(t *testing.T) {
 
 func TestRun_Flags(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{{"--slice", "0s"}, {"--slices", "0"}, {"--rate", "-1"}, {"--senders", "0"}, {"--flood", "0"}, {"--only", "rain"}, {"more"}, {"--unknown"}} {
+	for _, args := range [][]string{{"--slice", "0s"}, {"--slices", "0"}, {"--rate", "-1"}, {"--senders", "0"}, {"--flood", "0"}, {"--refused", "0"}, {"--only", "rain"}, {"more"}, {"--unknown"}} {
 		if err := run(t.Context(), args, new(bytes.Buffer)); err == nil {
 			t.Errorf("%q: no error", args)
 		}
@@ -195,6 +198,18 @@ func TestJudge(t *testing.T) {
 		if err := (results{tt.row}).judge(); (err != nil) != tt.fails {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestRefusals: what calls take that are answered counts for none that are refused.
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	r := row{calm: outcome{took: make([]time.Duration, 10), cpu: time.Second}}
+	for range 2 {
+		r.guarded = append(r.guarded, outcome{took: make([]time.Duration, 20), refused: 500, cpu: 3 * time.Second})
+	}
+	if got := r.refusals(); got != 500 { // 1000 in 2 of 6 s
+		t.Errorf("%f a second and processor", got)
 	}
 }
 

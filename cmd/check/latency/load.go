@@ -40,11 +40,14 @@ type outcome struct {
 	took   []time.Duration
 	errors int
 	first  error // of the errors
+
+	refused int           // calls that were refused meanwhile
+	cpu     time.Duration // that the Caddy took meanwhile
 }
 
 func (o *outcome) add(more outcome) {
 	o.took = append(o.took, more.took...)
-	o.errors += more.errors
+	o.errors, o.refused, o.cpu = o.errors+more.errors, o.refused+more.refused, o.cpu+more.cpu
 	if o.first == nil {
 		o.first = more.first
 	}
@@ -137,8 +140,8 @@ func (s *sender) send(ctx context.Context, request []byte) (err error) {
 				return fmt.Errorf("connecting: %w", err)
 			}
 		}
-		if err = s.client.Send(request); err == nil {
-			return nil
+		if err = s.client.Send(request); err == nil || errors.Is(err, workloads.ErrStatus) {
+			return err
 		}
 		s.close()
 		s.client = nil

@@ -51,6 +51,7 @@ type settings struct {
 	senders int
 	rate    float64 // requests a second, or 0 to find it
 	flood   float64 // requests a second
+	refused float64 // calls a second that are refused
 	only    string  // a weather, or "" for all
 	binary  string  // of cmd/caddy, or "" to build it
 	warm    time.Duration
@@ -65,6 +66,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	flags.IntVar(&s.senders, "senders", 256, "how many connections the client has")
 	flags.Float64Var(&s.rate, "rate", 0, "requests a second; 70 % of what bare Caddy holds where 0")
 	flags.Float64Var(&s.flood, "flood", 20, "requests a second of the flood, 125 KB each")
+	flags.Float64Var(&s.refused, "refused", 1000, "calls a second that are refused beside the others")
 	flags.StringVar(&s.only, "only", "", "measure one weather; all where empty")
 	flags.StringVar(&s.binary, "caddy", "", "the program to measure; cmd/caddy where empty")
 	if err := flags.Parse(args); err != nil {
@@ -73,7 +75,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		}
 		return err
 	}
-	if flags.NArg() > 0 || s.slice <= 0 || s.slices < 1 || s.senders < 1 || s.rate < 0 || s.flood <= 0 {
+	if flags.NArg() > 0 || s.slice <= 0 || s.slices < 1 || s.senders < 1 || s.rate < 0 || s.flood <= 0 || s.refused <= 0 {
 		return errors.New("flags take positive numbers, and there are no arguments")
 	}
 	if s.only != "" && !slices.ContainsFunc(weathers, func(w weather) bool { return w.name == s.only }) {

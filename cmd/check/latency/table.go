@@ -14,6 +14,15 @@ import (
 type row struct {
 	weather
 	bare, guarded []outcome
+	calm          outcome // of the guarded side, where calls are refused in this weather
+}
+
+// refusals returns how many calls a second one processor refuses, beside those that are answered: what they take is
+// what the Caddy takes more than for these alone.
+func (r *row) refusals() float64 {
+	guarded := all(r.guarded)
+	calm := float64(r.calm.cpu) / float64(len(r.calm.took)) * float64(len(guarded.took))
+	return float64(guarded.refused) / time.Duration(max(1, float64(guarded.cpu)-calm)).Seconds()
 }
 
 // all returns the slices as one.
@@ -46,6 +55,11 @@ func (rs results) String() string {
 		line(cells...)
 	}
 	_ = w.Flush()
+	for _, r := range rs {
+		if r.refuse {
+			_, _ = fmt.Fprintf(&b, "\n%s: %.0f a second and processor, of %d\n", r.name, r.refusals(), all(r.guarded).refused)
+		}
+	}
 	return b.String()
 }
 

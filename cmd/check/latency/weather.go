@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
 )
 
 // weather is what happens while a shop is busy.
@@ -17,6 +19,7 @@ type weather struct {
 	fresh  bool // some callers and orders are new
 	slow   bool // some questions are
 	flood  bool
+	refuse bool                               // calls that are refused come beside
 	middle func(context.Context, *side) error // happens in the middle of each slice
 }
 
@@ -31,6 +34,7 @@ var weathers = []weather{
 	}},
 	{name: "slow questions", fresh: true, slow: true},
 	{name: "a flood", flood: true},
+	{name: "refusals", strict: true, refuse: true},
 }
 
 // slowQuestion is how long one of twenty questions takes in slow weather, and unknownEach how
@@ -55,6 +59,13 @@ func (s *settings) measure(ctx context.Context, dir string, w weather) (row, err
 	}
 	if w.slow {
 		shop.platform.Slow(slowQuestion)
+	}
+	if w.refuse {
+		calm := w
+		calm.refuse = false
+		if r.calm, err = s.slicedLoad(ctx, shop.guarded, calm); err != nil {
+			return r, err
+		}
 	}
 	for i := range s.slices {
 		turn := []*side{shop.bare, shop.guarded}
@@ -97,17 +108,24 @@ func (s *settings) slicedLoad(ctx context.Context, c *side, w weather) (outcome,
 		requests := floodRequests(c.address)
 		beside.Go(func() { flood(flooding, c.address, requests, s.flood) })
 	}
-	var failed error
+	var failed, refusing error
+	var refused int
+	if w.refuse {
+		beside.Go(func() { refused, refusing = s.refusals(ctx, c) })
+	}
 	if w.middle != nil {
 		beside.Go(func() {
 			time.Sleep(s.slice / 2)
 			failed = w.middle(ctx, c)
 		})
 	}
+	before, unknown := machine.CPU(c.process.PID())
 	got, err := send(ctx, c.address, s.senders, func(start time.Time) schedule {
 		return constant(start, s.rate, int64(s.rate*s.slice.Seconds()))
 	}, m.request)
 	end()
 	beside.Wait()
-	return got, errors.Join(err, failed)
+	after, unknownToo := machine.CPU(c.process.PID())
+	got.refused, got.cpu = refused, after-before
+	return got, errors.Join(err, failed, refusing, unknown, unknownToo)
 }

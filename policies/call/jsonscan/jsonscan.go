@@ -106,9 +106,12 @@ func Members(text []byte) iter.Seq2[Span, Span] {
 	return func(yield func(name, value Span) bool) {
 		for i := begin(text, '{'); i < len(text) && text[i] == '"'; {
 			name := Span{i, Quoted(text, i)}
-			i = Blank(text, Blank(text, name.To)+len(":"))
+			if i = Blank(text, name.To); i == len(text) || text[i] != ':' {
+				return
+			}
+			i = Blank(text, i+1)
 			value := Span{i, Value(text, i)}
-			if value.To > len(text) || !yield(name, value) {
+			if !yield(name, value) {
 				return
 			}
 			i = after(text, value.To)

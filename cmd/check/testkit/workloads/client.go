@@ -52,6 +52,9 @@ func (c *Client) Do() error { return c.Send(c.request) }
 // may end one that is idle, and clients then send the request over another one.
 var ErrEnded = errors.New("the connection has ended")
 
+// ErrStatus is returned where the answer has another status than 200. The connection is as good as before.
+var ErrStatus = errors.New("answered")
+
 // Send sends a request once. It returns an error unless the answer has status 200.
 func (c *Client) Send(request []byte) error {
 	_, err := c.answers.conn.Write(request)
@@ -65,7 +68,7 @@ func (c *Client) Send(request []byte) error {
 	case err != nil:
 		return err
 	case !bytes.HasPrefix(head, []byte("HTTP/1.1 200 ")):
-		return fmt.Errorf("%s", head)
+		return fmt.Errorf("%w: %s", ErrStatus, head)
 	}
 	return nil
 }
