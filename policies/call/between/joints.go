@@ -13,14 +13,14 @@ import (
 // and is followed by one that begins at a start.
 type joints struct {
 	text    string
-	gaps    bitSet   // a cut may begin here, or an order put another pair here
-	values  bitSet   // the value of a name that is cut begins here
-	starts  bitSet   // a cut may end here, a pair begins, or what stands behind a "?"
-	ends    bitSet   // those of starts at which a cut ends
-	escapes []escape // from the last to the first
-	near    int      // the one of them that was read last
+	gaps    bitSet     // a cut may begin here, or an order put another pair here
+	values  bitSet     // the value of a name that is cut begins here
+	starts  bitSet     // a cut may end here, a pair begins, or what stands behind a "?"
+	ends    bitSet     // those of starts at which a cut ends
+	escapes []escape   // from the last to the first
+	near    int        // the one of them that was read last
 	mended  [][]mended // of each of escapes, once it is known
-	looks   int // at pieces, see spent
+	looks   int        // at pieces, see spent
 	cutsFound
 }
 
