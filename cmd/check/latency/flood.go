@@ -25,11 +25,11 @@ var (
 		"message": {"/wp-json/mcp/mcp-adapter-default-server"},
 	}
 	dearest = map[[3]string]bool{
-		{"page", "form", "&&"}:                 true,
-		{"call", "form", "&&"}:                 true,
-		{"form", "form", "&&"}:                 true,
-		{"batch", "paths of parts", "id[0]"}:   true,
-		{"message", "arguments", `"a0":[],"a`}: true,
+		{"page", "query", "%6|hsa"}:                    true,
+		{"call", "form", ";a0"}:                        true,
+		{"form", "form that names the route", "a0[0]"}: true,
+		{"batch", "paths of parts", "rest_rout&"}:      true,
+		{"message", "arguments", `"a0":"\\`}:           true,
 	}
 )
 
