@@ -168,7 +168,7 @@ func (g *Gateway) Validate() error {
 	_, identity := g.Identity.options()
 	return cmp.Or(
 		validatePlatform(g.Platform), validateBase(g.Base), g.Prefix.Validate(), validateAliases(g.Alias), validateRelease(g.Release), g.Mode.Validate(),
-		validateWord("request_id", g.RequestID, "on", "off"), validateMisread(g.Misread), g.Credentials.Validate(), identity,
+		typo.CheckOption("request_id", g.RequestID, "on", "off"), validateMisread(g.Misread), g.Credentials.Validate(), identity,
 		validateNotNegative("body_limit", g.BodyLimit), validateNotNegative("upload_limit", g.UploadLimit),
 		validateNotNegative("spool_limit", g.SpoolLimit), validateNotNegative("batch_limit", int64(g.BatchLimit)),
 	)
@@ -208,14 +208,6 @@ func validateAliases(aliases []call.Alias) error {
 func validateRelease(release string) error {
 	_, err := policy.ParseRelease(release)
 	return err
-}
-
-// validateWord checks an option that takes one of words; the first is the default.
-func validateWord(option, word string, words ...string) error {
-	if err := typo.Check(cmp.Or(word, words[0]), words...); err != nil {
-		return fmt.Errorf("%s: %w", option, err)
-	}
-	return nil
 }
 
 func validateNotNegative(option string, n int64) error {

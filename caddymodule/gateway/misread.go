@@ -14,6 +14,7 @@ import (
 	"github.com/restwarden/restwarden/policies/call/platforms"
 	"github.com/restwarden/restwarden/policies/call/routes"
 	"github.com/restwarden/restwarden/policies/policy"
+	"github.com/restwarden/restwarden/policies/typo"
 )
 
 // What the option misread does with an answer that shows that a page was a call.
@@ -23,7 +24,7 @@ const (
 )
 
 func validateMisread(word string) error {
-	return validateWord("misread", word, misreadCount, misreadRefuse)
+	return typo.CheckOption("misread", word, misreadCount, misreadRefuse)
 }
 
 // misreadError says that an answer must not be sent, since it is one of the REST interface to
