@@ -78,7 +78,7 @@ func newMembers(text []byte, names int) *members {
 
 // add adds a member whose value begins and ends somewhere.
 func (m *members) add(name []byte, from, value, end int) *Refusal {
-	m.at = append(m.at, member{sumOf(jsonscan.Unquoted(name)), uint32(from), uint32(value), uint32(end)}) //nolint:gosec // readObject bounds the text
+	m.at = append(m.at, member{sumOf(jsonscan.Unquoted(name)), uint32(from), uint32(value), uint32(end)}) // readObject bounds the text
 	switch {
 	case len(m.at) <= jsonMembers:
 		return nil

@@ -11,10 +11,8 @@ import (
 
 // nextPair cuts the first pair off a raw query or form.
 func nextPair(raw string) (pair, rest string) {
-	if end := strings.IndexByte(raw, '&'); end >= 0 {
-		return raw[:end], raw[end+1:]
-	}
-	return raw, ""
+	pair, rest, _ = strings.Cut(raw, "&")
+	return pair, rest
 }
 
 // Has tells whether some pair of a raw query or urlencoded form could set or delete the
