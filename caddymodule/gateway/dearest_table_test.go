@@ -16,6 +16,7 @@ var dearest = []dear{
 	{"page", "cookie", "a0=b"},
 	{"page", "form", "rest_route=0"},
 	{"call", "query", "a0[]"},
+	{"call", "query", "%41"},
 	{"call", "query", "%6|hsa"},
 	{"call", "query of a POST", "a0[]"},
 	{"call", "form", "a0[]"},

@@ -58,6 +58,7 @@ func (s *site) refuse(w http.ResponseWriter, x *exchange, v policy.Verdict) erro
 		x.answers.Close()
 	}
 	v = policy.Verdict{} // what is large is kept
+	x.req.Call.SettleAddress()
 	w.WriteHeader(status)
 	_, err = io.Copy(w, body)
 	return err

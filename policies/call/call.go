@@ -93,9 +93,17 @@ func (c *Call) Settle() {
 	c.settleParts()
 	c.src.postedVars, c.src.postedRead, c.src.members, c.src.jsonRead = nil, false, nil, false
 	c.src.keep(&c.src.listed, 0)
-	c.src.changed.Settle()
+	c.SettleAddress()
 	if c.src.body != nil {
 		c.src.body.settle()
+	}
+}
+
+// SettleAddress is Settle for what was worked out about the address alone. It is called before a
+// refusal is sent.
+func (c *Call) SettleAddress() {
+	if c != nil && c.src != nil {
+		c.src.changed.Settle()
 	}
 }
 
