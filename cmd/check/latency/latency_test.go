@@ -208,8 +208,14 @@ func TestRefusals(t *testing.T) {
 	for range 2 {
 		r.guarded = append(r.guarded, outcome{took: make([]time.Duration, 20), refused: 500, cpu: 3 * time.Second})
 	}
-	if got := r.refusals(); got != 500 { // 1000 in 2 of 6 s
-		t.Errorf("%f a second and processor", got)
+	if got, ok := r.refusals(); got != 500 || !ok { // 1000 in 2 of 6 s
+		t.Errorf("%f a second and processor, %t", got, ok)
+	}
+	for _, cpu := range []time.Duration{1500, 2000, 2300} { // of 2 s that those take which are answered
+		r.guarded[0].cpu, r.guarded[1].cpu = cpu*time.Millisecond, cpu*time.Millisecond
+		if got, ok := r.refusals(); ok {
+			t.Errorf("%f a second and processor, by %d ms", got, cpu)
+		}
 	}
 }
 

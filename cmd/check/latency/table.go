@@ -18,11 +18,12 @@ type row struct {
 }
 
 // refusals returns how many calls a second one processor refuses, beside those that are answered: what they take is
-// what the Caddy takes more than for these alone.
-func (r *row) refusals() float64 {
+// what the Caddy takes more than for these alone. ok is false where that is too little for a figure.
+func (r *row) refusals() (each float64, ok bool) {
 	guarded := all(r.guarded)
 	calm := float64(r.calm.cpu) / float64(len(r.calm.took)) * float64(len(guarded.took))
-	return float64(guarded.refused) / time.Duration(max(1, float64(guarded.cpu)-calm)).Seconds()
+	more := float64(guarded.cpu) - calm
+	return float64(guarded.refused) / time.Duration(max(1, more)).Seconds(), more > calm/5
 }
 
 // all returns the slices as one.
@@ -57,7 +58,12 @@ func (rs results) String() string {
 	_ = w.Flush()
 	for _, r := range rs {
 		if r.refuse {
-			_, _ = fmt.Fprintf(&b, "\n%s: %.0f a second and processor, of %d\n", r.name, r.refusals(), all(r.guarded).refused)
+			each, ok := r.refusals()
+			figure := fmt.Sprintf("%.0f a second and processor", each)
+			if !ok {
+				figure = "too few to tell how many a processor refuses a second: send more by --refused"
+			}
+			_, _ = fmt.Fprintf(&b, "\n%s: %s, of %d\n", r.name, figure, all(r.guarded).refused)
 		}
 	}
 	return b.String()
