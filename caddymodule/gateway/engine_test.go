@@ -113,6 +113,16 @@ func TestEngine_Rewriters(t *testing.T) {
 	}
 }
 
+// TestEngine_OddJSON: a directive loads whose JSON has a name twice, or bytes that are no text, as Caddy loads both.
+func TestEngine_OddJSON(t *testing.T) {
+	for _, odd := range []string{`"at":"a","at":"b"`, "\"at\":\"\xff\""} {
+		g := provisioned(t, `{"platform":"cms","policies":{"access":{"login_only":true,`+odd+`}}}`)
+		if g.engine == nil {
+			t.Errorf("%q: no engine", odd)
+		}
+	}
+}
+
 // TestEngine_Content: everything of a directive decides what it compiles to, but for its
 // own place.
 func TestEngine_Content(t *testing.T) {

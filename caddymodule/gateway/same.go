@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/caddyserver/caddy/v2/caddyconfig/httpcaddyfile"
 	"github.com/go-json-experiment/json/jsontext"
@@ -19,11 +20,14 @@ func (g *Gateway) Content() string {
 	only := *g
 	only.At, only.Imported, only.Lines = "", nil, nil
 	text, err := json.Marshal(&only)
-	canonical := jsontext.Value(text)
-	if err := errors.Join(err, canonical.Canonicalize(jsontext.CanonicalizeRawInts(false), jsontext.CanonicalizeRawFloats(false))); err != nil {
+	if err != nil {
 		panic(err) // PoliciesRaw has been read from JSON, or written to it
 	}
-	sum := sha256.Sum256(canonical)
+	sorted := jsontext.Value(slices.Clone(text))
+	if sorted.Canonicalize(jsontext.CanonicalizeRawInts(false), jsontext.CanonicalizeRawFloats(false)) == nil {
+		text = sorted // else a name stands twice, which Caddy accepts
+	}
+	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:16])
 }
 
