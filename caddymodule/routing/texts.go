@@ -9,7 +9,7 @@ import (
 	"github.com/caddyserver/caddy/v2/modules/caddyhttp"
 )
 
-// Texts are the routes of a server as they are configured, byte for byte. They must be taken before
+// Texts are the routes of a server as they are configured, byte for byte but for blanks. They must be taken before
 // Caddy loads the routes.
 type Texts struct {
 	common text            // routes for hosts that are not known, and named routes
@@ -31,6 +31,9 @@ func TextsOf(server *caddyhttp.Server) *Texts {
 	all := &Texts{hosts: map[string]text{}}
 	named, err := json.Marshal(server.NamedRoutes)
 	all.common = all.common.with(named, err != nil)
+	for _, route := range server.NamedRoutes {
+		all.common.unknown = all.common.unknown || route.Handlers != nil
+	}
 	for i := range server.Routes {
 		route := &server.Routes[i]
 		hosts := hostsOf(route)
