@@ -25,21 +25,25 @@ const (
 	testGrace    = 2 * time.Minute
 )
 
+// builtCaddy builds cmd/caddy once for a step, until remove is called.
+func (c *check) builtCaddy(ctx context.Context) (program string, remove func(), ok bool) {
+	start := time.Now()
+	dir, err := os.MkdirTemp("", "restwarden-caddy-")
+	if err == nil {
+		program, err = machine.Caddy(ctx, dir)
+	}
+	c.results.verdict("go build ./cmd/caddy", time.Since(start), "", err)
+	return program, func() { _ = os.RemoveAll(dir) }, err == nil // it is in the directory for temporary files
+}
+
 func (c *check) test(ctx context.Context) {
 	if c.fast {
 		c.testFast(ctx)
 		return
 	}
-	dir, err := os.MkdirTemp("", "restwarden-caddy-")
-	if err != nil {
-		c.results.fail("test", err.Error())
-		return
-	}
-	defer func() { _ = os.RemoveAll(dir) }() // it is in the directory for temporary files
-	start := time.Now()
-	caddy, err := machine.Caddy(ctx, dir)
-	c.results.verdict("go build ./cmd/caddy", time.Since(start), "", err)
-	if err != nil {
+	caddy, remove, ok := c.builtCaddy(ctx)
+	defer remove()
+	if !ok {
 		return
 	}
 	env := append(c.nightlyEnv(), machine.CaddyVariable+"="+caddy)

@@ -2,29 +2,19 @@ package main
 
 import (
 	"context"
-	"os"
 	"time"
-
-	"github.com/restwarden/restwarden/cmd/check/testkit/machine"
 )
 
 // latency measures how long calls take while a shop is busy. It is the one step that judges
 // times. So it fails only where every one of several runs does.
 func (c *check) latency(ctx context.Context) {
 	const tries = 3
-	dir, err := os.MkdirTemp("", "restwarden-caddy-")
-	if err != nil {
-		c.results.fail("latency", err.Error())
+	caddy, remove, ok := c.builtCaddy(ctx)
+	defer remove()
+	if !ok {
 		return
 	}
-	defer func() { _ = os.RemoveAll(dir) }() // it is in the directory for temporary files
 	start := time.Now()
-	caddy, err := machine.Caddy(ctx, dir)
-	c.results.verdict("go build ./cmd/caddy", time.Since(start), "", err)
-	if err != nil {
-		return
-	}
-	start = time.Now()
 	out, err := firstGood(tries, func() (string, error) {
 		return output(ctx, toolLimit, c.root, "go", "run", "./cmd/check/latency", "--caddy", caddy, "--slice", "1s", "--slices", "2")
 	})
